@@ -531,8 +531,8 @@ begin_lives(struct flow_registry *registry, const struct config *cfg, struct nic
 		else if (rc != 0)
 			nic_config_refuse_flow(
 				cfg, flow,
-				"qp_count: removed flows that are not idle yet leave no room for this "
-				"one: try again, or raise max_qps of [nic]",
+				"qp_count: the QPs of removed flows are not idle yet and leave "
+				"too few free: try again, or raise max_qps of [nic]",
 				err);
 	}
 	return rc;

@@ -131,8 +131,8 @@ check_neighbours(void)
 	uint32_t n = nic_neighbours(nic.nodes.node[0], &unresolved);
 
 	if (unresolved > 0)
-		say_warning("%u of %u peers without peer_mac did not answer: their MAC "
-			    "addresses are unknown",
+		say_warning("%u of %u peers without peer_mac did not answer ARP or neighbour "
+			    "discovery: their MAC addresses are unknown",
 			    unresolved, n);
 }
 
@@ -163,7 +163,7 @@ say_running(void)
 			 nic.nodes.plan.rx_queues == 1 ? "" : "s",
 			 nic.nodes.placed ? ", QPs placed by RSS" : "");
 	say("running: %u QPs on %s, %s%s", nic.nodes.n_qps, port_name(nic.nodes.ethdev), lcores,
-	    nic.nodes.plan.control_apart ? ", control frames by queues of their own" : "");
+	    nic.nodes.plan.control_apart ? ", separate queues for control frames" : "");
 }
 
 /* Say so if the results will not contain times. */
@@ -176,7 +176,7 @@ say_measures(void)
 		all = all && nic_measures_times(nic.nodes.node[i]);
 	if (!all && nic.first->config.nic.measure_times == NIC_MEASURE_AUTO)
 		say("completion and round-trip times are not measured: more than %u QPs on an "
-		    "lcore; measure_times = on measures them",
+		    "lcore; set measure_times = on to measure them",
 		    NIC_TIMED_QPS);
 }
 

@@ -17,7 +17,7 @@ static const struct meaning flow_counters[] = {
 	{"cnps_ignored", "CNPs ignored by congestion control"},
 	{"cnps_sent", "CNPs sent for packets with CE"},
 	{"ce_packets", "data packets received with CE"},
-	{"rate_cuts", "cuts of a rate"},
+	{"rate_cuts", "rate cuts"},
 	{"rx_pause_duration_us", "time during which the flow's priority was paused"},
 	{"completions", "messages whose completion time was measured"},
 	{"rtt_samples", "round-trip times measured"},

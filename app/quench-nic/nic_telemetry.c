@@ -128,7 +128,7 @@ flows_reply(struct telemetry_call *call)
 	/* Not the main lcore's struct flows: one thread at a time may use it. */
 	if (flows_open(&flows, config_of(call), registry, NULL) != 0) {
 		flows_close(&flows);
-		return telemetry_refuse(call, "more memory", "there is no memory");
+		return telemetry_refuse(call, "more memory", "out of memory");
 	}
 	flow_registry_read_begin(registry);
 	o = flows_page(call, &flows);

@@ -55,12 +55,12 @@ reset_flow(struct telemetry_call *call, struct active_config *live, const struct
 	    !active_config_wait(live, is_reset, NULL))
 		return telemetry_refuse(
 			call, "another try",
-			"nothing was reset: the previous change is not in force yet");
+			"nothing was reset: the previous change is not in force yet; try again");
 	for (uint16_t i = 0; i < l->nodes->plan.n_lcores; i++)
 		if (nic_reset_flow(l->nodes->node[i], flow->id) != 0)
-			return telemetry_refuse(call, "more memory", "there is no memory");
+			return telemetry_refuse(call, "more memory", "out of memory");
 	in_force = active_config_wait(live, is_reset, &waited_ns);
-	say("reset flow %s: %u QPs, %u of them had given up", flow->name, flow->qp_count, failed);
+	say("reset flow %s: %u QPs, of which %u had given up", flow->name, flow->qp_count, failed);
 	o = json_object();
 	json_object_set_new(o, "flow", json_string(flow->name));
 	report_set_u64(o, "qps", flow->qp_count);
@@ -84,7 +84,7 @@ reset_reply(struct telemetry_call *call)
 	if (flow != NULL)
 		o = reset_flow(call, live, flow);
 	else
-		o = telemetry_refuse(call, "a flow of /quench/flows that has not gone",
+		o = telemetry_refuse(call, "a flow of /quench/flows that was not removed",
 				     "there is no flow %s", call->args[0]);
 	active_config_running_end(live);
 	return o;

@@ -38,7 +38,7 @@ refuse_name(struct telemetry_call *call, const char *text, uint32_t qps)
 	char expected[TELEMETRY_ERROR_CHARS + 1];
 
 	snprintf(expected, sizeof(expected),
-		 "a QP's number from %u to %u, or FLOW or FLOW#I of a flow such as %s",
+		 "a QPN from %u to %u, FLOW, or FLOW#I, with a flow such as %s",
 		 config->nic.first_qpn, config->nic.first_qpn + qps - 1, config->flows[0].name);
 	telemetry_refuse(call, expected, "ID = %s", text);
 	return false;
@@ -254,7 +254,7 @@ refuse_silent(struct telemetry_call *call, uint32_t number)
 	return telemetry_refuse(
 		call,
 		flow->qp.verb == NIC_READ
-			? "the responder's QP, in the peer: it sends the data of READ"
+			? "the responder's QP at the peer, which sends the data of READ"
 			: "a QP that sends data, of a flow with requester = on",
 		"QP %u of flow %s sends no data", config_of(call)->nic.first_qpn + number,
 		flow->name);
@@ -275,7 +275,7 @@ refuse_full(struct telemetry_call *call)
 	tracing_release(t);
 	if (used < sizeof(line))
 		snprintf(line + used, sizeof(line) - used,
-			 ": expected one of them off first (quenchctl trace qp ID off)");
+			 ": end one of them first (quenchctl trace qp ID off)");
 	return telemetry_refuse_line(call, line);
 }
 
@@ -294,7 +294,7 @@ refuse_change(struct telemetry_call *call, uint32_t number, int rc)
 		return telemetry_refuse(call, "another QP",
 					"QP %u is traced until the end, by trace_qps", qpn);
 	return telemetry_refuse(call, "a link that is up, and another try",
-				"QP %u: its lcore has not adopted the change", qpn);
+				"QP %u: the lcore of the QP has not adopted the change", qpn);
 }
 
 json_t *

@@ -191,7 +191,7 @@ place_qps(struct nic_nodes *n, const struct nic_config *config)
 		return 0;
 	rc = nic_share_place(n->share, n->max_qps);
 	if (rc != 0)
-		say_error("places of %u QPs: %s", n->max_qps, strerror(-rc));
+		say_error("table of %u QPs: %s", n->max_qps, strerror(-rc));
 	n->placed = rc == 0;
 	return rc != 0 ? APP_FAILED : 0;
 }

@@ -14,7 +14,7 @@ static const struct meaning port_meanings[] = {
 	{"shaper_rate_bps", "rate limit of the port; 0: the link's rate"},
 	{"learned_addresses", "addresses learned from the port"},
 	{"tx_disabled", "whether the port sends no data"},
-	{"pfc_delay_quanta", "delay with which the port obeys a pause, in times of 512 bits"},
+	{"pfc_delay_quanta", "delay with which the port obeys a pause, in quanta of 512 bit times"},
 	{0},
 };
 
@@ -29,8 +29,10 @@ static const struct meaning pg_meanings[] = {
 	{"reserved_bytes", "reserved bytes in use by the group"},
 	{"shared_bytes", "bytes of the shared buffer in use by the group"},
 	{"headroom_bytes", "bytes of the headroom in use by the group"},
-	{"shared_limit_bytes", "limit on shared_bytes at this moment; a lossless group sends XOFF there"},
-	{"shared_xon_bytes", "shared_bytes at which a lossless group that sent XOFF sends XON"},
+	{"shared_limit_bytes", "current limit of shared_bytes; a lossless group that reaches the "
+			       "limit sends XOFF"},
+	{"shared_xon_bytes", "value of shared_bytes down to which a lossless group must fall to "
+			     "send XON"},
 	{"watermark_bytes", "most bytes in use by the group since the last clear"},
 	{"persistent_watermark_bytes", "most bytes in use by the group since the start"},
 	{"shared_watermark_bytes", "most bytes of the shared buffer in use by the group since the last clear"},
@@ -74,9 +76,9 @@ static const struct meaning pfcwd_meanings[] = {
 
 static const struct meaning dcbx_meanings[] = {
 	{"neighbour", "whether a neighbour sends LLDP"},
-	{"pfc_agreed", "bit mask of priorities on which both ends run PFC"},
-	{"pfc_ours", "bit mask of priorities on which we run PFC, as advertised"},
-	{"pfc_peer", "bit mask of priorities on which the peer runs PFC, as advertised"},
+	{"pfc_agreed", "bit mask of priorities for which both ends run PFC"},
+	{"pfc_ours", "bit mask of priorities for which the switch advertises PFC"},
+	{"pfc_peer", "bit mask of priorities for which the peer advertises PFC"},
 	{0},
 };
 /* clang-format on */

@@ -192,7 +192,9 @@ switch_clear_watermark_reply(struct telemetry_call *call)
 	if (!read_kind(call, &kind))
 		return NULL;
 	if (!is_of_ports(kind) && of_port)
-		return telemetry_refuse(call, "no PORT", "%s is of the whole switch",
+		return telemetry_refuse(call, "no PORT",
+					"%s applies to the whole switch: leave "
+					"out the port",
 					mmu_watermark_name(kind));
 	if (of_port && !read_port(call, 1, &first))
 		return NULL;

@@ -69,7 +69,8 @@ print_headroom(FILE *out, const struct sw_params *params)
 	uint16_t first = 0;
 
 	fprintf(out,
-		"Headroom (t_flight) of one lossless priority, frames up to %u bytes, in bytes:\n"
+		"Headroom (t_flight) that one lossless priority needs, in bytes, for frames up to "
+		"%u bytes:\n"
 		"  ports        speed    cable   frames  pause    cable  response    sum (KB)\n",
 		params->max_frame_bytes);
 	for (uint16_t i = 0; i < params->n_ports; i++) {
@@ -80,10 +81,10 @@ print_headroom(FILE *out, const struct sw_params *params)
 		first = (uint16_t)(i + 1);
 	}
 	fprintf(out,
-		"  in force: xoff_bytes = %.3f KB for each without a profile of its own, %s\n\n",
+		"  configured: xoff_bytes = %.3f KB for each group without its own profile, %s\n\n",
 		kb(params->mmu.lossless.xoff_bytes),
-		params->mmu.shared_headroom_pool_bytes > 0 ? "out of one shared headroom pool"
-							   : "reserved");
+		params->mmu.shared_headroom_pool_bytes > 0 ? "taken from one shared headroom pool"
+							   : "reserved per group");
 	return sum_bytes;
 }
 
@@ -95,13 +96,13 @@ print_thresholds(FILE *out, const struct sw_params *params, const char *title,
 	struct thresholds t =
 		thresholds(shared_bytes, params->n_ports, n_prios, params->mmu.lossless.dynamic_th);
 
-	fprintf(out, "%s: B = %.3f KB to share\n", title, kb(shared_bytes));
+	fprintf(out, "%s: shared buffer B = %.3f KB\n", title, kb(shared_bytes));
 	fprintf(out, "  static   t_PFC <= %.3f KB, t_ECN < %.3f KB%s\n", kb(t.static_pfc_bytes),
 		kb(t.static_ecn_bytes),
 		t.static_ecn_bytes < params->max_frame_bytes
-			? ": less than a frame, so marking cannot surely come first"
+			? ": less than a frame, so marking is not certain to precede pauses"
 			: "");
-	fprintf(out, "  dynamic  t_PFC = %g x (%.3f KB - use), t_ECN < %.3f KB\n",
+	fprintf(out, "  dynamic  t_PFC = %g x (%.3f KB - bytes in use), t_ECN < %.3f KB\n",
 		(double)t.dynamic_pfc_bytes / (double)max_u64(shared_bytes, 1), kb(shared_bytes),
 		kb(t.dynamic_ecn_bytes));
 }
@@ -113,12 +114,11 @@ print_packets(FILE *out, const struct sw_params *params)
 	uint64_t shared = b.shared_packets + b.lossy_packets;
 
 	fprintf(out,
-		"\nPacket memory: %u mbufs for frames that wait: %" PRIu64
-		" to share, one for each %" PRIu64 " bytes, and %" PRIu64
-		" of headroom and\nsize_bytes, one for each frame of %u bytes. A group that holds "
-		"so "
-		"many frames that its part of the mbufs is\nas full as its limit in bytes would "
-		"be is at its limit: a lossless one pauses, a lossy one drops (packet_memory).\n",
+		"\nPacket memory: %u mbufs for queued frames. Shared: %" PRIu64
+		" mbufs, one per %" PRIu64 " bytes.\nHeadroom and size_bytes: %" PRIu64
+		" mbufs, one per frame of %u bytes. A group may use the same share of\n"
+		"the mbufs as of the shared bytes. At that limit a lossless group sends XOFF, and a "
+		"lossy group\ndrops (packet_memory).\n",
 		params->mmu.packets, shared, (b.shared_bytes + b.lossy_bytes) / max_u64(shared, 1),
 		b.reserved_packets + b.headroom_packets, MMU_SHORTEST_FRAME_BYTES);
 }
@@ -176,18 +176,13 @@ print_rule_of_thumb(FILE *out, const struct sw_params *params)
 	max = wred->green_max_threshold_bytes;
 
 	fprintf(out,
-		"\nFor information, the guides' xON < WRED min < WRED max < xOFF, while nobody "
-		"else uses the "
-		"buffer:\n"
+		"\nFor information: the vendors' rule xON < WRED min < WRED max < xOFF, for an "
+		"otherwise empty buffer:\n"
 		"  xON %.3f KB, WRED min %.3f KB, WRED max %.3f KB, xOFF %.3f KB\n"
 		"  xON < min: %s; min <= max: %s; max < xOFF: %s\n"
-		"They are not points on one scale: xON and xOFF count what one port sent in, "
-		"wherever it "
-		"waits; WRED\ncounts what waits in one egress queue, whoever sent it. One sender "
-		"may fill "
-		"many queues, and many\nsenders one queue. t_ECN above takes both sides into "
-		"account "
-		"(doc/buffer.md).\n",
+		"The rule compares different quantities: xON and xOFF count the queued bytes that "
+		"one port received,\nin all egress queues; WRED counts the bytes of one egress "
+		"queue, from all ports. t_ECN above takes both\ninto account (doc/buffer.md).\n",
 		kb(xon), kb(min), kb(max), kb(xoff), yes_no(xon < min), yes_no(min <= max),
 		yes_no(max < xoff));
 }
@@ -201,8 +196,7 @@ thresholds_print(FILE *out, const struct sw_params *params)
 
 	if (n_prios == 0) {
 		fprintf(out,
-			"No priority is lossless (pfc_enable, pfc_generate): nothing pauses, and "
-			"headroom is not needed.\n");
+			"No priority is lossless (pfc_enable, pfc_generate): no headroom is needed.\n");
 		return;
 	}
 	fprintf(out,
@@ -217,10 +211,10 @@ thresholds_print(FILE *out, const struct sw_params *params)
 				.dynamic_pfc_bytes /
 			32);
 	needed_bytes = n_prios * print_headroom(out, params);
-	print_thresholds(out, params, "With the headroom in force", budget.shared_bytes);
+	print_thresholds(out, params, "With the configured headroom", budget.shared_bytes);
 	if (params->mmu.shared_headroom_pool_bytes == 0)
 		print_thresholds(
-			out, params, "With the headroom of the table",
+			out, params, "With the headroom of the table above",
 			sub_sat(params->mmu.buffer_bytes, budget.reserved_bytes + needed_bytes));
 	print_packets(out, params);
 	print_rule_of_thumb(out, params);
@@ -258,8 +252,9 @@ thresholds_warn(const struct sw_params *params)
 		if (port >= 0)
 			say_warning(
 				"port %d, queue %u: marking begins above %" PRIu64
-				" bytes, but an ingress whose frames wait in all %u queues may be "
-				"paused when each holds %" PRIu64 " (--thresholds, doc/buffer.md)",
+				" bytes, but a port whose frames fill the queues of all %u ports may "
+				"be paused at %" PRIu64
+				" bytes per queue (--thresholds, doc/buffer.md)",
 				port, queue, min_bytes, params->n_ports, bound_bytes);
 	}
 }

@@ -13,22 +13,22 @@ const struct field dctcp_fields[] = {
 	 .help = "g: weight of the new marked fraction in alpha, in 1/1024 (RFC 8257: 1/16)"},
 	{FIELD_OF(struct dctcp_params, dctcp_initial_alpha), .type = FIELD_U16, .unit = UNIT_1024,
 	 .max = 1024, .def = "1024", .live = true, .aliases = {{.name = "alpha0", .scale = 1024}},
-	 .help = "alpha before the first round trip, in 1/1024; as alpha0 in whole units"},
+	 .help = "alpha before the first round trip, in 1/1024; the alias alpha0 takes a "
+		 "fraction from 0 to 1"},
 	{FIELD_OF(struct dctcp_params, dctcp_ai_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = 1600 * GBPS, .def = "615M", .live = true, .aliases = {{.name = "dctcp_ai_rate"}},
-	 .help = "rise of the rate in a round trip without a mark: about a packet of 1 KB in 13 "
-		 "us"},
+	 .help = "rise of the rate after a round trip without a mark"},
 	{FIELD_OF(struct dctcp_params, dctcp_min_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .min = 1, .max = 1600 * GBPS, .def = "10M", .live = true,
-	 .aliases = {{.name = "dctcp_min_rate"}}, .help = "no cut goes below this rate"},
+	 .aliases = {{.name = "dctcp_min_rate"}}, .help = "lowest rate that a cut can reach"},
 };
 const unsigned int dctcp_fields_n = ARRAY_LEN(dctcp_fields);
 
 const struct counter_field dctcp_counters[] = {
 	COUNTER_FIELD(struct dctcp_stats, dctcp_round_trips, "round trips measured"),
 	COUNTER_FIELD(struct dctcp_stats, dctcp_marked_round_trips, "round trips with a CNP"),
-	COUNTER_FIELD(struct dctcp_stats, dctcp_cuts, "cuts of a rate"),
-	COUNTER_FIELD(struct dctcp_stats, dctcp_increases, "rises of a rate"),
+	COUNTER_FIELD(struct dctcp_stats, dctcp_cuts, "rate cuts"),
+	COUNTER_FIELD(struct dctcp_stats, dctcp_increases, "rate increases"),
 };
 const unsigned int dctcp_counters_n = ARRAY_LEN(dctcp_counters);
 

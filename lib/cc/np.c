@@ -14,20 +14,20 @@ const struct field np_fields[] = {
 	 .aliases = {{.name = "N"},
 		     {.name = "min_time_between_cnps"},
 		     {.name = "np_min_time_between_cnps"}},
-	 .help = "N: least time between two CNPs of a unit; 0 answers every CE mark (paper 50us, "
-		 "mlx firmware 4us)"},
+	 .help = "N: least time between two CNPs of a unit (np_cnp_moderation); 0: a CNP for "
+		 "every CE mark (paper: 50us; mlx firmware: 4us)"},
 	{FIELD_OF(struct np_params, np_cnp_moderation), .type = FIELD_ENUM, .choices = moderations,
 	 .def = "qp", .aliases = {{.name = "roce_cc_cnp_moderation"}},
-	 .help = "what N counts for: each QP, each pair of IP addresses, or the port; the CNP "
-		 "goes to the QP marked last"},
+	 .help = "unit to which N applies: qp: each QP; ip: each pair of IP addresses; port: the "
+		 "port; the CNP goes to the QP marked last"},
 	{FIELD_OF(struct np_params, np_cnp_delay_ns), .type = FIELD_U32, .unit = UNIT_NS,
 	 .max = 1000000000, .def = "0",
-	 .help = "time from the mark, or the window's end, to the CNP's leaving, at most 64 N; 0 "
-		 "none (adapters show about 50us)"},
+	 .help = "delay from the CE mark, or from the end of the interval N, until the CNP "
+		 "leaves; 0: none; at most 64 N (adapters: about 50us)"},
 	{FIELD_OF(struct np_params, np_min_port_cnp_interval_ns), .type = FIELD_U32,
 	 .unit = UNIT_NS, .max = 1000000000, .def = "0", .live = true,
-	 .help = "least time between any two CNPs of the port, the adapter's capacity; 0 none "
-		 "(ConnectX-3 Pro 1us to 5us)"},
+	 .help = "least time between any two CNPs of the port; 0: none (ConnectX-3 Pro: 1us to "
+		 "5us)"},
 	{FIELD_OF(struct np_params, np_cnp_ecn), .type = FIELD_ENUM, .choices = code_points,
 	 .def = "ect0", .help = "ECN code point of the CNPs that are sent"},
 	{FIELD_OF(struct np_params, np_cnp_dscp), .type = FIELD_U8, .max = 63, .def = "48",
@@ -56,7 +56,7 @@ const struct counter_field np_counters[] = {
 		      "RoCEv2 data packets received with CE"),
 	COUNTER_FIELD(struct np_stats, np_cnp_sent, "CNPs sent"),
 	COUNTER_FIELD(struct np_stats, np_ce_on_control,
-		      "CNPs, ACKs and NAKs received with CE; not answered"),
+		      "CNPs, ACKs and NAKs received with CE; no CNP answers them"),
 };
 const unsigned int np_counters_n = ARRAY_LEN(np_counters);
 

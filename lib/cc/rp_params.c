@@ -15,86 +15,90 @@ static const char *const profiles[] = {"paper", "mlx", NULL};
 const struct field rp_fields[] = {
 	{FIELD_OF(struct rp_params, rp_profile), .type = FIELD_ENUM, .choices = profiles,
 	 .def = "paper",
-	 .help = "paper: SIGCOMM'15, each CNP acts at once; mlx: as ConnectX-4 and later, slots "
-		 "act; sets the other defaults (those shown are paper's)"},
+	 .help = "reaction to CNPs: paper: SIGCOMM'15, at each CNP; mlx: as ConnectX-4 and "
+		 "later, once per time slot; also selects the defaults of the other keys (this "
+		 "table shows those of paper)"},
 	{FIELD_OF(struct rp_params, rp_clamp_tgt_rate), .type = FIELD_BOOL, .def = "on",
 	 .live = true, .aliases = {{.name = "clamp_tgt_rate"}},
-	 .help = "set the target rate to the current rate on every cut (mlx: off)"},
+	 .help = "whether every cut sets the target rate to the current rate (mlx: off)"},
 	{FIELD_OF(struct rp_params, rp_clamp_tgt_rate_ati), .type = FIELD_BOOL, .def = "on",
 	 .live = true, .aliases = {{.name = "clamp_tgt_rate_after_time_inc"}},
-	 .help = "without rp_clamp_tgt_rate: set it if any increase came since the last cut, not "
-		 "only one of the byte counter"},
+	 .help = "with rp_clamp_tgt_rate off, a cut sets the target rate to the current rate "
+		 "only after an increase; on: an increase by timer or byte counter; off: an "
+		 "increase by the byte counter"},
 	{FIELD_OF(struct rp_params, rp_threshold), .type = FIELD_U8, .max = 31, .def = "5",
 	 .live = true, .aliases = {{.name = "F"}, {.name = "rpg_threshold"}},
-	 .help = "F: steps of fast recovery before the target rate rises (mlx: 1)"},
+	 .help = "F: number of fast-recovery steps before the target rate rises (mlx: 1)"},
 	{FIELD_OF(struct rp_params, rp_gd), .type = FIELD_U8, .max = 15, .def = "11", .live = true,
 	 .aliases = {{.name = "rpg_gd"}},
-	 .help = "a cut is rate x alpha x 1024 / 2^rp_gd: 11 halves the rate at alpha 1, 10 takes "
-		 "all of it"},
+	 .help = "exponent of the cut: a CNP reduces the rate by rate x alpha x 1024 / 2^rp_gd; "
+		 "11: half of the rate at alpha = 1; 10: the whole rate at alpha = 1"},
 	{FIELD_OF(struct rp_params, rp_min_dec_fac_pct), .type = FIELD_U8, .unit = UNIT_PCT,
 	 .max = 100, .def = "50", .live = true,
 	 .aliases = {{.name = "rpg_min_dec_fac"}, {.name = "rp_min_dec_fac"}},
-	 .help = "one cut keeps at least this share of the rate; 100 forbids cuts"},
+	 .help = "lowest share of the rate that one cut leaves; 100: no cuts"},
 	{FIELD_OF(struct rp_params, rp_dce_tcp_g), .type = FIELD_U16, .unit = UNIT_1024,
 	 .max = 1024, .def = "1020", .live = true,
 	 .aliases = {{.name = "dce_tcp_g"}, {.name = "g", .one_minus = true}},
-	 .help = "weight of the OLD alpha in 1/1024; the paper's g weighs the new sample, g = "
-		 "1/256 is 1020 here (mlx: 1019)"},
+	 .help = "weight of the OLD alpha in 1/1024; the paper's g is the weight of the new "
+		 "sample, so g = 1/256 is 1020 here (mlx: 1019)"},
 	{FIELD_OF(struct rp_params, rp_initial_alpha_value), .type = FIELD_U16, .unit = UNIT_1024,
 	 .max = 1024, .def = "1024", .live = true,
 	 .aliases = {{.name = "initial_alpha_value"}, {.name = "alpha0", .scale = 1024}},
-	 .help = "alpha at the first CNP in 1/1024 (mlx: 1023); as alpha0 in whole units"},
+	 .help = "alpha at the first CNP, in 1/1024 (mlx: 1023); the alias alpha0 takes a "
+		 "fraction from 0 to 1"},
 	{FIELD_OF(struct rp_params, rp_dce_tcp_rtt_us), .type = FIELD_U32, .unit = UNIT_US,
 	 .min = 1, .max = 131071, .def = "55us", .live = true,
 	 .aliases = {{.name = "K"}, {.name = "dce_tcp_rtt"}, {.name = "rp_dce_tcp_rtt"}},
-	 .help = "K: time after which alpha is updated without a CNP; must exceed the peer's N in "
-		 "the paper profile (mlx: length of an alpha slot, 1us)"},
+	 .help = "K: time without a CNP after which alpha is updated; paper: must exceed the "
+		 "peer's N; mlx: length of an alpha slot (1us)"},
 	{FIELD_OF(struct rp_params, rp_rate_reduce_monitor_period_us), .type = FIELD_U32,
 	 .unit = UNIT_US, .min = 1, .max = UINT32_MAX, .def = "4us", .live = true,
 	 .aliases = {{.name = "rate_reduce_monitor_period"},
 		     {.name = "rp_rate_reduce_monitor_period"}},
-	 .help = "mlx: time between two cuts; the paper profile does not use it"},
+	 .help = "mlx: least time between two cuts; paper: not used"},
 	{FIELD_OF(struct rp_params, rp_time_reset_us), .type = FIELD_U32, .unit = UNIT_US, .min = 1,
 	 .max = UINT32_MAX, .def = "55us", .live = true,
 	 .aliases = {{.name = "T"}, {.name = "rpg_time_reset"}, {.name = "rp_time_reset"}},
-	 .help = "T: time between two increases of the rate (mlx: 300us)"},
+	 .help = "T: time between two rate increases by the timer (mlx: 300us)"},
 	{FIELD_OF(struct rp_params, rp_byte_reset_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,
 	 .max = RP_MAX_BYTE_RESET, .def = "10MB", .live = true,
 	 .aliases = {{.name = "B"},
 		     {.name = "rpg_byte_reset", .scale = 64},
 		     {.name = "rp_byte_reset", .scale = 64}},
-	 .help = "B: wire bytes between two increases of the rate, 0 off (mlx: 2097088); vendor "
-		 "names count 64 bytes"},
+	 .help = "B: wire bytes between two rate increases by the byte counter; 0: off (mlx: "
+		 "2097088); rpg_byte_reset and rp_byte_reset count units of 64 bytes"},
 	{FIELD_OF(struct rp_params, rp_ai_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = RP_MAX_RATE_BPS, .def = "40M", .live = true,
 	 .aliases = {{.name = "R_AI", .scale = MBPS},
 		     {.name = "rpg_ai_rate", .scale = MBPS},
 		     {.name = "rp_ai_rate", .scale = MBPS}},
-	 .help = "R_AI: rise of the target rate in additive increase (mlx: 5M); other names count "
-		 "Mb/s"},
+	 .help = "R_AI: rise of the target rate per additive-increase step (mlx: 5M); aliases "
+		 "count Mb/s"},
 	{FIELD_OF(struct rp_params, rp_hai_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = RP_MAX_RATE_BPS, .def = "200M", .live = true,
 	 .aliases = {{.name = "R_HAI", .scale = MBPS},
 		     {.name = "rpg_hai_rate", .scale = MBPS},
 		     {.name = "rp_hai_rate", .scale = MBPS}},
-	 .help = "R_HAI: rise of the target rate in hyper increase, in the paper profile times "
-		 "the step's number (mlx: 50M); other names count Mb/s"},
+	 .help = "R_HAI: rise of the target rate per hyper-increase step (mlx: 50M); paper: step "
+		 "i raises it by i x R_HAI; aliases count Mb/s"},
 	{FIELD_OF(struct rp_params, rp_min_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS, .min = 1,
 	 .max = RP_MAX_RATE_BPS, .def = "10M", .live = true,
 	 .aliases = {{.name = "rpg_min_rate", .scale = MBPS},
 		     {.name = "rp_min_rate", .scale = MBPS}},
-	 .help = "no cut goes below this rate (mlx: 1M); other names count Mb/s"},
+	 .help = "lowest rate that a cut can reach (mlx: 1M); aliases count Mb/s"},
 	{FIELD_OF(struct rp_params, rp_max_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = RP_MAX_RATE_BPS, .def = "0", .live = true,
 	 .aliases = {{.name = "rpg_max_rate", .scale = MBPS},
 		     {.name = "rp_max_rate", .scale = MBPS}},
-	 .help = "rate of a QP that is not limited, 0: the port's speed; other names count Mb/s"},
+	 .help = "rate of a QP that congestion control does not limit; 0: speed of the port; "
+		 "aliases count Mb/s"},
 	{FIELD_OF(struct rp_params, rp_rate_to_set_on_first_cnp_bps), .type = FIELD_U64,
 	 .unit = UNIT_BPS, .max = RP_MAX_RATE_BPS, .def = "0", .live = true,
 	 .aliases = {{.name = "rate_to_set_on_first_cnp", .scale = MBPS},
 		     {.name = "rp_rate_to_set_on_first_cnp", .scale = MBPS}},
-	 .help = "mlx: rate that the first CNP sets at once, unless the QP is slower; 0: none; "
-		 "other names count Mb/s"},
+	 .help = "mlx: upper limit that the first CNP sets on the QP's rate; 0: none; aliases "
+		 "count Mb/s"},
 };
 const unsigned int rp_fields_n = ARRAY_LEN(rp_fields);
 
@@ -102,14 +106,18 @@ const struct counter_field rp_counters[] = {
 	COUNTER_FIELD(struct rp_stats, rp_cnp_handled, "CNPs accepted for a known QP"),
 	COUNTER_FIELD(
 		struct rp_stats, rp_cnp_ignored,
-		"CNPs for an unknown QP, not of the QP's peer, or of no use to the algorithm"),
-	COUNTER_FIELD(struct rp_stats, rp_cuts, "times that a CNP lowered a rate"),
+		"CNPs ignored: QP unknown, sender not the QP's peer, or an algorithm that does "
+		"not use CNPs"),
+	COUNTER_FIELD(struct rp_stats, rp_cuts, "rate cuts by CNPs"),
 	COUNTER_FIELD(struct rp_stats, rp_fast_recoveries, "steps of fast recovery"),
 	COUNTER_FIELD(struct rp_stats, rp_additive_increases, "steps of additive increase"),
 	COUNTER_FIELD(struct rp_stats, rp_hyper_increases, "steps of hyper increase"),
 	COUNTER_FIELD(struct rp_stats, rp_engagements,
-		      "QPs limited, by a CNP or a start below the maximum rate"),
-	COUNTER_FIELD(struct rp_stats, rp_releases, "QPs freed again at the maximum rate"),
+		      "times that a QP became limited, by a CNP or by a start below the maximum "
+		      "rate"),
+	COUNTER_FIELD(struct rp_stats, rp_releases,
+		      "times that a limited QP reached the maximum "
+		      "rate and became unlimited"),
 };
 const unsigned int rp_counters_n = ARRAY_LEN(rp_counters);
 

@@ -20,24 +20,24 @@ const struct field timely_fields[] = {
 	{FIELD_OF(struct timely_params, timely_min_rtt_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = 1, .max = NS_PER_SEC, .def = "20us", .live = true,
 	 .aliases = {{.name = "D_minRTT"}},
-	 .help = "change of the round-trip time between samples that is a gradient of 1"},
+	 .help = "difference between two successive round-trip times that is a gradient of 1"},
 	{FIELD_OF(struct timely_params, timely_ai_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = 1600 * GBPS, .def = "10M", .live = true, .aliases = {{.name = "delta"}},
-	 .help = "rise of the rate at a sample"},
+	 .help = "rise of the rate per sample"},
 	{FIELD_OF(struct timely_params, timely_beta_ppm), .type = FIELD_U32, .unit = UNIT_PPM,
 	 .max = 1000000, .def = "80%", .live = true,
 	 .aliases = {{.name = "beta", .scale = 1000000}},
-	 .help = "most of the rate that one sample takes away"},
+	 .help = "largest share of the rate that one sample cuts"},
 	{FIELD_OF(struct timely_params, timely_ewma_ppm), .type = FIELD_U32, .unit = UNIT_PPM,
 	 .min = 1, .max = 1000000, .def = "87.5%", .live = true,
-	 .help = "weight of the new difference in the average"},
+	 .help = "weight of the newest difference in the average difference"},
 	{FIELD_OF(struct timely_params, timely_hai_threshold), .type = FIELD_U8, .min = 1,
 	 .max = 255, .def = "5", .live = true,
-	 .help = "samples in a row without a positive gradient before the rise is five times as "
-		 "large"},
+	 .help = "number of successive samples without a positive gradient after which the rise "
+		 "is five times as large"},
 	{FIELD_OF(struct timely_params, timely_min_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .min = 1, .max = 1600 * GBPS, .def = "10M", .live = true,
-	 .help = "no cut goes below this rate"},
+	 .help = "lowest rate that a cut can reach"},
 };
 const unsigned int timely_fields_n = ARRAY_LEN(timely_fields);
 
@@ -45,8 +45,8 @@ const struct counter_field timely_counters[] = {
 	COUNTER_FIELD(struct timely_stats, timely_samples, "round-trip times measured"),
 	COUNTER_FIELD(struct timely_stats, timely_below_low, "samples below T_low"),
 	COUNTER_FIELD(struct timely_stats, timely_above_high, "samples above T_high"),
-	COUNTER_FIELD(struct timely_stats, timely_increases, "rises of a rate"),
-	COUNTER_FIELD(struct timely_stats, timely_cuts, "cuts of a rate"),
+	COUNTER_FIELD(struct timely_stats, timely_increases, "rate increases"),
+	COUNTER_FIELD(struct timely_stats, timely_cuts, "rate cuts"),
 };
 const unsigned int timely_counters_n = ARRAY_LEN(timely_counters);
 

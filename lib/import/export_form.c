@@ -105,7 +105,7 @@ export_find_lost(const char *json, const struct import_switch *sw, struct import
 
 	rc = import_sonic(json, strlen(json), back, &back_log);
 	if (rc != 0) {
-		import_refuse(log, " makes tables that cannot be: %s", back_log.error);
+		import_refuse(log, " makes tables that SONiC cannot have: %s", back_log.error);
 	} else {
 		was = print(&sw->sw);
 		is = print(&back->sw);

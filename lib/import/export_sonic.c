@@ -388,8 +388,8 @@ export_sonic(const struct import_switch *sw, FILE *out, struct import_log *log)
 	export_watchdog(&t);
 	json = json_dumps(t.root, JSON_INDENT(4));
 	rc = export_find_lost(json, form, log);
-	import_note(log, " ports are called Ethernet0, Ethernet4 and on; lanes and alias are the "
-			 "platform's, and not said");
+	import_note(log, " ports are named Ethernet0, Ethernet4 and so on; lanes and alias "
+			 "depend on the platform and are left out");
 	if (rc == 0)
 		fprintf(out, "%s\n", json);
 	free(json);

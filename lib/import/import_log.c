@@ -94,7 +94,7 @@ print_list(FILE *out, const char *title, char *const *list, unsigned int n)
 
 		bytes += strlen(text) + 5;
 		if (bytes > MAX_COMMENT_BYTES) {
-			fprintf(out, "#   and %u more, which quenchctl says on standard error\n",
+			fprintf(out, "#   and %u more, which quenchctl prints on standard error\n",
 				n - i);
 			return;
 		}
@@ -111,7 +111,8 @@ import_print_head(FILE *out, const char *program, const struct import_log *log)
 		program);
 	for (const char *c = slash != NULL ? slash + 1 : log->file; *c != '\0'; c++)
 		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, out);
-	fprintf(out, ".\n# What is not said here is as %s --help-config says.\n", program);
+	fprintf(out, ".\n# Keys that are missing here have the defaults of %s --help-config.\n",
+		program);
 	print_list(out, "Not carried over", log->lost, log->n_lost);
 	print_list(out, "Changed or assumed", log->notes, log->n_notes);
 }

@@ -32,7 +32,7 @@ read_config(const char *text, size_t size, struct nic_config *out, struct import
 		return 0;
 	import_check_memory(&err);
 	what = strchr(err.text, '[');
-	return import_refuse(log, " makes a NIC that cannot be: %s",
+	return import_refuse(log, " makes an invalid configuration of quench-nic: %s",
 			     what != NULL ? what : err.text);
 }
 

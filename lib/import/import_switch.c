@@ -167,6 +167,6 @@ import_switch_finish(struct import_switch *sw, struct import_log *log)
 	if (rc == 0)
 		return 0;
 	import_check_memory(&err);
-	return import_refuse(log, " makes a switch that cannot be: %s",
+	return import_refuse(log, " makes an invalid configuration of quench-switch: %s",
 			     what != NULL ? what : err.text);
 }

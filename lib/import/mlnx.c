@@ -173,7 +173,9 @@ is_first(struct mlnx *m, const struct setting *s, const char *value)
 		if (strcmp(m->seen[i].name, s->name) != 0)
 			continue;
 		if (strcmp(m->seen[i].value, value) != 0)
-			lose(m, s, "another port's value, or a second one: the first counts");
+			lose(m, s,
+			     "value of another port, or a second value: the first one is "
+			     "used");
 		return false;
 	}
 	if (m->n_seen < MAX_SEEN) {
@@ -191,8 +193,8 @@ value_in_force(struct mlnx *m, const struct setting *s)
 	if (s->n_values != 3)
 		return s->value[0];
 	if (strcmp(s->value[1], s->value[2]) != 0)
-		import_note(m->log, "%u: %s: what is current counts, not the next boot's", s->line,
-			    s->text);
+		import_note(m->log, "%u: %s: the current value is used, not that of the next boot",
+			    s->line, s->text);
 	return s->value[1];
 }
 
@@ -260,7 +262,7 @@ read_special(struct mlnx *m, const struct setting *s, char *value)
 		rc = number(m, s, value, 1, &n);
 		m->known++;
 		if (rc == 0 && n != 0)
-			lose(m, s, "CNPs have the priority of np_cnp_prio");
+			lose(m, s, "CNPs use the priority of np_cnp_prio");
 		return rc;
 	}
 	if (!is_prio || s->name[1] != '\0' || s->name[0] > '7')
@@ -284,7 +286,7 @@ read_setting(struct mlnx *m, const struct setting *s)
 	int rc;
 
 	if (m->other_device) {
-		lose(m, s, "of a second device: one file is one port");
+		lose(m, s, "belongs to a second device; a file describes one port");
 		return 0;
 	}
 	f = find(m, s->name, &alias, &object);
@@ -293,7 +295,7 @@ read_setting(struct mlnx *m, const struct setting *s)
 	if (rc <= 0)
 		return rc;
 	if (f == NULL) {
-		lose(m, s, "no setting of DCQCN that has a counterpart");
+		lose(m, s, "not a DCQCN setting with a counterpart");
 		return 0;
 	}
 	m->known++;
@@ -347,7 +349,7 @@ read_line(struct mlnx *m, char *line, unsigned int number_of)
 		return 0;
 	squeeze(s.text, sizeof(s.text), line);
 	if (!split(line, &s)) {
-		lose(m, &s, "no name with a value");
+		lose(m, &s, "expected a name and a value");
 		return 0;
 	}
 	return read_setting(m, &s);
@@ -363,7 +365,8 @@ set_cc(struct mlnx *m)
 		m->out->nic.cc = CC_NONE;
 	else if (m->prios_on != m->prios_seen)
 		import_lost(m->log,
-			    "%u: enabled for priorities 0x%02x: cc is for all priorities or none",
+			    "%u: enabled for priorities 0x%02x only; cc applies to all "
+			    "priorities or none",
 			    m->prio_line, m->prios_on);
 }
 
@@ -402,9 +405,12 @@ import_mlnx(const char *text, size_t size, struct nic_config *out, struct import
 	set_cc(m);
 	if (out->nic.rp.rp_max_rate_bps > out->nic.link_speed_bps)
 		out->nic.link_speed_bps = out->nic.rp.rp_max_rate_bps;
-	import_note(log, " the port is not said: link_speed_bps = %" PRIu64 "G is assumed",
+	import_note(log,
+		    " the listing does not give the speed of the port: link_speed_bps = %" PRIu64
+		    "G is assumed",
 		    out->nic.link_speed_bps / GBPS);
-	import_note(log, " no address and no peer are said: ip and [flow peer] are stand-ins");
+	import_note(log, " the listing has no address and no peer: ip and [flow peer] are "
+			 "examples to replace");
 	if (rc == 0)
 		rc = import_nic_finish(out, log);
 	if (rc != 0)

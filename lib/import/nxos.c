@@ -129,17 +129,20 @@ assume_buffer(struct nxos *x)
 
 		sw->mmu.lossless.xoff_bytes = (xoff + 999) / 1000 * 1000;
 		import_note(x->log,
-			    " headroom is not said: %" PRIu64
-			    " bytes a port and class, for %" PRIu64 "G and %u m of cable",
+			    " the file does not give the headroom: %" PRIu64
+			    " bytes per port and class are assumed, for %" PRIu64
+			    "G and %u m of cable",
 			    sw->mmu.lossless.xoff_bytes, speed / GBPS, link.cable_length_m);
 	}
 	budget = mmu_params_budget(&sw->mmu);
 	least = 2 * max_u64(budget.reserved_bytes + budget.headroom_bytes,
 			    budget.egress_reserved_bytes);
 	sw->mmu.buffer_bytes = max_u64(ASSUMED_BUFFER, (least + MBPS - 1) / MBPS * MBPS);
-	import_note(x->log,
-		    " the platform's buffer is not said: buffer_bytes = %" PRIu64 " is assumed",
-		    sw->mmu.buffer_bytes);
+	import_note(
+		x->log,
+		" the file does not give the size of the platform's buffer: buffer_bytes = %" PRIu64
+		" is assumed",
+		sw->mmu.buffer_bytes);
 }
 
 /* Lose policies and class-maps that nothing active refers to. */
@@ -148,9 +151,9 @@ blame_unbound(struct nxos *x)
 {
 	for (int i = nx_next(&x->nx, NX_TOP, -1); i >= 0; i = nx_next(&x->nx, NX_TOP, i)) {
 		if (nx_is(&x->nx.lines[i], "policy-map ...", NULL))
-			nx_lose_block(&x->nx, i, "no system qos and no interface puts it in force");
+			nx_lose_block(&x->nx, i, "neither system qos nor an interface applies it");
 		else if (nx_is(&x->nx.lines[i], "class-map ...", NULL))
-			nx_lose_block(&x->nx, i, "no policy in force has this class");
+			nx_lose_block(&x->nx, i, "no applied policy has this class");
 	}
 }
 

@@ -209,7 +209,7 @@ take_back(struct nx_lines *nx)
 
 		if (line->used || strncasecmp(line->text, "no ", 3) != 0)
 			continue;
-		line->why = "takes back nothing that stands before it";
+		line->why = "removes no line before it";
 		for (int k = nx_next_of(nx, line->parent, -1); k < i; k = nx->lines[k].next) {
 			if (nx->lines[k].used || !begins(nx->lines[k].text, line->text + 3))
 				continue;

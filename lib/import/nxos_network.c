@@ -79,7 +79,7 @@ nxos_next_class(struct nxos *x, const char *type, int policy, int i, int *group)
 				nx_use(&x->nx, i);
 				return i;
 			}
-			nx_lose_block(&x->nx, i, "a class of no qos-group that is known");
+			nx_lose_block(&x->nx, i, "class without a known qos-group");
 		}
 	}
 	return -1;
@@ -93,7 +93,9 @@ read_no_drop(struct nxos *x, int line, const char *text, uint8_t group)
 
 	for (unsigned int g = 0; rc == 0 && g < NX_GROUPS; g++)
 		if (x->no_drop >> g & 1 && g != group && x->pfc_cos[g] == cos)
-			return nx_refuse(&x->nx, line, "a pfc-cos that no other class has");
+			return nx_refuse(&x->nx, line,
+					 "a pfc-cos that no other class "
+					 "has");
 	if (rc == 0) {
 		x->no_drop |= (uint8_t)(1u << group);
 		x->pfc_cos[group] = (uint8_t)cos;
@@ -151,7 +153,7 @@ read_line(struct nxos *x, int i, uint8_t group)
 	}
 	if ((nx_is(l, "pause pfc-cos %", &a) || nx_is(l, pause_buffer, &a)) &&
 	    x->no_drop >> group & 1)
-		return nx_refuse(&x->nx, i, "one pause line of a class");
+		return nx_refuse(&x->nx, i, "one pause line per class");
 	if (nx_is(l, "pause pfc-cos %", &a))
 		return read_no_drop(x, i, a.word[0], group);
 	if (nx_is(l, pause_buffer, &a))
@@ -159,7 +161,7 @@ read_line(struct nxos *x, int i, uint8_t group)
 	if (nx_is(l, "pause pfc-cos % receive", &a))
 		l->why = "a priority obeys and sends pauses, or neither";
 	if (nx_is(l, "pause no-drop", &a))
-		l->why = "says no pfc-cos";
+		l->why = "pause without pfc-cos";
 	if (nx_is(l, "congestion-control tail-drop", &a))
 		nx_use(&x->nx, i); /* a queue without WRED does that */
 	return 0;

@@ -28,8 +28,8 @@ read_port_watchdog(struct nxos *x, int line, struct sw_port_params *port, struct
 		return 0;
 	if (x->out->sw.pfcwd.pfcwd != PFCWD_NXOS) {
 		nx_lose(&x->nx, line,
-			"the watchdog is off: there is no priority-flow-control "
-			"watch-dog-interval on");
+			"the watchdog is off, since priority-flow-control watch-dog-interval on "
+			"is missing");
 		return 0;
 	}
 	nx_use(&x->nx, line);
@@ -90,7 +90,7 @@ read_port_line(struct nxos *x, int line, struct sw_port_params *port, struct int
 		return nx_number(&x->nx, line, a.word[0], 64, 16000 - SW_MTU_OVERHEAD_BYTES,
 				 &has->mtu);
 	} else if (nx_is(l, "shutdown", NULL)) {
-		nx_lose(&x->nx, line, "a port is up while its device is");
+		nx_lose(&x->nx, line, "a port is up while its device is up");
 	}
 	if (nx_is(l, "service-policy type qos input %", &a) ||
 	    nx_is(l, "service-policy input %", &a))
@@ -180,7 +180,8 @@ join_mtus(struct nxos *x, const struct interface has[SW_MAX_PORTS])
 	for (uint16_t i = 0; i < x->out->sw.n_ports; i++)
 		if (has[i].mtu_line >= 0 && has[i].mtu < longest)
 			nx_lose(&x->nx, has[i].mtu_line,
-				"ports have one max_frame_bytes, which is for the longest mtu");
+				"max_frame_bytes applies to all ports: it is that of the largest "
+				"mtu");
 	if (longest + SW_MTU_OVERHEAD_BYTES > x->out->sw.max_frame_bytes)
 		x->out->sw.max_frame_bytes = (uint32_t)longest + SW_MTU_OVERHEAD_BYTES;
 }
@@ -201,7 +202,8 @@ note_assumptions(struct nxos *x, const struct interface has[SW_MAX_PORTS])
 	note_ports(x, no_mode, "no priority-flow-control mode: auto, as NX-OS does");
 	if (any_qos)
 		note_ports(x, no_qos,
-			   "no service-policy type qos of its own: ports are classified alike");
+			   "the port has no service-policy type qos; all ports share one "
+			   "classification");
 }
 
 /* Add the ports of one interface line, which are equal. */
@@ -214,7 +216,7 @@ add_ports(struct nxos *x, int line, const struct port_range *range,
 	int rc;
 
 	if (range->last - range->first >= (unsigned long)(SW_MAX_PORTS - first)) {
-		nx_lose_block(&x->nx, line, "there is room for 64 ports");
+		nx_lose_block(&x->nx, line, "a switch has at most 64 ports");
 		return 0;
 	}
 	rc = read_interface(x, line, first, &has[first]);
@@ -242,7 +244,7 @@ nxos_ports(struct nxos *x)
 		if (port_range(&x->nx.lines[i], &range))
 			rc = add_ports(x, i, &range, has);
 		else
-			nx_lose_block(&x->nx, i, "an interface that is no Ethernet port");
+			nx_lose_block(&x->nx, i, "not an Ethernet port");
 	}
 	if (rc == 0 && x->out->sw.n_ports == 0)
 		return import_refuse(x->log,

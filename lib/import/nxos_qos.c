@@ -113,11 +113,11 @@ read_match(struct nxos *x, int line, bool all, struct matches *m)
 		join(m, all, 0, (uint8_t)set);
 		m->cos_line = line;
 	} else if (nx_is(l, "description ...", &a)) {
-		nx_lose(&x->nx, line, "classes have no descriptions");
+		nx_lose(&x->nx, line, "a class has no description in quench-switch");
 		return 0;
 	} else {
 		m->has_other = true;
-		nx_lose(&x->nx, line, "classes are told apart by DSCP or CoS alone");
+		nx_lose(&x->nx, line, "only DSCP or CoS can select a class");
 		return 0;
 	}
 	nx_use(&x->nx, line);
@@ -239,7 +239,7 @@ read_actions(struct nxos *x, int class, uint8_t *group)
 			*group = (uint8_t)value;
 			nx_use(&x->nx, i);
 		} else {
-			x->nx.lines[i].why = "a class is given its queue, and nothing else";
+			x->nx.lines[i].why = "only set qos-group has a counterpart";
 		}
 	}
 	return rc;
@@ -288,7 +288,9 @@ read_class(struct nxos *x, const struct class_maps *maps, int line, const char *
 	} else {
 		rc = read_class_map(x, maps, line, name, &m);
 		if (rc == 1) {
-			nx_lose_block(&x->nx, line, "its class-map is not carried over");
+			nx_lose_block(&x->nx, line,
+				      "the class-map of this class is not carried "
+				      "over");
 			return 0;
 		}
 		if (rc == 0)

@@ -97,7 +97,7 @@ add_curve(struct nxos *x, int line, uint8_t queue, const struct wred_params *cur
 		return 0;
 	}
 	if (sw->n_wred_profiles == NX_GROUPS)
-		return nx_refuse(&x->nx, line, "one random-detect line of a class");
+		return nx_refuse(&x->nx, line, "one random-detect line per class");
 	own = &sw->wred_profiles[sw->n_wred_profiles++];
 	own->params = *curve;
 	snprintf(own->name, sizeof(own->name), "nxos_queue_%u", queue);
@@ -134,7 +134,7 @@ read_wred(struct nxos *x, int line, char *rest, struct wred_words *words)
 		if (used < 0)
 			return used;
 		if (used == 0) {
-			nx_lose(&x->nx, line, "a word that has no counterpart in [wred]");
+			nx_lose(&x->nx, line, "this word has no counterpart in [wred]");
 			return 0;
 		}
 		i += (unsigned int)used;
@@ -155,12 +155,15 @@ end_wred(struct nxos *x, int class, uint8_t queue, const struct wred_words *word
 		return 0;
 	if (wred_params_check(&words->params, why, sizeof(why)) != 0 && words->has_max)
 		return nx_refuse(&x->nx, words->line,
-				 "a minimum-threshold that is not above the maximum");
+				 "a minimum-threshold that is not above the "
+				 "maximum-threshold");
 	if (words->has_min && words->has_max)
 		return add_curve(x, words->line, queue, &words->params);
 	for (int i = nx_next_of(&x->nx, class, -1); i >= 0; i = nx_next_of(&x->nx, class, i))
 		if (nx_is(&x->nx.lines[i], "random-detect ...", NULL) && x->nx.lines[i].why == NULL)
-			nx_lose(&x->nx, i, "no thresholds, so they are those of the platform");
+			nx_lose(&x->nx, i,
+				"the line gives no thresholds; those of the platform "
+				"are unknown");
 	return 0;
 }
 
@@ -172,7 +175,7 @@ add_limit(struct nxos *x, int line, uint8_t queue, const struct buffer_profile *
 	char *name = mmu->profile_names[mmu->n_profiles];
 
 	if (x->no_drop >> queue & 1) {
-		nx_lose(&x->nx, line, "a no-drop queue is limited by its priority group alone");
+		nx_lose(&x->nx, line, "only its priority group limits a no-drop queue");
 		return 0;
 	}
 	if (mmu->n_profiles == MMU_MAX_PROFILES)
@@ -250,7 +253,7 @@ read_bandwidth(struct nxos *x, int line, const char *text, uint8_t queue, struct
 	int rc = nx_number(&x->nx, line, text, 0, 100, &percent);
 
 	if (rc == 0 && percent == 0)
-		import_note(x->log, "%u: %s: queue %u has weight 1, the least there is",
+		import_note(x->log, "%u: %s: queue %u has weight 1, the lowest weight",
 			    x->nx.lines[line].number, x->nx.lines[line].text, queue);
 	x->out->sw.sched.dwrr_weight[queue] = percent == 0 ? 1 : (uint8_t)percent;
 	share->has_bandwidth = true;
@@ -329,8 +332,8 @@ check_levels(struct nxos *x, const struct share shares[NX_GROUPS])
 			    shares[high].level <= shares[low].level)
 				continue;
 			nx_lose(&x->nx, shares[low].line,
-				"in part: among strict queues the one of the higher number goes "
-				"first");
+				"in part: among strict queues, the queue with the higher number "
+				"goes first");
 		}
 	}
 }

@@ -26,7 +26,7 @@ find_policy(struct nxos *x, int line, const char *type, const char *name, int *p
 	}
 	if (strncasecmp(name, "default-", 8) != 0)
 		return nx_refuse(&x->nx, line, "a policy-map of this type and name");
-	nx_lose(&x->nx, line, "a policy of NX-OS's own, which does not stand in the file");
+	nx_lose(&x->nx, line, "predefined policy of NX-OS, which is not in the file");
 	return 0;
 }
 
@@ -42,7 +42,7 @@ bind(struct nxos *x, int line, const char *type, const char *name, int *bound)
 		return rc;
 	if (*bound >= 0 && *bound != policy) {
 		nx_lose(&x->nx, line,
-			"another policy of this type is in force: there is one for all");
+			"another policy of this type applies already; all ports share one");
 		return 0;
 	}
 	*bound = policy;
@@ -64,6 +64,6 @@ nxos_service(struct nxos *x, int line)
 	    nx_is(l, "service-policy input %", &a))
 		return bind(x, line, "qos", a.word[0], &x->qos_policy);
 	if (nx_is(l, "service-policy ...", &a))
-		nx_lose(&x->nx, line, "policies are for input (qos) or output (queuing)");
+		nx_lose(&x->nx, line, "expected a policy for input (qos) or output (queuing)");
 	return 0;
 }

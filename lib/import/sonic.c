@@ -21,8 +21,8 @@ load(struct sonic *s, const char *text, size_t size)
 	import_json_memory();
 	s->root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &err);
 	if (s->root == NULL)
-		return import_refuse(s->log, "%d: %s: expected the JSON of a config_db.json, whole",
-				     err.line, err.text);
+		return import_refuse(s->log, "%d: %s: expected a complete config_db.json", err.line,
+				     err.text);
 	for (unsigned int i = 0; i < ARRAY_LEN(wanted); i++)
 		known |= json_object_get(s->root, wanted[i]) != NULL;
 	if (!known)

@@ -88,8 +88,7 @@ read_pools(struct sonic *s)
 	mmu->buffer_bytes = size[0] + xoff + size[1];
 	if (size[0] == 0)
 		import_note(s->log,
-			    " BUFFER_POOL|%s: no size: 40 MB are assumed, or twice what is "
-			    "reserved",
+			    " BUFFER_POOL|%s: no size; assumed: 40 MB, or twice the reserved bytes",
 			    names[0]);
 	return size[0] == 0;
 }
@@ -142,7 +141,7 @@ read_profile(struct sonic *s, const char *key, struct profile *p)
 		rc = sonic_take(s, "BUFFER_PROFILE", key, "packet_discard_action", text);
 	if (rc > 0 && strcmp(text, "drop") != 0)
 		sonic_lose(s, "BUFFER_PROFILE", key, "packet_discard_action", text,
-			   "what finds no room is dropped");
+			   "frames that do not fit are dropped");
 	return rc < 0 ? rc : 0;
 }
 
@@ -210,12 +209,12 @@ read_use(struct sonic *s, struct profiles *all, const char *table, bool is_pg, c
 		if (!(place.indices >> k & 1))
 			continue;
 		if (class != LOSSLESS && p->has_xoff) {
-			why = "has headroom, but is not of a priority in pfc_enable";
+			why = "has headroom, but does not belong to a priority in pfc_enable";
 			continue;
 		}
 		if (!fits_pool(s, p, class))
-			why = "in part: the pool is that of lossless or of lossy traffic, as the "
-			      "class is";
+			why = "in part: the class decides whether the pool is that of lossless "
+			      "or of lossy traffic";
 		for (uint16_t port = 0; port < s->out->sw.n_ports; port++) {
 			if (!(place.ports >> port & 1))
 				continue;
@@ -323,7 +322,7 @@ set_profiles(struct sonic *s, struct profiles *all)
 			continue;
 		if (sw->mmu.n_profiles == MMU_MAX_PROFILES)
 			return sonic_refuse(s, "BUFFER_PROFILE", p->name, NULL, NULL,
-					    "at most 32 profiles beside those of the classes");
+					    "at most 32 profiles besides those of the classes");
 		snprintf(sw->mmu.profile_names[sw->mmu.n_profiles], MMU_PROFILE_NAME + 1, "%s",
 			 p->name);
 		sw->mmu.profiles[sw->mmu.n_profiles++] = p->is;

@@ -74,7 +74,7 @@ use_map(struct sonic *s, const struct map *map, const char *port, struct in_forc
 		return read_map(s, map, name, out);
 	if (strcmp(out->name, name) != 0)
 		sonic_lose(s, "PORT_QOS_MAP", port, map->field, name,
-			   "another map is in force: there is one for all ports");
+			   "another map is in use; all ports share one map");
 	return 0;
 }
 
@@ -99,7 +99,8 @@ read_port_map(struct sonic *s, const char *key, uint64_t ports, struct in_force 
 		rc = sonic_take_set(s, "PORT_QOS_MAP", key, "pfcwd_sw_enable", &mask);
 	if (rc > 0 && *has_watched && mask != *watched)
 		sonic_lose(s, "PORT_QOS_MAP", key, "pfcwd_sw_enable", NULL,
-			   "other priorities are watched: they are the same on all ports");
+			   "other priorities are watched; watched priorities are the same on all "
+			   "ports");
 	if (rc > 0 && !*has_watched) {
 		*watched = mask;
 		*has_watched = true;
@@ -121,8 +122,8 @@ set_pfc(struct sonic *s)
 			sw->ports[i].flow_control = SW_FLOW_OFF;
 		else if (s->pfc_enable[i] != sw->qos.pfc_enable)
 			sonic_lose(s, "PORT_QOS_MAP", s->out->port_names[i], "pfc_enable", NULL,
-				   "other ports have more: the priorities are the same on all with "
-				   "PFC");
+				   "other ports have more priorities; all ports with PFC have "
+				   "the same priorities");
 		if (sw->ports[i].flow_control == SW_FLOW_OFF && sw->ports[i].pfc_asymmetric) {
 			sonic_lose(s, "PORT", s->out->port_names[i], "pfc_asym", "on",
 				   "the port has no PFC");
@@ -149,10 +150,10 @@ set_maps(struct sonic *s, const struct in_force in_force[N_MAPS])
 		if (in_force[m].is_set)
 			memcpy((char *)qos + maps[m].offset, in_force[m].values, maps[m].keys);
 		if (in_force[m].is_set && in_force[m].given != UINT64_MAX >> (64 - maps[m].keys))
-			import_note(s->log, " %s|%.80s: keys that it does not name: 0",
-				    maps[m].table, in_force[m].name);
+			import_note(s->log, " %s|%.80s: missing keys map to 0", maps[m].table,
+				    in_force[m].name);
 		if (!in_force[m].is_set && m >= 2)
-			import_note(s->log, " PORT_QOS_MAP: no %s: each is that of its number",
+			import_note(s->log, " PORT_QOS_MAP: no %s: each number maps to itself",
 				    maps[m].field);
 	}
 	qos->trust = !in_force[0].is_set && in_force[1].is_set ? QOS_TRUST_PCP : QOS_TRUST_DSCP;
@@ -162,8 +163,8 @@ set_maps(struct sonic *s, const struct in_force in_force[N_MAPS])
 		snprintf(text, sizeof(text), "%u", pg->values[i]);
 		if (qos->pfc_enable >> i & 1 && pg->values[i] != i)
 			import_lost(s->log,
-				    " %s|%.80s|%u = %s: a priority is that of the group of "
-				    "the same number",
+				    " %s|%.80s|%u = %s: a priority belongs to the group of the "
+				    "same number",
 				    maps[N_MAPS - 1].table, pg->name, i, text);
 	}
 }

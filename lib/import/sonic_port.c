@@ -95,7 +95,7 @@ read_port(struct sonic *s, uint16_t i, int64_t *mtu)
 		rc = sonic_take(s, "PORT", name, "admin_status", text);
 	if (rc > 0 && strcmp(text, "up") != 0)
 		sonic_lose(s, "PORT", name, "admin_status", text,
-			   "a port is up while its device is");
+			   "a port is up while its device is up");
 	return rc < 0 ? rc : 0;
 }
 
@@ -117,7 +117,8 @@ join_mtus(struct sonic *s, const int64_t mtu[SW_MAX_PORTS])
 		snprintf(text, sizeof(text), "%lld", (long long)mtu[i]);
 		if (mtu[i] > 0 && mtu[i] < longest)
 			sonic_lose(s, "PORT", s->out->port_names[i], "mtu", text,
-				   "ports have one max_frame_bytes, which is for the longest mtu");
+				   "max_frame_bytes applies to all ports: it is that of the "
+				   "largest mtu");
 	}
 	s->out->sw.max_frame_bytes = (uint32_t)longest + SW_MTU_OVERHEAD_BYTES;
 }
@@ -146,7 +147,7 @@ read_cables(struct sonic *s)
 		s->out->sw.ports[i].cable_length_m = (uint32_t)metres;
 	}
 	if (name == NULL)
-		import_note(s->log, " CABLE_LENGTH: not said: 5 m are assumed");
+		import_note(s->log, " CABLE_LENGTH is missing: 5 m are assumed");
 	return rc < 0 ? rc : 0;
 }
 

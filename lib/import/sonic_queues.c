@@ -119,9 +119,10 @@ read_rates(struct sonic *s, const char *key, struct scheduler *out)
 	out->max_rate_bps = (uint64_t)pir * 8;
 	pbs = pbs > 0 ? pbs : cbs;
 	if (pbs > MAX_BURST)
-		import_lost(s->log, " SCHEDULER|%.80s|pbs: a queue catches up 1 MB at most", key);
+		import_lost(s->log, " SCHEDULER|%.80s|pbs: the largest burst of a queue is 1 MB",
+			    key);
 	else if (cbs > 0 && cbs != pbs)
-		import_lost(s->log, " SCHEDULER|%.80s|cbs: both rates have one burst, that of pbs",
+		import_lost(s->log, " SCHEDULER|%.80s|cbs: both rates share one burst, that of pbs",
 			    key);
 	out->burst_bytes = (uint32_t)(pbs > MAX_BURST ? MAX_BURST : pbs);
 	return 0;
@@ -140,7 +141,9 @@ read_scheduler(struct sonic *s, const char *key, struct scheduler *out)
 		rc = sonic_refuse(s, "SCHEDULER", key, "type", text, "STRICT, DWRR or WRR");
 	out->strict = strcmp(text, "STRICT") == 0;
 	if (rc >= 0 && strcmp(text, "WRR") == 0)
-		import_note(s->log, " SCHEDULER|%.80s|type = WRR: weights count bytes, as DWRR",
+		import_note(s->log,
+			    " SCHEDULER|%.80s|type = WRR: weights count bytes, as with "
+			    "DWRR",
 			    key);
 	if (rc >= 0)
 		rc = sonic_take_number(s, "SCHEDULER", key, "weight", 1, 100, &weight);

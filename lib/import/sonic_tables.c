@@ -20,7 +20,7 @@ static const struct {
 	const char *why;
 } reasons[] = {
 	{"PORT", "lanes", "of the hardware"},
-	{"PORT", "alias", "ports have numbers"},
+	{"PORT", "alias", "ports of quench-switch have numbers"},
 	{"PORT", "index", "of the hardware"},
 	{"PORT", "fec", "of the hardware"},
 	{"PORT", "autoneg", "of the hardware"},
@@ -34,7 +34,7 @@ static const struct {
 	{"TC_TO_PRIORITY_GROUP_MAP", "", "not the map in force: there is one for all ports"},
 	{"MAP_PFC_PRIORITY_TO_QUEUE", "", "not the map in force: there is one for all ports"},
 	{"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "",
-	 "a priority is that of the group of the same number"},
+	 "a priority belongs to the group of the same number"},
 };
 
 /* Tables whose remaining fields are reported one by one. */
@@ -169,7 +169,7 @@ sonic_take_set(struct sonic *s, const char *table, const char *key, const char *
 		if (at[0] < '0' || at[0] > '7' || (at[1] != '\0' && at[1] != ',') ||
 		    (at[1] == ',' && at[2] == '\0'))
 			return sonic_refuse(s, table, key, field, text,
-					    "numbers from 0 to 7, as 3,4");
+					    "numbers from 0 to 7, such as 3,4");
 		*mask |= (uint8_t)(1u << (at[0] - '0'));
 		at += at[1] == ',' ? 2 : 1;
 	}
@@ -199,7 +199,7 @@ read_range(struct sonic *s, const char *table, const char *key, const char *rang
 		last = strtoul(end + 1, &end, 10);
 	if (!is_number || *end != '\0' || first > last)
 		return sonic_refuse(s, table, key, NULL, NULL,
-				    "a number or a range of numbers behind the ports, as 3-4");
+				    "a number or a range of numbers such as 3-4 after the ports");
 	*mask = 0;
 	for (unsigned long i = first; i <= last && i < TM_CLASSES; i++)
 		*mask |= (uint8_t)(1u << i);
@@ -229,7 +229,7 @@ sonic_place(struct sonic *s, const char *table, const char *key, struct sonic_pl
 	if (bar != NULL)
 		rc = read_range(s, table, key, bar + 1, &place->indices);
 	if (rc == 0)
-		sonic_lose(s, table, key, NULL, NULL, "there are numbers 0 to 7");
+		sonic_lose(s, table, key, NULL, NULL, "numbers from 0 to 7");
 	return rc;
 }
 
@@ -297,7 +297,7 @@ report_table(struct sonic *s, const char *table, json_t *entries)
 
 	json_object_foreach_safe (entries, next, key, entry) {
 		if (!json_is_object(entry)) {
-			import_lost(s->log, " %s|%.80s: no entry of fields", table, key);
+			import_lost(s->log, " %s|%.80s: not an object of fields", table, key);
 			continue;
 		}
 		json_object_foreach_safe (entry, next_field, field, v) {

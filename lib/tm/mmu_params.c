@@ -18,24 +18,24 @@
 const struct field mmu_fields[] = {
 	{FIELD_OF(struct mmu_params, buffer_bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .min = 1,
 	 .max = MAX_BUFFER_BYTES, .def = "12MB",
-	 .help = "shared packet memory of the switch, reserved and headroom included; 12 MB as in "
-		 "the SIGCOMM 2015 testbed (Trident II)"},
+	 .help = "packet memory of the switch, including reserved bytes and headroom; 12 MB as "
+		 "in the SIGCOMM 2015 testbed (Trident II)"},
 	{FIELD_OF(struct mmu_params, shared_headroom_pool_bytes), .type = FIELD_U64,
 	 .unit = UNIT_BYTES, .max = MAX_BUFFER_BYTES, .def = "0", .live = true,
-	 .help = "headroom pool shared by all lossless groups (xoff of SONiC's BUFFER_POOL); 0: "
-		 "each has its own xoff_bytes"},
+	 .help = "headroom shared by all lossless groups (xoff of SONiC's BUFFER_POOL); 0: each "
+		 "group has its own xoff_bytes"},
 	{FIELD_OF(struct mmu_params, lossy_pool_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,
 	 .max = MAX_BUFFER_BYTES, .def = "0", .live = true,
-	 .help = "part of buffer_bytes that lossy groups share among themselves (SONiC's "
-		 "ingress_lossy_pool); 0: they share with the lossless ones"},
+	 .help = "part of buffer_bytes that only lossy groups share (SONiC's "
+		 "ingress_lossy_pool); 0: lossy and lossless groups share one pool"},
 	{FIELD_OF(struct mmu_params, egress_lossy_pool_bytes), .type = FIELD_U64,
 	 .unit = UNIT_BYTES, .max = MAX_BUFFER_BYTES, .def = "0", .live = true,
-	 .help = "bytes that all lossy queues together may hold beyond their reserved bytes "
-		 "(SONiC's egress_lossy_pool); 0: the same budget as all queues"},
+	 .help = "limit of the bytes that all lossy queues together hold beyond their reserved "
+		 "bytes (SONiC's egress_lossy_pool); 0: no separate limit"},
 	{FIELD_OF(struct mmu_params, cell_bytes), .type = FIELD_U16, .unit = UNIT_BYTES,
 	 .max = MAX_CELL_BYTES, .def = "0",
-	 .help = "frames are charged in whole cells of this size (hardware: 80 to 256); 0: byte "
-		 "exact"},
+	 .help = "cell size: each frame is charged in whole cells (hardware: 80 to 256); 0: "
+		 "exact bytes"},
 };
 
 #define PROFILE_FIELD(member, text, defaults)                                                      \
@@ -53,42 +53,48 @@ const struct field mmu_fields[] = {
 	{                                                                                          \
 		PROFILE_FIELD(dynamic_th, text, defaults), .type = FIELD_I8, .min = -8, .max = 7   \
 	}
-#define DYNAMIC_HELP "on: the limit is dynamic_th; off: it is static_th_bytes"
+#define DYNAMIC_HELP "on: dynamic_th sets the limit; off: static_th_bytes sets the limit"
 #define DYNAMIC_TH_HELP "n: limit = 2^n times the free shared bytes; "
 #define STATIC_TH_HELP "limit in bytes when dynamic is off; 0: none"
 
 const struct field buffer_profile_fields[] = {
-	BYTES_FIELD(size_bytes, "reserved for each lossless group, used first; 0: all is shared",
+	BYTES_FIELD(size_bytes,
+		    "bytes reserved for each lossless group, used before shared "
+		    "bytes; 0: none",
 		    "0"),
 	DYNAMIC_FIELD(DYNAMIC_HELP, "on"),
 	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "0 is SONiC's default_dynamic_th and the paper's beta = 8",
 			 "0"),
 	BYTES_FIELD(static_th_bytes, STATIC_TH_HELP, "0"),
 	BYTES_FIELD(xon_bytes,
-		    "resume at this use even if the limit is lower; one cell-rounded frame as in "
-		    "SONiC's Tomahawk 2 profile",
+		    "XON threshold in bytes of use, unless limit - xon_offset_bytes is higher; "
+		    "default: one frame rounded up to cells, as in SONiC's Tomahawk 2 profile",
 		    "1248"),
 	BYTES_FIELD(xon_offset_bytes,
-		    "resume this far below the limit; two frames, as in the paper and in SONiC's "
-		    "Trident II and Tomahawk 2 profiles",
+		    "distance of the XON threshold below the limit; default: two frames, as in "
+		    "the paper and in SONiC's Trident II and Tomahawk 2 profiles",
 		    "2496"),
 	BYTES_FIELD(
 		xoff_bytes,
 		"headroom of one lossless group for frames that arrive after XOFF: 2 (MTU + 20) "
-		"+ 84 + cable both ways + the peer's response; t_flight of the paper at 40G; "
-		"100G needs 29 KB or more, slow pollers more still",
+		"+ 84 + cable in both directions + the peer's response time; default: t_flight "
+		"of the paper at 40G; 100G needs 29 KB or more, software peers need more "
+		"(--thresholds)",
 		"22400"),
 };
 
 const struct field buffer_profile_lossy_fields[] = {
-	BYTES_FIELD(size_bytes, "reserved for each lossy group, used first; 0: all is shared", "0"),
+	BYTES_FIELD(size_bytes,
+		    "bytes reserved for each lossy group, used before shared bytes; "
+		    "0: none",
+		    "0"),
 	DYNAMIC_FIELD(DYNAMIC_HELP, "on"),
 	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "3 as in SONiC's lossy profiles", "3"),
 	BYTES_FIELD(static_th_bytes, STATIC_TH_HELP, "0"),
 };
 
 const struct field buffer_profile_egress_lossless_fields[] = {
-	BYTES_FIELD(size_bytes, "reserved for each lossless queue", "0"),
+	BYTES_FIELD(size_bytes, "bytes reserved for each lossless queue", "0"),
 	DYNAMIC_FIELD(DYNAMIC_HELP, "off"),
 	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "used when dynamic is on", "0"),
 	BYTES_FIELD(static_th_bytes,
@@ -98,7 +104,9 @@ const struct field buffer_profile_egress_lossless_fields[] = {
 };
 
 const struct field buffer_profile_egress_lossy_fields[] = {
-	BYTES_FIELD(size_bytes, "reserved for each lossy queue; one full frame as in SONiC",
+	BYTES_FIELD(size_bytes,
+		    "bytes reserved for each lossy queue; default: one full frame, "
+		    "as in SONiC",
 		    "1518"),
 	DYNAMIC_FIELD(DYNAMIC_HELP, "on"),
 	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "3 as in SONiC's egress_lossy_profile", "3"),
@@ -106,14 +114,21 @@ const struct field buffer_profile_egress_lossy_fields[] = {
 };
 
 const struct field buffer_profile_named_fields[] = {
-	BYTES_FIELD(size_bytes, "reserved for each group or queue with this profile, used first",
+	BYTES_FIELD(size_bytes,
+		    "bytes reserved for each group or queue with this profile, used "
+		    "before shared bytes",
 		    "0"),
 	DYNAMIC_FIELD(DYNAMIC_HELP, "on"),
 	DYNAMIC_TH_FIELD(DYNAMIC_TH_HELP "SONiC's default_dynamic_th", "0"),
 	BYTES_FIELD(static_th_bytes, STATIC_TH_HELP, "0"),
-	BYTES_FIELD(xon_bytes, "lossless groups: resume at this use even if the limit is lower",
+	BYTES_FIELD(xon_bytes,
+		    "lossless groups: XON threshold in bytes of use, unless limit - "
+		    "xon_offset_bytes is higher",
 		    "0"),
-	BYTES_FIELD(xon_offset_bytes, "lossless groups: resume this far below the limit", "0"),
+	BYTES_FIELD(xon_offset_bytes,
+		    "lossless groups: distance of the XON threshold below the "
+		    "limit",
+		    "0"),
 	BYTES_FIELD(xoff_bytes, "lossless groups: headroom", "0"),
 };
 

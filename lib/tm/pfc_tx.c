@@ -14,11 +14,11 @@
 const struct field pfc_fields[] = {
 	{FIELD_OF(struct pfc_params, pfc_xoff_quanta), .type = FIELD_U16, .min = 1,
 	 .max = UINT16_MAX, .def = "65535", .live = true,
-	 .help = "pause time sent with XOFF, in 512 bit times of the port; the largest is usual, "
-		 "as XON ends the pause (838.8 us at 40G)"},
+	 .help = "pause time in an XOFF frame, in units of 512 bit times of the port; the "
+		 "largest is usual, as XON ends the pause (838.8 us at 40G)"},
 	{FIELD_OF(struct pfc_params, pfc_refresh_pct), .type = FIELD_U8, .unit = UNIT_PCT, .min = 1,
 	 .max = 99 /* 100 would let the peer's timer run out first */, .def = "50", .live = true,
-	 .help = "XOFF is repeated after this part of its pause time"},
+	 .help = "share of the pause time after which XOFF is repeated"},
 };
 
 const unsigned int pfc_fields_n = ARRAY_LEN(pfc_fields);

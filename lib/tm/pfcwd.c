@@ -16,13 +16,13 @@ static const char *const action_words[] = {"drop", "forward", "alert", NULL};
 const struct field pfcwd_fields[] = {
 	{FIELD_OF(struct pfcwd_params, pfcwd), .type = FIELD_ENUM, .choices = mode_words,
 	 .def = "off", .live = true,
-	 .help = "watch for storms of pause frames, as SONiC or as NX-OS does"},
+	 .help = "PFC watchdog: off, or detection of pause storms as in SONiC or as in NX-OS"},
 	{FIELD_OF(struct pfcwd_params, action), .type = FIELD_ENUM, .choices = action_words,
 	 .def = "drop", .live = true,
-	 .help = "in a storm: drop waiting and arriving packets, forward them anyway, or only "
-		 "report"},
+	 .help = "action during a storm: drop: drop waiting and arriving packets; forward: "
+		 "ignore the pause; alert: only report"},
 	{FIELD_OF(struct pfcwd_params, pfcwd_sw_enable), .type = FIELD_SET8, .def = "0-7",
-	 .live = true, .help = "watched priorities, among those with PFC"},
+	 .live = true, .help = "watched priorities; those without PFC are ignored"},
 	{FIELD_OF(struct pfcwd_params, detection_time_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = NS_PER_US, .max = 60 * NS_PER_SEC, .def = "200ms", .live = true,
 	 .aliases = {{.name = "detection_time", .scale = NS_PER_MS}},
@@ -39,24 +39,29 @@ const struct field pfcwd_fields[] = {
 	{FIELD_OF(struct pfcwd_params, detect_empty), .type = FIELD_BOOL, .def = "on", .live = true,
 	 .help = "sonic: also detect a storm on a queue that is paused and empty"},
 	{FIELD_OF(struct pfcwd_params, xon_blocks_restore), .type = FIELD_BOOL, .def = "off",
-	 .live = true, .help = "on: any PFC frame blocks restoration, including XON, as in SONiC"},
+	 .live = true,
+	 .help = "on: every PFC frame, including XON, delays restoration, as in "
+		 "SONiC"},
 	{FIELD_OF(struct pfcwd_params, big_red_switch), .type = FIELD_BOOL, .def = "off",
 	 .live = true, .aliases = {{.name = "BIG_RED_SWITCH"}},
-	 .help = "on: every watched queue drops, and none is polled"},
+	 .help = "on: every watched queue drops, and the watchdog polls no queue"},
 	{FIELD_OF(struct pfcwd_params, big_red_switch_storms), .type = FIELD_U16, .max = 512,
 	 .def = "0", .live = true,
-	 .help = "number of queues in a storm at once that trips the big red switch; 0: never"},
+	 .help = "number of queues in a storm at the same time that turns big_red_switch on; 0: "
+		 "never"},
 	{FIELD_OF(struct pfcwd_params, watch_dog_interval_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = NS_PER_US, .max = 60 * NS_PER_SEC, .def = "100ms", .live = true,
 	 .help = "nxos: time between two polls of a queue"},
 	{FIELD_OF(struct pfcwd_params, shutdown_multiplier), .type = FIELD_U16, .min = 1,
 	 .max = 1000, .def = "1", .live = true,
-	 .help = "nxos: further stuck intervals before a queue is shut down"},
+	 .help = "nxos: number of further stuck intervals after which a queue is shut down"},
 	{FIELD_OF(struct pfcwd_params, auto_restore_multiplier), .type = FIELD_U16, .max = 1000,
 	 .def = "10", .live = true,
-	 .help = "nxos: intervals without XOFF before a queue is restored"},
+	 .help = "nxos: number of intervals without XOFF after which a queue is restored"},
 	{FIELD_OF(struct pfcwd_params, fixed_restore_multiplier), .type = FIELD_U16, .max = 1000,
-	 .def = "0", .live = true, .help = "nxos: intervals added to auto_restore_multiplier"},
+	 .def = "0", .live = true,
+	 .help = "nxos: number of intervals added to "
+		 "auto_restore_multiplier"},
 };
 
 const unsigned int pfcwd_fields_n = ARRAY_LEN(pfcwd_fields);

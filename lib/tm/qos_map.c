@@ -30,15 +30,15 @@ const struct field qos_map_fields[] = {
 	MAP_FIELD(tc_to_queue_map, TM_CLASSES, "traffic class to egress queue: identity",
 		  "0:0, 1:1, 2:2, 3:3, 4:4, 5:5, 6:6, 7:7"),
 	MAP_FIELD(tc_to_priority_group_map, TM_CLASSES,
-		  "traffic class to ingress priority group: 3 is lossless; 7 has a separate group "
-		  "so that bulk data cannot use up the limit of CNPs; other lossy classes share 0, "
-		  "as they have separate queues",
+		  "traffic class to ingress priority group; default: 3 is lossless, 7 has its "
+		  "own group so that bulk data cannot use up the limit of CNPs, and the other "
+		  "classes, which have separate queues, share group 0",
 		  "3:3, 7:7, *:0"),
 	MAP_FIELD(pfc_priority_to_queue_map, TM_CLASSES,
 		  "priority of a received PFC frame to the egress queue that it pauses: identity",
 		  "0:0, 1:1, 2:2, 3:3, 4:4, 5:5, 6:6, 7:7"),
 	{FIELD_OF(struct qos_map_params, pfc_enable), .type = FIELD_SET8, .def = "3", .live = true,
-	 .help = "lossless priorities: they obey PFC, and their groups generate it"},
+	 .help = "lossless priorities: the port obeys PFC for them, and their groups generate PFC"},
 };
 
 const unsigned int qos_map_fields_n = ARRAY_LEN(qos_map_fields);
@@ -60,7 +60,7 @@ lossless_fault(const struct qos_map_params *p)
 		 */
 		if (p->pfc_priority_to_queue_map[pg] != p->tc_to_queue_map[tc])
 			return "pfc_priority_to_queue_map and tc_to_queue_map differ for a class "
-			       "in pfc_enable: its pause would stop another queue";
+			       "in pfc_enable: its pause would stop a wrong queue";
 	}
 	if (without_class != 0)
 		return "pfc_enable names a priority that no class has in tc_to_priority_group_map";

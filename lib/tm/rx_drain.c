@@ -10,7 +10,7 @@
 const struct field rx_drain_fields[] = {
 	{FIELD_OF(struct rx_drain_params, drain_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = 800 * GBPS, .def = "0",
-	 .help = "rate at which the host empties each priority's buffer; 0: immediately"},
+	 .help = "rate at which the host empties the buffer of each priority; 0: at once"},
 	{FIELD_OF(struct rx_drain_params, xoff_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,
 	 .min = 1, .max = MAX_BYTES, .def = "100KB",
 	 .help = "buffered bytes of a priority at which its sender is paused"},
@@ -21,12 +21,13 @@ const struct field rx_drain_fields[] = {
 	 .help = "size of each priority's buffer; frames beyond it are lost"},
 	{FIELD_OF(struct rx_drain_params, device_stall_minor_watermark_ns), .type = FIELD_U64,
 	 .unit = UNIT_NS, .max = 3600 * NS_PER_SEC, .def = "6800ms",
-	 .help = "time for which a priority is paused without a break that counts as "
-		 "tx_pause_storm_warning_events; 0: never"},
+	 .help = "time of pausing a priority without a break after which "
+		 "tx_pause_storm_warning_events counts; 0: never"},
 	{FIELD_OF(struct rx_drain_params, device_stall_critical_watermark_ns), .type = FIELD_U64,
 	 .unit = UNIT_NS, .max = 3600 * NS_PER_SEC, .def = "8s",
-	 .help = "time that counts as tx_pause_storm_error_events: pausing stops, and frames that "
-		 "do not fit are lost, until the buffer is down to xon_bytes; 0: never"},
+	 .help = "time of pausing a priority without a break after which "
+		 "tx_pause_storm_error_events counts and pausing stops: frames that do not fit "
+		 "are lost until the buffer has drained to xon_bytes; 0: never"},
 };
 const unsigned int rx_drain_fields_n = ARRAY_LEN(rx_drain_fields);
 

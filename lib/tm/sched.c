@@ -16,12 +16,12 @@
 
 const struct field sched_fields[] = {
 	{FIELD_OF(struct sched_params, strict_queues), .type = FIELD_SET8, .def = "7", .live = true,
-	 .help = "queues served before all others, higher number first; they starve the rest, so "
-		 "they suit CNPs and control"},
+	 .help = "queues served before all others, highest number first; for CNPs and control, "
+		 "since they can starve the rest"},
 	{FIELD_OF(struct sched_params, dwrr_weight), .type = FIELD_MAP, .map_keys = TM_CLASSES,
 	 .min = 1, .max = MAX_WEIGHT, .def = "3:60, *:10", .live = true,
-	 .help = "weights of the other queues in wire bytes; with 3:60, *:10 RoCE in queue 3 gets "
-		 "half of what strict queues leave, even if all others are backlogged"},
+	 .help = "weights of the other queues, by wire bytes; with 3:60, *:10 queue 3 (RoCE) "
+		 "gets at least half of the rate that strict queues leave"},
 };
 
 const unsigned int sched_fields_n = ARRAY_LEN(sched_fields);

@@ -16,44 +16,48 @@ static const char *const ecn_words[] = {"ecn_none", "ecn_all", NULL};
 
 const struct field wred_fields[] = {
 	{FIELD_OF(struct wred_params, wred_green_enable), .type = FIELD_BOOL, .def = "on",
-	 .live = true, .help = "off: the queue has only its tail limit"},
+	 .live = true,
+	 .help = "whether WRED acts on the queue; off: the queue only has its "
+		 "length limit"},
 	{FIELD_OF(struct wred_params, ecn), .type = FIELD_ENUM, .choices = ecn_words,
 	 .def = "ecn_all", .live = true,
-	 .help = "ecn_all marks ECT packets where ecn_none drops them"},
+	 .help = "ecn_all: mark ECT packets; ecn_none: drop them instead"},
 	{FIELD_OF(struct wred_params, green_min_threshold_bytes), .type = FIELD_U64,
 	 .unit = UNIT_BYTES, .max = WRED_MAX_BYTES, .def = "5KB", .live = true,
 	 .aliases = {{.name = "green_min_threshold"}, {.name = "Kmin"}, {.name = "K_min"}},
-	 .help = "queue length up to which nothing is marked; the paper's value for 40G"},
+	 .help = "queue length up to which nothing is marked; default: the paper's value for 40G"},
 	{FIELD_OF(struct wred_params, green_max_threshold_bytes), .type = FIELD_U64,
 	 .unit = UNIT_BYTES, .max = WRED_MAX_BYTES, .def = "200KB", .live = true,
 	 .aliases = {{.name = "green_max_threshold"}, {.name = "Kmax"}, {.name = "K_max"}},
-	 .help = "queue length above which all is marked; the paper's value for 40G"},
+	 .help = "queue length above which everything is marked; default: the paper's value for "
+		 "40G"},
 	{FIELD_OF(struct wred_params, green_drop_probability_ppm), .type = FIELD_U32,
 	 .unit = UNIT_PPM, .max = PPM, .def = "1%", .live = true,
 	 .aliases = {{.name = "green_drop_probability", .scale = PPM / 100},
 		     {.name = "Pmax", .scale = PPM},
 		     {.name = "P_max", .scale = PPM}},
-	 .help = "Pmax: probability at the max threshold; the alias green_drop_probability counts "
-		 "per cent, and Pmax = 1 means certainty; the paper's value for 40G"},
+	 .help = "Pmax: probability at the max threshold; default: the paper's value for 40G; "
+		 "the alias Pmax takes a fraction, green_drop_probability takes per cent"},
 	{FIELD_OF(struct wred_params, ecn_green_min_threshold_bytes), .type = FIELD_U64,
 	 .unit = UNIT_BYTES, .max = WRED_MAX_BYTES, .def = "0", .live = true,
-	 .help = "lower end of a separate curve for marks (SAI); green_* then apply to drops only"},
+	 .help = "min threshold of a separate curve for marks (SAI)"},
 	{FIELD_OF(struct wred_params, ecn_green_max_threshold_bytes), .type = FIELD_U64,
 	 .unit = UNIT_BYTES, .max = WRED_MAX_BYTES, .def = "0", .live = true,
-	 .help = "upper end of the curve for marks, above which all is marked; 0: green_* apply "
-		 "to marks and drops"},
+	 .help = "max threshold of a separate curve for marks, above which everything is marked; "
+		 "green_* then apply to drops only; 0: green_* apply to marks and drops"},
 	{FIELD_OF(struct wred_params, ecn_green_mark_probability_ppm), .type = FIELD_U32,
 	 .unit = UNIT_PPM, .max = PPM, .def = "100%", .live = true,
 	 .aliases = {{.name = "ecn_green_mark_probability", .scale = PPM / 100}},
-	 .help = "probability at the upper end of the curve for marks"},
+	 .help = "probability at ecn_green_max_threshold_bytes"},
 	{FIELD_OF(struct wred_params, wred_weight), .type = FIELD_U8, .max = 15, .def = "0",
 	 .live = true,
-	 .help = "w: average += (queue - average) / 2^w for each packet, and for each small frame "
-		 "that an idle port could have sent; 0: the queue length itself"},
+	 .help = "w: the curve uses the average queue length: average += (queue - average) / 2^w "
+		 "for each packet, and for each small frame that an idle port could have sent; "
+		 "0: the current queue length"},
 	{FIELD_OF(struct wred_params, nonect_drop_in_lossless), .type = FIELD_BOOL, .def = "off",
 	 .live = true,
-	 .help = "on: non-ECT packets in a lossless queue are dropped by the curve, as vendors "
-		 "do; off: they pass"},
+	 .help = "on: the curve also drops non-ECT packets of lossless queues, as vendors do; "
+		 "off: non-ECT packets of lossless queues pass"},
 };
 
 const unsigned int wred_fields_n = ARRAY_LEN(wred_fields);

@@ -18,7 +18,7 @@ TABLE = [
     ("nxos-leaf.txt", "nxos", "switch", 3, "nxos-leaf.txt:2: hostname leaf-1: no counterpart"),
     ("sonic-tor.json", "sonic", "switch", 3, "DEVICE_METADATA: no counterpart"),
     ("sonic-brackets.json", "sonic", "switch", 3, "PORT|Ethernet0,Ethernet4|lanes: of the hardware"),
-    ("mlnx-mlxconfig.txt", "mlnx", "nic", 3, "mlnx-mlxconfig.txt:11: NUM_OF_VFS 8: no setting of DCQCN"),
+    ("mlnx-mlxconfig.txt", "mlnx", "nic", 3, "mlnx-mlxconfig.txt:11: NUM_OF_VFS 8: not a DCQCN setting"),
     ("mlnx-sysfs.txt", "mlnx", "nic", 0, "changed or assumed: "),
 ]
 
@@ -92,7 +92,7 @@ def check_refusals(work):
     refused("another dialect", 2, (str(other), "expected a running-config of NX-OS"), "import", "nxos", other)
     cut = work / "cut.json"
     cut.write_text((FIXTURES / "sonic-tor.json").read_text()[:3000])
-    refused("a truncated JSON", 2, (f"{cut}:", "expected the JSON of a config_db.json, whole"), "import", "sonic", cut)
+    refused("a truncated JSON", 2, (f"{cut}:", "expected a complete config_db.json"), "import", "sonic", cut)
     refused("SONiC's file as NX-OS's", 2, ("expected a running-config",), "import", "nxos", FIXTURES / "sonic-tor.json")
     refused("NX-OS's file as SONiC's", 2, (":1: ", "config_db.json"), "import", "sonic", FIXTURES / "nxos-leaf.txt")
     refused("NX-OS's file as mlx5's", 2, ("mlxconfig",), "import", "mlnx", FIXTURES / "nxos-leaf.txt")

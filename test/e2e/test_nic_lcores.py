@@ -75,7 +75,7 @@ def hears_itself(work, qps, crosses, more=""):
     check_equal(f"{name}: all that was sent was received", c["rx_packets"], c["tx_packets"])
     check(f"{name}: crossed {c['rx_crossed_packets']} of {c['rx_packets']}",
           c["rx_crossed_packets"] == (c["rx_packets"] if crosses else 0))
-    check_equal(f"{name}: said where control frames leave", "queues of their own" in nic.err(), more == APART)
+    check_equal(f"{name}: said where control frames leave", "separate queues for control frames" in nic.err(), more == APART)
     no_loss(name, c)
 
 

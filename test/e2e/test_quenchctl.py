@@ -135,9 +135,9 @@ def check_watch(work, switch, name):
     switch.process.send_signal(signal.SIGKILL)
     switch.process.wait()
     check_equal("watch: exit code when the program is gone", watch.wait(60), 1)
-    check("watch: and says so", "the program is gone" in (work / "watch.err").read_text(), (work / "watch.err").read_text())
+    check("watch: and says so", "the program has ended" in (work / "watch.err").read_text(), (work / "watch.err").read_text())
     check("its socket is left behind", (BASE / name / "dpdk_telemetry.v2").exists())
-    Ctl(work, "-f", name).refused("show info", "the program is gone", "left behind", code=1)
+    Ctl(work, "-f", name).refused("show info", "the program has ended", "left its socket behind", code=1)
 
 
 def check_nic(work, nic, name):

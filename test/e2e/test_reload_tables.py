@@ -60,7 +60,7 @@ OTHER = PLAIN.replace("access_vlan = 10\n", "access_vlan = 10\ntagged_vlans = 20
 # What is appended, what is to be said of it.
 WRONG = {
     "vlan": ("[fdb d]\nmac = 02:00:00:00:00:09\nvlan = 11\nport = 0\n",
-             "[fdb d] vlan = 11: expected a VLAN that the port is in"),
+             "[fdb d] vlan = 11: expected a VLAN that the port is a member of"),
     "hop": ("[route 10.8.0.0/16]\nnexthop = 10.0.99.1\n",
             "[route 10.8.0.0/16] nexthop = 10.0.99.1: expected addresses in the subnet of an [interface]"),
     "full": ("".join(f"[fdb x{i}]\nmac = 02:00:00:00:09:{i:02x}\nvlan = 10\nport = 0\n" for i in range(64)),

@@ -101,7 +101,7 @@ def check_switch(work):
     top.process.send_signal(signal.SIGWINCH)
     top.shows("a larger one all", lambda text: text.splitlines()[29].startswith("q quit") and "net_null1" in text)
     check_equal("the switch ends", switch.stop(), 0)
-    top.shows("a program that ends is said to be gone", lambda text: "IT IS GONE" in text)
+    top.shows("a program that ends is said to be gone", lambda text: "PROGRAM ENDED" in text)
     switch = start_switch(work, name)
     top.shows("and seen again when it is back",
               lambda text: "GONE" not in text and f"pid {switch.process.pid}" in text and "net_null1" in text)

@@ -146,7 +146,7 @@ def check_story(sender, ctl, work):
     ctl.text("trace qp 102 off")
     check_equal("off, whoever follows", traces(), {})
     check_equal("a follower is told", follower.process.wait(PATIENCE_S), 1)
-    check("in a line", "its trace was ended" in follower.errors.read_text(), follower.errors.read_text())
+    check("in a line", "the trace ended" in follower.errors.read_text(), follower.errors.read_text())
     ctl.text("trace qp 103 on")
     text = ctl.text("explain qp 103")
     check("explain: a trace without an event", (" 0 events" in text) == ("congestion control has done nothing since" in text), text)
@@ -171,7 +171,7 @@ def check_bad_input(ctl, receiver, switch):
     ctl.refused("explain", "qp")
     receiver.refused("trace qp 200", "QP 200 of flow loop sends no data", "requester = on")
     text = receiver.text("explain qp 200")
-    check("explain: a responder", "made by the peer" in text, text)
+    check("explain: a responder", "the peer decides the rate" in text, text)
     for words in ("trace qp 100", "explain qp 100", "show traces", "show trace 100"):
         switch.refused(words, "expected a quench-nic, but this is a quench-switch")
 

@@ -158,9 +158,9 @@ def refused(program, folder):
          TEN + TWENTY + links("h1-h3 s1", "h4-h6 s1") + one, "[router] neighbor_entries = 16: expected 17 at least"),
         ({}, FILTER + TEN + TWENTY + links("h1-h3 s1", "h4-h6 s1") + one, "[interface vlan 10]: expected a router_mac in [router]"),
         ({}, vlans + section("event", "e", at_ns="1ms", action="set", set="interface vlan 10.ip=10.0.11.1/24") + one,
-         "[event e] set: [interface]: cannot change while the program runs: h1 has its address from it"),
+         "[event e] set: [interface]: cannot change while the program runs: it defines the address of h1"),
         ({}, vlans + section("event", "e", at_ns="1ms", action="set", set="interface vlan 20.ip=10.0.21.1/24") + one,
-         "[event e] set: [interface]: cannot change while the program runs: h4 has its address from it"),
+         "[event e] set: [interface]: cannot change while the program runs: it defines the address of h4"),
     )
     for fabric, rest, text in rows:
         path = scenario(folder, fabric, rest)

@@ -14,13 +14,16 @@
 
 /* Notes on fixed points that packets do not reach. */
 static const char *const notes[] = {
-	[FLUID_NET_NEAR_END] = "p* is above half of Pmax: packets, whose queue swings, reach Kmax "
-			       "now and then, where p jumps to 1; all flows are cut at once, the "
-			       "queue runs empty, and its mean is lower: by 18 % at half of Pmax "
-			       "and 39 to 47 % at two thirds, where it was measured",
-	[FLUID_NET_BEYOND_SLOPE] = "p* is above Pmax: no queue on the slope has the marks that the "
-				   "flows need; model and packets swing about Kmax, and packets, "
-				   "which are all cut there at once, hold less",
+	[FLUID_NET_NEAR_END] = "p* is above half of Pmax: with packets, the queue oscillates and "
+			       "sometimes reaches Kmax, where p jumps to 1. Then all flows cut "
+			       "at the same time and the queue runs empty, so its mean is lower "
+			       "than the model's: by 18 % at half of Pmax, by 39 to 47 % at two "
+			       "thirds of Pmax",
+	[FLUID_NET_BEYOND_SLOPE] = "p* is above Pmax: no queue length below Kmax gives the "
+				   "marking probability that the flows need. Model and packets "
+				   "oscillate around Kmax; with packets, all flows cut at the "
+				   "same time there, so the mean queue is shorter than the "
+				   "model's",
 };
 
 int

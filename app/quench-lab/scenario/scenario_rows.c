@@ -105,9 +105,8 @@ refuse_hosts(const char *path, const struct scenario *now, const struct scenario
 		if (memcmp(&a, &b, sizeof(a)) == 0)
 			continue;
 		snprintf(err->text, sizeof(err->text),
-			 "%s: [interface]: cannot change while the program runs: h%u has its "
-			 "address "
-			 "from it",
+			 "%s: [interface]: cannot change while the program runs: it defines the "
+			 "address of h%u",
 			 path, h);
 		return -EINVAL;
 	}

@@ -84,8 +84,8 @@ convert(const struct ctl_options *o, const char *path, convert_fn *fn)
 	int rc;
 
 	if (o->json || o->path != NULL || o->prefix != NULL) {
-		say_error("import and export: expected no option but --output: they ask no "
-			  "program");
+		say_error("import and export: expected no option but --output, since they use no "
+			  "running program");
 		return APP_BAD_USAGE;
 	}
 	text = read_input(path, &size);

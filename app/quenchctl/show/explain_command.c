@@ -18,17 +18,18 @@ static const struct {
 	const char *hold, *words;
 } holds[] = {
 	{"error", "it gave up: out of retries, or its peer refused; it no longer sends"},
-	{"done", "it is done: all its messages are acknowledged"},
-	{"responder", "it only answers, and has nothing to answer now"},
+	{"done", "done: all messages are acknowledged"},
+	{"responder", "it only answers requests, and no request is pending"},
 	{"neighbour", "it waits for its peer's MAC address: nobody has answered ARP or neighbour "
 		      "discovery"},
 	{"start", "it has not started yet (start)"},
 	{"rnr", "it waits because its peer had no receive buffer (RNR NAK)"},
 	{"stopped", "its flow is stopped (stopped = on): it begins no message"},
-	{"depth", "it begins no message before the peer has acknowledged one (depth)"},
+	{"depth", "depth messages are in flight: the next one begins when the peer acknowledges "
+		  "one"},
 	{"message", "it has nothing to send: its next message has not arrived"},
 	{"window", "it waits for an acknowledgement: its window of packets is full"},
-	{"pause", "its peer holds its priority: paused"},
+	{"pause", "the peer pauses its priority"},
 	{"rate", "its next packet waits for the time that the rate allows"},
 	{"wire", "its next packet waits for its turn on the wire"},
 };
@@ -92,10 +93,10 @@ explain_silent(const json_t *trace)
 	if (member(trace, "sends_data") != 0)
 		return false;
 	if (strcmp(word(trace, "verb"), "read") == 0)
-		printf("it asks with READ: the data comes from the responder, whose congestion "
-		       "control is in the peer; explain it there\n");
+		printf("the QP sends READ requests: the responder at the peer sends the data and "
+		       "has the congestion control; run explain there\n");
 	else
-		printf("it only answers: the rate of its data is made by the peer; explain it "
+		printf("the QP only answers: the peer decides the rate of the data; run explain "
 		       "there\n");
 	return true;
 }
@@ -136,7 +137,9 @@ print_story(const json_t *trace, const char *id, uint64_t now_ns)
 	int rc = -1;
 
 	if (member(trace, "traced") == 0) {
-		printf("not traced: \"quenchctl trace qp %s on\" keeps what moves its rate\n", id);
+		printf("not traced: \"quenchctl trace qp %s on\" records the causes of rate "
+		       "changes\n",
+		       id);
 		return 0;
 	}
 	events = trace_events(rows);

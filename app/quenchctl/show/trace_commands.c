@@ -134,7 +134,7 @@ say_what(const json_t *reply, bool is_new)
 	       json_integer_value(json_object_get(reply, "local_qpn")),
 	       json_string_value(json_object_get(reply, "flow")),
 	       json_integer_value(json_object_get(reply, "qp")),
-	       is_new ? "traced from here on" : "traced already, its last rows first",
+	       is_new ? "traced from here on" : "traced already; the stored rows come first",
 	       is_new ? "it" : "this");
 }
 

@@ -31,8 +31,7 @@ trace_read(struct trace_reader *r, json_t **reply)
 	if (r->trace != 0 && trace != r->trace) {
 		json_decref(*reply);
 		*reply = NULL;
-		say_error("%s: its trace was ended, by somebody else or because nobody read it",
-			  r->id);
+		say_error("%s: the trace ended: another client ended it, or nobody read it", r->id);
 		return APP_FAILED;
 	}
 	if (trace != 0)
@@ -63,7 +62,7 @@ read_to_end(struct trace_reader *r, json_t **reply, bool *lapped)
 		rc = trace_read(r, &page);
 		/* All rows before `until` existed at the first reply. */
 		if (rc == 0 && r->next <= at) {
-			say_error("%s: its trace: expected a row after row %" PRIu64, r->id, at);
+			say_error("%s: trace: expected a row after row %" PRIu64, r->id, at);
 			json_decref(page);
 			rc = APP_FAILED;
 		}

@@ -48,7 +48,7 @@ static int
 say_unreachable(struct client *c, const char *prefix, int error)
 {
 	if (error == ECONNREFUSED)
-		return fail(c, APP_FAILED, "%s: the program is gone; its socket was left behind",
+		return fail(c, APP_FAILED, "%s: the program has ended and left its socket behind",
 			    c->path);
 	if (error == ENOENT && prefix != NULL)
 		return fail(c, APP_FAILED,
@@ -71,7 +71,7 @@ static int
 say_gone(struct client *c)
 {
 	disconnect(c);
-	return fail(c, APP_FAILED, "%s: the program is gone", c->path);
+	return fail(c, APP_FAILED, "%s: the program has ended", c->path);
 }
 
 static int

@@ -81,7 +81,7 @@ build(struct top *t)
 		     version != NULL ? version : "", (unsigned long long)t->c->pid, up_s / 3600,
 		     up_s / 60 % 60, up_s % 60, t->interval_s, t->held ? ", held" : "",
 		     t->view.hide_quiet ? ", idle hidden" : "",
-		     t->gone ? ", IT IS GONE: waiting for it" : "");
+		     t->gone ? ", PROGRAM ENDED: waiting for its restart" : "");
 	if (is_switch(t->c))
 		top_switch(&t->view, &t->now, &t->before);
 	else

@@ -152,7 +152,7 @@ nic_troubles(const struct moment *m, const struct snapshot *now, const struct sn
 		const char *reply, *key, *text;
 	} troubles[] = {
 		{"nic", "qp_errors", "QPs gave up"},
-		{"nic", "neigh_failed", "times that a peer did not answer with its MAC address"},
+		{"nic", "neigh_failed", "requests for a peer's MAC address without an answer"},
 		{"nic", "local_ack_timeout_err", "retransmission timeouts"},
 		{"nic", "rx_icrc_encapsulated", "packets with a wrong ICRC"},
 		{"rp", "rp_cnp_ignored", "CNPs ignored"},

@@ -137,8 +137,8 @@ eal_quiet(int code)
 {
 	state.code = code;
 	snprintf(state.line, sizeof(state.line),
-		 "%s: warning: DPDK's clean-up took more than %u s and was cut off: a process that "
-		 "shares its memory may have died with a lock\n",
+		 "%s: warning: DPDK's clean-up took more than %u s and was stopped: a process "
+		 "that shares its memory may have died while it held a lock\n",
 		 program_invocation_short_name, EAL_END_PATIENCE_S);
 	signal(SIGALRM, give_up);
 	(void)alarm(EAL_END_PATIENCE_S);

@@ -30,22 +30,25 @@ struct driver_facts {
 };
 
 #define FIRMWARE_LLDP                                                                              \
-	"; firmware LLDP re-splits queues: ethtool --set-priv-flags IF fw-lldp-agent off"
+	"; firmware LLDP re-splits the queues; to turn it off: ethtool --set-priv-flags IF "       \
+	"fw-lldp-agent off"
 #define BEFORE_BOUND "ethtool -A IF rx off tx off before the port is bound"
 #define ECN_ALONE "rely on ECN (flow_control = off)"
-#define PASS "virtual: pause frames pass both ways, no link pause, UDP 4791 is free"
+#define PASS "virtual: pause frames pass in both directions, no link pause, UDP 4791 is free"
 
 /* clang-format off */
 static const struct driver_facts drivers[] = {
 	{
 		.driver = "mlx5_pci",
-		.receive = "hidden: the MAC obeys them by itself where the host's PFC is on, and has no "
-			   "switch to pass them up. Let it obey (mlnx_qos or dcb), or leave PFC off and "
-			   "rely on ECN",
+		.receive = "hidden: the MAC obeys pause frames if PFC is on in the host, and "
+			   "never passes them to software. Let the MAC obey them (mlnx_qos or "
+			   "dcb), or leave PFC off and rely on ECN",
 		.send = "not known: look at the peer's counters",
-		.link_pause = "not known: ethtool -a, and -A IF rx off tx off",
-		.roce = "kept by the NIC while RoCE is on: devlink dev param set pci/ADDRESS name "
-			"enable_roce value false cmode driverinit, then devlink dev reload",
+		.link_pause = "not known: check with ethtool -a IF, turn off with ethtool -A IF "
+			      "rx off tx off",
+		.roce = "taken by the NIC while RoCE is on; to turn RoCE off: devlink dev param "
+			"set pci/ADDRESS name enable_roce value false cmode driverinit, then "
+			"devlink dev reload",
 	},
 	{
 		.driver = "net_ice",
@@ -56,34 +59,35 @@ static const struct driver_facts drivers[] = {
 	{
 		.driver = "net_i40e",
 		.receive = "may be hidden: send some from the peer and look at rx_pause_frames",
-		.send = "dropped by a filter on EtherType 0x8808 that the driver installs: this port "
-			"cannot pause its peer" FIRMWARE_LLDP,
+		.send = "dropped by the driver's filter on EtherType 0x8808: this port cannot "
+			"pause its peer" FIRMWARE_LLDP,
 		.link_pause = "not known: " BEFORE_BOUND,
 	},
 	{
 		.driver = "net_bnxt",
-		.receive = "may be hidden: compare rx_pause_frames with the device's counters, which are "
+		.receive = "may be hidden: compare rx_pause_frames with the device's counters "
 			   "per priority",
 		.send = "not known: look at the peer's counters",
 		.link_pause = "not known: " BEFORE_BOUND,
-		.roce = "kept by the NIC while its RoCE driver is loaded: rmmod bnxt_re",
+		.roce = "taken by the NIC while its RoCE driver is loaded; to unload it: rmmod "
+			"bnxt_re",
 	},
 	{ .driver = "net_ixgbe", .link_pause = "not known: " BEFORE_BOUND },
 	/* Paravirtual: someone else's switch is between the guest and the wire. */
 	{
 		.driver = "net_virtio",
-		.all = "paravirtual: pause frames end at the host's bridge, which never forwards them "
-		       "(a reserved address of 802.1D), no link pause, UDP 4791 is free: " ECN_ALONE,
+		.all = "paravirtual: the host's bridge never forwards pause frames (802.1D), no "
+		       "link pause, UDP 4791 is free; " ECN_ALONE,
 	},
 	{
 		.driver = "net_vmxnet3",
-		.all = "paravirtual: pause frames end at the virtual switch, no link pause, UDP 4791 is "
-		       "free: " ECN_ALONE,
+		.all = "paravirtual: the virtual switch does not forward pause frames, no link "
+		       "pause, UDP 4791 is free; " ECN_ALONE,
 	},
 	{
 		.driver = "net_ena",
-		.all = "paravirtual: the network behind it carries IP only, no pause frames, no link "
-		       "pause, UDP 4791 as far as the security group permits it: " ECN_ALONE,
+		.all = "paravirtual: the cloud network carries IP only, so no pause frames; no "
+		       "link pause, UDP 4791 if the security group permits it; " ECN_ALONE,
 	},
 	/* Virtual: their link speed is made up. */
 	{ .driver = "net_null", .all = PASS, .tried = true },
@@ -92,16 +96,16 @@ static const struct driver_facts drivers[] = {
 	{ .driver = "net_memif", .all = PASS, .tried = true },
 	{
 		.driver = "net_af_packet",
-		.all = "virtual: pause frames pass both ways unless a NIC behind the interface keeps "
-		       "them, link pause is the interface's (ethtool -a), UDP 4791 is the kernel's as "
-		       "well: no interface should have our address",
+		.all = "virtual: pause frames pass in both directions unless a NIC behind the "
+		       "interface keeps them; ethtool -a IF shows link pause; the kernel "
+		       "receives UDP 4791 too, so no interface should have our address",
 		.tried = true,
 	},
 	{
 		.driver = "net_tap",
-		.all = "virtual: pause frames pass to and from the kernel, whose bridges never forward "
-		       "them, no link pause, UDP 4791 is the kernel's as well: no interface should have "
-		       "our address",
+		.all = "virtual: pause frames pass to and from the kernel, whose bridges never "
+		       "forward them; no link pause; the kernel receives UDP 4791 too, so no "
+		       "interface should have our address",
 		.tried = true,
 	},
 };
@@ -113,7 +117,7 @@ find_facts(const char *driver)
 	static const struct driver_facts unknown = {
 		.receive = "not known: send some from the peer and look at rx_pause_frames",
 		.send = "not known: look at the peer's counters",
-		.link_pause = "not known: ethtool -a before the port is bound",
+		.link_pause = "not known: check with ethtool -a IF before the port is bound",
 		.roce = "not known: if nothing arrives, unload the NIC's RDMA driver",
 	};
 
@@ -143,7 +147,8 @@ link_pause_line(const struct driver_facts *facts, enum link_pause pause)
 		return line(what, facts->link_pause, "none");
 	if (pause == LINK_PAUSE_STAYS_ON)
 		return line(what,
-			    "on, and cannot be turned off: it stops all priorities without a count",
+			    "on, and cannot be turned off: it stops all priorities, and no "
+			    "counter shows it",
 			    NULL);
 	/* Certain: reported by the device. */
 	return (struct probe_line){what, found[pause], false, true};
@@ -250,8 +255,8 @@ port_check_pcie(uint16_t ethdev, uint64_t link_speed_bps)
 		return;
 	bus_bps = pcie_rate_bps(speed, width);
 	if (bus_bps != 0 && bus_bps < link_speed_bps)
-		say_warning("%s: its PCIe link carries %.1f Gb/s, less than the port's %.0f: "
-			    "another slot",
+		say_warning("%s: its PCIe link carries %.1f Gb/s, less than the port's %.0f "
+			    "Gb/s: move it to a faster slot",
 			    name, (double)bus_bps / 1e9, (double)link_speed_bps / 1e9);
 }
 
@@ -280,7 +285,7 @@ port_check_hidden_pause(uint16_t ethdev, uint64_t seen)
 		if (counts_pause(names[values[i].id].name) && values[i].value > most)
 			most = values[i].value;
 	if (most > seen)
-		say_warning("%s: the device received %" PRIu64 " pause frames and showed %" PRIu64
-			    ": it hides them",
+		say_warning("%s: the device received %" PRIu64 " pause frames and passed %" PRIu64
+			    " to this program: the device hides some",
 			    port_name(ethdev), most, seen);
 }

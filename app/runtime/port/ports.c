@@ -125,13 +125,13 @@ set_mtu(uint16_t ethdev, const struct port_params *params, const struct rte_eth_
 		return 0;
 	/* net_memif reports 1514 whatever its buffers hold. */
 	if (!params->must_fit || port_is_virtual(info)) {
-		say_warning("%s: says that it takes frames up to %u bytes only, the configuration "
-			    "has %u",
+		say_warning("%s: the device reports a largest frame of %u bytes, but the "
+			    "configuration has %u bytes",
 			    port_name(ethdev), most, params->largest_frame);
 		return 0;
 	}
-	say_error("%s: takes frames up to %u bytes only, the configuration has %u: a smaller "
-		  "mtu_bytes",
+	say_error("%s: the device takes frames of at most %u bytes, but the configuration has %u "
+		  "bytes: use a smaller mtu_bytes",
 		  port_name(ethdev), most, params->largest_frame);
 	return APP_BAD_USAGE;
 }
@@ -153,8 +153,8 @@ set_up_queues(uint16_t ethdev, const struct port_params *params, struct rte_eth_
 	if (rc != 0)
 		return refuse(ethdev, "ring sizes", rc);
 	if (tx_desc > 2 * PORT_TX_DESCRIPTORS)
-		say_warning("%s: its transmit ring holds %u frames at least: marking, pause and "
-			    "scheduling cannot reach those",
+		say_warning("%s: the transmit ring holds at least %u frames, which marking, "
+			    "pause and scheduling cannot reach",
 			    port_name(ethdev), tx_desc);
 	info->default_txconf.offloads = 0;
 	info->default_rxconf.offloads = 0;
@@ -270,7 +270,7 @@ port_check_numa(uint16_t ethdev, unsigned int lcore, const struct rte_mempool *p
 	if (device == SOCKET_ID_ANY)
 		device = core;
 	if (device != core || (pool->socket_id != SOCKET_ID_ANY && pool->socket_id != core))
-		say_warning("%s is on NUMA node %d, lcore %u on %d, its pool %s on %d: each frame "
-			    "crosses between them",
+		say_warning("%s is on NUMA node %d, its lcore %u on node %d and its pool %s on "
+			    "node %d: each frame crosses between nodes",
 			    port_name(ethdev), device, lcore, core, pool->name, pool->socket_id);
 }

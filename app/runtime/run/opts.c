@@ -224,19 +224,20 @@ print_help(const struct opts_program *program)
 	       "\n"
 	       "%s\n"
 	       "\n"
-	       "  -c, --config FILE       configuration, INI; keys: --help-config\n"
-	       "      --check-config      check the file, print the configuration in force, do not "
-	       "run\n"
-	       "  -j, --json FILE         write all counters at the end; - is standard output\n"
-	       "      --stats-interval S  seconds between statistics lines; 0 none (1)\n"
-	       "      --duration S        stop after S seconds; 0 on a signal (0)\n"
+	       "  -c, --config FILE       configuration file (INI); --help-config lists its keys\n"
+	       "      --check-config      check the file, print the resulting configuration, do "
+	       "not run\n"
+	       "  -j, --json FILE         write all counters to FILE at the end; -: to standard "
+	       "output\n"
+	       "      --stats-interval S  seconds between statistics lines; 0: none (default 1)\n"
+	       "      --duration S        stop after S seconds; 0: on a signal (default 0)\n"
 	       "      --idle-sleep US     sleep up to US microseconds when idle; "
-	       "0 never (0)\n",
+	       "0: never (default 0)\n",
 	       program->name, program->name, program->purpose);
 	if (program->thresholds_help != NULL)
 		printf("      --thresholds        %s\n", program->thresholds_help);
 	if (program->json_qps_help != NULL)
-		printf("      --json-qps N        %s (%u)\n", program->json_qps_help,
+		printf("      --json-qps N        %s (default %u)\n", program->json_qps_help,
 		       OPTS_JSON_QPS);
 	if (program->csv_help != NULL)
 		printf("      --csv DIR           %s\n", program->csv_help);
@@ -248,10 +249,10 @@ print_help(const struct opts_program *program)
 	       "      --help-config       all keys with unit, range, default and meaning\n"
 	       "      --version           version\n"
 	       "\n"
-	       "EAL options are DPDK's; without hugepages: -l 0 --no-huge --no-shconf --no-pci -m "
-	       "256.\n"
-	       "SIGHUP makes it read its configuration again. SIGINT and SIGTERM stop it cleanly.\n"
-	       "Exit: 0 done, 1 failed while running, 2 bad usage or configuration.\n");
+	       "EAL options are those of DPDK. A host without hugepages needs\n"
+	       "-l 0 --no-huge --no-shconf --no-pci -m 256.\n"
+	       "SIGHUP reloads the configuration file. SIGINT and SIGTERM stop the program cleanly.\n"
+	       "Exit code 0: done; 1: failed while running; 2: bad usage or configuration.\n");
 }
 
 bool

@@ -370,7 +370,8 @@ open_gate(struct slow *s)
 	s->gate = intr_gate_open(s->n_workers);
 	if (s->gate != NULL)
 		return 0;
-	say_error("EAL's interrupt thread cannot be kept from memif devices: %s", strerror(errno));
+	say_error("memif devices cannot be protected from EAL's interrupt thread: %s",
+		  strerror(errno));
 	return APP_FAILED;
 }
 
@@ -421,7 +422,7 @@ run_node(const struct run_app *app, struct run_result *result)
 	for (uint16_t i = 0; i < n; i++)
 		init_worker(&s, result, i);
 	if (run_poll_lcores() > n)
-		say_warning("%u of the %u lcores stay idle: there is work for %u",
+		say_warning("%u of the %u lcores stay idle: the program uses %u",
 			    run_poll_lcores() - n, rte_lcore_count(), n + 1);
 	rc = begin_telemetry(app, result, &clock);
 	if (rc != 0) {

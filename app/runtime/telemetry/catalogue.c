@@ -15,7 +15,7 @@ const struct meaning run_meanings[] = {
 };
 
 const struct meaning port_counter_meanings[] = {
-	{"refusals", "times that the device refused frames of a burst, retries included"},
+	{"refusals", "times that the device refused frames of a burst, including retries"},
 	{"link_down_events_phy", "times that the link went down"},
 	{"link_down_ns", "total time during which the link was down"},
 	{0},
@@ -23,18 +23,19 @@ const struct meaning port_counter_meanings[] = {
 
 const struct meaning port_gauge_meanings[] = {
 	{"link_speed_bps", "speed of the link, from the configuration"},
-	{"held", "frames that wait for the device"},
-	{"link", "whether the port has a link"},
+	{"held", "frames that wait for room in the device's transmit ring"},
+	{"link", "whether the link is up"},
 	{0},
 };
 
 const struct meaning device_meanings[] = {
-	{"ipackets", "the device's own: frames received"},
-	{"opackets", "the device's own: frames sent"},
-	{"imissed", "the device's own: frames lost because its receive ring was full"},
-	{"ierrors", "the device's own: frames received in error"},
-	{"oerrors", "the device's own: frames that it failed to send"},
-	{"rx_nombuf", "the device's own: times that it had no mbuf to receive into"},
+	{"ipackets", "frames received, as counted by the device"},
+	{"opackets", "frames sent, as counted by the device"},
+	{"imissed", "frames lost because the receive ring was full, as counted by the device"},
+	{"ierrors", "frames received with an error, as counted by the device"},
+	{"oerrors", "frames that the device failed to send, as counted by the device"},
+	{"rx_nombuf", "times that the device had no mbuf for a received frame, as counted by the "
+		      "device"},
 	{0},
 };
 
@@ -43,12 +44,16 @@ const struct meaning pfc_meanings[] = {
 	{"rx_prioN_pause_transition", "times that the peer began to pause the priority"},
 	{"rx_prioN_pause_duration_us", "time during which the peer paused the priority"},
 	{"tx_prioN_pause", "pause frames sent for the priority"},
-	{"tx_prioN_pause_transition", "times that we began to pause the priority"},
-	{"tx_prioN_pause_duration_us", "time during which we paused the priority"},
-	{"rx_global_pause_transition", "times that the peer began to pause the port by link pause"},
-	{"rx_global_pause_duration_us", "time during which the peer paused the port by link pause"},
-	{"tx_global_pause_transition", "times that we began to pause the peer by link pause"},
-	{"tx_global_pause_duration_us", "time during which we paused the peer by link pause"},
+	{"tx_prioN_pause_transition", "times that the program began to pause the priority"},
+	{"tx_prioN_pause_duration_us", "time during which the program paused the priority"},
+	{"rx_global_pause_transition", "times that the peer began to pause the port with 802.3x "
+				       "link pause"},
+	{"rx_global_pause_duration_us", "time during which the peer paused the port with 802.3x "
+					"link pause"},
+	{"tx_global_pause_transition", "times that the program began to pause the peer with "
+				       "802.3x link pause"},
+	{"tx_global_pause_duration_us", "time during which the program paused the peer with "
+					"802.3x link pause"},
 	{0},
 };
 /* clang-format on */

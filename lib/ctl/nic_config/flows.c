@@ -12,66 +12,64 @@
 
 const struct field nic_flow_fields[] = {
 	{FIELD_IN(struct nic_flow, qp, peer_mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
-	 .help = "station address of the peer, or of the router to it; all zero asks by ARP or "
+	 .help = "MAC address of the peer, or of the router to it; all zero: found by ARP or "
 		 "neighbour discovery"},
 	{FIELD_IN(struct nic_flow, qp, peer_ip), .type = FIELD_IP, .min = 4, .max = 6,
-	 .help = "address of the peer"},
+	 .help = "IP address of the peer"},
 	{FIELD_IN(struct nic_flow, qp, peer_qpn), .type = FIELD_U32, .min = 2,
 	 .max = NIC_FLOW_MAX_QPN, .def = "17",
-	 .help = "the peer's number of the first QP; the others count on from it"},
+	 .help = "QP number at the peer of the first QP; the other QPs have the numbers after it"},
 	{FIELD_OF(struct nic_flow, local_qpn), .type = FIELD_U32, .max = NIC_FLOW_MAX_QPN,
 	 .def = "0",
-	 .help = "our number of the first QP; the others count on from it; 0: the lowest that are "
-		 "free, in the order of the file"},
+	 .help = "local number of the first QP; the other QPs have the numbers after it; 0: the "
+		 "lowest free range, in the order of the file"},
 	{FIELD_OF(struct nic_flow, qp_count), .type = FIELD_U32, .min = 1, .max = MAX_FLOW_QPS,
-	 .def = "1", .help = "QPs of this flow"},
+	 .def = "1", .help = "number of QPs of this flow"},
 	{FIELD_IN(struct nic_flow, qp, initial_psn), .type = FIELD_U32, .max = NIC_FLOW_MAX_QPN,
-	 .def = "0",
-	 .help = "first packet sequence number of both directions; the same at the peer"},
+	 .def = "0", .help = "first PSN of both directions; must be the same at the peer"},
 	{FIELD_IN(struct nic_flow, qp, requester), .type = FIELD_BOOL, .def = "on",
-	 .help = "send messages; off: answer the peer's"},
+	 .help = "on: send messages; off: answer the messages of the peer"},
 	{FIELD_IN(struct nic_flow, qp, stopped), .type = FIELD_BOOL, .def = "off", .live = true,
-	 .help = "begin no message; off later lets the flow go on, or start"},
+	 .help = "on: begin no message until a reload or set changes this key to off"},
 	{FIELD_IN(struct nic_flow, qp, verb), .type = FIELD_ENUM, .choices = nic_verb_words,
 	 .def = "write",
-	 .help = "what a message is: an RDMA WRITE, one with immediate data, a SEND, an RDMA "
-		 "READ, whose data the peer sends, or a UD SEND of one packet; the same at the "
-		 "peer"},
+	 .help = "operation of each message: RDMA WRITE, WRITE with immediate data, SEND, RDMA "
+		 "READ (the peer sends the data), or UD SEND of one packet; must be the same at "
+		 "the peer"},
 	{FIELD_IN(struct nic_flow, qp, max_recv_wr), .type = FIELD_U32, .max = NIC_MAX_RECV_WR,
 	 .def = "0",
-	 .help = "receive WQEs of each QP that answers: SEND, and WRITE with immediate, take one, "
-		 "or get an RNR NAK; 0: there is always one"},
+	 .help = "receive WQEs of each responder QP; SEND and WRITE with immediate data take "
+		 "one, and get an RNR NAK if there is none; 0: unlimited"},
 	{FIELD_IN(struct nic_flow, qp, post_recv_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .max = NIC_MAX_POST_RECV_NS, .def = "0",
-	 .help = "time in which the application posts one receive WQE again, one after the other"},
+	 .help = "time to repost one receive WQE; WQEs are reposted one after another"},
 	{FIELD_IN(struct nic_flow, qp, qkey), .type = FIELD_U32, .max = UINT32_MAX,
-	 .def = "0x11111111", .help = "key of verb = ud_send; the same at the peer"},
+	 .def = "0x11111111", .help = "Q_Key of verb = ud_send; must be the same at the peer"},
 	{FIELD_IN(struct nic_flow, qp, raw), .type = FIELD_BOOL, .def = "off",
-	 .help = "send to a device without responder: no ACK is asked for, nothing is sent again; "
-		 "CNPs are obeyed"},
+	 .help = "send to a device without a responder: no ACK requests and no retransmissions; "
+		 "the flow obeys CNPs"},
 	{FIELD_IN(struct nic_flow, qp, tagged), .type = FIELD_BOOL, .def = "off",
-	 .help = "send with an 802.1Q tag"},
+	 .help = "send frames with an 802.1Q tag"},
 	{FIELD_OF(struct nic_flow, vlan_id), .type = FIELD_U16, .max = 4094, .def = "0",
 	 .help = "VLAN of the tag; 0: a priority tag"},
 	{FIELD_OF(struct nic_flow, vlan_pcp), .type = FIELD_U8, .max = 7, .def = "0",
 	 .help = "priority of the tag"},
 	{FIELD_OF(struct nic_flow, dscp), .type = FIELD_I8, .min = -1, .max = 63, .def = "-1",
-	 .help = "DSCP of data, ACK and NAK; -1: data_dscp of [nic]; the same at the peer"},
+	 .help = "DSCP of data, ACK and NAK; -1: data_dscp of [nic]; must be the same at the peer"},
 	{FIELD_IN(struct nic_flow, qp, mtu_bytes), .type = FIELD_U16, .unit = UNIT_BYTES,
 	 .min = 256, .max = 4096, .def = "1024",
-	 .help = "RoCE MTU, the most payload of a packet: a power of two"},
+	 .help = "RoCE MTU: largest payload of a packet; a power of two"},
 	WORKLOAD_FIELDS(struct nic_flow, qp, "1MB", "1"),
 	{FIELD_IN(struct nic_flow, qp, rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = 800 * GBPS, .def = "0", .live = true,
-	 .help = "most that one QP sends, in wire bytes, whatever congestion control allows; 0: "
-		 "no cap"},
+	 .help = "highest rate of one QP, in wire bytes, also when congestion control allows "
+		 "more; 0: no cap"},
 	{FIELD_IN(struct nic_flow, qp, base_rtt_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .max = NS_PER_SEC, .def = "0",
-	 .help = "round-trip time of a packet on an idle network, for the slowdown of messages; "
-		 "0: the least one measured"},
+	 .help = "round-trip time of a packet on an idle network, used for the slowdown of "
+		 "messages; 0: the lowest one measured"},
 	{FIELD_OF(struct nic_flow, trace_qps), .type = FIELD_U16, .max = NIC_MAX_TRACES, .def = "0",
-	 .help = "QPs of this flow, the first ones, whose every change of rate goes to --trace "
-		 "FILE"},
+	 .help = "number of QPs, from the first, whose rate changes go to --trace FILE"},
 };
 const unsigned int nic_flow_fields_n = ARRAY_LEN(nic_flow_fields);
 

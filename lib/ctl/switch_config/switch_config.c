@@ -16,9 +16,9 @@
 const struct field switch_pool_fields[] = {
 	{FIELD_OF(struct switch_pool, backing_frame_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
 	 .min = 64, .max = 16384, .def = "512",
-	 .help = "one mbuf is made for this much of what groups share; a group of shorter frames "
-		 "on average is held to its part of the mbufs: it pauses, or drops as "
-		 "packet_memory"},
+	 .help = "bytes of shared buffer per allocated mbuf; a group whose frames are shorter on "
+		 "average reaches its share of the mbufs first, and pauses or drops "
+		 "(packet_memory) there"},
 };
 const unsigned int switch_pool_fields_n = ARRAY_LEN(switch_pool_fields);
 

@@ -92,7 +92,7 @@ check_times(const struct event_params *e, struct scenario_fault *fault)
 {
 	if (e->for_ns > 0 && !event_may_last(e->action))
 		return scenario_refuse(fault, "event", e->name, "for_ns",
-				       "0 with an action that does not last");
+				       "0 with an action that has no duration");
 	if (e->for_ns == 0 && e->action == EVENT_SWITCH_RESTART)
 		return scenario_refuse(fault, "event", e->name, "for_ns",
 				       "the time in which the switch starts, with switch_restart");
@@ -111,7 +111,7 @@ check_set(const struct event_params *e, struct scenario_fault *fault)
 		return scenario_refuse(fault, "event", e->name, "set",
 				       e->action == EVENT_SET
 					       ? "SECTION.KEY=VALUE with action = set"
-					       : "none, unless action is set");
+					       : "none unless action = set");
 	if (e->action == EVENT_SET && strcmp(e->node, "all") != 0)
 		return scenario_refuse(fault, "event", e->name, "node",
 				       "all with action = set: of one switch alone, set = switch "

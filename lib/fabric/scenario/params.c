@@ -12,26 +12,29 @@ static const char *const forwarding_words[] = {"auto", "l2", "l3", NULL};
 const struct field fabric_fields[] = {
 	{FIELD_OF(struct fabric_params, topology), .type = FIELD_ENUM, .choices = topology_words,
 	 .def = "star",
-	 .help = "star: one switch; dumbbell: two; parking_lot: `switches` in a row; testbed: 4 "
-		 "ToRs, 4 leaves, 2 spines of the DCQCN paper; leaf_spine; fat_tree; graph: as in "
-		 "[switch NAME] and [link NAME]"},
+	 .help = "shape of the fabric: star: one switch; dumbbell: two switches; parking_lot: "
+		 "`switches` in a row; testbed: 4 ToRs, 4 leaves and 2 spines, as in the DCQCN "
+		 "paper; leaf_spine; fat_tree; graph: as in [switch NAME] and [link NAME]"},
 	{FIELD_OF(struct fabric_params, hosts), .type = FIELD_U16, .min = 2,
 	 .max = TOPOLOGY_MAX_HOSTS, .def = "5",
-	 .help = "number of hosts, spread evenly over the switches that take hosts; graph: the "
-		 "sum over its switches"},
+	 .help = "number of hosts, spread evenly over the switches that take hosts; graph: sum "
+		 "of hosts of all [switch NAME]"},
 	{FIELD_OF(struct fabric_params, switches), .type = FIELD_U16, .min = 2, .max = 1024,
 	 .def = "3", .help = "parking_lot: number of switches in the row"},
 	{FIELD_OF(struct fabric_params, leaves), .type = FIELD_U16, .min = 1, .max = 1024,
-	 .def = "4", .help = "leaf_spine: switches with hosts"},
+	 .def = "4", .help = "leaf_spine: number of leaves (switches with hosts)"},
 	{FIELD_OF(struct fabric_params, spines), .type = FIELD_U16, .min = 1, .max = SW_MAX_PORTS,
-	 .def = "2", .help = "leaf_spine: switches that join all leaves"},
+	 .def = "2", .help = "leaf_spine: number of spines (switches that connect all leaves)"},
 	{FIELD_OF(struct fabric_params, fat_tree_k), .type = FIELD_U16, .min = 2, .max = 32,
 	 .def = "4",
-	 .help = "fat_tree: pods, an even number; k/2 edge and k/2 aggregation switches in each"},
+	 .help = "fat_tree: number of pods k, even; each pod has k/2 edge and k/2 aggregation "
+		 "switches"},
 	{FIELD_OF(struct fabric_params, link_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
-	 .min = MBPS, .max = MAX_RATE, .def = "40G", .help = "speed of every link, both ways"},
+	 .min = MBPS, .max = MAX_RATE, .def = "40G",
+	 .help = "speed of every link, in each "
+		 "direction"},
 	{FIELD_OF(struct fabric_params, link_delay_ns), .type = FIELD_U64, .unit = UNIT_NS,
-	 .max = NS_PER_SEC, .def = "1us", .help = "propagation delay of every link, one way"},
+	 .max = NS_PER_SEC, .def = "1us", .help = "one-way propagation delay of every link"},
 	{FIELD_OF(struct fabric_params, core_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = MAX_RATE, .def = "0", .help = "speed of links between switches; 0: link_rate_bps"},
 	{FIELD_OF(struct fabric_params, core_delay_ns), .type = FIELD_U64, .unit = UNIT_NS,
@@ -39,20 +42,20 @@ const struct field fabric_fields[] = {
 	 .help = "propagation delay of links between switches; 0: link_delay_ns"},
 	{FIELD_OF(struct fabric_params, forwarding), .type = FIELD_ENUM,
 	 .choices = forwarding_words, .def = "auto",
-	 .help = "l2: switches are bridges, with one path between any two hosts; l3: routers, "
-		 "with a subnet for each switch with hosts, and all shortest paths; auto: l2 with "
-		 "one switch, else l3"},
+	 .help = "l2: switches are bridges, with one path between any two hosts; l3: switches "
+		 "are routers, with a subnet per switch with hosts, and use all shortest paths; "
+		 "auto: l2 with one switch, else l3"},
 	{FIELD_OF(struct fabric_params, ecmp_seed_by_stage), .type = FIELD_BOOL, .def = "on",
-	 .help = "routers in series spread flows differently: ecmp_hash_seed plus 0, 10, 25, 40, "
-		 "... by stage; off: all alike, which polarises"},
+	 .help = "on: each stage of routers adds a different number (0, 10, 25, 40, ...) to "
+		 "ecmp_hash_seed; off: all stages hash alike, so that flows polarise"},
 	{FIELD_OF(struct fabric_params, reroute_after_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = 1, .max = UINT64_MAX, .def = "never",
 	 .help = "time from the last change of a link between routers until all routers use "
 		 "shortest paths over the links that are up; never: routes do not change"},
 	{FIELD_OF(struct fabric_params, backing_frame_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
 	 .max = 16384, .def = "0",
-	 .help = "bytes of switch buffer per mbuf allocated for it; 0: 512, or more in a large "
-		 "fabric, to limit these mbufs to 100000"},
+	 .help = "bytes of switch buffer per allocated mbuf; 0: 512, or more in a large fabric, "
+		 "so that at most 100000 mbufs are allocated"},
 	{FIELD_OF(struct fabric_params, duration_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = NS_PER_US, .max = 3600 * NS_PER_SEC, .def = "200ms", .help = "simulated time"},
 	{FIELD_OF(struct fabric_params, measure_from_ns), .type = FIELD_U64, .unit = UNIT_NS,
@@ -64,7 +67,8 @@ const struct field fabric_fields[] = {
 	 .help = "seed of all random choices"},
 	{FIELD_OF(struct fabric_params, slow_hosts), .type = FIELD_STR, .max = FLOW_HOSTS_CHARS,
 	 .def = "all",
-	 .help = "hosts to which [receiver] applies: all, or a list as in src of [flow NAME]"},
+	 .help = "hosts to which [receiver] applies: all, or a list such as 1-4 or 1,3, h1-h4, "
+		 "T1/1-4"},
 };
 const unsigned int fabric_fields_n = ARRAY_LEN(fabric_fields);
 
@@ -74,98 +78,99 @@ static const char *const pattern_words[] = {"to_dst",     "permutation", "all_to
 const struct field flow_fields[] = {
 	{FIELD_OF(struct flow_params, src), .type = FIELD_STR, .max = FLOW_HOSTS_CHARS,
 	 .def = "all",
-	 .help = "requesting hosts, such as 1-4 or 1,3, h1-h4, T1/1-4 (of switch T1), T1 (all of "
-		 "them) or all: one flow for each"},
+	 .help = "requesting hosts, one flow for each: such as 1-4 or 1,3, h1-h4, T1/1-4 (hosts "
+		 "1 to 4 of switch T1), T1 (all its hosts) or all"},
 	{FIELD_OF(struct flow_params, pattern), .type = FIELD_ENUM, .choices = pattern_words,
 	 .def = "to_dst",
-	 .help = "pairs of hosts: to_dst: each of src to dst; permutation: each of src to one "
-		 "random other, such that each receives from one; all_to_all: each of src to "
-		 "every other; ring: each of src to the next; all_reduce: a ring in which a "
-		 "message waits for the one from the previous host; trace: from a file"},
+	 .help = "pairs of hosts: to_dst: each host of src to dst; permutation: each host of src "
+		 "to one other at random, so that each receives from one; all_to_all: each host "
+		 "of src to every other; ring: each host of src to the next; all_reduce: a ring "
+		 "in which each message waits for the message from the previous host; trace: "
+		 "from a file"},
 	{FIELD_OF(struct flow_params, trace), .type = FIELD_STR, .max = EVENT_PATH_CHARS,
 	 .def = "none",
-	 .help = "pattern = trace: a file with a line for each message: src, dst, bytes and start "
-		 "in ns; relative to the scenario's file"},
+	 .help = "pattern = trace: file with one line per message: src, dst, bytes and start in "
+		 "ns; the path is relative to the scenario's file"},
 	{FIELD_OF(struct flow_params, dst), .type = FIELD_STR, .min = 1, .max = FLOW_HOSTS_CHARS,
 	 .def = "none", .help = "pattern = to_dst: the responding host, such as 5, h5 or T4/1"},
 	{FIELD_OF(struct flow_params, qp_count), .type = FIELD_U16, .min = 1, .max = 4096,
-	 .def = "1", .help = "QPs of each flow"},
+	 .def = "1", .help = "number of QPs of each flow"},
 	{FIELD_OF(struct flow_params, mtu_bytes), .type = FIELD_U16, .min = 256, .max = 4096,
 	 .def = "1024", .help = "path MTU: 256, 512, 1024, 2048 or 4096"},
 	{FIELD_OF(struct flow_params, verb), .type = FIELD_ENUM, .choices = nic_verb_words,
 	 .def = "write",
-	 .help = "operation of a message: RDMA WRITE, WRITE with immediate data, SEND, RDMA READ, "
-		 "whose data goes from dst to src, or a UD SEND of one packet"},
+	 .help = "operation of each message: RDMA WRITE, WRITE with immediate data, SEND, RDMA "
+		 "READ (data from dst to src), or UD SEND of one packet"},
 	{FIELD_OF(struct flow_params, dscp), .type = FIELD_I8, .min = -1, .max = 63, .def = "-1",
-	 .help = "DSCP of its packets, both ways; -1: data_dscp of [nic]"},
+	 .help = "DSCP of the flow's packets in both directions; -1: data_dscp of [nic]"},
 	{FIELD_OF(struct flow_params, max_recv_wr), .type = FIELD_U32, .max = NIC_MAX_RECV_WR,
 	 .def = "0",
-	 .help = "receive WQEs of each QP of dst: SEND and WRITE with immediate take one, or get "
-		 "an RNR NAK; 0: unlimited"},
+	 .help = "receive WQEs of each QP of dst; SEND and WRITE with immediate data take one, "
+		 "and get an RNR NAK if there is none; 0: unlimited"},
 	{FIELD_OF(struct flow_params, post_recv_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .max = NIC_MAX_POST_RECV_NS, .def = "0",
-	 .help = "time to repost one receive WQE, one after the other"},
+	 .help = "time to repost one receive WQE; WQEs are reposted one after another"},
 	{FIELD_OF(struct flow_params, stopped), .type = FIELD_BOOL, .def = "off", .live = true,
-	 .help = "on: begin no message, until an event with action = set changes it"},
+	 .help = "on: begin no message until an event with action = set changes this key to off"},
 	WORKLOAD_FIELDS(struct flow_params, work, "4MB", "2"),
 	{FIELD_OF(struct flow_params, rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = 800 * GBPS, .def = "0", .live = true,
-	 .help = "highest rate of one QP, wire bytes; 0: the link's rate"},
+	 .help = "highest rate of one QP, in wire bytes; 0: the link's rate"},
 	{FIELD_OF(struct flow_params, base_rtt_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .max = NS_PER_SEC, .def = "0",
-	 .help = "round-trip time of a packet on an idle network, for the slowdown of messages; "
-		 "0: the lowest one measured"},
+	 .help = "round-trip time of a packet on an idle network, used for the slowdown of "
+		 "messages; 0: the lowest one measured"},
 	{FIELD_OF(struct flow_params, trace_qps), .type = FIELD_U16, .max = NIC_MAX_TRACES,
 	 .def = "0",
-	 .help = "number of QPs of each flow, the first ones, whose rate changes go to trace.csv"},
+	 .help = "number of QPs of each flow, from the first, whose rate changes go to trace.csv"},
 };
 const unsigned int flow_fields_n = ARRAY_LEN(flow_fields);
 
 const struct field switch_section_fields[] = {
 	{FIELD_OF(struct switch_section, hosts), .type = FIELD_U16, .max = SW_MAX_PORTS, .def = "0",
-	 .help = "topology = graph: hosts on this switch"},
+	 .help = "topology = graph: number of hosts at this switch"},
 	{FIELD_OF(struct switch_section, stage), .type = FIELD_U8, .max = 15, .def = "0",
-	 .help = "topology = graph: steps from the switches with hosts towards the core, for "
-		 "ecmp_seed_by_stage"},
+	 .help = "topology = graph: stage of this switch for ecmp_seed_by_stage: number of hops "
+		 "from the switches with hosts"},
 };
 const unsigned int switch_section_fields_n = ARRAY_LEN(switch_section_fields);
 
 const struct field link_section_fields[] = {
 	{FIELD_OF(struct link_section, ends), .type = FIELD_STR, .min = 1, .max = LINK_ENDS_CHARS,
-	 .help = "two nodes, such as T1 L1 or h3 T1, or hosts and their switch, such as h1-h4 T1; "
-		 "topology = graph: creates a link between two switches; else names existing "
-		 "links"},
+	 .help = "ends of the link: two nodes, such as T1 L1 or h3 T1, or hosts and their "
+		 "switch, such as h1-h4 T1; topology = graph: two switches create a new link; "
+		 "otherwise the section applies to existing links"},
 	{FIELD_OF(struct link_section, link_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
-	 .max = MAX_RATE, .def = "0", .help = "speed, both ways; 0: as in [fabric]"},
+	 .max = MAX_RATE, .def = "0", .help = "speed in each direction; 0: as in [fabric]"},
 	{FIELD_OF(struct link_section, link_delay_ns), .type = FIELD_U64, .unit = UNIT_NS,
-	 .max = NS_PER_SEC, .def = "0", .help = "propagation delay, one way; 0: as in [fabric]"},
+	 .max = NS_PER_SEC, .def = "0", .help = "one-way propagation delay; 0: as in [fabric]"},
 	{FIELD_OF(struct link_section, frame_loss_ppb), .type = FIELD_U32, .max = CABLE_MAX_PPB,
-	 .def = "0", .help = "lost frames per 10^9, at random, in each direction"},
+	 .def = "0", .help = "randomly lost frames per 10^9, in each direction"},
 	{FIELD_OF(struct link_section, bit_errors_per_tbit), .type = FIELD_U64,
 	 .max = CABLE_MAX_BIT_ERRORS, .def = "0",
-	 .help = "bit errors per 10^12 bits, at random; the receiver drops a frame with an error "
-		 "(1 is the 10^-12 that 802.3 allows)"},
+	 .help = "random bit errors per 10^12 bits; the receiver drops a frame with an error (1: "
+		 "the 10^-12 that 802.3 allows)"},
 	{FIELD_OF(struct link_section, wred_profile), .type = FIELD_STR, .max = SW_PROFILE_NAME,
 	 .def = SW_PROFILE_DEFAULT,
-	 .help = "curve of the wred_queues at its switch ports: the name of a [wred NAME], none, "
-		 "or default: as in [wred] and [queue]"},
+	 .help = "WRED curve of the wred_queues at the link's switch ports: name of a [wred "
+		 "NAME], none, or default (as in [wred] and [queue])"},
 	{FIELD_OF(struct link_section, access_vlan), .type = FIELD_U16, .max = VLAN_MAX_ID,
-	 .def = "1", .help = "VLAN of a host's untagged frames; 0: none; with vlan_filtering"},
+	 .def = "1", .help = "with vlan_filtering: VLAN of a host's untagged frames; 0: none"},
 	{FIELD_OF(struct link_section, tagged_vlans), .type = FIELD_STR, .max = VLAN_LIST_CHARS,
 	 .def = "none",
-	 .help = "VLANs whose frames are tagged on the host's link, such as 10,20-29, or none; "
-		 "with vlan_filtering"},
+	 .help = "with vlan_filtering: VLANs whose frames are tagged on the host's link, such as "
+		 "10,20-29, or none"},
 };
 const unsigned int link_section_fields_n = ARRAY_LEN(link_section_fields);
 
 const struct field static_route_fields[] = {
 	{FIELD_OF(struct static_route, at), .type = FIELD_STR, .min = 1, .max = TOPOLOGY_NAME_CHARS,
-	 .help = "the router that has the route"},
+	 .help = "switch to which the route belongs"},
 	{FIELD_OF(struct static_route, to), .type = FIELD_STR, .min = 1, .max = TOPOLOGY_NAME_CHARS,
-	 .help = "the switch to whose hosts it leads"},
+	 .help = "switch whose hosts are the destination"},
 	{FIELD_OF(struct static_route, via), .type = FIELD_STR, .min = 1,
 	 .max = TOPOLOGY_NAME_CHARS,
-	 .help = "the next hop, a neighbour of `at`, over all cables to it, instead of the "
-		 "shortest paths"},
+	 .help = "next hop, a neighbour of `at`; replaces the shortest paths and uses all cables "
+		 "to the neighbour"},
 };
 const unsigned int static_route_fields_n = ARRAY_LEN(static_route_fields);

@@ -17,76 +17,92 @@ const char *const nic_verb_words[] = {"write", "write_imm", "send", "read", "ud_
 /* Members of nic_params itself; its structs have their own tables. */
 static const struct field nic_fields[] = {
 	{FIELD_OF(struct nic_params, mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
-	 .help = "Our station address; all zero takes the port's own"},
+	 .help = "MAC address of the NIC; all zero: that of the port"},
 	{FIELD_OF(struct nic_params, ip), .type = FIELD_IP, .def = "none",
-	 .aliases = {{.name = "ipv4"}}, .help = "Our IPv4 address"},
+	 .aliases = {{.name = "ipv4"}}, .help = "IPv4 address of the NIC"},
 	{FIELD_OF(struct nic_params, ip6), .type = FIELD_IP, .def = "none",
-	 .aliases = {{.name = "ipv6"}}, .help = "Our IPv6 address"},
+	 .aliases = {{.name = "ipv6"}}, .help = "IPv6 address of the NIC"},
 	{FIELD_OF(struct nic_params, link_speed_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .min = 1000000, .max = 800 * GBPS, .def = "100G", .aliases = {{.name = "link_speed"}},
-	 .help = "Speed of the port: its shaper, pause quanta and DCQCN's maximum rate"},
+	 .help = "Speed of the port; sets its shaper, the pause quanta and DCQCN's maximum rate"},
 	{FIELD_OF(struct nic_params, shaper_burst_ns), .type = FIELD_U32, .unit = UNIT_NS, .min = 1,
 	 .max = 10000000, .def = "2us",
-	 .help = "Time at line rate that a late poll of the port may catch up"},
+	 .help = "Largest burst of the port after a late poll, as time at line rate"},
 	{FIELD_OF(struct nic_params, qp_burst_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
 	 .max = 1000000000, .def = "2048", .live = true,
-	 .help = "Wire bytes that a late QP may catch up"},
+	 .help = "Largest burst of a QP after a late poll, in wire bytes"},
 	{FIELD_OF(struct nic_params, first_qpn), .type = FIELD_U32, .min = 2, .max = QPN_MASK,
 	 .def = "17", .help = "Number of the first QP; 0 and 1 are reserved by InfiniBand"},
 	{FIELD_OF(struct nic_params, max_qps), .type = FIELD_U32, .min = 1, .max = 1u << 22,
 	 .def = "1024",
-	 .help = "QPs that there is memory for, those of flows to come by reload included"},
+	 .help = "Largest number of QPs, including those of flows that a reload adds; memory is "
+		 "allocated at the start"},
 	{FIELD_OF(struct nic_params, icrc_check), .type = FIELD_BOOL, .def = "on", .live = true,
 	 .help = "Verify the ICRC of received frames"},
 	{FIELD_OF(struct nic_params, cc), .type = FIELD_ENUM, .choices = cc_words, .def = "dcqcn",
-	 .help = "Congestion control, each with a section of its own; none: PFC only, fixed rate"},
+	 .help = "Congestion control algorithm; its keys are in [rp] and [np] (dcqcn), [dctcp] "
+		 "or [timely]; none: fixed rate, PFC only"},
 	{FIELD_OF(struct nic_params, flow_control), .type = FIELD_ENUM,
 	 .choices = flow_control_words, .def = "pfc",
-	 .help = "Pause frames that are obeyed, and sent by a slow receiver: 802.1Qbb, 802.3x, "
-		 "none"},
+	 .help = "Pause frames that the NIC obeys, and sends as a slow receiver: pfc: 802.1Qbb; "
+		 "pause: 802.3x; off: none"},
 	{FIELD_OF(struct nic_params, initial_rate), .type = FIELD_ENUM,
 	 .choices = initial_rate_words, .def = "line", .live = true,
-	 .help = "Rate of a flow that starts while the host has others: line, fair share, value"},
+	 .help = "Rate of a flow that starts while the host has others: line: line rate; fair: "
+		 "fair share; value: initial_rate_bps"},
 	{FIELD_OF(struct nic_params, initial_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
-	 .max = 800 * GBPS, .def = "0", .live = true, .help = "The rate of initial_rate = value"},
+	 .max = 800 * GBPS, .def = "0", .live = true,
+	 .help = "Initial rate with initial_rate = "
+		 "value"},
 	{FIELD_OF(struct nic_params, data_dscp), .type = FIELD_U8, .max = 63, .def = "26",
 	 .help = "DSCP of data, ACK and NAK"},
 	{FIELD_OF(struct nic_params, local_ack_timeout), .type = FIELD_U8, .max = 31, .def = "14",
 	 .aliases = {{.name = "timeout"}},
-	 .help = "Retransmit after 4.096 us x 2^n without an ACK; 0 never"},
+	 .help = "Retransmission timeout as exponent n: 4.096 us x 2^n without an ACK; 0: never"},
 	{FIELD_OF(struct nic_params, retry_cnt), .type = FIELD_U8, .max = 7, .def = "7",
-	 .live = true, .help = "Retransmissions without progress before a QP is in error"},
+	 .live = true,
+	 .help = "Number of retransmissions without progress before a QP is in "
+		 "error"},
 	{FIELD_OF(struct nic_params, rnr_retry), .type = FIELD_U8, .max = 7, .def = "7",
-	 .live = true, .help = "RNR NAKs in a row before a QP is in error; 7: any number"},
+	 .live = true,
+	 .help = "Number of successive RNR NAKs before a QP is in error; 7: no "
+		 "limit"},
 	{FIELD_OF(struct nic_params, min_rnr_timer), .type = FIELD_U8, .max = 31, .def = "12",
 	 .live = true,
-	 .help = "Code of our RNR NAKs for the time that the peer waits: 1 is 10 us, 12 is 640 "
-		 "us, 31 is 491.52 ms, 0 is 655.36 ms"},
+	 .help = "Timer code in RNR NAKs that the NIC sends: the peer waits 10 us (1), 640 us "
+		 "(12), 491.52 ms (31), 655.36 ms (0)"},
 	{FIELD_OF(struct nic_params, max_rd_atomic), .type = FIELD_U8, .min = 1, .max = 128,
-	 .def = "16", .help = "READs that a QP may have outstanding, and keeps as their responder"},
+	 .def = "16",
+	 .help = "Largest number of outstanding READs of a QP, as requester and as "
+		 "responder"},
 	{FIELD_OF(struct nic_params, ack_every), .type = FIELD_U16, .min = 1, .max = 65535,
 	 .def = "16",
-	 .help = "Ask for an ACK on each n-th packet; the last of a message always asks"},
+	 .help = "Number of packets per ACK request; the last packet of a message always asks "
+		 "for an ACK"},
 	{FIELD_OF(struct nic_params, window_packets), .type = FIELD_U32, .min = 1,
-	 .max = NIC_MAX_WINDOW, .def = "4096", .help = "Packets that a QP may have unacknowledged"},
+	 .max = NIC_MAX_WINDOW, .def = "4096",
+	 .help = "Window: largest number of unacknowledged "
+		 "packets of a QP"},
 	{FIELD_OF(struct nic_params, control_tx_queue), .type = FIELD_ENUM,
 	 .choices = control_tx_queue_words, .def = "auto",
-	 .help = "Pause frames, CNPs, ACKs and NAKs leave by a transmit queue of their own for "
-		 "each lcore (quench-nic); auto: if a NIC has so many, on: virtual devices as "
-		 "well, both ends alike"},
+	 .help = "Separate transmit queue of each lcore for pause frames, CNPs, ACKs and NAKs "
+		 "(quench-nic); auto: on a hardware NIC with enough queues; on: on virtual "
+		 "devices too, at both ends"},
 	{FIELD_OF(struct nic_params, measure_pacing), .type = FIELD_BOOL, .def = "off",
-	 .help = "Measure how evenly paced packets leave: jitter by flow, and in quench-nic's "
-		 "JSON how late"},
+	 .help = "Measure the pacing of packets: jitter of each flow; the JSON of quench-nic "
+		 "also shows how late packets leave"},
 	{FIELD_OF(struct nic_params, measure_times), .type = FIELD_ENUM, .choices = measure_words,
 	 .def = "auto",
-	 .help = "Completion time and slowdown of messages and round-trip times, in histograms of "
-		 "each flow; auto: up to 32768 QPs of an lcore, as each takes 80 bytes"},
+	 .help = "Measure completion time and slowdown of messages and round-trip times, in "
+		 "histograms of each flow; auto: on with at most 32768 QPs on an lcore (80 bytes "
+		 "for each QP)"},
 	{FIELD_OF(struct nic_params, neigh_retrans_time_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = 1000000, .max = 3600 * NS_PER_SEC, .def = "1s",
-	 .help = "Time between two ARP requests or solicitations of a peer that does not answer"},
+	 .help = "Time between two ARP requests or neighbour solicitations to a peer that does "
+		 "not answer"},
 	{FIELD_OF(struct nic_params, neigh_reachable_time_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = 1000000, .max = UINT64_MAX, .def = "30s",
-	 .help = "Time after which the MAC address of a peer is asked for again"},
+	 .help = "Time after which the NIC asks again for the MAC address of a peer"},
 };
 static const unsigned int nic_fields_n = ARRAY_LEN(nic_fields);
 
@@ -126,7 +142,7 @@ static const char *
 own_fault(const struct nic_params *p)
 {
 	if (!is_station(p->mac))
-		return "mac must be a station's address, neither zero nor a group's";
+		return "mac must be a unicast address other than zero";
 	if (p->ip.version == 0 && p->ip6.version == 0)
 		return "ip or ip6 must be set";
 	if (p->ip.version != 0 && p->ip.version != 4)
@@ -188,7 +204,7 @@ nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params 
 	const char *fault;
 
 	if (params->peer_mac[0] & 1)
-		fault = "peer_mac must be a station's address, not a group's, or zero";
+		fault = "peer_mac must be a unicast address or zero";
 	else if (params->peer_ip.version != 4 && params->peer_ip.version != 6)
 		fault = "peer_ip must be set";
 	else if (params->peer_qpn < 2 || params->peer_qpn > QPN_MASK)
@@ -201,7 +217,8 @@ nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params 
 		fault = "dscp must not exceed 63";
 	else if (params->max_recv_wr > NIC_MAX_RECV_WR ||
 		 params->post_recv_ns > NIC_MAX_POST_RECV_NS)
-		fault = "max_recv_wr must not exceed 65536, post_recv_ns not an hour";
+		fault = "max_recv_wr must not exceed 65536, and post_recv_ns must not exceed an "
+			"hour";
 	else if (params->max_recv_wr > 0 && params->post_recv_ns == 0)
 		fault = "post_recv_ns must not be 0 with max_recv_wr";
 	else if (params->raw && params->verb == NIC_READ)

@@ -135,7 +135,8 @@ extern const char *const workload_arrival_words[];
 	  .max = WORKLOAD_MAX_BYTES, .def = "0",                                                   \
 	  .help = "smallest payload of a message with message_size = uniform" },                   \
 	{ FIELD_IN(owner, w, message_cdf), .type = FIELD_STR, .max = WORKLOAD_PATH_CHARS,       \
-	  .def = "", .help = "file of sizes, beside this one: on each line, a size in bytes and the "\
+	  .def = "",                                                                               \
+	  .help = "file of sizes, relative to this file's folder; each line: a size in bytes and the "\
 		  "percentage of messages of at most this size" },                                 \
 	{ FIELD_IN(owner, w, arrival), .type = FIELD_ENUM, .choices = workload_arrival_words,   \
 	  .def = "closed",                                                                         \

@@ -15,7 +15,8 @@ const struct counter_field dcbx_counters[] = {
 	COUNTER_FIELD(struct dcbx_stats, rx_malformed, "received LLDP frames that were malformed"),
 	COUNTER_FIELD(struct dcbx_stats, rx_bad_tlvs, "received LLDP frames with a duplicate or malformed DCBX TLV"),
 	COUNTER_FIELD(struct dcbx_stats, rx_ageouts, "neighbours forgotten"),
-	COUNTER_FIELD(struct dcbx_stats, pfc_mismatches, "transitions to a PFC mismatch with the neighbour"),
+	COUNTER_FIELD(struct dcbx_stats, pfc_mismatches, "times that the PFC priorities of "
+							 "switch and neighbour began to differ"),
 };
 /* clang-format on */
 

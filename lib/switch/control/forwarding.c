@@ -246,8 +246,8 @@ sw_reload_prepare(struct node *node, const struct sw_params *params, struct sw_f
 	mmu.packets = front->mmu->packets;
 	if (mmu_params_check(&mmu, why, why_size) < 0) {
 		snprintf(why, why_size,
-			 "lossless: xoff_bytes: expected no more headroom than the %u packet "
-			 "buffers allocated at the start can hold",
+			 "lossless: xoff_bytes: expected at most the headroom that the %u mbufs "
+			 "allocated at the start can hold",
 			 mmu.packets);
 		free(next);
 		*out = NULL;

@@ -15,22 +15,23 @@
 const struct field sw_queue_fields[] = {
 	PROFILE_FIELD(
 		struct sw_queue_params, wred_profile,
-		"NAME of a [wred NAME]; none: no WRED; default: [wred] if wred_queues has the "
-		"queue"),
+		"NAME of a [wred NAME]; none: no WRED; default: [wred] if wred_queues includes "
+		"the queue"),
 	PROFILE_FIELD(struct sw_queue_params, buffer_profile,
 		      "NAME of a [buffer_profile NAME]; default: egress_lossless or egress_lossy"),
 	{FIELD_OF(struct sw_queue_params, min_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = MAX_LINK_SPEED, .def = "0", .live = true, .aliases = {{.name = "cir", .scale = 8}},
-	 .help = "served before all queues that have had theirs, wire bytes; 0: none (SONiC's "
-		 "cir, which counts bytes per second)"},
+	 .help = "guaranteed rate, in wire bytes: the queue precedes all queues that have "
+		 "reached their guaranteed rate; 0: none (SONiC's cir, which counts bytes per "
+		 "second)"},
 	{FIELD_OF(struct sw_queue_params, max_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = MAX_LINK_SPEED, .def = "0", .live = true, .aliases = {{.name = "pir", .scale = 8}},
-	 .help = "shaper of the queue, wire bytes; 0: that of the port (SONiC's pir, which counts "
-		 "bytes per second)"},
+	 .help = "highest rate of the queue, in wire bytes; 0: shaper_rate_bps of the port "
+		 "(SONiC's pir, which counts bytes per second)"},
 	{FIELD_OF(struct sw_queue_params, burst_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
 	 .max = 1000000, .def = "16KB", .live = true, .aliases = {{.name = "cbs"}, {.name = "pbs"}},
-	 .help = "how far both rates may catch up what others' turns have cost the queue (SONiC's "
-		 "cbs and pbs)"},
+	 .help = "burst of both rates after the queue waited for other queues (SONiC's cbs and "
+		 "pbs)"},
 };
 
 const struct field sw_pg_fields[] = {
@@ -41,8 +42,8 @@ const struct field sw_pg_fields[] = {
 const struct field sw_tc_fields[] = {
 	{FIELD_OF(struct sw_tc_params, mtu_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
 	 .max = MAX_FRAME_BYTES, .def = "0", .live = true, .aliases = {{.name = "mtu"}},
-	 .help = "frames of the class with more payload (beyond Ethernet header, one tag and FCS) "
-		 "are dropped under mtu; 0: max_frame_bytes alone counts"},
+	 .help = "largest payload of the class (without Ethernet header, one tag and FCS); "
+		 "longer frames are dropped as mtu; 0: only max_frame_bytes limits"},
 };
 
 const unsigned int sw_queue_fields_n = ARRAY_LEN(sw_queue_fields);

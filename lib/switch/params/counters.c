@@ -8,10 +8,10 @@
 #define C(m, text) COUNTER_FIELD(struct sw_port_stats, m, text)
 const struct counter_field sw_port_counter_fields[] = {
 	C(rx_packets, "frames received, without MAC control"),
-	C(rx_bytes, "of them bytes with FCS"),
+	C(rx_bytes, "bytes of rx_packets, with FCS"),
 	C(tx_packets, "frames sent, without MAC control"),
-	C(tx_bytes, "of them bytes with FCS"),
-	C(rx_pause_frames, "PFC frames received, whatever their priorities"),
+	C(tx_bytes, "bytes of tx_packets, with FCS"),
+	C(rx_pause_frames, "PFC frames received, for any priority"),
 	C(tx_pause_frames, "PFC frames sent"),
 	C(rx_global_pause_frames, "802.3x pause frames received"),
 	C(tx_global_pause_frames, "802.3x pause frames sent"),
@@ -23,9 +23,9 @@ const unsigned int sw_port_counter_fields_n = ARRAY_LEN(sw_port_counter_fields);
 #define C(m, text) COUNTER_FIELD(struct sw_queue_stats, m, text)
 const struct counter_field sw_queue_counter_fields[] = {
 	C(tx_packets, "frames sent from the queue"),
-	C(tx_bytes, "of them bytes with FCS"),
+	C(tx_bytes, "bytes of tx_packets, with FCS"),
 	C(ecn_marked_packets, "ECT frames turned into CE"),
-	C(ecn_mark_no_mbuf_packets, "frames that should have been marked, but no copy could be had"),
+	C(ecn_mark_no_mbuf_packets, "frames not marked because no mbuf was free for a copy"),
 	C(drop_packets, "frames dropped on the egress side"),
 };
 #undef C
@@ -33,8 +33,8 @@ const unsigned int sw_queue_counter_fields_n = ARRAY_LEN(sw_queue_counter_fields
 
 #define C(m, text) COUNTER_FIELD(struct sw_pg_stats, m, text)
 const struct counter_field sw_pg_counter_fields[] = {
-	C(rx_packets, "frames of the group that were forwarded"),
-	C(rx_bytes, "of them bytes with FCS"),
+	C(rx_packets, "frames forwarded from the group"),
+	C(rx_bytes, "bytes of rx_packets, with FCS"),
 	C(drop_packets, "frames refused by the ingress side of the buffer"),
 };
 #undef C
@@ -42,56 +42,68 @@ const unsigned int sw_pg_counter_fields_n = ARRAY_LEN(sw_pg_counter_fields);
 
 #define DROP(d, word, text) [SW_DROP_##d] = {word, text, offsetof(struct sw_port_stats, drops[SW_DROP_##d])}
 const struct counter_field sw_drop_counter_fields[SW_DROPS] = {
-	DROP(MALFORMED, "malformed", "Ethernet or IP header malformed; by kind in malformed"),
+	DROP(MALFORMED, "malformed", "Ethernet or IP header malformed; the malformed counters "
+				     "tell the kind"),
 	DROP(MAC_CONTROL_MALFORMED, "mac_control_malformed", "MAC Control frame too short"),
 	DROP(MAC_CONTROL_UNKNOWN, "mac_control_unknown",
 	     "MAC Control opcode neither PFC nor PAUSE, or in a tagged frame"),
 	DROP(MAC_CONTROL_ADDRESS, "mac_control_address",
 	     "MAC Control neither to 01:80:C2:00:00:01 nor to the port's own address"),
-	DROP(RESERVED_ADDRESS, "reserved_address", "to 01:80:C2:00:00:0X, which is never forwarded"),
+	DROP(RESERVED_ADDRESS, "reserved_address", "destination 01:80:C2:00:00:0X, which a "
+						   "switch never forwards"),
 	DROP(BAD_SOURCE, "bad_source", "group bit in the source address"),
-	DROP(SAME_PORT, "same_port", "to where the frame came from, or there is no other port"),
-	DROP(VLAN_TAG_NOT_ALLOWED, "vlan_tag_not_allowed", "untagged, on a port without access VLAN"),
-	DROP(INGRESS_VLAN_FILTER, "ingress_vlan_filter", "of a VLAN that its port is not in"),
+	DROP(SAME_PORT, "same_port", "destination is behind the port of arrival, or there is no "
+				     "other port"),
+	DROP(VLAN_TAG_NOT_ALLOWED, "vlan_tag_not_allowed", "untagged frame on a port without an "
+							   "access VLAN"),
+	DROP(INGRESS_VLAN_FILTER, "ingress_vlan_filter", "VLAN that the port of arrival is not a "
+							 "member of"),
 	DROP(LPM4_MISS, "lpm4_miss", "IPv4 without a route"),
 	DROP(LPM6_MISS, "lpm6_miss", "IPv6 without a route"),
-	DROP(BLACKHOLE_ROUTE, "blackhole_route", "by a route that says so"),
-	DROP(NON_ROUTABLE, "non_routable", "no IP, or to an address that no router forwards to"),
+	DROP(BLACKHOLE_ROUTE, "blackhole_route", "blackhole route"),
+	DROP(NON_ROUTABLE, "non_routable", "no IP packet, or a destination that routers do not "
+					   "forward to"),
 	DROP(NON_ROUTABLE_SOURCE, "non_routable_source",
-	     "from a group, loopback, unspecified or link-local address, which no router forwards"),
-	DROP(TTL, "ttl", "1 or 0 hops left"),
-	DROP(UNRESOLVED_NEXT_HOP, "unresolved_next_hop", "the next hop's MAC address is not known"),
-	DROP(IP2ME, "ip2me", "to the router's own address, and nothing that it answers"),
+	     "source is a group, loopback, unspecified or link-local address"),
+	DROP(TTL, "ttl", "TTL or hop limit of 1 or 0"),
+	DROP(UNRESOLVED_NEXT_HOP, "unresolved_next_hop", "unknown MAC address of the next hop"),
+	DROP(IP2ME, "ip2me", "for the router's own address, but of a kind that the router does "
+			     "not answer"),
 	DROP(NEIGH_MALFORMED, "neigh_malformed", "ARP or neighbour discovery message not valid"),
-	DROP(STORM_BROADCAST, "storm_broadcast", "beyond the port's rate of broadcast"),
-	DROP(STORM_MULTICAST, "storm_multicast", "beyond the port's rate of multicast"),
-	DROP(STORM_UNKNOWN_UNICAST, "storm_unknown_unicast", "beyond the port's rate of unknown unicast"),
-	DROP(OVERSIZE, "oversize", "longer than max_frame_bytes, or in several segments"),
-	DROP(MTU, "mtu", "longer than its class allows"),
+	DROP(STORM_BROADCAST, "storm_broadcast", "above the port's storm-control rate for "
+						 "broadcast"),
+	DROP(STORM_MULTICAST, "storm_multicast", "above the port's storm-control rate for "
+						 "multicast"),
+	DROP(STORM_UNKNOWN_UNICAST, "storm_unknown_unicast", "above the port's storm-control "
+							     "rate for unknown unicast"),
+	DROP(OVERSIZE, "oversize", "longer than max_frame_bytes, or in several mbuf segments"),
+	DROP(MTU, "mtu", "longer than mtu_bytes of its class"),
 	DROP(PG_LIMIT, "pg_limit", "a lossy priority group was at its limit"),
 	DROP(NO_HEADROOM, "no_headroom", "a lossless priority group's headroom was full"),
 	DROP(POOL, "pool", "the pool was full"),
 	DROP(PACKET_MEMORY, "packet_memory",
-	     "a lossy priority group had its share of packet buffers: many short frames"),
+	     "a lossy priority group had used up its share of mbufs, as many short frames do"),
 	DROP(QUEUE_LIMIT, "queue_limit", "an egress queue was at its limit"),
-	DROP(WRED, "wred", "an egress queue's WRED, of frames without ECT"),
+	DROP(WRED, "wred", "dropped by WRED of an egress queue, since not ECT"),
 	DROP(NO_MBUF, "no_mbuf", "no mbuf for a copy"),
-	DROP(RESTART, "restart", "waited in a switch that lost its power"),
-	DROP(LINK_DOWN, "link_down", "the port that it waits for or is to leave by has no link"),
-	DROP(PFC_WATCHDOG, "pfc_watchdog", "a storm, and the watchdog's action is drop"),
-	DROP(CONTROL_BUSY, "control_busy", "LLDP faster than it is looked at"),
+	DROP(RESTART, "restart", "frames queued in a switch that restarted"),
+	DROP(LINK_DOWN, "link_down", "the egress port has no link"),
+	DROP(PFC_WATCHDOG, "pfc_watchdog", "pause storm, and the watchdog's action is drop"),
+	DROP(CONTROL_BUSY, "control_busy", "LLDP frames that arrived faster than the switch "
+					   "processes them"),
 };
 #undef DROP
 
 /* frame_verdict_name()'s words. */
 #define C(v, word, text) {word, text, offsetof(struct sw_port_stats, malformed[FRAME_##v])}
 const struct counter_field sw_malformed_counter_fields[] = {
-	C(TRUNCATED_ETH, "truncated_eth", "shorter than an Ethernet header"),
-	C(TRUNCATED_VLAN, "truncated_vlan", "ends in the VLAN tag"),
-	C(TRUNCATED_IP, "truncated_ip", "ends in the IP header"),
+	C(TRUNCATED_ETH, "truncated_eth", "frame shorter than an Ethernet header"),
+	C(TRUNCATED_VLAN, "truncated_vlan", "frame ends within the VLAN tag"),
+	C(TRUNCATED_IP, "truncated_ip", "frame ends within the IP header"),
 	C(BAD_IP_VERSION, "bad_ip_version", "IP version and EtherType do not agree"),
 	C(BAD_IP_HEADER_LENGTH, "bad_ip_header_length", "IPv4 header length below 20 bytes"),
-	C(BAD_IP_LENGTH, "bad_ip_length", "IP length below the header's or beyond the frame"),
+	C(BAD_IP_LENGTH, "bad_ip_length", "IP length below that of the header, or beyond the "
+					  "frame"),
 	C(BAD_IP_CHECKSUM, "bad_ip_checksum", "IPv4 header checksum wrong"),
 };
 #undef C
@@ -103,18 +115,22 @@ _Static_assert(ARRAY_LEN(sw_malformed_counter_fields) == FRAME_VERDICTS - 1, "a 
 #define CLAIM(m, text) {#m, text, offsetof(struct sw_router_stats, claims.m)}
 const struct counter_field sw_router_counter_fields[] = {
 	C(routed_packets, "frames routed"),
-	C(ecmp_moved_packets, "of them taken by another next hop than their own, which has no link or does not answer"),
+	C(ecmp_moved_packets, "frames routed to another next hop because their own has no link "
+			      "or does not answer"),
 	C(neigh_requests_sent, "ARP requests and neighbour solicitations sent"),
-	C(neigh_requests_answered, "questions about the router's addresses answered"),
+	C(neigh_requests_answered, "ARP requests and neighbour solicitations for the router's "
+				   "addresses answered"),
 	C(echo_requests_answered, "echo requests answered"),
 	NEIGH(neigh_learnt, "neighbours' addresses learnt for the first time"),
-	NEIGH(neigh_changed, "neighbours' addresses that another one replaced"),
-	NEIGH(neigh_failed, "times that a neighbour did not answer and was given up"),
-	CLAIM(neigh_displaced, "neighbours that nobody used and that gave their place to another"),
-	CLAIM(neigh_table_full, "frames whose neighbour found no place: its interface has its share of the table"),
-	CLAIM(neigh_unresolved_full, "frames whose neighbour found no place: their port wants too many that do not answer"),
-	C(neigh_no_mbuf, "questions for which there was no mbuf"),
-	C(neigh_not_told, "what a neighbour said and another shard had no room for"),
+	NEIGH(neigh_changed, "times that a neighbour's MAC address changed"),
+	NEIGH(neigh_failed, "times that a neighbour did not answer"),
+	CLAIM(neigh_displaced, "unused neighbours removed from a full table for new ones"),
+	CLAIM(neigh_table_full, "frames whose next hop was refused: its interface has used its "
+				"share of the neighbour table"),
+	CLAIM(neigh_unresolved_full, "frames whose next hop was refused: too many next hops that "
+				     "their port asked for do not answer"),
+	C(neigh_no_mbuf, "ARP requests and neighbour solicitations not sent for lack of an mbuf"),
+	C(neigh_not_told, "neighbour updates lost because the ring to another shard was full"),
 };
 #undef C
 #undef NEIGH
@@ -124,24 +140,26 @@ const unsigned int sw_router_counter_fields_n = ARRAY_LEN(sw_router_counter_fiel
 #define C(m, text) COUNTER_FIELD(struct sw_interface_stats, m, text)
 const struct counter_field sw_interface_counter_fields[] = {
 	C(in_packets, "frames to the router's address"),
-	C(in_octets, "of them bytes with FCS"),
-	C(in_error_packets, "of them dropped by the router"),
-	C(out_packets, "frames routed to there, and answers of the router's"),
-	C(out_octets, "of them bytes with FCS"),
+	C(in_octets, "bytes of in_packets, with FCS"),
+	C(in_error_packets, "frames of in_packets that the router dropped"),
+	C(out_packets, "frames routed to the interface, and answers of the router"),
+	C(out_octets, "bytes of out_packets, with FCS"),
 };
 #undef C
 const unsigned int sw_interface_counter_fields_n = ARRAY_LEN(sw_interface_counter_fields);
 
 #define C(m, text) COUNTER_FIELD(struct fdb_stats, m, text)
 const struct counter_field sw_fdb_counter_fields[] = {
-	C(learned, "new addresses, those relearned after ageing among them"),
-	C(moved, "known addresses heard on another port"),
+	C(learned, "addresses learned, including those learned again after ageing"),
+	C(moved, "addresses that moved to another port"),
 	C(aged, "addresses forgotten"),
-	C(displaced, "addresses that gave their place in a full table to one of another port, or were not heard for long"),
-	C(learn_failures, "frames whose source found no place in the table"),
-	C(learn_limited, "frames whose source was beyond its port's max_learned_addresses"),
-	C(learn_busy, "frames whose source was not learned: another lcore was writing"),
-	C(static_kept, "frames from a static address on another port"),
+	C(displaced, "addresses removed from a full table for a new address"),
+	C(learn_failures, "frames whose source address was not learned: the table is full"),
+	C(learn_limited, "frames whose source address was not learned: max_learned_addresses of "
+			 "the port is reached"),
+	C(learn_busy, "frames whose source address was not learned: another lcore was writing to "
+		      "the table"),
+	C(static_kept, "frames whose source is a static address of another port"),
 };
 #undef C
 const unsigned int sw_fdb_counter_fields_n = ARRAY_LEN(sw_fdb_counter_fields);
@@ -149,11 +167,11 @@ const unsigned int sw_fdb_counter_fields_n = ARRAY_LEN(sw_fdb_counter_fields);
 #define C(m, text) COUNTER_FIELD(struct sw_ledger, m, text)
 const struct counter_field sw_ledger_counter_fields[] = {
 	C(in, "charged bytes received"),
-	C(copies, "of second and further copies of flooded frames"),
-	C(generated, "of our own pause frames"),
+	C(copies, "charged bytes of the copies of flooded frames, without the first copy"),
+	C(generated, "charged bytes of pause frames of the switch"),
 	C(sent, "charged bytes sent"),
 	C(dropped, "charged bytes dropped"),
-	C(consumed, "charged bytes that ended here as they should"),
+	C(consumed, "charged bytes of frames that the switch consumed, such as pause frames"),
 };
 #undef C
 /* clang-format on */

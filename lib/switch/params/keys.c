@@ -15,8 +15,8 @@
 		.name = "storm_control_" words "_bps",                                             \
 		.offset = offsetof(struct sw_port_params, storm_bps[kind]), .type = FIELD_U64,     \
 		.unit = UNIT_BPS, .max = MAX_LINK_SPEED, .def = "0", .live = true,                 \
-		.help = "what this port may flood others with in " words                           \
-			" frames, wire bytes; 0: no limit"                                         \
+		.help = "rate at which this port may flood " words                                 \
+			" frames to other ports, in wire bytes; 0: no limit"                       \
 	}
 
 /* The words of [pfcwd] after "default". */
@@ -27,72 +27,73 @@ static const char *const flow_control_words[] = {"off", "pfc", "pause", "auto", 
 const struct field sw_port_fields[] = {
 	{FIELD_OF(struct sw_port_params, device), .type = FIELD_STR, .min = 1,
 	 .max = SW_DEVICE_CHARS, .def = "any",
-	 .help = "EAL's name of the device, such as 0000:3b:00.0 or net_pcap0; any: the next in "
-		 "EAL's order that no port names"},
+	 .help = "EAL's name of the device, such as 0000:3b:00.0 or net_pcap0; any: the next "
+		 "device in EAL's order that no other port names"},
 	{FIELD_OF(struct sw_port_params, mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
 	 .help = "source address of PFC frames; all zero: the device's own"},
 	{FIELD_OF(struct sw_port_params, link_speed_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .min = MIN_LINK_SPEED, .max = MAX_LINK_SPEED,
 	 .aliases = {{.name = "link_speed"}, {.name = "speed"}},
-	 .help = "real speed of the link: length of a pause quantum, and the shaper's default "
-		 "(virtual devices report made-up speeds)"},
+	 .help = "speed of the link; sets the length of a pause quantum and the default of "
+		 "shaper_rate_bps; virtual devices need it, as they report made-up speeds"},
 	{FIELD_OF(struct sw_port_params, shaper_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = MAX_LINK_SPEED, .def = "0", .live = true, .aliases = {{.name = "shaper_rate"}},
-	 .help = "egress shaper of data, in wire bytes; 0: the link speed. Pause frames are "
-		 "charged to it and do not wait for it"},
+	 .help = "egress shaper of data, in wire bytes; 0: link_speed_bps. Pause frames use its "
+		 "tokens, but do not wait for tokens"},
 	{FIELD_OF(struct sw_port_params, cable_length_m), .type = FIELD_U32, .max = 100000,
 	 .def = "5", .live = true, .aliases = {{.name = "cable_length"}},
 	 .help = "length of the cable, for the headroom that --thresholds prints"},
 	{FIELD_OF(struct sw_port_params, peer_response_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .max = NS_PER_SEC, .def = "0", .live = true,
-	 .help = "how long the peer goes on sending after a pause has reached it, for "
-		 "--thresholds; 0: what 802.3 31B.3.7 allows at link_speed_bps; a peer in "
-		 "software needs its poll interval and its transmit ring"},
+	 .help = "time from the arrival of a pause at the peer until the peer stops sending, for "
+		 "--thresholds; 0: limit of 802.3 31B.3.7 at link_speed_bps; for a software "
+		 "peer: its poll interval plus its transmit ring"},
 	{FIELD_OF(struct sw_port_params, access_vlan), .type = FIELD_U16, .max = VLAN_MAX_ID,
 	 .def = "1", .live = true,
-	 .help = "VLAN of untagged frames, which leave this port untagged; 0: they are dropped; "
-		 "with vlan_filtering"},
+	 .help = "with vlan_filtering: VLAN of untagged frames, in both directions; 0: untagged "
+		 "frames are dropped"},
 	{FIELD_OF(struct sw_port_params, tagged_vlans), .type = FIELD_STR, .max = VLAN_LIST_CHARS,
 	 .def = "none", .live = true,
-	 .help = "VLANs whose frames come and leave tagged, such as 10,20-29, or none; with "
-		 "vlan_filtering"},
+	 .help = "with vlan_filtering: VLANs whose frames arrive and leave tagged, such as "
+		 "10,20-29, or none"},
 	STORM_FIELD(SW_STORM_BROADCAST, "broadcast"),
 	STORM_FIELD(SW_STORM_MULTICAST, "multicast"),
 	STORM_FIELD(SW_STORM_UNKNOWN_UNICAST, "unknown_unicast"),
 	{FIELD_OF(struct sw_port_params, max_learned_addresses), .type = FIELD_U32,
 	 .max = FDB_MAX_ENTRIES, .def = "0", .live = true,
-	 .help = "addresses that are learned on this port at a time; frames from others are "
-		 "forwarded and counted; 0: no limit"},
+	 .help = "largest number of learned addresses on this port; frames from further "
+		 "addresses are forwarded and counted; 0: no limit"},
 	{FIELD_OF(struct sw_port_params, flow_control), .type = FIELD_ENUM,
 	 .choices = flow_control_words, .def = "pfc", .live = true,
-	 .help = "pause frames that are obeyed and sent: none, 802.1Qbb, 802.3x, or 802.1Qbb for "
-		 "what DCBX finds agreed; NX-OS's mode off, on, auto are off, pfc, auto"},
+	 .help = "pause frames that the port obeys and sends: off: none; pfc: 802.1Qbb; pause: "
+		 "802.3x; auto: 802.1Qbb for the priorities that DCBX has agreed; NX-OS's modes "
+		 "off, on and auto are off, pfc and auto"},
 	{FIELD_OF(struct sw_port_params, pfc_asymmetric), .type = FIELD_BOOL, .def = "off",
 	 .live = true,
-	 .help = "obey PFC on all eight priorities, and send it for those of pfc_enable"},
+	 .help = "obey PFC for all eight priorities, and send PFC for those of pfc_enable"},
 	{FIELD_OF(struct sw_port_params, tx_disabled), .type = FIELD_BOOL, .def = "off",
-	 .live = true, .help = "for tests: the port holds all data; pause frames still leave"},
+	 .live = true, .help = "for tests: the port sends no data, only pause frames"},
 	{FIELD_OF(struct sw_port_params, pfc_delay_quanta), .type = FIELD_U16, .max = UINT16_MAX,
 	 .def = "0", .live = true, .aliases = {{.name = "pfc_delay"}},
-	 .help = "for tests: a pause frame is obeyed this many quanta after it arrived"},
+	 .help = "for tests: delay, in quanta, from the arrival of a pause frame until the port "
+		 "obeys"},
 	{FIELD_OF(struct sw_port_params, pfcwd), .type = FIELD_BOOL, .def = "on", .live = true,
-	 .help = "the PFC watchdog looks at this port, if [pfcwd] is on"},
+	 .help = "whether the PFC watchdog watches this port; needs pfcwd of [pfcwd]"},
 	{FIELD_OF(struct sw_port_params, pfcwd_interface_multiplier), .type = FIELD_U16,
 	 .max = 1000, .def = "0", .live = true,
-	 .help = "nxos: this port's in place of shutdown_multiplier; 0: that"},
+	 .help = "nxos: shutdown_multiplier of this port; 0: that of [pfcwd]"},
 	{FIELD_OF(struct sw_port_params, pfcwd_action), .type = FIELD_ENUM,
 	 .choices = port_action_words, .def = "default", .live = true,
-	 .help = "this port's in place of action of [pfcwd]; default: that"},
+	 .help = "action of this port; default: that of [pfcwd]"},
 	{FIELD_OF(struct sw_port_params, pfcwd_detection_time_ns), .type = FIELD_U64,
 	 .unit = UNIT_NS, .max = 60 * NS_PER_SEC, .def = "0", .live = true,
-	 .help = "sonic: this port's in place of detection_time_ns of [pfcwd]; 0: that"},
+	 .help = "sonic: detection_time_ns of this port; 0: that of [pfcwd]"},
 	{FIELD_OF(struct sw_port_params, pfcwd_restoration_time_ns), .type = FIELD_U64,
 	 .unit = UNIT_NS, .max = UINT64_MAX, .def = "0", .live = true,
-	 .help = "sonic: this port's in place of restoration_time_ns of [pfcwd]; 0: that"},
+	 .help = "sonic: restoration_time_ns of this port; 0: that of [pfcwd]"},
 	{FIELD_OF(struct sw_port_params, shard), .type = FIELD_U16, .max = SW_MAX_SHARDS,
 	 .def = "0",
-	 .help = "of the switch's shards the one that has this port, from 1 on; 0: ports are "
-		 "dealt out in turn"},
+	 .help = "number of the shard that owns this port, from 1; 0: assigned in turn"},
 };
 
 const unsigned int sw_port_fields_n = ARRAY_LEN(sw_port_fields);
@@ -101,21 +102,22 @@ static const char *const mark_at_words[] = {"dequeue", "enqueue", NULL};
 
 const struct field sw_fields[] = {
 	{FIELD_OF(struct sw_params, shards), .type = FIELD_U16, .max = SW_MAX_SHARDS, .def = "0",
-	 .help = "parts of the switch, each with some of the ports and, in quench-switch, an "
-		 "lcore of its own; 0: as many as lcores poll, at most one for a port; in "
-		 "quench-lab one"},
+	 .help = "number of shards, that is, parts of the switch that own some of its ports, "
+		 "each on its own lcore in quench-switch; 0: number of polling lcores, but at "
+		 "most one per port; quench-lab: 1"},
 	{FIELD_OF(struct sw_params, wred_queues), .type = FIELD_SET8, .def = "3", .live = true,
-	 .help = "egress queues that the [wred] curve applies to; not that of CNPs"},
+	 .help = "egress queues to which the curve of [wred] applies; leave out the queue of CNPs"},
 	{FIELD_OF(struct sw_params, pfc_generate), .type = FIELD_BOOL, .def = "on", .live = true,
-	 .help = "off: never send XOFF; the groups of pfc_enable are then lossy, without headroom"},
+	 .help = "whether the switch sends XOFF; off: the groups of pfc_enable are lossy and "
+		 "have no headroom"},
 	{FIELD_OF(struct sw_params, mark_at), .type = FIELD_ENUM, .choices = mark_at_words,
 	 .def = "dequeue", .live = true,
-	 .help = "CE is set when a packet leaves its queue, by the length of the rest, or when it "
-		 "enters, by the length before it"},
+	 .help = "when a packet is marked: dequeue: when it leaves, by the queue length behind "
+		 "it; enqueue: when it enters, by the queue length before it"},
 	{FIELD_OF(struct sw_params, shaper_burst_ns), .type = FIELD_U32, .unit = UNIT_NS, .min = 1,
 	 .max = 1000000, .def = "4us", .live = true,
-	 .help = "how much of a port's time a late poll may catch up; it is also what a pause "
-		 "finds already on its way"},
+	 .help = "largest burst of a port after a late poll, as time at the shaper's rate; a "
+		 "port that is paused may still send this burst"},
 	{FIELD_OF(struct sw_params, max_frame_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
 	 .min = MIN_FRAME_BYTES, .max = MAX_FRAME_BYTES, .def = MAX_FRAME_DEFAULT,
 	 .help = "longest frame that is forwarded, with FCS"},
@@ -123,18 +125,20 @@ const struct field sw_fields[] = {
 	 .help = "count marks by queue length, to compare them with the curve in reports"},
 	{FIELD_OF(struct sw_params, watermark_interval_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = NS_PER_MS, .max = UINT64_MAX, .def = "never", .live = true,
-	 .help = "watermarks of all kinds are cleared at this interval, except the persistent "
-		 "ones; never: only when they are cleared"},
+	 .help = "interval at which all watermarks except the persistent ones are cleared; "
+		 "never: only by command"},
 	{FIELD_OF(struct sw_params, fdb_entries), .type = FIELD_U32, .min = FDB_MIN_ENTRIES,
 	 .max = FDB_MAX_ENTRIES, .def = "16384", .live = true,
-	 .help = "addresses that can be learned; a full table floods"},
+	 .help = "largest number of addresses in the forwarding table; frames to addresses that "
+		 "do not fit are flooded"},
 	{FIELD_OF(struct sw_params, fdb_ageing_s), .type = FIELD_U32,
 	 .max = 1000000 /* 802.1Q table 8-6 */, .def = "600", .live = true,
 	 .aliases = {{.name = "fdb_aging_time"}},
-	 .help = "an address not heard of for this many seconds is forgotten; 0: never"},
+	 .help = "seconds without a frame from an address after which the switch forgets it; 0: "
+		 "never"},
 	{FIELD_OF(struct sw_params, vlan_filtering), .type = FIELD_BOOL, .def = "off", .live = true,
-	 .help = "ports are in their access_vlan and tagged_vlans only; off: a tag is looked at "
-		 "to tell addresses apart, and left alone"},
+	 .help = "on: each port is a member of its access_vlan and tagged_vlans only; off: a "
+		 "port is a member of every VLAN, learning is per VLAN, and tags stay as they are"},
 	{FIELD_OF(struct sw_params, seed), .type = FIELD_U64, .max = UINT64_MAX, .def = "1",
 	 .help = "seed of the marking decisions"},
 };
@@ -144,24 +148,24 @@ const unsigned int sw_fields_n = ARRAY_LEN(sw_fields);
 const struct field sw_router_fields[] = {
 	{FIELD_OF(struct sw_router_params, router_mac), .type = FIELD_MAC,
 	 .def = "00:00:00:00:00:00", .live = true,
-	 .help = "address of the router on all its interfaces; needed if there are any"},
+	 .help = "MAC address of the router on all its interfaces; required with an [interface]"},
 	{FIELD_OF(struct sw_router_params, ecmp_hash_seed), .type = FIELD_U32, .max = UINT32_MAX,
 	 .def = "0", .live = true,
-	 .help = "another seed spreads flows otherwise: give each stage of a fabric its own "
-		 "(SONiC: 0 ToR, 10 leaf, 25 spine)"},
+	 .help = "seed of the hash that spreads flows over next hops; use a different seed at "
+		 "each stage of a fabric (SONiC: 0 ToR, 10 leaf, 25 spine)"},
 	{FIELD_OF(struct sw_router_params, ecmp_hash_flow_label), .type = FIELD_BOOL, .def = "off",
-	 .live = true,
-	 .help = "IPv6: the flow label tells flows apart, instead of the ports (RFC 6438)"},
+	 .live = true, .help = "IPv6: hash the flow label instead of the ports (RFC 6438)"},
 	{FIELD_OF(struct sw_router_params, neighbor_entries), .type = FIELD_U32, .min = 16,
 	 .max = 65536, .def = "4096",
-	 .help = "neighbours that can be known, those of routes and [neighbor] among them; an "
-		 "interface has half of them at most"},
+	 .help = "largest number of neighbours, including next hops of routes and [neighbor] "
+		 "sections; one interface may use half of them"},
 	{FIELD_OF(struct sw_router_params, neigh_retrans_time_ns), .type = FIELD_U64,
 	 .unit = UNIT_NS, .min = 1000000, .max = 3600 * NS_PER_SEC, .def = "1s", .live = true,
-	 .help = "between two ARP requests or solicitations of one neighbour"},
+	 .help = "time between two ARP requests or neighbour solicitations for one neighbour"},
 	{FIELD_OF(struct sw_router_params, neigh_reachable_time_ns), .type = FIELD_U64,
 	 .unit = UNIT_NS, .min = 1000000, .max = UINT64_MAX, .def = "30s", .live = true,
-	 .help = "a neighbour that is sent to is asked again after this time; never: not"},
+	 .help = "time after which the switch asks again for the MAC address of a neighbour in "
+		 "use; never: does not ask again"},
 };
 
 const unsigned int sw_router_fields_n = ARRAY_LEN(sw_router_fields);

@@ -28,7 +28,7 @@ port_fault(const struct sw_port_params *p)
 
 	/* Facts of PFC testers: a zero source is obeyed, but never sent. */
 	if (memcmp(p->mac, zero, sizeof(zero)) == 0 || p->mac[0] & 1)
-		return "mac is zero or a group address";
+		return "mac is not a unicast address";
 	if (p->pfc_asymmetric && p->flow_control != SW_FLOW_PFC && p->flow_control != SW_FLOW_AUTO)
 		return "pfc_asymmetric is for flow_control = pfc or auto";
 	if (p->shaper_rate_bps > p->link_speed_bps)
@@ -48,7 +48,7 @@ vlan_fault(const struct sw_params *params, const struct sw_port_params *p)
 			       ? "access_vlan or tagged_vlans without vlan_filtering = on"
 			       : NULL;
 	if (p->access_vlan != 0 && vlan_set_has(&set, p->access_vlan))
-		return "tagged_vlans has the access_vlan among it";
+		return "tagged_vlans includes access_vlan";
 	return NULL;
 }
 
@@ -69,7 +69,7 @@ sw_shards_fault(const struct sw_params *p)
 {
 	/* shards 0: the program does not know the number yet. */
 	if (p->shards > p->n_ports)
-		return "shards is above the number of ports: each has one at least";
+		return "shards is above the number of ports; each shard needs a port";
 	for (uint16_t i = 0; i < p->n_ports; i++) {
 		if (p->shards > 0 && p->ports[i].shard > p->shards)
 			return "shard of a port is above shards";
@@ -128,8 +128,8 @@ port_check(const struct sw_params *params, uint16_t port, char *why, unsigned in
 	if (params->pfc_generate && refresh_starves(params, p))
 		return params_refuse(
 			why, why_size,
-			"pfc_xoff_quanta x pfc_refresh_pct is less than two pause frames "
-			"take at shaper_rate_bps: a port would send nothing else");
+			"pfc_xoff_quanta x pfc_refresh_pct is less than the time of two pause "
+			"frames at shaper_rate_bps: the port would have no time for data");
 	return 0;
 }
 

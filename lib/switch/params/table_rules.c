@@ -19,7 +19,7 @@ static_mac_fault(const struct sw_params *params, const struct sw_static_mac *mac
 		return NULL;
 	vlan_set_parse(port->tagged_vlans, &set);
 	if (mac->vlan == 0 || (mac->vlan != port->access_vlan && !vlan_set_has(&set, mac->vlan)))
-		return "vlan: expected a VLAN that the port is in";
+		return "vlan: expected a VLAN that the port is a member of";
 	return NULL;
 }
 

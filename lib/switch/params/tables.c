@@ -12,35 +12,38 @@
 
 const struct field sw_static_mac_fields[] = {
 	{FIELD_OF(struct sw_static_mac, mac), .type = FIELD_MAC, .min = 1, .live = true,
-	 .help = "the station's address"},
+	 .help = "MAC address of the station"},
 	{FIELD_OF(struct sw_static_mac, vlan), .type = FIELD_U16, .max = VLAN_MAX_ID, .def = "0",
-	 .live = true, .help = "its VLAN; 0: untagged, with vlan_filtering off"},
+	 .live = true, .help = "VLAN of the station; 0: none, for vlan_filtering = off"},
 	{FIELD_OF(struct sw_static_mac, port), .type = FIELD_U16, .max = SW_MAX_PORTS - 1,
-	 .live = true, .help = "where it is"},
+	 .live = true, .help = "port to which the station is connected"},
 };
 const unsigned int sw_static_mac_fields_n = ARRAY_LEN(sw_static_mac_fields);
 
 const struct field sw_interface_fields[] = {
 	{FIELD_OF(struct sw_interface, ip), .type = FIELD_STR, .max = SW_PREFIX_CHARS,
 	 .def = "none", .live = true,
-	 .help = "the router's IPv4 address here, and the subnet's length, such as 10.0.0.1/24, "
-		 "or none"},
+	 .help = "IPv4 address of the router and prefix length of the subnet, such as "
+		 "10.0.0.1/24, or none"},
 	{FIELD_OF(struct sw_interface, ip6), .type = FIELD_STR, .max = SW_PREFIX_CHARS,
-	 .def = "none", .live = true, .help = "the same for IPv6, such as fd00::1/64, or none"},
+	 .def = "none", .live = true,
+	 .help = "IPv6 address of the router and prefix length of "
+		 "the subnet, such as fd00::1/64, or none"},
 };
 const unsigned int sw_interface_fields_n = ARRAY_LEN(sw_interface_fields);
 
 const struct field sw_static_route_fields[] = {
 	{FIELD_OF(struct sw_static_route, nexthop), .type = FIELD_STR, .min = 1,
 	 .max = SW_NEXTHOP_CHARS, .live = true,
-	 .help = "addresses of routers in subnets of interfaces, 16 at most, among which the "
-		 "flows are spread; or blackhole"},
+	 .help = "up to 16 IP addresses of next hops, each in the subnet of an interface, over "
+		 "which flows are spread; blackhole: drop"},
 };
 const unsigned int sw_static_route_fields_n = ARRAY_LEN(sw_static_route_fields);
 
 const struct field sw_neighbor_fields[] = {
 	{FIELD_OF(struct sw_neighbor, mac), .type = FIELD_MAC, .min = 1, .live = true,
-	 .help = "address of the station with this IP address, which is then never asked for it"},
+	 .help = "MAC address of the station with this IP address; the switch sends no requests "
+		 "for it"},
 };
 const unsigned int sw_neighbor_fields_n = ARRAY_LEN(sw_neighbor_fields);
 

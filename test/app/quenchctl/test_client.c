@@ -284,7 +284,7 @@ TEST(a_reading_can_be_given_up_at_once)
 static const struct lie {
 	const char *reply, *words;
 } lies[] = {
-	{"", "the program is gone"},
+	{"", "the program has ended"},
 	{"\"", "got \""},
 	{"[1]", "expected an answer to /quench/counters, got [1]"},
 	{"{\"/quench/info\":{}}", "expected an answer to /quench/counters"},

@@ -305,7 +305,7 @@ TEST(a_wrong_nic_is_refused_with_section_key_and_value)
 		{NIC "[flow a]\npeer_mac = 02:00:00:00:00:02\npeer_ip = none\n",
 		 "x.ini: [flow a] peer_ip = none: expected an IPv4 or IPv6 address"},
 		{NIC "[flow a]\npeer_mac = 03:00:00:00:00:02\npeer_ip = 10.0.0.2\n",
-		 "x.ini: [flow a] peer_mac = 03:00:00:00:00:02: peer_mac must be a station's"},
+		 "x.ini: [flow a] peer_mac = 03:00:00:00:00:02: peer_mac must be a unicast"},
 		{NIC "[flow a]\npeer_mac = 02:00:00:00:00:02\npeer_ip = fd00::2\n",
 		 "x.ini: [flow a] peer_ip = fd00::2: peer_ip is IPv6, but ip6 of [nic] is none"},
 		{NIC "[flow a]\n" PEER "mtu_bytes = 1500\n", "x.ini: [flow a] mtu_bytes = 1500B: "},

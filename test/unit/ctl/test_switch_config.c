@@ -96,7 +96,7 @@ TEST(a_wrong_switch_is_refused_with_section_key_and_value)
 		 "x.ini: [fdb a] port = 2: expected a port of this switch"},
 		{"[switch]\nvlan_filtering = on\n[fdb a]\nmac = 02:00:00:00:00:01\nport = 1\nvlan "
 		 "= 9\n" TWO_PORTS,
-		 "x.ini: [fdb a] vlan = 9: expected a VLAN that the port is in"},
+		 "x.ini: [fdb a] vlan = 9: expected a VLAN that the port is a member of"},
 		{TWO_PORTS "[interface vlan 1]\nip = 10.0.0.1/24\n",
 		 "x.ini: [interface vlan 1]: expected vlan_filtering = on in [switch]"},
 		{TWO_PORTS "[interface port 1]\nip = 10.0.0.1/24\n",
@@ -133,7 +133,7 @@ TEST(a_wrong_switch_is_refused_with_section_key_and_value)
 		{"[switch]\nvlan_filtering = on\n" TWO_PORTS "tagged_vlans = 5,x\n",
 		 "x.ini: [port 1] tagged_vlans = 5,x: port 1: tagged_vlans is neither none nor"},
 		{"[switch]\nvlan_filtering = on\n" TWO_PORTS "tagged_vlans = 1-5\n",
-		 "x.ini: [port 1] tagged_vlans = 1-5: port 1: tagged_vlans has the access_vlan"},
+		 "x.ini: [port 1] tagged_vlans = 1-5: port 1: tagged_vlans includes access_vlan"},
 		{"[switch]\nbuffer_bytes = much\n",
 		 "x.ini: [switch] buffer_bytes = much: expected a size in whole bytes from "},
 		{"[switch]\nbuffer_bytes = 30KB\n" TWO_PORTS,

@@ -162,7 +162,7 @@ TEST(a_switch_that_no_table_holds_is_refused)
 	read_ini("[switch]\nmax_frame_bytes = 64\n[port 0]\nlink_speed_bps = 10G\n");
 	assert_true(export_sonic(&imported, out, &log_of) != 0);
 	fclose(out);
-	assert_non_null(strstr(log_of.error, "in: makes tables that cannot be: "));
+	assert_non_null(strstr(log_of.error, "in: makes tables that SONiC cannot have: "));
 	assert_string_equal(text, "");
 	free(text);
 	import_log_free(&log_of);

@@ -21,7 +21,7 @@ TEST(a_listing_of_mlxconfig_becomes_a_reaction_point)
 
 	taken(take_nic, fixture("mlnx-mlxconfig.txt"), 2);
 	lost("NUM_OF_VFS 8");
-	lost("RPG_AI_RATE_P2 20: another port's");
+	lost("RPG_AI_RATE_P2 20: value of another port");
 	noted("np_cnp_moderation = qp is assumed");
 	assert_int_equal(rp->rp_profile, RP_PROFILE_MLX);
 	assert_int_equal(rp->rp_threshold, 5); /* the other profile's default */
@@ -55,7 +55,7 @@ TEST(of_three_columns_the_current_one_counts)
 	taken(take_nic, "Configurations:   Default  Current  Next Boot\n* RPG_AI_RATE_P1 5 9 11\n",
 	      0);
 	assert_int_equal(nic.nic.rp.rp_ai_rate_bps, 9 * MBPS);
-	noted("current counts");
+	noted("the current value is used");
 }
 
 TEST(control_is_on_for_all_priorities_or_none)
@@ -82,7 +82,7 @@ TEST(a_second_device_stays_behind)
 {
 	taken(take_nic, "Device #1:\nRPG_AI_RATE_P1 5\nDevice #2:\nRPG_AI_RATE_P1 6\n", 1);
 	assert_int_equal(nic.nic.rp.rp_ai_rate_bps, 5 * MBPS);
-	lost("4: RPG_AI_RATE_P1 6: of a second device");
+	lost("4: RPG_AI_RATE_P1 6: belongs to a second device");
 }
 
 TEST(what_is_no_setting_is_refused_or_named)
@@ -109,8 +109,8 @@ TEST(what_is_no_setting_is_refused_or_named)
 		refused(take_nic, table[i].text, table[i].words);
 	assert_true(import_mlnx("a\0b", 3, &nic, &log_of) != 0);
 	taken(take_nic, "rpg_ai_rate:5\nT 55\nrpg_ai_rate 1 2 3 4 5\n", 2);
-	lost("2: T 55: no setting");
-	lost("no name with a value");
+	lost("2: T 55: not a DCQCN setting");
+	lost("expected a name and a value");
 	nic_config_free(&nic);
 	import_log_free(&log_of);
 }

@@ -52,7 +52,7 @@ TEST(a_whole_running_config_names_what_stays_behind)
 	lost("ip address 192.0.2.10/24");
 	lost("description to spine");
 	lost("set dscp 46");
-	lost("queue-limit dynamic 6: a no-drop queue");
+	lost("queue-limit dynamic 6: only its priority group");
 	lost("match-all");
 	assert_int_equal(sw->n_ports, 4);
 	assert_string_equal(imported.port_names[3], "Ethernet1/4/1");
@@ -163,7 +163,7 @@ TEST(no_takes_back_what_stood_before)
 	assert_int_equal(sw->ports[0].flow_control, SW_FLOW_AUTO);
 	taken(import_nxos, "no feature telnet\033[2J\n" PORT, 1);
 	lost("no feature telnet?[2J");
-	lost("takes back nothing");
+	lost("removes no line before it");
 	taken(import_nxos,
 	      "policy-map type queuing Q\n  class type queuing c-out-8q-q3\n    priority\nno "
 	      "policy-map type queuing Q\n" PORT,
@@ -206,7 +206,7 @@ TEST(ranges_of_ports_remarks_and_exits_are_understood)
 	assert_int_equal(sw->ports[3].flow_control, SW_FLOW_AUTO);
 	assert_int_equal(sw->qos.dscp_to_tc_map[26], 3);
 	taken(import_nxos, "interface Ethernet1/1-65\ninterface Ethernet1/1-64\n", 1);
-	lost("1: interface Ethernet1/1-65: there is room for 64 ports");
+	lost("1: interface Ethernet1/1-65: a switch has at most 64 ports");
 	assert_int_equal(sw->n_ports, 64);
 	taken(import_nxos, "interface Ethernet1/4-1\ninterface Ethernet1/x\n" PORT, 2);
 }
@@ -251,7 +251,7 @@ TEST(lines_of_a_curve_add_up)
 	assert_int_equal(sw->wred.green_max_threshold_bytes, 2000);
 	assert_int_equal(sw->wred_queues, 1 << 3);
 	taken(import_nxos, QUEUING("    random-detect ecn\n    random-detect weight 3\n"), 2);
-	lost("random-detect ecn: no thresholds");
+	lost("random-detect ecn: the line gives no thresholds");
 	assert_int_equal(sw->wred_queues, 0);
 	/* A line counts whole or not at all. */
 	taken(import_nxos,
@@ -260,7 +260,7 @@ TEST(lines_of_a_curve_add_up)
 	      1);
 	assert_int_equal(sw->wred.wred_weight, 0);
 	taken(import_nxos, QUEUING("    random-detect threshold burst-optimized ecn\n"), 1);
-	lost("a word that has no counterpart");
+	lost("this word has no counterpart");
 }
 
 TEST(strict_queues_that_go_first_by_level_alone_are_named)

@@ -76,7 +76,7 @@ TEST(references_in_brackets_and_lists_of_ports_are_read)
 	assert_true(sw->ports[1].pfc_asymmetric);
 	/* 40G, 5 m, 9122 bytes: two frames with gaps, the pause, the cable, 118 quanta. */
 	noted("headroom of 27000 bytes, for 40G and 5 m");
-	noted("DSCP_TO_TC_MAP|AZURE: keys that it does not name: 0");
+	noted("DSCP_TO_TC_MAP|AZURE: missing keys map to 0");
 }
 
 TEST(ports_without_pfc_have_none_and_others_the_same)
@@ -157,7 +157,7 @@ TEST(places_that_there_are_not_stay_behind)
 {
 	taken(import_sonic,
 	      tables("'QUEUE': {'Ethernet0|8': {}, 'CPU|1': {}}, 'PFC_WD': {'Ethernet8': {}}"), 3);
-	lost("QUEUE|Ethernet0|8: there are numbers 0 to 7");
+	lost("QUEUE|Ethernet0|8: numbers from 0 to 7");
 	lost("QUEUE|CPU|1: no such port");
 	assert_int_equal(sw->pfcwd.pfcwd, PFCWD_OFF);
 }
@@ -213,7 +213,7 @@ TEST(what_is_out_of_range_is_refused_with_its_path)
 		{"'WRED_PROFILE': {'none': {}}", "expected a name of at most 40"},
 		{"'BUFFER_POOL': {'ingress_lossless_pool': {'size': '-1'}}", "size = -1: expected"},
 		{"'BUFFER_POOL': {'ingress_lossless_pool': {'size': '10000'}}",
-		 "makes a switch that cannot be"},
+		 "makes an invalid configuration of quench-switch"},
 		{"'BUFFER_PROFILE': {'p': {'dynamic_th': '8'}}", "from -8 to 7"},
 		{"'BUFFER_PROFILE': {'p': {'dynamic_th': '1', 'static_th': '1'}}",
 		 "one of static_th and dynamic_th"},
@@ -238,7 +238,7 @@ TEST(what_is_no_config_db_is_refused)
 {
 	char cut[256];
 
-	refused(import_sonic, "", "expected the JSON of a config_db.json");
+	refused(import_sonic, "", "expected a complete config_db.json");
 	refused(import_sonic, "[]", "expected a config_db.json");
 	refused(import_sonic, "{\"VLAN\": {}}", "expected a config_db.json");
 	refused(import_sonic, "hostname leaf-1\n", "in:1: ");
@@ -248,7 +248,7 @@ TEST(what_is_no_config_db_is_refused)
 	snprintf(cut, sizeof(cut), "%.255s", tables(""));
 	for (size_t n = strlen(cut) - 1; n > 0; n--) {
 		cut[n] = '\0';
-		refused(import_sonic, cut, "whole");
+		refused(import_sonic, cut, "complete");
 	}
 }
 
