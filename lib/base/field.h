@@ -103,6 +103,14 @@ struct counter_field {
 #define COUNTER_FIELD(type, member, text) {#member, text, offsetof(type, member)}
 /* clang-format on */
 
+/* Declare a module's table of rows and their number, table_n. */
+#define FIELD_TABLE(table)                                                                         \
+	extern const struct field table[];                                                         \
+	extern const unsigned int table##_n
+#define COUNTER_TABLE(table)                                                                       \
+	extern const struct counter_field table[];                                                 \
+	extern const unsigned int table##_n
+
 /* Room for any formatted value except a long FIELD_STR, and for any "expected" text. */
 #define FIELD_TEXT_SIZE 512
 

@@ -38,8 +38,7 @@ struct np_params {
 	int np_cnp_ecn;      /* code point: 0 Not-ECT, 1 ECT(1), 2 ECT(0) */
 };
 
-extern const struct field np_fields[];
-extern const unsigned int np_fields_n;
+FIELD_TABLE(np_fields);
 
 /** Ranges and rules across keys. @return 0, or as params_refuse(). */
 int np_params_check(const struct np_params *params, char *why, unsigned int why_size);
@@ -51,8 +50,7 @@ struct np_stats {
 	uint64_t np_ce_on_control; /* CE on a CNP, ACK or NAK: counted, without a CNP */
 };
 
-extern const struct counter_field np_counters[];
-extern const unsigned int np_counters_n;
+COUNTER_TABLE(np_counters);
 
 /* Zero-initialised state is an idle flow. */
 struct np {

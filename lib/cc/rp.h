@@ -69,8 +69,7 @@ struct rp_params {
  * Defaults in rp_fields are the paper's. A file is read over rp_params_default() of its profile, so
  * that omitted keys have the defaults of that profile.
  */
-extern const struct field rp_fields[];
-extern const unsigned int rp_fields_n;
+FIELD_TABLE(rp_fields);
 
 /** Fill in the profile's defaults (`paper`: SIGCOMM'15's 40G testbed; `mlx`: today's firmware). */
 void rp_params_default(struct rp_params *params, enum rp_profile profile);
@@ -95,8 +94,7 @@ struct rp_stats {
 	uint64_t rp_releases;
 };
 
-extern const struct counter_field rp_counters[];
-extern const unsigned int rp_counters_n;
+COUNTER_TABLE(rp_counters);
 
 /* One QP. Embedded by the thousand: one cache line. */
 struct rp {

@@ -72,18 +72,12 @@ struct mmu_params {
  * of the lossless profile; buffer_profile_named_fields has all keys, for profiles of single groups
  * and queues.
  */
-extern const struct field mmu_fields[];
-extern const unsigned int mmu_fields_n;
-extern const struct field buffer_profile_fields[];
-extern const unsigned int buffer_profile_fields_n;
-extern const struct field buffer_profile_lossy_fields[];
-extern const unsigned int buffer_profile_lossy_fields_n;
-extern const struct field buffer_profile_egress_lossless_fields[];
-extern const unsigned int buffer_profile_egress_lossless_fields_n;
-extern const struct field buffer_profile_egress_lossy_fields[];
-extern const unsigned int buffer_profile_egress_lossy_fields_n;
-extern const struct field buffer_profile_named_fields[];
-extern const unsigned int buffer_profile_named_fields_n;
+FIELD_TABLE(mmu_fields);
+FIELD_TABLE(buffer_profile_fields);
+FIELD_TABLE(buffer_profile_lossy_fields);
+FIELD_TABLE(buffer_profile_egress_lossless_fields);
+FIELD_TABLE(buffer_profile_egress_lossy_fields);
+FIELD_TABLE(buffer_profile_named_fields);
 
 /** Active profile of one group. */
 const struct buffer_profile *mmu_pg_profile(const struct mmu_params *params, uint16_t port,

@@ -27,8 +27,7 @@ struct pfc_params {
 	uint8_t pfc_refresh_pct;  /* of the pause time; 50 */
 };
 
-extern const struct field pfc_fields[];
-extern const unsigned int pfc_fields_n;
+FIELD_TABLE(pfc_fields);
 
 /**
  * Duration of quanta (512 bit times each) at a port's speed in ns, rounded down. 65535 quanta at 1

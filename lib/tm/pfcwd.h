@@ -44,8 +44,7 @@ struct pfcwd_params {
 	uint16_t fixed_restore_multiplier;
 };
 
-extern const struct field pfcwd_fields[];
-extern const unsigned int pfcwd_fields_n;
+FIELD_TABLE(pfcwd_fields);
 
 /** Ranges and rules across keys. @return 0, or as params_refuse(). */
 int pfcwd_params_check(const struct pfcwd_params *params, char *why, unsigned int why_size);
@@ -79,11 +78,9 @@ struct pfcwd_stats {
 	struct pfcwd_counts total, last;
 };
 
-extern const struct counter_field pfcwd_counters[]; /* SONiC's names, in lower case */
-extern const unsigned int pfcwd_counters_n;
+COUNTER_TABLE(pfcwd_counters); /* SONiC's names, in lower case */
 /* Of the current or latest storm; reset when a storm begins. */
-extern const struct counter_field pfcwd_last_counters[];
-extern const unsigned int pfcwd_last_counters_n;
+COUNTER_TABLE(pfcwd_last_counters);
 
 /* Zero-initialised: operational, not polled yet. */
 struct pfcwd {

@@ -32,8 +32,7 @@ struct qos_map_params {
 	uint8_t pfc_enable; /* mask of lossless priorities: they obey and generate PFC */
 };
 
-extern const struct field qos_map_fields[];
-extern const unsigned int qos_map_fields_n;
+FIELD_TABLE(qos_map_fields);
 
 /**
  * Check that values are in range, that each priority in pfc_enable has a traffic class in its

@@ -32,8 +32,7 @@ struct rx_drain_params {
 	uint64_t device_stall_critical_watermark_ns;
 };
 
-extern const struct field rx_drain_fields[];
-extern const unsigned int rx_drain_fields_n;
+FIELD_TABLE(rx_drain_fields);
 
 /** Ranges and rules across keys. @return 0, or as params_refuse(). */
 int rx_drain_params_check(const struct rx_drain_params *params, char *why, unsigned int why_size);

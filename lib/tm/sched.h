@@ -26,8 +26,7 @@ struct sched_params {
 	uint8_t dwrr_weight[TM_CLASSES]; /* 1..100; unused for strict queues */
 };
 
-extern const struct field sched_fields[];
-extern const unsigned int sched_fields_n;
+FIELD_TABLE(sched_fields);
 
 /* The magnitude of a deficit is at most a quantum (at most 100 x 1538 bytes) plus a frame. */
 struct sched {

@@ -44,8 +44,7 @@ struct wred_params {
 	bool nonect_drop_in_lossless; /* as vendors do; off: non-ECT passes a lossless queue */
 };
 
-extern const struct field wred_fields[];
-extern const unsigned int wred_fields_n;
+FIELD_TABLE(wred_fields);
 
 /** Ranges, and min <= max. @return 0, or as params_refuse(). */
 int wred_params_check(const struct wred_params *params, char *why, unsigned int why_size);

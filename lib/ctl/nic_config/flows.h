@@ -35,8 +35,7 @@ struct nic_flow {
 	int8_t dscp; /* -1: data_dscp */
 };
 
-extern const struct field nic_flow_fields[];
-extern const unsigned int nic_flow_fields_n;
+FIELD_TABLE(nic_flow_fields);
 
 struct nic_config {
 	struct nic_params nic;

@@ -87,8 +87,7 @@ struct switch_pool {
 	uint32_t backing_frame_bytes;
 };
 
-extern const struct field switch_pool_fields[];
-extern const unsigned int switch_pool_fields_n;
+FIELD_TABLE(switch_pool_fields);
 
 /** Print every key, in Markdown; _common: without ports. */
 void switch_config_print_reference(FILE *out);

@@ -77,7 +77,6 @@ struct nic_stats {
 
 /* Members of nic_stats itself and of neigh, including drops; its other structs have their own
  * tables. */
-extern const struct counter_field nic_counters[];
-extern const unsigned int nic_counters_n;
+COUNTER_TABLE(nic_counters);
 
 #endif

@@ -36,8 +36,7 @@ struct dcbx_stats {
 	uint64_t pfc_mismatches; /* transitions to DCBX_MISMATCH */
 };
 
-extern const struct counter_field dcbx_counters[];
-extern const unsigned int dcbx_counters_n;
+COUNTER_TABLE(dcbx_counters);
 
 enum dcbx_pfc_state {
 	DCBX_NO_NEIGHBOUR,

@@ -39,11 +39,8 @@ struct sw_wred_profile {
 	struct wred_params params;
 };
 
-extern const struct field sw_queue_fields[];
-extern const unsigned int sw_queue_fields_n;
-extern const struct field sw_pg_fields[];
-extern const unsigned int sw_pg_fields_n;
-extern const struct field sw_tc_fields[];
-extern const unsigned int sw_tc_fields_n;
+FIELD_TABLE(sw_queue_fields);
+FIELD_TABLE(sw_pg_fields);
+FIELD_TABLE(sw_tc_fields);
 
 #endif

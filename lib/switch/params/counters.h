@@ -108,23 +108,14 @@ struct sw_ledger {
 	uint64_t in, copies, generated, queued, sent, dropped, consumed;
 };
 
-extern const struct counter_field sw_port_counter_fields[]; /* of struct sw_port_stats */
-extern const unsigned int sw_port_counter_fields_n;
-extern const struct counter_field sw_queue_counter_fields[]; /* of struct sw_queue_stats */
-extern const unsigned int sw_queue_counter_fields_n;
-extern const struct counter_field sw_pg_counter_fields[]; /* of struct sw_pg_stats */
-extern const unsigned int sw_pg_counter_fields_n;
+COUNTER_TABLE(sw_port_counter_fields);                              /* of struct sw_port_stats */
+COUNTER_TABLE(sw_queue_counter_fields);                             /* of struct sw_queue_stats */
+COUNTER_TABLE(sw_pg_counter_fields);                                /* of struct sw_pg_stats */
 extern const struct counter_field sw_drop_counter_fields[SW_DROPS]; /* of struct sw_port_stats */
-extern const struct counter_field sw_malformed_counter_fields[];    /* of struct sw_port_stats */
-extern const unsigned int sw_malformed_counter_fields_n;
-extern const struct counter_field sw_router_counter_fields[]; /* of struct sw_router_stats */
-extern const unsigned int sw_router_counter_fields_n;
-extern const struct counter_field sw_interface_counter_fields[]; /* of struct sw_interface_stats */
-extern const unsigned int sw_interface_counter_fields_n;
-extern const struct counter_field sw_fdb_counter_fields[]; /* of struct fdb_stats */
-extern const unsigned int sw_fdb_counter_fields_n;
-extern const struct counter_field
-	sw_ledger_counter_fields[]; /* of struct sw_ledger; queued is none */
-extern const unsigned int sw_ledger_counter_fields_n;
+COUNTER_TABLE(sw_malformed_counter_fields);                         /* of struct sw_port_stats */
+COUNTER_TABLE(sw_router_counter_fields);                            /* of struct sw_router_stats */
+COUNTER_TABLE(sw_interface_counter_fields); /* of struct sw_interface_stats */
+COUNTER_TABLE(sw_fdb_counter_fields);       /* of struct fdb_stats */
+COUNTER_TABLE(sw_ledger_counter_fields);    /* of struct sw_ledger; queued is none */
 
 #endif

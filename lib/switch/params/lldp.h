@@ -16,7 +16,6 @@ struct lldp_params {
 	bool dcbx_willing;
 };
 
-extern const struct field lldp_fields[];
-extern const unsigned int lldp_fields_n;
+FIELD_TABLE(lldp_fields);
 
 #endif

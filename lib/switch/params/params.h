@@ -69,8 +69,7 @@ struct sw_port_params {
 	uint16_t shard;                      /* 1..shards; 0: dealt out in turn */
 };
 
-extern const struct field sw_port_fields[];
-extern const unsigned int sw_port_fields_n;
+FIELD_TABLE(sw_port_fields);
 
 struct sw_router_params {
 	uint8_t router_mac[6]; /* zero: no router */
@@ -81,8 +80,7 @@ struct sw_router_params {
 	uint64_t neigh_reachable_time_ns; /* NEVER_NS: never asked again */
 };
 
-extern const struct field sw_router_fields[];
-extern const unsigned int sw_router_fields_n;
+FIELD_TABLE(sw_router_fields);
 
 struct sw_params {
 	uint16_t n_ports;
@@ -121,8 +119,7 @@ struct sw_params {
 };
 
 /* Members of sw_params itself; ports and sub-structs have their own tables. */
-extern const struct field sw_fields[];
-extern const unsigned int sw_fields_n;
+FIELD_TABLE(sw_fields);
 
 /* The members of struct sw_params that all ports share, as sections of a configuration. */
 extern const struct field_section sw_sections[];

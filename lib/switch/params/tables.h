@@ -53,14 +53,10 @@ struct sw_neighbor {
 	uint8_t mac[6];
 };
 
-extern const struct field sw_static_mac_fields[];
-extern const unsigned int sw_static_mac_fields_n;
-extern const struct field sw_interface_fields[];
-extern const unsigned int sw_interface_fields_n;
-extern const struct field sw_static_route_fields[];
-extern const unsigned int sw_static_route_fields_n;
-extern const struct field sw_neighbor_fields[];
-extern const unsigned int sw_neighbor_fields_n;
+FIELD_TABLE(sw_static_mac_fields);
+FIELD_TABLE(sw_interface_fields);
+FIELD_TABLE(sw_static_route_fields);
+FIELD_TABLE(sw_neighbor_fields);
 
 /* Zero-initialised: empty. The code that reads the arrays owns them. */
 struct sw_tables {
