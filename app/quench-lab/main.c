@@ -93,19 +93,6 @@ show_progress(struct run_context *ctx, const struct probe *p, uint64_t now_ns)
 }
 
 static bool
-on_sample(void *arg, const struct probe *p, uint64_t now_ns)
-{
-	struct run_context *ctx = arg;
-
-	if (ctx->csv != NULL)
-		output_csv_sample(ctx->csv, p, now_ns);
-	recordings_flush(ctx->recordings, now_ns);
-	if (ctx->progress.shown)
-		show_progress(ctx, p, now_ns);
-	return !stop_asked;
-}
-
-static bool
 on_progress(void *arg, const struct probe *p, uint64_t now_ns)
 {
 	struct run_context *ctx = arg;
@@ -114,6 +101,16 @@ on_progress(void *arg, const struct probe *p, uint64_t now_ns)
 	if (ctx->progress.shown)
 		show_progress(ctx, p, now_ns);
 	return !stop_asked;
+}
+
+static bool
+on_sample(void *arg, const struct probe *p, uint64_t now_ns)
+{
+	const struct run_context *ctx = arg;
+
+	if (ctx->csv != NULL)
+		output_csv_sample(ctx->csv, p, now_ns);
+	return on_progress(arg, p, now_ns);
 }
 
 static void

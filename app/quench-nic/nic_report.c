@@ -164,24 +164,26 @@ qp_list(const struct run_app *app, const struct nic_config *config, uint64_t ela
 	return list;
 }
 
-bool
-nic_measures_all_times(const struct run_app *app)
+static bool
+is_true_of_all(const struct run_app *app, bool (*is_true)(const struct node *node))
 {
 	bool all = true;
 
 	for (uint16_t i = 0; i < app->n_nodes; i++)
-		all = all && nic_measures_times(app->nodes[i]);
+		all = all && is_true(app->nodes[i]);
 	return all;
+}
+
+bool
+nic_measures_all_times(const struct run_app *app)
+{
+	return is_true_of_all(app, nic_measures_times);
 }
 
 bool
 nic_all_done(const struct run_app *app)
 {
-	bool done = true;
-
-	for (uint16_t i = 0; i < app->n_nodes; i++)
-		done = done && nic_done(app->nodes[i]);
-	return done;
+	return is_true_of_all(app, nic_done);
 }
 
 json_t *

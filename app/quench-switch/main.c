@@ -285,8 +285,6 @@ act(const struct opts *opts)
 {
 	struct switch_version *v;
 
-	if (opts_answer(&program, opts))
-		return APP_DONE;
 	v = read_config(opts->config);
 	if (v == NULL)
 		return APP_BAD_USAGE;
@@ -307,13 +305,5 @@ act(const struct opts *opts)
 int
 main(int argc, char **argv)
 {
-	struct opts opts;
-	int rc;
-
-	say_as(program.name);
-	rc = opts_parse(&program, argc, argv, &opts);
-	if (rc == 0)
-		rc = act(&opts);
-	opts_free(&opts);
-	return say_end(rc);
+	return opts_main(&program, argc, argv, act);
 }

@@ -83,26 +83,34 @@ put_table(struct writer *w, const char *group, const struct counter_field *field
 		    *(const uint64_t *)(const void *)((const char *)stats + fields[i].offset));
 }
 
+/* One direction of a priority: frames, transitions, and the paused time with its meaning. */
+static void
+put_pauses(struct writer *w, const char *way, unsigned int prio, const uint64_t values[3],
+	   const char *duration)
+{
+	char group[16];
+
+	snprintf(group, sizeof(group), "%s_prio%u_pause", way, prio);
+	put(w, SUM, group, "", "frames with the priority's bit, XON and refresh included",
+	    values[0]);
+	put(w, SUM, group, "_transition", "XOFF to XON", values[1]);
+	put(w, SUM, group, "_duration_us", duration, values[2] / NS_PER_US);
+}
+
 static void
 put_pfc(struct writer *w, const struct pfc_tx *tx, const struct pfc_rx *rx, uint64_t end_ns)
 {
 	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
-		char group[16];
-
-		snprintf(group, sizeof(group), "tx_prio%u_pause", prio);
-		put(w, SUM, group, "", "frames with the priority's bit, XON and refresh included",
-		    tx->stats.tx_pause[prio]);
-		put(w, SUM, group, "_transition", "XOFF to XON",
-		    tx->stats.tx_pause_transition[prio]);
-		put(w, SUM, group, "_duration_us", "time in which it held its peer",
-		    pfc_tx_duration_ns(tx, prio, end_ns) / NS_PER_US);
-		snprintf(group, sizeof(group), "rx_prio%u_pause", prio);
-		put(w, SUM, group, "", "frames with the priority's bit, XON and refresh included",
-		    rx->stats.rx_pause[prio]);
-		put(w, SUM, group, "_transition", "XOFF to XON",
-		    rx->stats.rx_pause_transition[prio]);
-		put(w, SUM, group, "_duration_us", "time in which it was held",
-		    pfc_rx_duration_ns(rx, prio, end_ns) / NS_PER_US);
+		put_pauses(w, "tx", prio,
+			   (const uint64_t[]){tx->stats.tx_pause[prio],
+					      tx->stats.tx_pause_transition[prio],
+					      pfc_tx_duration_ns(tx, prio, end_ns)},
+			   "time in which it held its peer");
+		put_pauses(w, "rx", prio,
+			   (const uint64_t[]){rx->stats.rx_pause[prio],
+					      rx->stats.rx_pause_transition[prio],
+					      pfc_rx_duration_ns(rx, prio, end_ns)},
+			   "time in which it was held");
 	}
 }
 

@@ -44,8 +44,8 @@ output_close(FILE *f, const char *dir, const char *name)
 	return 0;
 }
 
-int
-output_keep(const char *dir, const char *name, bool keep)
+static int
+keep_part(const char *dir, const char *name, bool keep, bool optional)
 {
 	char part[PATH_MAX], path[PATH_MAX];
 
@@ -53,6 +53,8 @@ output_keep(const char *dir, const char *name, bool keep)
 	path_of(path, dir, name, "");
 	if (!keep) {
 		unlink(part);
+	} else if (optional && access(part, F_OK) < 0) {
+		unlink(path);
 	} else if (rename(part, path) < 0) {
 		say_error("%s: %s", path, strerror(errno));
 		return -EIO;
@@ -61,15 +63,13 @@ output_keep(const char *dir, const char *name, bool keep)
 }
 
 int
+output_keep(const char *dir, const char *name, bool keep)
+{
+	return keep_part(dir, name, keep, false);
+}
+
+int
 output_keep_optional(const char *dir, const char *name, bool keep)
 {
-	char part[PATH_MAX], path[PATH_MAX];
-
-	path_of(part, dir, name, ".part");
-	path_of(path, dir, name, "");
-	if (keep && access(part, F_OK) < 0) {
-		unlink(path);
-		return 0;
-	}
-	return output_keep(dir, name, keep);
+	return keep_part(dir, name, keep, true);
 }

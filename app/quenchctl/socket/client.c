@@ -331,10 +331,25 @@ next_of(struct client *c, const char *command, const json_t *page, json_int_t at
 		    c->path, (int)strcspn(command, ","), command, (long long)at);
 }
 
+/* Ask for the page from row at on, and add it to all. @param next  As in next_of(). */
+static int
+ask_next(struct client *c, const char *page_command, json_t *all, json_int_t at, json_int_t *next)
+{
+	json_t *page;
+	int rc = ask_page(c, page_command, &page);
+
+	if (rc != 0)
+		return rc;
+	append(all, page);
+	rc = next_of(c, page_command, page, at, next);
+	json_decref(page);
+	return rc != 0 ? rc : check_rows(c, page_command, all);
+}
+
 int
 client_ask(struct client *c, const char *command, json_t **reply)
 {
-	json_t *all, *page;
+	json_t *all;
 	json_int_t next, at = 0;
 	int rc = ask_page(c, command, &all);
 
@@ -349,14 +364,7 @@ client_ask(struct client *c, const char *command, json_t **reply)
 		at = next;
 		snprintf(next_command, sizeof(next_command), "%.*s,%lld",
 			 (int)strcspn(command, ","), command, (long long)at);
-		rc = ask_page(c, next_command, &page);
-		if (rc != 0)
-			break;
-		append(all, page);
-		rc = next_of(c, command, page, at, &next);
-		json_decref(page);
-		if (rc == 0)
-			rc = check_rows(c, command, all);
+		rc = ask_next(c, next_command, all, at, &next);
 	}
 	json_object_del(all, "next");
 	if (rc == 0)
@@ -369,7 +377,7 @@ client_ask(struct client *c, const char *command, json_t **reply)
 int
 client_ask_first(struct client *c, const char *path, unsigned int count, json_t **reply)
 {
-	json_t *all = json_object(), *page;
+	json_t *all = json_object();
 	json_int_t at = 0, next = 0;
 	int rc;
 
@@ -380,14 +388,7 @@ client_ask_first(struct client *c, const char *path, unsigned int count, json_t 
 		at = next;
 		snprintf(command, sizeof(command), "%s,%lld,%lld", path, (long long)at,
 			 (long long)count - at);
-		rc = ask_page(c, command, &page);
-		if (rc != 0)
-			break;
-		append(all, page);
-		rc = next_of(c, path, page, at, &next);
-		json_decref(page);
-		if (rc == 0)
-			rc = check_rows(c, path, all);
+		rc = ask_next(c, command, all, at, &next);
 	} while (rc == 0 && next != 0 && next < (json_int_t)count);
 	if (rc == 0)
 		*reply = all;

@@ -255,8 +255,9 @@ print_help(const struct opts_program *program)
 	       "Exit code 0: done; 1: failed while running; 2: bad usage or configuration.\n");
 }
 
-bool
-opts_answer(const struct opts_program *program, const struct opts *opts)
+/* @return true: nothing is left to do. */
+static bool
+answer(const struct opts_program *program, const struct opts *opts)
 {
 	switch (opts->action) {
 	case OPTS_HELP:
@@ -271,4 +272,19 @@ opts_answer(const struct opts_program *program, const struct opts *opts)
 	default:
 		return false;
 	}
+}
+
+int
+opts_main(const struct opts_program *program, int argc, char **argv,
+	  int (*act)(const struct opts *opts))
+{
+	struct opts opts;
+	int rc;
+
+	say_as(program->name);
+	rc = opts_parse(program, argc, argv, &opts);
+	if (rc == 0 && !answer(program, &opts))
+		rc = act(&opts);
+	opts_free(&opts);
+	return say_end(rc);
 }
