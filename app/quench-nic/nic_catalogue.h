@@ -5,7 +5,6 @@
 
 #include "runtime/telemetry/telemetry.h"
 
-json_t *nic_counters_reply(struct telemetry_call *call);
-json_t *nic_gauges_reply(struct telemetry_call *call);
+telemetry_reply nic_counters_reply, nic_gauges_reply;
 
 #endif

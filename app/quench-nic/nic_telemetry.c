@@ -96,26 +96,22 @@ rp_reply(struct telemetry_call *call)
 	return o;
 }
 
+static json_t *
+flows_row(struct telemetry_call *call, void *flows, uint64_t i)
+{
+	return flows_object(flows, (unsigned int)i, telemetry_now_ns(call));
+}
+
 /* Flows of the configuration, then removed ones. */
 static json_t *
 flows_page(struct telemetry_call *call, struct flows *flows)
 {
-	uint64_t total = flows_list(flows), i = 0, count = total, end;
-	struct telemetry_page page;
-	json_t *o;
+	uint64_t total = flows_list(flows);
 
-	if (!telemetry_optional_number(call, 0, "FIRST", 0, total - 1, &i) ||
-	    !telemetry_optional_number(call, 1, "COUNT", 1, UINT32_MAX, &count))
-		return NULL;
-	end = min_u64(total, i + count);
-	o = json_object();
-	report_set_u64(o, "total", total);
-	telemetry_page_begin(&page, o);
-	while (i < end &&
-	       telemetry_page_add(&page,
-				  flows_object(flows, (unsigned int)i, telemetry_now_ns(call)), i))
-		i++;
-	return o;
+	return telemetry_list_reply(call, &(struct telemetry_list){.total = total,
+								   .max_first = total - 1,
+								   .row = flows_row,
+								   .arg = flows});
 }
 
 static json_t *
@@ -137,35 +133,35 @@ flows_reply(struct telemetry_call *call)
 	return o;
 }
 
+/* A flow, and the QPs of the flows before it. */
+struct qps_place {
+	uint64_t before;
+	unsigned int flow;
+};
+
+static json_t *
+qps_row(struct telemetry_call *call, void *arg, uint64_t i)
+{
+	const struct nic_config *config = config_of(call);
+	struct qps_place *at = arg;
+
+	while (i - at->before >= config->flows[at->flow].qp_count)
+		at->before += config->flows[at->flow++].qp_count;
+	return nic_qp_object(call->telemetry->app, config,
+			     config->flows[at->flow].first_number + (uint32_t)(i - at->before),
+			     telemetry_now_ns(call));
+}
+
 static json_t *
 qps_reply(struct telemetry_call *call)
 {
-	const struct nic_config *config = config_of(call);
-	uint64_t total = nic_config_qps(config), i = 0, count = total, end, before = 0;
-	struct telemetry_page page;
-	unsigned int f = 0;
-	json_t *o;
+	uint64_t total = nic_config_qps(config_of(call));
+	struct qps_place first = {0};
 
-	if (!telemetry_optional_number(call, 0, "FIRST", 0, total - 1, &i) ||
-	    !telemetry_optional_number(call, 1, "COUNT", 1, UINT32_MAX, &count))
-		return NULL;
-	end = min_u64(total, i + count);
-	o = json_object();
-	report_set_u64(o, "total", total);
-	telemetry_page_begin(&page, o);
-	for (bool fits = true; fits && i < end; i += fits) {
-		const struct nic_flow *flow;
-
-		while (i - before >= config->flows[f].qp_count)
-			before += config->flows[f++].qp_count;
-		flow = &config->flows[f];
-		fits = telemetry_page_add(&page,
-					  nic_qp_object(call->telemetry->app, config,
-							flow->first_number + (uint32_t)(i - before),
-							telemetry_now_ns(call)),
-					  i);
-	}
-	return o;
+	return telemetry_list_reply(call, &(struct telemetry_list){.total = total,
+								   .max_first = total - 1,
+								   .row = qps_row,
+								   .arg = &first});
 }
 
 static json_t *

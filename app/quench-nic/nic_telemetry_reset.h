@@ -5,6 +5,6 @@
 
 #include "runtime/telemetry/telemetry.h"
 
-json_t *reset_reply(struct telemetry_call *call);
+telemetry_reply reset_reply;
 
 #endif

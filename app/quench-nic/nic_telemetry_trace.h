@@ -5,8 +5,6 @@
 
 #include "runtime/telemetry/telemetry.h"
 
-json_t *traces_reply(struct telemetry_call *call);
-json_t *trace_reply(struct telemetry_call *call);
-json_t *set_trace_reply(struct telemetry_call *call);
+telemetry_reply traces_reply, trace_reply, set_trace_reply;
 
 #endif

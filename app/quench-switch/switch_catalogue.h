@@ -5,7 +5,6 @@
 
 #include "runtime/telemetry/telemetry.h"
 
-json_t *switch_counters_reply(struct telemetry_call *call);
-json_t *switch_gauges_reply(struct telemetry_call *call);
+telemetry_reply switch_counters_reply, switch_gauges_reply;
 
 #endif

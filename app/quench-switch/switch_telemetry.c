@@ -15,23 +15,26 @@
 #include "quench-switch/switch_telemetry_tables.h"
 #include "tm/mark_accuracy.h"
 
+typedef json_t *port_row_fn(struct telemetry_call *call, uint16_t port);
+
+static json_t *
+row_of_port(struct telemetry_call *call, void *arg, uint64_t port)
+{
+	port_row_fn *const *row = arg;
+
+	return (*row)(call, (uint16_t)port);
+}
+
 /* A row for each port from FIRST on. @return the page, or NULL: the parameter is wrong. */
 static json_t *
-port_page(struct telemetry_call *call, json_t *(*row)(struct telemetry_call *call, uint16_t port))
+port_page(struct telemetry_call *call, port_row_fn *row)
 {
 	uint16_t n_ports = switch_of(call)->params->n_ports;
-	uint64_t port = 0;
-	struct telemetry_page page;
-	json_t *o;
 
-	if (!telemetry_optional_number(call, 0, "FIRST", 0, n_ports - 1u, &port))
-		return NULL;
-	o = json_object();
-	report_set_u64(o, "total", n_ports);
-	telemetry_page_begin(&page, o);
-	while (port < n_ports && telemetry_page_add(&page, row(call, (uint16_t)port), port))
-		port++;
-	return o;
+	return telemetry_list_reply(call, &(struct telemetry_list){.total = n_ports,
+								   .max_first = n_ports - 1u,
+								   .row = row_of_port,
+								   .arg = &row});
 }
 
 /* Parse parameter PORT, and begin an object with the port's number. */

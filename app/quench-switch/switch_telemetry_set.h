@@ -5,9 +5,7 @@
 
 #include "runtime/telemetry/telemetry.h"
 
-json_t *switch_set_tx_disabled_reply(struct telemetry_call *call);
-json_t *switch_set_pfc_delay_reply(struct telemetry_call *call);
-json_t *switch_set_big_red_switch_reply(struct telemetry_call *call);
-json_t *switch_clear_watermark_reply(struct telemetry_call *call);
+telemetry_reply switch_set_tx_disabled_reply, switch_set_pfc_delay_reply,
+	switch_set_big_red_switch_reply, switch_clear_watermark_reply;
 
 #endif

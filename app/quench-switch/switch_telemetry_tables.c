@@ -176,30 +176,26 @@ dead_hops(const struct node *node, const struct sw_static_route *route, uint32_t
 	return json_string(text);
 }
 
+static json_t *
+route_row(struct telemetry_call *call, void *arg, uint64_t i)
+{
+	const struct sw_static_route *route = &switch_of(call)->params->tables.routes[i];
+	json_t *o = json_object();
+
+	(void)arg;
+	json_object_set_new(o, "prefix", json_string(route->name));
+	json_object_set_new(o, "nexthop", json_string(route->nexthop));
+	json_object_set_new(o, "dead", dead_hops(switch_of(call)->node, route, (uint32_t)i));
+	return o;
+}
+
 json_t *
 switch_routes_reply(struct telemetry_call *call)
 {
-	const struct sw_tables *t = &switch_of(call)->params->tables;
-	struct telemetry_page page;
-	uint64_t i = 0;
-	json_t *o;
-
-	if (!telemetry_optional_number(call, 0, "FIRST", 0, UINT32_MAX, &i))
-		return NULL;
-	o = json_object();
-	report_set_u64(o, "total", t->n_routes);
-	telemetry_page_begin(&page, o);
-	for (; i < t->n_routes; i++) {
-		json_t *row = json_object();
-
-		json_object_set_new(row, "prefix", json_string(t->routes[i].name));
-		json_object_set_new(row, "nexthop", json_string(t->routes[i].nexthop));
-		json_object_set_new(row, "dead",
-				    dead_hops(switch_of(call)->node, &t->routes[i], (uint32_t)i));
-		if (!telemetry_page_add(&page, row, i))
-			break;
-	}
-	return o;
+	return telemetry_list_reply(
+		call, &(struct telemetry_list){.total = switch_of(call)->params->tables.n_routes,
+					       .max_first = UINT32_MAX,
+					       .row = route_row});
 }
 
 /* Format as "0-3,7". text must have room for all ports. */
@@ -262,24 +258,19 @@ switch_vlans_reply(struct telemetry_call *call)
 	return o;
 }
 
+static json_t *
+interface_row(struct telemetry_call *call, void *arg, uint64_t i)
+{
+	(void)arg;
+	return switch_interface_object(switch_of(call)->node, switch_of(call)->params, (uint32_t)i);
+}
+
 json_t *
 switch_interfaces_reply(struct telemetry_call *call)
 {
-	const struct sw_tables *t = &switch_of(call)->params->tables;
-	struct telemetry_page page;
-	uint64_t i = 0;
-	json_t *o;
-
-	if (!telemetry_optional_number(call, 0, "FIRST", 0, UINT32_MAX, &i))
-		return NULL;
-	o = json_object();
-	report_set_u64(o, "total", t->n_interfaces);
-	telemetry_page_begin(&page, o);
-	while (i < t->n_interfaces &&
-	       telemetry_page_add(&page,
-				  switch_interface_object(switch_of(call)->node,
-							  switch_of(call)->params, (uint32_t)i),
-				  i))
-		i++;
-	return o;
+	return telemetry_list_reply(
+		call,
+		&(struct telemetry_list){.total = switch_of(call)->params->tables.n_interfaces,
+					 .max_first = UINT32_MAX,
+					 .row = interface_row});
 }

@@ -6,11 +6,8 @@
 #include "runtime/telemetry/telemetry.h"
 #include "switch/control/snapshot.h"
 
-json_t *switch_fdb_reply(struct telemetry_call *call);
-json_t *switch_neigh_reply(struct telemetry_call *call);
-json_t *switch_routes_reply(struct telemetry_call *call);
-json_t *switch_vlans_reply(struct telemetry_call *call);
-json_t *switch_interfaces_reply(struct telemetry_call *call);
+telemetry_reply switch_fdb_reply, switch_neigh_reply, switch_routes_reply, switch_vlans_reply,
+	switch_interfaces_reply;
 
 /** Request a snapshot from the owning lcore, and wait. @return false: refused with the reason. */
 bool switch_take(struct telemetry_call *call, struct sw_snapshot *s);

@@ -6,10 +6,7 @@
 
 #include "runtime/telemetry/telemetry.h"
 
-json_t *config_reload_reply(struct telemetry_call *call);
-json_t *config_set_reply(struct telemetry_call *call);
-json_t *config_reply(struct telemetry_call *call);
-json_t *config_changes_reply(struct telemetry_call *call);
+telemetry_reply config_reload_reply, config_set_reply, config_reply, config_changes_reply;
 
 /* Rows for a program's table of endpoints. */
 /* clang-format off */

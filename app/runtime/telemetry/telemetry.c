@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fixed.h"
 #include "runtime/eal/tsc_clock.h"
 
 /* DPDK reads 1024 bytes, command included. */
@@ -299,4 +300,23 @@ telemetry_optional_number(struct telemetry_call *call, unsigned int i, const cha
 			  uint64_t min, uint64_t max, uint64_t *value)
 {
 	return i >= call->n_args || telemetry_number(call, i, name, min, max, value);
+}
+
+json_t *
+telemetry_list_reply(struct telemetry_call *call, const struct telemetry_list *list)
+{
+	uint64_t i = 0, count = list->total, end;
+	struct telemetry_page page;
+	json_t *o;
+
+	if (!telemetry_optional_number(call, 0, "FIRST", 0, list->max_first, &i) ||
+	    !telemetry_optional_number(call, 1, "COUNT", 1, UINT32_MAX, &count))
+		return NULL;
+	end = min_u64(list->total, i + count);
+	o = json_object();
+	json_object_set_new(o, "total", json_integer((json_int_t)list->total));
+	telemetry_page_begin(&page, o);
+	while (i < end && telemetry_page_add(&page, list->row(call, list->arg, i), i))
+		i++;
+	return o;
 }

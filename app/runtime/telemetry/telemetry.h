@@ -43,13 +43,15 @@ struct telemetry_call {
 	char rest[TELEMETRY_REST_CHARS + 1];      /* rest of a longer error */
 };
 
+/* @return the reply, or NULL with call->error and call->expected filled in. */
+typedef json_t *telemetry_reply(struct telemetry_call *call);
+
 struct telemetry_endpoint {
 	const char *path;      /* "/quench/port" */
 	const char *usage;     /* parameters after the path, ",PORT[,FIRST]"; "": none */
 	const char *help;      /* begins with "Returns" or "Sets" */
 	unsigned int max_args; /* or TELEMETRY_WHOLE */
-	/* @return the reply, or NULL with call->error and call->expected filled in. */
-	json_t *(*reply)(struct telemetry_call *call);
+	telemetry_reply *reply;
 };
 
 struct telemetry {
@@ -94,5 +96,20 @@ bool telemetry_switch(struct telemetry_call *call, unsigned int i, const char *n
 /** As telemetry_number(), but a missing parameter leaves value unchanged. */
 bool telemetry_optional_number(struct telemetry_call *call, unsigned int i, const char *name,
 			       uint64_t min, uint64_t max, uint64_t *value);
+
+/* A paged list, whose rows have the numbers 0 to total - 1. */
+struct telemetry_list {
+	uint64_t total;
+	uint64_t max_first; /* of parameter FIRST */
+	/* Rows are asked for in ascending order. */
+	json_t *(*row)(struct telemetry_call *call, void *arg, uint64_t number);
+	void *arg;
+};
+
+/**
+ * Reply with the total and the rows from FIRST on, at most COUNT of them, that fit. Both parameters
+ * may be missing. @return NULL: refused, with the reason in call.
+ */
+json_t *telemetry_list_reply(struct telemetry_call *call, const struct telemetry_list *list);
 
 #endif
