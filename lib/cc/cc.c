@@ -83,6 +83,16 @@ dcqcn_read(const struct cc *cc, const struct cc_node *node, struct cc_view *out,
 	out->limited = rp_limited(&cc->rp);
 }
 
+/* To a minimum that has risen. */
+static uint32_t
+raise_to(struct cc *cc, uint64_t rate_bps)
+{
+	if (cc->head.rate_bps >= rate_bps)
+		return 0;
+	cc->head.rate_bps = rate_bps;
+	return CC_DID_RELOAD;
+}
+
 static void
 dctcp_start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps, uint64_t now_ns)
 {
@@ -93,7 +103,7 @@ dctcp_start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps, 
 static uint32_t
 dctcp_params(struct cc *cc, const struct cc_node *node)
 {
-	return dctcp_on_params(&cc->dctcp, node->dctcp, node->max_rate_bps);
+	return raise_to(cc, min_u64(node->dctcp->dctcp_min_rate_bps, node->max_rate_bps));
 }
 
 static uint32_t
@@ -138,7 +148,7 @@ timely_start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps,
 static uint32_t
 timely_params(struct cc *cc, const struct cc_node *node)
 {
-	return timely_on_params(&cc->timely, node->timely, node->max_rate_bps);
+	return raise_to(cc, min_u64(node->timely->timely_min_rate_bps, node->max_rate_bps));
 }
 
 static uint32_t

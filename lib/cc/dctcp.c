@@ -44,15 +44,6 @@ dctcp_init(struct dctcp *d, const struct dctcp_params *params, uint64_t start_ra
 	};
 }
 
-uint32_t
-dctcp_on_params(struct dctcp *d, const struct dctcp_params *params, uint64_t max_rate_bps)
-{
-	uint64_t before_bps = d->rate_bps;
-
-	d->rate_bps = max_u64(before_bps, min_u64(params->dctcp_min_rate_bps, max_rate_bps));
-	return d->rate_bps != before_bps ? CC_DID_RELOAD : 0;
-}
-
 /* RFC 8257 3.4: cwnd (1 - alpha / 2), once in a round trip. */
 static uint32_t
 cut(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats,

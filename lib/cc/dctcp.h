@@ -30,8 +30,7 @@ struct dctcp_params {
 	uint64_t dctcp_min_rate_bps;
 };
 
-extern const struct field dctcp_fields[];
-extern const unsigned int dctcp_fields_n;
+FIELD_TABLE(dctcp_fields);
 
 struct dctcp_stats {
 	uint64_t dctcp_round_trips;
@@ -40,8 +39,7 @@ struct dctcp_stats {
 	uint64_t dctcp_increases;
 };
 
-extern const struct counter_field dctcp_counters[];
-extern const unsigned int dctcp_counters_n;
+COUNTER_TABLE(dctcp_counters);
 
 struct dctcp {
 	/* as struct cc_head */
@@ -67,9 +65,6 @@ void dctcp_init(struct dctcp *d, const struct dctcp_params *params, uint64_t sta
 		uint64_t max_rate_bps);
 
 /* These return a mask of enum cc_did. */
-
-/** Apply changed parameters: raise the rate to the new minimum. */
-uint32_t dctcp_on_params(struct dctcp *d, const struct dctcp_params *params, uint64_t max_rate_bps);
 
 /** Handle a CNP: the first one of a round trip cuts the rate. */
 uint32_t dctcp_on_cnp(struct dctcp *d, const struct dctcp_params *params,

@@ -71,15 +71,6 @@ timely_init(struct timely *t, const struct timely_params *params, uint64_t start
 	};
 }
 
-uint32_t
-timely_on_params(struct timely *t, const struct timely_params *params, uint64_t max_rate_bps)
-{
-	uint64_t before_bps = t->rate_bps;
-
-	t->rate_bps = max_u64(before_bps, min_u64(params->timely_min_rate_bps, max_rate_bps));
-	return t->rate_bps != before_bps ? CC_DID_RELOAD : 0;
-}
-
 static uint32_t
 rise(struct timely *t, const struct timely_params *params, struct timely_stats *stats,
      uint64_t max_rate_bps)

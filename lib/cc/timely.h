@@ -36,8 +36,7 @@ struct timely_params {
 	uint64_t timely_min_rate_bps;
 };
 
-extern const struct field timely_fields[];
-extern const unsigned int timely_fields_n;
+FIELD_TABLE(timely_fields);
 
 /** Ranges and rules across keys. @return 0, or as params_refuse(). */
 int timely_params_check(const struct timely_params *params, char *why, unsigned int why_size);
@@ -50,8 +49,7 @@ struct timely_stats {
 	uint64_t timely_cuts;
 };
 
-extern const struct counter_field timely_counters[];
-extern const unsigned int timely_counters_n;
+COUNTER_TABLE(timely_counters);
 
 struct timely {
 	/* as struct cc_head */
@@ -66,10 +64,6 @@ struct timely {
 
 void timely_init(struct timely *t, const struct timely_params *params, uint64_t start_rate_bps,
 		 uint64_t max_rate_bps);
-
-/** Apply changed parameters: raise the rate to the new minimum. @return a mask of enum cc_did. */
-uint32_t timely_on_params(struct timely *t, const struct timely_params *params,
-			  uint64_t max_rate_bps);
 
 /**
  * Handle a measured round-trip time; one above 18 minutes (2^40 ns) counts as 2^40 ns.

@@ -83,18 +83,6 @@ join_watches(struct sw_params *sw)
 	sw->pfcwd.restoration_time_ns = first.restoration_time_ns;
 }
 
-static char *
-print(const struct sw_params *sw)
-{
-	char *text;
-	size_t size;
-	FILE *out = import_text_open(&text, &size);
-
-	switch_config_print(out, sw);
-	import_text_close(out, &text);
-	return text;
-}
-
 int
 export_find_lost(const char *json, const struct import_switch *sw, struct import_log *log)
 {
@@ -107,8 +95,8 @@ export_find_lost(const char *json, const struct import_switch *sw, struct import
 	if (rc != 0) {
 		import_refuse(log, " makes tables that SONiC cannot have: %s", back_log.error);
 	} else {
-		was = print(&sw->sw);
-		is = print(&back->sw);
+		was = import_switch_text(&sw->sw);
+		is = import_switch_text(&back->sw);
 		import_lose_changed(log, was, is, "no counterpart in SONiC's tables");
 		if (sw->pool.backing_frame_bytes != back->pool.backing_frame_bytes)
 			import_lost(log,

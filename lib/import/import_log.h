@@ -37,6 +37,9 @@ int import_nic_finish(const struct nic_config *nic, struct import_log *log);
 	"a name of at most 40 characters without blanks and []#;, neither default nor none"
 bool import_profile_name(const char *name);
 
+/** The switch as an INI of quench-switch, for free(). */
+char *import_switch_text(const struct sw_params *sw);
+
 /** Print the head of a file: program, input, the log's lists. */
 void import_print_head(FILE *out, const char *program, const struct import_log *log);
 

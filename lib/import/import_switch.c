@@ -121,8 +121,8 @@ import_profile_name(const char *name)
 	       strcmp(name, SW_PROFILE_NONE) != 0;
 }
 
-static char *
-print_in_force(const struct sw_params *sw)
+char *
+import_switch_text(const struct sw_params *sw)
 {
 	char *text;
 	size_t size;
@@ -137,7 +137,7 @@ print_in_force(const struct sw_params *sw)
 static void
 assert_same(const struct sw_params *sw, const struct sw_params *back)
 {
-	char *a = print_in_force(sw), *b = print_in_force(back);
+	char *a = import_switch_text(sw), *b = import_switch_text(back);
 
 	assert(strcmp(a, b) == 0);
 	free(a);

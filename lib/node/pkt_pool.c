@@ -2,13 +2,13 @@
 #include "node/pkt_pool.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 #include <rte_mbuf_pool_ops.h>
 #include <rte_mempool.h>
 
+#include "base/pages.h"
 #include "node/pkt_meta.h"
 
 #define HUGE_PAGE_BYTES (2ul << 20)
@@ -18,27 +18,7 @@
 static void
 free_region(struct rte_mempool_memhdr *hdr, void *mapped_bytes)
 {
-	munmap(hdr->addr, (size_t)(uintptr_t)mapped_bytes);
-}
-
-/* A mapping that starts at a huge page boundary, so that huge pages can back all of it. */
-static void *
-map_aligned(size_t bytes)
-{
-	char *raw = mmap(NULL, bytes + HUGE_PAGE_BYTES, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	size_t head;
-
-	if (raw == MAP_FAILED)
-		return NULL;
-	head = -(uintptr_t)raw & (HUGE_PAGE_BYTES - 1);
-	if (head > 0)
-		munmap(raw, head);
-	if (head < HUGE_PAGE_BYTES)
-		munmap(raw + head + bytes, HUGE_PAGE_BYTES - head);
-	/* Advice only: without transparent huge pages the pool works on small ones. */
-	(void)madvise(raw + head, bytes, MADV_HUGEPAGE);
-	return raw + head;
+	pages_free(hdr->addr, (size_t)(uintptr_t)mapped_bytes);
 }
 
 /*
@@ -50,7 +30,7 @@ populate_own_region(struct rte_mempool *pool)
 {
 	size_t object = (size_t)pool->header_size + pool->elt_size + pool->trailer_size;
 	size_t bytes = (object * pool->size + HUGE_PAGE_BYTES - 1) & ~(HUGE_PAGE_BYTES - 1);
-	void *region = map_aligned(bytes);
+	void *region = pages_alloc(bytes);
 	int n;
 
 	if (region == NULL)
@@ -58,7 +38,7 @@ populate_own_region(struct rte_mempool *pool)
 	n = rte_mempool_populate_iova(pool, region, RTE_BAD_IOVA, bytes, free_region,
 				      (void *)(uintptr_t)bytes);
 	if (n <= 0)
-		munmap(region, bytes);
+		pages_free(region, bytes);
 	return n < 0 ? n : n < (int)pool->size ? -ENOMEM : 0;
 }
 

@@ -151,14 +151,11 @@ check(const struct config *cfg, struct nic_config *c, struct config_error *err)
 	return rc;
 }
 
-int
-nic_config_read(struct config *cfg, const struct nic_config *now, struct nic_config *out,
-		struct config_error *err)
+/* Complete out after a read of [nic] that returned rc. @return 0, or an error with out freed. */
+static int
+finish(struct config *cfg, const struct nic_config *now, struct nic_config *out, int rc,
+       struct config_error *err)
 {
-	int rc;
-
-	*out = (struct nic_config){0};
-	rc = nic_config_read_common(cfg, &out->nic, err);
 	if (rc == 0)
 		rc = read_flows(cfg, now, out, err);
 	if (rc == 0)
@@ -166,6 +163,14 @@ nic_config_read(struct config *cfg, const struct nic_config *now, struct nic_con
 	if (rc != 0)
 		nic_config_free(out);
 	return rc;
+}
+
+int
+nic_config_read(struct config *cfg, const struct nic_config *now, struct nic_config *out,
+		struct config_error *err)
+{
+	*out = (struct nic_config){0};
+	return finish(cfg, now, out, nic_config_read_common(cfg, &out->nic, err), err);
 }
 
 static int
@@ -193,13 +198,7 @@ nic_config_set(struct config *cfg, const struct nic_config *now, struct nic_conf
 		config_error_set(err, config_path(cfg), " out of memory");
 	if (rc == 0)
 		rc = config_sections_read(cfg, nic_sections, nic_sections_n, &out->nic, err);
-	if (rc == 0)
-		rc = read_flows(cfg, now, out, err);
-	if (rc == 0)
-		rc = check(cfg, out, err);
-	if (rc != 0)
-		nic_config_free(out);
-	return rc;
+	return finish(cfg, now, out, rc, err);
 }
 
 void

@@ -238,13 +238,10 @@ switch_config_print_one(FILE *out, const char *section, const struct field *own,
 	switch_classes_print_over(out, section, params, common);
 }
 
-int
-switch_config_read(struct config *cfg, struct sw_params *out, struct config_error *err)
+/* Complete out after a read that returned rc. @return 0, or an error with the tables freed. */
+static int
+finish(const struct config *cfg, struct sw_params *out, int rc, struct config_error *err)
 {
-	int rc = switch_config_read_common(cfg, out, err);
-
-	if (rc == 0)
-		rc = read_ports(cfg, out, err);
 	if (rc == 0) {
 		sw_params_resolve(out);
 		rc = switch_config_check(cfg, out, err);
@@ -252,6 +249,16 @@ switch_config_read(struct config *cfg, struct sw_params *out, struct config_erro
 	if (rc != 0)
 		sw_tables_free(&out->tables);
 	return rc;
+}
+
+int
+switch_config_read(struct config *cfg, struct sw_params *out, struct config_error *err)
+{
+	int rc = switch_config_read_common(cfg, out, err);
+
+	if (rc == 0)
+		rc = read_ports(cfg, out, err);
+	return finish(cfg, out, rc, err);
 }
 
 /* Read the keys of [port N] over those of out->ports; [port] changes nothing. */
@@ -291,13 +298,7 @@ switch_config_set(struct config *cfg, const struct sw_params *now, struct sw_par
 		rc = switch_classes_set(cfg, out, err);
 	if (rc == 0)
 		rc = switch_tables_read(cfg, &out->tables, err);
-	if (rc == 0) {
-		sw_params_resolve(out);
-		rc = switch_config_check(cfg, out, err);
-	}
-	if (rc != 0)
-		sw_tables_free(&out->tables);
-	return rc;
+	return finish(cfg, out, rc, err);
 }
 
 static void

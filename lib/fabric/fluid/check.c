@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks for scenario features that the fluid model does not cover. */
 #include <errno.h>
-#include <stdio.h>
 
 #include "base/array.h"
 #include "base/units.h"
@@ -21,9 +20,7 @@ static int
 say(struct scenario_fault *fault, const char *section, const char *name, const char *key,
     const char *expected)
 {
-	snprintf(fault->section, sizeof(fault->section), "%s%s%s", section, *name ? " " : "", name);
-	fault->key = key;
-	snprintf(fault->expected, sizeof(fault->expected), "%s", expected);
+	scenario_refuse(fault, section, name, key, expected);
 	return -ENOTSUP;
 }
 

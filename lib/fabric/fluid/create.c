@@ -17,16 +17,6 @@
 /* Flows of one class are solved once, but each still costs a visit. */
 #define MOST_FLOWS_OF_A_CLASS 64
 
-static uint32_t
-count_flows(const struct scenario *s)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < s->n_flows; i++)
-		n += s->flows[i].n_pairs;
-	return n;
-}
-
 static int
 allocate(struct fluid_net *net)
 {
@@ -147,7 +137,7 @@ fluid_net_create(const struct scenario *s, uint32_t most_hops, struct scenario_f
 	if (net == NULL)
 		return NULL;
 	net->scenario = s;
-	net->n_flows = count_flows(s);
+	net->n_flows = scenario_flow_pairs(s);
 	net->most_hops = most_hops;
 	rc = most_hops > 0 && net->n_flows > MOST_FLOWS_OF_A_CLASS * most_hops ? -E2BIG
 									       : allocate(net);

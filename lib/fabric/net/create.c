@@ -197,16 +197,6 @@ teach_bridges(struct net *net, char *why, unsigned int why_size)
 	return rc;
 }
 
-static uint32_t
-count_pairs(const struct scenario *s)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < s->n_flows; i++)
-		n += s->flows[i].n_pairs;
-	return n;
-}
-
 static int
 build(struct net *net, char *why, unsigned int why_size)
 {
@@ -214,7 +204,7 @@ build(struct net *net, char *why, unsigned int why_size)
 
 	net->switches = calloc(t->n_switches, sizeof(struct node *));
 	net->hosts = calloc(t->n_hosts, sizeof(struct node *));
-	net->flows = calloc(count_pairs(net->scenario), sizeof(*net->flows));
+	net->flows = calloc(scenario_flow_pairs(net->scenario), sizeof(*net->flows));
 	net->fabric = fabric_create(t->n_switches + t->n_hosts, t->n_links);
 	if (net->switches == NULL || net->hosts == NULL || net->flows == NULL ||
 	    net->fabric == NULL)

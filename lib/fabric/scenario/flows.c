@@ -201,6 +201,16 @@ scenario_pair_hosts(const struct scenario *s, struct flow_params *flow,
 	}
 }
 
+uint32_t
+scenario_flow_pairs(const struct scenario *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		n += s->flows[i].n_pairs;
+	return n;
+}
+
 const char *
 scenario_flow_title(const struct flow_params *flow, uint32_t pair, char text[FLOW_TITLE_CHARS + 1])
 {

@@ -50,8 +50,7 @@ struct fabric_params {
 	char slow_hosts[FLOW_HOSTS_CHARS + 1]; /* to which [receiver] applies */
 };
 
-extern const struct field fabric_fields[];
-extern const unsigned int fabric_fields_n;
+FIELD_TABLE(fabric_fields);
 
 enum flow_pattern {
 	FLOW_TO_DST,      /* each of src to dst */
@@ -90,8 +89,7 @@ struct flow_params {
 	uint32_t n_pairs;
 };
 
-extern const struct field flow_fields[];
-extern const unsigned int flow_fields_n;
+FIELD_TABLE(flow_fields);
 
 /* One [switch NAME]. */
 struct switch_section {
@@ -101,8 +99,7 @@ struct switch_section {
 	struct sw_params sw; /* the common params, with the changes of this section */
 };
 
-extern const struct field switch_section_fields[];
-extern const unsigned int switch_section_fields_n;
+FIELD_TABLE(switch_section_fields);
 
 /* One [link NAME]. */
 struct link_section {
@@ -116,8 +113,7 @@ struct link_section {
 	char tagged_vlans[VLAN_LIST_CHARS + 1];
 };
 
-extern const struct field link_section_fields[];
-extern const unsigned int link_section_fields_n;
+FIELD_TABLE(link_section_fields);
 
 /* One [static_route NAME]. */
 struct static_route {
@@ -127,8 +123,7 @@ struct static_route {
 	char via[TOPOLOGY_NAME_CHARS + 1];
 };
 
-extern const struct field static_route_fields[];
-extern const unsigned int static_route_fields_n;
+FIELD_TABLE(static_route_fields);
 
 enum event_action {
 	EVENT_LINK_DOWN,
@@ -211,8 +206,7 @@ struct event_params {
 	bool everywhere;
 };
 
-extern const struct field event_fields[];
-extern const unsigned int event_fields_n;
+FIELD_TABLE(event_fields);
 extern const char *const event_action_words[];
 
 /* One [record NAME]: a port whose frames are written to a file. */
@@ -224,8 +218,7 @@ struct record_params {
 	struct topology_end at; /* from scenario_resolve() */
 };
 
-extern const struct field record_fields[];
-extern const unsigned int record_fields_n;
+FIELD_TABLE(record_fields);
 
 struct scenario_host {
 	struct field_ip ip;
@@ -261,6 +254,9 @@ uint16_t scenario_host_domain(const struct scenario *s, uint16_t host);
 void scenario_router_mac(uint32_t sw, uint8_t mac[6]);
 /** First destination MAC of a host's frames to a peer: the peer itself, or the host's router. */
 void scenario_next_hop_mac(const struct scenario *s, uint16_t host, uint16_t peer, uint8_t mac[6]);
+
+/** Pairs of hosts of all flows. */
+uint32_t scenario_flow_pairs(const struct scenario *s);
 
 /** Name of one pair of the flow in results. @return text. */
 const char *scenario_flow_title(const struct flow_params *flow, uint32_t pair,

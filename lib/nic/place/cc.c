@@ -149,14 +149,17 @@ nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 		nic_trace_add(nic, item, did, now_ns);
 }
 
+static inline void
+follow_if_any(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
+{
+	if (did)
+		nic_cc_follow(nic, item, did, now_ns);
+}
+
 void
 nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
-	struct nic_qp *qp = &nic->qps[item];
-	uint32_t did = cc_on_timer(&qp->cc, &nic->cc, now_ns);
-
-	if (did)
-		nic_cc_follow(nic, item, did, now_ns);
+	follow_if_any(nic, item, cc_on_timer(&nic->qps[item].cc, &nic->cc, now_ns), now_ns);
 }
 
 void
@@ -183,22 +186,15 @@ void
 nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	uint32_t did;
 
 	if (ack->packets == 0)
 		return;
 	ack->next_seq = qp_sent_seq(qp);
-	did = cc_on_ack(&qp->cc, &nic->cc, ack, now_ns);
-	if (did)
-		nic_cc_follow(nic, item, did, now_ns);
+	follow_if_any(nic, item, cc_on_ack(&qp->cc, &nic->cc, ack, now_ns), now_ns);
 }
 
 void
 nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
-	struct nic_qp *qp = &nic->qps[item];
-	uint32_t did = cc_on_loss(&qp->cc, &nic->cc, now_ns);
-
-	if (did)
-		nic_cc_follow(nic, item, did, now_ns);
+	follow_if_any(nic, item, cc_on_loss(&nic->qps[item].cc, &nic->cc, now_ns), now_ns);
 }

@@ -137,22 +137,29 @@ poll_queues(struct sw *sw, uint64_t now_ns)
 	}
 }
 
+/* Put all watched queues into the same state. */
 static void
-turn_big_red(struct sw *sw, bool on, uint64_t now_ns)
+force_all(struct sw *sw, bool stormed)
 {
 	struct sw_watchdog *wd = &sw->control->watchdog;
 
-	wd->big_red = on;
-	record(sw, on ? SW_EVENT_BIG_RED_SWITCH_ON : SW_EVENT_BIG_RED_SWITCH_OFF, 0, 0, now_ns);
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
 			if (!is_watched(sw, port, prio))
 				continue;
-			pfcwd_force(&wd->queue[port][prio], on);
-			request_action(sw, port, prio, on);
+			pfcwd_force(&wd->queue[port][prio], stormed);
+			request_action(sw, port, prio, stormed);
 		}
 	}
 	wd->n_storms = 0;
+}
+
+static void
+turn_big_red(struct sw *sw, bool on, uint64_t now_ns)
+{
+	sw->control->watchdog.big_red = on;
+	record(sw, on ? SW_EVENT_BIG_RED_SWITCH_ON : SW_EVENT_BIG_RED_SWITCH_OFF, 0, 0, now_ns);
+	force_all(sw, on);
 }
 
 uint64_t
@@ -229,15 +236,7 @@ sw_pfcwd_restart(struct sw *sw)
 {
 	struct sw_watchdog *wd = &sw->control->watchdog;
 
-	for (uint16_t port = 0; port < sw->n_ports; port++) {
-		for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
-			if (!is_watched(sw, port, prio))
-				continue;
-			pfcwd_force(&wd->queue[port][prio], false);
-			request_action(sw, port, prio, false);
-		}
-	}
-	wd->n_storms = 0;
+	force_all(sw, false);
 	wd->big_red = false;
 	__atomic_store_n(&wd->big_red_requested, wd->params.big_red_switch, __ATOMIC_RELAXED);
 }
