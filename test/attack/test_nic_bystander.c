@@ -36,14 +36,7 @@ mixed(uint64_t n)
 static struct roce_path
 path_to(const struct nic_params *to, uint32_t qpn)
 {
-	struct roce_path path = {.src_ip = {10, 0, 0, 99},
-				 .ip_version = 4,
-				 .dscp = 26,
-				 .ecn = ECN_ECT0,
-				 .ttl = 64,
-				 .udp_sport = 0xC242,
-				 .dest_qp = qpn,
-				 .pkey = PKEY_DEFAULT};
+	struct roce_path path = host_path(99, 1, qpn);
 
 	memcpy(path.src_mac, stranger_mac, 6);
 	memcpy(path.dst_mac, to->mac, 6);
@@ -220,13 +213,7 @@ inject(struct pair *p, stranger_frame *frame, struct outcome *o, uint64_t *next_
 static void
 serve(struct pair *p)
 {
-	for (unsigned int h = 0; h < 2; h++) {
-		struct cable *c = &p->cable[h];
-		struct node *to = p->nic[1 - h];
-
-		while (c->head != c->tail && c->ring[c->head % PAIR_IN_FLIGHT].due_ns <= p->now_ns)
-			nic_test_rx(to, &c->ring[c->head++ % PAIR_IN_FLIGHT].m, p->now_ns);
-	}
+	pair_deliver(p);
 	for (unsigned int h = 0; h < 2; h++) {
 		struct node *nic = p->nic[h];
 		struct rte_mbuf *m;

@@ -7,6 +7,7 @@
 
 #include "bench.h"
 #include "net_crc.h"
+#include "../host_path.h"
 #include "base/array.h"
 #include "wire/icrc.h"
 #include "wire/icrc_impl.h"
@@ -140,20 +141,9 @@ report_receive(const char *what, struct job *job)
 static void
 make_job(struct job *job, unsigned int ip_version, uint8_t opcode, uint16_t mtu)
 {
-	struct roce_path path = {
-		.dst_mac = {2, 0, 0, 0, 0, 2},
-		.src_mac = {2, 0, 0, 0, 0, 1},
-		.src_ip = {10, 0, 0, 1},
-		.dst_ip = {10, 0, 0, 2},
-		.ip_version = (uint8_t)ip_version,
-		.dscp = 26,
-		.ecn = ECN_ECT0,
-		.ttl = 64,
-		.udp_sport = 49730,
-		.dest_qp = 0x22,
-		.pkey = PKEY_DEFAULT,
-	};
+	struct roce_path path = host_path(1, 2, 0x22);
 
+	path.ip_version = (uint8_t)ip_version;
 	memset(job, 0, sizeof(*job));
 	job->ip_version = ip_version;
 	job->opcode = opcode;

@@ -58,8 +58,10 @@ make_frames(struct end *e)
 {
 	static const uint8_t payload[CE_PAYLOAD];
 	uint16_t bytes = e->np ? CE_PAYLOAD : 0;
-	struct roce_path path = nic_set_up_path(e->np ? ECN_CE : ECN_ECT0);
+	struct roce_path path = host_path(2, 1, 0);
 
+	if (e->np)
+		path.ecn = ECN_CE;
 	bench_check(rte_pktmbuf_alloc_bulk(e->pools.control, e->in, FRAMES) == 0, "mbufs");
 	for (unsigned int i = 0; i < FRAMES; i++, e->n_frames++) {
 		struct roce_fields f = {

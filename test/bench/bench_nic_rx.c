@@ -70,7 +70,7 @@ static void
 make_frames(struct receiver *r)
 {
 	static const uint8_t payload[MAX_MTU];
-	struct roce_path path = nic_set_up_path(ECN_ECT0);
+	struct roce_path path = host_path(2, 1, 0);
 
 	bench_check(rte_pktmbuf_alloc_bulk(r->pools.data, r->in, r->batch) == 0, "mbufs");
 	for (unsigned int i = 0; i < r->batch; i++, r->n_frames++) {

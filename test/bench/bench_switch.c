@@ -17,6 +17,7 @@
 #include "plain_loop.h"
 #include "sched_peer.h"
 #include "switch_set_up.h"
+#include "../host_path.h"
 #include "wire/be.h"
 #include "wire/checksum.h"
 #include "wire/roce.h"
@@ -70,25 +71,14 @@ static struct rte_mbuf *
 make_frame(struct rte_mempool *pool, unsigned int flow, uint16_t len, uint16_t in, uint16_t out)
 {
 	static const uint8_t payload[2048];
-	struct roce_path path = {
-		.src_mac = {2, 0, 0, 0, (uint8_t)flow, (uint8_t)in},
-		.dst_mac = {2, 0, 0, 0, (uint8_t)flow, (uint8_t)out},
-		.src_ip = {10, 0, (uint8_t)flow, (uint8_t)in},
-		.dst_ip = {10, 0, (uint8_t)flow, (uint8_t)out},
-		.ip_version = 4,
-		.dscp = 26,
-		.ecn = ECN_ECT0,
-		.ttl = 64,
-		.udp_sport = 50000,
-		.dest_qp = 2,
-		.pkey = PKEY_DEFAULT,
-	};
+	struct roce_path path = host_path((uint8_t)in, (uint8_t)out, 2);
 	struct roce_fields fields = {.opcode = RC_WRITE_MIDDLE};
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 	uint8_t *frame;
 	size_t room;
 
 	bench_check(m != NULL, "taking an mbuf");
+	path.src_mac[4] = path.dst_mac[4] = path.src_ip[2] = path.dst_ip[2] = (uint8_t)flow;
 	if (len == SMALLEST)
 		fields.opcode = RC_ACK;
 	frame = rte_pktmbuf_mtod(m, uint8_t *);

@@ -8,7 +8,7 @@
 #include "bench.h"
 #include "nic/nic.h"
 #include "node/pkt_pool.h"
-#include "wire/roce.h"
+#include "../host_path.h"
 
 static inline void
 nic_set_up_params(struct nic_params *p, uint8_t host, uint64_t link_speed_bps)
@@ -32,24 +32,6 @@ nic_set_up_qp(uint8_t peer)
 		.message_bytes = 1 << 20,
 		.stop_ns = NEVER_NS,
 		.depth = 1,
-	};
-}
-
-/** The way of data from host 2 to host 1, to a QP that the bench names. */
-static inline struct roce_path
-nic_set_up_path(uint8_t ecn)
-{
-	return (struct roce_path){
-		.src_mac = {2, 0, 0, 0, 0, 2},
-		.dst_mac = {2, 0, 0, 0, 0, 1},
-		.src_ip = {10, 0, 0, 2},
-		.dst_ip = {10, 0, 0, 1},
-		.ip_version = 4,
-		.dscp = 26,
-		.ecn = ecn,
-		.ttl = 64,
-		.udp_sport = 0xC242,
-		.pkey = PKEY_DEFAULT,
 	};
 }
 

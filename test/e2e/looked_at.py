@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A switch and a NIC with something to see, for the tests of what shows them."""
 from configs import flow_to_itself, nic, port
-from harness import Program
-from telemetry import eal, wait_answers
+from harness import BUILD, Program, check, run
+from telemetry import eal, prefix, wait_answers
 
 SWITCH = """
 [switch]
@@ -30,3 +30,8 @@ def start_nic(work, name, flow="write"):
                       "--idle-sleep", 200)
     wait_answers(program, name)
     return program
+
+
+def check_no_program(command):
+    done = run(BUILD / "app/quenchctl/quenchctl", "-f", prefix("none"), command)
+    check("no program: one line", done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr)

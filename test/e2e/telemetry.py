@@ -63,8 +63,14 @@ class Telemetry:
             page = self.ask(f"{command},{page['next']}")
 
 
+def controller(file_prefix, **options):
+    """A function that runs quenchctl with the words of a command, from any folder."""
+    def ctl(*words, **more):
+        return run((BUILD / "app/quenchctl/quenchctl").absolute(), "-f", file_prefix, *words, **options, **more)
+    return ctl
+
+
 def wait_answers(program, file_prefix):
     """A program says that it runs a moment before its telemetry does."""
     program.wait_started()
-    program.wait_until("its telemetry answers",
-                       lambda: run(BUILD / "app/quenchctl/quenchctl", "-f", file_prefix, "show", "info").returncode == 0)
+    program.wait_until("its telemetry answers", lambda: controller(file_prefix)("show", "info").returncode == 0)

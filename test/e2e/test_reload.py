@@ -3,12 +3,11 @@
 """A configuration that changes a hundred times while ports are full: not a frame is dropped, all of it is in force, and
 what cannot change is refused whole."""
 import signal
-import sys
 
 from frames import ECT0, roce, write_pcap
 from configs import two_ports
-from harness import BUILD, Program, check, check_equal, check_ledger, finish, run, work_dir
-from telemetry import Telemetry, eal, prefix, wait_answers
+from harness import Program, check, check_equal, check_ledger, finish, work_dir
+from telemetry import Telemetry, controller, eal, prefix, wait_answers
 
 RELOADS = 100
 STATIONS = ("02:00:00:00:00:01", "02:00:00:00:01:01")
@@ -177,10 +176,7 @@ def try_quenchctl():
     switch = Program(work, "switch", "switch", plain, eal(file_prefix, "net_null0", "net_null1"), "--stats-interval", 0,
                      "--idle-sleep", 200)
     wait_answers(switch, file_prefix)
-
-    def ctl(*words, **kw):
-        return run((BUILD / "app/quenchctl/quenchctl").absolute(), "-f", file_prefix, *words, **kw)
-
+    ctl = controller(file_prefix)
     done = ctl("reload", "other.ini", cwd=work)
     check("reload prints what changed", done.returncode == 0 and "pfc_xoff_quanta" in done.stdout and "65535" in done.stdout,
           done.stdout + done.stderr)
@@ -215,5 +211,4 @@ def main():
     finish()
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+main()

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A NIC at full load whose flows stop, go on and change their rates a hundred times, and whose DCQCN changes with them:
 no packet is lost, sent twice, or wrong. And flows that come and go beside others."""
-import sys
 import time
 
 from harness import Program, check, check_equal, finish, work_dir
@@ -291,5 +290,4 @@ def main():
     finish()
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+main()

@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """VLANs, static addresses, interfaces, routes and neighbours that come and go while ports are full: not a frame of other
 flows is dropped, what is new is used, and what is wrong is refused whole."""
-import sys
 
 from frames import ECT0, roce, write_pcap
-from harness import BUILD, Program, check, check_equal, check_ledger, finish, run, work_dir
-from telemetry import Telemetry, eal, prefix, wait_answers
+from harness import Program, check, check_equal, check_ledger, finish, work_dir
+from telemetry import Telemetry, controller, eal, prefix, wait_answers
 
 RELOADS = 60
 STATIONS = ("02:00:00:00:00:01", "02:00:00:00:01:01")
@@ -183,10 +182,7 @@ def try_quenchctl():
     switch = Program(work, "switch", "switch", plain, eal(file_prefix, *(f"net_null{i},no-rx=1" for i in range(4)), memory=160),
                      "--stats-interval", 0, "--idle-sleep", 200)
     wait_answers(switch, file_prefix)
-
-    def ctl(*words):
-        return run((BUILD / "app/quenchctl/quenchctl").absolute(), "-f", file_prefix, *words, cwd=work)
-
+    ctl = controller(file_prefix, cwd=work)
     done = ctl("reload", "other.ini")
     check("sections that come are listed", done.returncode == 0 and "route 10.9.0.0/16" in done.stdout and "fdb c" in done.stdout,
           done.stdout + done.stderr)
@@ -208,5 +204,4 @@ def main():
     finish()
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+main()

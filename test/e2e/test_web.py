@@ -10,8 +10,8 @@ import time
 import urllib.error
 import urllib.request
 
-from harness import BUILD, PATIENCE_S, check, check_equal, finish, run, skip, work_dir
-from looked_at import start_nic, start_switch
+from harness import BUILD, PATIENCE_S, check, check_equal, finish, skip, work_dir
+from looked_at import check_no_program, start_nic, start_switch
 from telemetry import prefix
 
 try:
@@ -157,16 +157,11 @@ def check_nic(work):
     nic.stop()
 
 
-def check_refused():
-    done = run(BUILD / "app/quenchctl/quenchctl", "-f", prefix("none"), "web")
-    check("no program: one line", done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr)
-
-
 def main():
     work = work_dir()
     check_switch(work)
     check_nic(work)
-    check_refused()
+    check_no_program("web")
     finish()
 
 

@@ -7,17 +7,8 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
+from expect import ROOT, expect, finish
 from experiments import EXPERIMENTS, frame, page  # noqa: E402
-
-failures = []
-
-
-def expect(condition, text):
-    if not condition:
-        failures.append(text)
-        print("FAILED:", text)
 
 
 def full_size():
@@ -56,4 +47,4 @@ full_size()
 tolerances()
 usage()
 failing_run()
-sys.exit(1 if failures else 0)
+finish()

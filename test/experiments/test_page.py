@@ -11,18 +11,9 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
+from expect import ROOT, expect, finish
 from experiments import frame, page  # noqa: E402
 from report import plots  # noqa: E402
-
-failures = []
-
-
-def expect(condition, text):
-    if not condition:
-        failures.append(text)
-        print("FAILED:", text)
 
 
 def queue(runs):
@@ -70,4 +61,4 @@ with tempfile.TemporaryDirectory() as name:
 refused = subprocess.run([ROOT / "scripts/experiments", "--lab", sys.argv[1], "--workers", "0"], stderr=subprocess.PIPE, text=True)
 expect(refused.returncode == 2 and "0: expected a number above 0" in refused.stderr, "no runs at a time are refused")
 
-sys.exit(1 if failures else 0)
+finish()

@@ -15,6 +15,15 @@ const char *life_line = "";
 uint64_t life_now_ns;
 
 void
+life_take_steps(const struct script *script, void (*take)(const char *line))
+{
+	for (unsigned int i = 1; i < script->n; i++) {
+		life_line = script->line[i];
+		take(life_line);
+	}
+}
+
+void
 life_fail(const char *check, const char *format, ...)
 {
 	va_list args;

@@ -53,6 +53,9 @@ void script_ini(const struct script *s, FILE *out);
 extern const char *life_line;
 extern uint64_t life_now_ns;
 
+/** Take all steps of a script; its first line is its kind. */
+void life_take_steps(const struct script *script, void (*take)(const char *line));
+
 /** Something does not hold. @param check  One word that names the invariant. */
 void life_fail(const char *check, const char *format, ...)
 	__attribute__((noreturn, format(printf, 2, 3)));

@@ -718,19 +718,13 @@ do_pause(const struct words *w)
 {
 	unsigned int h = (unsigned int)words_at(w, 1) & 1;
 	struct rte_mbuf *m = p->down ? NULL : scripted_mbuf(1 - h);
-	uint16_t all[8], quanta = (uint16_t)words_number(w, "quanta", 0xFFFF);
-	uint8_t *buf;
+	uint16_t quanta = (uint16_t)words_number(w, "quanta", 0xFFFF);
+	bool pfc = p->host[h].first.flow_control == NIC_FLOW_PFC;
 
 	if (m == NULL)
 		return;
-	for (int i = 0; i < 8; i++)
-		all[i] = quanta;
-	buf = (uint8_t *)rte_pktmbuf_append(m, PFC_FRAME_BYTES);
-	if (p->host[h].first.flow_control == NIC_FLOW_PFC)
-		pfc_frame_build(buf, p->host[1 - h].first.mac,
-				(uint8_t)words_number(w, "prios", 0xFF), all);
-	else
-		pause_frame_build(buf, p->host[1 - h].first.mac, quanta);
+	nic_test_pause(m, p->host[1 - h].first.mac, quanta,
+		       pfc ? (int)(words_number(w, "prios", 0xFF) & 0xFF) : NIC_TEST_LINK_PAUSE);
 	push(h, m, p->now_ns);
 }
 
@@ -981,10 +975,7 @@ static uint64_t
 live(const struct script *s)
 {
 	begin(s);
-	for (unsigned int i = 1; i < s->n; i++) {
-		life_line = s->line[i];
-		do_step(s->line[i]);
-	}
+	life_take_steps(s, do_step);
 	end();
 	for (unsigned int h = 0; h < HOSTS; h++)
 		host_destroy(h);

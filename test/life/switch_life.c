@@ -702,10 +702,7 @@ static uint64_t
 live(const struct script *script)
 {
 	begin(script);
-	for (unsigned int i = 1; i < script->n; i++) {
-		life_line = script->line[i];
-		do_step(script->line[i]);
-	}
+	life_take_steps(script, do_step);
 	end();
 	settle();
 	sw_destroy(s->sw);

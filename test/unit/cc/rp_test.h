@@ -78,36 +78,38 @@ point_start(struct point *p, const struct rp_params *params, uint64_t start_bps,
 	assert_int_equal(cc_on_start(&p->cc, &p->node, start_bps, now_ns), CC_DID_START);
 }
 
+/* Was what an event did what it counted? @return the rate in force. */
+static inline uint64_t
+after(struct point *p, const struct rp_stats *was, uint32_t did)
+{
+	p->honest &= did == counted(was, &p->stats);
+	return p->cc.head.rate_bps;
+}
+
 /* The events. @return the rate in force. */
 
 static inline uint64_t
 point_cnp(struct point *p, uint64_t now_ns)
 {
 	struct rp_stats was = p->stats;
-	uint32_t did = cc_on_cnp(&p->cc, &p->node, now_ns);
 
-	p->honest &= did == counted(&was, &p->stats);
-	return p->cc.head.rate_bps;
+	return after(p, &was, cc_on_cnp(&p->cc, &p->node, now_ns));
 }
 
 static inline uint64_t
 point_sent(struct point *p, uint32_t bytes, uint64_t now_ns)
 {
 	struct rp_stats was = p->stats;
-	uint32_t did = cc_on_sent(&p->cc, &p->node, bytes, now_ns);
 
-	p->honest &= did == counted(&was, &p->stats);
-	return p->cc.head.rate_bps;
+	return after(p, &was, cc_on_sent(&p->cc, &p->node, bytes, now_ns));
 }
 
 static inline uint64_t
 point_look(struct point *p, uint64_t now_ns)
 {
 	struct rp_stats was = p->stats;
-	uint32_t did = cc_on_timer(&p->cc, &p->node, now_ns);
 
-	p->honest &= did == counted(&was, &p->stats);
-	return p->cc.head.rate_bps;
+	return after(p, &was, cc_on_timer(&p->cc, &p->node, now_ns));
 }
 
 static inline void

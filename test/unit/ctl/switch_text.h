@@ -35,4 +35,35 @@ is_refused(const char *text, const char *error)
 	assert_null(strchr(err.text, '\n'));
 }
 
+/* For free(). */
+static inline char *
+print_to_text(const struct sw_params *p)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	assert_non_null(f);
+	switch_config_print(f, p);
+	fclose(f);
+	return text;
+}
+
+/* What is printed of p reads back to the same. @return it, for free(). */
+static inline char *
+prints_what_reads_back(struct sw_params *p)
+{
+	struct config_error err = {"no error"};
+	char *text = print_to_text(p), *again;
+
+	sw_tables_free(&p->tables);
+	if (read_text(text, p, &err) != 0)
+		fail_msg("%s in\n%s", err.text, text);
+	again = print_to_text(p);
+	sw_tables_free(&p->tables);
+	assert_string_equal(text, again);
+	free(again);
+	return text;
+}
+
 #endif

@@ -53,6 +53,15 @@ make_nic(void *arg)
 	return rc < 0 ? (int)rc : 0;
 }
 
+static void
+set_receive_wqes(struct nic_qp_params *qp)
+{
+	qp->verb = NIC_SEND;
+	qp->requester = false;
+	qp->max_recv_wr = 2;
+	qp->post_recv_ns = 100;
+}
+
 TEST(a_nic_is_made_whole_or_not_at_all)
 {
 	struct nic_case c = {.qp = nic_test_qp(0)}, plain;
@@ -77,10 +86,7 @@ TEST(a_nic_is_made_whole_or_not_at_all)
 	c.qp.requester = false;
 	failing_each("a NIC that is read from", make_nic, &c);
 	c = plain;
-	c.qp.verb = NIC_SEND;
-	c.qp.requester = false;
-	c.qp.max_recv_wr = 2;
-	c.qp.post_recv_ns = 100;
+	set_receive_wqes(&c.qp);
 	failing_each("a NIC with receive WQEs", make_nic, &c);
 	c = plain;
 	c.qp.arrival = WORKLOAD_POISSON;
@@ -161,9 +167,7 @@ TEST(a_flow_that_finds_no_memory_leaves_the_others_alone)
 	c.qp.verb = NIC_READ;
 	failing_each("a flow that is read from", add_flow, &c);
 	c = plain;
-	c.qp.verb = NIC_SEND;
-	c.qp.max_recv_wr = 2;
-	c.qp.post_recv_ns = 100;
+	set_receive_wqes(&c.qp);
 	failing_each("a flow with receive WQEs", add_flow, &c);
 	c = plain;
 	c.qp.requester = true;

@@ -231,6 +231,17 @@ TEST(fixed_neighbour_is_used_never_asked_and_never_changed)
 	assert_memory_equal(neigh_get(t, (uint32_t)index)->mac, mac, 6);
 }
 
+/* Neighbour i at place i. */
+static void
+fill_places(uint32_t *number, uint32_t n)
+{
+	assert_int_equal(neigh_reserve(t, n), 0);
+	for (uint32_t i = 0; i < n; i++) {
+		number[i] = i;
+		assert_int_equal(add(i, 0), i);
+	}
+}
+
 /* Whatever stood where, each one that is left is found, and nobody else. */
 TEST(replaced_neighbours_leave_the_others_to_be_found)
 {
@@ -239,11 +250,7 @@ TEST(replaced_neighbours_leave_the_others_to_be_found)
 	struct prng r;
 
 	prng_seed(&r, 5, 0);
-	assert_int_equal(neigh_reserve(t, PLACES), 0);
-	for (uint32_t i = 0; i < PLACES; i++) {
-		number[i] = i;
-		assert_int_equal(add(i, 0), i);
-	}
+	fill_places(number, PLACES);
 	for (unsigned int step = 0; step < 5000; step++) {
 		uint32_t at = (uint32_t)prng_below(&r, PLACES);
 		struct neigh_key k = key(next), old = key(number[at]);
@@ -272,11 +279,7 @@ TEST(places_are_given_back_and_taken_again_and_pinned_ones_stay)
 	struct prng r;
 
 	prng_seed(&r, 6, 0);
-	assert_int_equal(neigh_reserve(t, PLACES), 0);
-	for (uint32_t i = 0; i < PLACES; i++) {
-		number[i] = i;
-		assert_int_equal(add(i, 0), i);
-	}
+	fill_places(number, PLACES);
 	neigh_pin(t, 0, true);
 	for (unsigned int step = 0; step < 5000; step++) {
 		uint32_t at = 1 + (uint32_t)prng_below(&r, PLACES - 1);

@@ -46,6 +46,18 @@ refused(import_fn *fn, const char *text, const char *words)
 		fail_msg("%s: expected '%s'", log_of.error, words);
 }
 
+/* An input, and words of the error with which it is refused. */
+struct refusal {
+	const char *text, *words;
+};
+
+static inline void
+refused_each(import_fn *fn, const struct refusal *table, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		refused(fn, table[i].text, table[i].words);
+}
+
 static inline bool
 in_list(char *const *list, unsigned int n, const char *words)
 {

@@ -87,9 +87,7 @@ TEST(a_second_device_stays_behind)
 
 TEST(what_is_no_setting_is_refused_or_named)
 {
-	static const struct {
-		const char *text, *words;
-	} table[] = {
+	static const struct refusal table[] = {
 		{"", "expected a listing of mlxconfig query"},
 		{"{ \"PORT\": {} }\n", "expected a listing of mlxconfig query"},
 		{"rp_ai_rate_bps = 5M\n", "expected a listing of mlxconfig query"}, /* ours */
@@ -105,8 +103,7 @@ TEST(what_is_no_setting_is_refused_or_named)
 		{"RPG_MIN_RATE_P1 400000\n", "rp_min_rate_bps"},
 	};
 
-	for (unsigned int i = 0; i < ARRAY_LEN(table); i++)
-		refused(take_nic, table[i].text, table[i].words);
+	refused_each(take_nic, table, ARRAY_LEN(table));
 	assert_true(import_mlnx("a\0b", 3, &nic, &log_of) != 0);
 	taken(take_nic, "rpg_ai_rate:5\nT 55\nrpg_ai_rate 1 2 3 4 5\n", 2);
 	lost("2: T 55: not a DCQCN setting");

@@ -314,9 +314,7 @@ TEST(thousands_of_class_maps_are_found_by_name)
 
 TEST(what_is_out_of_range_is_refused_with_its_line)
 {
-	static const struct {
-		const char *text, *words;
-	} table[] = {
+	static const struct refusal table[] = {
 		{"", "expected a running-config"},
 		{"{ \"PORT\": {} }\n", "1: '{ \"PORT\": {} }': expected a running-config"},
 		{"system qos\n", "at least one interface Ethernet"},
@@ -358,8 +356,7 @@ TEST(what_is_out_of_range_is_refused_with_its_line)
 		 "auto_restore_multiplier"},
 	};
 
-	for (unsigned int i = 0; i < ARRAY_LEN(table); i++)
-		refused(import_nxos, table[i].text, table[i].words);
+	refused_each(import_nxos, table, ARRAY_LEN(table));
 	assert_true(import_nxos("a\0b", 3, &imported, &log_of) != 0);
 }
 

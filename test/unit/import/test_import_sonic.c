@@ -182,9 +182,7 @@ TEST(an_unknown_word_is_lost_wherever_it_stands)
 
 TEST(what_is_out_of_range_is_refused_with_its_path)
 {
-	static const struct {
-		const char *more, *words;
-	} table[] = {
+	static const struct refusal table[] = {
 		{"'PORT_QOS_MAP': {'Ethernet0': {'pfc_enable': '8'}}",
 		 "in: PORT_QOS_MAP|Ethernet0|pfc_enable = 8: expected numbers from 0 to 7"},
 		{"'PORT_QOS_MAP': {'Ethernet0': {'pfc_enable': '3,'}}", "expected numbers"},
@@ -231,7 +229,7 @@ TEST(what_is_out_of_range_is_refused_with_its_path)
 	};
 
 	for (unsigned int i = 0; i < ARRAY_LEN(table); i++)
-		refused(import_sonic, tables(table[i].more), table[i].words);
+		refused(import_sonic, tables(table[i].text), table[i].words);
 }
 
 TEST(what_is_no_config_db_is_refused)

@@ -211,12 +211,23 @@ nic_test_rx(struct node *nic, struct rte_mbuf **m, uint64_t now_ns)
 		assert_int_equal(nic->wake[0], 1);
 }
 
-/* Deliver what is due now, and send what may be sent now. */
-static void
-pair_step(struct pair *p)
+void
+nic_test_pause(struct rte_mbuf *m, const uint8_t from_mac[6], uint16_t quanta, int prios)
 {
-	struct rte_mbuf *m;
+	uint8_t *frame = (uint8_t *)rte_pktmbuf_append(m, PFC_FRAME_BYTES);
+	uint16_t all[8];
 
+	for (int i = 0; i < 8; i++)
+		all[i] = quanta;
+	if (prios == NIC_TEST_LINK_PAUSE)
+		pause_frame_build(frame, from_mac, quanta);
+	else
+		pfc_frame_build(frame, from_mac, (uint8_t)prios, all);
+}
+
+void
+pair_deliver(struct pair *p)
+{
 	for (unsigned int h = 0; h < 2; h++) {
 		struct cable *c = &p->cable[h];
 		struct node *to = p->nic[1 - h];
@@ -224,6 +235,15 @@ pair_step(struct pair *p)
 		while (c->head != c->tail && c->ring[c->head % PAIR_IN_FLIGHT].due_ns <= p->now_ns)
 			nic_test_rx(to, &c->ring[c->head++ % PAIR_IN_FLIGHT].m, p->now_ns);
 	}
+}
+
+/* Deliver what is due now, and send what may be sent now. */
+static void
+pair_step(struct pair *p)
+{
+	struct rte_mbuf *m;
+
+	pair_deliver(p);
 	for (unsigned int h = 0; h < 2; h++) {
 		struct node *nic = p->nic[h];
 
@@ -327,17 +347,7 @@ solo_create_senders(struct solo *s, uint32_t n_qps)
 struct roce_path
 solo_path(const struct solo *s)
 {
-	struct roce_path path = {
-		.src_mac = {2, 0, 0, 0, 0, 2},
-		.src_ip = {10, 0, 0, 2},
-		.ip_version = 4,
-		.dscp = 26,
-		.ecn = ECN_ECT0,
-		.ttl = 64,
-		.udp_sport = 0xC242,
-		.dest_qp = PAIR_QPN,
-		.pkey = PKEY_DEFAULT,
-	};
+	struct roce_path path = host_path(2, 1, PAIR_QPN);
 
 	memcpy(path.dst_mac, s->params.mac, 6);
 	memcpy(path.dst_ip, s->params.ip.addr, 4);

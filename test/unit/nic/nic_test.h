@@ -12,14 +12,13 @@
 #include <string.h>
 #include <rte_mbuf.h>
 
+#include "host_path.h"
 #include "unit/cases.h"
 #include "unit/eal.h"
 #include "nic/nic.h"
 #include "node/pkt_pool.h"
-#include "wire/ecn.h"
 #include "wire/frame.h"
 #include "wire/pfc_frame.h"
-#include "wire/roce.h"
 
 #define PAIR_DELAY_NS 1000
 #define PAIR_IN_FLIGHT 4096
@@ -102,6 +101,12 @@ uint64_t pair_next_ns(const struct pair *p);
 /** Give a NIC frames; if they make work earlier than it had, it says so to an event loop. */
 void nic_test_rx(struct node *nic, struct rte_mbuf **m, uint64_t now_ns);
 
+/** Write a PFC frame for a set of priorities, or for NIC_TEST_LINK_PAUSE a frame of 802.3x. */
+#define NIC_TEST_LINK_PAUSE (-1)
+void nic_test_pause(struct rte_mbuf *m, const uint8_t from_mac[6], uint16_t quanta, int prios);
+
+/** Deliver what is due now. */
+void pair_deliver(struct pair *p);
 /** Run until nothing happens any more, or until a time. */
 void pair_run(struct pair *p, uint64_t until_ns);
 

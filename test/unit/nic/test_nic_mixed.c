@@ -451,19 +451,14 @@ static void
 pause_any(void)
 {
 	unsigned int h = (unsigned int)any(&cable.r, 0, 1);
-	uint16_t all[8], quanta = chance(&cable.r, 30) ? 0 : (uint16_t)any(&cable.r, 1, 3000);
+	uint16_t quanta = chance(&cable.r, 30) ? 0 : (uint16_t)any(&cable.r, 1, 3000);
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pair.pools.control);
-	uint8_t *buf;
+	bool pfc = pair.params[h].flow_control == NIC_FLOW_PFC;
 
 	if (m == NULL)
 		return;
-	for (int i = 0; i < 8; i++)
-		all[i] = quanta;
-	buf = (uint8_t *)rte_pktmbuf_append(m, PFC_FRAME_BYTES);
-	if (pair.params[h].flow_control == NIC_FLOW_PFC)
-		pfc_frame_build(buf, pair.params[1 - h].mac, (uint8_t)any(&cable.r, 0, 255), all);
-	else
-		pause_frame_build(buf, pair.params[1 - h].mac, quanta);
+	nic_test_pause(m, pair.params[1 - h].mac, quanta,
+		       pfc ? (int)any(&cable.r, 0, 255) : NIC_TEST_LINK_PAUSE);
 	nic_test_rx(pair.nic[h], &m, pair.now_ns);
 }
 

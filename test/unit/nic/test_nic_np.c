@@ -238,6 +238,8 @@ TEST(marks_meanwhile_are_answered_by_the_cnp_on_its_way)
 
 TEST(port_sends_no_two_cnps_closer_than_it_can)
 {
+	struct roce_path path = host_path(2, 1, PAIR_QPN + 1);
+
 	solo.params.np.np_min_time_between_cnps_us = 0;
 	solo.params.np.np_min_port_cnp_interval_ns = 5 * NS_PER_US;
 	start(NP_PER_QP);
@@ -251,18 +253,7 @@ TEST(port_sends_no_two_cnps_closer_than_it_can)
 	/* Other control frames do not wait for it. */
 	solo.now_ns += NS_PER_US;
 	feed(solo.now_ns, 0, ECN_CE);
-	solo_feed_on(&solo,
-		     &(struct roce_path){.src_mac = {2, 0, 0, 0, 0, 2},
-					 .dst_mac = {2, 0, 0, 0, 0, 1},
-					 .src_ip = {10, 0, 0, 2},
-					 .dst_ip = {10, 0, 0, 1},
-					 .ip_version = 4,
-					 .dscp = 26,
-					 .ecn = ECN_ECT0,
-					 .ttl = 64,
-					 .udp_sport = 0xC242,
-					 .dest_qp = PAIR_QPN + 1,
-					 .pkey = PKEY_DEFAULT},
+	solo_feed_on(&solo, &path,
 		     &(struct roce_fields){.opcode = RC_WRITE_ONLY,
 					   .psn = psn[1]++,
 					   .ack_req = true,

@@ -56,6 +56,14 @@ read_qp(void)
 	return qp;
 }
 
+static void
+lose_response(uint64_t frame)
+{
+	pair.mishap.from = 1;
+	pair.mishap.frame = frame;
+	pair.mishap.fate = FATE_LOSE;
+}
+
 /* Nothing is left to do, and both ends counted each message once. */
 static void
 expect_complete(const struct nic_qp_params *qp, uint64_t payload_bytes)
@@ -198,9 +206,7 @@ TEST(gap_is_asked_for_from_the_first_missing_response_on)
 {
 	struct nic_qp_params qp = read_qp();
 
-	pair.mishap.from = 1;
-	pair.mishap.frame = 1;
-	pair.mishap.fate = FATE_LOSE;
+	lose_response(1);
 	qp.messages = 2;
 	pair_play(&pair, 64, &qp);
 	assert_int_equal(script.n_requests, 4);
@@ -228,9 +234,7 @@ TEST(read_that_is_asked_again_is_no_round_trip)
 	struct nic_qp_params qp = read_qp();
 
 	qp.messages = 1;
-	pair.mishap.from = 1;
-	pair.mishap.frame = 0;
-	pair.mishap.fate = FATE_LOSE;
+	lose_response(0);
 	pair_play(&pair, 64, &qp);
 	assert_int_equal(script.n_requests, 2);
 	assert_true(pair_info(&pair, 0, 0).done);
@@ -243,9 +247,7 @@ TEST(lost_tail_is_asked_for_by_the_timer)
 {
 	struct nic_qp_params qp = read_qp();
 
-	pair.mishap.from = 1;
-	pair.mishap.frame = 2;
-	pair.mishap.fate = FATE_LOSE;
+	lose_response(2);
 	qp.messages = 1;
 	pair_play(&pair, 64, &qp);
 	assert_int_equal(nic_stats(pair.nic[0])->local_ack_timeout_err, 1);

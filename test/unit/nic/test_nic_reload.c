@@ -208,21 +208,12 @@ TEST(an_open_loop_takes_another_load_and_no_arrears)
 static void
 feed_cnp(void)
 {
-	struct roce_path path = {
-		.ip_version = 4,
-		.src_ip = {10, 0, 0, 2},
-		.dst_ip = {10, 0, 0, 1},
-		.src_mac = {2, 0, 0, 0, 0, 2},
-		.dst_mac = {2, 0, 0, 0, 0, 1},
-		.dest_qp = PAIR_QPN,
-		.udp_sport = 50000,
-		.dscp = 48,
-		.ttl = 64,
-		.pkey = PKEY_DEFAULT,
-	};
+	struct roce_path path = host_path(2, 1, PAIR_QPN);
 	const struct roce_fields fields = {.opcode = ROCE_CNP, .becn = true};
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pair.pools.control);
 
+	path.dscp = 48;
+	path.ecn = ECN_NOT_ECT;
 	rte_pktmbuf_append(m,
 			   (uint16_t)roce_build(rte_pktmbuf_mtod(m, uint8_t *),
 						rte_pktmbuf_tailroom(m), &path, &fields, NULL, 0));

@@ -288,17 +288,7 @@ TEST(placed_qps_are_found_from_any_node)
 
 TEST(number_of_nobody_crosses_once_and_is_dropped)
 {
-	struct roce_path path = {
-		.src_mac = {2, 0, 0, 0, 0, 2},
-		.dst_mac = {2, 0, 0, 0, 0, 1},
-		.src_ip = {10, 0, 0, 2},
-		.dst_ip = {10, 0, 0, 1},
-		.ip_version = 4,
-		.ttl = 64,
-		.udp_sport = 0xC242,
-		.dest_qp = PAIR_QPN + 7,
-		.pkey = PKEY_DEFAULT,
-	};
+	struct roce_path path = host_path(2, 1, PAIR_QPN + 7);
 	struct roce_fields fields = {.opcode = RC_ACK};
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pools.control);
 	size_t len;

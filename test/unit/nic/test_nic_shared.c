@@ -139,26 +139,17 @@ host_run(struct host *h, uint64_t until_ns)
 static void
 feed(struct host *h, uint32_t qp, uint8_t ecn, uint16_t bytes)
 {
-	struct roce_path path = {
-		.src_mac = {2, 0, 0, 0, 0, 2},
-		.dst_mac = {2, 0, 0, 0, 0, 1},
-		.src_ip = {10, 0, 0, (uint8_t)(2 + qp / 2)},
-		.dst_ip = {10, 0, 0, 1},
-		.ip_version = 4,
-		.dscp = 26,
-		.ecn = ecn,
-		.ttl = 64,
-		.udp_sport = 0xC242,
-		.dest_qp = PAIR_QPN + qp,
-		.pkey = PKEY_DEFAULT,
-	};
+	struct roce_path path = host_path(2, 1, PAIR_QPN + qp);
 	struct roce_fields data = {
 		.opcode = RC_WRITE_ONLY, .psn = h->psn[qp]++, .reth_dma_bytes = bytes};
 	struct node *to = h->nodes[qp % h->n_nodes];
 	struct rte_mbuf *m = rte_pktmbuf_alloc(h->pools.control);
 	uint8_t payload[1024] = {0};
-	size_t n = roce_build(rte_pktmbuf_mtod(m, uint8_t *), 1200, &path, &data, payload, bytes);
+	size_t n;
 
+	path.src_ip[3] = (uint8_t)(2 + qp / 2);
+	path.ecn = ecn;
+	n = roce_build(rte_pktmbuf_mtod(m, uint8_t *), 1200, &path, &data, payload, bytes);
 	assert_true(n > 0);
 	rte_pktmbuf_append(m, (uint16_t)n);
 	to->ops->rx(to, 0, &m, 1, h->now_ns);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "host_path.h"
 #include "unit/cases.h"
 #include "unit/wire/roce_plain.h"
 #include "unit/wire/roce_random.h"
@@ -73,17 +74,7 @@ expect(const char *what, const uint8_t *buf, size_t len, enum roce_verdict want)
 static size_t
 simple(uint8_t *buf, uint8_t opcode, uint16_t payload_bytes)
 {
-	struct roce_path path = {
-		.src_ip = {10, 0, 0, 1},
-		.dst_ip = {10, 0, 0, 2},
-		.ip_version = 4,
-		.dscp = 26,
-		.ecn = ECN_ECT0,
-		.ttl = 64,
-		.udp_sport = 49730,
-		.dest_qp = 0x22,
-		.pkey = PKEY_DEFAULT,
-	};
+	struct roce_path path = host_path(1, 2, 0x22);
 	struct roce_fields f = {.opcode = opcode, .migreq = true, .psn = 7};
 
 	return roce_build(buf, ROOM, &path, &f, pattern, payload_bytes);

@@ -74,6 +74,24 @@ TEST(stamped_frames_equal_built_ones_at_every_mtu_and_opcode)
 	}
 }
 
+/* A template for a random path, and a shape of one opcode made from it. */
+struct shaped {
+	struct roce_template t;
+	struct roce_shape shape;
+	struct roce_ends ends;
+};
+
+static void
+random_shaped(struct prng *r, struct shaped *p, const struct roce_payload *payload, uint8_t opcode)
+{
+	struct roce_path path;
+
+	random_path(r, &path);
+	p->ends = roce_path_ends(&path);
+	roce_template_init(&p->t, &path);
+	roce_shape_init(&p->shape, &p->t, payload, opcode);
+}
+
 /* Middle and Last packets carry nothing but the BTH. */
 TEST(frames_of_a_shape_equal_stamped_ones)
 {
@@ -88,25 +106,20 @@ TEST(frames_of_a_shape_equal_stamped_ones)
 	for (unsigned int i = 0; i < 4000; i++) {
 		struct roce_fields f = {.opcode = plain[prng_below(&r, 6)], .migreq = true};
 		uint16_t bytes = lengths[i / 800];
-		struct roce_template t;
-		struct roce_shape shape;
-		struct roce_path path;
-		struct roce_ends ends;
+		struct shaped p;
 		unsigned int hdr;
 
 		if (i % 800 == 0)
 			roce_payload_init(&payload, pattern, bytes);
-		random_path(&r, &path);
+		random_shaped(&r, &p, &payload, f.opcode);
 		f.psn = prng_u32(&r);
 		f.ack_req = coin(&r);
-		ends = roce_path_ends(&path);
-		roce_template_init(&t, &path);
-		roce_shape_init(&shape, &t, &payload, f.opcode);
 		memset(want, (int)i, sizeof(want));
 		memset(got, (int)i, sizeof(got));
-		hdr = roce_template_stamp(&t, &ends, &payload, &f, want + 200);
-		assert_int_equal(roce_shape_stamp(&shape, &ends, f.psn, f.ack_req, got + 200), hdr);
-		assert_int_equal(shape.frame_bytes, hdr + bytes + ICRC_BYTES);
+		hdr = roce_template_stamp(&p.t, &p.ends, &payload, &f, want + 200);
+		assert_int_equal(roce_shape_stamp(&p.shape, &p.ends, f.psn, f.ack_req, got + 200),
+				 hdr);
+		assert_int_equal(p.shape.frame_bytes, hdr + bytes + ICRC_BYTES);
 		assert_memory_equal(got + 200 - hdr, want + 200 - hdr, hdr + bytes + ICRC_BYTES);
 		assert_int_equal(got[200 - ROCE_MAX_HDR_BYTES - 1], (uint8_t)i);
 		assert_int_equal(got[200 + bytes + ICRC_BYTES], (uint8_t)i);
@@ -126,25 +139,19 @@ TEST(cnps_of_a_shape_equal_stamped_ones)
 	roce_payload_init(&none, NULL, 0);
 	roce_payload_init(&body, zeros, sizeof(zeros));
 	for (unsigned int i = 0; i < 1000; i++) {
-		struct roce_template t;
-		struct roce_shape shape;
-		struct roce_path path;
-		struct roce_ends ends;
+		struct shaped p;
 		unsigned int hdr;
 
-		random_path(&r, &path);
-		ends = roce_path_ends(&path);
-		roce_template_init(&t, &path);
-		roce_shape_init(&shape, &t, &body, ROCE_CNP);
+		random_shaped(&r, &p, &body, ROCE_CNP);
 		memset(want, 0, sizeof(want));
 		memset(got, 0, sizeof(got));
-		hdr = roce_template_stamp(&t, &ends, &none, &cnp, want + 200 + CNP_BODY_BYTES);
-		ends.dest_qp |= ROCE_SHAPE_BECN;
-		assert_int_equal(roce_shape_stamp(&shape, &ends, 0, false, got + 200),
+		hdr = roce_template_stamp(&p.t, &p.ends, &none, &cnp, want + 200 + CNP_BODY_BYTES);
+		p.ends.dest_qp |= ROCE_SHAPE_BECN;
+		assert_int_equal(roce_shape_stamp(&p.shape, &p.ends, 0, false, got + 200),
 				 hdr - CNP_BODY_BYTES);
-		assert_int_equal(shape.frame_bytes, hdr + ICRC_BYTES);
+		assert_int_equal(p.shape.frame_bytes, hdr + ICRC_BYTES);
 		assert_memory_equal(got + 200 + CNP_BODY_BYTES - hdr,
-				    want + 200 + CNP_BODY_BYTES - hdr, shape.frame_bytes);
+				    want + 200 + CNP_BODY_BYTES - hdr, p.shape.frame_bytes);
 	}
 }
 
@@ -160,28 +167,22 @@ TEST(acks_of_a_shape_equal_stamped_ones)
 	roce_payload_init(&aeth, zeros, sizeof(zeros));
 	for (unsigned int i = 0; i < 1000; i++) {
 		struct roce_fields f = {.opcode = RC_ACK, .migreq = true};
-		struct roce_template t;
-		struct roce_shape shape;
-		struct roce_path path;
-		struct roce_ends ends;
+		struct shaped p;
 		unsigned int hdr;
 
-		random_path(&r, &path);
+		random_shaped(&r, &p, &aeth, RC_ACK);
 		f.psn = prng_u32(&r) & PSN_MASK;
 		f.aeth_syndrome = (uint8_t)prng_u32(&r);
 		f.aeth_msn = prng_u32(&r) & 0xFFFFFFu;
-		ends = roce_path_ends(&path);
-		roce_template_init(&t, &path);
-		roce_shape_init(&shape, &t, &aeth, RC_ACK);
 		memset(want, (int)i, sizeof(want));
 		memset(got, (int)i, sizeof(got));
-		hdr = roce_template_stamp(&t, &ends, &none, &f, want + 200);
-		assert_int_equal(roce_shape_stamp_ack(&shape, &ends, f.psn,
+		hdr = roce_template_stamp(&p.t, &p.ends, &none, &f, want + 200);
+		assert_int_equal(roce_shape_stamp_ack(&p.shape, &p.ends, f.psn,
 						      (uint32_t)f.aeth_syndrome << 24 | f.aeth_msn,
 						      got + 200 - AETH_BYTES),
 				 hdr - AETH_BYTES);
-		assert_int_equal(shape.frame_bytes, hdr + ICRC_BYTES);
-		assert_memory_equal(got + 200 - hdr, want + 200 - hdr, shape.frame_bytes);
+		assert_int_equal(p.shape.frame_bytes, hdr + ICRC_BYTES);
+		assert_memory_equal(got + 200 - hdr, want + 200 - hdr, p.shape.frame_bytes);
 	}
 }
 
