@@ -210,32 +210,31 @@ TEST(a_reply_that_does_not_fit_is_none)
 	assert_reply("/quench/huge", "null");
 }
 
+static void
+assert_wrong_number(const char *command, const char *error)
+{
+	char expected[256];
+
+	snprintf(expected, sizeof(expected),
+		 "{\"error\":\"%s\",\"expected\":\"a number from 1 to 9\","
+		 "\"usage\":\"/quench/numbers,A[,B]\"}",
+		 error);
+	assert_reply(command, expected);
+}
+
 TEST(wrong_parameters_are_told_what_was_expected)
 {
-	static const struct {
-		const char *command, *error;
-	} cases[] = {
-		{"/quench/numbers", "A is missing"},
-		{"/quench/numbers,0", "A = 0"},
-		{"/quench/numbers,10", "A = 10"},
-		{"/quench/numbers,x", "A = x"},
-		{"/quench/numbers, 1", "A =  1"},
-		{"/quench/numbers,+1", "A = +1"},
-		{"/quench/numbers,\xff\t", "A = ??"},
-		{"/quench/numbers,99999999999999999999999", "A = 99999999999999999999999"},
-	};
-
 	assert_reply("/quench/numbers,3", "{\"a\":3,\"b\":5}");
 	assert_reply("/quench/numbers,3,0", "{\"a\":3,\"b\":0}");
-	for (unsigned int i = 0; i < ARRAY_LEN(cases); i++) {
-		char expected[256];
-
-		snprintf(expected, sizeof(expected),
-			 "{\"error\":\"%s\",\"expected\":\"a number from 1 to 9\","
-			 "\"usage\":\"/quench/numbers,A[,B]\"}",
-			 cases[i].error);
-		assert_reply(cases[i].command, expected);
-	}
+	assert_wrong_number("/quench/numbers", "A is missing");
+	assert_wrong_number("/quench/numbers,0", "A = 0");
+	assert_wrong_number("/quench/numbers,10", "A = 10");
+	assert_wrong_number("/quench/numbers,x", "A = x");
+	assert_wrong_number("/quench/numbers, 1", "A =  1");
+	assert_wrong_number("/quench/numbers,+1", "A = +1");
+	assert_wrong_number("/quench/numbers,\xff\t", "A = ??");
+	assert_wrong_number("/quench/numbers,99999999999999999999999",
+			    "A = 99999999999999999999999");
 	assert_reply("/quench/numbers,3,4,5",
 		     "{\"error\":\"/quench/numbers has too many parameters\",\"expected\":"
 		     "\"at most 2 parameters, each of which is short\","

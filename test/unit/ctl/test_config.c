@@ -361,30 +361,30 @@ TEST(layers_stand_over_each_other)
 	config_close(cfg);
 }
 
+/* A layer with this key is refused with a line that begins so. */
+static void
+layer_is_refused(const struct config *cfg, const char *set, const char *error)
+{
+	struct config_error err;
+	struct config *over = config_over(cfg, "top", &err);
+	struct thing t = {0};
+	int rc = config_set(over, set, &err);
+
+	if (rc == 0)
+		rc = read_thing(over, &t, &err);
+	assert_int_equal(rc, -EINVAL);
+	assert_memory_equal(err.text, error, strlen(error));
+	config_close(over);
+}
+
 TEST(errors_of_a_layer_have_its_name)
 {
-	static const struct {
-		const char *set, *expected;
-	} rows[] = {
-		{"thing.rate_bps=1X", "top: [thing] rate_bps = 1X: expected a rate"},
-		{"thing.rate=1G", "top: [thing] rate = 1G: expected a known key"},
-		{"other.rate=1G", "top: [other]: expected a known section"},
-		{"rate=1G", "top: rate=1G: expected SECTION.KEY=VALUE"},
-	};
 	struct config *cfg = open_text("[thing]\nrate_mbps = 10000\n");
 
-	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
-		struct config_error err;
-		struct config *over = config_over(cfg, "top", &err);
-		struct thing t = {0};
-		int rc = config_set(over, rows[i].set, &err);
-
-		if (rc == 0)
-			rc = read_thing(over, &t, &err);
-		assert_int_equal(rc, -EINVAL);
-		assert_memory_equal(err.text, rows[i].expected, strlen(rows[i].expected));
-		config_close(over);
-	}
+	layer_is_refused(cfg, "thing.rate_bps=1X", "top: [thing] rate_bps = 1X: expected a rate");
+	layer_is_refused(cfg, "thing.rate=1G", "top: [thing] rate = 1G: expected a known key");
+	layer_is_refused(cfg, "other.rate=1G", "top: [other]: expected a known section");
+	layer_is_refused(cfg, "rate=1G", "top: rate=1G: expected SECTION.KEY=VALUE");
 	config_close(cfg);
 }
 
