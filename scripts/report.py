@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Draw the report of a quench-lab run: scripts/report.py DIR, with DIR as written by quench-lab --out DIR.
+"""Draw the report of a quench-lab run: scripts/report.py DIR, where DIR is a folder of quench-lab --out.
 
 Writes report.html (one file, opens without a network) and each plot as .svg and .png into DIR.
-Exit code 2, with one line, when a file is missing or is not what doc/interface.md says.
+Exit code 2, with one line, when a file is missing or malformed (doc/interface.md).
 """
 import pathlib
 import signal
