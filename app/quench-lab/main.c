@@ -40,8 +40,8 @@ on_signal(int number)
 }
 
 /*
- * EAL without devices and shared memory. EAL pins the process to the first CPU, where all runs
- * would meet, so the CPUs that it may use are restored.
+ * Start EAL without devices and shared memory. EAL pins the process to the first CPU, which all
+ * concurrent runs would share. So restore the set of allowed CPUs.
  */
 static int
 start_eal(uint32_t n_switches)
@@ -122,7 +122,7 @@ on_event(void *arg, const struct event_params *e, uint64_t now_ns)
 		lab_explain_set(ctx->explain, e, now_ns);
 		return;
 	}
-	/* A dump that finds no memory is missing in the list. */
+	/* Without memory for a dump, the list omits it. */
 	(void)dumps_take(&ctx->run->dumps, ctx->run->net, e, now_ns);
 }
 

@@ -19,7 +19,7 @@ struct flow_life {
 	struct flow_entry *entry;
 	unsigned int users; /* configurations that contain it */
 	struct nic_flow flow;
-	uint64_t came_ns, left_ns; /* NEVER_NS: not yet */
+	uint64_t added_ns, removed_ns; /* NEVER_NS: not yet */
 	struct nic_flow_place places[];
 };
 
@@ -27,12 +27,12 @@ int
 flow_registry_open(struct flow_registry *registry, struct nic_nodes *nodes, uint32_t max_qps)
 {
 	registry->nodes = nodes;
-	registry->room = (uint32_t)min_u64(max_qps, MOST_FLOWS);
-	registry->lives = calloc(registry->room, sizeof(*registry->lives));
+	registry->capacity = (uint32_t)min_u64(max_qps, MOST_FLOWS);
+	registry->lives = calloc(registry->capacity, sizeof(*registry->lives));
 	if (registry->lives == NULL || pthread_rwlock_init(&registry->lock, NULL) != 0)
 		return -ENOMEM;
 	for (uint16_t i = 0; i < nodes->plan.n_lcores; i++)
-		if (nic_take_flows(nodes->node[i], registry->room) != 0)
+		if (nic_take_flows(nodes->node[i], registry->capacity) != 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -61,7 +61,7 @@ flow_registry_close(struct flow_registry *registry)
 {
 	if (registry->nodes == NULL)
 		return;
-	for (uint32_t i = 0; registry->lives != NULL && i < registry->room; i++)
+	for (uint32_t i = 0; registry->lives != NULL && i < registry->capacity; i++)
 		free_life(registry->lives[i]);
 	for (uint32_t i = 0; i < registry->n_entries; i++)
 		free_entry(registry->entries[i]);
@@ -96,26 +96,26 @@ read_ns(const uint64_t *at_ns)
 void
 flow_registry_added(struct flow_registry *registry, uint32_t flow_id, uint64_t now_ns)
 {
-	__atomic_store_n(&registry->lives[flow_id]->came_ns, now_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&registry->lives[flow_id]->added_ns, now_ns, __ATOMIC_RELAXED);
 }
 
 void
 flow_registry_removed(struct flow_registry *registry, uint32_t flow_id, uint64_t now_ns)
 {
-	__atomic_store_n(&registry->lives[flow_id]->left_ns, now_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&registry->lives[flow_id]->removed_ns, now_ns, __ATOMIC_RELAXED);
 }
 
 uint64_t
 flow_registry_added_ns(const struct flow_registry *registry, uint32_t flow_id)
 {
-	return read_ns(&registry->lives[flow_id]->came_ns);
+	return read_ns(&registry->lives[flow_id]->added_ns);
 }
 
 static uint64_t
 life_active_ns(const struct flow_life *life, uint64_t now_ns)
 {
-	uint64_t from_ns = read_ns(&life->came_ns);
-	uint64_t until_ns = min_u64(now_ns, read_ns(&life->left_ns));
+	uint64_t from_ns = read_ns(&life->added_ns);
+	uint64_t until_ns = min_u64(now_ns, read_ns(&life->removed_ns));
 
 	if (life->flow.qp.requester)
 		from_ns = max_u64(from_ns, life->flow.qp.start_ns);
@@ -160,7 +160,7 @@ add_pacing(const struct flow_registry *registry, uint32_t id, struct nic_pacing 
 	return any;
 }
 
-/* A pause stops all lcores alike, but not all have QPs of the flow. */
+/* A pause stops all lcores at the same time, but only some lcores have QPs of the flow. */
 static uint64_t
 life_paused_ns(const struct flow_registry *registry, uint32_t id, uint64_t now_ns)
 {
@@ -248,7 +248,8 @@ is_over(const struct flow_registry *registry, uint32_t id)
 
 	/* No node knows a flow that was never added. */
 	for (uint16_t i = 0;
-	     over && read_ns(&life->came_ns) != NEVER_NS && i < registry->nodes->plan.n_lcores; i++)
+	     over && read_ns(&life->added_ns) != NEVER_NS && i < registry->nodes->plan.n_lcores;
+	     i++)
 		over = nic_flow_is_free(registry->nodes->node[i], id);
 	return over;
 }
@@ -280,7 +281,7 @@ unlink_life(struct flow_registry *registry, uint32_t id)
 	e->earlier_pacing = pacing;
 	e->earlier_active_ns += life_active_ns(life, NEVER_NS);
 	e->earlier_paused_ns = max_u64(e->earlier_paused_ns,
-				       life_paused_ns(registry, id, read_ns(&life->left_ns)));
+				       life_paused_ns(registry, id, read_ns(&life->removed_ns)));
 	for (uint32_t i = 0; i < e->n_ids; i++)
 		if (e->ids[i] == id)
 			e->ids[i] = e->ids[--e->n_ids];
@@ -293,7 +294,7 @@ end_life(struct flow_registry *registry, uint32_t id)
 	struct flow_life *life = registry->lives[id];
 	uint32_t first = life->flow.first_number, n = life->flow.qp_count;
 
-	if (read_ns(&life->came_ns) != NEVER_NS) {
+	if (read_ns(&life->added_ns) != NEVER_NS) {
 		unlink_life(registry, id);
 	} else {
 		pthread_rwlock_wrlock(&registry->lock);
@@ -303,7 +304,7 @@ end_life(struct flow_registry *registry, uint32_t id)
 		pthread_rwlock_unlock(&registry->lock);
 	}
 	for (uint32_t i = 0; registry->nodes->placed && i < n; i++)
-		nic_share_take_out(registry->nodes->share, first + i);
+		nic_share_unassign(registry->nodes->share, first + i);
 	for (uint16_t i = 0; i < registry->nodes->plan.n_lcores; i++) {
 		nic_forget_flow(registry->nodes->node[i], id);
 		if (registry->nodes->placed && life->places[i].n_qps > 0)
@@ -344,8 +345,8 @@ find_entry(const struct flow_registry *registry, const char *name)
 static int
 grow_entries(struct flow_registry *registry)
 {
-	uint32_t room = registry->entries_room == 0 ? 16 : 2 * registry->entries_room;
-	struct flow_entry **entries = calloc(room, sizeof(struct flow_entry *)), **before;
+	uint32_t capacity = registry->entries_capacity == 0 ? 16 : 2 * registry->entries_capacity;
+	struct flow_entry **entries = calloc(capacity, sizeof(struct flow_entry *)), **before;
 
 	if (entries == NULL)
 		return -ENOMEM;
@@ -355,7 +356,7 @@ grow_entries(struct flow_registry *registry)
 	pthread_rwlock_wrlock(&registry->lock);
 	before = registry->entries;
 	registry->entries = entries;
-	registry->entries_room = room;
+	registry->entries_capacity = capacity;
 	pthread_rwlock_unlock(&registry->lock);
 	free(before);
 	return 0;
@@ -366,7 +367,7 @@ add_entry(struct flow_registry *registry, const char *name)
 {
 	struct flow_entry *e = NULL;
 
-	if (registry->n_entries < registry->entries_room || grow_entries(registry) == 0)
+	if (registry->n_entries < registry->entries_capacity || grow_entries(registry) == 0)
 		e = calloc(1, sizeof(*e));
 	if (e == NULL)
 		return NULL;
@@ -435,7 +436,7 @@ find_places(struct flow_registry *registry, struct flow_life *life)
 	for (uint32_t i = 0; n->placed && i < life->flow.qp_count; i++) {
 		uint16_t at = nodes_home(n, &life->flow, i);
 
-		nic_share_put(n->share, first + i, (struct nic_home){at, next[at]++});
+		nic_share_assign(n->share, first + i, (struct nic_location){at, next[at]++});
 	}
 	return 0;
 }
@@ -464,12 +465,12 @@ begin_life(struct flow_registry *registry, struct nic_flow *flow)
 	uint32_t id = 0;
 	int rc = life == NULL ? -ENOMEM : 0;
 
-	while (id < registry->room && registry->lives[id] != NULL)
+	while (id < registry->capacity && registry->lives[id] != NULL)
 		id++;
-	if (rc == 0 && id == registry->room)
+	if (rc == 0 && id == registry->capacity)
 		rc = -ENOSPC;
 	if (rc == 0) {
-		life->came_ns = life->left_ns = NEVER_NS;
+		life->added_ns = life->removed_ns = NEVER_NS;
 		life->flow = *flow;
 		life->flow.id = id;
 		/* The data path reads the message sizes for as long as the flow lives. */
@@ -562,7 +563,7 @@ flow_registry_assign(struct flow_registry *registry, const struct config *cfg,
 
 		flow->id = same != NULL ? same->id : ID_NONE;
 		flow->first_number = same != NULL ? same->first_number : NUMBER_NONE;
-		flow->came_ns = same != NULL ? same->came_ns : 0;
+		flow->added_ns = same != NULL ? same->added_ns : 0;
 	}
 	names_free(&names);
 	rc = begin_lives(registry, cfg, next, err);

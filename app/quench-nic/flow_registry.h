@@ -29,12 +29,12 @@
 /* Counters of an entry at the last sample. Main lcore only. */
 struct flow_mark {
 	uint64_t wire_bytes, payload_bytes;
-	struct nic_times *times; /* NULL: not measured, or nobody reads them */
+	struct nic_times *times; /* NULL: not measured, or no output needs them */
 	bool gone;               /* reported as removed */
 };
 
 struct flow_entry {
-	struct nic_flow flow; /* as it was last configured, without cdf */
+	struct nic_flow flow; /* configuration of the flow's latest life, without cdf */
 	uint32_t *ids;        /* present lives */
 	uint32_t n_ids;
 	/* of ended lives */
@@ -51,9 +51,9 @@ struct flow_registry {
 	struct nic_nodes *nodes;
 	pthread_rwlock_t lock;
 	struct flow_life **lives; /* room of them, by flow_id; NULL: free */
-	uint32_t room, n_ids;     /* flow_ids are below n_ids */
+	uint32_t capacity, n_ids; /* flow_ids are below n_ids */
 	struct flow_entry **entries;
-	uint32_t n_entries, entries_room;
+	uint32_t n_entries, entries_capacity;
 	struct names entry_names;
 	struct ranges numbers;                    /* QP numbers, counted from first_qpn */
 	struct ranges items[NIC_SHARE_MAX_NODES]; /* QP items of each node, if placed by RSS */
@@ -93,10 +93,14 @@ bool flow_registry_times(const struct flow_registry *registry, const struct flow
 			 struct nic_times *sum);
 bool flow_registry_pacing(const struct flow_registry *registry, const struct flow_entry *e,
 			  struct nic_pacing *sum);
-/** Time during which pause frames stopped its data. */
+/**
+ * Time during which pause frames stopped the flow's data.
+ */
 uint64_t flow_registry_paused_ns(const struct flow_registry *registry, const struct flow_entry *e,
 				 uint64_t now_ns);
-/** Time during which it could send. */
+/**
+ * Time during which the flow was allowed to send.
+ */
 uint64_t flow_registry_active_ns(const struct flow_registry *registry, const struct flow_entry *e,
 				 uint64_t now_ns);
 

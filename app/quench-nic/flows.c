@@ -14,7 +14,7 @@
 #include "ctl/results/flow_results.h"
 #include "quench-nic/totals.h"
 
-/* Lines of more flows would hide the port's line. */
+/* With more flows, their lines would hide the line of the port. */
 #define MOST_LINES 8
 /* Rows of the table at the end. */
 #define MOST_ROWS 64
@@ -95,14 +95,14 @@ flows_close(struct flows *f)
 static bool
 show(struct flows *f, struct flow_shown one)
 {
-	if (f->n_shown == f->shown_room) {
-		unsigned int room = f->shown_room == 0 ? 16 : 2 * f->shown_room;
-		struct flow_shown *shown = realloc(f->shown, room * sizeof(*shown));
+	if (f->n_shown == f->shown_capacity) {
+		unsigned int capacity = f->shown_capacity == 0 ? 16 : 2 * f->shown_capacity;
+		struct flow_shown *shown = realloc(f->shown, capacity * sizeof(*shown));
 
 		if (shown == NULL)
 			return false;
 		f->shown = shown;
-		f->shown_room = room;
+		f->shown_capacity = capacity;
 	}
 	f->shown[f->n_shown++] = one;
 	return true;
@@ -207,7 +207,7 @@ uint64_t
 flows_active_ns(const struct nic_flow *flow, uint64_t elapsed_ns)
 {
 	return sub_sat(elapsed_ns,
-		       max_u64(flow->came_ns, flow->qp.requester ? flow->qp.start_ns : 0));
+		       max_u64(flow->added_ns, flow->qp.requester ? flow->qp.start_ns : 0));
 }
 
 static void
@@ -277,7 +277,10 @@ sample_flow(struct flows *f, const struct flow_shown *shown, FILE *out, uint64_t
 		.paused_ns = flow_registry_paused_ns(f->registry, e, now_ns),
 	};
 
-	/* Report a removed flow once more, then only while it still moves bytes. */
+	/*
+	 * Report a removed flow once more after its removal, and then only while it still sends or
+	 * receives.
+	 */
 	if (shown->gone && last->gone && wire == last->wire_bytes)
 		return;
 	if (f->flows_csv != NULL)

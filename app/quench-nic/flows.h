@@ -32,7 +32,7 @@ struct flows {
 	FILE *flows_csv, *port_csv, *times_csv; /* NULL: none */
 	uint64_t last_ns;
 	struct flow_shown *shown; /* by flows_list(): config's in its order, then removed ones */
-	unsigned int n_shown, shown_room;
+	unsigned int n_shown, shown_capacity;
 	struct nic_times *all, *interval; /* scratch: one flow, over all lcores */
 };
 

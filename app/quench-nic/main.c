@@ -26,7 +26,7 @@
 
 static struct quench_nic {
 	struct nic_version *first; /* in force when the nodes begin to run */
-	struct active_config live;
+	struct active_config active;
 	struct nic_config_context config_context;
 	struct nic_nodes nodes;
 	struct flow_registry registry;
@@ -97,13 +97,13 @@ failed_qps(void)
 static bool
 is_done(const struct run_app *app)
 {
-	const struct config_version *v = active_config_hold(&nic.live);
+	const struct config_version *v = active_config_hold(&nic.active);
 	/* Without a requester that ends by itself there is nothing to wait for. */
 	bool done = ((const struct nic_version *)v)->ends && nodes_are_done(&nic.nodes);
 	bool completed = done && failed_qps() == 0;
 
 	(void)app;
-	active_config_release(&nic.live, v);
+	active_config_release(&nic.active, v);
 	if (completed && !nic.said_completed)
 		say("all messages completed");
 	nic.said_completed = completed;
@@ -187,7 +187,7 @@ run_nic(const struct opts *opts)
 		.endpoints = nic_endpoints,
 		.n_endpoints = nic_endpoints_n,
 		.program = &nic.tracing,
-		.live = &nic.live,
+		.active = &nic.active,
 	};
 	struct run_app app = {
 		.node = nic.nodes.node[0],
@@ -218,7 +218,7 @@ run_nic(const struct opts *opts)
 	say_running();
 	say_measures();
 	rc = run_node(&app, &nic.result);
-	last = active_config_hold(&nic.live);
+	last = active_config_hold(&nic.active);
 	check_neighbours();
 	port_check_hidden_pause(nic.nodes.ethdev, nic_total_stats(&app).rx_pause_frames);
 	if (rc == 0 && opts->trace != NULL)
@@ -227,7 +227,7 @@ run_nic(const struct opts *opts)
 		rc = report_write(nic_report(&app, &nic.result, &nic.flows), opts->json);
 	if (rc == 0 && opts->stats_interval_ns > 0)
 		flows_end(&nic.flows, run_stats_file(opts), nic.result.elapsed_ns);
-	active_config_release(&nic.live, last);
+	active_config_release(&nic.active, last);
 	/* Close the files even after an error. */
 	closed = flows_close(&nic.flows);
 	if (rc == 0)
@@ -258,7 +258,7 @@ start(const struct opts *opts)
 	rc = run_start(opts);
 	if (rc != 0)
 		return rc;
-	nic.config_context = (struct nic_config_context){.live = &nic.live,
+	nic.config_context = (struct nic_config_context){.active = &nic.active,
 							 .nodes = &nic.nodes,
 							 .registry = &nic.registry,
 							 .flows = &nic.flows};
@@ -276,13 +276,13 @@ start_with(struct nic_version *v, const struct opts *opts)
 	int rc = APP_FAILED;
 
 	nic.first = v;
-	if (active_config_init(&nic.live, &nic_config_ops, &nic.config_context, opts->config,
-			       &v->live) != 0) {
+	if (active_config_init(&nic.active, &nic_config_ops, &nic.config_context, opts->config,
+			       &v->version) != 0) {
 		say_error("%s", strerror(ENOMEM));
 	} else {
 		rc = start(opts);
 	}
-	active_config_destroy(&nic.live);
+	active_config_destroy(&nic.active);
 	flow_registry_close(&nic.registry);
 	return rc;
 }

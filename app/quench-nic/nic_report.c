@@ -87,7 +87,7 @@ nic_qp_object(const struct run_app *app, const struct nic_config *config, uint32
 	      uint64_t elapsed_ns)
 {
 	const struct nic_flow *flow = nic_config_flow_of(config, number, NULL);
-	struct nic_home at = nic_share_find(app->share, number);
+	struct nic_location at = nic_share_find(app->share, number);
 
 	return info_object(app->nodes[at.node], at.item, config->nic.first_qpn + number, flow,
 			   flows_active_ns(flow, elapsed_ns));
@@ -98,7 +98,7 @@ nic_add_wait(json_t *o, const struct run_app *app, const struct nic_config *conf
 	     uint64_t now_ns)
 {
 	const struct nic_flow *flow = nic_config_flow_of(config, number, NULL);
-	struct nic_home at = nic_share_find(app->share, number);
+	struct nic_location at = nic_share_find(app->share, number);
 	struct nic_qp_wait h;
 
 	nic_qp_wait(app->nodes[at.node], at.item, &h);
@@ -147,19 +147,19 @@ qp_list(const struct run_app *app, const struct nic_config *config, uint64_t ela
 	uint64_t *omitted)
 {
 	json_t *list = json_array();
-	uint64_t room = app->opts->json_qps;
+	uint64_t left = app->opts->json_qps;
 
 	*omitted = 0;
 	for (unsigned int f = 0; f < config->n_flows; f++) {
 		const struct nic_flow *flow = &config->flows[f];
-		uint32_t shown = (uint32_t)min_u64(flow->qp_count, room);
+		uint32_t shown = (uint32_t)min_u64(flow->qp_count, left);
 
 		for (uint32_t i = 0; i < shown; i++)
 			json_array_append_new(
 				list,
 				nic_qp_object(app, config, flow->first_number + i, elapsed_ns));
 		*omitted += flow->qp_count - shown;
-		room -= shown;
+		left -= shown;
 	}
 	return list;
 }

@@ -43,23 +43,23 @@ failed_qps(struct flow_registry *registry, const struct nic_flow *flow)
 }
 
 static json_t *
-reset_flow(struct telemetry_call *call, struct active_config *live, const struct nic_flow *flow)
+reset_flow(struct telemetry_call *call, struct active_config *active, const struct nic_flow *flow)
 {
-	const struct nic_config_context *l = (const struct nic_config_context *)live->program;
+	const struct nic_config_context *l = (const struct nic_config_context *)active->program;
 	uint32_t failed = failed_qps(l->registry, flow);
 	uint64_t waited_ns;
 	bool in_force;
 	json_t *o;
 
-	if (!active_config_wait(live, live->ops->is_done, NULL) ||
-	    !active_config_wait(live, is_reset, NULL))
+	if (!active_config_wait(active, active->ops->is_done, NULL) ||
+	    !active_config_wait(active, is_reset, NULL))
 		return telemetry_refuse(
 			call, "another try",
 			"nothing was reset: the previous change is not in force yet; try again");
 	for (uint16_t i = 0; i < l->nodes->plan.n_lcores; i++)
 		if (nic_reset_flow(l->nodes->node[i], flow->id) != 0)
 			return telemetry_refuse(call, "more memory", "out of memory");
-	in_force = active_config_wait(live, is_reset, &waited_ns);
+	in_force = active_config_wait(active, is_reset, &waited_ns);
 	say("reset flow %s: %u QPs, of which %u had given up", flow->name, flow->qp_count, failed);
 	o = json_object();
 	json_object_set_new(o, "flow", json_string(flow->name));
@@ -73,19 +73,19 @@ reset_flow(struct telemetry_call *call, struct active_config *live, const struct
 json_t *
 reset_reply(struct telemetry_call *call)
 {
-	struct active_config *live = call->telemetry->live;
+	struct active_config *active = call->telemetry->active;
 	const struct nic_flow *flow;
 	json_t *o;
 
 	if (call->n_args == 0)
 		return telemetry_refuse(call, "the name of a flow", "FLOW is missing");
 	/* No flow is removed during its reset. */
-	flow = find_flow(nic_config_of(active_config_running_begin(live)), call->args[0]);
+	flow = find_flow(nic_config_of(active_config_running_begin(active)), call->args[0]);
 	if (flow != NULL)
-		o = reset_flow(call, live, flow);
+		o = reset_flow(call, active, flow);
 	else
 		o = telemetry_refuse(call, "a flow of /quench/flows that was not removed",
 				     "there is no flow %s", call->args[0]);
-	active_config_running_end(live);
+	active_config_running_end(active);
 	return o;
 }

@@ -89,7 +89,7 @@ apply(const struct nic_nodes *nodes, struct nic_version *v, uint64_t now_ns)
 	for (uint32_t i = 0; i < r->n_added; i++)
 		flow_registry_added(v->registry, r->added[i], now_ns);
 	for (unsigned int i = 0; i < v->config.n_flows; i++)
-		v->config.flows[i].came_ns =
+		v->config.flows[i].added_ns =
 			flow_registry_added_ns(v->registry, v->config.flows[i].id);
 	for (uint16_t i = 0; i < nodes->plan.n_lcores; i++)
 		nic_reload(nodes->node[i], r);
@@ -171,13 +171,13 @@ static struct config_version *
 op_read(void *program, struct config *cfg, struct config_error *err)
 {
 	const struct nic_config_context *l = program;
-	struct nic_version *v = nic_version_read(cfg, nic_config_of(l->live->current), err);
+	struct nic_version *v = nic_version_read(cfg, nic_config_of(l->active->current), err);
 
 	if (v == NULL)
 		return NULL;
 	/* As at start-up. */
 	port_address(l->nodes->ethdev, v->config.nic.mac);
-	return &v->live;
+	return &v->version;
 }
 
 static struct config_version *
@@ -189,7 +189,7 @@ op_set(void *program, const struct config_version *now, struct config *cfg,
 	(void)program;
 	if (v != NULL)
 		v = finish(v, nic_config_set(cfg, nic_config_of(now), &v->config, err), cfg, err);
-	return v == NULL ? NULL : &v->live;
+	return v == NULL ? NULL : &v->version;
 }
 
 static void

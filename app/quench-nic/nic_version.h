@@ -10,7 +10,7 @@
 #include "quench-nic/nodes.h"
 
 struct nic_version {
-	struct config_version live;
+	struct config_version version;
 	struct nic_config config;
 	bool ends;                      /* it has a requester with an end */
 	struct flow_registry *registry; /* has its flows; NULL: not assigned yet */
@@ -33,7 +33,7 @@ int nic_version_begin(struct flow_registry *registry, struct nic_version *v,
 extern const struct active_config_ops nic_config_ops;
 
 struct nic_config_context {
-	const struct active_config *live;
+	const struct active_config *active;
 	const struct nic_nodes *nodes;
 	struct flow_registry *registry;
 	struct flows *flows; /* the main lcore's; follows the active version */

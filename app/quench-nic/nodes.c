@@ -189,7 +189,7 @@ place_qps(struct nic_nodes *n, const struct nic_config *config)
 		return 0;
 	if (!fill_buckets(n, config, qps) || !deal_buckets(n, qps))
 		return 0;
-	rc = nic_share_place(n->share, n->max_qps);
+	rc = nic_share_use_table(n->share, n->max_qps);
 	if (rc != 0)
 		say_error("table of %u QPs: %s", n->max_qps, strerror(-rc));
 	n->placed = rc == 0;

@@ -22,7 +22,7 @@ struct nic_nodes {
 	struct nic_params nic; /* as at start-up */
 	struct node *node[NIC_SHARE_MAX_NODES];
 	struct poll_queues queues[NIC_SHARE_MAX_NODES];
-	struct port_plan plan;   /* n_lcores is the number of nodes */
+	struct port_plan plan;   /* n_lcores: number of lcores, which is also the number of nodes */
 	struct nic_share *share; /* NULL: one node */
 	uint32_t n_qps;          /* at start-up */
 	uint32_t max_qps;
@@ -30,7 +30,7 @@ struct nic_nodes {
 	bool placed;                         /* QPs are placed by RSS */
 	uint16_t lcore[NIC_RSS_MAX_BUCKETS]; /* of each bucket, if placed */
 	uint16_t ethdev;
-	uint16_t n_open; /* open devices: 0 or 1 */
+	uint16_t n_open; /* number of open devices: 0 or 1 */
 	struct port_rss rss;
 	struct rte_mempool *rx_pool;
 	struct nic_pools pools;

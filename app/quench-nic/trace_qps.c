@@ -13,7 +13,7 @@
 static struct traced {
 	char flow[NIC_FLOW_NAME_CHARS + 1];
 	uint32_t qp;
-	struct nic_home at;
+	struct nic_location at;
 } traced[NIC_MAX_TRACES];
 static unsigned int n_traced;
 
@@ -25,7 +25,7 @@ trace_start(struct node *const *nodes, const struct nic_share *share,
 		const struct nic_flow *flow = &config->flows[f];
 
 		for (uint32_t i = 0; i < flow->qp_count && i < flow->trace_qps; i++) {
-			struct nic_home at = nic_share_find(share, flow->first_number + i);
+			struct nic_location at = nic_share_find(share, flow->first_number + i);
 			int rc = nic_trace_qp(nodes[at.node], at.item, NIC_TRACE_ROWS);
 
 			if (rc == 0) {

@@ -36,8 +36,8 @@ tracing_open(struct tracing *t, const struct nic_nodes *nodes)
 			assert(t->n < NIC_MAX_TRACES);
 			t->traced[t->n++] = (struct traced){
 				.trace = traces->trace[i],
-				.number = nic_share_number(nodes->share,
-							   (struct nic_home){at, traces->index[i]}),
+				.number = nic_share_number(
+					nodes->share, (struct nic_location){at, traces->index[i]}),
 				.at = {at, traces->index[i]},
 				.serial = ++t->serials,
 				.configured = true,
@@ -148,7 +148,7 @@ take_out_forgotten(struct tracing *t, uint64_t now_ns)
 static int
 find_or_begin(struct tracing *t, uint32_t number, uint64_t now_ns, struct traced **out)
 {
-	struct nic_home at = nic_share_find(t->nodes->share, number);
+	struct nic_location at = nic_share_find(t->nodes->share, number);
 	struct nic_trace *trace;
 
 	*out = find(t, number);
@@ -157,7 +157,7 @@ find_or_begin(struct tracing *t, uint32_t number, uint64_t now_ns, struct traced
 	if (t->n == NIC_MAX_TRACES)
 		return -ENOSPC;
 	/* Its flow was just added: the QP has no place yet. */
-	if (at.item == NIC_NOWHERE)
+	if (at.item == NIC_NO_ITEM)
 		return -EBUSY;
 	trace = nic_trace_create(at.item, NIC_TRACE_ROWS);
 	if (trace == NULL)
@@ -240,7 +240,7 @@ tracing_release(struct tracing *t)
 void
 tracing_tend(struct tracing *t, uint64_t now_ns)
 {
-	/* Whoever holds the lock does this work too, or reads: look again later. */
+	/* The thread that holds the lock does this work itself or only reads: try again later. */
 	if (now_ns < t->tend_ns || pthread_mutex_trylock(&t->lock) != 0)
 		return;
 	t->tend_ns = now_ns + TEND_NS;

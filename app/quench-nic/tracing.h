@@ -3,8 +3,8 @@
  * Traces of QPs of a running quench-nic: those of trace_qps, and those started over telemetry.
  *
  * A trace started over telemetry has clients and ends with the last of them, or it is turned on and
- * ends when it is turned off. A client may die without ending its trace: a trace that is not turned
- * on also ends when nobody has read its rows for TRACING_LEASE_NS.
+ * ends when it is turned off. A client may die without ending its trace. Therefore a trace that is
+ * not turned on also ends when nobody has read its rows for TRACING_LEASE_NS.
  *
  * Telemetry threads call all functions; the main lcore calls tracing_tend(), which neither waits
  * nor frees. Telemetry threads allocate and free the rings; the QP's lcore starts and stops writing
@@ -30,8 +30,8 @@
 struct traced {
 	struct nic_trace *trace;
 	uint32_t number; /* of the QP, counted from first_qpn; reused once the QP is removed */
-	struct nic_home at;
-	uint32_t serial; /* of this trace: the QP may have had earlier ones */
+	struct nic_location at;
+	uint32_t serial; /* number of this trace; the QP may have had earlier ones */
 	uint32_t clients;
 	bool configured; /* by trace_qps: until the program ends */
 	bool on;         /* turned on: until it is turned off */

@@ -31,7 +31,10 @@
 
 /* Mbufs in a mempool's cache of one lcore, which others cannot get. */
 #define CACHE_MBUFS 1024
-/* Shortest frames in the 4096 bytes of a shard that the others may not see yet (mmu_part.h). */
+/*
+ * Number of shortest frames in the 4096 bytes of use that a shard may not have published yet
+ * (mmu_part.h).
+ */
 #define OWED_MBUFS 64
 /* Data room for a pause frame of 60 bytes. */
 #define PAUSE_ROOM_BYTES 128
@@ -45,7 +48,7 @@ static const struct opts_program program = {
 
 struct quench_switch {
 	struct switch_version *config; /* as of start-up */
-	struct active_config live;
+	struct active_config active;
 	struct switch_config_context config_context;
 	uint16_t ethdevs[SW_MAX_PORTS];
 	uint16_t n_open; /* devices started so far */
@@ -74,8 +77,10 @@ close_switch(struct quench_switch *s, int code)
 	eal_end();
 }
 
-/* Mbufs of the buffer, of devices, bursts and caches, and of the excess of all shards over the
- * buffer (doc/buffer.md). */
+/*
+ * Mbufs needed for the buffer, for devices, bursts and caches, and for the bytes by which shards
+ * may exceed the buffer (doc/buffer.md).
+ */
 static uint32_t
 frames_needed(const struct sw_params *params)
 {
@@ -110,7 +115,7 @@ static int
 create_pools(struct quench_switch *s, const char *path)
 {
 	struct sw_params *params = &s->config->params;
-	uint16_t room = data_room_bytes(params->max_frame_bytes);
+	uint16_t data_room = data_room_bytes(params->max_frame_bytes);
 	struct pkt_pool_params pool = {
 		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
 		.threads = params->shards > 1,
@@ -118,18 +123,18 @@ create_pools(struct quench_switch *s, const char *path)
 	uint32_t frames, own = own_frames_needed(params);
 
 	frames = frames_needed(params);
-	if (create_pool(&s->pools.frames, pool, "frames", frames, room) &&
+	if (create_pool(&s->pools.frames, pool, "frames", frames, data_room) &&
 	    create_pool(&s->pools.clones, pool, "clones", frames, 0) &&
 	    create_pool(&s->pools.lossless_clones, pool, "lossless_clones", frames / 4 + 1, 0) &&
 	    create_pool(&s->pools.pause, pool, "pause", own, PAUSE_ROOM_BYTES) &&
 	    create_pool(&s->pools.own, pool, "own", own, LLDP_MAX_BYTES) &&
-	    create_pool(&s->pools.copies, pool, "copies", own, room))
+	    create_pool(&s->pools.copies, pool, "copies", own, data_room))
 		return 0;
 	say_error("%s: buffer_bytes = %" PRIu64
 		  " at backing_frame_bytes = %u needs %u mbufs of %u bytes: %s "
 		  "(more memory with -m or hugepages, or a smaller buffer)",
-		  path, params->mmu.buffer_bytes, s->config->pool.backing_frame_bytes, frames, room,
-		  rte_strerror(rte_errno));
+		  path, params->mmu.buffer_bytes, s->config->pool.backing_frame_bytes, frames,
+		  data_room, rte_strerror(rte_errno));
 	return APP_FAILED;
 }
 
@@ -196,7 +201,7 @@ open_switch(struct quench_switch *s, const char *path)
 static const struct sw_params *
 params_in_force(const struct quench_switch *s)
 {
-	return &((const struct switch_version *)s->live.current)->params;
+	return &((const struct switch_version *)s->active.current)->params;
 }
 
 static int
@@ -205,7 +210,7 @@ run_switch(struct quench_switch *s, const struct opts *opts)
 	struct telemetry telemetry = {
 		.endpoints = switch_endpoints,
 		.n_endpoints = switch_endpoints_n,
-		.live = &s->live,
+		.active = &s->active,
 	};
 	struct run_app app = {
 		.node = s->node,
@@ -247,7 +252,7 @@ start(struct quench_switch *s, const struct opts *opts)
 	if (rc == 0)
 		rc = run_switch(s, opts);
 	close_switch(s, rc);
-	active_config_destroy(&s->live);
+	active_config_destroy(&s->active);
 	return rc;
 }
 
@@ -272,10 +277,10 @@ start_with(struct switch_version *v, const struct opts *opts)
 	static struct quench_switch sw;
 
 	sw.config = v;
-	if (active_config_init(&sw.live, &switch_config_ops, &sw.config_context, opts->config,
-			       &v->live) == 0)
+	if (active_config_init(&sw.active, &switch_config_ops, &sw.config_context, opts->config,
+			       &v->version) == 0)
 		return start(&sw, opts);
-	active_config_destroy(&sw.live);
+	active_config_destroy(&sw.active);
 	say_error("%s", strerror(ENOMEM));
 	return APP_FAILED;
 }

@@ -13,8 +13,10 @@
 #include "switch/control/snapshot.h"
 #include "switch/forward/vlans.h"
 
-/* The owner checks for requests before every frame and in every round, so it answers within a round
- * unless it sleeps. */
+/*
+ * The owner checks for requests in every round of its poll loop, so it answers within a round
+ * unless it sleeps.
+ */
 #define OWNER_LOOKS 20000
 #define OWNER_LOOK_NS 100000l
 

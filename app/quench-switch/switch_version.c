@@ -92,7 +92,7 @@ op_read(void *program, struct config *cfg, struct config_error *err)
 	for (uint16_t i = 0; i < v->params.n_ports && i < s->running.params.n_ports; i++)
 		port_address(s->ethdevs[i], v->params.ports[i].mac);
 	v->shown.node = s->node;
-	return &v->live;
+	return &v->version;
 }
 
 static struct config_version *
@@ -104,7 +104,7 @@ op_set(void *program, const struct config_version *now, struct config *cfg,
 	if (v == NULL)
 		return NULL;
 	v->shown.node = ((const struct switch_config_context *)program)->node;
-	return &v->live;
+	return &v->version;
 }
 
 static void
@@ -130,7 +130,7 @@ op_running(void *program, const struct config_version *v)
 	s->running = *of(v);
 	s->running.next = NULL;
 	sw_running_params(s->node, &s->running.params);
-	return &s->running.live;
+	return &s->running.version;
 }
 
 static const char *

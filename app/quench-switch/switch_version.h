@@ -17,7 +17,7 @@ struct switch_program {
 };
 
 struct switch_version {
-	struct config_version live;
+	struct config_version version;
 	struct sw_params params;
 	struct switch_pool pool;
 	struct sw_forwarding *next;  /* prepared, not in force yet */

@@ -200,8 +200,8 @@ thresholds_print(FILE *out, const struct sw_params *params)
 		return;
 	}
 	fprintf(out,
-		"Buffer %.3f KB, %u ports, %" PRIu64 " lossless %s, dynamic_th = %d (alpha %g, the "
-		"paper's beta %g)\n\n",
+		"Buffer %.3f KB, %u ports, %" PRIu64 " lossless %s, dynamic_th = %d (limit %g x "
+		"free shared bytes; the paper's beta: %g)\n\n",
 		kb(params->mmu.buffer_bytes), params->n_ports, n_prios,
 		n_prios == 1 ? "priority" : "priorities", params->mmu.lossless.dynamic_th,
 		(double)thresholds(1 << 8, 1, 1, params->mmu.lossless.dynamic_th)

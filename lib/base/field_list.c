@@ -165,7 +165,7 @@ tail(char *text, size_t size, int used)
 }
 
 static size_t
-room(size_t size, int used)
+space_left(size_t size, int used)
 {
 	return (size_t)used < size ? size - (size_t)used : 0;
 }
@@ -184,7 +184,7 @@ set8_format(uint8_t mask, char *text, size_t size)
 			continue;
 		while (i < 7 && mask >> (i + 1) & 1)
 			i++;
-		used += snprintf(tail(text, size, used), room(size, used),
+		used += snprintf(tail(text, size, used), space_left(size, used),
 				 i > first ? "%s%u-%u" : "%s%u", used ? "," : "", first, i);
 	}
 	return used;
@@ -237,12 +237,13 @@ map_join(const uint8_t *values, unsigned int n, const char *comma, char *text, s
 
 		if (values[k] != rest) {
 			used += run_format(values, k, last, tail(text, size, used),
-					   room(size, used));
-			used += snprintf(tail(text, size, used), room(size, used), "%s", comma);
+					   space_left(size, used));
+			used += snprintf(tail(text, size, used), space_left(size, used), "%s",
+					 comma);
 		}
 		k = last;
 	}
-	return used + snprintf(tail(text, size, used), room(size, used), "*:%u", rest);
+	return used + snprintf(tail(text, size, used), space_left(size, used), "*:%u", rest);
 }
 
 /* Longest value in a file (CONFIG_MAX_VALUE). Without blanks the text is shortest. */

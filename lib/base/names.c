@@ -21,7 +21,7 @@ hash_of(const char *name)
 static uint32_t *
 slot_of(const struct names *names, const char *name)
 {
-	uint32_t mask = 2 * names->room - 1;
+	uint32_t mask = 2 * names->capacity - 1;
 	uint32_t at = hash_of(name) & mask;
 
 	while (names->slots[at] != 0 && strcmp(names->names[names->slots[at] - 1], name) != 0)
@@ -33,12 +33,12 @@ static int
 grow(struct names *names)
 {
 	struct names grown = {.n = names->n,
-			      .room = names->room == 0 ? FIRST_ROOM : 2 * names->room};
+			      .capacity = names->capacity == 0 ? FIRST_ROOM : 2 * names->capacity};
 
-	grown.slots = calloc(2 * (size_t)grown.room, sizeof(*grown.slots));
+	grown.slots = calloc(2 * (size_t)grown.capacity, sizeof(*grown.slots));
 	grown.names = grown.slots == NULL
 			      ? NULL
-			      : realloc(names->names, grown.room * sizeof(*grown.names));
+			      : realloc(names->names, grown.capacity * sizeof(*grown.names));
 	if (grown.names == NULL) {
 		free(grown.slots);
 		return -1;
@@ -61,7 +61,7 @@ names_free(struct names *names)
 uint32_t
 names_add(struct names *names, const char *name)
 {
-	if (names->n == names->room && grow(names) != 0)
+	if (names->n == names->capacity && grow(names) != 0)
 		return NAMES_NONE;
 	names->names[names->n] = name;
 	*slot_of(names, name) = names->n + 1;

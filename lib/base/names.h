@@ -16,7 +16,7 @@
 /* Zero-initialised: empty. */
 struct names {
 	const char **names; /* by number; the strings are not owned */
-	uint32_t n, room;
+	uint32_t n, capacity;
 	uint32_t *slots; /* 1 + number, or 0: free; 2 x room of them */
 };
 

@@ -17,14 +17,14 @@ ranges_free(struct ranges *r)
 static int
 insert(struct ranges *r, uint32_t i, struct range one)
 {
-	if (r->n == r->room) {
-		uint32_t room = r->room == 0 ? 16 : 2 * r->room;
-		struct range *used = realloc(r->used, room * sizeof(*used));
+	if (r->n == r->capacity) {
+		uint32_t capacity = r->capacity == 0 ? 16 : 2 * r->capacity;
+		struct range *used = realloc(r->used, capacity * sizeof(*used));
 
 		if (used == NULL)
 			return -ENOMEM;
 		r->used = used;
-		r->room = room;
+		r->capacity = capacity;
 	}
 	memmove(&r->used[i + 1], &r->used[i], (r->n - i) * sizeof(*r->used));
 	r->used[i] = one;

@@ -19,7 +19,7 @@ struct range {
 /* Zero-initialised: no number is in use. */
 struct ranges {
 	struct range *used; /* sorted; at least one free number between two ranges */
-	uint32_t n, room;
+	uint32_t n, capacity;
 };
 
 void ranges_free(struct ranges *r);

@@ -37,7 +37,7 @@ enum cc_algorithm { CC_NONE, CC_DCQCN, CC_DCTCP, CC_TIMELY, CC_ALGORITHMS };
 /** Words of enum cc_algorithm, NULL-terminated. */
 extern const char *const cc_words[];
 
-/* The first members of every algorithm's state: those used per packet. */
+/* The first members of every algorithm's state. They are used per packet. */
 struct cc_head {
 	uint64_t rate_bps;
 	uint64_t next_event_ns; /* the timer: next change of the rate by time; NEVER_NS: none */

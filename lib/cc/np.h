@@ -56,13 +56,13 @@ COUNTER_TABLE(np_counters);
 struct np {
 	/* 0: idle. Windows last N, so a FIFO of units is sorted by it. */
 	uint64_t window_end_ns : 63;
-	uint64_t ce_seen : 1; /* in this window, still without a CNP */
+	uint64_t ce_seen : 1; /* a marked packet of this window has no CNP yet */
 };
 static_assert(sizeof(struct np) == 8, "as many as there are QPs");
 
 /**
- * Handle a valid data packet with CE. If np_on_window_end() was not called for a window that ended
- * with a marked packet, one CNP answers that packet and this one.
+ * Handle a valid data packet with CE. If a window with a marked packet has ended without a call of
+ * np_on_window_end(), one CNP answers both that packet and this one.
  *
  * @return true: send a CNP now (a window opened now).
  */

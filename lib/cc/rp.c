@@ -163,8 +163,10 @@ cut(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint6
 	return did | CC_DID_CUT;
 }
 
-/* Figure 7, with F fast steps in both profiles: stages of paper include the present event, those of
- * mlx do not. */
+/*
+ * Figure 7, with F fast steps in both profiles. The stages of `paper` include the present event;
+ * the stages of `mlx` do not.
+ */
 static enum rp_phase
 phase_of(const struct rp_params *params, uint16_t time_stage, uint16_t byte_stage)
 {
@@ -318,8 +320,10 @@ run_increases(struct rp *rp, const struct rp_params *params, struct rp_stats *st
 		uint64_t done = 1;
 
 		if (at_max(rp, params)) {
-			/* Limited only because a CNP waits for its slot, which ends after
-			 * until_ns. */
+			/*
+			 * The QP is limited only because a CNP waits for the end of its slot, which
+			 * is after until_ns.
+			 */
 			done = rp->flags & RP_CNP_CUT ? left : 1;
 			stage_add(&rp->time_stage, done);
 		} else if (left == 1 || (done = jump(rp, params, stats, left, &did)) == 0) {

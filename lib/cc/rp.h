@@ -36,7 +36,7 @@
 #define RP_MAX_BYTE_RESET (1ull << 31)
 
 enum rp_profile {
-	RP_PROFILE_PAPER, /* each CNP acts at once */
+	RP_PROFILE_PAPER, /* each CNP cuts the rate at once */
 	RP_PROFILE_MLX,   /* CNPs set flags that act at the end of slots (ConnectX-4 and later) */
 };
 
@@ -84,8 +84,8 @@ struct rp_stats {
 	uint64_t rp_cnp_handled; /* CNPs accepted for a known QP; counted by rp_on_cnp() */
 	/* CNPs for an unknown QP, not from its peer, or with control off; counted by the caller */
 	uint64_t rp_cnp_ignored;
-	uint64_t rp_cuts; /* those that lowered the rate */
-	/* Increases, but for those of a QP at the maximum rate. */
+	uint64_t rp_cuts; /* CNPs that lowered the rate */
+	/* Rate increases, except those of a QP at the maximum rate. */
 	uint64_t rp_fast_recoveries;
 	uint64_t rp_additive_increases;
 	uint64_t rp_hyper_increases;

@@ -30,7 +30,7 @@ root(falling_fn fn, void *arg, double low, double high)
 	if (fb >= 0)
 		return high;
 	for (int i = 0; i < MOST_STEPS && b - a > 1e-15 * fabs(a); i++) {
-		/* A bisection now and then, so that it converges for any function. */
+		/* Every few steps a bisection, so that it converges for any function. */
 		double c = i % 4 == 3 ? (a + b) / 2 : (a * fb - b * fa) / (fb - fa);
 		double fc = fn(arg, exp(c));
 

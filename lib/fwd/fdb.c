@@ -128,9 +128,9 @@ forget(struct fdb *fdb, uint32_t at, unsigned int slot, uint64_t *counter)
 }
 
 /*
- * How suitable an address is for eviction when a new address is learned on port; 0: it must stay.
- * A port may have one entry more than another and keep it, otherwise the two would take one entry
- * from each other forever.
+ * How suitable an address is for eviction when a new address is learned on port; 0: it must stay. A
+ * port keeps its entries if it has only one more than the new address's port. Otherwise the two
+ * ports would evict each other's entries forever.
  */
 static uint64_t
 victim_rank(const struct fdb *fdb, uint64_t state, uint16_t port, uint64_t now_ns)

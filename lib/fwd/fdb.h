@@ -96,7 +96,9 @@ void fdb_destroy(struct fdb *fdb);
 int fdb_reset(struct fdb *fdb, const struct fdb_params *params);
 /** Free a table's memory except its counters, which alone may be used until fdb_reset(). */
 void fdb_release(struct fdb *fdb);
-/** Owners may be using the table, but no other call of this group may run. */
+/**
+ * Owners may use the table during the call, but no other call of this group may run.
+ */
 void fdb_set_shared(struct fdb *fdb, bool shared);
 
 /**

@@ -107,16 +107,16 @@ enter_slot(struct neigh_table *t, uint32_t index)
 
 /* room is a power of two. */
 static int
-grow(struct neigh_table *t, uint32_t room)
+grow(struct neigh_table *t, uint32_t capacity)
 {
-	size_t bytes = (size_t)SLOTS_PER_NEIGHBOUR * room * sizeof(*t->slots);
-	struct neigh *entries = realloc(t->entries, room * sizeof(*entries));
+	size_t bytes = (size_t)SLOTS_PER_NEIGHBOUR * capacity * sizeof(*t->slots);
+	struct neigh *entries = realloc(t->entries, capacity * sizeof(*entries));
 	uint32_t *hashes, *slots;
 
 	if (entries == NULL)
 		return -ENOMEM;
 	t->entries = entries;
-	hashes = realloc(t->hashes, room * sizeof(*hashes));
+	hashes = realloc(t->hashes, capacity * sizeof(*hashes));
 	if (hashes == NULL)
 		return -ENOMEM;
 	t->hashes = hashes;
@@ -124,8 +124,8 @@ grow(struct neigh_table *t, uint32_t room)
 	if (slots == NULL)
 		return -ENOMEM;
 	t->slots = slots;
-	t->room = room;
-	t->mask = SLOTS_PER_NEIGHBOUR * room - 1;
+	t->capacity = capacity;
+	t->mask = SLOTS_PER_NEIGHBOUR * capacity - 1;
 	t->longest_probe = 0;
 	memset(slots, 0xFF, bytes);
 	for (uint32_t i = 0; i < t->n; i++) {
@@ -138,11 +138,11 @@ grow(struct neigh_table *t, uint32_t room)
 int
 neigh_reserve(struct neigh_table *t, uint32_t n)
 {
-	uint32_t room = START_ROOM;
+	uint32_t capacity = START_ROOM;
 
-	while (room < n)
-		room *= 2;
-	return room > t->room ? grow(t, room) : 0;
+	while (capacity < n)
+		capacity *= 2;
+	return capacity > t->capacity ? grow(t, capacity) : 0;
 }
 
 static void
@@ -238,7 +238,8 @@ insert(struct neigh_table *t, uint32_t hash, const struct neigh *e)
 		index = t->free_head;
 		t->free_head = t->entries[index].ask_link;
 		t->n_freed--;
-	} else if (t->n == t->room && grow(t, t->room == 0 ? START_ROOM : 2 * t->room) != 0) {
+	} else if (t->n == t->capacity &&
+		   grow(t, t->capacity == 0 ? START_ROOM : 2 * t->capacity) != 0) {
 		return -ENOMEM;
 	} else {
 		index = t->n++;

@@ -19,14 +19,14 @@
  * A table that unknown senders can fill (neigh_limit(), neigh_claim()) limits the entries per
  * interface and per port. Resolved neighbours count for their interface, which may have as many as
  * there are free entries. Unresolved ones count for the port whose frames need them, which may have
- * a quarter as many. So n interfaces that want all entries get about 1/(n + 1) of them each, and
- * one such share stays free.
+ * a quarter as many. So if n interfaces each want all entries, each gets about 1/(n + 1) of them,
+ * and the same share stays free.
  *
- * A new neighbour beyond a limit replaces an idle one. If its interface has its share, it replaces
- * a resolved neighbour of that interface: one that failed, or was not used for NEIGH_IDLE_NS. If
- * only its port has its share, it replaces an unresolved neighbour of that port: one that failed,
- * or did not answer in time. A neighbour entered from an announcement and never used is idle at
- * once. A neighbour in use is never replaced.
+ * A new neighbour beyond a limit replaces an idle one. If the interface has used its share, the new
+ * neighbour replaces a resolved neighbour of that interface that failed or was not used for
+ * NEIGH_IDLE_NS. If only the port has used its share, the new neighbour replaces an unresolved
+ * neighbour of that port that failed or did not answer in time. A neighbour entered from an
+ * announcement and never used is idle at once. A neighbour in use is never replaced.
  *
  * The hash is keyed (fwd/half_sip.h). At most a quarter of the slots is used, and an entry of
  * neigh_claim() is less than NEIGH_MAX_PROBES from its home slot.
@@ -213,7 +213,7 @@ struct neigh_table {
 	struct neigh_params params;
 	/* per neighbour */
 	uint32_t *hashes; /* hash of each entry's key, kept for moving slots */
-	uint32_t n, room;
+	uint32_t n, capacity;
 	uint32_t n_freed;
 	uint32_t free_head; /* head of the list of free entries, or NEIGH_NONE */
 	uint32_t unresolved;

@@ -5,9 +5,9 @@
  *
  * Large tables use rte_fib (DIR24-8) and rte_fib6 (a trie over 24 bits). A lookup reads memory once
  * for most IPv4 addresses and a few times for IPv6. Each takes 32 MB once it has a route. rte_lpm
- * and rte_lpm6 take 64 MB each: their entries have 4 bytes where ours have 2. Small tables use a
- * list of all IPv4 routes (route_list.h), and for IPv6 the tree of prefixes from which rte_fib6
- * builds its trie.
+ * and rte_lpm6 would take 64 MB each, because their entries have 4 bytes instead of 2. Small tables
+ * use a list of all IPv4 routes (route_list.h), and for IPv6 the tree of prefixes from which
+ * rte_fib6 builds its trie.
  *
  * Invariant: a lookup returns the target of the longest prefix that contains the address, or
  * ROUTE_NONE.

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Most comments of a file: the INI reader's limit is 1 MiB, a human reader's is lower. */
+/*
+ * Most bytes of comments in a file. The INI reader refuses files above 1 MiB, and people do not
+ * read that much.
+ */
 #define MAX_COMMENT_BYTES (256u << 10)
 
 /* Replace line ends and control characters of the input, which a terminal would obey. */

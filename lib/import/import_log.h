@@ -43,7 +43,10 @@ char *import_switch_text(const struct sw_params *sw);
 /** Print the head of a file: program, input, the log's lists. */
 void import_print_head(FILE *out, const char *program, const struct import_log *log);
 
-/** Lose each line of text that is missing in the same section of is. Both are printed INIs. */
+/**
+ * Log as lost each line of `text` that is missing in the same section of `is`. Both are printed
+ * INIs.
+ */
 void import_lose_changed(struct import_log *log, const char *text, const char *is, const char *why);
 
 /** Print the lines of text that differ from base or are missing there. Both are printed INIs. */

@@ -355,7 +355,7 @@ read_line(struct mlnx *m, char *line, unsigned int number_of)
 	return read_setting(m, &s);
 }
 
-/* Our CC is on for all priorities, or for none. */
+/* In quench congestion control is on for all priorities, or for none. */
 static void
 set_cc(struct mlnx *m)
 {

@@ -145,7 +145,7 @@ assume_buffer(struct nxos *x)
 		sw->mmu.buffer_bytes);
 }
 
-/* Lose policies and class-maps that nothing active refers to. */
+/* Log as lost the policies and class-maps that nothing active refers to. */
 static void
 blame_unbound(struct nxos *x)
 {

@@ -55,7 +55,9 @@ int nx_next_of(const struct nx_lines *nx, int parent, int i);
 /** The same for lines that are not used yet. */
 int nx_next(const struct nx_lines *nx, int parent, int i);
 
-/** Mark a line as carried over, or give the reason why it is not. */
+/**
+ * Mark a line as carried over; or give the reason why the line is not.
+ */
 void nx_use(struct nx_lines *nx, int i);
 void nx_lose(struct nx_lines *nx, int i, const char *why);
 /** The same for all lines of a block; lines that have a reason keep it. */

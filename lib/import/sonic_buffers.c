@@ -71,7 +71,7 @@ read_pools(struct sonic *s)
 		rc = take_bytes(s, "BUFFER_POOL", names[i], "size", &size[i]);
 		if (rc >= 0)
 			rc = sonic_take(s, "BUFFER_POOL", names[i], "type", text);
-		/* Each profile says whether its limit is dynamic: ignore the mode. */
+		/* Ignore the mode: each profile says whether its limit is dynamic. */
 		if (rc >= 0)
 			rc = sonic_take(s, "BUFFER_POOL", names[i], "mode", text);
 	}
@@ -169,7 +169,7 @@ static enum class class_of(const struct sonic *s, bool is_pg, unsigned int i) {
 	return is_lossless ? EGRESS_LOSSLESS : EGRESS_LOSSY;
 }
 
-/* Does the profile's pool match its use? In quench the pool follows from the class. */
+/* Does the profile's pool match its class? In quench the class determines the pool. */
 static bool
 fits_pool(const struct sonic *s, const struct profile *p, enum class class)
 {

@@ -233,7 +233,7 @@ nic_destroy(struct node *node)
 	pages_free(nic->acked_bytes, nic->params.max_qps * sizeof(*nic->acked_bytes));
 	nic_depends_free(nic);
 	pages_free(nic->arrivals, nic->params.max_qps * sizeof(*nic->arrivals));
-	pages_free(nic->flows, nic->flows_room * sizeof(*nic->flows));
+	pages_free(nic->flows, nic->flows_capacity * sizeof(*nic->flows));
 	free(whole);
 }
 

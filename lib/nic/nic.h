@@ -83,7 +83,9 @@ const struct pfc_rx *nic_pfc_rx(const struct node *node);
 /** All zero unless the receiver is slow. With link pause (802.3x), priority 0 means the link, here
  * and in nic_pfc_rx(). */
 const struct pfc_tx *nic_pfc_tx(const struct node *node);
-/** Peers configured by IP address alone. *unresolved: those whose MAC address is unknown. */
+/**
+ * Peers configured by IP address alone. *unresolved: peers whose MAC address is unknown.
+ */
 uint32_t nic_neighbours(const struct node *node, uint32_t *unresolved);
 /** Have all requesters with a limit (messages, bytes or stop_ns) completed or failed? True if there
  * are none. */

@@ -25,15 +25,15 @@ struct node_ops {
 		   uint64_t now_ns);
 	/* Gives up to room packets to the caller; returns how many. Only what the wire can take
 	 * now; control frames first. */
-	uint16_t (*tx)(struct node *, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
+	uint16_t (*tx)(struct node *, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts,
 		       uint64_t now_ns);
 	/*
 	 * As tx(), but only frames that leave ahead of data, for a device with a transmit queue
 	 * reserved for them. Called before each tx(), which then returns only the other frames; the
 	 * node is configured for it at start-up. NULL: the node has no such frames.
 	 */
-	uint16_t (*tx_control)(struct node *, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
-			       uint64_t now_ns);
+	uint16_t (*tx_control)(struct node *, uint16_t port, struct rte_mbuf **pkts,
+			       uint16_t max_pkts, uint64_t now_ns);
 	/* Earliest time tx() could do more than it would now; NEVER_NS when idle. */
 	uint64_t (*next_ns)(const struct node *, uint16_t port);
 	/* Slow work: LLDP, ageing, watchdog polls. Another thread may call it beside rx/tx: it

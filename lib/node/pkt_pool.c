@@ -45,11 +45,11 @@ populate_own_region(struct rte_mempool *pool)
 struct rte_mempool *
 pkt_pool_create(const struct pkt_pool_params *params)
 {
-	uint16_t room = params->largest_frame
-				? (uint16_t)(params->largest_frame + RTE_PKTMBUF_HEADROOM)
-				: 0;
+	uint16_t data_room = params->largest_frame
+				     ? (uint16_t)(params->largest_frame + RTE_PKTMBUF_HEADROOM)
+				     : 0;
 	struct rte_pktmbuf_pool_private private = {
-		.mbuf_data_room_size = room,
+		.mbuf_data_room_size = data_room,
 		.mbuf_priv_size = PKT_PRIV_BYTES,
 	};
 	/* DPDK requires a pool of at least 1.5 caches. In a shared pool the caches of several
@@ -59,7 +59,7 @@ pkt_pool_create(const struct pkt_pool_params *params)
 	int rc;
 
 	pool = rte_mempool_create_empty(
-		params->name, params->n_mbufs, sizeof(struct rte_mbuf) + PKT_PRIV_BYTES + room,
+		params->name, params->n_mbufs, sizeof(struct rte_mbuf) + PKT_PRIV_BYTES + data_room,
 		cache < CACHE_MBUFS ? cache : CACHE_MBUFS, sizeof(private), params->socket,
 		rte_eal_has_hugepages() ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG);
 	if (pool == NULL)

@@ -67,14 +67,15 @@ static inline void
 token_account_update(struct token_account *a, int64_t cap_nanobits, uint64_t now_ns)
 {
 	/* At most 8e18 + 2^62 < 2^64. */
-	uint64_t room = (uint64_t)cap_nanobits - (uint64_t)a->credit_nanobits;
+	uint64_t missing = (uint64_t)cap_nanobits - (uint64_t)a->credit_nanobits;
 	uint64_t earned;
 
 	if (now_ns <= a->updated_ns)
 		return;
 	/* A product above 64 bits exceeds any room. */
-	if (__builtin_mul_overflow(a->rate_bps, now_ns - a->updated_ns, &earned) || earned > room)
-		earned = room;
+	if (__builtin_mul_overflow(a->rate_bps, now_ns - a->updated_ns, &earned) ||
+	    earned > missing)
+		earned = missing;
 	/* earned may exceed 2^63; the sum is at most the cap. */
 	a->credit_nanobits = (int64_t)((uint64_t)a->credit_nanobits + earned);
 	a->updated_ns = now_ns;

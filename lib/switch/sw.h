@@ -23,8 +23,8 @@
  * - A frame to 01:80:C2:00:00:00..0F ends here (802.1Q 8.6.3), LLDP included.
  * - A flooded frame is charged once to its ingress group, until its last copy has left or was
  *   dropped, and once to each egress queue. Copies share the data; a marked copy gets private data.
- *   If the pool is empty, it leaves unmarked and is counted: losing a lossless frame is worse than
- *   losing a mark.
+ *   If the pool is empty, it leaves unmarked and is counted: losing a frame of a lossless class is
+ *   worse than losing a mark.
  * - With pfc_generate off no group is lossless: the priorities of pfc_enable obey pauses, but their
  *   traffic is admitted by the lossy profiles and dropped under pg_limit, pool or queue_limit.
  *

@@ -13,7 +13,7 @@
 #include "switch/egress/switch.h"
 #include "switch/egress/tx.h"
 #include "switch/ingress/crossed.h"
-#include "switch/ingress/own.h"
+#include "switch/ingress/generated.h"
 #include "switch/ingress/rx.h"
 #include "switch/shard/crossing.h"
 #include "switch/shard/give_back.h"
@@ -87,20 +87,22 @@ alone_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, u
 }
 
 static __rte_noinline uint16_t
-serve_and_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+serve_and_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts,
+	     uint64_t now_ns)
 {
 	do_requests(sw, now_ns);
-	return sw_tx(sw, port, pkts, room, now_ns);
+	return sw_tx(sw, port, pkts, max_pkts, now_ns);
 }
 
 static uint16_t
-alone_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+alone_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts,
+	 uint64_t now_ns)
 {
 	struct sw *sw = sw_of(node);
 
 	if (unlikely(sw_requested(&sw->request) != 0))
-		return serve_and_tx(sw, port, pkts, room, now_ns);
-	return sw_tx(sw, port, pkts, room, now_ns);
+		return serve_and_tx(sw, port, pkts, max_pkts, now_ns);
+	return sw_tx(sw, port, pkts, max_pkts, now_ns);
 }
 
 static uint64_t
@@ -153,7 +155,8 @@ shard_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, u
 }
 
 static uint16_t
-shard_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+shard_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts,
+	 uint64_t now_ns)
 {
 	struct sw *sw = sw_of(node);
 	/* The thread of a shard polls its ports in turn. */
@@ -168,7 +171,7 @@ shard_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room
 	if (starts_round)
 		sw_crossed_take(sw, now_ns);
 	do_if_requested(sw, now_ns);
-	n = sw_tx(sw, port, pkts, room, now_ns);
+	n = sw_tx(sw, port, pkts, max_pkts, now_ns);
 	if (starts_round || n == 0)
 		sw_crossing_flush(&sw->shard);
 	if (n == 0 || ++sw->shard.calls >= SETTLE_CALLS) {
@@ -254,13 +257,14 @@ front_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, u
 }
 
 static uint16_t
-front_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+front_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts,
+	 uint64_t now_ns)
 {
 	struct sw *front = sw_of(node);
 	uint16_t n;
 
 	begin_call(front, now_ns);
-	n = shard_tx(&sw_owner(front, port)->node, port, pkts, room, now_ns);
+	n = shard_tx(&sw_owner(front, port)->node, port, pkts, max_pkts, now_ns);
 	end_call(front, now_ns);
 	return n;
 }

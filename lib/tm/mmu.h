@@ -25,8 +25,8 @@
  * each shortest frame that fits into them. Packets never decide while frames are at least as long
  * as the size for which packet memory was made.
  *
- * One greedy PG under alpha = 2^dynamic_th settles at alpha/(1 + alpha) of the shared pool, k of
- * them at alpha/(1 + k alpha) each.
+ * With f = 2^dynamic_th, one greedy PG settles at f / (1 + f) of the shared pool, and each of k
+ * greedy PGs at f / (1 + k f).
  *
  * Invariants (tested): sum over PGs = pool use; admitted = occupied + released; no counter goes
  * negative.
@@ -176,7 +176,7 @@ uint64_t mmu_part_take_watermark_bytes(struct mmu *mmu, uint16_t part, enum mmu_
 
 /* Inline definitions */
 
-#define MMU_ALPHA_BITS 8 /* dynamic_th -8 is 1/256 */
+#define MMU_FREE_FACTOR_BITS 8 /* dynamic_th -8 is 1/256 */
 
 struct mmu_peak {
 	uint64_t bytes;      /* since the last clear */
@@ -196,7 +196,8 @@ struct mmu_pool {
 	uint64_t shared_packets; /* in use */
 };
 
-/* A profile prepared for the data path: limit = fixed + free * alpha, where one term is 0. */
+/* A profile prepared for the data path: limit = fixed + free factor * free, where one term is
+ * 0. Vendors call the free factor, 2^dynamic_th, alpha. */
 struct mmu_rule {
 	struct mmu_pool *pool;
 	struct mmu_part *part;
@@ -210,7 +211,7 @@ struct mmu_rule {
 	uint64_t fixed_packets;
 	uint64_t headroom_packets;
 	uint64_t xon_offset_packets;
-	uint32_t alpha_q8;
+	uint32_t free_factor_q8;
 	bool lossless;
 	bool unlimited;
 };
@@ -301,7 +302,7 @@ mmu_pool_free(const struct mmu_pool *pool)
 static inline uint64_t
 mmu_limit_at(const struct mmu_rule *rule, uint64_t free_bytes)
 {
-	return rule->fixed_bytes + (free_bytes * rule->alpha_q8 >> MMU_ALPHA_BITS);
+	return rule->fixed_bytes + (free_bytes * rule->free_factor_q8 >> MMU_FREE_FACTOR_BITS);
 }
 
 static inline uint64_t
@@ -371,7 +372,7 @@ mmu_free_packets(const struct mmu_pool *pool)
 static inline uint64_t
 mmu_packet_limit_at(const struct mmu_rule *rule, uint64_t free_packets)
 {
-	return rule->fixed_packets + (free_packets * rule->alpha_q8 >> MMU_ALPHA_BITS);
+	return rule->fixed_packets + (free_packets * rule->free_factor_q8 >> MMU_FREE_FACTOR_BITS);
 }
 
 static inline uint64_t

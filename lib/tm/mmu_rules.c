@@ -41,7 +41,7 @@ make_rule(const struct mmu_params *params, const struct buffer_profile *b, struc
 	};
 
 	if (b->dynamic)
-		r.alpha_q8 = 1u << (b->dynamic_th + MMU_ALPHA_BITS);
+		r.free_factor_q8 = 1u << (b->dynamic_th + MMU_FREE_FACTOR_BITS);
 	else
 		r.fixed_bytes = r.unlimited ? UNLIMITED : b->static_th_bytes;
 	set_packets(&r, params);

@@ -64,7 +64,7 @@ end_pauses(struct pfc_rx *p, uint64_t now_ns)
 static void
 obey(struct pfc_rx *p, const struct pfc_vector *v, uint64_t now_ns)
 {
-	/* A pause that expired before this frame has ended, and the frame starts a new one. */
+	/* If a pause expired before this frame, the frame starts a new pause. */
 	end_pauses(p, now_ns);
 	for (uint8_t m = v->enable & p->enabled; m != 0; m &= (uint8_t)(m - 1)) {
 		unsigned int prio = (unsigned int)__builtin_ctz(m);

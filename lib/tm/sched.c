@@ -68,7 +68,8 @@ next_after(uint8_t mask, uint8_t turn)
 }
 
 /*
- * First queue with credit from turn on. A queue that gets the turn without credit gets a quantum.
+ * First queue with credit, beginning at turn. A queue that gets the turn without credit gets a
+ * quantum.
  */
 uint8_t
 sched_next_turn(struct sched *s, uint8_t eligible)

@@ -9,7 +9,7 @@
 
 #define QUANTUM_BYTES 64u
 #define NS_PER_M 5u /* rule of thumb; copper 4.76, fibre 5.13 */
-#define ALPHA_BITS 8
+#define FREE_FACTOR_BITS 8
 
 /* 802.3 31B.3.7, in quanta of 512 bit times: between two speeds that of the higher one. */
 static uint32_t
@@ -58,15 +58,16 @@ nearest(uint64_t a, uint64_t b, uint64_t c)
 struct thresholds
 thresholds(uint64_t shared_bytes, uint16_t n_ports, uint8_t n_prios, int8_t dynamic_th)
 {
-	uint64_t alpha_q8 = 1ull << (dynamic_th + ALPHA_BITS);
+	uint64_t free_factor_q8 = 1ull << (dynamic_th + FREE_FACTOR_BITS);
 	uint64_t groups = (uint64_t)n_ports * n_prios;
 
 	assert(n_ports > 0 && n_prios > 0 && dynamic_th >= -8 && dynamic_th <= 7);
 	return (struct thresholds){
 		.static_pfc_bytes = nearest(shared_bytes, 1, groups),
 		.static_ecn_bytes = nearest(shared_bytes, 1, groups * n_ports),
-		.dynamic_pfc_bytes = nearest(shared_bytes, alpha_q8, 1 << ALPHA_BITS),
-		.dynamic_ecn_bytes = nearest(shared_bytes, alpha_q8,
-					     n_ports * ((1ull << ALPHA_BITS) + alpha_q8 * n_prios)),
+		.dynamic_pfc_bytes = nearest(shared_bytes, free_factor_q8, 1 << FREE_FACTOR_BITS),
+		.dynamic_ecn_bytes =
+			nearest(shared_bytes, free_factor_q8,
+				n_ports * ((1ull << FREE_FACTOR_BITS) + free_factor_q8 * n_prios)),
 	};
 }

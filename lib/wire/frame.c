@@ -39,21 +39,21 @@ checksum_is_valid(const uint8_t *ip, size_t hdr_bytes)
 }
 
 static inline enum frame_verdict
-parse_ipv4(const uint8_t *ip, size_t room, struct frame_view *v)
+parse_ipv4(const uint8_t *ip, size_t avail, struct frame_view *v)
 {
 	size_t hdr_bytes, ip_bytes;
 
-	if (room < IPV4_HDR_BYTES)
+	if (avail < IPV4_HDR_BYTES)
 		return FRAME_TRUNCATED_IP;
 	if (ip[0] >> 4 != 4)
 		return FRAME_BAD_IP_VERSION;
 	hdr_bytes = (ip[0] & 0xFu) * 4;
 	if (hdr_bytes < IPV4_HDR_BYTES)
 		return FRAME_BAD_IP_HEADER_LENGTH;
-	if (hdr_bytes > room)
+	if (hdr_bytes > avail)
 		return FRAME_TRUNCATED_IP;
 	ip_bytes = be16_load(ip + 2);
-	if (ip_bytes < hdr_bytes || ip_bytes > room)
+	if (ip_bytes < hdr_bytes || ip_bytes > avail)
 		return FRAME_BAD_IP_LENGTH;
 	if (hdr_bytes == IPV4_HDR_BYTES ? !checksum_is_valid(ip, IPV4_HDR_BYTES)
 					: !checksum_is_valid(ip, hdr_bytes))
@@ -101,16 +101,16 @@ skip_ipv6_extensions(const uint8_t *ip, size_t ip_bytes, struct frame_view *v)
 }
 
 static inline enum frame_verdict
-parse_ipv6(const uint8_t *ip, size_t room, struct frame_view *v)
+parse_ipv6(const uint8_t *ip, size_t avail, struct frame_view *v)
 {
 	size_t ip_bytes;
 
-	if (room < IPV6_HDR_BYTES)
+	if (avail < IPV6_HDR_BYTES)
 		return FRAME_TRUNCATED_IP;
 	if (ip[0] >> 4 != 6)
 		return FRAME_BAD_IP_VERSION;
 	ip_bytes = IPV6_HDR_BYTES + be16_load(ip + 4);
-	if (ip_bytes > room)
+	if (ip_bytes > avail)
 		return FRAME_BAD_IP_LENGTH;
 
 	v->ip_version = 6;

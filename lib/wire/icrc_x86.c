@@ -91,8 +91,8 @@ shaped(__m128i x, const struct icrc_shape *shape, size_t end)
 }
 
 /*
- * Of n remaining vectors: how many to fold one at a time, so that either three plus whole groups of
- * four remain, or none.
+ * Number of vectors, of n remaining ones, to fold one at a time, so that none remain, or three plus
+ * whole groups of four.
  */
 static inline size_t
 n_singles(size_t n)

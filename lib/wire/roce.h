@@ -216,7 +216,7 @@ int roce_ext_bytes(uint8_t opcode);
  * @return  Length of the frame without FCS (the caller adds Ethernet padding up to 60). 0 if the
  *          frame does not fit into room, or if the opcode is unknown or an atomic.
  */
-size_t roce_build(uint8_t *buf, size_t room, const struct roce_path *path,
+size_t roce_build(uint8_t *buf, size_t size, const struct roce_path *path,
 		  const struct roce_fields *fields, const void *payload, uint16_t payload_bytes);
 
 /*

@@ -93,7 +93,7 @@ write_ext(uint8_t *at, const struct roce_op *op, const struct roce_fields *f)
 }
 
 size_t
-roce_build(uint8_t *buf, size_t room, const struct roce_path *path,
+roce_build(uint8_t *buf, size_t size, const struct roce_path *path,
 	   const struct roce_fields *fields, const void *payload, uint16_t payload_bytes)
 {
 	const struct roce_op *op = &roce_ops[fields->opcode];
@@ -105,7 +105,7 @@ roce_build(uint8_t *buf, size_t room, const struct roce_path *path,
 	uint8_t *at;
 
 	if (op->payload_end_bytes == 0 || (op->ext & (EXT_ATOMIC | EXT_ATOMIC_ACK)) ||
-	    frame_len > room || ip_bytes + udp_bytes > UINT16_MAX)
+	    frame_len > size || ip_bytes + udp_bytes > UINT16_MAX)
 		return 0;
 	at = buf + roce_write_ip_udp(buf, path, fields->ip_id, (uint16_t)udp_bytes);
 	write_bth(at, path, fields, pad);

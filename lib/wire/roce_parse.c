@@ -118,13 +118,14 @@ read_rest(struct roce_view *out, const uint8_t *buf)
 {
 	const struct roce_op *op = &roce_ops[out->opcode];
 	const uint8_t *at = buf + out->ext_off;
-	int room = out->icrc_off - out->ext_off - op->ext_bytes, payload_bytes = room - out->pad;
+	int rest_bytes = out->icrc_off - out->ext_off - op->ext_bytes,
+	    payload_bytes = rest_bytes - out->pad;
 
 	if (op->payload_end_bytes == 0)
 		return ROCE_UNKNOWN_OPCODE;
-	if (room < 0)
+	if (rest_bytes < 0)
 		return ROCE_TRUNCATED_EXT;
-	if (payload_bytes < 0 || room % 4 != 0 || out->pad > op->max_pad)
+	if (payload_bytes < 0 || rest_bytes % 4 != 0 || out->pad > op->max_pad)
 		return ROCE_BAD_PAD;
 	if (payload_bytes < op->payload_min_bytes || payload_bytes >= op->payload_end_bytes)
 		return ROCE_BAD_PAYLOAD_LENGTH;

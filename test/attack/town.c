@@ -225,9 +225,9 @@ switch_rx(struct town *t, uint16_t port, struct rte_mbuf **pkts, uint16_t n)
 }
 
 __attribute__((noinline)) static uint16_t
-switch_tx(struct town *t, uint16_t port, struct rte_mbuf **pkts, uint16_t room)
+switch_tx(struct town *t, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts)
 {
-	return t->sw->ops->tx(t->sw, port, pkts, room, t->now_ns);
+	return t->sw->ops->tx(t->sw, port, pkts, max_pkts, t->now_ns);
 }
 
 static void

@@ -76,12 +76,13 @@ relay_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, u
 }
 
 static uint16_t
-relay_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+relay_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts,
+	 uint64_t now_ns)
 {
 	struct relay *r = (struct relay *)node;
 	struct pipe *p = &r->ports[port];
 
-	(void)room;
+	(void)max_pkts;
 	if (now_ns < p->next_ns)
 		return 0;
 	if (r->make_bytes > 0)

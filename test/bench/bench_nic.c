@@ -130,12 +130,12 @@ take(struct node *node, uint64_t *now_ns, struct rte_mbuf **m)
 
 /* As a poll loop does: the time of a burst passes, and the node gives what it has by then. */
 static unsigned int
-poll(struct bench *b, unsigned int room)
+poll(struct bench *b, unsigned int max_pkts)
 {
-	uint16_t burst = room < BURST ? (uint16_t)room : BURST;
+	uint16_t burst = max_pkts < BURST ? (uint16_t)max_pkts : BURST;
 
 	b->tx_now_ns += BURST * FRAME_NS;
-	return b->tx->ops->tx(b->tx, 0, &b->frames[FRAMES - room], burst, b->tx_now_ns);
+	return b->tx->ops->tx(b->tx, 0, &b->frames[FRAMES - max_pkts], burst, b->tx_now_ns);
 }
 
 static void

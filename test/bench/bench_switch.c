@@ -75,15 +75,15 @@ make_frame(struct rte_mempool *pool, unsigned int flow, uint16_t len, uint16_t i
 	struct roce_fields fields = {.opcode = RC_WRITE_MIDDLE};
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pool);
 	uint8_t *frame;
-	size_t room;
+	size_t max_pkts;
 
 	bench_check(m != NULL, "taking an mbuf");
 	path.src_mac[4] = path.dst_mac[4] = path.src_ip[2] = path.dst_ip[2] = (uint8_t)flow;
 	if (len == SMALLEST)
 		fields.opcode = RC_ACK;
 	frame = rte_pktmbuf_mtod(m, uint8_t *);
-	room = rte_pktmbuf_tailroom(m);
-	bench_check(roce_build(frame, room, &path, &fields, payload,
+	max_pkts = rte_pktmbuf_tailroom(m);
+	bench_check(roce_build(frame, max_pkts, &path, &fields, payload,
 			       len == SMALLEST ? 0 : (uint16_t)(len - DATA_OVERHEAD)) > 0,
 		    "building a frame");
 	if (len == SMALLEST)
@@ -250,10 +250,10 @@ macswap_pass(struct bench *b)
 static void
 sched_take(struct bench *b)
 {
-	unsigned int at = (unsigned int)(b->peer_out % FRAMES), room = b->burst;
+	unsigned int at = (unsigned int)(b->peer_out % FRAMES), max_pkts = b->burst;
 
-	room = room < FRAMES - at ? room : FRAMES - at;
-	b->peer_out += (unsigned int)rte_sched_port_dequeue(b->sched, &b->peer_pkts[at], room);
+	max_pkts = max_pkts < FRAMES - at ? max_pkts : FRAMES - at;
+	b->peer_out += (unsigned int)rte_sched_port_dequeue(b->sched, &b->peer_pkts[at], max_pkts);
 }
 
 static void

@@ -21,9 +21,9 @@
 	} while (0)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t room, unsigned int seed);
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t max_pkts, unsigned int seed);
 /* libFuzzer's own mutator. */
-size_t LLVMFuzzerMutate(uint8_t *data, size_t len, size_t room);
+size_t LLVMFuzzerMutate(uint8_t *data, size_t len, size_t max_pkts);
 
 /** Where an IP header may start: behind Ethernet and one tag. */
 static inline size_t

@@ -71,9 +71,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 }
 
 size_t
-LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t room, unsigned int seed)
+LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t max_pkts, unsigned int seed)
 {
-	len = LLVMFuzzerMutate(data, len, room);
+	len = LLVMFuzzerMutate(data, len, max_pkts);
 	/* Most inputs get a right IPv4 checksum, or none but the corpus would be seen past it. */
 	if (seed % 8 != 0)
 		fuzz_mend_ipv4_checksum(data, len);

@@ -174,8 +174,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 }
 
 size_t
-LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t room, unsigned int seed)
+LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t max_pkts, unsigned int seed)
 {
 	(void)seed;
-	return LLVMFuzzerMutate(data, len, room);
+	return LLVMFuzzerMutate(data, len, max_pkts);
 }

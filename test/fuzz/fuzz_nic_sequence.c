@@ -177,11 +177,11 @@ create_share(struct life *l, const struct nic_params *p, bool placed)
 	FUZZ_CHECK(l->share != NULL);
 	if (!placed)
 		return;
-	FUZZ_CHECK(nic_share_place(l->share, QPS) == 0);
+	FUZZ_CHECK(nic_share_use_table(l->share, QPS) == 0);
 	for (uint32_t number = 0; number < QPS; number++) {
 		uint32_t node = homes >> number & 1;
 
-		nic_share_put(l->share, number, (struct nic_home){node, items[node]++});
+		nic_share_assign(l->share, number, (struct nic_location){node, items[node]++});
 	}
 }
 
@@ -288,12 +288,12 @@ check_sent(const struct rte_mbuf *m)
 }
 
 static uint16_t
-tx(struct life *l, uint16_t room)
+tx(struct life *l, uint16_t max_pkts)
 {
 	struct rte_mbuf *pkts[BURST];
-	uint16_t n = acting(l)->ops->tx(acting(l), 0, pkts, room, l->now_ns);
+	uint16_t n = acting(l)->ops->tx(acting(l), 0, pkts, max_pkts, l->now_ns);
 
-	FUZZ_CHECK(n <= room);
+	FUZZ_CHECK(n <= max_pkts);
 	l->sent += n;
 	for (uint16_t i = 0; i < n; i++) {
 		check_sent(pkts[i]);
@@ -305,17 +305,17 @@ tx(struct life *l, uint16_t room)
 /* Nothing to send now is nothing before another time, but for changes that come in several
  * calls. */
 static void
-poll(struct life *l, uint16_t room)
+poll(struct life *l, uint16_t max_pkts)
 {
-	uint16_t n = tx(l, room);
+	uint16_t n = tx(l, max_pkts);
 
-	for (unsigned int i = 0; n == 0 && room > 0; i++) {
+	for (unsigned int i = 0; n == 0 && max_pkts > 0; i++) {
 		if (acting(l)->ops->next_ns(acting(l), 0) > l->now_ns)
 			break;
 		FUZZ_CHECK(l->asked[l->at] && i < CHANGE_CALLS);
-		n = tx(l, room);
+		n = tx(l, max_pkts);
 	}
-	l->asked[l->at] = l->asked[l->at] && room == 0;
+	l->asked[l->at] = l->asked[l->at] && max_pkts == 0;
 }
 
 /* At the times that the node names, a few frames. */
@@ -379,7 +379,7 @@ place_of(const struct life *l, uint32_t id, uint32_t node)
 	struct nic_flow_place p = {.first_number = id * FLOW_QPS};
 
 	for (uint32_t number = id * FLOW_QPS; number < (id + 1) * FLOW_QPS; number++) {
-		struct nic_home at = nic_share_find(l->share, number);
+		struct nic_location at = nic_share_find(l->share, number);
 
 		if (at.node == node && p.n_qps++ == 0)
 			p.first_item = at.item;

@@ -145,9 +145,9 @@ mend(uint8_t *data, size_t len, unsigned int how)
 }
 
 size_t
-LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t room, unsigned int seed)
+LLVMFuzzerCustomMutator(uint8_t *data, size_t len, size_t max_pkts, unsigned int seed)
 {
-	len = LLVMFuzzerMutate(data, len, room);
+	len = LLVMFuzzerMutate(data, len, max_pkts);
 	if (seed % 8 != 0)
 		mend(data, len, seed >> 8);
 	return len;

@@ -143,17 +143,17 @@ feed(struct life *l)
 
 /* Of one port, with any room. @return how many came. */
 static uint16_t
-poll(struct life *l, uint16_t port, uint16_t room)
+poll(struct life *l, uint16_t port, uint16_t max_pkts)
 {
 	struct rte_mbuf *pkts[BURST];
-	uint16_t n = l->sw->ops->tx(l->sw, port, pkts, room, l->now_ns);
+	uint16_t n = l->sw->ops->tx(l->sw, port, pkts, max_pkts, l->now_ns);
 
-	FUZZ_CHECK(n <= room);
+	FUZZ_CHECK(n <= max_pkts);
 	for (uint16_t i = 0; i < n; i++) {
 		(void)check_frame(pkts[i]);
 		rte_pktmbuf_free(pkts[i]);
 	}
-	if (n == 0 && room > 0)
+	if (n == 0 && max_pkts > 0)
 		FUZZ_CHECK(l->sw->ops->next_ns(l->sw, port) > l->now_ns);
 	return n;
 }

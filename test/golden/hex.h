@@ -10,7 +10,7 @@
 
 /** @return bytes read, 0 if the file cannot be read or holds anything else. */
 static inline size_t
-hex_read(const char *dir, const char *name, uint8_t *buf, size_t room)
+hex_read(const char *dir, const char *name, uint8_t *buf, size_t max_pkts)
 {
 	char path[1024];
 	unsigned int byte;
@@ -22,9 +22,9 @@ hex_read(const char *dir, const char *name, uint8_t *buf, size_t room)
 	file = fopen(path, "r");
 	if (file == NULL)
 		return 0;
-	while (n < room && (got = fscanf(file, " %2x", &byte)) == 1)
+	while (n < max_pkts && (got = fscanf(file, " %2x", &byte)) == 1)
 		buf[n++] = (uint8_t)byte;
-	if (n < room && got != EOF)
+	if (n < max_pkts && got != EOF)
 		n = 0;
 	fclose(file);
 	return n;

@@ -60,14 +60,14 @@ rebuild_fields(const uint8_t *buf, const struct frame_view *f, const struct roce
 /** Rebuild a frame that parsed. @return as roce_build. */
 static inline size_t
 rebuild(const uint8_t *buf, const struct frame_view *f, const struct roce_view *r, uint8_t *out,
-	size_t room)
+	size_t max_pkts)
 {
 	struct roce_path path;
 	struct roce_fields fields;
 
 	rebuild_path(buf, f, r, &path);
 	rebuild_fields(buf, f, r, &fields);
-	return roce_build(out, room, &path, &fields, buf + r->payload_off, r->payload_bytes);
+	return roce_build(out, max_pkts, &path, &fields, buf + r->payload_off, r->payload_bytes);
 }
 
 #endif

@@ -205,7 +205,7 @@ calm_ns(const struct scenario *s)
 	for (uint32_t i = 0; i < s->topology->n_links; i++) {
 		const struct cable_params *c = &s->topology->links[i].cable.errors;
 
-		if (c->loss_ppb[CABLE_FRAMES_ALL] > 1000000 || c->bit_errors_per_tbit > 10000000)
+		if (c->loss_ppb[CABLE_FRAMES_ANY] > 1000000 || c->bit_errors_per_tbit > 10000000)
 			return NEVER_NS;
 	}
 	if (s->nic.local_ack_timeout == 0)

@@ -310,7 +310,7 @@ lost(const struct way *way)
 {
 	uint64_t n = 0;
 
-	for (unsigned int i = 0; i < CABLE_DROPS; i++)
+	for (unsigned int i = 0; i < CABLE_DROP_REASONS; i++)
 		n += net_cable_drops(w.net, way->to, (enum cable_drop)i);
 	return n;
 }

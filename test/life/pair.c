@@ -4,8 +4,8 @@
  *
  *   pair nodes=1 qps=24 speed=10G delay=1500ns mbufs=512 budget=30000 salt=7
  *   nic H KEY=VALUE ...         what host H begins with; other sections as rp.rp_ai_rate_bps
- *   come F from=H KEY=VALUE ... flow F comes, a [flow] of host H that is answered by the other
- *   go F / cut F                it leaves, its requester first / its responder first
+ *   add F from=H KEY=VALUE ...  add flow F, a [flow] of host H that the other host answers
+ *   remove F / cut F            remove flow F: its requester first / its responder first
  *   set H KEY=VALUE ...         other parameters; flowF.load_bps is of a flow
  *   poll H N                    N calls of rx() without a frame
  *   run TIME
@@ -156,8 +156,8 @@ host_reload(unsigned int h)
 		host->is_pending = false;
 		watch_called(h);
 		for (uint32_t i = 0; i < host->reload.n_added; i++) {
-			p->flow[host->come[i]].state[h] = THERE;
-			watch_came(h, host->come[i]);
+			p->flow[host->added[i]].state[h] = THERE;
+			watch_came(h, host->added[i]);
 		}
 	}
 	if (host->is_pending || !host->is_wanted)
@@ -166,16 +166,16 @@ host_reload(unsigned int h)
 	host->is_wanted = false;
 	host->is_pending = true;
 	memcpy(host->live, host->wanted_live, sizeof(host->live));
-	memcpy(host->go, host->wanted_go, sizeof(host->go));
-	memcpy(host->come, host->wanted_come, sizeof(host->come));
+	memcpy(host->removed, host->to_remove, sizeof(host->removed));
+	memcpy(host->added, host->to_add, sizeof(host->added));
 	host->reload = (struct nic_reload){.params = host->wanted,
 					   .flows = host->live,
 					   .n_flows = FLOWS,
-					   .removed = host->go,
-					   .n_removed = host->n_wanted_go,
-					   .added = host->come,
-					   .n_added = host->n_wanted_come};
-	host->n_wanted_go = host->n_wanted_come = 0;
+					   .removed = host->removed,
+					   .n_removed = host->n_to_remove,
+					   .added = host->added,
+					   .n_added = host->n_to_add};
+	host->n_to_remove = host->n_to_add = 0;
 	host->old = host->next;
 	host->next = host->wanted;
 	memset(host->has_begun, 0, sizeof(host->has_begun));
@@ -349,10 +349,10 @@ static uint16_t
 ask(unsigned int h, uint32_t k)
 {
 	struct node *node = p->host[h].node[k];
-	uint16_t room = (uint16_t)(1 + draw(p->salt, p->calls) % 8), n;
+	uint16_t max_pkts = (uint16_t)(1 + draw(p->salt, p->calls) % 8), n;
 	struct rte_mbuf *m[8];
 
-	n = node->ops->tx(node, 0, m, room, p->now_ns);
+	n = node->ops->tx(node, 0, m, max_pkts, p->now_ns);
 	watch_stepped(h, k);
 	for (uint16_t i = 0; i < n; i++)
 		carry(h, m[i]);
@@ -469,7 +469,7 @@ place_of(const struct pair_flow *f, unsigned int h, uint32_t k)
 	struct nic_flow_place at = {.first_number = f->first[h], .first_item = UINT32_MAX};
 
 	for (uint32_t number = f->first[h]; number < f->first[h] + f->n_qps; number++) {
-		struct nic_home place = pair_place(h, number);
+		struct nic_location place = pair_place(h, number);
 
 		if (place.node == k && at.n_qps++ == 0)
 			at.first_item = place.item;
@@ -543,7 +543,7 @@ want_live(unsigned int h, uint32_t id)
 }
 
 static void
-come(uint32_t id, const struct words *w)
+add_flow(uint32_t id, const struct words *w)
 {
 	struct pair_flow *f = &p->flow[id];
 
@@ -560,7 +560,7 @@ come(uint32_t id, const struct words *w)
 		f->first[h] = (uint32_t)first;
 	}
 	f->cut_short = false;
-	f->came_ns = p->now_ns;
+	f->added_ns = p->now_ns;
 	memset(f->made_ns, 0, sizeof(f->made_ns));
 	for (unsigned int i = 0; i < HOSTS; i++) {
 		/* Who answers is told first. */
@@ -572,11 +572,11 @@ come(uint32_t id, const struct words *w)
 			struct nic_flow_place at = place_of(f, h, k);
 			int rc = nic_prepare_flow(host->node[k], &f->params[h], &at);
 
-			life_must("come", rc == 0, "flow %u is not taken by host %u: %s", id, h,
+			life_must("add", rc == 0, "flow %u is not taken by host %u: %s", id, h,
 				  strerror(-rc));
 		}
 		want_live(h, id);
-		host->wanted_come[host->n_wanted_come++] = id;
+		host->to_add[host->n_to_add++] = id;
 		host->is_wanted = true;
 		f->state[h] = WANTED;
 		host_reload(h);
@@ -589,13 +589,13 @@ want_go(unsigned int h, uint32_t id)
 	struct pair_host *host = &p->host[h];
 
 	p->flow[id].state[h] = ENDING;
-	host->wanted_go[host->n_wanted_go++] = id;
+	host->to_remove[host->n_to_remove++] = id;
 	host->is_wanted = true;
 	host_reload(h);
 }
 
 static void
-go(uint32_t id, bool responder_first)
+remove_flow(uint32_t id, bool responder_first)
 {
 	struct pair_flow *f = &p->flow[id];
 
@@ -823,12 +823,12 @@ do_step(const char *line)
 	h = (unsigned int)words_at(&w, 1) & 1;
 	if (strcmp(w.word[0], "run") == 0)
 		run(p->now_ns + words_at(&w, 1));
-	else if (strcmp(w.word[0], "come") == 0)
-		come((uint32_t)words_at(&w, 1) % FLOWS, &w);
-	else if (strcmp(w.word[0], "go") == 0)
-		go((uint32_t)words_at(&w, 1) % FLOWS, false);
+	else if (strcmp(w.word[0], "add") == 0)
+		add_flow((uint32_t)words_at(&w, 1) % FLOWS, &w);
+	else if (strcmp(w.word[0], "remove") == 0)
+		remove_flow((uint32_t)words_at(&w, 1) % FLOWS, false);
 	else if (strcmp(w.word[0], "cut") == 0)
-		go((uint32_t)words_at(&w, 1) % FLOWS, true);
+		remove_flow((uint32_t)words_at(&w, 1) % FLOWS, true);
 	else if (strcmp(w.word[0], "set") == 0)
 		do_set(&w);
 	else if (strcmp(w.word[0], "read") == 0)
@@ -905,7 +905,7 @@ end(void)
 	while (!rest) {
 		rest = true;
 		for (uint32_t id = 0; id < FLOWS; id++) {
-			go(id, false);
+			remove_flow(id, false);
 			for (unsigned int h = 0; h < HOSTS; h++)
 				rest = rest && p->flow[id].state[h] == ABSENT;
 		}

@@ -32,7 +32,7 @@ struct open_loop {
 	bool leaves; /* no change concerns it any more */
 	const struct workload *w;
 	uint32_t qpn;
-	uint64_t *came_ns;            /* of the last messages that came, a ring */
+	uint64_t *arrived_ns;         /* of the last messages that came, a ring */
 	uint64_t next, next_ns;       /* the message that comes next; as if it had not stopped */
 	uint64_t from_ns, stopped_ns; /* the load in force began; NEVER_NS: it has not stopped */
 	uint64_t load_bps;
@@ -75,7 +75,7 @@ struct pair_flow {
 	enum flow_state state[HOSTS];
 	bool cut_short;               /* the responder left first */
 	uint64_t ended_ns;            /* at the requester */
-	uint64_t came_ns;             /* wanted since */
+	uint64_t added_ns;            /* wanted since */
 	uint64_t made_ns[MOST_NODES]; /* the first QP of the requester; 0: none yet */
 };
 
@@ -95,8 +95,8 @@ struct pair_host {
 	bool is_wanted, is_pending, has_begun[MOST_NODES];
 	uint64_t begun_ns[MOST_NODES];
 	struct nic_flow_update wanted_live[FLOWS], live[FLOWS], old_live[FLOWS];
-	uint32_t wanted_go[FLOWS], wanted_come[FLOWS], n_wanted_go, n_wanted_come;
-	uint32_t go[FLOWS], come[FLOWS];
+	uint32_t to_remove[FLOWS], to_add[FLOWS], n_to_remove, n_to_add;
+	uint32_t removed[FLOWS], added[FLOWS];
 	struct nic_reload reload;
 	struct seen seen[MOST_QPS];
 	uint64_t paused_until_ns[TM_CLASSES];
@@ -150,7 +150,7 @@ params_of(unsigned int h)
 	return &pair_now.host[h].next;
 }
 
-static inline struct nic_home
+static inline struct nic_location
 pair_place(unsigned int h, uint32_t number)
 {
 	return nic_share_find(pair_now.host[h].share, number);
@@ -159,7 +159,7 @@ pair_place(unsigned int h, uint32_t number)
 static inline struct node *
 pair_node(unsigned int h, uint32_t number, uint32_t *item)
 {
-	struct nic_home at = pair_place(h, number);
+	struct nic_location at = pair_place(h, number);
 
 	*item = at.item;
 	return pair_now.host[h].node[at.node];
@@ -177,7 +177,7 @@ bool pair_params_are_good(const struct nic_params *params);
 
 void pair_make(struct prng *r, FILE *out);
 
-/** It begins with its flow. came_ns is its own from then on. */
+/** It begins with its flow. added_ns is its own from then on. */
 void open_loop_begin(struct open_loop *o, const struct workload *w, uint32_t qpn, uint64_t from_ns,
 		     const struct nic_flow_update *live);
 void open_loop_end(struct open_loop *o);
@@ -186,7 +186,7 @@ void open_loop_change(struct open_loop *o, const struct nic_flow_update *live, u
 /** Let come what comes until then. */
 void open_loop_advance(struct open_loop *o, uint64_t until_ns);
 /** When did a message come, or when will it, as it stands? NEVER_NS: not before another change. */
-uint64_t open_loop_came_ns(const struct open_loop *o, uint64_t message);
+uint64_t open_loop_arrival_ns(const struct open_loop *o, uint64_t message);
 /** All before a message are acknowledged at now_ns. @return the sum of their times so far. */
 uint64_t open_loop_acked(struct open_loop *o, uint64_t message, uint64_t now_ns);
 

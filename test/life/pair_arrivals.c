@@ -29,18 +29,18 @@ open_loop_begin(struct open_loop *o, const struct workload *w, uint32_t qpn, uin
 	*o = (struct open_loop){.on = true,
 				.w = w,
 				.qpn = qpn,
-				.came_ns = calloc(ARRIVALS, sizeof(*o->came_ns)),
+				.arrived_ns = calloc(ARRIVALS, sizeof(*o->arrived_ns)),
 				.from_ns = from_ns,
 				.stopped_ns = live->stopped ? from_ns : NEVER_NS,
 				.load_bps = live->load_bps};
-	life_must("memory", o->came_ns != NULL, "no arrivals");
+	life_must("memory", o->arrived_ns != NULL, "no arrivals");
 	o->next_ns = sum_ns(from_ns, gap_ns(o));
 }
 
 void
 open_loop_end(struct open_loop *o)
 {
-	free(o->came_ns);
+	free(o->arrived_ns);
 	*o = (struct open_loop){0};
 }
 
@@ -53,7 +53,7 @@ open_loop_advance(struct open_loop *o, uint64_t until_ns)
 			o->on = false;
 			return;
 		}
-		o->came_ns[o->next++ % ARRIVALS] = o->next_ns;
+		o->arrived_ns[o->next++ % ARRIVALS] = o->next_ns;
 		o->next_ns = sum_ns(o->next_ns, gap_ns(o));
 	}
 }
@@ -62,7 +62,7 @@ open_loop_advance(struct open_loop *o, uint64_t until_ns)
 static void
 note_change(struct open_loop *o, uint64_t at_ns)
 {
-	uint64_t oldest_ns = open_loop_came_ns(o, o->acked);
+	uint64_t oldest_ns = open_loop_arrival_ns(o, o->acked);
 
 	o->changed_ns[o->changes++ % ARRIVALS_SPANS] = at_ns;
 	if (o->changes >= ARRIVALS_SPANS &&
@@ -111,10 +111,10 @@ open_loop_change(struct open_loop *o, const struct nic_flow_update *live, uint64
 }
 
 uint64_t
-open_loop_came_ns(const struct open_loop *o, uint64_t message)
+open_loop_arrival_ns(const struct open_loop *o, uint64_t message)
 {
 	if (message < o->next)
-		return o->came_ns[message % ARRIVALS];
+		return o->arrived_ns[message % ARRIVALS];
 	return message == o->next && o->stopped_ns == NEVER_NS ? o->next_ns : NEVER_NS;
 }
 
@@ -124,6 +124,6 @@ open_loop_acked(struct open_loop *o, uint64_t message, uint64_t now_ns)
 	uint64_t took_ns = 0;
 
 	for (; o->acked < message; o->acked++)
-		took_ns += now_ns - open_loop_came_ns(o, o->acked);
+		took_ns += now_ns - open_loop_arrival_ns(o, o->acked);
 	return took_ns;
 }

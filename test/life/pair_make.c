@@ -138,7 +138,7 @@ make_flow(struct prng *r, uint32_t id, uint32_t least_qps, uint64_t speed_bps,
 	made[id].bytes = ud ? any(r, 1, mtu) : any_size(r, 1, 20000);
 	made[id].is_stopped = chance(r, least_qps > 1 ? 5 : 20);
 	life_write(r, out,
-		   "come %u from=%u qp_count={~%u..%u} verb=%s mtu_bytes=%u"
+		   "add %u from=%u qp_count={~%u..%u} verb=%s mtu_bytes=%u"
 		   " message_bytes=%" PRIu64 " arrival=%s depth={1..%" PRIu64 "}"
 		   "{?40: message_size=uniform}%s",
 		   id, made[id].from, least_qps, least_qps > 1 ? MOST_CROWD : 5u, verb, mtu,
@@ -234,7 +234,7 @@ make_step(struct prng *r, struct nic_params *params, bool large, uint64_t speed_
 	if (what < 12)
 		make_flow(r, id, large && id == 0 ? CROWD : 1, speed_bps, params, out);
 	else if (what < 20)
-		life_write(r, out, "{?90:go|cut} %u\n", id);
+		life_write(r, out, "{?90:remove|cut} %u\n", id);
 	else if (what < 46)
 		make_set(r, params, speed_bps, out);
 	else if (what < 49)

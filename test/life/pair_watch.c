@@ -196,7 +196,7 @@ due_ns(unsigned int h, const struct seen *q, const struct nic_qp_wait *wait)
 	/* One that goes back has packets to send first; one that leaves begins no message. */
 	if (wait->reason == NIC_WAIT_MESSAGE && wait->unacked_packets == 0 && o->on && !o->leaves &&
 	    o->begun <= o->next)
-		return max_u64(p->now_ns, open_loop_came_ns(o, o->begun));
+		return max_u64(p->now_ns, open_loop_arrival_ns(o, o->begun));
 	return NEVER_NS;
 }
 
@@ -273,7 +273,7 @@ message_begun(unsigned int h, struct seen *q)
 		  "QP %u of host %u (flow %u) begins message %" PRIu64 ", which comes at %" PRIu64
 		  " ns",
 		  flow_of(q)->first[h] + q->i, h, q->flow, o->begun - 1,
-		  open_loop_came_ns(o, o->begun - 1));
+		  open_loop_arrival_ns(o, o->begun - 1));
 }
 
 /* Messages were acknowledged in this call: their times count from their arrivals. */
@@ -452,7 +452,7 @@ look_at_info(unsigned int h, uint32_t number, struct seen *q, const struct nic_q
 {
 	const struct nic_qp_info *was = &q->last;
 	const struct pair_flow *f = flow_of(q);
-	uint64_t life_ns = p->now_ns - min_u64(p->now_ns, f->came_ns) + 1;
+	uint64_t life_ns = p->now_ns - min_u64(p->now_ns, f->added_ns) + 1;
 
 #define NOT_BACK(member)                                                                           \
 	life_must("count", !q->has_state || is->member >= was->member,                             \
@@ -621,7 +621,7 @@ watch_stepped(unsigned int h, uint32_t k)
 		if (!q->arrivals.on || pair_place(h, number).node != k)
 			continue;
 		for (uint32_t i = 0; i < host->reload.n_removed; i++)
-			q->arrivals.leaves |= host->go[i] == q->flow;
+			q->arrivals.leaves |= host->removed[i] == q->flow;
 		open_loop_change(&q->arrivals, &host->live[q->flow], p->now_ns);
 	}
 }
@@ -634,11 +634,11 @@ look_at_come(unsigned int h)
 	struct nic_qp_info is;
 
 	for (uint32_t n = 0; host->is_pending && n < host->reload.n_added; n++) {
-		const struct pair_flow *f = &p->flow[host->come[n]];
+		const struct pair_flow *f = &p->flow[host->added[n]];
 
 		for (uint32_t i = 0; i < f->n_qps; i++)
 			if (read_qp(h, f->first[h] + i, &is))
-				make_seen(h, host->come[n], i);
+				make_seen(h, host->added[n], i);
 	}
 }
 

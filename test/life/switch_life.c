@@ -415,9 +415,9 @@ take_from(uint16_t port)
 
 	while (next_ns(&s->bench, port) <= s->now_ns) {
 		struct rte_mbuf *m[8];
-		uint16_t room = (uint16_t)(1 + draw(s->salt, s->calls++) % 8), n;
+		uint16_t max_pkts = (uint16_t)(1 + draw(s->salt, s->calls++) % 8), n;
 
-		n = s->sw->ops->tx(s->sw, port, m, room, s->now_ns);
+		n = s->sw->ops->tx(s->sw, port, m, max_pkts, s->now_ns);
 		for (uint16_t i = 0; i < n; i++) {
 			check_frame(port, m[i]);
 			rte_pktmbuf_free(m[i]);

@@ -9,10 +9,13 @@
 #include "runtime/notice/say.h"
 #include "quench-lab/output/output_file.h"
 
-/* Largest model beside packets, in hops: a step of a queue takes as long as a packet. */
+/*
+ * Largest model, in hops, that runs together with the packet simulation. One step of one queue
+ * takes as long as simulating one packet.
+ */
 #define MOST_HOPS 128
 
-/* Notes on fixed points that packets do not reach. */
+/* Notes printed for fixed points that the packet simulation does not reach. */
 static const char *const notes[] = {
 	[FLUID_NET_NEAR_END] = "p* is above half of Pmax: with packets, the queue oscillates and "
 			       "sometimes reaches Kmax, where p jumps to 1. Then all flows cut "

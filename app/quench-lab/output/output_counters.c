@@ -12,7 +12,10 @@
 
 #define NAME_CHARS 63
 
-/* A counter over all nodes of a kind, which have the same counters in the same order. */
+/*
+ * One counter, summed over all nodes of a kind. These nodes have the same counters in the same
+ * order.
+ */
 struct total {
 	char name[NAME_CHARS + 1];
 	const char *help;
@@ -21,7 +24,7 @@ struct total {
 
 struct totals {
 	struct total *rows;
-	uint32_t n, room;
+	uint32_t n, capacity;
 };
 
 struct writer {
@@ -40,16 +43,16 @@ next_total(struct writer *w, const char *group, const char *name, const char *he
 {
 	struct totals *t = w->totals;
 
-	if (w->next == t->room) {
-		uint32_t room = t->room > 0 ? 2 * t->room : 64;
-		struct total *rows = realloc(t->rows, room * sizeof(*rows));
+	if (w->next == t->capacity) {
+		uint32_t capacity = t->capacity > 0 ? 2 * t->capacity : 64;
+		struct total *rows = realloc(t->rows, capacity * sizeof(*rows));
 
 		if (rows == NULL) {
 			w->lost = true;
 			return NULL;
 		}
 		t->rows = rows;
-		t->room = room;
+		t->capacity = capacity;
 	}
 	if (w->next == t->n) {
 		t->rows[t->n] = (struct total){.help = help};
@@ -58,7 +61,7 @@ next_total(struct writer *w, const char *group, const char *name, const char *he
 	return &t->rows[w->next++];
 }
 
-/* Zeros appear in the totals only. */
+/* Rows of a node omit counters that are 0; the totals contain them. */
 static void
 put(struct writer *w, enum how how, const char *group, const char *name, const char *help,
     uint64_t value)
@@ -117,7 +120,7 @@ put_pfc(struct writer *w, const struct pfc_tx *tx, const struct pfc_rx *rx, uint
 static void
 put_cable(struct writer *w, const struct net *net, uint32_t node, uint16_t port)
 {
-	for (unsigned int d = 0; d < CABLE_DROPS; d++)
+	for (unsigned int d = 0; d < CABLE_DROP_REASONS; d++)
 		put(w, SUM, "drops/", cable_drop_name(d), "frames to here that did not arrive",
 		    net_cable_drops(net, (struct fabric_end){.node = node, .port = port}, d));
 }

@@ -155,7 +155,7 @@ pfc_rows(FILE *out, const struct probe *p, uint64_t now_ns)
 	}
 }
 
-/* Lossless groups, with their limit: the distance to a pause. */
+/* Lossless groups with their limit, which shows how close they are to a pause. */
 static void
 pg_rows_of(FILE *out, const struct node *sw, const struct topology_switch *t,
 	   const struct sw_params *params, uint64_t now_ns)

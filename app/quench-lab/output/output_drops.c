@@ -27,7 +27,7 @@ add_cable_drops(json_t *list, const struct lab_run *run, struct topology_end end
 	char name[TOPOLOGY_NODE_CHARS + 1];
 
 	topology_node_name(run->scenario->topology, end.node, name);
-	for (unsigned int d = 0; d < CABLE_DROPS; d++)
+	for (unsigned int d = 0; d < CABLE_DROP_REASONS; d++)
 		add(list, name, end.port, "reason", cable_drop_name(d),
 		    net_cable_drops(run->net, (struct fabric_end){end.node, end.port}, d));
 }

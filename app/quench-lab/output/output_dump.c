@@ -15,7 +15,7 @@
 static void
 set_cable_drops(json_t *drops, const struct net *net, struct fabric_end end)
 {
-	for (unsigned int d = 0; d < CABLE_DROPS; d++)
+	for (unsigned int d = 0; d < CABLE_DROP_REASONS; d++)
 		report_set_u64(drops, cable_drop_name(d), net_cable_drops(net, end, d));
 }
 

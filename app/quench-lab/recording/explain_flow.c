@@ -14,16 +14,16 @@
 static struct explain_event *
 add(struct lab_explain *x, enum explain_kind kind, uint64_t at_ns)
 {
-	if (x->n == x->room) {
-		uint32_t room = x->room == 0 ? 256 : 2 * x->room;
-		struct sight *more = realloc(x->sights, room * sizeof(*more));
+	if (x->n == x->capacity) {
+		uint32_t capacity = x->capacity == 0 ? 256 : 2 * x->capacity;
+		struct sight *more = realloc(x->sights, capacity * sizeof(*more));
 
 		if (more == NULL) {
 			x->lost = true;
 			return NULL;
 		}
 		x->sights = more;
-		x->room = room;
+		x->capacity = capacity;
 	}
 	x->sights[x->n] = (struct sight){.e = {.at_ns = at_ns, .kind = kind}, .number = x->n};
 	return &x->sights[x->n++].e;

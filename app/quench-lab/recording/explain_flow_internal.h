@@ -14,7 +14,7 @@ struct place {
 	struct lab_explain *x;
 	uint32_t node;
 	uint16_t port;
-	uint32_t hop; /* position on the path of the QP's data; 0: not on it */
+	uint32_t hop; /* position on the path of the QP's data; 0: not on the path */
 	bool held;
 	uint64_t held_from_ns;
 };
@@ -45,7 +45,7 @@ struct lab_explain {
 	uint32_t answers_in, answers_out;
 
 	struct sight *sights;
-	uint32_t n, room;
+	uint32_t n, capacity;
 	uint32_t hops;
 	uint64_t last_ns; /* last frame of the QP received by the sender */
 	bool lost;        /* an event is missing: no memory */

@@ -29,7 +29,7 @@ struct recording {
 	struct cable_tap also_sent, also_received;
 	/* frames not written yet, because an earlier one may still follow */
 	struct seen *waiting;
-	uint32_t n, room;
+	uint32_t n, capacity;
 	uint64_t numbers;
 	bool lost; /* no memory */
 };
@@ -45,13 +45,13 @@ add(struct recording *r, const struct rte_mbuf *m, uint64_t at_ns, bool sent)
 	uint32_t n = (uint32_t)min_u64(m->data_len, r->snap_bytes);
 	struct seen *more = r->waiting;
 
-	if (r->n == r->room) {
-		uint32_t room = r->room == 0 ? 64 : 2 * r->room;
+	if (r->n == r->capacity) {
+		uint32_t capacity = r->capacity == 0 ? 64 : 2 * r->capacity;
 
-		more = realloc(r->waiting, room * sizeof(*more));
+		more = realloc(r->waiting, capacity * sizeof(*more));
 		if (more != NULL) {
 			r->waiting = more;
-			r->room = room;
+			r->capacity = capacity;
 		}
 	}
 	if (more == NULL || (more = &r->waiting[r->n], more->bytes = malloc(n + 1u)) == NULL) {

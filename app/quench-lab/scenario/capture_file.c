@@ -17,14 +17,14 @@ refuse(char *why, size_t why_size, const char *expected)
 }
 
 /* Frames and bytes in arrays that double. */
-struct room {
+struct capacity {
 	struct event_frames *out;
 	uint32_t max_frames;
 	size_t n_bytes, max_bytes;
 };
 
 static int
-add_frame(struct room *r, uint64_t at_ns, const uint8_t *bytes, uint32_t n)
+add_frame(struct capacity *r, uint64_t at_ns, const uint8_t *bytes, uint32_t n)
 {
 	struct event_frames *out = r->out;
 
@@ -67,7 +67,7 @@ hex_value(char digit)
 int
 capture_from_hex(const char *digits, struct event_frames *out, char *why, size_t why_size)
 {
-	struct room room = {.out = out};
+	struct capacity capacity = {.out = out};
 	uint8_t bytes[EVENT_FRAME_CHARS / 2];
 	size_t n = strlen(digits);
 
@@ -80,13 +80,13 @@ capture_from_hex(const char *digits, struct event_frames *out, char *why, size_t
 			return refuse(why, why_size, "hexadecimal digits");
 		bytes[i / 2] = (uint8_t)(i % 2 == 0 ? value << 4 : bytes[i / 2] | value);
 	}
-	if (add_frame(&room, 0, bytes, (uint32_t)(n / 2)) < 0)
+	if (add_frame(&capacity, 0, bytes, (uint32_t)(n / 2)) < 0)
 		return refuse(why, why_size, "memory for it");
 	return 0;
 }
 
 static int
-read_frames(pcap_t *pcap, struct room *r, char *why, size_t why_size)
+read_frames(pcap_t *pcap, struct capacity *r, char *why, size_t why_size)
 {
 	uint64_t first_ns = 0, last_ns = 0;
 	struct pcap_pkthdr *head;
@@ -118,7 +118,7 @@ read_frames(pcap_t *pcap, struct room *r, char *why, size_t why_size)
 int
 capture_from_file(const char *path, struct event_frames *out, char *why, size_t why_size)
 {
-	struct room room = {.out = out};
+	struct capacity capacity = {.out = out};
 	char text[PCAP_ERRBUF_SIZE];
 	pcap_t *pcap =
 		pcap_open_offline_with_tstamp_precision(path, PCAP_TSTAMP_PRECISION_NANO, text);
@@ -131,7 +131,7 @@ capture_from_file(const char *path, struct event_frames *out, char *why, size_t 
 	if (pcap_datalink(pcap) != DLT_EN10MB)
 		rc = refuse(why, why_size, "a capture of Ethernet");
 	else
-		rc = read_frames(pcap, &room, why, why_size);
+		rc = read_frames(pcap, &capacity, why, why_size);
 	pcap_close(pcap);
 	return rc;
 }

@@ -2,9 +2,9 @@
 /*
  * A complete scenario: the file and the changes of its events with action = set.
  *
- * Each time at which such an event begins or ends has its own scenario: the file, read again, under
- * the sets active then, of which the latest wins. So every change is read, checked and refused like
- * a whole file, before the run.
+ * Each time at which such an event begins or ends has its own scenario: the file is read again,
+ * with the changes active at that time; the latest change of a key wins. So every change is checked
+ * like a whole file before the run.
  *
  * Invariant: consecutive scenarios differ in live keys only.
  */

@@ -60,7 +60,7 @@ read_switch(struct config *cfg, const char *section, const struct sw_params *com
 			 TOPOLOGY_NAME_CHARS);
 		return config_refuse(cfg, section, NULL, expected, err);
 	}
-	/* Numbers and h with a number are hosts. */
+	/* A number, or h and a number, names a host. */
 	if (strspn(name + (*name == 'h'), "0123456789") == strlen(name + (*name == 'h')) ||
 	    strcmp(name, "all") == 0)
 		return config_refuse(cfg, section, NULL, "a name that no host has", err);
@@ -153,8 +153,10 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 	if (override->has_seed)
 		s->fabric.seed = override->seed;
 	if (override->duration_ns != 0) {
-		/* The file's measured window keeps its share of the run; one given with --set keeps
-		 * its time. */
+		/*
+		 * If --duration shortens the run, measure_from_ns of the file is scaled with it;
+		 * one given with --set is not.
+		 */
 		if (!config_gives_set(cfg, "fabric", "measure_from_ns"))
 			s->fabric.measure_from_ns =
 				mul_div(s->fabric.measure_from_ns, override->duration_ns,

@@ -7,8 +7,9 @@
 #include "fabric/scenario/scenario.h"
 
 /**
- * Warn of each event and flow that starts after the end of the run, one line each. It is not an
- * error: --duration shortens a run, and a variant of an experiment omits a flow by a late start.
+ * Warn of each event and flow that starts after the end of the run, one line each. A late start is
+ * not an error: --duration shortens a run, and variants of an experiment omit a flow by starting it
+ * late.
  */
 void scenario_warn_late(const struct config *cfg, const struct scenario *s);
 

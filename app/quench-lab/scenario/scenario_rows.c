@@ -94,7 +94,7 @@ refuse_switches(const char *path, const struct scenario *now, const struct scena
 	return 0;
 }
 
-/* NICs keep their addresses, which follow their switch's interfaces. */
+/* A NIC's address follows from an interface of its switch, and cannot change during a run. */
 static int
 refuse_hosts(const char *path, const struct scenario *now, const struct scenario *next,
 	     struct config_error *err)

@@ -149,12 +149,12 @@ add_line(const struct place *at, struct flow_params *flow, char *line, size_t by
 static int
 read_lines(FILE *file, struct place *at, struct flow_params *flow)
 {
-	size_t room = 0;
+	size_t capacity = 0;
 	char *line = NULL;
 	ssize_t bytes;
 	int rc = 0;
 
-	while (rc == 0 && (bytes = getline(&line, &room, file)) >= 0) {
+	while (rc == 0 && (bytes = getline(&line, &capacity, file)) >= 0) {
 		at->line++;
 		rc = add_line(at, flow, line, (size_t)bytes);
 	}

@@ -24,7 +24,7 @@
 #ifndef EXPORTER_RETRY_NS
 #define EXPORTER_RETRY_NS 2000000000ull
 #endif
-/* Interval of searches, each of which makes every program start a thread. */
+/* Interval between searches for programs. Each search makes every program start a thread. */
 #define LOOK_NS 2000000000ull
 /* Below Prometheus' default of 10 s for a scrape. */
 #ifndef EXPORTER_WAIT_NS
@@ -73,7 +73,7 @@ struct made {
 struct exporter {
 	const char *path, *prefix;
 	struct metrics_bounds bounds;
-	bool serves; /* repeatedly; else once */
+	bool serves; /* true: texts are made repeatedly; false: once */
 	const struct http_server *server;
 	int cancel[2]; /* a pipe: closing its write end cancels all readings */
 	pthread_mutex_t lock;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The metrics of all quench programs on this machine, or of one, as one text. A reading costs a
- * program's control threads some work, so a program is read at most four times a second, and rests
- * nine times as long as its last reading took. Requests in between get the last reading, with its
- * age. A thread per program reads it, so that a program that hangs loses only its own metrics. Like
- * a program that has ended, it stays in the text as quench_up 0, and requests do not wait for it
- * again.
+ * The metrics of all quench programs on this machine, or of one, as one text. Reading costs a
+ * program's control threads some work. So a program is read at most four times a second, and the
+ * pause after a reading is nine times the reading's duration. Requests in between get the last
+ * reading and its age. A thread per program reads it, so that a program that hangs loses only its
+ * own metrics. The text then shows quench_up 0 for that program, as for a program that has ended,
+ * and requests do not wait for it again.
  */
 #ifndef QUENCH_APP_QUENCHCTL_METRICS_EXPORTER_H
 #define QUENCH_APP_QUENCHCTL_METRICS_EXPORTER_H

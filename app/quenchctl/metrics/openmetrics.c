@@ -22,7 +22,7 @@ struct family {
 
 struct metrics {
 	struct family *families;
-	size_t n, room;
+	size_t n, capacity;
 	json_t *by_name; /* index of a family */
 	unsigned int clashes;
 	bool failed;
@@ -31,20 +31,20 @@ struct metrics {
 static bool
 make_room(struct text *t, size_t more)
 {
-	size_t room = t->room == 0 ? 256 : t->room;
+	size_t capacity = t->capacity == 0 ? 256 : t->capacity;
 	char *at;
 
-	while (room - t->used <= more)
-		room *= 2;
-	if (room == t->room)
+	while (capacity - t->used <= more)
+		capacity *= 2;
+	if (capacity == t->capacity)
 		return true;
-	at = realloc(t->at, room);
+	at = realloc(t->at, capacity);
 	if (at == NULL) {
 		t->failed = true;
 		return false;
 	}
 	t->at = at;
-	t->room = room;
+	t->capacity = capacity;
 	return true;
 }
 
@@ -226,14 +226,14 @@ find(struct metrics *m, const struct metric *metric, const char *help)
 
 	if (index != NULL)
 		return &m->families[json_integer_value(index)];
-	if (m->n == m->room) {
-		f = realloc(m->families, (2 * m->room + 64) * sizeof(*f));
+	if (m->n == m->capacity) {
+		f = realloc(m->families, (2 * m->capacity + 64) * sizeof(*f));
 		if (f == NULL) {
 			m->failed = true;
 			return NULL;
 		}
 		m->families = f;
-		m->room = 2 * m->room + 64;
+		m->capacity = 2 * m->capacity + 64;
 	}
 	f = &m->families[m->n];
 	*f = (struct family){.metric = *metric};

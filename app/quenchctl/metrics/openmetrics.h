@@ -20,7 +20,7 @@ extern const char *const metrics_content_types[METRICS_FORMATS];
 /* A text that grows. Without memory it sets failed and keeps its contents. */
 struct text {
 	char *at;
-	size_t used, room;
+	size_t used, capacity;
 	bool failed;
 };
 

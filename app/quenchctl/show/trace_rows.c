@@ -91,7 +91,10 @@ trace_read_all(struct client *c, const char *id, json_t **reply)
 	bool lapped;
 	int rc = read_to_end(&r, reply, &lapped);
 
-	/* If rows are written faster than we read, try the newest half of the ring, then less. */
+	/*
+	 * If the program writes rows faster than we read them, try the newest half of the ring,
+	 * then a smaller part.
+	 */
 	for (uint64_t n = NIC_TRACE_ROWS / 2; rc == 0 && lapped && n > 0; n /= 2) {
 		uint64_t written = member(*reply, "written");
 

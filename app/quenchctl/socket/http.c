@@ -94,7 +94,7 @@ end_most_idle(struct http_server *s)
 	return true;
 }
 
-/* The daemon keeps the connection's place in the table for us. */
+/* libmicrohttpd stores the connection's index in the table. */
 static void
 on_connection(void *arg, struct MHD_Connection *c, void **place,
 	      enum MHD_ConnectionNotificationCode code)

@@ -28,15 +28,15 @@ top_view_add(struct top_view *v, enum top_style style, const char *format, ...)
 
 	if (v->hide_quiet && style == TOP_QUIET)
 		return;
-	if (v->n == v->room) {
-		unsigned int room = v->room == 0 ? 64 : 2 * v->room;
-		struct top_line *lines = realloc(v->lines, room * sizeof(*lines));
+	if (v->n == v->capacity) {
+		unsigned int capacity = v->capacity == 0 ? 64 : 2 * v->capacity;
+		struct top_line *lines = realloc(v->lines, capacity * sizeof(*lines));
 
 		/* Without memory the view ends here. */
 		if (lines == NULL)
 			return;
 		v->lines = lines;
-		v->room = room;
+		v->capacity = capacity;
 	}
 	v->lines[v->n].style = style;
 	va_start(args, format);

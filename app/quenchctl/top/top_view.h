@@ -25,7 +25,7 @@ struct top_line {
 
 struct top_view {
 	struct top_line *lines;
-	unsigned int n, room;
+	unsigned int n, capacity;
 	bool hide_quiet; /* omit lines of TOP_QUIET */
 };
 

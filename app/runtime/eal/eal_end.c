@@ -27,7 +27,7 @@
 #define EAL_END_PATIENCE_S 20u
 #endif
 
-/* For this many looks, telemetry clients may still read a reply in progress. */
+/* Number of looks during which telemetry clients may still read a reply in progress. */
 #define REPLY_LOOKS 500
 /* Then they are cut off. After this many looks in all, we stop waiting for them. */
 #define CUT_OFF_LOOKS 2000
@@ -45,7 +45,10 @@ static void
 give_up(int signo)
 {
 	(void)signo;
-	/* No thread is in stdio: the one that ends the program waits in EAL. */
+	/*
+	 * exit() is safe here: no thread is in stdio, since the thread that ends the program waits
+	 * in EAL.
+	 */
 	(void)fflush(NULL);
 	(void)!write(STDERR_FILENO, state.line, strlen(state.line));
 	_exit(state.code);
@@ -118,7 +121,10 @@ static bool
 end_telemetry(void)
 {
 	struct timespec t = {.tv_nsec = LOOK_NS};
-	/* Quiet looks in a row. One may miss a client that moves from the queue to a descriptor. */
+	/*
+	 * Number of successive looks that see no client. A single look may miss a client that moves
+	 * from the queue to a descriptor.
+	 */
 	int quiet = 0;
 
 	for (int look = 0; look < CUT_OFF_LOOKS; look++) {

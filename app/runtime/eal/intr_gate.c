@@ -14,7 +14,7 @@
 
 /* Interval between looks at pollers that have not yet seen the gate shut. */
 #define POLLER_LOOK_NS (20 * NS_PER_US)
-/* Without /proc we see no events, and let the interrupt thread go after this time. */
+/* Without /proc the gate sees no events, and releases the interrupt thread after this time. */
 #define BLIND_WAIT_MS 10
 
 static void
@@ -78,7 +78,7 @@ wait_for_events(int epoll_fd, int timeout_ms)
 {
 	struct pollfd p = {.fd = epoll_fd, .events = POLLIN};
 
-	/* A signal ends poll() too, but an extra look does no harm. */
+	/* A signal also ends poll(); the extra check is harmless. */
 	return poll(&p, 1, timeout_ms) != 0;
 }
 

@@ -3,10 +3,10 @@
  * How late paced frames leave: the time at which the device took a frame, less the time at which it
  * was due (pkt_meta.due_ns), in a histogram.
  *
- * While the kernel runs something else on the core, nothing is sent, which says nothing about
- * pacing. The loop's own clock shows such gaps: two rounds are hardly more than a burst's work
- * apart, so in a gap above PACE_GAP_NS the core did something else. A frame due before the end of
- * the last gap is excluded, and counted.
+ * While the kernel runs something else on the core, frames leave late for reasons other than
+ * pacing. The loop's clock shows such gaps: two rounds are hardly more than the work of a burst
+ * apart, so a gap above PACE_GAP_NS means that the core did something else. A frame due before the
+ * end of the last gap is excluded, and counted.
  *
  * Invariant: departures = late_ns.count + excluded + unknown, and close <= late_ns.count.
  */

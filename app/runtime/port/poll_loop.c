@@ -128,8 +128,10 @@ transmit_to(struct poll_loop *loop, uint16_t port, struct poll_txq *q, uint64_t 
 	if (poll_txq_held(q) > 0)
 		n = offer_held(loop, p->ethdev, q);
 	if (poll_txq_held(q) > 0) {
-		/* No tx(), but other threads' requests to the node must not wait for a device: one
-		 * without link may never take a frame again. */
+		/*
+		 * Do not call tx(). But serve other threads' requests to the node: a device without
+		 * a link may never take a frame again.
+		 */
 		ops->rx(loop->node, port, NULL, 0, now_ns);
 		return n;
 	}
@@ -147,8 +149,10 @@ transmit(struct poll_loop *loop, uint16_t port, uint64_t now_ns)
 	uint32_t n = 0;
 
 	if (unlikely(p->link != NULL && port_link_is_down(p->link))) {
-		/* As for a device that takes nothing: other threads' requests to the node do not
-		 * wait for the link. */
+		/*
+		 * As for a device that takes no frames: serve other threads' requests to the node
+		 * while the link is down.
+		 */
 		loop->node->ops->rx(loop->node, port, NULL, 0, now_ns);
 		return 0;
 	}
@@ -246,7 +250,7 @@ drain_queue(struct poll_loop *loop, const struct poll_port *p, struct poll_txq *
 	rte_pktmbuf_free_bulk(q->held + q->first, poll_txq_held(q));
 }
 
-/* Although the loop stops, send the frames taken from the node if the device takes them. */
+/* The loop stops, but frames already taken from the node are still offered to the device. */
 static void
 drain(struct poll_loop *loop)
 {

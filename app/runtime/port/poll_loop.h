@@ -35,7 +35,7 @@ struct rte_mbuf;
 /* A transmit queue with the frames that it refused. */
 struct poll_txq {
 	uint16_t queue;
-	uint16_t first; /* in held[]: the next to offer */
+	uint16_t first; /* in held[]: index of the frame to offer next */
 	uint16_t end;
 	struct rte_mbuf *held[POLL_BURST];
 	uint64_t refusals; /* bursts of which the device refused a part */

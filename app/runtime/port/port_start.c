@@ -30,12 +30,12 @@ is_local(int fd)
 }
 
 /*
- * Replaces libc's, in DPDK too. If a client leaves before its server accepts it, the server's HELLO
- * fails with EPIPE, and net_memif (22.11 to 26.07) closes the connection without removing it from
- * EAL's interrupt sources. The next client gets the same descriptor, which then has two callbacks:
- * the second waits forever in recvmsg() on EAL's interrupt thread, or EAL panics because the
- * descriptor is closed. A HELLO that is lost without an error does no harm: net_memif then reads
- * the end of the connection and closes it properly.
+ * Replaces the function of libc, also for DPDK. If a client leaves before its server accepts it,
+ * the server's HELLO fails with EPIPE, and net_memif (22.11 to 26.07) closes the connection without
+ * removing it from EAL's interrupt sources. The next client gets the same descriptor, which then
+ * has two callbacks: the second waits forever in recvmsg() on EAL's interrupt thread, or EAL panics
+ * because the descriptor is closed. A HELLO that is lost without an error does no harm: net_memif
+ * then reads the end of the connection and closes it properly.
  */
 ssize_t
 sendmsg(int fd, const struct msghdr *msg, int flags)

@@ -53,7 +53,7 @@ change_reply(struct telemetry_call *call, const char *path, const char *set)
 		.path = path, .set = set, .visit = add_change, .arg = &c};
 	struct active_config_outcome out;
 	struct config_error err;
-	int rc = active_config_change(call->telemetry->live, &request, &out, &err);
+	int rc = active_config_change(call->telemetry->active, &request, &out, &err);
 
 	if (rc != 0) {
 		json_decref(c.object);
@@ -97,7 +97,7 @@ config_changes_reply(struct telemetry_call *call)
 	if (!telemetry_optional_number(call, 0, "FIRST", 0, UINT32_MAX, &first))
 		return NULL;
 	c = begin_changes(first);
-	if (live_compare(call->telemetry->live, add_change, &c, &err) != 0) {
+	if (active_config_compare(call->telemetry->active, add_change, &c, &err) != 0) {
 		json_decref(c.object);
 		return telemetry_refuse_line(call, err.text);
 	}
@@ -138,7 +138,7 @@ add_key(struct changes *c, const struct config_row *row, const struct field *f)
 json_t *
 config_reply(struct telemetry_call *call)
 {
-	struct active_config *live = call->telemetry->live;
+	struct active_config *active = call->telemetry->active;
 	struct config_rows rows = {0};
 	uint64_t first = 0;
 	bool fits = true;
@@ -147,12 +147,12 @@ config_reply(struct telemetry_call *call)
 	if (!telemetry_optional_number(call, 0, "FIRST", 0, UINT32_MAX, &first))
 		return NULL;
 	c = begin_changes(first);
-	live->ops->rows(active_config_running_begin(live), &rows);
+	active->ops->rows(active_config_running_begin(active), &rows);
 	for (unsigned int i = 0; fits && i < rows.n; i++) {
 		for (unsigned int k = 0; fits && k < rows.rows[i].n; k++)
 			fits = add_key(&c, &rows.rows[i], &rows.rows[i].fields[k]);
 	}
-	active_config_running_end(live);
+	active_config_running_end(active);
 	config_rows_free(&rows);
 	return c.object;
 }

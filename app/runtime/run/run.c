@@ -27,8 +27,10 @@
 /* The main lcore looks at the stop flag at least this often. */
 #define MAIN_SLEEP_NS (10 * NS_PER_MS)
 
-/* Interval between looks at links, which cost a system call in some drivers. With a single lcore,
- * polling waits for them, so they are rarer. */
+/*
+ * Interval between checks of the links. A check costs a system call in some drivers. With a single
+ * lcore polling waits for the check, so checks are rarer.
+ */
 #define LINK_LOOK_NS (10 * NS_PER_MS)
 #define LINK_LOOK_ALONE_NS (100 * NS_PER_MS)
 
@@ -211,8 +213,10 @@ serve_telemetry(struct slow *s, uint64_t now_ns)
 	return now_ns + MAIN_SLEEP_NS;
 }
 
-/* On the thread that puts configuration changes in force, so that none comes between the look and
- * the stop. */
+/*
+ * Runs on the thread that applies configuration changes, so that no change comes between this check
+ * and the stop.
+ */
 static void
 look_whether_done(struct slow *s, uint64_t now_ns)
 {
@@ -357,7 +361,7 @@ begin_telemetry(const struct run_app *app, const struct run_result *result,
 	return rc != 0 ? APP_FAILED : 0;
 }
 
-/* Open a gate if a device needs one. @return 0, or APP_FAILED after an error line. */
+/* Create a gate if a device needs one. @return 0, or APP_FAILED after an error line. */
 static int
 open_gate(struct slow *s)
 {

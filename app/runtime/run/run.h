@@ -57,7 +57,7 @@ struct run_app {
 	const uint16_t *ethdevs;
 	uint16_t n_ports;
 	const struct opts *opts;
-	struct telemetry *telemetry; /* answers while the nodes run; NULL: none */
+	struct telemetry *telemetry; /* telemetry, which answers while the nodes run; NULL: none */
 	/* Called every millisecond by the control lcore; true stops the run. NULL: not called. */
 	bool (*done)(const struct run_app *app);
 	/* Counters so far; text is the program's part of the statistics line. */

@@ -34,113 +34,115 @@ active_config_block_signal(void)
 }
 
 int
-active_config_init(struct active_config *l, const struct active_config_ops *ops, void *program,
+active_config_init(struct active_config *active, const struct active_config_ops *ops, void *program,
 		   const char *path, struct config_version *first)
 {
-	*l = (struct active_config){.ops = ops, .program = program, .current = first};
+	*active = (struct active_config){.ops = ops, .program = program, .current = first};
 	first->users = 1;
-	l->path = strdup(path);
-	pthread_mutex_init(&l->turn, NULL);
-	pthread_mutex_init(&l->lock, NULL);
-	return l->path == NULL ? -ENOMEM : 0;
+	active->path = strdup(path);
+	pthread_mutex_init(&active->turn, NULL);
+	pthread_mutex_init(&active->lock, NULL);
+	return active->path == NULL ? -ENOMEM : 0;
 }
 
 void
-active_config_destroy(struct active_config *l)
+active_config_destroy(struct active_config *active)
 {
-	if (l->ops == NULL)
+	if (active->ops == NULL)
 		return;
-	active_config_release(l, l->current);
-	pthread_mutex_destroy(&l->turn);
-	pthread_mutex_destroy(&l->lock);
-	free(l->path);
-	*l = (struct active_config){0};
+	active_config_release(active, active->current);
+	pthread_mutex_destroy(&active->turn);
+	pthread_mutex_destroy(&active->lock);
+	free(active->path);
+	*active = (struct active_config){0};
 }
 
 const struct config_version *
-active_config_hold(struct active_config *l)
+active_config_hold(struct active_config *active)
 {
 	struct config_version *v;
 
-	pthread_mutex_lock(&l->lock);
-	v = l->current;
+	pthread_mutex_lock(&active->lock);
+	v = active->current;
 	v->users++;
-	pthread_mutex_unlock(&l->lock);
+	pthread_mutex_unlock(&active->lock);
 	return v;
 }
 
 void
-active_config_release(struct active_config *l, const struct config_version *v)
+active_config_release(struct active_config *active, const struct config_version *v)
 {
 	struct config_version *last = (struct config_version *)v;
 	bool is_last;
 
-	pthread_mutex_lock(&l->lock);
+	pthread_mutex_lock(&active->lock);
 	is_last = --last->users == 0;
-	pthread_mutex_unlock(&l->lock);
+	pthread_mutex_unlock(&active->lock);
 	if (is_last)
-		l->ops->free(last);
+		active->ops->free(last);
 }
 
 const struct config_version *
-active_config_running_begin(struct active_config *l)
+active_config_running_begin(struct active_config *active)
 {
-	pthread_mutex_lock(&l->turn);
-	return l->ops->running(l->program, l->current);
+	pthread_mutex_lock(&active->turn);
+	return active->ops->running(active->program, active->current);
 }
 
 void
-active_config_running_end(struct active_config *l)
+active_config_running_end(struct active_config *active)
 {
-	pthread_mutex_unlock(&l->turn);
+	pthread_mutex_unlock(&active->turn);
 }
 
 /* Read the requested configuration, without comparing it with the active one. @return owned by the
  * caller, or NULL with err filled in. *cfg is owned by the caller too, and may be NULL. */
 static struct config_version *
-read_request(struct active_config *l, const struct active_config_request *r, struct config **cfg,
-	     struct config_error *err)
+read_request(struct active_config *active, const struct active_config_request *r,
+	     struct config **cfg, struct config_error *err)
 {
 	char path[4096];
 
 	if (r->set == NULL) {
-		*cfg = config_open(r->path != NULL ? r->path : l->path, err);
-		return *cfg == NULL ? NULL : l->ops->read(l->program, *cfg, err);
+		*cfg = config_open(r->path != NULL ? r->path : active->path, err);
+		return *cfg == NULL ? NULL : active->ops->read(active->program, *cfg, err);
 	}
-	snprintf(path, sizeof(path), "%s as it runs", l->path);
+	snprintf(path, sizeof(path), "%s as it runs", active->path);
 	*cfg = config_open_text(path, "", 0, err);
 	if (*cfg == NULL || config_set(*cfg, r->set, err) != 0)
 		return NULL;
-	return l->ops->set(l->program, l->ops->running(l->program, l->current), *cfg, err);
+	return active->ops->set(active->program,
+				active->ops->running(active->program, active->current), *cfg, err);
 }
 
 /* Read and prepare the requested configuration. @return owned by the caller, or NULL with err. */
 static struct config_version *
-read_next(struct active_config *l, const struct active_config_request *r, struct config_error *err)
+read_next(struct active_config *active, const struct active_config_request *r,
+	  struct config_error *err)
 {
 	struct config *cfg = NULL;
-	struct config_version *next = read_request(l, r, &cfg, err);
-	const struct config_version *now = l->ops->running(l->program, l->current);
+	struct config_version *next = read_request(active, r, &cfg, err);
+	const struct config_version *now = active->ops->running(active->program, active->current);
 	struct config_rows from = {0}, to = {0};
 	const char *fault;
 	int rc;
 
 	if (next != NULL) {
 		next->users = 1;
-		l->ops->rows(now, &from);
-		l->ops->rows(next, &to);
-		fault = l->ops->fault(now, next);
+		active->ops->rows(now, &from);
+		active->ops->rows(next, &to);
+		fault = active->ops->fault(now, next);
 		rc = config_rows_refuse_fixed(config_path(cfg), &from, &to, err);
 		if (rc == 0 && fault != NULL) {
 			snprintf(err->text, sizeof(err->text), "%s: %s", config_path(cfg), fault);
 			rc = -EINVAL;
 		}
-		if (rc == 0 && l->ops->prepare != NULL)
-			rc = l->ops->prepare(l->program, now, next, cfg, err);
+		if (rc == 0 && active->ops->prepare != NULL)
+			rc = active->ops->prepare(active->program, now, next, cfg, err);
 		if (rc == 0 && r->visit != NULL)
 			config_rows_compare(&from, &to, r->visit, r->arg);
 		if (rc != 0) {
-			l->ops->free(next);
+			active->ops->free(next);
 			next = NULL;
 		}
 	}
@@ -151,7 +153,7 @@ read_next(struct active_config *l, const struct active_config_request *r, struct
 }
 
 struct commit {
-	struct active_config *live;
+	struct active_config *active;
 	struct config_version *next;
 };
 
@@ -159,13 +161,13 @@ static void
 commit(void *arg, uint64_t now_ns)
 {
 	struct commit *c = arg;
-	struct active_config *l = c->live;
-	struct config_version *before = l->current;
+	struct active_config *active = c->active;
+	struct config_version *before = active->current;
 
-	l->ops->apply(l->program, c->next, now_ns);
-	pthread_mutex_lock(&l->lock);
-	l->current = c->next;
-	pthread_mutex_unlock(&l->lock);
+	active->ops->apply(active->program, c->next, now_ns);
+	pthread_mutex_lock(&active->lock);
+	active->current = c->next;
+	pthread_mutex_unlock(&active->lock);
 	c->next = before;
 }
 
@@ -179,16 +181,17 @@ clock_ns(void)
 }
 
 bool
-active_config_wait(struct active_config *l, bool (*is_done)(void *program), uint64_t *waited_ns)
+active_config_wait(struct active_config *active, bool (*is_done)(void *program),
+		   uint64_t *waited_ns)
 {
 	const struct timespec pause = {.tv_nsec = OWNER_LOOK_NS};
 	uint64_t begin_ns = clock_ns();
-	bool done = is_done(l->program);
+	bool done = is_done(active->program);
 
 	while (!done && clock_ns() - begin_ns < ACTIVE_CONFIG_PATIENCE_MS * NS_PER_MS &&
-	       !atomic_load_explicit(l->stop, memory_order_relaxed)) {
+	       !atomic_load_explicit(active->stop, memory_order_relaxed)) {
 		nanosleep(&pause, NULL);
-		done = is_done(l->program);
+		done = is_done(active->program);
 	}
 	if (waited_ns != NULL)
 		*waited_ns = clock_ns() - begin_ns;
@@ -196,82 +199,84 @@ active_config_wait(struct active_config *l, bool (*is_done)(void *program), uint
 }
 
 static int
-change(struct active_config *l, const struct active_config_request *r,
+change(struct active_config *active, const struct active_config_request *r,
        struct active_config_outcome *out, struct config_error *err)
 {
-	struct commit c = {.live = l};
+	struct commit c = {.active = active};
 	char *path = r->path != NULL && r->set == NULL ? strdup(r->path) : NULL;
 	int rc = 0;
 
-	if (!active_config_wait(l, l->ops->is_done, NULL)) {
+	if (!active_config_wait(active, active->ops->is_done, NULL)) {
 		snprintf(
 			err->text, sizeof(err->text),
 			"%s: nothing was changed: the previous change is not in force yet: try again",
-			l->path);
+			active->path);
 		rc = -EBUSY;
 	}
 	if (rc == 0)
-		c.next = read_next(l, r, err);
+		c.next = read_next(active, r, err);
 	if (rc == 0 && c.next == NULL)
 		rc = -EINVAL;
 	if (rc == 0) {
-		rc = mailbox_call(l->mailbox, commit, &c);
+		rc = mailbox_call(active->mailbox, commit, &c);
 		if (rc != 0)
 			snprintf(err->text, sizeof(err->text), "%s: nothing was changed: %s",
-				 l->path,
+				 active->path,
 				 rc == -ETIMEDOUT ? "the main lcore did not respond: try again"
 						  : "the program is about to end");
 		/* The previous version, or the one that was not adopted. */
-		active_config_release(l, c.next);
+		active_config_release(active, c.next);
 		if (rc == 0 && path != NULL) {
-			free(l->path);
-			l->path = path;
+			free(active->path);
+			active->path = path;
 			path = NULL;
 		}
 		if (rc == 0)
-			out->in_force = active_config_wait(l, l->ops->is_done, &out->waited_ns);
+			out->in_force =
+				active_config_wait(active, active->ops->is_done, &out->waited_ns);
 	}
 	free(path);
 	return rc;
 }
 
 int
-active_config_change(struct active_config *l, const struct active_config_request *request,
+active_config_change(struct active_config *active, const struct active_config_request *request,
 		     struct active_config_outcome *out, struct config_error *err)
 {
 	int rc;
 
-	pthread_mutex_lock(&l->turn);
-	rc = change(l, request, out, err);
-	pthread_mutex_unlock(&l->turn);
+	pthread_mutex_lock(&active->turn);
+	rc = change(active, request, out, err);
+	pthread_mutex_unlock(&active->turn);
 	return rc;
 }
 
 int
-live_compare(struct active_config *l, void (*visit)(void *arg, const struct config_change *change),
-	     void *arg, struct config_error *err)
+active_config_compare(struct active_config *active,
+		      void (*visit)(void *arg, const struct config_change *change), void *arg,
+		      struct config_error *err)
 {
 	struct config_rows from = {0}, to = {0};
 	struct config_version *file = NULL;
 	struct config *cfg;
 	int rc = 0;
 
-	pthread_mutex_lock(&l->turn);
-	cfg = config_open(l->path, err);
+	pthread_mutex_lock(&active->turn);
+	cfg = config_open(active->path, err);
 	if (cfg != NULL)
-		file = l->ops->read(l->program, cfg, err);
+		file = active->ops->read(active->program, cfg, err);
 	if (file != NULL) {
-		l->ops->rows(file, &from);
-		l->ops->rows(l->ops->running(l->program, l->current), &to);
+		active->ops->rows(file, &from);
+		active->ops->rows(active->ops->running(active->program, active->current), &to);
 		config_rows_compare(&from, &to, visit, arg);
-		l->ops->free(file);
+		active->ops->free(file);
 	} else {
 		rc = -EINVAL;
 	}
 	config_rows_free(&from);
 	config_rows_free(&to);
 	config_close(cfg);
-	pthread_mutex_unlock(&l->turn);
+	pthread_mutex_unlock(&active->turn);
 	return rc;
 }
 
@@ -283,39 +288,39 @@ count_change(void *arg, const struct config_change *change)
 }
 
 static void
-reload_for_signal(struct active_config *l)
+reload_for_signal(struct active_config *active)
 {
 	struct active_config_outcome out;
 	struct config_error err;
 	unsigned int n = 0;
 	const struct active_config_request request = {.visit = count_change, .arg = &n};
 
-	if (active_config_change(l, &request, &out, &err) != 0)
+	if (active_config_change(active, &request, &out, &err) != 0)
 		say_warning("SIGHUP: nothing changes: %s", err.text);
 	else if (out.in_force)
-		say("SIGHUP: %s: %u keys changed", l->path, n);
+		say("SIGHUP: %s: %u keys changed", active->path, n);
 	else
 		say_warning("SIGHUP: %s: %u keys change, but are not in force on all lcores yet",
-			    l->path, n);
+			    active->path, n);
 }
 
 static void
-wait_for_signals(struct active_config *l)
+wait_for_signals(struct active_config *active)
 {
 	const sigset_t set = hangup();
 
-	while (!atomic_load_explicit(l->stop, memory_order_relaxed)) {
+	while (!atomic_load_explicit(active->stop, memory_order_relaxed)) {
 		siginfo_t info;
 
 		if (sigwaitinfo(&set, &info) != SIGHUP)
 			continue;
 		/* active_config_stop() sends this signal too. */
-		if (atomic_load_explicit(l->stop, memory_order_relaxed))
+		if (atomic_load_explicit(active->stop, memory_order_relaxed))
 			break;
 		if (info.si_code == SI_KERNEL)
-			atomic_store_explicit(l->stop, true, memory_order_relaxed);
+			atomic_store_explicit(active->stop, true, memory_order_relaxed);
 		else
-			reload_for_signal(l);
+			reload_for_signal(active);
 	}
 }
 
@@ -329,15 +334,15 @@ run_thread(void *arg)
 }
 
 static int
-start_thread(struct active_config *l)
+start_thread(struct active_config *active)
 {
-	return rte_thread_create_control(&l->thread, "live", run_thread, l);
+	return rte_thread_create_control(&active->thread, "live", run_thread, active);
 }
 
 static void
-join_thread(struct active_config *l)
+join_thread(struct active_config *active)
 {
-	rte_thread_join(l->thread, NULL);
+	rte_thread_join(active->thread, NULL);
 }
 #else
 static void *
@@ -348,46 +353,46 @@ run_thread(void *arg)
 }
 
 static int
-start_thread(struct active_config *l)
+start_thread(struct active_config *active)
 {
 	pthread_t thread;
-	int rc = rte_ctrl_thread_create(&thread, "live", NULL, run_thread, l);
+	int rc = rte_ctrl_thread_create(&thread, "live", NULL, run_thread, active);
 
-	l->thread.opaque_id = (uintptr_t)thread;
+	active->thread.opaque_id = (uintptr_t)thread;
 	return rc;
 }
 
 static void
-join_thread(struct active_config *l)
+join_thread(struct active_config *active)
 {
-	pthread_join((pthread_t)l->thread.opaque_id, NULL);
+	pthread_join((pthread_t)active->thread.opaque_id, NULL);
 }
 #endif
 
 void
-active_config_prepare(struct active_config *l, struct mailbox *mailbox, atomic_bool *stop)
+active_config_prepare(struct active_config *active, struct mailbox *mailbox, atomic_bool *stop)
 {
-	l->mailbox = mailbox;
-	l->stop = stop;
+	active->mailbox = mailbox;
+	active->stop = stop;
 }
 
 int
-active_config_start(struct active_config *l)
+active_config_start(struct active_config *active)
 {
-	int rc = start_thread(l);
+	int rc = start_thread(active);
 
-	l->has_thread = rc == 0;
+	active->has_thread = rc == 0;
 	return rc;
 }
 
 void
-active_config_stop(struct active_config *l)
+active_config_stop(struct active_config *active)
 {
-	if (!l->has_thread)
+	if (!active->has_thread)
 		return;
-	atomic_store_explicit(l->stop, true, memory_order_relaxed);
+	atomic_store_explicit(active->stop, true, memory_order_relaxed);
 	/* The thread waits for the signal, and then sees the flag. */
-	pthread_kill((pthread_t)l->thread.opaque_id, SIGHUP);
-	join_thread(l);
-	l->has_thread = false;
+	pthread_kill((pthread_t)active->thread.opaque_id, SIGHUP);
+	join_thread(active);
+	active->has_thread = false;
 }

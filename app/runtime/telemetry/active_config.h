@@ -41,7 +41,10 @@ struct active_config_ops {
 	struct config_version *(*set)(void *program, const struct config_version *now,
 				      struct config *cfg, struct config_error *err);
 	void (*rows)(const struct config_version *v, struct config_rows *rows);
-	/* The active one with changes that commands made beside it; valid until the next call. */
+	/*
+	 * The active configuration plus changes that commands made to running state; valid until
+	 * the next call.
+	 */
 	const struct config_version *(*running)(void *program, const struct config_version *v);
 	/* Why next may not follow now although only live keys differ, or NULL. */
 	const char *(*fault)(const struct config_version *now, const struct config_version *next);
@@ -73,28 +76,29 @@ struct active_config {
 void active_config_block_signal(void);
 
 /** @param first  The active version, read from path; takes ownership. @return 0 or -ENOMEM. */
-int active_config_init(struct active_config *l, const struct active_config_ops *ops, void *program,
-		       const char *path, struct config_version *first);
+int active_config_init(struct active_config *active, const struct active_config_ops *ops,
+		       void *program, const char *path, struct config_version *first);
 /** Free the active version. Does nothing on a zero-initialised struct. */
-void active_config_destroy(struct active_config *l);
+void active_config_destroy(struct active_config *active);
 
 /** Accept changes from now on; the main lcore serves the mailbox. */
-void active_config_prepare(struct active_config *l, struct mailbox *mailbox, atomic_bool *stop);
+void active_config_prepare(struct active_config *active, struct mailbox *mailbox,
+			   atomic_bool *stop);
 /** Accept SIGHUP too. @return 0 or -errno. */
-int active_config_start(struct active_config *l);
+int active_config_start(struct active_config *active);
 /** Stop the thread of active_config_start(), if there is one. */
-void active_config_stop(struct active_config *l);
+void active_config_stop(struct active_config *active);
 
 /** Get the active version, which is not freed before active_config_release(). */
-const struct config_version *active_config_hold(struct active_config *l);
-void active_config_release(struct active_config *l, const struct config_version *v);
+const struct config_version *active_config_hold(struct active_config *active);
+void active_config_release(struct active_config *active, const struct config_version *v);
 
 /**
- * The active configuration with the changes that commands made beside it. It does not change until
- * active_config_running_end(). Waits for a change in progress. Not on an lcore.
+ * The active configuration plus changes that commands made to running state. It does not change
+ * until active_config_running_end(). Waits for a change in progress. Not on an lcore.
  */
-const struct config_version *active_config_running_begin(struct active_config *l);
-void active_config_running_end(struct active_config *l);
+const struct config_version *active_config_running_begin(struct active_config *active);
+void active_config_running_end(struct active_config *active);
 
 /* A requested change. */
 struct active_config_request {
@@ -117,21 +121,21 @@ struct active_config_outcome {
  *         (refused), -EBUSY (the previous change is not in force yet), -ENOMEM, -ESHUTDOWN,
  *         -ETIMEDOUT.
  */
-int active_config_change(struct active_config *l, const struct active_config_request *request,
+int active_config_change(struct active_config *active, const struct active_config_request *request,
 			 struct active_config_outcome *out, struct config_error *err);
 
 /**
  * Wait until is_done() of the program, at most ACTIVE_CONFIG_PATIENCE_MS. @return its last result.
  * @param waited_ns  Set to the time waited. May be NULL.
  */
-bool active_config_wait(struct active_config *l, bool (*is_done)(void *program),
+bool active_config_wait(struct active_config *active, bool (*is_done)(void *program),
 			uint64_t *waited_ns);
 
 /**
  * Compare the file, read now, with the active configuration. @return 0, or -errno with err.
  */
-int live_compare(struct active_config *l,
-		 void (*visit)(void *arg, const struct config_change *change), void *arg,
-		 struct config_error *err);
+int active_config_compare(struct active_config *active,
+			  void (*visit)(void *arg, const struct config_change *change), void *arg,
+			  struct config_error *err);
 
 #endif

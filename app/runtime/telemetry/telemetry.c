@@ -133,13 +133,13 @@ answer(const struct telemetry *t, const char *path, const char *params, struct r
 	if (e == NULL)
 		return -ENOENT;
 	lacks_memory = false;
-	if (t->live != NULL)
-		call.version = active_config_hold(t->live);
+	if (t->active != NULL)
+		call.version = active_config_hold(t->active);
 	object = reply_to(e, &call, params);
 	if (object == NULL)
 		object = error_object(e, &call);
-	if (t->live != NULL)
-		active_config_release(t->live, call.version);
+	if (t->active != NULL)
+		active_config_release(t->active, call.version);
 	/* On an error DPDK replies null. */
 	rc = telemetry_fold(reply, object, &lacks_memory);
 	json_decref(object);
@@ -173,13 +173,13 @@ telemetry_open(struct telemetry *t)
 	}
 	if (rc != 0)
 		return rc;
-	if (t->live != NULL)
-		active_config_prepare(t->live, &t->mailbox, t->stop);
+	if (t->active != NULL)
+		active_config_prepare(t->active, &t->mailbox, t->stop);
 	pthread_rwlock_wrlock(&current.lock);
 	current.open = t;
 	pthread_rwlock_unlock(&current.lock);
 	/* Creating the thread takes a while; commands are answered meanwhile. */
-	rc = t->live != NULL ? active_config_start(t->live) : 0;
+	rc = t->active != NULL ? active_config_start(t->active) : 0;
 	if (rc != 0)
 		telemetry_close(t);
 	return rc;
@@ -192,8 +192,8 @@ telemetry_close(struct telemetry *t)
 		return;
 	/* First, so that no reply waits for us while we wait for the reply. */
 	mailbox_close(&t->mailbox);
-	if (t->live != NULL)
-		active_config_stop(t->live);
+	if (t->active != NULL)
+		active_config_stop(t->active);
 	pthread_rwlock_wrlock(&current.lock);
 	current.open = NULL;
 	pthread_rwlock_unlock(&current.lock);

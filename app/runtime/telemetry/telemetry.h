@@ -35,7 +35,8 @@ struct telemetry;
 /* One request. */
 struct telemetry_call {
 	const struct telemetry *telemetry;
-	const struct config_version *version; /* of telemetry->live: active when the call arrived */
+	const struct config_version
+		*version; /* of telemetry->active: active when the call arrived */
 	unsigned int n_args;
 	const char *args[TELEMETRY_ARGS];
 	char error[TELEMETRY_ERROR_CHARS + 1];    /* what is wrong */
@@ -59,7 +60,7 @@ struct telemetry {
 	const struct telemetry_endpoint *endpoints;
 	unsigned int n_endpoints;
 	const void *program;
-	struct active_config *live; /* its configurations; NULL: not changeable */
+	struct active_config *active; /* configurations of the program; NULL: they cannot change */
 	/* set by run_node() */
 	atomic_bool *stop;
 	const struct run_app *app;

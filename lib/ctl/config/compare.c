@@ -34,15 +34,15 @@ config_rows_add(struct config_rows *rows, const char *section, const struct fiel
 		print_row(rows, section, fields, n, object);
 		return;
 	}
-	if (rows->n == rows->room) {
-		unsigned int room = rows->room == 0 ? 64 : 2 * rows->room;
-		struct config_row *grown = realloc(rows->rows, room * sizeof(*grown));
+	if (rows->n == rows->capacity) {
+		unsigned int capacity = rows->capacity == 0 ? 64 : 2 * rows->capacity;
+		struct config_row *grown = realloc(rows->rows, capacity * sizeof(*grown));
 
 		rows->no_memory |= grown == NULL;
 		if (grown == NULL)
 			return;
 		rows->rows = grown;
-		rows->room = room;
+		rows->capacity = capacity;
 	}
 	row = &rows->rows[rows->n++];
 	*row = (struct config_row){.fields = fields, .n = n, .object = object, .fixed = fixed};
@@ -50,10 +50,10 @@ config_rows_add(struct config_rows *rows, const char *section, const struct fiel
 }
 
 void
-config_rows_last_may_go(struct config_rows *rows)
+config_rows_last_is_removable(struct config_rows *rows)
 {
 	if (rows->n > 0)
-		rows->rows[rows->n - 1].may_go = true;
+		rows->rows[rows->n - 1].removable = true;
 }
 
 void
@@ -186,7 +186,7 @@ is_live(const struct config_row *row)
 {
 	bool live = !row->fixed;
 
-	if (row->may_go)
+	if (row->removable)
 		return true;
 
 	for (unsigned int i = 0; i < row->n; i++)

@@ -15,7 +15,7 @@ struct config_row {
 	unsigned int n;
 	const void *object; /* not owned */
 	bool fixed;         /* its keys cannot change while the program runs, whatever their flag */
-	bool may_go;        /* section may be added or removed, whatever its keys' flags */
+	bool removable;     /* section may be added or removed, whatever its keys' flags */
 };
 
 /* Zero-initialised: none. */
@@ -25,7 +25,7 @@ struct config_rows {
 	FILE *out;
 	char last[CONFIG_MAX_NAME + 1]; /* section that was printed */
 	struct config_row *rows;
-	unsigned int n, room;
+	unsigned int n, capacity;
 	bool no_memory;
 	/* index of config_rows_compare(): no rows may be added after that call */
 	struct names sections;
@@ -36,7 +36,7 @@ struct config_rows {
 void config_rows_add(struct config_rows *rows, const char *section, const struct field *fields,
 		     unsigned int n, const void *object, bool fixed);
 /** Allow the section of the last row to be added or removed while the program runs. */
-void config_rows_last_may_go(struct config_rows *rows);
+void config_rows_last_is_removable(struct config_rows *rows);
 void config_rows_free(struct config_rows *rows);
 /** End the last section, after rows that were printed. */
 void config_rows_end(struct config_rows *rows);

@@ -122,8 +122,8 @@ config_kinds_rows(const struct config_kind *kinds, unsigned int n, const void *o
 				 item + kinds[k].name_at);
 			config_rows_add(rows, section, kinds[k].fields, *kinds[k].n_fields, item,
 					false);
-			if (kinds[k].may_go)
-				config_rows_last_may_go(rows);
+			if (kinds[k].removable)
+				config_rows_last_is_removable(rows);
 		}
 	}
 }

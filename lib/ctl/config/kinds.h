@@ -20,7 +20,7 @@ struct config_kind {
 	size_t count;   /* offset in the owner of a uint32_t: number of items */
 	unsigned int name_chars;
 	const char *not_in_name; /* characters not allowed in a name; NULL: all are */
-	bool may_go;             /* as of struct config_row */
+	bool removable;          /* as of struct config_row */
 	/* Reads and checks the parts of a new item that are not fields; may be NULL.
 	 * @return 0, or -errno with err filled in. */
 	int (*finish)(struct config *cfg, const char *section, void *item, void *arg,

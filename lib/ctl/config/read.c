@@ -23,14 +23,14 @@ add_read(struct config *cfg, const char *section)
 {
 	struct read_section *read;
 
-	if (cfg->read_names.n == cfg->read_room) {
-		unsigned int room = cfg->read_room == 0 ? 16 : 2 * cfg->read_room;
-		struct read_section **grown = realloc(cfg->read, room * sizeof(*grown));
+	if (cfg->read_names.n == cfg->read_capacity) {
+		unsigned int capacity = cfg->read_capacity == 0 ? 16 : 2 * cfg->read_capacity;
+		struct read_section **grown = realloc(cfg->read, capacity * sizeof(*grown));
 
 		if (!grown)
 			return NULL;
 		cfg->read = grown;
-		cfg->read_room = room;
+		cfg->read_capacity = capacity;
 	}
 	read = calloc(1, sizeof(*read));
 	if (!read)
@@ -265,7 +265,7 @@ config_finish_section(const struct config *cfg, const char *section, struct conf
 	return rc == 0 ? finish_in(cfg, &last->file, section, err) : rc;
 }
 
-/* A missing key may be there, misspelt: the error line then names the misspelt one. */
+/* A missing key may be in the file, but misspelt: the error line then names the misspelt key. */
 static int
 refuse_missing(const struct config *cfg, const char *section, const struct field *field,
 	       struct config_error *err)

@@ -40,7 +40,7 @@ config_rows_read(struct config *cfg, const struct config_rows *rows, struct conf
 	return rc;
 }
 
-/* The key that a clause is about. */
+/* The key to which a clause refers. */
 struct blame {
 	const struct config_row *row;
 	const struct field *field;
@@ -57,7 +57,7 @@ names_section(const char *prefix, size_t length, const char *section)
 	return space && strlen(space + 1) == length && strncmp(prefix, space + 1, length) == 0;
 }
 
-/* A clause that begins "lossy: " is about that section, any other about all sections. */
+/* A clause that begins "lossy: " refers to that section, any other clause to all sections. */
 static bool
 speaks_of(const struct config_rows *rows, const char *why, const char *section)
 {

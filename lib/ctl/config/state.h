@@ -27,7 +27,7 @@ struct config {
 	int n_sections;
 	struct names read_names; /* of read[] */
 	struct read_section **read;
-	unsigned int read_room;
+	unsigned int read_capacity;
 };
 
 #endif

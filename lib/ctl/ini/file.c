@@ -175,20 +175,20 @@ parse_text(struct parser *p, char *text, size_t size)
 static ssize_t
 read_all(int fd, char **text)
 {
-	size_t size = 0, room = 0;
+	size_t size = 0, capacity = 0;
 	ssize_t n;
 
 	do {
-		if (size == room) {
+		if (size == capacity) {
 			char *grown;
 
-			room = room == 0 ? FIRST_ROOM : 2 * room;
-			grown = realloc(*text, room + 1);
+			capacity = capacity == 0 ? FIRST_ROOM : 2 * capacity;
+			grown = realloc(*text, capacity + 1);
 			if (!grown)
 				return -1;
 			*text = grown;
 		}
-		n = read(fd, *text + size, room - size);
+		n = read(fd, *text + size, capacity - size);
 		if (n < 0)
 			return -1;
 		size += (size_t)n;

@@ -37,20 +37,20 @@ config_store_add(struct config_store *s, const char *section)
 {
 	struct config_part *part;
 
-	if (s->names.n == s->room) {
-		uint32_t room = s->room == 0 ? 16 : 2 * s->room;
-		struct config_part **parts = realloc(s->parts, room * sizeof(*parts));
+	if (s->names.n == s->capacity) {
+		uint32_t capacity = s->capacity == 0 ? 16 : 2 * s->capacity;
+		struct config_part **parts = realloc(s->parts, capacity * sizeof(*parts));
 
 		if (parts == NULL)
 			return NULL;
 		s->parts = parts;
-		s->room = room;
+		s->capacity = capacity;
 	}
 	part = calloc(1, sizeof(*part));
 	if (part == NULL)
 		return NULL;
 	strcpy(part->name, section);
-	/* Not named yet: no part of the store. */
+	/* Its name is not added yet, so it is not part of the store. */
 	s->parts[s->names.n] = part;
 	if (names_add(&s->names, part->name) == NAMES_NONE) {
 		free(part);
@@ -81,14 +81,14 @@ config_part_add(struct config_part *part, const char *key, const char *value)
 {
 	struct config_entry *entry;
 
-	if (part->n == part->room) {
-		unsigned int room = part->room == 0 ? 8 : 2 * part->room;
-		struct config_entry *entries = realloc(part->entries, room * sizeof(*entries));
+	if (part->n == part->capacity) {
+		unsigned int capacity = part->capacity == 0 ? 8 : 2 * part->capacity;
+		struct config_entry *entries = realloc(part->entries, capacity * sizeof(*entries));
 
 		if (entries == NULL)
 			return -ENOMEM;
 		part->entries = entries;
-		part->room = room;
+		part->capacity = capacity;
 	}
 	entry = &part->entries[part->n];
 	strcpy(entry->name, key);

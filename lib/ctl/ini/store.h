@@ -17,14 +17,14 @@ struct config_entry {
 struct config_part {
 	char name[CONFIG_MAX_NAME + 1];
 	struct config_entry *entries;
-	unsigned int n, room;
+	unsigned int n, capacity;
 };
 
 /* Zero-initialised: empty. */
 struct config_store {
 	struct names names;         /* of parts */
 	struct config_part **parts; /* by number */
-	uint32_t room;
+	uint32_t capacity;
 };
 
 void config_store_free(struct config_store *s);

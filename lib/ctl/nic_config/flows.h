@@ -28,8 +28,8 @@ struct nic_flow {
 	uint32_t first_number; /* number of the first QP, minus first_qpn */
 	/* set by the program */
 	uint32_t id;        /* flow_id */
-	uint64_t came_ns;   /* when it came into force */
-	uint16_t trace_qps; /* trace this many QPs, the first ones */
+	uint64_t added_ns;  /* when the flow came into force */
+	uint16_t trace_qps; /* number of traced QPs, from the first */
 	uint16_t vlan_id;
 	uint8_t vlan_pcp;
 	int8_t dscp; /* -1: data_dscp */

@@ -68,7 +68,7 @@ finish_flow(struct config *cfg, const char *section, void *item, void *arg,
 static const struct config_kind flow_kind = {
 	CONFIG_KIND("flow", "NAME", struct nic_config, struct nic_flow, nic_flow_fields, flows,
 		    NIC_FLOW_NAME_CHARS),
-	.may_go = true,
+	.removable = true,
 	.finish = finish_flow,
 };
 

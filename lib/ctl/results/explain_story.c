@@ -144,8 +144,10 @@ has_pause(const struct chapter *c)
 	return c->pauses > 0 || c->held_ns > 0;
 }
 
-/* How much one line for both would hide: the ratio of the highest to the lowest rate, doubled for
- * each kind of event (pause, go-back, reload) that only one of them has. */
+/*
+ * Cost of joining two chapters: the ratio of the highest to the lowest rate, doubled for each kind
+ * of event (pause, go-back, reload) that only one of the chapters has.
+ */
 static double
 distance(const struct chapter *a, const struct chapter *b)
 {
@@ -163,8 +165,10 @@ distance(const struct chapter *a, const struct chapter *b)
 	return span;
 }
 
-/* Join neighbours at a distance of at most `near`, each only once, so that all grow alike. @return
- * the number of chapters left. */
+/*
+ * Join neighbouring chapters whose cost is at most `near`. Each chapter is joined only once per
+ * call, so that all grow alike. @return the number of chapters left.
+ */
 static uint32_t
 join_pairs(struct chapter *chapters, uint32_t n, double near)
 {

@@ -65,7 +65,7 @@ events_result(const struct events *ev, uint32_t index)
 	return ev->items[index].result;
 }
 
-/* A switch clears them before its next burst, so pass it an empty one. */
+/* A switch clears watermarks before its next burst, so pass it an empty burst. */
 static void
 clear_watermarks_of(struct node *sw, uint64_t now_ns)
 {
@@ -163,7 +163,7 @@ set_state(struct events *ev, const struct event_params *e, bool on, uint64_t now
 	return 0;
 }
 
-/* The action that this one ends, or the action itself. */
+/* The action that this action ends, or the action itself. */
 static int
 beginning_of(int action)
 {
@@ -190,7 +190,7 @@ run_state(struct events *ev, const struct event_params *e, struct item *item)
 	on = begun.action == e->action && !item->lasts;
 	item->lasts = on && e->for_ns > 0;
 	item->next_ns = item->lasts ? now_ns + e->for_ns : NEVER_NS;
-	/* Pass e itself when possible, because the callback may keep it. */
+	/* Pass e itself if possible, because the callback may keep the pointer. */
 	return set_state(ev, begun.action == e->action ? e : &begun, on, now_ns);
 }
 

@@ -12,9 +12,12 @@
 #include "fabric/fluid/state.h"
 #include "fluid/fluid_law.h"
 
-/* Fraction of Pmax: at half of it the queue of eight flows is beyond Kmax for 0.9 % of the time. */
+/*
+ * Fraction of Pmax above which a note is printed. At half of Pmax the queue of eight flows exceeds
+ * Kmax for 0.9 % of the time.
+ */
 #define NEAR_END_SHARE 0.5
-/* Flows of one class are solved once, but each still costs a visit. */
+/* The fixed point is computed once per class, but each class still costs a visit. */
 #define MOST_FLOWS_OF_A_CLASS 64
 
 static int
@@ -81,7 +84,8 @@ flow_point(const struct fluid_net *net, const struct fluid_net_flow *flow)
 }
 
 /*
- * Packets are cut one by one and at random, so their queue swings and reaches Kmax from far below.
+ * In the packet simulation flows are cut one by one and at random, so the queue oscillates and
+ * reaches Kmax from far below.
  */
 static enum fluid_net_end
 end_of(const struct fluid_point *point, const struct wred_params *wred)

@@ -16,7 +16,7 @@ const char *const cable_frames_words[] = {"all", "data", "ack", "cnp", "pause", 
 const char *
 cable_drop_name(enum cable_drop d)
 {
-	static const char *const names[CABLE_DROPS] = {
+	static const char *const names[CABLE_DROP_REASONS] = {
 		[CABLE_DROP_LOSS] = "wire_loss",
 		[CABLE_DROP_BIT_ERROR] = "wire_bit_error",
 		[CABLE_DROP_LINK_DOWN] = "wire_link_down",
@@ -26,13 +26,13 @@ cable_drop_name(enum cable_drop d)
 		[CABLE_DROP_PAUSE_LOSS] = "wire_pause_loss",
 	};
 
-	return (unsigned int)d < CABLE_DROPS ? names[d] : "unknown";
+	return (unsigned int)d < CABLE_DROP_REASONS ? names[d] : "unknown";
 }
 
 bool
 cable_params_is_faulty(const struct cable_params *params)
 {
-	for (unsigned int i = 0; i < CABLE_FRAMES; i++)
+	for (unsigned int i = 0; i < CABLE_FRAME_KINDS; i++)
 		if (params->loss_ppb[i] > 0)
 			return true;
 	return params->bit_errors_per_tbit > 0 || params->corrupt_ppb > 0 ||
@@ -51,9 +51,9 @@ cable_set(struct cable *c, const struct cable_params *params)
 {
 	c->params = *params;
 	c->has_kind_loss = false;
-	for (unsigned int i = 0; i < CABLE_FRAMES; i++) {
+	for (unsigned int i = 0; i < CABLE_FRAME_KINDS; i++) {
 		c->loss_below[i] = share_q64(params->loss_ppb[i], PPB);
-		c->has_kind_loss |= i != CABLE_FRAMES_ALL && params->loss_ppb[i] > 0;
+		c->has_kind_loss |= i != CABLE_FRAMES_ANY && params->loss_ppb[i] > 0;
 	}
 	c->bit_ok_q64 = 0;
 	if (params->bit_errors_per_tbit > 0)
@@ -113,7 +113,7 @@ parse(const struct rte_mbuf *m, struct frame_view *frame, struct roce_view *roce
 	       roce_parse(data, m->data_len, frame, false, roce) == ROCE_OK;
 }
 
-/* @return CABLE_FRAMES_ALL if the frame is neither data, ACK, CNP nor pause. */
+/* @return CABLE_FRAMES_ANY if the frame is neither data, ACK, CNP nor pause. */
 static enum cable_frames
 kind_of(const struct rte_mbuf *m)
 {
@@ -121,10 +121,10 @@ kind_of(const struct rte_mbuf *m)
 	struct roce_view roce;
 
 	if (m == NULL)
-		return CABLE_FRAMES_ALL;
+		return CABLE_FRAMES_ANY;
 	if (!parse(m, &frame, &roce))
 		return frame.ethertype == ETHERTYPE_MAC_CONTROL ? CABLE_FRAMES_PAUSE
-								: CABLE_FRAMES_ALL;
+								: CABLE_FRAMES_ANY;
 	switch (roce.opcode) {
 	case ROCE_CNP:
 		return CABLE_FRAMES_CNP;
@@ -140,8 +140,8 @@ kind_loss(struct cable *c, const struct rte_mbuf *m)
 {
 	enum cable_frames kind = kind_of(m);
 
-	if (kind == CABLE_FRAMES_ALL || !happens(c, c->loss_below[kind]))
-		return CABLE_DROPS;
+	if (kind == CABLE_FRAMES_ANY || !happens(c, c->loss_below[kind]))
+		return CABLE_ARRIVES;
 	return CABLE_DROP_DATA_LOSS + kind - CABLE_FRAMES_DATA;
 }
 
@@ -150,11 +150,11 @@ fate(struct cable *c, const struct rte_mbuf *m, uint32_t frame_bytes)
 {
 	if (c->down)
 		return CABLE_DROP_LINK_DOWN;
-	if (happens(c, c->loss_below[CABLE_FRAMES_ALL]))
+	if (happens(c, c->loss_below[CABLE_FRAMES_ANY]))
 		return CABLE_DROP_LOSS;
 	if (c->bit_ok_q64 > 0 && is_damaged(c, frame_bytes))
 		return CABLE_DROP_BIT_ERROR;
-	return c->has_kind_loss ? kind_loss(c, m) : CABLE_DROPS;
+	return c->has_kind_loss ? kind_loss(c, m) : CABLE_ARRIVES;
 }
 
 /* Flip a bit in a copy: others may hold the frame too, and a NIC sends payload that it wrote once
@@ -190,7 +190,7 @@ cable_send(struct cable *c, struct rte_mbuf **m, uint32_t frame_bytes, uint64_t 
 
 	if (c->tx.fn != NULL)
 		c->tx.fn(c->tx.arg, *m, sent_ns);
-	if (why != CABLE_DROPS)
+	if (why != CABLE_ARRIVES)
 		c->drops[why]++;
 	else if (happens(c, c->corrupt_below))
 		corrupt(c, m);

@@ -28,14 +28,14 @@
 
 struct rte_mempool;
 
-/* Kinds of frames to lose: all, data and requests, ACK and NAK, CNP, MAC control. */
+/* Kinds of frames to lose: any frame, data and requests, ACK and NAK, CNP, MAC control. */
 enum cable_frames {
-	CABLE_FRAMES_ALL,
+	CABLE_FRAMES_ANY,
 	CABLE_FRAMES_DATA,
 	CABLE_FRAMES_ACK,
 	CABLE_FRAMES_CNP,
 	CABLE_FRAMES_PAUSE,
-	CABLE_FRAMES
+	CABLE_FRAME_KINDS
 };
 
 extern const char *const cable_frames_words[];
@@ -48,18 +48,19 @@ enum cable_drop {
 	CABLE_DROP_ACK_LOSS,
 	CABLE_DROP_CNP_LOSS,
 	CABLE_DROP_PAUSE_LOSS,
-	CABLE_DROPS
+	CABLE_DROP_REASONS,
+	CABLE_ARRIVES = CABLE_DROP_REASONS /* result of cable_send(): not lost */
 };
 
 /** Counter name, such as "wire_loss". */
 const char *cable_drop_name(enum cable_drop d);
 
 struct cable_params {
-	uint32_t loss_ppb[CABLE_FRAMES]; /* lost frames per 10^9 of that kind */
-	uint64_t bit_errors_per_tbit;    /* per 10^12 bits */
-	uint32_t corrupt_ppb;            /* per 10^9 frames */
-	uint32_t reorder_ppb;            /* late frames per 10^9 */
-	uint32_t reorder_frames;         /* how many overtake; 0: as many as there is time for */
+	uint32_t loss_ppb[CABLE_FRAME_KINDS]; /* lost frames per 10^9 of that kind */
+	uint64_t bit_errors_per_tbit;         /* per 10^12 bits */
+	uint32_t corrupt_ppb;                 /* per 10^9 frames */
+	uint32_t reorder_ppb;                 /* late frames per 10^9 */
+	uint32_t reorder_frames; /* how many overtake; 0: as many as there is time for */
 	uint64_t reorder_delay_ns;
 	struct rte_mempool *copies; /* pool for corrupted frames; not owned */
 	uint64_t seed;
@@ -87,10 +88,10 @@ struct cable_stats {
 
 /* State of one direction. */
 struct cable {
-	uint64_t loss_below[CABLE_FRAMES]; /* threshold for a 64-bit random number */
-	bool has_kind_loss;                /* some kind has a separate loss */
-	uint64_t bit_ok_q64;               /* probability that a bit is correct; 0: always */
-	uint32_t frame_bytes;              /* frame length for which damaged_below is valid */
+	uint64_t loss_below[CABLE_FRAME_KINDS]; /* threshold for a 64-bit random number */
+	bool has_kind_loss;                     /* a kind has its own loss rate */
+	uint64_t bit_ok_q64;                    /* probability that a bit is correct; 0: always */
+	uint32_t frame_bytes;                   /* frame length for which damaged_below is valid */
 	uint64_t damaged_below;
 	uint64_t corrupt_below, reorder_below;
 	struct cable_params params;
@@ -100,7 +101,7 @@ struct cable {
 	struct rte_mbuf *late;   /* the last frame on the cable, or NULL */
 	uint32_t late_left;      /* frames that may still overtake it */
 	struct cable_tap tx, rx; /* taps at the sender and at the receiver */
-	uint64_t drops[CABLE_DROPS];
+	uint64_t drops[CABLE_DROP_REASONS];
 	struct cable_stats stats;
 };
 
@@ -115,7 +116,7 @@ void cable_set(struct cable *c, const struct cable_params *params);
  * @param m            The caller's frame; replaced by the damaged copy if it is corrupted. NULL in
  *                     tests: a frame of no kind.
  * @param frame_bytes  On the wire.
- * @return             The reason for its loss, which is counted, or CABLE_DROPS if it arrives.
+ * @return             The reason of its loss, which is counted, or CABLE_ARRIVES.
  */
 enum cable_drop cable_send(struct cable *c, struct rte_mbuf **m, uint32_t frame_bytes,
 			   uint64_t sent_ns);

@@ -27,7 +27,10 @@
 
 struct event_queue {
 	uint64_t *best; /* the children of node i are 2i and 2i + 1; the root is 1 */
-	/* lowest levels, always replayed; above them we stop when nothing changes */
+	/*
+	 * number of lowest levels that are always replayed; above them the replay stops when
+	 * nothing changes
+	 */
 	uint32_t fixed_levels;
 	uint32_t n_leaves; /* a power of two; source s is node n_leaves + s */
 };

@@ -8,9 +8,9 @@
  * the cable reorders them. At equal times arrivals come before transmissions, and both in the order
  * of their cable ends.
  *
- * Nodes interact only over cables; each runs ahead as long as no frame can reach it (run.c). They
- * also share packet pools, which must not run dry: which node finds a pool empty depends on that
- * order.
+ * Nodes interact only over cables, and each node runs ahead as long as no frame can reach it
+ * (run.c). Nodes also share packet pools. The pools must not run dry, because which node finds a
+ * pool empty depends on the order of execution.
  *
  * The digest covers every hop: time, place, length, and bytes that distinguish frames, including
  * ECN and ICRC. Two runs with equal digests did the same.
@@ -68,7 +68,7 @@ int fabric_set_link(struct fabric *f, struct fabric_end e, bool up);
 /**
  * Change delay and faults of the cable from this end to its peer, at the time up to which the
  * fabric has run. Frames in flight arrive at their old times, before those sent later. The rate
- * cannot change, because the nodes have it too.
+ * cannot change, because the nodes know it too.
  * @return 0, -EINVAL (no such end, another rate), -ENOMEM.
  */
 int fabric_set_cable(struct fabric *f, struct fabric_end from, const struct fabric_link *link);
@@ -86,7 +86,9 @@ int fabric_inject(struct fabric *f, struct fabric_end e, struct rte_mbuf *m, uin
 
 /** Let a node act after a direct call changed it at now_ns, up to which the fabric has run. */
 void fabric_poke(struct fabric *f, uint32_t node, uint64_t now_ns);
-/** As fabric_poke(), and call the node's control() now, because it may be due at another time. */
+/**
+ * As fabric_poke(), and call the node's control() now, because its next time may have changed.
+ */
 void fabric_control(struct fabric *f, uint32_t node, uint64_t now_ns);
 
 /**

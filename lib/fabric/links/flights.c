@@ -27,12 +27,12 @@ flights_free(struct flights *f)
 bool
 flights_make_room(struct flights *f)
 {
-	size_t n = flights_count(f), room = (size_t)(f->limit - f->items);
+	size_t n = flights_count(f), capacity = (size_t)(f->limit - f->items);
 	struct flight *items = f->items;
 
-	if (2 * n >= room) {
-		room = room == 0 ? LEAST_ROOM : 2 * room;
-		items = aligned_alloc(64, (room + 2) * sizeof(*items));
+	if (2 * n >= capacity) {
+		capacity = capacity == 0 ? LEAST_ROOM : 2 * capacity;
+		items = aligned_alloc(64, (capacity + 2) * sizeof(*items));
 		if (items == NULL)
 			return false;
 	}
@@ -40,6 +40,6 @@ flights_make_room(struct flights *f)
 	if (items != f->items && f->items != &nothing)
 		free(f->items);
 	*f = (struct flights){
-		.items = items, .head = items, .tail = items + n, .limit = items + room};
+		.items = items, .head = items, .tail = items + n, .limit = items + capacity};
 	return true;
 }

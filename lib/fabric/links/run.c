@@ -197,7 +197,7 @@ fabric_put(struct fabric *f, uint32_t end, struct rte_mbuf *m, uint64_t sent_ns)
 		if (n > 0)
 			due_ns = max_u64(due_ns, e->on_cable.tail[-1].due_ns);
 		put_on_cable(f, e, m, due_ns);
-	} else if (cable_send(e->cable, &m, m->pkt_len + FCS_BYTES, sent_ns) == CABLE_DROPS) {
+	} else if (cable_send(e->cable, &m, m->pkt_len + FCS_BYTES, sent_ns) == CABLE_ARRIVES) {
 		struct flight frame = flight_of(e, m, due_ns);
 
 		if (!cable_queue(e->cable, &e->on_cable, &frame))
@@ -232,7 +232,7 @@ transmit(struct fabric *f, struct node_slot *slot, uint32_t local, uint64_t now_
 		event_queue_set(&f->arrivals, end, flights_next_ns(&e->on_cable));
 	slot->node->wake[e->port / 64] &= ~(1ull << e->port % 64);
 	next_ns = next_tx_ns(slot, e->port, now_ns);
-	/* A port that sent nothing must not ask to be called at the same instant forever. */
+	/* A port that sent nothing must not be called again and again at the same instant. */
 	assert(n > 0 || next_ns > now_ns);
 	event_queue_set(&slot->tx, local, next_ns);
 	return take_wakes(f, slot, now_ns);
@@ -370,7 +370,7 @@ next_event_ns(struct fabric *f)
 }
 
 /*
- * Prefetch for later turns while a node has its turn. Each step reads what the previous one
+ * Prefetch for later nodes while the present node runs. Each step reads what the previous step
  * prefetched: the slot, then the node and its ends, then their contents.
  */
 static inline void
@@ -416,8 +416,8 @@ take_turn(struct fabric *f, uint32_t node, uint64_t until_ns)
 }
 
 /*
- * Prefetch all ends with an arrival in this window, and their first frames. Handing out then goes
- * from end to end in the order of time, with no other work to hide a cache miss.
+ * Prefetch all ends with an arrival in this window, and their first frames. Afterwards frames are
+ * handed out from end to end in the order of time, without other work that would hide a cache miss.
  */
 static void
 fetch_arrivals(const struct fabric *f, uint64_t until_ns)

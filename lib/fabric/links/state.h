@@ -23,9 +23,9 @@ struct end {
 	struct cable *cable;  /* NULL: no faults and no taps */
 	uint32_t timed_bytes; /* length of the last frame; timed_ns is its time on the wire */
 	uint64_t timed_ns;
-	uint64_t free_ns; /* when the node's last frame has left */
+	uint64_t free_ns; /* time at which the node's last frame has left */
 	struct fabric_link link;
-	uint64_t injected_ns; /* when the last frame of fabric_inject() has left */
+	uint64_t injected_ns; /* time at which the last frame of fabric_inject() has left */
 } __rte_cache_aligned;
 
 struct node_slot {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Change of parameters during a run, as running programs would get it: all at one instant,
- * completed before anything else happens.
+ * Change of parameters during a run, as a reload of running programs: all parameters change at one
+ * instant, before anything else happens.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ change_switch(struct net *net, const struct scenario *next, uint32_t i, struct s
 	rc = sw_reload_prepare(sw, params, &forwarding, why, sizeof(why));
 	if (rc == 0) {
 		sw_reload(sw, params, forwarding, now_ns);
-		/* A call without frames is enough. */
+		/* A call of rx() without frames is enough for the node to serve the request. */
 		sw->ops->rx(sw, 0, NULL, 0, now_ns);
 		fabric_control(net->fabric, i, now_ns);
 		rc = sw_reload_settle(sw) ? 0 : -EBUSY;

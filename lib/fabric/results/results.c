@@ -28,7 +28,7 @@ jain_ppm(const struct flow_result *flows, uint32_t n)
 	return (uint32_t)(sum * sum * 1000000 / (squares * n));
 }
 
-/* The requester has the counts; for UD only the receiver does. */
+/* The requester has the counts, except for UD, where only the receiver has them. */
 static uint64_t
 messages_completed(const struct flow_result *r)
 {
@@ -102,7 +102,7 @@ queue_result(const struct probe *p, uint32_t index, uint64_t window_ns)
 	r.sum_bytes = q->hist->sum;
 	r.mean_bytes = r.sum_bytes / p->ticks;
 	r.max_bytes = q->hist->max;
-	/* Only the first time, as count then includes them. */
+	/* Only the first time, because count includes them afterwards. */
 	hist_add(q->hist, 0, p->ticks - q->hist->count);
 	r.p50_bytes = hist_quantile(q->hist, 50);
 	r.p99_bytes = hist_quantile(q->hist, 99);
@@ -160,7 +160,8 @@ digest_ports(const struct probe *p, uint64_t d)
 		d = digest_u64(d, s->tx_bytes);
 		d = digest_u64(d, s->tx_pause_frames);
 		/*
-		 * By name, and only nonzero counts, so that a new reason changes no earlier digest.
+		 * Hash reasons by name, and only nonzero counts, so that a new reason does not
+		 * change earlier digests.
 		 */
 		for (unsigned int i = 0; i < SW_DROPS; i++) {
 			const char *name = sw_drop_name((enum sw_drop)i);
@@ -174,7 +175,10 @@ digest_ports(const struct probe *p, uint64_t d)
 	return d;
 }
 
-/* The first three reasons predate the rule that others are hashed by name. */
+/*
+ * The first three reasons are hashed by number, because they are older than the rule to hash by
+ * name.
+ */
 static uint64_t
 digest_cable_drop(uint64_t d, uint32_t direction, enum cable_drop why)
 {
@@ -194,7 +198,7 @@ digest_cables(const struct probe *p, uint64_t d)
 	for (uint32_t i = 0; i < 2 * t->n_links; i++) {
 		const struct topology_end end = i % 2 ? t->links[i / 2].b : t->links[i / 2].a;
 
-		for (unsigned int k = 0; k < CABLE_DROPS; k++) {
+		for (unsigned int k = 0; k < CABLE_DROP_REASONS; k++) {
 			uint64_t n = net_cable_drops(
 				p->net, (struct fabric_end){.node = end.node, .port = end.port}, k);
 

@@ -143,7 +143,7 @@ check_neighbor_entries(const struct scenario *s, struct scenario_fault *fault)
 	return scenario_refuse(fault, "router", "", "neighbor_entries", expected);
 }
 
-/* Refuse keys that have no meaning here, or a different one on each switch. */
+/* Refuse keys that have no meaning in a fabric, or a different meaning on each switch. */
 static int
 check_vlans(const struct scenario *s, struct scenario_fault *fault)
 {

@@ -11,11 +11,14 @@
 #include "base/units.h"
 #include "fabric/topology/host_list.h"
 
-/* Frames held by a node or stamped ahead: for each of the first hosts, and for each further one. */
+/*
+ * Number of frames that a node holds or has stamped ahead: for each of the first hosts, and for
+ * each further host.
+ */
 #define FRAMES_PER_HOST 1024u
 #define GENEROUS_HOSTS 64u
 #define FRAMES_PER_FURTHER_HOST 16u
-/* A pool has one mbuf for this many bytes of buffer; with shorter frames it may run out. */
+/* Bytes of buffer per mbuf of a pool; with shorter frames the pool may run out. */
 #define BACKING_FRAME_BYTES 512u
 /* The same for cables of several switches, where nearly all data is in longer frames. */
 #define CABLE_FRAME_BYTES 1024u

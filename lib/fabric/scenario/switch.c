@@ -248,7 +248,7 @@ scenario_switch_fill(const struct scenario *s, uint32_t sw, struct sw_params *pa
 	struct prng rnd;
 
 	set_ports(&b);
-	/* In virtual time no caller is late, so there is nothing to catch up. */
+	/* In virtual time no call is late, so the smallest burst is enough. */
 	params->shaper_burst_ns = 1;
 	params->seed = s->fabric.seed + ((uint64_t)sw << 32);
 	prng_seed(&rnd, params->seed, KEY_STREAM);

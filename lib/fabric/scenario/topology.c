@@ -36,7 +36,7 @@ apply_section(const struct scenario *s, uint32_t index, struct topology_link *li
 		cable->rate_bps = section->link_rate_bps;
 	if (section->link_delay_ns > 0)
 		cable->delay_ns = section->link_delay_ns;
-	cable->errors.loss_ppb[CABLE_FRAMES_ALL] = section->frame_loss_ppb;
+	cable->errors.loss_ppb[CABLE_FRAMES_ANY] = section->frame_loss_ppb;
 	cable->errors.bit_errors_per_tbit = section->bit_errors_per_tbit;
 }
 

@@ -164,7 +164,7 @@ share_ports(const struct routes *r, uint32_t sw, uint32_t first, uint64_t end, u
 
 struct merge {
 	struct routes_block *out;
-	uint32_t n, room;
+	uint32_t n, capacity;
 };
 
 static int
@@ -179,7 +179,7 @@ merge_block(const struct routes *r, uint32_t sw, uint32_t first, uint8_t bits, s
 	}
 	if (ports == 0)
 		return 0;
-	if (m->n == m->room)
+	if (m->n == m->capacity)
 		return -ENOSPC;
 	m->out[m->n++] = (struct routes_block){.first = first, .bits = bits, .ports = ports};
 	return 0;
@@ -188,7 +188,7 @@ merge_block(const struct routes *r, uint32_t sw, uint32_t first, uint8_t bits, s
 int32_t
 routes_merged(const struct routes *r, uint32_t sw, struct routes_block *out, uint32_t n)
 {
-	struct merge m = {.out = out, .room = n};
+	struct merge m = {.out = out, .capacity = n};
 	uint8_t bits = 0;
 	int rc;
 

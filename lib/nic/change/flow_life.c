@@ -32,7 +32,7 @@ nic_take_flows(struct node *node, uint32_t max_flows)
 	nic->flows = pages_alloc(max_flows * sizeof(*nic->flows));
 	if (nic->flows == NULL)
 		return -ENOMEM;
-	nic->flows_room = max_flows;
+	nic->flows_capacity = max_flows;
 	nic->flows_by_id = true;
 	nic->max_wait_ns = MAX_WAIT_NS;
 	/* One neighbour per flow. */
@@ -194,7 +194,7 @@ nic_remove_step(struct nic *nic, uint64_t now_ns)
 	bool progress = advance(nic, flow, now_ns);
 
 	nic_flush(nic);
-	/* A flow that makes progress continues at once; the others wait, and take turns. */
+	/* A flow that makes progress is processed again at once; the others wait and take turns. */
 	l->look_ns = now_ns + (progress ? 1 : LOOK_NS);
 	if (progress && flow->checked_qps < flow->n_qps)
 		return;

@@ -39,7 +39,7 @@ nic_reset_is_done(const struct node *node)
 	return __atomic_load_n(&nic_of_const(node)->requests.reset, __ATOMIC_ACQUIRE) == 0;
 }
 
-/* A QP that gave up takes part again. */
+/* Return a QP that gave up to service. */
 static void
 revive(struct nic *nic, struct nic_qp *qp)
 {
@@ -105,7 +105,7 @@ reset_requester(struct nic *nic, uint32_t item, struct nic_skipped *skipped, uin
 	qp->ack_countdown = nic->params.ack_every;
 	qp->retries = 0;
 	qp->rnr_retries = 0;
-	/* In the wheel or a ready ring, it is settled in its turn. */
+	/* A QP in the wheel or in a ready ring is settled in its turn. */
 	if (qp->place == QP_IDLE || qp->place == QP_BLOCKED)
 		nic_settle(nic, item, now_ns);
 }
@@ -135,8 +135,10 @@ reset_responder(struct nic *nic, uint32_t item, struct nic_skipped *skipped, uin
 	qp->rx_left_bytes = 0;
 	qp->rx_flags &= (uint8_t) ~(QP_RX_IN_MESSAGE | QP_RX_NAKED | QP_RX_REFUSED | QP_RX_ASKED |
 				    QP_RX_SEND);
-	/* It is in a list, so it must owe something. An ACK of nothing is harmless; a NAK is
-	 * not. */
+	/*
+	 * The QP is in a list of owed answers, so it must owe one. An ACK that acknowledges nothing
+	 * new is harmless; a NAK is not.
+	 */
 	if (qp->owed != QP_OWES_NOTHING)
 		qp->owed = QP_OWES_ACK;
 	if (qp->flags & QP_SERVES)

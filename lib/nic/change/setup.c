@@ -71,7 +71,7 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	static const uint8_t middle[] = {
 		[NIC_WRITE] = RC_WRITE_MIDDLE,  [NIC_WRITE_IMM] = RC_WRITE_MIDDLE,
 		[NIC_SEND] = RC_SEND_MIDDLE,    [NIC_READ] = RC_READ_RESP_MIDDLE,
-		[NIC_UD_SEND] = RC_SEND_MIDDLE, /* not sent: a datagram is one packet */
+		[NIC_UD_SEND] = RC_SEND_MIDDLE, /* never used: a datagram is one packet */
 	};
 	const struct nic_params *p = &nic->params;
 	int pcp = params->tagged ? params->vlan_tci >> 13 : -1;
@@ -110,7 +110,7 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	flow->cnp_queue = qos_map_classify(&p->qos, p->np.np_cnp_dscp,
 					   params->tagged ? p->np.np_cnp_prio : -1)
 				  .queue;
-	/* Last, because the histograms of a flow that fails later would leak. */
+	/* Last, because a failure after this step would leak the flow's histograms. */
 	return nic_measure_add_flow(nic, flow);
 }
 
@@ -118,16 +118,16 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 static int
 flows_grow(struct nic *nic)
 {
-	uint32_t room = nic->flows_room == 0 ? 4 : 2 * nic->flows_room;
-	struct qp_flow *flows = pages_alloc(room * sizeof(*flows));
+	uint32_t capacity = nic->flows_capacity == 0 ? 4 : 2 * nic->flows_capacity;
+	struct qp_flow *flows = pages_alloc(capacity * sizeof(*flows));
 
 	if (flows == NULL)
 		return -ENOMEM;
 	if (nic->n_flows > 0)
 		memcpy(flows, nic->flows, nic->n_flows * sizeof(*flows));
-	pages_free(nic->flows, nic->flows_room * sizeof(*flows));
+	pages_free(nic->flows, nic->flows_capacity * sizeof(*flows));
 	nic->flows = flows;
-	nic->flows_room = room;
+	nic->flows_capacity = capacity;
 	return 0;
 }
 
@@ -141,7 +141,7 @@ flow_for(struct nic *nic, const struct nic_qp_params *params)
 		return -EINVAL;
 	if (nic->n_flows > 0 && qp_flow_fits(&nic->flows[nic->n_flows - 1], params))
 		return nic->n_flows - 1;
-	if (nic->n_flows == nic->flows_room && flows_grow(nic) != 0)
+	if (nic->n_flows == nic->flows_capacity && flows_grow(nic) != 0)
 		return -ENOMEM;
 	rc = flow_init(nic, &nic->flows[nic->n_flows], params);
 	if (rc != 0)
@@ -196,7 +196,7 @@ nic_qp_begin(struct nic *nic, uint32_t item, uint32_t flow, const struct nic_qp_
 	if (nic_resolve_qp(nic, item, now_ns) != 0)
 		return -ENOMEM;
 	nic_cc_start(nic, item, 0, params->start_ns);
-	/* From here on other threads may read it: nic_qp_exists(). */
+	/* From here on other threads may read the QP: nic_qp_exists(). */
 	words_publish(qp);
 	qp->place = QP_IDLE;
 	if (item >= nic->n_qps)
@@ -261,7 +261,7 @@ nic_prepare_flow(struct node *node, const struct nic_qp_params *params,
 	int rc;
 
 	assert(nic->flows_by_id && place->first_item + place->n_qps <= nic->params.max_qps);
-	if (p.flow_id >= nic->flows_room || !fits(nic, &p))
+	if (p.flow_id >= nic->flows_capacity || !fits(nic, &p))
 		return -EINVAL;
 	rc = flow_init(nic, flow, &p);
 	flow->first_item = place->first_item;

@@ -64,7 +64,7 @@ struct nic_queues {
 	uint8_t backlogged; /* mask of lists that are not empty */
 };
 
-/* QPs that take turns to send, by egress queue. */
+/* QPs that are ready to send and take turns, by egress queue. */
 struct nic_ready {
 	struct qp_ring ring[TM_CLASSES];
 	uint8_t backlogged; /* mask of rings that are not empty */
@@ -82,7 +82,7 @@ struct nic_wire {
 	struct token_bucket shaper;
 	struct wire_share *share; /* NULL: the wire is not shared */
 	int64_t left_bytes;       /* of the current reservation; a debt is charged to the next */
-	uint64_t from_ns;         /* start of the current reservation */
+	uint64_t from_ns;         /* earliest time at which the current reservation may leave */
 };
 
 /* QPs to insert into the wheel in one burst: empty between two calls of the node. */
@@ -102,7 +102,7 @@ struct nic_numbers {
 struct nic_mbufs {
 	struct rte_mempool *data;
 	struct rte_mempool *control;
-	uint64_t retry_ns; /* a pool was empty: retry then */
+	uint64_t retry_ns; /* earliest retry after a pool was empty */
 	struct nic_payloads *payloads;
 	const struct roce_payload *empty; /* of a READ request */
 	uint16_t max_payload_bytes;       /* room in the data pool's mbufs */
@@ -170,7 +170,7 @@ struct nic {
 	bool flows_by_id;          /* nic_take_flows(): flow_id is the index into flows[] */
 	uint64_t max_wait_ns;      /* longest time in the wheel between two messages */
 	/* at start-up */
-	uint32_t flows_room;
+	uint32_t flows_capacity;
 	struct nic_params params;
 };
 
@@ -315,7 +315,10 @@ nic_qp_exists(const struct nic *nic, uint32_t item)
 	bool there = item < __atomic_load_n(&nic->n_qps, __ATOMIC_RELAXED) &&
 		     nic->qps[item].place != QP_FREE;
 
-	/* The caller reads members after this: before, the QP may have no flow yet. */
+	/*
+	 * Acquire: the caller reads the QP's members afterwards. Before, the QP may have no flow
+	 * yet.
+	 */
 	words_found(&nic->qps[item]);
 	return there;
 }

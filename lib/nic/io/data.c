@@ -39,7 +39,7 @@ queue_after(uint8_t mask, uint8_t last)
  */
 struct outgoing {
 	struct rte_mbuf **pkts;
-	uint16_t sent, taken, room;
+	uint16_t sent, taken, max_pkts;
 	uint32_t batch; /* least number to take next; grows, as in struct stock of tx.c */
 	bool dry;       /* the pool is empty */
 };
@@ -49,7 +49,7 @@ static bool
 take_mbufs(struct nic *nic, struct outgoing *out, uint32_t ready, uint64_t now_ns)
 {
 	void **to = (void **)(out->pkts + out->taken);
-	unsigned int n = RTE_MIN(RTE_MAX(ready, out->batch), out->room - (uint32_t)out->taken);
+	unsigned int n = RTE_MIN(RTE_MAX(ready, out->batch), out->max_pkts - (uint32_t)out->taken);
 
 	/* If the pool has fewer, take one at a time. */
 	if (rte_mempool_get_bulk(nic->mbufs.data, to, n) != 0 &&
@@ -134,7 +134,7 @@ stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req)
 		.reth_dma_bytes = message_bytes,
 	};
 
-	/* Only WRITE with immediate touches this cold line. */
+	/* Read only for WRITE with immediate: this cache line is cold. */
 	if (qp->left_packets == 1 && flow->params.verb == NIC_WRITE_IMM)
 		fields.imm = qp->next_msg;
 	nic_stamp(nic, item, m, payload, &fields);
@@ -179,9 +179,9 @@ has_other(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 }
 
 /*
- * Record when the tokens suffice, or did, for the next packet. A QP with tokens left is catching up
- * if the due time of its last packet is known; otherwise it may have been idle, and the due time
- * stays unknown.
+ * Record the time at which the tokens suffice for the next packet. If they suffice already, the QP
+ * is catching up, provided that the due time of its last packet is known. Otherwise the QP may have
+ * been idle, and the due time stays unknown.
  */
 static void
 note_due(struct nic *nic, uint32_t item, uint64_t now_ns)
@@ -373,19 +373,20 @@ send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, 
 }
 
 uint16_t
-nic_send_data(struct nic *nic, uint8_t open_queues, struct rte_mbuf **pkts, uint16_t room,
+nic_send_data(struct nic *nic, uint8_t open_queues, struct rte_mbuf **pkts, uint16_t max_pkts,
 	      uint64_t now_ns)
 {
-	struct outgoing out = {.pkts = pkts, .room = room, .batch = 1};
+	struct outgoing out = {.pkts = pkts, .max_pkts = max_pkts, .batch = 1};
 	uint8_t eligible;
 
-	while (out.sent < room && !out.dry && nic_wire_is_free(nic, now_ns) &&
+	while (out.sent < max_pkts && !out.dry && nic_wire_is_free(nic, now_ns) &&
 	       (eligible = nic->ready.backlogged & open_queues) != 0) {
 		uint8_t queue = queue_after(eligible, nic->last_queue);
 		/* Queues take turns packet by packet; a queue alone sends a run. */
 		bool alone = (eligible & (eligible - 1)) == 0;
 
-		if (send_queue(nic, &out, queue, alone ? (uint16_t)(room - out.sent) : 1, now_ns))
+		if (send_queue(nic, &out, queue, alone ? (uint16_t)(max_pkts - out.sent) : 1,
+			       now_ns))
 			nic->last_queue = queue;
 	}
 	if (out.sent < out.taken)

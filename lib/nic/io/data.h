@@ -14,7 +14,7 @@ struct nic;
 struct rte_mbuf;
 
 /** Send up to room data frames of the queues in open_queues, a mask. @return how many. */
-uint16_t nic_send_data(struct nic *nic, uint8_t open_queues, struct rte_mbuf **pkts, uint16_t room,
-		       uint64_t now_ns);
+uint16_t nic_send_data(struct nic *nic, uint8_t open_queues, struct rte_mbuf **pkts,
+		       uint16_t max_pkts, uint64_t now_ns);
 
 #endif

@@ -11,7 +11,7 @@
 /* Prefetch distance: a few times the latency of memory, and the time between two calls. */
 #define AHEAD_NS NS_PER_US
 
-/* May a QP start now? If not, it is back in the wheel. */
+/* May a QP start now? If not, the QP is put back into the wheel. */
 static bool
 may_start(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
@@ -25,7 +25,7 @@ may_start(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic_settle(nic, item, now_ns);
 		return false;
 	}
-	/* It starts after the flow has resumed, with the initial rate of that time. */
+	/* The QP starts after its flow has resumed, with the initial rate of that time. */
 	if (flow->stopped && qp->flags & QP_REQUESTER) {
 		nic_make_paced(nic, item, nic_stopped_look_ns(nic, now_ns));
 		return false;
@@ -59,7 +59,10 @@ release(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 
 	nic_touch(nic, item, qp);
-	/* Fast path: it waited for tokens. If a cut made the wait longer, send_queue() notices. */
+	/*
+	 * Fast path: the QP waited for tokens. If a cut has made the wait longer, send_queue()
+	 * notices it.
+	 */
 	if (likely((qp->flags & states) == QP_STARTED) && likely(qp->left_packets > 0) &&
 	    likely(qp_in_window(qp)) && likely(now_ns < qp->cc.head.next_event_ns))
 		nic_make_ready(nic, item, qp);

@@ -108,7 +108,7 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 {
 	const struct roce_view *v = &f->roce;
 
-	/* Do not answer CE on an answer: two NICs could do that for ever. */
+	/* Do not answer CE on an answer, because two NICs could answer each other forever. */
 	if (v->ecn == ECN_CE && (v->opcode == ROCE_CNP || v->opcode == RC_ACK))
 		counter_inc(&nic->stats.np.np_ce_on_control);
 	if (v->opcode == ROCE_CNP) {
@@ -117,8 +117,10 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 	}
 	if (v->opcode == RC_ACK)
 		return nic_on_ack(nic, item, v, now_ns);
-	/* A mark counts even if the transport drops the packet. Not for UD: nic_on_ud() checks the
-	 * source QP first. */
+	/*
+	 * A mark counts even if the transport drops the packet, except for UD: nic_on_ud() checks
+	 * the source QP first.
+	 */
 	if (v->ecn == ECN_CE && v->opcode < UD_SEND_ONLY)
 		nic_np_on_ce(nic, item, now_ns);
 	if (v->opcode <= RC_READ_REQUEST || v->opcode == RC_COMPARE_SWAP ||
@@ -356,7 +358,7 @@ nic_rx_crossed(struct nic *nic, uint64_t now_ns)
 
 	nic->taking_over = true;
 	for (unsigned int i = 0; i < CROSS_BURSTS && n == NIC_CROSS_BURST; i++) {
-		n = nic_share_take(nic, pkts);
+		n = nic_share_receive(nic, pkts);
 		if (n > 0)
 			nic_rx(&nic->node, 0, pkts, n, now_ns);
 	}

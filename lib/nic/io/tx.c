@@ -219,18 +219,18 @@ next_before_data(struct nic *nic, struct stock *stock, uint8_t open_queues, uint
 
 /* Send what the wire can take now, up to room. Sending data makes no control frame due. */
 static __rte_always_inline uint16_t
-give(struct nic *nic, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+give(struct nic *nic, struct rte_mbuf **pkts, uint16_t max_pkts, uint64_t now_ns)
 {
 	uint8_t open_queues = (uint8_t)~nic->pause->paused_queues;
 	struct stock stock;
 	uint16_t n = 0;
 
 	stock_init(&stock);
-	while (n < room && nic_wire_is_free(nic, now_ns)) {
+	while (n < max_pkts && nic_wire_is_free(nic, now_ns)) {
 		struct rte_mbuf *m = next_before_data(nic, &stock, open_queues, now_ns);
 
 		if (m == NULL) {
-			n += nic_send_data(nic, open_queues, pkts + n, (uint16_t)(room - n),
+			n += nic_send_data(nic, open_queues, pkts + n, (uint16_t)(max_pkts - n),
 					   now_ns);
 			break;
 		}
@@ -241,7 +241,7 @@ give(struct nic *nic, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
 }
 
 uint16_t
-nic_tx_control(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
+nic_tx_control(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts,
 	       uint64_t now_ns)
 {
 	struct nic *nic = nic_of(node);
@@ -262,7 +262,7 @@ nic_tx_control(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_
 		nic_pause_update(nic, now_ns);
 	nic_reserve_turn(nic, now_ns);
 	stock_init(&stock);
-	while (n < room && nic_wire_is_free(nic, now_ns)) {
+	while (n < max_pkts && nic_wire_is_free(nic, now_ns)) {
 		m = next_control(nic, &stock, now_ns);
 		if (m == NULL)
 			break;
@@ -279,7 +279,7 @@ nic_send_control_apart(struct node *node)
 }
 
 uint16_t
-nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts, uint64_t now_ns)
 {
 	struct nic *nic = nic_of(node);
 	uint16_t n;
@@ -306,7 +306,7 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, 
 	/* A call that returns nothing must have processed all due work, so that next_ns() > now. */
 	do {
 		more_due = nic_release(nic, now_ns);
-		n = give(nic, pkts, room, now_ns);
+		n = give(nic, pkts, max_pkts, now_ns);
 	} while (n == 0 && more_due);
 	nic_flush(nic);
 	return n;

@@ -16,9 +16,9 @@
 
 struct rte_mbuf;
 
-uint16_t nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
+uint16_t nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts,
 		uint64_t now_ns);
-uint16_t nic_tx_control(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
+uint16_t nic_tx_control(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts,
 			uint64_t now_ns);
 uint64_t nic_next_ns(const struct node *node, uint16_t port);
 

@@ -73,7 +73,9 @@ void nic_measure_begun(struct nic *nic, uint32_t item, uint64_t message, uint64_
 void nic_measure_completed(struct nic *nic, uint32_t item, uint64_t message, uint64_t now_ns);
 /** All packets before seq are acknowledged. @return the round-trip time measured, or 0. */
 uint64_t nic_measure_rtt(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns);
-/** A new QP uses this index: clear its measurements. */
+/**
+ * A new QP uses this index: clear the measurements of the old one.
+ */
 void nic_measure_clear(struct nic *nic, uint32_t item);
 /** With measure_pacing: the QP's next packet leaves. nic->due_ns says when it was due, if known. */
 void nic_measure_departure(struct nic *nic, uint32_t item, uint64_t now_ns);

@@ -36,8 +36,8 @@ nic_np_init(struct nic *nic)
 			return -ENOMEM;
 	}
 	if (p->np_cnp_delay_ns > 0) {
-		np->delayed_room = (uint64_t)max_qps * delayed_of_a_qp(p);
-		np->delayed = calloc(np->delayed_room, sizeof(*np->delayed));
+		np->delayed_capacity = (uint64_t)max_qps * delayed_of_a_qp(p);
+		np->delayed = calloc(np->delayed_capacity, sizeof(*np->delayed));
 		if (np->delayed == NULL)
 			return -ENOMEM;
 	}
@@ -120,13 +120,13 @@ owe_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 		return;
 	}
 	/* Full only if a reload made N shorter. */
-	if (unlikely(np->delayed_n == np->delayed_room))
+	if (unlikely(np->delayed_n == np->delayed_capacity))
 		return;
 	if (is_only_cnp && qp->rx_flags & QP_RX_OWES_CNP)
 		return;
 	if (is_only_cnp)
 		qp->rx_flags |= QP_RX_OWES_CNP;
-	np->delayed[(np->delayed_first + np->delayed_n) % np->delayed_room] =
+	np->delayed[(np->delayed_first + np->delayed_n) % np->delayed_capacity] =
 		(struct nic_np_delayed){now_ns + nic->params.np.np_cnp_delay_ns, item, is_only_cnp};
 	np->delayed_n++;
 	node_wake(&nic->node, 0);
@@ -175,7 +175,7 @@ nic_np_run(struct nic *nic, uint64_t now_ns)
 	while (np->delayed_n > 0 && np->delayed[np->delayed_first].due_ns <= now_ns) {
 		const struct nic_np_delayed *d = &np->delayed[np->delayed_first];
 
-		np->delayed_first = (np->delayed_first + 1) % np->delayed_room;
+		np->delayed_first = (np->delayed_first + 1) % np->delayed_capacity;
 		np->delayed_n--;
 		if (d->is_only_cnp)
 			queue_cnp(nic, d->item);

@@ -11,8 +11,8 @@
  * Invariants: a window is in the FIFO if and only if it runs. A QP is in the queue of CNPs at most
  * once. CNPs of one QP in the delay ring <= delay / N + 1, or 1 if N = 0.
  *
- * N is the minimum time between two decisions to send a CNP. A later delay (a pause, the port's
- * minimum interval) may bring two CNPs closer together on the wire, but never adds one.
+ * N is the minimum time between two decisions to send a CNP. Delays after the decision (a pause,
+ * the port's minimum interval) may bring two CNPs closer together on the wire, but never add a CNP.
  */
 #ifndef QUENCH_NIC_NP_NP_H
 #define QUENCH_NIC_NP_NP_H
@@ -42,8 +42,8 @@ struct nic_np {
 	struct nic_np_units units; /* per pair, or port */
 	/* ring of delayed CNPs; with np_cnp_delay only */
 	struct nic_np_delayed *delayed;
-	uint64_t delayed_room, delayed_first, delayed_n;
-	uint64_t gate_ns; /* no CNP leaves before this time; a copy of the port's gate */
+	uint64_t delayed_capacity, delayed_first, delayed_n;
+	uint64_t gate_ns; /* no CNP leaves before this time; copy of the port's gate */
 };
 
 /** @return 0 or -ENOMEM. Call nic_np_free() in both cases. */

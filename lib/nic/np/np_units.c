@@ -9,18 +9,18 @@
 
 /* Grow to the number of units of the NIC; units used by other nodes alone have no QPs here. */
 static int
-grow(struct nic_np_units *u, uint32_t room)
+grow(struct nic_np_units *u, uint32_t capacity)
 {
-	struct nic_np_unit *unit = realloc(u->unit, room * sizeof(*unit));
-	uint32_t *heap = realloc(u->heap, room * sizeof(*heap));
+	struct nic_np_unit *unit = realloc(u->unit, capacity * sizeof(*unit));
+	uint32_t *heap = realloc(u->heap, capacity * sizeof(*heap));
 
 	u->unit = unit != NULL ? unit : u->unit;
 	u->heap = heap != NULL ? heap : u->heap;
 	if (unit == NULL || heap == NULL)
 		return -ENOMEM;
-	for (uint32_t i = u->room; i < room; i++)
+	for (uint32_t i = u->capacity; i < capacity; i++)
 		unit[i] = (struct nic_np_unit){.marked = QP_NONE};
-	u->room = room;
+	u->capacity = capacity;
 	return 0;
 }
 
@@ -36,7 +36,7 @@ nic_np_units_reserve(struct nic_np_units *u, const struct nic *nic, uint32_t n_f
 {
 	struct nic_units *all = &nic->common->units;
 
-	return nic_units_reserve(all, n_flows) != 0 ? -ENOMEM : grow(u, all->room);
+	return nic_units_reserve(all, n_flows) != 0 ? -ENOMEM : grow(u, all->capacity);
 }
 
 /* A NIC has one address per family, so the peer's address identifies the pair. Address 0 stands for
@@ -49,7 +49,7 @@ nic_np_units_add(struct nic_np_units *u, const struct nic *nic, struct qp_flow *
 	struct nic_units *all = &nic->common->units;
 	int64_t unit = nic_units_find(all, per_port ? &port : &flow->params.peer_ip);
 
-	if (unit < 0 || ((uint32_t)unit >= u->room && grow(u, all->room) != 0))
+	if (unit < 0 || ((uint32_t)unit >= u->capacity && grow(u, all->capacity) != 0))
 		return -ENOMEM;
 	flow->np_unit = (uint32_t)unit;
 	return 0;

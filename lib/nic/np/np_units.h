@@ -24,7 +24,7 @@ struct nic_np_unit {
 struct nic_np_units {
 	struct nic_np_unit *unit;
 	uint32_t *heap; /* units with a pending mark, the earliest due_ns first */
-	uint32_t n_due, room;
+	uint32_t n_due, capacity;
 };
 
 void nic_np_units_free(struct nic_np_units *units);

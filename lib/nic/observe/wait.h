@@ -35,8 +35,8 @@ extern const char *const nic_wait_words[];
 
 struct nic_qp_wait {
 	enum nic_wait reason;
-	uint64_t cc_rate_bps; /* rate of the congestion control */
-	uint64_t cap_bps;     /* of the flow; 0: none */
+	uint64_t cc_rate_bps; /* rate that congestion control allows */
+	uint64_t cap_bps;     /* rate cap of the flow; 0: none */
 	uint32_t unacked_packets, window_packets;
 };
 

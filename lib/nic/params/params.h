@@ -23,8 +23,10 @@
 /* Pause frames that the NIC obeys, and sends if its receiver is slow: none, 802.1Qbb or 802.3x. */
 enum nic_flow_control { NIC_FLOW_OFF, NIC_FLOW_PFC, NIC_FLOW_PAUSE };
 
-/* Do control frames have their own transmit queue of the device? If it has one to spare, or always
- * (else the program does not start). For the programs. */
+/*
+ * Do control frames use their own transmit queue of the device? AUTO: if the device has a spare
+ * queue; ON: always, else the program does not start. Only programs with devices read this.
+ */
 enum nic_control_tx_queue {
 	NIC_CONTROL_TX_QUEUE_OFF,
 	NIC_CONTROL_TX_QUEUE_ON,
@@ -41,8 +43,8 @@ struct nic_params {
 	struct field_ip ip;  /* our IPv4; version 0: none */
 	struct field_ip ip6; /* our IPv6; version 0: none */
 	uint64_t link_speed_bps;
-	uint32_t shaper_burst_ns; /* most that a late poll makes up for; the lab uses 1 */
-	uint32_t qp_burst_bytes;  /* most that a late QP sends at once */
+	uint32_t shaper_burst_ns; /* largest burst after a late poll; the lab uses 1 */
+	uint32_t qp_burst_bytes;  /* largest burst of a QP after a late poll */
 	uint32_t first_qpn; /* QPs are numbered from here, in the order in which they are added */
 	uint32_t max_qps;
 	bool icrc_check;
@@ -62,8 +64,8 @@ struct nic_params {
 	int control_tx_queue;             /* enum nic_control_tx_queue */
 	bool measure_pacing;              /* set pkt_meta.due_ns of paced frames */
 	int measure_times;                /* enum nic_measure_choice: of messages and round trips */
-	uint64_t neigh_retrans_time_ns;   /* between two ARP requests or solicitations of a peer */
-	uint64_t neigh_reachable_time_ns; /* then a peer is resolved again; NEVER_NS: never */
+	uint64_t neigh_retrans_time_ns;   /* between two requests to a peer */
+	uint64_t neigh_reachable_time_ns; /* time to the next resolution */
 	struct qos_map_params qos; /* dscp -> tc -> priority, and which priorities obey PFC */
 	struct rp_params rp;       /* of cc = dcqcn; other algorithms have their own */
 	struct dctcp_params dctcp;
@@ -114,7 +116,7 @@ struct nic_qp_params {
 	int verb;              /* enum nic_verb */
 	bool raw;              /* no ACKs; always set with UD */
 	uint32_t qkey;         /* of UD, at both ends */
-	uint32_t max_recv_wr;  /* a responder's receive WQEs; 0: there is always one */
+	uint32_t max_recv_wr;  /* receive WQEs of a responder; 0: unlimited */
 	uint64_t post_recv_ns; /* time after which a used WQE is posted again */
 	bool has_dscp;         /* dscp instead of the NIC's data_dscp */
 	uint8_t dscp;

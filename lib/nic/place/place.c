@@ -232,7 +232,7 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic_make_ready(nic, item, qp);
 	else if (place == QP_PACED)
 		nic_make_paced(nic, item, deadline_ns);
-	/* This may have been the last QP of the round. */
+	/* The QP may have been the last one of the round. */
 	if (qp->flags & QP_DONE && nic_flow_of(nic, qp)->params.arrival == WORKLOAD_INCAST)
 		nic_next_round(nic, nic_flow_of(nic, qp), now_ns);
 }

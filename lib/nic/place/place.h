@@ -26,7 +26,9 @@ void nic_start(struct nic *nic, uint32_t item, uint64_t now_ns);
 void nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** When to check a QP of a stopped flow again, if no other event wakes it. */
 uint64_t nic_stopped_look_ns(const struct nic *nic, uint64_t now_ns);
-/** As nic_flush(), if nic->paced is not empty. */
+/**
+ * The work of nic_flush(), if nic->paced is not empty.
+ */
 void nic_flush_paced(struct nic *nic);
 
 /* Inline definitions */

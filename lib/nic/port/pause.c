@@ -8,7 +8,7 @@
 #include "nic/core/core.h"
 #include "nic/port/shared.h"
 
-/* The priority that stands for the whole link. */
+/* The priority that represents the whole link. */
 #define LINK_PRIO 0
 
 void
@@ -112,8 +112,10 @@ nic_pause_admit(struct nic *nic, int dscp, int pcp, uint32_t len, uint64_t now_n
 	if (!rx_drain_admit(&nic->common->buffers[prio], &nic->params.receiver, frame_bytes(len),
 			    now_ns))
 		return false;
-	/* This fills the buffer before it reads the bit; resume_prio() clears the bit before it
-	 * reads the buffer. So at least one of them sees the change of the other. */
+	/*
+	 * nic_pause_admit() fills the buffer and then reads the bit; resume_prio() clears the bit
+	 * and then reads the buffer. So at least one of the two sees the change of the other.
+	 */
 	wanted = __atomic_load_n(&nic->common->wants_xoff, __ATOMIC_SEQ_CST);
 	if (held_prios(nic) & ~wanted & 1u << prio && is_full(nic, prio, false, now_ns))
 		want_xoff(nic, prio);
@@ -167,7 +169,7 @@ storm_params(const struct nic *nic)
 	};
 }
 
-/* Release priorities that have been held for too long, even if there is no room. */
+/* Release priorities that have been paused for too long, even if the buffer is still full. */
 static void
 end_storms(struct nic *nic, uint64_t now_ns)
 {

@@ -11,7 +11,7 @@
  * nic_shared; only the first of them sends pause frames, so that XOFF and XON keep their order.
  *
  * Invariant: when no node is within a call, the bit of each buffer above its XOFF threshold is set
- * in wants_xoff, if its priority may be paused.
+ * in wants_xoff, if the buffer's priority may be paused.
  */
 #ifndef QUENCH_NIC_PORT_PAUSE_H
 #define QUENCH_NIC_PORT_PAUSE_H

@@ -30,8 +30,10 @@ struct nic_share {
 	struct nic_shared common __rte_cache_aligned;
 	struct rte_ring *rings[NIC_SHARE_MAX_NODES]; /* to each node */
 	struct nic_crossing *crossings;              /* [from][to] */
-	/* Read for each received packet. One entry per QP: (1 + item) << NODE_BITS | node, or 0 if
-	 * the QP has no place. NULL unless nic_share_place() was called. */
+	/*
+	 * Read for each received packet. One entry per QP: (1 + item) << NODE_BITS | node, or 0 if
+	 * the QP is on no node. NULL unless nic_share_use_table() was called.
+	 */
 	uint32_t *places;
 	uint32_t n_places;
 	uint32_t *numbers[NIC_SHARE_MAX_NODES]; /* [node][item]: inverse of places */
@@ -131,9 +133,9 @@ nic_share_destroy(struct nic_share *share)
 	free(share);
 }
 
-/* Each node has room for all QPs: pages that are never touched cost nothing. */
+/* Each node has entries for all QPs: pages that are never touched cost nothing. */
 int
-nic_share_place(struct nic_share *share, uint32_t n_qps)
+nic_share_use_table(struct nic_share *share, uint32_t n_qps)
 {
 	bool good = true;
 
@@ -147,7 +149,7 @@ nic_share_place(struct nic_share *share, uint32_t n_qps)
 }
 
 void
-nic_share_put(struct nic_share *share, uint32_t number, struct nic_home at)
+nic_share_assign(struct nic_share *share, uint32_t number, struct nic_location at)
 {
 	assert(at.node < share->params.n_nodes && number < share->n_places);
 	__atomic_store_n(&share->numbers[at.node][at.item], number, __ATOMIC_RELAXED);
@@ -156,7 +158,7 @@ nic_share_put(struct nic_share *share, uint32_t number, struct nic_home at)
 }
 
 void
-nic_share_take_out(struct nic_share *share, uint32_t number)
+nic_share_unassign(struct nic_share *share, uint32_t number)
 {
 	__atomic_store_n(&share->places[number], 0, __ATOMIC_RELAXED);
 }
@@ -172,30 +174,30 @@ nic_share_qps(const struct nic_share *share, uint32_t n, uint32_t index)
 	return n / n_nodes + (index < n % n_nodes);
 }
 
-struct nic_home
+struct nic_location
 nic_share_find(const struct nic_share *share, uint32_t number)
 {
 	uint32_t n;
 
 	if (share == NULL)
-		return (struct nic_home){0, number};
+		return (struct nic_location){0, number};
 	if (share->places != NULL) {
-		uint32_t place = __atomic_load_n(&share->places[number], __ATOMIC_RELAXED);
+		uint32_t entry = __atomic_load_n(&share->places[number], __ATOMIC_RELAXED);
 
-		return (struct nic_home){place % NIC_SHARE_MAX_NODES, (place >> NODE_BITS) - 1};
+		return (struct nic_location){entry % NIC_SHARE_MAX_NODES, (entry >> NODE_BITS) - 1};
 	}
 	n = share->params.n_nodes;
-	return (struct nic_home){number % n, number / n};
+	return (struct nic_location){number % n, number / n};
 }
 
 uint32_t
-nic_share_number(const struct nic_share *share, struct nic_home place)
+nic_share_number(const struct nic_share *share, struct nic_location at)
 {
 	if (share == NULL)
-		return place.item;
+		return at.item;
 	if (share->places != NULL)
-		return share->numbers[place.node][place.item];
-	return place.item * share->params.n_nodes + place.node;
+		return share->numbers[at.node][at.item];
+	return at.item * share->params.n_nodes + at.node;
 }
 
 void
@@ -256,28 +258,28 @@ nic_share_cross(struct nic *nic, struct rte_mbuf *m, uint32_t dest_qp)
 {
 	const struct nic_share *share = nic->share;
 	uint32_t number = dest_qp - share->params.first_qpn;
-	struct nic_home place;
+	struct nic_location at;
 
 	if (nic->taking_over || dest_qp < share->params.first_qpn ||
 	    (share->places != NULL && number >= share->n_places))
 		return false;
-	place = nic_share_find(share, number);
-	if (place.node == nic->crossings->index || place.item == NIC_NOWHERE)
+	at = nic_share_find(share, number);
+	if (at.node == nic->crossings->index || at.item == NIC_NO_ITEM)
 		return false;
 	counter_inc(&nic->stats.rx_crossed_packets);
-	cross(nic, m, place.node);
+	cross(nic, m, at.node);
 	return true;
 }
 
 uint32_t
 nic_share_item(const struct nic *nic, uint32_t number)
 {
-	struct nic_home place;
+	struct nic_location at;
 
 	if (nic->share->places != NULL && number >= nic->share->n_places)
 		return QP_NONE;
-	place = nic_share_find(nic->share, number);
-	return place.node == nic->crossings->index ? place.item : QP_NONE;
+	at = nic_share_find(nic->share, number);
+	return at.node == nic->crossings->index ? at.item : QP_NONE;
 }
 
 void
@@ -296,7 +298,7 @@ nic_share_broadcast(struct nic *nic, struct rte_mbuf *m)
 }
 
 uint16_t
-nic_share_take(struct nic *nic, struct rte_mbuf **pkts)
+nic_share_receive(struct nic *nic, struct rte_mbuf **pkts)
 {
 	struct rte_ring *ring = nic->share->rings[nic->crossings->index];
 

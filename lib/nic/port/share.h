@@ -4,12 +4,12 @@
  * one range of QP numbers.
  *
  * QPs are distributed round robin: node k of n has the numbers first_qpn + k + i * n, so the number
- * of a QP gives its node. If the receive queue of each QP is known (rss.h), a table places the QPs
- * instead. A frame for a QP of another node crosses once, through that node's ring, which all other
- * nodes fill. One ring per node needs less memory than n (n - 1) rings (64 lcores: 0.5 GB against
- * 32 GB). Pause frames and answers of neighbours go to all nodes. The node that receives a request
- * for our address answers it. wire_share divides the wire: the nodes reserve their next frames in
- * turn. The other shared state of a host is in shared.h.
+ * of a QP gives its node. If the receive queue of each QP is known (rss.h), a table gives the node
+ * of each QP instead. A frame for a QP of another node crosses once, through that node's ring,
+ * which all other nodes fill. One ring per node needs less memory than n (n - 1) rings (64 lcores:
+ * 0.5 GB against 32 GB). Pause frames and answers of neighbours go to all nodes. The node that
+ * receives a request for our address answers it. wire_share divides the wire: the nodes reserve
+ * their next frames in turn. The other shared state of a host is in shared.h.
  *
  * Invariant: a crossing never drops, since each ring has room for every mbuf of the receive pool.
  */
@@ -43,10 +43,11 @@ struct nic_share *nic_share_create(const struct nic_share_params *params);
 void nic_share_destroy(struct nic_share *share);
 
 /**
- * Place QPs by a table of n_qps entries, all empty at first. Call before nic_join().
+ * Locate QPs by a table of n_qps entries, all empty at first, instead of by their numbers. Call
+ * before nic_join().
  * @return 0 or -ENOMEM.
  */
-int nic_share_place(struct nic_share *share, uint32_t n_qps);
+int nic_share_use_table(struct nic_share *share, uint32_t n_qps);
 
 /**
  * Add a node to the share, before it has QPs. Its max_qps must be at least nic_share_qps(); its
@@ -54,27 +55,34 @@ int nic_share_place(struct nic_share *share, uint32_t n_qps);
  */
 void nic_join(struct node *node, struct nic_share *share, uint32_t index);
 
-/* The node that has a QP. */
-struct nic_home {
-	uint32_t node, item; /* item: the node's index for nic_qp_info() */
+/* Where a QP is: the node that owns it, and its index there. */
+struct nic_location {
+	uint32_t node, item; /* item: index for nic_qp_info() of the node */
 };
-#define NIC_NOWHERE UINT32_MAX
+#define NIC_NO_ITEM UINT32_MAX
 
-/** With nic_share_place(): place a QP, before it is made. May be called while the nodes run. */
-void nic_share_put(struct nic_share *share, uint32_t number, struct nic_home at);
-/** Remove a QP from the table. */
-void nic_share_take_out(struct nic_share *share, uint32_t number);
+/**
+ * After nic_share_use_table(): assign a QP to a node, before the QP is made. May be called while
+ * the nodes run.
+ */
+void nic_share_assign(struct nic_share *share, uint32_t number, struct nic_location at);
+/**
+ * After nic_share_use_table(): remove a QP from the table.
+ */
+void nic_share_unassign(struct nic_share *share, uint32_t number);
 
 /* In the functions below, share NULL means that node 0 has all QPs. */
 
 /** Most QPs that one node may have, of n in total. */
 uint32_t nic_share_qps(const struct nic_share *share, uint32_t n, uint32_t index);
 
-/** Place of the QP first_qpn + number. */
-struct nic_home nic_share_find(const struct nic_share *share, uint32_t number);
+/**
+ * Location of the QP first_qpn + number.
+ */
+struct nic_location nic_share_find(const struct nic_share *share, uint32_t number);
 
 /** Inverse of nic_share_find(). */
-uint32_t nic_share_number(const struct nic_share *share, struct nic_home place);
+uint32_t nic_share_number(const struct nic_share *share, struct nic_location at);
 
 /* Inside lib/nic; except for nic_share_broadcast(), only for a node of a share. */
 
@@ -98,7 +106,7 @@ void nic_share_broadcast(struct nic *nic, struct rte_mbuf *m);
 /** Hand over the collected frames: before rx() returns. */
 void nic_share_flush(struct nic *nic);
 /** Take up to NIC_CROSS_BURST frames from this node's ring. @return how many. */
-uint16_t nic_share_take(struct nic *nic, struct rte_mbuf **pkts);
+uint16_t nic_share_receive(struct nic *nic, struct rte_mbuf **pkts);
 /** Does this node's ring hold frames? */
 bool nic_share_waits(const struct nic *nic);
 

@@ -32,7 +32,7 @@ static uint32_t *
 place_of(const struct nic_units *u, const struct field_ip *peer_ip)
 {
 	for (uint32_t at = hash(peer_ip);; at++) {
-		uint32_t *place = &u->table[at & (2 * u->room - 1)];
+		uint32_t *place = &u->table[at & (2 * u->capacity - 1)];
 
 		if (*place == 0 || same_ip(&u->peers[*place - 1], peer_ip))
 			return place;
@@ -43,19 +43,19 @@ place_of(const struct nic_units *u, const struct field_ip *peer_ip)
 static void
 fill_table(struct nic_units *u)
 {
-	memset(u->table, 0, 2 * u->room * sizeof(*u->table));
+	memset(u->table, 0, 2 * u->capacity * sizeof(*u->table));
 	for (uint32_t i = 0; i < u->n; i++)
 		if (u->users[i] > 0)
 			*place_of(u, &u->peers[i]) = i + 1;
 }
 
 static int
-grow(struct nic_units *u, uint32_t room)
+grow(struct nic_units *u, uint32_t capacity)
 {
-	uint64_t *gates_ns = realloc(u->gates_ns, room * sizeof(*gates_ns));
-	struct field_ip *peers = realloc(u->peers, room * sizeof(*peers));
-	uint32_t *users = realloc(u->users, room * sizeof(*users));
-	uint32_t *table = malloc(2 * room * sizeof(*table));
+	uint64_t *gates_ns = realloc(u->gates_ns, capacity * sizeof(*gates_ns));
+	struct field_ip *peers = realloc(u->peers, capacity * sizeof(*peers));
+	uint32_t *users = realloc(u->users, capacity * sizeof(*users));
+	uint32_t *table = malloc(2 * capacity * sizeof(*table));
 
 	u->gates_ns = gates_ns != NULL ? gates_ns : u->gates_ns;
 	u->peers = peers != NULL ? peers : u->peers;
@@ -66,7 +66,7 @@ grow(struct nic_units *u, uint32_t room)
 	}
 	free(u->table);
 	u->table = table;
-	u->room = room;
+	u->capacity = capacity;
 	fill_table(u);
 	return 0;
 }
@@ -74,11 +74,11 @@ grow(struct nic_units *u, uint32_t room)
 int
 nic_units_reserve(struct nic_units *units, uint32_t n)
 {
-	uint32_t room = FIRST_ROOM;
+	uint32_t capacity = FIRST_ROOM;
 
-	while (room < n)
-		room *= 2;
-	return room > units->room ? grow(units, room) : 0;
+	while (capacity < n)
+		capacity *= 2;
+	return capacity > units->capacity ? grow(units, capacity) : 0;
 }
 
 /* A unit without flows, which may be reused: its gate is closed for at most one interval. @return
@@ -97,15 +97,15 @@ int64_t
 nic_units_find(struct nic_units *units, const struct field_ip *peer_ip)
 {
 	uint32_t unit = units->n;
-	uint32_t *place = units->room > 0 ? place_of(units, peer_ip) : NULL;
+	uint32_t *place = units->capacity > 0 ? place_of(units, peer_ip) : NULL;
 
 	if (place != NULL && *place != 0) {
 		units->users[*place - 1]++;
 		return *place - 1;
 	}
-	if (units->n == units->room)
+	if (units->n == units->capacity)
 		unit = find_unused(units);
-	if (unit == units->room && grow(units, unit == 0 ? FIRST_ROOM : 2 * unit) != 0)
+	if (unit == units->capacity && grow(units, unit == 0 ? FIRST_ROOM : 2 * unit) != 0)
 		return -ENOMEM;
 	units->peers[unit] = *peer_ip;
 	units->users[unit] = 1;

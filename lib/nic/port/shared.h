@@ -27,7 +27,7 @@ struct nic_units {
 	struct field_ip *peers;
 	uint32_t *users; /* flows per unit, over all nodes */
 	uint32_t *table; /* hash of the peer's address to unit + 1; 0: free */
-	uint32_t n, room;
+	uint32_t n, capacity;
 };
 
 /* Of the node, or of its share. */
@@ -56,7 +56,8 @@ void nic_shared_free(struct nic_shared *common);
 /**
  * A QP has data to send from now on: a requester from its start to its end, a responder while it
  * has READs to answer.
- * @return QPs of the host that were active before: 0 for exactly one of those that start together.
+ * @return QPs of the host that were active before. If several QPs start together, exactly one of
+ *         them gets 0.
  */
 static inline uint32_t
 nic_becomes_active(struct nic_shared *common)

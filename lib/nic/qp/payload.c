@@ -70,11 +70,12 @@ nic_data_pool_create(const char *name, uint32_t n_mbufs, uint16_t mtu_bytes, int
 uint16_t
 nic_pool_payload_bytes(struct rte_mempool *pool)
 {
-	uint16_t room = rte_pktmbuf_data_room_size(pool);
+	uint16_t data_room = rte_pktmbuf_data_room_size(pool);
 
-	if (room < NIC_PAYLOAD_OFFSET + TAIL_BYTES || rte_pktmbuf_priv_size(pool) < PKT_PRIV_BYTES)
+	if (data_room < NIC_PAYLOAD_OFFSET + TAIL_BYTES ||
+	    rte_pktmbuf_priv_size(pool) < PKT_PRIV_BYTES)
 		return 0;
-	return (uint16_t)(room - NIC_PAYLOAD_OFFSET - TAIL_BYTES);
+	return (uint16_t)(data_room - NIC_PAYLOAD_OFFSET - TAIL_BYTES);
 }
 
 struct nic_payloads *

@@ -73,7 +73,7 @@ enum qp_owed {
 #define QP_ENDS 0x020u       /* has a message limit or a stop time: counted by nic_done() */
 #define QP_STOPS 0x040u      /* has a stop time */
 #define QP_AWAITS 0x080u     /* an ACK has been requested and has not arrived */
-#define QP_RESEND 0x100u     /* went back: next_seq != sent_seq */
+#define QP_RESEND 0x100u     /* retransmits: next_seq != sent_seq */
 #define QP_FIRST 0x200u      /* the next packet is the first of its message */
 #define QP_LAST 0x400u       /* begins no further message */
 #define QP_UNRESOLVED 0x800u /* the peer's MAC address is unknown: sends nothing yet */
@@ -81,12 +81,12 @@ enum qp_owed {
 #define QP_READS 0x2000u     /* a requester whose messages are READs */
 #define QP_UD 0x4000u        /* unreliable datagrams, requester or responder */
 #define QP_RNR 0x8000u       /* waits because the responder was not ready */
-/* QPs whose packets are built outside io/data.c: one test per packet. */
+/* QPs whose packets are built outside io/data.c. One mask, so that a packet costs one test. */
 #define QP_SPECIAL (QP_SERVES | QP_READS | QP_UD)
 
 /* Responder flags. */
 #define QP_RX_IN_MESSAGE 0x01u
-#define QP_RX_NAKED 0x02u   /* this gap has its NAK: no other one until the expected PSN arrives */
+#define QP_RX_NAKED 0x02u   /* a NAK for this gap was sent */
 #define QP_RX_REFUSED 0x04u /* refuses RC requests: after an invalid one, or because it is UD */
 #define QP_RX_OWES_CNP 0x08u
 #define QP_RX_ASKED 0x10u      /* the missing READ responses have been requested again */
@@ -102,7 +102,7 @@ struct nic_qp {
 	uint32_t limit_seq;
 	uint32_t left_packets; /* left to send of this message; 0: between two messages */
 	uint32_t flow;         /* index of struct qp_flow */
-	uint32_t rate_cuts;    /* here because a cut touches this line anyway */
+	uint32_t rate_cuts;    /* stored here because a rate cut touches this cache line anyway */
 	uint32_t ends_reg;     /* roce_ends.reg */
 	uint32_t dest_qp : 24;
 	uint32_t place : 7;     /* enum qp_place */

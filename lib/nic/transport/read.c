@@ -141,7 +141,8 @@ is_full(const struct nic *nic, uint32_t item)
 
 /*
  * Is there room for one more READ? A peer that sends a new one has received the oldest one. If the
- * ring is full because that is being answered again, its responses were late, not lost: skip it.
+ * ring is full because the oldest READ is being answered again, its responses were late, not lost:
+ * skip that READ.
  */
 static bool
 has_place(const struct nic *nic, uint32_t item)

@@ -40,8 +40,8 @@ nic_acknowledge(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 }
 
 /*
- * The packets to retransmit have arrived after all. The QP is in the wheel, waiting for tokens for
- * them or for the end of an RNR wait. That may take long: release it now.
+ * The packets to retransmit have arrived after all. The QP may still wait in the wheel for their
+ * tokens or for the end of an RNR wait, which may take long: release the QP now.
  */
 static __rte_noinline void
 leave_wheel(struct nic *nic, uint32_t item, uint64_t now_ns)

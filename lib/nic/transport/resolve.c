@@ -17,7 +17,7 @@
 #define MOST_ANSWERS 64
 /*
  * Answers leave before data, so a flood of requests must not take the whole link: answers get 1/64
- * of it, but at least 1 Mb/s, on links below 64 Mb/s, which only tests have.
+ * of the link, but at least 1 Mb/s. Only tests use links below 64 Mb/s.
  */
 #define ANSWER_SHARE 64u
 #define ANSWER_LEAST_BPS (1000 * 1000u)
@@ -212,7 +212,10 @@ on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64
 
 	if (!arp_parse(buf, m->data_len, eth, &arp))
 		return NIC_DROP_NEIGH_MALFORMED;
-	/* Not for a request to us: the answer is built in place, so no other node may read it. */
+	/*
+	 * A request to us is not passed on: the answer is built in place, so no other node may read
+	 * the frame.
+	 */
 	if (arp.op == ARP_REPLY || !is_our_ip4(nic, arp.target_ip))
 		nic_share_broadcast(nic, m);
 	/* RFC 826: every packet updates its sender's entry in the table. */

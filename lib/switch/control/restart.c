@@ -37,7 +37,7 @@ sw_restart(struct node *node, uint64_t now_ns)
 		struct sw *sw = sw_shard_at(front, i);
 
 		empty_ports(sw, now_ns);
-		/* Publish the released use even if the shard owes nothing to others. */
+		/* Publish the reduced use even if the shard owes no charges to other shards. */
 		if (front->shard.shards != NULL)
 			mmu_part_publish(sw->mmu, sw->shard.index);
 	}
@@ -50,7 +50,7 @@ sw_restart(struct node *node, uint64_t now_ns)
 		if (sw->forward.router != NULL)
 			neigh_forget_learned(sw->forward.router->neighs, now_ns);
 	}
-	/* After the last release, since releases request XON. */
+	/* Call this after the last release, because releases request XON. */
 	for (uint16_t port = 0; port < front->n_ports; port++)
 		sw_pfc_reset(front, port, now_ns);
 }

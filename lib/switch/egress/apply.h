@@ -8,8 +8,10 @@
 /** Put the requested state of a port in force. */
 void sw_port_apply(struct sw *sw, uint16_t port, uint64_t now_ns);
 
-/** A frame was received on a port marked down: treat the link as up until it is reported down
- * again. */
+/**
+ * A frame was received on a port marked down: treat the link as up until a poll reports it down
+ * again.
+ */
 void sw_port_hear(struct sw *sw, uint16_t port, uint64_t now_ns);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* Wait after an empty pool, so that an event loop does not retry at once. */
 #define PFC_RETRY_NS (1 * NS_PER_US)
-/* The priority that stands for the whole link under link pause. */
+/* The priority that represents the whole link under link pause. */
 #define LINK_PRIO 0
 
 void

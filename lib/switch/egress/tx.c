@@ -117,7 +117,7 @@ charge_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, uint1
  */
 static uint16_t
 send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct sw_releases *r,
-	 struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+	 struct rte_mbuf **pkts, uint16_t max_pkts, uint64_t now_ns)
 {
 	struct sw_queue *q = &p->queue[queue];
 	struct token_account wire = p->shaper.account;
@@ -141,7 +141,7 @@ send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct 
 			m = sw_mark(sw, p, queue, queue_bytes, m);
 		}
 		pkts[n++] = m;
-	} while (n < room && !sw_queue_is_empty(q) && left_bytes > 0 &&
+	} while (n < max_pkts && !sw_queue_is_empty(q) && left_bytes > 0 &&
 		 token_account_can_send(&wire));
 	p->shaper.account.credit_nanobits = wire.credit_nanobits;
 	charge_run(sw, p, port, queue, n, sent_bytes, (uint32_t)(q->bytes - queue_bytes), now_ns);
@@ -150,16 +150,16 @@ send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct 
 
 /* Send up to room data packets, while a queue may send and the wire is free. */
 static uint16_t
-send_data(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
-	  uint64_t now_ns)
+send_data(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkts,
+	  uint16_t max_pkts, uint64_t now_ns)
 {
 	struct sw_releases releases;
 	uint16_t n = 0;
 
 	releases.n = 0;
-	while (n < room && token_bucket_can_send(&p->shaper)) {
+	while (n < max_pkts && token_bucket_can_send(&p->shaper)) {
 		int queue = pick(p);
-		uint16_t left = (uint16_t)(room - n);
+		uint16_t left = (uint16_t)(max_pkts - n);
 
 		if (queue < 0)
 			break;
@@ -209,7 +209,7 @@ charge_control(struct sw_port *p, uint32_t bytes)
 }
 
 uint16_t
-sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts, uint64_t now_ns)
 {
 	struct sw_port *p = &sw->ports[port];
 	struct rte_mbuf *control;
@@ -219,21 +219,21 @@ sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint6
 	if (p->backlogged == 0 && pfc_tx_next_ns(&p->pfc_tx) > now_ns)
 		return 0;
 	begin_tx(sw, p, now_ns);
-	if (room == 0)
+	if (max_pkts == 0)
 		return 0;
 	if (unlikely(pfc_tx_next_ns(&p->pfc_tx) <= now_ns) &&
 	    token_bucket_can_send(control_gate(p))) {
-		/* At most one: a frame carries the whole state. */
+		/* At most one frame, since it carries the state of all priorities. */
 		control = sw_pfc_take(sw, p, now_ns);
 		if (control != NULL) {
 			charge_control(p, wire_bytes(control->pkt_len));
 			pkts[n++] = control;
 		}
 	}
-	return n + send_data(sw, p, port, pkts + n, room - n, now_ns);
+	return n + send_data(sw, p, port, pkts + n, max_pkts - n, now_ns);
 }
 
-/* When the first queue that only its maximum rate holds may send; NEVER_NS: none. */
+/* Time at which the first queue that only its maximum rate delays may send; NEVER_NS: none. */
 static uint64_t
 max_due_ns(const struct sw_port *p)
 {

@@ -11,7 +11,7 @@
 #include "switch/egress/switch.h"
 
 /** Return up to room frames that may leave now. @return how many; the caller owns them. */
-uint16_t sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
+uint16_t sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts,
 	       uint64_t now_ns);
 /** Earliest time at which sw_tx() could do more; NEVER_NS: none. */
 uint64_t sw_next_ns(const struct sw *sw, uint16_t port);

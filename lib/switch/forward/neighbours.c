@@ -58,7 +58,7 @@ learn(struct sw_router *r, const struct arrival *a, uint8_t ip_version, const ui
 	if (mac[0] & 1 || !sw_router_is_neighbour(r, &news.key))
 		return;
 	news.counted = enter(r, &news, a->now_ns);
-	counter_add(&r->stats.neigh_not_told, sw_news_send(r->shard, &news));
+	counter_add(&r->stats.neigh_news_lost, sw_news_send(r->shard, &news));
 }
 
 void

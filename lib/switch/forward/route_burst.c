@@ -135,8 +135,9 @@ is_live(struct sw_forward *f, uint32_t hop, uint64_t now_ns)
 }
 
 /*
- * Choose one of several next hops: the flow's own hop while it is live, else another live one. So
- * when a hop dies, only its flows move, and they return when it is live again.
+ * Choose one of several next hops: the flow's own hop while that hop is alive, else another one
+ * that is alive. So when a hop dies, only its flows move, and they return when the hop is alive
+ * again.
  */
 static uint32_t
 one_of_hops(struct sw_forward *f, const struct arrival *a, struct sw_target *t)

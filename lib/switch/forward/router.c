@@ -97,8 +97,10 @@ unpin(struct sw_router *r, const struct sw_routing_table *before, uint64_t now_n
 	}
 }
 
-/* Add a neighbour that must have an entry, in place of an unpinned one if the table is full: there
- * are at most as many pinned ones as entries. */
+/*
+ * Add a neighbour that must have an entry. If the table is full, it replaces an unpinned neighbour,
+ * which exists because there are at most as many pinned neighbours as entries.
+ */
 static uint32_t
 make_place(struct sw_router *r, const struct neigh_key *key, uint64_t now_ns)
 {
@@ -109,7 +111,7 @@ make_place(struct sw_router *r, const struct neigh_key *key, uint64_t now_ns)
 			at++;
 		neigh_remove(r->neighs, at);
 	}
-	return (uint32_t)neigh_add(r->neighs, key, now_ns); /* its room is reserved */
+	return (uint32_t)neigh_add(r->neighs, key, now_ns); /* cannot fail: the entry is reserved */
 }
 
 /* Pin the neighbours of the new routes: first those in the table, so that make_place() does not

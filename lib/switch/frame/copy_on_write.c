@@ -84,7 +84,7 @@ sw_retag(const struct sw_pools *pools, struct rte_mbuf *m, bool tagged, int32_t 
 			pop_tag(own);
 		return own;
 	}
-	/* Only a frame of a device may lack headroom, rarely; a copy always has it. */
+	/* A frame from a device may, rarely, lack headroom; a copy always has headroom. */
 	if (!tagged && !push_tag(own)) {
 		assert(own == m);
 		return NULL;

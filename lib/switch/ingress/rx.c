@@ -12,7 +12,7 @@
 #include "switch/ingress/admit.h"
 #include "switch/ingress/admit_burst.h"
 #include "switch/ingress/drop.h"
-#include "switch/ingress/own.h"
+#include "switch/ingress/generated.h"
 #include "wire/frame_plain.h"
 
 /* How many frames ahead headers are prefetched. */

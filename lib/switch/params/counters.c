@@ -130,7 +130,7 @@ const struct counter_field sw_router_counter_fields[] = {
 	CLAIM(neigh_unresolved_full, "frames whose next hop was refused: too many next hops that "
 				     "their port asked for do not answer"),
 	C(neigh_no_mbuf, "ARP requests and neighbour solicitations not sent for lack of an mbuf"),
-	C(neigh_not_told, "neighbour updates lost because the ring to another shard was full"),
+	C(neigh_news_lost, "neighbour updates lost because the ring to another shard was full"),
 };
 #undef C
 #undef NEIGH

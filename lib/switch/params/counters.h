@@ -86,7 +86,7 @@ struct sw_router_stats {
 	uint64_t ecmp_moved_packets; /* of these: rerouted, as their next hop has no link or does
 				      * not answer */
 	uint64_t neigh_no_mbuf;      /* requests not sent: no mbuf */
-	uint64_t neigh_not_told;     /* neighbour updates that another shard had no room for */
+	uint64_t neigh_news_lost;    /* neighbour updates that another shard had no room for */
 	struct neigh_stats neigh;
 	struct neigh_claim_stats claims;
 };

@@ -40,7 +40,7 @@ enum sw_flow_control {
 	SW_FLOW_OFF,
 	SW_FLOW_PFC,   /* IEEE 802.1Qbb, the priorities of pfc_enable */
 	SW_FLOW_PAUSE, /* 802.3 annex 31B: the whole link */
-	SW_FLOW_AUTO,  /* PFC if DCBX finds that the peer agrees */
+	SW_FLOW_AUTO,  /* PFC for the priorities that DCBX has agreed */
 };
 
 #define SW_DEVICE_CHARS 63
@@ -94,14 +94,12 @@ struct sw_params {
 	struct pfc_params pfc;
 	struct pfcwd_params pfcwd;
 	struct lldp_params lldp;
-	bool pfc_generate;        /* off: DCQCN without PFC */
-	int mark_at;              /* enum sw_mark_at */
-	uint32_t shaper_burst_ns; /* most that a late poll makes up for, at shaper speed; the lab
-				     uses 1 */
-	uint32_t max_frame_bytes; /* longest frame that is forwarded, with FCS */
-	bool mark_accuracy;       /* count marks by queue length */
-	uint64_t watermark_interval_ns; /* interval at which all watermarks are cleared; NEVER_NS:
-					   not */
+	bool pfc_generate;              /* off: DCQCN without PFC */
+	int mark_at;                    /* enum sw_mark_at */
+	uint32_t shaper_burst_ns;       /* burst after a late poll; the lab uses 1 */
+	uint32_t max_frame_bytes;       /* longest frame that is forwarded, with FCS */
+	bool mark_accuracy;             /* count marks by queue length */
+	uint64_t watermark_interval_ns; /* clears all watermarks; NEVER_NS: never */
 	struct sw_wred_profile wred_profiles[SW_MAX_WRED_PROFILES];
 	uint8_t n_wred_profiles;
 	struct sw_tc_params tcs[TM_CLASSES];

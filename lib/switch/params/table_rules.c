@@ -141,7 +141,7 @@ count_neighbors(const struct sw_tables *t)
 
 /* Do all static addresses and neighbours fit into their tables? */
 static int
-check_room(const struct sw_params *params, char *why, unsigned int why_size)
+check_capacity(const struct sw_params *params, char *why, unsigned int why_size)
 {
 	const struct sw_tables *t = &params->tables;
 	uint64_t most = t->n_neighbors + (uint64_t)t->n_routes * SW_MAX_NEXTHOPS;
@@ -182,5 +182,5 @@ sw_tables_check(const struct sw_params *params, char *why, unsigned int why_size
 	for (uint32_t i = 0; rc == 0 && i < t->n_neighbors; i++)
 		rc = refuse("neighbor", t->neighbors[i].name,
 			    neighbor_fault(params, &t->neighbors[i]), why, why_size);
-	return rc == 0 ? check_room(params, why, why_size) : rc;
+	return rc == 0 ? check_capacity(params, why, why_size) : rc;
 }

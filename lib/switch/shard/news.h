@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Neighbour addresses that one shard has learned, for the routers of the others. News is an
- * optimisation: if a ring is full it is lost, and the other shard asks the neighbour itself.
+ * Neighbour addresses that one shard has learned, for the routers of the others. Sending them is an
+ * optimisation: if a ring is full, the update is lost, and the other shard asks the neighbour
+ * itself.
  *
  * Invariant: each ring has one producer, the shard that learns, and one consumer.
  */

@@ -66,11 +66,11 @@ fake_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, ui
 
 /* Up to room frames of a count, numbered. */
 static uint16_t
-make(uint32_t *to_send, uint32_t *number, struct rte_mbuf **pkts, uint16_t room)
+make(uint32_t *to_send, uint32_t *number, struct rte_mbuf **pkts, uint16_t max_pkts)
 {
 	uint16_t n = 0;
 
-	while (n<room && * to_send> 0) {
+	while (n<max_pkts && * to_send> 0) {
 		struct rte_mbuf *m = rte_pktmbuf_alloc(fake.pool);
 
 		assert_non_null(m);
@@ -82,22 +82,23 @@ make(uint32_t *to_send, uint32_t *number, struct rte_mbuf **pkts, uint16_t room)
 }
 
 static uint16_t
-fake_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+fake_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts,
+	uint64_t now_ns)
 {
 	(void)node;
 	on_time(now_ns);
 	fake.tx_calls[port]++;
-	return make(&fake.to_send[port], &fake.next_number[port], pkts, room);
+	return make(&fake.to_send[port], &fake.next_number[port], pkts, max_pkts);
 }
 
 static uint16_t
-fake_tx_control(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room,
+fake_tx_control(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts,
 		uint64_t now_ns)
 {
 	(void)node;
 	on_time(now_ns);
 	assert_int_equal(port, 0);
-	return make(&fake.control_to_send, &fake.control_number, pkts, room);
+	return make(&fake.control_to_send, &fake.control_number, pkts, max_pkts);
 }
 
 static uint64_t

@@ -47,11 +47,11 @@ toy_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uin
 }
 
 static uint16_t
-toy_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+toy_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts, uint64_t now_ns)
 {
 	struct toy *toy = (struct toy *)node;
 
-	(void)room;
+	(void)max_pkts;
 	if (toy->to_send == 0 || now_ns < toy->next_send_ns || (toy->echo && port == 0))
 		return 0;
 	if (toy->tx_turn == 0)

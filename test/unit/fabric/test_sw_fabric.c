@@ -123,12 +123,13 @@ make_next(struct host *h)
 }
 
 static uint16_t
-host_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t room, uint64_t now_ns)
+host_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts,
+	uint64_t now_ns)
 {
 	struct host *h = (struct host *)node;
 
 	(void)port;
-	if (room == 0)
+	if (max_pkts == 0)
 		return 0;
 	if (h->answer != NULL) {
 		pkts[0] = h->answer;

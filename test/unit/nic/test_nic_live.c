@@ -214,7 +214,7 @@ place_of(const struct flow *f, unsigned int h, uint32_t k)
 	struct nic_flow_place p = {.first_number = f->first[h], .first_item = UINT32_MAX};
 
 	for (uint32_t number = f->first[h]; number < f->first[h] + f->n_qps; number++) {
-		struct nic_home at = nic_share_find(hosts[h].share, number);
+		struct nic_location at = nic_share_find(hosts[h].share, number);
 
 		if (at.node != k)
 			continue;
@@ -265,7 +265,7 @@ static void
 qps_are(const struct flow *f, unsigned int h, bool there)
 {
 	for (uint32_t number = f->first[h]; number < f->first[h] + f->n_qps; number++) {
-		struct nic_home at = nic_share_find(hosts[h].share, number);
+		struct nic_location at = nic_share_find(hosts[h].share, number);
 		const struct node *node = hosts[h].node[at.node];
 		struct nic_qp_info info;
 		struct nic_qp_wait wait;

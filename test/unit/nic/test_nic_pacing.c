@@ -88,11 +88,11 @@ static void
 expect_rate(const struct meter *m, uint64_t rate_bps)
 {
 	double want = (double)rate_bps / 8e9 * (double)SPAN_NS;
-	double room = want / 1000 > 1122 ? want / 1000 : 1122;
+	double max_pkts = want / 1000 > 1122 ? want / 1000 : 1122;
 
 	/* Nobody is late at the start: nothing comes on top. */
-	assert_true((double)m->bytes >= want - room);
-	assert_true((double)m->bytes <= want + room);
+	assert_true((double)m->bytes >= want - max_pkts);
+	assert_true((double)m->bytes <= want + max_pkts);
 }
 
 TEST(one_qp_keeps_its_rate_from_1_mbps_to_400_gbps)

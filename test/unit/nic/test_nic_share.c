@@ -58,12 +58,12 @@ place(void)
 	for (uint32_t i = 0; i < placed_qps; i++)
 		qps[bucket_of_qp(i)]++;
 	nic_rss_balance(qps, BUCKETS, NODES, bucket_node);
-	assert_int_equal(nic_share_place(share, placed_qps), 0);
+	assert_int_equal(nic_share_use_table(share, placed_qps), 0);
 	for (uint32_t i = 0; i < placed_qps; i++) {
 		uint32_t node = bucket_node[bucket_of_qp(i)];
 
-		assert_int_equal(nic_share_find(share, i).item, NIC_NOWHERE);
-		nic_share_put(share, i, (struct nic_home){node, items[node]++});
+		assert_int_equal(nic_share_find(share, i).item, NIC_NO_ITEM);
+		nic_share_assign(share, i, (struct nic_location){node, items[node]++});
 	}
 }
 
@@ -193,7 +193,7 @@ TEST(numbers_are_dealt_out_in_turn)
 	assert_int_equal(nic_share_qps(share, 5, 1), 2);
 	assert_int_equal(nic_share_find(share, 3).node, 1);
 	assert_int_equal(nic_share_find(share, 3).item, 1);
-	assert_int_equal(nic_share_number(share, (struct nic_home){1, 1}), 3);
+	assert_int_equal(nic_share_number(share, (struct nic_location){1, 1}), 3);
 	nic_qp_info(nodes[1], 1, &info);
 	assert_int_equal(info.local_qpn, PAIR_QPN + 3);
 	destroy();
@@ -240,7 +240,7 @@ TEST(nothing_crosses_where_qps_are_placed_by_rss)
 	create();
 	for (uint32_t i = 0; i < placed_qps; i++) {
 		struct nic_qp_params qp = nic_test_qp(0);
-		struct nic_home at = nic_share_find(share, i);
+		struct nic_location at = nic_share_find(share, i);
 		struct nic_qp_info info;
 
 		if (i % 3 == 2)

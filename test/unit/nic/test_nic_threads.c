@@ -141,7 +141,7 @@ place_of(unsigned int node, uint32_t id)
 	struct nic_flow_place p = {.first_number = id * FLOW_QPS};
 
 	for (uint32_t number = id * FLOW_QPS; number < (id + 1) * FLOW_QPS; number++) {
-		struct nic_home at = nic_share_find(share_of(host_of(node)), number);
+		struct nic_location at = nic_share_find(share_of(host_of(node)), number);
 
 		if (host_of(node) == 0 && at.node != node)
 			continue;

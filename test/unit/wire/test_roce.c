@@ -307,7 +307,7 @@ TEST(pad_must_fill_up_the_payload)
 {
 	static const struct {
 		uint8_t opcode, pad;
-		size_t room;
+		size_t max_pkts;
 		enum roce_verdict want;
 	} table[] = {
 		{RC_SEND_ONLY, 0, 0, ROCE_OK},
@@ -330,7 +330,7 @@ TEST(pad_must_fill_up_the_payload)
 	uint8_t buf[256];
 
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		size_t len = EXT + (size_t)roce_ext_bytes(table[i].opcode) + table[i].room + 4;
+		size_t len = EXT + (size_t)roce_ext_bytes(table[i].opcode) + table[i].max_pkts + 4;
 		struct roce_view v;
 		enum roce_verdict got;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "switch/ingress/own.h"
+#include "switch/ingress/generated.h"
 
 #include <string.h>
 #include <rte_mbuf.h>

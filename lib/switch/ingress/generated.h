@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frames that the switch generates or consumes: LLDP of the control side, ARP requests and
- * neighbour solicitations.
+ * Frames that the switch generates (LLDP, ARP requests, neighbour solicitations), and LLDP frames
+ * that it consumes.
  *
  * Invariant: a generated frame has no ingress charge (PKT_GENERATED).
  */
-#ifndef QUENCH_SWITCH_INGRESS_OWN_H
-#define QUENCH_SWITCH_INGRESS_OWN_H
+#ifndef QUENCH_SWITCH_INGRESS_GENERATED_H
+#define QUENCH_SWITCH_INGRESS_GENERATED_H
 
 #include "switch/egress/switch.h"
 #include "switch/frame/arrival.h"
