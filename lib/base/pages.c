@@ -6,12 +6,13 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/lines.h"
+
 /*
  * Smaller regions come from the heap: regions that all start at a page boundary compete for the
  * same few cache sets, and a fabric of hundreds of small NICs has thousands of them.
  */
 #define OWN_PAGES_BYTES ((size_t)64 << 10)
-#define LINE_BYTES 64u
 
 /* A transparent huge page: 2 MB on x86-64, and on arm64 with 4 KB pages. */
 #define HUGE_BYTES ((size_t)2 << 20)
@@ -25,17 +26,19 @@ round_up(size_t n, size_t to)
 static void *
 small_alloc(size_t n)
 {
-	size_t lines = round_up(n, LINE_BYTES);
-	void *p = aligned_alloc(LINE_BYTES, lines);
+	size_t lines = round_up(n, LINES_APART);
+	void *p = aligned_alloc(LINES_APART, lines);
 
 	return p != NULL ? memset(p, 0, lines) : NULL;
 }
 
+/* @param advice  MADV_*; only advice: without huge pages everything still works. */
 static void *
-own_pages(size_t n)
+own_pages(size_t n, int advice)
 {
 	size_t whole = n < HUGE_BYTES ? n : round_up(n, HUGE_BYTES) + HUGE_BYTES;
-	char *p = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *p = mmap(NULL, whole, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	size_t before, used = round_up(n, HUGE_BYTES);
 
 	if (p == MAP_FAILED)
@@ -48,15 +51,20 @@ own_pages(size_t n)
 		munmap(p, before);
 	if (before < HUGE_BYTES)
 		munmap(p + before + used, HUGE_BYTES - before);
-	/* Only advice: without huge pages everything still works. */
-	(void)madvise(p + before, used, MADV_HUGEPAGE);
+	(void)madvise(p + before, used, advice);
 	return p + before;
 }
 
 void *
 pages_alloc(size_t n)
 {
-	return n < OWN_PAGES_BYTES ? small_alloc(n) : own_pages(n);
+	return n < OWN_PAGES_BYTES ? small_alloc(n) : own_pages(n, MADV_HUGEPAGE);
+}
+
+void *
+pages_alloc_sparse(size_t n)
+{
+	return n < OWN_PAGES_BYTES ? small_alloc(n) : own_pages(n, MADV_NOHUGEPAGE);
 }
 
 void

@@ -9,12 +9,15 @@
 #include <stddef.h>
 
 /**
- * @return n > 0 bytes of zeros, aligned to a cache line, or NULL with errno set. Large regions take
+ * @return n > 0 bytes of zeros, aligned to LINES_APART, or NULL with errno set. Large regions take
  *         physical memory only as they are touched.
  */
 void *pages_alloc(size_t n);
 
-/** n as given to pages_alloc(). NULL is allowed. */
+/** As pages_alloc(), but never on huge pages: for regions of which most is never touched. */
+void *pages_alloc_sparse(size_t n);
+
+/** n as given to pages_alloc() or pages_alloc_sparse(). NULL is allowed. */
 void pages_free(void *p, size_t n);
 
 #endif

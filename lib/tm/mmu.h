@@ -39,6 +39,7 @@
 #include <stdint.h>
 
 #include "base/fixed.h"
+#include "base/lines.h"
 #include "tm/mmu_params.h"
 
 enum mmu_verdict {
@@ -183,8 +184,6 @@ struct mmu_peak {
 	uint64_t past_bytes; /* before the last clear */
 };
 
-#define MMU_LINE_BYTES 64
-
 /* State of a pool that PGs or queues share, as one part sees it. */
 struct mmu_pool {
 	uint64_t size_bytes;
@@ -256,7 +255,7 @@ struct mmu_part {
 	/* own use when sizes last changed, which may exceed the new sizes until frames leave */
 	struct mmu_use at_change;
 	/* the part's own use, for other parts to read; unused by a single part */
-	_Alignas(MMU_LINE_BYTES) struct mmu_use own;
+	_Alignas(LINES_APART) struct mmu_use own;
 };
 
 /* A port's groups, and its queues, fill whole cache lines, so that parts do not share lines. */
@@ -269,10 +268,10 @@ struct mmu {
 	uint16_t cell_bytes;
 	uint32_t packets; /* as in params */
 	uint8_t part_of_port[MMU_MAX_PORTS];
-	_Alignas(MMU_LINE_BYTES) struct mmu_pg pgs[]; /* port * TM_CLASSES + pg */
+	_Alignas(LINES_APART) struct mmu_pg pgs[]; /* port * TM_CLASSES + pg */
 };
-static_assert(TM_CLASSES * sizeof(struct mmu_pg) % MMU_LINE_BYTES == 0, "whole lines for a port");
-static_assert(TM_CLASSES * sizeof(struct mmu_queue) % MMU_LINE_BYTES == 0, "whole lines");
+static_assert(TM_CLASSES * sizeof(struct mmu_pg) % LINES_APART == 0, "whole lines for a port");
+static_assert(TM_CLASSES * sizeof(struct mmu_queue) % LINES_APART == 0, "whole lines");
 
 /** Headroom step of mmu_ingress_admit(), kept out of line. */
 enum mmu_verdict mmu_admit_headroom(struct mmu_pg *pg, uint32_t bytes, uint64_t beyond_bytes);

@@ -10,8 +10,8 @@
 static void *
 alloc_lines(size_t bytes)
 {
-	size_t whole = (bytes + MMU_LINE_BYTES - 1) / MMU_LINE_BYTES * MMU_LINE_BYTES;
-	void *p = aligned_alloc(MMU_LINE_BYTES, whole);
+	size_t whole = (bytes + LINES_APART - 1) / LINES_APART * LINES_APART;
+	void *p = aligned_alloc(LINES_APART, whole);
 
 	if (p != NULL)
 		memset(p, 0, whole);
