@@ -15,6 +15,7 @@
 #include "switch/egress/settings.h"
 #include "switch/forward/router.h"
 #include "switch/ingress/crossed.h"
+#include "switch/shard/crossing.h"
 #include "switch/sw.h"
 #include "switch/sw_verbs.h"
 #include "tm/mmu_part.h"
@@ -60,7 +61,7 @@ static int
 create_shard(struct sw *front, const struct sw_params *params, uint16_t i)
 {
 	struct sw_shards *s = front->shard.shards;
-	struct sw *sw = rte_malloc("sw", sizeof(*sw), RTE_CACHE_LINE_SIZE);
+	struct sw *sw = rte_malloc("sw", sizeof(*sw), LINES_APART);
 
 	if (sw == NULL)
 		return -ENOMEM;
@@ -82,8 +83,7 @@ static int
 create_shards(struct sw *front, const struct sw_params *params)
 {
 	struct sw_shards *s = front->shard.shards;
-	uint32_t mbufs = front->pools.mbufs > 0 ? front->pools.mbufs : front->pools.frames->size;
-	int rc = sw_shards_connect(s, mbufs);
+	int rc = sw_shards_connect(s);
 
 	for (uint16_t i = 0; rc == 0 && i < s->n; i++)
 		rc = create_shard(front, params, i);
@@ -127,6 +127,49 @@ set_pools(struct sw *sw, const struct sw_pools *pools)
 	sw->forward.pools = &sw->pools;
 }
 
+/* Entries in the queues and rings of one shard: at most one of each mbuf. */
+static size_t
+most_entries(const struct sw_pools *pools)
+{
+	const struct rte_mempool *others[] = {pools->own, pools->copies, pools->clones,
+					      pools->lossless_clones};
+	const struct rte_mempool *last = pools->frames;
+	size_t n = pools->mbufs > 0 ? pools->mbufs : pools->frames->size;
+
+	for (unsigned int i = 0; i < ARRAY_LEN(others); i++) {
+		if (others[i] == NULL || others[i] == last || others[i] == pools->frames)
+			continue;
+		n += others[i]->size;
+		last = others[i];
+	}
+	return n;
+}
+
+/* Give each shard the memory of its queues. @return 0 or -ENOMEM. */
+static int
+create_queues(struct sw *front)
+{
+	uint16_t n = sw_shard_count(front);
+	size_t chunks = SW_CHUNKS_FOR(most_entries(&front->pools), front->n_ports * TM_CLASSES + n);
+	int rc = 0;
+
+	for (uint16_t i = 0; rc == 0 && i < n; i++)
+		rc = sw_chunks_init(&sw_shard_at(front, i)->shard.chunks, chunks);
+	if (rc < 0)
+		return rc;
+	for (uint16_t port = 0; port < front->n_ports; port++) {
+		for (uint8_t queue = 0; queue < TM_CLASSES; queue++)
+			sw_fifo_init(&front->ports[port].queue[queue].fifo,
+				     &sw_owner(front, port)->shard.chunks);
+	}
+	for (uint16_t i = 0; n > 1 && i < n * n; i++) {
+		if (i / n != i % n)
+			sw_fifo_init(&sw_crossing_ring(front->shard.shards, i / n, i % n)->overflow,
+				     &sw_shard_at(front, i / n)->shard.chunks);
+	}
+	return 0;
+}
+
 /* @return 0 or -ENOMEM. */
 static int
 prepare_shards(struct sw *sw, const struct sw_params *params)
@@ -142,12 +185,12 @@ prepare_shards(struct sw *sw, const struct sw_params *params)
 static struct sw *
 alloc(uint16_t n_ports)
 {
-	struct sw *sw = rte_zmalloc("sw", sizeof(*sw), RTE_CACHE_LINE_SIZE);
+	struct sw *sw = rte_zmalloc("sw", sizeof(*sw), LINES_APART);
 
 	if (sw == NULL)
 		return NULL;
 	sw->node.ops = &sw_alone_ops;
-	sw->ports = rte_zmalloc("sw", n_ports * sizeof(sw->ports[0]), RTE_CACHE_LINE_SIZE);
+	sw->ports = rte_zmalloc("sw", n_ports * sizeof(sw->ports[0]), LINES_APART);
 	sw->forward.storms =
 		rte_zmalloc("sw", n_ports * sizeof(sw->forward.storms[0]), RTE_CACHE_LINE_SIZE);
 	sw->control = calloc(1, sizeof(*sw->control));
@@ -191,6 +234,8 @@ sw_create(const struct sw_params *params, const struct sw_pools *pools)
 		rc = init_ports(sw, params);
 	if (rc == 0)
 		rc = create_tables(sw, params);
+	if (rc == 0)
+		rc = create_queues(sw);
 	if (rc < 0) {
 		sw_destroy(&sw->node);
 		errno = -rc;
@@ -203,10 +248,10 @@ static void
 free_queue(struct sw *sw, struct sw_queue *q)
 {
 	while (!sw_queue_is_empty(q)) {
-		struct rte_mbuf *m = sw_queue_pop(q);
+		const struct sw_entry *e = sw_fifo_pop(&q->fifo, &sw->shard.chunks);
 
-		sw_leave_ingress(sw, m, 0);
-		rte_pktmbuf_free(m);
+		sw_leave_ingress(sw, e, 0);
+		rte_pktmbuf_free(sw_entry_mbuf(e));
 	}
 	rte_free(q->accuracy);
 }
@@ -217,6 +262,8 @@ destroy_shards(struct sw_shards *s)
 	for (uint16_t i = 0; s != NULL && i < s->n; i++) {
 		if (s->shard[i] != NULL)
 			sw_router_destroy(s->shard[i]->forward.router);
+		if (s->shard[i] != NULL)
+			sw_chunks_fini(&s->shard[i]->shard.chunks);
 		rte_free(s->shard[i]);
 	}
 	sw_shards_free(s);
@@ -238,6 +285,7 @@ sw_destroy(struct node *node)
 	}
 	sw_router_destroy(sw->forward.router);
 	destroy_shards(sw->shard.shards);
+	sw_chunks_fini(&sw->shard.chunks);
 	sw_forwarding_destroy(sw);
 	mmu_destroy(sw->mmu);
 	sw_dcbx_free(sw);

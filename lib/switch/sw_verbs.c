@@ -118,16 +118,7 @@ const struct node_ops sw_alone_ops = {
 	.control = control,
 };
 
-/* In assembler, because the compiler emits prefetchw only for CPUs newer than the oldest that we
- * support. Our oldest CPUs execute it as a no-op. */
-static inline void
-prefetch_to_write(const void *p)
-{
-	__asm__ volatile("prefetchw %0" : : "m"(*(const char *)p));
-}
-
-/* The use of the pools is read once per burst. Before any frame is processed, the metadata of all
- * is prefetched for writing, because another core may own those cache lines. */
+/* The use of the pools is read once per burst. */
 static void
 shard_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
@@ -136,14 +127,11 @@ shard_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, u
 	assert(sw_owns(&sw->shard, port));
 	mmu_part_refresh(sw->mmu, sw->shard.index);
 	sw_crossing_prefetch(&sw->shard, port);
-	for (uint16_t i = 0; i < n; i++)
-		prefetch_to_write(pkt_meta(pkts[i]));
 	/* While a device accepts no frames, tx() is not called for its port: rx() does this
 	 * work. */
 	if (n == 0) {
 		sw_crossed_collect(sw, port, now_ns);
 		sw_crossed_take(sw, now_ns);
-		sw_crossing_fetch(&sw->shard);
 	}
 	do_if_requested(sw, now_ns);
 	sw_rx(sw, port, pkts, n, now_ns);
@@ -181,8 +169,6 @@ shard_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_
 	} else {
 		mmu_part_publish_lazily(sw->mmu, sw->shard.index, SW_OWED_BYTES);
 	}
-	if (starts_round)
-		sw_crossing_fetch(&sw->shard);
 	return n;
 }
 

@@ -99,22 +99,36 @@ see_data(struct lab_explain *x, const struct roce_view *v, uint64_t at_ns)
 	x->sights[x->back].e.packets++;
 }
 
-/* A packet leaves a switch. If it arrived as ECT and leaves as CE, this switch marked it. */
+/* The queue of this port that marked the packet; -1: none did. */
+static int
+marking_queue(const struct node *sw, uint16_t port, const struct rte_mbuf *m)
+{
+	const void *marked_by = pkt_meta((struct rte_mbuf *)(uintptr_t)m)->marked_by;
+
+	for (int queue = 0; queue < TM_CLASSES; queue++) {
+		if (marked_by == &sw_port_stats(sw, port)->queue[queue])
+			return queue;
+	}
+	return -1;
+}
+
+/* A packet leaves a switch, which may have marked it. */
 static void
 see_mark(struct place *p, const struct rte_mbuf *m, const struct roce_view *v, uint64_t at_ns)
 {
-	const struct pkt_meta *meta = pkt_meta((struct rte_mbuf *)(uintptr_t)m);
+	const struct node *sw = net_switch(p->x->net, p->node);
 	struct explain_mark *mark = &p->x->marked;
+	int queue = v->ecn == ECN_CE ? marking_queue(sw, p->port, m) : -1;
 
-	if (v->ecn != ECN_CE || !(meta->flags & PKT_ECT) || mark->packets++ > 0)
+	if (queue < 0 || mark->packets++ > 0)
 		return;
-	snprintf(mark->where, sizeof(mark->where), "%s port %u queue %u",
-		 topology_of(p->x)->switches[p->node].name, p->port, meta->queue);
+	snprintf(mark->where, sizeof(mark->where), "%s port %u queue %d",
+		 topology_of(p->x)->switches[p->node].name, p->port, queue);
 	mark->at_ns = at_ns;
 	mark->psn = v->psn;
 	/* The queue includes this packet, as in the marking decision. */
-	mark->queue_bytes = sw_queue_bytes(net_switch(p->x->net, p->node), p->port, meta->queue) +
-			    meta->charged_bytes;
+	mark->queue_bytes = sw_queue_bytes(sw, p->port, (uint8_t)queue) +
+			    mmu_charge_bytes(sw_mmu(sw), frame_bytes(m->pkt_len));
 }
 
 static void

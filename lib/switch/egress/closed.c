@@ -20,16 +20,15 @@ sw_closed_flush(struct sw *sw, uint16_t port, uint8_t queue, enum sw_drop reason
 	uint64_t n = 0;
 
 	while (!sw_queue_is_empty(q)) {
-		struct rte_mbuf *m = sw_queue_pop(q);
-		uint32_t charged_bytes = pkt_meta(m)->charged_bytes;
+		const struct sw_entry *e = sw_fifo_pop(&q->fifo, &sw->shard.chunks);
 
-		counter_add(&q->bytes, -(uint64_t)charged_bytes);
-		mmu_egress_release(sw->mmu, port, queue, charged_bytes);
-		sw_leave_ingress(sw, m, now_ns);
+		counter_add(&q->bytes, -(uint64_t)sw_entry_charged_bytes(e));
+		mmu_egress_release(sw->mmu, port, queue, sw_entry_charged_bytes(e));
+		sw_leave_ingress(sw, e, now_ns);
 		counter_inc(&p->stats.drops[reason]);
 		counter_inc(&p->stats.queue[queue].drop_packets);
-		counter_add(&sw->ledger.dropped, charged_bytes);
-		rte_pktmbuf_free(m);
+		counter_add(&sw->ledger.dropped, sw_entry_charged_bytes(e));
+		rte_pktmbuf_free(sw_entry_mbuf(e));
 		n++;
 	}
 	p->backlogged &= (uint8_t) ~(1u << queue);

@@ -69,7 +69,7 @@ sw_admit_egress(struct sw *sw, struct arrival *a, uint16_t port)
 }
 
 static inline void
-sw_enqueue(struct sw *sw, const struct arrival *a, uint16_t port, struct rte_mbuf *m)
+sw_enqueue(struct sw *sw, const struct arrival *a, uint16_t port, struct sw_entry e)
 {
 	struct sw_port *p = &sw->ports[port];
 	uint8_t queue = a->class.queue;
@@ -77,27 +77,14 @@ sw_enqueue(struct sw *sw, const struct arrival *a, uint16_t port, struct rte_mbu
 
 	sw_age_average(p, q, a->now_ns);
 	if (unlikely(sw->mark_at_enqueue) && p->wred_queues >> queue & 1)
-		m = sw_mark(sw, p, queue, q->bytes, m);
-	sw_queue_push(q, m);
+		e.frame = sw_entry_frame(sw_mark(sw, p, queue, q->bytes, &e),
+					 sw_entry_frame_bytes(&e));
+	sw_fifo_push(&q->fifo, &sw->shard.chunks, e);
 	counter_add(&q->bytes, a->charged_bytes);
 	/* Wake the port unless it could send already: then next_ns() includes it. */
 	if ((p->backlogged & ~(p->paused_queues | p->above_max)) == 0)
 		node_wake(&sw->node, port);
 	p->backlogged |= (uint8_t)(1u << queue);
-}
-
-static inline void
-sw_fill_meta(const struct arrival *a, struct rte_mbuf *m, bool tagged, uint8_t flags)
-{
-	struct pkt_meta *meta = pkt_meta(m);
-
-	meta->charged_bytes = a->charged_bytes;
-	meta->in_port = a->in_port;
-	meta->l3_off = ETH_HDR_BYTES + (tagged ? VLAN_TAG_BYTES : 0);
-	meta->pg = a->class.pg;
-	meta->queue = a->class.queue;
-	meta->ip_version = a->view.ip_version;
-	meta->flags = flags;
 }
 
 #endif

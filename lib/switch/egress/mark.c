@@ -7,18 +7,19 @@
 #include "wire/ecn.h"
 
 static struct rte_mbuf *
-set_ce(struct sw *sw, struct sw_queue_stats *stats, struct rte_mbuf *m)
+set_ce(struct sw *sw, struct sw_queue_stats *stats, const struct sw_entry *e)
 {
-	struct rte_mbuf *own = sw_make_writable(&sw->pools, m);
-	const struct pkt_meta *meta;
+	struct rte_mbuf *own = sw_make_writable(&sw->pools, sw_entry_mbuf(e));
 
 	if (unlikely(own == NULL)) {
 		counter_inc(&stats->ecn_mark_no_mbuf_packets);
-		return m;
+		return sw_entry_mbuf(e);
 	}
-	meta = pkt_meta(own);
-	if (ecn_set_ce(rte_pktmbuf_mtod_offset(own, uint8_t *, meta->l3_off), meta->ip_version))
+	if (ecn_set_ce(rte_pktmbuf_mtod_offset(own, uint8_t *, sw_entry_l3_off(e)),
+		       sw_entry_ip_version(e))) {
 		counter_inc(&stats->ecn_marked_packets);
+		pkt_meta(own)->marked_by = stats;
+	}
 	return own;
 }
 
@@ -36,23 +37,23 @@ counted_hit(struct sw *sw, struct sw_queue *q, uint64_t queue_bytes, bool ect)
 }
 
 struct rte_mbuf *
-sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes, struct rte_mbuf *m)
+sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
+	const struct sw_entry *e)
 {
-	const struct pkt_meta *meta = pkt_meta(m);
 	struct sw_queue *q = &p->queue[queue];
-	bool may_mark = p->ecn_queues >> queue & 1 && meta->flags & PKT_ECT;
+	bool may_mark = p->ecn_queues >> queue & 1 && sw_entry_flags(e) & PKT_ECT;
 
-	if (meta->flags & PKT_WRED_DONE)
-		return m;
+	if (sw_entry_flags(e) & PKT_WRED_DONE)
+		return sw_entry_mbuf(e);
 	if (unlikely(q->accuracy != NULL)) {
 		if (!counted_hit(sw, q, queue_bytes, may_mark))
-			return m;
+			return sw_entry_mbuf(e);
 	} else {
 		/* Below the curve nothing is marked, but an average must see every packet. */
 		if (queue_bytes <= q->wred.mark.min_bytes && q->wred.weight == 0)
-			return m;
+			return sw_entry_mbuf(e);
 		if (!wred_hit(&q->wred, queue_bytes, prng_u32(&sw->prng)))
-			return m;
+			return sw_entry_mbuf(e);
 	}
-	return may_mark ? set_ce(sw, &p->stats.queue[queue], m) : m;
+	return may_mark ? set_ce(sw, &p->stats.queue[queue], e) : sw_entry_mbuf(e);
 }

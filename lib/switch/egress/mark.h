@@ -9,10 +9,10 @@
  * Let WRED decide whether to mark a packet of a queue, and set CE.
  *
  * @param queue_bytes  Charged bytes of the queue without this packet.
- * @param m            Owned by the caller, who afterwards owns the returned packet instead: m, or
- *                     its private copy.
+ * @param e            Of the packet, which the caller owns.
+ * @return             The packet, or a private copy of it, which the caller owns instead.
  */
 struct rte_mbuf *sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
-			 struct rte_mbuf *m);
+			 const struct sw_entry *e);
 
 #endif

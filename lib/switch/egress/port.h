@@ -11,6 +11,7 @@
 
 #include <rte_common.h>
 
+#include "base/lines.h"
 #include "pacer/token_bucket.h"
 #include "switch/egress/queue.h"
 #include "switch/params/counters.h"
@@ -72,6 +73,6 @@ struct sw_port {
 	struct sw_port_state now;
 	struct sw_port_state requested;
 	bool heard; /* a frame was received while requested.link_down was set */
-} __rte_cache_aligned;
+} __rte_aligned(LINES_APART);
 
 #endif

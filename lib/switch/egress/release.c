@@ -19,10 +19,10 @@ sw_release_all(struct sw *sw, const struct sw_releases *r, uint64_t now_ns)
 }
 
 void
-sw_leave_ingress(struct sw *sw, struct rte_mbuf *m, uint64_t now_ns)
+sw_leave_ingress(struct sw *sw, const struct sw_entry *e, uint64_t now_ns)
 {
 	struct sw_releases r = {0};
 
-	sw_leave_ingress_later(sw, &r, m);
+	sw_leave_ingress_later(sw, &r, e);
 	sw_release_all(sw, &r, now_ns);
 }

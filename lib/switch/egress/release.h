@@ -26,7 +26,7 @@ void sw_release_all(struct sw *sw, const struct sw_releases *r, uint64_t now_ns)
 
 /** A packet leaves its queue: release its ingress charge; for a flooded frame, with the last
  * copy. */
-void sw_leave_ingress(struct sw *sw, struct rte_mbuf *m, uint64_t now_ns);
+void sw_leave_ingress(struct sw *sw, const struct sw_entry *e, uint64_t now_ns);
 
 /* Inline definitions */
 
@@ -67,11 +67,8 @@ sw_hold_copies(const struct sw *sw, struct rte_mbuf *origin, int32_t n)
 }
 
 static inline void
-sw_release_later(struct sw *sw, struct sw_releases *r, uint16_t port, uint8_t pg,
-		 uint32_t charged_bytes)
+sw_release_later(struct sw *sw, struct sw_releases *r, uint16_t group, uint32_t charged_bytes)
 {
-	uint16_t group = (uint16_t)(port * TM_CLASSES + pg);
-
 	if (sw->release.charge[group] == 0)
 		sw->release.groups[r->n++] = group;
 	sw->release.charge[group] += sw_charge(charged_bytes);
@@ -79,22 +76,20 @@ sw_release_later(struct sw *sw, struct sw_releases *r, uint16_t port, uint8_t pg
 
 /** As sw_leave_ingress(), but the charge is released by sw_release_all(). */
 static inline void
-sw_leave_ingress_later(struct sw *sw, struct sw_releases *r, struct rte_mbuf *m)
+sw_leave_ingress_later(struct sw *sw, struct sw_releases *r, const struct sw_entry *e)
 {
-	const struct pkt_meta *meta = pkt_meta(m);
 	struct rte_mbuf *origin;
 
-	if (likely(!(meta->flags & (PKT_CLONE | PKT_GENERATED)))) {
-		sw_release_later(sw, r, meta->in_port, meta->pg, meta->charged_bytes);
+	if (likely(!(sw_entry_flags(e) & (PKT_CLONE | PKT_GENERATED)))) {
+		sw_release_later(sw, r, sw_entry_group(e), sw_entry_charged_bytes(e));
 		return;
 	}
-	if (meta->flags & PKT_GENERATED)
+	if (sw_entry_flags(e) & PKT_GENERATED)
 		return;
-	origin = meta->origin;
-	meta = pkt_meta(origin);
+	origin = pkt_meta(sw_entry_mbuf(e))->origin;
 	if (sw_hold_copies(sw, origin, -1) > 0)
 		return;
-	sw_release_later(sw, r, meta->in_port, meta->pg, meta->charged_bytes);
+	sw_release_later(sw, r, sw_entry_group(e), sw_entry_charged_bytes(e));
 	rte_pktmbuf_free(origin);
 }
 

@@ -43,7 +43,8 @@ struct sw {
 	struct sw_forward forward;
 	struct sw_shard shard;
 	struct sw_request request; /* written by other threads */
-	struct sw_ledger ledger;   /* `queued` is not stored: it is the sum of the queues */
+	/* `queued` is not stored: it is the sum of the queues */
+	struct sw_ledger ledger __rte_cache_aligned;
 	struct prng prng;
 	struct sw_classes classes;
 	struct sw_pools pools;

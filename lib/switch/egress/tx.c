@@ -2,7 +2,6 @@
 #include "switch/egress/tx.h"
 
 #include <rte_mbuf.h>
-#include <rte_prefetch.h>
 
 #include "base/fixed.h"
 #include "switch/egress/mark.h"
@@ -93,6 +92,7 @@ charge_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, uint1
 
 	if (!backlogged) {
 		p->backlogged &= (uint8_t)~bit;
+		sw_fifo_rewind(&q->fifo);
 		q->wred.idle_since_ns = now_ns;
 	}
 	counter_add(&q->bytes, -(uint64_t)charged_bytes);
@@ -126,21 +126,17 @@ send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct 
 	uint16_t n = 0;
 
 	do {
-		struct rte_mbuf *m = sw_queue_pop(q);
-		uint32_t bytes = frame_bytes(m->pkt_len);
+		const struct sw_entry *e = sw_fifo_pop(&q->fifo, &sw->shard.chunks);
+		uint32_t bytes = sw_entry_frame_bytes(e);
 
-		queue_bytes -= pkt_meta(m)->charged_bytes;
+		queue_bytes -= sw_entry_charged_bytes(e);
 		sent_bytes += bytes;
 		left_bytes -= bytes + GAP_BYTES;
 		token_account_charge(&wire, bytes + GAP_BYTES);
-		sw_leave_ingress_later(sw, r, m);
-		if (unlikely((int64_t)queue_bytes > unmarked)) {
-			if (!sw_queue_is_empty(q))
-				rte_prefetch0(rte_pktmbuf_mtod_offset(sw_queue_head(q), void *,
-								      ETH_HDR_BYTES));
-			m = sw_mark(sw, p, queue, queue_bytes, m);
-		}
-		pkts[n++] = m;
+		sw_leave_ingress_later(sw, r, e);
+		pkts[n++] = unlikely((int64_t)queue_bytes > unmarked)
+				    ? sw_mark(sw, p, queue, queue_bytes, e)
+				    : sw_entry_mbuf(e);
 	} while (n < max_pkts && !sw_queue_is_empty(q) && left_bytes > 0 &&
 		 token_account_can_send(&wire));
 	p->shaper.account.credit_nanobits = wire.credit_nanobits;

@@ -32,8 +32,8 @@ sw_to_port(struct sw *sw, struct arrival *a, bool other_form)
 		reason = SW_DROP_NO_MBUF;
 	}
 	if (reason == SW_PASS) {
-		sw_fill_meta(a, a->m, a->view.tagged, a->flags);
-		sw_enqueue(sw, a, a->out_port, a->m);
+		sw_enqueue(sw, a, a->out_port,
+			   sw_entry_of(a, a->m, a->out_port, a->view.tagged, a->flags));
 		return;
 	}
 	sw_count_egress_drop(sw, a, a->out_port, reason);

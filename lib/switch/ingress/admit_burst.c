@@ -120,6 +120,23 @@ gather(struct sw *sw, struct run *run, unsigned int n, const enum sw_drop reason
 	return c;
 }
 
+/* Admit a run to a queue; its caller then pushes the entries. @return false: nothing was done. */
+static inline bool
+admit_to_queue(struct sw *sw, uint16_t port, uint8_t queue, uint32_t bytes, uint64_t now_ns)
+{
+	struct sw_port *p = &sw->ports[port];
+	struct sw_queue *q = &p->queue[queue];
+
+	if (unlikely(!mmu_egress_admit_fitting(sw->mmu, port, queue, bytes)))
+		return false;
+	sw_age_average(p, q, now_ns);
+	counter_add(&q->bytes, bytes);
+	if ((p->backlogged & ~(p->paused_queues | p->above_max)) == 0)
+		node_wake(&sw->node, port);
+	p->backlogged |= (uint8_t)(1u << queue);
+	return true;
+}
+
 /* @return false: nothing was done. */
 static inline bool
 enqueue_run(struct sw *sw, const struct run *run)
@@ -127,20 +144,13 @@ enqueue_run(struct sw *sw, const struct run *run)
 	const struct arrival *a = run->a;
 	uint16_t port = a->out_port;
 	uint8_t queue = a->class.queue;
-	struct sw_port *p = &sw->ports[port];
-	struct sw_queue *q = &p->queue[queue];
+	struct sw_queue *q = &sw->ports[port].queue[queue];
 
-	if (unlikely(!mmu_egress_admit_fitting(sw->mmu, port, queue, run->bytes)))
+	if (!admit_to_queue(sw, port, queue, run->bytes, a->now_ns))
 		return false;
-	sw_age_average(p, q, a->now_ns);
-	counter_add(&q->bytes, run->bytes);
-	if ((p->backlogged & ~(p->paused_queues | p->above_max)) == 0)
-		node_wake(&sw->node, port);
-	p->backlogged |= (uint8_t)(1u << queue);
-	for (unsigned int i = 0; i < run->n; i++, a++) {
-		sw_fill_meta(a, a->m, a->view.tagged, a->flags);
-		sw_queue_push(q, a->m);
-	}
+	for (unsigned int i = 0; i < run->n; i++, a++)
+		sw_fifo_push(&q->fifo, &sw->shard.chunks,
+			     sw_entry_of(a, a->m, port, a->view.tagged, a->flags));
 	return true;
 }
 
@@ -216,39 +226,96 @@ sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_d
 	end_burst(&b, now_ns);
 }
 
-/* Find a run of crossed frames, to one queue; their groups belong to other shards. */
-static void
-gather_crossed(const struct sw *sw, struct run *run, unsigned int n)
+/* Find a run of crossed frames, to one queue; their groups belong to other shards. @return its
+ * length, in most or fewer entries; 0: the first one needs its own decision. */
+static uint32_t
+gather_crossed(const struct sw *sw, const struct sw_ring *r, uint32_t first, uint32_t most,
+	       uint32_t *bytes)
 {
-	const struct arrival *a = run->a;
-	uint16_t port = a->out_port;
-	uint8_t pass, queue = a->class.queue;
+	unsigned int place = sw_entry_queue(sw_ring_at(r, first));
+	const struct sw_port *p = &sw->ports[place / TM_CLASSES];
+	uint8_t pass = pass_wred(p, place % TM_CLASSES);
+	uint32_t n;
 
-	run->n = run->bytes = 0;
-	if (port == FLOOD || sw->mark_at_enqueue || sw->ports[port].closed_queues >> queue & 1)
-		return;
-	pass = pass_wred(&sw->ports[port], queue);
-	for (; run->n < n && a->out_port == port && a->class.queue == queue; run->n++, a++) {
-		if (!((a->flags | ANY_FRAME) & pass) || unlikely(a->form_ports != 0))
-			return;
-		run->bytes += a->charged_bytes;
+	*bytes = 0;
+	if (unlikely(sw->mark_at_enqueue || p->closed_queues >> place % TM_CLASSES & 1))
+		return 0;
+	for (n = 0; n < most; n++) {
+		const struct sw_entry *e = sw_ring_at(r, first + n);
+
+		if (sw_entry_queue(e) != place || !((sw_entry_flags(e) | ANY_FRAME) & pass) ||
+		    unlikely(sw_entry_flags(e) & PKT_LABELLED))
+			return n;
+		*bytes += sw_entry_charged_bytes(e);
 	}
+	return n;
+}
+
+/* Decide on a single crossed frame. */
+static void
+admit_crossed_one(struct sw *sw, struct sw_entry e, uint64_t now_ns)
+{
+	struct rte_mbuf *m = sw_entry_mbuf(&e);
+	struct arrival a = {
+		.m = m,
+		.now_ns = now_ns,
+		.charged_bytes = sw_entry_charged_bytes(&e),
+		.in_port = sw_entry_group(&e) / TM_CLASSES,
+		.out_port = sw_entry_queue(&e) / TM_CLASSES,
+		.flags = sw_entry_flags(&e) & (uint8_t)~PKT_LABELLED,
+		.class = {.pg = sw_entry_group(&e) % TM_CLASSES,
+			  .queue = sw_entry_queue(&e) % TM_CLASSES},
+		.view = {.ip_version = sw_entry_ip_version(&e),
+			 .tagged = sw_entry_l3_off(&e) != ETH_HDR_BYTES},
+	};
+
+	if (sw_entry_flags(&e) & PKT_LABELLED) {
+		const struct pkt_meta *meta = pkt_meta(m);
+
+		a.out_port = meta->out_port;
+		a.domain = meta->domain;
+		a.tci_bits = meta->tci_bits;
+		a.form_ports = meta->form_ports;
+	}
+	if (a.out_port == FLOOD)
+		sw_flood_crossed(sw, &a);
+	else
+		sw_to_port(sw, &a, a.form_ports != 0);
+}
+
+/* Charged bytes that arrive with an entry: a flooded frame counts once for each port. */
+static uint64_t
+crossed_bytes(const struct sw *sw, struct sw_entry e)
+{
+	const struct pkt_meta *meta = pkt_meta(sw_entry_mbuf(&e));
+
+	if (likely(!(sw_entry_flags(&e) & PKT_LABELLED)) || meta->out_port != FLOOD)
+		return sw_entry_charged_bytes(&e);
+	return (uint64_t)__builtin_popcountll(meta->flood_ports & sw->shard.own_ports) *
+	       sw_entry_charged_bytes(&e);
 }
 
 void
-sw_admit_crossed(struct sw *sw, struct arrival *a, unsigned int n)
+sw_admit_crossed(struct sw *sw, const struct sw_ring *r, uint32_t n, uint64_t now_ns)
 {
-	struct run run;
+	uint32_t run, bytes;
 
-	for (; n > 0; n -= run.n, a += run.n) {
-		run.a = a;
-		gather_crossed(sw, &run, n);
-		if (likely(run.n > 0 && enqueue_run(sw, &run)))
+	for (uint32_t i = 0; i < n; i += run) {
+		struct sw_entry e = *sw_ring_at(r, i);
+		uint16_t port = sw_entry_queue(&e) / TM_CLASSES;
+		uint8_t queue = sw_entry_queue(&e) % TM_CLASSES;
+
+		run = gather_crossed(sw, r, i, n - i, &bytes);
+		if (likely(run > 0) && likely(admit_to_queue(sw, port, queue, bytes, now_ns))) {
+			struct sw_queue *q = &sw->ports[port].queue[queue];
+
+			for (uint32_t k = 0; k < run; k++)
+				sw_fifo_push(&q->fifo, &sw->shard.chunks, *sw_ring_at(r, i + k));
+			counter_add(&sw->shard.crossed_in_bytes, bytes);
 			continue;
-		run.n = 1;
-		if (a->out_port == FLOOD)
-			sw_flood_crossed(sw, a);
-		else
-			sw_to_port(sw, a, a->form_ports != 0);
+		}
+		run = 1;
+		counter_add(&sw->shard.crossed_in_bytes, crossed_bytes(sw, e));
+		admit_crossed_one(sw, e, now_ns);
 	}
 }

@@ -21,7 +21,8 @@
  */
 void sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_drop reasons[]);
 
-/** Enqueue frames that have crossed to this shard, after admission at their ingress; takes them. */
-void sw_admit_crossed(struct sw *sw, struct arrival *a, unsigned int n);
+/** Enqueue the first n entries of a ring, which their ingress has admitted; takes their frames, and
+ * leaves the slots to the caller. */
+void sw_admit_crossed(struct sw *sw, const struct sw_ring *r, uint32_t n, uint64_t now_ns);
 
 #endif

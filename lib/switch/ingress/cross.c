@@ -5,6 +5,7 @@
 
 #include "switch/shard/crossing.h"
 
+/* What an entry has no room for: how a frame is flooded, or changes its form. */
 static void
 label(const struct arrival *a, uint64_t form_ports)
 {
@@ -19,27 +20,26 @@ label(const struct arrival *a, uint64_t form_ports)
 void
 sw_cross(struct sw *sw, const struct arrival *a)
 {
-	struct pkt_meta *meta = pkt_meta(a->m);
+	uint8_t flags = a->flags;
 
-	meta->charged_bytes = a->charged_bytes;
-	meta->in_port = a->in_port;
-	meta->l3_off = ETH_HDR_BYTES + (a->view.tagged ? VLAN_TAG_BYTES : 0);
-	meta->pg = a->class.pg;
-	meta->queue = a->class.queue;
-	meta->ip_version = a->view.ip_version;
-	meta->flags = a->flags;
-	label(a, (uint64_t)sw_changes_form(sw->forward.vlans, a, a->out_port) << a->out_port);
+	if (unlikely(sw_changes_form(sw->forward.vlans, a, a->out_port))) {
+		label(a, 1ull << a->out_port);
+		flags |= PKT_LABELLED;
+	}
 	counter_add(&sw->shard.crossed_out_bytes, a->charged_bytes);
-	sw_crossing_put(&sw->shard, a->m, sw->shard.shards->of_port[a->out_port]);
+	sw_crossing_put(&sw->shard, sw_entry_of(a, a->m, a->out_port, a->view.tagged, flags),
+			sw->shard.shards->of_port[a->out_port]);
 }
 
-/* Take all references before handing any over: DPDK changes a reference count that is 1 without an
+/* Take all references before publishing any: DPDK changes a reference count that is 1 without an
  * atomic operation. */
 void
 sw_cross_flood(struct sw *sw, const struct arrival *a, uint64_t ports, uint64_t form_ports)
 {
 	const struct sw_shards *s = sw->shard.shards;
 	uint64_t shards = 0, others = ports & ~sw->shard.own_ports;
+	struct sw_entry e =
+		sw_entry_of(a, a->m, 0, a->view.tagged, (uint8_t)(a->flags | PKT_LABELLED));
 
 	for (uint64_t p = others; p != 0; p &= p - 1)
 		shards |= 1ull << s->of_port[__builtin_ctzll(p)];
@@ -50,5 +50,5 @@ sw_cross_flood(struct sw *sw, const struct arrival *a, uint64_t ports, uint64_t 
 	counter_add(&sw->shard.crossed_out_bytes,
 		    (uint64_t)__builtin_popcountll(others) * a->charged_bytes);
 	for (; shards != 0; shards &= shards - 1)
-		sw_crossing_put(&sw->shard, a->m, (uint16_t)__builtin_ctzll(shards));
+		sw_crossing_put(&sw->shard, e, (uint16_t)__builtin_ctzll(shards));
 }

@@ -7,57 +7,32 @@
 #include "switch/shard/crossing.h"
 #include "tm/mmu_part.h"
 
-/* Most bursts taken in one call, so that a steady stream of frames does not delay the ports. */
-#define TAKE_BURSTS 4
+/* Most entries taken in one call, so that a steady stream of frames does not delay the ports. */
+#define TAKE_MOST (4 * SW_BURST)
 
-/* Read the fields that sw_cross() has stored for the egress. */
-static void
-unpack(struct sw *sw, struct arrival *a, struct rte_mbuf *m, uint64_t now_ns)
-{
-	const struct pkt_meta *meta = pkt_meta(m);
-	uint64_t copies = 1;
-
-	a->m = m;
-	a->now_ns = now_ns;
-	a->charged_bytes = meta->charged_bytes;
-	a->in_port = meta->in_port;
-	a->out_port = meta->out_port;
-	a->domain = meta->domain;
-	a->tci_bits = meta->tci_bits;
-	a->form_ports = meta->form_ports;
-	a->flags = meta->flags;
-	a->class.pg = meta->pg;
-	a->class.queue = meta->queue;
-	a->view.ip_version = meta->ip_version;
-	a->view.tagged = meta->l3_off != ETH_HDR_BYTES;
-	if (unlikely(a->out_port == FLOOD))
-		copies = (uint64_t)__builtin_popcountll(meta->flood_ports & sw->shard.own_ports);
-	counter_add(&sw->shard.crossed_in_bytes, copies * a->charged_bytes);
-}
-
-static void
-take_fetched(struct sw *sw, uint64_t now_ns)
-{
-	struct sw_fetched *f = sw_crossing_fetched(&sw->shard);
-	struct arrival arrivals[SW_BURST];
-
-	if (f->n == 0)
-		return;
-	for (uint32_t i = 0; i < f->n; i++)
-		unpack(sw, &arrivals[i], f->m[i], now_ns);
-	sw_admit_crossed(sw, arrivals, f->n);
-	f->n = 0;
-}
-
+/* The order of sources changes with each call, so that none of them is served last for long. */
 void
 sw_crossed_take(struct sw *sw, uint64_t now_ns)
 {
-	take_fetched(sw, now_ns);
-	/* A full burst is waiting: take it without waiting for the prefetch. */
-	for (unsigned int i = 1; i < TAKE_BURSTS && sw_crossing_burst_waits(&sw->shard); i++) {
-		sw_crossing_fetch(&sw->shard);
-		take_fetched(sw, now_ns);
+	const struct sw_shards *s = sw->shard.shards;
+	uint16_t from = sw->shard.take_from;
+	uint32_t left = TAKE_MOST;
+
+	for (uint16_t i = 0; i < s->n; i++, from = from + 1 < s->n ? from + 1 : 0) {
+		struct sw_ring *r;
+		uint32_t n;
+
+		if (from == sw->shard.index)
+			continue;
+		r = sw_crossing_ring(s, from, sw->shard.index);
+		n = RTE_MIN(sw_ring_waiting(r), left);
+		if (n == 0)
+			continue;
+		sw_admit_crossed(sw, r, n, now_ns);
+		sw_ring_advance(r, n);
+		left -= n;
 	}
+	sw->shard.take_from = sw->shard.take_from + 1 < s->n ? sw->shard.take_from + 1 : 0;
 	if (sw->forward.router != NULL)
 		sw_neigh_take_news(sw->forward.router, now_ns);
 }
@@ -100,7 +75,6 @@ sw_crossed_settle(struct sw *front, uint64_t now_ns)
 			waits = true;
 			mmu_part_refresh(sw->mmu, sw->shard.index);
 			sw_crossed_collect(sw, port, now_ns);
-			sw_crossing_fetch(&sw->shard);
 			sw_crossed_take(sw, now_ns);
 			sw_crossing_flush(&sw->shard);
 			sw_give_back_debts(&sw->shard);

@@ -54,9 +54,9 @@ copy_to_port(struct sw *sw, struct arrival *a, struct forms *forms, uint16_t por
 		mmu_egress_release(sw->mmu, port, a->class.queue, a->charged_bytes);
 		return SW_DROP_NO_MBUF;
 	}
-	sw_fill_meta(a, copy, a->view.tagged != other, a->flags | PKT_CLONE);
 	pkt_meta(copy)->origin = a->m;
-	sw_enqueue(sw, a, port, copy);
+	sw_enqueue(sw, a, port,
+		   sw_entry_of(a, copy, port, a->view.tagged != other, a->flags | PKT_CLONE));
 	return SW_PASS;
 }
 
@@ -110,7 +110,6 @@ sw_flood(struct sw *sw, struct arrival *a)
 {
 	uint64_t ports = sw_flood_ports(&sw->forward, a), form_ports = form_ports_of(sw, a, ports);
 
-	sw_fill_meta(a, a->m, a->view.tagged, a->flags);
 	pkt_meta(a->m)->copies = 1;
 	/* The frame itself counts as the first copy. */
 	counter_add(&sw->ledger.copies,

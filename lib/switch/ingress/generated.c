@@ -37,6 +37,7 @@ send_one(struct sw *sw, uint16_t port, const struct sw_lldp_out *out)
 	uint32_t charged_bytes = mmu_charge_bytes(sw->mmu, frame_bytes(out->len));
 	struct rte_mbuf *m = rte_pktmbuf_alloc(sw->pools.own);
 	enum sw_drop reason = SW_PASS;
+	struct arrival a;
 
 	counter_add(&sw->ledger.generated, charged_bytes);
 	if (m == NULL)
@@ -52,13 +53,10 @@ send_one(struct sw *sw, uint16_t port, const struct sw_lldp_out *out)
 		return;
 	}
 	memcpy(rte_pktmbuf_append(m, out->len), out->frame, out->len);
-	*pkt_meta(m) = (struct pkt_meta){
-		.charged_bytes = charged_bytes,
-		.in_port = port,
-		.queue = queue,
-		.flags = PKT_GENERATED | PKT_WRED_DONE,
-	};
-	sw_queue_push(&p->queue[queue], m);
+	a = (struct arrival){
+		.in_port = port, .charged_bytes = charged_bytes, .class = {.queue = queue}};
+	sw_fifo_push(&p->queue[queue].fifo, &sw->shard.chunks,
+		     sw_entry_of(&a, m, port, false, PKT_GENERATED | PKT_WRED_DONE));
 	counter_add(&p->queue[queue].bytes, charged_bytes);
 	p->backlogged |= (uint8_t)(1u << queue);
 	node_wake(&sw->node, port);

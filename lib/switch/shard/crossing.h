@@ -1,52 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Frames from one shard to another: handed over in bursts, prefetched, taken.
+ * Entries from one shard to another: put into a ring, published in bursts, taken.
  *
- * Invariant: a frame is in one place: collected, in a ring, or fetched; crossing_to has a bit for
- * each shard with collected frames.
+ * Invariant: crossing_to has a bit for each shard with entries that it cannot see yet.
  */
 #ifndef QUENCH_SWITCH_SHARD_CROSSING_H
 #define QUENCH_SWITCH_SHARD_CROSSING_H
 
 #include "switch/shard/shard.h"
 
-struct rte_mbuf;
-
-/** Hand over the frames collected for one shard, in one operation on the ring. */
-void sw_crossing_hand_over(struct sw_shard *shard, uint16_t to);
-/** Hand over all collected frames. */
+/** Publish all entries that the rings have room for. */
 void sw_crossing_flush(struct sw_shard *shard);
-
-/** Prefetch the frames handed over so far for the next sw_crossed_take(): another core wrote each
- * of them last. */
-void sw_crossing_fetch(struct sw_shard *shard);
-/** Does at least a burst wait in the rings? */
-bool sw_crossing_burst_waits(const struct sw_shard *shard);
 
 /** Does anything wait for the shard, or for this port of it? */
 bool sw_crossing_waits(const struct sw_shard *shard, uint16_t port);
-/** Prefetch what the port's next sw_crossed_collect() will read. */
+/** Prefetch what the port's next sw_crossed_collect() and sw_crossed_take() will read. */
 void sw_crossing_prefetch(const struct sw_shard *shard, uint16_t port);
 
 /* Inline definitions */
 
-/** Collect a frame, which crosses at the end of the burst; takes it. */
-static inline void
-sw_crossing_put(struct sw_shard *shard, struct rte_mbuf *m, uint16_t to)
+/** The ring from one shard to another one. */
+static inline struct sw_ring *
+sw_crossing_ring(const struct sw_shards *s, uint16_t from, uint16_t to)
 {
-	struct sw_crossing *c = &shard->shards->crossings[shard->index * shard->shards->n + to];
-
-	c->m[c->n++] = m;
-	shard->crossing_to |= 1ull << to;
-	if (c->n == SW_BURST)
-		sw_crossing_hand_over(shard, to);
+	return s->rings[from * s->n + to];
 }
 
-/** Frames that the shard has taken from the rings and not processed yet. */
-static inline struct sw_fetched *
-sw_crossing_fetched(const struct sw_shard *shard)
+/** Let an entry cross, with its frame. */
+static inline void
+sw_crossing_put(struct sw_shard *shard, struct sw_entry e, uint16_t to)
 {
-	return &shard->shards->fetched[shard->index];
+	struct sw_ring *r = sw_crossing_ring(shard->shards, shard->index, to);
+
+	sw_ring_put(r, &shard->chunks, e);
+	shard->crossing_to |= 1ull << to;
+	if (sw_ring_unpublished(r) >= SW_BURST)
+		(void)sw_ring_publish(r, &shard->chunks);
 }
 
 #endif

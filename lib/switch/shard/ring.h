@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ring of frames from one shard to another, with one producer and one consumer.
+ * Ring of entries from one shard to another, with one producer and one consumer. It is small, so
+ * that both cores keep it in their caches; what does not fit waits with the producer, in overflow.
  *
- * Invariant: a ring has room for every mbuf of the switch (filled - head <= slots), so a put never
- * fails.
- *
- * Hence the producer need not read head, which the consumer writes. (In rte_ring each side reads
- * the other's index for every burst, a cache miss for both.)
+ * Invariant: head <= tail <= filled <= head + SW_RING_SLOTS; entries leave in the order in which
+ * they were put, so overflow holds entries only while the ring is full or its first one has not
+ * moved up.
  */
 #ifndef QUENCH_SWITCH_SHARD_RING_H
 #define QUENCH_SWITCH_SHARD_RING_H
@@ -14,42 +13,86 @@
 #include <stdint.h>
 #include <rte_common.h>
 
+#include "base/lines.h"
+#include "switch/frame/fifo.h"
+
+#define SW_RING_SLOTS 1024u
+/* Slots ahead of the producer that are prefetched. */
+#define SW_RING_AHEAD 16u
+
 struct sw_ring {
-	uint32_t tail; /* = filled, published by the producer */
-	/* producer */
-	uint32_t filled __rte_cache_aligned;
-	uint32_t put_mask;
-	/* consumer */
-	uint32_t head __rte_cache_aligned;
-	uint32_t mask;
-	void *slot[] __rte_cache_aligned;
+	/* the producer's */
+	_Alignas(LINES_APART) uint32_t filled;
+	uint32_t published;  /* = tail */
+	uint32_t known_head; /* head when last read: every read of it moves a cache line */
+	struct sw_fifo overflow;
+	/* written by one side, read by the other */
+	_Alignas(LINES_APART) uint32_t tail;
+	_Alignas(LINES_APART) uint32_t head;
+	_Alignas(LINES_APART) struct sw_entry slot[SW_RING_SLOTS];
 };
 
-static inline void
-sw_ring_put(struct sw_ring *r, void *const m[], uint32_t n)
+/** Producer: may this many more entries be put? */
+static inline bool
+sw_ring_has_capacity(struct sw_ring *r)
 {
-	for (uint32_t i = 0; i < n; i++)
-		r->slot[(r->filled + i) & r->put_mask] = m[i];
-	r->filled += n;
-	__atomic_store_n(&r->tail, r->filled, __ATOMIC_RELEASE);
+	if (likely(r->filled - r->known_head < SW_RING_SLOTS))
+		return true;
+	r->known_head = __atomic_load_n(&r->head, __ATOMIC_ACQUIRE);
+	return r->filled - r->known_head < SW_RING_SLOTS;
 }
 
+/** Producer: add an entry, for sw_ring_publish() to hand over. */
+static inline void
+sw_ring_put(struct sw_ring *r, struct sw_chunks *c, struct sw_entry e)
+{
+	if (likely(sw_fifo_is_empty(&r->overflow) && sw_ring_has_capacity(r))) {
+		/* The consumer's core had these lines last. */
+		prefetch_to_write(&r->slot[(r->filled + SW_RING_AHEAD) % SW_RING_SLOTS]);
+		r->slot[r->filled++ % SW_RING_SLOTS] = e;
+	} else
+		sw_fifo_push(&r->overflow, c, e);
+}
+
+/** Producer: entries that the consumer cannot see yet. */
+static inline uint32_t
+sw_ring_unpublished(const struct sw_ring *r)
+{
+	return r->filled - r->published;
+}
+
+/** Producer: hand over the entries. @return false: some did not fit and wait in overflow. */
+static inline bool
+sw_ring_publish(struct sw_ring *r, struct sw_chunks *c)
+{
+	while (unlikely(!sw_fifo_is_empty(&r->overflow)) && sw_ring_has_capacity(r))
+		r->slot[r->filled++ % SW_RING_SLOTS] = *sw_fifo_pop(&r->overflow, c);
+	if (r->published != r->filled) {
+		r->published = r->filled;
+		__atomic_store_n(&r->tail, r->filled, __ATOMIC_RELEASE);
+	}
+	return sw_fifo_is_empty(&r->overflow);
+}
+
+/** Consumer: entries to take. */
 static inline uint32_t
 sw_ring_waiting(const struct sw_ring *r)
 {
 	return __atomic_load_n(&r->tail, __ATOMIC_ACQUIRE) - r->head;
 }
 
-/** Take up to `most` frames. @return how many. */
-static inline uint32_t
-sw_ring_take(struct sw_ring *r, void *m[], uint32_t most)
+/** Consumer: the next entry; i < sw_ring_waiting(). */
+static inline const struct sw_entry *
+sw_ring_at(const struct sw_ring *r, uint32_t i)
 {
-	uint32_t n = RTE_MIN(sw_ring_waiting(r), most);
+	return &r->slot[(r->head + i) % SW_RING_SLOTS];
+}
 
-	for (uint32_t i = 0; i < n; i++)
-		m[i] = r->slot[(r->head + i) & r->mask];
-	r->head += n;
-	return n;
+/** Consumer: give the first n slots back. */
+static inline void
+sw_ring_advance(struct sw_ring *r, uint32_t n)
+{
+	__atomic_store_n(&r->head, r->head + n, __ATOMIC_RELEASE);
 }
 
 #endif

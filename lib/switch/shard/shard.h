@@ -4,18 +4,18 @@
  * received frames, groups and pauses, queues, schedulers and shapers. The state of a port is
  * written by its owner alone.
  *
- * A frame for a port of another shard crosses once, through a ring: its ingress group admits it
- * before, its egress queue after the crossing. A flooded frame crosses once to each shard that has
- * ports for it, as a reference to one mbuf. When a frame leaves by another shard, that shard
- * returns its ingress charge: it adds the charges of a burst to a sum per group, which the owner
- * reads in the port's next tx(). So the owner alone decides on XOFF and XON, and never
- * underestimates the use.
+ * A frame for a port of another shard crosses once, as an entry in a ring: its ingress group admits
+ * it before the crossing, its egress queue after it, without reading the frame. A flooded frame
+ * crosses once to each shard that has ports for it, as a reference to one mbuf. When a frame leaves
+ * by another shard, that shard returns its ingress charge: it adds the charges of a burst to a sum
+ * per group, which the owner reads in the port's next tx(). So the owner alone decides on XOFF and
+ * XON, and never underestimates the use.
  *
  * Use of the pools: tm/mmu_part.h. Addresses: one table for all shards (fwd/fdb.h). Neighbours:
  * each shard has a table, and sends news to the others (news.h).
  *
  * Invariants (tested): frames from one port to another keep their order; a crossing never drops,
- * since a ring has room for all mbufs; the sum of charged bytes in sw.h holds over all shards.
+ * since entries wait while a ring is full; the sum of charged bytes in sw.h holds over all shards.
  */
 #ifndef QUENCH_SWITCH_SHARD_SHARD_H
 #define QUENCH_SWITCH_SHARD_SHARD_H
@@ -31,38 +31,22 @@
 struct rte_ring;
 struct sw;
 
-/* Frames from one shard to another, collected until the end of the burst. */
-struct sw_crossing {
-	uint32_t n;
-	void *m[SW_BURST];
-} __rte_cache_aligned;
-
 /* Charges that one shard has returned to a port's groups since creation, or that the owner has
  * taken. */
 struct sw_given {
 	uint64_t pg_charge[TM_CLASSES]; /* sums of sw_charge(), which wrap */
-} __rte_cache_aligned;
-
-/* Frames taken from the rings, which are being prefetched. */
-struct sw_fetched {
-	uint32_t n;
-	uint16_t from; /* the next shard whose ring to read */
-	void *m[SW_BURST];
-} __rte_cache_aligned;
+} __rte_aligned(LINES_APART);
 
 /* Memory shared by all shards of a switch. */
 struct sw_shards {
 	uint16_t n;
 	uint8_t of_port[SW_MAX_PORTS];
 	struct sw *shard[SW_MAX_SHARDS]; /* nodes; not read here */
-	struct sw_crossing *crossings;   /* [from * n + to] */
 	struct sw_ring **rings;          /* [from * n + to]; NULL: to itself */
 	struct rte_ring **news;          /* the same, of neighbours' addresses */
-	size_t ring_bytes;
-	struct sw_given *given, *taken; /* [from * n_ports + port] */
-	struct sw_given *owed;          /* the same, not published yet */
+	struct sw_given *given, *taken;  /* [from * n_ports + port] */
+	struct sw_given *owed;           /* the same, not published yet */
 	uint16_t n_ports;
-	struct sw_fetched fetched[SW_MAX_SHARDS];
 };
 
 /* One shard: its ports, and its end of the rings and debts. */
@@ -72,8 +56,10 @@ struct sw_shard {
 	uint16_t index;
 	uint32_t calls;       /* calls of tx() since debts were published */
 	uint64_t owing;       /* mask: ports of other shards with unpublished debts */
-	uint64_t crossing_to; /* mask: shards with collected frames */
+	uint64_t crossing_to; /* mask: shards with entries that they cannot see yet */
 	uint64_t crossed_out_bytes, crossed_in_bytes; /* charged */
+	uint16_t take_from;                           /* the shard whose ring is read first */
+	struct sw_chunks chunks;                      /* memory of its queues */
 };
 
 static inline bool
@@ -84,8 +70,8 @@ sw_owns(const struct sw_shard *shard, uint16_t port)
 
 /** Allocate the shared memory. @return freed by sw_shards_free(); NULL: no memory. */
 struct sw_shards *sw_shards_alloc(const struct sw_params *params);
-/** Create the rings, each with room for this many mbufs. @return 0 or -errno. */
-int sw_shards_connect(struct sw_shards *s, uint32_t mbufs);
+/** Create the rings. @return 0 or -errno. */
+int sw_shards_connect(struct sw_shards *s);
 /** NULL is allowed. Does not free the nodes. */
 void sw_shards_free(struct sw_shards *s);
 

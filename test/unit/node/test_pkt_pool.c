@@ -74,11 +74,11 @@ TEST(metadata_of_a_clone_is_its_own)
 	struct rte_mbuf *m = rte_pktmbuf_alloc(frames), *c;
 
 	rte_pktmbuf_append(m, 60);
-	pkt_meta(m)->in_port = 7;
+	pkt_meta(m)->out_port = 7;
 	c = rte_pktmbuf_clone(m, clones);
 	assert_non_null(c);
-	pkt_meta(c)->in_port = 9;
-	assert_int_equal(pkt_meta(m)->in_port, 7);
+	pkt_meta(c)->out_port = 9;
+	assert_int_equal(pkt_meta(m)->out_port, 7);
 	assert_ptr_equal(rte_pktmbuf_mtod(c, void *), rte_pktmbuf_mtod(m, void *));
 	rte_pktmbuf_free(c);
 	rte_pktmbuf_free(m);

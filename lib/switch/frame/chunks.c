@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/frame/chunks.h"
+
+#include <errno.h>
+
+#include "base/pages.h"
+
+int
+sw_chunks_init(struct sw_chunks *c, size_t n)
+{
+	size_t bytes = (n + 1) * SW_CHUNK_BYTES;
+	char *memory = pages_alloc_sparse(bytes);
+
+	if (memory == NULL)
+		return -ENOMEM;
+	*c = (struct sw_chunks){.memory = memory, .bytes = bytes};
+	c->fresh = (struct sw_chunk *)RTE_PTR_ALIGN_CEIL(memory, SW_CHUNK_BYTES);
+	c->end = c->fresh + n;
+	return 0;
+}
+
+void
+sw_chunks_fini(struct sw_chunks *c)
+{
+	pages_free(c->memory, c->bytes);
+	*c = (struct sw_chunks){0};
+}

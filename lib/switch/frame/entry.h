@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Descriptor of an admitted frame: all that queues, WRED, release and crossing read. It travels by
+ * value, so that a waiting frame's own cache lines are not touched before it leaves.
+ *
+ * Invariant: an entry stays true while the frame waits; the frame's mbuf and bytes do not change.
+ */
+#ifndef QUENCH_SWITCH_FRAME_ENTRY_H
+#define QUENCH_SWITCH_FRAME_ENTRY_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <rte_mbuf.h>
+
+#include "node/pkt_meta.h"
+#include "switch/frame/arrival.h"
+#include "switch/params/limits.h"
+#include "switch/params/params.h"
+
+#define SW_ENTRY_CHARGED_BITS 20
+#define SW_ENTRY_PLACE_BITS 12
+
+/*
+ * 16 bytes: four entries to a cache line. Two words and not bit fields, which compilers write piece
+ * by piece; reading a word that was just written so stalls.
+ */
+struct sw_entry {
+	uint64_t frame; /* the mbuf, whose address has 48 bits in user space; frame_bytes << 48 */
+	uint64_t rest;  /* charged_bytes, flags << 20, l3_off << 28, ip_version << 36,
+			 * group << 40, queue << 52 */
+};
+static_assert(sizeof(struct sw_entry) == 16, "four entries to a cache line");
+static_assert(SW_MAX_PORTS * TM_CLASSES <= 1u << SW_ENTRY_PLACE_BITS, "groups and queues fit");
+static_assert(MAX_FRAME_BYTES <= UINT16_MAX, "the length fits");
+/* A charge is rounded up to cells of at most UINT16_MAX bytes. */
+static_assert(MAX_FRAME_BYTES + UINT16_MAX < 1u << SW_ENTRY_CHARGED_BITS, "the charge fits");
+
+static inline uint64_t
+sw_entry_frame(const struct rte_mbuf *m, uint32_t frame_bytes)
+{
+	return (uintptr_t)m | (uint64_t)frame_bytes << 48;
+}
+
+static inline struct rte_mbuf *
+sw_entry_mbuf(const struct sw_entry *e)
+{
+	return (struct rte_mbuf *)(uintptr_t)(e->frame & (UINT64_MAX >> 16));
+}
+
+static inline uint32_t
+sw_entry_frame_bytes(const struct sw_entry *e)
+{
+	return (uint32_t)(e->frame >> 48);
+}
+
+/** What the MMU charged. */
+static inline uint32_t
+sw_entry_charged_bytes(const struct sw_entry *e)
+{
+	return (uint32_t)e->rest & ((1u << SW_ENTRY_CHARGED_BITS) - 1);
+}
+
+/** PKT_*. */
+static inline uint8_t
+sw_entry_flags(const struct sw_entry *e)
+{
+	return (uint8_t)(e->rest >> 20);
+}
+
+static inline uint8_t
+sw_entry_l3_off(const struct sw_entry *e)
+{
+	return (uint8_t)(e->rest >> 28);
+}
+
+/** 0: not IP. */
+static inline uint8_t
+sw_entry_ip_version(const struct sw_entry *e)
+{
+	return e->rest >> 36 & 0xF;
+}
+
+/** in_port * TM_CLASSES + priority group. */
+static inline uint16_t
+sw_entry_group(const struct sw_entry *e)
+{
+	return e->rest >> 40 & 0xFFF;
+}
+
+/** out_port * TM_CLASSES + queue. */
+static inline uint16_t
+sw_entry_queue(const struct sw_entry *e)
+{
+	return (uint16_t)(e->rest >> 52);
+}
+
+/** The entry of a frame that is about to enter a queue of out_port. */
+static inline struct sw_entry
+sw_entry_of(const struct arrival *a, const struct rte_mbuf *m, uint16_t out_port, bool tagged,
+	    uint8_t flags)
+{
+	uint64_t l3_off = ETH_HDR_BYTES + (tagged ? VLAN_TAG_BYTES : 0);
+	uint64_t group = a->in_port * TM_CLASSES + a->class.pg;
+	uint64_t queue = out_port * TM_CLASSES + a->class.queue;
+
+	return (struct sw_entry){
+		.frame = sw_entry_frame(m, frame_bytes(m->pkt_len)),
+		.rest = a->charged_bytes | (uint64_t)flags << 20 | l3_off << 28 |
+			(uint64_t)a->view.ip_version << 36 | group << 40 | queue << 52,
+	};
+}
+
+#endif
