@@ -234,12 +234,16 @@ gather_crossed(const struct sw *sw, const struct sw_ring *r, uint32_t first, uin
 {
 	unsigned int place = sw_entry_queue(sw_ring_at(r, first));
 	const struct sw_port *p = &sw->ports[place / TM_CLASSES];
-	uint8_t pass = pass_wred(p, place % TM_CLASSES);
+	uint8_t pass;
 	uint32_t n;
 
 	*bytes = 0;
+	/* A flooded frame names no queue, so its port may be another shard's. */
+	if (unlikely(sw_entry_flags(sw_ring_at(r, first)) & PKT_LABELLED))
+		return 0;
 	if (unlikely(sw->mark_at_enqueue || p->closed_queues >> place % TM_CLASSES & 1))
 		return 0;
+	pass = pass_wred(p, place % TM_CLASSES);
 	for (n = 0; n < most; n++) {
 		const struct sw_entry *e = sw_ring_at(r, first + n);
 
