@@ -97,14 +97,14 @@ TEST(marking_begins_before_pause_up_to_the_paper_bound)
 	mmu_destroy(mmu);
 }
 
-TEST(greedy_groups_settle_where_alpha_says)
+TEST(greedy_groups_settle_where_dynamic_th_says)
 {
 	const uint32_t frame = 64;
 
 	for (int n = -8; n <= 7; n++) {
 		for (uint16_t k = 1; k <= 8; k++) {
 			struct mmu_params p = defaults(k);
-			double alpha = n < 0 ? 1.0 / (1 << -n) : 1 << n;
+			double a = n < 0 ? 1.0 / (1 << -n) : 1 << n;
 			bool moved = true;
 			double want;
 			struct mmu *mmu;
@@ -119,8 +119,8 @@ TEST(greedy_groups_settle_where_alpha_says)
 					moved |= mmu_ingress_admit(mmu, port, LOSSY, frame) ==
 						 MMU_ADMIT;
 			}
-			/* alpha / (1 + k alpha) of the shared pool */
-			want = 1e6 * alpha / (1 + k * alpha);
+			/* a / (1 + k a) of the shared pool */
+			want = 1e6 * a / (1 + k * a);
 			for (uint16_t port = 0; port < k; port++) {
 				double got = (double)mmu_pg_state(mmu, port, LOSSY).shared_bytes;
 
