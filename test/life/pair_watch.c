@@ -238,8 +238,8 @@ charge(unsigned int h, uint32_t number, uint32_t wire)
 	must_not_be_late(h, number, q);
 	q->is_new = p->host[h].is_pending;
 	life_must("pace", q->credit_nanobits >= 0,
-		  "QP %u of host %u (flow %u) sends %u bytes too early: at %" PRIu64
-		  " bit/s its debt is %" PRId64 " bits",
+		  "QP %u of host %u (flow %u) sends a frame of %u bytes too early: at %" PRIu64
+		  " bit/s its token bucket is %" PRId64 " bits short",
 		  number, h, q->flow, wire, q->rate_bps,
 		  (int64_t)(-q->credit_nanobits / (int64_t)NS_PER_SEC));
 	q->credit_nanobits -= (__int128)wire * NANOBITS_PER_BYTE;

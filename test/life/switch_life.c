@@ -342,8 +342,8 @@ check_frame(uint16_t port, const struct rte_mbuf *m)
 	s->taken_bytes[port] += frame_bytes(m->pkt_len);
 	life_must("frame", m->pkt_len >= 60 && m->nb_segs <= 2, "a frame of %u bytes", m->pkt_len);
 	life_must("pace", s->credit[port] >= 0,
-		  "port %u sends %u bytes too early: at %" PRIu64 " bit/s its debt is %" PRId64
-		  " bits",
+		  "port %u sends a frame of %u bytes too early: at %" PRIu64
+		  " bit/s its token bucket is %" PRId64 " bits short",
 		  port, m->pkt_len, s->shaper_bps[port],
 		  (int64_t)(-s->credit[port] / (int64_t)NS_PER_SEC));
 	s->credit[port] -= (__int128)wire_bytes(m->pkt_len) * NANOBITS_PER_BYTE;
