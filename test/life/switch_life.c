@@ -691,7 +691,8 @@ begin(const struct script *script)
 	s->bench.frames = bench_pool("frames", BENCH_FRAMES, 2048);
 	s->bench.clones = bench_pool("clones", BENCH_CLONES, 0);
 	s->bench.arrivals = bench_pool("arrivals", BENCH_FRAMES, 2048);
-	pools = (struct sw_pools){.frames = s->bench.frames, .clones = s->bench.clones};
+	pools = (struct sw_pools){
+		.frames = s->bench.frames, .clones = s->bench.clones, .mbufs = 2 * BENCH_FRAMES};
 	s->sw = s->bench.sw = sw_create(&s->params, &pools);
 	life_must("memory", s->sw != NULL, "no switch");
 	for (uint16_t port = 0; port < s->n_ports; port++)

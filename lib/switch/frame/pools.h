@@ -17,7 +17,9 @@ struct sw_pools {
 	struct rte_mempool *clones; /* references to flooded frames, without data room */
 	/* clones for lossless groups, so that a lossy flood cannot use them up; NULL: clones */
 	struct rte_mempool *lossless_clones;
-	uint32_t mbufs; /* most mbufs in the switch at once; 0: the size of frames */
+	/* Received frames that may be in the switch at once; 0: the size of frames. Memory for
+	 * queues is sized by it, so a driver whose frames come from other pools must set it. */
+	uint32_t mbufs;
 };
 
 #endif

@@ -72,7 +72,8 @@ set_small_group(struct sw_params *p)
 void
 bench_start(struct bench *b)
 {
-	struct sw_pools pools = {.frames = b->frames, .clones = b->clones};
+	struct sw_pools pools = {
+		.frames = b->frames, .clones = b->clones, .mbufs = 2 * BENCH_FRAMES};
 	char why[256] = "";
 
 	sw_params_resolve(&b->params);

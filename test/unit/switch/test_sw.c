@@ -356,8 +356,10 @@ TEST(a_lossy_flood_takes_no_copy_of_a_lossless_frame)
 {
 	struct bench *b = bench_with_ports(4);
 	struct rte_mempool *few = bench_pool("few", 8, 0);
-	const struct sw_pools pools = {
-		.frames = b->frames, .clones = few, .lossless_clones = b->clones};
+	const struct sw_pools pools = {.frames = b->frames,
+				       .clones = few,
+				       .lossless_clones = b->clones,
+				       .mbufs = 2 * BENCH_FRAMES};
 	uint64_t none[4];
 
 	sw_params_resolve(&b->params);

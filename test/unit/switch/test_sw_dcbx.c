@@ -164,8 +164,11 @@ TEST(flood_that_gets_tags_leaves_lldp_its_frames)
 	struct bench *b = &bench;
 	struct rte_mempool *few = bench_pool("few", 8, 2048);
 	struct rte_mempool *own = bench_pool("own", 8, LLDP_MAX_BYTES);
-	const struct sw_pools pools = {
-		.frames = b->frames, .clones = b->clones, .own = own, .copies = few};
+	const struct sw_pools pools = {.frames = b->frames,
+				       .clones = b->clones,
+				       .own = own,
+				       .copies = few,
+				       .mbufs = 2 * BENCH_FRAMES};
 	uint64_t none;
 
 	bench_defaults(&b->params, 3);
