@@ -82,7 +82,11 @@ create_pools(struct nic_nodes *n)
 	n->pools.control = pkt_pool_create(&control);
 	if (n->pools.control != NULL)
 		n->pools.data =
-			nic_data_pool_create("data", pool_frames(n), n->mtu_bytes, control.socket);
+			nic_data_pool_create(&(struct pkt_pool_params){.name = "data",
+								       .n_mbufs = pool_frames(n),
+								       .socket = control.socket,
+								       .threads = true},
+					     n->mtu_bytes);
 	if (n->pools.data != NULL)
 		n->rx_pool = pkt_pool_create(&rx);
 	if (n->rx_pool != NULL)

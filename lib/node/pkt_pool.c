@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "node/pkt_pool.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <rte_eal.h>
 #include <rte_errno.h>
@@ -9,6 +10,7 @@
 #include <rte_mempool.h>
 
 #include "base/pages.h"
+#include "node/growing_pool.h"
 #include "node/pkt_meta.h"
 
 #define HUGE_PAGE_BYTES (2ul << 20)
@@ -42,6 +44,31 @@ populate_own_region(struct rte_mempool *pool)
 	return n < 0 ? n : n < (int)pool->size ? -ENOMEM : 0;
 }
 
+static void
+init_mbuf(struct rte_mempool *pool, void *init, void *mbuf, unsigned int i)
+{
+	rte_mempool_obj_cb_t *more = (rte_mempool_obj_cb_t *)init;
+
+	rte_pktmbuf_init(pool, NULL, mbuf, i);
+	if (more != NULL)
+		more(pool, NULL, mbuf, i);
+}
+
+/* Make the mbufs, or begin to. @return 0 or -errno. */
+static int
+populate(struct rte_mempool *pool, const struct pkt_pool_params *params, bool grows)
+{
+	int n;
+
+	if (grows)
+		return growing_pool_begin(pool, init_mbuf, (void *)params->init);
+	n = rte_eal_has_hugepages() ? rte_mempool_populate_default(pool)
+				    : populate_own_region(pool);
+	if (n >= 0)
+		rte_mempool_obj_iter(pool, init_mbuf, (void *)params->init);
+	return n < 0 ? n : 0;
+}
+
 struct rte_mempool *
 pkt_pool_create(const struct pkt_pool_params *params)
 {
@@ -55,38 +82,36 @@ pkt_pool_create(const struct pkt_pool_params *params)
 	/* DPDK requires a pool of at least 1.5 caches. In a shared pool the caches of several
 	 * lcores must leave frames for the others. */
 	uint32_t cache = params->n_mbufs / (params->threads ? 8 : 2);
+	bool grows = params->grows && !rte_eal_has_hugepages();
+	const char *ops = grows ? GROWING_POOL_OPS : "ring_sp_sc";
 	struct rte_mempool *pool;
 	int rc;
 
+	assert(!params->grows || !params->threads);
 	pool = rte_mempool_create_empty(
 		params->name, params->n_mbufs, sizeof(struct rte_mbuf) + PKT_PRIV_BYTES + data_room,
 		cache < CACHE_MBUFS ? cache : CACHE_MBUFS, sizeof(private), params->socket,
 		rte_eal_has_hugepages() ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG);
 	if (pool == NULL)
 		return NULL;
-	rc = rte_mempool_set_ops_byname(
-		pool, params->threads ? rte_mbuf_best_mempool_ops() : "ring_sp_sc", NULL);
+	if (params->threads)
+		ops = rte_mbuf_best_mempool_ops();
+	rc = rte_mempool_set_ops_byname(pool, ops, NULL);
 	if (rc == 0) {
 		rte_pktmbuf_pool_init(pool, &private);
-		if (rte_eal_has_hugepages()) {
-			int n = rte_mempool_populate_default(pool);
-
-			rc = n < 0 ? n : 0;
-		} else {
-			rc = populate_own_region(pool);
-		}
+		rc = populate(pool, params, grows);
 	}
 	if (rc < 0) {
 		rte_mempool_free(pool);
 		rte_errno = -rc;
 		return NULL;
 	}
-	rte_mempool_obj_iter(pool, rte_pktmbuf_init, NULL);
 	return pool;
 }
 
 void
 pkt_pool_destroy(struct rte_mempool *pool)
 {
+	growing_pool_end(pool);
 	rte_mempool_free(pool);
 }

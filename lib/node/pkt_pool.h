@@ -18,6 +18,9 @@ struct pkt_pool_params {
 	uint16_t largest_frame; /* data room is this plus headroom; 0: no data room (clones) */
 	int socket;             /* NUMA node, or SOCKET_ID_ANY */
 	bool threads;           /* used by more than one lcore */
+	bool grows;             /* by one thread; mbufs are made when first needed (no hugepages) */
+	/* Called for each new mbuf after rte_pktmbuf_init(), with arg NULL; NULL: nothing to do. */
+	void (*init)(struct rte_mempool *pool, void *arg, void *mbuf, unsigned int i);
 };
 
 /** @return the pool, or NULL with rte_errno set. */

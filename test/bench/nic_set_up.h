@@ -39,7 +39,10 @@ nic_set_up_qp(uint8_t peer)
 static inline void
 nic_set_up_pools(struct nic_pools *pools, uint32_t data, uint16_t mtu_bytes, uint32_t control)
 {
-	pools->data = nic_data_pool_create("data", data, mtu_bytes, SOCKET_ID_ANY);
+	pools->data = nic_data_pool_create(
+		&(struct pkt_pool_params){
+			.name = "data", .n_mbufs = data, .socket = SOCKET_ID_ANY, .threads = true},
+		mtu_bytes);
 	pools->control = pkt_pool_create(&(struct pkt_pool_params){
 		.name = "control",
 		.n_mbufs = control,

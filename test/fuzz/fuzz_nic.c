@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "fuzz/node.h"
 #include "nic/nic.h"
+#include "node/pkt_pool.h"
 #include "wire/ecn.h"
 #include "wire/roce.h"
 
@@ -29,7 +30,10 @@ static void
 start(void)
 {
 	fuzz_start_eal();
-	pools.data = nic_data_pool_create("data", MBUFS, MTU, -1);
+	pools.data = nic_data_pool_create(
+		&(struct pkt_pool_params){
+			.name = "data", .n_mbufs = MBUFS, .socket = -1, .threads = true},
+		MTU);
 	pools.control = create_pool("control", MBUFS, LONGEST);
 	/* Else each NIC sums the payloads of all lengths anew. */
 	pools.payloads = nic_payloads_create();

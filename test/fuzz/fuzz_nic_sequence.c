@@ -9,6 +9,7 @@
 #include "nic/observe/flow_info.h"
 #include "nic/observe/wait.h"
 #include "nic/port/share.h"
+#include "node/pkt_pool.h"
 
 #define MBUFS 64
 #define FIRST_QPN 17u
@@ -89,7 +90,10 @@ static void
 start(void)
 {
 	fuzz_start_eal();
-	pools.data = nic_data_pool_create("data", MBUFS, 4096, -1);
+	pools.data = nic_data_pool_create(
+		&(struct pkt_pool_params){
+			.name = "data", .n_mbufs = MBUFS, .socket = -1, .threads = true},
+		4096);
 	pools.control = create_pool("control", MBUFS, 1024);
 	pools.payloads = nic_payloads_create();
 	FUZZ_CHECK(pools.data != NULL && pools.payloads != NULL);

@@ -33,7 +33,8 @@ plain_pool(const char *name, uint32_t n, uint16_t largest_frame)
 	return pkt_pool_create(&(struct pkt_pool_params){.name = name,
 							 .n_mbufs = n,
 							 .largest_frame = largest_frame,
-							 .socket = SOCKET_ID_ANY});
+							 .socket = SOCKET_ID_ANY,
+							 .grows = true});
 }
 
 static int
@@ -49,7 +50,11 @@ create_pools(struct net *net, char *why, unsigned int why_size)
 		for (uint32_t k = 0; k < s->events[i].send.n; k++)
 			frame = (uint16_t)RTE_MAX(frame, s->events[i].send.frames[k].n_bytes);
 	}
-	net->data = nic_data_pool_create("lab_data", (uint32_t)n, mtu, SOCKET_ID_ANY);
+	net->data = nic_data_pool_create(&(struct pkt_pool_params){.name = "lab_data",
+								   .n_mbufs = (uint32_t)n,
+								   .socket = SOCKET_ID_ANY,
+								   .grows = true},
+					 mtu);
 	net->control = plain_pool("lab_control", (uint32_t)n, 128);
 	net->frames = plain_pool("lab_frames", CLONE_MBUFS + (uint32_t)(sends ? n : 0), frame);
 	net->clones = plain_pool("lab_clones", CLONE_MBUFS, 0);
@@ -80,7 +85,9 @@ static int
 create_switches(struct net *net, char *why, unsigned int why_size)
 {
 	const struct scenario *s = net->scenario;
-	struct sw_pools pools = {.frames = net->frames, .clones = net->clones};
+	struct sw_pools pools = {.frames = net->frames,
+				 .clones = net->clones,
+				 .mbufs = net->data->size + net->control->size + net->frames->size};
 	struct sw_params *params = malloc(sizeof(*params));
 	int rc = 0;
 

@@ -30,41 +30,32 @@ pattern_fill(uint8_t *to, size_t n)
 }
 
 static void
-fill(struct rte_mempool *pool, void *pattern, void *obj, unsigned int i)
+fill(struct rte_mempool *pool, void *arg, void *mbuf, unsigned int i)
 {
-	struct rte_mbuf *m = obj;
+	struct rte_mbuf *m = mbuf;
 	size_t n = (size_t)m->buf_len - NIC_PAYLOAD_OFFSET;
 
 	(void)pool;
+	(void)arg;
 	(void)i;
-	memcpy((uint8_t *)m->buf_addr + NIC_PAYLOAD_OFFSET, pattern,
-	       min_u64(n, NIC_MAX_MTU + TAIL_BYTES));
+	pattern_fill((uint8_t *)m->buf_addr + NIC_PAYLOAD_OFFSET,
+		     min_u64(n, NIC_MAX_MTU + TAIL_BYTES));
 	pkt_meta(m)->dirty_off = 0;
 }
 
 struct rte_mempool *
-nic_data_pool_create(const char *name, uint32_t n_mbufs, uint16_t mtu_bytes, int socket)
+nic_data_pool_create(const struct pkt_pool_params *params, uint16_t mtu_bytes)
 {
-	struct pkt_pool_params params = {
-		.name = name,
-		.n_mbufs = n_mbufs,
-		.largest_frame = (uint16_t)(NIC_PAYLOAD_OFFSET - RTE_PKTMBUF_HEADROOM + mtu_bytes +
-					    TAIL_BYTES),
-		.socket = socket,
-		.threads = true,
-	};
-	uint8_t pattern[NIC_MAX_MTU + TAIL_BYTES];
-	struct rte_mempool *pool;
+	struct pkt_pool_params p = *params;
 
 	if (mtu_bytes > NIC_MAX_MTU) {
 		rte_errno = EINVAL;
 		return NULL;
 	}
-	pool = pkt_pool_create(&params);
-	pattern_fill(pattern, sizeof(pattern));
-	if (pool != NULL)
-		rte_mempool_obj_iter(pool, fill, pattern);
-	return pool;
+	p.largest_frame =
+		(uint16_t)(NIC_PAYLOAD_OFFSET - RTE_PKTMBUF_HEADROOM + mtu_bytes + TAIL_BYTES);
+	p.init = fill;
+	return pkt_pool_create(&p);
 }
 
 uint16_t

@@ -17,6 +17,7 @@
 #include "nic/params/params.h"
 #include "wire/roce.h"
 
+struct pkt_pool_params;
 struct rte_mempool;
 
 /* Offset of the payload from buf_addr, in every mbuf of the data pool. */
@@ -45,11 +46,11 @@ uint16_t nic_largest_frame(uint16_t mtu_bytes);
  * from it. Code that changes payload bytes restores them before it frees the mbuf, because the
  * pattern is written only once. Free the pool with pkt_pool_destroy().
  *
+ * @param params     largest_frame and init are set by this function.
  * @param mtu_bytes  Largest MTU of the QPs that use the pool.
  * @return           The pool, or NULL with rte_errno set.
  */
-struct rte_mempool *nic_data_pool_create(const char *name, uint32_t n_mbufs, uint16_t mtu_bytes,
-					 int socket);
+struct rte_mempool *nic_data_pool_create(const struct pkt_pool_params *params, uint16_t mtu_bytes);
 /** Longest payload that the pool's mbufs have room for. */
 uint16_t nic_pool_payload_bytes(struct rte_mempool *pool);
 

@@ -180,7 +180,12 @@ TEST(a_flow_that_finds_no_memory_leaves_the_others_alone)
 static int
 make_pools(void *arg)
 {
-	struct rte_mempool *data = nic_data_pool_create("try_data", 256, 1024, SOCKET_ID_ANY);
+	struct rte_mempool *data =
+		nic_data_pool_create(&(struct pkt_pool_params){.name = "try_data",
+							       .n_mbufs = 256,
+							       .socket = SOCKET_ID_ANY,
+							       .threads = true},
+				     1024);
 	struct rte_mempool *plain;
 
 	(void)arg;
@@ -249,7 +254,8 @@ static int
 make_switch(void *arg)
 {
 	const struct bench *b = arg;
-	struct sw_pools pools = {.frames = b->frames, .clones = b->clones};
+	struct sw_pools pools = {
+		.frames = b->frames, .clones = b->clones, .mbufs = 2 * BENCH_FRAMES};
 	struct node *sw = sw_create(&b->params, &pools);
 
 	if (sw == NULL)

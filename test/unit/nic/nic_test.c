@@ -48,7 +48,11 @@ nic_test_pools(struct nic_pools *pools, uint32_t data_mbufs, uint32_t control_mb
 	snprintf(data_name, sizeof(data_name), "data%u", pair_number);
 	snprintf(control_name, sizeof(control_name), "control%u", pair_number++);
 	pools->payloads = NULL;
-	pools->data = nic_data_pool_create(data_name, data_mbufs, 4096, SOCKET_ID_ANY);
+	pools->data = nic_data_pool_create(&(struct pkt_pool_params){.name = data_name,
+								     .n_mbufs = data_mbufs,
+								     .socket = SOCKET_ID_ANY,
+								     .threads = true},
+					   4096);
 	pools->control = pkt_pool_create(&control);
 	assert_non_null(pools->data);
 	assert_non_null(pools->control);

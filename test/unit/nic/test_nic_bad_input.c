@@ -338,7 +338,10 @@ TEST(mtu_beyond_the_pool_is_refused)
 
 	nic_test_pools(&pools, 16, 16);
 	solo.pools = pools;
-	solo.pools.data = nic_data_pool_create("narrow", 16, 512, SOCKET_ID_ANY);
+	solo.pools.data = nic_data_pool_create(
+		&(struct pkt_pool_params){
+			.name = "narrow", .n_mbufs = 16, .socket = SOCKET_ID_ANY, .threads = true},
+		512);
 	solo.nic = nic_create(&solo.params, &solo.pools);
 	assert_int_equal(nic_add_qp(solo.nic, &qp, 0), -EINVAL);
 	qp.mtu_bytes = 512;
@@ -346,7 +349,10 @@ TEST(mtu_beyond_the_pool_is_refused)
 	nic_destroy(solo.nic);
 	pkt_pool_destroy(solo.pools.data);
 	nic_test_pools_free(&pools);
-	assert_null(nic_data_pool_create("wide", 16, 8192, SOCKET_ID_ANY));
+	assert_null(nic_data_pool_create(
+		&(struct pkt_pool_params){
+			.name = "wide", .n_mbufs = 16, .socket = SOCKET_ID_ANY, .threads = true},
+		8192));
 }
 
 TEST(every_drop_is_a_counter)

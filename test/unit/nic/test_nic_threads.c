@@ -15,6 +15,7 @@
 #include "nic/observe/flow_info.h"
 #include "nic/observe/wait.h"
 #include "nic/port/share.h"
+#include "node/pkt_pool.h"
 
 #define HOSTS 2
 #define NODES 3 /* 0 and 1 are one NIC, 2 is their peer */
@@ -436,7 +437,11 @@ create_pools(void)
 		.socket = SOCKET_ID_ANY,
 		.threads = true,
 	});
-	c.pools.data = nic_data_pool_create("data", FRAMES, 1024, SOCKET_ID_ANY);
+	c.pools.data = nic_data_pool_create(&(struct pkt_pool_params){.name = "data",
+								      .n_mbufs = FRAMES,
+								      .socket = SOCKET_ID_ANY,
+								      .threads = true},
+					    1024);
 	assert_non_null(c.pools.control);
 	assert_non_null(c.pools.data);
 }

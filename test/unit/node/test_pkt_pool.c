@@ -21,6 +21,56 @@ make_pool(const char *name, uint32_t n, uint16_t largest_frame)
 							 .socket = SOCKET_ID_ANY});
 }
 
+static void
+count_made(struct rte_mempool *pool, void *arg, void *mbuf, unsigned int i)
+{
+	struct rte_mbuf *m = mbuf;
+
+	(void)pool;
+	(void)arg;
+	memset(m->buf_addr, 0x5A, m->buf_len);
+	pkt_meta(m)->copies = i;
+}
+
+/* Mbufs of a growing pool are made once each, with init() applied, and all can be had; those used
+ * last are used next. */
+TEST(a_growing_pool_makes_each_mbuf_once)
+{
+	static bool seen[5 * MBUFS];
+	struct pkt_pool_params params = {.name = "grows",
+					 .n_mbufs = ARRAY_LEN(seen),
+					 .largest_frame = 700,
+					 .socket = SOCKET_ID_ANY,
+					 .grows = true,
+					 .init = count_made};
+	struct rte_mempool *pool = pkt_pool_create(&params);
+	struct rte_mbuf *m, *last = NULL;
+	struct pkt_fifo fifo = {0};
+
+	assert_non_null(pool);
+	memset(seen, 0, sizeof(seen));
+	for (unsigned int i = 0; i < ARRAY_LEN(seen); i++) {
+		assert_int_equal(rte_mempool_avail_count(pool), ARRAY_LEN(seen) - i);
+		m = rte_pktmbuf_alloc(pool);
+		assert_non_null(m);
+		assert_true(pkt_meta(m)->copies < ARRAY_LEN(seen));
+		assert_false(seen[pkt_meta(m)->copies]);
+		seen[pkt_meta(m)->copies] = true;
+		assert_int_equal(*(uint8_t *)m->buf_addr, 0x5A);
+		pkt_fifo_push(&fifo, m);
+	}
+	assert_null(rte_pktmbuf_alloc(pool));
+	while ((m = pkt_fifo_pop(&fifo)) != NULL) {
+		last = m;
+		rte_pktmbuf_free(m);
+	}
+	m = rte_pktmbuf_alloc(pool);
+	assert_ptr_equal(m, last);
+	rte_pktmbuf_free(m);
+	assert_int_equal(rte_mempool_avail_count(pool), ARRAY_LEN(seen));
+	pkt_pool_destroy(pool);
+}
+
 TEST(every_mbuf_can_be_had_and_given_back)
 {
 	struct rte_mempool *pool = make_pool("all", MBUFS, 1518);
