@@ -379,7 +379,7 @@ fdb_take_over(struct fdb *to, const struct fdb *from, const uint64_t members[], 
 			/* A slot whose key changes meanwhile is skipped. */
 			if (key != FDB_FREE_KEY && !(state & FDB_STATIC_BIT) &&
 			    __atomic_load_n(&b->key[slot], __ATOMIC_RELAXED) == key &&
-			    members[key >> 48] >> fdb_port_of(state) & 1)
+			    members[fdb_key_domain(key)] >> fdb_port_of(state) & 1)
 				merge(to, key, state);
 		}
 	}

@@ -112,6 +112,16 @@ void fdb_set_shared(struct fdb *fdb, bool shared);
  */
 bool fdb_take_over(struct fdb *to, const struct fdb *from, const uint64_t members[], uint32_t *at);
 
+/* Set in every key. */
+#define FDB_KEY_BIT (1ull << 63)
+
+/** Bridging domain of a key. */
+static inline uint16_t
+fdb_key_domain(uint64_t key)
+{
+	return key >> 48 & (FDB_MAX_DOMAINS - 1);
+}
+
 /**
  * Key of an address in a bridging domain: a VLAN (0: untagged), or another number below
  * FDB_MAX_DOMAINS. mac is in wire order.
@@ -124,8 +134,8 @@ fdb_key(uint16_t domain, const uint8_t mac[6])
 
 	memcpy(&high, mac, sizeof(high));
 	memcpy(&low, mac + 4, sizeof(low));
-	return (uint64_t)(domain & (FDB_MAX_DOMAINS - 1)) << 48 | (uint64_t)be32toh(high) << 16 |
-	       be16toh(low);
+	return FDB_KEY_BIT | (uint64_t)(domain & (FDB_MAX_DOMAINS - 1)) << 48 |
+	       (uint64_t)be32toh(high) << 16 | be16toh(low);
 }
 
 /**
@@ -137,7 +147,7 @@ fdb_key_in_header(uint16_t domain, const uint8_t mac[8])
 	uint64_t word;
 
 	memcpy(&word, mac, sizeof(word));
-	return (uint64_t)(domain & (FDB_MAX_DOMAINS - 1)) << 48 | be64toh(word) >> 16;
+	return FDB_KEY_BIT | (uint64_t)(domain & (FDB_MAX_DOMAINS - 1)) << 48 | be64toh(word) >> 16;
 }
 
 /** Is it a group address (multicast or broadcast)? The first bit on the wire tells. */
@@ -209,8 +219,8 @@ const struct fdb_stats *fdb_stats(const struct fdb *fdb);
 #define FDB_SEEN_BITS 55
 #define FDB_SEEN_MASK ((1ull << FDB_SEEN_BITS) - 1)
 #define FDB_STATIC_BIT (1ull << 63)
-/* No valid key has all bits set, because domains have 15 bits. */
-#define FDB_FREE_KEY UINT64_MAX
+/* No valid key. So a new table consists of zeros, and no page is touched before it is used. */
+#define FDB_FREE_KEY 0
 /* Buckets per step of a walk over the table: about a microsecond. */
 #define FDB_STEP_BUCKETS 128u
 /*

@@ -7,7 +7,7 @@ static struct fdb_entry
 entry_of(uint64_t key, uint64_t state, uint64_t now_ns)
 {
 	struct fdb_entry e = {
-		.domain = (uint16_t)(key >> 48),
+		.domain = fdb_key_domain(key),
 		.port = fdb_port_of(state),
 		.is_static = state & FDB_STATIC_BIT,
 		.age_ns = fdb_age_ns(state, now_ns),

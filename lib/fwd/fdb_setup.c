@@ -35,12 +35,8 @@ init_times(struct fdb *fdb, uint64_t ageing_ns)
 }
 
 static void
-init_buckets(struct fdb *fdb)
+init_limits(struct fdb *fdb)
 {
-	for (uint32_t i = 0; i <= fdb->mask; i++) {
-		for (unsigned int slot = 0; slot < FDB_SLOTS; slot++)
-			fdb->buckets[i].key[slot] = FDB_FREE_KEY;
-	}
 	for (uint16_t port = 0; port < FDB_MAX_PORTS; port++)
 		fdb_set_limit(fdb, port, 0);
 }
@@ -79,7 +75,7 @@ fdb_reset(struct fdb *fdb, const struct fdb_params *params)
 		fdb_release(fdb);
 		return -ENOMEM;
 	}
-	init_buckets(fdb);
+	init_limits(fdb);
 	init_times(fdb, params->ageing_ns);
 	return 0;
 }

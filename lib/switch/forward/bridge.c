@@ -89,7 +89,7 @@ forward(struct sw_forward *f, struct arrival *a, const uint64_t keys[2], const u
 	if (unlikely(is_reserved(dst)))
 		return SW_DROP_RESERVED_ADDRESS;
 	fdb_learn_at(f->fdb, src, homes[0], a->in_port, a->now_ns);
-	if (sw_router_has(f->router, a->domain) && (dst & MAC_MASK) == f->router->mac_key)
+	if (sw_router_has(f->router, a->domain) && ((dst ^ f->router->mac_key) & MAC_MASK) == 0)
 		return SW_TO_ROUTER;
 	a->out_port =
 		fdb_key_is_group(dst) ? FLOOD : fdb_lookup_at(f->fdb, dst, homes[1], a->now_ns);

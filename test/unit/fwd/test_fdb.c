@@ -36,10 +36,11 @@ sweep_all(struct fdb *fdb, uint32_t entries, uint64_t now_ns)
 
 TEST(key_keeps_vlan_and_address_apart)
 {
-	assert_true(fdb_key(0, mac_a) == 0x02000000000Aull);
-	assert_true(fdb_key(0xFFF, mac_a) == 0x0FFF02000000000Aull);
-	assert_true(fdb_key_in_header(0xFFF, in_header) == 0x0FFF02000000000Aull);
-	assert_true(fdb_key(FDB_MAX_DOMAINS - 1, mac_a) == 0x7FFF02000000000Aull);
+	assert_true(fdb_key(0, mac_a) == 0x800002000000000Aull);
+	assert_true(fdb_key(0xFFF, mac_a) == 0x8FFF02000000000Aull);
+	assert_true(fdb_key_in_header(0xFFF, in_header) == 0x8FFF02000000000Aull);
+	assert_true(fdb_key(FDB_MAX_DOMAINS - 1, mac_a) == 0xFFFF02000000000Aull);
+	assert_int_equal(fdb_key_domain(fdb_key(FDB_MAX_DOMAINS - 1, mac_a)), FDB_MAX_DOMAINS - 1);
 	assert_false(fdb_key_is_group(fdb_key(0xFFF, mac_a)));
 	assert_true(fdb_key_is_group(fdb_key(0, broadcast)));
 }
@@ -283,7 +284,7 @@ TEST(random_run_equals_a_plain_table)
 	prng_seed(&r, seed, 0);
 	for (unsigned int step = 0; step < 200000; step++) {
 		uint64_t i = prng_below(&r, ADDRESSES);
-		uint64_t key = i * 0x010001000100ull & 0x0FFFFEFFFFFFFFFFull;
+		uint64_t key = FDB_KEY_BIT | (i * 0x010001000100ull & 0x0FFFFEFFFFFFFFFFull);
 		uint16_t port = (uint16_t)prng_below(&r, 4);
 		uint64_t failures = fdb_stats(fdb)->learn_failures;
 		uint16_t found;
@@ -419,7 +420,7 @@ TEST(what_is_taken_over_is_the_newest_of_both_where_its_port_still_is)
 TEST(burst_finds_what_single_calls_find)
 {
 	struct fdb *fdb = create(64, AGEING_NS);
-	const uint64_t keys[] = {0, UINT64_MAX, fdb_key(7, mac_a), 0};
+	const uint64_t keys[] = {FDB_KEY_BIT, UINT64_MAX, fdb_key(7, mac_a), 0};
 	uint32_t homes[4];
 
 	fdb_homes(fdb, keys, homes, 3);
