@@ -32,13 +32,16 @@ small_alloc(size_t n)
 	return p != NULL ? memset(p, 0, lines) : NULL;
 }
 
-/* @param advice  MADV_*; only advice: without huge pages everything still works. */
+/*
+ * @param flags   MAP_NORESERVE for a region that may be larger than the memory behind it.
+ * @param advice  MADV_*; only advice: without huge pages everything still works.
+ */
 static void *
-own_pages(size_t n, int advice)
+own_pages(size_t n, int flags, int advice)
 {
 	size_t whole = n < HUGE_BYTES ? n : round_up(n, HUGE_BYTES) + HUGE_BYTES;
-	char *p = mmap(NULL, whole, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *p = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1,
+		       0);
 	size_t before, used = round_up(n, HUGE_BYTES);
 
 	if (p == MAP_FAILED)
@@ -58,13 +61,13 @@ own_pages(size_t n, int advice)
 void *
 pages_alloc(size_t n)
 {
-	return n < OWN_PAGES_BYTES ? small_alloc(n) : own_pages(n, MADV_HUGEPAGE);
+	return n < OWN_PAGES_BYTES ? small_alloc(n) : own_pages(n, 0, MADV_HUGEPAGE);
 }
 
 void *
 pages_alloc_sparse(size_t n)
 {
-	return n < OWN_PAGES_BYTES ? small_alloc(n) : own_pages(n, MADV_NOHUGEPAGE);
+	return n < OWN_PAGES_BYTES ? small_alloc(n) : own_pages(n, MAP_NORESERVE, MADV_NOHUGEPAGE);
 }
 
 void
