@@ -105,7 +105,7 @@ stack_count(const struct rte_mempool *pool)
 }
 
 static const struct rte_mempool_ops ops = {
-	.name = GROWING_POOL_OPS,
+	.name = "quench_growing",
 	.alloc = stack_alloc,
 	.free = stack_free,
 	.enqueue = stack_enqueue,
@@ -113,7 +113,20 @@ static const struct rte_mempool_ops ops = {
 	.get_count = stack_count,
 };
 
-RTE_MEMPOOL_REGISTER_OPS(ops);
+/*
+ * Registered at first use and not by a constructor: processes that share memory know a driver by
+ * its position in the list of drivers, so programs with secondary processes must have DPDK's alone.
+ */
+int
+growing_pool_choose(struct rte_mempool *pool)
+{
+	int rc = rte_mempool_set_ops_byname(pool, ops.name, NULL);
+
+	if (rc == 0)
+		return 0;
+	rc = rte_mempool_register_ops(&ops);
+	return rc < 0 ? rc : rte_mempool_set_ops_byname(pool, ops.name, NULL);
+}
 
 int
 growing_pool_begin(struct rte_mempool *pool, rte_mempool_obj_cb_t *init, void *arg)

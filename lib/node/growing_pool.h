@@ -11,10 +11,10 @@
 
 #include <rte_mempool.h>
 
-#define GROWING_POOL_OPS "quench_growing"
-
+/** Let an empty pool have this driver. Not in programs that share memory. @return 0 or -errno. */
+int growing_pool_choose(struct rte_mempool *pool);
 /**
- * Begin an empty pool that has GROWING_POOL_OPS, instead of populating it.
+ * Begin a pool that has this driver, instead of populating it.
  *
  * @param init  Called for each object when it is made.
  * @param arg   For init; must outlive the pool.

@@ -83,7 +83,7 @@ pkt_pool_create(const struct pkt_pool_params *params)
 	 * lcores must leave frames for the others. */
 	uint32_t cache = params->n_mbufs / (params->threads ? 8 : 2);
 	bool grows = params->grows && !rte_eal_has_hugepages();
-	const char *ops = grows ? GROWING_POOL_OPS : "ring_sp_sc";
+	const char *ops = params->threads ? rte_mbuf_best_mempool_ops() : "ring_sp_sc";
 	struct rte_mempool *pool;
 	int rc;
 
@@ -94,9 +94,7 @@ pkt_pool_create(const struct pkt_pool_params *params)
 		rte_eal_has_hugepages() ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG);
 	if (pool == NULL)
 		return NULL;
-	if (params->threads)
-		ops = rte_mbuf_best_mempool_ops();
-	rc = rte_mempool_set_ops_byname(pool, ops, NULL);
+	rc = grows ? growing_pool_choose(pool) : rte_mempool_set_ops_byname(pool, ops, NULL);
 	if (rc == 0) {
 		rte_pktmbuf_pool_init(pool, &private);
 		rc = populate(pool, params, grows);
