@@ -14,7 +14,8 @@
  */
 void *pages_alloc(size_t n);
 
-/** As pages_alloc(), but never on huge pages: for regions of which most is never touched. */
+/** As pages_alloc(), but never on huge pages, and without reserving memory: for regions of which
+ * most is never touched. */
 void *pages_alloc_sparse(size_t n);
 
 /** n as given to pages_alloc() or pages_alloc_sparse(). NULL is allowed. */

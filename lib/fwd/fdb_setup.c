@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Creation and reset of a forwarding database. */
 #include <errno.h>
+#include <string.h>
+#include <rte_eal.h>
 #include <rte_common.h>
 #include <rte_errno.h>
 #include <rte_malloc.h>
@@ -75,6 +77,9 @@ fdb_reset(struct fdb *fdb, const struct fdb_params *params)
 		fdb_release(fdb);
 		return -ENOMEM;
 	}
+	/* With hugepages devices are real: page faults must not delay their lcores. */
+	if (rte_eal_has_hugepages())
+		memset(fdb->buckets, 0, bucket_bytes(fdb));
 	init_limits(fdb);
 	init_times(fdb, params->ageing_ns);
 	return 0;

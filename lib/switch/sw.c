@@ -127,14 +127,16 @@ set_pools(struct sw *sw, const struct sw_pools *pools)
 	sw->forward.pools = &sw->pools;
 }
 
-/* Entries in the queues and rings of one shard: at most one of each mbuf. */
+/* Entries in the queues of one shard, and in its ends of the rings: one of each mbuf, but one for
+ * each other shard of a flooded frame. */
 static size_t
-most_entries(const struct sw_pools *pools)
+most_entries(const struct sw_pools *pools, uint16_t n_shards)
 {
 	const struct rte_mempool *others[] = {pools->own, pools->copies, pools->clones,
 					      pools->lossless_clones};
 	const struct rte_mempool *last = pools->frames;
-	size_t n = pools->mbufs > 0 ? pools->mbufs : pools->frames->size;
+	size_t received = pools->mbufs > 0 ? pools->mbufs : pools->frames->size;
+	size_t n = received * (n_shards > 2 ? n_shards - 1u : 1u);
 
 	for (unsigned int i = 0; i < ARRAY_LEN(others); i++) {
 		if (others[i] == NULL || others[i] == last || others[i] == pools->frames)
@@ -150,7 +152,8 @@ static int
 create_queues(struct sw *front)
 {
 	uint16_t n = sw_shard_count(front);
-	size_t chunks = SW_CHUNKS_FOR(most_entries(&front->pools), front->n_ports * TM_CLASSES + n);
+	size_t chunks =
+		SW_CHUNKS_FOR(most_entries(&front->pools, n), front->n_ports * TM_CLASSES + n);
 	int rc = 0;
 
 	for (uint16_t i = 0; rc == 0 && i < n; i++)

@@ -5,8 +5,9 @@
  * read-only, except for learned addresses. Each shard switches to the next version between two
  * bursts; when all have switched, the old version is freed.
  *
- * Invariant (tested): one version decides a frame's path, at its ingress. The metadata of a
- * crossing frame names its egress ports, and those that need the other form (tagged or untagged).
+ * Invariant (tested): one version decides a frame's path, at its ingress. The entry or
+ * metadata of a crossing frame names its egress ports, and those that need the other form (tagged
+ * or untagged).
  */
 #ifndef QUENCH_SWITCH_CONTROL_FORWARDING_H
 #define QUENCH_SWITCH_CONTROL_FORWARDING_H

@@ -2,6 +2,8 @@
 #include "switch/frame/chunks.h"
 
 #include <errno.h>
+#include <string.h>
+#include <rte_eal.h>
 
 #include "base/pages.h"
 
@@ -13,6 +15,9 @@ sw_chunks_init(struct sw_chunks *c, size_t n)
 
 	if (memory == NULL)
 		return -ENOMEM;
+	/* With hugepages devices are real: page faults must not delay their lcores. */
+	if (rte_eal_has_hugepages())
+		memset(memory, 0, bytes);
 	*c = (struct sw_chunks){.memory = memory, .bytes = bytes};
 	c->fresh = (struct sw_chunk *)RTE_PTR_ALIGN_CEIL(memory, SW_CHUNK_BYTES);
 	c->end = c->fresh + n;

@@ -3,8 +3,8 @@
  * Memory of the queues of a shard: chunks of 15 entries and a link, from a free list that returns
  * the chunk used last, which is still cached.
  *
- * Invariant: the free list never runs empty. A queue of n entries spans at most
- * n / 15 + 2 chunks, so SW_CHUNKS_FOR() is enough.
+ * Invariant: the free list never runs empty, if SW_CHUNKS_FOR() was given the most entries at once.
+ * A queue of n entries spans at most n / 15 + 2 chunks.
  */
 #ifndef QUENCH_SWITCH_FRAME_CHUNKS_H
 #define QUENCH_SWITCH_FRAME_CHUNKS_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sending a frame to another shard: its metadata carries all fields that the other shard needs.
+ * Sending a frame to another shard: as an entry, which carries what the other shard needs. Only for
+ * floods and changes of form, the metadata of the frame carries more (PKT_LABELLED).
  *
  * Invariant (tested): frames of one port to another keep their order.
  */

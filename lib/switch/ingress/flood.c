@@ -55,6 +55,7 @@ copy_to_port(struct sw *sw, struct arrival *a, struct forms *forms, uint16_t por
 		return SW_DROP_NO_MBUF;
 	}
 	pkt_meta(copy)->origin = a->m;
+	pkt_meta(copy)->marked_by = NULL;
 	sw_enqueue(sw, a, port,
 		   sw_entry_of(a, copy, port, a->view.tagged != other, a->flags | PKT_CLONE));
 	return SW_PASS;

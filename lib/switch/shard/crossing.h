@@ -14,7 +14,7 @@ void sw_crossing_flush(struct sw_shard *shard);
 
 /** Does anything wait for the shard, or for this port of it? */
 bool sw_crossing_waits(const struct sw_shard *shard, uint16_t port);
-/** Prefetch what the port's next sw_crossed_collect() and sw_crossed_take() will read. */
+/** Prefetch what the port's next sw_crossed_collect() reads, and the indices of the rings. */
 void sw_crossing_prefetch(const struct sw_shard *shard, uint16_t port);
 
 /* Inline definitions */

@@ -32,7 +32,7 @@ struct sw_ring {
 	_Alignas(LINES_APART) struct sw_entry slot[SW_RING_SLOTS];
 };
 
-/** Producer: may this many more entries be put? */
+/** Producer: may one more entry be put? */
 static inline bool
 sw_ring_has_capacity(struct sw_ring *r)
 {
