@@ -120,7 +120,7 @@ def check_programs(work, exporter, switch, name):
     check_equal("exit code of the switch", switch.stop(), 0)
     exporter.wait_until("the switch is down", lambda s: s[up] == 0)
     check("its counters are gone", not any(f'prefix="{name}"' in n and "_port_" in n for n in exporter.samples()))
-    exporter.wait_for(f"dpdk/{name}/.*is gone")
+    exporter.wait_for(f"dpdk/{name}/.*the program has ended")
     again = start_switch(work, name)
     again.wait_started()
     exporter.wait_until("it is up again", lambda s: s.get(up) == 1)
