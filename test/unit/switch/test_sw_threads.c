@@ -9,8 +9,10 @@
 
 #include "base/counter.h"
 #include "base/prng.h"
+#include "switch/egress/switch.h"
 #include "switch/params/counters.h"
 #include "switch/control/snapshot.h"
+#include "switch/shard/crossing.h"
 #include "tm/mark_accuracy.h"
 #include "wire/arp.h"
 
@@ -19,6 +21,8 @@
 #define CHANGES 40u
 #define ROUND_NS 2000ull
 #define FRAMES 8191
+/* Rounds for which a shard stands still: until the rings to it are full. */
+#define STILL_ROUNDS 512u
 #define ALL_KINDS ((1u << MMU_WATERMARKS) - 1)
 
 static const uint8_t router_mac[6] = {2, 0xFF, 0, 0, 0, 1};
@@ -44,8 +48,10 @@ struct crew {
 	struct rte_mempool *frames;
 	struct threads_pace pace;
 	struct order order;
+	bool stand_still;
 	uint64_t out, bad_frames, reads, wrong; /* after the join; the first two by shard 0's */
 	uint64_t shard_out[SHARDS];
+	uint64_t shard_waits[SHARDS]; /* rounds after which frames waited for a full ring */
 };
 
 struct hand {
@@ -138,6 +144,25 @@ serve_port(struct hand *h, struct node *node, uint16_t port, uint64_t now_ns)
 	rte_pktmbuf_free_bulk(m, n);
 }
 
+static bool
+stands_still(const struct hand *h, uint64_t now_ns)
+{
+	return h->crew->stand_still && now_ns / ROUND_NS / STILL_ROUNDS % (SHARDS + 1) == h->index;
+}
+
+/* By the shard that sends. */
+static bool
+waits_for_ring(const struct hand *h)
+{
+	const struct sw_shards *s = sw_of(h->crew->sw)->shard.shards;
+	bool waits = false;
+
+	for (uint16_t to = 0; to < SHARDS; to++)
+		if (to != h->index)
+			waits |= !sw_fifo_is_empty(&sw_crossing_ring(s, h->index, to)->overflow);
+	return waits;
+}
+
 static void *
 poll(void *arg)
 {
@@ -149,9 +174,12 @@ poll(void *arg)
 	rte_thread_register();
 	while (threads_next_round(&c->pace, h->index)) {
 		now_ns += ROUND_NS;
+		if (stands_still(h, now_ns))
+			continue;
 		for (uint16_t port = 0; port < PORTS; port++)
 			if (ports >> port & 1)
 				serve_port(h, node, port, now_ns);
+		c->shard_waits[h->index] += waits_for_ring(h);
 	}
 	rte_thread_unregister();
 	return NULL;
@@ -197,7 +225,7 @@ order_is_taken(struct crew *c)
 }
 
 static void
-make_params(struct sw_params *p, uint64_t seed, unsigned int change)
+make_params(struct sw_params *p, uint64_t seed, unsigned int change, bool stand_still)
 {
 	static struct half_sip_key key;
 	struct prng r;
@@ -212,7 +240,8 @@ make_params(struct sw_params *p, uint64_t seed, unsigned int change)
 	p->fdb_entries = 64;
 	p->fdb_ageing_s = 10;
 	p->shaper_burst_ns = 4000;
-	p->mmu.buffer_bytes = 400000;
+	/* As many frames as there are mbufs, or fewer than a ring has slots. */
+	p->mmu.buffer_bytes = stand_still ? 8 * 1000 * 1000 : 400000;
 	p->wred_queues = 1u << 3 | 1;
 	memcpy(p->router.router_mac, router_mac, 6);
 	for (uint16_t port = 0; port < PORTS - 1; port++)
@@ -249,7 +278,7 @@ change(void *arg)
 		struct sw_forwarding *next = NULL;
 		unsigned int begun;
 
-		make_params(p, i, i);
+		make_params(p, i, i, c->stand_still);
 		if (sw_params_check(p, why, sizeof(why)) != 0 ||
 		    sw_reload_prepare(c->sw, p, &next, why, sizeof(why)) != 0) {
 			print_error("change %u refused: %s\n", i, why);
@@ -393,7 +422,8 @@ drain_all(struct crew *c, uint64_t now_ns)
 		c->sw->ops->tx(c->sw, port, NULL, 0, now_ns + NS_PER_MS);
 }
 
-TEST(shards_control_changes_and_readers_run_beside_each_other)
+static void
+run_crew(bool stand_still)
 {
 	static struct crew c;
 	static struct hand hands[SHARDS];
@@ -402,12 +432,13 @@ TEST(shards_control_changes_and_readers_run_beside_each_other)
 				 .clones = shared_pool("shared_clones", 0)};
 	void *(*const others[])(void *) = {control, change, look};
 	pthread_t pollers[SHARDS], threads[3];
+	uint64_t waits = 0;
 	char why[256] = "";
 
-	make_params(&b.params, 0, 0);
+	make_params(&b.params, 0, 0, stand_still);
 	if (sw_params_check(&b.params, why, sizeof(why)) != 0)
 		fail_msg("parameters refused: %s", why);
-	c = (struct crew){.frames = pools.frames, .pace.n = SHARDS};
+	c = (struct crew){.frames = pools.frames, .pace.n = SHARDS, .stand_still = stand_still};
 	pthread_mutex_init(&c.order.lock, NULL);
 	c.sw = b.sw = sw_create(&b.params, &pools);
 	assert_non_null(c.sw);
@@ -424,8 +455,11 @@ TEST(shards_control_changes_and_readers_run_beside_each_other)
 		pthread_join(pollers[i], NULL);
 	assert_int_equal(c.wrong, 0);
 	assert_true(c.reads > 0);
-	for (unsigned int i = 0; i < SHARDS; i++)
+	for (unsigned int i = 0; i < SHARDS; i++) {
 		assert_true(c.shard_out[i] > 1000);
+		waits += c.shard_waits[i];
+	}
+	assert_true(!stand_still || waits > 1000);
 	drain_all(&c, time_of(&c) + NS_PER_MS);
 	bench_sees_balance(&b);
 	assert_int_equal(mmu_used_bytes(sw_mmu(c.sw)), 0);
@@ -435,6 +469,16 @@ TEST(shards_control_changes_and_readers_run_beside_each_other)
 	pkt_pool_destroy(pools.frames);
 	pkt_pool_destroy(pools.clones);
 	pthread_mutex_destroy(&c.order.lock);
+}
+
+TEST(shards_control_changes_and_readers_run_beside_each_other)
+{
+	run_crew(false);
+}
+
+TEST(shards_that_stand_still_in_turn_find_full_rings)
+{
+	run_crew(true);
 }
 
 TEST_MAIN(.begin = start_threads)
