@@ -126,9 +126,8 @@ see_mark(struct place *p, const struct rte_mbuf *m, const struct roce_view *v, u
 		 topology_of(p->x)->switches[p->node].name, p->port, queue);
 	mark->at_ns = at_ns;
 	mark->psn = v->psn;
-	/* The queue includes this packet, as in the marking decision. */
-	mark->queue_bytes = sw_queue_bytes(sw, p->port, (uint8_t)queue) +
-			    mmu_charge_bytes(sw_mmu(sw), frame_bytes(m->pkt_len));
+	/* The packet is no longer in the queue, as in the marking decision. */
+	mark->queue_bytes = sw_queue_bytes(sw, p->port, (uint8_t)queue);
 }
 
 static void

@@ -29,7 +29,7 @@ enum explain_kind {
 struct explain_mark {
 	char where[EXPLAIN_WHERE_CHARS + 1]; /* "s1 port 4 queue 3"; empty: not known */
 	uint64_t at_ns;
-	uint64_t queue_bytes; /* when the packet left */
+	uint64_t queue_bytes; /* when the packet left, without it */
 	uint32_t psn;
 	uint32_t packets; /* marked since the previous CNP */
 };
