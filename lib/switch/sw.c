@@ -9,6 +9,7 @@
 #include <rte_memory.h>
 
 #include "base/array.h"
+#include "base/fixed.h"
 #include "switch/control/state.h"
 #include "switch/egress/pfc.h"
 #include "switch/egress/release.h"
@@ -406,7 +407,6 @@ sw_fdb_stats(const struct node *node)
 	return sum;
 }
 
-/* Frames that are crossing count as queued, although they are in no queue. */
 static void
 add_ledger(const struct sw *sw, struct sw_ledger *l)
 {
@@ -416,15 +416,29 @@ add_ledger(const struct sw *sw, struct sw_ledger *l)
 	l->sent += counter_read(&sw->ledger.sent);
 	l->dropped += counter_read(&sw->ledger.dropped);
 	l->consumed += counter_read(&sw->ledger.consumed);
-	l->queued += counter_read(&sw->shard.crossed_out_bytes) -
-		     counter_read(&sw->shard.crossed_in_bytes);
+}
+
+/* Charged bytes that cross between shards. What arrived is read before what departed, so that a
+ * frame that crosses meanwhile counts as crossing. */
+static uint64_t
+crossing_bytes(const struct sw *sw)
+{
+	uint64_t in = 0, out = 0;
+
+	for (uint16_t i = 0; i < sw_shard_count(sw); i++)
+		in += counter_read(&sw_shard_at(sw, i)->shard.crossed_in_bytes);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	for (uint16_t i = 0; i < sw_shard_count(sw); i++)
+		out += counter_read(&sw_shard_at(sw, i)->shard.crossed_out_bytes);
+	return sub_sat(out, in);
 }
 
 struct sw_ledger
 sw_ledger(const struct node *node)
 {
 	const struct sw *sw = sw_of_const(node);
-	struct sw_ledger l = {0};
+	/* Frames that cross count as queued, although they are in no queue. */
+	struct sw_ledger l = {.queued = crossing_bytes(sw)};
 
 	for (uint16_t i = 0; i < sw_shard_count(sw); i++)
 		add_ledger(sw_shard_at(sw, i), &l);

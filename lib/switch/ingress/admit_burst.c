@@ -303,6 +303,7 @@ void
 sw_admit_crossed(struct sw *sw, const struct sw_ring *r, uint32_t n, uint64_t now_ns)
 {
 	uint32_t run, bytes;
+	uint64_t crossed;
 
 	for (uint32_t i = 0; i < n; i += run) {
 		struct sw_entry e = *sw_ring_at(r, i);
@@ -319,7 +320,8 @@ sw_admit_crossed(struct sw *sw, const struct sw_ring *r, uint32_t n, uint64_t no
 			continue;
 		}
 		run = 1;
-		counter_add(&sw->shard.crossed_in_bytes, crossed_bytes(sw, e));
+		crossed = crossed_bytes(sw, e);
 		admit_crossed_one(sw, e, now_ns);
+		counter_add(&sw->shard.crossed_in_bytes, crossed);
 	}
 }

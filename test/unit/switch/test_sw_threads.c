@@ -23,6 +23,8 @@
 #define FRAMES 8191
 /* Rounds for which a shard stands still: until the rings to it are full. */
 #define STILL_ROUNDS 512u
+/* Readings of the ledger: a few in 100,000 were negative. */
+#define READINGS 500000u
 #define ALL_KINDS ((1u << MMU_WATERMARKS) - 1)
 
 static const uint8_t router_mac[6] = {2, 0xFF, 0, 0, 0, 1};
@@ -479,6 +481,61 @@ TEST(shards_control_changes_and_readers_run_beside_each_other)
 TEST(shards_that_stand_still_in_turn_find_full_rings)
 {
 	run_crew(true);
+}
+
+/* Frames cross from shard 0 to shard 1 and leave, one by one. */
+static void *
+let_cross(void *arg)
+{
+	struct crew *c = arg;
+	uint8_t frame[64] = {0};
+
+	rte_thread_register();
+	host_mac(frame, 1);
+	host_mac(frame + 6, 0);
+	for (uint64_t now_ns = 0; !threads_stopped(&c->pace); now_ns += ROUND_NS) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(c->frames);
+
+		memcpy(rte_pktmbuf_append(m, sizeof(frame)), frame, sizeof(frame));
+		sw_shard(c->sw, 0)->ops->rx(sw_shard(c->sw, 0), 0, &m, 1, now_ns);
+		sw_shard(c->sw, 0)->ops->tx(sw_shard(c->sw, 0), 0, &m, 1, now_ns);
+		if (sw_shard(c->sw, 1)->ops->tx(sw_shard(c->sw, 1), 1, &m, 1, now_ns) == 1)
+			rte_pktmbuf_free(m);
+	}
+	rte_thread_unregister();
+	return NULL;
+}
+
+/* Sums that are read one after another: what crosses meanwhile must not make them negative. */
+TEST(a_reader_sees_no_negative_sum_of_queued_bytes)
+{
+	static struct crew c;
+	struct bench *b = bench_with_ports(2);
+	struct sw_pools pools = {.frames = shared_pool("shared", 2048),
+				 .clones = shared_pool("shared_clones", 0)};
+	unsigned int negative = 0, sights = 0;
+	pthread_t thread;
+
+	b->params.shards = 2;
+	sw_params_resolve(&b->params);
+	c = (struct crew){.frames = pools.frames, .sw = sw_create(&b->params, &pools)};
+	assert_non_null(c.sw);
+	b->sw = c.sw;
+	learn_hosts(b);
+	assert_int_equal(pthread_create(&thread, NULL, let_cross, &c), 0);
+	for (unsigned int i = 0; i < READINGS; i++) {
+		uint64_t queued = sw_ledger(c.sw).queued;
+
+		negative += queued > INT64_MAX;
+		sights += queued > 0;
+	}
+	atomic_store_explicit(&c.pace.stop, true, memory_order_relaxed);
+	pthread_join(thread, NULL);
+	assert_int_equal(negative, 0);
+	assert_true(sights > 0);
+	sw_destroy(c.sw);
+	pkt_pool_destroy(pools.frames);
+	pkt_pool_destroy(pools.clones);
 }
 
 TEST_MAIN(.begin = start_threads)
