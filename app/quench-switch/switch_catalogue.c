@@ -10,7 +10,7 @@
 
 /* clang-format off */
 static const struct meaning port_meanings[] = {
-	{"shard", "lcore that owns the port, counted from 1"},
+	{"shard", "shard that owns the port, counted from 1"},
 	{"shaper_rate_bps", "rate limit of the port; 0: the link's rate"},
 	{"learned_addresses", "addresses learned from the port"},
 	{"tx_disabled", "whether the port sends no data"},
@@ -31,8 +31,8 @@ static const struct meaning pg_meanings[] = {
 	{"headroom_bytes", "bytes of the headroom in use by the group"},
 	{"shared_limit_bytes", "current limit of shared_bytes; a lossless group that reaches the "
 			       "limit sends XOFF"},
-	{"shared_xon_bytes", "value of shared_bytes down to which a lossless group must fall to "
-			     "send XON"},
+	{"shared_xon_bytes", "XON threshold: a lossless group sends XON when shared_bytes has "
+			     "fallen to it"},
 	{"watermark_bytes", "most bytes in use by the group since the last clear"},
 	{"persistent_watermark_bytes", "most bytes in use by the group since the start"},
 	{"shared_watermark_bytes", "most bytes of the shared buffer in use by the group since the last clear"},
@@ -70,7 +70,7 @@ static const struct meaning fdb_meanings[] = {
 
 static const struct meaning pfcwd_meanings[] = {
 	{"status", "whether the queue is in a storm"},
-	{"big_red_switch", "whether all watched queues drop"},
+	{"big_red_switch", "whether all watched queues drop their frames (SONiC's Big Red Switch)"},
 	{0},
 };
 

@@ -18,8 +18,8 @@ const struct field np_fields[] = {
 		 "every CE mark (paper: 50us; mlx firmware: 4us)"},
 	{FIELD_OF(struct np_params, np_cnp_moderation), .type = FIELD_ENUM, .choices = moderations,
 	 .def = "qp", .aliases = {{.name = "roce_cc_cnp_moderation"}},
-	 .help = "unit to which N applies: qp: each QP; ip: each pair of IP addresses; port: the "
-		 "port; the CNP goes to the QP marked last"},
+	 .help = "unit to which N applies: qp: each QP; ip_pair: each pair of IP addresses; "
+		 "port: the port; the CNP of a unit goes to its QP that was marked last"},
 	{FIELD_OF(struct np_params, np_cnp_delay_ns), .type = FIELD_U32, .unit = UNIT_NS,
 	 .max = 1000000000, .def = "0",
 	 .help = "delay from the CE mark, or from the end of the interval N, until the CNP "

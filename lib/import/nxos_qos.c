@@ -124,7 +124,7 @@ read_match(struct nxos *x, int line, bool all, struct matches *m)
 	return rc;
 }
 
-/* Class-maps of any type, sorted by name, then by order in the file: there may be thousands. */
+/* Class-maps of any type, sorted by name and line. Sorted, because there may be thousands. */
 struct class_map {
 	const char *name;
 	int line;
@@ -157,7 +157,7 @@ list_class_maps(struct nxos *x, struct class_maps *out)
 	qsort(out->maps, out->n, sizeof(*out->maps), by_name);
 }
 
-/* Index of the first with this name, or the number of maps. */
+/* Index of the first class-map whose name is not below `name`; maps->n: there is none. */
 static size_t
 first_named(const struct class_maps *maps, const char *name)
 {
@@ -210,7 +210,7 @@ read_class_map(struct nxos *x, const struct class_maps *maps, int line, const ch
 	*m = (struct matches){.cos_line = -1};
 	if (map < 0)
 		return nx_refuse(&x->nx, line, "a class-map of type qos with this name");
-	/* Include used lines: another policy may have used the class before. */
+	/* nx_next_of() also returns used lines: another policy may have used the class before. */
 	for (int i = nx_next_of(&x->nx, map, -1); rc == 0 && i >= 0; i = nx_next_of(&x->nx, map, i))
 		rc = read_match(x, i, all, m);
 	if (rc != 0)
@@ -248,8 +248,8 @@ read_actions(struct nxos *x, int class, uint8_t *group)
 struct assignment {
 	uint64_t dscp_done;
 	uint8_t cos_done;
-	bool has_dscp, has_cos, default_done;
-	int cos_line; /* a line that matches CoS, or -1 */
+	bool has_dscp, has_cos;
+	int cos_line; /* a line that matches CoS; -1: none */
 };
 
 /* A frame belongs to the first class that matches, so assign only values not assigned yet. */

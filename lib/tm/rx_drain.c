@@ -21,13 +21,13 @@ const struct field rx_drain_fields[] = {
 	 .help = "size of each priority's buffer; frames beyond it are lost"},
 	{FIELD_OF(struct rx_drain_params, device_stall_minor_watermark_ns), .type = FIELD_U64,
 	 .unit = UNIT_NS, .max = 3600 * NS_PER_SEC, .def = "6800ms",
-	 .help = "time of pausing a priority without a break after which "
-		 "tx_pause_storm_warning_events counts; 0: never"},
+	 .help = "uninterrupted pause of a priority after which the NIC counts "
+		 "tx_pause_storm_warning_events; 0: never"},
 	{FIELD_OF(struct rx_drain_params, device_stall_critical_watermark_ns), .type = FIELD_U64,
 	 .unit = UNIT_NS, .max = 3600 * NS_PER_SEC, .def = "8s",
-	 .help = "time of pausing a priority without a break after which "
-		 "tx_pause_storm_error_events counts and pausing stops: frames that do not fit "
-		 "are lost until the buffer has drained to xon_bytes; 0: never"},
+	 .help = "uninterrupted pause of a priority after which the NIC counts "
+		 "tx_pause_storm_error_events and stops pausing: frames that do not fit are lost "
+		 "until the buffer has drained to xon_bytes; 0: never"},
 };
 const unsigned int rx_drain_fields_n = ARRAY_LEN(rx_drain_fields);
 

@@ -36,28 +36,27 @@ const struct field wred_fields[] = {
 	 .aliases = {{.name = "green_drop_probability", .scale = PPM / 100},
 		     {.name = "Pmax", .scale = PPM},
 		     {.name = "P_max", .scale = PPM}},
-	 .help = "Pmax: probability at the max threshold; default: the paper's value for 40G; "
-		 "the alias Pmax takes a fraction, green_drop_probability takes per cent"},
+	 .help = "probability at the max threshold (default: the paper's value for 40G); aliases "
+		 "take a fraction (Pmax) or per cent"},
 	{FIELD_OF(struct wred_params, ecn_green_min_threshold_bytes), .type = FIELD_U64,
 	 .unit = UNIT_BYTES, .max = WRED_MAX_BYTES, .def = "0", .live = true,
 	 .help = "min threshold of a separate curve for marks (SAI)"},
 	{FIELD_OF(struct wred_params, ecn_green_max_threshold_bytes), .type = FIELD_U64,
 	 .unit = UNIT_BYTES, .max = WRED_MAX_BYTES, .def = "0", .live = true,
-	 .help = "max threshold of a separate curve for marks, above which everything is marked; "
-		 "green_* then apply to drops only; 0: green_* apply to marks and drops"},
+	 .help = "max threshold of a separate curve for marks; green_* then apply to drops only; "
+		 "0: green_* apply to marks and drops"},
 	{FIELD_OF(struct wred_params, ecn_green_mark_probability_ppm), .type = FIELD_U32,
 	 .unit = UNIT_PPM, .max = PPM, .def = "100%", .live = true,
 	 .aliases = {{.name = "ecn_green_mark_probability", .scale = PPM / 100}},
 	 .help = "probability at ecn_green_max_threshold_bytes"},
 	{FIELD_OF(struct wred_params, wred_weight), .type = FIELD_U8, .max = 15, .def = "0",
 	 .live = true,
-	 .help = "w: the curve uses the average queue length: average += (queue - average) / 2^w "
-		 "for each packet, and for each small frame that an idle port could have sent; "
-		 "0: the current queue length"},
+	 .help = "w: the curve uses an average queue length, in which each packet's sample has "
+		 "weight 1 / 2^w; 0: the current queue length"},
 	{FIELD_OF(struct wred_params, nonect_drop_in_lossless), .type = FIELD_BOOL, .def = "off",
 	 .live = true,
 	 .help = "on: the curve also drops non-ECT packets of lossless queues, as vendors do; "
-		 "off: non-ECT packets of lossless queues pass"},
+		 "off: it never drops them"},
 };
 
 const unsigned int wred_fields_n = ARRAY_LEN(wred_fields);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The fabric of "Understanding DCQCN": pauses from leaf 5 over spine 1 to leaves 1 and 3 and their hosts, and the way back."""
+"""The fabric of "Understanding DCQCN": pauses spread from leaf 5 via spine 1 to leaves 1 and 3 and their hosts, and end."""
 import numpy as np
 
 from experiments import stages
@@ -9,7 +9,7 @@ from experiments.stages import INCREASES, Stage, held_bytes
 from report.plots import COLOURS, GREY, WIDTH, plt
 
 LEAF5_QUEUE = ("leaf5", "0", "3")  # to node 9
-# Who holds whom, by (switch, ports); spine1 has leaf1, leaf3 and leaf5 on its ports 0, 1 and 2.
+# Which switch pauses which peer: (switch, its ports). spine1 has leaf1, leaf3 and leaf5 on its ports 0, 1 and 2.
 HOLDS = {"leaf5 holds spine1": ("leaf5", "1"), "spine1 holds leaf1": ("spine1", "0"), "spine1 holds leaf3": ("spine1", "1"),
          "leaf1 holds nodes 1-4": ("leaf1", "0123"), "leaf3 holds nodes 5-8": ("leaf3", "0123")}
 NODES = {f"nodes1-4 h{i}": f"h{i}" for i in range(1, 5)} | {f"nodes5-8 h{i}": f"h{i}" for i in range(6, 10)}
@@ -20,7 +20,7 @@ LABELS = {"alone": "alone", "pfc": "PFC only", "dcqcn": "DCQCN"}
 
 
 def episodes(run, who):
-    """Of each port of that switch in HOLDS."""
+    """Pauses that each port of an entry of HOLDS sent."""
     node, ports = HOLDS[who]
     return [stages.held(run, node, port) for port in ports]
 
@@ -52,7 +52,7 @@ def spread_of(run):
 
 
 def way_back(run):
-    """First XON of each stage when all are held."""
+    """First XON of each stage after all nodes are paused."""
     after = spread_of(run)[-1].at_us
 
     def xon(who):
@@ -65,7 +65,7 @@ def way_back(run):
 
 
 def end(run):
-    """Last XON of each, and what comes after."""
+    """Last XON of each stage, and the recovery after it."""
     def last_xon(*whos):
         return np.max([stages.last_end(spans) for who in whos for spans in episodes(run, who)])
     clock = stages.clock(run)
@@ -81,7 +81,7 @@ def end(run):
 
 
 def longest_without_cnp(run):
-    """In us, of the nodes while they are held: from one CNP to the next one, of any QP."""
+    """Longest time in us between two CNPs for any QP of a node while the node is paused."""
     longest = 0
     for flow, spans in hosts_held(run).items():
         series = run.flows[flow]
@@ -93,7 +93,7 @@ def longest_without_cnp(run):
 
 
 def completed_ms(run, prefix):
-    """Job completion time: when the last message of these flows is acknowledged, to a sample; NEVER."""
+    """Job completion time: the first sample after the last message of these flows is acknowledged; NEVER if none."""
     times = []
     for flow in run.results["flows"]:
         if flow["name"].startswith(prefix):
@@ -108,17 +108,17 @@ def check(runs):
     other = {name: completed_ms(run, "other") for name, run in runs.items() if name in LABELS}
     spread = spread_of(cascade)
     return [
-        # The first cut and WRED max are not in an order: a CNP takes as long as the queue from one threshold to the other.
+        # The first cut and WRED max have no order: a CNP takes as long as the queue takes from WRED min to max.
         *stages.checks("", spread[:4]),
         *stages.checks("", spread[4:] + way_back(cascade)),
         *stages.checks("the end: ", end(cascade)),
-        Check("longest time without a CNP for a node that is held", longest_without_cnp(cascade), None, 60, "us", "CNPs stop"),
-        Check("QPs of nodes 1 to 8 that rose while held", len(stages.risen_in_pauses(cascade, hosts_held(cascade), RESET_US)), 0, 0, "QPs", "rates increase"),
+        Check("longest time without a CNP for a paused node", longest_without_cnp(cascade), None, 60, "us", "CNPs stop"),
+        Check("QPs of nodes 1 to 8 whose rate rose while they were paused", len(stages.risen_in_pauses(cascade, hosts_held(cascade), RESET_US)), 0, 0, "QPs", "rates increase"),
         Check("job of nodes 1 to 8, PFC only", job["pfc"], 20.4, 22, "ms", "-"),
-        Check("the same, DCQCN over PFC only", job["dcqcn"] / job["pfc"], 1, 1.3, "times", "the lowest job completion times"),
+        Check("job of nodes 1 to 8, DCQCN divided by PFC only", job["dcqcn"] / job["pfc"], 1, 1.3, "times", "the lowest job completion times"),
         Check("other job, alone", other["alone"], 2.5, 3, "ms"),
-        Check("other job, PFC only", other["pfc"] / other["alone"], 5, unit="times", stated="-"),
-        Check("other job, DCQCN over PFC only", other["dcqcn"] / other["pfc"], None, 0.7, "times"),
+        Check("other job, PFC only divided by alone", other["pfc"] / other["alone"], 5, unit="times", stated="-"),
+        Check("other job, DCQCN divided by PFC only", other["dcqcn"] / other["pfc"], None, 0.7, "times"),
         Check("PFC only: last pause", (pfc.results["last_pause_ns"] or np.nan) / 1e6, 0.9 * job["pfc"], unit="ms", stated="continues"),
         Check("DCQCN: last pause", (dcqcn.results["last_pause_ns"] or np.nan) / 1e6, None, 3, "ms", "PFC is a fail-safe"),
         Check("dropped", sum(dropped(run) for run in runs.values()), 0, 0, "packets", "lossless"),
@@ -209,24 +209,26 @@ def draw_jobs(runs):
 
 EXPERIMENTS = (Experiment(
     name="dcqcn-cascade",
-    title="A fabric: the cascade of pauses, and back",
+    title="A fabric: how pauses spread and end",
     source="Understanding Data Center Quantized Congestion Notification (DCQCN), a practical example",
-    statement="Nodes 1 to 8 under leaves 1 and 3 write to node 9 under leaf 5. Leaf 5's queue crosses WRED min and max, CNPs go to the nodes; it "
-              "crosses xOFF and pauses spine 1, whose buffer fills and pauses leaves 1 and 3, which pause the nodes. CNPs stop and rates increase "
-              "meanwhile. Leaf 5 empties first, then the spine, then the leaves. PFC is a fail-safe; ECN should act first, for the lowest job "
-              "completion times.",
-    scaled="100 Gb/s, 800 Gb/s between switches, which do not limit the nodes; eight QPs of 4 MB from each of nine hosts, all at line rate at the "
-           "start. The cascade with samples of 1 us for 2.5 ms. The guide has no rates, thresholds or sizes. The other job, from leaf 1 to leaf 3, "
-           "is not the guide's: it shows what the cascade costs others. --full changes nothing.",
+    statement="Nodes 1 to 8 under leaves 1 and 3 write to node 9 under leaf 5. Leaf 5's queue crosses WRED min and max, and node 9 "
+              "sends CNPs to the nodes. When leaf 5 crosses xOFF, it pauses spine 1. Spine 1's buffer fills, and it pauses leaves 1 "
+              "and 3, which pause the nodes. During the pauses, CNPs stop and rates increase. Leaf 5 empties first, then the spine, "
+              "then the leaves. PFC is a fail-safe: for the lowest job completion times, ECN should act first.",
+    scaled="100 Gb/s for nodes and 800 Gb/s between switches, so links between switches do not limit the nodes. Each of nine hosts "
+           "sends on eight QPs of 4 MB, all at line rate at the start. The cascade is simulated for 2.5 ms with samples of 1 us. "
+           "The guide states no rates, thresholds or sizes. The 'other' job, from leaf 1 to leaf 3, is not in the guide: it shows "
+           "what the cascade costs bystanders. --full changes nothing.",
     variants=(Variant("cascade", {"fabric.duration_ns": "2500us", "fabric.sample_ns": "1us"}), Variant("alone", ALONE),
               Variant("pfc", PFC_ONLY), Variant("dcqcn")),
     check=check,
-    plots={"cascade": (draw_cascade, "DCQCN. Bars below: a line for each port that is held."),
-           "jobs": (draw_jobs, "Left: job completion times. Right: what arrives.")},
-    findings="The pause spreads and ends in the guide's order. But leaf 5 does not stay above xOFF: XON comes as soon as 0.8 MB have left, and "
-             "spine 1 fills it again within 10 us, so that each of them is held on and off; in the end the leaves are empty first, then the "
-             "spine, and leaf 5, where the bottleneck is, last. CNPs do not stop: leaf 5 never runs empty, and all that it sends is "
-             "marked, after the first 0.2 ms already by leaves and spine. So no rate rises, and rates fall to the least "
-             "(one-switch experiment: what would be needed). PFC alone keeps node 9's link full, so that this job, which has nothing but that "
-             "link to wait for, takes 13 % longer with DCQCN: that is the time in which the rates climb again. What DCQCN brings is the others: "
-             "the other job, with no congested link on its way, takes 8 times as long as alone under PFC, and half of that with DCQCN."),)
+    plots={"cascade": (draw_cascade, "With DCQCN. The bars at the bottom have a line for each paused port."),
+           "jobs": (draw_jobs, "Left: job completion times. Right: goodput.")},
+    findings="The pauses spread and end in the guide's order. But leaf 5 does not stay above xOFF. It sends XON as soon as 0.8 MB "
+             "have left, and spine 1 fills it again within 10 us, so each switch is paused and released again and again. At the end, "
+             "the leaves are empty first, then the spine, and then leaf 5, the bottleneck. CNPs do not stop: leaf 5 is never empty, "
+             "and everything that it sends is marked. After the first 0.2 ms, leaves and spine mark too. So no rate rises, and rates "
+             "fall to the minimum; the one-switch experiment shows when rates would rise. PFC alone keeps node 9's link full. With "
+             "DCQCN, this job takes 13 % longer, because its rates must recover. The benefit of DCQCN is for other traffic: the "
+             "other job, which has no congested link on its path, takes 8 times as long under PFC as alone, and half of that with "
+             "DCQCN."),)

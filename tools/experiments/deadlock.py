@@ -16,7 +16,7 @@ FREE = ("two-flows", "dcqcn")
 
 
 def queue(run, node, peer):
-    """Samples of the data queue of the port that leads to peer; None: nothing came by it."""
+    """Samples of the data queue of the port to peer; None: the queue had no traffic."""
     port = next(p["port"] for p in run.results["ports"] if (p["node"], p["peer"]) == (node, peer))
     return run.queues.get((node, str(port), "3"))
 
@@ -29,7 +29,7 @@ def total(run, ends, column):
 
 
 def delivered(run):
-    """Bytes that have left for the receivers so far."""
+    """Bytes sent to the receivers so far, at each sample."""
     return total(run, RECEIVERS, "tx_bytes")
 
 
@@ -39,7 +39,7 @@ def held(run):
 
 
 def last_frame_ms(run):
-    """When the last data left for a receiver."""
+    """Time at which the last data was sent to a receiver."""
     times, so_far = delivered(run)
     return times[np.argmax(so_far == so_far[-1])]
 
@@ -54,7 +54,7 @@ def left(run):
 
 
 def refreshed(run):
-    """Pause frames of the ring from 10 ms after the flows' end on."""
+    """Pause frames in the ring later than 10 ms after the end of the flows."""
     ends = [(node, next(str(p["port"]) for p in run.results["ports"] if (p["node"], p["peer"]) == (node, before))) for before, node in RING]
     series = [run.pauses[node, port, "3"] for node, port in ends if (node, port, "3") in run.pauses]
     return sum(each["tx_pause"][-1] - np.interp(STOP_MS + 10, each.ms(), each["tx_pause"]) for each in series)
@@ -71,21 +71,21 @@ def drops(run, reason):
 def check(runs):
     stuck, slow, guarded, rebooted = (runs[name] for name in (DEADLOCKED, "slow-third", "watchdog", "restart"))
     checks = [Check(f"{LABELS[name]}: left in the buffers at the end", left(runs[name]), 0, 0, "KB", "no deadlock") for name in FREE]
-    checks += [Check(f"{LABELS[name]}: rate at the receivers until their end", gbps(runs[name], 1, STOP_MS), 25, unit="Gb/s") for name in FREE]
+    checks += [Check(f"{LABELS[name]}: rate at the receivers until the flows' end", gbps(runs[name], 1, STOP_MS), 25, unit="Gb/s") for name in FREE]
     return checks + [
-        Check("three flows: the last frame reaches a receiver", last_frame_ms(stuck), None, 2, "ms", "nothing moves any more"),
+        Check("three flows: time of the last frame to a receiver", last_frame_ms(stuck), None, 2, "ms", "nothing moves any more"),
         Check("three flows: rate from then on", gbps(stuck, 2, 50), 0, 0, "Gb/s", "0"),
-        Check("three flows: in the buffers 30 ms after the flows' end", left(stuck), 400, unit="KB", stated="for ever"),
+        Check("three flows: bytes in the buffers 30 ms after the flows' end", left(stuck), 400, unit="KB", stated="for ever"),
         Check("three flows: pause frames in the ring from 30 ms on", refreshed(stuck), 100, unit="frames", stated="XOFF again and again"),
-        Check("a third at 2 Gb/s: the last frame reaches a receiver", last_frame_ms(slow), 2, 19, "ms", "later"),
-        Check("a third at 2 Gb/s: in the buffers 30 ms after the flows' end", left(slow), 400, unit="KB", stated="for ever"),
+        Check("a third at 2 Gb/s: time of the last frame to a receiver", last_frame_ms(slow), 2, 19, "ms", "later"),
+        Check("a third at 2 Gb/s: bytes in the buffers 30 ms after the flows' end", left(slow), 400, unit="KB", stated="for ever"),
         Check("three flows: dropped", dropped(stuck), 0, 0, "packets", "lossless"),
         Check("watchdog: storms found", len(storms(guarded, "storm_detected")), 1, unit="storms"),
-        Check("watchdog: first one", min(storms(guarded, "storm_detected"), default=np.inf), 2, 4, "ms", "detection time 2 ms, polls of 1 ms"),
-        Check("watchdog: storms found and not over", len(storms(guarded, "storm_detected")) - len(storms(guarded, "storm_restored")), 0, 0, "storms"),
+        Check("watchdog: time of the first storm", min(storms(guarded, "storm_detected"), default=np.inf), 2, 4, "ms", "detection time 2 ms, polls of 1 ms"),
+        Check("watchdog: storms that did not end", len(storms(guarded, "storm_detected")) - len(storms(guarded, "storm_restored")), 0, 0, "storms"),
         Check("watchdog: rate from the first storm to the flows' end", gbps(guarded, 3, STOP_MS), 1, unit="Gb/s", stated="traffic goes on"),
         Check("watchdog: left in the buffers at the end", left(guarded), 0, 0, "KB", "broken"),
-        Check("watchdog: dropped by it, of all that switches dropped", 100 * drops(guarded, "pfc_watchdog") / dropped(guarded), 100, 100, "%"),
+        Check("watchdog: its share of the packets that switches dropped", 100 * drops(guarded, "pfc_watchdog") / dropped(guarded), 100, 100, "%"),
         Check("C restarts: lost in its buffers", drops(rebooted, "restart"), 50, unit="packets"),
         Check("C restarts: left in the buffers at the end", left(rebooted), 0, 0, "KB", "broken"),
     ]
@@ -128,11 +128,12 @@ EXPERIMENTS = (Experiment(
     name="pfc-deadlock",
     title="PFC deadlock in a ring of buffers",
     source="Hu et al., HotNets 2016; Guo et al., SIGCOMM 2016, section 4.2",
-    statement="Where routes let buffers wait for each other in a cycle, PFC can stop all of them for ever. The cycle is necessary and not "
-              "sufficient: it takes traffic that fills each buffer. Once it is there it stays, also when the servers have stopped "
-              "sending. A switch's PFC watchdog finds queues that are paused without end, and drops what is in them.",
-    scaled="Four switches in a ring at 40 Gb/s; flow one goes A B C D, flow two C D A B, both of which close the cycle, and flow three B C. "
-           "The flows stop at 20 ms (dotted). Times of the watchdog are a hundredth of SONiC's. --full changes nothing.",
+    statement="If routes let buffers wait for each other in a cycle, PFC can stop all of them permanently. The cycle is necessary but "
+              "not sufficient: traffic must also fill each buffer. A deadlock remains even after the servers have stopped sending. A "
+              "switch's PFC watchdog detects queues that are paused without end, and drops their frames.",
+    scaled="Four switches in a ring at 40 Gb/s. Flow one takes the path A B C D and flow two C D A B; together they close the "
+           "cycle. Flow three takes B C. The flows stop at 20 ms (dotted). The times of the watchdog are a hundredth of SONiC's. "
+           "--full changes nothing.",
     variants=(Variant("two-flows", {"flow three.start_ns": NOT_IN_THIS_RUN, "flow three.stop_ns": "3601s"}),
               Variant("slow-third", {"flow three.rate_cap_bps": "2G"}),
               Variant(DEADLOCKED),
@@ -140,9 +141,9 @@ EXPERIMENTS = (Experiment(
               Variant("restart", {"event power.at_ns": "30ms"}),
               Variant("dcqcn", {"nic.cc": "dcqcn", "wred.wred_green_enable": "on"})),
     check=check,
-    plots={"rate": (draw_rate, "All receivers together. Dotted: the flows' end; lines: the watchdog finds a storm."),
-           "held": (draw_held, "What waits in the four queues of the ring.")},
-    findings="The papers have their own switches and buffers; the figures here are of this ring alone. Flows one and two "
-             "alone pause each other without end, and never all at once (the same over 100 ms); flow three at 2 Gb/s makes it happen, only later. "
-             "The watchdog pays with loss, and while senders go on the cycle closes again behind it. DCQCN keeps queues "
-             "so short that no pause lasts, but does not take the cycle away."),)
+    plots={"rate": (draw_rate, "Sum over all receivers. Dotted: end of the flows. Solid lines: the watchdog detects a storm."),
+           "held": (draw_held, "Bytes in the four queues of the ring.")},
+    findings="The papers use their own switches and buffers, so the figures here are those of this ring. Flows one and two alone "
+             "pause each other all the time, but never deadlock (nor in 100 ms). With flow three at 2 Gb/s, the deadlock forms, only "
+             "later. The watchdog breaks the deadlock by dropping frames, but while senders continue, the cycle closes again. DCQCN "
+             "keeps queues so short that no pause lasts, although the cycle of buffers remains."),)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What an experiment is: runs of one scenario, what a document says of them, and what they must show."""
+"""An experiment: runs of one scenario, the statement of a document about them, and checks of the results."""
 import dataclasses
 import pathlib
 import subprocess
@@ -14,13 +14,13 @@ NOT_IN_THIS_RUN = "3600s"  # start_ns of a flow that a variant leaves out
 
 @dataclasses.dataclass(frozen=True)
 class Check:
-    """One figure against its tolerance. None: no bound on that side."""
+    """One figure and its tolerance. None: no bound on that side."""
     what: str
     measured: float
     low: float | None = None
     high: float | None = None
     unit: str = ""
-    stated: str = "-"  # by the document, for the reader
+    stated: str = "-"  # by the document; only printed
 
     def holds(self):
         return (self.low is None or self.measured >= self.low) and (self.high is None or self.measured <= self.high)
@@ -35,7 +35,7 @@ class Check:
 
 @dataclasses.dataclass(frozen=True)
 class Variant:
-    """One run. Settings are {"section.key": value} over those of the scenario."""
+    """One run. settings, {"section.key": value}, override those of the scenario."""
     name: str
     settings: dict = dataclasses.field(default_factory=dict)
     seed: int = 1
@@ -46,14 +46,14 @@ class Experiment:
     name: str
     title: str
     source: str
-    statement: str  # of the source, in our words
-    scaled: str  # what differs from the source's set-up, and what --full does
+    statement: str  # of the source, paraphrased
+    scaled: str  # differences from the source's set-up, and the effect of --full
     variants: tuple  # of Variant, for the test
     check: Callable  # (runs) -> [Check]; runs: {variant's name: report.data.Run}
     plots: dict  # {name: (function of runs that gives a matplotlib figure, caption)}
-    full: dict = dataclasses.field(default_factory=dict)  # settings with --full, over each variant's
-    full_variants: tuple = ()  # with --full, instead of variants
-    findings: str = ""  # where and why measured and stated differ; HTML is escaped
+    full: dict = dataclasses.field(default_factory=dict)  # with --full: settings that override those of each variant
+    full_variants: tuple = ()  # with --full: replace variants
+    findings: str = ""  # where and why the result differs from the statement; plain text
     scenario: str = ""  # file of config/; "": experiments/NAME.ini
 
     def path(self):
@@ -66,7 +66,7 @@ class Experiment:
 
 
 class Failed(Exception):
-    """One line: a run that did not end well."""
+    """A run failed; the text is one line."""
 
 
 def command(experiment, variant):
@@ -76,7 +76,7 @@ def command(experiment, variant):
 
 
 def read_run(folder):
-    """All that report.py would draw of it."""
+    """Read the results of a run, as report.py does."""
     run = data.Run(folder)
     run.folder = folder
     run.fluid = fluid.Fluid(folder, run.results)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What vendors' guides say of congestion in RoCEv2 networks."""
+"""Statements of vendors' guides about congestion in RoCEv2 networks."""
 import numpy as np
 
 from experiments.frame import Check, Experiment, Variant
@@ -12,7 +12,7 @@ LABELS = {"pfc": "PFC only", "dcqcn": "DCQCN"}
 
 
 def share(run, section):
-    """Wire rate of a flow, in % of the link's."""
+    """Wire rate of a flow, in % of the link speed."""
     return 100 * flow(run, section)["wire_rate_bps"] / run.results["link_speed_bps"]
 
 
@@ -25,7 +25,7 @@ def trunk_pauses(run):
 
 
 def mean_by_ms(values):
-    """Of samples: means of each millisecond. It hides the stop and go of PFC."""
+    """Means of the samples of each millisecond, which hide the short pauses of PFC."""
     whole = len(values) // SAMPLES_IN_A_MS * SAMPLES_IN_A_MS
     return np.mean(np.reshape(values[:whole], (-1, SAMPLES_IN_A_MS)), axis=1)
 
@@ -34,7 +34,7 @@ def check(runs):
     pfc, dcqcn = runs["pfc"], runs["dcqcn"]
     return [
         Check("PFC only: F", share(pfc, "F"), 16, 20, "% of the link", "20"),
-        Check("PFC only: X", share(pfc, "X"), 16, 20, "% of the link", "20 in place of 80"),
+        Check("PFC only: X", share(pfc, "X"), 16, 20, "% of the link", "20 instead of 80"),
         Check("PFC only: pause frames on the link between the switches", trunk_pauses(pfc), 100, unit="frames", stated="pauses"),
         Check("DCQCN: X", share(dcqcn, "X"), 75, 84, "% of the link", "80"),
         Check("DCQCN: pause frames on the link between the switches", trunk_pauses(dcqcn), 0, 0, "frames", "none"),
@@ -65,14 +65,15 @@ EXPERIMENTS = (Experiment(
     name="congestion-spreading",
     title="Congestion spreading",
     source="Mellanox, Understanding RoCEv2 Congestion Management, section 1",
-    statement="A to E of one switch and F of the next send to G. F gets 20 % of the link between the switches, and so does X, which sends "
-              "to Y and has nothing to do with G: PFC pauses the link, not the flow. Congestion control holds A to F back where "
-              "they start, and X gets the 80 % that are left.",
-    scaled="40 ms, the first 20 not counted; 400 ms with --full. X and F have as much to send as the link takes.",
+    statement="Hosts A to E on one switch and F on the next switch send to G. F gets 20 % of the link between the switches. X, which "
+              "sends to Y, shares no congested port with them, but also gets only 20 %, because PFC pauses the whole link and not a "
+              "flow. Congestion control slows A to F down at their NICs, and X gets the remaining 80 %.",
+    scaled="A run takes 40 ms and is measured from 20 ms on; with --full it takes 400 ms. X and F always have enough data to fill "
+           "the link.",
     variants=(Variant("pfc"), Variant("dcqcn", DCQCN)),
     full={"fabric.duration_ns": "400ms"},
     check=check,
-    plots={"rates": (draw, "Means of 1 ms. Dotted: the document's 20 and 80 %.")},
-    findings="Six ports share G, so F's part is a sixth, 16.7 %, where the document says 20 %; X shares F's queue and gets as much. "
-             "With DCQCN at most 83.3 % are left to X; it keeps some distance, since its own link to the other switch is full then, "
-             "and marks it."),)
+    plots={"rates": (draw, "Means of 1 ms. Dotted lines: the 20 and 80 % of the document.")},
+    findings="Six ports share G, so F's share is a sixth (16.7 %) instead of the document's 20 %. X shares F's queue and gets the "
+             "same rate. With DCQCN, X could get at most 83.3 %. It gets less, because its own link to the other switch is then full "
+             "and marks its packets."),)

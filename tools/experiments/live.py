@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Parameters that change while packets pass, beside the fixed points of the fluid model."""
+"""Parameters that change during a run: the queue compared with the fixed points of the fluid model."""
 import numpy as np
 
 from experiments.frame import NOT_IN_THIS_RUN, Check, Experiment, Variant
@@ -7,15 +7,15 @@ from experiments.measures import dropped
 from report.fluid import means
 from report.plots import COLOURS, MODEL, WIDTH, plt
 
-SETTLED_MS = 30  # behind a change, or the start
+SETTLED_MS = 30  # after a change, or after the start
 END_MS = 400
-# From when, what is in force, and the variant whose fixed point it is.
+# (begin in ms, parameters in force, variant that has their fixed point)
 PHASES = ((0, "the file's", "file"), (100, "Kmin 50 KB, Kmax 400 KB", "thresholds"), (200, "the file's again", "file"), (300, "R_AI 10 Mb/s", "calm"))
 ENDS = (100, 200, 300, END_MS)
 
 
 def fixed(name, **settings):
-    """A short run without events: what it says of the model is wanted."""
+    """A short run without events, of which only the fixed point of the model is used."""
     none = {f"event {event}.at_ns": NOT_IN_THIS_RUN for event in ("thresholds", "calm")}
     return Variant(name, {"fabric.duration_ns": "1ms", **none, **{key.replace("_", ".", 1): value for key, value in settings.items()}})
 
@@ -30,7 +30,7 @@ def live(runs):
 
 
 def phase_means(runs):
-    """Mean of the queue in each phase, when it has settled: of all seeds, in bytes"""
+    """Mean of the queue in each phase after it has settled, over all seeds, in bytes"""
     found = []
     for (begin, _, _), end in zip(PHASES, ENDS):
         found.append(np.mean([means(run.bottleneck(), "queue_bytes", 1.0)[begin + SETTLED_MS:end] for run in live(runs)]))
@@ -39,13 +39,13 @@ def phase_means(runs):
 
 def check(runs):
     measured = phase_means(runs)
-    checks = [Check(f"queue from {begin + SETTLED_MS} to {end} ms, {what}: beside the fixed point", 100 * (mean / point(runs, name) - 1), -20, 10, "%",
+    checks = [Check(f"queue from {begin + SETTLED_MS} to {end} ms, {what}: difference from the fixed point", 100 * (mean / point(runs, name) - 1), -20, 10, "%",
                     f"{point(runs, name) / 1e3:.1f} KB")
               for (begin, what, name), end, mean in zip(PHASES, ENDS, measured)]
     return checks + [
-        Check("the first equilibrium again: third phase against the first", 100 * (measured[2] / measured[0] - 1), -15, 15, "%"),
+        Check("the first equilibrium again: third phase compared with the first", 100 * (measured[2] / measured[0] - 1), -15, 15, "%"),
         Check("packets dropped by the changes", sum(dropped(run) for run in live(runs)), 0, 0),
-        Check("packets sent again", sum(f["retransmitted_packets"] for run in live(runs) for f in run.results["flows"]), 0, 0),
+        Check("packets resent", sum(f["retransmitted_packets"] for run in live(runs) for f in run.results["flows"]), 0, 0),
     ]
 
 
@@ -69,15 +69,17 @@ EXPERIMENTS = (Experiment(
     name="live-parameters",
     title="Parameters that change under load",
     source="The fluid model of SIGCOMM 2015, section 5, and CoNEXT 2016",
-    statement="With other thresholds, or another additive increase, the queue goes to another fixed point, and back when they go back.",
-    scaled="Four senders of 40 Gb/s into one receiver; Kmin and Kmax at 100 ms and back at 200 ms, R_AI at 300 ms, as a program that runs "
-           "would be told. Two seeds, and eight with --full.",
+    statement="When the marking thresholds or the additive increase change, the queue moves to another fixed point. When they change "
+              "back, it returns.",
+    scaled="Four senders at 40 Gb/s send to one receiver. Kmin and Kmax change at 100 ms and are restored at 200 ms; R_AI changes "
+           "at 300 ms. The changes use the code that changes a running program. Two seeds; with --full, eight.",
     variants=(*(Variant(f"seed-{seed}", seed=seed) for seed in (1, 2)), fixed("file"), fixed("thresholds", wred_Kmin="50KB", wred_Kmax="400KB"),
               fixed("calm", rp_R_AI="10M")),
     full_variants=(*(Variant(f"seed-{seed}", seed=seed) for seed in range(1, 9)), fixed("file"),
                    fixed("thresholds", wred_Kmin="50KB", wred_Kmax="400KB"), fixed("calm", rp_R_AI="10M")),
     check=check,
-    plots={"queue": (draw, "Means of 1 ms of what waits for the receiver. Those of the start are cut off.")},
-    findings="Packets hold 4 to 13 % less than the model, before and after each change alike: the reasons are in doc/lab.md.",
+    plots={"queue": (draw, "Queue to the receiver, means of 1 ms. The first values are cut off.")},
+    findings="The queue in the packet simulation is 4 to 13 % shorter than the model's, both before and after each change. "
+             "doc/lab.md gives the reasons.",
     scenario="live-parameters.ini",
 ),)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures taken from a run that several experiments share."""
+"""Figures of a run that several experiments use."""
 import numpy as np
 
 
@@ -9,9 +9,9 @@ def flow(run, section):
 
 
 def transfers_gbps(run, section, size_bytes):
-    """Throughput of each piece of size_bytes that arrived in the measured window, in Gb/s: payload, one after the other.
+    """Payload rate in Gb/s of each successive piece of size_bytes that arrived in the measured window.
 
-    When a piece ends is read from the samples, with straight lines between them."""
+    The end of a piece is interpolated linearly between samples."""
     series = run.flows[flow(run, section)["name"]]
     payload = np.cumsum(series["goodput_bps"] * series.intervals_ns()) / 8e9
     begin = np.interp(run.results["measure_from_ns"], series["time_ns"], payload)
@@ -20,6 +20,6 @@ def transfers_gbps(run, section, size_bytes):
 
 
 def dropped(run):
-    """Packets that switches dropped; what hosts drop behind a gap is sent again anyway."""
+    """Packets that switches dropped. Packets that hosts drop after a gap do not count: go-back-N resends them anyway."""
     hosts = {node for f in run.results["flows"] for node in (f["src"], f["dst"])}
     return sum(drop["packets"] for drop in run.results["drops"] if drop["node"] not in hosts)

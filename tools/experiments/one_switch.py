@@ -12,7 +12,7 @@ QUEUE = ("s1", "8", "3")  # Eth 1/9
 NICS = {"NIC h1": "0", "NIC h2": "1", "NIC h3": "2"}  # flow: port
 RESET_US = 55  # rp_time_reset of the scenario
 TITLES = {"ecn": "ECN alone is enough", "pfc": "four QPs each: PFC as well", "late-xon": "XON far below WRED min"}
-# A pause is longer than its marks by more than N + T: 105 us at 400 Gb/s are 5.3 MB.
+# The queue must be unmarked for more than N + T at the end of a pause: 105 us at 400 Gb/s are 5.3 MB.
 LATE_XON = {"flow NIC.qp_count": 8, "wred.Kmin": "6MB", "wred.Kmax": "8MB", "buffer_profile lossless.static_th_bytes": "4MB",
             "buffer_profile lossless.xon_bytes": "50KB", "buffer_profile lossless.xon_offset_bytes": "3950KB"}
 
@@ -23,7 +23,7 @@ def wred(run):
 
 
 def marked(run):
-    """Packets that left the queue, and of them those marked, by where its length was: below WRED min, between, above max."""
+    """[packets that left the queue, marked packets among them] for queue lengths below WRED min, between, and above WRED max."""
     low, high = wred(run)
     found = {"below": [0, 0], "between": [0, 0], "above": [0, 0]}
     for part in run.results["bottleneck"]["mark_accuracy"]:
@@ -40,7 +40,7 @@ def cnps(run):
 
 
 def crossings(run):
-    """(above min, above max, below min again) of the queue."""
+    """Times at which the queue is first above WRED min, above WRED max, and below WRED min again."""
     queue, (low, high) = run.queues[QUEUE], wred(run)
     above = stages.first(queue, queue["queue_bytes"] > low)
     top = stages.first(queue, queue["queue_bytes"] > high, above)
@@ -48,7 +48,7 @@ def crossings(run):
 
 
 def pauses(run):
-    """Episodes in which the switch holds each NIC."""
+    """Pauses of each NIC by the switch."""
     return {flow: stages.held(run, "s1", port) for flow, port in NICS.items()}
 
 
@@ -119,10 +119,10 @@ def check_ecn(run):
         Check("ECN: marked while the queue was below WRED min", share["below"][1], 0, 0, "packets", "none"),
         Check("ECN: marked between WRED min and max", 100 * share["between"][1] / max(1, share["between"][0]), 1, 99, "% of packets", "some"),
         Check("ECN: marked above WRED max", 100 * share["above"][1] / max(1, share["above"][0]), 100, 100, "% of packets", "all"),
-        Check("ECN: from the first NIC's first cut to the last one's", max(first_cuts) - min(first_cuts), 0.1, unit="us",
+        Check("ECN: time between the first cuts of the first and the last NIC", max(first_cuts) - min(first_cuts), 0.1, unit="us",
               stated="only senders of marked packets"),
-        Check("ECN: NICs with CNPs and without a marked packet", np.sum((got & ~ce).any(axis=1)), 0, 0, "NICs", "none"),
-        Check("ECN: NICs with CNPs when the queue has come back", stages.value_at(clock, got.sum(axis=0), below), 3, 3, "NICs",
+        Check("ECN: NICs that got a CNP without a marked packet", np.sum((got & ~ce).any(axis=1)), 0, 0, "NICs", "none"),
+        Check("ECN: NICs that have got CNPs when the queue is below WRED min again", stages.value_at(clock, got.sum(axis=0), below), 3, 3, "NICs",
               "all, above WRED max"),
         Check("ECN: marks after the queue is below WRED min again",
               queue["ecn_marked_packets"][-1] - stages.at(queue, "ecn_marked_packets", below), 0, 0, "packets", "none"),
@@ -140,14 +140,14 @@ def check_pfc(run):
     full = draining & (queue["queue_bytes"] > high)
     frame_bytes = run.results["ports"][8]["tx_bytes"] / run.results["ports"][8]["tx_packets"]
     return stages.checks("PFC: ", pfc_stages(run)) + [
-        Check("PFC: least queue at the first XON", stages.at(queue, "queue_bytes", found["first XON"]) / 1e3, high / 1e3, unit="KB",
+        Check("PFC: queue at the first XON", stages.at(queue, "queue_bytes", found["first XON"]) / 1e3, high / 1e3, unit="KB",
               stated="xON above WRED max"),
         Check("PFC: marks from the last XON until the queue is below WRED min", queue.growth("ecn_marked_packets")[draining].sum(), 100,
               unit="packets", stated="still marked"),
-        Check("PFC: of them above WRED max", 100 * queue.growth("ecn_marked_packets")[full].sum() * frame_bytes / max(1, queue.growth("tx_bytes")[full].sum()),
+        Check("PFC: the same while the queue is above WRED max", 100 * queue.growth("ecn_marked_packets")[full].sum() * frame_bytes / max(1, queue.growth("tx_bytes")[full].sum()),
               95, 105, "% of packets", "all"),
-        Check("PFC: marks after that", queue["ecn_marked_packets"][-1] - stages.at(queue, "ecn_marked_packets", below), 0, 0, "packets", "none"),
-        Check("PFC: QPs that rose while NICs were held", len(stages.risen_in_pauses(run, pauses(run), RESET_US)), 0, 0,
+        Check("PFC: marks after the queue is below WRED min", queue["ecn_marked_packets"][-1] - stages.at(queue, "ecn_marked_packets", below), 0, 0, "packets", "none"),
+        Check("PFC: QPs whose rate rose while NICs were paused", len(stages.risen_in_pauses(run, pauses(run), RESET_US)), 0, 0,
               "QPs", "rates rise"),
         Check("PFC: dropped", dropped(run), 0, 0, "packets", "lossless"),
     ]
@@ -159,7 +159,7 @@ def check_late(run):
     last_cnp, xon = found["last CNP of the pause"], found["first XON"]
     return stages.checks("XON late: ", late_stages(run)) + [
         Check("XON late: from the last CNP to XON", xon - last_cnp, RESET_US, unit="us", stated="CNPs stop while paused"),
-        Check("XON late: QPs that rose while NICs were held", len(stages.risen_in_pauses(run, pauses(run), RESET_US)), 24, 24, "QPs", "rates rise while paused"),
+        Check("XON late: QPs whose rate rose while NICs were paused", len(stages.risen_in_pauses(run, pauses(run), RESET_US)), 24, 24, "QPs", "rates rise while paused"),
         Check("XON late: rates after XON over those at the last CNP", stages.value_at(clock, rates, xon + 2) / stages.value_at(clock, rates, last_cnp + 1),
               1.2, unit="times", stated="rates rise while paused"),
         Check("XON late: dropped", dropped(run), 0, 0, "packets", "lossless"),
@@ -190,7 +190,7 @@ def draw_of(name):
             for begin, end in pauses(run)["NIC h1"]:
                 axes.axvspan(begin, end, color=COLOURS[3], alpha=0.25, lw=0)
         top.set_ylabel("queue to NIC 9 (MB)")
-        top.set_title(TITLES[name] + (" (shaded: NIC 1 is held)" if name != "ecn" else ""), pad=14 * len(FIND[name](run)) + 6)
+        top.set_title(TITLES[name] + (" (shaded: NIC 1 is paused)" if name != "ecn" else ""), pad=14 * len(FIND[name](run)) + 6)
         for i, stage in enumerate(FIND[name](run)):
             for axes in (top, middle, bottom):
                 axes.axvline(stage.at_us, color=COLOURS[6], lw=0.6, alpha=0.7)
@@ -217,8 +217,8 @@ def draw_of(name):
 
 
 CAPTIONS = {
-    "ecn": "One QP from each NIC. Marks: none, some, all, none.",
-    "pfc": "Four QPs from each NIC, 1.6 Tb/s at the start. XOFF and XON as the queue was when they were sent.",
+    "ecn": "One QP from each NIC. First no packet is marked, then some, then all, then none.",
+    "pfc": "Four QPs from each NIC, 1.6 Tb/s at the start. The lines XOFF and XON show the queue length when these frames were sent.",
     "late-xon": "Eight QPs from each NIC, WRED min 6 MB, WRED max 8 MB, XOFF 12 MB, XON 0.15 MB of the queue.",
 }
 
@@ -226,17 +226,18 @@ EXPERIMENTS = (Experiment(
     name="dcqcn-one-switch",
     title="One switch: a queue between its thresholds",
     source="Understanding Data Center Quantized Congestion Notification (DCQCN), NICs 1 to 3 into NIC 9",
-    statement="Below WRED min nothing is marked; between min and max some packets are, and their senders get CNPs and slow down; above max all "
-              "are. Below min marks and CNPs end, and rates ramp up. Above xOFF the switch pauses the NICs, below xON they go on. While the queue "
-              "empties after xON, packets are marked until it is below WRED min. While senders are paused CNPs stop, and rates rise.",
-    scaled="400 Gb/s; the guide has no figures for thresholds, QPs or times. 0.6 ms, samples of 1 us, every change of a rate from the trace, "
-           "marks by queue length from the switch's own counters. --full changes nothing.",
+    statement="Below WRED min, nothing is marked. Between min and max, some packets are marked, and their senders get CNPs and slow "
+              "down. Above max, all packets are marked. When the queue is below min again, marks and CNPs end and rates ramp up. "
+              "Above xOFF, the switch pauses the NICs; below xON, they resume. After xON, packets are marked until the queue is below "
+              "WRED min. While senders are paused, CNPs stop and rates rise.",
+    scaled="400 Gb/s for 0.6 ms, with samples of 1 us, every change of a rate from the trace, and marks by queue length from the "
+           "switch's counters. The guide states no thresholds, numbers of QPs or times. --full changes nothing.",
     variants=(Variant("ecn"), Variant("pfc", {"flow NIC.qp_count": 4}), Variant("late-xon", LATE_XON)),
     check=check,
     plots={name: (draw_of(name), caption) for name, caption in CAPTIONS.items()},
-    findings="CNPs do not stop while NICs are paused with the guide's order of thresholds: if xON is above WRED max, all that drains during a "
-             "pause is marked, as the guide itself says of what drains after it, and no rate rises (second run). They stop if the queue gets below "
-             "WRED min while the NICs are still held, and a rate rises when that lasts longer than the time between CNPs (50 us) and the "
-             "timer (55 us): at 400 Gb/s XON must be 5.3 MB below WRED min (third run). Or if marks are rare between WRED min and max "
-             "(ecn-pfc-timeline). The NIC looks at a QP that is held only "
-             "when it may send again; by then the timer has run out during the pause, and the rate is up at once."),)
+    findings="With the guide's order of thresholds, CNPs do not stop while NICs are paused. If xON is above WRED max, every packet "
+             "that drains during a pause is marked, as the guide itself says of the packets after it, and no rate rises (second "
+             "run). CNPs stop if the queue falls below WRED min while the NICs are still paused. A rate then rises if this lasts "
+             "longer than the CNP interval (50 us) plus the timer (55 us). At 400 Gb/s, XON must therefore be 5.3 MB below WRED min "
+             "(third run). Rates also rise if marks between WRED min and max are rare (ecn-pfc-timeline). A NIC updates a paused QP "
+             "only when the QP may send again. By then, the timer has expired during the pause, so the rate is higher at once."),)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of experiments: one file with tables and plots inside, nothing fetched."""
+"""The page of experiments: one file with tables and plots, and no external resources."""
 import shlex
 from html import escape
 
@@ -67,8 +67,8 @@ def write(out, experiments, runs, checks, full, seconds):
 </head>
 <body>
 <h1>Published experiments in quench-lab</h1>
-<p class="lead">Each one beside what its document says, {"at the published sizes" if full else "scaled down"}; {seconds:.0f} s
-in all. A run has its results in NAME/RUN; <code>scripts/report.py NAME/RUN</code> draws it.</p>
+<p class="lead">Each experiment {"has the published size" if full else "is scaled down"}, and is compared with its document. All runs took
+{seconds:.0f} s. NAME/RUN has the results of a run; <code>scripts/report.py NAME/RUN</code> draws them.</p>
 <nav><ol>{items}</ol></nav>
 {sections}
 </body>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figure 11-7 of "Congestion Avoidance in AI Fabric": ECN, then PFC, then the way back, as times t1 to t8."""
+"""Figure 11-7 of "Congestion Avoidance in AI Fabric": ECN, PFC and recovery, at the times t1 to t8."""
 import numpy as np
 
 from experiments import stages
@@ -43,7 +43,7 @@ def find(run):
 
 
 def recovery(run):
-    """Stages of the way back."""
+    """Stages of the recovery."""
     queue, clock = run.queues[QUEUE], stages.clock(run)
     last_cnp = stages.last(clock, np.diff(stages.total(run, "cnp_sent"), prepend=0) > 0)
     return [
@@ -55,7 +55,7 @@ def recovery(run):
 
 
 def in_order(found, name):
-    """Both ends of t7 and t8 apart: where the document's order is not that of the run, findings say why."""
+    """The stages in the order of the run, which for 'both' is not that of the document; the findings say why."""
     if name == "alone":
         return found
     by_mark = {stage.mark: stage for stage in found}
@@ -73,11 +73,11 @@ def check_run(name, run):
     clock = stages.clock(run)
     climb = recovery(run)[-1].at_us
     return checks + [
-        Check(f"{name}: (5), the queue at the first cut", stages.at(queue, "queue_bytes", np.ceil(cut)) / 1e3,
+        Check(f"{name}: (5), queue at the first cut", stages.at(queue, "queue_bytes", np.ceil(cut)) / 1e3,
               run.results["bottleneck"]["wred_min_bytes"] / 1e3, unit="KB", stated="still congested"),
         Check(f"{name}: Spine-A's ingress when its queue crosses WRED min", spine_at_xoff / 1e3,
               run.results["bottleneck"]["wred_min_bytes"] / 1e3, unit="KB", stated="queue first, then ingress"),
-        Check(f"{name}: increases of GPUs' rates while Spine-A is held", sum(
+        Check(f"{name}: increases of GPUs' rates while Spine-A is paused", sum(
             change.flow.startswith("GPU") and xoff <= change.at_us <= xon and bool(change.reasons & INCREASES) for change in stages.trace(run)),
               1, unit="increases", stated="-"),
         Check(f"{name}: last PFC frame", recovery(run)[0].at_us, 0, 1500, "us", "no more pauses in the end"),
@@ -92,7 +92,7 @@ def check(runs):
 
 
 def spans_of(run):
-    """{what: its episodes}, for the bars."""
+    """{label: [(begin, end)]} of the bars."""
     queue, clock = run.queues[QUEUE], stages.clock(run)
     cnps = np.diff(stages.total(run, "cnp_sent"), prepend=0) > 0
     return {
@@ -144,22 +144,24 @@ def draw_of(name):
 
 EXPERIMENTS = (Experiment(
     name="ecn-pfc-timeline",
-    title="ECN, then PFC, then the way back: t1 to t8",
+    title="ECN, PFC and recovery: t1 to t8",
     source="Congestion Avoidance in AI Fabric, Part III, Figure 11-7",
-    statement="Queue 3 of Rail-1's interface 1 crosses WRED min (t1), is marked (t2), CNPs come (t3), rates are cut (t4), but the ingress from "
-              "Spine-A fills up to XOFF (t5), Spine-A's queue to Rail-1 fills and then its ingress (t6). The queue falls below WRED min "
-              "(t7), the ingress below XON, and Spine-A sends again (t8). In the end there are no CNPs, rates rise, and no pause is needed.",
-    scaled="Four GPUs of 100 Gb/s under Rail-A, two QPs each, 400 Gb/s between the switches; WRED as in the article's Example 11-3, and "
-           "xON < WRED min < WRED max < xOFF. The article has no rates and no times. Samples of 1 us; cuts from the trace. --full "
-           "changes nothing.",
+    statement="Queue 3 of Rail-1's interface 1 crosses WRED min (t1), packets are marked (t2), CNPs arrive (t3) and rates are cut "
+              "(t4). But the ingress buffer for Spine-A fills up to XOFF (t5). Then Spine-A's queue to Rail-1 fills, and after it "
+              "Spine-A's ingress buffer (t6). The queue falls below WRED min (t7). The ingress buffer falls below XON, and Spine-A "
+              "sends again (t8). At the end, there are no CNPs, rates rise, and no pause is needed.",
+    scaled="Four GPUs at 100 Gb/s under Rail-A with two QPs each, and 400 Gb/s between the switches. WRED is as in the article's "
+           "Example 11-3, and xON < WRED min < WRED max < xOFF. The article states no rates and no times. Samples of 1 us; the "
+           "times of cuts are from the trace. --full changes nothing.",
     variants=(Variant("alone", {"flow near.start_ns": NOT_IN_THIS_RUN}), Variant("both")),
     check=check,
-    plots={name: (draw_of(name), "Each time is found in the run: samples of queues, priority groups and pauses, and the trace of rates.")
+    plots={name: (draw_of(name), "All times are measured in the run, from samples of queues, priority groups and pauses, and from the trace of rates.")
            for name in TITLES},
-    findings="In the run alone the order is that of the text. In the other one XON (t8) comes before the queue is below WRED min (t7): "
-             "packets of interface 2 are still in the queue when those of interface 3 have left. In a shared buffer the queue and the ingress of "
-             "Spine-A hold the same bytes, so that the ingress is as full as the queue at (9), not behind it; (10) here is its XOFF. "
-             "Packets of interface 3 leave all the time, so that (12) is no moment of its own. And there are two pauses: after XON all that has "
-             "gathered in Spine-A and Rail-A comes at 400 Gb/s, and fills Rail-1's ingress once more. While Spine-A is held some rates rise: with 7 % at "
-             "WRED max marks are rare as the queue drains, and of some QPs there is none for 55 us. The way back is slow: the paper's R_AI of "
-             "40 Mb/s is for 40 Gb/s, and cuts went on until that backlog had left."),)
+    findings="In the run 'alone', the order is that of the article. In the run 'both', XON (t8) precedes the fall of the queue below "
+             "WRED min (t7): when all packets of interface 3 have left, packets of interface 2 are still in the queue. In a shared "
+             "buffer, the queue and the ingress of Spine-A hold the same bytes, so the ingress is as full as the queue at (9) and "
+             "does not fill later; (10) is the time of its XOFF. Packets of interface 3 leave all the time, so (12) is not a single "
+             "moment. There are two pauses: after XON, the backlog of Spine-A and Rail-A arrives at 400 Gb/s and fills Rail-1's "
+             "ingress once more. Some rates rise while Spine-A is paused: with 7 % at WRED max, marks are rare while the queue "
+             "drains, and some QPs get none for 55 us. The rates recover slowly, because the paper's R_AI of 40 Mb/s is meant for 40 "
+             "Gb/s, and because cuts continue until the backlog has left."),)

@@ -29,22 +29,22 @@ def goodput(run):
 
 
 def share(runs, loss, code):
-    """Goodput, of what there is without loss."""
+    """Goodput divided by the goodput without loss."""
     return goodput(runs[name(loss, code)]) / goodput(runs[REFERENCE])
 
 
 def frames_resent(runs):
-    """What one loss costs: all that is under way until the NAK is there, which the frame behind the lost one brings about."""
+    """Frames that one loss costs: all that are sent until the NAK arrives. The frame after the lost one causes the NAK."""
     return flow(runs[REFERENCE], "W")["rtt_mean_ns"] / FRAME_NS + 1
 
 
 def expected(runs, loss, code):
-    """A loss costs frames_resent(); with the NAK or the first frame sent again lost too, nobody speaks until the timeout."""
+    """A loss costs frames_resent(). If the NAK or the first resent frame is lost too, both ends wait for the timeout."""
     return 1 / (1 + loss * frames_resent(runs) + 2 * loss**2 * timeout_ns(code) / FRAME_NS)
 
 
 def noise(runs, loss, code):
-    """Two standard deviations of the share that so few losses and timeouts in one run make."""
+    """Two standard deviations of the share, because a run has few losses and timeouts."""
     results = runs[REFERENCE].results
     frames = (results["duration_ns"] - results["measure_from_ns"]) / FRAME_NS * expected(runs, loss, code)
     spent = np.hypot(np.sqrt(loss * frames) * frames_resent(runs), np.sqrt(2 * loss**2 * frames) * timeout_ns(code) / FRAME_NS)
@@ -57,8 +57,8 @@ def check(runs):
         for loss in LOSSES:
             middle, margin = expected(runs, loss, code), noise(runs, loss, code) + 0.01
             checks.append(Check(f"loss of {loss:g}, timeout {timeout_ns(code) / 1e6:.2f} ms: goodput", 100 * share(runs, loss, code),
-                                max(0, 100 * (middle - margin)), 100 * (middle + margin), "% of that without loss", f"{100 * middle:.1f}"))
-    checks.append(Check("rate cuts: loss is not congestion", sum(flow(run, "W")["rate_cuts"] for run in runs.values()), 0, 0, "cuts"))
+                                max(0, 100 * (middle - margin)), 100 * (middle + margin), "% of the goodput without loss", f"{100 * middle:.1f}"))
+    checks.append(Check("rate cuts (loss is not congestion)", sum(flow(run, "W")["rate_cuts"] for run in runs.values()), 0, 0, "cuts"))
     return checks
 
 
@@ -73,8 +73,8 @@ def draw(runs):
     axes.set_xscale("log")
     axes.set_xmargin(0.03)
     axes.set_ylim(0, 105)
-    axes.set_xlabel("frames lost at random, of all")
-    axes.set_ylabel("goodput (% of that without loss)")
+    axes.set_xlabel("share of frames lost at random")
+    axes.set_ylabel("goodput (% of the goodput without loss)")
     axes.set_title("One flow at 40 Gb/s over a faulty cable, go-back-N")
     axes.legend(frameon=False)
     return figure
@@ -84,15 +84,16 @@ EXPERIMENTS = (Experiment(
     name="sec7-loss",
     title="Section 7: loss without congestion",
     source="SIGCOMM 2015, section 7; the figures expected follow from go-back-N",
-    statement="NICs recover by go-back-N, which is enough while few packets are lost. A loss costs a round trip's frames; a lost NAK, "
-              "or a loss of the first frame that is sent again, costs the timeout. So goodput is 1 / (1 + p N + 2 p^2 T / t) of "
-              "what there is without loss: p the loss rate, N the frames of a round trip and one, T the timeout, t the time of a frame.",
-    scaled="One flow of 60 ms, and 600 ms with --full. Both directions of one cable lose frames. A figure may be off by two standard "
-           "deviations of what so few losses make, and 1 %.",
+    statement="NICs recover by go-back-N, which is sufficient while few packets are lost. A loss costs the frames of a round trip. If "
+              "the NAK or the first resent frame is lost too, the loss costs the timeout. So the goodput is 1 / (1 + p N + 2 p^2 T / "
+              "t) of the goodput without loss, where p is the loss rate, N the number of frames in a round trip plus one, T the "
+              "timeout and t the time of a frame.",
+    scaled="One flow for 60 ms; with --full, 600 ms. One cable loses frames in both directions. The tolerance is two standard "
+           "deviations of the goodput in one run, plus 1 %.",
     variants=(Variant(REFERENCE), *(variant(loss, code) for code in TIMEOUTS for loss in LOSSES)),
     full={"fabric.duration_ns": "600ms"},
     check=check,
-    plots={"goodput": (draw, "Points: quench-lab. Lines: the expectation; dashed: if no NAK and no first frame were lost.")},
-    findings="A responder sends one NAK for a gap and no more until the gap is filled, as InfiniBand has it: beyond a loss of about "
-             "0.3 % the timeout decides, not the frames that are sent again. The NICs' default, local_ack_timeout = 14, is 67 ms: "
-             "at 1 % a flow then stands still nearly all of the time."),)
+    plots={"goodput": (draw, "Points: quench-lab. Lines: the formula. Dashed: without its last term, as if no NAK and no resent frame were lost.")},
+    findings="As InfiniBand specifies, a responder sends only one NAK for a gap. Above a loss rate of about 0.3 %, timeouts "
+             "therefore cost more than resent frames. The NICs' default, local_ack_timeout = 14, is a timeout of 67 ms. At a loss "
+             "rate of 1 %, a flow then waits nearly all of the time."),)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""SIGCOMM 2015, sections 2.2 and 3.2: what PFC does to flows on the testbed, and what DCQCN makes of it."""
+"""SIGCOMM 2015, sections 2.2 and 3.2: flows on the testbed with PFC alone, and with DCQCN."""
 import itertools
 
 import numpy as np
@@ -20,21 +20,21 @@ def shares(runs):
 
 
 def uplinks_used(run):
-    """Uplinks of T4 by which H1 to H3 come."""
+    """Number of T4's uplinks that the flows of H1 to H3 use."""
     return sum(port["peer"] == "T4" and port["link_use"] > 0.05 for port in run.results["ports"])
 
 
 def check_unfairness(runs):
     one = [run for run in runs.values() if uplinks_used(run) == 1]
     two = [run for run in runs.values() if uplinks_used(run) == 2]
-    checks = [Check("runs where ECMP has H1 to H3 on one uplink of T4", len(one), 1, unit="runs"),
+    checks = [Check("runs in which ECMP puts H1 to H3 on one uplink of T4", len(one), 1, unit="runs"),
               Check("runs with two uplinks", len(two), 1, unit="runs")]
     if not one or not two:
         return checks
     together, apart = shares(one), shares(two)
     others = max(together[name].max() for name in SENDERS[:3])
     return checks + [
-        Check("one uplink: H4's least transfer over the most of H1 to H3", together["H4"].min() / others, 1.0001,
+        Check("one uplink: H4's slowest transfer over the fastest of H1 to H3", together["H4"].min() / others, 1.0001,
               unit="times", stated="above 1"),
         Check("one uplink: H4's median", np.median(together["H4"]), 0.95 * 20 * PAYLOAD, 20, "Gb/s", "up to 20"),
         Check("two uplinks: H4's median over the mean of H1 to H3",
@@ -44,7 +44,7 @@ def check_unfairness(runs):
 
 
 def draw_shares(runs):
-    """Figure 3(b) or 8: least, median and most of each sender."""
+    """Figure 3(b) or 8: minimum, median and maximum of each sender."""
     figure, axes = plt.subplots(figsize=(WIDTH, 3.6))
     groups = [("one uplink of T4", [r for r in runs.values() if uplinks_used(r) == 1]),
               ("two uplinks", [r for r in runs.values() if uplinks_used(r) == 2]), ("all runs", list(runs.values()))]
@@ -63,7 +63,7 @@ def draw_shares(runs):
     axes.set_xticks(range(len(SENDERS)), SENDERS)
     axes.grid(axis="x", visible=False)
     axes.set_ylabel("throughput (Gb/s)")
-    axes.set_title("Transfers of 4 MB: median, least and most", pad=28)
+    axes.set_title("Transfers of 4 MB: median, minimum and maximum", pad=28)
     axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=9)
     return figure
 
@@ -76,21 +76,21 @@ FIG3 = Experiment(
     name="fig3-unfairness",
     title="Figure 3: PFC alone is unfair",
     source="SIGCOMM 2015, section 2.2, Figure 3",
-    statement="Four hosts write to R under T4. T4 pauses ports, not flows: H4 has its port for itself, H1 to H3 share those of "
-              "T4's uplinks. H4 gets up to 20 Gb/s, and its slowest transfer is faster than the fastest of H1 to H3.",
-    scaled="The paper's 1000 transfers are 20 choices of ECMP of 40 ms each with --full; the test makes 8 choices of 30 ms. "
-           "ECMP is chosen by the seed of the routers' hash.",
+    statement="Four hosts write to R under T4. T4 pauses ports, not flows. H4 has a port of its own, while H1 to H3 share some of "
+              "T4's uplinks. H4 gets up to 20 Gb/s, and its slowest transfer is faster than the fastest transfer of H1 to H3.",
+    scaled="Instead of the paper's 1000 transfers: 20 choices of ECMP paths of 40 ms each with --full, and 8 choices of 30 ms in "
+           "the test. The seed of the routers' hash chooses the paths.",
     variants=ecmp((0, 2, 3, 6, 7, 9, 10, 11)),
     full_variants=ecmp(range(20)),
     full={"fabric.duration_ns": "45ms"},
     check=check_unfairness,
-    plots={"shares": (draw_shares, "Bar: median of all transfers of a sender; line: least and most. By how many uplinks ECMP "
-                                   "gives to H1 to H3; the paper's Figure 3(b) is all runs together.")},
-    findings="With two uplinks three ports share R's link, and whoever of H1 to H3 has an uplink for itself gets as much as H4: "
-             "13.3 Gb/s. That H4's least is above the most of the others is so with one uplink only; the paper does not say "
-             "which choices of ECMP its transfers met. Shares are PFC's only while senders have more to send than the "
-             "switch can hold: with one 4 MB message at a time and 12 MB for one priority, T4 holds whole messages, hosts "
-             "wait for ACKs, and H4 gets 13.4 beside 9.3 Gb/s.")
+    plots={"shares": (draw_shares, "Bar: median of all transfers of a sender. Line: minimum to maximum. Colours: number of uplinks "
+                                   "that H1 to H3 use; the paper's Figure 3(b) combines all runs.")},
+    findings="With two uplinks, three ports share R's link. The host among H1 to H3 that has an uplink to itself then gets as much "
+             "as H4: 13.3 Gb/s. H4's slowest transfer is faster than all others only if H1 to H3 share one uplink. The paper does "
+             "not say which ECMP choices its transfers had. PFC determines the shares only while senders have more data than the "
+             "switch can hold. With one 4 MB message at a time and 12 MB for one priority, T4 holds whole messages, hosts wait for "
+             "ACKs, and H4 gets 13.4 Gb/s while the others get 9.3.")
 
 
 def check_fairness(runs):
@@ -101,9 +101,9 @@ def check_fairness(runs):
         Check("slowest sender's median", min(medians), 0.9 * FAIR_GBPS, unit="Gb/s", stated="equal shares"),
         Check("fastest sender's median", max(medians), None, 1.1 * FAIR_GBPS, "Gb/s", "equal shares"),
         Check("spread of all transfers (standard deviation over mean)", together.std() / together.mean(), None, 0.15, stated="little"),
-        Check("farthest mean over the measured window", 100 * max(abs(f["wire_rate_bps"] / 10e9 - 1) for run in runs.values() for f in run.results["flows"]),
-              None, 20, "% from 10 Gb/s", "little"),
-        Check("Jain index, least of the runs", min(run.results["jain_index"] for run in runs.values()), 0.98),
+        Check("largest difference of a sender's mean from 10 Gb/s", 100 * max(abs(f["wire_rate_bps"] / 10e9 - 1) for run in runs.values() for f in run.results["flows"]),
+              None, 20, "%", "little"),
+        Check("Jain's index, minimum of the runs", min(run.results["jain_index"] for run in runs.values()), 0.98),
         no_pause(runs),
     ]
 
@@ -118,18 +118,19 @@ FIG8 = Experiment(
     title="Figure 8: DCQCN shares fairly",
     source="SIGCOMM 2015, section 3.2, Figure 8",
     statement="Figure 3 with DCQCN: the four flows get equal shares of R's link, with little variance.",
-    scaled="Choices of ECMP, each of 100 ms, the first 40 ms not counted: 4 in the test, 20 with --full.",
+    scaled="Several choices of ECMP paths, each simulated for 100 ms and measured from 40 ms on: 4 in the test, 20 with --full.",
     variants=ecmp((0, 2, 3, 11)),
     full_variants=ecmp(range(20)),
     check=check_fairness,
-    plots={"shares": (draw_shares, "As Figure 3's plot, with DCQCN.")},
-    findings="The paper gives no figure for its variance. Here a transfer of 4 MB takes 3.4 ms, hardly longer than a swing of DCQCN's rate, so "
-             "single ones are from 7 to 12 Gb/s; over 60 ms senders are within 12 % of the fair share.",
+    plots={"shares": (draw_shares, "Like the plot of Figure 3, but with DCQCN.")},
+    findings="The paper gives no figure for its variance. Here, a transfer of 4 MB takes 3.4 ms, not much longer than one "
+             "oscillation of DCQCN's rate, so single transfers get 7 to 12 Gb/s. Over 60 ms, each sender is within 12 % of the fair "
+             "share.",
 )
 
 
 def victim_runs(counts, seeds):
-    """One run is one of the paper's transfers of the victim: ECMP chooses anew."""
+    """Each run is one of the paper's transfers of the victim, with its own choice of ECMP paths."""
     absent = {0: ("H31", "H32"), 1: ("H32",), 2: ()}
     return tuple(Variant(f"senders-{count}-ecmp-{seed}", {"router.ecmp_hash_seed": seed,
                                                           **{f"flow {name}.start_ns": NOT_IN_THIS_RUN for name in absent[count]}})
@@ -145,7 +146,7 @@ def victims(runs):
 
 
 def sharers(run):
-    """Rates of those of H11 to H14 who have VS's uplink of T1: the ones whose rates and VS's add up to what an uplink sent."""
+    """Rates of those of H11 to H14 that share VS's uplink of T1: their rates and VS's add up to what an uplink sent."""
     rates = {name: flow(run, name)["wire_rate_bps"] for name in ("VS", "H11", "H12", "H13", "H14")}
     sent = [port["link_use"] * port["link_speed_bps"] for port in run.results["ports"] if port["node"] == "T1" and port["peer"].startswith("L")]
     sets = [chosen for n in range(5) for chosen in itertools.combinations(("H11", "H12", "H13", "H14"), n)]
@@ -154,7 +155,7 @@ def sharers(run):
 
 
 def fair_gbps(sharing, count):
-    """VS's max-min fair share: others have their part of R's link, or all on the uplink have the same."""
+    """VS's max-min fair share: an equal part of the uplink, or more if the others are limited by their part of R's link."""
     return max(40 / (sharing + 1), 40 - sharing * 40 / (4 + count))
 
 
@@ -164,8 +165,8 @@ def check_victim_pfc(runs):
     return [
         Check("victim's median, no sender under T3", medians[0], 9, 11, "Gb/s", "10"),
         Check("victim's median, two senders under T3", medians[2], 4, 7, "Gb/s", "4.5"),
-        Check("two senders: part of the median that is left", medians[2] / medians[0], None, 0.7, stated="0.45"),
-        Check("the victim over one who shares its uplink, median of all pairs", np.median(beside), 0.99, 1.01, "times", "hurt by their pauses"),
+        Check("two senders: median divided by the median without senders", medians[2] / medians[0], None, 0.7, stated="0.45"),
+        Check("the victim's rate over that of a host on its uplink, median of all pairs", np.median(beside), 0.99, 1.01, "times", "hurt by their pauses"),
         Check("dropped", sum(dropped(run) for run in runs.values()), 0, 0, "packets", "lossless"),
     ]
 
@@ -175,14 +176,14 @@ def check_victim_dcqcn(runs):
     medians = {count: np.median(each) for count, each in victims(runs).items()}
     return [
         Check("victim's median, no sender under T3", medians[0], 15, unit="Gb/s", stated="20 would be fair"),
-        Check("two senders: median over that with none", medians[2] / medians[0], 1, stated="1"),
-        Check("the victim over its max-min fair share, median of the runs in which it shares", np.median(fair), 0.95, 1.15, "times"),
+        Check("two senders: median divided by the median without senders (DCQCN)", medians[2] / medians[0], 1, stated="1"),
+        Check("the victim's rate over its max-min fair share, median of the runs with a shared uplink", np.median(fair), 0.95, 1.15, "times"),
         no_pause(runs),
     ]
 
 
 def draw_victim(runs):
-    """Figure 4(b) or 9, with each choice of ECMP as a point."""
+    """Figure 4(b) or 9, with a point for each choice of ECMP paths."""
     figure, axes = plt.subplots(figsize=(WIDTH, 3.6))
     rates = victims(runs)
     for count, each in rates.items():
@@ -203,37 +204,41 @@ FIG4 = Experiment(
     name="fig4-victim",
     title="Figure 4: PFC alone has victims",
     source="SIGCOMM 2015, section 2.2, Figure 4",
-    statement="H11 to H14 under T1 write to R under T4, VS under T1 to VR under T2. In the median choice of ECMP VS could have "
-              "20 Gb/s. But pauses spread from T4 over leaves and spines to T1, and VS gets 10; with two more senders under "
-              "T3, 4.5.",
-    scaled="The paper's median is of 250 transfers of 250 MB; here one transfer is one choice of ECMP, measured for 16 ms. The test "
-           "makes 9 for no and for two senders; --full 100 of 100 ms for none, one and two.",
+    statement="H11 to H14 under T1 write to R under T4. VS under T1 writes to VR under T2. With the median choice of ECMP paths, VS "
+              "could have 20 Gb/s. But pauses spread from T4 over leaves and spines to T1, and VS gets 10 Gb/s. With two more senders "
+              "under T3, it gets 4.5 Gb/s.",
+    scaled="The paper's median is over 250 transfers of 250 MB. Here, each transfer is a run with its own choice of ECMP paths, "
+           "measured for 16 ms. The test makes 9 choices without senders under T3 and 9 with two. --full makes 100 choices of 100 "
+           "ms with none, one and two.",
     variants=victim_runs((0, 2), range(9)),
     full_variants=victim_runs((0, 1, 2), range(100)),
     full={"fabric.duration_ns": "110ms", "fabric.measure_from_ns": "10ms"},
     check=check_victim_pfc,
-    plots={"victim": (draw_victim, "Bar: median; points: choices of ECMP, on the wire.")},
-    findings="VS gets what those of H11 to H14 get who share its uplink, and that is R's link divided by ports on the way: 3.3, 4, 5, 6.7, 8, 10 "
-             "or more, by the choice of ECMP, and nothing between. With two senders the median lies at a step, between 5.0 and 6.7. In the case "
-             "that the paper calls the median one, two of the four on VS's uplink, it is 5.0, with a range of 4.0 to 6.7 for as many choices. "
-             "4.5 is inside. The paper does not say which choices its transfers met.",
+    plots={"victim": (draw_victim, "Bar: median wire rate. Points: choices of ECMP paths.")},
+    findings="VS gets the same rate as those of H11 to H14 that share its uplink. This rate is R's link divided among the ports on "
+             "the way: 3.3, 4, 5, 6.7, 8, 10 Gb/s or more, depending on the ECMP choice, and no value in between. With two senders, "
+             "the median of 100 choices is 6.7, and resamplings give 5.0 to 6.7. The paper calls one choice the median one: two of "
+             "H11 to H14 are on VS's uplink. For such choices, the median is 5.0, and resamplings of as many choices give 4.0 to "
+             "6.7. The paper's 4.5 is in this range. The paper does not say which choices its transfers had.",
 )
 
 FIG9 = Experiment(
     name="fig9-victim",
     title="Figure 9: DCQCN has no victims",
     source="SIGCOMM 2015, section 3.2, Figure 9",
-    statement="Figure 4 with DCQCN: the victim's throughput does not change as senders are added under T3.",
-    scaled="One choice of ECMP is one transfer: 30 ms after 30 ms of start. The test makes 5 for no and for two senders, with from "
-           "none to four of H11 to H14 on VS's uplink; --full 40 for none, one and two, of 100 ms.",
+    statement="Figure 4 with DCQCN: the victim's throughput does not change when senders are added under T3.",
+    scaled="Each transfer is a run with its own choice of ECMP paths, measured for 30 ms after 30 ms. The test makes 5 choices "
+           "without senders under T3 and 5 with two; in these choices, none to four of H11 to H14 are on VS's uplink. --full makes "
+           "40 choices with none, one and two senders, measured for 100 ms.",
     variants=victim_runs((0, 2), (14, 0, 4, 1, 2)),
     full_variants=victim_runs((0, 1, 2), range(40)),
     full={"fabric.duration_ns": "130ms"},
     check=check_victim_dcqcn,
-    plots={"victim": (draw_victim, "Bar: median; points: choices of ECMP, on the wire.")},
-    findings="The victim gets more, not the same, as senders are added: H11 to H14 then have a sixth of R's link each instead of "
-             "a fourth, and leave more of T1's uplinks to VS. That is its max-min fair share, 20 and 26.7 Gb/s in the median case. For it to "
-             "stay the same, H11 to H14 would have to keep more than a fair share of R's link. The paper has the bars, and no figures.",
+    plots={"victim": (draw_victim, "Bar: median wire rate. Points: choices of ECMP paths.")},
+    findings="When senders are added, the victim gets more and not the same. Each of H11 to H14 then has a sixth of R's link instead "
+             "of a fourth, and leaves more of T1's uplinks to VS. The victim gets its max-min fair share, 20 and 26.7 Gb/s in the "
+             "median case. Its rate could stay the same only if H11 to H14 kept more than a fair share of R's link. The paper shows "
+             "bars without figures.",
 )
 
 EXPERIMENTS = (FIG3, FIG4, FIG8, FIG9)

@@ -9,10 +9,10 @@ from report.plots import COLOURS, WIDTH, plt
 T_PFC_BYTES = 24475  # (12 MB - 8 x 32 x 22.4 KB) / (8 x 32)
 STATIC = {"buffer_profile lossless.dynamic": "off", "buffer_profile lossless.static_th_bytes": T_PFC_BYTES}
 AFTER = {**STATIC, "wred.Kmin": f"{5 * T_PFC_BYTES}", "wred.Kmax": "320KB"}
-# All hosts of the switch start, each on four QPs: the most that line-rate starts can bring.
+# All hosts of the switch start at line rate, each on four QPs: the largest burst of the experiment.
 BURST = {"flow H.src": "1-20", "flow H.qp_count": 4, "flow H.message_bytes": "1MB", "fabric.duration_ns": "12ms",
          "fabric.measure_from_ns": "6ms", "fabric.sample_ns": "10us"}
-# Without PFC no headroom is needed: all of the paper's 12 MB are there to share.
+# Without PFC no headroom is needed: all 12 MB of the paper are shared.
 NO_PFC = {"switch.pfc_generate": "off", "nic.flow_control": "off", "switch.buffer_bytes": "12MB"}
 ZOOM = {"fabric.duration_ns": "4ms", "fabric.measure_from_ns": "2ms", "fabric.sample_ns": "2us"}
 ZOOM_MS = (3.6, 4.0)
@@ -27,7 +27,7 @@ def pauses_per_ms(run):
 
 
 def first_ms(run, groups, column):
-    """When a cumulative column is first seen above 0; infinite: never."""
+    """Time of the first sample in which a cumulative column is above 0; infinite: never."""
     return min((series.ms()[series[column] > 0][0] for series in groups if series[column][-1] > 0), default=np.inf)
 
 
@@ -38,13 +38,13 @@ def cycle_us(run):
 
 
 def held_share(run):
-    """Part of the time in which PFC held a sender, mean of the senders."""
+    """Share of the time during which PFC paused a sender, mean over the senders."""
     return np.mean([p["rx_pause_duration_us"] for p in run.results["pfc_counters"] if p["node"] != "s1"]) / (
         run.results["duration_ns"] / 1e3)
 
 
 def last_resent_ms(run):
-    """The sample in which a packet was last sent again; 0: never."""
+    """Time of the last sample in which a packet was resent; 0: never."""
     return max((series.ms()[series.growth("retransmitted_packets") > 0].max(initial=0) for series in run.flows.values()))
 
 
@@ -60,13 +60,13 @@ def check(runs):
         Check("static PFC threshold: pause frames in steady state", pauses_per_ms(static), 5, unit="per ms",
               stated="PFC before ECN"),
         Check("ECN after PFC: pause frames in steady state", pauses_per_ms(after), 200, unit="per ms", stated="PFC before ECN"),
-        Check("ECN after PFC: a sender is held", 100 * held_share(after), 20, unit="% of the time"),
-        Check("ECN after PFC: from XOFF to XOFF of a sender", cycle_us(zoom), 5, 100, "us"),
-        Check("all start at once: first mark is seen before the first pause", paused - marked, 0.01, unit="ms", stated="ECN first"),
+        Check("ECN after PFC: time for which a sender is paused", 100 * held_share(after), 20, unit="% of the time"),
+        Check("ECN after PFC: time between two XOFF of a sender", cycle_us(zoom), 5, 100, "us"),
+        Check("all start at once: time from the first mark to the first pause", paused - marked, 0.01, unit="ms", stated="ECN first"),
         Check("all start at once: last pause", start.results["last_pause_ns"] / 1e6, None, 2, "ms", "pauses at the start only"),
         Check("all start at once: lost", dropped(start), 0, 0, "packets", "lossless"),
         Check("the same without PFC: lost", dropped(no_pfc), 100, unit="packets", stated="loss at the start"),
-        Check("the same without PFC: last packet sent again", last_resent_ms(no_pfc), 0.1, 6, "ms", "at the start"),
+        Check("the same without PFC: last packet resent", last_resent_ms(no_pfc), 0.1, 6, "ms", "at the start"),
     ]
 
 
@@ -93,7 +93,7 @@ def draw_pauses(runs):
 
 
 def draw_oscillation(runs):
-    """XOFF and XON of each sender, and what they make of the queue."""
+    """XOFF and XON of each sender, and the queue."""
     run = runs["ecn-after-pfc-zoom"]
     figure, (top, bottom) = plt.subplots(2, 1, figsize=(WIDTH, 4.2), sharex=True, height_ratios=(1, 1.2))
     queue = run.bottleneck()
@@ -107,7 +107,7 @@ def draw_oscillation(runs):
         at = series.ms()
         bottom.fill_between(at, row - 0.4, row + 0.4, where=series["rx_paused"] > 0, step="pre", color=COLOURS[3], lw=0)
     bottom.set_yticks(range(len(held)), held, fontsize=9)
-    bottom.set_ylabel("held by PFC")
+    bottom.set_ylabel("paused by PFC")
     bottom.set_xlim(*ZOOM_MS)
     bottom.set_xlabel("time (ms)")
     return figure
@@ -125,7 +125,7 @@ def draw_start(runs):
     top.set_ylabel("queue (MB)")
     top.set_title("80 QPs of 20 hosts start at line rate")
     top.legend(frameon=False)
-    bottom.set_ylabel("packets sent again")
+    bottom.set_ylabel("resent packets")
     bottom.set_xlabel("time (ms)")
     bottom.set_xlim(0, 5)
     return figure
@@ -135,19 +135,20 @@ EXPERIMENTS = (Experiment(
     name="sec4-thresholds",
     title="Section 4: ECN before PFC, PFC before loss",
     source="SIGCOMM 2015, sections 3.3 and 4",
-    statement="The PFC threshold must be so high that ECN acts first, and so low that nothing is lost. A static threshold of at most "
-              "24.47 KB leaves less than a packet for ECN; a dynamic one with beta = 8 leaves 21.75 KB. PFC is still needed: "
-              "flows start at line rate.",
-    scaled="As in the paper, but for fewer ports: their buffer's headroom is left out. 8:1 for 40 ms; for the start all 20 hosts, "
-           "on four QPs each. ECN after PFC: Kmin is five times the static PFC threshold. --full changes nothing.",
+    statement="The PFC threshold must be high enough for ECN to act first, and low enough for no packet to be lost. A static "
+              "threshold may be at most 24.47 KB, which leaves less than a packet for ECN. A dynamic threshold with beta = 8 leaves "
+              "21.75 KB. PFC is needed nevertheless, because flows start at line rate.",
+    scaled="As in the paper, except for fewer ports: their headroom is subtracted from the buffer. The incast is 8:1 and takes 40 "
+           "ms. In the runs 'start', all 20 hosts send on four QPs each. In the runs 'ecn-after-pfc', Kmin is five times the static "
+           "PFC threshold. --full changes nothing.",
     variants=(Variant("right"), Variant("static", STATIC), Variant("ecn-after-pfc", AFTER), Variant("ecn-after-pfc-zoom", {**AFTER, **ZOOM}),
               Variant("start", BURST), Variant("start-no-pfc", {**BURST, **NO_PFC})),
     check=check,
-    plots={"pauses": (draw_pauses, "Left: thresholds of section 4; middle: static PFC threshold of 24.47 KB; right: ECN from 122 KB on besides."),
-           "oscillation": (draw_oscillation, "Samples of 2 us. A sender is stopped when its port's 24.47 KB are full, and may go on two frames below."),
-           "start": (draw_start, "With PFC the queue stops where pauses hold the senders; without it the buffer of 12 MB runs over, "
-                                 "and go-back-N sends again.")},
-    findings="One QP of each of 20 hosts does not fill 12 MB at its start (4.5 MB), and two do not either (9.4 MB): CNPs are faster. "
-             "It takes four QPs a host for losses without PFC. They are found out when the queue has drained, and sent again at "
-             "the rates of then, some ms later.",
+    plots={"pauses": (draw_pauses, "Left: thresholds of section 4. Middle: static PFC threshold of 24.47 KB. Right: the same, with marking from 122 KB on."),
+           "oscillation": (draw_oscillation, "Samples of 2 us. A sender is paused when its port has reached 24.47 KB, and released two frames below."),
+           "start": (draw_start, "With PFC, pauses limit the queue. Without PFC, the buffer of 12 MB overflows, "
+                                 "and go-back-N resends packets.")},
+    findings="With one QP on each of 20 hosts, the queue at the start reaches 4.5 MB of the 12 MB; with two QPs, it reaches 9.4 MB. "
+             "CNPs arrive before the buffer is full. It takes four QPs per host to lose packets without PFC. The senders detect "
+             "these losses when the queue has drained, and resend the packets some ms later, at the rates that they have then.",
 ),)

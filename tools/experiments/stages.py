@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""When things happened in a run: found in its samples and traces, never given."""
+"""Times of events in a run, measured from its samples and traces."""
 import csv
 import dataclasses
 
@@ -9,13 +9,13 @@ from experiments.frame import Check
 from report.plots import GREY
 
 INCREASES = {"fast", "additive", "hyper"}  # reasons in trace.csv
-LOOKED_AT_US = 10  # from the end of a pause until the NIC has looked at each QP
-NEVER = float("nan")  # is within no tolerance
+LOOKED_AT_US = 10  # after the end of a pause, until the NIC has updated each QP
+NEVER = float("nan")  # a Check with this value fails
 
 
 @dataclasses.dataclass(frozen=True)
 class Stage:
-    mark: str  # the document's word for it, such as t1
+    mark: str  # name in the document, such as t1
     what: str
     at_us: float  # NEVER: it was not found
 
@@ -36,7 +36,7 @@ def us(series):
 
 
 def first(series, holds, after_us=0.0):
-    """Time of the first sample from after_us on for which holds, an array, is true."""
+    """Time of the first sample from after_us on for which the array `holds` is true."""
     if series is None:
         return NEVER
     at = us(series)[holds & (us(series) >= after_us)]
@@ -49,35 +49,35 @@ def last(series, holds):
 
 
 def grows(series, column):
-    """Did a cumulative column grow in the interval that ends at each sample?"""
+    """For each sample: did a cumulative column grow since the previous one?"""
     return series.growth(column) > 0
 
 
 def at(series, column, time_us):
-    """A column's value at the first sample from that time on."""
+    """Value of a column at the first sample from time_us on."""
     return value_at(series, series[column], time_us)
 
 
 def value_at(series, values, time_us):
-    """The same of values beside the samples; NEVER when there is no such sample or no such time."""
+    """As at(), for an array with one value per sample. NEVER: there is no such sample, or time_us is NEVER."""
     return values[np.searchsorted(us(series), time_us)] if time_us <= us(series)[-1] else NEVER
 
 
 def episodes(series, holds):
-    """[(from, to)] in us of samples in a row for which holds; the last may end with the run."""
+    """[(begin, end)] in us of the successive samples for which `holds` is true; the last one may end with the run."""
     edges = np.flatnonzero(np.diff(holds.astype(int), prepend=0, append=0))
     times = np.append(us(series), us(series)[-1])
     return [(times[begin], times[end]) for begin, end in zip(edges[::2], edges[1::2])]
 
 
 def held(run, node, port, column="tx_paused", prio="3"):
-    """Episodes in which a port holds its peer (tx_paused) or is held (rx_paused)."""
+    """[(begin, end)] of the pauses that a port sent (tx_paused) or received (rx_paused)."""
     series = run.pauses.get((node, str(port), prio))
     return [] if series is None else episodes(series, series[column] > 0)
 
 
 def held_bytes(group):
-    """Of a priority group, beyond what is reserved."""
+    """Bytes that a priority group holds beyond its reserved bytes."""
     return group["shared_bytes"] + group["headroom_bytes"]
 
 
@@ -94,7 +94,7 @@ def last_end(spans):
 
 
 def total(run, column, prefix=""):
-    """Sum over the flows with that beginning, at each sample."""
+    """Sum of a column over the flows whose names begin with prefix, at each sample."""
     return sum(series[column] for name, series in run.flows.items() if name.startswith(prefix))
 
 
@@ -104,7 +104,7 @@ def clock(run):
 
 
 def trace(run):
-    """All Changes in the order of time."""
+    """All Changes, in order of time."""
     with open(run.folder / "trace.csv", newline="", encoding="utf-8") as file:
         rows = [Change(int(row["time_ns"]) / 1e3, row["flow"], row["qp"], float(row["rate_bps"]), int(row["time_stage"]),
                        frozenset(row["reason"].split("+"))) for row in csv.DictReader(file)]
@@ -119,14 +119,14 @@ def first_change(changes, reasons, after_us=0.0):
 def risen_in_pauses(run, spans_by_flow, reset_us, sample_us=1):
     """QPs whose rate the timer raised during a pause: [(flow, QP, end of the pause)].
 
-    The NIC looks at a QP again when it may send. So the pause must have lasted for reset_us after the QP's last cut, and the rise be
-    there as soon as it is over."""
+    The NIC updates a paused QP only when it may send again. So the pause must have lasted for reset_us after the QP's last cut, and the
+    trace must have the increase right after the end of the pause."""
     changes, risen = trace(run), []
     for flow, spans in spans_by_flow.items():
         for qp in sorted({change.qp for change in changes if change.flow == flow}):
             mine = [change for change in changes if (change.flow, change.qp) == (flow, qp)]
             for begin, sample in spans:
-                end = sample - sample_us  # still held then
+                end = sample - sample_us  # the QP is still paused then
                 before = [change for change in mine if change.at_us <= end]
                 after = [change for change in mine if end < change.at_us < end + LOOKED_AT_US]
                 if before and after and after[0].reasons & INCREASES and max(before[-1].at_us, begin) + reset_us <= end:
@@ -135,13 +135,13 @@ def risen_in_pauses(run, spans_by_flow, reset_us, sample_us=1):
 
 
 def checks(prefix, found):
-    """A Check for each Stage: it is there, and not before the one before it."""
+    """A Check for each Stage: it was found, and not earlier than the previous one."""
     lows = [0.0, *(stage.at_us for stage in found)]
     return [Check(f"{prefix}{stage.what}", stage.at_us, low, unit="us", stated=stage.mark) for stage, low in zip(found, lows)]
 
 
 def thresholds(axes, by_name):
-    """Lines with their names at the right end; neighbours lean away from each other."""
+    """Lines with their names at the right end: the highest name is above its line, all others below."""
     names = sorted(by_name, key=by_name.get)
     for i, name in enumerate(names):
         axes.axhline(by_name[name], color=GREY, ls=":", lw=1)
@@ -150,7 +150,7 @@ def thresholds(axes, by_name):
 
 
 def merged(found):
-    """[(time, marks of all Stages of that time)] in the order of time; those that were not found are left out."""
+    """[(time, marks of all Stages at that time)] in order of time, without the Stages that were not found."""
     at_times = {}
     for stage in found:
         if stage.at_us == stage.at_us:
@@ -159,7 +159,7 @@ def merged(found):
 
 
 def label(axes, found):
-    """Marks above a panel with a logarithmic axis of time, side by side where they are close."""
+    """Write the marks above a panel with a logarithmic time axis, side by side where they are close."""
     placed, gap = -np.inf, 0.024 * np.diff(np.log10(axes.get_xlim()))[0]
     for at_us, text in merged(found):
         placed = max(np.log10(at_us), placed + gap)

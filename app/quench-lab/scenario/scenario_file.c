@@ -154,8 +154,8 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 		s->fabric.seed = override->seed;
 	if (override->duration_ns != 0) {
 		/*
-		 * If --duration shortens the run, measure_from_ns of the file is scaled with it;
-		 * one given with --set is not.
+		 * --duration scales measure_from_ns of the file by the same factor, but not a value
+		 * given with --set.
 		 */
 		if (!config_gives_set(cfg, "fabric", "measure_from_ns"))
 			s->fabric.measure_from_ns =

@@ -27,17 +27,17 @@
 #define EAL_END_PATIENCE_S 20u
 #endif
 
-/* Number of looks during which telemetry clients may still read a reply in progress. */
+/* Checks during which telemetry clients may finish reading a reply. */
 #define REPLY_LOOKS 500
-/* Then they are cut off. After this many looks in all, we stop waiting for them. */
+/* After REPLY_LOOKS, clients are cut off. After this many checks, we stop waiting for them. */
 #define CUT_OFF_LOOKS 2000
 #define LOOK_NS NS_PER_MS
 
 static struct {
 	bool telemetry_rests;
 	bool interrupts_rest;
-	int code;       /* what the program exits with */
-	char line[160]; /* written by give_up(): a signal handler cannot format */
+	int code;       /* exit code of the program */
+	char line[160]; /* for give_up(), which as a signal handler cannot format it */
 } state;
 
 /* EAL removes the files left behind at the next start with the same --file-prefix. */
@@ -46,15 +46,15 @@ give_up(int signo)
 {
 	(void)signo;
 	/*
-	 * exit() is safe here: no thread is in stdio, since the thread that ends the program waits
-	 * in EAL.
+	 * A handler may call fflush() here: the signal interrupts the thread that ends the program,
+	 * which waits in EAL and not in stdio, and no other thread writes any more.
 	 */
 	(void)fflush(NULL);
 	(void)!write(STDERR_FILENO, state.line, strlen(state.line));
 	_exit(state.code);
 }
 
-/* Is fd telemetry's listening socket, or one that it accepted? An accepted one has the name too. */
+/* Is fd telemetry's listening socket, or one accepted from it, which has the same name? */
 static bool
 is_telemetry(int fd, struct sockaddr_un *name)
 {
@@ -116,14 +116,14 @@ hang_up_all(int how)
 	return worst;
 }
 
-/* Wait for the clients' threads, which close their sockets last. @return true: all ended. */
+/* Wait for the clients' threads: closing the socket is the last step of each. @return all ended. */
 static bool
 end_telemetry(void)
 {
 	struct timespec t = {.tv_nsec = LOOK_NS};
 	/*
-	 * Number of successive looks that see no client. A single look may miss a client that moves
-	 * from the queue to a descriptor.
+	 * Number of successive checks that find no client. A single check may miss a client that
+	 * telemetry is just accepting.
 	 */
 	int quiet = 0;
 

@@ -41,17 +41,17 @@ const struct meaning device_meanings[] = {
 
 const struct meaning pfc_meanings[] = {
 	{"rx_prioN_pause", "pause frames received for the priority"},
-	{"rx_prioN_pause_transition", "times that the peer began to pause the priority"},
+	{"rx_prioN_pause_transition", "pauses of the priority by the peer that have ended"},
 	{"rx_prioN_pause_duration_us", "time during which the peer paused the priority"},
 	{"tx_prioN_pause", "pause frames sent for the priority"},
-	{"tx_prioN_pause_transition", "times that the program began to pause the priority"},
+	{"tx_prioN_pause_transition", "pauses of the priority by the program that have ended"},
 	{"tx_prioN_pause_duration_us", "time during which the program paused the priority"},
-	{"rx_global_pause_transition", "times that the peer began to pause the port with 802.3x "
-				       "link pause"},
+	{"rx_global_pause_transition", "pauses of the port by 802.3x link pause of the peer that "
+				       "have ended"},
 	{"rx_global_pause_duration_us", "time during which the peer paused the port with 802.3x "
 					"link pause"},
-	{"tx_global_pause_transition", "times that the program began to pause the peer with "
-				       "802.3x link pause"},
+	{"tx_global_pause_transition", "pauses of the peer by 802.3x link pause of the program "
+				       "that have ended"},
 	{"tx_global_pause_duration_us", "time during which the program paused the peer with "
 					"802.3x link pause"},
 	{0},

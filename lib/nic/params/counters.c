@@ -23,20 +23,20 @@ const struct counter_field nic_counters[] = {
 	COUNTER(tx_bytes, "Bytes sent, with FCS"),
 	COUNTER(rx_roce_packets, "Valid RoCEv2 packets received"),
 	COUNTER(rx_crossed_packets, "RoCEv2 packets handed to the lcore that owns their QP"),
-	COUNTER(rx_write_requests, "WRITE messages begun by peers"),
-	COUNTER(rx_send_requests, "SEND messages begun by peers"),
-	COUNTER(rx_read_requests, "READ requests of peers"),
+	COUNTER(rx_write_requests, "First packets of WRITE messages received"),
+	COUNTER(rx_send_requests, "First packets of SEND messages received"),
+	COUNTER(rx_read_requests, "READ requests received"),
 	COUNTER(rx_ud_missed_packets, "PSNs missing between two received UD packets"),
 	COUNTER(rx_ud_late_packets, "UD packets received late or twice: their PSN is below the "
 				    "highest one received"),
 	COUNTER(out_of_sequence, "Requests and READ responses received ahead of the expected PSN"),
-	COUNTER(packet_seq_err, "NAK sequence errors received"),
+	COUNTER(packet_seq_err, "NAKs received for a sequence error"),
 	COUNTER(implied_nak_seq_err, "ACKs or NAKs received that imply missing READ responses"),
-	COUNTER(duplicate_request, "Requests received again"),
-	COUNTER(duplicate_response, "READ responses received again"),
+	COUNTER(duplicate_request, "Requests received more than once"),
+	COUNTER(duplicate_response, "READ responses received more than once"),
 	COUNTER(local_ack_timeout_err, "Retransmission timeouts"),
 	COUNTER(retransmitted_packets, "Data packets sent again"),
-	COUNTER(qp_errors, "QPs that gave up or were refused"),
+	COUNTER(qp_errors, "QPs that failed: their peer did not answer, or refused a request"),
 	COUNTER(acks_sent, "ACKs sent"),
 	COUNTER(naks_sent, "NAKs sent"),
 	COUNTER(acks_received, "ACKs received"),
@@ -78,8 +78,8 @@ const struct counter_field nic_counters[] = {
 						    "sent"),
 	DROP(UNEXPECTED_RESPONSE, "drop_unexpected_response",
 	     "Dropped: READ response without a request, or of the wrong length"),
-	DROP(OUT_OF_SEQUENCE, "drop_out_of_sequence", "Dropped: PSN after a gap; the peer "
-						      "retransmits the packet"),
+	DROP(OUT_OF_SEQUENCE, "drop_out_of_sequence", "Dropped: PSN after a gap; the peer sends "
+						      "the packet again"),
 	DROP(OUT_OF_BUFFER, "out_of_buffer", "Dropped: no receive WQE; RC answers with an RNR NAK"),
 	DROP(NO_BUFFER, "rx_discards_phy", "Dropped: the slow receiver's buffer is full"),
 	DROP(MAC_CONTROL_MALFORMED, "drop_mac_control_malformed",
@@ -87,12 +87,12 @@ const struct counter_field nic_counters[] = {
 	DROP(MAC_CONTROL_UNKNOWN, "drop_mac_control_unknown",
 	     "Dropped: MAC Control opcode neither PFC nor PAUSE"),
 	DROP(MAC_CONTROL_ADDRESS, "drop_mac_control_address",
-	     "Dropped: MAC Control neither to 01:80:C2:00:00:01 nor to our own address"),
+	     "Dropped: MAC Control frame sent neither to 01:80:C2:00:00:01 nor to our address"),
 	DROP(NEIGH_MALFORMED, "drop_neigh_malformed",
-	     "Dropped: ARP or neighbour discovery message not valid"),
+	     "Dropped: invalid ARP or neighbour discovery message"),
 	DROP(ANSWER_OVERFLOW, "drop_answer_overflow",
-	     "Dropped: ARP, solicitation or echo request above the limit of answers (1/64 of the "
-	     "link)"),
+	     "Dropped: ARP request, solicitation or echo request that would exceed the limit of "
+	     "answers (1/64 of the link)"),
 };
 /* clang-format on */
 const unsigned int nic_counters_n = ARRAY_LEN(nic_counters);

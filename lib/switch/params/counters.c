@@ -33,7 +33,7 @@ const unsigned int sw_queue_counter_fields_n = ARRAY_LEN(sw_queue_counter_fields
 
 #define C(m, text) COUNTER_FIELD(struct sw_pg_stats, m, text)
 const struct counter_field sw_pg_counter_fields[] = {
-	C(rx_packets, "frames forwarded from the group"),
+	C(rx_packets, "frames of the group for which the switch found an egress port"),
 	C(rx_bytes, "bytes of rx_packets, with FCS"),
 	C(drop_packets, "frames refused by the ingress side of the buffer"),
 };
@@ -42,34 +42,34 @@ const unsigned int sw_pg_counter_fields_n = ARRAY_LEN(sw_pg_counter_fields);
 
 #define DROP(d, word, text) [SW_DROP_##d] = {word, text, offsetof(struct sw_port_stats, drops[SW_DROP_##d])}
 const struct counter_field sw_drop_counter_fields[SW_DROPS] = {
-	DROP(MALFORMED, "malformed", "Ethernet or IP header malformed; the malformed counters "
-				     "tell the kind"),
+	DROP(MALFORMED, "malformed", "Ethernet or IP header malformed; other counters have the "
+				     "kind of error"),
 	DROP(MAC_CONTROL_MALFORMED, "mac_control_malformed", "MAC Control frame too short"),
 	DROP(MAC_CONTROL_UNKNOWN, "mac_control_unknown",
-	     "MAC Control opcode neither PFC nor PAUSE, or in a tagged frame"),
+	     "MAC Control frame that is tagged, or whose opcode is neither PFC nor PAUSE"),
 	DROP(MAC_CONTROL_ADDRESS, "mac_control_address",
-	     "MAC Control neither to 01:80:C2:00:00:01 nor to the port's own address"),
+	     "MAC Control frame sent neither to 01:80:C2:00:00:01 nor to the port's address"),
 	DROP(RESERVED_ADDRESS, "reserved_address", "destination 01:80:C2:00:00:0X, which a "
 						   "switch never forwards"),
-	DROP(BAD_SOURCE, "bad_source", "group bit in the source address"),
-	DROP(SAME_PORT, "same_port", "destination is behind the port of arrival, or there is no "
-				     "other port"),
-	DROP(VLAN_TAG_NOT_ALLOWED, "vlan_tag_not_allowed", "untagged frame on a port without an "
-							   "access VLAN"),
-	DROP(INGRESS_VLAN_FILTER, "ingress_vlan_filter", "VLAN that the port of arrival is not a "
-							 "member of"),
-	DROP(LPM4_MISS, "lpm4_miss", "IPv4 without a route"),
-	DROP(LPM6_MISS, "lpm6_miss", "IPv6 without a route"),
-	DROP(BLACKHOLE_ROUTE, "blackhole_route", "blackhole route"),
-	DROP(NON_ROUTABLE, "non_routable", "no IP packet, or a destination that routers do not "
-					   "forward to"),
+	DROP(BAD_SOURCE, "bad_source", "source is a group address"),
+	DROP(SAME_PORT, "same_port", "destination is on the ingress port, or there is no other "
+				     "port"),
+	DROP(VLAN_TAG_NOT_ALLOWED, "vlan_tag_not_allowed",
+	     "frame without a tag, or with a priority tag, on a port with access_vlan = 0"),
+	DROP(INGRESS_VLAN_FILTER, "ingress_vlan_filter", "ingress port is not in the frame's "
+							 "VLAN"),
+	DROP(LPM4_MISS, "lpm4_miss", "no route to the IPv4 destination"),
+	DROP(LPM6_MISS, "lpm6_miss", "no route to the IPv6 destination"),
+	DROP(BLACKHOLE_ROUTE, "blackhole_route", "route to the destination drops all its traffic"),
+	DROP(NON_ROUTABLE, "non_routable", "not an IP packet, or destination that is never "
+					   "routed"),
 	DROP(NON_ROUTABLE_SOURCE, "non_routable_source",
 	     "source is a group, loopback, unspecified or link-local address"),
 	DROP(TTL, "ttl", "TTL or hop limit of 1 or 0"),
-	DROP(UNRESOLVED_NEXT_HOP, "unresolved_next_hop", "unknown MAC address of the next hop"),
-	DROP(IP2ME, "ip2me", "for the router's own address, but of a kind that the router does "
-			     "not answer"),
-	DROP(NEIGH_MALFORMED, "neigh_malformed", "ARP or neighbour discovery message not valid"),
+	DROP(UNRESOLVED_NEXT_HOP, "unresolved_next_hop", "MAC address of the next hop is unknown"),
+	DROP(IP2ME, "ip2me", "sent to an address of the router with a protocol that it does not "
+			     "answer"),
+	DROP(NEIGH_MALFORMED, "neigh_malformed", "invalid ARP or neighbour discovery message"),
 	DROP(STORM_BROADCAST, "storm_broadcast", "above the port's storm-control rate for "
 						 "broadcast"),
 	DROP(STORM_MULTICAST, "storm_multicast", "above the port's storm-control rate for "
@@ -82,13 +82,15 @@ const struct counter_field sw_drop_counter_fields[SW_DROPS] = {
 	DROP(NO_HEADROOM, "no_headroom", "a lossless priority group's headroom was full"),
 	DROP(POOL, "pool", "the pool was full"),
 	DROP(PACKET_MEMORY, "packet_memory",
-	     "a lossy priority group had used up its share of mbufs, as many short frames do"),
+	     "a lossy priority group was at its limit of mbufs, because of many short frames"),
 	DROP(QUEUE_LIMIT, "queue_limit", "an egress queue was at its limit"),
-	DROP(WRED, "wred", "dropped by WRED of an egress queue, since not ECT"),
+	DROP(WRED, "wred", "dropped by WRED of an egress queue, because the frame is not ECT or "
+			   "ecn is ecn_none"),
 	DROP(NO_MBUF, "no_mbuf", "no mbuf for a copy"),
-	DROP(RESTART, "restart", "frames queued in a switch that restarted"),
+	DROP(RESTART, "restart", "frames that the switch held when it lost power (lab)"),
 	DROP(LINK_DOWN, "link_down", "the egress port has no link"),
-	DROP(PFC_WATCHDOG, "pfc_watchdog", "pause storm, and the watchdog's action is drop"),
+	DROP(PFC_WATCHDOG, "pfc_watchdog", "pause storm on the queue or group, and the PFC "
+					   "watchdog's action is drop"),
 	DROP(CONTROL_BUSY, "control_busy", "LLDP frames that arrived faster than the switch "
 					   "processes them"),
 };
@@ -127,8 +129,8 @@ const struct counter_field sw_router_counter_fields[] = {
 	CLAIM(neigh_displaced, "unused neighbours removed from a full table for new ones"),
 	CLAIM(neigh_table_full, "frames whose next hop was refused: its interface has used its "
 				"share of the neighbour table"),
-	CLAIM(neigh_unresolved_full, "frames whose next hop was refused: too many next hops that "
-				     "their port asked for do not answer"),
+	CLAIM(neigh_unresolved_full, "frames whose next hop was refused: their port waits for "
+				     "answers of too many next hops"),
 	C(neigh_no_mbuf, "ARP requests and neighbour solicitations not sent for lack of an mbuf"),
 	C(neigh_news_lost, "neighbour updates lost because the ring to another shard was full"),
 };
@@ -168,7 +170,7 @@ const unsigned int sw_fdb_counter_fields_n = ARRAY_LEN(sw_fdb_counter_fields);
 const struct counter_field sw_ledger_counter_fields[] = {
 	C(in, "charged bytes received"),
 	C(copies, "charged bytes of the copies of flooded frames, without the first copy"),
-	C(generated, "charged bytes of pause frames of the switch"),
+	C(generated, "charged bytes of frames that the switch generated, such as pause frames"),
 	C(sent, "charged bytes sent"),
 	C(dropped, "charged bytes dropped"),
 	C(consumed, "charged bytes of frames that the switch consumed, such as pause frames"),

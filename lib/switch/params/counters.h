@@ -22,7 +22,7 @@ enum sw_drop {
 	SW_DROP_RESERVED_ADDRESS,    /* 01:80:C2:00:00:0X is never forwarded */
 	SW_DROP_BAD_SOURCE,          /* group bit in the source address */
 	SW_DROP_SAME_PORT, /* the destination is the ingress port, or there is no other port */
-	SW_DROP_VLAN_TAG_NOT_ALLOWED, /* untagged, on a port without access VLAN */
+	SW_DROP_VLAN_TAG_NOT_ALLOWED, /* no tag or a priority tag, and no access VLAN */
 	SW_DROP_INGRESS_VLAN_FILTER,  /* of a VLAN that its port is not in */
 	/* frames to the router */
 	SW_DROP_LPM4_MISS, /* no route */

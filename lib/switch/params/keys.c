@@ -102,9 +102,9 @@ static const char *const mark_at_words[] = {"dequeue", "enqueue", NULL};
 
 const struct field sw_fields[] = {
 	{FIELD_OF(struct sw_params, shards), .type = FIELD_U16, .max = SW_MAX_SHARDS, .def = "0",
-	 .help = "number of shards, that is, parts of the switch that own some of its ports, "
-		 "each on its own lcore in quench-switch; 0: number of polling lcores, but at "
-		 "most one per port; quench-lab: 1"},
+	 .help = "number of shards; a shard is the part of the switch that runs on one lcore, "
+		 "and owns some of the ports; 0: one per polling lcore, but not more than ports; "
+		 "quench-lab: 1"},
 	{FIELD_OF(struct sw_params, wred_queues), .type = FIELD_SET8, .def = "3", .live = true,
 	 .help = "egress queues to which the curve of [wred] applies; leave out the queue of CNPs"},
 	{FIELD_OF(struct sw_params, pfc_generate), .type = FIELD_BOOL, .def = "on", .live = true,
@@ -112,8 +112,9 @@ const struct field sw_fields[] = {
 		 "have no headroom"},
 	{FIELD_OF(struct sw_params, mark_at), .type = FIELD_ENUM, .choices = mark_at_words,
 	 .def = "dequeue", .live = true,
-	 .help = "when a packet is marked: dequeue: when it leaves, by the queue length behind "
-		 "it; enqueue: when it enters, by the queue length before it"},
+	 .help = "when a packet is marked: dequeue: when it leaves the queue, by the length of "
+		 "the rest of the queue; enqueue: when it enters the queue, by the length of the "
+		 "queue before it"},
 	{FIELD_OF(struct sw_params, shaper_burst_ns), .type = FIELD_U32, .unit = UNIT_NS, .min = 1,
 	 .max = 1000000, .def = "4us", .live = true,
 	 .help = "largest burst of a port after a late poll, as time at the shaper's rate; a "
@@ -122,7 +123,7 @@ const struct field sw_fields[] = {
 	 .min = MIN_FRAME_BYTES, .max = MAX_FRAME_BYTES, .def = MAX_FRAME_DEFAULT,
 	 .help = "longest frame that is forwarded, with FCS"},
 	{FIELD_OF(struct sw_params, mark_accuracy), .type = FIELD_BOOL, .def = "off",
-	 .help = "count marks by queue length, to compare them with the curve in reports"},
+	 .help = "count marks by queue length; reports compare them with the curve"},
 	{FIELD_OF(struct sw_params, watermark_interval_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = NS_PER_MS, .max = UINT64_MAX, .def = "never", .live = true,
 	 .help = "interval at which all watermarks except the persistent ones are cleared; "
