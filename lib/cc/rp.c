@@ -245,7 +245,9 @@ increase(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, 
 	return did;
 }
 
-/* Release the limiter at the maximum rate, unless a CNP waits for the end of its slot. */
+/*
+ * Release the limiter if the rate has reached the maximum and no CNP waits for the end of its slot.
+ */
 static uint32_t
 release_at_max(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
 	       uint64_t at_ns)
@@ -321,8 +323,8 @@ run_increases(struct rp *rp, const struct rp_params *params, struct rp_stats *st
 
 		if (at_max(rp, params)) {
 			/*
-			 * The QP is limited only because a CNP waits for the end of its slot, which
-			 * is after until_ns.
+			 * The QP is still limited only because a CNP waits for the end of its slot,
+			 * and that is after until_ns.
 			 */
 			done = rp->flags & RP_CNP_CUT ? left : 1;
 			stage_add(&rp->time_stage, done);
@@ -337,9 +339,10 @@ run_increases(struct rp *rp, const struct rp_params *params, struct rp_stats *st
 }
 
 /*
- * Fast path: one event of the rate timer is due, and the QP stays limited. Without a loop or a
- * division. Monitor slots without a CNP are not advanced; a call that needs the current one catches
- * up. @return 0, with nothing done, if other events are due.
+ * Fast path: one event of the rate timer is due, and the QP stays limited. This needs no loop and
+ * no division. It does not advance monitor slots without a CNP: a later call that needs the current
+ * slot does that.
+ * @return 0, with nothing done, if other events are due.
  */
 static inline uint32_t
 increase_once(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
@@ -378,8 +381,10 @@ cut_is_due(const struct rp *rp, uint64_t until_ns)
 	return (rp->flags & RP_CNP_CUT) && rp->next_monitor_ns <= until_ns;
 }
 
-/* Alpha slots do not count: they change no rate, and a cut, a CNP and a release catch up with
- * them. */
+/*
+ * Alpha slots are no such events: they change no rate, and every cut, CNP and release first updates
+ * alpha.
+ */
 static void
 set_next_event(struct rp *rp)
 {

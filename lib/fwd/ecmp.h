@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Equal-cost multipath: which of n next hops a flow takes (RFC 2992, hash threshold). A flow is a
- * 5-tuple; the UDP source port distinguishes the QPs of RoCEv2. All frames of a flow get the same
- * answer. Routers in series use different seeds, so that their choices are independent (no
- * polarisation). The ports count as 0 for a fragment, and for protocols other than TCP and UDP.
+ * Equal-cost multipath: chooses one of n next hops for a flow (RFC 2992, hash threshold). A flow is
+ * a 5-tuple; the UDP source port distinguishes the QPs of RoCEv2. All frames of a flow get the same
+ * next hop. Successive routers on a path use different seeds, so that their choices are independent
+ * (no polarisation). For fragments, and for protocols other than TCP and UDP, the hash uses 0 for
+ * both ports.
  *
  * IPv6's flow label can replace the ports (RFC 6438). It spreads the flows of hosts that set one
  * label per flow, whatever extension headers precede the ports.

@@ -31,9 +31,10 @@ fdb_find_beyond(struct fdb *fdb, uint64_t key, uint32_t home)
 }
 
 /*
- * Writing to a shared table. One writer at a time; a second one gives up instead of waiting.
- * Readers run concurrently: a key is stored after its state, and cleared before the slot gets
- * another state. So a state belongs to a key if the key is still there after the state was read.
+ * Writing to a shared table. There is one writer at a time, and a second one gives up instead of
+ * waiting. Readers run concurrently. A writer stores a key after its state, and clears the key
+ * before the slot gets another state. So a state that was read belongs to the key if the slot still
+ * has the key afterwards.
  */
 static inline bool
 begin_write(struct fdb *fdb, bool *locks)
@@ -70,7 +71,10 @@ count_used(struct fdb *fdb, int32_t change)
 	__atomic_store_n(&fdb->used, fdb->used + (uint32_t)change, __ATOMIC_RELAXED);
 }
 
-/* An address enters or leaves a slot `steps` buckets after its home: update those it passed. */
+/*
+ * An address enters or leaves a slot that is `steps` buckets after its home: update the buckets
+ * in between.
+ */
 static void
 count_passed(struct fdb *fdb, uint32_t home, uint32_t steps, int change)
 {
@@ -337,7 +341,10 @@ fdb_forget_learned(struct fdb *fdb)
 	}
 }
 
-/* Add an address of another table with its time, or give a known one the later of both times. */
+/*
+ * Add an address of another table with its time. If the address is known, keep the later of the two
+ * times.
+ */
 static void
 merge(struct fdb *fdb, uint64_t key, uint64_t state)
 {
@@ -349,7 +356,10 @@ merge(struct fdb *fdb, uint64_t key, uint64_t state)
 			count_learned(fdb, port, 1);
 		return;
 	}
-	/* Times wrap: state is later than *known if the difference is less than half the range. */
+	/*
+	 * Times wrap: the time of state is later than that of *known if the difference is below
+	 * half the range.
+	 */
 	if (*known & FDB_STATIC_BIT || fdb_age_ns(*known, state) >> (FDB_SEEN_BITS - 1) != 0)
 		return;
 	if (fdb_port_of(*known) != port) {

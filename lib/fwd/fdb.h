@@ -94,17 +94,15 @@ void fdb_destroy(struct fdb *fdb);
  * Reset an unused table: empty, and without limits. @return 0, or -errno, and then it is released.
  */
 int fdb_reset(struct fdb *fdb, const struct fdb_params *params);
-/** Free a table's memory except its counters, which alone may be used until fdb_reset(). */
+/** Free a table's memory except its counters. Until fdb_reset(), only the counters may be used. */
 void fdb_release(struct fdb *fdb);
-/**
- * Owners may use the table during the call, but no other call of this group may run.
- */
+/** The table's users may use it during this call, but no other function of this group may run. */
 void fdb_set_shared(struct fdb *fdb, bool shared);
 
 /**
- * Copy learned addresses from another table, with their ages. An address is taken if it is unknown
- * here, or was seen here earlier; not if it is static here or beyond a limit. Works in bounded
- * steps, concurrently with users of both tables if `to` is shared.
+ * Copy learned addresses from another table, with their ages. An address is taken if `to` does not
+ * know it or saw it earlier than `from`. It is not taken if it is static in `to` or exceeds a
+ * limit. Works in bounded steps, concurrently with users of both tables if `to` is shared.
  *
  * @param members  Per domain with keys: mask of the ports (all below 64) whose addresses are taken.
  * @param at       0 at first, then unchanged from the last call.
@@ -150,7 +148,7 @@ fdb_key_in_header(uint16_t domain, const uint8_t mac[8])
 	return FDB_KEY_BIT | (uint64_t)(domain & (FDB_MAX_DOMAINS - 1)) << 48 | be64toh(word) >> 16;
 }
 
-/** Is it a group address (multicast or broadcast)? The first bit on the wire tells. */
+/** Is it a group address (multicast or broadcast)? That is the first bit on the wire. */
 static inline bool
 fdb_key_is_group(uint64_t key)
 {
@@ -176,10 +174,10 @@ void fdb_set_limit(struct fdb *fdb, uint16_t port, uint32_t addresses);
 uint16_t fdb_lookup(struct fdb *fdb, uint64_t key, uint64_t now_ns);
 
 /**
- * Home buckets of n keys of a burst, which are also prefetched. Pass a home to fdb_learn_at() (not
- * for group addresses) and fdb_lookup_at(), which otherwise equal fdb_learn() and fdb_lookup().
- * Keys are hashed four at a time, so both arrays need room up to the next multiple of four, and
- * keys after n are read.
+ * Home buckets of n keys of a burst, which are also prefetched. A home is an argument of
+ * fdb_learn_at() (not for group addresses) and fdb_lookup_at(), which do the same as fdb_learn()
+ * and fdb_lookup(). Keys are hashed four at a time, so both arrays need room up to the next
+ * multiple of four: keys after the n-th are read, too.
  */
 static inline void fdb_homes(const struct fdb *fdb, const uint64_t keys[], uint32_t homes[],
 			     unsigned int n);
@@ -304,7 +302,10 @@ fdb_age_ns(uint64_t state, uint64_t now_ns)
 	return (now_ns - state) & FDB_SEEN_MASK;
 }
 
-/* lcores read their clocks at different times, so an entry from after now_ns counts as fresh. */
+/*
+ * lcores read their clocks at different times, so an entry may be newer than now_ns. It then counts
+ * as fresh.
+ */
 static inline bool
 fdb_aged(const struct fdb *fdb, uint64_t state, uint64_t now_ns)
 {
@@ -386,8 +387,8 @@ fdb_learn_at(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64
 		return fdb_learn_write(fdb, key, home, port, now_ns);
 	state = __atomic_load_n(at, __ATOMIC_RELAXED) & ~FDB_STATIC_BIT;
 	/*
-	 * For another port, the bits above the age make the value exceed refresh_ns. Subtracting
-	 * whole words would carry from the time into the port when the time wraps.
+	 * If the port differs, the bits above the age make the value exceed refresh_ns. Do not
+	 * subtract whole words: when the time wraps, the carry would change the port.
 	 */
 	if (likely((fdb_age_ns(state, now_ns) |
 		    (fdb_state_of(port, 0) ^ (state & ~FDB_SEEN_MASK))) < fdb->refresh_ns))

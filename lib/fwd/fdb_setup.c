@@ -77,7 +77,10 @@ fdb_reset(struct fdb *fdb, const struct fdb_params *params)
 		fdb_release(fdb);
 		return -ENOMEM;
 	}
-	/* With hugepages devices are real: page faults must not delay their lcores. */
+	/*
+	 * A program with hugepages usually has hardware ports: page faults must not delay their
+	 * lcores.
+	 */
 	if (rte_eal_has_hugepages())
 		memset(fdb->buckets, 0, bucket_bytes(fdb));
 	init_limits(fdb);

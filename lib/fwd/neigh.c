@@ -16,7 +16,7 @@
 /* Most neighbours examined to find one to replace. */
 #define VICTIM_SEARCH 16u
 
-/* Hash of all that identifies a neighbour. A router computes it for every packet. */
+/* Hash of the members that identify a neighbour. A router computes it for every packet. */
 static inline uint32_t
 hash_of(const struct neigh_table *t, const struct neigh_key *key)
 {
@@ -437,7 +437,7 @@ neigh_on_heard(struct neigh_table *t, struct neigh_stats *stats, uint32_t index,
 	struct neigh *e = &t->entries[index];
 	bool changed;
 
-	/* A repeated announcement carries no news, except from a neighbour that was given up. */
+	/* A repeated announcement changes nothing, unless the neighbour was given up. */
 	if (e->fixed || (e->has_mac && e->state != NEIGH_FAILED && memcmp(e->mac, mac, 6) == 0))
 		return false;
 	changed = take_mac(t, stats, index, mac);
@@ -520,7 +520,10 @@ neigh_touch(struct neigh_table *t, struct neigh_stats *stats, uint32_t index, ui
 	return e->has_mac && e->state != NEIGH_FAILED;
 }
 
-/* Free a neighbour's slot, and move later ones up so that each is still found from its home. */
+/*
+ * Free a neighbour's slot, and move later neighbours up so that each can still be found from its
+ * home.
+ */
 static void
 vacate(struct neigh_table *t, uint32_t index)
 {

@@ -76,7 +76,7 @@ struct neigh {
 	uint32_t ask_link;   /* next in that queue, or next free entry */
 	uint32_t users;      /* neigh_add() minus neigh_release() */
 	uint64_t next_ns;    /* next step of the state machine */
-	uint64_t idle_ns;    /* from then on it may be replaced, unless it is used */
+	uint64_t idle_ns;    /* when it may be replaced, unless it is used before */
 	uint32_t prev, next; /* in its neigh_list, oldest first; NEIGH_NONE: none */
 };
 static_assert(sizeof(struct neigh) == 64, "a cache line");
@@ -96,9 +96,9 @@ struct neigh_stats {
 
 struct neigh_claim_stats {
 	uint64_t neigh_displaced; /* neighbours replaced by another */
-	/* claims refused: the interface has its share, or the hash chain is too long */
+	/* claims refused: the interface has used its share, or the hash chain is too long */
 	uint64_t neigh_table_full;
-	/* claims refused: the port has its share of unresolved ones */
+	/* claims refused: the port has used its share of unresolved entries */
 	uint64_t neigh_unresolved_full;
 };
 
@@ -115,12 +115,15 @@ struct neigh_table *neigh_table_create(const struct neigh_params *params);
 void neigh_table_destroy(struct neigh_table *t);
 
 /**
- * Add a neighbour, to be asked from now_ns on; if it exists, add a user. @return its index, or
- * -ENOMEM.
+ * Add a neighbour, which is asked for its address from now_ns on. If it exists, add a user to it.
+ * @return its index, or -ENOMEM.
  */
 int64_t neigh_add(struct neigh_table *t, const struct neigh_key *key, uint64_t now_ns);
 
-/** Allocate room for n neighbours: neigh_add() cannot fail below that. @return 0 or -ENOMEM. */
+/**
+ * Allocate room for n neighbours, so that neigh_add() cannot fail up to that number.
+ * @return 0 or -ENOMEM.
+ */
 int neigh_reserve(struct neigh_table *t, uint32_t n);
 
 /** Add a neighbour with a configured address. @return its index, or -ENOMEM. */
@@ -146,7 +149,10 @@ bool neigh_is_full(const struct neigh_table *t);
 uint32_t neigh_claim(struct neigh_table *t, struct neigh_claim_stats *stats,
 		     const struct neigh_key *key, struct neigh_claim claim, uint64_t now_ns);
 
-/** A packet needs this neighbour: ask if due. @return may its address be used? */
+/**
+ * A packet needs this neighbour: queue a request if one is due.
+ * @return true: its address may be used.
+ */
 bool neigh_touch(struct neigh_table *t, struct neigh_stats *stats, uint32_t index, uint64_t now_ns);
 
 /** Turn a configured address into a learned one, which is verified when it is next used. */
@@ -157,17 +163,17 @@ void neigh_pin(struct neigh_table *t, uint32_t index, bool pinned);
 
 /** Remove a neighbour and free its entry. */
 void neigh_remove(struct neigh_table *t, uint32_t index);
-/** Drop a user; the last one removes the neighbour. Not for fixed neighbours. */
+/** Remove a user. Without users, the neighbour is removed. Not for fixed neighbours. */
 void neigh_release(struct neigh_table *t, uint32_t index);
 
-/** Change the timers; a timer that is already running ends as it was set. */
+/** Change the timers. A timer that is already running keeps its length. */
 void neigh_set_params(struct neigh_table *t, const struct neigh_params *params);
 
 /** @return index of a neighbour, or NEIGH_NONE. */
 uint32_t neigh_find(const struct neigh_table *t, const struct neigh_key *key);
 
 const struct neigh *neigh_get(const struct neigh_table *t, uint32_t index);
-/** Number of entries, free ones included: every index is below. */
+/** Number of entries, including free ones. Every index is below this number. */
 uint32_t neigh_count(const struct neigh_table *t);
 /** Number of neighbours without an address. */
 uint32_t neigh_unresolved(const struct neigh_table *t);
@@ -177,7 +183,7 @@ bool neigh_on_learnt(struct neigh_table *t, struct neigh_stats *stats, uint32_t 
 		     const uint8_t mac[6], uint64_t now_ns);
 
 /**
- * A neighbour announced its address unasked, which does not prove that it can be reached.
+ * A neighbour announced its address without a request. This does not prove that it can be reached.
  * @return as neigh_on_learnt().
  */
 bool neigh_on_heard(struct neigh_table *t, struct neigh_stats *stats, uint32_t index,
@@ -222,7 +228,7 @@ struct neigh_table {
 	uint32_t limit;
 	uint16_t n_ports;
 	struct neigh_list *known;  /* resolved, by interface */
-	struct neigh_list *wanted; /* unresolved, by port; last, those of no port */
+	struct neigh_list *wanted; /* unresolved, by port; the last list: those of no port */
 };
 
 /** Is a request queued? */

@@ -20,7 +20,7 @@
 /* Groups of 256 entries of 2 bytes, for prefixes longer than 24 bits. */
 #define MIN_TBL8 256u
 #define MAX_TBL8 32767u
-/* An IPv6 route of 64 bits needs at most five, one of 128 bits thirteen. */
+/* An IPv6 route of 64 bits needs at most five of these groups, one of 128 bits at most thirteen. */
 #define TBL8_PER_ROUTE6 8u
 
 struct route_table {

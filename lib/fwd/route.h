@@ -44,7 +44,7 @@ struct route_table *route_table_create(const struct route_params *params);
 void route_table_destroy(struct route_table *t);
 
 /**
- * Add a route, or change its target.
+ * Add a route, or change the target of an existing one.
  *
  * @param target  1..ROUTE_MAX_TARGET.
  * @return        0, -EINVAL, or -ENOMEM or -ENOSPC: no space for more routes, or for more long

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A few IPv4 routes, sorted by falling prefix length. A lookup compares all of them, sixteen per
- * step, without a branch that depends on the address; the first match is the longest.
+ * A few IPv4 routes, sorted by decreasing prefix length. A lookup compares the address with all of
+ * them, sixteen per step, without a branch that depends on the address. The first match is the
+ * longest prefix.
  *
  * Invariant: mask[] does not increase, so the lowest set bit of the match word is the longest
  * prefix.
@@ -55,7 +56,7 @@ route_list_add(struct route_list *l, uint32_t ip, uint8_t length, uint16_t targe
 	l->net[at] = ip & mask;
 	l->target[at] = target;
 	l->n_steps = (l->n + ROUTE_LIST_STEP - 1) / ROUTE_LIST_STEP;
-	/* Unused entries: with mask 0 no address gives net 1. */
+	/* Unused entries match no address: an address & mask 0 is never net 1. */
 	for (uint32_t i = l->n; i < l->n_steps * ROUTE_LIST_STEP; i++) {
 		l->mask[i] = 0;
 		l->net[i] = 1;
@@ -63,7 +64,10 @@ route_list_add(struct route_list *l, uint32_t ip, uint8_t length, uint16_t targe
 	return 0;
 }
 
-/* Lanes of all ones for those of four routes whose prefix contains the address. */
+/*
+ * Compare an address with four routes: the lane of a route whose prefix contains the address has
+ * all bits set.
+ */
 static inline __m128i
 route_list_match(const struct route_list *l, uint32_t at, __m128i ip)
 {

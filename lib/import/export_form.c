@@ -7,7 +7,10 @@
 
 #include "import/import_log.h"
 
-/* Names for the curve of [wred]: the second if another curve of the file has the first. */
+/*
+ * Names for the curve of [wred]. The second name is used if another curve of the file has the
+ * first.
+ */
 static const char *const curve_names[] = {"AZURE_LOSSLESS", "quench_wred"};
 
 static bool

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Settings without a counterpart in SONiC are found by reading the exported tables back: a key that
- * comes back with another value is lost. So that nothing else differs, the switch is first
- * normalised to the importer's form. Private to lib/import.
+ * Finds the settings without a counterpart in SONiC: the exported tables are imported again, and a
+ * key whose value has changed is lost. The switch is first normalised to the importer's form, so
+ * that nothing else differs. Private to lib/import.
  *
- * Invariant: every key that differs after the way to SONiC and back is in the log's lost list.
+ * Invariant: every key that differs after an export and an import is in the log's lost list.
  */
 #ifndef QUENCH_IMPORT_EXPORT_FORM_H
 #define QUENCH_IMPORT_EXPORT_FORM_H
 
 #include "import/import.h"
 
-/** Normalise a switch: a name for each curve, and the first watched port's times in [pfcwd]. */
+/** Normalise a switch: name each curve, and move the times of the first watched port to [pfcwd]. */
 void export_form(struct sw_params *sw, const struct sw_params *defaults);
 
 /**

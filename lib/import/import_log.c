@@ -8,8 +8,8 @@
 #include <string.h>
 
 /*
- * Most bytes of comments in a file. The INI reader refuses files above 1 MiB, and people do not
- * read that much.
+ * Limit of the comments in a file, in bytes. The INI reader refuses files above 1 MiB, and nobody
+ * reads more.
  */
 #define MAX_COMMENT_BYTES (256u << 10)
 

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "import/import_log.h"
 
-/* Sections that are printed completely if at all: readers look for them first. */
+/* Sections of which all keys are printed: readers look for these sections first. */
 static const char *const whole_sections[] = {"qos_map", "scheduler", "rp", "np"};
 
 struct line {
@@ -62,8 +62,8 @@ of_every_port(const char *text, struct line head)
 }
 
 /*
- * The keys that a section is compared with: those that it overrides, those of its name in base, or
- * those of its kind.
+ * The lines that a section is compared with: the section that it overrides, else the section of the
+ * same name in base, else the section of its kind.
  */
 static const char *
 base_of(const char *text, const char *base, struct line head)

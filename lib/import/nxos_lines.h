@@ -19,7 +19,10 @@ struct nx_line {
 	unsigned int number;
 	unsigned int indent;
 	int parent; /* index of its block's line; NX_TOP: outside of blocks */
-	/* First and last line of the block it opens, and next line of its own block; -1: none. */
+	/*
+	 * First and last line of the block that this line opens, and the next line of the block
+	 * that it is in; -1: none.
+	 */
 	int first, last, next;
 	bool used;
 	const char *why; /* reason if it stays unused; NULL: no counterpart */
@@ -55,9 +58,7 @@ int nx_next_of(const struct nx_lines *nx, int parent, int i);
 /** The same for lines that are not used yet. */
 int nx_next(const struct nx_lines *nx, int parent, int i);
 
-/**
- * Mark a line as carried over; or give the reason why the line is not.
- */
+/** Mark a line as carried over, or record the reason why it is not. */
 void nx_use(struct nx_lines *nx, int i);
 void nx_lose(struct nx_lines *nx, int i, const char *why);
 /** The same for all lines of a block; lines that have a reason keep it. */

@@ -33,7 +33,10 @@ int nxos_qos(struct nxos *x);
 int nxos_network(struct nxos *x);
 /** The policy-map of type queuing: the queues. */
 int nxos_queuing(struct nxos *x);
-/** Derive from all policies the maps of groups to queues, priority groups and PFC priorities. */
+/**
+ * After all policies are read: derive the maps from qos-groups to queues, priority groups and PFC
+ * priorities.
+ */
 void nxos_maps(struct nxos *x);
 /** The interfaces, which become ports. Call after the switch-wide lines. */
 int nxos_ports(struct nxos *x);

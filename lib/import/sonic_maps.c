@@ -138,7 +138,7 @@ set_maps(struct sonic *s, const struct in_force in_force[N_MAPS])
 	struct qos_map_params *qos = &s->out->sw.qos;
 	const struct in_force *pg = &in_force[N_MAPS - 1];
 
-	/* Maps that no port names: all to class 0, or the identity. */
+	/* Set the maps that no port names: all values to class 0, or the identity. */
 	memset(qos->dscp_to_tc_map, 0, sizeof(qos->dscp_to_tc_map));
 	memset(qos->dot1p_to_tc_map, 0, sizeof(qos->dot1p_to_tc_map));
 	for (uint8_t i = 0; i < TM_CLASSES; i++) {

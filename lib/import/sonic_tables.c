@@ -9,9 +9,15 @@
 #include "import/import_memory.h"
 #include "import/sonic_tables.h"
 
-/* Each field is searched in all entries, so not in tables larger than 64 ports need. */
+/*
+ * Each field is searched in all entries, so this is limited to tables of the size that 64 ports
+ * need.
+ */
 #define MAX_SHARED 1024
-/* If a field remains in more entries, and in all of the table, their number replaces the names. */
+/*
+ * If a field remains in more entries than this, and in all entries of its table, the report has
+ * their number instead of their names.
+ */
 #define MANY 8
 
 /* Reasons for frequent remaining fields. */

@@ -207,7 +207,7 @@ next_word(const struct timing_wheel *w, uint32_t from)
 	uint32_t i = from / 64;
 	uint64_t bits = w->summaries[i] & (~0ull << from % 64);
 
-	/* One turn and the first summary again, now with its low bits. */
+	/* Go around once: the first summary word comes again at the end, for its low bits. */
 	for (uint32_t n = 0; n <= w->n_summaries; n++) {
 		if (bits != 0)
 			return i * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -431,7 +431,7 @@ void
 timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 			  const uint64_t *deadlines_ns, uint32_t n)
 {
-	/* Nothing to overlap: one item, or few that are in the cache. */
+	/* One item, or a small wheel that is in the cache: there are no cache misses to overlap. */
 	if (n == 1 || is_few(w)) {
 		for (uint32_t i = 0; i < n; i++)
 			insert(w, items[i], tick_of(w, deadlines_ns[i]));
@@ -470,7 +470,7 @@ timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget, 
 		tick += (uint64_t)__builtin_ctzll(bits);
 		if (tick >= end_tick)
 			break;
-		/* Of a ring its last item only, which leads to the others. */
+		/* Of a ring, list only the last item, because its link leads to the others. */
 		s = &w->slots[slot_of(w, tick++)];
 		memcpy(items + n, s->item, sizeof(s->item));
 		n += s->n < SLOT_ITEMS ? s->n : SLOT_ITEMS;

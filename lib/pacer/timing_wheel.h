@@ -7,7 +7,8 @@
  * slot late. Items of one slot are released in the order of their insertion, so runs repeat.
  * Creation allocates 4 bytes for each item and 32 for each slot, and reserves 8 for each item that
  * are touched once a deadline is beyond the horizon. A wheel of up to TIMING_WHEEL_FEW items
- * allocates no slots. An item cannot be removed before it is due: the owner ignores it then.
+ * allocates no slots. An item cannot be removed before it is due: its owner ignores it when it is
+ * released.
  *
  * Cost: advance() touches the items that it releases and a few bitmap words, however far the time
  * jumps. It walks the overflow list at most once for each half horizon, and only if one of its
@@ -61,8 +62,9 @@ void timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 void timing_wheel_hurry(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns);
 
 /**
- * Release up to budget items that are due at now_ns, earliest slot first. @return their number;
- * if it is below budget, no other item is due. The rest of items[budget] may be overwritten.
+ * Release up to budget items that are due at now_ns, earliest slot first. The rest of items[budget]
+ * may be overwritten.
+ * @return the number of items; if it is below budget, no other item is due.
  */
 uint32_t timing_wheel_advance(struct timing_wheel *w, uint32_t *items, uint32_t budget,
 			      uint64_t now_ns);

@@ -3,9 +3,9 @@
  * Token bucket without rounding: the credit is in nanobits (1e-9 bit), in which rate_bps *
  * elapsed_ns is an integer, at 1 bit/s as at 400 Gb/s.
  *
- * A frame may leave while the credit is not negative. It is charged whole, and may leave a debt,
- * which is paid off at the current rate: a change of the rate shortens or lengthens a wait that has
- * begun.
+ * A frame may leave while the credit is not negative. It is charged completely, so the credit may
+ * become negative (a debt). The debt is paid off at the current rate, so a change of the rate
+ * shortens or lengthens a wait that has begun.
  *
  * Bound (tested): bytes sent in any interval are at most the integral of rate_bps / 8 over it, plus
  * burst_bytes, plus one frame. A sender that is never late sends at least that integral.
@@ -52,8 +52,8 @@ void token_bucket_init(struct token_bucket *tb, uint64_t rate_bps, uint64_t burs
 		       uint64_t now_ns);
 
 /**
- * Change the rate at now_ns. Credit up to now_ns is earned at the old rate; a remaining debt is
- * paid off at the new one, so a caller that waits has to ask token_bucket_next_ns() again.
+ * Change the rate at now_ns. Credit up to now_ns is earned at the old rate. A remaining debt is
+ * paid off at the new rate, so a caller that waits must call token_bucket_next_ns() again.
  */
 void token_bucket_set_rate(struct token_bucket *tb, uint64_t rate_bps, uint64_t now_ns);
 

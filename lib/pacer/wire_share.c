@@ -5,7 +5,10 @@
 
 #include "base/units.h"
 
-/* Reservations end less than this after the oldest byte; a larger difference is a negative one. */
+/*
+ * A reservation ends less than this after the oldest byte. A larger difference stands for a
+ * negative number.
+ */
 #define MOST_AHEAD (1ull << 33)
 
 /* Bytes that the wire could have carried since time 0: up to 71 bits. */
@@ -31,7 +34,7 @@ wire_share_reserve(struct wire_share *w, uint32_t bytes, uint64_t now_ns)
 	uint64_t at = __atomic_load_n(&w->reserved_bytes, __ATOMIC_RELAXED);
 	__int128 start;
 
-	/* Bytes that nobody reserved in time are lost, except for the burst. */
+	/* Capacity that nobody reserved in time is lost, except for the burst. */
 	do {
 		uint64_t ahead = at - (uint64_t)oldest;
 

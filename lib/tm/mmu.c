@@ -46,7 +46,7 @@ mmu_pg_state(const struct mmu *mmu, uint16_t port, uint8_t pg_index)
 
 	words_read(&pg, pg_at(mmu, port, pg_index), sizeof(pg));
 	words_read(&rule, pg.rule, sizeof(rule));
-	/* The owner may change one member between our reads of the two. */
+	/* The owner may change one of the two members between our reads. */
 	headroom_bytes = min_u64(pg.headroom_bytes, pg.used_bytes);
 	shared_bytes = sub_sat(pg.used_bytes - headroom_bytes, rule.reserved_bytes);
 	return (struct mmu_pg_state){

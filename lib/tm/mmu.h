@@ -66,7 +66,10 @@ void mmu_destroy(struct mmu *mmu);
 /** Bytes charged for a frame (with FCS): rounded up to cells. */
 static inline uint32_t mmu_charge_bytes(const struct mmu *mmu, uint32_t frame_bytes);
 
-/** Decide and, if admitted, charge. Here and below, bytes come from mmu_charge_bytes(). */
+/**
+ * Decide on a frame and, if it is admitted, charge it. In all functions below, bytes are those of
+ * mmu_charge_bytes().
+ */
 static inline enum mmu_verdict mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg,
 						 uint32_t bytes);
 static inline enum mmu_verdict mmu_egress_admit(struct mmu *mmu, uint16_t port, uint8_t queue,
@@ -104,9 +107,9 @@ static inline void mmu_egress_release(struct mmu *mmu, uint16_t port, uint8_t qu
 				      uint32_t bytes);
 
 /**
- * Should this PG's peer be paused? xoff_now is its present state, which gives the hysteresis
- * between XOFF and XON. Always false for a lossy PG. Ask after every admission and release of the
- * PG: under a dynamic threshold its limit also moves with the use of others.
+ * Should this PG's peer be paused? xoff_now is the present state of the PG: the hysteresis between
+ * XOFF and XON needs it. Always false for a lossy PG. Call this after every admission and release
+ * of the PG: under a dynamic threshold, the use of other PGs moves its limit too.
  */
 static inline bool mmu_pg_wants_xoff(const struct mmu *mmu, uint16_t port, uint8_t pg,
 				     bool xoff_now);
@@ -127,8 +130,8 @@ uint64_t mmu_pg_limit_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg);
 /** The XON mark: a lossless PG with empty headroom sends XON once its shared bytes fall to it. */
 uint64_t mmu_pg_xon_mark_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg);
 /**
- * Recompute sums from parts; true when they agree. For tests and the self-check of a running
- * switch.
+ * Recompute all sums from their terms.
+ * @return true if they agree. For tests and the self-check of a running switch.
  */
 bool mmu_balanced(const struct mmu *mmu);
 
@@ -168,9 +171,9 @@ uint64_t mmu_watermark_bytes(const struct mmu *mmu, enum mmu_watermark kind, uin
 uint64_t mmu_persistent_watermark_bytes(const struct mmu *mmu, enum mmu_watermark kind,
 					uint16_t port, uint8_t index);
 /**
- * Read a watermark and restart it from the current use in one step, so that no peak is lost. Called
- * by the owner of the part that has the port; for a pool, by each part's owner, as each has its own
- * peak.
+ * Read a watermark and restart it from the current use in one step, so that no peak is lost. The
+ * owner of the part that has the port calls this. For a pool, the owner of each part calls it,
+ * because each part has its own peak.
  */
 uint64_t mmu_part_take_watermark_bytes(struct mmu *mmu, uint16_t part, enum mmu_watermark kind,
 				       uint16_t port, uint8_t index);
@@ -184,7 +187,7 @@ struct mmu_peak {
 	uint64_t past_bytes; /* before the last clear */
 };
 
-/* State of a pool that PGs or queues share, as one part sees it. */
+/* State of a pool that PGs or queues share, from the view of one part. */
 struct mmu_pool {
 	uint64_t size_bytes;
 	uint64_t shared_used_bytes;
@@ -338,7 +341,7 @@ mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t byt
 	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
 	const struct mmu_rule *rule = pg->rule;
 	uint64_t shared_bytes = mmu_pg_shared(pg);
-	/* Rule 1: the bytes that do not fit into reserved; 0 when all fit. */
+	/* Rule 1: number of bytes that do not fit into reserved bytes. */
 	uint64_t beyond_bytes =
 		min_u64(bytes, sub_sat(pg->used_bytes + bytes, rule->reserved_bytes));
 	bool in_limit = shared_bytes + beyond_bytes <= mmu_limit(rule);
@@ -346,8 +349,8 @@ mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t byt
 
 	assert(port < mmu->n_ports && pg_index < TM_CLASSES);
 	/*
-	 * Rule 2. While headroom is in use, the peer is still paused, and taking shared bytes would
-	 * let the PG alternate between the two.
+	 * Rule 2. While headroom is in use, the peer is still paused. If the PG took shared bytes
+	 * then, it would alternate between shared bytes and headroom.
 	 */
 	if (beyond_bytes == 0 || (pg->headroom_bytes == 0 && in_limit && in_pool)) {
 		pg->used_bytes += bytes;
@@ -563,7 +566,7 @@ mmu_xon_mark(const struct mmu_rule *rule, uint64_t limit)
 	return max_u64(rule->xon_bytes, sub_sat(limit, rule->xon_offset_bytes));
 }
 
-/* XOFF by packets alone. The rule is that for bytes, below. */
+/* XOFF by packets alone, under the same rule as for bytes (below). */
 static inline bool
 mmu_packets_want_xoff(const struct mmu *mmu, const struct mmu_pg *pg, bool xoff_now)
 {
@@ -594,8 +597,8 @@ mmu_pg_wants_xoff(const struct mmu *mmu, uint16_t port, uint8_t pg_index, bool x
 	shared_bytes = mmu_pg_shared(pg);
 	limit = mmu_limit(rule);
 	/*
-	 * The XON mark also applies on the way up: a limit below xon must neither make a PG flap
-	 * nor stop an empty one.
+	 * The XON mark also applies before XOFF: if the limit is below the XON mark, a PG must not
+	 * flap, and an empty PG must not send XOFF.
 	 */
 	return shared_bytes > mmu_xon_mark(rule, limit) && (xoff_now || shared_bytes >= limit);
 }

@@ -98,7 +98,9 @@ struct mmu_budget {
 
 struct mmu_budget mmu_params_budget(const struct mmu_params *params);
 
-/** Most frames that fit into these bytes: shortest frames, as charged. */
+/**
+ * Largest number of frames that fit into these bytes: frames of the shortest length, as charged.
+ */
 uint64_t mmu_params_most_packets(const struct mmu_params *params, uint64_t bytes);
 /**
  * Packets of a lossless group's headroom: mmu_params_most_packets() of xoff_bytes, plus one burst.
@@ -106,8 +108,9 @@ uint64_t mmu_params_most_packets(const struct mmu_params *params, uint64_t bytes
 uint64_t mmu_params_headroom_packets(const struct mmu_params *params, uint64_t xoff_bytes);
 
 /**
- * Packet buffers to allocate for a buffer: one for each frame_bytes of its shared part, plus the
- * most that fit into the reserved bytes and headroom of each group, which no other class can use.
+ * Number of packet buffers to allocate for a switch buffer: one for each frame_bytes of its shared
+ * part, plus the largest number of frames that fits into the reserved bytes and headroom of each
+ * group, because no other class can use these.
  */
 uint64_t mmu_params_packets(const struct mmu_params *params, uint32_t frame_bytes);
 

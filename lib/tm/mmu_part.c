@@ -10,8 +10,8 @@ copy_word(uint64_t *to, const uint64_t *from)
 }
 
 /*
- * Each word has one writer and is read separately, so a sum may mix values of before and after a
- * burst. That is harmless: parts see each other's use with a delay anyway.
+ * Each word has one writer and is read separately, so a sum may combine values from before and
+ * after a burst. This is harmless: parts see each other's use with a delay anyway.
  */
 static void
 add_use(struct mmu_use *sum, const struct mmu_use *use)

@@ -2,8 +2,8 @@
 /*
  * The shared buffer of a switch divided into parts, one per lcore. Only the owner of a part
  * charges, releases and queries the groups and queues of its ports. Parts share only the pools.
- * Each part knows its own use, and the others' as of its last mmu_part_refresh(); the others know
- * its use as of its last mmu_part_publish(). No word has two writers.
+ * Each part knows its own use exactly. It knows the use of the others as they had published it
+ * (mmu_part_publish()) when it last read it (mmu_part_refresh()). No word has two writers.
  *
  * Bound (tested): total use exceeds a pool, or the shared headroom pool, by at most the bytes that
  * all parts but one admit between these two calls, plus those that mmu_part_publish_lazily() holds
@@ -34,9 +34,9 @@ struct mmu *mmu_create_parts(const struct mmu_params *params, uint16_t n_parts,
  * part has called it.
  *
  * Nothing is dropped. The bytes held by groups and queues are divided again into reserved, shared
- * and headroom; headroom in use beyond the new size becomes shared use. A pool may then be over its
- * size; it admits no more shared bytes until it is not. Call mmu_pg_wants_xoff() for every group of
- * the part afterwards: lossless groups above a reduced limit must pause their senders.
+ * and headroom; headroom in use beyond the new size becomes shared use. A pool may then exceed its
+ * size, and admits no more shared bytes until it does not. Call mmu_pg_wants_xoff() for every group
+ * of the part afterwards: lossless groups above a reduced limit must pause their senders.
  */
 void mmu_part_set_params(struct mmu *mmu, uint16_t part, const struct mmu_params *params);
 /** Read the other parts' use, before a burst is admitted. Called by the part's owner. */

@@ -64,7 +64,7 @@ end_pauses(struct pfc_rx *p, uint64_t now_ns)
 static void
 obey(struct pfc_rx *p, const struct pfc_vector *v, uint64_t now_ns)
 {
-	/* If a pause expired before this frame, the frame starts a new pause. */
+	/* If the pause has expired before this frame arrived, the frame starts a new pause. */
 	end_pauses(p, now_ns);
 	for (uint8_t m = v->enable & p->enabled; m != 0; m &= (uint8_t)(m - 1)) {
 		unsigned int prio = (unsigned int)__builtin_ctz(m);
@@ -180,7 +180,10 @@ pfc_rx_reset(struct pfc_rx *p, uint64_t now_ns)
 	p->enabled = enabled;
 }
 
-/* now_ns may be before the last frame, because the reader read its clock earlier. */
+/*
+ * now_ns may be earlier than the last frame, because the reader of the snapshot took its time
+ * before.
+ */
 static struct pfc_rx_view
 read_once(const struct pfc_rx *p, uint8_t prio, uint64_t now_ns)
 {

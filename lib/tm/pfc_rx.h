@@ -59,7 +59,7 @@ void pfc_rx_init(struct pfc_rx *p, uint8_t enabled, uint64_t speed_bps);
 /** Enable these priorities; pauses of all others end. */
 void pfc_rx_set_enabled(struct pfc_rx *p, uint8_t enabled, uint64_t now_ns);
 
-/** Delay the effect of frames from now on by this many quanta; 0: none. */
+/** Set the delay, in quanta, of the effect of frames that arrive from now on; 0: none. */
 void pfc_rx_set_delay(struct pfc_rx *p, uint16_t quanta);
 
 /** The link went down: all pauses end, and delayed frames are discarded. */
@@ -82,8 +82,8 @@ pfc_rx_paused(struct pfc_rx *p, uint64_t now_ns)
 }
 
 /**
- * Earliest expiry or end of a delay; NEVER_NS when there is none. It may be in the past until the
- * next call processes it.
+ * Earliest time at which a pause expires or a delayed frame takes effect; NEVER_NS: there is none.
+ * The time may be in the past until the next call processes it.
  */
 static inline uint64_t
 pfc_rx_next_ns(const struct pfc_rx *p)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shuts EAL down; used in place of rte_eal_cleanup() alone.
+ * Shuts EAL down. Programs use this instead of calling rte_eal_cleanup().
  *
  * rte_eal_cleanup() unmaps all memory of DPDK, but stops neither EAL's interrupt thread nor the
- * threads that answer telemetry. The interrupt thread walks its sources at any event, and handles
- * of memif live in that memory (net_memif never unregisters its listener); a telemetry command of
- * DPDK itself reads devices and pools. On a busy machine they may do so after the unmapping, and
- * the program faults.
+ * threads that answer telemetry. The interrupt thread reads its sources at any event, and the
+ * handles of memif's sources are in that memory (net_memif never unregisters its listener). DPDK's
+ * own telemetry commands read devices and pools, which are in that memory too. On a busy machine,
+ * either thread may read the memory after it was unmapped, and the program faults.
  *
  * So both are stopped first: telemetry clients are disconnected, and the interrupt thread is parked
  * in a callback for good. If either does not stop, the program ends without rte_eal_cleanup(); EAL

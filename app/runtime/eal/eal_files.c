@@ -7,7 +7,10 @@
 
 #include "runtime/notice/say.h"
 
-/* EAL opens about ten files beside the standard ones, and two pipes to each lcore but the first. */
+/*
+ * Besides the standard files, EAL opens about ten files, and two pipes to each lcore except the
+ * first.
+ */
 #define FILES 32u
 #define FILES_PER_LCORE 4u
 

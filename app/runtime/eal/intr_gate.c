@@ -12,7 +12,7 @@
 
 #include "base/units.h"
 
-/* Interval between looks at pollers that have not yet seen the gate shut. */
+/* Interval between checks of the pollers that have not seen the gate shut yet. */
 #define POLLER_LOOK_NS (20 * NS_PER_US)
 /* Without /proc the gate sees no events, and releases the interrupt thread after this time. */
 #define BLIND_WAIT_MS 10
@@ -112,13 +112,16 @@ wait_in_gate(void *arg)
 
 	intr_source_lower(&gate->source);
 	epoll_fd = find_epoll(gate);
-	/* EAL handles other events of this wake-up after us: keep pollers out until then. */
+	/*
+	 * EAL handles the other events of this wake-up after this callback: keep pollers out until
+	 * it has.
+	 */
 	if (!is_closing(gate) && (epoll_fd < 0 || !wait_for_events(epoll_fd, 0))) {
 		atomic_fetch_add(&gate->epoch, 1);
 		(void)wait_for_events(epoll_fd, epoll_fd < 0 ? BLIND_WAIT_MS : -1);
 		shut(gate);
 	}
-	/* EAL calls us again together with, or after, pending events. */
+	/* EAL calls this callback again together with the pending events, or after them. */
 	if (!is_closing(gate))
 		intr_source_raise(&gate->source);
 }

@@ -62,7 +62,10 @@ intr_source_close(struct intr_source *s)
 	release(s);
 }
 
-/* Our eventfd fails only where it would block: it is already raised, or already lowered. */
+/*
+ * Operations on the eventfd fail only if they would block, that is, if it is already raised or
+ * lowered.
+ */
 void
 intr_source_raise(const struct intr_source *s)
 {

@@ -3,9 +3,9 @@
  * The only real clock: nanoseconds since program start, from the TSC.
  *
  * Everything below app/ takes the time as an argument; this is where it comes from. The TSC is
- * constant and common to all cores where DPDK runs, so two lcores may share one clock. One reader
- * never sees time go back (tested): the scale is a fixed-point factor over one running count, with
- * no sum that could be re-rounded.
+ * constant and common to all cores where DPDK runs, so two lcores may share one clock. For one
+ * reader, time never goes back (tested): it is one running count times a fixed-point factor, and
+ * not a sum of parts that are rounded differently.
  */
 #ifndef QUENCH_APP_RUNTIME_EAL_TSC_CLOCK_H
 #define QUENCH_APP_RUNTIME_EAL_TSC_CLOCK_H

@@ -2,7 +2,8 @@
 /*
  * Lines for the person at the terminal: on standard error, each beginning with the program's name.
  *
- * Invariant: calls of say_event() for an event = its lines + the sum of their suppressed=N.
+ * Invariant: number of calls of say_event() for an event = number of its lines + sum of N over
+ * its suppressed=N.
  */
 #ifndef QUENCH_APP_RUNTIME_NOTICE_SAY_H
 #define QUENCH_APP_RUNTIME_NOTICE_SAY_H
@@ -15,7 +16,7 @@ enum app_exit {
 	APP_DONE = 0,
 	APP_FAILED = 1,    /* while running: device, memory, disk */
 	APP_BAD_USAGE = 2, /* options or configuration; nothing was started */
-	APP_PARTLY = 3,    /* done, except for what standard error names */
+	APP_PARTLY = 3,    /* done, except for the items that standard error names */
 };
 
 /** Set the name that begins each line; kept by reference. */

@@ -14,8 +14,9 @@ extern const struct meaning mempool_meanings[];
 /**
  * Rows of pool, mbufs and in_use.
  *
- * in_use is the pool's size less the mbufs in its ring and in the caches of all lcores. It is exact
- * while the lcores are idle, and otherwise off by the mbufs that move during the reading.
+ * in_use is the pool's size less the mbufs in its ring and in the caches of all lcores. It is
+ * exact while the lcores are idle. Otherwise, the error is the number of mbufs that move while it
+ * is read.
  */
 json_t *mempools_reply(struct telemetry_call *call);
 

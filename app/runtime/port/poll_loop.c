@@ -63,7 +63,7 @@ receive_from(struct poll_loop *loop, uint16_t port, uint16_t queue, uint64_t *no
 	struct rte_mbuf *pkts[POLL_BURST];
 	uint16_t n = rte_eth_rx_burst(loop->ports[port].ethdev, queue, pkts, POLL_BURST);
 
-	/* After the burst: no frame is stamped earlier than it arrived. */
+	/* Read the clock after the burst, so that no frame has a time before its arrival. */
 	*now_ns = tsc_clock_now(loop->clock);
 	if (n > 0)
 		loop->node->ops->rx(loop->node, port, pkts, n, *now_ns);
@@ -129,8 +129,8 @@ transmit_to(struct poll_loop *loop, uint16_t port, struct poll_txq *q, uint64_t 
 		n = offer_held(loop, p->ethdev, q);
 	if (poll_txq_held(q) > 0) {
 		/*
-		 * Do not call tx(). But serve other threads' requests to the node: a device without
-		 * a link may never take a frame again.
+		 * Do not call tx(), but serve the requests of other threads to the node: a device
+		 * without a link may never take a frame again.
 		 */
 		ops->rx(loop->node, port, NULL, 0, now_ns);
 		return n;
@@ -149,10 +149,7 @@ transmit(struct poll_loop *loop, uint16_t port, uint64_t now_ns)
 	uint32_t n = 0;
 
 	if (unlikely(p->link != NULL && port_link_is_down(p->link))) {
-		/*
-		 * As for a device that takes no frames: serve other threads' requests to the node
-		 * while the link is down.
-		 */
+		/* While the link is down, too, serve the requests of other threads to the node. */
 		loop->node->ops->rx(loop->node, port, NULL, 0, now_ns);
 		return 0;
 	}
@@ -181,7 +178,7 @@ poll_loop_round(struct poll_loop *loop)
 		uint64_t now_ns;
 
 		if (unlikely(!gate_is_open && loop->ports[port].gated)) {
-			/* As for a link that is down. */
+			/* Treat this port like one whose link is down. */
 			loop->node->ops->rx(loop->node, port, NULL, 0, tsc_clock_now(loop->clock));
 			continue;
 		}

@@ -3,10 +3,10 @@
  * Drives one node over ethdev ports: receive a burst, pass it to the node, ask the node for the
  * frames that the wire can take now, pass them to the device.
  *
- * Frames that a device refuses are held in order and offered again before the node is asked for
- * more. So nothing is dropped or counted twice between node and device, and while a device takes
- * nothing, frames wait in the node, where WRED, PFC and the scheduler see them. The node sees one
- * time per burst.
+ * The loop holds frames that a device refuses, in order, and offers them again before it asks the
+ * node for more. So no frame is dropped or counted twice between node and device. While a device
+ * takes no frames, they wait in the node, where WRED, PFC and the scheduler act on them. All calls
+ * for one burst pass the same time to the node.
  *
  * If the device has a spare transmit queue, control frames use it: they wait neither for data in
  * the device's ring nor for data that it refused.
@@ -35,7 +35,7 @@ struct rte_mbuf;
 /* A transmit queue with the frames that it refused. */
 struct poll_txq {
 	uint16_t queue;
-	uint16_t first; /* in held[]: index of the frame to offer next */
+	uint16_t first; /* index in held[] of the frame to offer next */
 	uint16_t end;
 	struct rte_mbuf *held[POLL_BURST];
 	uint64_t refusals; /* bursts of which the device refused a part */

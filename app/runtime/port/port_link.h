@@ -21,7 +21,7 @@ struct port_link {
 };
 
 /**
- * Look at the device's link. A device that cannot tell counts as up.
+ * Read the state of the device's link. If the device cannot report it, the link counts as up.
  *
  * @param port   Its number, for the line.
  * @param waits  Frames to send wait for the link, for the line.

@@ -127,7 +127,7 @@ find_facts(const char *driver)
 	return &unknown;
 }
 
-/* One line of a probe: trouble, or fine if trouble is NULL. */
+/* Set one line of a probe: the text `trouble` or, if it is NULL, the text `fine`. */
 static struct probe_line
 line(const char *what, const char *trouble, const char *fine)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How a device treats pause frames, link pause and UDP port 4791, with remedies: a line for each,
- * from the device's answers and the known behaviour of its driver. Virtual devices were tested and
- * need one line. NICs were not (doc/ports.md), and their lines say so.
+ * Lines that tell users how a device treats pause frames, link pause and UDP port 4791, and what to
+ * do about it. They are derived from the device's replies and the known behaviour of its driver.
+ * Virtual devices were tested and need one line. NICs were not tested (doc/ports.md), and their
+ * lines say so.
  */
 #ifndef QUENCH_APP_RUNTIME_PORT_PORT_PROBE_H
 #define QUENCH_APP_RUNTIME_PORT_PORT_PROBE_H

@@ -21,7 +21,7 @@ port_rss_ask(struct port_rss *rss, const struct rte_eth_dev_info *info, struct r
 	rss->asked = true;
 	conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 	c->rss_hf = rss->types;
-	/* Longer keys serve longer headers than ours; shorter ones cannot cover IPv6. */
+	/* Our headers need no longer key, and a shorter key does not cover IPv6. */
 	if (info->hash_key_size < NIC_RSS_KEY_BYTES || info->hash_key_size > sizeof(rss->key))
 		return;
 	rss->key_bytes = info->hash_key_size;
@@ -45,7 +45,7 @@ port_rss_learn(struct port_rss *rss, uint16_t ethdev)
 	    (rss->n_buckets & (rss->n_buckets - 1)) != 0 ||
 	    rte_eth_dev_rss_hash_conf_get(ethdev, &conf) != 0)
 		return;
-	/* A driver may use its own key instead of ours: believe the one that it reports. */
+	/* A driver may use its own key instead of ours: use the key that it reports. */
 	if (memcmp(key, no_key, NIC_RSS_KEY_BYTES) == 0)
 		return;
 	memcpy(rss->key, key, sizeof(key));

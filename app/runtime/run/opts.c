@@ -255,7 +255,7 @@ print_help(const struct opts_program *program)
 	       "Exit code 0: done; 1: failed while running; 2: bad usage or configuration.\n");
 }
 
-/* @return true: nothing is left to do. */
+/* Answer --help, --help-config and --version. @return false: the action is another one. */
 static bool
 answer(const struct opts_program *program, const struct opts *opts)
 {

@@ -20,14 +20,16 @@ struct config_row {
 
 /* Zero-initialised: none. */
 struct config_rows {
-	/* Not NULL: print rows as they are added instead of keeping them, as sections that read
-	 * back the same; adjacent rows of one section share its heading. */
+	/*
+	 * If not NULL: rows are printed when they are added, and not stored. The output is sections
+	 * that can be read again. Adjacent rows of one section share a heading.
+	 */
 	FILE *out;
 	char last[CONFIG_MAX_NAME + 1]; /* section that was printed */
 	struct config_row *rows;
 	unsigned int n, capacity;
 	bool no_memory;
-	/* index of config_rows_compare(): no rows may be added after that call */
+	/* index built by config_rows_compare(): add no rows after that call */
 	struct names sections;
 	unsigned int *first; /* first row of each section */
 };
@@ -49,8 +51,10 @@ struct config_change {
 	bool live;                 /* can be made while the program runs */
 };
 
-/** Call visit for each difference: those of rows in `from` in their order, then rows that only `to`
- * has. Sets no_memory of either if it cannot allocate. */
+/**
+ * Call visit for each difference: first those of the rows in `from`, in their order, then the rows
+ * that only `to` has. If it cannot allocate memory, it sets no_memory of one of them.
+ */
 void config_rows_compare(struct config_rows *from, struct config_rows *to,
 			 void (*visit)(void *arg, const struct config_change *change), void *arg);
 

@@ -34,8 +34,9 @@ struct config *config_open(const char *path, struct config_error *err);
 struct config *config_open_text(const char *path, const char *text, size_t size,
 				struct config_error *err);
 /**
- * A layer over another configuration: its config_set() overrides what `under` sets, and it can be
- * read once more, into other objects. Layers may be stacked to any depth.
+ * Create a layer over another configuration. config_set() of the layer overrides the keys of
+ * `under`. The layer can be read although `under` has been read before, into other objects. Layers
+ * may be stacked to any depth.
  *
  * @param under  Not changed; must be closed after the returned layer.
  * @param name   Shown in error lines in place of a path.
@@ -53,7 +54,7 @@ void config_close(struct config *cfg);
 int config_set(struct config *cfg, const char *text, struct config_error *err);
 
 const char *config_path(const struct config *cfg);
-/** Path of a file that a value names: an absolute name as it is, else in the folder of cfg. */
+/** Path of a file that a value names. A relative name is relative to the folder of cfg's file. */
 void config_beside(const struct config *cfg, const char *name, char *path, size_t size);
 bool config_has(const struct config *cfg, const char *section);
 
@@ -97,10 +98,10 @@ int config_finish(const struct config *cfg, struct config_error *err);
 int config_refuse(const struct config *cfg, const char *section, const char *key,
 		  const char *expected, struct config_error *err);
 
-/** Does the file give this key of a section that was read, under its name or an alias? */
+/** Does the file contain this key, under its name or an alias? The section must have been read. */
 bool config_gives(const struct config *cfg, const char *section, const char *key);
 
-/** The same for config_set(), whether or not the file gives the key. */
+/** Did config_set() set this key, under its name or an alias? */
 bool config_gives_set(const struct config *cfg, const char *section, const char *key);
 
 /** Print one section with its effective values, as a file that can be read back. */

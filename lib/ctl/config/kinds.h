@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sections of which a file may have any number, each with a name after its word, such as
- * [flow NAME]. A kind says where their items are stored. Reading, comparing, printing and the
- * reference are loops over kinds.
+ * Kinds of sections of which a file may have any number, each with a name after the word of the
+ * kind: [flow NAME]. A kind says where the items of its sections are stored. The functions that
+ * read, compare and print sections, or print the reference, are loops over kinds.
  */
 #ifndef QUENCH_CTL_CONFIG_KINDS_H
 #define QUENCH_CTL_CONFIG_KINDS_H

@@ -98,7 +98,9 @@ given_in(const struct config_store *store, const char *section, const struct fie
 	return g;
 }
 
-/* The value given by config_set(). *last: the lowest layer, which has the file. */
+/*
+ * Find the value that config_set() has set in a layer. *last: the lowest layer, which has the file.
+ */
 static struct given
 given_set(const struct config *cfg, const char *section, const struct field *field,
 	  const struct config **last)
@@ -265,7 +267,7 @@ config_finish_section(const struct config *cfg, const char *section, struct conf
 	return rc == 0 ? finish_in(cfg, &last->file, section, err) : rc;
 }
 
-/* A missing key may be in the file, but misspelt: the error line then names the misspelt key. */
+/* The key may be in the file under a misspelt name: the error line then has that name. */
 static int
 refuse_missing(const struct config *cfg, const char *section, const struct field *field,
 	       struct config_error *err)

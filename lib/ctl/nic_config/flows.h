@@ -43,8 +43,10 @@ struct nic_config {
 	unsigned int n_flows;
 };
 
-/** Find the flow that a number belongs to, and the index of the QP in the flow. @return NULL if the
- * number belongs to no flow. */
+/**
+ * Find the flow of a QP number, and the index of the QP in the flow.
+ * @return NULL: no flow has this number.
+ */
 const struct nic_flow *nic_config_flow_of(const struct nic_config *config, uint32_t number,
 					  uint32_t *qp);
 

@@ -13,8 +13,10 @@
 #include "ctl/config/sections.h"
 #include "ctl/nic_config/workload_file.h"
 
-/* Without the last two sections: in a fabric's file switches and hosts share them, and they are
- * printed with the switch's. */
+/*
+ * Exclude the last two sections: in a lab's file, switches and hosts share them, and they are
+ * printed with those of the switch.
+ */
 #define N_OWN (nic_sections_n - 2)
 
 int
@@ -38,7 +40,10 @@ struct known {
 	const struct nic_flow *last; /* read before */
 };
 
-/* A flow that may have read the same message_cdf: the active one of this name, or the last read. */
+/*
+ * A flow that may have read the same message_cdf: the active flow of this name, or the flow read
+ * last.
+ */
 static const struct nic_flow *
 known_flow(const struct known *known, const char *name)
 {

@@ -27,7 +27,7 @@ set_bit(uint64_t *mask, uint16_t port, bool on)
 		__atomic_fetch_and(mask, ~(1ull << port), __ATOMIC_RELAXED);
 }
 
-/* Set a port's bit of down_ports in all shards; by the port's owner. */
+/* Set a port's bit of down_ports in all shards. Only the port's owner calls this. */
 static void
 set_down(struct sw *sw, uint16_t port, bool down)
 {

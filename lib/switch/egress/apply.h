@@ -9,8 +9,8 @@
 void sw_port_apply(struct sw *sw, uint16_t port, uint64_t now_ns);
 
 /**
- * A frame was received on a port marked down: treat the link as up until a poll reports it down
- * again.
+ * A frame arrived on a port whose link counts as down: treat the link as up until a link poll finds
+ * it down again.
  */
 void sw_port_hear(struct sw *sw, uint16_t port, uint64_t now_ns);
 

@@ -5,7 +5,7 @@
 
 #include "switch/egress/release.h"
 
-/* Mask of the priorities in a storm that use this queue. */
+/* Mask of the priorities that pause this queue and are in a storm. */
 static uint8_t
 storms_of(const struct sw *sw, const struct sw_port *p, uint8_t queue)
 {

@@ -81,7 +81,7 @@ sw_enqueue(struct sw *sw, const struct arrival *a, uint16_t port, struct sw_entr
 					 sw_entry_frame_bytes(&e));
 	sw_fifo_push(&q->fifo, &sw->shard.chunks, e);
 	counter_add(&q->bytes, a->charged_bytes);
-	/* Wake the port unless it could send already: then next_ns() includes it. */
+	/* Wake the port, unless another of its queues may send: next_ns() then includes it. */
 	if ((p->backlogged & ~(p->paused_queues | p->above_max)) == 0)
 		node_wake(&sw->node, port);
 	p->backlogged |= (uint8_t)(1u << queue);

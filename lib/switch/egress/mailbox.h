@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LLDP frames between the data path and the control side. Each port has slots of its own: a peer
- * that sends faster than control() polls loses its own frames, not those of other ports.
+ * LLDP frames between the data path and the control side. Each port has its own slots, so a peer
+ * that sends faster than control() polls loses only its own frames.
  *
  * Invariant: a slot has one writer at a time; the indices, or ready, say which.
  */

@@ -23,7 +23,7 @@ set_ce(struct sw *sw, struct sw_queue_stats *stats, const struct sw_entry *e)
 	return own;
 }
 
-/* Decide, and record the decision and the curve's probability; with mark_accuracy only. */
+/* Decide whether to mark, and record the decision and the curve's probability (mark_accuracy). */
 static bool
 counted_hit(struct sw *sw, struct sw_queue *q, uint64_t queue_bytes, bool ect)
 {

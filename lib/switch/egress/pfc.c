@@ -7,7 +7,9 @@
 #include "base/fixed.h"
 #include "wire/pfc_frame.h"
 
-/* Wait after an empty pool, so that an event loop does not retry at once. */
+/*
+ * Time until the next attempt after the mbuf pool was empty, so that an event loop does not spin.
+ */
 #define PFC_RETRY_NS (1 * NS_PER_US)
 /* The priority that represents the whole link under link pause. */
 #define LINK_PRIO 0
@@ -200,7 +202,7 @@ sw_pfc_take(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 	return m;
 }
 
-/* When a queue resumes: all of its priorities must resume. */
+/* Time at which a queue resumes: when the last of its paused priorities resumes. */
 static uint64_t
 queue_resume_ns(const struct sw *sw, const struct sw_port *p, unsigned int queue)
 {

@@ -21,12 +21,13 @@ enum sw_drop sw_pfc_rx_frame(struct sw *sw, uint16_t port, const struct rte_mbuf
 			     uint64_t now_ns);
 
 /**
- * The MAC control frame that is due, or NULL. The caller has checked that the wire is free; neither
- * a pause nor a configured shaper delays it (802.3 31B.3: it waits only for the frame on the wire).
+ * Take the MAC control frame that is due. The caller has checked that the wire is free: pauses and
+ * shapers do not delay a MAC control frame (802.3 31B.3: it waits only for the frame on the wire).
+ * @return NULL: none is due.
  */
 struct rte_mbuf *sw_pfc_take(struct sw *sw, struct sw_port *p, uint64_t now_ns);
 
-/** The buffer wants a group's sender paused, or no longer. */
+/** Record that a group needs its sender paused, or no longer needs it. */
 void sw_pfc_set_xoff(struct sw *sw, uint16_t port, uint8_t pg, bool xoff, uint64_t now_ns);
 
 /** Put p->now in force: priorities with PFC, response delay. */
@@ -35,10 +36,12 @@ void sw_pfc_apply(struct sw *sw, struct sw_port *p, uint64_t now_ns);
 /** The link went down: reset the pause state of both directions. */
 void sw_pfc_reset(struct sw *sw, uint16_t port, uint64_t now_ns);
 
-/** Recompute paused_queues: a pause frame arrived, a pause ended, or tx_disabled changed. */
+/** Recompute paused_queues after a pause frame, the end of a pause, or a change of tx_disabled. */
 void sw_pfc_update_paused(struct sw *sw, struct sw_port *p, uint64_t now_ns);
 
-/** When the first paused queue of the port resumes, or a delayed pause frame takes effect. */
+/**
+ * Earliest time at which a paused queue of the port resumes or a delayed pause frame takes effect.
+ */
 uint64_t sw_pfc_resume_ns(const struct sw *sw, const struct sw_port *p);
 
 /* Inline definitions */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Release of ingress charges: here, or by returning them to the shard that owns the group.
+ * Release of ingress charges. A charge of another shard's group is returned to that shard instead.
  *
  * Invariant (tested): an admitted charge is released once, by the last holder of the frame.
  */
@@ -24,8 +24,10 @@ struct sw_releases {
 /** Release the charges of the packets that have left. */
 void sw_release_all(struct sw *sw, const struct sw_releases *r, uint64_t now_ns);
 
-/** A packet leaves its queue: release its ingress charge; for a flooded frame, with the last
- * copy. */
+/**
+ * A packet leaves its queue: release its ingress charge. A flooded frame's charge is released when
+ * its last copy leaves.
+ */
 void sw_leave_ingress(struct sw *sw, const struct sw_entry *e, uint64_t now_ns);
 
 /* Inline definitions */
@@ -43,7 +45,10 @@ sw_ingress_release(struct sw *sw, uint16_t port, uint8_t pg, uint64_t charge, ui
 	sw_update_xoff(sw, port, pg, now_ns);
 }
 
-/** An admitted frame is dropped after all: XOFF is checked at the end of its burst. */
+/**
+ * Release the ingress charge of an admitted frame that is dropped. The end of the burst checks
+ * XOFF.
+ */
 static inline void
 sw_refund(struct sw *sw, uint16_t port, uint8_t pg, uint32_t charged_bytes)
 {

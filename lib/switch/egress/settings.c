@@ -20,7 +20,7 @@ set_bucket(struct token_bucket *tb, uint64_t rate_bps, uint64_t burst_bytes, uin
 	token_bucket_set_burst(tb, burst_bytes);
 }
 
-/* At least a byte, so that the tokens of a fraction of a nanosecond are not lost. */
+/* Hold at least one byte: a smaller bucket would lose the tokens of a fraction of a nanosecond. */
 static uint64_t
 shaper_burst_bytes(const struct sw_params *params, uint64_t rate_bps)
 {

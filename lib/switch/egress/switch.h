@@ -35,7 +35,7 @@ struct sw_release {
 /* Per-packet members come first, by cache lines of 64 bytes. */
 struct sw {
 	struct node node;
-	struct sw_port *ports; /* of the whole switch; each has one owner */
+	struct sw_port *ports; /* all ports of the switch; each has one owner */
 	struct mmu *mmu;
 	uint32_t max_frame_bytes;
 	uint16_t n_ports;
@@ -83,7 +83,7 @@ sw_owner(struct sw *front, uint16_t port)
 	return s == NULL ? front : s->shard[s->of_port[port]];
 }
 
-/** Number of shards; 1: the front itself. sw_shard_at() returns them. */
+/** Number of shards. With 1, the front is the only shard. sw_shard_at() returns each of them. */
 static inline uint16_t
 sw_shard_count(const struct sw *front)
 {
@@ -96,8 +96,7 @@ sw_shard_at(const struct sw *front, uint16_t i)
 	return front->shard.shards == NULL ? (struct sw *)front : front->shard.shards->shard[i];
 }
 
-/** Ask the lab to call the node for this port (used in virtual time). May be called from any
- * thread. */
+/** Ask the lab's event loop to call the node for this port. From any thread. */
 static inline void
 sw_wake(struct sw *sw, uint16_t port)
 {

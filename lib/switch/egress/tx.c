@@ -31,8 +31,11 @@ update_queue_shapers(struct sw_port *p, uint64_t now_ns)
 	}
 }
 
-/* Frames within the minimum are charged to it and not to the queue's weight, all others only to the
- * weight: a queue gets its minimum, and its share of what is left after all minima. */
+/*
+ * A frame within the queue's minimum rate is charged to the minimum and not to the queue's weight;
+ * any other frame is charged only to the weight. So a queue gets its minimum, plus its share of the
+ * rate that all minima leave.
+ */
 static void
 charge_queue_shapers(struct sw_port *p, uint8_t queue, uint32_t bytes)
 {
@@ -52,8 +55,8 @@ charge_queue_shapers(struct sw_port *p, uint8_t queue, uint32_t bytes)
 }
 
 /*
- * Choose a queue: first one below its minimum, else the scheduler's choice. Among several below
- * their minima the order does not matter, since the sum of minima <= the port's rate.
+ * Choose a queue that is below its minimum rate. If there is none, the scheduler chooses. The order
+ * of queues below their minima does not matter, because the sum of the minima <= the port's rate.
  */
 static int
 pick(struct sw_port *p)
@@ -66,8 +69,10 @@ pick(struct sw_port *p)
 	return sched_pick(&p->sched, ready);
 }
 
-/* A frame needs no marking decision while at most this many bytes are queued after it; -1: every
- * frame needs one. */
+/*
+ * Largest number of bytes queued after a frame for which the frame needs no marking decision; -1:
+ * every frame needs one.
+ */
 static int64_t
 unmarked_bytes(const struct sw *sw, const struct sw_port *p, uint8_t queue)
 {
@@ -112,8 +117,8 @@ charge_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, uint1
 
 /*
  * Let a picked queue send at least one frame, until it is empty, the wire is busy, or another queue
- * may have its turn. Only the queue changes meanwhile; all other updates are summed up, and applied
- * once by charge_run().
+ * may have its turn. The loop changes only the queue; charge_run() applies all other updates once,
+ * after it.
  */
 static uint16_t
 send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct sw_releases *r,
@@ -178,13 +183,18 @@ begin_tx(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 		token_bucket_update(&p->wire, now_ns);
 	if (unlikely((p->min_queues | p->max_queues) != 0))
 		update_queue_shapers(p, now_ns);
-	/* Once is enough: a pause begins in rx() and ends by time, not within this call. */
+	/*
+	 * Once per call is enough: pauses begin in rx(), and now_ns does not change within this
+	 * call.
+	 */
 	if (unlikely(pfc_rx_next_ns(&p->pfc_rx) <= now_ns))
 		sw_pfc_update_paused(sw, p, now_ns);
 }
 
-/* The bucket that a control frame waits for: the wire, not a slower shaper, because the headroom
- * covers only the frame on the wire. */
+/*
+ * The bucket that a control frame waits for. It has the rate of the wire and not that of a slower
+ * shaper, because headroom covers only the wait for the frame on the wire.
+ */
 static const struct token_bucket *
 control_gate(const struct sw_port *p)
 {
@@ -192,8 +202,9 @@ control_gate(const struct sw_port *p)
 }
 
 /*
- * Charge control frames to the shaper too, so that data and control together keep its rate. Control
- * frames alone may exceed a slow shaper; the debt is bounded, so that data resumes soon.
+ * Charge control frames to the shaper too, so that data and control frames together keep its rate.
+ * Control frames alone may exceed the rate of a slow shaper. Their debt is bounded, so that data
+ * resumes soon.
  */
 static void
 charge_control(struct sw_port *p, uint32_t bytes)
@@ -219,7 +230,7 @@ sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts, u
 		return 0;
 	if (unlikely(pfc_tx_next_ns(&p->pfc_tx) <= now_ns) &&
 	    token_bucket_can_send(control_gate(p))) {
-		/* At most one frame, since it carries the state of all priorities. */
+		/* At most one frame per call, because a frame has the state of all priorities. */
 		control = sw_pfc_take(sw, p, now_ns);
 		if (control != NULL) {
 			charge_control(p, wire_bytes(control->pkt_len));
@@ -229,7 +240,7 @@ sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts, u
 	return n + send_data(sw, p, port, pkts + n, max_pkts - n, now_ns);
 }
 
-/* Time at which the first queue that only its maximum rate delays may send; NEVER_NS: none. */
+/* Earliest time at which a queue may send that waits only for its maximum rate; NEVER_NS: none. */
 static uint64_t
 max_due_ns(const struct sw_port *p)
 {

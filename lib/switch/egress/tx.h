@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Egress: MAC control frames, scheduler, marking, release; and when to call again.
+ * Egress: MAC control frames, scheduler, marking, release, and the time of the next call.
  *
  * Invariant (tested): in any interval t, data wire bytes of a port <= (shaper rate * t) / 8 + burst
  * + one frame.
@@ -10,7 +10,7 @@
 
 #include "switch/egress/switch.h"
 
-/** Return up to room frames that may leave now. @return how many; the caller owns them. */
+/** Take up to room frames that may leave now. @return their number; the caller owns them. */
 uint16_t sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts,
 	       uint64_t now_ns);
 /** Earliest time at which sw_tx() could do more; NEVER_NS: none. */

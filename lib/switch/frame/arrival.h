@@ -20,13 +20,15 @@
 
 struct rte_mbuf;
 
-/* Verdicts beside enum sw_drop: forward the frame, it ended here without loss, or pass it to the
- * router. */
+/*
+ * Verdicts in addition to enum sw_drop: forward the frame; the frame ended here, but not by a loss;
+ * pass it to the router.
+ */
 #define SW_PASS SW_DROPS
 #define SW_CONSUMED (SW_DROPS + 1)
 #define SW_TO_ROUTER (SW_DROPS + 2)
 
-/* Frames that pass the stages together. */
+/* Largest number of frames that pass the stages together. */
 #define SW_BURST 32
 
 #define FLOOD FDB_UNKNOWN
@@ -39,7 +41,7 @@ struct arrival {
 	uint16_t in_port;
 	uint16_t out_port; /* or FLOOD */
 	uint16_t domain;   /* forwarding domain: a VLAN, or a routed port */
-	uint64_t not_to;   /* mask: ports to exclude from flooding: in_port, unless routed */
+	uint64_t not_to;   /* mask: ports excluded from flooding (in_port, unless routed) */
 	uint64_t
 		form_ports; /* crossed frames; mask: ports that need the other form (tagged or not) */
 	uint16_t tci_bits; /* PCP and DEI, at their position in a tag */

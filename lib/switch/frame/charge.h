@@ -4,7 +4,7 @@
  * together.
  *
  * Invariant: a group holds less than 2^24 packets and 2^40 bytes (mmu_params_check()), so the
- * difference of two sums is right even if the sums have wrapped.
+ * difference of two sums is correct even if the sums have wrapped.
  */
 #ifndef QUENCH_SWITCH_FRAME_CHARGE_H
 #define QUENCH_SWITCH_FRAME_CHARGE_H

@@ -15,7 +15,10 @@ sw_chunks_init(struct sw_chunks *c, size_t n)
 
 	if (memory == NULL)
 		return -ENOMEM;
-	/* With hugepages devices are real: page faults must not delay their lcores. */
+	/*
+	 * A program with hugepages usually has hardware ports: page faults must not delay their
+	 * lcores.
+	 */
 	if (rte_eal_has_hugepages())
 		memset(memory, 0, bytes);
 	*c = (struct sw_chunks){.memory = memory, .bytes = bytes};

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of the queues of a shard: chunks of 15 entries and a link, from a free list that returns
- * the chunk used last, which is still cached.
+ * Memory of the queues of a shard. A chunk has 15 entries and a link. The free list returns the
+ * chunk that was freed last, which is still cached.
  *
- * Invariant: the free list never runs empty, if SW_CHUNKS_FOR() was given the most entries at once.
- * A queue of n entries spans at most n / 15 + 2 chunks.
+ * Invariant: the free list never runs empty if SW_CHUNKS_FOR() was called with the largest number
+ * of entries in the shard. A queue of n entries spans at most n / 15 + 2 chunks.
  */
 #ifndef QUENCH_SWITCH_FRAME_CHUNKS_H
 #define QUENCH_SWITCH_FRAME_CHUNKS_H

@@ -8,7 +8,7 @@
 #include "node/pkt_meta.h"
 #include "wire/l2.h"
 
-/* Does nobody else hold the data of this packet? */
+/* Is this packet the only holder of its data? */
 static bool
 is_writable(const struct rte_mbuf *m)
 {
@@ -42,7 +42,7 @@ sw_make_writable(const struct sw_pools *pools, struct rte_mbuf *m)
 	return copy;
 }
 
-/* Move both addresses by the length of a tag; the rest stays in place. */
+/* Move the two MAC addresses by the length of a tag. The rest of the frame stays in place. */
 static void
 pop_tag(struct rte_mbuf *m)
 {

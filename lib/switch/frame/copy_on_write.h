@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copy on write: a frame whose data others hold is copied before it is changed. Also adds and
- * removes VLAN tags.
+ * Copy on write: if other packets share a frame's data, the frame is copied before it is changed.
+ * Also adds and removes VLAN tags.
  *
  * Invariant (tested): no other holder of a frame sees a byte of it change.
  */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Descriptor of an admitted frame: all that queues, WRED, release and crossing read. It travels by
- * value, so that a waiting frame's own cache lines are not touched before it leaves.
+ * Descriptor of an admitted frame, with everything that queues, WRED, release and crossing read.
+ * Entries are passed by value, so the cache lines of a waiting frame are not touched until it
+ * leaves.
  *
- * Invariant: an entry stays true while the frame waits; the frame's mbuf and bytes do not change.
+ * Invariant: while a frame waits, its mbuf and its length do not change, so its entry stays
+ * valid.
  */
 #ifndef QUENCH_SWITCH_FRAME_ENTRY_H
 #define QUENCH_SWITCH_FRAME_ENTRY_H
@@ -22,8 +24,8 @@
 #define SW_ENTRY_PLACE_BITS 12
 
 /*
- * 16 bytes: four entries to a cache line. Two words and not bit fields, which compilers write piece
- * by piece; reading a word that was just written so stalls.
+ * 16 bytes, so that a cache line holds four entries. These are two words and not bit fields:
+ * compilers write bit fields one by one, and to read the word right after that stalls.
  */
 struct sw_entry {
 	uint64_t frame; /* the mbuf, whose address has 48 bits in user space; frame_bytes << 48 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * FIFO of entries, in chunks that its shard owns; no limit of its own.
+ * FIFO of entries, in chunks that its shard owns. Its length is not limited here.
  *
  * Invariant: the entries are those from head to tail, along the links of their chunks; head == tail
  * if and only if the FIFO is empty. Between operations head and tail may point past the last entry
@@ -67,7 +67,7 @@ sw_fifo_pop(struct sw_fifo *f, struct sw_chunks *c)
 	return f->head++;
 }
 
-/** Let an empty FIFO write to the first line of its chunk again, which is cached. */
+/** Let an empty FIFO continue at the first line of its chunk, which is still cached. */
 static inline void
 sw_fifo_rewind(struct sw_fifo *f)
 {

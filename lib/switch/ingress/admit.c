@@ -55,7 +55,9 @@ admit_ingress(struct sw *sw, const struct arrival *a)
 	return sw_drop_of(v);
 }
 
-/* Pass a frame for one port to its egress; its ingress has admitted it, or it was generated. */
+/*
+ * Pass a frame for one port to its egress. Its ingress has admitted it, or the switch generated it.
+ */
 static void
 send_to_port(struct sw *sw, struct arrival *a)
 {

@@ -12,7 +12,7 @@
 
 /* A group's share of this burst. */
 struct group {
-	uint64_t room_bytes; /* certain to fit, however much of the burst other groups take */
+	uint64_t room_bytes; /* certain to fit, whatever other groups take of the burst */
 	uint64_t room_packets;
 	uint32_t bytes, n; /* not charged yet */
 	uint32_t packets;
@@ -64,12 +64,14 @@ group_of(struct burst *b, uint8_t pg)
 	return g;
 }
 
-/* In a mask of flags: any frame passes. */
+/* Value of the mask of flags with which every frame passes. */
 #define ANY_FRAME 0x80u
 static_assert(!(ANY_FRAME & (PKT_ECT | PKT_CE)), "of its own");
 
-/* Mask of flags: frames with one of them enter the queue without a WRED drop decision. A table,
- * because branches would be mispredicted in a burst to many queues. */
+/*
+ * Mask of flags: a frame with one of them enters the queue without a WRED drop decision. This is a
+ * table, because branches would be mispredicted in a burst to many queues.
+ */
 static inline uint8_t
 pass_wred(const struct sw_port *p, unsigned int queue)
 {
@@ -173,8 +175,10 @@ admit_run(struct burst *b, struct group *g, const struct run *run)
 	return true;
 }
 
-/* Update XOFF once per group, since its use only grows during the burst; also after refusals alone,
- * because a dynamic threshold also moves by the use of other groups. */
+/*
+ * Update XOFF once per group, because the group's use only grows during the burst. Do so even if
+ * all its frames were refused, because the use of other groups also moves a dynamic threshold.
+ */
 static void
 end_burst(struct burst *b, uint64_t now_ns)
 {
@@ -226,8 +230,11 @@ sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_d
 	end_burst(&b, now_ns);
 }
 
-/* Find a run of crossed frames, to one queue; their groups belong to other shards. @return its
- * length, in most or fewer entries; 0: the first one needs its own decision. */
+/*
+ * Find a run of crossed frames to one queue at the beginning of a ring. Their groups belong to
+ * other shards.
+ * @return its length, at most `most`; 0: the first frame needs its own decision.
+ */
 static uint32_t
 gather_crossed(const struct sw *sw, const struct sw_ring *r, uint32_t first, uint32_t most,
 	       uint32_t *bytes)
@@ -287,7 +294,7 @@ admit_crossed_one(struct sw *sw, struct sw_entry e, uint64_t now_ns)
 		sw_to_port(sw, &a, a.form_ports != 0);
 }
 
-/* Charged bytes that arrive with an entry: a flooded frame counts once for each port. */
+/* Charged bytes that an entry adds to this shard: a flooded frame counts once for each port. */
 static uint64_t
 crossed_bytes(const struct sw *sw, struct sw_entry e)
 {

@@ -5,7 +5,7 @@
 
 #include "switch/shard/crossing.h"
 
-/* What an entry has no room for: how a frame is flooded, or changes its form. */
+/* Metadata for which an entry has no room: the ports of a flooded frame, or a change of form. */
 static void
 label(const struct arrival *a, uint64_t form_ports)
 {

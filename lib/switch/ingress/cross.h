@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sending a frame to another shard: as an entry, which carries what the other shard needs. Only for
- * floods and changes of form, the metadata of the frame carries more (PKT_LABELLED).
+ * Sends frames to other shards. The entry of a frame contains everything that the other shard
+ * needs. For floods and changes of form, the metadata of the frame contains more (PKT_LABELLED).
  *
  * Invariant (tested): frames of one port to another keep their order.
  */
@@ -11,8 +11,10 @@
 #include "switch/egress/switch.h"
 #include "switch/frame/arrival.h"
 
-/** Queue a frame for the shard that owns its egress port, which gets it at the end of the burst.
- * Takes ownership. */
+/**
+ * Queue a frame for the shard that owns its egress port. That shard gets the frame at the end of
+ * the burst. Takes the frame.
+ */
 void sw_cross(struct sw *sw, const struct arrival *a);
 /**
  * Give a reference to a flooded frame to each other shard that owns some of the ports.

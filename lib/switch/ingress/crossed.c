@@ -7,7 +7,9 @@
 #include "switch/shard/crossing.h"
 #include "tm/mmu_part.h"
 
-/* Most entries taken in one call, so that a steady stream of frames does not delay the ports. */
+/*
+ * Largest number of entries taken in one call, so that many crossing frames do not delay the ports.
+ */
 #define TAKE_MOST (4 * SW_BURST)
 
 /* The order of sources changes with each call, so that none of them is served last for long. */

@@ -14,7 +14,9 @@
 void sw_crossed_collect(struct sw *sw, uint16_t port, uint64_t now_ns);
 /** Admit frames that other shards have handed over, up to a bound. */
 void sw_crossed_take(struct sw *sw, uint64_t now_ns);
-/** Serve all shards until nothing waits between them. Only if one thread drives all of them. */
+/**
+ * Serve all shards until nothing waits between them. Call it only if one thread drives all shards.
+ */
 void sw_crossed_settle(struct sw *front, uint64_t now_ns);
 
 #endif

@@ -10,8 +10,8 @@
 #include "switch/ingress/drop.h"
 
 /*
- * Copies of a flooded frame leave in two forms, tagged and untagged. The form in which the frame
- * was not received is made once, when the first port needs it.
+ * Copies of a flooded frame leave in two forms, tagged and untagged. The frame arrived in one of
+ * them; the other one is made once, when the first port needs it.
  */
 struct forms {
 	struct rte_mbuf *other;
@@ -82,7 +82,9 @@ copy_to_ports(struct sw *sw, struct arrival *a, uint64_t ports, uint64_t form_po
 	return copies;
 }
 
-/* All copies are made: the last one to leave frees the frame. Without copies, free it now. */
+/*
+ * All copies are made. The last copy to leave frees the frame; if there are no copies, free it now.
+ */
 static void
 release_frame(struct sw *sw, const struct arrival *a, unsigned int copies)
 {
@@ -112,7 +114,7 @@ sw_flood(struct sw *sw, struct arrival *a)
 	uint64_t ports = sw_flood_ports(&sw->forward, a), form_ports = form_ports_of(sw, a, ports);
 
 	pkt_meta(a->m)->copies = 1;
-	/* The frame itself counts as the first copy. */
+	/* The charge of the frame itself covers the first copy. */
 	counter_add(&sw->ledger.copies,
 		    (uint64_t)(__builtin_popcountll(ports) - 1) * a->charged_bytes);
 	if (unlikely((ports & ~sw->shard.own_ports) != 0))

@@ -27,8 +27,10 @@ sw_lldp_rx(struct sw *sw, const struct arrival *a)
 	return SW_CONSUMED;
 }
 
-/* Enqueue an LLDP frame of the control side. It obeys pauses (only MAC control does not), and has
- * no ingress charge. */
+/*
+ * Enqueue an LLDP frame of the control side. Pauses apply to it, as to all frames except MAC
+ * control. It has no ingress charge.
+ */
 static void
 send_one(struct sw *sw, uint16_t port, const struct sw_lldp_out *out)
 {

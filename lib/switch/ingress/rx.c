@@ -15,7 +15,7 @@
 #include "switch/ingress/generated.h"
 #include "wire/frame_plain.h"
 
-/* How many frames ahead headers are prefetched. */
+/* Prefetch distance of headers, in frames. */
 #define PREFETCH 4
 
 static bool
@@ -66,7 +66,7 @@ inspect(struct sw *sw, struct arrival *a)
 }
 
 /*
- * Parse a burst. Nearly all frames are plain, which means valid and neither MAC control nor LLDP.
+ * Parse a burst. Nearly all frames are plain: valid, and neither MAC control nor LLDP.
  *
  * @return how many frames to forward, in arrivals.
  */
@@ -76,7 +76,7 @@ parse(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n,
 {
 	struct sw_port_stats *stats = &sw->ports[port].stats;
 	uint32_t max_frame_bytes = sw->max_frame_bytes;
-	/* One addition to the counters for the whole burst. */
+	/* Add to the counters once for the whole burst. */
 	uint64_t in = 0, packets = 0, bytes = 0;
 	struct arrival *a = arrivals;
 
