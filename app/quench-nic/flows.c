@@ -14,7 +14,7 @@
 #include "ctl/results/flow_results.h"
 #include "quench-nic/totals.h"
 
-/* With more flows, their lines would hide the line of the port. */
+/* Largest number of flows with a line each. More lines would hide the line of the port. */
 #define MOST_LINES 8
 /* Rows of the table at the end. */
 #define MOST_ROWS 64
@@ -278,8 +278,8 @@ sample_flow(struct flows *f, const struct flow_shown *shown, FILE *out, uint64_t
 	};
 
 	/*
-	 * Report a removed flow once more after its removal, and then only while it still sends or
-	 * receives.
+	 * Report a removed flow once after its removal. After that, report it only while it still
+	 * sends or receives.
 	 */
 	if (shown->gone && last->gone && wire == last->wire_bytes)
 		return;
@@ -295,7 +295,10 @@ sample_flow(struct flows *f, const struct flow_shown *shown, FILE *out, uint64_t
 void
 flows_sample(struct flows *f, const struct run_app *app, FILE *out, uint64_t now_ns)
 {
-	/* On a single lcore, reading a QP costs as much as a packet: skip it if nobody reads. */
+	/*
+	 * On a single lcore, reading a QP costs as much as a packet. So skip it if nobody reads the
+	 * result.
+	 */
 	if (f->flows_csv == NULL && f->config->n_flows > MOST_LINES)
 		return;
 	flow_registry_read_begin(f->registry);

@@ -40,7 +40,7 @@ struct flows {
 int flows_open(struct flows *f, const struct nic_config *config, struct flow_registry *registry,
 	       const char *dir);
 
-/** Close files. @return 0, or APP_FAILED after an error line, e.g. if the disk is full. */
+/** Close files. @return 0, or APP_FAILED after an error line (for example, if the disk is full). */
 int flows_close(struct flows *f);
 
 /** End of an interval: write rows to the files, and lines to out if there are few flows. */

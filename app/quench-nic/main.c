@@ -93,12 +93,12 @@ failed_qps(void)
 	return failed;
 }
 
-/* Are all messages of the active configuration complete? Says so in a line, once. */
+/* Are all messages of the active configuration complete? If so, print a line, but only once. */
 static bool
 is_done(const struct run_app *app)
 {
 	const struct config_version *v = active_config_hold(&nic.active);
-	/* Without a requester that ends by itself there is nothing to wait for. */
+	/* Without a requester that ends by itself, the program never ends by itself. */
 	bool done = ((const struct nic_version *)v)->ends && nodes_are_done(&nic.nodes);
 	bool completed = done && failed_qps() == 0;
 
@@ -110,7 +110,7 @@ is_done(const struct run_app *app)
 	return done && !nic.stay;
 }
 
-/* If a QP gave up, the run has failed, however it ended. */
+/* If a QP gave up, the run has failed, even if it ended by a signal. */
 static int
 outcome(void)
 {
@@ -123,7 +123,7 @@ outcome(void)
 	return APP_FAILED;
 }
 
-/* Warn: a flow whose peer never answered has sent nothing. */
+/* Warn of flows that have sent nothing because their peer never answered. */
 static void
 check_neighbours(void)
 {
@@ -166,7 +166,7 @@ say_running(void)
 	    nic.nodes.plan.control_apart ? ", separate queues for control frames" : "");
 }
 
-/* Say so if the results will not contain times. */
+/* Print a line if the results will not contain times. */
 static void
 say_measures(void)
 {

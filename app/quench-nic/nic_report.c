@@ -42,7 +42,7 @@ info_object(const struct node *node, uint32_t index, uint32_t local_qpn,
 	struct nic_qp_info i;
 	json_t *o = json_object();
 
-	/* All zero if the data path has not created the QP yet. */
+	/* All values are 0 if the data path has not created the QP yet. */
 	nic_qp_info(node, index, &i);
 	report_set_u64(o, "local_qpn", local_qpn);
 	report_set_u64(o, "peer_qpn", i.peer_qpn);

@@ -22,7 +22,10 @@ json_t *nic_report(const struct run_app *app, const struct run_result *result, s
 json_t *nic_port_object(const struct run_app *app, const struct run_result *result,
 			const struct nic_params *params, uint64_t now_ns);
 
-/** Every counter of NIC, reaction point and notification point, of all lcores together. */
+/**
+ * Every counter of the NIC, its congestion control and its notification point, summed over all
+ * lcores.
+ */
 json_t *nic_counters_object(const struct run_app *app);
 
 /** The QP whose local number is first_qpn + number. */

@@ -121,7 +121,7 @@ flows_reply(struct telemetry_call *call)
 	struct flows flows;
 	json_t *o;
 
-	/* Not the main lcore's struct flows: one thread at a time may use it. */
+	/* Do not use the main lcore's struct flows: only one thread at a time may use it. */
 	if (flows_open(&flows, config_of(call), registry, NULL) != 0) {
 		flows_close(&flows);
 		return telemetry_refuse(call, "more memory", "out of memory");

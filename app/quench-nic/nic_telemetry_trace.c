@@ -106,7 +106,7 @@ qp_object(const struct telemetry_call *call, uint32_t number)
 	return o;
 }
 
-/* The trace's number and rows, and who asked for it. */
+/* Number of the trace, its rows, and the clients or key that started it. */
 static void
 set_trace(json_t *o, const struct traced *traced)
 {
@@ -163,7 +163,10 @@ row_object(const struct nic_trace_row *row)
 	return o;
 }
 
-/* Read the first row from *number on that is not overwritten. @return false: none yet. */
+/*
+ * Read the first row from *number on that has not been overwritten.
+ * @return false: there is none yet.
+ */
 static bool
 read_first(const struct nic_trace *trace, uint64_t *number, struct nic_trace_row *row)
 {

@@ -18,7 +18,7 @@ nic_version_free(struct nic_version *v)
 	free(v);
 }
 
-/* Fill in the changes of the nodes from now (NULL: none) to v. */
+/* Fill in what the nodes must change from configuration `now` (NULL: none) to v. */
 static int
 fill_reload(const struct flow_registry *registry, const struct nic_config *now,
 	    struct nic_version *v)
@@ -26,7 +26,7 @@ fill_reload(const struct flow_registry *registry, const struct nic_config *now,
 	const struct nic_config *config = &v->config;
 	unsigned int n_now = now != NULL ? now->n_flows : 0;
 	struct nic_reload *r = &v->reload;
-	/* By flow_id: was the flow in now, is it in v? */
+	/* For each flow_id: was the flow in `now`, and is it in v? */
 	struct {
 		bool was, is;
 	} *flows = calloc(registry->n_ids, sizeof(*flows));

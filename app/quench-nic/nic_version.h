@@ -36,7 +36,7 @@ struct nic_config_context {
 	const struct active_config *active;
 	const struct nic_nodes *nodes;
 	struct flow_registry *registry;
-	struct flows *flows; /* the main lcore's; follows the active version */
+	struct flows *flows; /* of the main lcore; refers to the active version */
 };
 
 static inline const struct nic_config *

@@ -16,7 +16,7 @@
 #include "runtime/notice/say.h"
 #include "node/pkt_pool.h"
 
-/* Mbufs of each pool: more than rings, bursts and a virtual device hold together. */
+/* Number of mbufs of each pool: more than rings, bursts and a virtual device together hold. */
 #define POOL_FRAMES 4095
 #define LARGEST_MTU 4096
 
@@ -294,7 +294,7 @@ nodes_are_done(const struct nic_nodes *n)
 {
 	bool done = nodes_are_reloaded(n);
 
-	/* In this order: an added flow is counted before its reload is done. */
+	/* Read them in this order: an added flow is counted before its reload is done. */
 	for (uint16_t i = 0; done && i < n->plan.n_lcores; i++)
 		done = nic_done(n->node[i]);
 	return done;

@@ -86,7 +86,7 @@ all_taken_over(const struct tracing *t)
 	return all;
 }
 
-/* Wait until the owners have adopted the last change; free old traces. @return 0 or -EBUSY. */
+/* Wait until the owners have adopted the last change, and free old traces. @return 0 or -EBUSY. */
 static int
 wait_for_owners(struct tracing *t, const atomic_bool *stop)
 {
@@ -156,7 +156,7 @@ find_or_begin(struct tracing *t, uint32_t number, uint64_t now_ns, struct traced
 		return 0;
 	if (t->n == NIC_MAX_TRACES)
 		return -ENOSPC;
-	/* Its flow was just added: the QP has no place yet. */
+	/* The flow was added just now, and its QP has no place yet. */
 	if (at.item == NIC_NO_ITEM)
 		return -EBUSY;
 	trace = nic_trace_create(at.item, NIC_TRACE_ROWS);
@@ -240,7 +240,9 @@ tracing_release(struct tracing *t)
 void
 tracing_tend(struct tracing *t, uint64_t now_ns)
 {
-	/* The thread that holds the lock does this work itself or only reads: try again later. */
+	/*
+	 * Another thread holds the lock. It does this work itself, or only reads: try again later.
+	 */
 	if (now_ns < t->tend_ns || pthread_mutex_trylock(&t->lock) != 0)
 		return;
 	t->tend_ns = now_ns + TEND_NS;

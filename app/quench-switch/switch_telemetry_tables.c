@@ -20,7 +20,7 @@
 #define OWNER_LOOKS 20000
 #define OWNER_LOOK_NS 100000l
 
-/* Most chunks per reply, so that a large table with few rows does not take long. */
+/* Largest number of chunks per reply, so that a large table with few rows does not take long. */
 #define CHUNKS 64
 /* Largest row, JSON syntax included. */
 #define ROW_BYTES 112u

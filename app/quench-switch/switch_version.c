@@ -78,7 +78,10 @@ of(const struct config_version *v)
 	return (struct switch_version *)v;
 }
 
-/* Fill in the values found at start-up again, for the comparison with the active version. */
+/*
+ * Fill in the values that the program determined at start-up, so that they equal those of the
+ * active version.
+ */
 static struct config_version *
 op_read(void *program, struct config *cfg, struct config_error *err)
 {

@@ -123,7 +123,7 @@ print_packets(FILE *out, const struct sw_params *params)
 		b.reserved_packets + b.headroom_packets, MMU_SHORTEST_FRAME_BYTES);
 }
 
-/* Marking below this queue length always precedes a pause (t_ECN); 0: nothing pauses. */
+/* Queue length (t_ECN) below which marking must begin to precede every pause; 0: nothing pauses. */
 static uint64_t
 ecn_bound_bytes(const struct sw_params *params)
 {

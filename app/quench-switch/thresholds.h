@@ -10,7 +10,7 @@
 /** Print the headroom of each port and the thresholds that the buffer allows. */
 void thresholds_print(FILE *out, const struct sw_params *params);
 
-/** Warn of each lossless queue whose marking may begin after its senders are paused. */
+/** Warn of each lossless queue whose senders may be paused before its marking begins. */
 void thresholds_warn(const struct sw_params *params);
 
 #endif

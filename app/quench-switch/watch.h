@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Work of quench-switch beside the data path: tell the node its links, and print its events. */
+/*
+ * Work of quench-switch beside the data path: pass link states to the node, and print its events.
+ */
 #ifndef QUENCH_APP_QUENCH_SWITCH_WATCH_H
 #define QUENCH_APP_QUENCH_SWITCH_WATCH_H
 

@@ -41,8 +41,10 @@ is_of(const struct command *command, const char *program)
 	       strcmp(program, command->program) == 0;
 }
 
-/* Number of leading words that match the command. *whole: all words match, and none is missing
- * except possibly an optional last one. */
+/*
+ * Number of leading words that match the command. *whole: all words match, and at most an optional
+ * last word is missing.
+ */
 static int
 match(const struct command *command, int argc, char **argv, const char *params[COMMAND_PARAMS],
       bool *whole)
@@ -75,7 +77,7 @@ add_word(char *list, size_t size, const char *word)
 	snprintf(list + used, size - used, "%s%s", used == 0 ? "" : ", ", word);
 }
 
-/* Print an error line with the words that may stand in place of the first wrong word. */
+/* Print an error line that lists the words allowed in the place of the first wrong word. */
 static void
 say_expected(int argc, char **argv, const char *program)
 {

@@ -112,7 +112,7 @@ create_tables(struct sw *sw, const struct sw_params *params)
 	return rc == 0 ? sw_forwarding_start(sw) : rc;
 }
 
-/* Replace members that are NULL, as struct sw_pools says. */
+/* Replace the pools that are NULL by those that struct sw_pools names. */
 static void
 set_pools(struct sw *sw, const struct sw_pools *pools)
 {
@@ -418,8 +418,10 @@ add_ledger(const struct sw *sw, struct sw_ledger *l)
 	l->consumed += counter_read(&sw->ledger.consumed);
 }
 
-/* Charged bytes that cross between shards. What arrived is read before what departed, so that a
- * frame that crosses meanwhile counts as crossing. */
+/*
+ * Charged bytes that cross between shards. The arrived bytes are read before the departed ones, so
+ * that a frame that crosses between the two reads counts as crossing.
+ */
 static uint64_t
 crossing_bytes(const struct sw *sw)
 {

@@ -67,7 +67,7 @@ control(struct node *node, uint64_t now_ns)
 	return sw_control_work(sw_of(node), now_ns);
 }
 
-/* Out of line, so that the common call saves no registers. */
+/* This function is out of line, so that its caller saves no registers in the common case. */
 static __rte_noinline void
 serve_and_rx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
@@ -217,8 +217,10 @@ end_call(struct sw *front, uint64_t now_ns)
 	}
 }
 
-/* Start of a call of the front: serve the requests of all shards, since those of one shard (such as
- * a link state) affect the others. */
+/*
+ * At the start of a call of the front, serve the requests of all shards, because a request to one
+ * shard (such as a link state) affects the others.
+ */
 static void
 begin_call(struct sw *front, uint64_t now_ns)
 {

@@ -55,7 +55,7 @@ say_log(const struct import_log *log)
 		fprintf(stderr, "quenchctl: changed or assumed: %s:%s\n", log->file, log->notes[i]);
 	for (unsigned int i = 0; i < log->n_lost; i++)
 		fprintf(stderr, "quenchctl: not carried over: %s:%s\n", log->file, log->lost[i]);
-	/* Notes on a running-config may fill more than a screen. */
+	/* Print the totals, because the notes on a running-config may fill more than a screen. */
 	if (log->n_lost + log->n_notes > 20)
 		say("%u not carried over, %u changed or assumed", log->n_lost, log->n_notes);
 	return log->n_lost > 0 ? APP_PARTLY : APP_DONE;

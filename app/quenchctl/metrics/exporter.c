@@ -18,7 +18,7 @@
 #ifndef EXPORTER_LEAST_AGE_NS
 #define EXPORTER_LEAST_AGE_NS 250000000ull
 #endif
-/* Rest between readings, in durations of the last reading. */
+/* Pause between two readings, as a multiple of the duration of the last one. */
 #define REST 9u
 /* Interval for a program that does not answer; requests do not wait for it. */
 #ifndef EXPORTER_RETRY_NS
@@ -73,7 +73,7 @@ struct made {
 struct exporter {
 	const char *path, *prefix;
 	struct metrics_bounds bounds;
-	bool serves; /* true: texts are made repeatedly; false: once */
+	bool serves; /* true: texts are requested repeatedly; false: one text */
 	const struct http_server *server;
 	int cancel[2]; /* a pipe: closing its write end cancels all readings */
 	pthread_mutex_t lock;
@@ -194,7 +194,7 @@ is_known(const struct exporter *e, const char *path)
 	return false;
 }
 
-/* Choose the label prefix. Two folders may contain programs of the same name. */
+/* Choose the value of the label `prefix`: two folders may contain programs of the same name. */
 static void
 name_of(const struct exporter *e, const char *path, char name[128])
 {
@@ -205,7 +205,10 @@ name_of(const struct exporter *e, const char *path, char name[128])
 			snprintf(name, 128, "%s", path);
 }
 
-/* Replace a program that has ended by a new one, which its thread then reads. */
+/*
+ * Replace a program that has ended by a new one. The thread of the old program then reads the new
+ * one.
+ */
 static void
 replace_ended(struct exporter *e, const char *path)
 {

@@ -31,7 +31,10 @@ struct place {
 #define NAME_CHARS 64
 #define NAME_ALPHABET "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
-/* The page after the last address: the table's counters without rows to copy. */
+/*
+ * PLACE after the last address: the reply has only the counters of the table, and no rows are
+ * copied.
+ */
 #define NO_ADDRESSES "/quench/fdb,4294967295"
 
 static const struct place places[] = {
@@ -102,7 +105,9 @@ struct walk {
 	struct client *client;
 	const struct meanings *meanings;
 	const char *labels;
-	/* The last command and its reply: consecutive places often share it. */
+	/*
+	 * The last command and its reply, because consecutive entries often use the same command.
+	 */
 	char asked[COMMAND_CHARS];
 	json_t *reply;
 };

@@ -85,8 +85,8 @@ plain_bytes(const char *s, const char *special)
 }
 
 /*
- * Escape as the formats require, quotes only within quotes. Bytes that are not UTF-8 become '?':
- * because of one, a scraper would refuse the text of all programs.
+ * Escape as the formats require: quotes only within quotes. Bytes that are not UTF-8 become '?',
+ * because a single one would make a scraper refuse the text of all programs.
  */
 static void
 add_escaped(struct text *t, const char *s, bool quotes)
@@ -140,7 +140,7 @@ metric_of(const char *object, const char *key, const char *more, bool counter)
 	size_t n = strlen(object);
 	char word[METRIC_CHARS], *priority;
 
-	/* Drop the object's name: rp_cnp_handled of rp, buffer_bytes of buffer. */
+	/* Drop the object's name from a key: rp_cnp_handled of rp becomes cnp_handled. */
 	if (strncmp(key, object, n) == 0 && key[n] == '_')
 		key += n + 1;
 	snprintf(word, sizeof(word), "%s%s", key, ends_with(key, more) ? "" : more);
@@ -171,7 +171,7 @@ metric_value(const struct metric *metric, const json_t *v, char *text, size_t si
 	long long n = json_integer_value(v), whole, part;
 	const char *word = json_string_value(v);
 
-	/* Parsers of OpenMetrics refuse a text with a negative counter. */
+	/* Leave out a negative counter: parsers of OpenMetrics would refuse the whole text. */
 	if (metric->counter && json_number_value(v) < 0)
 		return false;
 	if (json_is_real(v)) {

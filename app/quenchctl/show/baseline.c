@@ -84,7 +84,7 @@ start_of(uint64_t pid)
 		return 0;
 	at = fgets(line, sizeof(line), f);
 	fclose(f);
-	/* Field 22; the second, a name, may hold blanks and ends with the last bracket. */
+	/* Field 22. Field 2 is a name, which may contain blanks and ends at the last bracket. */
 	at = at == NULL ? NULL : strrchr(line, ')');
 	for (unsigned int field = 2; at != NULL && field < 22; field++)
 		at = strchr(at + 1, ' ');

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * "clear counters": the reader keeps the values of counters as a baseline and subtracts them from
- * later values. The program's counters are not changed, for other readers and for sums.
+ * "clear counters": quenchctl saves the values of counters as a baseline, and subtracts them from
+ * later values. The program's counters do not change, because other readers and sums depend on
+ * them.
  *
  * There is a file for each user and process, in $XDG_CACHE_HOME/quenchctl or ~/.cache/quenchctl.
  * The file of a process that has ended is ignored, even if its pid is reused.
@@ -19,7 +20,7 @@
 json_t *baseline_load(const struct client *c);
 
 /**
- * Keep replies as the baseline.
+ * Save replies as the baseline.
  *
  * @param replies   An object: the reply by command.
  * @param counters  A list of the names of counters, in any of them.

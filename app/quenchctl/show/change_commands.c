@@ -10,7 +10,7 @@
 #include "quenchctl/show/show.h"
 #include "quenchctl/show/table.h"
 
-/* Longest request that a program reads, its command included. */
+/* Longest request that a program reads, including the command. */
 #define REQUEST_CHARS 900
 
 static void
@@ -33,7 +33,7 @@ print_changes(const struct ctl_options *o, const json_t *reply)
 		printf("and %zu more\n", (size_t)changed - json_array_size(rows));
 }
 
-/* Print a line if the change is not in force, or took long. */
+/* Print a line if the change is not in force yet, or took long. */
 static void
 print_outcome(const struct ctl_options *o, const json_t *reply)
 {

@@ -13,7 +13,7 @@
 
 #define STORY_LINES 24u
 
-/* Explanations of the words in "hold" (nic_wait_words of nic/observe/wait.h). */
+/* Explanations of the values of the key "hold" (nic_wait_words of nic/observe/wait.h). */
 static const struct {
 	const char *hold, *words;
 } holds[] = {

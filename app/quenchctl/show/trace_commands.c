@@ -15,7 +15,7 @@
 #define FOLLOW_S 0.2
 /* The program ends a trace whose rows nobody has read for 10 s. */
 #define MOST_FOLLOW_S 5.0
-/* Rows of an existing trace that are shown first. */
+/* Number of existing rows of a trace that are shown at the start. */
 #define EARLIER_ROWS 10u
 
 static void
@@ -70,7 +70,7 @@ print_lost(const struct ctl_options *o, const json_t *reply)
 	json_decref(row);
 }
 
-/* The state before a row is the previous row, of this page or the last one. */
+/* The state before a row is that of the previous row, which may be on the previous page. */
 static void
 print_page(const struct ctl_options *o, const json_t *reply, struct explain_event *last)
 {

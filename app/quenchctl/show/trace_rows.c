@@ -46,8 +46,10 @@ trace_has_more(const json_t *reply)
 	return member(reply, "end") < member(reply, "written");
 }
 
-/* Read from r->next to the last row written before the first reply; later rows are left for the
- * next call. *lapped: the ring overwrote rows in the middle. */
+/*
+ * Read from r->next to the last row that was written before the first reply. Later rows remain for
+ * the next call. *lapped: the ring has overwritten rows in the middle.
+ */
 static int
 read_to_end(struct trace_reader *r, json_t **reply, bool *lapped)
 {
@@ -60,7 +62,7 @@ read_to_end(struct trace_reader *r, json_t **reply, bool *lapped)
 		json_t *page = NULL;
 
 		rc = trace_read(r, &page);
-		/* All rows before `until` existed at the first reply. */
+		/* The rows before `until` were written before the first reply. */
 		if (rc == 0 && r->next <= at) {
 			say_error("%s: trace: expected a row after row %" PRIu64, r->id, at);
 			json_decref(page);

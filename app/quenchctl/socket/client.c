@@ -22,7 +22,7 @@
 /* DPDK's limit on a reply. */
 #define LEAST_REPLY_BYTES 16384
 #define MOST_REPLY_BYTES (1 << 20)
-/* Longer than the 2 s that the program's main lcore has for an answer. */
+/* Longer than the 2 s within which the program's main lcore answers. */
 #ifndef CLIENT_PATIENCE_NS
 #define CLIENT_PATIENCE_NS 6000000000ull
 #endif
@@ -58,7 +58,10 @@ say_unreachable(struct client *c, const char *prefix, int error)
 	return fail(c, APP_FAILED, "%s: %s", c->path, strerror(error));
 }
 
-/* After a failed exchange, a late reply could be taken for that to the next command. */
+/*
+ * Do not use the connection after a failed exchange: a late reply could be taken for the reply to
+ * the next command.
+ */
 static void
 disconnect(struct client *c)
 {
@@ -174,7 +177,7 @@ receive(struct client *c, size_t size, uint64_t end_ns, size_t *bytes)
 	return 0;
 }
 
-/* Ends a reading whatever the number and size of its pages. */
+/* A reading ends at these limits, whatever the number and size of its pages. */
 static int
 check_limits(struct client *c, size_t bytes)
 {
@@ -249,7 +252,7 @@ is_ending(struct client *c)
 
 	if (*c->program == '\0')
 		return false;
-	/* No second error line if the program is gone by now. */
+	/* Do not print a second error line if the program has ended meanwhile. */
 	c->quiet = true;
 	ending = ask_once(c, "/quench/info", &info) != 0 || json_is_null(info);
 	c->quiet = quiet;
@@ -298,7 +301,7 @@ ask_page(struct client *c, const char *command, json_t **page)
 	return fail(c, APP_FAILED, "%s", strerror(ENOMEM));
 }
 
-/* Add the rows of a page to those of the pages before it. */
+/* Add the rows of a page to the rows of the previous pages. */
 static void
 append(json_t *all, const json_t *page)
 {

@@ -42,7 +42,9 @@ set_link(struct events *ev, uint32_t index, uint8_t why, bool up, uint64_t now_n
 		return rc;
 	notify(ev, link->a, up, now_ns);
 	notify(ev, link->b, up, now_ns);
-	/* The delay counts from the last change: routes follow once the links are stable. */
+	/*
+	 * The delay counts from the last change, so routes follow only when the links are stable.
+	 */
 	if (topology_is_switch(t, link->a.node))
 		ev->reroute_ns = add_sat(now_ns, net_scenario(ev->net)->fabric.reroute_after_ns);
 	fabric_poke(ev->net->fabric, link->a.node, now_ns);

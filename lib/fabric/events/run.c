@@ -163,7 +163,7 @@ set_state(struct events *ev, const struct event_params *e, bool on, uint64_t now
 	return 0;
 }
 
-/* The action that this action ends, or the action itself. */
+/* If an action ends another one: that other action. Otherwise: the action itself. */
 static int
 beginning_of(int action)
 {
@@ -190,7 +190,7 @@ run_state(struct events *ev, const struct event_params *e, struct item *item)
 	on = begun.action == e->action && !item->lasts;
 	item->lasts = on && e->for_ns > 0;
 	item->next_ns = item->lasts ? now_ns + e->for_ns : NEVER_NS;
-	/* Pass e itself if possible, because the callback may keep the pointer. */
+	/* Pass the original event if possible, because the callback may store the pointer. */
 	return set_state(ev, begun.action == e->action ? e : &begun, on, now_ns);
 }
 

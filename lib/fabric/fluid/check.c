@@ -46,7 +46,7 @@ check_flow(const struct flow_params *flow, struct scenario_fault *fault)
 	return 0;
 }
 
-/* name: of the switch's section, or "" for the params of all switches. */
+/* name: the name of the switch's section, or "" for the params of all switches. */
 static int
 check_switch(const struct scenario *s, const struct sw_params *sw, const char *name,
 	     struct scenario_fault *fault)
@@ -75,7 +75,8 @@ check_switch(const struct scenario *s, const struct sw_params *sw, const char *n
 			return say(fault, "flow", flow->name, "dscp",
 				   "one whose queue is in wred_queues");
 		/*
-		 * All data of a port must share one queue, or the scheduler would divide the link.
+		 * All data of a port must use one queue: with several, the scheduler would divide
+		 * the link.
 		 */
 		if (queue != fluid_net_queue_of(s, sw, &s->flows[0]))
 			return say(fault, "flow", flow->name, "dscp",

@@ -17,7 +17,7 @@
  * Kmax for 0.9 % of the time.
  */
 #define NEAR_END_SHARE 0.5
-/* The fixed point is computed once per class, but each class still costs a visit. */
+/* The fixed point is computed once for all QPs of a class, but the solver visits each class. */
 #define MOST_FLOWS_OF_A_CLASS 64
 
 static int
@@ -84,8 +84,8 @@ flow_point(const struct fluid_net *net, const struct fluid_net_flow *flow)
 }
 
 /*
- * In the packet simulation flows are cut one by one and at random, so the queue oscillates and
- * reaches Kmax from far below.
+ * In the packet simulation, flows are cut one by one and at random. So the queue oscillates, and
+ * reaches Kmax even if its mean is far below.
  */
 static enum fluid_net_end
 end_of(const struct fluid_point *point, const struct wred_params *wred)

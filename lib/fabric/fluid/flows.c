@@ -59,8 +59,10 @@ end_bytes(const struct flow_params *flow, struct mean_packet packet)
 	return payload * packet.wire_bytes / packet.payload_bytes;
 }
 
-/* Initial rate, as first_rate_bps() of the NIC, except that each QP of a flow counts all others of
- * the flow as active. */
+/*
+ * Initial rate, computed like first_rate_bps() of the NIC, except that all other QPs of the flow
+ * count as active.
+ */
 static uint64_t
 start_rate_bps(const struct scenario *s, uint64_t line_bps, uint32_t others)
 {

@@ -50,7 +50,7 @@ struct fluid_net_flow {
 /* Position of a queue's fixed point on the marking curve. */
 enum fluid_net_end {
 	FLUID_NET_ON_SLOPE,     /* or the queue is empty */
-	FLUID_NET_NEAR_END,     /* noise of real packets reaches Kmax, so they hold less */
+	FLUID_NET_NEAR_END,     /* real queues reach Kmax by noise, and are shorter */
 	FLUID_NET_BEYOND_SLOPE, /* p* is above Pmax: packets and model oscillate around Kmax */
 };
 

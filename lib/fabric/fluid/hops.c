@@ -83,7 +83,7 @@ add_hop(struct fluid_net *net, const struct path_hop *at, const struct flow_para
 	return 0;
 }
 
-/* From the receiver's NIC to the sender's next packet in its first queue. */
+/* Delay from the receiver's NIC until the sender's next packet is in its first queue. */
 static int64_t
 return_path_ns(const struct fluid_net *net, const struct routes *routes,
 	       const struct fluid_net_ends *ends, double packet_bytes)

@@ -49,7 +49,7 @@ change_switches(struct net *net, const struct scenario_change *change, uint64_t 
 	struct scenario next = *change->next;
 	int rc = params == NULL ? -ENOMEM : 0;
 
-	/* Keep the present routes, over the links that are up. */
+	/* Keep the routes in force, which use the links that are up. */
 	if (net->down != NULL)
 		next.routes = scenario_routes(change->next, net->down);
 	if (net->down != NULL && next.routes == NULL)

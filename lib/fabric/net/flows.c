@@ -31,7 +31,9 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 		qp.work.message_bytes = pair->bytes;
 		qp.work.start_ns = pair->at_ns;
 	}
-	/* QPs of all hosts have the same numbers, so the host number is part of the seed. */
+	/*
+	 * The host number is part of the seed, because the QPs of all hosts have the same numbers.
+	 */
 	qp.seed = flow->seed + (net->scenario->fabric.seed << 32) + ((uint64_t)host << 16);
 	scenario_next_hop_mac(net->scenario, host, peer, qp.peer_mac);
 	return nic_add_qp(net->hosts[host - 1], &qp, 0);

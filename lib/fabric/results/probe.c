@@ -11,11 +11,15 @@
 #include "base/units.h"
 
 /*
- * Queues sampled at each tick; with more, ticks are further apart, as sampling dominates the cost.
+ * Number of queues sampled per microsecond. With more queues, ticks are further apart, because
+ * sampling would dominate the cost of a run.
  */
 #define QUEUES_PER_US 256u
 
-/* Single switch: port of the host that most QPs send data to; the lowest wins a tie. */
+/*
+ * With a single switch: the port of the host that receives from the most QPs; on a tie, the lowest
+ * one.
+ */
 static uint16_t
 most_wanted_port(const struct net *net)
 {

@@ -19,10 +19,9 @@
 
 struct flow_result {
 	const struct net_flow *flow;
-	struct nic_qp_info src,
-		dst;            /* since the start: the end that sends the data, and the other */
-	uint64_t wire_rate_bps; /* sent, measured window */
-	uint64_t goodput_bps;   /* payload delivered in order, measured window */
+	struct nic_qp_info src, dst; /* since the start; src: the end that sends data */
+	uint64_t wire_rate_bps;      /* sent, measured window */
+	uint64_t goodput_bps;        /* payload delivered in order, measured window */
 	uint64_t messages_completed;
 	bool error;
 };

@@ -28,7 +28,7 @@ jain_ppm(const struct flow_result *flows, uint32_t n)
 	return (uint32_t)(sum * sum * 1000000 / (squares * n));
 }
 
-/* The requester has the counts, except for UD, where only the receiver has them. */
+/* The counts are at the requester. For UD, only the receiver has them. */
 static uint64_t
 messages_completed(const struct flow_result *r)
 {
@@ -102,7 +102,7 @@ queue_result(const struct probe *p, uint32_t index, uint64_t window_ns)
 	r.sum_bytes = q->hist->sum;
 	r.mean_bytes = r.sum_bytes / p->ticks;
 	r.max_bytes = q->hist->max;
-	/* Only the first time, because count includes them afterwards. */
+	/* Only at the first call: afterwards, count includes them. */
 	hist_add(q->hist, 0, p->ticks - q->hist->count);
 	r.p50_bytes = hist_quantile(q->hist, 50);
 	r.p99_bytes = hist_quantile(q->hist, 99);

@@ -12,7 +12,7 @@
 #include "fabric/topology/host_list.h"
 
 /*
- * Number of frames that a node holds or has stamped ahead: for each of the first hosts, and for
+ * Number of frames that a node holds or has prepared ahead: for each of the first hosts, and for
  * each further host.
  */
 #define FRAMES_PER_HOST 1024u
@@ -20,7 +20,10 @@
 #define FRAMES_PER_FURTHER_HOST 16u
 /* Bytes of buffer per mbuf of a pool; with shorter frames the pool may run out. */
 #define BACKING_FRAME_BYTES 512u
-/* The same for cables of several switches, where nearly all data is in longer frames. */
+/*
+ * The same for frames on cables in a fabric of several switches, where nearly all data is in longer
+ * frames.
+ */
 #define CABLE_FRAME_BYTES 1024u
 #define MAX_BACKING_FRAMES (1u << 24)
 /* Limit on the frames for the buffers of many switches by default: some 190 MB. */
@@ -193,7 +196,7 @@ fill_nics(struct scenario *s)
 {
 	s->nic.link_speed_bps = s->fabric.link_rate_bps;
 	s->nic.shaper_burst_ns = 1;
-	/* Those of host 1, for the checks; each host gets its own later. */
+	/* Addresses of host 1, for the checks. Each host gets its own addresses later. */
 	s->nic.ip = scenario_host_ip(s, 1);
 	scenario_host_mac(1, s->nic.mac);
 }

@@ -57,7 +57,7 @@ enum flow_pattern {
 	FLOW_PERMUTATION, /* each of src to a random other one, such that each receives from one */
 	FLOW_ALL_TO_ALL,  /* each of src to every other one */
 	FLOW_RING,        /* each of src to the next one */
-	FLOW_ALL_REDUCE,  /* as ring, but a message waits for the one from the previous host */
+	FLOW_ALL_REDUCE,  /* as RING, but each message waits for that of the previous host */
 	FLOW_TRACE,       /* from a file */
 };
 

@@ -16,7 +16,10 @@
 #define ALL_VLANS "1-4094"
 /* Most routes of a switch, after merging. */
 #define MAX_ROUTES 4096u
-/* Random stream for the key of its tables, separate from its other draws. */
+/*
+ * Stream of random numbers for the key of a switch's tables, separate from its other random
+ * numbers.
+ */
 #define KEY_STREAM 1
 
 struct build {

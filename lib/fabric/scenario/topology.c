@@ -91,8 +91,10 @@ add_graph_link(const struct scenario *s, uint32_t index, struct scenario_fault *
 	const struct fabric_link cable = core_cable(&s->fabric);
 	uint32_t ends[2];
 
-	/* A host's only cable exists already: change_links() applies its section, and those with a
-	 * list of hosts. */
+	/*
+	 * The only cable of a host already exists: change_links() applies its section and the
+	 * sections with a list of hosts.
+	 */
 	if (find_ends(s->topology, section, ends) < 0)
 		return 0;
 	if (!topology_is_switch(s->topology, ends[0]) || !topology_is_switch(s->topology, ends[1]))

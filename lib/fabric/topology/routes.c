@@ -13,7 +13,10 @@ struct routes {
 	uint64_t *ports;     /* by switch and subnet */
 };
 
-/* The switch at the other end of a port, or TOPOLOGY_MAX_SWITCHES if it is a host or down. */
+/*
+ * The switch at the other end of a port; TOPOLOGY_MAX_SWITCHES: the link is down, or leads to a
+ * host.
+ */
 static uint32_t
 peer_switch(const struct topology *t, const uint8_t *down, uint32_t sw, uint16_t port)
 {

@@ -20,7 +20,10 @@
 #define STEP_QPS 64u
 /* Interval between two checks of a flow that waits for ACKs. */
 #define LOOK_NS (100 * NS_PER_US)
-/* Longest time in the wheel before the start or the next message, so that a flow can be removed. */
+/*
+ * Longest time in the wheel for a QP before its start or its next message. Longer waits are split,
+ * so that the flow can be removed meanwhile.
+ */
 #define MAX_WAIT_NS NS_PER_SEC
 
 int
@@ -127,7 +130,7 @@ nic_qp_remove(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 	if (!(qp->flags & QP_REQUESTER) || qp->flags & (QP_DONE | QP_ERROR))
 		return;
-	/* The peer's address is unknown: nothing is in flight. */
+	/* Nothing is in flight, because the peer's address is unknown. */
 	if (qp->flags & QP_UNRESOLVED) {
 		nic_start(nic, item, now_ns);
 		nic_settle(nic, item, now_ns);

@@ -29,22 +29,28 @@ struct nic_removing {
 	uint64_t look_ns;    /* when to check the head again */
 };
 
-/** Let flows be added by nic_reload() alone: at most max_flows at a time, with flow_id < max_flows.
- * Call before the first flow. @return 0 or -ENOMEM. */
+/**
+ * From now on, only nic_reload() adds flows: at most max_flows at a time, with flow_id < max_flows.
+ * Call before the first flow.
+ * @return 0 or -ENOMEM.
+ */
 int nic_take_flows(struct node *node, uint32_t max_flows);
 
-/** Is a removed flow free? From any thread. */
+/** Is a removed flow free? Any thread may call this. */
 bool nic_flow_is_free(const struct node *node, uint32_t flow_id);
 /** Release the slot and the QPs of a flow that is free, or that was prepared and not added. */
 void nic_forget_flow(struct node *node, uint32_t flow_id);
 
 /* Inside lib/nic. */
 
-/** Make up to budget QPs of a flow being added. @return how many; fewer than budget: all exist. */
+/**
+ * Make up to budget QPs of a flow being added.
+ * @return their number; if below budget, all exist.
+ */
 uint32_t nic_flow_make_qps(struct nic *nic, uint32_t flow_id, uint32_t budget, uint64_t now_ns);
 /** Append a flow in FLOW_REMOVING to nic->removing. */
 void nic_flow_remove(struct nic *nic, uint32_t flow_id, uint64_t now_ns);
-/** A QP of a flow in FLOW_REMOVING: end it, if no event would settle it later. */
+/** End a QP of a flow in FLOW_REMOVING, unless a later event will settle the QP anyway. */
 void nic_qp_remove(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** Process some QPs of the first flow of nic->removing. */
 void nic_remove_step(struct nic *nic, uint64_t now_ns);

@@ -33,11 +33,11 @@ struct nic_reload {
  * Request a change, from any thread, one at a time. The owner puts the new parameters in force for
  * all QPs in its next rx() or tx().
  *
- * A stopped flow begins no message, and completes those that it has begun. A flow that is no longer
- * stopped begins its next message within max(1 ms, 1 us per QP of the node). In an open loop,
- * messages that have arrived stay queued, none arrive during a stop, and later ones arrive at the
- * new load. If the change shortens a wait for tokens or for a message, the shorter wait applies at
- * the latest when all QPs have been visited.
+ * A stopped flow begins no message, and completes those that it has begun. A flow that is no
+ * longer stopped begins its next message within max(1 ms, 1 us per QP of the node). In an open
+ * loop, messages that have arrived stay queued, none arrive during a stop, and later ones arrive at
+ * the new load. If the change shortens a QP's wait for tokens or for a message, the shorter wait
+ * applies when the QP is visited.
  *
  * @param r  Valid until nic_reload_is_done() returns true. params: after nic_params_check().
  *           flows[] is not read for the flows of removed[].
@@ -49,7 +49,7 @@ bool nic_reload_is_done(const struct node *node);
 /* Inside lib/nic. */
 
 struct nic_reloading {
-	uint32_t item, items;        /* the next QP to visit, and how many existed at the instant */
+	uint32_t item, items;        /* the next QP to visit; number of QPs at the instant */
 	uint32_t n_removed, n_added; /* flows of removed[] and of added[] processed so far */
 	bool begun;
 };

@@ -105,7 +105,7 @@ reset_requester(struct nic *nic, uint32_t item, struct nic_skipped *skipped, uin
 	qp->ack_countdown = nic->params.ack_every;
 	qp->retries = 0;
 	qp->rnr_retries = 0;
-	/* A QP in the wheel or in a ready ring is settled in its turn. */
+	/* A QP in the wheel or in a ready ring is settled when its turn comes. */
 	if (qp->place == QP_IDLE || qp->place == QP_BLOCKED)
 		nic_settle(nic, item, now_ns);
 }

@@ -36,7 +36,7 @@ bool nic_reset_is_done(const struct node *node);
 
 /* Inside lib/nic. */
 
-/* Packet numbers of a QP that resets have skipped. */
+/* Numbers of packets that the resets of a QP have skipped. */
 struct nic_skipped {
 	uint64_t sent, acked, received;
 	uint32_t seq; /* protects these and the QP's own numbers: base/seq.h */

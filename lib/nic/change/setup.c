@@ -110,7 +110,9 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	flow->cnp_queue = qos_map_classify(&p->qos, p->np.np_cnp_dscp,
 					   params->tagged ? p->np.np_cnp_prio : -1)
 				  .queue;
-	/* Last, because a failure after this step would leak the flow's histograms. */
+	/*
+	 * This step is the last one, because a failure after it would leak the flow's histograms.
+	 */
 	return nic_measure_add_flow(nic, flow);
 }
 

@@ -25,8 +25,8 @@ struct nic_flow_place {
 };
 
 /**
- * Allocate the memory for a flow, which nic_reload() then adds. From one thread at a time, which
- * need not be the owner. No other flow may have this flow_id or these QPs.
+ * Allocate the memory for a flow, which nic_reload() then adds. One thread at a time may call this;
+ * it need not be the owner. No other flow may have this flow_id or these QPs.
  *
  * @param params  Of the QP with first_number; the peers' QPNs of the others count up from its.
  * @return        0, -EINVAL or -ENOMEM; nic_forget_flow() in each case.

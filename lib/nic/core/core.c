@@ -3,7 +3,9 @@
 
 #include <rte_mbuf.h>
 
-/* Wait this long after an allocation has failed, so that an event loop does not retry at once. */
+/*
+ * Time until the next attempt after an allocation has failed, so that an event loop does not spin.
+ */
 #define NO_MBUF_RETRY_NS 1000ull
 /* Reservation of a shared wire: a few frames, so that turns are short (0.7 us at 100 Gb/s) and
  * atomic operations rare. */

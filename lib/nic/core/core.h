@@ -55,7 +55,10 @@ struct rte_mbuf;
 #define NIC_CACHED_QPS 4096u
 /* Verdict on a received frame that was used. */
 #define NIC_USED NIC_DROPS
-/* The same, but the frame was taken over and must not be freed: it became an answer, or crossed. */
+/*
+ * Verdict on a received frame that must not be freed: it became an answer, or crossed to another
+ * node.
+ */
 #define NIC_KEPT (NIC_DROPS + 1)
 
 /* QPs waiting in one list per egress queue. */
@@ -174,10 +177,12 @@ struct nic {
 	struct nic_params params;
 };
 
-/** The reservation of the shared wire is used up: make the next one. */
+/** Make the next reservation of the shared wire, after the current one is used up. */
 void nic_reserve_next_turn(struct nic *nic, uint64_t now_ns);
 
-/** A pool is empty: count it, and retry soon. */
+/**
+ * Count an allocation that failed because a pool was empty, and set the time of the next attempt.
+ */
 void nic_no_mbuf(struct nic *nic, uint64_t now_ns);
 /** Allocate an mbuf. NULL: none is free, as nic_no_mbuf(). */
 struct rte_mbuf *nic_take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns);
@@ -189,8 +194,10 @@ struct qp_flow *nic_find_flow(const struct nic *nic, uint32_t flow_id);
 
 /* Inline definitions */
 
-/** Make the next reservation as soon as this one is used up, so that a lone sender gets the whole
- * wire. */
+/**
+ * Make the next reservation as soon as the current one is used up, so that a single sender gets the
+ * whole wire.
+ */
 static inline void
 nic_reserve_turn(struct nic *nic, uint64_t now_ns)
 {
@@ -316,8 +323,8 @@ nic_qp_exists(const struct nic *nic, uint32_t item)
 		     nic->qps[item].place != QP_FREE;
 
 	/*
-	 * Acquire: the caller reads the QP's members afterwards. Before, the QP may have no flow
-	 * yet.
+	 * Acquire, because the caller then reads the QP's members. A QP that does not exist yet may
+	 * have no flow.
 	 */
 	words_found(&nic->qps[item]);
 	return there;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * At 100 Gb/s a 1 KB frame takes about 90 ns, and short messages far less. So the per-packet work
- * is inline, here, in place/place.h and in transport/stamp.h; work per message, or rarer, is a
- * call.
+ * At 100 Gb/s a 1 KB frame takes about 90 ns, and a short message far less. So the work per packet
+ * is inline: here, in place/place.h and in transport/stamp.h. Work that is done once per message or
+ * more rarely is a function call.
  */
 #include "nic/io/data.h"
 
@@ -83,7 +83,7 @@ static inline void
 ask(struct nic *nic, uint32_t item, struct nic_qp *qp, uint64_t now_ns)
 {
 	qp->ack_countdown = nic->params.ack_every;
-	/* Not for a retransmission: its ACK may answer either transmission (Karn). */
+	/* Do not time a retransmission: its ACK may answer either transmission (Karn). */
 	if (nic->measure->rtts != NULL && !(qp->flags & QP_RESEND))
 		rtt_on_ask(&nic->measure->rtts[item], qp->next_seq, now_ns);
 	if (!(qp->flags & QP_AWAITS))
@@ -117,13 +117,16 @@ payload_of(const struct nic *nic, const struct qp_flow *flow, const struct nic_q
 	return nic->mbufs.payloads->by_length[qp_last_bytes(message_bytes, flow->mtu_bytes)];
 }
 
-/* Write the first or the last packet of a message, or an only one. @return its length. */
+/* Write the first, the last or the only packet of a message. @return its length. */
 static __attribute__((noinline)) uint32_t
 stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
-	/* The first packet carries it, and it gives the length of the last. */
+	/*
+	 * The message size is in the header of the first packet, and determines the length of the
+	 * last one.
+	 */
 	uint32_t message_bytes = qp_bytes(flow, nic_qpn(nic, qp), qp_next_message(qp));
 	const struct roce_payload *payload = payload_of(nic, flow, qp, message_bytes);
 	struct roce_fields fields = {
@@ -179,9 +182,9 @@ has_other(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 }
 
 /*
- * Record the time at which the tokens suffice for the next packet. If they suffice already, the QP
- * is catching up, provided that the due time of its last packet is known. Otherwise the QP may have
- * been idle, and the due time stays unknown.
+ * Record the time at which the tokens suffice for the next packet. If they suffice already and the
+ * due time of the last packet is known, the QP is catching up, and that time lies in the past. If
+ * they suffice and that due time is unknown, the QP may have been idle: the due time stays unknown.
  */
 static void
 note_due(struct nic *nic, uint32_t item, uint64_t now_ns)
@@ -208,7 +211,7 @@ account(struct nic *nic, uint32_t item, struct nic_qp *qp, uint32_t wire, uint64
 		nic_cc_follow(nic, item, did, now_ns);
 }
 
-/* Send the packet at next_seq, which is plain, in m. @return its wire bytes. */
+/* Send the plain packet at next_seq in m. @return its wire bytes. */
 static inline uint32_t
 send_plain(struct nic *nic, uint32_t item, struct nic_qp *qp, const struct qp_flow *flow,
 	   struct rte_mbuf *m, uint64_t now_ns)
@@ -274,8 +277,8 @@ send_any(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, 
 }
 
 /*
- * Place the head of a ready ring that has sent and has another packet: into the wheel, or at the
- * end of the ring. If it is alone in the ring, it stays the head.
+ * Place the head of a ready ring after it has sent a packet and has another one: into the wheel, or
+ * at the end of the ring. If it is alone in the ring, it stays the head.
  */
 static inline void
 place_after(struct nic *nic, struct qp_ring *ring, uint32_t item, struct nic_qp *qp,
@@ -330,7 +333,7 @@ send_other(struct nic *nic, struct outgoing *out, struct qp_ring *ring, uint64_t
 	return wire;
 }
 
-/* Send up to `most` packets of the ready QPs of a queue. @return how many. */
+/* Send up to `most` packets of the ready QPs of a queue. @return the number sent. */
 static uint16_t
 send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, uint64_t now_ns)
 {
@@ -382,7 +385,10 @@ nic_send_data(struct nic *nic, uint8_t open_queues, struct rte_mbuf **pkts, uint
 	while (out.sent < max_pkts && !out.dry && nic_wire_is_free(nic, now_ns) &&
 	       (eligible = nic->ready.backlogged & open_queues) != 0) {
 		uint8_t queue = queue_after(eligible, nic->last_queue);
-		/* Queues take turns packet by packet; a queue alone sends a run. */
+		/*
+		 * Several queues take turns packet by packet. A single queue sends a run of
+		 * packets.
+		 */
 		bool alone = (eligible & (eligible - 1)) == 0;
 
 		if (send_queue(nic, &out, queue, alone ? (uint16_t)(max_pkts - out.sent) : 1,

@@ -9,7 +9,10 @@
 #include "nic/port/pause.h"
 #include "nic/transport/resolve.h"
 
-/* QPs and flows beyond these are prefetched when their turn is known. */
+/*
+ * Largest number of QPs, and of flows, that are prefetched here. Others are prefetched when their
+ * turn is known.
+ */
 #define FETCHED_QPS 4u
 
 static inline void

@@ -18,7 +18,7 @@ may_start(struct nic *nic, uint32_t item, uint64_t now_ns)
 	const struct nic_qp *qp = &nic->qps[item];
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 
-	/* A QP of a flow being removed starts in order to end. */
+	/* A QP of a flow that is being removed must start, because only a started QP can end. */
 	if (flow->life == FLOW_REMOVING)
 		return true;
 	if (qp->bucket.updated_ns > now_ns) {

@@ -21,10 +21,12 @@
 #include "wire/be.h"
 #include "wire/pfc_frame.h"
 
-/* How many frames ahead headers are prefetched. */
+/* Prefetch distance of headers, in frames. */
 #define PREFETCH_AHEAD 4
-/* How many frames ahead the payload is prefetched for the ICRC, and how many lines of it: the CPU's
- * own prefetcher continues from there. */
+/*
+ * Prefetch of the payload for the ICRC: distance in frames, and number of cache lines. The CPU's
+ * own prefetcher loads the rest.
+ */
 #define PAYLOAD_AHEAD 2
 #define PAYLOAD_LINES 16u
 
@@ -108,7 +110,7 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 {
 	const struct roce_view *v = &f->roce;
 
-	/* Do not answer CE on an answer, because two NICs could answer each other forever. */
+	/* Send no CNP for an answer with CE: two NICs could answer each other's answers forever. */
 	if (v->ecn == ECN_CE && (v->opcode == ROCE_CNP || v->opcode == RC_ACK))
 		counter_inc(&nic->stats.np.np_ce_on_control);
 	if (v->opcode == ROCE_CNP) {
@@ -181,7 +183,7 @@ has_room(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 			       now_ns);
 }
 
-/* Handle a classified frame. @return why it is dropped, NIC_USED or NIC_KEPT. */
+/* Handle a classified frame. @return NIC_USED, NIC_KEPT, or the reason to drop it. */
 static __rte_always_inline unsigned int
 act(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 {
@@ -298,8 +300,10 @@ free_frames(struct rte_mbuf **pkts, unsigned int n)
 		rte_mempool_put_bulk(pool, (void **)pkts, kept);
 }
 
-/* Classify all frames, then handle each: by then its lines are in the cache. If a device has
- * written the frames to memory, prefetching the payload gains most. */
+/*
+ * Classify all frames, then handle each: by then, its lines are in the cache. Prefetching the
+ * payload gains most if a device has written the frames to memory.
+ */
 static void
 rx_burst(struct nic *nic, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {

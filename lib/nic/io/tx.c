@@ -74,8 +74,9 @@ charge(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
 }
 
 /*
- * Offset of the ICRC of a CNP, ACK or NAK: at the end of a cache line, so that an ACK over IPv4 is
- * in one line, and after room for any headers. The longest headers leave 90 bytes of headroom.
+ * Offset of the ICRC of a CNP, ACK or NAK. It is at the end of a cache line, so that an ACK over
+ * IPv4 is in one line. The headers precede it; the longest ones leave 90 bytes of
+ * headroom.
  */
 #define CONTROL_ICRC_OFFSET                                                                        \
 	(RTE_ALIGN_FLOOR(RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES + ICRC_BYTES,                   \
@@ -93,7 +94,7 @@ icrc_of(struct rte_mbuf *m)
 static inline void
 send_control(struct nic *nic, struct rte_mbuf *m, unsigned int hdr_bytes, uint64_t now_ns)
 {
-	/* The shortest, an ACK over IPv4, has 62 bytes: nothing needs padding to 60. */
+	/* The shortest frame, an ACK over IPv4, has 62 bytes, so no frame must be padded to 60. */
 	assert(hdr_bytes + ICRC_BYTES >= MIN_FRAME_BYTES - FCS_BYTES);
 	m->data_off = (uint16_t)(CONTROL_ICRC_OFFSET - hdr_bytes);
 	m->ol_flags = 0;
@@ -312,7 +313,7 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pk
 	return n;
 }
 
-/* When address resolution or a pending request has something to do. */
+/* Time of the next work of address resolution or of a pending request. */
 static uint64_t
 resolve_next_ns(const struct nic *nic)
 {

@@ -34,7 +34,7 @@ struct nic_qp_times {
 struct nic_departure {
 	uint64_t sent_ns;
 	uint32_t wire_bytes;
-	bool paced; /* it waited for tokens alone, and used none saved up while idle */
+	bool paced; /* waited only for tokens, and used none saved while idle */
 };
 
 /* A gap between two packets of a QP, to be added to the flow's histogram. */
@@ -67,7 +67,7 @@ int nic_measure_add_flow(struct nic *nic, struct qp_flow *flow);
 /** Free the histograms of a removed flow. */
 void nic_measure_remove_flow(struct qp_flow *flow);
 
-/** A message begins, or begins again if none of its packets had been sent. */
+/** A message begins, or begins again because none of its packets had been sent. */
 void nic_measure_begun(struct nic *nic, uint32_t item, uint64_t message, uint64_t now_ns);
 /** The messages from this one up to the QP's acked_msg are acknowledged. */
 void nic_measure_completed(struct nic *nic, uint32_t item, uint64_t message, uint64_t now_ns);

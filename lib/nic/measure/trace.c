@@ -34,7 +34,7 @@ nic_trace_create(uint32_t index, uint32_t capacity)
 	if (trace == NULL)
 		return NULL;
 	trace->wants_state = true;
-	/* Write to each page here, so that the owner takes no page faults. */
+	/* Write to each page now, so that the node's owner takes no page faults later. */
 	for (uint32_t i = 0; i < capacity; i++)
 		__atomic_store_n(&trace->rows[i].at_ns, NEVER_NS, __ATOMIC_RELAXED);
 	return trace;

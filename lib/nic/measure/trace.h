@@ -24,7 +24,7 @@
 
 struct nic;
 
-/* Most traces of a NIC: each event searches their list. */
+/* Largest number of traces of a NIC. It is small, because each event searches their list. */
 #define NIC_MAX_TRACES 64
 /* Rows per trace in the programs. */
 #define NIC_TRACE_ROWS 65536u
@@ -67,10 +67,10 @@ const struct nic_traces *nic_traces(const struct node *node);
  * it begins. @return owned by the caller, or NULL: no memory.
  */
 struct nic_trace *nic_trace_create(uint32_t index, uint32_t capacity);
-/** Call when no node uses it any more. NULL is allowed. */
+/** Free a trace that no node uses any more. NULL is allowed. */
 void nic_trace_destroy(struct nic_trace *trace);
 
-/** Add one to a list that is not full. */
+/** Add a trace to a list that is not full. */
 void nic_traces_add(struct nic_traces *traces, struct nic_trace *trace);
 
 /**

@@ -10,9 +10,9 @@
 #include "nic/port/shared.h"
 
 /*
- * Decisions of a unit are at least N apart, so it has at most delay / N + 1 CNPs in the ring, and
- * there are no more units than QPs. With N = 0 each mark is a decision; then a QP has at most one
- * CNP in the ring.
+ * The decisions of a unit are at least N apart, so each unit has at most delay / N + 1 CNPs in the
+ * ring. There are no more units than QPs. With N = 0 each mark is a decision, but a QP has at most
+ * one CNP in the ring.
  */
 static uint32_t
 delayed_of_a_qp(const struct np_params *p)
@@ -119,7 +119,7 @@ owe_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 		owe_cnp_now(nic, item);
 		return;
 	}
-	/* Full only if a reload made N shorter. */
+	/* The ring can be full only if a reload has made N shorter. */
 	if (unlikely(np->delayed_n == np->delayed_capacity))
 		return;
 	if (is_only_cnp && qp->rx_flags & QP_RX_OWES_CNP)

@@ -7,7 +7,7 @@
 #include "nic/core/core.h"
 #include "nic/port/shared.h"
 
-/* Grow to the number of units of the NIC; units used by other nodes alone have no QPs here. */
+/* Grow to the number of units of the NIC. Units that only other nodes use have no QPs here. */
 static int
 grow(struct nic_np_units *u, uint32_t capacity)
 {
@@ -112,7 +112,9 @@ nic_np_units_on_ce(struct nic_np_units *units, struct nic *nic, uint32_t unit, u
 	uint64_t opens_ns;
 
 	u->marked = item;
-	/* A mark is pending already; if its gate has opened since, the next run sends the CNP. */
+	/*
+	 * A mark is already pending. If its gate has opened meanwhile, the next run sends the CNP.
+	 */
 	if (u->due_ns != 0)
 		return false;
 	opens_ns = np_gate_pass(&nic->common->units.gates_ns[unit], interval_ns(nic), now_ns);

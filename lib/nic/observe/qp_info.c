@@ -34,7 +34,7 @@ add_reads(const struct nic *nic, uint32_t item, const struct nic_qp *qp, struct 
 		info->tx_payload_bytes = counter_read(&reads->tx_payload_bytes);
 		do {
 			before = seq_read(&reads->seq);
-			/* Not from the copy: its rx_seq may be older than the gaps. */
+			/* Do not use the copy of the QP: its rx_seq may be older than the gaps. */
 			rx_psns = counter_read(&nic->qps[item].rx_seq) -
 				  counter_read(&reads->rx_gap_psns);
 		} while (seq_changed(&reads->seq, before));

@@ -2,8 +2,8 @@
 /*
  * State and counters of a QP, for readers in other threads.
  *
- * Invariant: nic_qp_info() never writes to the node, and the reader never blocks the owner. Values
- * are whole; two values may be a packet apart.
+ * Invariant: nic_qp_info() never writes to the node, and the reader never blocks the owner. Each
+ * value is read as a whole, but two values may be from before and after a packet.
  */
 #ifndef QUENCH_NIC_OBSERVE_QP_INFO_H
 #define QUENCH_NIC_OBSERVE_QP_INFO_H
@@ -34,7 +34,7 @@ struct nic_qp_info {
 
 uint32_t nic_qp_count(const struct node *node);
 /**
- * Read the state of a QP. From any thread: members may be a packet apart.
+ * Read the state of a QP, from any thread. Members may be from before and after a packet.
  *
  * @param index  QPs count in the order in which they were added; any number is allowed.
  * @return       false: there is no such QP, and *out is zero. A QP of an added flow exists

@@ -73,8 +73,10 @@ wait_of(const struct nic *nic, uint32_t index, const struct nic_qp *qp)
 		return NIC_WAIT_START;
 	if (qp->flags & QP_RNR)
 		return NIC_WAIT_RNR;
-	/* QP_READY without packets: a late ACK made the retransmission unnecessary, and the QP's
-	 * next turn begins a message. */
+	/*
+	 * The QP is in QP_READY without packets: a late ACK has made its retransmission
+	 * unnecessary, and its next turn begins a message.
+	 */
 	if (qp->left_packets == 0 && qp->place != QP_READY) {
 		enum nic_wait reason = between_messages(qp, flow);
 

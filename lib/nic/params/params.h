@@ -101,7 +101,7 @@ int nic_params_check(const struct nic_params *params, char *why, unsigned int wh
 enum nic_verb { NIC_WRITE, NIC_WRITE_IMM, NIC_SEND, NIC_READ, NIC_UD_SEND };
 extern const char *const nic_verb_words[];
 
-/* One QP, connected without a connection manager: both ends are configured alike. */
+/* One QP. There is no connection manager: the configurations of both ends must agree. */
 struct nic_qp_params {
 	uint8_t peer_mac[6]; /* zero: resolved from peer_ip by ARP or neighbour discovery */
 	struct field_ip peer_ip;

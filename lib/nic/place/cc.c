@@ -139,8 +139,10 @@ nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 	uint32_t did = cc_on_start(&qp->cc, &nic->cc, first_rate_bps(nic, others), now_ns);
 	uint64_t rate_bps = capped(nic, qp);
 
-	/* Without credit the first packet may leave, and the next one when the rate allows it. At
-	 * the link's rate the wire paces. */
+	/*
+	 * Start without tokens: the first packet may leave, and the next one when the rate allows
+	 * it. At the speed of the link, the wire paces the packets.
+	 */
 	token_account_init(&qp->bucket, rate_bps,
 			   rate_bps < nic->params.link_speed_bps ? 0 : nic->qp_burst_nanobits,
 			   now_ns);

@@ -32,7 +32,7 @@ struct nic_before {
 void nic_cc_init(struct nic *nic);
 /** Set the initial rate of a QP. others: QPs of the host that are active already. */
 void nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns);
-/** The algorithm did something (mask of enum cc_did): update the bucket's rate. */
+/** Update the bucket's rate after an action of the algorithm (did: mask of enum cc_did). */
 void nic_cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns);
 /** Advance a QP of the old version: run its timers and bucket under the old parameters up to
  * nic->before->until_ns, then switch it to the new ones. */

@@ -8,7 +8,7 @@
 #include "nic/place/version.h"
 #include "nic/port/shared.h"
 
-/* Longest time in the wheel for a QP with packets in flight that waits for its next message. */
+/* Longest time in the wheel of a QP that has packets in flight and waits for its next message. */
 #define MAX_WAIT_IN_FLIGHT_NS (64 * NS_PER_US)
 
 /* Bounds the time in the wheel, so that a flow can be removed. */
@@ -218,7 +218,7 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 	    !(qp->flags & (QP_ERROR | QP_DONE)))
 		deadline_ns = next_message(nic, qp, now_ns);
 	place = decide(nic, qp, now_ns, &deadline_ns);
-	/* A timer event is overdue: the QP waited for something else meanwhile. */
+	/* A timer event is overdue, because the QP was waiting for something else. */
 	if (unlikely(place == QP_PACED && deadline_ns <= now_ns && qp->flags & QP_STARTED)) {
 		nic_cc_catch_up(nic, item, now_ns);
 		place = decide(nic, qp, now_ns, &deadline_ns);

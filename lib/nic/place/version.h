@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Versions of parameters. The node's version, one bit, flips at the instant of a change; a QP has
- * the version that its state belongs to. nic_touch() brings a QP along: it advances the state to
- * the instant of the change under the old parameters, and then applies the new ones. See
+ * Versions of parameters. The node's version is one bit, which flips at the instant of a change. A
+ * QP records the version of its state. nic_touch() brings a QP along: it advances the state to the
+ * instant of the change under the old parameters, and then applies the new ones. See
  * doc/architecture.md, "A change while it runs".
  *
  * Invariant: qp->version == nic->version whenever code uses state that a change may affect, so no

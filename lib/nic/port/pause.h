@@ -51,8 +51,10 @@ void nic_pause_on_frame(struct nic *nic, enum mac_control_kind kind, const struc
 /** End the pauses that are over; called while paused_prios is not 0. */
 void nic_pause_update(struct nic *nic, uint64_t now_ns);
 
-/* The functions below are for a slow or defective receiver; all but nic_pause_admit() only on the
- * node that sends pause frames. */
+/*
+ * The functions below are for a slow or defective receiver. Except for nic_pause_admit(), only the
+ * node that sends pause frames calls them.
+ */
 
 /** Is there room in the receive buffer for a frame of this class? len excludes the FCS. */
 bool nic_pause_admit(struct nic *nic, int dscp, int pcp, uint32_t len, uint64_t now_ns);

@@ -73,7 +73,7 @@ void nic_share_unassign(struct nic_share *share, uint32_t number);
 
 /* In the functions below, share NULL means that node 0 has all QPs. */
 
-/** Most QPs that one node may have, of n in total. */
+/** Largest number of QPs that one node may have if the NIC has n. */
 uint32_t nic_share_qps(const struct nic_share *share, uint32_t n, uint32_t index);
 
 /**
@@ -100,8 +100,10 @@ struct nic_crossings {
 bool nic_share_cross(struct nic *nic, struct rte_mbuf *m, uint32_t dest_qp);
 /** Index of the local QP first_qpn + number; QP_NONE: none. */
 uint32_t nic_share_item(const struct nic *nic, uint32_t number);
-/** Pass a reference to a frame to all other nodes; nobody may write to it any more. Does nothing if
- * the node is not shared, or if the frame has crossed. */
+/**
+ * Pass a reference to a frame to all other nodes. From then on, nobody may write to the frame. Does
+ * nothing if the node has no share, or if the frame has already crossed.
+ */
 void nic_share_broadcast(struct nic *nic, struct rte_mbuf *m);
 /** Hand over the collected frames: before rx() returns. */
 void nic_share_flush(struct nic *nic);

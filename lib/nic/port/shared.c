@@ -27,7 +27,7 @@ same_ip(const struct field_ip *a, const struct field_ip *b)
 	       memcmp(a->addr, b->addr, a->version == 4 ? 4 : sizeof(a->addr)) == 0;
 }
 
-/* The entry of a peer, or the free one where it belongs. Half of the entries are free. */
+/* The entry of a peer, or the free entry for it. At least half of the entries are free. */
 static uint32_t *
 place_of(const struct nic_units *u, const struct field_ip *peer_ip)
 {

@@ -104,8 +104,10 @@ nic_payload(struct nic_payloads *p, uint16_t payload_bytes)
 	if (made == NULL)
 		return NULL;
 	roce_payload_init(made, p->pattern, payload_bytes);
-	/* The owner and a thread that prepares a flow may describe this length at once: the first
-	 * one's description is kept. */
+	/*
+	 * The owner and a thread that prepares a flow may describe the same length at the same
+	 * time: the first description is kept.
+	 */
 	if (__atomic_compare_exchange_n(slot, &old, made, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE))
 		return made;

@@ -137,7 +137,7 @@ qp_acknowledge(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn, uint
 	}
 	qp->acked_seq = seq;
 	if ((int32_t)(qp->next_seq - seq) < 0) {
-		/* The packets to retransmit have arrived after all. */
+		/* An ACK shows that the packets to retransmit have arrived. */
 		qp->next_seq = seq;
 		find_place(qp, flow, qpn);
 	}

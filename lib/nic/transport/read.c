@@ -15,7 +15,7 @@
 
 /* ---- requester ---- */
 
-/* Request missing responses again; not twice before one of them arrives or the timer fires. */
+/* Request missing responses again, but only once until one of them arrives or the timer fires. */
 static void
 ask_again(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
@@ -37,8 +37,8 @@ nic_on_read_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint6
 		return NIC_USED;
 	}
 	/*
-	 * An ACK or sequence NAK leaves after the responses of all earlier READs, so the missing
-	 * responses are lost.
+	 * The responder sends an ACK or sequence NAK after the responses of all earlier READs. So
+	 * responses that are still missing are lost.
 	 */
 	if (v->aeth_syndrome == AETH_NAK_PSN_SEQ)
 		counter_inc(&nic->stats.packet_seq_err);
@@ -268,7 +268,9 @@ nic_read_again(struct nic *nic, uint32_t item, const struct roce_view *v, uint64
 
 		if (had_packets >= packets)
 			continue;
-		/* It repeats this READ only if it asks for exactly the rest of it. */
+		/*
+		 * The request repeats this READ only if it asks for exactly the rest of the READ.
+		 */
 		if (v->reth_dma_bytes == read->bytes - had_packets * mtu_bytes &&
 		    was_sent(qp, n, seq))
 			go_back(nic, item, n, seq, now_ns);

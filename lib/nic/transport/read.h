@@ -36,7 +36,7 @@ bool nic_read_fits(struct nic *nic, uint32_t item, const struct roce_view *v);
 /** Accept a request after nic_read_fits(): its responses are sent in their turn. */
 void nic_read_take(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_t wire,
 		   uint64_t now_ns);
-/** Answer a duplicate request, whose PSN is before the expected one, again. */
+/** Answer a duplicate request again. Its PSN is before the expected one. */
 void nic_read_again(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t now_ns);
 /** Build the next request or response. */
 void nic_read_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m);

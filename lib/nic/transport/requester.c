@@ -40,8 +40,8 @@ nic_acknowledge(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 }
 
 /*
- * The packets to retransmit have arrived after all. The QP may still wait in the wheel for their
- * tokens or for the end of an RNR wait, which may take long: release the QP now.
+ * The packets to retransmit have arrived. The QP may still be in the wheel until it has tokens for
+ * them, or until an RNR wait ends. Both may take long, so release the QP now.
  */
 static __rte_noinline void
 leave_wheel(struct nic *nic, uint32_t item, uint64_t now_ns)
@@ -122,7 +122,10 @@ nic_unanswered(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 	struct qp_flow *flow = nic_flow_of(nic, qp);
 
-	/* Not nic_acknowledge(): without answers, congestion control gets CNPs only. */
+	/*
+	 * Do not call nic_acknowledge(): no ACK has arrived, and congestion control must not count
+	 * one.
+	 */
 	mark_acknowledged(nic, qp, qp->next_seq, now_ns);
 	qp->limit_seq = qp->next_seq + nic->window_packets;
 	if (flow->params.arrival == WORKLOAD_INCAST)

@@ -32,7 +32,7 @@ void nic_unanswered(struct nic *nic, uint32_t item, uint64_t now_ns);
  * AckReq may exceed the timeout.
  */
 void nic_arm_timer(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** The retransmission timer of a QP fired; it may be too early, and is then inserted again. */
+/** The retransmission timer of a QP has fired. If it is too early, the timer is inserted again. */
 void nic_on_timer(struct nic *nic, uint32_t item, uint64_t now_ns);
 
 #endif

@@ -27,7 +27,7 @@ nic_restore_pattern(const struct nic *nic, struct rte_mbuf *m, uint32_t end_off)
 {
 	struct pkt_meta *meta = pkt_meta(m);
 
-	/* Frames of one length overwrite the same bytes: nothing to undo. */
+	/* Frames of the same length overwrite the same bytes, so nothing must be restored. */
 	if (likely(meta->dirty_off == end_off))
 		return;
 	if (meta->dirty_off != 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The traffic of a flow: message sizes and arrival times. This room knows no packets.
+ * The traffic of a flow: message sizes and arrival times. Nothing here depends on packets.
  *
  * Invariant (tested): the size of message m, and its gap as a share of the mean gap, are functions
  * of (seed, QP, m) alone. Thus a message can be sent again without a record of it, and a run

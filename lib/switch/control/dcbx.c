@@ -11,7 +11,7 @@
 #include "switch/control/owners.h"
 #include "switch/control/state.h"
 
-/* How long a received frame may wait for the control side. */
+/* Longest time that a received frame waits for the control side. */
 #define POLL_NS (100 * NS_PER_MS)
 #define PCT 100u
 

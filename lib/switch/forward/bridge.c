@@ -10,7 +10,7 @@
 
 #define MAC_MASK 0xFFFFFFFFFFFFull
 
-/* A priority tag (802.1Q 3.184) carries nothing but the PCP: remove it. */
+/* Remove a priority tag (802.1Q 3.184), which contains only the PCP. */
 static enum sw_drop
 drop_priority_tag(const struct sw_pools *pools, struct arrival *a)
 {

@@ -27,7 +27,7 @@ is_asked(const struct neigh *e)
 	return e->state == NEIGH_INCOMPLETE || e->state == NEIGH_PROBE || e->state == NEIGH_FAILED;
 }
 
-/* Enter a learned address. @return is the neighbour in the table now? */
+/* Enter a learned address. @return true: the neighbour is in the table now. */
 static bool
 enter(struct sw_router *r, const struct sw_neigh_news *news, uint64_t now_ns)
 {

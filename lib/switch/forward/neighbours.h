@@ -3,9 +3,9 @@
  * The router as a station: answers requests for its addresses and echo requests, and requests the
  * addresses of its neighbours.
  *
- * A frame whose next hop is unresolved is dropped, and triggers a request. It does not wait: a
- * waiting lossless frame would hold buffer and finally pause its sender, while the neighbour may
- * not even exist.
+ * A frame whose next hop is unresolved is dropped, and triggers a request. The frame does not
+ * wait for the answer: a waiting lossless frame would occupy buffer and finally pause its sender,
+ * and the neighbour may not even exist.
  *
  * Invariant: every neighbour learned is in the subnet of its interface, and is not the router.
  */

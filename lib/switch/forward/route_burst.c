@@ -123,8 +123,10 @@ has_link(const struct sw_forward *f, const struct neigh *e, uint64_t now_ns)
 	return port == FDB_UNKNOWN || !(down >> port & 1);
 }
 
-/* May a frame use this one of several next hops? neigh_touch() also requests its address if that is
- * due, so that a dead hop is noticed when it returns. */
+/*
+ * May a frame use this one of several next hops? neigh_touch() also requests the hop's address if
+ * that is due, so that the router detects when a dead hop is back.
+ */
 static bool
 is_live(struct sw_forward *f, uint32_t hop, uint64_t now_ns)
 {
@@ -135,9 +137,9 @@ is_live(struct sw_forward *f, uint32_t hop, uint64_t now_ns)
 }
 
 /*
- * Choose one of several next hops: the flow's own hop while that hop is alive, else another one
- * that is alive. So when a hop dies, only its flows move, and they return when the hop is alive
- * again.
+ * Choose one of several next hops: the hop that the flow's hash selects if that hop is alive, else
+ * another one that is alive. So when a hop dies, only its flows move, and they return when the hop
+ * is alive again.
  */
 static uint32_t
 one_of_hops(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
@@ -226,8 +228,10 @@ route_one(struct sw_forward *f, struct arrival *a, uint64_t target)
 	return rewrite(f, a, neigh_get(r->neighs, hop));
 }
 
-/* Find the egress ports of the frames that are to be sent. Answers of the router have theirs
- * already, routed ports are known by the domain; for the others look up the bridge's table. */
+/*
+ * Find the egress ports of the frames to send. Answers of the router already have a port, and the
+ * domain of a routed port is the port. For all other frames, look up the bridge's table.
+ */
 static void
 find_ports(struct sw_forward *f, struct arrival *a, const struct batch *b, enum sw_drop reasons[])
 {

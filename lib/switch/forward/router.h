@@ -62,7 +62,7 @@ int sw_router_prepare(struct sw_forward *f, const struct sw_shard *shard,
 void sw_router_adopt(struct sw_router *r, struct sw_routing_table *routes, uint64_t now_ns);
 void sw_router_destroy(struct sw_router *r);
 
-/** Is the address in the subnet of its interface, and not the router's own? */
+/** Is the address in the subnet of its interface, but not an address of the router? */
 bool sw_router_is_neighbour(const struct sw_router *r, const struct neigh_key *key);
 /** Is this the router's own address on an interface? */
 bool sw_router_is_own(const struct route_prefix *own, const uint8_t *ip, uint8_t ip_version);

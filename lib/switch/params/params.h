@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Configuration of a switch: the structs, their keys, defaults and rules. Nothing here knows a
+ * Configuration of a switch: the structs, their keys, defaults and rules. Nothing here depends on a
  * running switch.
  *
  * Invariant: params that sw_params_check() accepts can be put in force; what can still fail is

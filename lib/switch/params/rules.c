@@ -26,7 +26,10 @@ port_fault(const struct sw_port_params *p)
 {
 	static const uint8_t zero[6];
 
-	/* Facts of PFC testers: a zero source is obeyed, but never sent. */
+	/*
+	 * PFC testers send pause frames with a zero source, and ports obey them. Our own frames
+	 * need a unicast source.
+	 */
 	if (memcmp(p->mac, zero, sizeof(zero)) == 0 || p->mac[0] & 1)
 		return "mac is not a unicast address";
 	if (p->pfc_asymmetric && p->flow_control != SW_FLOW_PFC && p->flow_control != SW_FLOW_AUTO)

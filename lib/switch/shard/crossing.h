@@ -12,7 +12,7 @@
 /** Publish all entries that the rings have room for. */
 void sw_crossing_flush(struct sw_shard *shard);
 
-/** Does anything wait for the shard, or for this port of it? */
+/** Does an entry or a returned charge wait for the shard, or for this port of it? */
 bool sw_crossing_waits(const struct sw_shard *shard, uint16_t port);
 /** Prefetch what the port's next sw_crossed_collect() reads, and the indices of the rings. */
 void sw_crossing_prefetch(const struct sw_shard *shard, uint16_t port);
@@ -26,7 +26,7 @@ sw_crossing_ring(const struct sw_shards *s, uint16_t from, uint16_t to)
 	return s->rings[from * s->n + to];
 }
 
-/** Let an entry cross, with its frame. */
+/** Pass an entry and its frame to another shard. */
 static inline void
 sw_crossing_put(struct sw_shard *shard, struct sw_entry e, uint16_t to)
 {

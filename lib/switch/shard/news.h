@@ -27,7 +27,7 @@ struct rte_ring *sw_news_ring_create(void);
 /** NULL is allowed. */
 void sw_news_ring_free(struct rte_ring *r);
 
-/** Send news to the other shards. @return how many rings were full. */
+/** Send an update to the other shards. @return the number of rings that were full. */
 uint16_t sw_news_send(const struct sw_shard *shard, const struct sw_neigh_news *news);
 
 /** Take the next news of another shard. @return false: there is none. */

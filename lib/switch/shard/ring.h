@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ring of entries from one shard to another, with one producer and one consumer. It is small, so
- * that both cores keep it in their caches; what does not fit waits with the producer, in overflow.
+ * that both cores keep it in their caches. Entries that do not fit wait in the producer's overflow
+ * list.
  *
  * Invariant: head <= tail <= filled <= head + SW_RING_SLOTS; entries leave in the order in which
- * they were put, so overflow holds entries only while the ring is full or its first one has not
- * moved up.
+ * they were added. So overflow has entries only while the ring is full, or until its first entry
+ * has been moved to the ring.
  */
 #ifndef QUENCH_SWITCH_SHARD_RING_H
 #define QUENCH_SWITCH_SHARD_RING_H
@@ -24,7 +25,7 @@ struct sw_ring {
 	/* the producer's */
 	_Alignas(LINES_APART) uint32_t filled;
 	uint32_t published;  /* = tail */
-	uint32_t known_head; /* head when last read: every read of it moves a cache line */
+	uint32_t known_head; /* value of head when last read; each read moves a cache line */
 	struct sw_fifo overflow;
 	/* written by one side, read by the other */
 	_Alignas(LINES_APART) uint32_t tail;
@@ -32,7 +33,7 @@ struct sw_ring {
 	_Alignas(LINES_APART) struct sw_entry slot[SW_RING_SLOTS];
 };
 
-/** Producer: may one more entry be put? */
+/** Producer: does the ring have room for one more entry? */
 static inline bool
 sw_ring_has_capacity(struct sw_ring *r)
 {
@@ -88,7 +89,7 @@ sw_ring_at(const struct sw_ring *r, uint32_t i)
 	return &r->slot[(r->head + i) % SW_RING_SLOTS];
 }
 
-/** Consumer: give the first n slots back. */
+/** Consumer: release the first n slots. */
 static inline void
 sw_ring_advance(struct sw_ring *r, uint32_t n)
 {
