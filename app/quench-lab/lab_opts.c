@@ -31,6 +31,8 @@ static const char usage_text[] =
 	"  --fluid           compute the fluid model of the scenario instead of simulating packets:\n"
 	"                    its fixed point; with --out also fluid.json, fluid_flows.csv and\n"
 	"                    fluid_queues.csv\n"
+	"  --threads N       threads that run the simulation; default: as many as there are cores, if\n"
+	"                    that makes it faster. The results are the same with any number\n"
 	"  --check-config    check the scenario, print the resulting configuration, do not run\n"
 	"  --quiet           print no table on standard output\n"
 	"  --no-progress     no progress bar\n"
@@ -97,6 +99,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 		ALL,
 		CHECK,
 		FLUID,
+		THREADS,
 		QUIET,
 		NO_PROGRESS,
 		HELP,
@@ -114,6 +117,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 		{"all", no_argument, NULL, ALL},
 		{"check-config", no_argument, NULL, CHECK},
 		{"fluid", no_argument, NULL, FLUID},
+		{"threads", required_argument, NULL, THREADS},
 		{"quiet", no_argument, NULL, QUIET},
 		{"no-progress", no_argument, NULL, NO_PROGRESS},
 		{"help", no_argument, NULL, HELP},
@@ -121,6 +125,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 		{"version", no_argument, NULL, VERSION},
 		{NULL, 0, NULL, 0},
 	};
+	uint64_t number;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -172,6 +177,15 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 			break;
 		case FLUID:
 			o->fluid = true;
+			break;
+		case THREADS:
+			if (!parse_u64(optarg, &number) || number < 1 ||
+			    number > FABRIC_MAX_THREADS) {
+				say_error("--threads %s: expected 1 to %u", optarg,
+					  FABRIC_MAX_THREADS);
+				return APP_BAD_USAGE;
+			}
+			o->threads = (uint32_t)number;
 			break;
 		case QUIET:
 			o->quiet = true;

@@ -85,7 +85,7 @@ show_progress(struct run_context *ctx, const struct probe *p, uint64_t now_ns)
 	const struct progress_state state = {
 		.now_ns = now_ns,
 		.duration_ns = net_scenario(probe_net(p))->fabric.duration_ns,
-		.packet_hops = fabric_stats(net_fabric(probe_net(p)))->packet_hops,
+		.packet_hops = fabric_stats(net_fabric(probe_net(p))).packet_hops,
 		.wall_seconds = progress_clock() - ctx->progress.started_s,
 	};
 
@@ -147,6 +147,15 @@ write_json(const struct lab_opts *o, json_t *json, const char *name)
 	return rc < 0 ? APP_FAILED : APP_DONE;
 }
 
+/* An explanation follows a flow from node to node, so it needs them one at a time. */
+static uint32_t
+threads_of(const struct lab_opts *o, const struct scenario *s)
+{
+	if (o->explain != NULL)
+		return 1;
+	return o->threads > 0 ? o->threads : net_threads_that_pay(s);
+}
+
 static int
 run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 	  struct recordings *recordings, struct lab_explain *explain)
@@ -161,17 +170,27 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 			     .started_s = progress_clock()},
 	};
 	bool whole;
+	int error;
 
 	if (probe == NULL) {
 		say_error("no memory");
 		return APP_FAILED;
 	}
+	errno = 0;
 	whole = probe_run(probe, on_sample, on_progress, on_event, &ctx);
+	error = errno;
 	run->wall_seconds = progress_clock() - ctx.progress.started_s;
 	if (!whole) {
 		if (ctx.progress.shown)
 			fputc('\n', stderr);
-		say_error(stop_asked ? "stopped by a signal: no results are written" : "no memory");
+		if (stop_asked)
+			say_error("stopped by a signal: no results are written");
+		else if (error == EAGAIN)
+			say_error(
+				"the system has no threads left: expected room for %u, or --threads 1",
+				threads_of(o, run->scenario));
+		else
+			say_error("no memory");
 		probe_destroy(probe);
 		return APP_FAILED;
 	}
@@ -303,7 +322,7 @@ run_packets(const struct lab_opts *o, struct lab_run *run)
 		return APP_FAILED;
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
-	run->net = net_create(run->scenario, why, sizeof(why));
+	run->net = net_create(run->scenario, threads_of(o, run->scenario), why, sizeof(why));
 	if (run->net == NULL) {
 		say_error("%s", why);
 		rc = APP_FAILED;

@@ -2,6 +2,7 @@
 #include "node/growing_pool.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -11,8 +12,9 @@
 #define STEP 512u
 
 struct stack {
-	size_t bytes; /* of this struct */
-	char *region; /* the objects; those made are at its start */
+	pthread_mutex_t lock; /* recursive, as making objects enqueues them */
+	size_t bytes;         /* of this struct */
+	char *region;         /* the objects; those made are at its start */
 	size_t region_bytes;
 	uint32_t made, left; /* objects; left: not made yet */
 	rte_mempool_obj_cb_t *init;
@@ -26,10 +28,14 @@ stack_alloc(struct rte_mempool *pool)
 {
 	size_t bytes = sizeof(struct stack) + pool->size * sizeof(void *);
 	struct stack *s = pages_alloc_sparse(bytes);
+	pthread_mutexattr_t recursive;
 
 	if (s == NULL)
 		return -ENOMEM;
 	s->bytes = bytes;
+	pthread_mutexattr_init(&recursive);
+	pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&s->lock, &recursive);
 	pool->pool_data = s;
 	return 0;
 }
@@ -50,8 +56,10 @@ stack_enqueue(struct rte_mempool *pool, void *const *obj, unsigned int n)
 {
 	struct stack *s = pool->pool_data;
 
+	pthread_mutex_lock(&s->lock);
 	memcpy(&s->obj[s->count], obj, n * sizeof(obj[0]));
 	s->count += n;
+	pthread_mutex_unlock(&s->lock);
 	return 0;
 }
 
@@ -86,14 +94,18 @@ static int
 stack_dequeue(struct rte_mempool *pool, void **obj, unsigned int n)
 {
 	struct stack *s = pool->pool_data;
+	bool has;
 
-	while (unlikely(s->count < n)) {
-		if (!grow(pool, s))
-			return -ENOBUFS;
+	pthread_mutex_lock(&s->lock);
+	while (unlikely(s->count < n) && grow(pool, s))
+		;
+	has = s->count >= n;
+	if (has) {
+		s->count -= n;
+		memcpy(obj, &s->obj[s->count], n * sizeof(obj[0]));
 	}
-	s->count -= n;
-	memcpy(obj, &s->obj[s->count], n * sizeof(obj[0]));
-	return 0;
+	pthread_mutex_unlock(&s->lock);
+	return has ? 0 : -ENOBUFS;
 }
 
 static unsigned int

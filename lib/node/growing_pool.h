@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mempool driver for one thread: a stack whose objects are made when they are first needed, in the
- * pool's own mapping. A pool that is large enough for the worst case then takes time and memory in
- * proportion to its use, and the objects used last, which are cached, are used next.
+ * Mempool driver: a stack behind a lock, whose objects are made when they are first needed, in the
+ * pool's own mapping. A thread with an lcore number visits the stack once per refill of its cache.
+ * A pool that is large enough for the worst case then takes time and memory in proportion to its
+ * use, and the objects used last, which are cached, are used next.
  *
  * Invariant: objects in the stack + objects in use + objects not made yet = size of the pool.
  */

@@ -87,7 +87,6 @@ pkt_pool_create(const struct pkt_pool_params *params)
 	struct rte_mempool *pool;
 	int rc;
 
-	assert(!params->grows || !params->threads);
 	pool = rte_mempool_create_empty(
 		params->name, params->n_mbufs, sizeof(struct rte_mbuf) + PKT_PRIV_BYTES + data_room,
 		cache < CACHE_MBUFS ? cache : CACHE_MBUFS, sizeof(private), params->socket,

@@ -9,8 +9,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <rte_config.h>
 
 struct rte_mempool;
+
+/* Mbufs that the cache of one lcore holds at most. */
+#define PKT_POOL_CACHED_MBUFS (RTE_MEMPOOL_CACHE_MAX_SIZE * 3 / 2)
 
 struct pkt_pool_params {
 	const char *name; /* unique in the process */
@@ -18,7 +22,7 @@ struct pkt_pool_params {
 	uint16_t largest_frame; /* data room is this plus headroom; 0: no data room (clones) */
 	int socket;             /* NUMA node, or SOCKET_ID_ANY */
 	bool threads;           /* used by more than one lcore */
-	bool grows;             /* by one thread; mbufs are made when first needed (no hugepages) */
+	bool grows;             /* mbufs are made when first needed (no hugepages) */
 	/* Called for each new mbuf after rte_pktmbuf_init(), with arg NULL; NULL: nothing to do. */
 	void (*init)(struct rte_mempool *pool, void *arg, void *mbuf, unsigned int i);
 };

@@ -132,7 +132,7 @@ event_loop_alone(void)
 	static const struct fabric_link link = {.rate_bps = 40 * GBPS, .delay_ns = NS_PER_US};
 	struct relay sw = {.node.ops = &ops, .is_switch = true};
 	struct relay hosts[SENDERS + 1] = {0};
-	struct fabric *f = fabric_create(SENDERS + 2, SENDERS + 1);
+	struct fabric *f = fabric_create(SENDERS + 2, SENDERS + 1, 1);
 	double start_ns, ns;
 
 	fabric_add_node(f, &sw.node);
@@ -147,7 +147,7 @@ event_loop_alone(void)
 	}
 	start_ns = bench_clock_ns();
 	fabric_run(f, simulated_ns);
-	ns = ns_per_hop(fabric_stats(f)->packet_hops, start_ns);
+	ns = ns_per_hop(fabric_stats(f).packet_hops, start_ns);
 	fabric_destroy(f);
 	for (uint16_t p = 0; p <= SENDERS; p++)
 		for (struct rte_mbuf *m; (m = pkt_fifo_pop(&sw.ports[p].fifo)) != NULL;)
@@ -159,7 +159,7 @@ static struct net *
 create_net(const struct scenario *s)
 {
 	char why[256] = "";
-	struct net *net = net_create(s, why, sizeof(why));
+	struct net *net = net_create(s, 1, why, sizeof(why));
 
 	bench_check(net != NULL, why);
 	return net;
@@ -176,7 +176,7 @@ whole_fabric(const struct scenario *s, double *seconds)
 	bench_check(probe != NULL, "memory for the probe");
 	start_ns = bench_clock_ns();
 	bench_check(probe_run(probe, NULL, NULL, NULL, NULL), "the run");
-	ns = ns_per_hop(fabric_stats(net_fabric(net))->packet_hops, start_ns);
+	ns = ns_per_hop(fabric_stats(net_fabric(net)).packet_hops, start_ns);
 	if (seconds != NULL)
 		*seconds = (bench_clock_ns() - build_ns) / 1e9;
 	probe_destroy(probe);

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""One seed, one digest: two runs, gcc and clang, any number of workers of a sweep."""
+"""One seed, one digest: gcc and clang, any number of threads, any number of workers of a sweep."""
 import json
 import os
 import pathlib
@@ -41,10 +41,10 @@ def sweep(folder, workers):
 
 
 def main():
-    figure("scenarios with one digest in two runs", *same("--twice", LAB))
+    figure("scenarios with one digest, one and two threads", *same("--threads", "1,2", LAB))
     with tempfile.TemporaryDirectory(prefix="quench-bench-") as work:
         if shutil.which("clang") and not SMOKE:
-            figure("scenarios with one digest, gcc and clang, twice each", *same("--twice", LAB, built_with("clang", f"{work}/clang")))
+            figure("scenarios with one digest, gcc and clang, 1 to 8 threads", *same("--threads", "1,2,3,4,8", LAB, built_with("clang", f"{work}/clang")))
         tables = [sweep(f"{work}/sweep{n}", n) for n in WORKERS]
         figure(f"sweeps with the table of one worker: {', '.join(map(str, WORKERS))} workers", tables.count(tables[0]), len(tables))
 

@@ -21,6 +21,8 @@
 #include "quench-lab/scenario/event_set.h"
 
 #define PAUSE_QUANTUM_BITS 512
+/* Of a run without taps; the run with taps has one. */
+#define ALONE_THREADS 3u
 
 /* ---- what the file says ---- */
 
@@ -403,10 +405,10 @@ on_event(void *arg, const struct event_params *e, uint64_t now_ns)
 }
 
 static struct net *
-build(const struct scenario *s)
+build(const struct scenario *s, uint32_t threads)
 {
 	char why[256];
-	struct net *net = net_create(s, why, sizeof(why));
+	struct net *net = net_create(s, threads, why, sizeof(why));
 
 	life_must("harness", net != NULL, "%s", why);
 	return net;
@@ -453,7 +455,7 @@ rest(struct run *run)
 static uint64_t
 live_watched(const struct scenario *s)
 {
-	struct run run = {.s = s, .plan = fabric_plan(s), .net = build(s)};
+	struct run run = {.s = s, .plan = fabric_plan(s), .net = build(s, 1)};
 	uint64_t digest;
 
 	run.probe = probe_create(run.net);
@@ -472,7 +474,7 @@ live_watched(const struct scenario *s)
 static uint64_t
 live_alone(const struct scenario *s)
 {
-	struct run run = {.s = s, .net = build(s)};
+	struct run run = {.s = s, .net = build(s, ALONE_THREADS)};
 	uint64_t digest;
 
 	life_line = "(once more, with nobody who looks)";

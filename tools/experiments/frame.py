@@ -93,7 +93,7 @@ def stop_all():
 
 def run_variant(lab, experiment, variant, folder):
     """Run into folder/VARIANT. @return a data.Run"""
-    with subprocess.Popen([lab, "--quiet", "--no-progress", "--out", folder / variant.name, *command(experiment, variant)],
+    with subprocess.Popen([lab, "--quiet", "--no-progress", "--threads", "1", "--out", folder / variant.name, *command(experiment, variant)],
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         running.add(process)
         try:

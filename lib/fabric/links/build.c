@@ -6,10 +6,11 @@
 #include <rte_mbuf.h>
 
 #include "base/fixed.h"
-#include "fabric/links/state.h"
+#include "fabric/links/parts.h"
+#include "fabric/links/team.h"
 
 struct fabric *
-fabric_create(uint32_t max_nodes, uint32_t max_links)
+fabric_create(uint32_t max_nodes, uint32_t max_links, uint32_t threads)
 {
 	struct fabric *f = calloc(1, sizeof(*f));
 
@@ -17,13 +18,12 @@ fabric_create(uint32_t max_nodes, uint32_t max_links)
 		return NULL;
 	f->max_nodes = max_nodes;
 	f->max_ends = 2 * max_links;
+	f->n_parts = threads;
 	f->lookahead_ns = NEVER_NS;
 	f->nodes = aligned_alloc(RTE_CACHE_LINE_SIZE, max_nodes * sizeof(*f->nodes));
-	f->node_next_ns = calloc(max_nodes, sizeof(*f->node_next_ns));
-	f->due = calloc(max_nodes, sizeof(*f->due));
 	f->ends = aligned_alloc(RTE_CACHE_LINE_SIZE, f->max_ends * sizeof(*f->ends));
-	if (f->nodes == NULL || f->node_next_ns == NULL || f->due == NULL || f->ends == NULL ||
-	    event_queue_init(&f->arrivals, f->max_ends) < 0) {
+	f->directions = aligned_alloc(RTE_CACHE_LINE_SIZE, f->max_ends * sizeof(*f->directions));
+	if (f->nodes == NULL || f->ends == NULL || f->directions == NULL) {
 		fabric_destroy(f);
 		errno = ENOMEM;
 		return NULL;
@@ -36,23 +36,23 @@ fabric_destroy(struct fabric *f)
 {
 	if (f == NULL)
 		return;
+	team_destroy(f->team);
+	parts_destroy(f);
 	for (uint32_t i = 0; i < f->n_ends; i++) {
-		struct end *e = &f->ends[i];
+		struct direction *d = &f->directions[i];
 
-		while (flights_count(&e->on_cable) > 0)
-			rte_pktmbuf_free(flights_pop(&e->on_cable)->m);
-		flights_free(&e->on_cable);
-		free(e->cable);
+		while (flights_count(&d->on_cable) > 0)
+			rte_pktmbuf_free(flights_pop(&d->on_cable)->m);
+		flights_free(&d->on_cable);
+		free(d->cable);
 	}
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		event_queue_free(&f->nodes[i].tx);
 		flights_free(&f->nodes[i].inbox);
 		free(f->nodes[i].ends);
 	}
-	event_queue_free(&f->arrivals);
+	free(f->directions);
 	free(f->ends);
-	free(f->due);
-	free(f->node_next_ns);
 	free(f->nodes);
 	free(f);
 }
@@ -106,13 +106,9 @@ add_end(struct fabric *f, struct fabric_end e, struct fabric_end peer,
 {
 	struct node_slot *slot = &f->nodes[e.node];
 
-	f->ends[f->n_ends] = (struct end){
-		.port = e.port,
-		.peer_port = peer.port,
-		.peer_node = peer.node,
-		.link = *link,
-	};
-	flights_init(&f->ends[f->n_ends].on_cable);
+	f->ends[f->n_ends] = (struct end){.port = e.port, .peer_port = peer.port, .link = *link};
+	f->directions[f->n_ends] = (struct direction){.to_node = peer.node};
+	flights_init(&f->directions[f->n_ends].on_cable);
 	slot->ends[slot->n_ends] = f->n_ends++;
 	slot->end_index_of_port[e.port] = slot->n_ends++;
 	if (e.port / 64u >= slot->wake_words)
@@ -123,16 +119,17 @@ add_end(struct fabric *f, struct fabric_end e, struct fabric_end peer,
 static int
 ensure_cable(struct fabric *f, uint32_t end)
 {
-	struct end *e = &f->ends[end];
+	struct direction *d = &f->directions[end];
 
-	if (e->cable != NULL)
+	parts_collect(f);
+	if (d->cable != NULL)
 		return 0;
-	e->cable = malloc(sizeof(*e->cable));
-	if (e->cable == NULL)
+	d->cable = malloc(sizeof(*d->cable));
+	if (d->cable == NULL)
 		return -ENOMEM;
-	cable_init(e->cable, &e->link.errors, end);
-	if (flights_count(&e->on_cable) > 0)
-		e->cable->last_due_ns = e->on_cable.tail[-1].due_ns;
+	cable_init(d->cable, &f->ends[end].link.errors, end);
+	d->cable->last_due_ns = d->last_due_ns;
+	f->ends[end].cable = d->cable;
 	return 0;
 }
 
@@ -186,12 +183,13 @@ peer_of(uint32_t end)
 static void
 lose_all(struct fabric *f, uint32_t end)
 {
-	struct end *e = &f->ends[end];
+	struct direction *d = &f->directions[end];
 
-	cable_cut(e->cable, flights_count(&e->on_cable));
-	while (flights_count(&e->on_cable) > 0)
-		rte_pktmbuf_free(flights_pop(&e->on_cable)->m);
-	event_queue_set(&f->arrivals, end, NEVER_NS);
+	cable_cut(d->cable, flights_count(&d->on_cable));
+	while (flights_count(&d->on_cable) > 0)
+		rte_pktmbuf_free(flights_pop(&d->on_cable)->m);
+	if (f->started)
+		event_queue_set(&f->parts[f->nodes[d->to_node].part].arrivals, d->source, NEVER_NS);
 }
 
 int
@@ -204,7 +202,7 @@ fabric_set_link(struct fabric *f, struct fabric_end at, bool up)
 	if (ensure_cable(f, end) < 0 || ensure_cable(f, peer_of(end)) < 0)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < 2; i++, end = peer_of(end)) {
-		f->ends[end].cable->down = !up;
+		f->directions[end].cable->down = !up;
 		if (!up)
 			lose_all(f, end);
 	}
@@ -221,7 +219,7 @@ fabric_set_cable(struct fabric *f, struct fabric_end from, const struct fabric_l
 	if (ensure_cable(f, end) < 0)
 		return -ENOMEM;
 	f->ends[end].link = *link;
-	cable_set(f->ends[end].cable, &link->errors);
+	cable_set(f->directions[end].cable, &link->errors);
 	lower_lookahead(f, link);
 	return 0;
 }
@@ -241,8 +239,8 @@ fabric_tap(struct fabric *f, struct fabric_end at, struct cable_tap sent, struct
 		return -EINVAL;
 	if (ensure_cable(f, end) < 0 || ensure_cable(f, peer_of(end)) < 0)
 		return -ENOMEM;
-	f->ends[end].cable->tx = sent;
-	f->ends[peer_of(end)].cable->rx = received;
+	f->directions[end].cable->tx = sent;
+	f->directions[peer_of(end)].cable->rx = received;
 	return 0;
 }
 
@@ -250,7 +248,7 @@ uint64_t
 fabric_cable_drops(const struct fabric *f, struct fabric_end at, enum cable_drop why)
 {
 	uint32_t end = end_of(f, at);
-	const struct cable *cable = end == NO_END ? NULL : f->ends[peer_of(end)].cable;
+	const struct cable *cable = end == NO_END ? NULL : f->directions[peer_of(end)].cable;
 
 	return cable == NULL ? 0 : cable->drops[why];
 }
@@ -259,7 +257,7 @@ struct cable_stats
 fabric_cable_stats(const struct fabric *f, struct fabric_end at)
 {
 	uint32_t end = end_of(f, at);
-	const struct cable *cable = end == NO_END ? NULL : f->ends[peer_of(end)].cable;
+	const struct cable *cable = end == NO_END ? NULL : f->directions[peer_of(end)].cable;
 
 	return cable == NULL ? (struct cable_stats){0} : cable->stats;
 }
@@ -270,6 +268,7 @@ fabric_inject(struct fabric *f, struct fabric_end at, struct rte_mbuf *m, uint64
 	uint32_t end = end_of(f, at);
 	struct end *e;
 
+	assert(f->started);
 	if (end == NO_END)
 		return -EINVAL;
 	e = &f->ends[end];
@@ -279,8 +278,17 @@ fabric_inject(struct fabric *f, struct fabric_end at, struct rte_mbuf *m, uint64
 	return 0;
 }
 
-const struct fabric_stats *
+struct fabric_stats
 fabric_stats(const struct fabric *f)
 {
-	return &f->stats;
+	struct fabric_stats sum = {
+		.windows = f->windows, .calls = f->calls, .critical_calls = f->critical_calls};
+
+	for (uint32_t i = 0; f->started && i < f->n_parts; i++) {
+		sum.packet_hops += f->parts[i].packet_hops;
+		sum.hop_bytes += f->parts[i].hop_bytes;
+	}
+	for (uint32_t i = 0; i < f->n_ends; i++)
+		sum.digest = mix(sum.digest, f->directions[i].digest);
+	return sum;
 }

@@ -69,7 +69,8 @@ cable_init(struct cable *c, const struct cable_params *params, uint64_t stream)
 {
 	*c = (struct cable){0};
 	cable_set(c, params);
-	prng_seed(&c->rnd, params->seed, stream);
+	prng_seed(&c->rnd, params->seed, 2 * stream);
+	prng_seed(&c->reorder_rnd, params->seed, 2 * stream + 1);
 }
 
 /* x^n for x in [0, 1) with 64 fractional bits, by squaring. */
@@ -88,9 +89,9 @@ power_q64(uint64_t x, uint32_t n)
 
 /* Draws no number if the event is impossible. */
 static bool
-happens(struct cable *c, uint64_t below)
+happens(struct prng *rnd, uint64_t below)
 {
-	return below > 0 && prng_u64(&c->rnd) < below;
+	return below > 0 && prng_u64(rnd) < below;
 }
 
 static bool
@@ -140,7 +141,7 @@ kind_loss(struct cable *c, const struct rte_mbuf *m)
 {
 	enum cable_frames kind = kind_of(m);
 
-	if (kind == CABLE_FRAMES_ANY || !happens(c, c->loss_below[kind]))
+	if (kind == CABLE_FRAMES_ANY || !happens(&c->rnd, c->loss_below[kind]))
 		return CABLE_ARRIVES;
 	return CABLE_DROP_DATA_LOSS + kind - CABLE_FRAMES_DATA;
 }
@@ -150,7 +151,7 @@ fate(struct cable *c, const struct rte_mbuf *m, uint32_t frame_bytes)
 {
 	if (c->down)
 		return CABLE_DROP_LINK_DOWN;
-	if (happens(c, c->loss_below[CABLE_FRAMES_ANY]))
+	if (happens(&c->rnd, c->loss_below[CABLE_FRAMES_ANY]))
 		return CABLE_DROP_LOSS;
 	if (c->bit_ok_q64 > 0 && is_damaged(c, frame_bytes))
 		return CABLE_DROP_BIT_ERROR;
@@ -192,7 +193,7 @@ cable_send(struct cable *c, struct rte_mbuf **m, uint32_t frame_bytes, uint64_t 
 		c->tx.fn(c->tx.arg, *m, sent_ns);
 	if (why != CABLE_ARRIVES)
 		c->drops[why]++;
-	else if (happens(c, c->corrupt_below))
+	else if (happens(&c->rnd, c->corrupt_below))
 		corrupt(c, m);
 	return why;
 }
@@ -227,7 +228,7 @@ cable_queue(struct cable *c, struct flights *on_cable, struct flight *frame)
 
 	if (c->late != NULL && on_cable->tail[-1].due_ns <= due_ns)
 		settle_late(c, on_cable->tail - 1);
-	late = c->late == NULL && happens(c, c->reorder_below);
+	late = c->late == NULL && happens(&c->reorder_rnd, c->reorder_below);
 	frame->due_ns = late ? due_ns + c->params.reorder_delay_ns : due_ns;
 	if (!flights_push(on_cable, frame))
 		return false;

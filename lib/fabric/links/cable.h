@@ -86,7 +86,10 @@ struct cable_stats {
 	uint64_t corrupt_no_mbuf; /* not corrupted, because no mbuf was free for the copy */
 };
 
-/* State of one direction. */
+/*
+ * State of one direction. The sender's thread calls cable_send(), the receiver's cable_queue() and
+ * cable_arrive(); each has its own random numbers, so that their order in time does not matter.
+ */
 struct cable {
 	uint64_t loss_below[CABLE_FRAME_KINDS]; /* threshold for a 64-bit random number */
 	bool has_kind_loss;                     /* a kind has its own loss rate */
@@ -95,7 +98,8 @@ struct cable {
 	uint64_t damaged_below;
 	uint64_t corrupt_below, reorder_below;
 	struct cable_params params;
-	struct prng rnd;
+	struct prng rnd;         /* of cable_send() */
+	struct prng reorder_rnd; /* of cable_queue() */
 	bool down;
 	uint64_t last_due_ns;    /* arrival of the last frame in order */
 	struct rte_mbuf *late;   /* the last frame on the cable, or NULL */

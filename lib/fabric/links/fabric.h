@@ -23,6 +23,8 @@
 #include "fabric/links/cable.h"
 #include "node/node.h"
 
+#define FABRIC_MAX_THREADS 64u
+
 struct fabric;
 
 struct fabric_link {
@@ -35,10 +37,19 @@ struct fabric_stats {
 	uint64_t packet_hops; /* frames that arrived at the far end of a cable */
 	uint64_t hop_bytes;   /* their wire bytes */
 	uint64_t digest;
+	/* How well the work is divided; these alone depend on the number of threads. */
+	uint64_t windows;        /* after each, the threads wait for each other */
+	uint64_t calls;          /* into nodes */
+	uint64_t critical_calls; /* the sum over windows of those of the thread with the most */
 };
 
-/** @return an empty fabric, owned by the caller, or NULL with errno ENOMEM. */
-struct fabric *fabric_create(uint32_t max_nodes, uint32_t max_links);
+/**
+ * @param threads  That run the nodes, from 1 to FABRIC_MAX_THREADS, the caller's among them. With
+ *                 more than one, calls into different nodes and their taps run at the same time.
+ *                 Results are the same with any number.
+ * @return         An empty fabric, owned by the caller, or NULL with errno ENOMEM.
+ */
+struct fabric *fabric_create(uint32_t max_nodes, uint32_t max_links, uint32_t threads);
 
 /** Free the fabric and the frames on its cables. The caller keeps the nodes. */
 void fabric_destroy(struct fabric *f);
@@ -105,10 +116,11 @@ struct cable_stats fabric_cable_stats(const struct fabric *f, struct fabric_end 
 
 /**
  * Run all events up to and including until_ns, which never decreases. The clock then is until_ns.
- * @return 0, or -ENOMEM: a frame in flight was lost, and later results are invalid.
+ * @return 0, -ENOMEM: a frame in flight was lost, and later results are invalid; in the first run
+ *         also -EAGAIN: no thread can be started.
  */
 int fabric_run(struct fabric *f, uint64_t until_ns);
 
-const struct fabric_stats *fabric_stats(const struct fabric *f);
+struct fabric_stats fabric_stats(const struct fabric *f);
 
 #endif

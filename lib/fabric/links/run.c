@@ -18,7 +18,8 @@
 #include <rte_prefetch.h>
 
 #include "base/fixed.h"
-#include "fabric/links/state.h"
+#include "fabric/links/parts.h"
+#include "fabric/links/team.h"
 #include "node/pkt_meta.h"
 
 #define BURST 32
@@ -27,15 +28,6 @@
 #define NODE_LINES 4
 /* Up to this many nodes, with the frames between them, fit the second-level cache. */
 #define FEW_NODES 16
-
-/* Order-sensitive mixing function (the finalizer of splitmix64). */
-static uint64_t
-mix(uint64_t digest, uint64_t value)
-{
-	digest ^= value;
-	digest *= 0xbf58476d1ce4e5b9ull;
-	return digest ^ digest >> 29;
-}
 
 /*
  * Bytes that distinguish frames: EtherType, ToS and lengths of an untagged frame, and its last four
@@ -55,21 +47,6 @@ fingerprint(const struct rte_mbuf *m)
 	return le64toh(head) ^ (uint64_t)le32toh(tail) << 32;
 }
 
-/* Out of memory to keep a frame. */
-static __rte_noinline void
-lose(struct fabric *f, struct rte_mbuf *m)
-{
-	rte_pktmbuf_free(m);
-	f->no_memory = true;
-}
-
-static inline void
-put(struct fabric *f, struct flights *to, const struct flight *frame)
-{
-	if (unlikely(!flights_push(to, frame)))
-		lose(f, frame->m);
-}
-
 /* A frame that has left by an end, due at its peer. */
 static inline struct flight
 flight_of(const struct end *e, struct rte_mbuf *m, uint64_t due_ns)
@@ -83,43 +60,47 @@ flight_of(const struct end *e, struct rte_mbuf *m, uint64_t due_ns)
 }
 
 static inline void
-put_on_cable(struct fabric *f, struct end *e, struct rte_mbuf *m, uint64_t due_ns)
+put_on_cable(struct fabric *f, struct part *p, uint32_t end, struct rte_mbuf *m, uint64_t due_ns)
 {
+	const struct end *e = &f->ends[end];
 	struct flight frame = flight_of(e, m, due_ns);
 
-	put(f, &e->on_cable, &frame);
+	if (e->to_part == p->index)
+		part_put(p, &f->directions[end], &frame);
+	else
+		part_send(f, p, end, &frame);
 }
 
-/* Move frames of one end that are due at now_ns to the inbox of the peer. */
+/* Move frames of one direction that are due at now_ns to the inbox of their node. */
 static void
-hand_out(struct fabric *f, uint32_t end, uint64_t now_ns)
+hand_out(struct fabric *f, struct part *p, uint32_t source, uint64_t now_ns)
 {
-	struct end *e = &f->ends[end];
-	struct flights *inbox = &f->nodes[e->peer_node].inbox;
-	struct cable *cable = e->cable;
-	uint64_t digest = f->stats.digest, bytes = 0, hops = 0, next_ns;
+	struct direction *d = &f->directions[p->inbound[source]];
+	struct node_slot *slot = &f->nodes[d->to_node];
+	uint64_t digest = d->digest, bytes = 0, hops = 0, next_ns;
 
 	do {
-		const struct flight *frame = flights_pop(&e->on_cable);
+		const struct flight *frame = flights_pop(&d->on_cable);
 
-		if (unlikely(cable != NULL))
-			cable_arrive(cable, frame->m, now_ns);
-		digest = mix(digest, now_ns ^ (uint64_t)end << 48);
+		if (unlikely(d->cable != NULL))
+			cable_arrive(d->cable, frame->m, now_ns);
+		digest = mix(digest, now_ns);
 		digest = mix(digest, frame->pkt_len);
 		digest = mix(digest, frame->fingerprint);
 		bytes += wire_bytes(frame->pkt_len);
 		hops++;
 		rte_prefetch0(frame + 2);
-		put(f, inbox, frame);
-		next_ns = flights_next_ns(&e->on_cable);
+		if (unlikely(!flights_push(&slot->inbox, frame)))
+			part_lose(p, frame->m);
+		next_ns = flights_next_ns(&d->on_cable);
 	} while (unlikely(next_ns <= now_ns));
 	if (next_ns == NEVER_NS)
-		flights_rewind(&e->on_cable);
-	f->stats.digest = digest;
-	f->stats.hop_bytes += bytes;
-	f->stats.packet_hops += hops;
-	event_queue_set(&f->arrivals, end, next_ns);
-	f->node_next_ns[e->peer_node] = min_u64(f->node_next_ns[e->peer_node], now_ns);
+		flights_rewind(&d->on_cable);
+	d->digest = digest;
+	p->hop_bytes += bytes;
+	p->packet_hops += hops;
+	event_queue_set(&p->arrivals, source, next_ns);
+	p->node_next_ns[slot->place] = min_u64(p->node_next_ns[slot->place], now_ns);
 }
 
 /* A time in the past means now. */
@@ -185,33 +166,28 @@ time_on_wire(struct end *e, uint32_t bytes)
 	return e->timed_ns;
 }
 
+static void
+put(struct fabric *f, struct part *p, uint32_t end, struct rte_mbuf *m, uint64_t sent_ns)
+{
+	struct end *e = &f->ends[end];
+
+	if (e->cable != NULL &&
+	    cable_send(e->cable, &m, m->pkt_len + FCS_BYTES, sent_ns) != CABLE_ARRIVES)
+		rte_pktmbuf_free(m);
+	else
+		put_on_cable(f, p, end, m, sent_ns + e->link.delay_ns);
+}
+
 void
 fabric_put(struct fabric *f, uint32_t end, struct rte_mbuf *m, uint64_t sent_ns)
 {
-	struct end *e = &f->ends[end];
-	uint64_t due_ns = sent_ns + e->link.delay_ns;
-	size_t n = flights_count(&e->on_cable);
-
-	if (e->cable == NULL) {
-		/* Injected frames may be due later than this one. */
-		if (n > 0)
-			due_ns = max_u64(due_ns, e->on_cable.tail[-1].due_ns);
-		put_on_cable(f, e, m, due_ns);
-	} else if (cable_send(e->cable, &m, m->pkt_len + FCS_BYTES, sent_ns) == CABLE_ARRIVES) {
-		struct flight frame = flight_of(e, m, due_ns);
-
-		if (!cable_queue(e->cable, &e->on_cable, &frame))
-			lose(f, m);
-	} else {
-		rte_pktmbuf_free(m);
-		return;
-	}
-	event_queue_set(&f->arrivals, end, flights_next_ns(&e->on_cable));
+	/* The two ends of a link are adjacent, so the peer's direction ends at this end's node. */
+	put(f, &f->parts[f->nodes[f->directions[end ^ 1].to_node].part], end, m, sent_ns);
 }
 
 /* @return as take_wakes(). */
 static uint32_t
-transmit(struct fabric *f, struct node_slot *slot, uint32_t local, uint64_t now_ns)
+transmit(struct fabric *f, struct part *p, struct node_slot *slot, uint32_t local, uint64_t now_ns)
 {
 	uint32_t end = slot->ends[local];
 	struct end *e = &f->ends[end];
@@ -221,15 +197,9 @@ transmit(struct fabric *f, struct node_slot *slot, uint32_t local, uint64_t now_
 
 	for (uint16_t i = 0; i < n; i++) {
 		sent_ns += time_on_wire(e, wire_bytes(pkts[i]->pkt_len));
-		if (unlikely(e->cable != NULL)) {
-			fabric_put(f, end, pkts[i], sent_ns);
-			continue;
-		}
-		put_on_cable(f, e, pkts[i], sent_ns + e->link.delay_ns);
+		put(f, p, end, pkts[i], sent_ns);
 	}
 	e->free_ns = sent_ns;
-	if (n > 0 && flights_count(&e->on_cable) == n)
-		event_queue_set(&f->arrivals, end, flights_next_ns(&e->on_cable));
 	slot->node->wake[e->port / 64] &= ~(1ull << e->port % 64);
 	next_ns = next_tx_ns(slot, e->port, now_ns);
 	/* A port that sent nothing must not be called again and again at the same instant. */
@@ -291,7 +261,7 @@ control(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
  * in the order of their ends.
  */
 static void
-run_node(struct fabric *f, struct node_slot *slot, uint64_t until_ns)
+run_node(struct fabric *f, struct part *p, struct node_slot *slot, uint64_t until_ns)
 {
 	for (;;) {
 		uint64_t arrival_ns = flights_next_ns(&slot->inbox),
@@ -301,72 +271,51 @@ run_node(struct fabric *f, struct node_slot *slot, uint64_t until_ns)
 
 		if (now_ns > until_ns)
 			return;
+		slot->calls++;
 		if (arrival_ns == now_ns)
 			at_once = receive(f, slot, now_ns);
 		else if (tx_ns == now_ns)
-			at_once = transmit(f, slot, event_queue_next_source(&slot->tx), now_ns);
+			at_once = transmit(f, p, slot, event_queue_next_source(&slot->tx), now_ns);
 		else
 			at_once = control(f, slot, now_ns);
 		while (at_once != NO_END)
-			at_once = transmit(f, slot, at_once, now_ns);
+			at_once = transmit(f, p, slot, at_once, now_ns);
 	}
+}
+
+static void
+set_next(struct part *p, const struct node_slot *slot)
+{
+	p->node_next_ns[slot->place] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
 }
 
 /* at_once: result of take_wakes(). */
 static void
-settle(struct fabric *f, uint32_t node, uint32_t at_once, uint64_t now_ns)
+settle(struct fabric *f, struct node_slot *slot, uint32_t at_once, uint64_t now_ns)
 {
-	struct node_slot *slot = &f->nodes[node];
+	struct part *p = &f->parts[slot->part];
 
 	while (at_once != NO_END)
-		at_once = transmit(f, slot, at_once, now_ns);
-	f->node_next_ns[node] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
+		at_once = transmit(f, p, slot, at_once, now_ns);
+	set_next(p, slot);
 }
 
 void
 fabric_poke(struct fabric *f, uint32_t node, uint64_t now_ns)
 {
-	settle(f, node, take_wakes(f, &f->nodes[node], now_ns), now_ns);
+	struct node_slot *slot = &f->nodes[node];
+
+	assert(f->started);
+	settle(f, slot, take_wakes(f, slot, now_ns), now_ns);
 }
 
 void
 fabric_control(struct fabric *f, uint32_t node, uint64_t now_ns)
 {
-	settle(f, node, control(f, &f->nodes[node], now_ns), now_ns);
-}
+	struct node_slot *slot = &f->nodes[node];
 
-static void
-start(struct fabric *f)
-{
-	f->started = true;
-	f->is_large = f->n_nodes > FEW_NODES;
-	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		struct node_slot *slot = &f->nodes[i];
-
-		for (uint32_t local = 0; local < slot->n_ends; local++)
-			event_queue_set(&slot->tx, local,
-					next_tx_ns(slot, f->ends[slot->ends[local]].port, 0));
-	}
-}
-
-/* Time of the first node with work. Frames still on cables do not count. */
-static uint64_t
-first_turn_ns(const struct fabric *f)
-{
-	uint64_t first_ns = NEVER_NS;
-
-	for (uint32_t i = 0; i < f->n_nodes; i++)
-		first_ns = min_u64(first_ns, f->node_next_ns[i]);
-	return first_ns;
-}
-
-/* Time of the next event, NEVER_NS when nothing will ever happen. */
-static uint64_t
-next_event_ns(struct fabric *f)
-{
-	if (!f->started)
-		start(f);
-	return min_u64(event_queue_min(&f->arrivals).at_ns, first_turn_ns(f));
+	assert(f->started);
+	settle(f, slot, control(f, slot, now_ns), now_ns);
 }
 
 /*
@@ -390,8 +339,10 @@ fetch_node(const struct fabric *f, const struct node_slot *slot)
 	rte_prefetch0(slot->inbox.head);
 	rte_prefetch0(slot->inbox.head + 2);
 	rte_prefetch0(&slot->tx.best[1]);
-	if (slot->n_ends == 1)
+	if (slot->n_ends == 1) {
 		rte_prefetch0(&f->ends[slot->ends[0]]);
+		rte_prefetch0(&f->directions[slot->ends[0]]);
+	}
 }
 
 static inline void
@@ -405,72 +356,153 @@ fetch_content(const struct node_slot *slot)
 		prefetch_frame(slot, inbox->head + i);
 }
 
-static void
-take_turn(struct fabric *f, uint32_t node, uint64_t until_ns)
-{
-	struct node_slot *slot = &f->nodes[node];
-
-	run_node(f, slot, until_ns);
-	flights_rewind(&slot->inbox);
-	f->node_next_ns[node] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
-}
-
 /*
- * Prefetch all ends with an arrival in this window, and their first frames. Afterwards frames are
- * handed out from end to end in the order of time, without other work that would hide a cache miss.
+ * Prefetch all directions with an arrival in this window, and their first frames. Afterwards frames
+ * are handed out in the order of time, without other work that would hide a cache miss.
  */
 static void
-fetch_arrivals(const struct fabric *f, uint64_t until_ns)
+fetch_arrivals(const struct fabric *f, const struct part *p, uint64_t until_ns)
 {
-	for (uint32_t end = 0; end < f->n_ends; end++)
-		if (event_queue_at(&f->arrivals, end) <= until_ns)
-			rte_prefetch0(&f->ends[end]);
-	for (uint32_t end = 0; end < f->n_ends; end++) {
-		if (event_queue_at(&f->arrivals, end) > until_ns)
+	for (uint32_t source = 0; source < p->n_inbound; source++)
+		if (event_queue_at(&p->arrivals, source) <= until_ns)
+			rte_prefetch0(&f->directions[p->inbound[source]]);
+	for (uint32_t source = 0; source < p->n_inbound; source++) {
+		const struct direction *d = &f->directions[p->inbound[source]];
+
+		if (event_queue_at(&p->arrivals, source) > until_ns)
 			continue;
-		rte_prefetch0(f->ends[end].on_cable.head);
-		rte_prefetch0(&f->nodes[f->ends[end].peer_node]);
+		rte_prefetch0(d->on_cable.head);
+		rte_prefetch0(&f->nodes[d->to_node]);
 	}
 }
 
-static void
-run_window(struct fabric *f, uint64_t until_ns)
+static inline struct node_slot *
+slot_at(const struct fabric *f, const struct part *p, uint32_t place)
 {
-	uint64_t arrival_ns;
+	return &f->nodes[p->nodes[place]];
+}
+
+static void
+run_nodes(struct fabric *f, struct part *p, uint64_t until_ns)
+{
 	uint32_t n = 0;
 
-	if (f->is_large)
-		fetch_arrivals(f, until_ns);
-	while ((arrival_ns = event_queue_next_ns(&f->arrivals)) <= until_ns)
-		hand_out(f, event_queue_next_source(&f->arrivals), arrival_ns);
-	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		f->due[n] = i;
-		n += f->node_next_ns[i] <= until_ns;
+	p->calls = 0;
+	for (uint32_t i = 0; i < p->n_nodes; i++) {
+		p->due[n] = i;
+		n += p->node_next_ns[i] <= until_ns;
 	}
 	for (uint32_t i = 0; i < n; i++) {
+		struct node_slot *slot = slot_at(f, p, p->due[i]);
+
 		if (f->is_large) {
 			if (i + 3 < n)
-				fetch_slot(&f->nodes[f->due[i + 3]]);
+				fetch_slot(slot_at(f, p, p->due[i + 3]));
 			if (i + 2 < n)
-				fetch_node(f, &f->nodes[f->due[i + 2]]);
+				fetch_node(f, slot_at(f, p, p->due[i + 2]));
 			if (i + 1 < n)
-				fetch_content(&f->nodes[f->due[i + 1]]);
+				fetch_content(slot_at(f, p, p->due[i + 1]));
 		}
-		take_turn(f, f->due[i], until_ns);
+		p->calls -= slot->calls;
+		run_node(f, p, slot, until_ns);
+		p->calls += slot->calls;
+		flights_rewind(&slot->inbox);
+		set_next(p, slot);
 	}
+}
+
+/* Time of the part's next event, NEVER_NS when nothing will ever happen. */
+static uint64_t
+next_of(const struct part *p)
+{
+	uint64_t next_ns = min_u64(event_queue_min(&p->arrivals).at_ns, p->crossing_ns);
+
+	for (uint32_t i = 0; i < p->n_nodes; i++)
+		next_ns = min_u64(next_ns, p->node_next_ns[i]);
+	return next_ns;
+}
+
+static void
+run_window(void *arg, uint32_t part)
+{
+	struct fabric *f = arg;
+	struct part *p = &f->parts[part];
+	uint64_t arrival_ns, until_ns = f->window_end_ns;
+
+	part_collect(f, p, f->windows - 1);
+	p->crossing_ns = NEVER_NS;
+	if (f->is_large)
+		fetch_arrivals(f, p, until_ns);
+	while ((arrival_ns = event_queue_next_ns(&p->arrivals)) <= until_ns)
+		hand_out(f, p, event_queue_next_source(&p->arrivals), arrival_ns);
+	run_nodes(f, p, until_ns);
+	p->next_ns = next_of(p);
+}
+
+/* @return false: the run has ended, or cannot go on. */
+static bool
+next_window(void *arg)
+{
+	struct fabric *f = arg;
+	uint64_t first_ns = NEVER_NS, most = 0;
+
+	for (uint32_t i = 0; i < f->n_parts; i++) {
+		struct part *p = &f->parts[i];
+
+		if (p->no_memory)
+			return false;
+		first_ns = min_u64(first_ns, p->next_ns);
+		most = max_u64(most, p->calls);
+		f->calls += p->calls;
+		p->calls = 0;
+	}
+	f->critical_calls += most;
+	if (first_ns > f->until_ns)
+		return false;
+	f->windows++;
+	f->window_end_ns = min_u64(f->until_ns, add_sat(first_ns, f->lookahead_ns - 1));
+	return true;
+}
+
+static int
+start(struct fabric *f)
+{
+	const struct team_work work = {.next = next_window, .round = run_window, .arg = f};
+
+	f->is_large = f->n_nodes > FEW_NODES;
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		struct node_slot *slot = &f->nodes[i];
+
+		for (uint32_t local = 0; local < slot->n_ends; local++)
+			event_queue_set(&slot->tx, local,
+					next_tx_ns(slot, f->ends[slot->ends[local]].port, 0));
+	}
+	if (parts_create(f) < 0)
+		return -ENOMEM;
+	if (f->n_parts > 1 && (f->team = team_create(f->n_parts, &work)) == NULL)
+		return -errno;
+	f->started = true;
+	return 0;
 }
 
 int
 fabric_run(struct fabric *f, uint64_t until_ns)
 {
-	until_ns = min_u64(until_ns, EVENT_NEVER - 1);
-	for (;;) {
-		uint64_t first_ns = next_event_ns(f);
+	int rc = f->started ? 0 : start(f);
 
-		if (unlikely(f->no_memory))
+	if (rc < 0)
+		return rc;
+	parts_balance(f);
+	f->until_ns = min_u64(until_ns, EVENT_NEVER - 1);
+	for (uint32_t i = 0; i < f->n_parts; i++)
+		f->parts[i].next_ns = next_of(&f->parts[i]);
+	if (f->team != NULL)
+		team_run(f->team);
+	else
+		while (next_window(f))
+			run_window(f, 0);
+	for (uint32_t i = 0; i < f->n_parts; i++)
+		if (f->parts[i].no_memory)
 			return -ENOMEM;
-		if (first_ns > until_ns)
-			return 0;
-		run_window(f, min_u64(until_ns, add_sat(first_ns, f->lookahead_ns - 1)));
-	}
+	return 0;
 }

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State shared by building a fabric and running it. Private to lib/fabric. */
+/*
+ * State shared by building a fabric and running it. Private to lib/fabric.
+ *
+ * In a window (run.c), the thread of a part alone uses the part, its nodes, their ends, and the
+ * directions towards them. What it sends to another part waits in a box until the next window,
+ * which the thread of that part begins by emptying its boxes.
+ */
 #ifndef QUENCH_FABRIC_LINKS_STATE_H
 #define QUENCH_FABRIC_LINKS_STATE_H
 
@@ -8,25 +14,35 @@
 #include <stddef.h>
 #include <rte_common.h>
 
+#include "base/lines.h"
 #include "fabric/links/event_queue.h"
 #include "fabric/links/fabric.h"
 #include "fabric/links/flights.h"
 
 #define NO_END UINT32_MAX
 
-/* One port of one node, and the frames in flight from it to its peer. */
+/* One port of one node. */
 struct end {
-	struct flights on_cable;
-	uint32_t peer_node;
-	uint16_t peer_port;
-	uint16_t port;
-	struct cable *cable;  /* NULL: no faults and no taps */
-	uint32_t timed_bytes; /* length of the last frame; timed_ns is its time on the wire */
-	uint64_t timed_ns;
-	uint64_t free_ns; /* time at which the node's last frame has left */
-	struct fabric_link link;
+	uint16_t port, peer_port;
+	uint32_t to_part;    /* part of the peer */
+	struct cable *cable; /* as in the direction from this end */
+	uint64_t timed_ns; /* time on the wire of a frame of timed_bytes, the length of the last */
+	uint32_t timed_bytes;
+	uint64_t free_ns;     /* time at which the node's last frame has left */
 	uint64_t injected_ns; /* time at which the last frame of fabric_inject() has left */
+	struct fabric_link link;
 } __rte_cache_aligned;
+
+/* The frames in flight from one end to its peer; it has the end's index. */
+struct direction {
+	struct flights on_cable;
+	struct cable *cable;  /* NULL: no faults and no taps */
+	uint64_t digest;      /* over the frames that have arrived */
+	uint64_t last_due_ns; /* without cable: of the last frame */
+	uint32_t to_node;
+	uint32_t source; /* in the queue of arrivals of the part of to_node */
+} __rte_cache_aligned;
+static_assert(sizeof(struct direction) == RTE_CACHE_LINE_SIZE, "one line for each hop");
 
 struct node_slot {
 	/* first cache line */
@@ -38,24 +54,65 @@ struct node_slot {
 	uint32_t *ends;      /* indices into fabric.ends */
 	uint32_t wake_words; /* words of node->wake up to the highest connected port */
 	uint32_t n_ends;
+	uint32_t part, place; /* its part, and its place in the part's nodes */
+	uint64_t calls;       /* into the node: its share of the work */
 	uint32_t end_index_of_port[NODE_MAX_PORTS]; /* index into ends; NO_END: not connected */
 } __rte_cache_aligned;
 static_assert(offsetof(struct node_slot, ends) == RTE_CACHE_LINE_SIZE, "as it says");
 
+/* Frames from one part to another, in the order in which they were sent. */
+struct box {
+	struct crossing {
+		struct flight frame;
+		uint32_t direction;
+	} * items;
+	uint32_t n, capacity;
+};
+
+/* Nodes that one thread runs. */
+struct part {
+	struct event_queue arrivals; /* by inbound: next arrival */
+	uint32_t *inbound;           /* indices of the directions towards its nodes, ascending */
+	uint32_t *nodes;             /* indices, ascending */
+	uint64_t *node_next_ns;      /* by place in nodes: when the node has work */
+	uint32_t *due;               /* places in nodes: those with work in this window */
+	uint32_t index, n_inbound, n_nodes;
+	bool no_memory; /* a frame in flight was lost for lack of memory: the run cannot go on */
+	/* Frames to other parts, by part: sent in windows with an even number, and an odd one. */
+	struct box *out[2];
+	uint64_t crossing_ns; /* no frame in the boxes of the last window arrives before */
+	uint64_t next_ns;     /* next event, its frames in boxes included */
+	uint64_t packet_hops, hop_bytes;
+	uint64_t calls; /* into its nodes in this window */
+} __attribute__((aligned(LINES_APART)));
+
 struct fabric {
-	struct event_queue arrivals; /* by end: next arrival at its peer */
 	struct end *ends;
+	struct direction *directions;
 	struct node_slot *nodes;
-	uint64_t *node_next_ns; /* by node: when it has work */
-	uint32_t *due;          /* nodes with work in this window */
+	struct part *parts;
+	struct team *team; /* NULL: one part, or not started */
+	uint32_t n_parts;
 	uint32_t n_ends, max_ends;
 	uint32_t n_nodes, max_nodes;
 	uint64_t lookahead_ns; /* least time of a frame from node to node */
+	uint64_t until_ns;     /* of this run */
+	uint64_t window_end_ns;
+	uint64_t windows;               /* begun */
+	uint64_t calls, critical_calls; /* as in struct fabric_stats */
+	uint64_t balance_at; /* number of windows after which the parts are balanced again */
 	bool started;
-	bool is_large;  /* prefetch, because nodes do not fit the cache */
-	bool no_memory; /* a frame in flight was lost for lack of memory: the run cannot go on */
-	struct fabric_stats stats;
+	bool is_large; /* prefetch, because nodes do not fit the cache */
 };
+
+/* Order-sensitive mixing function (the finalizer of splitmix64). */
+static inline uint64_t
+mix(uint64_t digest, uint64_t value)
+{
+	digest ^= value;
+	digest *= 0xbf58476d1ce4e5b9ull;
+	return digest ^ digest >> 29;
+}
 
 /** A frame has left by this end: put it on the cable, or lose it. */
 void fabric_put(struct fabric *f, uint32_t end, struct rte_mbuf *m, uint64_t sent_ns);

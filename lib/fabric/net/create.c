@@ -27,14 +27,26 @@ largest_mtu(const struct scenario *s)
 	return mtu;
 }
 
-static struct rte_mempool *
-plain_pool(const char *name, uint32_t n, uint16_t largest_frame)
+/* The cache of each further thread may keep mbufs from the others. */
+static struct pkt_pool_params
+pool_params(const struct net *net, const char *name, uint64_t n, uint16_t largest_frame)
 {
-	return pkt_pool_create(&(struct pkt_pool_params){.name = name,
-							 .n_mbufs = n,
-							 .largest_frame = largest_frame,
-							 .socket = SOCKET_ID_ANY,
-							 .grows = true});
+	uint64_t cached = (net->threads - 1) * PKT_POOL_CACHED_MBUFS;
+
+	return (struct pkt_pool_params){.name = name,
+					.n_mbufs = (uint32_t)(n + cached),
+					.largest_frame = largest_frame,
+					.socket = SOCKET_ID_ANY,
+					.threads = net->threads > 1,
+					.grows = true};
+}
+
+static struct rte_mempool *
+plain_pool(const struct net *net, const char *name, uint64_t n, uint16_t largest_frame)
+{
+	struct pkt_pool_params params = pool_params(net, name, n, largest_frame);
+
+	return pkt_pool_create(&params);
 }
 
 static int
@@ -43,6 +55,7 @@ create_pools(struct net *net, char *why, unsigned int why_size)
 	const struct scenario *s = net->scenario;
 	uint16_t mtu = largest_mtu(s), frame = nic_largest_frame(mtu);
 	uint64_t n = scenario_backing_frames(s);
+	struct pkt_pool_params data = pool_params(net, "lab_data", n, 0);
 	bool sends = false;
 
 	for (uint32_t i = 0; i < s->n_events; i++) {
@@ -50,14 +63,10 @@ create_pools(struct net *net, char *why, unsigned int why_size)
 		for (uint32_t k = 0; k < s->events[i].send.n; k++)
 			frame = (uint16_t)RTE_MAX(frame, s->events[i].send.frames[k].n_bytes);
 	}
-	net->data = nic_data_pool_create(&(struct pkt_pool_params){.name = "lab_data",
-								   .n_mbufs = (uint32_t)n,
-								   .socket = SOCKET_ID_ANY,
-								   .grows = true},
-					 mtu);
-	net->control = plain_pool("lab_control", (uint32_t)n, 128);
-	net->frames = plain_pool("lab_frames", CLONE_MBUFS + (uint32_t)(sends ? n : 0), frame);
-	net->clones = plain_pool("lab_clones", CLONE_MBUFS, 0);
+	net->data = nic_data_pool_create(&data, mtu);
+	net->control = plain_pool(net, "lab_control", n, 128);
+	net->frames = plain_pool(net, "lab_frames", CLONE_MBUFS + (sends ? n : 0), frame);
+	net->clones = plain_pool(net, "lab_clones", CLONE_MBUFS, 0);
 	net->payloads = nic_payloads_create();
 	if (!net->data || !net->control || !net->frames || !net->clones || !net->payloads)
 		return net_fail(why, why_size, "no memory for %" PRIu64 " packets", 2 * n);
@@ -212,7 +221,7 @@ build(struct net *net, char *why, unsigned int why_size)
 	net->switches = calloc(t->n_switches, sizeof(struct node *));
 	net->hosts = calloc(t->n_hosts, sizeof(struct node *));
 	net->flows = calloc(scenario_flow_pairs(net->scenario), sizeof(*net->flows));
-	net->fabric = fabric_create(t->n_switches + t->n_hosts, t->n_links);
+	net->fabric = fabric_create(t->n_switches + t->n_hosts, t->n_links, net->threads);
 	if (net->switches == NULL || net->hosts == NULL || net->flows == NULL ||
 	    net->fabric == NULL)
 		return net_fail(why, why_size, "no memory");
@@ -224,7 +233,7 @@ build(struct net *net, char *why, unsigned int why_size)
 }
 
 struct net *
-net_create(const struct scenario *s, char *why, unsigned int why_size)
+net_create(const struct scenario *s, uint32_t threads, char *why, unsigned int why_size)
 {
 	struct net *net = calloc(1, sizeof(*net));
 
@@ -233,6 +242,7 @@ net_create(const struct scenario *s, char *why, unsigned int why_size)
 		return NULL;
 	}
 	net->scenario = s;
+	net->threads = threads;
 	if (build(net, why, why_size) < 0) {
 		net_destroy(net);
 		return NULL;

@@ -21,8 +21,17 @@ struct net_flow {
 
 struct net;
 
-/** Build a net; needs a running EAL. @return the net, or NULL with one line in why. */
-struct net *net_create(const struct scenario *s, char *why, unsigned int why_size);
+/** Threads for a net: as many as there are cores to use, but not more than make it faster. */
+uint32_t net_threads_that_pay(const struct scenario *s);
+
+/**
+ * Build a net; needs a running EAL.
+ *
+ * @param threads  As in fabric_create().
+ * @return         The net, or NULL with one line in why.
+ */
+struct net *net_create(const struct scenario *s, uint32_t threads, char *why,
+		       unsigned int why_size);
 /** Free the net. The scenario stays the caller's and must outlive the net. */
 void net_destroy(struct net *net);
 

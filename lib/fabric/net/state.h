@@ -13,6 +13,7 @@ struct rte_mempool;
 struct net {
 	const struct scenario *scenario;
 	struct fabric *fabric;
+	uint32_t threads;
 	struct node **switches, **hosts;
 	struct net_flow *flows;
 	uint32_t n_flows;

@@ -255,7 +255,10 @@ run_to(struct probe *p, uint64_t now_ns)
 		if (rc == 0)
 			rc = events_run(p->events, event_ns);
 	}
-	return rc == 0 ? fabric_run(net_fabric(p->net), now_ns) : rc;
+	if (rc == 0)
+		rc = fabric_run(net_fabric(p->net), now_ns);
+	errno = -rc;
+	return rc;
 }
 
 const struct events *

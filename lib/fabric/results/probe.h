@@ -71,7 +71,7 @@ typedef bool (*probe_sample_fn)(void *arg, const struct probe *p, uint64_t now_n
 /**
  * Run the whole scenario with its events. sample is called every sample_ns, progress about a
  * hundred times, report for events that do not change the net. Each may be NULL. @return false if a
- * callback stopped the run, or memory ran out.
+ * callback stopped the run, or with errno: ENOMEM, or EAGAIN (no thread can be started).
  */
 bool probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress,
 	       events_report_fn report, void *arg);

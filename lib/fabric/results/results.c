@@ -212,7 +212,7 @@ digest_cables(const struct probe *p, uint64_t d)
 static uint64_t
 digest_of(const struct probe *p, const struct run_result *r)
 {
-	uint64_t d = fabric_stats(net_fabric(p->net))->digest;
+	uint64_t d = fabric_stats(net_fabric(p->net)).digest;
 
 	for (uint32_t i = 0; i < r->n_flows; i++)
 		d = digest_qp(digest_qp(d, &r->flows[i].src), &r->flows[i].dst);
@@ -258,7 +258,7 @@ probe_result(const struct probe *p, struct run_result *out)
 	out->pause_frames_after_measure = probe_pause_frames(p) - p->pause_frames_at_open;
 	out->last_pause_ns = p->last_pause_ns;
 	out->frames = frames_made(p);
-	out->packet_hops = fabric_stats(net_fabric(p->net))->packet_hops;
+	out->packet_hops = fabric_stats(net_fabric(p->net)).packet_hops;
 	out->digest = digest_of(p, out);
 	return 0;
 }

@@ -88,7 +88,7 @@ static const struct fabric_link link_40g = {.rate_bps = 40 * GBPS, .delay_ns = 1
 static struct fabric *
 run_in_line(struct toy *a, struct toy *relay, struct toy *b)
 {
-	struct fabric *f = fabric_create(3, 2);
+	struct fabric *f = fabric_create(3, 2, 1);
 
 	fabric_add_node(f, &a->node);
 	fabric_add_node(f, &relay->node);
@@ -103,7 +103,7 @@ TEST(a_frame_arrives_after_serialization_and_delay)
 {
 	struct toy a = {.node.ops = &toy_ops, .to_send = 2, .next_send_ns = 50, .gap_ns = 222};
 	struct toy b = {.node.ops = &toy_ops};
-	struct fabric *f = fabric_create(2, 1);
+	struct fabric *f = fabric_create(2, 1, 1);
 
 	fabric_add_node(f, &a.node);
 	fabric_add_node(f, &b.node);
@@ -115,8 +115,8 @@ TEST(a_frame_arrives_after_serialization_and_delay)
 	/* 1106 B at 40 Gb/s is 221.2 ns, rounded up. */
 	assert_int_equal(b.arrived_ns[0], 50 + 222 + 1000);
 	assert_int_equal(b.arrived_ns[1], 50 + 222 + 222 + 1000);
-	assert_int_equal(fabric_stats(f)->packet_hops, 2);
-	assert_int_equal(fabric_stats(f)->hop_bytes, 2 * 1106);
+	assert_int_equal(fabric_stats(f).packet_hops, 2);
+	assert_int_equal(fabric_stats(f).hop_bytes, 2 * 1106);
 	fabric_destroy(f);
 }
 
@@ -129,7 +129,7 @@ TEST(a_wake_of_another_port_is_heard)
 
 	assert_int_equal(b.arrived, 3);
 	assert_int_equal(b.arrived_ns[0], 2 * (222 + 1000));
-	assert_int_equal(fabric_stats(f)->packet_hops, 6);
+	assert_int_equal(fabric_stats(f).packet_hops, 6);
 	fabric_destroy(f);
 }
 
@@ -163,7 +163,7 @@ TEST(a_time_in_the_past_means_at_once)
 TEST(control_runs_on_its_own_clock)
 {
 	struct toy a = {.node.ops = &toy_ops};
-	struct fabric *f = fabric_create(1, 1);
+	struct fabric *f = fabric_create(1, 1, 1);
 
 	fabric_add_node(f, &a.node);
 	fabric_run(f, 10 * NS_PER_US);
@@ -174,7 +174,7 @@ TEST(control_runs_on_its_own_clock)
 TEST(a_port_connects_once)
 {
 	struct toy a = {.node.ops = &toy_ops}, b = {.node.ops = &toy_ops};
-	struct fabric *f = fabric_create(2, 2);
+	struct fabric *f = fabric_create(2, 2, 1);
 	struct fabric_end a0 = {0, 0}, b0 = {1, 0}, b1 = {1, 1};
 
 	fabric_add_node(f, &a.node);
@@ -189,7 +189,7 @@ TEST(frames_on_cables_are_freed)
 {
 	struct toy a = {.node.ops = &toy_ops, .to_send = 100, .gap_ns = 222};
 	struct toy b = {.node.ops = &toy_ops};
-	struct fabric *f = fabric_create(2, 1);
+	struct fabric *f = fabric_create(2, 1, 1);
 	unsigned int before = rte_mempool_avail_count(pool);
 
 	fabric_add_node(f, &a.node);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which part runs which node. Results do not depend on it, so it follows the load.
+ *
+ * A switch and its hosts stay together, unless there are too few switches for parts of equal work.
+ */
+#ifndef QUENCH_FABRIC_LINKS_PARTS_H
+#define QUENCH_FABRIC_LINKS_PARTS_H
+
+#include <rte_branch_prediction.h>
+
+#include "base/fixed.h"
+#include "fabric/links/state.h"
+
+/** Divide the nodes into f->n_parts parts by the rates of their links. @return 0 or -ENOMEM. */
+int parts_create(struct fabric *f);
+void parts_destroy(struct fabric *f);
+
+/**
+ * Divide the nodes again by the calls since the last time, if one part has had far more than its
+ * share; between windows. Without memory, the parts stay.
+ */
+void parts_balance(struct fabric *f);
+
+/** Put the frames that other parts sent to p in a window on the cables towards its nodes. */
+void part_collect(struct fabric *f, struct part *p, uint64_t window);
+/** Put the frames sent in the last window on the cables; between windows. */
+void parts_collect(struct fabric *f);
+
+/** Keep a frame for another part until the next window. */
+void part_send(struct fabric *f, struct part *p, uint32_t direction, const struct flight *frame);
+
+/** Out of memory to keep a frame: free it, and end the run. */
+void part_lose(struct part *p, struct rte_mbuf *m);
+
+/* Inline definitions */
+
+/** Put a frame on the cable towards one of the part's nodes. */
+static inline void
+part_put(struct part *p, struct direction *d, struct flight *frame)
+{
+	bool kept;
+
+	if (unlikely(d->cable != NULL)) {
+		kept = cable_queue(d->cable, &d->on_cable, frame);
+	} else {
+		/* Injected frames may be due later than this one. */
+		d->last_due_ns = frame->due_ns = max_u64(frame->due_ns, d->last_due_ns);
+		kept = flights_push(&d->on_cable, frame);
+	}
+	if (unlikely(!kept))
+		part_lose(p, frame->m);
+	if (flights_count(&d->on_cable) == 1 || unlikely(d->cable != NULL))
+		event_queue_set(&p->arrivals, d->source, flights_next_ns(&d->on_cable));
+}
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/links/team.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <rte_lcore.h>
+#include <rte_pause.h>
+
+#include "base/lines.h"
+
+/*
+ * How long a member waits for the others: first without giving up its core, then while others may
+ * use it, then asleep. Members of a balanced round end within a few microseconds of each other.
+ */
+#define PAUSES 5000u
+#define YIELDS 200u
+
+enum decision {
+	ROUND,
+	PAUSE, /* no round is left until the next team_run() */
+	END,
+};
+
+struct member {
+	struct team *team;
+	pthread_t thread;
+	uint32_t number;
+	uint32_t decisions; /* that this member has awaited */
+};
+
+struct team {
+	struct team_work work;
+	uint32_t size;
+	uint32_t pauses; /* 0: fewer cores than members, so that another needs this one */
+	bool ends;
+	/* By number & 1: nobody decides the one after the next before all have read this one. */
+	enum decision decision[2];
+	struct member *members;
+	uint32_t arrived __attribute__((aligned(LINES_APART)));
+	uint32_t sleepers;
+	uint32_t decisions __attribute__((aligned(LINES_APART)));
+};
+
+static void
+sleep_until(struct team *t, uint32_t decision)
+{
+	__atomic_fetch_add(&t->sleepers, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&t->decisions, __ATOMIC_SEQ_CST) != decision)
+		syscall(SYS_futex, &t->decisions, FUTEX_WAIT_PRIVATE, decision - 1, NULL, NULL, 0);
+	__atomic_fetch_sub(&t->sleepers, 1, __ATOMIC_SEQ_CST);
+}
+
+static void
+wait_for(struct team *t, uint32_t decision)
+{
+	for (uint32_t i = 0; i < t->pauses + YIELDS; i++) {
+		if (__atomic_load_n(&t->decisions, __ATOMIC_ACQUIRE) == decision)
+			return;
+		if (i < t->pauses)
+			rte_pause();
+		else
+			sched_yield();
+	}
+	sleep_until(t, decision);
+}
+
+/* The last member to arrive decides for all. */
+static void
+decide(struct team *t, uint32_t number)
+{
+	enum decision *decision = &t->decision[number & 1];
+
+	if (t->ends)
+		*decision = END;
+	else
+		*decision = t->work.next(t->work.arg) ? ROUND : PAUSE;
+	__atomic_store_n(&t->arrived, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&t->decisions, number, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&t->sleepers, __ATOMIC_SEQ_CST) > 0)
+		syscall(SYS_futex, &t->decisions, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Wait for all members, and for what they do next. */
+static enum decision
+arrive(struct member *m)
+{
+	struct team *t = m->team;
+	uint32_t number = ++m->decisions;
+
+	if (__atomic_add_fetch(&t->arrived, 1, __ATOMIC_ACQ_REL) == t->size)
+		decide(t, number);
+	else
+		wait_for(t, number);
+	return t->decision[number & 1];
+}
+
+static void *
+work(void *arg)
+{
+	struct member *m = arg;
+	struct team *t = m->team;
+	enum decision decision;
+
+	/* A number gives the thread its own caches in packet pools; it can do without. */
+	(void)rte_thread_register();
+	while ((decision = arrive(m)) != END)
+		if (decision == ROUND)
+			t->work.round(t->work.arg, m->number);
+	rte_thread_unregister();
+	return NULL;
+}
+
+void
+team_run(struct team *t)
+{
+	while (arrive(&t->members[0]) == ROUND)
+		t->work.round(t->work.arg, 0);
+}
+
+/* Signals stay with the caller's thread. @return 0 or an errno. */
+static int
+start(struct member *m)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&m->thread, NULL, work, m);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return rc;
+}
+
+/* End the members that run, [0, running), and free the team. */
+static void
+end(struct team *t, uint32_t running)
+{
+	t->ends = true;
+	__atomic_add_fetch(&t->arrived, t->size - running, __ATOMIC_ACQ_REL);
+	arrive(&t->members[0]);
+	for (uint32_t i = 1; i < running; i++)
+		pthread_join(t->members[i].thread, NULL);
+	free(t->members);
+	free(t);
+}
+
+static uint32_t
+usable_cores(void)
+{
+	cpu_set_t cpus;
+
+	return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? (uint32_t)CPU_COUNT(&cpus) : 1;
+}
+
+struct team *
+team_create(uint32_t size, const struct team_work *todo)
+{
+	struct team *t = aligned_alloc(LINES_APART, sizeof(*t));
+
+	if (t == NULL)
+		return NULL;
+	*t = (struct team){
+		.work = *todo, .size = size, .pauses = usable_cores() < size ? 0 : PAUSES};
+	t->members = calloc(size, sizeof(*t->members));
+	if (t->members == NULL) {
+		free(t);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < size; i++)
+		t->members[i] = (struct member){.team = t, .number = i};
+	for (uint32_t i = 1; i < size; i++) {
+		int rc = start(&t->members[i]);
+
+		if (rc != 0) {
+			end(t, i);
+			errno = rc;
+			return NULL;
+		}
+	}
+	return t;
+}
+
+void
+team_destroy(struct team *t)
+{
+	if (t != NULL)
+		end(t, t->size);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Threads that work in rounds: the caller's thread is member 0.
+ *
+ * Invariant: no member begins a round before all have ended the previous one, and next() runs
+ * between rounds, while no member works. So what one member writes in a round the others read in
+ * later rounds, without locks; between team_run() calls the caller may change everything.
+ */
+#ifndef QUENCH_FABRIC_LINKS_TEAM_H
+#define QUENCH_FABRIC_LINKS_TEAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct team_work {
+	/* Called by one of the members before each round. @return false: no round is left. */
+	bool (*next)(void *arg);
+	void (*round)(void *arg, uint32_t member);
+	void *arg;
+};
+
+struct team;
+
+/**
+ * Start size - 1 threads; needs a running EAL.
+ *
+ * @return  owned by the caller, or NULL with errno: ENOMEM or EAGAIN.
+ */
+struct team *team_create(uint32_t size, const struct team_work *work);
+/** End the threads. NULL is allowed. */
+void team_destroy(struct team *team);
+
+/** Run rounds until next() returns false. */
+void team_run(struct team *team);
+
+#endif

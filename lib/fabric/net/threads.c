@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How many threads pay. */
+#include <sched.h>
+
+#include "base/fixed.h"
+#include "fabric/net/net.h"
+
+/*
+ * Frames that a thread must have in a window, if all links are full: waiting for the others costs
+ * about as much as ten hops in each window.
+ */
+#define LEAST_FRAMES 100u
+#define FRAME_BYTES 1106u
+
+static uint32_t
+usable_cores(void)
+{
+	cpu_set_t cpus;
+
+	return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? (uint32_t)CPU_COUNT(&cpus) : 1;
+}
+
+/* Frames on all links in the time of the shortest delay, which is a window of the event loop. */
+static uint64_t
+frames_in_window(const struct topology *t)
+{
+	uint64_t shortest_ns = NEVER_NS, frames_per_s = 0;
+
+	for (uint32_t i = 0; i < t->n_links; i++) {
+		shortest_ns = min_u64(shortest_ns, t->links[i].cable.delay_ns);
+		frames_per_s += 2 * t->links[i].cable.rate_bps / (8 * FRAME_BYTES);
+	}
+	return mul_div(frames_per_s, shortest_ns, NS_PER_SEC);
+}
+
+uint32_t
+net_threads_that_pay(const struct scenario *s)
+{
+	uint64_t most = min_u64(usable_cores(), FABRIC_MAX_THREADS);
+
+	return (uint32_t)max_u64(1, min_u64(most, frames_in_window(s->topology) / LEAST_FRAMES));
+}

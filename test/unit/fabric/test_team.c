@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Threads that work in rounds. */
+#include <stdlib.h>
+
+#include "unit/cases.h"
+#include "unit/eal.h"
+#include "fabric/links/team.h"
+
+#define SIZE 5u
+
+struct log {
+	uint32_t rounds, left; /* so far, and until the run ends */
+	uint32_t done[SIZE];   /* rounds of each member */
+	uint32_t behind;       /* members that were seen in another round than the present one */
+};
+
+static bool
+next(void *arg)
+{
+	struct log *log = arg;
+
+	for (uint32_t i = 0; i < SIZE; i++)
+		log->behind += log->done[i] != log->rounds;
+	if (log->left == 0)
+		return false;
+	log->left--;
+	log->rounds++;
+	return true;
+}
+
+/* Plain loads and stores: ThreadSanitizer sees whether rounds are ordered. */
+static void
+round_of(void *arg, uint32_t member)
+{
+	struct log *log = arg;
+
+	log->done[member] = log->rounds;
+}
+
+TEST(no_round_begins_before_all_have_ended_the_last)
+{
+	struct log log = {.left = 20000};
+	struct team *team = team_create(
+		SIZE, &(struct team_work){.next = next, .round = round_of, .arg = &log});
+
+	assert_non_null(team);
+	team_run(team);
+	assert_int_equal(log.rounds, 20000);
+	assert_int_equal(log.behind, 0);
+	team_destroy(team);
+}
+
+TEST(a_team_runs_again_and_again)
+{
+	struct log log = {0};
+	struct team *team = team_create(
+		SIZE, &(struct team_work){.next = next, .round = round_of, .arg = &log});
+
+	for (uint32_t run = 0; run < 500; run++) {
+		log.left = run % 3;
+		team_run(team);
+		assert_int_equal(log.left, 0);
+	}
+	assert_int_equal(log.rounds, 499);
+	assert_int_equal(log.behind, 0);
+	for (uint32_t i = 0; i < SIZE; i++)
+		assert_int_equal(log.done[i], log.rounds);
+	team_destroy(team);
+}
+
+TEST(a_team_ends_before_its_first_round)
+{
+	struct log log = {0};
+
+	team_destroy(team_create(
+		SIZE, &(struct team_work){.next = next, .round = round_of, .arg = &log}));
+	assert_int_equal(log.rounds, 0);
+	team_destroy(NULL);
+}
+
+/* They leave their lcore numbers to others. */
+TEST(teams_come_one_after_the_other)
+{
+	for (unsigned int i = 0; i < 100; i++) {
+		struct log log = {.left = 2};
+		struct team *team = team_create(
+			SIZE, &(struct team_work){.next = next, .round = round_of, .arg = &log});
+
+		assert_non_null(team);
+		team_run(team);
+		assert_int_equal(log.rounds, 2);
+		team_destroy(team);
+	}
+}
+
+TEST_MAIN(.begin = start_eal)
