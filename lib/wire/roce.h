@@ -249,6 +249,13 @@ struct roce_payload {
 
 void roce_payload_init(struct roce_payload *p, const void *pattern, uint16_t payload_bytes);
 
+/**
+ * roce_icrc_is_valid() for a frame with this payload and a pad of zeros. Reads the headers and the
+ * ICRC only.
+ */
+bool roce_icrc_is_valid_around(const uint8_t *buf, const struct roce_view *v,
+			       const struct roce_payload *p);
+
 /*
  * Header template for QPs that differ only in struct roce_ends: headers up to the end of the BTH,
  * and the partial checksums of the constant fields.

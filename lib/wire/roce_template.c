@@ -54,6 +54,17 @@ roce_payload_init(struct roce_payload *p, const void *pattern, uint16_t payload_
 	}
 }
 
+bool
+roce_icrc_is_valid_around(const uint8_t *buf, const struct roce_view *v,
+			  const struct roce_payload *p)
+{
+	/* The ICRC is the complement of the register. */
+	uint32_t reg =
+		~icrc_compute(buf + v->ip_off, v->ip_version, (size_t)(v->payload_off - v->ip_off));
+
+	return ~(icrc_shift_apply(&p->shift, reg) ^ p->reg) == le32_load(buf + v->icrc_off);
+}
+
 void
 roce_template_init(struct roce_template *t, const struct roce_path *path)
 {

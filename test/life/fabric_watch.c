@@ -7,13 +7,14 @@
 
 #include "base/array.h"
 #include "base/fixed.h"
+#include "fabric/net/state.h"
 #include "fabric_life.h"
 #include "nic/observe/flow_info.h"
 #include "nic/observe/wait.h"
+#include "nic/qp/payload.h"
 #include "switch/params/counters.h"
 
 #define PFC_WIRE_BYTES 64 /* a frame with FCS */
-#define FIRST_QPN 0x100   /* of every host */
 /* The shaper's burst of 1 ns, and the times of a frame in whole ns. */
 #define PACE_SLACK_PS 4000
 
@@ -76,6 +77,19 @@ on_sent(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
 	way->sent_bytes += frame_bytes(m->pkt_len);
 }
 
+/* What a NIC finds without reading the payload is what all of the frame says. */
+static bool
+icrc_is_told_right(const struct rte_mbuf *m)
+{
+	const uint8_t *buf = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct frame_view frame;
+	struct roce_view roce;
+
+	return frame_parse(buf, m->data_len, &frame) != FRAME_OK ||
+	       roce_parse(buf, m->data_len, &frame, false, &roce) != ROCE_OK ||
+	       nic_icrc_is_valid(w.net->payloads, m, &roce) == roce_icrc_is_valid(buf, &roce);
+}
+
 static void
 on_came(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
 {
@@ -84,6 +98,9 @@ on_came(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
 	life_must("cable", !w.has_link_events || !fabric_link_is_down(w.s, way->link, at_ns),
 		  "node %u port %u: a frame comes at %" PRIu64 " ns, while the link is down",
 		  way->to.node, way->to.port, at_ns);
+	life_must("icrc", icrc_is_told_right(m),
+		  "node %u port %u: an ICRC is another one without the payload", way->to.node,
+		  way->to.port);
 	way->came++;
 	way->came_bytes += frame_bytes(m->pkt_len);
 }

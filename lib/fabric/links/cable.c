@@ -179,6 +179,8 @@ corrupt(struct cable *c, struct rte_mbuf **m)
 	bit = 8 * roce.ext_off +
 	      prng_below(&c->rnd, 8 * (roce.icrc_off + ICRC_BYTES - roce.ext_off));
 	rte_pktmbuf_mtod(copy, uint8_t *)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+	/* The payload is not the sender's any more (nic/qp/payload.h). */
+	copy->ol_flags = 0;
 	rte_pktmbuf_free(*m);
 	*m = copy;
 	c->stats.corrupted++;

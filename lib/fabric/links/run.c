@@ -208,26 +208,19 @@ transmit(struct fabric *f, struct part *p, struct node_slot *slot, uint32_t loca
 	return take_wakes(f, slot, now_ns);
 }
 
-/*
- * Prefetch the lines of a frame that rx and tx touch. At a host, which has one cable, that includes
- * the payload, for the ICRC.
- */
+/* Prefetch the lines of a frame that rx and tx touch: a host does not read the payload. */
 static inline void
-prefetch_frame(const struct node_slot *slot, const struct flight *frame)
+prefetch_frame(const struct flight *frame)
 {
 	const char *m = (const char *)frame->m;
 	const char *buf = m + sizeof(struct rte_mbuf) + PKT_PRIV_BYTES;
-	const char *data = buf + frame->data_off, *end = data + frame->pkt_len - 1;
+	const char *data = buf + frame->data_off;
 
 	rte_prefetch0(m);
 	rte_prefetch0(m + RTE_CACHE_LINE_SIZE);
 	rte_prefetch0(m + sizeof(struct rte_mbuf));
 	rte_prefetch0(data);
-	rte_prefetch0(end);
-	if (slot->n_ends > 1)
-		return;
-	for (const char *p = data + RTE_CACHE_LINE_SIZE; p < end; p += RTE_CACHE_LINE_SIZE)
-		rte_prefetch0(p);
+	rte_prefetch0(data + frame->pkt_len - 1);
 }
 
 /* Receive frames of one port with equal arrival times. @return as take_wakes(). */
@@ -239,7 +232,7 @@ receive(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
 	struct rte_mbuf *pkts[BURST];
 
 	if (f->is_large && inbox->tail - inbox->head > AHEAD)
-		prefetch_frame(slot, inbox->head + AHEAD);
+		prefetch_frame(inbox->head + AHEAD);
 	do {
 		pkts[n++] = flights_pop(inbox)->m;
 	} while (n < BURST && flights_next_ns(inbox) == now_ns && inbox->head->to_port == port);
@@ -353,7 +346,7 @@ fetch_content(const struct node_slot *slot)
 	if (slot->node->ops->fetch != NULL)
 		slot->node->ops->fetch(slot->node);
 	for (unsigned int i = 0; i < AHEAD && inbox->head + i < inbox->tail; i++)
-		prefetch_frame(slot, inbox->head + i);
+		prefetch_frame(inbox->head + i);
 }
 
 /*

@@ -70,6 +70,7 @@ create_pools(struct net *net, char *why, unsigned int why_size)
 	net->payloads = nic_payloads_create();
 	if (!net->data || !net->control || !net->frames || !net->clones || !net->payloads)
 		return net_fail(why, why_size, "no memory for %" PRIu64 " packets", 2 * n);
+	nic_payloads_mark_frames(net->payloads);
 	return 0;
 }
 

@@ -188,7 +188,8 @@ static __rte_always_inline unsigned int
 act(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 {
 	if (likely(f->class == RX_ROCE)) {
-		if (nic->params.icrc_check && unlikely(!roce_icrc_is_valid(f->buf, &f->roce)))
+		if (nic->params.icrc_check &&
+		    unlikely(!nic_icrc_is_valid(nic->mbufs.payloads, f->m, &f->roce)))
 			return NIC_DROP_BAD_ICRC;
 		if (unlikely(nic->pause->slow) && !nic->taking_over && !has_room(nic, f, now_ns))
 			return NIC_DROP_NO_BUFFER;

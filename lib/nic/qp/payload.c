@@ -6,6 +6,7 @@
 #include <string.h>
 #include <rte_errno.h>
 #include <rte_mbuf.h>
+#include <rte_mbuf_dyn.h>
 
 #include "base/fixed.h"
 #include "node/pkt_meta.h"
@@ -81,6 +82,15 @@ nic_payloads_create(void)
 	roce_payload_init(&p->cnp_body, zeros, sizeof(zeros));
 	roce_payload_init(&p->aeth, zeros, AETH_BYTES);
 	return p;
+}
+
+void
+nic_payloads_mark_frames(struct nic_payloads *p)
+{
+	static const struct rte_mbuf_dynflag flag = {.name = "quench_payload_is_pattern"};
+	int bit = rte_mbuf_dynflag_register(&flag);
+
+	p->mark = bit < 0 ? 0 : UINT64_C(1) << bit;
 }
 
 void

@@ -6,10 +6,15 @@
  * on i alone, so a shorter payload is a prefix of a longer one.
  *
  * Invariant: an mbuf in the pool holds the pattern, except for the eight bytes at its dirty_off.
+ *
+ * If all NICs are in one process, frames carry a mark while their payload is the pattern. A
+ * receiver need not read the payload of such a frame to check its ICRC. Code that writes payload
+ * bytes of a frame clears its ol_flags.
  */
 #ifndef QUENCH_NIC_QP_PAYLOAD_H
 #define QUENCH_NIC_QP_PAYLOAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <rte_common.h>
 #include <rte_mbuf.h>
@@ -26,6 +31,7 @@ struct rte_mempool;
 /* Shared by the NICs that nic_pools gives it to; the owner of a NIC and a thread that prepares a
  * flow may call nic_payload() at the same time. */
 struct nic_payloads {
+	uint64_t mark; /* in ol_flags of a frame: its payload is the pattern; 0: frames have none */
 	struct roce_payload aeth, cnp_body;
 	struct roce_payload *by_length[NIC_MAX_MTU + 1]; /* NULL: not used yet */
 	uint8_t pattern[NIC_MAX_MTU + 8];
@@ -34,6 +40,12 @@ struct nic_payloads {
 /** Create an empty set of payload descriptions. @return owned by the caller, or NULL. */
 struct nic_payloads *nic_payloads_create(void);
 void nic_payloads_destroy(struct nic_payloads *p);
+
+/**
+ * Let frames carry the mark: only if all frames between these NICs stay in this process. Call it
+ * before the NICs are created; needs a running EAL. Without a free mbuf flag nothing changes.
+ */
+void nic_payloads_mark_frames(struct nic_payloads *p);
 
 /** Description of the first payload_bytes of the pattern, made on first use. NULL: no memory. */
 const struct roce_payload *nic_payload(struct nic_payloads *p, uint16_t payload_bytes);
@@ -53,5 +65,30 @@ uint16_t nic_largest_frame(uint16_t mtu_bytes);
 struct rte_mempool *nic_data_pool_create(const struct pkt_pool_params *params, uint16_t mtu_bytes);
 /** Longest payload that the pool's mbufs have room for. */
 uint16_t nic_pool_payload_bytes(struct rte_mempool *pool);
+
+/* Inline definitions */
+
+/** Description of the payload of a received frame, or NULL: the payload must be read. */
+static inline const struct roce_payload *
+nic_payload_in(const struct nic_payloads *p, const struct rte_mbuf *m, const struct roce_view *v)
+{
+	const struct roce_payload *known;
+
+	if (!(m->ol_flags & p->mark) || v->payload_bytes > NIC_MAX_MTU)
+		return NULL;
+	known = p->by_length[v->payload_bytes];
+	return known != NULL && known->pad == v->pad ? known : NULL;
+}
+
+/** roce_icrc_is_valid() for a received frame. */
+static inline bool
+nic_icrc_is_valid(const struct nic_payloads *p, const struct rte_mbuf *m, const struct roce_view *v)
+{
+	const uint8_t *buf = rte_pktmbuf_mtod(m, const uint8_t *);
+	const struct roce_payload *known = nic_payload_in(p, m, v);
+
+	return known != NULL ? roce_icrc_is_valid_around(buf, v, known)
+			     : roce_icrc_is_valid(buf, v);
+}
 
 #endif

@@ -41,10 +41,10 @@ nic_restore_pattern(const struct nic *nic, struct rte_mbuf *m, uint32_t end_off)
  * its pool has one segment and one owner (rte_mbuf_raw_alloc()).
  */
 static inline void
-nic_set_frame(struct rte_mbuf *m, uint16_t from, uint16_t frame_bytes_)
+nic_set_frame(const struct nic *nic, struct rte_mbuf *m, uint16_t from, uint16_t frame_bytes_)
 {
 	m->data_off = from;
-	m->ol_flags = 0;
+	m->ol_flags = nic->mbufs.payloads->mark;
 	m->data_len = frame_bytes_;
 	m->pkt_len = frame_bytes_;
 }
@@ -61,7 +61,7 @@ nic_stamp_middle(const struct nic *nic, uint32_t item, const struct nic_qp *qp,
 	nic_restore_pattern(nic, m, NIC_PAYLOAD_OFFSET + shape->payload_bytes);
 	hdr = roce_shape_stamp(shape, &ends, qp->next_seq, ack_req,
 			       (uint8_t *)m->buf_addr + NIC_PAYLOAD_OFFSET);
-	nic_set_frame(m, (uint16_t)(NIC_PAYLOAD_OFFSET - hdr), shape->frame_bytes);
+	nic_set_frame(nic, m, (uint16_t)(NIC_PAYLOAD_OFFSET - hdr), shape->frame_bytes);
 	return shape->frame_bytes;
 }
 
