@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the page's charts show of a run: rates, queues, marks, CNPs, pauses, and how long messages took."""
+"""The charts of a page: rates, queues, marks, CNPs, pauses, and distributions of message times."""
 import numpy as np
 
 from . import series as ts
@@ -15,32 +15,32 @@ def queue_label(key):
 
 
 def times_of(run):
-    """Of all samples, in ns."""
+    """Times of all samples, in ns."""
     longest = max((s["time_ns"] for group in (run.flows, run.queues, run.pauses) for s in group.values()), key=len, default=np.array([]))
     return np.asarray(longest, dtype=float)
 
 
 def chart(name, title, unit, note, times_ns, columns, first=(), steps=True, counts=False):
-    """steps: a value is about the interval that ends there; counts: of things that happened, of which intervals are summed up."""
+    """A chart. steps: each value covers the interval that ends at its time. counts: the values are counts per time, and are thinned to means."""
     got, group, n = ts.part(times_ns / 1e6, columns, first, counts)
     if group > 1:
-        note += f" A point is the mean of {group} samples." if counts else f" Each two points are the least and the most of {group} samples."
+        note += f" Each point is the mean of {group} samples." if counts else f" Each pair of points is the minimum and maximum of {group} samples."
     elif steps and not counts:
         ts.begin(got)
     if n > len(got["series"]):
-        note += f" {len(got['series'])} of {n}: those with most; all are in the CSV files."
+        note += f" Shown: the {len(got['series'])} series with the largest values, of {n}. The CSV files have all."
     return {"id": name, "title": title, "unit": unit, "note": note, "parts": [got], "lines": [], "steps": counts or steps and group == 1,
             "counts": counts}
 
 
 def rates(run, times_ns):
     columns = [(name, ts.on_axis(s, s["wire_rate_bps"], times_ns) / 1e9) for name, s in run.flows.items()]
-    out = chart("rates", "Rates of flows", "Gb/s", "Wire rate: frame, FCS, preamble and gap, averaged over each sample.", times_ns, columns)
+    out = chart("rates", "Rates of flows", "Gb/s", "Wire rate (frame, FCS, preamble and gap), mean since the previous sample.", times_ns, columns)
     if run.fluid.flows:
         model = [(f"model {name}", s["wire_rate_bps"] / 1e9) for name, s in run.fluid.flows.items()]
         out["parts"].append(ts.part(next(iter(run.fluid.flows.values())).ms(), model, model=True)[0])
         for i, s in enumerate(out["parts"][-1]["series"]):
-            s["shown"] = i == 0  # flows that do the same lie on each other
+            s["shown"] = i == 0  # curves of flows that behave alike would cover each other
         out["note"] += " Black: the fluid model."
     return out
 
@@ -54,7 +54,7 @@ def queues(run, times_ns):
     b = run.results["bottleneck"]
     own = (str(b["node"]), str(b["port"]), str(b["queue"]))
     columns = [(queue_label(key), ts.on_axis(s, s["queue_max_bytes"], times_ns) / 1e3) for key, s in run.queues.items()]
-    out = chart("queues", "Queues", "KB", "The most bytes held since the sample before, of queues of data; of others those at the sample.", times_ns,
+    out = chart("queues", "Queues", "KB", "Queues of data: maximum since the previous sample. Other queues: length at the sample.", times_ns,
                 columns, [queue_label(own)], steps=False)
     out["lines"] = thresholds(run)
     model = run.fluid.queue(b)
@@ -65,7 +65,7 @@ def queues(run, times_ns):
 
 
 def thresholds(run):
-    """[{at, label, of}]; of: the series that they are about, None: of all."""
+    """Thresholds: [{at, label, of}]. of: the series that a threshold belongs to; None: all."""
     found = []
     for port in run.results.get("ports", []):
         for queue in port["queues"]:
@@ -79,10 +79,10 @@ def thresholds(run):
 
 
 def groups(run, times_ns):
-    """What is held for ports that may be paused, and where XOFF is; a limit far above hides nothing by being left out."""
+    """Bytes that lossless groups hold, and their XOFF limits. A limit far above the bytes is left out."""
     label = {key: place((key[0], key[1], f"pg {key[2]}")) for key in run.groups}
     columns = [(label[key], ts.on_axis(s, s["shared_bytes"], times_ns) / 1e3) for key, s in run.groups.items()]
-    out = chart("groups", "Priority groups", "KB", "Shared buffer that each holds, at the sample; dashed its limit, where XOFF is sent.", times_ns, columns, steps=False)
+    out = chart("groups", "Priority groups", "KB", "Shared bytes that each group holds at the sample. Dashed: the limit at which it sends XOFF.", times_ns, columns, steps=False)
     shown = {s["label"] for s in out["parts"][0]["series"] if s["shown"]}
     limits = [(f"limit of {label[key]}", ts.on_axis(s, s["limit_bytes"], times_ns) / 1e3) for key, s in run.groups.items()
               if label[key] in shown and s["limit_bytes"].min() < 4 * s["shared_bytes"].max()]
@@ -109,7 +109,7 @@ def cnps(run, times_ns):
 def pauses(run, times_ns):
     columns = [(place((node, port, f"prio {prio}")), ts.growth_per_ms(s, "rx_pause_duration_us", times_ns).clip(0, 1000) / 10)
                for (node, port, prio), s in run.pauses.items() if s["rx_pause_duration_us"][-1]]
-    return chart("pauses", "Held by PFC", "% of time", "By the port and priority that could not send.", times_ns, columns, counts=True)
+    return chart("pauses", "Paused by PFC", "% of time", "By the port and priority that was paused.", times_ns, columns, counts=True)
 
 
 def pause_frames(run, times_ns):
@@ -120,27 +120,27 @@ def pause_frames(run, times_ns):
 
 
 def events(run):
-    """What happened at one moment: [{at, label}] in ms, the first 60."""
+    """The first 60 events: [{at, label}], at in ms."""
     found = [(e["at_ns"], f"{e['event']} {e['node']} port {e['port']}") for e in run.results.get("events", [])]
     found += [(e["at_ns"], f"{e['name']}: {e.get('set', e['action'])}") for e in run.results.get("scheduled_events", [])]
     return [{"at": at / 1e6, "label": label} for at, label in sorted(found)[:60]]
 
 
-# measure of times.csv, id, title, unit, how many of the file's units it has
+# (measure of times.csv, id, title, unit, number of the file's units in one of these units)
 DISTRIBUTIONS = (("completion_ns", "completion", "Completion time of messages", "µs", 1e3),
                  ("slowdown_milli", "slowdown", "Slowdown of messages", "times an idle network", 1e3),
                  ("rtt_ns", "rtt", "Round-trip time", "µs", 1e3))
 
 
 def cumulated(at_most, count, scale):
-    """Share of the values up to each bin's end, from 0 % on: a bin begins at most 1/128 below its end."""
+    """Share of the values up to the end of each bin. The curve begins with 0 %, 1/128 below the end of the first bin."""
     share = np.cumsum(count) / count.sum() * 100
     steps = dict(zip(ts.rounded(np.insert(at_most, 0, at_most[0] * 127 / 128) / scale), ts.rounded(np.insert(share, 0, 0))))
     return list(steps), list(steps.values())
 
 
 def all_times(run, measure):
-    """The histograms of all flows as one: (values, counts), or None."""
+    """The sum of the histograms of all flows: (values, counts), or None."""
     parts = [pair for (_, what), pair in run.times.items() if what == measure]
     if not parts:
         return None
@@ -149,7 +149,7 @@ def all_times(run, measure):
 
 
 def distribution(run, measure, name, title, unit, scale):
-    """Which share of the values was at most so much: a part for each flow, since their steps differ, and one for all together."""
+    """Cumulative distributions: a part for each flow, because their bins differ, and one for all flows together."""
     found = {flow: pair for (flow, what), pair in run.times.items() if what == measure}
     order = sorted(found, key=lambda flow: -found[flow][1].sum())[:ts.MOST_SERIES]
     drawn = [(flow, found[flow]) for flow in found if flow in set(order)]
@@ -159,9 +159,9 @@ def distribution(run, measure, name, title, unit, scale):
     for i, (label, pair) in enumerate(drawn):
         at_most, share = cumulated(*pair, scale)
         parts.append({"ms": at_most, "series": [{"label": label, "shown": i < ts.SHOWN, "values": share}]})
-    note = "Share of the values that were at most so much, whole run."
+    note = "Share of the values up to the one on the x axis, whole run."
     if len(order) < len(found):
-        note += f" {len(order)} of {len(found)} flows: those with most."
+        note += f" Shown: the {len(order)} flows with the most values, of {len(found)}."
     return {"id": name, "title": title, "unit": "%", "note": note, "parts": parts, "lines": [], "steps": True, "x": unit}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two runs side by side: what differs in what was asked for, and in what came of it."""
+"""Two runs compared: differences of their configurations and of their results."""
 import configparser
 from html import escape
 
@@ -9,17 +9,17 @@ from . import charts, counters, data, fluid
 from . import series as ts
 from .html import document, number, seconds, table
 
-MOST_FLOWS = 20  # in the text; the page has all
+MOST_FLOWS = 20  # in the text output; the page has all flows
 
 
 class Figure:
-    """A row: the same figure of both runs; None: that run has none."""
+    """A row: one figure of both runs. None: the run has no such figure."""
 
     def __init__(self, name, a, b, unit=""):
         self.name, self.a, self.b, self.unit = name, a, b, unit
 
     def relative(self):
-        """B against A, less 1; None where that means nothing."""
+        """b / a - 1; None where this is undefined."""
         if self.a is None or self.b is None or (not self.a and self.b):
             return None
         return (self.b - self.a) / self.a if self.a else 0.0
@@ -41,7 +41,7 @@ def digits(value):
 
 
 def read_config(path):
-    """{(section, key): value} of the configuration in force; None: of an older quench-lab."""
+    """The configuration in force, {(section, key): value}. None: an older quench-lab has not written it."""
     parser = configparser.RawConfigParser(delimiters=("=",), comment_prefixes=("#", ";"), inline_comment_prefixes=(" #", " ;"), strict=False)
     parser.optionxform = str
     try:
@@ -106,8 +106,8 @@ class Pair:
             self.count("marked CE", lambda run: run.results["counters"]["ecn_marked_packets"], "packets"),
             self.count("CNPs", lambda run: run.results["counters"]["np_cnp_sent"]),
             self.count("PFC frames", lambda run: sum(p["tx_pause"] for p in run.results["pfc_counters"])),
-            self.count("held by PFC, all ports", lambda run: sum(p["rx_pause_duration_us"] for p in run.results["pfc_counters"]), "us"),
-            self.count("sent again", lambda run: run.results["counters"]["retransmitted_packets"], "packets"),
+            self.count("paused by PFC, all ports", lambda run: sum(p["rx_pause_duration_us"] for p in run.results["pfc_counters"]), "us"),
+            self.count("retransmitted", lambda run: run.results["counters"]["retransmitted_packets"], "packets"),
             self.count("dropped", lambda run: sum(d["packets"] for d in run.results["drops"]), "packets"),
         ]
 
@@ -115,26 +115,26 @@ class Pair:
         return [row for row in self.headline() if row.beyond(percent)]
 
     def flows(self):
-        """Wire rates by name, of all flows that either has."""
+        """Wire rates of all flows of either run, by name."""
         rates = [{flow["name"]: flow["wire_rate_bps"] / 1e9 for flow in run.results["flows"]} for run in self.runs]
         return [Figure(name, rates[0].get(name), rates[1].get(name), "Gb/s") for name in dict.fromkeys([*rates[0], *rates[1]])]
 
     def config(self):
-        """[(section, key, value of A, value of B)] of what differs; None: a run has not kept it."""
+        """Keys that differ: [(section, key, value of A, value of B)]. None: a folder has no configuration."""
         a, b = (run.config for run in self.runs)
         if a is None or b is None:
             return None
         return [(*key, a.get(key, "-"), b.get(key, "-")) for key in dict.fromkeys([*a, *b]) if a.get(key) != b.get(key)]
 
     def counters(self):
-        """Sums that differ."""
+        """Counters whose sums differ."""
         sums = []
         for run in self.runs:
             c = run.counters
             sums.append({f"{c['nodes'][node]}{', all ports' if port == 'all' else ''}: {c['names'][name]}": value
                          for node, port, name, value in c["rows"] if c["nodes"][node].startswith("all ")} if c else {})
         differ = [name for name in dict.fromkeys([*sums[0], *sums[1]]) if sums[0].get(name, 0) != sums[1].get(name, 0)]
-        # A watermark is a length, however long the run was.
+        # A watermark is a length, which does not grow with the length of the run.
         return [(self.figure if name.endswith("watermark_bytes") else self.count)(name, lambda run, name=name: sums[self.runs.index(run)].get(name))
                 for name in differ]
 
@@ -150,10 +150,10 @@ class Pair:
         if self.same():
             lines.append("the same run: their digests are equal")
         if self.per_ms:
-            lines.append("of different length: what is counted is per ms")
+            lines.append("the runs differ in length: counts are per ms")
         config = self.config()
         if config is None:
-            lines += ["", "configuration: not kept by one of them (effective.ini)"]
+            lines += ["", "configuration: one folder has no effective.ini"]
         else:
             lines += ["", "configuration" + ("" if config else ": the same")] + columns([(f"[{s}] {key}", a, b) for s, key, a, b in config], ("", "A", "B"))
         flows = self.flows()
@@ -178,11 +178,11 @@ class Pair:
         runs = "".join(f"<tr><td>{letter}<td>{escape(name)}<td>{escape(run.results['scenario'])}<td>{run.results['seed']}<td>"
                        f"{seconds(run.results['duration_ns'])}<td><code>{escape(run.results['digest'])}</code>"
                        for letter, name, run in zip("AB", self.names, self.runs))
-        asked = "<p>not kept by one of them (effective.ini)" if config is None else "<p>the same" if not config else table(
+        asked = "<p>one folder has no effective.ini" if config is None else "<p>the same" if not config else table(
             ("section", "key", "A", "B"), [tuple(map(escape, row)) for row in config], "texts")
         drawn = {"end_ms": max(run.results["duration_ns"] for run in self.runs) / 1e6, "measure_from_ms": -1, "events": [], "counters": None,
                  "charts": self.charts(), "distributions": self.distributions()}
-        note = " What is counted is per ms, since they differ in length." if self.per_ms else ""
+        note = " The runs differ in length, so counts are per ms." if self.per_ms else ""
         return document(f"Compared: {self.title()}", f"""<h1>{escape(self.title())}</h1>
 <div class="wide"><table class="texts"><thead><tr><th><th>folder<th>scenario<th>seed<th>time<th>digest<tbody>{runs}</table></div>
 <p class="lead">{"Their digests are equal: the same run." if self.same() else ""} A is drawn solid, B dashed.{note}</p>
@@ -200,7 +200,7 @@ class Pair:
 {figures(self.counters())}""", drawn)
 
     def overlay(self, draw):
-        """The same chart of both as one; None: neither has it."""
+        """One chart with the series of both runs; None: neither run has this chart."""
         drawn = [draw(run, charts.times_of(run)) if len(charts.times_of(run)) else None for run in self.runs]
         found = next((c for c in drawn if c), None)
         if not found:
@@ -218,7 +218,7 @@ class Pair:
         def sums(name, title, unit, columns_of):
             def draw(run, times_ns):
                 columns = columns_of(run, times_ns)
-                return charts.chart(name, title, unit, "Sum over all.", times_ns, [("all", np.sum(columns, axis=0))] if columns else [], counts=True)
+                return charts.chart(name, title, unit, "Sum over all nodes.", times_ns, [("all", np.sum(columns, axis=0))] if columns else [], counts=True)
             return draw
 
         def growths(group, column):
@@ -244,19 +244,19 @@ class Pair:
 
 
 def show_both(parts):
-    """What is shown of one run is shown of the other; few enough to tell apart."""
+    """Show the same series of both runs, at most four."""
     wanted = [s["pair"] for part in parts for s in part["series"] if s["shown"]]
     chosen = set(list(dict.fromkeys(wanted))[:4])
     alone = len({s["pair"] for part in parts for s in part["series"]}) == 1
     for part in parts:
         for s in part["series"]:
             s["shown"] = s["pair"] in chosen
-            if alone:  # a colour each
+            if alone:  # give each run its own colour
                 del s["pair"]
 
 
 def columns(rows, heads):
-    """Lines of text; the first column and units to the left, numbers to the right."""
+    """Lines of text. The first column and units are aligned left, numbers right."""
     if not rows:
         return []
     rows = [heads, *rows]

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""counters.csv for the page's table: rows of numbers, and each text once."""
+"""counters.csv as data of the page's table: rows of numbers that refer to texts, so that each text is there once."""
 import csv
 
 from .data import BadInput
 
 COLUMNS = "node,port,counter,value,help"
-MOST_ROWS = 80_000  # some 2 MB of text; sums are among them in any case
+MOST_ROWS = 80_000  # about 2 MB of text; sums are always included
 
 
 def read(path):
-    """{nodes, names, help, rows of (node, port, name, value), left_out}, the sums first, over ports with port "all"; None: results of before there was the file."""
+    """{nodes, names, help, rows of (node, port, name, value), left_out}. Sums come first; those over ports have port "all". None: there is no
+    counters.csv (an older quench-lab)."""
     nodes, names, help_of, sums, rows = {}, {}, {}, [], []
     left_out = 0
     try:

@@ -22,31 +22,31 @@ BOTTLENECK_KEYS = """node port queue link_use queue_mean_bytes queue_p50_bytes q
 
 
 class BadInput(Exception):
-    """One line: the file and what is wrong with it."""
+    """A file is missing or malformed; the text is one line."""
 
 
 class Series(dict):
-    """Columns by name, as arrays of equal length in the order of time."""
+    """Columns by name, as arrays of equal length, in order of time."""
 
     def ms(self):
         return self["time_ns"] / 1e6
 
     def per_ms(self, column):
-        """Growth of a cumulative column in each interval, per millisecond."""
+        """Growth of a cumulative column in each interval, divided by its length in ms."""
         return self.growth(column) / self.intervals_ns() * 1e6
 
     def growth(self, column):
         return np.diff(self[column], prepend=0)
 
     def intervals_ns(self):
-        """Length of the interval that ends at each sample. Rows may begin late, when there was first something to say."""
+        """Length of the interval that ends at each sample. Rows may begin late, with the first nonzero values."""
         steps = np.diff(self["time_ns"], prepend=0)
         if len(steps) > 1:
             steps[0] = steps[1]
         return np.maximum(steps, 1)
 
     def edges_ms(self):
-        """Ends of the intervals, one more than there are samples."""
+        """Boundaries of the intervals: one more than samples."""
         return np.append(self["time_ns"][0] - self.intervals_ns()[0], self["time_ns"]).clip(0) / 1e6
 
 
@@ -75,7 +75,7 @@ def read_results(path):
 
 
 def read_series(path, header, key):
-    """Rows grouped by the columns of key: {(node, port, queue): Series}. Columns after those of header are read too."""
+    """Rows grouped by the columns of key: {(node, port, queue): Series}. Columns beyond those of header are read too."""
     columns = header.split(",")
     rows = {}
     try:
@@ -98,7 +98,7 @@ def read_series(path, header, key):
 
 
 def read_times(path):
-    """Histograms: {(flow, measure): (values, counts)}; none where nothing was measured, or by an older quench-lab."""
+    """Histograms: {(flow, measure): (values, counts)}. Empty if nothing was measured, or an older quench-lab wrote the folder."""
     rows = {}
     try:
         with open(path, newline="", encoding="utf-8") as file:
@@ -117,7 +117,7 @@ def read_times(path):
 
 
 class Run:
-    """All that the report is made of."""
+    """All data of a run that the report uses."""
 
     def __init__(self, folder):
         self.folder = folder = pathlib.Path(folder)
@@ -127,7 +127,7 @@ class Run:
         self.queues = read_series(folder / "queues.csv", QUEUES, ["node", "port", "queue"])
         self.times = read_times(folder / "times.csv")
         self.pauses = read_series(folder / "pfc.csv", PFC, ["node", "port", "prio"])
-        # An older quench-lab has left none.
+        # An older quench-lab did not write this file.
         self.groups = read_series(folder / "pgs.csv", PGS, ["node", "port", "pg"]) if (folder / "pgs.csv").exists() else {}
 
     def bottleneck(self):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The fluid model beside the packets: curves to draw over theirs, and how far apart they are."""
+"""The fluid model compared with the packet simulation: its curves, and the differences."""
 import numpy as np
 
 from .data import read_series
 
 FLOWS = "time_ns,flow,wire_rate_bps,rp_rate_bps,rp_target_rate_bps,alpha"
 QUEUES = "time_ns,node,port,queue,queue_bytes,mark_probability"
-DISTANCE_MS = 1.0  # rates are compared as means over so long
+DISTANCE_MS = 1.0  # rates are compared as means over this time
 
 
 def read_optional(path, header, key):
@@ -14,7 +14,7 @@ def read_optional(path, header, key):
 
 
 class Fluid:
-    """The model's series and, if it knows the scenario, its part of results.json."""
+    """The model's series and, if the model supports the scenario, its part of results.json."""
 
     def __init__(self, folder, results):
         flows = read_optional(folder / "fluid_flows.csv", FLOWS, ["flow"])
@@ -24,7 +24,7 @@ class Fluid:
         self.refused = self.results.get("refused")
 
     def curves(self):
-        """The Series of each flow, once for flows that do the same."""
+        """The Series of the flows; flows with equal rates have one Series."""
         seen = []
         for series in self.flows.values():
             rate = series["wire_rate_bps"]
@@ -33,11 +33,11 @@ class Fluid:
         return seen
 
     def queue(self, bottleneck):
-        """The Series of that queue, or None."""
+        """The model's Series of the bottleneck queue, or None."""
         return self.queues.get(tuple(str(bottleneck[key]) for key in ("node", "port", "queue")))
 
     def queue_results(self, bottleneck):
-        """Its part of the results, or None."""
+        """The model's results of the bottleneck queue, or None."""
         for queue in self.results.get("queues", []):
             if all(queue[key] == bottleneck[key] for key in ("node", "port", "queue")):
                 return queue
@@ -45,7 +45,7 @@ class Fluid:
 
 
 def means(series, column, width_ms):
-    """Means of a column of rates over whole pieces of width_ms."""
+    """Means of a column over successive intervals of width_ms; an incomplete last interval is left out."""
     step = series.ms()[1] - series.ms()[0] if len(series["time_ns"]) > 1 else width_ms
     group = max(1, round(width_ms / step))
     whole = len(series[column]) // group * group
@@ -53,7 +53,7 @@ def means(series, column, width_ms):
 
 
 def distance(packets, model, link_bps):
-    """Root mean square of what the rates of a flow, as means over DISTANCE_MS, are apart, as a share of the link."""
+    """Root mean square of the difference between the rates of a flow (means over DISTANCE_MS), as a share of the link speed."""
     a, b = (means(series, "wire_rate_bps", DISTANCE_MS) for series in (packets, model))
     n = min(len(a), len(b))
     return float(np.sqrt(np.mean((a[:n] - b[:n]) ** 2)) / link_bps) if n else 0.0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What pages are made of: style, script and charts inside one file, numbers, tables."""
+"""Parts of pages: one file with style, script and charts; formats of numbers; tables."""
 import json
 import pathlib
 from html import escape
@@ -37,12 +37,12 @@ def table(heads, rows, kind=""):
 
 
 def inside(text):
-    """Text inside of a script element, which "</" would end."""
+    """Escape text inside a script element, which "</" would end."""
     return text.replace("</", "<\\/")
 
 
 def document(title, body, data):
-    """A whole page; data is what page.js draws."""
+    """A complete page. page.js draws data."""
     style = (UPLOT / "uPlot.min.css").read_text(encoding="utf-8") + STYLE
     library = (UPLOT / "uPlot.iife.min.js").read_text(encoding="utf-8")
     script = (HERE / "page.js").read_text(encoding="utf-8")

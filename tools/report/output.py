@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Figures as files and as parts of a page, and files that come whole or not at all."""
+"""Plots as files and as parts of a page; files that are written completely or not at all."""
 import io
 import re
 
@@ -7,7 +7,7 @@ from report import plots
 
 
 def draw_plot(run, name, draw):
-    """@return the bytes of both files of a plot: PNG, SVG."""
+    """@return the bytes of the two files of a plot: PNG, SVG."""
     plots.matplotlib.rcParams["svg.hashsalt"] = name
     figure = draw(run)
     png, svg = io.BytesIO(), io.BytesIO()
@@ -18,13 +18,13 @@ def draw_plot(run, name, draw):
 
 
 def inside_page(name, svg):
-    """The plot as an element: ids are unique in a page only with the plot's name before them."""
+    """The plot as an element of a page. The plot's name is a prefix of its ids, so that they are unique in the page."""
     text = svg.decode()
     return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text[text.index("<svg"):])
 
 
 def write_all(folder, files):
-    """All of them or none: a full disk leaves no cut file, and the report of before as it was."""
+    """Write all files or none: if the disk is full, no file is truncated, and an earlier report stays unchanged."""
     parts = {folder / name: folder / f"{name}.part" for name in files}
     try:
         for part, content in zip(parts.values(), files.values()):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report of a run: one page with tables, charts and the topology inside, nothing fetched."""
+"""The report of a run: one page with tables, charts and the topology, without external resources."""
 from html import escape
 
 from . import charts, fluid, topology
@@ -38,9 +38,9 @@ QUANTILES = ("p50", "p95", "p99", "p999", "max")
 
 
 def times_table(results):
-    """Completion times, slowdown and round-trip times; nothing where none was measured."""
+    """Completion times, slowdown and round-trip times; empty if none was measured."""
     heads = ("flow", "messages timed", "completion p50 µs", "p95", "p99", "p99.9", "max", "slowdown p50", "p95", "p99", "p99.9", "max", "RTT p50 µs",
-             "p99", "CE packets", "µs held")
+             "p99", "CE packets", "µs paused")
     rows = [(escape(flow["name"]), number(flow["completions"]),
              *(microseconds(flow[f"completion_{q}_ns"]) for q in QUANTILES),
              *(f"{flow[f'slowdown_{q}']:.3g}" for q in QUANTILES),
@@ -51,18 +51,18 @@ def times_table(results):
 
 
 def fluid_note(results, queue):
-    """Why packets and model part, where they do."""
+    """Why the packet simulation and the model differ, if they do."""
     b, note = results["bottleneck"], queue["fixed_point"]["note"]
     if note:
         reached = "reached it" if b["queue_max_bytes"] >= b["wred_max_bytes"] else "did not reach it in this run"
-        return f"<p>{escape(note[0].upper() + note[1:])}. The packets' queue {reached}."
+        return f"<p>{escape(note[0].upper() + note[1:])}. The queue of the packet simulation {reached}."
     if b["queue_mean_bytes"] > 0.75 * queue["queue_mean_bytes"]:
         return ""
-    return "<p>The packets' queue runs empty now and then, and falls by more than it rises; the model has no noise."
+    return "<p>The queue of the packet simulation is sometimes empty, and falls faster than it rises. The model has no noise."
 
 
 def fluid_tables(run):
-    """Model beside packets; nothing where there is no model."""
+    """The model compared with the packet simulation; empty without a model."""
     model, results = run.fluid, run.results
     queue = model.queue_results(results["bottleneck"])
     if not model.flows or queue is None:
@@ -82,7 +82,7 @@ def fluid_tables(run):
             apart = fluid.distance(run.flows[name], model.flows[name], results["link_speed_bps"])
             rows.append((escape(name), gbps(flow["fixed_point"]["rate_bps"]), f"{flow['fixed_point']['alpha']:.3f}",
                          gbps(flow["wire_rate_bps"]), gbps(packets[name]["wire_rate_bps"]), f"{apart * 100:.2f} %"))
-    heads = ("flow", "R* Gb/s", "alpha*", "model Gb/s", "packets Gb/s", f"apart (RMS of {fluid.DISTANCE_MS:g} ms means, of the link)")
+    heads = ("flow", "R* Gb/s", "alpha*", "model Gb/s", "packets Gb/s", f"difference (RMS of {fluid.DISTANCE_MS:g} ms means, share of the link)")
     return "<h2>Fluid model</h2>" + facts + table(heads, rows) + fluid_note(results, queue)
 
 
@@ -121,7 +121,7 @@ def settings_table(results):
 
 
 def optional_tables(results):
-    """PFC and drops: only when there are any."""
+    """Tables of PFC counters and drops, if there are any."""
     keys = ("tx_pause", "rx_pause", "tx_pause_duration_us", "rx_pause_duration_us")
     pfc = [(f"{escape(str(p['node']))} port {p['port']} prio {p['prio']}", *(number(round(p[key])) for key in keys))
            for p in results["pfc_counters"]]
@@ -132,29 +132,29 @@ def optional_tables(results):
         parts.append("<h2>Drops</h2>" + table(("where", "reason", "packets"), drops))
     if pfc:
         parts.append("<h2>PFC counters</h2>" + table(
-            ("where", "frames sent", "frames received", "µs holding its peer", "µs held"), pfc))
+            ("where", "frames sent", "frames received", "µs peer paused", "µs paused"), pfc))
     return "".join(parts)
 
 
 def stills(svgs):
-    """The same as pictures, with what a reader should see written on them; for paper, and for who runs no script."""
+    """The main charts as pictures with captions, for printing and for readers without JavaScript."""
     figures = "".join(
         f'<figure id="still-{name}"><div class="wide" role="img" aria-label="{name}">{svg}</div>'
         f"<figcaption>{CAPTIONS[name]} Files: {name}.svg, {name}.png.</figcaption></figure>"
         for name, svg in svgs.items())
-    return f'<h2>Pictures</h2><details id="stills"><summary>of the most important of this, for paper</summary>{figures}</details>'
+    return f'<h2>Pictures</h2><details id="stills"><summary>of the main charts, for printing</summary>{figures}</details>'
 
 
 def sum_table(results):
-    """Without counters.csv, as of an older quench-lab."""
+    """Sums of counters, if there is no counters.csv (an older quench-lab)."""
     return table(("counter, all nodes", "value"), [(f"<code>{escape(name)}</code>", number(value)) for name, value in results["counters"].items()])
 
 
 def lead(results):
     flows = f"{len(results['flows'])} flow{'s' if len(results['flows']) != 1 else ''}"
     return (f"{flows} over {results['link_speed_bps'] / 1e9:g} Gb/s links; congestion control {escape(results['cc'])}, PFC {escape(results['pfc'])}. "
-            f"Figures are of the last {seconds(results['duration_ns'] - results['measure_from_ns'])} of {seconds(results['duration_ns'])}; "
-            "counts are of the whole run.")
+            f"Figures cover the last {seconds(results['duration_ns'] - results['measure_from_ns'])} of {seconds(results['duration_ns'])}. "
+            "Counts cover the whole run.")
 
 
 def render(run, svgs):
@@ -169,8 +169,8 @@ def render(run, svgs):
 {fact_table(results)}
 <h2>Topology</h2>
 <div class="wide">{drawing or "<p>not in these results"}</div>
-<p class="lead">Load in the measured window. A link's half near a switch is what that switch sends; of a host the left half is what it
-sends, the right half what it receives.</p>
+<p class="lead">Load in the measured window. The half of a link at a node shows the load that the node sends. The left half of a host's box shows the
+load that it sends, the right half the load that it receives.</p>
 <h2>Over time</h2>
 {no_script}<div id="zoom"></div>
 <div id="charts" class="charts">{"" if data["charts"] else "<p>no samples"}</div>

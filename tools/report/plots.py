@@ -14,7 +14,7 @@ MOST_LINES = 8  # with a colour and a label each
 # Okabe and Ito's colours: distinct for colour-blind eyes, and as greys
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B5B95", "#000000")
 GREY = "#6e6e6e"
-# black on a white edge, so that it is seen on any colour
+# black with a white edge, so that it is visible on any colour
 MODEL = {"color": "black", "lw": 1.2, "zorder": 5,
          "path_effects": [matplotlib.patheffects.withStroke(linewidth=2.6, foreground="white")]}
 
@@ -44,7 +44,8 @@ class Bins:
 
 
 def spread(wanted, gap, lowest):
-    """Move label positions apart until neighbours are gap apart, keeping their order and, above lowest, their middle."""
+    """Move label positions apart until neighbours are at least gap apart. Their order stays; so does their middle, unless a label would be
+    below lowest."""
     order = np.argsort(wanted, kind="stable")
     placed = np.array(wanted, dtype=float)[order]
     for _ in range(50):
@@ -96,7 +97,7 @@ def say_nothing(axes, text):
 
 
 def start_until(series, column, results, factor):
-    """When a start that dwarfs the measured window (factor times its largest) is over, in ms and with as much again; 0: none."""
+    """End, in ms, of a start phase whose values exceed the largest one of the measured window by factor, times two; 0: there is none."""
     ms, values = series.ms(), series[column]
     measured = series["time_ns"] > results["measure_from_ns"]
     early = ms <= min(results["measure_from_ns"] / 1e6, LONGEST_START_MS)
@@ -108,7 +109,7 @@ def start_until(series, column, results, factor):
 
 
 def with_start(until_ms, ylabel):
-    """A figure whose left panel shows the start, when there is one. @return figure, left axes or None, axes"""
+    """A figure with a left panel for the start phase, if there is one. @return figure, left axes or None, axes"""
     left = None
     if until_ms > 0:
         figure, (left, axes) = plt.subplots(1, 2, figsize=(WIDTH, 3.6), width_ratios=(1, 2.6))
@@ -144,7 +145,7 @@ def draw_start_rates(axes, run, until_ms):
 
 
 def rates(run):
-    """Wire rate of each flow, and the fair share; the start in a panel of its own when it dwarfs the rest."""
+    """Wire rate of each flow, and the fair share. A start phase with much larger values has its own panel."""
     results = run.results
     start = max((start_until(series, "wire_rate_bps", results, 1.2) for series in run.flows.values()), default=0)
     figure, left, axes = with_start(start, "wire rate (Gb/s)")
@@ -186,7 +187,7 @@ def draw_queue(axes, series, until_ms):
     bins = Bins(int(kept.sum()))
     t = bins.mean(series.ms()[kept])
     queue, peak = series["queue_bytes"][kept] / 1e3, series["queue_max_bytes"][kept] / 1e3
-    # rows begin when the queue first held something
+    # rows begin when the queue first held a frame
     t, line, low, high = (np.append(first, values) for first, values in (
         (series.edges_ms()[0], t), (0, bins.mean(queue)), (0, bins.min(np.minimum(queue, peak))),
         (0, bins.max(np.maximum(queue, peak)))))
@@ -203,7 +204,7 @@ def thresholds(run):
 
 
 def queue(run):
-    """Bottleneck queue against its thresholds; the start in a panel of its own when it dwarfs the rest."""
+    """Bottleneck queue and its thresholds. A start phase with much larger values has its own panel."""
     results, series = run.results, run.bottleneck()
     b = results["bottleneck"]
     end = results["duration_ns"] / 1e6
@@ -254,7 +255,7 @@ def draw_per_ms(axes, groups, column, colour, ylabel, until_ms):
         return
     longest = max(groups, key=lambda series: len(series["time_ns"]))
     total = np.zeros(len(longest["time_ns"]))
-    for series in groups:  # those that begin late end at the same sample
+    for series in groups:  # groups that begin late end at the same sample
         total[len(total) - len(series["time_ns"]):] += series.per_ms(column)
     edges = longest.edges_ms()
     shown = np.count_nonzero(edges[:-1] < until_ms)
@@ -264,7 +265,7 @@ def draw_per_ms(axes, groups, column, colour, ylabel, until_ms):
     axes.stairs(rate, edges, fill=True, color=colour, alpha=0.3, lw=0)
     axes.stairs(rate, edges, color=colour, lw=1, baseline=None)
     usual = rate[len(rate) // 20:].max(initial=0)
-    if 0 < usual < rate.max() / 4:  # a burst at the start would flatten all that follows
+    if 0 < usual < rate.max() / 4:  # a burst at the start would flatten the rest of the curve
         axes.set_ylim(0, usual * 1.3)
         axes.annotate(f"up to {rate.max():,.0f} at the start", xy=(0, 1), xytext=(6, -4), va="top", color=colour,
                       xycoords="axes fraction", textcoords="offset points", fontsize=9)
@@ -273,7 +274,7 @@ def draw_per_ms(axes, groups, column, colour, ylabel, until_ms):
 
 
 def slowdown(run):
-    """Which share of a flow's messages was how much slower than on an idle network."""
+    """Cumulative distribution of the slowdown of each flow's messages."""
     figure, axes = plt.subplots(figsize=(WIDTH, 3.6))
     axes.set_title("Slowdown of messages", pad=16)
     flows = {name: times for (name, measure), times in run.times.items() if measure == "slowdown_milli"}
@@ -295,7 +296,7 @@ def slowdown(run):
         axes.set_xlim(min(least, 1), most * 1.02)
     axes.set_ylim(0, 102)
     axes.set_ylabel("messages (%)")
-    axes.set_xlabel("completion time over that of an idle network")
+    axes.set_xlabel("completion time divided by the completion time on an idle network")
     if few:
         axes.legend(frameon=False, loc="lower right", fontsize=9)
     return figure
@@ -317,7 +318,7 @@ def cnp(run):
 
 
 def pauses(run):
-    """Which end was held when, as a strip for each; below, the PFC frames that were sent."""
+    """Times at which each port was paused, as a strip per port; below, the PFC frames sent."""
     results = run.results
     end = results["duration_ns"] / 1e6
     held = {key: s for key, s in run.pauses.items() if s["rx_pause_duration_us"][-1] > 0}

@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Time series for the page's charts: thinned out so that no peak is lost, and small as text.
+"""Time series for the page's charts: thinned out without losing a peak, and short as text.
 
-A chart is {id, title, unit, note, parts, lines, steps}. A part is a time axis in ms and the series on it, {label, shown, values}, with what
-they have otherwise: model (drawn black), run (of two that are compared). lines are thresholds of the series whose label they name.
+A chart is {id, title, unit, note, parts, lines, steps}. A part is a time axis in ms and its series, {label, shown, values}. A series may
+also have model (drawn black) or run (when two runs are compared). lines are thresholds; each names the label of its series.
 """
 import numpy as np
 
-MOST_SERIES = 400  # of one chart; those that matter most are taken, and the page says how many there are
-SHOWN = 8  # of them at first
-MOST_VALUES = 250_000  # of one chart, some 1.2 MB of text
+MOST_SERIES = 400  # of one chart: those with the largest values; the page states the total number
+SHOWN = 8  # series shown at first
+MOST_VALUES = 250_000  # of one chart: about 1.2 MB of text
 MOST_POINTS, LEAST_POINTS = 4000, 120  # of one series
 
 
 def rounded(values):
-    """Four digits are more than a pixel shows."""
+    """Round to four digits, which is finer than a pixel."""
     return [None if np.isnan(v) else float(f"{v:.4g}") if v else 0 for v in values]
 
 
 class Thinner:
     """
-    Columns of equal length in groups of neighbours, of which the least and the most value remain, in the order in which they came:
-    a peak of one sample stays as high as it was.
+    Thins out columns of equal length: of each group of neighbours, the minimum and the maximum remain, in their order. So even a peak of
+    one sample keeps its height.
     """
 
     def __init__(self, n, points):
@@ -51,7 +51,7 @@ class Thinner:
 
 
 def on_axis(series, values, times_ns):
-    """A column over all sample times: zero before its first row."""
+    """A column at all sample times; 0 before its first row."""
     missing = len(times_ns) - len(values)
     if missing >= 0 and np.array_equal(times_ns[missing:], series["time_ns"]):
         return np.append(np.zeros(missing), values)
@@ -59,13 +59,13 @@ def on_axis(series, values, times_ns):
 
 
 def growth_per_ms(series, column, times_ns):
-    """Of a cumulative column, on the axis: per millisecond of each interval."""
+    """Growth of a cumulative column in each interval of the axis, per millisecond."""
     steps = np.maximum(np.diff(times_ns, prepend=0), 1)
     return np.diff(on_axis(series, series[column], times_ns), prepend=0) / steps * 1e6
 
 
 def most_first(columns):
-    """Those that hold most, in the order that they have, and how many there are: [(label, column)], n."""
+    """The MOST_SERIES columns with the largest values, in their order, and the number of all columns: [(label, column)], n."""
     if len(columns) <= MOST_SERIES:
         return columns, len(columns)
     weight = np.array([np.nanmean(np.abs(column)) for _, column in columns])
@@ -74,7 +74,7 @@ def most_first(columns):
 
 
 def begin(part):
-    """A value is about the interval that ends at its time: one more point where the first interval begins."""
+    """Add a point at the begin of the first interval, because each value covers the interval that ends at its time."""
     ms = part["ms"]
     if len(ms) > 1:
         part["ms"] = [max(0.0, round(2 * ms[0] - ms[1], 6)), *ms]
@@ -84,9 +84,10 @@ def begin(part):
 
 def part(ms, columns, first=(), counts=False, **extra):
     """
-    One time axis and its series. first: labels to be shown; else those that hold most are, unless they hold nearly nothing.
+    One time axis and its series. first: labels of the series to show at first; by default, those with the largest values, unless these are
+    nearly 0.
 
-    @return the part, how many samples stand behind a point, how many series there are
+    @return the part, number of samples per point, number of series
     """
     columns, n = most_first(columns)
     points = int(np.clip(MOST_VALUES // max(len(columns), 1), LEAST_POINTS, MOST_POINTS))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A sweep's row for each run, and its plot."""
+"""The rows and the plot of a sweep."""
 import numpy as np
 
 from . import data, fluid
 from .plots import COLOURS, WIDTH, plt
 
-# Converged: the flows' mean rates over WINDOW_MS are fair to this Jain index and use this share of what they get in the end.
+# Converged: the flows' mean rates over WINDOW_MS have at least Jain's index FAIR, and their sum is at least FULL times its final mean.
 WINDOW_MS = 5.0
 FAIR, FULL = 0.98, 0.95
 
@@ -13,7 +13,7 @@ FAIR, FULL = 0.98, 0.95
 def converged_ms(flows, since_ms):
     """
     Time from since_ms to the end of the first WINDOW_MS in which the rates of all flows are fair and the link is full, in
-    steps of a millisecond; None: never. A flow that is alone is fair.
+    steps of a millisecond. None: never. A single flow is always fair.
     """
     rates = np.array([fluid.means(series, "wire_rate_bps", 1.0) for series in flows.values()])
     if rates.size == 0:
@@ -29,14 +29,14 @@ def converged_ms(flows, since_ms):
 
 
 def started_ms(flows):
-    """When the last flow began to send."""
+    """Time in ms at which the last flow began to send."""
     starts = [series.edges_ms()[np.flatnonzero(series["wire_rate_bps"])[0]] for series in flows.values()
               if series["wire_rate_bps"].any()]
     return max(starts, default=0.0)
 
 
 def row(run):
-    """{column: value} of a run that is done."""
+    """{column: value} of a finished run."""
     result = data.Run(run.folder)
     r, b = result.results, result.results["bottleneck"]
     model = fluid.Fluid(run.folder, r)
@@ -69,7 +69,7 @@ def numbers(rows, column):
 
 
 def draw_line(axes, groups, column, scale, **style):
-    """Mean over the seeds at each value of the first axis, and from the least to the most of them as a bar."""
+    """Mean over the seeds at each value of the first axis, with a bar from their minimum to their maximum."""
     values = [numbers(rows, column) * scale for rows in groups]
     known = [(i, v[~np.isnan(v)]) for i, v in enumerate(values) if not np.isnan(v).all()]
     if not known:

@@ -3,7 +3,7 @@
 import re
 from html import escape
 
-# ColorBrewer's YlOrRd behind a grey for idle: lightness falls with load.
+# Grey for idle, then ColorBrewer's YlOrRd: lightness falls with load.
 SCALE = ((0.0, (225, 228, 232)), (0.25, (254, 217, 118)), (0.6, (253, 141, 60)), (0.85, (227, 26, 28)), (1.0, (128, 0, 38)))
 BOX, GAP = 24, 6  # of a host, and between groups
 ROW_HEIGHT = 120
@@ -24,7 +24,7 @@ def is_host(name):
 
 
 class Graph:
-    """Of results.json: ports by switch, hosts by switch, and the links between switches, each once."""
+    """From results.json: ports by switch, hosts by switch, and each link between switches once."""
 
     def __init__(self, ports):
         self.switches, self.hosts, self.links = {}, {}, []
@@ -39,7 +39,7 @@ class Graph:
         self.stage = self.stages()
 
     def stages(self):
-        """Steps from the nearest host."""
+        """Number of links from each switch to the nearest host."""
         stage = {name: 0 for name in self.switches if name in self.hosts} or dict.fromkeys(self.switches, 0)
         edge = list(stage)
         while edge:
@@ -50,7 +50,7 @@ class Graph:
 
 
 def hosts_a_row(graph):
-    """Many switches with hosts leave little room to each."""
+    """With many switches that have hosts, each has little room."""
     return 8 if len(graph.hosts) <= 4 else 4 if len(graph.hosts) <= 8 else 3
 
 
@@ -59,11 +59,11 @@ def group_width(graph, name):
 
 
 def place(graph):
-    """{switch: (x, y)} of their middles, width, height of the part with switches."""
+    """Centres of the switches {switch: (x, y)}, and width and height of the area with switches."""
     top = max(graph.stage.values())
     leaves = [name for name in graph.switches if graph.stage[name] == 0]
     in_a_row = any(graph.stage[p["node"]] == graph.stage[q["node"]] for p, q in graph.links)
-    head = 2 * SWITCH_HEIGHT + (50 if in_a_row else 0)  # room for what is bowed
+    head = 2 * SWITCH_HEIGHT + (50 if in_a_row else 0)  # room for curved links
     at, x = {}, GAP
     for name in leaves:
         width = group_width(graph, name) + (40 if in_a_row else 0)
@@ -93,7 +93,7 @@ def load_text(port, key="link_use"):
 
 
 def between(a, b, at):
-    """Points of a link: straight, or bowed upwards between two switches of one row that have another one between them."""
+    """Points of a link: straight, or curved upwards if another switch of the same row is between its ends."""
     (x1, y1), (x2, y2) = a, b
     if y1 != y2 or not any(y == y1 and min(x1, x2) < x < max(x1, x2) for x, y in at.values()):
         return (x1, y1), ((x1 + x2) / 2, (y1 + y2) / 2), (x2, y2)
@@ -101,7 +101,7 @@ def between(a, b, at):
 
 
 def link_lines(graph, at):
-    """Each half in the colour of the direction that begins there."""
+    """Draw each half of a link in the colour of the load sent by the node at that half."""
     width = 3 if len(graph.links) < 200 else 1.2
     for i, (p, q) in enumerate(graph.links):
         a, middle, b = between(at[p["node"]], at[q["node"]], at)
@@ -114,7 +114,7 @@ def link_lines(graph, at):
 
 
 def host_boxes(graph, at, numbered):
-    """Left half: what the host sends; right half: what it receives."""
+    """Left half: the load that the host sends. Right half: the load that it receives."""
     row = hosts_a_row(graph)
     for name, ports in graph.hosts.items():
         x0, y0 = at[name][0] - min(len(ports), row) * BOX / 2, at[name][1] + SWITCH_HEIGHT / 2 + 14
@@ -146,7 +146,7 @@ def legend(width):
 
 
 def draw(results):
-    """@return the drawing, or nothing where results.json has no ports."""
+    """@return the drawing; empty if results.json has no ports."""
     ports = results.get("ports")
     if not ports:
         return ""
