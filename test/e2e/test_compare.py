@@ -51,7 +51,7 @@ def check_different(work, a, b):
     check_equal("a flow that only A has", (rows(document, "flows")["incast h4"]["b"], rows(document, "flows")["incast h4"]["relative"]), (None, None))
     high = rows(document, "counters")["all switches, all ports: queue3/watermark_bytes"]
     check("a watermark is none of them", high["a"] >= a_max and high["b"] >= b_max, high)
-    for words in ("[wred] green_max_threshold_bytes  200KB  100KB", "queue, mean", "incast h4", "of different length"):
+    for words in ("[wred] green_max_threshold_bytes  200KB  100KB", "queue, mean", "incast h4", "the runs differ in length"):
         check(f"the text has {words}", words in done.stdout, done.stdout)
     check_equal("too far apart for --within", compare(work / "ab", a[0], b[0], "--within", "0.01").returncode, 1)
     return work / "ab" / "compare.html"
