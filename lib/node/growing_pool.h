@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Mempool driver: a stack behind a lock, whose objects are made when they are first needed, in the
- * pool's own mapping. A thread with an lcore number visits the stack once per refill of its cache.
+ * Mempool driver: a stack under a lock, whose objects are made at first use, in the pool's own
+ * mapping. A thread with an lcore number visits the stack once per refill of its cache.
  * A pool that is large enough for the worst case then takes time and memory in proportion to its
  * use, and the objects used last, which are cached, are used next.
  *

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "runtime/eal/eal_files.h"
 
-#include <sched.h>
 #include <stdint.h>
 #include <sys/resource.h>
 
+#include "base/cores.h"
 #include "runtime/notice/say.h"
 
 /*
@@ -18,13 +18,10 @@ bool
 eal_has_files(unsigned int lcores)
 {
 	struct rlimit limit;
-	cpu_set_t cpus;
 	uint64_t need;
 
 	if (lcores == 0)
-		lcores = sched_getaffinity(0, sizeof(cpus), &cpus) == 0
-				 ? (unsigned int)CPU_COUNT(&cpus)
-				 : 1;
+		lcores = usable_cores();
 	need = FILES + (uint64_t)FILES_PER_LCORE * (lcores - 1);
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= need)
 		return true;

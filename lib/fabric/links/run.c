@@ -380,7 +380,6 @@ run_nodes(struct fabric *f, struct part *p, uint64_t until_ns)
 {
 	uint32_t n = 0;
 
-	p->calls = 0;
 	for (uint32_t i = 0; i < p->n_nodes; i++) {
 		p->due[n] = i;
 		n += p->node_next_ns[i] <= until_ns;

@@ -13,6 +13,7 @@
 #include <rte_lcore.h>
 #include <rte_pause.h>
 
+#include "base/cores.h"
 #include "base/lines.h"
 
 /*
@@ -102,7 +103,7 @@ arrive(struct member *m)
 }
 
 static void *
-work(void *arg)
+run_member(void *arg)
 {
 	struct member *m = arg;
 	struct team *t = m->team;
@@ -133,7 +134,7 @@ start(struct member *m)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&m->thread, NULL, work, m);
+	rc = pthread_create(&m->thread, NULL, run_member, m);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return rc;
 }
@@ -151,23 +152,15 @@ end(struct team *t, uint32_t running)
 	free(t);
 }
 
-static uint32_t
-usable_cores(void)
-{
-	cpu_set_t cpus;
-
-	return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? (uint32_t)CPU_COUNT(&cpus) : 1;
-}
-
 struct team *
-team_create(uint32_t size, const struct team_work *todo)
+team_create(uint32_t size, const struct team_work *work)
 {
 	struct team *t = aligned_alloc(LINES_APART, sizeof(*t));
 
 	if (t == NULL)
 		return NULL;
 	*t = (struct team){
-		.work = *todo, .size = size, .pauses = usable_cores() < size ? 0 : PAUSES};
+		.work = *work, .size = size, .pauses = usable_cores() < size ? 0 : PAUSES};
 	t->members = calloc(size, sizeof(*t->members));
 	if (t->members == NULL) {
 		free(t);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How many threads pay. */
-#include <sched.h>
-
+#include "base/cores.h"
 #include "base/fixed.h"
 #include "fabric/net/net.h"
 
@@ -11,14 +10,6 @@
  */
 #define LEAST_FRAMES 100u
 #define FRAME_BYTES 1106u
-
-static uint32_t
-usable_cores(void)
-{
-	cpu_set_t cpus;
-
-	return sched_getaffinity(0, sizeof(cpus), &cpus) == 0 ? (uint32_t)CPU_COUNT(&cpus) : 1;
-}
 
 /* Frames on all links in the time of the shortest delay, which is a window of the event loop. */
 static uint64_t

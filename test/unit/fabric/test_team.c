@@ -11,7 +11,7 @@
 struct log {
 	uint32_t rounds, left; /* so far, and until the run ends */
 	uint32_t done[SIZE];   /* rounds of each member */
-	uint32_t behind;       /* members that were seen in another round than the present one */
+	uint32_t out_of_step;  /* members whose last round was not the last of all */
 };
 
 static bool
@@ -20,7 +20,7 @@ next(void *arg)
 	struct log *log = arg;
 
 	for (uint32_t i = 0; i < SIZE; i++)
-		log->behind += log->done[i] != log->rounds;
+		log->out_of_step += log->done[i] != log->rounds;
 	if (log->left == 0)
 		return false;
 	log->left--;
@@ -46,7 +46,7 @@ TEST(no_round_begins_before_all_have_ended_the_last)
 	assert_non_null(team);
 	team_run(team);
 	assert_int_equal(log.rounds, 20000);
-	assert_int_equal(log.behind, 0);
+	assert_int_equal(log.out_of_step, 0);
 	team_destroy(team);
 }
 
@@ -62,7 +62,7 @@ TEST(a_team_runs_again_and_again)
 		assert_int_equal(log.left, 0);
 	}
 	assert_int_equal(log.rounds, 499);
-	assert_int_equal(log.behind, 0);
+	assert_int_equal(log.out_of_step, 0);
 	for (uint32_t i = 0; i < SIZE; i++)
 		assert_int_equal(log.done[i], log.rounds);
 	team_destroy(team);
