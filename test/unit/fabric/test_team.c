@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads that work in rounds. */
-#include <stdlib.h>
+#include <errno.h>
+#include <pthread.h>
 
 #include "unit/cases.h"
 #include "unit/eal.h"
@@ -91,6 +92,30 @@ TEST(teams_come_one_after_the_other)
 		assert_int_equal(log.rounds, 2);
 		team_destroy(team);
 	}
+}
+
+/* No system has room for such a stack. */
+TEST(a_thread_that_does_not_start_is_an_error)
+{
+	struct log log = {.left = 2};
+	const struct team_work work = {.next = next, .round = round_of, .arg = &log};
+	pthread_attr_t usual, huge;
+	struct team *team;
+
+	assert_int_equal(pthread_getattr_default_np(&usual), 0);
+	pthread_attr_init(&huge);
+	assert_int_equal(pthread_attr_setstacksize(&huge, (size_t)1 << 48), 0);
+	assert_int_equal(pthread_setattr_default_np(&huge), 0);
+	assert_null(team_create(SIZE, &work));
+	assert_int_equal(errno, EAGAIN);
+	assert_int_equal(pthread_setattr_default_np(&usual), 0);
+	team = team_create(SIZE, &work);
+	assert_non_null(team);
+	team_run(team);
+	assert_int_equal(log.rounds, 2);
+	team_destroy(team);
+	pthread_attr_destroy(&huge);
+	pthread_attr_destroy(&usual);
 }
 
 TEST_MAIN(.begin = start_eal)
