@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "base/array.h"
-#include "base/field_table.h"
+#include "base/numbers/array.h"
+#include "base/field/field_table.h"
 #include "tm/mmu_params.h"
 
 /* Defaults of all tables; n_ports, lossless_pgs and lossless_queues are 0. */

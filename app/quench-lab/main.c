@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <rte_eal.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "runtime/eal/eal_end.h"
 #include "runtime/eal/eal_files.h"
 #include "runtime/notice/say.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "ctl/config/config.h"
 #include "ctl/nic_config/workload_file.h"
 

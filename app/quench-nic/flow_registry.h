@@ -19,8 +19,8 @@
 
 #include <pthread.h>
 
-#include "base/names.h"
-#include "base/ranges.h"
+#include "base/sets/names.h"
+#include "base/sets/ranges.h"
 #include "ctl/nic_config/nic_config.h"
 #include "nic/observe/flow_info.h"
 #include "quench-nic/nodes.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <rte_lcore.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "runtime/eal/eal_end.h"
 #include "runtime/run/opts.h"
 #include "runtime/port/port_probe.h"

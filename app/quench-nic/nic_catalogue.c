@@ -2,7 +2,7 @@
 /* Meanings of the keys in quench-nic's telemetry. */
 #include "quench-nic/nic_catalogue.h"
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "runtime/telemetry/catalogue.h"
 #include "runtime/port/mempools.h"
 #include "nic/nic.h"

@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-#include "base/array.h"
-#include "base/counter.h"
-#include "base/fixed.h"
+#include "base/numbers/array.h"
+#include "base/threads/counter.h"
+#include "base/numbers/fixed.h"
 #include "runtime/report/report.h"
 #include "ctl/output/json.h"
 #include "nic/observe/wait.h"

@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "base/array.h"
-#include "base/fixed.h"
+#include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
 #include "runtime/report/telemetry_config.h"
 #include "runtime/port/mempools.h"
 #include "runtime/report/report.h"

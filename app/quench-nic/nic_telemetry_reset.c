@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "runtime/report/report.h"
 #include "runtime/run/run.h"
 #include "runtime/notice/say.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "runtime/report/report.h"
 #include "ctl/results/trace_csv.h"
 #include "quench-nic/nic_version.h"

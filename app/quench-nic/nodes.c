@@ -7,7 +7,7 @@
 #include <rte_errno.h>
 #include <rte_lcore.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "runtime/port/data_room.h"
 #include "runtime/port/port_device.h"
 #include "runtime/port/port_stop.h"

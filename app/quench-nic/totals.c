@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "quench-nic/totals.h"
 
-#include "base/counter.h"
+#include "base/threads/counter.h"
 
 /* Add the counters that a table names. */
 static void

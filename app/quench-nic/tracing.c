@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 
 #define TEND_NS NS_PER_SEC
 /* Interval and number of checks whether the owners have adopted a change. */

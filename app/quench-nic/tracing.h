@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "nic/measure/trace.h"
 #include "quench-nic/nodes.h"
 #include "nic/port/share.h"

@@ -9,8 +9,8 @@
 #include <rte_errno.h>
 #include <rte_lcore.h>
 
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 #include "runtime/port/data_room.h"
 #include "runtime/eal/eal_end.h"
 #include "runtime/run/opts.h"

@@ -2,7 +2,7 @@
 /* Meanings of the keys in quench-switch's telemetry. */
 #include "quench-switch/switch_catalogue.h"
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "runtime/telemetry/catalogue.h"
 #include "runtime/port/mempools.h"
 #include "switch/params/counters.h"

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/counter.h"
+#include "base/threads/counter.h"
 #include "runtime/report/report.h"
 #include "runtime/report/switch_json.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "quench-switch/switch_telemetry.h"
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "runtime/report/telemetry_config.h"
 #include "runtime/port/mempools.h"
 #include "runtime/report/report.h"

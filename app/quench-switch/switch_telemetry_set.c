@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "runtime/report/report.h"
 #include "runtime/notice/say.h"
 #include "quench-switch/switch_version.h"

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 #include "runtime/notice/say.h"
 #include "tm/thresholds.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "quenchctl/command_table.h"
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "quenchctl/convert/convert_commands.h"
 #include "quenchctl/metrics/metrics_commands.h"
 #include "quenchctl/show/show.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cc/cc.h"
 
-#include "base/counter.h"
-#include "base/fixed.h"
+#include "base/threads/counter.h"
+#include "base/numbers/fixed.h"
 
 const char *const cc_words[] = {
 	[CC_NONE] = "none",     [CC_DCQCN] = "dcqcn",   [CC_DCTCP] = "dctcp",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cc/dctcp.h"
 
-#include "base/array.h"
-#include "base/counter.h"
-#include "base/fixed.h"
+#include "base/numbers/array.h"
+#include "base/threads/counter.h"
+#include "base/numbers/fixed.h"
 
 #define ALPHA_ONE (1u << 31)
 

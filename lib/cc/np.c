@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cc/np.h"
 
-#include "base/array.h"
-#include "base/field_table.h"
+#include "base/numbers/array.h"
+#include "base/field/field_table.h"
 
 static const char *const moderations[] = {"qp", "ip_pair", "port", NULL};
 /* In the order of their code points, RFC 3168 section 5. */

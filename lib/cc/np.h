@@ -19,8 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field.h"
-#include "base/units.h"
+#include "base/field/field.h"
+#include "base/numbers/units.h"
 
 /* The unit to which N applies; adapters call it CNP moderation. */
 enum np_moderation { NP_PER_QP, NP_PER_IP_PAIR, NP_PER_PORT };

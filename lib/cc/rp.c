@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/counter.h"
-#include "base/fixed.h"
+#include "base/threads/counter.h"
+#include "base/numbers/fixed.h"
 #include "cc/rp.h"
 
 enum {

@@ -27,8 +27,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field.h"
-#include "base/units.h"
+#include "base/field/field.h"
+#include "base/numbers/units.h"
 #include "cc/did.h"
 
 /* Bounds of rp_fields, on which the arithmetic relies. */

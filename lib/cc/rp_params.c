@@ -2,8 +2,8 @@
 /* The reaction point's keys: names, ranges, and the defaults of each profile. */
 #include "cc/rp.h"
 
-#include "base/array.h"
-#include "base/field_table.h"
+#include "base/numbers/array.h"
+#include "base/field/field_table.h"
 
 static const char *const profiles[] = {"paper", "mlx", NULL};
 

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 
 /* Zero-initialised state: no sample yet, none outstanding. */
 struct rtt {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cc/timely.h"
 
-#include "base/array.h"
-#include "base/counter.h"
-#include "base/field_table.h"
-#include "base/fixed.h"
+#include "base/numbers/array.h"
+#include "base/threads/counter.h"
+#include "base/field/field_table.h"
+#include "base/numbers/fixed.h"
 
 /* Section 4.3 of the TIMELY paper: five times delta in hyperactive increase. */
 #define HAI_STEPS 5

@@ -21,8 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field.h"
-#include "base/units.h"
+#include "base/field/field.h"
+#include "base/numbers/units.h"
 #include "cc/did.h"
 
 struct timely_params {

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 #include "fluid/fluid_slopes.h"
 
 /* Tested: at 4:1 and 40 Gb/s half this step changes no rate by more than 0.2 % of the link. */

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 
 /* A past time: the steps before and after it, and the weight of the older. */
 struct lag {

@@ -7,9 +7,9 @@
 #include <rte_prefetch.h>
 #include <rte_spinlock.h>
 
-#include "base/counter.h"
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/threads/counter.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 #include "fwd/fdb.h"
 
 uint64_t *

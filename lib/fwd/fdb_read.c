@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fwd/fdb_read.h"
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 
 static struct fdb_entry
 entry_of(uint64_t key, uint64_t state, uint64_t now_ns)

@@ -8,9 +8,9 @@
 #include <rte_malloc.h>
 #include <rte_spinlock.h>
 
-#include "base/fixed.h"
-#include "base/pages.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/threads/pages.h"
+#include "base/numbers/units.h"
 #include "fwd/fdb.h"
 
 /* An entry is refreshed when its time is older than this fraction of the ageing time. */

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <rte_branch_prediction.h>
 
-#include "base/counter.h"
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/threads/counter.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 
 #define START_ROOM 16u
 #define SLOTS_PER_NEIGHBOUR 4u

@@ -41,8 +41,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field.h"
-#include "base/units.h"
+#include "base/field/field.h"
+#include "base/numbers/units.h"
 #include "fwd/half_sip.h"
 
 #define NEIGH_NONE UINT32_MAX

@@ -19,7 +19,7 @@
 
 #include <stdint.h>
 
-#include "base/field.h"
+#include "base/field/field.h"
 
 /* A table for at most this many routes is small. */
 #define ROUTE_FEW 64u

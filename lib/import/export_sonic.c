@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "import/export_form.h"
 #include "import/import_log.h"
 #include "import/import_memory.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "import/import_log.h"
 
 /* Sections of which all keys are printed: readers look for these sections first. */

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 #include "tm/thresholds.h"
 
 /* Typical shared buffer of such hardware. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "import/import_memory.h"
 #include "import/nxos_lines.h"
 

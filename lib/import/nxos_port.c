@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "import/nxos_parts.h"
 
 #define ASSUMED_SPEED (100 * GBPS)

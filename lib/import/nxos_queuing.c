@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "import/nxos_parts.h"
 
 #define MAX_LEVEL 3

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "import/import_log.h"
 #include "import/nxos_lines.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "import/sonic_parts.h"
 
 struct map {

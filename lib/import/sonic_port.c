@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "import/import_memory.h"
 #include "import/sonic_parts.h"
 

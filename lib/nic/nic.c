@@ -7,8 +7,8 @@
 #include <string.h>
 #include <rte_mbuf.h>
 
-#include "base/fixed.h"
-#include "base/pages.h"
+#include "base/numbers/fixed.h"
+#include "base/threads/pages.h"
 #include "nic/core/core.h"
 #include "nic/io/fetch.h"
 #include "nic/io/rx.h"

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/pages.h"
+#include "base/threads/pages.h"
 
 /* Objects made at once. */
 #define STEP 512u

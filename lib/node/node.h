@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 
 struct rte_mbuf;
 struct node;

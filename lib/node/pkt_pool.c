@@ -9,7 +9,7 @@
 #include <rte_mbuf_pool_ops.h>
 #include <rte_mempool.h>
 
-#include "base/pages.h"
+#include "base/threads/pages.h"
 #include "node/growing_pool.h"
 #include "node/pkt_meta.h"
 

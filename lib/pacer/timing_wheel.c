@@ -18,9 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fixed.h"
-#include "base/pages.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/threads/pages.h"
+#include "base/numbers/units.h"
 #include "pacer/timing_wheel.h"
 
 #define NO_ITEM UINT32_MAX

@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 
 /* A wheel of up to this many items is one sorted list without slots. */
 #define TIMING_WHEEL_FEW 7u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "pacer/token_bucket.h"
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 
 static_assert(TOKEN_BUCKET_MAX_BURST_BYTES * (uint64_t)NANOBITS_PER_BYTE <= INT64_MAX,
 	      "a full bucket fits its type");

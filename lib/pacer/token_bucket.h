@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 
 #define NANOBITS_PER_BYTE (8 * (int64_t)NS_PER_SEC)
 #define TOKEN_BUCKET_MAX_BURST_BYTES 1000000000ull

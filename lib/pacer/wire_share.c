@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 
 /*
  * A reservation ends less than this after the oldest byte. A larger difference stands for a

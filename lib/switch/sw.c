@@ -8,8 +8,8 @@
 #include <rte_mbuf.h>
 #include <rte_memory.h>
 
-#include "base/array.h"
-#include "base/fixed.h"
+#include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
 #include "switch/control/state.h"
 #include "switch/egress/pfc.h"
 #include "switch/egress/release.h"

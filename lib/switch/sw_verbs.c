@@ -4,7 +4,7 @@
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "switch/control/reload.h"
 #include "switch/control/snapshot.h"
 #include "switch/control/watermarks.h"

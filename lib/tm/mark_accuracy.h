@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/counter.h"
+#include "base/threads/counter.h"
 #include "tm/wred.h"
 
 #define MARK_BINS 18

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tm/mmu.h"
 
-#include "base/counter.h"
-#include "base/words.h"
+#include "base/threads/counter.h"
+#include "base/threads/words.h"
 
 /* Bytes that do not fit into reserved go to headroom: the PG's own, or the shared headroom pool. */
 enum mmu_verdict

@@ -38,8 +38,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/fixed.h"
-#include "base/lines.h"
+#include "base/numbers/fixed.h"
+#include "base/threads/lines.h"
 #include "tm/mmu_params.h"
 
 enum mmu_verdict {

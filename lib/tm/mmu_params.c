@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/field_table.h"
-#include "base/fixed.h"
+#include "base/numbers/array.h"
+#include "base/field/field_table.h"
+#include "base/numbers/fixed.h"
 
 /* Keeps the product of ports, classes and bytes far below 2^64. */
 #define MAX_BUFFER_BYTES (1ull << 40)

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field.h"
+#include "base/field/field.h"
 #include "tm/qos_map.h"
 
 #define MMU_MAX_PORTS 64

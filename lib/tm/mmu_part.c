@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pool use: exchanged between parts of the buffer, and summed over all. */
-#include "base/counter.h"
+#include "base/threads/counter.h"
 #include "tm/mmu_part.h"
 
 static void

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Watermarks of the buffer: read and cleared by kind. */
-#include "base/counter.h"
+#include "base/threads/counter.h"
 #include "tm/mmu_part.h"
 
 static const char *const watermark_names[MMU_WATERMARKS] = {

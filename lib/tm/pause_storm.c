@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tm/pause_storm.h"
 
-#include "base/counter.h"
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/threads/counter.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 
 void
 pause_storm_begin(struct pause_storm *s, uint8_t prio, uint64_t now_ns)

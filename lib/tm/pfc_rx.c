@@ -4,9 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/counter.h"
-#include "base/fixed.h"
-#include "base/seq.h"
+#include "base/threads/counter.h"
+#include "base/numbers/fixed.h"
+#include "base/threads/seq.h"
 
 void
 pfc_rx_init(struct pfc_rx *p, uint8_t enabled, uint64_t speed_bps)

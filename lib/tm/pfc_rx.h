@@ -45,7 +45,7 @@ struct pfc_rx {
 	uint8_t enabled;  /* mask */
 	uint16_t delay_quanta;
 	uint8_t late_first, late_n; /* ring indices of late[] */
-	uint32_t seq;               /* base/seq.h: protects the members below */
+	uint32_t seq;               /* base/threads/seq.h: protects the members below */
 	uint64_t speed_bps;
 	uint64_t until_ns[TM_CLASSES]; /* 0: running */
 	uint64_t since_ns[TM_CLASSES];

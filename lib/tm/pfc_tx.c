@@ -4,10 +4,10 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/counter.h"
-#include "base/fixed.h"
-#include "base/seq.h"
+#include "base/numbers/array.h"
+#include "base/threads/counter.h"
+#include "base/numbers/fixed.h"
+#include "base/threads/seq.h"
 
 #define QUANTUM_BITS 512ull /* IEEE 802.3 31B.2 */
 

@@ -18,8 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field.h"
-#include "base/units.h"
+#include "base/field/field.h"
+#include "base/numbers/units.h"
 #include "tm/qos_map.h"
 
 struct pfc_params {
@@ -53,7 +53,7 @@ struct pfc_tx {
 	uint8_t xoff; /* mask: requested state */
 	uint8_t sent; /* mask: last state sent */
 	uint16_t quanta;
-	uint32_t seq;                  /* base/seq.h: protects sent, since_ns and stats */
+	uint32_t seq;                  /* base/threads/seq.h: protects sent, since_ns and stats */
 	uint64_t refresh_due_ns;       /* earliest of next_ns[] */
 	uint64_t refresh_ns;           /* period */
 	uint64_t next_ns[TM_CLASSES];  /* refresh due; NEVER_NS after XON */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tm/pfcwd.h"
 
-#include "base/array.h"
-#include "base/field_table.h"
-#include "base/counter.h"
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/field/field_table.h"
+#include "base/threads/counter.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 
 /* Share of a poll interval; the rest allows for a late refresh. */
 #define PAUSED_PCT 99

@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field.h"
+#include "base/field/field.h"
 
 enum pfcwd_mode { PFCWD_OFF, PFCWD_SONIC, PFCWD_NXOS };
 enum pfcwd_action { PFCWD_DROP, PFCWD_FORWARD, PFCWD_ALERT };

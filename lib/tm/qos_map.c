@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tm/qos_map.h"
 
-#include "base/array.h"
-#include "base/field_table.h"
+#include "base/numbers/array.h"
+#include "base/field/field_table.h"
 
 #include <assert.h>
 

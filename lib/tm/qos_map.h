@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-#include "base/field.h"
+#include "base/field/field.h"
 
 #define TM_CLASSES 8 /* number of traffic classes, queues, priority groups and PFC priorities */
 #define TM_DSCPS 64

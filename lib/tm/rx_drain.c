@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tm/rx_drain.h"
 
-#include "base/array.h"
-#include "base/field_table.h"
-#include "base/fixed.h"
+#include "base/numbers/array.h"
+#include "base/field/field_table.h"
+#include "base/numbers/fixed.h"
 
 #define MAX_BYTES (1ull << 31)
 

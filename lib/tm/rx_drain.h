@@ -18,8 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field.h"
-#include "base/units.h"
+#include "base/field/field.h"
+#include "base/numbers/units.h"
 
 struct rx_drain_params {
 	uint64_t drain_rate_bps; /* frame bytes with FCS; 0: the receiver is not slow */

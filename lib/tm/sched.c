@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tm/sched.h"
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 
 #include <assert.h>
 #include <string.h>

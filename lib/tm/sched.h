@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field.h"
+#include "base/field/field.h"
 #include "tm/qos_map.h"
 
 struct sched_params {

@@ -3,9 +3,9 @@
 
 #include <assert.h>
 
-#include "base/array.h"
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 
 #define QUANTUM_BYTES 64u
 #define NS_PER_M 5u /* rule of thumb; copper 4.76, fibre 5.13 */

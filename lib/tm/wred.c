@@ -4,10 +4,10 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/field_table.h"
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/field/field_table.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 
 #define PPM 1000000u
 #define SMALL_FRAME_BITS (84 * 8ull)

@@ -20,8 +20,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field.h"
-#include "base/fixed.h"
+#include "base/field/field.h"
+#include "base/numbers/fixed.h"
 
 /* Highest threshold; the curve is exact at both ends up to here. */
 #define WRED_MAX_BYTES (1ull << 31)

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "wire/frame.h"
 #include "wire/icrc_impl.h"
 #include "wire/le.h"

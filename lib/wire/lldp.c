@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "wire/l2.h"
 
 enum tlv_type { TLV_END = 0, TLV_CHASSIS = 1, TLV_PORT = 2, TLV_TTL = 3, TLV_ORG = 127 };

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "attack/town.h"
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 #include "wire/arp.h"
 #include "wire/be.h"
 #include "wire/checksum.h"

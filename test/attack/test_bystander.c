@@ -13,7 +13,7 @@
 
 #include "unit/cases.h"
 #include "attack/town.h"
-#include "base/units.h"
+#include "base/numbers/units.h"
 
 #define RUN_NS (1500 * NS_PER_US)
 

@@ -8,8 +8,8 @@
 
 #include <inttypes.h>
 
-#include "base/array.h"
-#include "base/fixed.h"
+#include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
 #include "wire/arp.h"
 #include "wire/be.h"
 #include "wire/checksum.h"

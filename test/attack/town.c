@@ -7,9 +7,9 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
-#include "base/array.h"
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 #include "node/pkt_pool.h"
 #include "unit/eal.h"
 #include "wire/arp.h"

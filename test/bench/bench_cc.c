@@ -8,7 +8,7 @@
 #include <rte_timer.h>
 
 #include "../unit/cc/rp_reference.h"
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "bench.h"
 #include "cc/cc.h"
 #include "pacer/timing_wheel.h"

@@ -8,7 +8,7 @@
 #include "bench.h"
 #include "net_crc.h"
 #include "../host_path.h"
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "wire/icrc.h"
 #include "wire/icrc_impl.h"
 #include "wire/roce.h"

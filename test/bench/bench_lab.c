@@ -8,7 +8,7 @@
 #include <rte_mbuf.h>
 
 #include "bare_loop.h"
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "bench.h"
 #include "fabric/results/probe.h"
 #include "quench-lab/scenario/event_set.h"

@@ -7,8 +7,8 @@
  */
 #include <rte_mbuf.h>
 
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "bench.h"
 #include "net_crc.h"
 #include "nic_set_up.h"

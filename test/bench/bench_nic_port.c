@@ -17,8 +17,8 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "bench.h"
 #include "nic_set_up.h"
 

@@ -11,7 +11,7 @@
 #include "net_crc.h"
 #include "nic_set_up.h"
 #include "plain_loop.h"
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "wire/icrc_impl.h"
 #include "wire/roce.h"
 

@@ -11,8 +11,8 @@
 #include <rte_mbuf.h>
 #include <rte_sched.h>
 
-#include "base/prng.h"
-#include "base/units.h"
+#include "base/numbers/prng.h"
+#include "base/numbers/units.h"
 #include "bench.h"
 #include "plain_loop.h"
 #include "sched_peer.h"

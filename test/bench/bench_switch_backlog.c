@@ -8,8 +8,8 @@
 #include <rte_mbuf.h>
 #include <rte_sched.h>
 
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 #include "wire/checksum.h"
 #include "bench.h"
 #include "sched_peer.h"

@@ -17,8 +17,8 @@
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 
-#include "base/hist.h"
-#include "base/prng.h"
+#include "base/sets/hist.h"
+#include "base/numbers/prng.h"
 #include "bench.h"
 #include "plain_loop.h"
 

@@ -20,8 +20,8 @@
 #include <rte_mbuf.h>
 #include <rte_pause.h>
 
-#include "base/lines.h"
-#include "base/units.h"
+#include "base/threads/lines.h"
+#include "base/numbers/units.h"
 #include "bench.h"
 #include "switch_set_up.h"
 #include "wire/be.h"

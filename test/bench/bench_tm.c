@@ -9,8 +9,8 @@
 #include <rte_sched.h>
 
 #include "../mmu_defaults.h"
-#include "base/prng.h"
-#include "base/units.h"
+#include "base/numbers/prng.h"
+#include "base/numbers/units.h"
 #include "bench.h"
 #include "sched_peer.h"
 #include "tm/mmu_part.h"

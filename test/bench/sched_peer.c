@@ -2,7 +2,7 @@
 
 #include <rte_sched.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "bench.h"
 #include "sched_peer.h"
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "bench.h"
 #include "node/pkt_pool.h"
 #include "switch/sw.h"

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "fuzz/node.h"
 #include "nic/nic.h"
 #include "node/pkt_pool.h"

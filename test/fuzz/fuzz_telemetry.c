@@ -9,7 +9,7 @@
 #include <rte_telemetry.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "runtime/telemetry/telemetry.h"
 #include "fuzz/fuzz.h"
 #include "unit/eal.h"

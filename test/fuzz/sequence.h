@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "base/field.h"
-#include "base/units.h"
+#include "base/field/field.h"
+#include "base/numbers/units.h"
 #include "ctl/config/compare.h"
 #include "fuzz/node.h"
 #include "wire/arp.h"

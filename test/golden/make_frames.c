@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "wire/ecn.h"
 #include "wire/pfc_frame.h"
 #include "wire/roce.h"

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "golden/hex.h"
 #include "golden/rebuild.h"
 #include "wire/checksum.h"

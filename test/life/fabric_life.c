@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/fixed.h"
+#include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
 #include "quench-lab/scenario/event_set.h"
 
 #define PAUSE_QUANTUM_BITS 512

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/fixed.h"
+#include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
 #include "ctl/nic_config/nic_config.h"
 #include "ctl/switch_config/switch_config.h"
 #include "fabric_life.h"

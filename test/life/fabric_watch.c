@@ -5,8 +5,8 @@
 #include <string.h>
 #include <rte_mbuf.h>
 
-#include "base/array.h"
-#include "base/fixed.h"
+#include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
 #include "fabric/net/state.h"
 #include "fabric_life.h"
 #include "nic/observe/flow_info.h"

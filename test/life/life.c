@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/field.h"
+#include "base/numbers/array.h"
+#include "base/field/field.h"
 
 const char *life_line = "";
 uint64_t life_now_ns;

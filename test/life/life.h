@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "unit/chance.h"
 
 #define LIFE_MAX_WORDS 48

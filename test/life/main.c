@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/eal.h"
 #include "life.h"
 

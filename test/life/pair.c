@@ -25,7 +25,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 
 struct pair_life pair_now;
 

@@ -7,7 +7,7 @@
 #ifndef QUENCH_TEST_LIFE_PAIR_H
 #define QUENCH_TEST_LIFE_PAIR_H
 
-#include "base/ranges.h"
+#include "base/sets/ranges.h"
 #include "ctl/nic_config/nic_config.h"
 #include "life.h"
 #include "nic/measure/trace.h"

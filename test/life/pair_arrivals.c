@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 
 /* That are remembered. */
 #define ARRIVALS 1024u

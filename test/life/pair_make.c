@@ -4,8 +4,8 @@
 
 #include <inttypes.h>
 
-#include "base/array.h"
-#include "base/fixed.h"
+#include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
 
 /* @return false: of no use. */
 static bool

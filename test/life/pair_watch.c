@@ -16,8 +16,8 @@
 
 #include <inttypes.h>
 
-#include "base/counter.h"
-#include "base/fixed.h"
+#include "base/threads/counter.h"
+#include "base/numbers/fixed.h"
 #include "nic/qp/qp.h"
 #include "pacer/token_bucket.h"
 

@@ -18,7 +18,7 @@
 
 #include <inttypes.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "ctl/config/compare.h"
 #include "ctl/switch_config/switch_config.h"
 #include "life.h"

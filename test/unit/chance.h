@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 
 /** A number from low to high. */
 static inline uint64_t

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "runtime/notice/say.h"
 #include "quench-lab/output/output_file.h"
 

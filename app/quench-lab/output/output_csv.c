@@ -7,8 +7,8 @@
 #include <string.h>
 #include <rte_common.h>
 
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 #include "runtime/notice/say.h"
 #include "ctl/results/flow_results.h"
 

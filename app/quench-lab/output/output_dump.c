@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "runtime/report/report.h"
 #include "runtime/report/switch_json.h"
 #include "ctl/output/json.h"

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "runtime/report/report.h"
 #include "ctl/output/json.h"
 #include "ctl/results/flow_results.h"

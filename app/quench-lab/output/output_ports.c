@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The switches of a run, port by port. */
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "runtime/report/report.h"
 #include "quench-lab/output/output.h"
 

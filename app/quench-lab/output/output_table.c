@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 
 /* Rows that fit on a screen. Beyond that the table shows quantiles, and the files have the rest. */
 #define MAX_ROWS 40u

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 
 #define BAR_CHARS 24
 #define BETWEEN_S 0.1 /* faster is unreadable, and a terminal costs time */

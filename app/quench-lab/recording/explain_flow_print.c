@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "runtime/notice/say.h"
 #include "quench-lab/recording/explain_flow.h"
 #include "quench-lab/recording/explain_flow_internal.h"

@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include <rte_mbuf.h>
 
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 #include "runtime/notice/say.h"
 #include "quench-lab/recording/pcapng.h"
 

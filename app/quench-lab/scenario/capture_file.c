@@ -7,7 +7,7 @@
 #include <string.h>
 #include <pcap/pcap.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 
 static int
 refuse(char *why, size_t why_size, const char *expected)

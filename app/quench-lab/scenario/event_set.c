@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "quench-lab/scenario/scenario_rows.h"
 
 /* An event with action = set begins or ends. */

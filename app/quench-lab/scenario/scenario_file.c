@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "ctl/nic_config/nic_config.h"
 #include "ctl/nic_config/workload_file.h"
 #include "ctl/switch_config/switch_config.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "ctl/ini/file.h"
 
 #define FIELDS 4u

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "runtime/notice/say.h"
 
 #define SWITCH "quench-switch"

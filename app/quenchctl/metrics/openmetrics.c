@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "quenchctl/socket/utf8.h"
 
 const char *const metrics_content_types[METRICS_FORMATS] = {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "runtime/notice/say.h"
 
 #define PATH_CHARS 512

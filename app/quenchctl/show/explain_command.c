@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 #include "runtime/notice/say.h"
 #include "quenchctl/show/show.h"
 #include "quenchctl/show/trace_rows.h"

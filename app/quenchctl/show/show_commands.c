@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "runtime/notice/say.h"
 #include "quenchctl/show/baseline.h"
 #include "quenchctl/show/show.h"

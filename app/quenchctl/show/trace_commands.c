@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 #include "runtime/notice/say.h"
 #include "quenchctl/show/show.h"
 #include "quenchctl/show/trace_rows.h"

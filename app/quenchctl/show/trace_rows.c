@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "runtime/notice/say.h"
 #include "nic/measure/trace.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "quenchctl/socket/utf8.h"
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "quenchctl/top/top_view.h"
 
 /* Row of totals. The first 80 columns suffice; the rest is for wider terminals. */

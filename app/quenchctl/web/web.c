@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "runtime/notice/say.h"
 #include "quenchctl/web/web.h"
 #include "quenchctl/socket/http.h"

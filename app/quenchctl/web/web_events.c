@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "quenchctl/top/top_view.h"
 #include "quenchctl/socket/utf8.h"
 

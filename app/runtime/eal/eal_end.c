@@ -19,7 +19,7 @@
 #include <rte_eal.h>
 #include <rte_pdump.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "runtime/eal/intr_source.h"
 
 #ifndef EAL_END_PATIENCE_S

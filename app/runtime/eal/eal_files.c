@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-#include "base/cores.h"
+#include "base/threads/cores.h"
 #include "runtime/notice/say.h"
 
 /*

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 
 /* Interval between checks of the pollers that have not seen the gate shut yet. */
 #define POLLER_LOOK_NS (20 * NS_PER_US)

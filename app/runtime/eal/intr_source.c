@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <rte_interrupts.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 
 #define RETRY_NS (20 * NS_PER_US)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "runtime/eal/tsc_clock.h"
 
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 
 void
 tsc_clock_init(struct tsc_clock *clock, uint64_t hz)

@@ -3,8 +3,8 @@
 
 #include <systemd/sd-daemon.h>
 
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 #include "runtime/notice/say.h"
 
 /* Beats, and messages to systemd, per watchdog interval; systemd recommends two messages. */

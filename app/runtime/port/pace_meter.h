@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-#include "base/hist.h"
+#include "base/sets/hist.h"
 
 /* A round with a full burst takes 2 to 4 us. */
 #define PACE_GAP_NS 10000u

@@ -8,7 +8,7 @@
 #include <rte_mbuf.h>
 #include <rte_pause.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "node/pkt_meta.h"
 
 /* Idle time before the first sleep: between the frames of a busy port the loop spins. */

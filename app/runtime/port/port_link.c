@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <rte_ethdev.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "runtime/port/port_device.h"
 #include "runtime/notice/say.h"
 

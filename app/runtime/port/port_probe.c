@@ -8,8 +8,8 @@
 #include <string.h>
 #include <rte_ethdev.h>
 
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 #include "runtime/port/port_device.h"
 #include "runtime/notice/say.h"
 

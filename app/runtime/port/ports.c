@@ -9,7 +9,7 @@
 #include <rte_lcore.h>
 #include <rte_mempool.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "runtime/port/port_device.h"
 #include "runtime/port/port_probe.h"
 #include "runtime/port/port_rss.h"

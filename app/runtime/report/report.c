@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <rte_ethdev.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "runtime/port/port_device.h"
 #include "runtime/run/run.h"
 #include "runtime/notice/say.h"

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "base/counter.h"
-#include "base/fixed.h"
+#include "base/threads/counter.h"
+#include "base/numbers/fixed.h"
 #include "runtime/report/report.h"
 #include "ctl/output/json.h"
 #include "switch/params/counters.h"

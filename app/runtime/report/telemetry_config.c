@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "runtime/report/report.h"
 #include "runtime/notice/say.h"
 

@@ -15,8 +15,8 @@
 #include <rte_lcore.h>
 #include <rte_pdump.h>
 
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 #include "runtime/eal/eal_files.h"
 #include "runtime/port/port_stop.h"
 #include "runtime/notice/say.h"

@@ -9,7 +9,7 @@
 #include <rte_lcore.h>
 #include <rte_version.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "runtime/notice/say.h"
 
 /* Interval between looks whether the owners have adopted a change. */

@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-#include "base/field.h"
+#include "base/field/field.h"
 
 struct telemetry_call;
 

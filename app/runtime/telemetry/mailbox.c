@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 
 enum mail_state { MAIL_WAITS, MAIL_BEGUN, MAIL_DONE, MAIL_RETURNED };
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "runtime/eal/tsc_clock.h"
 
 /* DPDK reads 1024 bytes, command included. */

@@ -6,7 +6,7 @@
 #ifndef QUENCH_CTL_CONFIG_COMPARE_H
 #define QUENCH_CTL_CONFIG_COMPARE_H
 
-#include "base/names.h"
+#include "base/sets/names.h"
 #include "ctl/config/config.h"
 
 struct config_row {

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "base/field_table.h"
+#include "base/field/field_table.h"
 #include "ctl/ini/error.h"
 #include "ctl/ini/limits.h"
 

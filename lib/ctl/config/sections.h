@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The configuration of a role as a list of sections (base/field_table.h), each with its table and
- * its place in the role's params: reading, comparing, printing and the reference are loops over it.
+ * The configuration of a role as a list of sections (base/field/field_table.h), each with its table
+ * and its place in the role's params: reading, comparing, printing and the reference are loops over
+ * it.
  */
 #ifndef QUENCH_CTL_CONFIG_SECTIONS_H
 #define QUENCH_CTL_CONFIG_SECTIONS_H

@@ -6,7 +6,7 @@
 #ifndef QUENCH_CTL_INI_STORE_H
 #define QUENCH_CTL_INI_STORE_H
 
-#include "base/names.h"
+#include "base/sets/names.h"
 #include "ctl/ini/limits.h"
 
 struct config_entry {

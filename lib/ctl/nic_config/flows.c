@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 #include "ctl/config/sections.h"
 
 #define MAX_FLOW_QPS (1u << 22)

@@ -11,7 +11,7 @@
 #ifndef QUENCH_CTL_NIC_CONFIG_FLOWS_H
 #define QUENCH_CTL_NIC_CONFIG_FLOWS_H
 
-#include "base/ranges.h"
+#include "base/sets/ranges.h"
 #include "ctl/config/config.h"
 #include "nic/nic.h"
 #include "nic/measure/trace.h"

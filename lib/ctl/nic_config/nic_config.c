@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fixed.h"
-#include "base/names.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/sets/names.h"
+#include "base/numbers/units.h"
 #include "ctl/config/kinds.h"
 #include "ctl/config/sections.h"
 #include "ctl/nic_config/workload_file.h"

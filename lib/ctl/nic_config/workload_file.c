@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 
 #define LINE_CHARS 256
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/counter.h"
+#include "base/threads/counter.h"
 #include "ctl/output/out_file.h"
 
 #define LAYOUT (JSON_INDENT(2) | JSON_PRESERVE_ORDER)

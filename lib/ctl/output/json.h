@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-#include "base/field.h"
+#include "base/field/field.h"
 
 /** Set one key of object for each counter of a stats struct; another thread may be writing it. */
 void json_set_counters(json_t *object, const struct counter_field *fields, unsigned int n,

@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 
 const char *
 explain_rate(char text[static 24], uint64_t rate_bps)

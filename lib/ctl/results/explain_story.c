@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 #include "ctl/results/explain.h"
 
 #define FAR 1e12 /* distance of chapters that are never joined; ratios of rates are smaller */

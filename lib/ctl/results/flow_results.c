@@ -3,8 +3,8 @@
 
 #include <inttypes.h>
 
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 
 /* Used for flows without measurements. */
 static const struct nic_times no_times;

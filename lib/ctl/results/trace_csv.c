@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 
 void
 trace_csv_head(FILE *out)

@@ -7,7 +7,7 @@
 
 #include <rte_common.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "ctl/config/sections.h"
 #include "ctl/switch_config/classes_rows.h"
 #include "ctl/switch_config/tables.h"

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "ctl/config/kinds.h"
 
 #define KIND(word, name, item, table, array)                                                       \

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <rte_mbuf.h>
 
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 
 static void
 find_next(struct events *ev)

@@ -2,8 +2,8 @@
 /* Checks for scenario features that the fluid model does not cover. */
 #include <errno.h>
 
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 #include "cc/cc.h"
 #include "fabric/fluid/state.h"
 

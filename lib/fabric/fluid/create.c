@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 #include "fabric/fluid/state.h"
 #include "fluid/fluid_law.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "fabric/fluid/state.h"
 #include "fabric/net/state.h"
 

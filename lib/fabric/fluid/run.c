@@ -2,8 +2,8 @@
 /* Running the model: samples, and statistics of the measured window. */
 #include <math.h>
 
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 #include "fabric/fluid/state.h"
 
 /* Interval between readings for a queue's minimum and maximum. */

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <rte_mbuf.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "fabric/links/parts.h"
 #include "fabric/links/team.h"
 

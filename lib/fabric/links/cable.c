@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <rte_mbuf.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "wire/frame.h"
 #include "wire/icrc.h"
 #include "wire/roce.h"

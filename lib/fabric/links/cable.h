@@ -23,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "fabric/links/flights.h"
 
 struct rte_mempool;

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 
 /* A mispredicted branch costs as much as this many levels. */
 #define MAX_FIXED_LEVELS 6u

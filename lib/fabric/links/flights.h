@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 
 struct rte_mbuf;
 

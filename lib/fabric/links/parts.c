@@ -6,7 +6,7 @@
 #include <string.h>
 #include <rte_mbuf.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 
 /* The heaviest part may have this much more than the mean, in percent. */
 #define UNEVEN_PERCENT 5u

@@ -9,7 +9,7 @@
 
 #include <rte_branch_prediction.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "fabric/links/state.h"
 
 /** Divide the nodes into f->n_parts parts by the rates of their links. @return 0 or -ENOMEM. */

@@ -17,7 +17,7 @@
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "fabric/links/parts.h"
 #include "fabric/links/team.h"
 #include "node/pkt_meta.h"

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <rte_common.h>
 
-#include "base/lines.h"
+#include "base/threads/lines.h"
 #include "fabric/links/event_queue.h"
 #include "fabric/links/fabric.h"
 #include "fabric/links/flights.h"

@@ -13,8 +13,8 @@
 #include <rte_lcore.h>
 #include <rte_pause.h>
 
-#include "base/cores.h"
-#include "base/lines.h"
+#include "base/threads/cores.h"
+#include "base/threads/lines.h"
 
 /*
  * How long a member waits for the others: first without giving up its core, then while others may

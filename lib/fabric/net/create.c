@@ -8,7 +8,7 @@
 #include <rte_common.h>
 #include <rte_mempool.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "fabric/net/fail.h"
 #include "fabric/net/state.h"
 #include "fabric/topology/host_list.h"

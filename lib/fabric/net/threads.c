@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How many threads pay. */
-#include "base/cores.h"
-#include "base/fixed.h"
+#include "base/threads/cores.h"
+#include "base/numbers/fixed.h"
 #include "fabric/net/net.h"
 
 /*

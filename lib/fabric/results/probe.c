@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fixed.h"
-#include "base/hist.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/sets/hist.h"
+#include "base/numbers/units.h"
 
 /*
  * Number of queues sampled per microsecond. With more queues, ticks are further apart, because

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/hist.h"
+#include "base/sets/hist.h"
 #include "fabric/net/net.h"
 
 struct events;

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 #include "fabric/results/probe.h"
 #include "fabric/results/probe_state.h"
 

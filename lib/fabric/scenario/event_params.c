@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keys of [event NAME] and [record NAME]. */
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 #include "fabric/scenario/scenario.h"
 
 const char *const event_action_words[] = {

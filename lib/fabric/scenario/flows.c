@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "fabric/scenario/parts.h"
 #include "fabric/topology/host_list.h"
 

@@ -2,8 +2,8 @@
 /* Keys of a scenario's own sections. */
 #include "fabric/scenario/scenario.h"
 
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 
 #define MAX_RATE (800 * GBPS)
 

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field.h"
+#include "base/field/field.h"
 #include "fabric/scenario/fault.h"
 #include "fabric/topology/routes.h"
 #include "fabric/topology/topology.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "fabric/scenario/parts.h"
 
 /* VLANs on links between bridges. */

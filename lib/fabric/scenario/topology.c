@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "fabric/scenario/parts.h"
 #include "fabric/topology/host_list.h"
 

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/fixed.h"
-#include "base/pages.h"
+#include "base/numbers/fixed.h"
+#include "base/threads/pages.h"
 #include "nic/change/reset.h"
 #include "nic/change/setup.h"
 #include "nic/core/core.h"

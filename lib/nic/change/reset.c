@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "base/pages.h"
-#include "base/seq.h"
+#include "base/threads/pages.h"
+#include "base/threads/seq.h"
 #include "nic/core/core.h"
 #include "nic/place/place.h"
 #include "nic/place/reads.h"

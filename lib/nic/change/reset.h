@@ -39,7 +39,7 @@ bool nic_reset_is_done(const struct node *node);
 /* Numbers of packets that the resets of a QP have skipped. */
 struct nic_skipped {
 	uint64_t sent, acked, received;
-	uint32_t seq; /* protects these and the QP's own numbers: base/seq.h */
+	uint32_t seq; /* protects these and the QP's own numbers: base/threads/seq.h */
 };
 
 struct nic_resetting {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pages.h"
+#include "base/threads/pages.h"
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
 #include "nic/np/np.h"

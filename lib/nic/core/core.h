@@ -17,8 +17,8 @@
 #include <rte_branch_prediction.h>
 #include <rte_prefetch.h>
 
-#include "base/counter.h"
-#include "base/words.h"
+#include "base/threads/counter.h"
+#include "base/threads/words.h"
 #include "nic/params/counters.h"
 #include "nic/params/params.h"
 #include "nic/qp/payload.h"

@@ -8,7 +8,7 @@
 
 #include <rte_mbuf.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
 #include "nic/place/cc.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fixed.h"
-#include "base/pages.h"
-#include "base/seq.h"
+#include "base/numbers/fixed.h"
+#include "base/threads/pages.h"
+#include "base/threads/seq.h"
 #include "nic/core/core.h"
 
 static bool

@@ -25,7 +25,7 @@ struct nic_qp_times {
 	uint64_t begun_ns[NIC_TIMED_MESSAGES];
 	uint64_t sum_ns, max_ns; /* completion times */
 	uint32_t completions;
-	uint32_t seq; /* protects the three above: base/seq.h */
+	uint32_t seq; /* protects the three above: base/threads/seq.h */
 	uint32_t ce_packets;
 	uint32_t cnps_ignored;
 } __rte_cache_aligned;

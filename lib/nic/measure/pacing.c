@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/measure/pacing.h"
 
-#include "base/counter.h"
-#include "base/seq.h"
+#include "base/threads/counter.h"
+#include "base/threads/seq.h"
 
 void
 nic_pacing_merge(struct nic_pacing *to, const struct nic_pacing *from)

@@ -11,13 +11,13 @@
 
 #include <stdint.h>
 
-#include "base/hist.h"
+#include "base/sets/hist.h"
 
 struct nic_pacing {
 	/* On the same page as the histogram's first microsecond: fewer misses with many flows. */
 	uint64_t gap_ns;      /* sum of the gaps */
 	uint64_t expected_ps; /* sum of the expected gaps */
-	uint32_t seq;         /* protects both: base/seq.h */
+	uint32_t seq;         /* protects both: base/threads/seq.h */
 	struct hist jitter_ns;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/measure/times.h"
 
-#include "base/counter.h"
+#include "base/threads/counter.h"
 
 void
 nic_times_merge(struct nic_times *to, const struct nic_times *from)

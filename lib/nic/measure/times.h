@@ -24,7 +24,7 @@
 
 #include <stdint.h>
 
-#include "base/hist.h"
+#include "base/sets/hist.h"
 
 #define NIC_TIMED_MESSAGES 4
 /* measure_times = auto measures up to this many QPs of a node. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
 

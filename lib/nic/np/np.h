@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <rte_branch_prediction.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "cc/np.h"
 #include "nic/np/np_units.h"
 #include "nic/qp/qp.h"

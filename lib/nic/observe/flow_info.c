@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/observe/flow_info.h"
 
-#include "base/counter.h"
-#include "base/fixed.h"
+#include "base/threads/counter.h"
+#include "base/numbers/fixed.h"
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
 #include "nic/port/pause.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/observe/qp_info.h"
 
-#include "base/seq.h"
+#include "base/threads/seq.h"
 #include "nic/change/reset.h"
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/params/counters.h"
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 
 #include <stddef.h>
 

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "base/counter.h"
+#include "base/threads/counter.h"
 #include "cc/cc.h"
 #include "cc/np.h"
 #include "fwd/neigh.h"

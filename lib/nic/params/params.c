@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "wire/roce.h"
 
 static const char *const flow_control_words[] = {"off", "pfc", "pause", NULL};

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field_table.h"
+#include "base/field/field_table.h"
 #include "cc/cc.h"
 #include "cc/np.h"
 #include "fwd/half_sip.h"

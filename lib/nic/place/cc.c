@@ -3,7 +3,7 @@
 
 #include <rte_branch_prediction.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
 #include "nic/measure/trace.h"

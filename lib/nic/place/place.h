@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <rte_branch_prediction.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "nic/core/core.h"
 
 /** Decide a QP's place and put it there. The caller has removed it from ring and wheel. */

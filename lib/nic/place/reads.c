@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "base/pages.h"
+#include "base/threads/pages.h"
 #include "nic/place/owed.h"
 #include "nic/port/shared.h"
 

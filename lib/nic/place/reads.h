@@ -21,7 +21,7 @@ struct nic_reads {
 	uint64_t tx_packets, tx_messages, tx_payload_bytes; /* without retransmissions */
 	uint64_t rx_gap_psns; /* numbers that READs consumed beyond one for each request */
 	uint32_t received;    /* READs accepted; the next one gets this number */
-	uint32_t seq;         /* protects rx_gap_psns and the QP's rx_seq: base/seq.h */
+	uint32_t seq;         /* protects rx_gap_psns and the QP's rx_seq: base/threads/seq.h */
 };
 
 /* A READ to be answered, or to be answered again. */

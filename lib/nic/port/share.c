@@ -12,8 +12,8 @@
 #include <rte_mbuf.h>
 #include <rte_ring.h>
 
-#include "base/fixed.h"
-#include "base/pages.h"
+#include "base/numbers/fixed.h"
+#include "base/threads/pages.h"
 #include "nic/core/core.h"
 #include "nic/port/shared.h"
 #include "nic/port/pause.h"

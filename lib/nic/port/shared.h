@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <rte_common.h>
 
-#include "base/field.h"
+#include "base/field/field.h"
 #include "tm/qos_map.h"
 #include "tm/rx_drain.h"
 

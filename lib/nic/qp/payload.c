@@ -8,7 +8,7 @@
 #include <rte_mbuf.h>
 #include <rte_mbuf_dyn.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "node/pkt_meta.h"
 #include "node/pkt_pool.h"
 

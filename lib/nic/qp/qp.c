@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/fixed.h"
-#include "base/pages.h"
+#include "base/numbers/fixed.h"
+#include "base/threads/pages.h"
 
 /* The end of an RNR wait is stored in 32 bits, in units of 1.024 us. */
 #define RNR_SHIFT 10

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/qp/timers.h"
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 
 #define NO_TICK UINT64_MAX
 

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "nic/qp/qp.h"
 
 #define NIC_TIMER_SLOTS 32u

@@ -3,8 +3,8 @@
 
 #include <rte_mbuf.h>
 
-#include "base/fixed.h"
-#include "base/seq.h"
+#include "base/numbers/fixed.h"
+#include "base/threads/seq.h"
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
 #include "nic/place/place.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <rte_mbuf.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "nic/core/core.h"
 #include "nic/place/place.h"
 #include "nic/port/share.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/transport/rnr.h"
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "nic/core/core.h"
 #include "nic/place/place.h"
 #include "nic/transport/requester.h"

@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 
 static uint64_t
 sum_ns(uint64_t at_ns, uint64_t ns)

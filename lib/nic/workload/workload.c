@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 
 const char *const workload_size_words[] = {"fixed", "uniform", "cdf", NULL};
 const char *const workload_arrival_words[] = {"closed", "poisson", "periodic",

@@ -18,8 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/field_table.h"
-#include "base/units.h"
+#include "base/field/field_table.h"
+#include "base/numbers/units.h"
 
 enum workload_size { WORKLOAD_FIXED, WORKLOAD_UNIFORM, WORKLOAD_CDF };
 enum workload_arrival {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "switch/control/event_log.h"
 #include "switch/control/owners.h"
 #include "switch/control/state.h"

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "base/array.h"
-#include "base/counter.h"
-#include "base/fixed.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/threads/counter.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 
 /* clang-format off */
 const struct counter_field dcbx_counters[] = {

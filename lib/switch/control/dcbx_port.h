@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field.h"
+#include "base/field/field.h"
 #include "switch/params/lldp.h"
 #include "wire/lldp.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/control/work.h"
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "switch/control/dcbx.h"
 #include "switch/control/pfcwd.h"
 #include "switch/control/state.h"

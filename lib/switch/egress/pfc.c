@@ -4,7 +4,7 @@
 #include <string.h>
 #include <rte_mbuf.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "wire/pfc_frame.h"
 
 /*

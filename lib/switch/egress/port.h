@@ -11,7 +11,7 @@
 
 #include <rte_common.h>
 
-#include "base/lines.h"
+#include "base/threads/lines.h"
 #include "pacer/token_bucket.h"
 #include "switch/egress/queue.h"
 #include "switch/params/counters.h"

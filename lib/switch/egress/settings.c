@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/egress/settings.h"
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 
 /* Burst of storm control: its rate times this, but at least two of the largest frames, so that a
  * few ARP requests at once are no storm. */

@@ -14,8 +14,8 @@
 #include <assert.h>
 #include <rte_branch_prediction.h>
 
-#include "base/counter.h"
-#include "base/prng.h"
+#include "base/threads/counter.h"
+#include "base/numbers/prng.h"
 #include "node/node.h"
 #include "switch/egress/mailbox.h"
 #include "switch/egress/port.h"

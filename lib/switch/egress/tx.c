@@ -3,7 +3,7 @@
 
 #include <rte_mbuf.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "switch/egress/mark.h"
 #include "switch/egress/pfc.h"
 #include "switch/egress/release.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <rte_mbuf.h>
 
-#include "base/counter.h"
+#include "base/threads/counter.h"
 #include "switch/frame/copy_on_write.h"
 #include "switch/shard/news.h"
 #include "wire/arp.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <rte_mbuf.h>
 
-#include "base/counter.h"
+#include "base/threads/counter.h"
 #include "fwd/ecmp.h"
 #include "switch/forward/neighbours.h"
 #include "switch/forward/router.h"

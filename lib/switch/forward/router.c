@@ -6,7 +6,7 @@
 #include <string.h>
 #include <rte_malloc.h>
 
-#include "base/counter.h"
+#include "base/threads/counter.h"
 
 bool
 sw_router_is_own(const struct route_prefix *own, const uint8_t *ip, uint8_t ip_version)

@@ -2,7 +2,7 @@
 /* Builds the VLAN membership from the parameters of ports and the interfaces of routed ports. */
 #include "switch/forward/vlans.h"
 
-#include "base/pages.h"
+#include "base/threads/pages.h"
 
 static bool
 is_routed(const struct sw_tables *tables, uint16_t port)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <rte_eal.h>
 
-#include "base/pages.h"
+#include "base/threads/pages.h"
 
 int
 sw_chunks_init(struct sw_chunks *c, size_t n)

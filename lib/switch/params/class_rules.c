@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "switch/params/params.h"
 
 #define NO_PROFILE UINT8_MAX

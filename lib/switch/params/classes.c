@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "switch/params/limits.h"
 
 #define PROFILE_FIELD(owner, member, text)                                                         \

@@ -6,7 +6,7 @@
 #ifndef QUENCH_SWITCH_PARAMS_CLASSES_H
 #define QUENCH_SWITCH_PARAMS_CLASSES_H
 
-#include "base/field.h"
+#include "base/field/field.h"
 #include "tm/mmu_params.h"
 #include "tm/wred.h"
 

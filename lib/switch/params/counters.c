@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/params/counters.h"
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "fwd/fdb.h"
 
 /* clang-format off */

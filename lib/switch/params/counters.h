@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "base/field.h"
+#include "base/field/field.h"
 #include "fwd/neigh.h"
 #include "tm/qos_map.h"
 #include "wire/frame.h"

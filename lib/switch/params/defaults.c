@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "switch/params/params.h"
 
 #define SECTION(name, table, member) FIELD_SECTION(name, table, struct sw_params, member)

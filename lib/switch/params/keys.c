@@ -2,7 +2,7 @@
 /* Keys of the switch, of a port and of the router. */
 #include <stddef.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "switch/params/limits.h"
 #include "switch/params/params.h"
 

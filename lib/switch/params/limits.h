@@ -3,7 +3,7 @@
 #ifndef QUENCH_SWITCH_PARAMS_LIMITS_H
 #define QUENCH_SWITCH_PARAMS_LIMITS_H
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 
 #define MAX_FRAME_BYTES 16000u /* of an mbuf's data room, with headroom */
 #define MAX_LINK_SPEED (1600 * GBPS)

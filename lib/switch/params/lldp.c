@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 
 const struct field lldp_fields[] = {
 	{FIELD_OF(struct lldp_params, lldp), .type = FIELD_BOOL, .def = "off", .live = true,

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/field_table.h"
+#include "base/field/field_table.h"
 #include "fwd/fdb.h"
 #include "switch/params/classes.h"
 #include "switch/params/lldp.h"

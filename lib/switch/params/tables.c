@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "switch/params/vlan_list.h"
 
 const struct field sw_static_mac_fields[] = {

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/field.h"
+#include "base/field/field.h"
 #include "fwd/route.h"
 #include "tm/mmu_params.h"
 

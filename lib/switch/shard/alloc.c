@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <rte_malloc.h>
 
-#include "base/pages.h"
+#include "base/threads/pages.h"
 #include "switch/shard/news.h"
 #include "switch/shard/shard.h"
 

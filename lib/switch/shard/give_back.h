@@ -8,7 +8,7 @@
 #ifndef QUENCH_SWITCH_SHARD_GIVE_BACK_H
 #define QUENCH_SWITCH_SHARD_GIVE_BACK_H
 
-#include "base/counter.h"
+#include "base/threads/counter.h"
 #include "switch/shard/shard.h"
 
 /* A debt to a group is published when it reaches this size, or by sw_give_back_debts(). */

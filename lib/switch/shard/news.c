@@ -3,7 +3,7 @@
 
 #include <rte_ring_elem.h>
 
-#include "base/pages.h"
+#include "base/threads/pages.h"
 
 /* Entries of a ring. */
 #define NEWS 64

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <rte_common.h>
 
-#include "base/lines.h"
+#include "base/threads/lines.h"
 #include "switch/frame/fifo.h"
 
 #define SW_RING_SLOTS 1024u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the line says on a terminal while the lab runs. */
 #include "unit/cases.h"
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "quench-lab/output/progress.h"
 
 static void

@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 
 #define FAKE_REPLY_BYTES 16384
 #define FAKE_PAGES 3u

@@ -2,7 +2,7 @@
 /* Names, units and text of metrics. */
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/cases.h"
 #include "quenchctl/metrics/openmetrics.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is left of an mbuf's data room when a driver has rounded it down. */
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/cases.h"
 #include "runtime/port/data_room.h"
 

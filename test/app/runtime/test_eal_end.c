@@ -7,7 +7,7 @@
 #include <rte_eal.h>
 #include <rte_eal_memconfig.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/cases.h"
 #include "runtime/eal/eal_end.h"
 

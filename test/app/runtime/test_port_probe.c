@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 #include "runtime/port/port_probe.h"
 #include "runtime/port/port_start.h"
 

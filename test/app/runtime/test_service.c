@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "unit/cases.h"
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "runtime/notice/service.h"
 
 #define WATCHDOG_NS (8 * NS_PER_SEC)

@@ -13,7 +13,7 @@
 #include <jansson.h>
 #include <rte_eal.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/cases.h"
 #include "runtime/telemetry/telemetry.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The marking curve and the marking point, mark by mark. */
 #include "acceptance.h"
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "tm/mark_accuracy.h"
 
 #define SEED 20150817

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DSCP to queue and priority group, DWRR shares, strict priority. */
 #include "acceptance.h"
-#include "base/array.h"
+#include "base/numbers/array.h"
 
 /* Two worlds: seed 003's NX-OS policy and SONiC's defaults. */
 static uint8_t

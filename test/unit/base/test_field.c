@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/field_table.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/field/field_table.h"
+#include "base/numbers/prng.h"
 
 struct thing {
 	bool enable;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include "unit/cases.h"
-#include "base/fixed.h"
-#include "base/prng.h"
-#include "base/units.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/prng.h"
+#include "base/numbers/units.h"
 
 TEST(scaled_products_keep_128_bits)
 {

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/counter.h"
-#include "base/hist.h"
-#include "base/prng.h"
+#include "base/threads/counter.h"
+#include "base/sets/hist.h"
+#include "base/numbers/prng.h"
 
 TEST(an_empty_histogram_has_quantile_zero)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "unit/cases.h"
-#include "base/names.h"
+#include "base/sets/names.h"
 
 /* Looking at each for each would take 2 x 10^10 comparisons: minutes. */
 #define MANY 200000u

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 
 /* First numbers of the authors' xoshiro256plusplus.c from the state 1, 2, 3, 4. */
 TEST(numbers_are_those_of_the_published_generator)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/prng.h"
-#include "base/ranges.h"
+#include "base/numbers/prng.h"
+#include "base/sets/ranges.h"
 
 #define END 200u
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "cc/cc.h"
 
 #define LINE_BPS (40 * GBPS)

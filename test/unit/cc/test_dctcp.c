@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/field_table.h"
+#include "base/field/field_table.h"
 #include "cc/dctcp.h"
 
 #define LINE_BPS (40 * GBPS)

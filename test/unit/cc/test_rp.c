@@ -2,7 +2,7 @@
 /* Both profiles: starts, idle time, and random runs against an event-by-event reference. */
 #include "unit/cc/rp_test.h"
 
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "unit/cc/rp_reference.h"
 
 TEST(flow_that_starts_below_the_maximum_rises_by_itself)

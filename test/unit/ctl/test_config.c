@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/config_text.h"
 
 #define AT(member) .name = #member, .offset = offsetof(struct thing, member)

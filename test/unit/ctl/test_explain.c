@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "ctl/results/explain.h"
 
 static char text[1 << 16];

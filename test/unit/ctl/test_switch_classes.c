@@ -2,8 +2,8 @@
 #include <errno.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 #include "unit/ctl/switch_text.h"
 
 TEST(a_wrong_class_is_refused_with_section_key_and_value)

@@ -2,8 +2,8 @@
 #include <errno.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 #include "unit/ctl/switch_text.h"
 
 #define ROUTER "[router]\nrouter_mac = 02:ff:00:00:00:01\n"

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <rte_mbuf.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/cases.h"
 #include "fabric/links/cable.h"
 

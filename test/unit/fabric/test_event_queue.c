@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/cases.h"
-#include "base/prng.h"
-#include "base/units.h"
+#include "base/numbers/prng.h"
+#include "base/numbers/units.h"
 #include "fabric/links/event_queue.h"
 
 /* More levels than are always played. */

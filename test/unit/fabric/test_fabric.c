@@ -5,7 +5,7 @@
 
 #include "unit/cases.h"
 #include "unit/eal.h"
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "fabric/links/fabric.h"
 #include "node/pkt_pool.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/cases.h"
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "fabric/links/flights.h"
 
 TEST(an_empty_one_has_nothing_that_arrives)

@@ -4,7 +4,7 @@
 
 #include "unit/cases.h"
 #include "unit/eal.h"
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "fabric/links/parts.h"
 #include "node/pkt_pool.h"
 

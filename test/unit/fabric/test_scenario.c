@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 #include "fabric/scenario/scenario.h"
 #include "fabric/topology/host_list.h"
 

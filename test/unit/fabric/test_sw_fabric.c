@@ -3,7 +3,7 @@
  * Several switches joined by cables, in virtual time: bridges behind a trunk, and routers with more
  * than one way between them. A host sends frames at a pace, answers ARP, and keeps what it gets.
  */
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/switch/sw_test.h"
 
 #include "fabric/links/fabric.h"

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/prng.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
+#include "base/numbers/units.h"
 #include "fabric/topology/routes.h"
 
 static const struct fabric_link cable = {.rate_bps = 40 * GBPS, .delay_ns = 1000};

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "unit/cases.h"
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "fluid/fluid.h"
 
 #define LOOP_NS 4500 /* 1 us links */

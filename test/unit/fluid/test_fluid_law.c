@@ -5,9 +5,9 @@
 #include <math.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/prng.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
+#include "base/numbers/units.h"
 #include "fluid/fluid.h"
 #include "fluid/fluid_law.h"
 

@@ -5,9 +5,9 @@
 #include <rte_memory.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/prng.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
+#include "base/numbers/units.h"
 #include "unit/eal.h"
 #include "fwd/fdb_read.h"
 

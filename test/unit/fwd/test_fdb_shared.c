@@ -6,8 +6,8 @@
 #include <rte_memory.h>
 
 #include "unit/cases.h"
-#include "base/prng.h"
-#include "base/units.h"
+#include "base/numbers/prng.h"
+#include "base/numbers/units.h"
 #include "unit/eal.h"
 #include "fwd/fdb.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/cases.h"
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "fwd/half_sip.h"
 
 /* HalfSipHash-1-3 of the bytes 0, 1, 2, ... under the key 00..07, as other implementations give

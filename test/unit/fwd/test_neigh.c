@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/prng.h"
-#include "base/units.h"
+#include "base/numbers/prng.h"
+#include "base/numbers/units.h"
 #include "fwd/neigh.h"
 
 #define RETRANS NS_PER_SEC

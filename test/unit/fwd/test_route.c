@@ -5,8 +5,8 @@
 #include <rte_memory.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "unit/eal.h"
 #include "fwd/route.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/failing.h"
 #include "unit/import/import_test.h"
 

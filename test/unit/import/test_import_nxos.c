@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/import/import_test.h"
 
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 
 #define PORT "interface Ethernet1/1\n  speed 40000\n"
 #define CLASS(name, match) "class-map type qos match-any " name "\n  match " match "\n"

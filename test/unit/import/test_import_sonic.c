@@ -3,8 +3,8 @@
 
 #include <jansson.h>
 
-#include "base/array.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
 
 #define PORTS                                                                                      \
 	"'PORT': {'Ethernet0': {'speed': '100000', 'mtu': '9100'}, "                               \

@@ -3,7 +3,7 @@
  * Valid frames in any order at QPs of every verb: nothing is counted down, nothing is sent for
  * ever, and a QP that is in error stays so. Asserts and sanitizers do the rest.
  */
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "unit/nic/nic_test.h"
 
 #define FRAMES 30000

@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 
 /* A requester with three packets out; no timer, so that only what is received can move it. */
 static void

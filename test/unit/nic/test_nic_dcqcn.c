@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The NIC's notification and reaction point: marks into CNPs, CNPs into rates. */
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/nic/nic_test.h"
 
 #include "nic/measure/trace.h"

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/prng.h"
-#include "base/ranges.h"
+#include "base/numbers/prng.h"
+#include "base/sets/ranges.h"
 #include "nic/observe/flow_info.h"
 #include "nic/observe/wait.h"
 #include "nic/port/share.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every reliable verb over a cable that loses, doubles and reorders frames, across the PSNs'
  * wrap. */
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "unit/nic/nic_test.h"
 
 #define FRAMES_PPM 10000 /* of each mishap */

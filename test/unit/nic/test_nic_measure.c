@@ -4,7 +4,7 @@
 
 #include "unit/nic/nic_test.h"
 
-#include "base/fixed.h"
+#include "base/numbers/fixed.h"
 #include "nic/observe/flow_info.h"
 
 #define LINK_BPS (40 * GBPS)

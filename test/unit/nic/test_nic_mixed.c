@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <rte_common.h>
 
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "unit/chance.h"
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "nic/core/core.h"
 #include "unit/nic/nic_test.h"
 #include "unit/sanitized.h"

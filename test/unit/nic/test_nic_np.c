@@ -8,7 +8,7 @@
  */
 #include "unit/nic/nic_test.h"
 
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 
 #define QPS 6u
 #define N_NS (50 * NS_PER_US)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pause frames at the NIC: which are obeyed, and those of a slow receiver. */
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/nic/nic_test.h"
 
 static uint32_t psn;

@@ -2,10 +2,10 @@
 /* READ: requests, responses, and what brings lost ones back. */
 #include "unit/nic/nic_test.h"
 
-#include "base/array.h"
-#include "base/fixed.h"
-#include "base/prng.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/prng.h"
+#include "base/numbers/units.h"
 #include "nic/observe/flow_info.h"
 
 #define SEEN_MAX 8192

@@ -2,8 +2,8 @@
 /* The requester: what brings lost packets, and lost answers, back. */
 #include "unit/nic/requester_test.h"
 
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 
 TEST(psn_wraps_at_24_bits)
 {

@@ -2,8 +2,8 @@
 /* The requester: which packets leave, and when. */
 #include "unit/nic/requester_test.h"
 
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 
 TEST(message_is_first_middle_last_with_reth_on_first)
 {

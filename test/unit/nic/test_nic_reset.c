@@ -2,8 +2,8 @@
 /* One end of a connection restarts, the other one is reset. */
 #include "unit/nic/nic_test.h"
 
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 
 #define MESSAGES 40
 #define RTO 4 /* 66 us */

@@ -2,7 +2,7 @@
 /* Peers given by address only: QPs wait, ask, follow their peer, and our own address is told. */
 #include "unit/nic/nic_test.h"
 
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "nic/observe/flow_info.h"
 #include "wire/arp.h"
 #include "wire/icmp.h"

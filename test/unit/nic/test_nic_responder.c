@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The responder, the order of what leaves, and pause: one NIC whose peer is the test. */
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/nic/nic_test.h"
 
 #define FIRST(seq, total)                                                                          \

@@ -2,8 +2,8 @@
 /* Receivers that are not ready: receive WQEs, RNR NAKs, and requesters that wait. */
 #include "unit/nic/nic_test.h"
 
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "nic/observe/flow_info.h"
 
 /* What the cable saw, and what it does to the n-th RNR NAK or to frames by chance. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where RSS puts frames, against the published vectors, and buckets dealt out to lcores. */
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "nic/port/rss.h"
 #include "nic/port/share.h"
 

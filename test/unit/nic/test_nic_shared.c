@@ -5,8 +5,8 @@
  */
 #include "unit/nic/nic_test.h"
 
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "nic/port/share.h"
 
 #define QPS 6u

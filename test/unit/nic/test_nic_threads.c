@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-#include "base/counter.h"
-#include "base/prng.h"
+#include "base/threads/counter.h"
+#include "base/numbers/prng.h"
 #include "nic/measure/trace.h"
 #include "nic/observe/flow_info.h"
 #include "nic/observe/wait.h"

@@ -2,7 +2,7 @@
 /* UD SEND: what leaves, what is taken, what is missed, and who slows down. */
 #include "unit/nic/nic_test.h"
 
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 
 static struct {
 	struct roce_view seen[64];

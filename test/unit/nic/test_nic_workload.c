@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two NICs and what they are given to send: sizes that vary, messages that come at their times. */
-#include "base/fixed.h"
-#include "base/prng.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/prng.h"
 #include "unit/nic/nic_test.h"
 
 #define MOST 20000

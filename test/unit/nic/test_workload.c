@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/fixed.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/prng.h"
 #include "nic/workload/arrivals.h"
 #include "nic/workload/workload.h"
 

@@ -4,7 +4,7 @@
 #include <rte_lcore.h>
 #include <rte_mbuf.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/cases.h"
 #include "unit/eal.h"
 #include "node/pkt_fifo.h"

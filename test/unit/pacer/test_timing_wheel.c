@@ -4,9 +4,9 @@
 #include <errno.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/prng.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
+#include "base/numbers/units.h"
 #include "pacer/timing_wheel.h"
 
 #define HOUR_NS (3600 * NS_PER_SEC)

@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "pacer/token_bucket.h"
 
 #define HOUR_NS (3600 * NS_PER_SEC)

@@ -13,7 +13,7 @@
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
 
-#include "base/units.h"
+#include "base/numbers/units.h"
 #include "unit/cases.h"
 #include "unit/eal.h"
 #include "node/pkt_meta.h"

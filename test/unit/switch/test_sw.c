@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The switch as a bridge: forwarding, flooding, what ends here and under which name. */
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/switch/sw_test.h"
 
 static struct bench *

@@ -9,9 +9,9 @@
  */
 #include "unit/switch/sw_test.h"
 
-#include "base/array.h"
-#include "base/fixed.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/prng.h"
 #include "unit/chance.h"
 #include "unit/sanitized.h"
 #include "switch/control/event_log.h"

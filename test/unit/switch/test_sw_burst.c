@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The same frames one by one and in bursts, in and out, by one switch and by one of several shards:
  * the same leave, the same are dropped for the same reasons, and the same senders are held. */
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "unit/switch/sw_test.h"
 
 #define PORTS 5

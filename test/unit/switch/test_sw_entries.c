@@ -2,8 +2,8 @@
 /* Entries: what one holds, the FIFO of chunks, and the ring between two shards. */
 #include <stdlib.h>
 
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "switch/shard/ring.h"
 #include "unit/cases.h"
 

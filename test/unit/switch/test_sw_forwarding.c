@@ -13,8 +13,8 @@
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "switch/forward/router.h"
 #include "switch/control/snapshot.h"
 

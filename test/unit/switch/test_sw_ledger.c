@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random traffic with floods, drops, marks and pauses: nothing is lost from the books, nothing
  * overtakes. */
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "unit/switch/sw_test.h"
 
 #define PORTS 5

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* PFC of the switch: obeying it and generating it, packet by packet and to the nanosecond. */
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/switch/sw_test.h"
 #include "tm/thresholds.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 
 #define DATA_NS 222u /* a frame on the wire at 40G, rounded up */
 

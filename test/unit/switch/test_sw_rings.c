@@ -4,7 +4,7 @@
  * more frames wait for them than the rings have slots. Then all shards run, without new frames,
  * and only when next_ns() asks for it.
  */
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "switch/egress/switch.h"
 #include "switch/shard/crossing.h"
 #include "unit/switch/sw_test.h"

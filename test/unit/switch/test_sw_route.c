@@ -3,7 +3,7 @@
  * The switch as a router. Ports 0 and 1 are in VLAN 10 (10.0.10.0/24, fd00:10::/64), port 2 in VLAN
  * 20, ports 3 to 5 are routed (10.0.3N.0/24) with neighbours .2 behind them. Host h sits on port h.
  */
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/switch/sw_test.h"
 
 #include "wire/arp.h"

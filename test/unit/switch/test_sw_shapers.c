@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a queue may send at least and at most, and frames longer than their class's MTU. */
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/switch/sw_test.h"
 
 #define FRAMES 2000

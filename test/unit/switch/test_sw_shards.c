@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <rte_lcore.h>
 
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "unit/switch/sw_test.h"
 
 #define PORTS 6

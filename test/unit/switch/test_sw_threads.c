@@ -9,8 +9,8 @@
 #include "unit/switch/sw_test.h"
 #include "unit/threads.h"
 
-#include "base/counter.h"
-#include "base/prng.h"
+#include "base/threads/counter.h"
+#include "base/numbers/prng.h"
 #include "switch/egress/switch.h"
 #include "switch/params/counters.h"
 #include "switch/control/snapshot.h"

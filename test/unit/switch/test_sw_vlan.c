@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* VLANs, static addresses, limits on learning and on flooding. Host h sits on port h. */
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/switch/sw_test.h"
 
 #define PCP5 (5 << 13)

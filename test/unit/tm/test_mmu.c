@@ -3,7 +3,7 @@
 #include <string.h>
 #include <errno.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/tm/mmu_test.h"
 
 /* Admit frames until one does not get the verdict; how many bytes did. */

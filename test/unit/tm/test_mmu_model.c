@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fixed.h"
-#include "base/prng.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/prng.h"
 #include "unit/tm/mmu_test.h"
 
 /* The rules of the header as they are written, three counters for each PG. */

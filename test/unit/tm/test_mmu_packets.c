@@ -2,7 +2,7 @@
 /* Packet memory beside the bytes of the buffer: one packet for a frame, however short it is. */
 #include <stdio.h>
 
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "unit/tm/mmu_test.h"
 #include "tm/mmu_part.h"
 

@@ -2,7 +2,7 @@
 /* The shared buffer in parts with owners of their own: what they know of each other, and when. */
 #include <stdio.h>
 
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "unit/tm/mmu_test.h"
 #include "tm/mmu_part.h"
 

@@ -2,7 +2,7 @@
 /* Pools of their own, profiles of single groups and queues, watermarks. */
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/tm/mmu_test.h"
 
 static void

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/prng.h"
-#include "base/units.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
+#include "base/numbers/units.h"
 #include "tm/pause_storm.h"
 
 static const struct pause_storm_params params = {.minor_ns = 85, .critical_ns = 100};

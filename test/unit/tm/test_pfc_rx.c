@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "tm/pfc_rx.h"
 
 #define SPEED (40 * GBPS) /* a quantum is 12.8 ns */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "tm/pfc_tx.h"
 
 #define SPEED (40 * GBPS)

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <errno.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/cases.h"
 #include "unit/refused.h"
 #include "tm/qos_map.h"

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "tm/rx_drain.h"
 
 /* 10 Gb/s: 1000 bytes in 800 ns. */

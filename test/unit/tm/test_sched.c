@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "tm/sched.h"
 
 #define FRAME 1106 /* wire bytes of MTU 1024 */

@@ -7,10 +7,10 @@
 
 #include "unit/cases.h"
 #include "unit/refused.h"
-#include "base/array.h"
-#include "base/fixed.h"
-#include "base/units.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
+#include "base/numbers/prng.h"
 #include "tm/wred.h"
 
 static struct wred_params

@@ -6,8 +6,8 @@
 #ifndef QUENCH_TEST_UNIT_WIRE_ROCE_RANDOM_H
 #define QUENCH_TEST_UNIT_WIRE_ROCE_RANDOM_H
 
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "wire/roce.h"
 
 /* The largest payload of a test, so that frames stamped from it stay inside their room. */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "wire/be.h"
 #include "wire/checksum.h"
 #include "wire/ecn.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "wire/be.h"
 #include "wire/checksum.h"
 #include "wire/frame.h"

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "unit/cases.h"
-#include "base/array.h"
-#include "base/prng.h"
+#include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "wire/icrc.h"
 #include "wire/icrc_impl.h"
 #include "wire/le.h"

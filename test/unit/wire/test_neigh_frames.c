@@ -3,7 +3,7 @@
  * invalid. */
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "unit/cases.h"
 #include "wire/arp.h"
 #include "wire/checksum.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "base/numbers/array.h"
 #include "host_path.h"
 #include "unit/cases.h"
 #include "unit/wire/roce_plain.h"

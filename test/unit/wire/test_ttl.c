@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/cases.h"
-#include "base/prng.h"
+#include "base/numbers/prng.h"
 #include "wire/checksum.h"
 #include "wire/frame.h"
 #include "wire/ttl.h"

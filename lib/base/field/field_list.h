@@ -2,13 +2,13 @@
 /*
  * Sets and maps of small numbers as text: "3-4", "26:3, 24:3, *:0". Private to lib/base.
  */
-#ifndef QUENCH_BASE_FIELD_LIST_H
-#define QUENCH_BASE_FIELD_LIST_H
+#ifndef QUENCH_BASE_FIELD_FIELD_LIST_H
+#define QUENCH_BASE_FIELD_FIELD_LIST_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/field.h"
+#include "base/field/field.h"
 
 /** Most keys of a FIELD_MAP. */
 #define FIELD_MAP_KEYS 256

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/field_unit.h"
+#include "base/field/field_unit.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cache lines that move between cores. */
-#ifndef QUENCH_BASE_LINES_H
-#define QUENCH_BASE_LINES_H
+#ifndef QUENCH_BASE_THREADS_LINES_H
+#define QUENCH_BASE_THREADS_LINES_H
 
 /*
  * Alignment of what one core writes while others use its neighbours: x86 cores fetch lines of 64

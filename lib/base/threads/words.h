@@ -7,10 +7,10 @@
  * A reader copies the words first and works on the copy, because reading a word twice may give two
  * values. Each word of the copy is a value that the owner wrote (x86-64 and AArch64 write an
  * aligned 8-byte word at once), but two words may date from before and after the same packet. Where
- * they must be consistent, use base/seq.h.
+ * they must be consistent, use base/threads/seq.h.
  */
-#ifndef QUENCH_BASE_WORDS_H
-#define QUENCH_BASE_WORDS_H
+#ifndef QUENCH_BASE_THREADS_WORDS_H
+#define QUENCH_BASE_THREADS_WORDS_H
 
 #include <assert.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/field_table.h"
+#include "base/field/field_table.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -8,12 +8,12 @@
  * One writer. Another thread may read it with hist_merge(), which sums the buckets: a value that is
  * being added concurrently is counted or not.
  */
-#ifndef QUENCH_BASE_HIST_H
-#define QUENCH_BASE_HIST_H
+#ifndef QUENCH_BASE_SETS_HIST_H
+#define QUENCH_BASE_SETS_HIST_H
 
 #include <stdint.h>
 
-#include "base/counter.h"
+#include "base/threads/counter.h"
 
 #define HIST_SUB_BITS 7
 #define HIST_BUCKETS ((64 - HIST_SUB_BITS + 1) << HIST_SUB_BITS)

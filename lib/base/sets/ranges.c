@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/ranges.h"
+#include "base/sets/ranges.h"
 
 #include <assert.h>
 #include <errno.h>

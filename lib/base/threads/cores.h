@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef QUENCH_BASE_CORES_H
-#define QUENCH_BASE_CORES_H
+#ifndef QUENCH_BASE_THREADS_CORES_H
+#define QUENCH_BASE_THREADS_CORES_H
 
 #include <sched.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/field_list.h"
+#include "base/field/field_list.h"
 
 #include <assert.h>
 #include <errno.h>

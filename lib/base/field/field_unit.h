@@ -5,14 +5,14 @@
  * Conversion is exact: decimals and small units are kept as a ratio until the end. A value that is
  * not a whole multiple of the stored unit is refused, never rounded.
  */
-#ifndef QUENCH_BASE_FIELD_UNIT_H
-#define QUENCH_BASE_FIELD_UNIT_H
+#ifndef QUENCH_BASE_FIELD_FIELD_UNIT_H
+#define QUENCH_BASE_FIELD_FIELD_UNIT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/field.h"
+#include "base/field/field.h"
 
 struct unit_number {
 	uint64_t magnitude;

@@ -3,8 +3,8 @@
  * A small seeded generator (xoshiro256++, state filled by splitmix64; Blackman and Vigna 2019). The
  * caller owns the state; equal seeds give equal sequences on every compiler.
  */
-#ifndef QUENCH_BASE_PRNG_H
-#define QUENCH_BASE_PRNG_H
+#ifndef QUENCH_BASE_NUMBERS_PRNG_H
+#define QUENCH_BASE_NUMBERS_PRNG_H
 
 #include <stdint.h>
 

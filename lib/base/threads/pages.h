@@ -3,8 +3,8 @@
  * Large zeroed regions on huge pages where the system has them. On 4 KB pages, random reads of a
  * table of a few megabytes miss the TLB nearly every time.
  */
-#ifndef QUENCH_BASE_PAGES_H
-#define QUENCH_BASE_PAGES_H
+#ifndef QUENCH_BASE_THREADS_PAGES_H
+#define QUENCH_BASE_THREADS_PAGES_H
 
 #include <stddef.h>
 

@@ -3,10 +3,10 @@
  * Operations on whole tables of fields: range checks of a struct that was not read from a file, and
  * the list of tables for a role's params.
  */
-#ifndef QUENCH_BASE_FIELD_TABLE_H
-#define QUENCH_BASE_FIELD_TABLE_H
+#ifndef QUENCH_BASE_FIELD_FIELD_TABLE_H
+#define QUENCH_BASE_FIELD_FIELD_TABLE_H
 
-#include "base/field.h"
+#include "base/field/field.h"
 
 /**
  * Refuse params in a check: write a clause that names the key and the rule. @return -EINVAL.

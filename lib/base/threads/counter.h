@@ -4,8 +4,8 @@
  * relaxed atomic, so a reader on another thread never sees half a value. There is no locked
  * instruction: counting costs an add and a store.
  */
-#ifndef QUENCH_BASE_COUNTER_H
-#define QUENCH_BASE_COUNTER_H
+#ifndef QUENCH_BASE_THREADS_COUNTER_H
+#define QUENCH_BASE_THREADS_COUNTER_H
 
 #include <stddef.h>
 #include <stdint.h>

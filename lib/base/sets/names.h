@@ -6,8 +6,8 @@
  * Invariant: names[i] has number i; slots has 2 x room entries, so at least half of them are
  * free.
  */
-#ifndef QUENCH_BASE_NAMES_H
-#define QUENCH_BASE_NAMES_H
+#ifndef QUENCH_BASE_SETS_NAMES_H
+#define QUENCH_BASE_SETS_NAMES_H
 
 #include <stdint.h>
 

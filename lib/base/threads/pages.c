@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/pages.h"
+#include "base/threads/pages.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/lines.h"
+#include "base/threads/lines.h"
 
 /*
  * Smaller regions come from the heap: regions that all start at a page boundary compete for the

@@ -6,8 +6,8 @@
  * Invariant: used[] is sorted, with used[i].end < used[i + 1].first. Adjacent ranges are merged, so
  * a long run of numbers taken in order is one entry.
  */
-#ifndef QUENCH_BASE_RANGES_H
-#define QUENCH_BASE_RANGES_H
+#ifndef QUENCH_BASE_SETS_RANGES_H
+#define QUENCH_BASE_SETS_RANGES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * Integer arithmetic that does not overflow silently: scaled products, saturation, Q32 fractions. A
  * Q32 fraction is a uint64_t in [0, Q32_ONE]; only 1.0 itself uses the 33rd bit.
  */
-#ifndef QUENCH_BASE_FIXED_H
-#define QUENCH_BASE_FIXED_H
+#ifndef QUENCH_BASE_NUMBERS_FIXED_H
+#define QUENCH_BASE_NUMBERS_FIXED_H
 
 #include <stdint.h>
 

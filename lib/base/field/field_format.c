@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/field.h"
+#include "base/field/field.h"
 
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/field_list.h"
-#include "base/field_unit.h"
+#include "base/field/field_list.h"
+#include "base/field/field_unit.h"
 
 static int
 format_ip(const struct field_ip *ip, char *text, size_t size)

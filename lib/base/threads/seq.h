@@ -5,15 +5,16 @@
  * odd or changed reads again (Boehm 2012, "Can seqlocks get along with programming language memory
  * models?"). A change costs two stores and no locked instruction.
  *
- * Both sides access the protected words as relaxed atomics, as counters do (base/counter.h).
+ * Both sides access the protected words as relaxed atomics, as counters do
+ * (base/threads/counter.h).
  *
  *	do {
  *		before = seq_read(&x->seq);
  *		...
  *	} while (seq_changed(&x->seq, before));
  */
-#ifndef QUENCH_BASE_SEQ_H
-#define QUENCH_BASE_SEQ_H
+#ifndef QUENCH_BASE_THREADS_SEQ_H
+#define QUENCH_BASE_THREADS_SEQ_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/names.h"
+#include "base/sets/names.h"
 
 #include <stdlib.h>
 #include <string.h>

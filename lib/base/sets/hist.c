@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "base/hist.h"
+#include "base/sets/hist.h"
 
 #include <string.h>
 
-#include "base/counter.h"
+#include "base/threads/counter.h"
 
 /* Sum of the bucket tops: at most 1/128 above the true sum. */
 static unsigned __int128

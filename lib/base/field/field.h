@@ -9,8 +9,8 @@
  * Invariants (tested): field_parse() reads the output of field_format() back to the same bytes; a
  * refused value leaves the object unchanged; no value outside [min, max] is ever stored.
  */
-#ifndef QUENCH_BASE_FIELD_H
-#define QUENCH_BASE_FIELD_H
+#ifndef QUENCH_BASE_FIELD_FIELD_H
+#define QUENCH_BASE_FIELD_FIELD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Parse text into the members that rows describe. */
-#include "base/array.h"
-#include "base/field.h"
+#include "base/numbers/array.h"
+#include "base/field/field.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/field_list.h"
-#include "base/field_unit.h"
+#include "base/field/field_list.h"
+#include "base/field/field_unit.h"
 
 static int
 parse_bool(const char *text, bool *out)

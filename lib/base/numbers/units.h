@@ -6,8 +6,8 @@
  * preamble, start delimiter and inter-frame gap (20), so that a rate equal to the link speed fills
  * the link. Buffer and queue lengths count frame bytes with FCS. mbuf lengths exclude the FCS.
  */
-#ifndef QUENCH_BASE_UNITS_H
-#define QUENCH_BASE_UNITS_H
+#ifndef QUENCH_BASE_NUMBERS_UNITS_H
+#define QUENCH_BASE_NUMBERS_UNITS_H
 
 #include <stdint.h>
 
