@@ -3,8 +3,8 @@
 #ifndef QUENCH_TEST_HOST_PATH_H
 #define QUENCH_TEST_HOST_PATH_H
 
-#include "wire/ecn.h"
-#include "wire/roce.h"
+#include "wire/frame/ecn.h"
+#include "wire/roce/roce.h"
 
 /** ECT(0) data over IPv4. Host n has 10.0.0.n and 02:00:00:00:00:n. */
 static inline struct roce_path

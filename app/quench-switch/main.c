@@ -27,7 +27,7 @@
 #include "switch/sw.h"
 #include "quench-switch/switch_telemetry.h"
 #include "quench-switch/thresholds.h"
-#include "wire/lldp.h"
+#include "wire/link/lldp.h"
 
 /* Number of mbufs in the mempool cache of one lcore, which other lcores cannot get. */
 #define CACHE_MBUFS 1024

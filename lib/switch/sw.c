@@ -20,7 +20,7 @@
 #include "switch/sw.h"
 #include "switch/sw_verbs.h"
 #include "tm/mmu_part.h"
-#include "wire/pfc_frame.h"
+#include "wire/link/pfc_frame.h"
 
 /* A reload may replace the table; the old one stays allocated for readers. */
 static const struct fdb *

@@ -5,14 +5,14 @@
 #include "attack/town.h"
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
-#include "wire/arp.h"
-#include "wire/be.h"
-#include "wire/checksum.h"
-#include "wire/frame.h"
-#include "wire/lldp.h"
-#include "wire/nd.h"
-#include "wire/pfc_frame.h"
-#include "wire/roce.h"
+#include "wire/neighbour/arp.h"
+#include "wire/bytes/be.h"
+#include "wire/bytes/checksum.h"
+#include "wire/frame/frame.h"
+#include "wire/link/lldp.h"
+#include "wire/neighbour/nd.h"
+#include "wire/link/pfc_frame.h"
+#include "wire/roce/roce.h"
 
 #define SHORTEST 60u
 

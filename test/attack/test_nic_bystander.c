@@ -10,11 +10,11 @@
 
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
-#include "wire/arp.h"
-#include "wire/be.h"
-#include "wire/checksum.h"
-#include "wire/icmp.h"
-#include "wire/nd.h"
+#include "wire/neighbour/arp.h"
+#include "wire/bytes/be.h"
+#include "wire/bytes/checksum.h"
+#include "wire/neighbour/icmp.h"
+#include "wire/neighbour/nd.h"
 
 #define QPS 4u
 #define RUN_NS (200 * NS_PER_US)

@@ -12,12 +12,12 @@
 #include "base/numbers/units.h"
 #include "node/pkt_pool.h"
 #include "unit/eal.h"
-#include "wire/arp.h"
-#include "wire/be.h"
-#include "wire/ecn.h"
-#include "wire/frame.h"
-#include "wire/pfc_frame.h"
-#include "wire/roce.h"
+#include "wire/neighbour/arp.h"
+#include "wire/bytes/be.h"
+#include "wire/frame/ecn.h"
+#include "wire/frame/frame.h"
+#include "wire/link/pfc_frame.h"
+#include "wire/roce/roce.h"
 
 #define BUFFER_BYTES (4u << 20)
 /* As quench-switch makes them: [pool] backing_frame_bytes, and what bursts and caches may hold

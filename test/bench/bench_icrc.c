@@ -9,9 +9,9 @@
 #include "net_crc.h"
 #include "../host_path.h"
 #include "base/numbers/array.h"
-#include "wire/icrc.h"
-#include "wire/icrc_impl.h"
-#include "wire/roce.h"
+#include "wire/icrc/icrc.h"
+#include "wire/icrc/impl.h"
+#include "wire/roce/roce.h"
 
 #define ROUNDS 15
 /* Two bursts: as a sender's packets, they come from the cache but not from registers. */

@@ -8,8 +8,8 @@
 
 #include "bench.h"
 #include "nic_set_up.h"
-#include "wire/ecn.h"
-#include "wire/roce.h"
+#include "wire/frame/ecn.h"
+#include "wire/roce/roce.h"
 
 #define FRAMES 512
 #define BURST 32

@@ -12,8 +12,8 @@
 #include "nic_set_up.h"
 #include "plain_loop.h"
 #include "base/numbers/array.h"
-#include "wire/icrc_impl.h"
-#include "wire/roce.h"
+#include "wire/icrc/impl.h"
+#include "wire/roce/roce.h"
 
 #define FEW_FRAMES 512 /* over and over: more than the first-level cache holds */
 #define MANY_FRAMES 4096

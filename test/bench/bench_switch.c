@@ -18,9 +18,9 @@
 #include "sched_peer.h"
 #include "switch_set_up.h"
 #include "../host_path.h"
-#include "wire/be.h"
-#include "wire/checksum.h"
-#include "wire/roce.h"
+#include "wire/bytes/be.h"
+#include "wire/bytes/checksum.h"
+#include "wire/roce/roce.h"
 
 #define PORTS 4
 #define FLOWS 64

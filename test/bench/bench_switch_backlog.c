@@ -10,7 +10,7 @@
 
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
-#include "wire/checksum.h"
+#include "wire/bytes/checksum.h"
 #include "bench.h"
 #include "sched_peer.h"
 #include "switch_set_up.h"

@@ -24,9 +24,9 @@
 #include "base/numbers/units.h"
 #include "bench.h"
 #include "switch_set_up.h"
-#include "wire/be.h"
-#include "wire/checksum.h"
-#include "wire/frame.h"
+#include "wire/bytes/be.h"
+#include "wire/bytes/checksum.h"
+#include "wire/frame/frame.h"
 
 #define PORTS 4
 #define BURST 32

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "wire/be.h"
-#include "wire/checksum.h"
-#include "wire/frame.h"
+#include "wire/bytes/be.h"
+#include "wire/bytes/checksum.h"
+#include "wire/frame/frame.h"
 
 #define FUZZ_CHECK(what)                                                                           \
 	do {                                                                                       \

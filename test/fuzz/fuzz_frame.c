@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "wire/ecn.h"
-#include "wire/frame_plain.h"
+#include "wire/frame/ecn.h"
+#include "wire/frame/frame_plain.h"
 
 static void
 check_offsets(const struct frame_view *v, size_t len)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "wire/lldp.h"
+#include "wire/link/lldp.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "wire/pfc_frame.h"
+#include "wire/link/pfc_frame.h"
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

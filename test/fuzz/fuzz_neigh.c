@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "wire/arp.h"
-#include "wire/icmp.h"
-#include "wire/nd.h"
+#include "wire/neighbour/arp.h"
+#include "wire/neighbour/icmp.h"
+#include "wire/neighbour/nd.h"
 
 #define MOST 256
 

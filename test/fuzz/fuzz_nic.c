@@ -12,8 +12,8 @@
 #include "fuzz/node.h"
 #include "nic/nic.h"
 #include "node/pkt_pool.h"
-#include "wire/ecn.h"
-#include "wire/roce.h"
+#include "wire/frame/ecn.h"
+#include "wire/roce/roce.h"
 
 #define MBUFS 64
 #define MTU 256

@@ -9,9 +9,9 @@
 #include "fuzz/fuzz.h"
 #include "golden/rebuild.h"
 #include "unit/wire/roce_plain.h"
-#include "wire/checksum.h"
-#include "wire/ecn.h"
-#include "wire/le.h"
+#include "wire/bytes/checksum.h"
+#include "wire/frame/ecn.h"
+#include "wire/bytes/le.h"
 
 #define IPV4_DF_ONLY 0x4000
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "fuzz/router.h"
-#include "wire/icmp.h"
+#include "wire/neighbour/icmp.h"
 
 #define FRAMES 256
 #define LONGEST 512

@@ -12,11 +12,11 @@
 #include "base/numbers/units.h"
 #include "ctl/config/compare.h"
 #include "fuzz/node.h"
-#include "wire/arp.h"
-#include "wire/icmp.h"
-#include "wire/nd.h"
-#include "wire/pfc_frame.h"
-#include "wire/roce.h"
+#include "wire/neighbour/arp.h"
+#include "wire/neighbour/icmp.h"
+#include "wire/neighbour/nd.h"
+#include "wire/link/pfc_frame.h"
+#include "wire/roce/roce.h"
 
 /* Longest frame that is made. */
 #define SEQUENCE_FRAME 700u

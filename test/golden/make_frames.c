@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/numbers/array.h"
-#include "wire/ecn.h"
-#include "wire/pfc_frame.h"
-#include "wire/roce.h"
+#include "wire/frame/ecn.h"
+#include "wire/link/pfc_frame.h"
+#include "wire/roce/roce.h"
 
 #define ROOM 4352u
 

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "wire/be.h"
-#include "wire/roce.h"
+#include "wire/bytes/be.h"
+#include "wire/roce/roce.h"
 
 static inline void
 rebuild_path(const uint8_t *buf, const struct frame_view *f, const struct roce_view *r,

@@ -16,8 +16,8 @@
 #include "base/numbers/array.h"
 #include "golden/hex.h"
 #include "golden/rebuild.h"
-#include "wire/checksum.h"
-#include "wire/ecn.h"
+#include "wire/bytes/checksum.h"
+#include "wire/frame/ecn.h"
 
 #define ROOM 2048u
 

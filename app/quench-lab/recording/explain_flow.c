@@ -8,8 +8,8 @@
 #include "quench-lab/recording/explain_flow.h"
 #include "quench-lab/recording/explain_flow_internal.h"
 #include "node/pkt_meta.h"
-#include "wire/pfc_frame.h"
-#include "wire/roce.h"
+#include "wire/link/pfc_frame.h"
+#include "wire/roce/roce.h"
 
 static struct explain_event *
 add(struct lab_explain *x, enum explain_kind kind, uint64_t at_ns)

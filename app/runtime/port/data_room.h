@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "wire/frame.h"
+#include "wire/frame/frame.h"
 
 /* Room that every driver accepts, whatever the largest frame. */
 #define DATA_ROOM_LEAST_BYTES 2048u

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "fwd/ecmp.h"
-#include "wire/be.h"
-#include "wire/roce.h"
+#include "wire/bytes/be.h"
+#include "wire/roce/roce.h"
 
 #define IP_PROTO_UDP 17u
 

@@ -4,7 +4,7 @@
 #define QUENCH_FABRIC_FLUID_STATE_H
 
 #include "fabric/fluid/fluid_net.h"
-#include "wire/roce.h"
+#include "wire/roce/roce.h"
 
 /* Ethernet, IPv4, UDP, BTH, ICRC, FCS, preamble and gap. */
 #define PACKET_WIRE_BYTES (14.0 + 20 + 8 + BTH_BYTES + 4 + FCS_BYTES + GAP_BYTES)

@@ -5,9 +5,9 @@
 #include <rte_mbuf.h>
 
 #include "base/numbers/fixed.h"
-#include "wire/frame.h"
-#include "wire/icrc.h"
-#include "wire/roce.h"
+#include "wire/frame/frame.h"
+#include "wire/icrc/icrc.h"
+#include "wire/roce/roce.h"
 
 #define PPB UINT64_C(1000000000)
 

@@ -13,7 +13,7 @@
 #include <arpa/inet.h>
 
 #include "fabric/scenario/parts.h"
-#include "wire/be.h"
+#include "wire/bytes/be.h"
 
 /* With routers: each switch has a subnet, in which .1 is the switch. */
 static struct scenario_host

@@ -28,8 +28,8 @@
 #include "pacer/timing_wheel.h"
 #include "pacer/token_bucket.h"
 #include "pacer/wire_share.h"
-#include "wire/frame.h"
-#include "wire/roce.h"
+#include "wire/frame/frame.h"
+#include "wire/roce/roce.h"
 
 struct nic_before;
 struct nic_dependencies;

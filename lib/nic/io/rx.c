@@ -18,8 +18,8 @@
 #include "nic/transport/resolve.h"
 #include "nic/transport/responder.h"
 #include "nic/transport/ud.h"
-#include "wire/be.h"
-#include "wire/pfc_frame.h"
+#include "wire/bytes/be.h"
+#include "wire/link/pfc_frame.h"
 
 /* Prefetch distance of headers, in frames. */
 #define PREFETCH_AHEAD 4

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/numbers/array.h"
-#include "wire/roce.h"
+#include "wire/roce/roce.h"
 
 static const char *const flow_control_words[] = {"off", "pfc", "pause", NULL};
 static const char *const control_tx_queue_words[] = {"off", "on", "auto", NULL};

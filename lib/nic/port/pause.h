@@ -24,7 +24,7 @@
 #include "tm/pfc_rx.h"
 #include "tm/pfc_tx.h"
 #include "tm/rx_drain.h"
-#include "wire/pfc_frame.h"
+#include "wire/link/pfc_frame.h"
 
 struct nic;
 struct rte_mbuf;

@@ -8,7 +8,7 @@
 #include <rte_thash.h>
 
 #include "nic/port/share.h"
-#include "wire/roce.h"
+#include "wire/roce/roce.h"
 
 /* Microsoft, "Verifying the RSS Hash Calculation". */
 const uint8_t nic_rss_key[NIC_RSS_KEY_BYTES] = {

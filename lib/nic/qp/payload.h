@@ -20,7 +20,7 @@
 #include <rte_mbuf.h>
 
 #include "nic/params/params.h"
-#include "wire/roce.h"
+#include "wire/roce/roce.h"
 
 struct pkt_pool_params;
 struct rte_mempool;

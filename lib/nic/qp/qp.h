@@ -36,8 +36,8 @@
 #include "nic/params/params.h"
 #include "nic/workload/arrivals.h"
 #include "pacer/token_bucket.h"
-#include "wire/roce.h"
-#include "wire/roce_shape.h"
+#include "wire/roce/roce.h"
+#include "wire/roce/shape.h"
 
 #define QP_NONE UINT32_MAX
 

@@ -9,9 +9,9 @@
 #include "nic/core/core.h"
 #include "nic/place/place.h"
 #include "nic/port/share.h"
-#include "wire/arp.h"
-#include "wire/icmp.h"
-#include "wire/nd.h"
+#include "wire/neighbour/arp.h"
+#include "wire/neighbour/icmp.h"
+#include "wire/neighbour/nd.h"
 
 /* Most answers that wait for the wire: more than a burst of requests, far fewer than a pool has. */
 #define MOST_ANSWERS 64

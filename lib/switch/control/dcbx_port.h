@@ -26,7 +26,7 @@
 
 #include "base/field/field.h"
 #include "switch/params/lldp.h"
-#include "wire/lldp.h"
+#include "wire/link/lldp.h"
 
 struct dcbx_stats {
 	uint64_t tx_frames, rx_frames;

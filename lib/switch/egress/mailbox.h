@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "wire/lldp.h"
+#include "wire/link/lldp.h"
 
 #define SW_LLDP_MAILS 4u
 

@@ -4,7 +4,7 @@
 #include <rte_mbuf.h>
 
 #include "switch/frame/copy_on_write.h"
-#include "wire/ecn.h"
+#include "wire/frame/ecn.h"
 
 static struct rte_mbuf *
 set_ce(struct sw *sw, struct sw_queue_stats *stats, const struct sw_entry *e)

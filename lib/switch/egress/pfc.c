@@ -5,7 +5,7 @@
 #include <rte_mbuf.h>
 
 #include "base/numbers/fixed.h"
-#include "wire/pfc_frame.h"
+#include "wire/link/pfc_frame.h"
 
 /*
  * Time until the next attempt after the mbuf pool was empty, so that an event loop does not spin.

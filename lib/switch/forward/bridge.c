@@ -6,7 +6,7 @@
 #include "switch/forward/neighbours.h"
 #include "switch/forward/router.h"
 #include "switch/frame/copy_on_write.h"
-#include "wire/l2.h"
+#include "wire/frame/l2.h"
 
 #define MAC_MASK 0xFFFFFFFFFFFFull
 

@@ -7,9 +7,9 @@
 #include "base/threads/counter.h"
 #include "switch/frame/copy_on_write.h"
 #include "switch/shard/news.h"
-#include "wire/arp.h"
-#include "wire/icmp.h"
-#include "wire/nd.h"
+#include "wire/neighbour/arp.h"
+#include "wire/neighbour/icmp.h"
+#include "wire/neighbour/nd.h"
 
 static const uint8_t all_nodes[16] = {0xFF, 0x02, [15] = 0x01};
 

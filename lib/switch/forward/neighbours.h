@@ -13,7 +13,7 @@
 #define QUENCH_SWITCH_FORWARD_NEIGHBOURS_H
 
 #include "switch/forward/router.h"
-#include "wire/nd.h"
+#include "wire/neighbour/nd.h"
 
 /* The longest request. */
 #define SW_SOLICIT_BYTES ND_FRAME_BYTES

@@ -9,8 +9,8 @@
 #include "switch/forward/neighbours.h"
 #include "switch/forward/router.h"
 #include "switch/frame/copy_on_write.h"
-#include "wire/be.h"
-#include "wire/ttl.h"
+#include "wire/bytes/be.h"
+#include "wire/frame/ttl.h"
 
 #define IP_PROTO_TCP 6u
 #define FLOW_LABEL_MASK 0x000FFFFFu

@@ -16,7 +16,7 @@
 #include "fwd/fdb.h"
 #include "switch/params/counters.h"
 #include "tm/qos_map.h"
-#include "wire/frame.h"
+#include "wire/frame/frame.h"
 
 struct rte_mbuf;
 

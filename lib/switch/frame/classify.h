@@ -15,8 +15,8 @@
 #include "node/pkt_meta.h"
 #include "switch/frame/arrival.h"
 #include "switch/params/params.h"
-#include "wire/ecn.h"
-#include "wire/l2.h"
+#include "wire/frame/ecn.h"
+#include "wire/frame/l2.h"
 
 /* Code points: 64 DSCPs, none, 8 PCPs. */
 #define SW_CODE_POINT_NONE TM_DSCPS

@@ -6,7 +6,7 @@
 #include <rte_mbuf.h>
 
 #include "node/pkt_meta.h"
-#include "wire/l2.h"
+#include "wire/frame/l2.h"
 
 /* Is this packet the only holder of its data? */
 static bool

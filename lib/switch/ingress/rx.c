@@ -13,7 +13,7 @@
 #include "switch/ingress/admit_burst.h"
 #include "switch/ingress/drop.h"
 #include "switch/ingress/generated.h"
-#include "wire/frame_plain.h"
+#include "wire/frame/frame_plain.h"
 
 /* Prefetch distance of headers, in frames. */
 #define PREFETCH 4

@@ -11,7 +11,7 @@
 #include "base/field/field.h"
 #include "fwd/neigh.h"
 #include "tm/qos_map.h"
-#include "wire/frame.h"
+#include "wire/frame/frame.h"
 
 /* Reasons to drop a frame, that is, neither send nor consume it. */
 enum sw_drop {

@@ -4,8 +4,8 @@
 
 #include "switch/params/limits.h"
 #include "switch/params/params.h"
-#include "wire/frame.h"
-#include "wire/pfc_frame.h"
+#include "wire/frame/frame.h"
+#include "wire/link/pfc_frame.h"
 
 void
 sw_params_resolve(struct sw_params *params)

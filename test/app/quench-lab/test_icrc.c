@@ -14,8 +14,8 @@
 #include "fabric/results/probe.h"
 #include "nic/qp/payload.h"
 #include "quench-lab/scenario/event_set.h"
-#include "wire/be.h"
-#include "wire/checksum.h"
+#include "wire/bytes/be.h"
+#include "wire/bytes/checksum.h"
 
 /* Frames whose headers are spoilt, bit by bit. */
 #define SPOILT 200u

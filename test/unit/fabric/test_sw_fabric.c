@@ -7,8 +7,8 @@
 #include "unit/switch/sw_test.h"
 
 #include "fabric/links/fabric.h"
-#include "wire/arp.h"
-#include "wire/be.h"
+#include "wire/neighbour/arp.h"
+#include "wire/bytes/be.h"
 
 #define HOST_FRAMES 4096
 #define LINK_BPS (40 * GBPS)

@@ -17,8 +17,8 @@
 #include "unit/eal.h"
 #include "nic/nic.h"
 #include "node/pkt_pool.h"
-#include "wire/frame.h"
-#include "wire/pfc_frame.h"
+#include "wire/frame/frame.h"
+#include "wire/link/pfc_frame.h"
 
 #define PAIR_DELAY_NS 1000
 #define PAIR_IN_FLIGHT 4096

@@ -4,9 +4,9 @@
 
 #include "base/numbers/prng.h"
 #include "nic/observe/flow_info.h"
-#include "wire/arp.h"
-#include "wire/icmp.h"
-#include "wire/nd.h"
+#include "wire/neighbour/arp.h"
+#include "wire/neighbour/icmp.h"
+#include "wire/neighbour/nd.h"
 
 static struct nic_params params[2];
 static struct nic_pools pools;

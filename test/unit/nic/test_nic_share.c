@@ -5,7 +5,7 @@
 
 #include "nic/port/rss.h"
 #include "nic/port/share.h"
-#include "wire/arp.h"
+#include "wire/neighbour/arp.h"
 
 #define NODES 2
 #define PEER 2 /* index of the peer's node */

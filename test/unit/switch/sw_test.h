@@ -19,8 +19,8 @@
 #include "node/pkt_meta.h"
 #include "node/pkt_pool.h"
 #include "switch/sw.h"
-#include "wire/pfc_frame.h"
-#include "wire/roce.h"
+#include "wire/link/pfc_frame.h"
+#include "wire/roce/roce.h"
 
 #define BENCH_FRAMES 4096
 #define BENCH_CLONES 4096

@@ -15,7 +15,7 @@
 #include "unit/chance.h"
 #include "unit/sanitized.h"
 #include "switch/control/event_log.h"
-#include "wire/arp.h"
+#include "wire/neighbour/arp.h"
 
 #define PORTS 4
 #define PRIO 3

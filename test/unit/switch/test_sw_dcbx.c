@@ -3,7 +3,7 @@
 #include "unit/switch/sw_test.h"
 
 #include "switch/control/event_log.h"
-#include "wire/lldp.h"
+#include "wire/link/lldp.h"
 
 static struct bench *
 bench_of(int flow_control)

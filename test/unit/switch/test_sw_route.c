@@ -6,10 +6,10 @@
 #include "base/numbers/array.h"
 #include "unit/switch/sw_test.h"
 
-#include "wire/arp.h"
-#include "wire/checksum.h"
-#include "wire/icmp.h"
-#include "wire/nd.h"
+#include "wire/neighbour/arp.h"
+#include "wire/bytes/checksum.h"
+#include "wire/neighbour/icmp.h"
+#include "wire/neighbour/nd.h"
 
 static const uint8_t router_mac[6] = {2, 0xFF, 0, 0, 0, 1};
 

@@ -16,7 +16,7 @@
 #include "switch/control/snapshot.h"
 #include "switch/shard/crossing.h"
 #include "tm/mark_accuracy.h"
-#include "wire/arp.h"
+#include "wire/neighbour/arp.h"
 
 #define PORTS 6
 #define SHARDS 3

@@ -3,8 +3,8 @@
 #ifndef QUENCH_TEST_UNIT_WIRE_ROCE_PLAIN_H
 #define QUENCH_TEST_UNIT_WIRE_ROCE_PLAIN_H
 
-#include "wire/be.h"
-#include "wire/roce.h"
+#include "wire/bytes/be.h"
+#include "wire/roce/roce.h"
 
 static inline bool
 same_view(const struct roce_view *a, const struct roce_view *b)

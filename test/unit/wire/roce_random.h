@@ -8,7 +8,7 @@
 
 #include "base/numbers/array.h"
 #include "base/numbers/prng.h"
-#include "wire/roce.h"
+#include "wire/roce/roce.h"
 
 /* The largest payload of a test, so that frames stamped from it stay inside their room. */
 #define PAYLOAD_MOST 4096u

@@ -3,9 +3,9 @@
 
 #include "unit/cases.h"
 #include "base/numbers/prng.h"
-#include "wire/be.h"
-#include "wire/checksum.h"
-#include "wire/ecn.h"
+#include "wire/bytes/be.h"
+#include "wire/bytes/checksum.h"
+#include "wire/frame/ecn.h"
 
 #define SEED 3168u
 

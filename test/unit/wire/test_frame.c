@@ -9,10 +9,10 @@
 #include "unit/cases.h"
 #include "base/numbers/array.h"
 #include "base/numbers/prng.h"
-#include "wire/be.h"
-#include "wire/checksum.h"
-#include "wire/frame.h"
-#include "wire/frame_plain.h"
+#include "wire/bytes/be.h"
+#include "wire/bytes/checksum.h"
+#include "wire/frame/frame.h"
+#include "wire/frame/frame_plain.h"
 
 #define SEED 791u
 

@@ -7,9 +7,9 @@
 #include "unit/cases.h"
 #include "base/numbers/array.h"
 #include "base/numbers/prng.h"
-#include "wire/icrc.h"
-#include "wire/icrc_impl.h"
-#include "wire/le.h"
+#include "wire/icrc/icrc.h"
+#include "wire/icrc/impl.h"
+#include "wire/bytes/le.h"
 
 #define SEED 20150817u
 #define MOST 4096u

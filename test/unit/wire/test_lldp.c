@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "wire/lldp.h"
+#include "wire/link/lldp.h"
 
 static struct lldp_info
 an_info(void)

@@ -5,10 +5,10 @@
 
 #include "base/numbers/array.h"
 #include "unit/cases.h"
-#include "wire/arp.h"
-#include "wire/checksum.h"
-#include "wire/icmp.h"
-#include "wire/nd.h"
+#include "wire/neighbour/arp.h"
+#include "wire/bytes/checksum.h"
+#include "wire/neighbour/icmp.h"
+#include "wire/neighbour/nd.h"
 
 static const struct l2 plain = {{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}, false, 0};
 static const struct l2 tagged = {{2, 0, 0, 0, 0, 1}, {2, 0, 0, 0, 0, 2}, true, 0x6064};

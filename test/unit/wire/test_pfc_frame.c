@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "wire/be.h"
-#include "wire/pfc_frame.h"
+#include "wire/bytes/be.h"
+#include "wire/link/pfc_frame.h"
 
 static const uint8_t mac[6] = {0x02, 0, 0, 0, 0, 0x09};
 

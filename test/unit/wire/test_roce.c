@@ -7,9 +7,9 @@
 #include "unit/cases.h"
 #include "unit/wire/roce_plain.h"
 #include "unit/wire/roce_random.h"
-#include "wire/be.h"
-#include "wire/checksum.h"
-#include "wire/le.h"
+#include "wire/bytes/be.h"
+#include "wire/bytes/checksum.h"
+#include "wire/bytes/le.h"
 
 #define SEED 4791u
 #define ROOM 9216u

@@ -7,7 +7,7 @@
 
 #include "unit/cases.h"
 #include "unit/wire/roce_random.h"
-#include "wire/roce_shape.h"
+#include "wire/roce/shape.h"
 
 #define SEED 17u
 #define ROOM 9216u

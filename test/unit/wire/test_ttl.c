@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/cases.h"
 #include "base/numbers/prng.h"
-#include "wire/checksum.h"
-#include "wire/frame.h"
-#include "wire/ttl.h"
+#include "wire/bytes/checksum.h"
+#include "wire/frame/frame.h"
+#include "wire/frame/ttl.h"
 
 /* Whatever the header, the checksum is what a full computation gives, 0 and not 0xFFFF. */
 TEST(ipv4_checksum_follows_the_ttl)

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * LLDP frames (IEEE 802.1AB-2016 clause 8): the identity of the neighbour on this link, and its
+ * bridging configuration (wire/link/dcbx.h).
+ *
+ * A frame is used only after all of it has been parsed. Chassis, port and time to live come first,
+ * once each and in this order. A TLV that runs past the frame makes the whole frame malformed. TLVs
+ * of other kinds are ignored.
+ */
+#ifndef QUENCH_WIRE_LINK_LLDP_H
+#define QUENCH_WIRE_LINK_LLDP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/link/dcbx.h"
+
+#define ETHERTYPE_LLDP 0x88CCu
+#define LLDP_ID_BYTES 255u
+/* Large enough for any frame from lldp_build(). */
+#define LLDP_MAX_BYTES 512u
+
+extern const uint8_t lldp_address[6]; /* 01:80:C2:00:00:0E, the nearest bridge */
+
+enum lldp_verdict {
+	LLDP_OK,
+	LLDP_NOT,       /* another destination or EtherType */
+	LLDP_MALFORMED, /* mandatory TLVs, lengths */
+};
+
+struct lldp_id {
+	uint8_t subtype;
+	uint8_t len;
+	uint8_t id[LLDP_ID_BYTES];
+};
+
+#define LLDP_CHASSIS_MAC 4u
+#define LLDP_PORT_IFNAME 5u
+
+struct lldp_info {
+	uint8_t src_mac[6];
+	struct lldp_id chassis, port;
+	uint16_t ttl_s; /* 0: the sender shuts down */
+	struct dcbx_tlvs dcbx;
+};
+
+/** Parse an untagged frame, len without FCS. */
+enum lldp_verdict lldp_parse(const uint8_t *buf, size_t len, struct lldp_info *out);
+
+/**
+ * Build a frame to the nearest bridge in buf, which has LLDP_MAX_BYTES. Ids are at most 64 bytes.
+ * @return its length without FCS.
+ */
+size_t lldp_build(uint8_t *buf, const struct lldp_info *info);
+
+#endif
