@@ -7,7 +7,7 @@
 
 #include "base/numbers/array.h"
 #include "base/field/field_table.h"
-#include "tm/mmu_params.h"
+#include "tm/buffer/mmu_params.h"
 
 /* Defaults of all tables; n_ports, lossless_pgs and lossless_queues are 0. */
 static inline struct mmu_params

@@ -13,7 +13,7 @@
 #include "switch/params/counters.h"
 #include "quench-switch/switch_telemetry_set.h"
 #include "quench-switch/switch_telemetry_tables.h"
-#include "tm/mark_accuracy.h"
+#include "tm/queue/mark_accuracy.h"
 
 typedef json_t *port_row_fn(struct telemetry_call *call, uint16_t port);
 

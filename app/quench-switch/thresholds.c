@@ -7,7 +7,7 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "runtime/notice/say.h"
-#include "tm/thresholds.h"
+#include "tm/buffer/thresholds.h"
 
 static double
 kb(uint64_t bytes)

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "cc/rp.h"
-#include "tm/wred.h"
+#include "tm/queue/wred.h"
 
 /* Constants of one flow's equations, in seconds, bit/s of wire bytes, and packets. */
 struct fluid_law {

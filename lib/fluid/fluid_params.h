@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "cc/rp.h"
-#include "tm/wred.h"
+#include "tm/queue/wred.h"
 
 struct fluid_queue_params {
 	uint64_t link_rate_bps;

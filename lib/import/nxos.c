@@ -10,7 +10,7 @@
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
-#include "tm/thresholds.h"
+#include "tm/buffer/thresholds.h"
 
 /* Typical shared buffer of such hardware. */
 #define ASSUMED_BUFFER 40000000u

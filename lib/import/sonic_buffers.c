@@ -15,7 +15,7 @@
 #include "base/numbers/units.h"
 #include "import/import_memory.h"
 #include "import/sonic_parts.h"
-#include "tm/thresholds.h"
+#include "tm/buffer/thresholds.h"
 
 #define MAX_BYTES (1ll << 40)
 /* Buffer if the pools have no sizes, as when SONiC computes them. */

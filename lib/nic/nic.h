@@ -58,8 +58,8 @@
 #include "nic/port/pause.h"
 #include "nic/qp/payload.h"
 #include "node/node.h"
-#include "tm/pfc_rx.h"
-#include "tm/pfc_tx.h"
+#include "tm/pfc/pfc_rx.h"
+#include "tm/pfc/pfc_tx.h"
 
 struct rte_mempool;
 

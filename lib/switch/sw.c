@@ -19,7 +19,7 @@
 #include "switch/shard/crossing.h"
 #include "switch/sw.h"
 #include "switch/sw_verbs.h"
-#include "tm/mmu_part.h"
+#include "tm/buffer/mmu_part.h"
 #include "wire/link/pfc_frame.h"
 
 /* A reload may replace the table; the old one stays allocated for readers. */

@@ -17,7 +17,7 @@
 #include "switch/ingress/rx.h"
 #include "switch/shard/crossing.h"
 #include "switch/shard/give_back.h"
-#include "tm/mmu_part.h"
+#include "tm/buffer/mmu_part.h"
 
 /* Debts and the use of the pools are published after this many calls of tx() that sent something,
  * and by every call that sends nothing. */

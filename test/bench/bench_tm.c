@@ -13,12 +13,12 @@
 #include "base/numbers/units.h"
 #include "bench.h"
 #include "sched_peer.h"
-#include "tm/mmu_part.h"
-#include "tm/pfc_rx.h"
-#include "tm/pfc_tx.h"
-#include "tm/qos_map.h"
-#include "tm/sched.h"
-#include "tm/wred.h"
+#include "tm/buffer/mmu_part.h"
+#include "tm/pfc/pfc_rx.h"
+#include "tm/pfc/pfc_tx.h"
+#include "tm/classes/qos_map.h"
+#include "tm/queue/sched.h"
+#include "tm/queue/wred.h"
 
 #define ROUNDS 15
 #define ROUND_FRAMES 200000u

@@ -7,9 +7,9 @@
 #include <jansson.h>
 
 #include "runtime/port/poll_loop.h"
-#include "tm/mark_accuracy.h"
-#include "tm/pfc_rx.h"
-#include "tm/pfc_tx.h"
+#include "tm/queue/mark_accuracy.h"
+#include "tm/pfc/pfc_rx.h"
+#include "tm/pfc/pfc_tx.h"
 
 struct node;
 struct sw_ledger;

@@ -13,7 +13,7 @@
 #include "cc/cc.h"
 #include "cc/np.h"
 #include "fwd/neigh.h"
-#include "tm/pause_storm.h"
+#include "tm/receiver/pause_storm.h"
 
 /* Reasons to drop a received frame. */
 enum nic_drop {

@@ -16,9 +16,9 @@
 #include "cc/np.h"
 #include "fwd/half_sip.h"
 #include "nic/workload/workload.h"
-#include "tm/pfc_tx.h"
-#include "tm/qos_map.h"
-#include "tm/rx_drain.h"
+#include "tm/pfc/pfc_tx.h"
+#include "tm/classes/qos_map.h"
+#include "tm/receiver/rx_drain.h"
 
 /* Pause frames that the NIC obeys, and sends if its receiver is slow: none, 802.1Qbb or 802.3x. */
 enum nic_flow_control { NIC_FLOW_OFF, NIC_FLOW_PFC, NIC_FLOW_PAUSE };

@@ -20,10 +20,10 @@
 #include <stdint.h>
 
 #include "node/node.h"
-#include "tm/pause_storm.h"
-#include "tm/pfc_rx.h"
-#include "tm/pfc_tx.h"
-#include "tm/rx_drain.h"
+#include "tm/receiver/pause_storm.h"
+#include "tm/pfc/pfc_rx.h"
+#include "tm/pfc/pfc_tx.h"
+#include "tm/receiver/rx_drain.h"
 #include "wire/link/pfc_frame.h"
 
 struct nic;

@@ -17,8 +17,8 @@
 #include <rte_common.h>
 
 #include "base/field/field.h"
-#include "tm/qos_map.h"
-#include "tm/rx_drain.h"
+#include "tm/classes/qos_map.h"
+#include "tm/receiver/rx_drain.h"
 
 /* Units of CNP moderation: address pairs, or the port. */
 struct nic_units {

@@ -10,7 +10,7 @@
 #include "switch/egress/apply.h"
 #include "switch/egress/pfc.h"
 #include "switch/egress/settings.h"
-#include "tm/mmu_part.h"
+#include "tm/buffer/mmu_part.h"
 
 const char *
 sw_reload_fault(const struct sw_params *now, const struct sw_params *next)

@@ -6,7 +6,7 @@
 #include "switch/egress/pfc.h"
 #include "switch/forward/router.h"
 #include "switch/ingress/crossed.h"
-#include "tm/mmu_part.h"
+#include "tm/buffer/mmu_part.h"
 
 static void
 empty_ports(struct sw *sw, uint64_t now_ns)

@@ -3,7 +3,7 @@
 
 #include "switch/egress/switch.h"
 #include "switch/forward/router.h"
-#include "tm/mmu_part.h"
+#include "tm/buffer/mmu_part.h"
 
 /*
  * The shard that serves a request. Addresses are in one table for all shards. Each shard has a

@@ -2,7 +2,7 @@
 #include "switch/control/watermarks.h"
 
 #include "switch/control/state.h"
-#include "tm/mmu_part.h"
+#include "tm/buffer/mmu_part.h"
 
 void
 sw_clear_watermarks(struct node *node, uint32_t kinds)

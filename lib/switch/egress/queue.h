@@ -8,8 +8,8 @@
 #define QUENCH_SWITCH_EGRESS_QUEUE_H
 
 #include "switch/frame/fifo.h"
-#include "tm/mark_accuracy.h"
-#include "tm/wred.h"
+#include "tm/queue/mark_accuracy.h"
+#include "tm/queue/wred.h"
 
 struct sw_queue {
 	struct sw_fifo fifo;

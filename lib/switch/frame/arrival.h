@@ -15,7 +15,7 @@
 
 #include "fwd/fdb.h"
 #include "switch/params/counters.h"
-#include "tm/qos_map.h"
+#include "tm/classes/qos_map.h"
 #include "wire/frame/frame.h"
 
 struct rte_mbuf;

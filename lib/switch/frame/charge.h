@@ -12,7 +12,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#include "tm/mmu.h"
+#include "tm/buffer/mmu.h"
 
 #define SW_CHARGE_PACKET_BITS 24
 static_assert(1u << SW_CHARGE_PACKET_BITS >= MMU_MAX_PACKETS, "packets of a charge");

@@ -5,7 +5,7 @@
 #include "switch/forward/neighbours.h"
 #include "switch/ingress/admit_burst.h"
 #include "switch/shard/crossing.h"
-#include "tm/mmu_part.h"
+#include "tm/buffer/mmu_part.h"
 
 /*
  * Largest number of entries taken in one call, so that many crossing frames do not delay the ports.

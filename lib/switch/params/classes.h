@@ -7,8 +7,8 @@
 #define QUENCH_SWITCH_PARAMS_CLASSES_H
 
 #include "base/field/field.h"
-#include "tm/mmu_params.h"
-#include "tm/wred.h"
+#include "tm/buffer/mmu_params.h"
+#include "tm/queue/wred.h"
 
 #define SW_PROFILE_NAME MMU_PROFILE_NAME
 #define SW_MAX_WRED_PROFILES 32

@@ -10,7 +10,7 @@
 
 #include "base/field/field.h"
 #include "fwd/neigh.h"
-#include "tm/qos_map.h"
+#include "tm/classes/qos_map.h"
 #include "wire/frame/frame.h"
 
 /* Reasons to drop a frame, that is, neither send nor consume it. */
@@ -42,7 +42,7 @@ enum sw_drop {
 	SW_DROP_PG_LIMIT,
 	SW_DROP_NO_HEADROOM,
 	SW_DROP_POOL,
-	SW_DROP_PACKET_MEMORY, /* a lossy group at its limit of packets: tm/mmu.h */
+	SW_DROP_PACKET_MEMORY, /* a lossy group at its limit of packets: tm/buffer/mmu.h */
 	SW_DROP_QUEUE_LIMIT,   /* egress */
 	SW_DROP_WRED,          /* egress */
 	SW_DROP_NO_MBUF,       /* no clone for a copy (egress) */

@@ -18,13 +18,13 @@
 #include "switch/params/lldp.h"
 #include "switch/params/tables.h"
 #include "switch/params/vlan_list.h"
-#include "tm/mmu.h"
-#include "tm/pfc_rx.h"
-#include "tm/pfc_tx.h"
-#include "tm/pfcwd.h"
-#include "tm/qos_map.h"
-#include "tm/sched.h"
-#include "tm/wred.h"
+#include "tm/buffer/mmu.h"
+#include "tm/pfc/pfc_rx.h"
+#include "tm/pfc/pfc_tx.h"
+#include "tm/pfc/pfcwd.h"
+#include "tm/classes/qos_map.h"
+#include "tm/queue/sched.h"
+#include "tm/queue/wred.h"
 
 #define SW_MAX_SHARDS SW_MAX_PORTS
 /* Bytes of a frame with FCS beyond its class's MTU: header, one tag, FCS. */

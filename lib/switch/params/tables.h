@@ -12,7 +12,7 @@
 
 #include "base/field/field.h"
 #include "fwd/route.h"
-#include "tm/mmu_params.h"
+#include "tm/buffer/mmu_params.h"
 
 #define SW_MAX_PORTS MMU_MAX_PORTS
 

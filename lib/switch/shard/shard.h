@@ -11,8 +11,8 @@
  * per group, which the owner reads in the port's next tx(). So the owner alone decides on XOFF and
  * XON, and never underestimates the use.
  *
- * Use of the pools: tm/mmu_part.h. Addresses: one table for all shards (fwd/fdb.h). Neighbours:
- * each shard has a table, and sends news to the others (news.h).
+ * Use of the pools: tm/buffer/mmu_part.h. Addresses: one table for all shards (fwd/fdb.h).
+ * Neighbours: each shard has a table, and sends news to the others (news.h).
  *
  * Invariants (tested): frames from one port to another keep their order; a crossing never drops,
  * since entries wait while a ring is full; the sum of charged bytes in sw.h holds over all shards.

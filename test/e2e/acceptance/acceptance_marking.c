@@ -2,7 +2,7 @@
 /* The marking curve and the marking point, mark by mark. */
 #include "acceptance.h"
 #include "base/numbers/prng.h"
-#include "tm/mark_accuracy.h"
+#include "tm/queue/mark_accuracy.h"
 
 #define SEED 20150817
 #define MIN_FRAMES 10

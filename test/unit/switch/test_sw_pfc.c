@@ -2,7 +2,7 @@
 /* PFC of the switch: obeying it and generating it, packet by packet and to the nanosecond. */
 #include "base/numbers/array.h"
 #include "unit/switch/sw_test.h"
-#include "tm/thresholds.h"
+#include "tm/buffer/thresholds.h"
 
 #define QUANTUM_PS 12800ull /* 512 bit times at 40G */
 /* 65535 quanta at 40G: 838848 ns; sent again after half of it. */

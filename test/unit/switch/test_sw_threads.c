@@ -15,7 +15,7 @@
 #include "switch/params/counters.h"
 #include "switch/control/snapshot.h"
 #include "switch/shard/crossing.h"
-#include "tm/mark_accuracy.h"
+#include "tm/queue/mark_accuracy.h"
 #include "wire/neighbour/arp.h"
 
 #define PORTS 6

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "mmu_defaults.h"
-#include "tm/mmu_part.h"
+#include "tm/buffer/mmu_part.h"
 #include "unit/cases.h"
 
 #define PG 3

@@ -4,7 +4,7 @@
 
 #include "base/numbers/prng.h"
 #include "unit/tm/mmu_test.h"
-#include "tm/mmu_part.h"
+#include "tm/buffer/mmu_part.h"
 
 #define PORTS 4
 #define BACKING 512u

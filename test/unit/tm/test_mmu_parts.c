@@ -4,7 +4,7 @@
 
 #include "base/numbers/prng.h"
 #include "unit/tm/mmu_test.h"
-#include "tm/mmu_part.h"
+#include "tm/buffer/mmu_part.h"
 
 #define PARTS 3
 #define PORTS 6

@@ -3,7 +3,7 @@
 #include "base/numbers/array.h"
 #include "base/numbers/prng.h"
 #include "base/numbers/units.h"
-#include "tm/pause_storm.h"
+#include "tm/receiver/pause_storm.h"
 
 static const struct pause_storm_params params = {.minor_ns = 85, .critical_ns = 100};
 

@@ -5,7 +5,7 @@
 #include "unit/cases.h"
 #include "base/numbers/array.h"
 #include "base/numbers/prng.h"
-#include "tm/pfc_rx.h"
+#include "tm/pfc/pfc_rx.h"
 
 #define SPEED (40 * GBPS) /* a quantum is 12.8 ns */
 #define FULL_NS 838848    /* 65535 quanta */

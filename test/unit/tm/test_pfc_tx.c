@@ -5,7 +5,7 @@
 
 #include "unit/cases.h"
 #include "base/numbers/prng.h"
-#include "tm/pfc_tx.h"
+#include "tm/pfc/pfc_tx.h"
 
 #define SPEED (40 * GBPS)
 #define FULL_NS 838848

@@ -6,7 +6,7 @@
 #include "base/numbers/array.h"
 #include "unit/cases.h"
 #include "unit/refused.h"
-#include "tm/qos_map.h"
+#include "tm/classes/qos_map.h"
 
 static struct qos_map_params
 defaults(void)

@@ -5,7 +5,7 @@
 #include "unit/cases.h"
 #include "base/numbers/array.h"
 #include "base/numbers/prng.h"
-#include "tm/rx_drain.h"
+#include "tm/receiver/rx_drain.h"
 
 /* 10 Gb/s: 1000 bytes in 800 ns. */
 static const struct rx_drain_params params = {

@@ -6,7 +6,7 @@
 #include "unit/cases.h"
 #include "base/numbers/array.h"
 #include "base/numbers/prng.h"
-#include "tm/sched.h"
+#include "tm/queue/sched.h"
 
 #define FRAME 1106 /* wire bytes of MTU 1024 */
 

@@ -2,7 +2,7 @@
 #include "unit/cases.h"
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
-#include "tm/thresholds.h"
+#include "tm/buffer/thresholds.h"
 
 static uint64_t
 needed(uint64_t gbps, uint32_t frame_bytes, uint32_t metres)

@@ -11,7 +11,7 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "base/numbers/prng.h"
-#include "tm/wred.h"
+#include "tm/queue/wred.h"
 
 static struct wred_params
 defaults(void)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tm/pfcwd.h"
+#include "tm/pfc/pfcwd.h"
 
 #include "base/numbers/array.h"
 #include "base/field/field_table.h"

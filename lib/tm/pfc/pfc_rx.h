@@ -12,13 +12,13 @@
  *
  * One owner; any thread may call pfc_rx_read() concurrently.
  */
-#ifndef QUENCH_TM_PFC_RX_H
-#define QUENCH_TM_PFC_RX_H
+#ifndef QUENCH_TM_PFC_PFC_RX_H
+#define QUENCH_TM_PFC_PFC_RX_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tm/pfc_tx.h"
+#include "tm/pfc/pfc_tx.h"
 
 /* Most frames that can wait for the response delay. */
 #define PFC_RX_WAITING 16

@@ -31,8 +31,8 @@
  * Invariants (tested): sum over PGs = pool use; admitted = occupied + released; no counter goes
  * negative.
  */
-#ifndef QUENCH_TM_MMU_H
-#define QUENCH_TM_MMU_H
+#ifndef QUENCH_TM_BUFFER_MMU_H
+#define QUENCH_TM_BUFFER_MMU_H
 
 #include <assert.h>
 #include <stdbool.h>
@@ -40,7 +40,7 @@
 
 #include "base/numbers/fixed.h"
 #include "base/threads/lines.h"
-#include "tm/mmu_params.h"
+#include "tm/buffer/mmu_params.h"
 
 enum mmu_verdict {
 	MMU_ADMIT,

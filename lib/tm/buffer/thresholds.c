@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tm/thresholds.h"
+#include "tm/buffer/thresholds.h"
 
 #include <assert.h>
 

@@ -12,15 +12,15 @@
  * other; every XOFF is followed by an XON; a refresh is due before the advertised pause time has
  * passed.
  */
-#ifndef QUENCH_TM_PFC_TX_H
-#define QUENCH_TM_PFC_TX_H
+#ifndef QUENCH_TM_PFC_PFC_TX_H
+#define QUENCH_TM_PFC_PFC_TX_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/field/field.h"
 #include "base/numbers/units.h"
-#include "tm/qos_map.h"
+#include "tm/classes/qos_map.h"
 
 struct pfc_params {
 	uint16_t pfc_xoff_quanta; /* 1..65535; 65535 */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tm/mmu_part.h"
+#include "tm/buffer/mmu_part.h"
 
 /* Zeroed memory, aligned to a cache line, or NULL with errno set. */
 static void *

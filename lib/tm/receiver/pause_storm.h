@@ -13,13 +13,13 @@
  * Invariant (tested): after pause_storm_check(), now - since_ns < critical_ns for every paused
  * priority, unless critical_ns is 0.
  */
-#ifndef QUENCH_TM_PAUSE_STORM_H
-#define QUENCH_TM_PAUSE_STORM_H
+#ifndef QUENCH_TM_RECEIVER_PAUSE_STORM_H
+#define QUENCH_TM_RECEIVER_PAUSE_STORM_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "tm/qos_map.h"
+#include "tm/classes/qos_map.h"
 
 struct pause_storm_params {
 	uint64_t minor_ns;    /* 0: no warnings */

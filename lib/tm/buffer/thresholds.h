@@ -18,8 +18,8 @@
  * s is the number of bytes in use and a = 2^dynamic_th; the paper's beta is 8 a. The paper's
  * example: B = 12 MB less 8 x 32 x 22.4 KB gives 24.475 KB and, at beta 8, 21.756 KB.
  */
-#ifndef QUENCH_TM_THRESHOLDS_H
-#define QUENCH_TM_THRESHOLDS_H
+#ifndef QUENCH_TM_BUFFER_THRESHOLDS_H
+#define QUENCH_TM_BUFFER_THRESHOLDS_H
 
 #include <stdint.h>
 

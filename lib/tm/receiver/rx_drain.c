@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tm/rx_drain.h"
+#include "tm/receiver/rx_drain.h"
 
 #include "base/numbers/array.h"
 #include "base/field/field_table.h"

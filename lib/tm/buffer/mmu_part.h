@@ -9,10 +9,10 @@
  * all parts but one admit between these two calls, plus those that mmu_part_publish_lazily() holds
  * back.
  */
-#ifndef QUENCH_TM_MMU_PART_H
-#define QUENCH_TM_MMU_PART_H
+#ifndef QUENCH_TM_BUFFER_MMU_PART_H
+#define QUENCH_TM_BUFFER_MMU_PART_H
 
-#include "tm/mmu.h"
+#include "tm/buffer/mmu.h"
 
 #define MMU_MAX_PARTS MMU_MAX_PORTS
 /* Rules per profile: lossy group, lossless group, lossy queue, lossless queue. */

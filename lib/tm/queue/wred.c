@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tm/wred.h"
+#include "tm/queue/wred.h"
 
 #include <assert.h>
 #include <string.h>

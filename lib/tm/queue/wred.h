@@ -14,8 +14,8 @@
  * One curve for marks and drops; or, as in newer SAI, ecn_green_* for marks of ECT packets, so that
  * marking can start below dropping.
  */
-#ifndef QUENCH_TM_WRED_H
-#define QUENCH_TM_WRED_H
+#ifndef QUENCH_TM_QUEUE_WRED_H
+#define QUENCH_TM_QUEUE_WRED_H
 
 #include <stdbool.h>
 #include <stdint.h>

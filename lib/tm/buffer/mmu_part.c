@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pool use: exchanged between parts of the buffer, and summed over all. */
 #include "base/threads/counter.h"
-#include "tm/mmu_part.h"
+#include "tm/buffer/mmu_part.h"
 
 static void
 copy_word(uint64_t *to, const uint64_t *from)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Watermarks of the buffer: read and cleared by kind. */
 #include "base/threads/counter.h"
-#include "tm/mmu_part.h"
+#include "tm/buffer/mmu_part.h"
 
 static const char *const watermark_names[MMU_WATERMARKS] = {
 	[MMU_WATERMARK_PG] = "pg",

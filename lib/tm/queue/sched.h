@@ -12,14 +12,14 @@
  *   sent_i / sent_j = weight_i / weight_j, to within a quantum and a frame,
  * and bytes that a queue leaves unused are shared by the others in the ratio of their weights.
  */
-#ifndef QUENCH_TM_SCHED_H
-#define QUENCH_TM_SCHED_H
+#ifndef QUENCH_TM_QUEUE_SCHED_H
+#define QUENCH_TM_QUEUE_SCHED_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/field/field.h"
-#include "tm/qos_map.h"
+#include "tm/classes/qos_map.h"
 
 struct sched_params {
 	uint8_t strict_queues;           /* mask */

@@ -16,8 +16,8 @@
  *
  * Invariant (tested): detected - restored = 1 during a storm, else 0.
  */
-#ifndef QUENCH_TM_PFCWD_H
-#define QUENCH_TM_PFCWD_H
+#ifndef QUENCH_TM_PFC_PFCWD_H
+#define QUENCH_TM_PFC_PFCWD_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Params prepared for the data path: rules of groups and queues, and pool sizes. */
-#include "tm/mmu_part.h"
+#include "tm/buffer/mmu_part.h"
 
 #define UNLIMITED (UINT64_MAX / 2)
 

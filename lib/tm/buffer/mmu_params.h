@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Parameters of a switch's shared buffer: its size, its pools, and the profiles of groups and
- * queues. lib/tm/mmu.h has the rules.
+ * queues. lib/tm/buffer/mmu.h has the rules.
  *
  * Invariant (mmu_params_check): reserved of all PGs + headroom + lossy pool <= buffer_bytes.
  */
-#ifndef QUENCH_TM_MMU_PARAMS_H
-#define QUENCH_TM_MMU_PARAMS_H
+#ifndef QUENCH_TM_BUFFER_MMU_PARAMS_H
+#define QUENCH_TM_BUFFER_MMU_PARAMS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/field/field.h"
-#include "tm/qos_map.h"
+#include "tm/classes/qos_map.h"
 
 #define MMU_MAX_PORTS 64
 #define MMU_MAX_PROFILES 32

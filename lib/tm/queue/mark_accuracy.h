@@ -8,14 +8,14 @@
  * One bin holds lengths up to the minimum, MARK_BINS - 2 bins of equal width cover the ramp, and
  * the last bin holds lengths above the maximum.
  */
-#ifndef QUENCH_TM_MARK_ACCURACY_H
-#define QUENCH_TM_MARK_ACCURACY_H
+#ifndef QUENCH_TM_QUEUE_MARK_ACCURACY_H
+#define QUENCH_TM_QUEUE_MARK_ACCURACY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/threads/counter.h"
-#include "tm/wred.h"
+#include "tm/queue/wred.h"
 
 #define MARK_BINS 18
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tm/sched.h"
+#include "tm/queue/sched.h"
 
 #include "base/numbers/array.h"
 

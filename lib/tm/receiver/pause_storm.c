@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tm/pause_storm.h"
+#include "tm/receiver/pause_storm.h"
 
 #include "base/threads/counter.h"
 #include "base/numbers/fixed.h"

@@ -10,8 +10,8 @@
  * Invariant (qos_map_params_check): pfc_priority_to_queue_map[pg] = queue of every class in a
  * lossless pg.
  */
-#ifndef QUENCH_TM_QOS_MAP_H
-#define QUENCH_TM_QOS_MAP_H
+#ifndef QUENCH_TM_CLASSES_QOS_MAP_H
+#define QUENCH_TM_CLASSES_QOS_MAP_H
 
 #include <stdint.h>
 

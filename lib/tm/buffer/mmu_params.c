@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tm/mmu_params.h"
+#include "tm/buffer/mmu_params.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -12,8 +12,8 @@
  *
  * Invariant (tested): in any time t, accepted bytes <= drain_rate t + buffer_bytes + 1.
  */
-#ifndef QUENCH_TM_RX_DRAIN_H
-#define QUENCH_TM_RX_DRAIN_H
+#ifndef QUENCH_TM_RECEIVER_RX_DRAIN_H
+#define QUENCH_TM_RECEIVER_RX_DRAIN_H
 
 #include <stdbool.h>
 #include <stdint.h>

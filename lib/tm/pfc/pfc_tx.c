@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tm/pfc_tx.h"
+#include "tm/pfc/pfc_tx.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tm/mmu.h"
+#include "tm/buffer/mmu.h"
 
 #include "base/threads/counter.h"
 #include "base/threads/words.h"

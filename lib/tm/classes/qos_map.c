@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tm/qos_map.h"
+#include "tm/classes/qos_map.h"
 
 #include "base/numbers/array.h"
 #include "base/field/field_table.h"
