@@ -6,7 +6,11 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "import/import.h"
+#include "import/conversion/import.h"
+#include "import/export/export_sonic.h"
+#include "import/mlx5/mlnx.h"
+#include "import/nxos/nxos.h"
+#include "import/sonic/sonic.h"
 
 /* One line, the file in front, nothing cut off. */
 static inline void

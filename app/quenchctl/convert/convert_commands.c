@@ -7,7 +7,11 @@
 
 #include "runtime/notice/say.h"
 #include "quenchctl/convert/convert_commands.h"
-#include "import/import.h"
+#include "import/conversion/import.h"
+#include "import/export/export_sonic.h"
+#include "import/mlx5/mlnx.h"
+#include "import/nxos/nxos.h"
+#include "import/sonic/sonic.h"
 
 /* The byte order mark that Windows editors put before UTF-8. */
 #define BOM "\xef\xbb\xbf"

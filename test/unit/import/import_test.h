@@ -8,7 +8,11 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "import/import.h"
+#include "import/conversion/import.h"
+#include "import/export/export_sonic.h"
+#include "import/mlx5/mlnx.h"
+#include "import/nxos/nxos.h"
+#include "import/sonic/sonic.h"
 
 typedef int import_fn(const char *text, size_t size, struct import_switch *out,
 		      struct import_log *log);

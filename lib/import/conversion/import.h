@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Converts configurations of other systems: NX-OS and SONiC to quench-switch, mlx5's DCQCN settings
+ * to quench-nic, and quench-switch to SONiC's tables.
+ *
+ * Invariants (tested and fuzzed): every line or table entry of the input is carried over, or is in
+ * the log's lost list with a reason; the output passes --check-config, because the same reader has
+ * read it; equal input gives equal output.
+ *
+ * An input is refused as a whole, with one line that names the place, the value and the
+ * expectation, if it is of another dialect, truncated, contradictory, or contains a value out of
+ * range.
+ *
+ * If memory runs out, functions do not return: import_on_no_memory() sets what happens instead. An
+ * error code would not be reliable: after some failed allocations jansson continues with a
+ * truncated text. And the only caller is a program that converts one file and has nothing to save.
+ */
+#ifndef QUENCH_IMPORT_CONVERSION_IMPORT_H
+#define QUENCH_IMPORT_CONVERSION_IMPORT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "ctl/nic_config/nic_config.h"
+#include "ctl/switch_config/switch_config.h"
+
+/* The largest input, in bytes. */
+#define IMPORT_MAX_BYTES (8u << 20)
+
+/* Log of a conversion. Texts begin with the place: "12: text: why" or " TABLE|key: why". */
+struct import_log {
+	const char *file; /* name of the input; kept by reference */
+	char **lost;      /* not carried over */
+	unsigned int n_lost;
+	char **notes; /* carried over in another form, or assumed */
+	unsigned int n_notes;
+	char error[1024]; /* of a refusal; begins with the file */
+};
+
+#define IMPORT_PORT_NAME 31 /* characters */
+
+/* A switch being converted. */
+struct import_switch {
+	struct sw_params sw;
+	struct switch_pool pool;
+	char port_names[SW_MAX_PORTS][IMPORT_PORT_NAME + 1];
+};
+
+/**
+ * Set the function to call if memory runs out; it must not return. Default: abort the process. The
+ * memory of the failed call is leaked.
+ */
+void import_on_no_memory(void (*end)(void));
+
+/** Free the lists. */
+void import_log_free(struct import_log *log);
+
+/** Read an INI of quench-switch. @return 0, or -EINVAL with log->error filled in. */
+int import_switch_read(const char *text, size_t size, struct import_switch *out,
+		       struct import_log *log);
+
+/** Print a switch as an INI: the log's lists, then the keys that differ from the defaults. */
+void import_switch_print(FILE *out, const struct import_switch *sw, const struct import_log *log);
+
+/** The same for a NIC. */
+void import_nic_print(FILE *out, const struct nic_config *nic, const struct import_log *log);
+
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "import/conversion/import_log.h"
+#include "import/conversion/import_memory.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Limit of the comments in a file, in bytes. The INI reader refuses files above 1 MiB, and nobody
+ * reads more.
+ */
+#define MAX_COMMENT_BYTES (256u << 10)
+
+/* Replace line ends and control characters of the input, which a terminal would obey. */
+static void
+make_printable(char *text)
+{
+	for (; *text != '\0'; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
+static void
+add(char ***list, unsigned int *n, const char *format, va_list args)
+{
+	char **grown = *list, *text;
+
+	/* The list's room doubles at each power of two. */
+	if ((*n & (*n - 1)) == 0)
+		grown = import_grow(*list, *n == 0 ? 1 : 2 * (size_t)*n, sizeof(*grown));
+	if (vasprintf(&text, format, args) < 0)
+		import_no_memory();
+	make_printable(text);
+	*list = grown;
+	grown[(*n)++] = text;
+}
+
+void
+import_lost(struct import_log *log, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add(&log->lost, &log->n_lost, format, args);
+	va_end(args);
+}
+
+void
+import_note(struct import_log *log, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add(&log->notes, &log->n_notes, format, args);
+	va_end(args);
+}
+
+int
+import_refuse(struct import_log *log, const char *format, ...)
+{
+	va_list args;
+	int used;
+
+	used = snprintf(log->error, sizeof(log->error), "%.256s:", log->file);
+	va_start(args, format);
+	vsnprintf(log->error + used, sizeof(log->error) - (size_t)used, format, args);
+	va_end(args);
+	make_printable(log->error);
+	return -EINVAL;
+}
+
+void
+import_log_free(struct import_log *log)
+{
+	for (unsigned int i = 0; i < log->n_lost; i++)
+		free(log->lost[i]);
+	for (unsigned int i = 0; i < log->n_notes; i++)
+		free(log->notes[i]);
+	free(log->lost);
+	free(log->notes);
+	log->lost = log->notes = NULL;
+	log->n_lost = log->n_notes = 0;
+}
+
+static void
+print_list(FILE *out, const char *title, char *const *list, unsigned int n)
+{
+	size_t bytes = 0;
+
+	if (n == 0)
+		return;
+	fprintf(out, "#\n# %s:\n", title);
+	for (unsigned int i = 0; i < n; i++) {
+		const char *text = list[i] + (list[i][0] == ' ');
+
+		bytes += strlen(text) + 5;
+		if (bytes > MAX_COMMENT_BYTES) {
+			fprintf(out, "#   and %u more, which quenchctl prints on standard error\n",
+				n - i);
+			return;
+		}
+		fprintf(out, "#   %s\n", text);
+	}
+}
+
+void
+import_print_head(FILE *out, const char *program, const struct import_log *log)
+{
+	const char *slash = strrchr(log->file, '/');
+
+	fprintf(out, "# SPDX-License-Identifier: BSD-3-Clause\n# A %s made by quenchctl import of ",
+		program);
+	for (const char *c = slash != NULL ? slash + 1 : log->file; *c != '\0'; c++)
+		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, out);
+	fprintf(out, ".\n# Keys that are missing here have the defaults of %s --help-config.\n",
+		program);
+	print_list(out, "Not carried over", log->lost, log->n_lost);
+	print_list(out, "Changed or assumed", log->notes, log->n_notes);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "import/export/export_form.h"
+#include "import/conversion/import_memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/conversion/import_log.h"
+#include "import/sonic/sonic.h"
+
+/*
+ * Names for the curve of [wred]. The second name is used if another curve of the file has the
+ * first.
+ */
+static const char *const curve_names[] = {"AZURE_LOSSLESS", "quench_wred"};
+
+static bool
+has_curve(const struct sw_params *sw, const char *name)
+{
+	for (unsigned int i = 0; i < sw->n_wred_profiles; i++)
+		if (strcmp(sw->wred_profiles[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* Name the curve of [wred], and set the name of its curve in each queue. */
+static void
+name_curves(struct sw_params *sw, const struct sw_params *defaults)
+{
+	const char *name = curve_names[has_curve(sw, curve_names[0])];
+	bool is_used = false;
+
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		for (uint8_t q = 0; q < TM_CLASSES; q++) {
+			struct sw_queue_params *queue = &sw->queues[port][q];
+			const struct wred_params *curve = sw_queue_wred(sw, port, q);
+			bool is_shared = curve == &sw->wred;
+
+			is_used |= is_shared;
+			if (curve == NULL || is_shared)
+				snprintf(queue->wred_profile, sizeof(queue->wred_profile), "%s",
+					 is_shared ? name : SW_PROFILE_DEFAULT);
+		}
+	}
+	if (is_used && sw->n_wred_profiles < SW_MAX_WRED_PROFILES && !has_curve(sw, name)) {
+		struct sw_wred_profile *own = &sw->wred_profiles[sw->n_wred_profiles++];
+
+		snprintf(own->name, sizeof(own->name), "%s", name);
+		own->params = sw->wred;
+	}
+	sw->wred_queues = 0;
+	sw->wred = defaults->wred;
+}
+
+/* [pfcwd] gets the first watched port's values; without a watchdog ports have their defaults. */
+static void
+join_watches(struct sw_params *sw)
+{
+	struct pfcwd_params first = sw->pfcwd;
+	bool found = false;
+
+	for (uint16_t i = 0; i < sw->n_ports; i++) {
+		if (sw->pfcwd.pfcwd != PFCWD_SONIC)
+			sw->ports[i].pfcwd = true;
+		if (sw->ports[i].pfcwd && !found) {
+			first = sw_port_pfcwd(sw, i);
+			found = true;
+		}
+	}
+	for (uint16_t i = 0; found && i < sw->n_ports; i++) {
+		const struct pfcwd_params own = sw_port_pfcwd(sw, i);
+		struct sw_port_params *p = &sw->ports[i];
+
+		p->pfcwd_action = 0;
+		p->pfcwd_detection_time_ns = p->pfcwd_restoration_time_ns = 0;
+		if (!p->pfcwd)
+			continue;
+		if (own.action != first.action)
+			p->pfcwd_action = 1 + own.action;
+		if (own.detection_time_ns != first.detection_time_ns)
+			p->pfcwd_detection_time_ns = own.detection_time_ns;
+		if (own.restoration_time_ns != first.restoration_time_ns)
+			p->pfcwd_restoration_time_ns = own.restoration_time_ns;
+	}
+	sw->pfcwd.action = first.action;
+	sw->pfcwd.detection_time_ns = first.detection_time_ns;
+	sw->pfcwd.restoration_time_ns = first.restoration_time_ns;
+}
+
+int
+export_find_lost(const char *json, const struct import_switch *sw, struct import_log *log)
+{
+	struct import_switch *back = import_alloc(1, sizeof(*back));
+	struct import_log back_log = {.file = "config_db.json"};
+	char *was, *is;
+	int rc;
+
+	rc = import_sonic(json, strlen(json), back, &back_log);
+	if (rc != 0) {
+		import_refuse(log, " makes tables that SONiC cannot have: %s", back_log.error);
+	} else {
+		was = import_switch_text(&sw->sw);
+		is = import_switch_text(&back->sw);
+		import_lose_changed(log, was, is, "no counterpart in SONiC's tables");
+		if (sw->pool.backing_frame_bytes != back->pool.backing_frame_bytes)
+			import_lost(log,
+				    " [pool] backing_frame_bytes = %u: no counterpart in "
+				    "SONiC's tables",
+				    sw->pool.backing_frame_bytes);
+		free(was);
+		free(is);
+	}
+	import_log_free(&back_log);
+	free(back);
+	return rc;
+}
+
+void
+export_form(struct sw_params *sw, const struct sw_params *defaults)
+{
+	name_curves(sw, defaults);
+	join_watches(sw);
+}

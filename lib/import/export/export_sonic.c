@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Writes a switch as tables of config_db.json.
+ *
+ * Settings without a counterpart in SONiC are found by reading the tables back (export_form.c).
+ */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/export/export_sonic.h"
+#include "base/numbers/units.h"
+#include "import/export/export_form.h"
+#include "import/conversion/import_log.h"
+#include "import/conversion/import_memory.h"
+
+#define MAP_NAME "AZURE"
+
+struct tables {
+	json_t *root;
+	const struct sw_params *sw;
+	uint32_t default_burst_bytes;
+};
+
+__attribute__((format(printf, 5, 6))) static void
+set(struct tables *t, const char *table, const char *key, const char *field, const char *format,
+    ...)
+{
+	json_t *entries = json_object_get(t->root, table), *entry;
+	char text[64];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	if (entries == NULL) {
+		entries = json_object();
+		json_object_set_new(t->root, table, entries);
+	}
+	entry = json_object_get(entries, key);
+	if (entry == NULL) {
+		entry = json_object();
+		json_object_set_new(entries, key, entry);
+	}
+	json_object_set_new(entry, field, json_string(text));
+}
+
+/* Ports have four lanes each, as on most platforms. */
+static const char *
+port_name(uint16_t i, char name[16])
+{
+	snprintf(name, 16, "Ethernet%u", 4u * i);
+	return name;
+}
+
+static void
+set_map(struct tables *t, const char *table, const uint8_t *values, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		char key[8];
+
+		snprintf(key, sizeof(key), "%u", i);
+		set(t, table, MAP_NAME, key, "%u", values[i]);
+	}
+}
+
+/* "3,4", or "" for no bits. */
+static const char *
+mask_text(uint8_t mask, char text[16])
+{
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (unsigned int i = 0; i < 8; i++) {
+		if (!(mask >> i & 1))
+			continue;
+		if (n > 0)
+			text[n++] = ',';
+		text[n++] = (char)('0' + i);
+	}
+	text[n] = '\0';
+	return text;
+}
+
+static void
+export_ports(struct tables *t)
+{
+	char name[16];
+
+	for (uint16_t i = 0; i < t->sw->n_ports; i++) {
+		const struct sw_port_params *p = &t->sw->ports[i];
+
+		port_name(i, name);
+		set(t, "PORT", name, "speed", "%" PRIu64, p->link_speed_bps / MBPS);
+		set(t, "PORT", name, "mtu", "%u", t->sw->max_frame_bytes - SW_MTU_OVERHEAD_BYTES);
+		set(t, "PORT", name, "admin_status", "up");
+		if (p->pfc_asymmetric)
+			set(t, "PORT", name, "pfc_asym", "on");
+		set(t, "CABLE_LENGTH", MAP_NAME, name, "%um", p->cable_length_m);
+	}
+}
+
+static void
+export_maps(struct tables *t)
+{
+	const struct qos_map_params *qos = &t->sw->qos;
+	bool dscp = qos->trust == QOS_TRUST_DSCP;
+	char name[16], mask[16];
+
+	if (dscp)
+		set_map(t, "DSCP_TO_TC_MAP", qos->dscp_to_tc_map, TM_DSCPS);
+	set_map(t, "DOT1P_TO_TC_MAP", qos->dot1p_to_tc_map, TM_CLASSES);
+	set_map(t, "TC_TO_QUEUE_MAP", qos->tc_to_queue_map, TM_CLASSES);
+	set_map(t, "TC_TO_PRIORITY_GROUP_MAP", qos->tc_to_priority_group_map, TM_CLASSES);
+	set_map(t, "MAP_PFC_PRIORITY_TO_QUEUE", qos->pfc_priority_to_queue_map, TM_CLASSES);
+	for (uint16_t i = 0; i < t->sw->n_ports; i++) {
+		int flow = t->sw->ports[i].flow_control;
+		bool pfc = flow == SW_FLOW_PFC || flow == SW_FLOW_AUTO;
+
+		port_name(i, name);
+		if (dscp)
+			set(t, "PORT_QOS_MAP", name, "dscp_to_tc_map", MAP_NAME);
+		set(t, "PORT_QOS_MAP", name, "dot1p_to_tc_map", MAP_NAME);
+		set(t, "PORT_QOS_MAP", name, "tc_to_queue_map", MAP_NAME);
+		set(t, "PORT_QOS_MAP", name, "tc_to_pg_map", MAP_NAME);
+		set(t, "PORT_QOS_MAP", name, "pfc_to_queue_map", MAP_NAME);
+		set(t, "PORT_QOS_MAP", name, "pfc_enable", "%s",
+		    mask_text(pfc ? qos->pfc_enable : 0, mask));
+		set(t, "PORT_QOS_MAP", name, "pfcwd_sw_enable", "%s",
+		    mask_text(t->sw->pfcwd.pfcwd_sw_enable, mask));
+	}
+}
+
+/* Consecutive equal queues or groups of a port share an entry: "Ethernet0|3-4". */
+static void
+set_range(struct tables *t, const char *table, uint16_t port, unsigned int first, unsigned int last,
+	  const char *field, const char *value)
+{
+	char name[16], key[32];
+
+	port_name(port, name);
+	if (first == last)
+		snprintf(key, sizeof(key), "%s|%u", name, first);
+	else
+		snprintf(key, sizeof(key), "%s|%u-%u", name, first, last);
+	set(t, table, key, field, "%s", value);
+}
+
+static bool
+same_scheduler(const struct sw_params *sw, const struct sw_queue_params *a, unsigned int i,
+	       const struct sw_queue_params *b, unsigned int k)
+{
+	return (sw->sched.strict_queues >> i & 1) == (sw->sched.strict_queues >> k & 1) &&
+	       sw->sched.dwrr_weight[i] == sw->sched.dwrr_weight[k] &&
+	       a->min_rate_bps == b->min_rate_bps && a->max_rate_bps == b->max_rate_bps &&
+	       a->burst_bytes == b->burst_bytes;
+}
+
+static void
+set_scheduler(struct tables *t, const char *name, unsigned int queue,
+	      const struct sw_queue_params *q)
+{
+	bool strict = t->sw->sched.strict_queues >> queue & 1;
+
+	set(t, "SCHEDULER", name, "type", "%s", strict ? "STRICT" : "DWRR");
+	set(t, "SCHEDULER", name, "weight", "%u", t->sw->sched.dwrr_weight[queue]);
+	if (q->min_rate_bps > 0)
+		set(t, "SCHEDULER", name, "cir", "%" PRIu64, q->min_rate_bps / 8);
+	if (q->max_rate_bps > 0)
+		set(t, "SCHEDULER", name, "pir", "%" PRIu64, q->max_rate_bps / 8);
+	if (q->burst_bytes != t->default_burst_bytes)
+		set(t, "SCHEDULER", name, "pbs", "%u", q->burst_bytes);
+}
+
+/* Equal queues share an entry of SCHEDULER. */
+static void
+export_queues(struct tables *t)
+{
+	const struct sw_params *sw = t->sw;
+	const struct sw_queue_params *seen[SW_MAX_PORTS * TM_CLASSES];
+	unsigned int seen_queue[SW_MAX_PORTS * TM_CLASSES], n = 0;
+	char name[24];
+
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		for (unsigned int q = 0; q < TM_CLASSES; q++) {
+			const struct sw_queue_params *queue = &sw->queues[port][q];
+			unsigned int k = 0;
+
+			while (k < n && !same_scheduler(sw, queue, q, seen[k], seen_queue[k]))
+				k++;
+			snprintf(name, sizeof(name), "scheduler.%u", k);
+			if (k == n) {
+				seen[n] = queue;
+				seen_queue[n++] = q;
+				set_scheduler(t, name, q, queue);
+			}
+			set_range(t, "QUEUE", port, q, q, "scheduler", name);
+			if (strcmp(queue->wred_profile, SW_PROFILE_DEFAULT) != 0)
+				set_range(t, "QUEUE", port, q, q, "wred_profile",
+					  queue->wred_profile);
+		}
+	}
+	for (unsigned int i = 0; i < sw->n_wred_profiles; i++) {
+		const struct wred_params *p = &sw->wred_profiles[i].params;
+		const char *key = sw->wred_profiles[i].name;
+
+		set(t, "WRED_PROFILE", key, "wred_green_enable", "%s",
+		    p->wred_green_enable ? "true" : "false");
+		set(t, "WRED_PROFILE", key, "ecn", "%s",
+		    p->ecn == WRED_ECN_ALL ? "ecn_all" : "ecn_none");
+		set(t, "WRED_PROFILE", key, "green_min_threshold", "%" PRIu64,
+		    p->green_min_threshold_bytes);
+		set(t, "WRED_PROFILE", key, "green_max_threshold", "%" PRIu64,
+		    p->green_max_threshold_bytes);
+		set(t, "WRED_PROFILE", key, "green_drop_probability", "%u",
+		    p->green_drop_probability_ppm / 10000);
+	}
+}
+
+static void
+set_profile(struct tables *t, const char *name, const char *pool, const struct buffer_profile *p)
+{
+	static const char table[] = "BUFFER_PROFILE";
+
+	set(t, table, name, "pool", "%s", pool);
+	set(t, table, name, "size", "%" PRIu64, p->size_bytes);
+	if (p->dynamic)
+		set(t, table, name, "dynamic_th", "%d", p->dynamic_th);
+	else
+		set(t, table, name, "static_th", "%" PRIu64, p->static_th_bytes);
+	if (p->xon_bytes > 0)
+		set(t, table, name, "xon", "%" PRIu64, p->xon_bytes);
+	if (p->xon_offset_bytes > 0)
+		set(t, table, name, "xon_offset", "%" PRIu64, p->xon_offset_bytes);
+	if (p->xoff_bytes > 0)
+		set(t, table, name, "xoff", "%" PRIu64, p->xoff_bytes);
+}
+
+static void
+set_pool(struct tables *t, const char *name, const char *type, const char *mode, uint64_t bytes)
+{
+	set(t, "BUFFER_POOL", name, "type", "%s", type);
+	set(t, "BUFFER_POOL", name, "mode", "%s", mode);
+	set(t, "BUFFER_POOL", name, "size", "%" PRIu64, bytes);
+}
+
+/* SONiC's names of the lossy pools. */
+struct classes {
+	const char *ingress_lossy_pool, *egress_lossy_pool;
+};
+
+static struct classes
+export_pools(struct tables *t)
+{
+	const struct mmu_params *mmu = &t->sw->mmu;
+	struct classes c = {"ingress_lossless_pool", "egress_lossless_pool"};
+
+	set_pool(t, "ingress_lossless_pool", "ingress", "dynamic",
+		 mmu->buffer_bytes - mmu->shared_headroom_pool_bytes - mmu->lossy_pool_bytes);
+	if (mmu->shared_headroom_pool_bytes > 0)
+		set(t, "BUFFER_POOL", "ingress_lossless_pool", "xoff", "%" PRIu64,
+		    mmu->shared_headroom_pool_bytes);
+	if (mmu->lossy_pool_bytes > 0) {
+		c.ingress_lossy_pool = "ingress_lossy_pool";
+		set_pool(t, c.ingress_lossy_pool, "ingress", "dynamic", mmu->lossy_pool_bytes);
+	}
+	set_pool(t, "egress_lossless_pool", "egress", "static", mmu->buffer_bytes);
+	if (mmu->egress_lossy_pool_bytes > 0) {
+		c.egress_lossy_pool = "egress_lossy_pool";
+		set_pool(t, c.egress_lossy_pool, "egress", "dynamic", mmu->egress_lossy_pool_bytes);
+	}
+	return c;
+}
+
+/* SONiC's name of the profile of a group or a queue. */
+static const char *
+profile_of(const struct sw_params *sw, bool is_pg, uint16_t port, unsigned int i)
+{
+	const char *own =
+		is_pg ? sw->pgs[port][i].buffer_profile : sw->queues[port][i].buffer_profile;
+	uint8_t lossless = is_pg ? sw->mmu.lossless_pgs : sw->mmu.lossless_queues;
+
+	if (strcmp(own, SW_PROFILE_DEFAULT) != 0)
+		return own;
+	if (is_pg)
+		return lossless >> i & 1 ? "ingress_lossless_profile" : "ingress_lossy_profile";
+	return lossless >> i & 1 ? "egress_lossless_profile" : "egress_lossy_profile";
+}
+
+static void
+export_uses(struct tables *t, const char *table, bool is_pg)
+{
+	for (uint16_t port = 0; port < t->sw->n_ports; port++) {
+		for (unsigned int first = 0, i = 1; i <= TM_CLASSES; i++) {
+			const char *profile = profile_of(t->sw, is_pg, port, first);
+
+			if (i < TM_CLASSES &&
+			    strcmp(profile, profile_of(t->sw, is_pg, port, i)) == 0)
+				continue;
+			set_range(t, table, port, first, i - 1, "profile", profile);
+			first = i;
+		}
+	}
+}
+
+/* The pool of a named profile: that of the first group or queue that uses it. */
+static const char *
+pool_of(const struct sw_params *sw, const char *name, const struct classes *c)
+{
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		for (unsigned int i = 0; i < TM_CLASSES; i++) {
+			if (strcmp(sw->pgs[port][i].buffer_profile, name) == 0)
+				return sw->mmu.lossless_pgs >> i & 1 ? "ingress_lossless_pool"
+								     : c->ingress_lossy_pool;
+			if (strcmp(sw->queues[port][i].buffer_profile, name) == 0)
+				return sw->mmu.lossless_queues >> i & 1 ? "egress_lossless_pool"
+									: c->egress_lossy_pool;
+		}
+	}
+	return "ingress_lossless_pool";
+}
+
+static void
+export_buffers(struct tables *t)
+{
+	const struct mmu_params *mmu = &t->sw->mmu;
+	struct classes c = export_pools(t);
+
+	set_profile(t, "ingress_lossless_profile", "ingress_lossless_pool", &mmu->lossless);
+	set_profile(t, "ingress_lossy_profile", c.ingress_lossy_pool, &mmu->lossy);
+	set_profile(t, "egress_lossless_profile", "egress_lossless_pool", &mmu->egress_lossless);
+	set_profile(t, "egress_lossy_profile", c.egress_lossy_pool, &mmu->egress_lossy);
+	for (unsigned int i = 0; i < mmu->n_profiles; i++)
+		set_profile(t, mmu->profile_names[i], pool_of(t->sw, mmu->profile_names[i], &c),
+			    &mmu->profiles[i]);
+	export_uses(t, "BUFFER_PG", true);
+	export_uses(t, "BUFFER_QUEUE", false);
+}
+
+static void
+export_watchdog(struct tables *t)
+{
+	static const char *const actions[] = {"drop", "forward", "alert"};
+	const struct pfcwd_params *wd = &t->sw->pfcwd;
+	char name[16];
+
+	if (wd->pfcwd != PFCWD_SONIC)
+		return;
+	set(t, "PFC_WD", "GLOBAL", "POLL_INTERVAL", "%" PRIu64, wd->poll_interval_ns / NS_PER_MS);
+	if (wd->big_red_switch)
+		set(t, "PFC_WD", "GLOBAL", "BIG_RED_SWITCH", "enable");
+	for (uint16_t i = 0; i < t->sw->n_ports; i++) {
+		const struct pfcwd_params own = sw_port_pfcwd(t->sw, i);
+
+		if (!t->sw->ports[i].pfcwd)
+			continue;
+		port_name(i, name);
+		set(t, "PFC_WD", name, "action", "%s", actions[own.action]);
+		set(t, "PFC_WD", name, "detection_time", "%" PRIu64,
+		    own.detection_time_ns / NS_PER_MS);
+		if (own.restoration_time_ns != NEVER_NS)
+			set(t, "PFC_WD", name, "restoration_time", "%" PRIu64,
+			    own.restoration_time_ns / NS_PER_MS);
+	}
+}
+
+int
+export_sonic(const struct import_switch *sw, FILE *out, struct import_log *log)
+{
+	struct import_switch *form = import_alloc(1, sizeof(*form));
+	struct import_switch *defaults = import_alloc(1, sizeof(*defaults));
+	struct tables t = {0};
+	char *json;
+	int rc;
+
+	import_switch_begin(defaults);
+	import_json_memory();
+	t.root = json_object();
+	*form = *sw;
+	export_form(&form->sw, &defaults->sw);
+	t.sw = &form->sw;
+	t.default_burst_bytes = defaults->sw.queues[0][0].burst_bytes;
+	export_ports(&t);
+	export_maps(&t);
+	export_queues(&t);
+	export_buffers(&t);
+	export_watchdog(&t);
+	json = json_dumps(t.root, JSON_INDENT(4));
+	rc = export_find_lost(json, form, log);
+	import_note(log, " ports are named Ethernet0, Ethernet4 and so on; lanes and alias "
+			 "depend on the platform and are left out");
+	if (rc == 0)
+		fprintf(out, "%s\n", json);
+	free(json);
+	json_decref(t.root);
+	free(form);
+	free(defaults);
+	return rc;
+}

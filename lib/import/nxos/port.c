@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Interfaces, which become ports. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/units.h"
+#include "import/nxos/parts.h"
+
+#define ASSUMED_SPEED (100 * GBPS)
+
+/* Settings from the lines of one interface. */
+struct interface {
+	bool has_mode, has_speed, is_watched, has_qos;
+	uint64_t mtu;
+	int mtu_line;
+};
+
+static int
+read_port_watchdog(struct nxos *x, int line, struct sw_port_params *port, struct interface *has)
+{
+	struct nx_args a;
+	char *state = NULL;
+	uint64_t value;
+	int rc = 0;
+
+	if (!nx_is(&x->nx.lines[line], "priority-flow-control watch-dog ...", &a) &&
+	    !nx_is(&x->nx.lines[line], "priority-flow-control watch-dog-interval on ...", &a))
+		return 0;
+	if (x->out->sw.pfcwd.pfcwd != PFCWD_NXOS) {
+		nx_lose(&x->nx, line,
+			"the watchdog is off, since priority-flow-control watch-dog-interval on "
+			"is missing");
+		return 0;
+	}
+	nx_use(&x->nx, line);
+	has->is_watched = true;
+	for (char *w = strtok_r(a.rest, " ", &state); rc == 0 && w != NULL;
+	     w = strtok_r(NULL, " ", &state)) {
+		if (strcasecmp(w, "disable-action") == 0) {
+			port->pfcwd_action = 1 + PFCWD_ALERT;
+		} else if (strcasecmp(w, "interface-multiplier") == 0) {
+			w = strtok_r(NULL, " ", &state);
+			rc = nx_number(&x->nx, line, w != NULL ? w : "", 1, 1000, &value);
+			port->pfcwd_interface_multiplier = (uint16_t)value;
+		} else {
+			rc = nx_refuse(&x->nx, line, "disable-action or interface-multiplier N");
+		}
+	}
+	return rc;
+}
+
+static int
+read_mode(struct nxos *x, int line, const char *mode, struct sw_port_params *port)
+{
+	nx_use(&x->nx, line);
+	if (strcasecmp(mode, "auto") == 0)
+		port->flow_control = SW_FLOW_AUTO;
+	else if (strcasecmp(mode, "on") == 0)
+		port->flow_control = SW_FLOW_PFC;
+	else if (strcasecmp(mode, "off") == 0)
+		port->flow_control = SW_FLOW_OFF;
+	else
+		return nx_refuse(&x->nx, line, "auto, on or off");
+	return 0;
+}
+
+static int
+read_port_line(struct nxos *x, int line, struct sw_port_params *port, struct interface *has)
+{
+	const struct nx_line *l = &x->nx.lines[line];
+	struct nx_args a;
+	uint64_t value;
+	int rc = 0;
+
+	if (nx_is(l, "priority-flow-control mode %", &a)) {
+		has->has_mode = true;
+		return read_mode(x, line, a.word[0], port);
+	}
+	if (nx_is(l, "speed auto", NULL) || nx_is(l, "no shutdown", NULL) ||
+	    nx_is(l, "priority-flow-control watch-dog-interval off", NULL)) {
+		nx_use(&x->nx, line);
+	} else if (nx_is(l, "speed %", &a)) {
+		rc = nx_number(&x->nx, line, a.word[0], 1, 1600000, &value);
+		port->link_speed_bps = value * MBPS;
+		has->has_speed = true;
+		nx_use(&x->nx, line);
+	} else if (nx_is(l, "mtu %", &a)) {
+		has->mtu_line = line;
+		nx_use(&x->nx, line);
+		return nx_number(&x->nx, line, a.word[0], 64, 16000 - SW_MTU_OVERHEAD_BYTES,
+				 &has->mtu);
+	} else if (nx_is(l, "shutdown", NULL)) {
+		nx_lose(&x->nx, line, "a port is up while its device is up");
+	}
+	if (nx_is(l, "service-policy type qos input %", &a) ||
+	    nx_is(l, "service-policy input %", &a))
+		has->has_qos = true;
+	if (rc == 0 && nx_is(l, "service-policy ...", &a))
+		rc = nxos_service(x, line);
+	return rc == 0 ? read_port_watchdog(x, line, port, has) : rc;
+}
+
+/* "Ethernet 2/24" is "Ethernet2/24"; in a script, "Ethernet1/1-4" is four ports. */
+struct port_range {
+	char prefix[IMPORT_PORT_NAME + 1]; /* up to the last number */
+	unsigned long first, last;
+};
+
+/* @return false: no ports of this kind. */
+static bool
+port_range(const struct nx_line *line, struct port_range *range)
+{
+	static const char ethernet[] = "Ethernet", digits[] = "0123456789";
+	const char *place, *number;
+	struct nx_args a;
+	char *end;
+
+	if (!nx_is(line, "interface ...", &a) ||
+	    strncasecmp(a.rest, ethernet, sizeof(ethernet) - 1) != 0)
+		return false;
+	place = a.rest + sizeof(ethernet) - 1;
+	place += *place == ' ';
+	number = strrchr(place, '/');
+	number = number != NULL ? number + 1 : place;
+	if (strspn(place, "0123456789/") < (size_t)(number - place) ||
+	    strchr(digits, *number) == NULL || *number == '\0' || strlen(number) > 9)
+		return false;
+	range->first = range->last = strtoul(number, &end, 10);
+	if (*end == '-' && end[1] != '\0' && strchr(digits, end[1]) != NULL)
+		range->last = strtoul(end + 1, &end, 10);
+	return *end == '\0' && range->first <= range->last &&
+	       snprintf(range->prefix, sizeof(range->prefix), "%s%.*s", ethernet,
+			(int)(number - place), place) <= IMPORT_PORT_NAME - 10;
+}
+
+static int
+read_interface(struct nxos *x, int line, uint16_t number, struct interface *has)
+{
+	struct sw_port_params *port = &x->out->sw.ports[number];
+	int rc = 0;
+
+	*has = (struct interface){.mtu_line = -1};
+	port->link_speed_bps = ASSUMED_SPEED;
+	port->flow_control = SW_FLOW_AUTO; /* NX-OS's default */
+	nx_use(&x->nx, line);
+	for (int i = nx_next(&x->nx, line, -1); rc == 0 && i >= 0; i = nx_next(&x->nx, line, i))
+		rc = read_port_line(x, i, port, has);
+	port->pfcwd = has->is_watched;
+	return rc;
+}
+
+/* Log one note for all ports that share it. */
+static void
+note_ports(struct nxos *x, const bool which[SW_MAX_PORTS], const char *what)
+{
+	char list[256] = "";
+	unsigned int n = 0;
+
+	for (uint16_t i = 0; i < x->out->sw.n_ports; i++) {
+		size_t used = strlen(list);
+
+		if (which[i] && n++ < 4)
+			snprintf(list + used, sizeof(list) - used, "%s%s", used > 0 ? ", " : "",
+				 x->out->port_names[i]);
+	}
+	if (n > 4)
+		import_note(x->log, " %s and %u more ports: %s", list, n - 4, what);
+	else if (n > 0)
+		import_note(x->log, " %s: %s", list, what);
+}
+
+/* Use the largest MTU: quench has one limit for all ports. */
+static void
+join_mtus(struct nxos *x, const struct interface has[SW_MAX_PORTS])
+{
+	uint64_t longest = 0;
+
+	for (uint16_t i = 0; i < x->out->sw.n_ports; i++)
+		longest = has[i].mtu > longest ? has[i].mtu : longest;
+	for (uint16_t i = 0; i < x->out->sw.n_ports; i++)
+		if (has[i].mtu_line >= 0 && has[i].mtu < longest)
+			nx_lose(&x->nx, has[i].mtu_line,
+				"max_frame_bytes applies to all ports: it is that of the largest "
+				"mtu");
+	if (longest + SW_MTU_OVERHEAD_BYTES > x->out->sw.max_frame_bytes)
+		x->out->sw.max_frame_bytes = (uint32_t)longest + SW_MTU_OVERHEAD_BYTES;
+}
+
+static void
+note_assumptions(struct nxos *x, const struct interface has[SW_MAX_PORTS])
+{
+	bool no_mode[SW_MAX_PORTS] = {0}, no_speed[SW_MAX_PORTS] = {0}, no_qos[SW_MAX_PORTS] = {0};
+	bool any_qos = false;
+
+	for (uint16_t i = 0; i < x->out->sw.n_ports; i++) {
+		no_mode[i] = !has[i].has_mode;
+		no_speed[i] = !has[i].has_speed;
+		no_qos[i] = !has[i].has_qos;
+		any_qos |= has[i].has_qos;
+	}
+	note_ports(x, no_speed, "no speed: link_speed_bps = 100G is assumed");
+	note_ports(x, no_mode, "no priority-flow-control mode: auto, as NX-OS does");
+	if (any_qos)
+		note_ports(x, no_qos,
+			   "the port has no service-policy type qos; all ports share one "
+			   "classification");
+}
+
+/* Add the ports of one interface line, which are equal. */
+static int
+add_ports(struct nxos *x, int line, const struct port_range *range,
+	  struct interface has[SW_MAX_PORTS])
+{
+	struct sw_params *sw = &x->out->sw;
+	uint16_t first = sw->n_ports;
+	int rc;
+
+	if (range->last - range->first >= (unsigned long)(SW_MAX_PORTS - first)) {
+		nx_lose_block(&x->nx, line, "a switch has at most 64 ports");
+		return 0;
+	}
+	rc = read_interface(x, line, first, &has[first]);
+	for (unsigned long n = range->first; n <= range->last; n++) {
+		sw->ports[sw->n_ports] = sw->ports[first];
+		has[sw->n_ports] = has[first];
+		snprintf(x->out->port_names[sw->n_ports], IMPORT_PORT_NAME + 1, "%.21s%lu",
+			 range->prefix, n);
+		sw->n_ports++;
+	}
+	return rc;
+}
+
+int
+nxos_ports(struct nxos *x)
+{
+	struct interface has[SW_MAX_PORTS];
+	struct port_range range;
+	int rc = 0;
+
+	for (int i = nx_next(&x->nx, NX_TOP, -1); rc == 0 && i >= 0;
+	     i = nx_next(&x->nx, NX_TOP, i)) {
+		if (!nx_is(&x->nx.lines[i], "interface ...", NULL))
+			continue;
+		if (port_range(&x->nx.lines[i], &range))
+			rc = add_ports(x, i, &range, has);
+		else
+			nx_lose_block(&x->nx, i, "not an Ethernet port");
+	}
+	if (rc == 0 && x->out->sw.n_ports == 0)
+		return import_refuse(x->log,
+				     " expected at least one interface Ethernet: the ports");
+	if (rc == 0) {
+		join_mtus(x, has);
+		note_assumptions(x, has);
+	}
+	return rc;
+}

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* policy-map of type queuing: scheduler, WRED, limits and shapers of the queues. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/units.h"
+#include "import/nxos/parts.h"
+
+#define MAX_LEVEL 3
+/* "queue-limit dynamic N" is an alpha of 2^(N - 7). */
+#define DYNAMIC_ONE 7
+#define MAX_DYNAMIC 10
+
+struct unit {
+	const char *word;
+	uint64_t scale;
+};
+
+static const struct unit byte_units[] = {
+	{"bytes", 1}, {"kbytes", 1000}, {"mbytes", 1000000}, {NULL, 0}};
+static const struct unit rate_units[] = {
+	{"bps", 1}, {"kbps", KBPS}, {"mbps", MBPS}, {"gbps", GBPS}, {NULL, 0}};
+
+/* Parse a number with a unit. @return 0, or -EINVAL after a refusal: bad unit or range. */
+static int
+quantity(struct nxos *x, int line, const char *number, const char *word, const struct unit *units,
+	 uint64_t max, uint64_t *out)
+{
+	for (const struct unit *u = units; u->word != NULL; u++) {
+		int rc;
+
+		if (strcasecmp(word, u->word) != 0)
+			continue;
+		rc = nx_number(&x->nx, line, number, 0, max / u->scale, out);
+		*out *= u->scale;
+		return rc;
+	}
+	return nx_refuse(&x->nx, line,
+			 units == byte_units ? "bytes, kbytes or mbytes"
+					     : "bps, kbps, mbps or gbps");
+}
+
+/* The "random-detect ..." lines of a class. */
+struct wred_words {
+	struct wred_params params;
+	bool has_min, has_max;
+	int line; /* the last such line, or -1 */
+};
+
+/* @return the number of words read; 0: unknown word; or -EINVAL. */
+static int
+read_wred_word(struct nxos *x, int line, char *const *w, unsigned int n, struct wred_words *out)
+{
+	bool is_min = strcasecmp(w[0], "minimum-threshold") == 0;
+	uint64_t value;
+	int rc = 0;
+
+	if (n >= 3 && (is_min || strcasecmp(w[0], "maximum-threshold") == 0)) {
+		rc = quantity(x, line, w[1], w[2], byte_units, WRED_MAX_BYTES, &value);
+		if (is_min)
+			out->params.green_min_threshold_bytes = value;
+		else
+			out->params.green_max_threshold_bytes = value;
+		out->has_min |= is_min;
+		out->has_max |= !is_min;
+		return rc == 0 ? 3 : rc;
+	}
+	if (n >= 2 && strcasecmp(w[0], "drop-probability") == 0) {
+		rc = nx_number(&x->nx, line, w[1], 0, 100, &value);
+		out->params.green_drop_probability_ppm = (uint32_t)value * 10000;
+		return rc == 0 ? 2 : rc;
+	}
+	if (n >= 2 && strcasecmp(w[0], "weight") == 0) {
+		rc = nx_number(&x->nx, line, w[1], 0, 15, &value);
+		out->params.wred_weight = (uint8_t)value;
+		return rc == 0 ? 2 : rc;
+	}
+	if (strcasecmp(w[0], "ecn") == 0) {
+		out->params.ecn = WRED_ECN_ALL;
+		return 1;
+	}
+	return 0;
+}
+
+/* Set the curve of a queue: the first curve becomes [wred], others get names. */
+static int
+add_curve(struct nxos *x, int line, uint8_t queue, const struct wred_params *curve)
+{
+	struct sw_params *sw = &x->out->sw;
+	struct sw_wred_profile *own;
+
+	if (sw->wred_queues == 0)
+		sw->wred = *curve;
+	if (memcmp(&sw->wred, curve, sizeof(*curve)) == 0) {
+		sw->wred_queues |= (uint8_t)(1u << queue);
+		return 0;
+	}
+	if (sw->n_wred_profiles == NX_GROUPS)
+		return nx_refuse(&x->nx, line, "one random-detect line per class");
+	own = &sw->wred_profiles[sw->n_wred_profiles++];
+	own->params = *curve;
+	snprintf(own->name, sizeof(own->name), "nxos_queue_%u", queue);
+	for (unsigned int port = 0; port < SW_MAX_PORTS; port++)
+		snprintf(sw->queues[port][queue].wred_profile, SW_PROFILE_NAME + 1, "%s",
+			 own->name);
+	return 0;
+}
+
+static void
+begin_wred(struct wred_words *words)
+{
+	memset(words, 0, sizeof(*words)); /* compared as bytes */
+	words->params.wred_green_enable = true;
+	words->params.ecn = WRED_ECN_NONE;
+	words->params.green_drop_probability_ppm = 1000000;
+	words->params.ecn_green_mark_probability_ppm = 1000000;
+	words->line = -1;
+}
+
+static int
+read_wred(struct nxos *x, int line, char *rest, struct wred_words *words)
+{
+	struct wred_words with = *words; /* a line is applied completely or not at all */
+	char *w[NX_MAX_WORDS], *state = NULL;
+	unsigned int n = 0;
+
+	for (char *word = strtok_r(rest, " ", &state); word != NULL && n < NX_MAX_WORDS;
+	     word = strtok_r(NULL, " ", &state))
+		w[n++] = word;
+	for (unsigned int i = 0; i < n;) {
+		int used = read_wred_word(x, line, w + i, n - i, &with);
+
+		if (used < 0)
+			return used;
+		if (used == 0) {
+			nx_lose(&x->nx, line, "this word has no counterpart in [wred]");
+			return 0;
+		}
+		i += (unsigned int)used;
+	}
+	nx_use(&x->nx, line);
+	*words = with;
+	words->line = line;
+	return 0;
+}
+
+/* Set the curve after the last line of a class. */
+static int
+end_wred(struct nxos *x, int class, uint8_t queue, const struct wred_words *words)
+{
+	char why[256];
+
+	if (words->line < 0)
+		return 0;
+	if (wred_params_check(&words->params, why, sizeof(why)) != 0 && words->has_max)
+		return nx_refuse(&x->nx, words->line,
+				 "a minimum-threshold that is not above the "
+				 "maximum-threshold");
+	if (words->has_min && words->has_max)
+		return add_curve(x, words->line, queue, &words->params);
+	for (int i = nx_next_of(&x->nx, class, -1); i >= 0; i = nx_next_of(&x->nx, class, i))
+		if (nx_is(&x->nx.lines[i], "random-detect ...", NULL) && x->nx.lines[i].why == NULL)
+			nx_lose(&x->nx, i,
+				"the line gives no thresholds; those of the platform "
+				"are unknown");
+	return 0;
+}
+
+/* Set the limit of a queue, except of a lossless one, which the ingress side limits. */
+static int
+add_limit(struct nxos *x, int line, uint8_t queue, const struct buffer_profile *limit)
+{
+	struct mmu_params *mmu = &x->out->sw.mmu;
+	char *name = mmu->profile_names[mmu->n_profiles];
+
+	if (x->no_drop >> queue & 1) {
+		nx_lose(&x->nx, line, "only its priority group limits a no-drop queue");
+		return 0;
+	}
+	if (mmu->n_profiles == MMU_MAX_PROFILES)
+		return nx_refuse(&x->nx, line, "one queue-limit of a class");
+	snprintf(name, MMU_PROFILE_NAME + 1, "nxos_limit_%u", queue);
+	for (unsigned int i = 0; i < mmu->n_profiles; i++)
+		if (strcmp(mmu->profile_names[i], name) == 0)
+			return nx_refuse(&x->nx, line, "one queue-limit of a class");
+	mmu->profiles[mmu->n_profiles++] = *limit;
+	for (unsigned int port = 0; port < SW_MAX_PORTS; port++)
+		snprintf(x->out->sw.queues[port][queue].buffer_profile, SW_PROFILE_NAME + 1, "%s",
+			 name);
+	nx_use(&x->nx, line);
+	return 0;
+}
+
+static int
+read_limit(struct nxos *x, int line, uint8_t queue)
+{
+	const struct nx_line *l = &x->nx.lines[line];
+	struct buffer_profile limit = {0};
+	struct nx_args a;
+	uint64_t value;
+	int rc;
+
+	if (nx_is(l, "queue-limit dynamic %", &a)) {
+		rc = nx_number(&x->nx, line, a.word[0], 0, MAX_DYNAMIC, &value);
+		limit.dynamic = true;
+		limit.dynamic_th = (int8_t)((int)value - DYNAMIC_ONE);
+	} else if (nx_is(l, "queue-limit % %", &a)) {
+		rc = quantity(x, line, a.word[0], a.word[1], byte_units, 1ull << 40, &value);
+		limit.static_th_bytes = value;
+		if (rc == 0 && value == 0)
+			rc = nx_refuse(&x->nx, line, "a limit above 0");
+	} else {
+		return 0;
+	}
+	return rc == 0 ? add_limit(x, line, queue, &limit) : rc;
+}
+
+static int
+read_shape(struct nxos *x, int line, const struct nx_args *a, uint8_t queue)
+{
+	uint64_t rate[2] = {0, 0}; /* minimum, maximum; a single rate is the maximum */
+	unsigned int n = a->n / 2;
+
+	for (unsigned int i = 0; i < n; i++) {
+		int rc = quantity(x, line, a->word[2 * i], a->word[2 * i + 1], rate_units,
+				  1600 * GBPS, &rate[2 - n + i]);
+
+		if (rc != 0)
+			return rc;
+	}
+	if (rate[0] > rate[1])
+		return nx_refuse(&x->nx, line, "a min that is not above the max");
+	for (unsigned int port = 0; port < SW_MAX_PORTS; port++) {
+		x->out->sw.queues[port][queue].min_rate_bps = rate[0];
+		x->out->sw.queues[port][queue].max_rate_bps = rate[1];
+	}
+	nx_use(&x->nx, line);
+	return 0;
+}
+
+/* Scheduler settings of one queue. */
+struct share {
+	bool strict, has_bandwidth;
+	uint8_t level;
+	int line;
+};
+
+static int
+read_bandwidth(struct nxos *x, int line, const char *text, uint8_t queue, struct share *share)
+{
+	uint64_t percent;
+	int rc = nx_number(&x->nx, line, text, 0, 100, &percent);
+
+	if (rc == 0 && percent == 0)
+		import_note(x->log, "%u: %s: queue %u has weight 1, the lowest weight",
+			    x->nx.lines[line].number, x->nx.lines[line].text, queue);
+	x->out->sw.sched.dwrr_weight[queue] = percent == 0 ? 1 : (uint8_t)percent;
+	share->has_bandwidth = true;
+	nx_use(&x->nx, line);
+	return rc;
+}
+
+/* Share the remaining bandwidth equally among the queues without bandwidth. */
+static void
+share_rest(struct nxos *x, const struct share shares[NX_GROUPS])
+{
+	uint8_t *weight = x->out->sw.sched.dwrr_weight;
+	unsigned int sum = 0, n = 0, part;
+
+	for (unsigned int g = 0; g < NX_GROUPS; g++) {
+		sum += shares[g].has_bandwidth ? weight[g] : 0;
+		n += !shares[g].has_bandwidth && !shares[g].strict;
+	}
+	part = n > 0 && sum + n < 100 ? (100 - sum) / n : 1;
+	for (unsigned int g = 0; g < NX_GROUPS; g++)
+		if (!shares[g].has_bandwidth && !shares[g].strict)
+			weight[g] = (uint8_t)part;
+	if (n > 0)
+		import_note(x->log, " queues without a bandwidth line: weight %u each", part);
+}
+
+static int
+read_queue_line(struct nxos *x, int line, uint8_t queue, struct share *share,
+		struct wred_words *words)
+{
+	const struct nx_line *l = &x->nx.lines[line];
+	struct nx_args a;
+	uint64_t level = 1;
+	int rc = 0;
+
+	if (nx_is(l, "bandwidth remaining percent %", &a) || nx_is(l, "bandwidth percent %", &a))
+		return read_bandwidth(x, line, a.word[0], queue, share);
+	if (nx_is(l, "priority", &a) || nx_is(l, "priority level %", &a)) {
+		if (a.n > 0)
+			rc = nx_number(&x->nx, line, a.word[0], 1, MAX_LEVEL, &level);
+		share->strict = true;
+		share->level = (uint8_t)level;
+		share->line = line;
+		nx_use(&x->nx, line);
+		return rc;
+	}
+	if (nx_is(l, "random-detect ...", &a))
+		return read_wred(x, line, a.rest, words);
+	if (nx_is(l, "queue-limit ...", &a))
+		return read_limit(x, line, queue);
+	if (nx_is(l, "shape min % % max % %", &a) || nx_is(l, "shape max % %", &a) ||
+	    nx_is(l, "shape average % %", &a) || nx_is(l, "shape % %", &a))
+		return read_shape(x, line, &a, queue);
+	return 0;
+}
+
+static int
+read_queue(struct nxos *x, int class, uint8_t queue, struct share *share)
+{
+	struct wred_words words;
+	int rc = 0;
+
+	begin_wred(&words);
+	for (int i = nx_next(&x->nx, class, -1); rc == 0 && i >= 0; i = nx_next(&x->nx, class, i))
+		rc = read_queue_line(x, i, queue, share, &words);
+	return rc == 0 ? end_wred(x, class, queue, &words) : rc;
+}
+
+/* Our scheduler serves the higher queue first, NX-OS the lower level. */
+static void
+check_levels(struct nxos *x, const struct share shares[NX_GROUPS])
+{
+	for (unsigned int high = 1; high < NX_GROUPS; high++) {
+		for (unsigned int low = 0; low < high; low++) {
+			if (!shares[high].strict || !shares[low].strict ||
+			    shares[high].level <= shares[low].level)
+				continue;
+			nx_lose(&x->nx, shares[low].line,
+				"in part: among strict queues, the queue with the higher number "
+				"goes first");
+		}
+	}
+}
+
+int
+nxos_queuing(struct nxos *x)
+{
+	struct sw_params *sw = &x->out->sw;
+	struct share shares[NX_GROUPS] = {{0}};
+	int group, rc = 0;
+
+	sw->wred_queues = 0;
+	sw->sched.strict_queues = 0;
+	memset(sw->sched.dwrr_weight, 1, sizeof(sw->sched.dwrr_weight));
+	for (int c = -1; rc == 0 && x->queuing_policy >= 0 &&
+			 (c = nxos_next_class(x, "queuing", x->queuing_policy, c, &group)) >= 0;)
+		rc = read_queue(x, c, (uint8_t)group, &shares[group]);
+	for (unsigned int g = 0; g < NX_GROUPS; g++)
+		sw->sched.strict_queues |= (uint8_t)(shares[g].strict << g);
+	check_levels(x, shares);
+	if (rc == 0)
+		share_rest(x, shares);
+	return rc;
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * BUFFER_POOL, BUFFER_PROFILE, BUFFER_PG and BUFFER_QUEUE.
+ *
+ * For each class, one profile becomes the section of the class ([buffer_profile lossless] and so
+ * on): the one with SONiC's name for the class, or else the one that most of its groups or queues
+ * use. Other profiles keep their names.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
+#include "import/conversion/import_memory.h"
+#include "import/sonic/parts.h"
+#include "tm/buffer/thresholds.h"
+
+#define MAX_BYTES (1ll << 40)
+/* Buffer if the pools have no sizes, as when SONiC computes them. */
+#define ASSUMED_BUFFER 40000000u
+
+/* Class of a group or a queue: selects our section if no profile is named. */
+enum class { LOSSLESS, LOSSY, EGRESS_LOSSLESS, EGRESS_LOSSY, CLASSES };
+
+/* SONiC's names of the profiles of these classes. */
+static const char *const class_names[CLASSES] = {
+	"ingress_lossless_profile",
+	"ingress_lossy_profile",
+	"egress_lossless_profile",
+	"egress_lossy_profile",
+};
+
+struct profile {
+	char name[SW_PROFILE_NAME + 1];
+	char pool[SONIC_TEXT];
+	struct buffer_profile is;
+	bool has_xoff;
+	unsigned int users[CLASSES]; /* groups or queues with this profile */
+};
+
+struct profiles {
+	struct profile *list;
+	size_t n;
+	/* Index + 1 of the profile of each group and queue; 0: none is named. */
+	unsigned int of_pg[SW_MAX_PORTS][TM_CLASSES], of_queue[SW_MAX_PORTS][TM_CLASSES];
+};
+
+static int
+take_bytes(struct sonic *s, const char *table, const char *key, const char *field, uint64_t *out)
+{
+	int64_t value = 0;
+	int rc = sonic_take_number(s, table, key, field, 0, MAX_BYTES, &value);
+
+	*out = (uint64_t)value;
+	return rc;
+}
+
+static int
+read_pools(struct sonic *s)
+{
+	static const char *const names[] = {"ingress_lossless_pool", "ingress_lossy_pool",
+					    "egress_lossless_pool", "egress_lossy_pool"};
+	struct mmu_params *mmu = &s->out->sw.mmu;
+	uint64_t size[4] = {0}, xoff = 0;
+	char text[SONIC_TEXT];
+	int rc = 0;
+
+	for (unsigned int i = 0; rc >= 0 && i < 4; i++) {
+		rc = take_bytes(s, "BUFFER_POOL", names[i], "size", &size[i]);
+		if (rc >= 0)
+			rc = sonic_take(s, "BUFFER_POOL", names[i], "type", text);
+		/* Ignore the mode: each profile says whether its limit is dynamic. */
+		if (rc >= 0)
+			rc = sonic_take(s, "BUFFER_POOL", names[i], "mode", text);
+	}
+	if (rc >= 0)
+		rc = take_bytes(s, "BUFFER_POOL", names[0], "xoff", &xoff);
+	if (rc < 0)
+		return rc;
+	if (size[2] > 0)
+		import_note(s->log, " BUFFER_POOL|%s|size: lossless queues share the whole buffer",
+			    names[2]);
+	mmu->shared_headroom_pool_bytes = xoff;
+	mmu->lossy_pool_bytes = size[1];
+	mmu->egress_lossy_pool_bytes = size[3];
+	mmu->buffer_bytes = size[0] + xoff + size[1];
+	if (size[0] == 0)
+		import_note(s->log,
+			    " BUFFER_POOL|%s: no size; assumed: 40 MB, or twice the reserved bytes",
+			    names[0]);
+	return size[0] == 0;
+}
+
+static int
+read_limits(struct sonic *s, const char *key, struct buffer_profile *is)
+{
+	int64_t dynamic_th = 0;
+	uint64_t static_th;
+	int has_dynamic =
+		sonic_take_number(s, "BUFFER_PROFILE", key, "dynamic_th", -8, 7, &dynamic_th);
+	int has_static = has_dynamic < 0
+				 ? has_dynamic
+				 : take_bytes(s, "BUFFER_PROFILE", key, "static_th", &static_th);
+
+	if (has_static < 0)
+		return -EINVAL;
+	if (has_static && has_dynamic)
+		return sonic_refuse(s, "BUFFER_PROFILE", key, "static_th", NULL,
+				    "one of static_th and dynamic_th");
+	is->dynamic = !has_static;
+	is->dynamic_th = (int8_t)dynamic_th;
+	is->static_th_bytes = has_static ? static_th : 0;
+	return 0;
+}
+
+static int
+read_profile(struct sonic *s, const char *key, struct profile *p)
+{
+	char text[SONIC_TEXT];
+	int rc = import_profile_name(key)
+			 ? 0
+			 : sonic_refuse(s, "BUFFER_PROFILE", key, NULL, NULL, IMPORT_PROFILE_NAME);
+
+	snprintf(p->name, sizeof(p->name), "%.40s", key);
+	if (rc >= 0)
+		rc = sonic_take_reference(s, "BUFFER_PROFILE", key, "pool", "BUFFER_POOL", p->pool);
+	if (rc >= 0)
+		rc = take_bytes(s, "BUFFER_PROFILE", key, "size", &p->is.size_bytes);
+	if (rc >= 0)
+		rc = take_bytes(s, "BUFFER_PROFILE", key, "xon", &p->is.xon_bytes);
+	if (rc >= 0)
+		rc = take_bytes(s, "BUFFER_PROFILE", key, "xon_offset", &p->is.xon_offset_bytes);
+	if (rc >= 0)
+		rc = take_bytes(s, "BUFFER_PROFILE", key, "xoff", &p->is.xoff_bytes);
+	p->has_xoff = rc > 0;
+	if (rc >= 0)
+		rc = read_limits(s, key, &p->is);
+	if (rc >= 0)
+		rc = sonic_take(s, "BUFFER_PROFILE", key, "packet_discard_action", text);
+	if (rc > 0 && strcmp(text, "drop") != 0)
+		sonic_lose(s, "BUFFER_PROFILE", key, "packet_discard_action", text,
+			   "frames that do not fit are dropped");
+	return rc < 0 ? rc : 0;
+}
+
+static int
+read_profiles(struct sonic *s, struct profiles *all)
+{
+	json_t *table = json_object_get(s->root, "BUFFER_PROFILE"), *entry;
+	const char *key;
+	int rc = 0;
+
+	all->list = import_alloc(json_object_size(table) + 1, sizeof(*all->list));
+	json_object_foreach (table, key, entry) {
+		(void)entry;
+		if (rc == 0)
+			rc = read_profile(s, key, &all->list[all->n++]);
+	}
+	return rc;
+}
+
+static enum class class_of(const struct sonic *s, bool is_pg, unsigned int i) {
+	uint8_t lossless = is_pg ? s->out->sw.mmu.lossless_pgs : s->out->sw.mmu.lossless_queues;
+	bool is_lossless = lossless >> i & 1;
+
+	if (is_pg) return is_lossless ? LOSSLESS : LOSSY;
+	return is_lossless ? EGRESS_LOSSLESS : EGRESS_LOSSY;
+}
+
+/* Does the profile's pool match its class? In quench the class determines the pool. */
+static bool
+fits_pool(const struct sonic *s, const struct profile *p, enum class class)
+{
+	const struct mmu_params *mmu = &s->out->sw.mmu;
+
+	if (strcmp(p->pool, "ingress_lossy_pool") == 0)
+		return class == LOSSY;
+	if (strcmp(p->pool, "ingress_lossless_pool") == 0)
+		return class == LOSSLESS || (class == LOSSY && mmu->lossy_pool_bytes == 0);
+	if (strcmp(p->pool, "egress_lossy_pool") == 0)
+		return class == EGRESS_LOSSY;
+	return true;
+}
+
+/* Read an entry of BUFFER_PG or BUFFER_QUEUE. */
+static int
+read_use(struct sonic *s, struct profiles *all, const char *table, bool is_pg, const char *key)
+{
+	struct sonic_place place;
+	char name[SONIC_TEXT];
+	const char *why = NULL;
+	size_t i = 0;
+	int rc = sonic_place(s, table, key, &place);
+
+	if (rc <= 0)
+		return rc;
+	rc = sonic_take_reference(s, table, key, "profile", "BUFFER_PROFILE", name);
+	/* NULL: SONiC computes the profile, and so do we. */
+	if (rc <= 0 || strcmp(name, "NULL") == 0)
+		return rc;
+	while (i < all->n && strcmp(all->list[i].name, name) != 0)
+		i++;
+	for (unsigned int k = 0; i < all->n && k < TM_CLASSES; k++) {
+		struct profile *p = &all->list[i];
+		enum class class = class_of(s, is_pg, k);
+
+		if (!(place.indices >> k & 1))
+			continue;
+		if (class != LOSSLESS && p->has_xoff) {
+			why = "has headroom, but does not belong to a priority in pfc_enable";
+			continue;
+		}
+		if (!fits_pool(s, p, class))
+			why = "in part: the class decides whether the pool is that of lossless "
+			      "or of lossy traffic";
+		for (uint16_t port = 0; port < s->out->sw.n_ports; port++) {
+			if (!(place.ports >> port & 1))
+				continue;
+			if (is_pg)
+				all->of_pg[port][k] = (unsigned int)i + 1;
+			else
+				all->of_queue[port][k] = (unsigned int)i + 1;
+		}
+	}
+	if (why != NULL)
+		sonic_lose(s, table, key, "profile", name, why);
+	return 0;
+}
+
+static int
+read_uses(struct sonic *s, struct profiles *all, const char *table, bool is_pg)
+{
+	const char *key;
+	json_t *entry;
+	void *next;
+	int rc = 0;
+
+	json_object_foreach_safe (json_object_get(s->root, table), next, key, entry) {
+		(void)entry;
+		if (rc >= 0)
+			rc = read_use(s, all, table, is_pg, key);
+	}
+	return rc;
+}
+
+static void
+count_users(struct sonic *s, struct profiles *all)
+{
+	for (uint16_t port = 0; port < s->out->sw.n_ports; port++) {
+		for (unsigned int i = 0; i < TM_CLASSES; i++) {
+			unsigned int pg = all->of_pg[port][i], queue = all->of_queue[port][i];
+
+			if (pg > 0)
+				all->list[pg - 1].users[class_of(s, true, i)]++;
+			if (queue > 0)
+				all->list[queue - 1].users[class_of(s, false, i)]++;
+		}
+	}
+}
+
+/* Index + 1 of the profile for a class: by SONiC's name, else the one with most users. */
+static unsigned int
+choose(const struct profiles *all, enum class class)
+{
+	unsigned int best = 0;
+
+	for (unsigned int i = 0; i < all->n; i++) {
+		const struct profile *p = &all->list[i];
+
+		if (strcmp(p->name, class_names[class]) == 0 && (class == LOSSLESS || !p->has_xoff))
+			return i + 1;
+		if (p->users[class] > (best > 0 ? all->list[best - 1].users[class] : 0))
+			best = i + 1;
+	}
+	return best;
+}
+
+static void
+name_it(const struct profiles *all, unsigned int chosen, unsigned int is, char *name)
+{
+	if (is > 0 && is != chosen)
+		memcpy(name, all->list[is - 1].name, sizeof(all->list[is - 1].name));
+}
+
+/* Profiles not chosen for a class get their own sections, used or not. */
+static int
+set_profiles(struct sonic *s, struct profiles *all)
+{
+	struct sw_params *sw = &s->out->sw;
+	struct buffer_profile *const classes[CLASSES] = {
+		&sw->mmu.lossless, &sw->mmu.lossy, &sw->mmu.egress_lossless, &sw->mmu.egress_lossy};
+	unsigned int chosen[CLASSES];
+
+	count_users(s, all);
+	for (unsigned int c = 0; c < CLASSES; c++) {
+		chosen[c] = choose(all, (enum class)c);
+		if (chosen[c] > 0)
+			*classes[c] = all->list[chosen[c] - 1].is;
+	}
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		for (unsigned int i = 0; i < TM_CLASSES; i++) {
+			name_it(all, chosen[class_of(s, true, i)], all->of_pg[port][i],
+				sw->pgs[port][i].buffer_profile);
+			name_it(all, chosen[class_of(s, false, i)], all->of_queue[port][i],
+				sw->queues[port][i].buffer_profile);
+		}
+	}
+	for (unsigned int i = 0; i < all->n; i++) {
+		const struct profile *p = &all->list[i];
+		bool elsewhere = true;
+
+		/* The profile of a class gets a name only if another class uses it too. */
+		for (unsigned int c = 0; c < CLASSES; c++)
+			if (chosen[c] == i + 1)
+				elsewhere = false;
+		for (unsigned int c = 0; c < CLASSES; c++)
+			if (p->users[c] > 0 && chosen[c] != i + 1)
+				elsewhere = true;
+		if (!elsewhere)
+			continue;
+		if (sw->mmu.n_profiles == MMU_MAX_PROFILES)
+			return sonic_refuse(s, "BUFFER_PROFILE", p->name, NULL, NULL,
+					    "at most 32 profiles besides those of the classes");
+		snprintf(sw->mmu.profile_names[sw->mmu.n_profiles], MMU_PROFILE_NAME + 1, "%s",
+			 p->name);
+		sw->mmu.profiles[sw->mmu.n_profiles++] = p->is;
+	}
+	return 0;
+}
+
+/* If SONiC computes the headroom, use the formula for the fastest and longest link. */
+static void
+assume_headroom(struct sonic *s, const struct profiles *all)
+{
+	struct sw_params *sw = &s->out->sw;
+	struct pfc_link link = {
+		.own_frame_bytes = sw->max_frame_bytes,
+		.peer_frame_bytes = sw_largest_lossless_frame(sw),
+	};
+	unsigned int missing = 0;
+
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		link.link_speed_bps = max_u64(link.link_speed_bps, sw->ports[port].link_speed_bps);
+		if (sw->ports[port].cable_length_m > link.cable_length_m)
+			link.cable_length_m = sw->ports[port].cable_length_m;
+		for (unsigned int i = 0; i < TM_CLASSES; i++)
+			missing += sw->mmu.lossless_pgs >> i & 1 && all->of_pg[port][i] == 0;
+	}
+	if (missing == 0 || choose(all, LOSSLESS) > 0)
+		return;
+	sw->mmu.lossless.xoff_bytes = (pfc_headroom(&link).total_bytes + 999) / 1000 * 1000;
+	import_note(s->log,
+		    " BUFFER_PG: %u lossless groups without a profile: headroom of %" PRIu64
+		    " bytes, for %" PRIu64 "G and %u m of cable",
+		    missing, sw->mmu.lossless.xoff_bytes, link.link_speed_bps / GBPS,
+		    link.cable_length_m);
+}
+
+static void
+assume_buffer(struct sonic *s)
+{
+	struct sw_params *sw = &s->out->sw;
+	struct mmu_budget b;
+
+	sw_params_resolve(sw);
+	b = mmu_params_budget(&sw->mmu);
+	sw->mmu.buffer_bytes = max_u64(
+		ASSUMED_BUFFER, 2 * max_u64(b.reserved_bytes + b.headroom_bytes + b.lossy_bytes,
+					    b.egress_reserved_bytes));
+}
+
+int
+sonic_buffers(struct sonic *s)
+{
+	struct profiles *all = import_alloc(1, sizeof(*all));
+	int no_size, rc;
+
+	sw_params_resolve(&s->out->sw); /* determines which groups and queues are lossless */
+	no_size = rc = read_pools(s);
+	if (rc >= 0)
+		rc = read_profiles(s, all);
+	if (rc >= 0)
+		rc = read_uses(s, all, "BUFFER_PG", true);
+	if (rc >= 0)
+		rc = read_uses(s, all, "BUFFER_QUEUE", false);
+	if (rc >= 0)
+		rc = set_profiles(s, all);
+	if (rc >= 0)
+		assume_headroom(s, all);
+	if (rc >= 0 && no_size > 0)
+		assume_buffer(s);
+	free(all->list);
+	free(all);
+	return rc < 0 ? rc : 0;
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* PORT and CABLE_LENGTH; PFC_WD. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/units.h"
+#include "import/conversion/import_memory.h"
+#include "import/sonic/parts.h"
+
+#define ASSUMED_SPEED_MBPS 100000
+#define ASSUMED_MTU 9100
+#define MAX_MTU (16000u - SW_MTU_OVERHEAD_BYTES)
+
+struct named_port {
+	const char *name;
+	size_t prefix; /* characters before the number */
+	unsigned long number;
+};
+
+/* Numerical order: Ethernet4 before Ethernet16. */
+static int
+compare(const void *a, const void *b)
+{
+	const struct named_port *p = a, *q = b;
+
+	if (p->prefix == q->prefix && strncmp(p->name, q->name, p->prefix) == 0 &&
+	    p->number != q->number)
+		return p->number < q->number ? -1 : 1;
+	return strcmp(p->name, q->name);
+}
+
+static struct named_port
+named_port(const char *name)
+{
+	struct named_port p = {.name = name, .prefix = strlen(name)};
+
+	while (p.prefix > 0 && strchr("0123456789", name[p.prefix - 1]) != NULL)
+		p.prefix--;
+	p.number = strtoul(name + p.prefix, NULL, 10);
+	return p;
+}
+
+/* Fill in port_names, in the order of the numbers in the names. */
+static int
+name_ports(struct sonic *s)
+{
+	json_t *table = json_object_get(s->root, "PORT"), *entry;
+	struct named_port *ports = import_alloc(json_object_size(table) + 1, sizeof(*ports));
+	const char *key;
+	size_t n = 0;
+	int rc = 0;
+
+	json_object_foreach (table, key, entry) {
+		(void)entry;
+		if (strlen(key) > IMPORT_PORT_NAME || strpbrk(key, ",|") != NULL || *key == '\0')
+			rc = sonic_refuse(s, "PORT", key, NULL, NULL,
+					  "the name of a port, of at most 31 characters");
+		ports[n++] = named_port(key);
+	}
+	if (rc == 0 && n == 0)
+		rc = import_refuse(s->log, " PORT: expected at least one port");
+	if (rc == 0 && n > SW_MAX_PORTS)
+		rc = import_refuse(s->log, " PORT: expected at most %u ports, not %zu",
+				   SW_MAX_PORTS, n);
+	qsort(ports, n, sizeof(*ports), compare);
+	for (size_t i = 0; rc == 0 && i < n; i++)
+		snprintf(s->out->port_names[i], IMPORT_PORT_NAME + 1, "%s", ports[i].name);
+	s->out->sw.n_ports = rc == 0 ? (uint16_t)n : 0;
+	free(ports);
+	return rc;
+}
+
+static int
+read_port(struct sonic *s, uint16_t i, int64_t *mtu)
+{
+	struct sw_port_params *port = &s->out->sw.ports[i];
+	const char *name = s->out->port_names[i];
+	int64_t speed = ASSUMED_SPEED_MBPS;
+	char text[SONIC_TEXT];
+	int rc = sonic_take_number(s, "PORT", name, "speed", 1, 1600000, &speed);
+
+	if (rc == 0)
+		import_note(s->log, " PORT|%s: no speed: 100G is assumed", name);
+	port->link_speed_bps = (uint64_t)speed * MBPS;
+	*mtu = 0;
+	if (rc >= 0)
+		rc = sonic_take_number(s, "PORT", name, "mtu", 64, MAX_MTU, mtu);
+	if (rc >= 0)
+		rc = sonic_take(s, "PORT", name, "pfc_asym", text);
+	if (rc > 0 && strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
+		return sonic_refuse(s, "PORT", name, "pfc_asym", text, "on or off");
+	port->pfc_asymmetric = rc > 0 && strcmp(text, "on") == 0;
+	if (rc >= 0)
+		rc = sonic_take(s, "PORT", name, "admin_status", text);
+	if (rc > 0 && strcmp(text, "up") != 0)
+		sonic_lose(s, "PORT", name, "admin_status", text,
+			   "a port is up while its device is up");
+	return rc < 0 ? rc : 0;
+}
+
+/* Use the largest MTU: quench has one limit for all ports. */
+static void
+join_mtus(struct sonic *s, const int64_t mtu[SW_MAX_PORTS])
+{
+	int64_t longest = 0;
+
+	for (uint16_t i = 0; i < s->out->sw.n_ports; i++)
+		longest = mtu[i] > longest ? mtu[i] : longest;
+	if (longest == 0) {
+		longest = ASSUMED_MTU;
+		import_note(s->log, " PORT: no mtu: 9100 is assumed");
+	}
+	for (uint16_t i = 0; i < s->out->sw.n_ports; i++) {
+		char text[32];
+
+		snprintf(text, sizeof(text), "%lld", (long long)mtu[i]);
+		if (mtu[i] > 0 && mtu[i] < longest)
+			sonic_lose(s, "PORT", s->out->port_names[i], "mtu", text,
+				   "max_frame_bytes applies to all ports: it is that of the "
+				   "largest mtu");
+	}
+	s->out->sw.max_frame_bytes = (uint32_t)longest + SW_MTU_OVERHEAD_BYTES;
+}
+
+/* Cable lengths by port, such as "40m", from the only entry that SONiC has in CABLE_LENGTH. */
+static int
+read_cables(struct sonic *s)
+{
+	json_t *table = json_object_get(s->root, "CABLE_LENGTH");
+	const char *name = json_object_iter_key(json_object_iter(table));
+	int rc = 0;
+
+	for (uint16_t i = 0; name != NULL && rc >= 0 && i < s->out->sw.n_ports; i++) {
+		const char *port = s->out->port_names[i];
+		char text[SONIC_TEXT];
+		unsigned long metres;
+		char *end;
+
+		rc = sonic_take(s, "CABLE_LENGTH", name, port, text);
+		if (rc <= 0)
+			continue;
+		metres = strtoul(text, &end, 10);
+		if (end == text || strcmp(end, "m") != 0 || metres > 100000 || *text == '-')
+			return sonic_refuse(s, "CABLE_LENGTH", name, port, text,
+					    "metres from 0m to 100000m");
+		s->out->sw.ports[i].cable_length_m = (uint32_t)metres;
+	}
+	if (name == NULL)
+		import_note(s->log, " CABLE_LENGTH is missing: 5 m are assumed");
+	return rc < 0 ? rc : 0;
+}
+
+int
+sonic_ports(struct sonic *s)
+{
+	int64_t mtu[SW_MAX_PORTS];
+	int rc = name_ports(s);
+
+	for (uint16_t i = 0; rc == 0 && i < s->out->sw.n_ports; i++)
+		rc = read_port(s, i, &mtu[i]);
+	if (rc == 0) {
+		join_mtus(s, mtu);
+		rc = read_cables(s);
+	}
+	return rc;
+}
+
+/* One entry of PFC_WD; times in ns. */
+struct watch {
+	bool is_watched;
+	int action;
+	uint64_t detection_ns, restoration_ns;
+};
+
+static int
+read_watch(struct sonic *s, const char *key, struct watch *w)
+{
+	static const char *const actions[] = {"drop", "forward", "alert"};
+	char text[SONIC_TEXT];
+	int64_t ms;
+	int rc = sonic_take(s, "PFC_WD", key, "action", text);
+
+	*w = (struct watch){true, PFCWD_DROP, 200 * NS_PER_MS, NEVER_NS};
+	if (rc > 0) {
+		for (w->action = 0; w->action < 3 && strcmp(text, actions[w->action]) != 0;)
+			w->action++;
+		if (w->action == 3)
+			return sonic_refuse(s, "PFC_WD", key, "action", text,
+					    "drop, forward or alert");
+	}
+	if (rc >= 0)
+		rc = sonic_take_number(s, "PFC_WD", key, "detection_time", 1, 60000, &ms);
+	if (rc > 0)
+		w->detection_ns = (uint64_t)ms * NS_PER_MS;
+	if (rc >= 0)
+		rc = sonic_take_number(s, "PFC_WD", key, "restoration_time", 1, 3600000, &ms);
+	if (rc > 0)
+		w->restoration_ns = (uint64_t)ms * NS_PER_MS;
+	return rc < 0 ? rc : 0;
+}
+
+static int
+read_global(struct sonic *s)
+{
+	struct pfcwd_params *wd = &s->out->sw.pfcwd;
+	char text[SONIC_TEXT];
+	int64_t ms;
+	int rc = sonic_take_number(s, "PFC_WD", "GLOBAL", "POLL_INTERVAL", 1, 60000, &ms);
+
+	if (rc > 0)
+		wd->poll_interval_ns = (uint64_t)ms * NS_PER_MS;
+	if (rc >= 0)
+		rc = sonic_take(s, "PFC_WD", "GLOBAL", "BIG_RED_SWITCH", text);
+	if (rc > 0 && strcmp(text, "enable") != 0 && strcmp(text, "disable") != 0)
+		return sonic_refuse(s, "PFC_WD", "GLOBAL", "BIG_RED_SWITCH", text,
+				    "enable or disable");
+	wd->big_red_switch = rc > 0 && strcmp(text, "enable") == 0;
+	return rc < 0 ? rc : 0;
+}
+
+/* The first watched port's entry becomes [pfcwd]; other ports get their differences. */
+static void
+set_watches(struct sonic *s, const struct watch watches[SW_MAX_PORTS])
+{
+	struct sw_params *sw = &s->out->sw;
+	const struct watch *first = NULL;
+
+	/* Without a watched port there is no watchdog. */
+	for (uint16_t i = 0; i < sw->n_ports && first == NULL; i++)
+		first = watches[i].is_watched ? &watches[i] : NULL;
+	if (first == NULL)
+		return;
+	for (uint16_t i = 0; i < sw->n_ports; i++) {
+		const struct watch *w = &watches[i];
+
+		sw->ports[i].pfcwd = w->is_watched;
+		if (!w->is_watched)
+			continue;
+		if (w->action != first->action)
+			sw->ports[i].pfcwd_action = 1 + w->action;
+		if (w->detection_ns != first->detection_ns)
+			sw->ports[i].pfcwd_detection_time_ns = w->detection_ns;
+		if (w->restoration_ns != first->restoration_ns)
+			sw->ports[i].pfcwd_restoration_time_ns = w->restoration_ns;
+	}
+	sw->pfcwd.pfcwd = PFCWD_SONIC;
+	sw->pfcwd.action = first->action;
+	sw->pfcwd.detection_time_ns = first->detection_ns;
+	sw->pfcwd.restoration_time_ns = first->restoration_ns;
+}
+
+int
+sonic_watchdog(struct sonic *s)
+{
+	json_t *table = json_object_get(s->root, "PFC_WD"), *entry;
+	struct watch watches[SW_MAX_PORTS] = {{0}};
+	const char *key;
+	void *next;
+	int rc = read_global(s);
+
+	json_object_foreach_safe (table, next, key, entry) {
+		struct sonic_place place;
+		struct watch w;
+
+		(void)entry;
+		if (rc < 0 || strcmp(key, "GLOBAL") == 0)
+			continue;
+		rc = sonic_place(s, "PFC_WD", key, &place);
+		if (rc <= 0)
+			continue;
+		rc = read_watch(s, key, &w);
+		for (uint16_t i = 0; i < SW_MAX_PORTS; i++)
+			if (place.ports >> i & 1)
+				watches[i] = w;
+	}
+	if (rc >= 0)
+		set_watches(s, watches);
+	return rc < 0 ? rc : 0;
+}

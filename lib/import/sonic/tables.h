@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tables of SONiC's config_db.json. Private to lib/import.
+ *
+ * Reading a field removes it from its table. A reference is a name or, in older releases,
+ * "[TABLE|name]".
+ *
+ * Invariant: sonic_report() adds every field that was not read to the log's lost list.
+ */
+#ifndef QUENCH_IMPORT_SONIC_TABLES_H
+#define QUENCH_IMPORT_SONIC_TABLES_H
+
+#include <jansson.h>
+
+#include "import/conversion/import_log.h"
+
+#define SONIC_TEXT 128
+
+struct sonic {
+	json_t *root;
+	struct import_switch *out;
+	struct import_log *log;
+	uint8_t pfc_enable[SW_MAX_PORTS];
+	bool has_pfc_enable[SW_MAX_PORTS];
+	bool has_profile[SW_MAX_PORTS][TM_CLASSES]; /* by priority group */
+};
+
+/* Ports and indices of a key such as "Ethernet0,Ethernet4|3-4". */
+struct sonic_place {
+	uint64_t ports;
+	uint8_t indices; /* mask; 0: the key has none */
+};
+
+/** Find an entry of a table. @return NULL: none. */
+json_t *sonic_entry(const struct sonic *s, const char *table, const char *key);
+
+/**
+ * Take a field out of an entry.
+ *
+ * @return 1: text has its value; 0: no such field; or -EINVAL after a refusal.
+ */
+int sonic_take(struct sonic *s, const char *table, const char *key, const char *field,
+	       char text[SONIC_TEXT]);
+
+/** The same for a whole number in [min, max]. */
+int sonic_take_number(struct sonic *s, const char *table, const char *key, const char *field,
+		      int64_t min, uint64_t max, int64_t *out);
+
+/** The same for a reference to an entry of another table; text gets the bare name. */
+int sonic_take_reference(struct sonic *s, const char *table, const char *key, const char *field,
+			 const char *to, char text[SONIC_TEXT]);
+
+/** The same for a list such as "3,4", as a mask. */
+int sonic_take_set(struct sonic *s, const char *table, const char *key, const char *field,
+		   uint8_t *mask);
+
+/**
+ * Parse the ports and indices of a key. @return 1; 0: a port or index that does not exist here
+ * (already logged: skip the entry); or -EINVAL after a refusal.
+ */
+int sonic_place(struct sonic *s, const char *table, const char *key, struct sonic_place *place);
+
+/** Refuse the input because of a value. @return -EINVAL. */
+int sonic_refuse(struct sonic *s, const char *table, const char *key, const char *field,
+		 const char *value, const char *expected);
+
+/** Lose a field or entry for a given reason: take it out and log it. */
+void sonic_lose(struct sonic *s, const char *table, const char *key, const char *field,
+		const char *value, const char *why);
+
+/** Add all remaining fields to the log's lost list. */
+void sonic_report(struct sonic *s);
+
+#endif
