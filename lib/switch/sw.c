@@ -13,7 +13,7 @@
 #include "switch/control/state.h"
 #include "switch/egress/pfc.h"
 #include "switch/egress/release.h"
-#include "switch/egress/settings.h"
+#include "switch/core/settings.h"
 #include "switch/forward/router.h"
 #include "switch/ingress/crossed.h"
 #include "switch/shard/crossing.h"

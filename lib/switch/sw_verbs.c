@@ -5,12 +5,12 @@
 #include <rte_common.h>
 
 #include "base/numbers/array.h"
-#include "switch/control/reload.h"
+#include "switch/change/reload.h"
 #include "switch/control/snapshot.h"
-#include "switch/control/watermarks.h"
-#include "switch/control/work.h"
+#include "switch/monitor/watermarks.h"
+#include "switch/monitor/work.h"
 #include "switch/egress/apply.h"
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 #include "switch/egress/tx.h"
 #include "switch/ingress/crossed.h"
 #include "switch/ingress/generated.h"

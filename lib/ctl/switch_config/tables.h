@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #include "ctl/config/compare.h"
-#include "switch/params/tables.h"
+#include "switch/tables/tables.h"
 
 /**
  * Read all these sections into out, over its items. The caller frees out with sw_tables_free(),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/control/owners.h"
 
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 
 /* Waking the port matters only in virtual time, where there is one thread; a poll loop ignores
  * it. */

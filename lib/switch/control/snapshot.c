@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/control/snapshot.h"
 
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 #include "switch/forward/router.h"
 #include "tm/buffer/mmu_part.h"
 

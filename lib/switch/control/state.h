@@ -11,7 +11,7 @@
 #include "fwd/half_sip.h"
 #include "switch/control/dcbx_port.h"
 #include "switch/control/event.h"
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 #include "switch/forward/routing_table.h"
 #include "switch/forward/vlans.h"
 

@@ -3,7 +3,7 @@
 #ifndef QUENCH_SWITCH_EGRESS_APPLY_H
 #define QUENCH_SWITCH_EGRESS_APPLY_H
 
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 
 /** Put the requested state of a port in force. */
 void sw_port_apply(struct sw *sw, uint16_t port, uint64_t now_ns);

@@ -8,7 +8,7 @@
 #ifndef QUENCH_SWITCH_EGRESS_CLOSED_H
 #define QUENCH_SWITCH_EGRESS_CLOSED_H
 
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 
 /** Drop all packets of a queue, and count them under reason. @return their number. */
 uint64_t sw_closed_flush(struct sw *sw, uint16_t port, uint8_t queue, enum sw_drop reason,

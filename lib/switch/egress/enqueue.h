@@ -5,7 +5,7 @@
 
 #include "switch/egress/closed.h"
 #include "switch/egress/mark.h"
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 #include "switch/frame/arrival.h"
 
 static inline enum sw_drop

@@ -3,7 +3,7 @@
 #ifndef QUENCH_SWITCH_EGRESS_MARK_H
 #define QUENCH_SWITCH_EGRESS_MARK_H
 
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 
 /**
  * Let WRED decide whether to mark a packet of a queue, and set CE.

@@ -8,7 +8,7 @@
 #ifndef QUENCH_SWITCH_EGRESS_PFC_H
 #define QUENCH_SWITCH_EGRESS_PFC_H
 
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 #include "switch/frame/arrival.h"
 
 /** Set which pauses a port obeys and sends; sw_port_apply() puts it in force. */

@@ -9,7 +9,7 @@
 
 #include <rte_mbuf.h>
 #include "switch/egress/pfc.h"
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 #include "switch/frame/charge.h"
 #include "switch/shard/give_back.h"
 

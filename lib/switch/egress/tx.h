@@ -8,7 +8,7 @@
 #ifndef QUENCH_SWITCH_EGRESS_TX_H
 #define QUENCH_SWITCH_EGRESS_TX_H
 
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 
 /** Take up to room frames that may leave now. @return their number; the caller owns them. */
 uint16_t sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts,

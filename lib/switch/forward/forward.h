@@ -3,7 +3,7 @@
  * Forwarding state of a shard: the tables in force, and the ports without a link.
  *
  * Invariant (tested): one version of the tables decides a frame's path. The owner switches to the
- * next version between two bursts (control/forwarding.h).
+ * next version between two bursts (change/forwarding.h).
  */
 #ifndef QUENCH_SWITCH_FORWARD_FORWARD_H
 #define QUENCH_SWITCH_FORWARD_FORWARD_H

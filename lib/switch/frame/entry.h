@@ -17,7 +17,7 @@
 
 #include "node/pkt_meta.h"
 #include "switch/frame/arrival.h"
-#include "switch/params/limits.h"
+#include "switch/tables/limits.h"
 #include "switch/params/params.h"
 
 #define SW_ENTRY_CHARGED_BITS 20

@@ -7,7 +7,7 @@
 #ifndef QUENCH_SWITCH_INGRESS_ADMIT_H
 #define QUENCH_SWITCH_INGRESS_ADMIT_H
 
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 #include "switch/frame/arrival.h"
 
 /**

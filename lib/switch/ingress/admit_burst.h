@@ -10,7 +10,7 @@
 #ifndef QUENCH_SWITCH_INGRESS_ADMIT_BURST_H
 #define QUENCH_SWITCH_INGRESS_ADMIT_BURST_H
 
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 #include "switch/frame/arrival.h"
 
 /**

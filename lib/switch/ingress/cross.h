@@ -8,7 +8,7 @@
 #ifndef QUENCH_SWITCH_INGRESS_CROSS_H
 #define QUENCH_SWITCH_INGRESS_CROSS_H
 
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 #include "switch/frame/arrival.h"
 
 /**

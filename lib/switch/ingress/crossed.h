@@ -8,7 +8,7 @@
 #ifndef QUENCH_SWITCH_INGRESS_CROSSED_H
 #define QUENCH_SWITCH_INGRESS_CROSSED_H
 
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 
 /** Release the charges that other shards have returned to a port. */
 void sw_crossed_collect(struct sw *sw, uint16_t port, uint64_t now_ns);

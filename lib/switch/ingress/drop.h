@@ -4,7 +4,7 @@
 #define QUENCH_SWITCH_INGRESS_DROP_H
 
 #include <rte_mbuf.h>
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 #include "switch/frame/arrival.h"
 
 /** Count a frame that ends here, without freeing it. */

@@ -7,7 +7,7 @@
 #ifndef QUENCH_SWITCH_INGRESS_FLOOD_H
 #define QUENCH_SWITCH_INGRESS_FLOOD_H
 
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 #include "switch/frame/arrival.h"
 
 /** Send copies of an admitted frame to sw_flood_ports(); takes it. */

@@ -8,7 +8,7 @@
 #ifndef QUENCH_SWITCH_INGRESS_GENERATED_H
 #define QUENCH_SWITCH_INGRESS_GENERATED_H
 
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 #include "switch/frame/arrival.h"
 
 /**

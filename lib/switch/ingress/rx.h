@@ -7,7 +7,7 @@
 #ifndef QUENCH_SWITCH_INGRESS_RX_H
 #define QUENCH_SWITCH_INGRESS_RX_H
 
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 
 /** Process frames received by port; takes all of them. */
 void sw_rx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns);

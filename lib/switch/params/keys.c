@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "base/numbers/array.h"
-#include "switch/params/limits.h"
+#include "switch/tables/limits.h"
 #include "switch/params/params.h"
 
 /* 802.3 leaves the longest frame to the link; NX-OS's "mtu 9216" with header, one tag and FCS. */

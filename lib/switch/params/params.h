@@ -14,10 +14,10 @@
 
 #include "base/field/field_table.h"
 #include "fwd/fdb.h"
-#include "switch/params/classes.h"
+#include "switch/tables/classes.h"
 #include "switch/params/lldp.h"
-#include "switch/params/tables.h"
-#include "switch/params/vlan_list.h"
+#include "switch/tables/tables.h"
+#include "switch/tables/vlan_list.h"
 #include "tm/buffer/mmu.h"
 #include "tm/pfc/pfc_rx.h"
 #include "tm/pfc/pfc_tx.h"

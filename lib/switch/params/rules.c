@@ -2,7 +2,7 @@
 /* Values derived from the keys of a switch, and the rules across them. */
 #include <string.h>
 
-#include "switch/params/limits.h"
+#include "switch/tables/limits.h"
 #include "switch/params/params.h"
 #include "wire/frame/frame.h"
 #include "wire/link/pfc_frame.h"

@@ -5,7 +5,7 @@
  * and only when next_ns() asks for it.
  */
 #include "base/numbers/prng.h"
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 #include "switch/shard/crossing.h"
 #include "unit/switch/sw_test.h"
 

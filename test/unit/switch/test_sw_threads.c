@@ -11,7 +11,7 @@
 
 #include "base/threads/counter.h"
 #include "base/numbers/prng.h"
-#include "switch/egress/switch.h"
+#include "switch/core/switch.h"
 #include "switch/params/counters.h"
 #include "switch/control/snapshot.h"
 #include "switch/shard/crossing.h"

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * struct sw: the data path of a shard, with the state of all rooms below the control side. A switch
+ * on one lcore has one struct sw, which is also its front. With several shards, the front is the
+ * struct sw that sw_create() returned; each shard has its own struct sw and owns some of the ports
+ * (shard/shard.h).
+ *
+ * Invariant: only the owner's thread writes a shard's struct sw and its ports, except for members
+ * that say otherwise.
+ */
+#ifndef QUENCH_SWITCH_CORE_SWITCH_H
+#define QUENCH_SWITCH_CORE_SWITCH_H
+
+#include <assert.h>
+#include <rte_branch_prediction.h>
+
+#include "base/threads/counter.h"
+#include "base/numbers/prng.h"
+#include "node/node.h"
+#include "switch/core/mailbox.h"
+#include "switch/core/port.h"
+#include "switch/core/request.h"
+#include "switch/forward/forward.h"
+#include "switch/frame/classify.h"
+#include "switch/shard/shard.h"
+
+struct sw_control;
+
+/* Charges that a departing burst releases; all zero between two bursts. */
+struct sw_release {
+	uint64_t charge[SW_MAX_PORTS * TM_CLASSES]; /* by group: sum of sw_charge() */
+	uint16_t groups[SW_MAX_PORTS * TM_CLASSES]; /* groups with a charge */
+};
+
+/* Per-packet members come first, by cache lines of 64 bytes. */
+struct sw {
+	struct node node;
+	struct sw_port *ports; /* all ports of the switch; each has one owner */
+	struct mmu *mmu;
+	uint32_t max_frame_bytes;
+	uint16_t n_ports;
+	bool mark_at_enqueue;
+	struct sw_forward forward;
+	struct sw_shard shard;
+	struct sw_request request; /* written by other threads */
+	/* `queued` is not stored: it is the sum of the queues */
+	struct sw_ledger ledger __rte_cache_aligned;
+	struct prng prng;
+	struct sw_classes classes;
+	struct sw_pools pools;
+	struct sw_release release;
+	/* per MAC control frame */
+	uint32_t n_xoff; /* groups whose senders the buffer wants paused */
+	/* per LLDP frame */
+	struct sw_mailbox lldp;
+	struct sw_control *control; /* of the whole switch */
+};
+static_assert(offsetof(struct sw, forward) == 64, "forwarding state in one line");
+static_assert(offsetof(struct sw, shard.shards) / 64 == offsetof(struct sw, forward) / 64,
+	      "shards in the same line");
+static_assert(offsetof(struct sw, ledger) / 64 ==
+		      (offsetof(struct sw, ledger) + sizeof(struct sw_ledger) - 1) / 64,
+	      "the ledger in one line");
+
+static inline struct sw *
+sw_of(struct node *node)
+{
+	return (struct sw *)node;
+}
+
+static inline const struct sw *
+sw_of_const(const struct node *node)
+{
+	return (const struct sw *)node;
+}
+
+/** The shard that owns a port, from the front. */
+static inline struct sw *
+sw_owner(struct sw *front, uint16_t port)
+{
+	struct sw_shards *s = front->shard.shards;
+
+	return s == NULL ? front : s->shard[s->of_port[port]];
+}
+
+/** Number of shards. With 1, the front is the only shard. sw_shard_at() returns each of them. */
+static inline uint16_t
+sw_shard_count(const struct sw *front)
+{
+	return front->shard.shards == NULL ? 1 : front->shard.shards->n;
+}
+
+static inline struct sw *
+sw_shard_at(const struct sw *front, uint16_t i)
+{
+	return front->shard.shards == NULL ? (struct sw *)front : front->shard.shards->shard[i];
+}
+
+/** Ask the lab's event loop to call the node for this port. From any thread. */
+static inline void
+sw_wake(struct sw *sw, uint16_t port)
+{
+	__atomic_fetch_or(&sw->node.wake[port / 64], 1ull << (port % 64), __ATOMIC_RELAXED);
+}
+
+#endif

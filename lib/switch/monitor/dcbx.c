@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/monitor/dcbx.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/fixed.h"
+#include "switch/control/event_log.h"
+#include "switch/control/owners.h"
+#include "switch/control/state.h"
+
+/* Longest time that a received frame waits for the control side. */
+#define POLL_NS (100 * NS_PER_MS)
+#define PCT 100u
+
+/* Bandwidth shares in per cent, by weight. Their sum is 100: the first classes get the remainder of
+ * rounding. */
+static void
+fill_bandwidth(struct dcbx_ets *ets, const struct sched_params *sched)
+{
+	unsigned int sum = 0, given = 0;
+
+	for (unsigned int q = 0; q < TM_CLASSES; q++) {
+		bool strict = sched->strict_queues >> q & 1;
+
+		ets->tc_tsa[q] = strict ? DCBX_TSA_STRICT : DCBX_TSA_ETS;
+		sum += strict ? 0 : sched->dwrr_weight[q];
+	}
+	for (unsigned int q = 0; q < TM_CLASSES; q++) {
+		if (ets->tc_tsa[q] == DCBX_TSA_ETS)
+			ets->tc_pct[q] = (uint8_t)(sched->dwrr_weight[q] * PCT / sum);
+		given += ets->tc_pct[q];
+	}
+	for (unsigned int q = 0; sum > 0 && given < PCT; q = (q + 1) % TM_CLASSES) {
+		if (ets->tc_tsa[q] == DCBX_TSA_ETS) {
+			ets->tc_pct[q]++;
+			given++;
+		}
+	}
+}
+
+static void
+add_app(struct dcbx_tlvs *t, uint8_t prio, enum dcbx_selector selector, uint16_t protocol)
+{
+	if (t->n_apps < DCBX_MAX_APPS)
+		t->apps[t->n_apps++] = (struct dcbx_app){prio, (uint8_t)selector, protocol};
+}
+
+/* Advertise the priorities of RoCEv2 (UDP 4791) and of each lossless DSCP. */
+static void
+fill_apps(struct dcbx_tlvs *t, const struct qos_map_params *qos)
+{
+	if (qos->pfc_enable == 0)
+		return;
+	add_app(t, (uint8_t)__builtin_ctz(qos->pfc_enable), DCBX_UDP, 4791);
+	for (uint8_t dscp = 0; dscp < TM_DSCPS; dscp++) {
+		uint8_t pg = qos->tc_to_priority_group_map[qos->dscp_to_tc_map[dscp]];
+
+		if (qos->pfc_enable >> pg & 1)
+			add_app(t, pg, DCBX_DSCP, dscp);
+	}
+}
+
+static void
+fill_dcbx(struct dcbx_tlvs *t, const struct sw_params *params, uint16_t port)
+{
+	int flow = params->ports[port].flow_control;
+
+	t->present = 1u << DCBX_ETS_CONF | 1u << DCBX_ETS_RECO | 1u << DCBX_PFC | 1u << DCBX_APP;
+	t->ets_conf.max_tcs = TM_CLASSES;
+	for (unsigned int prio = 0; prio < TM_CLASSES; prio++)
+		t->ets_conf.prio_tc[prio] =
+			params->qos.tc_to_queue_map[params->qos.dot1p_to_tc_map[prio]];
+	fill_bandwidth(&t->ets_conf, &params->sched);
+	t->ets_reco = t->ets_conf;
+	t->pfc = (struct dcbx_pfc){
+		.willing = params->lldp.dcbx_willing,
+		.capability = TM_CLASSES,
+		.enable = flow == SW_FLOW_PFC || flow == SW_FLOW_AUTO ? params->qos.pfc_enable : 0,
+	};
+	fill_apps(t, &params->qos);
+}
+
+int
+sw_dcbx_init(struct sw *sw, const struct sw_params *params)
+{
+	struct sw_lldp *l = &sw->control->lldp;
+
+	l->params = params->lldp;
+	sw->lldp.boxes = calloc(params->n_ports, sizeof(*sw->lldp.boxes));
+	sw->lldp.out = calloc(params->n_ports, sizeof(*sw->lldp.out));
+	if (sw->lldp.boxes == NULL || sw->lldp.out == NULL)
+		return -ENOMEM;
+	for (uint16_t port = 0; port < params->n_ports; port++) {
+		struct lldp_info local = {
+			.chassis = {.subtype = LLDP_CHASSIS_MAC, .len = 6},
+			.port = {.subtype = LLDP_PORT_IFNAME},
+		};
+
+		memcpy(local.src_mac, params->ports[port].mac, 6);
+		memcpy(local.chassis.id, params->ports[0].mac, 6);
+		local.port.len = (uint8_t)snprintf((char *)local.port.id, 16, "port%u", port);
+		fill_dcbx(&local.dcbx, params, port);
+		dcbx_port_init(&l->port[port], &local);
+		if (params->ports[port].flow_control == SW_FLOW_AUTO)
+			l->auto_ports |= 1ull << port;
+	}
+	return 0;
+}
+
+void
+sw_dcbx_free(struct sw *sw)
+{
+	free(sw->lldp.boxes);
+	free(sw->lldp.out);
+}
+
+static void
+read_mail(struct sw *sw, uint16_t port, uint64_t now_ns)
+{
+	struct sw_lldp *l = &sw->control->lldp;
+	struct sw_lldp_box *box = &sw->lldp.boxes[port];
+
+	while (box->read != __atomic_load_n(&box->written, __ATOMIC_ACQUIRE)) {
+		const struct sw_lldp_mail *mail = &box->mail[box->read % SW_LLDP_MAILS];
+
+		/* Ignore frames received before the link went down. */
+		if (!sw->ports[port].requested.link_down)
+			dcbx_port_rx(&l->port[port], &l->params, mail->frame, mail->len, now_ns);
+		__atomic_store_n(&box->read, box->read + 1, __ATOMIC_RELEASE);
+	}
+}
+
+static void
+report_change(struct sw *sw, uint16_t port, uint64_t now_ns)
+{
+	static const enum sw_event_kind kinds[] = {
+		[DCBX_NO_NEIGHBOUR] = SW_EVENT_DCBX_NO_NEIGHBOUR,
+		[DCBX_NO_PFC_TLV] = SW_EVENT_DCBX_NO_PFC_TLV,
+		[DCBX_SEVERAL] = SW_EVENT_DCBX_SEVERAL,
+		[DCBX_AGREED] = SW_EVENT_DCBX_AGREED,
+		[DCBX_MISMATCH] = SW_EVENT_DCBX_MISMATCH,
+	};
+	const struct dcbx_port *d = &sw->control->lldp.port[port];
+	struct sw_port_state *requested = &sw->ports[port].requested;
+
+	sw_event_record(sw, &(struct sw_event){.at_ns = now_ns,
+					       .kind = kinds[d->pfc_state],
+					       .port = port,
+					       .ours = d->local.dcbx.pfc.enable,
+					       .theirs = d->peer.dcbx.pfc.enable});
+	if (!(sw->control->lldp.auto_ports >> port & 1))
+		return;
+	__atomic_store_n(&requested->pfc_prios, d->pfc_prios, __ATOMIC_RELAXED);
+	sw_want_port(sw, port);
+}
+
+void
+sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_ns)
+{
+	struct sw_lldp *l = &sw->control->lldp;
+	bool was_on = l->params.lldp;
+
+	l->params = params->lldp;
+	l->auto_ports = 0;
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		bool is_auto = params->ports[port].flow_control == SW_FLOW_AUTO;
+		struct dcbx_port *d = &l->port[port];
+		struct dcbx_tlvs says = {0};
+
+		if (is_auto)
+			l->auto_ports |= 1ull << port;
+		/* LLDP was turned on or off: the neighbour is unknown. */
+		if (was_on != l->params.lldp)
+			dcbx_port_reset(d, now_ns);
+		dcbx_port_sooner(d, &l->params, now_ns);
+		fill_dcbx(&says, params, port);
+		if (memcmp(&says, &d->local.dcbx, sizeof(says)) != 0)
+			dcbx_port_say(d, &says, now_ns);
+		l->reported_prios[port] = d->pfc_prios;
+		__atomic_store_n(&sw->ports[port].requested.pfc_prios,
+				 is_auto ? d->pfc_prios : params->qos.pfc_enable, __ATOMIC_RELAXED);
+	}
+}
+
+static void
+offer_frame(struct sw *sw, uint16_t port, uint64_t now_ns)
+{
+	struct sw_lldp_out *out = &sw->lldp.out[port];
+
+	if (sw->ports[port].requested.link_down || __atomic_load_n(&out->ready, __ATOMIC_ACQUIRE))
+		return;
+	out->len = (uint16_t)dcbx_port_tx(&sw->control->lldp.port[port], &sw->control->lldp.params,
+					  out->frame, now_ns);
+	__atomic_store_n(&out->ready, 1, __ATOMIC_RELEASE);
+	sw_post_request(&sw_owner(sw, port)->request, SW_REQUEST_LLDP);
+	sw_wake(sw, port);
+}
+
+uint64_t
+sw_dcbx_control(struct sw *sw, uint64_t now_ns)
+{
+	struct sw_lldp *l = &sw->control->lldp;
+
+	if (!l->params.lldp)
+		return NEVER_NS;
+	for (uint16_t port = 0; port < sw->n_ports; port++) {
+		struct dcbx_port *d = &l->port[port];
+		bool due;
+
+		read_mail(sw, port, now_ns);
+		due = dcbx_port_poll(d, now_ns);
+		if (d->pfc_state != l->reported[port] || d->pfc_prios != l->reported_prios[port]) {
+			l->reported[port] = d->pfc_state;
+			l->reported_prios[port] = d->pfc_prios;
+			report_change(sw, port, now_ns);
+		}
+		if (due)
+			offer_frame(sw, port, now_ns);
+	}
+	return (now_ns / POLL_NS + 1) * POLL_NS;
+}
+
+void
+sw_dcbx_link_down(struct sw *sw, uint16_t port, uint64_t now_ns)
+{
+	/* Discard frames received before, so that none is read after the link is up again. */
+	read_mail(sw, port, now_ns);
+	dcbx_port_reset(&sw->control->lldp.port[port], now_ns);
+}
+
+const struct dcbx_port *
+sw_dcbx(const struct node *node, uint16_t port)
+{
+	return &sw_of_const(node)->control->lldp.port[port];
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "switch/monitor/work.h"
+
+#include "base/numbers/fixed.h"
+#include "switch/monitor/dcbx.h"
+#include "switch/monitor/pfcwd.h"
+#include "switch/control/state.h"
+#include "switch/monitor/watermarks.h"
+
+/* A reload may replace the table; the old one stays allocated for readers. */
+static const struct fdb *
+fdb_of(const struct sw *sw)
+{
+	return __atomic_load_n(&sw_shard_at(sw, 0)->forward.fdb, __ATOMIC_ACQUIRE);
+}
+
+/*
+ * Request a step of ageing. The owner does it in its next rx() or tx(), since the table belongs to
+ * the data path.
+ */
+static uint64_t
+age_control(struct sw *sw, uint64_t now_ns)
+{
+	uint64_t interval_ns = fdb_sweep_interval_ns(fdb_of(sw));
+
+	if (interval_ns == NEVER_NS)
+		return NEVER_NS;
+	if (now_ns >= sw->control->sweep_ns) {
+		struct sw *owner = sw_shard_at(sw, 0);
+
+		sw_post_request(&owner->request, SW_REQUEST_SWEEP);
+		/* In virtual time an owner without frames is not called unless a port is woken. */
+		sw_wake(sw, (uint16_t)__builtin_ctzll(owner->shard.own_ports));
+		sw->control->sweep_ns = add_sat(now_ns, interval_ns);
+	}
+	return sw->control->sweep_ns;
+}
+
+uint64_t
+sw_control_work(struct sw *sw, uint64_t now_ns)
+{
+	uint64_t next_ns = age_control(sw, now_ns);
+
+	next_ns = min_u64(next_ns, sw_watermarks_control(sw, now_ns));
+	next_ns = min_u64(next_ns, sw_pfcwd_control(sw, now_ns));
+	return min_u64(next_ns, sw_dcbx_control(sw, now_ns));
+}
