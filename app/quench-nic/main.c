@@ -11,7 +11,7 @@
 #include "runtime/eal/eal_end.h"
 #include "runtime/run/opts.h"
 #include "runtime/port/port_probe.h"
-#include "runtime/port/port_device.h"
+#include "runtime/device/port_device.h"
 #include "runtime/report/report.h"
 #include "runtime/run/run.h"
 #include "runtime/notice/say.h"

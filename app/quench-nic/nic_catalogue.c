@@ -4,7 +4,7 @@
 
 #include "base/numbers/array.h"
 #include "runtime/telemetry/catalogue.h"
-#include "runtime/port/mempools.h"
+#include "runtime/telemetry/mempools.h"
 #include "nic/nic.h"
 
 /* clang-format off */

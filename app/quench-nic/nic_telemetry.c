@@ -6,7 +6,7 @@
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 #include "runtime/report/telemetry_config.h"
-#include "runtime/port/mempools.h"
+#include "runtime/telemetry/mempools.h"
 #include "runtime/report/report.h"
 #include "runtime/notice/say.h"
 #include "ctl/output/json.h"

@@ -9,8 +9,8 @@
 
 #include "base/numbers/units.h"
 #include "runtime/port/data_room.h"
-#include "runtime/port/port_device.h"
-#include "runtime/port/port_stop.h"
+#include "runtime/device/port_device.h"
+#include "runtime/device/port_stop.h"
 #include "runtime/port/ports.h"
 #include "runtime/run/run.h"
 #include "runtime/notice/say.h"

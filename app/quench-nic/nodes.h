@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/port/port_queues.h"
+#include "runtime/poll/port_queues.h"
 #include "runtime/port/port_rss.h"
 #include "ctl/nic_config/nic_config.h"
 #include "nic/port/rss.h"

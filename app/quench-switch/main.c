@@ -14,7 +14,7 @@
 #include "runtime/port/data_room.h"
 #include "runtime/eal/eal_end.h"
 #include "runtime/run/opts.h"
-#include "runtime/port/port_stop.h"
+#include "runtime/device/port_stop.h"
 #include "runtime/port/ports.h"
 #include "runtime/report/report.h"
 #include "runtime/run/run.h"

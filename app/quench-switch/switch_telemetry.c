@@ -3,7 +3,7 @@
 
 #include "base/numbers/array.h"
 #include "runtime/report/telemetry_config.h"
-#include "runtime/port/mempools.h"
+#include "runtime/telemetry/mempools.h"
 #include "runtime/report/report.h"
 #include "runtime/notice/say.h"
 #include "runtime/report/switch_json.h"

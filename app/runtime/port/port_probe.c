@@ -10,7 +10,7 @@
 
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
-#include "runtime/port/port_device.h"
+#include "runtime/device/port_device.h"
 #include "runtime/notice/say.h"
 
 #define MOST_XSTATS 1024

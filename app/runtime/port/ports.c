@@ -10,10 +10,10 @@
 #include <rte_mempool.h>
 
 #include "base/numbers/units.h"
-#include "runtime/port/port_device.h"
+#include "runtime/device/port_device.h"
 #include "runtime/port/port_probe.h"
 #include "runtime/port/port_rss.h"
-#include "runtime/port/port_start.h"
+#include "runtime/device/port_start.h"
 #include "runtime/notice/say.h"
 
 /* @return 0, or APP_BAD_USAGE after an error line: EAL did not find n devices. */

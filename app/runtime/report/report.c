@@ -5,7 +5,7 @@
 #include <rte_ethdev.h>
 
 #include "base/numbers/units.h"
-#include "runtime/port/port_device.h"
+#include "runtime/device/port_device.h"
 #include "runtime/run/run.h"
 #include "runtime/notice/say.h"
 #include "ctl/output/json.h"

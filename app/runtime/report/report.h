@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 
-#include "runtime/port/poll_loop.h"
+#include "runtime/poll/poll_loop.h"
 #include "tm/queue/mark_accuracy.h"
 #include "tm/pfc/pfc_rx.h"
 #include "tm/pfc/pfc_tx.h"

@@ -18,7 +18,7 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "runtime/eal/eal_files.h"
-#include "runtime/port/port_stop.h"
+#include "runtime/device/port_stop.h"
 #include "runtime/notice/say.h"
 #include "runtime/notice/service.h"
 #include "runtime/telemetry/telemetry.h"

@@ -18,7 +18,7 @@
 #include "fwd/half_sip.h"
 #include "node/node.h"
 #include "runtime/run/opts.h"
-#include "runtime/port/poll_loop.h"
+#include "runtime/poll/poll_loop.h"
 
 /** Start EAL and catch SIGINT and SIGTERM. @return 0 or an exit code after an error line. */
 int run_start(const struct opts *opts);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "runtime/port/pace_meter.h"
+#include "runtime/poll/pace_meter.h"
 
 static struct pace_meter p;
 

@@ -13,7 +13,7 @@
 
 #include "unit/cases.h"
 #include "unit/eal.h"
-#include "runtime/port/poll_loop.h"
+#include "runtime/poll/poll_loop.h"
 
 #define RING_FRAMES 8 /* a ring of 8 holds 7 */
 #define PORTS 2

@@ -6,7 +6,7 @@
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
 #include "runtime/port/port_probe.h"
-#include "runtime/port/port_start.h"
+#include "runtime/device/port_start.h"
 
 TEST(pcie_rates_are_those_of_the_generations)
 {

@@ -5,7 +5,7 @@
 
 #include "base/numbers/array.h"
 #include "unit/cases.h"
-#include "runtime/port/port_queues.h"
+#include "runtime/poll/port_queues.h"
 
 #define OFF NIC_CONTROL_TX_QUEUE_OFF
 #define ON NIC_CONTROL_TX_QUEUE_ON

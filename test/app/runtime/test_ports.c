@@ -9,7 +9,7 @@
 
 #include "unit/cases.h"
 #include "unit/eal.h"
-#include "runtime/port/port_device.h"
+#include "runtime/device/port_device.h"
 
 static uint16_t ethdevs[2];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runtime/port/mempools.h"
+#include "runtime/telemetry/mempools.h"
 
 #include <rte_mempool.h>
 

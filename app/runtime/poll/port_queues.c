@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runtime/port/port_queues.h"
+#include "runtime/poll/port_queues.h"
 
 #include <errno.h>
 #include <string.h>
 #include <rte_ethdev.h>
 
-#include "runtime/port/port_device.h"
+#include "runtime/device/port_device.h"
 
 /* True for virtual devices, and for virtio, whose queues are pairs on a hardware bus too. */
 static bool

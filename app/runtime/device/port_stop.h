@@ -6,8 +6,8 @@
  * away, and on the caller's when it is stopped, without a lock between them. So a memif device is
  * stopped and closed on the interrupt thread as well.
  */
-#ifndef QUENCH_APP_RUNTIME_PORT_PORT_STOP_H
-#define QUENCH_APP_RUNTIME_PORT_PORT_STOP_H
+#ifndef QUENCH_APP_RUNTIME_DEVICE_PORT_STOP_H
+#define QUENCH_APP_RUNTIME_DEVICE_PORT_STOP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * While the link is down, a poll loop that waits for it does not call tx(): frames stay in the
  * node, and its retransmission timers stand still. The node still serves requests of other threads.
  */
-#ifndef QUENCH_APP_RUNTIME_PORT_PORT_LINK_H
-#define QUENCH_APP_RUNTIME_PORT_PORT_LINK_H
+#ifndef QUENCH_APP_RUNTIME_DEVICE_PORT_LINK_H
+#define QUENCH_APP_RUNTIME_DEVICE_PORT_LINK_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runtime/port/poll_loop.h"
+#include "runtime/poll/poll_loop.h"
 
 #include <string.h>
 #include <sys/prctl.h>

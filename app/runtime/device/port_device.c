@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runtime/port/port_device.h"
+#include "runtime/device/port_device.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runtime/port/port_stop.h"
+#include "runtime/device/port_stop.h"
 
 #include <errno.h>
 #include <semaphore.h>

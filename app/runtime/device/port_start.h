@@ -7,8 +7,8 @@
  * client's link would then stay down for good. So a client is stopped and started again until its
  * link is up.
  */
-#ifndef QUENCH_APP_RUNTIME_PORT_PORT_START_H
-#define QUENCH_APP_RUNTIME_PORT_PORT_START_H
+#ifndef QUENCH_APP_RUNTIME_DEVICE_PORT_START_H
+#define QUENCH_APP_RUNTIME_DEVICE_PORT_START_H
 
 #include <stdbool.h>
 #include <stdint.h>

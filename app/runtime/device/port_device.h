@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Name of an Ethernet device, and whether it is hardware. */
-#ifndef QUENCH_APP_RUNTIME_PORT_PORT_DEVICE_H
-#define QUENCH_APP_RUNTIME_PORT_PORT_DEVICE_H
+#ifndef QUENCH_APP_RUNTIME_DEVICE_PORT_DEVICE_H
+#define QUENCH_APP_RUNTIME_DEVICE_PORT_DEVICE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -10,8 +10,8 @@
  *
  * Invariant: departures = late_ns.count + excluded + unknown, and close <= late_ns.count.
  */
-#ifndef QUENCH_APP_RUNTIME_PORT_PACE_METER_H
-#define QUENCH_APP_RUNTIME_PORT_PACE_METER_H
+#ifndef QUENCH_APP_RUNTIME_POLL_PACE_METER_H
+#define QUENCH_APP_RUNTIME_POLL_PACE_METER_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runtime/port/port_start.h"
+#include "runtime/device/port_start.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include <rte_devargs.h>
 #include <rte_ethdev.h>
 
-#include "runtime/port/port_stop.h"
-#include "runtime/port/port_device.h"
+#include "runtime/device/port_stop.h"
+#include "runtime/device/port_device.h"
 #include "runtime/notice/say.h"
 
 /* A memif server needs a second or two from its start until it starts its devices. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runtime/port/port_link.h"
+#include "runtime/device/port_link.h"
 
 #include <net/if.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include <rte_ethdev.h>
 
 #include "base/numbers/units.h"
-#include "runtime/port/port_device.h"
+#include "runtime/device/port_device.h"
 #include "runtime/notice/say.h"
 
 bool

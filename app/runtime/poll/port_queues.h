@@ -12,13 +12,13 @@
  *
  * Invariant: every queue belongs to exactly one lcore.
  */
-#ifndef QUENCH_APP_RUNTIME_PORT_PORT_QUEUES_H
-#define QUENCH_APP_RUNTIME_PORT_PORT_QUEUES_H
+#ifndef QUENCH_APP_RUNTIME_POLL_PORT_QUEUES_H
+#define QUENCH_APP_RUNTIME_POLL_PORT_QUEUES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/port/poll_loop.h"
+#include "runtime/poll/poll_loop.h"
 #include "nic/nic.h"
 
 /* What a device offers. */

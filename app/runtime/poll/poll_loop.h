@@ -14,8 +14,8 @@
  * Invariant (tested): frames taken from the node = frames taken by the device + frames held, in
  * that order, for each queue.
  */
-#ifndef QUENCH_APP_RUNTIME_PORT_POLL_LOOP_H
-#define QUENCH_APP_RUNTIME_PORT_POLL_LOOP_H
+#ifndef QUENCH_APP_RUNTIME_POLL_POLL_LOOP_H
+#define QUENCH_APP_RUNTIME_POLL_POLL_LOOP_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -23,8 +23,8 @@
 
 #include "node/node.h"
 #include "runtime/eal/intr_gate.h"
-#include "runtime/port/pace_meter.h"
-#include "runtime/port/port_link.h"
+#include "runtime/poll/pace_meter.h"
+#include "runtime/device/port_link.h"
 #include "runtime/eal/tsc_clock.h"
 
 struct rte_mbuf;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* /quench/mempools: mbufs in use of each pool, which shows leaks. */
-#ifndef QUENCH_APP_RUNTIME_PORT_MEMPOOLS_H
-#define QUENCH_APP_RUNTIME_PORT_MEMPOOLS_H
+#ifndef QUENCH_APP_RUNTIME_TELEMETRY_MEMPOOLS_H
+#define QUENCH_APP_RUNTIME_TELEMETRY_MEMPOOLS_H
 
 #include <jansson.h>
 
