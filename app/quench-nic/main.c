@@ -16,13 +16,13 @@
 #include "runtime/run/run.h"
 #include "runtime/notice/say.h"
 #include "ctl/nic_config/nic_config.h"
-#include "quench-nic/nic_version.h"
-#include "quench-nic/nodes.h"
-#include "quench-nic/nic_report.h"
-#include "quench-nic/nic_telemetry.h"
-#include "quench-nic/totals.h"
-#include "quench-nic/trace_qps.h"
-#include "quench-nic/tracing.h"
+#include "quench-nic/config/nic_version.h"
+#include "quench-nic/nodes/nodes.h"
+#include "quench-nic/telemetry/nic_report.h"
+#include "quench-nic/telemetry/nic_telemetry.h"
+#include "quench-nic/nodes/totals.h"
+#include "quench-nic/tracing/trace_qps.h"
+#include "quench-nic/tracing/tracing.h"
 
 static struct quench_nic {
 	struct nic_version *first; /* in force when the nodes begin to run */

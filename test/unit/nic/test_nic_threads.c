@@ -41,7 +41,7 @@ static struct crew {
 	struct nic_pools pools;
 	struct node *node[NODES];
 	struct rte_ring *wire[NODES][NODES]; /* [from][to]: one producer each */
-	pthread_rwlock_t book; /* who reads flows keeps them: app/quench-nic/flow_registry.h */
+	pthread_rwlock_t book;               /* as in quench-nic/flows/flow_registry.h */
 	struct threads_pace pace;
 	struct nic_qp_params flow[HOSTS][FLOWS];
 	bool there[FLOWS];
@@ -344,7 +344,7 @@ change(void *arg)
 	return NULL;
 }
 
-/* ---- as quench-nic reads (app/quench-nic/nic_report.c, flows.c) ---- */
+/* ---- as quench-nic reads (app/quench-nic/telemetry/nic_report.c, flows.c) ---- */
 
 static uint64_t
 read_node(const struct node *node)

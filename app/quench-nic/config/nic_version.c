@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-nic/config/nic_version.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "runtime/port/ports.h"
+
+void
+nic_version_free(struct nic_version *v)
+{
+	if (v->registry != NULL)
+		flow_registry_release(v->registry, &v->config);
+	nic_config_free(&v->config);
+	free(v->flows);
+	free(v->removed);
+	free(v->added);
+	free(v);
+}
+
+/* Fill in what the nodes must change from configuration `now` (NULL: none) to v. */
+static int
+fill_reload(const struct flow_registry *registry, const struct nic_config *now,
+	    struct nic_version *v)
+{
+	const struct nic_config *config = &v->config;
+	unsigned int n_now = now != NULL ? now->n_flows : 0;
+	struct nic_reload *r = &v->reload;
+	/* For each flow_id: was the flow in `now`, and is it in v? */
+	struct {
+		bool was, is;
+	} *flows = calloc(registry->n_ids, sizeof(*flows));
+
+	v->flows = calloc(registry->n_ids, sizeof(*v->flows));
+	v->removed = calloc(n_now + 1, sizeof(*v->removed));
+	v->added = calloc(config->n_flows, sizeof(*v->added));
+	if (flows == NULL || v->flows == NULL || v->removed == NULL || v->added == NULL) {
+		free(flows);
+		return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < n_now; i++)
+		flows[now->flows[i].id].was = true;
+	*r = (struct nic_reload){.params = config->nic,
+				 .flows = v->flows,
+				 .n_flows = registry->n_ids,
+				 .removed = v->removed,
+				 .added = v->added};
+	for (unsigned int i = 0; i < config->n_flows; i++) {
+		const struct nic_qp_params *qp = &config->flows[i].qp;
+		uint32_t id = config->flows[i].id;
+
+		v->flows[id] = (struct nic_flow_update){.stopped = qp->stopped,
+							.rate_cap_bps = qp->rate_cap_bps,
+							.load_bps = qp->load_bps};
+		flows[id].is = true;
+		if (!flows[id].was)
+			v->added[r->n_added++] = id;
+	}
+	for (unsigned int i = 0; i < n_now; i++)
+		if (!flows[now->flows[i].id].is)
+			v->removed[r->n_removed++] = now->flows[i].id;
+	free(flows);
+	return 0;
+}
+
+static int
+enter(struct flow_registry *registry, const struct config *cfg, const struct nic_config *now,
+      struct nic_version *v, struct config_error *err)
+{
+	int rc = flow_registry_assign(registry, cfg, now, &v->config, err);
+
+	if (rc != 0)
+		return rc;
+	v->registry = registry;
+	rc = fill_reload(registry, now, v);
+	if (rc != 0)
+		snprintf(err->text, sizeof(err->text), "out of memory");
+	return rc;
+}
+
+/* Runs on the main lcore. */
+static void
+apply(const struct nic_nodes *nodes, struct nic_version *v, uint64_t now_ns)
+{
+	const struct nic_reload *r = &v->reload;
+
+	for (uint32_t i = 0; i < r->n_removed; i++)
+		flow_registry_removed(v->registry, r->removed[i], now_ns);
+	for (uint32_t i = 0; i < r->n_added; i++)
+		flow_registry_added(v->registry, r->added[i], now_ns);
+	for (unsigned int i = 0; i < v->config.n_flows; i++)
+		v->config.flows[i].added_ns =
+			flow_registry_added_ns(v->registry, v->config.flows[i].id);
+	for (uint16_t i = 0; i < nodes->plan.n_lcores; i++)
+		nic_reload(nodes->node[i], r);
+}
+
+int
+nic_version_begin(struct flow_registry *registry, struct nic_version *v, struct config_error *err)
+{
+	const struct nic_nodes *nodes = registry->nodes;
+	int rc = enter(registry, NULL, NULL, v, err);
+
+	if (rc != 0)
+		return rc;
+	apply(nodes, v, 0);
+	for (uint16_t i = 0; i < nodes->plan.n_lcores; i++)
+		while (!nic_reload_is_done(nodes->node[i]))
+			nodes->node[i]->ops->rx(nodes->node[i], 0, NULL, 0, 0);
+	return 0;
+}
+
+static bool
+has_an_end(const struct nic_config *config)
+{
+	for (unsigned int f = 0; f < config->n_flows; f++) {
+		const struct nic_qp_params *qp = &config->flows[f].qp;
+
+		if (qp->requester && workload_ends(&qp->work))
+			return true;
+	}
+	return false;
+}
+
+/* Complete v after a read that returned read_rc. @return v, or NULL with v freed. */
+static struct nic_version *
+finish(struct nic_version *v, int read_rc, const struct config *cfg, struct config_error *err)
+{
+	if (read_rc != 0) {
+		free(v);
+		return NULL;
+	}
+	v->ends = has_an_end(&v->config);
+	if (config_finish(cfg, err) == 0)
+		return v;
+	nic_version_free(v);
+	return NULL;
+}
+
+static struct nic_version *
+version_create(struct config_error *err)
+{
+	struct nic_version *v = calloc(1, sizeof(*v));
+
+	if (v == NULL)
+		snprintf(err->text, sizeof(err->text), "out of memory");
+	return v;
+}
+
+struct nic_version *
+nic_version_read(struct config *cfg, const struct nic_config *now, struct config_error *err)
+{
+	struct nic_version *v = version_create(err);
+
+	if (v != NULL)
+		v = finish(v, nic_config_read(cfg, now, &v->config, err), cfg, err);
+	if (v == NULL || v->config.n_flows > 0)
+		return v;
+	config_refuse(cfg, "flow", NULL, "a section [flow NAME] at least", err);
+	nic_version_free(v);
+	return NULL;
+}
+
+static struct nic_version *
+of(const struct config_version *v)
+{
+	return (struct nic_version *)v;
+}
+
+static struct config_version *
+op_read(void *program, struct config *cfg, struct config_error *err)
+{
+	const struct nic_config_context *l = program;
+	struct nic_version *v = nic_version_read(cfg, nic_config_of(l->active->current), err);
+
+	if (v == NULL)
+		return NULL;
+	/* As at start-up. */
+	port_address(l->nodes->ethdev, v->config.nic.mac);
+	return &v->version;
+}
+
+static struct config_version *
+op_set(void *program, const struct config_version *now, struct config *cfg,
+       struct config_error *err)
+{
+	struct nic_version *v = version_create(err);
+
+	(void)program;
+	if (v != NULL)
+		v = finish(v, nic_config_set(cfg, nic_config_of(now), &v->config, err), cfg, err);
+	return v == NULL ? NULL : &v->version;
+}
+
+static void
+op_free(struct config_version *v)
+{
+	nic_version_free(of(v));
+}
+
+static void
+op_rows(const struct config_version *v, struct config_rows *rows)
+{
+	nic_config_rows(&of(v)->config, rows);
+}
+
+/* No command changes parameters beside the version. */
+static const struct config_version *
+op_running(void *program, const struct config_version *v)
+{
+	(void)program;
+	return v;
+}
+
+static const char *
+op_fault(const struct config_version *now, const struct config_version *next)
+{
+	(void)now;
+	(void)next;
+	return NULL;
+}
+
+static int
+op_prepare_next(void *program, const struct config_version *now, struct config_version *next,
+		const struct config *cfg, struct config_error *err)
+{
+	const struct nic_config_context *l = program;
+
+	return enter(l->registry, cfg, &of(now)->config, of(next), err);
+}
+
+static void
+op_apply(void *program, const struct config_version *v, uint64_t now_ns)
+{
+	const struct nic_config_context *l = program;
+
+	l->flows->config = &of(v)->config;
+	apply(l->nodes, of(v), now_ns);
+}
+
+static bool
+op_is_done(void *program)
+{
+	const struct nic_config_context *l = program;
+
+	return nodes_are_reloaded(l->nodes);
+}
+
+const struct active_config_ops nic_config_ops = {
+	.read = op_read,
+	.set = op_set,
+	.free = op_free,
+	.rows = op_rows,
+	.running = op_running,
+	.fault = op_fault,
+	.prepare = op_prepare_next,
+	.apply = op_apply,
+	.is_done = op_is_done,
+};

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Statistics of each flow of quench-nic: per interval on the terminal, in DIR/flows.csv and in
+ * DIR/port.csv; for the whole run in a table, in DIR/times.csv and in the JSON. Rates count the
+ * direction of a flow's data: sent by a requester and received by a responder, the reverse for
+ * READ.
+ *
+ * The control lcore reads the QPs while their owners write them: two columns of a sample may differ
+ * by a packet, but no error accumulates.
+ */
+#ifndef QUENCH_APP_QUENCH_NIC_FLOWS_FLOWS_H
+#define QUENCH_APP_QUENCH_NIC_FLOWS_FLOWS_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "runtime/run/run.h"
+#include "ctl/nic_config/nic_config.h"
+#include "quench-nic/flows/flow_registry.h"
+#include "nic/observe/flow_info.h"
+
+/* A flow of the configuration, or a removed one. */
+struct flow_shown {
+	const struct nic_flow *flow;
+	struct flow_entry *entry;
+	bool gone;
+};
+
+struct flows {
+	const struct nic_config *config;
+	struct flow_registry *registry;
+	FILE *flows_csv, *port_csv, *times_csv; /* NULL: none */
+	uint64_t last_ns;
+	struct flow_shown *shown; /* by flows_list(): config's in its order, then removed ones */
+	unsigned int n_shown, shown_capacity;
+	struct nic_times *all, *interval; /* scratch: one flow, over all lcores */
+};
+
+/** @param dir  NULL: no files; created if missing. @return 0, or APP_FAILED after an error line. */
+int flows_open(struct flows *f, const struct nic_config *config, struct flow_registry *registry,
+	       const char *dir);
+
+/** Close files. @return 0, or APP_FAILED after an error line (for example, if the disk is full). */
+int flows_close(struct flows *f);
+
+/** End of an interval: write rows to the files, and lines to out if there are few flows. */
+void flows_sample(struct flows *f, const struct run_app *app, FILE *out, uint64_t now_ns);
+
+/** End of the run: write the histograms to times.csv and a table of flows to out. */
+void flows_end(struct flows *f, FILE *out, uint64_t elapsed_ns);
+
+/*
+ * Flows of the configuration and removed ones. Call between flow_registry_read_begin() and
+ * flow_registry_read_end(), one thread at a time for each f.
+ */
+
+/** Rebuild the list. @return its length. */
+unsigned int flows_list(struct flows *f);
+/** New object with the counters and times of flow i of the list. */
+json_t *flows_object(struct flows *f, unsigned int i, uint64_t elapsed_ns);
+
+/** New list with one object per flow, for the whole run. */
+json_t *flows_report(struct flows *f, uint64_t elapsed_ns);
+
+/** Does this NIC send the flow's data? The responder sends the data of READ. */
+bool flows_sends_data(const struct nic_flow *flow);
+
+/** Time during which a flow of the configuration could send so far. */
+uint64_t flows_active_ns(const struct nic_flow *flow, uint64_t elapsed_ns);
+
+/** Mean rate in bits/s, rounded; 0 if ns is 0. */
+uint64_t flows_rate_bps(uint64_t bytes, uint64_t ns);
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-nic/nodes/nodes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rte_errno.h>
+#include <rte_lcore.h>
+
+#include "base/numbers/units.h"
+#include "runtime/port/data_room.h"
+#include "runtime/device/port_device.h"
+#include "runtime/device/port_stop.h"
+#include "runtime/port/ports.h"
+#include "runtime/run/run.h"
+#include "runtime/notice/say.h"
+#include "node/pkt_pool.h"
+
+/* Number of mbufs of each pool: more than rings, bursts and a virtual device together hold. */
+#define POOL_FRAMES 4095
+#define LARGEST_MTU 4096
+
+static uint16_t
+largest_mtu(const struct nic_config *config)
+{
+	uint16_t mtu = 0;
+
+	for (unsigned int i = 0; i < config->n_flows; i++)
+		if (config->flows[i].qp.mtu_bytes > mtu)
+			mtu = config->flows[i].qp.mtu_bytes;
+	return mtu;
+}
+
+/* One node per lcore, but not more than transmit queues or QPs. */
+static int
+choose_queues(struct nic_nodes *n, const struct nic_config *config)
+{
+	struct port_offer offer = {0};
+	uint16_t want = run_poll_lcores();
+
+	n->n_qps = (uint32_t)nic_config_qps(config);
+	if (want > NIC_SHARE_MAX_NODES)
+		want = NIC_SHARE_MAX_NODES;
+	if (want > n->n_qps)
+		want = (uint16_t)n->n_qps;
+	if (port_offer_of(n->ethdev, &offer) != 0 ||
+	    port_plan(&offer, n->nic.control_tx_queue, want, &n->plan) != 0) {
+		say_error("%s has %u transmit and %u receive queues: control_tx_queue = on needs "
+			  "two for each lcore",
+			  port_name(n->ethdev), offer.tx_queues, offer.rx_queues);
+		return APP_BAD_USAGE;
+	}
+	for (uint16_t i = 0; i < n->plan.n_lcores; i++)
+		n->queues[i] = port_plan_queues(&n->plan, i);
+	if (n->plan.n_lcores < want)
+		say_warning("%s has %u transmit queues: %u lcores poll it", port_name(n->ethdev),
+			    offer.tx_queues, n->plan.n_lcores);
+	return 0;
+}
+
+/* Mbufs of a pool that all nodes share. */
+static uint32_t
+pool_frames(const struct nic_nodes *n)
+{
+	return n->plan.n_lcores * (POOL_FRAMES + 1) - 1;
+}
+
+static int
+create_pools(struct nic_nodes *n)
+{
+	struct pkt_pool_params control = {
+		.name = "control",
+		.n_mbufs = pool_frames(n),
+		.largest_frame = nic_largest_frame(0),
+		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
+		.threads = n->plan.n_lcores > 1,
+	};
+	struct pkt_pool_params rx = control;
+
+	rx.name = "rx";
+	rx.largest_frame = data_room_bytes(nic_largest_frame(LARGEST_MTU) + FCS_BYTES);
+	n->pools.control = pkt_pool_create(&control);
+	if (n->pools.control != NULL)
+		n->pools.data =
+			nic_data_pool_create(&(struct pkt_pool_params){.name = "data",
+								       .n_mbufs = pool_frames(n),
+								       .socket = control.socket,
+								       .threads = true},
+					     n->mtu_bytes);
+	if (n->pools.data != NULL)
+		n->rx_pool = pkt_pool_create(&rx);
+	if (n->rx_pool != NULL)
+		return 0;
+	say_error("pools of %u mbufs: %s (more memory with -m or hugepages)", pool_frames(n),
+		  rte_strerror(rte_errno));
+	return APP_FAILED;
+}
+
+static int
+open_device(struct nic_nodes *n, struct nic_params *nic)
+{
+	struct port_params params = {
+		.link_speed_bps = nic->link_speed_bps,
+		.largest_frame = nic_largest_frame(n->mtu_bytes),
+		.must_fit = true,
+		.pool = n->rx_pool,
+		.rx_queues = n->plan.rx_queues,
+		.tx_queues = n->plan.tx_queues,
+		.rss = &n->rss,
+	};
+	int rc = port_open(n->ethdev, &params);
+
+	if (rc != 0)
+		return rc;
+	n->n_open = 1;
+	for (uint16_t i = 0; i < n->plan.n_lcores; i++)
+		port_check_numa(n->ethdev, run_poll_lcore(i), n->rx_pool);
+	return port_address(n->ethdev, nic->mac);
+}
+
+static int
+share_nic(struct nic_nodes *n)
+{
+	struct nic_share_params share = {
+		.n_nodes = n->plan.n_lcores,
+		.first_qpn = n->nic.first_qpn,
+		.link_speed_bps = n->nic.link_speed_bps,
+		.shaper_burst_ns = n->nic.shaper_burst_ns,
+		/* Some devices deliver the sender's mbufs, which may be of any pool. */
+		.rx_mbufs = 3 * pool_frames(n),
+		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
+	};
+
+	n->share = nic_share_create(&share);
+	if (n->share != NULL)
+		return 0;
+	say_error("rings between %u lcores: %s", share.n_nodes, rte_strerror(rte_errno));
+	return APP_FAILED;
+}
+
+/* RSS bucket of QP i of a flow. */
+static uint32_t
+bucket_of(const struct nic_nodes *n, const struct nic_flow *flow, uint32_t i)
+{
+	struct nic_qp_params qp = nic_flow_qp(flow, i);
+
+	return nic_rss_hash_of_qp(n->rss.key, &n->nic, &qp,
+				  n->nic.first_qpn + flow->first_number + i) &
+	       (n->rss.n_buckets - 1);
+}
+
+/* Count the QPs in each bucket. @return false: the device does not hash all of them. */
+static bool
+fill_buckets(const struct nic_nodes *n, const struct nic_config *config, uint32_t *qps)
+{
+	for (unsigned int f = 0; f < config->n_flows; f++) {
+		const struct nic_flow *flow = &config->flows[f];
+
+		if (!port_rss_hashes(&n->rss, flow->qp.peer_ip.version))
+			return false;
+		for (uint32_t i = 0; i < flow->qp_count; i++)
+			qps[bucket_of(n, flow, i)]++;
+	}
+	return true;
+}
+
+/* Assign buckets, with their QPs, to lcores, and set the device's table to match. */
+static bool
+deal_buckets(struct nic_nodes *n, const uint32_t *qps)
+{
+	int rc;
+
+	nic_rss_balance(qps, n->rss.n_buckets, n->plan.n_lcores, n->lcore);
+	rc = port_rss_set_queues(&n->rss, n->ethdev, n->lcore);
+	if (rc != 0)
+		say_warning(
+			"%s: its RSS table cannot be set (%s): frames will cross between lcores",
+			port_name(n->ethdev), rte_strerror(-rc));
+	return rc == 0;
+}
+
+/*
+ * Place QPs by RSS if the device has it and each lcore has a receive queue (queue k for lcore k);
+ * otherwise QPs are assigned in turn. Adding or removing flows does not move buckets.
+ */
+static int
+place_qps(struct nic_nodes *n, const struct nic_config *config)
+{
+	uint32_t qps[NIC_RSS_MAX_BUCKETS] = {0};
+	int rc;
+
+	if (!n->rss.known || n->plan.rx_queues < n->plan.n_lcores)
+		return 0;
+	if (!fill_buckets(n, config, qps) || !deal_buckets(n, qps))
+		return 0;
+	rc = nic_share_use_table(n->share, n->max_qps);
+	if (rc != 0)
+		say_error("table of %u QPs: %s", n->max_qps, strerror(-rc));
+	n->placed = rc == 0;
+	return rc != 0 ? APP_FAILED : 0;
+}
+
+uint16_t
+nodes_home(const struct nic_nodes *n, const struct nic_flow *flow, uint32_t i)
+{
+	uint32_t number = flow->first_number + i;
+
+	/* The device may not hash the IP version of a flow that was added later. */
+	if (n->placed && port_rss_hashes(&n->rss, flow->qp.peer_ip.version))
+		return n->lcore[bucket_of(n, flow, i)];
+	return (uint16_t)(number % n->plan.n_lcores);
+}
+
+void
+nodes_count(const struct nic_nodes *n, const struct nic_flow *flow, struct nic_flow_place *places)
+{
+	uint32_t n_lcores = n->plan.n_lcores, first = flow->first_number;
+
+	for (uint32_t k = 0; k < n_lcores; k++) {
+		uint32_t skipped = (k + n_lcores - first % n_lcores) % n_lcores;
+
+		places[k].first_item = (first + skipped) / n_lcores;
+		places[k].n_qps = flow->qp_count > skipped
+					  ? (flow->qp_count - skipped - 1) / n_lcores + 1
+					  : 0;
+	}
+	for (uint32_t k = 0; n->placed && k < n_lcores; k++)
+		places[k].n_qps = 0;
+	for (uint32_t i = 0; n->placed && i < flow->qp_count; i++)
+		places[nodes_home(n, flow, i)].n_qps++;
+}
+
+static int
+create_node(struct nic_nodes *n, uint16_t i)
+{
+	struct nic_params params = n->nic;
+
+	if (n->share != NULL) {
+		params.max_qps = nic_share_qps(n->share, n->max_qps, i);
+		/* A node without QPs still forwards frames to other nodes and answers ARP. */
+		if (params.max_qps == 0)
+			params.max_qps = 1;
+	}
+	n->node[i] = nic_create(&params, &n->pools);
+	if (n->node[i] == NULL) {
+		say_error("the NIC cannot be built: %s", strerror(errno));
+		return APP_FAILED;
+	}
+	if (n->share != NULL)
+		nic_join(n->node[i], n->share, i);
+	if (n->plan.control_apart)
+		nic_send_control_apart(n->node[i]);
+	return 0;
+}
+
+int
+nodes_open(struct nic_nodes *n, struct nic_config *config, const char *config_path)
+{
+	int rc = ports_find(&n->ethdev, 1, NULL, config_path);
+
+	n->mtu_bytes = largest_mtu(config);
+	n->max_qps = config->nic.max_qps;
+	n->nic = config->nic;
+	if (rc == 0)
+		rc = run_make_key(&n->nic.table_key);
+	if (rc == 0)
+		rc = choose_queues(n, config);
+	if (rc == 0)
+		rc = create_pools(n);
+	if (rc == 0)
+		rc = open_device(n, &n->nic);
+	memcpy(config->nic.mac, n->nic.mac, sizeof(n->nic.mac));
+	if (rc == 0 && n->plan.n_lcores > 1)
+		rc = share_nic(n);
+	if (rc == 0 && n->share != NULL)
+		rc = place_qps(n, config);
+	for (uint16_t i = 0; rc == 0 && i < n->plan.n_lcores; i++)
+		rc = create_node(n, i);
+	return rc;
+}
+
+bool
+nodes_are_reloaded(const struct nic_nodes *n)
+{
+	bool done = true;
+
+	for (uint16_t i = 0; i < n->plan.n_lcores; i++)
+		done = done && nic_reload_is_done(n->node[i]);
+	return done;
+}
+
+bool
+nodes_are_done(const struct nic_nodes *n)
+{
+	bool done = nodes_are_reloaded(n);
+
+	/* Read them in this order: an added flow is counted before its reload is done. */
+	for (uint16_t i = 0; done && i < n->plan.n_lcores; i++)
+		done = nic_done(n->node[i]);
+	return done;
+}
+
+void
+nodes_close(struct nic_nodes *n)
+{
+	/* Nodes free their packets before devices and pools are destroyed. */
+	for (uint16_t i = 0; i < n->plan.n_lcores; i++)
+		nic_destroy(n->node[i]);
+	nic_share_destroy(n->share);
+	ports_close(&n->ethdev, n->n_open);
+	if (n->pools.data != NULL)
+		pkt_pool_destroy(n->pools.data);
+	if (n->pools.control != NULL)
+		pkt_pool_destroy(n->pools.control);
+	if (n->rx_pool != NULL)
+		pkt_pool_destroy(n->rx_pool);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The NIC of quench-nic: a device with its queues, a node for each polling lcore, their pools, and
+ * the QPs of the configuration, distributed over the nodes. If the device has RSS, a QP is placed
+ * on the lcore that receives its frames; otherwise QPs are assigned in turn.
+ *
+ * Invariant: the n_qps of a flow's places, summed over all nodes, is its qp_count.
+ */
+#ifndef QUENCH_APP_QUENCH_NIC_NODES_NODES_H
+#define QUENCH_APP_QUENCH_NIC_NODES_NODES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/poll/port_queues.h"
+#include "runtime/port/port_rss.h"
+#include "ctl/nic_config/nic_config.h"
+#include "nic/port/rss.h"
+#include "nic/port/share.h"
+
+struct nic_nodes {
+	struct nic_params nic; /* as at start-up */
+	struct node *node[NIC_SHARE_MAX_NODES];
+	struct poll_queues queues[NIC_SHARE_MAX_NODES];
+	struct port_plan plan;   /* n_lcores: number of lcores, which is also the number of nodes */
+	struct nic_share *share; /* NULL: one node */
+	uint32_t n_qps;          /* at start-up */
+	uint32_t max_qps;
+	uint16_t mtu_bytes;                  /* largest that data mbufs hold */
+	bool placed;                         /* QPs are placed by RSS */
+	uint16_t lcore[NIC_RSS_MAX_BUCKETS]; /* of each bucket, if placed */
+	uint16_t ethdev;
+	uint16_t n_open; /* number of open devices: 0 or 1 */
+	struct port_rss rss;
+	struct rte_mempool *rx_pool;
+	struct nic_pools pools;
+};
+
+/**
+ * Build everything except the QPs. Sets the MAC address of config to the device's if it is zero.
+ *
+ * @param n  Zero-initialised. Call nodes_close() whatever the result.
+ * @return   0, or an exit code after an error line.
+ */
+int nodes_open(struct nic_nodes *n, struct nic_config *config, const char *config_path);
+
+void nodes_close(struct nic_nodes *n);
+
+/** The node that has QP i of a flow. */
+uint16_t nodes_home(const struct nic_nodes *n, const struct nic_flow *flow, uint32_t i);
+
+/** Count the QPs of a flow on each node; find their items too, unless QPs are placed by RSS. */
+void nodes_count(const struct nic_nodes *n, const struct nic_flow *flow,
+		 struct nic_flow_place *places);
+
+/** Is the last nic_reload() in force on every node? Any thread. */
+bool nodes_are_reloaded(const struct nic_nodes *n);
+
+/** Have all requesters with an end ended, those of the last nic_reload() included? Only on the
+ * thread that calls nic_reload(). */
+bool nodes_are_done(const struct nic_nodes *n);
+
+#endif

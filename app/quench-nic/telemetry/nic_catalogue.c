@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Meanings of the keys in quench-nic's telemetry. */
+#include "quench-nic/telemetry/nic_catalogue.h"
+
+#include "base/numbers/array.h"
+#include "runtime/telemetry/catalogue.h"
+#include "runtime/telemetry/mempools.h"
+#include "nic/nic.h"
+
+/* clang-format off */
+static const struct meaning flow_counters[] = {
+	{"wire_bytes", "bytes of data packets on the wire, with preamble and gap"},
+	{"payload_bytes", "payload of messages, without retransmissions"},
+	{"messages", "complete messages sent or received"},
+	{"retransmitted_packets", "data packets retransmitted"},
+	{"cnps_handled", "CNPs handled by congestion control"},
+	{"cnps_ignored", "CNPs ignored by congestion control"},
+	{"cnps_sent", "CNPs sent for packets with CE"},
+	{"ce_packets", "data packets received with CE"},
+	{"rate_cuts", "rate cuts"},
+	{"rx_pause_duration_us", "time during which the flow's priority was paused"},
+	{"completions", "messages whose completion time was measured"},
+	{"rtt_samples", "round-trip times measured"},
+	{0},
+};
+
+#define HIST(prefix, suffix, text) \
+	{prefix "_mean" suffix, text ", mean since the start"}, \
+	{prefix "_p50" suffix, text ", median since the start"}, \
+	{prefix "_p95" suffix, text ", 95th percentile since the start"}, \
+	{prefix "_p99" suffix, text ", 99th percentile since the start"}, \
+	{prefix "_p999" suffix, text ", 99.9th percentile since the start"}, \
+	{prefix "_max" suffix, text ", maximum since the start"}
+
+static const struct meaning flow_gauges[] = {
+	{"qps", "QPs of the flow"},
+	{"requester", "whether the flow is a requester"},
+	{"gone", "whether the flow was removed from the configuration; its counters stay"},
+	{"configured_rate_bps", "rate limit of the flow in the configuration; 0: none"},
+	{"wire_rate_bps", "mean rate on the wire since the flow's start"},
+	{"goodput_bps", "mean payload rate since the flow's start"},
+	{"qps_done", "QPs that have sent all their messages"},
+	{"qps_failed", "QPs in error"},
+	HIST("completion", "_ns", "time from a message's start to its completion"),
+	HIST("slowdown", "", "completion time divided by the completion time on an idle network"),
+	{"rtt_min_ns", "shortest round-trip time measured"},
+	HIST("rtt", "_ns", "round-trip time"),
+	{"paced_gaps", "gaps measured between paced packets"},
+	{"paced_rate_error_ppm", "relative error of the rate over the measured gaps"},
+	HIST("jitter", "_ns", "difference between a gap and its nominal length"),
+	{0},
+};
+
+static const struct meaning qp_counters[] = {
+	{"tx_packets", "data packets and READ requests sent"},
+	{"tx_wire_bytes", "bytes of tx_packets on the wire, with preamble and gap"},
+	{"tx_messages", "complete messages sent"},
+	{"tx_payload_bytes", "payload of the messages sent, without retransmissions"},
+	{"retransmitted_packets", "data packets retransmitted"},
+	{"rx_packets", "data packets received"},
+	{"rx_wire_bytes", "bytes of data packets received, with preamble and gap"},
+	{"rx_payload_bytes", "payload of the messages received, without retransmissions"},
+	{"rx_messages", "complete messages received"},
+	{"cnps_sent", "CNPs sent for packets with CE"},
+	{"cnps_handled", "CNPs handled by congestion control"},
+	{"cnps_ignored", "CNPs ignored by congestion control"},
+	{"ce_packets", "data packets received with CE"},
+	{"completions", "messages whose completion time was measured"},
+	{"rate_cuts", "cuts of the rate"},
+	{0},
+};
+
+static const struct meaning qp_gauges[] = {
+	{"peer_qpn", "the peer's QP"},
+	{"wire_rate_bps", "mean rate on the wire since the flow's start"},
+	{"goodput_bps", "mean payload rate since the flow's start"},
+	{"rate_bps", "rate that congestion control allows (R_C)"},
+	{"target_rate_bps", "rate that congestion control aims at (R_T)"},
+	{"min_rate_bps", "lowest rate that the QP was allowed"},
+	{"alpha", "congestion estimate"},
+	{"rtt_ns", "round-trip time measured last"},
+	{"completion_mean_ns", "time from a message's start to its completion, mean since the start"},
+	{"completion_max_ns", "time from a message's start to its completion, maximum since the start"},
+	{"error", "whether the QP is in error"},
+	{"done", "whether the QP has sent all its messages"},
+	{0},
+};
+
+static const struct meaning info_gauges[] = {
+	{"lcores", "lcores that poll"},
+	{"flows", "flows"},
+	{"qps", "QPs"},
+	{"done", "whether all requesters with an end have ended"},
+	{0},
+};
+/* clang-format on */
+
+/* Index of the first drop: the drops are the last rows of nic_counters[]. */
+static unsigned int
+first_drop(void)
+{
+	unsigned int i = 0;
+
+	while (i < nic_counters_n && nic_counters[i].offset != offsetof(struct nic_stats, drops[0]))
+		i++;
+	return i;
+}
+
+json_t *
+nic_counters_reply(struct telemetry_call *call)
+{
+	const unsigned int drop = first_drop();
+	const struct catalogue tables[] = {
+		{"run", .meanings = run_counters},
+		{"port", .meanings = port_counter_meanings},
+		{"device", .meanings = device_meanings},
+		{"pfc", .meanings = pfc_meanings},
+		{"nic", .fields = nic_counters, .n_fields = drop},
+		{"drop", .fields = nic_counters + drop, .n_fields = nic_counters_n - drop},
+		{"rp", .fields = rp_counters, .n_fields = rp_counters_n},
+		{"dctcp", .fields = dctcp_counters, .n_fields = dctcp_counters_n},
+		{"timely", .fields = timely_counters, .n_fields = timely_counters_n},
+		{"np", .fields = np_counters, .n_fields = np_counters_n},
+		{"flow", .meanings = flow_counters},
+		{"qp", .meanings = qp_counters},
+	};
+
+	return catalogue_reply(call, tables, ARRAY_LEN(tables));
+}
+
+json_t *
+nic_gauges_reply(struct telemetry_call *call)
+{
+	static const struct catalogue tables[] = {
+		{"run", .meanings = run_meanings},
+		{"nic", .meanings = info_gauges},
+		{"mempool", .meanings = mempool_meanings},
+		{"port", .meanings = port_gauge_meanings},
+		{"flow", .meanings = flow_gauges},
+		{"qp", .meanings = qp_gauges},
+	};
+
+	return catalogue_reply(call, tables, ARRAY_LEN(tables));
+}

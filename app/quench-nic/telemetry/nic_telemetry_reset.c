@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-nic/telemetry/nic_telemetry_reset.h"
+
+#include <string.h>
+
+#include "base/numbers/units.h"
+#include "runtime/report/report.h"
+#include "runtime/run/run.h"
+#include "runtime/notice/say.h"
+#include "quench-nic/config/nic_version.h"
+
+static bool
+is_reset(void *program)
+{
+	const struct nic_config_context *l = (const struct nic_config_context *)program;
+	bool done = true;
+
+	for (uint16_t i = 0; i < l->nodes->plan.n_lcores; i++)
+		done = done && nic_reset_is_done(l->nodes->node[i]);
+	return done;
+}
+
+static const struct nic_flow *
+find_flow(const struct nic_config *config, const char *name)
+{
+	for (unsigned int i = 0; i < config->n_flows; i++)
+		if (strcmp(config->flows[i].name, name) == 0)
+			return &config->flows[i];
+	return NULL;
+}
+
+/* QPs of the active flow that gave up. */
+static uint32_t
+failed_qps(struct flow_registry *registry, const struct nic_flow *flow)
+{
+	struct nic_flow_info info = {0};
+
+	flow_registry_read_begin(registry);
+	for (uint16_t i = 0; i < registry->nodes->plan.n_lcores; i++)
+		nic_flow_info(registry->nodes->node[i], flow->id, &info);
+	flow_registry_read_end(registry);
+	return info.qps_failed;
+}
+
+static json_t *
+reset_flow(struct telemetry_call *call, struct active_config *active, const struct nic_flow *flow)
+{
+	const struct nic_config_context *l = (const struct nic_config_context *)active->program;
+	uint32_t failed = failed_qps(l->registry, flow);
+	uint64_t waited_ns;
+	bool in_force;
+	json_t *o;
+
+	if (!active_config_wait(active, active->ops->is_done, NULL) ||
+	    !active_config_wait(active, is_reset, NULL))
+		return telemetry_refuse(
+			call, "another try",
+			"nothing was reset: the previous change is not in force yet; try again");
+	for (uint16_t i = 0; i < l->nodes->plan.n_lcores; i++)
+		if (nic_reset_flow(l->nodes->node[i], flow->id) != 0)
+			return telemetry_refuse(call, "more memory", "out of memory");
+	in_force = active_config_wait(active, is_reset, &waited_ns);
+	say("reset flow %s: %u QPs, of which %u had given up", flow->name, flow->qp_count, failed);
+	o = json_object();
+	json_object_set_new(o, "flow", json_string(flow->name));
+	report_set_u64(o, "qps", flow->qp_count);
+	report_set_u64(o, "qps_failed", failed);
+	json_object_set_new(o, "in_force", json_boolean(in_force));
+	report_set_u64(o, "waited_us", waited_ns / NS_PER_US);
+	return o;
+}
+
+json_t *
+reset_reply(struct telemetry_call *call)
+{
+	struct active_config *active = call->telemetry->active;
+	const struct nic_flow *flow;
+	json_t *o;
+
+	if (call->n_args == 0)
+		return telemetry_refuse(call, "the name of a flow", "FLOW is missing");
+	/* No flow is removed during its reset. */
+	flow = find_flow(nic_config_of(active_config_running_begin(active)), call->args[0]);
+	if (flow != NULL)
+		o = reset_flow(call, active, flow);
+	else
+		o = telemetry_refuse(call, "a flow of /quench/flows that was not removed",
+				     "there is no flow %s", call->args[0]);
+	active_config_running_end(active);
+	return o;
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-nic/telemetry/nic_telemetry_trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/fixed.h"
+#include "runtime/report/report.h"
+#include "ctl/results/trace_csv.h"
+#include "quench-nic/config/nic_version.h"
+#include "quench-nic/tracing/tracing.h"
+
+static struct tracing *
+tracing_of(const struct telemetry_call *call)
+{
+	return (struct tracing *)(uintptr_t)call->telemetry->program;
+}
+
+static const struct nic_config *
+config_of(const struct telemetry_call *call)
+{
+	return nic_config_of(call->version);
+}
+
+static bool
+is_number(const char *text)
+{
+	return *text != '\0' && text[strspn(text, "0123456789")] == '\0';
+}
+
+static bool
+refuse_name(struct telemetry_call *call, const char *text, uint32_t qps)
+{
+	const struct nic_config *config = config_of(call);
+	char expected[TELEMETRY_ERROR_CHARS + 1];
+
+	snprintf(expected, sizeof(expected),
+		 "a QPN from %u to %u, FLOW, or FLOW#I, with a flow such as %s",
+		 config->nic.first_qpn, config->nic.first_qpn + qps - 1, config->flows[0].name);
+	telemetry_refuse(call, expected, "ID = %s", text);
+	return false;
+}
+
+/* FLOW#I, or FLOW for its first QP, as in quench-lab. */
+static bool
+find_by_flow(struct telemetry_call *call, const char *text, uint32_t qps, uint32_t *number)
+{
+	const struct nic_config *config = config_of(call);
+	const char *hash = strrchr(text, '#');
+	bool has_index = hash != NULL && is_number(hash + 1);
+	size_t n = has_index ? (size_t)(hash - text) : strlen(text);
+	char expected[64];
+
+	for (unsigned int f = 0; f < config->n_flows; f++) {
+		const struct nic_flow *flow = &config->flows[f];
+		unsigned long i = has_index ? strtoul(hash + 1, NULL, 10) : 0;
+
+		if (strncmp(flow->name, text, n) != 0 || flow->name[n] != '\0')
+			continue;
+		*number = flow->first_number + (uint32_t)i;
+		if (i < flow->qp_count)
+			return true;
+		snprintf(expected, sizeof(expected), "an I from 0 to %u", flow->qp_count - 1);
+		telemetry_refuse(call, expected, "ID = %s", text);
+		return false;
+	}
+	return refuse_name(call, text, qps);
+}
+
+/* Parse parameter i as a QP: a number as in show qp, FLOW, or FLOW#I. */
+static bool
+find_qp(struct telemetry_call *call, unsigned int i, uint32_t *number)
+{
+	const struct nic_config *config = config_of(call);
+	uint32_t first = config->nic.first_qpn, qps = config->nic.max_qps;
+	uint64_t qpn;
+
+	if (i >= call->n_args)
+		return refuse_name(call, "", qps);
+	if (!is_number(call->args[i]))
+		return find_by_flow(call, call->args[i], qps, number);
+	if (!telemetry_number(call, i, "QPN", first, (uint64_t)first + qps - 1, &qpn))
+		return false;
+	*number = (uint32_t)qpn - first;
+	if (nic_config_flow_of(config, *number, NULL) != NULL)
+		return true;
+	telemetry_refuse(call, "a QPN of /quench/qps", "no flow has QP %" PRIu64, qpn);
+	return false;
+}
+
+static json_t *
+qp_object(const struct telemetry_call *call, uint32_t number)
+{
+	const struct nic_config *config = config_of(call);
+	uint32_t i = 0;
+	const struct nic_flow *flow = nic_config_flow_of(config, number, &i);
+	json_t *o = json_object();
+
+	report_set_u64(o, "local_qpn", config->nic.first_qpn + number);
+	/* A flow may be removed while one of its QPs is traced. */
+	json_object_set_new(o, "flow", json_string(flow != NULL ? flow->name : ""));
+	report_set_u64(o, "qp", i);
+	return o;
+}
+
+/* Number of the trace, its rows, and the clients or key that started it. */
+static void
+set_trace(json_t *o, const struct traced *traced)
+{
+	report_set_u64(o, "trace", traced->serial);
+	json_object_set_new(o, "trace_qps", json_boolean(traced->configured));
+	json_object_set_new(o, "on", json_boolean(traced->on));
+	report_set_u64(o, "clients", traced->clients);
+	report_set_u64(o, "began_ns", traced->began_ns);
+	report_set_u64(o, "written", nic_trace_written(traced->trace));
+}
+
+json_t *
+traces_reply(struct telemetry_call *call)
+{
+	struct tracing *t = tracing_of(call);
+	struct telemetry_page page;
+	uint64_t i = 0;
+	json_t *o;
+
+	if (!telemetry_optional_number(call, 0, "FIRST", 0, NIC_MAX_TRACES - 1, &i))
+		return NULL;
+	o = json_object();
+	tracing_hold(t, 0);
+	report_set_u64(o, "total", t->n);
+	report_set_u64(o, "most", NIC_MAX_TRACES);
+	telemetry_page_begin(&page, o);
+	for (bool fits = true; fits && i < t->n; i++) {
+		json_t *row = qp_object(call, t->traced[i].number);
+
+		set_trace(row, &t->traced[i]);
+		fits = telemetry_page_add(&page, row, i);
+	}
+	tracing_release(t);
+	return o;
+}
+
+static json_t *
+row_object(const struct nic_trace_row *row)
+{
+	const struct cc_view *v = &row->view;
+	char reason[TRACE_REASON_CHARS + 1];
+	json_t *o = json_object();
+
+	report_set_u64(o, "time_ns", row->at_ns);
+	report_set_u64(o, "rate_bps", v->rate_bps);
+	report_set_u64(o, "target_rate_bps", v->target_rate_bps);
+	json_object_set_new(o, "alpha", json_real((double)v->alpha_q32 / (double)Q32_ONE));
+	report_set_u64(o, "time_stage", v->time_stage);
+	report_set_u64(o, "byte_stage", v->byte_stage);
+	report_set_u64(o, "rtt_ns", v->rtt_ns);
+	json_object_set_new(o, "limited", json_boolean(v->limited));
+	json_object_set_new(o, "reason",
+			    json_string(trace_reason(row->did, reason, sizeof(reason))));
+	return o;
+}
+
+/*
+ * Read the first row from *number on that has not been overwritten.
+ * @return false: there is none yet.
+ */
+static bool
+read_first(const struct nic_trace *trace, uint64_t *number, struct nic_trace_row *row)
+{
+	uint64_t written = nic_trace_written(trace);
+
+	*number = max_u64(*number, sub_sat(written, trace->capacity));
+	while (*number < written && !nic_trace_read(trace, *number, row)) {
+		written = nic_trace_written(trace);
+		*number = sub_sat(written, trace->capacity) + 1;
+	}
+	return *number < written;
+}
+
+/* Add the rows from number first on that fit a reply; "end" is the number of the next row. */
+static void
+add_rows(json_t *o, const struct nic_trace *trace, uint64_t first)
+{
+	uint64_t number = first, written = nic_trace_written(trace);
+	struct telemetry_page page;
+	struct nic_trace_row row;
+	bool more = read_first(trace, &number, &row);
+
+	report_set_u64(o, "first", number);
+	report_set_u64(o, "lost", number - first);
+	report_set_u64(o, "end", UINT32_MAX); /* reserves its space */
+	telemetry_page_begin(&page, o);
+	while (more && telemetry_page_add(&page, row_object(&row), number)) {
+		number++;
+		more = number < written && nic_trace_read(trace, number, &row);
+	}
+	/* The next page has two parameters, ID and FIRST: clients use "end" instead. */
+	json_object_del(o, "next");
+	report_set_u64(o, "end", number);
+}
+
+json_t *
+trace_reply(struct telemetry_call *call)
+{
+	struct tracing *t = tracing_of(call);
+	struct traced *traced;
+	uint64_t first = 0, written;
+	uint32_t number;
+	json_t *o = NULL;
+
+	if (!find_qp(call, 0, &number))
+		return NULL;
+	traced = tracing_hold(t, number);
+	written = traced != NULL ? nic_trace_written(traced->trace) : 0;
+	if (telemetry_optional_number(call, 1, "FIRST", 0, UINT64_MAX, &first)) {
+		const struct nic_flow *flow = nic_config_flow_of(config_of(call), number, NULL);
+
+		o = qp_object(call, number);
+		json_object_set_new(o, "cc", json_string(cc_words[config_of(call)->nic.cc]));
+		json_object_set_new(o, "verb", json_string(nic_verb_words[flow->qp.verb]));
+		json_object_set_new(o, "requester", json_boolean(flow->qp.requester));
+		json_object_set_new(o, "sends_data", json_boolean(flows_sends_data(flow)));
+		json_object_set_new(o, "traced", json_boolean(traced != NULL));
+	}
+	if (o != NULL && traced != NULL) {
+		traced->read_ns = max_u64(traced->read_ns, telemetry_now_ns(call));
+		set_trace(o, traced);
+		add_rows(o, traced->trace, min_u64(first, written));
+	}
+	tracing_release(t);
+	return o;
+}
+
+static bool
+find_word(struct telemetry_call *call, unsigned int i, enum tracing_word *word)
+{
+	const char *text = i < call->n_args ? call->args[i] : "";
+
+	for (int w = 0; w < TRACING_WORDS; w++) {
+		*word = (enum tracing_word)w;
+		if (strcmp(tracing_words[w], text) == 0)
+			return true;
+	}
+	telemetry_refuse(call, "start, stop, on or off", "WORD = %s", text);
+	return false;
+}
+
+/* The QP sends no data: the peer controls the rate. */
+static json_t *
+refuse_silent(struct telemetry_call *call, uint32_t number)
+{
+	const struct nic_flow *flow = nic_config_flow_of(config_of(call), number, NULL);
+
+	return telemetry_refuse(
+		call,
+		flow->qp.verb == NIC_READ
+			? "the responder's QP at the peer, which sends the data of READ"
+			: "a QP that sends data, of a flow with requester = on",
+		"QP %u of flow %s sends no data", config_of(call)->nic.first_qpn + number,
+		flow->name);
+}
+
+static json_t *
+refuse_full(struct telemetry_call *call)
+{
+	struct tracing *t = tracing_of(call);
+	char line[TELEMETRY_REST_CHARS];
+	size_t used;
+
+	tracing_hold(t, 0);
+	used = (size_t)snprintf(line, sizeof(line), "all %u traces are taken, by QPs", t->n);
+	for (uint32_t i = 0; i < t->n && used < sizeof(line); i++)
+		used += (size_t)snprintf(line + used, sizeof(line) - used, " %u",
+					 config_of(call)->nic.first_qpn + t->traced[i].number);
+	tracing_release(t);
+	if (used < sizeof(line))
+		snprintf(line + used, sizeof(line) - used,
+			 ": end one of them first (quenchctl trace qp ID off)");
+	return telemetry_refuse_line(call, line);
+}
+
+static json_t *
+refuse_change(struct telemetry_call *call, uint32_t number, int rc)
+{
+	unsigned int qpn = config_of(call)->nic.first_qpn + number;
+
+	if (rc == -ENOSPC)
+		return refuse_full(call);
+	if (rc == -ENOMEM)
+		return telemetry_refuse(call, "more memory", "QP %u: no memory for a trace", qpn);
+	if (rc == -ENOENT)
+		return telemetry_refuse(call, "a QP of show traces", "QP %u is not traced", qpn);
+	if (rc == -EPERM)
+		return telemetry_refuse(call, "another QP",
+					"QP %u is traced until the end, by trace_qps", qpn);
+	return telemetry_refuse(call, "a link that is up, and another try",
+				"QP %u: the lcore of the QP has not adopted the change", qpn);
+}
+
+json_t *
+set_trace_reply(struct telemetry_call *call)
+{
+	struct tracing *t = tracing_of(call);
+	const struct traced *traced;
+	enum tracing_word word;
+	uint32_t number;
+	json_t *o;
+	int rc;
+
+	if (!find_qp(call, 0, &number) || !find_word(call, 1, &word))
+		return NULL;
+	if ((word == TRACING_START || word == TRACING_ON) &&
+	    !flows_sends_data(nic_config_flow_of(config_of(call), number, NULL)))
+		return refuse_silent(call, number);
+	rc = tracing_set(t, number, word, call->telemetry->stop, telemetry_now_ns(call));
+	if (rc != 0)
+		return refuse_change(call, number, rc);
+	o = qp_object(call, number);
+	traced = tracing_hold(t, number);
+	json_object_set_new(o, "traced", json_boolean(traced != NULL));
+	if (traced != NULL)
+		set_trace(o, traced);
+	tracing_release(t);
+	return o;
+}

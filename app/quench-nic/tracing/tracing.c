@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-nic/tracing/tracing.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/numbers/fixed.h"
+
+#define TEND_NS NS_PER_SEC
+/* Interval and number of checks whether the owners have adopted a change. */
+#define OWNER_LOOK_NS 100000l
+#define OWNER_LOOKS 20000
+
+const char *const tracing_words[] = {
+	[TRACING_START] = "start", [TRACING_STOP] = "stop", [TRACING_ON] = "on",
+	[TRACING_OFF] = "off",     [TRACING_WORDS] = NULL,
+};
+
+static struct node *
+node_of(const struct tracing *t, uint32_t i)
+{
+	return t->nodes->node[i];
+}
+
+int
+tracing_open(struct tracing *t, const struct nic_nodes *nodes)
+{
+	*t = (struct tracing){.nodes = nodes};
+	for (uint32_t at = 0; at < nodes->plan.n_lcores; at++) {
+		const struct nic_traces *traces = nic_traces(nodes->node[at]);
+
+		t->told[at] = *traces;
+		for (uint32_t i = 0; i < traces->n; i++) {
+			assert(t->n < NIC_MAX_TRACES);
+			t->traced[t->n++] = (struct traced){
+				.trace = traces->trace[i],
+				.number = nic_share_number(
+					nodes->share, (struct nic_location){at, traces->index[i]}),
+				.at = {at, traces->index[i]},
+				.serial = ++t->serials,
+				.configured = true,
+			};
+		}
+	}
+	return -pthread_mutex_init(&t->lock, NULL);
+}
+
+static void
+free_old(struct tracing *t)
+{
+	while (t->n_old > 0)
+		nic_trace_destroy(t->old[--t->n_old]);
+}
+
+void
+tracing_close(struct tracing *t)
+{
+	if (t->nodes == NULL)
+		return;
+	free_old(t);
+	for (uint32_t i = 0; i < t->n; i++)
+		if (!t->traced[i].configured)
+			nic_trace_destroy(t->traced[i].trace);
+	pthread_mutex_destroy(&t->lock);
+	*t = (struct tracing){0};
+}
+
+static struct traced *
+find(struct tracing *t, uint32_t number)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (t->traced[i].number == number && !nic_trace_has_ended(t->traced[i].trace))
+			return &t->traced[i];
+	return NULL;
+}
+
+static bool
+all_taken_over(const struct tracing *t)
+{
+	bool all = true;
+
+	for (uint32_t i = 0; i < t->nodes->plan.n_lcores; i++)
+		all = all && nic_traces_are_set(node_of(t, i));
+	return all;
+}
+
+/* Wait until the owners have adopted the last change, and free old traces. @return 0 or -EBUSY. */
+static int
+wait_for_owners(struct tracing *t, const atomic_bool *stop)
+{
+	const struct timespec pause = {.tv_nsec = OWNER_LOOK_NS};
+
+	for (unsigned int i = 0; i < OWNER_LOOKS && !all_taken_over(t) &&
+				 !atomic_load_explicit(stop, memory_order_relaxed);
+	     i++)
+		nanosleep(&pause, NULL);
+	if (!all_taken_over(t))
+		return -EBUSY;
+	free_old(t);
+	return 0;
+}
+
+/* Give each node its set of traces, if it changed. All nodes have adopted their previous sets. */
+static void
+tell_owners(struct tracing *t)
+{
+	for (uint32_t at = 0; at < t->nodes->plan.n_lcores; at++) {
+		struct nic_traces now;
+
+		/* memcmp() compares padding too. */
+		memset(&now, 0, sizeof(now));
+		for (uint32_t i = 0; i < t->n; i++)
+			if (t->traced[i].at.node == at)
+				nic_traces_add(&now, t->traced[i].trace);
+		if (memcmp(&now, &t->told[at], sizeof(now)) == 0)
+			continue;
+		t->told[at] = now;
+		nic_set_traces(node_of(t, at), &t->told[at]);
+	}
+}
+
+/* Remove from the list; tell_owners() must follow. */
+static void
+take_out(struct tracing *t, struct traced *traced)
+{
+	t->old[t->n_old++] = traced->trace;
+	*traced = t->traced[--t->n];
+}
+
+static bool
+is_forgotten(const struct traced *traced, uint64_t now_ns)
+{
+	return !traced->configured && (!traced->on || nic_trace_has_ended(traced->trace)) &&
+	       sub_sat(now_ns, traced->read_ns) > TRACING_LEASE_NS;
+}
+
+static void
+take_out_forgotten(struct tracing *t, uint64_t now_ns)
+{
+	for (uint32_t i = t->n; i-- > 0;)
+		if (is_forgotten(&t->traced[i], now_ns))
+			take_out(t, &t->traced[i]);
+}
+
+/* @return 0 with the QP's trace in *out, or -ENOSPC, -ENOMEM or -EBUSY. */
+static int
+find_or_begin(struct tracing *t, uint32_t number, uint64_t now_ns, struct traced **out)
+{
+	struct nic_location at = nic_share_find(t->nodes->share, number);
+	struct nic_trace *trace;
+
+	*out = find(t, number);
+	if (*out != NULL)
+		return 0;
+	if (t->n == NIC_MAX_TRACES)
+		return -ENOSPC;
+	/* The flow was added just now, and its QP has no place yet. */
+	if (at.item == NIC_NO_ITEM)
+		return -EBUSY;
+	trace = nic_trace_create(at.item, NIC_TRACE_ROWS);
+	if (trace == NULL)
+		return -ENOMEM;
+	*out = &t->traced[t->n++];
+	**out = (struct traced){
+		.trace = trace,
+		.number = number,
+		.at = at,
+		.serial = ++t->serials,
+		.began_ns = now_ns,
+	};
+	return 0;
+}
+
+static int
+begin(struct tracing *t, uint32_t number, bool on, uint64_t now_ns)
+{
+	struct traced *traced;
+	int rc = find_or_begin(t, number, now_ns, &traced);
+
+	if (rc != 0)
+		return rc;
+	traced->read_ns = now_ns;
+	traced->clients += !on;
+	traced->on |= on;
+	return 0;
+}
+
+static int
+end(struct tracing *t, uint32_t number, bool off)
+{
+	struct traced *traced = find(t, number);
+
+	if (traced == NULL)
+		return -ENOENT;
+	if (traced->configured && off)
+		return -EPERM;
+	if (traced->clients > 0)
+		traced->clients--;
+	if (off || (traced->clients == 0 && !traced->on && !traced->configured))
+		take_out(t, traced);
+	return 0;
+}
+
+int
+tracing_set(struct tracing *t, uint32_t number, enum tracing_word word, const atomic_bool *stop,
+	    uint64_t now_ns)
+{
+	int rc;
+
+	pthread_mutex_lock(&t->lock);
+	rc = wait_for_owners(t, stop);
+	if (rc == 0) {
+		take_out_forgotten(t, now_ns);
+		rc = word == TRACING_START || word == TRACING_ON
+			     ? begin(t, number, word == TRACING_ON, now_ns)
+			     : end(t, number, word == TRACING_OFF);
+		tell_owners(t);
+	}
+	if (rc == 0)
+		rc = wait_for_owners(t, stop);
+	pthread_mutex_unlock(&t->lock);
+	return rc;
+}
+
+struct traced *
+tracing_hold(struct tracing *t, uint32_t number)
+{
+	pthread_mutex_lock(&t->lock);
+	return find(t, number);
+}
+
+void
+tracing_release(struct tracing *t)
+{
+	pthread_mutex_unlock(&t->lock);
+}
+
+void
+tracing_tend(struct tracing *t, uint64_t now_ns)
+{
+	/*
+	 * Another thread holds the lock. It does this work itself, or only reads: try again later.
+	 */
+	if (now_ns < t->tend_ns || pthread_mutex_trylock(&t->lock) != 0)
+		return;
+	t->tend_ns = now_ns + TEND_NS;
+	if (t->n_old == 0 && all_taken_over(t)) {
+		take_out_forgotten(t, now_ns);
+		tell_owners(t);
+	}
+	pthread_mutex_unlock(&t->lock);
+}

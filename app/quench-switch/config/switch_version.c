@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-switch/config/switch_version.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <rte_common.h>
+
+#include "runtime/port/ports.h"
+#include "runtime/run/run.h"
+#include "ctl/switch_config/tables.h"
+#include "quench-switch/config/thresholds.h"
+
+/* Read all of cfg: a file, or keys to change in now (not NULL). */
+static struct switch_version *
+version_read(struct config *cfg, const struct switch_version *now, struct config_error *err)
+{
+	struct switch_version *v = calloc(1, sizeof(*v));
+	int rc;
+
+	if (v == NULL) {
+		snprintf(err->text, sizeof(err->text), "%s: out of memory", config_path(cfg));
+		return NULL;
+	}
+	rc = now == NULL ? switch_config_read(cfg, &v->params, err)
+			 : switch_config_set(cfg, &now->params, &v->params, err);
+	if (rc != 0) {
+		free(v);
+		return NULL;
+	}
+	v->shown.params = &v->params;
+	field_defaults(switch_pool_fields, switch_pool_fields_n, &v->pool);
+	if (now != NULL)
+		v->pool = now->pool;
+	rc = config_read(cfg, "pool", switch_pool_fields, switch_pool_fields_n, &v->pool, err);
+	if (rc == 0 && config_finish(cfg, err) == 0)
+		return v;
+	switch_version_free(v);
+	return NULL;
+}
+
+struct switch_version *
+switch_version_read(struct config *cfg, struct config_error *err)
+{
+	return version_read(cfg, NULL, err);
+}
+
+void
+switch_version_free(struct switch_version *v)
+{
+	sw_reload_forget(v->next);
+	sw_tables_free(&v->params.tables);
+	free(v);
+}
+
+void
+switch_version_print(FILE *out, const struct switch_version *v)
+{
+	switch_config_print(out, &v->params);
+	config_print(out, "pool", switch_pool_fields, switch_pool_fields_n, &v->pool);
+}
+
+void
+switch_version_print_reference(FILE *out)
+{
+	switch_config_print_reference(out);
+	config_print_reference(out, "pool", switch_pool_fields, switch_pool_fields_n);
+}
+
+const struct switch_program *
+switch_of(const struct telemetry_call *call)
+{
+	return &((const struct switch_version *)call->version)->shown;
+}
+
+static struct switch_version *
+of(const struct config_version *v)
+{
+	return (struct switch_version *)v;
+}
+
+/*
+ * Fill in the values that the program determined at start-up, so that they equal those of the
+ * active version.
+ */
+static struct config_version *
+op_read(void *program, struct config *cfg, struct config_error *err)
+{
+	const struct switch_config_context *s = program;
+	struct switch_version *v = switch_version_read(cfg, err);
+
+	if (v == NULL)
+		return NULL;
+	if (v->params.shards == 0)
+		v->params.shards = RTE_MIN(run_poll_lcores(), v->params.n_ports);
+	for (uint16_t i = 0; i < v->params.n_ports && i < s->running.params.n_ports; i++)
+		port_address(s->ethdevs[i], v->params.ports[i].mac);
+	v->shown.node = s->node;
+	return &v->version;
+}
+
+static struct config_version *
+op_set(void *program, const struct config_version *now, struct config *cfg,
+       struct config_error *err)
+{
+	struct switch_version *v = version_read(cfg, of(now), err);
+
+	if (v == NULL)
+		return NULL;
+	v->shown.node = ((const struct switch_config_context *)program)->node;
+	return &v->version;
+}
+
+static void
+op_free(struct config_version *v)
+{
+	switch_version_free(of(v));
+}
+
+static void
+op_rows(const struct config_version *v, struct config_rows *rows)
+{
+	switch_config_rows(&of(v)->params, rows);
+	config_rows_add(rows, "pool", switch_pool_fields, switch_pool_fields_n, &of(v)->pool,
+			false);
+}
+
+static const struct config_version *
+op_running(void *program, const struct config_version *v)
+{
+	struct switch_config_context *s = program;
+
+	/* The tables still belong to v. */
+	s->running = *of(v);
+	s->running.next = NULL;
+	sw_running_params(s->node, &s->running.params);
+	return &s->running.version;
+}
+
+static const char *
+op_fault(const struct config_version *now, const struct config_version *next)
+{
+	return sw_reload_fault(&of(now)->params, &of(next)->params);
+}
+
+static int
+op_prepare_next(void *program, const struct config_version *now, struct config_version *next,
+		const struct config *cfg, struct config_error *err)
+{
+	const struct switch_config_context *s = program;
+	struct switch_version *v = of(next);
+	char why[128];
+
+	(void)now;
+	if (sw_reload_prepare(s->node, &v->params, &v->next, why, sizeof(why)) == 0)
+		return 0;
+	switch_tables_refuse(cfg, why, err);
+	return -EINVAL;
+}
+
+static void
+op_apply(void *program, const struct config_version *v, uint64_t now_ns)
+{
+	const struct switch_config_context *s = program;
+	struct sw_forwarding *next = of(v)->next;
+
+	of(v)->next = NULL;
+	thresholds_warn(&of(v)->params);
+	sw_reload(s->node, &of(v)->params, next, now_ns);
+}
+
+static bool
+op_is_done(void *program)
+{
+	return sw_reload_settle(((const struct switch_config_context *)program)->node);
+}
+
+const struct active_config_ops switch_config_ops = {
+	.read = op_read,
+	.set = op_set,
+	.free = op_free,
+	.rows = op_rows,
+	.running = op_running,
+	.fault = op_fault,
+	.prepare = op_prepare_next,
+	.apply = op_apply,
+	.is_done = op_is_done,
+};

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-switch/config/thresholds.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
+#include "runtime/notice/say.h"
+#include "tm/buffer/thresholds.h"
+
+static double
+kb(uint64_t bytes)
+{
+	return (double)bytes / 1000;
+}
+
+static struct pfc_headroom
+port_headroom(const struct sw_params *params, uint16_t port)
+{
+	const struct sw_port_params *p = &params->ports[port];
+	struct pfc_link link = {
+		.link_speed_bps = p->link_speed_bps,
+		.cable_length_m = p->cable_length_m,
+		.peer_response_ns = p->peer_response_ns,
+		.own_frame_bytes = params->max_frame_bytes,
+		.peer_frame_bytes = sw_largest_lossless_frame(params),
+	};
+
+	return pfc_headroom(&link);
+}
+
+static bool
+same_link(const struct sw_port_params *a, const struct sw_port_params *b)
+{
+	return a->link_speed_bps == b->link_speed_bps && a->cable_length_m == b->cable_length_m &&
+	       a->peer_response_ns == b->peer_response_ns;
+}
+
+static void
+print_port(FILE *out, const struct sw_params *params, uint16_t first, uint16_t last)
+{
+	const struct sw_port_params *p = &params->ports[first];
+	struct pfc_headroom h = port_headroom(params, first);
+	uint64_t has = UINT64_MAX;
+	char ports[16];
+
+	/* The smallest xoff_bytes of the lossless groups of these ports. */
+	for (uint16_t port = first; port <= last; port++) {
+		for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
+			if (params->mmu.lossless_pgs >> pg & 1)
+				has = min_u64(has,
+					      mmu_pg_profile(&params->mmu, port, pg)->xoff_bytes);
+		}
+	}
+	snprintf(ports, sizeof(ports), first == last ? "%u" : "%u-%u", first, last);
+	fprintf(out,
+		"  %-6s %7.3g Gb/s %6u m %8" PRIu64 " %6" PRIu64 " %8.1f %9" PRIu64 " %11.3f  %s\n",
+		ports, (double)p->link_speed_bps / 1e9, p->cable_length_m, h.frames_bytes,
+		h.pause_bytes, (double)h.cable_bits / 8, h.response_bytes, kb(h.total_bytes),
+		has >= h.total_bytes ? "fits" : "above its xoff_bytes");
+}
+
+/* Ports with equal links share a line. @return headroom of one priority, over all ports. */
+static uint64_t
+print_headroom(FILE *out, const struct sw_params *params)
+{
+	uint64_t sum_bytes = 0;
+	uint16_t first = 0;
+
+	fprintf(out,
+		"Headroom (t_flight) that one lossless priority needs, in bytes, for frames up to "
+		"%u bytes:\n"
+		"  ports        speed    cable   frames  pause    cable  response    sum (KB)\n",
+		params->max_frame_bytes);
+	for (uint16_t i = 0; i < params->n_ports; i++) {
+		sum_bytes += port_headroom(params, i).total_bytes;
+		if (i + 1 < params->n_ports && same_link(&params->ports[i], &params->ports[i + 1]))
+			continue;
+		print_port(out, params, first, i);
+		first = (uint16_t)(i + 1);
+	}
+	fprintf(out,
+		"  configured: xoff_bytes = %.3f KB for each group without its own profile, %s\n\n",
+		kb(params->mmu.lossless.xoff_bytes),
+		params->mmu.shared_headroom_pool_bytes > 0 ? "taken from one shared headroom pool"
+							   : "reserved per group");
+	return sum_bytes;
+}
+
+static void
+print_thresholds(FILE *out, const struct sw_params *params, const char *title,
+		 uint64_t shared_bytes)
+{
+	uint8_t n_prios = (uint8_t)__builtin_popcount(params->mmu.lossless_pgs);
+	struct thresholds t =
+		thresholds(shared_bytes, params->n_ports, n_prios, params->mmu.lossless.dynamic_th);
+
+	fprintf(out, "%s: shared buffer B = %.3f KB\n", title, kb(shared_bytes));
+	fprintf(out, "  static   t_PFC <= %.3f KB, t_ECN < %.3f KB%s\n", kb(t.static_pfc_bytes),
+		kb(t.static_ecn_bytes),
+		t.static_ecn_bytes < params->max_frame_bytes
+			? ": less than a frame, so marking is not certain to precede pauses"
+			: "");
+	fprintf(out, "  dynamic  t_PFC = %g x (%.3f KB - bytes in use), t_ECN < %.3f KB\n",
+		(double)t.dynamic_pfc_bytes / (double)max_u64(shared_bytes, 1), kb(shared_bytes),
+		kb(t.dynamic_ecn_bytes));
+}
+
+static void
+print_packets(FILE *out, const struct sw_params *params)
+{
+	struct mmu_budget b = mmu_params_budget(&params->mmu);
+	uint64_t shared = b.shared_packets + b.lossy_packets;
+
+	fprintf(out,
+		"\nPacket memory: %u mbufs for queued frames. Shared: %" PRIu64
+		" mbufs, one per %" PRIu64 " bytes.\nHeadroom and size_bytes: %" PRIu64
+		" mbufs, one per frame of %u bytes. A group may use the same share of\n"
+		"the mbufs as of the shared bytes. At that limit a lossless group sends XOFF, and a "
+		"lossy group\ndrops (packet_memory).\n",
+		params->mmu.packets, shared, (b.shared_bytes + b.lossy_bytes) / max_u64(shared, 1),
+		b.reserved_packets + b.headroom_packets, MMU_SHORTEST_FRAME_BYTES);
+}
+
+/* Queue length (t_ECN) below which marking must begin to precede every pause; 0: nothing pauses. */
+static uint64_t
+ecn_bound_bytes(const struct sw_params *params)
+{
+	const struct buffer_profile *lossless = &params->mmu.lossless;
+	uint8_t n_prios = (uint8_t)__builtin_popcount(params->mmu.lossless_pgs);
+	struct mmu_budget budget = mmu_params_budget(&params->mmu);
+
+	if (n_prios == 0)
+		return 0;
+	if (!lossless->dynamic)
+		return lossless->static_th_bytes / params->n_ports;
+	return thresholds(budget.shared_bytes, params->n_ports, n_prios, lossless->dynamic_th)
+		.dynamic_ecn_bytes;
+}
+
+static const char *
+yes_no(bool yes)
+{
+	return yes ? "yes" : "no";
+}
+
+/* The curve of the first lossless queue of port 0 that has one. */
+static const struct wred_params *
+first_lossless_wred(const struct sw_params *params)
+{
+	const struct wred_params *wred = NULL;
+
+	for (uint8_t queue = 0; wred == NULL && queue < TM_CLASSES; queue++) {
+		if (params->mmu.lossless_queues >> queue & 1)
+			wred = sw_queue_wred(params, 0, queue);
+	}
+	return wred;
+}
+
+/* The vendors' rule xON < WRED min < WRED max < xOFF, for an empty buffer. */
+static void
+print_rule_of_thumb(FILE *out, const struct sw_params *params)
+{
+	const struct buffer_profile *b = &params->mmu.lossless;
+	uint64_t shared_bytes = mmu_params_budget(&params->mmu).shared_bytes;
+	uint64_t xoff = b->dynamic ? thresholds(shared_bytes, 1, 1, b->dynamic_th).dynamic_pfc_bytes
+				   : b->static_th_bytes;
+	uint64_t xon = max_u64(b->xon_bytes, sub_sat(xoff, b->xon_offset_bytes));
+	const struct wred_params *wred = first_lossless_wred(params);
+	uint64_t min, max;
+
+	if (wred == NULL)
+		return;
+	min = wred->green_min_threshold_bytes;
+	max = wred->green_max_threshold_bytes;
+
+	fprintf(out,
+		"\nFor information: the vendors' rule xON < WRED min < WRED max < xOFF, for an "
+		"otherwise empty buffer:\n"
+		"  xON %.3f KB, WRED min %.3f KB, WRED max %.3f KB, xOFF %.3f KB\n"
+		"  xON < min: %s; min <= max: %s; max < xOFF: %s\n"
+		"The rule compares different quantities: xON and xOFF count the queued bytes that "
+		"one port received,\nin all egress queues; WRED counts the bytes of one egress "
+		"queue, from all ports. t_ECN above takes both\ninto account (doc/buffer.md).\n",
+		kb(xon), kb(min), kb(max), kb(xoff), yes_no(xon < min), yes_no(min <= max),
+		yes_no(max < xoff));
+}
+
+void
+thresholds_print(FILE *out, const struct sw_params *params)
+{
+	struct mmu_budget budget = mmu_params_budget(&params->mmu);
+	uint64_t n_prios = (uint64_t)__builtin_popcount(params->mmu.lossless_pgs);
+	uint64_t needed_bytes;
+
+	if (n_prios == 0) {
+		fprintf(out,
+			"No priority is lossless (pfc_enable, pfc_generate): no headroom is needed.\n");
+		return;
+	}
+	fprintf(out,
+		"Buffer %.3f KB, %u ports, %" PRIu64 " lossless %s, dynamic_th = %d (limit %g x "
+		"free shared bytes; the paper's beta: %g)\n\n",
+		kb(params->mmu.buffer_bytes), params->n_ports, n_prios,
+		n_prios == 1 ? "priority" : "priorities", params->mmu.lossless.dynamic_th,
+		(double)thresholds(1 << 8, 1, 1, params->mmu.lossless.dynamic_th)
+				.dynamic_pfc_bytes /
+			256,
+		(double)thresholds(1 << 8, 1, 1, params->mmu.lossless.dynamic_th)
+				.dynamic_pfc_bytes /
+			32);
+	needed_bytes = n_prios * print_headroom(out, params);
+	print_thresholds(out, params, "With the configured headroom", budget.shared_bytes);
+	if (params->mmu.shared_headroom_pool_bytes == 0)
+		print_thresholds(
+			out, params, "With the headroom of the table above",
+			sub_sat(params->mmu.buffer_bytes, budget.reserved_bytes + needed_bytes));
+	print_packets(out, params);
+	print_rule_of_thumb(out, params);
+}
+
+/* @return the first port where the queue's marking begins at or above the bound, or -1. */
+static int
+late_port(const struct sw_params *params, uint8_t queue, uint64_t bound_bytes, uint64_t *min_bytes)
+{
+	for (uint16_t port = 0; port < params->n_ports; port++) {
+		const struct wred_params *wred = sw_queue_wred(params, port, queue);
+
+		if (wred == NULL || wred->ecn != WRED_ECN_ALL)
+			continue;
+		*min_bytes = wred->ecn_green_max_threshold_bytes > 0
+				     ? wred->ecn_green_min_threshold_bytes
+				     : wred->green_min_threshold_bytes;
+		if (*min_bytes >= bound_bytes)
+			return port;
+	}
+	return -1;
+}
+
+void
+thresholds_warn(const struct sw_params *params)
+{
+	uint64_t bound_bytes = ecn_bound_bytes(params), min_bytes;
+
+	for (uint8_t queue = 0; bound_bytes > 0 && queue < TM_CLASSES; queue++) {
+		int port;
+
+		if (!(params->mmu.lossless_queues >> queue & 1))
+			continue;
+		port = late_port(params, queue, bound_bytes, &min_bytes);
+		if (port >= 0)
+			say_warning(
+				"port %d, queue %u: marking begins above %" PRIu64
+				" bytes, but a port whose frames fill the queues of all %u ports may "
+				"be paused at %" PRIu64
+				" bytes per queue (--thresholds, doc/buffer.md)",
+				port, queue, min_bytes, params->n_ports, bound_bytes);
+	}
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-switch/telemetry/switch_telemetry.h"
+
+#include "base/numbers/array.h"
+#include "runtime/report/telemetry_config.h"
+#include "runtime/telemetry/mempools.h"
+#include "runtime/report/report.h"
+#include "runtime/notice/say.h"
+#include "runtime/report/switch_json.h"
+#include "ctl/output/json.h"
+#include "quench-switch/telemetry/switch_catalogue.h"
+#include "quench-switch/config/switch_version.h"
+#include "switch/params/counters.h"
+#include "quench-switch/telemetry/switch_telemetry_set.h"
+#include "quench-switch/telemetry/switch_telemetry_tables.h"
+#include "tm/queue/mark_accuracy.h"
+
+typedef json_t *port_row_fn(struct telemetry_call *call, uint16_t port);
+
+static json_t *
+row_of_port(struct telemetry_call *call, void *arg, uint64_t port)
+{
+	port_row_fn *const *row = arg;
+
+	return (*row)(call, (uint16_t)port);
+}
+
+/* A row for each port from FIRST on. @return the page, or NULL: the parameter is wrong. */
+static json_t *
+port_page(struct telemetry_call *call, port_row_fn *row)
+{
+	uint16_t n_ports = switch_of(call)->params->n_ports;
+
+	return telemetry_list_reply(call, &(struct telemetry_list){.total = n_ports,
+								   .max_first = n_ports - 1u,
+								   .row = row_of_port,
+								   .arg = &row});
+}
+
+/* Parse parameter PORT, and begin an object with the port's number. */
+static json_t *
+begin_port(struct telemetry_call *call, uint16_t *port)
+{
+	uint64_t number;
+	json_t *o;
+
+	if (!telemetry_number(call, 0, "PORT", 0, switch_of(call)->params->n_ports - 1u, &number))
+		return NULL;
+	*port = (uint16_t)number;
+	o = json_object();
+	report_set_u64(o, "port", number);
+	return o;
+}
+
+static json_t *
+info_reply(struct telemetry_call *call)
+{
+	json_t *o = report_program("quench-switch", telemetry_now_ns(call));
+
+	report_set_u64(o, "ports", switch_of(call)->params->n_ports);
+	report_set_u64(o, "suppressed_lines", say_suppressed());
+	return o;
+}
+
+/* A port without its queues, groups, pauses and drops. */
+static json_t *
+port_row(struct telemetry_call *call, uint16_t port)
+{
+	const struct switch_program *s = switch_of(call);
+	json_t *o = switch_port_object(call->telemetry->result, s->node, s->params, port);
+
+	json_object_set_new(o, "link",
+			    json_string(report_link_word(call->telemetry->result, port)));
+	json_object_set_new(o, "tx_disabled", json_boolean(sw_tx_disabled(s->node, port)));
+	report_set_u64(o, "pfc_delay_quanta", sw_pfc_delay(s->node, port));
+	return o;
+}
+
+static json_t *
+ports_row(struct telemetry_call *call, uint16_t port)
+{
+	json_t *o = port_row(call, port);
+
+	json_object_del(o, "device_stats");
+	return o;
+}
+
+static json_t *
+ports_reply(struct telemetry_call *call)
+{
+	return port_page(call, ports_row);
+}
+
+static json_t *
+port_reply(struct telemetry_call *call)
+{
+	const struct switch_program *s = switch_of(call);
+	uint16_t port;
+	json_t *o = begin_port(call, &port);
+
+	if (o == NULL)
+		return NULL;
+	json_object_update_new(o, port_row(call, port));
+	json_object_set_new(o, "drops", switch_drops_object(s->node, port));
+	json_object_set_new(o, "malformed", switch_malformed_object(s->node, port));
+	switch_set_pause(o, s->node, &s->params->ports[port], port, telemetry_now_ns(call));
+	return o;
+}
+
+static json_t *
+classes_reply(struct telemetry_call *call, const char *key,
+	      json_t *(*row)(const struct node *node, uint16_t port, uint8_t index))
+{
+	uint16_t port;
+	json_t *o = begin_port(call, &port);
+	json_t *list = json_array();
+
+	for (uint8_t i = 0; o != NULL && i < TM_CLASSES; i++)
+		json_array_append_new(list, row(switch_of(call)->node, port, i));
+	if (o == NULL)
+		json_decref(list);
+	else
+		json_object_set_new(o, key, list);
+	return o;
+}
+
+static json_t *
+queues_reply(struct telemetry_call *call)
+{
+	return classes_reply(call, "queues", switch_queue_object);
+}
+
+static json_t *
+pg_reply(struct telemetry_call *call)
+{
+	return classes_reply(call, "pgs", switch_pg_object);
+}
+
+static json_t *
+pfc_row(struct telemetry_call *call, uint16_t port)
+{
+	const struct switch_program *s = switch_of(call);
+	json_t *o = json_object();
+
+	report_set_u64(o, "port", port);
+	switch_set_pause(o, s->node, &s->params->ports[port], port, telemetry_now_ns(call));
+	return o;
+}
+
+static json_t *
+pfc_reply(struct telemetry_call *call)
+{
+	return port_page(call, pfc_row);
+}
+
+static json_t *
+drops_row(struct telemetry_call *call, uint16_t port)
+{
+	json_t *o = json_object();
+
+	report_set_u64(o, "port", port);
+	json_object_update_new(o, switch_drops_object(switch_of(call)->node, port));
+	return o;
+}
+
+static json_t *
+drops_reply(struct telemetry_call *call)
+{
+	return port_page(call, drops_row);
+}
+
+static json_t *
+malformed_row(struct telemetry_call *call, uint16_t port)
+{
+	json_t *o = switch_malformed_object(switch_of(call)->node, port);
+
+	report_set_u64(o, "port", port);
+	return o;
+}
+
+static json_t *
+malformed_reply(struct telemetry_call *call)
+{
+	return port_page(call, malformed_row);
+}
+
+static json_t *
+device_stats_row(struct telemetry_call *call, uint16_t port)
+{
+	json_t *o = report_device_stats(call->telemetry->result, port);
+
+	report_set_u64(o, "port", port);
+	return o;
+}
+
+static json_t *
+device_stats_reply(struct telemetry_call *call)
+{
+	return port_page(call, device_stats_row);
+}
+
+/* The watchdog and LLDP belong to the main lcore, which makes the reply. */
+struct on_main {
+	struct telemetry_call *call;
+	json_t *reply;
+	json_t *(*make)(struct telemetry_call *call);
+};
+
+static void
+make_on_main(void *arg, uint64_t now_ns)
+{
+	struct on_main *m = arg;
+
+	(void)now_ns;
+	m->reply = m->make(m->call);
+}
+
+static json_t *
+reply_on_main(struct telemetry_call *call, json_t *(*make)(struct telemetry_call *call))
+{
+	struct on_main m = {.call = call, .make = make};
+
+	return telemetry_on_main(call, make_on_main, &m) ? m.reply : NULL;
+}
+
+/* The watchdog's action and times on a port. */
+static void
+set_pfcwd_keys(json_t *row, const struct sw_params *params, uint16_t port)
+{
+	static const char *const keys[] = {"action", "detection_time_ns", "restoration_time_ns"};
+	const struct pfcwd_params p = sw_port_pfcwd(params, port);
+	const struct field_alias *alias;
+
+	for (unsigned int i = 0; i < ARRAY_LEN(keys); i++)
+		json_set_fields(row, field_find(pfcwd_fields, pfcwd_fields_n, keys[i], &alias), 1,
+				&p);
+}
+
+/* Rows are numbered by port and priority. */
+static json_t *
+make_pfcwd(struct telemetry_call *call)
+{
+	const struct switch_program *s = switch_of(call);
+	uint64_t end = (uint64_t)s->params->n_ports * TM_CLASSES, at = 0;
+	struct telemetry_page page;
+	json_t *o;
+
+	if (!telemetry_optional_number(call, 0, "FIRST", 0, end - 1, &at))
+		return NULL;
+	o = json_object();
+	json_object_set_new(o, "pfcwd", json_string(pfcwd_mode_name(s->params->pfcwd.pfcwd)));
+	json_object_set_new(o, "big_red_switch", json_boolean(sw_big_red_switch(s->node)));
+	telemetry_page_begin(&page, o);
+	for (; at < end && s->params->pfcwd.pfcwd != PFCWD_OFF; at++) {
+		uint16_t port = (uint16_t)(at / TM_CLASSES);
+		uint8_t prio = at % TM_CLASSES;
+		json_t *row;
+
+		if (!sw_pfcwd_watches(s->node, port, prio))
+			continue;
+		row = json_object();
+		report_set_u64(row, "port", port);
+		json_object_update_new(row, switch_pfcwd_object(s->node, s->params, port, prio));
+		set_pfcwd_keys(row, s->params, port);
+		if (!telemetry_page_add(&page, row, at))
+			break;
+	}
+	return o;
+}
+
+static json_t *
+pfcwd_reply(struct telemetry_call *call)
+{
+	return reply_on_main(call, make_pfcwd);
+}
+
+/* A neighbour's ID, as text if it is printable, else as hexadecimal bytes. */
+static void
+set_id(json_t *o, const char *key, const struct lldp_id *id)
+{
+	char text[3 * 32 + 1] = "";
+	bool is_text = id->len > 0 && id->len < sizeof(text);
+
+	for (unsigned int i = 0; i < id->len; i++)
+		is_text = is_text && id->id[i] >= ' ' && id->id[i] < 0x7F;
+	if (is_text)
+		snprintf(text, sizeof(text), "%.*s", id->len, (const char *)id->id);
+	else
+		for (unsigned int i = 0; i < id->len && i < 32; i++)
+			snprintf(text + (i == 0 ? 0 : 3 * i - 1), 4, i == 0 ? "%02x" : ":%02x",
+				 id->id[i]);
+	json_object_set_new(o, key, json_string(text));
+}
+
+static json_t *
+lldp_row(struct telemetry_call *call, uint16_t port)
+{
+	const struct switch_program *s = switch_of(call);
+	const struct dcbx_port *d = sw_dcbx(s->node, port);
+	static const struct lldp_id none;
+	json_t *o = json_object();
+
+	report_set_u64(o, "port", port);
+	json_object_set_new(o, "neighbour", json_boolean(d->has_peer));
+	set_id(o, "chassis_id", d->has_peer ? &d->peer.chassis : &none);
+	set_id(o, "port_id", d->has_peer ? &d->peer.port : &none);
+	json_object_update_new(o, switch_dcbx_object(s->node, port));
+	return o;
+}
+
+static json_t *
+make_lldp(struct telemetry_call *call)
+{
+	return port_page(call, lldp_row);
+}
+
+static json_t *
+lldp_reply(struct telemetry_call *call)
+{
+	if (!switch_of(call)->params->lldp.lldp)
+		return telemetry_refuse(call, "[lldp] lldp = on", "LLDP is off");
+	return reply_on_main(call, make_lldp);
+}
+
+/* The active curve of a queue, and its marks. */
+static json_t *
+ecn_row(struct telemetry_call *call, uint16_t port, uint8_t queue)
+{
+	const struct switch_program *s = switch_of(call);
+	const struct wred_params *w = sw_queue_wred(s->params, port, queue);
+	json_t *o = json_object();
+
+	report_set_u64(o, "port", port);
+	report_set_u64(o, "queue", queue);
+	report_set_u64(o, "queue_bytes", sw_queue_bytes(s->node, port, queue));
+	json_set_counters(o, sw_queue_counter_fields, sw_queue_counter_fields_n,
+			  &sw_port_stats(s->node, port)->queue[queue]);
+	json_set_fields(o, wred_fields, wred_fields_n, w);
+	return o;
+}
+
+/* Rows are numbered by port and queue. */
+static json_t *
+ecn_reply(struct telemetry_call *call)
+{
+	const struct sw_params *params = switch_of(call)->params;
+	uint64_t end = (uint64_t)params->n_ports * TM_CLASSES, at = 0;
+	struct telemetry_page page;
+	json_t *o;
+
+	if (!telemetry_optional_number(call, 0, "FIRST", 0, end - 1, &at))
+		return NULL;
+	o = json_object();
+	telemetry_page_begin(&page, o);
+	for (; at < end; at++) {
+		uint16_t port = (uint16_t)(at / TM_CLASSES);
+		uint8_t queue = at % TM_CLASSES;
+
+		if (sw_queue_wred(params, port, queue) != NULL &&
+		    !telemetry_page_add(&page, ecn_row(call, port, queue), at))
+			break;
+	}
+	return o;
+}
+
+static json_t *
+mark_accuracy_reply(struct telemetry_call *call)
+{
+	const struct switch_program *s = switch_of(call);
+	uint64_t queue;
+	uint16_t port;
+	json_t *o = begin_port(call, &port);
+
+	if (o == NULL)
+		return NULL;
+	if (!telemetry_number(call, 1, "QUEUE", 0, TM_CLASSES - 1, &queue) ||
+	    (sw_mark_accuracy(s->node, port, (uint8_t)queue) == NULL &&
+	     telemetry_refuse(call, "[switch] mark_accuracy = on, and a queue that marks",
+			      "queue %u of port %u does not count marks by length",
+			      (unsigned int)queue, port) == NULL)) {
+		json_decref(o);
+		return NULL;
+	}
+	report_set_u64(o, "queue", queue);
+	report_set_mark_accuracy(o, sw_mark_accuracy(s->node, port, (uint8_t)queue),
+				 sw_mark_curve(s->node, port, (uint8_t)queue));
+	return o;
+}
+
+static json_t *
+buffer_reply(struct telemetry_call *call)
+{
+	json_t *o = json_object();
+
+	switch_set_buffer(o, switch_of(call)->node, switch_of(call)->params);
+	return o;
+}
+
+static json_t *
+router_reply(struct telemetry_call *call)
+{
+	return switch_router_object(switch_of(call)->node);
+}
+
+/* clang-format off */
+const struct telemetry_endpoint switch_endpoints[] = {
+	{"/quench/info", "", "Returns program, version, run time", 0, info_reply},
+	{"/quench/counters", "[,FIRST]", "Returns names and meanings of counters", 1, switch_counters_reply},
+	{"/quench/gauges", "[,FIRST]", "Returns names and meanings of gauges", 1, switch_gauges_reply},
+	{"/quench/ports", "[,FIRST]", "Returns counters of all ports", 1, ports_reply},
+	{"/quench/port", ",PORT", "Returns all counters of a port, drops and pauses included", 1, port_reply},
+	{"/quench/device_stats", "[,FIRST]", "Returns counters of devices", 1, device_stats_reply},
+	{"/quench/malformed", "[,FIRST]", "Returns malformed frames of all ports", 1, malformed_reply},
+	{"/quench/queues", ",PORT", "Returns the egress queues of a port", 1, queues_reply},
+	{"/quench/pg", ",PORT", "Returns the priority groups of a port", 1, pg_reply},
+	{"/quench/pfc", "[,FIRST]", "Returns pauses of all ports", 1, pfc_reply},
+	{"/quench/pfcwd", "[,FIRST]", "Returns the PFC watchdog", 1, pfcwd_reply},
+	{"/quench/drops", "[,FIRST]", "Returns drops of all ports", 1, drops_reply},
+	{"/quench/ecn", "[,FIRST]", "Returns marking curves and marks", 1, ecn_reply},
+	{"/quench/mark_accuracy", ",PORT,QUEUE", "Returns marks by queue length", 2,
+	 mark_accuracy_reply},
+	{"/quench/buffer", "", "Returns the shared buffer", 0, buffer_reply},
+	{"/quench/mempools", "", "Returns mbuf pools", 0, mempools_reply},
+	{"/quench/fdb", "[,PLACE]", "Returns the forwarding table", 1, switch_fdb_reply},
+	{"/quench/vlans", "[,FIRST]", "Returns VLANs and their ports", 1, switch_vlans_reply},
+	{"/quench/routes", "[,FIRST]", "Returns routes", 1, switch_routes_reply},
+	{"/quench/interfaces", "[,FIRST]", "Returns router interfaces", 1, switch_interfaces_reply},
+	{"/quench/neigh", "[,PLACE]", "Returns neighbours of the router", 1, switch_neigh_reply},
+	{"/quench/router", "", "Returns counters of the router", 0, router_reply},
+	{"/quench/set/tx_disabled", ",PORT,on|off", "Sets whether a port sends no data", 2,
+	 switch_set_tx_disabled_reply},
+	{"/quench/set/pfc_delay_quanta", ",PORT,QUANTA", "Sets the delay of obeying pauses", 2,
+	 switch_set_pfc_delay_reply},
+	{"/quench/set/big_red_switch", ",on|off", "Sets whether all watched queues drop", 1,
+	 switch_set_big_red_switch_reply},
+	{"/quench/clear/watermark", ",KIND[,PORT]", "Sets watermarks to the bytes in use", 2,
+	 switch_clear_watermark_reply},
+	{"/quench/lldp", "[,FIRST]", "Returns LLDP neighbours and DCBX", 1, lldp_reply},
+	CONFIG_ENDPOINTS,
+};
+/* clang-format on */
+
+const unsigned int switch_endpoints_n = ARRAY_LEN(switch_endpoints);

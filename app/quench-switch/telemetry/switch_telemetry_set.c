@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Changes to a switch by telemetry: settings for tests, and watermarks. The main lcore changes
+ * settings. The owner of a watermark reads and clears it in one step, so that no peak is lost in
+ * between.
+ */
+#include "quench-switch/telemetry/switch_telemetry_set.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/numbers/fixed.h"
+#include "runtime/report/report.h"
+#include "runtime/notice/say.h"
+#include "quench-switch/config/switch_version.h"
+#include "quench-switch/telemetry/switch_telemetry_tables.h"
+
+struct knob {
+	const struct switch_program *program;
+	uint16_t port;
+	bool on;
+	uint16_t quanta;
+};
+
+static bool
+read_port(struct telemetry_call *call, unsigned int i, uint16_t *port)
+{
+	uint64_t number;
+
+	if (!telemetry_number(call, i, "PORT", 0, switch_of(call)->params->n_ports - 1u, &number))
+		return false;
+	*port = (uint16_t)number;
+	return true;
+}
+
+static void
+set_tx_disabled(void *arg, uint64_t now_ns)
+{
+	const struct knob *k = arg;
+
+	(void)now_ns;
+	sw_set_tx_disabled(k->program->node, k->port, k->on);
+	say_event(false, "set", "port %u: tx_disabled = %s; port=%u key=tx_disabled", k->port,
+		  k->on ? "on" : "off", k->port);
+}
+
+json_t *
+switch_set_tx_disabled_reply(struct telemetry_call *call)
+{
+	struct knob k = {.program = switch_of(call)};
+
+	if (!read_port(call, 0, &k.port) || !telemetry_switch(call, 1, "tx_disabled", &k.on) ||
+	    !telemetry_on_main(call, set_tx_disabled, &k))
+		return NULL;
+	return json_pack("{s:i, s:b}", "port", k.port, "tx_disabled", k.on);
+}
+
+static void
+set_pfc_delay(void *arg, uint64_t now_ns)
+{
+	const struct knob *k = arg;
+
+	(void)now_ns;
+	sw_set_pfc_delay(k->program->node, k->port, k->quanta);
+	say_event(false, "set", "port %u: pfc_delay_quanta = %u; port=%u key=pfc_delay_quanta",
+		  k->port, k->quanta, k->port);
+}
+
+json_t *
+switch_set_pfc_delay_reply(struct telemetry_call *call)
+{
+	struct knob k = {.program = switch_of(call)};
+	uint64_t quanta;
+
+	if (!read_port(call, 0, &k.port) ||
+	    !telemetry_number(call, 1, "QUANTA", 0, UINT16_MAX, &quanta))
+		return NULL;
+	k.quanta = (uint16_t)quanta;
+	if (!telemetry_on_main(call, set_pfc_delay, &k))
+		return NULL;
+	return json_pack("{s:i, s:i}", "port", k.port, "pfc_delay_quanta", k.quanta);
+}
+
+static void
+set_big_red_switch(void *arg, uint64_t now_ns)
+{
+	const struct knob *k = arg;
+
+	(void)now_ns;
+	sw_set_big_red_switch(k->program->node, k->on);
+	say_event(false, "set", "big_red_switch = %s; key=big_red_switch", k->on ? "on" : "off");
+}
+
+json_t *
+switch_set_big_red_switch_reply(struct telemetry_call *call)
+{
+	struct knob k = {.program = switch_of(call)};
+
+	if (k.program->params->pfcwd.pfcwd == PFCWD_OFF)
+		return telemetry_refuse(call, "[pfcwd] pfcwd = sonic or nxos",
+					"the watchdog is off: no queue is watched");
+	if (!telemetry_switch(call, 0, "big_red_switch", &k.on) ||
+	    !telemetry_on_main(call, set_big_red_switch, &k))
+		return NULL;
+	return json_pack("{s:b}", "big_red_switch", k.on);
+}
+
+/* Parse KIND: "pg", "queue" and so on. @return false: refused with the list. */
+static bool
+read_kind(struct telemetry_call *call, enum mmu_watermark *kind)
+{
+	char kinds[96] = "one of";
+
+	for (unsigned int i = 0; i < MMU_WATERMARKS; i++) {
+		const char *name = mmu_watermark_name((enum mmu_watermark)i);
+		size_t n = strlen(kinds);
+
+		*kind = (enum mmu_watermark)i;
+		if (call->n_args > 0 && strcmp(call->args[0], name) == 0)
+			return true;
+		snprintf(kinds + n, sizeof(kinds) - n, "%s %s", i == 0 ? "" : ",", name);
+	}
+	if (call->n_args == 0)
+		telemetry_refuse(call, kinds, "KIND is missing");
+	else
+		telemetry_refuse(call, kinds, "KIND = %s", call->args[0]);
+	return false;
+}
+
+static bool
+is_of_ports(enum mmu_watermark kind)
+{
+	return kind < MMU_WATERMARK_POOL;
+}
+
+static void
+add_row(json_t *rows, const uint16_t *port, uint32_t index, uint64_t bytes)
+{
+	json_t *row = json_object();
+
+	if (port != NULL)
+		report_set_u64(row, "port", *port);
+	report_set_u64(row, "index", index);
+	report_set_u64(row, "watermark_bytes", bytes);
+	json_array_append_new(rows, row);
+}
+
+/* Take and clear the watermarks of ports first to end - 1. @return false: refused. */
+static bool
+take_ports(struct telemetry_call *call, enum mmu_watermark kind, uint16_t first, uint16_t end,
+	   json_t *rows)
+{
+	for (uint16_t port = first; port < end; port++) {
+		struct sw_snapshot s = {.table = SW_SNAPSHOT_WATERMARKS, .kind = kind, .at = port};
+
+		if (!switch_take(call, &s))
+			return false;
+		for (uint32_t i = 0; i < s.n; i++)
+			add_row(rows, &port, i, s.watermark_bytes[i]);
+	}
+	return true;
+}
+
+/* A pool's watermark is the maximum over its shards. @return false: refused. */
+static bool
+take_pools(struct telemetry_call *call, enum mmu_watermark kind, json_t *rows)
+{
+	uint64_t highest[TM_CLASSES] = {0};
+	uint32_t n = 0;
+
+	for (uint16_t shard = 0; shard < sw_shards(switch_of(call)->node); shard++) {
+		struct sw_snapshot s = {.table = SW_SNAPSHOT_WATERMARKS, .kind = kind, .at = shard};
+
+		if (!switch_take(call, &s))
+			return false;
+		for (n = 0; n < s.n; n++)
+			highest[n] = max_u64(highest[n], s.watermark_bytes[n]);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		add_row(rows, NULL, i, highest[i]);
+	return true;
+}
+
+json_t *
+switch_clear_watermark_reply(struct telemetry_call *call)
+{
+	uint16_t first = 0, end = switch_of(call)->params->n_ports;
+	bool of_port = call->n_args > 1, taken;
+	enum mmu_watermark kind;
+	json_t *rows;
+
+	if (!read_kind(call, &kind))
+		return NULL;
+	if (!is_of_ports(kind) && of_port)
+		return telemetry_refuse(call, "no PORT",
+					"%s applies to the whole switch: leave "
+					"out the port",
+					mmu_watermark_name(kind));
+	if (of_port && !read_port(call, 1, &first))
+		return NULL;
+	if (of_port)
+		end = (uint16_t)(first + 1);
+	rows = json_array();
+	taken = is_of_ports(kind) ? take_ports(call, kind, first, end, rows)
+				  : take_pools(call, kind, rows);
+	if (!taken) {
+		json_decref(rows);
+		return NULL;
+	}
+	return json_pack("{s:s, s:o}", "kind", mmu_watermark_name(kind), "rows", rows);
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Telemetry of the switch's tables: addresses, neighbours, routes, interfaces. */
+#include "quench-switch/telemetry/switch_telemetry_tables.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "runtime/report/report.h"
+#include "runtime/report/switch_json.h"
+#include "quench-switch/config/switch_version.h"
+#include "switch/control/snapshot.h"
+#include "switch/forward/vlans.h"
+
+/*
+ * The owner checks for requests in every round of its poll loop, so it answers within a round
+ * unless it sleeps.
+ */
+#define OWNER_LOOKS 20000
+#define OWNER_LOOK_NS 100000l
+
+/* Largest number of chunks per reply, so that a large table with few rows does not take long. */
+#define CHUNKS 64
+/* Largest row, JSON syntax included. */
+#define ROW_BYTES 112u
+
+/* The switch serves one reader at a time. */
+static pthread_mutex_t reader = PTHREAD_MUTEX_INITIALIZER;
+
+static bool
+wait_for_owner(struct telemetry_call *call, struct sw_snapshot *s)
+{
+	const struct timespec pause = {.tv_nsec = OWNER_LOOK_NS};
+
+	for (unsigned int i = 0; i < OWNER_LOOKS && !sw_snapshot_is_done(s); i++)
+		nanosleep(&pause, NULL);
+	if (sw_snapshot_is_done(s))
+		return true;
+	if (sw_snapshot_withdraw(s)) {
+		telemetry_refuse(call, "another try", "the data path did not respond");
+		return false;
+	}
+	while (!sw_snapshot_is_done(s))
+		nanosleep(&pause, NULL);
+	return true;
+}
+
+bool
+switch_take(struct telemetry_call *call, struct sw_snapshot *s)
+{
+	bool taken;
+
+	pthread_mutex_lock(&reader);
+	sw_snapshot_ask(switch_of(call)->node, s);
+	taken = wait_for_owner(call, s);
+	pthread_mutex_unlock(&reader);
+	return taken;
+}
+
+static void
+set_mac(json_t *o, const uint8_t mac[6])
+{
+	char text[18];
+
+	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+		 mac[3], mac[4], mac[5]);
+	json_object_set_new(o, "mac", json_string(text));
+}
+
+static void
+set_domain(json_t *o, const char *key, uint16_t domain)
+{
+	char text[32];
+
+	sw_domain_text(domain, text, sizeof(text));
+	json_object_set_new(o, key, json_string(text));
+}
+
+static json_t *
+fdb_row(const struct sw_snapshot *s, uint32_t i)
+{
+	const struct fdb_entry *e = &s->fdb[i];
+	json_t *o = json_object();
+
+	set_mac(o, e->mac);
+	set_domain(o, "domain", e->domain);
+	report_set_u64(o, "port", e->port);
+	json_object_set_new(o, "type", json_string(e->is_static ? "static" : "dynamic"));
+	report_set_u64(o, "age_ns", e->age_ns);
+	return o;
+}
+
+static json_t *
+neigh_row(const struct sw_snapshot *s, uint32_t i)
+{
+	static const uint8_t unknown[6];
+	static const char *const states[] = {"incomplete", "reachable", "probe", "failed", "stale"};
+	const struct neigh *n = &s->neigh[i];
+	char ip[INET6_ADDRSTRLEN] = "";
+	json_t *o = json_object();
+
+	inet_ntop(n->key.ip.version == 4 ? AF_INET : AF_INET6, n->key.ip.addr, ip, sizeof(ip));
+	json_object_set_new(o, "ip", json_string(ip));
+	set_domain(o, "interface", n->key.vlan_id);
+	set_mac(o, n->has_mac ? n->mac : unknown);
+	json_object_set_new(o, "state", json_string(n->fixed ? "permanent" : states[n->state]));
+	return o;
+}
+
+/* Rows from where the last page ended. */
+static json_t *
+table_reply(struct telemetry_call *call, enum sw_snapshot_table table, json_t *o,
+	    json_t *(*row)(const struct sw_snapshot *s, uint32_t i))
+{
+	struct sw_snapshot s = {.table = table};
+	struct telemetry_page page;
+	uint64_t place = 0;
+
+	if (!telemetry_optional_number(call, 0, "PLACE", 0, SW_SNAPSHOT_END, &place)) {
+		json_decref(o);
+		return NULL;
+	}
+	s.at = (uint32_t)place;
+	telemetry_page_begin(&page, o);
+	/* A page begins at a chunk, so a chunk that does not fit goes to the next page. */
+	for (unsigned int i = 0; s.at != SW_SNAPSHOT_END; i++) {
+		uint32_t from = s.at;
+
+		if (!switch_take(call, &s)) {
+			json_decref(o);
+			return NULL;
+		}
+		if (i == CHUNKS || !telemetry_page_fits(&page, s.n, ROW_BYTES)) {
+			telemetry_page_more(&page, from);
+			break;
+		}
+		for (uint32_t j = 0; j < s.n; j++)
+			telemetry_page_add(&page, row(&s, j), from);
+	}
+	return o;
+}
+
+json_t *
+switch_fdb_reply(struct telemetry_call *call)
+{
+	return table_reply(call, SW_SNAPSHOT_FDB, switch_fdb_object(switch_of(call)->node),
+			   fdb_row);
+}
+
+json_t *
+switch_neigh_reply(struct telemetry_call *call)
+{
+	return table_reply(call, SW_SNAPSHOT_NEIGH, json_object(), neigh_row);
+}
+
+/* The next hops of a route that are dead and bypassed; "" if none. */
+static json_t *
+dead_hops(const struct node *node, const struct sw_static_route *route, uint32_t i)
+{
+	struct field_ip hops[SW_MAX_NEXTHOPS];
+	int n = sw_nexthops_parse(route->nexthop, hops);
+	uint16_t dead = sw_routing_dead_hops(node, i);
+	char text[SW_NEXTHOP_CHARS + 1] = "";
+	size_t used = 0;
+
+	for (int k = 0; k < n; k++) {
+		char ip[INET6_ADDRSTRLEN] = "";
+
+		if (!(dead >> k & 1))
+			continue;
+		inet_ntop(hops[k].version == 4 ? AF_INET : AF_INET6, hops[k].addr, ip, sizeof(ip));
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+					 used == 0 ? "" : ", ", ip);
+		if (used >= sizeof(text))
+			break;
+	}
+	return json_string(text);
+}
+
+static json_t *
+route_row(struct telemetry_call *call, void *arg, uint64_t i)
+{
+	const struct sw_static_route *route = &switch_of(call)->params->tables.routes[i];
+	json_t *o = json_object();
+
+	(void)arg;
+	json_object_set_new(o, "prefix", json_string(route->name));
+	json_object_set_new(o, "nexthop", json_string(route->nexthop));
+	json_object_set_new(o, "dead", dead_hops(switch_of(call)->node, route, (uint32_t)i));
+	return o;
+}
+
+json_t *
+switch_routes_reply(struct telemetry_call *call)
+{
+	return telemetry_list_reply(
+		call, &(struct telemetry_list){.total = switch_of(call)->params->tables.n_routes,
+					       .max_first = UINT32_MAX,
+					       .row = route_row});
+}
+
+/* Format as "0-3,7". text must have room for all ports. */
+static void
+ports_text(uint64_t ports, char *text, size_t size)
+{
+	size_t at = 0;
+
+	*text = '\0';
+	while (ports != 0) {
+		unsigned int first = (unsigned int)__builtin_ctzll(ports), last = first;
+
+		while (last < SW_MAX_PORTS - 1 && ports >> (last + 1) & 1)
+			last++;
+		at += (size_t)snprintf(text + at, size - at, at == 0 ? "%u" : ",%u", first);
+		if (last > first)
+			at += (size_t)snprintf(text + at, size - at, "-%u", last);
+		ports = last == SW_MAX_PORTS - 1 ? 0 : ports >> (last + 1) << (last + 1);
+	}
+}
+
+static json_t *
+vlan_row(const struct sw_params *params, const struct sw_vlans *v, uint16_t vid)
+{
+	uint64_t untagged = 0;
+	char text[4 * SW_MAX_PORTS];
+	json_t *o = json_object();
+
+	for (uint16_t port = 0; port < params->n_ports; port++)
+		untagged |= (uint64_t)(v->access_domain[port] == vid) << port;
+	report_set_u64(o, "vlan", vid);
+	ports_text(untagged, text, sizeof(text));
+	json_object_set_new(o, "untagged", json_string(text));
+	ports_text(v->members[vid] & ~untagged, text, sizeof(text));
+	json_object_set_new(o, "tagged", json_string(text));
+	return o;
+}
+
+json_t *
+switch_vlans_reply(struct telemetry_call *call)
+{
+	const struct sw_params *params = switch_of(call)->params;
+	struct telemetry_page page;
+	struct sw_vlans *v;
+	uint64_t vid = 1;
+	json_t *o;
+
+	if (!telemetry_optional_number(call, 0, "FIRST", 1, VLAN_MAX_ID, &vid))
+		return NULL;
+	v = sw_vlans_create(params);
+	o = json_object();
+	json_object_set_new(o, "vlan_filtering", json_boolean(params->vlan_filtering));
+	telemetry_page_begin(&page, o);
+	for (; v != NULL && params->vlan_filtering && vid <= VLAN_MAX_ID; vid++) {
+		if (v->members[vid] != 0 &&
+		    !telemetry_page_add(&page, vlan_row(params, v, (uint16_t)vid), vid))
+			break;
+	}
+	sw_vlans_free(v);
+	return o;
+}
+
+static json_t *
+interface_row(struct telemetry_call *call, void *arg, uint64_t i)
+{
+	(void)arg;
+	return switch_interface_object(switch_of(call)->node, switch_of(call)->params, (uint32_t)i);
+}
+
+json_t *
+switch_interfaces_reply(struct telemetry_call *call)
+{
+	return telemetry_list_reply(
+		call,
+		&(struct telemetry_list){.total = switch_of(call)->params->tables.n_interfaces,
+					 .max_first = UINT32_MAX,
+					 .row = interface_row});
+}
