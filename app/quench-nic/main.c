@@ -9,7 +9,7 @@
 
 #include "base/numbers/units.h"
 #include "runtime/eal/eal_end.h"
-#include "runtime/run/opts.h"
+#include "runtime/run/program.h"
 #include "runtime/port/port_probe.h"
 #include "runtime/device/port_device.h"
 #include "runtime/report/report.h"
@@ -26,7 +26,7 @@
 
 static struct quench_nic {
 	struct nic_version *first; /* in force when the nodes begin to run */
-	struct active_config active;
+	struct active_config *active;
 	struct nic_config_context config_context;
 	struct nic_nodes nodes;
 	struct flow_registry registry;
@@ -37,7 +37,7 @@ static struct quench_nic {
 	struct flows flows;
 } nic;
 
-static const struct opts_program program = {
+static const struct opts_program command_line = {
 	.name = "quench-nic",
 	.purpose =
 		"A RoCEv2 traffic generator and responder with DCQCN on a DPDK port. It ends when "
@@ -60,6 +60,8 @@ close_nic(int code)
 	nodes_close(&nic.nodes);
 	tracing_close(&nic.tracing);
 	eal_end();
+	active_config_destroy(nic.active);
+	flow_registry_close(&nic.registry);
 }
 
 static int
@@ -97,13 +99,13 @@ failed_qps(void)
 static bool
 is_done(const struct run_app *app)
 {
-	const struct config_version *v = active_config_hold(&nic.active);
+	const struct config_version *v = active_config_hold(nic.active);
 	/* Without a requester that ends by itself, the program never ends by itself. */
 	bool done = ((const struct nic_version *)v)->ends && nodes_are_done(&nic.nodes);
 	bool completed = done && failed_qps() == 0;
 
 	(void)app;
-	active_config_release(&nic.active, v);
+	active_config_release(nic.active, v);
 	if (completed && !nic.said_completed)
 		say("all messages completed");
 	nic.said_completed = completed;
@@ -187,7 +189,7 @@ run_nic(const struct opts *opts)
 		.endpoints = nic_endpoints,
 		.n_endpoints = nic_endpoints_n,
 		.program = &nic.tracing,
-		.active = &nic.active,
+		.active = nic.active,
 	};
 	struct run_app app = {
 		.node = nic.nodes.node[0],
@@ -218,7 +220,7 @@ run_nic(const struct opts *opts)
 	say_running();
 	say_measures();
 	rc = run_node(&app, &nic.result);
-	last = active_config_hold(&nic.active);
+	last = active_config_hold(nic.active);
 	check_neighbours();
 	port_check_hidden_pause(nic.nodes.ethdev, nic_total_stats(&app).rx_pause_frames);
 	if (rc == 0 && opts->trace != NULL)
@@ -227,7 +229,7 @@ run_nic(const struct opts *opts)
 		rc = report_write(nic_report(&app, &nic.result, &nic.flows), opts->json);
 	if (rc == 0 && opts->stats_interval_ns > 0)
 		flows_end(&nic.flows, run_stats_file(opts), nic.result.elapsed_ns);
-	active_config_release(&nic.active, last);
+	active_config_release(nic.active, last);
 	/* Close the files even after an error. */
 	closed = flows_close(&nic.flows);
 	if (rc == 0)
@@ -235,30 +237,14 @@ run_nic(const struct opts *opts)
 	return rc == 0 ? outcome() : rc;
 }
 
-/* @return NULL after an error line. */
-static struct nic_version *
-read_config(const char *path)
-{
-	struct config_error err;
-	struct config *cfg = config_open(path, &err);
-	struct nic_version *v = cfg == NULL ? NULL : nic_version_read(cfg, NULL, &err);
-
-	if (v == NULL)
-		fprintf(stderr, "%s\n", err.text);
-	config_close(cfg);
-	return v;
-}
-
 static int
-start(const struct opts *opts)
+run(const struct opts *opts, struct active_config *active)
 {
 	int rc;
 
-	active_config_block_signal();
-	rc = run_start(opts);
-	if (rc != 0)
-		return rc;
-	nic.config_context = (struct nic_config_context){.active = &nic.active,
+	nic.active = active;
+	nic.first = (struct nic_version *)active->current;
+	nic.config_context = (struct nic_config_context){.active = active,
 							 .nodes = &nic.nodes,
 							 .registry = &nic.registry,
 							 .flows = &nic.flows};
@@ -269,41 +255,33 @@ start(const struct opts *opts)
 	return rc;
 }
 
-/* Takes ownership of v. */
-static int
-start_with(struct nic_version *v, const struct opts *opts)
+static struct config_version *
+read_first(struct config *cfg, const struct opts *opts, struct config_error *err)
 {
-	int rc = APP_FAILED;
+	struct nic_version *v = nic_version_read(cfg, NULL, err);
 
-	nic.first = v;
-	if (active_config_init(&nic.active, &nic_config_ops, &nic.config_context, opts->config,
-			       &v->version) != 0) {
-		say_error("%s", strerror(ENOMEM));
-	} else {
-		rc = start(opts);
-	}
-	active_config_destroy(&nic.active);
-	flow_registry_close(&nic.registry);
-	return rc;
+	(void)opts;
+	return v == NULL ? NULL : &v->version;
 }
 
-static int
-act(const struct opts *opts)
+static void
+print_config(const struct config_version *v, const struct opts *opts)
 {
-	struct nic_version *v;
-
-	v = read_config(opts->config);
-	if (v == NULL)
-		return APP_BAD_USAGE;
-	if (opts->action == OPTS_RUN)
-		return start_with(v, opts);
-	nic_config_print(stdout, &v->config);
-	nic_version_free(v);
-	return APP_DONE;
+	(void)opts;
+	nic_config_print(stdout, nic_config_of(v));
 }
+
+static const struct program program = {
+	.command_line = &command_line,
+	.read = read_first,
+	.print = print_config,
+	.config_ops = &nic_config_ops,
+	.context = &nic.config_context,
+	.run = run,
+};
 
 int
 main(int argc, char **argv)
 {
-	return opts_main(&program, argc, argv, act);
+	return program_main(&program, argc, argv);
 }

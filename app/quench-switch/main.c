@@ -13,7 +13,7 @@
 #include "base/numbers/units.h"
 #include "runtime/port/data_room.h"
 #include "runtime/eal/eal_end.h"
-#include "runtime/run/opts.h"
+#include "runtime/run/program.h"
 #include "runtime/device/port_stop.h"
 #include "runtime/port/ports.h"
 #include "runtime/report/report.h"
@@ -39,16 +39,16 @@
 /* Data room for a pause frame of 60 bytes. */
 #define PAUSE_ROOM_BYTES 128
 
-static const struct opts_program program = {
+static const struct opts_program command_line = {
 	.name = "quench-switch",
 	.purpose = "A software switch with lossless queues, ECN marking and PFC on DPDK ports.",
 	.help_config = switch_version_print_reference,
 	.thresholds_help = "print headroom and thresholds for the configuration, do not run",
 };
 
-struct quench_switch {
+static struct quench_switch {
 	struct switch_version *config; /* as of start-up */
-	struct active_config active;
+	struct active_config *active;
 	struct switch_config_context config_context;
 	uint16_t ethdevs[SW_MAX_PORTS];
 	uint16_t n_open; /* devices started so far */
@@ -56,7 +56,7 @@ struct quench_switch {
 	struct node *node;
 	struct shards shards;
 	struct run_result result;
-};
+} quench_switch;
 
 static void
 close_switch(struct quench_switch *s, int code)
@@ -204,7 +204,7 @@ open_switch(struct quench_switch *s, const char *path)
 static const struct sw_params *
 params_in_force(const struct quench_switch *s)
 {
-	return &((const struct switch_version *)s->active.current)->params;
+	return &((const struct switch_version *)s->active->current)->params;
 }
 
 static int
@@ -213,7 +213,7 @@ run_switch(struct quench_switch *s, const struct opts *opts)
 	struct telemetry telemetry = {
 		.endpoints = switch_endpoints,
 		.n_endpoints = switch_endpoints_n,
-		.active = &s->active,
+		.active = s->active,
 	};
 	struct run_app app = {
 		.node = s->node,
@@ -242,76 +242,56 @@ run_switch(struct quench_switch *s, const struct opts *opts)
 }
 
 static int
-start(struct quench_switch *s, const struct opts *opts)
+run(const struct opts *opts, struct active_config *active)
 {
+	struct quench_switch *s = &quench_switch;
 	int rc;
 
-	active_config_block_signal();
-	rc = run_start(opts);
-
-	if (rc != 0)
-		return rc;
+	s->active = active;
+	s->config = (struct switch_version *)active->current;
 	rc = open_switch(s, opts->config);
 	if (rc == 0)
 		rc = run_switch(s, opts);
 	close_switch(s, rc);
-	active_config_destroy(&s->active);
 	return rc;
 }
 
-/* @return NULL after an error line. */
-static struct switch_version *
-read_config(const char *path)
+static struct config_version *
+read_first(struct config *cfg, const struct opts *opts, struct config_error *err)
 {
-	struct config_error err;
-	struct config *cfg = config_open(path, &err);
-	struct switch_version *v = cfg == NULL ? NULL : switch_version_read(cfg, &err);
+	struct switch_version *v = switch_version_read(cfg, err);
 
 	if (v == NULL)
-		fprintf(stderr, "%s\n", err.text);
-	config_close(cfg);
-	return v;
-}
-
-/* Takes ownership of v. */
-static int
-start_with(struct switch_version *v, const struct opts *opts)
-{
-	static struct quench_switch sw;
-
-	sw.config = v;
-	if (active_config_init(&sw.active, &switch_config_ops, &sw.config_context, opts->config,
-			       &v->version) == 0)
-		return start(&sw, opts);
-	active_config_destroy(&sw.active);
-	say_error("%s", strerror(ENOMEM));
-	return APP_FAILED;
-}
-
-static int
-act(const struct opts *opts)
-{
-	struct switch_version *v;
-
-	v = read_config(opts->config);
-	if (v == NULL)
-		return APP_BAD_USAGE;
+		return NULL;
 	v->params.mmu.packets = (uint32_t)min_u64(
 		mmu_params_packets(&v->params.mmu, v->pool.backing_frame_bytes), UINT32_MAX);
 	if (opts->action != OPTS_THRESHOLDS)
 		thresholds_warn(&v->params);
-	if (opts->action == OPTS_RUN)
-		return start_with(v, opts);
-	if (opts->action == OPTS_THRESHOLDS)
-		thresholds_print(stdout, &v->params);
-	else
-		switch_version_print(stdout, v);
-	switch_version_free(v);
-	return APP_DONE;
+	return &v->version;
 }
+
+static void
+print_config(const struct config_version *v, const struct opts *opts)
+{
+	const struct switch_version *config = (const struct switch_version *)v;
+
+	if (opts->action == OPTS_THRESHOLDS)
+		thresholds_print(stdout, &config->params);
+	else
+		switch_version_print(stdout, config);
+}
+
+static const struct program program = {
+	.command_line = &command_line,
+	.read = read_first,
+	.print = print_config,
+	.config_ops = &switch_config_ops,
+	.context = &quench_switch.config_context,
+	.run = run,
+};
 
 int
 main(int argc, char **argv)
 {
-	return opts_main(&program, argc, argv, act);
+	return program_main(&program, argc, argv);
 }

@@ -170,13 +170,13 @@ of(const struct config_version *v)
 static struct config_version *
 op_read(void *program, struct config *cfg, struct config_error *err)
 {
-	const struct nic_config_context *l = program;
-	struct nic_version *v = nic_version_read(cfg, nic_config_of(l->active->current), err);
+	const struct nic_config_context *c = program;
+	struct nic_version *v = nic_version_read(cfg, nic_config_of(c->active->current), err);
 
 	if (v == NULL)
 		return NULL;
 	/* As at start-up. */
-	port_address(l->nodes->ethdev, v->config.nic.mac);
+	port_address(c->nodes->ethdev, v->config.nic.mac);
 	return &v->version;
 }
 
@@ -204,46 +204,30 @@ op_rows(const struct config_version *v, struct config_rows *rows)
 	nic_config_rows(&of(v)->config, rows);
 }
 
-/* No command changes parameters beside the version. */
-static const struct config_version *
-op_running(void *program, const struct config_version *v)
-{
-	(void)program;
-	return v;
-}
-
-static const char *
-op_fault(const struct config_version *now, const struct config_version *next)
-{
-	(void)now;
-	(void)next;
-	return NULL;
-}
-
 static int
 op_prepare_next(void *program, const struct config_version *now, struct config_version *next,
 		const struct config *cfg, struct config_error *err)
 {
-	const struct nic_config_context *l = program;
+	const struct nic_config_context *c = program;
 
-	return enter(l->registry, cfg, &of(now)->config, of(next), err);
+	return enter(c->registry, cfg, &of(now)->config, of(next), err);
 }
 
 static void
 op_apply(void *program, const struct config_version *v, uint64_t now_ns)
 {
-	const struct nic_config_context *l = program;
+	const struct nic_config_context *c = program;
 
-	l->flows->config = &of(v)->config;
-	apply(l->nodes, of(v), now_ns);
+	c->flows->config = &of(v)->config;
+	apply(c->nodes, of(v), now_ns);
 }
 
 static bool
 op_is_done(void *program)
 {
-	const struct nic_config_context *l = program;
+	const struct nic_config_context *c = program;
 
-	return nodes_are_reloaded(l->nodes);
+	return nodes_are_reloaded(c->nodes);
 }
 
 const struct active_config_ops nic_config_ops = {
@@ -251,8 +235,6 @@ const struct active_config_ops nic_config_ops = {
 	.set = op_set,
 	.free = op_free,
 	.rows = op_rows,
-	.running = op_running,
-	.fault = op_fault,
 	.prepare = op_prepare_next,
 	.apply = op_apply,
 	.is_done = op_is_done,

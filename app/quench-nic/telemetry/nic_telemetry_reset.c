@@ -12,11 +12,11 @@
 static bool
 is_reset(void *program)
 {
-	const struct nic_config_context *l = (const struct nic_config_context *)program;
+	const struct nic_config_context *c = (const struct nic_config_context *)program;
 	bool done = true;
 
-	for (uint16_t i = 0; i < l->nodes->plan.n_lcores; i++)
-		done = done && nic_reset_is_done(l->nodes->node[i]);
+	for (uint16_t i = 0; i < c->nodes->plan.n_lcores; i++)
+		done = done && nic_reset_is_done(c->nodes->node[i]);
 	return done;
 }
 
@@ -45,8 +45,8 @@ failed_qps(struct flow_registry *registry, const struct nic_flow *flow)
 static json_t *
 reset_flow(struct telemetry_call *call, struct active_config *active, const struct nic_flow *flow)
 {
-	const struct nic_config_context *l = (const struct nic_config_context *)active->program;
-	uint32_t failed = failed_qps(l->registry, flow);
+	const struct nic_config_context *c = (const struct nic_config_context *)active->program;
+	uint32_t failed = failed_qps(c->registry, flow);
 	uint64_t waited_ns;
 	bool in_force;
 	json_t *o;
@@ -56,8 +56,8 @@ reset_flow(struct telemetry_call *call, struct active_config *active, const stru
 		return telemetry_refuse(
 			call, "another try",
 			"nothing was reset: the previous change is not in force yet; try again");
-	for (uint16_t i = 0; i < l->nodes->plan.n_lcores; i++)
-		if (nic_reset_flow(l->nodes->node[i], flow->id) != 0)
+	for (uint16_t i = 0; i < c->nodes->plan.n_lcores; i++)
+		if (nic_reset_flow(c->nodes->node[i], flow->id) != 0)
 			return telemetry_refuse(call, "more memory", "out of memory");
 	in_force = active_config_wait(active, is_reset, &waited_ns);
 	say("reset flow %s: %u QPs, of which %u had given up", flow->name, flow->qp_count, failed);

@@ -255,9 +255,8 @@ print_help(const struct opts_program *program)
 	       "Exit code 0: done; 1: failed while running; 2: bad usage or configuration.\n");
 }
 
-/* Answer --help, --help-config and --version. @return false: the action is another one. */
-static bool
-answer(const struct opts_program *program, const struct opts *opts)
+bool
+opts_answer(const struct opts_program *program, const struct opts *opts)
 {
 	switch (opts->action) {
 	case OPTS_HELP:
@@ -272,19 +271,4 @@ answer(const struct opts_program *program, const struct opts *opts)
 	default:
 		return false;
 	}
-}
-
-int
-opts_main(const struct opts_program *program, int argc, char **argv,
-	  int (*act)(const struct opts *opts))
-{
-	struct opts opts;
-	int rc;
-
-	say_as(program->name);
-	rc = opts_parse(program, argc, argv, &opts);
-	if (rc == 0 && !answer(program, &opts))
-		rc = act(&opts);
-	opts_free(&opts);
-	return say_end(rc);
 }

@@ -59,11 +59,7 @@ int opts_parse(const struct opts_program *program, int argc, char **argv, struct
 
 void opts_free(struct opts *opts);
 
-/**
- * main() of a program: answer --help, --help-config and --version, and leave the other actions to
- * act(), which returns an exit code.
- */
-int opts_main(const struct opts_program *program, int argc, char **argv,
-	      int (*act)(const struct opts *opts));
+/** Answer --help, --help-config and --version. @return false: the action is another one. */
+bool opts_answer(const struct opts_program *program, const struct opts *opts);
 
 #endif

@@ -82,11 +82,19 @@ active_config_release(struct active_config *active, const struct config_version 
 		active->ops->free(last);
 }
 
+static const struct config_version *
+running(const struct active_config *active)
+{
+	return active->ops->running == NULL
+		       ? active->current
+		       : active->ops->running(active->program, active->current);
+}
+
 const struct config_version *
 active_config_running_begin(struct active_config *active)
 {
 	pthread_mutex_lock(&active->turn);
-	return active->ops->running(active->program, active->current);
+	return running(active);
 }
 
 void
@@ -111,8 +119,7 @@ read_request(struct active_config *active, const struct active_config_request *r
 	*cfg = config_open_text(path, "", 0, err);
 	if (*cfg == NULL || config_set(*cfg, r->set, err) != 0)
 		return NULL;
-	return active->ops->set(active->program,
-				active->ops->running(active->program, active->current), *cfg, err);
+	return active->ops->set(active->program, running(active), *cfg, err);
 }
 
 /* Read and prepare the requested configuration. @return owned by the caller, or NULL with err. */
@@ -122,7 +129,7 @@ read_next(struct active_config *active, const struct active_config_request *r,
 {
 	struct config *cfg = NULL;
 	struct config_version *next = read_request(active, r, &cfg, err);
-	const struct config_version *now = active->ops->running(active->program, active->current);
+	const struct config_version *now = running(active);
 	struct config_rows from = {0}, to = {0};
 	const char *fault;
 	int rc;
@@ -131,7 +138,7 @@ read_next(struct active_config *active, const struct active_config_request *r,
 		next->users = 1;
 		active->ops->rows(now, &from);
 		active->ops->rows(next, &to);
-		fault = active->ops->fault(now, next);
+		fault = active->ops->fault == NULL ? NULL : active->ops->fault(now, next);
 		rc = config_rows_refuse_fixed(config_path(cfg), &from, &to, err);
 		if (rc == 0 && fault != NULL) {
 			snprintf(err->text, sizeof(err->text), "%s: %s", config_path(cfg), fault);
@@ -267,7 +274,7 @@ active_config_compare(struct active_config *active,
 		file = active->ops->read(active->program, cfg, err);
 	if (file != NULL) {
 		active->ops->rows(file, &from);
-		active->ops->rows(active->ops->running(active->program, active->current), &to);
+		active->ops->rows(running(active), &to);
 		config_rows_compare(&from, &to, visit, arg);
 		active->ops->free(file);
 	} else {
@@ -336,7 +343,7 @@ run_thread(void *arg)
 static int
 start_thread(struct active_config *active)
 {
-	return rte_thread_create_control(&active->thread, "live", run_thread, active);
+	return rte_thread_create_control(&active->thread, "config", run_thread, active);
 }
 
 static void
@@ -356,7 +363,7 @@ static int
 start_thread(struct active_config *active)
 {
 	pthread_t thread;
-	int rc = rte_ctrl_thread_create(&thread, "live", NULL, run_thread, active);
+	int rc = rte_ctrl_thread_create(&thread, "config", NULL, run_thread, active);
 
 	active->thread.opaque_id = (uintptr_t)thread;
 	return rc;

@@ -43,10 +43,11 @@ struct active_config_ops {
 	void (*rows)(const struct config_version *v, struct config_rows *rows);
 	/*
 	 * The active configuration plus changes that commands made to running state; valid until
-	 * the next call.
+	 * the next call. NULL: no command makes any.
 	 */
 	const struct config_version *(*running)(void *program, const struct config_version *v);
-	/* Why next may not follow now although only live keys differ, or NULL. */
+	/* Why next may not follow now although only live keys differ, or NULL. The function may be
+	 * NULL: it always may. */
 	const char *(*fault)(const struct config_version *now, const struct config_version *next);
 	/* Allocate and build what next needs before it is applied; free() undoes it. NULL: nothing
 	 * to build. @return 0, or -errno with err filled in. */

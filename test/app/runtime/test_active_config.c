@@ -30,7 +30,7 @@ static const struct field fields[] = {
 };
 
 struct version {
-	struct config_version live;
+	struct config_version version;
 	struct thing thing;
 };
 
@@ -51,7 +51,7 @@ program_read(void *arg, struct config *cfg, struct config_error *err)
 	program.reads++;
 	if (config_read_new(cfg, "thing", fields, 2, &v->thing, err) == 0 &&
 	    config_finish(cfg, err) == 0)
-		return &v->live;
+		return &v->version;
 	free(v);
 	return NULL;
 }
@@ -75,8 +75,8 @@ program_set(void *arg, const struct config_version *now, struct config *cfg,
 	    config_finish(cfg, err) == 0 &&
 	    (v->thing.size != 13 ||
 	     config_refuse(cfg, "thing", "size", "another number", err) == 0))
-		return &v->live;
-	program_free(&v->live);
+		return &v->version;
+	program_free(&v->version);
 	return NULL;
 }
 
@@ -84,21 +84,6 @@ static void
 program_rows(const struct config_version *v, struct config_rows *rows)
 {
 	config_rows_add(rows, "thing", fields, 2, &((const struct version *)v)->thing, false);
-}
-
-static const struct config_version *
-program_running(void *arg, const struct config_version *v)
-{
-	(void)arg;
-	return v;
-}
-
-static const char *
-program_fault(const struct config_version *now, const struct config_version *next)
-{
-	(void)now;
-	(void)next;
-	return NULL;
 }
 
 static void
@@ -127,13 +112,11 @@ static struct active_config_ops ops = {
 	.free = program_free,
 	.set = program_set,
 	.rows = program_rows,
-	.running = program_running,
-	.fault = program_fault,
 	.apply = program_apply,
 	.is_done = program_is_done,
 };
 
-static struct active_config live;
+static struct active_config active;
 static struct mailbox mailbox;
 static atomic_bool stop;
 static pthread_t main_lcore;
@@ -162,9 +145,9 @@ setup(void **state)
 	program.in_force = 1;
 	stop = false;
 	if (mailbox_init(&mailbox) != 0 ||
-	    active_config_init(&live, &ops, NULL, path, &first->live) != 0)
+	    active_config_init(&active, &ops, NULL, path, &first->version) != 0)
 		return -1;
-	active_config_prepare(&live, &mailbox, &stop);
+	active_config_prepare(&active, &mailbox, &stop);
 	return pthread_create(&main_lcore, NULL, serve, NULL);
 }
 
@@ -174,7 +157,7 @@ teardown(void **state)
 	(void)state;
 	atomic_store(&stop, true);
 	pthread_join(main_lcore, NULL);
-	active_config_destroy(&live);
+	active_config_destroy(&active);
 	mailbox_destroy(&mailbox);
 	return 0;
 }
@@ -184,7 +167,7 @@ set(const char *text, struct active_config_outcome *out, struct config_error *er
 {
 	const struct active_config_request request = {.set = text};
 
-	return active_config_change(&live, &request, out, err);
+	return active_config_change(&active, &request, out, err);
 }
 
 TEST(a_change_is_in_force_when_the_reply_comes)
@@ -216,7 +199,7 @@ TEST(a_late_change_is_said_to_be_late_and_the_next_one_is_not_promised)
 	assert_true(program_is_done(NULL));
 	assert_int_equal(program.in_force, 7);
 	/* The refused one has left no trace. */
-	assert_int_equal(((const struct version *)live.current)->thing.size, 7);
+	assert_int_equal(((const struct version *)active.current)->thing.size, 7);
 	assert_int_equal(set("thing.size=9", &out, &err), 0);
 	assert_int_equal(program.in_force, 9);
 }
