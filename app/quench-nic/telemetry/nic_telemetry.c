@@ -108,7 +108,7 @@ flows_page(struct telemetry_call *call, struct flows *flows)
 {
 	uint64_t total = flows_list(flows);
 
-	return telemetry_list_reply(call, &(struct telemetry_list){.total = total,
+	return telemetry_list_reply(call, &(struct telemetry_list){.end = total,
 								   .max_first = total - 1,
 								   .row = flows_row,
 								   .arg = flows});
@@ -158,10 +158,9 @@ qps_reply(struct telemetry_call *call)
 	uint64_t total = nic_config_qps(config_of(call));
 	struct qps_place first = {0};
 
-	return telemetry_list_reply(call, &(struct telemetry_list){.total = total,
-								   .max_first = total - 1,
-								   .row = qps_row,
-								   .arg = &first});
+	return telemetry_list_reply(
+		call, &(struct telemetry_list){
+			      .end = total, .max_first = total - 1, .row = qps_row, .arg = &first});
 }
 
 static json_t *

@@ -118,27 +118,29 @@ set_trace(json_t *o, const struct traced *traced)
 	report_set_u64(o, "written", nic_trace_written(traced->trace));
 }
 
+static json_t *
+traces_row(struct telemetry_call *call, void *arg, uint64_t i)
+{
+	const struct tracing *t = arg;
+	json_t *row = qp_object(call, t->traced[i].number);
+
+	set_trace(row, &t->traced[i]);
+	return row;
+}
+
 json_t *
 traces_reply(struct telemetry_call *call)
 {
 	struct tracing *t = tracing_of(call);
-	struct telemetry_page page;
-	uint64_t i = 0;
+	struct telemetry_list list = {.max_first = NIC_MAX_TRACES - 1, .row = traces_row, .arg = t};
 	json_t *o;
 
-	if (!telemetry_optional_number(call, 0, "FIRST", 0, NIC_MAX_TRACES - 1, &i))
-		return NULL;
-	o = json_object();
 	tracing_hold(t, 0);
+	list.end = t->n;
+	o = json_object();
 	report_set_u64(o, "total", t->n);
 	report_set_u64(o, "most", NIC_MAX_TRACES);
-	telemetry_page_begin(&page, o);
-	for (bool fits = true; fits && i < t->n; i++) {
-		json_t *row = qp_object(call, t->traced[i].number);
-
-		set_trace(row, &t->traced[i]);
-		fits = telemetry_page_add(&page, row, i);
-	}
+	o = telemetry_list_add(call, &list, o);
 	tracing_release(t);
 	return o;
 }

@@ -31,10 +31,21 @@ port_page(struct telemetry_call *call, port_row_fn *row)
 {
 	uint16_t n_ports = switch_of(call)->params->n_ports;
 
-	return telemetry_list_reply(call, &(struct telemetry_list){.total = n_ports,
+	return telemetry_list_reply(call, &(struct telemetry_list){.end = n_ports,
 								   .max_first = n_ports - 1u,
 								   .row = row_of_port,
 								   .arg = &row});
+}
+
+/* Rows of the classes of all ports, numbered by port and class. @return as port_page(). */
+static json_t *
+class_page(struct telemetry_call *call,
+	   json_t *(*row)(struct telemetry_call *call, void *arg, uint64_t i), json_t *o)
+{
+	uint64_t end = (uint64_t)switch_of(call)->params->n_ports * TM_CLASSES;
+
+	return telemetry_list_add(
+		call, &(struct telemetry_list){.end = end, .max_first = end - 1, .row = row}, o);
 }
 
 /* Parse parameter PORT, and begin an object with the port's number. */
@@ -236,36 +247,33 @@ set_pfcwd_keys(json_t *row, const struct sw_params *params, uint16_t port)
 				&p);
 }
 
-/* Rows are numbered by port and priority. */
+static json_t *
+pfcwd_row(struct telemetry_call *call, void *arg, uint64_t i)
+{
+	const struct switch_program *s = switch_of(call);
+	uint16_t port = (uint16_t)(i / TM_CLASSES);
+	uint8_t prio = i % TM_CLASSES;
+	json_t *row;
+
+	(void)arg;
+	if (s->params->pfcwd.pfcwd == PFCWD_OFF || !sw_pfcwd_watches(s->node, port, prio))
+		return NULL;
+	row = json_object();
+	report_set_u64(row, "port", port);
+	json_object_update_new(row, switch_pfcwd_object(s->node, s->params, port, prio));
+	set_pfcwd_keys(row, s->params, port);
+	return row;
+}
+
 static json_t *
 make_pfcwd(struct telemetry_call *call)
 {
 	const struct switch_program *s = switch_of(call);
-	uint64_t end = (uint64_t)s->params->n_ports * TM_CLASSES, at = 0;
-	struct telemetry_page page;
-	json_t *o;
+	json_t *o = json_object();
 
-	if (!telemetry_optional_number(call, 0, "FIRST", 0, end - 1, &at))
-		return NULL;
-	o = json_object();
 	json_object_set_new(o, "pfcwd", json_string(pfcwd_mode_name(s->params->pfcwd.pfcwd)));
 	json_object_set_new(o, "big_red_switch", json_boolean(sw_big_red_switch(s->node)));
-	telemetry_page_begin(&page, o);
-	for (; at < end && s->params->pfcwd.pfcwd != PFCWD_OFF; at++) {
-		uint16_t port = (uint16_t)(at / TM_CLASSES);
-		uint8_t prio = at % TM_CLASSES;
-		json_t *row;
-
-		if (!sw_pfcwd_watches(s->node, port, prio))
-			continue;
-		row = json_object();
-		report_set_u64(row, "port", port);
-		json_object_update_new(row, switch_pfcwd_object(s->node, s->params, port, prio));
-		set_pfcwd_keys(row, s->params, port);
-		if (!telemetry_page_add(&page, row, at))
-			break;
-	}
-	return o;
+	return class_page(call, pfcwd_row, o);
 }
 
 static json_t *
@@ -324,12 +332,18 @@ lldp_reply(struct telemetry_call *call)
 
 /* The active curve of a queue, and its marks. */
 static json_t *
-ecn_row(struct telemetry_call *call, uint16_t port, uint8_t queue)
+ecn_row(struct telemetry_call *call, void *arg, uint64_t i)
 {
 	const struct switch_program *s = switch_of(call);
+	uint16_t port = (uint16_t)(i / TM_CLASSES);
+	uint8_t queue = i % TM_CLASSES;
 	const struct wred_params *w = sw_queue_wred(s->params, port, queue);
-	json_t *o = json_object();
+	json_t *o;
 
+	(void)arg;
+	if (w == NULL)
+		return NULL;
+	o = json_object();
 	report_set_u64(o, "port", port);
 	report_set_u64(o, "queue", queue);
 	report_set_u64(o, "queue_bytes", sw_queue_bytes(s->node, port, queue));
@@ -339,28 +353,10 @@ ecn_row(struct telemetry_call *call, uint16_t port, uint8_t queue)
 	return o;
 }
 
-/* Rows are numbered by port and queue. */
 static json_t *
 ecn_reply(struct telemetry_call *call)
 {
-	const struct sw_params *params = switch_of(call)->params;
-	uint64_t end = (uint64_t)params->n_ports * TM_CLASSES, at = 0;
-	struct telemetry_page page;
-	json_t *o;
-
-	if (!telemetry_optional_number(call, 0, "FIRST", 0, end - 1, &at))
-		return NULL;
-	o = json_object();
-	telemetry_page_begin(&page, o);
-	for (; at < end; at++) {
-		uint16_t port = (uint16_t)(at / TM_CLASSES);
-		uint8_t queue = at % TM_CLASSES;
-
-		if (sw_queue_wred(params, port, queue) != NULL &&
-		    !telemetry_page_add(&page, ecn_row(call, port, queue), at))
-			break;
-	}
-	return o;
+	return class_page(call, ecn_row, json_object());
 }
 
 static json_t *

@@ -195,7 +195,7 @@ json_t *
 switch_routes_reply(struct telemetry_call *call)
 {
 	return telemetry_list_reply(
-		call, &(struct telemetry_list){.total = switch_of(call)->params->tables.n_routes,
+		call, &(struct telemetry_list){.end = switch_of(call)->params->tables.n_routes,
 					       .max_first = UINT32_MAX,
 					       .row = route_row});
 }
@@ -220,12 +220,17 @@ ports_text(uint64_t ports, char *text, size_t size)
 }
 
 static json_t *
-vlan_row(const struct sw_params *params, const struct sw_vlans *v, uint16_t vid)
+vlan_row(struct telemetry_call *call, void *vlans, uint64_t vid)
 {
+	const struct sw_params *params = switch_of(call)->params;
+	const struct sw_vlans *v = vlans;
 	uint64_t untagged = 0;
 	char text[4 * SW_MAX_PORTS];
-	json_t *o = json_object();
+	json_t *o;
 
+	if (v->members[vid] == 0)
+		return NULL;
+	o = json_object();
 	for (uint16_t port = 0; port < params->n_ports; port++)
 		untagged |= (uint64_t)(v->access_domain[port] == vid) << port;
 	report_set_u64(o, "vlan", vid);
@@ -240,22 +245,15 @@ json_t *
 switch_vlans_reply(struct telemetry_call *call)
 {
 	const struct sw_params *params = switch_of(call)->params;
-	struct telemetry_page page;
-	struct sw_vlans *v;
-	uint64_t vid = 1;
-	json_t *o;
+	struct sw_vlans *v = sw_vlans_create(params);
+	struct telemetry_list list = {
+		.first = 1, .max_first = VLAN_MAX_ID, .row = vlan_row, .arg = v};
+	json_t *o = json_object();
 
-	if (!telemetry_optional_number(call, 0, "FIRST", 1, VLAN_MAX_ID, &vid))
-		return NULL;
-	v = sw_vlans_create(params);
-	o = json_object();
+	if (v != NULL && params->vlan_filtering)
+		list.end = VLAN_MAX_ID + 1;
 	json_object_set_new(o, "vlan_filtering", json_boolean(params->vlan_filtering));
-	telemetry_page_begin(&page, o);
-	for (; v != NULL && params->vlan_filtering && vid <= VLAN_MAX_ID; vid++) {
-		if (v->members[vid] != 0 &&
-		    !telemetry_page_add(&page, vlan_row(params, v, (uint16_t)vid), vid))
-			break;
-	}
+	o = telemetry_list_add(call, &list, o);
 	sw_vlans_free(v);
 	return o;
 }
@@ -271,8 +269,7 @@ json_t *
 switch_interfaces_reply(struct telemetry_call *call)
 {
 	return telemetry_list_reply(
-		call,
-		&(struct telemetry_list){.total = switch_of(call)->params->tables.n_interfaces,
-					 .max_first = UINT32_MAX,
-					 .row = interface_row});
+		call, &(struct telemetry_list){.end = switch_of(call)->params->tables.n_interfaces,
+					       .max_first = UINT32_MAX,
+					       .row = interface_row});
 }

@@ -303,20 +303,29 @@ telemetry_optional_number(struct telemetry_call *call, unsigned int i, const cha
 }
 
 json_t *
+telemetry_list_add(struct telemetry_call *call, const struct telemetry_list *list, json_t *o)
+{
+	uint64_t i = list->first, count = UINT32_MAX, end;
+	struct telemetry_page page;
+	bool fits = true;
+
+	if (!telemetry_optional_number(call, 0, "FIRST", list->first, list->max_first, &i) ||
+	    !telemetry_optional_number(call, 1, "COUNT", 1, UINT32_MAX, &count)) {
+		json_decref(o);
+		return NULL;
+	}
+	end = min_u64(list->end, i + count);
+	telemetry_page_begin(&page, o);
+	for (; fits && i < end; i++) {
+		json_t *row = list->row(call, list->arg, i);
+
+		fits = row == NULL || telemetry_page_add(&page, row, i);
+	}
+	return o;
+}
+
+json_t *
 telemetry_list_reply(struct telemetry_call *call, const struct telemetry_list *list)
 {
-	uint64_t i = 0, count = list->total, end;
-	struct telemetry_page page;
-	json_t *o;
-
-	if (!telemetry_optional_number(call, 0, "FIRST", 0, list->max_first, &i) ||
-	    !telemetry_optional_number(call, 1, "COUNT", 1, UINT32_MAX, &count))
-		return NULL;
-	end = min_u64(list->total, i + count);
-	o = json_object();
-	json_object_set_new(o, "total", json_integer((json_int_t)list->total));
-	telemetry_page_begin(&page, o);
-	while (i < end && telemetry_page_add(&page, list->row(call, list->arg, i), i))
-		i++;
-	return o;
+	return telemetry_list_add(call, list, json_pack("{s:I}", "total", (json_int_t)list->end));
 }

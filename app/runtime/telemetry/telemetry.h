@@ -98,19 +98,25 @@ bool telemetry_switch(struct telemetry_call *call, unsigned int i, const char *n
 bool telemetry_optional_number(struct telemetry_call *call, unsigned int i, const char *name,
 			       uint64_t min, uint64_t max, uint64_t *value);
 
-/* A paged list, whose rows have the numbers 0 to total - 1. */
+/* A paged list. Its rows have numbers from first to end - 1; some numbers may have no row. */
 struct telemetry_list {
-	uint64_t total;
+	uint64_t first, end;
 	uint64_t max_first; /* of parameter FIRST */
-	/* Rows are asked for in ascending order. */
+	/* Called in ascending order. @return NULL: no row has this number. */
 	json_t *(*row)(struct telemetry_call *call, void *arg, uint64_t number);
 	void *arg;
 };
 
 /**
- * Reply with the total and the rows from FIRST on, at most COUNT of them, that fit. Both parameters
- * may be missing. @return NULL: refused, with the reason in call.
+ * Add the rows from FIRST on, at most COUNT numbers, that fit. Both parameters may be missing.
+ *
+ * @param o  The rest of the reply; takes ownership.
+ * @return   The reply, or NULL: refused, with the reason in call.
  */
+json_t *telemetry_list_add(struct telemetry_call *call, const struct telemetry_list *list,
+			   json_t *o);
+
+/** The same, to an object with the total number of rows, which is end. */
 json_t *telemetry_list_reply(struct telemetry_call *call, const struct telemetry_list *list);
 
 #endif
