@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "quench-lab/lab_opts.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers/decimal.h"
 #include "base/numbers/units.h"
 #include "runtime/notice/say.h"
 
@@ -40,16 +40,6 @@ static const char usage_text[] =
 	"  --help, --version\n"
 	"\n"
 	"Exit code 0: done; 1: failed while running; 2: bad usage or configuration.\n";
-
-static bool
-parse_u64(const char *text, uint64_t *out)
-{
-	char *end;
-
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && *out <= INT64_MAX;
-}
 
 static bool
 parse_duration(const char *text, uint64_t *out_ns)
@@ -132,7 +122,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 		switch (option) {
 		case SEED:
 			o->override.has_seed = true;
-			if (!parse_u64(optarg, &o->override.seed)) {
+			if (!decimal_parse(optarg, 0, INT64_MAX, &o->override.seed)) {
 				say_error("--seed %s: expected a whole number", optarg);
 				return APP_BAD_USAGE;
 			}
@@ -179,8 +169,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 			o->fluid = true;
 			break;
 		case THREADS:
-			if (!parse_u64(optarg, &number) || number < 1 ||
-			    number > FABRIC_MAX_THREADS) {
+			if (!decimal_parse(optarg, 1, FABRIC_MAX_THREADS, &number)) {
 				say_error("--threads %s: expected 1 to %u", optarg,
 					  FABRIC_MAX_THREADS);
 				return APP_BAD_USAGE;

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/numbers/decimal.h"
 #include "runtime/notice/say.h"
 #include "quenchctl/socket/client.h"
 #include "quenchctl/metrics/metrics.h"
@@ -51,10 +52,9 @@ read_watch(const char *text, double *seconds)
 static int
 read_bound(const char *option, const char *text, unsigned int most, unsigned int *value)
 {
-	char *end;
-	unsigned long number = strtoul(text, &end, 10);
+	uint64_t number;
 
-	if (*text < '0' || *text > '9' || *end != '\0' || number > most) {
+	if (!decimal_parse(text, 0, most, &number)) {
 		say_error("%s = %s: expected a number from 0 to %u", option, text, most);
 		return APP_BAD_USAGE;
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <rte_mbuf.h>
 
+#include "base/numbers/decimal.h"
 #include "runtime/notice/say.h"
 #include "quench-lab/recording/explain_flow.h"
 #include "quench-lab/recording/explain_flow_internal.h"
@@ -295,13 +296,9 @@ find(struct lab_explain *x, const char *name)
 	const char *hash = strrchr(name, '#');
 	size_t n = hash != NULL ? (size_t)(hash - name) : strlen(name);
 	uint64_t qp = 0;
-	char *end;
 
-	if (hash != NULL) {
-		qp = strtoull(hash + 1, &end, 10);
-		if (hash[1] < '0' || hash[1] > '9' || *end != '\0')
-			return false;
-	}
+	if (hash != NULL && !decimal_parse(hash + 1, 0, UINT16_MAX, &qp))
+		return false;
 	if (!find_flow(x, name, n) || qp >= net_flow(x->net, x->flow)->qps)
 		return false;
 	x->qp = (uint16_t)qp;

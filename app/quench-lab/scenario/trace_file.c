@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers/decimal.h"
 #include "base/numbers/units.h"
 #include "ctl/ini/file.h"
 
@@ -80,12 +81,8 @@ parse_field(const struct place *at, unsigned int field, const char *text, uint64
 {
 	bool is_host = field < 2;
 	const char *digits = text + (is_host && *text == 'h');
-	char *end;
 
-	errno = 0;
-	*out = strtoull(digits, &end, 10);
-	if (isdigit((unsigned char)*digits) && *end == '\0' && errno == 0 &&
-	    *out >= fields[field].min && *out <= fields[field].max)
+	if (decimal_parse(digits, fields[field].min, fields[field].max, out))
 		return 0;
 	return refuse(at, fields[field].name, text, fields[field].expected);
 }

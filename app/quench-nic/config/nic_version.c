@@ -6,8 +6,8 @@
 
 #include "runtime/port/ports.h"
 
-void
-nic_version_free(struct nic_version *v)
+static void
+version_free(struct nic_version *v)
 {
 	if (v->registry != NULL)
 		flow_registry_release(v->registry, &v->config);
@@ -133,7 +133,7 @@ finish(struct nic_version *v, int read_rc, const struct config *cfg, struct conf
 	v->ends = has_an_end(&v->config);
 	if (config_finish(cfg, err) == 0)
 		return v;
-	nic_version_free(v);
+	version_free(v);
 	return NULL;
 }
 
@@ -157,7 +157,7 @@ nic_version_read(struct config *cfg, const struct nic_config *now, struct config
 	if (v == NULL || v->config.n_flows > 0)
 		return v;
 	config_refuse(cfg, "flow", NULL, "a section [flow NAME] at least", err);
-	nic_version_free(v);
+	version_free(v);
 	return NULL;
 }
 
@@ -195,7 +195,7 @@ op_set(void *program, const struct config_version *now, struct config *cfg,
 static void
 op_free(struct config_version *v)
 {
-	nic_version_free(of(v));
+	version_free(of(v));
 }
 
 static void

@@ -23,7 +23,6 @@ struct nic_version {
 /** Read a whole file; now: see nic_config_read(). @return owned by the caller, or NULL with err. */
 struct nic_version *nic_version_read(struct config *cfg, const struct nic_config *now,
 				     struct config_error *err);
-void nic_version_free(struct nic_version *v);
 
 /** Add the flows of the first version, before the nodes run. @return 0, or -errno with err. */
 int nic_version_begin(struct flow_registry *registry, struct nic_version *v,

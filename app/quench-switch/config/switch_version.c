@@ -10,6 +10,14 @@
 #include "ctl/switch_config/tables.h"
 #include "quench-switch/config/thresholds.h"
 
+static void
+version_free(struct switch_version *v)
+{
+	sw_reload_forget(v->next);
+	sw_tables_free(&v->params.tables);
+	free(v);
+}
+
 /* Read all of cfg: a file, or keys to change in now (not NULL). */
 static struct switch_version *
 version_read(struct config *cfg, const struct switch_version *now, struct config_error *err)
@@ -34,7 +42,7 @@ version_read(struct config *cfg, const struct switch_version *now, struct config
 	rc = config_read(cfg, "pool", switch_pool_fields, switch_pool_fields_n, &v->pool, err);
 	if (rc == 0 && config_finish(cfg, err) == 0)
 		return v;
-	switch_version_free(v);
+	version_free(v);
 	return NULL;
 }
 
@@ -42,14 +50,6 @@ struct switch_version *
 switch_version_read(struct config *cfg, struct config_error *err)
 {
 	return version_read(cfg, NULL, err);
-}
-
-void
-switch_version_free(struct switch_version *v)
-{
-	sw_reload_forget(v->next);
-	sw_tables_free(&v->params.tables);
-	free(v);
 }
 
 void
@@ -113,7 +113,7 @@ op_set(void *program, const struct config_version *now, struct config *cfg,
 static void
 op_free(struct config_version *v)
 {
-	switch_version_free(of(v));
+	version_free(of(v));
 }
 
 static void

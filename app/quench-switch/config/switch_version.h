@@ -29,7 +29,6 @@ const struct switch_program *switch_of(const struct telemetry_call *call);
 
 /** Read a whole file. @return owned by the caller, or NULL with err filled in. */
 struct switch_version *switch_version_read(struct config *cfg, struct config_error *err);
-void switch_version_free(struct switch_version *v);
 
 /** Print the configuration as a file that can be read again, with the same result. */
 void switch_version_print(FILE *out, const struct switch_version *v);

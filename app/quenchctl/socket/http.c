@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <microhttpd.h>
 #include <netdb.h>
 #include <pthread.h>
@@ -16,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/numbers/decimal.h"
 #include "runtime/notice/say.h"
 
 #define DEFAULT_ADDRESS "127.0.0.1"
@@ -299,12 +301,11 @@ split_address(const char *text, char address[64], char port[8])
 	const char *colon = strrchr(text, ':');
 	const char *digits = colon != NULL ? colon + 1 : text;
 	size_t n = colon != NULL ? (size_t)(colon - text) : 0;
-	char *end;
-	unsigned long number = strtoul(digits, &end, 10);
+	uint64_t number;
 
-	if (*digits < '0' || *digits > '9' || *end != '\0' || number > UINT16_MAX || n >= 64)
+	if (!decimal_parse(digits, 0, UINT16_MAX, &number) || n >= 64)
 		return false;
-	snprintf(port, 8, "%lu", number);
+	snprintf(port, 8, "%" PRIu64, number);
 	if (colon == NULL)
 		snprintf(address, 64, DEFAULT_ADDRESS);
 	else if (n >= 2 && text[0] == '[' && text[n - 1] == ']')

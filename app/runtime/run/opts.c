@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers/decimal.h"
 #include "base/numbers/units.h"
 #include "runtime/notice/say.h"
 
@@ -64,10 +65,9 @@ parse_time(const char *option, const char *text, double unit_ns, double max, con
 static int
 parse_count(const char *option, const char *text, uint32_t *out)
 {
-	char *end;
-	unsigned long value = strtoul(text, &end, 10);
+	uint64_t value;
 
-	if (*text < '0' || *text > '9' || *end != '\0' || value > UINT32_MAX) {
+	if (!decimal_parse(text, 0, UINT32_MAX, &value)) {
 		say_error("--%s %s: expected a number from 0 to %u", option, text, UINT32_MAX);
 		return APP_BAD_USAGE;
 	}

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers/decimal.h"
 #include "base/numbers/fixed.h"
 #include "runtime/eal/tsc_clock.h"
 
@@ -259,24 +260,16 @@ telemetry_number(struct telemetry_call *call, unsigned int i, const char *name, 
 {
 	const char *text = i < call->n_args ? call->args[i] : NULL;
 	char expected[64];
-	unsigned long long number;
-	char *end;
 
 	snprintf(expected, sizeof(expected), "a number from %" PRIu64 " to %" PRIu64, min, max);
 	if (text == NULL) {
 		telemetry_refuse(call, expected, "%s is missing", name);
 		return false;
 	}
-	errno = 0;
-	number = strtoull(text, &end, 10);
-	/* strtoull() accepts blanks and signs. */
-	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || number < min ||
-	    number > max) {
-		telemetry_refuse(call, expected, "%s = %s", name, text);
-		return false;
-	}
-	*value = number;
-	return true;
+	if (decimal_parse(text, min, max, value))
+		return true;
+	telemetry_refuse(call, expected, "%s = %s", name, text);
+	return false;
 }
 
 bool

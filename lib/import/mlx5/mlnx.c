@@ -12,6 +12,7 @@
 
 #include "import/mlx5/mlnx.h"
 #include "base/numbers/array.h"
+#include "base/numbers/decimal.h"
 #include "base/numbers/units.h"
 #include "import/conversion/import_log.h"
 #include "import/conversion/import_memory.h"
@@ -223,17 +224,14 @@ read_moderation(struct mlnx *m, const struct setting *s, const char *value)
 
 /* Parse a number from 0 to max. @return 0 or -EINVAL. */
 static int
-number(struct mlnx *m, const struct setting *s, char *value, unsigned long max, unsigned long *out)
+number(struct mlnx *m, const struct setting *s, char *value, uint64_t max, uint64_t *out)
 {
 	char expected[64];
-	size_t n;
 
 	cut_word(value);
-	n = strspn(value, "0123456789");
-	*out = strtoul(value, NULL, 10);
-	if (n > 0 && n < 10 && value[n] == '\0' && *out <= max)
+	if (decimal_parse(value, 0, max, out))
 		return 0;
-	snprintf(expected, sizeof(expected), "a whole number from 0 to %lu", max);
+	snprintf(expected, sizeof(expected), "a whole number from 0 to %" PRIu64, max);
 	return refuse(m, s, expected);
 }
 
@@ -242,7 +240,7 @@ static int
 read_special(struct mlnx *m, const struct setting *s, char *value)
 {
 	bool is_prio = strcmp(s->folder, "enable") == 0 && isdigit((unsigned char)s->name[0]);
-	unsigned long n;
+	uint64_t n;
 	int rc;
 
 	if (strcmp(s->name, "roce_cc_cnp_moderation") == 0) {

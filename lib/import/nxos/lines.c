@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/numbers/array.h"
+#include "base/numbers/decimal.h"
 #include "import/conversion/import_memory.h"
 #include "import/nxos/lines.h"
 
@@ -379,11 +380,8 @@ nx_number(const struct nx_lines *nx, int i, const char *text, uint64_t min, uint
 	  uint64_t *out)
 {
 	char expected[128];
-	size_t n = strspn(text, "0123456789");
-	uint64_t value = strtoull(text, NULL, 10);
 
-	*out = value;
-	if (n > 0 && n < 19 && text[n] == '\0' && value >= min && value <= max)
+	if (decimal_parse(text, min, max, out))
 		return 0;
 	snprintf(expected, sizeof(expected),
 		 "a whole number from %" PRIu64 " to %" PRIu64 " in place of %.40s", min, max,
