@@ -26,7 +26,8 @@ const unsigned int dctcp_fields_n = ARRAY_LEN(dctcp_fields);
 
 const struct counter_field dctcp_counters[] = {
 	COUNTER_FIELD(struct dctcp_stats, dctcp_round_trips, "round trips measured"),
-	COUNTER_FIELD(struct dctcp_stats, dctcp_marked_round_trips, "round trips with a CNP"),
+	COUNTER_FIELD(struct dctcp_stats, dctcp_marked_round_trips,
+		      "round trips in which a CNP arrived"),
 	COUNTER_FIELD(struct dctcp_stats, dctcp_cuts, "rate cuts"),
 	COUNTER_FIELD(struct dctcp_stats, dctcp_increases, "rate increases"),
 };

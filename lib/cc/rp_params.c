@@ -15,17 +15,18 @@ static const char *const profiles[] = {"paper", "mlx", NULL};
 const struct field rp_fields[] = {
 	{FIELD_OF(struct rp_params, rp_profile), .type = FIELD_ENUM, .choices = profiles,
 	 .def = "paper",
-	 .help = "reaction to CNPs: paper: SIGCOMM'15, at each CNP; mlx: as ConnectX-4 and "
-		 "later, once per time slot; also selects the defaults of the other keys (this "
+	 .help = "reaction to CNPs: paper: SIGCOMM'15, a cut at each CNP; mlx: as ConnectX-4 "
+		 "and later, at most one cut per rp_rate_reduce_monitor_period_us and one rise of "
+		 "alpha per rp_dce_tcp_rtt_us; also selects the defaults of the other keys (this "
 		 "table shows those of paper)"},
 	{FIELD_OF(struct rp_params, rp_clamp_tgt_rate), .type = FIELD_BOOL, .def = "on",
 	 .live = true, .aliases = {{.name = "clamp_tgt_rate"}},
 	 .help = "whether every cut sets the target rate to the current rate (mlx: off)"},
 	{FIELD_OF(struct rp_params, rp_clamp_tgt_rate_ati), .type = FIELD_BOOL, .def = "on",
 	 .live = true, .aliases = {{.name = "clamp_tgt_rate_after_time_inc"}},
-	 .help = "with rp_clamp_tgt_rate off, a cut sets the target rate to the current rate "
-		 "only after an increase; on: an increase by timer or byte counter; off: an "
-		 "increase by the byte counter"},
+	 .help = "with rp_clamp_tgt_rate = off, a cut sets the target rate to the current rate "
+		 "only if the rate rose since the last cut: by timer or byte counter (on), or by "
+		 "the byte counter (off)"},
 	{FIELD_OF(struct rp_params, rp_threshold), .type = FIELD_U8, .max = 31, .def = "5",
 	 .live = true, .aliases = {{.name = "F"}, {.name = "rpg_threshold"}},
 	 .help = "F: number of fast-recovery steps before the target rate rises (mlx: 1)"},

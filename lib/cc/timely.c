@@ -20,7 +20,7 @@ const struct field timely_fields[] = {
 	{FIELD_OF(struct timely_params, timely_min_rtt_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = 1, .max = NS_PER_SEC, .def = "20us", .live = true,
 	 .aliases = {{.name = "D_minRTT"}},
-	 .help = "difference between two successive round-trip times that is a gradient of 1"},
+	 .help = "difference between two successive round-trip times at which the gradient is 1"},
 	{FIELD_OF(struct timely_params, timely_ai_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = 1600 * GBPS, .def = "10M", .live = true, .aliases = {{.name = "delta"}},
 	 .help = "rise of the rate per sample"},

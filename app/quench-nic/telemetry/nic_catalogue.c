@@ -90,7 +90,7 @@ static const struct meaning info_gauges[] = {
 	{"lcores", "lcores that poll"},
 	{"flows", "flows"},
 	{"qps", "QPs"},
-	{"done", "whether all requesters with an end have ended"},
+	{"done", "whether all requester QPs with a limit (messages, bytes) or a stop time have finished"},
 	{0},
 };
 /* clang-format on */

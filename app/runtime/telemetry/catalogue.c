@@ -5,7 +5,8 @@
 
 /* clang-format off */
 const struct meaning run_counters[] = {
-	{"suppressed_lines", "event lines suppressed because of the limit per second"},
+	{"suppressed_lines", "event lines not printed, because their kind of event had reached its "
+			     "limit of lines in that second"},
 	{0},
 };
 
@@ -41,17 +42,15 @@ const struct meaning device_meanings[] = {
 
 const struct meaning pfc_meanings[] = {
 	{"rx_prioN_pause", "pause frames received for the priority"},
-	{"rx_prioN_pause_transition", "pauses of the priority by the peer that have ended"},
+	{"rx_prioN_pause_transition", "ended pauses of the priority by the peer"},
 	{"rx_prioN_pause_duration_us", "time during which the peer paused the priority"},
 	{"tx_prioN_pause", "pause frames sent for the priority"},
-	{"tx_prioN_pause_transition", "pauses of the priority by the program that have ended"},
+	{"tx_prioN_pause_transition", "ended pauses of the priority by the program"},
 	{"tx_prioN_pause_duration_us", "time during which the program paused the priority"},
-	{"rx_global_pause_transition", "pauses of the port by 802.3x link pause of the peer that "
-				       "have ended"},
+	{"rx_global_pause_transition", "ended pauses of the port by 802.3x link pause of the peer"},
 	{"rx_global_pause_duration_us", "time during which the peer paused the port with 802.3x "
 					"link pause"},
-	{"tx_global_pause_transition", "pauses of the peer by 802.3x link pause of the program "
-				       "that have ended"},
+	{"tx_global_pause_transition", "ended pauses of the peer by 802.3x link pause of the program"},
 	{"tx_global_pause_duration_us", "time during which the program paused the peer with "
 					"802.3x link pause"},
 	{0},

@@ -50,8 +50,10 @@ const struct field event_fields[] = {
 	 .help = "port number, or the node at the other end of the cable, such as L1 or h1"},
 	{FIELD_OF(struct event_params, for_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .max = 3600 * NS_PER_SEC, .def = "0",
-	 .help = "duration of an action that can end, after which the values of the file's "
-		 "sections apply again; 0: until another event or the end of the run"},
+	 .help = "duration of the action, after which the values of the file's sections apply "
+		 "again; 0: until another event or the end of the run; switch_restart: time until "
+		 "the switch works again, not 0; not used by link_up, tx_enable, "
+		 "pause_storm_end, send, clear_watermarks, clear_counters and dump"},
 	{FIELD_OF(struct event_params, direction), .type = FIELD_ENUM, .choices = direction_words,
 	 .def = "both",
 	 .help = "loss, bit_errors, corrupt, reorder, delay: affected frames: both directions, "
@@ -106,7 +108,9 @@ const unsigned int event_fields_n = ARRAY_LEN(event_fields);
 
 const struct field record_fields[] = {
 	{FIELD_OF(struct record_params, node), .type = FIELD_STR, .min = 1,
-	 .max = TOPOLOGY_NODE_CHARS, .help = "a switch or a host, such as T1 or h3"},
+	 .max = TOPOLOGY_NODE_CHARS,
+	 .help = "switch or host, such as T1 or h3; the frames of its port are "
+		 "written to NAME.pcapng (doc/lab.md)"},
 	{FIELD_OF(struct record_params, port), .type = FIELD_STR, .max = EVENT_PORT_CHARS,
 	 .def = "0",
 	 .help = "port number, or the node at the other end of the cable, such as L1 or h1"},

@@ -17,7 +17,7 @@ const struct field fabric_fields[] = {
 		 "paper; leaf_spine; fat_tree; graph: as in [switch NAME] and [link NAME]"},
 	{FIELD_OF(struct fabric_params, hosts), .type = FIELD_U16, .min = 2,
 	 .max = TOPOLOGY_MAX_HOSTS, .def = "5",
-	 .help = "number of hosts, spread evenly over the switches that take hosts; graph: sum "
+	 .help = "number of hosts, spread evenly over the switches with hosts; graph: sum "
 		 "of hosts of all [switch NAME]"},
 	{FIELD_OF(struct fabric_params, switches), .type = FIELD_U16, .min = 2, .max = 1024,
 	 .def = "3", .help = "parking_lot: number of switches in the row"},

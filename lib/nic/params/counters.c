@@ -81,7 +81,8 @@ const struct counter_field nic_counters[] = {
 	DROP(OUT_OF_SEQUENCE, "drop_out_of_sequence", "Dropped: PSN after a gap; the peer sends "
 						      "the packet again"),
 	DROP(OUT_OF_BUFFER, "out_of_buffer", "Dropped: no receive WQE; RC answers with an RNR NAK"),
-	DROP(NO_BUFFER, "rx_discards_phy", "Dropped: the slow receiver's buffer is full"),
+	DROP(NO_BUFFER, "rx_discards_phy", "Dropped: the priority's receive buffer ([receiver] "
+					   "buffer_bytes) is full"),
 	DROP(MAC_CONTROL_MALFORMED, "drop_mac_control_malformed",
 	     "Dropped: MAC Control frame too short"),
 	DROP(MAC_CONTROL_UNKNOWN, "drop_mac_control_unknown",

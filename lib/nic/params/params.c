@@ -19,9 +19,9 @@ static const struct field nic_fields[] = {
 	{FIELD_OF(struct nic_params, mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
 	 .help = "MAC address of the NIC; all zero: that of the port"},
 	{FIELD_OF(struct nic_params, ip), .type = FIELD_IP, .def = "none",
-	 .aliases = {{.name = "ipv4"}}, .help = "IPv4 address of the NIC"},
+	 .aliases = {{.name = "ipv4"}}, .help = "IPv4 address of the NIC, or none"},
 	{FIELD_OF(struct nic_params, ip6), .type = FIELD_IP, .def = "none",
-	 .aliases = {{.name = "ipv6"}}, .help = "IPv6 address of the NIC"},
+	 .aliases = {{.name = "ipv6"}}, .help = "IPv6 address of the NIC, or none"},
 	{FIELD_OF(struct nic_params, link_speed_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .min = 1000000, .max = 800 * GBPS, .def = "100G", .aliases = {{.name = "link_speed"}},
 	 .help = "Speed of the port; sets its shaper, the pause quanta and DCQCN's maximum rate"},
@@ -40,8 +40,9 @@ static const struct field nic_fields[] = {
 	{FIELD_OF(struct nic_params, icrc_check), .type = FIELD_BOOL, .def = "on", .live = true,
 	 .help = "Verify the ICRC of received frames"},
 	{FIELD_OF(struct nic_params, cc), .type = FIELD_ENUM, .choices = cc_words, .def = "dcqcn",
-	 .help = "Congestion control algorithm; its keys are in [rp] and [np] (dcqcn), [dctcp] "
-		 "or [timely]; none: fixed rate, PFC only"},
+	 .help = "Congestion control algorithm; its keys are in [rp] (dcqcn), [dctcp] or "
+		 "[timely]; the receiver sends CNPs as [np] says: set N = 0 there for dctcp; "
+		 "none: fixed rate, PFC only"},
 	{FIELD_OF(struct nic_params, flow_control), .type = FIELD_ENUM,
 	 .choices = flow_control_words, .def = "pfc",
 	 .help = "Pause frames that the NIC obeys, and sends as a slow receiver: pfc: 802.1Qbb; "
@@ -49,7 +50,8 @@ static const struct field nic_fields[] = {
 	{FIELD_OF(struct nic_params, initial_rate), .type = FIELD_ENUM,
 	 .choices = initial_rate_words, .def = "line", .live = true,
 	 .help = "Rate of a flow that starts while the host has others: line: line rate; fair: "
-		 "fair share; value: initial_rate_bps"},
+		 "link speed divided by the number of active flows, the new one included; value: "
+		 "initial_rate_bps"},
 	{FIELD_OF(struct nic_params, initial_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = 800 * GBPS, .def = "0", .live = true,
 	 .help = "Initial rate with initial_rate = "
@@ -65,8 +67,8 @@ static const struct field nic_fields[] = {
 		 "error"},
 	{FIELD_OF(struct nic_params, rnr_retry), .type = FIELD_U8, .max = 7, .def = "7",
 	 .live = true,
-	 .help = "Number of successive RNR NAKs before a QP is in error; 7: no "
-		 "limit"},
+	 .help = "Number of successive RNR NAKs after which a QP still tries again; one more "
+		 "puts it in error; 7: no limit"},
 	{FIELD_OF(struct nic_params, min_rnr_timer), .type = FIELD_U8, .max = 31, .def = "12",
 	 .live = true,
 	 .help = "Timer code in RNR NAKs that the NIC sends: the peer waits 10 us (1), 640 us "
@@ -93,7 +95,7 @@ static const struct field nic_fields[] = {
 		 "also shows how late packets leave"},
 	{FIELD_OF(struct nic_params, measure_times), .type = FIELD_ENUM, .choices = measure_words,
 	 .def = "auto",
-	 .help = "Measure completion time and slowdown of messages and round-trip times, in "
+	 .help = "Measure completion times and slowdowns of messages, and round-trip times, in "
 		 "histograms of each flow; auto: on with at most 32768 QPs on an lcore (80 bytes "
 		 "for each QP)"},
 	{FIELD_OF(struct nic_params, neigh_retrans_time_ns), .type = FIELD_U64, .unit = UNIT_NS,

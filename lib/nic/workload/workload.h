@@ -141,8 +141,8 @@ extern const char *const workload_arrival_words[];
 	{ FIELD_IN(owner, w, arrival), .type = FIELD_ENUM, .choices = workload_arrival_words,   \
 	  .def = "closed",                                                                         \
 	  .help = "arrival of messages: closed (depth in flight), poisson or periodic at load_bps, "\
-		  "on_off (closed during on_ns, none during off_ns), incast (one message of each " \
-		  "QP together, then the next round)" },                                           \
+		  "on_off (as closed during on_ns, no message begins during off_ns), incast (one " \
+		  "message of each QP together, then the next round)" },                           \
 	{ FIELD_IN(owner, w, messages), .type = FIELD_U64, .max = UINT64_MAX, .def = "0",       \
 	  .help = "messages per QP; 0: until stop_ns" },                                           \
 	{ FIELD_IN(owner, w, bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .max = 1ull << 60,  \
@@ -153,9 +153,11 @@ extern const char *const workload_arrival_words[];
 	{ FIELD_IN(owner, w, load_bps), .live = true, .type = FIELD_U64, .unit = UNIT_BPS, .max = 800 * GBPS, \
 	  .def = "0", .help = "payload rate per QP with arrival = poisson or periodic" },          \
 	{ FIELD_IN(owner, w, on_ns), .type = FIELD_U64, .unit = UNIT_NS,                        \
-	  .max = 3600 * NS_PER_SEC, .def = "0", .help = "on time of arrival = on_off" },           \
+	  .max = 3600 * NS_PER_SEC, .def = "0",                                                  \
+	  .help = "length of the on phase of arrival = on_off" },                                  \
 	{ FIELD_IN(owner, w, off_ns), .type = FIELD_U64, .unit = UNIT_NS,                       \
-	  .max = 3600 * NS_PER_SEC, .def = "0", .help = "off time of arrival = on_off" },          \
+	  .max = 3600 * NS_PER_SEC, .def = "0",                                                  \
+	  .help = "length of the off phase of arrival = on_off" },                                 \
 	{ FIELD_IN(owner, w, seed), .type = FIELD_U64, .max = INT64_MAX, .def = "1",            \
 	  .help = "seed of sizes and arrivals; equal seeds and QP numbers give equal traffic" },   \
 	{ FIELD_IN(owner, w, start_ns), .type = FIELD_U64, .unit = UNIT_NS,                     \

@@ -86,13 +86,14 @@ const struct counter_field sw_drop_counter_fields[SW_DROPS] = {
 	DROP(QUEUE_LIMIT, "queue_limit", "an egress queue was at its limit"),
 	DROP(WRED, "wred", "dropped by WRED of an egress queue, because the frame is not ECT or "
 			   "ecn is ecn_none"),
-	DROP(NO_MBUF, "no_mbuf", "no mbuf for a copy"),
+	DROP(NO_MBUF, "no_mbuf", "no mbuf for a copy, for a changed header or tag, or for a "
+				      "frame that the switch generates"),
 	DROP(RESTART, "restart", "frames that the switch held when it lost power (lab)"),
 	DROP(LINK_DOWN, "link_down", "the egress port has no link"),
 	DROP(PFC_WATCHDOG, "pfc_watchdog", "pause storm on the queue or group, and the PFC "
 					   "watchdog's action is drop"),
-	DROP(CONTROL_BUSY, "control_busy", "LLDP frames that arrived faster than the switch "
-					   "processes them"),
+	DROP(CONTROL_BUSY, "control_busy", "LLDP frames that are too long, or that arrived "
+					   "faster than the switch processes them"),
 };
 #undef DROP
 

@@ -118,7 +118,7 @@ const struct field sw_fields[] = {
 	{FIELD_OF(struct sw_params, shaper_burst_ns), .type = FIELD_U32, .unit = UNIT_NS, .min = 1,
 	 .max = 1000000, .def = "4us", .live = true,
 	 .help = "largest burst of a port after a late poll, as time at the shaper's rate; a "
-		 "port that is paused may still send this burst"},
+		 "pause does not stop a burst that the device already has"},
 	{FIELD_OF(struct sw_params, max_frame_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
 	 .min = MIN_FRAME_BYTES, .max = MAX_FRAME_BYTES, .def = MAX_FRAME_DEFAULT,
 	 .help = "longest frame that is forwarded, with FCS"},

@@ -16,7 +16,8 @@ static const char *const action_words[] = {"drop", "forward", "alert", NULL};
 const struct field pfcwd_fields[] = {
 	{FIELD_OF(struct pfcwd_params, pfcwd), .type = FIELD_ENUM, .choices = mode_words,
 	 .def = "off", .live = true,
-	 .help = "PFC watchdog: off, or detection of pause storms as in SONiC or as in NX-OS"},
+	 .help = "PFC watchdog: off, or detection of pause storms as in SONiC or as in NX-OS; "
+		 "keys marked sonic or nxos apply to that one only"},
 	{FIELD_OF(struct pfcwd_params, action), .type = FIELD_ENUM, .choices = action_words,
 	 .def = "drop", .live = true,
 	 .help = "action during a storm: drop: drop waiting and arriving packets; forward: "
@@ -47,14 +48,15 @@ const struct field pfcwd_fields[] = {
 	 .help = "on: every watched queue drops, and the watchdog polls no queue"},
 	{FIELD_OF(struct pfcwd_params, big_red_switch_storms), .type = FIELD_U16, .max = 512,
 	 .def = "0", .live = true,
-	 .help = "number of queues in a storm at the same time that turns big_red_switch on; 0: "
-		 "never"},
+	 .help = "big_red_switch turns on when this number of queues is in a storm at the same "
+		 "time; 0: never"},
 	{FIELD_OF(struct pfcwd_params, watch_dog_interval_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = NS_PER_US, .max = 60 * NS_PER_SEC, .def = "100ms", .live = true,
 	 .help = "nxos: time between two polls of a queue"},
 	{FIELD_OF(struct pfcwd_params, shutdown_multiplier), .type = FIELD_U16, .min = 1,
 	 .max = 1000, .def = "1", .live = true,
-	 .help = "nxos: number of further stuck intervals after which a queue is shut down"},
+	 .help = "nxos: number of intervals after which a stuck queue is shut down; stuck: it has "
+		 "packets and sends none; the first stuck interval does not count"},
 	{FIELD_OF(struct pfcwd_params, auto_restore_multiplier), .type = FIELD_U16, .max = 1000,
 	 .def = "10", .live = true,
 	 .help = "nxos: number of intervals without XOFF after which a queue is restored"},
@@ -69,8 +71,8 @@ const unsigned int pfcwd_fields_n = ARRAY_LEN(pfcwd_fields);
 /* clang-format off */
 #define STAT(member, name_, text) { name_, text, offsetof(struct pfcwd_stats, member) }
 const struct counter_field pfcwd_counters[] = {
-	STAT(deadlock_detected, "deadlock_detected", "storms"),
-	STAT(deadlock_restored, "deadlock_restored", "storms that ended"),
+	STAT(deadlock_detected, "deadlock_detected", "pause storms detected"),
+	STAT(deadlock_restored, "deadlock_restored", "pause storms that ended"),
 	STAT(total.tx_packets, "tx_packets", "packets sent by the queue during storms"),
 	STAT(total.tx_dropped_packets, "tx_dropped_packets", "packets for the queue dropped during storms"),
 	STAT(total.rx_packets, "rx_packets", "packets received in the group during storms"),
