@@ -4,7 +4,8 @@
  *
  * A figure stands beside a peer that does a like job, or a limit that it cannot pass, measured in
  * the same process: one round of ours, one of theirs, and again, so that a noisy moment hits both.
- * The median of the rounds counts. doc/interface.md describes the printed line.
+ * The median of the rounds counts, and the median of their ratios. doc/interface.md describes the
+ * printed line.
  */
 #ifndef QUENCH_TEST_BENCH_BENCH_H
 #define QUENCH_TEST_BENCH_BENCH_H
@@ -58,23 +59,30 @@ bench_check(bool ok, const char *what)
 }
 
 /**
- * Start EAL on one core, without devices. scripts/bench sets QUENCH_BENCH_EAL, empty, when there
- * are hugepages. Neither way leaves files behind.
+ * Start EAL on one core. scripts/bench sets QUENCH_BENCH_EAL, empty, when there are hugepages.
+ * Neither way leaves files behind.
+ * @param device  An option of EAL; empty: there is none.
  */
 static inline void
-bench_eal(unsigned int megabytes)
+bench_eal_with(unsigned int megabytes, const char *device)
 {
 	const char *memory = getenv("QUENCH_BENCH_EAL");
 	bool huge = memory != NULL && memory[0] == '\0';
-	static char line[160];
+	static char line[200];
 	char *argv[16], *rest = line;
 	int argc = 0;
 
-	snprintf(line, sizeof(line), "bench -l 0 -m %u --no-pci --no-telemetry --log-level=4 %s",
-		 megabytes, huge ? "--in-memory" : "--no-huge --no-shconf");
+	snprintf(line, sizeof(line), "bench -l 0 -m %u --no-pci --no-telemetry --log-level=4 %s %s",
+		 megabytes, huge ? "--in-memory" : "--no-huge --no-shconf", device);
 	while ((argv[argc] = strsep(&rest, " ")) != NULL)
-		argc++;
+		argc += argv[argc][0] != '\0';
 	bench_check(rte_eal_init(argc, argv) >= 0, "EAL start-up");
+}
+
+static inline void
+bench_eal(unsigned int megabytes)
+{
+	bench_eal_with(megabytes, "");
 }
 
 static inline int
@@ -85,24 +93,48 @@ bench_by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/** The middle one of n values, which it sorts. */
+/** The middle one of n values. */
 static inline double
-bench_median(double *values, unsigned int n)
+bench_median(const double *values, unsigned int n)
 {
-	qsort(values, n, sizeof(*values), bench_by_value);
-	return values[n / 2];
+	double sorted[BENCH_MAX_ROUNDS];
+
+	bench_check(n <= BENCH_MAX_ROUNDS, "number of rounds");
+	memcpy(sorted, values, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), bench_by_value);
+	return sorted[n / 2];
 }
 
-/** Print a figure beside its peer; peer NULL: there is nothing to compare with. */
+/**
+ * Print a figure beside its peer; peer NULL: there is nothing to compare with. What is wanted of it
+ * is in figures.txt.
+ */
 static inline void
 bench_print(const char *name, double value, const char *unit, const char *peer, double peer_value)
 {
-	printf("{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"%s\", ", name, value, unit);
+	printf("{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"%s\"", name, value, unit);
 	if (peer != NULL)
-		printf("\"peer\": \"%s\", \"peer_value\": %.2f, \"ratio\": %.4g}\n", peer,
+		printf(", \"peer\": \"%s\", \"peer_value\": %.2f, \"ratio\": %.4g", peer,
 		       peer_value, value / peer_value);
-	else
-		printf("\"peer\": null, \"peer_value\": null, \"ratio\": null}\n");
+	printf("}\n");
+	fflush(stdout);
+}
+
+/** Print the medians of rounds that were run in turns, and quartiles of their ratios. */
+static inline void
+bench_print_pairs(const char *name, const double *values, const char *unit, const char *peer,
+		  const double *peer_values, unsigned int rounds)
+{
+	double ratios[BENCH_MAX_ROUNDS];
+
+	for (unsigned int i = 0; i < rounds; i++)
+		ratios[i] = values[i] / peer_values[i];
+	qsort(ratios, rounds, sizeof(*ratios), bench_by_value);
+	printf("{\"name\": \"%s\", \"value\": %.2f, \"unit\": \"%s\", \"peer\": \"%s\", "
+	       "\"peer_value\": %.2f, \"ratio\": %.4g, \"ratio_low\": %.4g, \"ratio_high\": "
+	       "%.4g}\n",
+	       name, bench_median(values, rounds), unit, peer, bench_median(peer_values, rounds),
+	       ratios[rounds / 2], ratios[rounds / 4], ratios[rounds - 1 - rounds / 4]);
 	fflush(stdout);
 }
 
@@ -113,7 +145,7 @@ struct bench_side {
 	void *arg;
 };
 
-/** Run rounds of both in turns after one of each to warm up, and print the medians. */
+/** Run rounds of both in turns after one of each to warm up, and print them. */
 static inline void
 bench_compare(struct bench_side ours, struct bench_side peer, const char *unit, unsigned int rounds)
 {
@@ -129,7 +161,7 @@ bench_compare(struct bench_side ours, struct bench_side peer, const char *unit, 
 		a[i] = ours.round(ours.arg);
 		b[i] = peer.round(peer.arg);
 	}
-	bench_print(ours.name, bench_median(a, rounds), unit, peer.name, bench_median(b, rounds));
+	bench_print_pairs(ours.name, a, unit, peer.name, b, rounds);
 }
 
 #endif

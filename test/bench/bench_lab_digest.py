@@ -16,8 +16,8 @@ SMOKE = "QUENCH_BENCH_SMOKE" in os.environ
 WORKERS = (1, 2) if SMOKE else (1, 2, 3, 6)
 
 
-def figure(name, value, wanted):
-    print(json.dumps({"name": name, "value": value, "unit": "", "peer": "wanted", "peer_value": wanted, "ratio": value / wanted}), flush=True)
+def figure(name, value, tried):
+    print(json.dumps({"name": name, "value": value, "unit": "", "peer": "tried", "peer_value": tried, "ratio": value / tried}), flush=True)
 
 
 def same(*args):

@@ -70,9 +70,9 @@ def main():
         sys.exit("bench_nic_pacing: nothing was measured: the core was never there")
     sent = sum(q["tx_wire_bytes"] for q in result["qps"])
     figure("total", sent * 8 / (result["elapsed_ns"] - START_NS), "Gb/s", "configured", QPS * RATE / 1e9)
-    figure("departures within 2 us", 100 * pacing["within_2us"] / pacing["departures"], "%", "wanted", 99.0)
+    figure("departures within 2 us", 100 * pacing["within_2us"] / pacing["departures"], "%")
     figure("late, p50", pacing["late_p50_ns"], "ns")
-    figure("late, p99", pacing["late_p99_ns"], "ns", "wanted", 2000)
+    figure("late, p99", pacing["late_p99_ns"], "ns")
     figure("excluded: due while the core was away",
            100 * pacing["excluded"] / (pacing["excluded"] + pacing["departures"]), "%")
     figure("the core was away (gaps above 10 us)", 100 * pacing["gap_ns"] / result["elapsed_ns"], "%")

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one lcore of a NIC node sends through a port, beside what dpdk-testpmd's flowgen sends
- * through the same one: net_null takes every frame at once, so both are bound by the CPU. QPs have
- * a limiter engaged, its timers running, and a rate of their own, so that each frame waits for its
- * time. The node's clock goes on by the wire time of a burst from poll to poll: the lcore is just
- * as fast as the link, neither idle nor late. What counts is the best interval of each, by the CPU
- * time of its thread: what else the machine does only takes away.
+ * What one lcore of a NIC node sends through a port (nic_load.h), beside what dpdk-testpmd's
+ * flowgen sends through the same one: net_null takes every frame at once, so both are bound by the
+ * CPU. What counts is the best interval of each, by the CPU time of its thread: what else the
+ * machine does only takes away.
  *
  * bench_nic_port N: N QPs alone, for a profiler.
  */
@@ -18,21 +16,13 @@
 #include <rte_mbuf.h>
 
 #include "base/numbers/array.h"
-#include "base/numbers/prng.h"
 #include "bench.h"
-#include "nic_set_up.h"
+#include "nic_load.h"
 
-#define MTU 1024
-#define DEVICE "--vdev=net_null0,size=1082,no-rx=1"
-#define LINK_BPS (800 * GBPS)
-/* Of the link, in all. */
-#define LOAD_PERCENT 95
-#define BURST 32
-#define PEER_SECONDS 5
+#define PEER_SECONDS (bench_is_smoke() ? 1 : 5)
 #define PEER_AT_MOST_SECONDS 60 /* with its start, on a loaded machine */
 #define INTERVALS 8u
 #define INTERVAL_NS (150 * NS_PER_MS)
-#define FRAME_BYTES (MTU + 82) /* on the wire */
 #define MOST_QPS (1000u * 1000u)
 #define SMOKE_MOST_QPS (100u * 1000u)
 
@@ -83,7 +73,7 @@ peer_pps(void)
 		 "--no-telemetry --no-shconf -m 256 %s --log-level=error %s -- "
 		 "--forward-mode=flowgen --txpkts=%u --nb-cores=1 --stats-period=1 --auto-start "
 		 "--total-num-mbufs=8192' 2>/dev/null",
-		 PEER_AT_MOST_SECONDS, eal_memory, DEVICE, MTU + 58);
+		 PEER_AT_MOST_SECONDS, eal_memory, NIC_LOAD_DEVICE, NIC_LOAD_MTU + 58);
 	out = popen(command, "r");
 	if (out == NULL)
 		return 0;
@@ -120,7 +110,7 @@ eal_start(void)
 				   "-m",
 				   "256",
 				   "--log-level=error",
-				   DEVICE};
+				   NIC_LOAD_DEVICE};
 	char memory[16];
 	char *argv[16] = {0};
 	int argc = ARRAY_LEN(words);
@@ -133,82 +123,21 @@ eal_start(void)
 	bench_check(rte_eal_init(argc, argv) >= 0, "EAL start-up");
 }
 
-static void
-port_start(void)
-{
-	struct rte_eth_conf conf = {0};
-
-	bench_check(rte_eth_dev_configure(0, 0, 1, &conf) == 0 &&
-			    rte_eth_tx_queue_setup(0, 0, 512, SOCKET_ID_ANY, NULL) == 0 &&
-			    rte_eth_dev_start(0) == 0,
-		    "starting the port");
-}
-
-static struct node *
-create(const struct nic_pools *pools, uint32_t qps)
-{
-	struct nic_params p;
-	struct node *node;
-
-	nic_set_up_params(&p, 1, LINK_BPS);
-	/* A few QPs have to fill a burst. */
-	if (qps < BURST)
-		p.qp_burst_bytes = 2 * BURST * FRAME_BYTES / qps;
-	p.max_qps = qps;
-	/* Nobody answers, and nothing is to wait for that. */
-	p.window_packets = (1u << 23) - 1;
-	p.local_ack_timeout = 0;
-	/* Just above its cap, below the maximum: the limiter climbs, slowly, all the time. */
-	p.initial_rate = NIC_INITIAL_VALUE;
-	p.initial_rate_bps = LINK_BPS / 100 * (LOAD_PERCENT + 1) / qps;
-	p.rp.rp_ai_rate_bps = MBPS;
-	p.rp.rp_hai_rate_bps = MBPS;
-	node = nic_create(&p, pools);
-	bench_check(node != NULL, "nic_create");
-	return node;
-}
-
-static void
-add_qps(struct node *node, uint32_t qps)
-{
-	struct nic_qp_params qp = nic_set_up_qp(2);
-	uint64_t turn_ns = qps * serialization_ns(FRAME_BYTES, LINK_BPS);
-	struct prng r;
-
-	qp.depth = UINT32_MAX;
-	qp.rate_cap_bps = LINK_BPS / 100 * LOAD_PERCENT / qps;
-	prng_seed(&r, 1, 0);
-	for (uint32_t i = 0; i < qps; i++) {
-		/* In an order that no prefetcher knows. */
-		qp.start_ns = prng_below(&r, turn_ns);
-		qp.peer_qpn = 17 + i;
-		bench_check(nic_add_qp(node, &qp, 0) >= 0, "nic_add_qp");
-	}
-}
-
 /* Send for an interval; not inline, so that a profiler finds it. @return frames sent by second of
  * CPU time. */
 static __attribute__((noinline)) double
 send_interval(struct node *node, uint64_t *now_ns)
 {
 	double start_ns = bench_clock_ns();
-	struct rte_mbuf *pkts[BURST];
 	uint64_t sent = 0;
 
 	do {
-		uint64_t before = sent;
-
 		/* Looking at the real clock is no part of it. */
-		for (int i = 0; i < 64; i++) {
-			uint16_t n = node->ops->tx(node, 0, pkts, BURST, *now_ns);
+		uint64_t n = nic_load_polls(node, 0, 1, now_ns);
 
-			*now_ns += serialization_ns(BURST * FRAME_BYTES, LINK_BPS);
-			sent += n;
-			bench_check(n == 0 || rte_eth_tx_burst(0, 0, pkts, n) == n,
-				    "the port takes all frames");
-		}
+		sent += n;
 		/* A QP alone soon comes to the end of its window. */
-		if (sent == before)
+		if (n == 0)
 			break;
 	} while (bench_clock_ns() - start_ns < INTERVAL_NS);
 	return (double)sent * 1e9 / (bench_clock_ns() - start_ns);
@@ -225,7 +154,7 @@ print(const char *name, double mpps, double peer)
 static void
 bench_device(struct rte_mempool *pool, double peer)
 {
-	struct rte_mbuf *pkts[BURST];
+	struct rte_mbuf *pkts[NIC_LOAD_BURST];
 	double best = 0;
 
 	for (unsigned int i = 0; i < bench_rounds(INTERVALS); i++) {
@@ -233,11 +162,13 @@ bench_device(struct rte_mempool *pool, double peer)
 		const unsigned int bursts = 100000;
 
 		for (unsigned int n = 0; n < bursts; n++) {
-			bench_check(rte_mempool_get_bulk(pool, (void **)pkts, BURST) == 0 &&
-					    rte_eth_tx_burst(0, 0, pkts, BURST) == BURST,
+			bench_check(rte_mempool_get_bulk(pool, (void **)pkts, NIC_LOAD_BURST) ==
+						    0 &&
+					    rte_eth_tx_burst(0, 0, pkts, NIC_LOAD_BURST) ==
+						    NIC_LOAD_BURST,
 				    "the port takes all frames");
 		}
-		best = RTE_MAX(best, bursts * BURST * 1e9 / (bench_clock_ns() - start_ns));
+		best = RTE_MAX(best, bursts * NIC_LOAD_BURST * 1e9 / (bench_clock_ns() - start_ns));
 	}
 	print("mbufs to net_null, nothing written", best / 1e6, peer);
 }
@@ -257,11 +188,15 @@ static double
 bench(const struct nic_pools *pools, uint32_t qps, double peer)
 {
 	double best = 0, before = resident_bytes(), per_qp;
-	struct node *node = create(pools, qps);
+	struct nic_params params;
+	struct node *node;
 	uint64_t now_ns = 0;
 	char name[80];
 
-	add_qps(node, qps);
+	nic_load_params(&params, qps);
+	node = nic_create(&params, pools);
+	bench_check(node != NULL, "nic_create");
+	nic_load_add_qps(node, qps, 0, 1);
 	for (unsigned int i = 0; i < bench_rounds(INTERVALS); i++) {
 		double pps = send_interval(node, &now_ns);
 
@@ -273,10 +208,10 @@ bench(const struct nic_pools *pools, uint32_t qps, double peer)
 	/* Of fewer, what a NIC has once would count. */
 	if (qps > 64 * 1024) {
 		snprintf(name, sizeof(name), "nic memory, %" PRIu32 " QPs that send", qps);
-		bench_print(name, per_qp, "bytes/QP", "limit", 256);
+		bench_print(name, per_qp, "bytes/QP", NULL, 0);
 	}
-	snprintf(name, sizeof(name), "nic to net_null, MTU %u, %" PRIu32 " QP%s limited", MTU, qps,
-		 qps == 1 ? "" : "s");
+	snprintf(name, sizeof(name), "nic to net_null, MTU %u, %" PRIu32 " QP%s limited",
+		 NIC_LOAD_MTU, qps, qps == 1 ? "" : "s");
 	print(name, best / 1e6, peer);
 	return 1e9 / best;
 }
@@ -291,12 +226,15 @@ main(int argc, char **argv)
 	eal_memory = getenv("QUENCH_BENCH_EAL");
 	if (eal_memory == NULL)
 		eal_memory = "--no-huge";
-	peer = bench_is_smoke() || argc > 1 ? 0 : peer_pps();
-	if (peer == 0 && argc == 1)
-		fprintf(stderr, "bench_nic_port: dpdk-testpmd does not run: no peer's figure\n");
+	peer = argc > 1 ? 0 : peer_pps();
+	if (peer == 0 && argc == 1) {
+		fprintf(stderr,
+			"bench_nic_port: dpdk-testpmd does not run: nothing to compare with\n");
+		return BENCH_SKIPPED;
+	}
 	eal_start();
-	port_start();
-	nic_set_up_pools(&pools, 4096, MTU, 512);
+	nic_load_start_port(1);
+	nic_set_up_pools(&pools, 4096, NIC_LOAD_MTU, 512);
 	if (argc > 1) {
 		bench(&pools, (uint32_t)strtoul(argv[1], NULL, 10), 0);
 		return EXIT_SUCCESS;
@@ -304,8 +242,8 @@ main(int argc, char **argv)
 	bench_device(pools.data, peer);
 	for (unsigned int i = 0; i < 4; i++)
 		ns[i] = bench(&pools, qps[i], peer);
-	bench_print("nic to net_null, cost growth 1000 to 64 K QPs", ns[2] / ns[1], "times",
-		    "limit", 2);
+	bench_print("nic to net_null, cost growth 1000 to 64 K QPs", ns[2] / ns[1], "times", NULL,
+		    0);
 	nic_set_up_pools_free(&pools);
 	return EXIT_SUCCESS;
 }

@@ -3,7 +3,8 @@
  * The switch node at its worst: 32 ports, all eight queues of each backlogged, every queue with a
  * marking curve that is met, two lossless groups a port about their XOFF limit, so that pauses and
  * resumes are sent. Frames come back in after they went out; the harness that carries them is in
- * the figure. Beside it rte_sched, which has one port, one queue's worth of backlog and no buffer.
+ * the figure. Beside it rte_sched, which has one port, one queue's worth of backlog and no buffer,
+ * and the switch without backlog.
  */
 #include <rte_mbuf.h>
 #include <rte_sched.h>
@@ -13,6 +14,7 @@
 #include "wire/bytes/checksum.h"
 #include "bench.h"
 #include "sched_peer.h"
+#include "switch_flows.h"
 #include "switch_set_up.h"
 
 #define PORTS 32
@@ -169,6 +171,12 @@ round_switch(void *arg)
 }
 
 static double
+round_mpps(void *arg)
+{
+	return 1e3 / round_switch(arg);
+}
+
+static double
 round_sched(void *arg)
 {
 	struct bench *b = arg;
@@ -212,12 +220,14 @@ check_backlog(const struct bench *b)
 int
 main(void)
 {
+	static struct switch_flows plain;
 	static struct bench b;
 	struct sw_pools pools;
 
 	bench_eal(64);
 	pools = switch_set_up_pools(16383, 256, false);
 	start(&b, &pools);
+	switch_flows_start_plain(&plain, &pools);
 	b.sched = sched_peer_create(2 * BURST);
 	for (unsigned int i = 0; i < ARRAY_LEN(b.peer_pkts); i++)
 		b.peer_pkts[i] = make_frame(pools.frames, 0, 1, 0);
@@ -225,7 +235,12 @@ main(void)
 					  "ECN and PFC",
 					  round_switch, &b},
 		      (struct bench_side){SCHED_PEER_NAME, round_sched, &b}, "ns/packet", ROUNDS);
+	bench_compare(
+		(struct bench_side){"switch, 64 B, 32 ports, 8 queues backlogged", round_mpps, &b},
+		(struct bench_side){SWITCH_FLOWS_NAME, switch_flows_round_mpps, &plain}, "Mpps",
+		ROUNDS);
 	check_backlog(&b);
+	switch_flows_stop(&plain);
 	sw_destroy(b.sw);
 	rte_sched_port_free(b.sched);
 	return EXIT_SUCCESS;

@@ -23,7 +23,7 @@ TESTPMD = shutil.which("dpdk-testpmd", path=os.environ["PATH"] + ":/usr/bin:/usr
 TESTPMD_OPTIONS = ["--forward-mode=macswap", "--stats-period=1", "--total-num-mbufs=32768"]
 TURNS, SETTLE_S, MEASURE_S = (1, 0, 0.1) if "QUENCH_BENCH_SMOKE" in os.environ else (5, 0.5, 1.0)
 FLOWS = 64
-WANTED = {60: 0.35} if "QUENCH_BENCH_SMOKE" in os.environ else {60: 0.35, 1082: 0.6}
+SIZES = (60, 1082)
 
 # The ports' speed is beyond what a core forwards, so that it is no limit.
 CONFIG = """
@@ -142,7 +142,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "switch.ini").write_text(CONFIG, encoding="ascii")
-        for size, wanted in WANTED.items():
+        for size in SIZES:
             for port in (0, 1):
                 write_capture(folder / f"{size}-{port}.pcap", [frame(size, port, flow) for flow in range(FLOWS)])
             ours, peers = [], []
@@ -151,7 +151,7 @@ def main():
                 ours.append(turn(folder, "switch", SWITCH,
                                  ["--config", str(folder / "switch.ini"), "--stats-interval", "0"], size))
             value, peer = statistics.median(ours) / 1e6, statistics.median(peers) / 1e6
-            print(json.dumps({"name": f"quench-switch, 2 net_pcap ports, {size} B frames (wanted {wanted})",
+            print(json.dumps({"name": f"quench-switch, 2 net_pcap ports, {size} B frames",
                               "value": value, "unit": "Mpps", "peer": "testpmd macswap, same ports", "peer_value": peer,
                               "ratio": value / peer}), flush=True)
 

@@ -171,7 +171,7 @@ poll(void *arg)
 	return NULL;
 }
 
-/* @return ns for a frame, of all lcores together. */
+/* @return M frames a second, of all lcores together. */
 static double
 round_of(void *arg)
 {
@@ -187,7 +187,7 @@ round_of(void *arg)
 		rate += s->lcores[i].rate;
 	}
 	pthread_barrier_destroy(&together);
-	return 1e9 / rate;
+	return rate / 1e6;
 }
 
 static void
@@ -326,11 +326,11 @@ compare(struct sides *s, unsigned int bytes, bool crosses)
 	set_crosses(&s->two, crosses);
 	set_crosses(&s->one, crosses);
 	bench_compare((struct bench_side){name, round_of, &s->two},
-		      (struct bench_side){"one shard on one core", round_of, &s->one}, "ns/packet",
+		      (struct bench_side){"one shard on one core", round_of, &s->one}, "Mpps",
 		      ROUNDS);
 	bench_compare((struct bench_side){name, round_of, &s->two},
 		      (struct bench_side){"two switches on two cores (limit)", round_of, &s->apart},
-		      "ns/packet", ROUNDS);
+		      "Mpps", ROUNDS);
 }
 
 int
