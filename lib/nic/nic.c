@@ -17,7 +17,7 @@
 #include "nic/np/np.h"
 #include "nic/place/cc.h"
 #include "nic/place/reads.h"
-#include "nic/port/shared.h"
+#include "nic/port/port_state.h"
 #include "nic/port/share.h"
 #include "nic/transport/resolve.h"
 
@@ -53,7 +53,7 @@ struct whole {
 	struct nic_traces traces;
 	struct nic_crossings crossings;
 	struct nic_before before;
-	struct nic_shared common;
+	struct nic_port_state port;
 	bool own_payloads;
 };
 static_assert(offsetof(struct whole, nic) == 0, "nic_destroy() casts");
@@ -141,7 +141,7 @@ whole_create(void)
 	w->nic.traces = &w->traces;
 	w->nic.crossings = &w->crossings;
 	w->nic.before = &w->before;
-	w->nic.common = &w->common;
+	w->nic.port = &w->port;
 	return w;
 }
 
@@ -217,7 +217,7 @@ nic_destroy(struct node *node)
 	if (whole->own_payloads)
 		nic_payloads_destroy(nic->mbufs.payloads);
 	nic_np_free(nic);
-	nic_shared_free(&whole->common);
+	nic_port_state_free(&whole->port);
 	nic_traces_free(nic);
 	nic_resolve_free(nic);
 	nic_measure_free(nic);

@@ -18,7 +18,7 @@
 #include "switch/ingress/crossed.h"
 #include "switch/shard/crossing.h"
 #include "switch/sw.h"
-#include "switch/sw_verbs.h"
+#include "switch/sw_node_ops.h"
 #include "tm/buffer/mmu_part.h"
 #include "wire/link/pfc_frame.h"
 

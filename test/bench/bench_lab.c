@@ -128,7 +128,7 @@ event_loop_alone(void)
 		.next_ns = relay_next_ns,
 		.control = relay_control,
 	};
-	static const struct fabric_link link = {.rate_bps = 40 * GBPS, .delay_ns = NS_PER_US};
+	static const struct fabric_cable link = {.rate_bps = 40 * GBPS, .delay_ns = NS_PER_US};
 	struct relay sw = {.node.ops = &ops, .is_switch = true};
 	struct relay hosts[SENDERS + 1] = {0};
 	struct fabric *f = fabric_create(SENDERS + 2, SENDERS + 1, 1);

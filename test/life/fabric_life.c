@@ -285,7 +285,7 @@ has_headroom(const struct scenario *s, const struct sw_params *sw)
 	uint64_t need = 0;
 
 	for (uint32_t i = 0; i < s->topology->n_links; i++) {
-		const struct fabric_link *c = &s->topology->links[i].cable;
+		const struct fabric_cable *c = &s->topology->links[i].cable;
 
 		need = max_u64(need, 2 * mul_div(c->delay_ns, c->rate_bps, 8 * NS_PER_SEC) +
 					     5 * (4096 + 128));

@@ -134,7 +134,7 @@ flows_reply(struct telemetry_call *call)
 }
 
 /* A flow, and the QPs of the flows before it. */
-struct qps_place {
+struct qp_cursor {
 	uint64_t before;
 	unsigned int flow;
 };
@@ -143,7 +143,7 @@ static json_t *
 qps_row(struct telemetry_call *call, void *arg, uint64_t i)
 {
 	const struct nic_config *config = config_of(call);
-	struct qps_place *at = arg;
+	struct qp_cursor *at = arg;
 
 	while (i - at->before >= config->flows[at->flow].qp_count)
 		at->before += config->flows[at->flow++].qp_count;
@@ -156,7 +156,7 @@ static json_t *
 qps_reply(struct telemetry_call *call)
 {
 	uint64_t total = nic_config_qps(config_of(call));
-	struct qps_place first = {0};
+	struct qp_cursor first = {0};
 
 	return telemetry_list_reply(
 		call, &(struct telemetry_list){

@@ -65,12 +65,12 @@ say_log(const struct import_log *log)
 	return log->n_lost > 0 ? APP_PARTLY : APP_DONE;
 }
 
-static const char *converted;
+static const char *input_name;
 
 static void
 end_without_memory(void)
 {
-	say_error("%s: out of memory", converted);
+	say_error("%s: out of memory", input_name);
 	exit(APP_FAILED);
 }
 
@@ -95,7 +95,7 @@ convert(const struct ctl_options *o, const char *path, convert_fn *fn)
 	text = read_input(path, &size);
 	if (text == NULL)
 		return APP_BAD_USAGE;
-	converted = log.file;
+	input_name = log.file;
 	import_on_no_memory(end_without_memory);
 	out = open_memstream(&output, &output_size);
 	if (out == NULL)

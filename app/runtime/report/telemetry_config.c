@@ -11,17 +11,17 @@
 /* Room for the largest members, a FIELD_STR or a map. */
 #define MEMBER_BYTES 256
 
-struct changes {
+struct key_list {
 	json_t *object;
 	struct telemetry_page page;
 	uint64_t n, first; /* all changes; those before number first are not listed */
 	bool full;
 };
 
-static struct changes
-begin_changes(uint64_t first)
+static struct key_list
+begin_list(uint64_t first)
 {
-	struct changes c = {.object = json_object(), .first = first};
+	struct key_list c = {.object = json_object(), .first = first};
 
 	telemetry_page_begin(&c.page, c.object);
 	return c;
@@ -30,7 +30,7 @@ begin_changes(uint64_t first)
 static void
 add_change(void *arg, const struct config_change *change)
 {
-	struct changes *c = arg;
+	struct key_list *c = arg;
 	json_t *row = json_object();
 
 	json_object_set_new(row, "section", json_string(change->section));
@@ -48,7 +48,7 @@ add_change(void *arg, const struct config_change *change)
 static json_t *
 change_reply(struct telemetry_call *call, const char *path, const char *set)
 {
-	struct changes c = begin_changes(0);
+	struct key_list c = begin_list(0);
 	const struct active_config_request request = {
 		.path = path, .set = set, .visit = add_change, .arg = &c};
 	struct active_config_outcome out;
@@ -92,11 +92,11 @@ config_changes_reply(struct telemetry_call *call)
 {
 	struct config_error err;
 	uint64_t first = 0;
-	struct changes c;
+	struct key_list c;
 
 	if (!telemetry_optional_number(call, 0, "FIRST", 0, UINT32_MAX, &first))
 		return NULL;
-	c = begin_changes(first);
+	c = begin_list(first);
 	if (active_config_compare(call->telemetry->active, add_change, &c, &err) != 0) {
 		json_decref(c.object);
 		return telemetry_refuse_line(call, err.text);
@@ -119,7 +119,7 @@ is_default(const struct field *f, const char *value)
 }
 
 static bool
-add_key(struct changes *c, const struct config_row *row, const struct field *f)
+add_key(struct key_list *c, const struct config_row *row, const struct field *f)
 {
 	char value[FIELD_TEXT_SIZE];
 
@@ -142,11 +142,11 @@ config_reply(struct telemetry_call *call)
 	struct config_rows rows = {0};
 	uint64_t first = 0;
 	bool fits = true;
-	struct changes c;
+	struct key_list c;
 
 	if (!telemetry_optional_number(call, 0, "FIRST", 0, UINT32_MAX, &first))
 		return NULL;
-	c = begin_changes(first);
+	c = begin_list(first);
 	active->ops->rows(active_config_running_begin(active), &rows);
 	for (unsigned int i = 0; fits && i < rows.n; i++) {
 		for (unsigned int k = 0; fits && k < rows.rows[i].n; k++)

@@ -37,7 +37,7 @@ set_link(struct events *ev, uint32_t index, uint8_t why, bool up, uint64_t now_n
 	ev->down[index] = up ? was & (uint8_t)~why : was | why;
 	if ((was == 0) == (ev->down[index] == 0))
 		return 0;
-	rc = fabric_set_link(ev->net->fabric, events_end(link->a), up);
+	rc = fabric_set_link_up(ev->net->fabric, events_end(link->a), up);
 	if (rc < 0)
 		return rc;
 	notify(ev, link->a, up, now_ns);
@@ -72,7 +72,7 @@ restart(struct events *ev, uint32_t sw, bool on, uint64_t now_ns)
 /* Apply the event to a cable, or restore its usual setting. */
 static void
 change_cable(const struct events *ev, const struct event_params *e, bool on,
-	     const struct fabric_link *usual, struct fabric_link *link)
+	     const struct fabric_cable *usual, struct fabric_cable *link)
 {
 	struct cable_params *c = &link->errors;
 
@@ -103,7 +103,7 @@ static int
 change_direction(struct events *ev, const struct event_params *e, bool on,
 		 const struct topology_link *link, struct topology_end from)
 {
-	struct fabric_link cable = *fabric_cable(ev->net->fabric, events_end(from));
+	struct fabric_cable cable = *fabric_cable(ev->net->fabric, events_end(from));
 
 	change_cable(ev, e, on, &link->cable, &cable);
 	return fabric_set_cable(ev->net->fabric, events_end(from), &cable);

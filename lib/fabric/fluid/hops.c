@@ -17,18 +17,18 @@ fluid_net_grow(void *array, uint32_t n, size_t item_bytes)
 
 /* Time of these bytes over a cable: serialization and propagation. */
 static uint64_t
-over_ns(const struct fabric_link *cable, double bytes)
+over_ns(const struct fabric_cable *cable, double bytes)
 {
 	return (uint64_t)(bytes * 8e9 / (double)cable->rate_bps) + cable->delay_ns;
 }
 
-static const struct fabric_link *
+static const struct fabric_cable *
 cable_of(const struct topology *t, const struct path_hop *hop)
 {
 	return &t->links[t->switches[hop->sw].link[hop->port]].cable;
 }
 
-static const struct fabric_link *
+static const struct fabric_cable *
 uplink_of(const struct topology *t, uint16_t host)
 {
 	return &t->links[t->hosts[host - 1].link].cable;

@@ -102,7 +102,7 @@ reserve_end(struct node_slot *slot)
 
 static void
 add_end(struct fabric *f, struct fabric_end e, struct fabric_end peer,
-	const struct fabric_link *link)
+	const struct fabric_cable *link)
 {
 	struct node_slot *slot = &f->nodes[e.node];
 
@@ -134,7 +134,7 @@ ensure_cable(struct fabric *f, uint32_t end)
 }
 
 static void
-lower_lookahead(struct fabric *f, const struct fabric_link *link)
+lower_lookahead(struct fabric *f, const struct fabric_cable *link)
 {
 	uint64_t least_ns = link->delay_ns + serialization_ns(wire_bytes(0), link->rate_bps);
 
@@ -143,7 +143,7 @@ lower_lookahead(struct fabric *f, const struct fabric_link *link)
 
 int
 fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
-	       const struct fabric_link *link)
+	       const struct fabric_cable *link)
 {
 	if (f->n_ends + 2 > f->max_ends)
 		return -ENOSPC;
@@ -193,7 +193,7 @@ lose_all(struct fabric *f, uint32_t end)
 }
 
 int
-fabric_set_link(struct fabric *f, struct fabric_end at, bool up)
+fabric_set_link_up(struct fabric *f, struct fabric_end at, bool up)
 {
 	uint32_t end = end_of(f, at);
 
@@ -210,7 +210,7 @@ fabric_set_link(struct fabric *f, struct fabric_end at, bool up)
 }
 
 int
-fabric_set_cable(struct fabric *f, struct fabric_end from, const struct fabric_link *link)
+fabric_set_cable(struct fabric *f, struct fabric_end from, const struct fabric_cable *link)
 {
 	uint32_t end = end_of(f, from);
 
@@ -224,7 +224,7 @@ fabric_set_cable(struct fabric *f, struct fabric_end from, const struct fabric_l
 	return 0;
 }
 
-const struct fabric_link *
+const struct fabric_cable *
 fabric_cable(const struct fabric *f, struct fabric_end from)
 {
 	return &f->ends[end_of(f, from)].link;

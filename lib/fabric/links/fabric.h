@@ -27,7 +27,7 @@
 
 struct fabric;
 
-struct fabric_link {
+struct fabric_cable {
 	uint64_t rate_bps;
 	uint64_t delay_ns; /* propagation, one way */
 	struct cable_params errors;
@@ -66,7 +66,7 @@ struct fabric_end {
  * Join two ports, each at most once, before the first run. @return 0, -EINVAL, -ENOSPC, -ENOMEM.
  */
 int fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
-		   const struct fabric_link *link);
+		   const struct fabric_cable *link);
 
 /**
  * Set the link at this end down or up at the time up to which the fabric has run. Down: frames in
@@ -74,7 +74,7 @@ int fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
  * notified.
  * @return 0, -EINVAL (no such end), -ENOMEM.
  */
-int fabric_set_link(struct fabric *f, struct fabric_end e, bool up);
+int fabric_set_link_up(struct fabric *f, struct fabric_end e, bool up);
 
 /**
  * Change delay and faults of the cable from this end to its peer, at the time up to which the
@@ -82,10 +82,10 @@ int fabric_set_link(struct fabric *f, struct fabric_end e, bool up);
  * cannot change, because the nodes know it too.
  * @return 0, -EINVAL (no such end, another rate), -ENOMEM.
  */
-int fabric_set_cable(struct fabric *f, struct fabric_end from, const struct fabric_link *link);
+int fabric_set_cable(struct fabric *f, struct fabric_end from, const struct fabric_cable *link);
 
 /** Present settings of the cable. The end must be connected. */
-const struct fabric_link *fabric_cable(const struct fabric *f, struct fabric_end from);
+const struct fabric_cable *fabric_cable(const struct fabric *f, struct fabric_end from);
 
 /**
  * Put a frame on the cable at this end at now_ns, up to which the fabric has run, as if the node
@@ -103,7 +103,8 @@ void fabric_poke(struct fabric *f, uint32_t node, uint64_t now_ns);
 void fabric_control(struct fabric *f, uint32_t node, uint64_t now_ns);
 
 /**
- * Tap the frames that leave by this end and those that arrive at it. @return as fabric_set_link().
+ * Tap the frames that leave by this end and those that arrive at it.
+ * @return as fabric_set_link_up().
  */
 int fabric_tap(struct fabric *f, struct fabric_end e, struct cable_tap sent,
 	       struct cable_tap received);

@@ -30,7 +30,7 @@ struct end {
 	uint32_t timed_bytes;
 	uint64_t free_ns;     /* time at which the node's last frame has left */
 	uint64_t injected_ns; /* time at which the last frame of fabric_inject() has left */
-	struct fabric_link link;
+	struct fabric_cable link;
 } __rte_cache_aligned;
 
 /* The frames in flight from one end to its peer; it has the end's index. */

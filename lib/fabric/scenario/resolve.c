@@ -81,7 +81,7 @@ cable_bytes(const struct scenario *s)
 	uint64_t bytes = 0;
 
 	for (uint32_t i = 0; i < s->topology->n_links; i++) {
-		const struct fabric_link *cable = &s->topology->links[i].cable;
+		const struct fabric_cable *cable = &s->topology->links[i].cable;
 
 		bytes += 2 * mul_div(cable->delay_ns, cable->rate_bps, 8 * NS_PER_SEC);
 	}

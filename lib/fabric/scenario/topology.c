@@ -8,17 +8,17 @@
 #include "fabric/scenario/parts.h"
 #include "fabric/topology/host_list.h"
 
-static struct fabric_link
+static struct fabric_cable
 host_cable(const struct fabric_params *f)
 {
-	return (struct fabric_link){
+	return (struct fabric_cable){
 		.rate_bps = f->link_rate_bps, .delay_ns = f->link_delay_ns, .errors.seed = f->seed};
 }
 
-static struct fabric_link
+static struct fabric_cable
 core_cable(const struct fabric_params *f)
 {
-	return (struct fabric_link){
+	return (struct fabric_cable){
 		.rate_bps = f->core_rate_bps > 0 ? f->core_rate_bps : f->link_rate_bps,
 		.delay_ns = f->core_delay_ns > 0 ? f->core_delay_ns : f->link_delay_ns,
 		.errors.seed = f->seed};
@@ -29,7 +29,7 @@ static void
 apply_section(const struct scenario *s, uint32_t index, struct topology_link *link)
 {
 	const struct link_section *section = &s->links[index];
-	struct fabric_link *cable = &link->cable;
+	struct fabric_cable *cable = &link->cable;
 
 	link->tag = index + 1;
 	if (section->link_rate_bps > 0)
@@ -61,7 +61,7 @@ find_ends(const struct topology *t, const struct link_section *section, uint32_t
 static int
 add_graph_switches(const struct scenario *s, struct topology *t, struct scenario_fault *fault)
 {
-	const struct fabric_link cable = host_cable(&s->fabric);
+	const struct fabric_cable cable = host_cable(&s->fabric);
 	uint32_t hosts = 0;
 	char sum[64];
 
@@ -88,7 +88,7 @@ static int
 add_graph_link(const struct scenario *s, uint32_t index, struct scenario_fault *fault)
 {
 	const struct link_section *section = &s->links[index];
-	const struct fabric_link cable = core_cable(&s->fabric);
+	const struct fabric_cable cable = core_cable(&s->fabric);
 	uint32_t ends[2];
 
 	/*

@@ -56,7 +56,7 @@ topology_add_switch(struct topology *t, const char *name, uint8_t stage)
 
 /* Plug in a cable. Its switch ends get their next ports. */
 static int
-add_link(struct topology *t, uint32_t a, uint32_t b, const struct fabric_link *cable)
+add_link(struct topology *t, uint32_t a, uint32_t b, const struct fabric_cable *cable)
 {
 	const uint32_t nodes[2] = {a, b};
 	struct topology_link link = {.cable = *cable};
@@ -85,7 +85,7 @@ add_link(struct topology *t, uint32_t a, uint32_t b, const struct fabric_link *c
 }
 
 int
-topology_add_hosts(struct topology *t, uint32_t sw, uint16_t n, const struct fabric_link *cable)
+topology_add_hosts(struct topology *t, uint32_t sw, uint16_t n, const struct fabric_cable *cable)
 {
 	int rc = 0;
 
@@ -109,7 +109,7 @@ topology_add_hosts(struct topology *t, uint32_t sw, uint16_t n, const struct fab
 }
 
 int
-topology_join(struct topology *t, uint32_t a, uint32_t b, const struct fabric_link *cable)
+topology_join(struct topology *t, uint32_t a, uint32_t b, const struct fabric_cable *cable)
 {
 	return a == b ? -EINVAL : add_link(t, a, b, cable);
 }

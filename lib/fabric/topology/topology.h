@@ -55,7 +55,7 @@ struct topology_end {
 
 struct topology_link {
 	struct topology_end a, b; /* a is the host, if one end is a host */
-	struct fabric_link cable;
+	struct fabric_cable cable;
 	uint32_t tag; /* for the caller's use */
 };
 
@@ -87,7 +87,7 @@ struct topology_params {
 	uint16_t switches; /* parking_lot */
 	uint16_t leaves, spines;
 	uint16_t fat_tree_k;
-	struct fabric_link host_cable, core_cable;
+	struct fabric_cable host_cable, core_cable;
 };
 
 /** @return an empty graph, owned by the caller, or NULL: out of memory. */
@@ -102,10 +102,10 @@ int64_t topology_add_switch(struct topology *t, const char *name, uint8_t stage)
  * ports) or -ENOMEM.
  */
 int topology_add_hosts(struct topology *t, uint32_t sw, uint16_t n,
-		       const struct fabric_link *cable);
+		       const struct fabric_cable *cable);
 
 /** Join two switches. @return 0, -EINVAL (the same one), -ENOSPC (ports) or -ENOMEM. */
-int topology_join(struct topology *t, uint32_t a, uint32_t b, const struct fabric_link *cable);
+int topology_join(struct topology *t, uint32_t a, uint32_t b, const struct fabric_cable *cable);
 
 /**
  * Build a named shape, not graph.

@@ -9,7 +9,7 @@
 #include "nic/place/place.h"
 #include "nic/place/reads.h"
 #include "nic/place/version.h"
-#include "nic/port/shared.h"
+#include "nic/port/port_state.h"
 #include "nic/transport/requester.h"
 
 /* QPs processed in one call. */
@@ -47,7 +47,7 @@ revive(struct nic *nic, struct nic_qp *qp)
 
 	qp->flags &= (uint16_t)~QP_ERROR;
 	nic->failed--;
-	nic_becomes_active(nic->common);
+	nic_becomes_active(nic->port);
 	if (qp->flags & QP_ENDS)
 		nic->pending++;
 	if (flow->params.arrival == WORKLOAD_INCAST) {

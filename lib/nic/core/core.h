@@ -33,7 +33,7 @@
 
 struct nic_before;
 struct nic_dependencies;
-struct nic_shared;
+struct nic_port_state;
 struct nic_crossings;
 struct nic_removing;
 struct nic_measure;
@@ -166,12 +166,12 @@ struct nic {
 	/* with measure_pacing, per QP: when the next packet is due, 0: unknown; else NULL */
 	uint64_t *due_ns;
 	/* per flow */
-	uint32_t pending;          /* requesters with QP_ENDS that have not ended */
-	uint32_t failed;           /* QPs in error */
-	struct nic_shared *common; /* the node's own, or the share's */
-	struct nic_before *before; /* the last change of parameters */
-	bool flows_by_id;          /* nic_take_flows(): flow_id is the index into flows[] */
-	uint64_t max_wait_ns;      /* longest time in the wheel between two messages */
+	uint32_t pending;            /* requesters with QP_ENDS that have not ended */
+	uint32_t failed;             /* QPs in error */
+	struct nic_port_state *port; /* the node's own, or the share's */
+	struct nic_before *before;   /* the last change of parameters */
+	bool flows_by_id;            /* nic_take_flows(): flow_id is the index into flows[] */
+	uint64_t max_wait_ns;        /* longest time in the wheel between two messages */
 	/* at start-up */
 	uint32_t flows_capacity;
 	struct nic_params params;

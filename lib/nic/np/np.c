@@ -7,7 +7,7 @@
 #include "base/numbers/fixed.h"
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
-#include "nic/port/shared.h"
+#include "nic/port/port_state.h"
 
 /*
  * The decisions of a unit are at least N apart, so each unit has at most delay / N + 1 CNPs in the
@@ -71,7 +71,7 @@ nic_np_remove_flow(struct nic *nic, const struct qp_flow *flow)
 {
 	/* A flow whose preparation failed has no unit. */
 	if (nic->np->windows == NULL && flow->full != NULL)
-		nic_units_release(&nic->common->units, flow->np_unit);
+		nic_units_release(&nic->port->units, flow->np_unit);
 }
 
 bool
@@ -227,7 +227,7 @@ nic_np_may_leave(struct nic *nic, uint64_t now_ns)
 	if (now_ns < nic->np->gate_ns)
 		return false;
 	/* A CNP of another node may have closed the gate. */
-	opens_ns = np_gate_pass(&nic->common->cnp_gate_ns, interval_ns, now_ns);
+	opens_ns = np_gate_pass(&nic->port->cnp_gate_ns, interval_ns, now_ns);
 	nic->np->gate_ns = opens_ns == 0 ? now_ns + interval_ns : opens_ns;
 	return opens_ns == 0;
 }

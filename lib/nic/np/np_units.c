@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "nic/core/core.h"
-#include "nic/port/shared.h"
+#include "nic/port/port_state.h"
 
 /* Grow to the number of units of the NIC. Units that only other nodes use have no QPs here. */
 static int
@@ -34,7 +34,7 @@ nic_np_units_free(struct nic_np_units *u)
 int
 nic_np_units_reserve(struct nic_np_units *u, const struct nic *nic, uint32_t n_flows)
 {
-	struct nic_units *all = &nic->common->units;
+	struct nic_units *all = &nic->port->units;
 
 	return nic_units_reserve(all, n_flows) != 0 ? -ENOMEM : grow(u, all->capacity);
 }
@@ -46,7 +46,7 @@ nic_np_units_add(struct nic_np_units *u, const struct nic *nic, struct qp_flow *
 {
 	static const struct field_ip port = {0};
 	bool per_port = nic->params.np.np_cnp_moderation == NP_PER_PORT;
-	struct nic_units *all = &nic->common->units;
+	struct nic_units *all = &nic->port->units;
 	int64_t unit = nic_units_find(all, per_port ? &port : &flow->params.peer_ip);
 
 	if (unit < 0 || ((uint32_t)unit >= u->capacity && grow(u, all->capacity) != 0))
@@ -117,7 +117,7 @@ nic_np_units_on_ce(struct nic_np_units *units, struct nic *nic, uint32_t unit, u
 	 */
 	if (u->due_ns != 0)
 		return false;
-	opens_ns = np_gate_pass(&nic->common->units.gates_ns[unit], interval_ns(nic), now_ns);
+	opens_ns = np_gate_pass(&nic->port->units.gates_ns[unit], interval_ns(nic), now_ns);
 	if (opens_ns == 0)
 		return true;
 	u->due_ns = opens_ns;
@@ -135,7 +135,7 @@ nic_np_units_next(struct nic_np_units *units, const struct nic *nic, uint64_t no
 		uint64_t seen_ns = u->due_ns;
 
 		u->due_ns = 0;
-		if (np_gate_pass_from(&nic->common->units.gates_ns[unit], seen_ns, interval_ns(nic),
+		if (np_gate_pass_from(&nic->port->units.gates_ns[unit], seen_ns, interval_ns(nic),
 				      now_ns))
 			return u->marked;
 	}

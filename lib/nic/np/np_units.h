@@ -2,7 +2,7 @@
 /*
  * CNP moderation per address pair or per port: windows that the nodes of a NIC share.
  *
- * The window of a unit is a gate in nic_shared. A node stores only its own pending marks: those
+ * The window of a unit is a gate in nic_port_state. A node stores only its own pending marks: those
  * that wait for the gate of their unit to open.
  *
  * Invariant: a unit is in the heap if and only if due_ns != 0.

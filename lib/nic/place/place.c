@@ -6,7 +6,7 @@
 #include "nic/place/depends.h"
 #include "nic/place/reads.h"
 #include "nic/place/version.h"
-#include "nic/port/shared.h"
+#include "nic/port/port_state.h"
 
 /* Longest time in the wheel of a QP that has packets in flight and waits for its next message. */
 #define MAX_WAIT_IN_FLIGHT_NS (64 * NS_PER_US)
@@ -52,7 +52,7 @@ mark_end(struct nic *nic, struct nic_qp *qp, uint16_t flag)
 	}
 	assert(!(qp->flags & (QP_ERROR | QP_DONE)));
 	qp->flags |= flag;
-	nic_becomes_idle(nic->common);
+	nic_becomes_idle(nic->port);
 	if (qp->flags & QP_ENDS)
 		nic->pending--;
 	if (flag == QP_ERROR) {
@@ -254,7 +254,7 @@ void
 nic_start(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	uint32_t others = nic_becomes_active(nic->common);
+	uint32_t others = nic_becomes_active(nic->port);
 
 	qp->flags |= QP_STARTED;
 	qp->ack_countdown = nic->params.ack_every;

@@ -5,7 +5,7 @@
 
 #include "base/threads/pages.h"
 #include "nic/place/owed.h"
-#include "nic/port/shared.h"
+#include "nic/port/port_state.h"
 
 bool
 nic_read_may_ask(const struct nic *nic, const struct nic_qp *qp)
@@ -54,7 +54,7 @@ nic_read_next(struct nic *nic, uint32_t item)
 
 	if (qp->next_msg == nic->reads[item].received) {
 		if (qp->flags & QP_SERVES)
-			nic_becomes_idle(nic->common);
+			nic_becomes_idle(nic->port);
 		qp->flags &= (uint16_t)~QP_SERVES;
 		nic_release_answer(nic, item);
 		return;

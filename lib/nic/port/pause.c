@@ -6,7 +6,7 @@
 
 #include "base/numbers/fixed.h"
 #include "nic/core/core.h"
-#include "nic/port/shared.h"
+#include "nic/port/port_state.h"
 
 /* The priority that represents the whole link. */
 #define LINK_PRIO 0
@@ -90,15 +90,14 @@ held_prios(const struct nic *nic)
 static void
 want_xoff(struct nic *nic, uint8_t prio)
 {
-	__atomic_fetch_or(&nic->common->wants_xoff, 1u << prio, __ATOMIC_SEQ_CST);
+	__atomic_fetch_or(&nic->port->wants_xoff, 1u << prio, __ATOMIC_SEQ_CST);
 	node_wake(&nic->node, 0);
 }
 
 static bool
 is_full(const struct nic *nic, uint8_t prio, bool held, uint64_t now_ns)
 {
-	return rx_drain_wants_xoff(&nic->common->buffers[prio], &nic->params.receiver, held,
-				   now_ns);
+	return rx_drain_wants_xoff(&nic->port->buffers[prio], &nic->params.receiver, held, now_ns);
 }
 
 bool
@@ -109,14 +108,14 @@ nic_pause_admit(struct nic *nic, int dscp, int pcp, uint32_t len, uint64_t now_n
 			       : qos_map_classify(&nic->params.qos, dscp, pcp).pg;
 	uint32_t wanted;
 
-	if (!rx_drain_admit(&nic->common->buffers[prio], &nic->params.receiver, frame_bytes(len),
+	if (!rx_drain_admit(&nic->port->buffers[prio], &nic->params.receiver, frame_bytes(len),
 			    now_ns))
 		return false;
 	/*
 	 * nic_pause_admit() fills the buffer and then reads the bit; resume_prio() clears the bit
 	 * and then reads the buffer. So at least one of the two sees the change of the other.
 	 */
-	wanted = __atomic_load_n(&nic->common->wants_xoff, __ATOMIC_SEQ_CST);
+	wanted = __atomic_load_n(&nic->port->wants_xoff, __ATOMIC_SEQ_CST);
 	if (held_prios(nic) & ~wanted & 1u << prio && is_full(nic, prio, false, now_ns))
 		want_xoff(nic, prio);
 	return true;
@@ -131,7 +130,7 @@ hold(struct nic *nic, uint8_t prio, uint64_t now_ns)
 		pfc_tx_set(&pause->pfc_tx, prio, true, now_ns);
 		pause_storm_begin(&pause->storm, prio, now_ns);
 	}
-	pause->xon_ns = min_u64(pause->xon_ns, rx_drain_xon_ns(&nic->common->buffers[prio],
+	pause->xon_ns = min_u64(pause->xon_ns, rx_drain_xon_ns(&nic->port->buffers[prio],
 							       &nic->params.receiver, now_ns));
 }
 
@@ -144,7 +143,7 @@ set_xon(struct nic *nic, uint8_t prio, uint64_t now_ns)
 static void
 resume_prio(struct nic *nic, uint8_t prio, uint64_t now_ns)
 {
-	__atomic_fetch_and(&nic->common->wants_xoff, ~(1u << prio), __ATOMIC_SEQ_CST);
+	__atomic_fetch_and(&nic->port->wants_xoff, ~(1u << prio), __ATOMIC_SEQ_CST);
 	set_xon(nic, prio, now_ns);
 	pause_storm_end(&nic->pause->storm, prio);
 	/* Another node may have admitted a frame in between and seen the priority still held. */
@@ -156,7 +155,7 @@ resume_prio(struct nic *nic, uint8_t prio, uint64_t now_ns)
 static uint32_t
 fresh_xoffs(const struct nic *nic)
 {
-	return __atomic_load_n(&nic->common->wants_xoff, __ATOMIC_RELAXED) &
+	return __atomic_load_n(&nic->port->wants_xoff, __ATOMIC_RELAXED) &
 	       ~(uint32_t)(nic->pause->pfc_tx.xoff | nic->pause->storm.disabled);
 }
 
@@ -230,7 +229,7 @@ nic_set_drain_rate(struct node *node, uint64_t drain_rate_bps, uint64_t now_ns)
 	struct nic_pause *pause = nic->pause;
 
 	for (unsigned int prio = 0; prio < TM_CLASSES; prio++) {
-		struct rx_drain *buffer = &nic->common->buffers[prio];
+		struct rx_drain *buffer = &nic->port->buffers[prio];
 		struct rx_drain_params next = *params;
 		uint64_t bytes = pause->slow ? rx_drain_bytes(buffer, params, now_ns) : 0;
 
@@ -241,7 +240,7 @@ nic_set_drain_rate(struct node *node, uint64_t drain_rate_bps, uint64_t now_ns)
 	params->drain_rate_bps = drain_rate_bps;
 	/* No buffer is at XOFF now. nic_pause_due() releases the priorities still held. */
 	if (drain_rate_bps == 0)
-		__atomic_store_n(&nic->common->wants_xoff, 0, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&nic->port->wants_xoff, 0, __ATOMIC_SEQ_CST);
 	pause->slow = drain_rate_bps > 0;
 	pause->sends_pause = true;
 	pause->xon_ns = 0; /* check the held priorities at once */

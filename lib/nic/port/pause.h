@@ -8,7 +8,7 @@
  * The NIC pauses its peer only as a slow receiver, which drains a buffer per priority (one buffer
  * with link pause) at a rate, or as a defective one (nic_set_pause_storm()). Pause frames leave
  * ahead of all others and are never paused. The nodes of one NIC fill the same buffers, in
- * nic_shared; only the first of them sends pause frames, so that XOFF and XON keep their order.
+ * nic_port_state; only the first of them sends pause frames, so that XOFF and XON keep their order.
  *
  * Invariant: when no node is within a call, the bit of each buffer above its XOFF threshold is set
  * in wants_xoff, if the buffer's priority may be paused.

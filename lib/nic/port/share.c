@@ -15,7 +15,7 @@
 #include "base/numbers/fixed.h"
 #include "base/threads/pages.h"
 #include "nic/core/core.h"
-#include "nic/port/shared.h"
+#include "nic/port/port_state.h"
 #include "nic/port/pause.h"
 
 /* Frames for one node, collected until the end of the burst. */
@@ -27,7 +27,7 @@ struct nic_crossing {
 struct nic_share {
 	struct nic_share_params params;
 	struct wire_share wire __rte_cache_aligned;
-	struct nic_shared common __rte_cache_aligned;
+	struct nic_port_state port __rte_cache_aligned;
 	struct rte_ring *rings[NIC_SHARE_MAX_NODES]; /* to each node */
 	struct nic_crossing *crossings;              /* [from][to] */
 	/*
@@ -128,7 +128,7 @@ nic_share_destroy(struct nic_share *share)
 		pages_free(share->numbers[i], share->n_places * sizeof(*share->numbers[i]));
 	}
 	pages_free(share->places, share->n_places * sizeof(*share->places));
-	nic_shared_free(&share->common);
+	nic_port_state_free(&share->port);
 	free(share->crossings);
 	free(share);
 }
@@ -212,7 +212,7 @@ nic_join(struct node *node, struct nic_share *share, uint32_t index)
 	nic->share = share;
 	nic->crossings->index = index;
 	nic->wire.share = &share->wire;
-	nic->common = &share->common;
+	nic->port = &share->port;
 	nic->crossings->to = &share->crossings[index * share->params.n_nodes];
 	nic->pause->sends_pause = nic->pause->slow && index == 0;
 	nic->numbers.stride = share->params.n_nodes;

@@ -9,7 +9,7 @@
  * which all other nodes fill. One ring per node needs less memory than n (n - 1) rings (64 lcores:
  * 0.5 GB against 32 GB). Pause frames and answers of neighbours go to all nodes. The node that
  * receives a request for our address answers it. wire_share divides the wire: the nodes reserve
- * their next frames in turn. The other shared state of a host is in shared.h.
+ * their next frames in turn. The other shared state of a host is in port_state.h.
  *
  * Invariant: a crossing never drops, since each ring has room for every mbuf of the receive pool.
  */

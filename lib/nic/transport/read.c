@@ -9,7 +9,7 @@
 #include "nic/measure/measure.h"
 #include "nic/place/place.h"
 #include "nic/place/reads.h"
-#include "nic/port/shared.h"
+#include "nic/port/port_state.h"
 #include "nic/transport/requester.h"
 #include "nic/transport/stamp.h"
 
@@ -188,7 +188,7 @@ serve(struct nic *nic, uint32_t item, uint64_t now_ns)
 	if (!(qp->flags & QP_STARTED))
 		nic_start(nic, item, now_ns);
 	else if (!(qp->flags & QP_SERVES))
-		nic_becomes_active(nic->common);
+		nic_becomes_active(nic->port);
 	qp->flags |= QP_SERVES;
 	qp->limit_seq = (uint32_t)qp->rx_seq;
 	if (qp->place == QP_IDLE)

@@ -82,7 +82,7 @@ toy_control(struct node *node, uint64_t now_ns)
 
 static const struct node_ops toy_ops = {
 	.rx = toy_rx, .tx = toy_tx, .next_ns = toy_next_ns, .control = toy_control};
-static const struct fabric_link link_40g = {.rate_bps = 40 * GBPS, .delay_ns = 1000};
+static const struct fabric_cable link_40g = {.rate_bps = 40 * GBPS, .delay_ns = 1000};
 
 /* 20 us of a, cabled to port 0 of relay, whose port 1 is cabled to b. */
 static struct fabric *

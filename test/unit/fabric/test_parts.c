@@ -19,7 +19,7 @@ struct toy {
 };
 
 static struct rte_mempool *pool;
-static const struct fabric_link link_40g = {.rate_bps = 40 * GBPS, .delay_ns = 1000};
+static const struct fabric_cable link_40g = {.rate_bps = 40 * GBPS, .delay_ns = 1000};
 
 static void
 toy_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
@@ -128,11 +128,11 @@ stats_with(uint32_t threads, uint64_t arrived[NODES])
 		assert_int_equal(
 			fabric_inject(f, (struct fabric_end){us % NODES, 0}, m, us * NS_PER_US), 0);
 		if (us % 50 == 20)
-			fabric_set_link(f, (struct fabric_end){us % 3, 0}, us > 100);
+			fabric_set_link_up(f, (struct fabric_end){us % 3, 0}, us > 100);
 		if (us == 70)
 			fabric_set_cable(
 				f, (struct fabric_end){4, 0},
-				&(struct fabric_link){.rate_bps = 40 * GBPS, .delay_ns = 3000});
+				&(struct fabric_cable){.rate_bps = 40 * GBPS, .delay_ns = 3000});
 	}
 	for (uint32_t i = 0; i < NODES; i++)
 		arrived[i] = toys[i].arrived;

@@ -199,7 +199,7 @@ add_switch(struct net *net, struct sw_params *params)
 static void
 join(struct net *net, uint32_t a, uint16_t a_port, uint32_t b, uint16_t b_port)
 {
-	struct fabric_link link = {.rate_bps = LINK_BPS, .delay_ns = 500};
+	struct fabric_cable link = {.rate_bps = LINK_BPS, .delay_ns = 500};
 
 	assert_int_equal(fabric_connect(net->fabric, (struct fabric_end){a, a_port},
 					(struct fabric_end){b, b_port}, &link),

@@ -11,7 +11,7 @@
 #include "base/numbers/units.h"
 #include "fabric/topology/routes.h"
 
-static const struct fabric_link cable = {.rate_bps = 40 * GBPS, .delay_ns = 1000};
+static const struct fabric_cable cable = {.rate_bps = 40 * GBPS, .delay_ns = 1000};
 
 static struct topology *
 build(struct topology_params params)

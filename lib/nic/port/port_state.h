@@ -10,8 +10,8 @@
  * Invariant: active = requesters that have started and not ended + responders with QP_SERVES, over
  * all nodes.
  */
-#ifndef QUENCH_NIC_PORT_SHARED_H
-#define QUENCH_NIC_PORT_SHARED_H
+#ifndef QUENCH_NIC_PORT_PORT_STATE_H
+#define QUENCH_NIC_PORT_PORT_STATE_H
 
 #include <stdint.h>
 #include <rte_common.h>
@@ -31,7 +31,7 @@ struct nic_units {
 };
 
 /* Of the node, or of its share. */
-struct nic_shared {
+struct nic_port_state {
 	uint32_t active;      /* QPs that send: nic_becomes_active() */
 	uint32_t wants_xoff;  /* mask: priorities whose senders must be paused */
 	uint64_t cnp_gate_ns; /* no CNP leaves the port before this time */
@@ -51,7 +51,7 @@ void nic_units_release(struct nic_units *units, uint32_t unit);
  * -ENOMEM. */
 int nic_units_reserve(struct nic_units *units, uint32_t n);
 
-void nic_shared_free(struct nic_shared *common);
+void nic_port_state_free(struct nic_port_state *port);
 
 /**
  * A QP has data to send from now on: a requester from its start to its end, a responder while it
@@ -60,15 +60,15 @@ void nic_shared_free(struct nic_shared *common);
  *         them gets 0.
  */
 static inline uint32_t
-nic_becomes_active(struct nic_shared *common)
+nic_becomes_active(struct nic_port_state *port)
 {
-	return __atomic_fetch_add(&common->active, 1, __ATOMIC_RELAXED);
+	return __atomic_fetch_add(&port->active, 1, __ATOMIC_RELAXED);
 }
 
 static inline void
-nic_becomes_idle(struct nic_shared *common)
+nic_becomes_idle(struct nic_port_state *port)
 {
-	__atomic_fetch_sub(&common->active, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&port->active, 1, __ATOMIC_RELAXED);
 }
 
 #endif

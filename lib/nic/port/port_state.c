@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nic/port/shared.h"
+#include "nic/port/port_state.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -126,10 +126,10 @@ nic_units_release(struct nic_units *units, uint32_t unit)
 }
 
 void
-nic_shared_free(struct nic_shared *common)
+nic_port_state_free(struct nic_port_state *port)
 {
-	free(common->units.gates_ns);
-	free(common->units.peers);
-	free(common->units.users);
-	free(common->units.table);
+	free(port->units.gates_ns);
+	free(port->units.peers);
+	free(port->units.users);
+	free(port->units.table);
 }

@@ -6,8 +6,8 @@
  *
  * Invariant: after a call of the front, no frame, charge or address waits between its shards.
  */
-#ifndef QUENCH_SWITCH_SW_VERBS_H
-#define QUENCH_SWITCH_SW_VERBS_H
+#ifndef QUENCH_SWITCH_SW_NODE_OPS_H
+#define QUENCH_SWITCH_SW_NODE_OPS_H
 
 #include "node/node.h"
 

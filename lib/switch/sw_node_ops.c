@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "switch/sw_verbs.h"
+#include "switch/sw_node_ops.h"
 
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
