@@ -60,7 +60,7 @@ cut_remark(char *text)
 		*remark = '\0';
 }
 
-/* Empty lines: remarks, and commands that leave a block in a script. */
+/* Lines without a setting: remarks, and commands of a script that leave a block. */
 static bool
 is_empty(const char *line)
 {
@@ -85,7 +85,7 @@ has_lines(const struct nx_lines *nx, int i)
 	return i + 1 < nx->n && nx->lines[i + 1].parent == i;
 }
 
-/* Hash table of blocks by their words: a file may have thousands. */
+/* Hash table of blocks by their words, because a file may have thousands of them. */
 struct blocks {
 	int *slots; /* lines; -1: free */
 	uint32_t mask;
@@ -114,7 +114,10 @@ hash(const struct nx_line *line)
 	return h ^ h >> 15;
 }
 
-/* The earlier line with the same words that opened this block, or -1: this line is the first. */
+/*
+ * The line that first opened this block (same parent, same words). -1: this line is the first, and
+ * is added to the table.
+ */
 static int
 opened_before(const struct nx_lines *nx, struct blocks *b, int block)
 {
@@ -260,9 +263,9 @@ nx_lines_read(struct nx_lines *nx, const char *text, size_t size, struct import_
 	if (!is_known(nx))
 		return import_refuse(
 			log,
-			"1: '%.40s': expected a running-config of NX-OS with class-map, "
+			"%u: '%.40s': expected a running-config of NX-OS with class-map, "
 			"policy-map, system qos, interface or priority-flow-control",
-			nx->n > 0 ? nx->lines[0].text : "");
+			nx->n > 0 ? nx->lines[0].number : 1, nx->n > 0 ? nx->lines[0].text : "");
 	join_blocks(nx);
 	chain_lines(nx);
 	take_back(nx);

@@ -317,6 +317,7 @@ TEST(what_is_out_of_range_is_refused_with_its_line)
 	static const struct refusal table[] = {
 		{"", "expected a running-config"},
 		{"{ \"PORT\": {} }\n", "1: '{ \"PORT\": {} }': expected a running-config"},
+		{"! remark\n\nhostname s\n", "in:3: 'hostname s': expected a running-config"},
 		{"system qos\n", "at least one interface Ethernet"},
 		{CLASS("A", "dscp 64") "policy-map type qos P\n  class A\n" BOUND,
 		 "in:2: match dscp 64: expected a whole number from 0 to 63"},
