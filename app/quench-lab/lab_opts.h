@@ -16,7 +16,7 @@ struct lab_opts {
 	struct scenario_override override;
 	const char *sets[LAB_MAX_SETS]; /* section.key=value; override the file */
 	unsigned int n_sets;
-	uint32_t threads; /* 0: as many as make it faster */
+	uint32_t threads; /* 0: as many as make the run faster */
 	bool check_config, fluid, quiet, no_progress;
 };
 

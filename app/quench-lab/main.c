@@ -25,8 +25,10 @@
 #include "quench-lab/recording/recording.h"
 #include "quench-lab/scenario/scenario_late.h"
 
-/* EAL's memory, for the fabric and for each switch: rings and tables only. Packets have their own
- * regions. */
+/*
+ * EAL's memory, for the fabric and for each switch. It contains only rings and tables: packets have
+ * their own regions.
+ */
 #define EAL_MEGABYTES 256u
 #define EAL_MEGABYTES_PER_SWITCH 2u
 
@@ -122,7 +124,7 @@ on_event(void *arg, const struct event_params *e, uint64_t now_ns)
 		lab_explain_set(ctx->explain, e, now_ns);
 		return;
 	}
-	/* Without memory for a dump, the list omits it. */
+	/* If there is no memory for a dump, the list omits it. */
 	(void)dumps_take(&ctx->run->dumps, ctx->run->net, e, now_ns);
 }
 
@@ -147,7 +149,7 @@ write_json(const struct lab_opts *o, json_t *json, const char *name)
 	return rc < 0 ? APP_FAILED : APP_DONE;
 }
 
-/* An explanation follows a flow from node to node, so it needs them one at a time. */
+/* --explain follows a flow from node to node, so nodes must run one at a time. */
 static uint32_t
 threads_of(const struct lab_opts *o, const struct scenario *s)
 {

@@ -95,7 +95,10 @@ failed_qps(void)
 	return failed;
 }
 
-/* Are all messages of the active configuration complete? If so, print a line, but only once. */
+/*
+ * Are all messages of the active configuration complete? The first time that they are, print a
+ * line.
+ */
 static bool
 is_done(const struct run_app *app)
 {
@@ -168,7 +171,7 @@ say_running(void)
 	    nic.nodes.plan.control_apart ? ", separate queues for control frames" : "");
 }
 
-/* Print a line if the results will not contain times. */
+/* Print a line if times will not be measured. */
 static void
 say_measures(void)
 {

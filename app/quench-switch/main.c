@@ -32,8 +32,8 @@
 /* Number of mbufs in the mempool cache of one lcore, which other lcores cannot get. */
 #define CACHE_MBUFS 1024
 /*
- * Number of shortest frames in the 4096 bytes of use that a shard may not have published yet
- * (mmu_part.h).
+ * Number of shortest frames in the 4096 bytes by which the use that a shard has published may be
+ * too low (mmu_part.h).
  */
 #define OWED_MBUFS 64
 /* Data room for a pause frame of 60 bytes. */
@@ -87,7 +87,10 @@ frames_needed(const struct sw_params *params)
 	uint64_t port = PORT_RX_DESCRIPTORS + PORT_TX_DESCRIPTORS + 2 * POLL_BURST;
 	uint64_t shard = CACHE_MBUFS + 3 * POLL_BURST + OWED_MBUFS;
 
-	/* The pool refuses more than a ring can index, with an error line. */
+	/*
+	 * If that is more than a ring can index, the creation of the pool fails, with an error
+	 * line.
+	 */
 	return (uint32_t)min_u64(params->mmu.packets + params->n_ports * port +
 					 params->shards * shard,
 				 UINT32_MAX - 1);

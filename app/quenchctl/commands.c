@@ -54,7 +54,10 @@ match(const struct command *command, int argc, char **argv, const char *params[C
 
 	memset(params, 0, COMMAND_PARAMS * sizeof(*params));
 	for (; i < w.n && (int)i < argc; i++) {
-		/* A word without '=' where KEY=VALUE is expected may belong to another command. */
+		/*
+		 * Where KEY=VALUE is expected, a word without '=' does not match: it may belong to
+		 * another command.
+		 */
 		if (is_param(w.word[i]) &&
 		    (strchr(w.word[i], '=') == NULL || strchr(argv[i], '=') != NULL))
 			params[n_params++] = argv[i];
@@ -196,7 +199,9 @@ command_find(int argc, char **argv, const char *program, const char *params[COMM
 	static struct given g;
 	const struct command *c = NULL;
 
-	/* An abbreviation may be unique in the commands of one program. */
+	/*
+	 * An abbreviation may be ambiguous over all commands, but unique in those of one program.
+	 */
 	for (unsigned int i = 0; program == NULL && c == NULL && i < 2; i++) {
 		complete(&g, argc, argv, programs[i]);
 		c = g.n == argc ? find_whole(argc, g.word, programs[i], params) : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Differences between DPDK releases from 22.11 on, under the names of the newest release.
+ * Defines the names of the newest DPDK release for older releases, from 22.11 on.
  *
  * Include it after the DPDK header in question; lib/base itself uses no DPDK header. The CRC of
  * rte_net, which only benchmarks use, is in test/bench/net_crc.h.

@@ -9,7 +9,10 @@ const char *const cc_words[] = {
 	[CC_TIMELY] = "timely", [CC_ALGORITHMS] = NULL,
 };
 
-/* The inline functions rely on it: every state begins like struct cc_head. */
+/*
+ * Check that every algorithm's state begins like struct cc_head, because the inline functions rely
+ * on it.
+ */
 #define HEAD_MATCHES(type, rate)                                                                   \
 	static_assert(offsetof(struct type, rate) == offsetof(struct cc_head, rate_bps) &&         \
 			      offsetof(struct type, next_event_ns) ==                              \
@@ -83,7 +86,7 @@ dcqcn_read(const struct cc *cc, const struct cc_node *node, struct cc_view *out,
 	out->limited = rp_limited(&cc->rp);
 }
 
-/* To a minimum that has risen. */
+/* Raise the rate to a minimum that has become higher. */
 static uint32_t
 raise_to(struct cc *cc, uint64_t rate_bps)
 {

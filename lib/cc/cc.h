@@ -16,8 +16,8 @@
  * To add an algorithm: a file with params, state and stats, whose state begins like struct cc_head
  * and fits struct cc; a table of functions; and a word in enum cc_algorithm.
  *
- * cc_on_sent() calls no function for most packets: it is an addition and two comparisons, the same
- * for all algorithms, until the timer or the byte count completes an event.
+ * cc_on_sent() calls no function for most packets: until the timer or the byte count completes an
+ * event, it is an addition and two comparisons for every algorithm.
  */
 #ifndef QUENCH_CC_CC_H
 #define QUENCH_CC_CC_H
@@ -140,11 +140,11 @@ uint32_t cc_on_cnp(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 /** Run the timer if it is due; a call before next_event_ns changes nothing. */
 uint32_t cc_on_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 
-/** At least one packet is newly acknowledged. Required only if node->hears_acks. */
+/** At least one packet is newly acknowledged. Needs to be called only if node->hears_acks. */
 uint32_t cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,
 		   uint64_t now_ns);
 
-/** The requester goes back: after a NAK, or after silence. */
+/** The requester goes back, after a NAK or a timeout. */
 uint32_t cc_on_loss(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 
 /** Clamp the rate to new limits. Call once for each QP after cc_take_params(). */
@@ -164,7 +164,10 @@ cc_on_sent(struct cc *cc, const struct cc_node *node, uint32_t bytes, uint64_t n
 {
 	uint64_t sum = (uint64_t)cc->head.byte_count + bytes;
 
-	/* Is sum below B? With B = 0 always, since B - 1 is then the largest number. */
+	/*
+	 * Is sum at least B (byte_event_bytes)? With B = 0 never, because B - 1 is then the largest
+	 * number.
+	 */
 	if (now_ns >= cc->head.next_event_ns || sum - 1 >= node->byte_event_bytes - 1)
 		return cc_on_sent_slow(cc, node, bytes, now_ns);
 	cc->head.byte_count = (uint32_t)sum;

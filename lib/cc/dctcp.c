@@ -55,11 +55,11 @@ cut(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stat
 	if (d->cut)
 		return 0;
 	cut_bps = (uint64_t)((unsigned __int128)d->rate_bps * alpha_q31 >> 32);
-	/* A slow port may have clamped the start rate below the minimum: then no cut. */
+	/* On a slow port the start rate may be below the minimum: then do not cut. */
 	d->rate_bps =
 		max_u64(d->rate_bps - cut_bps, min_u64(params->dctcp_min_rate_bps, d->rate_bps));
 	d->cut = true;
-	/* Unchanged at the minimum rate. */
+	/* The rate was at its minimum. */
 	if (d->rate_bps == before_bps)
 		return 0;
 	counter_inc(&stats->dctcp_cuts);

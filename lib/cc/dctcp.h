@@ -7,9 +7,10 @@
  * / 2, and a round trip without a mark adds dctcp_ai_rate. A round trip ends when all packets sent
  * before its start are acknowledged. A loss halves the rate, once in a round trip (RFC 8257 3.5).
  *
- * RoCEv2 has no ECN echo in its ACKs. The marked packets are counted in CNPs, so the receiver must
- * answer each of them: np_min_time_between_cnps_us = 0 per QP at the peer. With a longer interval
- * the fraction is too small. Meant for switches that mark in a step at K (Kmin = Kmax = K, Pmax 1).
+ * RoCEv2 has no ECN echo in its ACKs. So CNPs count the marked packets, and the receiver must
+ * answer each of these: np_min_time_between_cnps_us = 0 per QP at the peer. With a longer interval
+ * the fraction is too small. Made for switches whose curve is a step at K (Kmin = Kmax = K, Pmax
+ * 1).
  *
  * Invariant: dctcp_min_rate <= rate <= the port's speed.
  */

@@ -11,8 +11,8 @@ enum cc_did {
 	CC_DID_FAST = 1 << 3,    /* fast recovery */
 	CC_DID_RAISE = 1 << 4,   /* additive increase */
 	CC_DID_HYPER = 1 << 5,   /* hyper increase */
-	CC_DID_ENGAGE = 1 << 6,  /* the QP was free and is limited now */
-	CC_DID_FREE = 1 << 7,    /* the QP was limited and is free now */
+	CC_DID_ENGAGE = 1 << 6,  /* the QP was not rate-limited, and is now */
+	CC_DID_FREE = 1 << 7,    /* the QP is no longer rate-limited */
 	CC_DID_LOSS = 1 << 8,    /* a packet was lost */
 	CC_DID_RTT = 1 << 9,     /* a round-trip time was measured */
 	CC_DID_RELOAD = 1 << 10, /* a change of parameters changed the rate */

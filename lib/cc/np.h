@@ -9,8 +9,9 @@
  * Invariants (tested): no CNP without CE; CNPs are at least N apart; t ns of continuous CE cause at
  * most 1 + floor(t / N) CNPs. With N = 0 every marked packet causes one.
  *
- * struct np has one owner. A unit whose marks arrive on several lcores has a gate instead: one
- * word, passed by compare-and-swap, so that only one of several racing lcores sends.
+ * struct np has one owner. A unit whose marks arrive on several lcores has a gate instead: the time
+ * of the next CNP in one word. A compare-and-swap passes it, so only one of several racing lcores
+ * sends.
  */
 #ifndef QUENCH_CC_NP_H
 #define QUENCH_CC_NP_H
@@ -25,7 +26,7 @@
 /* The unit to which N applies; adapters call it CNP moderation. */
 enum np_moderation { NP_PER_QP, NP_PER_IP_PAIR, NP_PER_PORT };
 
-/* np_cnp_delay is at most this many N, which bounds the CNPs of a unit that wait. */
+/* np_cnp_delay is at most this number times N, which limits the delayed CNPs of a unit. */
 #define NP_MOST_IN_DELAY 64
 
 struct np_params {
@@ -43,7 +44,7 @@ FIELD_TABLE(np_fields);
 /** Ranges and rules across keys. @return 0, or as params_refuse(). */
 int np_params_check(const struct np_params *params, char *why, unsigned int why_size);
 
-/* Counted by the owner of the QPs: the functions below only decide. */
+/* The owner of the QPs counts these; the functions below only decide. */
 struct np_stats {
 	uint64_t np_ecn_marked_roce_packets;
 	uint64_t np_cnp_sent;
@@ -54,7 +55,7 @@ COUNTER_TABLE(np_counters);
 
 /* Zero-initialised state is an idle flow. */
 struct np {
-	/* 0: idle. Windows last N, so a FIFO of units is sorted by it. */
+	/* 0: idle. All windows last N, so a FIFO of units is sorted by this. */
 	uint64_t window_end_ns : 63;
 	uint64_t ce_seen : 1; /* a marked packet of this window has no CNP yet */
 };
@@ -79,8 +80,8 @@ bool np_on_window_end(struct np *np, const struct np_params *params, uint64_t no
 /* Inline definitions */
 
 /**
- * Pass the gate of a shared unit for a mark whose window is over. Fails if another lcore has passed
- * since: its CNP answered this mark too.
+ * Pass the gate of a shared unit for a pending mark, once the gate has opened. Fails if another
+ * lcore has passed it since the mark: its CNP answers this mark too.
  *
  * @param gate_ns  Atomic: earliest time of the next CNP. Zero-initialised state is open.
  * @param seen_ns  Result of np_gate_pass() for the mark; at most now_ns.
@@ -96,7 +97,8 @@ np_gate_pass_from(uint64_t *gate_ns, uint64_t seen_ns, uint64_t interval_ns, uin
 
 /**
  * Pass the gate of a shared unit, which closes it for the interval. Invariant (tested): any two
- * passes are at least an interval apart, in any order of lcores with clocks of their own.
+ * passes are at least an interval apart, whatever the order of the lcores and the difference of
+ * their clocks.
  *
  * @return  0: send a CNP now; else the time at which the gate opens.
  */

@@ -4,7 +4,8 @@
 #include "cc/rp.h"
 
 enum {
-	RP_LIMITED = 1 << 0,   /* rate timer and byte counter run, or start with the first cut */
+	/* rate timer and byte counter run or, in mlx, start with the first cut */
+	RP_LIMITED = 1 << 0,
 	RP_SLOTS = 1 << 1,     /* mlx: alpha and monitor slots run, since the first CNP */
 	RP_CNP_ALPHA = 1 << 2, /* mlx: CNP in this alpha slot */
 	RP_CNP_CUT = 1 << 3,   /* mlx: CNP in this monitor slot */
@@ -37,10 +38,10 @@ alpha_rise(const struct rp_params *params, uint32_t alpha_q31)
 #define ALPHA_GONE 22004u
 
 /*
- * Alpha after `slots` slots; cnp: with a CNP in the first one, and none in the others. n slots
- * leave at most 2^31 (1 - g)^n. Since ln(1 / (1 - g)) >= g, n g >= ln(2^31) leaves less than one
- * unit, which rounds down to 0. Fewer slots are run one by one, because each rounds: up to 4400
- * with mlx's g.
+ * Alpha after `slots` slots; cnp: with a CNP in the first one, and none in the others. After n
+ * slots alpha is at most 2^31 (1 - g)^n units. Since ln(1 / (1 - g)) >= g, that is less than one
+ * unit, which rounds down to 0, if n g >= ln(2^31). Fewer slots (up to 4400 with mlx's g) are run
+ * one by one, because each of them rounds.
  */
 static uint32_t
 alpha_after(const struct rp_params *params, uint32_t alpha_q31, bool cnp, uint64_t slots)
@@ -129,8 +130,11 @@ count_engagement(const struct rp *rp, struct rp_stats *stats)
 	return CC_DID_ENGAGE;
 }
 
-/* Does a cut set R_T = R_C? rpg_clamp_tgt_rate, rpg_clamp_tgt_rate_after_time_inc, and 802.1Qau's
- * rule, by which the byte counter has expired since the last cut. */
+/*
+ * Does a cut set R_T = R_C? By rpg_clamp_tgt_rate: always; by rpg_clamp_tgt_rate_after_time_inc:
+ * after an increase by timer or byte counter; else, as in 802.1Qau, only if the byte counter has
+ * expired since the last cut.
+ */
 static bool
 cut_moves_target(const struct rp *rp, const struct rp_params *params)
 {
@@ -156,7 +160,7 @@ cut(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint6
 		max_u64(params->rp_min_rate_bps, rate_bps - min_u64(by_alpha_bps, most_bps));
 	did = count_engagement(rp, stats);
 	restart_recovery(rp, at_ns + params->rp_time_reset_us * NS_PER_US);
-	/* Unchanged at the minimum rate, or with rp_min_dec_fac_pct = 100. */
+	/* The rate does not change at the minimum, or with rp_min_dec_fac_pct = 100. */
 	if (rp->current_rate_bps == rate_bps)
 		return did;
 	counter_inc(&stats->rp_cuts);
@@ -213,7 +217,10 @@ raised(const struct rp *rp, const struct rp_params *params, uint64_t step, uint6
 {
 	/* R_T = R_T + (0 | R_AI | i R_HAI) */
 	*target_bps = min_u64(rp->target_rate_bps + step, params->rp_max_rate_bps);
-	/* R_C = (R_T + R_C) / 2, rounded up; rounded down, R_C would never reach R_T. */
+	/*
+	 * R_C = (R_T + R_C) / 2, rounded up, because R_C would never reach R_T if it were rounded
+	 * down.
+	 */
 	*current_bps =
 		min_u64((*target_bps + rp->current_rate_bps + 1) / 2, params->rp_max_rate_bps);
 }
@@ -285,7 +292,10 @@ jump(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint
 	uint64_t step, events = max_events;
 	enum rp_phase phase;
 
-	/* Past F the phase is constant; in paper so is the step, once T is not the lower stage. */
+	/*
+	 * Beyond F the phase is constant. In paper the step is constant too, once T is not below
+	 * BC.
+	 */
 	if (time_stage <= params->rp_threshold ||
 	    (paper && time_stage < byte_stage && byte_stage > params->rp_threshold))
 		return 0;
@@ -363,7 +373,7 @@ increase_once(struct rp *rp, const struct rp_params *params, struct rp_stats *st
 	phase = phase_of(params, stage, rp->byte_stage);
 	step = step_bps(params, phase, stage, rp->byte_stage);
 	raised(rp, params, step, &target_bps, &current_bps);
-	/* End of recovery: catch_up() releases the limiter too. */
+	/* The recovery ends: leave it to catch_up(), which also releases the limiter. */
 	if (current_bps >= params->rp_max_rate_bps)
 		return 0;
 	rp->target_rate_bps = target_bps;
@@ -382,8 +392,8 @@ cut_is_due(const struct rp *rp, uint64_t until_ns)
 }
 
 /*
- * Alpha slots are no such events: they change no rate, and every cut, CNP and release first updates
- * alpha.
+ * Alpha slots are not among the events: they change no rate, and every cut, CNP and release first
+ * updates alpha.
  */
 static void
 set_next_event(struct rp *rp)
@@ -402,7 +412,10 @@ catch_up(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, 
 	if (cut_is_due(rp, now_ns)) {
 		uint64_t at_ns = rp->next_monitor_ns;
 
-		/* The cut restarts the rate timer, and so cancels an event at the same time. */
+		/*
+		 * The cut restarts the rate timer, so an event of the timer at the same time is
+		 * cancelled.
+		 */
 		did |= run_increases(rp, params, stats, at_ns - 1);
 		run_alpha(rp, params, at_ns);
 		rp->flags &= (uint8_t)~RP_CNP_CUT;

@@ -6,19 +6,19 @@
  * 3.1, equations 1 to 4 and figure 7 (`paper` profile); NVIDIA "DCQCN CC Parameters" and the help
  * of mlxconfig (`mlx` profile). Rates are bits/s of wire bytes, and so is the byte counter.
  *
- * Time is lazy: nothing runs between calls. A call catches up with all events at or before now, in
- * bounded work after any idle time. A test proves that rates, alpha and stages equal, bit for bit,
- * those of a reference that steps through every event. The order of simultaneous events is alpha
- * slot, monitor slot (cut), rate timer, then the CNP or the bytes of the call.
+ * Nothing runs between calls: each call first catches up with all events at or before its time, and
+ * its work is bounded after any idle time. A test proves that rates, alpha and stages equal, bit
+ * for bit, those of a reference that steps through every event. The order of simultaneous events is
+ * alpha slot, monitor slot (cut), rate timer, then the CNP or the bytes of the call.
  *
  * Invariant: min_rate <= current <= target <= max_rate, always.
  *
- * States of a QP. At the maximum rate it is free: the rate timer does not run and bytes are not
- * counted. A CNP makes it limited. It is free again when both rates have recovered to the maximum:
- * `paper` then continues to decay alpha, `mlx` releases the limiter, so that the next CNP is a
- * first CNP and resets alpha. A QP that starts below the maximum rate is limited, with target =
- * current = start rate: after F steps it probes upward by R_AI. Alpha keeps its initial value until
- * the first CNP.
+ * A QP is free or limited. At the maximum rate it is free: the rate timer does not run, and bytes
+ * are not counted. A CNP makes the QP limited. It is free again when both rates have recovered to
+ * the maximum: `paper` then continues to decay alpha, `mlx` releases the limiter, so that the next
+ * CNP is a first CNP and resets alpha. A QP that starts below the maximum rate is limited, with
+ * target = current = start rate: after F steps it probes upward by R_AI. Alpha keeps its initial
+ * value until the first CNP.
  */
 #ifndef QUENCH_CC_RP_H
 #define QUENCH_CC_RP_H
@@ -89,7 +89,10 @@ struct rp_stats {
 	uint64_t rp_fast_recoveries;
 	uint64_t rp_additive_increases;
 	uint64_t rp_hyper_increases;
-	/* Changes from free to limited, also by a start below the maximum; and back to free. */
+	/*
+	 * Changes from free to limited (including a start below the maximum), and from limited to
+	 * free.
+	 */
 	uint64_t rp_engagements;
 	uint64_t rp_releases;
 };
@@ -145,7 +148,7 @@ uint32_t rp_on_timer(struct rp *rp, const struct rp_params *params, struct rp_st
 
 /**
  * Account wire bytes sent by this QP, after all timer events at or before now_ns. One call
- * completes B at most once; the bytes beyond count towards the next time. cc_on_sent() calls it
+ * completes B at most once; the remaining bytes count towards the next B. cc_on_sent() calls it
  * only if an event is due or the bytes complete B; otherwise it adds the bytes to rp->byte_count
  * itself.
  */

@@ -12,7 +12,7 @@
 /* Tested: at 4:1 and 40 Gb/s half this step changes no rate by more than 0.2 % of the link. */
 #define MOST_STEP_NS NS_PER_US
 #define STEPS_PER_LOOP 4
-/* Longest history of marks that wait in queues: 10 MB at 40 Gb/s. */
+/* Longest wait in queues after a mark that the history covers: 10 MB at 40 Gb/s. */
 #define LONGEST_WAIT_NS (2 * NS_PER_MS)
 
 static uint64_t
@@ -153,7 +153,7 @@ clamp(double value, double low, double high)
 	return fmin(fmax(value, low), high);
 }
 
-/* to = from + seconds (weight a + (1 - weight) b), within bounds: min <= R_C <= R_T <= max. */
+/* to = from + seconds * (weight * a + (1 - weight) * b), within min <= R_C <= R_T <= max. */
 static void
 move(const struct fluid *f, struct fluid_state *to, const struct fluid_state *a,
      const struct fluid_state *b, double weight)
@@ -203,7 +203,10 @@ live(struct fluid *f)
 	}
 }
 
-/* Add the bytes sent and waiting in the step from now to the guess, by the trapezoid rule. */
+/*
+ * Add the bytes sent, and the byte-seconds of the queues, in the step from now to the guess, by the
+ * trapezoid rule.
+ */
 static void
 account(struct fluid *f, const double *sent_before_bps)
 {

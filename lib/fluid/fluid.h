@@ -11,9 +11,9 @@
  * there is no loss and no pause.
  *
  * A mark acts on its flow one loop delay later (tau* of the papers: from the queue through receiver
- * and sender back to the flow's first queue), on events at the flow's rate one loop delay ago. The
- * wait in the queues after the marking one adds to the delay, and with mark_at_enqueue so does the
- * wait in the marking queue.
+ * and sender back to the flow's first queue), so cuts and increases follow from the marks, and from
+ * the flow's sending rate, of one loop delay ago. The wait in the queues after the marking one adds
+ * to the delay, and with mark_at_enqueue so does the wait in the marking queue.
  *
  * Heun's method with a fixed step, at most the shortest delay; the past between two steps is
  * interpolated linearly. Halving the step shows the error (tested).
@@ -29,7 +29,8 @@
 struct fluid;
 
 /**
- * params (copied) must have passed rp_params_check().
+ * params are copied, but not the arrays that they point to, which must stay. params->rp must have
+ * passed rp_params_check().
  * @return owned by the caller, or NULL with errno ENOMEM, or EINVAL: step_ns is above a delay.
  */
 struct fluid *fluid_create(const struct fluid_params *params);
@@ -58,14 +59,18 @@ struct fluid_queue fluid_queue(const struct fluid *f, uint32_t queue);
 
 /* A queue where all derivatives are 0. */
 struct fluid_point {
-	bool interior; /* on the slope of the curve, not at one of its ends or swinging about it */
-	double mark;   /* p*: at which the load is the link's rate */
+	/*
+	 * 0 < mark < Pmax on a curve with a slope; false: at an end of the curve, or the queue
+	 * oscillates about a step
+	 */
+	bool interior;
+	double mark; /* p*: at which the load is the link's rate */
 	double queue_bytes;
 	double load; /* offered load over the link's rate; below 1 the link is not full */
 };
 
 struct fluid_class_point {
-	/* of a QP; the rate may exceed its share of the uplink, at which it sends */
+	/* of a QP; if rate_bps exceeds the QP's share of the uplink, it sends at that share */
 	double rate_bps, target_rate_bps, alpha;
 };
 

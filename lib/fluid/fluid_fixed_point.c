@@ -8,7 +8,9 @@
 
 #define LEAST_MARK 1e-12
 #define MOST_STEPS 200
-/* Iterations over all queues: prices of queues that share flows converge. */
+/*
+ * Limit of the iterations over all queues, in which the prices of queues that share flows converge.
+ */
 #define MOST_ROUNDS 1000
 /* Tolerance of a load, relative; loads themselves are computed to more digits. */
 #define LOAD_DIGITS 1e-9
@@ -16,8 +18,9 @@
 typedef double (*falling_fn)(void *arg, double v);
 
 /*
- * Root of a falling function in [low, high], or the end next to it, by the Illinois method in ln v.
- * The functions here are logarithms of near power laws, so a few steps suffice.
+ * Root of a falling function in [low, high], or the end that is nearest to it, by the Illinois
+ * method over ln v. The functions here are logarithms of functions close to power laws, so a few
+ * steps suffice.
  */
 static double
 root(falling_fn fn, void *arg, double low, double high)
@@ -30,7 +33,9 @@ root(falling_fn fn, void *arg, double low, double high)
 	if (fb >= 0)
 		return high;
 	for (int i = 0; i < MOST_STEPS && b - a > 1e-15 * fabs(a); i++) {
-		/* Every few steps a bisection, so that it converges for any function. */
+		/*
+		 * Every fourth step is a bisection, so that the search converges for any function.
+		 */
 		double c = i % 4 == 3 ? (a + b) / 2 : (a * fb - b * fa) / (fb - fa);
 		double fc = fn(arg, exp(c));
 
@@ -77,7 +82,7 @@ gain(void *arg, double rate_bps)
 	return cut > 1e-300 && isfinite(raised) ? log(raised / cut) : 700;
 }
 
-/* Rate of a QP at this share of marks. */
+/* Rate of a QP if this share of its packets is marked. */
 static double
 rate_at(const struct fluid_params *p, const struct fluid_class_params *c, double mark)
 {
@@ -203,7 +208,9 @@ settle(struct prices *x, uint32_t queue)
 	return change != 0;
 }
 
-/* Queues in the order of the paths, so that of two full queues the first one marks. */
+/*
+ * Go through the queues in the order of the paths, so that of two full queues the first one marks.
+ */
 static void
 find_prices(struct prices *x)
 {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Smaller shares of marks are taken as none: the formulas tend to 0 / 0. */
+/* A smaller share of marked packets counts as 0, because the formulas approach 0 / 0. */
 #define LEAST_MARK 1e-14
 
 struct fluid_law
@@ -41,8 +41,8 @@ power(double base, unsigned int n)
 
 /*
  * Add the events of a counter that expires after `packets` packets without a mark (a CNP restarts
- * it): r p / ((1 - p)^-packets - 1). A share (1 - p)^(F packets) of them, those after F, is
- * additive.
+ * it): r p / ((1 - p)^-packets - 1). The share (1 - p)^(F packets) of them, those after the first
+ * F, is additive.
  *
  * @param log_free  ln(1 - p), 0 when there are no marks.
  */
@@ -74,7 +74,7 @@ fluid_events(const struct fluid_law *law, double mark, double rate_bps)
 		e.increases = e.additive = 1 / law->time_reset_s;
 		return e;
 	}
-	/* N below the time of a packet: each marked packet has a CNP. */
+	/* If N is below the time between two packets, each marked packet causes a CNP. */
 	tau_s = fmax(law->tau_s, 1 / r);
 	e.cuts = -expm1(log_free * tau_s * r) / tau_s;
 	e.alpha_goal = -expm1(log_free * law->tau_alpha_s * r);

@@ -5,9 +5,9 @@
  *
  * Source: SIGCOMM 2015 section 5, equations 5 to 9, in the form of CoNEXT 2016 "ECN or Delay":
  * marks are independent draws, there is at most one CNP in tau = N, and x packets are free of marks
- * with probability (1 - p)^x. The equations model the paper profile without hyper increase, with
- * continuous changes of alpha and rate in place of steps. The mlx profile has no model: its cuts
- * wait for slots, and its target rate does not follow every cut.
+ * with probability (1 - p)^x. The equations model the paper profile without hyper increase, and
+ * alpha and rate change continuously instead of in steps. The mlx profile has no model: its cuts
+ * wait for the end of a monitor period, and its target rate does not follow every cut.
  */
 #ifndef QUENCH_FLUID_FLUID_LAW_H
 #define QUENCH_FLUID_FLUID_LAW_H

@@ -33,7 +33,7 @@ struct fluid_class_params {
 	double bytes; /* wire bytes of a QP before it stops; 0: unlimited */
 	uint64_t start_rate_bps;
 	uint64_t max_rate_bps; /* of the RP */
-	uint64_t cap_bps;      /* limit of a QP's rate beside the RP's */
+	uint64_t cap_bps;      /* limit of a QP's rate in addition to the RP's */
 };
 
 struct fluid_params {

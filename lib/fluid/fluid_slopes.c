@@ -19,7 +19,7 @@ lag_at(const struct fluid *f, double delay_ns, unsigned int ahead)
 	double steps = delay_ns / (double)f->step_ns - ahead;
 	double whole = floor(steps);
 	uint64_t back = min_u64((uint64_t)whole, f->ring_steps - 2);
-	/* Before the start all is 0, as the ring is. */
+	/* Before the start everything is 0, and so is the ring. */
 	uint64_t young = f->step + f->ring_steps - back;
 
 	return (struct lag){&f->ring[young % f->ring_steps], &f->ring[(young - 1) % f->ring_steps],
@@ -32,7 +32,7 @@ between(double young, double old, double share_old)
 	return young + (old - young) * share_old;
 }
 
-/* Wait in a queue of the length at the time of the marks that act now. */
+/* Wait in a queue, by its length at the time of the marks that act now. */
 static double
 wait_ns(const struct fluid_class_params *c, const struct fluid_queue_params *q, uint32_t queue,
 	const struct lag *lag)

@@ -72,8 +72,8 @@ count_used(struct fdb *fdb, int32_t change)
 }
 
 /*
- * An address enters or leaves a slot that is `steps` buckets after its home: update the buckets
- * in between.
+ * An address enters or leaves a slot that is `steps` buckets after its home: update the counts of
+ * its home and of the buckets between.
  */
 static void
 count_passed(struct fdb *fdb, uint32_t home, uint32_t steps, int change)
@@ -132,9 +132,10 @@ forget(struct fdb *fdb, uint32_t at, unsigned int slot, uint64_t *counter)
 }
 
 /*
- * How suitable an address is for eviction when a new address is learned on port; 0: it must stay. A
- * port keeps its entries if it has only one more than the new address's port. Otherwise the two
- * ports would evict each other's entries forever.
+ * How suitable an address is for eviction when a new address is learned on port; 0: it must stay.
+ * First an aged address; then one of a port that has at least two more than the new address's port
+ * (with one more, the two ports would evict each other's entries forever); last, an address of the
+ * same port that has been silent for quiet_ns.
  */
 static uint64_t
 victim_rank(const struct fdb *fdb, uint64_t state, uint16_t port, uint64_t now_ns)
@@ -152,8 +153,8 @@ victim_rank(const struct fdb *fdb, uint64_t state, uint16_t port, uint64_t now_n
 }
 
 /*
- * Evict the best victim among the slots where a new address of port could be stored. @return false:
- * there is none.
+ * Evict the best victim among the slots where a new address of port could be stored.
+ * @return false: there is none.
  */
 static bool
 displace(struct fdb *fdb, uint32_t home, uint16_t port, uint64_t now_ns)
@@ -357,8 +358,9 @@ merge(struct fdb *fdb, uint64_t key, uint64_t state)
 		return;
 	}
 	/*
-	 * Times wrap: the time of state is later than that of *known if the difference is below
-	 * half the range.
+	 * With a state in place of now_ns, fdb_age_ns() gives the time of state less that of
+	 * *known, modulo 2^FDB_SEEN_BITS: at least half of that range means that state is the
+	 * earlier one.
 	 */
 	if (*known & FDB_STATIC_BIT || fdb_age_ns(*known, state) >> (FDB_SEEN_BITS - 1) != 0)
 		return;

@@ -19,12 +19,13 @@
  * addresses are not learned and known ones do not move to the port, so a flood of forged sources
  * evicts no other address. Their frames are still forwarded, and counted.
  *
- * The hash is keyed (fwd/half_sip.h), so nobody can construct addresses that share a bucket. An
- * address is stored less than FDB_MAX_PROBES buckets from its home, which bounds the cost of a
+ * The hash is keyed (fwd/half_sip.h), so a sender cannot construct addresses that share a bucket.
+ * An address is stored less than FDB_MAX_PROBES buckets from its home, which bounds the cost of a
  * frame.
  *
  * A bucket is one cache line with four addresses, so a lookup reads one line, and the lines of a
- * burst can be prefetched (fdb_homes()). rte_hash reads two lines, and then our entry.
+ * burst can be prefetched (fdb_homes()). A lookup in rte_hash would read two lines, and then our
+ * entry.
  *
  * Threads: with one owner, calls must not overlap. A shared table allows learning, lookups and
  * sweeps on several lcores at once, and none of them waits. A learning lcore that finds another one
@@ -68,7 +69,7 @@ struct fdb_stats {
 	uint64_t moved;          /* known addresses seen on another port */
 	uint64_t aged;           /* entries removed: aged ones, and all of fdb_forget_learned() */
 	uint64_t displaced;      /* entries evicted from a full table for another address */
-	uint64_t learn_failures; /* frames whose source found no space in the table */
+	uint64_t learn_failures; /* frames whose source had no room in the table */
 	uint64_t learn_limited;  /* frames whose source was beyond its port's limit */
 	uint64_t static_kept;    /* frames from a static address on another port */
 	uint64_t learn_busy;     /* shared: sources not learned because another lcore was writing */
@@ -82,10 +83,10 @@ void fdb_destroy(struct fdb *fdb);
 
 /*
  * Replacing one table by another while its users switch over one by one:
- *   1. fdb_reset() the new table, shared, before anyone uses it;
- *   2. fdb_take_over() what the old one has learned;
+ *   1. fdb_reset() the new table, as a shared one, before it is used;
+ *   2. fdb_take_over() copies the addresses that the old one has learned;
  *   3. each user switches to the new table;
- *   4. fdb_take_over() again, for what the old one has learned meanwhile;
+ *   4. fdb_take_over() again, for addresses that the old one has learned meanwhile;
  *   5. fdb_set_shared() to the final value, and fdb_release() the old table.
  * Counters of both are kept, and may be read at any time.
  */
@@ -96,7 +97,10 @@ void fdb_destroy(struct fdb *fdb);
 int fdb_reset(struct fdb *fdb, const struct fdb_params *params);
 /** Free a table's memory except its counters. Until fdb_reset(), only the counters may be used. */
 void fdb_release(struct fdb *fdb);
-/** The table's users may use it during this call, but no other function of this group may run. */
+/**
+ * Change the shared flag. The table may be in use during this call, but no other function of this
+ * group may run.
+ */
 void fdb_set_shared(struct fdb *fdb, bool shared);
 
 /**
@@ -110,7 +114,7 @@ void fdb_set_shared(struct fdb *fdb, bool shared);
  */
 bool fdb_take_over(struct fdb *to, const struct fdb *from, const uint64_t members[], uint32_t *at);
 
-/* Set in every key. */
+/* This bit is set in every key. */
 #define FDB_KEY_BIT (1ull << 63)
 
 /** Bridging domain of a key. */
@@ -217,7 +221,10 @@ const struct fdb_stats *fdb_stats(const struct fdb *fdb);
 #define FDB_SEEN_BITS 55
 #define FDB_SEEN_MASK ((1ull << FDB_SEEN_BITS) - 1)
 #define FDB_STATIC_BIT (1ull << 63)
-/* No valid key. So a new table consists of zeros, and no page is touched before it is used. */
+/*
+ * Not a valid key. As it is 0, a new table consists of zeros, and its pages are not touched before
+ * they are used.
+ */
 #define FDB_FREE_KEY 0
 /* Buckets per step of a walk over the table: about a microsecond. */
 #define FDB_STEP_BUCKETS 128u
@@ -241,7 +248,11 @@ struct fdb_port {
 struct fdb {
 	/* per packet */
 	struct fdb_bucket *buckets;
-	uint8_t *passed; /* per bucket: number of addresses that probed past it */
+	/*
+	 * per bucket: number of addresses stored in a later bucket than this one, from their home
+	 * on
+	 */
+	uint8_t *passed;
 	uint32_t mask;
 	uint32_t probes;
 	struct half_sip_key hash_key;
@@ -303,8 +314,8 @@ fdb_age_ns(uint64_t state, uint64_t now_ns)
 }
 
 /*
- * lcores read their clocks at different times, so an entry may be newer than now_ns. It then counts
- * as fresh.
+ * lcores read their clocks at different times, so an entry may be newer than now_ns. Such an entry
+ * is not aged.
  */
 static inline bool
 fdb_aged(const struct fdb *fdb, uint64_t state, uint64_t now_ns)

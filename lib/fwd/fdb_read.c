@@ -13,7 +13,7 @@ entry_of(uint64_t key, uint64_t state, uint64_t now_ns)
 		.age_ns = fdb_age_ns(state, now_ns),
 	};
 
-	/* The entry's time is from a clock that is ahead of ours: its age is 0. */
+	/* If the entry's time is from a clock ahead of ours, its age is 0. */
 	if (e.is_static || e.age_ns >> (FDB_SEEN_BITS - 1) != 0)
 		e.age_ns = 0;
 	for (unsigned int i = 0; i < sizeof(e.mac); i++)

@@ -9,7 +9,7 @@ struct fdb_entry {
 	uint8_t mac[6];
 	uint16_t domain, port;
 	bool is_static;
-	/* time since last seen, up to 1/256 of the ageing time too high; static: 0 */
+	/* time since the last frame; may be too high by 1/256 of the ageing time; static: 0 */
 	uint64_t age_ns;
 };
 

@@ -78,8 +78,8 @@ fdb_reset(struct fdb *fdb, const struct fdb_params *params)
 		return -ENOMEM;
 	}
 	/*
-	 * A program with hugepages usually has hardware ports: page faults must not delay their
-	 * lcores.
+	 * A program with hugepages usually drives hardware ports, whose lcores must not be delayed
+	 * by page faults.
 	 */
 	if (rte_eal_has_hugepages())
 		memset(fdb->buckets, 0, bucket_bytes(fdb));

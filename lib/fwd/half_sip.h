@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * HalfSipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012; the 32-bit
- * variant): the keyed hash of every table that frames can write. Without the key nobody can
- * construct addresses that collide. A keyed multiplication would be cheaper, but it is linear: a
- * sender who observes collisions among its addresses can compute further ones.
+ * variant): the keyed hash of every table that received frames can fill. Without the key, a sender
+ * cannot construct addresses that collide. A keyed multiplication would be cheaper, but it is
+ * linear: a sender who observes collisions among its addresses can compute further ones.
  *
  * The key has 64 bits and the hash 32: enough for a table index, not for signatures.
  */

@@ -13,7 +13,7 @@
 
 #define START_ROOM 16u
 #define SLOTS_PER_NEIGHBOUR 4u
-/* Most neighbours examined to find one to replace. */
+/* Limit of the neighbours that are examined to find one to replace. */
 #define VICTIM_SEARCH 16u
 
 /* Hash of the members that identify a neighbour. A router computes it for every packet. */
@@ -84,7 +84,7 @@ neigh_find(const struct neigh_table *t, const struct neigh_key *key)
 	return s == NEIGH_NONE ? NEIGH_NONE : t->slots[s];
 }
 
-/* Distance from home to the first free slot. */
+/* Distance from the home slot of a hash to the first free slot. */
 static uint32_t
 distance_of(const struct neigh_table *t, uint32_t hash)
 {
@@ -208,7 +208,7 @@ link_last(struct neigh_table *t, uint32_t index)
 	list->n++;
 }
 
-/* Call before a member changes on which list_of() depends. */
+/* Call before a change of a member that list_of() depends on. */
 static void
 unlink_entry(struct neigh_table *t, uint32_t index)
 {
@@ -267,7 +267,7 @@ neigh_add(struct neigh_table *t, const struct neigh_key *key, uint64_t now_ns)
 		&(struct neigh){.key = *key, .port = t->n_ports, .users = 1, .next_ns = now_ns});
 }
 
-/* May it be replaced? */
+/* May this neighbour be replaced? */
 static bool
 is_idle(const struct neigh *e, uint64_t now_ns)
 {
@@ -423,7 +423,9 @@ neigh_on_learnt(struct neigh_table *t, struct neigh_stats *stats, uint32_t index
 		return false;
 	changed = take_mac(t, stats, index, mac);
 	e->state = NEIGH_REACHABLE;
-	/* The table's next_ns may be earlier than any neighbour's; neigh_run() corrects it. */
+	/*
+	 * The table's next_ns may now be earlier than every neighbour's; neigh_run() corrects it.
+	 */
 	e->next_ns =
 		t->params.reachable_ns == NEVER_NS ? NEVER_NS : now_ns + t->params.reachable_ns;
 	t->next_ns = min_u64(t->next_ns, e->next_ns);
@@ -540,7 +542,7 @@ vacate(struct neigh_table *t, uint32_t index)
 	t->slots[hole] = NEIGH_NONE;
 }
 
-/* Remove a neighbour from the queue of requests, wherever it is. */
+/* Remove a neighbour from any position in the queue of requests. */
 static void
 dequeue_ask(struct neigh_table *t, uint32_t index)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Neighbour table: resolves the IP addresses of peers to MAC addresses and keeps them fresh (RFC
- * 826; RFC 4861 7.3, whose timers it uses for both IP versions). It handles no packets: it says
- * which neighbour to ask and how, and is told the answers.
+ * Neighbour table: resolves the IP addresses of peers to MAC addresses, and keeps these up to date
+ * (RFC 826; RFC 4861 7.3, whose timers it uses for both IP versions). It handles no packets: it
+ * tells its owner which neighbour to ask and how, and the owner enters the answers.
  *
  *   INCOMPLETE --answer--> REACHABLE --reachable_ns--> PROBE --answer--> REACHABLE
  *   PROBE --NEIGH_TRIES unanswered--> INCOMPLETE --NEIGH_TRIES unanswered--> FAILED
@@ -13,14 +13,15 @@
  * A host, with few known peers, calls neigh_run(), which asks every neighbour that is due. A router
  * calls neigh_touch(), which asks only when a packet needs the neighbour.
  *
- * PROBE asks the known address, INCOMPLETE and FAILED ask the group. neigh_touch() lets a learned
- * address be used in all states but FAILED, so a lost request does not stop a flow.
+ * Requests go to the known address in PROBE, and to the group in INCOMPLETE and FAILED.
+ * neigh_touch() allows the use of a learned address in all states but FAILED, so a lost request
+ * does not stop a flow.
  *
  * A table that unknown senders can fill (neigh_limit(), neigh_claim()) limits the entries per
- * interface and per port. Resolved neighbours count for their interface, which may have as many as
- * there are free entries. Unresolved ones count for the port whose frames need them, which may have
- * a quarter as many. So if n interfaces each want all entries, each gets about 1/(n + 1) of them,
- * and the same share stays free.
+ * interface and per port. A resolved neighbour counts for its interface, which may have as many of
+ * them as there are free entries. An unresolved one counts for the port whose frames need it, which
+ * may have a quarter of that number. So if each of n interfaces wants all entries, each gets about
+ * 1/(n + 1) of them, and as many stay free.
  *
  * A new neighbour beyond a limit replaces an idle one. If the interface has used its share, the new
  * neighbour replaces a resolved neighbour of that interface that failed or was not used for
@@ -31,8 +32,8 @@
  * The hash is keyed (fwd/half_sip.h). At most a quarter of the slots is used, and an entry of
  * neigh_claim() is less than NEIGH_MAX_PROBES from its home slot.
  *
- * Invariant (tested): a neighbour is asked at most once per retrans_ns, and work is bounded by the
- * number of neighbours, which neigh_limit() limits, or else the owner.
+ * Invariant (tested): a neighbour is asked at most once per retrans_ns, and work is at most
+ * proportional to the number of neighbours, which neigh_limit() or the owner limits.
  */
 #ifndef QUENCH_FWD_NEIGH_H
 #define QUENCH_FWD_NEIGH_H
@@ -76,14 +77,15 @@ struct neigh {
 	uint32_t ask_link;   /* next in that queue, or next free entry */
 	uint32_t users;      /* neigh_add() minus neigh_release() */
 	uint64_t next_ns;    /* next step of the state machine */
-	uint64_t idle_ns;    /* when it may be replaced, unless it is used before */
+	uint64_t idle_ns;    /* time from which it may be replaced, unless it is used before */
 	uint32_t prev, next; /* in its neigh_list, oldest first; NEIGH_NONE: none */
 };
 static_assert(sizeof(struct neigh) == 64, "a cache line");
 
 struct neigh_params {
-	uint64_t retrans_ns;   /* between two requests */
-	uint64_t reachable_ns; /* from an answer to the next request; NEVER_NS: none */
+	uint64_t retrans_ns; /* between two requests */
+	/* from an answer to the next request; NEVER_NS: no further request */
+	uint64_t reachable_ns;
 	/* hash key, set at creation; must be secret if strangers can add entries */
 	struct half_sip_key key;
 };
@@ -104,8 +106,8 @@ struct neigh_claim_stats {
 
 /* Reason for an entry of neigh_claim(). */
 struct neigh_claim {
-	bool heard;    /* it announced its address: call neigh_on_heard() next */
-	uint16_t port; /* else: the port whose frame needs it */
+	bool heard;    /* the neighbour announced its address: call neigh_on_heard() next */
+	uint16_t port; /* if not: the port whose frame needs the neighbour */
 };
 
 struct neigh_table;
@@ -150,12 +152,12 @@ uint32_t neigh_claim(struct neigh_table *t, struct neigh_claim_stats *stats,
 		     const struct neigh_key *key, struct neigh_claim claim, uint64_t now_ns);
 
 /**
- * A packet needs this neighbour: queue a request if one is due.
+ * Call when a packet needs this neighbour: queues a request if one is due.
  * @return true: its address may be used.
  */
 bool neigh_touch(struct neigh_table *t, struct neigh_stats *stats, uint32_t index, uint64_t now_ns);
 
-/** Turn a configured address into a learned one, which is verified when it is next used. */
+/** Make a configured address a learned one, which is verified at its next use. */
 void neigh_unfix(struct neigh_table *t, uint32_t index, uint64_t now_ns);
 
 /** Set whether the owner uses this index. */
@@ -206,7 +208,7 @@ struct neigh_list {
 
 struct neigh_table {
 	/* per packet */
-	uint64_t next_ns;  /* no later than any neighbour's next_ns */
+	uint64_t next_ns;  /* at most the earliest next_ns of a neighbour */
 	uint32_t ask_head; /* head of the queue of requests, or NEIGH_NONE */
 	uint32_t ask_tail;
 	struct neigh *entries;

@@ -17,7 +17,7 @@
 #include "fwd/route_list.h"
 
 #define NAME_CHARS 32
-/* Groups of 256 entries of 2 bytes, for prefixes longer than 24 bits. */
+/* Minimum number of groups (256 entries of 2 bytes) for prefixes longer than 24 bits. */
 #define MIN_TBL8 256u
 #define MAX_TBL8 32767u
 /* An IPv6 route of 64 bits needs at most five of these groups, one of 128 bits at most thirteen. */

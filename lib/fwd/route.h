@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Routes: longest prefix of an IPv4 or IPv6 address -> a target number, whose meaning is the
- * owner's.
+ * Routes: longest prefix of an IPv4 or IPv6 address -> a target number, whose meaning the owner
+ * defines.
  *
  * Large tables use rte_fib (DIR24-8) and rte_fib6 (a trie over 24 bits). A lookup reads memory once
- * for most IPv4 addresses and a few times for IPv6. Each takes 32 MB once it has a route. rte_lpm
- * and rte_lpm6 would take 64 MB each, because their entries have 4 bytes instead of 2. Small tables
- * use a list of all IPv4 routes (route_list.h), and for IPv6 the tree of prefixes from which
- * rte_fib6 builds its trie.
+ * for most IPv4 addresses and a few times for IPv6. The table of an IP version takes 32 MB once it
+ * has a route. rte_lpm and rte_lpm6 would take 64 MB each, because their entries have 4 bytes
+ * instead of 2. Small tables use a list of all IPv4 routes (route_list.h), and for IPv6 the tree of
+ * prefixes from which rte_fib6 builds its trie.
  *
  * Invariant: a lookup returns the target of the longest prefix that contains the address, or
  * ROUTE_NONE.
@@ -47,8 +47,8 @@ void route_table_destroy(struct route_table *t);
  * Add a route, or change the target of an existing one.
  *
  * @param target  1..ROUTE_MAX_TARGET.
- * @return        0, -EINVAL, or -ENOMEM or -ENOSPC: no space for more routes, or for more long
- *                ones.
+ * @return        0, -EINVAL, or -ENOMEM or -ENOSPC: no space for more routes, or for more routes
+ *                with long prefixes.
  */
 int route_add(struct route_table *t, const struct route_prefix *prefix, uint16_t target);
 

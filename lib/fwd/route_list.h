@@ -65,8 +65,8 @@ route_list_add(struct route_list *l, uint32_t ip, uint8_t length, uint16_t targe
 }
 
 /*
- * Compare an address with four routes: the lane of a route whose prefix contains the address has
- * all bits set.
+ * Compare an address with four routes. In the result, the lane of a route whose prefix contains the
+ * address has all bits set.
  */
 static inline __m128i
 route_list_match(const struct route_list *l, uint32_t at, __m128i ip)

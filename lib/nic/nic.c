@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Wiring: creates the node from the state of its rooms. */
+/*
+ * Creates a NIC node: allocates the states of all rooms (folders of lib/nic) together, and connects
+ * them.
+ */
 #include "nic/nic.h"
 
 #include <errno.h>
@@ -26,10 +29,11 @@
  *
  * The horizon is 1.25 times the time in which each QP sends one 1 KB frame, so that QPs with a fair
  * share of the link fit, and at least 1 ms for slower QPs. QPs beyond the horizon are in a list,
- * which is walked twice per horizon at about 5 ns per QP; with many QPs that would delay others.
- * With at most PACE_FEW_QPS it does not, and a short wheel stays in the caches: at 500 ns of
- * horizon per QP the walks take 2 * 5 / 500 of the time. There are at most 2^18 slots; then the
- * slots grow.
+ * which is walked twice per horizon at about 5 ns per QP: with many QPs a walk would delay the
+ * others. With at most PACE_FEW_QPS QPs the walks are short, so the horizon may be shorter than 1
+ * ms, and the wheel stays in the caches: the horizon is then at least 4 us, and at least 500 ns per
+ * QP, so that the walks take at most 2 * 5 / 500 of the time. There are at most 2^18 slots; a
+ * longer horizon needs longer slots.
  */
 #define PACE_MIN_NS NS_PER_MS
 #define PACE_FEW_QPS 64u

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The NIC node: RoCEv2 requester and responder on one port, with congestion control at both ends.
+ * The NIC node: RoCEv2 requester and responder on one port, with the notification point and the
+ * reaction point of congestion control.
  *
  * rx: classify (MAC control, RoCEv2 to us, other) -> lengths, ICRC, QP and peer -> CE? the NP ->
  * responder (PSN, ACK/NAK, message completion) or requester (ACK, NAK, CNP -> congestion control).
@@ -13,12 +14,12 @@
  * are flags in the QP, not packets: a QP owes at most one ACK or NAK and one CNP, a later ACK
  * covers an earlier one, and if no mbuf is free, the frame is built later.
  *
- * Choices, where RoCEv2 and DCQCN leave one:
- * - With cc = none the rate is fixed, and CNPs are counted as ignored, as with timely. Data still
- *   leaves as ECT and CE is still answered, so that the peer may run any algorithm.
+ * Choices, where RoCEv2 and DCQCN leave them open:
+ * - With cc = none the rate is fixed. CNPs are then counted as ignored, as with cc = timely. Data
+ *   still leaves as ECT and CE is still answered, so that the peer may run any algorithm.
  * - All frames leave as ECT(0), so that a congested queue marks them instead of dropping them. ACK
  *   and NAK carry the DSCP of the data.
- * - A port runs PFC or link pause, not both: the other kind of frame is counted and not obeyed.
+ * - A port runs PFC or link pause, not both: frames of the other kind are counted and ignored.
  * - A peer may be configured by IP address alone. The NIC resolves it by ARP or neighbour
  *   discovery; its QPs wait for the answer, or for the first valid frame of the peer. The NIC
  *   answers requests for its own addresses and echo requests. These frames are rare: tx() sends
@@ -27,11 +28,11 @@
  *   find a receive buffer, unless max_recv_wr limits them; then RNR NAKs delay the requester. Any
  *   other request in sequence gets a NAK "invalid request", and the responder refuses all further
  *   requests of that QP (IBTA: the QP is in error).
- * - READ is served by QPs that are not requesters themselves (those answer "invalid request"). The
- *   responder of a READ is the reaction point and the requester the notification point. The
- *   responder learns of congestion by CNPs only, since responses are not acknowledged. ACKs and
- *   NAKs wait until the earlier READs are answered. A requester that misses a response requests the
- *   rest again, without a NAK.
+ * - A READ is served by QPs that are not requesters; a requester answers it with "invalid request".
+ *   The responder of a READ is the reaction point, and the requester the notification point. The
+ *   responder learns of congestion from CNPs alone, because responses are not acknowledged. ACKs
+ *   and NAKs wait until the earlier READs are answered. A requester that misses a response requests
+ *   the rest again, without a NAK.
  * - UD SENDs come from one peer QP: the source QP must be the configured one, and CNPs go to it.
  * - A raw QP sends to a device without a responder: it requests no ACKs, treats all sent packets as
  *   acknowledged, retransmits nothing, and obeys CNPs.
@@ -80,17 +81,22 @@ void nic_destroy(struct node *node);
 
 const struct nic_stats *nic_stats(const struct node *node);
 const struct pfc_rx *nic_pfc_rx(const struct node *node);
-/** All zero unless the receiver is slow. With link pause (802.3x), priority 0 means the link, here
- * and in nic_pfc_rx(). */
+/**
+ * State of the pauses that the NIC sends; all zero unless the receiver is slow. With link pause
+ * (802.3x), priority 0 stands for the link, here and in nic_pfc_rx().
+ */
 const struct pfc_tx *nic_pfc_tx(const struct node *node);
 /**
- * Peers configured by IP address alone. *unresolved: peers whose MAC address is unknown.
+ * Number of peers configured by IP address alone. *unresolved: the number of those whose MAC
+ * address is unknown.
  */
 uint32_t nic_neighbours(const struct node *node, uint32_t *unresolved);
-/** Have all requesters with a limit (messages, bytes or stop_ns) completed or failed? True if there
- * are none. */
+/**
+ * Has each requester with a limit (messages, bytes or stop_ns) completed or failed? True if no
+ * requester has a limit.
+ */
 bool nic_done(const struct node *node);
-/** QPs that have given up and have not been reset since. From any thread. */
+/** Number of QPs that have given up and have not been reset since. From any thread. */
 uint32_t nic_failed(const struct node *node);
 
 #endif

@@ -69,7 +69,10 @@ object_bytes(const struct rte_mempool *pool)
 	return (size_t)pool->header_size + pool->elt_size + pool->trailer_size;
 }
 
-/* Make the next objects. They come to the stack through stack_enqueue(). @return false: none. */
+/*
+ * Make the next objects. The mempool puts them on the stack through stack_enqueue().
+ * @return false: none.
+ */
 static bool
 grow(struct rte_mempool *pool, struct stack *s)
 {
@@ -126,8 +129,9 @@ static const struct rte_mempool_ops ops = {
 };
 
 /*
- * Registered at first use and not by a constructor: processes that share memory know a driver by
- * its position in the list of drivers, so programs with secondary processes must have DPDK's alone.
+ * The driver is registered at first use and not by a constructor: processes that share memory
+ * identify a driver by its position in the list of drivers, so a program with secondary processes
+ * must have DPDK's drivers alone.
  */
 int
 growing_pool_choose(struct rte_mempool *pool)
@@ -150,7 +154,7 @@ growing_pool_begin(struct rte_mempool *pool, rte_mempool_obj_cb_t *init, void *a
 
 	if (region == NULL)
 		return -ENOMEM;
-	/* The first objects at once: DPDK allocates the driver's data along with them. */
+	/* Make the first objects at once: DPDK allocates the driver's data along with them. */
 	rc = rte_mempool_populate_iova(pool, region, RTE_BAD_IOVA,
 				       RTE_MIN(pool->size, STEP) * object, NULL, NULL);
 	if (rc <= 0) {

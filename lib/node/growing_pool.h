@@ -2,8 +2,8 @@
 /*
  * Mempool driver: a stack under a lock, whose objects are made at first use, in the pool's own
  * mapping. A thread with an lcore number visits the stack once per refill of its cache.
- * A pool that is large enough for the worst case then takes time and memory in proportion to its
- * use, and the objects used last, which are cached, are used next.
+ * So the time and memory of a pool that is large enough for the worst case are in proportion to its
+ * use. The objects freed last, which are in the caches, are used next.
  *
  * Invariant: objects in the stack + objects in use + objects not made yet = size of the pool.
  */
@@ -12,10 +12,13 @@
 
 #include <rte_mempool.h>
 
-/** Let an empty pool have this driver. Not in programs that share memory. @return 0 or -errno. */
+/**
+ * Set this driver for a pool without objects. Not in programs that share memory.
+ * @return 0 or -errno.
+ */
 int growing_pool_choose(struct rte_mempool *pool);
 /**
- * Begin a pool that has this driver, instead of populating it.
+ * For a pool that has this driver: call this instead of populating the pool.
  *
  * @param init  Called for each object when it is made.
  * @param arg   For init; must outlive the pool.

@@ -2,9 +2,9 @@
 /*
  * How a poll loop or an event loop drives a NIC or a switch.
  *
- * A node is given packets, asked for packets, and asked when it next wants attention; the time is
- * an argument of every call and never decreases. One caller of rx, tx and next_ns per node. The
- * pipelines cannot tell whether the time is a TSC or virtual.
+ * The driver gives a node packets, asks it for packets, and asks when it next needs attention. The
+ * time is an argument of every call, and never decreases. One caller of rx, tx and next_ns per
+ * node. The pipelines cannot tell whether the time is a TSC or virtual.
  */
 #ifndef QUENCH_NODE_NODE_H
 #define QUENCH_NODE_NODE_H
@@ -19,26 +19,32 @@ struct node;
 #define NODE_MAX_PORTS 256
 
 struct node_ops {
-	/* Takes ownership of all n packets. n may be 0: the node then does the pending work of
-	 * other threads, as tx() does, for a driver without room to transmit. */
+	/*
+	 * Takes ownership of all n packets. n may be 0: the driver has no room to transmit, and the
+	 * node serves the requests of other threads, as tx() does.
+	 */
 	void (*rx)(struct node *, uint16_t port, struct rte_mbuf **pkts, uint16_t n,
 		   uint64_t now_ns);
-	/* Gives up to room packets to the caller; returns how many. Only what the wire can take
-	 * now; control frames first. */
+	/*
+	 * Returns up to max_pkts packets, control frames first: only packets that may leave now.
+	 * Returns their number.
+	 */
 	uint16_t (*tx)(struct node *, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts,
 		       uint64_t now_ns);
 	/*
 	 * As tx(), but only frames that leave ahead of data, for a device with a transmit queue
-	 * reserved for them. Called before each tx(), which then returns only the other frames; the
-	 * node is configured for it at start-up. NULL: the node has no such frames.
+	 * reserved for them. Called before each tx(), which then returns only the other frames. A
+	 * node is configured at start-up for a driver that calls it. NULL: the node has no such
+	 * frames.
 	 */
 	uint16_t (*tx_control)(struct node *, uint16_t port, struct rte_mbuf **pkts,
 			       uint16_t max_pkts, uint64_t now_ns);
 	/* Earliest time tx() could do more than it would now; NEVER_NS when idle. */
 	uint64_t (*next_ns)(const struct node *, uint16_t port);
-	/* Slow work: LLDP, ageing, watchdog polls. Another thread may call it beside rx/tx: it
-	 * shares only RCU tables, atomics and rings with them. Returns when it wants to be called
-	 * again. */
+	/*
+	 * Slow work: LLDP, ageing, watchdog polls. Another thread may call it at the same time as
+	 * rx/tx: they share only RCU tables, atomics and rings. Returns the time of its next call.
+	 */
 	uint64_t (*control)(struct node *, uint64_t now_ns);
 	/* Prefetch the node's state before a series of calls, after calls of other nodes. A hint,
 	 * without effect on results; NULL: nothing to prefetch. */

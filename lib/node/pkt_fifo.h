@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* FIFO of packets linked through their metadata: without memory of its own, and without a limit. */
+/*
+ * FIFO of packets, linked through their metadata: it needs no memory of its own, and has no limit.
+ */
 #ifndef QUENCH_NODE_PKT_FIFO_H
 #define QUENCH_NODE_PKT_FIFO_H
 

@@ -14,7 +14,7 @@
 #include "node/pkt_meta.h"
 
 #define HUGE_PAGE_BYTES (2ul << 20)
-/* As large as DPDK allows: frames of a fabric then stay in the cache, last in, first out. */
+/* As large as DPDK allows: the frames of a fabric then come from the cache, last in, first out. */
 #define CACHE_MBUFS RTE_MEMPOOL_CACHE_MAX_SIZE
 
 static void
@@ -25,7 +25,7 @@ free_region(struct rte_mempool_memhdr *hdr, void *mapped_bytes)
 
 /*
  * Devices under --no-huge are virtual and copy frames, so they need no IOVA. With F_NO_IOVA_CONTIG
- * an object may cross a page boundary; otherwise a 4 KB page may hold a single object.
+ * an object may cross a page boundary. Without it, a 4 KB page might hold only one object.
  */
 static int
 populate_own_region(struct rte_mempool *pool)
@@ -54,7 +54,7 @@ init_mbuf(struct rte_mempool *pool, void *init, void *mbuf, unsigned int i)
 		more(pool, NULL, mbuf, i);
 }
 
-/* Make the mbufs, or begin to. @return 0 or -errno. */
+/* Make the mbufs: all of them or, if the pool grows, the first ones. @return 0 or -errno. */
 static int
 populate(struct rte_mempool *pool, const struct pkt_pool_params *params, bool grows)
 {

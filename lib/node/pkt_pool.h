@@ -13,7 +13,7 @@
 
 struct rte_mempool;
 
-/* Mbufs that the cache of one lcore holds at most. */
+/* Most mbufs in the cache of one lcore. */
 #define PKT_POOL_CACHED_MBUFS (RTE_MEMPOOL_CACHE_MAX_SIZE * 3 / 2)
 
 struct pkt_pool_params {

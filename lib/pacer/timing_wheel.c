@@ -207,7 +207,10 @@ next_word(const struct timing_wheel *w, uint32_t from)
 	uint32_t i = from / 64;
 	uint64_t bits = w->summaries[i] & (~0ull << from % 64);
 
-	/* Go around once: the first summary word comes again at the end, for its low bits. */
+	/*
+	 * Go around once. The first summary word comes again at the end, because its low bits are
+	 * last.
+	 */
 	for (uint32_t n = 0; n <= w->n_summaries; n++) {
 		if (bits != 0)
 			return i * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -379,7 +382,7 @@ few_hurry(struct timing_wheel *w, uint32_t item, uint64_t tick)
 /*
  * An item in a slot is due before the horizon already. An item in the overflow list gets an earlier
  * tick, at or after the horizon; its place in the list does not matter. For an item that is not in
- * the wheel the tick is meaningless, and the list may be walked once for nothing.
+ * the wheel, the tick means nothing, and the list may be walked once without need.
  */
 void
 timing_wheel_hurry(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns)
@@ -403,8 +406,8 @@ timing_wheel_hurry(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns)
 }
 
 /*
- * Insert up to INSERT_BURST items. Members that do not change are read from a copy, because the
- * compiler must assume that storing an item may change them, and would reload them for each item.
+ * Insert up to INSERT_BURST items. Members that do not change are read from a copy: otherwise the
+ * compiler would reload them for each item, because the stores of items might change them.
  */
 static inline void
 insert_part(struct timing_wheel *w, const uint32_t *items, const uint64_t *deadlines_ns, uint32_t n)
@@ -470,7 +473,7 @@ timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget, 
 		tick += (uint64_t)__builtin_ctzll(bits);
 		if (tick >= end_tick)
 			break;
-		/* Of a ring, list only the last item, because its link leads to the others. */
+		/* Of the items in a ring, list only the last one: its link leads to the others. */
 		s = &w->slots[slot_of(w, tick++)];
 		memcpy(items + n, s->item, sizeof(s->item));
 		n += s->n < SLOT_ITEMS ? s->n : SLOT_ITEMS;

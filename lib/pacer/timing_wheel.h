@@ -5,10 +5,10 @@
  *
  * A deadline is rounded up to a slot boundary: an item is never released early, and at most one
  * slot late. Items of one slot are released in the order of their insertion, so runs repeat.
- * Creation allocates 4 bytes for each item and 32 for each slot, and reserves 8 for each item that
- * are touched once a deadline is beyond the horizon. A wheel of up to TIMING_WHEEL_FEW items
- * allocates no slots. An item cannot be removed before it is due: its owner ignores it when it is
- * released.
+ * Creation allocates 4 bytes for each item and 32 for each slot. It also reserves 8 bytes for each
+ * item, which take memory only once deadlines are beyond the horizon. A wheel of up to
+ * TIMING_WHEEL_FEW items allocates no slots. An item cannot be removed before it is due: its owner
+ * ignores it when it is released.
  *
  * Cost: advance() touches the items that it releases and a few bitmap words, however far the time
  * jumps. It walks the overflow list at most once for each half horizon, and only if one of its
@@ -55,9 +55,9 @@ void timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 			       const uint64_t *deadlines_ns, uint32_t n);
 
 /**
- * Bring an item's deadline forward to deadline_ns, because its owner no longer has to wait. In a
- * wheel with slots the new deadline is at or after the horizon. An earlier deadline stays, and an
- * item that is not in the wheel is ignored. Constant time.
+ * Make an item's deadline earlier: deadline_ns, because its owner no longer has to wait. In a wheel
+ * with slots the new deadline is at or after the horizon. An earlier deadline stays, and an item
+ * that is not in the wheel is ignored. Constant time.
  */
 void timing_wheel_hurry(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns);
 
@@ -71,9 +71,10 @@ uint32_t timing_wheel_advance(struct timing_wheel *w, uint32_t *items, uint32_t 
 
 /**
  * List items that are due before until_ns, so that their owner can prefetch them. Each slot is
- * listed once; the next call continues after it. The list omits items beyond the seventh of a
- * slot, but for the last one, and items inserted after their slot was listed. It is empty for a
- * wheel of TIMING_WHEEL_FEW items or fewer, which are in the cache anyway.
+ * listed once; the next call continues after it. Of a slot with more than seven items, the list
+ * omits all after the sixth except the last. It also omits items that were inserted after their
+ * slot was listed. It is empty for a wheel of TIMING_WHEEL_FEW items or fewer, which are in the
+ * cache anyway.
  *
  * @param budget  At least 7. @return how many are listed.
  */

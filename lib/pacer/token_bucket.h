@@ -21,7 +21,7 @@
 
 #define NANOBITS_PER_BYTE (8 * (int64_t)NS_PER_SEC)
 #define TOKEN_BUCKET_MAX_BURST_BYTES 1000000000ull
-/* Deepest debt: more than one charge of the largest size. */
+/* Limit of the debt: more than one charge of the largest size. */
 #define TOKEN_BUCKET_MAX_DEBT_NANOBITS ((int64_t)1 << 62)
 
 /* A bucket whose cap is an argument, for owners of many buckets with equal caps. */
@@ -47,7 +47,10 @@ void token_account_init(struct token_account *a, uint64_t rate_bps, int64_t cred
 void token_account_set_rate(struct token_account *a, int64_t cap_nanobits, uint64_t rate_bps,
 			    uint64_t now_ns);
 
-/** Start full. burst_bytes, at most 1 GB, bounds how far a late sender may catch up. */
+/**
+ * Start with a full bucket. burst_bytes, at most 1 GB, limits the bytes by which a late sender may
+ * catch up.
+ */
 void token_bucket_init(struct token_bucket *tb, uint64_t rate_bps, uint64_t burst_bytes,
 		       uint64_t now_ns);
 
@@ -76,7 +79,7 @@ token_account_update(struct token_account *a, int64_t cap_nanobits, uint64_t now
 	if (__builtin_mul_overflow(a->rate_bps, now_ns - a->updated_ns, &earned) ||
 	    earned > missing)
 		earned = missing;
-	/* earned may exceed 2^63; the sum is at most the cap. */
+	/* Unsigned, because earned may exceed 2^63; the sum is at most the cap. */
 	a->credit_nanobits = (int64_t)((uint64_t)a->credit_nanobits + earned);
 	a->updated_ns = now_ns;
 }
@@ -121,7 +124,7 @@ token_account_next_ns(const struct token_account *a)
 		return a->updated_ns;
 	if (a->rate_bps == 0)
 		return NEVER_NS;
-	/* Round up: one nanosecond earlier the debt is not paid. */
+	/* Round up: one nanosecond earlier the debt would not be paid yet. */
 	debt = (uint64_t)-a->credit_nanobits;
 	wait_ns = debt / a->rate_bps + (debt % a->rate_bps != 0);
 	/* debt <= 2^62 */

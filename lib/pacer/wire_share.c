@@ -6,8 +6,8 @@
 #include "base/numbers/units.h"
 
 /*
- * A reservation ends less than this after the oldest byte. A larger difference stands for a
- * negative number.
+ * A reservation ends less than this number of bytes after the oldest byte. A larger difference is
+ * that of a negative number.
  */
 #define MOST_AHEAD (1ull << 33)
 
@@ -34,13 +34,13 @@ wire_share_reserve(struct wire_share *w, uint32_t bytes, uint64_t now_ns)
 	uint64_t at = __atomic_load_n(&w->reserved_bytes, __ATOMIC_RELAXED);
 	__int128 start;
 
-	/* Capacity that nobody reserved in time is lost, except for the burst. */
+	/* Capacity that no sender reserved in time is lost, except for the burst. */
 	do {
 		uint64_t ahead = at - (uint64_t)oldest;
 
 		start = oldest + (ahead <= MOST_AHEAD ? ahead : 0);
 	} while (!__atomic_compare_exchange_n(&w->reserved_bytes, &at, (uint64_t)start + bytes,
 					      true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-	/* Rounded up: one nanosecond earlier the wire is not free. */
+	/* Round up: one nanosecond earlier the wire would not be free yet. */
 	return (uint64_t)((start * (8 * NS_PER_SEC) + w->rate_bps - 1) / w->rate_bps);
 }

@@ -2,7 +2,7 @@
 /*
  * One wire shared by senders on several lcores: each reserves its next bytes and learns when they
  * may leave. Reservations are served in their order. Backlogged senders that poll equally often get
- * equal shares, and capacity that one does not reserve goes to the others. A reservation is one
+ * equal shares. Capacity that one sender does not reserve goes to the others. A reservation is one
  * compare-and-swap, without a lock.
  *
  * A sender reserves again when its last reservation is used up, and keeps what it does not use.
@@ -19,7 +19,7 @@
 struct wire_share {
 	uint64_t reserved_bytes; /* atomic: since time 0, modulo 2^64 */
 	uint64_t rate_bps;
-	uint64_t burst_bytes; /* how far late senders may catch up together */
+	uint64_t burst_bytes; /* bytes by which late senders together may catch up */
 };
 
 void wire_share_init(struct wire_share *w, uint64_t rate_bps, uint64_t burst_bytes);

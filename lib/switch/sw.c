@@ -88,7 +88,10 @@ create_shards(struct sw *front, const struct sw_params *params)
 
 	for (uint16_t i = 0; rc == 0 && i < s->n; i++)
 		rc = create_shard(front, params, i);
-	/* Without all shards, the front stays a switch without shards, for sw_destroy(). */
+	/*
+	 * If a shard is missing, leave the front as a switch without shards, which sw_destroy() can
+	 * free.
+	 */
 	if (rc < 0)
 		return rc;
 	front->shard.own_ports = 0;
@@ -112,7 +115,7 @@ create_tables(struct sw *sw, const struct sw_params *params)
 	return rc == 0 ? sw_forwarding_start(sw) : rc;
 }
 
-/* Replace the pools that are NULL by those that struct sw_pools names. */
+/* Replace pools that are NULL by the pools that the comments of struct sw_pools name instead. */
 static void
 set_pools(struct sw *sw, const struct sw_pools *pools)
 {
@@ -128,8 +131,10 @@ set_pools(struct sw *sw, const struct sw_pools *pools)
 	sw->forward.pools = &sw->pools;
 }
 
-/* Entries in the queues of one shard, and in its ends of the rings: one of each mbuf, but one for
- * each other shard of a flooded frame. */
+/*
+ * Largest number of entries in the queues of one shard and in its ends of the rings: one for each
+ * mbuf; for a flooded frame, one for each other shard.
+ */
 static size_t
 most_entries(const struct sw_pools *pools, uint16_t n_shards)
 {
@@ -280,7 +285,7 @@ sw_destroy(struct node *node)
 
 	if (node == NULL)
 		return;
-	/* Only the front of complete shards has frames that cross. */
+	/* Frames can cross only if all shards exist. */
 	if (sw->node.ops == &sw_front_ops)
 		sw_crossed_settle(sw, 0);
 	for (uint16_t port = 0; port < sw->n_ports; port++) {

@@ -6,20 +6,20 @@
  * -> WRED drop (non-ECT in a lossy queue) -> enqueue -> XOFF? tx: PFC frames, then strict and DWRR
  * among queues that hold packets and are not paused -> release -> ECN mark -> XON?
  *
- * Choices, where the standards leave one:
+ * Choices, where the standards leave them open:
  * - vlan_filtering off: the switch is VLAN-transparent; the key of the forwarding table includes
  *   the VLAN identifier, and tags are not changed. On: a frame is in the VLAN of its tag or in its
  *   port's access VLAN. It leaves by ports in that VLAN, untagged if it is the port's access VLAN.
  *   PCP and DEI are kept from tag to tag; a tag added to an untagged frame has PCP 0.
  * - A frame of EtherType MAC control ends here, whatever its addresses. A port runs PFC or 802.3x
- *   link pause, not both: frames of the other kind are counted and not obeyed. With link pause the
+ *   link pause, not both: frames of the other kind are counted and ignored. With link pause the
  *   peer is paused while any lossless group wants XOFF.
- * - When a link goes down, the frames queued at the port are dropped under link_down and release
- *   their buffer, and so are later frames to it until the link is up. Frames already given to the
- *   caller are not affected, and frames received by the port before are forwarded. The pause state
- *   of both directions is reset. A frame received on a port marked down proves a link, and marks
- *   the port up: a program that polls its devices learns of the link later, and the first frames
- *   must not be lost.
+ * - When a link goes down, the frames queued at the port are dropped (counter link_down) and
+ *   release their buffer. Until the link is up, so are later frames to the port. Frames already
+ *   returned to the caller are not affected, and frames that the port has received are still
+ *   forwarded. The pause state of both directions is reset. A frame received on a port marked down
+ *   shows that there is a link, and marks the port up: a program that polls its devices may learn
+ *   of the link later, and the first frames must not be lost.
  * - A frame to 01:80:C2:00:00:00..0F ends here (802.1Q 8.6.3), LLDP included.
  * - A flooded frame is charged once to its ingress group, until its last copy has left or was
  *   dropped, and once to each egress queue. Copies share the data; a marked copy gets private data.
@@ -72,11 +72,11 @@ void sw_destroy(struct node *node);
 int sw_learn(struct node *node, uint16_t vid, const uint8_t mac[6], uint16_t port, uint64_t now_ns);
 
 /*
- * A switch of several shards. sw_create() returns the node of the whole switch, which control(),
- * readers and requests take. There are two ways to drive it. One thread may drive the whole switch
- * as a node: frames that cross are delivered before rx() or tx() returns. Or each shard's node has
- * its own thread, which polls the ports of that shard alone: its tx() takes the frames that have
- * crossed to it.
+ * A switch of several shards. sw_create() returns the node of the whole switch (the front): pass it
+ * to control(), readers and requests. There are two ways to drive it. One thread may drive the
+ * whole switch as a node: frames that cross are delivered before rx() or tx() returns. Or each
+ * shard's node has its own thread, which polls the ports of that shard alone: its tx() takes the
+ * frames that have crossed to it.
  */
 
 /** Number of shards; 1: the switch itself is the only one. */
@@ -86,7 +86,7 @@ struct node *sw_shard(struct node *node, uint16_t i);
 /** Mask of the ports of a shard. */
 uint64_t sw_shard_ports(const struct node *node, uint16_t i);
 
-/* Readers: for the owner; counters also from any thread. */
+/* Readers. Only the owner may call them, except those of counters, which any thread may call. */
 const struct sw_port_stats *sw_port_stats(const struct node *node, uint16_t port);
 const struct pfc_rx *sw_pfc_rx(const struct node *node, uint16_t port);
 const struct pfc_tx *sw_pfc_tx(const struct node *node, uint16_t port);

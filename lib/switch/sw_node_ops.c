@@ -19,8 +19,10 @@
 #include "switch/shard/give_back.h"
 #include "tm/buffer/mmu_part.h"
 
-/* Debts and the use of the pools are published after this many calls of tx() that sent something,
- * and by every call that sends nothing. */
+/*
+ * A shard publishes its debts (charges to return to other shards: shard/give_back.h) and its use of
+ * the pools after this number of calls of tx() that sent frames, and in every call that sends none.
+ */
 #define SETTLE_CALLS 8
 
 static void
@@ -40,7 +42,7 @@ do_requests(struct sw *sw, uint64_t now_ns)
 		if (sw_owns(&sw->shard, port))
 			sw_port_apply(sw, port, now_ns);
 	}
-	/* After the ports: a link that comes up may have an LLDP frame to send. */
+	/* After the ports, because a link that comes up may have an LLDP frame to send. */
 	if (what & SW_REQUEST_LLDP)
 		sw_lldp_send(sw);
 }
@@ -127,8 +129,10 @@ shard_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, u
 	assert(sw_owns(&sw->shard, port));
 	mmu_part_refresh(sw->mmu, sw->shard.index);
 	sw_crossing_prefetch(&sw->shard, port);
-	/* While a device accepts no frames, tx() is not called for its port: rx() does this
-	 * work. */
+	/*
+	 * While a device accepts no frames, the driver calls rx() with n = 0 in place of tx(): then
+	 * rx() does this part of tx()'s work.
+	 */
 	if (n == 0) {
 		sw_crossed_collect(sw, port, now_ns);
 		sw_crossed_take(sw, now_ns);
@@ -152,7 +156,9 @@ shard_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_
 	uint16_t n;
 
 	assert(sw_owns(&sw->shard, port));
-	/* A release may cause XON, and that decision depends on the use by other shards. */
+	/*
+	 * A release may cause XON, and that decision depends on the other shards' use of the pools.
+	 */
 	if (unlikely(sw->n_xoff > 0))
 		mmu_part_refresh(sw->mmu, sw->shard.index);
 	sw_crossed_collect(sw, port, now_ns);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The verbs of a switch as a node, in three forms: a switch on one lcore, one of several shards,
- * and the front that drives several shards as one node. Each form serves the pending requests of
- * other threads, and then calls the rooms in order.
+ * The node_ops of a switch, in three forms: a switch on one lcore, one of several shards, and the
+ * front that drives several shards as one node. Each form serves the pending requests of other
+ * threads, and then calls the rooms in order.
  *
  * Invariant: after a call of the front, no frame, charge or address waits between its shards.
  */

@@ -168,7 +168,7 @@ def one_switch(program, folder):
     for rest, words in (("[switch s1 queue 3]\nwred_profile = step\n", ("[switch s1 queue 3]", "[switch NAME]")),
                         ("[switch s1]\n[switch s1 bufer_profile lossy]\nxoff_bytes = 1\n", ("[switch s1 bufer_profile lossy]",)),
                         ("[switch s1]\n[switch s1 queue 8]\nwred_profile = step\n", ("[switch s1 queue 8]",)),
-                        ("[switch s1]\n[switch s1 queue 4|3]\nwred_profile = step\n", ("[switch s1 queue 4|3]", "a port that there is")),
+                        ("[switch s1]\n[switch s1 queue 4|3]\nwred_profile = step\n", ("[switch s1 queue 4|3]", "an existing port")),
                         ("[switch s1]\n[switch s1 queue 3]\nwred_profile = stop\n", ("[switch s1 queue 3]", "wred_profile = stop")),
                         ("[switch s1]\n[switch s1 buffer_profile lossless]\nstatic_th_bytes = 1PB\n", ("[switch s1 buffer_profile lossless]",
                                                                                                 "static_th_bytes")),

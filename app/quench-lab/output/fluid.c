@@ -10,12 +10,12 @@
 #include "quench-lab/output/output_file.h"
 
 /*
- * Largest model, in hops, that runs together with the packet simulation. One step of one queue
- * takes as long as simulating one packet.
+ * Largest model, in hops, that runs together with the packet simulation: one step of one queue
+ * takes as long as the simulation of one packet.
  */
 #define MOST_HOPS 128
 
-/* Notes printed for fixed points that the packet simulation does not reach. */
+/* Notes that are printed for fixed points that the packet simulation does not reach. */
 static const char *const notes[] = {
 	[FLUID_NET_NEAR_END] = "p* is above half of Pmax: with packets, the queue oscillates and "
 			       "sometimes reaches Kmax, where p jumps to 1. Then all flows cut "

@@ -61,7 +61,7 @@ next_total(struct writer *w, const char *group, const char *name, const char *he
 	return &t->rows[w->next++];
 }
 
-/* Rows of a node omit counters that are 0; the totals contain them. */
+/* Add a counter. A node has no row for a counter that is 0, but the totals have. */
 static void
 put(struct writer *w, enum how how, const char *group, const char *name, const char *help,
     uint64_t value)
@@ -94,7 +94,7 @@ put_pauses(struct writer *w, const char *way, unsigned int prio, const uint64_t 
 	char group[16];
 
 	snprintf(group, sizeof(group), "%s_prio%u_pause", way, prio);
-	put(w, SUM, group, "", "frames with the priority's bit, XON and refresh included",
+	put(w, SUM, group, "", "frames with the priority's bit, including XON and refresh",
 	    values[0]);
 	put(w, SUM, group, "_transition", "XOFF to XON", values[1]);
 	put(w, SUM, group, "_duration_us", duration, values[2] / NS_PER_US);
@@ -108,12 +108,12 @@ put_pfc(struct writer *w, const struct pfc_tx *tx, const struct pfc_rx *rx, uint
 			   (const uint64_t[]){tx->stats.tx_pause[prio],
 					      tx->stats.tx_pause_transition[prio],
 					      pfc_tx_duration_ns(tx, prio, end_ns)},
-			   "time in which it held its peer");
+			   "time during which it paused its peer");
 		put_pauses(w, "rx", prio,
 			   (const uint64_t[]){rx->stats.rx_pause[prio],
 					      rx->stats.rx_pause_transition[prio],
 					      pfc_rx_duration_ns(rx, prio, end_ns)},
-			   "time in which it was held");
+			   "time during which its peer paused it");
 	}
 }
 

@@ -196,7 +196,7 @@ subtract_count(const char *key, json_t *now, const json_t *then)
 		json_integer_set(now, json_integer_value(now) - json_integer_value(then));
 }
 
-/* Two dumps of one node have the same shape. */
+/* Subtract an earlier dump of the same node, which has the same members. */
 static void
 subtract(json_t *now, json_t *then)
 {

@@ -16,7 +16,7 @@ FILE *output_open(const char *dir, const char *name, const char *columns);
 int output_close(FILE *f, const char *dir, const char *name);
 /** Give a closed file its name, or remove it (without keep). @return 0, or -EIO after an error. */
 int output_keep(const char *dir, const char *name, bool keep);
-/** The same for a file that not every run writes: removes that of an earlier run. */
+/** As output_keep(), for a file that not every run writes: removes the file of an earlier run. */
 int output_keep_optional(const char *dir, const char *name, bool keep);
 
 #endif

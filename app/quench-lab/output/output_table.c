@@ -8,7 +8,10 @@
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
 
-/* Rows that fit on a screen. Beyond that the table shows quantiles, and the files have the rest. */
+/*
+ * Largest number of rows, which fits on a screen. With more flows the table shows quantiles; the
+ * files have all rows.
+ */
 #define MAX_ROWS 40u
 
 static const struct topology *

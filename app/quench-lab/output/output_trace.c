@@ -8,7 +8,7 @@
 #include "runtime/notice/say.h"
 #include "ctl/results/trace_csv.h"
 
-/* Flow by flow, QP by QP, so that the rows of a QP are contiguous. */
+/* Write the rows flow by flow and QP by QP, so that those of a QP are contiguous. */
 static void
 write_rows(FILE *out, const struct net *net)
 {

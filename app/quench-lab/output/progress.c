@@ -7,7 +7,7 @@
 #include "base/numbers/units.h"
 
 #define BAR_CHARS 24
-#define BETWEEN_S 0.1 /* faster is unreadable, and a terminal costs time */
+#define BETWEEN_S 0.1 /* a shorter interval is unreadable, and writing to a terminal takes time */
 
 double
 progress_clock(void)

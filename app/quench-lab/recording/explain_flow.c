@@ -127,7 +127,7 @@ see_mark(struct place *p, const struct rte_mbuf *m, const struct roce_view *v, u
 		 topology_of(p->x)->switches[p->node].name, p->port, queue);
 	mark->at_ns = at_ns;
 	mark->psn = v->psn;
-	/* The packet is no longer in the queue, as in the marking decision. */
+	/* Without this packet, which has left the queue, as in the marking decision. */
 	mark->queue_bytes = sw_queue_bytes(sw, p->port, (uint8_t)queue);
 }
 
@@ -221,7 +221,9 @@ see_received(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
 		x->last_ns = at_ns;
 		if (v.opcode != ROCE_CNP)
 			return;
-		/* The trace has a row with the same time. */
+		/*
+		 * Stored only for its mark: the trace has a row with the same time (find_mark()).
+		 */
 		e = add(x, EXPLAIN_RATE, at_ns);
 		if (e != NULL && x->answers_out != x->answers_in)
 			e->mark = x->answers[x->answers_out++ % 16];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * --explain FLOW: the events of one QP, from the trace of its congestion control and from its
- * frames on every cable: where they were marked, which CNP followed, which node paused which, what
- * was retransmitted.
+ * frames on every cable: where frames were marked, which CNP followed, which node paused which,
+ * which packets were sent again.
  */
 #ifndef QUENCH_APP_QUENCH_LAB_RECORDING_EXPLAIN_FLOW_H
 #define QUENCH_APP_QUENCH_LAB_RECORDING_EXPLAIN_FLOW_H
@@ -26,7 +26,7 @@ struct lab_explain;
 struct lab_explain *lab_explain_open(const char *name, struct net *net,
 				     struct recordings *recordings, int *rc);
 
-/** An event changes parameters, or its change ends. x may be NULL. */
+/** Call when an event changes parameters, or when its change ends. x may be NULL. */
 void lab_explain_set(struct lab_explain *x, const struct event_params *e, uint64_t now_ns);
 
 /** Call after the run. all: every event; else a summary of about 30 lines. @return an exit code. */

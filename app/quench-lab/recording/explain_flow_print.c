@@ -10,7 +10,7 @@
 #include "quench-lab/recording/explain_flow.h"
 #include "quench-lab/recording/explain_flow_internal.h"
 
-#define STORY_LINES 26u /* with the heading, 30 */
+#define STORY_LINES 26u /* 30 with the three lines before and the one after */
 
 static int
 by_time(const void *a, const void *b)
@@ -22,7 +22,10 @@ by_time(const void *a, const void *b)
 	return x->number < y->number ? -1 : 1;
 }
 
-/* Find the CNP of a trace's row: the last one received until then. Ignored CNPs have no row. */
+/*
+ * Set the mark of a trace's row, which caused its CNP: that of the last CNP received up to the
+ * row's time. In sights[], EXPLAIN_RATE is a received CNP. Ignored CNPs have no row.
+ */
 static void
 find_mark(const struct lab_explain *x, uint32_t *next, struct explain_event *e)
 {
@@ -65,6 +68,7 @@ merge(struct explain_event *out, const struct explain_event *rows, uint32_t n_ro
 	uint32_t n = 0, r = 0, s = 0;
 
 	while (r < n_rows || s < x->n) {
+		/* A received CNP: find_mark() has used it. */
 		if (s < x->n && x->sights[s].e.kind == EXPLAIN_RATE)
 			s++;
 		else if (s < x->n && (r == n_rows || is_first(&x->sights[s].e, &rows[r])))

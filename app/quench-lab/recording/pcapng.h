@@ -3,8 +3,8 @@
  * Writes a pcapng file (IETF draft-ietf-opsawg-pcapng): a section header, one interface with a name
  * and a resolution of 1 ns, and a block for each frame with its direction.
  *
- * Our own code, because libpcap does not write pcapng, and rte_pcapng needs the name and the clock
- * of an ethdev port, which a port in virtual time does not have.
+ * This is our own code, because libpcap does not write pcapng, and rte_pcapng needs the name and
+ * the clock of an ethdev port, which a port in virtual time does not have.
  */
 #ifndef QUENCH_APP_QUENCH_LAB_RECORDING_PCAPNG_H
 #define QUENCH_APP_QUENCH_LAB_RECORDING_PCAPNG_H

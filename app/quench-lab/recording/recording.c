@@ -27,7 +27,7 @@ struct recording {
 	uint32_t snap_bytes;
 	struct fabric_end end;
 	struct cable_tap also_sent, also_received;
-	/* frames not written yet, because an earlier one may still follow */
+	/* frames not written yet, because a frame with an earlier time may still be added */
 	struct seen *waiting;
 	uint32_t n, capacity;
 	uint64_t numbers;

@@ -112,7 +112,7 @@ read_frames(pcap_t *pcap, struct capacity *r, char *why, size_t why_size)
 		snprintf(why, why_size, "a capture that can be read (%.80s)", pcap_geterr(pcap));
 		return -EINVAL;
 	}
-	return r->out->n > 0 ? 0 : refuse(why, why_size, "a capture that holds a frame");
+	return r->out->n > 0 ? 0 : refuse(why, why_size, "a capture with at least one frame");
 }
 
 int

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Frames that an event sends, from hexadecimal digits or from a capture, which libpcap reads: pcap
- * or pcapng of Ethernet, times in us or ns. A frame that was truncated when captured stays
- * truncated. Captures have no FCS.
+ * or pcapng of Ethernet, times in us or ns. A frame that the capture has truncated stays truncated.
+ * Captures have no FCS.
  */
 #ifndef QUENCH_APP_QUENCH_LAB_SCENARIO_CAPTURE_FILE_H
 #define QUENCH_APP_QUENCH_LAB_SCENARIO_CAPTURE_FILE_H

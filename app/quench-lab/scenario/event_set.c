@@ -131,7 +131,7 @@ compare(const struct config *cfg, const struct scenario *before, struct scenario
 	return 0;
 }
 
-/* The scenario with all sets that are active at a time. */
+/* Read the scenario with the changes of all set events that are active at a time. */
 static int
 read_next(struct config *cfg, const struct turns *t, const struct scenario_override *override,
 	  const struct scenario *s, const struct scenario *before, struct scenario_change *change,

@@ -3,8 +3,8 @@
  * A complete scenario: the file and the changes of its events with action = set.
  *
  * Each time at which such an event begins or ends has its own scenario: the file is read again,
- * with the changes active at that time; the latest change of a key wins. So every change is checked
- * like a whole file before the run.
+ * with the changes that are active at that time. If several change one key, the latest counts. So
+ * every change is checked like a whole file before the run.
  *
  * Invariant: consecutive scenarios differ in live keys only.
  */

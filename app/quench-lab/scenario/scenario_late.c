@@ -7,7 +7,7 @@
 
 static void
 warn(const struct config *cfg, const struct scenario *s, const char *word, const char *name,
-     const char *key)
+     const char *key, const char *effect)
 {
 	char section[FLOW_NAME_CHARS + 16], end[FIELD_TEXT_SIZE], expected[FIELD_TEXT_SIZE + 64];
 	const struct field_alias *alias;
@@ -15,8 +15,8 @@ warn(const struct config *cfg, const struct scenario *s, const char *word, const
 
 	field_format(field_find(fabric_fields, fabric_fields_n, "duration_ns", &alias), &s->fabric,
 		     end, sizeof(end));
-	snprintf(expected, sizeof(expected), "a time in the run, which ends at %s: nothing happens",
-		 end);
+	snprintf(expected, sizeof(expected), "a time in the run, which ends at %s: %s", end,
+		 effect);
 	snprintf(section, sizeof(section), "%s %s", word, name);
 	config_refuse(cfg, section, key, expected, &err);
 	say_warning("%s", err.text);
@@ -41,12 +41,13 @@ scenario_warn_late(const struct config *cfg, const struct scenario *s)
 		const struct flow_params *flow = &s->flows[i];
 
 		if (flow->start_ns >= end_ns)
-			warn(cfg, s, "flow", flow->name, "start_ns");
+			warn(cfg, s, "flow", flow->name, "start_ns", "the flow never starts");
 		else if (has_late_message(flow, end_ns))
-			warn(cfg, s, "flow", flow->name, "trace");
+			warn(cfg, s, "flow", flow->name, "trace", "later messages are not sent");
 	}
 	/* An event at the very end still happens. */
 	for (uint32_t i = 0; i < s->n_events; i++)
 		if (s->events[i].at_ns > end_ns)
-			warn(cfg, s, "event", s->events[i].name, "at_ns");
+			warn(cfg, s, "event", s->events[i].name, "at_ns",
+			     "the event never happens");
 }

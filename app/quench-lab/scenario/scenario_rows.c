@@ -138,7 +138,10 @@ scenario_refuse_fixed(const char *path, const struct scenario *now, const struct
 	return rc == 0 ? refuse_switches(path, now, next, err) : rc;
 }
 
-/* Without memory the answer is true, which costs a needless reload. Frees both. */
+/*
+ * Do two lists of rows differ? Frees both. Without memory the answer is true, which causes an
+ * unnecessary reload.
+ */
 static bool
 differ(struct config_rows *from, struct config_rows *to)
 {

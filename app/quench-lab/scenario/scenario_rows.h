@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares two scenarios of one fabric, key by key: may one follow the other during a run, and whom
- * does the change affect? */
+/*
+ * Compares two scenarios of one fabric, key by key: may one follow the other during a run, and
+ * which nodes does the change affect?
+ */
 #ifndef QUENCH_APP_QUENCH_LAB_SCENARIO_SCENARIO_ROWS_H
 #define QUENCH_APP_QUENCH_LAB_SCENARIO_SCENARIO_ROWS_H
 

@@ -63,7 +63,7 @@ split(char *line, char *words[FIELDS + 1])
 	return n;
 }
 
-/* A heading: no field is a number, or h and a number. */
+/* Is the line a heading? Each field must begin with a letter, and none may be a host such as h3. */
 static bool
 is_heading(char *const words[FIELDS + 1], unsigned int n)
 {
@@ -105,7 +105,7 @@ parse_pair(const struct place *at, char *const words[FIELDS + 1], unsigned int n
 	return 0;
 }
 
-/* Make room for one more message, in powers of two. */
+/* Make room for one more message. The array's size is a power of two. */
 static int
 make_room(const struct place *at, struct flow_params *flow)
 {
@@ -123,7 +123,7 @@ make_room(const struct place *at, struct flow_params *flow)
 		return 0;
 	}
 	snprintf(text, sizeof(text), "%" PRIu32, flow->n_pairs + 1);
-	return refuse(at, "messages", text, "a million at most, and memory for them");
+	return refuse(at, "messages", text, "at most a million, and memory for them");
 }
 
 static int

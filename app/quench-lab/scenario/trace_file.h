@@ -2,7 +2,8 @@
 /*
  * A trace of messages, one per line: "src dst bytes start", as host numbers (3 or h3), payload
  * bytes and ns, separated by blanks or commas. A line that begins with # is a comment. Before the
- * first message, a line whose fields begin with letters is a heading.
+ * first message, a line is a heading if each of its fields begins with a letter and none is a host
+ * such as h3.
  */
 #ifndef QUENCH_APP_QUENCH_LAB_SCENARIO_TRACE_FILE_H
 #define QUENCH_APP_QUENCH_LAB_SCENARIO_TRACE_FILE_H

@@ -18,7 +18,7 @@ version_free(struct nic_version *v)
 	free(v);
 }
 
-/* Fill in what the nodes must change from configuration `now` (NULL: none) to v. */
+/* Fill in the changes that the nodes must make from configuration `now` (NULL: none) to v. */
 static int
 fill_reload(const struct flow_registry *registry, const struct nic_config *now,
 	    struct nic_version *v)

@@ -10,7 +10,10 @@
 #include "ctl/config/config.h"
 #include "ctl/nic_config/workload_file.h"
 
-/* Lives at a time: the flows of a file, and as many removed ones that are not idle yet. */
+/*
+ * Limit of the lives at a time: the flows of a file, and the same number of removed ones that are
+ * not idle yet.
+ */
 #define MOST_FLOWS (2 * CONFIG_MAX_SECTIONS)
 #define ID_NONE UINT32_MAX
 #define NUMBER_NONE UINT32_MAX

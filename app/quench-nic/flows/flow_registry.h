@@ -50,7 +50,7 @@ struct flow_life;
 struct flow_registry {
 	struct nic_nodes *nodes;
 	pthread_rwlock_t lock;
-	struct flow_life **lives; /* room of them, by flow_id; NULL: free */
+	struct flow_life **lives; /* by flow_id; NULL: free */
 	uint32_t capacity, n_ids; /* flow_ids are below n_ids */
 	struct flow_entry **entries;
 	uint32_t n_entries, entries_capacity;
@@ -88,7 +88,7 @@ void flow_registry_read_end(struct flow_registry *registry);
 struct flow_entry *flow_registry_entry_of(const struct flow_registry *registry, uint32_t flow_id);
 struct nic_flow_info flow_registry_info(const struct flow_registry *registry,
 					const struct flow_entry *e);
-/** Into *sum. @return false: the flow is not measured. */
+/** Sum the flow's times into *sum. @return false: the flow is not measured. */
 bool flow_registry_times(const struct flow_registry *registry, const struct flow_entry *e,
 			 struct nic_times *sum);
 bool flow_registry_pacing(const struct flow_registry *registry, const struct flow_entry *e,

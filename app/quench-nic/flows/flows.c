@@ -143,14 +143,14 @@ flows_list(struct flows *f)
 	return f->n_shown;
 }
 
-/* Into f->all. @return it, or NULL: the flow is not measured. */
+/* Sum the flow's times into f->all. @return f->all, or NULL: the flow is not measured. */
 static const struct nic_times *
 read_times(struct flows *f, const struct flow_entry *e)
 {
 	return flow_registry_times(f->registry, e, f->all) ? f->all : NULL;
 }
 
-/* Into *sum. @return sum, or NULL: the flow is not measured. */
+/* Sum the flow's pacing into *sum. @return sum, or NULL: the flow is not measured. */
 static const struct nic_pacing *
 read_pacing(const struct flows *f, const struct flow_entry *e, struct nic_pacing *sum)
 {
@@ -296,8 +296,8 @@ void
 flows_sample(struct flows *f, const struct run_app *app, FILE *out, uint64_t now_ns)
 {
 	/*
-	 * On a single lcore, reading a QP costs as much as a packet. So skip it if nobody reads the
-	 * result.
+	 * On a single lcore, reading a QP costs as much as a packet. So skip it if the result is
+	 * not used.
 	 */
 	if (f->flows_csv == NULL && f->config->n_flows > MOST_LINES)
 		return;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Statistics of each flow of quench-nic: per interval on the terminal, in DIR/flows.csv and in
- * DIR/port.csv; for the whole run in a table, in DIR/times.csv and in the JSON. Rates count the
- * direction of a flow's data: sent by a requester and received by a responder, the reverse for
- * READ.
+ * DIR/port.csv; for the whole run in a table, in DIR/times.csv and in the JSON. Rates are those of
+ * a flow's data, which a requester sends and a responder receives (READ: the reverse).
  *
  * The control lcore reads the QPs while their owners write them: two columns of a sample may differ
  * by a packet, but no error accumulates.
@@ -31,7 +30,8 @@ struct flows {
 	struct flow_registry *registry;
 	FILE *flows_csv, *port_csv, *times_csv; /* NULL: none */
 	uint64_t last_ns;
-	struct flow_shown *shown; /* by flows_list(): config's in its order, then removed ones */
+	/* made by flows_list(): first the configuration's flows in its order, then removed ones */
+	struct flow_shown *shown;
 	unsigned int n_shown, shown_capacity;
 	struct nic_times *all, *interval; /* scratch: one flow, over all lcores */
 };

@@ -294,7 +294,7 @@ nodes_are_done(const struct nic_nodes *n)
 {
 	bool done = nodes_are_reloaded(n);
 
-	/* Read them in this order: an added flow is counted before its reload is done. */
+	/* In this order, because an added flow is counted before its reload is done. */
 	for (uint16_t i = 0; done && i < n->plan.n_lcores; i++)
 		done = nic_done(n->node[i]);
 	return done;

@@ -56,8 +56,10 @@ void nodes_count(const struct nic_nodes *n, const struct nic_flow *flow,
 /** Is the last nic_reload() in force on every node? Any thread. */
 bool nodes_are_reloaded(const struct nic_nodes *n);
 
-/** Have all requester QPs with a limit or a stop time finished, those of the last nic_reload()
- * included? Only on the thread that calls nic_reload(). */
+/**
+ * Have all requester QPs with a limit or a stop time finished, including those of the last
+ * nic_reload()? Only on the thread that calls nic_reload().
+ */
 bool nodes_are_done(const struct nic_nodes *n);
 
 #endif

@@ -39,7 +39,7 @@ void nic_add_wait(json_t *o, const struct run_app *app, const struct nic_config 
 /** Are times measured on all lcores? */
 bool nic_measures_all_times(const struct run_app *app);
 
-/** Are all flows complete that have an end? */
+/** Have all flows with an end completed? */
 bool nic_all_done(const struct run_app *app);
 
 #endif

@@ -133,7 +133,7 @@ flows_reply(struct telemetry_call *call)
 	return o;
 }
 
-/* A flow, and the QPs of the flows before it. */
+/* A position in the list of QPs: a flow, and the number of QPs of all flows before it. */
 struct qp_cursor {
 	uint64_t before;
 	unsigned int flow;

@@ -106,7 +106,7 @@ qp_object(const struct telemetry_call *call, uint32_t number)
 	return o;
 }
 
-/* Number of the trace, its rows, and the clients or key that started it. */
+/* Set the number of the trace, its rows, and the clients or the key that started it. */
 static void
 set_trace(json_t *o, const struct traced *traced)
 {
@@ -199,7 +199,9 @@ add_rows(json_t *o, const struct nic_trace *trace, uint64_t first)
 		number++;
 		more = number < written && nic_trace_read(trace, number, &row);
 	}
-	/* The next page has two parameters, ID and FIRST: clients use "end" instead. */
+	/*
+	 * Clients use "end" and not "next", because the next page has two parameters, ID and FIRST.
+	 */
 	json_object_del(o, "next");
 	report_set_u64(o, "end", number);
 }
@@ -250,7 +252,7 @@ find_word(struct telemetry_call *call, unsigned int i, enum tracing_word *word)
 	return false;
 }
 
-/* The QP sends no data: the peer controls the rate. */
+/* Refuse a QP that sends no data: the peer controls the rate. */
 static json_t *
 refuse_silent(struct telemetry_call *call, uint32_t number)
 {

@@ -9,7 +9,10 @@
 #include "runtime/notice/say.h"
 #include "ctl/results/trace_csv.h"
 
-/* The QPs as configured: a flow may be removed, and its numbers go to another one. */
+/*
+ * The traced QPs, as configured at the start: a flow may be removed, and its numbers may then
+ * belong to another flow.
+ */
 static struct traced {
 	char flow[NIC_FLOW_NAME_CHARS + 1];
 	uint32_t qp;

@@ -102,7 +102,10 @@ wait_for_owners(struct tracing *t, const atomic_bool *stop)
 	return 0;
 }
 
-/* Give each node its set of traces, if it changed. All nodes have adopted their previous sets. */
+/*
+ * Give each node its set of traces, if it changed. Call only when all nodes have adopted their
+ * previous sets.
+ */
 static void
 tell_owners(struct tracing *t)
 {
@@ -121,7 +124,7 @@ tell_owners(struct tracing *t)
 	}
 }
 
-/* Remove from the list; tell_owners() must follow. */
+/* Remove a trace from the list. The caller then calls tell_owners(). */
 static void
 take_out(struct tracing *t, struct traced *traced)
 {
@@ -241,7 +244,8 @@ void
 tracing_tend(struct tracing *t, uint64_t now_ns)
 {
 	/*
-	 * Another thread holds the lock. It does this work itself, or only reads: try again later.
+	 * If another thread holds the lock, it does this work itself or only reads: try again
+	 * later.
 	 */
 	if (now_ns < t->tend_ns || pthread_mutex_trylock(&t->lock) != 0)
 		return;

@@ -6,9 +6,10 @@
  * ends when it is turned off. A client may die without ending its trace. Therefore a trace that is
  * not turned on also ends when nobody has read its rows for TRACING_LEASE_NS.
  *
- * Telemetry threads call all functions; the main lcore calls tracing_tend(), which neither waits
- * nor frees. Telemetry threads allocate and free the rings; the QP's lcore starts and stops writing
- * between two bursts.
+ * The main thread calls tracing_open() and tracing_close(), and during the run tracing_tend(),
+ * which neither waits nor frees. Telemetry threads call the other functions during the run.
+ * Telemetry threads allocate and free the rings; the QP's lcore starts and stops writing between
+ * two bursts.
  *
  * Invariant: a ring is freed only after its lcore has adopted a set of traces without it.
  */
@@ -62,8 +63,8 @@ enum tracing_word { TRACING_START, TRACING_STOP, TRACING_ON, TRACING_OFF, TRACIN
 extern const char *const tracing_words[];
 
 /**
- * Add or remove a client, or turn a trace on or off; off ends it for all clients.
- * @param stop  True: the data path is about to end and adopts no more changes.
+ * Add (start) or remove (stop) a client, or turn a trace on or off. off ends it for all clients.
+ * @param stop  True: the data path is ending, and adopts no more changes.
  * @return 0, or -ENOSPC (all traces are taken), -ENOMEM, -ENOENT (the QP is not traced), -EPERM
  *         (trace_qps keeps it until the end), -EBUSY (the data path has not adopted a change).
  */

@@ -18,7 +18,7 @@ version_free(struct switch_version *v)
 	free(v);
 }
 
-/* Read all of cfg: a file, or keys to change in now (not NULL). */
+/* Read all of cfg: a whole file (now is NULL), or keys to change in now. */
 static struct switch_version *
 version_read(struct config *cfg, const struct switch_version *now, struct config_error *err)
 {
@@ -78,10 +78,7 @@ of(const struct config_version *v)
 	return (struct switch_version *)v;
 }
 
-/*
- * Fill in the values that the program determined at start-up, so that they equal those of the
- * active version.
- */
+/* Copy the values that the program determined at start-up from the active version. */
 static struct config_version *
 op_read(void *program, struct config *cfg, struct config_error *err)
 {
@@ -129,7 +126,7 @@ op_running(void *program, const struct config_version *v)
 {
 	struct switch_config_context *s = program;
 
-	/* The tables still belong to v. */
+	/* A shallow copy: the tables still belong to v. */
 	s->running = *of(v);
 	s->running.next = NULL;
 	sw_running_params(s->node, &s->running.params);

@@ -20,7 +20,7 @@ struct switch_version {
 	struct config_version version;
 	struct sw_params params;
 	struct switch_pool pool;
-	struct sw_forwarding *next;  /* prepared, not in force yet */
+	struct sw_forwarding *next;  /* prepared forwarding tables, not in force yet */
 	struct switch_program shown; /* node is NULL until it is built */
 };
 

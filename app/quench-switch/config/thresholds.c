@@ -61,7 +61,10 @@ print_port(FILE *out, const struct sw_params *params, uint16_t first, uint16_t l
 		has >= h.total_bytes ? "fits" : "above its xoff_bytes");
 }
 
-/* Ports with equal links share a line. @return headroom of one priority, over all ports. */
+/*
+ * Print a line for each group of ports with equal links.
+ * @return headroom of one priority, summed over all ports.
+ */
 static uint64_t
 print_headroom(FILE *out, const struct sw_params *params)
 {
@@ -123,7 +126,10 @@ print_packets(FILE *out, const struct sw_params *params)
 		b.reserved_packets + b.headroom_packets, MMU_SHORTEST_FRAME_BYTES);
 }
 
-/* Queue length (t_ECN) below which marking must begin to precede every pause; 0: nothing pauses. */
+/*
+ * Queue length (t_ECN) below which marking must begin, so that it comes before every pause; 0:
+ * there are no pauses.
+ */
 static uint64_t
 ecn_bound_bytes(const struct sw_params *params)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Work of quench-switch beside the data path: pass link states to the node, and print its events.
+ * Work of quench-switch outside the data path: passes link states to the node, and prints its
+ * events.
  */
 #ifndef QUENCH_APP_QUENCH_SWITCH_NODES_WATCH_H
 #define QUENCH_APP_QUENCH_SWITCH_NODES_WATCH_H

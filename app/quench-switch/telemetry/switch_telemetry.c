@@ -210,7 +210,7 @@ device_stats_reply(struct telemetry_call *call)
 	return port_page(call, device_stats_row);
 }
 
-/* The watchdog and LLDP belong to the main lcore, which makes the reply. */
+/* For replies that the main lcore makes, because watchdog and LLDP belong to it. */
 struct on_main {
 	struct telemetry_call *call;
 	json_t *reply;

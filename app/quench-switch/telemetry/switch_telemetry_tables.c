@@ -14,8 +14,8 @@
 #include "switch/forward/vlans.h"
 
 /*
- * The owner checks for requests in every round of its poll loop, so it answers within a round
- * unless it sleeps.
+ * Checks for the owner's answer. The owner serves requests in every round of its poll loop, so it
+ * answers within a round unless it sleeps.
  */
 #define OWNER_LOOKS 20000
 #define OWNER_LOOK_NS 100000l
@@ -108,7 +108,7 @@ neigh_row(const struct sw_snapshot *s, uint32_t i)
 	return o;
 }
 
-/* Rows from where the last page ended. */
+/* Reply with the rows that follow the last page. */
 static json_t *
 table_reply(struct telemetry_call *call, enum sw_snapshot_table table, json_t *o,
 	    json_t *(*row)(const struct sw_snapshot *s, uint32_t i))
@@ -123,7 +123,7 @@ table_reply(struct telemetry_call *call, enum sw_snapshot_table table, json_t *o
 	}
 	s.at = (uint32_t)place;
 	telemetry_page_begin(&page, o);
-	/* A page begins at a chunk, so a chunk that does not fit goes to the next page. */
+	/* Pages begin with a chunk, so a chunk that does not fit goes to the next page. */
 	for (unsigned int i = 0; s.at != SW_SNAPSHOT_END; i++) {
 		uint32_t from = s.at;
 

@@ -35,7 +35,7 @@ print_text(FILE *out, const void *arg)
 	return fwrite(t->text, 1, t->size, out) == t->size ? 0 : -errno;
 }
 
-/* The file is complete, or unchanged. */
+/* Write a file completely, or leave it unchanged. */
 static int
 write_file(const char *path, const char *text, size_t size)
 {

@@ -38,7 +38,7 @@ struct command {
 	/* Words; parameters are in capitals, an optional last one is in brackets. */
 	const char *words;
 	const char *help;
-	const char *program; /* that supports it; NULL: both */
+	const char *program; /* program that supports the command; NULL: both */
 	command_run *run;
 	/* Instead of run: for commands without a program, or that find programs themselves. */
 	command_run_files *run_files;
@@ -50,7 +50,7 @@ struct command {
 	json_t *(*shape)(const json_t *rows); /* make rows for people; NULL: as replied */
 	bool by_port;
 	bool watchable; /* --watch runs it repeatedly */
-	bool goes_on;   /* repeats by itself; --watch is its interval */
+	bool goes_on;   /* the command repeats itself; --watch sets its interval */
 };
 
 /* Shared by several commands. */

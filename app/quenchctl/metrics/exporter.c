@@ -18,7 +18,7 @@
 #ifndef EXPORTER_LEAST_AGE_NS
 #define EXPORTER_LEAST_AGE_NS 250000000ull
 #endif
-/* Pause between two readings, as a multiple of the duration of the last one. */
+/* The pause between two readings is this multiple of the duration of the last one. */
 #define REST 9u
 /* Interval for a program that does not answer; requests do not wait for it. */
 #ifndef EXPORTER_RETRY_NS
@@ -63,7 +63,7 @@ struct source {
 	struct metrics *last; /* of the last reading; NULL: it failed */
 };
 
-/* The last text, for reuse. */
+/* The last text, to return it again while it is recent. */
 struct made {
 	struct text text;
 	uint64_t at_ns;
@@ -194,7 +194,10 @@ is_known(const struct exporter *e, const char *path)
 	return false;
 }
 
-/* Choose the value of the label `prefix`: two folders may contain programs of the same name. */
+/*
+ * Choose the value of the label `prefix`. It must be unique, although two folders may contain
+ * programs of the same name.
+ */
 static void
 name_of(const struct exporter *e, const char *path, char name[128])
 {
@@ -380,7 +383,7 @@ begin_readings(struct exporter *e, uint64_t now)
 	return any;
 }
 
-/* Ignores programs that did not answer last time. */
+/* Are readings in progress? Ignores programs that did not answer last time. */
 static bool
 are_under_way(const struct exporter *e)
 {

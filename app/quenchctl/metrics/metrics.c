@@ -9,7 +9,7 @@
 
 #define SWITCH "quench-switch"
 #define NIC "quench-nic"
-/* Most keys of an object. */
+/* Limit of the keys of an object. */
 #define MOST_KEYS 128
 #define PRIORITIES 8
 
@@ -155,7 +155,7 @@ is_name(const char *text)
 	return n > 0 && n < NAME_CHARS && strspn(text, NAME_ALPHABET) == n;
 }
 
-/* A second key of the same name would repeat samples. */
+/* Is there a key of this name already? A second one would repeat samples. */
 static bool
 has_key(const struct keys *keys, const char *name)
 {
@@ -354,7 +354,7 @@ least(json_int_t a, unsigned int b)
 	return a < (json_int_t)b ? (unsigned int)a : b;
 }
 
-/* The first flows and QPs, up to the bounds. */
+/* Read the first flows and QPs, up to the bounds. */
 static int
 walk_flows(struct walk *w, const json_t *info, const struct metrics_bounds *bounds)
 {

@@ -171,7 +171,9 @@ metric_value(const struct metric *metric, const json_t *v, char *text, size_t si
 	long long n = json_integer_value(v), whole, part;
 	const char *word = json_string_value(v);
 
-	/* Leave out a negative counter: parsers of OpenMetrics would refuse the whole text. */
+	/*
+	 * Leave out a negative counter, because parsers of OpenMetrics would refuse the whole text.
+	 */
 	if (metric->counter && json_number_value(v) < 0)
 		return false;
 	if (json_is_real(v)) {
@@ -280,7 +282,10 @@ static void
 print_family(const struct family *f, enum metrics_format format, struct text *text)
 {
 	const struct metric *m = &f->metric;
-	/* The older format has the samples' name where OpenMetrics has the family's. */
+	/*
+	 * In the older format these lines have the name of the samples, in OpenMetrics that of the
+	 * family.
+	 */
 	const char *total = format == METRICS_TEXT && m->counter ? "_total" : "";
 
 	text_add(text, "# HELP %s%s ", m->name, total);

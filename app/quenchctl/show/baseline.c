@@ -109,7 +109,7 @@ baseline_load(const struct client *c)
 	return b;
 }
 
-/* Create the folder, and ~/.cache if it is missing too. */
+/* Create the folder, and also ~/.cache if that is missing. */
 static int
 make_folder(void)
 {

@@ -94,7 +94,7 @@ rows_of_drops(const json_t *rows)
 	return list;
 }
 
-/* Some drops have vendors' names. */
+/* Is this counter one of drops? Some have names of vendors. */
 static bool
 is_nic_drop(const char *name)
 {

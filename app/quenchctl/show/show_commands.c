@@ -92,7 +92,7 @@ add_port(const struct command *command, struct client *c, const json_t *baseline
 	return 0;
 }
 
-/* The list of one port, or of all ports in one. */
+/* Ask for the list of one port, or for those of all ports, joined to one. */
 static int
 ask_ports(const struct command *command, struct client *c, const json_t *baseline, const char *port,
 	  json_t **reply)
@@ -159,7 +159,7 @@ command_send(const struct command *command, struct client *c, const struct ctl_o
 static const struct kind {
 	const char *name, *program, *path;
 	bool by_port;
-	bool on_request; /* only if named: it is long */
+	bool on_request; /* only if it is named, because it is long */
 } kinds[] = {
 	{"interface", "quench-switch", "/quench/ports", false, false},
 	{"interface", "quench-switch", "/quench/port", true, false},

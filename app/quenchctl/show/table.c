@@ -22,7 +22,7 @@ ends_with(const char *text, const char *end)
 	return n >= m && strcmp(text + n - m, end) == 0;
 }
 
-/* 40.000G: with three digits after the point, unless it is below 1000. */
+/* Format a rate such as 40.000G, with three digits after the point if it is 1000 or more. */
 static void
 format_rate(char text[TEXT_CHARS], json_int_t bps)
 {
@@ -35,7 +35,7 @@ format_rate(char text[TEXT_CHARS], json_int_t bps)
 	snprintf(text, TEXT_CHARS, "%.*f%c", unit == 0 ? 0 : 3, value, units[unit]);
 }
 
-/* 17.432ms, as in configuration files. */
+/* Format a time as in configuration files, such as 17.432ms. */
 static void
 format_time(char text[TEXT_CHARS], json_int_t ns)
 {
@@ -63,7 +63,7 @@ format(const char *key, const json_t *v, char text[TEXT_CHARS])
 		snprintf(text, TEXT_CHARS, "%s", json_string_value(v));
 	else
 		snprintf(text, TEXT_CHARS, "-");
-	/* Remove control characters, which a terminal would obey. */
+	/* Replace control characters, so that a terminal does not execute them. */
 	utf8_clean(text);
 }
 

@@ -186,7 +186,7 @@ trace_on(struct client *c, const struct ctl_options *o, const char *id)
 			  MOST_FOLLOW_S);
 		return APP_BAD_USAGE;
 	}
-	/* Signals stay pending until wait_for_signal(), so that the trace is always ended. */
+	/* Block signals except in wait_for_signal(), so that the trace is always ended. */
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	rc = set_trace(c, id, "start", &reply);
 	if (rc != 0)

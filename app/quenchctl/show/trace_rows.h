@@ -28,7 +28,7 @@ struct trace_reader {
  */
 int trace_read(struct trace_reader *r, json_t **reply);
 
-/** Did the reply leave rows that were already written? */
+/** Had more rows been written than the reply contains? */
 bool trace_has_more(const json_t *reply);
 
 /**
@@ -37,10 +37,15 @@ bool trace_has_more(const json_t *reply);
  */
 int trace_read_all(struct client *c, const char *id, json_t **reply);
 
-/** Convert a row to an event, without its member before. */
+/**
+ * Convert a row to an event. Does not fill in the event's member `before` (the state before it).
+ */
 struct explain_event trace_event(const json_t *row);
 
-/** Convert all rows, with before. @return owned by the caller, or NULL: no memory. */
+/**
+ * Convert all rows, and fill in `before` of each event.
+ * @return owned by the caller, or NULL: no memory.
+ */
 struct explain_event *trace_events(const json_t *rows);
 
 #endif

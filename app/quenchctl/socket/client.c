@@ -177,7 +177,7 @@ receive(struct client *c, size_t size, uint64_t end_ns, size_t *bytes)
 	return 0;
 }
 
-/* A reading ends at these limits, whatever the number and size of its pages. */
+/* End a reading at its limits, whatever the number and size of its pages. */
 static int
 check_limits(struct client *c, size_t bytes)
 {
@@ -243,7 +243,7 @@ refuse_with(struct client *c, const json_t *reply, const char *error, const char
 	return fail(c, APP_BAD_USAGE, "%s", line);
 }
 
-/* A program that is about to end no longer answers. */
+/* Is the program about to end? Then it no longer answers. */
 static bool
 is_ending(struct client *c)
 {
@@ -539,7 +539,7 @@ open_only(struct client *c, const char *prefix)
 	} else if (found.n > 1) {
 		rc = say_which(c, &found, prefix);
 	} else if (prefix != NULL) {
-		/* Fails with the reason. */
+		/* This fails, with an error line that tells the reason. */
 		socket_path(prefix, pattern, sizeof(pattern));
 		rc = open_path(c, pattern, prefix);
 	} else {

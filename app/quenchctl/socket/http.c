@@ -32,7 +32,7 @@ struct connection {
 	time_t since;
 	bool refused; /* it arrived while HTTP_CLIENTS were busy */
 	bool busy;    /* it has a request that is not fully answered */
-	bool ended;   /* by us; its thread will see that */
+	bool ended;   /* the server has ended it; its thread will notice */
 };
 
 struct http_server {
@@ -413,7 +413,7 @@ http_open(const char *listen_at, const struct http_route *routes, unsigned int n
 		say_error("%s", strerror(ENOMEM));
 		return NULL;
 	}
-	/* A client that went away must not end the server. */
+	/* A client that has gone must not end the server. */
 	signal(SIGPIPE, SIG_IGN);
 	s->routes = routes;
 	s->n_routes = n_routes;

@@ -58,7 +58,7 @@ is_alive(const char *path)
 		return false;
 	memcpy(addr.sun_path, path, strlen(path));
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* A program that hangs accepts no connection: EAGAIN once its queue is full. */
+	/* A program that hangs listens, too: connect() gives EAGAIN once its queue is full. */
 	alive = fd >= 0 &&
 		(connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) == 0 || errno == EAGAIN);
 	if (fd >= 0)

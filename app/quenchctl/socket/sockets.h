@@ -25,7 +25,9 @@ struct sockets {
 void sockets_find(const char *prefix, struct sockets *found);
 void sockets_free(struct sockets *found);
 
-/** The same, but a single socket is not tested: its use will show what is wrong with it. */
+/**
+ * As sockets_find(), but a single socket is not tested: if there is a fault, its use will show it.
+ */
 void sockets_find_one(const char *prefix, struct sockets *found);
 
 /** Path of the socket of the first program with a prefix. */

@@ -17,7 +17,7 @@
 struct question {
 	const char *path;
 	const char *name;
-	const char *list; /* asked per port, and joined */
+	const char *list; /* key of a list that is asked for per port, and joined */
 	bool some;        /* only the first READING_FLOWS rows */
 };
 
@@ -78,7 +78,7 @@ ask(struct client *c, const struct question *q, json_t *replies)
 	if (rc == 0)
 		json_object_set(replies, q->name, reply);
 	json_decref(reply);
-	/* A program refuses features that are off, such as pfcwd. */
+	/* Not an error: a program refuses the command of a feature that is off, such as pfcwd. */
 	return rc == APP_BAD_USAGE ? 0 : rc;
 }
 

@@ -216,7 +216,9 @@ command_top(const struct command *command, struct client *c, const struct ctl_op
 	snprintf(t.path, sizeof(t.path), "%s", c->path);
 	c->quiet = true;
 	initscr();
-	/* After initscr(), which sets its own handlers; ours restore the terminal in any case. */
+	/*
+	 * After initscr(), which sets its own handlers. With ours the terminal is always restored.
+	 */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGHUP, &action, NULL);

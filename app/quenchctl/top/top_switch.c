@@ -147,7 +147,10 @@ add_queues(struct top_view *v, const struct snapshot *now, const struct snapshot
 	}
 }
 
-/* A group's part of the shared buffer. It sends XOFF at X; beyond that it fills headroom. */
+/*
+ * Groups, with their use of the shared buffer. A group sends XOFF at X; beyond that it fills
+ * headroom.
+ */
 static void
 add_groups(struct top_view *v, const struct snapshot *now, const struct snapshot *before)
 {

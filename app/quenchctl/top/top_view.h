@@ -15,7 +15,7 @@ enum top_style {
 	TOP_PLAIN,
 	TOP_HEADING,
 	TOP_ALARM, /* a storm, drops, a link that is down */
-	TOP_QUIET, /* nothing moves */
+	TOP_QUIET, /* all rates are 0 */
 };
 
 struct top_line {
@@ -43,7 +43,7 @@ const char *top_number(double value, char text[16]);
  * A bar of `width` characters over 0 to scale: filled up to value, with one letter at each mark
  * that is on it. Returns text.
  *
- * @param marks  Values; as many as letters has characters.
+ * @param marks  Values; one for each character of letters.
  */
 const char *top_bar(double value, double scale, const char *letters, const double *marks,
 		    unsigned int width, char text[TOP_COLUMNS]);
@@ -60,7 +60,10 @@ double top_rate(const json_t *now, const json_t *before, const char *key, double
 /** Seconds between two snapshots; 0: there is only one. */
 double top_seconds(const struct snapshot *now, const struct snapshot *before);
 
-/** Find the row whose members keys equal those of like. @return NULL: none. keys end with NULL. */
+/**
+ * Find the row whose members named by keys equal those of `like`.
+ * @return NULL: none. keys end with NULL.
+ */
 const json_t *top_row(const json_t *rows, const json_t *like, const char *const *keys);
 
 double top_value(const json_t *object, const char *key);

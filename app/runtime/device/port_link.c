@@ -26,7 +26,7 @@ port_link_saw(struct port_link *link, bool up, uint64_t now_ns)
 	return true;
 }
 
-/* net_af_packet (DPDK 22.11) always reports up: ask the kernel. */
+/* net_af_packet (DPDK 22.11) always reports a link, so ask the kernel. */
 static bool
 kernel_knows_better(uint16_t ethdev, bool *up)
 {

@@ -23,8 +23,8 @@ struct port_link {
 /**
  * Read the state of the device's link. If the device cannot report it, the link counts as up.
  *
- * @param port   Its number, for the line.
- * @param waits  Frames to send wait for the link, for the line.
+ * @param port   Number of the port, for the line.
+ * @param waits  Do frames to send wait for the link? For the line.
  */
 void port_link_look(struct port_link *link, uint16_t port, uint16_t ethdev, bool waits,
 		    uint64_t now_ns);

@@ -15,7 +15,7 @@
 #include "runtime/device/port_device.h"
 #include "runtime/notice/say.h"
 
-/* A memif server needs a second or two from its start until it starts its devices. */
+/* First wait for a memif server, which starts its devices a second or two after its own start. */
 #define FIRST_WAIT_MS 100u
 #define MOST_WAIT_MS 10000u
 
@@ -30,12 +30,12 @@ is_local(int fd)
 }
 
 /*
- * Replaces the function of libc, also for DPDK. If a client leaves before its server accepts it,
- * the server's HELLO fails with EPIPE, and net_memif (22.11 to 26.07) closes the connection without
- * removing it from EAL's interrupt sources. The next client gets the same descriptor, which then
- * has two callbacks: the second waits forever in recvmsg() on EAL's interrupt thread, or EAL panics
- * because the descriptor is closed. A HELLO that is lost without an error does no harm: net_memif
- * then reads the end of the connection and closes it properly.
+ * This function replaces libc's sendmsg(), for DPDK too. If a client leaves before its server
+ * accepts it, the server's HELLO fails with EPIPE, and net_memif (22.11 to 26.07) closes the
+ * connection without removing it from EAL's interrupt sources. The next client gets the same
+ * descriptor, which then has two callbacks: the second waits forever in recvmsg() on EAL's
+ * interrupt thread, or EAL panics because the descriptor is closed. A HELLO that is lost without an
+ * error does no harm: net_memif then reads the end of the connection and closes it properly.
  */
 ssize_t
 sendmsg(int fd, const struct msghdr *msg, int flags)
@@ -97,7 +97,7 @@ port_start(uint16_t ethdev)
 	unsigned int wait_ms = FIRST_WAIT_MS, waited_ms = 0;
 	int rc = rte_eth_dev_start(ethdev);
 
-	/* Wait longer each time: on a loaded machine the handshake itself takes a while. */
+	/* Wait longer each time, because the handshake itself takes time on a loaded machine. */
 	while (rc == 0 && client && waited_ms < MOST_WAIT_MS) {
 		if (comes_up(ethdev, wait_ms))
 			return 0;

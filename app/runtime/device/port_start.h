@@ -2,10 +2,10 @@
 /*
  * Starts a device, and restarts a memif client until it is connected.
  *
- * A net_memif client (DPDK 22.11) connects when it is started and never again. Its server listens
- * as soon as EAL has started, but answers "ID not found" until its own device is started; the
- * client's link would then stay down for good. So a client is stopped and started again until its
- * link is up.
+ * A net_memif client (DPDK 22.11) tries to connect only once, when it is started. Its server
+ * listens as soon as EAL has started, but answers "ID not found" until its own device is started;
+ * the client's link would then stay down for good. So a client is stopped and started again until
+ * its link is up.
  */
 #ifndef QUENCH_APP_RUNTIME_DEVICE_PORT_START_H
 #define QUENCH_APP_RUNTIME_DEVICE_PORT_START_H

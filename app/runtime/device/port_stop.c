@@ -35,7 +35,7 @@ run_job(void *arg)
 	sem_post(&job->done);
 }
 
-/* For a memif device, run on the interrupt thread, by an alarm. */
+/* Run a function for a memif device on the interrupt thread, by an alarm. */
 static int
 run_there(int (*run)(uint16_t ethdev), uint16_t ethdev)
 {

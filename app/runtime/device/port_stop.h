@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Does EAL's interrupt thread free what a poller of this device uses? */
+/** Is it a memif device, whose rings EAL's interrupt thread frees while a poller may use them? */
 bool port_is_memif(uint16_t ethdev);
 
 /** @return 0 or -errno, as rte_eth_dev_stop(). No lcore may poll the device. */

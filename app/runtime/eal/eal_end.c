@@ -23,13 +23,15 @@
 #include "runtime/eal/intr_source.h"
 
 #ifndef EAL_END_PATIENCE_S
-/* Longer than any end that was seen, and shorter than TimeoutStopSec of share/systemd. */
+/* Longer than any shutdown observed, and shorter than TimeoutStopSec of share/systemd. */
 #define EAL_END_PATIENCE_S 20u
 #endif
 
 /* Checks during which telemetry clients may finish reading a reply. */
 #define REPLY_LOOKS 500
-/* After REPLY_LOOKS, clients are cut off. After this many checks, we stop waiting for them. */
+/*
+ * After REPLY_LOOKS checks clients are disconnected. After this number, we stop waiting for them.
+ */
 #define CUT_OFF_LOOKS 2000
 #define LOOK_NS NS_PER_MS
 
@@ -37,10 +39,13 @@ static struct {
 	bool telemetry_rests;
 	bool interrupts_rest;
 	int code;       /* exit code of the program */
-	char line[160]; /* for give_up(), which as a signal handler cannot format it */
+	char line[160]; /* for give_up(), a signal handler, which cannot format it */
 } state;
 
-/* EAL removes the files left behind at the next start with the same --file-prefix. */
+/*
+ * Exit in the middle of the shutdown. EAL removes the files that this leaves at the next start with
+ * the same --file-prefix.
+ */
 static void
 give_up(int signo)
 {
@@ -91,7 +96,7 @@ hang_up(int fd, int how)
 		(void)shutdown(fd, how);
 		return A_CLIENT;
 	}
-	/* No new client can connect; those in the queue are accepted soon. */
+	/* From now on no client can connect; telemetry soon accepts those in the queue. */
 	(void)unlink(name.sun_path);
 	return poll(&p, 1, 0) != 0 ? A_CLIENT : NO_CLIENT;
 }
@@ -116,7 +121,10 @@ hang_up_all(int how)
 	return worst;
 }
 
-/* Wait for the clients' threads: closing the socket is the last step of each. @return all ended. */
+/*
+ * Wait until the clients' threads have ended; the last step of each is to close its socket.
+ * @return have all ended?
+ */
 static bool
 end_telemetry(void)
 {
@@ -178,7 +186,10 @@ eal_park_interrupts(void (*work)(void *arg), void *arg)
 
 	job = (struct job){.work = work, .arg = arg};
 	sem_init(&job.done, 0, 0);
-	/* Not an alarm: rte_eal_cleanup() waits for EAL's alarm source. */
+	/*
+	 * By a source of our own and not by an alarm, because rte_eal_cleanup() waits for EAL's
+	 * alarm source.
+	 */
 	if (!state.interrupts_rest && intr_source_open(&source, work_and_stay, &job) == 0) {
 		while (sem_wait(&job.done) != 0 && errno == EINTR)
 			;

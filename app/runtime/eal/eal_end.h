@@ -24,8 +24,8 @@
 #define QUENCH_APP_RUNTIME_EAL_EAL_END_H
 
 /**
- * Begin the shutdown, before devices are closed: stop captures and telemetry, replies in progress
- * included.
+ * Begin the shutdown, before devices are closed: stop captures and telemetry, including replies in
+ * progress.
  *
  * @param code  Exit code if eal_end() has not returned after EAL_END_PATIENCE_S; SIGALRM then ends
  *              the program, with a line on standard error.

@@ -113,8 +113,8 @@ wait_in_gate(void *arg)
 	intr_source_lower(&gate->source);
 	epoll_fd = find_epoll(gate);
 	/*
-	 * EAL handles the other events of this wake-up after this callback: keep pollers out until
-	 * it has.
+	 * EAL handles the other events of this wake-up after this callback. Keep the gate shut
+	 * until it has done so.
 	 */
 	if (!is_closing(gate) && (epoll_fd < 0 || !wait_for_events(epoll_fd, 0))) {
 		atomic_fetch_add(&gate->epoch, 1);

@@ -7,10 +7,10 @@
  * then faults in rte_eth_rx_burst() or rte_eth_tx_burst().
  *
  * The gate is an interrupt source whose callback does not return while no event is pending: the
- * interrupt thread waits in it, on EAL's own epoll descriptor, instead of in EAL. When another
- * source has an event, the gate shuts, waits until every poller has seen this between two bursts,
- * and only then returns, so that EAL handles the event. Meanwhile pollers skip gated ports. The
- * next call of the callback opens the gate again.
+ * interrupt thread waits in this callback, on EAL's own epoll descriptor, instead of in EAL. When
+ * another source has an event, the gate shuts, waits until every poller has seen this between two
+ * bursts, and only then returns, so that EAL handles the event. Meanwhile pollers skip gated ports.
+ * The next call of the callback opens the gate again.
  *
  * Invariant (tested): no interrupt callback runs while a poller is in a burst.
  *
@@ -28,7 +28,7 @@
 
 #define INTR_GATE_OFFLINE UINT64_MAX
 
-/* Written by one poller, read by the interrupt thread while it shuts the gate. */
+/* State of one poller, which writes it; the interrupt thread reads it while it shuts the gate. */
 struct intr_gate_poller {
 	_Atomic uint64_t seen; /* epoch, or INTR_GATE_OFFLINE: in no burst */
 } __attribute__((aligned(RTE_CACHE_LINE_SIZE)));

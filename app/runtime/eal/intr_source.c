@@ -63,8 +63,7 @@ intr_source_close(struct intr_source *s)
 }
 
 /*
- * Operations on the eventfd fail only if they would block, that is, if it is already raised or
- * lowered.
+ * Operations on the eventfd fail only if they would block: then it is raised, or lowered, already.
  */
 void
 intr_source_raise(const struct intr_source *s)

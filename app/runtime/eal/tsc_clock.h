@@ -2,10 +2,10 @@
 /*
  * The only real clock: nanoseconds since program start, from the TSC.
  *
- * Everything below app/ takes the time as an argument; this is where it comes from. The TSC is
- * constant and common to all cores where DPDK runs, so two lcores may share one clock. For one
- * reader, time never goes back (tested): it is one running count times a fixed-point factor, and
- * not a sum of parts that are rounded differently.
+ * Code in lib/ gets the time as an argument; this is its source. The TSC is constant and common to
+ * all cores where DPDK runs, so two lcores may share one clock. For one reader, time never goes
+ * back (tested): it is one running count times a fixed-point factor, and not a sum of parts that
+ * are rounded differently.
  */
 #ifndef QUENCH_APP_RUNTIME_EAL_TSC_CLOCK_H
 #define QUENCH_APP_RUNTIME_EAL_TSC_CLOCK_H
@@ -15,7 +15,7 @@
 
 struct tsc_clock {
 	uint64_t start_cycles;
-	uint64_t ns_per_cycle_q32; /* rounded down: loses less than 1 ns/s from 1 GHz on */
+	uint64_t ns_per_cycle_q32; /* rounded down: at 1 GHz or more, less than 1 ns/s is lost */
 };
 
 /** Start at 0 now. @param hz  TSC frequency, as rte_get_tsc_hz() measures it. */

@@ -27,7 +27,7 @@ say_as(const char *program)
 	name = program;
 }
 
-/* One write per line, so that lines of programs on one terminal do not mix. */
+/* Each line is one write(), so that lines of several programs on one terminal do not mix. */
 static void
 say_line(const char *kind, const char *format, va_list args)
 {

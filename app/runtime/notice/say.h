@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines for the person at the terminal: on standard error, each beginning with the program's name.
+ * Lines on standard error for the person at the terminal, each beginning with the program's name.
  *
  * Invariant: number of calls of say_event() for an event = number of its lines + sum of N over
  * its suppressed=N.

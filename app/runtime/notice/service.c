@@ -7,7 +7,10 @@
 #include "base/numbers/units.h"
 #include "runtime/notice/say.h"
 
-/* Beats, and messages to systemd, per watchdog interval; systemd recommends two messages. */
+/*
+ * Number of beats, and of messages to systemd, per watchdog interval. (systemd recommends two
+ * messages.)
+ */
 #define BEATS 4
 
 void

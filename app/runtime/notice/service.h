@@ -21,7 +21,7 @@ struct service_pulse {
 };
 
 struct service {
-	uint64_t watchdog_ns; /* 0: nobody watches */
+	uint64_t watchdog_ns; /* 0: the watchdog is off */
 	uint64_t next_ns;     /* NEVER_NS: never */
 };
 
@@ -38,8 +38,8 @@ uint64_t service_beat(const struct service *s, struct service_pulse *pulse, uint
 
 /**
  * Called by the control lcore when due. An error line names an lcore that has not polled for half
- * of WatchdogSec=, and systemd gets no message until it polls again. @return the time of the next
- * call.
+ * of WatchdogSec=, and systemd gets no message until it polls again.
+ * @return the time of the next call.
  */
 uint64_t service_watch(struct service *s, struct service_pulse *pulses, uint16_t n,
 		       uint64_t now_ns);

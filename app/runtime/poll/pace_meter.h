@@ -3,9 +3,9 @@
  * How late paced frames leave: the time at which the device took a frame, less the time at which it
  * was due (pkt_meta.due_ns), in a histogram.
  *
- * While the kernel runs something else on the core, frames leave late for reasons other than
- * pacing. The loop's clock shows such gaps: two rounds are hardly more than the work of a burst
- * apart, so a gap above PACE_GAP_NS means that the core did something else. A frame due before the
+ * While the kernel runs another task on the core, frames leave late for a reason other than pacing.
+ * The loop's clock shows such gaps: the time between two rounds is normally that of one burst's
+ * work, so a gap above PACE_GAP_NS means that the core ran something else. A frame due before the
  * end of the last gap is excluded, and counted.
  *
  * Invariant: departures = late_ns.count + excluded + unknown, and close <= late_ns.count.
@@ -19,12 +19,12 @@
 
 /* A round with a full burst takes 2 to 4 us. */
 #define PACE_GAP_NS 10000u
-/* Departures at most this late are also counted: the figure that users ask for. */
+/* Departures that are late by at most this are also counted (close). */
 #define PACE_CLOSE_NS 2000u
 
 struct pace_meter {
 	uint64_t last_ns;    /* start of the last round */
-	uint64_t gap_end_ns; /* frames due before are excluded */
+	uint64_t gap_end_ns; /* frames due before this are excluded */
 	uint64_t gaps, gap_ns, longest_gap_ns;
 	uint64_t close;    /* within PACE_CLOSE_NS */
 	uint64_t excluded; /* due in a gap */

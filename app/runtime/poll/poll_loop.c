@@ -11,11 +11,11 @@
 #include "base/numbers/fixed.h"
 #include "node/pkt_meta.h"
 
-/* Idle time before the first sleep: between the frames of a busy port the loop spins. */
+/* Idle time before the first sleep, so that the loop spins between the frames of a busy port. */
 #define IDLE_BEFORE_SLEEP_NS (20 * NS_PER_US)
 /* Shorter sleeps cost more in system calls and late wake-ups than they save. */
 #define SHORTEST_SLEEP_NS (5 * NS_PER_US)
-/* Time for held frames to leave when the loop stops. */
+/* Time that frames held by the loop get to leave when it stops. */
 #define DRAIN_NS (20 * NS_PER_MS)
 
 void
@@ -83,7 +83,7 @@ receive(struct poll_loop *loop, uint16_t port, uint64_t *now_ns)
 	return n;
 }
 
-/* Reads the due times first: the device may free the frames at any time. */
+/* Reads the due times before it offers the frames, because the device may free them at any time. */
 static uint16_t
 offer_and_measure(struct poll_loop *loop, uint16_t ethdev, struct poll_txq *q)
 {
@@ -149,7 +149,7 @@ transmit(struct poll_loop *loop, uint16_t port, uint64_t now_ns)
 	uint32_t n = 0;
 
 	if (unlikely(p->link != NULL && port_link_is_down(p->link))) {
-		/* While the link is down, too, serve the requests of other threads to the node. */
+		/* Also while the link is down, serve the requests of other threads to the node. */
 		loop->node->ops->rx(loop->node, port, NULL, 0, now_ns);
 		return 0;
 	}
@@ -196,7 +196,7 @@ sleep_ns(uint64_t ns)
 		.tv_nsec = (long)(ns % NS_PER_SEC),
 	};
 
-	/* A signal ends the sleep early, as it should. */
+	/* A signal may end the sleep early. */
 	(void)nanosleep(&t, NULL);
 }
 
@@ -247,7 +247,7 @@ drain_queue(struct poll_loop *loop, const struct poll_port *p, struct poll_txq *
 	rte_pktmbuf_free_bulk(q->held + q->first, poll_txq_held(q));
 }
 
-/* The loop stops, but frames already taken from the node are still offered to the device. */
+/* The loop has stopped: offer the frames already taken from the node to the device. */
 static void
 drain(struct poll_loop *loop)
 {

@@ -29,7 +29,7 @@
 
 struct rte_mbuf;
 
-/* Most frames of a burst, each way. Larger bursts would overshoot thresholds. */
+/* Largest burst, in each direction. With larger bursts queues would overshoot thresholds. */
 #define POLL_BURST 32
 
 /* A transmit queue with the frames that it refused. */
@@ -38,7 +38,7 @@ struct poll_txq {
 	uint16_t first; /* index in held[] of the frame to offer next */
 	uint16_t end;
 	struct rte_mbuf *held[POLL_BURST];
-	uint64_t refusals; /* bursts of which the device refused a part */
+	uint64_t refusals; /* offers of which the device did not take all frames */
 };
 
 /* Queues of a port that one loop uses: every rx_step-th receive queue, from rx_first to rx_end. */
@@ -53,8 +53,9 @@ struct poll_port {
 	uint16_t ethdev;
 	struct poll_queues queues;
 	const struct port_link *link; /* send nothing while it is down; NULL: always send */
-	bool gated;                   /* the interrupt thread frees its rings */
-	struct poll_txq control;      /* used if queues.control_apart */
+	/* the interrupt thread may free the port's rings: use it only with the gate open */
+	bool gated;
+	struct poll_txq control; /* used if queues.control_apart */
 	struct poll_txq data;
 };
 
@@ -82,7 +83,7 @@ struct poll_loop {
 void poll_loop_init(struct poll_loop *loop, struct node *node, const uint16_t *ethdevs,
 		    uint16_t n_ports, const struct tsc_clock *clock, const atomic_bool *stop);
 
-/** Set the queues of every port. Default: the first each way. */
+/** Set the queues of every port. Default: the first receive queue and the first transmit queue. */
 void poll_loop_use_queues(struct poll_loop *loop, const struct poll_queues *queues);
 
 /** Poll only the ports of a mask over the first 64. Other loops poll the others. */
@@ -124,7 +125,7 @@ poll_port_read_held(const struct poll_port *port)
 	return (uint16_t)(poll_txq_read_held(&port->data) + poll_txq_read_held(&port->control));
 }
 
-/** Bursts of which one port's device refused a part. */
+/** Offers of which a port's device did not take all frames. */
 static inline uint64_t
 poll_port_refusals(const struct poll_port *port)
 {

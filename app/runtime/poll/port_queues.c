@@ -7,7 +7,10 @@
 
 #include "runtime/device/port_device.h"
 
-/* True for virtual devices, and for virtio, whose queues are pairs on a hardware bus too. */
+/*
+ * True for virtual devices, and for virtio, whose queues are pairs although it is on a hardware
+ * bus.
+ */
 static bool
 is_joined(const struct rte_eth_dev_info *info)
 {

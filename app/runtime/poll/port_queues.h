@@ -5,10 +5,10 @@
  * Lcore k of n has transmit queue k, and receive queue k if the device has n of them; otherwise the
  * first lcore receives for all. A separate transmit queue for control frames is n + k.
  *
- * The peer of a NIC does not see its transmit queues. Those of a virtual device are joined to
- * queues of its peer (net_memif, net_ring, vhost), or must equal its receive queues in number
- * (net_tap). Both ends must agree, so control frames get separate queues only on request, and lcore
- * k then receives from queue n + k as well.
+ * The peer of a NIC does not see its transmit queues. But each transmit queue of a virtual device
+ * is joined to a queue of its peer (net_memif, net_ring, vhost), or the device must have as many
+ * transmit as receive queues (net_tap). Both ends must agree, so control frames get separate queues
+ * only on request, and lcore k then receives from queue n + k as well.
  *
  * Invariant: every queue belongs to exactly one lcore.
  */
@@ -38,7 +38,7 @@ struct port_plan {
  *
  * @param wish  enum nic_control_tx_queue.
  * @param n     lcores that want to poll; at least 1.
- * @return      0, or -EINVAL: too few queues for the separate ones that wish demands.
+ * @return      0, or -EINVAL: `wish` demands separate queues, and the device has too few.
  */
 int port_plan(const struct port_offer *offer, int wish, uint16_t n, struct port_plan *plan);
 

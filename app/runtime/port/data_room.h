@@ -4,7 +4,7 @@
  *
  * Drivers round the room down, and the device splits longer frames into segments: i40e, iavf and
  * ice round to 128 bytes (DBUFF of the receive queue's context), ixgbe and igb to 1 KB (BSIZEPKT of
- * SRRCTL). All of them require room for two VLAN tags beside the largest frame.
+ * SRRCTL). All of them require room for two VLAN tags in addition to the largest frame.
  *
  * Invariant: the room is a multiple of 1 KB and holds the largest frame and two VLAN tags.
  */
@@ -15,7 +15,7 @@
 
 #include "wire/frame/frame.h"
 
-/* Room that every driver accepts, whatever the largest frame. */
+/* Least room that every driver accepts, whatever the largest frame. */
 #define DATA_ROOM_LEAST_BYTES 2048u
 /* The coarsest step of any driver, and a multiple of the others. */
 #define DATA_ROOM_STEP_BYTES 1024u

@@ -16,8 +16,8 @@
 #define MOST_XSTATS 1024
 
 /*
- * Known behaviour of a driver with pause frames, link pause and UDP 4791, and the remedy. NULL: no
- * obstacle.
+ * Known obstacles of a driver to pause frames, link pause and UDP 4791, with their remedies. NULL:
+ * there is none.
  */
 struct driver_facts {
 	const char *driver;
@@ -174,8 +174,8 @@ probe_lines(const char *driver, enum link_pause pause, struct probe_line lines[P
 }
 
 /*
- * Turn link pause off, which stalls the whole port without a counter, and have PFC frames passed up
- * to us instead of obeyed by the MAC.
+ * Turn off link pause, which stalls the whole port without a counter, and make the device pass PFC
+ * frames to us, so that the MAC does not obey them.
  */
 static enum link_pause
 take_over_pause(uint16_t ethdev)

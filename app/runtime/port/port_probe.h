@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lines that tell users how a device treats pause frames, link pause and UDP port 4791, and what to
- * do about it. They are derived from the device's replies and the known behaviour of its driver.
- * Virtual devices were tested and need one line. NICs were not tested (doc/ports.md), and their
- * lines say so.
+ * Prints lines that tell users how a device treats pause frames, link pause and UDP port 4791, and
+ * how to change that. They are derived from the device's replies and the known behaviour of its
+ * driver. Virtual devices were tested and need one line. NICs were not tested (doc/ports.md), and
+ * their lines say so.
  */
 #ifndef QUENCH_APP_RUNTIME_PORT_PORT_PROBE_H
 #define QUENCH_APP_RUNTIME_PORT_PORT_PROBE_H

@@ -21,7 +21,7 @@ port_rss_ask(struct port_rss *rss, const struct rte_eth_dev_info *info, struct r
 	rss->asked = true;
 	conf->rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
 	c->rss_hf = rss->types;
-	/* Our headers need no longer key, and a shorter key does not cover IPv6. */
+	/* A key of NIC_RSS_KEY_BYTES covers IPv6; a shorter one does not. */
 	if (info->hash_key_size < NIC_RSS_KEY_BYTES || info->hash_key_size > sizeof(rss->key))
 		return;
 	rss->key_bytes = info->hash_key_size;
@@ -37,7 +37,7 @@ port_rss_learn(struct port_rss *rss, uint16_t ethdev)
 	uint8_t key[sizeof(rss->key)] = {0};
 	struct rte_eth_rss_conf conf = {
 		.rss_key = key,
-		/* Drivers that report no key size use that of the published method. */
+		/* Drivers that report no key size use the size of the published method. */
 		.rss_key_len = rss->key_bytes != 0 ? rss->key_bytes : NIC_RSS_KEY_BYTES,
 	};
 

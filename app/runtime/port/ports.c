@@ -185,7 +185,7 @@ check_speed(uint16_t ethdev, const struct rte_eth_dev_info *info, uint64_t confi
 			    port_name(ethdev), link.link_speed, (uint64_t)(configured_bps / MBPS));
 }
 
-/* Try RSS if it is wanted; a device that refuses it may still work without. */
+/* Try RSS if it is wanted. A device that refuses RSS may work without it. */
 static int
 configure(uint16_t ethdev, const struct port_params *params, const struct rte_eth_dev_info *info,
 	  struct rte_eth_conf *conf)

@@ -106,7 +106,10 @@ report_set_pfc_tx(json_t *o, const struct pfc_tx *pfc, uint64_t now_ns)
 static json_t *
 mark_bin_object(const struct mark_bin *bin, uint64_t upper_bytes)
 {
-	/* The data path counts packets first, so read them last: marked <= packets. */
+	/*
+	 * The data path counts the packet before the mark. Read in the opposite order, so that
+	 * marked <= packets.
+	 */
 	uint64_t expected_q32 = counter_read(&bin->expected_q32);
 	uint64_t marked = __atomic_load_n(&bin->marked, __ATOMIC_ACQUIRE);
 	uint64_t packets = counter_read(&bin->packets);

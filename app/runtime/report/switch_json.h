@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * State and counters of a switch as JSON objects: parts of the final report and of telemetry's
- * replies, so that a key means the same in both (doc/interface.md). Unless noted otherwise, any
- * thread may call these functions while the switch runs.
+ * replies, so that a key has the same meaning in both (doc/interface.md). Unless noted otherwise,
+ * any thread may call these functions while the switch runs.
  */
 #ifndef QUENCH_APP_RUNTIME_REPORT_SWITCH_JSON_H
 #define QUENCH_APP_RUNTIME_REPORT_SWITCH_JSON_H

@@ -14,7 +14,7 @@
 struct key_list {
 	json_t *object;
 	struct telemetry_page page;
-	uint64_t n, first; /* all changes; those before number first are not listed */
+	uint64_t n, first; /* n: number of all keys; those before number `first` are not listed */
 	bool full;
 };
 

@@ -249,8 +249,7 @@ print_help(const struct opts_program *program)
 	       "      --help-config       all keys with unit, range, default and meaning\n"
 	       "      --version           version\n"
 	       "\n"
-	       "EAL options are those of DPDK. A host without hugepages needs\n"
-	       "-l 0 --no-huge --no-shconf --no-pci -m 256.\n"
+	       "EAL options are those of DPDK. Without hugepages, add --no-huge --no-shconf -m 256.\n"
 	       "SIGHUP reloads the configuration file. SIGINT and SIGTERM stop the program cleanly.\n"
 	       "Exit code 0: done; 1: failed while running; 2: bad usage or configuration.\n");
 }

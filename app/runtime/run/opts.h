@@ -45,7 +45,7 @@ struct opts {
 	uint64_t idle_sleep_ns;     /* 0: never sleep */
 	uint32_t json_qps;          /* most QPs in the JSON */
 	bool stay;
-	int eal_argc;    /* EAL's arguments, the program's name included */
+	int eal_argc;    /* EAL's arguments, including the program's name */
 	char **eal_argv; /* NULL-terminated */
 };
 

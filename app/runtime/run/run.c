@@ -65,7 +65,7 @@ on_signal(int signal_number)
 	atomic_store_explicit(&stop, true, memory_order_relaxed);
 }
 
-/* A second signal ends a program that hangs in the clean stop of the first. */
+/* A second signal ends a program that hangs in the clean stop after the first one. */
 static void
 catch_signals(void)
 {
@@ -87,7 +87,7 @@ asks_for_hugepages(const struct opts *opts)
 	return true;
 }
 
-/* Do EAL's options choose lcores? Only EAL knows which. */
+/* Do EAL's options choose lcores? (Which ones, only EAL knows.) */
 static bool
 names_lcores(const struct opts *opts)
 {
@@ -241,7 +241,9 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 		app->watch(app, looked ? s->links : NULL, now_ns);
 	if (now_ns >= s->stats_ns) {
 		print_stats(s, now_ns);
-		/* Stay on the grid, so that lines do not drift; skip lines that were missed. */
+		/*
+		 * Keep the times of lines multiples of the interval; skip lines that were missed.
+		 */
 		s->stats_ns += (now_ns - s->stats_ns) / app->opts->stats_interval_ns *
 				       app->opts->stats_interval_ns +
 			       app->opts->stats_interval_ns;
@@ -254,7 +256,7 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 		       min_u64(min_u64(s->stats_ns, s->done_ns), s->end_ns));
 }
 
-/* Slow hook of a loop beside the main lcore. */
+/* Slow hook of a loop on a worker lcore. */
 static uint64_t
 beside_main(void *arg, uint64_t now_ns)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs one node, or several that share its ports: EAL start-up, a poll loop for each node on its
- * own lcore, slow work beside them, clean stop.
+ * own lcore, slow work on the main lcore, clean stop.
  *
  * With two lcores or more the workers poll and the main lcore does control work, statistics and
- * stop; with one lcore the loop does both, the slow part when it is due.
+ * stop; with one lcore, its loop also does this slow work, when it is due.
  *
  * Invariant: when run_node() returns, no thread polls a node or serves telemetry.
  */
@@ -57,14 +57,16 @@ struct run_app {
 	const uint16_t *ethdevs;
 	uint16_t n_ports;
 	const struct opts *opts;
-	struct telemetry *telemetry; /* telemetry, which answers while the nodes run; NULL: none */
+	struct telemetry *telemetry; /* answers while the nodes run; NULL: no telemetry */
 	/* Called every millisecond by the control lcore; true stops the run. NULL: not called. */
 	bool (*done)(const struct run_app *app);
 	/* Counters so far; text is the program's part of the statistics line. */
 	void (*stats)(const struct run_app *app, struct run_traffic *traffic, char *text,
 		      unsigned int text_size);
-	/* Called by the control lcore after control work and after each look at the links; links is
-	 * NULL if they were not looked at. NULL: not called. */
+	/*
+	 * Called by the control lcore after control work and after each check of the links; links
+	 * is NULL if they were not checked. NULL: not called.
+	 */
 	void (*watch)(const struct run_app *app, const struct port_link *links, uint64_t now_ns);
 	/* Called after each statistics line, with its stream. NULL: not called. */
 	void (*sample)(const struct run_app *app, FILE *out, uint64_t now_ns);

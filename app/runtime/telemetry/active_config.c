@@ -12,7 +12,7 @@
 #include "base/numbers/units.h"
 #include "runtime/notice/say.h"
 
-/* Interval between looks whether the owners have adopted a change. */
+/* Interval between checks whether the owners have adopted a change. */
 #define OWNER_LOOK_NS 100000l
 
 static sigset_t
@@ -398,7 +398,7 @@ active_config_stop(struct active_config *active)
 	if (!active->has_thread)
 		return;
 	atomic_store_explicit(active->stop, true, memory_order_relaxed);
-	/* The thread waits for the signal, and then sees the flag. */
+	/* The signal ends the thread's wait; then it sees the flag. */
 	pthread_kill((pthread_t)active->thread.opaque_id, SIGHUP);
 	join_thread(active);
 	active->has_thread = false;

@@ -3,10 +3,10 @@
  * The active configuration of a running program, and its replacement: by reading the file again, or
  * by setting a single key.
  *
- * A change is made or refused as a whole. The requesting thread reads it, checks it, compares it
- * with the active configuration and passes it to the main lcore; the lcores of the data path adopt
- * it between two bursts. Only the requesting thread waits. The previous version is freed after the
- * last reply that uses it.
+ * A change is made or refused as a whole. The requesting thread reads the new configuration, checks
+ * it, compares it with the active one and passes it to the main lcore; the lcores of the data path
+ * adopt it between two bursts. Only the requesting thread waits. The previous version is freed
+ * after the last reply that uses it.
  *
  * SIGHUP reads the file again. The end of the terminal stops the program.
  *
@@ -46,8 +46,10 @@ struct active_config_ops {
 	 * the next call. NULL: no command makes any.
 	 */
 	const struct config_version *(*running)(void *program, const struct config_version *v);
-	/* Why next may not follow now although only live keys differ, or NULL. The function may be
-	 * NULL: it always may. */
+	/*
+	 * The reason why next may not replace now although only live keys differ, or NULL. The
+	 * function may be NULL: next always may.
+	 */
 	const char *(*fault)(const struct config_version *now, const struct config_version *next);
 	/* Allocate and build what next needs before it is applied; free() undoes it. NULL: nothing
 	 * to build. @return 0, or -errno with err filled in. */
@@ -126,15 +128,14 @@ int active_config_change(struct active_config *active, const struct active_confi
 			 struct active_config_outcome *out, struct config_error *err);
 
 /**
- * Wait until is_done() of the program, at most ACTIVE_CONFIG_PATIENCE_MS. @return its last result.
+ * Wait until is_done() of the program, at most ACTIVE_CONFIG_PATIENCE_MS.
+ * @return its last result.
  * @param waited_ns  Set to the time waited. May be NULL.
  */
 bool active_config_wait(struct active_config *active, bool (*is_done)(void *program),
 			uint64_t *waited_ns);
 
-/**
- * Compare the file, read now, with the active configuration. @return 0, or -errno with err.
- */
+/** Read the file, and compare it with the active configuration. @return 0, or -errno with err. */
 int active_config_compare(struct active_config *active,
 			  void (*visit)(void *arg, const struct config_change *change), void *arg,
 			  struct config_error *err);

@@ -16,7 +16,8 @@ const struct meaning run_meanings[] = {
 };
 
 const struct meaning port_counter_meanings[] = {
-	{"refusals", "times that the device refused frames of a burst, including retries"},
+	{"refusals", "times that the device did not take all frames offered; "
+		     "each further attempt counts again"},
 	{"link_down_events_phy", "times that the link went down"},
 	{"link_down_ns", "total time during which the link was down"},
 	{0},
@@ -47,10 +48,10 @@ const struct meaning pfc_meanings[] = {
 	{"tx_prioN_pause", "pause frames sent for the priority"},
 	{"tx_prioN_pause_transition", "ended pauses of the priority by the program"},
 	{"tx_prioN_pause_duration_us", "time during which the program paused the priority"},
-	{"rx_global_pause_transition", "ended pauses of the port by 802.3x link pause of the peer"},
+	{"rx_global_pause_transition", "ended 802.3x link pauses of the port by the peer"},
 	{"rx_global_pause_duration_us", "time during which the peer paused the port with 802.3x "
 					"link pause"},
-	{"tx_global_pause_transition", "ended pauses of the peer by 802.3x link pause of the program"},
+	{"tx_global_pause_transition", "ended 802.3x link pauses of the peer by the program"},
 	{"tx_global_pause_duration_us", "time during which the program paused the peer with "
 					"802.3x link pause"},
 	{0},

@@ -27,7 +27,7 @@ struct catalogue {
 	const struct counter_field *fields;
 	unsigned int n_fields;
 	const struct meaning *meanings; /* ends with a row without a name */
-	const struct field *params;     /* numbers and switches among them */
+	const struct field *params;     /* only their numbers and switches count */
 	unsigned int n_params;
 };
 

@@ -3,8 +3,9 @@
  * Work for the main lcore from other threads, which wait for it: changes by telemetry, and reads of
  * state that belongs to the main lcore.
  *
- * The main lcore looks whenever it does slow work, at least every 10 ms; a look costs one load. A
- * caller waits at most MAILBOX_PATIENCE_MS for its turn; work that has begun is always completed.
+ * The main lcore checks for work whenever it does slow work, at least every 10 ms; a check costs
+ * one load. A caller waits at most MAILBOX_PATIENCE_MS for its turn; work that has begun is always
+ * completed.
  *
  * Invariant: work runs at most once, and exactly once if mailbox_call() returns 0.
  */

@@ -48,7 +48,7 @@ split(struct telemetry_call *call, unsigned int max_args, char *params)
 	return true;
 }
 
-/* Jansson omits members for which it finds no memory, and the reply would look complete. */
+/* Set when an allocation fails: jansson then omits members, and the reply would seem complete. */
 static _Thread_local bool lacks_memory;
 static json_malloc_t take_memory;
 static json_free_t give_memory;
@@ -141,7 +141,7 @@ answer(const struct telemetry *t, const char *path, const char *params, struct r
 		object = error_object(e, &call);
 	if (t->active != NULL)
 		active_config_release(t->active, call.version);
-	/* On an error DPDK replies null. */
+	/* If this fails, DPDK replies null. */
 	rc = telemetry_fold(reply, object, &lacks_memory);
 	json_decref(object);
 	return rc;
@@ -179,7 +179,7 @@ telemetry_open(struct telemetry *t)
 	pthread_rwlock_wrlock(&current.lock);
 	current.open = t;
 	pthread_rwlock_unlock(&current.lock);
-	/* Creating the thread takes a while; commands are answered meanwhile. */
+	/* Creating the thread takes time; commands are answered meanwhile. */
 	rc = t->active != NULL ? active_config_start(t->active) : 0;
 	if (rc != 0)
 		telemetry_close(t);
@@ -191,7 +191,10 @@ telemetry_close(struct telemetry *t)
 {
 	if (current.open != t)
 		return;
-	/* First, so that no reply waits for us while we wait for the reply. */
+	/*
+	 * First of all, because a reply that waits for this thread must not do so while this thread
+	 * waits for replies.
+	 */
 	mailbox_close(&t->mailbox);
 	if (t->active != NULL)
 		active_config_stop(t->active);
@@ -210,7 +213,7 @@ telemetry_now_ns(const struct telemetry_call *call)
 bool
 telemetry_on_main(struct telemetry_call *call, void (*work)(void *arg, uint64_t now_ns), void *arg)
 {
-	/* The mailbox is the only thing that a reply may change. */
+	/* Casts const away: the mailbox is the only member that a reply may change. */
 	int rc = mailbox_call((struct mailbox *)&call->telemetry->mailbox, work, arg);
 
 	if (rc == -ETIMEDOUT)

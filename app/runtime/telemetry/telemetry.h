@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The /quench/... commands of DPDK's telemetry socket: registration, parameters, errors, and an end
- * before the data that they read is freed.
+ * of all replies before the data that they read is freed.
  *
  * DPDK has a thread for each client, so several replies may be made at once. A reply itself reads
  * only counters (single writer, relaxed) and constant data; all other reads and all changes are

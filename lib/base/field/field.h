@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A struct described once: one row for each member, with name, unit, range, default and help.
+ * Tables that describe a struct: one row for each member, with name, unit, range, default and help.
  *
  * Config files, --check-config, counters in JSON and telemetry, and the parameter reference in doc/
  * are loops over such a table. The name of a row is the INI key, the JSON key and the struct
- * member. The length of a table is passed beside it; names and aliases are unique within a table.
+ * member. Functions take a table and its number of rows; names and aliases are unique within a
+ * table.
  *
  * Invariants (tested): field_parse() reads the output of field_format() back to the same bytes; a
- * refused value leaves the object unchanged; no value outside [min, max] is ever stored.
+ * value that is refused leaves the object unchanged; no value outside [min, max] is ever stored.
  */
 #ifndef QUENCH_BASE_FIELD_FIELD_H
 #define QUENCH_BASE_FIELD_FIELD_H
@@ -38,8 +39,8 @@ enum field_type {
 };
 
 /*
- * The unit of a stored number. A bare number counts that unit. A number may have decimals and a
- * suffix of the same kind; the conversion must give a whole number.
+ * The unit of a stored number. A number without a suffix is in that unit. A number may have
+ * decimals and a suffix of the same kind; the conversion must give a whole number.
  */
 enum field_unit {
 	UNIT_NONE,  /* also hexadecimal: 0x1f */
@@ -59,11 +60,12 @@ struct field_ip {
 };
 
 /**
- * Another name for the same member: a paper symbol or a vendor's spelling. A bare number N under
- * the alias is stored as N * scale (scale 0 means 1); a number with a unit or a fraction ignores
- * scale. one_minus: the alias is the weight of the new sample, and the member holds the weight of
- * the old value, so full scale - N is stored. Full scale is unit_full_scale(), or max if that is 0.
- * With DCQCN's g = 1/256, the weight of the old alpha is 1020 / 1024.
+ * Another name for the same member: a paper symbol or a vendor's spelling. A number N without a
+ * suffix is stored as N * scale under the alias (scale 0 means 1); scale does not apply to a number
+ * with a suffix, or to a fraction. one_minus: the alias is the weight of the new sample, and the
+ * member holds the weight of the old value, so full scale - N is stored. Full scale is
+ * unit_full_scale(), or max if that is 0. Example: DCQCN's g = 1/256 is stored as 1020, the weight
+ * of the old alpha in 1/1024.
  */
 struct field_alias {
 	const char *name;
@@ -120,7 +122,8 @@ struct counter_field {
  * @param alias     The alias of field under which the value was given, or NULL.
  * @param expected  On failure, receives a description of the accepted values for the error line: at
  *                  most size bytes. May be NULL when size is 0.
- * @return          0, -EINVAL (malformed, not whole) or -ERANGE (outside [min, max]).
+ * @return          0, -EINVAL (malformed, or not a whole number of the unit) or -ERANGE (outside
+ *                  [min, max]).
  */
 int field_parse(const struct field *field, const struct field_alias *alias, const char *text,
 		void *object, char *expected, size_t size);
@@ -132,15 +135,16 @@ int field_format(const struct field *field, const void *object, char *text, size
 uint64_t field_number(const struct field *field, const void *object);
 
 /**
- * Write a number, FIELD_BOOL or FIELD_ENUM as a file would have it under an alias, without a unit.
+ * Write a number, FIELD_BOOL or FIELD_ENUM as it would stand in a file under an alias, without a
+ * unit.
  * @return as snprintf.
  */
 int field_format_alias(const struct field *field, const struct field_alias *alias,
 		       const void *object, char *text, size_t size);
 
 /**
- * Write a description of the accepted values: "a rate from 1M to 400G, such as 40M". @return as
- * snprintf.
+ * Write a description of the accepted values: "a rate from 1M to 400G, such as 40M".
+ * @return as snprintf.
  */
 int field_expected(const struct field *field, const struct field_alias *alias, char *text,
 		   size_t size);

@@ -22,7 +22,7 @@ take_number(const char **p, unsigned int limit, unsigned int *value)
 		return -EINVAL;
 	*value = 0;
 	for (; n > 0; n--, (*p)++)
-		if (*value < limit) /* past the limit, further digits do not matter */
+		if (*value < limit) /* beyond the limit, further digits do not matter */
 			*value = *value * 10 + (unsigned int)(**p - '0');
 	return *value < limit ? 0 : -ERANGE;
 }
@@ -43,7 +43,7 @@ take_range(const char **p, unsigned int limit, unsigned int *first, unsigned int
 	return rc;
 }
 
-/* After an item: the end of the text, or a comma, which another item must follow. */
+/* After an item, expect the end of the text, or a comma and another item. */
 static int
 take_comma(const char **p, bool *more)
 {
@@ -207,7 +207,10 @@ run_format(const uint8_t *values, unsigned int first, unsigned int last, char *t
 	return snprintf(text, size, "%u:%u", first, values[first]);
 }
 
-/* The value whose runs take the most text, to be written as *. The smallest value wins a tie. */
+/*
+ * The value whose runs of keys need the most text: field_format() writes it as *. Of equals, the
+ * smallest.
+ */
 static uint8_t
 longest(const uint8_t *values, unsigned int n)
 {
@@ -246,7 +249,7 @@ map_join(const uint8_t *values, unsigned int n, const char *comma, char *text, s
 	return used + snprintf(tail(text, size, used), space_left(size, used), "*:%u", rest);
 }
 
-/* Longest value in a file (CONFIG_MAX_VALUE). Without blanks the text is shortest. */
+/* Longest value in a file (CONFIG_MAX_VALUE). A longer text is written without blanks. */
 #define FILE_CHARS 255
 
 int

@@ -95,7 +95,7 @@ parse_str(const struct field *field, const char *text, char *out)
 			return -EINVAL;
 	if ((int64_t)n < field->min || n > field->max)
 		return -ERANGE;
-	/* To the last byte: texts that are the same are the same bytes. */
+	/* Clear up to the last byte, so that equal texts are equal bytes. */
 	memset(out, 0, field->max + 1);
 	memcpy(out, text, n);
 	return 0;

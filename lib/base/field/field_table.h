@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Operations on whole tables of fields: range checks of a struct that was not read from a file, and
- * the list of tables for a role's params.
+ * the tables that together describe the params of a role.
  */
 #ifndef QUENCH_BASE_FIELD_FIELD_TABLE_H
 #define QUENCH_BASE_FIELD_FIELD_TABLE_H

@@ -10,7 +10,7 @@
 /* 10^18 still fits 64 bits. Finer fractions of MiB and GiB are refused. */
 #define MAX_DECIMALS 18
 
-/* A suffix means num / den stored units. Printed suffixes are sorted, largest first. */
+/* One of this suffix is num / den stored units. Printed suffixes come first, largest first. */
 struct unit_suffix {
 	const char *word;
 	uint64_t num;

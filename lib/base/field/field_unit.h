@@ -20,9 +20,9 @@ struct unit_number {
 };
 
 /**
- * Parse a whole text as one number of a unit.
+ * Parse a text that is one number of a unit, and nothing else.
  *
- * @param bare_scale  Multiplier of a number without a suffix.
+ * @param bare_scale  Stored units in 1 without a suffix.
  * @return            0, -EINVAL (not a number of this unit, not whole), -ERANGE (over 64 bits).
  */
 int unit_parse(enum field_unit unit, uint64_t bare_scale, const char *text,

@@ -5,7 +5,7 @@
 
 #include "base/threads/counter.h"
 
-/* Sum of the bucket tops: at most 1/128 above the true sum. */
+/* Sum with each value rounded up to the top of its bucket: at most 1/128 above the true sum. */
 static unsigned __int128
 rough_sum(const struct hist *h)
 {
@@ -27,8 +27,8 @@ hist_mean(const struct hist *h)
 	if (!__builtin_mul_overflow(h->count, h->max, &most))
 		return h->sum / h->count;
 	/*
-	 * Restore the wraps of the 64-bit sum: round to the middle of the range that the buckets
-	 * allow.
+	 * Find how often the 64-bit sum wrapped: take the total that is nearest to the middle of
+	 * the range that the buckets allow.
 	 */
 	rough = rough_sum(h);
 	rough -= rough >> 8;

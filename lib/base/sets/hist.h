@@ -3,7 +3,7 @@
  * Log-linear histogram of uint64_t values: 128 linear steps in each power of two, as in
  * HdrHistogram. Invariant: exact <= reported quantile <= exact * (1 + 1/128), which is 0.8 %.
  * Values below 256, count, sum and maximum are exact. Zero-initialised state is empty. A histogram
- * takes 59 KB of address space, but only the pages whose buckets are hit are touched.
+ * takes 59 KB of address space, but memory only for pages with buckets that are used.
  *
  * One writer. Another thread may read it with hist_merge(), which sums the buckets: a value that is
  * being added concurrently is counted or not.
@@ -49,7 +49,7 @@ hist_bucket_top(unsigned bucket)
 	return ((step + 1) << ((bucket >> HIST_SUB_BITS) - 1)) - 1;
 }
 
-/** Count value with a weight (a duration gives a time-weighted quantile). */
+/** Count value weight times. With durations as weights, quantiles are time-weighted. */
 static inline void
 hist_add(struct hist *h, uint64_t value, uint64_t weight)
 {
@@ -61,8 +61,8 @@ hist_add(struct hist *h, uint64_t value, uint64_t weight)
 }
 
 /**
- * Mean, rounded down; 0 when empty. Exact until the sum reaches 2^70, then within 1/128.
- * (Completion times of 10^6 QPs reach 2^64 ns in some hours, and 2^70 in some days.)
+ * Mean, rounded down; 0 when empty. Exact until the sum reaches 2^70, then within 1/128. (The
+ * completion times of 10^6 QPs add up to 2^64 ns in some hours, and to 2^70 ns in some days.)
  */
 uint64_t hist_mean(const struct hist *h);
 
@@ -74,7 +74,7 @@ void hist_merge(struct hist *h, const struct hist *other);
 
 /**
  * Set out to the values added to h since the last call with this `earlier`, and earlier to h.
- * earlier is zero before the first call. The maximum is only as precise as a quantile.
+ * earlier is zero before the first call. The maximum of out is only as precise as a quantile.
  */
 void hist_since(const struct hist *h, struct hist *earlier, struct hist *out);
 

@@ -17,7 +17,7 @@
 struct names {
 	const char **names; /* by number; the strings are not owned */
 	uint32_t n, capacity;
-	uint32_t *slots; /* 1 + number, or 0: free; 2 x room of them */
+	uint32_t *slots; /* 1 + number, or 0: free; there are 2 x room slots */
 };
 
 void names_free(struct names *names);

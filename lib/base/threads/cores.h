@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <stdint.h>
 
-/** Cores that the process may use; 1 if the system does not say. Needs _GNU_SOURCE. */
+/** Number of cores that the process may use; 1 if the system cannot tell. Needs _GNU_SOURCE. */
 static inline uint32_t
 usable_cores(void)
 {

@@ -29,7 +29,8 @@ counter_read(const uint64_t *counter)
 }
 
 /**
- * Add a struct of nothing but counters, which its owner may be writing, to the caller's own sum.
+ * Add the counters of part, which its owner may be writing, to those of sum, which only the caller
+ * uses. Both are structs of uint64_t counters alone.
  */
 static inline void
 counters_add(const void *part, void *sum, size_t bytes)

@@ -4,8 +4,8 @@
 #define QUENCH_BASE_THREADS_LINES_H
 
 /*
- * Alignment of what one core writes while others use its neighbours: x86 cores fetch lines of 64
- * bytes in pairs, so that a reader of one takes the other from its writer too.
+ * Alignment of data that one core writes while other cores use the data beside it: x86 cores fetch
+ * lines of 64 bytes in pairs, so reading one line takes the other away from its writer.
  */
 #define LINES_APART 128u
 

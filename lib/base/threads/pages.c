@@ -33,8 +33,8 @@ small_alloc(size_t n)
 }
 
 /*
- * @param flags   MAP_NORESERVE for a region that may be larger than the memory behind it.
- * @param advice  MADV_*; only advice: without huge pages everything still works.
+ * @param flags   MAP_NORESERVE for a region that may exceed the machine's memory.
+ * @param advice  MADV_*. A failure is ignored: without huge pages everything still works.
  */
 static void *
 own_pages(size_t n, int flags, int advice)

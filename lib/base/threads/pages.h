@@ -14,8 +14,10 @@
  */
 void *pages_alloc(size_t n);
 
-/** As pages_alloc(), but never on huge pages, and without reserving memory: for regions of which
- * most is never touched. */
+/**
+ * As pages_alloc(), but never on huge pages, and without a reservation of memory: for regions that
+ * mostly remain untouched.
+ */
 void *pages_alloc_sparse(size_t n);
 
 /** n as given to pages_alloc() or pages_alloc_sparse(). NULL is allowed. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sequence lock: one writer changes several words, and any thread reads them as one consistent set.
- * The number is odd while the writer is between seq_begin() and seq_end(). A reader that finds it
- * odd or changed reads again (Boehm 2012, "Can seqlocks get along with programming language memory
- * models?"). A change costs two stores and no locked instruction.
+ * The sequence number is odd while the writer is between seq_begin() and seq_end(). A reader that
+ * finds it odd or changed reads again (Boehm 2012, "Can seqlocks get along with programming
+ * language memory models?"). A change costs two stores and no locked instruction.
  *
  * Both sides access the protected words as relaxed atomics, as counters do
  * (base/threads/counter.h).

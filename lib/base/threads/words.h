@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * State that one thread owns and others read. Two kinds: structs whose words the owner writes as
- * plain integers, because it does so for every packet; and structs that are complete before the
- * owner publishes a pointer to them.
+ * State that one thread owns and others read. There are two kinds: structs whose words the owner
+ * writes as plain integers, because it writes them for every packet; and structs that the owner
+ * completes before it publishes a pointer to them.
  *
  * A reader copies the words first and works on the copy, because reading a word twice may give two
  * values. Each word of the copy is a value that the owner wrote (x86-64 and AArch64 write an

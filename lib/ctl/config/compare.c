@@ -100,7 +100,10 @@ struct visitor {
 	void *arg;
 };
 
-/* Are the members equal byte by byte? Then so are their texts, which cost much more to compare. */
+/*
+ * Are the members equal byte by byte? Then their texts are equal too. Comparing the texts would
+ * cost much more.
+ */
 static bool
 same_bytes(const struct field *f, const void *a, const void *b)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two configurations of one program, section by section and key by key: what a reload would change,
- * and whether it may. A configuration is a list of rows, each a section, its table and its object.
+ * Compares two configurations of one program, section by section and key by key: the differences
+ * that a reload would make, and whether it may make them. A configuration is a list of rows, each a
+ * section, its table and its object.
  */
 #ifndef QUENCH_CTL_CONFIG_COMPARE_H
 #define QUENCH_CTL_CONFIG_COMPARE_H
@@ -15,7 +16,7 @@ struct config_row {
 	unsigned int n;
 	const void *object; /* not owned */
 	bool fixed;         /* its keys cannot change while the program runs, whatever their flag */
-	bool removable;     /* section may be added or removed, whatever its keys' flags */
+	bool removable;     /* the section may be added or removed, whatever its keys' flags */
 };
 
 /* Zero-initialised: none. */
@@ -48,7 +49,7 @@ struct config_change {
 	const char *section;
 	const struct field *field; /* NULL: only one of the two has the section */
 	const char *from, *to;     /* values as in a file; for a section: "" where it is absent */
-	bool live;                 /* can be made while the program runs */
+	bool live;                 /* the program can make this change while it runs */
 };
 
 /**

@@ -7,7 +7,7 @@
  *   comment = "#" or ";" at the start of a line or after a blank, to the end of the line
  *
  * Outside comments a file is printable ASCII. A section or key that appears twice, a line of
- * another form, and a name or value that is too long are errors; nothing is guessed.
+ * another form, and a name or value that is too long are errors.
  *
  * An error is one line: "file:line: what" for a malformed line, and for a value
  * "file: [section] key = value: expected what". Sections and keys that no table knows are errors
@@ -30,12 +30,12 @@ struct config;
  * @return owned by the caller, or NULL with err filled in (missing, unreadable, line N malformed).
  */
 struct config *config_open(const char *path, struct config_error *err);
-/** The same for a text without a zero byte; error lines show path. */
+/** As config_open(), for a text without a zero byte; error lines show path. */
 struct config *config_open_text(const char *path, const char *text, size_t size,
 				struct config_error *err);
 /**
  * Create a layer over another configuration. config_set() of the layer overrides the keys of
- * `under`. The layer can be read although `under` has been read before, into other objects. Layers
+ * `under`. The layer can be read into other objects even if `under` has been read before. Layers
  * may be stacked to any depth.
  *
  * @param under  Not changed; must be closed after the returned layer.
@@ -54,7 +54,10 @@ void config_close(struct config *cfg);
 int config_set(struct config *cfg, const char *text, struct config_error *err);
 
 const char *config_path(const struct config *cfg);
-/** Path of a file that a value names. A relative name is relative to the folder of cfg's file. */
+/**
+ * Write the path of a file whose name is the value of a key. A relative name is relative to the
+ * folder of cfg's file.
+ */
 void config_beside(const struct config *cfg, const char *name, char *path, size_t size);
 bool config_has(const struct config *cfg, const char *section);
 
@@ -67,9 +70,10 @@ bool config_has(const struct config *cfg, const char *section);
 const char *config_next(const struct config *cfg, const char *word, const char *previous);
 
 /**
- * Read the keys of one section that fields knows into object; other members keep their values. An
- * absent section changes nothing. Several calls with different tables may read one section; each
- * key is used by the tables that know it. A key and its alias together are refused.
+ * Read the keys of one section that fields knows into object; other members keep their values. A
+ * section that is missing changes nothing. Several calls with different tables may read one
+ * section; each key is used by the tables that know it. A key that is given under two of its names
+ * is refused.
  *
  * @param fields  Must outlive cfg.
  * @return        0, -EINVAL or -ENOMEM with err filled in.
@@ -104,11 +108,11 @@ bool config_gives(const struct config *cfg, const char *section, const char *key
 /** Did config_set() set this key, under its name or an alias? */
 bool config_gives_set(const struct config *cfg, const char *section, const char *key);
 
-/** Print one section with its effective values, as a file that can be read back. */
+/** Print one section with the values in force, in the form of a file. */
 void config_print(FILE *out, const char *section, const struct field *fields, unsigned int n,
 		  const void *object);
 
-/** The same without the section's heading and the blank line after it. */
+/** As config_print(), without the section's heading and the blank line after it. */
 void config_print_keys(FILE *out, const struct field *fields, unsigned int n, const void *object);
 
 /**
@@ -117,8 +121,10 @@ void config_print_keys(FILE *out, const struct field *fields, unsigned int n, co
  */
 void config_print_reference(FILE *out, const char *section, const struct field *fields,
 			    unsigned int n);
-/** The same for several tables; adjacent ones with the same name share a section. fixed: no key may
- * change while the program runs, whatever its flag. */
+/**
+ * As config_print_reference(), for several tables; adjacent ones with the same name share a
+ * section. fixed: no key may change while the program runs, whatever its flag.
+ */
 void config_sections_print_reference(FILE *out, const struct field_section *sections,
 				     unsigned int n, bool fixed);
 

@@ -28,7 +28,7 @@ name_of(const struct config *cfg, const struct config_kind *kind, const char *se
 struct items {
 	char **array;
 	uint32_t *count;
-	uint32_t n_before; /* before anything was read */
+	uint32_t n_before; /* number of items before the first section was read */
 };
 
 static struct items

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Kinds of sections of which a file may have any number, each with a name after the word of the
- * kind: [flow NAME]. A kind says where the items of its sections are stored. The functions that
+ * Kinds of sections, such as [flow NAME]: a file may have any number of sections of a kind, each
+ * with its own name. A kind says where the items of its sections are stored. The functions that
  * read, compare and print sections, or print the reference, are loops over kinds.
  */
 #ifndef QUENCH_CTL_CONFIG_KINDS_H

@@ -99,7 +99,8 @@ given_in(const struct config_store *store, const char *section, const struct fie
 }
 
 /*
- * Find the value that config_set() has set in a layer. *last: the lowest layer, which has the file.
+ * Find the value that config_set() has set in this layer or one under it. *last becomes the lowest
+ * layer, which has the file.
  */
 static struct given
 given_set(const struct config *cfg, const char *section, const struct field *field,
@@ -267,7 +268,7 @@ config_finish_section(const struct config *cfg, const char *section, struct conf
 	return rc == 0 ? finish_in(cfg, &last->file, section, err) : rc;
 }
 
-/* The key may be in the file under a misspelt name: the error line then has that name. */
+/* If the file has a misspelt name of the key, the error line has that name. */
 static int
 refuse_missing(const struct config *cfg, const char *section, const struct field *field,
 	       struct config_error *err)

@@ -119,7 +119,10 @@ config_rows_refuse(const struct config *cfg, const struct config_rows *rows, con
 	struct blame b = find_blame(cfg, rows, why);
 	char value[FIELD_TEXT_SIZE];
 
-	/* Report a misspelt key first: its default is in force instead, and may break the rule. */
+	/*
+	 * Report misspelt keys first: the default of the intended key is in force instead, and may
+	 * break the rule.
+	 */
 	for (unsigned int i = 0; i < rows->n; i++)
 		if (config_has(cfg, rows->rows[i].section) &&
 		    config_finish_section(cfg, rows->rows[i].section, err) != 0)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A configuration: a file, the keys set over it, and the tables that have read both. Private to
- * lib/ctl. */
+/*
+ * A configuration: a file, the keys that config_set() has set over it, and the tables that have
+ * read them. Private to lib/ctl.
+ */
 #ifndef QUENCH_CTL_CONFIG_STATE_H
 #define QUENCH_CTL_CONFIG_STATE_H
 
@@ -19,8 +21,9 @@ struct read_section {
 };
 
 struct config {
-	char *path;                            /* shown in error lines */
-	const struct config *under;            /* consulted after set; NULL: file is */
+	char *path; /* shown in error lines */
+	/* looked up after set; NULL: `file` is looked up instead */
+	const struct config *under;
 	struct config_store file;              /* empty if under is not NULL */
 	struct config_store set;               /* from config_set() */
 	char (*sections)[CONFIG_MAX_NAME + 1]; /* in file order, then those that are only set */

@@ -7,7 +7,7 @@ struct config_error {
 	char text[1024]; /* without a newline */
 };
 
-/** Fill err like printf, after the path; of a long path only its end is kept. */
+/** Fill err like printf, after the path; a long path is cut at its start. */
 __attribute__((format(printf, 3, 4))) void
 config_error_set(struct config_error *err, const char *path, const char *format, ...);
 

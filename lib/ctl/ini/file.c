@@ -56,7 +56,7 @@ printable(const char *text)
 	return true;
 }
 
-/* "port   0" is "port 0". */
+/* Replace several blanks by one: "port 0" becomes "port 0". */
 static void
 squeeze(char *name)
 {
@@ -152,7 +152,7 @@ parse_text(struct parser *p, char *text, size_t size)
 	for (char *line = text; rc == 0 && line < text + size; line = next) {
 		char *end = memchr(line, '\n', (size_t)(text + size - line));
 
-		/* There is a zero after the last byte, so a last line without newline ends too. */
+		/* There is a zero after the last byte, which ends a last line without newline. */
 		end = end ? end : text + size;
 		next = end + 1;
 		p->line++;
@@ -165,9 +165,9 @@ parse_text(struct parser *p, char *text, size_t size)
 }
 
 /*
- * Read to the end of the file, or until more than CONFIG_MAX_FILE_BYTES were read: a file that is
- * too large is noticed even while it grows. The buffer grows as needed, since most files are far
- * smaller than the limit.
+ * Read to the end of the file, or until more than CONFIG_MAX_FILE_BYTES were read, so that a file
+ * that is too large is detected even if it grows meanwhile. The buffer grows as needed, since most
+ * files are far smaller than the limit.
  *
  * @param text  *text is NULL on entry. On return, also after an error, the caller frees it.
  * @return      The count, or -1 with errno set.
@@ -220,7 +220,7 @@ read_text(int fd, const char *path, size_t *size, struct config_error *err)
 static char *
 read_file(const char *path, size_t *size, struct config_error *err)
 {
-	/* Not blocking, so that a FIFO is refused instead of waited for. */
+	/* O_NONBLOCK, so that a FIFO is refused, and does not block the program. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char *text = NULL;
 	struct stat st;

@@ -5,7 +5,10 @@
 
 #define MAX_NAME 64 /* longer names are never near */
 
-/* Single-letter edits between two names (Levenshtein), up to one more than limit. */
+/*
+ * Single-letter edits between two names (Levenshtein). limit + 1, without a comparison, if their
+ * lengths differ by more than limit, or b is longer than MAX_NAME.
+ */
 static unsigned int
 edit_distance(const char *a, const char *b, unsigned int limit)
 {

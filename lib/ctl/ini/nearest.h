@@ -10,8 +10,9 @@ struct nearest {
 };
 
 /**
- * Offer a name. It is taken if it is nearer than the best so far: two single-letter edits at most,
- * and less than half of a short name; or the unit at the end is missing.
+ * Offer a name. It becomes the best if it is nearer than the best so far. It must be at most two
+ * single-letter edits away, and by less than half of the length of a short name, or differ only by
+ * a unit that is missing at the end.
  */
 void nearest_try(struct nearest *best, const char *name);
 

@@ -50,7 +50,7 @@ config_store_add(struct config_store *s, const char *section)
 	if (part == NULL)
 		return NULL;
 	strcpy(part->name, section);
-	/* The section's name is not in the index yet, so the section is not part of the store. */
+	/* Until its name is in the index, the section is not part of the store. */
 	s->parts[s->names.n] = part;
 	if (names_add(&s->names, part->name) == NAMES_NONE) {
 		free(part);

@@ -38,8 +38,8 @@ const struct field nic_flow_fields[] = {
 		 "the peer"},
 	{FIELD_IN(struct nic_flow, qp, max_recv_wr), .type = FIELD_U32, .max = NIC_MAX_RECV_WR,
 	 .def = "0",
-	 .help = "receive WQEs of each responder QP; SEND and WRITE with immediate data take "
-		 "one, and get an RNR NAK if there is none; 0: unlimited"},
+	 .help = "receive WQEs of each responder QP; each SEND, and each WRITE with immediate "
+		 "data, takes one, or gets an RNR NAK if there is none; 0: unlimited"},
 	{FIELD_IN(struct nic_flow, qp, post_recv_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .max = NIC_MAX_POST_RECV_NS, .def = "0",
 	 .help = "time to repost one receive WQE; WQEs are reposted one after another"},

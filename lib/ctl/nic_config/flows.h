@@ -22,13 +22,13 @@
 /* One [flow NAME]. */
 struct nic_flow {
 	char name[NIC_FLOW_NAME_CHARS + 1];
-	struct nic_qp_params qp; /* of the first QP; its vlan_tci is vlan_pcp and vlan_id */
+	struct nic_qp_params qp; /* of the first QP; its vlan_tci is made of vlan_pcp and vlan_id */
 	uint32_t qp_count;
 	uint32_t local_qpn;    /* of the first QP, from the file; 0: not given */
 	uint32_t first_number; /* number of the first QP, minus first_qpn */
 	/* set by the program */
 	uint32_t id;        /* flow_id */
-	uint64_t added_ns;  /* when the flow came into force */
+	uint64_t added_ns;  /* when the flow was put in force */
 	uint16_t trace_qps; /* number of traced QPs, from the first */
 	uint16_t vlan_id;
 	uint8_t vlan_pcp;
@@ -61,7 +61,7 @@ int nic_config_refuse_flow(const struct config *cfg, const struct nic_flow *flow
 			   struct config_error *err);
 
 /**
- * Allocate the numbers of the flows for which wants(arg, flow) holds.
+ * Allocate the numbers of the flows for which wants(arg, flow) is true.
  * @param used  Numbers already in use; the allocated ones are added, also after a failure.
  * @return 0; or -EINVAL or -ENOMEM with err filled in.
  */

@@ -28,7 +28,7 @@ nic_config_read_common(struct config *cfg, struct nic_params *out, struct config
 	rc = config_sections_read(cfg, nic_sections, nic_sections_n, out, err);
 	if (rc != 0)
 		return rc;
-	/* The profile is known now: set its defaults, then read the file's keys again. */
+	/* Now that the profile is known, set its defaults, and read the file's keys again. */
 	rp_params_default(&out->rp, (enum rp_profile)out->rp.rp_profile);
 	return config_read(cfg, "rp", rp_fields, rp_fields_n, &out->rp, err);
 }
@@ -37,7 +37,7 @@ nic_config_read_common(struct config *cfg, struct nic_params *out, struct config
 struct known {
 	const struct nic_config *now;
 	struct names names;
-	const struct nic_flow *last; /* read before */
+	const struct nic_flow *last; /* the flow read last, or NULL */
 };
 
 /*
@@ -123,7 +123,10 @@ nic_config_check_common(const struct config *cfg, const struct nic_params *param
 			struct config_error *err)
 {
 	static const uint8_t zero[6], stand_in[6] = {2};
-	/* Has a stand-in for the address that the program will take from its device. */
+	/*
+	 * A copy with any valid address, in place of the one that the program will take from its
+	 * device.
+	 */
 	struct nic_params filled = *params;
 	struct config_rows rows = {0};
 	char why[512];
@@ -156,7 +159,7 @@ check(const struct config *cfg, struct nic_config *c, struct config_error *err)
 	return rc;
 }
 
-/* Complete out after a read of [nic] that returned rc. @return 0, or an error with out freed. */
+/* Complete out after a read that returned rc. @return 0, or an error with out freed. */
 static int
 finish(struct config *cfg, const struct nic_config *now, struct nic_config *out, int rc,
        struct config_error *err)
@@ -217,8 +220,8 @@ nic_config_free(struct nic_config *config)
 }
 
 /*
- * Vendors and papers define the weights of alpha in opposite ways, so print our formulas; and the
- * maximum rate in force, since rp_max_rate_bps may be 0.
+ * Print our formulas, because vendors and papers define the weights of alpha in opposite ways, and
+ * the maximum rate in force, because rp_max_rate_bps may be 0.
  */
 static void
 print_formulas(FILE *out, const struct nic_params *params)

@@ -3,8 +3,8 @@
  * The configuration of a NIC.
  *
  *   [nic]          the node and its address
- *   [qos_map]      the same as for a switch
- *   [rp] [dctcp] [timely]  one for each algorithm that cc of [nic] may select; rp_profile sets the
+ *   [qos_map]      as for a switch
+ *   [rp] [dctcp] [timely]  the algorithms that cc of [nic] may select; rp_profile sets the
  *                  defaults of [rp], which the other keys override
  *   [np]           the notification point
  *   [receiver]     a slow receiver, and [pfc], its pause frames
@@ -19,8 +19,8 @@
 #include "ctl/nic_config/flows.h"
 
 /**
- * Read everything but the flows; check no rules. For a program that creates its own flows and
- * addresses.
+ * Read everything but the flows, without a check of rules. For a program that creates its own flows
+ * and addresses.
  * @return 0, -EINVAL or -ENOMEM with err filled in.
  */
 int nic_config_read_common(struct config *cfg, struct nic_params *out, struct config_error *err);
@@ -28,7 +28,7 @@ int nic_config_read_common(struct config *cfg, struct nic_params *out, struct co
 /**
  * Read everything and check it. mac may be zero: the program replaces it by the device's.
  *
- * @param now  Active configuration, whose message_cdf are shared, not read again. NULL: none.
+ * @param now  Active configuration: its message_cdf are shared instead of read again. NULL: none.
  * @return     0; or -EINVAL or -ENOMEM with err filled in and nothing to free.
  */
 int nic_config_read(struct config *cfg, const struct nic_config *now, struct nic_config *out,
@@ -52,8 +52,8 @@ int nic_config_check_common(const struct config *cfg, const struct nic_params *p
 void nic_config_free(struct nic_config *config);
 
 /**
- * Print the configuration in force as a file that reads back the same; _common: the part that
- * follows switch_config_print_common(), without flows and the sections that both roles share.
+ * Print the configuration in force as a file, which reads back the same. _common: without flows,
+ * and without the sections that switch_config_print_common() has printed.
  */
 void nic_config_print(FILE *out, const struct nic_config *config);
 void nic_config_print_common(FILE *out, const struct nic_params *params);

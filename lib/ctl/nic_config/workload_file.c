@@ -64,7 +64,7 @@ read_points(FILE *file, struct workload_cdf *cdf, char *why, size_t size)
 	return -EINVAL;
 }
 
-/* The allocated object, which flows and successive configurations share. */
+/* A distribution with its count of users: flows and successive configurations share it. */
 struct shared_cdf {
 	struct workload_cdf cdf;
 	unsigned int users;

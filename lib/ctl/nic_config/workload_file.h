@@ -10,17 +10,20 @@
 #include "nic/workload/workload.h"
 
 /**
- * Read the file that a flow with message_size = cdf names; a name without / at its start is beside
- * the configuration file. Frees nothing: see workload_release().
+ * Read the file that a flow with message_size = cdf names; a name without / at its start is
+ * relative to the configuration file's folder. Frees nothing: see workload_release().
  *
- * @param known  Workload that may have read the same file: its distribution is then shared instead
- *               of read again. May be NULL.
+ * @param known  Workload that may have read the same file. If it has, its distribution is shared
+ *               instead of read again. May be NULL.
  * @return       0; or -EINVAL or -ENOMEM with err filled in.
  */
 int workload_read_cdf(struct config *cfg, const char *section, struct workload *w,
 		      const struct workload *known, struct config_error *err);
 
-/** Count a copy of a workload that has read its file; release the copy as well. */
+/**
+ * Count one more user, after a copy of a workload that has read its file. The copy must be released
+ * too.
+ */
 void workload_share(const struct workload *w);
 
 /** Release the result of workload_read_cdf(); the last user frees it. From any thread. */

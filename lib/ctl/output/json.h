@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Additions to jansson: a table's counters and parameters as an object, and a file that is never
- * left half written. */
+/*
+ * Additions to jansson: a table's counters and parameters as an object, and a file that is written
+ * completely or not at all.
+ */
 #ifndef QUENCH_CTL_OUTPUT_JSON_H
 #define QUENCH_CTL_OUTPUT_JSON_H
 

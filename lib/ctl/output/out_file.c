@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Print and flush: a full disk shows at the flush at the latest. */
+/* Print and flush. A full disk causes an error at the flush at the latest. */
 static int
 print_all(FILE *out, out_file_print *print, const void *arg)
 {

@@ -138,7 +138,8 @@ add_column(struct fold *f, const char *name, const json_t *rows, const char *key
 	if (rc != 0)
 		rte_tel_data_free(array);
 	else
-		f->array[f->n_arrays++] = array; /* fits: array[] is as long as the dictionary */
+		/* fits, because array[] is as long as the dictionary */
+		f->array[f->n_arrays++] = array;
 	return rc;
 }
 
@@ -150,7 +151,7 @@ join(char name[TEXT_BYTES], const char *prefix, const char *key)
 	return n < TEXT_BYTES ? 0 : -E2BIG;
 }
 
-/* A column for each key that any of the rows has. */
+/* Add a column for each key that at least one row has. */
 static int
 add_rows(struct fold *f, const char *prefix, const json_t *rows)
 {
@@ -295,12 +296,14 @@ telemetry_page_add(struct telemetry_page *p, json_t *row, uint64_t number)
 
 	json_object_foreach (row, key, v) {
 		bytes += value_bytes(v);
-		/* The name of a key that the first row lacks is counted in every row that has it:
-		 * the sum is then too high, never too low. */
+		/*
+		 * The name of a key that the first row lacks is counted in every row that has it,
+		 * so the sum may be too high, never too low.
+		 */
 		if (json_object_get(first, key) == NULL)
 			bytes += name_bytes(0, key);
 	}
-	/* A key that this row lacks takes "" here. */
+	/* Each key that this row lacks adds "" to its column. */
 	if (first != NULL && json_object_size(first) > json_object_size(row))
 		bytes += 3 * (json_object_size(first) - json_object_size(row));
 	if (bytes > TELEMETRY_REPLY_BYTES ||

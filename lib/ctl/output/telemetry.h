@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Replies of rte_telemetry, made from the JSON objects of the reports, so that names are the same
- * in both.
+ * Makes replies of rte_telemetry from the JSON objects of the reports, so that both have the same
+ * names.
  *
  * A reply of DPDK 22.11 is one dictionary of at most 256 scalars and flat arrays, in at most 16
  * KiB, without fractions, booleans and null. So an object is folded:
@@ -52,7 +52,9 @@ bool telemetry_page_add(struct telemetry_page *p, json_t *row, uint64_t number);
 /** Is there room for n more rows of at most row_bytes each? */
 bool telemetry_page_fits(const struct telemetry_page *p, size_t rows, size_t row_bytes);
 
-/** Set "next" although all rows so far fitted: more rows follow, from that number on. */
+/**
+ * Set "next" although all rows so far have fitted, because more rows follow, from that number on.
+ */
 void telemetry_page_more(struct telemetry_page *p, uint64_t next);
 
 #endif

@@ -38,13 +38,13 @@ print_move(FILE *out, const char *what, const struct explain_event *e)
 	char rate[24];
 
 	fputs(what, out);
-	/* The row before may be lost. */
+	/* The previous row may be lost. */
 	if (e->before.rate_bps > 0)
 		fprintf(out, " from %s", explain_rate(rate, e->before.rate_bps));
 	fprintf(out, " to %s", explain_rate(rate, e->after.rate_bps));
 }
 
-/* Which of DCQCN's two stages rose. */
+/* Text that tells which of DCQCN's two stages has risen. */
 static const char *
 clock_of(const struct explain_event *e)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Why did the rate of a QP move? Prints its events for a person: one line per event, or a story of
- * a few lines, each of which sums up several neighbouring events.
+ * Why did the rate of a QP change? Prints the QP's events for a person: one line per event, or a
+ * story of a few lines, each of which summarises several consecutive events.
  *
- * Both sources print the same words: the trace of congestion control alone (a running program), and
- * the lab, which also sees the whole fabric: who marked, who paused, which packets were resent.
+ * There are two sources of events: the trace of congestion control alone (of a running program),
+ * and the lab, which also sees the rest of the fabric: which queue marked, which node paused, which
+ * packets were sent again.
  */
 #ifndef QUENCH_CTL_RESULTS_EXPLAIN_H
 #define QUENCH_CTL_RESULTS_EXPLAIN_H
@@ -17,7 +18,7 @@
 #define EXPLAIN_WHERE_CHARS 47
 
 enum explain_kind {
-	EXPLAIN_RATE,       /* congestion control did something */
+	EXPLAIN_RATE,       /* congestion control has acted */
 	EXPLAIN_HELD,       /* paused */
 	EXPLAIN_RELEASED,   /* no longer paused */
 	EXPLAIN_SENT_AGAIN, /* the sender went back */
@@ -29,7 +30,7 @@ enum explain_kind {
 struct explain_mark {
 	char where[EXPLAIN_WHERE_CHARS + 1]; /* "s1 port 4 queue 3"; empty: not known */
 	uint64_t at_ns;
-	uint64_t queue_bytes; /* when the packet left, without it */
+	uint64_t queue_bytes; /* in the queue when the packet left, without the packet */
 	uint32_t psn;
 	uint32_t packets; /* marked since the previous CNP */
 };
@@ -39,7 +40,7 @@ struct explain_event {
 	enum explain_kind kind;
 	uint32_t did;                     /* EXPLAIN_RATE: mask of enum cc_did; 0: the state
 					   * when the trace began */
-	struct cc_view before, after;     /* the same; before.rate_bps 0: not known */
+	struct cc_view before, after;     /* EXPLAIN_RATE; before.rate_bps 0: not known */
 	struct explain_mark mark;         /* of a CNP */
 	char by[EXPLAIN_WHERE_CHARS + 1]; /* EXPLAIN_HELD, _RELEASED: who paused whom */
 	uint64_t held_ns;                 /* EXPLAIN_RELEASED */
@@ -55,14 +56,14 @@ struct explain_event {
  */
 void explain_set_before(struct explain_event *events, uint32_t n);
 
-/** One event, one line. */
+/** Print one event as one line. */
 void explain_line(FILE *out, const struct explain_event *e);
 
-/** The same without the time and the newline. */
+/** As explain_line(), without the time and the newline. */
 void explain_words(FILE *out, const struct explain_event *e);
 
 /**
- * All events in at most most_lines lines.
+ * Print all events in at most most_lines lines.
  *
  * @param events  In the order of time.
  * @return        0 or -ENOMEM.

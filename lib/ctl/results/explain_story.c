@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A story: chapters of neighbouring events. A chapter begins with a bad event (a cut, a pause, a
- * loss) after a good one. Neighbouring chapters are joined until the number of lines fits, first
- * those across which the rate moved least. So the start, where the rate falls by orders of
- * magnitude, is printed event by event, and a steady state in one line.
+ * A story consists of chapters of consecutive events, one line each. A chapter begins with a bad
+ * event (a cut, a pause, a loss) that follows a good one. Adjacent chapters are joined until the
+ * number of lines is small enough, first those across which the rate changed least. So the start,
+ * where the rate falls by orders of magnitude, is printed event by event, and a steady state in one
+ * line.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,7 +15,8 @@
 #include "base/numbers/units.h"
 #include "ctl/results/explain.h"
 
-#define FAR 1e12 /* distance of chapters that are never joined; ratios of rates are smaller */
+/* Distance between chapters that are never joined; every ratio of rates is smaller. */
+#define FAR 1e12
 
 struct chapter {
 	uint32_t first, n; /* events */
@@ -24,9 +26,9 @@ struct chapter {
 	uint32_t marks, pauses, back, reloads;
 	uint64_t held_ns, packets_again;
 	uint64_t least_queue_bytes, most_queue_bytes;
-	const char *marked_by, *held_by; /* the first of them */
+	const char *marked_by, *held_by; /* of the first mark, of the first pause */
 	bool others_marked, others_held;
-	bool told; /* a beginning, start or end: always has its own line */
+	bool told; /* the first event, a start or an end: always has a line of its own */
 };
 
 static void
@@ -43,7 +45,7 @@ note(const char **first, bool *others, const char *now)
 static void
 take_rate(struct chapter *c, const struct explain_event *e)
 {
-	/* The previous state may be lost. */
+	/* The state before the event may be lost. */
 	bool known = e->before.rate_bps > 0;
 
 	c->end_bps = e->after.rate_bps;
@@ -166,8 +168,8 @@ distance(const struct chapter *a, const struct chapter *b)
 }
 
 /*
- * Join neighbouring chapters whose cost is at most `near`. Each chapter is joined only once per
- * call, so that all grow alike. @return the number of chapters left.
+ * Join adjacent chapters if the cost is at most `near`. A call joins each chapter only once, so
+ * that all grow equally. @return the number of chapters left.
  */
 static uint32_t
 join_pairs(struct chapter *chapters, uint32_t n, double near)

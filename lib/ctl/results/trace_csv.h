@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Traces of QPs as CSV: one row for each event that moved a rate (doc/interface.md). */
+/* Traces of QPs as CSV: one row for each action of congestion control (doc/interface.md). */
 #ifndef QUENCH_CTL_RESULTS_TRACE_CSV_H
 #define QUENCH_CTL_RESULTS_TRACE_CSV_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sections that exist for all ports and for single ones: where their objects are stored. Private to
- * lib/ctl. */
+/*
+ * Where the objects of sections are stored that exist for all ports and for single ports, such as
+ * [queue N] and [queue P|N]. Private to lib/ctl.
+ */
 #ifndef QUENCH_CTL_SWITCH_CONFIG_CLASS_KINDS_H
 #define QUENCH_CTL_SWITCH_CONFIG_CLASS_KINDS_H
 
@@ -9,12 +11,12 @@
 
 #define SWITCH_SECTION_SIZE (CONFIG_MAX_NAME + 1)
 
-/* One kind of section that exists for all ports and for single ones. */
+/* One kind of such sections. */
 struct switch_class_kind {
 	const char *word;
 	const struct field *fields;
 	const unsigned int *n;
-	size_t offset; /* in struct sw_params, of its [SW_MAX_PORTS][TM_CLASSES] */
+	size_t offset; /* in struct sw_params, of its array [SW_MAX_PORTS][TM_CLASSES] */
 	size_t size;   /* of one object */
 };
 

@@ -141,7 +141,7 @@ read_tcs(struct config *cfg, const char *of, struct sw_params *out, struct confi
 	return rc;
 }
 
-/* Refuse names of unknown profiles, here where the section is known. */
+/* Refuse names of unknown profiles. Do it here, where the section is known. */
 static int
 check_names(const struct config *cfg, const char *section, const struct switch_class_kind *kind,
 	    const struct sw_params *params, const void *object, struct config_error *err)
@@ -209,9 +209,9 @@ read_kind(struct config *cfg, const struct switch_class_kind *kind, struct sw_pa
 }
 
 /*
- * Read a section into the objects of all ports; keys not given keep each port's values. With of
- * NULL out is the active configuration, which does not record which ports have their own section:
- * ports that differ from port 0 are taken to have one, and are left alone.
+ * Read a section into the objects of all ports; keys not given keep each port's values. With `of`
+ * NULL, out is the active configuration, which does not record which ports have a section of their
+ * own. So ports that differ from port 0 are assumed to have one, and do not change.
  */
 static int
 read_over_all_ports(struct config *cfg, const char *of, const struct switch_class_kind *kind,
@@ -293,7 +293,7 @@ switch_classes_check_ports(const struct config *cfg, const char *of, uint16_t n_
 			int port, index;
 
 			if (parse_place(s, word, &port, &index) && port >= n_ports)
-				return config_refuse(cfg, s, NULL, "a port that there is", err);
+				return config_refuse(cfg, s, NULL, "an existing port", err);
 		}
 	}
 	return 0;

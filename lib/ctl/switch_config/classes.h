@@ -5,7 +5,7 @@
  *   [wred NAME] [buffer_profile NAME]   profiles that the next sections may name
  *   [tc N]                              a traffic class
  *   [queue N] [pg N]                    a queue, a priority group of every port
- *   [queue P|N] [pg P|N]                those of port P, which override the above
+ *   [queue P|N] [pg P|N]                those of port P, which override the sections above
  */
 #ifndef QUENCH_CTL_SWITCH_CONFIG_CLASSES_H
 #define QUENCH_CTL_SWITCH_CONFIG_CLASSES_H

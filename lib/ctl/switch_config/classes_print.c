@@ -11,7 +11,7 @@ is_untouched(const struct switch_class_kind *kind, const void *object)
 	char untouched[sizeof(struct sw_queue_params)] = {0}, zero[sizeof(untouched)] = {0};
 
 	field_defaults(kind->fields, *kind->n, untouched);
-	/* Ports that the program itself created are all zero. */
+	/* The objects of ports that the program itself created are all zero. */
 	return memcmp(object, untouched, kind->size) == 0 || memcmp(object, zero, kind->size) == 0;
 }
 

@@ -12,8 +12,10 @@ void switch_profiles_rows(const struct sw_params *params, struct config_rows *ro
 /** Groups and queues of each port, whatever sections the file has for them. */
 void switch_classes_compare_rows(const struct sw_params *params, struct config_rows *rows);
 
-/** The same for one switch among several, by its section, such as "switch T4". Profiles are left
- * out: all switches share them. */
+/**
+ * As switch_classes_compare_rows(), for one switch among several, by its section, such as "switch
+ * T4". Without profiles, because all switches share them.
+ */
 void switch_classes_compare_rows_one(const char *section, const struct sw_params *params,
 				     struct config_rows *rows);
 

@@ -22,7 +22,10 @@ const struct field switch_pool_fields[] = {
 };
 const unsigned int switch_pool_fields_n = ARRAY_LEN(switch_pool_fields);
 
-/* Sections whose keys a switch among several may have in its own: no key is in two of them. */
+/*
+ * Sections whose keys [switch NAME] may contain, for a switch among several. No key is in two of
+ * them.
+ */
 static const char *const own_sections[] = {"switch", "wred", "scheduler", "pfc", "router", "pfcwd"};
 
 #define PORT_NAME_SIZE 24
@@ -145,7 +148,10 @@ switch_config_check(const struct config *cfg, const struct sw_params *params,
 		    struct config_error *err)
 {
 	static const uint8_t zero[6], stand_in[6] = {2};
-	/* Has a stand-in for each address that the program will take from its devices. */
+	/*
+	 * A copy with any valid address in place of each one that the program will take from its
+	 * devices.
+	 */
 	struct sw_params filled = *params;
 	struct config_rows rows = {0};
 	char why[512];
@@ -285,7 +291,7 @@ switch_config_set(struct config *cfg, const struct sw_params *now, struct sw_par
 	int rc;
 
 	*out = *now;
-	/* Fixed at the start, known to sw_reload_prepare(). */
+	/* Fixed at the start; sw_reload_prepare() sets it. */
 	out->mmu.packets = 0;
 	rc = sw_tables_copy(&now->tables, &out->tables);
 	if (rc != 0)

@@ -46,8 +46,8 @@ int switch_config_set(struct config *cfg, const struct sw_params *now, struct sw
 		      struct config_error *err);
 
 /**
- * Check resolved params with their ports, once the program has completed what
- * switch_config_read_common() read. @return 0, or -EINVAL with the key to blame in err.
+ * Check resolved params with their ports, once the program has completed the result of
+ * switch_config_read_common(). @return 0, or -EINVAL with the key to blame in err.
  */
 int switch_config_check(const struct config *cfg, const struct sw_params *params,
 			struct config_error *err);
@@ -71,13 +71,18 @@ void switch_config_print_one(FILE *out, const char *section, const struct field 
 			     unsigned int n_own, const void *own_object,
 			     const struct sw_params *params, const struct sw_params *common);
 
-/** Print the configuration in force as a file that reads back the same; _common: without ports. */
+/**
+ * Print the configuration in force as a file, which reads back the same; _common: without ports.
+ */
 void switch_config_print(FILE *out, const struct sw_params *params);
 void switch_config_print_common(FILE *out, const struct sw_params *params);
 
 /** List all keys of resolved params as rows to compare. */
 void switch_config_rows(const struct sw_params *params, struct config_rows *rows);
-/** List the keys that one switch among several may set itself, under the names of its sections. */
+/**
+ * List the keys that may have values of their own for one switch among several, under the names of
+ * its sections.
+ */
 void switch_config_rows_one(const char *section, const struct sw_params *params,
 			    struct config_rows *rows);
 

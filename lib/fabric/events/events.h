@@ -8,7 +8,7 @@
  * An injected frame leaves by its port independently of the node's own frames: no shaper and no
  * pause delays it, and it waits only for frames that are on the cable. A host whose link goes down
  * is not notified: the frames that it sends are lost, and its pause state is reset. A switch is
- * notified. Routes follow after reroute_after_ns, if at all.
+ * notified. Routes follow after reroute_after_ns, unless that is never.
  */
 #ifndef QUENCH_FABRIC_EVENTS_EVENTS_H
 #define QUENCH_FABRIC_EVENTS_EVENTS_H

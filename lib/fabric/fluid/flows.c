@@ -25,7 +25,10 @@ message_bytes(const struct flow_params *flow, const struct flow_pair *pair)
 	}
 }
 
-/* Mean packet of a message: all but the last are full, and one has a RETH (not with SEND). */
+/*
+ * Mean packet of a message: all but the last are full, and one of them has a RETH (except with
+ * SEND).
+ */
 struct mean_packet {
 	double message_bytes, payload_bytes, wire_bytes;
 };
@@ -167,7 +170,7 @@ add_part(struct fluid_net *net, uint32_t index, const struct fluid_class_params 
 	return 0;
 }
 
-/* Add QPs with a common path to the part of their flow that has this path, or to a new part. */
+/* Add QPs that take one path to the part of their flow with this path, or to a new part. */
 static int
 add_qps(struct fluid_net *net, uint32_t index, struct fluid_class_params class,
 	const struct fluid_net_ends *ends)

@@ -9,7 +9,7 @@
 void *
 fluid_net_grow(void *array, uint32_t n, size_t item_bytes)
 {
-	/* Exclusive: a power of two moves to the next one. */
+	/* The array has room for the next power of two, so it grows only when n is one. */
 	if ((n & (n - 1)) != 0)
 		return array;
 	return realloc(array, (n == 0 ? 1 : 2 * (size_t)n) * item_bytes);

@@ -15,7 +15,7 @@ struct path_hop {
 	uint16_t port;
 };
 
-/* TTL of a host's packets. Also the limit for bridges. */
+/* TTL of a host's packets; also used as the limit for paths through bridges. */
 #define PATH_MAX_HOPS 64
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* State shared by building, checking and running a fluid net. */
+/* State of a fluid net that its creation, checks and run share. */
 #ifndef QUENCH_FABRIC_FLUID_STATE_H
 #define QUENCH_FABRIC_FLUID_STATE_H
 
@@ -46,7 +46,7 @@ struct fluid_net {
 	uint64_t previous_ns;   /* model time of the previous sample */
 };
 
-/** Name all flows and make classes of them. @return as fluid_net_add_path(). */
+/** Name all flows, and add their classes. @return as fluid_net_add_path(). */
 int fluid_net_add_flows(struct fluid_net *net);
 
 struct fluid_net_ends {
@@ -57,8 +57,8 @@ struct fluid_net_ends {
 
 /**
  * Append the path from sender to receiver to all hops, and give it to the class, whose packets are
- * known. @return 0, -ENOMEM, -E2BIG (more hops than most_hops) or -ELOOP (more than the TTL
- * allows).
+ * known.
+ * @return 0, -ENOMEM, -E2BIG (more hops than most_hops) or -ELOOP (more than the TTL allows).
  */
 int fluid_net_add_path(struct fluid_net *net, struct fluid_class_params *class,
 		       const struct fluid_net_ends *ends);

@@ -87,7 +87,7 @@ power_q64(uint64_t x, uint32_t n)
 	return result;
 }
 
-/* Draws no number if the event is impossible. */
+/* An event with this probability. If it is impossible, no random number is drawn. */
 static bool
 happens(struct prng *rnd, uint64_t below)
 {
@@ -158,8 +158,10 @@ fate(struct cable *c, const struct rte_mbuf *m, uint32_t frame_bytes)
 	return c->has_kind_loss ? kind_loss(c, m) : CABLE_ARRIVES;
 }
 
-/* Flip a bit in a copy: others may hold the frame too, and a NIC sends payload that it wrote once
- * again and again, so the damage would return in later frames. */
+/*
+ * Flip a bit in a copy. In the frame itself, the damage would also reach other holders, and later
+ * frames: a NIC writes a payload once, and sends it in many frames.
+ */
 static void
 corrupt(struct cable *c, struct rte_mbuf **m)
 {
@@ -179,7 +181,7 @@ corrupt(struct cable *c, struct rte_mbuf **m)
 	bit = 8 * roce.ext_off +
 	      prng_below(&c->rnd, 8 * (roce.icrc_off + ICRC_BYTES - roce.ext_off));
 	rte_pktmbuf_mtod(copy, uint8_t *)[bit / 8] ^= (uint8_t)(1u << bit % 8);
-	/* The payload is not the sender's any more (nic/qp/payload.h). */
+	/* The payload is no longer the sender's pattern (nic/qp/payload.h). */
 	copy->ol_flags = 0;
 	rte_pktmbuf_free(*m);
 	*m = copy;
@@ -200,7 +202,7 @@ cable_send(struct cable *c, struct rte_mbuf **m, uint32_t frame_bytes, uint64_t 
 	return why;
 }
 
-/* The late frame keeps its place from now on. */
+/* From now on no frame overtakes the late frame. */
 static void
 settle_late(struct cable *c, const struct flight *late)
 {

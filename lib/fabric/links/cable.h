@@ -7,7 +7,7 @@
  *
  * Losses are independent. A frame of n bits on the wire is damaged with probability
  *   1 - (1 - b)^n,  b = bit_errors_per_tbit / 10^12.
- * Only integers are used, so all compilers draw alike.
+ * Only integers are used, so that the draws do not depend on the compiler.
  *
  * A corrupted frame had a single bit flipped after its FCS check, for instance in a switch's
  * memory, and got a valid FCS on its way out; only RoCEv2's ICRC detects it. The bit is drawn from
@@ -60,7 +60,8 @@ struct cable_params {
 	uint64_t bit_errors_per_tbit;         /* per 10^12 bits */
 	uint32_t corrupt_ppb;                 /* per 10^9 frames */
 	uint32_t reorder_ppb;                 /* late frames per 10^9 */
-	uint32_t reorder_frames; /* how many overtake; 0: as many as there is time for */
+	/* number of frames that overtake a late one; 0: all that can before its time */
+	uint32_t reorder_frames;
 	uint64_t reorder_delay_ns;
 	struct rte_mempool *copies; /* pool for corrupted frames; not owned */
 	uint64_t seed;
@@ -115,11 +116,11 @@ void cable_init(struct cable *c, const struct cable_params *params, uint64_t str
 void cable_set(struct cable *c, const struct cable_params *params);
 
 /**
- * A frame leaves.
+ * Send a frame over the cable.
  *
  * @param m            The caller's frame; replaced by the damaged copy if it is corrupted. NULL in
  *                     tests: a frame of no kind.
- * @param frame_bytes  On the wire.
+ * @param frame_bytes  Wire bytes.
  * @return             The reason of its loss, which is counted, or CABLE_ARRIVES.
  */
 enum cable_drop cable_send(struct cable *c, struct rte_mbuf **m, uint32_t frame_bytes,
@@ -133,7 +134,7 @@ enum cable_drop cable_send(struct cable *c, struct rte_mbuf **m, uint32_t frame_
  */
 bool cable_queue(struct cable *c, struct flights *on_cable, struct flight *frame);
 
-/** The first frame was taken off the cable: it has arrived. */
+/** The first frame on the cable has arrived, and was taken off. */
 void cable_arrive(struct cable *c, const struct rte_mbuf *m, uint64_t now_ns);
 
 /** The frames on the cable were lost: count n of them. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which event source is next? A tournament tree over all sources: its leaves are the sources' next
- * times, and each inner node is the earlier of its two children. Changing one time replays the
- * matches of that leaf: a load, a comparison and a store per level, without a branch. A heap has
- * half as many levels, each with an unpredictable branch.
+ * times, and each inner node is the earlier of its two children. A change of one time repeats the
+ * matches of that leaf up to the root: a load, a comparison and a store per level, without a
+ * branch. A heap has half as many levels, each with an unpredictable branch.
  *
  * Invariant: best[i] = min(best[2i], best[2i + 1]), so best[1] is the next event. Sources with
- * equal times come out in order of their numbers, so runs repeat on every machine.
+ * equal times are served in order of their numbers, so runs are the same on every machine.
  */
 #ifndef QUENCH_FABRIC_LINKS_EVENT_QUEUE_H
 #define QUENCH_FABRIC_LINKS_EVENT_QUEUE_H
@@ -28,8 +28,8 @@
 struct event_queue {
 	uint64_t *best; /* the children of node i are 2i and 2i + 1; the root is 1 */
 	/*
-	 * number of lowest levels that are always replayed; above them the replay stops when
-	 * nothing changes
+	 * lowest levels whose matches are always repeated; above them, repeating stops once a match
+	 * has the same result as before
 	 */
 	uint32_t fixed_levels;
 	uint32_t n_leaves; /* a power of two; source s is node n_leaves + s */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nodes joined by cables in virtual time: a discrete-event loop over the verbs of node.h.
+ * Nodes joined by cables in virtual time: a discrete-event loop that calls the node_ops of node.h.
  *
  * A cable only delays:
  *   arrival = time of tx() + serialization + propagation.
@@ -13,7 +13,7 @@
  * pool empty depends on the order of execution.
  *
  * The digest covers every hop: time, place, length, and bytes that distinguish frames, including
- * ECN and ICRC. Two runs with equal digests did the same.
+ * ECN and ICRC. Equal digests mean equal runs.
  */
 #ifndef QUENCH_FABRIC_LINKS_FABRIC_H
 #define QUENCH_FABRIC_LINKS_FABRIC_H
@@ -37,16 +37,21 @@ struct fabric_stats {
 	uint64_t packet_hops; /* frames that arrived at the far end of a cable */
 	uint64_t hop_bytes;   /* their wire bytes */
 	uint64_t digest;
-	/* How well the work is divided; these alone depend on the number of threads. */
-	uint64_t windows;        /* after each, the threads wait for each other */
-	uint64_t calls;          /* into nodes */
-	uint64_t critical_calls; /* the sum over windows of those of the thread with the most */
+	/*
+	 * These show how well the work is divided. No other members depend on the number of
+	 * threads.
+	 */
+	/* number of windows; after each, the threads wait for each other */
+	uint64_t windows;
+	uint64_t calls; /* into nodes */
+	/* sum, over all windows, of the calls by the thread that made the most in the window */
+	uint64_t critical_calls;
 };
 
 /**
- * @param threads  That run the nodes, from 1 to FABRIC_MAX_THREADS, the caller's among them. With
- *                 more than one, calls into different nodes and their taps run at the same time.
- *                 Results are the same with any number.
+ * @param threads  Number of threads that run the nodes, including the caller's: 1 to
+ *                 FABRIC_MAX_THREADS. With more than one, calls into different nodes and their taps
+ *                 run at the same time. Results are the same with any number.
  * @return         An empty fabric, owned by the caller, or NULL with errno ENOMEM.
  */
 struct fabric *fabric_create(uint32_t max_nodes, uint32_t max_links, uint32_t threads);
@@ -89,13 +94,16 @@ const struct fabric_cable *fabric_cable(const struct fabric *f, struct fabric_en
 
 /**
  * Put a frame on the cable at this end at now_ns, up to which the fabric has run, as if the node
- * had sent it. It does not delay the node's frames, and follows earlier injected frames and those
- * on the cable. The fabric takes ownership.
+ * had sent it. It does not delay the node's frames. It waits for earlier injected frames, and for
+ * frames on the cable. The fabric takes ownership.
  * @return 0, or -EINVAL (no such end), and then the caller keeps the frame.
  */
 int fabric_inject(struct fabric *f, struct fabric_end e, struct rte_mbuf *m, uint64_t now_ns);
 
-/** Let a node act after a direct call changed it at now_ns, up to which the fabric has run. */
+/**
+ * Call after a direct call has changed a node at now_ns, up to which the fabric has run: lets the
+ * node act.
+ */
 void fabric_poke(struct fabric *f, uint32_t node, uint64_t now_ns);
 /**
  * As fabric_poke(), and call the node's control() now, because its next time may have changed.
@@ -109,7 +117,7 @@ void fabric_control(struct fabric *f, uint32_t node, uint64_t now_ns);
 int fabric_tap(struct fabric *f, struct fabric_end e, struct cable_tap sent,
 	       struct cable_tap received);
 
-/** Frames to this end that were lost. */
+/** Number of frames to this end that were lost for this reason. */
 uint64_t fabric_cable_drops(const struct fabric *f, struct fabric_end e, enum cable_drop why);
 
 /** Counts of frames that arrived at this end. */

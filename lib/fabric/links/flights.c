@@ -23,7 +23,7 @@ flights_free(struct flights *f)
 	*f = (struct flights){0};
 }
 
-/* Double an array that is at least half full: moved to its start, it would soon be full again. */
+/* If the array is at least half full, double it: otherwise it would soon be full again. */
 bool
 flights_make_room(struct flights *f)
 {

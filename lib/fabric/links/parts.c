@@ -8,11 +8,11 @@
 
 #include "base/numbers/fixed.h"
 
-/* The heaviest part may have this much more than the mean, in percent. */
+/* By this percentage the heaviest part may exceed the mean. */
 #define UNEVEN_PERCENT 5u
-/* Windows before the parts are balanced for the first time; then after twice as many each time. */
+/* The parts are first balanced after this number of windows, then each time after twice as many. */
 #define FIRST_BALANCE 64u
-/* A group of nodes that is heavier than this part of a part's share is divided. */
+/* A group of nodes is divided if it is heavier than a part's share divided by this. */
 #define GROUPS_OF_A_PART 4u
 
 /* Nodes that stay together. */
@@ -111,7 +111,10 @@ by_weight(const void *a, const void *b)
 	return x->index < y->index ? -1 : 1;
 }
 
-/* Sum weights by group, by node index. @return the heaviest group. */
+/*
+ * Set the weights of all groups, whose index is that of their first node or switch.
+ * @return the weight of the heaviest group.
+ */
 static uint64_t
 weigh(const struct fabric *f, struct group *groups, bool whole)
 {

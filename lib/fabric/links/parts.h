@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which part runs which node. Results do not depend on it, so it follows the load.
+ * Assigns nodes to parts. Results do not depend on the assignment, so it can follow the load.
  *
  * A switch and its hosts stay together, unless there are too few switches for parts of equal work.
  */
@@ -17,14 +17,17 @@ int parts_create(struct fabric *f);
 void parts_destroy(struct fabric *f);
 
 /**
- * Divide the nodes again by the calls since the last time, if one part has had far more than its
- * share; between windows. Without memory, the parts stay.
+ * Call between windows. If one part has made far more than its share of the calls into nodes since
+ * the last time, divide the nodes again by their numbers of calls. Without memory, the parts stay.
  */
 void parts_balance(struct fabric *f);
 
-/** Put the frames that other parts sent to p in a window on the cables towards its nodes. */
+/** Put on the cables towards p's nodes the frames that other parts sent to p in this window. */
 void part_collect(struct fabric *f, struct part *p, uint64_t window);
-/** Put the frames sent in the last window on the cables; between windows. */
+/**
+ * Call between windows: put on the cables the frames that parts sent to each other in the last
+ * window.
+ */
 void parts_collect(struct fabric *f);
 
 /** Keep a frame for another part until the next window. */

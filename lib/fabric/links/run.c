@@ -2,12 +2,12 @@
 /*
  * The event loop, one window at a time.
  *
- * No frame travels from node to node faster than the shortest frame on the fastest cable. So all
- * that arrives within a window of that length is already on the cables when it starts, and no node
- * affects another within it: each node runs its part of the window alone. The results equal those
- * of running all events in order (Chandy and Misra 1979, conservative simulation with lookahead).
- * Meanwhile a node's code and data stay in the first-level caches, which hold only one pipeline at
- * a time.
+ * No frame travels from node to node faster than the shortest frame on the fastest cable. So every
+ * frame that arrives within a window of that length is already on the cables when the window
+ * starts, and no node affects another within it: each node runs its part of the window alone. The
+ * results equal those of running all events in order (Chandy and Misra 1979, conservative
+ * simulation with lookahead). Meanwhile a node's code and data stay in the first-level caches,
+ * which hold only one pipeline at a time.
  */
 #include <assert.h>
 #include <endian.h>
@@ -26,7 +26,7 @@
 #define AHEAD 4
 /* Cache lines read by a node's fetch(). */
 #define NODE_LINES 4
-/* Up to this many nodes, with the frames between them, fit the second-level cache. */
+/* This number of nodes, with the frames between them, fits into the second-level cache. */
 #define FEW_NODES 16
 
 /*
@@ -47,7 +47,7 @@ fingerprint(const struct rte_mbuf *m)
 	return le64toh(head) ^ (uint64_t)le32toh(tail) << 32;
 }
 
-/* A frame that has left by an end, due at its peer. */
+/* A frame that has left by an end, with the time at which it is due at the peer. */
 static inline struct flight
 flight_of(const struct end *e, struct rte_mbuf *m, uint64_t due_ns)
 {
@@ -103,7 +103,7 @@ hand_out(struct fabric *f, struct part *p, uint32_t source, uint64_t now_ns)
 	p->node_next_ns[slot->place] = min_u64(p->node_next_ns[slot->place], now_ns);
 }
 
-/* A time in the past means now. */
+/* next_ns() of a port; a time in the past becomes now_ns. */
 static inline uint64_t
 next_tx_ns(const struct node_slot *slot, uint16_t port, uint64_t now_ns)
 {
@@ -111,8 +111,9 @@ next_tx_ns(const struct node_slot *slot, uint16_t port, uint64_t now_ns)
 }
 
 /*
- * A call into a node may have given work to any of its ports. @return local index of an end that
- * must transmit now before all others, so that it need not go through the queue; or NO_END.
+ * A call into a node may have given work to any of its ports.
+ * @return local index of an end that must transmit now before all others, so that it need not go
+ * through the queue; or NO_END.
  */
 static inline uint32_t
 take_wakes(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
@@ -155,7 +156,10 @@ take_wakes(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
 	return at_once;
 }
 
-/* Frames of the same length come in sequence, and the division would dominate the cost. */
+/*
+ * Consecutive frames often have the same length: reuse the result, because the division is the main
+ * cost.
+ */
 static inline uint64_t
 time_on_wire(struct end *e, uint32_t bytes)
 {
@@ -282,7 +286,10 @@ set_next(struct part *p, const struct node_slot *slot)
 	p->node_next_ns[slot->place] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
 }
 
-/* at_once: result of take_wakes(). */
+/*
+ * A node has run up to now_ns: let the end at_once (from take_wakes()) transmit, and update the
+ * queues.
+ */
 static void
 settle(struct fabric *f, struct node_slot *slot, uint32_t at_once, uint64_t now_ns)
 {
@@ -403,7 +410,7 @@ run_nodes(struct fabric *f, struct part *p, uint64_t until_ns)
 	}
 }
 
-/* Time of the part's next event, NEVER_NS when nothing will ever happen. */
+/* Time of the part's next event; NEVER_NS: there is none. */
 static uint64_t
 next_of(const struct part *p)
 {
@@ -431,7 +438,7 @@ run_window(void *arg, uint32_t part)
 	p->next_ns = next_of(p);
 }
 
-/* @return false: the run has ended, or cannot go on. */
+/* @return false: the run has ended, or failed. */
 static bool
 next_window(void *arg)
 {

@@ -3,8 +3,8 @@
  * State shared by building a fabric and running it. Private to lib/fabric.
  *
  * In a window (run.c), the thread of a part alone uses the part, its nodes, their ends, and the
- * directions towards them. What it sends to another part waits in a box until the next window,
- * which the thread of that part begins by emptying its boxes.
+ * directions towards them. Frames to another part wait in a box until the next window, which the
+ * thread of that part begins by emptying its boxes.
  */
 #ifndef QUENCH_FABRIC_LINKS_STATE_H
 #define QUENCH_FABRIC_LINKS_STATE_H
@@ -26,7 +26,8 @@ struct end {
 	uint16_t port, peer_port;
 	uint32_t to_part;    /* part of the peer */
 	struct cable *cable; /* as in the direction from this end */
-	uint64_t timed_ns; /* time on the wire of a frame of timed_bytes, the length of the last */
+	/* time on the wire of a frame of timed_bytes, the length of the last frame */
+	uint64_t timed_ns;
 	uint32_t timed_bytes;
 	uint64_t free_ns;     /* time at which the node's last frame has left */
 	uint64_t injected_ns; /* time at which the last frame of fabric_inject() has left */
@@ -77,11 +78,11 @@ struct part {
 	uint64_t *node_next_ns;      /* by place in nodes: when the node has work */
 	uint32_t *due;               /* places in nodes: those with work in this window */
 	uint32_t index, n_inbound, n_nodes;
-	bool no_memory; /* a frame in flight was lost for lack of memory: the run cannot go on */
+	bool no_memory; /* a frame in flight was lost for lack of memory: the run ends */
 	/* Frames to other parts, by part: sent in windows with an even number, and an odd one. */
 	struct box *out[2];
-	uint64_t crossing_ns; /* no frame in the boxes of the last window arrives before */
-	uint64_t next_ns;     /* next event, its frames in boxes included */
+	uint64_t crossing_ns; /* earliest arrival of a frame in the boxes of the last window */
+	uint64_t next_ns;     /* time of the next event, including arrivals of frames in boxes */
 	uint64_t packet_hops, hop_bytes;
 	uint64_t calls; /* into its nodes in this window */
 } __attribute__((aligned(LINES_APART)));

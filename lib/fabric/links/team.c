@@ -17,8 +17,9 @@
 #include "base/threads/lines.h"
 
 /*
- * How long a member waits for the others: first without giving up its core, then while others may
- * use it, then asleep. Members of a balanced round end within a few microseconds of each other.
+ * Limits of a member's wait for the others: first it keeps its core, then it lets other threads use
+ * the core, then it sleeps. In a balanced round, members end within a few microseconds of each
+ * other.
  */
 #define PAUSES 5000u
 #define YIELDS 200u
@@ -33,15 +34,19 @@ struct member {
 	struct team *team;
 	pthread_t thread;
 	uint32_t number;
-	uint32_t decisions; /* that this member has awaited */
+	uint32_t decisions; /* number of decisions that this member has awaited */
 };
 
 struct team {
 	struct team_work work;
 	uint32_t size;
-	uint32_t pauses; /* 0: fewer cores than members, so that another needs this one */
+	/* 0: there are fewer cores than members, so another member needs this core */
+	uint32_t pauses;
 	bool ends;
-	/* By number & 1: nobody decides the one after the next before all have read this one. */
+	/*
+	 * By number & 1. Two suffice: decision n + 2 is made only after all members have read
+	 * decision n.
+	 */
 	enum decision decision[2];
 	struct member *members;
 	uint32_t arrived __attribute__((aligned(LINES_APART)));
@@ -88,7 +93,7 @@ decide(struct team *t, uint32_t number)
 		syscall(SYS_futex, &t->decisions, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Wait for all members, and for what they do next. */
+/* Wait until all members have arrived. @return the decision about the next round. */
 static enum decision
 arrive(struct member *m)
 {
@@ -109,7 +114,10 @@ run_member(void *arg)
 	struct team *t = m->team;
 	enum decision decision;
 
-	/* A number gives the thread its own caches in packet pools; it can do without. */
+	/*
+	 * An lcore number gives the thread its own caches in packet pools. Without one it also
+	 * works.
+	 */
 	(void)rte_thread_register();
 	while ((decision = arrive(m)) != END)
 		if (decision == ROUND)
@@ -125,7 +133,10 @@ team_run(struct team *t)
 		t->work.round(t->work.arg, 0);
 }
 
-/* Signals stay with the caller's thread. @return 0 or an errno. */
+/*
+ * Start a member's thread, with all signals blocked, so that the caller's thread gets them.
+ * @return 0 or an errno.
+ */
 static int
 start(struct member *m)
 {

@@ -3,8 +3,8 @@
  * Threads that work in rounds: the caller's thread is member 0.
  *
  * Invariant: no member begins a round before all have ended the previous one, and next() runs
- * between rounds, while no member works. So what one member writes in a round the others read in
- * later rounds, without locks; between team_run() calls the caller may change everything.
+ * between rounds, while no member works. So members may read, without locks, whatever others wrote
+ * in earlier rounds. Between calls of team_run() the caller may change everything.
  */
 #ifndef QUENCH_FABRIC_LINKS_TEAM_H
 #define QUENCH_FABRIC_LINKS_TEAM_H

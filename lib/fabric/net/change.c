@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Change of parameters during a run, as a reload of running programs: all parameters change at one
- * instant, before anything else happens.
+ * Change of parameters during a run, like a reload of running programs: all parameters change at
+ * one instant, before anything else happens at it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ change_switches(struct net *net, const struct scenario_change *change, uint64_t 
 	return rc;
 }
 
-/* By flow_id, since both scenarios have the same flows. */
+/* Live parameters by flow_id: both scenarios have the same flows. */
 static struct nic_flow_update *
 live_flows(const struct net *net, const struct scenario *next)
 {

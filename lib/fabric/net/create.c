@@ -27,7 +27,10 @@ largest_mtu(const struct scenario *s)
 	return mtu;
 }
 
-/* The cache of each further thread may keep mbufs from the others. */
+/*
+ * Mbufs in the cache of one thread are not available to the others: add room for each further
+ * thread.
+ */
 static struct pkt_pool_params
 pool_params(const struct net *net, const char *name, uint64_t n, uint16_t largest_frame)
 {
@@ -156,7 +159,10 @@ create_hosts(struct net *net, char *why, unsigned int why_size)
 	return rc;
 }
 
-/* Fabric nodes have the numbers of the graph. */
+/*
+ * Nodes are added in the topology's order (switches, then hosts), so a node has the same number in
+ * the fabric as in the topology.
+ */
 static int
 connect_all(struct net *net, char *why, unsigned int why_size)
 {
@@ -177,7 +183,7 @@ connect_all(struct net *net, char *why, unsigned int why_size)
 		      : 0;
 }
 
-/* Bridges know all hosts, as if each had sent a frame. */
+/* Let bridges know all hosts, as if each had sent a frame. */
 static int
 teach_bridges(struct net *net, char *why, unsigned int why_size)
 {

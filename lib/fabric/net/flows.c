@@ -32,7 +32,7 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 		qp.work.start_ns = pair->at_ns;
 	}
 	/*
-	 * The host number is part of the seed, because the QPs of all hosts have the same numbers.
+	 * Include the host number in the seed, because the QPs of all hosts have the same numbers.
 	 */
 	qp.seed = flow->seed + (net->scenario->fabric.seed << 32) + ((uint64_t)host << 16);
 	scenario_next_hop_mac(net->scenario, host, peer, qp.peer_mac);
@@ -41,8 +41,8 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 
 /*
  * Add the QPs of a flow. QPs of both ends are numbered in the order in which they are added, so
- * each end knows the other's next number. @return 0, or -errno if a QP or its trace cannot be
- * added.
+ * each end knows the other's next number.
+ * @return 0, or -errno if a QP or its trace cannot be added.
  */
 static int
 add_flow(struct net *net, const struct flow_params *params, uint32_t index)

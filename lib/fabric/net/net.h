@@ -21,7 +21,7 @@ struct net_flow {
 
 struct net;
 
-/** Threads for a net: as many as there are cores to use, but not more than make it faster. */
+/** Number of threads for a net: one per usable core, but not more than make it faster. */
 uint32_t net_threads_that_pay(const struct scenario *s);
 
 /**
@@ -48,7 +48,7 @@ struct cable_stats net_cable_stats(const struct net *net, struct fabric_end e);
 uint32_t net_flow_count(const struct net *net);
 const struct net_flow *net_flow(const struct net *net, uint32_t index);
 
-/* The sender of a flow's data: its source, or for READ its destination. */
+/* The sender of a flow's data: the flow's source, or for READ its destination. */
 struct net_end {
 	uint16_t host;
 	uint32_t first_qp; /* index of the first QP */
@@ -75,7 +75,7 @@ const struct nic_times *net_flow_times(const struct net *net, uint32_t index);
 /** Pacing of the flow, at the sender of its data; NULL: not measured. */
 const struct nic_pacing *net_flow_pacing(const struct net *net, uint32_t index);
 
-/** Total time for which pauses have held the flow's data at its sender. */
+/** Total time during which pauses stopped the flow's data at its sender. */
 uint64_t net_flow_paused_ns(const struct net *net, uint32_t index, uint64_t now_ns);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How many threads pay. */
+/* Chooses the number of threads. */
 #include "base/threads/cores.h"
 #include "base/numbers/fixed.h"
 #include "fabric/net/net.h"
 
 /*
- * Frames that a thread must have in a window, if all links are full: waiting for the others costs
- * about as much as ten hops in each window.
+ * Frames that each thread must have in a window, if all links are full. In each window, waiting for
+ * the other threads costs about as much as ten hops.
  */
 #define LEAST_FRAMES 100u
 #define FRAME_BYTES 1106u

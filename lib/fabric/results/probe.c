@@ -17,8 +17,8 @@
 #define QUEUES_PER_US 256u
 
 /*
- * With a single switch: the port of the host that receives from the most QPs; on a tie, the lowest
- * one.
+ * With a single switch: the port of the host that receives from the most QPs; of equals, the lowest
+ * port.
  */
 static uint16_t
 most_wanted_port(const struct net *net)
@@ -155,7 +155,7 @@ sample_queue(struct probe_queue *q, bool weighs)
 
 	if (bytes > q->peak_bytes)
 		q->peak_bytes = bytes;
-	/* Empty ticks are those not counted elsewhere. */
+	/* queue_result() adds the ticks at which the queue was empty. */
 	if (!weighs || bytes == 0)
 		return true;
 	if (q->hist == NULL)
@@ -167,7 +167,8 @@ sample_queue(struct probe_queue *q, bool weighs)
 }
 
 /*
- * Called at each stop of the run. Only equidistant stops have equal weight in means and quantiles.
+ * Called at each stop of the run. Only stops at ticks (weighs), which are equidistant, count in
+ * means and quantiles.
  */
 static bool
 sample_queues(struct probe *p, uint64_t now_ns, bool weighs)
@@ -230,7 +231,8 @@ take_sample(struct probe *p, probe_sample_fn sample, void *arg, uint64_t now_ns)
 }
 
 /*
- * Next time at which something must be read: ticks, samples, start and end of the measured window.
+ * Next time at which to stop and read values: a tick, a sample, the start or the end of the
+ * measured window.
  */
 static uint64_t
 next_stop_ns(const struct probe *p, uint64_t now_ns, uint64_t next_sample_ns)

@@ -48,7 +48,7 @@ struct run_result {
 	uint64_t pause_frames_after_measure;
 	/* end of the tick in which the last PFC frame left; NEVER_NS: none */
 	uint64_t last_pause_ns;
-	uint64_t frames; /* created by hosts, or by the switch (PFC) */
+	uint64_t frames; /* created by hosts, or by switches (pause frames) */
 	uint64_t packet_hops;
 	uint64_t digest; /* over simulated results only */
 };
@@ -70,8 +70,9 @@ typedef bool (*probe_sample_fn)(void *arg, const struct probe *p, uint64_t now_n
 
 /**
  * Run the whole scenario with its events. sample is called every sample_ns, progress about a
- * hundred times, report for events that do not change the net. Each may be NULL. @return false if a
- * callback stopped the run, or with errno: ENOMEM, or EAGAIN (no thread can be started).
+ * hundred times, report for events that do not change the net. Each may be NULL.
+ * @return false if a callback stopped the run, or with errno: ENOMEM, or EAGAIN (no thread can be
+ * started).
  */
 bool probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress,
 	       events_report_fn report, void *arg);

@@ -11,8 +11,9 @@
 #include "fabric/results/probe_state.h"
 
 /*
- * Jain, Chiu, Hawe 1984: (sum x)^2 / (n sum x^2). All hosts together send less than 2^46 bit/s. Its
- * square times 10^6 has at most 112 bits, and so has the sum of squares times 2^18, the most flows.
+ * Jain, Chiu, Hawe 1984: (sum x)^2 / (n sum x^2). All hosts together send less than 2^52 bit/s
+ * (4096 hosts of 800 Gb/s). The square of the sum times 10^6 has at most 124 bits. So has the sum
+ * of the squares, which is at most the square of the sum, times n, which is at most 2^20.
  */
 static uint32_t
 jain_ppm(const struct flow_result *flows, uint32_t n)
@@ -102,7 +103,10 @@ queue_result(const struct probe *p, uint32_t index, uint64_t window_ns)
 	r.sum_bytes = q->hist->sum;
 	r.mean_bytes = r.sum_bytes / p->ticks;
 	r.max_bytes = q->hist->max;
-	/* Only at the first call: afterwards, count includes them. */
+	/*
+	 * Add the ticks at which the queue was empty, which were not counted. A second call adds
+	 * none.
+	 */
 	hist_add(q->hist, 0, p->ticks - q->hist->count);
 	r.p50_bytes = hist_quantile(q->hist, 50);
 	r.p99_bytes = hist_quantile(q->hist, 99);
@@ -222,7 +226,7 @@ digest_of(const struct probe *p, const struct run_result *r)
 	return digest_u64(d, r->packet_hops);
 }
 
-/* Frames created: those that hosts sent, and those that the switch sent beyond what it received. */
+/* Frames created: all that hosts sent, and the pause frames that switches sent. */
 static uint64_t
 frames_made(const struct probe *p)
 {

@@ -69,7 +69,7 @@ check_send(const struct event_params *e, struct scenario_fault *fault)
 	return 0;
 }
 
-/* Preconditions on hosts for a host's fault. */
+/* Check the configuration that a host's fault needs. */
 static int
 check_host_fault(const struct scenario *s, const struct event_params *e,
 		 struct scenario_fault *fault)

@@ -2,9 +2,9 @@
 /*
  * Placement of hosts: addresses, VLANs and reachability.
  *
- * A host behind an interface of its switch ([interface vlan N] of its VLAN, or [interface port N])
- * gets the next free address of that subnet, in order of host numbers. The switch has it as a
- * static neighbour, so that no frame waits for ARP.
+ * A host in the subnet of an interface of its switch ([interface vlan N] of its VLAN, or [interface
+ * port N]) gets the next free address of that subnet, in order of host numbers. The switch has it
+ * as a static neighbour, so that no frame waits for ARP.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -120,7 +120,7 @@ place_bridged(struct scenario *s, struct scenario_fault *fault)
 	return rc;
 }
 
-/* Hosts behind interfaces use neighbour entries in addition to those of the file. */
+/* Hosts in subnets of interfaces need neighbour entries in addition to those of the file. */
 static int
 check_neighbor_entries(const struct scenario *s, struct scenario_fault *fault)
 {
@@ -179,7 +179,7 @@ check_link_vlans(const struct scenario *s, const struct link_section *link, bool
 			"the link of a host: links between switches carry all VLANs");
 	if (s->routes != NULL)
 		return scenario_refuse(fault, "link", link->name, key,
-				       "forwarding = l2 in [fabric]: of routers each has a VLAN of "
+				       "forwarding = l2 in [fabric]: each router has a VLAN of "
 				       "its own");
 	if (!s->sw.vlan_filtering)
 		return scenario_refuse(fault, "link", link->name, key,

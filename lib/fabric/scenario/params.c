@@ -105,8 +105,8 @@ const struct field flow_fields[] = {
 	 .help = "DSCP of the flow's packets in both directions; -1: data_dscp of [nic]"},
 	{FIELD_OF(struct flow_params, max_recv_wr), .type = FIELD_U32, .max = NIC_MAX_RECV_WR,
 	 .def = "0",
-	 .help = "receive WQEs of each QP of dst; SEND and WRITE with immediate data take one, "
-		 "and get an RNR NAK if there is none; 0: unlimited"},
+	 .help = "receive WQEs of each QP of dst; each SEND, and each WRITE with immediate data, "
+		 "takes one, or gets an RNR NAK if there is none; 0: unlimited"},
 	{FIELD_OF(struct flow_params, post_recv_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .max = NIC_MAX_POST_RECV_NS, .def = "0",
 	 .help = "time to repost one receive WQE; WQEs are reposted one after another"},

@@ -19,14 +19,15 @@ int scenario_pair_hosts(const struct scenario *s, struct flow_params *flow,
 int scenario_place_hosts(struct scenario *s, struct scenario_fault *fault);
 
 /**
- * Check that bridges and their router can deliver the flow's frames. @return 0, or -EINVAL with
- * fault filled in.
+ * Check that bridges and their router can deliver the flow's frames.
+ * @return 0, or -EINVAL with fault filled in.
  */
 int scenario_check_reach(const struct scenario *s, const struct flow_params *flow,
 			 struct scenario_fault *fault);
 
 /**
- * With bridges: add hosts behind interfaces as static neighbours, after those of the file.
+ * With bridges: add the hosts in subnets of interfaces as static neighbours, after those of the
+ * file.
  * @return 0, or -ENOMEM. If tables->neighbors has changed, the caller frees it.
  */
 int scenario_add_neighbors(const struct scenario *s, struct sw_tables *tables);

@@ -12,8 +12,8 @@
 #include "fabric/topology/host_list.h"
 
 /*
- * Number of frames that a node holds or has prepared ahead: for each of the first hosts, and for
- * each further host.
+ * Number of frames that a host holds or has prepared ahead: of each of the first hosts, and of each
+ * further one.
  */
 #define FRAMES_PER_HOST 1024u
 #define GENEROUS_HOSTS 64u
@@ -21,8 +21,8 @@
 /* Bytes of buffer per mbuf of a pool; with shorter frames the pool may run out. */
 #define BACKING_FRAME_BYTES 512u
 /*
- * The same for frames on cables in a fabric of several switches, where nearly all data is in longer
- * frames.
+ * As BACKING_FRAME_BYTES, for frames on cables in a fabric of several switches, where nearly all
+ * data is in longer frames.
  */
 #define CABLE_FRAME_BYTES 1024u
 #define MAX_BACKING_FRAMES (1u << 24)
@@ -109,7 +109,10 @@ scenario_backing_frames(const struct scenario *s)
 	       (hosts > GENEROUS_HOSTS ? hosts - GENEROUS_HOSTS : 0) * FRAMES_PER_FURTHER_HOST;
 }
 
-/* Injected frames alone are a valid scenario: they test a switch or a NIC. */
+/*
+ * Is there an event that injects frames? Such events, without a flow, are a valid scenario, to test
+ * a switch or a NIC.
+ */
 static bool
 sends_frames(const struct scenario *s)
 {
@@ -196,7 +199,7 @@ fill_nics(struct scenario *s)
 {
 	s->nic.link_speed_bps = s->fabric.link_rate_bps;
 	s->nic.shaper_burst_ns = 1;
-	/* Addresses of host 1, for the checks. Each host gets its own addresses later. */
+	/* For the checks use the addresses of host 1. Each host gets its own addresses later. */
 	s->nic.ip = scenario_host_ip(s, 1);
 	scenario_host_mac(1, s->nic.mac);
 }

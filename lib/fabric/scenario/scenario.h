@@ -222,8 +222,8 @@ FIELD_TABLE(record_fields);
 
 struct scenario_host {
 	struct field_ip ip;
-	uint16_t domain; /* VLAN, or SW_PORT_DOMAIN + number of a routed port; 0: none */
-	bool routed;     /* behind an [interface] */
+	uint16_t domain; /* VLAN, or SW_PORT_DOMAIN + the number of a routed port; 0: none */
+	bool routed;     /* in the subnet of an [interface] */
 };
 
 struct scenario {
@@ -244,7 +244,10 @@ struct scenario {
 	struct scenario_host *hosts; /* [n - 1] is host n */
 };
 
-/** Most frames in buffers and on cables: the minimum size of each of the fabric's packet pools. */
+/**
+ * Largest number of frames in buffers and on cables: the minimum size of each of the fabric's
+ * packet pools.
+ */
 uint64_t scenario_backing_frames(const struct scenario *s);
 
 void scenario_host_mac(uint16_t host, uint8_t mac[6]);
@@ -255,7 +258,7 @@ void scenario_router_mac(uint32_t sw, uint8_t mac[6]);
 /** First destination MAC of a host's frames to a peer: the peer itself, or the host's router. */
 void scenario_next_hop_mac(const struct scenario *s, uint16_t host, uint16_t peer, uint8_t mac[6]);
 
-/** Pairs of hosts of all flows. */
+/** Number of pairs of hosts, over all flows. */
 uint32_t scenario_flow_pairs(const struct scenario *s);
 
 /** Name of one pair of the flow in results. @return text. */
@@ -298,7 +301,10 @@ void scenario_switch_fill(const struct scenario *s, uint32_t sw, struct sw_param
  */
 int scenario_resolve(struct scenario *s, struct scenario_fault *fault);
 
-/** Free all that the scenario owns, except what its workloads and events own. */
+/**
+ * Free everything that the scenario owns, except the files' contents that workloads and events
+ * refer to.
+ */
 void scenario_release(struct scenario *s);
 
 #endif

@@ -54,7 +54,7 @@ set_vlans(const struct build *b, uint16_t p, struct sw_port_params *port)
 	}
 }
 
-/* A host's link has the host's kind of flow control; switches use PFC between them. */
+/* Flow control of a port: towards a host, the host's kind; between switches, PFC. */
 static int
 flow_control(const struct build *b, uint16_t p)
 {
@@ -88,7 +88,7 @@ set_ports(const struct build *b)
 	}
 }
 
-/* Curves of links apply to the ports at their ends. */
+/* Apply the curves of links to the ports at their ends. */
 static void
 set_curves(const struct build *b)
 {
@@ -282,7 +282,10 @@ scenario_switch_release(const struct scenario *s, struct sw_params *params)
 {
 	if (s->routes != NULL)
 		sw_tables_free(&params->tables);
-	/* A bridge's tables are the scenario's, except a list of neighbours that was extended. */
+	/*
+	 * A bridge uses the scenario's tables, except for its list of neighbours if that was
+	 * extended.
+	 */
 	else if (params->tables.neighbors != s->sw.tables.neighbors)
 		free(params->tables.neighbors);
 }

@@ -107,8 +107,8 @@ add_graph_link(const struct scenario *s, uint32_t index, struct scenario_fault *
 }
 
 /*
- * "h1-h4 T1": apply the section to the cables of hosts at that switch. @return -1 if ends has
- * another form, or a host is not at that switch; nothing has changed then.
+ * "h1-h4 T1": apply the section to the cables of hosts at that switch.
+ * @return -1 if ends has another form, or a host is not at that switch; nothing has changed then.
  */
 static int
 change_host_links(const struct scenario *s, uint32_t index)

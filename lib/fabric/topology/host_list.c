@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hosts selected by an item. They are consecutive, as those of a switch are. */
+/* Hosts selected by an item. They are consecutive, because the hosts of a switch are. */
 struct choice {
 	uint16_t first, n;
 };

@@ -144,8 +144,9 @@ routes_set_ports(struct routes *r, uint32_t sw, uint32_t subnet, uint64_t ports)
 }
 
 /*
- * Do all subnets of a block have the same ports? Ignores the switch's own subnet and numbers beyond
- * the last. An unreachable subnet is never merged with others, which would give it their route.
+ * Do all subnets of a block have the same ports? The switch's own subnet, and numbers beyond the
+ * last, are ignored. An unreachable subnet is never merged with others, because it would get their
+ * route.
  */
 static bool
 share_ports(const struct routes *r, uint32_t sw, uint32_t first, uint64_t end, uint64_t *ports)

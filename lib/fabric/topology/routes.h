@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All shortest paths of a graph, as its routers need them: for the hosts of each switch, the ports
- * of every other switch that lie on a shortest path. Length is the number of cables, as with eBGP
- * between switches; parallel cables are separate paths.
+ * All shortest paths of a graph, in the form that its routers need: for the hosts of each switch,
+ * the ports of every other switch that are on a shortest path to them. Length is the number of
+ * cables, as with eBGP between switches; parallel cables are separate paths.
  *
  * Each switch with hosts has a subnet. Subnets are numbered from 0 in the order of the switches,
  * and routes to adjacent numbers with the same ports are merged, as an operator would summarise

@@ -26,7 +26,9 @@ topology_destroy(struct topology *t)
 	free(t);
 }
 
-/* Make room for one more item. Arrays double, so growth is cheap. @return the array or NULL. */
+/*
+ * Make room for one more item. An array that is full doubles its size. @return the array or NULL.
+ */
 static void *
 room_for_one(void *items, uint32_t n, size_t item_bytes)
 {

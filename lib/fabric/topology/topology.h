@@ -98,8 +98,8 @@ void topology_destroy(struct topology *t);
 int64_t topology_add_switch(struct topology *t, const char *name, uint8_t stage);
 
 /**
- * Call it after all switches are added, and before their other cables. @return 0, -ENOSPC (hosts,
- * ports) or -ENOMEM.
+ * Call it after all switches are added, and before their other cables.
+ * @return 0, -ENOSPC (hosts, ports) or -ENOMEM.
  */
 int topology_add_hosts(struct topology *t, uint32_t sw, uint16_t n,
 		       const struct fabric_cable *cable);
@@ -148,7 +148,10 @@ struct topology_end topology_peer(const struct topology *t, uint32_t sw, uint16_
 const char *topology_node_name(const struct topology *t, uint32_t node,
 			       char text[TOPOLOGY_NODE_CHARS + 1]);
 
-/** The first cable between two nodes with a number of at least first, or TOPOLOGY_NO_LINK. */
+/**
+ * Of the cables between two nodes, the first one with a number of at least `first`, or
+ * TOPOLOGY_NO_LINK.
+ */
 uint32_t topology_link_between(const struct topology *t, uint32_t a, uint32_t b, uint32_t first);
 
 /** Can every node reach every other? */

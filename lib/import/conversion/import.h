@@ -11,9 +11,9 @@
  * expectation, if it is of another dialect, truncated, contradictory, or contains a value out of
  * range.
  *
- * If memory runs out, functions do not return: import_on_no_memory() sets what happens instead. An
- * error code would not be reliable: after some failed allocations jansson continues with a
- * truncated text. And the only caller is a program that converts one file and has nothing to save.
+ * If memory runs out, functions do not return, but call the function of import_on_no_memory(). An
+ * error code would not be reliable, because after some failed allocations jansson continues with a
+ * truncated text. The only caller is a program that converts one file and has no state to save.
  */
 #ifndef QUENCH_IMPORT_CONVERSION_IMPORT_H
 #define QUENCH_IMPORT_CONVERSION_IMPORT_H
@@ -32,7 +32,7 @@ struct import_log {
 	const char *file; /* name of the input; kept by reference */
 	char **lost;      /* not carried over */
 	unsigned int n_lost;
-	char **notes; /* carried over in another form, or assumed */
+	char **notes; /* settings carried over in another form, or assumed */
 	unsigned int n_notes;
 	char error[1024]; /* of a refusal; begins with the file */
 };
@@ -59,10 +59,13 @@ void import_log_free(struct import_log *log);
 int import_switch_read(const char *text, size_t size, struct import_switch *out,
 		       struct import_log *log);
 
-/** Print a switch as an INI: the log's lists, then the keys that differ from the defaults. */
+/**
+ * Print a switch as an INI: the log's lists as comments, then the keys that differ from the
+ * defaults.
+ */
 void import_switch_print(FILE *out, const struct import_switch *sw, const struct import_log *log);
 
-/** The same for a NIC. */
+/** As import_switch_print(), for a NIC. */
 void import_nic_print(FILE *out, const struct nic_config *nic, const struct import_log *log);
 
 #endif

@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Limit of the comments in a file, in bytes. The INI reader refuses files above 1 MiB, and nobody
- * reads more.
- */
+/* Limit of the comments in a file, in bytes, because the INI reader refuses files above 1 MiB. */
 #define MAX_COMMENT_BYTES (256u << 10)
 
-/* Replace line ends and control characters of the input, which a terminal would obey. */
+/*
+ * Replace line ends and control characters of the input, so that a terminal does not execute them.
+ */
 static void
 make_printable(char *text)
 {
@@ -27,7 +26,7 @@ add(char ***list, unsigned int *n, const char *format, va_list args)
 {
 	char **grown = *list, *text;
 
-	/* The list's room doubles at each power of two. */
+	/* The list has room up to the next power of two. */
 	if ((*n & (*n - 1)) == 0)
 		grown = import_grow(*list, *n == 0 ? 1 : 2 * (size_t)*n, sizeof(*grown));
 	if (vasprintf(&text, format, args) < 0)

@@ -37,19 +37,21 @@ int import_nic_finish(const struct nic_config *nic, struct import_log *log);
 	"a name of at most 40 characters without blanks and []#;, neither default nor none"
 bool import_profile_name(const char *name);
 
-/** The switch as an INI of quench-switch, for free(). */
+/** The switch as an INI of quench-switch, with all keys. The caller frees it. */
 char *import_switch_text(const struct sw_params *sw);
 
 /** Print the head of a file: program, input, the log's lists. */
 void import_print_head(FILE *out, const char *program, const struct import_log *log);
 
 /**
- * Log as lost each line of `text` that is missing in the same section of `is`. Both are printed
- * INIs.
+ * Log as lost each line of `text` that is missing in the same section of `is`. Both are outputs of
+ * import_switch_text().
  */
 void import_lose_changed(struct import_log *log, const char *text, const char *is, const char *why);
 
-/** Print the lines of text that differ from base or are missing there. Both are printed INIs. */
+/**
+ * Print the lines of text that differ from base or are missing there. Both are INIs with all keys.
+ */
 void import_print_changed(FILE *out, const char *text, const char *base);
 
 #endif

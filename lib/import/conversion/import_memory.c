@@ -71,7 +71,7 @@ import_text_close(FILE *out, char **text)
 {
 	int failed = ferror(out);
 
-	/* The C library may run out of memory only here. */
+	/* Out of memory may be reported only here. */
 	if (fclose(out) != 0 || failed || *text == NULL)
 		import_no_memory();
 }

@@ -28,7 +28,7 @@ FILE *import_text_open(char **text, size_t *size);
 
 void import_text_close(FILE *out, char **text);
 
-/** Make jansson use these functions too, in the whole process. */
+/** Make jansson allocate by these functions too, in the whole process. */
 void import_json_memory(void);
 
 #endif

@@ -8,7 +8,7 @@
 #include "import/conversion/import_log.h"
 #include "import/conversion/import_memory.h"
 
-/* A NIC needs an address and a flow; these are examples of RFC 5737. */
+/* A NIC needs an address and a flow; these are examples, with addresses of RFC 5737. */
 static const char start[] = "[nic]\nip = 192.0.2.1\n[rp]\nrp_profile = mlx\n[flow peer]\npeer_ip = "
 			    "192.0.2.2\n";
 
@@ -72,7 +72,7 @@ import_nic_print(FILE *out, const struct nic_config *nic, const struct import_lo
 	free(base);
 }
 
-/* The reader must restore the defaults that the file omits. */
+/* Keys that the file omits must have the same values after reading it, by their defaults. */
 static void
 assert_same(const struct nic_config *a, const struct nic_config *b)
 {

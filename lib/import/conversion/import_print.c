@@ -5,7 +5,7 @@
 #include "base/numbers/array.h"
 #include "import/conversion/import_log.h"
 
-/* Sections of which all keys are printed: readers look for these sections first. */
+/* Sections that are printed with all keys, because readers look for them first. */
 static const char *const whole_sections[] = {"qos_map", "scheduler", "rp", "np"};
 
 struct line {
@@ -62,8 +62,8 @@ of_every_port(const char *text, struct line head)
 }
 
 /*
- * The lines that a section is compared with: the section that it overrides, else the section of the
- * same name in base, else the section of its kind.
+ * Find the lines that a section is compared with: the section of text that it overrides, else the
+ * section of the same name in base, else the section of its kind in base.
  */
 static const char *
 base_of(const char *text, const char *base, struct line head)

@@ -40,7 +40,10 @@ import_switch_begin(struct import_switch *out)
 	out->sw.ports[0].shaper_rate_bps = 0;
 	for (unsigned int i = 1; i < SW_MAX_PORTS; i++)
 		out->sw.ports[i] = out->sw.ports[0];
-	/* Hardware has large buffers, mostly of full frames: use fewer, larger mbufs. */
+	/*
+	 * Hardware has large buffers, which contain mostly full frames: allocate fewer mbufs for
+	 * the same bytes.
+	 */
 	out->pool.backing_frame_bytes = BACKING_FRAME_BYTES;
 }
 
@@ -95,7 +98,7 @@ import_switch_print(FILE *out, const struct import_switch *sw, const struct impo
 	FILE *full = import_text_open(&text, &size);
 
 	*plain = sw->sw;
-	/* Undo the resolution of 0 to link_speed_bps, which the reader repeats. */
+	/* Set shaper_rate_bps to 0 again where it equals link_speed_bps: the reader resolves it. */
 	for (uint16_t i = 0; i < plain->n_ports; i++)
 		if (plain->ports[i].shaper_rate_bps == plain->ports[i].link_speed_bps)
 			plain->ports[i].shaper_rate_bps = 0;
@@ -133,7 +136,7 @@ import_switch_text(const struct sw_params *sw)
 	return text;
 }
 
-/* The reader must restore the defaults that the file omits. */
+/* Keys that the file omits must have the same values after reading it, by their defaults. */
 static void
 assert_same(const struct sw_params *sw, const struct sw_params *back)
 {

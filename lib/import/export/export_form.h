@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Finds the settings without a counterpart in SONiC: the exported tables are imported again, and a
- * key whose value has changed is lost. The switch is first normalised to the importer's form, so
- * that nothing else differs. Private to lib/import.
+ * key whose value then differs is lost. Before the export, the switch is normalised to the
+ * importer's form, so that there are no other differences. Private to lib/import.
  *
  * Invariant: every key that differs after an export and an import is in the log's lost list.
  */

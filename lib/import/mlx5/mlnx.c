@@ -102,7 +102,9 @@ copy_name(char *to, const char *from, size_t n)
 	to[n] = '\0';
 }
 
-/* "RPG_AI_RATE_P1" is rpg_ai_rate of port 1; the same setting of other ports must equal it. */
+/*
+ * Remove the port: "RPG_AI_RATE_P1" is rpg_ai_rate of port 1. Other ports must have the same value.
+ */
 static void
 cut_port(char *name)
 {
@@ -167,7 +169,7 @@ lose(struct mlnx *m, const struct setting *s, const char *why)
 	import_lost(m->log, "%u: %s: %s", s->line, s->text, why);
 }
 
-/* Is the setting new? A repeated one must have the same value. */
+/* Is this the first occurrence of the setting? A repeated one must have the same value. */
 static bool
 is_first(struct mlnx *m, const struct setting *s, const char *value)
 {
@@ -188,7 +190,7 @@ is_first(struct mlnx *m, const struct setting *s, const char *value)
 	return true;
 }
 
-/* Of Default, Current and Next Boot (mlxconfig -e), use Current. */
+/* Of the values Default, Current and Next Boot (mlxconfig -e), use Current. */
 static char *
 value_in_force(struct mlnx *m, const struct setting *s)
 {
@@ -354,7 +356,7 @@ read_line(struct mlnx *m, char *line, unsigned int number_of)
 	return read_setting(m, &s);
 }
 
-/* In quench congestion control is on for all priorities, or for none. */
+/* Set cc: in quench, congestion control is on for all priorities or for none. */
 static void
 set_cc(struct mlnx *m)
 {

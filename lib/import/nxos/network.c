@@ -29,7 +29,7 @@ own_group(const char *name, const char *const *prefixes)
 	return -1;
 }
 
-/* A class-map of the user's own: "match qos-group 3". */
+/* Group of a class-map that the user has defined, with "match qos-group 3". */
 static int
 mapped_group(struct nxos *x, const char *type, const char *name)
 {
@@ -163,7 +163,7 @@ read_line(struct nxos *x, int i, uint8_t group)
 	if (nx_is(l, "pause no-drop", &a))
 		l->why = "pause without pfc-cos";
 	if (nx_is(l, "congestion-control tail-drop", &a))
-		nx_use(&x->nx, i); /* a queue without WRED does that */
+		nx_use(&x->nx, i); /* a queue without WRED does so anyway */
 	return 0;
 }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Reads a running-config: the policies of system qos, the watchdog, then the parts. */
+/*
+ * Reads a running-config: the policies of system qos, the watchdog, and then the parts of parts.h.
+ */
 #include "import/nxos/nxos.h"
 #include "import/nxos/parts.h"
 
@@ -146,7 +148,7 @@ assume_buffer(struct nxos *x)
 		sw->mmu.buffer_bytes);
 }
 
-/* Log as lost the policies and class-maps that nothing active refers to. */
+/* Log as lost the policies and class-maps to which no active policy or interface refers. */
 static void
 blame_unbound(struct nxos *x)
 {

@@ -124,7 +124,9 @@ read_match(struct nxos *x, int line, bool all, struct matches *m)
 	return rc;
 }
 
-/* Class-maps of any type, sorted by name and line. Sorted, because there may be thousands. */
+/*
+ * Class-maps of any type, sorted by name and line for fast look-up, because there may be thousands.
+ */
 struct class_map {
 	const char *name;
 	int line;
@@ -192,7 +194,7 @@ find_class_map(struct nxos *x, const struct class_maps *maps, const char *name, 
 		for (unsigned int k = 0; k < ARRAY_LEN(heads); k++) {
 			if (!nx_is(l, heads[k], &a) || strcmp(a.word[0], name) != 0)
 				continue;
-			*all = k >= 2; /* also NX-OS's default */
+			*all = k >= 2; /* match-all is also the default of NX-OS */
 			return maps->maps[i].line;
 		}
 	}
@@ -210,7 +212,10 @@ read_class_map(struct nxos *x, const struct class_maps *maps, int line, const ch
 	*m = (struct matches){.cos_line = -1};
 	if (map < 0)
 		return nx_refuse(&x->nx, line, "a class-map of type qos with this name");
-	/* nx_next_of() also returns used lines: another policy may have used the class before. */
+	/*
+	 * nx_next_of(), which also returns used lines, because another policy may have used the
+	 * class-map.
+	 */
 	for (int i = nx_next_of(&x->nx, map, -1); rc == 0 && i >= 0; i = nx_next_of(&x->nx, map, i))
 		rc = read_match(x, i, all, m);
 	if (rc != 0)

@@ -110,7 +110,7 @@ add_curve(struct nxos *x, int line, uint8_t queue, const struct wred_params *cur
 static void
 begin_wred(struct wred_words *words)
 {
-	memset(words, 0, sizeof(*words)); /* compared as bytes */
+	memset(words, 0, sizeof(*words)); /* cleared, because it is compared as bytes */
 	words->params.wred_green_enable = true;
 	words->params.ecn = WRED_ECN_NONE;
 	words->params.green_drop_probability_ppm = 1000000;
@@ -121,7 +121,8 @@ begin_wred(struct wred_words *words)
 static int
 read_wred(struct nxos *x, int line, char *rest, struct wred_words *words)
 {
-	struct wred_words with = *words; /* a line is applied completely or not at all */
+	/* a copy, so that a line is applied completely or not at all */
+	struct wred_words with = *words;
 	char *w[NX_MAX_WORDS], *state = NULL;
 	unsigned int n = 0;
 

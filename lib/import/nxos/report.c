@@ -30,7 +30,7 @@ open_part(const char *text)
 	return at;
 }
 
-/* Omit hashes and keys of the device: the list goes into a file that others may read. */
+/* Omit hashes and keys of the device, because the list goes into a file that others may read. */
 static void
 lose(struct import_log *log, const struct nx_line *line)
 {

@@ -30,7 +30,10 @@ find_policy(struct nxos *x, int line, const char *type, const char *name, int *p
 	return 0;
 }
 
-/* Bind the policy that a line activates; all lines must name the same one. */
+/*
+ * Bind the policy that a line activates. If an earlier line bound another one, that one stays, and
+ * this line is not carried over.
+ */
 static int
 bind(struct nxos *x, int line, const char *type, const char *name, int *bound)
 {

@@ -18,7 +18,7 @@
 #include "tm/buffer/thresholds.h"
 
 #define MAX_BYTES (1ll << 40)
-/* Buffer if the pools have no sizes, as when SONiC computes them. */
+/* Assumed size of the buffer if the pools have none, because SONiC computes them. */
 #define ASSUMED_BUFFER 40000000u
 
 /* Class of a group or a queue: selects our section if no profile is named. */

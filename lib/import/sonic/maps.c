@@ -108,7 +108,7 @@ read_port_map(struct sonic *s, const char *key, uint64_t ports, struct in_force 
 	return rc < 0 ? rc : 0;
 }
 
-/* Ports with PFC have the same priorities in quench: the union of all ports. */
+/* In quench all ports with PFC have the same priorities: use the union over all ports. */
 static void
 set_pfc(struct sonic *s)
 {

@@ -219,7 +219,10 @@ read_global(struct sonic *s)
 	return rc < 0 ? rc : 0;
 }
 
-/* The first watched port's entry becomes [pfcwd]; other ports get their differences. */
+/*
+ * The entry of the first watched port becomes [pfcwd]. Other ports get the keys in which they
+ * differ.
+ */
 static void
 set_watches(struct sonic *s, const struct watch watches[SW_MAX_PORTS])
 {

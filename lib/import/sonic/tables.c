@@ -10,12 +10,12 @@
 #include "import/sonic/tables.h"
 
 /*
- * Each field is searched in all entries, so this is limited to tables of the size that 64 ports
- * need.
+ * Limit of the entries of a table for this search, which looks for each field in all entries: as
+ * many as 64 ports need.
  */
 #define MAX_SHARED 1024
 /*
- * If a field remains in more entries than this, and in all entries of its table, the report has
+ * If a field remains in more entries than this, and in all entries of its table, the report gives
  * their number instead of their names.
  */
 #define MANY 8

@@ -55,8 +55,9 @@ int sonic_take_set(struct sonic *s, const char *table, const char *key, const ch
 		   uint8_t *mask);
 
 /**
- * Parse the ports and indices of a key. @return 1; 0: a port or index that does not exist here
- * (already logged: skip the entry); or -EINVAL after a refusal.
+ * Parse the ports and indices of a key.
+ * @return 1; 0: a port or index that does not exist here (already logged: skip the entry); or
+ * -EINVAL after a refusal.
  */
 int sonic_place(struct sonic *s, const char *table, const char *key, struct sonic_place *place);
 
@@ -64,7 +65,7 @@ int sonic_place(struct sonic *s, const char *table, const char *key, struct soni
 int sonic_refuse(struct sonic *s, const char *table, const char *key, const char *field,
 		 const char *value, const char *expected);
 
-/** Lose a field or entry for a given reason: take it out and log it. */
+/** Take a field or entry out of its table, and log it as lost, with the reason. */
 void sonic_lose(struct sonic *s, const char *table, const char *key, const char *field,
 		const char *value, const char *why);
 

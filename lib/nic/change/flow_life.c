@@ -38,7 +38,7 @@ nic_take_flows(struct node *node, uint32_t max_flows)
 	nic->flows_capacity = max_flows;
 	nic->flows_by_id = true;
 	nic->max_wait_ns = MAX_WAIT_NS;
-	/* One neighbour per flow. */
+	/* A flow has one peer, so it needs at most one neighbour. */
 	if (neigh_reserve(nic->neighbours->table, max_flows) != 0)
 		return -ENOMEM;
 	return nic_np_reserve(nic, max_flows);
@@ -62,7 +62,7 @@ nic_forget_flow(struct node *node, uint32_t flow_id)
 	memset(flow, 0, sizeof(*flow));
 }
 
-/* Clear what the previous QP of this index has left, except for struct nic_qp. */
+/* Clear the state of the previous QP of this index, except struct nic_qp. */
 static void
 clear(struct nic *nic, uint32_t item)
 {
@@ -167,8 +167,10 @@ is_quiet(const struct nic *nic, const struct qp_flow *flow, uint32_t item)
 	       nic_np_is_quiet(nic, flow, item);
 }
 
-/* Process some QPs of a flow. @return false: one of its QPs is not ready and must be checked
- * again. */
+/*
+ * Process some QPs of a flow that is being removed.
+ * @return false: a QP is not ready, and must be checked again.
+ */
 static bool
 advance(struct nic *nic, struct qp_flow *flow, uint64_t now_ns)
 {
@@ -197,7 +199,10 @@ nic_remove_step(struct nic *nic, uint64_t now_ns)
 	bool progress = advance(nic, flow, now_ns);
 
 	nic_flush(nic);
-	/* A flow that makes progress is processed again at once; the others wait and take turns. */
+	/*
+	 * A flow that makes progress is processed again at once. The others take turns, with a wait
+	 * between two checks.
+	 */
 	l->look_ns = now_ns + (progress ? 1 : LOOK_NS);
 	if (progress && flow->checked_qps < flow->n_qps)
 		return;

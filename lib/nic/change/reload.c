@@ -86,7 +86,7 @@ begin(struct nic *nic, const struct nic_reload *r, uint64_t now_ns)
 	nic->before->n_flows = r->n_flows;
 	set_params(nic, &r->params);
 	nic->version ^= 1;
-	/* Before any QP is touched: r->flows is not valid for these flows. */
+	/* Do this before any QP is touched: r->flows has no entries for these flows. */
 	for (uint32_t i = 0; i < r->n_removed; i++) {
 		assert(nic->flows[r->removed[i]].life == FLOW_CONFIGURED);
 		nic->flows[r->removed[i]].life = FLOW_REMOVING;

@@ -24,7 +24,7 @@ struct nic_reload {
 	struct nic_params params;            /* only live fields are read */
 	const struct nic_flow_update *flows; /* by flow_id; not owned */
 	uint32_t n_flows;
-	/* flow_ids, with nic_take_flows() only; not owned */
+	/* flow_ids, only after nic_take_flows(); not owned */
 	const uint32_t *removed, *added;
 	uint32_t n_removed, n_added;
 };
@@ -36,8 +36,8 @@ struct nic_reload {
  * A stopped flow begins no message, and completes those that it has begun. A flow that is no
  * longer stopped begins its next message within max(1 ms, 1 us per QP of the node). In an open
  * loop, messages that have arrived stay queued, none arrive during a stop, and later ones arrive at
- * the new load. If the change shortens a QP's wait for tokens or for a message, the shorter wait
- * applies when the QP is visited.
+ * the new load. If the change makes a QP's wait for tokens or for a message shorter, that applies
+ * when the QP is visited.
  *
  * @param r  Valid until nic_reload_is_done() returns true. params: after nic_params_check().
  *           flows[] is not read for the flows of removed[].
@@ -49,7 +49,7 @@ bool nic_reload_is_done(const struct node *node);
 /* Inside lib/nic. */
 
 struct nic_reloading {
-	uint32_t item, items;        /* the next QP to visit; number of QPs at the instant */
+	uint32_t item, items;        /* the next QP to visit; number of QPs when the change began */
 	uint32_t n_removed, n_added; /* flows of removed[] and of added[] processed so far */
 	bool begun;
 };

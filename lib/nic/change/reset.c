@@ -39,7 +39,7 @@ nic_reset_is_done(const struct node *node)
 	return __atomic_load_n(&nic_of_const(node)->requests.reset, __ATOMIC_ACQUIRE) == 0;
 }
 
-/* Return a QP that gave up to service. */
+/* Clear the error of a QP that gave up. */
 static void
 revive(struct nic *nic, struct nic_qp *qp)
 {
@@ -99,7 +99,7 @@ reset_requester(struct nic *nic, uint32_t item, struct nic_skipped *skipped, uin
 	if (qp->flags & QP_ERROR)
 		revive(nic, qp);
 	rewind_requester(nic, item, skipped);
-	/* QP_TIMED stays set: the QP stays in its list of timers until its turn. */
+	/* Keep QP_TIMED: the QP stays in its list of timers until its tick. */
 	qp->flags &= (uint16_t) ~(QP_RNR | QP_AWAITS);
 	qp->limit_seq = qp->acked_seq + nic->window_packets;
 	qp->ack_countdown = nic->params.ack_every;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Resetting QPs while the node runs, as both ends of a connection do after one of them restarted:
- * RESET to RTS of the IBTA's QP states, with the initial PSN of the configuration. The owner resets
- * some QPs in each call.
+ * Resets QPs while the node runs. Both ends of a connection must be reset after one of them has
+ * restarted. A reset takes a QP through the IBTA's states from RESET to RTS, with the initial PSN
+ * of the configuration. The owner resets some QPs in each call.
  *
  * Invariants: packet numbers only grow: a reset skips to the next number with
  * number mod 2^24 = initial PSN, and counters exclude the skipped numbers. A message that is not
@@ -36,7 +36,7 @@ bool nic_reset_is_done(const struct node *node);
 
 /* Inside lib/nic. */
 
-/* Numbers of packets that the resets of a QP have skipped. */
+/* Packet numbers that the resets of a QP have skipped. */
 struct nic_skipped {
 	uint64_t sent, acked, received;
 	uint32_t seq; /* protects these and the QP's own numbers: base/threads/seq.h */

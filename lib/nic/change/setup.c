@@ -37,7 +37,10 @@ path_init(struct roce_path *path, const struct nic_params *p, const struct nic_q
 	memcpy(path->dst_ip, qp->peer_ip.addr, sizeof(path->dst_ip));
 }
 
-/* Allocate what depends on the workload and the verb: payloads, READs, WQEs, sizes, arrivals. */
+/*
+ * Allocate the state that depends on the workload and the verb: payloads, READs, WQEs, sizes,
+ * arrivals.
+ */
 static int
 workload_prepare(struct nic *nic, const struct nic_qp_params *params)
 {

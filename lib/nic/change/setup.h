@@ -17,7 +17,7 @@ struct nic;
 /** Add a QP before the first rx/tx. @return its local QPN, or -EINVAL, -ENOSPC, -ENOMEM. */
 int64_t nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_ns);
 
-/* The range of a node's QPs that a flow has. */
+/* The QPs of a flow on one node. */
 struct nic_flow_place {
 	uint32_t
 		first_number; /* number of the flow's first QP in the NIC, counted from first_qpn */
@@ -28,7 +28,7 @@ struct nic_flow_place {
  * Allocate the memory for a flow, which nic_reload() then adds. One thread at a time may call this;
  * it need not be the owner. No other flow may have this flow_id or these QPs.
  *
- * @param params  Of the QP with first_number; the peers' QPNs of the others count up from its.
+ * @param params  Of the QP with first_number. peer_qpn counts up from there for the other QPs.
  * @return        0, -EINVAL or -ENOMEM; nic_forget_flow() in each case.
  */
 int nic_prepare_flow(struct node *node, const struct nic_qp_params *params,

@@ -3,12 +3,12 @@
 
 #include <rte_mbuf.h>
 
-/*
- * Time until the next attempt after an allocation has failed, so that an event loop does not spin.
- */
+/* Time from a failed allocation to the next attempt, so that an event loop does not spin. */
 #define NO_MBUF_RETRY_NS 1000ull
-/* Reservation of a shared wire: a few frames, so that turns are short (0.7 us at 100 Gb/s) and
- * atomic operations rare. */
+/*
+ * Size of a reservation of a shared wire: a few frames, so that turns are short (0.7 us at 100
+ * Gb/s) and atomic operations rare.
+ */
 #define WIRE_TURN_BYTES (2 * (NIC_MAX_MTU + 256))
 
 void

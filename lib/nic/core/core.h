@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * struct nic, the state of a node that all later rooms use: QPs and flows, queues, wheel and
- * shaper, parameters and counters.
+ * struct nic, the state of a node: QPs and flows, queues, wheel and shaper, parameters and
+ * counters. All rooms (folders) of lib/nic except workload, params and qp use it.
  *
  * Each room declares a struct for its own state. struct nic has a pointer to each of them, and
  * nic.c allocates them together. Code that uses such a part includes the header of its room.
  *
  * Invariants: a QP with data to send is in exactly one place (enum qp_place). A QP that owes a CNP
- * is in the lists of cnps at most once, and one that owes an ACK or NAK in those of acks.
+ * is in the lists of `cnps` at most once. A QP that owes an ACK or NAK is in the lists of `acks` at
+ * most once.
  */
 #ifndef QUENCH_NIC_CORE_CORE_H
 #define QUENCH_NIC_CORE_CORE_H
@@ -53,7 +54,7 @@ struct rte_mbuf;
 #define NIC_BURST 32
 /* QPs that fit into the second-level cache: a megabyte. */
 #define NIC_CACHED_QPS 4096u
-/* Verdict on a received frame that was used. */
+/* Verdict on a received frame that was handled: the caller frees it, and counts no drop. */
 #define NIC_USED NIC_DROPS
 /*
  * Verdict on a received frame that must not be freed: it became an answer, or crossed to another
@@ -84,8 +85,10 @@ struct nic_arrival {
 struct nic_wire {
 	struct token_bucket shaper;
 	struct wire_share *share; /* NULL: the wire is not shared */
-	int64_t left_bytes;       /* of the current reservation; a debt is charged to the next */
-	uint64_t from_ns;         /* earliest time at which the current reservation may leave */
+	/* of the current reservation; if negative, the next one is charged for it */
+	int64_t left_bytes;
+	/* earliest time at which frames of the current reservation may leave */
+	uint64_t from_ns;
 };
 
 /* QPs to insert into the wheel in one burst: empty between two calls of the node. */
@@ -121,7 +124,7 @@ struct nic_requests {
 struct nic {
 	struct node node;
 	/* per packet */
-	struct roce_station station; /* our addresses, for the fast parser */
+	struct roce_station station; /* our addresses, for roce_parse_plain() */
 	struct nic_wire wire;
 	int64_t qp_burst_nanobits;
 	struct nic_qp *qps;
@@ -131,9 +134,13 @@ struct nic {
 	uint64_t *acked_bytes;
 	struct nic_arrival *arrivals;    /* per QP; NULL while there is no open loop */
 	struct nic_dependencies *chains; /* NULL: no QP waits for another */
-	uint64_t *recv_full_ns;     /* per QP: when all receive WQEs are posted; NULL: no limit */
+	/*
+	 * per QP: time from which all receive WQEs are posted again; NULL: no QP has a limit of
+	 * them
+	 */
+	uint64_t *recv_full_ns;
 	struct nic_reads *reads;    /* per QP; NULL while no QP serves READs */
-	struct nic_read *read_ring; /* [max_qps][max_rd_atomic], likewise */
+	struct nic_read *read_ring; /* [max_qps][max_rd_atomic]; NULL like reads */
 	uint32_t n_qps;
 	uint32_t n_flows;
 	uint32_t window_packets;
@@ -163,31 +170,35 @@ struct nic {
 	struct nic_stats stats;
 	bool control_apart; /* nic_tx_control() sends control frames: nic_tx() does not */
 	bool taking_over;   /* the frames of this rx() crossed from another node */
-	/* with measure_pacing, per QP: when the next packet is due, 0: unknown; else NULL */
+	/* NULL without measure_pacing; else per QP: when its next packet is due (0: unknown) */
 	uint64_t *due_ns;
 	/* per flow */
-	uint32_t pending;            /* requesters with QP_ENDS that have not ended */
+	uint32_t pending;            /* number of requesters with QP_ENDS that have not ended */
 	uint32_t failed;             /* QPs in error */
 	struct nic_port_state *port; /* the node's own, or the share's */
-	struct nic_before *before;   /* the last change of parameters */
-	bool flows_by_id;            /* nic_take_flows(): flow_id is the index into flows[] */
-	uint64_t max_wait_ns;        /* longest time in the wheel between two messages */
+	/* the parameters before their last change, for QPs not yet updated */
+	struct nic_before *before;
+	bool flows_by_id;     /* nic_take_flows(): flow_id is the index into flows[] */
+	uint64_t max_wait_ns; /* longest time in the wheel between two messages */
 	/* at start-up */
 	uint32_t flows_capacity;
 	struct nic_params params;
 };
 
-/** Make the next reservation of the shared wire, after the current one is used up. */
+/** Make the next reservation of the shared wire, when the current one is used up. */
 void nic_reserve_next_turn(struct nic *nic, uint64_t now_ns);
 
 /**
  * Count an allocation that failed because a pool was empty, and set the time of the next attempt.
  */
 void nic_no_mbuf(struct nic *nic, uint64_t now_ns);
-/** Allocate an mbuf. NULL: none is free, as nic_no_mbuf(). */
+/** Allocate an mbuf. NULL: none was free, and nic_no_mbuf() has been called. */
 struct rte_mbuf *nic_take_mbuf(struct nic *nic, struct rte_mempool *pool, uint64_t now_ns);
 
-/** Index of the first part of a flow. flows[] is sorted by flow_id, so parts are adjacent. */
+/**
+ * Index in flows[] of the first part of a flow. A part is the QPs of a flow that have the same
+ * parameters (struct qp_flow). flows[] is sorted by flow_id, so a flow's parts are adjacent.
+ */
 uint32_t nic_first_part(const struct nic *nic, uint32_t flow_id);
 /** The first part of a flow, or NULL. */
 struct qp_flow *nic_find_flow(const struct nic *nic, uint32_t flow_id);
@@ -282,7 +293,7 @@ nic_wire_is_free(const struct nic *nic, uint64_t now_ns)
 	return token_bucket_can_send(&nic->wire.shaper) && nic->wire.from_ns <= now_ns;
 }
 
-/** Charge wire bytes of a frame that leaves. */
+/** Charge a frame that leaves, by its wire bytes. */
 static inline void
 nic_charge(struct nic *nic, uint32_t bytes, uint64_t now_ns)
 {
@@ -323,8 +334,8 @@ nic_qp_exists(const struct nic *nic, uint32_t item)
 		     nic->qps[item].place != QP_FREE;
 
 	/*
-	 * Acquire, because the caller then reads the QP's members. A QP that does not exist yet may
-	 * have no flow.
+	 * Acquire, because the caller then reads the QP's members. If this returns false, the
+	 * caller must not follow the QP's flow, which may not exist yet.
 	 */
 	words_found(&nic->qps[item]);
 	return there;

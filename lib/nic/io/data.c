@@ -51,7 +51,7 @@ take_mbufs(struct nic *nic, struct outgoing *out, uint32_t ready, uint64_t now_n
 	void **to = (void **)(out->pkts + out->taken);
 	unsigned int n = RTE_MIN(RTE_MAX(ready, out->batch), out->max_pkts - (uint32_t)out->taken);
 
-	/* If the pool has fewer, take one at a time. */
+	/* If the pool has fewer than n mbufs, take a single one. */
 	if (rte_mempool_get_bulk(nic->mbufs.data, to, n) != 0 &&
 	    rte_mempool_get_bulk(nic->mbufs.data, to, n = 1) != 0) {
 		nic_no_mbuf(nic, now_ns);
@@ -156,8 +156,8 @@ check_stop(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 }
 
 /*
- * Is the next packet plain? A plain packet neither begins nor ends a message, has no AckReq, is no
- * retransmission, and the QP may send another packet after it. Most packets are plain.
+ * Is the next packet plain? A plain packet neither begins nor ends a message, has no AckReq, is not
+ * a retransmission, and does not exhaust the window. Most packets are plain.
  */
 static inline bool
 is_plain(const struct nic_qp *qp)
@@ -182,9 +182,10 @@ has_other(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 }
 
 /*
- * Record the time at which the tokens suffice for the next packet. If they suffice already and the
- * due time of the last packet is known, the QP is catching up, and that time lies in the past. If
- * they suffice and that due time is unknown, the QP may have been idle: the due time stays unknown.
+ * Record when the next packet is due: the time at which the tokens suffice for it. If they suffice
+ * already, and the last packet's due time is known, the QP is late, and the due time is in the
+ * past. If the last packet's due time is unknown, the QP may have been idle, so the due time stays
+ * unknown.
  */
 static void
 note_due(struct nic *nic, uint32_t item, uint64_t now_ns)
@@ -225,7 +226,7 @@ send_plain(struct nic *nic, uint32_t item, struct nic_qp *qp, const struct qp_fl
 	return wire;
 }
 
-/* Send the next packet of a QP with READs or UD. @return frame length. */
+/* Send the next packet of a QP with QP_SPECIAL (READs or UD). @return frame length. */
 static uint32_t
 send_special(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
 {
@@ -277,8 +278,8 @@ send_any(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, 
 }
 
 /*
- * Place the head of a ready ring after it has sent a packet and has another one: into the wheel, or
- * at the end of the ring. If it is alone in the ring, it stays the head.
+ * The head of a ready ring has sent a packet and has another one: move the QP into the wheel or to
+ * the end of the ring. If it is alone in the ring, it stays.
  */
 static inline void
 place_after(struct nic *nic, struct qp_ring *ring, uint32_t item, struct nic_qp *qp,
@@ -296,8 +297,8 @@ place_after(struct nic *nic, struct qp_ring *ring, uint32_t item, struct nic_qp 
 }
 
 /*
- * Serve the head of a ready ring in the general case: its next packet is not plain or is measured,
- * or it may not send at all. @return wire bytes of the packet sent; 0: none.
+ * Serve the head of a ready ring in the general case: the next packet may be other than plain, or
+ * measured, or the QP may not send at all. @return wire bytes of the packet sent; 0: none.
  */
 static __attribute__((noinline)) uint32_t
 send_other(struct nic *nic, struct outgoing *out, struct qp_ring *ring, uint64_t now_ns)
@@ -345,7 +346,7 @@ send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, 
 
 	if (out->sent == out->taken && !take_mbufs(nic, out, qp_ring_count(ring), now_ns))
 		return 0;
-	/* The fast path needs an mbuf at hand and no measurement. */
+	/* The fast path needs an mbuf in pkts[], and no measurement. */
 	plain_end = measured ? 0 : out->taken;
 	while (out->sent < end && !qp_ring_is_empty(ring) && nic_wire_is_free(nic, now_ns)) {
 		uint32_t item = qp_ring_peek(ring, 0);

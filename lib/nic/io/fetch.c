@@ -10,8 +10,8 @@
 #include "nic/transport/resolve.h"
 
 /*
- * Largest number of QPs, and of flows, that are prefetched here. Others are prefetched when their
- * turn is known.
+ * Up to this number of QPs, and of flows, are prefetched here. A node with more prefetches a QP
+ * when its turn is known.
  */
 #define FETCHED_QPS 4u
 

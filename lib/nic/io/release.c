@@ -8,7 +8,7 @@
 #include "nic/place/version.h"
 #include "nic/transport/requester.h"
 
-/* Prefetch distance: a few times the latency of memory, and the time between two calls. */
+/* Prefetch distance: a few times the latency of memory and the time between two calls. */
 #define AHEAD_NS NS_PER_US
 
 /* May a QP start now? If not, the QP is put back into the wheel. */

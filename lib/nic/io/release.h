@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Work that is due at a time: QPs in the wheel, retransmission timers, windows of the notification
- * point.
+ * Work that becomes due at a time: QPs in the wheel, retransmission timers, windows of the
+ * notification point.
  *
  * Invariant: if nic_release() returns false, nothing is due at now_ns any more.
  */

@@ -302,8 +302,8 @@ free_frames(struct rte_mbuf **pkts, unsigned int n)
 }
 
 /*
- * Classify all frames, then handle each: by then, its lines are in the cache. Prefetching the
- * payload gains most if a device has written the frames to memory.
+ * Classify all frames, then handle each one: by then the prefetched lines are in the cache. The
+ * prefetch of the payload gains most if the device writes frames to memory and not to the cache.
  */
 static void
 rx_burst(struct nic *nic, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)

@@ -25,7 +25,8 @@
 struct stock {
 	struct rte_mbuf *m[NIC_BURST];
 	uint16_t next, end;
-	uint16_t batch; /* to take next; grows, so that a call with one frame takes only one */
+	/* number to take next; grows, so that a call with one frame takes only one */
+	uint16_t batch;
 };
 
 static inline void
@@ -74,9 +75,8 @@ charge(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
 }
 
 /*
- * Offset of the ICRC of a CNP, ACK or NAK. It is at the end of a cache line, so that an ACK over
- * IPv4 is in one line. The headers precede it; the longest ones leave 90 bytes of
- * headroom.
+ * Offset of the ICRC of a CNP, ACK or NAK. The ICRC ends a cache line, so that an ACK over IPv4 is
+ * in one line. The headers are before it; the longest ones leave 90 bytes of headroom.
  */
 #define CONTROL_ICRC_OFFSET                                                                        \
 	(RTE_ALIGN_FLOOR(RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES + ICRC_BYTES,                   \
@@ -218,7 +218,10 @@ next_before_data(struct nic *nic, struct stock *stock, uint8_t open_queues, uint
 	return m;
 }
 
-/* Send what the wire can take now, up to room. Sending data makes no control frame due. */
+/*
+ * Send the frames that the wire can take now, at most max_pkts. Control frames come first: sending
+ * data makes none due.
+ */
 static __rte_always_inline uint16_t
 give(struct nic *nic, struct rte_mbuf **pkts, uint16_t max_pkts, uint64_t now_ns)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Frames to send, in this order: pause frames, CNPs, ACKs and NAKs, answers and requests of address
- * resolution, data. Shaper and pauses apply to each kind as its protocol demands. Pause frames,
- * CNPs, ACKs and NAKs may leave by a separate transmit queue.
+ * resolution, data. Each kind of frame obeys the shaper and the pauses as its protocol requires.
+ * Pause frames, CNPs, ACKs and NAKs may leave by a separate transmit queue.
  *
  * Invariant: in any interval t, wire bytes of all frames <= (link_speed_bps * t + burst) / 8 + one
  * frame, where burst = link_speed_bps * shaper_burst_ns.

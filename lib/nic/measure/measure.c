@@ -77,7 +77,7 @@ nic_measure_add_flow(struct nic *nic, struct qp_flow *flow)
 		flow->pacing = calloc(1, sizeof(*flow->pacing));
 	if ((!times || flow->times != NULL) && (!pacing || flow->pacing != NULL))
 		return 0;
-	/* Free only what is not shared with the last flow. */
+	/* Do not free histograms that the last flow shares. */
 	if (last == NULL || flow->times != last->times)
 		pages_free(flow->times, sizeof(*flow->times));
 	if (last == NULL || flow->pacing != last->pacing)
@@ -114,7 +114,10 @@ nic_measure_begun(struct nic *nic, uint32_t item, uint64_t message, uint64_t now
 	uint64_t *begun_ns = begun_of(flow, &nic->measure->times[item], message);
 
 	if (workload_is_open(&flow->params.work)) {
-		/* Store the oldest unacknowledged message alone: later arrivals follow from it. */
+		/*
+		 * Store the arrival of the oldest unacknowledged message alone: later arrivals
+		 * follow from it.
+		 */
 		if (message == nic->qps[item].acked_msg)
 			*begun_ns = nic->arrivals[item].begun_ns + 1;
 		return;
@@ -171,7 +174,7 @@ nic_measure_completed(struct nic *nic, uint32_t item, uint64_t message, uint64_t
 
 		if (begun_ns == NULL || *begun_ns == 0)
 			continue;
-		/* sub_sat(): after a merge of spans, an arrival may be computed too late. */
+		/* sub_sat(), because after a merge of spans an arrival may be computed too late. */
 		on_completion(nic, flow, item, message, sub_sat(now_ns + 1, *begun_ns));
 		if (workload_is_open(w))
 			*begun_ns =

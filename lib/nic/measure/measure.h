@@ -34,7 +34,7 @@ struct nic_qp_times {
 struct nic_departure {
 	uint64_t sent_ns;
 	uint32_t wire_bytes;
-	bool paced; /* waited only for tokens, and used none saved while idle */
+	bool paced; /* waited only for tokens, and the QP had saved none while idle */
 };
 
 /* A gap between two packets of a QP, to be added to the flow's histogram. */
@@ -79,7 +79,7 @@ uint64_t nic_measure_rtt(struct nic *nic, uint32_t item, uint32_t seq, uint64_t 
 void nic_measure_clear(struct nic *nic, uint32_t item);
 /** With measure_pacing: the QP's next packet leaves. nic->due_ns says when it was due, if known. */
 void nic_measure_departure(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** Set the length of the packet that left last. */
+/** Set the length of the packet of the last nic_measure_departure(). */
 void nic_measure_departed(struct nic *nic, uint32_t item, uint32_t wire_bytes);
 /** Write the gaps measured so far into the histograms of their flows. */
 void nic_measure_gaps(struct nic *nic);

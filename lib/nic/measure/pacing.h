@@ -14,7 +14,10 @@
 #include "base/sets/hist.h"
 
 struct nic_pacing {
-	/* On the same page as the histogram's first microsecond: fewer misses with many flows. */
+	/*
+	 * On the same page as the histogram's first microsecond, which saves TLB misses with many
+	 * flows.
+	 */
 	uint64_t gap_ns;      /* sum of the gaps */
 	uint64_t expected_ps; /* sum of the expected gaps */
 	uint32_t seq;         /* protects both: base/threads/seq.h */

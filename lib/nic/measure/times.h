@@ -3,8 +3,8 @@
  * Completion times, slowdown and round-trip times of the messages of a flow.
  *
  * Completion time of a message: from its start until the ACK of its last packet arrives. In a
- * closed loop it starts when `depth` allows the QP to begin it; in an open loop at its arrival, so
- * that queueing at the source counts.
+ * closed loop a message starts when `depth` allows the QP to begin it. In an open loop it starts at
+ * its arrival, so that the wait at the source counts.
  *
  * A READ completes with its last response; its round-trip time is measured from the request to the
  * first response.

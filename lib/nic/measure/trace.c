@@ -95,7 +95,10 @@ nic_trace_row(const struct nic_trace *trace, uint32_t i)
 	return &trace->rows[(first + i) % trace->capacity];
 }
 
-/* Release and acquire per member: a reader that has seen a new member also sees the new `begun`. */
+/*
+ * Release per member, and acquire in the reader: a reader that has seen a new member also sees the
+ * new `begun`.
+ */
 #define PUT(member) __atomic_store_n(&to->member, from->member, __ATOMIC_RELEASE)
 #define GET(member) to->member = __atomic_load_n(&from->member, __ATOMIC_ACQUIRE)
 
@@ -201,7 +204,7 @@ nic_trace_wants_state(struct nic *nic, uint32_t i)
 	if (trace->ended || !trace->wants_state)
 		return false;
 	trace->wants_state = false;
-	/* The trace of a QP that does not exist yet begins with its start. */
+	/* The trace of a QP that does not exist yet begins when the QP starts. */
 	return nic_qp_exists(nic, trace->index);
 }
 

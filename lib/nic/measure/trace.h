@@ -4,9 +4,9 @@
  * state after it.
  *
  * A traced QP has a ring of rows; when the ring is full, a new row replaces the oldest. A row is
- * written when the algorithm did something, never per packet, so tracing costs nothing between
- * events; for an untraced QP an event costs one comparison. Timers are evaluated when the NIC
- * processes the QP, so a row may stand for several timer events, and then names all reasons.
+ * written when the algorithm has acted, never per packet, so tracing costs nothing between events.
+ * For an untraced QP an event costs one comparison. Timers are evaluated when the NIC processes the
+ * QP, so one row may cover several timer events, and then names all reasons.
  *
  * The only writer is the node's owner. Any thread may read without locks. Another thread may change
  * the set of traces; the owner takes the new set over between two bursts.
@@ -38,8 +38,9 @@ struct nic_trace_row {
 struct nic_trace {
 	uint32_t index; /* of the QP, as for nic_qp_info() */
 	uint32_t capacity;
-	bool owned;       /* by the node */
-	bool wants_state; /* to begin with a row of the state; the node clears it */
+	bool owned; /* by the node */
+	/* the trace shall begin with a row of the QP's state; the node clears this */
+	bool wants_state;
 	bool ended;       /* the QP is removed: its index may belong to another one */
 	uint64_t begun;   /* rows written, including one being written */
 	uint64_t written; /* rows since the start; the last `capacity` of them are stored */

@@ -10,9 +10,9 @@
 #include "nic/port/port_state.h"
 
 /*
- * The decisions of a unit are at least N apart, so each unit has at most delay / N + 1 CNPs in the
- * ring. There are no more units than QPs. With N = 0 each mark is a decision, but a QP has at most
- * one CNP in the ring.
+ * Room that a QP needs in the ring. The decisions of a unit to send a CNP are at least N apart, so
+ * each unit has at most delay / N + 1 CNPs in the ring, and there are no more units than QPs. With
+ * N = 0 each mark is a decision, but a QP has at most one CNP in the ring.
  */
 static uint32_t
 delayed_of_a_qp(const struct np_params *p)

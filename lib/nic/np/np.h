@@ -5,8 +5,8 @@
  * Each unit of moderation has a window of length N. With moderation per QP, the node stores the
  * windows; running windows are in a FIFO, ordered by their ends because all last N. Other units are
  * in np_units.h. When a window allows a CNP, the QP owes one, which enters the queue of CNPs at
- * once or after np_cnp_delay. If the delay ring is full, a CNP that is already owed answers the
- * mark.
+ * once or after np_cnp_delay. If the ring of delayed CNPs is full, no CNP is added: one that the QP
+ * already owes answers the mark.
  *
  * Invariants: a window is in the FIFO if and only if it runs. A QP is in the queue of CNPs at most
  * once. CNPs of one QP in the delay ring <= delay / N + 1, or 1 if N = 0.
@@ -82,7 +82,10 @@ nic_np_next_ns(const struct nic_np *np)
 	return next_ns;
 }
 
-/** May a CNP leave the port now? If true it counts as sent, so call it only with a CNP at hand. */
+/**
+ * May a CNP leave the port now? If true, the port's interval between CNPs starts, so call it only
+ * when a CNP is ready to leave.
+ */
 bool nic_np_may_leave(struct nic *nic, uint64_t now_ns);
 
 #endif

@@ -7,7 +7,10 @@
 #include "nic/core/core.h"
 #include "nic/port/port_state.h"
 
-/* Grow to the number of units of the NIC. Units that only other nodes use have no QPs here. */
+/*
+ * Grow the arrays to the number of units of the NIC: a node has an entry for each, also for units
+ * that only other nodes use.
+ */
 static int
 grow(struct nic_np_units *u, uint32_t capacity)
 {
@@ -39,8 +42,10 @@ nic_np_units_reserve(struct nic_np_units *u, const struct nic *nic, uint32_t n_f
 	return nic_units_reserve(all, n_flows) != 0 ? -ENOMEM : grow(u, all->capacity);
 }
 
-/* A NIC has one address per family, so the peer's address identifies the pair. Address 0 stands for
- * the port. */
+/*
+ * A NIC has one address per IP version, so the peer's address identifies the pair. With moderation
+ * per port, the only unit has address 0.
+ */
 int
 nic_np_units_add(struct nic_np_units *u, const struct nic *nic, struct qp_flow *flow)
 {

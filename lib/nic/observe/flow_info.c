@@ -57,7 +57,7 @@ nic_flow_info(const struct node *node, uint32_t flow_id, struct nic_flow_info *o
 			out->qps_failed += one.error;
 		}
 		out->qps += n_qps;
-		/* Counted per flow: per QP only if times are measured. */
+		/* Always counted per flow, and per QP only if times are measured. */
 		out->sum.ce_packets += counter_read(&flow->ce_packets);
 		out->sum.cnps_ignored += counter_read(&flow->cnps_ignored);
 	}

@@ -17,7 +17,8 @@
 
 struct nic_flow_info {
 	uint32_t qps, qps_done, qps_failed;
-	struct nic_qp_info sum; /* sums of counts and rates; maxima of rtt_ns, completion_max_ns */
+	/* sums of counts and rates; for rtt_ns and completion_max_ns the maximum */
+	struct nic_qp_info sum;
 };
 
 /** Does the node measure times? */
@@ -33,7 +34,7 @@ const struct nic_times *nic_flow_times(const struct node *node, uint32_t flow_id
  * such flow. */
 const struct nic_pacing *nic_flow_pacing(const struct node *node, uint32_t flow_id);
 
-/** Total time for which pauses have held the flow's data queue; 0: no such flow. */
+/** Total time during which the flow's data queue was paused; 0: no such flow. */
 uint64_t nic_flow_paused_ns(const struct node *node, uint32_t flow_id, uint64_t now_ns);
 
 #endif

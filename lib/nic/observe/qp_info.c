@@ -13,7 +13,7 @@ nic_qp_count(const struct node *node)
 	return __atomic_load_n(&nic_of_const(node)->n_qps, __ATOMIC_RELAXED);
 }
 
-/* Correct the counts of a QP of READs, requester or responder. */
+/* Correct the counts of a QP with READs, requester or responder. */
 static void
 add_reads(const struct nic *nic, uint32_t item, const struct nic_qp *qp, struct nic_qp_info *info)
 {
@@ -23,7 +23,10 @@ add_reads(const struct nic *nic, uint32_t item, const struct nic_qp *qp, struct 
 	uint32_t before;
 
 	if (qp->flags & QP_READS) {
-		/* All requests have the same length; each response has a packet number. */
+		/*
+		 * Count requests by their bytes, because all have the same length: packet numbers
+		 * count the responses.
+		 */
 		info->tx_packets = qp->tx_wire_bytes /
 				   wire_bytes(flow->template.hdr_bytes + RETH_BYTES + ICRC_BYTES);
 		info->rx_packets += qp_acked_packets(qp, flow);
@@ -117,7 +120,7 @@ nic_qp_read(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
 	do {
 		before = seq_read(&skipped->seq);
 		flags = read_qp(nic, index, out);
-		/* READ requests are counted but not numbered; responses are numbered. */
+		/* A READ request has no packet number of its own, but its responses have. */
 		if (flags & QP_READS)
 			out->rx_packets -= counter_read(&skipped->acked);
 		else

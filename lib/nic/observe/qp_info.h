@@ -26,7 +26,7 @@ struct nic_qp_info {
 	uint64_t cnps_handled, cnps_sent;
 	uint64_t rate_cuts;
 	uint64_t min_rate_bps; /* lowest rate so far */
-	/* 0 for a single QP unless times are measured. ce_packets: received data with CE. */
+	/* Of a single QP, 0 unless times are measured. ce_packets: data received with CE. */
 	uint64_t ce_packets, cnps_ignored;
 	uint64_t completions, completion_sum_ns, completion_max_ns; /* messages that were timed */
 	bool error, done;
@@ -34,11 +34,12 @@ struct nic_qp_info {
 
 uint32_t nic_qp_count(const struct node *node);
 /**
- * Read the state of a QP, from any thread. Members may be from before and after a packet.
+ * Read the state of a QP, from any thread. Some members may be from before a packet, others from
+ * after it.
  *
- * @param index  QPs count in the order in which they were added; any number is allowed.
- * @return       false: there is no such QP, and *out is zero. A QP of an added flow exists
- *               from when the owner has made it, after nic_reload(), until it is hidden.
+ * @param index  QPs are numbered in the order in which they were added. Any number is allowed.
+ * @return       false: there is no such QP, and *out is zero. A QP of an added flow exists from the
+ *               time when the owner makes it, after nic_reload(), until it is hidden.
  */
 bool nic_qp_info(const struct node *node, uint32_t index, struct nic_qp_info *out);
 

@@ -44,8 +44,10 @@ lacks_tokens(const struct nic *nic, uint32_t index, const struct nic_qp *qp,
 	return token_account_next_ns(&qp->bucket) > arrival.next_ns;
 }
 
-/* Compare bucket and shaper at the owner's last tx(). qp->place is no help: it is not updated for
- * moves between wheel and ready ring, and a QP in the ring may wait for other frames. */
+/*
+ * Compare bucket and shaper, as they were at the owner's last tx(). qp->place does not tell: moves
+ * between wheel and ready ring do not update it, and a QP in the ring may wait for its turn.
+ */
 static bool
 waits_for_rate(const struct nic *nic, const struct nic_qp *qp)
 {
@@ -74,8 +76,8 @@ wait_of(const struct nic *nic, uint32_t index, const struct nic_qp *qp)
 	if (qp->flags & QP_RNR)
 		return NIC_WAIT_RNR;
 	/*
-	 * The QP is in QP_READY without packets: a late ACK has made its retransmission
-	 * unnecessary, and its next turn begins a message.
+	 * QP_READY without packets: a late ACK has made the retransmission unnecessary. At its next
+	 * turn the QP begins a message.
 	 */
 	if (qp->left_packets == 0 && qp->place != QP_READY) {
 		enum nic_wait reason = between_messages(qp, flow);
@@ -91,7 +93,7 @@ wait_of(const struct nic *nic, uint32_t index, const struct nic_qp *qp)
 	return waits_for_rate(nic, qp) ? NIC_WAIT_RATE : NIC_WAIT_WIRE;
 }
 
-/* The copy may hold an older sent_seq than acked_seq; then nothing is unacknowledged. */
+/* In the copy of a QP, sent_seq may be older than acked_seq: then nothing is unacknowledged. */
 static uint32_t
 unacked_packets(const struct nic_qp *qp)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Why a QP waits now, for an operator who sees that it is slow or silent.
+ * Why a QP waits now: for an operator whose QP is slow or silent.
  *
  * Invariant: the reason is the first of enum nic_wait that applies, so each QP has exactly one.
  */
@@ -41,7 +41,7 @@ struct nic_qp_wait {
 };
 
 /**
- * From any thread: members may be a packet apart.
+ * From any thread. Some members may be from before a packet, others from after it.
  *
  * @param index  As for nic_qp_info().
  * @return       false: there is no such QP, and the reason is NIC_WAIT_START.

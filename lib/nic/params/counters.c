@@ -30,7 +30,7 @@ const struct counter_field nic_counters[] = {
 	COUNTER(rx_ud_late_packets, "UD packets received late or twice: their PSN is below the "
 				    "highest one received"),
 	COUNTER(out_of_sequence, "Requests and READ responses received ahead of the expected PSN"),
-	COUNTER(packet_seq_err, "NAKs received for a sequence error"),
+	COUNTER(packet_seq_err, "NAKs received of kind PSN sequence error"),
 	COUNTER(implied_nak_seq_err, "ACKs or NAKs received that imply missing READ responses"),
 	COUNTER(duplicate_request, "Requests received more than once"),
 	COUNTER(duplicate_response, "READ responses received more than once"),

@@ -2,7 +2,7 @@
 /*
  * Counters of a NIC node. One writer, the node's owner; any thread may read.
  *
- * Each received frame that is not used is counted in exactly one of drops[].
+ * Each received frame that is dropped is counted in exactly one of drops[].
  */
 #ifndef QUENCH_NIC_PARAMS_COUNTERS_H
 #define QUENCH_NIC_PARAMS_COUNTERS_H
@@ -48,23 +48,23 @@ struct nic_stats {
 	uint64_t rx_roce_packets;
 	uint64_t rx_crossed_packets;                  /* received for a QP of another node */
 	uint64_t rx_write_requests, rx_send_requests; /* messages begun */
-	uint64_t rx_read_requests;                    /* in order, each once */
+	uint64_t rx_read_requests;                    /* each counted once, in order */
 	uint64_t duplicate_response;                  /* READ responses received twice */
 	uint64_t implied_nak_seq_err; /* a response showed that earlier READ responses are lost */
 	uint64_t rx_ud_missed_packets,
 		rx_ud_late_packets; /* PSNs skipped; packets that arrive after a later PSN */
 	uint64_t out_of_sequence;
-	uint64_t packet_seq_err; /* NAK sequence errors received */
+	uint64_t packet_seq_err; /* NAKs "PSN sequence error" received */
 	uint64_t duplicate_request;
 	uint64_t local_ack_timeout_err;
 	uint64_t retransmitted_packets;
 	uint64_t qp_errors; /* QPs that ran out of retries, or whose responder refused them */
 	uint64_t acks_sent, naks_sent, acks_received;
-	uint64_t rnr_naks_sent, rnr_naks_received; /* the former among naks_sent */
+	uint64_t rnr_naks_sent, rnr_naks_received; /* rnr_naks_sent are also in naks_sent */
 	uint64_t rnr_nak_retry_err;                /* QPs that exceeded rnr_retry */
 	uint64_t no_mbuf; /* a frame could not be built now; it is built later */
 	uint64_t rx_pause_frames, tx_pause_frames;
-	uint64_t rx_global_pause_frames; /* 802.3x, among rx_pause_frames */
+	uint64_t rx_global_pause_frames; /* 802.3x; also in rx_pause_frames */
 	struct pause_storm_stats pause_storm;
 	uint64_t neigh_requests_sent, neigh_requests_answered, echo_requests_answered;
 	uint64_t drops[NIC_DROPS];

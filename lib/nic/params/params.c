@@ -79,8 +79,8 @@ static const struct field nic_fields[] = {
 		 "responder"},
 	{FIELD_OF(struct nic_params, ack_every), .type = FIELD_U16, .min = 1, .max = 65535,
 	 .def = "16",
-	 .help = "Number of packets per ACK request; the last packet of a message always asks "
-		 "for an ACK"},
+	 .help = "Number of packets per ACK request; the last packet of a message always "
+		 "requests an ACK"},
 	{FIELD_OF(struct nic_params, window_packets), .type = FIELD_U32, .min = 1,
 	 .max = NIC_MAX_WINDOW, .def = "4096",
 	 .help = "Window: largest number of unacknowledged "
@@ -131,7 +131,7 @@ nic_params_default(struct nic_params *p)
 	(void)rc;
 }
 
-/* A station's address: not zero, not a group's (IEEE 802-2014 8.2). */
+/* Is this a station's address, neither zero nor a group address (IEEE 802-2014 8.2)? */
 static bool
 is_station(const uint8_t mac[6])
 {
@@ -166,7 +166,7 @@ own_fault(const struct nic_params *p)
 	return NULL;
 }
 
-/* [timely] is checked only with cc = timely; all other sections always, [rp] too. */
+/* [timely] is checked only with cc = timely, all other sections always. */
 int
 nic_params_check(const struct nic_params *p, char *why, unsigned int why_size)
 {

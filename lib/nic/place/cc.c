@@ -81,7 +81,10 @@ follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t rate_bps, int64_t 
 	struct nic_qp *qp = &nic->qps[item];
 	uint64_t before_bps = qp->bucket.rate_bps;
 
-	/* Unchanged at the minimum rate, or above a cap. */
+	/*
+	 * The bucket's rate does not change at the minimum rate, or while the algorithm's rate is
+	 * above the cap.
+	 */
 	if (rate_bps != before_bps) {
 		/* The due time of a waiting packet has changed. */
 		if (unlikely(nic->due_ns != NULL))
@@ -119,7 +122,10 @@ nic_cc_change(struct nic *nic, uint32_t item)
 		nic_cc_follow(nic, item, did | CC_DID_RELOAD, b->until_ns);
 }
 
-/* SIGCOMM15 section 3.1: line rate if the host has no other active flow, else local policy. */
+/*
+ * SIGCOMM15 section 3.1: line rate if the host has no other active flow; else a local policy, here
+ * initial_rate.
+ */
 static uint64_t
 first_rate_bps(const struct nic *nic, uint32_t others)
 {
@@ -140,8 +146,8 @@ nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 	uint64_t rate_bps = capped(nic, qp);
 
 	/*
-	 * Start without tokens: the first packet may leave, and the next one when the rate allows
-	 * it. At the speed of the link, the wire paces the packets.
+	 * Start with an empty bucket: the first packet may leave at once, the next one when its
+	 * rate allows. At the speed of the link, the wire paces the packets.
 	 */
 	token_account_init(&qp->bucket, rate_bps,
 			   rate_bps < nic->params.link_speed_bps ? 0 : nic->qp_burst_nanobits,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Glue between QPs and congestion control: passes events to the algorithm and rates to buckets.
+ * Connects QPs and congestion control: passes events to the algorithm, and its rates to the
+ * buckets.
  *
  * Invariant: bucket.rate_bps = min(rate of the algorithm, cap of the flow), for a QP of the node's
  * version (version.h).
@@ -15,7 +16,9 @@
 struct nic;
 struct nic_flow_update;
 
-/* The last change of parameters, for QPs that are still of the old version (version.h). */
+/*
+ * The parameters before their last change, for QPs that are still of the old version (version.h).
+ */
 struct nic_before {
 	/* in force before the change */
 	uint64_t until_ns; /* the instant of the change */

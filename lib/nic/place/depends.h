@@ -15,13 +15,13 @@
 struct nic;
 
 /**
- * Make the messages of a requester depend on those that another QP of the node receives: message m
- * (from 0 on) begins when m messages have been received completely. Before the first rx/tx, once
- * for each of the two QPs.
+ * Make a requester wait for messages that another QP of the node receives: message m (from 0 on)
+ * begins when m messages have been received completely. Call before the first rx/tx. A QP can wait
+ * for one QP only, and only one QP can wait for it.
  *
- * @param index  The requester, with arrival = closed; QPs count in the order in which they were
- *               added.
- * @param after  The QP that receives: a responder of WRITE or SEND.
+ * @param index  Index of the requester, which has arrival = closed. QPs are numbered in the order
+ *               in which they were added.
+ * @param after  Index of the QP that receives: a responder of WRITE or SEND.
  * @return       0, -EINVAL or -ENOMEM.
  */
 int nic_depends(struct node *node, uint32_t index, uint32_t after);

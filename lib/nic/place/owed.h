@@ -19,7 +19,7 @@ nic_queue_answer(struct nic *nic, uint32_t item)
 			offsetof(struct nic_qp, ack_link));
 }
 
-/** Owe an answer. It replaces one that has not left, since answers are cumulative. */
+/** Owe an answer. It replaces an answer that has not left yet, because answers are cumulative. */
 static inline void
 nic_owe(struct nic *nic, uint32_t item, enum qp_owed owed)
 {

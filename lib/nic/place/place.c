@@ -11,7 +11,10 @@
 /* Longest time in the wheel of a QP that has packets in flight and waits for its next message. */
 #define MAX_WAIT_IN_FLIGHT_NS (64 * NS_PER_US)
 
-/* Bounds the time in the wheel, so that a flow can be removed. */
+/*
+ * When to look at a QP in the wheel again, at the latest: a QP cannot be taken out of the wheel,
+ * and its flow may be being removed.
+ */
 static uint64_t
 look_again_at_ns(const struct nic *nic, uint64_t now_ns)
 {
@@ -19,8 +22,10 @@ look_again_at_ns(const struct nic *nic, uint64_t now_ns)
 }
 
 /*
- * The state machine of a requester: its place at now_ns. If the place is QP_PACED, *deadline_ns is
- * the end of the wait; between two messages the caller sets it before the call.
+ * The state machine of a QP that sends (a requester, or a responder that serves READs): its place
+ * at now_ns. All other QPs are QP_IDLE. *deadline_ns, in: for a started QP between two messages,
+ * when to check again (NEVER_NS: no check by time); out: if the place is QP_PACED, the end of the
+ * wait.
  */
 static enum qp_place
 decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t *deadline_ns)
@@ -29,6 +34,7 @@ decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t
 	    qp->flags & (QP_ERROR | QP_DONE | QP_UNRESOLVED))
 		return QP_IDLE;
 	if (!(qp->flags & QP_STARTED)) {
+		/* Before the start, updated_ns is the start time. */
 		*deadline_ns = min_u64(qp->bucket.updated_ns, look_again_at_ns(nic, now_ns));
 		return QP_PACED;
 	}
@@ -61,7 +67,7 @@ mark_end(struct nic *nic, struct nic_qp *qp, uint16_t flag)
 	}
 }
 
-/* When the next message may begin. NEVER_NS: not before another event, which settles the QP. */
+/* When the next message may begin. NEVER_NS: after an event, which then settles the QP. */
 static uint64_t
 may_begin_ns(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns)
 {
@@ -82,7 +88,9 @@ may_begin_ns(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns)
 	return workload_on_at_ns(w, now_ns);
 }
 
-/* Do the messages before this one reach the payload limit of the flow? */
+/*
+ * Do this QP's messages before this one reach the flow's payload limit, which applies to each QP?
+ */
 static bool
 byte_limit_reached(const struct nic *nic, const struct nic_qp *qp, uint64_t message)
 {
@@ -130,8 +138,8 @@ take_arrival(struct nic *nic, const struct nic_qp *qp, const struct qp_flow *flo
 }
 
 /*
- * Between two messages: begin the next one, if allowed. @return when to check again; NEVER_NS: no
- * check by time is needed.
+ * Between two messages: begin the next one, if allowed.
+ * @return when to check again; NEVER_NS: no check by time is needed.
  */
 static uint64_t
 next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
@@ -218,7 +226,10 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 	    !(qp->flags & (QP_ERROR | QP_DONE)))
 		deadline_ns = next_message(nic, qp, now_ns);
 	place = decide(nic, qp, now_ns, &deadline_ns);
-	/* A timer event is overdue, because the QP was waiting for something else. */
+	/*
+	 * A timer of congestion control is overdue, because the QP was waiting for something else:
+	 * run it, and decide again.
+	 */
 	if (unlikely(place == QP_PACED && deadline_ns <= now_ns && qp->flags & QP_STARTED)) {
 		nic_cc_catch_up(nic, item, now_ns);
 		place = decide(nic, qp, now_ns, &deadline_ns);
@@ -243,7 +254,10 @@ nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 
 	mark_end(nic, qp, QP_ERROR);
-	/* Lists have no removal from the middle: a paced or ready QP is handled in its turn. */
+	/*
+	 * A paced or ready QP cannot be taken out of the middle of wheel or ring: it becomes idle
+	 * when its turn comes.
+	 */
 	if (qp->place == QP_BLOCKED)
 		qp->place = QP_IDLE;
 	if (nic_flow_of(nic, qp)->params.arrival == WORKLOAD_INCAST)

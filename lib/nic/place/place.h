@@ -51,8 +51,8 @@ nic_has_packet(const struct nic_qp *qp)
 
 /**
  * Must a QP that has a packet wait in the wheel? Then *deadline_ns is the end of the wait. If the
- * tokens will suffice before the wire is free, the QP skips the wheel, which would round the time
- * up to a slot.
+ * tokens suffice by the time at which the wire is free, the QP need not wait in the wheel, which
+ * would round the time up to a slot.
  */
 static inline bool
 nic_must_wait(const struct nic *nic, const struct nic_qp *qp, const struct qp_flow *flow,
@@ -69,9 +69,11 @@ nic_must_wait(const struct nic *nic, const struct nic_qp *qp, const struct qp_fl
 	if (!token_bucket_can_send(&nic->wire.shaper) &&
 	    due_ns <= token_bucket_next_ns(&nic->wire.shaper))
 		return false;
-	/* The rate may rise before a long wait is over, unless the cap limits it: wake up for the
-	 * next timer event. Branch-free, because a branch would be mispredicted half of the
-	 * time. */
+	/*
+	 * During a long wait a timer event may raise the rate, unless the cap limits it. So wait at
+	 * most until the next timer event. Branch-free, because a branch would be mispredicted half
+	 * of the time.
+	 */
 	capped = qp->bucket.rate_bps == flow->rate_cap_bps;
 	*deadline_ns = min_u64(due_ns, qp->cc.head.next_event_ns | -(uint64_t)capped);
 	return true;

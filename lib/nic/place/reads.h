@@ -16,10 +16,10 @@
 
 #include "nic/core/core.h"
 
-/* State of a QP that serves READs, beside struct nic_qp. */
+/* State of a QP that serves READs, in addition to struct nic_qp. */
 struct nic_reads {
 	uint64_t tx_packets, tx_messages, tx_payload_bytes; /* without retransmissions */
-	uint64_t rx_gap_psns; /* numbers that READs consumed beyond one for each request */
+	uint64_t rx_gap_psns; /* packet numbers that READs consumed, less one per request */
 	uint32_t received;    /* READs accepted; the next one gets this number */
 	uint32_t seq;         /* protects rx_gap_psns and the QP's rx_seq: base/threads/seq.h */
 };
@@ -30,7 +30,9 @@ struct nic_read {
 	uint32_t bytes;
 };
 
-/** Allocate for QPs that serve READs. @return 0 or -ENOMEM; nic_reads_free() in both cases. */
+/**
+ * Allocate the state of QPs that serve READs. @return 0 or -ENOMEM; nic_reads_free() in both cases.
+ */
 int nic_reads_prepare(struct nic *nic);
 void nic_reads_free(struct nic *nic);
 /** May the requester send one more READ request now? */

@@ -60,7 +60,10 @@ nic_bring_along(struct nic *nic, uint32_t item)
 	if (!(qp->flags & QP_STARTED))
 		return;
 	nic_cc_change(nic, item);
-	/* A longer wait is noticed at its end; a shorter one needs an earlier deadline. */
+	/*
+	 * If the wait has become longer, that is noticed when the old one ends. If it has become
+	 * shorter, the QP needs an earlier deadline.
+	 */
 	is_due_ns = due_ns(nic, item);
 	if (is_due_ns < was_due_ns && (qp->place == QP_PACED || qp->place == QP_READY) &&
 	    !(qp->flags & QP_RNR)) {

@@ -146,7 +146,9 @@ resume_prio(struct nic *nic, uint8_t prio, uint64_t now_ns)
 	__atomic_fetch_and(&nic->port->wants_xoff, ~(1u << prio), __ATOMIC_SEQ_CST);
 	set_xon(nic, prio, now_ns);
 	pause_storm_end(&nic->pause->storm, prio);
-	/* Another node may have admitted a frame in between and seen the priority still held. */
+	/*
+	 * In between, another node may have admitted a frame, and seen the priority still paused.
+	 */
 	if (is_full(nic, prio, false, now_ns))
 		want_xoff(nic, prio);
 }
@@ -234,16 +236,18 @@ nic_set_drain_rate(struct node *node, uint64_t drain_rate_bps, uint64_t now_ns)
 		uint64_t bytes = pause->slow ? rx_drain_bytes(buffer, params, now_ns) : 0;
 
 		next.drain_rate_bps = drain_rate_bps;
-		/* A host without a drain rate has emptied its buffers. */
+		/* Without a drain rate, the host has emptied its buffers. */
 		rx_drain_refill(buffer, &next, drain_rate_bps > 0 ? bytes : 0, now_ns);
 	}
 	params->drain_rate_bps = drain_rate_bps;
-	/* No buffer is at XOFF now. nic_pause_due() releases the priorities still held. */
+	/*
+	 * No buffer is at XOFF now. nic_pause_due() releases the priorities that are still paused.
+	 */
 	if (drain_rate_bps == 0)
 		__atomic_store_n(&nic->port->wants_xoff, 0, __ATOMIC_SEQ_CST);
 	pause->slow = drain_rate_bps > 0;
 	pause->sends_pause = true;
-	pause->xon_ns = 0; /* check the held priorities at once */
+	pause->xon_ns = 0; /* check the paused priorities at once */
 	node_wake(&nic->node, 0);
 }
 

@@ -7,11 +7,11 @@
  *
  * The NIC pauses its peer only as a slow receiver, which drains a buffer per priority (one buffer
  * with link pause) at a rate, or as a defective one (nic_set_pause_storm()). Pause frames leave
- * ahead of all others and are never paused. The nodes of one NIC fill the same buffers, in
+ * before all other frames, and no pause delays them. The nodes of one NIC fill the same buffers, in
  * nic_port_state; only the first of them sends pause frames, so that XOFF and XON keep their order.
  *
- * Invariant: when no node is within a call, the bit of each buffer above its XOFF threshold is set
- * in wants_xoff, if the buffer's priority may be paused.
+ * Invariant: while no node is within a call, wants_xoff has the bit of each buffer that is above
+ * its XOFF threshold and whose priority may be paused.
  */
 #ifndef QUENCH_NIC_PORT_PAUSE_H
 #define QUENCH_NIC_PORT_PAUSE_H
@@ -35,8 +35,9 @@ struct nic_pause {
 	uint8_t paused_queues; /* of paused_prios */
 	bool slow;             /* the receiver has a drain rate */
 	bool sends_pause;      /* this node sends pause frames */
-	uint8_t stuck;         /* mask: priorities that a simulated defect holds for ever */
-	uint64_t xon_ns;       /* when a priority that we paused may resume; NEVER_NS: none */
+	uint8_t stuck;         /* mask: priorities that a simulated defect pauses without end */
+	/* earliest time at which a priority that we paused may resume; NEVER_NS: none */
+	uint64_t xon_ns;
 	struct pfc_rx pfc_rx;
 	struct pfc_tx pfc_tx;
 	struct pause_storm storm;
@@ -52,8 +53,8 @@ void nic_pause_on_frame(struct nic *nic, enum mac_control_kind kind, const struc
 void nic_pause_update(struct nic *nic, uint64_t now_ns);
 
 /*
- * The functions below are for a slow or defective receiver. Except for nic_pause_admit(), only the
- * node that sends pause frames calls them.
+ * The functions below are for a slow or defective receiver. Only the node that sends pause frames
+ * calls them, except nic_pause_admit().
  */
 
 /** Is there room in the receive buffer for a frame of this class? len excludes the FCS. */
@@ -71,8 +72,10 @@ uint64_t nic_pause_next_ns(const struct nic *nic);
 
 /** Change the rate at which the host drains its buffers; 0: frames leave them at once. */
 void nic_set_drain_rate(struct node *node, uint64_t drain_rate_bps, uint64_t now_ns);
-/** Begin or end a pause storm: XOFF for all priorities with PFC (or the link), repeated for ever,
- * independent of buffers and of device_stall_critical_watermark_ns. */
+/**
+ * Begin or end a pause storm: XOFF for all priorities with PFC (or the link), repeated without end,
+ * independent of buffers and of device_stall_critical_watermark_ns.
+ */
 void nic_set_pause_storm(struct node *node, bool on, uint64_t now_ns);
 /** The link changed its state: end the pauses of both directions. */
 void nic_reset_pause(struct node *node, uint64_t now_ns);

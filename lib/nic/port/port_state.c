@@ -81,8 +81,10 @@ nic_units_reserve(struct nic_units *units, uint32_t n)
 	return capacity > units->capacity ? grow(units, capacity) : 0;
 }
 
-/* A unit without flows, which may be reused: its gate is closed for at most one interval. @return
- * n: none. */
+/*
+ * A unit without flows. Its reuse is harmless: its gate may still be closed, but for at most one
+ * interval. @return n: none.
+ */
 static uint32_t
 find_unused(const struct nic_units *u)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * State shared by all nodes of one NIC, besides the wire: the number of active QPs, the gate for
- * the minimum interval between CNPs, the receive buffers of a slow host, and the units of CNP
- * moderation per address pair or port. A node without a share has its own struct.
+ * State shared by all nodes of one NIC, besides the wire: the number of active QPs, the gate that
+ * enforces the minimum interval between CNPs, the receive buffers of a slow host, and the units of
+ * CNP moderation per address pair or port. A node without a share has its own struct.
  *
  * Any node writes it, with atomics, at most once per event (the start of a QP, a CNP, a frame for a
  * slow receiver).
@@ -30,7 +30,7 @@ struct nic_units {
 	uint32_t n, capacity;
 };
 
-/* Of the node, or of its share. */
+/* The state of a port: of the only node, or in the share. */
 struct nic_port_state {
 	uint32_t active;      /* QPs that send: nic_becomes_active() */
 	uint32_t wants_xoff;  /* mask: priorities whose senders must be paused */
@@ -41,11 +41,12 @@ struct nic_port_state {
 
 /**
  * Count one more flow of a peer's unit. A new unit is added; if there is no room, it replaces one
- * without flows. One thread at a time; while nodes run, only within nic_units_reserve().
+ * without flows. One thread at a time. While nodes run, only within the room of
+ * nic_units_reserve().
  * @return the unit's index, or -ENOMEM.
  */
 int64_t nic_units_find(struct nic_units *units, const struct field_ip *peer_ip);
-/** One flow less. */
+/** Count one flow less. */
 void nic_units_release(struct nic_units *units, uint32_t unit);
 /** Reserve room for n units with flows, so that the arrays that nodes read never move. @return 0 or
  * -ENOMEM. */

@@ -6,9 +6,10 @@
  * select an entry of its redirection table, a bucket, which names a receive queue. All frames of a
  * QP have one source port (roce_udp_sport()), so its bucket is known in advance. The buckets are
  * divided among the nodes so that each gets about the same number of QPs, and a QP is placed at the
- * node of its bucket. Then only CNPs of peers that use another source port cross between nodes.
+ * node of its bucket. Then frames need not cross between nodes, except CNPs of peers that use
+ * another source port for them.
  *
- * Invariant (tested): frames of a QP, but for CNPs, arrive at the node that has the QP.
+ * Invariant (tested): frames of a QP, except CNPs, arrive at the node that has the QP.
  */
 #ifndef QUENCH_NIC_PORT_RSS_H
 #define QUENCH_NIC_PORT_RSS_H

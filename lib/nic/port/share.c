@@ -31,8 +31,9 @@ struct nic_share {
 	struct rte_ring *rings[NIC_SHARE_MAX_NODES]; /* to each node */
 	struct nic_crossing *crossings;              /* [from][to] */
 	/*
-	 * Read for each received packet. One entry per QP: (1 + item) << NODE_BITS | node, or 0 if
-	 * the QP is on no node. NULL unless nic_share_use_table() was called.
+	 * Where each QP is, read for each received packet. One entry per QP: (1 + item) <<
+	 * NODE_BITS | node, or 0 if the QP is on no node. NULL unless nic_share_use_table() was
+	 * called.
 	 */
 	uint32_t *places;
 	uint32_t n_places;
@@ -43,8 +44,10 @@ struct nic_share {
 static_assert(NIC_SHARE_MAX_NODES == 1 << NODE_BITS, "a place fits 32 bits, of 2^24 QPs and more");
 
 #ifdef QUENCH_TSAN
-/* With relaxed tail synchronisation the consumer reads half of the 64-bit tail, which
- * ThreadSanitizer does not recognise as the same variable. */
+/*
+ * With relaxed tail synchronisation, the consumer reads half of the 64-bit tail. ThreadSanitizer
+ * does not recognise it as the same variable, and reports a race.
+ */
 #define CROSS_PRODUCERS 0
 #else
 #define CROSS_PRODUCERS RING_F_MP_RTS_ENQ
@@ -58,8 +61,8 @@ create_ring(const struct nic_share_params *p, uint32_t to)
 
 	snprintf(name, sizeof(name), "cross%u-%u", number++, to);
 	/*
-	 * + 1: one slot of a ring stays empty. With relaxed tail synchronisation a producer that
-	 * is preempted in the middle does not block the others.
+	 * + 1, because one slot of a ring always stays empty. With relaxed tail synchronisation, a
+	 * producer that is preempted within an enqueue does not block the others.
 	 */
 	return rte_ring_create(name, rte_align32pow2(p->rx_mbufs + 1), p->socket,
 			       CROSS_PRODUCERS | RING_F_SC_DEQ);
@@ -133,7 +136,7 @@ nic_share_destroy(struct nic_share *share)
 	free(share);
 }
 
-/* Each node has entries for all QPs: pages that are never touched cost nothing. */
+/* Each node has entries for all QPs, because pages that are never touched cost nothing. */
 int
 nic_share_use_table(struct nic_share *share, uint32_t n_qps)
 {

@@ -7,11 +7,12 @@
  * of a QP gives its node. If the receive queue of each QP is known (rss.h), a table gives the node
  * of each QP instead. A frame for a QP of another node crosses once, through that node's ring,
  * which all other nodes fill. One ring per node needs less memory than n (n - 1) rings (64 lcores:
- * 0.5 GB against 32 GB). Pause frames and answers of neighbours go to all nodes. The node that
- * receives a request for our address answers it. wire_share divides the wire: the nodes reserve
- * their next frames in turn. The other shared state of a host is in port_state.h.
+ * 0.5 GB instead of 32 GB). Pause frames and answers of neighbours are passed to all nodes. A
+ * request for our address is answered by the node that receives it. wire_share divides the wire:
+ * the nodes reserve their next frames in turn. The other state that nodes share is in port_state.h.
  *
- * Invariant: a crossing never drops, since each ring has room for every mbuf of the receive pool.
+ * Invariant: no frame is lost in a ring, because each ring has room for every mbuf of the receive
+ * pool.
  */
 #ifndef QUENCH_NIC_PORT_SHARE_H
 #define QUENCH_NIC_PORT_SHARE_H
@@ -62,18 +63,16 @@ struct nic_location {
 #define NIC_NO_ITEM UINT32_MAX
 
 /**
- * After nic_share_use_table(): assign a QP to a node, before the QP is made. May be called while
- * the nodes run.
+ * Only after nic_share_use_table(): assign a QP to a node, before the QP is made. May be called
+ * while the nodes run.
  */
 void nic_share_assign(struct nic_share *share, uint32_t number, struct nic_location at);
-/**
- * After nic_share_use_table(): remove a QP from the table.
- */
+/** Only after nic_share_use_table(): remove a QP from the table. */
 void nic_share_unassign(struct nic_share *share, uint32_t number);
 
 /* In the functions below, share NULL means that node 0 has all QPs. */
 
-/** Largest number of QPs that one node may have if the NIC has n. */
+/** Largest number of QPs that node `index` may have if the NIC has n. */
 uint32_t nic_share_qps(const struct nic_share *share, uint32_t n, uint32_t index);
 
 /**
@@ -84,7 +83,7 @@ struct nic_location nic_share_find(const struct nic_share *share, uint32_t numbe
 /** Inverse of nic_share_find(). */
 uint32_t nic_share_number(const struct nic_share *share, struct nic_location at);
 
-/* Inside lib/nic; except for nic_share_broadcast(), only for a node of a share. */
+/* Inside lib/nic. Only for a node of a share, except nic_share_broadcast(). */
 
 /* Frames taken from the ring at a time. */
 #define NIC_CROSS_BURST 32

@@ -12,7 +12,7 @@
 #include "node/pkt_meta.h"
 #include "node/pkt_pool.h"
 
-/* Pad and ICRC follow the payload: at most 3 + 4 bytes, restored as one word. */
+/* Pad and ICRC follow the payload: at most 3 + 4 bytes, which are restored as one 8-byte word. */
 #define TAIL_BYTES 8u
 
 uint16_t
@@ -24,8 +24,10 @@ nic_largest_frame(uint16_t mtu_bytes)
 static void
 pattern_fill(uint8_t *to, size_t n)
 {
-	/* An odd step visits all byte values; the term of i / 256 makes blocks of 256 bytes
-	 * differ. */
+	/*
+	 * The odd factor gives each byte value once per 256 bytes; the term with i / 256 makes the
+	 * blocks of 256 bytes differ.
+	 */
 	for (size_t i = 0; i < n; i++)
 		to[i] = (uint8_t)(i * 151 + i / 256 * 29 + 7);
 }
@@ -115,8 +117,8 @@ nic_payload(struct nic_payloads *p, uint16_t payload_bytes)
 		return NULL;
 	roce_payload_init(made, p->pattern, payload_bytes);
 	/*
-	 * The owner and a thread that prepares a flow may describe the same length at the same
-	 * time: the first description is kept.
+	 * The owner, and a thread that prepares a flow, may both make the description of a length:
+	 * the first one is kept.
 	 */
 	if (__atomic_compare_exchange_n(slot, &old, made, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE))

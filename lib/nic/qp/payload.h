@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The constant payload: written into every mbuf of the data pool once, described once per length.
+ * The constant payload. It is written into every mbuf of the data pool once, and described (struct
+ * roce_payload) once per length.
  *
  * The payload has the same offset in all mbufs, after room for the longest headers. Byte i depends
  * on i alone, so a shorter payload is a prefix of a longer one.
  *
  * Invariant: an mbuf in the pool holds the pattern, except for the eight bytes at its dirty_off.
  *
- * If all NICs are in one process, frames carry a mark while their payload is the pattern. A
- * receiver need not read the payload of such a frame to check its ICRC. Code that writes payload
- * bytes of a frame clears its ol_flags.
+ * If all NICs are in one process, a frame whose payload is the pattern carries a mark in ol_flags.
+ * A receiver then checks the ICRC without reading the payload. Code that changes payload bytes of a
+ * frame clears its ol_flags.
  */
 #ifndef QUENCH_NIC_QP_PAYLOAD_H
 #define QUENCH_NIC_QP_PAYLOAD_H
@@ -28,8 +29,10 @@ struct rte_mempool;
 /* Offset of the payload from buf_addr, in every mbuf of the data pool. */
 #define NIC_PAYLOAD_OFFSET RTE_ALIGN_CEIL(RTE_PKTMBUF_HEADROOM + ROCE_MAX_HDR_BYTES, 64u)
 
-/* Shared by the NICs that nic_pools gives it to; the owner of a NIC and a thread that prepares a
- * flow may call nic_payload() at the same time. */
+/*
+ * May be shared by several NICs (struct nic_pools). The owner of a NIC and a thread that prepares a
+ * flow may call nic_payload() at the same time.
+ */
 struct nic_payloads {
 	uint64_t mark; /* in ol_flags of a frame: its payload is the pattern; 0: frames have none */
 	struct roce_payload aeth, cnp_body;
@@ -42,8 +45,9 @@ struct nic_payloads *nic_payloads_create(void);
 void nic_payloads_destroy(struct nic_payloads *p);
 
 /**
- * Let frames carry the mark: only if all frames between these NICs stay in this process. Call it
- * before the NICs are created; needs a running EAL. Without a free mbuf flag nothing changes.
+ * Let frames carry the mark. Only if no frame between these NICs leaves this process. Call it
+ * before the NICs are created, with EAL running. If DPDK has no free mbuf flag, frames carry no
+ * mark.
  */
 void nic_payloads_mark_frames(struct nic_payloads *p);
 
@@ -80,7 +84,7 @@ nic_payload_in(const struct nic_payloads *p, const struct rte_mbuf *m, const str
 	return known != NULL && known->pad == v->pad ? known : NULL;
 }
 
-/** roce_icrc_is_valid() for a received frame. */
+/** As roce_icrc_is_valid(), for a received frame, whose payload is read only if needed. */
 static inline bool
 nic_icrc_is_valid(const struct nic_payloads *p, const struct rte_mbuf *m, const struct roce_view *v)
 {

@@ -90,7 +90,7 @@ qp_sent_read(struct nic_qp *qp)
 {
 	uint32_t before_seq = qp->next_seq;
 
-	/* Skip the numbers of all responses but the last; qp_sent() does the rest. */
+	/* Skip the packet numbers of all responses but the last, which qp_sent() counts. */
 	qp->next_seq += qp->left_packets - 1;
 	if (!(qp->flags & QP_RESEND) && qp->next_seq < before_seq)
 		qp_wrapped(qp);
@@ -118,7 +118,7 @@ find_place(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn)
 	if (qp->next_seq != qp->sent_seq)
 		qp->flags |= QP_RESEND;
 	if (qp->next_seq == start) {
-		/* If nothing of the message was sent, it has not begun. */
+		/* If no packet of the message was sent, the message has not begun. */
 		if (qp->flags & QP_RESEND)
 			qp->flags |= QP_FIRST;
 		else

@@ -86,8 +86,9 @@ enum qp_owed {
 
 /* Responder flags. */
 #define QP_RX_IN_MESSAGE 0x01u
-#define QP_RX_NAKED 0x02u   /* a NAK for this gap was sent */
-#define QP_RX_REFUSED 0x04u /* refuses RC requests: after an invalid one, or because it is UD */
+#define QP_RX_NAKED 0x02u /* a NAK for this gap was sent */
+/* Refuses RC requests: after an invalid request, or because the QP is UD. */
+#define QP_RX_REFUSED 0x04u
 #define QP_RX_OWES_CNP 0x08u
 #define QP_RX_ASKED 0x10u      /* the missing READ responses have been requested again */
 #define QP_RX_BY_ADDRESS 0x20u /* the peer is configured by IP address: ARP or ND gives its MAC */
@@ -113,7 +114,10 @@ struct nic_qp {
 	struct cc cc __rte_cache_aligned;
 
 	/* each message, each ACK, each packet received */
-	/* oldest message not fully acknowledged: 52 bits last 3 years at 4.5 x 10^7 per second */
+	/*
+	 * oldest message not fully acknowledged: 52 bits suffice for 3 years at 4.5 x 10^7 per
+	 * second
+	 */
 	uint64_t acked_msg : 52 __rte_cache_aligned;
 	uint64_t sent_wraps_high : 12;
 	uint32_t acked_end; /* number of the first packet after acked_msg */
@@ -265,7 +269,7 @@ qp_awaits_ack(const struct nic_qp *qp, uint16_t ack_every)
 	return qp->next_seq - qp->acked_seq > (uint32_t)(ack_every - qp->ack_countdown);
 }
 
-/** Packets that the window allows now; negative after it shrank. */
+/** Number of packets that the window allows now; negative after the window was made smaller. */
 static inline int32_t
 qp_window(const struct nic_qp *qp)
 {
@@ -319,10 +323,10 @@ qp_sent_middle(struct nic_qp *qp)
 		qp_wrapped(qp);
 }
 
-/** The READ request at next_seq was sent, which asks for left_packets responses. */
+/** The READ request at next_seq was sent. It asks for left_packets responses. */
 void qp_sent_read(struct nic_qp *qp);
 
-/** Begin message next_msg: left_packets is 0. */
+/** Begin message next_msg. left_packets must be 0. */
 void qp_begin(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn);
 
 /** All packets before seq are acknowledged; acked_seq <= seq <= sent_seq. */
@@ -373,8 +377,8 @@ qp_list_pop(struct qp_list *l, struct nic_qp *qps, size_t link_offset)
 }
 
 /*
- * FIFO of QPs with room for all: each QP is in it at most once. An array shows which QPs are next,
- * so that they can be prefetched: with a million QPs, a linked list would be a chain of cache
+ * FIFO of QPs with room for all of them, because each QP is in it at most once. It is an array, so
+ * that the next QPs can be prefetched: with a million QPs, a linked list would be a chain of cache
  * misses.
  */
 struct qp_ring {

@@ -13,7 +13,7 @@ nic_timers_init(struct nic_timers *t, uint8_t n)
 		t->slots[i] = QP_LIST_EMPTY;
 }
 
-/* The first busy slot from now_tick on: all QPs are less than one turn ahead. */
+/* Tick of the first busy slot from now_tick on: all QPs are due within one turn of the ring. */
 static uint64_t
 next_tick(const struct nic_timers *t)
 {

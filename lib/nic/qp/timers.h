@@ -28,7 +28,7 @@ struct nic_timers {
 /** @param n  The timeout is 4.096 us x 2^n; 0: never. */
 void nic_timers_init(struct nic_timers *t, uint8_t n);
 
-/** Insert a QP. A tick beyond the ring is replaced by the last one in it. */
+/** Insert a QP. If tick is beyond the ring, the QP gets the last tick of the ring. */
 void nic_timers_insert(struct nic_timers *t, struct nic_qp *qps, uint32_t item, uint64_t tick);
 
 /** Remove up to budget QPs whose tick has begun. @return how many. */
@@ -40,7 +40,7 @@ uint64_t nic_timers_next_ns(const struct nic_timers *t);
 
 /* Inline definitions */
 
-/** First tick that begins at or after a time. */
+/** First tick that begins at or after at_ns. */
 static inline uint64_t
 nic_timers_tick(const struct nic_timers *t, uint64_t at_ns)
 {

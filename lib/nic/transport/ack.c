@@ -56,7 +56,7 @@ nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t n
 	if (kind == AETH_KIND_ACK)
 		counter_inc(&nic->stats.acks_received);
 	if (ahead < 0)
-		return NIC_USED; /* late: nothing new */
+		return NIC_USED; /* a late ACK, which acknowledges no further packet */
 	if (kind == AETH_KIND_RNR) {
 		nic_on_rnr(nic, item, qp->acked_seq + (uint32_t)ahead, v->aeth_syndrome & 0x1F,
 			   now_ns);

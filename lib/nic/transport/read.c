@@ -58,8 +58,10 @@ response_fits(const struct nic *nic, const struct nic_qp *qp, const struct roce_
 	bool last = qp->acked_seq + 1 == qp->acked_end;
 	bool begins = v->opcode == RC_READ_RESP_FIRST || v->opcode == RC_READ_RESP_ONLY;
 
-	/* Within a message both are valid: a response to a repeated request begins here, and one to
-	 * the original request continues. */
+	/*
+	 * Within a message two opcodes are valid: the response to a repeated request begins here,
+	 * that to the original request continues.
+	 */
 	if (qp->acked_seq == start_seq && !begins)
 		return false;
 	if (!last)
@@ -140,9 +142,9 @@ is_full(const struct nic *nic, uint32_t item)
 }
 
 /*
- * Is there room for one more READ? A peer that sends a new one has received the oldest one. If the
- * ring is full because the oldest READ is being answered again, its responses were late, not lost:
- * skip that READ.
+ * Is there room for one more READ? A peer that sends a new READ has received all of its oldest
+ * outstanding one. So if the ring is full because the oldest READ is being answered again, its
+ * responses were late, not lost: skip it.
  */
 static bool
 has_place(const struct nic *nic, uint32_t item)
@@ -173,7 +175,10 @@ nic_read_fits(struct nic *nic, uint32_t item, const struct roce_view *v)
 	if (!nic_serves_reads(nic, qp) || qp->rx_flags & QP_RX_IN_MESSAGE ||
 	    v->reth_dma_bytes > NIC_MAX_MESSAGE_BYTES || !has_place(nic, item))
 		return false;
-	/* The peer chooses the size: the payload of a new size is described once. */
+	/*
+	 * The peer chooses the size. If it is new, the description of its payload is made now,
+	 * which may fail.
+	 */
 	return nic_payload(nic->mbufs.payloads,
 			   qp_last_bytes(v->reth_dma_bytes, nic_flow_of(nic, qp)->mtu_bytes)) !=
 	       NULL;
@@ -216,7 +221,7 @@ nic_read_take(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_
 	counter_add(&reads->rx_gap_psns, packets - 1);
 	counter_add(&qp->rx_seq, packets);
 	seq_end(&reads->seq);
-	/* A READ counts in the MSN from its request on (IBTA C9-148). */
+	/* The MSN counts a READ when its request arrives (IBTA C9-148). */
 	tally->rx_messages++;
 	tally->rx_wire_bytes += wire;
 	serve(nic, item, now_ns);

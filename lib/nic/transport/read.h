@@ -2,9 +2,9 @@
 /*
  * Both ends of an RDMA READ (RC transport; IBTA 9.4.4, 9.7.5.1.9 and 9.7.7, Linux rxe_resp.c).
  *
- * The requester accepts responses in order only. At a gap, or when its timer fires, it sends a new
- * request for the rest, from the first missing response on: with the PSN of that response, and the
- * address and length of the rest. There is no NAK for this.
+ * The requester accepts responses in order only. At a gap, or when its timer fires, it sends no
+ * NAK. It requests the rest again, from the first missing response on: with the PSN of that
+ * response, and the address and length of the rest.
  *
  * The responder stores the last READs of a QP (place/reads.h). For a duplicate request it goes
  * back, and answers all later READs again too, because the requester also repeats those.

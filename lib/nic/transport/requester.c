@@ -34,7 +34,7 @@ nic_acknowledge(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 	if (nic->measure->rtts != NULL)
 		ack.rtt_ns = nic_measure_rtt(nic, item, seq, now_ns);
 	mark_acknowledged(nic, qp, seq, now_ns);
-	/* The data of a READ is sent by the responder, whose congestion control applies. */
+	/* The responder sends the data of a READ, so its congestion control applies, not ours. */
 	if (nic->cc.hears_acks && !(qp->flags & QP_READS))
 		nic_cc_acked(nic, item, &ack, now_ns);
 }
@@ -82,7 +82,7 @@ nic_go_back(struct nic *nic, uint32_t item)
 	struct nic_qp *qp = &nic->qps[item];
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 
-	/* A message of which nothing was sent will begin again: restore its arrival. */
+	/* A message without a sent packet will begin again: restore its arrival. */
 	if (workload_is_open(&flow->params.work) &&
 	    (qp->flags & (QP_FIRST | QP_RESEND)) == QP_FIRST)
 		nic->arrivals[item].next_ns = nic->arrivals[item].begun_ns;

@@ -24,15 +24,17 @@ void nic_go_back(struct nic *nic, uint32_t item);
 void nic_resend(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** As nic_resend(), at the cost of one retry. If none is left, the QP gives up. */
 void nic_retry(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** A raw or UD QP gets no answers: treat all packets sent as acknowledged. */
+/** For a raw or UD QP, which gets no answers: treat all packets sent as acknowledged. */
 void nic_unanswered(struct nic *nic, uint32_t item, uint64_t now_ns);
 /**
- * A packet with AckReq leaves while no ACK is outstanding: start the timer. It runs only while an
- * ACK is outstanding (IBTA 9.7.6.1.3), because at a low rate the time between two packets with
- * AckReq may exceed the timeout.
+ * Call when a packet with AckReq leaves while no ACK is outstanding: start the timer. It runs only
+ * while an ACK is outstanding (IBTA 9.7.6.1.3), because at a low rate the time between two packets
+ * with AckReq may exceed the timeout.
  */
 void nic_arm_timer(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** The retransmission timer of a QP has fired. If it is too early, the timer is inserted again. */
+/**
+ * The retransmission timer of a QP has fired. If the QP has made progress since, insert it again.
+ */
 void nic_on_timer(struct nic *nic, uint32_t item, uint64_t now_ns);
 
 #endif

@@ -13,11 +13,14 @@
 #include "wire/neighbour/icmp.h"
 #include "wire/neighbour/nd.h"
 
-/* Most answers that wait for the wire: more than a burst of requests, far fewer than a pool has. */
+/*
+ * Limit of the answers that wait for the wire: more than a burst of requests, far fewer than a
+ * pool's mbufs.
+ */
 #define MOST_ANSWERS 64
 /*
- * Answers leave before data, so a flood of requests must not take the whole link: answers get 1/64
- * of the link, but at least 1 Mb/s. Only tests use links below 64 Mb/s.
+ * Answers leave before data. So that a flood of requests does not take the whole link, answers get
+ * 1/64 of it, but at least 1 Mb/s. (Only tests use links below 64 Mb/s.)
  */
 #define ANSWER_SHARE 64u
 #define ANSWER_LEAST_BPS (1000 * 1000u)
@@ -126,7 +129,10 @@ scan(struct nic *nic, uint64_t now_ns)
 			struct neigh_key key = key_of_qp(nic, qp);
 			const struct neigh *e = neigh_get(n->table, neigh_find(n->table, &key));
 
-			/* The QPs of a flow share the address; QP_UNRESOLVED is per QP. */
+			/*
+			 * The QPs of a flow share the peer's address, but each QP has its own
+			 * QP_UNRESOLVED.
+			 */
 			if (e->has_mac &&
 			    (qp->flags & QP_UNRESOLVED ||
 			     memcmp(e->mac, nic_flow_of(nic, qp)->path.dst_mac, 6) != 0))
@@ -213,8 +219,8 @@ on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64
 	if (!arp_parse(buf, m->data_len, eth, &arp))
 		return NIC_DROP_NEIGH_MALFORMED;
 	/*
-	 * A request to us is not passed on: the answer is built in place, so no other node may read
-	 * the frame.
+	 * Do not pass a request for our address to other nodes: the answer is built in its mbuf, so
+	 * no other node may read it.
 	 */
 	if (arp.op == ARP_REPLY || !is_our_ip4(nic, arp.target_ip))
 		nic_share_broadcast(nic, m);

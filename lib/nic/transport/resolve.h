@@ -27,7 +27,7 @@ struct nic_neighbours {
 
 /** Add a neighbour for a new QP whose peer has no configured MAC address. @return 0 or -ENOMEM. */
 int nic_resolve_qp(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** Release the neighbour of nic_resolve_qp(). */
+/** Release the neighbour that nic_resolve_qp() added. */
 void nic_resolve_release(struct nic *nic, uint32_t item);
 /** Handle a frame that is neither MAC control nor UDP. NIC_KEPT: m was taken. */
 unsigned int nic_on_other(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth,

@@ -113,7 +113,7 @@ on_not_ready(struct nic *nic, uint32_t item)
 	return NIC_DROP_OUT_OF_BUFFER;
 }
 
-/* A message is complete: the QP that depends on it may begin its next one. */
+/* A message is complete: the QP that depends on this one may begin its next message. */
 static void
 pass_on(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
@@ -150,8 +150,10 @@ nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32
 	if (1u << v->opcode & TAKES_RECV && !nic_recv_take(nic, item, now_ns))
 		return on_not_ready(nic, item);
 	qp->rx_flags &= (uint8_t)~QP_RX_NAKED;
-	/* A NAK or RNR NAK that has not left is replaced by an ACK, since the expected packet has
-	 * arrived. A READ needs no ACK: its responses answer it. */
+	/*
+	 * The expected packet has arrived: an ACK replaces a NAK or RNR NAK that has not left. A
+	 * READ needs no ACK: its responses answer it.
+	 */
 	if (qp->owed == QP_OWES_NAK_SEQ || qp->owed == QP_OWES_RNR_NAK ||
 	    (v->ack_req && v->opcode != RC_READ_REQUEST))
 		nic_owe(nic, item, QP_OWES_ACK);

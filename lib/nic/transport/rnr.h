@@ -4,8 +4,8 @@
  * 9.7.5.2.8 and 9.9.2.1; codes of table 46).
  *
  * A SEND consumes a receive WQE with its first packet, a WRITE with immediate with its last one.
- * The application posts WQEs again one after the other, post_recv_ns each. So one time per QP is
- * enough state: full_ns, when all WQEs will be posted again.
+ * The application posts used WQEs again one after the other; each takes post_recv_ns. So the state
+ * of a QP is one time: full_ns, from which all WQEs are posted again.
  *
  * Invariant: WQEs available at now = max_recv_wr - ceil(max(0, full_ns - now) / post_recv_ns).
  */

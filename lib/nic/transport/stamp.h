@@ -2,8 +2,8 @@
 /*
  * Writing data frames around the constant payload: headers, pad and ICRC.
  *
- * Invariant: everywhere else an mbuf holds the pattern, except for zeros after the ICRC of a short
- * frame.
+ * Invariant: elsewhere in the payload's area an mbuf holds the pattern, except for zeros after the
+ * ICRC of a short frame.
  */
 #ifndef QUENCH_NIC_TRANSPORT_STAMP_H
 #define QUENCH_NIC_TRANSPORT_STAMP_H
@@ -37,8 +37,8 @@ nic_restore_pattern(const struct nic *nic, struct rte_mbuf *m, uint32_t end_off)
 }
 
 /*
- * Set what a driver without offloads reads of an mbuf. Other fields are valid already: an mbuf from
- * its pool has one segment and one owner (rte_mbuf_raw_alloc()).
+ * Set the fields of an mbuf that a driver without offloads reads. The other fields are valid: an
+ * mbuf from its pool has one segment and one owner (rte_mbuf_raw_alloc()).
  */
 static inline void
 nic_set_frame(const struct nic *nic, struct rte_mbuf *m, uint16_t from, uint16_t frame_bytes_)

@@ -12,7 +12,7 @@ sum_ns(uint64_t at_ns, uint64_t ns)
 	return min_u64(add_sat(at_ns, ns), ARRIVALS_LAST_NS);
 }
 
-/* Time that a part of a gap takes at to_bps if it takes ns at from_bps. */
+/* Time that a part of a gap takes at to_bps, given that it takes ns at from_bps. */
 static uint64_t
 scaled_ns(uint64_t ns, uint64_t from_bps, uint64_t to_bps)
 {
@@ -65,7 +65,7 @@ resume(struct arrivals *a, uint64_t load_bps, uint64_t at_ns)
 	a->moved_to_ns = from_ns;
 	/*
 	 * Drop an empty first span, because nothing arrived before it. Keep other empty spans:
-	 * their load has moved arrivals, with rounding.
+	 * their load has moved arrivals, and the later times depend on how those were rounded.
 	 */
 	if (a->n == 1 && last->from_ns == last->until_ns)
 		a->n = 0;

@@ -9,8 +9,8 @@
  * stopped: the rest of an interrupted gap follows when the flow resumes.
  *
  * A QP stores the arrival of its next message. If that lies in the future, a change moves it
- * (arrivals_moved_ns()). If it lies in the past, it keeps its time, and arrivals_next_ns() derives
- * the later ones from the spans.
+ * (arrivals_moved_ns()). If it lies in the past, it does not move; arrivals_next_ns() computes the
+ * later ones from the spans.
  *
  * Invariant: both ways give the same times while a backlog covers at most ARRIVALS_SPANS
  * changes. Beyond that, the two oldest spans are merged into one at their mean load.
@@ -24,12 +24,13 @@
 #include "nic/workload/workload.h"
 
 #define ARRIVALS_SPANS 8u
-/* Later than any run; the pacing wheel takes no later deadline. */
+/* Beyond the end of any run, and the latest deadline that the pacing wheel accepts. */
 #define ARRIVALS_LAST_NS ((1ull << 63) - 1)
 
 struct arrivals_span {
-	uint64_t from_ns, until_ns; /* until NEVER_NS: in force; equal: an empty span */
-	uint64_t load_bps;          /* > 0 */
+	/* until_ns NEVER_NS: in force; from_ns = until_ns: an empty span */
+	uint64_t from_ns, until_ns;
+	uint64_t load_bps; /* > 0 */
 };
 
 struct arrivals {
@@ -45,8 +46,8 @@ struct arrivals {
 void arrivals_init(struct arrivals *a, uint64_t start_ns, uint64_t load_bps, bool stopped);
 
 /**
- * Change the load, stop or resume at at_ns, which is no earlier than the last change. A call that
- * changes nothing is allowed, and moves nothing.
+ * Change the load, stop or resume at at_ns, which is not before the last change. A call without a
+ * change moves nothing.
  *
  * @param load_bps  0 stops.
  */

@@ -58,7 +58,7 @@ workload_cdf_finish(struct workload_cdf *cdf)
 	return 0;
 }
 
-/* Inverse of the distribution: the size at a share of the messages. */
+/* Inverse of the distribution: this share of the messages has at most the size returned. */
 static uint64_t
 cdf_bytes(const struct workload_cdf *cdf, uint32_t share_q32)
 {
@@ -113,8 +113,8 @@ mean_bytes(const struct workload *w)
 }
 
 /*
- * -ln(u / 2^64) in Q32, u > 0. Squaring the mantissa yields the binary digits of its log2: a square
- * of 2 or more is a digit 1.
+ * -ln(u / 2^64) in Q32, u > 0. Repeated squaring of the mantissa yields the binary digits of its
+ * log2: if a square is 2 or more, the digit is 1.
  */
 static uint64_t
 minus_ln_q32(uint64_t u)

@@ -6,8 +6,8 @@
  * of (seed, QP, m) alone. Thus a message can be sent again without a record of it, and a run
  * repeats. All arithmetic is on integers, so that compilers agree.
  *
- * Arrivals: `closed` keeps `depth` messages of a QP in flight; `on_off` does so during on_ns and
- * begins none during the following off_ns; `incast` begins one message of each QP of the flow
+ * Arrivals: `closed` keeps `depth` messages of a QP in flight; `on_off` does so during on_ns, and
+ * begins no message during the following off_ns; `incast` begins one message of each QP of the flow
  * together, and the next round when all are acknowledged; `poisson` and `periodic` are open loops:
  * messages arrive at load_bps whatever the network does, and queue at the source.
  */
@@ -75,7 +75,7 @@ struct workload {
 /** @return 0, or as params_refuse(). */
 int workload_check(const struct workload *w, char *why, unsigned int why_size);
 
-/** Do both workloads give the same traffic? The start of a closed loop is not compared. */
+/** Do both workloads give the same traffic? Does not compare start_ns of closed loops. */
 bool workload_same(const struct workload *a, const struct workload *b);
 
 /** Check the points and compute mean_bytes. @return 0, or -EINVAL: not a distribution. */

@@ -146,7 +146,7 @@ sw_forwarding_create(struct sw *front, const struct sw_params *params)
 	struct fdb_params fdb;
 	int rc;
 
-	/* Kept here, since the params of a reload have no key. */
+	/* Keep the key here, because the params of a reload have none. */
 	f->key = params->table_key;
 	fdb = fdb_params_of(f, params, front->shard.shards != NULL);
 	f->in_force.vlans = sw_vlans_create(params);
@@ -393,7 +393,10 @@ sw_routing_dead_hops(const struct node *node, uint32_t route)
 	const struct sw_routing_table *routes;
 	uint16_t dead = 0;
 
-	/* Against sw_reload_settle() in another thread, which frees the old routes. */
+	/*
+	 * The lock keeps sw_reload_settle() in another thread from freeing the old routes
+	 * meanwhile.
+	 */
 	rte_spinlock_lock(&f->routes_lock);
 	routes = f->in_force.routes;
 	for (uint16_t i = 0; routes != NULL && route < routes->n_routes && i < routes->n_shards;

@@ -27,8 +27,9 @@ int sw_forwarding_create(struct sw *front, const struct sw_params *params);
 int sw_forwarding_start(struct sw *front);
 void sw_forwarding_destroy(struct sw *front);
 
-/** Request that the shards adopt next, which the switch owns from now on.
- * NULL: no table changes. */
+/**
+ * Request that the shards adopt `next`, which the switch owns from now on. NULL: no table changes.
+ */
 void sw_forwarding_begin(struct sw *front, struct sw_forwarding *next,
 			 const struct sw_params *params);
 /** Put the requested version in force; by the owner of a shard. */
@@ -63,8 +64,10 @@ void sw_reload_forget(struct sw_forwarding *next);
  */
 bool sw_reload_settle(struct node *node);
 
-/** Mask of a route's next hops, in their order, that frames found dead (no link or no answer) and
- * avoided. From any thread. */
+/**
+ * Mask of a route's next hops, in their order: those that were dead (no link, or no answer) when a
+ * frame chose its hop, so that it took another one. From any thread.
+ */
 uint16_t sw_routing_dead_hops(const struct node *node, uint32_t route);
 
 #endif

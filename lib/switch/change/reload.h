@@ -21,12 +21,16 @@ struct sw_params;
  * @return the fault, or NULL. */
 const char *sw_reload_fault(const struct sw_params *now, const struct sw_params *next);
 
-/** Fill in the members that sw_set_..() and the watchdog may have changed: a reload resets them. */
+/**
+ * Set the members that sw_set_..() and the watchdog may have changed to their values in force,
+ * because a reload resets them.
+ */
 void sw_running_params(const struct node *node, struct sw_params *params);
 
 /**
- * Request a reload, in the thread that calls control(). Each owner puts its part in force at once,
- * in its next rx() or tx(), between two bursts. Requests of sw_set_..() are replaced.
+ * Request a reload, in the thread that calls control(). Each owner puts all new parameters of its
+ * shard in force in its next rx() or tx(), between two bursts. The reload replaces pending requests
+ * of sw_set_..().
  *
  * @param params  As passed to sw_reload_prepare(); must stay until sw_reload_is_done().
  * @param next    From sw_reload_prepare(); taken.

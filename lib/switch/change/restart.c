@@ -37,7 +37,10 @@ sw_restart(struct node *node, uint64_t now_ns)
 		struct sw *sw = sw_shard_at(front, i);
 
 		empty_ports(sw, now_ns);
-		/* Publish the reduced use even if the shard owes no charges to other shards. */
+		/*
+		 * Publish the use of the pools, which is lower now, even if the shard owes no
+		 * charges to other shards.
+		 */
 		if (front->shard.shards != NULL)
 			mmu_part_publish(sw->mmu, sw->shard.index);
 	}

@@ -105,7 +105,7 @@ forget_peer(struct dcbx_port *p)
 	counter_inc(&p->stats.rx_ageouts);
 }
 
-/* Store the first neighbour; another one only sets other_until_ns. */
+/* Store the first neighbour. A second one only sets other_until_ns. */
 static void
 neighbour_heard(struct dcbx_port *p, const struct lldp_params *params, const struct lldp_info *info,
 		uint64_t now_ns)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * LLDP and DCBX of one port: frames to send (802.1AB-2016 clause 9), the neighbour, and the
- * priorities for which both ends agree on PFC (802.1Q-2018 clause 38.4, symmetric state machine).
+ * priorities with PFC that both ends agree on (802.1Q-2018 clause 38.4, symmetric state machine).
  *
- * A frame is due every lldp_tx_interval; for a new neighbour, lldp_tx_fast_init frames are sent a
- * second apart, so that it knows us soon. A neighbour is forgotten when its time to live ends, or
- * is 0. Only one neighbour is stored: with several on a link there is no agreement.
+ * A frame is due every lldp_tx_interval; for a new neighbour, lldp_tx_fast_init frames are sent one
+ * second apart, so that it learns of us soon. A neighbour is forgotten when its time to live ends,
+ * or is 0. Only one neighbour is stored: with several on a link there is no agreement.
  *
  * PFC with flow_control = auto; `mine` is pfc_enable, `theirs` the priorities of the neighbour's
  * PFC TLV:
@@ -69,13 +69,13 @@ void dcbx_port_init(struct dcbx_port *p, const struct lldp_info *local);
 void dcbx_port_rx(struct dcbx_port *p, const struct lldp_params *params, const uint8_t *frame,
 		  size_t len, uint64_t now_ns);
 
-/** Advertise other TLVs from now on; a frame is due at once. */
+/** Advertise these TLVs from now on; a frame is due at once. */
 void dcbx_port_say(struct dcbx_port *p, const struct dcbx_tlvs *says, uint64_t now_ns);
 
 /** Make the next frame due no later than one lldp_tx_interval from now. */
 void dcbx_port_sooner(struct dcbx_port *p, const struct lldp_params *params, uint64_t now_ns);
 
-/** The link went down: the neighbour is gone. */
+/** The link went down: forget the neighbour. */
 void dcbx_port_reset(struct dcbx_port *p, uint64_t now_ns);
 
 /** Run the timers. @return true: a frame is due. */

@@ -5,7 +5,7 @@
 
 static const struct {
 	const char *name;
-	const char *text; /* arguments 1 to 4: port, queue, ours, theirs */
+	const char *text; /* format; arguments 1 to 4: port, queue, ours, theirs */
 } kinds[] = {
 	[SW_EVENT_STORM_DETECTED] =
 		{"storm_detected",
@@ -39,7 +39,9 @@ sw_event_name(enum sw_event_kind kind)
 	return kinds[kind].name;
 }
 
-/* The formats are those above: all four arguments are passed, and not all are used. */
+/*
+ * The formats are the constants above. All four arguments are passed, and a format may use fewer.
+ */
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 int
 sw_event_text(const struct sw_event *e, char *text, size_t size)

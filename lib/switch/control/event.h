@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Most events that wait for a reader; further ones are lost, and counted. */
+/* Limit of the events that wait for a reader. Further events are lost, and counted. */
 #define SW_EVENTS 256
 
 enum sw_event_kind {
@@ -38,7 +38,7 @@ struct sw_event {
 /** One word for a list: "storm_detected". */
 const char *sw_event_name(enum sw_event_kind kind);
 
-/** One line of text, as in SONiC if it has such an event. @return as snprintf. */
+/** One line of text: SONiC's, if SONiC has such an event. @return as snprintf. */
 int sw_event_text(const struct sw_event *e, char *text, size_t size);
 
 #endif

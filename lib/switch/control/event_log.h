@@ -22,9 +22,12 @@ bool sw_event_next(struct node *node, struct sw_event *out);
 /** Copy the i-th waiting event. @return false: fewer wait. */
 bool sw_event_peek(const struct node *node, uint32_t i, struct sw_event *out);
 
-/** Events lost because SW_EVENTS waited, since sw_events_take_lost(). Called where control() is. */
+/**
+ * Number of events lost, because SW_EVENTS waited already, since the last sw_events_take_lost(). In
+ * the thread that calls control().
+ */
 uint32_t sw_events_lost(const struct node *node);
-/** The same, and count from 0 again. */
+/** As sw_events_lost(), and count from 0 again. */
 uint32_t sw_events_take_lost(struct node *node);
 
 #endif

@@ -3,8 +3,7 @@
 
 #include "switch/core/switch.h"
 
-/* Waking the port matters only in virtual time, where there is one thread; a poll loop ignores
- * it. */
+/* Waking the port has an effect only in virtual time, with one thread; a poll loop ignores it. */
 void
 sw_want_port(struct sw *sw, uint16_t port)
 {

@@ -6,8 +6,9 @@
 #include "tm/buffer/mmu_part.h"
 
 /*
- * The shard that serves a request. Addresses are in one table for all shards. Each shard has a
- * table of neighbours, and news keeps them alike: the first shard serves both.
+ * The shard that serves a request. The first shard serves addresses, which are in one table for all
+ * shards, and neighbours: each shard has a table of them, and updates (shard/news.h) keep the
+ * tables equal.
  */
 static struct sw *
 owner_of(struct node *node, const struct sw_snapshot *s)

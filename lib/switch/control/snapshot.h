@@ -7,7 +7,7 @@
  * - Watermarks of a kind, read and cleared: `at` is the port; for pools it is the shard, and the
  *   pool's watermark is the highest over all shards.
  *
- * Invariant: one request is pending at a time; a reader that does not want to wait withdraws it.
+ * Invariant: at most one request is pending. A reader may withdraw its request instead of waiting.
  */
 #ifndef QUENCH_SWITCH_CONTROL_SNAPSHOT_H
 #define QUENCH_SWITCH_CONTROL_SNAPSHOT_H
@@ -30,8 +30,12 @@ enum sw_snapshot_table { SW_SNAPSHOT_FDB, SW_SNAPSHOT_NEIGH, SW_SNAPSHOT_WATERMA
 
 struct sw_snapshot {
 	enum sw_snapshot_table table;
-	uint32_t at; /* first 0, then as the last snapshot left it; SW_SNAPSHOT_END: no more rows */
-	uint32_t n;  /* rows copied; may be 0 before the end */
+	/*
+	 * where to begin: first 0, then unchanged from the last snapshot; SW_SNAPSHOT_END: no more
+	 * rows
+	 */
+	uint32_t at;
+	uint32_t n; /* rows copied; may be 0 before the end */
 	uint32_t done;
 	struct sw *owner;        /* the shard that serves the request */
 	enum mmu_watermark kind; /* SW_SNAPSHOT_WATERMARKS */

@@ -49,12 +49,15 @@ struct sw_forwarding {
 	struct sw_routing_table *routes;
 };
 
-/* Versions of the forwarding tables; written by the thread that prepares, begins and settles. */
+/*
+ * Versions of the forwarding tables. While the switch runs, sw_reload_prepare(), sw_reload(),
+ * sw_reload_settle() and sw_set_routes() alone write them, one call at a time.
+ */
 struct sw_forwardings {
 	struct sw_forwarding in_force;
 	struct sw_forwarding *next; /* the version that shards are switching to, or NULL */
 	rte_spinlock_t routes_lock; /* protects in_force.routes from being freed while read */
-	struct fdb *fdbs[2];        /* one in force, and a spare one or NULL */
+	struct fdb *fdbs[2];        /* the one in force, and a spare one or NULL */
 	struct half_sip_key key;    /* of hashes over fields of frames */
 };
 

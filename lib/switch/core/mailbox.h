@@ -3,7 +3,8 @@
  * LLDP frames between the data path and the control side. Each port has its own slots, so a peer
  * that sends faster than control() polls loses only its own frames.
  *
- * Invariant: a slot has one writer at a time; the indices, or ready, say which.
+ * Invariant: a slot has one writer at a time. For a received frame the indices tell which, for a
+ * frame to send `ready`.
  */
 #ifndef QUENCH_SWITCH_CORE_MAILBOX_H
 #define QUENCH_SWITCH_CORE_MAILBOX_H
@@ -37,7 +38,7 @@ struct sw_lldp_out {
 struct sw_mailbox {
 	uint8_t queue; /* of frames that are sent */
 	bool on;
-	/* of the whole switch, by port: each is for its port's owner and control */
+	/* of the whole switch, by port; shared by the port's owner and the control side */
 	struct sw_lldp_box *boxes;
 	struct sw_lldp_out *out;
 };

@@ -25,10 +25,12 @@ struct sw_queue_shaper {
 /* State of a port that other threads request; each member has one writer. */
 struct sw_port_state {
 	uint8_t link_down;
-	uint8_t link_down_confirms; /* polls that found the link still down after a received frame */
+	/* number of polls that found the link still down after a received frame */
+	uint8_t link_down_confirms;
 	uint8_t tx_disabled;
-	uint8_t pfc_prios;                 /* mask: priorities with PFC */
-	uint8_t storm_drop, storm_forward; /* masks: priorities in a storm */
+	uint8_t pfc_prios; /* mask: priorities with PFC */
+	/* masks: priorities in a storm whose action is drop, or forward */
+	uint8_t storm_drop, storm_forward;
 	uint16_t pfc_delay_quanta;
 };
 
@@ -51,7 +53,8 @@ struct sw_port {
 	uint8_t wred_queues;        /* mask: queues with a WRED curve */
 	uint8_t ecn_queues;         /* mask, subset of wred_queues: WRED marks */
 	uint8_t nonect_drop_queues; /* mask, subset of wred_queues: drops what it may not mark */
-	uint8_t storm_pgs;          /* mask: sw_closed_ingress() decides on received frames */
+	/* mask: groups whose received frames sw_closed_ingress() decides on */
+	uint8_t storm_pgs;
 	bool shaped;                /* the shaper is slower than the wire */
 	struct token_bucket shaper; /* data waits for it; control frames are only charged */
 	struct token_bucket wire;   /* control frames wait for it; used only while shaped */

@@ -26,7 +26,7 @@ struct sw_request {
 	uint32_t clear_watermarks;         /* mask of kinds */
 	struct sw_snapshot *snapshot;      /* requested, or NULL */
 	const struct sw_params *reload;    /* to be put in force, or NULL */
-	const struct sw_forwarding *adopt; /* with that, or NULL */
+	const struct sw_forwarding *adopt; /* forwarding tables of the reload, or NULL */
 };
 
 /** Set request bits; from any thread. */

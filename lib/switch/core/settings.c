@@ -3,8 +3,10 @@
 
 #include "base/numbers/fixed.h"
 
-/* Burst of storm control: its rate times this, but at least two of the largest frames, so that a
- * few ARP requests at once are no storm. */
+/*
+ * Burst of storm control: its rate times this, but at least two of the largest frames, so that a
+ * few ARP requests at once do not count as a storm.
+ */
 #define STORM_BURST_NS (10 * NS_PER_MS)
 
 /* A new bucket is full; an existing one keeps its credit or debt. */
@@ -20,7 +22,7 @@ set_bucket(struct token_bucket *tb, uint64_t rate_bps, uint64_t burst_bytes, uin
 	token_bucket_set_burst(tb, burst_bytes);
 }
 
-/* Hold at least one byte: a smaller bucket would lose the tokens of a fraction of a nanosecond. */
+/* At least one byte, because a smaller bucket would lose tokens by rounding. */
 static uint64_t
 shaper_burst_bytes(const struct sw_params *params, uint64_t rate_bps)
 {

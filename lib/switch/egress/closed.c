@@ -5,7 +5,7 @@
 
 #include "switch/egress/release.h"
 
-/* Mask of the priorities that pause this queue and are in a storm. */
+/* Mask of the priorities that pause this queue and are in a storm whose action is drop. */
 static uint8_t
 storms_of(const struct sw *sw, const struct sw_port *p, uint8_t queue)
 {

@@ -49,7 +49,10 @@ sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
 		if (!counted_hit(sw, q, queue_bytes, may_mark))
 			return sw_entry_mbuf(e);
 	} else {
-		/* Below the curve nothing is marked, but an average must see every packet. */
+		/*
+		 * Below the curve no packet is marked, but the average must be updated for every
+		 * packet.
+		 */
 		if (queue_bytes <= q->wred.mark.min_bytes && q->wred.weight == 0)
 			return sw_entry_mbuf(e);
 		if (!wred_hit(&q->wred, queue_bytes, prng_u32(&sw->prng)))

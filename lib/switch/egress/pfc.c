@@ -27,7 +27,7 @@ sw_pfc_set_port(struct sw *sw, uint16_t port, const struct sw_params *params)
 		[SW_FLOW_PAUSE] = 1u << LINK_PRIO,
 	};
 
-	/* Negotiated PFC starts as PFC without agreed priorities. */
+	/* Until DCBX has agreed on priorities, flow_control = auto is PFC without priorities. */
 	p->flow_control = pp->flow_control == SW_FLOW_AUTO ? SW_FLOW_PFC : pp->flow_control;
 	p->pausable_prios = obeyed[pp->flow_control];
 	pfc_tx_set_params(&p->pfc_tx, &params->pfc, pp->link_speed_bps);
@@ -83,7 +83,10 @@ sw_pfc_apply(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 	p->may_pause_pgs = sw->classes.lossless_pgs;
 	if (p->flow_control == SW_FLOW_PFC) {
 		p->may_pause_pgs &= p->now.pfc_prios;
-		/* Asymmetric: the priorities beyond pfc_enable are obeyed without agreement. */
+		/*
+		 * pfc_asymmetric: obey the priorities that are not in pfc_enable without an
+		 * agreement.
+		 */
 		obeyed &= p->now.pfc_prios | (uint8_t)~sw->classes.qos.pfc_enable;
 		/* A priority in a storm neither obeys nor generates (SONiC pfcactionhandler). */
 		obeyed &= (uint8_t)~p->storm_pgs;
@@ -109,7 +112,7 @@ sw_pfc_set_xoff(struct sw *sw, uint16_t port, uint8_t pg, bool xoff, uint64_t no
 {
 	struct sw_port *p = &sw->ports[port];
 
-	(void)now_ns; /* pause times count from when the frame leaves */
+	(void)now_ns; /* a pause begins when its frame leaves */
 	sw->n_xoff += xoff ? 1 : -1u;
 	p->xoff_pgs = (uint8_t)((p->xoff_pgs & ~(1u << pg)) | (unsigned int)xoff << pg);
 	update_pause(p);

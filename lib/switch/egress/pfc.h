@@ -3,7 +3,7 @@
  * Flow control of a port, both ways: PFC (IEEE 802.1Qbb) or link pause (802.3 annex 31B).
  *
  * Invariant: the peer is asked to pause exactly the groups in xoff_pgs & may_pause_pgs; with link
- * pause, the link if there are any.
+ * pause, the link if that mask is not 0.
  */
 #ifndef QUENCH_SWITCH_EGRESS_PFC_H
 #define QUENCH_SWITCH_EGRESS_PFC_H
@@ -21,8 +21,8 @@ enum sw_drop sw_pfc_rx_frame(struct sw *sw, uint16_t port, const struct rte_mbuf
 			     uint64_t now_ns);
 
 /**
- * Take the MAC control frame that is due. The caller has checked that the wire is free: pauses and
- * shapers do not delay a MAC control frame (802.3 31B.3: it waits only for the frame on the wire).
+ * Take the MAC control frame that is due. The caller has checked that the wire is free: a MAC
+ * control frame waits only for the frame on the wire (802.3 31B.3), not for pauses and shapers.
  * @return NULL: none is due.
  */
 struct rte_mbuf *sw_pfc_take(struct sw *sw, struct sw_port *p, uint64_t now_ns);

@@ -14,8 +14,8 @@
 #include "switch/shard/give_back.h"
 
 /*
- * Charges that a departing burst releases, by group: each group's limit is checked once, after the
- * whole burst. That is exact, since all frames of the burst leave at the same time.
+ * Charges that a departing burst releases, by group. Each group's limit is checked once, after the
+ * whole burst, with the same result, because all frames of the burst leave at the same time.
  */
 struct sw_releases {
 	uint16_t n;
@@ -60,7 +60,9 @@ sw_refund(struct sw *sw, uint16_t port, uint8_t pg, uint32_t charged_bytes)
 	}
 }
 
-/** Add n, which may be negative, to the copies of a flooded frame. @return copies left. */
+/**
+ * Add n, which may be negative, to the number of copies of a flooded frame. @return the new number.
+ */
 static inline uint32_t
 sw_hold_copies(const struct sw *sw, struct rte_mbuf *origin, int32_t n)
 {

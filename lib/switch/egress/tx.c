@@ -8,7 +8,7 @@
 #include "switch/egress/pfc.h"
 #include "switch/egress/release.h"
 
-/* Deepest debt of a port's shaper by control frames: a few of the largest frames. */
+/* Limit of the debt that control frames cause in a port's shaper: a few of the largest frames. */
 #define CONTROL_DEBT_BYTES 65536
 
 /* Refill the queues' shapers, and update below_min and above_max. */
@@ -80,7 +80,7 @@ unmarked_bytes(const struct sw *sw, const struct sw_port *p, uint8_t queue)
 
 	if (!(p->wred_queues >> queue & 1) || sw->mark_at_enqueue)
 		return INT64_MAX;
-	/* Below the curve nothing is marked, but an average must see every packet. */
+	/* Below the curve no packet is marked, but the average must be updated for every packet. */
 	return q->accuracy == NULL && q->wred.weight == 0 ? (int64_t)q->wred.mark.min_bytes : -1;
 }
 
@@ -116,9 +116,9 @@ charge_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, uint1
 }
 
 /*
- * Let a picked queue send at least one frame, until it is empty, the wire is busy, or another queue
- * may have its turn. The loop changes only the queue; charge_run() applies all other updates once,
- * after it.
+ * Let a picked queue send at least one frame, and more until it is empty, the wire is busy, or
+ * another queue may have its turn. The loop changes only the queue. After it, charge_run() makes
+ * all other updates once.
  */
 static uint16_t
 send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct sw_releases *r,
@@ -184,8 +184,8 @@ begin_tx(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 	if (unlikely((p->min_queues | p->max_queues) != 0))
 		update_queue_shapers(p, now_ns);
 	/*
-	 * Once per call is enough: pauses begin in rx(), and now_ns does not change within this
-	 * call.
+	 * Once per call is enough, because pauses begin in rx(), and now_ns is the same throughout
+	 * the call.
 	 */
 	if (unlikely(pfc_rx_next_ns(&p->pfc_rx) <= now_ns))
 		sw_pfc_update_paused(sw, p, now_ns);
@@ -202,9 +202,9 @@ control_gate(const struct sw_port *p)
 }
 
 /*
- * Charge control frames to the shaper too, so that data and control frames together keep its rate.
- * Control frames alone may exceed the rate of a slow shaper. Their debt is bounded, so that data
- * resumes soon.
+ * Charge control frames to the shaper too, so that data and control frames together stay within its
+ * rate. Control frames alone may exceed the rate of a slow shaper. Their debt is bounded, so that
+ * data resumes soon.
  */
 static void
 charge_control(struct sw_port *p, uint32_t bytes)
@@ -240,7 +240,10 @@ sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts, u
 	return n + send_data(sw, p, port, pkts + n, max_pkts - n, now_ns);
 }
 
-/* Earliest time at which a queue may send that waits only for its maximum rate; NEVER_NS: none. */
+/*
+ * Of the queues that wait only for their maximum rate, the earliest time at which one may send;
+ * NEVER_NS: there is none.
+ */
 static uint64_t
 max_due_ns(const struct sw_port *p)
 {

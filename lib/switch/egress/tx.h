@@ -10,7 +10,7 @@
 
 #include "switch/core/switch.h"
 
-/** Take up to room frames that may leave now. @return their number; the caller owns them. */
+/** Take up to max_pkts frames that may leave now. @return their number; the caller owns them. */
 uint16_t sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts,
 	       uint64_t now_ns);
 /** Earliest time at which sw_tx() could do more; NEVER_NS: none. */

@@ -126,7 +126,10 @@ sw_neigh_hear(struct sw_router *r, const struct arrival *a)
 	return hear_nd(r, a, frame);
 }
 
-/* Make the frame writable, with room for an answer. NULL: no mbuf, or no room. */
+/*
+ * Make the frame writable, so that the answer can be built in it. NULL: no mbuf is free, or the
+ * mbuf is too small.
+ */
 static uint8_t *
 answer_in(const struct sw_router *r, struct arrival *a, size_t bytes)
 {

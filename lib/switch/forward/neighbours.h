@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The router as a station: answers requests for its addresses and echo requests, and requests the
+ * The router as a host: answers requests for its addresses and echo requests, and requests the
  * addresses of its neighbours.
  *
  * A frame whose next hop is unresolved is dropped, and triggers a request. The frame does not
@@ -18,16 +18,19 @@
 /* The longest request. */
 #define SW_SOLICIT_BYTES ND_FRAME_BYTES
 
-/** Learn from a group frame in the VLAN of an interface, since neighbours announce their moves
- * there.
- * @return true: it is a request to the router, and need not be flooded. */
+/**
+ * Learn from a frame to a group in the VLAN of an interface, because neighbours announce their
+ * moves there.
+ * @return true: it is a request to the router, and need not be flooded.
+ */
 bool sw_neigh_hear(struct sw_router *r, const struct arrival *a);
 
 /**
  * Handle a frame to the router itself: ARP, neighbour discovery, echo. An answer is built in place.
  *
  * @param to_own_ip  Is its destination an IP address of the router?
- * @return           SW_PASS: a holds an answer to send; SW_CONSUMED; or why it is dropped.
+ * @return           SW_PASS: the frame of a is now the answer to send; SW_CONSUMED; or why it is
+ *                   dropped.
  */
 enum sw_drop sw_neigh_rx(struct sw_router *r, struct arrival *a, bool to_own_ip);
 

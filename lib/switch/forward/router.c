@@ -56,7 +56,7 @@ create(struct sw_forward *f, const struct sw_shard *shard, const struct sw_routi
 		sw_router_destroy(r);
 		return -ENOMEM;
 	}
-	/* Without routes it has no interface. */
+	/* Other threads may see the router now; until it has routes, it has no interface. */
 	__atomic_store_n(&f->router, r, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -98,8 +98,8 @@ unpin(struct sw_router *r, const struct sw_routing_table *before, uint64_t now_n
 }
 
 /*
- * Add a neighbour that must have an entry. If the table is full, it replaces an unpinned neighbour,
- * which exists because there are at most as many pinned neighbours as entries.
+ * Add a neighbour that must get an entry. If the table is full, it replaces an unpinned neighbour.
+ * There is one, because pinned neighbours never exceed the number of entries.
  */
 static uint32_t
 make_place(struct sw_router *r, const struct neigh_key *key, uint64_t now_ns)

@@ -30,7 +30,10 @@ struct sw_router {
 	/* per request */
 	struct sw_routing_table *routes;
 	uint16_t interface_of[SW_DOMAINS];
-	/* per domain that has or had an interface; never freed, since other threads read them */
+	/*
+	 * per domain that has or had an interface; freed only with the router, because other
+	 * threads read them
+	 */
 	struct sw_interface_stats *stats_of[SW_DOMAINS];
 };
 

@@ -8,7 +8,7 @@
 #include <rte_malloc.h>
 #include <rte_memory.h>
 
-/* A route reuses a target with the same next hops if it is among this many last targets. */
+/* A route reuses a target with the same next hops if that is one of this number of last targets. */
 #define TARGET_SEARCH 64u
 
 /* @return a new target's number, or -ENOSPC. */
@@ -124,7 +124,7 @@ fill(struct sw_routing_table *r, const struct sw_tables *tables)
 	return rc < 0 ? (int)rc : 0;
 }
 
-/* Number of routes, two per interface address: the table is sized by it. */
+/* Number of routes, to size the table; each interface address needs two. */
 static uint32_t
 count_routes(const struct sw_tables *tables)
 {

@@ -15,12 +15,12 @@
 
 enum sw_target_kind { SW_TARGET_LOCAL, SW_TARGET_CONNECTED, SW_TARGET_HOPS, SW_TARGET_BLACKHOLE };
 
-/* What a route leads to. */
+/* Target of one or more routes. */
 struct sw_target {
 	uint8_t kind; /* enum sw_target_kind */
 	uint8_t n_hops;
 	uint16_t domain;                /* SW_TARGET_CONNECTED */
-	uint16_t dead;                  /* mask of hops that a frame found dead, and avoided */
+	uint16_t dead;                  /* mask of hops that were dead when a frame chose one */
 	uint32_t hops[SW_MAX_NEXTHOPS]; /* indices of neighbours */
 };
 

@@ -21,8 +21,8 @@
 struct rte_mbuf;
 
 /*
- * Verdicts in addition to enum sw_drop: forward the frame; the frame ended here, but not by a loss;
- * pass it to the router.
+ * Verdicts in addition to enum sw_drop: forward the frame; the switch has consumed the frame; pass
+ * the frame to the router.
  */
 #define SW_PASS SW_DROPS
 #define SW_CONSUMED (SW_DROPS + 1)

@@ -16,8 +16,8 @@ sw_chunks_init(struct sw_chunks *c, size_t n)
 	if (memory == NULL)
 		return -ENOMEM;
 	/*
-	 * A program with hugepages usually has hardware ports: page faults must not delay their
-	 * lcores.
+	 * A program with hugepages usually drives hardware ports, whose lcores must not be delayed
+	 * by page faults.
 	 */
 	if (rte_eal_has_hugepages())
 		memset(memory, 0, bytes);

@@ -18,7 +18,7 @@
 #define SW_CHUNK_BYTES 256u
 #define SW_CHUNK_ENTRIES 15u
 
-/* Chunks for this many entries in this many queues. */
+/* Number of chunks for a number of entries in a number of queues. */
 #define SW_CHUNKS_FOR(entries, queues) ((entries) / SW_CHUNK_ENTRIES + 2 * (size_t)(queues))
 
 struct sw_chunk {

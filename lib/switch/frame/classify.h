@@ -38,7 +38,7 @@ struct sw_classes {
 	struct qos_map_params qos;
 };
 
-/** Set the maps and the tables derived from them. They may replace those in force. */
+/** Set the maps and the tables derived from them, at the start or in place of those in force. */
 void sw_classes_set(struct sw_classes *classes, const struct sw_params *params);
 
 /* Inline definitions */

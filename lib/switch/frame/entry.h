@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Descriptor of an admitted frame, with everything that queues, WRED, release and crossing read.
+ * Descriptor of an admitted frame. It has all values that queues, WRED, release and crossing read.
  * Entries are passed by value, so the cache lines of a waiting frame are not touched until it
  * leaves.
  *
@@ -24,8 +24,8 @@
 #define SW_ENTRY_PLACE_BITS 12
 
 /*
- * 16 bytes, so that a cache line holds four entries. These are two words and not bit fields:
- * compilers write bit fields one by one, and to read the word right after that stalls.
+ * 16 bytes, so that a cache line holds four entries. Two words and not bit fields: compilers write
+ * bit fields one by one, and a read of the whole word right after such writes stalls.
  */
 struct sw_entry {
 	uint64_t frame; /* the mbuf, whose address has 48 bits in user space; frame_bytes << 48 */

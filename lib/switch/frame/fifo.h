@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * FIFO of entries, in chunks that its shard owns. Its length is not limited here.
+ * FIFO of entries, in chunks that its shard owns. It does not limit its own length.
  *
  * Invariant: the entries are those from head to tail, along the links of their chunks; head == tail
  * if and only if the FIFO is empty. Between operations head and tail may point past the last entry

@@ -10,9 +10,10 @@
 #include "switch/ingress/drop.h"
 #include "switch/ingress/flood.h"
 
-/* A group's share of this burst. */
+/* State of a group during this burst. */
 struct group {
-	uint64_t room_bytes; /* certain to fit, whatever other groups take of the burst */
+	/* bytes that certainly fit, whatever other groups take during the burst */
+	uint64_t room_bytes;
 	uint64_t room_packets;
 	uint32_t bytes, n; /* not charged yet */
 	uint32_t packets;
@@ -22,7 +23,7 @@ struct group {
 struct burst {
 	struct sw *sw;
 	uint16_t port;
-	uint32_t total_bytes; /* charged bytes of all frames that may be admitted */
+	uint32_t total_bytes; /* charged bytes of all frames of the burst that may be admitted */
 	uint32_t total_packets;
 	uint8_t known; /* mask: groups whose room is known */
 	struct group group[TM_CLASSES];
@@ -64,7 +65,7 @@ group_of(struct burst *b, uint8_t pg)
 	return g;
 }
 
-/* Value of the mask of flags with which every frame passes. */
+/* A bit that is in no frame's flags: pass_wred() returns it if every frame passes. */
 #define ANY_FRAME 0x80u
 static_assert(!(ANY_FRAME & (PKT_ECT | PKT_CE)), "of its own");
 
@@ -82,7 +83,8 @@ pass_wred(const struct sw_port *p, unsigned int queue)
 }
 
 /*
- * Find the run that begins with run->a. run->n stays 0 if that frame needs its own decision.
+ * Find the run that begins with the frame run->a. If that frame needs its own decision, run->n
+ * stays 0.
  *
  * @param n  Frames of the burst from run->a on.
  * @return   Class of the frame after the run; NULL: not classified yet.
@@ -245,7 +247,10 @@ gather_crossed(const struct sw *sw, const struct sw_ring *r, uint32_t first, uin
 	uint32_t n;
 
 	*bytes = 0;
-	/* A flooded frame names no queue, so its port may be another shard's. */
+	/*
+	 * The entry of a flooded frame names no queue, so the port in it may belong to another
+	 * shard.
+	 */
 	if (unlikely(sw_entry_flags(sw_ring_at(r, first)) & PKT_LABELLED))
 		return 0;
 	if (unlikely(sw->mark_at_enqueue || p->closed_queues >> place % TM_CLASSES & 1))

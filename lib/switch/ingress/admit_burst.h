@@ -5,7 +5,7 @@
  * whole; all other frames are admitted one by one. The charges of a group's runs are applied at the
  * end of the burst, or before a frame is admitted alone.
  *
- * Invariant (tested): the result is that of admitting the frames one by one.
+ * Invariant (tested): the result is the same as if the frames were admitted one by one.
  */
 #ifndef QUENCH_SWITCH_INGRESS_ADMIT_BURST_H
 #define QUENCH_SWITCH_INGRESS_ADMIT_BURST_H
@@ -21,8 +21,10 @@
  */
 void sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_drop reasons[]);
 
-/** Enqueue the first n entries of a ring, which their ingress has admitted; takes their frames, and
- * leaves the slots to the caller. */
+/**
+ * Enqueue the frames of the first n entries of a ring, which their ingress has admitted; takes the
+ * frames. The caller releases the slots.
+ */
 void sw_admit_crossed(struct sw *sw, const struct sw_ring *r, uint32_t n, uint64_t now_ns);
 
 #endif

@@ -5,7 +5,10 @@
 
 #include "switch/shard/crossing.h"
 
-/* Metadata for which an entry has no room: the ports of a flooded frame, or a change of form. */
+/*
+ * Write the values for which an entry has no room to the frame's metadata: the ports of a flooded
+ * frame, or a change of form.
+ */
 static void
 label(const struct arrival *a, uint64_t form_ports)
 {

@@ -12,8 +12,8 @@
 #include "switch/frame/arrival.h"
 
 /**
- * Queue a frame for the shard that owns its egress port. That shard gets the frame at the end of
- * the burst. Takes the frame.
+ * Queue a frame for the shard that owns its egress port. It is handed over at the end of the burst.
+ * Takes the frame.
  */
 void sw_cross(struct sw *sw, const struct arrival *a);
 /**

@@ -12,7 +12,7 @@
  */
 #define TAKE_MOST (4 * SW_BURST)
 
-/* The order of sources changes with each call, so that none of them is served last for long. */
+/* The order of the source shards changes with each call, so that none is always served last. */
 void
 sw_crossed_take(struct sw *sw, uint64_t now_ns)
 {

@@ -2,8 +2,8 @@
 /*
  * Receiving from other shards: frames, returned charges, and neighbours' addresses.
  *
- * Invariant: crossed_out_bytes - crossed_in_bytes, over all shards, are the charged bytes that are
- * crossing.
+ * Invariant: crossed_out_bytes - crossed_in_bytes, over all shards, is the number of charged bytes
+ * on their way between shards.
  */
 #ifndef QUENCH_SWITCH_INGRESS_CROSSED_H
 #define QUENCH_SWITCH_INGRESS_CROSSED_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Frames that are not forwarded: freed and counted. */
+/* Frees and counts frames that are not forwarded. */
 #ifndef QUENCH_SWITCH_INGRESS_DROP_H
 #define QUENCH_SWITCH_INGRESS_DROP_H
 

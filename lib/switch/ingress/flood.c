@@ -61,7 +61,7 @@ copy_to_port(struct sw *sw, struct arrival *a, struct forms *forms, uint16_t por
 	return SW_PASS;
 }
 
-/* @return copies that were enqueued. */
+/* @return the number of copies that were enqueued. */
 static unsigned int
 copy_to_ports(struct sw *sw, struct arrival *a, uint64_t ports, uint64_t form_ports)
 {
@@ -77,7 +77,7 @@ copy_to_ports(struct sw *sw, struct arrival *a, uint64_t ports, uint64_t form_po
 		else
 			sw_count_egress_drop(sw, a, port, reason);
 	}
-	/* The copies hold the data of the other form. */
+	/* The copies have references to the data of the other form. */
 	rte_pktmbuf_free(forms.other);
 	return copies;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flooding: references to one frame, each admitted at its egress.
+ * Flooding: each copy of a frame is a reference to it, and is admitted at its egress.
  *
  * Invariant (tested): the ingress charge is released once, with the last copy.
  */

@@ -76,7 +76,7 @@ parse(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n,
 {
 	struct sw_port_stats *stats = &sw->ports[port].stats;
 	uint32_t max_frame_bytes = sw->max_frame_bytes;
-	/* Add to the counters once for the whole burst. */
+	/* Sums of the burst, to add to the counters once. */
 	uint64_t in = 0, packets = 0, bytes = 0;
 	struct arrival *a = arrivals;
 

@@ -11,12 +11,14 @@
 #include "switch/control/owners.h"
 #include "switch/control/state.h"
 
-/* Longest time that a received frame waits for the control side. */
+/* Interval of the polls for received frames: the longest wait of a frame for the control side. */
 #define POLL_NS (100 * NS_PER_MS)
 #define PCT 100u
 
-/* Bandwidth shares in per cent, by weight. Their sum is 100: the first classes get the remainder of
- * rounding. */
+/*
+ * Fill in the bandwidth shares, in per cent, by weight. Their sum must be 100: the first classes
+ * get what rounding down has left.
+ */
 static void
 fill_bandwidth(struct dcbx_ets *ets, const struct sched_params *sched)
 {
@@ -226,7 +228,10 @@ sw_dcbx_control(struct sw *sw, uint64_t now_ns)
 void
 sw_dcbx_link_down(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
-	/* Discard frames received before, so that none is read after the link is up again. */
+	/*
+	 * Discard the frames received so far, so that none of them is read after the link is up
+	 * again.
+	 */
 	read_mail(sw, port, now_ns);
 	dcbx_port_reset(&sw->control->lldp.port[port], now_ns);
 }

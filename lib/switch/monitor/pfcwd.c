@@ -113,7 +113,7 @@ on_event(struct sw *sw, uint16_t port, uint8_t prio, enum pfcwd_event event, uin
 	}
 }
 
-/* Under the big red switch, counters are updated but states do not change. */
+/* While the big red switch is on, counters are updated but states do not change. */
 static void
 poll_queues(struct sw *sw, uint64_t now_ns)
 {
@@ -187,8 +187,10 @@ sw_pfcwd_control(struct sw *sw, uint64_t now_ns)
 	return wd->next_ns;
 }
 
-/* Apply new parameters to a queue. If it is no longer watched, or in another mode, its storm ends;
- * otherwise the storm continues with the new action. */
+/*
+ * Apply new parameters to a queue. If it is no longer watched, or the watchdog's mode has changed,
+ * its storm ends; otherwise the storm continues with the new action.
+ */
 static void
 set_queue_params(struct sw *sw, uint16_t port, uint8_t prio, const struct pfcwd_params *old,
 		 uint64_t now_ns)
@@ -217,7 +219,10 @@ sw_pfcwd_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_
 	uint64_t interval_ns = pfcwd_interval_ns(&wd->params);
 	struct pfcwd_params old[SW_MAX_PORTS];
 
-	/* Now: with the watchdog off, sw_pfcwd_control() does not check the switch any more. */
+	/*
+	 * Turn it off here: with the watchdog off, sw_pfcwd_control() no longer checks the big red
+	 * switch.
+	 */
 	if (wd->big_red && !params->pfcwd.big_red_switch)
 		turn_big_red(sw, false, now_ns);
 	__atomic_store_n(&wd->big_red_requested, params->pfcwd.big_red_switch, __ATOMIC_RELAXED);

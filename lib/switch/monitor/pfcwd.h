@@ -29,7 +29,7 @@ void sw_pfcwd_restart(struct sw *sw);
 /** Make all watched queues drop, and suspend detection; takes effect in the next control(). */
 void sw_set_big_red_switch(struct node *node, bool on);
 
-/** Is the switch on, by request or because of too many storms? */
+/** Is the big red switch on, by request or because of too many storms? */
 bool sw_big_red_switch(const struct node *node);
 
 /** Does the watchdog watch this priority of this port? */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Resolve profile names; rules of single classes. */
+/* Resolves profile names, and checks the rules of single classes. */
 #include <inttypes.h>
 #include <string.h>
 

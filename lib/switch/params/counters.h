@@ -13,7 +13,7 @@
 #include "tm/classes/qos_map.h"
 #include "wire/frame/frame.h"
 
-/* Reasons to drop a frame, that is, neither send nor consume it. */
+/* Reasons to drop a frame. A frame that is neither sent nor consumed is dropped. */
 enum sw_drop {
 	SW_DROP_MALFORMED, /* Ethernet or IP: counted per frame_verdict too */
 	SW_DROP_MAC_CONTROL_MALFORMED,
@@ -46,7 +46,7 @@ enum sw_drop {
 	SW_DROP_QUEUE_LIMIT,   /* egress */
 	SW_DROP_WRED,          /* egress */
 	SW_DROP_NO_MBUF,       /* no clone for a copy (egress) */
-	SW_DROP_RESTART,       /* was queued when the switch lost power */
+	SW_DROP_RESTART,       /* the switch held the frame when it lost power */
 	SW_DROP_LINK_DOWN,     /* the egress port has no link */
 	SW_DROP_PFC_WATCHDOG,  /* storm with the watchdog's action drop (egress, ingress) */
 	SW_DROP_CONTROL_BUSY,  /* LLDP frames faster than they are processed */
@@ -58,7 +58,7 @@ const char *sw_drop_name(enum sw_drop d);
 
 struct sw_queue_stats {
 	uint64_t tx_packets, tx_bytes;     /* frame bytes with FCS */
-	uint64_t ecn_marked_packets;       /* ECT that we turned into CE */
+	uint64_t ecn_marked_packets;       /* ECT that the switch turned into CE */
 	uint64_t ecn_mark_no_mbuf_packets; /* not marked: no mbuf for a private copy */
 	uint64_t drop_packets;             /* egress drops: queue limit, pool, WRED, no mbuf */
 };
@@ -83,19 +83,21 @@ struct sw_port_stats {
 struct sw_router_stats {
 	uint64_t routed_packets;
 	uint64_t neigh_requests_sent, neigh_requests_answered, echo_requests_answered;
-	uint64_t ecmp_moved_packets; /* of these: rerouted, as their next hop has no link or does
-				      * not answer */
-	uint64_t neigh_no_mbuf;      /* requests not sent: no mbuf */
-	uint64_t neigh_news_lost;    /* neighbour updates that another shard had no room for */
+	/* of these: sent to another next hop, because their own has no link or does not answer */
+	uint64_t ecmp_moved_packets;
+	uint64_t neigh_no_mbuf; /* requests not sent: no mbuf */
+	/* neighbour updates for which a ring to another shard had no room */
+	uint64_t neigh_news_lost;
 	struct neigh_stats neigh;
 	struct neigh_claim_stats claims;
 };
 
 /* SAI_ROUTER_INTERFACE_STAT_*; octets are frame bytes with FCS. */
 struct sw_interface_stats {
-	uint64_t in_packets, in_octets;   /* to the router's address */
-	uint64_t in_error_packets;        /* of these, dropped by the router */
-	uint64_t out_packets, out_octets; /* routed to it, and the router's own replies */
+	uint64_t in_packets, in_octets; /* to the router's address */
+	uint64_t in_error_packets;      /* of these, dropped by the router */
+	/* routed to the interface, and the router's own replies */
+	uint64_t out_packets, out_octets;
 };
 
 /*

@@ -6,7 +6,9 @@
 #include "switch/tables/limits.h"
 #include "switch/params/params.h"
 
-/* 802.3 leaves the longest frame to the link; NX-OS's "mtu 9216" with header, one tag and FCS. */
+/*
+ * NX-OS's "mtu 9216" plus header, one tag and FCS. 802.3 does not define a length of jumbo frames.
+ */
 #define MAX_FRAME_DEFAULT "9238"
 
 /* SONiC's PORT_STORM_CONTROL, in bits per second. */

@@ -3,8 +3,7 @@
  * Configuration of a switch: the structs, their keys, defaults and rules. Nothing here depends on a
  * running switch.
  *
- * Invariant: params that sw_params_check() accepts can be put in force; what can still fail is
- * memory.
+ * Invariant: params that sw_params_check() accepts can be put in force, unless memory is short.
  */
 #ifndef QUENCH_SWITCH_PARAMS_PARAMS_H
 #define QUENCH_SWITCH_PARAMS_PARAMS_H
@@ -48,12 +47,14 @@ enum sw_flow_control {
 struct sw_port_params {
 	char device[SW_DEVICE_CHARS + 1]; /* for the program: EAL's name of it, or "any" */
 	uint8_t mac[6];                   /* source of our PFC frames */
-	uint64_t link_speed_bps;          /* pause quanta and the default shaper */
-	uint64_t shaper_rate_bps;         /* wire bytes; 0: link_speed_bps */
+	/* sets the pause quanta and the default of shaper_rate_bps */
+	uint64_t link_speed_bps;
+	uint64_t shaper_rate_bps; /* wire bytes; 0: link_speed_bps */
 	/* for headroom only, which --thresholds prints */
 	uint32_t cable_length_m;
 	uint64_t peer_response_ns; /* 0: what 802.3 allows at this speed */
-	uint16_t access_vlan;      /* of untagged frames, which leave untagged; 0: none */
+	/* VLAN of untagged frames, whose frames leave untagged; 0: none */
+	uint16_t access_vlan;
 	char tagged_vlans[VLAN_LIST_CHARS + 1]; /* "10,20-29" or "none" */
 	uint64_t storm_bps[SW_STORMS];          /* wire bytes; 0: no limit */
 	uint32_t max_learned_addresses;         /* 0: no limit */
@@ -66,7 +67,7 @@ struct sw_port_params {
 	int pfcwd_action;                    /* 1 + enum pfcwd_action; 0: action of [pfcwd] */
 	uint64_t pfcwd_detection_time_ns;    /* SONiC; 0: detection_time_ns of [pfcwd] */
 	uint64_t pfcwd_restoration_time_ns;  /* the same */
-	uint16_t shard;                      /* 1..shards; 0: dealt out in turn */
+	uint16_t shard;                      /* 1..shards; 0: assigned in turn */
 };
 
 FIELD_TABLE(sw_port_fields);
@@ -99,7 +100,7 @@ struct sw_params {
 	uint32_t shaper_burst_ns;       /* burst after a late poll; the lab uses 1 */
 	uint32_t max_frame_bytes;       /* longest frame that is forwarded, with FCS */
 	bool mark_accuracy;             /* count marks by queue length */
-	uint64_t watermark_interval_ns; /* clears all watermarks; NEVER_NS: never */
+	uint64_t watermark_interval_ns; /* of clearing the watermarks; NEVER_NS: never */
 	struct sw_wred_profile wred_profiles[SW_MAX_WRED_PROFILES];
 	uint8_t n_wred_profiles;
 	struct sw_tc_params tcs[TM_CLASSES];
@@ -111,8 +112,10 @@ struct sw_params {
 	uint64_t seed;
 	struct sw_router_params router;
 	struct sw_tables tables; /* not owned */
-	/* Key, for the switch's life, of the hashes of tables that frames can write: a secret, not
-	 * configured. */
+	/*
+	 * Key of the hashes of tables that received frames can fill, for the switch's life: a
+	 * secret, not configured.
+	 */
 	struct half_sip_key table_key;
 };
 
@@ -139,7 +142,10 @@ void sw_params_resolve(struct sw_params *params);
 /** Assign each port to a shard, numbered from 0. */
 void sw_shards_deal(const struct sw_params *params, uint8_t shard_of_port[]);
 
-/** Fault of shards and the ports' shard, a clause of sw_params_check(), or NULL. */
+/**
+ * Check the key shards, and the key shard of the ports.
+ * @return the fault, a clause for sw_params_check(), or NULL.
+ */
 const char *sw_shards_fault(const struct sw_params *params);
 
 /**
@@ -166,7 +172,10 @@ void sw_class_resolve(struct sw_params *params);
 /** Rules of this header's structs. @return 0, or -EINVAL with a clause in why. */
 int sw_class_check(const struct sw_params *params, char *why, unsigned int why_size);
 
-/** Longest frame, with FCS, of the lossless classes: a peer may be sending it when paused. */
+/**
+ * Longest frame of the lossless classes, with FCS: when a pause arrives, the peer may be sending
+ * such a frame.
+ */
 uint32_t sw_largest_lossless_frame(const struct sw_params *params);
 
 /** Parameters of the watchdog on a port: [pfcwd], overridden by the keys of the port. */

@@ -69,7 +69,10 @@ interface_fault(const struct sw_params *params, const struct sw_interface *inter
 		return "ip: expected an IPv4 address and a length, such as 10.0.0.1/24, or none";
 	if (!is_interface_ip(interface->ip6, 6))
 		return "ip6: expected an IPv6 address and a length, such as fd00::1/64, or none";
-	/* An address belongs to one link: of two interfaces, only the first would get traffic. */
+	/*
+	 * Subnets must not overlap: of two interfaces with an address in common, only the first
+	 * would get its traffic.
+	 */
 	for (const struct sw_interface *o = params->tables.interfaces; o < interface; o++) {
 		if (overlap(o->ip, interface->ip))
 			return "ip: expected a subnet apart from those of the interfaces before";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Entries from one shard to another: put into a ring, published in bursts, taken.
+ * Passes entries from one shard to another: puts them into a ring and publishes them in bursts.
  *
  * Invariant: crossing_to has a bit for each shard with entries that it cannot see yet.
  */
@@ -14,7 +14,9 @@ void sw_crossing_flush(struct sw_shard *shard);
 
 /** Does an entry or a returned charge wait for the shard, or for this port of it? */
 bool sw_crossing_waits(const struct sw_shard *shard, uint16_t port);
-/** Prefetch what the port's next sw_crossed_collect() reads, and the indices of the rings. */
+/**
+ * Prefetch the sums that the port's next sw_crossed_collect() reads, and the indices of the rings.
+ */
 void sw_crossing_prefetch(const struct sw_shard *shard, uint16_t port);
 
 /* Inline definitions */

@@ -2,8 +2,8 @@
 /*
  * Return of ingress charges to the shard that owns the group.
  *
- * Invariant (tested): each charge is returned to its group once. Until then the owner counts it as
- * in use: use seen by the owner >= real use.
+ * Invariant (tested): each charge is returned to its group once. Until the owner takes it, the
+ * owner counts it as in use: use as known to the owner >= real use.
  */
 #ifndef QUENCH_SWITCH_SHARD_GIVE_BACK_H
 #define QUENCH_SWITCH_SHARD_GIVE_BACK_H
@@ -15,7 +15,7 @@
 #define SW_OWED_BYTES 4096u
 
 /**
- * Owe a charge to a group of another shard's port; published later.
+ * Add a charge to the debt to a group of another shard's port, which is published later.
  *
  * @param charge  A sum of sw_charge().
  */

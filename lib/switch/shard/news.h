@@ -20,7 +20,7 @@ struct sw_neigh_news {
 	struct neigh_key key;
 	uint8_t mac[6];
 	uint8_t kind; /* enum news_kind */
-	bool counted; /* the shard that learned it has counted it */
+	bool counted; /* the shard that learned the address has counted it */
 };
 
 struct rte_ring *sw_news_ring_create(void);
@@ -30,12 +30,12 @@ void sw_news_ring_free(struct rte_ring *r);
 /** Send an update to the other shards. @return the number of rings that were full. */
 uint16_t sw_news_send(const struct sw_shard *shard, const struct sw_neigh_news *news);
 
-/** Take the next news of another shard. @return false: there is none. */
+/** Take the next update from another shard. @return false: there is none. */
 bool sw_news_take(const struct sw_shard *shard, uint16_t from, struct sw_neigh_news *news);
 
 /* Inline definitions */
 
-/** Does news from another shard wait? */
+/** Is an update from another shard waiting? */
 static inline bool
 sw_news_waits(const struct sw_shard *shard, uint16_t from)
 {

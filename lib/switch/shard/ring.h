@@ -18,14 +18,14 @@
 #include "switch/frame/fifo.h"
 
 #define SW_RING_SLOTS 1024u
-/* Slots ahead of the producer that are prefetched. */
+/* Prefetch distance of the producer, in slots. */
 #define SW_RING_AHEAD 16u
 
 struct sw_ring {
 	/* the producer's */
 	_Alignas(LINES_APART) uint32_t filled;
 	uint32_t published;  /* = tail */
-	uint32_t known_head; /* value of head when last read; each read moves a cache line */
+	uint32_t known_head; /* head as last read; each read moves a cache line between cores */
 	struct sw_fifo overflow;
 	/* written by one side, read by the other */
 	_Alignas(LINES_APART) uint32_t tail;
@@ -48,14 +48,14 @@ static inline void
 sw_ring_put(struct sw_ring *r, struct sw_chunks *c, struct sw_entry e)
 {
 	if (likely(sw_fifo_is_empty(&r->overflow) && sw_ring_has_capacity(r))) {
-		/* The consumer's core had these lines last. */
+		/* These lines are in the cache of the consumer's core. */
 		prefetch_to_write(&r->slot[(r->filled + SW_RING_AHEAD) % SW_RING_SLOTS]);
 		r->slot[r->filled++ % SW_RING_SLOTS] = e;
 	} else
 		sw_fifo_push(&r->overflow, c, e);
 }
 
-/** Producer: entries that the consumer cannot see yet. */
+/** Producer: number of entries that the consumer cannot see yet. */
 static inline uint32_t
 sw_ring_unpublished(const struct sw_ring *r)
 {
@@ -75,7 +75,7 @@ sw_ring_publish(struct sw_ring *r, struct sw_chunks *c)
 	return sw_fifo_is_empty(&r->overflow);
 }
 
-/** Consumer: entries to take. */
+/** Consumer: number of entries to take. */
 static inline uint32_t
 sw_ring_waiting(const struct sw_ring *r)
 {

@@ -6,16 +6,17 @@
  *
  * A frame for a port of another shard crosses once, as an entry in a ring: its ingress group admits
  * it before the crossing, its egress queue after it, without reading the frame. A flooded frame
- * crosses once to each shard that has ports for it, as a reference to one mbuf. When a frame leaves
- * by another shard, that shard returns its ingress charge: it adds the charges of a burst to a sum
- * per group, which the owner reads in the port's next tx(). So the owner alone decides on XOFF and
- * XON, and never underestimates the use.
+ * crosses once to each shard that has ports for it, as a reference to one mbuf. A shard that sends
+ * a frame of another shard's port returns the frame's ingress charge: it adds the charges of a
+ * burst to a sum per group, which the group's owner reads in the port's next tx(). So the owner
+ * alone decides on XOFF and XON, and never underestimates the use.
  *
  * Use of the pools: tm/buffer/mmu_part.h. Addresses: one table for all shards (fwd/fdb.h).
- * Neighbours: each shard has a table, and sends news to the others (news.h).
+ * Neighbours: each shard has a table, and sends updates to the others (news.h).
  *
- * Invariants (tested): frames from one port to another keep their order; a crossing never drops,
- * since entries wait while a ring is full; the sum of charged bytes in sw.h holds over all shards.
+ * Invariants (tested): frames from one port to another keep their order; no frame is lost in a
+ * ring, because entries wait while it is full; the sum of charged bytes in sw.h holds over all
+ * shards.
  */
 #ifndef QUENCH_SWITCH_SHARD_SHARD_H
 #define QUENCH_SWITCH_SHARD_SHARD_H
@@ -31,8 +32,10 @@
 struct rte_ring;
 struct sw;
 
-/* Charges that one shard has returned to a port's groups since creation, or that the owner has
- * taken. */
+/*
+ * Charges returned to the groups of a port since creation: in given[] and owed[] by one shard, in
+ * taken[] those that the owner has taken.
+ */
 struct sw_given {
 	uint64_t pg_charge[TM_CLASSES]; /* sums of sw_charge(), which wrap */
 } __rte_aligned(LINES_APART);
@@ -43,13 +46,13 @@ struct sw_shards {
 	uint8_t of_port[SW_MAX_PORTS];
 	struct sw *shard[SW_MAX_SHARDS]; /* nodes; not read here */
 	struct sw_ring **rings;          /* [from * n + to]; NULL: to itself */
-	struct rte_ring **news;          /* the same, of neighbours' addresses */
+	struct rte_ring **news;          /* the same, for neighbour updates */
 	struct sw_given *given, *taken;  /* [from * n_ports + port] */
 	struct sw_given *owed;           /* the same, not published yet */
 	uint16_t n_ports;
 };
 
-/* One shard: its ports, and its end of the rings and debts. */
+/* One shard: its ports, its ends of the rings, and its debts. */
 struct sw_shard {
 	uint64_t own_ports;       /* mask */
 	struct sw_shards *shards; /* NULL: alone */

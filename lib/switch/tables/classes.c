@@ -21,8 +21,8 @@ const struct field sw_queue_fields[] = {
 		      "NAME of a [buffer_profile NAME]; default: egress_lossless or egress_lossy"),
 	{FIELD_OF(struct sw_queue_params, min_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = MAX_LINK_SPEED, .def = "0", .live = true, .aliases = {{.name = "cir", .scale = 8}},
-	 .help = "guaranteed rate, in wire bytes: the queue precedes all queues that have "
-		 "reached their guaranteed rate; 0: none (SONiC's cir, which counts bytes per "
+	 .help = "guaranteed rate, in wire bytes: below it, the queue precedes all queues "
+		 "that have reached theirs; 0: none (SONiC's cir, which counts bytes per "
 		 "second)"},
 	{FIELD_OF(struct sw_queue_params, max_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = MAX_LINK_SPEED, .def = "0", .live = true, .aliases = {{.name = "pir", .scale = 8}},

@@ -21,7 +21,7 @@
 #define SW_NEXTHOP_CHARS 250
 #define SW_MAX_NEXTHOPS 16
 
-/* Bridging domains: VLAN identifiers, then one for each routed port. */
+/* Bridging domains: one for each VLAN identifier, then one for each routed port. */
 #define SW_PORT_DOMAIN 4096u
 #define SW_DOMAINS (SW_PORT_DOMAIN + SW_MAX_PORTS)
 #define SW_NO_DOMAIN UINT16_MAX

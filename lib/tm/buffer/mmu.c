@@ -4,7 +4,10 @@
 #include "base/threads/counter.h"
 #include "base/threads/words.h"
 
-/* Bytes that do not fit into reserved go to headroom: the PG's own, or the shared headroom pool. */
+/*
+ * Charge the bytes beyond the reserved ones to headroom. They must fit into the PG's headroom, and
+ * into the shared headroom pool if there is one.
+ */
 enum mmu_verdict
 mmu_admit_headroom(struct mmu_pg *pg, uint32_t bytes, uint64_t beyond_bytes)
 {
@@ -46,7 +49,7 @@ mmu_pg_state(const struct mmu *mmu, uint16_t port, uint8_t pg_index)
 
 	words_read(&pg, pg_at(mmu, port, pg_index), sizeof(pg));
 	words_read(&rule, pg.rule, sizeof(rule));
-	/* The owner may change one of the two members between our reads. */
+	/* The owner may change a member between our reads of the two. */
 	headroom_bytes = min_u64(pg.headroom_bytes, pg.used_bytes);
 	shared_bytes = sub_sat(pg.used_bytes - headroom_bytes, rule.reserved_bytes);
 	return (struct mmu_pg_state){

@@ -19,11 +19,11 @@
  *   XON:     headroom empty and shr <= max(xon, limit - xon_offset), the XON mark.
  *   XOFF:    headroom in use, or shr >= limit and above the XON mark.
  *
- * Packet memory is a second resource of the ingress side, under the same rules: each frame takes
- * one packet buffer, however short it is. The shared part has packets in proportion to its bytes,
- * and so do the limits and XON marks of profiles. Reserved bytes and headroom have one packet for
- * each shortest frame that fits into them. Packets never decide while frames are at least as long
- * as the size for which packet memory was made.
+ * Packet buffers are a second resource of the ingress side, under the same rules: each frame takes
+ * one, however short it is. The shared part has packets in proportion to its bytes, and so do the
+ * limits and XON marks of profiles. Reserved bytes and headroom have one packet for each shortest
+ * frame that fits into them. Packet buffers limit nothing while frames are at least as long as the
+ * length that mmu_params_packets() got.
  *
  * With f = 2^dynamic_th, one greedy PG settles at f / (1 + f) of the shared pool, and each of k
  * greedy PGs at f / (1 + k f).
@@ -75,27 +75,29 @@ static inline enum mmu_verdict mmu_ingress_admit(struct mmu *mmu, uint16_t port,
 static inline enum mmu_verdict mmu_egress_admit(struct mmu *mmu, uint16_t port, uint8_t queue,
 						uint32_t bytes);
 /**
- * Decide on a frame's packet buffer and, if admitted, charge it. Call it before
- * mmu_ingress_admit(); if that refuses the frame, undo with mmu_packet_release(). Without
- * params.packets every frame is admitted.
+ * Decide on a frame's packet buffer and, if it is admitted, charge it. Call this before
+ * mmu_ingress_admit(). If that refuses the frame, call mmu_packet_release(). Without params.packets
+ * every frame is admitted.
  */
 static inline enum mmu_verdict mmu_packet_admit(struct mmu *mmu, uint16_t port, uint8_t pg);
 /** As mmu_ingress_room() and mmu_ingress_charge(), in packets. */
 static inline uint64_t mmu_packet_room(const struct mmu *mmu, uint16_t port, uint8_t pg,
 				       uint32_t total_packets);
 static inline void mmu_packet_charge(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t packets);
-/** Release the packet buffers of this many frames, along with their bytes. */
+/** Release the packet buffers of a number of frames. Their bytes are released separately. */
 static inline void mmu_packet_release(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t packets);
 /**
- * Bytes of frames that a group is certain to admit, one by one and in any order, without headroom
- * or a drop, while the groups of the pool together are charged up to total_bytes (these frames
- * included). Charging their sum with mmu_ingress_charge() then equals admitting each.
+ * Bytes of frames that a group certainly admits, one by one and in any order, without headroom or a
+ * drop, while all groups of the pool together are charged at most total_bytes (these frames
+ * included). To charge their sum with mmu_ingress_charge() then has the same result as to admit
+ * each of them.
  */
 static inline uint64_t mmu_ingress_room(const struct mmu *mmu, uint16_t port, uint8_t pg,
 					uint32_t total_bytes);
 static inline void mmu_ingress_charge(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes);
 /**
- * Admit frames of bytes together, if admitting them one by one would certainly drop none.
+ * Admit frames with a sum of `bytes` together, if none of them would be dropped if they were
+ * admitted one by one.
  *
  * @return false: nothing was charged.
  */
@@ -107,16 +109,16 @@ static inline void mmu_egress_release(struct mmu *mmu, uint16_t port, uint8_t qu
 				      uint32_t bytes);
 
 /**
- * Should this PG's peer be paused? xoff_now is the present state of the PG: the hysteresis between
- * XOFF and XON needs it. Always false for a lossy PG. Call this after every admission and release
- * of the PG: under a dynamic threshold, the use of other PGs moves its limit too.
+ * Should this PG's peer be paused? xoff_now: is the peer paused now? (For the hysteresis between
+ * XOFF and XON.) Always false for a lossy PG. Call this after every admission and release of the
+ * PG: under a dynamic threshold, the use of other PGs moves its limit too.
  */
 static inline bool mmu_pg_wants_xoff(const struct mmu *mmu, uint16_t port, uint8_t pg,
 				     bool xoff_now);
 
 struct mmu_pg_state {
 	uint64_t reserved_bytes, shared_bytes, headroom_bytes;
-	uint32_t packets; /* packet buffers held; 0 without params.packets */
+	uint32_t packets; /* packet buffers in use; 0 without params.packets */
 };
 
 struct mmu_pg_state mmu_pg_state(const struct mmu *mmu, uint16_t port, uint8_t pg);
@@ -255,7 +257,7 @@ struct mmu_part {
 	uint64_t headroom_size_bytes;
 	struct mmu_peak headroom_peak;
 	struct mmu_use others; /* the others' share of the use above */
-	/* own use when sizes last changed, which may exceed the new sizes until frames leave */
+	/* own use at the last change of sizes; it may exceed the new sizes until frames leave */
 	struct mmu_use at_change;
 	/* the part's own use, for other parts to read; unused by a single part */
 	_Alignas(LINES_APART) struct mmu_use own;
@@ -341,7 +343,7 @@ mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t byt
 	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
 	const struct mmu_rule *rule = pg->rule;
 	uint64_t shared_bytes = mmu_pg_shared(pg);
-	/* Rule 1: number of bytes that do not fit into reserved bytes. */
+	/* Rule 1: bytes that do not fit into the reserved ones. */
 	uint64_t beyond_bytes =
 		min_u64(bytes, sub_sat(pg->used_bytes + bytes, rule->reserved_bytes));
 	bool in_limit = shared_bytes + beyond_bytes <= mmu_limit(rule);
@@ -349,8 +351,8 @@ mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t byt
 
 	assert(port < mmu->n_ports && pg_index < TM_CLASSES);
 	/*
-	 * Rule 2. While headroom is in use, the peer is still paused. If the PG took shared bytes
-	 * then, it would alternate between shared bytes and headroom.
+	 * Rule 2. While headroom is in use, the peer is still paused. A PG that took shared bytes
+	 * then would alternate between shared bytes and headroom.
 	 */
 	if (beyond_bytes == 0 || (pg->headroom_bytes == 0 && in_limit && in_pool)) {
 		pg->used_bytes += bytes;
@@ -509,8 +511,7 @@ mmu_egress_admit(struct mmu *mmu, uint16_t port, uint8_t queue_index, uint32_t b
 
 	assert(port < mmu->n_ports && queue_index < TM_CLASSES);
 	/*
-	 * A queue without a limit never drops, although copies of flooded frames may exceed the
-	 * buffer.
+	 * A queue without a limit never drops, even if copies of flooded frames exceed the buffer.
 	 */
 	if (beyond_bytes > 0 && !rule->unlimited) {
 		if (shared_bytes + beyond_bytes > mmu_limit(rule))
@@ -535,8 +536,9 @@ mmu_egress_admit_fitting(struct mmu *mmu, uint16_t port, uint8_t queue_index, ui
 
 	assert(port < mmu->n_ports && queue_index < TM_CLASSES);
 	/*
-	 * The limit falls and the use rises as frames enter, so if the last frame fits, all do.
-	 * Decided without branches: a burst may go to as many queues as it has frames.
+	 * As frames enter, the limit falls and the use rises, so if the last frame fits, all fit.
+	 * No branches, because a burst may go to as many queues as it has frames, so that branches
+	 * would be mispredicted.
 	 */
 	free_bytes = mmu_pool_free(rule->pool);
 	fits = (bytes <= free_bytes) &

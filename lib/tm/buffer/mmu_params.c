@@ -72,7 +72,7 @@ const struct field buffer_profile_fields[] = {
 		    "1248"),
 	BYTES_FIELD(xon_offset_bytes,
 		    "distance of the XON threshold below the limit; default: two frames, as in "
-		    "the paper and in SONiC's Trident II and Tomahawk 2 profiles",
+		    "the paper and SONiC's Trident II and Tomahawk 2 profiles",
 		    "2496"),
 	BYTES_FIELD(
 		xoff_bytes,

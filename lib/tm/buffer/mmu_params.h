@@ -20,10 +20,10 @@
 #define MMU_SHORTEST_FRAME_BYTES 64u
 /*
  * Frames that may be admitted in one burst before XOFF is sent. A group without shared packets
- * needs this many in its headroom.
+ * needs as many packet buffers in its headroom.
  */
 #define MMU_BURST_PACKETS 32u
-/* The number of packet buffers is below this. */
+/* Limit, exclusive, of the number of packet buffers. */
 #define MMU_MAX_PACKETS (1u << 24)
 
 /* SONiC's BUFFER_PROFILE, used for PGs (ingress) and queues (egress). */
@@ -54,8 +54,8 @@ struct mmu_params {
 	uint8_t lossless_queues;               /* mask */
 	uint16_t n_ports;
 	/*
-	 * Packet buffers that waiting frames may occupy in total; set by whoever allocates them. 0:
-	 * not limited, as in the lab, where all frames come from one pool.
+	 * Packet buffers that waiting frames may occupy in total; set by the program that allocates
+	 * them. 0: not limited, as in the lab, where all frames come from one pool.
 	 */
 	uint32_t packets;
 	/* Profile of a single group or queue: 0 for that of its class, else profiles[n - 1]. */
@@ -99,7 +99,8 @@ struct mmu_budget {
 struct mmu_budget mmu_params_budget(const struct mmu_params *params);
 
 /**
- * Largest number of frames that fit into these bytes: frames of the shortest length, as charged.
+ * Largest number of frames that fit into these bytes, which is that of shortest frames, as they are
+ * charged.
  */
 uint64_t mmu_params_most_packets(const struct mmu_params *params, uint64_t bytes);
 /**

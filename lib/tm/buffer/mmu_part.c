@@ -162,8 +162,8 @@ agrees(const struct mmu_use *a, const struct mmu_use *b)
 }
 
 /*
- * A single part exceeds no ingress pool, except by bytes held when the pool shrank. Egress is not
- * checked: queues without a limit may hold copies of flooded frames beyond the buffer.
+ * A single part exceeds no ingress pool, except by the bytes in use when the pool was made smaller.
+ * Egress is not checked: in queues without a limit, copies of flooded frames may exceed the buffer.
  */
 static bool
 is_within(const struct mmu_part *p, const struct mmu_use *sum)

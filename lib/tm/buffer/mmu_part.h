@@ -2,12 +2,13 @@
 /*
  * The shared buffer of a switch divided into parts, one per lcore. Only the owner of a part
  * charges, releases and queries the groups and queues of its ports. Parts share only the pools.
- * Each part knows its own use exactly. It knows the use of the others as they had published it
- * (mmu_part_publish()) when it last read it (mmu_part_refresh()). No word has two writers.
+ * Each part knows its own use exactly. Of the others' use, it knows the values that they had
+ * published (mmu_part_publish()) when it last read them (mmu_part_refresh()). No word has two
+ * writers.
  *
  * Bound (tested): total use exceeds a pool, or the shared headroom pool, by at most the bytes that
- * all parts but one admit between these two calls, plus those that mmu_part_publish_lazily() holds
- * back.
+ * all parts but one admit, each from its mmu_part_refresh() to its next mmu_part_publish(), plus
+ * those that mmu_part_publish_lazily() holds back.
  */
 #ifndef QUENCH_TM_BUFFER_MMU_PART_H
 #define QUENCH_TM_BUFFER_MMU_PART_H
@@ -34,9 +35,10 @@ struct mmu *mmu_create_parts(const struct mmu_params *params, uint16_t n_parts,
  * part has called it.
  *
  * Nothing is dropped. The bytes held by groups and queues are divided again into reserved, shared
- * and headroom; headroom in use beyond the new size becomes shared use. A pool may then exceed its
- * size, and admits no more shared bytes until it does not. Call mmu_pg_wants_xoff() for every group
- * of the part afterwards: lossless groups above a reduced limit must pause their senders.
+ * and headroom; headroom in use beyond the new size becomes shared use. The use of a pool may then
+ * exceed its size; the pool admits no shared bytes until it no longer does. Call
+ * mmu_pg_wants_xoff() for every group of the part afterwards: lossless groups above a reduced limit
+ * must pause their senders.
  */
 void mmu_part_set_params(struct mmu *mmu, uint16_t part, const struct mmu_params *params);
 /** Read the other parts' use, before a burst is admitted. Called by the part's owner. */

@@ -48,7 +48,7 @@ make_rule(const struct mmu_params *params, const struct buffer_profile *b, struc
 	return r;
 }
 
-/* Other threads read the sizes. */
+/* Atomically, because other threads read the sizes. */
 static void
 set_size(uint64_t *size, uint64_t bytes)
 {

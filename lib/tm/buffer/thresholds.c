@@ -11,7 +11,10 @@
 #define NS_PER_M 5u /* rule of thumb; copper 4.76, fibre 5.13 */
 #define FREE_FACTOR_BITS 8
 
-/* 802.3 31B.3.7, in quanta of 512 bit times: between two speeds that of the higher one. */
+/*
+ * 802.3 31B.3.7, in quanta of 512 bit times. A speed between two of the table has the response time
+ * of the higher one.
+ */
 static uint32_t
 response_quanta(uint64_t link_speed_bps)
 {

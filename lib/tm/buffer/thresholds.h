@@ -8,8 +8,8 @@
  *
  * Thresholds after SIGCOMM 2015 section 4, for p lossless priorities (the paper: 8) and n ports. B
  * is the buffer shared by priority groups: buffer_bytes less reserved bytes and headroom. The t_PFC
- * bytes of an ingress may be spread over all n egress queues, so marking is certain to come first
- * only if n t_ECN < t_PFC. With a dynamic threshold, it must hold while each of the n p egress
+ * bytes of an ingress may be spread over all n egress queues, so marking certainly comes first only
+ * if n t_ECN < t_PFC. With a dynamic threshold, that must be true while each of the n p egress
  * queues holds t_ECN.
  *
  *   static   t_PFC <= B / (p n)        t_ECN < t_PFC / n

@@ -55,8 +55,8 @@ lossless_fault(const struct qos_map_params *p)
 			continue;
 		without_class &= (uint8_t) ~(1u << pg);
 		/*
-		 * Otherwise a pause from the peer would not stop this class, and the peer would
-		 * drop.
+		 * Otherwise a pause by the peer would not stop this class, and the peer would drop
+		 * frames.
 		 */
 		if (p->pfc_priority_to_queue_map[pg] != p->tc_to_queue_map[tc])
 			return "pfc_priority_to_queue_map and tc_to_queue_map differ for a class "

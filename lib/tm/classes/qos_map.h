@@ -5,7 +5,7 @@
  * The maps are SONiC's (DSCP_TO_TC_MAP, DOT1P_TO_TC_MAP, TC_TO_QUEUE_MAP, TC_TO_PRIORITY_GROUP_MAP,
  * MAP_PFC_PRIORITY_TO_QUEUE). The defaults are this project's: RoCE data DSCP 26 and 24 -> 3, CNP
  * DSCP 48 -> 7, the rest 0. A priority group generates PFC for the priority of the same number. TC,
- * queue and PG are otherwise independent numbers that only these maps relate.
+ * queue and PG are otherwise independent numbers; only these maps relate them.
  *
  * Invariant (qos_map_params_check): pfc_priority_to_queue_map[pg] = queue of every class in a
  * lossless pg.
@@ -57,7 +57,7 @@ struct qos_class {
  */
 struct qos_class qos_map_classify(const struct qos_map_params *params, int dscp, int pcp);
 
-/** Queues stopped by a set of paused priorities. */
+/** Mask of the queues that a set of paused priorities stops. */
 uint8_t qos_map_paused_queues(const struct qos_map_params *params, uint8_t paused_prios);
 
 /**

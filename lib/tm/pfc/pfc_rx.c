@@ -87,7 +87,7 @@ obey_oldest(struct pfc_rx *p, uint64_t now_ns)
 	obey(p, &late->vector, now_ns);
 }
 
-/* Frames take effect in order of arrival, even when the delay is shortened. */
+/* Frames take effect in order of arrival, even if the delay becomes shorter. */
 static void
 obey_later(struct pfc_rx *p, const struct pfc_vector *v, uint64_t now_ns)
 {
@@ -180,10 +180,7 @@ pfc_rx_reset(struct pfc_rx *p, uint64_t now_ns)
 	p->enabled = enabled;
 }
 
-/*
- * now_ns may be earlier than the last frame, because the reader of the snapshot took its time
- * before.
- */
+/* now_ns may be before the last frame, because the reader read its clock earlier. */
 static struct pfc_rx_view
 read_once(const struct pfc_rx *p, uint8_t prio, uint64_t now_ns)
 {

@@ -2,13 +2,13 @@
 /*
  * Pause timers of one port: which priorities are paused now? IEEE 802.1Qbb; 802.3 Annex 31D.
  *
- * Bit set and time > 0: the timer is replaced (the last value wins). Bit set and time 0: resume
- * now. Bit clear: no change. A pause also ends by expiry, without a frame, so a lost XON heals. A
- * pause lasts [arrival, arrival + time), even if its expiry is noticed later. A priority that is
- * not enabled is never paused, but its frames are counted. Used by switch and NIC.
+ * Bit set and time > 0: the timer is set to the time, whatever is left of it. Bit set and time 0:
+ * resume now. Bit clear: no change. A pause also expires without a frame, so a lost XON does no
+ * lasting harm. A pause lasts [arrival, arrival + time), even if its expiry is noticed later. A
+ * priority that is not enabled is never paused, but its frames are counted. Used by switch and NIC.
  *
- * A tester's response delay (the "PFC delay" of hardware testers) makes each frame take effect that
- * much later; order is kept, and the pause time counts from then.
+ * With a response delay (the "PFC delay" of hardware testers), each frame takes effect later by the
+ * delay, and its pause time counts from then. Frames keep their order.
  *
  * One owner; any thread may call pfc_rx_read() concurrently.
  */
@@ -20,13 +20,13 @@
 
 #include "tm/pfc/pfc_tx.h"
 
-/* Most frames that can wait for the response delay. */
+/* Limit of the frames that wait for the end of the response delay. */
 #define PFC_RX_WAITING 16
 
 struct pfc_rx_stats {
 	uint64_t rx_pause[TM_CLASSES];            /* frames with the priority's bit */
 	uint64_t rx_xoff[TM_CLASSES];             /* of these, frames with time > 0 */
-	uint64_t rx_pause_transition[TM_CLASSES]; /* paused to running */
+	uint64_t rx_pause_transition[TM_CLASSES]; /* ends of a pause */
 	/* ended pauses; pfc_rx_duration_ns() adds the current one */
 	uint64_t rx_pause_duration_ns[TM_CLASSES];
 	/* frames that took effect before their delay, because too many were waiting */
@@ -72,8 +72,8 @@ uint8_t pfc_rx_on_frame(struct pfc_rx *p, const struct pfc_vector *v, uint64_t n
 uint8_t pfc_rx_expire(struct pfc_rx *p, uint64_t now_ns);
 
 /**
- * Expire pauses that have ended. @return mask of paused priorities at now_ns. Cheap enough for
- * every packet.
+ * Expire pauses that have ended.
+ * @return mask of paused priorities at now_ns. Cheap enough for every packet.
  */
 static inline uint8_t
 pfc_rx_paused(struct pfc_rx *p, uint64_t now_ns)

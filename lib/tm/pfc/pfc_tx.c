@@ -17,7 +17,7 @@ const struct field pfc_fields[] = {
 	 .help = "pause time in an XOFF frame, in units of 512 bit times of the port; the "
 		 "largest is usual, as XON ends the pause (838.8 us at 40G)"},
 	{FIELD_OF(struct pfc_params, pfc_refresh_pct), .type = FIELD_U8, .unit = UNIT_PCT, .min = 1,
-	 .max = 99 /* 100 would let the peer's timer run out first */, .def = "50", .live = true,
+	 .max = 99 /* with 100 the peer's timer would expire first */, .def = "50", .live = true,
 	 .help = "share of the pause time after which XOFF is repeated"},
 };
 
@@ -58,7 +58,7 @@ pfc_tx_set(struct pfc_tx *p, uint8_t prio, bool xoff, uint64_t now_ns)
 	uint8_t bit = (uint8_t)(1u << prio);
 
 	assert(prio < TM_CLASSES);
-	(void)now_ns; /* times count from the frame that leaves */
+	(void)now_ns; /* times count from the departure of the frame */
 	p->xoff = (uint8_t)((p->xoff & ~bit) | (xoff ? bit : 0));
 }
 

@@ -5,11 +5,11 @@
  *
  * XOFF carries pfc_xoff_quanta and is repeated every pfc_refresh_pct of that time while it lasts,
  * so that the peer's timer never runs out. XON is one frame with time 0. One frame carries all
- * changes and refreshes that are due. A frame takes 84 bytes on the wire, which is 1.3 quanta, so
- * two frames are never closer than the one quantum that receivers require.
+ * changes and refreshes that are due. A frame takes 84 bytes on the wire, or 1.3 quanta, so two
+ * frames are always at least one quantum apart, as receivers require.
  *
- * Invariants (tested): the peer receives every change that lasts until a frame leaves, and no
- * other; every XOFF is followed by an XON; a refresh is due before the advertised pause time has
+ * Invariants (tested): the peer receives every change that is still valid when a frame leaves, and
+ * no other; every XOFF is followed by an XON; a refresh is due before the advertised pause time has
  * passed.
  */
 #ifndef QUENCH_TM_PFC_PFC_TX_H

@@ -7,7 +7,9 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 
-/* Share of a poll interval; the rest allows for a late refresh. */
+/*
+ * Share of a poll interval, in percent, that makes a poll bad. The rest allows for a late refresh.
+ */
 #define PAUSED_PCT 99
 
 static const char *const mode_words[] = {"off", "sonic", "nxos", NULL};
@@ -162,7 +164,7 @@ is_quiet(const struct pfcwd_params *p, const struct pfcwd_sample *now,
 	return now->xoff_frames == before->xoff_frames;
 }
 
-/* Full countdown of the present state. */
+/* Length of the countdown in the present state. */
 static uint64_t
 whole_ns(const struct pfcwd *w, const struct pfcwd_params *p)
 {
@@ -303,6 +305,6 @@ pfcwd_force(struct pfcwd *w, bool stormed)
 {
 	if (stormed != (w->state == PFCWD_STORMED))
 		enter(w, stormed ? PFCWD_STORMED : PFCWD_OPERATIONAL);
-	/* The next poll only takes a new baseline. */
+	/* The next poll only stores its sample, to compare the one after it with. */
 	w->polled = false;
 }

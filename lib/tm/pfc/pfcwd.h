@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * PFC watchdog of one queue: detects that its peer pauses it for too long, and that this has ended.
+ * PFC watchdog of one queue: detects that the peer has paused the queue for too long, and when this
+ * has ended.
  *
  * sonic: polled every poll_interval. A poll is bad if the priority was paused for at least 99 % of
  * the time since the last poll (measured by the exact pause timer). With detect_empty off, packets
  * must also have waited without any leaving. A storm is detected once all polls have been bad for
- * detection_time: that is, between detection_time and detection_time + poll_interval after it
- * began. The queue is restored once no XOFF has arrived for restoration_time. With
- * xon_blocks_restore, XON frames count like XOFF, as in SONiC: a queue whose peer keeps sending XON
- * is never restored. With action = alert the queue is restored at the first good poll.
+ * detection_time, rounded up to whole poll intervals: after that time (less the 1 % that a bad poll
+ * allows), and at most one poll_interval later. The queue is restored once no XOFF has arrived for
+ * restoration_time. With xon_blocks_restore, XON frames count like XOFF, as in SONiC: a queue whose
+ * peer keeps sending XON is never restored. With action = alert the queue is restored at the first
+ * good poll.
  *
  * nxos: polled every watch_dog_interval. A queue is stuck if packets wait and none leaves. After
  * one stuck interval it waits to shut down; after shutdown_multiplier further ones it is shut down.
@@ -55,7 +57,9 @@ const char *pfcwd_mode_name(enum pfcwd_mode mode);
 /** Time between two polls; NEVER_NS when off. */
 uint64_t pfcwd_interval_ns(const struct pfcwd_params *params);
 
-/* Packets of the queue, and of the same priority's group at ingress of this port. */
+/*
+ * tx: packets of the queue. rx: packets received on this port, in the group of the same priority.
+ */
 struct pfcwd_counts {
 	uint64_t tx_packets, tx_dropped_packets;
 	uint64_t rx_packets, rx_dropped_packets;
@@ -100,7 +104,7 @@ struct pfcwd {
 enum pfcwd_event pfcwd_poll(struct pfcwd *w, const struct pfcwd_params *params,
 			    const struct pfcwd_sample *sample, uint64_t now_ns);
 
-/** Only count, without a change of state, for a storm that was forced from outside. */
+/** Update the counters without a change of state, during a storm of pfcwd_force(). */
 void pfcwd_count(struct pfcwd *w, const struct pfcwd_sample *sample, uint64_t now_ns);
 
 /** Apply new params of the same mode: the countdown restarts. */

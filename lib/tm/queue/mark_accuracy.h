@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Does a queue mark as its curve says? For each bin of queue lengths this counts packets, marks,
- * and expected marks: the sum of the curve's probabilities at the lengths that the packets met.
- * Draws are independent, so
+ * Does a queue mark as often as its curve requires? For each bin of queue lengths this counts
+ * packets, marks, and expected marks: the sum of the curve's probabilities at the lengths that the
+ * packets met. Draws are independent, so
  *   E[marked] = sum p,   Var[marked] = sum p (1 - p).
  *
  * One bin holds lengths up to the minimum, MARK_BINS - 2 bins of equal width cover the ramp, and

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * Quantum of the smallest weight: a frame with 1500 bytes of payload, header, FCS and gap. With a
- * quantum of at least a frame, a queue sends in every round (O(1)). Jumbo frames take up to seven
+ * Quantum of the smallest weight: a frame with 1500 bytes of payload, header, FCS and gap. If the
+ * quantum is at least a frame, a queue sends in every round (O(1)). A jumbo frame takes up to seven
  * rounds; larger quanta would only lengthen bursts.
  */
 #define QUANTUM_BYTES 1538u
@@ -77,7 +77,8 @@ sched_next_turn(struct sched *s, uint8_t eligible)
 	while (!(eligible & s->credit & (1u << s->turn))) {
 		s->turn = next_after(eligible, s->turn);
 		/*
-		 * A deficit frozen by a pause is spent first, so credit never exceeds one quantum.
+		 * A queue with credit left from before a pause uses it first, so credit never
+		 * exceeds one quantum.
 		 */
 		if (!(s->credit & (1u << s->turn)))
 			sched_set_deficit(s, s->turn,

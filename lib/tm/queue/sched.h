@@ -5,8 +5,8 @@
  *
  * A queue is served while its deficit is positive, and then charged, so the length of its head
  * frame is not needed. Any excess, less than one frame, is deducted from its next round. A paused
- * queue is skipped with its deficit frozen. A queue that empties loses its credit but keeps its
- * debt, else single large frames would exceed their share.
+ * queue is skipped, and its deficit does not change. A queue that empties loses its credit but
+ * keeps its debt, else single large frames would exceed their share.
  *
  * Invariant (tested): for queues i, j that stay backlogged,
  *   sent_i / sent_j = weight_i / weight_j, to within a quantum and a frame,
@@ -44,8 +44,8 @@ void sched_set_params(struct sched *s, const struct sched_params *params);
 static inline int sched_pick(struct sched *s, uint8_t eligible);
 
 /**
- * Wire bytes after which the picked queue's turn ends. Until it has sent that many, and while the
- * eligible queues stay the same, it would be picked again.
+ * Wire bytes after which the picked queue's turn ends. Until then, and while the eligible queues
+ * stay the same, sched_pick() would pick it again.
  */
 static inline int32_t sched_grant(const struct sched *s, uint8_t queue);
 
@@ -89,7 +89,8 @@ sched_pick(struct sched *s, uint8_t eligible)
 	if (eligible == 0)
 		return -1;
 	/*
-	 * A single eligible queue, as in most calls that send a frame or two, always has the turn.
+	 * A single eligible queue always has the turn. That is the case in most calls that send a
+	 * frame or two.
 	 */
 	if ((eligible & (eligible - 1)) != 0)
 		return sched_next_turn(s, eligible);

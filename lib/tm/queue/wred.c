@@ -121,7 +121,8 @@ wred_init(struct wred *w, const struct wred_params *p)
 /*
  * F&J 1993 figure 2: m = f(time - q_time), avg = (1 - w_q)^m avg. f converts time to small packets,
  * as they suggest: a frame of 64 bytes with preamble and gap. The power is computed by squaring, in
- * at most 22 steps. (1 - 2^-w)^m < e^(-m / 2^w), so 64 x 2^w packets clear an average below 2^64.
+ * at most 22 steps. (1 - 2^-w)^m < e^(-m / 2^w), so 64 x 2^w packets reduce any average below 2^64
+ * to 0.
  */
 void
 wred_age(struct wred *w, uint64_t rate_bps, uint64_t now_ns)

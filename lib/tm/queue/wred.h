@@ -4,15 +4,15 @@
  *
  * SIGCOMM 2015 equation 5, which is also SAI's WRED profile:
  *   p = 0 for q <= min;  Pmax (q - min) / (max - min) up to max;  1 above.
- * The jump from Pmax to 1 is intended; min = max is a step. Each packet is drawn independently,
- * without the spreading of marks by RED's count. When marking at dequeue, q is the length without
- * the departing packet. With wred_weight w, avg += (q - avg) / 2^w for each packet; w = 0 means the
- * instantaneous length. An empty queue has no packets to move its average, so the average ages by
- * time: as if m packets had left an empty queue, where m is the number of small frames that the
- * port could have sent meanwhile (Floyd and Jacobson 1993, section 4 and figure 2).
+ * The step from Pmax to 1 is part of the curve; with min = max the curve is a single step. Each
+ * packet has its own random draw: RED's count, which spreads marks, is not used. When marking at
+ * dequeue, q is the length without the departing packet. With wred_weight w, avg += (q - avg) / 2^w
+ * for each packet; w = 0 means the instantaneous length. No packet updates the average of an empty
+ * queue, so it ages by time, as if m packets had met an empty queue, where m is the number of small
+ * frames that the port could have sent meanwhile (Floyd and Jacobson 1993, section 4 and figure 2).
  *
- * One curve for marks and drops; or, as in newer SAI, ecn_green_* for marks of ECT packets, so that
- * marking can start below dropping.
+ * There is one curve for marks and drops, or, as in newer SAI, a curve of its own (ecn_green_*) for
+ * marks of ECT packets, so that marking can begin at shorter queues than dropping.
  */
 #ifndef QUENCH_TM_QUEUE_WRED_H
 #define QUENCH_TM_QUEUE_WRED_H
@@ -23,7 +23,7 @@
 #include "base/field/field.h"
 #include "base/numbers/fixed.h"
 
-/* Highest threshold; the curve is exact at both ends up to here. */
+/* Highest threshold. Up to here the curve is exact at both of its ends. */
 #define WRED_MAX_BYTES (1ull << 31)
 
 enum wred_ecn { WRED_ECN_NONE, WRED_ECN_ALL };
@@ -36,7 +36,7 @@ struct wred_params {
 	uint64_t green_max_threshold_bytes;
 	/* Pmax; SONiC counts per cent (alias green_drop_probability) */
 	uint32_t green_drop_probability_ppm;
-	/* Curve of marks; max 0: that of green_* applies. */
+	/* Curve of marks; if its max is 0, green_* apply. */
 	uint64_t ecn_green_min_threshold_bytes;
 	uint64_t ecn_green_max_threshold_bytes;
 	uint32_t ecn_green_mark_probability_ppm;
@@ -73,7 +73,7 @@ void wred_init(struct wred *w, const struct wred_params *params);
 /** Probability of a curve at this queue length, Q32 in [0, Q32_ONE]. */
 static inline uint64_t wred_curve_q32(const struct wred_curve *curve, uint64_t queue_bytes);
 
-/** Probability of the marking curve; 0 when WRED is off. Does not move the average. */
+/** Probability of the marking curve; 0 when WRED is off. Does not update the average. */
 static inline uint64_t wred_probability_q32(const struct wred *w, uint64_t queue_bytes);
 
 /**
@@ -85,10 +85,10 @@ static inline uint64_t wred_probability_q32(const struct wred *w, uint64_t queue
  */
 void wred_age(struct wred *w, uint64_t rate_bps, uint64_t now_ns);
 
-/** Move the average. @return the queue length to use with the curves. */
+/** Update the average. @return the queue length to use with the curves. */
 static inline uint64_t wred_length(struct wred *w, uint64_t queue_bytes);
 
-/** Move the average and decide on a mark. @param rnd  A uniform 32-bit random number. */
+/** Update the average, and decide on a mark. @param rnd A uniform 32-bit random number. */
 static inline bool wred_hit(struct wred *w, uint64_t queue_bytes, uint32_t rnd);
 
 /** As wred_hit() for a drop, by the drop curve. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Limit on how long a receiver may pause its sender. A host that does not take its frames makes its
- * NIC pause the switch port, the switch then pauses every port that sends there, and pauses spread
- * through the network. So each NIC watches its own pauses.
+ * Limits the time for which a receiver may pause its sender. If a host does not take its frames,
+ * its NIC pauses the switch port; the switch then pauses every port that sends to it, and pauses
+ * spread through the network. So each NIC watches the pauses that it sends.
  *
  * A priority paused for longer than the minor watermark counts as a warning. After the critical
  * watermark it counts as an error, and pausing is disabled until the host has caught up; frames
- * that do not fit meanwhile are lost. Each is counted at most once per pause. Names and meaning are
- * mlx5's: device_stall_minor_watermark and device_stall_critical_watermark of its PFCC register,
- * tx_pause_storm_warning_events and tx_pause_storm_error_events of ethtool -S.
+ * that do not fit meanwhile are lost. Warning and error are each counted at most once per pause.
+ * Names and meaning are those of mlx5: device_stall_minor_watermark and
+ * device_stall_critical_watermark of its PFCC register, tx_pause_storm_warning_events and
+ * tx_pause_storm_error_events of ethtool -S.
  *
  * Invariant (tested): after pause_storm_check(), now - since_ns < critical_ns for every paused
  * priority, unless critical_ns is 0.
@@ -34,7 +35,7 @@ struct pause_storm_stats {
 /* Zero-initialised: nothing is paused. Masks of priorities. */
 struct pause_storm {
 	uint8_t paused, warned;
-	uint8_t disabled; /* must not pause until pause_storm_end() */
+	uint8_t disabled; /* these priorities must not be paused until pause_storm_end() */
 	uint64_t since_ns[TM_CLASSES];
 };
 

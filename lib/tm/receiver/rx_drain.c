@@ -51,19 +51,21 @@ rx_drain_params_check(const struct rx_drain_params *p, char *why, unsigned int w
 }
 
 /*
- * More than any buffer holds and any two lcores' clocks differ. A larger distance modulo 2^64 means
- * that the byte lies in the past.
+ * More bytes than a buffer can hold, or the drain can take in the time by which clocks of two
+ * lcores differ. A larger distance modulo 2^64 means that the byte lies in the past.
  */
 #define MOST_AHEAD (1ull << 33)
 
-/* Bytes that the drain could have taken by a time. Up to 70 bits at the end of time. */
+/* Bytes that the drain can have taken by now_ns. They need up to 70 bits. */
 static unsigned __int128
 drained_bytes(const struct rx_drain_params *params, uint64_t now_ns)
 {
 	return (unsigned __int128)now_ns * params->drain_rate_bps / (8 * NS_PER_SEC);
 }
 
-/* Bytes in a buffer that is filled up to byte `filled`. Both count modulo 2^64. */
+/*
+ * Bytes in a buffer that is filled up to byte `filled`, at drained bytes. Both count modulo 2^64.
+ */
 static uint64_t
 bytes_left(uint64_t filled, uint64_t drained)
 {

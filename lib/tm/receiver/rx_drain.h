@@ -2,13 +2,13 @@
 /*
  * Receive buffer with a constant drain rate: models a slow receiver.
  *
- * Accepted frames fill it, and a host empties it at drain_rate without interruption. From
- * xoff_bytes on the sender must be paused; at xon_bytes or below it may resume. A frame that does
- * not fit into buffer_bytes is lost. The only state is the byte count up to which the buffer is
- * filled, on the drain's own scale of whole bytes from time 0, modulo 2^64. So an idle buffer costs
+ * Accepted frames fill it, and a host empties it at drain_rate without interruption. At xoff_bytes
+ * or above, the sender must be paused; at xon_bytes or below, it may resume. A frame that does not
+ * fit into buffer_bytes is lost. The drain takes bytes numbered from 0 at time 0, modulo 2^64. The
+ * only state is the number of the byte up to which the buffer is filled. So an idle buffer costs
  * nothing, no remainder of the rate is lost, and several lcores can fill one buffer with one atomic
- * operation per frame. The scale wraps: a buffer not filled for 5.8 years at 800 Gb/s looks filled
- * again for at most 86 ms.
+ * operation per frame. Numbers wrap: at 800 Gb/s, a buffer that got no frame for 5.8 years seems
+ * filled again for at most 86 ms.
  *
  * Invariant (tested): in any time t, accepted bytes <= drain_rate t + buffer_bytes + 1.
  */
@@ -46,7 +46,7 @@ struct rx_drain {
 uint64_t rx_drain_bytes(const struct rx_drain *d, const struct rx_drain_params *params,
 			uint64_t now_ns);
 
-/** Set the content to this many bytes at now_ns: for params with a new rate. */
+/** Set the buffer's content at now_ns to `bytes`, when params have a new rate. */
 void rx_drain_refill(struct rx_drain *d, const struct rx_drain_params *params, uint64_t bytes,
 		     uint64_t now_ns);
 
@@ -54,13 +54,13 @@ void rx_drain_refill(struct rx_drain *d, const struct rx_drain_params *params, u
 bool rx_drain_admit(struct rx_drain *d, const struct rx_drain_params *params, uint32_t bytes,
 		    uint64_t now_ns);
 
-/** Should the sender be paused now? held: it is paused already. */
+/** Should the sender be paused now? held: is it paused already? */
 bool rx_drain_wants_xoff(const struct rx_drain *d, const struct rx_drain_params *params, bool held,
 			 uint64_t now_ns);
 
 /**
- * Time at which it will have drained to xon_bytes if nothing arrives; at most now_ns if it has
- * already.
+ * Time at which the buffer will have drained to xon_bytes if no frame arrives; at most now_ns if it
+ * has already.
  */
 uint64_t rx_drain_xon_ns(const struct rx_drain *d, const struct rx_drain_params *params,
 			 uint64_t now_ns);

@@ -17,7 +17,7 @@ checksum_bytes(const void *buf, size_t n)
 
 	/*
 	 * Add words in the CPU's byte order: the sum of byte-swapped words is the byte-swapped sum
-	 * (RFC 1071 2(B)). Two words at a time go into 64 bits, so no carry is lost before 2^32 of
+	 * (RFC 1071 2(B)). 32-bit words are added in 64 bits, so no carry is lost in up to 2^32 of
 	 * them. Compilers vectorise this loop.
 	 */
 	for (i = 0; i + 4 <= n; i += 4) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lengths of the headers below RoCEv2, and their codes for the next header. */
+/*
+ * Lengths of the headers below RoCEv2, and the codes (EtherTypes, protocols, port) by which each
+ * names the next one.
+ */
 #ifndef QUENCH_WIRE_BYTES_HEADERS_H
 #define QUENCH_WIRE_BYTES_HEADERS_H
 

@@ -11,7 +11,10 @@
 #define IPV6_ROUTING 43u
 #define IPV6_FRAGMENT 44u
 #define IPV6_DESTINATION 60u
-/* Bounds the work per frame: RFC 8200 section 4.1 lists at most five in a packet. */
+/*
+ * Limit of the work per frame. RFC 8200 section 4.1 lists at most five extension headers in a
+ * packet.
+ */
 #define IPV6_EXT_MAX 5
 
 static const char *const verdict_names[FRAME_VERDICTS] = {

@@ -54,8 +54,8 @@ struct frame_view {
 };
 
 /**
- * Parse buf[0..len). Fills v as far as the verdict allows (Ethernet fields from FRAME_TRUNCATED_IP
- * on).
+ * Parse buf[0..len). Fills in the fields of v that were read before the verdict (from
+ * FRAME_TRUNCATED_IP on: those of Ethernet).
  *
  * Skips IPv4 options and up to five IPv6 extension headers (hop-by-hop, routing, destination
  * options). Stops at a fragment header. Bytes after the IP packet are Ethernet padding.

@@ -17,7 +17,7 @@ frame_plain_add(uint64_t a, uint64_t b)
 
 /**
  * Parse buf[0..len) if it is a valid untagged frame with an IPv4 packet without options. v is then
- * what frame_parse() gives with FRAME_OK.
+ * the same as after frame_parse().
  *
  * @return false: any other frame, for frame_parse(). v is unchanged.
  */
@@ -37,8 +37,8 @@ frame_parse_plain(const uint8_t *buf, uint16_t len, struct frame_view *v)
 	    ip_bytes > len - ETH_HDR_BYTES)
 		return false;
 	/*
-	 * RFC 1071 2(A), (B): words may be added in any order and width if carries are kept. The
-	 * sum of a valid header is a multiple of 0xFFFF. It is never 0, because the first byte is
+	 * RFC 1071 2(A), (B): words may be added in any order and width if no carry is lost. The
+	 * sum of a valid header is a multiple of 0xFFFF, and it is not 0, because the first byte is
 	 * 0x45.
 	 */
 	memcpy(&words, buf + 14, sizeof(words));

@@ -25,13 +25,16 @@ uint32_t icrc_update(uint32_t reg, const void *buf, size_t n);
 /** Name of the code that icrc_update() uses: "slice-by-16", "pclmulqdq" or "vpclmulqdq". */
 const char *icrc_backend(void);
 
-/** Register after the masked headers IP (20 or 40 bytes), UDP and BTH, contiguous from ip. */
+/**
+ * Register after the headers IP (20 or 40 bytes), UDP and BTH, which are contiguous from ip on,
+ * with the fields that routers may change counted as ones.
+ */
 uint32_t icrc_headers(const uint8_t *ip, unsigned int ip_version);
 
 /**
  * ICRC of a frame from its IP header to the last pad byte (n bytes). Load and store it with
- * wire/bytes/le.h. Masked fields are replaced on the fly without a copy, so a receive check is one
- * pass.
+ * wire/bytes/le.h. The check of a received frame is one pass: fields that count as ones are
+ * replaced on the fly, without a copy.
  */
 uint32_t icrc_compute(const uint8_t *ip, unsigned int ip_version, size_t n);
 

@@ -14,7 +14,7 @@
 #define ICRC_POLY 0xEDB88320u
 /*
  * icrc_table[k][b]: register after byte b and k zero bytes, starting from 0. Filled before main().
- * Because a CRC is linear, it is also the contribution of a byte b that is k bytes before the end.
+ * Because a CRC is linear, that is also the contribution of a byte b with k bytes after it.
  */
 extern uint32_t icrc_table[16][256];
 
@@ -23,7 +23,10 @@ extern uint32_t icrc_table[16][256];
  * bits count as ones. All of that is within this many bytes.
  */
 #define ICRC_SHAPE_BYTES 64u
-/* The message starts here in the tables below; a vector may start before it and end after. */
+/*
+ * Index of the message's first byte in the tables below: a vector may also cover bytes before the
+ * message.
+ */
 #define ICRC_SHAPE_START 64u
 #define ICRC_SHAPE_ROOM (ICRC_SHAPE_START + 2 * ICRC_SHAPE_BYTES)
 
@@ -57,7 +60,7 @@ void icrc_table_init(void);
 #ifdef __x86_64__
 icrc_run_fn icrc_run_pclmul;
 icrc_run_fn icrc_run_vpclmul;
-/** Fill the tables of both, before their first use. */
+/** Fill the tables of both x86 backends, before their first use. */
 void icrc_x86_init(void);
 #endif
 

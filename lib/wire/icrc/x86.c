@@ -5,14 +5,14 @@
  *
  * A 128-bit state X stands for all bytes so far. Appending d bits turns it into
  *   X.first * x^(d+64) + X.last * x^d,
- * each half multiplied by the power's remainder modulo P, which again fits 128 bits. Four
- * independent states hide the latency of the products. At the end each half of each state is
- * multiplied by its power, the sum has 96 bits, and Barrett's reduction makes a register of it. In
- * bit-reflected form a product is shifted by one bit, so constants are shifted left by one. The
- * unit test derives the powers.
+ * where each half is multiplied by the remainder of its power modulo P, so the result again fits
+ * 128 bits. Four independent states hide the latency of the products. At the end each half of each
+ * state is multiplied by its power. The sum has 96 bits; Barrett's reduction turns it into a
+ * register. In bit-reflected form a product is shifted by one bit, so constants are shifted left by
+ * one. The unit test derives the powers.
  *
- * Leading zeros do not change a CRC. So the first vector may be padded with zeros in front, such
- * that the last one ends where the message ends.
+ * Leading zeros do not change a CRC. So zeros may be put before the message, to let the last vector
+ * end where the message ends.
  */
 #ifdef __x86_64__
 #include <immintrin.h>
@@ -32,7 +32,7 @@
 #define FOLD_1024 0x1e88ef372ull, 0x14a7fe880ull
 #define FOLD_512 0x154442bd4ull, 0x1c6e41596ull
 #define FOLD_128 0x1751997d0ull, 0x0ccaa009eull
-/* Reduce with d bits after it: {x^(d+96), x^(d+32)} mod P. */
+/* Reduce a state that d bits follow: {x^(d+96), x^(d+32)} mod P. */
 #define REDUCE_384 0x1c6e41596ull, 0x03db1ecdcull
 #define REDUCE_256 0x174359406ull, 0x0f1da05aaull
 #define REDUCE_128 0x15a546366ull, 0x1751997d0ull
@@ -91,7 +91,7 @@ shaped(__m128i x, const struct icrc_shape *shape, size_t end)
 }
 
 /*
- * Number of vectors, of n remaining ones, to fold one at a time, so that none remain, or three plus
+ * Of n remaining vectors, how many to fold one at a time: then either none remain, or three and
  * whole groups of four.
  */
 static inline size_t
@@ -183,9 +183,9 @@ reduce4(__m512i x)
 }
 
 /*
- * A long message is read in whole vectors from aligned addresses, because a load across two cache
- * lines costs two. The remaining bytes are folded as a shorter vector. A short message is aligned
- * to its end instead and has no remainder.
+ * A long message is read in whole vectors from aligned addresses, because a load that crosses a
+ * cache line costs as much as two. The remaining bytes are folded as a shorter vector. A short
+ * message is aligned to its end instead and has no remainder.
  */
 TARGET_VPCLMUL uint32_t
 icrc_run_vpclmul(const uint8_t *buf, size_t n, const struct icrc_shape *shape)

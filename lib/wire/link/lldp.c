@@ -21,7 +21,8 @@ struct tlv {
 };
 
 /*
- * Destination is one of the three LLDP addresses (802.1AB table 7-1), which end in 0E, 03 and 00.
+ * Is the destination one of the three LLDP addresses (802.1AB table 7-1)? They end in 0E, 03 and
+ * 00.
  */
 static bool
 is_lldp(const uint8_t *buf, size_t len)

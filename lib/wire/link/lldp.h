@@ -3,9 +3,9 @@
  * LLDP frames (IEEE 802.1AB-2016 clause 8): the identity of the neighbour on this link, and its
  * bridging configuration (wire/link/dcbx.h).
  *
- * A frame is used only after all of it has been parsed. Chassis, port and time to live come first,
- * once each and in this order. A TLV that runs past the frame makes the whole frame malformed. TLVs
- * of other kinds are ignored.
+ * A frame is used only after all of it has been parsed. Chassis, port and time to live must come
+ * first, once each, in this order. A TLV that runs past the frame makes the whole frame malformed.
+ * TLVs of other kinds are ignored.
  */
 #ifndef QUENCH_WIRE_LINK_LLDP_H
 #define QUENCH_WIRE_LINK_LLDP_H

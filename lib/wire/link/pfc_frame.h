@@ -28,8 +28,9 @@ struct mac_control {
 };
 
 /**
- * Is a MAC Control frame addressed to this station: to the MAC Control multicast address, or to the
- * station's own address (802.3 31B.3.3)? A frame to any other address does not change a pause.
+ * Is a MAC Control frame addressed to this station, that is, to the MAC Control multicast address
+ * or to the station's own address (802.3 31B.3.3)? A pause frame to any other address has no
+ * effect.
  *
  * @param buf  At least ETH_HDR_BYTES.
  */

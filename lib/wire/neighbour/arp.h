@@ -13,7 +13,7 @@ enum arp_op { ARP_REQUEST = 1, ARP_REPLY = 2 };
 struct arp {
 	uint16_t op; /* enum arp_op */
 	uint8_t sender_mac[6];
-	uint8_t sender_ip[4]; /* 0.0.0.0: a probe, before the sender uses target_ip (RFC 5227) */
+	uint8_t sender_ip[4]; /* 0.0.0.0: a probe whether another host uses target_ip (RFC 5227) */
 	uint8_t target_mac[6];
 	uint8_t target_ip[4];
 };

@@ -11,7 +11,7 @@
 /** Checksum of an ICMPv6 message as stored (RFC 4443 2.3); 0 for a valid received message. */
 uint16_t icmp6_checksum(const uint8_t *ip, const uint8_t *icmp, size_t icmp_bytes);
 
-/** Is this parsed frame a complete echo request with a valid checksum? Not if it is a fragment. */
+/** Is this parsed frame a complete echo request with a valid checksum? Fragments are not. */
 bool icmp_is_echo_request(const uint8_t *buf, const struct frame_view *eth);
 
 /** Turn an echo request into its reply: addresses are swapped; data and padding stay. */

@@ -33,8 +33,11 @@ nd_group_mac(const uint8_t group[16], uint8_t mac[6])
 	memcpy(mac + 2, group + 12, 4);
 }
 
-/* Parse the options. @return false if one has length 0 or exceeds the packet, or if the MAC address
- * is a group's. */
+/*
+ * Parse the options.
+ * @return false if an option has length 0 or exceeds the packet, or if the MAC address is a group
+ * address.
+ */
 static bool
 parse_options(const uint8_t *at, size_t n, struct nd *out)
 {

@@ -117,7 +117,10 @@ roce_build(uint8_t *buf, size_t size, const struct roce_path *path,
 	at += payload_bytes + pad;
 	le32_store(at, icrc_compute(buf + ip_off, path->ip_version, (size_t)(at - buf) - ip_off));
 	if (path->ip_version == 6) {
-		/* The ICRC masks the checksum, and the checksum covers the ICRC: so ICRC first. */
+		/*
+		 * ICRC first: the UDP checksum covers the ICRC, while the ICRC counts the checksum
+		 * as ones.
+		 */
 		uint8_t *udp = buf + ip_off + ip_bytes;
 
 		be16_store(udp + 6, udp_checksum(buf + ip_off, 6, udp, udp_bytes));

@@ -67,7 +67,10 @@ check_udp(const uint8_t *buf, const struct frame_view *frame)
 		return ROCE_BAD_UDP_LENGTH;
 	if (be16_load(udp + 2) != ROCE_UDP_PORT)
 		return ROCE_NOT_ROCE;
-	/* The ICRC masks fixed offsets from the start of IP, so senders put no options here. */
+	/*
+	 * The fields that the ICRC counts as ones are at fixed offsets from the start of IP, so
+	 * senders add no options.
+	 */
 	if ((size_t)(frame->l4_off - frame->l3_off) != roce_ip_bytes(frame->ip_version))
 		return ROCE_IP_OPTIONS;
 	if (be16_load(udp + 4) != udp_bytes || udp_bytes < MIN_UDP_BYTES)
@@ -189,7 +192,7 @@ struct roce_station
 roce_station(const uint8_t mac[6], const uint8_t *ipv4)
 {
 	/*
-	 * From the EtherType on: IPv4 with 20 bytes, not a fragment, UDP to the station and port
+	 * From the EtherType on: IPv4 header of 20 bytes, not a fragment, UDP to the station's port
 	 * 4791, no UDP checksum, transport header version 0.
 	 */
 	static const uint8_t

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * RoCEv2 on the wire: UDP 4791, BTH and its extension headers, CNP. Parsers that give checked views
- * of received frames, and builders of whole frames. IBTA volume 1 chapter 9, annexes A16 and A17.
+ * RoCEv2 frames: UDP 4791, BTH and its extension headers, CNP. Parsers check a received frame and
+ * return a view of its fields; builders write whole frames. IBTA volume 1 chapter 9, annexes A16
+ * and A17.
  *
  * Invariant (tested): golden frames from other implementations parse, verify, and are rebuilt byte
  * for byte (test/golden).
@@ -72,9 +73,12 @@ enum roce_verdict {
 	ROCE_BAD_BTH_VERSION,  /* TVer is not 0 */
 	ROCE_UNKNOWN_OPCODE,
 	ROCE_TRUNCATED_EXT, /* no room for the opcode's extension headers */
-	/* PadCnt exceeds the payload, does not pad it to a word, or pads a First or Middle. */
+	/*
+	 * PadCnt is above the payload length, does not pad it to a multiple of 4, or is not 0 in a
+	 * First or Middle.
+	 */
 	ROCE_BAD_PAD,
-	/* Payload for an opcode without one, or none in a First, Middle or Last. */
+	/* A payload although the opcode has none, or no payload in a First, Middle or Last. */
 	ROCE_BAD_PAYLOAD_LENGTH,
 	ROCE_BAD_ICRC,
 	ROCE_VERDICTS
@@ -112,23 +116,27 @@ struct roce_view {
 };
 
 /**
- * Parse a frame that frame_parse() accepted. A UDP checksum of 0 passes. Any other checksum costs a
- * pass over the payload, and so does check_icrc. The caller checks the payload length against the
- * path MTU.
+ * Parse a frame that frame_parse() accepted. A UDP checksum of 0 is valid. The check of any other
+ * one reads the whole payload, and so does check_icrc. The caller checks the payload length against
+ * the path MTU.
  *
  * @param frame  Result of frame_parse() for buf[0..len).
- * @param out    Complete with ROCE_OK. Otherwise fields read before the verdict, the rest zero.
+ * @param out    Complete if the verdict is ROCE_OK. Otherwise it has the fields that were read
+ *               before the verdict, and zeros.
  */
 enum roce_verdict roce_parse(const uint8_t *buf, size_t len, const struct frame_view *frame,
 			     bool check_icrc, struct roce_view *out);
 
-/** The ICRC check alone, for callers that parse without it. */
+/** The ICRC check alone, for frames that were parsed without it. */
 bool roce_icrc_is_valid(const uint8_t *buf, const struct roce_view *v);
 
 /* Bytes of EtherType, IPv4, UDP and the first two bytes of the BTH. */
 #define ROCE_STATION_BYTES 32u
 
-/* Values and masks that select frames to one station, as words in memory order. */
+/*
+ * Values and masks to compare a frame's headers with, as words in memory order: they select frames
+ * to one station.
+ */
 struct roce_station {
 	uint64_t want_mac, mask_mac;
 	uint64_t want[ROCE_STATION_BYTES / 8], mask[ROCE_STATION_BYTES / 8];
@@ -140,8 +148,8 @@ struct roce_station roce_station(const uint8_t mac[6], const uint8_t *ipv4);
 
 /**
  * Fast parse for the common frame to one station, without the ICRC check: untagged or one tag, IPv4
- * without options to the station's MAC and IPv4 addresses, UDP 4791 without checksum, valid. It
- * takes a few wide comparisons instead of frame_parse() and roce_parse().
+ * without options to the station's MAC and IPv4 addresses, UDP 4791 without checksum. It takes a
+ * few wide comparisons instead of frame_parse() and roce_parse().
  *
  * @return  true: the two would return FRAME_OK and ROCE_OK, and out is their result.
  *          false: undecided, and out is undefined; call the two.
@@ -220,8 +228,7 @@ size_t roce_build(uint8_t *buf, size_t size, const struct roce_path *path,
 		  const struct roce_fields *fields, const void *payload, uint16_t payload_bytes);
 
 /*
- * Longest extension headers of a stamped frame (RETH and ImmDt) in words, plus one for no
- * extension.
+ * Number of possible lengths of a stamped frame's extension headers: 0 to RETH and ImmDt, in words.
  */
 #define ROCE_EXT_WORDS ((RETH_BYTES + IMMDT_BYTES) / 4 + 1)
 
@@ -229,9 +236,8 @@ size_t roce_build(uint8_t *buf, size_t size, const struct roce_path *path,
  * Fast path for data: headers come from a template, and the payload is constant and already in
  * place.
  *
- * A roce_payload describes the constant payload pattern cut to one length: its CRC, its checksum,
- * and the operator that joins a header's register with it. A run needs one per distinct payload
- * length.
+ * A roce_payload describes the constant payload of one length: its CRC, its checksum, and the
+ * operator that combines them with the CRC of the headers. A run needs one for each payload length.
  */
 struct roce_payload {
 	uint16_t payload_bytes;
@@ -240,7 +246,7 @@ struct roce_payload {
 	uint8_t pad;
 	uint32_t reg; /* CRC register of payload and pad from 0 */
 	/*
-	 * Contribution of lengths and pad count to the register after BTH: [is IPv6][extension
+	 * Contribution of lengths and pad count to the register after BTH, by [is IPv6][extension
 	 * words].
 	 */
 	uint32_t length_reg[2][ROCE_EXT_WORDS];
@@ -250,8 +256,8 @@ struct roce_payload {
 void roce_payload_init(struct roce_payload *p, const void *pattern, uint16_t payload_bytes);
 
 /**
- * roce_icrc_is_valid() for a frame with this payload and a pad of zeros. Reads the headers and the
- * ICRC only.
+ * As roce_icrc_is_valid(), for a frame that is known to have this payload and a pad of zeros: reads
+ * the headers and the ICRC only.
  */
 bool roce_icrc_is_valid_around(const uint8_t *buf, const struct roce_view *v,
 			       const struct roce_payload *p);

@@ -20,7 +20,10 @@
 #include "wire/roce/roce.h"
 #include "wire/roce/impl.h"
 
-/* A cache line, and the part of headers with a tag or IPv6 that lies before it. */
+/*
+ * The headers next to the payload, one cache line; and the part before it, which only headers with
+ * IPv6 (or a tag) have.
+ */
 #define ROCE_SHAPE_NEAR_BYTES 64u
 #define ROCE_SHAPE_FAR_BYTES 16u
 
@@ -42,8 +45,9 @@ struct roce_shape {
 #define ROCE_SHAPE_BECN ((uint32_t)BTH_BECN << 24)
 
 /**
- * @param p       Must outlive the shape, and fill whole words, as every payload except a message's
- *                last does. For a CNP its body, CNP_BODY_BYTES zeros. For an ACK, AETH_BYTES zeros.
+ * @param p       Must outlive the shape. Its length is a multiple of 4, as that of every payload
+ *                except a message's last. For a CNP: its body, CNP_BODY_BYTES zeros. For an ACK:
+ *                AETH_BYTES zeros.
  * @param opcode  One without extension headers, ROCE_CNP or RC_ACK. MigReq is set except in a CNP;
  *                the solicited event bit is clear.
  */
@@ -67,10 +71,7 @@ roce_shape_finish_ipv6(const struct roce_shape *s, uint8_t *udp, uint32_t flow_l
 	be16_store(udp + 6, checksum == 0 ? 0xFFFF : checksum);
 }
 
-/*
- * payload_reg and payload_sum: contribution of a payload that is not the shape's, to ICRC and
- * checksum.
- */
+/* payload_reg and payload_sum: what a payload other than the shape's adds to ICRC and checksum. */
 static inline unsigned int
 roce_shape_write(const struct roce_shape *s, const struct roce_ends *ends, uint32_t psn_word,
 		 uint32_t payload_reg, uint32_t payload_sum, uint8_t *payload_at)

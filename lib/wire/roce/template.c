@@ -146,8 +146,8 @@ struct partial {
 };
 
 /*
- * Write extension headers and a CNP's body. Out of line: most frames of a message have none, and
- * their path then keeps its values in CPU registers.
+ * Write extension headers and a CNP's body. Most frames of a message have none. This function is
+ * out of line, so that their path keeps its values in CPU registers.
  */
 __attribute__((noinline)) static struct partial
 stamp_ext(uint8_t *at, const struct roce_op *op, const struct roce_fields *f, uint32_t reg)
@@ -214,7 +214,7 @@ roce_template_stamp(const struct roce_template *t, const struct roce_ends *ends,
 	uint16_t udp_bytes = (uint16_t)(p->udp_bytes + op->ext_bytes);
 	uint8_t flags = bth_flags(fields);
 	uint16_t bth_start = (uint16_t)(fields->opcode << 8 | flags | p->pad << BTH_PAD_SHIFT);
-	/* The ICRC masks BECN. */
+	/* The ICRC counts BECN as one, whatever its value. */
 	uint32_t dest_word = ends->dest_qp | (fields->becn ? (uint32_t)BTH_BECN << 24 : 0);
 	uint32_t psn_word = bth_psn_word(fields), icrc;
 	uint64_t tail;

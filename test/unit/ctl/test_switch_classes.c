@@ -16,7 +16,7 @@ TEST(a_wrong_class_is_refused_with_section_key_and_value)
 		{"[pg 64|3]\n" TWO_PORTS, "x.ini: [pg 64|3]: expected N or PORT|N after the word"},
 		{"[tc 1|3]\n" TWO_PORTS, "x.ini: [tc 1|3]: expected [tc N], N from 0 to 7"},
 		{"[queue 2|3]\nmax_rate_bps = 1G\n" TWO_PORTS,
-		 "x.ini: [queue 2|3]: expected a port that there is"},
+		 "x.ini: [queue 2|3]: expected an existing port"},
 		{"[queue 0|3]\nwred_profile = RED\n" TWO_PORTS,
 		 "x.ini: [queue 0|3] wred_profile = RED: expected default, none, or the NAME of a "
 		 "[wred NAME]"},
@@ -154,8 +154,7 @@ TEST(a_key_is_set_over_what_is_in_force)
 		{"route 10.2.0.0/16.nexthop=10.9.0.1",
 		 "running: [route 10.2.0.0/16] nexthop = 10.9.0.1: expected addresses in the subnet"},
 		{"port 2.shaper_rate_bps=1G", "running: [port 2]: expected a known section"},
-		{"queue 2|3.max_rate_bps=1G",
-		 "running: [queue 2|3]: expected a port that there is"},
+		{"queue 2|3.max_rate_bps=1G", "running: [queue 2|3]: expected an existing port"},
 		{"wred.Kmin=1MB", "running: [wred] green_min_threshold_bytes = 1MB: "},
 	};
 	struct config_error err = {"no error"};
