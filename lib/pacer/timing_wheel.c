@@ -6,9 +6,10 @@
  * horizon_tick passes a tick, the overflow items of that tick are moved into their slot, which
  * keeps the order within a slot.
  *
- * A slot holds the numbers of its first items. With a million QPs each line touched is a cache
- * miss, and a linked list of items is a chain of misses. Slots are read in order, so the prefetcher
- * hides their misses.
+ * A slot holds the numbers of its first items, and chunks of six hold the others. With a million
+ * QPs each line touched is a cache miss, and a linked list of items is a chain of misses. Slots are
+ * read in order, so the prefetcher hides their misses. The last freed chunks are the next used, so
+ * the chunks of a slot tend to be adjacent.
  *
  * A wheel of few items is one sorted list, in one or two cache lines. In slots each item would be
  * in a line of its own, which a process of hundreds of wheels would find evicted at every visit.
@@ -30,18 +31,27 @@
 
 #define SLOT_ITEMS 7u
 #define LAST (SLOT_ITEMS - 1)
+#define CHUNK_ITEMS LAST
 /* Slots prefetched together. */
 #define INSERT_BURST 32u
 
 /*
- * Items in the order of insertion. With more than seven, the seventh and all later ones form a ring
- * through links[]; item[LAST] is then the ring's last item, whose link is its first.
+ * Items in the order of insertion. With more than seven, the seventh and all later ones are in
+ * chunks; item[LAST] is then the number of the last chunk.
  */
 struct slot {
 	uint32_t n;
 	uint32_t item[SLOT_ITEMS];
 };
 static_assert(sizeof(struct slot) == 32, "half a cache line");
+
+/* All chunks of a slot but the last are full. They form a ring: after the last comes the first. */
+struct chunk {
+	uint32_t next; /* free: the next free chunk, or NO_ITEM */
+	uint32_t n;
+	uint32_t item[CHUNK_ITEMS];
+};
+static_assert(sizeof(struct chunk) == 32, "half a cache line");
 
 /* The overflow list, linked through links[]. */
 struct list {
@@ -63,12 +73,19 @@ struct timing_wheel {
 	struct slot *slots;
 	uint64_t *words;     /* bit: the slot holds items */
 	uint64_t *summaries; /* bit: the word is not zero */
-	uint32_t *links;
+	/* By number; pages are allocated when touched. Those from n_chunks on were never used. */
+	struct chunk *chunks;
+	uint32_t free_chunk; /* the first of the free ones, or NO_ITEM */
+	uint32_t n_chunks;
+	/* Released items that are still in the slot of now_tick, at its start. */
+	uint32_t skip;
 	uint32_t n_slots;
 	uint32_t n_words;     /* of 64 slots */
 	uint32_t n_summaries; /* of 64 words */
 	struct list overflow;
-	uint64_t *overflow_ticks; /* by item; pages are allocated when touched */
+	/* by item; pages are allocated when touched */
+	uint32_t *links;
+	uint64_t *overflow_ticks;
 };
 
 static bool
@@ -81,6 +98,14 @@ static inline bool
 is_few(const struct timing_wheel *w)
 {
 	return w->n_items <= TIMING_WHEEL_FEW;
+}
+
+/* A slot has chunks only for items beyond its sixth, and at most one that is not full; the slot
+ * that is being released has one more. */
+static size_t
+chunks_bytes(const struct timing_wheel *w)
+{
+	return ((size_t)w->n_items / CHUNK_ITEMS + 2) * sizeof(w->chunks[0]);
 }
 
 /* @return 0 or -ENOMEM. */
@@ -96,10 +121,12 @@ create_slots(struct timing_wheel *w, uint32_t n_slots)
 	w->slots = pages_alloc(n_slots * sizeof(w->slots[0]));
 	w->words = calloc(w->n_words, sizeof(w->words[0]));
 	w->summaries = calloc(w->n_summaries, sizeof(w->summaries[0]));
+	w->chunks = pages_alloc(chunks_bytes(w));
+	w->free_chunk = NO_ITEM;
 	w->links = pages_alloc(w->n_items * sizeof(w->links[0]));
 	w->overflow_ticks = pages_alloc(w->n_items * sizeof(w->overflow_ticks[0]));
-	return w->slots == NULL || w->words == NULL || w->summaries == NULL || w->links == NULL ||
-			       w->overflow_ticks == NULL
+	return w->slots == NULL || w->words == NULL || w->summaries == NULL || w->chunks == NULL ||
+			       w->links == NULL || w->overflow_ticks == NULL
 		       ? -ENOMEM
 		       : 0;
 }
@@ -137,6 +164,7 @@ timing_wheel_destroy(struct timing_wheel *w)
 	pages_free(w->slots, w->n_slots * sizeof(w->slots[0]));
 	free(w->words);
 	free(w->summaries);
+	pages_free(w->chunks, chunks_bytes(w));
 	pages_free(w->links, w->n_items * sizeof(w->links[0]));
 	pages_free(w->overflow_ticks, w->n_items * sizeof(w->overflow_ticks[0]));
 	free(w);
@@ -148,48 +176,64 @@ slot_of(const struct timing_wheel *w, uint64_t tick)
 	return (uint32_t)tick & (w->n_slots - 1);
 }
 
-/* Append an item to the ring of a slot that has n >= SLOT_ITEMS items. */
-static __attribute__((noinline)) void
-ring_push(uint32_t *links, struct slot *s, uint32_t n, uint32_t item)
+static inline uint32_t
+chunk_take(struct timing_wheel *w)
 {
-	uint32_t *last = &s->item[LAST];
+	uint32_t c = w->free_chunk;
 
-	links[item] = n == SLOT_ITEMS ? *last : links[*last];
-	links[*last] = item;
-	*last = item;
+	if (c == NO_ITEM)
+		return w->n_chunks++;
+	w->free_chunk = w->chunks[c].next;
+	return c;
 }
 
-static inline void
-slot_push(const struct timing_wheel *w, uint32_t slot, uint32_t item)
+/* Append an item to a slot that has n >= SLOT_ITEMS items. */
+static __attribute__((noinline)) void
+chunk_add(struct timing_wheel *w, struct slot *s, uint32_t n, uint32_t item)
 {
-	struct slot *s = &w->slots[slot];
-	uint64_t *word = &w->words[slot / 64];
+	uint32_t at = chunk_take(w);
+	struct chunk *c = &w->chunks[at];
+
+	assert((size_t)w->n_chunks * sizeof(*c) <= chunks_bytes(w));
+	if (n == SLOT_ITEMS) {
+		c->next = at;
+		c->n = 2;
+		c->item[0] = s->item[LAST];
+		c->item[1] = item;
+	} else {
+		c->next = w->chunks[s->item[LAST]].next;
+		w->chunks[s->item[LAST]].next = at;
+		c->n = 1;
+		c->item[0] = item;
+	}
+	s->item[LAST] = at;
+}
+
+/*
+ * Members that do not change are read from a copy `was`, because the compiler must assume that
+ * storing an item may change them, and would reload them for each item of a burst.
+ */
+static inline void
+slot_push(struct timing_wheel *w, const struct timing_wheel *was, uint32_t slot, uint32_t item)
+{
+	struct slot *s = &was->slots[slot];
 	uint32_t n = s->n++;
 
-	if (n < SLOT_ITEMS)
+	if (n < SLOT_ITEMS) {
 		s->item[n] = item;
-	else
-		ring_push(w->links, s, n, item);
-	if (*word == 0)
-		w->summaries[slot / 4096] |= 1ull << slot / 64 % 64;
-	*word |= 1ull << slot % 64;
-}
+		if (n > 0)
+			return;
+		if (was->words[slot / 64] == 0)
+			was->summaries[slot / 4096] |= 1ull << slot / 64 % 64;
+		was->words[slot / 64] |= 1ull << slot % 64;
+	} else {
+		struct chunk *c = &was->chunks[s->item[LAST]];
 
-/* Remove the first item. */
-static uint32_t
-slot_pop(struct timing_wheel *w, struct slot *s)
-{
-	uint32_t item = s->item[0], last = s->item[LAST];
-
-	memmove(s->item, s->item + 1, sizeof(s->item) - sizeof(s->item[0]));
-	if (s->n > SLOT_ITEMS) {
-		uint32_t first = w->links[last];
-
-		s->item[LAST - 1] = first;
-		w->links[last] = w->links[first];
+		if (n > SLOT_ITEMS && c->n < CHUNK_ITEMS)
+			c->item[c->n++] = item;
+		else
+			chunk_add(w, s, n, item);
 	}
-	s->n--;
-	return item;
 }
 
 static void
@@ -281,7 +325,7 @@ overflow_migrate(struct timing_wheel *w)
 
 		next = w->links[i];
 		if (tick < w->horizon_tick)
-			slot_push(w, slot_of(w, tick), i);
+			slot_push(w, w, slot_of(w, tick), i);
 		else
 			overflow_push(w, i, tick);
 	}
@@ -355,7 +399,7 @@ insert(struct timing_wheel *w, uint32_t item, uint64_t tick)
 	if (is_few(w))
 		few_insert(w, item, tick);
 	else if (tick < w->horizon_tick)
-		slot_push(w, slot_of(w, tick), item);
+		slot_push(w, w, slot_of(w, tick), item);
 	else
 		overflow_push(w, item, tick);
 	w->n_in++;
@@ -405,10 +449,7 @@ timing_wheel_hurry(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns)
 		w->head.next_tick = tick;
 }
 
-/*
- * Insert up to INSERT_BURST items. Members that do not change are read from a copy: otherwise the
- * compiler would reload them for each item, because the stores of items might change them.
- */
+/* Insert up to INSERT_BURST items. */
 static inline void
 insert_part(struct timing_wheel *w, const uint32_t *items, const uint64_t *deadlines_ns, uint32_t n)
 {
@@ -424,7 +465,7 @@ insert_part(struct timing_wheel *w, const uint32_t *items, const uint64_t *deadl
 	for (uint32_t i = 0; i < n; i++) {
 		assert(items[i] < was.n_items);
 		if (ticks[i] < was.horizon_tick)
-			slot_push(&was, slot_of(&was, ticks[i]), items[i]);
+			slot_push(w, &was, slot_of(&was, ticks[i]), items[i]);
 		else
 			overflow_push(w, items[i], ticks[i]);
 	}
@@ -452,11 +493,32 @@ timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 	}
 }
 
+/* Copy the first n items of a slot. `room` of them may be written, at least n and seven. */
+static inline void
+slot_copy(const struct timing_wheel *w, const struct slot *s, uint32_t *items, uint32_t n,
+	  uint32_t room)
+{
+	const struct chunk *c;
+	uint32_t at = CHUNK_ITEMS;
+
+	/* Copying all seven costs less than one mispredicted branch. */
+	memcpy(items, s->item, sizeof(s->item));
+	if (s->n <= SLOT_ITEMS)
+		return;
+	for (c = &w->chunks[s->item[LAST]]; at < n; at += CHUNK_ITEMS) {
+		c = &w->chunks[c->next];
+		if (at + CHUNK_ITEMS <= room)
+			memcpy(items + at, c->item, sizeof(c->item));
+		else
+			memcpy(items + at, c->item, (n - at) * sizeof(items[0]));
+	}
+}
+
 uint32_t
 timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget, uint64_t until_ns)
 {
 	uint64_t end_tick = min_u64(until_ns >> w->head.slot_shift, w->horizon_tick);
-	uint64_t tick = max_u64(w->seen_tick, w->head.now_tick);
+	uint64_t tick = max_u64(w->seen_tick, w->head.now_tick + (w->skip > 0));
 	uint32_t n = 0;
 
 	if (is_few(w))
@@ -465,6 +527,7 @@ timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget, 
 		uint32_t slot = slot_of(w, tick);
 		uint64_t bits = w->words[slot / 64] >> slot % 64;
 		const struct slot *s;
+		uint32_t listed;
 
 		if (bits == 0) {
 			tick += 64 - slot % 64;
@@ -473,39 +536,84 @@ timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget, 
 		tick += (uint64_t)__builtin_ctzll(bits);
 		if (tick >= end_tick)
 			break;
-		/* Of the items in a ring, list only the last one: its link leads to the others. */
-		s = &w->slots[slot_of(w, tick++)];
-		memcpy(items + n, s->item, sizeof(s->item));
-		n += s->n < SLOT_ITEMS ? s->n : SLOT_ITEMS;
+		s = &w->slots[slot_of(w, tick)];
+		listed = s->n;
+		if (listed > budget - n) {
+			if (n > 0)
+				break;
+			listed = budget;
+		}
+		slot_copy(w, s, items + n, listed, budget - n);
+		n += listed;
+		tick++;
 	}
 	w->seen_tick = max_u64(w->seen_tick, min_u64(tick, end_tick));
 	return n;
 }
 
-/* Copy the n items of a ring, first to last. */
-static void
-ring_read(const struct timing_wheel *w, uint32_t last, uint32_t *items, uint32_t n)
+static inline void
+chunk_free(struct timing_wheel *w, uint32_t at)
 {
-	for (uint32_t i = 0, item = last; i < n; i++)
-		items[i] = item = w->links[item];
+	w->chunks[at].next = w->free_chunk;
+	w->free_chunk = at;
 }
 
-/* Release up to budget items of one slot, in order. */
+/* The six items in a slot with more than seven are released: move those of its first chunk
+ * there. */
+static void
+slot_refill(struct timing_wheel *w, struct slot *s)
+{
+	struct chunk *last = &w->chunks[s->item[LAST]];
+	uint32_t first = last->next;
+
+	last->next = w->chunks[first].next;
+	memcpy(s->item, w->chunks[first].item, sizeof(last->item));
+	chunk_free(w, first);
+	s->n -= CHUNK_ITEMS;
+	w->skip = 0;
+	if (s->n == SLOT_ITEMS) {
+		uint32_t at = s->item[LAST];
+
+		s->item[LAST] = w->chunks[at].item[0];
+		chunk_free(w, at);
+	}
+}
+
+/* Release up to budget items of a slot of which w->skip are released already, or not all can be. */
+static __attribute__((noinline)) uint32_t
+slot_take_part(struct timing_wheel *w, struct slot *s, uint32_t *items, uint32_t budget)
+{
+	uint32_t n = 0;
+
+	while (n < budget && w->skip < s->n) {
+		if (w->skip == CHUNK_ITEMS && s->n > SLOT_ITEMS)
+			slot_refill(w, s);
+		items[n++] = s->item[w->skip++];
+	}
+	if (w->skip == s->n)
+		s->n = w->skip = 0;
+	return n;
+}
+
+/* Release up to budget items of the slot of now_tick, in order. */
 static inline uint32_t
 slot_take(struct timing_wheel *w, uint32_t slot, uint32_t *items, uint32_t budget)
 {
 	struct slot *s = &w->slots[slot];
 	uint32_t n = s->n;
 
-	if (n <= budget && budget >= SLOT_ITEMS) {
-		/* Copying all seven costs less than one mispredicted branch. */
-		memcpy(items, s->item, sizeof(s->item));
-		if (n > SLOT_ITEMS)
-			ring_read(w, s->item[LAST], items + LAST, n - LAST);
+	if (n <= budget && budget >= SLOT_ITEMS && w->skip == 0) {
+		slot_copy(w, s, items, n, budget);
+		if (n > SLOT_ITEMS) {
+			struct chunk *last = &w->chunks[s->item[LAST]];
+			uint32_t first = last->next;
+
+			last->next = w->free_chunk;
+			w->free_chunk = first;
+		}
 		s->n = 0;
 	} else {
-		for (n = 0; n < budget && s->n > 0; n++)
-			items[n] = slot_pop(w, s);
+		n = slot_take_part(w, s, items, budget);
 	}
 	if (s->n == 0)
 		slot_mark_empty(w, slot);

@@ -5,10 +5,10 @@
  *
  * A deadline is rounded up to a slot boundary: an item is never released early, and at most one
  * slot late. Items of one slot are released in the order of their insertion, so runs repeat.
- * Creation allocates 4 bytes for each item and 32 for each slot. It also reserves 8 bytes for each
- * item, which take memory only once deadlines are beyond the horizon. A wheel of up to
- * TIMING_WHEEL_FEW items allocates no slots. An item cannot be removed before it is due: its owner
- * ignores it when it is released.
+ * Creation allocates 32 bytes for each slot. For each item it reserves 5.4 bytes, touched as slots
+ * come to hold more than seven items, and 12, touched once a deadline is beyond the horizon. A
+ * wheel of up to TIMING_WHEEL_FEW items allocates no slots. An item cannot be removed before it is
+ * due: its owner ignores it when it is released.
  *
  * Cost: advance() touches the items that it releases and a few bitmap words, however far the time
  * jumps. It walks the overflow list at most once for each half horizon, and only if one of its
@@ -71,10 +71,9 @@ uint32_t timing_wheel_advance(struct timing_wheel *w, uint32_t *items, uint32_t 
 
 /**
  * List items that are due before until_ns, so that their owner can prefetch them. Each slot is
- * listed once; the next call continues after it. Of a slot with more than seven items, the list
- * omits all after the sixth except the last. It also omits items that were inserted after their
- * slot was listed. It is empty for a wheel of TIMING_WHEEL_FEW items or fewer, which are in the
- * cache anyway.
+ * listed once; the next call continues after it. The list omits items of a slot beyond the budget,
+ * items of a slot that is being released, and items inserted after their slot was listed. It is
+ * empty for a wheel of TIMING_WHEEL_FEW items or fewer, which are in the cache anyway.
  *
  * @param budget  At least 7. @return how many are listed.
  */

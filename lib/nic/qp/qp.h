@@ -19,8 +19,9 @@
  * of the READ being answered, and next_msg its number. Its other state is in struct nic_reads.
  *
  * Memory: a node may have a million QPs. State common to the QPs of a flow is in struct qp_flow,
- * rarely used state in struct qp_tally. Including a CNP window, a link and a quarter of a slot of
- * the pacing wheel, and an entry of a ready ring, a QP takes 253 bytes at a million QPs.
+ * rarely used state in struct qp_tally. Including a CNP window, a quarter of a slot and at most a
+ * sixth of a chunk of the pacing wheel, and an entry of a ready ring, a QP takes up to 255 bytes at
+ * a million QPs.
  */
 #ifndef QUENCH_NIC_QP_QP_H
 #define QUENCH_NIC_QP_QP_H
@@ -150,11 +151,12 @@ struct qp_tally {
 	uint32_t cnps_handled, cnps_sent;
 	uint32_t min_rate_kbps; /* rounded up */
 } __attribute__((packed, aligned(4)));
-/* At a million QPs the wheel has 2^18 slots of 32 bytes and the ring 2^20 entries of 4 bytes. */
-static_assert(
-	10 * (sizeof(struct nic_qp) + sizeof(struct qp_tally) + sizeof(struct np) + 4) + 84 + 42 <=
-		2560,
-	"with its window, a link and a quarter of a slot of the wheel, an entry of a ready ring");
+/* At a million QPs the wheel has 2^18 slots and up to a sixth as many chunks as QPs, of 32 bytes
+ * each, and the ring 2^20 entries of 4 bytes. */
+static_assert(10 * (sizeof(struct nic_qp) + sizeof(struct qp_tally) + sizeof(struct np)) + 84 + 54 +
+			      42 <=
+		      2560,
+	      "with its window, its share of the wheel, an entry of a ready ring");
 
 /*
  * Life of a flow (change/flow_life.h). ADDING: its QPs are being made; CONFIGURED: all exist;

@@ -322,6 +322,53 @@ TEST(upcoming_items_are_told_once_and_in_their_order)
 	timing_wheel_destroy(w);
 }
 
+/* Slots of 0 to 40 items, released in parts while others are added behind them. */
+TEST(items_of_a_full_slot_come_in_order_whatever_the_parts)
+{
+	for (uint32_t in_slot = 0; in_slot <= 40; in_slot++) {
+		for (uint32_t part = 1; part <= 40; part++) {
+			struct timing_wheel *w = timing_wheel_create(100, 64, 8);
+			uint32_t added = 0, out = 0, items[40];
+
+			for (; added < in_slot; added++)
+				put(w, added, 80);
+			do {
+				uint32_t n = timing_wheel_advance(w, items, part, 80);
+
+				for (uint32_t i = 0; i < n; i++)
+					assert_int_equal(items[i], out++);
+				assert_true(n == part || out == added);
+				for (uint32_t i = 0; i < 3 && added < in_slot + 30; i++)
+					put(w, added++, 80);
+			} while (out < added);
+			assert_int_equal(out, in_slot + 30);
+			assert_int_equal(timing_wheel_next_ns(w), NEVER_NS);
+			timing_wheel_destroy(w);
+		}
+	}
+}
+
+TEST(upcoming_lists_all_items_of_a_full_slot)
+{
+	struct timing_wheel *w = timing_wheel_create(300, 128, 8);
+	uint32_t seen[300];
+
+	for (uint32_t i = 0; i < 40; i++)
+		put(w, i, (10 + i / 20) * 8);
+	/* the second slot does not fit, and comes next time */
+	assert_int_equal(timing_wheel_upcoming(w, seen, 39, 100 * 8), 20);
+	assert_int_equal(timing_wheel_upcoming(w, seen + 20, 20, 100 * 8), 20);
+	for (uint32_t i = 0; i < 40; i++)
+		assert_int_equal(seen[i], i);
+	/* a slot that is larger than the budget */
+	for (uint32_t i = 40; i < 100; i++)
+		put(w, i, 20 * 8);
+	assert_int_equal(timing_wheel_upcoming(w, seen, 32, 100 * 8), 32);
+	assert_int_equal(seen[31], 71);
+	assert_int_equal(timing_wheel_upcoming(w, seen, 32, 100 * 8), 0);
+	timing_wheel_destroy(w);
+}
+
 TEST(random_runs_equal_a_sorted_reference)
 {
 	for (uint64_t seed = 1; seed <= 100; seed++) {
