@@ -264,11 +264,11 @@ next_word(const struct timing_wheel *w, uint32_t from)
 	return NO_ITEM;
 }
 
-/* Earliest tick of the slots; NO_TICK if they are empty. */
+/* Earliest tick of the slots at or after from_tick; NO_TICK if they are empty. */
 static uint64_t
-slots_next_tick(const struct timing_wheel *w)
+slots_next_tick(const struct timing_wheel *w, uint64_t from_tick)
 {
-	uint32_t start = slot_of(w, w->head.now_tick);
+	uint32_t start = slot_of(w, from_tick);
 	uint32_t word = start / 64;
 	uint64_t bits = w->words[word] & (~0ull << start % 64);
 	uint32_t slot;
@@ -280,7 +280,7 @@ slots_next_tick(const struct timing_wheel *w)
 		bits = w->words[word];
 	}
 	slot = word * 64 + (uint32_t)__builtin_ctzll(bits);
-	return w->head.now_tick + slot_of(w, (uint64_t)slot - start);
+	return from_tick + slot_of(w, (uint64_t)slot - start);
 }
 
 /* Earliest tick of all items. Ticks of the overflow list are later than those of the slots. */
@@ -291,7 +291,7 @@ find_next_tick(const struct timing_wheel *w)
 
 	if (w->n_in == 0)
 		return NO_TICK;
-	tick = slots_next_tick(w);
+	tick = slots_next_tick(w, w->head.now_tick);
 	if (tick != NO_TICK)
 		return tick;
 	return w->overflow_min_tick;
@@ -514,6 +514,35 @@ slot_copy(const struct timing_wheel *w, const struct slot *s, uint32_t *items, u
 	}
 }
 
+/*
+ * Prefetch what the next calls of upcoming() read: the chunks of the next slot, whose own line the
+ * last call has prefetched, and the line of the slot after it.
+ */
+static void
+fetch_next_slots(const struct timing_wheel *w)
+{
+	uint64_t tick = slots_next_tick(w, w->seen_tick);
+	const struct slot *s = &w->slots[slot_of(w, tick)];
+
+	if (tick == NO_TICK)
+		return;
+	if (s->n > SLOT_ITEMS) {
+		const char *last = (const char *)&w->chunks[s->item[LAST]];
+
+		__builtin_prefetch(last);
+		__builtin_prefetch(last - 64);
+		__builtin_prefetch(last + 64);
+	}
+	__builtin_prefetch(&w->slots[slot_of(w, slots_next_tick(w, tick + 1))]);
+}
+
+void
+timing_wheel_fetch(const struct timing_wheel *w, uint64_t deadline_ns)
+{
+	if (!is_few(w))
+		__builtin_prefetch(&w->slots[slot_of(w, tick_of(w, deadline_ns))], 1);
+}
+
 uint32_t
 timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget, uint64_t until_ns)
 {
@@ -548,6 +577,7 @@ timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget, 
 		tick++;
 	}
 	w->seen_tick = max_u64(w->seen_tick, min_u64(tick, end_tick));
+	fetch_next_slots(w);
 	return n;
 }
 

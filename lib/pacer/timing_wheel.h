@@ -75,10 +75,13 @@ uint32_t timing_wheel_advance(struct timing_wheel *w, uint32_t *items, uint32_t 
  * items of a slot that is being released, and items inserted after their slot was listed. It is
  * empty for a wheel of TIMING_WHEEL_FEW items or fewer, which are in the cache anyway.
  *
- * @param budget  At least 7. @return how many are listed.
+ * @param budget  Of fewer than seven, none is used. @return how many are listed.
  */
 uint32_t timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget,
 			       uint64_t until_ns);
+
+/** Prefetch the slot of a deadline, before the insertion of an item. */
+void timing_wheel_fetch(const struct timing_wheel *w, uint64_t deadline_ns);
 
 /* Inline definitions */
 

@@ -98,6 +98,16 @@ struct nic_paced {
 	uint64_t until_ns[NIC_BURST];
 };
 
+/*
+ * QPs to prefetch before the wheel releases them. One is prefetched for each frame sent: the memory
+ * then works while the CPU does, and a burst of prefetches would make the CPU wait.
+ */
+struct nic_upcoming {
+	uint32_t next, n;
+	uint32_t item[2 * NIC_BURST];
+	uint64_t listed_ns; /* time of the last list */
+};
+
 /* QP numbers: either first_qpn + table[item], or own + item * stride. */
 struct nic_numbers {
 	const uint32_t *table;
@@ -153,6 +163,7 @@ struct nic {
 	struct timing_wheel *wheel;
 	struct nic_paced paced;
 	struct nic_timers timers;
+	struct nic_upcoming upcoming; /* with more than NIC_CACHED_QPS */
 	struct nic_mbufs mbufs;
 	struct nic_numbers numbers;
 	struct nic_requests requests;
@@ -310,6 +321,15 @@ nic_prefetch(const struct nic *nic, uint32_t item)
 {
 	rte_prefetch0(&nic->qps[item]);
 	rte_prefetch0(&nic->qps[item].cc);
+}
+
+static inline void
+nic_prefetch_upcoming(struct nic *nic)
+{
+	struct nic_upcoming *u = &nic->upcoming;
+
+	if (u->next < u->n)
+		nic_prefetch(nic, u->item[u->next++]);
 }
 
 /* Prefetch the lines of a QP that a received frame and its answer touch. */

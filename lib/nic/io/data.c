@@ -353,8 +353,10 @@ send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, 
 		struct nic_qp *qp = &nic->qps[item];
 		const struct qp_flow *flow = nic_flow_of(nic, qp);
 
-		if (!cached)
+		if (!cached) {
+			nic_prefetch_upcoming(nic);
 			nic_prefetch(nic, qp_ring_peek(ring, READY_AHEAD));
+		}
 		nic_touch(nic, item, qp);
 		token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
 		if (unlikely(out->sent >= plain_end || !is_plain(qp) ||
@@ -367,6 +369,8 @@ send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, 
 		}
 		bytes += send_plain(nic, item, qp, flow, out->pkts[out->sent++], now_ns);
 		place_after(nic, ring, item, qp, flow, now_ns);
+		if (!cached && nic->paced.n > 0)
+			timing_wheel_fetch(nic->wheel, nic->paced.until_ns[nic->paced.n - 1]);
 	}
 	if (qp_ring_is_empty(ring))
 		nic->ready.backlogged &= (uint8_t) ~(1u << queue);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/io/release.h"
 
+#include <string.h>
+
+#include "base/numbers/array.h"
 #include "nic/core/core.h"
 #include "nic/np/np.h"
 #include "nic/place/cc.h"
@@ -8,8 +11,10 @@
 #include "nic/place/version.h"
 #include "nic/transport/requester.h"
 
-/* Prefetch distance: a few times the latency of memory and the time between two calls. */
-#define AHEAD_NS NS_PER_US
+/* Prefetch distance: at least a few times the latency of memory, and four times the time between
+ * two calls. */
+#define AHEAD_MIN_NS NS_PER_US
+#define AHEAD_MAX_NS (16 * NS_PER_US)
 
 /* May a QP start now? If not, the QP is put back into the wheel. */
 static bool
@@ -70,15 +75,20 @@ release(struct nic *nic, uint32_t item, uint64_t now_ns)
 		release_other(nic, item, now_ns);
 }
 
-/* Prefetch the QPs of the next calls while this one sends. */
+/* List the QPs of the next calls. send_queue() prefetches them. */
 static void
-prefetch_next(const struct nic *nic, uint64_t now_ns)
+list_upcoming(struct nic *nic, uint64_t now_ns)
 {
-	uint32_t items[2 * NIC_BURST];
-	uint32_t n = timing_wheel_upcoming(nic->wheel, items, 2 * NIC_BURST, now_ns + AHEAD_NS);
+	struct nic_upcoming *u = &nic->upcoming;
+	uint64_t ahead_ns =
+		min_u64(max_u64(4 * (now_ns - u->listed_ns), AHEAD_MIN_NS), AHEAD_MAX_NS);
+	uint32_t left = u->n - u->next;
 
-	for (uint32_t i = 0; i < n; i++)
-		nic_prefetch(nic, items[i]);
+	memmove(u->item, u->item + u->next, left * sizeof(u->item[0]));
+	u->next = 0;
+	u->n = left + timing_wheel_upcoming(nic->wheel, u->item + left, ARRAY_LEN(u->item) - left,
+					    now_ns + ahead_ns);
+	u->listed_ns = now_ns;
 }
 
 /* @return as nic_release(). */
@@ -104,8 +114,8 @@ nic_release(struct nic *nic, uint64_t now_ns)
 		nic_prefetch(nic, items[i]);
 	for (uint32_t i = 0; i < n; i++)
 		release(nic, items[i], now_ns);
-	if (n > 1 && !cached)
-		prefetch_next(nic, now_ns);
+	if (n > 0 && !cached)
+		list_upcoming(nic, now_ns);
 	if (nic->timers.busy != 0 && unlikely(nic_timers_may_be_due(&nic->timers, now_ns)))
 		more |= fire_timers(nic, now_ns);
 	if (nic_np_next_ns(nic->np) <= now_ns)

@@ -20,7 +20,7 @@
  *
  * Memory: a node may have a million QPs. State common to the QPs of a flow is in struct qp_flow,
  * rarely used state in struct qp_tally. Including a CNP window, a quarter of a slot and at most a
- * sixth of a chunk of the pacing wheel, and an entry of a ready ring, a QP takes up to 255 bytes at
+ * sixth of a chunk of the pacing wheel, and an entry of a ready ring, a QP takes up to 254 bytes at
  * a million QPs.
  */
 #ifndef QUENCH_NIC_QP_QP_H
