@@ -189,6 +189,17 @@ static inline bool fdb_learn_at(struct fdb *fdb, uint64_t key, uint32_t home, ui
 				uint64_t now_ns);
 static inline uint16_t fdb_lookup_at(struct fdb *fdb, uint64_t key, uint32_t home, uint64_t now_ns);
 
+struct fdb_memo;
+
+/**
+ * As fdb_learn() and fdb_lookup(), for an address that is not part of a burst. Where an address was
+ * found before, it is found without the keyed hash.
+ */
+static inline bool fdb_learn_alone(struct fdb *fdb, struct fdb_memo *memo, uint64_t key,
+				   uint16_t port, uint64_t now_ns);
+static inline uint16_t fdb_lookup_alone(struct fdb *fdb, struct fdb_memo *memo, uint64_t key,
+					uint64_t now_ns);
+
 /**
  * Free aged entries in the next few hundred slots.
  *
@@ -387,41 +398,105 @@ fdb_find(struct fdb *fdb, uint64_t key, uint32_t home)
 	return fdb_find_beyond(fdb, key, home);
 }
 
+/*
+ * Did the address in a slot arrive on this port so recently that the slot need not be written? If
+ * the port differs, the bits above the age make the value exceed refresh_ns. Do not subtract whole
+ * words: when the time wraps, the carry would change the port.
+ */
+static inline bool
+fdb_is_fresh(const struct fdb *fdb, const uint64_t *at, uint16_t port, uint64_t now_ns)
+{
+	uint64_t state = __atomic_load_n(at, __ATOMIC_RELAXED) & ~FDB_STATIC_BIT;
+
+	assert(port < FDB_MAX_PORTS);
+	return (fdb_age_ns(state, now_ns) | (fdb_state_of(port, 0) ^ (state & ~FDB_SEEN_MASK))) <
+	       fdb->refresh_ns;
+}
+
 static inline bool
 fdb_learn_at(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64_t now_ns)
 {
 	const uint64_t *at = fdb_find(fdb, key, home);
-	uint64_t state;
 
-	assert(port < FDB_MAX_PORTS);
-	if (unlikely(at == NULL))
-		return fdb_learn_write(fdb, key, home, port, now_ns);
-	state = __atomic_load_n(at, __ATOMIC_RELAXED) & ~FDB_STATIC_BIT;
-	/*
-	 * If the port differs, the bits above the age make the value exceed refresh_ns. Do not
-	 * subtract whole words: when the time wraps, the carry would change the port.
-	 */
-	if (likely((fdb_age_ns(state, now_ns) |
-		    (fdb_state_of(port, 0) ^ (state & ~FDB_SEEN_MASK))) < fdb->refresh_ns))
+	if (likely(at != NULL) && likely(fdb_is_fresh(fdb, at, port, now_ns)))
 		return true;
 	return fdb_learn_write(fdb, key, home, port, now_ns);
 }
 
+/* The port of the address in a slot. */
 static inline uint16_t
-fdb_lookup_at(struct fdb *fdb, uint64_t key, uint32_t home, uint64_t now_ns)
+fdb_port_at(const struct fdb *fdb, const uint64_t *at, uint64_t key, uint64_t now_ns)
 {
-	const uint64_t *at = fdb_find(fdb, key, home);
-	uint64_t state;
+	uint64_t state = __atomic_load_n(at, __ATOMIC_ACQUIRE);
 
-	if (at == NULL)
-		return FDB_UNKNOWN;
-	state = __atomic_load_n(at, __ATOMIC_ACQUIRE);
 	if (unlikely(fdb_aged(fdb, state, now_ns)))
 		return FDB_UNKNOWN;
 	/* The slot may have been reused for another address meanwhile: then this one is unknown. */
 	if (fdb_is_shared(fdb) && __atomic_load_n(fdb_key_of(at), __ATOMIC_RELAXED) != key)
 		return FDB_UNKNOWN;
 	return fdb_port_of(state);
+}
+
+static inline uint16_t
+fdb_lookup_at(struct fdb *fdb, uint64_t key, uint32_t home, uint64_t now_ns)
+{
+	const uint64_t *at = fdb_find(fdb, key, home);
+
+	return at == NULL ? FDB_UNKNOWN : fdb_port_at(fdb, at, key, now_ns);
+}
+
+#define FDB_MEMO_BITS 9
+#define FDB_MEMO_WAYS 2u
+
+/*
+ * Slots in which addresses were found, as the distance of their state from the first bucket, by an
+ * unkeyed hash of the address. A slot that is no longer right is not used, since its key differs.
+ * So the memo is valid for every table, and zeros are an empty one. One owner.
+ */
+struct fdb_memo {
+	uint32_t state_at[1u << FDB_MEMO_BITS][FDB_MEMO_WAYS]; /* the newest first */
+};
+
+/* fdb_find(), by the memo if possible. */
+static inline uint64_t *
+fdb_recall(struct fdb *fdb, struct fdb_memo *memo, uint64_t key)
+{
+	/* 2^64 / golden ratio */
+	uint32_t *at = memo->state_at[key * 0x9E3779B97F4A7C15ull >> (64 - FDB_MEMO_BITS)];
+	uint64_t *state;
+
+	for (unsigned int i = 0; i < FDB_MEMO_WAYS; i++) {
+		struct fdb_bucket *b = &fdb->buckets[at[i] / (2 * FDB_SLOTS) & fdb->mask];
+
+		state = &b->state[at[i] % FDB_SLOTS];
+		if (likely(__atomic_load_n(fdb_key_of(state), __ATOMIC_ACQUIRE) == key))
+			return state;
+	}
+	state = fdb_find(fdb, key, fdb_home(fdb, key));
+	if (state != NULL) {
+		at[1] = at[0];
+		at[0] = (uint32_t)(state - fdb->buckets->key);
+	}
+	return state;
+}
+
+static inline bool
+fdb_learn_alone(struct fdb *fdb, struct fdb_memo *memo, uint64_t key, uint16_t port,
+		uint64_t now_ns)
+{
+	const uint64_t *at = fdb_recall(fdb, memo, key);
+
+	if (likely(at != NULL) && likely(fdb_is_fresh(fdb, at, port, now_ns)))
+		return true;
+	return fdb_learn(fdb, key, port, now_ns);
+}
+
+static inline uint16_t
+fdb_lookup_alone(struct fdb *fdb, struct fdb_memo *memo, uint64_t key, uint64_t now_ns)
+{
+	const uint64_t *at = fdb_recall(fdb, memo, key);
+
+	return at == NULL ? FDB_UNKNOWN : fdb_port_at(fdb, at, key, now_ns);
 }
 
 #endif

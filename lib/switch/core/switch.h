@@ -49,6 +49,7 @@ struct sw {
 	struct sw_classes classes;
 	struct sw_pools pools;
 	struct sw_release release;
+	struct fdb_memo memo; /* of the addresses of frames that arrive alone */
 	/* per MAC control frame */
 	uint32_t n_xoff; /* groups whose senders the buffer wants paused */
 	/* per LLDP frame */

@@ -77,10 +77,34 @@ check_storm(const struct sw_forward *f, const struct arrival *a, uint64_t dst)
 	return is_storm(s, a, SW_STORM_MULTICAST) ? SW_DROP_STORM_MULTICAST : SW_PASS;
 }
 
-static enum sw_drop
-forward(struct sw_forward *f, struct arrival *a, const uint64_t keys[2], const uint32_t homes[2])
+/* The addresses of a frame: with their homes if it is one of a burst, else with a memo. */
+struct addresses {
+	uint64_t src, dst;
+	const uint32_t *homes;
+	struct fdb_memo *memo;
+};
+
+static __rte_always_inline void
+learn(struct sw_forward *f, const struct arrival *a, const struct addresses *addr)
 {
-	uint64_t src = keys[0], dst = keys[1];
+	if (addr->memo != NULL)
+		fdb_learn_alone(f->fdb, addr->memo, addr->src, a->in_port, a->now_ns);
+	else
+		fdb_learn_at(f->fdb, addr->src, addr->homes[0], a->in_port, a->now_ns);
+}
+
+static __rte_always_inline uint16_t
+look_up(struct sw_forward *f, const struct arrival *a, const struct addresses *addr)
+{
+	if (addr->memo != NULL)
+		return fdb_lookup_alone(f->fdb, addr->memo, addr->dst, a->now_ns);
+	return fdb_lookup_at(f->fdb, addr->dst, addr->homes[1], a->now_ns);
+}
+
+static __rte_always_inline enum sw_drop
+forward(struct sw_forward *f, struct arrival *a, struct addresses addr)
+{
+	uint64_t src = addr.src, dst = addr.dst;
 	uint64_t flood;
 	enum sw_drop reason;
 
@@ -88,11 +112,10 @@ forward(struct sw_forward *f, struct arrival *a, const uint64_t keys[2], const u
 		return SW_DROP_BAD_SOURCE;
 	if (unlikely(is_reserved(dst)))
 		return SW_DROP_RESERVED_ADDRESS;
-	fdb_learn_at(f->fdb, src, homes[0], a->in_port, a->now_ns);
+	learn(f, a, &addr);
 	if (sw_router_has(f->router, a->domain) && ((dst ^ f->router->mac_key) & MAC_MASK) == 0)
 		return SW_TO_ROUTER;
-	a->out_port =
-		fdb_key_is_group(dst) ? FLOOD : fdb_lookup_at(f->fdb, dst, homes[1], a->now_ns);
+	a->out_port = fdb_key_is_group(dst) ? FLOOD : look_up(f, a, &addr);
 	if (unlikely(a->out_port == a->in_port))
 		return SW_DROP_SAME_PORT;
 	if (likely(a->out_port != FLOOD))
@@ -133,8 +156,22 @@ sw_bridge_forward(struct sw_forward *f, struct arrival *a, unsigned int n, enum 
 	keys[2 * n] = keys[2 * n + 1] = 0;
 	fdb_homes(f->fdb, keys, homes, 2 * n);
 	for (unsigned int i = 0; i < n; i++) {
-		reasons[i] = forward(f, &a[i], &keys[2 * i], &homes[2 * i]);
+		reasons[i] = forward(f, &a[i],
+				     (struct addresses){.src = keys[2 * i],
+							.dst = keys[2 * i + 1],
+							.homes = &homes[2 * i]});
 		routed |= reasons[i] == SW_TO_ROUTER;
 	}
 	return routed;
+}
+
+enum sw_drop
+sw_bridge_forward_one(struct sw_forward *f, struct fdb_memo *memo, struct arrival *a)
+{
+	const uint8_t *frame = rte_pktmbuf_mtod(a->m, const uint8_t *);
+
+	return forward(f, a,
+		       (struct addresses){.src = fdb_key_in_header(a->domain, frame + 6),
+					  .dst = fdb_key_in_header(a->domain, frame),
+					  .memo = memo});
 }

@@ -70,7 +70,7 @@ inspect(struct sw *sw, struct arrival *a)
  *
  * @return how many frames to forward, in arrivals.
  */
-static unsigned int
+static __rte_always_inline unsigned int
 parse(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n,
       struct arrival arrivals[], uint64_t now_ns)
 {
@@ -117,7 +117,7 @@ parse(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n,
 }
 
 /* sw_admit_burst() for a single frame. */
-static void
+static inline void
 admit_one(struct sw *sw, uint16_t port, struct arrival *a, enum sw_drop reason, uint64_t now_ns)
 {
 	uint32_t bytes = a->frame_bytes;
@@ -160,12 +160,31 @@ rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, u
 		sw_admit_burst(sw, arrivals, n, reasons);
 }
 
+/* rx_burst() for a single frame. */
+static void
+rx_one(struct sw *sw, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
+{
+	struct arrival a;
+	enum sw_drop reason;
+
+	if (parse(sw, port, &m, 1, &a, now_ns) == 0)
+		return;
+	reason = sw_bridge_forward_one(&sw->forward, &sw->memo, &a);
+	if (unlikely(reason == SW_TO_ROUTER))
+		route(sw, &a, 1, &reason, now_ns);
+	admit_one(sw, port, &a, reason, now_ns);
+}
+
 void
 sw_rx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
 	assert(port < sw->n_ports);
 	if (unlikely(sw_down_ports(&sw->forward) >> port & 1) && n > 0)
 		sw_port_hear(sw, port, now_ns);
+	if (n == 1) {
+		rx_one(sw, port, pkts[0], now_ns);
+		return;
+	}
 	for (unsigned int i = 0; i < n; i += SW_BURST)
 		rx_burst(sw, port, pkts + i, RTE_MIN(n - i, (unsigned int)SW_BURST), now_ns);
 }

@@ -143,6 +143,46 @@ TEST(steps_pass_the_table_four_times_per_ageing_time)
 	fdb_destroy(forever);
 }
 
+/* The same calls to two tables, one with a memo: full, ageing, and with addresses that move. */
+static void
+alone_is_as_in_a_burst(uint32_t entries, struct fdb_memo *memo)
+{
+	struct fdb *fdb = create(entries, NS_PER_SEC), *twin = create(entries, NS_PER_SEC);
+	uint64_t now_ns = 0;
+	struct prng prng;
+
+	prng_seed(&prng, entries, 0);
+	for (unsigned int i = 0; i < 40000; i++) {
+		uint64_t key = FDB_KEY_BIT | (2ull << 40) | prng_below(&prng, 2 * entries);
+		uint16_t port = (uint16_t)prng_below(&prng, 4);
+
+		now_ns += prng_below(&prng, NS_PER_SEC / 200);
+		if (i % 3 == 0)
+			assert_int_equal(fdb_learn_alone(fdb, memo, key, port, now_ns),
+					 fdb_learn(twin, key, port, now_ns));
+		assert_int_equal(fdb_lookup_alone(fdb, memo, key, now_ns),
+				 fdb_lookup(twin, key, now_ns));
+		if (i % 64 == 0)
+			assert_true(fdb_sweep(fdb, now_ns) == fdb_sweep(twin, now_ns));
+	}
+	assert_false(fdb_learn_alone(fdb, memo, fdb_key(0, broadcast), 1, now_ns));
+	assert_int_equal(fdb_lookup_alone(fdb, memo, fdb_key(0, broadcast), now_ns), FDB_UNKNOWN);
+	assert_memory_equal(fdb_stats(fdb), fdb_stats(twin), sizeof(struct fdb_stats));
+	assert_true(fdb_stats(fdb)->moved > 0 && fdb_stats(fdb)->aged > 0);
+	fdb_destroy(fdb);
+	fdb_destroy(twin);
+}
+
+TEST(an_address_alone_is_found_as_in_a_burst)
+{
+	static struct fdb_memo memo;
+
+	/* The memo of a table is used for the next, which is smaller. */
+	alone_is_as_in_a_burst(4096, &memo);
+	alone_is_as_in_a_burst(64, &memo);
+	alone_is_as_in_a_burst(512, &memo);
+}
+
 TEST(full_table_learns_nothing_and_forgets_nothing)
 {
 	const uint32_t n = 4096;
