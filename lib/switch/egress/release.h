@@ -15,14 +15,17 @@
 
 /*
  * Charges that a departing burst releases, by group. Each group's limit is checked once, after the
- * whole burst, with the same result, because all frames of the burst leave at the same time.
+ * whole burst, with the same result, because all frames of the burst leave at the same time. The
+ * sum of the last frame's group is here, and those of the groups before it are in sw->release.
  */
 struct sw_releases {
-	uint16_t n;
+	uint16_t n;      /* groups in sw->release */
+	uint16_t group;  /* of the last frame */
+	uint64_t charge; /* of this group, not in sw->release yet */
 };
 
 /** Release the charges of the packets that have left. */
-void sw_release_all(struct sw *sw, const struct sw_releases *r, uint64_t now_ns);
+void sw_release_all(struct sw *sw, struct sw_releases r, uint64_t now_ns);
 
 /**
  * A packet leaves its queue: release its ingress charge. A flooded frame's charge is released when
@@ -73,12 +76,25 @@ sw_hold_copies(const struct sw *sw, struct rte_mbuf *origin, int32_t n)
 	return __atomic_add_fetch(copies, (uint32_t)n, __ATOMIC_ACQ_REL);
 }
 
+/* Move the sum of the last frame's group to sw->release. */
+static inline void
+sw_release_spill(struct sw *sw, struct sw_releases *r)
+{
+	if (r->charge == 0)
+		return;
+	if (sw->release.charge[r->group] == 0)
+		sw->release.groups[r->n++] = r->group;
+	sw->release.charge[r->group] += r->charge;
+	r->charge = 0;
+}
+
 static inline void
 sw_release_later(struct sw *sw, struct sw_releases *r, uint16_t group, uint32_t charged_bytes)
 {
-	if (sw->release.charge[group] == 0)
-		sw->release.groups[r->n++] = group;
-	sw->release.charge[group] += sw_charge(charged_bytes);
+	if (group != r->group)
+		sw_release_spill(sw, r);
+	r->group = group;
+	r->charge += sw_charge(charged_bytes);
 }
 
 /** As sw_leave_ingress(), but the charge is released by sw_release_all(). */

@@ -154,10 +154,9 @@ static uint16_t
 send_data(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkts,
 	  uint16_t max_pkts, uint64_t now_ns)
 {
-	struct sw_releases releases;
+	struct sw_releases releases = {0};
 	uint16_t n = 0;
 
-	releases.n = 0;
 	while (n < max_pkts && token_bucket_can_send(&p->shaper)) {
 		int queue = pick(p);
 		uint16_t left = (uint16_t)(max_pkts - n);
@@ -170,7 +169,7 @@ send_data(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkt
 		n = (uint16_t)(n + send_run(sw, p, port, (uint8_t)queue, &releases, pkts + n, left,
 					    now_ns));
 	}
-	sw_release_all(sw, &releases, now_ns);
+	sw_release_all(sw, releases, now_ns);
 	return n;
 }
 

@@ -22,8 +22,8 @@ change_form(struct sw *sw, struct arrival *a)
 	return true;
 }
 
-void
-sw_to_port(struct sw *sw, struct arrival *a, bool other_form)
+static __rte_always_inline void
+to_port(struct sw *sw, struct arrival *a, bool other_form)
 {
 	enum sw_drop reason = sw_admit_egress(sw, a, a->out_port);
 
@@ -42,6 +42,12 @@ sw_to_port(struct sw *sw, struct arrival *a, bool other_form)
 	rte_pktmbuf_free(a->m);
 }
 
+void
+sw_to_port(struct sw *sw, struct arrival *a, bool other_form)
+{
+	to_port(sw, a, other_form);
+}
+
 static enum sw_drop
 admit_ingress(struct sw *sw, const struct arrival *a)
 {
@@ -58,11 +64,11 @@ admit_ingress(struct sw *sw, const struct arrival *a)
 /*
  * Pass a frame for one port to its egress. Its ingress has admitted it, or the switch generated it.
  */
-static void
+static __rte_always_inline void
 send_to_port(struct sw *sw, struct arrival *a)
 {
 	if (likely(sw_owns(&sw->shard, a->out_port)))
-		sw_to_port(sw, a, sw_changes_form(sw->forward.vlans, a, a->out_port));
+		to_port(sw, a, sw_changes_form(sw->forward.vlans, a, a->out_port));
 	else
 		sw_cross(sw, a);
 }

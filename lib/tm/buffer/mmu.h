@@ -592,7 +592,8 @@ mmu_pg_wants_xoff(const struct mmu *mmu, uint16_t port, uint8_t pg_index, bool x
 	uint64_t shared_bytes, limit;
 
 	assert(port < mmu->n_ports && pg_index < TM_CLASSES);
-	if (!rule->lossless)
+	/* An empty group is at its XON mark. */
+	if (!rule->lossless || pg->used_bytes == 0)
 		return false;
 	if (pg->headroom_bytes > 0 || mmu_packets_want_xoff(mmu, pg, xoff_now))
 		return true;
