@@ -37,17 +37,21 @@ struct run {
 	uint32_t frame_bytes;
 };
 
-/* Charge the admitted runs to their groups. */
+/* Charge the admitted runs to their groups. The rest of a group's room stays certain. */
 static void
 charge(struct burst *b)
 {
-	for (; b->known != 0; b->known &= (uint8_t)(b->known - 1)) {
-		uint8_t pg = (uint8_t)__builtin_ctz(b->known);
+	for (uint8_t known = b->known; known != 0; known &= (uint8_t)(known - 1)) {
+		uint8_t pg = (uint8_t)__builtin_ctz(known);
+		struct group *g = &b->group[pg];
 
-		if (b->group[pg].bytes == 0)
+		if (g->bytes == 0)
 			continue;
-		mmu_ingress_charge(b->sw->mmu, b->port, pg, b->group[pg].bytes);
-		mmu_packet_charge(b->sw->mmu, b->port, pg, b->group[pg].n);
+		mmu_ingress_charge(b->sw->mmu, b->port, pg, g->bytes);
+		mmu_packet_charge(b->sw->mmu, b->port, pg, g->n);
+		g->room_bytes -= g->bytes;
+		g->room_packets -= g->n;
+		g->bytes = g->n = 0;
 	}
 }
 
@@ -224,6 +228,7 @@ sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_d
 			run.n = 1;
 			run.frame_bytes = run.a->frame_bytes;
 			sw_admit(sw, run.a);
+			b.known &= (uint8_t) ~(1u << run.class->class.pg);
 			next = NULL;
 		}
 		g->packets += run.n;
