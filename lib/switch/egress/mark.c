@@ -23,40 +23,28 @@ set_ce(struct sw *sw, struct sw_queue_stats *stats, const struct sw_entry *e)
 	return own;
 }
 
-/* Decide whether to mark, and record the decision and the curve's probability (mark_accuracy). */
 static bool
-counted_hit(struct sw *sw, struct sw_queue *q, uint64_t queue_bytes, bool ect)
+may_mark(const struct sw_port *p, uint8_t queue, const struct sw_entry *e)
 {
+	return p->ecn_queues >> queue & 1 && sw_entry_flags(e) & PKT_ECT;
+}
+
+bool
+sw_mark_counted_hit(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
+		    const struct sw_entry *e)
+{
+	struct sw_queue *q = &p->queue[queue];
 	uint64_t length_bytes = wred_length(&q->wred, queue_bytes);
 	uint64_t p_q32 = wred_curve_q32(&q->wred.mark, length_bytes);
 	bool hit = prng_u32(&sw->prng) < p_q32;
 
-	if (ect)
+	if (may_mark(p, queue, e))
 		mark_accuracy_count(q->accuracy, &q->wred.mark, length_bytes, p_q32, hit);
 	return hit;
 }
 
 struct rte_mbuf *
-sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
-	const struct sw_entry *e)
+sw_mark_hit(struct sw *sw, struct sw_port *p, uint8_t queue, const struct sw_entry *e)
 {
-	struct sw_queue *q = &p->queue[queue];
-	bool may_mark = p->ecn_queues >> queue & 1 && sw_entry_flags(e) & PKT_ECT;
-
-	if (sw_entry_flags(e) & PKT_WRED_DONE)
-		return sw_entry_mbuf(e);
-	if (unlikely(q->accuracy != NULL)) {
-		if (!counted_hit(sw, q, queue_bytes, may_mark))
-			return sw_entry_mbuf(e);
-	} else {
-		/*
-		 * Below the curve no packet is marked, but the average must be updated for every
-		 * packet.
-		 */
-		if (queue_bytes <= q->wred.mark.min_bytes && q->wred.weight == 0)
-			return sw_entry_mbuf(e);
-		if (!wred_hit(&q->wred, queue_bytes, prng_u32(&sw->prng)))
-			return sw_entry_mbuf(e);
-	}
-	return may_mark ? set_ce(sw, &p->stats.queue[queue], e) : sw_entry_mbuf(e);
+	return may_mark(p, queue, e) ? set_ce(sw, &p->stats.queue[queue], e) : sw_entry_mbuf(e);
 }
