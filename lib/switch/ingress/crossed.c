@@ -8,9 +8,10 @@
 #include "tm/buffer/mmu_part.h"
 
 /*
- * Largest number of entries taken in one call, so that many crossing frames do not delay the ports.
+ * One call takes at most a burst for each port, so that many crossing frames do not delay the
+ * ports. A shard of few ports takes more than they send: WRED does not see what waits in a ring.
  */
-#define TAKE_MOST (4 * SW_BURST)
+#define LEAST_BURSTS 4u
 
 /* The order of the source shards changes with each call, so that none is always served last. */
 void
@@ -18,7 +19,8 @@ sw_crossed_take(struct sw *sw, uint64_t now_ns)
 {
 	const struct sw_shards *s = sw->shard.shards;
 	uint16_t from = sw->shard.take_from;
-	uint32_t left = TAKE_MOST;
+	uint32_t left = SW_BURST *
+			RTE_MAX(LEAST_BURSTS, (uint32_t)__builtin_popcountll(sw->shard.own_ports));
 
 	for (uint16_t i = 0; i < s->n; i++, from = from + 1 < s->n ? from + 1 : 0) {
 		struct sw_ring *r;
@@ -30,6 +32,7 @@ sw_crossed_take(struct sw *sw, uint64_t now_ns)
 		n = RTE_MIN(sw_ring_waiting(r), left);
 		if (n == 0)
 			continue;
+		sw_ring_prefetch(r, n);
 		sw_admit_crossed(sw, r, n, now_ns);
 		sw_ring_advance(r, n);
 		left -= n;

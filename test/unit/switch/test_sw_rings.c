@@ -44,18 +44,24 @@ free_chunks(const struct rings *u, uint16_t shard)
 }
 
 static struct rings *
-begin(uint16_t shards)
+begin_with_ports(uint16_t n_ports, uint16_t shards)
 {
 	struct rings *u = &rings;
 
 	*u = (struct rings){.b = &bench};
 	prng_seed(&u->r, shards, 4);
-	bench_defaults(&u->b->params, PORTS);
+	bench_defaults(&u->b->params, n_ports);
 	u->b->params.shards = shards;
 	u->b->params.shaper_burst_ns = STEP_NS;
 	/* Nothing is dropped, and nobody is paused. */
 	u->b->params.mmu.buffer_bytes = 400 * 1000 * 1000;
 	return u;
+}
+
+static struct rings *
+begin(uint16_t shards)
+{
+	return begin_with_ports(PORTS, shards);
 }
 
 /* @param mbufs  As in struct sw_pools. */
@@ -275,6 +281,46 @@ TEST(floods_beyond_full_rings_have_memory)
 	run_until_quiet(u);
 	must_all_be_out(u);
 	bench_stop(u->b);
+}
+
+static uint16_t
+first_port(const struct rings *u, uint16_t shard)
+{
+	return (uint16_t)__builtin_ctzll(sw_shard_ports(u->b->sw, shard));
+}
+
+/* A ring is full when the second of two shards polls its first port. */
+static uint32_t
+taken_in_a_round(uint16_t n_ports)
+{
+	struct rings *u = begin_with_ports(n_ports, 2);
+	uint16_t in, out;
+	uint32_t left;
+
+	start(u, 0, 2 * BENCH_FRAMES);
+	in = first_port(u, 0);
+	out = first_port(u, 1);
+	assert_true(in < PORTS && out < PORTS);
+	for (unsigned int i = 0; i < SW_RING_SLOTS / BURST; i++) {
+		struct rte_mbuf *m[BURST];
+
+		for (unsigned int k = 0; k < BURST; k++)
+			m[k] = next_frame(u, in, (uint8_t)out);
+		node_of(u, in)->ops->rx(node_of(u, in), in, m, BURST, u->now_ns);
+	}
+	assert_int_equal(sw_ring_waiting(ring(u, 0, 1)), SW_RING_SLOTS);
+	transmit(u, out);
+	left = sw_ring_waiting(ring(u, 0, 1));
+	run_until_quiet(u);
+	must_all_be_out(u);
+	bench_stop(u->b);
+	return SW_RING_SLOTS - left;
+}
+
+TEST(a_round_takes_a_burst_for_each_port_and_four_from_few_ports)
+{
+	assert_int_equal(taken_in_a_round(PORTS), 4 * BURST);
+	assert_int_equal(taken_in_a_round(32), 16 * BURST);
 }
 
 /* The ring empties while its producer receives as many frames as leave. */
