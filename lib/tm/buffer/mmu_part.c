@@ -3,10 +3,12 @@
 #include "base/threads/counter.h"
 #include "tm/buffer/mmu_part.h"
 
+/* Writing a word that other parts read moves its cache line, so one that is the same stays. */
 static void
 copy_word(uint64_t *to, const uint64_t *from)
 {
-	__atomic_store_n(to, __atomic_load_n(from, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+	if (*to != *from)
+		__atomic_store_n(to, *from, __ATOMIC_RELAXED);
 }
 
 /*
