@@ -85,7 +85,7 @@ unmarked_bytes(const struct sw *sw, const struct sw_port *p, uint8_t queue)
 }
 
 /* Update counters, buckets and the scheduler for a run of frames that left a queue. */
-static void
+static inline void
 charge_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, uint16_t packets,
 	   uint64_t frame_bytes, uint32_t charged_bytes, uint64_t now_ns)
 {
@@ -120,7 +120,7 @@ charge_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, uint1
  * another queue may have its turn. The loop changes only the queue. After it, charge_run() makes
  * all other updates once.
  */
-static uint16_t
+static __rte_always_inline uint16_t
 send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct sw_releases *r,
 	 struct rte_mbuf **pkts, uint16_t max_pkts, uint64_t now_ns)
 {
@@ -163,11 +163,17 @@ send_data(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkt
 
 		if (queue < 0)
 			break;
-		/* With rates per queue, the choice may change after each frame. */
-		if (unlikely((p->min_queues | p->max_queues) != 0))
-			left = 1;
-		n = (uint16_t)(n + send_run(sw, p, port, (uint8_t)queue, &releases, pkts + n, left,
-					    now_ns));
+		/*
+		 * With rates per queue, the choice may change after each frame. A single frame, as
+		 * under light load, needs no loop.
+		 */
+		if (left == 1 || unlikely((p->min_queues | p->max_queues) != 0) ||
+		    sw_fifo_has_one(&p->queue[queue].fifo))
+			n = (uint16_t)(n + send_run(sw, p, port, (uint8_t)queue, &releases,
+						    pkts + n, 1, now_ns));
+		else
+			n = (uint16_t)(n + send_run(sw, p, port, (uint8_t)queue, &releases,
+						    pkts + n, left, now_ns));
 	}
 	sw_release_all(sw, releases, now_ns);
 	return n;

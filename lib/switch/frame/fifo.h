@@ -42,6 +42,13 @@ sw_fifo_is_empty(const struct sw_fifo *f)
 	return f->head == f->tail;
 }
 
+/** Does it hold one entry? May be false for one that is the first of its chunk. */
+static inline bool
+sw_fifo_has_one(const struct sw_fifo *f)
+{
+	return f->head + 1 == f->tail;
+}
+
 static inline void
 sw_fifo_push(struct sw_fifo *f, struct sw_chunks *c, struct sw_entry e)
 {
