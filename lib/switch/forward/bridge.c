@@ -101,6 +101,13 @@ look_up(struct sw_forward *f, const struct arrival *a, const struct addresses *a
 	return fdb_lookup_at(f->fdb, addr->dst, addr->homes[1], a->now_ns);
 }
 
+/* Is this destination the router of the frame's domain? */
+static inline bool
+is_router(const struct sw_forward *f, const struct arrival *a, uint64_t dst)
+{
+	return sw_router_has(f->router, a->domain) && ((dst ^ f->router->mac_key) & MAC_MASK) == 0;
+}
+
 static __rte_always_inline enum sw_drop
 forward(struct sw_forward *f, struct arrival *a, struct addresses addr)
 {
@@ -113,7 +120,7 @@ forward(struct sw_forward *f, struct arrival *a, struct addresses addr)
 	if (unlikely(is_reserved(dst)))
 		return SW_DROP_RESERVED_ADDRESS;
 	learn(f, a, &addr);
-	if (sw_router_has(f->router, a->domain) && ((dst ^ f->router->mac_key) & MAC_MASK) == 0)
+	if (is_router(f, a, dst))
 		return SW_TO_ROUTER;
 	a->out_port = fdb_key_is_group(dst) ? FLOOD : look_up(f, a, &addr);
 	if (unlikely(a->out_port == a->in_port))
@@ -140,8 +147,11 @@ forward(struct sw_forward *f, struct arrival *a, struct addresses addr)
 bool
 sw_bridge_forward(struct sw_forward *f, struct arrival *a, unsigned int n, enum sw_drop reasons[])
 {
-	uint64_t keys[2 * SW_BURST + 2];
-	uint32_t homes[2 * SW_BURST + 2];
+	/* fdb_homes() works in steps of 4 keys. */
+	uint64_t keys[2 * SW_BURST + 3], dst[SW_BURST];
+	uint32_t homes[2 * SW_BURST + 3];
+	uint8_t at[SW_BURST]; /* of a frame's keys */
+	unsigned int n_keys = 0;
 	bool routed = false;
 
 	if (n == 0)
@@ -149,17 +159,20 @@ sw_bridge_forward(struct sw_forward *f, struct arrival *a, unsigned int n, enum 
 	for (unsigned int i = 0; i < n; i++) {
 		const uint8_t *frame = rte_pktmbuf_mtod(a[i].m, const uint8_t *);
 
-		keys[2 * i] = fdb_key_in_header(a[i].domain, frame + 6);
-		keys[2 * i + 1] = fdb_key_in_header(a[i].domain, frame);
+		dst[i] = fdb_key_in_header(a[i].domain, frame);
+		at[i] = (uint8_t)n_keys;
+		keys[n_keys++] = fdb_key_in_header(a[i].domain, frame + 6);
+		keys[n_keys] = dst[i];
+		/* The router's own address is not looked up. */
+		n_keys += !is_router(f, &a[i], dst[i]);
 	}
-	/* fdb_homes() works in steps of 4 keys: fill the last one. */
-	keys[2 * n] = keys[2 * n + 1] = 0;
-	fdb_homes(f->fdb, keys, homes, 2 * n);
+	keys[n_keys] = keys[n_keys + 1] = keys[n_keys + 2] = 0;
+	fdb_homes(f->fdb, keys, homes, n_keys);
 	for (unsigned int i = 0; i < n; i++) {
-		reasons[i] = forward(f, &a[i],
-				     (struct addresses){.src = keys[2 * i],
-							.dst = keys[2 * i + 1],
-							.homes = &homes[2 * i]});
+		reasons[i] =
+			forward(f, &a[i],
+				(struct addresses){
+					.src = keys[at[i]], .dst = dst[i], .homes = &homes[at[i]]});
 		routed |= reasons[i] == SW_TO_ROUTER;
 	}
 	return routed;
