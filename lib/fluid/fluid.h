@@ -4,16 +4,16 @@
  * with their own start times, rates, packet sizes and paths share queues that mark.
  *
  * A flow passes its queues in order. Packets reach the next queue after a serialisation and a cable
- * delay. Queues mark independently: a packet is unmarked with the product of the probabilities that
- * each queue leaves it unmarked. Traffic leaves a queue in the mix in which it arrives. The QPs of
- * a host share its uplink in proportion to their rates. Identical flows are one class with one
- * state. Queues count bytes of frames with FCS; rates count wire bytes. The buffer is unlimited:
- * there is no loss and no pause.
+ * delay. Queues mark independently: the probability that a packet is unmarked is the
+ * product of the probabilities that each queue leaves it unmarked. Traffic leaves a queue in the
+ * mix in which it arrives. The QPs of a host share its uplink in proportion to their rates.
+ * Identical flows are one class with one state. Queues count bytes of frames with FCS; rates count
+ * wire bytes. The buffer is unlimited: there is no loss and no pause.
  *
- * A mark acts on its flow one loop delay later (tau* of the papers: from the queue through receiver
- * and sender back to the flow's first queue), so cuts and increases follow from the marks, and from
- * the flow's sending rate, of one loop delay ago. The wait in the queues after the marking one adds
- * to the delay, and with mark_at_enqueue so does the wait in the marking queue.
+ * A mark acts on its flow one loop delay later: tau* of the papers, from the queue through receiver
+ * and sender back to the flow's first queue. So cuts and increases depend on the marks and on the
+ * flow's sending rate as they were one loop delay ago. The wait in the queues after the marking one
+ * adds to the delay, and with mark_at_enqueue so does the wait in the marking queue.
  *
  * Heun's method with a fixed step, at most the shortest delay; the past between two steps is
  * interpolated linearly. Halving the step shows the error (tested).
@@ -31,7 +31,8 @@ struct fluid;
 /**
  * params are copied, but not the arrays that they point to, which must stay. params->rp must have
  * passed rp_params_check().
- * @return owned by the caller, or NULL with errno ENOMEM, or EINVAL: step_ns is above a delay.
+ * @return owned by the caller, or NULL with errno ENOMEM, or EINVAL: step_ns is above a delay, or
+ *         step_ns and a delay are both 0.
  */
 struct fluid *fluid_create(const struct fluid_params *params);
 void fluid_destroy(struct fluid *f);
@@ -64,7 +65,11 @@ struct fluid_point {
 	 * oscillates about a step
 	 */
 	bool interior;
-	double mark; /* p*: at which the load is the link's rate */
+	/*
+	 * p*, the probability of a mark at which the offered load equals the link's rate; 0 if the
+	 * link is not full, or only earlier links limit its flows
+	 */
+	double mark;
 	double queue_bytes;
 	double load; /* offered load over the link's rate; below 1 the link is not full */
 };

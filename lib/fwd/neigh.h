@@ -32,8 +32,10 @@
  * The hash is keyed (fwd/half_sip.h). At most a quarter of the slots is used, and an entry of
  * neigh_claim() is less than NEIGH_MAX_PROBES from its home slot.
  *
- * Invariant (tested): a neighbour is asked at most once per retrans_ns, and work is at most
- * proportional to the number of neighbours, which neigh_limit() or the owner limits.
+ * Invariant (tested): an unanswered request is repeated at most once per retrans_ns, unless the
+ * neighbour announces its address or the owner calls neigh_unfix() or neigh_forget_learned().
+ * Work is at most proportional to the number of neighbours, which neigh_limit() or the owner
+ * limits.
  */
 #ifndef QUENCH_FWD_NEIGH_H
 #define QUENCH_FWD_NEIGH_H
@@ -68,14 +70,15 @@ struct neigh {
 	struct neigh_key key; /* ip.version 0: a free entry */
 	uint8_t mac[6];
 	bool has_mac : 1;
-	bool fixed : 1;      /* configured: never asked, never replaced */
-	bool pinned : 1;     /* its index is in use by the owner: never replaced */
-	bool asked : 1;      /* in the queue of requests, until neigh_pop_ask() */
-	uint8_t state;       /* enum neigh_state */
-	uint8_t tries;       /* requests sent in this state */
-	uint16_t port;       /* port whose frame first needed it; n_ports: none */
-	uint32_t ask_link;   /* next in that queue, or next free entry */
-	uint32_t users;      /* neigh_add() minus neigh_release() */
+	bool fixed : 1;    /* configured: never asked, never replaced */
+	bool pinned : 1;   /* its index is in use by the owner: never replaced */
+	bool asked : 1;    /* in the queue of requests, until neigh_pop_ask() */
+	uint8_t state;     /* enum neigh_state */
+	uint8_t tries;     /* requests sent in this state */
+	uint16_t port;     /* port whose frame first needed it; n_ports: none */
+	uint32_t ask_link; /* next in that queue, or next free entry */
+	/* calls of neigh_add(), or the neigh_claim() that made it, minus neigh_release() */
+	uint32_t users;
 	uint64_t next_ns;    /* next step of the state machine */
 	uint64_t idle_ns;    /* time from which it may be replaced, unless it is used before */
 	uint32_t prev, next; /* in its neigh_list, oldest first; NEIGH_NONE: none */
@@ -240,7 +243,7 @@ neigh_has_ask(const struct neigh_table *t)
 	return t->ask_head != NEIGH_NONE;
 }
 
-/** Earliest time at which neigh_run() has work; NEVER_NS without neighbours. */
+/** Time before which neigh_run() has no work; NEVER_NS in a new table. */
 static inline uint64_t
 neigh_next_ns(const struct neigh_table *t)
 {

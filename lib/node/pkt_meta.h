@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A packet's metadata, from rx to tx, in the private area of its mbuf. Valid inside one node: a
- * node fills in what it reads, and metadata does not cross a wire.
+ * A packet's metadata, from rx to tx, in the private area of its mbuf. Valid inside one NIC or
+ * switch, also when a frame crosses between its nodes. A node fills in what it or the next node
+ * reads, and metadata does not cross a wire.
  */
 #ifndef QUENCH_NODE_PKT_META_H
 #define QUENCH_NODE_PKT_META_H
@@ -17,8 +18,8 @@ struct pkt_meta {
 	union {
 		struct rte_mbuf *next; /* link of pkt_fifo */
 		/*
-		 * switch, frame that leaves as CE: statistics of the queue that marked it, only for
-		 * comparison of the pointer; in other frames, a stale value
+		 * switch, frame that a queue of this switch has marked: that queue's statistics,
+		 * only for comparison of the pointer; in other frames, a stale value
 		 */
 		const void *marked_by;
 	};
@@ -47,7 +48,8 @@ static_assert(sizeof(struct pkt_meta) <= PKT_PRIV_BYTES,
 #define PKT_ECT 0x08u       /* switch: received as ECT(0) or ECT(1), may be marked */
 #define PKT_CE 0x10u        /* switch: received as CE */
 /*
- * Crosses to another shard, with further values in its metadata: out_port, form_ports, flood_ports.
+ * Crosses to another shard, with further values in its metadata: out_port, domain, tci_bits and
+ * form_ports, and flood_ports if it is flooded.
  */
 #define PKT_LABELLED 0x20u
 

@@ -22,7 +22,8 @@ struct recordings;
 struct recordings *recordings_open(const struct scenario *s, struct net *net, const char *dir);
 
 /**
- * Pass the frames of a recorded port on to another tap: a cable has only one tap at each end.
+ * Pass the frames of a recorded port on to another pair of taps, of which either may be empty: a
+ * cable has room for only one pair at each end.
  * @return false: the port is not recorded (r may be NULL).
  */
 bool recordings_share(struct recordings *r, struct fabric_end end, struct cable_tap sent,

@@ -8,7 +8,10 @@
 #include "base/numbers/array.h"
 #include "runtime/notice/say.h"
 
-/* Limits of a snapshot, beyond which a program counts as silent. */
+/*
+ * Limits of a snapshot. A program that has not answered after READING_NS counts as silent. Too many
+ * bytes in a snapshot, or rows in a reply, are another error.
+ */
 #define READING_NS 4000000000ull
 #define READING_BYTES (4u << 20)
 #define READING_ROWS 1024u
@@ -54,7 +57,10 @@ ask_by_port(struct client *c, const struct question *q, const json_t *ports, jso
 			json_array_append(all, element);
 		}
 		json_decref(one);
-		/* The reader compares each row with every row of the last snapshot. */
+		/*
+		 * Leave out the other ports: top and web compare each row with every row of the
+		 * previous snapshot.
+		 */
 		if (json_array_size(all) > READING_ROWS)
 			break;
 	}

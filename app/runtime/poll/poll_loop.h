@@ -92,7 +92,10 @@ void poll_loop_use_ports(struct poll_loop *loop, uint64_t ports);
 /** Poll every port once. @return the number of frames moved. */
 uint32_t poll_loop_round(struct poll_loop *loop);
 
-/** Poll until *stop, then offer the held frames a last time and free the rest. */
+/**
+ * Poll until *stop, then offer the held frames repeatedly, for up to 20 ms in all, and free the
+ * rest.
+ */
 void poll_loop_run(struct poll_loop *loop);
 
 static inline uint16_t

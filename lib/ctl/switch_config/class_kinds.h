@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Where the objects of sections are stored that exist for all ports and for single ports, such as
- * [queue N] and [queue P|N]. Private to lib/ctl.
+ * Some sections exist for all ports and for single ports, such as [queue N] and [queue P|N]; others
+ * are named profiles. These tables say where struct sw_params stores their objects. Private to
+ * lib/ctl.
  */
 #ifndef QUENCH_CTL_SWITCH_CONFIG_CLASS_KINDS_H
 #define QUENCH_CTL_SWITCH_CONFIG_CLASS_KINDS_H
@@ -11,7 +12,7 @@
 
 #define SWITCH_SECTION_SIZE (CONFIG_MAX_NAME + 1)
 
-/* One kind of such sections. */
+/* One kind of sections for all ports and for single ports. */
 struct switch_class_kind {
 	const char *word;
 	const struct field *fields;

@@ -4,8 +4,8 @@
  * to quench-nic, and quench-switch to SONiC's tables.
  *
  * Invariants (tested and fuzzed): every line or table entry of the input is carried over, or is in
- * the log's lost list with a reason; the output passes --check-config, because the same reader has
- * read it; equal input gives equal output.
+ * the log's lost list with a reason; an imported configuration passes --check-config, because the
+ * same reader has read it; equal input gives equal output.
  *
  * An input is refused as a whole, with one line that names the place, the value and the
  * expectation, if it is of another dialect, truncated, contradictory, or contains a value out of
@@ -60,12 +60,16 @@ int import_switch_read(const char *text, size_t size, struct import_switch *out,
 		       struct import_log *log);
 
 /**
- * Print a switch as an INI: the log's lists as comments, then the keys that differ from the
- * defaults.
+ * Print a switch as an INI: the log's lists and the ports' names as comments, then [qos_map],
+ * [scheduler] and [pool] with all keys, the speed of each port, and the other keys that differ from
+ * the defaults.
  */
 void import_switch_print(FILE *out, const struct import_switch *sw, const struct import_log *log);
 
-/** As import_switch_print(), for a NIC. */
+/**
+ * The same for a NIC: the log's lists as comments, then [qos_map], [rp] and [np] with all keys, and
+ * the other keys that differ from the defaults.
+ */
 void import_nic_print(FILE *out, const struct nic_config *nic, const struct import_log *log);
 
 #endif

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limit of the comments in a file, in bytes, because the INI reader refuses files above 1 MiB. */
+/*
+ * Limit of each of the two lists of comments in a file, in bytes, because the INI reader refuses
+ * files above 1 MiB.
+ */
 #define MAX_COMMENT_BYTES (256u << 10)
 
 /*

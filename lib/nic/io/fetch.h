@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prefetches the lines that a NIC with few QPs uses for nearly every frame, before its turn. */
+/* Before a NIC's turn, prefetches the lines that a NIC with few QPs uses for nearly every frame. */
 #ifndef QUENCH_NIC_IO_FETCH_H
 #define QUENCH_NIC_IO_FETCH_H
 

@@ -57,18 +57,22 @@ void nic_pause_update(struct nic *nic, uint64_t now_ns);
  * calls them, except nic_pause_admit().
  */
 
-/** Is there room in the receive buffer for a frame of this class? len excludes the FCS. */
+/**
+ * Add a frame to the receive buffer of its class, and request XOFF if the buffer reaches its
+ * threshold. len excludes the FCS.
+ * @return false: no room, nothing was added.
+ */
 bool nic_pause_admit(struct nic *nic, int dscp, int pcp, uint32_t len, uint64_t now_ns);
 
-/** Is a MAC control frame due? */
+/** Begin and end the pauses of the peer, as the buffers require. @return Is a pause frame due? */
 bool nic_pause_due(struct nic *nic, uint64_t now_ns);
 /** Write the due frame into an empty mbuf; it counts as sent. */
 void nic_pause_build(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns);
 
-/** When nic_pause_due() will be true. */
+/** Earliest time at which nic_pause_due() has work or may be true. */
 uint64_t nic_pause_next_ns(const struct nic *nic);
 
-/* Simulated faults of a host with one node; called by its owner, between rx() and tx(). */
+/* Simulated faults of a host with one node; called by its owner, never during rx() or tx(). */
 
 /** Change the rate at which the host drains its buffers; 0: frames leave them at once. */
 void nic_set_drain_rate(struct node *node, uint64_t drain_rate_bps, uint64_t now_ns);

@@ -2,8 +2,9 @@
 /*
  * UD SEND: one packet per message, no acknowledgement, no retransmission (IBTA 9.8.3).
  *
- * The receiver accepts packets with the right key in any order. PSNs are only counted: missed
- * packets (a PSN was skipped) and late packets (after a higher PSN), which may be duplicates.
+ * The receiver accepts packets with the right key in any order. The PSN decides nothing. It only
+ * feeds two counters: missed packets (their PSNs were skipped) and late packets (they came after a
+ * higher PSN), which may be duplicates.
  *
  * Invariant: packets lost >= missed - late.
  */

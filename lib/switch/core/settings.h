@@ -3,7 +3,7 @@
  * Settings of the data path that a reload may change. At start-up they replace zeros, later the
  * settings in force.
  *
- * Invariant: a reload keeps credits, debts and average queue lengths.
+ * Invariant: a reload keeps the credit or debt of token buckets, and the average queue lengths.
  */
 #ifndef QUENCH_SWITCH_CORE_SETTINGS_H
 #define QUENCH_SWITCH_CORE_SETTINGS_H

@@ -6,7 +6,7 @@
 
 #include "tm/buffer/mmu_part.h"
 
-/* Zeroed memory, aligned to a cache line, or NULL with errno set. */
+/* Zeroed memory, aligned to LINES_APART (a pair of cache lines), or NULL with errno set. */
 static void *
 alloc_lines(size_t bytes)
 {

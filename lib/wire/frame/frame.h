@@ -54,8 +54,9 @@ struct frame_view {
 };
 
 /**
- * Parse buf[0..len). Fills in the fields of v that were read before the verdict (from
- * FRAME_TRUNCATED_IP on: those of Ethernet).
+ * Parse buf[0..len). Fills in the fields of v that were read before the verdict; the others are 0.
+ * With FRAME_OK, FRAME_TRUNCATED_IP and all later verdicts, the fields of Ethernet and the tag, and
+ * l3_off, are valid.
  *
  * Skips IPv4 options and up to five IPv6 extension headers (hop-by-hop, routing, destination
  * options). Stops at a fragment header. Bytes after the IP packet are Ethernet padding.
