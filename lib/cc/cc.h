@@ -104,7 +104,7 @@ struct cc_ack {
 	uint64_t rtt_ns;    /* measured by this ACK; 0: none, or not node->hears_rtts */
 };
 
-/* For display. Members that an algorithm lacks are 0. */
+/* For display. If an algorithm lacks a member, it is 0, and target_rate_bps is rate_bps. */
 struct cc_view {
 	uint64_t rate_bps, target_rate_bps;
 	uint64_t alpha_q32;
@@ -113,7 +113,10 @@ struct cc_view {
 	bool limited;
 };
 
-/* One function for each event; NULL: the algorithm ignores it. All return a cc_did mask. */
+/*
+ * One function for each event; NULL: the algorithm ignores it. All except start and read return a
+ * cc_did mask.
+ */
 struct cc_ops {
 	void (*start)(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps,
 		      uint64_t now_ns);
@@ -130,7 +133,7 @@ struct cc_ops {
 		     uint64_t now_ns);
 };
 
-/** Start a flow at start_rate_bps, clamped to the algorithm's range. */
+/** Start a flow at start_rate_bps, clamped to the algorithm's range; none has no range. */
 uint32_t cc_on_start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps,
 		     uint64_t now_ns);
 

@@ -4,15 +4,17 @@
  *
  * RFC 8257 with a rate in place of a window, as in the NIC model of the HPCC simulator: alpha is
  * the moving average of the marked fraction; the first mark of a round trip cuts the rate by alpha
- * / 2, and a round trip without a mark adds dctcp_ai_rate. A round trip ends when all packets sent
- * before its start are acknowledged. A loss halves the rate, once in a round trip (RFC 8257 3.5).
+ * / 2, and a round trip without a mark and a loss adds dctcp_ai_rate. A round trip ends when all
+ * packets sent before its start are acknowledged. A loss halves the rate. Mark and loss together
+ * cut the rate once in a round trip (RFC 8257 3.5).
  *
  * RoCEv2 has no ECN echo in its ACKs. So CNPs count the marked packets, and the receiver must
  * answer each of these: np_min_time_between_cnps_us = 0 per QP at the peer. With a longer interval
  * the fraction is too small. Made for switches whose curve is a step at K (Kmin = Kmax = K, Pmax
  * 1).
  *
- * Invariant: dctcp_min_rate <= rate <= the port's speed.
+ * Invariant: dctcp_min_rate <= rate <= the port's speed; on a port slower than dctcp_min_rate, the
+ * rate is the port's speed.
  */
 #ifndef QUENCH_CC_DCTCP_H
 #define QUENCH_CC_DCTCP_H
@@ -27,7 +29,7 @@
 struct dctcp_params {
 	uint16_t dctcp_g;             /* weight of the NEW fraction, in 1/1024 (RFC 8257: 1/16) */
 	uint16_t dctcp_initial_alpha; /* in 1/1024 (RFC 8257: 1) */
-	uint64_t dctcp_ai_rate_bps;   /* rise in a round trip without a mark */
+	uint64_t dctcp_ai_rate_bps;   /* rise in a round trip without mark and loss */
 	uint64_t dctcp_min_rate_bps;
 };
 
@@ -67,11 +69,14 @@ void dctcp_init(struct dctcp *d, const struct dctcp_params *params, uint64_t sta
 
 /* These return a mask of enum cc_did. */
 
-/** Handle a CNP: the first one of a round trip cuts the rate. */
+/** Handle a CNP: the first one of a round trip cuts the rate, unless a loss has cut it. */
 uint32_t dctcp_on_cnp(struct dctcp *d, const struct dctcp_params *params,
 		      struct dctcp_stats *stats);
 
-/** Handle an ACK: at the end of a round trip update alpha, and raise the rate unless it was cut. */
+/**
+ * Handle an ACK: at the end of a round trip update alpha, and raise the rate if there was neither
+ * a CNP nor a loss.
+ */
 uint32_t dctcp_on_ack(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats,
 		      const struct dctcp_ack *ack, uint64_t max_rate_bps);
 

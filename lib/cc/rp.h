@@ -46,15 +46,16 @@ enum rp_profile {
  * minimum or maximum rate call rp_on_params() for each QP.
  */
 struct rp_params {
-	int rp_profile;             /* enum rp_profile */
-	bool rp_clamp_tgt_rate;     /* target follows current on every cut */
-	bool rp_clamp_tgt_rate_ati; /* ... only if the timer raised the rate since the last cut */
-	uint8_t rp_threshold;       /* F: fast-recovery steps */
-	uint8_t rp_gd;              /* log2 of the divisor of alpha, in 1/1024, in a cut */
-	uint8_t rp_min_dec_fac_pct; /* a cut keeps at least this share of the rate */
-	uint16_t rp_dce_tcp_g;      /* weight of the OLD alpha: 1024 (1 - g of the paper) */
-	uint16_t rp_initial_alpha_value;           /* alpha at the first CNP, in 1/1024 */
-	uint32_t rp_dce_tcp_rtt_us;                /* K: alpha timer (paper), alpha slot (mlx) */
+	int rp_profile;         /* enum rp_profile */
+	bool rp_clamp_tgt_rate; /* target follows current on every cut */
+	/* ... after an event of timer or byte counter; off: only after one of the byte counter */
+	bool rp_clamp_tgt_rate_ati;
+	uint8_t rp_threshold;            /* F: fast-recovery steps */
+	uint8_t rp_gd;                   /* log2 of the divisor of alpha, in 1/1024, in a cut */
+	uint8_t rp_min_dec_fac_pct;      /* a cut keeps at least this share of the rate */
+	uint16_t rp_dce_tcp_g;           /* weight of the OLD alpha: 1024 (1 - g of the paper) */
+	uint16_t rp_initial_alpha_value; /* alpha at the first CNP, in 1/1024 */
+	uint32_t rp_dce_tcp_rtt_us;      /* K: alpha timer (paper), alpha slot (mlx) */
 	uint32_t rp_rate_reduce_monitor_period_us; /* mlx: least time between cuts */
 	uint32_t rp_time_reset_us;                 /* T: time between increases */
 	uint64_t rp_byte_reset_bytes;              /* B: wire bytes between increases; 0 off */
@@ -81,10 +82,11 @@ void rp_params_default(struct rp_params *params, enum rp_profile profile);
 int rp_params_check(const struct rp_params *params, char *why, unsigned int why_size);
 
 struct rp_stats {
-	uint64_t rp_cnp_handled; /* CNPs accepted for a known QP; counted by rp_on_cnp() */
+	/* CNPs accepted for a known QP; counted by rp_on_cnp(), for dctcp by cc_on_cnp() */
+	uint64_t rp_cnp_handled;
 	/* CNPs for an unknown QP, not from its peer, or with control off; counted by the caller */
 	uint64_t rp_cnp_ignored;
-	uint64_t rp_cuts; /* CNPs that lowered the rate */
+	uint64_t rp_cuts; /* cuts that lowered the rate */
 	/* Rate increases, except those of a QP at the maximum rate. */
 	uint64_t rp_fast_recoveries;
 	uint64_t rp_additive_increases;
@@ -133,8 +135,9 @@ void rp_init(struct rp *rp, const struct rp_params *params, uint64_t start_rate_
  * Handle a CNP for this QP, after all timer events at or before now_ns.
  *
  * `paper`: equation 1, at once: R_T = R_C, R_C = R_C (1 - alpha/2), alpha = (1 - g) alpha + g.
- * `mlx`: the first CNP sets alpha and starts the slots. Each later one marks the current alpha slot
- * and monitor slot; the rate is cut at the end of a marked monitor slot.
+ * `mlx`: the first CNP sets alpha, lowers the rate to rp_rate_to_set_on_first_cnp, starts the slots
+ * and marks the first monitor slot. Each later one marks the current alpha slot and monitor slot.
+ * The rate is cut at the end of a marked monitor slot.
  */
 uint32_t rp_on_cnp(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
 		   uint64_t now_ns);

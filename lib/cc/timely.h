@@ -5,15 +5,17 @@
  * Mittal et al., SIGCOMM 2015, as restated by Zhu et al., "ECN or Delay", CoNEXT 2016. Each sample
  * updates rtt_diff, the moving average of the difference between samples; the gradient is rtt_diff
  * / timely_min_rtt. Below T_low the rate rises by delta; above T_high it falls by beta (1 - T_high
- * / RTT) of itself. In between it rises by delta if the gradient is not positive (by five delta
- * from the fifth time in a row), and falls by beta x gradient of itself otherwise.
+ * / RTT) of itself. In between it rises by delta if the gradient is not positive, by five delta
+ * once that was so in timely_hai_threshold samples in a row, and falls by beta x gradient of itself
+ * otherwise.
  *
  * rtt.h measures the samples: at most one per QP and round trip.
  *
  * The algorithm has no unique fixed point: rates within the band need not be fair (CoNEXT 2016,
  * section 4). The sources start a flow at 1 / (N + 1) of the link: initial_rate = fair.
  *
- * Invariant: timely_min_rate <= rate <= the port's speed.
+ * Invariant: timely_min_rate <= rate <= the port's speed; on a port slower than timely_min_rate,
+ * the rate is the port's speed.
  */
 #ifndef QUENCH_CC_TIMELY_H
 #define QUENCH_CC_TIMELY_H
@@ -32,7 +34,7 @@ struct timely_params {
 	uint64_t timely_ai_rate_bps;  /* delta */
 	uint32_t timely_beta_ppm;     /* largest share of the rate that a decrease takes */
 	uint32_t timely_ewma_ppm;     /* weight of the new difference */
-	uint8_t timely_hai_threshold; /* samples in a row before 5 delta */
+	uint8_t timely_hai_threshold; /* samples in a row for 5 delta, this one included */
 	uint64_t timely_min_rate_bps;
 };
 
@@ -45,7 +47,7 @@ struct timely_stats {
 	uint64_t timely_samples;
 	uint64_t timely_below_low;
 	uint64_t timely_above_high;
-	uint64_t timely_increases; /* including those below T_low */
+	uint64_t timely_increases; /* including those below T_low and at the maximum */
 	uint64_t timely_cuts;
 };
 

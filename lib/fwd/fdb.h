@@ -105,8 +105,9 @@ void fdb_set_shared(struct fdb *fdb, bool shared);
 
 /**
  * Copy learned addresses from another table, with their ages. An address is taken if `to` does not
- * know it or saw it earlier than `from`. It is not taken if it is static in `to` or exceeds a
- * limit. Works in bounded steps, concurrently with users of both tables if `to` is shared.
+ * know it or saw it earlier than `from`. It is not taken if it is static in `to`, exceeds a limit,
+ * or finds no room. Works in bounded steps, concurrently with users of both tables if `to` is
+ * shared.
  *
  * @param members  Per domain with keys: mask of the ports (all below 64) whose addresses are taken.
  * @param at       0 at first, then unchanged from the last call.
@@ -164,17 +165,22 @@ fdb_key_is_group(uint64_t key)
  * ignored.
  *
  * @param port  Below FDB_MAX_PORTS.
- * @return      Does the table now hold the address on this port?
+ * @return      Does the table now hold the address on this port? Also false if the table had to be
+ *              written and another lcore was writing (learn_busy).
  */
 bool fdb_learn(struct fdb *fdb, uint64_t key, uint16_t port, uint64_t now_ns);
 
-/** Add a static address, replacing a learned one. @return 0, -EINVAL (group address), -ENOSPC. */
+/**
+ * Add a static address, replacing a learned one. No other lcore may write.
+ * @return 0, -EINVAL (group address), or -ENOSPC: the table, or the buckets of this address, are
+ *         full.
+ */
 int fdb_add_static(struct fdb *fdb, uint64_t key, uint16_t port);
 
 /** Limit the addresses learned on a port from now on; 0: no limit. From any thread. */
 void fdb_set_limit(struct fdb *fdb, uint16_t port, uint32_t addresses);
 
-/** @return the port on which the address was last seen, or FDB_UNKNOWN. */
+/** @return the port of a static address, or on which it was last seen, or FDB_UNKNOWN. */
 uint16_t fdb_lookup(struct fdb *fdb, uint64_t key, uint64_t now_ns);
 
 /**
@@ -203,8 +209,8 @@ static inline uint16_t fdb_lookup_alone(struct fdb *fdb, struct fdb_memo *memo, 
 /**
  * Free aged entries in the next few hundred slots.
  *
- * @return  Time of the next call, such that the table is swept four times per ageing time; NEVER_NS
- *          when nothing ages.
+ * @return  Time of the next call, such that the table is swept four times per ageing time; now_ns
+ *          if another lcore was writing; NEVER_NS when nothing ages.
  */
 uint64_t fdb_sweep(struct fdb *fdb, uint64_t now_ns);
 

@@ -131,7 +131,10 @@ int64_t neigh_add(struct neigh_table *t, const struct neigh_key *key, uint64_t n
  */
 int neigh_reserve(struct neigh_table *t, uint32_t n);
 
-/** Add a neighbour with a configured address. @return its index, or -ENOMEM. */
+/**
+ * Add a neighbour with a configured address. An existing one gets this address, and a user more.
+ * @return its index, or -ENOMEM.
+ */
 int64_t neigh_add_fixed(struct neigh_table *t, const struct neigh_key *key, const uint8_t mac[6]);
 
 /**
@@ -160,13 +163,13 @@ uint32_t neigh_claim(struct neigh_table *t, struct neigh_claim_stats *stats,
  */
 bool neigh_touch(struct neigh_table *t, struct neigh_stats *stats, uint32_t index, uint64_t now_ns);
 
-/** Make a configured address a learned one, which is verified at its next use. */
+/** Make a configured address a learned one, which is verified at its next use or neigh_run(). */
 void neigh_unfix(struct neigh_table *t, uint32_t index, uint64_t now_ns);
 
 /** Set whether the owner uses this index. */
 void neigh_pin(struct neigh_table *t, uint32_t index, bool pinned);
 
-/** Remove a neighbour and free its entry. */
+/** Remove a neighbour, whatever its users, and free its entry. */
 void neigh_remove(struct neigh_table *t, uint32_t index);
 /** Remove a user. Without users, the neighbour is removed. Not for fixed neighbours. */
 void neigh_release(struct neigh_table *t, uint32_t index);
@@ -183,7 +186,7 @@ uint32_t neigh_count(const struct neigh_table *t);
 /** Number of neighbours without an address. */
 uint32_t neigh_unresolved(const struct neigh_table *t);
 
-/** A neighbour has answered. @return true if its address has changed. */
+/** A neighbour has answered. @return true if its address is new; configured ones do not change. */
 bool neigh_on_learnt(struct neigh_table *t, struct neigh_stats *stats, uint32_t index,
 		     const uint8_t mac[6], uint64_t now_ns);
 

@@ -55,7 +55,7 @@ int route_add(struct route_table *t, const struct route_prefix *prefix, uint16_t
 /** Targets of n addresses in host order, ROUTE_NONE without a route. n is at most 64. */
 void route_lookup4(const struct route_table *t, const uint32_t ips[], uint64_t targets[],
 		   unsigned int n);
-/** As route_lookup4(). */
+/** As route_lookup4(), of addresses in network order. */
 void route_lookup6(const struct route_table *t, uint8_t ips[][16], uint64_t targets[],
 		   unsigned int n);
 

@@ -85,7 +85,10 @@ void timing_wheel_fetch(const struct timing_wheel *w, uint64_t deadline_ns);
 
 /* Inline definitions */
 
-/** Slot boundary at which advance() releases the next item; NEVER_NS when the wheel is empty. */
+/**
+ * Slot boundary at which advance() releases the next item; NEVER_NS when the wheel is empty. It may
+ * be too early after timing_wheel_hurry() of an item that is not in the wheel.
+ */
 static inline uint64_t
 timing_wheel_next_ns(const struct timing_wheel *w)
 {

@@ -96,10 +96,10 @@ static inline uint64_t mmu_ingress_room(const struct mmu *mmu, uint16_t port, ui
 					uint32_t total_bytes);
 static inline void mmu_ingress_charge(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes);
 /**
- * Admit frames with a sum of `bytes` together, if none of them would be dropped if they were
- * admitted one by one.
+ * Admit frames with a sum of `bytes` together, if certainly none of them would be dropped if they
+ * were admitted one by one.
  *
- * @return false: nothing was charged.
+ * @return false: nothing was charged; mmu_egress_admit() may still admit the frames.
  */
 static inline bool mmu_egress_admit_fitting(struct mmu *mmu, uint16_t port, uint8_t queue,
 					    uint32_t bytes);
@@ -123,7 +123,7 @@ struct mmu_pg_state {
 
 struct mmu_pg_state mmu_pg_state(const struct mmu *mmu, uint16_t port, uint8_t pg);
 uint64_t mmu_queue_bytes(const struct mmu *mmu, uint16_t port, uint8_t queue);
-/** Bytes charged on the ingress side, all PGs. */
+/** Bytes charged on the ingress side, all PGs. Here and below, several parts: as published. */
 uint64_t mmu_used_bytes(const struct mmu *mmu);
 /** Bytes of headroom in use, all PGs. */
 uint64_t mmu_headroom_used_bytes(const struct mmu *mmu);
@@ -132,8 +132,9 @@ uint64_t mmu_pg_limit_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg);
 /** The XON mark: a lossless PG with empty headroom sends XON once its shared bytes fall to it. */
 uint64_t mmu_pg_xon_mark_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg);
 /**
- * Recompute all sums from their terms.
- * @return true if they agree. For tests and the self-check of a running switch.
+ * Recompute all sums from their terms, all of which must be published. For tests.
+ * @return true if they agree, and no PG exceeds its headroom, and no ingress pool of a single part
+ *         its size.
  */
 bool mmu_balanced(const struct mmu *mmu);
 
@@ -143,7 +144,7 @@ enum mmu_watermark {
 	MMU_WATERMARK_PG_SHARED,   /* port, pg: its shared bytes */
 	MMU_WATERMARK_PG_HEADROOM, /* port, pg */
 	MMU_WATERMARK_QUEUE,       /* port, queue */
-	MMU_WATERMARK_POOL,        /* index is enum mmu_pool_id: shared and reserved bytes in use */
+	MMU_WATERMARK_POOL,        /* index is enum mmu_pool_id: mmu_pool_used_bytes() */
 	MMU_WATERMARK_HEADROOM_POOL,
 	MMU_WATERMARKS
 };
@@ -162,8 +163,9 @@ const char *mmu_watermark_name(enum mmu_watermark kind);
 const char *mmu_pool_name(enum mmu_pool_id pool);
 /** Shared packets of an ingress pool in use; 0 without params.packets. */
 uint64_t mmu_pool_used_packets(const struct mmu *mmu, enum mmu_pool_id pool);
-/** Bytes of a pool in use, and its size. Headroom counts as use of the ingress lossless pool. */
+/** All bytes in use by groups or queues of a pool: reserved, shared and headroom. */
 uint64_t mmu_pool_used_bytes(const struct mmu *mmu, enum mmu_pool_id pool);
+/** Size of a pool's shared bytes. */
 uint64_t mmu_pool_size_bytes(const struct mmu *mmu, enum mmu_pool_id pool);
 
 /** Peak since creation or the last clear of its kind. The kind defines port and index. */

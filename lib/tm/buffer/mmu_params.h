@@ -92,7 +92,7 @@ struct mmu_budget {
 	uint64_t egress_reserved_bytes;
 	uint64_t egress_shared_bytes;
 	uint64_t egress_lossy_bytes;
-	/* packet buffers; 0 without params.packets */
+	/* packet buffers; without params.packets, lossy_packets and shared_packets are 0 */
 	uint64_t reserved_packets, headroom_packets, lossy_packets, shared_packets;
 };
 
@@ -100,18 +100,19 @@ struct mmu_budget mmu_params_budget(const struct mmu_params *params);
 
 /**
  * Largest number of frames that fit into these bytes, which is that of shortest frames, as they are
- * charged.
+ * charged; rounded up.
  */
 uint64_t mmu_params_most_packets(const struct mmu_params *params, uint64_t bytes);
 /**
- * Packets of a lossless group's headroom: mmu_params_most_packets() of xoff_bytes, plus one burst.
+ * Packets of a lossless group's headroom: mmu_params_most_packets() of xoff_bytes, plus one burst;
+ * without headroom, 0.
  */
 uint64_t mmu_params_headroom_packets(const struct mmu_params *params, uint64_t xoff_bytes);
 
 /**
- * Number of packet buffers to allocate for a switch buffer: one for each frame_bytes of its shared
- * part, plus the largest number of frames that fits into the reserved bytes and headroom of each
- * group, because no other class can use these.
+ * Number of packet buffers to allocate for a switch buffer: one for each frame_bytes > 0 of its
+ * shared part, plus the largest number of frames that fits into the reserved bytes and headroom of
+ * each group, because no other class can use these.
  */
 uint64_t mmu_params_packets(const struct mmu_params *params, uint32_t frame_bytes);
 

@@ -46,8 +46,9 @@ void mmu_part_refresh(struct mmu *mmu, uint16_t part);
 /** Publish this part's use to the others, after a burst. Called by the part's owner. */
 void mmu_part_publish(struct mmu *mmu, uint16_t part);
 /**
- * As mmu_part_publish(), but only if the published use is off by more than near_bytes or the
- * headroom in use has changed: writing a cache line that others read is expensive.
+ * As mmu_part_publish(), but only if the published shared use of a pool is off by more than
+ * near_bytes, or by more packets than shortest frames fit into these, or if the headroom in use has
+ * changed: writing a cache line that others read is expensive.
  */
 void mmu_part_publish_lazily(struct mmu *mmu, uint16_t part, uint32_t near_bytes);
 

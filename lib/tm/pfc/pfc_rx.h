@@ -10,7 +10,7 @@
  * With a response delay (the "PFC delay" of hardware testers), each frame takes effect later by the
  * delay, and its pause time counts from then. Frames keep their order.
  *
- * One owner; any thread may call pfc_rx_read() concurrently.
+ * One owner; any thread may call pfc_rx_read() and pfc_rx_duration_ns() concurrently.
  */
 #ifndef QUENCH_TM_PFC_PFC_RX_H
 #define QUENCH_TM_PFC_PFC_RX_H
@@ -72,7 +72,7 @@ uint8_t pfc_rx_on_frame(struct pfc_rx *p, const struct pfc_vector *v, uint64_t n
 uint8_t pfc_rx_expire(struct pfc_rx *p, uint64_t now_ns);
 
 /**
- * Expire pauses that have ended.
+ * Obey the delayed frames that are due, and expire pauses that have ended.
  * @return mask of paused priorities at now_ns. Cheap enough for every packet.
  */
 static inline uint8_t

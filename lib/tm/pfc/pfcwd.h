@@ -14,7 +14,8 @@
  *
  * nxos: polled every watch_dog_interval. A queue is stuck if packets wait and none leaves. After
  * one stuck interval it waits to shut down; after shutdown_multiplier further ones it is shut down.
- * It is restored after auto_restore_multiplier + fixed_restore_multiplier intervals without XOFF.
+ * It is restored after auto_restore_multiplier + fixed_restore_multiplier intervals without XOFF;
+ * with xon_blocks_restore, without any PFC frame.
  *
  * Invariant (tested): detected - restored = 1 during a storm, else 0.
  */
@@ -97,9 +98,10 @@ struct pfcwd {
 };
 
 /**
- * Poll the queue.
+ * Poll the queue. The first poll only stores its sample.
  *
  * @param now_ns  Time of the sample.
+ * @return        The change of state; PFCWD_NOTHING also if a queue no longer waits to shut down.
  */
 enum pfcwd_event pfcwd_poll(struct pfcwd *w, const struct pfcwd_params *params,
 			    const struct pfcwd_sample *sample, uint64_t now_ns);

@@ -37,15 +37,18 @@ struct sched {
 	int32_t quantum_bytes[TM_CLASSES];
 };
 
-/** Apply new params; each deficit is kept, capped at the new quantum. */
+/**
+ * Apply new params; each deficit is kept, capped at the new quantum, except that of a strict queue,
+ * which becomes 0.
+ */
 void sched_set_params(struct sched *s, const struct sched_params *params);
 
 /** Next queue among eligible (backlogged and not paused), or -1 if the mask is empty. */
 static inline int sched_pick(struct sched *s, uint8_t eligible);
 
 /**
- * Wire bytes after which the picked queue's turn ends. Until then, and while the eligible queues
- * stay the same, sched_pick() would pick it again.
+ * Wire bytes after which the picked queue's turn ends; INT32_MAX for a strict queue. Until then,
+ * and while the eligible queues stay the same, sched_pick() would pick it again.
  */
 static inline int32_t sched_grant(const struct sched *s, uint8_t queue);
 

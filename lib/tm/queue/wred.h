@@ -67,7 +67,7 @@ struct wred {
 	struct wred_curve drop;
 };
 
-/** params must have passed wred_params_check(). */
+/** params must have passed wred_params_check(). The average restarts at 0. */
 void wred_init(struct wred *w, const struct wred_params *params);
 
 /** Probability of a curve at this queue length, Q32 in [0, Q32_ONE]. */

@@ -42,7 +42,10 @@ struct rx_drain {
 	uint64_t filled_bytes; /* atomic; the buffer is empty when the drain reaches this byte */
 };
 
-/** Bytes in the buffer, rounded up. Here and below, drain_rate_bps > 0. */
+/**
+ * Bytes in the buffer, rounded up. Here and below, drain_rate_bps > 0, except in rx_drain_refill()
+ * with bytes = 0.
+ */
 uint64_t rx_drain_bytes(const struct rx_drain *d, const struct rx_drain_params *params,
 			uint64_t now_ns);
 
