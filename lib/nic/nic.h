@@ -5,9 +5,10 @@
  *
  * rx: classify (MAC control, RoCEv2 to us, other) -> lengths, ICRC, QP and peer -> CE? the NP ->
  * responder (PSN, ACK/NAK, message completion) or requester (ACK, NAK, CNP -> congestion control).
- * tx: CNP, then ACK/NAK, then data, each only if its priority is not paused; data round robin over
- * the ready QPs -> stamp from the template -> charge the port shaper, the QP's bucket and the
- * byte counter of its congestion control. Every frame, control or data, is charged to the shaper.
+ * tx: pause frames, which nothing pauses; CNP, then ACK/NAK, then address resolution, then data,
+ * each only if its priority is not paused; data round robin over the ready QPs -> stamp from the
+ * template -> charge the port shaper, the QP's bucket and the byte counter of its congestion
+ * control. Every frame, control or data, is charged to the shaper.
  *
  * A QP that has data is in exactly one place: in the wheel (waits for tokens), in the ready ring of
  * its queue (waits for the wire or for XON), or blocked (window full, waits for an ACK). Answers
@@ -82,8 +83,8 @@ void nic_destroy(struct node *node);
 const struct nic_stats *nic_stats(const struct node *node);
 const struct pfc_rx *nic_pfc_rx(const struct node *node);
 /**
- * State of the pauses that the NIC sends; all zero unless the receiver is slow. With link pause
- * (802.3x), priority 0 stands for the link, here and in nic_pfc_rx().
+ * State of the pauses that the NIC sends: none, unless the receiver is slow or a pause storm is
+ * simulated. With link pause (802.3x), priority 0 stands for the link, here and in nic_pfc_rx().
  */
 const struct pfc_tx *nic_pfc_tx(const struct node *node);
 /**

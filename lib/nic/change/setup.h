@@ -29,7 +29,7 @@ struct nic_flow_place {
  * it need not be the owner. No other flow may have this flow_id or these QPs.
  *
  * @param params  Of the QP with first_number. peer_qpn counts up from there for the other QPs.
- * @return        0, -EINVAL or -ENOMEM; nic_forget_flow() in each case.
+ * @return        0 or -ENOMEM: nic_forget_flow() in both cases; -EINVAL: nothing was allocated.
  */
 int nic_prepare_flow(struct node *node, const struct nic_qp_params *params,
 		     const struct nic_flow_place *place);

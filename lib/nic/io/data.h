@@ -13,7 +13,7 @@
 struct nic;
 struct rte_mbuf;
 
-/** Send up to room data frames of the queues in the mask open_queues. @return the number sent. */
+/** Send up to max_pkts data frames of the queues in the mask open_queues. @return their number. */
 uint16_t nic_send_data(struct nic *nic, uint8_t open_queues, struct rte_mbuf **pkts,
 		       uint16_t max_pkts, uint64_t now_ns);
 

@@ -61,13 +61,19 @@ struct nic_measure {
 /** @return 0 or -ENOMEM; nic_measure_free() in both cases. */
 int nic_measure_init(struct nic *nic);
 void nic_measure_free(struct nic *nic);
-/** Allocate the histograms of a new flow, which is the last one. @return 0 or -ENOMEM. */
+/**
+ * Allocate the histograms of a new flow, or share those of the last flow if that has the same
+ * flow_id. @return 0 or -ENOMEM.
+ */
 int nic_measure_add_flow(struct nic *nic, struct qp_flow *flow);
 
 /** Free the histograms of a removed flow. */
 void nic_measure_remove_flow(struct qp_flow *flow);
 
-/** A message begins, or begins again because none of its packets had been sent. */
+/**
+ * With measure_times, here and in nic_measure_completed(): a message begins, or begins again
+ * because none of its packets had been sent.
+ */
 void nic_measure_begun(struct nic *nic, uint32_t item, uint64_t message, uint64_t now_ns);
 /** The messages from this one up to the QP's acked_msg are acknowledged. */
 void nic_measure_completed(struct nic *nic, uint32_t item, uint64_t message, uint64_t now_ns);

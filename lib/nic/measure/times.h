@@ -40,7 +40,10 @@ struct nic_times {
 /** Add the times measured on another node; *to may be zero-initialised. */
 void nic_times_merge(struct nic_times *to, const struct nic_times *from);
 
-/** Times since the previous call with the same `earlier`, which is zero at first: hist_since(). */
+/**
+ * Times since the previous call with the same `earlier`, which is zero at first: hist_since().
+ * least_rtt_ns is that since the start.
+ */
 void nic_times_since(const struct nic_times *times, struct nic_times *earlier,
 		     struct nic_times *out);
 

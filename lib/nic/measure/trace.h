@@ -5,8 +5,8 @@
  *
  * A traced QP has a ring of rows; when the ring is full, a new row replaces the oldest. A row is
  * written when the algorithm has acted, never per packet, so tracing costs nothing between events.
- * For an untraced QP an event costs one comparison. Timers are evaluated when the NIC processes the
- * QP, so one row may cover several timer events, and then names all reasons.
+ * For an untraced QP an event costs one comparison per trace. Timers are evaluated when the NIC
+ * processes the QP, so one row may cover several timer events, and then names all reasons.
  *
  * The only writer is the node's owner. Any thread may read without locks. Another thread may change
  * the set of traces; the owner takes the new set over between two bursts.

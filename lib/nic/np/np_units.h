@@ -39,7 +39,10 @@ bool nic_np_units_on_ce(struct nic_np_units *units, struct nic *nic, uint32_t un
 /** The next QP that has to send a CNP because its unit's window is over; QP_NONE: none. */
 uint32_t nic_np_units_next(struct nic_np_units *units, const struct nic *nic, uint64_t now_ns);
 
-/** When nic_np_units_next() will return a QP; only if a mark is pending. */
+/**
+ * When nic_np_units_next() will return a QP, unless a CNP of another node answers the mark. Only if
+ * a mark is pending.
+ */
 static inline uint64_t
 nic_np_units_next_ns(const struct nic_np_units *units)
 {

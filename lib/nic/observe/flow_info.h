@@ -34,7 +34,10 @@ const struct nic_times *nic_flow_times(const struct node *node, uint32_t flow_id
  * such flow. */
 const struct nic_pacing *nic_flow_pacing(const struct node *node, uint32_t flow_id);
 
-/** Total time during which the flow's data queue was paused; 0: no such flow. */
+/**
+ * Total time for which the priority that pauses the flow's data queue was paused; of several such
+ * priorities, the longest; 0: no such flow.
+ */
 uint64_t nic_flow_paused_ns(const struct node *node, uint32_t flow_id, uint64_t now_ns);
 
 #endif

@@ -46,7 +46,10 @@ void nic_cc_keep_before(struct nic *nic, uint64_t now_ns);
 void nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** Handle a CNP from the QP's peer. */
 void nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns);
-/** All packets before ack->acked_seq were acknowledged. Fills in ack->next_seq. */
+/**
+ * All packets before ack->acked_seq were acknowledged. Does nothing if ack->packets is 0; else also
+ * fills in ack->next_seq.
+ */
 void nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t now_ns);
 /** Packets were lost: the QP retransmits from its first unacknowledged packet. */
 void nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns);

@@ -19,8 +19,8 @@ struct nic;
  * begins when m messages have been received completely. Call before the first rx/tx. A QP can wait
  * for one QP only, and only one QP can wait for it.
  *
- * @param index  Index of the requester, which has arrival = closed. QPs are numbered in the order
- *               in which they were added.
+ * @param index  Index of the requester, which has arrival = closed and is not one of READs. QPs are
+ *               numbered in the order in which they were added.
  * @param after  Index of the QP that receives: a responder of WRITE or SEND.
  * @return       0, -EINVAL or -ENOMEM.
  */

@@ -37,7 +37,7 @@ int nic_reads_prepare(struct nic *nic);
 void nic_reads_free(struct nic *nic);
 /** May the requester send one more READ request now? */
 bool nic_read_may_ask(const struct nic *nic, const struct nic_qp *qp);
-/** Responder between two READs: begin to answer the next one, if any. */
+/** Responder between two READs: begin to answer the next one, else queue the deferred answer. */
 void nic_read_next(struct nic *nic, uint32_t item);
 
 /* Inline definitions */

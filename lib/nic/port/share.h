@@ -75,9 +75,7 @@ void nic_share_unassign(struct nic_share *share, uint32_t number);
 /** Largest number of QPs that node `index` may have if the NIC has n. */
 uint32_t nic_share_qps(const struct nic_share *share, uint32_t n, uint32_t index);
 
-/**
- * Location of the QP first_qpn + number.
- */
+/** Location of the QP first_qpn + number. item is NIC_NO_ITEM if a table has no entry for it. */
 struct nic_location nic_share_find(const struct nic_share *share, uint32_t number);
 
 /** Inverse of nic_share_find(). */

@@ -52,9 +52,9 @@ struct nic_times;
 enum qp_place {
 	QP_FREE,    /* unused, or hidden after its flow was removed; no frame finds it */
 	QP_IDLE,    /* nothing to send: responder without READs, all acknowledged, or in error */
-	QP_PACED,   /* in the wheel: waits for its start, for tokens or after an RNR NAK */
+	QP_PACED,   /* in the wheel: waits for start, next message, tokens, or after an RNR NAK */
 	QP_READY,   /* in the ready ring of its queue */
-	QP_BLOCKED, /* window or depth full: waits for an answer or the retransmission timer */
+	QP_BLOCKED, /* no packet or window full: waits for an event, such as an answer or a timer */
 };
 
 /* The answer that a responder owes. NAKs acknowledge all earlier packets, so one is enough. */
@@ -71,7 +71,7 @@ enum qp_owed {
 #define QP_ERROR 0x004u
 #define QP_DONE 0x008u
 #define QP_TIMED 0x010u      /* in a list of retransmission timers */
-#define QP_ENDS 0x020u       /* has a message limit or a stop time: counted by nic_done() */
+#define QP_ENDS 0x020u       /* has a limit of messages, bytes or time: counted by nic_done() */
 #define QP_STOPS 0x040u      /* has a stop time */
 #define QP_AWAITS 0x080u     /* an ACK has been requested and has not arrived */
 #define QP_RESEND 0x100u     /* retransmits: next_seq != sent_seq */

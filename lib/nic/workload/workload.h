@@ -94,7 +94,7 @@ workload_is_fixed(const struct workload *w)
 	return w->message_size == WORKLOAD_FIXED;
 }
 
-/** Is the number of messages or the time limited? */
+/** Is the number of messages, the number of bytes or the time limited? */
 static inline bool
 workload_ends(const struct workload *w)
 {
