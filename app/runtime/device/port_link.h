@@ -21,7 +21,8 @@ struct port_link {
 };
 
 /**
- * Read the state of the device's link. If the device cannot report it, the link counts as up.
+ * Read the state of the device's link, and report a change in a line. If the device cannot report
+ * its link, the last state stays; at first it is up.
  *
  * @param port   Number of the port, for the line.
  * @param waits  Do frames to send wait for the link? For the line.

@@ -5,7 +5,8 @@
  * A net_memif client (DPDK 22.11) tries to connect only once, when it is started. Its server
  * listens as soon as EAL has started, but answers "ID not found" until its own device is started;
  * the client's link would then stay down for good. So a client is stopped and started again until
- * its link is up.
+ * its link is up. After 10 to 13 s without a link, a warning line is printed and the client stays
+ * as it is.
  */
 #ifndef QUENCH_APP_RUNTIME_DEVICE_PORT_START_H
 #define QUENCH_APP_RUNTIME_DEVICE_PORT_START_H

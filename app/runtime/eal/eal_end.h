@@ -35,8 +35,8 @@ void eal_quiet(int code);
 /**
  * Run work(arg) on the interrupt thread, then park that thread.
  *
- * Returns after work(). If the interrupt thread cannot be parked, work() runs on the caller's
- * thread.
+ * Returns after work(). If the interrupt thread cannot be parked, or is parked already, work() runs
+ * on the caller's thread.
  */
 void eal_park_interrupts(void (*work)(void *arg), void *arg);
 

@@ -17,7 +17,7 @@ struct port_rss {
 	bool asked;         /* requested: the device hashes UDP */
 	bool known;         /* the device also reported its key and buckets */
 	uint8_t key[64];    /* as requested, then as the device reports */
-	uint8_t key_bytes;  /* that the device expects; 0: not reported */
+	uint8_t key_bytes;  /* that the device expects; 0: not reported, or not 40 to 64 */
 	uint64_t types;     /* hashed, RTE_ETH_RSS_NONFRAG_IPV4_UDP and IPV6_UDP */
 	uint32_t n_buckets; /* a power of two */
 };

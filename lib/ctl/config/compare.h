@@ -69,8 +69,8 @@ bool config_rows_differ(struct config_rows *a, struct config_rows *b);
  * Refuse the first difference that cannot be made while the program runs.
  *
  * @param path  Path of the new configuration file, for the error line.
- * @return      0, or -EINVAL with err filled in: "file: [section] key = value: cannot change while
- *              the program runs; it is other value".
+ * @return      0, or -EINVAL or -ENOMEM with err filled in: "file: [section] key = value: cannot
+ *              change while the program runs; it is other value", or a line about the section.
  */
 int config_rows_refuse_fixed(const char *path, struct config_rows *from, struct config_rows *to,
 			     struct config_error *err);

@@ -19,7 +19,7 @@ struct config_kind {
 	size_t items;   /* offset in the owner of the array, which the owner frees */
 	size_t count;   /* offset in the owner of a uint32_t: number of items */
 	unsigned int name_chars;
-	const char *not_in_name; /* characters not allowed in a name; NULL: all are */
+	const char *not_in_name; /* characters not allowed in a name; NULL: none */
 	bool removable;          /* as of struct config_row */
 	/* Reads and checks the parts of a new item that are not fields; may be NULL.
 	 * @return 0, or -errno with err filled in. */

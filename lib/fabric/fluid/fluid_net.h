@@ -25,7 +25,8 @@ struct fluid_net;
 
 /**
  * @param s          Has passed scenario_resolve(); must outlive the result.
- * @param most_hops  Limit on the number of queues on the paths of all classes, summed. 0: none.
+ * @param most_hops  Limit on the number of queues on the paths of all classes, summed, and 1/64 of
+ *                   the limit on the number of flows. 0: none.
  * @param fault      Filled in when the model does not support the scenario.
  * @return           Owned by the caller, or NULL: with errno ENOTSUP and a fault, or ENOMEM.
  */

@@ -73,7 +73,10 @@ struct cable_params {
 /** Is any fault set? */
 bool cable_params_is_faulty(const struct cable_params *params);
 
-/** Called for a passing frame, at the time of its last bit. The mbuf is read-only. */
+/**
+ * Called for a passing frame, at the time of its last bit; at the sender also for a frame that the
+ * cable loses. The mbuf is read-only.
+ */
 typedef void (*cable_tap_fn)(void *arg, const struct rte_mbuf *m, uint64_t at_ns);
 
 struct cable_tap {

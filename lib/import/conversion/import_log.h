@@ -17,7 +17,7 @@ __attribute__((format(printf, 2, 3))) void import_note(struct import_log *log, c
 __attribute__((format(printf, 2, 3))) int import_refuse(struct import_log *log, const char *format,
 							...);
 
-/** Set a switch to quench's defaults, without ports. */
+/** Set a switch to quench's defaults, without ports, and with a larger backing_frame_bytes. */
 void import_switch_begin(struct import_switch *out);
 
 /**
@@ -50,7 +50,9 @@ void import_print_head(FILE *out, const char *program, const struct import_log *
 void import_lose_changed(struct import_log *log, const char *text, const char *is, const char *why);
 
 /**
- * Print the lines of text that differ from base or are missing there. Both are INIs with all keys.
+ * Print the lines of text that differ from base or are missing there, all lines of [qos_map],
+ * [scheduler], [rp] and [np], and the heads of ports and of profiles that base lacks. Both are INIs
+ * with all keys.
  */
 void import_print_changed(FILE *out, const char *text, const char *base);
 

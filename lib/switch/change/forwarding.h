@@ -47,7 +47,7 @@ int sw_set_routes(struct node *node, const struct sw_tables *tables);
  * reload is done.
  *
  * @param params  After sw_params_resolve(), sw_params_check() and sw_reload_fault().
- * @param next    For sw_reload() or sw_reload_forget().
+ * @param next    For sw_reload() or sw_reload_forget(); NULL after a failure.
  * @param why     Receives the reason of a failure, as in sw_tables_check().
  * @return        0 or -EINVAL.
  */

@@ -11,7 +11,7 @@
  * PFC TLV:
  *   no neighbour, several, or no valid PFC TLV:  none
  *   the neighbour gives way:                     mine
- *   we give way:                                 mine & theirs
+ *   we give way:                                 mine & theirs (mismatch if that is not theirs)
  *   neither is willing:                          mine if mine = theirs, else none (mismatch)
  * An end gives way if it is willing and the other is not; if both are willing, the end with the
  * lower address does.
@@ -75,7 +75,7 @@ void dcbx_port_say(struct dcbx_port *p, const struct dcbx_tlvs *says, uint64_t n
 /** Make the next frame due no later than one lldp_tx_interval from now. */
 void dcbx_port_sooner(struct dcbx_port *p, const struct lldp_params *params, uint64_t now_ns);
 
-/** The link went down: forget the neighbour. */
+/** The link went down: forget the neighbours; a frame is due at once. */
 void dcbx_port_reset(struct dcbx_port *p, uint64_t now_ns);
 
 /** Run the timers. @return true: a frame is due. */
