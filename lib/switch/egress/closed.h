@@ -14,7 +14,7 @@
 uint64_t sw_closed_flush(struct sw *sw, uint16_t port, uint8_t queue, enum sw_drop reason,
 			 uint64_t now_ns);
 
-/** Drop all packets of a queue whose storm has begun. */
+/** Drop all packets of a queue whose storm has begun, and count them for the watchdog. */
 void sw_closed_flush_storm(struct sw *sw, uint16_t port, uint8_t queue, uint64_t now_ns);
 
 /** Handle a frame received in a group of storm_pgs. @return SW_PASS, or the reason to drop it. */

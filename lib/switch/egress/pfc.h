@@ -23,7 +23,7 @@ enum sw_drop sw_pfc_rx_frame(struct sw *sw, uint16_t port, const struct rte_mbuf
 /**
  * Take the MAC control frame that is due. The caller has checked that the wire is free: a MAC
  * control frame waits only for the frame on the wire (802.3 31B.3), not for pauses and shapers.
- * @return NULL: none is due.
+ * @return NULL: none is due, or no mbuf is free, which is counted.
  */
 struct rte_mbuf *sw_pfc_take(struct sw *sw, struct sw_port *p, uint64_t now_ns);
 

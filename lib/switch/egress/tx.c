@@ -149,7 +149,7 @@ send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct 
 	return n;
 }
 
-/* Send up to room data packets, while a queue may send and the wire is free. */
+/* Send up to max_pkts data packets, while a queue may send and the wire is free. */
 static uint16_t
 send_data(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkts,
 	  uint16_t max_pkts, uint64_t now_ns)

@@ -12,7 +12,7 @@
 
 /** Release the charges that other shards have returned to a port. */
 void sw_crossed_collect(struct sw *sw, uint16_t port, uint64_t now_ns);
-/** Admit frames that other shards have handed over, up to a bound. */
+/** Take what other shards have handed over: frames, up to a bound, and neighbours' addresses. */
 void sw_crossed_take(struct sw *sw, uint64_t now_ns);
 /**
  * Serve all shards until nothing waits between them. Call it only if one thread drives all shards.

@@ -23,10 +23,13 @@ void sw_pfcwd_set_params(struct sw *sw, const struct sw_params *params, uint64_t
 /** @return when to call again. */
 uint64_t sw_pfcwd_control(struct sw *sw, uint64_t now_ns);
 
-/** End all storms; counters stay. */
+/** End all storms, and the big red switch unless it is configured; counters stay. */
 void sw_pfcwd_restart(struct sw *sw);
 
-/** Make all watched queues drop, and suspend detection; takes effect in the next control(). */
+/**
+ * Make all watched queues drop, and suspend detection; takes effect in the next control(), unless
+ * the watchdog is off.
+ */
 void sw_set_big_red_switch(struct node *node, bool on);
 
 /** Is the big red switch on, by request or because of too many storms? */

@@ -12,7 +12,10 @@
 /** Publish all entries that the rings have room for. */
 void sw_crossing_flush(struct sw_shard *shard);
 
-/** Does an entry or a returned charge wait for the shard, or for this port of it? */
+/**
+ * Does an entry, a neighbour's address, or a charge returned to this port wait for the shard? Or does
+ * the shard have entries or debts to publish?
+ */
 bool sw_crossing_waits(const struct sw_shard *shard, uint16_t port);
 /**
  * Prefetch the sums that the port's next sw_crossed_collect() reads, and the indices of the rings.
