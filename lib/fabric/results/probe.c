@@ -34,7 +34,7 @@ most_wanted_port(const struct net *net)
 	return best;
 }
 
-/* Index of a switch's port in the list of all ports. */
+/* List the data queues of all ports, and find the ones to sample. */
 static int
 list_queues(struct probe *p)
 {

@@ -17,7 +17,8 @@
 
 /**
  * @param out  Host numbers, ascending and unique; room for all hosts of the graph.
- * @return     Number of hosts; -EINVAL: malformed; -ERANGE: no such host or switch.
+ * @return     Number of hosts; -EINVAL: malformed; -ERANGE: no such host or switch, or a switch
+ *             without hosts.
  */
 int32_t host_list_parse(const struct topology *t, const char *list, uint16_t *out);
 

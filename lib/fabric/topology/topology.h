@@ -94,7 +94,7 @@ struct topology_params {
 struct topology *topology_create(void);
 void topology_destroy(struct topology *t);
 
-/** @return the switch's number, -ENOSPC, -EEXIST (name) or -ENOMEM. */
+/** @return the switch's number, -ENOSPC (switches, or a long name), -EEXIST (name) or -ENOMEM. */
 int64_t topology_add_switch(struct topology *t, const char *name, uint8_t stage);
 
 /**

@@ -13,8 +13,8 @@
 void sw_crossing_flush(struct sw_shard *shard);
 
 /**
- * Does an entry, a neighbour's address, or a charge returned to this port wait for the shard? Or does
- * the shard have entries or debts to publish?
+ * Does an entry, a neighbour's address, or a charge returned to this port wait for the shard? Or
+ * does the shard have entries or debts to publish?
  */
 bool sw_crossing_waits(const struct sw_shard *shard, uint16_t port);
 /**
