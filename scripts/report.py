@@ -19,7 +19,8 @@ signal.signal(signal.SIGINT, interrupted)
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 try:
-    from report import counters, data, fluid, output, page, plots
+    from quench import BadInput, Run
+    from report import counters, output, page, plots
 except ImportError as error:
     sys.exit(f"report.py: {error}: install python3-matplotlib, or run scripts/install-deps report")
 
@@ -30,17 +31,16 @@ def main(args):
         return 0 if args in (["-h"], ["--help"]) else 2
     folder = pathlib.Path(args[0])
     try:
-        run = data.Run(folder)
-        run.fluid = fluid.Fluid(folder, run.results)
-        run.counters = counters.read(folder / "counters.csv")
-    except data.BadInput as error:
+        run = Run(folder)
+        rows = counters.compact(run.counters())
+    except BadInput as error:
         print(f"report.py: {error}", file=sys.stderr)
         return 2
     files, svgs = {}, {}
     for name, draw in plots.PLOTS.items():
         files[f"{name}.png"], files[f"{name}.svg"] = output.draw_plot(run, name, draw)
         svgs[name] = output.inside_page(name, files[f"{name}.svg"])
-    files["report.html"] = page.render(run, svgs).encode()
+    files["report.html"] = page.render(run, rows, svgs).encode()
     try:
         output.write_all(folder, files)
     except OSError as error:

@@ -18,7 +18,8 @@ try:
     import matplotlib  # noqa: F401
     import numpy as np
     sys.path.insert(0, str(ROOT / "tools"))
-    from report import charts, data, series
+    from quench import Run
+    from report import charts, series
 except ImportError:
     skip("python3-matplotlib is not installed")
 
@@ -58,7 +59,7 @@ def check_report(out):
 
 def check_distributions(out):
     """A flow of one message is a step, not a lone point that no line is drawn through."""
-    run_ = data.Run(out)
+    run_ = Run(out)
     drawn = charts.distributions(run_)
     check("distributions are drawn", len(drawn) > 0)
     for chart in drawn:

@@ -22,7 +22,8 @@ try:
     import numpy as np
     sys.path.insert(0, str(ROOT / "tools"))
     os.environ["MPLCONFIGDIR"] = str(work_dir())
-    from report import data, sweep as rows_of_runs
+    from quench import Series
+    from report import sweep as rows_of_runs
 except ImportError:
     skip("python3-matplotlib is not installed")
 
@@ -171,7 +172,7 @@ def check_convergence():
     """Two flows of 4 and 36, then 19 and 21 from 20 ms on; the link is full always."""
     t = np.arange(1, 1001) * 100_000.0
     late = t > 20e6
-    flows = {name: data.Series({"time_ns": t, "wire_rate_bps": np.where(late, b, a)}) for name, a, b in
+    flows = {name: Series({"time_ns": t, "wire_rate_bps": np.where(late, b, a)}) for name, a, b in
              (("first", 36e9, 19e9), ("second", 4e9, 21e9))}
     # Jain's index of 5 ms means: 25.8 and 14.2 from 18 ms on give 0.92, 22.4 and 17.6 from 19 ms on 0.986.
     check_equal("convergence is found where it is", rows_of_runs.converged_ms(flows, 0.0), 24.0)

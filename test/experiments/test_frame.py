@@ -17,7 +17,7 @@ def full_size():
     e = frame.Experiment("n", "", "", "", "", (small,), None, {}, full={"a.x": 9})
     expect(e.chosen(False) == (small,) and e.chosen(True) == (frame.Variant("s", {"a.x": 9, "a.y": 2}, 5),), "settings")
     expect(dataclasses.replace(e, full_variants=(large,)).chosen(True) == (frame.Variant("l", {"a.x": 9}),), "variants")
-    expect(frame.command(e, small)[:-1] == ["--seed", "5", "--set", "a.x=1", "--set", "a.y=2"], "options")
+    expect(frame.options(e, small)[:-1] == ["--seed", "5", "--set", "a.x=1", "--set", "a.y=2"], "options")
 
 
 def tolerances():

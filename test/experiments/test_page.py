@@ -12,6 +12,7 @@ import tempfile
 import xml.etree.ElementTree
 
 from expect import ROOT, expect, finish
+import quench  # noqa: E402
 from experiments import frame, page  # noqa: E402
 from report import plots  # noqa: E402
 
@@ -33,7 +34,7 @@ with tempfile.TemporaryDirectory() as name:
     out = pathlib.Path(name)
     subprocess.run([sys.argv[1], "--quiet", "--no-progress", "--duration", "2ms", "--out", out / "run", sys.argv[2] + "/incast-4to1.ini"],
                    check=True)
-    run = frame.read_run(out / "run")
+    run = quench.Run(out / "run")
     expect({"retransmitted_packets", "rate_cuts"} < run.flows["incast h1"].keys(), "columns beyond the required ones are read")
     two = [experiment("first", {"queue": queue, "rates": rates}),
            experiment("second", {"queue": queue})]

@@ -2,10 +2,9 @@
 """An experiment: runs of one scenario, the statement of a document about them, and checks of the results."""
 import dataclasses
 import pathlib
-import subprocess
 from collections.abc import Callable
 
-from report import data, fluid
+import quench
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SCENARIOS = ROOT / "config"
@@ -49,7 +48,7 @@ class Experiment:
     statement: str  # of the source, paraphrased
     scaled: str  # differences from the source's set-up, and the effect of --full
     variants: tuple  # of Variant, for the test
-    check: Callable  # (runs) -> [Check]; runs: {variant's name: report.data.Run}
+    check: Callable  # (runs) -> [Check]; runs: {variant's name: quench.Run}
     plots: dict  # {name: (function of runs that gives a matplotlib figure, caption)}
     full: dict = dataclasses.field(default_factory=dict)  # with --full: settings that override those of each variant
     full_variants: tuple = ()  # with --full: replace variants
@@ -69,37 +68,26 @@ class Failed(Exception):
     """A run failed; the text is one line."""
 
 
-def command(experiment, variant):
+def options(experiment, variant):
     """Options and scenario of quench-lab."""
-    sets = [option for place, value in variant.settings.items() for option in ("--set", f"{place}={value}")]
-    return ["--seed", str(variant.seed), *sets, experiment.path()]
+    return quench.lab.options(experiment.path(), variant.settings, seed=variant.seed)
 
 
-def read_run(folder):
-    """Read the results of a run, as report.py does."""
-    run = data.Run(folder)
-    run.folder = folder
-    run.fluid = fluid.Fluid(folder, run.results)
-    return run
-
-
-running = set()  # processes of all threads
+running = set()  # runs of all threads
 
 
 def stop_all():
-    for process in tuple(running):
-        process.terminate()
+    for started in tuple(running):
+        started.stop()
 
 
 def run_variant(lab, experiment, variant, folder):
-    """Run into folder/VARIANT. @return a data.Run"""
-    with subprocess.Popen([lab, "--quiet", "--no-progress", "--threads", "1", "--out", folder / variant.name, *command(experiment, variant)],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        running.add(process)
-        try:
-            _, errors = process.communicate()
-        finally:
-            running.discard(process)
-    if process.returncode:
-        raise Failed(f"{experiment.name}, {variant.name}: {errors.strip() or f'exit code {process.returncode}'}")
-    return read_run(folder / variant.name)
+    """Run into folder/VARIANT. @return a quench.Run"""
+    started = quench.start(experiment.path(), variant.settings, seed=variant.seed, threads=1, out=folder / variant.name, lab=lab)
+    running.add(started)
+    try:
+        return started.wait()
+    except quench.Failed as error:
+        raise Failed(f"{experiment.name}, {variant.name}: {error}") from error
+    finally:
+        running.discard(started)

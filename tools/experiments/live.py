@@ -4,7 +4,7 @@ import numpy as np
 
 from experiments.frame import NOT_IN_THIS_RUN, Check, Experiment, Variant
 from experiments.measures import dropped
-from report.fluid import means
+from quench.fluid import means
 from report.plots import COLOURS, MODEL, WIDTH, plt
 
 SETTLED_MS = 30  # after a change, or after the start

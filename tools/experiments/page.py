@@ -28,7 +28,7 @@ def check_table(checks):
 
 def run_table(experiment, variants, runs):
     def options(variant):
-        return escape(shlex.join(map(str, frame.command(experiment, variant)[:-1])))
+        return escape(shlex.join(frame.options(experiment, variant)[:-1]))
     return table(("run", "simulated ms", "packet-hops", "wall s", "digest", "options of quench-lab"),
                  [(escape(v.name), f"{r['duration_ns'] / 1e6:g}", number(r["packet_hops"]), f"{r['wall_seconds']:.2f}",
                    f"<code>{escape(r['digest'])}</code>", f"<code>{options(v)}</code>")

@@ -3,7 +3,7 @@
 import numpy as np
 
 from experiments.frame import Check, Experiment, Variant
-from report.fluid import means
+from quench.fluid import means
 from report.plots import COLOURS, GREY, MODEL, WIDTH, plt
 
 START_MS = 20  # until then, the packet simulation's rates are lower than the model's

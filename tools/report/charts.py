@@ -139,22 +139,13 @@ def cumulated(at_most, count, scale):
     return list(steps), list(steps.values())
 
 
-def all_times(run, measure):
-    """The sum of the histograms of all flows: (values, counts), or None."""
-    parts = [pair for (_, what), pair in run.times.items() if what == measure]
-    if not parts:
-        return None
-    values, where = np.unique(np.concatenate([values for values, _ in parts]), return_inverse=True)
-    return values, np.bincount(where, weights=np.concatenate([counts for _, counts in parts]))
-
-
 def distribution(run, measure, name, title, unit, scale):
     """Cumulative distributions: a part for each flow, because their bins differ, and one for all flows together."""
     found = {flow: pair for (flow, what), pair in run.times.items() if what == measure}
     order = sorted(found, key=lambda flow: -found[flow][1].sum())[:ts.MOST_SERIES]
     drawn = [(flow, found[flow]) for flow in found if flow in set(order)]
     if len(found) > 1:
-        drawn.insert(0, ("all flows", all_times(run, measure)))
+        drawn.insert(0, ("all flows", run.all_times(measure)))
     parts = []
     for i, (label, pair) in enumerate(drawn):
         at_most, share = cumulated(*pair, scale)

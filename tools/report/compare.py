@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Two runs compared: differences of their configurations and of their results."""
-import configparser
 from html import escape
 
 import numpy as np
+from quench import Run
 
-from . import charts, counters, data, fluid
+from . import charts
 from . import series as ts
 from .html import document, number, seconds, table
 
@@ -40,34 +40,9 @@ def digits(value):
     return number(value) if isinstance(value, int) else f"{value:.4g}"
 
 
-def read_config(path):
-    """The configuration in force, {(section, key): value}. None: an older quench-lab has not written it."""
-    parser = configparser.RawConfigParser(delimiters=("=",), comment_prefixes=("#", ";"), inline_comment_prefixes=(" #", " ;"), strict=False)
-    parser.optionxform = str
-    try:
-        with open(path, encoding="utf-8") as file:
-            parser.read_file(file)
-    except FileNotFoundError:
-        return None
-    except (OSError, configparser.Error, ValueError) as error:
-        raise data.BadInput(f"{path}: {str(error).splitlines()[0]}") from error
-    return {(section, key): value for section in parser.sections() for key, value in parser.items(section)}
-
-
-def read(folder):
-    run = data.Run(folder)
-    run.fluid = fluid.Fluid(folder, run.results)
-    run.counters = counters.read(folder / "counters.csv")
-    run.config = read_config(folder / "effective.ini")
-    return run
-
-
 def quantile(run, measure, percent, scale):
-    times = charts.all_times(run, measure)
-    if times is None:
-        return None
-    values, counts = times
-    return float(values[np.searchsorted(np.cumsum(counts), counts.sum() * percent / 100)]) / scale
+    value = run.quantile(measure, percent)
+    return None if value is None else value / scale
 
 
 def goodput(run):
@@ -77,7 +52,10 @@ def goodput(run):
 class Pair:
     def __init__(self, a, b):
         self.names = (str(a), str(b))
-        self.runs = (read(a), read(b))
+        self.runs = (Run(a), Run(b))
+        # Sums of all counters of each run
+        self.sums = [{f"{c.node}{', all ports' if c.port == 'all' else ''}: {c.name}": c.value for c in run.counters() if c.node.startswith("all ")}
+                     for run in self.runs]
         # Counts of runs of different length are compared as rates.
         self.per_ms = self.runs[0].results["duration_ns"] != self.runs[1].results["duration_ns"]
 
@@ -128,11 +106,7 @@ class Pair:
 
     def counters(self):
         """Counters whose sums differ."""
-        sums = []
-        for run in self.runs:
-            c = run.counters
-            sums.append({f"{c['nodes'][node]}{', all ports' if port == 'all' else ''}: {c['names'][name]}": value
-                         for node, port, name, value in c["rows"] if c["nodes"][node].startswith("all ")} if c else {})
+        sums = self.sums
         differ = [name for name in dict.fromkeys([*sums[0], *sums[1]]) if sums[0].get(name, 0) != sums[1].get(name, 0)]
         # A watermark is a length, which does not grow with the length of the run.
         return [(self.figure if name.endswith("watermark_bytes") else self.count)(name, lambda run, name=name: sums[self.runs.index(run)].get(name))
@@ -234,7 +208,7 @@ class Pair:
         for measure, name, title, unit, scale in charts.DISTRIBUTIONS:
             parts = []
             for letter, run in zip("AB", self.runs):
-                times = charts.all_times(run, measure)
+                times = run.all_times(measure)
                 if times is not None:
                     at_most, share = charts.cumulated(*times, scale)
                     parts.append({"ms": at_most, "series": [{"label": letter, "dashed": letter == "B", "shown": True, "values": share}]})

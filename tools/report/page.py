@@ -2,7 +2,9 @@
 """The report of a run: one page with tables, charts and the topology, without external resources."""
 from html import escape
 
-from . import charts, fluid, topology
+from quench import fluid
+
+from . import charts, topology
 from .html import document, gbps, kbytes, number, seconds, table
 
 CAPTIONS = {
@@ -157,12 +159,13 @@ def lead(results):
             "Counts cover the whole run.")
 
 
-def render(run, svgs):
+def render(run, counters, svgs):
+    """counters: of counters.compact()"""
     results = run.results
     title = f"{results['scenario']}, seed {results['seed']}"
     drawing = topology.draw(results)
     data = {"end_ms": results["duration_ns"] / 1e6, "measure_from_ms": results["measure_from_ns"] / 1e6, "events": charts.events(run),
-            "charts": charts.over_time(run), "distributions": charts.distributions(run), "counters": run.counters}
+            "charts": charts.over_time(run), "distributions": charts.distributions(run), "counters": counters}
     no_script = "<noscript><p>Charts and the search for counters need JavaScript; the pictures below do not.</noscript>"
     return document(title, f"""<h1>{escape(title)}</h1>
 <p class="lead">{lead(results)}</p>
@@ -181,7 +184,7 @@ load that it sends, the right half the load that it receives.</p>
 {fluid_tables(run)}
 {optional_tables(results)}
 <h2>Counters</h2>
-<div id="all-counters">{"" if run.counters else sum_table(results)}</div>
+<div id="all-counters">{"" if counters else sum_table(results)}</div>
 <h2>Settings</h2>
 {settings_table(results)}
 <p>The same scenario and seed give the same digest on every machine.</p>

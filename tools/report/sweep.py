@@ -2,7 +2,8 @@
 """The rows and the plot of a sweep."""
 import numpy as np
 
-from . import data, fluid
+from quench import Run, fluid
+
 from .plots import COLOURS, WIDTH, plt
 
 # Converged: the flows' mean rates over WINDOW_MS have at least Jain's index FAIR, and their sum is at least FULL times its final mean.
@@ -37,9 +38,9 @@ def started_ms(flows):
 
 def row(run):
     """{column: value} of a finished run."""
-    result = data.Run(run.folder)
+    result = Run(run.folder)
     r, b = result.results, result.results["bottleneck"]
-    model = fluid.Fluid(run.folder, r)
+    model = result.fluid
     queue = model.queue_results(b)
     rates = [flow["wire_rate_bps"] for flow in r["flows"]]
     since = started_ms(result.flows)
