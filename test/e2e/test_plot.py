@@ -1,0 +1,151 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""scripts/plot: figures of runs and of sweeps with their data and program beside them, and what it refuses."""
+import csv
+import json
+import os
+import pathlib
+import re
+import xml.etree.ElementTree
+
+from harness import check, check_equal, finish, path_of, run, skip, work_dir
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PLOT = ROOT / "scripts" / "plot"
+SCENARIO = ROOT / "config" / "incast-4to1.ini"
+SVG = "{http://www.w3.org/2000/svg}"
+
+try:
+    import matplotlib  # noqa: F401
+except ImportError:
+    skip("python3-matplotlib is not installed")
+
+
+def lab(out, scenario=SCENARIO, message="100KB"):
+    done = run(path_of("lab"), "--quiet", "--no-progress", "--duration", "4ms", "--set", "fabric.measure_from_ns=2ms", "--set", f"flow incast.message_bytes={message}",
+               "--out", out, scenario)
+    check_equal(f"quench-lab runs {out.name}", (done.returncode, done.stderr), (0, ""))
+    return out
+
+
+def plot(*args):
+    return run(PLOT, *args)
+
+
+def rows(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def texts(svg):
+    """Texts of an SVG file, which a reader can search, and an editor change."""
+    return ["".join(t.itertext()) for t in xml.etree.ElementTree.parse(svg).getroot().iter(f"{SVG}text")]
+
+
+def size_mm(svg):
+    root = xml.etree.ElementTree.parse(svg).getroot()
+    return [round(float(root.get(side).removesuffix("pt")) / 72 * 25.4, 1) for side in ("width", "height")]
+
+
+def check_runs(work, a, b):
+    out = work / "new" / "queue.svg"
+    done = plot("queue", a, b, "--labels", "DCQCN,PFC only", "--out", out)
+    check_equal("two runs are drawn", (done.returncode, done.stderr), (0, ""))
+    check_equal("as wide as a column", size_mm(out), [85, 52])
+    check("text is text", {"DCQCN", "PFC only", "queue (KB)", "time (ms)"} <= set(texts(out)), texts(out))
+    data = rows(out.with_suffix(".csv"))
+    with open(a / "queues.csv", newline="", encoding="utf-8") as file:
+        b0 = json.loads((a / "results.json").read_text(encoding="utf-8"))["bottleneck"]
+        wanted = [(float(r["time_ns"]) / 1e6, float(r["queue_bytes"]) / 1e3) for r in csv.DictReader(file)
+                  if (r["node"], r["port"], r["queue"]) == (b0["node"], str(b0["port"]), str(b0["queue"])) and float(r["time_ns"]) >= 2e6]
+    drawn = [(float(r["x"]), float(r["y"])) for r in data if r["series"] == "DCQCN"]
+    check_equal("the data are the samples of the measured window", drawn, wanted)
+    colours = set(re.findall(r"stroke: (#[0-9a-f]{6})", out.read_text(encoding="utf-8")))
+    check("a colour for each run", {"#0072b2", "#d55e00"} <= colours, colours)
+    kept = out.read_bytes()
+    out.unlink()
+    done = run("/usr/bin/python3", out.with_name("queue-plot.py"))
+    check_equal("the program beside it ends well", (done.returncode, done.stderr), (0, ""))
+    check("and draws the same figure, byte for byte", out.read_bytes() == kept)
+
+
+def check_options(work, a, b):
+    out = work / "rate.svg"
+    done = plot("rate", a, b, "--width", "page", "--height", "60", "--font", "serif", "--font-size", "10", "--colours", "black,0.5", "--from", "0", "--to", "1ms",
+                "--log", "--out", out)
+    check_equal("a figure of one's own ends well", (done.returncode, done.stderr), (0, ""))
+    check_equal("its size", size_mm(out), [178, 60])
+    text = out.read_text(encoding="utf-8")
+    check("its font", "serif" in text and "10px" in text and "sans" not in text)
+    check("its colours", {"#000000", "#808080"} <= set(re.findall(r"stroke: (#[0-9a-f]{6})", text)))
+    check("its time", max(float(r["x"]) for r in rows(out.with_suffix(".csv"))) == 1)
+    again = plot("rate", a, b, "--out", out)
+    check_equal("its own files are replaced", (again.returncode, again.stderr), (0, ""))
+    few = rows(out.with_suffix(".csv"))
+    check("the mean of a run's flows lies in its band", len(few) > 10 and all(float(r["low"]) <= float(r["y"]) <= float(r["high"]) for r in few))
+    plot("rate", a, "--out", out)
+    check_equal("of one run, its flows", sorted({r["series"] for r in rows(out.with_suffix(".csv"))}), [f"incast h{i}" for i in (1, 2, 3, 4)])
+
+
+def check_quantities(work, a, pfc):
+    results = [json.loads((folder / "results.json").read_text(encoding="utf-8")) for folder in (a, pfc)]
+    for quantity in ("marks", "cnps", "completion", "slowdown", "rtt", "pauses", "paused"):
+        out = work / f"{quantity}.pdf"
+        done = plot(quantity, a, pfc, "--out", out, *(() if quantity in ("completion", "slowdown", "rtt") else ("--from", "0")))
+        check_equal(f"{quantity} is drawn", (done.returncode, done.stderr, out.read_bytes()[:5]), (0, "", b"%PDF-"))
+        check(f"{quantity}: letters, not outlines", b"/TrueType" in out.read_bytes() or b"/Type0" in out.read_bytes())
+
+    def total(quantity, label):
+        found = [(float(r["x"]), float(r["y"])) for r in rows(work / f"{quantity}.csv") if r["series"] == label]
+        return sum(y * (x - before) for (x, y), before in zip(found, [0, *(x for x, _ in found)]))
+    for quantity, label, wanted in (("cnps", a.name, sum(flow["rp_cnp_handled"] for flow in results[0]["flows"])),
+                                    ("pauses", pfc.name, sum(p["tx_pause"] for p in results[1]["pfc_counters"]))):
+        check(f"{quantity} add up to those of the run", wanted > 0 and abs(total(quantity, label) - wanted) < 0.01 * wanted, (total(quantity, label), wanted))
+    shares = [float(r["y"]) for r in rows(work / "completion.csv") if r["series"] == a.name]
+    check("shares go from 0 to 1", (shares[0], shares[-1]) == (0, 1) and shares == sorted(shares), shares)
+
+
+def check_sweep(work):
+    folder = work / "sweep"
+    done = run(ROOT / "scripts" / "sweep", SCENARIO, "--set", "wred.Kmax=100KB,200KB", "--set", "flow incast.src=1-2,1-4", "--seeds", "1-2", "--duration", "2ms",
+               "--lab", path_of("lab"), "--out", folder)
+    check_equal("a sweep ends well", (done.returncode, done.stderr), (0, ""))
+    out = work / "sweep.svg"
+    done = plot("queue_max_bytes", folder, "--out", out)
+    check_equal("a column of it is drawn", (done.returncode, done.stderr), (0, ""))
+    check("over the numbers of its axis, from 0", {"wred.Kmax (KB)", "0", "flow incast.src = 1-4"} <= set(texts(out)), texts(out))
+    table = [float(r["queue_max_bytes"]) for r in rows(folder / "sweep.csv") if r["wred.Kmax"] == "200KB" and r["flow incast.src"] == "1-4"]
+    point = next(r for r in rows(out.with_suffix(".csv")) if r["series"] == "flow incast.src = 1-4" and r["x"] == "200")
+    check("mean and range of the seeds", abs(float(point["y"]) - sum(table) / 2) < 1 and float(point["low"]) == min(table) and float(point["high"]) == max(table), point)
+    done = plot("queue", folder, "--out", out)
+    check("queue: mean and p99", done.returncode == 0 and "flow incast.src = 1-2, p99" in texts(out), done)
+    return folder
+
+
+def check_refusals(work, a, sweep):
+    out = work / "refused.pdf"
+    (work / "mine-plot.py").write_text("print('mine')\n", encoding="utf-8")
+    for args, words in ((("depth", a), "depth"), (("queue", work / "none"), "results.json"), (("queue", a, sweep), "runs and sweeps"),
+                        (("digest", sweep), "digest"), (("queue", sweep, "--from", "1"), "no time axis"), (("queue", a, "--from", "9"), "nothing to draw"),
+                        (("queue", a, "--width", "wide"), "column, page"), (("queue", a, "--colours", "pinkish"), "pinkish"),
+                        (("queue", a, "--font", "Nonesuch"), "Nonesuch"), (("queue", a, "--labels", "a,b"), "2 names"),
+                        (("queue", a, a, "--labels", "a,a"), "once"), (("queue", a, "--from", "2", "--to", "1"), "--to"),
+                        (("queue", a, "--out", work / "x.gif"), "x.gif"), (("queue", a, "--font-size", "0"), "4 to 40"),
+                        (("queue", a, "--out", work / "mine.pdf"), "did not write it")):
+        done = plot("--out", out, *args)
+        check(f"{' '.join(str(x) for x in args[:1] + args[2:])}: refused, with its reason", done.returncode == 2 and words in done.stderr.splitlines()[-1], done)
+    check("and nothing is written", not out.exists() and not out.with_name("refused-plot.py").exists())
+    check_equal("nor overwritten", (work / "mine-plot.py").read_text(encoding="utf-8"), "print('mine')\n")
+    done = plot("queue", a, "--out", a / "results.json" / "x.pdf")
+    check("a folder that is a file", done.returncode == 1 and done.stderr.count("\n") == 1, done)
+
+
+os.environ["MPLCONFIGDIR"] = str(work_dir())
+work = work_dir()
+dcqcn = lab(work / "dcqcn")
+pfc = lab(work / "pfc", ROOT / "config" / "incast-4to1-pfc-only.ini", "2MB")
+check_runs(work, dcqcn, pfc)
+check_options(work, dcqcn, pfc)
+check_quantities(work, dcqcn, pfc)
+check_refusals(work, dcqcn, check_sweep(work))
+finish()

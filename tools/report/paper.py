@@ -1,0 +1,110 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""DESCRIPTION"""
+import csv
+import math
+import pathlib
+import sys
+
+import matplotlib
+import matplotlib.ticker
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+SETTINGS = {}
+ROUND = {"nbins": 5, "steps": (1, 2, 5, 10)}  # of the labels of an axis
+DASHES = ("-", "--", ":", "-.")
+
+
+def read(path):
+    """{series: {column: [number or None]}}; x of a figure with categories is text."""
+    found = {}
+    with open(path, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            columns = found.setdefault(row.pop("series"), {})
+            for name, value in row.items():
+                columns.setdefault(name, []).append(value if name == "x" and SETTINGS["categories"] else float(value) if value else None)
+    return found
+
+
+def draw_series(axes, columns, label, colour, dash):
+    x, y, low, high = (columns[name] for name in ("x", "y", "low", "high"))
+    style = {"color": colour, "ls": dash, "label": label}
+    kind = SETTINGS["kind"]
+    if kind == "points":
+        at = [SETTINGS["categories"].index(value) for value in x] if SETTINGS["categories"] else x
+        bars = [[b - a for a, b in zip(low, y)], [b - a for a, b in zip(y, high)]]
+        axes.errorbar(at, y, yerr=bars, marker="o", ms=2.5, capsize=1.5, elinewidth=0.6, **style)
+    elif kind == "steps":
+        axes.step(x, y, where="pre", **style)
+    elif kind == "share":
+        axes.step(x, y, where="post", **style)
+    else:
+        axes.plot(x, y, **style)
+    if kind != "points" and low[0] is not None:
+        axes.fill_between(x, low, high, color=colour, alpha=0.2, lw=0, step="pre" if kind == "steps" else None)
+
+
+def draw_lines(axes):
+    """Thresholds, with their labels at the right end; those far above the data are left out."""
+    top = axes.dataLim.y1
+    shown = [line for line in SETTINGS["lines"] if line["at"] <= 2.5 * top]
+    for line in shown:
+        axes.axhline(line["at"], color="0.45", ls=(0, (4, 2)), lw=0.6, zorder=1)
+        axes.annotate(line["label"], (1, line["at"]), (-2, 1), xycoords=axes.get_yaxis_transform(), textcoords="offset points",
+                      ha="right", va="bottom", color="0.35", fontsize=SETTINGS["font_size"] - 1)
+    if SETTINGS["log_y"]:
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter("{x:g}")
+    else:
+        axes.set_ylim(0, 1.08 * max([top, *(line["at"] for line in shown)]) or 1)
+        axes.yaxis.set_major_locator(matplotlib.ticker.MaxNLocator(**ROUND))
+
+
+def draw(series):
+    size = SETTINGS["font_size"]
+    plt.rcParams.update({
+        "font.family": SETTINGS["font"], "font.size": size, "axes.linewidth": 0.6, "lines.linewidth": 0.9, "axes.grid": True,
+        "axes.axisbelow": True, "grid.color": "0.9", "grid.linewidth": 0.4, "axes.spines.top": False, "axes.spines.right": False,
+        "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.major.size": 2.5, "ytick.major.size": 2.5,
+        "pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "quench",  # text as text; equal data, equal bytes
+    })
+    figure, axes = plt.subplots(figsize=(SETTINGS["width_mm"] / 25.4, SETTINGS["height_mm"] / 25.4), layout="constrained")
+    colours = SETTINGS["colours"]
+    for (name, columns), (colour, dash) in zip(series.items(), SETTINGS["styles"]):
+        draw_series(axes, columns, name, colours[colour % len(colours)], DASHES[(dash + colour // len(colours)) % len(DASHES)])
+    draw_lines(axes)
+    if SETTINGS["kind"] == "share" and not SETTINGS["log_y"]:
+        axes.set_ylim(0, 1)
+    if SETTINGS["log_x"]:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
+    if SETTINGS["categories"]:
+        axes.set_xticks(range(len(SETTINGS["categories"])), SETTINGS["categories"])
+    elif SETTINGS["x_range"]:
+        axes.set_xlim(*SETTINGS["x_range"])
+        axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(**ROUND))
+    axes.set_xlabel(SETTINGS["x_label"])
+    axes.set_ylabel(SETTINGS["y_label"])
+    if len(series) > 1:
+        longest = max(map(len, series)) * 0.55 * size + 3.5 * size
+        room = max(1, math.floor(SETTINGS["width_mm"] / 25.4 * 72 / longest))
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=min(room, len(series)), frameon=False, borderaxespad=0.2,
+                    handlelength=1.6, columnspacing=1.2, fontsize=size - 0.5)
+    return figure
+
+
+def save(figure, file, kind):
+    figure.savefig(file, format=kind, dpi=300, metadata={"pdf": {"CreationDate": None}, "svg": {"Date": None}}.get(kind))
+    plt.close(figure)
+
+
+def main():
+    here = pathlib.Path(__file__).resolve()
+    out = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else here.with_name(SETTINGS["file"])
+    save(draw(read(here.with_name(SETTINGS["data"]))), out, out.suffix[1:])
+
+
+if __name__ == "__main__":
+    main()

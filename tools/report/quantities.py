@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What scripts/plot draws: the curves of a quantity, of runs or of sweeps.
+
+A curve is a label, the number of its run or sweep (its colour), the number of its dash, and columns x, y, low and high; low and high are
+a band or a bar, or None.
+"""
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+from quench import BadInput
+
+from . import charts
+from . import series as ts
+
+MOST_POINTS = 2000  # of one curve
+MOST_STEPS = 150  # of one curve of means
+MOST_FLOWS = 8  # with a curve each
+
+
+@dataclass
+class Curve:
+    label: str
+    colour: int
+    dash: int
+    x: np.ndarray
+    y: np.ndarray
+    low: np.ndarray | None = None
+    high: np.ndarray | None = None
+
+
+@dataclass
+class Plot:
+    kind: str  # line, steps, share or points
+    x_label: str
+    y_label: str
+    curves: list
+    lines: list = field(default_factory=list)  # [{at, label}]
+    categories: list | None = None
+    x_range: tuple | None = None
+    log_x: bool = False
+
+
+class Window:
+    """The part of the time axis that is drawn, in ms; by default, the measured window."""
+
+    def __init__(self, runs, begin_ms, end_ms):
+        self.begin = min(run.results["measure_from_ns"] for run in runs) / 1e6 if begin_ms is None else begin_ms
+        self.end = max(run.results["duration_ns"] for run in runs) / 1e6 if end_ms is None else end_ms
+
+    def cut(self, times_ns, *columns):
+        kept = (times_ns / 1e6 >= self.begin) & (times_ns / 1e6 <= self.end)
+        return times_ns[kept] / 1e6, *(column[kept] for column in columns)
+
+
+def stepped(window, times_ns, columns):
+    """The ends of at most MOST_STEPS intervals and the means of columns in each."""
+    ms, *cut = window.cut(times_ns, *columns)
+    thin = ts.Thinner(len(ms), len(ms))
+    thin.group = max(1, -(-len(ms) // MOST_STEPS))
+    thin.starts = np.arange(0, len(ms), thin.group)
+    return thin.last_times(ms), [thin.means(column) for column in cut]
+
+
+def sums(column, group, scale):
+    """Growth of a counter per ms, summed over the flows, queues or ports of a run."""
+    def of(runs, labels, window):
+        curves = []
+        for i, (run, label) in enumerate(zip(runs, labels)):
+            times = charts.times_of(run)
+            total = sum((ts.growth_per_ms(s, column, times) for s in getattr(run, group).values()), np.zeros(len(times))) * scale
+            x, (y,) = stepped(window, times, [total])
+            curves.append(Curve(label, i, 0, x, y))
+        return curves
+    return of
+
+
+def queue(runs, labels, window):
+    curves = []
+    for i, (run, label) in enumerate(zip(runs, labels)):
+        series = run.bottleneck()
+        if series is not None:
+            ms, y = window.cut(series["time_ns"], series["queue_bytes"] / 1e3)
+            thin = ts.Thinner(len(ms), MOST_POINTS)
+            curves.append(Curve(label, i, 0, thin.times(ms), thin.values(y)))
+    return curves
+
+
+def rate(runs, labels, window):
+    """Of one run with few flows a curve for each; else the mean of a run's flows, with a band from the slowest to the fastest."""
+    curves = []
+    for i, (run, label) in enumerate(zip(runs, labels)):
+        times = charts.times_of(run)
+        rates = [ts.on_axis(s, s["wire_rate_bps"], times) / 1e9 for s in run.flows.values()]
+        if not rates:
+            continue
+        x, means = stepped(window, times, rates)
+        if len(runs) == 1 and len(rates) <= MOST_FLOWS:
+            curves += [Curve(name, n, 0, x, y) for n, (name, y) in enumerate(zip(run.flows, means))]
+        else:
+            curves.append(Curve(label, i, 0, x, np.mean(means, axis=0), np.min(means, axis=0), np.max(means, axis=0)))
+    return curves
+
+
+def shares(measure, scale):
+    def of(runs, labels, _):
+        curves = []
+        for i, (run, label) in enumerate(zip(runs, labels)):
+            times = run.all_times(measure)
+            if times is not None:
+                at_most, percent = charts.cumulated(*times, scale)
+                curves.append(Curve(label, i, 0, np.array(at_most), np.array(percent) / 100))
+        return curves
+    return of
+
+
+# Of runs: {quantity: (kind, x, y, curves)}
+OF_RUNS = {
+    "queue": ("line", "time (ms)", "queue (KB)", queue),
+    "rate": ("steps", "time (ms)", "rate of a flow (Gb/s)", rate),
+    "marks": ("steps", "time (ms)", "packets marked CE per ms", sums("ecn_marked_packets", "queues", 1)),
+    "cnps": ("steps", "time (ms)", "CNPs per ms", sums("cnp_handled", "flows", 1)),
+    "pauses": ("steps", "time (ms)", "PFC frames per ms", sums("tx_pause", "pauses", 1)),
+    "paused": ("steps", "time (ms)", "paused ports", sums("rx_pause_duration_us", "pauses", 1e-3)),
+    "completion": ("share", "completion time (µs)", "share of messages", shares("completion_ns", 1e3)),
+    "slowdown": ("share", "slowdown", "share of messages", shares("slowdown_milli", 1e3)),
+    "rtt": ("share", "round-trip time (µs)", "share of round trips", shares("rtt_ns", 1e3)),
+}
+
+# Of sweeps: {quantity: (y, scale, {column: its name in the legend})}. Any column of sweep.csv is a quantity as well.
+OF_SWEEPS = {
+    "queue": ("queue (KB)", 1e-3, {"queue_mean_bytes": "mean", "queue_p99_bytes": "p99"}),
+    "rate": ("rate of a flow (Gb/s)", 1e-9, {"rate_max_bps": "fastest", "rate_min_bps": "slowest"}),
+    "marks": ("packets marked CE", 1, {"ecn_marked_packets": ""}),
+    "cnps": ("CNPs", 1, {"np_cnp_sent": ""}),
+    "pauses": ("PFC frames", 1, {"pause_frames_after_measure": ""}),
+    "converged": ("time to converge (ms)", 1, {"converged_ms": ""}),
+}
+
+
+def thresholds(runs):
+    """WRED's thresholds, where all runs have the same."""
+    found = {(b["wred_min_bytes"], b["wred_max_bytes"]) for b in (run.results["bottleneck"] for run in runs)}
+    if len(found) > 1:
+        return []
+    pairs = {at: label for at, label in zip(found.pop(), ("Kmin", "Kmax")) if at}
+    return [{"at": at / 1e3, "label": label} for at, label in pairs.items()]
+
+
+def of_runs(quantity, runs, labels, begin_ms=None, end_ms=None):
+    if quantity not in OF_RUNS:
+        raise BadInput(f"{quantity}: no quantity of runs: expected one of {', '.join(OF_RUNS)}")
+    kind, x_label, y_label, of = OF_RUNS[quantity]
+    window = Window(runs, begin_ms, end_ms)
+    curves = [curve for curve in of(runs, labels, window) if len(curve.x)]
+    if not curves:
+        raise BadInput(f"{quantity}: nothing to draw in {', '.join(str(run.folder) for run in runs)}" +
+                       ("" if kind == "share" else f" from {window.begin:g} to {window.end:g} ms"))
+    plot = Plot(kind, x_label, y_label, curves, thresholds(runs) if quantity == "queue" else [])
+    if kind == "share":
+        least, most = min(c.x[c.x > 0].min() for c in curves), max(c.x.max() for c in curves)
+        plot.log_x = bool(most > 10 * least)
+        if not plot.log_x:
+            plot.x_range = (min(1, least) if quantity == "slowdown" else 0, most * 1.02)
+    else:
+        plot.x_range = (window.begin, window.end)
+    return plot
+
+
+def scaled(values):
+    """The values of an axis as numbers and their unit; None: they are not numbers of one unit."""
+    parts = [re.fullmatch(r"([0-9.]+) ?([A-Za-z%/]*)", value) for value in values]
+    try:
+        numbers = [float(part[1]) for part in parts]
+    except (TypeError, ValueError):
+        return None
+    units = {part[2] for part in parts}
+    return (numbers, units.pop()) if len(units) == 1 else None
+
+
+def of_sweeps(quantity, sweeps, labels):
+    axis, values = sweeps[0].axes[0]
+    for sweep in sweeps[1:]:
+        if sweep.axes[0][0] != axis:
+            raise BadInput(f"{sweep.folder}: its first axis is {sweep.axes[0][0]}: expected {axis}, as of {sweeps[0].folder}")
+    values = list(dict.fromkeys(value for sweep in sweeps for value in sweep.axes[0][1]))
+    y_label, scale, columns = OF_SWEEPS.get(quantity, (quantity, 1, {quantity: ""}))
+    numbers = scaled(values)
+    curves, colour = [], 0
+    for sweep, label in zip(sweeps, labels):
+        for group, table in sweep.groups(axis).items():
+            name = ", ".join(word for word in (label if len(sweeps) > 1 else "", group) if word)
+            for dash, (column, what) in enumerate(columns.items()):
+                if column not in table or table[column].dtype.kind != "f":
+                    raise BadInput(f"{sweep.folder}: no column of numbers {column}: expected one of {', '.join([*OF_SWEEPS, *numeric(sweep)])}")
+                curves.append(curve_of_group(table, axis, column, scale, numbers, values, (", ".join(filter(None, (name, what))) or quantity, colour, dash)))
+            colour += 1
+    curves = [curve for curve in curves if len(curve.x)]
+    if not curves:
+        raise BadInput(f"{quantity}: no value in {', '.join(str(sweep.folder) for sweep in sweeps)}")
+    plot = Plot("points", axis if numbers is None or not numbers[1] else f"{axis} ({numbers[1]})", y_label, curves)
+    if numbers is None:
+        plot.categories = values
+    else:
+        plot.x_range = (0, max(numbers[0]) * 1.04)
+    return plot
+
+
+def numeric(sweep):
+    return [name for name, values in sweep.table.items() if values.dtype.kind == "f"]
+
+
+def curve_of_group(table, axis, column, scale, numbers, values, look):
+    """Mean over the seeds at each value of the axis, with a bar from their least to their greatest."""
+    rows = []
+    for i, value in enumerate(values):
+        found = table[column][table[axis] == value] * scale
+        found = found[~np.isnan(found)]
+        if len(found):
+            rows.append((value if numbers is None else numbers[0][i], found.mean(), found.min(), found.max()))
+    if numbers is not None:
+        rows.sort()
+    x, y, low, high = (list(column) for column in zip(*rows)) if rows else ([], [], [], [])
+    return Curve(*look, np.array(x), np.array(y), np.array(low), np.array(high))
