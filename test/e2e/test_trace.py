@@ -88,7 +88,8 @@ def check_clients(work, sender, ctl):
     """Three clients at once, two of them of one QP; one dies."""
     text = ctl.text("explain qp 100")
     check("explain: not traced", "not traced" in text and "CNPs taken" in text and "dcqcn" in text and "now: " in text, text)
-    check("show trace: not traced", "QP 101 is not traced" in ctl.text("show trace loop#1"))
+    check("show trace: not traced", 'QP 101 is not traced; "quenchctl trace qp loop#1 on" starts a trace' in
+          ctl.text("show trace loop#1"))
     keys = ctl.json("show dcqcn")
     a = Follower(work, "a", ctl, "--json trace qp 100")
     b = Follower(work, "b", ctl, "--json --watch=0.05 trace qp loop#1")
@@ -107,6 +108,15 @@ def check_clients(work, sender, ctl):
     for name, f, qp in (("first client", a, 0), ("client that is killed", b, 1), ("second client of a QP", c, 0)):
         check_equal(f"{name}: its QP", {(r["local_qpn"], r["flow"], r["qp"]) for r in f.rows()}, {(100 + qp, "loop", qp)})
         check_equations(name, f.rows(), keys)
+
+
+def check_closed_pipe(ctl):
+    """A follower whose reader goes away still ends its trace."""
+    with subprocess.Popen([*map(str, ctl.command), "trace", "qp", "103"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as follower:
+        follower.stdout.readline()
+        follower.stdout.close()
+        check_equal("a closed pipe: exit code, errors", (follower.wait(PATIENCE_S), follower.stderr.read()), (-signal.SIGPIPE, b""))
+    check("a closed pipe: the trace has ended", 103 not in ctl.traces(), ctl.traces())
 
 
 def check_story(sender, ctl, work):
@@ -165,7 +175,7 @@ def check_bad_input(ctl, receiver, switch):
     ctl.refused("trace qp 100,1", "comma")
     ctl.refused("trace qp 100 maybe", "maybe", "on or off")
     ctl.refused("trace qp 100 off", "QP 100 is not traced")
-    ctl.refused("--watch trace qp 100 on", "--watch")
+    ctl.refused("--watch trace qp 100 on", "--watch: not allowed with on")
     ctl.refused("--watch=6 trace qp 100", "--watch = 6", "0.05 to 5")
     ctl.refused("trace qp", "ID")
     ctl.refused("explain", "qp")
@@ -193,6 +203,7 @@ def closed_loop():
     sender.wait_until("CNPs", lambda: ctl.json("show dcqcn")["rp_cuts"] > 20)
     check_bad_input(ctl, Ctl(work, "-f", names["rx"]), Ctl(work, "-f", names["sw"]))
     check_clients(work, sender, ctl)
+    check_closed_pipe(ctl)
     check_story(sender, ctl, work)
     ctl.text("trace qp 101 on")
     follower = Follower(work, "last", ctl, "--json trace qp 100")

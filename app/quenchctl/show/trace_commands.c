@@ -12,9 +12,9 @@
 #include "quenchctl/show/show.h"
 #include "quenchctl/show/trace_rows.h"
 
-#define FOLLOW_S 0.2
-/* The program ends a trace whose rows nobody has read for 10 s. */
-#define MOST_FOLLOW_S 5.0
+#define READ_INTERVAL_S 0.2
+/* Less than the 10 s after which the program ends a trace that nobody reads. */
+#define MOST_READ_INTERVAL_S 5.0
 /* Number of existing rows of a trace that are shown at the start. */
 #define EARLIER_ROWS 10u
 
@@ -138,7 +138,7 @@ say_what(const json_t *reply, bool is_new)
 	       is_new ? "it" : "this");
 }
 
-/* Runs until a signal, or until the output is closed. */
+/* Runs until a signal of ends(), an error, or a failed write to the output. */
 static int
 follow(struct trace_reader *r, const struct ctl_options *o)
 {
@@ -155,9 +155,9 @@ follow(struct trace_reader *r, const struct ctl_options *o)
 		print_page(o, reply, &last);
 		more = trace_has_more(reply);
 		json_decref(reply);
-		if (fflush(stdout) != 0)
+		if (fflush(stdout) != 0 || ferror(stdout))
 			return 0;
-		if (wait_for_signal(more ? 0 : o->watch_s > 0 ? o->watch_s : FOLLOW_S))
+		if (wait_for_signal(more ? 0 : o->watch_s > 0 ? o->watch_s : READ_INTERVAL_S))
 			return 0;
 	}
 }
@@ -175,18 +175,24 @@ static int
 trace_on(struct client *c, const struct ctl_options *o, const char *id)
 {
 	struct trace_reader r = {.client = c, .id = id};
-	const sigset_t set = ends();
+	sigset_t set = ends(), closed_pipe;
 	json_t *reply;
 	json_int_t written;
 	bool is_new;
 	int rc;
 
-	if (o->watch_s > MOST_FOLLOW_S) {
+	if (o->watch_s > MOST_READ_INTERVAL_S) {
 		say_error("--watch = %g: expected seconds from 0.05 to %g with trace", o->watch_s,
-			  MOST_FOLLOW_S);
+			  MOST_READ_INTERVAL_S);
 		return APP_BAD_USAGE;
 	}
-	/* Block signals except in wait_for_signal(), so that the trace is always ended. */
+	/*
+	 * Neither a signal outside wait_for_signal() nor a closed pipe ends the process before it
+	 * has stopped the trace. SIGPIPE stays pending until then.
+	 */
+	sigemptyset(&closed_pipe);
+	sigaddset(&closed_pipe, SIGPIPE);
+	sigaddset(&set, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	rc = set_trace(c, id, "start", &reply);
 	if (rc != 0)
@@ -205,6 +211,7 @@ trace_on(struct client *c, const struct ctl_options *o, const char *id)
 		rc = set_trace(c, id, "stop", &reply);
 	if (rc == 0)
 		json_decref(reply);
+	sigprocmask(SIG_UNBLOCK, &closed_pipe, NULL);
 	return rc;
 }
 
@@ -216,7 +223,7 @@ turn(struct client *c, const struct ctl_options *o, const char *id, const char *
 	int rc;
 
 	if (o->watch_s > 0) {
-		say_error("--watch: expected trace without %s", word);
+		say_error("--watch: not allowed with %s, which does not follow the trace", word);
 		return APP_BAD_USAGE;
 	}
 	rc = set_trace(c, id, word, &reply);
@@ -265,7 +272,8 @@ command_show_trace(const struct command *command, struct client *c, const struct
 		json_dumpf(reply, stdout, JSON_INDENT(2));
 		putchar('\n');
 	} else if (json_integer_value(json_object_get(reply, "traced")) == 0) {
-		printf("QP %" JSON_INTEGER_FORMAT " is not traced: quenchctl trace qp %s\n",
+		printf("QP %" JSON_INTEGER_FORMAT
+		       " is not traced; \"quenchctl trace qp %s on\" starts a trace\n",
 		       json_integer_value(json_object_get(reply, "local_qpn")), params[0]);
 	} else {
 		print_head();
