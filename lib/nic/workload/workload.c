@@ -121,7 +121,7 @@ minus_ln_q32(uint64_t u)
 {
 	const uint64_t ln2_q32 = 2977044472ull;
 	unsigned int zeros = (unsigned int)__builtin_clzll(u);
-	uint64_t mantissa = u << zeros; /* of 2^63: [1, 2) */
+	uint64_t mantissa = u << zeros; /* divided by 2^63: in [1, 2) */
 	uint64_t log2_q32 = 0;
 
 	for (unsigned int bit = 0; bit < 32; bit++) {
@@ -172,7 +172,7 @@ workload_check(const struct workload *w, char *why, unsigned int why_size)
 		fault = "message_min_bytes must not exceed message_bytes with message_size = "
 			"uniform";
 	else if (w->message_size == WORKLOAD_CDF && w->cdf == NULL)
-		fault = "message_cdf must name a file with message_size = cdf";
+		fault = "message_cdf must name a file if message_size = cdf";
 	else if (w->message_size != WORKLOAD_CDF && w->message_cdf[0] != '\0')
 		fault = "message_cdf needs message_size = cdf";
 	else if (w->depth == 0)
@@ -182,7 +182,8 @@ workload_check(const struct workload *w, char *why, unsigned int why_size)
 	else if (workload_is_open(w) && w->load_bps == 0)
 		fault = "load_bps must not be 0 with arrival = poisson or periodic";
 	else if (workload_is_open(w) && mean_bytes(w) == 0)
-		fault = "message_bytes must not be 0 with arrival = poisson or periodic";
+		fault = "message_bytes, or the sizes in message_cdf, must give a mean of at least 1 "
+			"byte with arrival = poisson or periodic";
 	else if (w->arrival == WORKLOAD_ON_OFF && w->on_ns == 0)
 		fault = "on_ns must not be 0 with arrival = on_off";
 	else if (!workload_is_open(w) && w->load_bps != 0)

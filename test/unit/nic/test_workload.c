@@ -190,6 +190,10 @@ TEST(a_workload_that_lacks_something_is_refused)
 	REFUSED(arrival, WORKLOAD_POISSON);
 	w.load_bps = 1;
 	REFUSED(message_bytes, 0);
+	w.message_size = WORKLOAD_UNIFORM;
+	REFUSED(message_bytes, 1);
+	assert_string_equal(why, "message_bytes, or the sizes in message_cdf, must give a mean of "
+				 "at least 1 byte with arrival = poisson or periodic");
 	w = fixed();
 	REFUSED(arrival, WORKLOAD_ON_OFF);
 }
