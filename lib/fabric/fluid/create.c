@@ -17,8 +17,11 @@
  * Kmax for 0.9 % of the time.
  */
 #define NEAR_END_SHARE 0.5
-/* The fixed point is computed once for all QPs of a class, but the solver visits each class. */
-#define MOST_FLOWS_OF_A_CLASS 64
+/*
+ * Limit of the number of flows, as a multiple of most_hops. A model with a limit of hops and with
+ * more flows is refused before its classes are formed.
+ */
+#define MOST_FLOWS_PER_HOP 64
 
 static int
 allocate(struct fluid_net *net)
@@ -121,9 +124,11 @@ refuse_paths(const struct fluid_net *net, int rc, struct scenario_fault *fault)
 		snprintf(fault->expected, sizeof(fault->expected),
 			 "paths of at most 64 hops, without a loop of static routes");
 	else
-		snprintf(fault->expected, sizeof(fault->expected),
-			 "at most %u queues on the paths of all flows; --fluid alone has no limit",
-			 net->most_hops);
+		snprintf(
+			fault->expected, sizeof(fault->expected),
+			"at most %u queues on the paths of all classes of equal flows, summed, and "
+			"%u flows; --fluid alone has no limit",
+			net->most_hops, MOST_FLOWS_PER_HOP * net->most_hops);
 	return -ENOTSUP;
 }
 
@@ -143,8 +148,8 @@ fluid_net_create(const struct scenario *s, uint32_t most_hops, struct scenario_f
 	net->scenario = s;
 	net->n_flows = scenario_flow_pairs(s);
 	net->most_hops = most_hops;
-	rc = most_hops > 0 && net->n_flows > MOST_FLOWS_OF_A_CLASS * most_hops ? -E2BIG
-									       : allocate(net);
+	rc = most_hops > 0 && net->n_flows > MOST_FLOWS_PER_HOP * most_hops ? -E2BIG
+									    : allocate(net);
 	if (rc == 0)
 		rc = set_params(net);
 	if (rc == 0)
