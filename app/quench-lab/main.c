@@ -100,7 +100,7 @@ on_progress(void *arg, const struct probe *p, uint64_t now_ns)
 	struct run_context *ctx = arg;
 
 	recordings_flush(ctx->recordings, now_ns);
-	if (ctx->progress.shown)
+	if (ctx->progress.enabled)
 		show_progress(ctx, p, now_ns);
 	return !stop_asked;
 }
@@ -168,7 +168,7 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 		.csv = csv,
 		.recordings = recordings,
 		.explain = explain,
-		.progress = {.shown = !o->no_progress && isatty(STDERR_FILENO),
+		.progress = {.enabled = !o->no_progress && isatty(STDERR_FILENO),
 			     .started_s = progress_clock()},
 	};
 	bool whole;
@@ -183,7 +183,7 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 	error = errno;
 	run->wall_seconds = progress_clock() - ctx.progress.started_s;
 	if (!whole) {
-		if (ctx.progress.shown)
+		if (ctx.progress.enabled)
 			fputc('\n', stderr);
 		if (stop_asked)
 			say_error("stopped by a signal: no results are written");

@@ -201,7 +201,7 @@ create_nodes(struct life *l, const struct nic_params *p)
 		if (l->share != NULL)
 			nic_join(l->node[k], l->share, k);
 		if (l->lives)
-			FUZZ_CHECK(nic_take_flows(l->node[k], FLOWS) == 0);
+			FUZZ_CHECK(nic_reserve_flows(l->node[k], FLOWS) == 0);
 	}
 }
 

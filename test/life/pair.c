@@ -114,7 +114,7 @@ host_create(unsigned int h, uint32_t mbufs)
 		life_must("memory", host->node[k] != NULL, "no NIC: %s", strerror(errno));
 		if (p->n_nodes > 1)
 			nic_join(host->node[k], host->share, k);
-		life_must("memory", nic_take_flows(host->node[k], FLOWS) == 0, "no flows");
+		life_must("memory", nic_reserve_flows(host->node[k], FLOWS) == 0, "no flows");
 	}
 	host->wanted = host->old = host->next = host->first;
 	host->burst_bytes = host->first.qp_burst_bytes;

@@ -60,7 +60,7 @@ progress_show(struct progress *p, const struct progress_state *s)
 	double now_s = progress_clock();
 	bool last = s->now_ns >= s->duration_ns;
 
-	if (!p->shown || (!last && p->shown_s > 0 && now_s - p->shown_s < BETWEEN_S))
+	if (!p->enabled || (!last && p->shown_s > 0 && now_s - p->shown_s < BETWEEN_S))
 		return;
 	p->shown_s = now_s;
 	progress_line(line, s);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct progress {
-	bool shown; /* show a progress line */
+	bool enabled; /* show a progress line */
 	double started_s, shown_s;
 };
 

@@ -35,7 +35,7 @@ flow_registry_open(struct flow_registry *registry, struct nic_nodes *nodes, uint
 	if (registry->lives == NULL || pthread_rwlock_init(&registry->lock, NULL) != 0)
 		return -ENOMEM;
 	for (uint16_t i = 0; i < nodes->plan.n_lcores; i++)
-		if (nic_take_flows(nodes->node[i], registry->capacity) != 0)
+		if (nic_reserve_flows(nodes->node[i], registry->capacity) != 0)
 			return -ENOMEM;
 	return 0;
 }

@@ -15,9 +15,13 @@
 #include "runtime/device/port_device.h"
 #include "runtime/notice/say.h"
 
-/* First wait for a memif server, which starts its devices a second or two after its own start. */
+/*
+ * Length of the first wait for a memif server, which doubles with each wait. A server starts its
+ * devices a second or two after its own start.
+ */
 #define FIRST_WAIT_MS 100u
-#define MOST_WAIT_MS 10000u
+/* After this time in total, only one last wait of FIRST_WAIT_MS follows. */
+#define LAST_WAIT_BEGINS_MS 10000u
 
 static bool
 is_local(int fd)
@@ -98,7 +102,7 @@ port_start(uint16_t ethdev)
 	int rc = rte_eth_dev_start(ethdev);
 
 	/* Wait longer each time, because the handshake itself takes time on a loaded machine. */
-	while (rc == 0 && client && waited_ms < MOST_WAIT_MS) {
+	while (rc == 0 && client && waited_ms < LAST_WAIT_BEGINS_MS) {
 		if (comes_up(ethdev, wait_ms))
 			return 0;
 		if (waited_ms == 0)

@@ -3,7 +3,10 @@
 
 #include "ctl/switch_config/class_kinds.h"
 
-/* Room for the section of a switch among several, and a name after it. */
+/*
+ * Room for a section such as "switch T4 queue 0|3": the section of one of several switches, then a
+ * section within it.
+ */
 #define SECTION_SIZE (2 * (CONFIG_MAX_NAME + 1))
 
 void
@@ -54,15 +57,15 @@ class_rows(const char *owner, const struct sw_params *params, struct config_rows
 }
 
 void
-switch_classes_compare_rows(const struct sw_params *params, struct config_rows *rows)
+switch_classes_add_rows(const struct sw_params *params, struct config_rows *rows)
 {
 	switch_profiles_rows(params, rows);
 	class_rows("", params, rows);
 }
 
 void
-switch_classes_compare_rows_one(const char *section, const struct sw_params *params,
-				struct config_rows *rows)
+switch_classes_add_rows_one(const char *section, const struct sw_params *params,
+			    struct config_rows *rows)
 {
 	char owner[CONFIG_MAX_NAME + 2];
 

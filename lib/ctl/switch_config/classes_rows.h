@@ -10,13 +10,13 @@
 void switch_profiles_rows(const struct sw_params *params, struct config_rows *rows);
 
 /** Groups and queues of each port, whatever sections the file has for them. */
-void switch_classes_compare_rows(const struct sw_params *params, struct config_rows *rows);
+void switch_classes_add_rows(const struct sw_params *params, struct config_rows *rows);
 
 /**
- * As switch_classes_compare_rows(), for one switch among several, by its section, such as "switch
+ * As switch_classes_add_rows(), for one switch among several, by its section, such as "switch
  * T4". Without profiles, because all switches share them.
  */
-void switch_classes_compare_rows_one(const char *section, const struct sw_params *params,
-				     struct config_rows *rows);
+void switch_classes_add_rows_one(const char *section, const struct sw_params *params,
+				 struct config_rows *rows);
 
 #endif

@@ -335,7 +335,7 @@ switch_config_rows(const struct sw_params *params, struct config_rows *rows)
 {
 	main_rows(params, params->n_ports, rows);
 	switch_tables_rows(&params->tables, rows);
-	switch_classes_compare_rows(params, rows);
+	switch_classes_add_rows(params, rows);
 }
 
 void
@@ -343,7 +343,7 @@ switch_config_rows_one(const char *section, const struct sw_params *params,
 		       struct config_rows *rows)
 {
 	one_rows(section, params, NULL, rows);
-	switch_classes_compare_rows_one(section, params, rows);
+	switch_classes_add_rows_one(section, params, rows);
 }
 
 void

@@ -27,7 +27,7 @@
 #define MAX_WAIT_NS NS_PER_SEC
 
 int
-nic_take_flows(struct node *node, uint32_t max_flows)
+nic_reserve_flows(struct node *node, uint32_t max_flows)
 {
 	struct nic *nic = nic_of(node);
 
@@ -97,7 +97,7 @@ nic_flow_make_qps(struct nic *nic, uint32_t flow_id, uint32_t budget, uint64_t n
 			nic_local_qpn(nic, item) - nic->params.first_qpn - flow->first_number;
 		clear(nic, item);
 		rc = nic_qp_begin(nic, item, flow_id, &params, now_ns);
-		assert(rc == 0); /* nic_take_flows() has reserved its neighbour */
+		assert(rc == 0); /* nic_reserve_flows() has reserved its neighbour */
 		RTE_SET_USED(rc);
 	}
 	if (flow->n_qps == flow->planned_qps)

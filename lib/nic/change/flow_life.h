@@ -8,7 +8,7 @@
  *
  * Removing: the flow begins no further message; messages in flight complete, or are given up after
  * their timeouts. A QP with nothing left to send is hidden: no frame finds it. When all QPs are
- * hidden, and no answer, CNP, window or timer refers to them any more, the flow is free.
+ * hidden, and no answer, CNP, CNP interval or timer refers to them any more, the flow is free.
  *
  * Invariant: until a flow is free, its QPs and its slot are not reused, and its counters can be
  * read.
@@ -34,7 +34,7 @@ struct nic_removing {
  * Call before the first flow.
  * @return 0 or -ENOMEM.
  */
-int nic_take_flows(struct node *node, uint32_t max_flows);
+int nic_reserve_flows(struct node *node, uint32_t max_flows);
 
 /** Is a removed flow free? Any thread may call this. */
 bool nic_flow_is_free(const struct node *node, uint32_t flow_id);

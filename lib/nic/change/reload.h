@@ -24,7 +24,7 @@ struct nic_reload {
 	struct nic_params params;            /* only live fields are read */
 	const struct nic_flow_update *flows; /* by flow_id; not owned */
 	uint32_t n_flows;
-	/* flow_ids, only after nic_take_flows(); not owned */
+	/* flow_ids, only after nic_reserve_flows(); not owned */
 	const uint32_t *removed, *added;
 	uint32_t n_removed, n_added;
 };

@@ -189,7 +189,7 @@ struct nic {
 	struct nic_port_state *port; /* the node's own, or the share's */
 	/* the parameters before their last change, for QPs not yet updated */
 	struct nic_before *before;
-	bool flows_by_id;     /* nic_take_flows(): flow_id is the index into flows[] */
+	bool flows_by_id;     /* nic_reserve_flows(): flow_id is the index into flows[] */
 	uint64_t max_wait_ns; /* longest time in the wheel between two messages */
 	/* at start-up */
 	uint32_t flows_capacity;

@@ -108,7 +108,7 @@ qp_begin(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn)
 
 /* next_seq was set to acked_seq: recompute the position in the message. */
 static void
-find_place(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn)
+find_position(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn)
 {
 	uint32_t start = qp->acked_end - qp_packets(flow, qpn, qp->acked_msg);
 
@@ -139,7 +139,7 @@ qp_acknowledge(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn, uint
 	if ((int32_t)(qp->next_seq - seq) < 0) {
 		/* An ACK shows that the packets to retransmit have arrived. */
 		qp->next_seq = seq;
-		find_place(qp, flow, qpn);
+		find_position(qp, flow, qpn);
 	}
 }
 
@@ -148,7 +148,7 @@ qp_go_back(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn)
 {
 	qp->sent_seq = qp_sent_seq(qp);
 	qp->next_seq = qp->acked_seq;
-	find_place(qp, flow, qpn);
+	find_position(qp, flow, qpn);
 }
 
 void

@@ -132,7 +132,7 @@ add_flow(void *arg)
 	failing.armed = false;
 	nic = nic_create(&c->params, &nic_pools);
 	assert_non_null(nic);
-	assert_int_equal(nic_take_flows(nic, 2), 0);
+	assert_int_equal(nic_reserve_flows(nic, 2), 0);
 	assert_int_equal(nic_prepare_flow(nic, &first, &(struct nic_flow_place){0, 0, 1}), 0);
 	let_come(nic, &c->params, 0);
 	second.flow_id = 1;

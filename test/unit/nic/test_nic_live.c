@@ -165,7 +165,7 @@ create(uint32_t nodes, int moderation, uint64_t cnp_delay_ns)
 			assert_non_null(host->node[k]);
 			if (nodes > 1)
 				nic_join(host->node[k], host->share, k);
-			assert_int_equal(nic_take_flows(host->node[k], FLOWS), 0);
+			assert_int_equal(nic_reserve_flows(host->node[k], FLOWS), 0);
 		}
 	}
 }

@@ -327,7 +327,7 @@ TEST(question_of_a_flow_that_comes_leaves_with_the_same_call)
 	struct rte_mbuf *m;
 
 	create(1);
-	assert_int_equal(nic_take_flows(nic[0], 1), 0);
+	assert_int_equal(nic_reserve_flows(nic[0], 1), 0);
 	memset(qp.peer_mac, 0, sizeof(qp.peer_mac));
 	assert_int_equal(nic_prepare_flow(nic[0], &qp, &place), 0);
 	nic_reload(nic[0], &reload);

@@ -484,7 +484,7 @@ create(void)
 		assert_non_null(c.node[i]);
 		if (i != PEER)
 			nic_join(c.node[i], c.share, i);
-		assert_int_equal(nic_take_flows(c.node[i], FLOWS), 0);
+		assert_int_equal(nic_reserve_flows(c.node[i], FLOWS), 0);
 		for (unsigned int to = 0; to < NODES; to++) {
 			snprintf(name, sizeof(name), "wire%u_%u", i, to);
 			c.wire[i][to] = rte_ring_create(name, 4096, SOCKET_ID_ANY,
