@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""scripts/compare: two runs side by side, in words, as JSON and as a page that asks for nothing."""
+"""scripts/compare: runs side by side, in words, as JSON and as a page that asks for nothing."""
 import json
 import os
 import pathlib
@@ -42,15 +42,15 @@ def check_different(work, a, b):
                                                         ["flow incast", "src"]])
     results = rows(document)
     a_goodput, b_goodput = (sum(flow["goodput_bps"] for flow in r["flows"]) / 1e9 for r in (a[1], b[1]))
-    check("goodput of both", abs(results["goodput, all flows"]["a"] - a_goodput) < 1e-9 and abs(results["goodput, all flows"]["b"] - b_goodput) < 1e-9, results)
-    relative = results["queue, max"]["relative"]
+    check("goodput of both", abs(results["goodput, all flows"]["values"][0] - a_goodput) < 1e-9 and abs(results["goodput, all flows"]["values"][1] - b_goodput) < 1e-9, results)
+    relative = results["queue, max"]["relative"][0]
     a_max, b_max = (r["bottleneck"]["queue_max_bytes"] for r in (a[1], b[1]))
     check("B against A", abs(relative - (b_max / a_max - 1)) < 1e-9, relative)
     check("counts of runs of different length are rates", document["per_ms"] and
-          abs(results["CNPs"]["a"] - a[1]["counters"]["np_cnp_sent"] / 4) < 1e-9 and abs(results["CNPs"]["b"] - b[1]["counters"]["np_cnp_sent"] / 2) < 1e-9, results["CNPs"])
-    check_equal("a flow that only A has", (rows(document, "flows")["incast h4"]["b"], rows(document, "flows")["incast h4"]["relative"]), (None, None))
+          abs(results["CNPs"]["values"][0] - a[1]["counters"]["np_cnp_sent"] / 4) < 1e-9 and abs(results["CNPs"]["values"][1] - b[1]["counters"]["np_cnp_sent"] / 2) < 1e-9, results["CNPs"])
+    check_equal("a flow that only A has", (rows(document, "flows")["incast h4"]["values"][1], rows(document, "flows")["incast h4"]["relative"]), (None, [None]))
     high = rows(document, "counters")["all switches, all ports: queue3/watermark_bytes"]
-    check("a watermark is none of them", high["a"] >= a_max and high["b"] >= b_max, high)
+    check("a watermark is none of them", high["values"][0] >= a_max and high["values"][1] >= b_max, high)
     for words in ("[wred] green_max_threshold_bytes  200KB  100KB", "queue, mean", "incast h4", "the runs differ in length"):
         check(f"the text has {words}", words in done.stdout, done.stdout)
     check_equal("too far apart for --within", compare(work / "ab", a[0], b[0], "--within", "0.01").returncode, 1)
@@ -75,7 +75,7 @@ def check_old(work, a):
 
 
 def check_refusals(work, a):
-    for args, words in (((a[0], work / "none"), "results.json"), ((a[0],), "required"), ((a[0], a[0], "--within", "much"), "percent")):
+    for args, words in (((a[0], work / "none"), "results.json"), ((a[0],), "required"), ((a[0],) * 9, "9 runs: expected at most 8"), ((a[0], a[0], "--within", "much"), "percent")):
         done = compare(work / "refused", *args)
         check(f"{words}: refused", done.returncode == 2 and words in done.stderr, done)
     broken = work / "broken"
@@ -89,14 +89,45 @@ def check_refusals(work, a):
     check("and nothing is written", not (work / "refused").exists())
 
 
-def check_page(work, page):
+def check_three(work, a, b):
+    """A, a run within 1 % of it, and B."""
+    done = compare(work / "three", a[0], a[0], b[0], "--within", "1")
+    check("three runs; the third is too far", done.returncode == 1 and "queue, mean: differs" in done.stderr, done)
+    check("a column for each, and two comparisons", any(line.split()[:4] == ["result", "A", "B", "C"] and line.endswith("B against A  C against A")
+                                                        for line in done.stdout.splitlines()), done.stdout)
+    document = json.loads((work / "three" / "compare.json").read_text(encoding="utf-8"))
+    row = rows(document)["queue, mean"]
+    check("values of all", len(row["values"]) == 3 and row["values"][0] == row["values"][1] and row["relative"][0] == 0 != row["relative"][1], row)
+    check_equal("the configurations of all", [row[2:] for row in document["config"] if row[1] == "green_max_threshold_bytes"], [["200KB", "200KB", "100KB"]])
+    check_equal("the folders", document["runs"], [str(a[0]), str(a[0]), str(b[0])])
+    check_equal("only equal digests are the same run", document["same_digest"], False)
+    return work / "three" / "compare.html"
+
+
+def check_page(work, page, three):
     with Browser(work / "chromium") as chromium:
         errors, asked = chromium.open(page)
         check_equal("the page: no complaint, nothing asked for", (errors, asked), ([], []))
         check_equal("its charts", chromium.run("return [...document.querySelectorAll('#charts figure')].map(f => f.id)"), ["rates", "queues", "marks", "cnps"])
         check("both runs are over each other", chromium.run(
             "const l = [...document.querySelectorAll('#rates .picker label')].map(l => l.textContent); return l.includes('A incast h1') && l.includes('B incast h1')"))
+        check_equal("a colour for each run, in all charts", run_colours(chromium), [["A", "rgb(0, 114, 178)"], ["B", "rgb(213, 94, 0)"]])
         check_equal("over the time of the longer", chromium.run("const d = document.getElementById('rates').dataset; return [+d.from, +d.to]"), [0, 4])
+        errors, asked = chromium.open(three)
+        check_equal("the page of three: no complaint, nothing asked for", (errors, asked), ([], []))
+        check_equal("and a third colour", run_colours(chromium), [["A", "rgb(0, 114, 178)"], ["B", "rgb(213, 94, 0)"], ["C", "rgb(0, 158, 115)"]])
+
+
+def run_colours(chromium):
+    """Runs and colours, as the table of runs and all legends have them."""
+    return chromium.run("""const found = new Set();
+        document.querySelectorAll(".run").forEach(mark => found.add([mark.parentElement.textContent.trim(), getComputedStyle(mark).backgroundColor].join("|")));
+        document.querySelectorAll(".u-legend .u-series").forEach(row => {
+            const label = row.querySelector(".u-label"), marker = row.querySelector(".u-marker");
+            if (/^[A-H]\\b/.test(label.textContent) && marker)
+                found.add([label.textContent[0], getComputedStyle(marker).borderTopColor].join("|"));
+        });
+        return [...found].sort().map(text => text.split("|"));""")
 
 
 os.environ["MPLCONFIGDIR"] = str(work_dir())
@@ -107,5 +138,5 @@ page = check_different(work, long, short)
 check_same(work, long)
 check_old(work, long)
 check_refusals(work, long)
-check_page(work, page)
+check_page(work, page, check_three(work, long, short))
 finish()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Two runs compared: differences of their configurations and of their results."""
+"""Runs compared: differences of their configurations and of their results. A, the first, is what the others are compared with."""
 from html import escape
 
 import numpy as np
@@ -10,28 +10,27 @@ from . import series as ts
 from .html import document, number, seconds, table
 
 MOST_FLOWS = 20  # in the text output; the page has all flows
+MOST_LINES = 8  # drawn in one chart at first
 
 
 class Figure:
-    """A row: one figure of both runs. None: the run has no such figure."""
+    """A row: one figure of each run. None: the run has no such figure."""
 
-    def __init__(self, name, a, b, unit=""):
-        self.name, self.a, self.b, self.unit = name, a, b, unit
+    def __init__(self, name, values, unit=""):
+        self.name, self.values, self.unit = name, values, unit
 
     def relative(self):
-        """b / a - 1; None where this is undefined."""
-        if self.a is None or self.b is None or (not self.a and self.b):
-            return None
-        return (self.b - self.a) / self.a if self.a else 0.0
+        """Of each run after A: its value / that of A - 1; None where this is undefined."""
+        a = self.values[0]
+        return [None if a is None or b is None or (not a and b) else (b - a) / a if a else 0.0 for b in self.values[1:]]
 
     def cells(self):
-        relative = self.relative()
-        same = self.a == self.b
-        return (self.name, digits(self.a), digits(self.b), self.unit, "" if same else "-" if relative is None else f"{relative * 100:+.1f} %")
+        against = ["" if b == self.values[0] else "-" if relative is None else f"{relative * 100:+.1f} %"
+                   for b, relative in zip(self.values[1:], self.relative())]
+        return (self.name, *map(digits, self.values), self.unit, *against)
 
     def beyond(self, percent):
-        relative = self.relative()
-        return self.a != self.b and (relative is None or abs(relative) * 100 > percent)
+        return any(b != self.values[0] and (relative is None or abs(relative) * 100 > percent) for b, relative in zip(self.values[1:], self.relative()))
 
 
 def digits(value):
@@ -49,18 +48,23 @@ def goodput(run):
     return sum(flow["goodput_bps"] for flow in run.results["flows"]) / 1e9
 
 
-class Pair:
-    def __init__(self, a, b):
-        self.names = (str(a), str(b))
-        self.runs = (Run(a), Run(b))
+LETTERS = "ABCDEFGH"  # as many as there are colours
+
+
+class Comparison:
+    def __init__(self, folders):
+        self.names = [str(folder) for folder in folders]
+        self.runs = [Run(folder) for folder in folders]
+        self.letters = LETTERS[:len(self.runs)]
+        self.against = tuple(f"{letter} against A" for letter in self.letters[1:])
         # Sums of all counters of each run
         self.sums = [{f"{c.node}{', all ports' if c.port == 'all' else ''}: {c.name}": c.value for c in run.counters() if c.node.startswith("all ")}
                      for run in self.runs]
         # Counts of runs of different length are compared as rates.
-        self.per_ms = self.runs[0].results["duration_ns"] != self.runs[1].results["duration_ns"]
+        self.per_ms = len({run.results["duration_ns"] for run in self.runs}) > 1
 
     def figure(self, name, of, unit=""):
-        return Figure(name, *(of(run) for run in self.runs), unit)
+        return Figure(name, [of(run) for run in self.runs], unit)
 
     def count(self, name, of, unit=""):
         def per_ms(run):
@@ -93,34 +97,35 @@ class Pair:
         return [row for row in self.headline() if row.beyond(percent)]
 
     def flows(self):
-        """Wire rates of all flows of either run, by name."""
+        """Wire rates of all flows, by name."""
         rates = [{flow["name"]: flow["wire_rate_bps"] / 1e9 for flow in run.results["flows"]} for run in self.runs]
-        return [Figure(name, rates[0].get(name), rates[1].get(name), "Gb/s") for name in dict.fromkeys([*rates[0], *rates[1]])]
+        return [Figure(name, [of.get(name) for of in rates], "Gb/s") for name in dict.fromkeys(name for of in rates for name in of)]
 
     def config(self):
-        """Keys that differ: [(section, key, value of A, value of B)]. None: a folder has no configuration."""
-        a, b = (run.config for run in self.runs)
-        if a is None or b is None:
+        """Keys that differ: [(section, key, value of A, value of B, ...)]. None: a folder has no configuration."""
+        configs = [run.config for run in self.runs]
+        if None in configs:
             return None
-        return [(*key, a.get(key, "-"), b.get(key, "-")) for key in dict.fromkeys([*a, *b]) if a.get(key) != b.get(key)]
+        rows = [(*key, *(of.get(key, "-") for of in configs)) for key in dict.fromkeys(key for of in configs for key in of)]
+        return [row for row in rows if len(set(row[2:])) > 1]
 
     def counters(self):
         """Counters whose sums differ."""
-        sums = self.sums
-        differ = [name for name in dict.fromkeys([*sums[0], *sums[1]]) if sums[0].get(name, 0) != sums[1].get(name, 0)]
+        names = dict.fromkeys(name for sums in self.sums for name in sums)
+        differ = [name for name in names if len({sums.get(name, 0) for sums in self.sums}) > 1]
         # A watermark is a length, which does not grow with the length of the run.
-        return [(self.figure if name.endswith("watermark_bytes") else self.count)(name, lambda run, name=name: sums[self.runs.index(run)].get(name))
+        return [(self.figure if name.endswith("watermark_bytes") else self.count)(name, lambda run, name=name: self.sums[self.runs.index(run)].get(name))
                 for name in differ]
 
     def title(self):
         return " and ".join(f"{run.results['scenario']} (seed {run.results['seed']})" for run in self.runs)
 
     def same(self):
-        return self.runs[0].results["digest"] == self.runs[1].results["digest"]
+        return len({run.results["digest"] for run in self.runs}) == 1
 
     def text(self):
         lines = [f"{letter}: {name}: {run.results['scenario']}, seed {run.results['seed']}, {seconds(run.results['duration_ns'])}, digest "
-                 f"{run.results['digest']}" for letter, name, run in zip("AB", self.names, self.runs)]
+                 f"{run.results['digest']}" for letter, name, run in zip(self.letters, self.names, self.runs)]
         if self.same():
             lines.append("the same run: their digests are equal")
         if self.per_ms:
@@ -129,37 +134,39 @@ class Pair:
         if config is None:
             lines += ["", "configuration: one folder has no effective.ini"]
         else:
-            lines += ["", "configuration" + ("" if config else ": the same")] + columns([(f"[{s}] {key}", a, b) for s, key, a, b in config], ("", "A", "B"))
+            lines += ["", "configuration" + ("" if config else ": the same")] + columns([(f"[{s}] {key}", *values) for s, key, *values in config], ("", *self.letters))
         flows = self.flows()
-        lines += [""] + columns([row.cells() for row in self.headline()], ("result", "A", "B", "", "B against A"))
-        lines += [""] + columns([row.cells() for row in flows[:MOST_FLOWS]], ("flow", "A", "B", "", "B against A"))
+        lines += [""] + columns([row.cells() for row in self.headline()], ("result", *self.letters, "", *self.against))
+        lines += [""] + columns([row.cells() for row in flows[:MOST_FLOWS]], ("flow", *self.letters, "", *self.against))
         if len(flows) > MOST_FLOWS:
             lines.append(f"and {len(flows) - MOST_FLOWS} more flows")
         return "\n".join(lines) + "\n"
 
     def document(self):
         def rows(figures):
-            return [{"name": f.name, "a": f.a, "b": f.b, "unit": f.unit, "relative": f.relative()} for f in figures]
-        return {"format": 1, "a": self.names[0], "b": self.names[1], "same_digest": self.same(), "per_ms": self.per_ms, "config": self.config(),
+            return [{"name": f.name, "values": f.values, "unit": f.unit, "relative": f.relative()} for f in figures]
+        return {"format": 2, "runs": self.names, "same_digest": self.same(), "per_ms": self.per_ms, "config": self.config(),
                 "results": rows(self.headline()), "flows": rows(self.flows()), "counters": rows(self.counters())}
 
     def page(self):
         config = self.config()
-        heads = ("", "A", "B", "", "B against A")
+        heads = ("", *self.letters, "", *self.against)
+        texts = (0, len(self.runs) + 1)
 
         def figures(rows):
-            return table(heads, [tuple(escape(cell) if i in (0, 3) else cell for i, cell in enumerate(row.cells())) for row in rows])
-        runs = "".join(f"<tr><td>{letter}<td>{escape(name)}<td>{escape(run.results['scenario'])}<td>{run.results['seed']}<td>"
+            return table(heads, [tuple(escape(cell) if i in texts else cell for i, cell in enumerate(row.cells())) for row in rows])
+        runs = "".join(f'<tr><td><span class="run" data-run="{i}"></span> {letter}<td>{escape(name)}'
+                       f"<td>{escape(run.results['scenario'])}<td>{run.results['seed']}<td>"
                        f"{seconds(run.results['duration_ns'])}<td><code>{escape(run.results['digest'])}</code>"
-                       for letter, name, run in zip("AB", self.names, self.runs))
+                       for i, (letter, name, run) in enumerate(zip(self.letters, self.names, self.runs)))
         asked = "<p>one folder has no effective.ini" if config is None else "<p>the same" if not config else table(
-            ("section", "key", "A", "B"), [tuple(map(escape, row)) for row in config], "texts")
+            ("section", "key", *self.letters), [tuple(map(escape, row)) for row in config], "words")
         drawn = {"end_ms": max(run.results["duration_ns"] for run in self.runs) / 1e6, "measure_from_ms": -1, "events": [], "counters": None,
                  "charts": self.charts(), "distributions": self.distributions()}
         note = " The runs differ in length, so counts are per ms." if self.per_ms else ""
         return document(f"Compared: {self.title()}", f"""<h1>{escape(self.title())}</h1>
 <div class="wide"><table class="texts"><thead><tr><th><th>folder<th>scenario<th>seed<th>time<th>digest<tbody>{runs}</table></div>
-<p class="lead">{"Their digests are equal: the same run." if self.same() else ""} A is drawn solid, B dashed.{note}</p>
+<p class="lead">{"Their digests are equal: the same run." if self.same() else ""} Each run has a colour. Each flow or queue has a dash pattern.{note}</p>
 <h2>Results</h2>
 {figures(self.headline())}
 <h2>Configuration</h2>
@@ -174,18 +181,18 @@ class Pair:
 {figures(self.counters())}""", drawn)
 
     def overlay(self, draw):
-        """One chart with the series of both runs; None: neither run has this chart."""
+        """One chart with the series of all runs; None: no run has this chart."""
         drawn = [draw(run, charts.times_of(run)) if len(charts.times_of(run)) else None for run in self.runs]
         found = next((c for c in drawn if c), None)
         if not found:
             return None
         out = dict(found, parts=[], lines=[], note=found["note"].replace(" Black: the fluid model.", ""))
-        for letter, chart in zip("AB", drawn):
+        for i, chart in enumerate(drawn):
             for part in chart["parts"][:1] if chart else []:
                 for s in part["series"]:
-                    s |= {"pair": s["label"], "dashed": letter == "B", "label": f"{letter} {s['label']}"}
+                    s |= {"pair": s["label"], "run": i, "label": f"{self.letters[i]} {s['label']}"}
                 out["parts"].append(part)
-        show_both(out["parts"])
+        show_same(out["parts"], MOST_LINES // len(self.runs))
         return out if any(part["series"] for part in out["parts"]) else None
 
     def charts(self):
@@ -207,26 +214,23 @@ class Pair:
         found = []
         for measure, name, title, unit, scale in charts.DISTRIBUTIONS:
             parts = []
-            for letter, run in zip("AB", self.runs):
+            for i, run in enumerate(self.runs):
                 times = run.all_times(measure)
                 if times is not None:
                     at_most, share = charts.cumulated(*times, scale)
-                    parts.append({"ms": at_most, "series": [{"label": letter, "dashed": letter == "B", "shown": True, "values": share}]})
+                    parts.append({"ms": at_most, "series": [{"label": self.letters[i], "run": i, "shown": True, "values": share}]})
             if parts:
                 found.append({"id": name, "title": title, "unit": "%", "note": "All flows together.", "parts": parts, "lines": [], "steps": True, "x": unit})
         return found
 
 
-def show_both(parts):
-    """Show the same series of both runs, at most four."""
+def show_same(parts, n):
+    """Show the same series of all runs, at most n of each, but at least one."""
     wanted = [s["pair"] for part in parts for s in part["series"] if s["shown"]]
-    chosen = set(list(dict.fromkeys(wanted))[:4])
-    alone = len({s["pair"] for part in parts for s in part["series"]}) == 1
+    chosen = set(list(dict.fromkeys(wanted))[:max(n, 1)])
     for part in parts:
         for s in part["series"]:
             s["shown"] = s["pair"] in chosen
-            if alone:  # give each run its own colour
-                del s["pair"]
 
 
 def columns(rows, heads):
@@ -234,5 +238,6 @@ def columns(rows, heads):
     if not rows:
         return []
     rows = [heads, *rows]
+    left = {0, *(i for i, head in enumerate(heads) if not head)}
     widths = [max(len(str(row[i])) for row in rows) for i in range(len(heads))]
-    return ["  ".join(str(cell).ljust(w) if i in (0, 3) else str(cell).rjust(w) for i, (cell, w) in enumerate(zip(row, widths))).rstrip() for row in rows]
+    return ["  ".join(str(cell).ljust(w) if i in left else str(cell).rjust(w) for i, (cell, w) in enumerate(zip(row, widths))).rstrip() for row in rows]

@@ -49,10 +49,13 @@
 		/* The lowest colours that are free, so that those that are seen together differ; a series keeps its own while it is shown. */
 		recolour() {
 			this.all.filter(s => !s.shown).forEach(s => { s.colour = undefined; });
+			// Of several runs, a colour is a run; dashes tell its series apart.
+			const pairs = [...new Set(this.all.filter(s => s.shown && s.run !== undefined).map(s => s.pair))];
+			this.all.filter(s => s.shown && s.run !== undefined).forEach(s => [s.colour, s.dash] = [s.run, DASHES[pairs.indexOf(s.pair) % DASHES.length]]);
 			const taken = new Set(this.all.map(s => s.colour));
 			let next = 0;
 			this.all.filter(s => s.shown && !s.model && s.colour === undefined).forEach(s => {
-				// Of two runs, what belongs together has one colour.
+				// A limit has the colour of the series that it limits.
 				s.colour = s.pair && this.all.find(other => other.pair === s.pair && other.colour !== undefined)?.colour;
 				if (s.colour !== undefined)
 					return;
@@ -112,7 +115,7 @@
 				series: [{ label: unit, value: (u, v) => short(v) }, ...series.map(s => ({
 					label: s.label, value: (u, v) => short(v), width: s.model ? 1.5 : 1.25, points: { show: false }, spanGaps: true,
 					stroke: s.model ? "#000" : COLOURS[s.colour % COLOURS.length],
-					dash: s.model ? [4, 2] : s.dashed ? [7, 4] : s.pair ? [] : DASHES[Math.floor(s.colour / COLOURS.length) % DASHES.length],
+					dash: s.model ? [4, 2] : s.dash ? s.dash : s.dashed ? [7, 4] : s.pair ? [] : DASHES[Math.floor(s.colour / COLOURS.length) % DASHES.length],
 					paths: s.model ? undefined : steps,
 				}))],
 				cursor: this.overTime ? {
@@ -278,6 +281,7 @@
 		show();
 	}
 
+	document.querySelectorAll(".run").forEach(mark => { mark.style.background = COLOURS[mark.dataset.run]; });
 	const place = id => document.getElementById(id);
 	doc.charts.forEach(spec => charts.push(new Chart(place("charts"), spec, true)));
 	doc.distributions.forEach(spec => charts.push(new Chart(place("distributions"), spec, false)));

@@ -2,7 +2,7 @@
 """Time series for the page's charts: thinned out without losing a peak, and short as text.
 
 A chart is {id, title, unit, note, parts, lines, steps}. A part is a time axis in ms and its series, {label, shown, values}. A series may
-also have model (drawn black) or run (when two runs are compared). lines are thresholds; each names the label of its series.
+also have model (drawn black), or run (the number of its run, when runs are compared). lines are thresholds; each names the label of its series.
 """
 import numpy as np
 
