@@ -112,7 +112,8 @@ def check_page(work, page, three):
         check("both runs are over each other", chromium.run(
             "const l = [...document.querySelectorAll('#rates .picker label')].map(l => l.textContent); return l.includes('A incast h1') && l.includes('B incast h1')"))
         check_equal("a colour for each run, in all charts", run_colours(chromium), [["A", "rgb(0, 114, 178)"], ["B", "rgb(213, 94, 0)"]])
-        check_equal("over the time of the longer", chromium.run("const d = document.getElementById('rates').dataset; return [+d.from, +d.to]"), [0, 4])
+        chromium.run("[...document.querySelectorAll('#zoom button')].find(b => b.textContent === 'all').click()")
+        check_equal("all: the time of the longer", chromium.run("const d = document.getElementById('rates').dataset; return [+d.from, +d.to]"), [0, 4])
         errors, asked = chromium.open(three)
         check_equal("the page of three: no complaint, nothing asked for", (errors, asked), ([], []))
         check_equal("and a third colour", run_colours(chromium), [["A", "rgb(0, 114, 178)"], ["B", "rgb(213, 94, 0)"], ["C", "rgb(0, 158, 115)"]])

@@ -11,6 +11,7 @@ from harness import check, check_equal, finish, path_of, run, skip, work_dir
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 END_MS = 4
+MEASURE_FROM_MS = 2
 
 try:
     import matplotlib  # noqa: F401
@@ -46,17 +47,25 @@ def ranges(browser):
     return browser.run("return [...document.querySelectorAll('#charts figure')].map(f => [+f.dataset.from, +f.dataset.to])")
 
 
+def press(browser, text):
+    browser.run("[...document.querySelectorAll('#zoom button')].find(b => b.textContent === arguments[0]).click()", text)
+
+
 def check_zoom(browser):
     """By mouse over one chart, and all follow."""
     figures = browser.run("return [...document.querySelectorAll('#charts figure')].map(f => f.id)")
     check_equal("the charts of such a run", figures, ["rates", "allowed", "queues", "groups", "marks", "cnps", "pauses", "pause-frames"])
-    check("they show the whole run", all(r == [0, END_MS] for r in ranges(browser)), ranges(browser))
+    check("they show the measured window", all(r == [MEASURE_FROM_MS, END_MS] for r in ranges(browser)), ranges(browser))
+    for button, wanted in (("start", [0, MEASURE_FROM_MS]), ("all", [0, END_MS])):
+        press(browser, button)
+        check(f"{button}: its part of the run", browser.wait(
+            "return [...document.querySelectorAll('#charts figure')].every(f => +f.dataset.from === arguments[0] && +f.dataset.to === arguments[1])", *wanted), ranges(browser))
     browser.drag("#queues .u-over", 0.25, 0.5)
     check("all follow a zoom by mouse", browser.wait(
         f"return [...document.querySelectorAll('#charts figure')].every(f => Math.abs(f.dataset.from - {END_MS / 4}) < 0.1 && "
         f"Math.abs(f.dataset.to - {END_MS / 2}) < 0.1)"), ranges(browser))
     check("and it is said in words", " to " in browser.one("#zoom-range").text and browser.one("#zoom-range").text != f"0 to {END_MS} ms")
-    browser.run("[...document.querySelectorAll('#zoom button')].find(b => b.textContent === 'zoom in').click()")
+    press(browser, "zoom in")
     check("so do they when a button zooms", browser.wait(
         f"return [...document.querySelectorAll('#charts figure')].every(f => f.dataset.to - f.dataset.from < {END_MS / 6})"), ranges(browser))
     browser.double_click("#queues .u-over")
@@ -136,6 +145,38 @@ def check_quiet(browser, page, what):
     check_equal(f"{what}: nothing is asked for", asked, [])
 
 
+def check_settings(browser):
+    rows = browser.run("return [...document.querySelectorAll('table.words tr')].map(tr => [...tr.cells].map(td => td.textContent.trim()))")
+    for row in (["[rp]", "rp_ai_rate_bps", "40M"], ["[np]", "np_min_time_between_cnps_us", "50us"], ["[wred]", "green_max_threshold_bytes", "200KB"]):
+        check(f"the settings have {row[1]}", row in rows, rows)
+
+
+def check_many(browser):
+    """Of 200 flows: their mean and the slowest, instead of 200 lines."""
+    shown = browser.run("return [...document.querySelectorAll('#rates .u-legend .u-label')].map(l => l.textContent)")
+    check("the mean and three flows are drawn", len(shown) == 5 and "mean of all" in shown, shown)
+
+
+def cut(browser):
+    """Tables that are wider than their place."""
+    return browser.run("return [...document.querySelectorAll('.wide')].filter(d => d.scrollWidth > d.clientWidth + 1 && d.querySelector('table'))"
+                       ".map(d => d.textContent.slice(0, 60))")
+
+
+def check_dark(browser):
+    """Text and lines differ from the ground in both modes, and a change of mode changes the charts."""
+    def colours():
+        return browser.run("const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]")
+    ink, ground = colours()
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+    check("dark: the ground is dark and the text light", browser.wait(
+        "return getComputedStyle(document.body).backgroundColor !== arguments[0]", ground) and brightness(colours()[0]) > 20 > brightness(colours()[1]), colours())
+    check("which is the reverse of light", brightness(ink) < 10 < brightness(ground), (ink, ground))
+    check("and charts are drawn in lighter colours", browser.wait(
+        "return getComputedStyle(document.querySelector('#rates .u-series:nth-child(2) .u-marker')).borderTopColor === 'rgb(74, 163, 232)'"))
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
 def check_judge(browser, out):
     """The checks above can fail."""
     bad = out / "bad.html"
@@ -149,16 +190,21 @@ def check_judge(browser, out):
 os.environ["MPLCONFIGDIR"] = str(work_dir())
 work = work_dir()
 (work / "leaf-spine.ini").write_text(LEAF_SPINE, encoding="utf-8")
-incast = report(work, "incast", ROOT / "config" / "incast-8to1-pfc-only.ini", "--duration", f"{END_MS}ms", "--set", "nic.cc=dcqcn", "--set", "wred.wred_green_enable=on", "--set", "switch.buffer_bytes=1MB",
+incast = report(work, "incast", ROOT / "config" / "incast-8to1-pfc-only.ini", "--duration", f"{END_MS}ms", "--set", f"fabric.measure_from_ns={MEASURE_FROM_MS}ms", "--set", "nic.cc=dcqcn", "--set", "wred.wred_green_enable=on", "--set", "switch.buffer_bytes=1MB",
                 "--set", "wred.Kmin=5KB", "--set", "wred.Kmax=200KB", "--set", "wred.Pmax=1%")
 fabric = report(work, "fabric", work / "leaf-spine.ini")
 with Browser(work / "chromium") as chromium:
     check_quiet(chromium, incast / "report.html", "incast")
+    check_dark(chromium)
     check_zoom(chromium)
+    check_settings(chromium)
+    check_equal("no table is cut", cut(chromium), [])
     check_series(chromium)
     check_counters(chromium, incast)
     check_quiet(chromium, fabric / "report.html", "256 hosts")
     check_topology(chromium, fabric)
+    check_many(chromium)
+    check_equal("no table is cut", cut(chromium), [])
     chromium.width(400)
     check_quiet(chromium, incast / "report.html", "on a narrow screen")
     wide = chromium.run("return document.documentElement.scrollWidth")

@@ -5,6 +5,11 @@ import numpy as np
 from . import series as ts
 
 
+# Series that stand for all of a chart
+MEAN = ("mean of all", np.mean)
+SUM = ("sum of all", np.sum)
+
+
 def place(key):
     node, port, last = key
     return f"{node} port {port} {last}"
@@ -20,34 +25,40 @@ def times_of(run):
     return np.asarray(longest, dtype=float)
 
 
-def chart(name, title, unit, note, times_ns, columns, first=(), steps=True, counts=False):
-    """A chart. steps: each value covers the interval that ends at its time. counts: the values are counts per time, and are thinned to means."""
-    got, group, n = ts.part(times_ns / 1e6, columns, first, counts)
+def chart(name, title, unit, note, times_ns, columns, first=(), steps=True, counts=False, lowest=False, total=None):
+    """A chart. steps: each value covers the interval that ends at its time. counts: the values are counts per time, and are thinned to means.
+    lowest: of many series, the lowest are shown at first. total: (label, function) of a series that stands for all."""
+    of_all = (total[0], total[1]([column for _, column in columns], axis=0)) if total and columns else None
+    got, group, n = ts.part(times_ns / 1e6, columns, first, counts, lowest, of_all)
     if group > 1:
         note += f" Each point is the mean of {group} samples." if counts else f" Each pair of points is the minimum and maximum of {group} samples."
     elif steps and not counts:
         ts.begin(got)
-    if n > len(got["series"]):
-        note += f" Shown: the {len(got['series'])} series with the largest values, of {n}. The CSV files have all."
+    if n > ts.SHOWN:
+        note += f" Drawn at first: {f'the {total[0]} and ' if total else ''}the {ts.WORST} {'lowest' if lowest else 'highest'} of {n} series."
+    if n > ts.MOST_SERIES:
+        note += f" The page has the {ts.MOST_SERIES} series with the largest values; the CSV files have all."
     return {"id": name, "title": title, "unit": unit, "note": note, "parts": [got], "lines": [], "steps": counts or steps and group == 1,
             "counts": counts}
 
 
 def rates(run, times_ns):
     columns = [(name, ts.on_axis(s, s["wire_rate_bps"], times_ns) / 1e9) for name, s in run.flows.items()]
-    out = chart("rates", "Rates of flows", "Gb/s", "Wire rate (frame, FCS, preamble and gap), mean since the previous sample.", times_ns, columns)
+    out = chart("rates", "Rates of flows", "Gb/s", "Wire rate (frame, FCS, preamble and gap), mean since the previous sample.", times_ns, columns,
+                lowest=True, total=MEAN)
     if run.fluid.flows:
         model = [(f"model {name}", s["wire_rate_bps"] / 1e9) for name, s in run.fluid.flows.items()]
         out["parts"].append(ts.part(next(iter(run.fluid.flows.values())).ms(), model, model=True)[0])
         for i, s in enumerate(out["parts"][-1]["series"]):
             s["shown"] = i == 0  # curves of flows that behave alike would cover each other
-        out["note"] += " Black: the fluid model."
+        out["note"] += " The fluid model is dashed, in the colour of the text."
     return out
 
 
 def allowed(run, times_ns):
     columns = [(name, ts.on_axis(s, s["rp_rate_bps"], times_ns) / 1e9) for name, s in run.flows.items()]
-    return chart("allowed", "Rates that congestion control allows", "Gb/s", "State at each sample, summed over the QPs of a flow.", times_ns, columns)
+    return chart("allowed", "Rates that congestion control allows", "Gb/s", "State at each sample, summed over the QPs of a flow.", times_ns, columns,
+                 lowest=True, total=MEAN)
 
 
 def queues(run, times_ns):
@@ -60,7 +71,7 @@ def queues(run, times_ns):
     model = run.fluid.queue(b)
     if model is not None:
         out["parts"].append(ts.part(model.ms(), [(f"model {queue_label(own)}", model["queue_bytes"] / 1e3)], model=True)[0])
-        out["note"] += " Black: the fluid model."
+        out["note"] += " The fluid model is dashed, in the colour of the text."
     return out
 
 
@@ -98,12 +109,12 @@ def groups(run, times_ns):
 
 def marks(run, times_ns):
     columns = [(queue_label(key), ts.growth_per_ms(s, "ecn_marked_packets", times_ns)) for key, s in run.queues.items() if s["ecn_marked_packets"][-1]]
-    return chart("marks", "Packets marked CE", "per ms", "By the queue that marked them.", times_ns, columns, counts=True)
+    return chart("marks", "Packets marked CE", "per ms", "By the queue that marked them.", times_ns, columns, counts=True, total=SUM)
 
 
 def cnps(run, times_ns):
     columns = [(name, ts.growth_per_ms(s, "cnp_handled", times_ns)) for name, s in run.flows.items() if s["cnp_handled"][-1]]
-    return chart("cnps", "CNPs that senders acted on", "per ms", "By flow.", times_ns, columns, counts=True)
+    return chart("cnps", "CNPs that senders acted on", "per ms", "By flow.", times_ns, columns, counts=True, total=SUM)
 
 
 def pauses(run, times_ns):
@@ -116,7 +127,7 @@ def pause_frames(run, times_ns):
     columns = [(place((node, port, f"prio {prio}")), ts.growth_per_ms(s, "tx_pause", times_ns))
                for (node, port, prio), s in run.pauses.items() if s["tx_pause"][-1]]
     return chart("pause-frames", "PFC frames sent", "per ms", "By the port and priority that sent them: XOFF, refresh and XON.", times_ns,
-                 columns, counts=True)
+                 columns, counts=True, total=SUM)
 
 
 def events(run):
@@ -128,7 +139,7 @@ def events(run):
 
 # (measure of times.csv, id, title, unit, number of the file's units in one of these units)
 DISTRIBUTIONS = (("completion_ns", "completion", "Completion time of messages", "µs", 1e3),
-                 ("slowdown_milli", "slowdown", "Slowdown of messages", "times an idle network", 1e3),
+                 ("slowdown_milli", "slowdown", "Slowdown of messages", "completion time / that on an idle network", 1e3),
                  ("rtt_ns", "rtt", "Round-trip time", "µs", 1e3))
 
 
@@ -146,13 +157,17 @@ def distribution(run, measure, name, title, unit, scale):
     drawn = [(flow, found[flow]) for flow in found if flow in set(order)]
     if len(found) > 1:
         drawn.insert(0, ("all flows", run.all_times(measure)))
-    parts = []
+    parts, shown = [], set(range(len(drawn)))
+    if len(drawn) > ts.SHOWN:
+        shown = {0, *sorted(shown, key=lambda i: -drawn[i][1][0][-1])[:ts.WORST + 1]}  # the longest of all flows is that of one of them
     for i, (label, pair) in enumerate(drawn):
         at_most, share = cumulated(*pair, scale)
-        parts.append({"ms": at_most, "series": [{"label": label, "shown": i < ts.SHOWN, "values": share}]})
+        parts.append({"ms": at_most, "series": [{"label": label, "shown": i in shown, "values": share}]})
     note = "Share of the values up to the one on the x axis, whole run."
+    if len(shown) < len(drawn):
+        note += " Drawn at first: all flows, and those with the largest values."
     if len(order) < len(found):
-        note += f" Shown: the {len(order)} flows with the most values, of {len(found)}."
+        note += f" The page has the {len(order)} flows with the most values, of {len(found)}."
     return {"id": name, "title": title, "unit": "%", "note": note, "parts": parts, "lines": [], "steps": True, "x": unit}
 
 

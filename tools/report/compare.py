@@ -161,7 +161,8 @@ class Comparison:
                        for i, (letter, name, run) in enumerate(zip(self.letters, self.names, self.runs)))
         asked = "<p>one folder has no effective.ini" if config is None else "<p>the same" if not config else table(
             ("section", "key", *self.letters), [tuple(map(escape, row)) for row in config], "words")
-        drawn = {"end_ms": max(run.results["duration_ns"] for run in self.runs) / 1e6, "measure_from_ms": -1, "events": [], "counters": None,
+        since = {run.results["measure_from_ns"] for run in self.runs}
+        drawn = {"end_ms": max(run.results["duration_ns"] for run in self.runs) / 1e6, "measure_from_ms": since.pop() / 1e6 if len(since) == 1 else -1, "events": [], "counters": None,
                  "charts": self.charts(), "distributions": self.distributions()}
         note = " The runs differ in length, so counts are per ms." if self.per_ms else ""
         return document(f"Compared: {self.title()}", f"""<h1>{escape(self.title())}</h1>
@@ -186,7 +187,7 @@ class Comparison:
         found = next((c for c in drawn if c), None)
         if not found:
             return None
-        out = dict(found, parts=[], lines=[], note=found["note"].replace(" Black: the fluid model.", ""))
+        out = dict(found, parts=[], lines=[], note=found["note"].replace(" The fluid model is dashed, in the colour of the text.", ""))
         for i, chart in enumerate(drawn):
             for part in chart["parts"][:1] if chart else []:
                 for s in part["series"]:

@@ -4,10 +4,15 @@
 (() => {
 	const doc = JSON.parse(document.getElementById("data").textContent);
 	// Okabe and Ito's colours; more series than these repeat them with dashes.
-	const COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B5B95", "#8A6D1D"];
+	const LIGHT = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B5B95", "#8A6D1D"];
+	const DARK = ["#4AA3E8", "#F0803C", "#2FC69A", "#E59CC4", "#F0B93A", "#9BD5F7", "#A99CD8", "#C9A94F"];
+	const scheme = matchMedia("(prefers-color-scheme: dark)");
+	const hue = i => (scheme.matches ? DARK : LIGHT)[i % LIGHT.length];
+	const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 	const DASHES = [[], [6, 4], [2, 3], [9, 3, 2, 3]];
 	const MOST_ROWS = 400;
 	const MOST_BARS = 200;
+	const MOST_START_MS = 5;
 	const charts = [];
 	let range = [0, doc.end_ms];
 
@@ -101,6 +106,7 @@
 
 		options(series) {
 			const steps = this.spec.steps ? uPlot.paths.stepped({ align: this.overTime ? -1 : 1 }) : undefined;
+			const line = { stroke: css("--faint"), width: 1 }, axis = { labelSize: 20, stroke: css("--ink"), grid: line, ticks: line };
 			const unit = this.spec.x || "ms", log = this.spec.x && this.logarithmic();
 			// From a round value on: uPlot counts a logarithmic axis' ticks from where it begins.
 			const from = low => log && low > 0 ? Number(`${low.toExponential(15)[0]}e${Math.floor(Math.log10(low))}`) : low;
@@ -110,12 +116,11 @@
 					x: { time: false, distr: log ? 3 : 1, range: (u, low, high) => [from(low), high] },
 					y: { range: (u, low, high) => [0, this.top(high)] },
 				},
-				axes: [{ label: this.overTime ? "time (ms)" : unit, labelSize: 20, size: 36, grid: { stroke: "#eee", width: 1 } },
-					{ label: this.spec.unit, labelSize: 20, size: 56, grid: { stroke: "#eee", width: 1 } }],
+				axes: [{ label: this.overTime ? "time (ms)" : unit, size: 36, ...axis }, { label: this.spec.unit, size: 56, ...axis }],
 				series: [{ label: unit, value: (u, v) => short(v) }, ...series.map(s => ({
 					label: s.label, value: (u, v) => short(v), width: s.model ? 1.5 : 1.25, points: { show: false }, spanGaps: true,
-					stroke: s.model ? "#000" : COLOURS[s.colour % COLOURS.length],
-					dash: s.model ? [4, 2] : s.dash ? s.dash : s.dashed ? [7, 4] : s.pair ? [] : DASHES[Math.floor(s.colour / COLOURS.length) % DASHES.length],
+					stroke: s.model ? css("--ink") : hue(s.colour),
+					dash: s.model ? [4, 2] : s.dash ? s.dash : s.dashed ? [7, 4] : s.pair ? [] : DASHES[Math.floor(s.colour / LIGHT.length) % DASHES.length],
 					paths: s.model ? undefined : steps,
 				}))],
 				cursor: this.overTime ? {
@@ -208,11 +213,12 @@
 			ctx.clip();
 			ctx.font = `${11 * ratio}px system-ui, sans-serif`;
 			ctx.lineWidth = ratio;
+			ctx.textBaseline = "alphabetic";
 			this.lines.filter(line => line.at <= u.scales.y.max).forEach(line => {
 				const y = u.valToPos(line.at, "y", true);
-				this.stroke(ctx, [bbox.left, y, bbox.left + bbox.width, y], "#a40000", [6 * ratio, 3 * ratio]);
+				this.stroke(ctx, [bbox.left, y, bbox.left + bbox.width, y], css("--alarm"), [6 * ratio, 3 * ratio]);
 				ctx.textAlign = "right";
-				ctx.fillStyle = "#a40000";
+				ctx.fillStyle = css("--alarm");
 				this.write(ctx, `${line.label} ${short(line.at)}`, bbox.left + bbox.width - 4 * ratio, y - 3 * ratio);
 			});
 			if (this.overTime)
@@ -223,17 +229,17 @@
 		moments(u, ctx, bbox, ratio) {
 			const inside = at => at > u.scales.x.min && at < u.scales.x.max;
 			ctx.textAlign = "left";
-			ctx.fillStyle = "#555";
+			ctx.fillStyle = css("--soft");
 			[{ at: doc.measure_from_ms, label: "measured from here" }, ...doc.events].filter(e => inside(e.at)).forEach((e, i) => {
 				const x = u.valToPos(e.at, "x", true);
-				this.stroke(ctx, [x, bbox.top, x, bbox.top + bbox.height], "#777", [2 * ratio, 3 * ratio]);
+				this.stroke(ctx, [x, bbox.top, x, bbox.top + bbox.height], css("--soft"), [2 * ratio, 3 * ratio]);
 				this.write(ctx, e.label, x + 3 * ratio, bbox.top + (11 + 13 * (i % 6)) * ratio);
 			});
 		}
 
 		write(ctx, text, x, y) {
 			ctx.setLineDash([]);
-			ctx.strokeStyle = "#fffc";
+			ctx.strokeStyle = css("--ground");
 			ctx.lineWidth = 3 * devicePixelRatio;
 			ctx.strokeText(text, x, y);
 			ctx.fillText(text, x, y);
@@ -281,16 +287,27 @@
 		show();
 	}
 
-	document.querySelectorAll(".run").forEach(mark => { mark.style.background = COLOURS[mark.dataset.run]; });
+	const paintRuns = () => document.querySelectorAll(".run").forEach(mark => { mark.style.background = hue(mark.dataset.run); });
+	paintRuns();
+	scheme.onchange = () => {
+		paintRuns();
+		charts.forEach(chart => chart.build());
+	};
 	const place = id => document.getElementById(id);
 	doc.charts.forEach(spec => charts.push(new Chart(place("charts"), spec, true)));
 	doc.distributions.forEach(spec => charts.push(new Chart(place("distributions"), spec, false)));
 	if (doc.charts.length) {
+		// The page opens with the measured window: the start of a run has other scales.
+		const since = doc.measure_from_ms, presets = [["all", 0, doc.end_ms]];
+		if (since > 0 && since < doc.end_ms) {
+			presets.unshift(["measured window", since, doc.end_ms]);
+			presets.push(["start", 0, Math.min(since, MOST_START_MS)]);
+		}
 		place("zoom").append("Drag over a chart to zoom, double-click to see all. ",
-			...[["zoom in", () => zoomBy(0.5)], ["zoom out", () => zoomBy(2)], ["all", () => zoomTo(0, doc.end_ms)]]
+			...presets.map(([text, from, to]) => [text, () => zoomTo(from, to)]).concat([["zoom in", () => zoomBy(0.5)], ["zoom out", () => zoomBy(2)]])
 				.map(([text, onclick]) => make("button", { type: "button", onclick }, text)),
 			make("output", { id: "zoom-range" }));
-		zoomTo(0, doc.end_ms);
+		zoomTo(...presets[0].slice(1));
 	}
 	if (doc.counters)
 		counters(place("all-counters"));

@@ -10,7 +10,7 @@ from .html import document, gbps, kbytes, number, seconds, table
 CAPTIONS = {
     "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows. "
              "Black: the fluid model, if it knows the scenario.",
-    "slowdown": "Share of the messages of a flow, whole run, that were slowed down by at most so much; 1: as on an idle network.",
+    "slowdown": "Cumulative distribution over the messages of each flow, whole run. A slowdown of 1 is the completion time on an idle network.",
     "queue": "Line: bytes held; band: least and most within a step. Marking begins at WRED min and reaches Pmax at WRED max. "
              "XOFF limits count one priority group of one ingress port, not this queue. Black: the fluid model.",
     "cnp": "Sums over all flows.",
@@ -41,15 +41,17 @@ QUANTILES = ("p50", "p95", "p99", "p999", "max")
 
 def times_table(results):
     """Completion times, slowdown and round-trip times; empty if none was measured."""
-    heads = ("flow", "messages timed", "completion p50 µs", "p95", "p99", "p99.9", "max", "slowdown p50", "p95", "p99", "p99.9", "max", "RTT p50 µs",
-             "p99", "CE packets", "µs paused")
-    rows = [(escape(flow["name"]), number(flow["completions"]),
-             *(microseconds(flow[f"completion_{q}_ns"]) for q in QUANTILES),
-             *(f"{flow[f'slowdown_{q}']:.3g}" for q in QUANTILES),
-             *(microseconds(flow[f"rtt_{q}_ns"]) for q in ("p50", "p99")),
-             number(flow["ce_packets"]), number(flow["rx_pause_duration_us"]))
-            for flow in results["flows"] if flow.get("rtt_samples") or flow.get("completions")]
-    return "<h2>Messages and round trips</h2>" + table(heads, rows) if rows else ""
+    messages = [(escape(flow["name"]), number(flow["completions"]), *(microseconds(flow[f"completion_{q}_ns"]) for q in QUANTILES),
+                 *(f"{flow[f'slowdown_{q}']:.3g}" for q in QUANTILES)) for flow in results["flows"] if flow.get("completions")]
+    trips = [(escape(flow["name"]), *(microseconds(flow[f"rtt_{q}_ns"]) for q in ("p50", "p99")), number(flow["ce_packets"]),
+              number(flow["rx_pause_duration_us"])) for flow in results["flows"] if flow.get("rtt_samples") or flow.get("completions")]
+    heads = ("flow", "messages timed", "completion p50 µs", "p95", "p99", "p99.9", "max", "slowdown p50", "p95", "p99", "p99.9", "max")
+    parts = ["<h2>Messages and round trips</h2>"] if trips else []
+    if messages:
+        parts.append(table(heads, messages))
+    if trips:
+        parts.append(table(("flow", "RTT p50 µs", "p99", "CE packets", "µs paused"), trips))
+    return "".join(parts)
 
 
 def fluid_note(results, queue):
@@ -111,7 +113,7 @@ def settings_table(results):
         ("Scenario", escape(results["scenario"])),
         ("Seed", number(results["seed"])),
         ("Time", f"{seconds(results['duration_ns'])}, measured from {seconds(results['measure_from_ns'])}"),
-        ("congestion control, PFC, ICRC check", escape(f"{results['cc']}, {results['pfc']}, {results['icrc_check']}")),
+        ("Congestion control, PFC, ICRC check", escape(f"{results['cc']}, {results['pfc']}, {results['icrc_check']}")),
         ("WRED", f"min {kbytes(results['bottleneck']['wred_min_bytes'])}, "
                  f"max {kbytes(results['bottleneck']['wred_max_bytes'])}"
          if results["bottleneck"]["wred_max_bytes"] else "off"),
@@ -120,6 +122,17 @@ def settings_table(results):
         ("Program", escape(f"{results['program']} {results['version']}")),
         ("Digest", f"<code>{escape(str(results['digest']))}</code>"),
     ), "facts")
+
+
+def control_table(run):
+    """The keys of congestion control and of the queues' marking that are in force."""
+    if run.config is None:
+        return ""
+    sections = {section for section, _ in run.config}
+    cc = run.results["cc"]
+    wanted = ["wred"] if cc == "none" else [cc if cc in sections else "rp", "np", "wred"]
+    rows = [(f"[{escape(section)}]", f"<code>{escape(key)}</code>", escape(value)) for (section, key), value in run.config.items() if section in wanted]
+    return "<h3>Congestion control and marking</h3>" + table(("section", "key", "value"), rows, "words")
 
 
 def optional_tables(results):
@@ -187,5 +200,6 @@ load that it sends, the right half the load that it receives.</p>
 <div id="all-counters">{"" if counters else sum_table(results)}</div>
 <h2>Settings</h2>
 {settings_table(results)}
+{control_table(run)}
 <p>The same scenario and seed give the same digest on every machine.</p>
 {stills(svgs)}""", data)

@@ -7,7 +7,8 @@ also have model (drawn black), or run (the number of its run, when runs are comp
 import numpy as np
 
 MOST_SERIES = 400  # of one chart: those with the largest values; the page states the total number
-SHOWN = 8  # series shown at first
+SHOWN = 8  # series shown at first, if there are no more
+WORST = 3  # of more series, those shown at first
 MOST_VALUES = 250_000  # of one chart: about 1.2 MB of text
 MOST_POINTS, LEAST_POINTS = 4000, 120  # of one series
 
@@ -82,20 +83,24 @@ def begin(part):
             s["values"].insert(0, s["values"][0])
 
 
-def part(ms, columns, first=(), counts=False, **extra):
+def part(ms, columns, first=(), counts=False, lowest=False, total=None, **extra):
     """
     One time axis and its series. first: labels of the series to show at first; by default, those with the largest values, unless these are
-    nearly 0.
+    nearly 0. lowest: those with the lowest mean. total: (label, column) of a series that stands for all; it is added if there are many.
 
     @return the part, number of samples per point, number of series
     """
     columns, n = most_first(columns)
+    many = len(columns) > SHOWN
+    if many and total:
+        columns, first = [total, *columns], [*first, total[0]]
     points = int(np.clip(MOST_VALUES // max(len(columns), 1), LEAST_POINTS, MOST_POINTS))
     thin = Thinner(len(ms), points)
     times, values = (thin.last_times, thin.means) if counts else (thin.times, thin.values)
-    weight = [np.nanmax(column, initial=0) for _, column in columns]
+    weight = [-np.nanmean(column) if lowest else np.nanmax(column, initial=0) for _, column in columns]
     order = sorted(range(len(columns)), key=lambda i: (columns[i][0] not in first, -weight[i]))
-    shown = {i for i in order[:SHOWN] if weight[i] >= weight[order[0]] / 100 or columns[i][0] in first}
+    limit = max(weight, default=0) / 100
+    shown = {i for i in order[:WORST + len(first) if many else SHOWN] if lowest or weight[i] >= limit or columns[i][0] in first}
     return {"ms": rounded_times(times(ms)),
             "series": [{"label": label, "shown": i in shown, "values": rounded(values(column)), **extra}
                        for i, (label, column) in enumerate(columns)]}, thin.group, n

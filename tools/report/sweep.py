@@ -120,6 +120,7 @@ def draw(scenario, axes_of_grid, rows):
         draw_curve(axes, groups, colour, colour if len(found) > 1 else COLOURS[-1])
     for panel in (queue, time):
         panel.set_ylim(bottom=0)
+    share.set_ylim(0, 1.05)
     if lines:
         handles = [plt.Line2D([], [], marker="o", ms=4, color=COLOURS[i % (len(COLOURS) - 1)], label=label)
                    for i, (label, _) in enumerate(found)]
@@ -127,5 +128,5 @@ def draw(scenario, axes_of_grid, rows):
     keys, values = axes_of_grid[0]
     time.set_xticks(range(len(values)), values, rotation=0 if len(values) < 9 else 45)
     time.set_xlim(-0.3, len(values) - 0.7)
-    time.set_xlabel(" = ".join(keys))
+    time.set_xlabel(" = ".join(keys) + " (values side by side, not to scale)")
     return figure
