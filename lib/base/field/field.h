@@ -26,8 +26,7 @@ enum field_type {
 	FIELD_I8,
 	FIELD_ENUM, /* int: index into choices */
 	FIELD_MAC,  /* uint8_t[6]; min 1: a station's address, neither zero nor a group */
-	/* struct field_ip, or "none". min = max = 4 (or 6): only that version, "none" is refused */
-	FIELD_IP,
+	FIELD_IP,   /* struct field_ip; max 4 or 6: only that version; min 0: also "none" */
 	FIELD_STR,  /* char[max + 1]; at least min characters */
 	FIELD_SET8, /* uint8_t bit mask, written "3,4" or "3-4" or "none" */
 	/*
@@ -127,6 +126,9 @@ struct counter_field {
  */
 int field_parse(const struct field *field, const struct field_alias *alias, const char *text,
 		void *object, char *expected, size_t size);
+
+/** Is an address, or its absence, in the range of a FIELD_IP? */
+bool field_takes_ip(const struct field *field, const struct field_ip *ip);
 
 /** Write the member's value as it would stand in a file. @return as snprintf. */
 int field_format(const struct field *field, const void *object, char *text, size_t size);

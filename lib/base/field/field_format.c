@@ -128,7 +128,7 @@ static int
 expected_ip(const struct field *field, char *text, size_t size)
 {
 	const char *versions = field->max == 4   ? "an IPv4 address such as 10.0.0.1"
-			       : field->min == 6 ? "an IPv6 address such as fd00::1"
+			       : field->max == 6 ? "an IPv6 address such as fd00::1"
 						 : "an IPv4 or IPv6 address";
 
 	return snprintf(text, size, "%s%s", versions, field->min > 0 ? "" : ", or none");

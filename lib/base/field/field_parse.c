@@ -68,6 +68,15 @@ parse_mac(const struct field *field, const char *text, uint8_t *out)
 	return 0;
 }
 
+bool
+field_takes_ip(const struct field *field, const struct field_ip *ip)
+{
+	if (ip->version == 0)
+		return field->min == 0;
+	return ip->version == field->max ||
+	       (field->max == 0 && (ip->version == 4 || ip->version == 6));
+}
+
 static int
 parse_ip(const struct field *field, const char *text, struct field_ip *out)
 {
@@ -79,7 +88,7 @@ parse_ip(const struct field *field, const char *text, struct field_ip *out)
 		ip.version = 6;
 	else if (strcmp(text, "none") != 0)
 		return -EINVAL;
-	if (ip.version < field->min || (ip.version > field->max && field->max > 0))
+	if (!field_takes_ip(field, &ip))
 		return -ERANGE;
 	*out = ip;
 	return 0;

@@ -49,7 +49,6 @@ static bool
 in_range(const struct field *f, const void *object)
 {
 	const void *member = (const char *)object + f->offset;
-	uint8_t version;
 
 	switch (f->type) {
 	case FIELD_BOOL:
@@ -64,8 +63,7 @@ in_range(const struct field *f, const void *object)
 	case FIELD_MAC:
 		return f->min == 0 || is_station(member);
 	case FIELD_IP:
-		version = ((const struct field_ip *)member)->version;
-		return version >= f->min && (version <= f->max || f->max == 0);
+		return field_takes_ip(f, member);
 	case FIELD_MAP:
 		return all_in(f, member);
 	default:

@@ -14,7 +14,7 @@ const struct field nic_flow_fields[] = {
 	{FIELD_IN(struct nic_flow, qp, peer_mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
 	 .help = "MAC address of the peer, or of the router to it; all zero: found by ARP or "
 		 "neighbour discovery"},
-	{FIELD_IN(struct nic_flow, qp, peer_ip), .type = FIELD_IP, .min = 4, .max = 6,
+	{FIELD_IN(struct nic_flow, qp, peer_ip), .type = FIELD_IP, .min = 1,
 	 .help = "IP address of the peer"},
 	{FIELD_IN(struct nic_flow, qp, peer_qpn), .type = FIELD_U32, .min = 2,
 	 .max = NIC_FLOW_MAX_QPN, .def = "17",

@@ -18,9 +18,9 @@ const char *const nic_verb_words[] = {"write", "write_imm", "send", "read", "ud_
 static const struct field nic_fields[] = {
 	{FIELD_OF(struct nic_params, mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
 	 .help = "MAC address of the NIC; all zero: that of the port"},
-	{FIELD_OF(struct nic_params, ip), .type = FIELD_IP, .def = "none",
+	{FIELD_OF(struct nic_params, ip), .type = FIELD_IP, .max = 4, .def = "none",
 	 .aliases = {{.name = "ipv4"}}, .help = "IPv4 address of the NIC, or none"},
-	{FIELD_OF(struct nic_params, ip6), .type = FIELD_IP, .def = "none",
+	{FIELD_OF(struct nic_params, ip6), .type = FIELD_IP, .max = 6, .def = "none",
 	 .aliases = {{.name = "ipv6"}}, .help = "IPv6 address of the NIC, or none"},
 	{FIELD_OF(struct nic_params, link_speed_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .min = 1000000, .max = 800 * GBPS, .def = "100G", .aliases = {{.name = "link_speed"}},
@@ -147,10 +147,6 @@ own_fault(const struct nic_params *p)
 		return "mac must be a unicast address other than zero";
 	if (p->ip.version == 0 && p->ip6.version == 0)
 		return "ip or ip6 must be set";
-	if (p->ip.version != 0 && p->ip.version != 4)
-		return "ip must be an IPv4 address";
-	if (p->ip6.version != 0 && p->ip6.version != 6)
-		return "ip6 must be an IPv6 address";
 	if (p->max_qps > QPN_MASK + 1 - p->first_qpn)
 		return "first_qpn + max_qps must not exceed 2^24";
 	if (p->initial_rate == NIC_INITIAL_VALUE && p->initial_rate_bps == 0)

@@ -23,6 +23,7 @@ struct thing {
 	uint8_t mac[6];
 	struct field_ip ip;
 	struct field_ip ip4;
+	struct field_ip ip6;
 	char name[9];
 	uint8_t queues;
 	uint8_t map[64];
@@ -45,6 +46,7 @@ enum {
 	MAC,
 	IP,
 	IP4,
+	IP6,
 	NAME,
 	QUEUES,
 	MAP,
@@ -78,7 +80,8 @@ static const struct field fields[] = {
 	[PROFILE] = {AT(profile), .type = FIELD_ENUM, .choices = profiles, .def = "paper"},
 	[MAC] = {AT(mac), .type = FIELD_MAC, .min = 1, .def = "02:00:00:00:00:01"},
 	[IP] = {AT(ip), .type = FIELD_IP, .def = "none"},
-	[IP4] = {AT(ip4), .type = FIELD_IP, .min = 4, .max = 4, .def = "10.0.0.1"},
+	[IP4] = {AT(ip4), .type = FIELD_IP, .min = 1, .max = 4, .def = "10.0.0.1"},
+	[IP6] = {AT(ip6), .type = FIELD_IP, .max = 6, .def = "none"},
 	[NAME] = {AT(name), .type = FIELD_STR, .max = 8, .def = "a b"},
 	[QUEUES] = {AT(queues), .type = FIELD_SET8, .def = "3"},
 	[MAP] = {AT(map), .type = FIELD_MAP, .map_keys = 64, .max = 7,
@@ -233,6 +236,7 @@ TEST(what_is_refused_says_what_was_expected)
 		{IP, "10.0.0.1/24", -EINVAL, "an IPv4 or IPv6 address, or none"},
 		{IP4, "fd00::1", -ERANGE, "an IPv4 address such as 10.0.0.1"},
 		{IP4, "none", -ERANGE, "an IPv4 address such as 10.0.0.1"},
+		{IP6, "10.0.0.1", -ERANGE, "an IPv6 address such as fd00::1, or none"},
 		{NAME, "123456789", -ERANGE, "0 to 8 printable characters"},
 		{NAME, "a\tb", -EINVAL, "0 to 8 printable characters"},
 		{QUEUES, "8", -ERANGE, set},
@@ -404,6 +408,8 @@ TEST(values_are_written_as_people_write_them)
 		{IP, "FD00:0::1", "fd00::1"},
 		{IP, "10.1.2.3", "10.1.2.3"},
 		{IP, "none", "none"},
+		{IP6, "fd00::1", "fd00::1"},
+		{IP6, "none", "none"},
 		{ENABLE, "0", "off"},
 		{PROFILE, "mlx", "mlx"},
 		{NAME, "", ""},
@@ -480,7 +486,9 @@ randomize(const struct field *f, struct thing *t, struct prng *r)
 		break;
 	case FIELD_IP:
 		memset(member, 0, sizeof(struct field_ip));
-		member[0] = f->min ? 4 : (uint8_t[]){0, 4, 6}[prng_below(r, 3)];
+		member[0] = f->max ? (uint8_t)f->max : (uint8_t[]){4, 6}[prng_below(r, 2)];
+		if (f->min == 0 && prng_below(r, 3) == 0)
+			member[0] = 0;
 		for (int i = 0; i < (member[0] == 4 ? 4 : member[0] == 6 ? 16 : 0); i++)
 			member[1 + i] = prng_below(r, 2) ? (uint8_t)prng_u32(r) : 0;
 		break;
@@ -578,7 +586,10 @@ TEST(members_out_of_range_are_refused_by_name)
 	REFUSED(profile, -1, "profile must be paper, mlx or other");
 	REFUSED(profile, 3, "profile must be paper, mlx or other");
 	REFUSED(mac[0], 3, "mac must be a station's MAC address such as 02:00:00:00:00:01");
+	REFUSED(ip.version, 5, "ip must be an IPv4 or IPv6 address, or none");
+	REFUSED(ip4.version, 0, "ip4 must be an IPv4 address such as 10.0.0.1");
 	REFUSED(ip4.version, 6, "ip4 must be an IPv4 address such as 10.0.0.1");
+	REFUSED(ip6.version, 4, "ip6 must be an IPv6 address such as fd00::1, or none");
 	REFUSED(map[63], 8, "map must be values from 0 to 7");
 	REFUSED(weight[7], 0, "weight must be values from 1 to 100");
 #undef REFUSED

@@ -24,7 +24,7 @@ static const struct field thing_fields[] = {
 	{AT(profile), .help = "whose", .type = FIELD_ENUM, .choices = profiles, .def = "paper"},
 };
 static const struct field peer_fields[] = {
-	{AT(peer_ip), .help = "who", .type = FIELD_IP, .min = 4, .max = 4},
+	{AT(peer_ip), .help = "who", .type = FIELD_IP, .min = 1, .max = 4},
 };
 
 static void

@@ -284,7 +284,10 @@ TEST(a_wrong_nic_is_refused_with_section_key_and_value)
 		{NIC "[flow a]\npeer_mc = 02:00:00:00:00:02\npeer_ip = 10.0.0.2\n",
 		 "x.ini: [flow a] peer_mc = 02:00:00:00:00:02: expected a known key, such as "
 		 "peer_mac"},
-		{"[nic]\nip = fd00::1\n", "x.ini: [nic] ip = fd00::1: "},
+		{"[nic]\nip = fd00::1\n",
+		 "x.ini: [nic] ip = fd00::1: expected an IPv4 address such as 10.0.0.1, or none"},
+		{"[nic]\nip6 = 10.0.0.1\n",
+		 "x.ini: [nic] ip6 = 10.0.0.1: expected an IPv6 address such as fd00::1, or none"},
 		{"[nic]\nip = 10.0.0.1\nmac = 01:00:00:00:00:00\n",
 		 "x.ini: [nic] mac = 01:00:00:00:00:00: "},
 		{NIC "initial_rate = value\n", "x.ini: [nic] initial_rate"},
