@@ -166,7 +166,8 @@ telemetry_open(struct telemetry *t)
 
 	note_lacking_memory();
 	for (unsigned int i = 0; rc == 0 && i < t->n_endpoints; i++) {
-		char help[128];
+		/* One more than DPDK accepts: it refuses a text that is cut here. */
+		char help[RTE_TEL_MAX_STRING_LEN + 1];
 		const struct telemetry_endpoint *e = &t->endpoints[i];
 
 		snprintf(help, sizeof(help), "%s: %s%s", e->help, e->path, e->usage);

@@ -36,8 +36,8 @@ const struct field wred_fields[] = {
 	 .aliases = {{.name = "green_drop_probability", .scale = PPM / 100},
 		     {.name = "Pmax", .scale = PPM},
 		     {.name = "P_max", .scale = PPM}},
-	 .help = "probability at the max threshold; default: the paper's value for 40G; Pmax "
-		 "and P_max take a fraction, green_drop_probability takes per cent"},
+	 .help = "probability at the max threshold; default: the paper's value for 40G; Pmax, "
+		 "P_max: fractions; green_drop_probability: %"},
 	{FIELD_OF(struct wred_params, ecn_green_min_threshold_bytes), .type = FIELD_U64,
 	 .unit = UNIT_BYTES, .max = WRED_MAX_BYTES, .def = "0", .live = true,
 	 .help = "min threshold of a separate curve for marks (SAI)"},
