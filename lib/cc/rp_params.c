@@ -105,10 +105,9 @@ const unsigned int rp_fields_n = ARRAY_LEN(rp_fields);
 
 const struct counter_field rp_counters[] = {
 	COUNTER_FIELD(struct rp_stats, rp_cnp_handled, "CNPs accepted for a known QP"),
-	COUNTER_FIELD(
-		struct rp_stats, rp_cnp_ignored,
-		"CNPs ignored: QP unknown, sender not the QP's peer, or an algorithm that does "
-		"not use CNPs"),
+	COUNTER_FIELD(struct rp_stats, rp_cnp_ignored,
+		      "CNPs ignored: QP unknown or not started, sender not the QP's peer, or an "
+		      "algorithm that does not use CNPs"),
 	COUNTER_FIELD(struct rp_stats, rp_cuts, "rate cuts by CNPs"),
 	COUNTER_FIELD(struct rp_stats, rp_fast_recoveries, "steps of fast recovery"),
 	COUNTER_FIELD(struct rp_stats, rp_additive_increases, "steps of additive increase"),

@@ -74,7 +74,7 @@ static const struct meaning qp_gauges[] = {
 	{"peer_qpn", "the peer's QP"},
 	{"wire_rate_bps", "mean rate on the wire since the flow's start"},
 	{"goodput_bps", "mean payload rate since the flow's start"},
-	{"rate_bps", "rate that congestion control allows (R_C)"},
+	{"rate_bps", "rate in force: what congestion control allows (R_C), or rate_cap_bps if that is lower"},
 	{"target_rate_bps", "rate that congestion control aims at (R_T)"},
 	{"min_rate_bps", "lowest rate that the QP was allowed"},
 	{"alpha", "congestion estimate"},

@@ -43,15 +43,19 @@ const struct meaning device_meanings[] = {
 
 const struct meaning pfc_meanings[] = {
 	{"rx_prioN_pause", "pause frames received for the priority"},
-	{"rx_prioN_pause_transition", "ended pauses of the priority by the peer"},
+	{"rx_prioN_pause_transition", "pauses of the priority that the peer began and that have "
+				       "ended"},
 	{"rx_prioN_pause_duration_us", "time during which the peer paused the priority"},
 	{"tx_prioN_pause", "pause frames sent for the priority"},
-	{"tx_prioN_pause_transition", "ended pauses of the priority by the program"},
+	{"tx_prioN_pause_transition", "pauses of the priority that the program began and that "
+				       "have ended"},
 	{"tx_prioN_pause_duration_us", "time during which the program paused the priority"},
-	{"rx_global_pause_transition", "ended 802.3x link pauses of the port by the peer"},
+	{"rx_global_pause_transition", "802.3x pauses of the port that the peer began and that "
+				       "have ended"},
 	{"rx_global_pause_duration_us", "time during which the peer paused the port with 802.3x "
 					"link pause"},
-	{"tx_global_pause_transition", "ended 802.3x link pauses of the peer by the program"},
+	{"tx_global_pause_transition", "802.3x pauses of the peer that the program began and that "
+				       "have ended"},
 	{"tx_global_pause_duration_us", "time during which the program paused the peer with "
 					"802.3x link pause"},
 	{0},

@@ -49,9 +49,9 @@ static const struct field nic_fields[] = {
 		 "pause: 802.3x; off: none"},
 	{FIELD_OF(struct nic_params, initial_rate), .type = FIELD_ENUM,
 	 .choices = initial_rate_words, .def = "line", .live = true,
-	 .help = "Rate of a flow that starts while the host has others: line: line rate; fair: "
-		 "link speed divided by the number of active flows, the new one included; value: "
-		 "initial_rate_bps"},
+	 .help = "Rate at which a QP starts while other QPs of the NIC are active: line: line "
+		 "rate; fair: link speed divided by the number of active QPs, the new one "
+		 "included; value: initial_rate_bps. Without other active QPs: line rate"},
 	{FIELD_OF(struct nic_params, initial_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = 800 * GBPS, .def = "0", .live = true,
 	 .help = "Initial rate with initial_rate = "
