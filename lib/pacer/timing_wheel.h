@@ -97,4 +97,11 @@ timing_wheel_next_ns(const struct timing_wheel *w)
 	return h->next_tick == TIMING_WHEEL_NO_TICK ? NEVER_NS : h->next_tick << h->slot_shift;
 }
 
+/** Deadlines are rounded up to a multiple of it. */
+static inline uint64_t
+timing_wheel_slot_ns(const struct timing_wheel *w)
+{
+	return 1ull << ((const struct timing_wheel_head *)w)->slot_shift;
+}
+
 #endif

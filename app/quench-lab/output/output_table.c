@@ -7,6 +7,7 @@
 
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
+#include "ctl/results/flow_results.h"
 
 /*
  * Largest number of rows, which fits on a screen. With more flows the table shows quantiles; the
@@ -111,14 +112,14 @@ times_table(FILE *out, const struct lab_run *run)
 		"p50 us", "us", "packets");
 	for (uint32_t i = 0; i < run->result.n_flows; i++) {
 		const struct nic_times *t = net_flow_times(run->net, i);
+		char slowdown[2][SLOWDOWN_CHARS];
 
 		if (t == NULL)
 			continue;
-		fprintf(out, "%-20s %9.1f %9.1f %9.1f %9.2f %9.2f %9.1f %9.1f %9" PRIu64 "\n",
+		fprintf(out, "%-20s %9.1f %9.1f %9.1f %9s %9s %9.1f %9.1f %9" PRIu64 "\n",
 			net_flow(run->net, i)->name, us(hist_quantile(&t->completion_ns, 50)),
 			us(hist_quantile(&t->completion_ns, 99)), us(t->completion_ns.max),
-			(double)hist_quantile(&t->slowdown_milli, 50) / 1000,
-			(double)hist_quantile(&t->slowdown_milli, 99) / 1000,
+			slowdown_text(t, 50, slowdown[0]), slowdown_text(t, 99, slowdown[1]),
 			us(hist_quantile(&t->rtt_ns, 50)), us(hist_quantile(&t->rtt_ns, 99)),
 			run->result.flows[i].dst.ce_packets);
 	}

@@ -232,6 +232,8 @@ port_row(FILE *csv, const struct run_app *app, uint64_t now_ns)
 static void
 flow_line(FILE *out, const struct flow_row *row)
 {
+	char slowdown[SLOWDOWN_CHARS];
+
 	fprintf(out,
 		"           flow %-16s wire %8.4f Gb/s goodput %8.4f Gb/s  messages %" PRIu64
 		" retransmitted %" PRIu64 " cnp tx %" PRIu64 " rx %" PRIu64,
@@ -239,12 +241,11 @@ flow_line(FILE *out, const struct flow_row *row)
 		row->messages, row->retransmitted_packets, row->cnps_sent, row->cnps_handled);
 	if (row->times != NULL)
 		fprintf(out,
-			"  completion p50 %.1f p99 %.1f us slowdown p99 %.2f  rtt p50 %.1f p99 "
-			"%.1f "
+			"  completion p50 %.1f p99 %.1f us slowdown p99 %s  rtt p50 %.1f p99 %.1f "
 			"us",
 			(double)hist_quantile(&row->times->completion_ns, 50) / 1e3,
 			(double)hist_quantile(&row->times->completion_ns, 99) / 1e3,
-			(double)hist_quantile(&row->times->slowdown_milli, 99) / 1e3,
+			slowdown_text(row->times, 99, slowdown),
 			(double)hist_quantile(&row->times->rtt_ns, 50) / 1e3,
 			(double)hist_quantile(&row->times->rtt_ns, 99) / 1e3);
 	fputc('\n', out);
@@ -317,17 +318,18 @@ static void
 table_row(FILE *out, const struct nic_flow *flow, const struct nic_qp_info *sum,
 	  const struct nic_times *t, uint64_t active_ns)
 {
+	char slowdown[SLOWDOWN_CHARS];
+
 	fprintf(out, "%-20s %9.4f %9.4f %10" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64,
 		flow->name, (double)flows_rate_bps(wire_bytes_of(flow, sum), active_ns) / 1e9,
 		(double)flows_rate_bps(payload_bytes_of(flow, sum), active_ns) / 1e9,
 		messages_of(flow, sum), sum->retransmitted_packets,
 		flows_sends_data(flow) ? sum->cnps_handled : sum->cnps_sent, sum->ce_packets);
 	if (t != NULL)
-		fprintf(out, " %9.1f %9.1f %9.1f %8.2f %8.1f %8.1f",
+		fprintf(out, " %9.1f %9.1f %9.1f %8s %8.1f %8.1f",
 			(double)hist_quantile(&t->completion_ns, 50) / 1e3,
 			(double)hist_quantile(&t->completion_ns, 99) / 1e3,
-			(double)t->completion_ns.max / 1e3,
-			(double)hist_quantile(&t->slowdown_milli, 99) / 1e3,
+			(double)t->completion_ns.max / 1e3, slowdown_text(t, 99, slowdown),
 			(double)hist_quantile(&t->rtt_ns, 50) / 1e3,
 			(double)hist_quantile(&t->rtt_ns, 99) / 1e3);
 	fputc('\n', out);

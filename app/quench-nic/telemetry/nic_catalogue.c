@@ -20,6 +20,7 @@ static const struct meaning flow_counters[] = {
 	{"rate_cuts", "rate cuts"},
 	{"rx_pause_duration_us", "time during which the flow's priority was paused"},
 	{"completions", "messages whose completion time was measured"},
+	{"slowdowns", "messages whose slowdown is known"},
 	{"rtt_samples", "round-trip times measured"},
 	{0},
 };

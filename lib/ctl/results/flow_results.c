@@ -6,6 +6,12 @@
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
 
+static const char *const ideal_words[] = {
+	[NIC_IDEAL_FROM_LEAST_RTT] = "rtt_min_ns",
+	[NIC_IDEAL_FROM_BASE_RTT] = "base_rtt_ns",
+	[NIC_IDEAL_FROM_PATH] = "path",
+};
+
 /* Used for flows without measurements. */
 static const struct nic_times no_times;
 
@@ -126,10 +132,24 @@ json_set_times(json_t *o, const struct nic_times *times)
 
 	json_object_set_new(o, "completions", json_integer((json_int_t)t->completion_ns.count));
 	set_hist(o, "completion", "_ns", &t->completion_ns, 1);
+	json_object_set_new(o, "slowdowns", json_integer((json_int_t)t->slowdown_milli.count));
+	json_object_set_new(o, "ideal_from", json_string(ideal_words[t->ideal_from]));
 	set_hist(o, "slowdown", "", &t->slowdown_milli, 1000);
 	json_object_set_new(o, "rtt_samples", json_integer((json_int_t)t->rtt_ns.count));
 	json_object_set_new(o, "rtt_min_ns", json_integer((json_int_t)t->least_rtt_ns));
 	set_hist(o, "rtt", "_ns", &t->rtt_ns, 1);
+}
+
+const char *
+slowdown_text(const struct nic_times *times, double pct, char text[SLOWDOWN_CHARS])
+{
+	const struct hist *h = &times->slowdown_milli;
+
+	if (h->count == 0)
+		snprintf(text, SLOWDOWN_CHARS, "-");
+	else
+		snprintf(text, SLOWDOWN_CHARS, "%.2f", (double)hist_quantile(h, pct) / 1000);
+	return text;
 }
 
 void

@@ -12,6 +12,8 @@
 
 #include "nic/observe/flow_info.h"
 
+#define SLOWDOWN_CHARS 24
+
 /* A row of flows.csv: one interval of a flow. */
 struct flow_row {
 	uint64_t time_ns;
@@ -37,10 +39,13 @@ void times_csv_rows(FILE *out, const char *flow, const struct nic_times *times,
 		    const struct nic_pacing *pacing);
 
 /**
- * Set completions, completion_*_ns, slowdown_*, rtt_samples, rtt_*_ns; all zero if times is NULL.
- * Without samples a quantile is 0.
+ * Set completions, completion_*_ns, slowdowns, ideal_from, slowdown_*, rtt_samples, rtt_*_ns; all
+ * numbers are zero if times is NULL. Without samples a quantile is 0.
  */
 void json_set_times(json_t *object, const struct nic_times *times);
+
+/** A quantile of the slowdown in two digits, or "-" if there is none. @return text. */
+const char *slowdown_text(const struct nic_times *times, double pct, char text[SLOWDOWN_CHARS]);
 
 /** Set paced_gaps, paced_rate_error_ppm, jitter_*_ns; nothing if pacing is NULL. */
 void json_set_pacing(json_t *object, const struct nic_pacing *pacing);

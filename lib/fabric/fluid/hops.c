@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "fabric/fluid/path.h"
+#include "fabric/scenario/path.h"
 #include "fabric/fluid/state.h"
 
 void *

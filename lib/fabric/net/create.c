@@ -236,7 +236,9 @@ build(struct net *net, char *why, unsigned int why_size)
 	    create_hosts(net, why, why_size) < 0 || connect_all(net, why, why_size) < 0 ||
 	    teach_bridges(net, why, why_size) < 0)
 		return -1;
-	return net_create_flows(net, why, why_size);
+	if (net_create_flows(net, why, why_size) < 0)
+		return -1;
+	return net_set_paths(net) < 0 ? net_fail(why, why_size, "no memory") : 0;
 }
 
 struct net *
@@ -269,6 +271,7 @@ net_destroy(struct net *net)
 	for (uint32_t i = 0; net->hosts != NULL && i < net->scenario->topology->n_hosts; i++)
 		if (net->hosts[i] != NULL)
 			nic_destroy(net->hosts[i]);
+	net_free_paths(net);
 	nic_payloads_destroy(net->payloads);
 	pkt_pool_destroy(net->clones);
 	pkt_pool_destroy(net->frames);

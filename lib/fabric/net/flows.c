@@ -17,7 +17,6 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 		.mtu_bytes = flow->mtu_bytes,
 		.verb = flow->verb,
 		.flow_id = net->n_flows - 1,
-		.base_rtt_ns = flow->base_rtt_ns,
 		.work = flow->work,
 		.has_dscp = flow->dscp >= 0,
 		.dscp = flow->dscp >= 0 ? (uint8_t)flow->dscp : 0,

@@ -19,6 +19,7 @@ struct net {
 	uint32_t n_flows;
 	struct rte_mempool *data, *control, *frames, *clones;
 	struct nic_payloads *payloads;
+	struct net_paths *paths;
 	uint8_t *down; /* per link, 1: excluded from routes; NULL: no link has changed */
 };
 
@@ -39,5 +40,9 @@ uint64_t net_drain_rate(const struct scenario *s, uint16_t host);
 
 /** Add the QPs of all flows, in the order of the file. @return 0, or -1 with why. */
 int net_create_flows(struct net *net, char *why, unsigned int why_size);
+
+/** Give the QPs their paths, after all of them are added. @return 0 or -ENOMEM. */
+int net_set_paths(struct net *net);
+void net_free_paths(struct net *net);
 
 #endif

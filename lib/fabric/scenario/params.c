@@ -116,10 +116,6 @@ const struct field flow_fields[] = {
 	{FIELD_OF(struct flow_params, rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = 800 * GBPS, .def = "0", .live = true,
 	 .help = "highest rate of one QP, in wire bytes; 0: the link's rate"},
-	{FIELD_OF(struct flow_params, base_rtt_ns), .type = FIELD_U64, .unit = UNIT_NS,
-	 .max = NS_PER_SEC, .def = "0",
-	 .help = "round-trip time of a packet on an idle network, used for the slowdown of "
-		 "messages; 0: the lowest one measured"},
 	{FIELD_OF(struct flow_params, trace_qps), .type = FIELD_U16, .max = NIC_MAX_TRACES,
 	 .def = "0",
 	 .help = "number of QPs of each flow, from the first, whose rate changes go to trace.csv"},

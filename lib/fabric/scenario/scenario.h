@@ -81,7 +81,6 @@ struct flow_params {
 	uint64_t post_recv_ns;
 	WORKLOAD_EMBED;
 	uint64_t rate_cap_bps; /* 0: none */
-	uint64_t base_rtt_ns;  /* for slowdown; 0: the lowest measured one */
 	uint16_t trace_qps;    /* traced QPs of each source, the first ones */
 	bool stopped;          /* until an event changes it */
 	/* set by scenario_resolve(); for a trace by its reader */

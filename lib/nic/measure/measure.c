@@ -9,6 +9,7 @@
 #include "base/threads/pages.h"
 #include "base/threads/seq.h"
 #include "nic/core/core.h"
+#include "nic/measure/ideal.h"
 
 static bool
 wants_times(const struct nic_params *p)
@@ -44,6 +45,7 @@ nic_measure_free(struct nic *nic)
 	pages_free(m->times, nic->params.max_qps * sizeof(*m->times));
 	pages_free(m->rtts, nic->params.max_qps * sizeof(*m->rtts));
 	pages_free(m->departures, nic->params.max_qps * sizeof(*m->departures));
+	free(m->paths);
 	/* The parts of a flow are adjacent and share their histograms. */
 	for (uint32_t i = 0; i < nic->n_flows; i++) {
 		const struct qp_flow *flow = &nic->flows[i], *last = i > 0 ? flow - 1 : NULL;
@@ -72,6 +74,8 @@ nic_measure_add_flow(struct nic *nic, struct qp_flow *flow)
 	flow->times = times && same ? last->times : NULL;
 	if (times && flow->times == NULL)
 		flow->times = pages_alloc(sizeof(*flow->times)); /* few pages are touched */
+	if (flow->times != NULL && flow->params.base_rtt_ns != 0)
+		flow->times->ideal_from = NIC_IDEAL_FROM_BASE_RTT;
 	flow->pacing = pacing && same ? last->pacing : NULL;
 	if (pacing && flow->pacing == NULL)
 		flow->pacing = calloc(1, sizeof(*flow->pacing));
@@ -94,6 +98,25 @@ nic_measure_remove_flow(struct qp_flow *flow)
 	free(flow->pacing);
 	flow->times = NULL;
 	flow->pacing = NULL;
+}
+
+int
+nic_set_path(struct node *node, uint32_t index, const struct ideal_path *path)
+{
+	struct nic *nic = nic_of(node);
+	struct nic_measure *m = nic->measure;
+	struct nic_times *times;
+
+	assert(index < nic->n_qps);
+	times = nic_flow_of(nic, &nic->qps[index])->times;
+	if (m->paths == NULL)
+		m->paths = calloc(nic->params.max_qps, sizeof(*m->paths));
+	if (m->paths == NULL)
+		return -ENOMEM;
+	m->paths[index] = path;
+	if (times != NULL)
+		times->ideal_from = NIC_IDEAL_FROM_PATH;
+	return 0;
 }
 
 /* The entry with the start of a message; NULL: it is not timed. */
@@ -127,16 +150,63 @@ nic_measure_begun(struct nic *nic, uint32_t item, uint64_t message, uint64_t now
 	*begun_ns = now_ns + 1;
 }
 
-/* Completion time on an idle network; 0: the base round-trip time is unknown. */
+/* The message alone on the QP's path. */
 static uint64_t
-ideal_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t message_bytes)
+path_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64_t message,
+	uint64_t begun_ns)
 {
-	uint64_t rtt_ns = flow->params.base_rtt_ns != 0 ? flow->params.base_rtt_ns
-							: flow->times->least_rtt_ns;
+	/* Bytes of extension headers of the first and the last packet, and of a single one. */
+	static const uint8_t ext[][3] = {
+		[NIC_WRITE] = {RETH_BYTES, 0, RETH_BYTES},
+		[NIC_WRITE_IMM] = {RETH_BYTES, IMMDT_BYTES, RETH_BYTES + IMMDT_BYTES},
+		[NIC_SEND] = {0, 0, 0},
+		[NIC_READ] = {AETH_BYTES, AETH_BYTES, AETH_BYTES},
+	};
+	const uint8_t *e = ext[flow->params.verb];
+	uint32_t bytes = qp_bytes(flow, nic_local_qpn(nic, item), message);
+	uint32_t packets = qp_message_packets(bytes, flow->mtu_bytes);
+	uint32_t headers = flow->template.hdr_bytes + ICRC_BYTES;
+	uint32_t last = headers + RTE_ALIGN_CEIL(qp_last_bytes(bytes, flow->mtu_bytes), 4u);
+	uint64_t link_bps = nic->params.link_speed_bps, pace_bps = link_bps;
+	bool reads = flow->params.verb == NIC_READ;
+
+	if (nic->params.cc == CC_DCQCN)
+		pace_bps = nic->params.rp.rp_max_rate_bps;
+	if (flow->rate_cap_bps > 0)
+		pace_bps = min_u64(pace_bps, flow->rate_cap_bps);
+	const struct ideal_message m = {
+		.packets = packets,
+		.first_len = packets == 1 ? last + e[2] : headers + flow->mtu_bytes + e[0],
+		.middle_len = headers + flow->mtu_bytes,
+		.last_len = last + e[1],
+		.request_len = reads ? headers + RETH_BYTES : 0,
+		.ack_len = headers + AETH_BYTES,
+		.begun_ns = begun_ns,
+		.slot_ns = timing_wheel_slot_ns(nic->wheel),
+		.pace_bps = pace_bps < link_bps ? pace_bps : 0,
+		/* nic_cc_start() gives none; an idle QP has saved as many as it may. */
+		.tokens_nanobits = message == 0 ? 0 : nic->qp_burst_nanobits,
+		.window_packets = nic->window_packets,
+		.ack_every = nic->params.ack_every,
+		.waits_for_slot = workload_is_open(&flow->params.work),
+	};
+
+	return ideal_ns(nic->measure->paths[item], &m);
+}
+
+/* Without a path: the packets before the last at our link's speed, and the base round-trip time.
+ * 0: that time is unknown. */
+static uint64_t
+rtt_based_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t message_bytes)
+{
+	const struct nic_times *t = flow->times;
+	uint64_t rtt_ns = flow->params.base_rtt_ns;
 	uint64_t before_last = qp_message_packets(message_bytes, flow->mtu_bytes) - 1;
 	uint64_t wire =
 		before_last * wire_bytes(flow->template.hdr_bytes + flow->mtu_bytes + ICRC_BYTES);
 
+	if (rtt_ns == 0 && t->rtt_ns.count >= NIC_LEAST_RTT_SAMPLES)
+		rtt_ns = t->least_rtt_ns;
 	if (before_last > 0 && flow->params.verb == NIC_READ)
 		wire += AETH_BYTES;
 	else if (before_last > 0 && flow->params.verb != NIC_SEND)
@@ -144,12 +214,26 @@ ideal_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t message_byt
 	return rtt_ns == 0 ? 0 : mul_div(wire, 8 * NS_PER_SEC, nic->params.link_speed_bps) + rtt_ns;
 }
 
+/* Completion time on an idle network; 0: unknown. */
+static uint64_t
+idle_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64_t message,
+	uint64_t begun_ns)
+{
+	const struct ideal_path **paths = nic->measure->paths;
+
+	if (paths != NULL && paths[item] != NULL)
+		return path_ns(nic, flow, item, message, begun_ns);
+	return rtt_based_ns(nic, flow, qp_bytes(flow, nic_local_qpn(nic, item), message));
+}
+
 static void
 on_completion(struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64_t message,
-	      uint64_t took_ns)
+	      uint64_t begun_ns, uint64_t now_ns)
 {
 	struct nic_qp_times *t = &nic->measure->times[item];
-	uint64_t idle_ns = ideal_ns(nic, flow, qp_bytes(flow, nic_local_qpn(nic, item), message));
+	/* sub_sat(), because after a merge of spans an arrival may be computed too late. */
+	uint64_t took_ns = sub_sat(now_ns, begun_ns);
+	uint64_t alone_ns = idle_ns(nic, flow, item, message, begun_ns);
 
 	seq_begin(&t->seq);
 	__atomic_store_n(&t->completions, t->completions + 1, __ATOMIC_RELAXED);
@@ -157,8 +241,8 @@ on_completion(struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64
 	__atomic_store_n(&t->max_ns, max_u64(t->max_ns, took_ns), __ATOMIC_RELAXED);
 	seq_end(&t->seq);
 	hist_add(&flow->times->completion_ns, took_ns, 1);
-	if (idle_ns > 0)
-		hist_add(&flow->times->slowdown_milli, (mul_div(took_ns, 2000, idle_ns) + 1) / 2,
+	if (alone_ns > 0)
+		hist_add(&flow->times->slowdown_milli, (mul_div(took_ns, 2000, alone_ns) + 1) / 2,
 			 1);
 }
 
@@ -174,8 +258,7 @@ nic_measure_completed(struct nic *nic, uint32_t item, uint64_t message, uint64_t
 
 		if (begun_ns == NULL || *begun_ns == 0)
 			continue;
-		/* sub_sat(), because after a merge of spans an arrival may be computed too late. */
-		on_completion(nic, flow, item, message, sub_sat(now_ns + 1, *begun_ns));
+		on_completion(nic, flow, item, message, *begun_ns - 1, now_ns);
 		if (workload_is_open(w))
 			*begun_ns =
 				1 + arrivals_next_ns(&flow->arrivals, w, nic_local_qpn(nic, item),

@@ -54,6 +54,7 @@ struct nic_measure {
 	struct rtt *rtts;                 /* for congestion control or measure_times */
 	struct nic_qp_times *times;       /* measure_times */
 	struct nic_departure *departures; /* measure_pacing */
+	const struct ideal_path **paths;  /* NULL, or an entry: not known */
 	uint32_t n_gaps;                  /* gaps that are not in the histograms yet */
 	struct nic_gap gaps[NIC_GAPS];
 };

@@ -9,10 +9,12 @@
  * A READ completes with its last response; its round-trip time is measured from the request to the
  * first response.
  *
- * Slowdown: completion time / (serialisation of all packets before the last, at our link's speed,
- * + base round-trip time). The base round-trip time is base_rtt_ns of the flow or, if that is 0,
- * the minimum measured on the flow. The minimum is too high until the flow has met an idle path; if
- * message sizes differ, it belongs to the shortest packet.
+ * Slowdown: completion time / completion time of the same message alone on its path. That time
+ * follows from the path (ideal.h), if nic_set_path() has given it. Otherwise, it is the
+ * serialisation of all packets before the last, at our link's speed, + the base round-trip time:
+ * base_rtt_ns of the flow or, if that is 0, the minimum measured on the flow. The minimum is too
+ * high until the flow has met an idle path; if message sizes differ, it belongs to the shortest
+ * packet. Messages that complete before NIC_LEAST_RTT_SAMPLES round trips have no slowdown.
  *
  * Measured for requesters that receive ACKs, with measure_times. Most packets cost nothing: only a
  * packet with AckReq, an ACK, and the beginning and end of a message each touch 80 bytes of the QP.
@@ -30,12 +32,27 @@
 /* measure_times = auto measures up to this many QPs of a node. */
 #define NIC_TIMED_QPS (1u << 15)
 
+/* A minimum of fewer round-trip times says little about an idle network. */
+#define NIC_LEAST_RTT_SAMPLES 100u
+
+/* Source of the completion times on an idle network. */
+enum nic_ideal_from { NIC_IDEAL_FROM_LEAST_RTT, NIC_IDEAL_FROM_BASE_RTT, NIC_IDEAL_FROM_PATH };
+
 struct nic_times {
 	struct hist completion_ns;
 	struct hist slowdown_milli; /* 1000: as fast as on an idle network */
 	struct hist rtt_ns;
 	uint64_t least_rtt_ns; /* 0: none yet */
+	int ideal_from;        /* enum nic_ideal_from; constant during the run */
 };
+
+struct ideal_path;
+struct node;
+
+/**
+ * Before the run: the path of a QP, which must outlive the node. @return 0 or -ENOMEM.
+ */
+int nic_set_path(struct node *node, uint32_t index, const struct ideal_path *path);
 
 /** Add the times measured on another node; *to may be zero-initialised. */
 void nic_times_merge(struct nic_times *to, const struct nic_times *from);

@@ -75,8 +75,10 @@ TEST(one_packet_on_an_idle_link_takes_both_ways_to_the_nanosecond)
 
 	qp.message_bytes = 1024;
 	qp.messages = 1;
+	qp.base_rtt_ns = want_ns;
 	t = run_one_flow(&qp, NEVER_NS);
 	assert_int_equal(t->completion_ns.count, 1);
+	assert_int_equal(t->ideal_from, NIC_IDEAL_FROM_BASE_RTT);
 	assert_int_equal(t->completion_ns.max, want_ns);
 	assert_int_equal(t->rtt_ns.count, 1);
 	assert_int_equal(t->rtt_ns.max, want_ns);
@@ -98,6 +100,7 @@ TEST(many_packets_on_an_idle_link_are_not_slowed_down)
 	qp.message_bytes = 1000 * 1024;
 	qp.messages = 3;
 	qp.depth = 1;
+	qp.base_rtt_ns = rtt_ns;
 	t = run_one_flow(&qp, NEVER_NS);
 	assert_int_equal(t->completion_ns.count, 3);
 	assert_in_range(t->completion_ns.max, before_ns + rtt_ns - 1, before_ns + rtt_ns + 1);
@@ -262,6 +265,29 @@ TEST(base_rtt_of_the_flow_comes_before_the_one_measured)
 	qp.base_rtt_ns = rtt_ns / 2;
 	assert_int_equal(run_one_flow(&qp, NEVER_NS)->slowdown_milli.max,
 			 (rtt_ns * 2000 / (rtt_ns / 2) + 1) / 2);
+	pair_destroy(&pair);
+}
+
+TEST(a_slowdown_needs_a_hundred_round_trips_or_a_base)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+	const struct nic_times *t;
+
+	qp.message_bytes = 1024;
+	qp.messages = NIC_LEAST_RTT_SAMPLES - 1;
+	qp.depth = 1;
+	t = run_one_flow(&qp, NEVER_NS);
+	assert_int_equal(t->rtt_ns.count, NIC_LEAST_RTT_SAMPLES - 1);
+	assert_int_equal(t->slowdown_milli.count, 0);
+	assert_int_equal(t->ideal_from, NIC_IDEAL_FROM_LEAST_RTT);
+	pair_destroy(&pair);
+
+	/* The last round trip of the hundred is that of message 100. */
+	setup(state);
+	qp.messages = NIC_LEAST_RTT_SAMPLES + 7;
+	t = run_one_flow(&qp, NEVER_NS);
+	assert_int_equal(t->slowdown_milli.count, 8);
+	assert_int_equal(t->slowdown_milli.max, 1000);
 	pair_destroy(&pair);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/fluid/path.h"
+#include "fabric/scenario/path.h"
 
 #include <errno.h>
 #include <string.h>

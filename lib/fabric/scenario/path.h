@@ -4,8 +4,8 @@
  * decide: the shortest one, and among equal ones the one that the hash of the 5-tuple selects at
  * each router.
  */
-#ifndef QUENCH_FABRIC_FLUID_PATH_H
-#define QUENCH_FABRIC_FLUID_PATH_H
+#ifndef QUENCH_FABRIC_SCENARIO_PATH_H
+#define QUENCH_FABRIC_SCENARIO_PATH_H
 
 #include "fabric/scenario/scenario.h"
 
