@@ -116,6 +116,14 @@ on_sample(void *arg, const struct probe *p, uint64_t now_ns)
 }
 
 static void
+on_messages(void *arg, const struct net *net, const struct nic_message *messages, uint32_t n)
+{
+	const struct run_context *ctx = arg;
+
+	output_csv_messages(ctx->csv, net, messages, n);
+}
+
+static void
 on_event(void *arg, const struct event_params *e, uint64_t now_ns)
 {
 	struct run_context *ctx = arg;
@@ -174,8 +182,10 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 	bool whole;
 	int error;
 
-	if (probe == NULL) {
+	if (probe == NULL || (csv != NULL && csv->messages != NULL &&
+			      probe_on_messages(probe, on_messages, &ctx) < 0)) {
 		say_error("no memory");
+		probe_destroy(probe);
 		return APP_FAILED;
 	}
 	errno = 0;

@@ -234,5 +234,58 @@ def paced(lab, folder):
         expect(sum(int(row["count"]) for row in mine) == flow["paced_gaps"], f"{flow['name']}: times.csv")
 
 
+def messages(lab, folder):
+    """messages.csv has a row for each message, in the order of their ends, and agrees with the sums of its flow."""
+    text = FABRIC + """duration_ns = 2ms
+[link bad]
+ends = h1 s1
+frame_loss_ppb = 2000000
+[flow one]
+src = 1,2
+dst = 5
+message_size = uniform
+message_min_bytes = 1
+message_bytes = 30000
+messages = 50
+qp_count = 2
+depth = 3
+[flow back]
+src = 3
+dst = 4
+verb = read
+message_bytes = 5000
+messages = 7
+[flow never]
+src = 4
+dst = 1
+verb = ud_send
+message_bytes = 100
+messages = 3
+"""
+    out = folder / "out"
+    r = run(lab, folder, text, "--out", out)
+    rows = read_csv(out / "messages.csv")
+    expect(list(rows[0]) == ["flow", "src", "dst", "bytes", "start_ns", "end_ns", "ideal_ns", "slowdown", "retransmitted_packets", "hops"],
+           "columns", list(rows[0]))
+    ends = [int(row["end_ns"]) for row in rows]
+    expect(ends == sorted(ends), "rows are in the order of their ends")
+    for flow in r["flows"]:
+        mine = [row for row in rows if row["flow"] == flow["name"]]
+        took = [int(row["end_ns"]) - int(row["start_ns"]) for row in mine]
+        expect(len(mine) == flow["completions"], f"{flow['name']}: {len(mine)} rows of {flow['completions']}")
+        expect(sum(int(row["retransmitted_packets"]) for row in mine) == flow["retransmitted_packets"], f"{flow['name']}: resent")
+        if not mine:
+            continue
+        expect(max(took) == flow["completion_max_ns"] and sum(took) // len(took) == flow["completion_mean_ns"], f"{flow['name']}: times")
+        expect({(row["src"], row["dst"], row["hops"]) for row in mine} == {(flow["src"], flow["dst"], "2")}, f"{flow['name']}: ends")
+        expect(abs(max(float(row["slowdown"]) for row in mine) - flow["slowdown_max"]) < 0.001, f"{flow['name']}: slowdown")
+        for row, ns in zip(mine, took):
+            expect(abs(ns / int(row["ideal_ns"]) - float(row["slowdown"])) < 1e-4, f"{flow['name']}: {row}")
+    lossy, = [flow for flow in r["flows"] if flow["name"] == "one h1"]
+    expect(lossy["completions"] == 100 and lossy["retransmitted_packets"] > 0, f"some packets are lost and sent again: {lossy}")
+    run(lab, folder, text, "--out", out, "--set", "fabric.messages_csv=off")
+    expect(not (out / "messages.csv").exists(), "off: no file, and none of an earlier run")
+
+
 if __name__ == "__main__":
-    in_folder(paced, stalled, idle, read, cnps, unmeasured, loaded)
+    in_folder(paced, stalled, idle, read, cnps, unmeasured, loaded, messages)

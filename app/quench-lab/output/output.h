@@ -46,6 +46,7 @@ json_t *output_settings(const char *scenario_name, const struct scenario *s);
 
 struct output_csv {
 	FILE *flows, *queues, *pfc, *pgs;
+	FILE *messages;             /* NULL: not wanted */
 	struct nic_times **earlier; /* per flow, at the previous sample; NULL: none yet */
 	struct nic_times *interval;
 };
@@ -55,7 +56,10 @@ struct output_csv {
  * @return 0, or -errno after an error line. Call output_csv_close() in both cases.
  */
 int output_csv_open(struct output_csv *csv, const char *dir, const struct net *net);
-/** One sample of all series. */
+/** Rows of messages.csv. */
+void output_csv_messages(struct output_csv *csv, const struct net *net,
+			 const struct nic_message *messages, uint32_t n);
+/** One sample of the other series. */
 void output_csv_sample(struct output_csv *csv, const struct probe *p, uint64_t now_ns);
 /** @return 0, or -errno after an error line, e.g. if the disk is full. */
 int output_csv_close(struct output_csv *csv, const char *dir, const struct net *net);

@@ -39,7 +39,14 @@ output_csv_open(struct output_csv *csv, const char *dir, const struct net *net)
 		csv->pgs =
 			output_open(dir, "pgs.csv",
 				    "time_ns,node,port,pg,shared_bytes,headroom_bytes,limit_bytes");
-	return csv->pgs != NULL ? 0 : -EIO;
+	if (csv->pgs == NULL)
+		return -EIO;
+	if (!net_scenario(net)->fabric.messages_csv)
+		return 0;
+	csv->messages = output_open(dir, "messages.csv",
+				    "flow,src,dst,bytes,start_ns,end_ns,ideal_ns,slowdown,"
+				    "retransmitted_packets,hops");
+	return csv->messages != NULL ? 0 : -EIO;
 }
 
 /* The flow's times in the interval that ends; NULL: not measured. */
@@ -190,6 +197,27 @@ pg_rows(FILE *out, const struct net *net, uint64_t now_ns)
 }
 
 void
+output_csv_messages(struct output_csv *csv, const struct net *net,
+		    const struct nic_message *messages, uint32_t n)
+{
+	FILE *out = csv->messages;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct nic_message *m = &messages[i];
+		const struct net_flow *flow = net_flow(net, m->flow_id);
+
+		fprintf(out, "%s,h%u,h%u,%u,%" PRIu64 ",%" PRIu64, flow->name, flow->src, flow->dst,
+			m->bytes, m->begun_ns, m->end_ns);
+		if (m->ideal_ns > 0)
+			fprintf(out, ",%" PRIu64 ",%.4f,%u,%u\n", m->ideal_ns,
+				(double)(m->end_ns - m->begun_ns) / (double)m->ideal_ns,
+				m->retransmitted_packets, m->hops);
+		else
+			fprintf(out, ",,,%u,\n", m->retransmitted_packets);
+	}
+}
+
+void
 output_csv_sample(struct output_csv *csv, const struct probe *p, uint64_t now_ns)
 {
 	flow_rows(csv, p, now_ns);
@@ -205,12 +233,13 @@ output_csv_close(struct output_csv *csv, const char *dir, const struct net *net)
 	int queues = output_close(csv->queues, dir, "queues.csv");
 	int pfc = output_close(csv->pfc, dir, "pfc.csv");
 	int pgs = output_close(csv->pgs, dir, "pgs.csv");
+	int messages = output_close(csv->messages, dir, "messages.csv");
 
 	for (uint32_t i = 0; csv->earlier != NULL && i < net_flow_count(net); i++)
 		free(csv->earlier[i]);
 	free(csv->earlier);
 	free(csv->interval);
-	return flows < 0 || queues < 0 || pfc < 0 || pgs < 0 ? -EIO : 0;
+	return flows < 0 || queues < 0 || pfc < 0 || pgs < 0 || messages < 0 ? -EIO : 0;
 }
 
 int
@@ -246,7 +275,8 @@ output_csv_keep(const char *dir, bool keep)
 	for (unsigned int i = 0; i < ARRAY_LEN(names); i++)
 		if (output_keep(dir, names[i], keep) < 0)
 			rc = -EIO;
-	if (output_keep_optional(dir, "trace.csv", keep) < 0 || output_fluid_keep(dir, keep) < 0)
+	if (output_keep_optional(dir, "messages.csv", keep) < 0 ||
+	    output_keep_optional(dir, "trace.csv", keep) < 0 || output_fluid_keep(dir, keep) < 0)
 		rc = -EIO;
 	return rc;
 }

@@ -272,6 +272,7 @@ net_destroy(struct net *net)
 		if (net->hosts[i] != NULL)
 			nic_destroy(net->hosts[i]);
 	net_free_paths(net);
+	free(net->messages);
 	nic_payloads_destroy(net->payloads);
 	pkt_pool_destroy(net->clones);
 	pkt_pool_destroy(net->frames);

@@ -69,6 +69,20 @@ const struct nic_trace *net_trace_of(const struct net *net, uint32_t index, uint
 void net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_sender,
 		   struct nic_qp_info *at_receiver);
 
+/**
+ * Before the run: record the messages of all hosts. @return 0 or -ENOMEM.
+ */
+int net_record_messages(struct net *net);
+
+/**
+ * The messages recorded since the last call, in the order of their ends, and at equal times in the
+ * order of flows and QPs. flow_id is the flow's index.
+ *
+ * @param messages  Valid until the next call.
+ * @return          Their number, or -ENOMEM: some are lost.
+ */
+int64_t net_recorded_messages(struct net *net, const struct nic_message **messages);
+
 /** Message times of the flow, at its source; NULL: not measured. */
 const struct nic_times *net_flow_times(const struct net *net, uint32_t index);
 

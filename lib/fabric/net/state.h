@@ -20,6 +20,8 @@ struct net {
 	struct rte_mempool *data, *control, *frames, *clones;
 	struct nic_payloads *payloads;
 	struct net_paths *paths;
+	struct nic_message *messages; /* the last net_recorded_messages() */
+	uint32_t messages_size;
 	uint8_t *down; /* per link, 1: excluded from routes; NULL: no link has changed */
 };
 

@@ -263,6 +263,29 @@ run_to(struct probe *p, uint64_t now_ns)
 	return rc;
 }
 
+int
+probe_on_messages(struct probe *p, probe_messages_fn fn, void *arg)
+{
+	p->messages_fn = fn;
+	p->messages_arg = arg;
+	p->next_messages_ns = PROBE_MESSAGES_NS;
+	return net_record_messages(p->net);
+}
+
+/* @return false: out of memory. */
+static bool
+pass_messages(struct probe *p, uint64_t now_ns)
+{
+	const struct nic_message *messages;
+	int64_t n = net_recorded_messages(p->net, &messages);
+
+	p->next_messages_ns = now_ns + PROBE_MESSAGES_NS;
+	if (n > 0)
+		p->messages_fn(p->messages_arg, p->net, messages, (uint32_t)n);
+	errno = n < 0 ? ENOMEM : 0;
+	return n >= 0;
+}
+
 const struct events *
 probe_events(const struct probe *p)
 {
@@ -290,6 +313,10 @@ probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress,
 			return false;
 		if (now == params->measure_from_ns)
 			open_window(p);
+		if (p->messages_fn != NULL &&
+		    (now >= p->next_messages_ns || now == params->duration_ns) &&
+		    !pass_messages(p, now))
+			return false;
 		if (now == next_sample_ns || now == params->duration_ns) {
 			if (!take_sample(p, sample, arg, now))
 				return false;

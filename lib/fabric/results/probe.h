@@ -16,6 +16,8 @@
 #include "fabric/events/events.h"
 
 #define PROBE_TICK_NS 1000
+/* Time between two calls of probe_messages_fn. It bounds the memory for messages. */
+#define PROBE_MESSAGES_NS 50000
 
 struct flow_result {
 	const struct net_flow *flow;
@@ -67,6 +69,13 @@ struct flow_sample {
 
 /* Called at each sample; may read net and probe. Returns false to stop the run. */
 typedef bool (*probe_sample_fn)(void *arg, const struct probe *p, uint64_t now_ns);
+
+/* Called with completed messages, as of net_recorded_messages(). */
+typedef void (*probe_messages_fn)(void *arg, const struct net *net,
+				  const struct nic_message *messages, uint32_t n);
+
+/** Before the run: record messages and pass them on. @return 0 or -ENOMEM. */
+int probe_on_messages(struct probe *p, probe_messages_fn fn, void *arg);
 
 /**
  * Run the whole scenario with its events. sample is called every sample_ns, progress about a

@@ -63,6 +63,9 @@ const struct field fabric_fields[] = {
 	{FIELD_OF(struct fabric_params, sample_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = NS_PER_US, .max = NS_PER_SEC, .def = "100us",
 	 .help = "time between rows of the CSV files"},
+	{FIELD_OF(struct fabric_params, messages_csv), .type = FIELD_BOOL, .def = "on",
+	 .help = "with --out: write a row for each completed message to messages.csv, about 90 "
+		 "bytes each"},
 	{FIELD_OF(struct fabric_params, seed), .type = FIELD_U64, .max = INT64_MAX, .def = "1",
 	 .help = "seed of all random choices"},
 	{FIELD_OF(struct fabric_params, slow_hosts), .type = FIELD_STR, .max = FLOW_HOSTS_CHARS,

@@ -46,6 +46,7 @@ struct fabric_params {
 	uint64_t duration_ns;
 	uint64_t measure_from_ns;
 	uint64_t sample_ns;
+	bool messages_csv;
 	uint64_t seed;
 	char slow_hosts[FLOW_HOSTS_CHARS + 1]; /* to which [receiver] applies */
 };

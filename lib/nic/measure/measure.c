@@ -46,6 +46,11 @@ nic_measure_free(struct nic *nic)
 	pages_free(m->rtts, nic->params.max_qps * sizeof(*m->rtts));
 	pages_free(m->departures, nic->params.max_qps * sizeof(*m->departures));
 	free(m->paths);
+	if (m->log != NULL) {
+		free(m->log->rows);
+		free(m->log->resent);
+		free(m->log);
+	}
 	/* The parts of a flow are adjacent and share their histograms. */
 	for (uint32_t i = 0; i < nic->n_flows; i++) {
 		const struct qp_flow *flow = &nic->flows[i], *last = i > 0 ? flow - 1 : NULL;
@@ -117,6 +122,34 @@ nic_set_path(struct node *node, uint32_t index, const struct ideal_path *path)
 	if (times != NULL)
 		times->ideal_from = NIC_IDEAL_FROM_PATH;
 	return 0;
+}
+
+int
+nic_record_messages(struct node *node)
+{
+	struct nic *nic = nic_of(node);
+	struct nic_message_log *log = calloc(1, sizeof(*log));
+
+	assert(nic->measure->log == NULL);
+	nic->measure->log = log;
+	if (log != NULL)
+		log->resent = calloc(nic->params.max_qps, sizeof(*log->resent));
+	return log == NULL || log->resent == NULL ? -ENOMEM : 0;
+}
+
+int64_t
+nic_recorded_messages(const struct node *node, const struct nic_message **messages)
+{
+	const struct nic_message_log *log = nic_of_const(node)->measure->log;
+
+	*messages = log->rows;
+	return log->no_memory ? -ENOMEM : (int64_t)log->n;
+}
+
+void
+nic_clear_messages(struct node *node)
+{
+	nic_of(node)->measure->log->n = 0;
 }
 
 /* The entry with the start of a message; NULL: it is not timed. */
@@ -226,6 +259,42 @@ idle_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64
 	return rtt_based_ns(nic, flow, qp_bytes(flow, nic_local_qpn(nic, item), message));
 }
 
+static uint32_t
+hops_of(const struct nic *nic, const struct qp_flow *flow, uint32_t item)
+{
+	const struct ideal_path *path =
+		nic->measure->paths != NULL ? nic->measure->paths[item] : NULL;
+
+	if (path == NULL)
+		return 0;
+	return flow->params.verb == NIC_READ ? path->n_back : path->n_there;
+}
+
+static __rte_noinline void
+record(struct nic *nic, const struct qp_flow *flow, uint32_t item, struct nic_message message)
+{
+	struct nic_message_log *log = nic->measure->log;
+	uint32_t resent = nic->qps[item].retransmitted_packets;
+
+	if (log->n == log->size) {
+		uint32_t size = log->size == 0 ? 64 : 2 * log->size;
+		struct nic_message *rows = realloc(log->rows, size * sizeof(*rows));
+
+		log->no_memory |= rows == NULL;
+		if (rows == NULL)
+			return;
+		log->rows = rows;
+		log->size = size;
+	}
+	message.flow_id = flow->params.flow_id;
+	message.item = item;
+	message.bytes = qp_bytes(flow, nic_local_qpn(nic, item), message.number);
+	message.retransmitted_packets = resent - log->resent[item];
+	message.hops = hops_of(nic, flow, item);
+	log->resent[item] = resent;
+	log->rows[log->n++] = message;
+}
+
 static void
 on_completion(struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64_t message,
 	      uint64_t begun_ns, uint64_t now_ns)
@@ -244,6 +313,12 @@ on_completion(struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64
 	if (alone_ns > 0)
 		hist_add(&flow->times->slowdown_milli, (mul_div(took_ns, 2000, alone_ns) + 1) / 2,
 			 1);
+	if (nic->measure->log != NULL)
+		record(nic, flow, item,
+		       (struct nic_message){.begun_ns = begun_ns,
+					    .end_ns = now_ns,
+					    .ideal_ns = alone_ns,
+					    .number = message});
 }
 
 void

@@ -49,12 +49,21 @@ struct nic_gap {
  */
 #define NIC_GAPS 64u
 
+/* Messages recorded and not yet cleared. */
+struct nic_message_log {
+	struct nic_message *rows;
+	uint32_t n, size;
+	uint32_t *resent; /* per QP: retransmitted_packets at its last record */
+	bool no_memory;
+};
+
 /* Arrays of max_qps entries; NULL: not measured. */
 struct nic_measure {
 	struct rtt *rtts;                 /* for congestion control or measure_times */
 	struct nic_qp_times *times;       /* measure_times */
 	struct nic_departure *departures; /* measure_pacing */
 	const struct ideal_path **paths;  /* NULL, or an entry: not known */
+	struct nic_message_log *log;      /* nic_record_messages() */
 	uint32_t n_gaps;                  /* gaps that are not in the histograms yet */
 	struct nic_gap gaps[NIC_GAPS];
 };

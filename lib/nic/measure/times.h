@@ -46,8 +46,29 @@ struct nic_times {
 	int ideal_from;        /* enum nic_ideal_from; constant during the run */
 };
 
+/* A completed message. */
+struct nic_message {
+	uint64_t begun_ns, end_ns;
+	uint64_t ideal_ns; /* 0: unknown */
+	uint64_t number;   /* of the QP's messages */
+	uint32_t flow_id, item;
+	uint32_t bytes;
+	uint32_t retransmitted_packets; /* sent again since the QP's previous timed message */
+	uint32_t hops;                  /* links on the way of its data; 0: unknown */
+};
+
 struct ideal_path;
 struct node;
+
+/** Before the run: keep a record of each message that is timed. @return 0 or -ENOMEM. */
+int nic_record_messages(struct node *node);
+
+/**
+ * The messages recorded since the last nic_clear_messages(), in the order of their ends. For the
+ * owner. @return their number, or -ENOMEM: some are lost.
+ */
+int64_t nic_recorded_messages(const struct node *node, const struct nic_message **messages);
+void nic_clear_messages(struct node *node);
 
 /**
  * Before the run: the path of a QP, which must outlive the node. @return 0 or -ENOMEM.
