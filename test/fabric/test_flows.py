@@ -7,10 +7,12 @@
 Bounds are of simulated results only; where virtual time allows, they are exact.
 """
 import csv
+import json
 import math
 import pathlib
 import sys
 
+import scenarios
 from scenarios import expect, in_folder, results
 
 LINK_BPS = 40_000_000_000
@@ -287,5 +289,27 @@ messages = 3
     expect(not (out / "messages.csv").exists(), "off: no file, and none of an earlier run")
 
 
+def table(lab, folder):
+    """The table has completion times and slowdowns of all flows together, whatever their number."""
+    for hosts in (3, 60):
+        path = folder / "table.ini"
+        path.write_text(f"""[fabric]
+hosts = {hosts}
+duration_ns = 100us
+[flow one]
+src = 1-{hosts - 1}
+dst = {hosts}
+message_bytes = 1024
+messages = 1
+""", encoding="utf-8")
+        done = scenarios.run(lab, "--json", folder / "table.json", path)
+        rows = [line.split() for line in done.stdout.splitlines() if line.startswith("all flows ")]
+        flows = json.loads((folder / "table.json").read_text(encoding="utf-8"))["flows"]
+        expect(len(rows) == 1, f"{hosts} hosts: {done.stdout}")
+        longest_us = max(flow["completion_max_ns"] for flow in flows) / 1e3
+        expect(abs(float(rows[0][4]) - longest_us) < 0.1, f"{hosts} hosts: {rows} and not {longest_us} us")
+        expect(float(rows[0][6]) >= max(flow["slowdown_max"] for flow in flows) * 0.9, f"{hosts} hosts: {rows}")
+
+
 if __name__ == "__main__":
-    in_folder(paced, stalled, idle, read, cnps, unmeasured, loaded, messages)
+    in_folder(paced, stalled, idle, read, cnps, unmeasured, loaded, messages, table)

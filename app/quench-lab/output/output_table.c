@@ -104,25 +104,43 @@ us(uint64_t ns)
 }
 
 static void
+times_row(FILE *out, const char *name, const struct nic_times *t, uint64_t ce_packets)
+{
+	char slowdown[2][SLOWDOWN_CHARS];
+
+	fprintf(out, "%-20s %9.1f %9.1f %9.1f %9s %9s %9.1f %9.1f %9" PRIu64 "\n", name,
+		us(hist_quantile(&t->completion_ns, 50)), us(hist_quantile(&t->completion_ns, 99)),
+		us(t->completion_ns.max), slowdown_text(t, 50, slowdown[0]),
+		slowdown_text(t, 99, slowdown[1]), us(hist_quantile(&t->rtt_ns, 50)),
+		us(hist_quantile(&t->rtt_ns, 99)), ce_packets);
+}
+
+/* A row for each flow, unless there are too many, and one for all flows. */
+static void
 times_table(FILE *out, const struct lab_run *run)
 {
+	const struct run_result *r = &run->result;
+	struct nic_times *all = calloc(1, sizeof(*all));
+	uint64_t ce_packets = 0;
+
 	fprintf(out, "\n%-20s %9s %9s %9s %9s %9s %9s %9s %9s\n", "flow", "complet.", "p99", "max",
 		"slowdown", "p99", "rtt", "p99", "ce");
 	fprintf(out, "%-20s %9s %9s %9s %9s %9s %9s %9s %9s\n", "", "p50 us", "us", "us", "p50", "",
 		"p50 us", "us", "packets");
-	for (uint32_t i = 0; i < run->result.n_flows; i++) {
+	for (uint32_t i = 0; i < r->n_flows; i++) {
 		const struct nic_times *t = net_flow_times(run->net, i);
-		char slowdown[2][SLOWDOWN_CHARS];
 
+		ce_packets += r->flows[i].dst.ce_packets;
 		if (t == NULL)
 			continue;
-		fprintf(out, "%-20s %9.1f %9.1f %9.1f %9s %9s %9.1f %9.1f %9" PRIu64 "\n",
-			net_flow(run->net, i)->name, us(hist_quantile(&t->completion_ns, 50)),
-			us(hist_quantile(&t->completion_ns, 99)), us(t->completion_ns.max),
-			slowdown_text(t, 50, slowdown[0]), slowdown_text(t, 99, slowdown[1]),
-			us(hist_quantile(&t->rtt_ns, 50)), us(hist_quantile(&t->rtt_ns, 99)),
-			run->result.flows[i].dst.ce_packets);
+		if (r->n_flows <= MAX_ROWS)
+			times_row(out, net_flow(run->net, i)->name, t, r->flows[i].dst.ce_packets);
+		if (all != NULL && (t->completion_ns.count > 0 || t->rtt_ns.count > 0))
+			nic_times_merge(all, t);
 	}
+	if (all != NULL && r->n_flows > 1)
+		times_row(out, "all flows", all, ce_packets);
+	free(all);
 }
 
 static const char *
@@ -248,12 +266,11 @@ output_table(FILE *out, const struct lab_run *run)
 		run->scenario_name, s->fabric.seed, (double)s->fabric.duration_ns / NS_PER_MS,
 		(double)s->fabric.measure_from_ns / NS_PER_MS, cc_words[s->nic.cc],
 		s->sw.pfc_generate ? "on" : "off", s->nic.icrc_check ? "on" : "off");
-	if (r->n_flows > MAX_ROWS) {
+	if (r->n_flows > MAX_ROWS)
 		flow_quantiles(out, r);
-	} else {
+	else
 		flow_table(out, r);
-		times_table(out, run);
-	}
+	times_table(out, run);
 	bottleneck_table(out, run);
 	fprintf(out, "%-26s %" PRIu64 "\n", "np_cnp_sent", cnps_sent(run));
 	pause_table(out, run);
