@@ -238,5 +238,29 @@ def trace_lines(program, folder):
                "[flow t] trace" in done.stderr, f"{line!r}: {done.returncode}, {done.stderr}")
 
 
+def load(program, folder):
+    """A host's load is divided among its peers and QPs, and is the payload that it sends."""
+    for pattern, peers in (("all_to_all", 7), ("ring", 1)):
+        path = scenario(folder, flow("f", pattern=pattern, arrival="poisson", load="30%", qp_count=2, message_bytes=2000), link_rate_bps="10G",
+                        duration_ns="10ms")
+        printed = run(program, "--check-config", path).stdout
+        expect(f"load_bps = {10**10 * 3 // 10 // peers // 2}\n" in printed or f"load_bps = {3 * 10**3 / peers / 2:g}M\n" in printed,
+               f"{pattern}: {[line for line in printed.splitlines() if 'load' in line]}")
+        for seed in (1, 2):
+            flows = results(program, path, "--seed", seed)["flows"]
+            for host in range(1, 9):
+                sent = sum(f["goodput_bps"] for f in flows if f["src"] == f"h{host}")
+                # 15,000 messages a second and host: a standard error of 2.6 %.
+                expect(abs(sent / 3e9 - 1) < 0.12, f"{pattern}, seed {seed}, h{host}: {sent / 1e9:.3f} Gb/s")
+        path.write_text(printed, encoding="utf-8")
+        expect(run(program, "--check-config", path).stdout == printed, f"{pattern}: reads back the same")
+    for rest, words in ((flow("f", src="1-2", dst=3, load="30%"), "[flow f] load_ppm: expected 0, unless arrival is poisson or periodic"),
+                        (flow("f", src="1-2", dst=3, load="101%", arrival="poisson"), "[flow f] load = 101%"),
+                        (flow("f", src="1-2", dst=3, load="30%", arrival="poisson") + section("link", "l", ends="h2 s1", link_rate_bps="1G"),
+                         "[flow f] load_ppm: expected hosts in src with links of one speed")):
+        done = run(program, scenario(folder, rest))
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and words in done.stderr, f"{words}: {done.returncode} {done.stderr}")
+
+
 if __name__ == "__main__":
-    in_folder(permutation, all_to_all, all_reduce, trace, trace_lines, hpcc, refused)
+    in_folder(permutation, all_to_all, all_reduce, trace, trace_lines, hpcc, load, refused)

@@ -18,13 +18,18 @@ finish_flow(struct config *cfg, const char *section, void *item, void *arg,
 	    struct config_error *err)
 {
 	struct flow_params *flow = item;
+	struct workload work;
 	char why[256];
 
 	(void)arg;
 	if (workload_read_cdf(cfg, section, &flow->work, NULL, err) < 0 ||
 	    trace_file_read(cfg, section, flow, err) < 0)
 		return -EINVAL;
-	if (workload_check(&flow->work, why, sizeof(why)) < 0)
+	work = flow->work;
+	/* scenario_resolve() computes load_bps, because it depends on the links. */
+	if (flow->load_ppm > 0 && workload_is_open(&work) && work.load_bps == 0)
+		work.load_bps = 1;
+	if (workload_check(&work, why, sizeof(why)) < 0)
 		return config_refuse(cfg, section, NULL, why, err);
 	return 0;
 }

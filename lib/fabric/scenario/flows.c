@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers/fixed.h"
 #include "base/numbers/prng.h"
 #include "fabric/scenario/parts.h"
 #include "fabric/topology/host_list.h"
@@ -169,9 +170,8 @@ check_keys(const struct flow_params *flow, struct scenario_fault *fault)
 	return 0;
 }
 
-int
-scenario_pair_hosts(const struct scenario *s, struct flow_params *flow,
-		    struct scenario_fault *fault)
+static int
+pair_hosts(const struct scenario *s, struct flow_params *flow, struct scenario_fault *fault)
 {
 	uint16_t src[TOPOLOGY_MAX_HOSTS];
 	int32_t n = read_hosts(s, flow, "src", flow->src, src, fault);
@@ -202,6 +202,45 @@ scenario_pair_hosts(const struct scenario *s, struct flow_params *flow,
 		return flow->pattern == FLOW_ALL_REDUCE ? check_all_reduce(flow, (uint32_t)n, fault)
 							: 0;
 	}
+}
+
+static uint64_t
+link_rate_bps(const struct topology *t, uint16_t host)
+{
+	return t->links[t->hosts[host - 1].link].cable.rate_bps;
+}
+
+/* load_bps of each QP from the load of a host. In all patterns, hosts have equally many peers. */
+static int
+set_load(const struct scenario *s, struct flow_params *flow, struct scenario_fault *fault)
+{
+	uint64_t rate_bps, peers = 0;
+
+	if (flow->load_ppm == 0)
+		return 0;
+	if (!workload_is_open(&flow->work))
+		return scenario_refuse(fault, "flow", flow->name, "load_ppm",
+				       "0, unless arrival is poisson or periodic");
+	rate_bps = link_rate_bps(s->topology, flow->pairs[0].src);
+	for (uint32_t i = 0; i < flow->n_pairs; i++) {
+		peers += flow->pairs[i].src == flow->pairs[0].src;
+		if (link_rate_bps(s->topology, flow->pairs[i].src) != rate_bps)
+			return scenario_refuse(
+				fault, "flow", flow->name, "load_ppm",
+				"hosts in src with links of one speed; or load_bps instead");
+	}
+	flow->load_bps =
+		max_u64(mul_div(rate_bps, flow->load_ppm, 1000000 * peers * flow->qp_count), 1);
+	return 0;
+}
+
+int
+scenario_pair_hosts(const struct scenario *s, struct flow_params *flow,
+		    struct scenario_fault *fault)
+{
+	if (pair_hosts(s, flow, fault) < 0)
+		return -EINVAL;
+	return set_load(s, flow, fault);
 }
 
 uint32_t

@@ -116,6 +116,11 @@ const struct field flow_fields[] = {
 	{FIELD_OF(struct flow_params, stopped), .type = FIELD_BOOL, .def = "off", .live = true,
 	 .help = "on: begin no message until an event with action = set changes this key to off"},
 	WORKLOAD_FIELDS(struct flow_params, work, "4MB", "2"),
+	{FIELD_OF(struct flow_params, load_ppm), .type = FIELD_U32, .unit = UNIT_PPM,
+	 .max = 1000000, .def = "0", .live = true, .aliases = {{.name = "load"}},
+	 .help = "payload rate of a host with arrival = poisson or periodic, as a share of the "
+		 "speed of its link: load = 30%; it is divided equally among the host's peers and "
+		 "QPs and sets load_bps; 0: load_bps applies"},
 	{FIELD_OF(struct flow_params, rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = 800 * GBPS, .def = "0", .live = true,
 	 .help = "highest rate of one QP, in wire bytes; 0: the link's rate"},

@@ -81,6 +81,7 @@ struct flow_params {
 	uint32_t max_recv_wr; /* of the responder; 0: unlimited */
 	uint64_t post_recv_ns;
 	WORKLOAD_EMBED;
+	uint32_t load_ppm;     /* of the host's link, over all its QPs here; 0: load_bps */
 	uint64_t rate_cap_bps; /* 0: none */
 	uint16_t trace_qps;    /* traced QPs of each source, the first ones */
 	bool stopped;          /* until an event changes it */
