@@ -51,7 +51,7 @@ def outputs(program, _):
         scenario = write_scenario(pathlib.Path(folder) / "all.ini", FABRIC, REST)
         one = files(program, scenario, 1)
         expect(set(one) >= {"results.json", "trace.csv", "host.pcapng", "up.pcapng", "counters.csv"}, "files", sorted(one))
-        expect(one["messages.csv"].count(b"\n") > 100, "messages", one["messages.csv"].count(b"\n"))
+        expect(one["messages.csv"].count(b"\n") > 50, "messages", one["messages.csv"].count(b"\n"))
         expect(len(one["host.pcapng"]) > 10000, "a recording with frames", len(one["host.pcapng"]))
         for threads in (2, 3, 4, 8, 33):
             many = files(program, scenario, threads)
