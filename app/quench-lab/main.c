@@ -15,8 +15,10 @@
 #include "base/numbers/units.h"
 #include "runtime/eal/eal_end.h"
 #include "runtime/eal/eal_files.h"
+#include "runtime/notice/doubts.h"
 #include "runtime/notice/say.h"
 #include "ctl/output/json.h"
+#include "quench-lab/scenario/scenario_addresses.h"
 #include "quench-lab/scenario/event_set.h"
 #include "quench-lab/recording/explain_flow.h"
 #include "quench-lab/lab_opts.h"
@@ -253,7 +255,7 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 			return APP_FAILED;
 		}
 	}
-	if (run->scenario->n_records > 0) {
+	if (run->scenario->n_records > 0 && o->out_dir != NULL) {
 		recordings = recordings_open(run->scenario, run->net, o->out_dir);
 		rc = recordings != NULL ? APP_DONE : APP_FAILED;
 	}
@@ -373,6 +375,15 @@ run_scenario(const struct lab_opts *o, const struct config *cfg, const struct sc
 	return rc;
 }
 
+static void
+warn_unrecorded(const struct lab_opts *o, const struct scenario *s)
+{
+	if (s->n_records == 0 || (o->out_dir != NULL && !o->fluid))
+		return;
+	say_warning("%s: [record %s]: not written, since %s", o->scenario, s->records[0].name,
+		    o->fluid ? "--fluid has no frames" : "recordings need --out DIR");
+}
+
 static int
 set_keys(struct config *cfg, const struct lab_opts *o, struct config_error *err)
 {
@@ -402,14 +413,14 @@ main(int argc, char **argv)
 		config_close(cfg);
 		return APP_BAD_USAGE;
 	}
+	say_doubts(cfg);
 	scenario_warn_late(cfg, &s);
 	if (o.check_config) {
 		scenario_print(stdout, &s);
+		scenario_print_addresses(stdout, &s);
 		rc = APP_DONE;
-	} else if (s.n_records > 0 && o.out_dir == NULL) {
-		say_error("%s: [record %s]: needs --out DIR", o.scenario, s.records[0].name);
-		rc = APP_BAD_USAGE;
 	} else {
+		warn_unrecorded(&o, &s);
 		rc = run_scenario(&o, cfg, &s);
 	}
 	config_close(cfg);

@@ -233,11 +233,28 @@ def record(program, folder):
     r = results(program, scenario(folder, {}, flow.replace("src = 1", "src = 1\nstart_ns = 500us") + event(
         "play", "10us", "send", node="h3", file="h1.pcap", interval_ns=300)))
     expect(r["flows"][0]["error"] is False and r["counters"]["duplicate_request"] > 0, "h2 knows nothing of what was played")
-    done = run(program, scenario(folder, {}, rest))
-    expect(done.returncode == 2 and "--out" in done.stderr, f"without a folder: {done.returncode} {done.stderr}")
+    for options in (("--explain", "f h1"), ()):
+        done = run(program, *options, scenario(folder, {}, rest))
+        expect(done.returncode == 0 and "[record" in done.stderr and "--out" in done.stderr and done.stderr.count("\n") == 1,
+               f"without a folder: {done.returncode} {done.stderr}")
     done = run(program, "--out", folder, scenario(folder, {}, rest + section("record", "again", node="h1") + section(
         "record", "twice", node="h1", port="s1")))
     expect(done.returncode == 2 and "[record twice]" in done.stderr, f"twice: {done.returncode} {done.stderr}")
+
+
+def numbers(program, folder):
+    """What --check-config says of addresses and QP numbers is what the hosts have: a CNP made of it is obeyed."""
+    flow = section("flow", "f", src="1-2", dst=3, message_bytes="1MB", qp_count=2)
+    text = run(program, "--check-config", scenario(folder, {}, flow)).stdout
+    for line in ("#   h3: 10.0.0.3, 02:00:00:00:00:03", "#   f h1: 0x100 to 0x101 at h1, 0x100 to 0x101 at h3",
+                 "#   f h2: 0x100 to 0x101 at h2, 0x102 to 0x103 at h3"):
+        expect(line in text.splitlines(), f"{line} is not in {text[-800:]}")
+    for key, keys in (("nic", {"first_qpn": 17}), ("nic", {"mac": "02:00:00:00:00:09"}), ("switch", {"shards": 1})):
+        rest = flow + f"[{key}]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items())
+        done = run(program, "--check-config", scenario(folder, {}, rest))
+        expect(done.returncode == 2 and "no such key" in done.stderr and done.stderr.count("\n") == 1, f"{keys}: {done.stderr}")
+    done = run(program, "--check-config", scenario(folder, {}, flow + "[wred]\nKmin = 5\n"))
+    expect(done.returncode == 0 and "Kmin = 5: 5 bytes" in done.stderr and done.stderr.count("\n") == 1, f"{done.stderr}")
 
 
 def late(program, folder):
@@ -274,4 +291,4 @@ def refused(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(loss, link, disable, counters, every_counter, send, record, late, refused)
+    in_folder(loss, link, disable, counters, every_counter, send, record, numbers, late, refused)

@@ -567,7 +567,8 @@ any_key(struct draft *d, const struct scenario *s, char *text, size_t size)
 
 		for (unsigned int i = 0; i < ARRAY_LEN(gentle); i++)
 			allowed |= strcmp(row->section, gentle[i]) == 0;
-		if (allowed && strncmp(row->section, "port", 4) != 0)
+		if (allowed && row->fields != sw_device_fields &&
+		    strncmp(row->section, "port", 4) != 0)
 			found = set_of(row, f, d, text, size);
 	}
 	config_rows_free(&rows);

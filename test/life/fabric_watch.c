@@ -454,7 +454,7 @@ messages_in(uint32_t flow, uint16_t qp, uint64_t load_bps, uint64_t ns)
 	/* As net_create() gives it. */
 	work.seed += (w.s->fabric.seed << 32) + ((uint64_t)f->src << 16);
 	for (;; n++) {
-		gap_ns = workload_gap_ns(&work, load_bps, FIRST_QPN + f->src_qp + qp, n);
+		gap_ns = workload_gap_ns(&work, load_bps, SCENARIO_FIRST_QPN + f->src_qp + qp, n);
 		if (gap_ns > ns - at_ns)
 			return n;
 		at_ns += gap_ns;

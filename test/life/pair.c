@@ -44,17 +44,19 @@ pair_section(unsigned int i)
 const struct field *
 pair_find_key(const char *key, size_t *offset)
 {
-	for (unsigned int i = 0; i < PAIR_SECTIONS; i++) {
+	const struct field *field = NULL;
+
+	for (unsigned int i = 0; field == NULL && i < PAIR_SECTIONS; i++) {
 		const struct field_section *s = pair_section(i);
 		size_t n = strlen(s->name);
 
 		if (strncmp(key, s->name, n) != 0 || key[n] != '.')
 			continue;
 		*offset = s->offset;
-		return field_find(s->fields, *s->n, key + n + 1,
-				  &(const struct field_alias *){NULL});
+		field = field_find(s->fields, *s->n, key + n + 1,
+				   &(const struct field_alias *){NULL});
 	}
-	return NULL;
+	return field;
 }
 
 bool

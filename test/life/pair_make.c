@@ -38,7 +38,8 @@ static bool
 any_key(struct prng *r, bool live_only, struct nic_params *params, FILE *out)
 {
 	bool of_nic = chance(r, 40);
-	const struct field_section *s = pair_section(of_nic ? 0 : any(r, 0, PAIR_SECTIONS - 1));
+	const struct field_section *s =
+		pair_section(of_nic ? NIC_DEVICE_SECTIONS : any(r, 0, PAIR_SECTIONS - 1));
 
 	return write_key(r, s->name, &s->fields[any(r, 0, *s->n - 1)], params, live_only, out);
 }

@@ -37,6 +37,22 @@ open_text(const char *text)
 	return cfg;
 }
 
+/* The error without the number of a line, for tables of many texts. */
+static inline const char *
+without_line(struct config_error *err)
+{
+	static const char path[] = "x.ini:";
+	char *line = err->text + strlen(path);
+	size_t digits;
+
+	if (strncmp(err->text, path, strlen(path)) != 0)
+		return err->text;
+	digits = strspn(line, "0123456789");
+	if (digits > 0)
+		memmove(line, line + digits + 1, strlen(line + digits + 1) + 1);
+	return err->text;
+}
+
 /* A file of the project's config/. Without QUENCH_CONFIG_DIR, which meson sets, the test is
  * skipped. */
 static inline struct config *

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "runtime/notice/doubts.h"
 #include "runtime/notice/say.h"
 #include "runtime/run/run.h"
 
@@ -17,6 +18,8 @@ read_config(const struct program *program, const struct opts *opts)
 
 	if (v == NULL)
 		fprintf(stderr, "%s\n", err.text);
+	else
+		say_doubts(cfg);
 	config_close(cfg);
 	return v;
 }

@@ -86,6 +86,9 @@ struct field {
 	const char *const *choices; /* FIELD_ENUM: NULL-terminated words */
 	uint16_t map_keys;          /* FIELD_MAP: number of keys */
 	bool live;                  /* may change at run time */
+	/* A number from 1 on, below this and without a unit, is probably a mistake. 0: that of the
+	 * unit: 64 bytes, 1000 bit/s, no time. */
+	uint64_t least_bare;
 	struct field_alias aliases[FIELD_ALIASES];
 };
 
@@ -129,6 +132,15 @@ int field_parse(const struct field *field, const struct field_alias *alias, cons
 
 /** Is an address, or its absence, in the range of a FIELD_IP? */
 bool field_takes_ip(const struct field *field, const struct field_ip *ip);
+
+/**
+ * Has the text, which field_parse() has accepted, a number without a unit that is probably a
+ * mistake, such as 5 for 5KB?
+ *
+ * @param doubt  Receives what it means: "5 bytes, since no unit such as KB follows".
+ */
+bool field_lacks_unit(const struct field *field, const struct field_alias *alias, const char *text,
+		      char *doubt, size_t size);
 
 /** Write the member's value as it would stand in a file. @return as snprintf. */
 int field_format(const struct field *field, const void *object, char *text, size_t size);

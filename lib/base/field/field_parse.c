@@ -220,6 +220,28 @@ field_parse(const struct field *field, const struct field_alias *alias, const ch
 	return rc;
 }
 
+bool
+field_lacks_unit(const struct field *field, const struct field_alias *alias, const char *text,
+		 char *doubt, size_t size)
+{
+	const char *meant;
+	uint64_t least = unit_least_bare(field->unit, &meant), number = 0;
+
+	if (field->least_bare > 0)
+		least = field->least_bare;
+	/* An alias with a scale counts a unit of its own. */
+	if (meant == NULL || (alias != NULL && alias->scale > 1) ||
+	    text[strspn(text, "0123456789")] != '\0')
+		return false;
+	for (; *text != '\0' && number < least; text++)
+		number = 10 * number + (uint64_t)(*text - '0');
+	if (number == 0 || number >= least)
+		return false;
+	snprintf(doubt, size, "%u %s, since no unit such as %s follows", (unsigned int)number,
+		 field_unit_name(field->unit), meant);
+	return true;
+}
+
 int
 field_defaults(const struct field *fields, size_t n, void *object)
 {

@@ -23,6 +23,8 @@ struct unit_info {
 	const char *name; /* of the stored unit */
 	uint64_t full_scale;
 	const struct unit_suffix *suffixes;
+	uint64_t least_bare;
+	const char *meant; /* where the unit is missing */
 };
 
 static const struct unit_suffix ns_suffixes[] = {
@@ -61,14 +63,15 @@ static const struct unit_suffix pct_suffixes[] = {
 static const struct unit_suffix no_suffixes[] = {{NULL, 0, 0, false}};
 
 static const struct unit_info units[] = {
-	[UNIT_NONE] = {"a whole number", "", 0, no_suffixes},
-	[UNIT_NS] = {"a time in whole ns", "ns", 0, ns_suffixes},
-	[UNIT_US] = {"a time in whole us", "us", 0, us_suffixes},
-	[UNIT_BYTES] = {"a size in whole bytes", "bytes", 0, bytes_suffixes},
-	[UNIT_BPS] = {"a rate in bit/s", "bit/s", 0, bps_suffixes},
-	[UNIT_PPM] = {"a share", "ppm", 1000000, ppm_suffixes},
-	[UNIT_PCT] = {"a whole percentage", "%", 100, pct_suffixes},
-	[UNIT_1024] = {"parts of 1024, or a fraction such as 1/256,", "1/1024", 1024, no_suffixes},
+	[UNIT_NONE] = {"a whole number", "", 0, no_suffixes, 0, NULL},
+	[UNIT_NS] = {"a time in whole ns", "ns", 0, ns_suffixes, 0, "us"},
+	[UNIT_US] = {"a time in whole us", "us", 0, us_suffixes, 0, "ms"},
+	[UNIT_BYTES] = {"a size in whole bytes", "bytes", 0, bytes_suffixes, 64, "KB"},
+	[UNIT_BPS] = {"a rate in bit/s", "bit/s", 0, bps_suffixes, 1000, "M"},
+	[UNIT_PPM] = {"a share", "ppm", 1000000, ppm_suffixes, 0, NULL},
+	[UNIT_PCT] = {"a whole percentage", "%", 100, pct_suffixes, 0, NULL},
+	[UNIT_1024] = {"parts of 1024, or a fraction such as 1/256,", "1/1024", 1024, no_suffixes,
+		       0, NULL},
 };
 
 const char *
@@ -87,6 +90,13 @@ uint64_t
 unit_full_scale(enum field_unit unit)
 {
 	return units[unit].full_scale;
+}
+
+uint64_t
+unit_least_bare(enum field_unit unit, const char **meant)
+{
+	*meant = units[unit].meant;
+	return units[unit].least_bare;
 }
 
 /* Append n decimal digits to *value; -ERANGE above 64 bits. */

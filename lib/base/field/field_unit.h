@@ -34,6 +34,9 @@ int unit_format(enum field_unit unit, uint64_t value, char *text, size_t size);
 /** Full scale of a share (1024, 100 or 1000000); 0 for other units. */
 uint64_t unit_full_scale(enum field_unit unit);
 
+/** least_bare of fields that have none, and a unit that is probably meant. */
+uint64_t unit_least_bare(enum field_unit unit, const char **meant);
+
 /** Noun for a number of this unit in an error line, such as "a rate". */
 const char *unit_noun(enum field_unit unit);
 

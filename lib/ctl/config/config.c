@@ -71,6 +71,9 @@ config_close(struct config *cfg)
 	}
 	free(cfg->read);
 	names_free(&cfg->read_names);
+	for (unsigned int i = 0; i < cfg->doubts.n; i++)
+		free(cfg->doubts.lines[i]);
+	free(cfg->doubts.lines);
 	free(cfg->sections);
 	free(cfg->path);
 	free(cfg);
@@ -140,13 +143,19 @@ config_set(struct config *cfg, const char *text, struct config_error *err)
 	if (fault == CONFIG_SET_LENGTH)
 		return refuse_set(cfg, text, "shorter names or a shorter value", err);
 	part = section_to_set(cfg, section);
-	if (part && config_part_value(part, key))
+	if (part && config_part_find(part, key))
 		return refuse_set(cfg, text, "each key once", err);
-	if (!part || config_part_add(part, key, value) != 0) {
+	if (!part || config_part_add(part, key, value, 0) != 0) {
 		config_error_set(err, cfg->path, " out of memory");
 		return -ENOMEM;
 	}
 	return 0;
+}
+
+const char *
+config_doubt(const struct config *cfg, unsigned int i)
+{
+	return i < cfg->doubts.n ? cfg->doubts.lines[i] : NULL;
 }
 
 const char *

@@ -10,8 +10,9 @@
  * another form, and a name or value that is too long are errors.
  *
  * An error is one line: "file:line: what" for a malformed line, and for a value
- * "file: [section] key = value: expected what". Sections and keys that no table knows are errors
- * too, so that a misspelt key is always reported.
+ * "file:line: [section] key = value: expected what". The line is missing if the file has neither
+ * the key nor the section, or if config_set() has set the value. Sections and keys that no table
+ * knows are errors too, so that a misspelt key is always reported.
  */
 #ifndef QUENCH_CTL_CONFIG_CONFIG_H
 #define QUENCH_CTL_CONFIG_CONFIG_H
@@ -96,11 +97,26 @@ int config_finish_section(const struct config *cfg, const char *section, struct 
 int config_finish(const struct config *cfg, struct config_error *err);
 
 /**
- * For rules across keys: fill err with "file: [section] key = value: expected ..." (without the
- * value if the file does not give the key) and return -EINVAL. key NULL: blame the section.
+ * For rules across keys: fill err with "file:line: [section] key = value: expected ..." (without
+ * the value if the file does not give the key) and return -EINVAL. key NULL: blame the section.
  */
 int config_refuse(const struct config *cfg, const char *section, const char *key,
 		  const char *expected, struct config_error *err);
+
+/** Refuse the first key of fields that the section gives; expected says why.
+ * @return 0, or -EINVAL with err filled in. */
+int config_refuse_given(const struct config *cfg, const char *section, const struct field *fields,
+			unsigned int n, const char *expected, struct config_error *err);
+
+/**
+ * Values that were read and are probably mistakes: "file:line: [section] key = value: 5 bytes,
+ * since no unit such as KB follows". A layer has none.
+ * @return line number i from 0 on, or NULL: no more.
+ */
+const char *config_doubt(const struct config *cfg, unsigned int i);
+
+/** Line of a key, or of its section if key is NULL or not given; 0: none. For error lines. */
+unsigned int config_line(const struct config *cfg, const char *section, const char *key);
 
 /** Does the file contain this key, under its name or an alias? The section must have been read. */
 bool config_gives(const struct config *cfg, const char *section, const char *key);

@@ -71,29 +71,32 @@ struct given {
 	const char *value;
 	const struct field_alias *alias;
 	const char *again; /* a second word for the same field */
+	unsigned int line; /* of the file; 0: from a layer */
 };
 
 static struct given
 given_in(const struct config_store *store, const char *section, const struct field *field)
 {
 	const struct config_part *part = config_store_find(store, section);
+	const struct config_entry *entry;
 	struct given g = {0};
 
 	if (!part)
 		return g;
-	g.value = config_part_value(part, field->name);
-	g.name = field->name;
+	entry = config_part_find(part, field->name);
+	if (entry)
+		g = (struct given){.name = field->name, .value = entry->value, .line = entry->line};
 	for (int a = 0; a < FIELD_ALIASES && field->aliases[a].name; a++) {
-		const char *name = field->aliases[a].name;
-		const char *value = config_part_value(part, name);
+		const struct field_alias *alias = &field->aliases[a];
 
-		if (value && g.value) {
-			g.again = name;
-		} else if (value) {
-			g.name = name;
-			g.value = value;
-			g.alias = &field->aliases[a];
-		}
+		entry = config_part_find(part, alias->name);
+		if (entry && g.value)
+			g.again = alias->name;
+		else if (entry)
+			g = (struct given){.name = alias->name,
+					   .value = entry->value,
+					   .alias = alias,
+					   .line = entry->line};
 	}
 	return g;
 }
@@ -123,25 +126,74 @@ find_given(const struct config *cfg, const char *section, const struct field *fi
 	return g.value ? g : given_in(&last->file, section, field);
 }
 
+/* A layer's errors begin with the layer's name, which has no lines. */
+static unsigned int
+line_of(const struct config *cfg, unsigned int line)
+{
+	return cfg->under ? 0 : line;
+}
+
+static unsigned int
+section_line(const struct config *cfg, const char *section)
+{
+	const struct config_part *part = config_store_find(&cfg->file, section);
+
+	return part ? part->line : 0;
+}
+
+/* Remember a line once. Without memory the line is lost. */
+static void
+add_doubt(struct config_doubts *doubts, const char *line)
+{
+	char **grown;
+
+	for (unsigned int i = 0; i < doubts->n; i++)
+		if (strcmp(doubts->lines[i], line) == 0)
+			return;
+	grown = realloc(doubts->lines, (doubts->n + 1) * sizeof(*grown));
+	if (!grown)
+		return;
+	doubts->lines = grown;
+	grown[doubts->n] = strdup(line);
+	doubts->n += grown[doubts->n] != NULL;
+}
+
+static void
+doubt_unit(struct config *cfg, const char *section, const struct field *field,
+	   const struct given *g)
+{
+	struct config_error line;
+	char doubt[96];
+
+	if (cfg->under || !field_lacks_unit(field, g->alias, g->value, doubt, sizeof(doubt)))
+		return;
+	config_error_at(&line, cfg->path, g->line, " [%s] %s = %s: %s", section, g->name, g->value,
+			doubt);
+	add_doubt(&cfg->doubts, line.text);
+}
+
 static int
-read_field(const struct config *cfg, const char *section, const struct field *field, void *object,
+read_field(struct config *cfg, const char *section, const struct field *field, void *object,
 	   struct config_error *err)
 {
 	struct given g = find_given(cfg, section, field);
 	char expected[FIELD_TEXT_SIZE];
 
 	if (g.again) {
-		config_error_set(err, cfg->path,
-				 " [%s] %s = %s: expected one of %s and %s, which "
-				 "are the same",
-				 section, g.name, g.value, g.name, g.again);
+		config_error_at(err, cfg->path, line_of(cfg, g.line),
+				" [%s] %s = %s: expected one of %s and %s, which "
+				"are the same",
+				section, g.name, g.value, g.name, g.again);
 		return -EINVAL;
 	}
-	if (!g.value ||
-	    field_parse(field, g.alias, g.value, object, expected, sizeof(expected)) == 0)
+	if (!g.value)
 		return 0;
-	config_error_set(err, cfg->path, " [%s] %s = %s: expected %s", section, g.name, g.value,
-			 expected);
+	if (field_parse(field, g.alias, g.value, object, expected, sizeof(expected)) == 0) {
+		doubt_unit(cfg, section, field, &g);
+		return 0;
+	}
+	config_error_at(err, cfg->path, line_of(cfg, g.line), " [%s] %s = %s: expected %s", section,
+			g.name, g.value, expected);
 	return -EINVAL;
 }
 
@@ -195,22 +247,50 @@ config_gives_set(const struct config *cfg, const char *section, const char *key)
 	return field != NULL && given_set(cfg, section, field, &cfg).value != NULL;
 }
 
-int
-config_refuse(const struct config *cfg, const char *section, const char *key, const char *expected,
-	      struct config_error *err)
+unsigned int
+config_line(const struct config *cfg, const char *section, const char *key)
 {
 	struct given g = {0};
 
 	if (key)
 		g = find_key(cfg, section, key);
+	return g.value ? line_of(cfg, g.line) : section_line(cfg, section);
+}
+
+int
+config_refuse(const struct config *cfg, const char *section, const char *key, const char *expected,
+	      struct config_error *err)
+{
+	unsigned int line = config_line(cfg, section, key);
+	struct given g = {0};
+
+	if (key)
+		g = find_key(cfg, section, key);
 	if (!key)
-		config_error_set(err, cfg->path, " [%s]: expected %s", section, expected);
+		config_error_at(err, cfg->path, line, " [%s]: expected %s", section, expected);
 	else if (g.value)
-		config_error_set(err, cfg->path, " [%s] %s = %s: expected %s", section, g.name,
-				 g.value, expected);
+		config_error_at(err, cfg->path, line, " [%s] %s = %s: expected %s", section, g.name,
+				g.value, expected);
 	else
-		config_error_set(err, cfg->path, " [%s] %s: expected %s", section, key, expected);
+		config_error_at(err, cfg->path, line, " [%s] %s: expected %s", section, key,
+				expected);
 	return -EINVAL;
+}
+
+int
+config_refuse_given(const struct config *cfg, const char *section, const struct field *fields,
+		    unsigned int n, const char *expected, struct config_error *err)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		struct given g = find_given(cfg, section, &fields[i]);
+
+		if (!g.value)
+			continue;
+		config_error_at(err, cfg->path, line_of(cfg, g.line), " [%s] %s = %s: expected %s",
+				section, g.name, g.value, expected);
+		return -EINVAL;
+	}
+	return 0;
 }
 
 static void
@@ -236,12 +316,9 @@ finish_key(const struct config *cfg, const char *section, const struct config_en
 			return 0;
 	for (unsigned int i = 0; read && i < read->n; i++)
 		nearest_key(&best, &read->readers[i]);
-	if (best.name)
-		config_error_set(err, cfg->path, " [%s] %s = %s: expected a known key, such as %s",
-				 section, entry->name, entry->value, best.name);
-	else
-		config_error_set(err, cfg->path, " [%s] %s = %s: expected a known key", section,
-				 entry->name, entry->value);
+	config_error_at(err, cfg->path, line_of(cfg, entry->line),
+			" [%s] %s = %s: expected a known key%s%s", section, entry->name,
+			entry->value, best.name ? ", such as " : "", best.name ? best.name : "");
 	return -EINVAL;
 }
 
@@ -278,8 +355,8 @@ refuse_missing(const struct config *cfg, const char *section, const struct field
 	if (config_finish_section(cfg, section, err) != 0)
 		return -EINVAL;
 	field_expected(field, NULL, expected, sizeof(expected));
-	config_error_set(err, cfg->path, " [%s] %s is missing: expected %s", section, field->name,
-			 expected);
+	config_error_at(err, cfg->path, section_line(cfg, section),
+			" [%s] %s is missing: expected %s", section, field->name, expected);
 	return -EINVAL;
 }
 
@@ -309,9 +386,10 @@ finish_section(const struct config *cfg, const char *section, struct config_erro
 		return config_finish_section(cfg, section, err);
 	for (uint32_t i = 0; i < cfg->read_names.n; i++)
 		nearest_try(&best, cfg->read[i]->name);
-	config_error_set(err, cfg->path, " [%s]: expected a known section%s%s%s", section,
-			 best.name ? ", such as [" : "", best.name ? best.name : "",
-			 best.name ? "]" : "");
+	config_error_at(err, cfg->path, section_line(cfg, section),
+			" [%s]: expected a known section%s%s%s", section,
+			best.name ? ", such as [" : "", best.name ? best.name : "",
+			best.name ? "]" : "");
 	return -EINVAL;
 }
 

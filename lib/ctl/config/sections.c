@@ -16,6 +16,18 @@ config_sections_read(struct config *cfg, const struct field_section *sections, u
 	return rc;
 }
 
+int
+config_sections_refuse(const struct config *cfg, const struct field_section *sections,
+		       unsigned int n, const char *expected, struct config_error *err)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; rc == 0 && i < n; i++)
+		rc = config_refuse_given(cfg, sections[i].name, sections[i].fields, *sections[i].n,
+					 expected, err);
+	return rc;
+}
+
 void
 config_sections_rows(const struct field_section *sections, unsigned int n, const void *params,
 		     bool fixed, struct config_rows *rows)
@@ -132,7 +144,7 @@ config_rows_refuse(const struct config *cfg, const struct config_rows *rows, con
 		return -EINVAL;
 	}
 	field_format(b.field, b.row->object, value, sizeof(value));
-	config_error_set(err, config_path(cfg), " [%s] %s = %s: %s", b.row->section, b.field->name,
-			 value, why);
+	config_error_at(err, config_path(cfg), config_line(cfg, b.row->section, b.field->name),
+			" [%s] %s = %s: %s", b.row->section, b.field->name, value, why);
 	return -EINVAL;
 }

@@ -13,6 +13,10 @@
 int config_sections_read(struct config *cfg, const struct field_section *sections, unsigned int n,
 			 void *params, struct config_error *err);
 
+/** config_refuse_given() of the keys of all sections. */
+int config_sections_refuse(const struct config *cfg, const struct field_section *sections,
+			   unsigned int n, const char *expected, struct config_error *err);
+
 /** Add a row for each section. fixed: config_row.fixed of all these rows. */
 void config_sections_rows(const struct field_section *sections, unsigned int n, const void *params,
 			  bool fixed, struct config_rows *rows);
@@ -25,7 +29,7 @@ int config_rows_read(struct config *cfg, const struct config_rows *rows, struct 
  * blames the first key that why names, preferably one that cfg gives. A why that begins "lossy: "
  * or "port 1: " is about the section with that name, or with that last word in its name.
  * @param rows  Rows of the params that were checked.
- * @return      -EINVAL with err filled in: "file: [section] key = value: why".
+ * @return      -EINVAL with err filled in: "file:line: [section] key = value: why".
  */
 int config_rows_refuse(const struct config *cfg, const struct config_rows *rows, const char *why,
 		       struct config_error *err);

@@ -20,6 +20,12 @@ struct read_section {
 	unsigned int n;
 };
 
+/* Values that are probably mistakes, each a line like an error's. */
+struct config_doubts {
+	char **lines;
+	unsigned int n;
+};
+
 struct config {
 	char *path; /* shown in error lines */
 	/* looked up after set; NULL: `file` is looked up instead */
@@ -31,6 +37,7 @@ struct config {
 	struct names read_names; /* of read[] */
 	struct read_section **read;
 	unsigned int read_capacity;
+	struct config_doubts doubts;
 };
 
 #endif

@@ -8,17 +8,37 @@
 
 #define PATH_SHOWN 256
 
-void
-config_error_set(struct config_error *err, const char *path, const char *format, ...)
+__attribute__((format(printf, 4, 0))) static void
+set(struct config_error *err, const char *path, unsigned int line, const char *format, va_list args)
 {
 	size_t n = strlen(path);
 	bool cut = n > PATH_SHOWN;
-	va_list args;
 	int used;
 
 	used = snprintf(err->text, sizeof(err->text), "%s%s:", cut ? "..." : "",
 			cut ? path + n - PATH_SHOWN : path);
-	va_start(args, format);
+	if (line > 0)
+		used += snprintf(err->text + used, sizeof(err->text) - (size_t)used, "%u:", line);
 	vsnprintf(err->text + used, sizeof(err->text) - (size_t)used, format, args);
+}
+
+void
+config_error_set(struct config_error *err, const char *path, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	set(err, path, 0, format, args);
+	va_end(args);
+}
+
+void
+config_error_at(struct config_error *err, const char *path, unsigned int line, const char *format,
+		...)
+{
+	va_list args;
+
+	va_start(args, format);
+	set(err, path, line, format, args);
 	va_end(args);
 }

@@ -11,4 +11,9 @@ struct config_error {
 __attribute__((format(printf, 3, 4))) void
 config_error_set(struct config_error *err, const char *path, const char *format, ...);
 
+/** The same after "path:line:", or after "path:" if line is 0. */
+__attribute__((format(printf, 4, 5))) void config_error_at(struct config_error *err,
+							   const char *path, unsigned int line,
+							   const char *format, ...);
+
 #endif

@@ -93,6 +93,7 @@ parse_section(struct parser *p, char *line)
 	p->section = config_store_add(p->store, name);
 	if (p->section == NULL)
 		return REFUSE(p, " out of memory");
+	p->section->line = p->line;
 	return 0;
 }
 
@@ -121,9 +122,9 @@ parse_key(struct parser *p, char *line)
 	if (p->section->n == CONFIG_MAX_KEYS)
 		return REFUSE(p, "%u: expected at most %u keys in [%s]", p->line, CONFIG_MAX_KEYS,
 			      p->section->name);
-	if (config_part_value(p->section, key) != NULL)
+	if (config_part_find(p->section, key) != NULL)
 		return REFUSE(p, "%u: %s comes twice in [%s]", p->line, key, p->section->name);
-	if (config_part_add(p->section, key, value) != 0)
+	if (config_part_add(p->section, key, value, p->line) != 0)
 		return REFUSE(p, " out of memory");
 	return 0;
 }

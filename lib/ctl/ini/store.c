@@ -59,8 +59,8 @@ config_store_add(struct config_store *s, const char *section)
 	return part;
 }
 
-static const struct config_entry *
-find_entry(const struct config_part *part, const char *key)
+const struct config_entry *
+config_part_find(const struct config_part *part, const char *key)
 {
 	for (unsigned int i = 0; i < part->n; i++)
 		if (strcmp(part->entries[i].name, key) == 0)
@@ -68,16 +68,8 @@ find_entry(const struct config_part *part, const char *key)
 	return NULL;
 }
 
-const char *
-config_part_value(const struct config_part *part, const char *key)
-{
-	const struct config_entry *entry = find_entry(part, key);
-
-	return entry == NULL ? NULL : entry->value;
-}
-
 int
-config_part_add(struct config_part *part, const char *key, const char *value)
+config_part_add(struct config_part *part, const char *key, const char *value, unsigned int line)
 {
 	struct config_entry *entry;
 
@@ -92,6 +84,7 @@ config_part_add(struct config_part *part, const char *key, const char *value)
 	}
 	entry = &part->entries[part->n];
 	strcpy(entry->name, key);
+	entry->line = line;
 	entry->value = strdup(value);
 	if (entry->value == NULL)
 		return -ENOMEM;

@@ -11,13 +11,15 @@
 
 struct config_entry {
 	char name[CONFIG_MAX_NAME + 1];
-	char *value; /* owned */
+	char *value;       /* owned */
+	unsigned int line; /* of the file; 0: set otherwise */
 };
 
 struct config_part {
 	char name[CONFIG_MAX_NAME + 1];
 	struct config_entry *entries;
 	unsigned int n, capacity;
+	unsigned int line; /* of the heading; 0: not of a file */
 };
 
 /* Zero-initialised: empty. */
@@ -35,10 +37,11 @@ struct config_part *config_store_find(const struct config_store *s, const char *
 /** Add a section, which must not exist yet. @return it, or NULL: no memory. */
 struct config_part *config_store_add(struct config_store *s, const char *section);
 
-/** Value of a key of a section. @return NULL: it has none. */
-const char *config_part_value(const struct config_part *part, const char *key);
+/** Key of a section. @return NULL: it has none. */
+const struct config_entry *config_part_find(const struct config_part *part, const char *key);
 
 /** Add a key, which must not exist yet. @return 0 or -ENOMEM. */
-int config_part_add(struct config_part *part, const char *key, const char *value);
+int config_part_add(struct config_part *part, const char *key, const char *value,
+		    unsigned int line);
 
 #endif

@@ -19,18 +19,28 @@
  */
 #define N_OWN (nic_sections_n - 2)
 
-int
-nic_config_read_common(struct config *cfg, struct nic_params *out, struct config_error *err)
+/* Read all sections from the one with this number. */
+static int
+read_from(struct config *cfg, unsigned int first, struct nic_params *out, struct config_error *err)
 {
 	int rc;
 
 	nic_params_default(out);
-	rc = config_sections_read(cfg, nic_sections, nic_sections_n, out, err);
+	rc = config_sections_read(cfg, nic_sections + first, nic_sections_n - first, out, err);
 	if (rc != 0)
 		return rc;
 	/* Now that the profile is known, set its defaults, and read the file's keys again. */
 	rp_params_default(&out->rp, (enum rp_profile)out->rp.rp_profile);
 	return config_read(cfg, "rp", rp_fields, rp_fields_n, &out->rp, err);
+}
+
+int
+nic_config_read_common(struct config *cfg, struct nic_params *out, struct config_error *err)
+{
+	int rc = config_sections_refuse(cfg, nic_sections, NIC_DEVICE_SECTIONS,
+					"no such key here: each NIC has a value of its own", err);
+
+	return rc == 0 ? read_from(cfg, NIC_DEVICE_SECTIONS, out, err) : rc;
 }
 
 /* Flows whose message_cdf a flow being read may share. */
@@ -178,7 +188,7 @@ nic_config_read(struct config *cfg, const struct nic_config *now, struct nic_con
 		struct config_error *err)
 {
 	*out = (struct nic_config){0};
-	return finish(cfg, now, out, nic_config_read_common(cfg, &out->nic, err), err);
+	return finish(cfg, now, out, read_from(cfg, 0, &out->nic, err), err);
 }
 
 static int
@@ -242,15 +252,22 @@ print_formulas(FILE *out, const struct nic_params *params)
 		rp->rp_min_dec_fac_pct, max_bps);
 }
 
-void
-nic_config_print_common(FILE *out, const struct nic_params *params)
+/* Print the sections that only NICs have, from this number on. */
+static void
+print_own(FILE *out, const struct nic_params *params, unsigned int first)
 {
 	struct config_rows rows = {.out = out};
 
-	nic_config_rows_common(params, &rows);
+	config_sections_rows(nic_sections + first, N_OWN - first, params, false, &rows);
 	config_rows_end(&rows);
 	if (params->cc == CC_DCQCN)
 		print_formulas(out, params);
+}
+
+void
+nic_config_print_common(FILE *out, const struct nic_params *params)
+{
+	print_own(out, params, NIC_DEVICE_SECTIONS);
 }
 
 /* Add the rows that nic_config_rows_common() leaves out. A running switch may change the keys of
@@ -268,7 +285,7 @@ nic_config_print(FILE *out, const struct nic_config *config)
 {
 	struct config_rows rows = {.out = out};
 
-	nic_config_print_common(out, &config->nic);
+	print_own(out, &config->nic, 0);
 	other_rows(config, &rows);
 	config_rows_end(&rows);
 }
@@ -276,26 +293,28 @@ nic_config_print(FILE *out, const struct nic_config *config)
 void
 nic_config_rows_common(const struct nic_params *params, struct config_rows *rows)
 {
-	config_sections_rows(nic_sections, N_OWN, params, false, rows);
+	config_sections_rows(nic_sections + NIC_DEVICE_SECTIONS, N_OWN - NIC_DEVICE_SECTIONS,
+			     params, false, rows);
 }
 
 void
 nic_config_rows(const struct nic_config *config, struct config_rows *rows)
 {
-	nic_config_rows_common(&config->nic, rows);
+	config_sections_rows(nic_sections, N_OWN, &config->nic, false, rows);
 	other_rows(config, rows);
 }
 
 void
 nic_config_print_reference_common(FILE *out)
 {
-	config_sections_print_reference(out, nic_sections, N_OWN, false);
+	config_sections_print_reference(out, nic_sections + NIC_DEVICE_SECTIONS,
+					N_OWN - NIC_DEVICE_SECTIONS, false);
 }
 
 void
 nic_config_print_reference(FILE *out)
 {
-	nic_config_print_reference_common(out);
+	config_sections_print_reference(out, nic_sections, N_OWN, false);
 	config_sections_print_reference(out, nic_sections + N_OWN, nic_sections_n - N_OWN, true);
 	config_kinds_print_reference(out, &flow_kind, 1);
 }

@@ -19,8 +19,8 @@
 #include "ctl/nic_config/flows.h"
 
 /**
- * Read everything but the flows, without a check of rules. For a program that creates its own flows
- * and addresses.
+ * Read everything but the flows and the keys of NIC_DEVICE_SECTIONS, which it refuses, without a
+ * check of rules. For a program that creates its own flows and addresses.
  * @return 0, -EINVAL or -ENOMEM with err filled in.
  */
 int nic_config_read_common(struct config *cfg, struct nic_params *out, struct config_error *err);
@@ -52,8 +52,8 @@ int nic_config_check_common(const struct config *cfg, const struct nic_params *p
 void nic_config_free(struct nic_config *config);
 
 /**
- * Print the configuration in force as a file, which reads back the same. _common: without flows,
- * and without the sections that switch_config_print_common() has printed.
+ * Print the configuration in force as a file, which reads back the same. _common: without flows and
+ * NIC_DEVICE_SECTIONS, and without the sections that switch_config_print_common() has printed.
  */
 void nic_config_print(FILE *out, const struct nic_config *config);
 void nic_config_print_common(FILE *out, const struct nic_params *params);
@@ -62,7 +62,7 @@ void nic_config_print_common(FILE *out, const struct nic_params *params);
 void nic_config_rows_common(const struct nic_params *params, struct config_rows *rows);
 void nic_config_rows(const struct nic_config *config, struct config_rows *rows);
 
-/** Print every key, in Markdown; _common: without flows and without [qos_map]. */
+/** Print every key, in Markdown; _common: those of nic_config_print_common(). */
 void nic_config_print_reference(FILE *out);
 void nic_config_print_reference_common(FILE *out);
 

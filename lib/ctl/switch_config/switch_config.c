@@ -30,13 +30,14 @@ static const char *const own_sections[] = {"switch", "wred", "scheduler", "pfc",
 
 #define PORT_NAME_SIZE 24
 
-int
-switch_config_read_common(struct config *cfg, struct sw_params *out, struct config_error *err)
+/* Read the sections from the one with this number, classes and tables. */
+static int
+read_from(struct config *cfg, unsigned int first, struct sw_params *out, struct config_error *err)
 {
 	int rc;
 
 	sw_params_default(out, 0);
-	rc = config_sections_read(cfg, sw_sections, sw_sections_n, out, err);
+	rc = config_sections_read(cfg, sw_sections + first, sw_sections_n - first, out, err);
 	if (rc == 0)
 		rc = switch_classes_read(cfg, out, err);
 	if (rc == 0)
@@ -44,6 +45,16 @@ switch_config_read_common(struct config *cfg, struct sw_params *out, struct conf
 	if (rc != 0)
 		sw_tables_free(&out->tables);
 	return rc;
+}
+
+int
+switch_config_read_common(struct config *cfg, struct sw_params *out, struct config_error *err)
+{
+	int rc =
+		config_sections_refuse(cfg, sw_sections, SW_DEVICE_SECTIONS,
+				       "no such key here: each switch has a value of its own", err);
+
+	return rc == 0 ? read_from(cfg, SW_DEVICE_SECTIONS, out, err) : rc;
 }
 
 /* The number in "port N", or -1: plain digits, no leading zero, in range. */
@@ -129,11 +140,12 @@ read_ports(struct config *cfg, struct sw_params *out, struct config_error *err)
 	return rc;
 }
 
-/* The common sections and those of the first n_ports ports. */
+/* The common sections from `first` on, and those of the first n_ports ports. */
 static void
-main_rows(const struct sw_params *params, uint16_t n_ports, struct config_rows *rows)
+main_rows(const struct sw_params *params, unsigned int first, uint16_t n_ports,
+	  struct config_rows *rows)
 {
-	config_sections_rows(sw_sections, sw_sections_n, params, false, rows);
+	config_sections_rows(sw_sections + first, sw_sections_n - first, params, false, rows);
 	for (uint16_t i = 0; i < n_ports; i++) {
 		char name[PORT_NAME_SIZE];
 
@@ -163,7 +175,7 @@ switch_config_check(const struct config *cfg, const struct sw_params *params,
 		return switch_classes_check_ports(cfg, NULL, params->n_ports, err);
 	if (switch_tables_refuse(cfg, why, err))
 		return -EINVAL;
-	main_rows(params, params->n_ports, &rows);
+	main_rows(params, 0, params->n_ports, &rows);
 	switch_classes_list(cfg, NULL, params, &rows);
 	config_rows_refuse(cfg, &rows, why, err);
 	config_rows_free(&rows);
@@ -186,7 +198,7 @@ one_rows(const char *section, const struct sw_params *params, const struct sw_pa
 	 struct config_rows *rows)
 {
 	for (unsigned int own = 2; own-- > 0;) {
-		for (unsigned int i = 0; i < sw_sections_n; i++) {
+		for (unsigned int i = SW_DEVICE_SECTIONS; i < sw_sections_n; i++) {
 			const struct field_section *s = &sw_sections[i];
 			const char *object = (const char *)params + s->offset;
 			char name[2 * (CONFIG_MAX_NAME + 1)];
@@ -260,7 +272,7 @@ finish(const struct config *cfg, struct sw_params *out, int rc, struct config_er
 int
 switch_config_read(struct config *cfg, struct sw_params *out, struct config_error *err)
 {
-	int rc = switch_config_read_common(cfg, out, err);
+	int rc = read_from(cfg, 0, out, err);
 
 	if (rc == 0)
 		rc = read_ports(cfg, out, err);
@@ -308,11 +320,11 @@ switch_config_set(struct config *cfg, const struct sw_params *now, struct sw_par
 }
 
 static void
-print_all(FILE *out, const struct sw_params *params, uint16_t n_ports)
+print_all(FILE *out, const struct sw_params *params, unsigned int first, uint16_t n_ports)
 {
 	struct config_rows rows = {.out = out};
 
-	main_rows(params, n_ports, &rows);
+	main_rows(params, first, n_ports, &rows);
 	switch_tables_rows(&params->tables, &rows);
 	config_rows_end(&rows);
 	switch_classes_print(out, params);
@@ -321,19 +333,19 @@ print_all(FILE *out, const struct sw_params *params, uint16_t n_ports)
 void
 switch_config_print(FILE *out, const struct sw_params *params)
 {
-	print_all(out, params, params->n_ports);
+	print_all(out, params, 0, params->n_ports);
 }
 
 void
 switch_config_print_common(FILE *out, const struct sw_params *params)
 {
-	print_all(out, params, 0);
+	print_all(out, params, SW_DEVICE_SECTIONS, 0);
 }
 
 void
 switch_config_rows(const struct sw_params *params, struct config_rows *rows)
 {
-	main_rows(params, params->n_ports, rows);
+	main_rows(params, 0, params->n_ports, rows);
 	switch_tables_rows(&params->tables, rows);
 	switch_classes_add_rows(params, rows);
 }
@@ -346,17 +358,23 @@ switch_config_rows_one(const char *section, const struct sw_params *params,
 	switch_classes_add_rows_one(section, params, rows);
 }
 
-void
-switch_config_print_reference_common(FILE *out)
+static void
+print_reference_from(FILE *out, unsigned int first)
 {
-	config_sections_print_reference(out, sw_sections, sw_sections_n, false);
+	config_sections_print_reference(out, sw_sections + first, sw_sections_n - first, false);
 	switch_tables_print_reference(out);
 	switch_classes_print_reference(out);
 }
 
 void
+switch_config_print_reference_common(FILE *out)
+{
+	print_reference_from(out, SW_DEVICE_SECTIONS);
+}
+
+void
 switch_config_print_reference(FILE *out)
 {
-	switch_config_print_reference_common(out);
+	print_reference_from(out, 0);
 	config_print_reference(out, "port N", sw_port_fields, sw_port_fields_n);
 }

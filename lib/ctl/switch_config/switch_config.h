@@ -23,8 +23,8 @@
 #include "switch/sw.h"
 
 /**
- * Read everything but the ports, which stay zero. Rules across keys are not checked. For a program
- * that creates its own ports.
+ * Read everything but the ports, which stay zero, and the keys of SW_DEVICE_SECTIONS, which it
+ * refuses. Rules across keys are not checked. For a program that creates its own switches.
  * @return 0, -EINVAL or -ENOMEM with err filled in. The caller frees out->tables.
  */
 int switch_config_read_common(struct config *cfg, struct sw_params *out, struct config_error *err);
@@ -72,7 +72,8 @@ void switch_config_print_one(FILE *out, const char *section, const struct field 
 			     const struct sw_params *params, const struct sw_params *common);
 
 /**
- * Print the configuration in force as a file, which reads back the same; _common: without ports.
+ * Print the configuration in force as a file, which reads back the same; _common: without ports and
+ * SW_DEVICE_SECTIONS.
  */
 void switch_config_print(FILE *out, const struct sw_params *params);
 void switch_config_print_common(FILE *out, const struct sw_params *params);
@@ -94,7 +95,7 @@ struct switch_pool {
 
 FIELD_TABLE(switch_pool_fields);
 
-/** Print every key, in Markdown; _common: without ports. */
+/** Print every key, in Markdown; _common: those of switch_config_print_common(). */
 void switch_config_print_reference(FILE *out);
 void switch_config_print_reference_common(FILE *out);
 

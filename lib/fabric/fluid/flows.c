@@ -224,8 +224,8 @@ add_flow(struct fluid_net *net, uint32_t index, uint32_t *n_qps_at_host)
 	flow->first_part = net->n_parts;
 	class.qps = qps_per_path;
 	for (uint16_t i = 0; rc == 0 && i < flow->qps; i = (uint16_t)(i + qps_per_path)) {
-		uint32_t src_qpn = FIRST_QPN + n_qps_at_host[flow->src] + i;
-		uint32_t dst_qpn = FIRST_QPN + n_qps_at_host[flow->dst] + i;
+		uint32_t src_qpn = SCENARIO_FIRST_QPN + n_qps_at_host[flow->src] + i;
+		uint32_t dst_qpn = SCENARIO_FIRST_QPN + n_qps_at_host[flow->dst] + i;
 
 		rc = add_qps(net, index, class,
 			     &(struct fluid_net_ends){

@@ -59,10 +59,10 @@ add_flow(struct net *net, const struct flow_params *params, uint32_t index)
 	};
 	scenario_flow_title(params, index, flow->name);
 	for (uint16_t i = 0; i < params->qp_count; i++) {
-		int64_t src_qp = add_qp(net, pair->src, pair->dst, FIRST_QPN + flow->dst_qp + i,
-					true, params, pair);
-		int64_t dst_qp = add_qp(net, pair->dst, pair->src, FIRST_QPN + flow->src_qp + i,
-					false, params, pair);
+		int64_t src_qp = add_qp(net, pair->src, pair->dst,
+					SCENARIO_FIRST_QPN + flow->dst_qp + i, true, params, pair);
+		int64_t dst_qp = add_qp(net, pair->dst, pair->src,
+					SCENARIO_FIRST_QPN + flow->src_qp + i, false, params, pair);
 
 		int rc = 0;
 

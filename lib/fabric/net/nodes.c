@@ -24,7 +24,7 @@ net_host_params(const struct scenario *s, uint16_t host)
 	scenario_host_mac(host, p.mac);
 	p.ip = scenario_host_ip(s, host);
 	p.link_speed_bps = t->links[t->hosts[host - 1].link].cable.rate_bps;
-	p.first_qpn = FIRST_QPN;
+	p.first_qpn = SCENARIO_FIRST_QPN;
 	p.table_key = half_sip_key(s->fabric.seed + ((uint64_t)host << 32));
 	return p;
 }

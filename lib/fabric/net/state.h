@@ -7,9 +7,6 @@
 
 struct rte_mempool;
 
-/* First QPN of every host: low numbers are reserved (in InfiniBand, 0 and 1 are management QPs). */
-#define FIRST_QPN 0x100
-
 struct net {
 	const struct scenario *scenario;
 	struct fabric *fabric;

@@ -30,8 +30,8 @@ const char *const event_action_words[] = {
 static const char *const direction_words[] = {"both", "tx", "rx", NULL};
 
 const struct field event_fields[] = {
-	{FIELD_OF(struct event_params, at_ns), .type = FIELD_U64, .unit = UNIT_NS, .min = 1,
-	 .max = 3600 * NS_PER_SEC,
+	{FIELD_OF(struct event_params, at_ns), .least_bare = 1000, .type = FIELD_U64,
+	 .unit = UNIT_NS, .min = 1, .max = 3600 * NS_PER_SEC,
 	 .help = "time of the event; everything else of the same nanosecond happens before it"},
 	{FIELD_OF(struct event_params, action), .type = FIELD_ENUM, .choices = event_action_words,
 	 .help = "link_down, link_up: disconnect or connect the cable at a port; loss, "
@@ -48,8 +48,8 @@ const struct field event_fields[] = {
 	{FIELD_OF(struct event_params, port), .type = FIELD_STR, .max = EVENT_PORT_CHARS,
 	 .def = "0",
 	 .help = "port number, or the node at the other end of the cable, such as L1 or h1"},
-	{FIELD_OF(struct event_params, for_ns), .type = FIELD_U64, .unit = UNIT_NS,
-	 .max = 3600 * NS_PER_SEC, .def = "0",
+	{FIELD_OF(struct event_params, for_ns), .least_bare = 1000, .type = FIELD_U64,
+	 .unit = UNIT_NS, .max = 3600 * NS_PER_SEC, .def = "0",
 	 .help = "duration of the action, after which the values of the file's sections apply "
 		 "again; 0: until another event or the end of the run; switch_restart: time until "
 		 "the switch works again, not 0; not used by link_up, tx_enable, "

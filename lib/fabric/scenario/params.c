@@ -48,8 +48,8 @@ const struct field fabric_fields[] = {
 	{FIELD_OF(struct fabric_params, ecmp_seed_by_stage), .type = FIELD_BOOL, .def = "on",
 	 .help = "on: each stage of routers adds a different number (0, 10, 25, 40, ...) to "
 		 "ecmp_hash_seed; off: all stages hash alike, so that flows polarise"},
-	{FIELD_OF(struct fabric_params, reroute_after_ns), .type = FIELD_U64, .unit = UNIT_NS,
-	 .min = 1, .max = UINT64_MAX, .def = "never",
+	{FIELD_OF(struct fabric_params, reroute_after_ns), .least_bare = 100, .type = FIELD_U64,
+	 .unit = UNIT_NS, .min = 1, .max = UINT64_MAX, .def = "never",
 	 .help = "time from the last change of a link between routers until all routers use "
 		 "shortest paths over the links that are up; never: routes do not change"},
 	{FIELD_OF(struct fabric_params, backing_frame_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,

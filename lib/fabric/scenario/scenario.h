@@ -30,6 +30,8 @@ enum fabric_forwarding { FABRIC_FORWARDING_AUTO, FABRIC_FORWARDING_L2, FABRIC_FO
 #define EVENT_PATH_CHARS 128
 /* VLAN of hosts, unless a [link NAME] overrides it. */
 #define SCENARIO_HOST_VLAN 1
+/* First QPN of every host: low numbers are reserved (in InfiniBand, 0 and 1 are management QPs). */
+#define SCENARIO_FIRST_QPN 0x100u
 /* "NAME h12-h345" */
 #define FLOW_TITLE_CHARS (FLOW_NAME_CHARS + 16)
 

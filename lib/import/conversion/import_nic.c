@@ -50,7 +50,7 @@ import_nic_print(FILE *out, const struct nic_config *nic, const struct import_lo
 {
 	struct nic_flow flow = {.qp_count = 0};
 	char *text, *base;
-	struct nic_config plain;
+	struct nic_config plain, bare; /* bare: without the example of a flow */
 	size_t size;
 	FILE *full = import_text_open(&text, &size);
 
@@ -60,9 +60,9 @@ import_nic_print(FILE *out, const struct nic_config *nic, const struct import_lo
 	full = import_text_open(&base, &size);
 	plain.nic.ip.version = 0;
 	field_defaults(nic_flow_fields, nic_flow_fields_n, &flow);
-	nic_config_print_common(full, &plain.nic);
-	config_print(full, "qos_map", qos_map_fields, qos_map_fields_n, &plain.nic.qos);
-	config_print(full, "pfc", pfc_fields, pfc_fields_n, &plain.nic.pfc);
+	bare = plain;
+	bare.n_flows = 0;
+	nic_config_print(full, &bare);
 	config_print(full, "flow", nic_flow_fields, nic_flow_fields_n, &flow);
 	import_text_close(full, &base);
 	nic_config_free(&plain);

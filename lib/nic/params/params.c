@@ -14,8 +14,11 @@ static const char *const initial_rate_words[] = {"line", "fair", "value", NULL};
 
 const char *const nic_verb_words[] = {"write", "write_imm", "send", "read", "ud_send", NULL};
 
-/* Members of nic_params itself; its structs have their own tables. */
-static const struct field nic_fields[] = {
+/*
+ * Members of nic_params itself; its structs have their own tables. The first table describes one
+ * NIC on its port: a fabric chooses these values for each of its NICs.
+ */
+static const struct field nic_device_fields[] = {
 	{FIELD_OF(struct nic_params, mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
 	 .help = "MAC address of the NIC; all zero: that of the port"},
 	{FIELD_OF(struct nic_params, ip), .type = FIELD_IP, .max = 4, .def = "none",
@@ -28,15 +31,31 @@ static const struct field nic_fields[] = {
 	{FIELD_OF(struct nic_params, shaper_burst_ns), .type = FIELD_U32, .unit = UNIT_NS, .min = 1,
 	 .max = 10000000, .def = "2us",
 	 .help = "Largest burst of the port after a late poll, as time at line rate"},
-	{FIELD_OF(struct nic_params, qp_burst_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
-	 .max = 1000000000, .def = "2048", .live = true,
-	 .help = "Largest burst of a QP after a late poll, in wire bytes"},
 	{FIELD_OF(struct nic_params, first_qpn), .type = FIELD_U32, .min = 2, .max = QPN_MASK,
 	 .def = "17", .help = "Number of the first QP; 0 and 1 are reserved by InfiniBand"},
 	{FIELD_OF(struct nic_params, max_qps), .type = FIELD_U32, .min = 1, .max = 1u << 22,
 	 .def = "1024",
 	 .help = "Largest number of QPs, including those of flows that a reload adds; memory is "
 		 "allocated at the start"},
+	{FIELD_OF(struct nic_params, control_tx_queue), .type = FIELD_ENUM,
+	 .choices = control_tx_queue_words, .def = "auto",
+	 .help = "Separate transmit queue of each lcore for pause frames, CNPs, ACKs and NAKs "
+		 "(quench-nic); auto: on a hardware NIC with enough queues; on: on virtual "
+		 "devices too, at both ends"},
+	{FIELD_OF(struct nic_params, neigh_retrans_time_ns), .type = FIELD_U64, .unit = UNIT_NS,
+	 .min = 1000000, .max = 3600 * NS_PER_SEC, .def = "1s",
+	 .help = "Time between two ARP requests or neighbour solicitations to a peer that does "
+		 "not answer"},
+	{FIELD_OF(struct nic_params, neigh_reachable_time_ns), .type = FIELD_U64, .unit = UNIT_NS,
+	 .min = 1000000, .max = UINT64_MAX, .def = "30s",
+	 .help = "Time after which the NIC asks again for the MAC address of a peer"},
+};
+static const unsigned int nic_device_fields_n = ARRAY_LEN(nic_device_fields);
+
+static const struct field nic_fields[] = {
+	{FIELD_OF(struct nic_params, qp_burst_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
+	 .max = 1000000000, .def = "2048", .live = true,
+	 .help = "Largest burst of a QP after a late poll, in wire bytes"},
 	{FIELD_OF(struct nic_params, icrc_check), .type = FIELD_BOOL, .def = "on", .live = true,
 	 .help = "Verify the ICRC of received frames"},
 	{FIELD_OF(struct nic_params, cc), .type = FIELD_ENUM, .choices = cc_words, .def = "dcqcn",
@@ -85,11 +104,6 @@ static const struct field nic_fields[] = {
 	 .max = NIC_MAX_WINDOW, .def = "4096",
 	 .help = "Window: largest number of unacknowledged "
 		 "packets of a QP"},
-	{FIELD_OF(struct nic_params, control_tx_queue), .type = FIELD_ENUM,
-	 .choices = control_tx_queue_words, .def = "auto",
-	 .help = "Separate transmit queue of each lcore for pause frames, CNPs, ACKs and NAKs "
-		 "(quench-nic); auto: on a hardware NIC with enough queues; on: on virtual "
-		 "devices too, at both ends"},
 	{FIELD_OF(struct nic_params, measure_pacing), .type = FIELD_BOOL, .def = "off",
 	 .help = "Measure the pacing of packets: jitter of each flow; the JSON of quench-nic "
 		 "also shows how late packets leave"},
@@ -98,17 +112,11 @@ static const struct field nic_fields[] = {
 	 .help = "Measure completion times and slowdowns of messages, and round-trip times, in "
 		 "histograms of each flow; auto: on with at most 32768 QPs on an lcore (80 bytes "
 		 "for each QP)"},
-	{FIELD_OF(struct nic_params, neigh_retrans_time_ns), .type = FIELD_U64, .unit = UNIT_NS,
-	 .min = 1000000, .max = 3600 * NS_PER_SEC, .def = "1s",
-	 .help = "Time between two ARP requests or neighbour solicitations to a peer that does "
-		 "not answer"},
-	{FIELD_OF(struct nic_params, neigh_reachable_time_ns), .type = FIELD_U64, .unit = UNIT_NS,
-	 .min = 1000000, .max = UINT64_MAX, .def = "30s",
-	 .help = "Time after which the NIC asks again for the MAC address of a peer"},
 };
 static const unsigned int nic_fields_n = ARRAY_LEN(nic_fields);
 
 const struct field_section nic_sections[] = {
+	{"nic", nic_device_fields, &nic_device_fields_n, 0},
 	{"nic", nic_fields, &nic_fields_n, 0},
 	FIELD_SECTION("rp", rp_fields, struct nic_params, rp),
 	FIELD_SECTION("dctcp", dctcp_fields, struct nic_params, dctcp),
@@ -166,10 +174,14 @@ own_fault(const struct nic_params *p)
 int
 nic_params_check(const struct nic_params *p, char *why, unsigned int why_size)
 {
-	int rc = fields_check(nic_fields, nic_fields_n, p, why, why_size);
-	const char *fault = rc == 0 ? own_fault(p) : NULL;
+	int rc = fields_check(nic_device_fields, nic_device_fields_n, p, why, why_size);
+	const char *fault = NULL;
 	struct rp_params rp = p->rp;
 
+	if (rc == 0)
+		rc = fields_check(nic_fields, nic_fields_n, p, why, why_size);
+	if (rc == 0)
+		fault = own_fault(p);
 	if (fault != NULL)
 		return params_refuse(why, why_size, "%s", fault);
 	if (rp.rp_max_rate_bps == 0)

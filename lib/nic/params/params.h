@@ -77,7 +77,11 @@ struct nic_params {
 	struct half_sip_key table_key;
 };
 
-/* All of struct nic_params, as sections of a configuration. */
+/*
+ * All of struct nic_params, as sections of a configuration. The first NIC_DEVICE_SECTIONS describe
+ * one NIC on its port: addresses, speed, room for QPs. A fabric chooses them for each of its NICs.
+ */
+#define NIC_DEVICE_SECTIONS 1u
 extern const struct field_section nic_sections[];
 extern const unsigned int nic_sections_n;
 

@@ -9,6 +9,7 @@
 #define SECTION(name, table, member) FIELD_SECTION(name, table, struct sw_params, member)
 
 const struct field_section sw_sections[] = {
+	{"switch", sw_device_fields, &sw_device_fields_n, 0},
 	{"switch", sw_fields, &sw_fields_n, 0},
 	SECTION("switch", mmu_fields, mmu),
 	SECTION("qos_map", qos_map_fields, qos),

@@ -102,11 +102,23 @@ const unsigned int sw_port_fields_n = ARRAY_LEN(sw_port_fields);
 
 static const char *const mark_at_words[] = {"dequeue", "enqueue", NULL};
 
-const struct field sw_fields[] = {
+/* Of a switch on ports: a fabric chooses these values for each of its switches. */
+const struct field sw_device_fields[] = {
 	{FIELD_OF(struct sw_params, shards), .type = FIELD_U16, .max = SW_MAX_SHARDS, .def = "0",
 	 .help = "number of shards; a shard is the part of the switch that runs on one lcore, "
-		 "and owns some of the ports; 0: one per polling lcore, but not more than ports; "
-		 "quench-lab: 1"},
+		 "and owns some of the ports; 0: one per polling lcore, but not more than "
+		 "ports"},
+	{FIELD_OF(struct sw_params, shaper_burst_ns), .type = FIELD_U32, .unit = UNIT_NS, .min = 1,
+	 .max = 1000000, .def = "4us", .live = true,
+	 .help = "largest burst of a port after a late poll, as time at the shaper's rate; a "
+		 "pause does not stop a burst that the device already has"},
+	{FIELD_OF(struct sw_params, seed), .type = FIELD_U64, .max = UINT64_MAX, .def = "1",
+	 .help = "seed of the marking decisions"},
+};
+
+const unsigned int sw_device_fields_n = ARRAY_LEN(sw_device_fields);
+
+const struct field sw_fields[] = {
 	{FIELD_OF(struct sw_params, wred_queues), .type = FIELD_SET8, .def = "3", .live = true,
 	 .help = "egress queues to which the curve of [wred] applies; leave out the queue of CNPs"},
 	{FIELD_OF(struct sw_params, pfc_generate), .type = FIELD_BOOL, .def = "on", .live = true,
@@ -117,10 +129,6 @@ const struct field sw_fields[] = {
 	 .help = "when a packet is marked: dequeue: when it leaves the queue, by the length of "
 		 "the rest of the queue; enqueue: when it enters the queue, by the length of the "
 		 "queue before it"},
-	{FIELD_OF(struct sw_params, shaper_burst_ns), .type = FIELD_U32, .unit = UNIT_NS, .min = 1,
-	 .max = 1000000, .def = "4us", .live = true,
-	 .help = "largest burst of a port after a late poll, as time at the shaper's rate; a "
-		 "pause does not stop a burst that the device already has"},
 	{FIELD_OF(struct sw_params, max_frame_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
 	 .min = MIN_FRAME_BYTES, .max = MAX_FRAME_BYTES, .def = MAX_FRAME_DEFAULT,
 	 .help = "longest frame that is forwarded, with FCS"},
@@ -142,8 +150,6 @@ const struct field sw_fields[] = {
 	{FIELD_OF(struct sw_params, vlan_filtering), .type = FIELD_BOOL, .def = "off", .live = true,
 	 .help = "on: each port is a member of its access_vlan and tagged_vlans only; off: a "
 		 "port is a member of every VLAN, learning is per VLAN, and tags stay as they are"},
-	{FIELD_OF(struct sw_params, seed), .type = FIELD_U64, .max = UINT64_MAX, .def = "1",
-	 .help = "seed of the marking decisions"},
 };
 
 const unsigned int sw_fields_n = ARRAY_LEN(sw_fields);

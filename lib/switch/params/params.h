@@ -120,9 +120,15 @@ struct sw_params {
 };
 
 /* Members of sw_params itself; ports and sub-structs have their own tables. */
+FIELD_TABLE(sw_device_fields);
 FIELD_TABLE(sw_fields);
 
-/* The members of struct sw_params that all ports share, as sections of a configuration. */
+/*
+ * The members of struct sw_params that all ports share, as sections of a configuration. The first
+ * SW_DEVICE_SECTIONS describe one switch on its ports: a fabric chooses them for each of its
+ * switches.
+ */
+#define SW_DEVICE_SECTIONS 1u
 extern const struct field_section sw_sections[];
 extern const unsigned int sw_sections_n;
 

@@ -234,7 +234,7 @@ write_frame(char *hex, bool right)
 				 .dscp = 26,
 				 .ttl = 64,
 				 .udp_sport = 0xC000,
-				 .dest_qp = FIRST_QPN,
+				 .dest_qp = SCENARIO_FIRST_QPN,
 				 .pkey = PKEY_DEFAULT};
 	struct roce_fields fields = {.opcode = RC_WRITE_MIDDLE};
 	uint8_t buf[128];

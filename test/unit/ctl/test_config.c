@@ -83,34 +83,35 @@ TEST(every_malformed_file_has_its_error_line)
 		{"\xef\xbb\xbf[thing]\n", "x.ini:1: expected printable ASCII outside comments"},
 		{"[thing]\nperiod_us = 55\xc2\xb5s\n",
 		 "x.ini:2: expected printable ASCII outside comments"},
-		{"[thing]\nrate_bps = 40X\n", "x.ini: [thing] rate_bps = 40X: %s"},
-		{"[thing]\nrate_bps =\n", "x.ini: [thing] rate_bps = : %s"},
-		{"[thing]\nrate_bps = # 1G\n", "x.ini: [thing] rate_bps = : %s"},
-		{"[thing]\nrate_bps = 40G#fast\n", "x.ini: [thing] rate_bps = 40G#fast: %s"},
-		{"[thing]\nrate_bps = -1\n", "x.ini: [thing] rate_bps = -1: %s"},
-		{"[thing]\nrate_bps = 1 = 2\n", "x.ini: [thing] rate_bps = 1 = 2: %s"},
-		{"[thing]\nrate_mbps = x\n", "x.ini: [thing] rate_mbps = x: %s; "
+		{"[thing]\nrate_bps = 40X\n", "x.ini:2: [thing] rate_bps = 40X: %s"},
+		{"[thing]\nrate_bps =\n", "x.ini:2: [thing] rate_bps = : %s"},
+		{"[thing]\nrate_bps = # 1G\n", "x.ini:2: [thing] rate_bps = : %s"},
+		{"[thing]\nrate_bps = 40G#fast\n", "x.ini:2: [thing] rate_bps = 40G#fast: %s"},
+		{"[thing]\nrate_bps = -1\n", "x.ini:2: [thing] rate_bps = -1: %s"},
+		{"[thing]\nrate_bps = 1 = 2\n", "x.ini:2: [thing] rate_bps = 1 = 2: %s"},
+		{"[thing]\nrate_mbps = x\n", "x.ini:2: [thing] rate_mbps = x: %s; "
 					     "a bare number under rate_mbps counts 1000000 bit/s"},
 		{"[thing]\nprofile = Paper\n",
-		 "x.ini: [thing] profile = Paper: expected paper or mlx"},
-		{"[thing]\nR_C = 1G\nrate_bps = 1G\n", "x.ini: [thing] rate_bps = 1G: expected one "
-						       "of rate_bps and R_C, which are the same"},
+		 "x.ini:2: [thing] profile = Paper: expected paper or mlx"},
+		{"[thing]\nR_C = 1G\nrate_bps = 1G\n",
+		 "x.ini:3: [thing] rate_bps = 1G: expected one "
+		 "of rate_bps and R_C, which are the same"},
 		{"[thing]\nR_C = 1G\nrate_mbps = 1\n",
-		 "x.ini: [thing] R_C = 1G: expected one of R_C and rate_mbps, which are the same"},
+		 "x.ini:2: [thing] R_C = 1G: expected one of R_C and rate_mbps, which are the same"},
 		{"[thing]\nrate_bp = 1G\n",
-		 "x.ini: [thing] rate_bp = 1G: expected a known key, such as rate_bps"},
+		 "x.ini:2: [thing] rate_bp = 1G: expected a known key, such as rate_bps"},
 		{"[thing]\nperiod = 1\n",
-		 "x.ini: [thing] period = 1: expected a known key, such as period_us"},
-		{"[thing]\ncolour = red\n", "x.ini: [thing] colour = red: expected a known key"},
-		{"[thing]\nR = 1\n", "x.ini: [thing] R = 1: expected a known key"},
+		 "x.ini:2: [thing] period = 1: expected a known key, such as period_us"},
+		{"[thing]\ncolour = red\n", "x.ini:2: [thing] colour = red: expected a known key"},
+		{"[thing]\nR = 1\n", "x.ini:2: [thing] R = 1: expected a known key"},
 		{"[thing]\npeer_ip = 10.0.0.1\n",
-		 "x.ini: [thing] peer_ip = 10.0.0.1: expected a known key"},
-		{"[thingy]\n", "x.ini: [thingy]: expected a known section, such as [thing]"},
-		{"[other]\nx = 1\n", "x.ini: [other]: expected a known section"},
-		{"[peers]\n", "x.ini: [peers]: expected a known section"},
-		{"[peer a]\n", "x.ini: [peer a] peer_ip is missing: "
+		 "x.ini:2: [thing] peer_ip = 10.0.0.1: expected a known key"},
+		{"[thingy]\n", "x.ini:1: [thingy]: expected a known section, such as [thing]"},
+		{"[other]\nx = 1\n", "x.ini:1: [other]: expected a known section"},
+		{"[peers]\n", "x.ini:1: [peers]: expected a known section"},
+		{"[peer a]\n", "x.ini:1: [peer a] peer_ip is missing: "
 			       "expected an IPv4 address such as 10.0.0.1"},
-		{"[peer a]\npeer_ip = fd00::1\n", "x.ini: [peer a] peer_ip = fd00::1: "
+		{"[peer a]\npeer_ip = fd00::1\n", "x.ini:2: [peer a] peer_ip = fd00::1: "
 						  "expected an IPv4 address such as 10.0.0.1"},
 	};
 
@@ -154,7 +155,7 @@ TEST(names_and_values_that_are_too_long_are_refused)
 	snprintf(text, sizeof(text), "[%063d]\n", 1);
 	put(text);
 	assert_int_equal(read_file("x.ini", &err), -EINVAL);
-	snprintf(expected, sizeof(expected), "x.ini: [%063d]: expected a known section", 1);
+	snprintf(expected, sizeof(expected), "x.ini:1: [%063d]: expected a known section", 1);
 	assert_string_equal(err.text, expected);
 }
 
@@ -283,9 +284,9 @@ TEST(a_rule_across_keys_is_refused_with_the_value_as_written)
 
 	assert_int_equal(read_thing(cfg, &t, &err), 0);
 	assert_int_equal(config_refuse(cfg, "thing", "rate_bps", "more", &err), -EINVAL);
-	assert_string_equal(err.text, "x.ini: [thing] rate_mbps = 10: expected more");
+	assert_string_equal(err.text, "x.ini:2: [thing] rate_mbps = 10: expected more");
 	config_refuse(cfg, "thing", "profile", "another", &err);
-	assert_string_equal(err.text, "x.ini: [thing] profile: expected another");
+	assert_string_equal(err.text, "x.ini:1: [thing] profile: expected another");
 	config_refuse(cfg, "peer", NULL, "one", &err);
 	assert_string_equal(err.text, "x.ini: [peer]: expected one");
 	config_close(cfg);
@@ -406,6 +407,42 @@ TEST(what_is_set_takes_the_place_of_the_file)
 	assert_false(config_gives_set(cfg, "thing", "profile"));
 	assert_false(config_gives_set(cfg, "thing", "no such key"));
 	config_close(cfg);
+}
+
+TEST(a_small_number_without_a_unit_is_doubted_once)
+{
+	static const struct {
+		const char *line, *doubt;
+	} rows[] = {
+		{"rate_bps = 40",
+		 "x.ini:2: [thing] rate_bps = 40: 40 bit/s, since no unit such as M follows"},
+		{"R_C = 999",
+		 "x.ini:2: [thing] R_C = 999: 999 bit/s, since no unit such as M follows"},
+		{"rate_bps = 1000", NULL},
+		{"rate_bps = 40bps", NULL},
+		{"rate_bps = 0", NULL},
+		{"rate_mbps = 40", NULL},
+		{"period_us = 1", NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct config_error err;
+		struct config *cfg;
+		char text[64];
+		struct thing t;
+
+		snprintf(text, sizeof(text), "[thing]\n%s\n", rows[i].line);
+		cfg = open_text(text);
+		assert_int_equal(read_thing(cfg, &t, &err), 0);
+		assert_int_equal(read_thing(cfg, &t, &err), 0);
+		if (rows[i].doubt == NULL) {
+			assert_null(config_doubt(cfg, 0));
+		} else {
+			assert_string_equal(config_doubt(cfg, 0), rows[i].doubt);
+			assert_null(config_doubt(cfg, 1));
+		}
+		config_close(cfg);
+	}
 }
 
 TEST(what_is_set_wrongly_is_refused_by_name)
