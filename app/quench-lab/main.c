@@ -217,6 +217,27 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 	return APP_DONE;
 }
 
+/* The model runs after the packets, as fast as it can; the terminal shows how far it is. */
+static bool
+on_fluid(void *arg, uint64_t now_ns, uint64_t end_ns)
+{
+	struct progress *p = arg;
+
+	progress_show_fluid(p, now_ns, end_ns);
+	return !stop_asked;
+}
+
+static int
+run_model(const struct lab_opts *o, struct lab_fluid *fluid)
+{
+	struct progress progress = {.enabled = !o->no_progress && isatty(STDERR_FILENO)};
+	int rc = lab_fluid_run(fluid, o->out_dir, on_fluid, &progress);
+
+	if (rc == -EINTR)
+		say_error("stopped by a signal: no results are written");
+	return rc < 0 ? APP_FAILED : APP_DONE;
+}
+
 static int
 make_out_dir(const struct lab_opts *o)
 {
@@ -272,8 +293,8 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 		rc = APP_FAILED;
 	if (rc == APP_DONE && o->out_dir != NULL && output_trace(run, o->out_dir) < 0)
 		rc = APP_FAILED;
-	if (rc == APP_DONE && o->out_dir != NULL && lab_fluid_run(&run->fluid, o->out_dir) < 0)
-		rc = APP_FAILED;
+	if (rc == APP_DONE && o->out_dir != NULL)
+		rc = run_model(o, &run->fluid);
 	if (rc == APP_DONE)
 		rc = write_json(o, output_json(run), "results.json");
 	if (recordings_close(recordings, rc == APP_DONE) < 0)
@@ -312,7 +333,9 @@ run_fluid(const struct lab_opts *o, struct lab_run *run)
 
 	if (o->out_dir != NULL && make_out_dir(o) < 0)
 		return APP_FAILED;
-	rc = lab_fluid_run(&run->fluid, o->out_dir) < 0 ? APP_FAILED : APP_DONE;
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+	rc = run_model(o, &run->fluid);
 	json = output_settings(run->scenario_name, run->scenario);
 	json_object_set_new(json, "fluid", lab_fluid_json(&run->fluid));
 	if (rc == APP_DONE)

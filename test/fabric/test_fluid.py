@@ -164,6 +164,25 @@ def ends(lab, config):
             expect(("\n* p*" in table) == (text is not None) and (text or "") in table, f"N {n}: {table}")
 
 
+def bounded(lab, config):
+    """Beside packets the model ends at fluid_ns, and says so; with 0 it does not run."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, out = changed(config, folder, incast(4)), pathlib.Path(folder, "out")
+        done = run(lab, "--out", out, "--duration", "4ms", "--set", "fabric.measure_from_ns=1ms", "--set", "fabric.fluid_ns=2ms", path)
+        r = json.loads((out / "results.json").read_text(encoding="utf-8"))["fluid"]
+        rows = (out / "fluid_flows.csv").read_text(encoding="utf-8").splitlines()
+        expect(r["end_ns"] == 2_000_000 == int(rows[-1].split(",")[0]) and "queue_mean_bytes" in r["queues"][0], f"{r}, {rows[-1]}")
+        expect("fluid model: the first 2.000 ms, as fluid_ns" in done.stderr, done.stderr)
+        run(lab, "--out", out, "--duration", "4ms", "--set", "fabric.measure_from_ns=3ms", "--set", "fabric.fluid_ns=2ms", path)
+        r = json.loads((out / "results.json").read_text(encoding="utf-8"))["fluid"]
+        expect("queue_mean_bytes" not in r["queues"][0], f"a mean of a window that the model did not reach: {r}")
+        r = results(lab, "--fluid", "--duration", "4ms", "--set", "fabric.measure_from_ns=3ms", "--set", "fabric.fluid_ns=2ms", path)["fluid"]
+        expect(r["end_ns"] == 4_000_000, f"alone: {r}")
+        run(lab, "--out", folder + "/none", "--duration", "4ms", "--set", "fabric.fluid_ns=0", path)
+        r = json.loads(pathlib.Path(folder, "none", "results.json").read_text(encoding="utf-8"))["fluid"]
+        expect("fluid_ns" in r.get("refused", "") and not pathlib.Path(folder, "none", "fluid_flows.csv").exists(), f"{r}")
+
+
 def refused(lab, config):
     """One line that names file, section, key and value, and code 2; beside packets, the same in the results."""
     rows = (("nic", "cc", "dctcp"), ("rp", "rp_profile", "mlx"), ("rp", "rp_clamp_tgt_rate", "off"), ("np", "np_cnp_moderation", "port"),
@@ -269,4 +288,4 @@ def loop_delay(lab, config):
 
 
 if __name__ == "__main__":
-    with_config(fixed_point, translation, switches, ends, refused, outputs, slopes, loop_delay)
+    with_config(fixed_point, translation, switches, ends, bounded, refused, outputs, slopes, loop_delay)

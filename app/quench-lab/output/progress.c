@@ -53,16 +53,38 @@ progress_line(char line[static PROGRESS_CHARS], const struct progress_state *s)
 		 s->now_ns < s->duration_ns ? "ETA" : "in", span);
 }
 
+/* Is it time to replace the line? */
+static bool
+is_due(struct progress *p, bool last)
+{
+	double now_s = progress_clock();
+
+	if (!p->enabled || (!last && p->shown_s > 0 && now_s - p->shown_s < BETWEEN_S))
+		return false;
+	p->shown_s = now_s;
+	return true;
+}
+
+void
+progress_show_fluid(struct progress *p, uint64_t now_ns, uint64_t end_ns)
+{
+	bool last = now_ns >= end_ns;
+
+	if (!is_due(p, last))
+		return;
+	fprintf(stderr, "\rfluid model: %.1f of %.1f ms\033[K%s", (double)now_ns / NS_PER_MS,
+		(double)end_ns / NS_PER_MS, last ? "\n" : "");
+	fflush(stderr);
+}
+
 void
 progress_show(struct progress *p, const struct progress_state *s)
 {
 	char line[PROGRESS_CHARS];
-	double now_s = progress_clock();
 	bool last = s->now_ns >= s->duration_ns;
 
-	if (!p->enabled || (!last && p->shown_s > 0 && now_s - p->shown_s < BETWEEN_S))
+	if (!is_due(p, last))
 		return;
-	p->shown_s = now_s;
 	progress_line(line, s);
 	/* Clear to the end of the line: the previous one may have been longer. */
 	fprintf(stderr, "\r%s\033[K%s", line, last ? "\n" : "");

@@ -25,6 +25,9 @@ void progress_line(char line[static PROGRESS_CHARS], const struct progress_state
 /** Replace the line on the terminal, at most ten times a second and at the end of the run. */
 void progress_show(struct progress *p, const struct progress_state *s);
 
+/** The same for the fluid model after the packets. */
+void progress_show_fluid(struct progress *p, uint64_t now_ns, uint64_t end_ns);
+
 /** Monotonic real time, in seconds. */
 double progress_clock(void);
 

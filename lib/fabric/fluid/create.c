@@ -17,6 +17,8 @@
  * Kmax for 0.9 % of the time.
  */
 #define NEAR_END_SHARE 0.5
+/* Share of the queue that one cut takes, beyond which the queue is often empty (doc/lab.md). */
+#define LARGE_CUT_SHARE 0.5
 /*
  * Limit of the number of flows, as a multiple of most_hops. A model with a limit of hops and with
  * more flows is refused before its classes are formed.
@@ -87,18 +89,49 @@ flow_point(const struct fluid_net *net, const struct fluid_net_flow *flow)
 }
 
 /*
- * In the packet simulation, flows are cut one by one and at random. So the queue oscillates, and
- * reaches Kmax even if its mean is far below.
+ * Bytes that one cut withholds, of the flow through a queue that withholds most. A cut lowers the
+ * rate by alpha / 2. Fast recovery halves the gap every T, so that the flow withholds
+ * rate x alpha / 2 x 2 T in all.
+ */
+static double
+largest_cut_bytes(const struct fluid_net *net, uint32_t queue)
+{
+	double seconds = net->params.rp.rp_time_reset_us / 1e6;
+	double largest_bytes = 0;
+
+	for (uint32_t c = 0; c < net->params.n_classes; c++) {
+		const struct fluid_class_params *class = &net->classes[c];
+		const struct fluid_class_point *point = &net->points[c];
+		bool passes = false;
+
+		for (uint32_t h = 0; h < class->n_hops; h++)
+			passes |= net->hops[class->first_hop + h].queue == queue;
+		if (!passes)
+			continue;
+		largest_bytes = fmax(largest_bytes, point->alpha * point->rate_bps / 8 * seconds);
+	}
+	return largest_bytes;
+}
+
+/*
+ * In the packet simulation, flows are cut one by one and at random. So the queue oscillates: it
+ * reaches Kmax even if its mean is far below, and is empty if one cut is a large part of it.
  */
 static enum fluid_net_end
-end_of(const struct fluid_point *point, const struct wred_params *wred)
+end_of(const struct fluid_net *net, uint32_t queue)
 {
+	const struct fluid_point *point = &net->queue_points[queue];
+	const struct wred_params *wred = net->queue_params[queue].wred;
+
 	if (point->mark <= 0)
 		return FLUID_NET_ON_SLOPE;
 	if (!point->interior)
 		return FLUID_NET_BEYOND_SLOPE;
-	return point->mark > NEAR_END_SHARE * fluid_curve(wred).most ? FLUID_NET_NEAR_END
-								     : FLUID_NET_ON_SLOPE;
+	if (point->mark > NEAR_END_SHARE * fluid_curve(wred).most)
+		return FLUID_NET_NEAR_END;
+	return largest_cut_bytes(net, queue) > LARGE_CUT_SHARE * point->queue_bytes
+		       ? FLUID_NET_LARGE_CUT
+		       : FLUID_NET_ON_SLOPE;
 }
 
 static int
@@ -108,7 +141,7 @@ find_points(struct fluid_net *net)
 		return -ENOMEM;
 	for (uint32_t q = 0; q < net->params.n_queues; q++) {
 		net->queues[q].point = net->queue_points[q];
-		net->queues[q].end = end_of(&net->queue_points[q], net->queue_params[q].wred);
+		net->queues[q].end = end_of(net, q);
 	}
 	for (uint32_t i = 0; i < net->n_flows; i++)
 		net->flows[i].point = flow_point(net, &net->flows[i]);

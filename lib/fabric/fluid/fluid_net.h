@@ -53,6 +53,7 @@ enum fluid_net_end {
 	FLUID_NET_ON_SLOPE,     /* or the queue is empty */
 	FLUID_NET_NEAR_END,     /* real queues reach Kmax by noise, and are shorter */
 	FLUID_NET_BEYOND_SLOPE, /* p* is above Pmax: packets and model oscillate around Kmax */
+	FLUID_NET_LARGE_CUT,    /* one flow's cut takes much of the queue, which is often empty */
 };
 
 struct fluid_net_queue {
@@ -75,9 +76,9 @@ uint64_t fluid_net_step_ns(const struct fluid_net *net);
 typedef bool (*fluid_net_sample_fn)(void *arg, const struct fluid_net *net, uint64_t now_ns);
 
 /**
- * Run the model over duration_ns; only once. Fixed points are available before it, values of the
- * measured window after it. @return false if the callback stopped it.
+ * Run the model up to end_ns, at most duration_ns; only once. Fixed points are available before it,
+ * values of the measured window (up to end_ns) after it. @return false if the callback stopped it.
  */
-bool fluid_net_run(struct fluid_net *net, fluid_net_sample_fn sample, void *arg);
+bool fluid_net_run(struct fluid_net *net, uint64_t end_ns, fluid_net_sample_fn sample, void *arg);
 
 #endif

@@ -99,14 +99,14 @@ close_window(struct fluid_net *net, uint64_t from_ns)
 }
 
 bool
-fluid_net_run(struct fluid_net *net, fluid_net_sample_fn sample, void *arg)
+fluid_net_run(struct fluid_net *net, uint64_t end_ns, fluid_net_sample_fn sample, void *arg)
 {
 	const struct fabric_params *p = &net->scenario->fabric;
 	uint64_t next_sample_ns = p->sample_ns, window_ns = 0;
 	bool measuring = false;
 
-	for (uint64_t now = 0; now < p->duration_ns;) {
-		uint64_t stop = min_u64(min_u64(now + EXTREMES_NS, next_sample_ns), p->duration_ns);
+	for (uint64_t now = 0; now < end_ns;) {
+		uint64_t stop = min_u64(min_u64(now + EXTREMES_NS, next_sample_ns), end_ns);
 
 		if (!measuring && now >= p->measure_from_ns) {
 			measuring = true;
@@ -117,7 +117,7 @@ fluid_net_run(struct fluid_net *net, fluid_net_sample_fn sample, void *arg)
 		fluid_run(net->model, now);
 		if (measuring)
 			look(net);
-		if (now == next_sample_ns || now == p->duration_ns) {
+		if (now == next_sample_ns || now == end_ns) {
 			take_sample(net);
 			if (sample != NULL && !sample(arg, net, now))
 				return false;

@@ -60,6 +60,10 @@ const struct field fabric_fields[] = {
 	 .min = NS_PER_US, .max = 3600 * NS_PER_SEC, .def = "200ms", .help = "simulated time"},
 	{FIELD_OF(struct fabric_params, measure_from_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .max = 3600 * NS_PER_SEC, .def = "0", .help = "start of the measured window"},
+	{FIELD_OF(struct fabric_params, fluid_ns), .type = FIELD_U64, .unit = UNIT_NS,
+	 .max = 3600 * NS_PER_SEC, .def = "10s",
+	 .help = "--out: time from the start that the fluid model also simulates, after the "
+		 "packets; 0: not run. --fluid simulates the whole duration_ns"},
 	{FIELD_OF(struct fabric_params, sample_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = NS_PER_US, .max = NS_PER_SEC, .def = "100us",
 	 .help = "time between rows of the CSV files"},

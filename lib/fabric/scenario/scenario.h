@@ -47,6 +47,7 @@ struct fabric_params {
 	uint32_t backing_frame_bytes; /* 0: chosen by scenario_backing_frames() */
 	uint64_t duration_ns;
 	uint64_t measure_from_ns;
+	uint64_t fluid_ns; /* the fluid model beside packets: simulated time; 0: off */
 	uint64_t sample_ns;
 	bool messages_csv;
 	uint64_t seed;
