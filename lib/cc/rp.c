@@ -180,6 +180,8 @@ phase_of(const struct rp_params *params, uint16_t time_stage, uint16_t byte_stag
 	if (params->rp_profile == RP_PROFILE_PAPER ? high <= params->rp_threshold
 						   : high < params->rp_threshold)
 		return RP_FAST_RECOVERY;
+	if (params->rp_profile == RP_PROFILE_MLX && params->rp_hyper_by_timer)
+		low = time_stage;
 	return low > params->rp_threshold ? RP_HYPER_INCREASE : RP_ADDITIVE_INCREASE;
 }
 

@@ -50,6 +50,7 @@ struct rp_params {
 	bool rp_clamp_tgt_rate; /* target follows current on every cut */
 	/* ... after an event of timer or byte counter; off: only after one of the byte counter */
 	bool rp_clamp_tgt_rate_ati;
+	bool rp_hyper_by_timer;          /* mlx: hyper increase after F time stages, whatever BC */
 	uint8_t rp_threshold;            /* F: fast-recovery steps */
 	uint8_t rp_gd;                   /* log2 of the divisor of alpha, in 1/1024, in a cut */
 	uint8_t rp_min_dec_fac_pct;      /* a cut keeps at least this share of the rate */

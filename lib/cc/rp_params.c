@@ -30,6 +30,11 @@ const struct field rp_fields[] = {
 	{FIELD_OF(struct rp_params, rp_threshold), .type = FIELD_U8, .max = 31, .def = "5",
 	 .live = true, .aliases = {{.name = "F"}, {.name = "rpg_threshold"}},
 	 .help = "F: number of fast-recovery steps before the target rate rises (mlx: 1)"},
+	{FIELD_OF(struct rp_params, rp_hyper_by_timer), .type = FIELD_BOOL, .def = "off",
+	 .live = true,
+	 .help = "mlx: hyper increase begins after rp_threshold steps of the timer alone (on, as in "
+		 "the HPCC simulator), or of both the timer and the byte counter (off); paper: not "
+		 "used"},
 	{FIELD_OF(struct rp_params, rp_gd), .type = FIELD_U8, .max = 15, .def = "11", .live = true,
 	 .aliases = {{.name = "rpg_gd"}},
 	 .help = "exponent of the cut: a CNP reduces the rate by rate x alpha x 1024 / 2^rp_gd; "

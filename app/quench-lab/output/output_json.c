@@ -51,7 +51,7 @@ flow_object(const struct lab_run *run, uint32_t index)
 	report_set_u64(o, "wire_rate_bps", r->wire_rate_bps);
 	report_set_u64(o, "goodput_bps", r->goodput_bps);
 	report_set_u64(o, "min_rate_bps", r->src.min_rate_bps);
-	report_set_u64(o, "messages_wanted", r->flow->params->messages * r->flow->qps);
+	report_set_u64(o, "messages_wanted", r->flow->messages * r->flow->qps);
 	report_set_u64(o, "messages_completed", r->messages_completed);
 	report_set_u64(o, "cnp_sent", r->dst.cnps_sent);
 	report_set_u64(o, "rp_cnp_handled", r->src.cnps_handled);

@@ -80,7 +80,7 @@ flow_table(FILE *out, const struct run_result *r)
 		"complete", "wanted", "handled", "cuts", "mitted");
 	for (uint32_t i = 0; i < r->n_flows; i++) {
 		const struct flow_result *f = &r->flows[i];
-		uint64_t wanted = f->flow->params->messages * f->flow->qps;
+		uint64_t wanted = f->flow->messages * f->flow->qps;
 		char limit[24];
 
 		if (wanted > 0)

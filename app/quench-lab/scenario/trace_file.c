@@ -23,7 +23,7 @@ static const struct {
 } fields[FIELDS] = {
 	{"src", "a host's number such as 3 or h3", 1, UINT16_MAX},
 	{"dst", "a host's number such as 3 or h3", 1, UINT16_MAX},
-	{"bytes", "a whole number up to 2^31", 0, WORKLOAD_MAX_BYTES},
+	{"bytes", "a whole number up to 2^50", 0, 1ull << 50},
 	{"start_ns", "a whole number of ns up to 3600 s", 0, 3600 * NS_PER_SEC},
 };
 

@@ -6,6 +6,17 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/numbers/fixed.h"
+
+/* Messages of each QP. A message has at most 2^31 bytes: more in a trace is several equal ones. */
+static uint64_t
+messages_of(const struct flow_params *flow, const struct flow_pair *pair)
+{
+	if (flow->pattern != FLOW_TRACE)
+		return flow->messages;
+	return 1 + sub_sat(pair->bytes, 1) / WORKLOAD_MAX_BYTES;
+}
+
 static int64_t
 add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool requester,
        const struct flow_params *flow, const struct flow_pair *pair)
@@ -27,7 +38,8 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 	};
 
 	if (flow->pattern == FLOW_TRACE) {
-		qp.work.message_bytes = pair->bytes;
+		qp.work.messages = messages_of(flow, pair);
+		qp.work.message_bytes = (pair->bytes + qp.work.messages - 1) / qp.work.messages;
 		qp.work.start_ns = pair->at_ns;
 	}
 	/*
@@ -55,6 +67,7 @@ add_flow(struct net *net, const struct flow_params *params, uint32_t index)
 		.src_qp = nic_qp_count(net->hosts[pair->src - 1]),
 		.dst_qp = nic_qp_count(net->hosts[pair->dst - 1]),
 		.qps = params->qp_count,
+		.messages = messages_of(params, pair),
 		.params = params,
 	};
 	scenario_flow_title(params, index, flow->name);

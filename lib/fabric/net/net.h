@@ -16,6 +16,7 @@ struct net_flow {
 	uint16_t src, dst;               /* host numbers, from 1 */
 	uint32_t src_qp, dst_qp;         /* index of the first QP at each end */
 	uint16_t qps;
+	uint64_t messages; /* of each QP; 0: no limit */
 	const struct flow_params *params;
 };
 

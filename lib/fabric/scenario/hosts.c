@@ -239,10 +239,24 @@ format_domain(char *text, size_t size, uint16_t domain)
 	return snprintf(text, size, "VLAN %u", domain);
 }
 
+/* Routers may be in several parts that no link joins. */
+static bool
+is_routed(const struct scenario *s, uint16_t a, uint16_t b)
+{
+	uint32_t from = s->topology->hosts[a - 1].sw, to = s->topology->hosts[b - 1].sw;
+
+	return from == to || routes_ports(s->routes, from, routes_subnet(s->routes, to)) != 0;
+}
+
 int
 scenario_check_reach(const struct scenario *s, const struct flow_params *flow,
 		     struct scenario_fault *fault)
 {
+	for (uint32_t i = 0; s->routes != NULL && i < flow->n_pairs; i++)
+		if (!is_routed(s, flow->pairs[i].src, flow->pairs[i].dst))
+			return scenario_refuse(fault, "flow", flow->name,
+					       flow->pattern == FLOW_TRACE ? "trace" : "src",
+					       "hosts whose switches are joined by links");
 	for (uint32_t i = 0; i < flow->n_pairs; i++) {
 		const struct scenario_host *a = &s->hosts[flow->pairs[i].src - 1];
 		const struct scenario_host *b = &s->hosts[flow->pairs[i].dst - 1];

@@ -279,6 +279,9 @@ choose_forwarding(struct scenario *s, struct scenario_fault *fault)
 	if (forwarding == FABRIC_FORWARDING_AUTO)
 		forwarding =
 			s->topology->n_switches == 1 ? FABRIC_FORWARDING_L2 : FABRIC_FORWARDING_L3;
+	if (forwarding == FABRIC_FORWARDING_L2 && !topology_is_connected(s->topology))
+		return scenario_refuse(fault, "fabric", "", "topology",
+				       "[link NAME] sections that join all switches");
 	if (forwarding == FABRIC_FORWARDING_L2 && !topology_is_tree(s->topology))
 		return scenario_refuse(fault, "fabric", "", "forwarding",
 				       "l3, since there is more than one way between two switches");
@@ -316,8 +319,5 @@ scenario_build_topology(struct scenario *s, struct scenario_fault *fault)
 		rc = change_links(s, fault);
 	if (rc < 0)
 		return rc;
-	if (!topology_is_connected(s->topology))
-		return scenario_refuse(fault, "fabric", "", "topology",
-				       "[link NAME] sections that join all switches");
 	return choose_forwarding(s, fault);
 }

@@ -93,7 +93,7 @@ ref_increase(struct ref *r, uint64_t *stage)
 	if (ref_paper(r) && *stage < UINT16_MAX)
 		++*stage;
 	high = r->t > r->bc ? r->t : r->bc;
-	low = r->t > r->bc ? r->bc : r->t;
+	low = r->t > r->bc && (ref_paper(r) || !p->rp_hyper_by_timer) ? r->bc : r->t;
 	if (r->rate < p->rp_max_rate_bps) {
 		if (ref_paper(r) ? high <= f : high < f) {
 			r->stats.rp_fast_recoveries++;

@@ -102,6 +102,7 @@ random_params(struct prng *rnd, enum rp_profile profile, uint32_t scale)
 	p.rp_max_rate_bps = p.rp_min_rate_bps + prng_below(rnd, 1ull << prng_below(rnd, 40));
 	p.rp_rate_to_set_on_first_cnp_bps =
 		prng_below(rnd, 3) ? 0 : prng_below(rnd, p.rp_max_rate_bps + 1);
+	p.rp_hyper_by_timer = prng_below(rnd, 2);
 	assert_int_equal(rp_params_check(&p, why, sizeof(why)), 0);
 	return p;
 }

@@ -43,6 +43,27 @@ TEST(mlx_cnp_in_every_alpha_slot_keeps_alpha)
 	run(&params, rows, ARRAY_LEN(rows), 1);
 }
 
+TEST(hyper_increase_follows_the_timer_alone_if_asked)
+{
+	struct rp_params params = params_of(RP_PROFILE_MLX, 100 * GBPS);
+	static const struct row rows[] = {
+		{0, CNP, 100000, 100000},
+		{4 * US, LOOK, 50000, 100000}, /* alpha 1 */
+		{4500, CNP, 50000, 100000},
+		{8 * US, LOOK, 25000, 50000},
+		{308 * US, LOOK, 37500, 50000},      /* fast */
+		{608 * US, LOOK, 43752.5, 50005},    /* additive */
+		{908 * US, LOOK, 46903.75, 50055},   /* hyper, with BC = 0 */
+		{1208 * US, LOOK, 48504.375, 50105}, /* and again */
+	};
+
+	params.rp_dce_tcp_g = params.rp_initial_alpha_value = 1024;
+	params.rp_clamp_tgt_rate = true;
+	params.rp_hyper_by_timer = true;
+	params.rp_byte_reset_bytes = 0;
+	run(&params, rows, ARRAY_LEN(rows), 1);
+}
+
 /* A trace of Pensando's firmware is left out: it ignores CNPs within 50 us of the last and holds
  * the target at the same time, which is neither of our profiles. */
 

@@ -184,6 +184,11 @@ TEST(a_graph_is_what_its_sections_say)
 
 	s = graph(3, names);
 	add_link(&s, "west mid");
+	is_refused(&s, "flow f", "src");
+
+	s = graph(3, names);
+	add_link(&s, "west mid");
+	s.fabric.forwarding = FABRIC_FORWARDING_L2;
 	is_refused(&s, "fabric", "topology");
 
 	s = graph(3, names);
