@@ -12,14 +12,14 @@ from harness import check, check_equal, finish, path_of, run, skip, work_dir
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 REPORT = ROOT / "scripts" / "report.py"
-PLOTS = ("rates", "slowdown", "queue", "cnp", "pauses")
+PLOTS = ("rates", "slowdown", "sizes", "queue", "cnp", "pauses")
 
 try:
     import matplotlib  # noqa: F401
     import numpy as np
     sys.path.insert(0, str(ROOT / "tools"))
     from quench import Run
-    from report import charts, series
+    from report import charts, series, sizes
 except ImportError:
     skip("python3-matplotlib is not installed")
 
@@ -54,6 +54,8 @@ def check_report(out):
     model = "refused" not in results["fluid"]
     check(f"the page has {'the fluid model beside the packets' if model else 'why there is no fluid model'}",
           ("Fixed point" in page and "fluid model" in page) if model else "<h2>Fluid model</h2><p>None" in page)
+    check("the page has slowdowns by message size, if there are any",
+          ("<h2>Slowdown by message size" in page) == any(flow["slowdowns"] for flow in results["flows"]))
     check("the page names every flow", all(flow["name"] in page for flow in results["flows"]))
 
 
@@ -72,7 +74,7 @@ def check_distributions(out):
 
 def check_refusals(out):
     """A missing or foreign file is one line and code 2."""
-    for name, content in (("pfc.csv", None), ("flows.csv", "time,flow\n"), ("fluid_flows.csv", "time,flow\n"), ("times.csv", "flow\n"), ("counters.csv", "node\n"), ("results.json", "{}\n")):
+    for name, content in (("pfc.csv", None), ("flows.csv", "time,flow\n"), ("fluid_flows.csv", "time,flow\n"), ("times.csv", "flow\n"), ("messages.csv", "flow\n"), ("counters.csv", "node\n"), ("results.json", "{}\n")):
         path = out / name
         kept = path.read_bytes()
         path.unlink()
@@ -86,13 +88,32 @@ def check_refusals(out):
 
 def check_empty(out):
     """A run that sampled nothing still has a page."""
-    for name in ("flows.csv", "queues.csv", "pfc.csv", "times.csv"):
+    for name in ("flows.csv", "queues.csv", "pfc.csv", "times.csv", "messages.csv"):
         path = out / name
         path.write_text(path.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
     check_equal("series without rows are drawn as such", run(REPORT, out).returncode, 0)
-    for name in ("times.csv", "counters.csv", "fluid_flows.csv", "fluid_queues.csv"):
+    for name in ("times.csv", "messages.csv", "counters.csv", "fluid_flows.csv", "fluid_queues.csv"):
         (out / name).unlink()
     check_equal("results of before there were times and a model are drawn", run(REPORT, out).returncode, 0)
+
+
+def check_sizes():
+    """Percentiles of the slowdown by size, over messages whose slowdown follows from their number."""
+    n = np.arange(1, 1001)
+    messages = n * 10, 1 + n / 1000
+    edges = sizes.equal_shares(messages)
+    check_equal("ten equal shares", edges, list(range(1000, 10_001, 1000)))
+    found = sizes.buckets(messages, edges)
+    check_equal("each with a tenth of the messages", {bucket["messages"] for bucket in found}, {100})
+    check_equal("from one edge to the next", [(b["from_bytes"], b["to_bytes"]) for b in found[:2]], [(0, 1000), (1001, 2000)])
+    check_equal("percentiles are values of messages", [round(found[1][p], 3) for p in sizes.PERCENTILES], [1.15, 1.195, 1.199, 1.2])
+    check_equal("messages of one size are one bucket", sizes.equal_shares((np.full(50, 7), np.ones(50))), [7])
+    check_equal("most of one size", [b["messages"] for b in sizes.buckets((np.append(np.full(95, 7), [8, 9, 10, 11, 12]), np.ones(100)), [7, 12])], [95, 5])
+    check_equal("given edges", [b["messages"] for b in sizes.buckets(messages, [20, 30, 5000, 100_000])], [2, 1, 497, 500])
+    low, high = sizes.interval((np.full(20_000, 9), np.random.default_rng(1).exponential(size=20_000)), 99)
+    check("the confidence interval holds the true p99 of an exponential distribution", low < np.log(100) < high < low * 1.1, (low, high))
+    check_equal("no interval from few messages", sizes.interval((n[:999], n[:999]), 99), None)
+    check_equal("no messages", (sizes.equal_shares((n[:0], n[:0])), sizes.all_messages(None)), ([], None))
 
 
 def check_thinning():
@@ -112,6 +133,7 @@ def check_thinning():
 
 os.environ["MPLCONFIGDIR"] = str(work_dir())
 check_thinning()
+check_sizes()
 work = work_dir()
 for scenario_file in ("incast-4to1.ini", "incast-4to1-pfc-only.ini", "incast-4to1-no-pfc.ini"):
     check_report(lab(work, scenario_file))

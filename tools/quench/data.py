@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import csv
+import functools
 import json
 import pathlib
 from collections.abc import Iterable, Mapping
@@ -19,6 +20,7 @@ QUEUES = "time_ns,node,port,queue,queue_bytes,queue_max_bytes,ecn_marked_packets
 PGS = "time_ns,node,port,pg,shared_bytes,headroom_bytes,limit_bytes"
 TIMES = "flow,measure,at_most,count"
 PFC = "time_ns,node,port,prio,tx_pause,rx_pause,tx_pause_duration_us,rx_pause_duration_us,rx_paused"
+MESSAGES = ("bytes", "slowdown")
 COUNTERS = "node,port,counter,value,help"
 TRACE = "time_ns,flow,qp,rate_bps,target_rate_bps,alpha,time_stage,byte_stage,rtt_ns,reason"
 
@@ -74,6 +76,32 @@ def read_times(path: pathlib.Path) -> dict[tuple[str, str], tuple[Column, Column
     except (TypeError, ValueError) as error:
         raise BadInput(f"{path}: line {line}: {error}") from error
     return {key: (np.array([at for at, _ in pairs]), np.array([n for _, n in pairs])) for key, pairs in rows.items()}
+
+
+def read_messages(path: pathlib.Path) -> tuple[Column, Column] | None:
+    """(bytes, slowdown) of all messages, in the order of their ends. None: the file was switched off, or an older quench-lab ran."""
+    sizes: list[int] = []
+    slowdowns: list[float] = []
+    line = 1
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            columns = next(reader, [])
+            if not set(MESSAGES) <= set(columns):
+                raise BadInput(f"{path}: expected the columns {', '.join(MESSAGES)}")
+            size, slowdown = map(columns.index, MESSAGES)
+            for row in reader:
+                line = reader.line_num
+                if row[slowdown]:
+                    sizes.append(int(row[size]))
+                    slowdowns.append(float(row[slowdown]))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from error
+    except (ValueError, IndexError) as error:
+        raise BadInput(f"{path}: line {line}: {error}") from error
+    return np.array(sizes, dtype=np.int64), np.array(slowdowns)
 
 
 class Counter(NamedTuple):
@@ -134,6 +162,7 @@ class Run:
     pauses         pfc.csv: {(node, port, prio): Series}
     groups         pgs.csv: {(node, port, pg): Series}
     times          times.csv: {(flow, measure): (values, counts)}
+    messages       messages.csv: (bytes, slowdown) of all messages, or None
     fluid          the fluid model: its Series, and its part of results.json
     """
 
@@ -148,6 +177,10 @@ class Run:
         # An older quench-lab did not write this file.
         self.groups = read_series(folder / "pgs.csv", PGS, ["node", "port", "pg"]) if (folder / "pgs.csv").exists() else {}
         self.fluid = Fluid(folder, self.results)
+
+    @functools.cached_property
+    def messages(self) -> tuple[Column, Column] | None:
+        return read_messages(self.folder / "messages.csv")
 
     def counters(self) -> list[Counter]:
         return read_counters(self.folder / "counters.csv")

@@ -5,9 +5,9 @@ from html import escape
 import numpy as np
 from quench import Run
 
-from . import charts
+from . import charts, sizes
 from . import series as ts
-from .html import document, number, seconds, table
+from .html import document, number, seconds, size_text, table
 
 MOST_FLOWS = 20  # in the text output; the page has all flows
 MOST_LINES = 8  # drawn in one chart at first
@@ -84,6 +84,7 @@ class Comparison:
             self.figure("queue, max", bottleneck("queue_max_bytes", 1e3), "KB"),
             *(self.figure(f"completion, p{p}", lambda run, p=p: quantile(run, "completion_ns", p, 1e3), "us") for p in (50, 99)),
             *(self.figure(f"slowdown, p{p}", lambda run, p=p: quantile(run, "slowdown_milli", p, 1e3)) for p in (50, 99)),
+            *self.slowdowns_by_size(),
             self.figure("round trip, p99", lambda run: quantile(run, "rtt_ns", 99, 1e3), "us"),
             self.count("marked CE", lambda run: run.results["counters"]["ecn_marked_packets"], "packets"),
             self.count("CNPs", lambda run: run.results["counters"]["np_cnp_sent"]),
@@ -92,6 +93,17 @@ class Comparison:
             self.count("retransmitted", lambda run: run.results["counters"]["retransmitted_packets"], "packets"),
             self.count("dropped", lambda run: sum(d["packets"] for d in run.results["drops"]), "packets"),
         ]
+
+    def slowdowns_by_size(self):
+        """p99 of the slowdown in ten shares of the messages of A, if their sizes differ."""
+        messages = [run.messages for run in self.runs]
+        edges = sizes.equal_shares(messages[0]) if messages[0] is not None else []
+        if len(edges) < 2:
+            return []
+        # Another run may have larger messages.
+        edges[-1] = max(int(sent[0].max(initial=0)) for sent in messages if sent is not None)
+        found = [{bucket["to_bytes"]: bucket["p99"] for bucket in sizes.buckets(sent, edges)} if sent is not None else {} for sent in messages]
+        return [Figure(f"slowdown, p99, up to {size_text(edge)}", [of.get(edge) for of in found]) for edge in edges]
 
     def beyond(self, percent):
         return [row for row in self.headline() if row.beyond(percent)]

@@ -25,6 +25,14 @@ def kbytes(value):
     return f"{value / 1e3:.1f} KB"
 
 
+def size_text(n_bytes):
+    """A size in three digits: 999 B, 1.02 KB, 30 MB."""
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if n_bytes >= scale:
+            return f"{n_bytes / scale:.3g} {unit}"
+    return f"{n_bytes} B"
+
+
 def seconds(ns):
     return f"{ns / 1e6:.4g} ms"
 

@@ -4,13 +4,14 @@ from html import escape
 
 from quench import fluid
 
-from . import charts, topology
-from .html import document, gbps, kbytes, number, seconds, table
+from . import charts, sizes, topology
+from .html import document, gbps, kbytes, number, seconds, size_text, table
 
 CAPTIONS = {
     "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows. "
              "Black: the fluid model, if it knows the scenario.",
     "slowdown": "Cumulative distribution over the messages of each flow, whole run. A slowdown of 1 is the completion time on an idle network.",
+    "sizes": "Percentiles of the slowdown of all messages of the run. Ten buckets of equally many messages, unless many have one size.",
     "queue": "Line: bytes held; band: least and most within a step. Marking begins at WRED min and reaches Pmax at WRED max. "
              "XOFF limits count one priority group of one ingress port, not this queue. Black: the fluid model.",
     "cnp": "Sums over all flows.",
@@ -52,6 +53,23 @@ def times_table(results):
     if trips:
         parts.append(table(("flow", "RTT p50 µs", "p99", "CE packets", "µs paused"), trips))
     return "".join(parts)
+
+
+def sizes_table(run):
+    """Slowdown by message size; empty without messages."""
+    if run.messages is None or not len(run.messages[0]):
+        return ""
+    found = sizes.buckets(run.messages, sizes.equal_shares(run.messages))
+    named = [(f"{size_text(bucket['from_bytes'])} to {size_text(bucket['to_bytes'])}", bucket) for bucket in found]
+    rows = [(name, number(bucket["messages"]), *(f"{bucket[p]:.3f}" for p in sizes.PERCENTILES))
+            for name, bucket in [*named, ("all", sizes.all_messages(run.messages))]]
+    bounds = sizes.interval(run.messages, 99)
+    note = (f"<p>p99 of all messages: 95 % confidence interval from {bounds[0]:.3f} to {bounds[1]:.3f}, by {sizes.BATCHES} batches in the order of time."
+            if bounds else f"<p>Too few messages for a confidence interval: it needs {sizes.BATCHES * sizes.FEWEST}.")
+    few = sum(bucket["messages"] < sizes.FEWEST for bucket in found)
+    if few:
+        note += f' <span class="bad">The p99 of fewer than {sizes.FEWEST} messages is their largest value: {few} of the buckets. Run longer.</span>'
+    return "<h2>Slowdown by message size</h2>" + table(("size", "messages", "p50", "p95", "p99", "p99.9"), rows) + note
 
 
 def fluid_note(results, queue):
@@ -193,6 +211,7 @@ load that it sends, the right half the load that it receives.</p>
 <h2>Flows</h2>
 {flow_table(results)}
 {times_table(results)}
+{sizes_table(run)}
 <div id="distributions" class="charts"></div>
 {fluid_tables(run)}
 {optional_tables(results)}

@@ -7,6 +7,9 @@ import matplotlib.patheffects  # noqa: E402
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 
+from . import sizes as by_size  # noqa: E402
+from .html import size_text  # noqa: E402
+
 WIDTH = 8.0  # inches
 MOST_POINTS = 500  # on one line
 LONGEST_START_MS = 5.0
@@ -302,6 +305,30 @@ def slowdown(run):
     return figure
 
 
+def sizes(run):
+    """Percentiles of the slowdown by message size, in buckets of equally many messages, as in the HPCC paper."""
+    figure, axes = plt.subplots(figsize=(WIDTH, 3.6))
+    axes.set_title("Slowdown by message size", pad=22)
+    found = by_size.buckets(run.messages, by_size.equal_shares(run.messages)) if run.messages else []
+    if not found:
+        axes.set_xticks([])
+        say_nothing(axes, "no messages.csv" if run.messages is None else "no message was timed")
+        return figure
+    places = np.arange(len(found))
+    for i, (name, label) in enumerate((("p50", "median"), ("p95", "95th percentile"), ("p99", "99th percentile"))):
+        axes.plot(places, [bucket[name] for bucket in found], marker="o", ms=4, color=COLOURS[i], label=label)
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("{x:g}")
+    axes.set_ylim(bottom=min(1, min(bucket["p50"] for bucket in found)))
+    axes.set_xticks(places, [size_text(bucket["to_bytes"]) for bucket in found])
+    axes.set_xlim(-0.5, len(found) - 0.5)
+    axes.set_ylabel("slowdown")
+    axes.set_xlabel(f"message size, up to; each bucket has {'a tenth' if len(found) == by_size.SHARES else 'a share'} of the messages")
+    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, fontsize=9)
+    return figure
+
+
 def cnp(run):
     """CNPs handled by all senders, and packets marked in the bottleneck queue, per millisecond."""
     end = run.results["duration_ns"] / 1e6
@@ -362,4 +389,4 @@ def draw_strips(figure, axes, held, until_ms):
     figure.colorbar(mesh, ax=axes, label="% held", aspect=2 * len(held) + 1, pad=0.01)
 
 
-PLOTS = {"rates": rates, "slowdown": slowdown, "queue": queue, "cnp": cnp, "pauses": pauses}
+PLOTS = {"rates": rates, "slowdown": slowdown, "sizes": sizes, "queue": queue, "cnp": cnp, "pauses": pauses}

@@ -4,6 +4,7 @@ import numpy as np
 
 from quench import Run, fluid
 
+from . import sizes
 from .plots import COLOURS, WIDTH, plt
 
 # Converged: the flows' mean rates over WINDOW_MS have at least Jain's index FAIR, and their sum is at least FULL times its final mean.
@@ -44,6 +45,9 @@ def row(run):
     queue = model.queue_results(b)
     rates = [flow["wire_rate_bps"] for flow in r["flows"]]
     since = started_ms(result.flows)
+    slowdowns = sizes.all_messages(result.messages)
+    buckets = sizes.buckets(result.messages, sizes.equal_shares(result.messages)) if slowdowns else [None]
+    ends = buckets[0], buckets[-1]
     out = {"+".join(keys): value for keys, value in run.point}
     out |= {
         "seed": r["seed"], "flows": len(rates), "jain_index": round(r["jain_index"], 6),
@@ -52,6 +56,9 @@ def row(run):
         "queue_max_bytes": b["queue_max_bytes"], "ecn_marked_packets": b["ecn_marked_packets"],
         "np_cnp_sent": r["counters"]["np_cnp_sent"], "pause_frames_after_measure": r["pause_frames_after_measure"],
         "dropped_packets": sum(drop["packets"] for drop in r["drops"]),
+        "completions": sum(flow.get("completions", 0) for flow in r["flows"]),
+        **{f"slowdown_{name}": slowdowns and round(slowdowns[name], 4) for name in sizes.PERCENTILES},
+        **{f"slowdown_{name}_p99": bucket and round(bucket["p99"], 4) for name, bucket in zip(("smallest", "largest"), ends)},
         "converged_ms": converged_ms(result.flows, since),
         "fluid_mark_probability": queue and queue["fixed_point"]["mark_probability"],
         "fluid_interior": queue and queue["fixed_point"]["interior"],
