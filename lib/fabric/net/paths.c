@@ -134,8 +134,8 @@ set_path(struct net *net, const struct routes *routes, const struct net_flow *fl
 	 struct ideal_path *buffer)
 {
 	const struct scenario *s = net->scenario;
-	uint16_t udp_sport = roce_udp_sport(
-		roce_flow_label(FIRST_QPN + flow->src_qp + qp, FIRST_QPN + flow->dst_qp + qp));
+	uint16_t udp_sport = roce_udp_sport(roce_flow_label(
+		SCENARIO_FIRST_QPN + flow->src_qp + qp, SCENARIO_FIRST_QPN + flow->dst_qp + qp));
 	const struct ideal_path *path;
 	int n = list_links(s, routes, flow->src, flow->dst, udp_sport, buffer->links);
 
