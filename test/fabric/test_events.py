@@ -249,7 +249,7 @@ def numbers(program, folder):
     for line in ("#   h3: 10.0.0.3, 02:00:00:00:00:03", "#   f h1: 0x100 to 0x101 at h1, 0x100 to 0x101 at h3",
                  "#   f h2: 0x100 to 0x101 at h2, 0x102 to 0x103 at h3"):
         expect(line in text.splitlines(), f"{line} is not in {text[-800:]}")
-    for key, keys in (("nic", {"first_qpn": 17}), ("nic", {"mac": "02:00:00:00:00:09"}), ("switch", {"shards": 1})):
+    for key, keys in (("nic", {"first_qpn": 17}), ("nic", {"mac": "02:00:00:00:00:09"}), ("switch", {"seed": 1})):
         rest = flow + f"[{key}]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items())
         done = run(program, "--check-config", scenario(folder, {}, rest))
         expect(done.returncode == 2 and "no such key" in done.stderr and done.stderr.count("\n") == 1, f"{keys}: {done.stderr}")

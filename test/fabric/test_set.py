@@ -5,6 +5,7 @@
     test_set.py QUENCH_LAB CONFIG_DIR CASE
 """
 import json
+import re
 
 from scenarios import expect, in_folder, results, run, section, write_scenario
 
@@ -232,7 +233,7 @@ def refused(program, folder):
                         ("event x.at_ns=1ms", ("[event x] at_ns = 1ms", "cannot change")),
                         ("link a.ends=h1 s1", ("[link a]", "cannot come"))):
         done = run(program, scenario(folder, {}, INCAST + event("x", "1us", text)))
-        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and all(w in done.stderr for w in (*words, "set.ini: [event x] set")),
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and all(w in done.stderr for w in (*words, "[event x] set")) and re.match(r"quench-lab: error: \S*/set\.ini:(\d+:)? \[event x\] set", done.stderr),
                f"{text!r}: {done.returncode}, {done.stderr}")
     for keys, words in (({"action": "set", "set": "wred.Kmax=1MB", "node": "s1"}, ("node = s1", "switch NAME.KEY=VALUE")),
                         ({"action": "dump", "set": "wred.Kmax=1MB"}, ("set = wred.Kmax=1MB", "none")),

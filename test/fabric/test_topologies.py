@@ -216,7 +216,7 @@ def refused(program, folder):
             ({"topology": "star", "hosts": 65}, one, ("[fabric]", "hosts", "64 ports")),
             ({"topology": "graph", "hosts": 2}, one, ("[switch]",)),
             ({"topology": "graph", "hosts": 2}, "[switch a]\nhosts = 1\n[switch b]\nhosts = 1\n" + one,
-             ("[fabric]", "topology", "join")),
+             ("fabric.ini:10: [flow f]", "src = 1", "joined by links")),
             ({"topology": "star", "hosts": 2}, "[switch s9]\n" + one, ("[switch s9]", "name of a switch")),
             ({"topology": "star", "hosts": 2}, "[switch h1]\n" + one, ("[switch h1]", "no host")),
             ({"topology": "star", "hosts": 2}, "[switch s1]\nhosts = 2\n" + one, ("[switch s1]", "hosts")),

@@ -86,7 +86,7 @@ def read_messages(path: pathlib.Path) -> tuple[Column, Column] | None:
     try:
         with open(path, newline="", encoding="utf-8") as file:
             reader = csv.reader(file)
-            columns = next(reader, [])
+            columns: list[str] = next(reader, [])
             if not set(MESSAGES) <= set(columns):
                 raise BadInput(f"{path}: expected the columns {', '.join(MESSAGES)}")
             size, slowdown = map(columns.index, MESSAGES)

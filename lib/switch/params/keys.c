@@ -104,10 +104,6 @@ static const char *const mark_at_words[] = {"dequeue", "enqueue", NULL};
 
 /* Of a switch on ports: a fabric chooses these values for each of its switches. */
 const struct field sw_device_fields[] = {
-	{FIELD_OF(struct sw_params, shards), .type = FIELD_U16, .max = SW_MAX_SHARDS, .def = "0",
-	 .help = "number of shards; a shard is the part of the switch that runs on one lcore, "
-		 "and owns some of the ports; 0: one per polling lcore, but not more than "
-		 "ports"},
 	{FIELD_OF(struct sw_params, shaper_burst_ns), .type = FIELD_U32, .unit = UNIT_NS, .min = 1,
 	 .max = 1000000, .def = "4us", .live = true,
 	 .help = "largest burst of a port after a late poll, as time at the shaper's rate; a "
@@ -119,6 +115,10 @@ const struct field sw_device_fields[] = {
 const unsigned int sw_device_fields_n = ARRAY_LEN(sw_device_fields);
 
 const struct field sw_fields[] = {
+	{FIELD_OF(struct sw_params, shards), .type = FIELD_U16, .max = SW_MAX_SHARDS, .def = "0",
+	 .help = "number of shards; a shard is the part of the switch that runs on one lcore, "
+		 "and owns some of the ports; 0: one per polling lcore, but not more than "
+		 "ports; in quench-lab 0 is 1"},
 	{FIELD_OF(struct sw_params, wred_queues), .type = FIELD_SET8, .def = "3", .live = true,
 	 .help = "egress queues to which the curve of [wred] applies; leave out the queue of CNPs"},
 	{FIELD_OF(struct sw_params, pfc_generate), .type = FIELD_BOOL, .def = "on", .live = true,
