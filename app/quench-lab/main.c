@@ -256,6 +256,7 @@ write_effective(const struct lab_opts *o, const struct lab_run *run)
 	if (out == NULL)
 		return -EIO;
 	scenario_print(out, run->scenario);
+	scenario_print_addresses(out, run->scenario);
 	return output_close(out, o->out_dir, "effective.ini");
 }
 
