@@ -47,9 +47,10 @@ fabric_destroy(struct fabric *f)
 		free(d->cable);
 	}
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		event_queue_free(&f->nodes[i].rx);
 		event_queue_free(&f->nodes[i].tx);
-		flights_free(&f->nodes[i].inbox);
 		free(f->nodes[i].ends);
+		free(f->nodes[i].inbound);
 	}
 	free(f->directions);
 	free(f->ends);
@@ -65,10 +66,14 @@ fabric_add_node(struct fabric *f, struct node *node)
 	if (f->n_nodes == f->max_nodes)
 		return -ENOSPC;
 	memset(slot, 0, sizeof(*slot));
-	if (event_queue_init(&slot->tx, 1) < 0)
+	if (event_queue_init(&slot->rx, 1) < 0)
 		return -ENOMEM;
+	if (event_queue_init(&slot->tx, 1) < 0) {
+		event_queue_free(&slot->rx);
+		return -ENOMEM;
+	}
 	slot->node = node;
-	flights_init(&slot->inbox);
+	slot->tick_ns = NEVER_NS;
 	for (unsigned int p = 0; p < NODE_MAX_PORTS; p++)
 		slot->end_index_of_port[p] = NO_END;
 	return (int)f->n_nodes++;
@@ -81,23 +86,41 @@ port_is_free(const struct fabric *f, struct fabric_end e)
 	       f->nodes[e.node].end_index_of_port[e.port] == NO_END;
 }
 
-/* Make room for one more end in a node's queue and list of ends. */
+/* @return false: out of memory, and nothing has changed. */
+static bool
+grow_list(uint32_t **list, uint32_t n)
+{
+	uint32_t *longer = realloc(*list, n * sizeof(*longer));
+
+	if (longer == NULL)
+		return false;
+	*list = longer;
+	return true;
+}
+
+/* Before the first run all queues are empty. */
+static bool
+grow_queue(struct event_queue *q, uint32_t n)
+{
+	struct event_queue larger;
+
+	if (event_queue_init(&larger, n) < 0)
+		return false;
+	event_queue_free(q);
+	*q = larger;
+	return true;
+}
+
+/* Make room for one more end in a node's queues and lists. */
 static int
 reserve_end(struct node_slot *slot)
 {
-	uint32_t *ends = realloc(slot->ends, (slot->n_ends + 1) * sizeof(*ends));
-	struct event_queue tx;
-	int rc = event_queue_init(&tx, slot->n_ends + 1);
+	uint32_t n = slot->n_ends + 1;
 
-	if (ends != NULL)
-		slot->ends = ends;
-	if (rc < 0 || ends == NULL) {
-		event_queue_free(&tx);
-		return -ENOMEM;
-	}
-	event_queue_free(&slot->tx);
-	slot->tx = tx;
-	return 0;
+	return grow_list(&slot->ends, n) && grow_list(&slot->inbound, n) &&
+			       grow_queue(&slot->rx, n) && grow_queue(&slot->tx, n)
+		       ? 0
+		       : -ENOMEM;
 }
 
 static void
@@ -105,14 +128,26 @@ add_end(struct fabric *f, struct fabric_end e, struct fabric_end peer,
 	const struct fabric_cable *link)
 {
 	struct node_slot *slot = &f->nodes[e.node];
+	struct direction *d = &f->directions[f->n_ends];
 
 	f->ends[f->n_ends] = (struct end){.port = e.port, .peer_port = peer.port, .link = *link};
-	f->directions[f->n_ends] = (struct direction){.to_node = peer.node};
-	flights_init(&f->directions[f->n_ends].on_cable);
+	*d = (struct direction){.to_node = peer.node};
+	flights_init(&d->on_cable);
 	slot->ends[slot->n_ends] = f->n_ends++;
 	slot->end_index_of_port[e.port] = slot->n_ends++;
 	if (e.port / 64u >= slot->wake_words)
 		slot->wake_words = e.port / 64u + 1;
+}
+
+/* A node has as many directions towards it as ends; before this call one less. */
+static void
+add_inbound(struct fabric *f, uint32_t direction)
+{
+	struct direction *d = &f->directions[direction];
+	struct node_slot *slot = &f->nodes[d->to_node];
+
+	d->source = slot->n_inbound++;
+	slot->inbound[d->source] = direction;
 }
 
 /* Allocate the state (faults, taps, counts) of the direction that leaves this end, if missing. */
@@ -154,6 +189,8 @@ fabric_connect(struct fabric *f, struct fabric_end a, struct fabric_end b,
 		return -ENOMEM;
 	add_end(f, a, b, link);
 	add_end(f, b, a, link);
+	add_inbound(f, f->n_ends - 2);
+	add_inbound(f, f->n_ends - 1);
 	if (cable_params_is_faulty(&link->errors) &&
 	    (ensure_cable(f, f->n_ends - 2) < 0 || ensure_cable(f, f->n_ends - 1) < 0))
 		return -ENOMEM;
@@ -188,8 +225,7 @@ lose_all(struct fabric *f, uint32_t end)
 	cable_cut(d->cable, flights_count(&d->on_cable));
 	while (flights_count(&d->on_cable) > 0)
 		rte_pktmbuf_free(flights_pop(&d->on_cable)->m);
-	if (f->started)
-		event_queue_set(&f->parts[f->nodes[d->to_node].part].arrivals, d->source, NEVER_NS);
+	event_queue_set(&f->nodes[d->to_node].rx, d->source, NEVER_NS);
 }
 
 int
@@ -276,6 +312,13 @@ fabric_inject(struct fabric *f, struct fabric_end at, struct rte_mbuf *m, uint64
 			 serialization_ns(wire_bytes(m->pkt_len), e->link.rate_bps);
 	fabric_put(f, end, m, e->injected_ns);
 	return 0;
+}
+
+void
+fabric_watch_node(struct fabric *f, uint32_t node, const struct fabric_watch *watch)
+{
+	f->nodes[node].watch = *watch;
+	f->nodes[node].tick_ns = watch->every_ns;
 }
 
 struct fabric_stats

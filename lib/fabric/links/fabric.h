@@ -33,6 +33,18 @@ struct fabric_cable {
 	struct cable_params errors;
 };
 
+/*
+ * Called for ticks, the multiples of every_ns: for n of them from first_ns on, in which the node's
+ * state did not change. All that happens at the time of a tick precedes it.
+ */
+typedef void (*fabric_tick_fn)(void *arg, uint64_t first_ns, uint64_t n);
+
+struct fabric_watch {
+	fabric_tick_fn fn;
+	void *arg;
+	uint64_t every_ns;
+};
+
 struct fabric_stats {
 	uint64_t packet_hops; /* frames that arrived at the far end of a cable */
 	uint64_t hop_bytes;   /* their wire bytes */
@@ -61,6 +73,15 @@ void fabric_destroy(struct fabric *f);
 
 /** Add a node before the first run. @return its number, or -ENOSPC, -ENOMEM. */
 int fabric_add_node(struct fabric *f, struct node *node);
+
+/**
+ * Watch a node, before the first run. fn is called in the node's thread, and may read the node. The
+ * first tick is at every_ns; fabric_run() makes the calls for ticks before its until_ns, and for
+ * that at until_ns fabric_tick() or a later run.
+ */
+void fabric_watch_node(struct fabric *f, uint32_t node, const struct fabric_watch *watch);
+/** Call all watches for the ticks up to and including now_ns, up to which the fabric has run. */
+void fabric_tick(struct fabric *f, uint64_t now_ns);
 
 struct fabric_end {
 	uint32_t node; /* number from fabric_add_node() */

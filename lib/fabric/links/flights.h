@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queue of frames in flight, in order of arrival: on a cable, or in front of a node.
+ * Queue of frames in flight on a cable, in order of arrival.
  *
  * Invariant: head <= tail <= limit, and tail->due_ns = NEVER_NS.
  *
@@ -23,8 +23,7 @@ struct flight {
 	uint64_t due_ns;      /* arrival; NEVER_NS after the last frame */
 	uint64_t fingerprint; /* distinguishes it from other frames */
 	uint32_t pkt_len;     /* without FCS */
-	uint16_t data_off;    /* offset of its first byte from buf_addr */
-	uint16_t to_port;     /* port of arrival */
+	uint32_t data_off;    /* offset of its first byte from buf_addr */
 };
 
 /*

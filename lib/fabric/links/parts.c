@@ -14,11 +14,12 @@
 #define FIRST_BALANCE 64u
 /* A group of nodes is divided if it is heavier than a part's share divided by this. */
 #define GROUPS_OF_A_PART 4u
+#define NO_SIDE UINT32_MAX
 
 /* Nodes that stay together. */
 struct group {
 	uint32_t index; /* of its first node, or of its switch */
-	uint64_t weight;
+	uint64_t weight[MAX_SIDES];
 };
 
 void
@@ -46,14 +47,16 @@ box_grow(struct box *box)
 void
 part_send(struct fabric *f, struct part *p, uint32_t direction, const struct flight *frame)
 {
-	struct box *box = &p->out[f->windows & 1][f->ends[direction].to_part];
+	const struct end *e = &f->ends[direction];
+	struct box *box = &p->out[f->windows & 1][e->to_part];
+	uint64_t *crossing_ns = &p->crossing_ns[e->to_side];
 
 	if (unlikely(box->n == box->capacity) && !box_grow(box)) {
 		part_lose(p, frame->m);
 		return;
 	}
 	box->items[box->n++] = (struct crossing){.frame = *frame, .direction = direction};
-	p->crossing_ns = min_u64(p->crossing_ns, frame->due_ns);
+	*crossing_ns = min_u64(*crossing_ns, frame->due_ns);
 }
 
 void
@@ -63,7 +66,8 @@ part_collect(struct fabric *f, struct part *p, uint64_t window)
 		struct box *box = &f->parts[i].out[window & 1][p->index];
 
 		for (uint32_t k = 0; k < box->n; k++)
-			part_put(p, &f->directions[box->items[k].direction], &box->items[k].frame);
+			part_put(f, p, &f->directions[box->items[k].direction],
+				 &box->items[k].frame);
 		box->n = 0;
 	}
 }
@@ -73,6 +77,102 @@ parts_collect(struct fabric *f)
 {
 	for (uint32_t i = 0; f->started && i < f->n_parts; i++)
 		part_collect(f, &f->parts[i], f->windows);
+}
+
+uint64_t
+part_next_ns(const struct side *side)
+{
+	uint64_t next_ns = NEVER_NS;
+
+	for (uint32_t i = 0; i < side->n_nodes; i++)
+		next_ns = min_u64(next_ns, side->node_next_ns[i]);
+	return next_ns;
+}
+
+/* ---- which nodes are on which side ---- */
+
+static uint64_t
+weight_of(const struct fabric *f, const struct node_slot *slot)
+{
+	uint64_t weight = slot->calls;
+
+	for (uint32_t i = 0; !f->started && i < slot->n_ends; i++)
+		weight += f->ends[slot->ends[i]].link.rate_bps / 1000000;
+	return weight;
+}
+
+/* Neighbours of the node that have no side yet come to the other side, and wait in list. @return
+ * false: a neighbour is on the same side. */
+static bool
+choose_neighbours(struct fabric *f, uint32_t node, uint32_t *list, uint32_t *n)
+{
+	const struct node_slot *slot = &f->nodes[node];
+
+	for (uint32_t i = 0; i < slot->n_ends; i++) {
+		uint32_t peer = f->directions[slot->ends[i]].to_node;
+
+		if (f->nodes[peer].side == NO_SIDE) {
+			f->nodes[peer].side = 1 - slot->side;
+			list[(*n)++] = peer;
+		} else if (f->nodes[peer].side == slot->side) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* @return false: some cable would join nodes of one side. */
+static bool
+two_sides(struct fabric *f, uint32_t *list)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		f->nodes[i].side = NO_SIDE;
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		if (f->nodes[i].side == NO_SIDE) {
+			f->nodes[i].side = 0;
+			list[n++] = i;
+		}
+		while (n > 0) {
+			uint32_t node = list[--n];
+
+			if (!choose_neighbours(f, node, list, &n))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Can each side be divided into parts of equal work? */
+static bool
+sides_divide(const struct fabric *f)
+{
+	uint64_t heaviest[MAX_SIDES] = {0}, sum[MAX_SIDES] = {0};
+
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		const struct node_slot *slot = &f->nodes[i];
+		uint64_t weight = weight_of(f, slot);
+
+		heaviest[slot->side] = max_u64(heaviest[slot->side], weight);
+		sum[slot->side] += weight;
+	}
+	return heaviest[0] * f->n_parts <= sum[0] && heaviest[1] * f->n_parts <= sum[1];
+}
+
+/* @return false: no memory. */
+static bool
+choose_sides(struct fabric *f)
+{
+	uint32_t *list = malloc((f->n_nodes + 1) * sizeof(*list));
+
+	if (list == NULL)
+		return false;
+	f->n_sides = two_sides(f, list) && (f->n_parts == 1 || sides_divide(f)) ? 2 : 1;
+	free(list);
+	for (uint32_t i = 0; f->n_sides == 1 && i < f->n_nodes; i++)
+		f->nodes[i].side = 0;
+	return true;
 }
 
 /* ---- which nodes are in which part ---- */
@@ -91,13 +191,9 @@ group_of(const struct fabric *f, uint32_t node)
 }
 
 static uint64_t
-weight_of(const struct fabric *f, const struct node_slot *slot)
+weight_of_group(const struct group *g)
 {
-	uint64_t weight = slot->calls;
-
-	for (uint32_t i = 0; !f->started && i < slot->n_ends; i++)
-		weight += f->ends[slot->ends[i]].link.rate_bps / 1000000;
-	return weight;
+	return g->weight[0] + g->weight[1];
 }
 
 /* Heaviest first. */
@@ -106,8 +202,8 @@ by_weight(const void *a, const void *b)
 {
 	const struct group *x = a, *y = b;
 
-	if (x->weight != y->weight)
-		return x->weight > y->weight ? -1 : 1;
+	if (weight_of_group(x) != weight_of_group(y))
+		return weight_of_group(x) > weight_of_group(y) ? -1 : 1;
 	return x->index < y->index ? -1 : 1;
 }
 
@@ -125,8 +221,8 @@ weigh(const struct fabric *f, struct group *groups, bool whole)
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		struct group *g = &groups[whole ? group_of(f, i) : i];
 
-		g->weight += weight_of(f, &f->nodes[i]);
-		heaviest = max_u64(heaviest, g->weight);
+		g->weight[f->nodes[i].side] += weight_of(f, &f->nodes[i]);
+		heaviest = max_u64(heaviest, weight_of_group(g));
 	}
 	return heaviest;
 }
@@ -141,13 +237,35 @@ total_weight(const struct fabric *f)
 	return sum;
 }
 
+/* The part that is lightest on the sides where the group is heavy; of equal ones, the lightest. */
+static uint32_t
+lightest_for(const struct fabric *f, const struct group *g,
+	     uint64_t loads[FABRIC_MAX_THREADS][MAX_SIDES])
+{
+	unsigned __int128 least = 0;
+	uint32_t best = 0;
+
+	for (uint32_t k = 0; k < f->n_parts; k++) {
+		const uint64_t *load = loads[k];
+		unsigned __int128 there = (unsigned __int128)load[0] * g->weight[0] +
+					  (unsigned __int128)load[1] * g->weight[1];
+		bool is_lighter = load[0] + load[1] < loads[best][0] + loads[best][1];
+
+		if (k == 0 || there < least || (there == least && is_lighter)) {
+			least = there;
+			best = k;
+		}
+	}
+	return best;
+}
+
 /* The heaviest group that is left goes to the lightest part. @return false: no memory. */
 static bool
 choose_parts(struct fabric *f)
 {
 	struct group *groups = malloc(f->n_nodes * sizeof(*groups));
 	uint32_t *part = malloc(f->n_nodes * sizeof(*part));
-	uint64_t weight[FABRIC_MAX_THREADS] = {0};
+	uint64_t loads[FABRIC_MAX_THREADS][MAX_SIDES] = {0};
 	bool whole = true;
 
 	if (groups == NULL || part == NULL) {
@@ -161,12 +279,10 @@ choose_parts(struct fabric *f)
 	}
 	qsort(groups, f->n_nodes, sizeof(*groups), by_weight);
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		uint32_t lightest = 0;
+		uint32_t lightest = lightest_for(f, &groups[i], loads);
 
-		for (uint32_t k = 1; k < f->n_parts; k++)
-			if (weight[k] < weight[lightest])
-				lightest = k;
-		weight[lightest] += groups[i].weight;
+		for (uint32_t s = 0; s < MAX_SIDES; s++)
+			loads[lightest][s] += groups[i].weight[s];
 		part[groups[i].index] = lightest;
 	}
 	for (uint32_t i = 0; i < f->n_nodes; i++)
@@ -181,19 +297,22 @@ choose_parts(struct fabric *f)
 static int
 open_part(const struct fabric *f, struct part *p, uint32_t index)
 {
+	bool ok;
+
 	p->index = index;
-	p->inbound = calloc(f->n_ends + 1, sizeof(*p->inbound));
-	p->nodes = calloc(f->n_nodes + 1, sizeof(*p->nodes));
-	p->node_next_ns = calloc(f->n_nodes + 1, sizeof(*p->node_next_ns));
 	p->due = calloc(f->n_nodes + 1, sizeof(*p->due));
 	p->out[0] = calloc(f->n_parts, sizeof(*p->out[0]));
 	p->out[1] = calloc(f->n_parts, sizeof(*p->out[1]));
-	p->crossing_ns = NEVER_NS;
-	if (event_queue_init(&p->arrivals, f->n_ends + 1) < 0 || p->inbound == NULL ||
-	    p->nodes == NULL || p->node_next_ns == NULL || p->due == NULL || p->out[0] == NULL ||
-	    p->out[1] == NULL)
-		return -ENOMEM;
-	return 0;
+	p->crossing_ns[0] = p->crossing_ns[1] = NEVER_NS;
+	ok = p->due != NULL && p->out[0] != NULL && p->out[1] != NULL;
+	for (uint32_t i = 0; i < f->n_sides; i++) {
+		struct side *side = &p->sides[i];
+
+		side->nodes = calloc(f->n_nodes + 1, sizeof(*side->nodes));
+		side->node_next_ns = calloc(f->n_nodes + 1, sizeof(*side->node_next_ns));
+		ok &= side->nodes != NULL && side->node_next_ns != NULL;
+	}
+	return ok ? 0 : -ENOMEM;
 }
 
 static void
@@ -208,36 +327,30 @@ free_boxes(struct box *boxes, uint32_t n)
 }
 
 static void
-empty_part(struct part *p)
-{
-	for (uint32_t i = 0; i < p->n_inbound; i++)
-		event_queue_set(&p->arrivals, i, NEVER_NS);
-	p->n_inbound = p->n_nodes = 0;
-}
-
-static void
 fill_parts(struct fabric *f)
 {
 	for (uint32_t i = 0; i < f->n_parts; i++)
-		empty_part(&f->parts[i]);
+		for (uint32_t s = 0; s < MAX_SIDES; s++)
+			f->parts[i].sides[s].n_nodes = 0;
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		struct node_slot *slot = &f->nodes[i];
-		struct part *p = &f->parts[slot->part];
+		struct side *side = &f->parts[slot->part].sides[slot->side];
+		uint64_t sends_ns = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
 
 		slot->calls = 0;
-		slot->place = p->n_nodes++;
-		p->nodes[slot->place] = i;
-		p->node_next_ns[slot->place] =
-			min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
+		slot->place = side->n_nodes++;
+		side->nodes[slot->place] = i;
+		side->node_next_ns[slot->place] =
+			min_u64(event_queue_min(&slot->rx).at_ns, sends_ns);
 	}
+	for (uint32_t i = 0; i < f->n_parts; i++)
+		for (uint32_t s = 0; s < f->n_sides; s++)
+			f->parts[i].sides[s].next_ns = part_next_ns(&f->parts[i].sides[s]);
 	for (uint32_t i = 0; i < f->n_ends; i++) {
-		struct direction *d = &f->directions[i];
-		struct part *p = &f->parts[f->nodes[d->to_node].part];
+		const struct node_slot *peer = &f->nodes[f->directions[i].to_node];
 
-		f->ends[i].to_part = p->index;
-		d->source = p->n_inbound++;
-		p->inbound[d->source] = i;
-		event_queue_set(&p->arrivals, d->source, flights_next_ns(&d->on_cable));
+		f->ends[i].to_part = (uint16_t)peer->part;
+		f->ends[i].to_side = (uint16_t)peer->side;
 	}
 }
 
@@ -248,6 +361,8 @@ parts_create(struct fabric *f)
 	if (f->parts == NULL)
 		return -ENOMEM;
 	memset(f->parts, 0, f->n_parts * sizeof(*f->parts));
+	if (!choose_sides(f))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < f->n_parts; i++)
 		if (open_part(f, &f->parts[i], i) < 0)
 			return -ENOMEM;
@@ -264,10 +379,10 @@ parts_destroy(struct fabric *f)
 	for (uint32_t i = 0; f->parts != NULL && i < f->n_parts; i++) {
 		struct part *p = &f->parts[i];
 
-		event_queue_free(&p->arrivals);
-		free(p->inbound);
-		free(p->nodes);
-		free(p->node_next_ns);
+		for (uint32_t s = 0; s < MAX_SIDES; s++) {
+			free(p->sides[s].nodes);
+			free(p->sides[s].node_next_ns);
+		}
 		free(p->due);
 		free_boxes(p->out[0], f->n_parts);
 		free_boxes(p->out[1], f->n_parts);
@@ -279,16 +394,17 @@ parts_destroy(struct fabric *f)
 static bool
 is_uneven(const struct fabric *f)
 {
-	uint64_t calls[FABRIC_MAX_THREADS] = {0}, most = 0, sum = 0;
+	uint64_t calls[FABRIC_MAX_THREADS][MAX_SIDES] = {0}, most[MAX_SIDES] = {0}, sum = 0;
 
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
-		uint64_t *of_part = &calls[f->nodes[i].part];
+		const struct node_slot *slot = &f->nodes[i];
+		uint64_t *of_part = &calls[slot->part][slot->side];
 
-		*of_part += f->nodes[i].calls;
-		sum += f->nodes[i].calls;
-		most = max_u64(most, *of_part);
+		*of_part += slot->calls;
+		sum += slot->calls;
+		most[slot->side] = max_u64(most[slot->side], *of_part);
 	}
-	return most * f->n_parts * 100 > sum * (100 + UNEVEN_PERCENT);
+	return (most[0] + most[1]) * f->n_parts * 100 > sum * (100 + UNEVEN_PERCENT);
 }
 
 void

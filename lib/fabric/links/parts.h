@@ -12,7 +12,7 @@
 #include "base/numbers/fixed.h"
 #include "fabric/links/state.h"
 
-/** Divide the nodes into f->n_parts parts by the rates of their links. @return 0 or -ENOMEM. */
+/** Divide the nodes into sides, and by the rates of their links into parts. @return 0, -ENOMEM. */
 int parts_create(struct fabric *f);
 void parts_destroy(struct fabric *f);
 
@@ -30,6 +30,9 @@ void part_collect(struct fabric *f, struct part *p, uint64_t window);
  */
 void parts_collect(struct fabric *f);
 
+/** When the next event of a part's nodes on one side can be. */
+uint64_t part_next_ns(const struct side *side);
+
 /** Keep a frame for another part until the next window. */
 void part_send(struct fabric *f, struct part *p, uint32_t direction, const struct flight *frame);
 
@@ -38,9 +41,22 @@ void part_lose(struct part *p, struct rte_mbuf *m);
 
 /* Inline definitions */
 
+/** The next arrival at a node is on this direction, or has been lost. */
+static inline void
+part_set_arrival(struct fabric *f, struct part *p, const struct direction *d)
+{
+	struct node_slot *slot = &f->nodes[d->to_node];
+	struct side *side = &p->sides[slot->side];
+	uint64_t next_ns = flights_next_ns(&d->on_cable);
+
+	event_queue_set(&slot->rx, d->source, next_ns);
+	side->node_next_ns[slot->place] = min_u64(side->node_next_ns[slot->place], next_ns);
+	side->next_ns = min_u64(side->next_ns, next_ns);
+}
+
 /** Put a frame on the cable towards one of the part's nodes. */
 static inline void
-part_put(struct part *p, struct direction *d, struct flight *frame)
+part_put(struct fabric *f, struct part *p, struct direction *d, struct flight *frame)
 {
 	bool kept;
 
@@ -54,7 +70,7 @@ part_put(struct part *p, struct direction *d, struct flight *frame)
 	if (unlikely(!kept))
 		part_lose(p, frame->m);
 	if (flights_count(&d->on_cable) == 1 || unlikely(d->cable != NULL))
-		event_queue_set(&p->arrivals, d->source, flights_next_ns(&d->on_cable));
+		part_set_arrival(f, p, d);
 }
 
 #endif

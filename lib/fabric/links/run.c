@@ -23,7 +23,8 @@
 #include "node/pkt_meta.h"
 
 #define BURST 32
-#define AHEAD 4
+/* Frames that are prefetched before their turn, of a node's only cable. */
+#define FRAMES_AHEAD 4
 /* Cache lines read by a node's fetch(). */
 #define NODE_LINES 4
 /* This number of nodes, with the frames between them, fits into the second-level cache. */
@@ -49,58 +50,24 @@ fingerprint(const struct rte_mbuf *m)
 
 /* A frame that has left by an end, with the time at which it is due at the peer. */
 static inline struct flight
-flight_of(const struct end *e, struct rte_mbuf *m, uint64_t due_ns)
+flight_of(struct rte_mbuf *m, uint64_t due_ns)
 {
 	return (struct flight){.m = m,
 			       .due_ns = due_ns,
 			       .fingerprint = fingerprint(m),
 			       .pkt_len = m->pkt_len,
-			       .data_off = m->data_off,
-			       .to_port = e->peer_port};
+			       .data_off = m->data_off};
 }
 
 static inline void
 put_on_cable(struct fabric *f, struct part *p, uint32_t end, struct rte_mbuf *m, uint64_t due_ns)
 {
-	const struct end *e = &f->ends[end];
-	struct flight frame = flight_of(e, m, due_ns);
+	struct flight frame = flight_of(m, due_ns);
 
-	if (e->to_part == p->index)
-		part_put(p, &f->directions[end], &frame);
+	if (likely(f->ends[end].to_part == p->index))
+		part_put(f, p, &f->directions[end], &frame);
 	else
 		part_send(f, p, end, &frame);
-}
-
-/* Move frames of one direction that are due at now_ns to the inbox of their node. */
-static void
-hand_out(struct fabric *f, struct part *p, uint32_t source, uint64_t now_ns)
-{
-	struct direction *d = &f->directions[p->inbound[source]];
-	struct node_slot *slot = &f->nodes[d->to_node];
-	uint64_t digest = d->digest, bytes = 0, hops = 0, next_ns;
-
-	do {
-		const struct flight *frame = flights_pop(&d->on_cable);
-
-		if (unlikely(d->cable != NULL))
-			cable_arrive(d->cable, frame->m, now_ns);
-		digest = mix(digest, now_ns);
-		digest = mix(digest, frame->pkt_len);
-		digest = mix(digest, frame->fingerprint);
-		bytes += wire_bytes(frame->pkt_len);
-		hops++;
-		rte_prefetch0(frame + 2);
-		if (unlikely(!flights_push(&slot->inbox, frame)))
-			part_lose(p, frame->m);
-		next_ns = flights_next_ns(&d->on_cable);
-	} while (unlikely(next_ns <= now_ns));
-	if (next_ns == NEVER_NS)
-		flights_rewind(&d->on_cable);
-	d->digest = digest;
-	p->hop_bytes += bytes;
-	p->packet_hops += hops;
-	event_queue_set(&p->arrivals, source, next_ns);
-	p->node_next_ns[slot->place] = min_u64(p->node_next_ns[slot->place], now_ns);
 }
 
 /* next_ns() of a port; a time in the past becomes now_ns. */
@@ -139,7 +106,7 @@ take_wakes(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
 			if (at_once != NO_END)
 				event_queue_set(&slot->tx, at_once, now_ns);
 			at_once = NO_END;
-			first = flights_next_ns(&slot->inbox) > now_ns &&
+			first = event_queue_next_ns(&slot->rx) > now_ns &&
 				event_queue_is_first(&slot->tx, local, now_ns);
 			/*
 			 * A port with a free wire can usually send: skip next_ns() and just call
@@ -227,20 +194,39 @@ prefetch_frame(const struct flight *frame)
 	rte_prefetch0(data + frame->pkt_len - 1);
 }
 
-/* Receive frames of one port with equal arrival times. @return as take_wakes(). */
+/*
+ * Receive frames of one port that arrive at now_ns, the time of the node's next arrival. @return as
+ * take_wakes().
+ */
 static uint32_t
-receive(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
+receive(struct fabric *f, struct part *p, struct node_slot *slot, uint64_t now_ns)
 {
-	struct flights *inbox = &slot->inbox;
-	uint16_t port = inbox->head->to_port, n = 0;
+	uint32_t source = event_queue_next_source(&slot->rx);
+	struct direction *d = &f->directions[slot->inbound[source]];
+	uint64_t digest = d->digest, next_ns;
 	struct rte_mbuf *pkts[BURST];
+	uint16_t n = 0;
 
-	if (f->is_large && inbox->tail - inbox->head > AHEAD)
-		prefetch_frame(inbox->head + AHEAD);
 	do {
-		pkts[n++] = flights_pop(inbox)->m;
-	} while (n < BURST && flights_next_ns(inbox) == now_ns && inbox->head->to_port == port);
-	slot->node->ops->rx(slot->node, port, pkts, n, now_ns);
+		const struct flight *frame = flights_pop(&d->on_cable);
+
+		if (f->is_large && frame + slot->frames_ahead < d->on_cable.tail)
+			prefetch_frame(frame + slot->frames_ahead);
+		if (unlikely(d->cable != NULL))
+			cable_arrive(d->cable, frame->m, now_ns);
+		digest = mix(digest, now_ns);
+		digest = mix(digest, frame->pkt_len);
+		digest = mix(digest, frame->fingerprint);
+		p->hop_bytes += wire_bytes(frame->pkt_len);
+		pkts[n++] = frame->m;
+		next_ns = flights_next_ns(&d->on_cable);
+	} while (unlikely(next_ns <= now_ns) && n < BURST);
+	if (next_ns == NEVER_NS)
+		flights_rewind(&d->on_cable);
+	d->digest = digest;
+	p->packet_hops += n;
+	event_queue_set(&slot->rx, source, next_ns);
+	slot->node->ops->rx(slot->node, f->ends[slot->inbound[source]].peer_port, pkts, n, now_ns);
 	return take_wakes(f, slot, now_ns);
 }
 
@@ -253,24 +239,45 @@ control(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
 	return take_wakes(f, slot, now_ns);
 }
 
+/* Call the node's watch for the ticks before now_ns. */
+static void
+tick(struct node_slot *slot, uint64_t now_ns)
+{
+	uint64_t n;
+
+	if (slot->tick_ns >= now_ns)
+		return;
+	n = (now_ns - 1 - slot->tick_ns) / slot->watch.every_ns + 1;
+	slot->watch.fn(slot->watch.arg, slot->tick_ns, n);
+	slot->tick_ns += n * slot->watch.every_ns;
+}
+
+void
+fabric_tick(struct fabric *f, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		tick(&f->nodes[i], now_ns + 1);
+}
+
 /*
  * Run a node up to and including until_ns. At equal times frames arrive first, then ports transmit
- * in the order of their ends.
+ * in the order of their ends. @return how often the node was called.
  */
-static void
+static uint64_t
 run_node(struct fabric *f, struct part *p, struct node_slot *slot, uint64_t until_ns)
 {
-	for (;;) {
-		uint64_t arrival_ns = flights_next_ns(&slot->inbox),
+	for (uint64_t calls = 0;; calls++) {
+		uint64_t arrival_ns = event_queue_next_ns(&slot->rx),
 			 tx_ns = event_queue_next_ns(&slot->tx);
 		uint64_t now_ns = min_u64(min_u64(arrival_ns, tx_ns), slot->control_ns);
 		uint32_t at_once;
 
 		if (now_ns > until_ns)
-			return;
-		slot->calls++;
+			return calls;
+		if (unlikely(now_ns > slot->tick_ns))
+			tick(slot, now_ns);
 		if (arrival_ns == now_ns)
-			at_once = receive(f, slot, now_ns);
+			at_once = receive(f, p, slot, now_ns);
 		else if (tx_ns == now_ns)
 			at_once = transmit(f, p, slot, event_queue_next_source(&slot->tx), now_ns);
 		else
@@ -281,9 +288,12 @@ run_node(struct fabric *f, struct part *p, struct node_slot *slot, uint64_t unti
 }
 
 static void
-set_next(struct part *p, const struct node_slot *slot)
+set_next(struct side *side, const struct node_slot *slot)
 {
-	p->node_next_ns[slot->place] = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
+	uint64_t next_ns =
+		min_u64(event_queue_min(&slot->rx).at_ns, event_queue_min(&slot->tx).at_ns);
+
+	side->node_next_ns[slot->place] = min_u64(next_ns, slot->control_ns);
 }
 
 /*
@@ -297,7 +307,7 @@ settle(struct fabric *f, struct node_slot *slot, uint32_t at_once, uint64_t now_
 
 	while (at_once != NO_END)
 		at_once = transmit(f, p, slot, at_once, now_ns);
-	set_next(p, slot);
+	set_next(&p->sides[slot->side], slot);
 }
 
 void
@@ -320,7 +330,7 @@ fabric_control(struct fabric *f, uint32_t node, uint64_t now_ns)
 
 /*
  * Prefetch for later nodes while the present node runs. Each step reads what the previous step
- * prefetched: the slot, then the node and its ends, then their contents.
+ * prefetched: the slot, then the node, its queues and cables, then the frames on these.
  */
 static inline void
 fetch_slot(const struct node_slot *slot)
@@ -336,89 +346,74 @@ fetch_node(const struct fabric *f, const struct node_slot *slot)
 
 	for (unsigned int i = 0; i < NODE_LINES; i++)
 		rte_prefetch0(node + i * RTE_CACHE_LINE_SIZE);
-	rte_prefetch0(slot->inbox.head);
-	rte_prefetch0(slot->inbox.head + 2);
 	rte_prefetch0(&slot->tx.best[1]);
-	if (slot->n_ends == 1) {
+	if (slot->n_ends == 1)
 		rte_prefetch0(&f->ends[slot->ends[0]]);
-		rte_prefetch0(&f->directions[slot->ends[0]]);
-	}
+	for (uint32_t i = 0; i < slot->n_inbound; i++)
+		rte_prefetch0(&f->directions[slot->inbound[i]]);
 }
 
 static inline void
-fetch_content(const struct node_slot *slot)
+fetch_flights(const struct fabric *f, const struct node_slot *slot)
 {
-	const struct flights *inbox = &slot->inbox;
-
 	if (slot->node->ops->fetch != NULL)
 		slot->node->ops->fetch(slot->node);
-	for (unsigned int i = 0; i < AHEAD && inbox->head + i < inbox->tail; i++)
-		prefetch_frame(inbox->head + i);
+	for (uint32_t i = 0; i < slot->n_inbound; i++)
+		rte_prefetch0(f->directions[slot->inbound[i]].on_cable.head);
 }
 
-/*
- * Prefetch all directions with an arrival in this window, and their first frames. Afterwards frames
- * are handed out in the order of time, without other work that would hide a cache miss.
- */
-static void
-fetch_arrivals(const struct fabric *f, const struct part *p, uint64_t until_ns)
+static inline void
+fetch_frames(const struct fabric *f, const struct node_slot *slot, uint64_t until_ns)
 {
-	for (uint32_t source = 0; source < p->n_inbound; source++)
-		if (event_queue_at(&p->arrivals, source) <= until_ns)
-			rte_prefetch0(&f->directions[p->inbound[source]]);
-	for (uint32_t source = 0; source < p->n_inbound; source++) {
-		const struct direction *d = &f->directions[p->inbound[source]];
+	for (uint32_t i = 0; i < slot->n_inbound; i++) {
+		const struct flight *frame = f->directions[slot->inbound[i]].on_cable.head;
 
-		if (event_queue_at(&p->arrivals, source) > until_ns)
-			continue;
-		rte_prefetch0(d->on_cable.head);
-		rte_prefetch0(&f->nodes[d->to_node]);
+		for (uint32_t k = 0; k < slot->frames_ahead && frame->due_ns <= until_ns; k++)
+			prefetch_frame(frame++);
 	}
 }
 
 static inline struct node_slot *
-slot_at(const struct fabric *f, const struct part *p, uint32_t place)
+slot_at(const struct fabric *f, const struct side *side, uint32_t place)
 {
-	return &f->nodes[p->nodes[place]];
+	return &f->nodes[side->nodes[place]];
+}
+
+static inline void
+fetch(const struct fabric *f, const struct part *p, uint32_t i, uint32_t n, uint64_t until_ns)
+{
+	const struct side *side = &p->sides[f->window_side];
+
+	if (i + 4 < n)
+		fetch_slot(slot_at(f, side, p->due[i + 4]));
+	if (i + 3 < n)
+		fetch_node(f, slot_at(f, side, p->due[i + 3]));
+	if (i + 2 < n)
+		fetch_flights(f, slot_at(f, side, p->due[i + 2]));
+	if (i + 1 < n)
+		fetch_frames(f, slot_at(f, side, p->due[i + 1]), until_ns);
 }
 
 static void
-run_nodes(struct fabric *f, struct part *p, uint64_t until_ns)
+run_side(struct fabric *f, struct part *p, struct side *side, uint64_t until_ns)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < p->n_nodes; i++) {
+	for (uint32_t i = 0; i < side->n_nodes; i++) {
 		p->due[n] = i;
-		n += p->node_next_ns[i] <= until_ns;
+		n += side->node_next_ns[i] <= until_ns;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		struct node_slot *slot = slot_at(f, p, p->due[i]);
+		struct node_slot *slot = slot_at(f, side, p->due[i]);
+		uint64_t calls;
 
-		if (f->is_large) {
-			if (i + 3 < n)
-				fetch_slot(slot_at(f, p, p->due[i + 3]));
-			if (i + 2 < n)
-				fetch_node(f, slot_at(f, p, p->due[i + 2]));
-			if (i + 1 < n)
-				fetch_content(slot_at(f, p, p->due[i + 1]));
-		}
-		p->calls -= slot->calls;
-		run_node(f, p, slot, until_ns);
-		p->calls += slot->calls;
-		flights_rewind(&slot->inbox);
-		set_next(p, slot);
+		if (f->is_large)
+			fetch(f, p, i, n, until_ns);
+		calls = run_node(f, p, slot, until_ns);
+		slot->calls += calls;
+		p->calls += calls;
+		set_next(side, slot);
 	}
-}
-
-/* Time of the part's next event; NEVER_NS: there is none. */
-static uint64_t
-next_of(const struct part *p)
-{
-	uint64_t next_ns = min_u64(event_queue_min(&p->arrivals).at_ns, p->crossing_ns);
-
-	for (uint32_t i = 0; i < p->n_nodes; i++)
-		next_ns = min_u64(next_ns, p->node_next_ns[i]);
-	return next_ns;
 }
 
 static void
@@ -426,40 +421,64 @@ run_window(void *arg, uint32_t part)
 {
 	struct fabric *f = arg;
 	struct part *p = &f->parts[part];
-	uint64_t arrival_ns, until_ns = f->window_end_ns;
+	struct side *side = &p->sides[f->window_side];
 
 	part_collect(f, p, f->windows - 1);
-	p->crossing_ns = NEVER_NS;
-	if (f->is_large)
-		fetch_arrivals(f, p, until_ns);
-	while ((arrival_ns = event_queue_next_ns(&p->arrivals)) <= until_ns)
-		hand_out(f, p, event_queue_next_source(&p->arrivals), arrival_ns);
-	run_nodes(f, p, until_ns);
-	p->next_ns = next_of(p);
+	p->crossing_ns[0] = p->crossing_ns[1] = NEVER_NS;
+	run_side(f, p, side, f->window_end_ns);
+	side->next_ns = part_next_ns(side);
 }
 
-/* @return false: the run has ended, or failed. */
+/* When the next event of each side can be. @return false: out of memory. */
 static bool
-next_window(void *arg)
+next_of_sides(struct fabric *f, uint64_t next_ns[MAX_SIDES])
 {
-	struct fabric *f = arg;
-	uint64_t first_ns = NEVER_NS, most = 0;
+	uint64_t most = 0;
 
+	next_ns[0] = next_ns[1] = NEVER_NS;
 	for (uint32_t i = 0; i < f->n_parts; i++) {
 		struct part *p = &f->parts[i];
 
 		if (p->no_memory)
 			return false;
-		first_ns = min_u64(first_ns, p->next_ns);
+		for (uint32_t s = 0; s < f->n_sides; s++)
+			next_ns[s] = min_u64(next_ns[s],
+					     min_u64(p->sides[s].next_ns, p->crossing_ns[s]));
 		most = max_u64(most, p->calls);
 		f->calls += p->calls;
 		p->calls = 0;
 	}
 	f->critical_calls += most;
-	if (first_ns > f->until_ns)
+	return true;
+}
+
+/*
+ * The window of the side with the earlier next event. It ends before a frame can arrive from the
+ * other side, whose first event is its own next one, or one that a frame of this side causes.
+ *
+ * @return false: the run has ended, or failed.
+ */
+static bool
+next_window(void *arg)
+{
+	struct fabric *f = arg;
+	uint64_t next_ns[MAX_SIDES], end_ns;
+	uint32_t side;
+
+	parts_balance(f);
+	if (!next_of_sides(f, next_ns))
 		return false;
+	side = next_ns[1] < next_ns[0];
+	if (next_ns[side] > f->until_ns)
+		return false;
+	end_ns = add_sat(next_ns[side], f->lookahead_ns - 1);
+	if (f->n_sides == 2)
+		end_ns =
+			add_sat(min_u64(next_ns[1 - side], add_sat(next_ns[side], f->lookahead_ns)),
+				f->lookahead_ns - 1);
 	f->windows++;
-	f->window_end_ns = min_u64(f->until_ns, add_sat(first_ns, f->lookahead_ns - 1));
+	f->window_side = side;
+	f->window_end_ns = min_u64(f->until_ns, end_ns);
 	return true;
 }
 
@@ -472,6 +491,7 @@ start(struct fabric *f)
 	for (uint32_t i = 0; i < f->n_nodes; i++) {
 		struct node_slot *slot = &f->nodes[i];
 
+		slot->frames_ahead = slot->n_inbound == 1 ? FRAMES_AHEAD : 1;
 		for (uint32_t local = 0; local < slot->n_ends; local++)
 			event_queue_set(&slot->tx, local,
 					next_tx_ns(slot, f->ends[slot->ends[local]].port, 0));
@@ -491,10 +511,11 @@ fabric_run(struct fabric *f, uint64_t until_ns)
 
 	if (rc < 0)
 		return rc;
-	parts_balance(f);
 	f->until_ns = min_u64(until_ns, EVENT_NEVER - 1);
+	/* Pokes and injected frames since the last run may have come before all else. */
 	for (uint32_t i = 0; i < f->n_parts; i++)
-		f->parts[i].next_ns = next_of(&f->parts[i]);
+		for (uint32_t s = 0; s < f->n_sides; s++)
+			f->parts[i].sides[s].next_ns = part_next_ns(&f->parts[i].sides[s]);
 	if (f->team != NULL)
 		team_run(f->team);
 	else
@@ -503,5 +524,7 @@ fabric_run(struct fabric *f, uint64_t until_ns)
 	for (uint32_t i = 0; i < f->n_parts; i++)
 		if (f->parts[i].no_memory)
 			return -ENOMEM;
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		tick(&f->nodes[i], until_ns);
 	return 0;
 }

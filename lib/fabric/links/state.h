@@ -5,6 +5,9 @@
  * In a window (run.c), the thread of a part alone uses the part, its nodes, their ends, and the
  * directions towards them. Frames to another part wait in a box until the next window, which the
  * thread of that part begins by emptying its boxes.
+ *
+ * If no cable joins two nodes of one side, nodes have two sides, and a window runs the nodes of
+ * one side. Otherwise all nodes are on side 0.
  */
 #ifndef QUENCH_FABRIC_LINKS_STATE_H
 #define QUENCH_FABRIC_LINKS_STATE_H
@@ -24,8 +27,8 @@
 /* One port of one node. */
 struct end {
 	uint16_t port, peer_port;
-	uint32_t to_part;    /* part of the peer */
-	struct cable *cable; /* as in the direction from this end */
+	uint16_t to_part, to_side; /* of the peer */
+	struct cable *cable;       /* as in the direction from this end */
 	/* time on the wire of a frame of timed_bytes, the length of the last frame */
 	uint64_t timed_ns;
 	uint32_t timed_bytes;
@@ -41,22 +44,28 @@ struct direction {
 	uint64_t digest;      /* over the frames that have arrived */
 	uint64_t last_due_ns; /* without cable: of the last frame */
 	uint32_t to_node;
-	uint32_t source; /* in the queue of arrivals of the part of to_node */
+	uint32_t source; /* in the rx queue of to_node */
 } __rte_cache_aligned;
 static_assert(sizeof(struct direction) == RTE_CACHE_LINE_SIZE, "one line for each hop");
 
 struct node_slot {
 	/* first cache line */
 	struct node *node;
-	struct flights inbox;  /* frames that arrive in this window, in order */
+	struct event_queue rx; /* by inbound: next arrival */
 	struct event_queue tx; /* by the node's ends, in the order in which they were connected */
 	uint64_t control_ns;
+	uint64_t tick_ns; /* next tick of its watch; NEVER_NS: not watched */
+	uint32_t place;   /* in the nodes of its part and side */
+	uint32_t side;
 	/* second cache line */
-	uint32_t *ends;      /* indices into fabric.ends */
+	uint32_t *ends;    /* indices into fabric.ends */
+	uint32_t *inbound; /* indices of the directions towards the node, ascending */
+	uint32_t n_ends, n_inbound;
 	uint32_t wake_words; /* words of node->wake up to the highest connected port */
-	uint32_t n_ends;
-	uint32_t part, place; /* its part, and its place in the part's nodes */
-	uint64_t calls;       /* into the node: its share of the work */
+	uint32_t part;
+	uint32_t frames_ahead; /* on each cable, to prefetch */
+	uint64_t calls;        /* into the node: its share of the work */
+	struct fabric_watch watch;
 	uint32_t end_index_of_port[NODE_MAX_PORTS]; /* index into ends; NO_END: not connected */
 } __rte_cache_aligned;
 static_assert(offsetof(struct node_slot, ends) == RTE_CACHE_LINE_SIZE, "as it says");
@@ -70,19 +79,26 @@ struct box {
 	uint32_t n, capacity;
 };
 
+#define MAX_SIDES 2u
+
+/* The nodes of a part on one side. */
+struct side {
+	uint32_t *nodes;        /* indices, ascending */
+	uint64_t *node_next_ns; /* by place in nodes: no work of the node is earlier */
+	uint64_t next_ns;       /* no work of them all is earlier, apart from frames in boxes */
+	uint32_t n_nodes;
+};
+
 /* Nodes that one thread runs. */
 struct part {
-	struct event_queue arrivals; /* by inbound: next arrival */
-	uint32_t *inbound;           /* indices of the directions towards its nodes, ascending */
-	uint32_t *nodes;             /* indices, ascending */
-	uint64_t *node_next_ns;      /* by place in nodes: when the node has work */
-	uint32_t *due;               /* places in nodes: those with work in this window */
-	uint32_t index, n_inbound, n_nodes;
+	struct side sides[MAX_SIDES];
+	uint32_t *due; /* places in nodes: those with work in this window */
+	uint32_t index;
 	bool no_memory; /* a frame in flight was lost for lack of memory: the run ends */
 	/* Frames to other parts, by part: sent in windows with an even number, and an odd one. */
 	struct box *out[2];
-	uint64_t crossing_ns; /* earliest arrival of a frame in the boxes of the last window */
-	uint64_t next_ns;     /* time of the next event, including arrivals of frames in boxes */
+	/* By side: no frame in the boxes of the last window arrives there before. */
+	uint64_t crossing_ns[MAX_SIDES];
 	uint64_t packet_hops, hop_bytes;
 	uint64_t calls; /* into its nodes in this window */
 } __attribute__((aligned(LINES_APART)));
@@ -94,11 +110,13 @@ struct fabric {
 	struct part *parts;
 	struct team *team; /* NULL: one part, or not started */
 	uint32_t n_parts;
+	uint32_t n_sides;
 	uint32_t n_ends, max_ends;
 	uint32_t n_nodes, max_nodes;
 	uint64_t lookahead_ns; /* least time of a frame from node to node */
 	uint64_t until_ns;     /* of this run */
 	uint64_t window_end_ns;
+	uint32_t window_side;           /* its nodes run in this window */
 	uint64_t windows;               /* begun */
 	uint64_t calls, critical_calls; /* as in struct fabric_stats */
 	uint64_t balance_at; /* number of windows after which the parts are balanced again */

@@ -16,6 +16,80 @@
  */
 #define QUEUES_PER_US 256u
 
+/* Sent by the ports of queues [first, end). */
+static uint64_t
+pause_frames(const struct probe *p, uint32_t first, uint32_t end)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = first; i < end; i++)
+		n += sw_port_stats(p->queues[i].node, p->queues[i].port)->tx_pause_frames;
+	return n;
+}
+
+/* @return false: out of memory. */
+static bool
+sample_queue(struct probe_queue *q, uint64_t weight)
+{
+	uint64_t bytes = sw_queue_bytes(q->node, q->port, q->queue);
+
+	if (bytes > q->peak_bytes)
+		q->peak_bytes = bytes;
+	/* queue_result() adds the ticks at which the queue was empty. */
+	if (weight == 0 || bytes == 0)
+		return true;
+	if (q->hist == NULL)
+		q->hist = calloc(1, sizeof(*q->hist));
+	if (q->hist == NULL)
+		return false;
+	hist_add(q->hist, bytes, weight);
+	return true;
+}
+
+/* weight: number of ticks; 0: a sample between ticks, which has no part in means and quantiles. */
+static void
+sample_switch(struct probe_switch *s, uint64_t now_ns, uint64_t weight)
+{
+	const struct probe *p = s->probe;
+	uint32_t first = p->first_queue[s->index], end = p->first_queue[s->index + 1];
+	uint64_t pauses = pause_frames(p, first, end);
+
+	if (pauses != s->pause_frames)
+		s->last_pause_ns = now_ns;
+	s->pause_frames = pauses;
+	if (!p->measuring)
+		weight = 0;
+	if (p->single_switch) {
+		first = p->bottleneck;
+		end = first + 1;
+	}
+	for (uint32_t i = first; i < end; i++)
+		s->no_memory |= !sample_queue(&p->queues[i], weight);
+	s->ticks += weight;
+}
+
+static void
+on_tick(void *arg, uint64_t first_ns, uint64_t n)
+{
+	sample_switch(arg, first_ns, n);
+}
+
+/* At each stop of the run. @return false: out of memory. */
+static bool
+sample_switches(struct probe *p, uint64_t now_ns)
+{
+	bool ok = true;
+
+	fabric_tick(net_fabric(p->net), now_ns);
+	for (uint32_t i = 0; i < scenario_of(p)->topology->n_switches; i++) {
+		if (now_ns % p->tick_ns != 0)
+			sample_switch(&p->switches[i], now_ns,
+				      now_ns == scenario_of(p)->fabric.duration_ns);
+		ok &= !p->switches[i].no_memory;
+	}
+	return ok;
+}
+
 /*
  * With a single switch: the port of the host that receives from the most QPs; of equals, the lowest
  * port.
@@ -66,6 +140,25 @@ list_queues(struct probe *p)
 	return 0;
 }
 
+/* Node i of the fabric is switch i. */
+static int
+watch_switches(struct probe *p)
+{
+	uint32_t n = scenario_of(p)->topology->n_switches;
+
+	p->switches = calloc(n + 1, sizeof(*p->switches));
+	if (p->switches == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct fabric_watch watch = {
+			.fn = on_tick, .arg = &p->switches[i], .every_ns = p->tick_ns};
+
+		p->switches[i] = (struct probe_switch){.probe = p, .index = i};
+		fabric_watch_node(net_fabric(p->net), i, &watch);
+	}
+	return 0;
+}
+
 struct probe *
 probe_create(struct net *net)
 {
@@ -79,12 +172,11 @@ probe_create(struct net *net)
 	p->at_sample = calloc(flows, sizeof(*p->at_sample));
 	p->samples = calloc(flows, sizeof(*p->samples));
 	if (p->at_open == NULL || p->at_sample == NULL || p->samples == NULL ||
-	    list_queues(p) < 0) {
+	    list_queues(p) < 0 || watch_switches(p) < 0) {
 		probe_destroy(p);
 		errno = ENOMEM;
 		return NULL;
 	}
-	p->last_pause_ns = NEVER_NS;
 	return p;
 }
 
@@ -97,6 +189,7 @@ probe_destroy(struct probe *p)
 		free(p->queues[i].hist);
 	events_destroy(p->events);
 	free(p->queues);
+	free(p->switches);
 	free(p->first_queue);
 	free(p->samples);
 	free(p->at_sample);
@@ -123,11 +216,7 @@ probe_port_rx_wire_bytes(const struct probe_queue *q)
 uint64_t
 probe_pause_frames(const struct probe *p)
 {
-	uint64_t n = 0;
-
-	for (uint32_t i = 0; i < p->n_queues; i++)
-		n += sw_port_stats(p->queues[i].node, p->queues[i].port)->tx_pause_frames;
-	return n;
+	return pause_frames(p, 0, p->n_queues);
 }
 
 static void
@@ -145,47 +234,6 @@ open_window(struct probe *p)
 		net_flow_info(p->net, i, &src, &dst);
 		p->at_open[i] = (struct flow_bytes){src.tx_wire_bytes, dst.rx_payload_bytes};
 	}
-}
-
-/* @return false: out of memory. */
-static bool
-sample_queue(struct probe_queue *q, bool weighs)
-{
-	uint64_t bytes = sw_queue_bytes(q->node, q->port, q->queue);
-
-	if (bytes > q->peak_bytes)
-		q->peak_bytes = bytes;
-	/* queue_result() adds the ticks at which the queue was empty. */
-	if (!weighs || bytes == 0)
-		return true;
-	if (q->hist == NULL)
-		q->hist = calloc(1, sizeof(*q->hist));
-	if (q->hist == NULL)
-		return false;
-	hist_add(q->hist, bytes, 1);
-	return true;
-}
-
-/*
- * Called at each stop of the run. Only stops at ticks (weighs), which are equidistant, count in
- * means and quantiles.
- */
-static bool
-sample_queues(struct probe *p, uint64_t now_ns, bool weighs)
-{
-	uint64_t pauses = probe_pause_frames(p);
-	uint32_t first = p->single_switch ? p->bottleneck : 0,
-		 end = p->single_switch ? first + 1 : p->n_queues;
-	bool ok = true;
-
-	if (pauses != p->pause_frames)
-		p->last_pause_ns = now_ns;
-	p->pause_frames = pauses;
-	weighs = weighs && p->measuring;
-	for (uint32_t i = first; i < end; i++)
-		ok &= sample_queue(&p->queues[i], weighs);
-	p->ticks += weighs;
-	return ok;
 }
 
 uint64_t
@@ -231,14 +279,15 @@ take_sample(struct probe *p, probe_sample_fn sample, void *arg, uint64_t now_ns)
 }
 
 /*
- * Next time at which to stop and read values: a tick, a sample, the start or the end of the
- * measured window.
+ * Next time at which to stop and read values: a sample, progress, the start or the end of the
+ * measured window. A stop for progress is at a tick, because stops between ticks show in the peaks
+ * of queues.
  */
 static uint64_t
-next_stop_ns(const struct probe *p, uint64_t now_ns, uint64_t next_sample_ns)
+next_stop_ns(const struct probe *p, uint64_t next_sample_ns, uint64_t next_progress_ns)
 {
 	const struct fabric_params *params = &scenario_of(p)->fabric;
-	uint64_t tick_ns = (now_ns / p->tick_ns + 1) * p->tick_ns;
+	uint64_t tick_ns = add_sat(next_progress_ns, p->tick_ns - 1) / p->tick_ns * p->tick_ns;
 	uint64_t stop_ns = min_u64(min_u64(tick_ns, next_sample_ns), params->duration_ns);
 
 	return p->measuring ? stop_ns : min_u64(stop_ns, params->measure_from_ns);
@@ -299,7 +348,7 @@ probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress,
 	const struct fabric_params *params = &scenario_of(p)->fabric;
 	uint64_t next_sample_ns = params->sample_ns;
 	uint64_t progress_step_ns = params->duration_ns / 100 + 1;
-	uint64_t next_progress_ns = progress_step_ns;
+	uint64_t next_progress_ns = progress != NULL ? progress_step_ns : NEVER_NS;
 
 	p->events = events_create(p->net, report, arg);
 	if (p->events == NULL)
@@ -307,9 +356,8 @@ probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress,
 	if (params->measure_from_ns == 0)
 		open_window(p);
 	for (uint64_t now = 0; now < params->duration_ns;) {
-		now = next_stop_ns(p, now, next_sample_ns);
-		if (run_to(p, now) < 0 ||
-		    !sample_queues(p, now, now % p->tick_ns == 0 || now == params->duration_ns))
+		now = next_stop_ns(p, next_sample_ns, next_progress_ns);
+		if (run_to(p, now) < 0 || !sample_switches(p, now))
 			return false;
 		if (now == params->measure_from_ns)
 			open_window(p);

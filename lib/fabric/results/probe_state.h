@@ -30,19 +30,27 @@ struct probe_queue {
 	uint8_t queue;
 };
 
+/* A switch, which its own thread samples at each tick. */
+struct probe_switch {
+	struct probe *probe;
+	uint32_t index;
+	uint64_t pause_frames, last_pause_ns;
+	uint64_t ticks; /* of the measured window */
+	bool no_memory;
+};
+
 struct probe {
 	struct net *net;
 	struct events *events;
 	struct probe_queue *queues; /* by switch and port */
 	uint32_t *first_queue;      /* by switch */
+	struct probe_switch *switches;
 	uint32_t n_queues;
 	bool single_switch;  /* single switch: only the bottleneck is sampled */
 	uint32_t bottleneck; /* only with a single switch */
 	uint64_t tick_ns;
 	bool measuring;
-	uint64_t ticks;
-	uint64_t pause_frames_at_open; /* sent before the window */
-	uint64_t pause_frames, last_pause_ns;
+	uint64_t pause_frames_at_open;          /* sent before the window */
 	uint64_t previous_ns;                   /* time of the previous sample */
 	struct flow_bytes *at_open, *at_sample; /* per flow */
 	struct flow_sample *samples;

@@ -82,6 +82,7 @@ static struct queue_result
 queue_result(const struct probe *p, uint32_t index, uint64_t window_ns)
 {
 	const struct probe_queue *q = &p->queues[index];
+	uint64_t ticks = p->switches[q->sw].ticks;
 	const struct topology *t = scenario_of(p)->topology;
 	uint64_t rate_bps = t->links[t->switches[q->sw].link[q->port]].cable.rate_bps;
 	uint64_t capacity = mul_div(rate_bps, window_ns, 8 * NS_PER_SEC);
@@ -101,13 +102,13 @@ queue_result(const struct probe *p, uint32_t index, uint64_t window_ns)
 	if (q->hist == NULL)
 		return r;
 	r.sum_bytes = q->hist->sum;
-	r.mean_bytes = r.sum_bytes / p->ticks;
+	r.mean_bytes = r.sum_bytes / ticks;
 	r.max_bytes = q->hist->max;
 	/*
 	 * Add the ticks at which the queue was empty, which were not counted. A second call adds
 	 * none.
 	 */
-	hist_add(q->hist, 0, p->ticks - q->hist->count);
+	hist_add(q->hist, 0, ticks - q->hist->count);
 	r.p50_bytes = hist_quantile(q->hist, 50);
 	r.p99_bytes = hist_quantile(q->hist, 99);
 	return r;
@@ -226,7 +227,21 @@ digest_of(const struct probe *p, const struct run_result *r)
 	return digest_u64(d, r->packet_hops);
 }
 
-/* Frames created: all that hosts sent, and the pause frames that switches sent. */
+static uint64_t
+last_pause_ns(const struct probe *p)
+{
+	uint64_t last_ns = NEVER_NS;
+
+	for (uint32_t i = 0; i < scenario_of(p)->topology->n_switches; i++) {
+		const struct probe_switch *s = &p->switches[i];
+
+		if (s->pause_frames > 0 && (last_ns == NEVER_NS || s->last_pause_ns > last_ns))
+			last_ns = s->last_pause_ns;
+	}
+	return last_ns;
+}
+
+/* Frames created: those that hosts sent, and those that the switch sent beyond what it received. */
 static uint64_t
 frames_made(const struct probe *p)
 {
@@ -260,7 +275,7 @@ probe_result(const struct probe *p, struct run_result *out)
 	out->jain_ppm = jain_ppm(out->flows, out->n_flows);
 	out->bottleneck = out->queues[find_bottleneck(p)];
 	out->pause_frames_after_measure = probe_pause_frames(p) - p->pause_frames_at_open;
-	out->last_pause_ns = p->last_pause_ns;
+	out->last_pause_ns = last_pause_ns(p);
 	out->frames = frames_made(p);
 	out->packet_hops = fabric_stats(net_fabric(p->net)).packet_hops;
 	out->digest = digest_of(p, out);

@@ -4,11 +4,12 @@
 
 #include "unit/cases.h"
 #include "unit/eal.h"
+#include "base/numbers/array.h"
 #include "base/numbers/units.h"
 #include "fabric/links/parts.h"
 #include "node/pkt_pool.h"
 
-#define NODES 12u
+#define NODES 16u
 #define GAP_NS 300u
 
 /* Sends a frame every gap_ns, and frees what it receives. */
@@ -170,6 +171,93 @@ TEST(frames_between_parts_are_freed)
 	assert_true(rte_mempool_avail_count(pool) < before);
 	fabric_destroy(f);
 	assert_int_equal(rte_mempool_avail_count(pool), before);
+}
+
+/* What a watch must see: what has arrived at the time of each tick. */
+struct seen {
+	const struct toy *toy;
+	uint64_t first_ns; /* arrival of the first frame */
+	uint64_t every_ns, ticks;
+};
+
+static void
+see_ticks(void *arg, uint64_t first_ns, uint64_t n)
+{
+	struct seen *seen = arg;
+
+	assert_int_equal(first_ns, (seen->ticks + 1) * seen->every_ns);
+	for (uint64_t i = 0; i < n; i++) {
+		uint64_t now_ns = first_ns + i * seen->every_ns;
+		uint64_t arrived =
+			now_ns < seen->first_ns ? 0 : (now_ns - seen->first_ns) / GAP_NS + 1;
+
+		assert_int_equal(seen->toy->arrived, arrived);
+	}
+	seen->ticks += n;
+}
+
+/* A tick between two frames, at the time of one, and in a run's last instant. */
+TEST(a_watch_sees_all_that_happens_until_its_tick)
+{
+	static const uint64_t every_ns[] = {7, 50, GAP_NS, 1000, 1700};
+	uint64_t wire_ns = serialization_ns(wire_bytes(1000), link_40g.rate_bps);
+
+	for (uint32_t k = 0; k < 2 * ARRAY_LEN(every_ns); k++) {
+		struct toy toys[NODES];
+		struct fabric *f = pairs(toys, 1 + k % 2);
+		struct seen seen = {.toy = &toys[2],
+				    .first_ns = wire_ns + link_40g.delay_ns,
+				    .every_ns = every_ns[k / 2]};
+
+		fabric_watch_node(f, 2, &(struct fabric_watch){see_ticks, &seen, seen.every_ns});
+		for (uint64_t now_ns = 0; now_ns <= 20 * NS_PER_US; now_ns += 850) {
+			assert_int_equal(fabric_run(f, now_ns), 0);
+			assert_in_range(seen.ticks, now_ns == 0 ? 0 : (now_ns - 1) / seen.every_ns,
+					now_ns / seen.every_ns);
+			if (now_ns % 3 == 0) {
+				fabric_tick(f, now_ns);
+				assert_int_equal(seen.ticks, now_ns / seen.every_ns);
+			}
+		}
+		fabric_destroy(f);
+	}
+}
+
+/* Three nodes in a ring, each of which sends to both others. */
+static struct fabric_stats
+ring_stats(uint32_t threads)
+{
+	struct toy toys[3];
+	struct fabric *f = fabric_create(3, 3, threads);
+	struct fabric_stats stats;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		toys[i] = (struct toy){.node.ops = &toy_ops, .gap_ns = GAP_NS + i};
+		fabric_add_node(f, &toys[i].node);
+	}
+	for (uint16_t i = 0; i < 3; i++)
+		assert_int_equal(fabric_connect(f, (struct fabric_end){i, 0},
+						(struct fabric_end){(i + 1) % 3, 1}, &link_40g),
+				 0);
+	assert_int_equal(fabric_run(f, 50 * NS_PER_US), 0);
+	assert_int_equal(f->n_sides, 1);
+	stats = fabric_stats(f);
+	fabric_destroy(f);
+	return stats;
+}
+
+TEST(nodes_in_a_ring_of_three_are_on_one_side)
+{
+	struct toy toys[NODES];
+	struct fabric *f = pairs(toys, 1);
+	struct fabric_stats one = ring_stats(1);
+
+	assert_int_equal(fabric_run(f, NS_PER_US), 0);
+	assert_int_equal(f->n_sides, 2);
+	fabric_destroy(f);
+	assert_true(one.packet_hops > 300);
+	for (uint32_t threads = 2; threads <= 3; threads++)
+		assert_int_equal(ring_stats(threads).digest, one.digest);
 }
 
 static int
