@@ -62,8 +62,9 @@ struct fabric_stats {
 
 /**
  * @param threads  Number of threads that run the nodes, including the caller's: 1 to
- *                 FABRIC_MAX_THREADS. With more than one, calls into different nodes and their taps
- *                 run at the same time. Results are the same with any number.
+ *                 FABRIC_MAX_THREADS. No more are started than there are cores to use. With more
+ *                 than one, calls into different nodes and their taps run at the same time. Results
+ *                 are the same with any number.
  * @return         An empty fabric, owned by the caller, or NULL with errno ENOMEM.
  */
 struct fabric *fabric_create(uint32_t max_nodes, uint32_t max_links, uint32_t threads);

@@ -18,6 +18,7 @@
 #include <rte_prefetch.h>
 
 #include "base/numbers/fixed.h"
+#include "base/threads/cores.h"
 #include "fabric/links/parts.h"
 #include "fabric/links/team.h"
 #include "node/pkt_meta.h"
@@ -417,16 +418,23 @@ run_side(struct fabric *f, struct part *p, struct side *side, uint64_t until_ns)
 }
 
 static void
-run_window(void *arg, uint32_t part)
+run_part(struct fabric *f, struct part *p)
 {
-	struct fabric *f = arg;
-	struct part *p = &f->parts[part];
 	struct side *side = &p->sides[f->window_side];
 
 	part_collect(f, p, f->windows - 1);
 	p->crossing_ns[0] = p->crossing_ns[1] = NEVER_NS;
 	run_side(f, p, side, f->window_end_ns);
 	side->next_ns = part_next_ns(side);
+}
+
+static void
+run_window(void *arg, uint32_t thread)
+{
+	struct fabric *f = arg;
+
+	for (uint32_t i = thread; i < f->n_parts; i += f->n_threads)
+		run_part(f, &f->parts[i]);
 }
 
 /* When the next event of each side can be. @return false: out of memory. */
@@ -482,6 +490,21 @@ next_window(void *arg)
 	return true;
 }
 
+/*
+ * More threads than cores would wait for each other's time slices. Each core runs several parts
+ * instead, the same number of them.
+ */
+static void
+choose_threads(struct fabric *f)
+{
+	uint32_t parts;
+
+	f->n_threads = (uint32_t)min_u64(f->n_parts, usable_cores());
+	parts = (f->n_parts + f->n_threads - 1) / f->n_threads * f->n_threads;
+	if (parts <= FABRIC_MAX_THREADS)
+		f->n_parts = parts;
+}
+
 static int
 start(struct fabric *f)
 {
@@ -496,9 +519,10 @@ start(struct fabric *f)
 			event_queue_set(&slot->tx, local,
 					next_tx_ns(slot, f->ends[slot->ends[local]].port, 0));
 	}
+	choose_threads(f);
 	if (parts_create(f) < 0)
 		return -ENOMEM;
-	if (f->n_parts > 1 && (f->team = team_create(f->n_parts, &work)) == NULL)
+	if (f->n_threads > 1 && (f->team = team_create(f->n_threads, &work)) == NULL)
 		return -errno;
 	f->started = true;
 	return 0;

@@ -89,7 +89,7 @@ struct side {
 	uint32_t n_nodes;
 };
 
-/* Nodes that one thread runs. */
+/* Nodes that one thread runs, as it may those of other parts. */
 struct part {
 	struct side sides[MAX_SIDES];
 	uint32_t *due; /* places in nodes: those with work in this window */
@@ -110,6 +110,7 @@ struct fabric {
 	struct part *parts;
 	struct team *team; /* NULL: one part, or not started */
 	uint32_t n_parts;
+	uint32_t n_threads; /* part i is run by thread i modulo n_threads */
 	uint32_t n_sides;
 	uint32_t n_ends, max_ends;
 	uint32_t n_nodes, max_nodes;

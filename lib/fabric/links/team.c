@@ -13,7 +13,6 @@
 #include <rte_lcore.h>
 #include <rte_pause.h>
 
-#include "base/threads/cores.h"
 #include "base/threads/lines.h"
 
 /*
@@ -40,8 +39,6 @@ struct member {
 struct team {
 	struct team_work work;
 	uint32_t size;
-	/* 0: there are fewer cores than members, so another member needs this core */
-	uint32_t pauses;
 	bool ends;
 	/*
 	 * By number & 1. Two suffice: decision n + 2 is made only after all members have read
@@ -66,10 +63,10 @@ sleep_until(struct team *t, uint32_t decision)
 static void
 wait_for(struct team *t, uint32_t decision)
 {
-	for (uint32_t i = 0; i < t->pauses + YIELDS; i++) {
+	for (uint32_t i = 0; i < PAUSES + YIELDS; i++) {
 		if (__atomic_load_n(&t->decisions, __ATOMIC_ACQUIRE) == decision)
 			return;
-		if (i < t->pauses)
+		if (i < PAUSES)
 			rte_pause();
 		else
 			sched_yield();
@@ -170,8 +167,7 @@ team_create(uint32_t size, const struct team_work *work)
 
 	if (t == NULL)
 		return NULL;
-	*t = (struct team){
-		.work = *work, .size = size, .pauses = usable_cores() < size ? 0 : PAUSES};
+	*t = (struct team){.work = *work, .size = size};
 	t->members = calloc(size, sizeof(*t->members));
 	if (t->members == NULL) {
 		free(t);
