@@ -159,7 +159,8 @@ lab_explain_print(FILE *out, struct lab_explain *x, bool all)
 	struct nic_qp_info info;
 
 	nic_qp_info(net_host(x->net, from.host), from.first_qp + x->qp, &info);
-	qsort(x->sights, x->n, sizeof(*x->sights), by_time);
+	if (x->n > 0) /* without sights there is no array */
+		qsort(x->sights, x->n, sizeof(*x->sights), by_time);
 	print_head(out, x, &info);
 	if (!x->lost && print_events(out, x, &info, all) == 0)
 		return APP_DONE;
