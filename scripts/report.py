@@ -32,7 +32,8 @@ def main(args):
     folder = pathlib.Path(args[0])
     try:
         run = Run(folder)
-        rows, _ = counters.compact(run.counters()), run.messages  # read messages.csv while its errors are caught
+        rows = counters.compact(run.counters())
+        run.messages  # is read when first used: here, where its errors are caught
     except BadInput as error:
         print(f"report.py: {error}", file=sys.stderr)
         return 2

@@ -60,7 +60,7 @@ bench_check(bool ok, const char *what)
 
 /**
  * Start EAL on one core. scripts/bench sets QUENCH_BENCH_EAL, empty, when there are hugepages.
- * Neither way leaves files behind.
+ * Neither way leaves files on the disk.
  * @param device  An option of EAL; empty: there is none.
  */
 static inline void

@@ -28,7 +28,7 @@
 #define ROUNDS 9
 #define MACS 65536u
 #define ROUTES 16384u
-#define HOPS 16u /* next hops behind a port */
+#define HOPS 16u /* next hops of a port */
 #define LONGEST 1082
 
 enum scene { PLAIN, MANY_MACS, MANY_ROUTES };

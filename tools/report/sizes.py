@@ -19,7 +19,7 @@ def equal_shares(messages, shares=SHARES):
 
 
 def percentile(ordered, percent):
-    """The smallest value that so many percent do not exceed."""
+    """The smallest of the values such that at least percent % of them are no larger."""
     return float(ordered[max(0, int(np.ceil(len(ordered) * percent / 100)) - 1)])
 
 

@@ -106,7 +106,7 @@ send_ns(const struct ideal_message *m, const struct ideal_link *links, uint32_t 
 	return at_ns;
 }
 
-/* Gap of packets behind the slowest of the sender's pace and the first n links. */
+/* Time between packets after the first n links: the longest of the links and of the sender. */
 static uint64_t
 slowest_q16(const struct ideal_message *m, const struct ideal_path *p, uint32_t n)
 {

@@ -322,7 +322,7 @@ TEST(upcoming_items_are_told_once_and_in_their_order)
 	timing_wheel_destroy(w);
 }
 
-/* Slots of 0 to 40 items, released in parts while others are added behind them. */
+/* Slots of 0 to 40 items, released in parts while others are added at the end. */
 TEST(items_of_a_full_slot_come_in_order_whatever_the_parts)
 {
 	for (uint32_t in_slot = 0; in_slot <= 40; in_slot++) {
