@@ -36,6 +36,24 @@ const struct field nic_flow_fields[] = {
 	 .help = "operation of each message: RDMA WRITE, WRITE with immediate data, SEND, RDMA "
 		 "READ (the peer sends the data), or UD SEND of one packet; must be the same at "
 		 "the peer"},
+	{FIELD_IN(struct nic_flow, qp, remote_addr), .type = FIELD_U64, .max = UINT64_MAX,
+	 .def = "0",
+	 .help = "address in the peer's memory that each WRITE or READ of the first QP names; a "
+		 "responder of quench accepts every address unless it has local_bytes"},
+	{FIELD_IN(struct nic_flow, qp, remote_addr_stride), .type = FIELD_U64, .unit = UNIT_BYTES,
+	 .max = 1ull << 40, .def = "0",
+	 .help = "distance between the remote_addr of one QP and that of the next QP"},
+	{FIELD_IN(struct nic_flow, qp, rkey), .type = FIELD_U32, .max = UINT32_MAX, .def = "0",
+	 .help = "R_Key of the peer's memory"},
+	{FIELD_IN(struct nic_flow, qp, local_addr), .type = FIELD_U64, .max = UINT64_MAX,
+	 .def = "0", .help = "responder: first address that WRITEs and READs may name"},
+	{FIELD_IN(struct nic_flow, qp, local_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,
+	 .max = 1ull << 50, .def = "0",
+	 .help = "responder: length of the memory at local_addr; a request for other memory gets "
+		 "the NAK remote access error; 0: every address and R_Key is accepted. The "
+		 "memory exists only as numbers"},
+	{FIELD_IN(struct nic_flow, qp, local_rkey), .type = FIELD_U32, .max = UINT32_MAX,
+	 .def = "0", .help = "responder: R_Key of the memory at local_addr"},
 	{FIELD_IN(struct nic_flow, qp, max_recv_wr), .type = FIELD_U32, .max = NIC_MAX_RECV_WR,
 	 .def = "0",
 	 .help = "receive WQEs of each responder QP; each SEND, and each WRITE with immediate "
@@ -183,5 +201,6 @@ nic_flow_qp(const struct nic_flow *flow, uint32_t i)
 	struct nic_qp_params qp = flow->qp;
 
 	qp.peer_qpn += i;
+	qp.remote_addr += i * qp.remote_addr_stride;
 	return qp;
 }

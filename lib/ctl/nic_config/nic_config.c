@@ -115,6 +115,9 @@ check_flow(const struct config *cfg, const struct nic_config *c, const struct ni
 		why = clause;
 	if (!why && flow->qp.peer_qpn + flow->qp_count - 1 > NIC_FLOW_MAX_QPN)
 		why = "peer_qpn + qp_count - 1 must not exceed 2^24 - 1";
+	if (!why &&
+	    (flow->qp_count - 1) * flow->qp.remote_addr_stride > UINT64_MAX - flow->qp.remote_addr)
+		why = "remote_addr of the last QP must not exceed 2^64 - 1";
 	if (!why && qps > c->nic.max_qps)
 		why = "qp_count of all flows up to this one must not exceed max_qps of [nic]";
 	if (!why && traces > NIC_MAX_TRACES)

@@ -134,6 +134,8 @@ stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req)
 		.ack_req = ack_req,
 		.migreq = true,
 		.psn = qp->next_seq & PSN_MASK,
+		.reth_va = qp_remote_addr(&flow->params, qp->dest_qp),
+		.reth_rkey = flow->params.rkey,
 		.reth_dma_bytes = message_bytes,
 	};
 

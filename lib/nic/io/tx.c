@@ -136,6 +136,7 @@ send_ack(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 		[QP_OWES_ACK] = AETH_ACK,
 		[QP_OWES_NAK_SEQ] = AETH_NAK_PSN_SEQ,
 		[QP_OWES_NAK_INVALID] = AETH_NAK_INVALID_REQUEST,
+		[QP_OWES_NAK_ACCESS] = AETH_NAK_REMOTE_ACCESS,
 		[QP_OWES_RNR_NAK] = AETH_RNR_NAK,
 	};
 	uint32_t item = nic->acks.list[queue].head;

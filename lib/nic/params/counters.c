@@ -78,6 +78,9 @@ const struct counter_field nic_counters[] = {
 						    "sent"),
 	DROP(UNEXPECTED_RESPONSE, "drop_unexpected_response",
 	     "Dropped: READ response without a request, or of the wrong length"),
+	DROP(REMOTE_ACCESS, "resp_remote_access_errors",
+	     "Dropped: WRITE or READ that names memory outside the flow's local_addr and "
+	     "local_bytes, or another R_Key; answered with the NAK remote access error"),
 	DROP(OUT_OF_SEQUENCE, "drop_out_of_sequence", "Dropped: PSN after a gap; the peer sends "
 						      "the packet again"),
 	DROP(OUT_OF_BUFFER, "out_of_buffer", "Dropped: no receive WQE; RC answers with an RNR NAK"),
@@ -114,6 +117,7 @@ nic_drop_name(enum nic_drop d)
 		[NIC_DROP_BAD_QKEY] = "bad_qkey",
 		[NIC_DROP_UNEXPECTED_ACK] = "unexpected_ack",
 		[NIC_DROP_UNEXPECTED_RESPONSE] = "unexpected_response",
+		[NIC_DROP_REMOTE_ACCESS] = "remote_access",
 		[NIC_DROP_OUT_OF_SEQUENCE] = "out_of_sequence",
 		[NIC_DROP_OUT_OF_BUFFER] = "out_of_buffer",
 		[NIC_DROP_NO_BUFFER] = "no_buffer",

@@ -29,6 +29,7 @@ enum nic_drop {
 	NIC_DROP_BAD_QKEY,            /* qkey_violations */
 	NIC_DROP_UNEXPECTED_ACK,      /* acknowledges a PSN not sent yet */
 	NIC_DROP_UNEXPECTED_RESPONSE, /* of READ: not requested, or malformed */
+	NIC_DROP_REMOTE_ACCESS,       /* a WRITE or READ names memory that the flow does not have */
 	NIC_DROP_OUT_OF_SEQUENCE,
 	NIC_DROP_OUT_OF_BUFFER, /* no receive WQE */
 	NIC_DROP_NO_BUFFER,     /* rx_discards_phy: the slow receiver's buffer is full */

@@ -207,6 +207,12 @@ is_mtu(uint16_t mtu_bytes)
 	return mtu_bytes >= 256 && mtu_bytes <= NIC_MAX_MTU && (mtu_bytes & (mtu_bytes - 1)) == 0;
 }
 
+static bool
+names_memory(int verb)
+{
+	return verb == NIC_WRITE || verb == NIC_WRITE_IMM || verb == NIC_READ;
+}
+
 int
 nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params *nic, char *why,
 		    unsigned int why_size)
@@ -231,6 +237,16 @@ nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params 
 			"hour";
 	else if (params->max_recv_wr > 0 && params->post_recv_ns == 0)
 		fault = "post_recv_ns must not be 0 with max_recv_wr";
+	else if (params->local_addr + params->local_bytes < params->local_addr)
+		fault = "local_addr + local_bytes must not exceed 2^64 - 1";
+	else if (params->local_bytes == 0 && (params->local_addr > 0 || params->local_rkey > 0))
+		fault = "local_bytes must not be 0 with local_addr and local_rkey";
+	else if (!names_memory(params->verb) && params->remote_addr > 0)
+		fault = "remote_addr must be 0 with verb = send or ud_send";
+	else if (!names_memory(params->verb) && params->rkey > 0)
+		fault = "rkey must be 0 with verb = send or ud_send";
+	else if (!names_memory(params->verb) && params->local_bytes > 0)
+		fault = "local_bytes must be 0 with verb = send or ud_send";
 	else if (params->raw && params->verb == NIC_READ)
 		fault = "raw must be off with verb = read: nobody would send the data";
 	else if (params->requester && params->verb == NIC_UD_SEND &&

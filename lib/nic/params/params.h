@@ -113,13 +113,20 @@ struct nic_qp_params {
 	uint32_t initial_psn; /* of both directions */
 	bool tagged;
 	uint16_t vlan_tci;
-	uint32_t flow_id;      /* QPs with the same id are one flow; ids never decrease */
-	uint64_t base_rtt_ns;  /* of an idle network; 0: use the minimum measured */
-	bool requester;        /* sends messages; a responder only answers */
-	bool stopped;          /* begins no messages until nic_reload() clears this */
-	int verb;              /* enum nic_verb */
-	bool raw;              /* no ACKs; always set with UD */
-	uint32_t qkey;         /* of UD, at both ends */
+	uint32_t flow_id;     /* QPs with the same id are one flow; ids never decrease */
+	uint64_t base_rtt_ns; /* of an idle network; 0: use the minimum measured */
+	bool requester;       /* sends messages; a responder only answers */
+	bool stopped;         /* begins no messages until nic_reload() clears this */
+	int verb;             /* enum nic_verb */
+	bool raw;             /* no ACKs; always set with UD */
+	uint32_t qkey;        /* of UD, at both ends */
+	/* of a requester's WRITE and READ: the peer's memory (IBTA 9.3.3, RETH) */
+	uint64_t remote_addr;
+	uint64_t remote_addr_stride; /* from a QP of the flow to the next one */
+	uint32_t rkey;
+	/* of a responder: memory that WRITE and READ may name; no bytes: any */
+	uint32_t local_rkey;
+	uint64_t local_addr, local_bytes;
 	uint32_t max_recv_wr;  /* receive WQEs of a responder; 0: unlimited */
 	uint64_t post_recv_ns; /* time after which a used WQE is posted again */
 	bool has_dscp;         /* dscp instead of the NIC's data_dscp */

@@ -36,7 +36,11 @@ qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params)
 	       p->initial_psn == params->initial_psn && p->tagged == params->tagged &&
 	       p->vlan_tci == params->vlan_tci && p->requester == params->requester &&
 	       p->stopped == params->stopped && p->verb == params->verb && p->raw == params->raw &&
-	       p->qkey == params->qkey && p->max_recv_wr == params->max_recv_wr &&
+	       p->qkey == params->qkey && p->rkey == params->rkey &&
+	       p->remote_addr_stride == params->remote_addr_stride &&
+	       params->remote_addr == qp_remote_addr(p, params->peer_qpn) &&
+	       p->local_rkey == params->local_rkey && p->local_addr == params->local_addr &&
+	       p->local_bytes == params->local_bytes && p->max_recv_wr == params->max_recv_wr &&
 	       p->post_recv_ns == params->post_recv_ns && p->has_dscp == params->has_dscp &&
 	       p->dscp == params->dscp && p->mtu_bytes == params->mtu_bytes &&
 	       p->rate_cap_bps == params->rate_cap_bps && workload_same(&p->work, &params->work);

@@ -63,6 +63,7 @@ enum qp_owed {
 	QP_OWES_ACK,
 	QP_OWES_NAK_SEQ,
 	QP_OWES_NAK_INVALID,
+	QP_OWES_NAK_ACCESS,
 	QP_OWES_RNR_NAK
 };
 
@@ -210,6 +211,14 @@ struct qp_flow {
 	uint64_t hidden_ns;
 	uint8_t life; /* enum flow_life; other threads read FLOW_FREE */
 } __rte_cache_aligned;
+
+/** Address that the messages of the QP with this peer_qpn name; params are those of its flow. */
+static inline uint64_t
+qp_remote_addr(const struct nic_qp_params *params, uint32_t peer_qpn)
+{
+	return params->remote_addr +
+	       params->remote_addr_stride * (uint64_t)(peer_qpn - params->peer_qpn);
+}
 
 /** May a QP with these parameters share the flow? QP numbers and the start may differ. */
 bool qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params);

@@ -116,7 +116,8 @@ stamp_request(struct nic *nic, uint32_t item, struct rte_mbuf *m)
 		.ack_req = true,
 		.migreq = true,
 		.psn = qp->next_seq & PSN_MASK,
-		.reth_va = had_bytes,
+		.reth_va = qp_remote_addr(&flow->params, qp->dest_qp) + had_bytes,
+		.reth_rkey = flow->params.rkey,
 		.reth_dma_bytes = qp_bytes(flow, qpn, message) - had_bytes,
 	};
 

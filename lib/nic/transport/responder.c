@@ -56,6 +56,31 @@ request_fits(struct nic *nic, uint32_t item, uint16_t mtu_bytes, const struct ro
 	}
 }
 
+/* Requests with an RETH, which names memory. */
+#define NAMES_MEMORY                                                                               \
+	(1u << RC_WRITE_FIRST | 1u << RC_WRITE_ONLY | 1u << RC_WRITE_ONLY_IMM |                    \
+	 1u << RC_READ_REQUEST)
+
+/* IBTA 9.7.4.1.5: a request for no bytes may name any memory. */
+static bool
+may_access(const struct nic_qp_params *p, const struct roce_view *v)
+{
+	uint64_t at = v->reth_va - p->local_addr;
+
+	return p->local_bytes == 0 || !(1u << v->opcode & NAMES_MEMORY) || v->reth_dma_bytes == 0 ||
+	       (v->reth_rkey == p->local_rkey && at < p->local_bytes &&
+		v->reth_dma_bytes <= p->local_bytes - at);
+}
+
+/* Refuse a request, and after it all others. */
+static enum nic_drop
+refuse(struct nic *nic, uint32_t item, enum qp_owed nak, enum nic_drop reason)
+{
+	nic->qps[item].rx_flags |= QP_RX_REFUSED;
+	nic_owe(nic, item, nak);
+	return reason;
+}
+
 /* The first packet of a message has arrived. */
 static void
 begin_message(struct nic *nic, struct nic_qp *qp, const struct roce_view *v)
@@ -128,6 +153,7 @@ nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32
 	       uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
 	int32_t ahead = psn_diff(v->psn, (uint32_t)qp->rx_seq & PSN_MASK);
 
 	if (qp->rx_flags & QP_RX_REFUSED)
@@ -142,11 +168,10 @@ nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32
 			nic_owe(nic, item, QP_OWES_ACK);
 		return NIC_USED;
 	}
-	if (!request_fits(nic, item, nic_flow_of(nic, qp)->mtu_bytes, v)) {
-		qp->rx_flags |= QP_RX_REFUSED;
-		nic_owe(nic, item, QP_OWES_NAK_INVALID);
-		return NIC_DROP_UNEXPECTED_OPCODE;
-	}
+	if (!request_fits(nic, item, flow->mtu_bytes, v))
+		return refuse(nic, item, QP_OWES_NAK_INVALID, NIC_DROP_UNEXPECTED_OPCODE);
+	if (unlikely(!may_access(&flow->params, v)))
+		return refuse(nic, item, QP_OWES_NAK_ACCESS, NIC_DROP_REMOTE_ACCESS);
 	if (1u << v->opcode & TAKES_RECV && !nic_recv_take(nic, item, now_ns))
 		return on_not_ready(nic, item);
 	qp->rx_flags &= (uint8_t)~QP_RX_NAKED;

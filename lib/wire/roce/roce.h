@@ -62,6 +62,7 @@ enum roce_opcode {
 #define AETH_RNR_NAK 0x20u
 #define AETH_NAK_PSN_SEQ 0x60u
 #define AETH_NAK_INVALID_REQUEST 0x61u
+#define AETH_NAK_REMOTE_ACCESS 0x62u
 
 enum roce_verdict {
 	ROCE_OK,

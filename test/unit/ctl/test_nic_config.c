@@ -339,6 +339,15 @@ TEST(a_wrong_nic_is_refused_with_section_key_and_value)
 		{NIC "[flow a]\n" PEER "mtu_bytes = 1500\n", "x.ini: [flow a] mtu_bytes = 1500B: "},
 		{NIC "[flow a]\n" PEER "peer_qpn = 0xffffff\nqp_count = 2\n",
 		 "x.ini: [flow a] peer_qpn = 16777215: peer_qpn + qp_count - 1 must not exceed "},
+		{NIC "[flow a]\n" PEER "remote_addr = 0xffffffffffffff00\nqp_count = 2\n"
+		     "remote_addr_stride = 256\n",
+		 "x.ini: [flow a] remote_addr = 18446744073709551360: remote_addr of the last QP"},
+		{NIC "[flow a]\n" PEER "local_addr = 0xffffffffffffff00\nlocal_bytes = 256\n",
+		 "x.ini: [flow a] local_addr = 18446744073709551360: local_addr + local_bytes"},
+		{NIC "[flow a]\n" PEER "local_rkey = 7\n",
+		 "x.ini: [flow a] local_rkey = 7: local_bytes must not be 0 with"},
+		{NIC "[flow a]\n" PEER "verb = send\nrkey = 7\n",
+		 "x.ini: [flow a] rkey = 7: rkey must be 0 with verb = send or ud_send"},
 		{NIC "max_qps = 4\n[flow a]\n" PEER "qp_count = 3\n[flow b]\n" PEER
 		     "qp_count = 2\n",
 		 "x.ini: [flow b] qp_count = 2: qp_count of all flows up to this one must not "},
