@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import xml.etree.ElementTree
 
 from harness import check, check_equal, finish, path_of, run, skip, work_dir
@@ -105,9 +106,35 @@ def check_quantities(work, a, pfc):
     check("shares go from 0 to 1", (shares[0], shares[-1]) == (0, 1) and shares == sorted(shares), shares)
 
 
+def with_messages(run_, out, slowdown):
+    """A copy of a run with 1000 messages of 10, 20, ... 10000 bytes, whose slowdown follows from their number."""
+    shutil.copytree(run_, out)
+    header = (out / "messages.csv").read_text(encoding="utf-8").splitlines()[0]
+    lines = [f"incast h1,h1,h5,{n * 10},0,1,1,{slowdown(n):.4f},0,2" for n in range(1, 1001)]
+    (out / "messages.csv").write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+    return out
+
+
+def check_sizes(work, a):
+    low, high = (with_messages(a, work / name, slowdown) for name, slowdown in (("low", lambda n: 1 + n / 1000), ("high", lambda n: 11 + n / 1000)))
+    out = work / "sizes.svg"
+    done = plot("slowdown-by-size", low, high, "--out", out)
+    check_equal("the slowdown is drawn by size", (done.returncode, done.stderr), (0, ""))
+    check("a colour for each run, a dash for each percentile", {"low, p50", "low, p99", "high, p50", "high, p99"} <= set(texts(out)), texts(out))
+    found = {(r["series"], r["x"]): float(r["y"]) for r in rows(out.with_suffix(".csv"))}
+    check_equal("ten buckets of each curve", len(found), 40)
+    check_equal("the percentiles of the messages", [round(found[key], 3) for key in (("low, p50", "1 KB"), ("low, p99", "2 KB"), ("high, p99", "10 KB"))], [1.05, 1.199, 11.999])
+    done = plot("slowdown-by-size", low, high, "--percentiles", "p95", "--sizes", "20B,5KB", "--log", "--out", out)
+    check_equal("given sizes and percentiles", (done.returncode, done.stderr), (0, ""))
+    check_equal("and the largest messages of all", sorted({r["x"] for r in rows(out.with_suffix(".csv"))}), ["10 KB", "20 B", "5 KB"])
+    check("a single percentile is on the axis", {"low", "high", "slowdown, p95"} <= set(texts(out)), texts(out))
+    widths = [float(x) for x in re.findall(r'<text style="[^"]*" x="([0-9.]+)"', out.read_text(encoding="utf-8"))]
+    check("the legend is inside the figure", all(x < 85 / 25.4 * 72 for x in widths), widths)
+
+
 def check_sweep(work):
     folder = work / "sweep"
-    done = run(ROOT / "scripts" / "sweep", SCENARIO, "--set", "wred.Kmax=100KB,200KB", "--set", "flow incast.src=1-2,1-4", "--seeds", "1-2", "--duration", "2ms",
+    done = run(ROOT / "scripts" / "sweep", SCENARIO, "--set", "wred.Kmax=100KB,200KB", "--set", "flow incast.src=1-2,1-4", "--set", "flow incast.message_bytes=100KB", "--seeds", "1-2", "--duration", "2ms",
                "--lab", path_of("lab"), "--out", folder)
     check_equal("a sweep ends well", (done.returncode, done.stderr), (0, ""))
     out = work / "sweep.svg"
@@ -119,11 +146,19 @@ def check_sweep(work):
     check("mean and range of the seeds", abs(float(point["y"]) - sum(table) / 2) < 1 and float(point["low"]) == min(table) and float(point["high"]) == max(table), point)
     done = plot("queue", folder, "--out", out)
     check("queue: mean and p99", done.returncode == 0 and "flow incast.src = 1-2, p99" in texts(out), done)
+    for quantity, series in (("slowdown", "flow incast.src = 1-2, p50"), ("slowdown-by-size", "flow incast.src = 1-4, smallest messages")):
+        done = plot(quantity, folder, "--out", out)
+        check(f"{quantity} of a sweep", done.returncode == 0 and series in texts(out), done)
+    help_ = plot("--help")
+    check("the help names every quantity", help_.returncode == 0 and all(word in help_.stdout for word in ("completion", "slowdown-by-size", "converged", "scripts/sweep --out")), help_)
     return folder
 
 
 def check_refusals(work, a, sweep):
     out = work / "refused.pdf"
+    none = work / "none-timed"
+    shutil.copytree(a, none)
+    (none / "messages.csv").unlink()
     (work / "mine-plot.py").write_text("print('mine')\n", encoding="utf-8")
     for args, words in ((("depth", a), "depth"), (("queue", work / "none"), "results.json"), (("queue", a, sweep), "runs and sweeps"),
                         (("digest", sweep), "digest"), (("queue", sweep, "--from", "1"), "no time axis"), (("queue", a, "--from", "9"), "nothing to draw"),
@@ -131,6 +166,10 @@ def check_refusals(work, a, sweep):
                         (("queue", a, "--font", "Nonesuch"), "Nonesuch"), (("queue", a, "--labels", "a,b"), "2 names"),
                         (("queue", a, a, "--labels", "a,a"), "once"), (("queue", a, "--from", "2", "--to", "1"), "--to"),
                         (("queue", a, "--out", work / "x.gif"), "x.gif"), (("queue", a, "--font-size", "0"), "4 to 40"),
+                        (("completion", a, "--from", "1"), "no time axis"), (("slowdown-by-size", a, "--to", "1"), "no time axis"),
+                        (("slowdown-by-size", a, "--percentiles", "p98"), "p99.9"), (("slowdown-by-size", a, "--sizes", "2KB,1KB"), "increasing sizes"),
+                        (("slowdown-by-size", a, "--sizes", "1.2.3KB"), "increasing sizes"), (("queue", a, "--sizes", "1KB"), "slowdown-by-size"),
+                        (("slowdown-by-size", sweep, "--percentiles", "p50"), "of runs"), (("slowdown-by-size", none), "no messages.csv"),
                         (("queue", a, "--out", work / "mine.pdf"), "did not write it")):
         done = plot("--out", out, *args)
         check(f"{' '.join(str(x) for x in args[:1] + args[2:])}: refused, with its reason", done.returncode == 2 and words in done.stderr.splitlines()[-1], done)
@@ -147,5 +186,6 @@ pfc = lab(work / "pfc", ROOT / "config" / "incast-4to1-pfc-only.ini", "2MB")
 check_runs(work, dcqcn, pfc)
 check_options(work, dcqcn, pfc)
 check_quantities(work, dcqcn, pfc)
+check_sizes(work, dcqcn)
 check_refusals(work, dcqcn, check_sweep(work))
 finish()

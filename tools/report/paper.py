@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """DESCRIPTION"""
 import csv
-import math
 import pathlib
 import sys
 
@@ -34,7 +33,7 @@ def draw_series(axes, columns, label, colour, dash):
     kind = SETTINGS["kind"]
     if kind == "points":
         at = [SETTINGS["categories"].index(value) for value in x] if SETTINGS["categories"] else x
-        bars = [[b - a for a, b in zip(low, y)], [b - a for a, b in zip(y, high)]]
+        bars = None if low[0] is None else [[b - a for a, b in zip(low, y)], [b - a for a, b in zip(y, high)]]
         axes.errorbar(at, y, yerr=bars, marker="o", ms=2.5, capsize=1.5, elinewidth=0.6, **style)
     elif kind == "steps":
         axes.step(x, y, where="pre", **style)
@@ -44,6 +43,13 @@ def draw_series(axes, columns, label, colour, dash):
         axes.plot(x, y, **style)
     if kind != "points" and low[0] is not None:
         axes.fill_between(x, low, high, color=colour, alpha=0.2, lw=0, step="pre" if kind == "steps" else None)
+
+
+def label_decades(axis, low, high):
+    """Labels of a logarithmic axis: powers of ten, and 2 and 5 times these on a short one."""
+    axis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5) if high < 200 * low else (1,)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(matplotlib.ticker.NullFormatter())
 
 
 def draw_lines(axes):
@@ -56,10 +62,21 @@ def draw_lines(axes):
                       ha="right", va="bottom", color="0.35", fontsize=SETTINGS["font_size"] - 1)
     if SETTINGS["log_y"]:
         axes.set_yscale("log")
-        axes.yaxis.set_major_formatter("{x:g}")
+        label_decades(axes.yaxis, *axes.get_ylim())
     else:
         axes.set_ylim(0, 1.08 * max([top, *(line["at"] for line in shown)]) or 1)
         axes.yaxis.set_major_locator(matplotlib.ticker.MaxNLocator(**ROUND))
+
+
+def draw_legend(figure, axes, n):
+    """Above the axes, in as many columns as fit."""
+    figure.draw_without_rendering()  # places the axes
+    room = figure.bbox.x1 - axes.bbox.x0
+    for columns in range(n, 0, -1):
+        legend = axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, borderaxespad=0.2, handlelength=1.6,
+                             columnspacing=1.2, fontsize=SETTINGS["font_size"] - 0.5)
+        if legend.get_window_extent().width <= room:
+            return
 
 
 def draw(series):
@@ -79,19 +96,20 @@ def draw(series):
         axes.set_ylim(0, 1)
     if SETTINGS["log_x"]:
         axes.set_xscale("log")
-        axes.xaxis.set_major_formatter("{x:g}")
+        label_decades(axes.xaxis, *axes.get_xlim())
     if SETTINGS["categories"]:
-        axes.set_xticks(range(len(SETTINGS["categories"])), SETTINGS["categories"])
+        labels = SETTINGS["categories"]
+        room = (SETTINGS["width_mm"] - 15) / 25.4 * 72 / len(labels)
+        steep = max(map(len, labels)) * 0.6 * size > room
+        axes.set_xticks(range(len(labels)), labels, **({"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if steep else {}))
+        axes.set_xlim(-0.3, len(labels) - 0.7)
     elif SETTINGS["x_range"]:
         axes.set_xlim(*SETTINGS["x_range"])
         axes.xaxis.set_major_locator(matplotlib.ticker.MaxNLocator(**ROUND))
     axes.set_xlabel(SETTINGS["x_label"])
     axes.set_ylabel(SETTINGS["y_label"])
     if len(series) > 1:
-        longest = max(map(len, series)) * 0.55 * size + 3.5 * size
-        room = max(1, math.floor(SETTINGS["width_mm"] / 25.4 * 72 / longest))
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=min(room, len(series)), frameon=False, borderaxespad=0.2,
-                    handlelength=1.6, columnspacing=1.2, fontsize=size - 0.5)
+        draw_legend(figure, axes, len(series))
     return figure
 
 

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from quench import BadInput
 
-from . import charts
+from . import charts, sizes
 from . import series as ts
+from .html import size_text
 
 MOST_POINTS = 2000  # of one curve
 MOST_STEPS = 150  # of one curve of means
 MOST_FLOWS = 8  # with a curve each
+BY_SIZE = "slowdown-by-size"
 
 
 @dataclass
@@ -34,7 +36,7 @@ class Plot:
     kind: str  # line, steps, share or points
     x_label: str
     y_label: str
-    curves: list
+    curves: list[Curve]
     lines: list = field(default_factory=list)  # [{at, label}]
     categories: list | None = None
     x_range: tuple | None = None
@@ -135,6 +137,8 @@ OF_SWEEPS = {
     "cnps": ("CNPs", 1, {"np_cnp_sent": ""}),
     "pauses": ("PFC frames", 1, {"pause_frames_after_measure": ""}),
     "converged": ("time to converge (ms)", 1, {"converged_ms": ""}),
+    "slowdown": ("slowdown", 1, {"slowdown_p50": "p50", "slowdown_p99": "p99"}),
+    BY_SIZE: ("slowdown, p99", 1, {"slowdown_smallest_p99": "smallest messages", "slowdown_largest_p99": "largest messages"}),
 }
 
 
@@ -147,10 +151,45 @@ def thresholds(runs):
     return [{"at": at / 1e3, "label": label} for at, label in pairs.items()]
 
 
+def by_size(runs, labels, percentiles, edges):
+    """
+    Percentiles of the slowdown over message sizes.
+
+    @param percentiles  keys of sizes.PERCENTILES
+    @param edges        upper ends of the buckets in bytes; empty: ten buckets with equally many messages of the first run
+    """
+    for run in runs:
+        if run.messages is None or not len(run.messages[0]):
+            raise BadInput(f"{run.folder}: " + ("no messages.csv: expected a run with messages_csv = on" if run.messages is None else
+                                                "messages.csv has no message with a slowdown"))
+    x_label = "message size, up to"
+    if not edges:
+        edges = sizes.equal_shares(runs[0].messages)
+        x_label += " (ten equal shares)" if len(edges) == sizes.SHARES else ""
+    largest = max(int(run.messages[0].max()) for run in runs)
+    if largest > edges[-1]:
+        edges = [*edges, largest]
+    names = [size_text(edge) for edge in edges]
+    if len(set(names)) < len(names):
+        names = [f"{edge} B" for edge in edges]
+    names = dict(zip(edges, names))
+    curves = []
+    for i, (run, label) in enumerate(zip(runs, labels)):
+        found = sizes.buckets(run.messages, edges)
+        x = np.array([names[bucket["to_bytes"]] for bucket in found])
+        for dash, percentile in enumerate(percentiles):
+            words = [label] * (len(runs) > 1) + [percentile.replace("p999", "p99.9")] * (len(percentiles) > 1 or len(runs) == 1)
+            curves.append(Curve(", ".join(words), i, dash, x, np.array([bucket[percentile] for bucket in found])))
+    y_label = "slowdown" if len(percentiles) > 1 or len(runs) == 1 else f"slowdown, {percentiles[0].replace('p999', 'p99.9')}"
+    return Plot("points", x_label, y_label, curves, categories=list(names.values()))
+
+
 def of_runs(quantity, runs, labels, begin_ms=None, end_ms=None):
     if quantity not in OF_RUNS:
-        raise BadInput(f"{quantity}: no quantity of runs: expected one of {', '.join(OF_RUNS)}")
+        raise BadInput(f"{quantity}: no quantity of runs: expected one of {', '.join([*OF_RUNS, BY_SIZE])}")
     kind, x_label, y_label, of = OF_RUNS[quantity]
+    if kind == "share" and (begin_ms is not None or end_ms is not None):
+        raise BadInput(f"--from, --to: {quantity} has no time axis")
     window = Window(runs, begin_ms, end_ms)
     curves = [curve for curve in of(runs, labels, window) if len(curve.x)]
     if not curves:
