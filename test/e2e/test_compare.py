@@ -74,8 +74,13 @@ def check_old(work, a):
     check("older results are compared as far as they go", done.returncode == 0 and "configuration: one folder has no effective.ini" in done.stdout, done)
 
 
+def check_help():
+    done = run(COMPARE, "--help")
+    check("the help says what A, B, ... are", done.returncode == 0 and "A B [C ...]" in done.stdout and "2 to 8 folders" in " ".join(done.stdout.split()), done)
+
+
 def check_refusals(work, a):
-    for args, words in (((a[0], work / "none"), "results.json"), ((a[0],), "required"), ((a[0],) * 9, "9 runs: expected at most 8"), ((a[0], a[0], "--within", "much"), "percent")):
+    for args, words in (((a[0], work / "none"), "results.json"), ((a[0],), "1 run: expected 2 to 8"), ((a[0],) * 9, "9 runs: expected at most 8"), ((a[0], a[0], "--within", "much"), "percent")):
         done = compare(work / "refused", *args)
         check(f"{words}: refused", done.returncode == 2 and words in done.stderr, done)
     broken = work / "broken"
@@ -138,6 +143,7 @@ short = lab(work / "short", "--duration", "2ms", "--set", "wred.Kmax=100KB", "--
 page = check_different(work, long, short)
 check_same(work, long)
 check_old(work, long)
+check_help()
 check_refusals(work, long)
 check_page(work, page, check_three(work, long, short))
 finish()

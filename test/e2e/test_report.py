@@ -19,7 +19,7 @@ try:
     import numpy as np
     sys.path.insert(0, str(ROOT / "tools"))
     from quench import Run
-    from report import charts, series, sizes
+    from report import charts, html, series, sizes
 except ImportError:
     skip("python3-matplotlib is not installed")
 
@@ -116,6 +116,11 @@ def check_sizes():
     check_equal("no messages", (sizes.equal_shares((n[:0], n[:0])), sizes.all_messages(None)), ([], None))
 
 
+def check_digits():
+    """Large figures have no exponent, so columns stay narrow."""
+    check_equal("four digits", [html.digits(v) for v in (1.23456, 872.42, 9999, 40_654.3)], ["1.235", "872.4", "9999", "40\u202f654"])
+
+
 def check_thinning():
     """A peak of one sample is as high afterwards, and where it was; what is counted keeps its sum."""
     ms, values = np.arange(1, 10_001) / 10, np.ones(10_000)
@@ -134,6 +139,7 @@ def check_thinning():
 os.environ["MPLCONFIGDIR"] = str(work_dir())
 check_thinning()
 check_sizes()
+check_digits()
 work = work_dir()
 for scenario_file in ("incast-4to1.ini", "incast-4to1-pfc-only.ini", "incast-4to1-no-pfc.ini"):
     check_report(lab(work, scenario_file))

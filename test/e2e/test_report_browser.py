@@ -56,6 +56,7 @@ def check_zoom(browser):
     figures = browser.run("return [...document.querySelectorAll('#charts figure')].map(f => f.id)")
     check_equal("the charts of such a run", figures, ["rates", "allowed", "queues", "groups", "marks", "cnps", "pauses", "pause-frames"])
     check("they show the measured window", all(r == [MEASURE_FROM_MS, END_MS] for r in ranges(browser)), ranges(browser))
+    check_start(browser)
     for button, wanted in (("start", [0, MEASURE_FROM_MS]), ("all", [0, END_MS])):
         press(browser, button)
         check(f"{button}: its part of the run", browser.wait(
@@ -80,6 +81,35 @@ def drawn(browser, figure):
         for (let i = 0; i < d.length; i += 4)
             n += d[i + 3] > 100 && Math.max(d[i], d[i + 1], d[i + 2]) - Math.min(d[i], d[i + 1], d[i + 2]) > 60;
         return n;""", figure)
+
+
+def starts(browser):
+    """The figures that have a chart of the start beside the measured window."""
+    return browser.run("return [...document.querySelectorAll('#charts figure')].filter(f => f.querySelector('.chart > div:first-child canvas')).map(f => f.id)")
+
+
+def check_start(browser):
+    """A start that is higher than the measured window has a chart of its own, until the start itself is seen."""
+    check("the queue's start is an inset", "queues" in starts(browser), starts(browser))
+    press(browser, "all")
+    check("not beside the whole run", browser.wait("return !document.querySelector('#charts .chart > div:first-child canvas')"), starts(browser))
+    press(browser, "measured window")
+    check("again beside the measured window", browser.wait("return document.querySelector('#queues .chart > div:first-child canvas') !== null"), starts(browser))
+
+
+def check_labels(browser):
+    """Each line has a label in its colour to the right of the plot."""
+    def beside():
+        return browser.run("""const over = document.querySelector("#rates .chart > div:last-child .u-over").getBoundingClientRect();
+            const c = document.querySelector("#rates .chart > div:last-child canvas"), box = c.getBoundingClientRect(), scale = c.width / box.width;
+            const from = Math.ceil((over.right - box.left) * scale) + 9, d = c.getContext("2d").getImageData(from, 0, c.width - from, c.height).data;
+            const found = new Set();
+            for (let i = 0; i < d.length; i += 4)
+                if (d[i + 3] === 255)
+                    found.add([d[i], d[i + 1], d[i + 2]].join());
+            return [...found];""")
+    found = beside()
+    check("labels have the colours of their lines", {"0,114,178", "213,94,0"} <= set(found), found)
 
 
 def check_series(browser):
@@ -198,6 +228,7 @@ with Browser(work / "chromium") as chromium:
     check_dark(chromium)
     check_zoom(chromium)
     check_settings(chromium)
+    check_labels(chromium)
     check_equal("no table is cut", cut(chromium), [])
     check_series(chromium)
     check_counters(chromium, incast)

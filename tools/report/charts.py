@@ -35,7 +35,8 @@ def chart(name, title, unit, note, times_ns, columns, first=(), steps=True, coun
     elif steps and not counts:
         ts.begin(got)
     if n > ts.SHOWN:
-        note += f" Drawn at first: {f'the {total[0]} and ' if total else ''}the {ts.WORST} {'lowest' if lowest else 'highest'} of {n} series."
+        note += f" Drawn at first: {f'the {total[0]} and ' if total else ''}the {ts.WORST} {'lowest' if lowest else 'highest'} of {n} series" \
+                f"{'' if lowest else ', without those near 0'}."
     if n > ts.MOST_SERIES:
         note += f" The page has the {ts.MOST_SERIES} series with the largest values; the CSV files have all."
     return {"id": name, "title": title, "unit": unit, "note": note, "parts": [got], "lines": [], "steps": counts or steps and group == 1,
@@ -137,10 +138,10 @@ def events(run):
     return [{"at": at / 1e6, "label": label} for at, label in sorted(found)[:60]]
 
 
-# (measure of times.csv, id, title, unit, number of the file's units in one of these units)
-DISTRIBUTIONS = (("completion_ns", "completion", "Completion time of messages", "µs", 1e3),
-                 ("slowdown_milli", "slowdown", "Slowdown of messages", "completion time / that on an idle network", 1e3),
-                 ("rtt_ns", "rtt", "Round-trip time", "µs", 1e3))
+# (measure of times.csv, id, title, unit, number of the file's units in one of these units, begin of a linear axis)
+DISTRIBUTIONS = (("completion_ns", "completion", "Completion time of messages", "µs", 1e3, 0),
+                 ("slowdown_milli", "slowdown", "Slowdown of messages", "slowdown", 1e3, 1),
+                 ("rtt_ns", "rtt", "Round-trip time", "µs", 1e3, 0))
 
 
 def cumulated(at_most, count, scale):
@@ -150,7 +151,7 @@ def cumulated(at_most, count, scale):
     return list(steps), list(steps.values())
 
 
-def distribution(run, measure, name, title, unit, scale):
+def distribution(run, measure, name, title, unit, scale, begin):
     """Cumulative distributions: a part for each flow, because their bins differ, and one for all flows together."""
     found = {flow: pair for (flow, what), pair in run.times.items() if what == measure}
     order = sorted(found, key=lambda flow: -found[flow][1].sum())[:ts.MOST_SERIES]
@@ -163,12 +164,14 @@ def distribution(run, measure, name, title, unit, scale):
     for i, (label, pair) in enumerate(drawn):
         at_most, share = cumulated(*pair, scale)
         parts.append({"ms": at_most, "series": [{"label": label, "shown": i in shown, "values": share}]})
-    note = "Share of the values up to the one on the x axis, whole run."
+    note = "Cumulative distribution, whole run."
+    if measure == "slowdown_milli":
+        note += " Slowdown: completion time divided by the ideal one, that of the message alone on its path."
     if len(shown) < len(drawn):
         note += " Drawn at first: all flows, and those with the largest values."
     if len(order) < len(found):
         note += f" The page has the {len(order)} flows with the most values, of {len(found)}."
-    return {"id": name, "title": title, "unit": "%", "note": note, "parts": parts, "lines": [], "steps": True, "x": unit}
+    return {"id": name, "title": title, "unit": "%", "note": note, "parts": parts, "lines": [], "steps": True, "x": unit, "from": begin}
 
 
 def over_time(run):

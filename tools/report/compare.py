@@ -225,7 +225,7 @@ class Comparison:
 
     def distributions(self):
         found = []
-        for measure, name, title, unit, scale in charts.DISTRIBUTIONS:
+        for measure, name, title, unit, scale, begin in charts.DISTRIBUTIONS:
             parts = []
             for i, run in enumerate(self.runs):
                 times = run.all_times(measure)
@@ -233,7 +233,7 @@ class Comparison:
                     at_most, share = charts.cumulated(*times, scale)
                     parts.append({"ms": at_most, "series": [{"label": self.letters[i], "run": i, "shown": True, "values": share}]})
             if parts:
-                found.append({"id": name, "title": title, "unit": "%", "note": "All flows together.", "parts": parts, "lines": [], "steps": True, "x": unit})
+                found.append({"id": name, "title": title, "unit": "%", "note": "All flows together.", "parts": parts, "lines": [], "steps": True, "x": unit, "from": begin})
         return found
 
 

@@ -33,15 +33,21 @@ def size_text(n_bytes):
     return f"{n_bytes} B"
 
 
+def digits(value):
+    """Four digits, never with an exponent: 1.234, 12 340."""
+    return number(round(value)) if abs(value) >= 1e4 else f"{value:.4g}"
+
+
 def seconds(ns):
     return f"{ns / 1e6:.4g} ms"
 
 
-def table(heads, rows, kind=""):
+def table(heads, rows, kind="", title=""):
+    caption = f"<caption>{escape(title)}</caption>" if title else ""
     head = f"<thead><tr>{''.join(f'<th>{escape(h)}' for h in heads)}</thead>" if heads else ""
     body = "".join("<tr>" + "".join(f"<td>{cell}" for cell in row) for row in rows)
     tall = " tall" if len(rows) > 20 else ""
-    return f'<div class="wide{tall}"><table class="{kind}">{head}<tbody>{body}</tbody></table></div>'
+    return f'<div class="wide{tall}"><table class="{kind}">{caption}{head}<tbody>{body}</tbody></table></div>'
 
 
 def inside(text):

@@ -13,6 +13,10 @@
 	const MOST_ROWS = 400;
 	const MOST_BARS = 200;
 	const MOST_START_MS = 5;
+	const START_HIGHER = 1.5;  // than the measured window, for a chart of its own
+	const START_SHARE = 0.26;  // of the width of a chart
+	const MOST_LABELS = 10;
+	const FONT_PX = 11;
 	const charts = [];
 	let range = [0, doc.end_ms];
 
@@ -23,6 +27,7 @@
 		return element;
 	}
 
+	const lineText = line => `${line.label} ${short(line.at)}`;
 	const short = value => value == null ? "–" : +value.toPrecision(4) + "";
 
 	function zoomTo(from, to) {
@@ -43,7 +48,9 @@
 			this.overTime = overTime;
 			this.all = spec.parts.flatMap((part, p) => part.series.map(series => ({ part: p, ...series })));
 			this.recolour();
-			this.canvas = make("div", { className: "chart" });
+			this.startPlace = make("div");
+			this.place = make("div");
+			this.canvas = make("div", { className: "chart" }, this.startPlace, this.place);
 			this.figure = make("figure", { id: spec.id },
 				make("h3", {}, spec.title), this.canvas, this.picker(), make("figcaption", {}, spec.note));
 			place.append(this.figure);
@@ -75,9 +82,40 @@
 			return Math.max(280, this.canvas.clientWidth);
 		}
 
+		/* Widths of the start's chart, 0 if there is none, and of the other. */
+		widths() {
+			const start = this.startSeen() ? Math.round(this.width() * START_SHARE) : 0;
+			return [start, this.width() - start];
+		}
+
 		fit() {
-			if (this.plot.width !== this.width())
-				this.plot.setSize({ width: this.width(), height: this.plot.height });
+			const [start, main] = this.widths();
+			if (this.startPlot && this.startPlot.width !== start)
+				this.startPlot.setSize({ width: start, height: this.startPlot.height });
+			if (this.plot.width !== main)
+				this.plot.setSize({ width: main, height: this.plot.height });
+		}
+
+		/* The start has a chart of its own beside the measured window, where it is higher. */
+		startSeen() {
+			return this.startEnd > 0 && range[0] >= this.startEnd;
+		}
+
+		/* End of that start in ms; 0: it is no higher. As start_until() of plots.py. */
+		findStart(series) {
+			const since = doc.measure_from_ms;
+			if (!this.overTime || !(since > 0 && since < doc.end_ms))
+				return 0;
+			const highest = (part, values, from, to) => part.ms.reduce((most, t, i) => t > from && t <= to ? Math.max(most, values[i] || 0) : most, 0);
+			const usual = Math.max(0, ...series.map(s => highest(this.spec.parts[s.part], s.values, since, doc.end_ms)));
+			let end = 0;
+			series.forEach(s => {
+				const { ms } = this.spec.parts[s.part];
+				const last = ms.findLastIndex((t, i) => t <= Math.min(since, MOST_START_MS) && s.values[i] > START_HIGHER * usual);
+				if (last >= 0)
+					end = Math.max(end, last >= 4 ? 2 * ms[last] : ms[Math.min(9, ms.length - 1)]);
+			});
+			return end <= since ? end : 0;
 		}
 
 		/* Which of many series are drawn. */
@@ -104,16 +142,32 @@
 				make("button", { type: "button", onclick: () => set(false) }, "none of these"), list);
 		}
 
+		/* Each line over time has its label at its right end, where there are few. */
+		labelled(series) {
+			return this.overTime && series.length + this.lines.length <= MOST_LABELS;
+		}
+
+		labelRoom(series) {
+			if (!this.labelled(series))
+				return null;
+			const ctx = make("canvas").getContext("2d");
+			ctx.font = `${FONT_PX}px system-ui, sans-serif`;
+			const words = [...series.map(s => s.label), ...this.lines.map(lineText)];
+			return Math.min(this.width() * 0.3, 14 + Math.max(0, ...words.map(word => ctx.measureText(word).width)));
+		}
+
 		options(series) {
 			const steps = this.spec.steps ? uPlot.paths.stepped({ align: this.overTime ? -1 : 1 }) : undefined;
 			const line = { stroke: css("--faint"), width: 1 }, axis = { labelSize: 20, stroke: css("--ink"), grid: line, ticks: line };
 			const unit = this.spec.x || "ms", log = this.spec.x && this.logarithmic();
 			// From a round value on: uPlot counts a logarithmic axis' ticks from where it begins.
 			const from = low => log && low > 0 ? Number(`${low.toExponential(15)[0]}e${Math.floor(Math.log10(low))}`) : low;
+			const least = Math.min(...this.spec.parts.map(part => part.ms[0]));
+			const begin = low => log ? from(low) : !this.overTime && low <= least ? Math.min(low, this.spec.from) : low;
 			return {
-				width: this.width(), height: 250,
+				width: this.widths()[1], height: 250, padding: [null, this.labelRoom(series), null, null],
 				scales: {
-					x: { time: false, distr: log ? 3 : 1, range: (u, low, high) => [from(low), high] },
+					x: { time: false, distr: log ? 3 : 1, range: (u, low, high) => [begin(low), high] },
 					y: { range: (u, low, high) => [0, this.top(high)] },
 				},
 				axes: [{ label: this.overTime ? "time (ms)" : unit, size: 36, ...axis }, { label: this.spec.unit, size: 56, ...axis }],
@@ -129,6 +183,17 @@
 					sync: { key: "time", filters: { pub: type => type === "mousemove" || type === "mouseleave" } },
 				} : { drag: { x: true, y: false } },
 				hooks: { setScale: [(u, key) => this.moved(u, key)], setSelect: [u => this.selected(u)], draw: [u => this.marks(u)] },
+			};
+		}
+
+		/* The same chart, narrow, of the start alone. */
+		startOptions(series) {
+			const options = this.options(series);
+			return {
+				...options, width: this.widths()[0], padding: [null, 8, null, null], legend: { show: false }, cursor: { show: false },
+				scales: { ...options.scales, x: { time: false, range: () => [0, this.startEnd] } },
+				axes: [{ ...options.axes[0], label: "start (ms)", space: 30 }, { ...options.axes[1], size: 46 }],
+				hooks: { draw: [u => this.thresholds(u)] },
 			};
 		}
 
@@ -155,12 +220,14 @@
 				.map(column => [column[0], ...column])];
 		}
 
-		data() {
-			const tables = this.spec.parts.map((part, p) => {
-				const values = this.series.filter(s => s.part === p).map(s => s.values);
-				return this.spec.counts && values.length ? this.means(part.ms, values) : [part.ms, ...values];
-			}).filter(table => table.length > 1);
+		samples(transform = (ms, values) => [ms, ...values]) {
+			const tables = this.spec.parts.map((part, p) => transform(part.ms, this.series.filter(s => s.part === p).map(s => s.values)))
+				.filter(table => table.length > 1);
 			return tables.length ? uPlot.join(tables) : [[0, doc.end_ms]];
+		}
+
+		data() {
+			return this.samples(this.spec.counts ? (ms, values) => values.length ? this.means(ms, values) : [ms] : undefined);
 		}
 
 		build() {
@@ -170,8 +237,9 @@
 			const data = this.data();
 			this.lines = this.spec.lines.filter(line => line.of === null || series.some(s => s.label === line.of))
 				.filter((line, i, all) => all.findIndex(other => other.at === line.at && other.label === line.label) === i);
+			this.startEnd = this.findStart(series);
 			this.plot?.destroy();
-			this.plot = new uPlot(this.options(series), data, this.canvas);
+			this.plot = new uPlot(this.options(series), data, this.place);
 			this.show();
 		}
 
@@ -184,6 +252,9 @@
 		show() {
 			if (!this.overTime)
 				return;
+			this.startPlot?.destroy();
+			this.startPlot = this.startSeen() ? new uPlot(this.startOptions(this.series), this.samples(), this.startPlace) : undefined;
+			this.fit();
 			this.plot.batch(() => {
 				if (this.spec.counts)
 					this.plot.setData(this.data(), false);
@@ -204,26 +275,72 @@
 			zoomTo(Math.max(0, from), Math.min(doc.end_ms, to));
 		}
 
-		/* Thresholds, events, and where the measured window begins. */
+		/* Thresholds, events, where the measured window begins, and labels of lines. */
 		marks(u) {
 			const { ctx, bbox } = u, ratio = devicePixelRatio;
+			this.thresholds(u);
+			this.inside(u, () => this.overTime && this.moments(u, ctx, bbox, ratio));
+			ctx.save();
+			ctx.font = `${FONT_PX * ratio}px system-ui, sans-serif`;
+			if (this.labelled(this.series))
+				this.labels(u, ctx, bbox, ratio);
+			ctx.restore();
+		}
+
+		inside(u, draw) {
+			const { ctx, bbox } = u;
 			ctx.save();
 			ctx.beginPath();
 			ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
 			ctx.clip();
-			ctx.font = `${11 * ratio}px system-ui, sans-serif`;
-			ctx.lineWidth = ratio;
+			ctx.font = `${FONT_PX * devicePixelRatio}px system-ui, sans-serif`;
+			ctx.lineWidth = devicePixelRatio;
 			ctx.textBaseline = "alphabetic";
-			this.lines.filter(line => line.at <= u.scales.y.max).forEach(line => {
+			draw();
+			ctx.restore();
+		}
+
+		seenLines(u) {
+			return this.lines.filter(line => line.at <= u.scales.y.max);
+		}
+
+		thresholds(u) {
+			const { ctx, bbox } = u, ratio = devicePixelRatio;
+			this.inside(u, () => this.seenLines(u).forEach(line => {
 				const y = u.valToPos(line.at, "y", true);
 				this.stroke(ctx, [bbox.left, y, bbox.left + bbox.width, y], css("--alarm"), [6 * ratio, 3 * ratio]);
+				if (u !== this.plot || this.labelled(this.series))
+					return;
 				ctx.textAlign = "right";
 				ctx.fillStyle = css("--alarm");
-				this.write(ctx, `${line.label} ${short(line.at)}`, bbox.left + bbox.width - 4 * ratio, y - 3 * ratio);
+				this.write(ctx, lineText(line), bbox.left + bbox.width - 4 * ratio, y - 3 * ratio);
+			}));
+		}
+
+		/* To the right of the lines' ends, without overlap. */
+		labels(u, ctx, bbox, ratio) {
+			const last = u.data[0].findLastIndex(t => t <= u.scales.x.max);
+			const found = this.series.map((s, i) => {
+				const values = u.data[i + 1];
+				let at = last;
+				while (at > 0 && values[at] == null)
+					at--;
+				return { text: s.label, colour: s.model ? css("--ink") : hue(s.colour), y: u.valToPos(values[at] || 0, "y", true) };
+			}).concat(this.seenLines(u).map(line => ({ text: lineText(line), colour: css("--alarm"), y: u.valToPos(line.at, "y", true) })));
+			const gap = 13 * ratio, low = bbox.top + 4 * ratio, high = bbox.top + bbox.height;
+			found.sort((a, b) => a.y - b.y);
+			found.forEach((label, i) => { label.at = Math.max(label.y, i ? found[i - 1].at + gap : low); });
+			for (let i = found.length - 1; i >= 0; i--)
+				found[i].at = Math.min(found[i].at, i + 1 < found.length ? found[i + 1].at - gap : high);
+			ctx.textBaseline = "middle";
+			ctx.textAlign = "left";
+			ctx.lineWidth = ratio;
+			const x = bbox.left + bbox.width;
+			found.forEach(label => {
+				this.stroke(ctx, [x + ratio, label.y, x + 8 * ratio, label.at], label.colour, []);
+				ctx.fillStyle = label.colour;
+				ctx.fillText(label.text, x + 10 * ratio, label.at);
 			});
-			if (this.overTime)
-				this.moments(u, ctx, bbox, ratio);
-			ctx.restore();
 		}
 
 		moments(u, ctx, bbox, ratio) {
@@ -276,14 +393,14 @@
 			});
 			body.replaceChildren(...found.slice(0, MOST_ROWS).map(row => make("tr", {}, make("td", {}, of(row)), make("td", {}, make("code", {}, names[row[2]])),
 				make("td", {}, row[3].toLocaleString("en").replaceAll(",", "\u202f")), make("td", {}, help[row[2]]))));
-			count.textContent = `${found.length} rows${found.length > MOST_ROWS ? `, the first ${MOST_ROWS} are shown` : ""}` +
+			count.textContent = `${found.length} rows${found.length > MOST_ROWS ? `, of which the first ${MOST_ROWS} are shown` : ""}` +
 				`${words.length ? "" : ": sums over all nodes; search for a node or a counter to see each"}.` +
 				`${leftOut ? ` ${leftOut} more are in counters.csv.` : ""}`;
 		};
 		search.oninput = zeros.onchange = show;
-		place.append(make("p", {}, search, make("label", {}, zeros, "those that are 0, too")), count,
+		place.append(make("p", {}, search, make("label", {}, zeros, "include zero counters")), count,
 			make("div", { className: "wide tall" }, make("table", { id: "counters", className: "texts" },
-				make("thead", {}, make("tr", {}, ...["where", "counter", "value", "what is counted"].map(head => make("th", {}, head)))), body)));
+				make("thead", {}, make("tr", {}, ...["where", "counter", "value", "meaning"].map(head => make("th", {}, head)))), body)));
 		show();
 	}
 

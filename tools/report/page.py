@@ -5,23 +5,23 @@ from html import escape
 from quench import fluid
 
 from . import charts, sizes, topology
-from .html import document, gbps, kbytes, number, seconds, size_text, table
+from .html import digits, document, gbps, kbytes, number, seconds, size_text, table
 
 CAPTIONS = {
     "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows. "
              "Black: the fluid model, if it knows the scenario.",
-    "slowdown": "Cumulative distribution over the messages of each flow, whole run. A slowdown of 1 is the completion time on an idle network.",
+    "slowdown": "Cumulative distribution over the messages of each flow, whole run. A message that is alone on its path has a slowdown of 1.",
     "sizes": "Percentiles of the slowdown of all messages of the run. Ten buckets of equally many messages, unless many have one size.",
     "queue": "Line: bytes held; band: least and most within a step. Marking begins at WRED min and reaches Pmax at WRED max. "
              "XOFF limits count one priority group of one ingress port, not this queue. Black: the fluid model.",
     "cnp": "Sums over all flows.",
-    "pauses": "Each strip is one port and priority that PFC held.",
+    "pauses": "Each strip is a port and priority that PFC paused.",
 }
 
 
 def flow_table(results):
-    heads = ("flow", "from → to", "wire Gb/s", "goodput Gb/s", "least rate Gb/s", "messages", "CNPs", "cuts",
-             "sent again")
+    heads = ("flow", "from → to", "wire Gb/s", "goodput Gb/s", "lowest rate Gb/s", "messages", "CNPs", "cuts",
+             "retransmitted")
     rows = []
     for flow in results["flows"]:
         name = escape(flow["name"]) + (' <span class="bad">error</span>' if flow["error"] else "")
@@ -34,7 +34,7 @@ def flow_table(results):
 
 
 def microseconds(ns):
-    return f"{ns / 1e3:.4g}"
+    return digits(ns / 1e3)
 
 
 QUANTILES = ("p50", "p95", "p99", "p999", "max")
@@ -42,17 +42,20 @@ QUANTILES = ("p50", "p95", "p99", "p999", "max")
 
 def times_table(results):
     """Completion times, slowdown and round-trip times; empty if none was measured."""
-    messages = [(escape(flow["name"]), number(flow["completions"]), *(microseconds(flow[f"completion_{q}_ns"]) for q in QUANTILES),
-                 *(f"{flow[f'slowdown_{q}']:.3g}" for q in QUANTILES)) for flow in results["flows"] if flow.get("completions")]
+    timed = [flow for flow in results["flows"] if flow.get("completions")]
     trips = [(escape(flow["name"]), *(microseconds(flow[f"rtt_{q}_ns"]) for q in ("p50", "p99")), number(flow["ce_packets"]),
               number(flow["rx_pause_duration_us"])) for flow in results["flows"] if flow.get("rtt_samples") or flow.get("completions")]
-    heads = ("flow", "messages timed", "completion p50 µs", "p95", "p99", "p99.9", "max", "slowdown p50", "p95", "p99", "p99.9", "max")
-    parts = ["<h2>Messages and round trips</h2>"] if trips else []
-    if messages:
-        parts.append(table(heads, messages))
-    if trips:
-        parts.append(table(("flow", "RTT p50 µs", "p99", "CE packets", "µs paused"), trips))
-    return "".join(parts)
+    if not trips:
+        return ""
+    parts = []
+    if timed:
+        names = ("p50", "p95", "p99", "p99.9", "max")
+        parts.append(table(("flow", "messages", *(f"{name} µs" for name in names)),
+                           [(escape(flow["name"]), number(flow["completions"]), *(microseconds(flow[f"completion_{q}_ns"]) for q in QUANTILES)) for flow in timed],
+                           title="Completion time"))
+        parts.append(table(("flow", *names), [(escape(flow["name"]), *(digits(flow[f"slowdown_{q}"]) for q in QUANTILES)) for flow in timed], title="Slowdown"))
+    parts.append(table(("flow", "p50 µs", "p99 µs", "CE packets", "paused µs"), trips, title="Round trips, marks and pauses"))
+    return f'<h2>Messages and round trips</h2><div class="side">{"".join(parts)}</div>'
 
 
 def sizes_table(run):
@@ -60,11 +63,11 @@ def sizes_table(run):
     if run.messages is None or not len(run.messages[0]):
         return ""
     found = sizes.buckets(run.messages, sizes.equal_shares(run.messages))
-    named = [(f"{size_text(bucket['from_bytes'])} to {size_text(bucket['to_bytes'])}", bucket) for bucket in found]
-    rows = [(name, number(bucket["messages"]), *(f"{bucket[p]:.3f}" for p in sizes.PERCENTILES))
+    named = [(f"up to {size_text(bucket['to_bytes'])}", bucket) for bucket in found]
+    rows = [(name, number(bucket["messages"]), *(digits(bucket[p]) for p in sizes.PERCENTILES))
             for name, bucket in [*named, ("all", sizes.all_messages(run.messages))]]
     bounds = sizes.interval(run.messages, 99)
-    note = (f"<p>p99 of all messages: 95 % confidence interval from {bounds[0]:.3f} to {bounds[1]:.3f}, by {sizes.BATCHES} batches in the order of time."
+    note = (f"<p>p99 of all messages: 95 % confidence interval from {digits(bounds[0])} to {digits(bounds[1])}, by {sizes.BATCHES} batches in the order of time."
             if bounds else f"<p>Too few messages for a confidence interval: it needs {sizes.BATCHES * sizes.FEWEST}.")
     few = sum(bucket["messages"] < sizes.FEWEST for bucket in found)
     if few:
@@ -186,8 +189,8 @@ def sum_table(results):
 def lead(results):
     flows = f"{len(results['flows'])} flow{'s' if len(results['flows']) != 1 else ''}"
     return (f"{flows} over {results['link_speed_bps'] / 1e9:g} Gb/s links; congestion control {escape(results['cc'])}, PFC {escape(results['pfc'])}. "
-            f"Figures cover the last {seconds(results['duration_ns'] - results['measure_from_ns'])} of {seconds(results['duration_ns'])}. "
-            "Counts cover the whole run.")
+            + (f"Figures cover the last {seconds(results['duration_ns'] - results['measure_from_ns'])} of {seconds(results['duration_ns'])}. "
+               "Counts cover the whole run." if results["measure_from_ns"] else f"Figures and counts cover the whole run of {seconds(results['duration_ns'])}."))
 
 
 def render(run, counters, svgs):

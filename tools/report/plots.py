@@ -5,6 +5,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.patheffects  # noqa: E402
 import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.ticker  # noqa: E402
 import numpy as np  # noqa: E402
 
 from . import sizes as by_size  # noqa: E402
@@ -299,7 +300,7 @@ def slowdown(run):
         axes.set_xlim(min(least, 1), most * 1.02)
     axes.set_ylim(0, 102)
     axes.set_ylabel("messages (%)")
-    axes.set_xlabel("completion time divided by the completion time on an idle network")
+    axes.set_xlabel("slowdown: completion time divided by that of the message alone on its path")
     if few:
         axes.legend(frameon=False, loc="lower right", fontsize=9)
     return figure
@@ -315,12 +316,15 @@ def sizes(run):
         say_nothing(axes, "no messages.csv" if run.messages is None else "no message was timed")
         return figure
     places = np.arange(len(found))
-    for i, (name, label) in enumerate((("p50", "median"), ("p95", "95th percentile"), ("p99", "99th percentile"))):
-        axes.plot(places, [bucket[name] for bucket in found], marker="o", ms=4, color=COLOURS[i], label=label)
+    # Of few messages, p95 and p99 are one value: a dashed line leaves the one below it visible.
+    for i, (name, label, style) in enumerate((("p50", "median", "-"), ("p99", "99th percentile", "-"), ("p95", "95th percentile", "--"))):
+        axes.plot(places, [bucket[name] for bucket in found], marker="o", ms=4, ls=style, color=COLOURS[i], label=label)
     axes.set_yscale("log")
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.yaxis.set_minor_formatter("{x:g}")
     axes.set_ylim(bottom=min(1, min(bucket["p50"] for bucket in found)))
+    low, high = axes.get_ylim()
+    axes.yaxis.set_major_locator(matplotlib.ticker.LogLocator(subs=(1, 2, 5) if high < 200 * low else (1,)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
     axes.set_xticks(places, [size_text(bucket["to_bytes"]) for bucket in found])
     axes.set_xlim(-0.5, len(found) - 0.5)
     axes.set_ylabel("slowdown")
@@ -364,7 +368,7 @@ def pauses(run):
         note = f", first {end:.3g} of {results['duration_ns'] / 1e6:.4g} ms"
     heights = (0.3 * max(len(held), 1) + 0.2, 1.5)
     figure, (top, bottom) = plt.subplots(2, 1, figsize=(WIDTH, sum(heights) + 1.5), sharex=True, height_ratios=heights)
-    top.set_title(f"Share of time held by PFC{note}")
+    top.set_title(f"Share of time paused by PFC{note}")
     bottom.set_title("PFC frames sent (XOFF, refresh and XON)")
     draw_strips(figure, top, held, end)
     draw_per_ms(bottom, senders, "tx_pause", COLOURS[3], "frames per ms", end)
@@ -374,7 +378,7 @@ def pauses(run):
 
 def draw_strips(figure, axes, held, until_ms):
     if not held:
-        say_nothing(axes, "nobody was held")
+        say_nothing(axes, "no port was paused")
         return
     for row, series in enumerate(held.values()):
         edges = series.edges_ms()
@@ -386,7 +390,7 @@ def draw_strips(figure, axes, held, until_ms):
     axes.set_yticks(range(len(held)), [f"{node} port {port} prio {prio}" for node, port, prio in held], fontsize=9)
     axes.set_ylim(len(held) - 0.5, -0.5)
     axes.grid(False)
-    figure.colorbar(mesh, ax=axes, label="% held", aspect=2 * len(held) + 1, pad=0.01)
+    figure.colorbar(mesh, ax=axes, label="% paused", aspect=2 * len(held) + 1, pad=0.01)
 
 
 PLOTS = {"rates": rates, "slowdown": slowdown, "sizes": sizes, "queue": queue, "cnp": cnp, "pauses": pauses}

@@ -126,7 +126,7 @@ def draw(scenario, axes_of_grid, rows):
         colour = COLOURS[i % (len(COLOURS) - 1)]  # the last is the model's
         draw_curve(axes, groups, colour, colour if len(found) > 1 else COLOURS[-1])
     for panel in (queue, time):
-        panel.set_ylim(bottom=0)
+        panel.set_ylim(0, panel.dataLim.y1 * 1.08 if panel.has_data() else 1)
     share.set_ylim(0, 1.05)
     if lines:
         handles = [plt.Line2D([], [], marker="o", ms=4, color=COLOURS[i % (len(COLOURS) - 1)], label=label)
