@@ -6,15 +6,8 @@
  * they show, losses, CNPs, and a timer that the algorithm sets. The result is the rate in force, in
  * bits/s of wire bytes. All QPs of a node share algorithm, parameters and counters.
  *
- * | algorithm | events               | source                                                     |
- * |-----------|----------------------|------------------------------------------------------------|
- * | none      | none                 | a constant rate                                            |
- * | dcqcn     | CNPs, bytes, time    | rp.h                                                       |
- * | dctcp     | CNPs, ACKs, losses   | dctcp.h                                                    |
- * | timely    | round-trip times     | timely.h                                                   |
- *
- * To add an algorithm: a file with params, state and stats, whose state begins like struct cc_head
- * and fits struct cc; a table of functions; and a word in enum cc_algorithm.
+ * cc_table.h lists the algorithms. To add one, write a file with params, state, counters and a
+ * struct cc_ops, and a line in that table: keys, counters and reports follow from them.
  *
  * cc_on_sent() calls no function for most packets: until the timer or the byte count completes an
  * event, it is an addition and two comparisons for every algorithm.
@@ -27,68 +20,49 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cc/dctcp.h"
-#include "cc/did.h"
-#include "cc/rp.h"
-#include "cc/timely.h"
+#include "base/field/field.h"
+#include "cc/cc_ops.h"
 
-enum cc_algorithm { CC_NONE, CC_DCQCN, CC_DCTCP, CC_TIMELY, CC_ALGORITHMS };
+/* CC_NONE: a constant rate. */
+#define CC(id, word, section) CC_##id,
+enum cc_algorithm {
+	CC_NONE,
+#include "cc/cc_table.h"
+	CC_ALGORITHMS
+};
+#undef CC
 
 /** Words of enum cc_algorithm, NULL-terminated. */
 extern const char *const cc_words[];
 
-/* The first members of every algorithm's state. They are used per packet. */
-struct cc_head {
-	uint64_t rate_bps;
-	uint64_t next_event_ns; /* the timer: next change of the rate by time; NEVER_NS: none */
-	uint32_t byte_count;    /* wire bytes since the last byte event */
+/* The tables of each algorithm. */
+#define CC(id, word, section)                                                                      \
+	FIELD_TABLE(section##_fields);                                                             \
+	COUNTER_TABLE(section##_counters);
+#include "cc/cc_table.h"
+#undef CC
+
+/* Parameters and counters of every algorithm but CC_NONE. */
+struct cc_params {
+	union cc_keys of[CC_ALGORITHMS - 1];
 };
 
-/* One QP. Embedded by the thousand: one cache line. */
-struct cc {
-	union {
-		struct cc_head head;
-		struct rp rp;
-		struct dctcp dctcp;
-		struct timely timely;
-	};
+struct cc_stats {
+	union cc_counts of[CC_ALGORITHMS - 1];
 };
-static_assert(sizeof(struct cc) <= 64, "one QP's congestion control fits a cache line");
+
+/* Index into both; algorithm is not CC_NONE. */
+#define CC_SLOT(algorithm) ((algorithm)-1)
 
 /** The word of bit i of a cc_did mask, i < CC_REASONS. */
 const char *cc_reason_word(unsigned int i);
 
-struct cc_ops;
-
-/* Shared by the QPs of a node; filled in by cc_init(). */
-struct cc_node {
-	uint64_t byte_event_bytes; /* wire bytes that complete a byte event; 0: none */
-	bool hears_acks;           /* cc_on_ack() has to be called */
-	bool hears_rtts;           /* ... with round-trip times */
-	const struct cc_ops *ops;
-	uint64_t max_rate_bps;
-	struct rp_stats *rp_stats; /* counts CNPs of all algorithms */
-	union {
-		const struct rp_params *rp;
-		const struct dctcp_params *dctcp;
-		const struct timely_params *timely;
-	};
-	union {
-		struct dctcp_stats *dctcp_stats;
-		struct timely_stats *timely_stats;
-	};
-};
-
-/* Parameters and counters of each algorithm; they outlive the node. */
+/* Parameters and counters of all algorithms; they outlive the node. */
 struct cc_setup {
 	enum cc_algorithm algorithm;
-	uint64_t max_rate_bps; /* of dctcp and timely: the port's speed */
-	const struct rp_params *rp;
-	const struct dctcp_params *dctcp;
-	const struct timely_params *timely;
-	struct rp_stats *rp_stats;
-	struct dctcp_stats *dctcp_stats;
-	struct timely_stats *timely_stats;
+	uint64_t max_rate_bps; /* the port's speed; dcqcn has its own */
+	const struct cc_params *params;
+	struct cc_stats *stats;
 };
 
 void cc_init(struct cc_node *node, const struct cc_setup *setup);
@@ -96,42 +70,19 @@ void cc_init(struct cc_node *node, const struct cc_setup *setup);
 /** Apply a change of the parameters that node points to. Other threads may call cc_read(). */
 void cc_take_params(struct cc_node *node);
 
-/* Progress of a requester; packets are numbered modulo 2^32. */
-struct cc_ack {
-	uint32_t acked_seq; /* first packet not acknowledged */
-	uint32_t next_seq;  /* first packet not sent */
-	uint32_t packets;   /* newly acknowledged */
-	uint64_t rtt_ns;    /* measured by this ACK; 0: none, or not node->hears_rtts */
-};
+/** By enum cc_algorithm. CC_NONE has neither tables nor functions. */
+extern const struct cc_ops *const cc_algorithms[];
 
-/* For display. If an algorithm lacks a member, it is 0, and target_rate_bps is rate_bps. */
-struct cc_view {
-	uint64_t rate_bps, target_rate_bps;
-	uint64_t alpha_q32;
-	uint64_t rtt_ns; /* last measured */
-	uint16_t time_stage, byte_stage;
-	bool limited;
-};
+/** Value of an algorithm's min_rate_key; 0: it has none. */
+uint64_t cc_min_rate_bps(enum cc_algorithm algorithm, const struct cc_params *params);
 
-/*
- * One function for each event; NULL: the algorithm ignores it. All except start and read return a
- * cc_did mask.
+/**
+ * Check the parameters of an algorithm other than CC_NONE and CC_DCQCN: ranges, rules between keys,
+ * and the lowest rate against the port's speed.
+ * @return 0, or as params_refuse().
  */
-struct cc_ops {
-	void (*start)(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps,
-		      uint64_t now_ns);
-	uint32_t (*sent)(struct cc *cc, const struct cc_node *node, uint32_t bytes,
-			 uint64_t now_ns);
-	uint32_t (*timer)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
-	uint32_t (*cnp)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
-	uint32_t (*ack)(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,
-			uint64_t now_ns);
-	uint32_t (*loss)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
-	uint32_t (*params)(struct cc *cc, const struct cc_node *node);
-	bool hears_rtts; /* ack wants round-trip times */
-	void (*read)(const struct cc *cc, const struct cc_node *node, struct cc_view *out,
-		     uint64_t now_ns);
-};
+int cc_params_check(enum cc_algorithm algorithm, const struct cc_params *params,
+		    uint64_t link_speed_bps, char *why, unsigned int why_size);
 
 /** Start a flow at start_rate_bps, clamped to the algorithm's range; none has no range. */
 uint32_t cc_on_start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps,

@@ -1,11 +1,52 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cc/dctcp.h"
-
+/*
+ * DCTCP as the rate of a RoCEv2 QP: the share of marked packets in a round trip sets the cut.
+ *
+ * RFC 8257 with a rate in place of a window, as in the NIC model of the HPCC simulator: alpha is
+ * the moving average of the marked fraction; the first mark of a round trip cuts the rate by alpha
+ * / 2, and a round trip without a mark and a loss adds dctcp_ai_rate. A round trip ends when all
+ * packets sent before its start are acknowledged. A loss halves the rate. Mark and loss together
+ * cut the rate once in a round trip (RFC 8257 3.5).
+ *
+ * RoCEv2 has no ECN echo in its ACKs. So CNPs count the marked packets, and the receiver must
+ * answer each of these: np_min_time_between_cnps_us = 0 per QP at the peer. With a longer interval
+ * the fraction is too small. Made for switches whose curve is a step at K (Kmin = Kmax = K, Pmax
+ * 1).
+ *
+ * Invariant: dctcp_min_rate <= rate <= the port's speed; on a port slower than dctcp_min_rate, the
+ * rate is the port's speed.
+ */
 #include "base/numbers/array.h"
-#include "base/threads/counter.h"
 #include "base/numbers/fixed.h"
+#include "base/threads/counter.h"
+#include "cc/cc_ops.h"
 
 #define ALPHA_ONE (1u << 31)
+
+struct dctcp_params {
+	uint16_t dctcp_g;             /* weight of the NEW fraction, in 1/1024 (RFC 8257: 1/16) */
+	uint16_t dctcp_initial_alpha; /* in 1/1024 (RFC 8257: 1) */
+	uint64_t dctcp_ai_rate_bps;   /* rise in a round trip without mark and loss */
+	uint64_t dctcp_min_rate_bps;
+};
+
+struct dctcp_stats {
+	uint64_t dctcp_round_trips;
+	uint64_t dctcp_marked_round_trips;
+	uint64_t dctcp_cuts;
+	uint64_t dctcp_increases;
+};
+
+struct dctcp {
+	struct cc_head head;
+	uint32_t alpha_q31; /* [0, 2^31] */
+	uint32_t end_seq;   /* the round trip ends when all packets before it are acknowledged */
+	uint32_t acked_packets;  /* in this round trip */
+	uint32_t marked_packets; /* CNPs in this round trip */
+	bool cut;                /* in this round trip */
+	bool running;            /* end_seq is valid, since the first ACK */
+};
+CC_FITS(struct dctcp, struct dctcp_params, struct dctcp_stats);
 
 const struct field dctcp_fields[] = {
 	{FIELD_OF(struct dctcp_params, dctcp_g), .type = FIELD_U16, .unit = UNIT_1024, .min = 1,
@@ -33,50 +74,54 @@ const struct counter_field dctcp_counters[] = {
 };
 const unsigned int dctcp_counters_n = ARRAY_LEN(dctcp_counters);
 
-void
-dctcp_init(struct dctcp *d, const struct dctcp_params *params, uint64_t start_rate_bps,
-	   uint64_t max_rate_bps)
+static void
+start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps, uint64_t now_ns)
 {
-	*d = (struct dctcp){
-		.rate_bps =
-			min_u64(max_u64(start_rate_bps, params->dctcp_min_rate_bps), max_rate_bps),
-		.next_event_ns = NEVER_NS,
-		.alpha_q31 = (uint32_t)params->dctcp_initial_alpha << 21,
-	};
+	const struct dctcp_params *params = node->params;
+
+	(void)start_rate_bps;
+	(void)now_ns;
+	((struct dctcp *)cc)->alpha_q31 = (uint32_t)params->dctcp_initial_alpha << 21;
 }
 
 /* RFC 8257 3.4: cwnd (1 - alpha / 2), once in a round trip. */
 static uint32_t
-cut(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats,
-    uint32_t alpha_q31)
+cut(struct dctcp *d, const struct cc_node *node, uint32_t alpha_q31)
 {
-	uint64_t cut_bps, before_bps = d->rate_bps;
+	struct dctcp_stats *stats = node->stats;
+	uint64_t cut_bps, before_bps = d->head.rate_bps;
 
 	if (d->cut)
 		return 0;
-	cut_bps = (uint64_t)((unsigned __int128)d->rate_bps * alpha_q31 >> 32);
+	cut_bps = (uint64_t)((unsigned __int128)before_bps * alpha_q31 >> 32);
 	/* On a slow port the start rate may be below the minimum: then do not cut. */
-	d->rate_bps =
-		max_u64(d->rate_bps - cut_bps, min_u64(params->dctcp_min_rate_bps, d->rate_bps));
+	d->head.rate_bps = max_u64(before_bps - cut_bps, min_u64(node->min_rate_bps, before_bps));
 	d->cut = true;
 	/* The rate was at its minimum. */
-	if (d->rate_bps == before_bps)
+	if (d->head.rate_bps == before_bps)
 		return 0;
 	counter_inc(&stats->dctcp_cuts);
 	return CC_DID_CUT;
 }
 
-uint32_t
-dctcp_on_cnp(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats)
+/* The first CNP of a round trip cuts the rate, unless a loss has cut it. */
+static uint32_t
+on_cnp(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 {
+	struct dctcp *d = (struct dctcp *)cc;
+
+	(void)now_ns;
+	counter_inc(&node->rp_stats->rp_cnp_handled);
 	d->marked_packets++;
-	return CC_DID_CNP | cut(d, params, stats, d->alpha_q31);
+	return CC_DID_CNP | cut(d, node, d->alpha_q31);
 }
 
-uint32_t
-dctcp_on_loss(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats)
+/* A loss halves the rate, unless it was cut in this round trip. */
+static uint32_t
+on_loss(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 {
-	return CC_DID_LOSS | cut(d, params, stats, ALPHA_ONE);
+	(void)now_ns;
+	return CC_DID_LOSS | cut((struct dctcp *)cc, node, ALPHA_ONE);
 }
 
 /* RFC 8257 3.3 step 7: alpha = (1 - g) alpha + g M. M is at most 1: a CNP may overtake the ACK of
@@ -92,12 +137,16 @@ update_alpha(struct dctcp *d, const struct dctcp_params *params)
 				  10);
 }
 
-uint32_t
-dctcp_on_ack(struct dctcp *d, const struct dctcp_params *params, struct dctcp_stats *stats,
-	     const struct dctcp_ack *ack, uint64_t max_rate_bps)
+/* The end of a round trip updates alpha, and raises the rate without a CNP and a loss. */
+static uint32_t
+on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint64_t now_ns)
 {
+	struct dctcp *d = (struct dctcp *)cc;
+	const struct dctcp_params *params = node->params;
+	struct dctcp_stats *stats = node->stats;
 	bool rises;
 
+	(void)now_ns;
 	d->acked_packets += ack->packets;
 	if (d->running && (int32_t)(ack->acked_seq - d->end_seq) < 0)
 		return 0;
@@ -108,7 +157,8 @@ dctcp_on_ack(struct dctcp *d, const struct dctcp_params *params, struct dctcp_st
 		counter_inc(&stats->dctcp_marked_round_trips);
 	update_alpha(d, params);
 	if (rises) {
-		d->rate_bps = min_u64(d->rate_bps + params->dctcp_ai_rate_bps, max_rate_bps);
+		d->head.rate_bps =
+			min_u64(d->head.rate_bps + params->dctcp_ai_rate_bps, node->max_rate_bps);
 		counter_inc(&stats->dctcp_increases);
 	}
 	d->running = true;
@@ -118,3 +168,18 @@ dctcp_on_ack(struct dctcp *d, const struct dctcp_params *params, struct dctcp_st
 	d->cut = false;
 	return rises ? CC_DID_RAISE : 0;
 }
+
+static void
+read(const struct cc *cc, const struct cc_node *node, struct cc_view *out, uint64_t now_ns)
+{
+	(void)node;
+	(void)now_ns;
+	out->alpha_q32 = (uint64_t)((const struct dctcp *)cc)->alpha_q31 << 1;
+}
+
+const struct cc_ops cc_dctcp = {
+	CC_TABLES(dctcp), .min_rate_key = "dctcp_min_rate_bps",
+	.start = start,   .cnp = on_cnp,
+	.ack = on_ack,    .loss = on_loss,
+	.read = read,
+};

@@ -16,8 +16,9 @@
  * covers an earlier one, and if no mbuf is free, the frame is built later.
  *
  * Choices, where RoCEv2 and DCQCN leave them open:
- * - With cc = none the rate is fixed. CNPs are then counted as ignored, as with cc = timely. Data
- *   still leaves as ECT and CE is still answered, so that the peer may run any algorithm.
+ * - With cc = none the rate is fixed. CNPs are then counted as ignored, as with any algorithm that
+ *   does not use them. Data still leaves as ECT and CE is still answered, so that the peer may run
+ *   any algorithm.
  * - All frames leave as ECT(0), so that a congested queue marks them instead of dropping them. ACK
  *   and NAK carry the DSCP of the data.
  * - A port runs PFC or link pause, not both: frames of the other kind are counted and ignored.

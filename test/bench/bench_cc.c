@@ -28,8 +28,9 @@ static volatile uint64_t sink;
 static struct ref refs[QPS];
 static struct cc ccs[QPS];
 static struct cc_node node;
-static struct rp_stats stats;
-static struct rp_params params;
+static struct cc_stats stats;
+static struct cc_params keys;
+static struct rp_params *const params = &keys.of[CC_SLOT(CC_DCQCN)].rp;
 
 /* Both kinds of reaction points, each cut once at time 0. */
 static void
@@ -37,16 +38,16 @@ start_qps(enum rp_profile profile)
 {
 	const struct cc_setup setup = {.algorithm = CC_DCQCN,
 				       .max_rate_bps = 100 * GBPS,
-				       .rp = &params,
-				       .rp_stats = &stats};
+				       .params = &keys,
+				       .stats = &stats};
 
-	rp_params_default(&params, profile);
-	params.rp_max_rate_bps = 100 * GBPS;
+	rp_params_default(params, profile);
+	params->rp_max_rate_bps = 100 * GBPS;
 	cc_init(&node, &setup);
 	for (unsigned int i = 0; i < QPS; i++) {
-		cc_on_start(&ccs[i], &node, params.rp_max_rate_bps, 0);
+		cc_on_start(&ccs[i], &node, params->rp_max_rate_bps, 0);
 		cc_on_cnp(&ccs[i], &node, 0);
-		ref_init(&refs[i], &params, params.rp_max_rate_bps, 0);
+		ref_init(&refs[i], params, params->rp_max_rate_bps, 0);
 		ref_cnp(&refs[i], 0);
 	}
 }
@@ -63,8 +64,8 @@ start_pace(const struct pace *pace)
 {
 	start_qps(pace->profile);
 	if (pace->no_timer) {
-		params.rp_time_reset_us = UINT32_MAX;
-		params.rp_dce_tcp_rtt_us = UINT32_MAX;
+		params->rp_time_reset_us = UINT32_MAX;
+		params->rp_dce_tcp_rtt_us = UINT32_MAX;
 		for (unsigned int i = 0; i < QPS; i++) {
 			cc_on_cnp(&ccs[i], &node, 1);
 			ref_cnp(&refs[i], 1);

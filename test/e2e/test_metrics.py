@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The exporter of metrics: every key has a meaning and a family, values are quenchctl's, programs come and go."""
 import json
+import pathlib
+import re
 import shutil
 import subprocess
 
@@ -22,7 +24,8 @@ SWITCH_REPLIES = {"ports": ["port"], "device_stats": ["device"], "queues,1": ["q
                   "pfcwd": ["pfcwd"], "drops": ["drop"], "malformed": ["malformed"], "ecn": ["wred", "queue"],
                   "buffer": ["buffer", "pool", "ledger"], "fdb": ["fdb"], "interfaces": ["interface"],
                   "router": ["router"], "lldp": ["dcbx"]}
-NIC_REPLIES = {"port": ["port", "pfc", "device"], "nic": ["nic", "drop", "rp", "np", "dctcp", "timely"],
+CC_SECTIONS = re.findall(r"^CC\(\w+, \w+, (\w+)\)", (pathlib.Path(__file__).parents[2] / "lib/cc/cc_table.h").read_text(), re.M)
+NIC_REPLIES = {"port": ["port", "pfc", "device"], "nic": ["nic", "drop", "np", *CC_SECTIONS],
                "flows": ["flow"], "qps": ["qp"]}
 
 

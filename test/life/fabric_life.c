@@ -175,9 +175,11 @@ grace_ns(const struct scenario *s, bool is_lossless)
 {
 	const struct nic_params *nic = &s->nic;
 	uint64_t bps = slowest_bps(s), grace = NS_PER_MS;
-	uint64_t least_bps = min_u64(nic->rp.rp_min_rate_bps, nic->timely.timely_min_rate_bps);
+	uint64_t least_bps = nic->rp.rp_min_rate_bps;
 
-	least_bps = min_u64(least_bps, nic->dctcp.dctcp_min_rate_bps);
+	for (int i = CC_DCQCN + 1; i < CC_ALGORITHMS; i++)
+		least_bps =
+			min_u64(least_bps, cc_min_rate_bps((enum cc_algorithm)i, &nic->cc_params));
 	grace += time_of(UINT16_MAX * PAUSE_QUANTUM_BITS / 8, bps);
 	if (!is_lossless)
 		grace += 4 * (4096ull << nic->local_ack_timeout);

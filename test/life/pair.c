@@ -861,6 +861,22 @@ do_step(const char *line)
 /* ---- the end: all that hinders is taken away, and everything has to come to rest ---- */
 
 static void
+set_min_rates(struct cc_params *params, uint64_t bps)
+{
+	const struct field_alias *alias;
+
+	for (int i = CC_DCQCN + 1; i < CC_ALGORITHMS; i++) {
+		const struct cc_ops *ops = cc_algorithms[i];
+		const struct field *field;
+
+		if (ops->min_rate_key == NULL)
+			continue;
+		field = field_find(ops->fields, *ops->n_fields, ops->min_rate_key, &alias);
+		memcpy((char *)&params->of[CC_SLOT(i)] + field->offset, &bps, sizeof(bps));
+	}
+}
+
+static void
 be_kind(void)
 {
 	uint64_t fast_bps = p->speed_bps / 4;
@@ -879,8 +895,7 @@ be_kind(void)
 		}
 		host->wanted.rp.rp_max_rate_bps = p->speed_bps;
 		host->wanted.rp.rp_min_rate_bps = fast_bps;
-		host->wanted.dctcp.dctcp_min_rate_bps = fast_bps;
-		host->wanted.timely.timely_min_rate_bps = fast_bps;
+		set_min_rates(&host->wanted.cc_params, fast_bps);
 		host->wanted.min_rnr_timer = 1;
 		for (uint32_t id = 0; id < FLOWS; id++)
 			if (p->flow[id].state[h] == THERE)

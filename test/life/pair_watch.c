@@ -112,7 +112,7 @@ see_rate(unsigned int h, uint32_t number, struct seen *q, uint64_t rate_bps)
 		q->credit_nanobits +=
 			(__int128)(rate_bps - q->rate_bps) * (p->now_ns - host->begun_ns[k]);
 	/* These rise with an ACK, which shortens no wait that has begun. */
-	if ((host->first.cc == CC_DCTCP || host->first.cc == CC_TIMELY) && !host->is_pending &&
+	if (cc_algorithms[host->first.cc]->ack != NULL && !host->is_pending &&
 	    rate_bps > q->rate_bps && q->due_wait == NIC_WAIT_RATE && q->due_ns != NEVER_NS)
 		q->looked_at_ns = max_u64(q->looked_at_ns, q->due_ns);
 	q->rate_bps = rate_bps;
@@ -403,11 +403,8 @@ bounds_of(const struct nic_params *params)
 		if (params->rp.rp_max_rate_bps != 0)
 			b.high_bps = params->rp.rp_max_rate_bps;
 		break;
-	case CC_DCTCP:
-		b.low_bps = params->dctcp.dctcp_min_rate_bps;
-		break;
 	default:
-		b.low_bps = params->timely.timely_min_rate_bps;
+		b.low_bps = cc_min_rate_bps((enum cc_algorithm)params->cc, &params->cc_params);
 	}
 	return b;
 }

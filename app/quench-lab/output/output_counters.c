@@ -188,9 +188,9 @@ put_host(struct writer *w, const struct net *net, uint16_t h, uint64_t end_ns)
 	const struct nic_stats *s = nic_stats(nic);
 
 	put_table(w, "", nic_counters, nic_counters_n, s);
-	put_table(w, "", rp_counters, rp_counters_n, &s->rp);
-	put_table(w, "", dctcp_counters, dctcp_counters_n, &s->dctcp);
-	put_table(w, "", timely_counters, timely_counters_n, &s->timely);
+	for (int i = CC_NONE + 1; i < CC_ALGORITHMS; i++)
+		put_table(w, "", cc_algorithms[i]->counters, *cc_algorithms[i]->n_counters,
+			  &s->cc.of[CC_SLOT(i)]);
 	put_table(w, "", np_counters, np_counters_n, &s->np);
 	put_cable(w, net, topology_host_node(net_scenario(net)->topology, h), 0);
 	put_pfc(w, nic_pfc_tx(nic), nic_pfc_rx(nic), end_ns);

@@ -129,9 +129,11 @@ host_object(const struct net *net, uint32_t node, uint64_t now_ns)
 		size_t offset;
 	} tables[] = {
 		{nic_counters, nic_counters_n, 0},
-		{rp_counters, rp_counters_n, offsetof(struct nic_stats, rp)},
-		{dctcp_counters, dctcp_counters_n, offsetof(struct nic_stats, dctcp)},
-		{timely_counters, timely_counters_n, offsetof(struct nic_stats, timely)},
+#define CC(id, word, section)                                                                      \
+	{section##_counters, section##_counters_n,                                                 \
+	 offsetof(struct nic_stats, cc.of[CC_SLOT(CC_##id)])},
+#include "cc/cc_table.h"
+#undef CC
 		{np_counters, np_counters_n, offsetof(struct nic_stats, np)},
 	};
 	uint16_t h = (uint16_t)(node - net_scenario(net)->topology->n_switches + 1);

@@ -166,10 +166,10 @@ counters_object(const struct lab_run *run)
 	uint64_t marked = 0;
 
 	set_host_sums(o, run, nic_counters, nic_counters_n, 0);
-	set_host_sums(o, run, rp_counters, rp_counters_n, offsetof(struct nic_stats, rp));
-	set_host_sums(o, run, dctcp_counters, dctcp_counters_n, offsetof(struct nic_stats, dctcp));
-	set_host_sums(o, run, timely_counters, timely_counters_n,
-		      offsetof(struct nic_stats, timely));
+	for (int i = CC_NONE + 1; i < CC_ALGORITHMS; i++)
+		set_host_sums(o, run, cc_algorithms[i]->counters, *cc_algorithms[i]->n_counters,
+			      offsetof(struct nic_stats, cc) +
+				      CC_SLOT(i) * sizeof(union cc_counts));
 	set_host_sums(o, run, np_counters, np_counters_n, offsetof(struct nic_stats, np));
 	for (uint32_t i = 0; i < t->n_switches; i++)
 		for (uint16_t port = 0; port < t->switches[i].n_ports; port++)

@@ -23,9 +23,7 @@ nic_total_stats(const struct run_app *app)
 		const struct nic_stats *s = nic_stats(app->nodes[i]);
 
 		add_counters(&total, s, nic_counters, nic_counters_n);
-		add_counters(&total.rp, &s->rp, rp_counters, rp_counters_n);
-		add_counters(&total.dctcp, &s->dctcp, dctcp_counters, dctcp_counters_n);
-		add_counters(&total.timely, &s->timely, timely_counters, timely_counters_n);
+		counters_add(&s->cc, &total.cc, sizeof(total.cc));
 		add_counters(&total.np, &s->np, np_counters, np_counters_n);
 	}
 	return total;

@@ -118,9 +118,10 @@ nic_counters_reply(struct telemetry_call *call)
 		{"pfc", .meanings = pfc_meanings},
 		{"nic", .fields = nic_counters, .n_fields = drop},
 		{"drop", .fields = nic_counters + drop, .n_fields = nic_counters_n - drop},
-		{"rp", .fields = rp_counters, .n_fields = rp_counters_n},
-		{"dctcp", .fields = dctcp_counters, .n_fields = dctcp_counters_n},
-		{"timely", .fields = timely_counters, .n_fields = timely_counters_n},
+#define CC(id, word, section)                                                                      \
+	{#section, .fields = section##_counters, .n_fields = section##_counters_n},
+#include "cc/cc_table.h"
+#undef CC
 		{"np", .fields = np_counters, .n_fields = np_counters_n},
 		{"flow", .meanings = flow_counters},
 		{"qp", .meanings = qp_counters},

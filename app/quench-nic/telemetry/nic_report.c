@@ -204,9 +204,9 @@ nic_counters_object(const struct run_app *app)
 	json_t *o = json_object();
 
 	json_set_counters(o, nic_counters, nic_counters_n, &total);
-	json_set_counters(o, rp_counters, rp_counters_n, &total.rp);
-	json_set_counters(o, dctcp_counters, dctcp_counters_n, &total.dctcp);
-	json_set_counters(o, timely_counters, timely_counters_n, &total.timely);
+	for (int i = CC_NONE + 1; i < CC_ALGORITHMS; i++)
+		json_set_counters(o, cc_algorithms[i]->counters, *cc_algorithms[i]->n_counters,
+				  &total.cc.of[CC_SLOT(i)]);
 	json_set_counters(o, np_counters, np_counters_n, &total.np);
 	return o;
 }

@@ -74,25 +74,22 @@ np_reply(struct telemetry_call *call)
 	return o;
 }
 
-/* The algorithm in force, its counters and its parameters. */
+/* The algorithm in force, its counters and its parameters; those of dcqcn with none. */
 static json_t *
 rp_reply(struct telemetry_call *call)
 {
 	const struct nic_stats total = nic_total_stats(call->telemetry->app);
 	const struct nic_params *nic = &config_of(call)->nic;
+	const int algorithm = nic->cc == CC_NONE ? CC_DCQCN : nic->cc;
+	const struct cc_ops *ops = cc_algorithms[algorithm];
 	json_t *o = json_object();
 
 	json_object_set_new(o, "cc", json_string(cc_words[nic->cc]));
 	json_set_counters(o, rp_counters, rp_counters_n, &total.rp);
-	if (nic->cc == CC_DCTCP) {
-		json_set_counters(o, dctcp_counters, dctcp_counters_n, &total.dctcp);
-		json_set_fields(o, dctcp_fields, dctcp_fields_n, &nic->dctcp);
-	} else if (nic->cc == CC_TIMELY) {
-		json_set_counters(o, timely_counters, timely_counters_n, &total.timely);
-		json_set_fields(o, timely_fields, timely_fields_n, &nic->timely);
-	} else {
-		json_set_fields(o, rp_fields, rp_fields_n, &nic->rp);
-	}
+	if (algorithm != CC_DCQCN)
+		json_set_counters(o, ops->counters, *ops->n_counters,
+				  &total.cc.of[CC_SLOT(algorithm)]);
+	json_set_fields(o, ops->fields, *ops->n_fields, &nic->cc_params.of[CC_SLOT(algorithm)]);
 	return o;
 }
 

@@ -81,9 +81,9 @@ static const struct place places[] = {
 	{NIC, .object = "nic", .command = "/quench/nic"},
 	{NIC, .object = "drop", .command = "/quench/nic", .more = "_packets", .key_label = "reason",
 	 .key_help = "packets dropped, by reason; doc/counters.md has a table of the reasons"},
-	{NIC, .object = "rp", .command = "/quench/nic"},
-	{NIC, .object = "dctcp", .command = "/quench/nic"},
-	{NIC, .object = "timely", .command = "/quench/nic"},
+#define CC(id, word, section) {NIC, .object = #section, .command = "/quench/nic"},
+#include "cc/cc_table.h"
+#undef CC
 	{NIC, .object = "np", .command = "/quench/nic"},
 };
 

@@ -4,8 +4,8 @@
  *
  *   [nic]          the node and its address
  *   [qos_map]      as for a switch
- *   [rp] [dctcp] [timely]  the algorithms that cc of [nic] may select; rp_profile sets the
- *                  defaults of [rp], which the other keys override
+ *   [rp] ...       the algorithms that cc of [nic] may select (cc/cc_table.h); rp_profile sets
+ *                  the defaults of [rp], which the other keys override
  *   [np]           the notification point
  *   [receiver]     a slow receiver, and [pfc], its pause frames
  *   [flow NAME]    qp_count QPs to one peer (flows.h)

@@ -83,7 +83,7 @@ print_cut(FILE *out, const struct explain_event *e)
 	print_move(out, "cut", e);
 	if (!(e->did & CC_DID_CNP) || before == 0)
 		return;
-	/* SIGCOMM15 equation 1: R_C (1 - alpha / 2); DCTCP, TIMELY: twice the relative cut. */
+	/* SIGCOMM15 equation 1: R_C (1 - alpha / 2); others: twice the relative cut. */
 	if (e->did & (CC_DID_FAST | CC_DID_RAISE | CC_DID_HYPER))
 		fputs(" (an increase was due before it, ", out);
 	else

@@ -32,13 +32,12 @@ static void
 set_params(struct nic *nic, const struct nic_params *next)
 {
 	struct nic_params *p = &nic->params;
-	struct rp_params rp = next->rp;
+	struct cc_params cc = next->cc_params;
+	struct rp_params *rp = &cc.of[CC_SLOT(CC_DCQCN)].rp;
 
-	if (rp.rp_max_rate_bps == 0)
-		rp.rp_max_rate_bps = p->link_speed_bps;
-	words_write(&p->rp, &rp, sizeof(rp));
-	p->dctcp = next->dctcp;
-	p->timely = next->timely;
+	if (rp->rp_max_rate_bps == 0)
+		rp->rp_max_rate_bps = p->link_speed_bps;
+	words_write(&p->cc_params, &cc, sizeof(cc));
 	p->np.np_min_time_between_cnps_us = next->np.np_min_time_between_cnps_us;
 	if (p->np.np_min_port_cnp_interval_ns != next->np.np_min_port_cnp_interval_ns) {
 		p->np.np_min_port_cnp_interval_ns = next->np.np_min_port_cnp_interval_ns;

@@ -69,9 +69,10 @@ struct nic_stats {
 	struct pause_storm_stats pause_storm;
 	uint64_t neigh_requests_sent, neigh_requests_answered, echo_requests_answered;
 	uint64_t drops[NIC_DROPS];
-	struct rp_stats rp; /* CNPs of all algorithms */
-	struct dctcp_stats dctcp;
-	struct timely_stats timely;
+	union {
+		struct rp_stats rp; /* of cc = dcqcn; also counts the CNPs of all algorithms */
+		struct cc_stats cc; /* of all algorithms */
+	};
 	struct np_stats np;
 	struct neigh_stats neigh;
 };

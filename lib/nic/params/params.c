@@ -59,9 +59,9 @@ static const struct field nic_fields[] = {
 	{FIELD_OF(struct nic_params, icrc_check), .type = FIELD_BOOL, .def = "on", .live = true,
 	 .help = "Verify the ICRC of received frames"},
 	{FIELD_OF(struct nic_params, cc), .type = FIELD_ENUM, .choices = cc_words, .def = "dcqcn",
-	 .help = "Congestion control algorithm; its keys are in [rp] (dcqcn), [dctcp] or "
-		 "[timely]; the receiver sends CNPs as [np] says: set N = 0 there for dctcp; "
-		 "none: fixed rate, PFC only"},
+	 .help = "Congestion control algorithm; its keys are in the section of its name, those "
+		 "of dcqcn in [rp]; the receiver sends CNPs as [np] says: set N = 0 there for "
+		 "dctcp; none: fixed rate, PFC only"},
 	{FIELD_OF(struct nic_params, flow_control), .type = FIELD_ENUM,
 	 .choices = flow_control_words, .def = "pfc",
 	 .help = "Pause frames that the NIC obeys, and sends as a slow receiver: pfc: 802.1Qbb; "
@@ -118,9 +118,11 @@ static const unsigned int nic_fields_n = ARRAY_LEN(nic_fields);
 const struct field_section nic_sections[] = {
 	{"nic", nic_device_fields, &nic_device_fields_n, 0},
 	{"nic", nic_fields, &nic_fields_n, 0},
-	FIELD_SECTION("rp", rp_fields, struct nic_params, rp),
-	FIELD_SECTION("dctcp", dctcp_fields, struct nic_params, dctcp),
-	FIELD_SECTION("timely", timely_fields, struct nic_params, timely),
+#define CC(id, word, section)                                                                      \
+	FIELD_SECTION(#section, section##_fields, struct nic_params,                               \
+		      cc_params.of[CC_SLOT(CC_##id)]),
+#include "cc/cc_table.h"
+#undef CC
 	FIELD_SECTION("np", np_fields, struct nic_params, np),
 	FIELD_SECTION("receiver", rx_drain_fields, struct nic_params, receiver),
 	FIELD_SECTION("qos_map", qos_map_fields, struct nic_params, qos),
@@ -163,14 +165,10 @@ own_fault(const struct nic_params *p)
 		return "initial_rate_bps must not exceed link_speed_bps";
 	if (p->rp.rp_max_rate_bps > p->link_speed_bps)
 		return "rp_max_rate_bps must not exceed link_speed_bps";
-	if (p->cc == CC_DCTCP && p->dctcp.dctcp_min_rate_bps > p->link_speed_bps)
-		return "dctcp_min_rate_bps must not exceed link_speed_bps";
-	if (p->cc == CC_TIMELY && p->timely.timely_min_rate_bps > p->link_speed_bps)
-		return "timely_min_rate_bps must not exceed link_speed_bps";
 	return NULL;
 }
 
-/* [timely] is checked only with cc = timely, all other sections always. */
+/* The section of an algorithm other than DCQCN is checked only if it is in force. */
 int
 nic_params_check(const struct nic_params *p, char *why, unsigned int why_size)
 {
@@ -190,10 +188,9 @@ nic_params_check(const struct nic_params *p, char *why, unsigned int why_size)
 		rc = qos_map_params_check(&p->qos, why, why_size);
 	if (rc == 0)
 		rc = rp_params_check(&rp, why, why_size);
-	if (rc == 0)
-		rc = fields_check(dctcp_fields, dctcp_fields_n, &p->dctcp, why, why_size);
-	if (rc == 0 && p->cc == CC_TIMELY)
-		rc = timely_params_check(&p->timely, why, why_size);
+	if (rc == 0 && p->cc != CC_NONE && p->cc != CC_DCQCN)
+		rc = cc_params_check((enum cc_algorithm)p->cc, &p->cc_params, p->link_speed_bps,
+				     why, why_size);
 	if (rc == 0)
 		rc = rx_drain_params_check(&p->receiver, why, why_size);
 	if (rc == 0)

@@ -67,9 +67,10 @@ struct nic_params {
 	uint64_t neigh_retrans_time_ns;   /* between two requests to a peer */
 	uint64_t neigh_reachable_time_ns; /* time to the next resolution */
 	struct qos_map_params qos; /* dscp -> tc -> priority, and which priorities obey PFC */
-	struct rp_params rp;       /* of cc = dcqcn; other algorithms have their own */
-	struct dctcp_params dctcp;
-	struct timely_params timely;
+	union {
+		struct rp_params rp;        /* of cc = dcqcn, whose slot is the first */
+		struct cc_params cc_params; /* of all algorithms */
+	};
 	struct np_params np;
 	struct rx_drain_params receiver; /* simulates a slow receiver */
 	struct pfc_params pfc;           /* pause frames of a slow receiver */

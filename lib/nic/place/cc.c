@@ -9,19 +9,13 @@
 #include "nic/measure/trace.h"
 
 static void
-node_init(struct nic *nic, struct cc_node *node, const struct rp_params *rp,
-	  const struct dctcp_params *dctcp, const struct timely_params *timely)
+node_init(struct nic *nic, struct cc_node *node, const struct cc_params *params)
 {
-	struct nic_stats *s = &nic->stats;
 	const struct cc_setup setup = {
 		.algorithm = (enum cc_algorithm)nic->params.cc,
 		.max_rate_bps = nic->params.link_speed_bps,
-		.rp = rp,
-		.dctcp = dctcp,
-		.timely = timely,
-		.rp_stats = &s->rp,
-		.dctcp_stats = &s->dctcp,
-		.timely_stats = &s->timely,
+		.params = params,
+		.stats = &nic->stats.cc,
 	};
 
 	cc_init(node, &setup);
@@ -30,9 +24,7 @@ node_init(struct nic *nic, struct cc_node *node, const struct rp_params *rp,
 void
 nic_cc_init(struct nic *nic)
 {
-	const struct nic_params *p = &nic->params;
-
-	node_init(nic, &nic->cc, &p->rp, &p->dctcp, &p->timely);
+	node_init(nic, &nic->cc, &nic->params.cc_params);
 }
 
 void
@@ -42,10 +34,8 @@ nic_cc_keep_before(struct nic *nic, uint64_t now_ns)
 
 	b->until_ns = now_ns;
 	b->qp_burst_nanobits = nic->qp_burst_nanobits;
-	b->rp = nic->params.rp;
-	b->dctcp = nic->params.dctcp;
-	b->timely = nic->params.timely;
-	node_init(nic, &b->cc, &b->rp, &b->dctcp, &b->timely);
+	b->cc_params = nic->params.cc_params;
+	node_init(nic, &b->cc, &b->cc_params);
 }
 
 static uint64_t

@@ -24,9 +24,7 @@ struct nic_before {
 	uint64_t until_ns; /* the instant of the change */
 	int64_t qp_burst_nanobits;
 	struct cc_node cc;
-	struct rp_params rp;
-	struct dctcp_params dctcp;
-	struct timely_params timely;
+	struct cc_params cc_params;
 	/* in force after the change, by flow_id; valid while a QP is of the old version */
 	const struct nic_flow_update *flows;
 	uint32_t n_flows;

@@ -41,8 +41,14 @@ params_of(enum rp_profile profile, uint64_t max_rate_bps)
 
 /* Stays where it is once started: its node points into it. */
 struct point {
-	struct rp_params params;
-	struct rp_stats stats;
+	union {
+		struct rp_params params;
+		struct cc_params keys;
+	};
+	union {
+		struct rp_stats stats;
+		struct cc_stats counts;
+	};
 	struct cc_node node;
 	struct cc cc;
 	bool honest; /* each event said that it did what it counted */
@@ -67,8 +73,8 @@ point_start(struct point *p, const struct rp_params *params, uint64_t start_bps,
 	struct cc_setup setup = {
 		.algorithm = CC_DCQCN,
 		.max_rate_bps = params->rp_max_rate_bps,
-		.rp = &p->params,
-		.rp_stats = &p->stats,
+		.params = &p->keys,
+		.stats = &p->counts,
 	};
 
 	p->params = *params;

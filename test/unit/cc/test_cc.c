@@ -1,53 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The interface of congestion control: each algorithm hears what it says, and no more. */
-#include <string.h>
-
-#include "unit/cases.h"
+#include "unit/cc/cc_bed.h"
 #include "base/numbers/array.h"
 #include "base/numbers/prng.h"
-#include "cc/cc.h"
-
-#define LINE_BPS (40 * GBPS)
-
-struct bed {
-	struct rp_params rp;
-	struct dctcp_params dctcp;
-	struct timely_params timely;
-	struct rp_stats rp_stats;
-	struct dctcp_stats dctcp_stats;
-	struct timely_stats timely_stats;
-	struct cc_node node;
-	struct cc cc;
-};
 
 static void
-start(struct bed *b, enum cc_algorithm algorithm)
+start(struct cc_bed *b, enum cc_algorithm algorithm)
 {
-	const struct cc_setup setup = {
-		.algorithm = algorithm,
-		.max_rate_bps = LINE_BPS,
-		.rp = &b->rp,
-		.dctcp = &b->dctcp,
-		.timely = &b->timely,
-		.rp_stats = &b->rp_stats,
-		.dctcp_stats = &b->dctcp_stats,
-		.timely_stats = &b->timely_stats,
-	};
+	bed_init(b, algorithm);
+	bed_start(b, LINE_BPS);
+}
 
-	memset(b, 0, sizeof(*b));
-	rp_params_default(&b->rp, RP_PROFILE_PAPER);
-	b->rp.rp_max_rate_bps = LINE_BPS;
-	assert_int_equal(field_defaults(dctcp_fields, dctcp_fields_n, &b->dctcp), 0);
-	assert_int_equal(field_defaults(timely_fields, timely_fields_n, &b->timely), 0);
-	cc_init(&b->node, &setup);
-	assert_int_equal(cc_on_start(&b->cc, &b->node, LINE_BPS, 0), CC_DID_START);
+static const struct rp_stats *
+cnps(const struct cc_bed *b)
+{
+	return &b->stats.of[CC_SLOT(CC_DCQCN)].rp;
 }
 
 TEST(none_keeps_its_rate_whatever_happens)
 {
 	const struct cc_ack ack = {.acked_seq = 10, .next_seq = 20, .packets = 10, .rtt_ns = 1};
 	struct cc_view view;
-	struct bed b;
+	struct cc_bed b;
 
 	start(&b, CC_NONE);
 	assert_false(b.node.hears_acks);
@@ -61,8 +35,8 @@ TEST(none_keeps_its_rate_whatever_happens)
 		assert_int_equal(cc_on_sent(&b.cc, &b.node, 1u << 31, i), 0);
 	assert_int_equal(cc_on_timer(&b.cc, &b.node, 1ull << 60), 0);
 	assert_int_equal(b.cc.head.rate_bps, LINE_BPS);
-	assert_int_equal(b.rp_stats.rp_cnp_ignored, 1);
-	assert_int_equal(b.rp_stats.rp_cnp_handled, 0);
+	assert_int_equal(cnps(&b)->rp_cnp_ignored, 1);
+	assert_int_equal(cnps(&b)->rp_cnp_handled, 0);
 	cc_read(&b.cc, &b.node, &view, 10);
 	assert_int_equal(view.rate_bps, LINE_BPS);
 	assert_int_equal(view.target_rate_bps, LINE_BPS);
@@ -75,13 +49,13 @@ TEST(who_hears_cnps_counts_them_as_handled)
 		enum cc_algorithm algorithm;
 		bool hears;
 	} rows[] = {{CC_NONE, false}, {CC_DCQCN, true}, {CC_DCTCP, true}, {CC_TIMELY, false}};
-	struct bed b;
+	struct cc_bed b;
 
 	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		start(&b, rows[i].algorithm);
 		cc_on_cnp(&b.cc, &b.node, 5);
-		assert_int_equal(b.rp_stats.rp_cnp_handled, rows[i].hears);
-		assert_int_equal(b.rp_stats.rp_cnp_ignored, !rows[i].hears);
+		assert_int_equal(cnps(&b)->rp_cnp_handled, rows[i].hears);
+		assert_int_equal(cnps(&b)->rp_cnp_ignored, !rows[i].hears);
 		assert_int_equal(b.cc.head.rate_bps < LINE_BPS, rows[i].hears);
 	}
 }
@@ -92,7 +66,7 @@ TEST(what_dcqcn_did_is_told)
 	static const uint32_t did[] = {CC_DID_FAST, CC_DID_FAST, CC_DID_FAST,
 				       CC_DID_FAST, CC_DID_FAST, CC_DID_RAISE};
 	struct cc_view view;
-	struct bed b;
+	struct cc_bed b;
 
 	start(&b, CC_DCQCN);
 	assert_int_equal(cc_on_cnp(&b.cc, &b.node, 0), CC_DID_CNP | CC_DID_CUT | CC_DID_ENGAGE);
@@ -109,8 +83,8 @@ TEST(what_dcqcn_did_is_told)
 	/* In the end it is free, and says so once. */
 	assert_true(cc_on_timer(&b.cc, &b.node, NS_PER_SEC) & CC_DID_FREE);
 	assert_int_equal(cc_on_timer(&b.cc, &b.node, 2 * NS_PER_SEC), 0);
-	assert_int_equal(b.rp_stats.rp_engagements, 1);
-	assert_int_equal(b.rp_stats.rp_releases, 1);
+	assert_int_equal(cnps(&b)->rp_engagements, 1);
+	assert_int_equal(cnps(&b)->rp_releases, 1);
 }
 
 /* Random events: no algorithm leaves [least floor, line rate], or forgets who it is. */
@@ -120,7 +94,7 @@ TEST(rates_stay_in_range)
 		uint32_t acked = UINT32_MAX - 99, next = acked;
 		uint64_t now_ns = 0;
 		struct prng rnd;
-		struct bed b;
+		struct cc_bed b;
 
 		prng_seed(&rnd, 7, (uint64_t)a);
 		start(&b, (enum cc_algorithm)a);
@@ -154,6 +128,31 @@ TEST(rates_stay_in_range)
 			}
 			assert_in_range(b.cc.head.rate_bps, 10 * MBPS, LINE_BPS);
 		}
+	}
+}
+
+/* What configuration files, counters and reports read, so that they need no line for it. */
+TEST(every_algorithm_describes_itself)
+{
+	const struct field_alias *alias;
+	struct cc_bed b;
+	char why[256];
+
+	for (int a = CC_NONE + 1; a < CC_ALGORITHMS; a++) {
+		const struct cc_ops *ops = cc_algorithms[a];
+
+		start(&b, (enum cc_algorithm)a);
+		assert_int_equal(bed_check(&b, why, sizeof(why)), 0);
+		assert_true(*ops->n_counters <= sizeof(union cc_counts) / sizeof(uint64_t));
+		for (unsigned int i = 0; i < *ops->n_counters; i++)
+			assert_true(ops->counters[i].offset < sizeof(union cc_counts));
+		for (unsigned int i = 0; i < *ops->n_fields; i++)
+			assert_true(ops->fields[i].offset < sizeof(union cc_keys));
+		if (ops->min_rate_key != NULL)
+			assert_int_equal(
+				field_find(ops->fields, *ops->n_fields, ops->min_rate_key, &alias)
+					->type,
+				FIELD_U64);
 	}
 }
 

@@ -1,39 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DCTCP as a rate: worked numbers of RFC 8257's filter and cut. */
-#include <string.h>
+#include "unit/cc/cc_bed.h"
 
-#include "unit/cases.h"
-#include "base/field/field_table.h"
-#include "cc/dctcp.h"
-
-#define LINE_BPS (40 * GBPS)
-
-static struct dctcp_params params;
-static struct dctcp_stats stats;
-static struct dctcp d;
+static struct cc_bed bed;
 
 static int
 setup(void **state)
 {
 	(void)state;
-	memset(&stats, 0, sizeof(stats));
-	assert_int_equal(field_defaults(dctcp_fields, dctcp_fields_n, &params), 0);
-	dctcp_init(&d, &params, LINE_BPS, LINE_BPS);
+	bed_init(&bed, CC_DCTCP);
+	bed_start(&bed, LINE_BPS);
 	return 0;
 }
 
 static uint32_t
 ack(uint32_t acked_seq, uint32_t next_seq, uint32_t packets)
 {
-	const struct dctcp_ack a = {acked_seq, next_seq, packets};
+	const struct cc_ack a = {.acked_seq = acked_seq, .next_seq = next_seq, .packets = packets};
 
-	return dctcp_on_ack(&d, &params, &stats, &a, LINE_BPS);
+	return cc_on_ack(&bed.cc, &bed.node, &a, 0);
+}
+
+static uint32_t
+cnp(void)
+{
+	return cc_on_cnp(&bed.cc, &bed.node, 0);
+}
+
+static uint32_t
+loss(void)
+{
+	return cc_on_loss(&bed.cc, &bed.node, 0);
 }
 
 static double
 alpha(void)
 {
-	return (double)d.alpha_q31 / (1u << 31);
+	return (double)bed_view(&bed, 0).alpha_q32 / (double)(1ull << 32);
 }
 
 static bool
@@ -46,23 +49,23 @@ TEST(first_mark_cuts_and_others_of_its_round_trip_do_nothing)
 {
 	/* A round trip of one packet, not marked: alpha = 15/16, and 40 (1 - 15/32) = 21.25. */
 	ack(1, 101, 1);
-	assert_int_equal(dctcp_on_cnp(&d, &params, &stats), CC_DID_CNP | CC_DID_CUT);
-	assert_int_equal(d.rate_bps, 21250 * MBPS);
+	assert_int_equal(cnp(), CC_DID_CNP | CC_DID_CUT);
+	assert_int_equal(bed.cc.head.rate_bps, 21250 * MBPS);
 	for (unsigned int i = 0; i < 49; i++)
-		assert_int_equal(dctcp_on_cnp(&d, &params, &stats), CC_DID_CNP);
+		assert_int_equal(cnp(), CC_DID_CNP);
 	/* Up to the last packet of the round trip nothing ends. */
 	assert_int_equal(ack(100, 150, 99), 0);
-	assert_int_equal(d.rate_bps, 21250 * MBPS);
-	assert_int_equal(stats.dctcp_round_trips, 1);
+	assert_int_equal(bed.cc.head.rate_bps, 21250 * MBPS);
+	assert_int_equal(bed_count(&bed, "dctcp_round_trips"), 1);
 	/* 50 of 100 were marked: alpha = 15/16 x (15/16 of before) + 1/16 x 1/2. */
 	assert_int_equal(ack(101, 151, 1), 0);
 	assert_true(near(alpha(), 15.0 / 16 * 15 / 16 + 0.5 / 16));
-	assert_int_equal(stats.dctcp_round_trips, 2);
-	assert_int_equal(stats.dctcp_marked_round_trips, 1);
-	assert_int_equal(stats.dctcp_cuts, 1);
+	assert_int_equal(bed_count(&bed, "dctcp_round_trips"), 2);
+	assert_int_equal(bed_count(&bed, "dctcp_marked_round_trips"), 1);
+	assert_int_equal(bed_count(&bed, "dctcp_cuts"), 1);
 	/* The next round trip may cut again, by the alpha of now: 0.91015625 / 2. */
-	assert_int_equal(dctcp_on_cnp(&d, &params, &stats), CC_DID_CNP | CC_DID_CUT);
-	assert_int_equal(d.rate_bps, 21250 * MBPS - 9670410156ull);
+	assert_int_equal(cnp(), CC_DID_CNP | CC_DID_CUT);
+	assert_int_equal(bed.cc.head.rate_bps, 21250 * MBPS - 9670410156ull);
 }
 
 TEST(quiet_round_trips_raise_the_rate_and_forget)
@@ -70,45 +73,46 @@ TEST(quiet_round_trips_raise_the_rate_and_forget)
 	double want = 1;
 	uint32_t seq = UINT32_MAX - 300; /* the count wraps on the way */
 
-	d.rate_bps = 10 * GBPS;
+	bed_start(&bed, 10 * GBPS);
 	for (unsigned int i = 0; i < 5; i++, seq += 10) {
 		assert_int_equal(ack(seq, seq + 10, 10), CC_DID_RAISE);
 		want *= 15.0 / 16;
 		assert_true(near(alpha(), want));
-		assert_int_equal(d.rate_bps, 10 * GBPS + (i + 1) * 615 * MBPS);
+		assert_int_equal(bed.cc.head.rate_bps, 10 * GBPS + (i + 1) * 615 * MBPS);
 	}
 	for (unsigned int i = 0; i < 60; i++, seq += 10)
 		ack(seq, seq + 10, 10);
-	assert_int_equal(d.rate_bps, LINE_BPS);
+	assert_int_equal(bed.cc.head.rate_bps, LINE_BPS);
 }
 
 TEST(more_cnps_than_acks_are_a_fraction_of_one)
 {
 	for (unsigned int i = 0; i < 30; i++)
-		dctcp_on_cnp(&d, &params, &stats);
+		cnp();
 	ack(10, 20, 10);
 	assert_true(near(alpha(), 1));
 }
 
 TEST(loss_halves_once_in_a_round_trip_whatever_alpha_is)
 {
-	d.alpha_q31 = 0;
-	assert_int_equal(dctcp_on_loss(&d, &params, &stats), CC_DID_LOSS | CC_DID_CUT);
-	assert_int_equal(dctcp_on_loss(&d, &params, &stats), CC_DID_LOSS);
-	assert_int_equal(d.rate_bps, 20 * GBPS);
+	bed_set(&bed, "alpha0", "0");
+	bed_start(&bed, LINE_BPS);
+	assert_int_equal(loss(), CC_DID_LOSS | CC_DID_CUT);
+	assert_int_equal(loss(), CC_DID_LOSS);
+	assert_int_equal(bed.cc.head.rate_bps, 20 * GBPS);
 	ack(10, 20, 10);
-	assert_int_equal(dctcp_on_loss(&d, &params, &stats), CC_DID_LOSS | CC_DID_CUT);
-	assert_int_equal(d.rate_bps, 10 * GBPS);
+	assert_int_equal(loss(), CC_DID_LOSS | CC_DID_CUT);
+	assert_int_equal(bed.cc.head.rate_bps, 10 * GBPS);
 }
 
 TEST(cuts_end_at_the_floor)
 {
 	for (uint32_t seq = 10; seq < 1000; seq += 10) {
-		dctcp_on_cnp(&d, &params, &stats);
-		dctcp_on_cnp(&d, &params, &stats);
+		cnp();
+		cnp();
 		ack(seq, seq + 10, 2);
 	}
-	assert_int_equal(d.rate_bps, 10 * MBPS);
+	assert_int_equal(bed.cc.head.rate_bps, 10 * MBPS);
 	assert_true(near(alpha(), 1));
 }
 
@@ -116,9 +120,13 @@ TEST(bad_parameters_name_their_key)
 {
 	char why[256];
 
-	assert_int_equal(fields_check(dctcp_fields, dctcp_fields_n, &params, why, sizeof(why)), 0);
-	params.dctcp_g = 0;
-	assert_true(fields_check(dctcp_fields, dctcp_fields_n, &params, why, sizeof(why)) < 0);
+	assert_int_equal(bed_check(&bed, why, sizeof(why)), 0);
+	bed_set(&bed, "dctcp_min_rate_bps", "41G");
+	assert_true(bed_check(&bed, why, sizeof(why)) < 0);
+	assert_non_null(strstr(why, "dctcp_min_rate_bps must not exceed link_speed_bps"));
+	bed_init(&bed, CC_DCTCP);
+	memset(&bed.params.of[CC_SLOT(CC_DCTCP)], 0, sizeof(union cc_keys));
+	assert_true(bed_check(&bed, why, sizeof(why)) < 0);
 	assert_non_null(strstr(why, "dctcp_g"));
 }
 

@@ -119,25 +119,45 @@ TEST(shipped_distributions_are_read_and_have_their_means)
 	}
 }
 
+/* A key of the algorithm in force, as a number. */
+static uint64_t
+cc_key(const struct nic_config *c, const char *name)
+{
+	const struct cc_ops *ops = cc_algorithms[c->nic.cc];
+	const struct field_alias *alias;
+	const struct field *field = field_find(ops->fields, *ops->n_fields, name, &alias);
+
+	return field_number(field, &c->nic.cc_params.of[CC_SLOT(c->nic.cc)]);
+}
+
 TEST(each_algorithm_has_its_word_and_section)
 {
 	struct nic_config c;
 
 	read_good(NIC, &c);
 	assert_int_equal(c.nic.cc, CC_DCQCN);
-	assert_int_equal(c.nic.dctcp.dctcp_g, 64);
-	assert_int_equal(c.nic.timely.timely_beta_ppm, 800000);
+	nic_config_free(&c);
+	for (int i = CC_NONE; i < CC_ALGORITHMS; i++) {
+		char text[512];
+
+		snprintf(text, sizeof(text), NIC "cc = %s\n", cc_words[i]);
+		read_good(text, &c);
+		assert_int_equal(c.nic.cc, i);
+		nic_config_free(&c);
+	}
+	read_good(NIC "cc = dctcp\n", &c);
+	assert_int_equal(cc_key(&c, "dctcp_g"), 64);
 	nic_config_free(&c);
 	read_good(NIC "cc = dctcp\n[dctcp]\ng = 1/8\nalpha0 = 0.5\n", &c);
 	assert_int_equal(c.nic.cc, CC_DCTCP);
-	assert_int_equal(c.nic.dctcp.dctcp_g, 128);
-	assert_int_equal(c.nic.dctcp.dctcp_initial_alpha, 512);
+	assert_int_equal(cc_key(&c, "dctcp_g"), 128);
+	assert_int_equal(cc_key(&c, "dctcp_initial_alpha"), 512);
 	nic_config_free(&c);
 	read_good(NIC "cc = timely\n[timely]\nT_low = 20us\nbeta = 0.25\ndelta = 5M\n", &c);
 	assert_int_equal(c.nic.cc, CC_TIMELY);
-	assert_int_equal(c.nic.timely.timely_t_low_ns, 20000);
-	assert_int_equal(c.nic.timely.timely_beta_ppm, 250000);
-	assert_int_equal(c.nic.timely.timely_ai_rate_bps, 5 * MBPS);
+	assert_int_equal(cc_key(&c, "timely_t_low_ns"), 20000);
+	assert_int_equal(cc_key(&c, "timely_beta_ppm"), 250000);
+	assert_int_equal(cc_key(&c, "timely_ai_rate_bps"), 5 * MBPS);
 	nic_config_free(&c);
 }
 
@@ -254,9 +274,9 @@ TEST(values_under_other_names_read_back_to_the_same)
 		  &c);
 	expect_aliases_read_back(rp_fields, rp_fields_n, &c.nic.rp, sizeof(c.nic.rp));
 	expect_aliases_read_back(np_fields, np_fields_n, &c.nic.np, sizeof(c.nic.np));
-	expect_aliases_read_back(dctcp_fields, dctcp_fields_n, &c.nic.dctcp, sizeof(c.nic.dctcp));
-	expect_aliases_read_back(timely_fields, timely_fields_n, &c.nic.timely,
-				 sizeof(c.nic.timely));
+	for (int i = CC_NONE + 1; i < CC_ALGORITHMS; i++)
+		expect_aliases_read_back(cc_algorithms[i]->fields, *cc_algorithms[i]->n_fields,
+					 &c.nic.cc_params.of[CC_SLOT(i)], sizeof(union cc_keys));
 	nic_config_free(&c);
 }
 

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What an algorithm of congestion control is: state of a QP, events with their arguments, and a
+ * struct cc_ops. Algorithms include this file, their users cc.h.
+ */
+#ifndef QUENCH_CC_CC_OPS_H
+#define QUENCH_CC_CC_OPS_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/field/field.h"
+#include "cc/did.h"
+#include "cc/rp.h"
+
+/* The first members of every algorithm's state. They are used per packet. */
+struct cc_head {
+	uint64_t rate_bps;
+	uint64_t next_event_ns; /* the timer: next change of the rate by time; NEVER_NS: none */
+	uint32_t byte_count;    /* wire bytes since the last byte event */
+};
+
+/* One QP. Embedded by the thousand: one cache line. */
+struct cc {
+	union {
+		struct cc_head head;
+		struct rp rp;
+		uint64_t words[8];
+	};
+};
+static_assert(sizeof(struct cc) <= 64, "one QP's congestion control fits a cache line");
+
+/* Room for the parameters of an algorithm. Those of DCQCN are a struct rp_params. */
+union cc_keys {
+	struct rp_params rp;
+	uint64_t words[16];
+};
+
+/* Room for its counters, all uint64_t. */
+union cc_counts {
+	struct rp_stats rp;
+	uint64_t words[16];
+};
+
+/* The state of an algorithm is stored in struct cc, its params and counters in the unions above. */
+#define CC_FITS(state, params, stats)                                                              \
+	static_assert(sizeof(state) <= sizeof(struct cc) && offsetof(state, head) == 0 &&          \
+			      sizeof(params) <= sizeof(union cc_keys) &&                           \
+			      sizeof(stats) <= sizeof(union cc_counts),                            \
+		      "state, params and stats fit")
+
+struct cc_ops;
+
+/* Shared by the QPs of a node; filled in by cc_init(). */
+struct cc_node {
+	uint64_t byte_event_bytes; /* wire bytes that complete a byte event; 0: none */
+	bool hears_acks;           /* cc_on_ack() has to be called */
+	bool hears_rtts;           /* ... with round-trip times */
+	const struct cc_ops *ops;
+	uint64_t min_rate_bps; /* at most max_rate_bps; unused by none and dcqcn */
+	uint64_t max_rate_bps;
+	struct rp_stats *rp_stats; /* counts CNPs of all algorithms */
+	const void *params;        /* the algorithm's own struct, as stats */
+	void *stats;
+};
+
+/* Progress of a requester; packets are numbered modulo 2^32. */
+struct cc_ack {
+	uint32_t acked_seq; /* first packet not acknowledged */
+	uint32_t next_seq;  /* first packet not sent */
+	uint32_t packets;   /* newly acknowledged */
+	uint64_t rtt_ns;    /* measured by this ACK; 0: none, or not node->hears_rtts */
+};
+
+/* For display. If an algorithm lacks a member, it is 0, and target_rate_bps is rate_bps. */
+struct cc_view {
+	uint64_t rate_bps, target_rate_bps;
+	uint64_t alpha_q32;
+	uint64_t rtt_ns; /* last measured */
+	uint16_t time_stage, byte_stage;
+	bool limited;
+};
+
+/*
+ * An algorithm: its tables, and one function for each event; NULL: it ignores the event. All
+ * functions except start and read return a cc_did mask.
+ */
+struct cc_ops {
+	const struct field *fields;
+	const unsigned int *n_fields;
+	const struct counter_field *counters;
+	const unsigned int *n_counters;
+	/* Rules between keys, beyond the ranges of fields. @return 0, or as params_refuse(). */
+	int (*check)(const void *params, char *why, unsigned int why_size);
+	/* The key of the lowest rate, an uint64_t; NULL: no such key, or rules of its own. */
+	const char *min_rate_key;
+	bool hears_rtts; /* ack wants round-trip times */
+	/* start_rate_bps is in [min_rate_bps, max_rate_bps] of node, if there is a min_rate_key.
+	 * All state but the head is zero. NULL: nothing else to set. */
+	void (*start)(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps,
+		      uint64_t now_ns);
+	uint32_t (*sent)(struct cc *cc, const struct cc_node *node, uint32_t bytes,
+			 uint64_t now_ns);
+	uint32_t (*timer)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
+	uint32_t (*cnp)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
+	uint32_t (*ack)(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,
+			uint64_t now_ns);
+	uint32_t (*loss)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
+	/* NULL: the rate rises to a minimum that has become higher. */
+	uint32_t (*params)(struct cc *cc, const struct cc_node *node);
+	void (*read)(const struct cc *cc, const struct cc_node *node, struct cc_view *out,
+		     uint64_t now_ns);
+};
+
+/* The tables in a struct cc_ops. */
+#define CC_TABLES(section)                                                                         \
+	.fields = section##_fields, .n_fields = &section##_fields_n,                               \
+	.counters = section##_counters, .n_counters = &section##_counters_n
+
+#endif
