@@ -184,12 +184,12 @@ run_probe(const struct lab_opts *o, struct lab_run *run, struct output_csv *csv,
 	bool whole;
 	int error;
 
-	if (probe == NULL || (csv != NULL && csv->messages != NULL &&
-			      probe_on_messages(probe, on_messages, &ctx) < 0)) {
+	if (probe == NULL) {
 		say_error("no memory");
-		probe_destroy(probe);
 		return APP_FAILED;
 	}
+	if (csv != NULL && csv->messages != NULL)
+		probe_on_messages(probe, on_messages, &ctx);
 	errno = 0;
 	whole = probe_run(probe, on_sample, on_progress, on_event, &ctx);
 	error = errno;

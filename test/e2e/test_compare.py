@@ -57,6 +57,22 @@ def check_different(work, a, b):
     return work / "ab" / "compare.html"
 
 
+def check_sizes(work):
+    """Slowdown by size in the same buckets: given edges, and those of A."""
+    runs = {}
+    for name, options in (("given", ("fabric.size_edges=10KB 1MB",)), ("same", ("fabric.size_edges=10KB 1MB", "wred.Kmax=100KB")), ("shares", ())):
+        runs[name] = work / f"by-{name}"
+        done = run(path_of("lab"), "--quiet", "--no-progress", "--duration", "30ms", "--set", "flow search.load_bps=500M",
+                   *(word for option in options for word in ("--set", option)), "--out", runs[name], ROOT / "config" / "websearch-poisson.ini")
+        check_equal(f"quench-lab runs {name}", (done.returncode, done.stderr), (0, ""))
+    done = compare(work / "sizes", runs["given"], runs["same"], runs["shares"])
+    document = json.loads((work / "sizes" / "compare.json").read_text(encoding="utf-8"))
+    check_equal("four percentiles of three sizes", len(document["slowdown_by_size"]), 12)
+    row = rows(document, "slowdown_by_size")["slowdown, p99.9, up to 10 KB"]
+    check("values of all, whatever their own buckets", None not in row["values"] and row["values"][0] == row["values"][2], row)
+    check("warnings", any("fewer than 100 messages" in note for note in document["notes"]) and "A: the p99 of fewer than 100 messages" in done.stdout, done.stdout)
+
+
 def check_same(work, a):
     done = compare(work / "aa", a[0], a[0], "--within", "0")
     check_equal("a run is within 0 % of itself", (done.returncode, done.stderr), (0, ""))
@@ -144,6 +160,7 @@ page = check_different(work, long, short)
 check_same(work, long)
 check_old(work, long)
 check_help()
+check_sizes(work)
 check_refusals(work, long)
 check_page(work, page, check_three(work, long, short))
 finish()

@@ -101,19 +101,34 @@ def check_sizes():
     """Percentiles of the slowdown by size, over messages whose slowdown follows from their number."""
     n = np.arange(1, 1001)
     messages = n * 10, 1 + n / 1000
-    edges = sizes.equal_shares(messages)
-    check_equal("ten equal shares", edges, list(range(1000, 10_001, 1000)))
-    found = sizes.buckets(messages, edges)
+    found = sizes.buckets(messages, list(range(1000, 10_001, 1000)))
     check_equal("each with a tenth of the messages", {bucket["messages"] for bucket in found}, {100})
     check_equal("from one edge to the next", [(b["from_bytes"], b["to_bytes"]) for b in found[:2]], [(0, 1000), (1001, 2000)])
     check_equal("percentiles are values of messages", [round(found[1][p], 3) for p in sizes.PERCENTILES], [1.15, 1.195, 1.199, 1.2])
-    check_equal("messages of one size are one bucket", sizes.equal_shares((np.full(50, 7), np.ones(50))), [7])
     check_equal("most of one size", [b["messages"] for b in sizes.buckets((np.append(np.full(95, 7), [8, 9, 10, 11, 12]), np.ones(100)), [7, 12])], [95, 5])
     check_equal("given edges", [b["messages"] for b in sizes.buckets(messages, [20, 30, 5000, 100_000])], [2, 1, 497, 500])
-    low, high = sizes.interval((np.full(20_000, 9), np.random.default_rng(1).exponential(size=20_000)), 99)
-    check("the confidence interval holds the true p99 of an exponential distribution", low < np.log(100) < high < low * 1.1, (low, high))
-    check_equal("no interval from few messages", sizes.interval((n[:999], n[:999]), 99), None)
-    check_equal("no messages", (sizes.equal_shares((n[:0], n[:0])), sizes.all_messages(None)), ([], None))
+    low, high = sizes.interval([3.0, 5.0, None])
+    check("the interval of two seeds: Student's t of one degree of freedom", abs(low + 8.706) < 1e-9 and abs(high - 16.706) < 1e-9, (low, high))
+    check_equal("no interval from one seed", sizes.interval([3.0, None]), None)
+
+
+def check_websearch(work):
+    """The buckets of results.json are those of messages.csv, and the page has them and its warnings."""
+    out = work / "websearch"
+    done = run(path_of("lab"), "--no-progress", "--out", out, "--duration", "30ms", "--set", "flow search.load_bps=500M",
+               "--set", "fabric.size_edges=10KB,100KB 1MB", ROOT / "config" / "websearch-poisson.ini")
+    check_equal("websearch runs", (done.returncode, done.stderr), (0, ""))
+    run_ = Run(out)
+    given = sizes.of(run_)["sizes"]
+    found = sizes.buckets(run_.messages, [bucket["to_bytes"] for bucket in given])
+    check_equal("given edges", [bucket["to_bytes"] for bucket in given[:3]], [10_000, 100_000, 1_000_000])
+    check_equal("the same messages", [b["messages"] for b in found], [b["messages"] for b in given if b["messages"]])
+    for mine, theirs in zip(found, (b for b in given if b["messages"])):
+        check("the same percentiles", all(abs(mine[p] - theirs[p]) < 2e-4 for p in sizes.PERCENTILES), (mine, theirs))
+    check("the table has them", "10 KB to 100 KB" in done.stdout and "fewer than 100 messages" in done.stdout and "not ended" in done.stdout, done.stdout)
+    check_equal("a report of it", run(REPORT, out).returncode, 0)
+    page = (out / "report.html").read_text(encoding="utf-8")
+    check("it warns", "The p99 of fewer than 100 messages" in page, page[page.find("Slowdown by message size"):][:3000])
 
 
 def check_digits():
@@ -144,6 +159,7 @@ work = work_dir()
 for scenario_file in ("incast-4to1.ini", "incast-4to1-pfc-only.ini", "incast-4to1-no-pfc.ini"):
     check_report(lab(work, scenario_file))
 check_distributions(work / "incast-4to1")
+check_websearch(work)
 check_refusals(work / "incast-4to1")
 check_empty(work / "incast-4to1")
 finish()

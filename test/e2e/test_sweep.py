@@ -63,6 +63,18 @@ def check_table():
     return one
 
 
+def check_complete():
+    """Rows of runs with more and fewer message sizes have the same columns, and the confidence interval over the seeds of their point."""
+    made = [{"k": k, "seed": seed, "slowdown_p99": p99, **more} for k, seed, p99, more in
+            (("a", 1, 2.0, {}), ("a", 2, 4.0, {"size1_p99": 2.0, "size2_p99": 5.0}), ("b", 1, None, {}), ("b", 2, 3.0, {"size1_p99": 3.0}))]
+    found = list(rows_of_runs.complete(made, [(["k"], ["a", "b"])]))
+    check_equal("the same columns", {tuple(row) for row in found}, {("k", "seed", "slowdown_p99", "size1_p99", "size2_p99", "slowdown_p99_seeds_low", "slowdown_p99_seeds_high")})
+    check_equal("Student's t of one degree of freedom", [(row["slowdown_p99_seeds_low"], row["slowdown_p99_seeds_high"]) for row in found],
+                [(-9.706, 15.706)] * 2 + [(None, None)] * 2)
+    one = list(rows_of_runs.complete([made[0]], [(["k"], ["a"])]))
+    check_equal("no interval of one seed", list(one[0]), ["k", "seed", "slowdown_p99"])
+
+
 def check_commands(one):
     """What GNU parallel or a job array would do: run the lines, then collect."""
     out = work / "lines"
@@ -183,6 +195,7 @@ def check_convergence():
     check_equal("a flow starts when it sends", rows_of_runs.started_ms(flows), 10.0)
 
 
+check_complete()
 table_of_one = check_table()
 check_commands(table_of_one)
 check_parallel(table_of_one)

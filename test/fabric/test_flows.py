@@ -285,8 +285,40 @@ messages = 3
             expect(abs(ns / int(row["ideal_ns"]) - float(row["slowdown"])) < 1e-4, f"{flow['name']}: {row}")
     lossy, = [flow for flow in r["flows"] if flow["name"] == "one h1"]
     expect(lossy["completions"] == 100 and lossy["retransmitted_packets"] > 0, f"some packets are lost and sent again: {lossy}")
-    run(lab, folder, text, "--out", out, "--set", "fabric.messages_csv=off")
+    sizes = r["slowdown_by_size"]
+    expect(sum(bucket["messages"] for bucket in sizes["sizes"]) == sizes["all"]["messages"] == len(rows), "each message is in a bucket")
+    expect(sizes["all"]["not_ended"] == 0 and sizes["all"]["p99_bound"] == sizes["all"]["p99"], f"all have ended: {sizes['all']}")
+    r = run(lab, folder, text, "--out", out, "--set", "fabric.messages_csv=off")
+    expect(r["slowdown_by_size"] == sizes, "the buckets need no messages.csv")
     expect(not (out / "messages.csv").exists(), "off: no file, and none of an earlier run")
+
+
+def not_ended(lab, folder):
+    """Messages that have begun or arrived and not ended: of closed loops, of a backlog, and none that never begins."""
+    text = FABRIC + """duration_ns = 100us
+[flow closed]
+src = 1
+dst = 2
+depth = 3
+message_bytes = 4MB
+[flow backlog]
+src = 3
+dst = 4
+arrival = periodic
+message_bytes = 100KB
+load_bps = 80G
+rate_cap_bps = 20G
+"""
+    r = run(lab, folder, text)
+    buckets = r["slowdown_by_size"]["sizes"]
+    # One message: the next of a QP begins when all packets of the first have left. And an arrival each 10 us from 0 to 100 us, of which
+    # two have ended, since each takes 40 us and its headers.
+    expect([(b["to_bytes"], b["not_ended"], b["messages"]) for b in buckets] == [(4_000_000, 10, 2)], f"{buckets}")
+    expect(r["slowdown_by_size"]["all"]["p99_bound"] is None and r["slowdown_by_size"]["all"]["p99_may_rise"], f"{r['slowdown_by_size']}")
+    done = scenarios.run(lab, folder / "flows.ini")
+    expect("83.3 % of the messages" in done.stdout and "may raise the p99" in done.stdout, "the table warns", done.stdout)
+    r = run(lab, folder, text.replace("load_bps = 80G", "load_bps = 80G\nstop_ns = 30us").replace("depth = 3", "depth = 3\nstop_ns = 50us"))
+    expect(r["slowdown_by_size"]["all"]["not_ended"] == 1, "messages that never begin are no backlog", r["slowdown_by_size"])
 
 
 def table(lab, folder):
@@ -312,4 +344,4 @@ messages = 1
 
 
 if __name__ == "__main__":
-    in_folder(paced, stalled, idle, read, cnps, unmeasured, loaded, messages, table)
+    in_folder(paced, stalled, idle, read, cnps, unmeasured, loaded, messages, not_ended, table)

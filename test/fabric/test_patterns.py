@@ -4,6 +4,8 @@
 
     test_patterns.py QUENCH_LAB CONFIG_DIR CASE
 """
+import csv
+import json
 import pathlib
 import re
 import subprocess
@@ -47,6 +49,28 @@ def all_to_all(program, folder):
     expect(sorted(pairs(r)) == want, f"{pairs(r)}")
     expect(len({f["name"] for f in r["flows"]}) == 30 and r["flows"][0]["name"] == "a h1-h2", r["flows"][0]["name"])
     expect(all(f["messages_completed"] == 1 for f in r["flows"]), "messages are missing")
+
+
+def silent(program, folder):
+    """Pairs that send nothing have no row in any output, and those that send late have none before."""
+    path = scenario(folder, flow("a", pattern="all_to_all", message_bytes=1000, arrival="poisson", load="0.05%") +
+                    flow("late", src="1", dst="2", start_ns="800us"), hosts=16, sample_ns="50us")
+    out = folder / "out"
+    done = run(program, "--out", out, path)
+    r = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    named = {f["name"] for f in r["flows"]}
+    expect(0 < r["silent_flows"] == 16 * 15 + 1 - len(named) > 150, f"{r['silent_flows']} are silent, {len(named)} are not")
+    expect(f"flows                      {16 * 15 + 1}" in done.stdout, "all flows are counted", done.stdout)
+    for name in ("flows.csv", "times.csv", "messages.csv"):
+        with open(out / name, encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        with_rows = {row["flow"] for row in rows}
+        expect(with_rows == named if name == "flows.csv" else with_rows <= named, f"{name} has other flows than results.json")
+        if name == "flows.csv":
+            late = [row for row in rows if row["flow"] == "late h1"]
+            expect(len(late) == 20, f"a single flow has all samples, not {len(late)}")
+            expect(len(rows) < 20 * len(named), "rows of pairs before they send")
+            expect({row["flow"] for row in rows[-len(named):]} == named, "the last sample has all flows that have sent")
 
 
 def all_reduce(program, folder):
@@ -339,4 +363,4 @@ def load(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(permutation, all_to_all, all_reduce, trace, trace_lines, hpcc, hpcc_forms, load, refused)
+    in_folder(permutation, all_to_all, silent, all_reduce, trace, trace_lines, hpcc, hpcc_forms, load, refused)

@@ -152,6 +152,17 @@ def read_trace(path: pathlib.Path) -> dict[tuple[str, int], Series]:
     return {(flow, int(qp)): series for (flow, qp), series in read_series(path, TRACE, ["flow", "qp"], ["reason"]).items()}
 
 
+def from_start(flows: dict[str, Series]) -> dict[str, Series]:
+    """All flows with the samples of the one that has most: rows of a pair begin when it first sends, and before there are zeros."""
+    times = max((series["time_ns"] for series in flows.values()), key=len, default=np.array([]))
+    for name, series in flows.items():
+        missing = len(times) - len(series["time_ns"])
+        if missing and np.array_equal(times[missing:], series["time_ns"]):
+            flows[name] = Series({column: np.append(times[:missing] if column == "time_ns" else np.zeros(missing), values)
+                                  for column, values in series.items()})
+    return flows
+
+
 class Run:
     """The files of a run, as tables.
 
@@ -170,7 +181,7 @@ class Run:
         self.folder = folder = pathlib.Path(folder)
         self.results = read_results(folder / "results.json")
         self.config = read_config(folder / "effective.ini")
-        self.flows = {name: series for (name,), series in read_series(folder / "flows.csv", FLOWS, ["flow"]).items()}
+        self.flows = from_start({name: series for (name,), series in read_series(folder / "flows.csv", FLOWS, ["flow"]).items()})
         self.queues = read_series(folder / "queues.csv", QUEUES, ["node", "port", "queue"])
         self.times = read_times(folder / "times.csv")
         self.pauses = read_series(folder / "pfc.csv", PFC, ["node", "port", "prio"])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs compared: differences of their configurations and of their results. A, the first, is what the others are compared with."""
+import functools
 from html import escape
 
 import numpy as np
@@ -42,6 +43,15 @@ def digits(value):
 def quantile(run, measure, percent, scale):
     value = run.quantile(measure, percent)
     return None if value is None else value / scale
+
+
+def buckets_of(run, edges):
+    """{largest size: bucket} of a run for these edges, of which the last is the size of its largest message or more."""
+    found = sizes.of(run)["sizes"]
+    if [bucket["to_bytes"] for bucket in found[:-1]] != edges[:-1]:
+        found = sizes.buckets(run.messages, edges) if run.messages is not None else []
+        return {bucket["to_bytes"]: bucket for bucket in found}
+    return dict(zip(edges, found))
 
 
 def goodput(run):
@@ -94,16 +104,23 @@ class Comparison:
             self.count("dropped", lambda run: sum(d["packets"] for d in run.results["drops"]), "packets"),
         ]
 
-    def slowdowns_by_size(self):
-        """p99 of the slowdown in ten shares of the messages of A, if their sizes differ."""
-        messages = [run.messages for run in self.runs]
-        edges = sizes.equal_shares(messages[0]) if messages[0] is not None else []
+    @functools.cached_property
+    def by_size(self):
+        """[(largest size, [bucket of each run, or None])] in the buckets of A, if its sizes differ."""
+        edges = [bucket["to_bytes"] for bucket in sizes.of(self.runs[0])["sizes"]]
         if len(edges) < 2:
             return []
         # Another run may have larger messages.
-        edges[-1] = max(int(sent[0].max(initial=0)) for sent in messages if sent is not None)
-        found = [{bucket["to_bytes"]: bucket["p99"] for bucket in sizes.buckets(sent, edges)} if sent is not None else {} for sent in messages]
-        return [Figure(f"slowdown, p99, up to {size_text(edge)}", [of.get(edge) for of in found]) for edge in edges]
+        largest = max(sizes.of(run)["all"]["to_bytes"] for run in self.runs)
+        found = [buckets_of(run, [*edges[:-1], largest]) for run in self.runs]
+        return [(edge, [of.get(edge) for of in found]) for edge in [*edges[:-1], largest]]
+
+    def slowdowns_by_size(self, percentiles=("p99",)):
+        return [Figure(f"slowdown, {sizes.NAMES[p]}, up to {size_text(edge)}", [bucket and bucket[p] for bucket in found])
+                for p in percentiles for edge, found in self.by_size]
+
+    def notes(self):
+        return [f"{letter}: {line}" for letter, run in zip(self.letters, self.runs) for line in sizes.notes(run)]
 
     def beyond(self, percent):
         return [row for row in self.headline() if row.beyond(percent)]
@@ -149,6 +166,7 @@ class Comparison:
             lines += ["", "configuration" + ("" if config else ": the same")] + columns([(f"[{s}] {key}", *values) for s, key, *values in config], ("", *self.letters))
         flows = self.flows()
         lines += [""] + columns([row.cells() for row in self.headline()], ("result", *self.letters, "", *self.against))
+        lines += self.notes()
         lines += [""] + columns([row.cells() for row in flows[:MOST_FLOWS]], ("flow", *self.letters, "", *self.against))
         if len(flows) > MOST_FLOWS:
             lines.append(f"and {len(flows) - MOST_FLOWS} more flows")
@@ -158,7 +176,7 @@ class Comparison:
         def rows(figures):
             return [{"name": f.name, "values": f.values, "unit": f.unit, "relative": f.relative()} for f in figures]
         return {"format": 2, "runs": self.names, "same_digest": self.same(), "per_ms": self.per_ms, "config": self.config(),
-                "results": rows(self.headline()), "flows": rows(self.flows()), "counters": rows(self.counters())}
+                "results": rows(self.headline()), "slowdown_by_size": rows(self.slowdowns_by_size(sizes.PERCENTILES)), "notes": self.notes(), "flows": rows(self.flows()), "counters": rows(self.counters())}
 
     def page(self):
         config = self.config()
@@ -182,6 +200,8 @@ class Comparison:
 <p class="lead">{"Their digests are equal: the same run." if self.same() else ""} Each run has a colour. Each flow or queue has a dash pattern.{note}</p>
 <h2>Results</h2>
 {figures(self.headline())}
+{"".join(f'<p class="bad">{escape(line)}.' for line in self.notes())}
+{"<h2>Slowdown by message size</h2>" + figures(self.slowdowns_by_size(sizes.PERCENTILES)) if self.by_size else ""}
 <h2>Configuration</h2>
 {asked}
 <h2>Over time</h2>

@@ -11,7 +11,7 @@ CAPTIONS = {
     "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows. "
              "Black: the fluid model, if it knows the scenario.",
     "slowdown": "Cumulative distribution over the messages of each flow, whole run. A message that is alone on its path has a slowdown of 1.",
-    "sizes": "Percentiles of the slowdown of all messages of the run. Ten buckets of equally many messages, unless many have one size.",
+    "sizes": "Percentiles of the slowdown of all messages of the run. Ten buckets of equally many messages, unless many have one size or size_edges is given.",
     "queue": "Line: bytes held; band: least and most within a step. Marking begins at WRED min and reaches Pmax at WRED max. "
              "XOFF limits count one priority group of one ingress port, not this queue. Black: the fluid model.",
     "cnp": "Sums over all flows.",
@@ -60,19 +60,16 @@ def times_table(results):
 
 def sizes_table(run):
     """Slowdown by message size; empty without messages."""
-    if run.messages is None or not len(run.messages[0]):
+    found = sizes.of(run)
+    if not found["all"]["messages"]:
         return ""
-    found = sizes.buckets(run.messages, sizes.equal_shares(run.messages))
-    named = [(f"up to {size_text(bucket['to_bytes'])}", bucket) for bucket in found]
-    rows = [(name, number(bucket["messages"]), *(digits(bucket[p]) for p in sizes.PERCENTILES))
-            for name, bucket in [*named, ("all", sizes.all_messages(run.messages))]]
-    bounds = sizes.interval(run.messages, 99)
-    note = (f"<p>p99 of all messages: 95 % confidence interval from {digits(bounds[0])} to {digits(bounds[1])}, by {sizes.BATCHES} batches in the order of time."
-            if bounds else f"<p>Too few messages for a confidence interval: it needs {sizes.BATCHES * sizes.FEWEST}.")
-    few = sum(bucket["messages"] < sizes.FEWEST for bucket in found)
-    if few:
-        note += f' <span class="bad">The p99 of fewer than {sizes.FEWEST} messages is their largest value: {few} of the buckets. Run longer.</span>'
-    return "<h2>Slowdown by message size</h2>" + table(("size", "messages", "p50", "p95", "p99", "p99.9"), rows) + note
+    named = [(f"up to {size_text(bucket['to_bytes'])}", bucket) for bucket in found["sizes"]]
+    rows = [(name, number(bucket["messages"]), number(bucket["not_ended"]), *("-" if bucket[p] is None else digits(bucket[p]) for p in sizes.PERCENTILES))
+            for name, bucket in [*named, ("all", found["all"])]]
+    note = (f"<p>p99 of all messages: 95 % confidence interval from {digits(found['p99_low'])} to {digits(found['p99_high'])}, by batches in the order of time."
+            if found["p99_low"] is not None else "<p>Too few messages for a confidence interval: it needs 1000.")
+    note += "".join(f'<p class="bad">{escape(line[0].upper() + line[1:])}.' for line in sizes.notes(run))
+    return "<h2>Slowdown by message size</h2>" + table(("size", "messages", "not ended", *sizes.NAMES.values()), rows) + note
 
 
 def fluid_note(results, queue):
@@ -188,6 +185,8 @@ def sum_table(results):
 
 def lead(results):
     flows = f"{len(results['flows'])} flow{'s' if len(results['flows']) != 1 else ''}"
+    if results.get("silent_flows"):
+        flows += f" (and {number(results['silent_flows'])} that sent nothing)"
     return (f"{flows} over {results['link_speed_bps'] / 1e9:g} Gb/s links; congestion control {escape(results['cc'])}, PFC {escape(results['pfc'])}. "
             + (f"Figures cover the last {seconds(results['duration_ns'] - results['measure_from_ns'])} of {seconds(results['duration_ns'])}. "
                "Counts cover the whole run." if results["measure_from_ns"] else f"Figures and counts cover the whole run of {seconds(results['duration_ns'])}."))

@@ -307,17 +307,17 @@ def slowdown(run):
 
 
 def sizes(run):
-    """Percentiles of the slowdown by message size, in buckets of equally many messages, as in the HPCC paper."""
+    """Percentiles of the slowdown by message size, as in the HPCC paper."""
     figure, axes = plt.subplots(figsize=(WIDTH, 3.6))
     axes.set_title("Slowdown by message size", pad=22)
-    found = by_size.buckets(run.messages, by_size.equal_shares(run.messages)) if run.messages else []
+    found = [bucket for bucket in by_size.of(run)["sizes"] if bucket["messages"]]
     if not found:
         axes.set_xticks([])
-        say_nothing(axes, "no messages.csv" if run.messages is None else "no message was timed")
+        say_nothing(axes, "no message was timed")
         return figure
     places = np.arange(len(found))
-    # Of few messages, p95 and p99 are one value: a dashed line leaves the one below it visible.
-    for i, (name, label, style) in enumerate((("p50", "median", "-"), ("p99", "99th percentile", "-"), ("p95", "95th percentile", "--"))):
+    # Of few messages, high percentiles are one value: a dashed line leaves the one below it visible.
+    for i, (name, label, style) in enumerate((("p50", "median", "-"), ("p999", "p99.9", ":"), ("p99", "p99", "-"), ("p95", "p95", "--"))):
         axes.plot(places, [bucket[name] for bucket in found], marker="o", ms=4, ls=style, color=COLOURS[i], label=label)
     axes.set_yscale("log")
     axes.set_ylim(bottom=min(1, min(bucket["p50"] for bucket in found)))
@@ -328,8 +328,8 @@ def sizes(run):
     axes.set_xticks(places, [size_text(bucket["to_bytes"]) for bucket in found])
     axes.set_xlim(-0.5, len(found) - 0.5)
     axes.set_ylabel("slowdown")
-    axes.set_xlabel(f"message size, up to; each bucket has {'a tenth' if len(found) == by_size.SHARES else 'a share'} of the messages")
-    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=3, fontsize=9)
+    axes.set_xlabel("message size, up to")
+    axes.legend(frameon=False, loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, fontsize=9)
     return figure
 
 

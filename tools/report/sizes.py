@@ -1,30 +1,53 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Slowdown of messages by their size. Messages are two arrays: bytes, slowdown (quench.Run.messages)."""
+"""Slowdown of messages by their size, as quench-lab has it in results.json, and for other edges from messages.csv."""
 import numpy as np
 
-PERCENTILES = {"p50": 50, "p95": 95, "p99": 99, "p999": 99.9}
 SHARES = 10
-BATCHES = 10
-STUDENT_95 = 2.262  # of nine degrees of freedom: BATCHES - 1
+PERCENTILES = {"p50": 50, "p95": 95, "p99": 99, "p999": 99.9}
+NAMES = {"p50": "p50", "p95": "p95", "p99": "p99", "p999": "p99.9"}
 # A percentile stands on the messages above it: p99 of 100 messages on one.
 FEWEST = 100
+STUDENT_95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093,
+              2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045)  # of 1, 2, ... degrees of freedom
 
 
-def equal_shares(messages, shares=SHARES):
-    """Upper ends of buckets with equal numbers of messages. Messages of one size are in one bucket, so there may be fewer buckets."""
+def of(run):
+    """slowdown_by_size of results.json; without it (an older quench-lab), one without messages."""
+    empty = {"from_bytes": 0, "to_bytes": 0, "messages": 0, "not_ended": 0, "p99_bound": None, "p99_may_rise": False, **dict.fromkeys(PERCENTILES)}
+    return run.results.get("slowdown_by_size") or {"all": empty, "sizes": [], "p99_low": None, "p99_high": None}
+
+
+def notes(run):
+    """Lines: is the run long enough for its tail?"""
+    found = of(run)
+    whole, buckets = found["all"], found["sizes"]
+    lines = []
+    if whole["not_ended"]:
+        share = whole["not_ended"] / (whole["messages"] + whole["not_ended"]) * 100
+        rising = sum(bucket["p99_may_rise"] for bucket in buckets)
+        line = f"{whole['not_ended']} messages ({share:.3g} %) had not ended"
+        if whole["p99_may_rise"] or rising:
+            line += f", and may raise the p99{f' of {rising} of {len(buckets)} sizes' if rising and len(buckets) > 1 else ''}: run longer, or set stop_ns before the end"
+        lines.append(line)
+    scarce = sum(0 < bucket["messages"] < FEWEST for bucket in buckets)
+    if scarce:
+        lines.append(f"the p99 of fewer than {FEWEST} messages is their largest slowdown: {scarce} of {len(buckets)} sizes. Run longer")
+    return lines
+
+
+def equal_shares(messages):
+    """Upper ends of SHARES buckets with equal numbers of messages. Messages of one size are in one bucket, so there may be fewer buckets."""
     sizes = np.sort(messages[0])
-    if not len(sizes):
-        return []
-    return list(dict.fromkeys(int(sizes[-(-len(sizes) * i // shares) - 1]) for i in range(1, shares + 1) if len(sizes) * i >= shares))
+    return list(dict.fromkeys(int(sizes[-(-len(sizes) * i // SHARES) - 1]) for i in range(1, SHARES + 1) if len(sizes) * i >= SHARES))
 
 
 def percentile(ordered, percent):
     """The smallest of the values such that at least percent % of them are no larger."""
-    return float(ordered[max(0, int(np.ceil(len(ordered) * percent / 100)) - 1)])
+    return float(ordered[max(0, int(np.ceil(round(len(ordered) * percent / 100, 6))) - 1)])
 
 
 def buckets(messages, edges):
-    """[{from_bytes, to_bytes, messages, p50, p95, p99, p999}] of the buckets (edge before, edge], the first from 0. Empty ones are left out."""
+    """The same buckets from (bytes, slowdown): (edge before, edge], the first from 0. Empty ones are left out."""
     sizes, slowdowns = messages
     found, below = [], -1
     for edge in edges:
@@ -36,20 +59,11 @@ def buckets(messages, edges):
     return found
 
 
-def all_messages(messages):
-    """The same for all sizes; None without messages."""
-    if messages is None or not len(messages[0]):
+def interval(values):
+    """(low, high): 95 % confidence interval of the mean of the values of independent runs. None: of fewer than two."""
+    values = [value for value in values if value is not None]
+    if len(values) < 2:
         return None
-    return buckets(messages, [int(messages[0].max())])[0]
-
-
-def interval(messages, percent):
-    """
-    (low, high): 95 % confidence interval of a percentile, by the method of batch means: BATCHES successive batches of messages, in the order of
-    their ends. None: a batch has fewer than FEWEST messages.
-    """
-    if messages is None or len(messages[1]) < BATCHES * FEWEST:
-        return None
-    values = [percentile(np.sort(batch), percent) for batch in np.array_split(messages[1], BATCHES)]
-    half = STUDENT_95 * np.std(values, ddof=1) / np.sqrt(BATCHES)
+    student = STUDENT_95[len(values) - 2] if len(values) - 2 < len(STUDENT_95) else 1.96
+    half = student * np.std(values, ddof=1) / np.sqrt(len(values))
     return float(np.mean(values) - half), float(np.mean(values) + half)

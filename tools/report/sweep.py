@@ -43,22 +43,25 @@ def row(run):
     r, b = result.results, result.results["bottleneck"]
     model = result.fluid
     queue = model.queue_results(b)
-    rates = [flow["wire_rate_bps"] for flow in r["flows"]]
+    rates = [flow["wire_rate_bps"] for flow in r["flows"]] + [0] * (r.get("silent_flows", 0) > 0 or not r["flows"])
     since = started_ms(result.flows)
-    slowdowns = sizes.all_messages(result.messages)
-    buckets = sizes.buckets(result.messages, sizes.equal_shares(result.messages)) if slowdowns else [None]
-    ends = buckets[0], buckets[-1]
+    slowdown = sizes.of(result)
+    buckets = [bucket for bucket in slowdown["sizes"] if bucket["messages"]] or [None]
     out = {"+".join(keys): value for keys, value in run.point}
     out |= {
-        "seed": r["seed"], "flows": len(rates), "jain_index": round(r["jain_index"], 6),
+        "seed": r["seed"], "flows": len(r["flows"]) + r.get("silent_flows", 0), "jain_index": round(r["jain_index"], 6),
         "rate_min_bps": min(rates), "rate_max_bps": max(rates), "link_use": round(b["link_use"], 6),
         "queue_mean_bytes": b["queue_mean_bytes"], "queue_p50_bytes": b["queue_p50_bytes"], "queue_p99_bytes": b["queue_p99_bytes"],
         "queue_max_bytes": b["queue_max_bytes"], "ecn_marked_packets": b["ecn_marked_packets"],
         "np_cnp_sent": r["counters"]["np_cnp_sent"], "pause_frames_after_measure": r["pause_frames_after_measure"],
         "dropped_packets": sum(drop["packets"] for drop in r["drops"]),
         "completions": sum(flow.get("completions", 0) for flow in r["flows"]),
-        **{f"slowdown_{name}": slowdowns and round(slowdowns[name], 4) for name in sizes.PERCENTILES},
-        **{f"slowdown_{name}_p99": bucket and round(bucket["p99"], 4) for name, bucket in zip(("smallest", "largest"), ends)},
+        **{f"slowdown_{name}": slowdown["all"][name] for name in sizes.PERCENTILES},
+        **{f"slowdown_{name}_p99": bucket and bucket["p99"] for name, bucket in zip(("smallest", "largest"), (buckets[0], buckets[-1]))},
+        "slowdown_p99_low": slowdown["p99_low"], "slowdown_p99_high": slowdown["p99_high"],
+        "messages_not_ended": slowdown["all"]["not_ended"], "slowdown_p99_bound": slowdown["all"]["p99_bound"],
+        **{f"size{i}_{key}": bucket[key] for i, bucket in enumerate(slowdown["sizes"], 1)
+           for key in ("to_bytes", "messages", "not_ended", *sizes.PERCENTILES)},
         "converged_ms": converged_ms(result.flows, since),
         "fluid_mark_probability": queue and queue["fixed_point"]["mark_probability"],
         "fluid_interior": queue and queue["fixed_point"]["interior"],
@@ -70,6 +73,21 @@ def row(run):
         "digest": r["digest"],
     }
     return out
+
+
+def complete(rows, axes_of_grid):
+    """All rows with the columns of all: runs may differ in the number of message sizes. With several seeds, also their confidence interval."""
+    names = ["+".join(keys) for keys, _ in axes_of_grid]
+    seeds = {}
+    for row in rows:
+        seeds.setdefault(tuple(row[name] for name in names), []).append(row["slowdown_p99"])
+    columns = list(max(rows, key=len))
+    for row in rows:
+        bounds = sizes.interval(seeds[tuple(row[name] for name in names)]) or (None, None)
+        found = {name: row.get(name) for name in columns}
+        if max(map(len, seeds.values())) > 1:
+            found |= {f"slowdown_p99_seeds_{name}": bound and round(bound, 4) for name, bound in zip(("low", "high"), bounds)}
+        yield found
 
 
 def numbers(rows, column):

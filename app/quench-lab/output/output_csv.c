@@ -72,6 +72,9 @@ flow_rows(struct output_csv *csv, const struct probe *p, uint64_t now_ns)
 
 	for (uint32_t i = 0; i < net_flow_count(net); i++) {
 		const struct flow_sample *s = probe_flow_sample(p, i);
+
+		if (net_flow_is_silent(net_flow(net, i), &s->src, &s->dst))
+			continue;
 		const struct flow_row row = {
 			.time_ns = now_ns,
 			.flow = net_flow(net, i)->name,

@@ -70,6 +70,45 @@ flow_object(const struct lab_run *run, uint32_t index)
 }
 
 static json_t *
+slowdown_real(uint32_t slowdown)
+{
+	return slowdown == SLOWDOWN_NONE ? json_null()
+					 : json_real((double)slowdown / SLOWDOWN_UNIT);
+}
+
+static json_t *
+bucket_object(const struct slowdown_bucket *b)
+{
+	static const char *const names[SLOWDOWN_PERCENTILES] = {"p50", "p95", "p99", "p999"};
+	json_t *o = json_object();
+
+	report_set_u64(o, "from_bytes", b->from_bytes);
+	report_set_u64(o, "to_bytes", b->to_bytes);
+	report_set_u64(o, "messages", b->messages);
+	report_set_u64(o, "not_ended", b->not_ended);
+	for (unsigned int i = 0; i < SLOWDOWN_PERCENTILES; i++)
+		json_object_set_new(o, names[i], slowdown_real(b->percentile[i]));
+	json_object_set_new(o, "p99_bound", slowdown_real(b->p99_bound));
+	json_object_set_new(o, "p99_may_rise", json_boolean(slowdown_may_rise(b)));
+	return o;
+}
+
+static json_t *
+slowdown_object(const struct slowdown_summary *s)
+{
+	json_t *o = json_object(), *sizes = json_array();
+
+	for (uint32_t i = 0; i < s->n_buckets; i++)
+		json_array_append_new(sizes, bucket_object(&s->buckets[i]));
+	json_object_set_new(o, "all", bucket_object(&s->all));
+	json_object_set_new(o, "sizes", sizes);
+	json_object_set_new(o, "p99_low", s->has_interval ? json_real(s->p99_low) : json_null());
+	json_object_set_new(o, "p99_high", s->has_interval ? json_real(s->p99_high) : json_null());
+	report_set_u64(o, "one_message_of", s->every);
+	return o;
+}
+
+static json_t *
 bottleneck_object(const struct lab_run *run)
 {
 	const struct queue_result *q = &run->result.bottleneck;
@@ -313,12 +352,19 @@ output_json(const struct lab_run *run)
 {
 	const struct run_result *r = &run->result;
 	json_t *o = output_settings(run->scenario_name, run->scenario), *flows = json_array();
+	uint64_t silent = 0;
 	char digest[17];
 
 	set_settings(o, run);
-	for (uint32_t i = 0; i < r->n_flows; i++)
-		json_array_append_new(flows, flow_object(run, i));
+	for (uint32_t i = 0; i < r->n_flows; i++) {
+		if (r->flows[i].silent)
+			silent++;
+		else
+			json_array_append_new(flows, flow_object(run, i));
+	}
 	json_object_set_new(o, "flows", flows);
+	report_set_u64(o, "silent_flows", silent);
+	json_object_set_new(o, "slowdown_by_size", slowdown_object(&r->slowdown));
 	json_object_set_new(o, "jain_index", json_real(r->jain_ppm / 1e6));
 	json_object_set_new(o, "bottleneck", bottleneck_object(run));
 	json_object_set_new(o, "ports", output_ports(run));

@@ -143,6 +143,93 @@ times_table(FILE *out, const struct lab_run *run)
 	free(all);
 }
 
+/* A size in three digits, such as 1.02 KB. @return text. */
+static const char *
+size_text(uint64_t bytes, char *text, size_t size)
+{
+	static const char *const units[] = {"B", "KB", "MB", "GB"};
+	double value = (double)bytes;
+	unsigned int unit = 0;
+
+	for (; value >= 1000 && unit + 1 < ARRAY_LEN(units); unit++)
+		value /= 1000;
+	snprintf(text, size, "%.3g %s", value, units[unit]);
+	return text;
+}
+
+static void
+slowdown_row(FILE *out, const char *name, const struct slowdown_bucket *b)
+{
+	fprintf(out, "%-20s %9" PRIu64 " %9" PRIu64, name, b->messages, b->not_ended);
+	for (unsigned int i = 0; i < SLOWDOWN_PERCENTILES; i++) {
+		if (b->percentile[i] == SLOWDOWN_NONE)
+			fprintf(out, " %9s", "-");
+		else
+			fprintf(out, " %9.3f", (double)b->percentile[i] / SLOWDOWN_UNIT);
+	}
+	fputc('\n', out);
+}
+
+/* Number of buckets of which the question is true. */
+static uint32_t
+count_buckets(const struct slowdown_summary *s, bool (*is)(const struct slowdown_bucket *))
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_buckets; i++)
+		n += is(&s->buckets[i]);
+	return n;
+}
+
+/* Is the run long enough for its tail? */
+static void
+slowdown_notes(FILE *out, const struct slowdown_summary *s)
+{
+	const struct slowdown_bucket *all = &s->all;
+	uint32_t scarce = count_buckets(s, slowdown_is_scarce);
+	uint32_t rising = count_buckets(s, slowdown_may_rise);
+	char of[40] = "";
+
+	if (s->has_interval)
+		fprintf(out, "%-26s %.3f to %.3f (95 %% confidence, batch means)\n",
+			"slowdown p99, all sizes", s->p99_low, s->p99_high);
+	if (all->not_ended > 0)
+		fprintf(out, "%-26s %.3g %% of the messages\n", "not ended",
+			100 * (double)all->not_ended / (double)(all->messages + all->not_ended));
+	if (rising > 0 && s->n_buckets > 1)
+		snprintf(of, sizeof(of), " of %u of %u sizes", rising, s->n_buckets);
+	if (slowdown_may_rise(all) || rising > 0)
+		fprintf(out,
+			"%-26s messages that have not ended may raise the p99%s: run longer, or "
+			"set stop_ns before the end\n",
+			"warning", of);
+	if (scarce > 0)
+		fprintf(out,
+			"%-26s the p99 of fewer than %u messages is their largest slowdown: "
+			"%u of %u sizes\n",
+			"warning", SLOWDOWN_FEWEST, scarce, s->n_buckets);
+}
+
+/* Slowdown by message size; only the sum if all messages have one size. */
+static void
+slowdown_table(FILE *out, const struct slowdown_summary *s)
+{
+	if (s->all.messages + s->all.not_ended == 0)
+		return;
+	fprintf(out, "\n%-20s %9s %9s %9s %9s %9s %9s\n", "slowdown by size", "messages",
+		"not ended", "p50", "p95", "p99", "p99.9");
+	for (uint32_t i = 0; s->n_buckets > 1 && i < s->n_buckets; i++) {
+		char from[16], to[16], name[48];
+
+		snprintf(name, sizeof(name), "%s to %s",
+			 size_text(s->buckets[i].from_bytes, from, sizeof(from)),
+			 size_text(s->buckets[i].to_bytes, to, sizeof(to)));
+		slowdown_row(out, name, &s->buckets[i]);
+	}
+	slowdown_row(out, "all sizes", &s->all);
+	slowdown_notes(out, s);
+}
+
 static const char *
 peer_name(const struct lab_run *run, uint32_t sw, uint16_t port, char name[TOPOLOGY_NODE_CHARS + 1])
 {
@@ -271,6 +358,7 @@ output_table(FILE *out, const struct lab_run *run)
 	else
 		flow_table(out, r);
 	times_table(out, run);
+	slowdown_table(out, &r->slowdown);
 	bottleneck_table(out, run);
 	fprintf(out, "%-26s %" PRIu64 "\n", "np_cnp_sent", cnps_sent(run));
 	pause_table(out, run);

@@ -157,6 +157,16 @@ net_flow_receiver(const struct net_flow *flow)
 	return (struct net_end){flow->dst, flow->dst_qp};
 }
 
+bool
+net_flow_is_silent(const struct net_flow *flow, const struct nic_qp_info *at_sender,
+		   const struct nic_qp_info *at_receiver)
+{
+	bool pair = flow->params->pattern == FLOW_ALL_TO_ALL || flow->params->pattern == FLOW_TRACE;
+
+	/* The receiver of a READ sends the requests. */
+	return pair && at_sender->tx_wire_bytes == 0 && at_receiver->tx_wire_bytes == 0;
+}
+
 void
 net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_sender,
 	      struct nic_qp_info *at_receiver)

@@ -15,6 +15,13 @@ net_record_messages(struct net *net)
 	return 0;
 }
 
+void
+net_record_not_ended(struct net *net, uint64_t now_ns)
+{
+	for (uint32_t h = 0; h < net->scenario->topology->n_hosts; h++)
+		nic_record_not_ended(net->hosts[h], now_ns);
+}
+
 static int
 by_end(const void *a, const void *b)
 {

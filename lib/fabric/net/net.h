@@ -66,6 +66,13 @@ int net_trace_qp(struct net *net, uint32_t index, uint16_t qp);
 /** The trace of a flow's QP at the sender of its data; NULL: none. */
 const struct nic_trace *net_trace_of(const struct net *net, uint32_t index, uint16_t qp);
 
+/**
+ * Has a flow of one of many pairs (all_to_all, trace) sent nothing so far? Results leave such a flow
+ * out: most of the pairs of a large fabric may be silent.
+ */
+bool net_flow_is_silent(const struct net_flow *flow, const struct nic_qp_info *at_sender,
+			const struct nic_qp_info *at_receiver);
+
 /** Sums over the flow's QPs, from both ends of its data. Rates are sums too. */
 void net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_sender,
 		   struct nic_qp_info *at_receiver);
@@ -83,6 +90,9 @@ int net_record_messages(struct net *net);
  * @return          Their number, or -ENOMEM: some are lost.
  */
 int64_t net_recorded_messages(struct net *net, const struct nic_message **messages);
+
+/** At the end of the run: the next net_recorded_messages() has those that have not ended. */
+void net_record_not_ended(struct net *net, uint64_t now_ns);
 
 /** Message times of the flow, at its source; NULL: not measured. */
 const struct nic_times *net_flow_times(const struct net *net, uint32_t index);

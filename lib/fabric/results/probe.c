@@ -168,10 +168,12 @@ probe_create(struct net *net)
 	if (p == NULL)
 		return NULL;
 	p->net = net;
+	p->next_messages_ns = PROBE_MESSAGES_NS;
 	p->at_open = calloc(flows, sizeof(*p->at_open));
 	p->at_sample = calloc(flows, sizeof(*p->at_sample));
 	p->samples = calloc(flows, sizeof(*p->samples));
 	if (p->at_open == NULL || p->at_sample == NULL || p->samples == NULL ||
+	    (p->slowdowns = slowdowns_create()) == NULL || net_record_messages(net) < 0 ||
 	    list_queues(p) < 0 || watch_switches(p) < 0) {
 		probe_destroy(p);
 		errno = ENOMEM;
@@ -188,6 +190,7 @@ probe_destroy(struct probe *p)
 	for (uint32_t i = 0; p->queues != NULL && i < p->n_queues; i++)
 		free(p->queues[i].hist);
 	events_destroy(p->events);
+	slowdowns_destroy(p->slowdowns);
 	free(p->queues);
 	free(p->switches);
 	free(p->first_queue);
@@ -312,27 +315,49 @@ run_to(struct probe *p, uint64_t now_ns)
 	return rc;
 }
 
-int
+void
 probe_on_messages(struct probe *p, probe_messages_fn fn, void *arg)
 {
 	p->messages_fn = fn;
 	p->messages_arg = arg;
-	p->next_messages_ns = PROBE_MESSAGES_NS;
-	return net_record_messages(p->net);
+}
+
+/* Take over the messages recorded so far. @return false: out of memory. */
+static bool
+take_messages(struct probe *p, uint64_t now_ns)
+{
+	const struct nic_message *messages;
+	int64_t n = net_recorded_messages(p->net, &messages);
+	int rc = 0;
+
+	p->next_messages_ns = now_ns + PROBE_MESSAGES_NS;
+	for (int64_t i = 0; rc == 0 && i < n; i++) {
+		const struct nic_message *m = &messages[i];
+
+		if (m->ideal_ns > 0)
+			rc = slowdowns_add(p->slowdowns, m->bytes, m->end_ns - m->begun_ns,
+					   m->ideal_ns);
+	}
+	if (n > 0 && p->messages_fn != NULL)
+		p->messages_fn(p->messages_arg, p->net, messages, (uint32_t)n);
+	errno = n < 0 || rc < 0 ? ENOMEM : 0;
+	return errno == 0;
 }
 
 /* @return false: out of memory. */
 static bool
-pass_messages(struct probe *p, uint64_t now_ns)
+take_not_ended(struct probe *p, uint64_t now_ns)
 {
 	const struct nic_message *messages;
-	int64_t n = net_recorded_messages(p->net, &messages);
+	int64_t n;
+	int rc = 0;
 
-	p->next_messages_ns = now_ns + PROBE_MESSAGES_NS;
-	if (n > 0)
-		p->messages_fn(p->messages_arg, p->net, messages, (uint32_t)n);
-	errno = n < 0 ? ENOMEM : 0;
-	return n >= 0;
+	net_record_not_ended(p->net, now_ns);
+	n = net_recorded_messages(p->net, &messages);
+	for (int64_t i = 0; rc == 0 && i < n; i++)
+		rc = slowdowns_add_not_ended(p->slowdowns, messages[i].bytes);
+	errno = n < 0 || rc < 0 ? ENOMEM : 0;
+	return errno == 0;
 }
 
 const struct events *
@@ -361,9 +386,8 @@ probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress,
 			return false;
 		if (now == params->measure_from_ns)
 			open_window(p);
-		if (p->messages_fn != NULL &&
-		    (now >= p->next_messages_ns || now == params->duration_ns) &&
-		    !pass_messages(p, now))
+		if ((now >= p->next_messages_ns || now == params->duration_ns) &&
+		    !take_messages(p, now))
 			return false;
 		if (now == next_sample_ns || now == params->duration_ns) {
 			if (!take_sample(p, sample, arg, now))
@@ -376,7 +400,7 @@ probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress,
 			next_progress_ns = now + progress_step_ns;
 		}
 	}
-	return true;
+	return take_not_ended(p, params->duration_ns);
 }
 
 const struct flow_sample *

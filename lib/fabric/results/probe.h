@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "fabric/events/events.h"
+#include "fabric/results/slowdown.h"
 
 #define PROBE_TICK_NS 1000
 /* Time between two calls of probe_messages_fn. It bounds the memory for messages. */
@@ -26,6 +27,7 @@ struct flow_result {
 	uint64_t goodput_bps;        /* payload delivered in order, measured window */
 	uint64_t messages_completed;
 	bool error;
+	bool silent; /* has no rows in results */
 };
 
 struct queue_result {
@@ -53,6 +55,7 @@ struct run_result {
 	uint64_t frames; /* created by hosts, or by switches (pause frames) */
 	uint64_t packet_hops;
 	uint64_t digest; /* over simulated results only */
+	struct slowdown_summary slowdown;
 };
 
 struct probe;
@@ -74,8 +77,8 @@ typedef bool (*probe_sample_fn)(void *arg, const struct probe *p, uint64_t now_n
 typedef void (*probe_messages_fn)(void *arg, const struct net *net,
 				  const struct nic_message *messages, uint32_t n);
 
-/** Before the run: record messages and pass them on. @return 0 or -ENOMEM. */
-int probe_on_messages(struct probe *p, probe_messages_fn fn, void *arg);
+/** Before the run: pass the messages that complete on. */
+void probe_on_messages(struct probe *p, probe_messages_fn fn, void *arg);
 
 /**
  * Run the whole scenario with its events. sample is called every sample_ns, progress about a

@@ -54,7 +54,8 @@ struct probe {
 	uint64_t previous_ns;                   /* time of the previous sample */
 	struct flow_bytes *at_open, *at_sample; /* per flow */
 	struct flow_sample *samples;
-	probe_messages_fn messages_fn; /* NULL: messages are not recorded */
+	struct slowdowns *slowdowns;
+	probe_messages_fn messages_fn; /* NULL: nobody wants them */
 	void *messages_arg;
 	uint64_t next_messages_ns;
 };

@@ -57,6 +57,7 @@ flow_results(const struct probe *p, struct run_result *out, uint64_t window_ns)
 					   window_ns);
 		r->messages_completed = messages_completed(r);
 		r->error = r->src.error || r->dst.error;
+		r->silent = net_flow_is_silent(r->flow, &r->src, &r->dst);
 	}
 }
 
@@ -263,7 +264,8 @@ probe_result(const struct probe *p, struct run_result *out)
 	out->flows = calloc(out->n_flows, sizeof(*out->flows));
 	out->queues = calloc(out->n_queues, sizeof(*out->queues));
 	out->events = calloc(scenario_of(p)->n_events + 1, sizeof(*out->events));
-	if (out->flows == NULL || out->queues == NULL || out->events == NULL) {
+	if (out->flows == NULL || out->queues == NULL || out->events == NULL ||
+	    slowdowns_summary(p->slowdowns, params->edges, params->n_edges, &out->slowdown) < 0) {
 		run_result_free(out);
 		return -ENOMEM;
 	}

@@ -70,6 +70,11 @@ const struct field fabric_fields[] = {
 	{FIELD_OF(struct fabric_params, messages_csv), .type = FIELD_BOOL, .def = "on",
 	 .help = "with --out: write a row for each completed message to messages.csv, about 90 "
 		 "bytes each"},
+	{FIELD_OF(struct fabric_params, size_edges), .type = FIELD_STR, .min = 1,
+	 .max = FLOW_HOSTS_CHARS, .def = "none",
+	 .help = "slowdown by message size: upper ends of the sizes of each bucket, such as "
+		 "3KB, 100KB, 1MB (at most 15; larger messages are a last bucket); none: ten "
+		 "buckets with equally many messages"},
 	{FIELD_OF(struct fabric_params, seed), .type = FIELD_U64, .max = INT64_MAX, .def = "1",
 	 .help = "seed of all random choices"},
 	{FIELD_OF(struct fabric_params, slow_hosts), .type = FIELD_STR, .max = FLOW_HOSTS_CHARS,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/field/field.h"
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "fabric/topology/host_list.h"
@@ -204,12 +205,43 @@ fill_nics(struct scenario *s)
 	scenario_host_mac(1, s->nic.mac);
 }
 
+/* Read size_edges: sizes that rise. */
+static int
+read_edges(struct fabric_params *f, struct scenario_fault *fault)
+{
+	static const struct field edge = {.name = "size_edges",
+					  .type = FIELD_U64,
+					  .unit = UNIT_BYTES,
+					  .max = WORKLOAD_MAX_BYTES};
+	static const char expected[] = "none, or 1 to 15 sizes that rise, such as 3KB, 100KB, 1MB";
+	char list[FLOW_HOSTS_CHARS + 1], *rest = list, *word;
+
+	f->n_edges = 0;
+	if (strcmp(f->size_edges, "none") == 0)
+		return 0;
+	strcpy(list, f->size_edges);
+	while ((word = strsep(&rest, ", ")) != NULL) {
+		uint64_t bytes;
+
+		if (*word == '\0')
+			continue;
+		if (f->n_edges == SCENARIO_MAX_EDGES ||
+		    field_parse(&edge, NULL, word, &bytes, NULL, 0) != 0 ||
+		    (f->n_edges > 0 && bytes <= f->edges[f->n_edges - 1]))
+			return scenario_refuse(fault, "fabric", "", "size_edges", expected);
+		f->edges[f->n_edges++] = bytes;
+	}
+	if (f->n_edges == 0)
+		return scenario_refuse(fault, "fabric", "", "size_edges", expected);
+	return 0;
+}
+
 int
 scenario_resolve(struct scenario *s, struct scenario_fault *fault)
 {
-	if (scenario_build_topology(s, fault) < 0 || scenario_place_hosts(s, fault) < 0 ||
-	    scenario_check_events(s, fault) < 0 || check_fabric(s, fault) < 0 ||
-	    fill_switches(s, fault) < 0)
+	if (read_edges(&s->fabric, fault) < 0 || scenario_build_topology(s, fault) < 0 ||
+	    scenario_place_hosts(s, fault) < 0 || scenario_check_events(s, fault) < 0 ||
+	    check_fabric(s, fault) < 0 || fill_switches(s, fault) < 0)
 		return -EINVAL;
 	fill_nics(s);
 	return 0;

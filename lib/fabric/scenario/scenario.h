@@ -28,6 +28,8 @@ enum fabric_forwarding { FABRIC_FORWARDING_AUTO, FABRIC_FORWARDING_L2, FABRIC_FO
 #define FLOW_HOSTS_CHARS 128
 #define LINK_ENDS_CHARS 40
 #define EVENT_PATH_CHARS 128
+/* Edges of the buckets of message sizes in results. */
+#define SCENARIO_MAX_EDGES 15u
 /* VLAN of hosts, unless a [link NAME] overrides it. */
 #define SCENARIO_HOST_VLAN 1
 /* First QPN of every host: low numbers are reserved (in InfiniBand, 0 and 1 are management QPs). */
@@ -50,6 +52,10 @@ struct fabric_params {
 	uint64_t fluid_ns; /* the fluid model beside packets: simulated time; 0: off */
 	uint64_t sample_ns;
 	bool messages_csv;
+	char size_edges[FLOW_HOSTS_CHARS + 1]; /* "none": equal shares */
+	/* from size_edges, by scenario_resolve() */
+	uint64_t edges[SCENARIO_MAX_EDGES];
+	uint32_t n_edges;
 	uint64_t seed;
 	char slow_hosts[FLOW_HOSTS_CHARS + 1]; /* to which [receiver] applies */
 };

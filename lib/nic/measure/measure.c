@@ -343,6 +343,58 @@ nic_measure_completed(struct nic *nic, uint32_t item, uint64_t message, uint64_t
 	}
 }
 
+static void
+record_not_ended(struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64_t message,
+		 uint64_t begun_ns)
+{
+	record(nic, flow, item,
+	       (struct nic_message){.begun_ns = begun_ns, .end_ns = NEVER_NS, .number = message});
+}
+
+/* Messages that have arrived, or only those begun if the QP begins no further one. */
+static void
+record_backlog(struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64_t now_ns)
+{
+	const struct nic_qp *qp = &nic->qps[item];
+	const struct workload *w = &flow->params.work;
+	uint64_t begun_ns = nic->measure->times[item].begun_ns[0];
+	uint64_t at_ns = begun_ns != 0 ? begun_ns - 1 : nic->arrivals[item].next_ns;
+	bool begins = now_ns < w->stop_ns && !(qp->flags & QP_LAST) && w->bytes == 0;
+
+	for (uint64_t m = qp->acked_msg; at_ns <= now_ns; m++) {
+		if ((w->messages > 0 && m >= w->messages) || (!begins && m >= qp_next_message(qp)))
+			break;
+		record_not_ended(nic, flow, item, m, at_ns);
+		at_ns = arrivals_next_ns(&flow->arrivals, w, nic_local_qpn(nic, item), m + 1,
+					 at_ns);
+	}
+}
+
+void
+nic_record_not_ended(struct node *node, uint64_t now_ns)
+{
+	struct nic *nic = nic_of(node);
+
+	for (uint32_t item = 0; nic->measure->times != NULL && item < nic->n_qps; item++) {
+		const struct nic_qp *qp = &nic->qps[item];
+		const struct qp_flow *flow = nic_flow_of(nic, qp);
+
+		if (!(qp->flags & QP_REQUESTER) || flow->times == NULL)
+			continue;
+		if (workload_is_open(&flow->params.work)) {
+			record_backlog(nic, flow, item, now_ns);
+			continue;
+		}
+		for (uint64_t m = qp->acked_msg; m < qp_next_message(qp) + (qp->left_packets > 0);
+		     m++) {
+			const uint64_t *begun_ns = begun_of(flow, &nic->measure->times[item], m);
+
+			if (begun_ns != NULL && *begun_ns != 0)
+				record_not_ended(nic, flow, item, m, *begun_ns - 1);
+		}
+	}
+}
+
 uint64_t
 nic_measure_rtt(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 {

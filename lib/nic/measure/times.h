@@ -48,9 +48,9 @@ struct nic_times {
 
 /* A completed message. */
 struct nic_message {
-	uint64_t begun_ns, end_ns;
-	uint64_t ideal_ns; /* 0: unknown */
-	uint64_t number;   /* of the QP's messages */
+	uint64_t begun_ns, end_ns; /* end_ns NEVER_NS: not ended */
+	uint64_t ideal_ns;         /* 0: unknown */
+	uint64_t number;           /* of the QP's messages */
 	uint32_t flow_id, item;
 	uint32_t bytes;
 	uint32_t retransmitted_packets; /* sent again since the QP's previous timed message */
@@ -69,6 +69,11 @@ int nic_record_messages(struct node *node);
  */
 int64_t nic_recorded_messages(const struct node *node, const struct nic_message **messages);
 void nic_clear_messages(struct node *node);
+/**
+ * At the end of the run, record the timed messages that have begun and not ended, and in an open
+ * loop those that have arrived. Their end_ns is NEVER_NS. For the owner.
+ */
+void nic_record_not_ended(struct node *node, uint64_t now_ns);
 
 /**
  * Before the run: the path of a QP, which must outlive the node. @return 0 or -ENOMEM.
