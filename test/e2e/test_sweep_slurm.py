@@ -1,0 +1,148 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A sweep as a Slurm job array, with the command of doc/lab.md: the table is byte for byte that of scripts/sweep itself.
+
+munged, slurmctld and slurmd belong to the test: their keys, sockets, states and logs are in its folder, and their ports are free ones.
+"""
+import os
+import pathlib
+import pwd
+import shutil
+import socket
+import subprocess
+import sys
+import time
+
+from harness import BUILD, PATIENCE_S, check, check_equal, finish, run, skip, work_dir
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+LAB = BUILD / "app" / "quench-lab" / "quench-lab"
+SCENARIO = ROOT / "config" / "paper-sweep.ini"
+GRID = ("--set", "wred.Kmin+wred.Kmax=20KB,80KB", "--set", "flow others.src=2,2-3", "--set", "flow others.start_ns=0", "--seeds", "1-2",
+        "--duration", "2ms")
+
+
+def free_ports(n):
+    sockets = [socket.socket() for _ in range(n)]
+    for s in sockets:
+        s.bind(("127.0.0.1", 0))
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+class Cluster:
+    """One node, this machine."""
+
+    def __init__(self, folder):
+        self.folder, self.daemons = folder, []
+        folder.mkdir()
+        folder.chmod(0o711)  # munged refuses a socket that others cannot reach
+        for name in ("state", "spool"):
+            (folder / name).mkdir()
+        user, (ctl_port, node_port) = pwd.getpwuid(os.getuid()).pw_name, free_ports(2)
+        conf = folder / "slurm.conf"
+        conf.write_text(f"""ClusterName=quench
+SlurmctldHost=localhost
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.sock
+ProctrackType=proctrack/pgid
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SlurmctldPort={ctl_port}
+SlurmdPort={node_port}
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+MailProg=/bin/true
+MpiDefault=none
+NodeName=localhost CPUs={len(os.sched_getaffinity(0))}
+PartitionName=all Nodes=localhost Default=YES State=UP
+""", encoding="utf-8")
+        self.env = {**os.environ, "SLURM_CONF": str(conf)}
+
+    def __enter__(self):
+        key = self.folder / "munge.key"
+        key.touch(mode=0o600)
+        key.write_bytes(os.urandom(64))
+        try:
+            files = [f"--{what}={self.folder}/munge.{end}" for what, end in
+                     (("key-file", "key"), ("socket", "sock"), ("pid-file", "pid"), ("log-file", "log"), ("seed-file", "seed"))]
+            self.start("munged", "--foreground", *files)
+            self.wait("munged's socket", (self.folder / "munge.sock").exists)
+            self.start("slurmctld", "-D")
+            self.start("slurmd", "-D")
+            self.wait("an idle node", lambda: self.run("sinfo", "-h", "-o", "%T").stdout.strip() == "idle")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for daemon in reversed(self.daemons):
+            daemon.terminate()
+        for daemon in reversed(self.daemons):
+            try:
+                daemon.wait(10)
+            except subprocess.TimeoutExpired:
+                daemon.kill()
+                daemon.wait()
+
+    def start(self, name, *options):
+        with open(self.folder / f"{name}.out", "wb") as out:
+            # pylint: disable-next=consider-using-with
+            self.daemons.append(subprocess.Popen([name, *options], env=self.env, stdout=out, stderr=subprocess.STDOUT))
+
+    def run(self, *command, **kw):
+        return run(*command, env=self.env, **kw)
+
+    def wait(self, what, condition):
+        end = time.monotonic() + PATIENCE_S
+        while not condition():
+            if time.monotonic() > end or any(d.poll() is not None for d in self.daemons):
+                said = "\n".join(f"{p.name}: {p.read_text(errors='replace')[-2000:]}" for p in self.folder.glob("*.out"))
+                sys.exit(f"no sign of {what}\n{said}")
+            time.sleep(0.1)
+
+
+def sweep(folder, *options):
+    return run(ROOT / "scripts" / "sweep", SCENARIO, "--lab", LAB.resolve(), "--out", folder, *GRID, *options, timeout=300)
+
+
+def command_of_page():
+    """The job array of doc/lab.md."""
+    lines = [line.strip() for line in (ROOT / "doc" / "lab.md").read_text(encoding="utf-8").splitlines()]
+    found = [line for line in lines if line.startswith("sbatch ")]
+    check_equal("doc/lab.md has one command for Slurm", len(found), 1)
+    return found[0]
+
+
+os.environ["PATH"] += ":/usr/sbin"
+for program, package in (("munged", "munge"), ("slurmctld", "slurmctld"), ("slurmd", "slurmd"), ("sbatch", "slurm-client")):
+    if shutil.which(program) is None:
+        skip(f"{package} is not installed")
+try:
+    import matplotlib  # noqa: F401 pylint: disable=unused-import
+except ImportError:
+    skip("python3-matplotlib is not installed")
+
+work = work_dir()
+work.chmod(0o711)
+one, array = work / "one", work / "array"
+check_equal("a sweep by itself", sweep(one).returncode, 0)
+(work / "runs").write_text(sweep(array, "--print-commands").stdout, encoding="utf-8")
+with Cluster(work / "slurm") as cluster:
+    done = cluster.run("sh", "-c", command_of_page(), cwd=work, timeout=300)
+    check("the job array ends well", done.returncode == 0, done)
+outputs = sorted(p.name for p in work.glob("slurm-*.out"))
+check_equal("each run was a task", len(outputs), 8)
+check_equal("which said nothing", [(work / name).read_text(encoding="utf-8") for name in outputs], [""] * 8)
+check_equal("its runs are collected", sweep(array, "--collect").returncode, 0)
+for name in ("sweep.csv", "sweep.json"):
+    check_equal(f"{name} is the same, byte for byte", (array / name).read_bytes(), (one / name).read_bytes())
+finish()
