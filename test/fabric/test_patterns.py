@@ -296,6 +296,55 @@ def hpcc_forms(program, folder):
     expect("at_ns = 100us\naction = link_down\nnode = s2\nport = s3\n" in text and "reroute_after_ns = 1ns" in text, done.stderr)
 
 
+def hpcc_stock(program, folder):
+    """Small copies in shape of the files that the three simulators come with import and run."""
+    files = IMPORT.parents[1] / "test" / "imports" / "ns3"
+
+    def convert(config, *options):
+        return subprocess.run(["/usr/bin/python3", IMPORT, files / config, folder / config, *options], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False)
+
+    def check(config, done, flows, *lines):
+        expect(done.returncode == 0, f"{config}: {done.stderr}")
+        expect("not a key" not in done.stderr, f"{config}: {done.stderr}")
+        r = results(program, folder / config / "scenario.ini", "--duration", "1ms")
+        expect([(int(f["src"][1:]), int(f["dst"][1:]), f["messages_completed"]) for f in r["flows"]] == flows, f"{config}: {r['flows']}")
+        text = run(program, "--check-config", folder / config / "scenario.ini").stdout
+        for line in lines:
+            expect(line in text, f"{config}: {line!r} is missing")
+
+    dcqcn = ("--replace-cc", "dcqcn")
+    check("hpcc-config.txt", convert("hpcc-config.txt", *dcqcn), [(2, 1, 1), (3, 1, 1), (4, 1, 1), (5, 1, 1), (64, 1, 1)])
+    # inet-tub's switch: a limit of 1/8 at every port, no bytes of its own, headroom of eight priorities, of which ours keeps one.
+    headroom = {f"s{n}": 3 * (hosts * 3125 + uplinks * 12500) for n, hosts, uplinks in ((8, 4, 2), (10, 0, 4), (12, 0, 2))}
+    check("powertcp-config.txt", convert("powertcp-config.txt", *dcqcn), [(1, 7, 0), (2, 7, 0), (5, 7, 1)],
+          "size_bytes = 0\n", "xon_bytes = 1248", "xon_offset_bytes = 2496", "xoff_bytes = 9375B\n", "xoff_bytes = 37500B\n",
+          *(f"[switch {s}]\n" for s in headroom), *(f"buffer_bytes = {4 * 2**20 - 7 * own}B\n" for own in headroom.values()))
+    expect("dynamic_th = -2" not in run(program, "--check-config", folder / "powertcp-config.txt" / "scenario.ini").stdout,
+           "uplinks have a limit of their own")
+    check("reverie-config.txt", convert("reverie-config.txt", *dcqcn), [(5, 1, 0), (6, 2, 1), (7, 1, 1)])
+    # SimAI's configuration names no topology, and a flow file that its front end writes.
+    done = convert("simai.conf")
+    expect(done.returncode == 2 and "TOPOLOGY_FILE, or --topology FILE" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+    topology = ("--topology", files / "simai-topology.txt")
+    done = convert("simai.conf", *topology)
+    expect(done.returncode == 2 and "/etc/astra-sim" in done.stderr and "--flows FILE" in done.stderr, done.stderr)
+    # 70 switches above each rail: no flow of a rail goes there. One between the rails does.
+    done = convert("simai.conf", *topology, "--flows", files / "simai-flow.txt")
+    expect("140 links between switches are left out" in done.stderr, done.stderr)
+    check("simai.conf", done, [(1, 2, 1), (2, 1, 1), (3, 4, 1), (4, 3, 1)], "mtu_bytes = 4096")
+    (folder / "cross.txt").write_text("1\n0 3 3 100 1000 0\n", encoding="utf-8")
+    done = convert("simai.conf", *topology, "--flows", folder / "cross.txt")
+    expect(done.returncode == 2 and "72 ports with flows" in done.stderr and "--flows FILE" in done.stderr.splitlines()[-1], done.stderr)
+    # A buffer below their headroom, which they subtract without a sign.
+    small = folder / "small.txt"
+    small.write_text((files / "powertcp-config.txt").read_text(encoding="utf-8").replace("BUFFER_SIZE 4", "BUFFER_SIZE 0.9"), encoding="utf-8")
+    done = subprocess.run(["/usr/bin/python3", IMPORT, small, folder / "small", *dcqcn, "--topology", files / "powertcp-topology.txt",
+                           "--flows", files / "powertcp-flow.txt"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    expect(done.returncode == 0 and done.stderr.count("BUFFER_SIZE 0.9: less than the headroom") == 2, done.stderr)
+    expect(f"buffer_bytes = {round(0.9 * 2**20)}B\n" in run(program, "--check-config", folder / "small" / "scenario.ini").stdout, "the buffer")
+
+
 def refused(program, folder):
     """What makes no sense is refused by its key."""
     (folder / "bad.csv").write_text("1 2 3\n", encoding="utf-8")
@@ -363,4 +412,4 @@ def load(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(permutation, all_to_all, silent, all_reduce, trace, trace_lines, hpcc, hpcc_forms, load, refused)
+    in_folder(permutation, all_to_all, silent, all_reduce, trace, trace_lines, hpcc, hpcc_forms, hpcc_stock, load, refused)
