@@ -241,11 +241,11 @@ flow_line(FILE *out, const struct flow_row *row)
 		row->messages, row->retransmitted_packets, row->cnps_sent, row->cnps_handled);
 	if (row->times != NULL)
 		fprintf(out,
-			"  completion p50 %.1f p99 %.1f us slowdown p99 %s  rtt p50 %.1f p99 %.1f "
-			"us",
+			"  completion p50 %.1f p99 %.1f us slowdown p99 %s (of "
+			"%s)  rtt p50 %.1f p99 %.1f us",
 			(double)hist_quantile(&row->times->completion_ns, 50) / 1e3,
 			(double)hist_quantile(&row->times->completion_ns, 99) / 1e3,
-			slowdown_text(row->times, 99, slowdown),
+			slowdown_text(row->times, 99, slowdown), slowdown_base(row->times),
 			(double)hist_quantile(&row->times->rtt_ns, 50) / 1e3,
 			(double)hist_quantile(&row->times->rtt_ns, 99) / 1e3);
 	fputc('\n', out);
@@ -326,11 +326,11 @@ table_row(FILE *out, const struct nic_flow *flow, const struct nic_qp_info *sum,
 		messages_of(flow, sum), sum->retransmitted_packets,
 		flows_sends_data(flow) ? sum->cnps_handled : sum->cnps_sent, sum->ce_packets);
 	if (t != NULL)
-		fprintf(out, " %9.1f %9.1f %9.1f %8s %8.1f %8.1f",
+		fprintf(out, " %9.1f %9.1f %9.1f %8s %-11s %8.1f %8.1f",
 			(double)hist_quantile(&t->completion_ns, 50) / 1e3,
 			(double)hist_quantile(&t->completion_ns, 99) / 1e3,
 			(double)t->completion_ns.max / 1e3, slowdown_text(t, 99, slowdown),
-			(double)hist_quantile(&t->rtt_ns, 50) / 1e3,
+			slowdown_base(t), (double)hist_quantile(&t->rtt_ns, 50) / 1e3,
 			(double)hist_quantile(&t->rtt_ns, 99) / 1e3);
 	fputc('\n', out);
 }
@@ -338,11 +338,12 @@ table_row(FILE *out, const struct nic_flow *flow, const struct nic_qp_info *sum,
 void
 flows_end(struct flows *f, FILE *out, uint64_t elapsed_ns)
 {
-	fprintf(out, "%-20s %9s %9s %10s %8s %8s %8s %9s %9s %9s %8s %8s %8s\n", "flow", "wire",
-		"goodput", "messages", "retrans-", "cnp", "ce", "complet.", "p99", "max",
-		"slowdown", "rtt", "p99");
-	fprintf(out, "%-20s %9s %9s %10s %8s %8s %8s %9s %9s %9s %8s %8s %8s\n", "", "Gb/s", "Gb/s",
-		"", "mitted", "", "packets", "p50 us", "us", "us", "p99", "p50 us", "us");
+	fprintf(out, "%-20s %9s %9s %10s %8s %8s %8s %9s %9s %9s %8s %-11s %8s %8s\n", "flow",
+		"wire", "goodput", "messages", "retrans-", "cnp", "ce", "complet.", "p99", "max",
+		"slowdown", "of", "rtt", "p99");
+	fprintf(out, "%-20s %9s %9s %10s %8s %8s %8s %9s %9s %9s %8s %-11s %8s %8s\n", "", "Gb/s",
+		"Gb/s", "", "mitted", "", "packets", "p50 us", "us", "us", "p99", "", "p50 us",
+		"us");
 	flow_registry_read_begin(f->registry);
 	flows_list(f);
 	for (unsigned int i = 0; i < f->n_shown; i++) {

@@ -7,15 +7,34 @@
 #include <string.h>
 
 #include "base/numbers/fixed.h"
+#include "nic/workload/cdfs.h"
 
 #define LINE_CHARS 256
+#define EXPECTED_LINES "lines with bytes and a percentage"
+
+/* Position for error lines. */
+struct place {
+	const char *path, *section;
+	unsigned int line;
+	struct config_error *err;
+};
+
+/* "a.cdf:3: 50: expected lines with bytes and a percentage ([flow x] message_cdf)" */
+static int
+refuse(const struct place *at, const char *what, const char *expected)
+{
+	int shown = (int)strcspn(what, "\r\n");
+
+	config_error_at(at->err, at->path, at->line, " %.*s: expected %s ([%s] message_cdf)",
+			shown < 40 ? shown : 40, what, expected, at->section);
+	return -EINVAL;
+}
 
 /* "bytes percent", or nothing. @return 1 a point, 0 none, -EINVAL something else. */
 static int
-read_point(const char *line, uint64_t *bytes, uint64_t *share_q32)
+read_point(const char *line, uint64_t *bytes, double *percent)
 {
 	char *end;
-	double percent;
 
 	line += strspn(line, " \t\r\n");
 	if (*line == '\0' || *line == '#')
@@ -26,42 +45,64 @@ read_point(const char *line, uint64_t *bytes, uint64_t *share_q32)
 	if (*end != ' ' && *end != '\t')
 		return -EINVAL;
 	line = end;
-	percent = strtod(line, &end);
-	if (end == line || !(percent >= 0 && percent <= 100))
+	*percent = strtod(line, &end);
+	if (end == line)
 		return -EINVAL;
 	end += strspn(end, " \t\r\n");
-	if (*end != '\0' && *end != '#')
-		return -EINVAL;
-	*share_q32 = (uint64_t)(percent / 100 * (double)Q32_ONE + 0.5);
-	return 1;
+	return *end != '\0' && *end != '#' ? -EINVAL : 1;
+}
+
+/* Append the point of a line, if it has one. */
+static int
+add_line(const struct place *at, struct workload_cdf *cdf, const char *line)
+{
+	uint64_t bytes = 0, last_bytes = cdf->n > 0 ? cdf->bytes[cdf->n - 1] : 0;
+	uint64_t last_q32 = cdf->n > 0 ? cdf->share_q32[cdf->n - 1] : 0, share_q32;
+	double percent = 0;
+	int rc = read_point(line, &bytes, &percent);
+
+	if (rc == 0)
+		return 0;
+	if (rc < 0)
+		return refuse(at, line, EXPECTED_LINES);
+	if (cdf->n == WORKLOAD_CDF_POINTS)
+		return refuse(at, line, "at most 256 lines of sizes");
+	if (!(percent >= 0 && percent <= 100))
+		return refuse(at, line, "a percentage from 0 to 100");
+	share_q32 = (uint64_t)(percent / 100 * (double)Q32_ONE + 0.5);
+	if (bytes > WORKLOAD_MAX_BYTES)
+		return refuse(at, line, "at most 2^31 bytes");
+	if (bytes < last_bytes || share_q32 < last_q32)
+		return refuse(at, line, "neither fewer bytes nor a lower percentage than before");
+	cdf->bytes[cdf->n] = bytes;
+	cdf->share_q32[cdf->n++] = share_q32;
+	return 0;
 }
 
 static int
-read_points(FILE *file, struct workload_cdf *cdf, char *why, size_t size)
+read_points(FILE *file, struct place *at, struct workload_cdf *cdf)
 {
 	char line[LINE_CHARS];
 
-	for (unsigned int n = 1; fgets(line, sizeof(line), file) != NULL; n++) {
-		uint64_t bytes = 0, share_q32 = 0;
-		int rc = read_point(line, &bytes, &share_q32);
-
-		if (rc < 0 || (rc > 0 && cdf->n == WORKLOAD_CDF_POINTS)) {
-			snprintf(why, size,
-				 "a file of lines with bytes and a percentage, at most %d; "
-				 "line %u is not one",
-				 WORKLOAD_CDF_POINTS, n);
+	while (fgets(line, sizeof(line), file) != NULL) {
+		at->line++;
+		if (strlen(line) + 1 == sizeof(line) && *line != '#')
+			return refuse(at, line, "a line of at most 254 characters");
+		if (add_line(at, cdf, line) < 0)
 			return -EINVAL;
-		}
-		if (rc == 0)
-			continue;
-		cdf->bytes[cdf->n] = bytes;
-		cdf->share_q32[cdf->n++] = share_q32;
+		/* The rest of a long comment. */
+		while (strchr(line, '\n') == NULL && fgets(line, sizeof(line), file) != NULL)
+			;
 	}
-	if (workload_cdf_finish(cdf) == 0)
-		return 0;
-	snprintf(why, size,
-		 "a file of sizes up to 2^31 and percentages up to 100, neither falling");
-	return -EINVAL;
+	if (ferror(file)) {
+		config_error_at(at->err, at->path, 0, " %s", strerror(errno));
+		return -EINVAL;
+	}
+	if (cdf->n == 0) {
+		at->line = 0;
+		return refuse(at, "no sizes", EXPECTED_LINES);
+	}
+	return workload_cdf_finish(cdf) == 0 ? 0 : refuse(at, "the end", "100 % in the last line");
 }
 
 /* A distribution with its count of users: flows and successive configurations share it. */
@@ -71,30 +112,42 @@ struct shared_cdf {
 };
 
 static int
-read_file(struct config *cfg, const char *section, struct workload *w, struct config_error *err)
+read_file(struct config *cfg, const char *section, const char *name, struct workload_cdf *cdf,
+	  struct config_error *err)
 {
-	struct shared_cdf *shared;
 	char why[160], path[4096];
+	struct place at = {.path = path, .section = section, .err = err};
 	FILE *file;
 	int rc;
 
-	config_beside(cfg, w->message_cdf, path, sizeof(path));
+	config_beside(cfg, name, path, sizeof(path));
 	file = fopen(path, "re");
 	if (file == NULL) {
-		snprintf(why, sizeof(why), "a file that can be read (%s)", strerror(errno));
+		snprintf(why, sizeof(why), WORKLOAD_CDF_NAMES ", or a file that can be read (%s)",
+			 strerror(errno));
 		return config_refuse(cfg, section, "message_cdf", why, err);
 	}
-	shared = calloc(1, sizeof(*shared));
-	rc = shared == NULL ? -ENOMEM : read_points(file, &shared->cdf, why, sizeof(why));
+	rc = read_points(file, &at, cdf);
 	fclose(file);
-	if (rc == 0) {
-		shared->users = 1;
-		w->cdf = &shared->cdf;
-		return 0;
+	return rc;
+}
+
+/* A distribution by its name, or from a file. */
+static int
+find_cdf(struct config *cfg, const char *section, struct workload *w, struct config_error *err)
+{
+	struct shared_cdf *shared = calloc(1, sizeof(*shared));
+
+	if (shared == NULL)
+		return config_refuse(cfg, section, "message_cdf", "memory for it", err);
+	if (!workload_cdf_of(w->message_cdf, &shared->cdf) &&
+	    read_file(cfg, section, w->message_cdf, &shared->cdf, err) < 0) {
+		free(shared);
+		return -EINVAL;
 	}
-	free(shared);
-	return config_refuse(cfg, section, "message_cdf", rc == -ENOMEM ? "memory for it" : why,
-			     err);
+	shared->users = 1;
+	w->cdf = &shared->cdf;
+	return 0;
 }
 
 int
@@ -104,7 +157,7 @@ workload_read_cdf(struct config *cfg, const char *section, struct workload *w,
 	if (w->message_size != WORKLOAD_CDF)
 		return 0;
 	if (known == NULL || known->cdf == NULL || strcmp(known->message_cdf, w->message_cdf) != 0)
-		return read_file(cfg, section, w, err);
+		return find_cdf(cfg, section, w, err);
 	w->cdf = known->cdf;
 	workload_share(w);
 	return 0;

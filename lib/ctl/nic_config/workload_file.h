@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files with a distribution of message sizes. Each line has a size in bytes and the percentage of
+ * Distributions of message sizes: those that the NIC knows by name, and files. Each line of a file has a size in bytes and the percentage of
  * messages up to that size, rising to 100; # begins a comment.
  */
 #ifndef QUENCH_CTL_NIC_CONFIG_WORKLOAD_FILE_H
@@ -10,7 +10,7 @@
 #include "nic/workload/workload.h"
 
 /**
- * Read the file that a flow with message_size = cdf names; a name without / at its start is
+ * Find the distribution that a flow with message_size = cdf names. A file without / at its start is
  * relative to the configuration file's folder. Frees nothing: see workload_release().
  *
  * @param known  Workload that may have read the same file. If it has, its distribution is shared

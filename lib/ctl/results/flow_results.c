@@ -152,6 +152,12 @@ slowdown_text(const struct nic_times *times, double pct, char text[SLOWDOWN_CHAR
 	return text;
 }
 
+const char *
+slowdown_base(const struct nic_times *times)
+{
+	return ideal_words[times->ideal_from];
+}
+
 void
 json_set_pacing(json_t *o, const struct nic_pacing *pacing)
 {

@@ -47,6 +47,9 @@ void json_set_times(json_t *object, const struct nic_times *times);
 /** A quantile of the slowdown in two digits, or "-" if there is none. @return text. */
 const char *slowdown_text(const struct nic_times *times, double pct, char text[SLOWDOWN_CHARS]);
 
+/** Source of the ideal time in the slowdown, in the words of ideal_from. */
+const char *slowdown_base(const struct nic_times *times);
+
 /** Set paced_gaps, paced_rate_error_ppm, jitter_*_ns; nothing if pacing is NULL. */
 void json_set_pacing(json_t *object, const struct nic_pacing *pacing);
 

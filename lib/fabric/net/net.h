@@ -67,8 +67,8 @@ int net_trace_qp(struct net *net, uint32_t index, uint16_t qp);
 const struct nic_trace *net_trace_of(const struct net *net, uint32_t index, uint16_t qp);
 
 /**
- * Has a flow of one of many pairs (all_to_all, trace) sent nothing so far? Results leave such a flow
- * out: most of the pairs of a large fabric may be silent.
+ * Has a flow of one of many pairs (all_to_all, trace) sent nothing so far? Results leave such a
+ * flow out: most of the pairs of a large fabric may be silent.
  */
 bool net_flow_is_silent(const struct net_flow *flow, const struct nic_qp_info *at_sender,
 			const struct nic_qp_info *at_receiver);

@@ -220,7 +220,7 @@ set_load(const struct scenario *s, struct flow_params *flow, struct scenario_fau
 		return 0;
 	if (!workload_is_open(&flow->work))
 		return scenario_refuse(fault, "flow", flow->name, "load_ppm",
-				       "0, unless arrival is poisson or periodic");
+				       "0, unless arrival is poisson, lognormal or periodic");
 	rate_bps = link_rate_bps(s->topology, flow->pairs[0].src);
 	for (uint32_t i = 0; i < flow->n_pairs; i++) {
 		peers += flow->pairs[i].src == flow->pairs[0].src;

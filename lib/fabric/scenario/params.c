@@ -127,8 +127,8 @@ const struct field flow_fields[] = {
 	WORKLOAD_FIELDS(struct flow_params, work, "4MB", "2"),
 	{FIELD_OF(struct flow_params, load_ppm), .type = FIELD_U32, .unit = UNIT_PPM,
 	 .max = 1000000, .def = "0", .live = true, .aliases = {{.name = "load"}},
-	 .help = "payload rate of a host with arrival = poisson or periodic, as a share of the "
-		 "speed of its link: load = 30%; it is divided equally among the host's peers and "
+	 .help = "payload rate of a host with arrival = poisson, lognormal or periodic, as a share "
+		 "of the speed of its link: load = 30%; it is divided equally among the host's peers and "
 		 "QPs and sets load_bps; 0: load_bps applies"},
 	{FIELD_OF(struct flow_params, rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = 800 * GBPS, .def = "0", .live = true,

@@ -6,11 +6,13 @@
 #include "base/numbers/fixed.h"
 
 const char *const workload_size_words[] = {"fixed", "uniform", "cdf", NULL};
-const char *const workload_arrival_words[] = {"closed", "poisson", "periodic",
-					      "on_off", "incast",  NULL};
+const char *const workload_arrival_words[] = {"closed", "poisson",   "periodic", "on_off",
+					      "incast", "lognormal", NULL};
+
+#define LN2_Q32 2977044472ll
 
 /* Sizes and arrivals are drawn from independent streams. */
-enum stream { STREAM_SIZE = 1, STREAM_ARRIVAL = 2 };
+enum stream { STREAM_SIZE = 1, STREAM_ARRIVAL = 2, STREAM_ANGLE = 3 };
 
 /* The finalizer of splitmix64 (Vigna): each bit of the input reaches each bit of the output. */
 static uint64_t
@@ -119,7 +121,6 @@ mean_bytes(const struct workload *w)
 static uint64_t
 minus_ln_q32(uint64_t u)
 {
-	const uint64_t ln2_q32 = 2977044472ull;
 	unsigned int zeros = (unsigned int)__builtin_clzll(u);
 	uint64_t mantissa = u << zeros; /* divided by 2^63: in [1, 2) */
 	uint64_t log2_q32 = 0;
@@ -131,7 +132,85 @@ minus_ln_q32(uint64_t u)
 		mantissa = (uint64_t)(square >> (carry ? 64 : 63));
 		log2_q32 = log2_q32 << 1 | carry;
 	}
-	return mul_q32((uint64_t)(zeros + 1) * Q32_ONE - log2_q32, ln2_q32);
+	return mul_q32((uint64_t)(zeros + 1) * Q32_ONE - log2_q32, LN2_Q32);
+}
+
+/* Square root, rounded down. */
+static uint64_t
+root(uint64_t x)
+{
+	uint64_t r = 0;
+
+	for (uint64_t bit = 1ull << 31; bit > 0; bit >>= 1)
+		if ((r | bit) * (r | bit) <= x)
+			r |= bit;
+	return r;
+}
+
+/* Cosine of a share of a right angle. */
+static uint64_t
+cos_q32(uint64_t share_q32)
+{
+	const uint64_t right_q32 = 6746518852ull; /* pi / 2 */
+	uint64_t angle_q32 = mul_q32(right_q32, share_q32);
+	uint64_t square_q32 = mul_q32(angle_q32, angle_q32), term_q32 = Q32_ONE, even = 0, odd = 0;
+
+	/* The Taylor series: 1 - x^2 / 2! + x^4 / 4! - ... */
+	for (unsigned int k = 1; term_q32 > 0; k += 2) {
+		*(k % 4 == 1 ? &even : &odd) += term_q32;
+		term_q32 = mul_q32(term_q32, square_q32) / (k * (k + 1));
+	}
+	return sub_sat(even, odd);
+}
+
+/*
+ * x exp(y), at most `most`. exp(y) = 2^twos exp(rest) with 0 <= rest < ln 2, whose Taylor series
+ * converges fast.
+ */
+static uint64_t
+times_exp(uint64_t x, int64_t y_q32, uint64_t most)
+{
+	int64_t twos = y_q32 / LN2_Q32 - (y_q32 % LN2_Q32 < 0);
+	uint64_t rest_q32 = (uint64_t)(y_q32 - twos * LN2_Q32), exp_q32 = 0, term_q32 = Q32_ONE;
+	unsigned __int128 product;
+
+	for (uint64_t k = 1; term_q32 > 0; k++) {
+		exp_q32 += term_q32;
+		term_q32 = mul_q32(term_q32, rest_q32) / k;
+	}
+	product = (unsigned __int128)x * exp_q32;
+	if (twos <= 32)
+		product = twos < -95 ? 0 : product >> (32 - twos);
+	else if (product > most >> (twos - 32))
+		return most;
+	else
+		product <<= twos - 32;
+	return product > most ? most : (uint64_t)product;
+}
+
+/* A normal number by Box and Muller (1958), from two uniform ones. Its magnitude is below 9.5. */
+static int64_t
+normal_q32(uint64_t u, uint64_t v)
+{
+	/* 2 * 44.4 in Q32, times 2^24: below 2^63. */
+	uint64_t radius_q28 = root(2 * minus_ln_q32(max_u64(1, u)) << 24);
+	uint64_t size_q32 = (uint64_t)((unsigned __int128)radius_q28 * cos_q32(v << 1 >> 32) >> 28);
+
+	return v >> 63 ? -(int64_t)size_q32 : (int64_t)size_q32;
+}
+
+static uint64_t
+lognormal_gap_ns(const struct workload *w, uint64_t mean_ns, uint32_t qpn, uint64_t message,
+		 uint64_t most_ns)
+{
+	int64_t z_q32 = normal_q32(draw(w, STREAM_ARRIVAL, qpn, message),
+				   draw(w, STREAM_ANGLE, qpn, message));
+	int64_t sigma_pct = w->arrival_sigma_pct;
+
+	/* 300 * 9.5 and 300^2 in Q32: below 2^49. */
+	return times_exp(mean_ns,
+			 sigma_pct * z_q32 / 100 - sigma_pct * sigma_pct * (int64_t)Q32_ONE / 20000,
+			 most_ns);
 }
 
 uint64_t
@@ -145,6 +224,8 @@ workload_gap_ns(const struct workload *w, uint64_t load_bps, uint32_t qpn, uint6
 
 	if (w->arrival == WORKLOAD_PERIODIC)
 		return message == 0 ? 0 : min_u64(mean_ns, most_ns);
+	if (w->arrival == WORKLOAD_LOGNORMAL)
+		return lognormal_gap_ns(w, mean_ns, qpn, message, most_ns);
 	number = draw(w, STREAM_ARRIVAL, qpn, message);
 	gap_q32 = (unsigned __int128)mean_ns * minus_ln_q32(number == 0 ? 1 : number);
 	return gap_q32 >> 32 > most_ns ? most_ns : (uint64_t)(gap_q32 >> 32);
@@ -180,14 +261,14 @@ workload_check(const struct workload *w, char *why, unsigned int why_size)
 	else if (w->start_ns >= 1ull << 63)
 		fault = "start_ns must be below 2^63";
 	else if (workload_is_open(w) && w->load_bps == 0)
-		fault = "load_bps must not be 0 with arrival = poisson or periodic";
+		fault = "load_bps must not be 0 with arrival = poisson, lognormal or periodic";
 	else if (workload_is_open(w) && mean_bytes(w) == 0)
 		fault = "message_bytes, or the sizes in message_cdf, must give a mean of at least 1 "
-			"byte with arrival = poisson or periodic";
+			"byte with arrival = poisson, lognormal or periodic";
 	else if (w->arrival == WORKLOAD_ON_OFF && w->on_ns == 0)
 		fault = "on_ns must not be 0 with arrival = on_off";
 	else if (!workload_is_open(w) && w->load_bps != 0)
-		fault = "load_bps needs arrival = poisson or periodic";
+		fault = "load_bps needs arrival = poisson, lognormal or periodic";
 	else if (w->arrival != WORKLOAD_ON_OFF && (w->on_ns != 0 || w->off_ns != 0))
 		fault = "on_ns and off_ns need arrival = on_off";
 	else
@@ -203,6 +284,6 @@ workload_same(const struct workload *a, const struct workload *b)
 	       a->message_min_bytes == b->message_min_bytes && a->messages == b->messages &&
 	       a->bytes == b->bytes && a->stop_ns == b->stop_ns && a->load_bps == b->load_bps &&
 	       a->on_ns == b->on_ns && a->off_ns == b->off_ns && a->seed == b->seed &&
-	       a->depth == b->depth && a->cdf == b->cdf &&
-	       (a->start_ns == b->start_ns || a->arrival == WORKLOAD_CLOSED);
+	       a->depth == b->depth && a->arrival_sigma_pct == b->arrival_sigma_pct &&
+	       a->cdf == b->cdf && (a->start_ns == b->start_ns || a->arrival == WORKLOAD_CLOSED);
 }

@@ -8,8 +8,12 @@
  *
  * Arrivals: `closed` keeps `depth` messages of a QP in flight; `on_off` does so during on_ns, and
  * begins no message during the following off_ns; `incast` begins one message of each QP of the flow
- * together, and the next round when all are acknowledged; `poisson` and `periodic` are open loops:
- * messages arrive at load_bps whatever the network does, and queue at the source.
+ * together, and the next round when all are acknowledged; `poisson`, `lognormal` and `periodic` are
+ * open loops: messages arrive at load_bps whatever the network does, and queue at the source.
+ *
+ * Gaps of `lognormal`: mean * exp(sigma * Z - sigma^2 / 2) with a normal Z, as in Zhao et al.,
+ * "Scalable Tail Latency Estimation for Data Center Networks" (Parsimon, NSDI 2023). The variance
+ * is exp(sigma^2) - 1 times the square of the mean: with sigma = 1, 1.72 times that of poisson.
  */
 #ifndef QUENCH_NIC_WORKLOAD_WORKLOAD_H
 #define QUENCH_NIC_WORKLOAD_WORKLOAD_H
@@ -28,6 +32,7 @@ enum workload_arrival {
 	WORKLOAD_PERIODIC,
 	WORKLOAD_ON_OFF,
 	WORKLOAD_INCAST,
+	WORKLOAD_LOGNORMAL,
 };
 
 #define WORKLOAD_CDF_POINTS 256
@@ -56,6 +61,7 @@ struct workload_cdf {
 	uint64_t on_ns, off_ns;                                                                    \
 	uint64_t seed;                                                                             \
 	uint32_t depth;                            /* messages in flight, closed loop */           \
+	uint32_t arrival_sigma_pct;                /* lognormal */                                 \
 	char message_cdf[WORKLOAD_PATH_CHARS + 1]; /* file that cdf was read from */               \
 	const struct workload_cdf *cdf             /* owned by the configuration */
 
@@ -105,7 +111,8 @@ workload_ends(const struct workload *w)
 static inline bool
 workload_is_open(const struct workload *w)
 {
-	return w->arrival == WORKLOAD_POISSON || w->arrival == WORKLOAD_PERIODIC;
+	return w->arrival == WORKLOAD_POISSON || w->arrival == WORKLOAD_PERIODIC ||
+	       w->arrival == WORKLOAD_LOGNORMAL;
 }
 
 /**
@@ -136,13 +143,18 @@ extern const char *const workload_arrival_words[];
 	  .help = "smallest payload of a message with message_size = uniform" },                   \
 	{ FIELD_IN(owner, w, message_cdf), .type = FIELD_STR, .max = WORKLOAD_PATH_CHARS,       \
 	  .def = "",                                                                               \
-	  .help = "file of sizes, relative to this file's folder; each line: a size in bytes and the "\
-		  "percentage of messages of at most this size" },                                 \
+	  .help = "sizes of messages: websearch, hadoop, alistorage, or a file, relative to this "  \
+		  "file's folder; each line: a size in bytes and the percentage of messages of at " \
+		  "most this size" },                                                              \
 	{ FIELD_IN(owner, w, arrival), .type = FIELD_ENUM, .choices = workload_arrival_words,   \
 	  .def = "closed",                                                                         \
-	  .help = "arrival of messages: closed (depth in flight), poisson or periodic at load_bps, "\
+	  .help = "arrival of messages: closed (depth in flight), poisson, lognormal or periodic at "\
+		  "load_bps, "                                                                     \
 		  "on_off (as closed during on_ns, no message begins during off_ns), incast (one " \
 		  "message of each QP together, then the next round)" },                           \
+	{ FIELD_IN(owner, w, arrival_sigma_pct), .type = FIELD_U32, .unit = UNIT_PCT,           \
+	  .min = 1, .max = 300, .def = "100",                                                      \
+	  .help = "arrival = lognormal: standard deviation of the logarithm of the gaps; 100 is 1" }, \
 	{ FIELD_IN(owner, w, messages), .type = FIELD_U64, .max = UINT64_MAX, .def = "0",       \
 	  .help = "messages per QP; 0: until stop_ns" },                                           \
 	{ FIELD_IN(owner, w, bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .max = 1ull << 60,  \
@@ -151,7 +163,7 @@ extern const char *const workload_arrival_words[];
 	  .def = default_depth,                                                                    \
 	  .help = "messages in flight per QP; not used by open loops" },                           \
 	{ FIELD_IN(owner, w, load_bps), .live = true, .type = FIELD_U64, .unit = UNIT_BPS, .max = 800 * GBPS, \
-	  .def = "0", .help = "payload rate per QP with arrival = poisson or periodic" },          \
+	  .def = "0", .help = "payload rate per QP of an open loop (poisson, lognormal, periodic)" }, \
 	{ FIELD_IN(owner, w, on_ns), .type = FIELD_U64, .unit = UNIT_NS,                        \
 	  .max = 3600 * NS_PER_SEC, .def = "0",                                                  \
 	  .help = "length of the on phase of arrival = on_off" },                                  \

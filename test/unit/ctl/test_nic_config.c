@@ -95,9 +95,10 @@ TEST(shipped_distributions_are_read_and_have_their_means)
 		const char *file;
 		uint64_t least, most; /* of the mean, bytes */
 	} rows[] = {
-		{"websearch.cdf", 1600000, 1800000},
-		{"hadoop.cdf", 100000, 450000},
-		{"storage.cdf", 1250000, 1300000},
+		{"websearch", 1711250, 1711252},
+		{"hadoop", 120419, 120422},
+		{"alistorage", 40868, 40871},
+		{"%s/storage.cdf", 1250000, 1300000},
 	};
 	const char *dir = getenv("QUENCH_CONFIG_DIR");
 
@@ -107,11 +108,11 @@ TEST(shipped_distributions_are_read_and_have_their_means)
 	}
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		struct nic_config c;
-		char text[1024];
+		char path[256], text[1024];
 
+		snprintf(path, sizeof(path), rows[i].file, dir);
 		snprintf(text, sizeof(text),
-			 NIC "[flow a]\n" PEER "message_size = cdf\nmessage_cdf = %s/%s\n", dir,
-			 rows[i].file);
+			 NIC "[flow a]\n" PEER "message_size = cdf\nmessage_cdf = %s\n", path);
 		read_good(text, &c);
 		assert_non_null(c.flows[0].qp.cdf);
 		assert_in_range(c.flows[0].qp.cdf->mean_bytes, rows[i].least, rows[i].most);
@@ -386,7 +387,8 @@ TEST(a_wrong_nic_is_refused_with_section_key_and_value)
 		{NIC "[flow a]\n" PEER "vlan_pcp = 7\n",
 		 "x.ini: [flow a] vlan_pcp = 7: vlan_id and vlan_pcp need tagged = on"},
 		{NIC "[flow a]\n" PEER "load_bps = 1G\n",
-		 "x.ini: [flow a] load_bps = 1G: load_bps needs arrival = poisson or periodic"},
+		 "x.ini: [flow a] load_bps = 1G: load_bps needs arrival = poisson, lognormal or "
+		 "periodic"},
 		{NIC "[flow a]\n" PEER "off_ns = 1ms\n",
 		 "x.ini: [flow a] off_ns = 1ms: on_ns and off_ns need arrival = on_off"},
 		{NIC "[flow a]\n" PEER "message_cdf = /nowhere\n",
@@ -395,9 +397,11 @@ TEST(a_wrong_nic_is_refused_with_section_key_and_value)
 		     "qp_count = 100\ntrace_qps = 25\n",
 		 "x.ini: [flow b] trace_qps = 25: trace_qps of all flows up to this one must not"},
 		{NIC "[flow a]\n" PEER "message_size = cdf\nmessage_cdf = /nowhere\n",
-		 "x.ini: [flow a] message_cdf = /nowhere: expected a file that can be read"},
+		 "x.ini: [flow a] message_cdf = /nowhere: expected websearch, hadoop or alistorage, "
+		 "or a file that can be read"},
 		{NIC "[flow a]\n" PEER "message_size = cdf\nmessage_cdf = /dev/null\n",
-		 "x.ini: [flow a] message_cdf = /dev/null: expected a file of sizes up to 2^31"},
+		 "/dev/null: no sizes: expected lines with bytes and a percentage ([flow a] "
+		 "message_cdf)"},
 		{NIC "[flow a]\n" PEER "arrival = poisson\n",
 		 "x.ini: [flow a] arrival = poisson: load_bps must not be 0 with arrival"},
 		{NIC "[flow a]\n" PEER "color = red\n",

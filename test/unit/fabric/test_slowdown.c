@@ -85,7 +85,8 @@ TEST(given_edges_hold_and_larger_messages_are_a_last_bucket)
 	assert_false(slowdown_is_scarce(&s.buckets[3]));
 }
 
-/* Of 1000 messages the p99 is the 990th. With 5 that have not ended it is the 995th, with 11 none. */
+/* Of 1000 messages the p99 is the 990th. With 5 that have not ended it is the 995th, with 11 none.
+ */
 TEST(messages_that_have_not_ended_may_raise_the_p99)
 {
 	static const struct {

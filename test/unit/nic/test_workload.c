@@ -135,6 +135,55 @@ TEST(poisson_gaps_have_the_mean_and_deviation_of_an_exponential)
 	assert_true(fabs(longer / (double)DRAWS - exp(-3)) < 0.002);
 }
 
+/* 4096 B at 1 Gb/s. Mean and variance of the gaps' logarithms converge at any sigma, those of the
+ * gaps at a small one. */
+TEST(lognormal_gaps_have_their_mean_and_variance)
+{
+	static const uint32_t sigmas_pct[] = {1, 50, 100, 200, 300};
+
+	for (unsigned int i = 0; i < ARRAY_LEN(sigmas_pct); i++) {
+		const double sigma = sigmas_pct[i] / 100.0, mean_ns = 4096 * 8;
+		struct workload w = fixed();
+		double sum = 0, squares = 0, logs = 0, log_squares = 0;
+
+		w.arrival = WORKLOAD_LOGNORMAL;
+		w.arrival_sigma_pct = sigmas_pct[i];
+		for (uint64_t m = 0; m < 4 * DRAWS; m++) {
+			/* At 1 kb/s, so that whole nanoseconds do not round the logarithm. */
+			double gap = (double)workload_gap_ns(&w, 1000, 17, m) / 1e6 / mean_ns;
+			double ln = log(gap);
+
+			sum += gap;
+			squares += gap * gap;
+			logs += ln;
+			log_squares += ln * ln;
+		}
+		sum /= 4 * DRAWS;
+		logs /= 4 * DRAWS;
+		assert_true(fabs(logs + sigma * sigma / 2) < 0.01 * sigma);
+		assert_true(fabs(sqrt(log_squares / (4 * DRAWS) - logs * logs) - sigma) <
+			    0.01 * sigma);
+		if (sigma > 1)
+			continue;
+		assert_true(fabs(sum - 1) < 0.02);
+		assert_true(fabs((squares / (4 * DRAWS) - sum * sum) / (exp(sigma * sigma) - 1) -
+				 1) < 0.1);
+	}
+}
+
+/* The most and the least that the normal number can be do not overflow. */
+TEST(lognormal_gaps_are_bounded)
+{
+	struct workload w = fixed();
+
+	w.arrival = WORKLOAD_LOGNORMAL;
+	w.arrival_sigma_pct = 300;
+	for (uint64_t m = 0; m < DRAWS; m++) {
+		assert_true(workload_gap_ns(&w, 1, 17, m) <= 1ull << 62);
+		assert_true(workload_gap_ns(&w, 800 * GBPS, 17, m) < NS_PER_SEC);
+	}
+}
+
 TEST(periodic_messages_come_from_the_start_on)
 {
 	struct workload w = fixed();
@@ -193,7 +242,8 @@ TEST(a_workload_that_lacks_something_is_refused)
 	w.message_size = WORKLOAD_UNIFORM;
 	REFUSED(message_bytes, 1);
 	assert_string_equal(why, "message_bytes, or the sizes in message_cdf, must give a mean of "
-				 "at least 1 byte with arrival = poisson or periodic");
+				 "at least 1 byte with arrival = poisson, lognormal or "
+				 "periodic");
 	w = fixed();
 	REFUSED(arrival, WORKLOAD_ON_OFF);
 }
@@ -205,12 +255,14 @@ TEST(a_workload_that_lacks_something_is_refused)
  */
 TEST(arrivals_are_the_same_forwards_and_afterwards)
 {
+	static const int arrivals[] = {WORKLOAD_PERIODIC, WORKLOAD_POISSON, WORKLOAD_LOGNORMAL};
 	struct prng rnd;
 
 	prng_seed(&rnd, 12, 0);
 	for (unsigned int round = 0; round < 500; round++) {
 		struct workload w = {.message_bytes = 1000 + prng_below(&rnd, 100000),
-				     .arrival = round % 2 ? WORKLOAD_POISSON : WORKLOAD_PERIODIC,
+				     .arrival = arrivals[round % 3],
+				     .arrival_sigma_pct = 150,
 				     .seed = round};
 		uint64_t came_ns[2000], at_ns = prng_below(&rnd, 1000), now_ns = 0, n = 0;
 		uint64_t load_bps = 1 + prng_below(&rnd, GBPS);
