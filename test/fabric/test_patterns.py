@@ -403,7 +403,7 @@ def load(program, folder):
                 expect(abs(sent / 3e9 - 1) < 0.12, f"{pattern}, seed {seed}, h{host}: {sent / 1e9:.3f} Gb/s")
         path.write_text(printed, encoding="utf-8")
         expect(run(program, "--check-config", path).stdout == printed, f"{pattern}: reads back the same")
-    for rest, words in ((flow("f", src="1-2", dst=3, load="30%"), "[flow f] load = 30%: expected 0, unless arrival is poisson or periodic"),
+    for rest, words in ((flow("f", src="1-2", dst=3, load="30%"), "[flow f] load = 30%: expected 0, unless arrival is poisson, lognormal or periodic"),
                         (flow("f", src="1-2", dst=3, load="101%", arrival="poisson"), "[flow f] load = 101%"),
                         (flow("f", src="1-2", dst=3, load="30%", arrival="poisson") + section("link", "l", ends="h2 s1", link_rate_bps="1G"),
                          "[flow f] load = 30%: expected hosts in src with links of one speed")):

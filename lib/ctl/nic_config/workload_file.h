@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Distributions of message sizes: those that the NIC knows by name, and files. Each line of a file has a size in bytes and the percentage of
- * messages up to that size, rising to 100; # begins a comment.
+ * Distributions of message sizes: those that the NIC knows by name, and files. Each line of a file
+ * has a size in bytes and the percentage of messages up to that size, rising to 100; # begins a
+ * comment.
  */
 #ifndef QUENCH_CTL_NIC_CONFIG_WORKLOAD_FILE_H
 #define QUENCH_CTL_NIC_CONFIG_WORKLOAD_FILE_H
