@@ -147,6 +147,19 @@ cc_on_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 }
 
 uint32_t
+cc_catch_up(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
+{
+	return node->ops->timer != NULL ? node->ops->timer(cc, node, now_ns) : 0;
+}
+
+void
+cc_rest(struct cc *cc, const struct cc_node *node, uint64_t until_ns)
+{
+	if (node->ops->rest != NULL)
+		node->ops->rest(cc, until_ns);
+}
+
+uint32_t
 cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint64_t now_ns)
 {
 	return node->ops->ack != NULL ? node->ops->ack(cc, node, ack, now_ns) : 0;

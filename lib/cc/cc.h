@@ -94,6 +94,16 @@ uint32_t cc_on_cnp(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 /** Run the timer if it is due; a call before next_event_ns changes nothing. */
 uint32_t cc_on_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 
+/** As cc_on_timer(), and run the events that cc_rest() let wait. */
+uint32_t cc_catch_up(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
+
+/**
+ * Let timer events that can only raise the rate wait, at most until until_ns. For a QP whose rate
+ * is capped below that of the algorithm. The events run, with the same result, before the next
+ * event of another kind.
+ */
+void cc_rest(struct cc *cc, const struct cc_node *node, uint64_t until_ns);
+
 /** At least one packet is newly acknowledged. Needs to be called only if node->hears_acks. */
 uint32_t cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,
 		   uint64_t now_ns);
@@ -101,7 +111,10 @@ uint32_t cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ac
 /** The requester goes back, after a NAK or a timeout. */
 uint32_t cc_on_loss(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 
-/** Clamp the rate to new limits. Call once for each QP after cc_take_params(). */
+/**
+ * Clamp the rate to new limits. Call once for each QP after cc_take_params(), and after
+ * cc_catch_up() under the old ones.
+ */
 uint32_t cc_on_params(struct cc *cc, const struct cc_node *node);
 
 void cc_read(const struct cc *cc, const struct cc_node *node, struct cc_view *out, uint64_t now_ns);
@@ -112,9 +125,13 @@ uint32_t cc_on_sent_slow(struct cc *cc, const struct cc_node *node, uint32_t byt
 
 /* Inline definitions */
 
-/** Account wire bytes, at least one, sent by this QP. */
-static inline uint32_t
-cc_on_sent(struct cc *cc, const struct cc_node *node, uint32_t bytes, uint64_t now_ns)
+/**
+ * Is an event due when this QP sends wire bytes, at least one? If not, the caller may add them to
+ * head.byte_count instead of calling cc_on_sent().
+ * @param byte_event_bytes  Of the node.
+ */
+static inline bool
+cc_has_event(const struct cc *cc, uint64_t byte_event_bytes, uint32_t bytes, uint64_t now_ns)
 {
 	uint64_t sum = (uint64_t)cc->head.byte_count + bytes;
 
@@ -122,9 +139,16 @@ cc_on_sent(struct cc *cc, const struct cc_node *node, uint32_t bytes, uint64_t n
 	 * Is sum at least B (byte_event_bytes)? With B = 0 never, because B - 1 is then the largest
 	 * number.
 	 */
-	if (now_ns >= cc->head.next_event_ns || sum - 1 >= node->byte_event_bytes - 1)
+	return now_ns >= cc->head.next_event_ns || sum - 1 >= byte_event_bytes - 1;
+}
+
+/** Account wire bytes, at least one, sent by this QP. */
+static inline uint32_t
+cc_on_sent(struct cc *cc, const struct cc_node *node, uint32_t bytes, uint64_t now_ns)
+{
+	if (cc_has_event(cc, node->byte_event_bytes, bytes, now_ns))
 		return cc_on_sent_slow(cc, node, bytes, now_ns);
-	cc->head.byte_count = (uint32_t)sum;
+	cc->head.byte_count += bytes;
 	return 0;
 }
 

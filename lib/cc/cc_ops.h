@@ -85,7 +85,7 @@ struct cc_view {
 
 /*
  * An algorithm: its tables, and one function for each event; NULL: it ignores the event. All
- * functions except start and read return a cc_did mask.
+ * functions except start, rest and read return a cc_did mask.
  */
 struct cc_ops {
 	const struct field *fields;
@@ -110,6 +110,8 @@ struct cc_ops {
 	uint32_t (*loss)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 	/* NULL: the rate rises to a minimum that has become higher. */
 	uint32_t (*params)(struct cc *cc, const struct cc_node *node);
+	/* cc_rest(); NULL: no event of the timer may wait */
+	void (*rest)(struct cc *cc, uint64_t until_ns);
 	void (*read)(const struct cc *cc, const struct cc_node *node, struct cc_view *out,
 		     uint64_t now_ns);
 };

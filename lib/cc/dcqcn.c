@@ -36,6 +36,12 @@ on_cnp(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 }
 
 static void
+rest(struct cc *cc, uint64_t until_ns)
+{
+	rp_rest(&cc->rp, until_ns);
+}
+
+static void
 read(const struct cc *cc, const struct cc_node *node, struct cc_view *out, uint64_t now_ns)
 {
 	out->target_rate_bps = cc->rp.target_rate_bps;
@@ -47,5 +53,5 @@ read(const struct cc *cc, const struct cc_node *node, struct cc_view *out, uint6
 
 const struct cc_ops cc_dcqcn = {
 	CC_TABLES(rp), .start = start,      .sent = on_sent, .timer = on_timer,
-	.cnp = on_cnp, .params = on_params, .read = read,
+	.cnp = on_cnp, .params = on_params, .rest = rest,    .read = read,
 };

@@ -365,8 +365,8 @@ increase_once(struct rp *rp, const struct rp_params *params, struct rp_stats *st
 	uint16_t stage = rp->time_stage, next_stage = stage;
 	enum rp_phase phase;
 
-	assert(now_ns >= rp->next_event_ns);
-	if ((rp->flags & RP_CNP_CUT) || now_ns - rp->next_increase_ns >= period_ns)
+	if ((rp->flags & RP_CNP_CUT) || now_ns < rp->next_increase_ns ||
+	    now_ns - rp->next_increase_ns >= period_ns)
 		return 0;
 	stage_add(&next_stage, 1);
 	/* As in increase(). */
@@ -441,6 +441,14 @@ rp_on_timer(struct rp *rp, const struct rp_params *params, struct rp_stats *stat
 }
 
 void
+rp_rest(struct rp *rp, uint64_t until_ns)
+{
+	rp->next_event_ns = max_u64(rp->next_event_ns, until_ns);
+	if (rp->flags & RP_CNP_CUT)
+		rp->next_event_ns = min_u64(rp->next_event_ns, rp->next_monitor_ns);
+}
+
+void
 rp_init(struct rp *rp, const struct rp_params *params, uint64_t start_rate_bps, uint64_t now_ns)
 {
 	uint64_t rate_bps =
@@ -507,7 +515,8 @@ rp_on_cnp(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
 {
 	uint32_t did = CC_DID_CNP;
 
-	if (now_ns >= rp->next_event_ns)
+	/* Increases may have waited beyond next_event_ns. */
+	if (now_ns >= min_u64(rp->next_event_ns, rp->next_increase_ns))
 		did |= rp_on_timer(rp, params, stats, now_ns);
 	/* A monitor slot without a CNP has ended: the next one begins. */
 	if (now_ns >= rp->next_monitor_ns)

@@ -144,7 +144,7 @@ uint32_t rp_on_cnp(struct rp *rp, const struct rp_params *params, struct rp_stat
 		   uint64_t now_ns);
 
 /**
- * Run all timer events at or before now_ns, which is at or after rp->next_event_ns. Alpha slots do
+ * Run all timer events at or before now_ns, those that rp_rest() let wait included. Alpha slots do
  * not set next_event_ns.
  */
 uint32_t rp_on_timer(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
@@ -158,6 +158,12 @@ uint32_t rp_on_timer(struct rp *rp, const struct rp_params *params, struct rp_st
  */
 uint32_t rp_on_sent(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
 		    uint32_t bytes, uint64_t now_ns);
+
+/**
+ * Let the rate timer's events wait until until_ns, or until the next CNP or byte event if that is
+ * earlier. They only raise the rate. Cuts do not wait.
+ */
+void rp_rest(struct rp *rp, uint64_t until_ns);
 
 /** Is the QP limited, or free to send at the maximum rate? */
 bool rp_limited(const struct rp *rp);

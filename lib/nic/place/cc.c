@@ -8,6 +8,12 @@
 #include "nic/measure/measure.h"
 #include "nic/measure/trace.h"
 
+/*
+ * How long rate increases above the flow's cap may wait. They change no rate in force, but the QP's
+ * target rate and the counters of increases, which people look at.
+ */
+#define REST_NS (100 * NS_PER_MS)
+
 static void
 node_init(struct nic *nic, struct cc_node *node, const struct cc_params *params)
 {
@@ -52,6 +58,14 @@ capped(const struct nic *nic, const struct nic_qp *qp)
 	return capped_at(qp, nic_flow_of(nic, qp)->rate_cap_bps);
 }
 
+/* The QP's rate in force has been set: increases above the cap can wait. */
+static inline void
+rest_if_capped(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
+{
+	if (qp->cc.head.rate_bps > qp->bucket.rate_bps)
+		cc_rest(&qp->cc, &nic->cc, now_ns + REST_NS);
+}
+
 /* Rounded up; 32 bits are 4 Tb/s. */
 static uint64_t
 kbps(uint64_t rate_bps)
@@ -92,7 +106,10 @@ follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t rate_bps, int64_t 
 void
 nic_cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 {
-	follow(nic, item, did, capped(nic, &nic->qps[item]), nic->qp_burst_nanobits, now_ns);
+	struct nic_qp *qp = &nic->qps[item];
+
+	follow(nic, item, did, capped(nic, qp), nic->qp_burst_nanobits, now_ns);
+	rest_if_capped(nic, qp, now_ns);
 }
 
 void
@@ -101,7 +118,7 @@ nic_cc_change(struct nic *nic, uint32_t item)
 	struct nic_qp *qp = &nic->qps[item];
 	const struct nic_before *b = nic->before;
 	uint64_t cap_bps = nic_flow_of(nic, qp)->cap_before_bps;
-	uint32_t did = cc_on_timer(&qp->cc, &b->cc, b->until_ns);
+	uint32_t did = cc_catch_up(&qp->cc, &b->cc, b->until_ns);
 
 	if (did)
 		follow(nic, item, did, capped_at(qp, cap_bps), b->qp_burst_nanobits, b->until_ns);
@@ -143,6 +160,7 @@ nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 			   rate_bps < nic->params.link_speed_bps ? 0 : nic->qp_burst_nanobits,
 			   now_ns);
 	nic->tallies[item].min_rate_kbps = (uint32_t)kbps(rate_bps);
+	rest_if_capped(nic, qp, now_ns);
 	if (unlikely(nic->traces->n > 0))
 		nic_trace_add(nic, item, did, now_ns);
 }

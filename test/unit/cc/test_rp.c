@@ -123,8 +123,21 @@ same(const struct point *p, const struct ref *ref, uint64_t now_ns)
 		(p->params.rp_byte_reset_bytes == 0 || rp->byte_count == ref->bytes));
 }
 
+/* Are the states equal after the increases that wait? */
+static bool
+same_at(const struct point *p, const struct ref *ref, uint64_t now_ns)
+{
+	struct point copy = *p;
+
+	copy.node.params = &copy.params;
+	copy.node.rp_stats = &copy.stats;
+	cc_catch_up(&copy.cc, &copy.node, now_ns);
+	return same(&copy, ref, now_ns);
+}
+
+/* @param rests  Increases are told to wait, at random. */
 static void
-one_random_run(enum rp_profile profile, uint64_t seed)
+one_random_run(enum rp_profile profile, uint64_t seed, bool rests)
 {
 	struct rp_params params;
 	struct prng rnd;
@@ -170,7 +183,8 @@ one_random_run(enum rp_profile profile, uint64_t seed)
 			rate_bps = point_look(&p, now_ns);
 			ref_run(&ref, now_ns);
 		}
-		if (rate_bps != ref.rate || !same(&p, &ref, now_ns))
+		if (rests ? !same_at(&p, &ref, now_ns)
+			  : rate_bps != ref.rate || !same(&p, &ref, now_ns))
 			fail_msg("differs from the reference, profile %d seed %llu step %u",
 				 profile, (unsigned long long)seed, step);
 		if (!p.honest)
@@ -182,19 +196,50 @@ one_random_run(enum rp_profile profile, uint64_t seed)
 		    p.cc.rp.next_event_ns <= now_ns)
 			fail_msg("invariant, profile %d seed %llu step %u", profile,
 				 (unsigned long long)seed, step);
+		if (rests && prng_below(&rnd, 2) == 0)
+			cc_rest(&p.cc, &p.node, now_ns + 1 + prng_below(&rnd, 1ull << 25) * scale);
 	}
 }
 
 TEST(paper_equals_the_event_by_event_reference)
 {
 	for (uint64_t seed = 1; seed <= 500; seed++)
-		one_random_run(RP_PROFILE_PAPER, seed);
+		one_random_run(RP_PROFILE_PAPER, seed, false);
 }
 
 TEST(mlx_equals_the_event_by_event_reference)
 {
 	for (uint64_t seed = 1; seed <= 500; seed++)
-		one_random_run(RP_PROFILE_MLX, seed);
+		one_random_run(RP_PROFILE_MLX, seed, false);
+}
+
+TEST(increases_that_waited_end_as_in_the_event_by_event_reference)
+{
+	for (uint64_t seed = 1; seed <= 500; seed++) {
+		one_random_run(RP_PROFILE_PAPER, seed, true);
+		one_random_run(RP_PROFILE_MLX, seed, true);
+	}
+}
+
+TEST(increases_wait_and_cuts_do_not)
+{
+	struct rp_params params = params_of(RP_PROFILE_MLX, 40 * GBPS);
+	uint64_t period_ns = params.rp_time_reset_us * US, cut_ns;
+	struct point p;
+
+	point_start(&p, &params, 10 * GBPS, 0);
+	cc_rest(&p.cc, &p.node, 100 * period_ns);
+	assert_int_equal(p.cc.head.next_event_ns, 100 * period_ns);
+	point_look(&p, 50 * period_ns);
+	assert_int_equal(p.stats.rp_fast_recoveries, 0);
+	point_cnp(&p, 60 * period_ns);
+	assert_int_equal(p.stats.rp_fast_recoveries, params.rp_threshold);
+	assert_int_equal(p.stats.rp_additive_increases + p.stats.rp_fast_recoveries, 60);
+	cut_ns = 60 * period_ns + params.rp_rate_reduce_monitor_period_us * US;
+	cc_rest(&p.cc, &p.node, 100 * period_ns);
+	assert_int_equal(p.cc.head.next_event_ns, cut_ns);
+	point_look(&p, cut_ns);
+	assert_int_equal(p.stats.rp_cuts, 1);
 }
 
 TEST_MAIN()
