@@ -32,8 +32,6 @@
 #define SLOT_ITEMS 7u
 #define LAST (SLOT_ITEMS - 1)
 #define CHUNK_ITEMS LAST
-/* Slots prefetched together. */
-#define INSERT_BURST 32u
 
 /*
  * Items in the order of insertion. With more than seven, the seventh and all later ones are in
@@ -43,7 +41,7 @@ struct slot {
 	uint32_t n;
 	uint32_t item[SLOT_ITEMS];
 };
-static_assert(sizeof(struct slot) == 32, "half a cache line");
+static_assert(sizeof(struct slot) == TIMING_WHEEL_SLOT_BYTES, "half a cache line");
 
 /* All chunks of a slot but the last are full. They form a ring: after the last comes the first. */
 struct chunk {
@@ -69,8 +67,7 @@ struct timing_wheel {
 	/* more items */
 	uint64_t horizon_tick;
 	uint64_t overflow_min_tick;
-	uint64_t seen_tick; /* upcoming() has listed all slots before this one */
-	struct slot *slots;
+	uint64_t seen_tick;  /* upcoming() has listed all slots before this one */
 	uint64_t *words;     /* bit: the slot holds items */
 	uint64_t *summaries; /* bit: the word is not zero */
 	/* By number; pages are allocated when touched. Those from n_chunks on were never used. */
@@ -118,15 +115,16 @@ create_slots(struct timing_wheel *w, uint32_t n_slots)
 	w->horizon_tick = n_slots;
 	w->overflow_min_tick = NO_TICK;
 	w->overflow = (struct list){NO_ITEM, NO_ITEM};
-	w->slots = pages_alloc(n_slots * sizeof(w->slots[0]));
+	w->head.slots = pages_alloc(n_slots * sizeof(struct slot));
+	w->head.slot_mask = n_slots - 1;
 	w->words = calloc(w->n_words, sizeof(w->words[0]));
 	w->summaries = calloc(w->n_summaries, sizeof(w->summaries[0]));
 	w->chunks = pages_alloc(chunks_bytes(w));
 	w->free_chunk = NO_ITEM;
 	w->links = pages_alloc(w->n_items * sizeof(w->links[0]));
 	w->overflow_ticks = pages_alloc(w->n_items * sizeof(w->overflow_ticks[0]));
-	return w->slots == NULL || w->words == NULL || w->summaries == NULL || w->chunks == NULL ||
-			       w->links == NULL || w->overflow_ticks == NULL
+	return w->head.slots == NULL || w->words == NULL || w->summaries == NULL ||
+			       w->chunks == NULL || w->links == NULL || w->overflow_ticks == NULL
 		       ? -ENOMEM
 		       : 0;
 }
@@ -161,7 +159,7 @@ timing_wheel_destroy(struct timing_wheel *w)
 {
 	if (w == NULL)
 		return;
-	pages_free(w->slots, w->n_slots * sizeof(w->slots[0]));
+	pages_free(w->head.slots, w->n_slots * sizeof(struct slot));
 	free(w->words);
 	free(w->summaries);
 	pages_free(w->chunks, chunks_bytes(w));
@@ -170,10 +168,16 @@ timing_wheel_destroy(struct timing_wheel *w)
 	free(w);
 }
 
-static uint32_t
+static inline struct slot *
+slots_of(const struct timing_wheel *w)
+{
+	return w->head.slots;
+}
+
+static inline uint32_t
 slot_of(const struct timing_wheel *w, uint64_t tick)
 {
-	return (uint32_t)tick & (w->n_slots - 1);
+	return (uint32_t)tick & w->head.slot_mask;
 }
 
 static inline uint32_t
@@ -209,31 +213,40 @@ chunk_add(struct timing_wheel *w, struct slot *s, uint32_t n, uint32_t item)
 	s->item[LAST] = at;
 }
 
-/*
- * Members that do not change are read from a copy `was`, because the compiler must assume that
- * storing an item may change them, and would reload them for each item of a burst.
- */
 static inline void
-slot_push(struct timing_wheel *w, const struct timing_wheel *was, uint32_t slot, uint32_t item)
+slot_mark_used(const struct timing_wheel *w, uint32_t slot)
 {
-	struct slot *s = &was->slots[slot];
-	uint32_t n = s->n++;
+	if (w->words[slot / 64] == 0)
+		w->summaries[slot / 4096] |= 1ull << slot / 64 % 64;
+	w->words[slot / 64] |= 1ull << slot % 64;
+}
 
-	if (n < SLOT_ITEMS) {
-		s->item[n] = item;
-		if (n > 0)
-			return;
-		if (was->words[slot / 64] == 0)
-			was->summaries[slot / 4096] |= 1ull << slot / 64 % 64;
-		was->words[slot / 64] |= 1ull << slot % 64;
-	} else {
-		struct chunk *c = &was->chunks[s->item[LAST]];
+/* Append an item to a slot that has n >= SLOT_ITEMS items. */
+static inline void
+slot_push_far(struct timing_wheel *w, struct slot *s, uint32_t n, uint32_t item)
+{
+	struct chunk *c = &w->chunks[s->item[LAST]];
 
-		if (n > SLOT_ITEMS && c->n < CHUNK_ITEMS)
-			c->item[c->n++] = item;
-		else
-			chunk_add(w, s, n, item);
-	}
+	if (n > SLOT_ITEMS && c->n < CHUNK_ITEMS)
+		c->item[c->n++] = item;
+	else
+		chunk_add(w, s, n, item);
+}
+
+/* Append n items, at least one. */
+static inline void
+slot_push(struct timing_wheel *w, uint32_t slot, const uint32_t *items, uint32_t n)
+{
+	struct slot *s = &slots_of(w)[slot];
+	uint32_t had = s->n, end = had + n;
+
+	if (had == 0)
+		slot_mark_used(w, slot);
+	s->n = end;
+	for (; had < end && had < SLOT_ITEMS; had++)
+		s->item[had] = *items++;
+	for (; had < end; had++)
+		slot_push_far(w, s, had, *items++);
 }
 
 static void
@@ -325,7 +338,7 @@ overflow_migrate(struct timing_wheel *w)
 
 		next = w->links[i];
 		if (tick < w->horizon_tick)
-			slot_push(w, w, slot_of(w, tick), i);
+			slot_push(w, slot_of(w, tick), &i, 1);
 		else
 			overflow_push(w, i, tick);
 	}
@@ -391,20 +404,6 @@ few_take_due(struct timing_wheel *w, uint32_t *items, uint32_t budget, uint64_t 
 	return n;
 }
 
-static inline void
-insert(struct timing_wheel *w, uint32_t item, uint64_t tick)
-{
-	assert(item < w->n_items && w->n_in < w->n_items);
-	w->head.next_tick = min_u64(w->head.next_tick, tick);
-	if (is_few(w))
-		few_insert(w, item, tick);
-	else if (tick < w->horizon_tick)
-		slot_push(w, w, slot_of(w, tick), item);
-	else
-		overflow_push(w, item, tick);
-	w->n_in++;
-}
-
 static void
 few_hurry(struct timing_wheel *w, uint32_t item, uint64_t tick)
 {
@@ -449,48 +448,64 @@ timing_wheel_hurry(struct timing_wheel *w, uint32_t item, uint64_t deadline_ns)
 		w->head.next_tick = tick;
 }
 
-/* Insert up to INSERT_BURST items. */
-static inline void
-insert_part(struct timing_wheel *w, const uint32_t *items, const uint64_t *deadlines_ns, uint32_t n)
+static void
+few_insert_burst(struct timing_wheel *w, const uint32_t *items, const uint64_t *deadlines_ns,
+		 uint32_t n)
 {
-	const struct timing_wheel was = *w;
-	uint64_t ticks[INSERT_BURST], next_tick = was.head.next_tick;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t tick = tick_of(w, deadlines_ns[i]);
 
-	for (uint32_t i = 0; i < n; i++) {
-		ticks[i] = tick_of(&was, deadlines_ns[i]);
-		next_tick = min_u64(next_tick, ticks[i]);
-		__builtin_prefetch(&was.slots[slot_of(&was, ticks[i])], 1);
+		assert(items[i] < w->n_items && w->n_in < w->n_items);
+		w->head.next_tick = min_u64(w->head.next_tick, tick);
+		few_insert(w, items[i], tick);
+		w->n_in++;
 	}
-	w->head.next_tick = next_tick;
-	for (uint32_t i = 0; i < n; i++) {
-		assert(items[i] < was.n_items);
-		if (ticks[i] < was.horizon_tick)
-			slot_push(w, &was, slot_of(&was, ticks[i]), items[i]);
-		else
-			overflow_push(w, items[i], ticks[i]);
+}
+
+/* Insert n items, at least one, of one tick. */
+static inline void
+insert_run(struct timing_wheel *w, const uint32_t *items, uint32_t n, uint64_t tick)
+{
+	w->head.next_tick = min_u64(w->head.next_tick, tick);
+	if (tick < w->horizon_tick) {
+		slot_push(w, slot_of(w, tick), items, n);
+		return;
 	}
+	for (uint32_t i = 0; i < n; i++)
+		overflow_push(w, items[i], tick);
+}
+
+/* QPs that leave in one poll often have one tick: insert them together. */
+static void
+slots_insert_burst(struct timing_wheel *w, const uint32_t *items, const uint64_t *deadlines_ns,
+		   uint32_t n)
+{
+	uint64_t tick = tick_of(w, deadlines_ns[0]);
+	uint32_t start = 0;
+
+	w->n_in += n;
+	assert(w->n_in <= w->n_items);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t next = tick_of(w, deadlines_ns[i]);
+
+		assert(items[i] < w->n_items);
+		if (next == tick)
+			continue;
+		insert_run(w, items + start, i - start, tick);
+		tick = next;
+		start = i;
+	}
+	insert_run(w, items + start, n - start, tick);
 }
 
 void
 timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 			  const uint64_t *deadlines_ns, uint32_t n)
 {
-	/* One item, or a small wheel that is in the cache: there are no cache misses to overlap. */
-	if (n == 1 || is_few(w)) {
-		for (uint32_t i = 0; i < n; i++)
-			insert(w, items[i], tick_of(w, deadlines_ns[i]));
-		return;
-	}
-	w->n_in += n;
-	assert(w->n_in <= w->n_items);
-	while (n > 0) {
-		uint32_t part = n < INSERT_BURST ? n : INSERT_BURST;
-
-		insert_part(w, items, deadlines_ns, part);
-		items += part;
-		deadlines_ns += part;
-		n -= part;
-	}
+	if (is_few(w))
+		few_insert_burst(w, items, deadlines_ns, n);
+	else if (n > 0)
+		slots_insert_burst(w, items, deadlines_ns, n);
 }
 
 /* Copy the first n items of a slot. `room` of them may be written, at least n and seven. */
@@ -522,7 +537,7 @@ static void
 fetch_next_slots(const struct timing_wheel *w)
 {
 	uint64_t tick = slots_next_tick(w, w->seen_tick);
-	const struct slot *s = &w->slots[slot_of(w, tick)];
+	const struct slot *s = &slots_of(w)[slot_of(w, tick)];
 
 	if (tick == NO_TICK)
 		return;
@@ -533,14 +548,7 @@ fetch_next_slots(const struct timing_wheel *w)
 		__builtin_prefetch(last - 64);
 		__builtin_prefetch(last + 64);
 	}
-	__builtin_prefetch(&w->slots[slot_of(w, slots_next_tick(w, tick + 1))]);
-}
-
-void
-timing_wheel_fetch(const struct timing_wheel *w, uint64_t deadline_ns)
-{
-	if (!is_few(w))
-		__builtin_prefetch(&w->slots[slot_of(w, tick_of(w, deadline_ns))], 1);
+	__builtin_prefetch(&slots_of(w)[slot_of(w, slots_next_tick(w, tick + 1))]);
 }
 
 uint32_t
@@ -565,7 +573,7 @@ timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget, 
 		tick += (uint64_t)__builtin_ctzll(bits);
 		if (tick >= end_tick)
 			break;
-		s = &w->slots[slot_of(w, tick)];
+		s = &slots_of(w)[slot_of(w, tick)];
 		listed = s->n;
 		if (listed > budget - n) {
 			if (n > 0)
@@ -629,7 +637,7 @@ slot_take_part(struct timing_wheel *w, struct slot *s, uint32_t *items, uint32_t
 static inline uint32_t
 slot_take(struct timing_wheel *w, uint32_t slot, uint32_t *items, uint32_t budget)
 {
-	struct slot *s = &w->slots[slot];
+	struct slot *s = &slots_of(w)[slot];
 	uint32_t n = s->n;
 
 	if (n <= budget && budget >= SLOT_ITEMS && w->skip == 0) {

@@ -24,12 +24,15 @@
 
 /* A wheel of up to this many items is one sorted list without slots. */
 #define TIMING_WHEEL_FEW 7u
+#define TIMING_WHEEL_SLOT_BYTES 32u
 #define TIMING_WHEEL_NO_TICK UINT64_MAX
 
 /* The first members of a wheel, for inline functions. */
 struct timing_wheel_head {
 	uint64_t now_tick;
 	uint64_t next_tick; /* earliest of all items; TIMING_WHEEL_NO_TICK: no item */
+	void *slots;        /* NULL: few items */
+	uint32_t slot_mask;
 	unsigned int slot_shift;
 };
 
@@ -48,8 +51,8 @@ void timing_wheel_destroy(struct timing_wheel *w);
 
 /**
  * Insert n items in this order; none of them may be in the wheel. An item with a deadline in the
- * past is due at once, after those already in the current slot. deadlines_ns < 2^63. A burst
- * overlaps the one or two cache misses that each item costs in a large wheel.
+ * past is due at once, after those already in the current slot. deadlines_ns < 2^63. In a large
+ * wheel each item costs one or two cache misses: call timing_wheel_fetch() earlier.
  */
 void timing_wheel_insert_burst(struct timing_wheel *w, const uint32_t *items,
 			       const uint64_t *deadlines_ns, uint32_t n);
@@ -80,9 +83,6 @@ uint32_t timing_wheel_advance(struct timing_wheel *w, uint32_t *items, uint32_t 
 uint32_t timing_wheel_upcoming(struct timing_wheel *w, uint32_t *items, uint32_t budget,
 			       uint64_t until_ns);
 
-/** Prefetch the slot of a deadline, before the insertion of an item. */
-void timing_wheel_fetch(const struct timing_wheel *w, uint64_t deadline_ns);
-
 /* Inline definitions */
 
 /**
@@ -95,6 +95,16 @@ timing_wheel_next_ns(const struct timing_wheel *w)
 	const struct timing_wheel_head *h = (const struct timing_wheel_head *)w;
 
 	return h->next_tick == TIMING_WHEEL_NO_TICK ? NEVER_NS : h->next_tick << h->slot_shift;
+}
+
+/** Prefetch the slot of a deadline, before the insertion of an item. */
+static inline void
+timing_wheel_fetch(const struct timing_wheel *w, uint64_t deadline_ns)
+{
+	const struct timing_wheel_head *h = (const struct timing_wheel_head *)w;
+	uint64_t tick = (deadline_ns + (1ull << h->slot_shift) - 1) >> h->slot_shift;
+
+	__builtin_prefetch((char *)h->slots + (tick & h->slot_mask) * TIMING_WHEEL_SLOT_BYTES, 1);
 }
 
 /** Deadlines are rounded up to a multiple of it. */

@@ -99,6 +99,13 @@ token_account_can_send(const struct token_account *a)
 	return a->credit_nanobits >= 0;
 }
 
+/** As token_bucket_charge(), by bytes * NANOBITS_PER_BYTE, for an account that is not in debt. */
+static inline void
+token_account_charge_nanobits(struct token_account *a, int64_t nanobits)
+{
+	a->credit_nanobits -= nanobits;
+}
+
 /** As token_bucket_charge(). */
 static inline void
 token_account_charge(struct token_account *a, uint32_t bytes)

@@ -86,9 +86,11 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	if (nic_np_add_flow(nic, flow) != 0)
 		return -ENOMEM;
 	flow->full = nic_payload(nic->mbufs.payloads, params->mtu_bytes);
+	flow->series = nic_series(nic->mbufs.payloads, params->mtu_bytes);
 	flow->last = nic_payload(nic->mbufs.payloads,
 				 qp_last_bytes(params->message_bytes, params->mtu_bytes));
-	if (flow->full == NULL || flow->last == NULL || workload_prepare(nic, params) != 0)
+	if (flow->full == NULL || flow->series == NULL || flow->last == NULL ||
+	    workload_prepare(nic, params) != 0)
 		return -ENOMEM;
 	flow->mtu_bytes = params->mtu_bytes;
 	flow->message_bytes = (uint32_t)params->message_bytes;
@@ -164,7 +166,7 @@ connect_qp(const struct nic *nic, uint32_t item)
 
 	path.dest_qp = qp->dest_qp;
 	path.udp_sport = roce_udp_sport(roce_flow_label(nic_local_qpn(nic, item), qp->dest_qp));
-	qp->ends_reg = roce_path_ends(&path).reg;
+	qp->ends_icrc = roce_series_ends(nic_flow_of(nic, qp)->series, roce_path_ends(&path).reg);
 }
 
 static void

@@ -85,6 +85,7 @@ struct nic_arrival {
 struct nic_wire {
 	struct token_bucket shaper;
 	struct wire_share *share; /* NULL: the wire is not shared */
+	uint32_t turn_bytes;      /* size of a reservation */
 	/* of the current reservation; if negative, the next one is charged for it */
 	int64_t left_bytes;
 	/* earliest time at which frames of the current reservation may leave */
@@ -284,8 +285,9 @@ nic_qpn(const struct nic *nic, const struct nic_qp *qp)
 	return nic_local_qpn(nic, (uint32_t)(qp - nic->qps));
 }
 
+/* Without the reg, for roce_shape_stamp_next(). */
 static inline struct roce_ends
-nic_ends(const struct nic *nic, uint32_t item, const struct nic_qp *qp)
+nic_ends_without_reg(const struct nic *nic, uint32_t item, const struct nic_qp *qp)
 {
 	uint32_t label = roce_flow_label(nic_local_qpn(nic, item), qp->dest_qp);
 
@@ -293,8 +295,16 @@ nic_ends(const struct nic *nic, uint32_t item, const struct nic_qp *qp)
 		.dest_qp = qp->dest_qp,
 		.flow_label = label,
 		.udp_sport = roce_udp_sport(label),
-		.reg = qp->ends_reg,
 	};
+}
+
+static inline struct roce_ends
+nic_ends(const struct nic *nic, uint32_t item, const struct nic_qp *qp)
+{
+	struct roce_ends ends = nic_ends_without_reg(nic, item, qp);
+
+	ends.reg = roce_series_reg(nic_flow_of(nic, qp)->series, qp->ends_icrc);
+	return ends;
 }
 
 /** May the next frame leave? */

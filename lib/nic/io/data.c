@@ -214,20 +214,6 @@ account(struct nic *nic, uint32_t item, struct nic_qp *qp, uint32_t wire, uint64
 		nic_cc_follow(nic, item, did, now_ns);
 }
 
-/* Send the plain packet at next_seq in m. @return its wire bytes. */
-static inline uint32_t
-send_plain(struct nic *nic, uint32_t item, struct nic_qp *qp, const struct qp_flow *flow,
-	   struct rte_mbuf *m, uint64_t now_ns)
-{
-	/* wire_bytes() without padding: no frame with a full MTU is too short. */
-	uint32_t wire = nic_stamp_middle(nic, item, qp, flow, m, false) + FCS_BYTES + GAP_BYTES;
-
-	qp->ack_countdown--;
-	qp_sent_middle(qp);
-	account(nic, item, qp, wire, now_ns);
-	return wire;
-}
-
 /* Send the next packet of a QP with QP_SPECIAL (READs or UD). @return frame length. */
 static uint32_t
 send_special(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
@@ -289,7 +275,7 @@ place_after(struct nic *nic, struct qp_ring *ring, uint32_t item, struct nic_qp 
 {
 	uint64_t deadline_ns;
 
-	if (nic_must_wait(nic, qp, flow, now_ns, &deadline_ns)) {
+	if (nic_must_wait(qp, flow, nic_wire_free_ns(nic, now_ns), &deadline_ns)) {
 		ring->head++;
 		nic_make_paced(nic, item, deadline_ns);
 	} else if (qp_ring_count(ring) > 1) {
@@ -336,43 +322,150 @@ send_other(struct nic *nic, struct outgoing *out, struct qp_ring *ring, uint64_t
 	return wire;
 }
 
+/* The next QPs are not in the cache: prefetch one for each packet. */
+static inline void
+fetch_next(struct nic *nic, const struct qp_ring *ring)
+{
+	nic_prefetch_upcoming(nic);
+	nic_prefetch(nic, qp_ring_peek(ring, READY_AHEAD));
+}
+
+/*
+ * Wire bytes after which a run ends: more than the shaper's credit, or all of the reservation. A
+ * frame may leave while at most this number of bytes has.
+ */
+static inline int64_t
+run_limit(const struct nic *nic, int64_t credit_bytes)
+{
+	if (unlikely(nic->wire.share != NULL) && nic->wire.left_bytes <= credit_bytes)
+		return nic->wire.left_bytes - 1;
+	return credit_bytes;
+}
+
+/* Charge the frames of a run to the wire. */
+static inline void
+charge_run(struct nic *nic, uint32_t bytes, uint64_t now_ns)
+{
+	nic->wire.shaper.account.credit_nanobits -= bytes * NANOBITS_PER_BYTE;
+	if (unlikely(nic->wire.share != NULL)) {
+		nic->wire.left_bytes -= bytes;
+		nic_reserve_turn(nic, now_ns);
+	}
+}
+
+/*
+ * Send plain packets of the QPs at the head of a ready ring, at most `most`, up to the first QP
+ * that has another packet to send, none, or an event of its congestion control. The wire is free.
+ *
+ * What the packets have in common is in local variables: the compiler must assume that the stores
+ * of a packet change the node.
+ * @return the number sent; their wire bytes are added to *bytes.
+ */
+static uint16_t
+send_run(struct nic *nic, struct qp_ring *in_ring, struct rte_mbuf **pkts, uint16_t most,
+	 uint64_t now_ns, uint64_t *bytes)
+{
+	const bool cached = nic->n_qps <= NIC_CACHED_QPS;
+	const uint64_t byte_event_bytes = nic->cc.byte_event_bytes;
+	const uint64_t mark = nic->mbufs.payloads->mark;
+	const int64_t qp_burst_nanobits = nic->qp_burst_nanobits;
+	const int64_t credit_bytes = nic->wire.shaper.account.credit_nanobits / NANOBITS_PER_BYTE;
+	const int64_t limit_bytes = run_limit(nic, credit_bytes);
+	const uint8_t version = nic->version;
+	struct nic_qp *const qps = nic->qps;
+	struct qp_ring ring = *in_ring;
+	uint64_t free_ns = now_ns;
+	int64_t sent_bytes = 0, charge_nanobits = 0;
+	uint32_t paced, frame_bytes = 0;
+	const struct qp_flow *flow = NULL;
+	uint16_t n = 0;
+
+	/* Then the run fits into the list. */
+	if (nic->paced.n + most > NIC_BURST)
+		nic_flush(nic);
+	paced = nic->paced.n;
+	do {
+		uint32_t item = qp_ring_peek(&ring, 0);
+		struct nic_qp *qp = &qps[item];
+		uint64_t deadline_ns;
+
+		if (!cached)
+			fetch_next(nic, &ring);
+		if (unlikely(nic_flow_of(nic, qp) != flow)) {
+			flow = nic_flow_of(nic, qp);
+			/* wire_bytes() without padding: no frame with a full MTU is too short. */
+			frame_bytes = flow->middle.frame_bytes + FCS_BYTES + GAP_BYTES;
+			charge_nanobits = frame_bytes * NANOBITS_PER_BYTE;
+		}
+		if (unlikely(qp->version != version) || !is_plain(qp))
+			break;
+		token_account_update(&qp->bucket, qp_burst_nanobits, now_ns);
+		if (unlikely(!token_account_can_send(&qp->bucket)) ||
+		    unlikely(cc_has_event(&qp->cc, byte_event_bytes, frame_bytes, now_ns)))
+			break;
+		nic_stamp_plain(nic, item, qp, flow, pkts[n++], mark);
+		qp->ack_countdown--;
+		qp_sent_middle(qp);
+		qp->tx_wire_bytes += frame_bytes;
+		qp->cc.head.byte_count += frame_bytes;
+		token_account_charge_nanobits(&qp->bucket, charge_nanobits);
+		sent_bytes += frame_bytes;
+		if (unlikely(sent_bytes > credit_bytes)) {
+			struct token_bucket wire = nic->wire.shaper;
+
+			token_bucket_charge(&wire, (uint32_t)sent_bytes);
+			free_ns = max_u64(now_ns, token_bucket_next_ns(&wire));
+		}
+		if (likely(nic_must_wait(qp, flow, free_ns, &deadline_ns))) {
+			ring.head++;
+			nic->paced.item[paced] = item;
+			nic->paced.until_ns[paced++] = deadline_ns;
+			if (!cached)
+				timing_wheel_fetch(nic->wheel, deadline_ns);
+		} else if (qp_ring_count(&ring) > 1) {
+			ring.head++;
+			qp_ring_push(&ring, item);
+		}
+	} while (n < most && !qp_ring_is_empty(&ring) && sent_bytes <= limit_bytes);
+	in_ring->head = ring.head;
+	in_ring->tail = ring.tail;
+	nic->paced.n = paced;
+	*bytes += (uint64_t)sent_bytes;
+	charge_run(nic, (uint32_t)sent_bytes, now_ns);
+	if (paced == NIC_BURST)
+		nic_flush(nic);
+	return n;
+}
+
 /* Send up to `most` packets of the ready QPs of a queue. @return the number sent. */
 static uint16_t
 send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, uint64_t now_ns)
 {
 	struct qp_ring *ring = &nic->ready.ring[queue];
-	const bool cached = nic->n_qps <= NIC_CACHED_QPS, measured = nic->due_ns != NULL;
+	const bool measured = nic->due_ns != NULL;
 	const uint16_t before = out->sent, end = (uint16_t)(before + most);
-	uint16_t plain_end, n;
 	uint64_t bytes = 0;
+	uint16_t n;
 
 	if (out->sent == out->taken && !take_mbufs(nic, out, qp_ring_count(ring), now_ns))
 		return 0;
-	/* The fast path needs an mbuf in pkts[], and no measurement. */
-	plain_end = measured ? 0 : out->taken;
 	while (out->sent < end && !qp_ring_is_empty(ring) && nic_wire_is_free(nic, now_ns)) {
-		uint32_t item = qp_ring_peek(ring, 0);
-		struct nic_qp *qp = &nic->qps[item];
-		const struct qp_flow *flow = nic_flow_of(nic, qp);
+		uint16_t room = (uint16_t)(RTE_MIN(end, out->taken) - out->sent);
+		uint32_t item;
 
-		if (!cached) {
-			nic_prefetch_upcoming(nic);
-			nic_prefetch(nic, qp_ring_peek(ring, READY_AHEAD));
+		/* A run needs mbufs in pkts[], and no measurement. */
+		if (likely(room > 0 && !measured)) {
+			n = send_run(nic, ring, out->pkts + out->sent, room, now_ns, &bytes);
+			out->sent = (uint16_t)(out->sent + n);
+			if (n == room || qp_ring_is_empty(ring) || !nic_wire_is_free(nic, now_ns))
+				continue;
 		}
-		nic_touch(nic, item, qp);
-		token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
-		if (unlikely(out->sent >= plain_end || !is_plain(qp) ||
-			     !token_account_can_send(&qp->bucket))) {
-			bytes += send_other(nic, out, ring, now_ns);
-			if (out->dry)
-				break;
-			plain_end = measured ? 0 : out->taken;
-			continue;
-		}
-		bytes += send_plain(nic, item, qp, flow, out->pkts[out->sent++], now_ns);
-		place_after(nic, ring, item, qp, flow, now_ns);
-		if (!cached && nic->paced.n > 0)
-			timing_wheel_fetch(nic->wheel, nic->paced.until_ns[nic->paced.n - 1]);
+		item = qp_ring_peek(ring, 0);
+		nic_touch(nic, item, &nic->qps[item]);
+		token_account_update(&nic->qps[item].bucket, nic->qp_burst_nanobits, now_ns);
+		bytes += send_other(nic, out, ring, now_ns);
+		if (out->dry)
+			break;
 	}
 	if (qp_ring_is_empty(ring))
 		nic->ready.backlogged &= (uint8_t) ~(1u << queue);

@@ -57,22 +57,58 @@ release_other(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic_settle(nic, item, now_ns);
 }
 
-static inline void
-release(struct nic *nic, uint32_t item, uint64_t now_ns)
+/*
+ * Append the first QPs of a list that waited for tokens only, and have one queue, to its ready
+ * ring, up to one whose congestion control has an event. If a cut has made a wait longer,
+ * send_queue() notices it.
+ * @return their number.
+ */
+static inline uint32_t
+release_run(struct nic *nic, const uint32_t *items, uint32_t n, uint64_t now_ns)
 {
 	const uint16_t states = QP_STARTED | QP_ERROR | QP_DONE | QP_UNRESOLVED | QP_RNR;
-	struct nic_qp *qp = &nic->qps[item];
+	const struct nic_qp *const qps = nic->qps;
+	const struct qp_flow *const flows = nic->flows;
+	const uint8_t version = nic->version;
+	uint32_t flow = qps[items[0]].flow, done;
+	const uint8_t queue = flows[flow].data_queue;
+	struct qp_ring *ring = &nic->ready.ring[queue];
+	uint32_t *const ring_items = ring->items;
+	const uint32_t tail = ring->tail, mask = ring->mask;
 
-	nic_touch(nic, item, qp);
-	/*
-	 * Fast path: the QP waited for tokens. If a cut has made the wait longer, send_queue()
-	 * notices it.
-	 */
-	if (likely((qp->flags & states) == QP_STARTED) && likely(qp->left_packets > 0) &&
-	    likely(qp_in_window(qp)) && likely(now_ns < qp->cc.head.next_event_ns))
-		nic_make_ready(nic, item, qp);
-	else
-		release_other(nic, item, now_ns);
+	for (done = 0; done < n; done++) {
+		const struct nic_qp *qp = &qps[items[done]];
+
+		if (unlikely(qp->flow != flow)) {
+			flow = qp->flow;
+			if (flows[flow].data_queue != queue)
+				break;
+		}
+		if (unlikely(qp->version != version) ||
+		    unlikely((qp->flags & states) != QP_STARTED) ||
+		    unlikely(qp->left_packets == 0) || unlikely(!qp_in_window(qp)) ||
+		    unlikely(now_ns >= qp->cc.head.next_event_ns))
+			break;
+		ring_items[(tail + done) & mask] = items[done];
+	}
+	if (done == 0)
+		return 0;
+	ring->tail = tail + done;
+	nic->ready.backlogged |= (uint8_t)(1u << queue);
+	node_wake(&nic->node, 0);
+	return done;
+}
+
+static void
+release(struct nic *nic, const uint32_t *items, uint32_t n, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		i += release_run(nic, items + i, n - i, now_ns);
+		if (i == n)
+			return;
+		nic_touch(nic, items[i], &nic->qps[items[i]]);
+		release_other(nic, items[i], now_ns);
+	}
 }
 
 /* List the QPs of the next calls. send_queue() prefetches them. */
@@ -112,8 +148,7 @@ nic_release(struct nic *nic, uint64_t now_ns)
 
 	for (uint32_t i = 0; i < n && !cached; i++)
 		nic_prefetch(nic, items[i]);
-	for (uint32_t i = 0; i < n; i++)
-		release(nic, items[i], now_ns);
+	release(nic, items, n, now_ns);
 	if (n > 0 && !cached)
 		list_upcoming(nic, now_ns);
 	if (nic->timers.busy != 0 && unlikely(nic_timers_may_be_due(&nic->timers, now_ns)))

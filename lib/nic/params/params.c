@@ -201,7 +201,8 @@ nic_params_check(const struct nic_params *p, char *why, unsigned int why_size)
 static bool
 is_mtu(uint16_t mtu_bytes)
 {
-	return mtu_bytes >= 256 && mtu_bytes <= NIC_MAX_MTU && (mtu_bytes & (mtu_bytes - 1)) == 0;
+	return mtu_bytes >= NIC_MIN_MTU && mtu_bytes <= NIC_MAX_MTU &&
+	       (mtu_bytes & (mtu_bytes - 1)) == 0;
 }
 
 static bool

@@ -95,8 +95,9 @@ void nic_params_default(struct nic_params *params);
  */
 int nic_params_check(const struct nic_params *params, char *why, unsigned int why_size);
 
-/* Largest MTU of a QP. */
+/* Largest and smallest MTU of a QP. */
 #define NIC_MAX_MTU 4096u
+#define NIC_MIN_MTU 256u
 /* A window must leave PSN comparisons unambiguous (IBTA: half of the PSN space). */
 #define NIC_MAX_WINDOW ((1u << 23) - 1)
 /* Limits of receive WQEs and of their posting time: the product fits into 64 bits. */

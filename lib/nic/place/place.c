@@ -42,8 +42,9 @@ decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t
 		return *deadline_ns == NEVER_NS ? QP_BLOCKED : QP_PACED;
 	if (!qp_in_window(qp))
 		return QP_BLOCKED;
-	return nic_must_wait(nic, qp, nic_flow_of(nic, qp), now_ns, deadline_ns) ? QP_PACED
-										 : QP_READY;
+	return nic_must_wait(qp, nic_flow_of(nic, qp), nic_wire_free_ns(nic, now_ns), deadline_ns)
+		       ? QP_PACED
+		       : QP_READY;
 }
 
 static void

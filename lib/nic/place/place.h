@@ -53,10 +53,12 @@ nic_has_packet(const struct nic_qp *qp)
  * Must a QP that has a packet wait in the wheel? Then *deadline_ns is the end of the wait. If the
  * tokens suffice by the time at which the wire is free, the QP need not wait in the wheel, which
  * would round the time up to a slot.
+ *
+ * @param free_ns  When the wire is free, from now on.
  */
 static inline bool
-nic_must_wait(const struct nic *nic, const struct nic_qp *qp, const struct qp_flow *flow,
-	      uint64_t now_ns, uint64_t *deadline_ns)
+nic_must_wait(const struct nic_qp *qp, const struct qp_flow *flow, uint64_t free_ns,
+	      uint64_t *deadline_ns)
 {
 	uint64_t due_ns;
 	bool capped;
@@ -64,10 +66,7 @@ nic_must_wait(const struct nic *nic, const struct nic_qp *qp, const struct qp_fl
 	if (token_account_can_send(&qp->bucket))
 		return false;
 	due_ns = token_account_next_ns(&qp->bucket);
-	if (due_ns <= now_ns)
-		return false;
-	if (!token_bucket_can_send(&nic->wire.shaper) &&
-	    due_ns <= token_bucket_next_ns(&nic->wire.shaper))
+	if (due_ns <= free_ns)
 		return false;
 	/*
 	 * During a long wait a timer event may raise the rate, unless the cap limits it. So wait at
@@ -77,6 +76,13 @@ nic_must_wait(const struct nic *nic, const struct nic_qp *qp, const struct qp_fl
 	capped = qp->bucket.rate_bps == flow->rate_cap_bps;
 	*deadline_ns = min_u64(due_ns, qp->cc.head.next_event_ns | -(uint64_t)capped);
 	return true;
+}
+
+/** When is the wire free, by its shaper, from now on? */
+static inline uint64_t
+nic_wire_free_ns(const struct nic *nic, uint64_t now_ns)
+{
+	return max_u64(now_ns, token_bucket_next_ns(&nic->wire.shaper));
 }
 
 /** Append a QP to the ready ring of its queue. */

@@ -102,13 +102,31 @@ nic_payloads_destroy(struct nic_payloads *p)
 		return;
 	for (unsigned int i = 0; i <= NIC_MAX_MTU; i++)
 		free(p->by_length[i]);
+	for (unsigned int i = 0; i <= NIC_MAX_MTU / NIC_MIN_MTU; i++)
+		free(p->series[i]);
 	free(p);
+}
+
+/*
+ * Store what was made on first use. The owner, and a thread that prepares a flow, may both make it:
+ * the first one is kept.
+ */
+static const void *
+keep_first(void *slot, void *made)
+{
+	void *old = NULL;
+
+	if (__atomic_compare_exchange_n((void **)slot, &old, made, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		return made;
+	free(made);
+	return old;
 }
 
 const struct roce_payload *
 nic_payload(struct nic_payloads *p, uint16_t payload_bytes)
 {
-	struct roce_payload **slot = &p->by_length[payload_bytes], *made = NULL, *old = NULL;
+	struct roce_payload **slot = &p->by_length[payload_bytes], *made;
 
 	if (likely(*slot != NULL))
 		return *slot;
@@ -116,13 +134,20 @@ nic_payload(struct nic_payloads *p, uint16_t payload_bytes)
 	if (made == NULL)
 		return NULL;
 	roce_payload_init(made, p->pattern, payload_bytes);
-	/*
-	 * The owner, and a thread that prepares a flow, may both make the description of a length:
-	 * the first one is kept.
-	 */
-	if (__atomic_compare_exchange_n(slot, &old, made, false, __ATOMIC_ACQ_REL,
-					__ATOMIC_ACQUIRE))
-		return made;
-	free(made);
-	return old;
+	return keep_first(slot, made);
+}
+
+const struct roce_series *
+nic_series(struct nic_payloads *p, uint16_t mtu_bytes)
+{
+	const struct roce_payload *payload = nic_payload(p, mtu_bytes);
+	struct roce_series **slot = &p->series[mtu_bytes / NIC_MIN_MTU], *made;
+
+	if (*slot != NULL || payload == NULL)
+		return *slot;
+	made = malloc(sizeof(*made));
+	if (made == NULL)
+		return NULL;
+	roce_series_init(made, payload);
+	return keep_first(slot, made);
 }

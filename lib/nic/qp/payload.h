@@ -22,6 +22,7 @@
 
 #include "nic/params/params.h"
 #include "wire/roce/roce.h"
+#include "wire/roce/shape.h"
 
 struct pkt_pool_params;
 struct rte_mempool;
@@ -36,7 +37,9 @@ struct rte_mempool;
 struct nic_payloads {
 	uint64_t mark; /* in ol_flags of a frame: its payload is the pattern; 0: frames have none */
 	struct roce_payload aeth, cnp_body;
-	struct roce_payload *by_length[NIC_MAX_MTU + 1]; /* NULL: not used yet */
+	/* NULL: not used yet */
+	struct roce_payload *by_length[NIC_MAX_MTU + 1];
+	struct roce_series *series[NIC_MAX_MTU / NIC_MIN_MTU + 1]; /* by MTU / NIC_MIN_MTU */
 	uint8_t pattern[NIC_MAX_MTU + 8];
 };
 
@@ -53,6 +56,9 @@ void nic_payloads_mark_frames(struct nic_payloads *p);
 
 /** Description of the first payload_bytes of the pattern, made on first use. NULL: no memory. */
 const struct roce_payload *nic_payload(struct nic_payloads *p, uint16_t payload_bytes);
+
+/** The series of frames with a payload of mtu_bytes, made on first use. NULL: no memory. */
+const struct roce_series *nic_series(struct nic_payloads *p, uint16_t mtu_bytes);
 
 /** Largest frame that a NIC sends at an MTU, without FCS. */
 uint16_t nic_largest_frame(uint16_t mtu_bytes);

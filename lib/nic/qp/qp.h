@@ -106,7 +106,7 @@ struct nic_qp {
 	uint32_t left_packets; /* left to send of this message; 0: between two messages */
 	uint32_t flow;         /* index of struct qp_flow */
 	uint32_t rate_cuts;    /* stored here because a rate cut touches this cache line anyway */
-	uint32_t ends_reg;     /* roce_ends.reg */
+	uint32_t ends_icrc;    /* roce_series_ends() */
 	uint32_t dest_qp : 24;
 	uint32_t place : 7;     /* enum qp_place */
 	uint32_t version : 1;   /* of the parameters that the state belongs to: nic_touch() */
@@ -171,11 +171,12 @@ enum flow_life { FLOW_CONFIGURED, FLOW_ADDING, FLOW_REMOVING, FLOW_HIDDEN, FLOW_
 struct qp_flow {
 	/* each packet sent */
 	struct roce_shape middle; /* all packets but the first and the last of a message */
-	uint64_t rate_cap_bps;    /* 0: none */
-	/* NULL: not measured; shared by the parts of a flow, owned by the first */
-	struct nic_pacing *pacing;
+	const struct roce_series *series;
+	uint64_t rate_cap_bps; /* 0: none */
 	uint8_t data_queue;
 	bool raw;
+	/* NULL: not measured; shared by the parts of a flow, owned by the first */
+	struct nic_pacing *pacing;
 	/* each message */
 	struct roce_template template;
 	const struct roce_payload *full;

@@ -27,7 +27,8 @@ nic_stamp(struct nic *nic, uint32_t item, struct rte_mbuf *m, const struct roce_
 	hdr = roce_template_stamp(&nic_flow_of(nic, qp)->template, &ends, payload, fields,
 				  (uint8_t *)m->buf_addr + at);
 	at -= (uint16_t)hdr;
-	nic_set_frame(nic, m, at,
-		      padded(m, at,
-			     (uint16_t)(hdr + payload->payload_bytes + payload->pad + ICRC_BYTES)));
+	nic_set_frame(
+		m, at,
+		padded(m, at, (uint16_t)(hdr + payload->payload_bytes + payload->pad + ICRC_BYTES)),
+		nic->mbufs.payloads->mark);
 }

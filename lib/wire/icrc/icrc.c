@@ -121,13 +121,26 @@ icrc_compute(const uint8_t *ip, unsigned int ip_version, size_t n)
 	return ~used->run(ip, n, ip_version == 4 ? &ipv4 : &ipv6);
 }
 
-void
-icrc_shift_init(struct icrc_shift *s, size_t n_bytes)
+static void
+multiply_by_x_pow(struct icrc_shift *s, uint64_t n_bits)
 {
-	uint32_t power = icrc_mul_x_pow(ICRC_X_0, 8 * (uint64_t)n_bytes);
+	uint32_t power = icrc_mul_x_pow(ICRC_X_0, n_bits);
 
 	for (unsigned int k = 0; k < 4; k++) {
 		for (unsigned int b = 0; b < 256; b++)
 			s->table[k][b] = icrc_mul((uint32_t)b << 8 * k, power);
 	}
+}
+
+void
+icrc_shift_init(struct icrc_shift *s, size_t n_bytes)
+{
+	multiply_by_x_pow(s, 8 * (uint64_t)n_bytes);
+}
+
+void
+icrc_unshift_init(struct icrc_shift *s, size_t n_bytes)
+{
+	/* The polynomial is primitive: x^(2^32 - 1) = 1. */
+	multiply_by_x_pow(s, UINT32_MAX - 8 * (uint64_t)n_bytes);
 }

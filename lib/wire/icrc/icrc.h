@@ -44,6 +44,8 @@ struct icrc_shift {
 };
 
 void icrc_shift_init(struct icrc_shift *s, size_t n_bytes);
+/** The inverse operator. n_bytes is below 2^29. */
+void icrc_unshift_init(struct icrc_shift *s, size_t n_bytes);
 
 static inline uint32_t
 icrc_shift_apply(const struct icrc_shift *s, uint32_t reg)

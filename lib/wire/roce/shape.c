@@ -48,3 +48,14 @@ roce_shape_set_dst_mac(struct roce_shape *s, const uint8_t mac[6])
 {
 	memcpy(s->hdr + sizeof(s->hdr) - s->hdr_bytes, mac, 6);
 }
+
+void
+roce_series_init(struct roce_series *s, const struct roce_payload *p)
+{
+	s->shift = &p->shift;
+	icrc_unshift_init(&s->back, (size_t)p->payload_bytes + p->pad);
+	for (unsigned int k = 0; k < 3; k++) {
+		for (unsigned int b = 0; b < 256; b++)
+			s->psn[k][b] = icrc_shift_apply(&p->shift, icrc_table[k][b]);
+	}
+}

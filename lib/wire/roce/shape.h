@@ -5,7 +5,10 @@
  * Only the destination QP, the AckReq bit, the PSN and the UDP source port vary, and their
  * contribution to the ICRC. With F the frame in which they are zero and D their bits,
  *   icrc(F ^ D) = icrc(F) ^ shift(reg0(D));
- * see roce_template.c. A stamp takes a third of the instructions of roce_template_stamp().
+ * see template.c. A stamp takes a third of the instructions of roce_template_stamp().
+ *
+ * A sender of many packets with one payload keeps, for each QP, the shifted contribution of its
+ * struct roce_ends. struct roce_series has that of PSNs, and the way back.
  */
 #ifndef QUENCH_WIRE_ROCE_SHAPE_H
 #define QUENCH_WIRE_ROCE_SHAPE_H
@@ -41,6 +44,16 @@ struct roce_shape {
 	uint8_t hdr_bytes;
 };
 
+/* Contributions to the ICRC of frames with one payload. */
+struct roce_series {
+	uint32_t psn[3][256];   /* by byte of the PSN, lowest first */
+	struct icrc_shift back; /* from the contribution of struct roce_ends to its reg */
+	const struct icrc_shift *shift;
+};
+
+/** @param p  Must outlive the series. */
+void roce_series_init(struct roce_series *s, const struct roce_payload *p);
+
 /* Set in a CNP's ends.dest_qp: BECN is a bit of the same word. */
 #define ROCE_SHAPE_BECN ((uint32_t)BTH_BECN << 24)
 
@@ -59,6 +72,20 @@ void roce_shape_set_dst_mac(struct roce_shape *s, const uint8_t mac[6]);
 
 /* Inline definitions */
 
+/** Contribution of the ends of a QP, by their reg. */
+static inline uint32_t
+roce_series_ends(const struct roce_series *s, uint32_t reg)
+{
+	return icrc_shift_apply(s->shift, reg);
+}
+
+/** The reg of the ends of a QP, by their contribution. */
+static inline uint32_t
+roce_series_reg(const struct roce_series *s, uint32_t ends_icrc)
+{
+	return icrc_shift_apply(&s->back, ends_icrc);
+}
+
 /* IPv6: write flow label and UDP checksum. sum covers the variable fields and the ICRC. */
 static inline void
 roce_shape_finish_ipv6(const struct roce_shape *s, uint8_t *udp, uint32_t flow_label, uint64_t sum)
@@ -71,16 +98,12 @@ roce_shape_finish_ipv6(const struct roce_shape *s, uint8_t *udp, uint32_t flow_l
 	be16_store(udp + 6, checksum == 0 ? 0xFFFF : checksum);
 }
 
-/* payload_reg and payload_sum: what a payload other than the shape's adds to ICRC and checksum. */
+/* payload_sum: what a payload other than the shape's adds to the checksum. */
 static inline unsigned int
 roce_shape_write(const struct roce_shape *s, const struct roce_ends *ends, uint32_t psn_word,
-		 uint32_t payload_reg, uint32_t payload_sum, uint8_t *payload_at)
+		 uint32_t icrc, uint32_t payload_sum, uint8_t *payload_at)
 {
 	uint8_t *bth = payload_at - BTH_BYTES, *udp = bth - UDP_HDR_BYTES;
-	uint32_t reg = ends->reg ^ icrc_table[3][psn_word >> 24] ^
-		       icrc_table[2][psn_word >> 16 & 0xFF] ^ icrc_table[1][psn_word >> 8 & 0xFF] ^
-		       icrc_table[0][psn_word & 0xFF];
-	uint32_t icrc = s->icrc ^ icrc_shift_apply(s->shift, reg) ^ payload_reg;
 
 	/*
 	 * A copy of constant length compiles to vector moves, in one cache line if payloads are
@@ -102,13 +125,42 @@ roce_shape_write(const struct roce_shape *s, const struct roce_ends *ends, uint3
 	return s->hdr_bytes;
 }
 
+/* payload_reg: what a payload other than the shape's adds to the ICRC. */
+static inline uint32_t
+roce_shape_icrc(const struct roce_shape *s, const struct roce_ends *ends, uint32_t psn_word,
+		uint32_t payload_reg)
+{
+	uint32_t reg = ends->reg ^ icrc_table[3][psn_word >> 24] ^
+		       icrc_table[2][psn_word >> 16 & 0xFF] ^ icrc_table[1][psn_word >> 8 & 0xFF] ^
+		       icrc_table[0][psn_word & 0xFF];
+
+	return s->icrc ^ icrc_shift_apply(s->shift, reg) ^ payload_reg;
+}
+
 /** As roce_template_stamp(), for a frame of the shape. */
 static inline unsigned int
 roce_shape_stamp(const struct roce_shape *s, const struct roce_ends *ends, uint32_t psn,
 		 bool ack_req, uint8_t *payload_at)
 {
-	return roce_shape_write(s, ends, (ack_req ? BTH_ACK_REQ : 0) | (psn & PSN_MASK), 0, 0,
+	uint32_t psn_word = (ack_req ? BTH_ACK_REQ : 0) | (psn & PSN_MASK);
+
+	return roce_shape_write(s, ends, psn_word, roce_shape_icrc(s, ends, psn_word, 0), 0,
 				payload_at);
+}
+
+/**
+ * As roce_shape_stamp() without AckReq, by the series of the shape's payload. ends->reg is not
+ * used.
+ */
+static inline unsigned int
+roce_shape_stamp_next(const struct roce_shape *s, const struct roce_series *series,
+		      const struct roce_ends *ends, uint32_t ends_icrc, uint32_t psn,
+		      uint8_t *payload_at)
+{
+	uint32_t icrc = s->icrc ^ ends_icrc ^ series->psn[0][psn & 0xFF] ^
+			series->psn[1][psn >> 8 & 0xFF] ^ series->psn[2][psn >> 16 & 0xFF];
+
+	return roce_shape_write(s, ends, psn & PSN_MASK, icrc, 0, payload_at);
 }
 
 /**
@@ -121,8 +173,9 @@ roce_shape_stamp_ack(const struct roce_shape *s, const struct roce_ends *ends, u
 	uint32_t reg = icrc_table[3][aeth >> 24] ^ icrc_table[2][aeth >> 16 & 0xFF] ^
 		       icrc_table[1][aeth >> 8 & 0xFF] ^ icrc_table[0][aeth & 0xFF];
 
+	psn &= PSN_MASK;
 	be32_store(aeth_at, aeth);
-	return roce_shape_write(s, ends, psn & PSN_MASK, reg, aeth, aeth_at);
+	return roce_shape_write(s, ends, psn, roce_shape_icrc(s, ends, psn, reg), aeth, aeth_at);
 }
 
 #endif

@@ -126,6 +126,40 @@ TEST(frames_of_a_shape_equal_stamped_ones)
 	}
 }
 
+TEST(frames_of_a_series_equal_stamped_ones)
+{
+	static struct roce_payload payload;
+	static struct roce_series series;
+	static uint8_t want[ROOM], got[ROOM];
+	struct prng r;
+
+	prng_seed(&r, SEED, 9);
+	for (unsigned int i = 0; i < 4000; i++) {
+		uint16_t bytes = (uint16_t)(4 * (i / 800) * (i / 800) * 61);
+		struct shaped p;
+		struct roce_ends no_reg;
+		uint32_t psn = prng_u32(&r), ends_icrc;
+		unsigned int hdr;
+
+		if (i % 800 == 0) {
+			roce_payload_init(&payload, pattern, bytes);
+			roce_series_init(&series, &payload);
+		}
+		random_shaped(&r, &p, &payload, RC_WRITE_MIDDLE);
+		ends_icrc = roce_series_ends(&series, p.ends.reg);
+		assert_int_equal(roce_series_reg(&series, ends_icrc), p.ends.reg);
+		no_reg = p.ends;
+		no_reg.reg = 0;
+		memset(want, (int)i, sizeof(want));
+		memset(got, (int)i, sizeof(got));
+		hdr = roce_shape_stamp(&p.shape, &p.ends, psn, false, want + 200);
+		assert_int_equal(roce_shape_stamp_next(&p.shape, &series, &no_reg, ends_icrc, psn,
+						       got + 200),
+				 hdr);
+		assert_memory_equal(got, want, sizeof(got));
+	}
+}
+
 /* All of a CNP but the body, which is constant, and of which the caller takes care. */
 TEST(cnps_of_a_shape_equal_stamped_ones)
 {
