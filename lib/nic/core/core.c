@@ -5,17 +5,13 @@
 
 /* Time from a failed allocation to the next attempt, so that an event loop does not spin. */
 #define NO_MBUF_RETRY_NS 1000ull
-/*
- * Size of a reservation of a shared wire: a few frames, so that turns are short (0.7 us at 100
- * Gb/s) and atomic operations rare.
- */
-#define WIRE_TURN_BYTES (2 * (NIC_MAX_MTU + 256))
-
 void
 nic_reserve_next_turn(struct nic *nic, uint64_t now_ns)
 {
-	nic->wire.left_bytes += WIRE_TURN_BYTES;
-	nic->wire.from_ns = wire_share_reserve(nic->wire.share, WIRE_TURN_BYTES, now_ns);
+	uint32_t bytes = nic->wire.turn_bytes;
+
+	nic->wire.left_bytes += bytes;
+	nic->wire.from_ns = wire_share_reserve(nic->wire.share, bytes, now_ns);
 }
 
 void

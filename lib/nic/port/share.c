@@ -13,6 +13,7 @@
 #include <rte_ring.h>
 
 #include "base/numbers/fixed.h"
+#include "base/threads/lines.h"
 #include "base/threads/pages.h"
 #include "nic/core/core.h"
 #include "nic/port/port_state.h"
@@ -24,12 +25,20 @@ struct nic_crossing {
 	void *m[NIC_CROSS_BURST];
 };
 
+/*
+ * A reservation of the wire is at least a few frames, and TURN_NS of the wire: turns are short, and
+ * the atomic operations, on a cache line that moves between cores, are rare.
+ */
+#define TURN_MIN_BYTES (2 * (NIC_MAX_MTU + 256))
+#define TURN_NS 700u
+
 struct nic_share {
 	struct nic_share_params params;
-	struct wire_share wire __rte_cache_aligned;
-	struct nic_port_state port __rte_cache_aligned;
-	struct rte_ring *rings[NIC_SHARE_MAX_NODES]; /* to each node */
-	struct nic_crossing *crossings;              /* [from][to] */
+	/* written by all nodes, apart from what they only read */
+	_Alignas(LINES_APART) struct wire_share wire;
+	_Alignas(LINES_APART) struct nic_port_state port;
+	_Alignas(LINES_APART) struct rte_ring *rings[NIC_SHARE_MAX_NODES]; /* to each node */
+	struct nic_crossing *crossings;                                    /* [from][to] */
 	/*
 	 * Where each QP is, read for each received packet. One entry per QP: (1 + item) <<
 	 * NODE_BITS | node, or 0 if the QP is on no node. NULL unless nic_share_use_table() was
@@ -93,7 +102,7 @@ nic_share_create(const struct nic_share_params *params)
 	struct nic_share *share = NULL;
 
 	if (p->n_nodes > 0 && p->n_nodes <= NIC_SHARE_MAX_NODES)
-		share = aligned_alloc(RTE_CACHE_LINE_SIZE, sizeof(*share));
+		share = aligned_alloc(LINES_APART, sizeof(*share));
 	if (share == NULL) {
 		rte_errno = p->n_nodes > NIC_SHARE_MAX_NODES ? EINVAL : ENOMEM;
 		return NULL;
@@ -215,6 +224,8 @@ nic_join(struct node *node, struct nic_share *share, uint32_t index)
 	nic->share = share;
 	nic->crossings->index = index;
 	nic->wire.share = &share->wire;
+	nic->wire.turn_bytes = (uint32_t)max_u64(
+		TURN_MIN_BYTES, mul_div(share->params.link_speed_bps, TURN_NS, 8 * NS_PER_SEC));
 	nic->port = &share->port;
 	nic->crossings->to = &share->crossings[index * share->params.n_nodes];
 	nic->pause->sends_pause = nic->pause->slow && index == 0;
