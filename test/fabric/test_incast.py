@@ -8,6 +8,7 @@ Bounds are of simulated results only; a run on a slow machine gives the same num
 """
 import csv
 import json
+import os
 import subprocess
 import tempfile
 
@@ -243,6 +244,43 @@ def short(lab, config):
         expect(drops(r) == 0 and r["frames"] > 20_000, f"incast-4to1{name}: {r['drops']}, {r['frames']} frames")
 
 
+def long(lab, config):
+    """Seconds of 4:1 at 10 Gb/s, or QUENCH_LONG_SECONDS up to an hour: no memory is gained and every counter is exact."""
+    seconds = int(os.environ.get("QUENCH_LONG_SECONDS", "4"))
+
+    def peak(duration_s):
+        """@return results, and the peak of the resident memory in KB"""
+        with tempfile.TemporaryDirectory() as folder:
+            options = ["--quiet", "--no-progress", "--threads", "1", "--json", folder + "/r.json", "--duration", f"{duration_s}s",
+                       *(f"--set={s}" for s in ("fabric.link_rate_bps=10G", "fabric.measure_from_ns=500ms", "fabric.sample_ns=100ms",
+                                                "flow incast.mtu_bytes=4096"))]
+            # pylint: disable-next=consider-using-with
+            process = subprocess.Popen([lab, *options, config + "/incast-4to1.ini"])
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            expect(process.returncode == 0, f"{duration_s} s: exit code {process.returncode}")
+            with open(folder + "/r.json", encoding="utf-8") as file:
+                return json.load(file), usage.ru_maxrss
+
+    _, before = peak(1)
+    r, after = peak(seconds)
+    expect(after < 1.02 * before, f"{before} KB after 1 s, {after} KB after {seconds} s")
+    counters, ledger, ports = r["counters"], r["ledger"], {p["port"]: p for p in r["ports"]}
+    expect(ledger["in"] + ledger["copies"] + ledger["generated"] == ledger["queued"] + ledger["sent"] + ledger["dropped"] + ledger["consumed"],
+           f"{ledger}")
+    came, went = sum(ports[port]["rx_packets"] for port in range(4)), ports[4]["tx_packets"]
+    frame_bytes = 14 + 20 + 8 + 12 + 16 + 4096 + 4 + 4  # the longest: the first of a message, with its RETH
+    expect(0 <= ledger["queued"] <= (came - went) * frame_bytes, f"{came} frames came, {went} went, {ledger}")
+    expect(0 <= counters["tx_packets"] - counters["rx_packets"] <= came - went + 20, "frames are at the switch or on a cable")
+    expect(counters["np_ecn_marked_roce_packets"] <= counters["ecn_marked_packets"] <= counters["np_ecn_marked_roce_packets"] + 4, "marks")
+    expect(0 <= counters["np_cnp_sent"] - counters["rp_cnp_handled"] <= 4, "CNPs")
+    expect(0 <= counters["acks_sent"] - counters["acks_received"] <= 4, "ACKs")
+    expect(counters["retransmitted_packets"] == 0 and drops(r) == 0, f"{r['drops']}")
+    of_messages = sum(f["messages_completed"] for f in r["flows"]) * 977  # packets of 4 MB
+    expect(0 <= counters["acks_sent"] - of_messages < 4 * 977, f"{counters['acks_sent']} ACKs, {of_messages} packets of complete messages")
+    expect(0.97 < r["bottleneck"]["link_use"] < 0.98, f"{r['bottleneck']}")
+
+
 def digest(lab, config):
     scenario = config + "/incast-4to1.ini"
     first, again = (results(lab, scenario, "--seed", "7", "--duration", "20ms") for _ in range(2))
@@ -255,4 +293,4 @@ def digest(lab, config):
 
 
 if __name__ == "__main__":
-    with_config(dcqcn_and_pfc, pfc_only, eight_to_one, no_pfc, dctcp, timely, trace, shards, three_shards, slow_receiver, short, digest)
+    with_config(dcqcn_and_pfc, pfc_only, eight_to_one, no_pfc, dctcp, timely, trace, shards, three_shards, slow_receiver, short, long, digest)

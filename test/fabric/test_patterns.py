@@ -345,6 +345,22 @@ def hpcc_stock(program, folder):
     expect(f"buffer_bytes = {round(0.9 * 2**20)}B\n" in run(program, "--check-config", folder / "small" / "scenario.ini").stdout, "the buffer")
 
 
+def hpcc_beside(program, folder):
+    """4:1 at 40 Gb/s, as inet-tub's ns3-datacenter ran it: a mean queue of 120.6 KB from 20 to 100 ms after the start (doc/experiments.md)."""
+    keys = {"PACKET_PAYLOAD_SIZE": 1024, "SIMULATOR_STOP_TIME": 0.101, "RATE_AI": "8Mb/s", "RATE_HAI": "80Mb/s",
+            "KMIN_MAP": "1 40000000000 160", "KMAX_MAP": "1 40000000000 640", "PMAX_MAP": "1 40000000000 0.2", "BUFFER_SIZE": 32,
+            "TOPOLOGY_FILE": "t.txt", "FLOW_FILE": "f.txt"}
+    config = dict(line.split(" ", 1) for line in HPCC["config.txt"].splitlines())
+    for name, text in (("config.txt", "".join(f"{k} {v}\n" for k, v in {**config, **keys}.items())),
+                       ("t.txt", "6 1 1 5\n5\n" + "".join(f"{h} 5 40000000000 1us 0\n" for h in range(5))),
+                       ("f.txt", "4\n" + "".join(f"{h} 4 3 {10000 + h} 1000000000000 0.001\n" for h in range(4)))):
+        (folder / name).write_text(text, encoding="utf-8")
+    done = subprocess.run(["/usr/bin/python3", IMPORT, folder / "config.txt", folder / "out"], stderr=subprocess.PIPE, text=True, check=False)
+    expect(done.returncode == 0, done.stderr)
+    b = results(program, folder / "out" / "scenario.ini", "--set", "fabric.measure_from_ns=20ms")["bottleneck"]
+    expect(0.9 * 120_600 < b["queue_mean_bytes"] < 1.1 * 120_600 and b["link_use"] > 0.99, f"{b}")
+
+
 def refused(program, folder):
     """What makes no sense is refused by its key."""
     (folder / "bad.csv").write_text("1 2 3\n", encoding="utf-8")
@@ -412,4 +428,4 @@ def load(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(permutation, all_to_all, silent, all_reduce, trace, trace_lines, hpcc, hpcc_forms, hpcc_stock, load, refused)
+    in_folder(permutation, all_to_all, silent, all_reduce, trace, trace_lines, hpcc, hpcc_forms, hpcc_stock, hpcc_beside, load, refused)
