@@ -39,8 +39,8 @@ const char *
 cc_reason_word(unsigned int i)
 {
 	static const char *const words[CC_REASONS] = {
-		"start",  "cnp",     "cut",  "fast", "additive", "hyper",
-		"engage", "release", "loss", "rtt",  "reload",
+		"start",   "cnp",  "cut", "fast",   "additive", "hyper", "engage",
+		"release", "loss", "rtt", "reload", "int",      "ecn",
 	};
 
 	return words[i];
@@ -95,6 +95,8 @@ cc_init(struct cc_node *node, const struct cc_setup *setup)
 		.ops = ops,
 		.hears_acks = ops->ack != NULL,
 		.hears_rtts = ops->hears_rtts,
+		.hears_hops = ops->hears_hops,
+		.has_window = ops->has_window,
 		.max_rate_bps = setup->max_rate_bps,
 		.rp_stats = &setup->stats->of[CC_SLOT(CC_DCQCN)].rp,
 	};
@@ -116,15 +118,19 @@ cc_take_params(struct cc_node *node)
 }
 
 uint32_t
-cc_on_start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps, uint64_t now_ns)
+cc_on_start(struct cc *cc, const struct cc_node *node, const struct cc_begin *begin,
+	    uint64_t now_ns)
 {
+	struct cc_begin b = *begin;
+
 	if (node->min_rate_bps > 0)
-		start_rate_bps =
-			min_u64(max_u64(start_rate_bps, node->min_rate_bps), node->max_rate_bps);
+		b.rate_bps = min_u64(max_u64(b.rate_bps, node->min_rate_bps), node->max_rate_bps);
 	memset(cc, 0, sizeof(*cc));
-	cc->head = (struct cc_head){.rate_bps = start_rate_bps, .next_event_ns = NEVER_NS};
+	if (node->ops->more_bytes > 0)
+		memset(b.more, 0, node->ops->more_bytes);
+	cc->head = (struct cc_head){.rate_bps = b.rate_bps, .next_event_ns = NEVER_NS};
 	if (node->ops->start != NULL)
-		node->ops->start(cc, node, start_rate_bps, now_ns);
+		node->ops->start(cc, node, &b, now_ns);
 	return CC_DID_START;
 }
 
@@ -188,6 +194,7 @@ cc_read(const struct cc *cc, const struct cc_node *node, struct cc_view *out, ui
 	*out = (struct cc_view){
 		.rate_bps = cc->head.rate_bps,
 		.target_rate_bps = cc->head.rate_bps,
+		.window_bytes = node->has_window ? cc->head.window_bytes : 0,
 		.limited =
 			node->ops->min_rate_key != NULL && cc->head.rate_bps < node->max_rate_bps,
 	};

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Congestion control of one QP: events in, a rate out.
+ * Congestion control of one QP: events in, a rate out, and a window if the algorithm has one.
  *
- * Events are the start of a flow, wire bytes sent, acknowledgements and the round-trip times that
- * they show, losses, CNPs, and a timer that the algorithm sets. The result is the rate in force, in
- * bits/s of wire bytes. All QPs of a node share algorithm, parameters and counters.
+ * Events are the start of a flow, wire bytes sent, acknowledgements with what they tell (round-trip
+ * times, echoed marks, the queues of the path), losses, CNPs, and a timer that the algorithm sets.
+ * The result is the rate in force, in bits/s of wire bytes, and the window, in wire bytes that are
+ * not acknowledged. All QPs of a node share algorithm, parameters and counters.
  *
  * cc_table.h lists the algorithms. To add one, write a file with params, state, counters and a
  * struct cc_ops, and a line in that table: keys, counters and reports follow from them.
@@ -84,8 +85,8 @@ uint64_t cc_min_rate_bps(enum cc_algorithm algorithm, const struct cc_params *pa
 int cc_params_check(enum cc_algorithm algorithm, const struct cc_params *params,
 		    uint64_t link_speed_bps, char *why, unsigned int why_size);
 
-/** Start a flow at start_rate_bps, clamped to the algorithm's range; none has no range. */
-uint32_t cc_on_start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps,
+/** Start a flow; begin->rate_bps is clamped to the algorithm's range; none has no range. */
+uint32_t cc_on_start(struct cc *cc, const struct cc_node *node, const struct cc_begin *begin,
 		     uint64_t now_ns);
 
 /** A CNP for this QP; counted as handled, or as ignored if the algorithm ignores CNPs. */

@@ -20,6 +20,7 @@ struct cc_head {
 	uint64_t rate_bps;
 	uint64_t next_event_ns; /* the timer: next change of the rate by time; NEVER_NS: none */
 	uint32_t byte_count;    /* wire bytes since the last byte event */
+	uint32_t window_bytes;  /* with has_window; DCQCN keeps its alpha here */
 };
 
 /* One QP. Embedded by the thousand: one cache line. */
@@ -58,6 +59,8 @@ struct cc_node {
 	uint64_t byte_event_bytes; /* wire bytes that complete a byte event; 0: none */
 	bool hears_acks;           /* cc_on_ack() has to be called */
 	bool hears_rtts;           /* ... with round-trip times */
+	bool hears_hops;           /* ... with the hops of the path: data frames have INT headers */
+	bool has_window;           /* head.window_bytes limits the bytes in flight */
 	const struct cc_ops *ops;
 	uint64_t min_rate_bps; /* at most max_rate_bps; unused by none and dcqcn */
 	uint64_t max_rate_bps;
@@ -66,12 +69,33 @@ struct cc_node {
 	void *stats;
 };
 
+/* A hop of the path of an acknowledged packet, as it left this hop: in-band telemetry (INT). */
+struct cc_hop {
+	uint64_t rate_bps;
+	uint32_t queue_bytes;
+	uint32_t tx_bytes; /* that the port has sent, modulo 2^32 */
+	uint32_t time_ns;  /* of the hop's clock, modulo 2^32 */
+};
+#define CC_MAX_HOPS 6
+
 /* Progress of a requester; packets are numbered modulo 2^32. */
 struct cc_ack {
 	uint32_t acked_seq; /* first packet not acknowledged */
 	uint32_t next_seq;  /* first packet not sent */
 	uint32_t packets;   /* newly acknowledged */
-	uint64_t rtt_ns;    /* measured by this ACK; 0: none, or not node->hears_rtts */
+	/* of these, by the echo in the ACK: all or none; 0 unless the receiver has np_ecn_echo */
+	uint32_t ce_packets;
+	uint64_t rtt_ns; /* measured by this ACK; 0: none, or not node->hears_rtts */
+	/* path of the packet that requested this ACK; 0: none, or not node->hears_hops */
+	uint32_t n_hops;
+	const struct cc_hop *hops;
+};
+
+/* Start of a flow. */
+struct cc_begin {
+	uint64_t rate_bps;
+	uint32_t packet_bytes; /* wire bytes of a packet with a full MTU */
+	void *more;            /* more_bytes of memory that stay the QP's, 8-byte aligned */
 };
 
 /* For display. If an algorithm lacks a member, it is 0, and target_rate_bps is rate_bps. */
@@ -79,6 +103,7 @@ struct cc_view {
 	uint64_t rate_bps, target_rate_bps;
 	uint64_t alpha_q32;
 	uint64_t rtt_ns; /* last measured */
+	uint32_t window_bytes;
 	uint16_t time_stage, byte_stage;
 	bool limited;
 };
@@ -97,9 +122,13 @@ struct cc_ops {
 	/* The key of the lowest rate, an uint64_t; NULL: no such key, or rules of its own. */
 	const char *min_rate_key;
 	bool hears_rtts; /* ack wants round-trip times */
-	/* start_rate_bps is in [min_rate_bps, max_rate_bps] of node, if there is a min_rate_key.
+	bool hears_hops; /* ack wants in-band telemetry */
+	/* head.window_bytes is a window, of at least a packet; needs an ACK of each packet */
+	bool has_window;
+	uint32_t more_bytes; /* memory per QP in addition to struct cc */
+	/* begin->rate_bps is in [min_rate_bps, max_rate_bps] of node, if there is a min_rate_key.
 	 * All state but the head is zero. NULL: nothing else to set. */
-	void (*start)(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps,
+	void (*start)(struct cc *cc, const struct cc_node *node, const struct cc_begin *begin,
 		      uint64_t now_ns);
 	uint32_t (*sent)(struct cc *cc, const struct cc_node *node, uint32_t bytes,
 			 uint64_t now_ns);

@@ -12,3 +12,5 @@
 CC(DCQCN, dcqcn, rp)
 CC(DCTCP, dctcp, dctcp)
 CC(TIMELY, timely, timely)
+CC(HPCC, hpcc, hpcc)
+CC(SWIFT, swift, swift)

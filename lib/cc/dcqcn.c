@@ -4,9 +4,9 @@
 #include "cc/cc_ops.h"
 
 static void
-start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps, uint64_t now_ns)
+start(struct cc *cc, const struct cc_node *node, const struct cc_begin *begin, uint64_t now_ns)
 {
-	rp_init(&cc->rp, node->params, start_rate_bps, now_ns);
+	rp_init(&cc->rp, node->params, begin->rate_bps, now_ns);
 	if (rp_limited(&cc->rp))
 		counter_inc(&node->rp_stats->rp_engagements);
 }

@@ -8,10 +8,10 @@
  * packets sent before its start are acknowledged. A loss halves the rate. Mark and loss together
  * cut the rate once in a round trip (RFC 8257 3.5).
  *
- * RoCEv2 has no ECN echo in its ACKs. So CNPs count the marked packets, and the receiver must
- * answer each of these: np_min_time_between_cnps_us = 0 per QP at the peer. With a longer interval
- * the fraction is too small. Made for switches whose curve is a step at K (Kmin = Kmax = K, Pmax
- * 1).
+ * The receiver reports each marked packet: by a CNP for each (np_min_time_between_cnps_us = 0 per
+ * QP at the peer; with a longer interval the fraction is too small), or, as RFC 8257 has it, by an
+ * echo in the ACK (np_ecn_echo). Made for switches whose curve is a step at K (Kmin = Kmax = K,
+ * Pmax 1).
  *
  * Invariant: dctcp_min_rate <= rate <= the port's speed; on a port slower than dctcp_min_rate, the
  * rate is the port's speed.
@@ -42,7 +42,7 @@ struct dctcp {
 	uint32_t alpha_q31; /* [0, 2^31] */
 	uint32_t end_seq;   /* the round trip ends when all packets before it are acknowledged */
 	uint32_t acked_packets;  /* in this round trip */
-	uint32_t marked_packets; /* CNPs in this round trip */
+	uint32_t marked_packets; /* CNPs and echoes in this round trip */
 	bool cut;                /* in this round trip */
 	bool running;            /* end_seq is valid, since the first ACK */
 };
@@ -68,18 +68,18 @@ const unsigned int dctcp_fields_n = ARRAY_LEN(dctcp_fields);
 const struct counter_field dctcp_counters[] = {
 	COUNTER_FIELD(struct dctcp_stats, dctcp_round_trips, "round trips measured"),
 	COUNTER_FIELD(struct dctcp_stats, dctcp_marked_round_trips,
-		      "round trips in which a CNP arrived"),
+		      "round trips in which a CNP or an echo of a mark arrived"),
 	COUNTER_FIELD(struct dctcp_stats, dctcp_cuts, "rate cuts"),
 	COUNTER_FIELD(struct dctcp_stats, dctcp_increases, "rate increases"),
 };
 const unsigned int dctcp_counters_n = ARRAY_LEN(dctcp_counters);
 
 static void
-start(struct cc *cc, const struct cc_node *node, uint64_t start_rate_bps, uint64_t now_ns)
+start(struct cc *cc, const struct cc_node *node, const struct cc_begin *begin, uint64_t now_ns)
 {
 	const struct dctcp_params *params = node->params;
 
-	(void)start_rate_bps;
+	(void)begin;
 	(void)now_ns;
 	((struct dctcp *)cc)->alpha_q31 = (uint32_t)params->dctcp_initial_alpha << 21;
 }
@@ -144,12 +144,17 @@ on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint
 	struct dctcp *d = (struct dctcp *)cc;
 	const struct dctcp_params *params = node->params;
 	struct dctcp_stats *stats = node->stats;
+	uint32_t did = 0;
 	bool rises;
 
 	(void)now_ns;
 	d->acked_packets += ack->packets;
+	if (ack->ce_packets > 0) {
+		d->marked_packets += ack->ce_packets;
+		did = CC_DID_ECN | cut(d, node, d->alpha_q31);
+	}
 	if (d->running && (int32_t)(ack->acked_seq - d->end_seq) < 0)
-		return 0;
+		return did;
 	/* The first round trip ends with the first ACK. */
 	rises = !d->cut;
 	counter_inc(&stats->dctcp_round_trips);
@@ -166,7 +171,7 @@ on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint
 	d->acked_packets = 0;
 	d->marked_packets = 0;
 	d->cut = false;
-	return rises ? CC_DID_RAISE : 0;
+	return did | (rises ? CC_DID_RAISE : 0u);
 }
 
 static void

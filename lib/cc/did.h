@@ -16,7 +16,9 @@ enum cc_did {
 	CC_DID_LOSS = 1 << 8,    /* a packet was lost */
 	CC_DID_RTT = 1 << 9,     /* a round-trip time was measured */
 	CC_DID_RELOAD = 1 << 10, /* a change of parameters changed the rate */
+	CC_DID_INT = 1 << 11,    /* an ACK brought in-band telemetry */
+	CC_DID_ECN = 1 << 12,    /* an ACK echoed a mark */
 };
-#define CC_REASONS 11
+#define CC_REASONS 13
 
 #endif

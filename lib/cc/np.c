@@ -35,6 +35,9 @@ const struct field np_fields[] = {
 	{FIELD_OF(struct np_params, np_cnp_prio), .type = FIELD_U8, .max = 7, .def = "6",
 	 .aliases = {{.name = "cnp_802p_prio"}, {.name = "np_cnp_802p_prio"}},
 	 .help = "802.1p priority of the CNPs that are sent, on links with VLAN tags"},
+	{FIELD_OF(struct np_params, np_ecn_echo), .type = FIELD_BOOL, .def = "off",
+	 .help = "echo CE marks in the BECN bit of ACKs, and send no CNPs for them; for algorithms "
+		 "that react to ACKs, with ack_every = 1"},
 };
 const unsigned int np_fields_n = ARRAY_LEN(np_fields);
 

@@ -37,6 +37,7 @@ struct np_params {
 	uint8_t np_cnp_dscp;
 	uint8_t np_cnp_prio; /* PCP on tagged links */
 	int np_cnp_ecn;      /* code point: 0 Not-ECT, 1 ECT(1), 2 ECT(0) */
+	bool np_ecn_echo;    /* ACKs echo marks, in place of CNPs */
 };
 
 FIELD_TABLE(np_fields);

@@ -17,6 +17,7 @@
 #include "nic/io/rx.h"
 #include "nic/measure/measure.h"
 #include "nic/measure/trace.h"
+#include "nic/np/echo.h"
 #include "nic/np/np.h"
 #include "nic/place/cc.h"
 #include "nic/place/reads.h"
@@ -92,9 +93,23 @@ qps_alloc(struct nic *nic)
 {
 	size_t n = nic->params.max_qps;
 
+	size_t more_bytes = n * nic->cc.ops->more_bytes;
+	bool echoes = nic->int_slots > 0 || nic->params.np.np_ecn_echo;
+
 	nic->qps = pages_alloc(n * sizeof(*nic->qps));
 	nic->tallies = pages_alloc(n * sizeof(*nic->tallies));
-	return nic->qps == NULL || nic->tallies == NULL ? -ENOMEM : 0;
+	if (more_bytes > 0)
+		nic->cc_more = pages_alloc(more_bytes);
+	if (nic->int_slots > 0)
+		nic->int_plain = malloc(INT_MAX_FRAME_BYTES);
+	if (echoes)
+		nic->echoes = pages_alloc(n * sizeof(*nic->echoes));
+	return nic->qps == NULL || nic->tallies == NULL ||
+			       (more_bytes > 0 && nic->cc_more == NULL) ||
+			       (nic->int_slots > 0 && nic->int_plain == NULL) ||
+			       (echoes && nic->echoes == NULL)
+		       ? -ENOMEM
+		       : 0;
 }
 
 static struct timing_wheel *
@@ -169,6 +184,8 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	queues_init(&nic->acks);
 	nic->qp_burst_nanobits = token_burst_nanobits(params->qp_burst_bytes);
 	nic_cc_init(nic);
+	nic->int_slots = nic->cc.hears_hops ? params->int_slots : 0;
+	nic->is_watched = params->measure_pacing || nic->int_slots > 0;
 	nic_timers_init(&nic->timers, params->local_ack_timeout);
 	shaper_init(nic);
 	nic_pause_init(nic);
@@ -226,11 +243,14 @@ nic_destroy(struct node *node)
 	nic_resolve_free(nic);
 	nic_measure_free(nic);
 	free(nic->due_ns);
+	free(nic->int_plain);
 	timing_wheel_destroy(nic->wheel);
 	for (unsigned int i = 0; i < TM_CLASSES; i++)
 		qp_ring_free(&nic->ready.ring[i]);
 	pages_free(nic->qps, nic->params.max_qps * sizeof(*nic->qps));
 	pages_free(nic->tallies, nic->params.max_qps * sizeof(*nic->tallies));
+	pages_free(nic->cc_more, nic->params.max_qps * nic->cc.ops->more_bytes);
+	pages_free(nic->echoes, nic->params.max_qps * sizeof(*nic->echoes));
 	nic_reads_free(nic);
 	pages_free(nic->reset->skipped, nic->params.max_qps * sizeof(*nic->reset->skipped));
 	pages_free(nic->recv_full_ns, nic->params.max_qps * sizeof(*nic->recv_full_ns));

@@ -45,7 +45,8 @@ start_qps(enum rp_profile profile)
 	params->rp_max_rate_bps = 100 * GBPS;
 	cc_init(&node, &setup);
 	for (unsigned int i = 0; i < QPS; i++) {
-		cc_on_start(&ccs[i], &node, params->rp_max_rate_bps, 0);
+		cc_on_start(&ccs[i], &node, &(struct cc_begin){.rate_bps = params->rp_max_rate_bps},
+			    0);
 		cc_on_cnp(&ccs[i], &node, 0);
 		ref_init(&refs[i], params, params->rp_max_rate_bps, 0);
 		ref_cnp(&refs[i], 0);

@@ -169,6 +169,40 @@ def timely(lab, config):
     expect(c["rp_cnp_handled"] == 0 and c["ecn_marked_packets"] == 0, "marks or CNPs without WRED")
 
 
+def hpcc(lab, config):
+    """SIGCOMM 2019: a nearly empty queue at a use of eta, with few and with many senders, without a pause or a drop."""
+    for n, jain, most_queue in ((4, 0.95, 2e3), (16, 0.99, 5e3)):
+        r = results(lab, f"{config}/incast-{n}to1-hpcc.ini")
+        q, c = r["bottleneck"], r["counters"]
+        print(f"{n}:1: jain {r['jain_index']:.4f}, link use {q['link_use']:.4f}, queue {q['queue_mean_bytes']} B, p99 {q['queue_p99_bytes']} B")
+        expect(0.93 <= q["link_use"] <= 0.97, f"{n}:1: link use {q['link_use']} beside eta of 0.95")
+        expect(q["queue_mean_bytes"] <= most_queue, f"{n}:1: mean queue {q['queue_mean_bytes']} B")
+        # A window of the link is 56 KB.
+        expect(q["queue_p99_bytes"] <= 10e3, f"{n}:1: p99 of the queue {q['queue_p99_bytes']} B")
+        expect(r["jain_index"] >= jain, f"{n}:1: Jain index {r['jain_index']}")
+        expect(c["hpcc_samples"] > 0.9 * c["acks_received"], f"{n}:1: {c['hpcc_samples']} echoes in {c['acks_received']} ACKs")
+        expect(drops(r) == 0 and r["pause_frames_after_measure"] == 0, f"{n}:1: drops or pauses")
+        expect(c["retransmitted_packets"] == 0, f"{n}:1: retransmissions")
+    # Nobody appends: every ACK lacks hops, and the start rate stays.
+    r = results(lab, f"{config}/incast-4to1-hpcc.ini", "--duration", "6ms", "--set", "switch.int_telemetry=off")
+    expect(r["counters"]["hpcc_missing"] > 1000 and r["counters"]["hpcc_samples"] == 0, "hops without a switch that adds them")
+
+
+def swift(lab, config):
+    """SIGCOMM 2020: the round-trip time stays at the target, which grows by fs_range for small windows; the link is full."""
+    for n, base_us, range_us in ((4, 13, 2), (16, 13, 3)):
+        r = results(lab, f"{config}/incast-{n}to1-swift.ini")
+        q, c = r["bottleneck"], r["counters"]
+        print(f"{n}:1: jain {r['jain_index']:.4f}, link use {q['link_use']:.4f}, rtt {[f['rtt_p50_ns'] for f in r['flows']]}")
+        for f in r["flows"]:
+            expect(0.9 * base_us <= f["rtt_p50_ns"] / 1e3 <= base_us + range_us, f"{n}:1: {f['name']} p50 of the round trip {f['rtt_p50_ns']}")
+            expect(f["rtt_p99_ns"] / 1e3 <= 1.2 * (base_us + range_us), f"{n}:1: {f['name']} p99 of the round trip {f['rtt_p99_ns']}")
+        expect(q["link_use"] >= 0.99, f"{n}:1: link use {q['link_use']}")
+        expect(r["jain_index"] >= 0.99, f"{n}:1: Jain index {r['jain_index']}")
+        expect(c["swift_cuts"] > 100 and c["swift_increases"] > 100, f"{n}:1: {c['swift_cuts']} cuts")
+        expect(drops(r) == 0 and r["pause_frames_after_measure"] == 0, f"{n}:1: drops or pauses")
+
+
 def slow_receiver(lab, config):
     """One slow host pauses its port, the switch pauses its senders, and all of them go on in the end."""
     r = results(lab, config + "/slow-receiver.ini")
@@ -293,4 +327,4 @@ def digest(lab, config):
 
 
 if __name__ == "__main__":
-    with_config(dcqcn_and_pfc, pfc_only, eight_to_one, no_pfc, dctcp, timely, trace, shards, three_shards, slow_receiver, short, long, digest)
+    with_config(dcqcn_and_pfc, pfc_only, eight_to_one, no_pfc, dctcp, timely, hpcc, swift, trace, shards, three_shards, slow_receiver, short, long, digest)

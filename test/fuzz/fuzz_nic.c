@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Any bytes behind UDP port 4791 at the QPs of a NIC, one of each verb and end. The input is a row
- * of frames: a byte with the QP and how much payload is added, one that is the time after the
- * frame, one that is the length of what follows, and that: BTH and beyond. ICRCs are not checked,
- * so that what the fuzzer finds is behind them. No input may lose an mbuf, make a bad frame, or
- * keep tx() from its end.
+ * of frames: a byte with the QP, how much payload is added, and whether an INT header comes first;
+ * one that is the time after the frame, one that is the length of what follows, and that: BTH and
+ * beyond. ICRCs are not checked, so that what the fuzzer finds is behind them. No input may lose an
+ * mbuf, make a bad frame, or keep tx() from its end.
  */
 #include <string.h>
 
@@ -13,6 +13,7 @@
 #include "nic/nic.h"
 #include "node/pkt_pool.h"
 #include "wire/frame/ecn.h"
+#include "wire/roce/int_hdr.h"
 #include "wire/roce/roce.h"
 
 #define MBUFS 64
@@ -49,14 +50,17 @@ start(void)
 	params.local_ack_timeout = 1;
 	params.max_rd_atomic = 3;
 	params.measure_times = NIC_MEASURE_ON;
-	params.cc = CC_DCQCN;
 }
 
 static struct node *
-create(void)
+create(bool hears_hops)
 {
 	static const int verbs[] = {NIC_WRITE, NIC_SEND, NIC_READ, NIC_UD_SEND};
-	struct node *nic = nic_create(&params, &pools);
+	struct node *nic;
+
+	params.cc = hears_hops ? CC_HPCC : CC_DCQCN;
+	params.ack_every = hears_hops ? 1 : 16;
+	nic = nic_create(&params, &pools);
 
 	FUZZ_CHECK(nic != NULL);
 	for (uint32_t i = 0; i < QPS; i++) {
@@ -87,9 +91,15 @@ check_sent(const struct rte_mbuf *m)
 {
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	struct frame_view eth = check_frame(m);
+	uint8_t plain[LONGEST + INT_MAX_BYTES];
 	struct roce_view v;
+	const uint8_t *hdr;
 
-	FUZZ_CHECK(m->data_len >= 60);
+	FUZZ_CHECK(m->data_len >= 60 && m->data_len <= sizeof(plain));
+	if (int_strip(frame, m->data_len, &eth, plain, &hdr) == INT_OK) {
+		frame = plain;
+		eth.ip_end = (uint16_t)(eth.ip_end - int_hdr_bytes(int_hdr_slots(hdr)));
+	}
 	FUZZ_CHECK(roce_parse(frame, m->data_len, &eth, true, &v) == ROCE_OK);
 }
 
@@ -121,6 +131,7 @@ wrap(const uint8_t *bytes, size_t n, uint8_t what)
 	size_t added = (what >> 3 & 3u) * (size_t)MTU, len = HEADERS + n + added;
 	struct rte_mbuf *m = rte_pktmbuf_alloc(pools.control);
 	uint8_t *f, *ip, *udp;
+	size_t at = 8; /* of the BTH, from UDP */
 
 	FUZZ_CHECK(m != NULL && len <= LONGEST);
 	f = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)len);
@@ -138,14 +149,18 @@ wrap(const uint8_t *bytes, size_t n, uint8_t what)
 	fuzz_mend_ipv4_checksum(f, len);
 	udp = ip + 20;
 	be16_store(udp, 0xC242);
-	be16_store(udp + 2, ROCE_UDP_PORT);
+	be16_store(udp + 2, what & 0x40 ? INT_UDP_PORT : ROCE_UDP_PORT);
 	be16_store(udp + 4, (uint16_t)(len - 34));
 	memcpy(udp + 8, bytes, n);
-	if (n >= 8) {
+	if (what & 0x40 && n >= INT_HDR_BYTES) {
+		udp[8] = (uint8_t)(0x10 | (bytes[0] & 0xF));
+		at += int_hdr_bytes(bytes[1]);
+	}
+	if (8 + n >= at + 8) {
 		/* P_Key and destination QP. */
-		be16_store(udp + 8 + 2, 0xFFFF);
-		udp[8 + 5] = udp[8 + 6] = 0;
-		udp[8 + 7] = (uint8_t)(FIRST_QPN + (what & 7u));
+		be16_store(udp + at + 2, 0xFFFF);
+		udp[at + 5] = udp[at + 6] = 0;
+		udp[at + 7] = (uint8_t)(FIRST_QPN + (what & 7u));
 	}
 	return m;
 }
@@ -158,7 +173,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
 	if (pools.data == NULL)
 		start();
-	nic = create();
+	nic = create(len > 0 && data[0] & 0x20);
 	run_until(nic, &now_ns, 2000);
 	while (len >= 3) {
 		size_t n = data[2] < len - 3 ? data[2] : len - 3;

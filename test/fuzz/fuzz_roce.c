@@ -4,6 +4,7 @@
  * again after a switch marked it, and is rebuilt byte for byte wherever our builder can say all
  * that it says. The short way to parse takes just the frames that it should.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "fuzz/fuzz.h"
@@ -12,6 +13,7 @@
 #include "wire/bytes/checksum.h"
 #include "wire/frame/ecn.h"
 #include "wire/bytes/le.h"
+#include "wire/roce/int_hdr.h"
 
 #define IPV4_DF_ONLY 0x4000
 
@@ -87,6 +89,29 @@ check_mark(const uint8_t *d, size_t len, const struct frame_view *f)
 	free(copy);
 }
 
+/* A hop is added and read back inside the frame, and nothing else changes. */
+static void
+check_int(const uint8_t *data, size_t len)
+{
+	const struct int_hop hop = {1, 2, 3, 4};
+	uint8_t *copy = malloc(len), *out = malloc(len);
+	struct frame_view f;
+	const uint8_t *hdr;
+
+	memcpy(copy, data, len);
+	if (int_is_open(copy, len) && int_append(copy, len, &hop) == INT_OK &&
+	    frame_parse(copy, len, &f) == FRAME_OK &&
+	    int_strip(copy, len, &f, out, &hdr) == INT_OK) {
+		struct int_hop last = int_read_hop(hdr, int_hdr_hops(hdr) - 1);
+
+		FUZZ_CHECK(memcmp(&last, &hop, sizeof(hop)) == 0);
+		FUZZ_CHECK(int_hdr_hops(hdr) <= int_hdr_slots(hdr));
+		FUZZ_CHECK(hdr + int_hdr_bytes(int_hdr_slots(hdr)) <= copy + len);
+	}
+	free(copy);
+	free(out);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
@@ -95,6 +120,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	enum roce_verdict verdict;
 
 	FUZZ_CHECK(plain_complaint(data, len) == NULL);
+	check_int(data, len);
 	if (frame_parse(data, len, &f) != FRAME_OK)
 		return 0;
 	verdict = roce_parse(data, len, &f, false, &r);

@@ -30,6 +30,7 @@ set_params(struct sw_params *p)
 				       .n_interfaces = 2,
 				       .n_routes = 2,
 				       .n_neighbors = 2};
+	p->int_telemetry = true;
 	sw_params_resolve(p);
 }
 

@@ -150,7 +150,14 @@ struct nic {
 	 * them
 	 */
 	uint64_t *recv_full_ns;
-	struct nic_reads *reads;    /* per QP; NULL while no QP serves READs */
+	uint8_t *cc_more;        /* per QP: more_bytes of the algorithm */
+	struct nic_echo *echoes; /* per QP: what its next ACK echoes; NULL: ACKs echo nothing */
+	uint8_t int_slots;       /* of the INT header of data frames; 0: they have none */
+	bool is_watched;         /* each data frame takes the path for due_ns or int_slots */
+	const struct roce_view *heard; /* the ACK being handled, and its INT header or NULL */
+	const uint8_t *heard_int;
+	uint8_t *int_plain;      /* with int_slots: the frame being handled, without INT header */
+	struct nic_reads *reads; /* per QP; NULL while no QP serves READs */
 	struct nic_read *read_ring; /* [max_qps][max_rd_atomic]; NULL like reads */
 	uint32_t n_qps;
 	uint32_t n_flows;

@@ -19,6 +19,7 @@
 #include "nic/transport/stamp.h"
 #include "nic/transport/ud.h"
 #include "node/pkt_meta.h"
+#include "wire/roce/int_hdr.h"
 
 /* Prefetch distance in a ready ring: a few hundred nanoseconds. */
 #define READY_AHEAD 8
@@ -236,9 +237,22 @@ send_special(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf 
 	return m->data_len;
 }
 
-/* Send the next packet, of any kind. @return frame length. */
+/* Insert an INT header, which the switches fill in. @return frame length. */
 static uint32_t
-send_any(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
+add_int(const struct nic *nic, struct rte_mbuf *m)
+{
+	unsigned int bytes = int_insert(rte_pktmbuf_mtod(m, uint8_t *), nic->int_slots, 0, NULL, 0);
+
+	m->data_off = (uint16_t)(m->data_off - bytes);
+	m->data_len = (uint16_t)(m->data_len + bytes);
+	m->pkt_len = m->data_len;
+	return m->data_len;
+}
+
+/* Send the next packet, of any kind. @return frame length. */
+static __rte_always_inline uint32_t
+send_any(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, bool watched,
+	 uint64_t now_ns)
 {
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 	bool raw = flow->raw, asks;
@@ -254,6 +268,8 @@ send_any(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, 
 		len = nic_stamp_middle(nic, item, qp, flow, m, asks);
 	else
 		len = stamp_end(nic, item, m, asks);
+	if (watched && nic->int_slots > 0 && !raw)
+		len = add_int(nic, m);
 	if (asks)
 		ask(nic, item, qp, now_ns);
 	if (qp->flags & QP_RESEND)
@@ -262,6 +278,25 @@ send_any(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, 
 	account(nic, item, qp, wire_bytes(len), now_ns);
 	if (raw && (qp->left_packets == 0 || !qp_in_window(qp)))
 		nic_unanswered(nic, item, now_ns);
+	return len;
+}
+
+/* As send_any(), for a QP whose packets are measured or have INT headers. */
+static __attribute__((noinline)) uint32_t
+send_watched(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
+{
+	uint64_t *const due_ns = nic->due_ns;
+	uint32_t len;
+
+	if (due_ns != NULL) {
+		pkt_meta(m)->due_ns = due_ns[item];
+		nic_measure_departure(nic, item, now_ns);
+	}
+	len = send_any(nic, item, qp, m, true, now_ns);
+	if (due_ns != NULL) {
+		nic_measure_departed(nic, item, wire_bytes(len));
+		note_due(nic, item, now_ns);
+	}
 	return len;
 }
 
@@ -293,7 +328,6 @@ send_other(struct nic *nic, struct outgoing *out, struct qp_ring *ring, uint64_t
 {
 	uint32_t item = qp_ring_peek(ring, 0), wire;
 	struct nic_qp *qp = &nic->qps[item];
-	uint64_t *const due_ns = nic->due_ns;
 	struct rte_mbuf *m;
 
 	if (!token_account_can_send(&qp->bucket) || !has_other(nic, qp, now_ns)) {
@@ -304,15 +338,10 @@ send_other(struct nic *nic, struct outgoing *out, struct qp_ring *ring, uint64_t
 	if (out->sent == out->taken && !take_mbufs(nic, out, qp_ring_count(ring), now_ns))
 		return 0;
 	m = out->pkts[out->sent++];
-	if (unlikely(due_ns != NULL)) {
-		pkt_meta(m)->due_ns = due_ns[item];
-		nic_measure_departure(nic, item, now_ns);
-	}
-	wire = wire_bytes(send_any(nic, item, qp, m, now_ns));
-	if (unlikely(due_ns != NULL)) {
-		nic_measure_departed(nic, item, wire);
-		note_due(nic, item, now_ns);
-	}
+	if (unlikely(nic->is_watched))
+		wire = wire_bytes(send_watched(nic, item, qp, m, now_ns));
+	else
+		wire = wire_bytes(send_any(nic, item, qp, m, false, now_ns));
 	if (nic_has_packet(qp)) {
 		place_after(nic, ring, item, qp, nic_flow_of(nic, qp), now_ns);
 	} else {
@@ -442,7 +471,7 @@ static uint16_t
 send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, uint64_t now_ns)
 {
 	struct qp_ring *ring = &nic->ready.ring[queue];
-	const bool measured = nic->due_ns != NULL;
+	const bool watched = nic->is_watched;
 	const uint16_t before = out->sent, end = (uint16_t)(before + most);
 	uint64_t bytes = 0;
 	uint16_t n;
@@ -453,8 +482,8 @@ send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, 
 		uint16_t room = (uint16_t)(RTE_MIN(end, out->taken) - out->sent);
 		uint32_t item;
 
-		/* A run needs mbufs in pkts[], and no measurement. */
-		if (likely(room > 0 && !measured)) {
+		/* A run needs mbufs in pkts[], no measurement and no INT header. */
+		if (likely(room > 0 && !watched)) {
 			n = send_run(nic, ring, out->pkts + out->sent, room, now_ns, &bytes);
 			out->sent = (uint16_t)(out->sent + n);
 			if (n == room || qp_ring_is_empty(ring) || !nic_wire_is_free(nic, now_ns))

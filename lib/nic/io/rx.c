@@ -7,6 +7,7 @@
 
 #include "nic/change/requests.h"
 #include "nic/core/core.h"
+#include "nic/np/echo.h"
 #include "nic/np/np.h"
 #include "nic/place/cc.h"
 #include "nic/place/place.h"
@@ -20,6 +21,7 @@
 #include "nic/transport/ud.h"
 #include "wire/bytes/be.h"
 #include "wire/link/pfc_frame.h"
+#include "wire/roce/int_hdr.h"
 
 /* Prefetch distance of headers, in frames. */
 #define PREFETCH_AHEAD 4
@@ -35,6 +37,7 @@
 
 enum rx_class {
 	RX_ROCE, /* to us, well-formed; the ICRC is not checked yet */
+	RX_INT,  /* to us, with an INT header if it is well-formed */
 	RX_MAC_CONTROL,
 	RX_OTHER,
 	RX_DROP, /* reason in `drop` */
@@ -48,7 +51,7 @@ struct rx_frame {
 	uint8_t drop;  /* enum nic_drop */
 	uint32_t item; /* of RX_ROCE: the QP, or QP_NONE */
 	union {
-		struct frame_view eth; /* of RX_MAC_CONTROL and RX_OTHER */
+		struct frame_view eth; /* of RX_INT, RX_MAC_CONTROL and RX_OTHER */
 		struct roce_view roce;
 	};
 };
@@ -183,6 +186,43 @@ has_room(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 			       now_ns);
 }
 
+/*
+ * A frame with an INT header: of data, to be echoed, or of an ACK, to be heard. The rest is handled
+ * as the plain frame that it was.
+ */
+static __rte_noinline unsigned int
+on_int(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
+{
+	struct rx_frame plain = {.m = f->m, .buf = nic->int_plain, .len = f->len};
+	struct frame_view eth = f->eth;
+	const uint8_t *hdr;
+	const struct roce_payload *known;
+	enum int_verdict verdict = f->len > INT_MAX_FRAME_BYTES
+					   ? INT_MALFORMED
+					   : int_strip(f->buf, f->len, &eth, nic->int_plain, &hdr);
+	unsigned int done;
+
+	if (verdict != INT_OK)
+		return verdict == INT_NONE ? NIC_DROP_NOT_ROCE : NIC_DROP_BAD_ROCE;
+	eth.ip_end = (uint16_t)(eth.ip_end - int_hdr_bytes(int_hdr_slots(hdr)));
+	if (roce_parse(plain.buf, plain.len, &eth, false, &plain.roce) != ROCE_OK)
+		return NIC_DROP_BAD_ROCE;
+	known = nic_payload_in(nic->mbufs.payloads, f->m, &plain.roce);
+	if (nic->params.icrc_check &&
+	    !(known != NULL ? roce_icrc_is_valid_around(plain.buf, &plain.roce, known)
+			    : roce_icrc_is_valid(plain.buf, &plain.roce)))
+		return NIC_DROP_BAD_ICRC;
+	if (nic->pause->slow && !nic->taking_over && !has_room(nic, &plain, now_ns))
+		return NIC_DROP_NO_BUFFER;
+	plain.item = find_qp(nic, plain.roce.dest_qp);
+	nic->heard_int = hdr;
+	done = on_roce(nic, &plain, now_ns);
+	nic->heard_int = NULL;
+	if (done == NIC_USED && plain.roce.opcode <= RC_WRITE_ONLY_IMM)
+		nic_echo_int(&nic->echoes[plain.item], hdr);
+	return done;
+}
+
 /* Handle a classified frame. @return NIC_USED, NIC_KEPT, or the reason to drop it. */
 static __rte_always_inline unsigned int
 act(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
@@ -195,6 +235,8 @@ act(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 			return NIC_DROP_NO_BUFFER;
 		return on_roce(nic, f, now_ns);
 	}
+	if (f->class == RX_INT)
+		return on_int(nic, f, now_ns);
 	if (f->class == RX_MAC_CONTROL)
 		return on_mac_control(nic, f, now_ns);
 	if (f->class == RX_OTHER)
@@ -229,6 +271,10 @@ classify_other(const struct nic *nic, struct rx_frame *f)
 			break;
 		case ROCE_NOT_ROCE:
 			drop(f, NIC_DROP_NOT_ROCE);
+			if (nic->int_slots > 0) {
+				f->class = RX_INT;
+				f->eth = eth;
+			}
 			break;
 		default:
 			drop(f, NIC_DROP_BAD_ROCE);

@@ -11,6 +11,7 @@
 #include "nic/io/release.h"
 #include "nic/io/rx.h"
 #include "nic/measure/measure.h"
+#include "nic/np/echo.h"
 #include "nic/np/np.h"
 #include "nic/place/place.h"
 #include "nic/port/pause.h"
@@ -83,6 +84,8 @@ charge(struct nic *nic, struct rte_mbuf *m, uint64_t now_ns)
 			 RTE_CACHE_LINE_SIZE) -                                                    \
 	 ICRC_BYTES)
 static_assert(CONTROL_ICRC_OFFSET >= ROCE_MAX_HDR_BYTES + 64, "there is headroom left");
+static_assert(CONTROL_ICRC_OFFSET >= 14 + 4 + 40 + 8 + BTH_BYTES + AETH_BYTES + INT_MAX_BYTES,
+	      "an ACK has room for an INT header");
 
 static inline uint8_t *
 icrc_of(struct rte_mbuf *m)
@@ -128,6 +131,20 @@ send_cnp(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 	return m;
 }
 
+/* Add echoes to an ACK or NAK with this AETH. @return bytes by which it became longer. */
+static __rte_noinline unsigned int
+add_echo(struct nic_echo *echo, uint8_t *aeth, unsigned int hdr_bytes)
+{
+	unsigned int bytes = 0;
+
+	if (echo->ce)
+		roce_shape_set_becn(aeth);
+	if (echo->has_int)
+		bytes = nic_echo_insert(echo, aeth - hdr_bytes);
+	echo->ce = echo->has_int = false;
+	return bytes;
+}
+
 /* Send the ACK or NAK that is owed. It acknowledges all packets received so far. */
 static struct rte_mbuf *
 send_ack(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
@@ -157,6 +174,8 @@ send_ack(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 	hdr_bytes = roce_shape_stamp_ack(&nic_flow_of(nic, qp)->ack, &ends,
 					 seq - (qp->owed == QP_OWES_ACK), syndrome << 24 | msn,
 					 icrc_of(m) - AETH_BYTES);
+	if (unlikely(nic->echoes != NULL))
+		hdr_bytes += add_echo(&nic->echoes[item], icrc_of(m) - AETH_BYTES, hdr_bytes);
 	send_control(nic, m, hdr_bytes + AETH_BYTES, now_ns);
 	counter_inc(qp->owed == QP_OWES_ACK ? &nic->stats.acks_sent : &nic->stats.naks_sent);
 	if (rnr)

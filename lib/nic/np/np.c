@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/np/np.h"
 
+#include "nic/np/echo.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -207,6 +209,10 @@ nic_np_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 	counter_inc(&nic->stats.np.np_ecn_marked_roce_packets);
 	nic_measure_ce(nic, item);
+	if (nic->params.np.np_ecn_echo) {
+		nic->echoes[item].ce = true;
+		return;
+	}
 	if (nic->params.np.np_min_time_between_cnps_us == 0)
 		owe_cnp(nic, item, now_ns);
 	else if (np->windows != NULL)

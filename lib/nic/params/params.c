@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/numbers/array.h"
+#include "wire/roce/int_hdr.h"
 #include "wire/roce/roce.h"
 
 static const char *const flow_control_words[] = {"off", "pfc", "pause", NULL};
@@ -104,6 +105,10 @@ static const struct field nic_fields[] = {
 	 .max = NIC_MAX_WINDOW, .def = "4096",
 	 .help = "Window: largest number of unacknowledged "
 		 "packets of a QP"},
+	{FIELD_OF(struct nic_params, int_slots), .type = FIELD_U8, .min = 1, .max = INT_MAX_HOPS,
+	 .def = "5",
+	 .help = "Slots of the header for in-band telemetry (doc/int.md) in data packets, one for "
+		 "each switch of the longest path, with a cc that needs it (hpcc)"},
 	{FIELD_OF(struct nic_params, measure_pacing), .type = FIELD_BOOL, .def = "off",
 	 .help = "Measure the pacing of packets: jitter of each flow; the JSON of quench-nic "
 		 "also shows how late packets leave"},
@@ -159,6 +164,8 @@ own_fault(const struct nic_params *p)
 		return "ip or ip6 must be set";
 	if (p->max_qps > QPN_MASK + 1 - p->first_qpn)
 		return "first_qpn + max_qps must not exceed 2^24";
+	if (cc_algorithms[p->cc]->has_window && p->ack_every != 1)
+		return "ack_every must be 1 with this cc, whose window moves with each ACK";
 	if (p->initial_rate == NIC_INITIAL_VALUE && p->initial_rate_bps == 0)
 		return "initial_rate_bps must not be 0 with initial_rate = value";
 	if (p->initial_rate == NIC_INITIAL_VALUE && p->initial_rate_bps > p->link_speed_bps)

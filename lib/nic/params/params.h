@@ -61,6 +61,7 @@ struct nic_params {
 				* responder */
 	uint16_t ack_every;    /* AckReq is set on each n-th packet and on the last of a message */
 	uint32_t window_packets;          /* unacknowledged packets per QP */
+	uint8_t int_slots;                /* of INT headers, if congestion control hears hops */
 	int control_tx_queue;             /* enum nic_control_tx_queue */
 	bool measure_pacing;              /* set pkt_meta.due_ns of paced frames */
 	int measure_times;                /* enum nic_measure_choice: of messages and round trips */

@@ -7,6 +7,7 @@
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
 #include "nic/measure/trace.h"
+#include "wire/roce/int_hdr.h"
 
 /*
  * How long rate increases above the flow's cap may wait. They change no rate in force, but the QP's
@@ -145,11 +146,29 @@ first_rate_bps(const struct nic *nic, uint32_t others)
 	return p->initial_rate_bps;
 }
 
+/* The algorithm's window in packets, rounded up: a packet may begin while there is any room. */
+void
+nic_cc_apply_window(struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t packet_bytes = wire_bytes(nic_flow_of(nic, qp)->middle.frame_bytes);
+	uint64_t packets = ((uint64_t)qp->cc.head.window_bytes + packet_bytes - 1) / packet_bytes;
+
+	qp->limit_seq = qp->acked_seq + (uint32_t)min_u64(max_u64(packets, 1), nic->window_packets);
+}
+
 void
 nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	uint32_t did = cc_on_start(&qp->cc, &nic->cc, first_rate_bps(nic, others), now_ns);
+	const struct cc_begin start = {
+		.rate_bps = first_rate_bps(nic, others),
+		.packet_bytes = wire_bytes(nic_flow_of(nic, qp)->middle.frame_bytes),
+		.more = nic->cc_more == NULL
+				? NULL
+				: nic->cc_more + (size_t)item * nic->cc.ops->more_bytes,
+	};
+	uint32_t did = cc_on_start(&qp->cc, &nic->cc, &start, now_ns);
 	uint64_t rate_bps = capped(nic, qp);
 
 	/*
@@ -161,6 +180,8 @@ nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 			   now_ns);
 	nic->tallies[item].min_rate_kbps = (uint32_t)kbps(rate_bps);
 	rest_if_capped(nic, qp, now_ns);
+	if (nic->cc.has_window)
+		nic_cc_apply_window(nic, item);
 	if (unlikely(nic->traces->n > 0))
 		nic_trace_add(nic, item, did, now_ns);
 }
@@ -198,15 +219,40 @@ nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 	nic->tallies[item].cnps_handled++;
 }
 
+static_assert(CC_MAX_HOPS == INT_MAX_HOPS, "an ACK tells all hops of a header");
+
+static void
+read_hops(const uint8_t *hdr, struct cc_hop *hops, struct cc_ack *ack)
+{
+	ack->n_hops = int_hdr_hops(hdr);
+	ack->hops = hops;
+	for (unsigned int i = 0; i < ack->n_hops; i++) {
+		struct int_hop hop = int_read_hop(hdr, i);
+
+		hops[i] = (struct cc_hop){.rate_bps = hop.rate_mbps * MBPS,
+					  .queue_bytes = hop.queue_bytes,
+					  .tx_bytes = hop.tx_bytes,
+					  .time_ns = hop.time_ns};
+	}
+}
+
 void
 nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
-	if (ack->packets == 0)
-		return;
-	ack->next_seq = qp_sent_seq(qp);
-	follow_if_any(nic, item, cc_on_ack(&qp->cc, &nic->cc, ack, now_ns), now_ns);
+	struct cc_hop hops[CC_MAX_HOPS];
+
+	if (ack->packets > 0) {
+		ack->next_seq = qp_sent_seq(qp);
+		if (nic->heard->becn)
+			ack->ce_packets = ack->packets;
+		if (nic->heard_int != NULL)
+			read_hops(nic->heard_int, hops, ack);
+		follow_if_any(nic, item, cc_on_ack(&qp->cc, &nic->cc, ack, now_ns), now_ns);
+	}
+	if (nic->cc.has_window)
+		nic_cc_apply_window(nic, item);
 }
 
 void

@@ -45,10 +45,12 @@ void nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** Handle a CNP from the QP's peer. */
 void nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns);
 /**
- * All packets before ack->acked_seq were acknowledged. Does nothing if ack->packets is 0; else also
- * fills in ack->next_seq.
+ * All packets before ack->acked_seq were acknowledged by the ACK nic->heard. Fills in the rest of
+ * ack, and sets the QP's limit_seq if the algorithm has a window.
  */
 void nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t now_ns);
+/** Set the QP's limit_seq by its algorithm's window. Only with nic->cc.has_window. */
+void nic_cc_apply_window(struct nic *nic, uint32_t item);
 /** Packets were lost: the QP retransmits from its first unacknowledged packet. */
 void nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns);
 

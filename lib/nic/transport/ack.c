@@ -45,6 +45,7 @@ nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t n
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 	enum aeth_kind kind = v->aeth_syndrome >> 5 & 3;
 
+	nic->heard = v;
 	/* An ACK or NAK must name the PSN of a packet that was sent. */
 	if (ahead >= (int32_t)(qp_sent_seq(qp) - qp->acked_seq) || flow->raw ||
 	    (qp->flags & (QP_REQUESTER | QP_ERROR)) != QP_REQUESTER ||

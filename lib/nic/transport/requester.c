@@ -58,10 +58,11 @@ nic_progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 	struct qp_flow *flow = nic_flow_of(nic, qp);
 	bool was_refused = qp->flags & QP_RNR, had_packets = qp->left_packets > 0;
 
+	/* Congestion control may make the window smaller. */
+	qp->limit_seq = seq + nic->window_packets;
 	nic_acknowledge(nic, item, seq, now_ns);
 	if (!qp_awaits_ack(qp, nic->params.ack_every))
 		qp->flags &= (uint16_t)~QP_AWAITS;
-	qp->limit_seq = seq + nic->window_packets;
 	qp->progress_tick = (uint32_t)nic_timers_tick(&nic->timers, now_ns);
 	qp->retries = 0;
 	qp->rnr_retries = 0;

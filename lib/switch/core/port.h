@@ -56,6 +56,8 @@ struct sw_port {
 	/* mask: groups whose received frames sw_closed_ingress() decides on */
 	uint8_t storm_pgs;
 	bool shaped;                /* the shaper is slower than the wire */
+	bool adds_int;              /* to INT headers */
+	bool per_run;               /* shaped or adds_int: a run of frames has more to do */
 	struct token_bucket shaper; /* data waits for it; control frames are only charged */
 	struct token_bucket wire;   /* control frames wait for it; used only while shaped */
 	struct pfc_tx pfc_tx;

@@ -105,6 +105,8 @@ sw_set_port(struct sw *sw, uint16_t port, const struct sw_params *params, uint64
 	set_shaper(p, params, pp, now_ns);
 	sched_set_params(&p->sched, &params->sched);
 	set_queue_shapers(p, params->queues[port], now_ns);
+	p->adds_int = params->int_telemetry;
+	p->per_run = p->shaped || p->adds_int;
 	set_storms(&sw->forward.storms[port], pp, params->max_frame_bytes, now_ns);
 	set_wred(p, params, port);
 }

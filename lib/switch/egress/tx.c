@@ -4,6 +4,7 @@
 #include <rte_mbuf.h>
 
 #include "base/numbers/fixed.h"
+#include "switch/egress/inband.h"
 #include "switch/egress/mark.h"
 #include "switch/egress/pfc.h"
 #include "switch/egress/release.h"
@@ -87,7 +88,7 @@ unmarked_bytes(const struct sw *sw, const struct sw_port *p, uint8_t queue)
 /* Update counters, buckets and the scheduler for a run of frames that left a queue. */
 static inline void
 charge_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, uint16_t packets,
-	   uint64_t frame_bytes, uint32_t charged_bytes, uint64_t now_ns)
+	   struct rte_mbuf **pkts, uint64_t frame_bytes, uint32_t charged_bytes, uint64_t now_ns)
 {
 	struct sw_queue *q = &p->queue[queue];
 	struct sw_queue_stats *stats = &p->stats.queue[queue];
@@ -105,14 +106,18 @@ charge_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, uint1
 		sched_charge(&p->sched, queue, bytes, backlogged);
 	if (unlikely((p->min_queues | p->max_queues) & bit))
 		charge_queue_shapers(p, queue, bytes);
-	if (unlikely(p->shaped))
-		token_bucket_charge(&p->wire, bytes);
 	mmu_egress_release(sw->mmu, port, queue, charged_bytes);
 	counter_add(&stats->tx_packets, packets);
 	counter_add(&stats->tx_bytes, frame_bytes);
 	counter_add(&p->stats.tx_packets, packets);
 	counter_add(&p->stats.tx_bytes, frame_bytes);
 	counter_add(&sw->ledger.sent, charged_bytes);
+	if (unlikely(p->per_run)) {
+		if (p->shaped)
+			token_bucket_charge(&p->wire, bytes);
+		if (p->adds_int)
+			sw_inband_add(sw, p, queue, pkts, packets, now_ns);
+	}
 }
 
 /*
@@ -145,7 +150,8 @@ send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct 
 	} while (n < max_pkts && !sw_queue_is_empty(q) && left_bytes > 0 &&
 		 token_account_can_send(&wire));
 	p->shaper.account.credit_nanobits = wire.credit_nanobits;
-	charge_run(sw, p, port, queue, n, sent_bytes, (uint32_t)(q->bytes - queue_bytes), now_ns);
+	charge_run(sw, p, port, queue, n, pkts, sent_bytes, (uint32_t)(q->bytes - queue_bytes),
+		   now_ns);
 	return n;
 }
 

@@ -16,6 +16,10 @@ const struct counter_field sw_port_counter_fields[] = {
 	C(rx_global_pause_frames, "802.3x pause frames received"),
 	C(tx_global_pause_frames, "802.3x pause frames sent"),
 	C(pause_no_mbuf, "pause frames that had to wait for an mbuf"),
+	C(int_hops_added, "frames to whose INT header the port added a hop"),
+	C(int_no_room, "frames whose INT header had no free slot"),
+	C(int_malformed, "frames with a malformed INT header, passed on as they are"),
+	C(int_no_mbuf, "frames passed on without a hop because no mbuf was free for a copy"),
 };
 #undef C
 const unsigned int sw_port_counter_fields_n = ARRAY_LEN(sw_port_counter_fields);

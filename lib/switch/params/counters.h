@@ -76,6 +76,10 @@ struct sw_port_stats {
 	uint64_t rx_pause_frames, tx_pause_frames;               /* PFC, whatever their vector */
 	uint64_t rx_global_pause_frames, tx_global_pause_frames; /* 802.3x */
 	uint64_t pause_no_mbuf; /* a PFC frame had to wait for an mbuf */
+	uint64_t int_hops_added;
+	uint64_t int_no_room;   /* all slots of the header are used */
+	uint64_t int_malformed; /* passed on as it is */
+	uint64_t int_no_mbuf;   /* no mbuf for a private copy: passed on as it is */
 	struct sw_queue_stats queue[TM_CLASSES];
 	struct sw_pg_stats pg[TM_CLASSES];
 };

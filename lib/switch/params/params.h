@@ -100,6 +100,7 @@ struct sw_params {
 	uint32_t shaper_burst_ns;       /* burst after a late poll; the lab uses 1 */
 	uint32_t max_frame_bytes;       /* longest frame that is forwarded, with FCS */
 	bool mark_accuracy;             /* count marks by queue length */
+	bool int_telemetry;             /* add a hop to INT headers */
 	uint64_t watermark_interval_ns; /* of clearing the watermarks; NEVER_NS: never */
 	struct sw_wred_profile wred_profiles[SW_MAX_WRED_PROFILES];
 	uint8_t n_wred_profiles;

@@ -148,6 +148,16 @@ roce_shape_stamp(const struct roce_shape *s, const struct roce_ends *ends, uint3
 				payload_at);
 }
 
+/** Set BECN, which the ICRC does not cover, in a stamped frame. Its UDP checksum becomes 0. */
+static inline void
+roce_shape_set_becn(uint8_t *payload_at)
+{
+	uint8_t *bth = payload_at - BTH_BYTES;
+
+	bth[BTH_ECN] |= BTH_BECN;
+	be16_store(bth - 2, 0);
+}
+
 /**
  * As roce_shape_stamp() without AckReq, by the series of the shape's payload. ends->reg is not
  * used.

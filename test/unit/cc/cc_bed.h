@@ -13,6 +13,7 @@
 #include "cc/cc.h"
 
 #define LINE_BPS (40 * GBPS)
+#define PACKET_BYTES 1000u /* on the wire, to make the numbers round */
 
 struct cc_bed {
 	enum cc_algorithm algorithm;
@@ -20,6 +21,7 @@ struct cc_bed {
 	struct cc_stats stats;
 	struct cc_node node;
 	struct cc cc;
+	uint64_t more[64];
 };
 
 /* All algorithms with their defaults, and DCQCN's maximum rate. */
@@ -58,7 +60,13 @@ bed_start(struct cc_bed *b, uint64_t start_rate_bps)
 				       .stats = &b->stats};
 
 	cc_init(&b->node, &setup);
-	assert_int_equal(cc_on_start(&b->cc, &b->node, start_rate_bps, 0), CC_DID_START);
+	assert_true(b->node.ops->more_bytes <= sizeof(b->more));
+	assert_int_equal(cc_on_start(&b->cc, &b->node,
+				     &(struct cc_begin){.rate_bps = start_rate_bps,
+							.packet_bytes = PACKET_BYTES,
+							.more = b->more},
+				     0),
+			 CC_DID_START);
 }
 
 /* A counter of the algorithm. */

@@ -81,7 +81,9 @@ point_start(struct point *p, const struct rp_params *params, uint64_t start_bps,
 	p->stats = (struct rp_stats){0};
 	p->honest = true;
 	cc_init(&p->node, &setup);
-	assert_int_equal(cc_on_start(&p->cc, &p->node, start_bps, now_ns), CC_DID_START);
+	assert_int_equal(
+		cc_on_start(&p->cc, &p->node, &(struct cc_begin){.rate_bps = start_bps}, now_ns),
+		CC_DID_START);
 }
 
 /* Was what an event did what it counted? @return the rate in force. */

@@ -87,11 +87,25 @@ TEST(what_dcqcn_did_is_told)
 	assert_int_equal(cnps(&b)->rp_releases, 1);
 }
 
+/* Some hops, more or fewer than before, with any numbers. */
+static void
+any_hops(struct prng *rnd, struct cc_hop hops[CC_MAX_HOPS], struct cc_ack *ack)
+{
+	ack->n_hops = (uint32_t)prng_below(rnd, CC_MAX_HOPS + 1);
+	ack->hops = hops;
+	for (unsigned int i = 0; i < ack->n_hops; i++)
+		hops[i] = (struct cc_hop){.rate_bps = prng_below(rnd, 4) * 100 * GBPS,
+					  .queue_bytes = prng_u32(rnd) >> prng_below(rnd, 32),
+					  .tx_bytes = prng_u32(rnd) >> prng_below(rnd, 32),
+					  .time_ns = prng_u32(rnd) >> prng_below(rnd, 32)};
+}
+
 /* Random events: no algorithm leaves [least floor, line rate], or forgets who it is. */
 TEST(rates_stay_in_range)
 {
 	for (int a = 0; a < CC_ALGORITHMS; a++) {
 		uint32_t acked = UINT32_MAX - 99, next = acked;
+		struct cc_hop hops[CC_MAX_HOPS];
 		uint64_t now_ns = 0;
 		struct prng rnd;
 		struct cc_bed b;
@@ -99,7 +113,7 @@ TEST(rates_stay_in_range)
 		prng_seed(&rnd, 7, (uint64_t)a);
 		start(&b, (enum cc_algorithm)a);
 		for (unsigned int i = 0; i < 50000; i++) {
-			struct cc_ack ack;
+			struct cc_ack ack = {0};
 
 			now_ns += prng_below(&rnd, 100000);
 			switch (prng_below(&rnd, 6)) {
@@ -117,6 +131,8 @@ TEST(rates_stay_in_range)
 				ack.acked_seq = acked;
 				ack.next_seq = next;
 				ack.rtt_ns = prng_below(&rnd, 600000);
+				ack.ce_packets = prng_below(&rnd, 4) == 0 ? ack.packets : 0;
+				any_hops(&rnd, hops, &ack);
 				cc_on_ack(&b.cc, &b.node, &ack, now_ns);
 				break;
 			case 3:
@@ -126,7 +142,11 @@ TEST(rates_stay_in_range)
 				next++;
 				cc_on_sent(&b.cc, &b.node, 1106, now_ns);
 			}
-			assert_in_range(b.cc.head.rate_bps, 10 * MBPS, LINE_BPS);
+			/* Swift has no lowest rate, but a smallest window. */
+			assert_in_range(b.cc.head.rate_bps, a == CC_SWIFT ? 1 : 10 * MBPS,
+					LINE_BPS);
+			if (b.node.has_window)
+				assert_true(b.cc.head.window_bytes > 0);
 		}
 	}
 }

@@ -141,7 +141,7 @@ TEST(each_algorithm_has_its_word_and_section)
 	for (int i = CC_NONE; i < CC_ALGORITHMS; i++) {
 		char text[512];
 
-		snprintf(text, sizeof(text), NIC "cc = %s\n", cc_words[i]);
+		snprintf(text, sizeof(text), NIC "ack_every = 1\ncc = %s\n", cc_words[i]);
 		read_good(text, &c);
 		assert_int_equal(c.nic.cc, i);
 		nic_config_free(&c);

@@ -237,7 +237,12 @@ any_params(struct nic_params *p)
 	p->max_rd_atomic = (uint8_t)any(&cable.r, 1, 8);
 	p->ack_every = (uint16_t)any(&cable.r, 1, 20);
 	p->window_packets = windows[any(&cable.r, 0, 3)];
-	p->cc = (int)any(&cable.r, CC_NONE, CC_ALGORITHMS - 1);
+	/* The cable knows no INT headers. */
+	do {
+		p->cc = (int)any(&cable.r, CC_NONE, CC_ALGORITHMS - 1);
+	} while (cc_algorithms[p->cc]->hears_hops);
+	if (cc_algorithms[p->cc]->has_window)
+		p->ack_every = 1;
 	p->measure_times = chance(&cable.r, 50) ? NIC_MEASURE_ON : NIC_MEASURE_OFF;
 	p->measure_pacing = chance(&cable.r, 50);
 	p->flow_control = chance(&cable.r, 70) ? NIC_FLOW_PFC : NIC_FLOW_PAUSE;

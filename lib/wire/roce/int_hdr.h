@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * In-band telemetry (INT): a header between UDP and BTH in which each switch of the path records
+ * its egress queue, for congestion control by HPCC (Li et al., SIGCOMM 2019, section 3 and figure
+ * 7). The format is ours (doc/int.md): a frame with it goes to UDP port 4792, the sender reserves
+ * slots for hops, and a switch fills in the next free slot. So no switch changes a length.
+ *
+ *   byte 0   version (high 4 bits), flags
+ *        1   slots
+ *        2   hops, at most slots
+ *        3   0
+ *        4   slots of 16 bytes: queue bytes, bytes sent, time in ns, Mb/s, in network order
+ *
+ * The ICRC is that of the frame without the header: int_strip() restores the frame that was there
+ * before int_insert(), except for an UDP checksum, which becomes 0.
+ */
+#ifndef QUENCH_WIRE_ROCE_INT_HDR_H
+#define QUENCH_WIRE_ROCE_INT_HDR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "wire/frame/frame.h"
+
+#define INT_UDP_PORT 4792u
+#define INT_HDR_BYTES 4u
+#define INT_HOP_BYTES 16u
+/* Most slots: what fits into the headroom of any frame of ours. */
+#define INT_MAX_HOPS 6u
+#define INT_MAX_BYTES (INT_HDR_BYTES + INT_MAX_HOPS * INT_HOP_BYTES)
+
+/* Longest frame: one with the largest MTU, 4096, and any headers fits. */
+#define INT_MAX_FRAME_BYTES 8192u
+
+/* Flags. */
+#define INT_ECHO 0x1u /* of the receiver, in an ACK: switches add nothing */
+#define INT_FULL 0x2u /* a switch found no free slot */
+
+/* What a switch records when a frame leaves. */
+struct int_hop {
+	uint32_t queue_bytes; /* left in the frame's egress queue */
+	uint32_t tx_bytes;    /* wire bytes that the port has sent, modulo 2^32 */
+	uint32_t time_ns;     /* modulo 2^32 */
+	uint32_t rate_mbps;   /* of the port */
+};
+
+enum int_verdict {
+	INT_OK,
+	INT_NONE,     /* no frame to INT_UDP_PORT over IP */
+	INT_NO_ROOM,  /* all slots are used: INT_FULL is set now */
+	INT_MALFORMED /* wrong version, or lengths that contradict each other or the frame */
+};
+
+/** Bytes of a header with this many slots. */
+static inline unsigned int
+int_hdr_bytes(unsigned int slots)
+{
+	return INT_HDR_BYTES + slots * INT_HOP_BYTES;
+}
+
+/**
+ * Insert a header into a RoCEv2 frame of ours: with at most one tag, and no IP options.
+ *
+ * @param buf    The frame, with int_hdr_bytes(slots) of room before it.
+ * @param hops   n_hops of them, at most slots; each of INT_HOP_BYTES as on the wire. The other
+ *               slots are zero.
+ * @return       Bytes by which the frame now begins earlier.
+ */
+unsigned int int_insert(uint8_t *buf, unsigned int slots, uint8_t flags, const uint8_t *hops,
+			unsigned int n_hops);
+
+/**
+ * Copy a received frame without its header.
+ *
+ * @param frame  Result of frame_parse() for buf[0..len).
+ * @param out    len bytes. With INT_OK it has the frame as it was before int_insert().
+ * @param hdr    With INT_OK: the header, in buf.
+ * @return       INT_OK, INT_NONE or INT_MALFORMED.
+ */
+enum int_verdict int_strip(const uint8_t *buf, size_t len, const struct frame_view *frame,
+			   uint8_t *out, const uint8_t **hdr);
+
+/** Is this a frame to INT_UDP_PORT over IP, whose header is not an echo if it is well-formed? */
+bool int_is_open(const uint8_t *buf, size_t len);
+
+/**
+ * Add a hop to a frame that passes a switch, and for which int_is_open().
+ *
+ * @param buf  A frame that frame_parse() has accepted, possibly with a tag added or removed since.
+ * @return     INT_OK or INT_NO_ROOM: the header has changed; else the frame is unchanged.
+ */
+enum int_verdict int_append(uint8_t *buf, size_t len, const struct int_hop *hop);
+
+static inline unsigned int
+int_hdr_slots(const uint8_t *hdr)
+{
+	return hdr[1];
+}
+
+/** Number of hops in a header. */
+static inline unsigned int
+int_hdr_hops(const uint8_t *hdr)
+{
+	return hdr[2];
+}
+
+/** Hop i of a header, i < int_hdr_hops(). */
+struct int_hop int_read_hop(const uint8_t *hdr, unsigned int i);
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Echoes of a responder, and what a requester hears of them: marks, and in-band telemetry. */
+#include "unit/nic/nic_test.h"
+#include "wire/bytes/be.h"
+#include "wire/roce/int_hdr.h"
+
+/* The next frame as it is on the wire. @return its length; 0: none until the time. */
+static uint16_t
+take_bytes(uint64_t until_ns, uint8_t bytes[512])
+{
+	struct rte_mbuf *m;
+	uint16_t len;
+
+	while (solo.nic->ops->tx(solo.nic, 0, &m, 1, solo.now_ns) == 0) {
+		uint64_t next_ns = solo.nic->ops->next_ns(solo.nic, 0);
+
+		if (next_ns > until_ns)
+			return 0;
+		solo.now_ns = next_ns > solo.now_ns ? next_ns : solo.now_ns;
+	}
+	len = m->data_len < 512 ? m->data_len : 512;
+	memcpy(bytes, rte_pktmbuf_mtod(m, uint8_t *), len);
+	rte_pktmbuf_free(m);
+	return len;
+}
+
+/* Give a frame from the peer an INT header with one hop, and send it. @return bytes sent. */
+static void
+feed_int(const struct roce_fields *fields, uint16_t payload_bytes, uint8_t flags,
+	 const struct int_hop *hop, int broken_at)
+{
+	const struct roce_path path = solo_path(&solo);
+	static const uint8_t payload[256];
+	uint8_t room[INT_MAX_BYTES + 512], *at = room + INT_MAX_BYTES, raw[INT_HOP_BYTES];
+	size_t len = roce_build(at, 512, &path, fields, payload, payload_bytes);
+	unsigned int bytes;
+
+	be32_store(raw, hop->queue_bytes);
+	be32_store(raw + 4, hop->tx_bytes);
+	be32_store(raw + 8, hop->time_ns);
+	be32_store(raw + 12, hop->rate_mbps);
+	bytes = int_insert(at, 2, flags, raw, 1);
+	if (broken_at >= 0)
+		(at - bytes)[14 + 20 + 8 + broken_at] = 0xEE;
+	solo_feed_bytes(&solo, at - bytes, (uint16_t)(len + bytes));
+}
+
+static void
+start(int cc, bool requester)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	solo_init(&solo);
+	solo.params.cc = cc;
+	solo.params.ack_every = 1;
+	solo.params.int_slots = 2;
+	solo.params.local_ack_timeout = 0;
+	qp.requester = requester;
+	qp.mtu_bytes = 256;
+	solo_start(&solo, &qp);
+}
+
+static const struct roce_fields write_only = {
+	.opcode = RC_WRITE_ONLY, .reth_dma_bytes = 8, .ack_req = true};
+static const struct int_hop hop = {1000, 2000, 3000, 40000};
+
+TEST(data_of_hpcc_has_a_header_and_other_data_has_none)
+{
+	uint8_t bytes[512];
+
+	start(CC_HPCC, true);
+	assert_true(take_bytes(1000, bytes) > 0);
+	assert_int_equal(be16_load(bytes + 36), INT_UDP_PORT);
+	assert_int_equal(bytes[43], 2);
+	assert_int_equal(bytes[44], 0);
+	solo_destroy(&solo);
+	start(CC_DCQCN, true);
+	assert_true(take_bytes(1000, bytes) > 0);
+	assert_int_equal(be16_load(bytes + 36), ROCE_UDP_PORT);
+	solo_destroy(&solo);
+}
+
+TEST(ack_echoes_the_hops_of_its_packet)
+{
+	uint8_t bytes[512], out[512];
+	struct frame_view f;
+	struct roce_view v;
+	struct int_hop echoed;
+	const uint8_t *hdr;
+	uint16_t len;
+
+	start(CC_HPCC, false);
+	feed_int(&write_only, 8, 0, &hop, -1);
+	len = take_bytes(1000, bytes);
+	assert_int_equal(frame_parse(bytes, len, &f), FRAME_OK);
+	/* A switch on the way back adds nothing. */
+	assert_false(int_is_open(bytes, len));
+	assert_int_equal(int_strip(bytes, len, &f, out, &hdr), INT_OK);
+	assert_int_equal(int_hdr_hops(hdr), 1);
+	echoed = int_read_hop(hdr, 0);
+	assert_memory_equal(&echoed, &hop, sizeof(hop));
+	len -= (uint16_t)int_hdr_bytes(1);
+	assert_int_equal(frame_parse(out, len, &f), FRAME_OK);
+	assert_int_equal(roce_parse(out, len, &f, true, &v), ROCE_OK);
+	assert_int_equal(v.opcode, RC_ACK);
+	assert_int_equal(nic_stats(solo.nic)->rx_write_requests, 1);
+	solo_destroy(&solo);
+}
+
+TEST(requester_hears_the_echo)
+{
+	const struct nic_stats *stats;
+	const struct roce_fields ack = {.opcode = RC_ACK, .aeth_syndrome = AETH_ACK, .psn = 0};
+	uint8_t bytes[512];
+
+	start(CC_HPCC, true);
+	while (take_bytes(2000, bytes) > 0)
+		;
+	feed_int(&ack, 0, INT_ECHO, &hop, -1);
+	stats = nic_stats(solo.nic);
+	/* hpcc_samples is its first counter. */
+	assert_int_equal(stats->cc.of[CC_SLOT(CC_HPCC)].words[0], 1);
+	assert_int_equal(stats->acks_received, 1);
+	solo_destroy(&solo);
+}
+
+/* Version, slots, hops: none may lie; and the ICRC still covers the rest of the frame. */
+TEST(broken_headers_are_bad_roce_and_broken_frames_bad_icrc)
+{
+	start(CC_HPCC, false);
+	for (int at = 0; at < 3; at++)
+		feed_int(&write_only, 8, 0, &hop, at);
+	assert_int_equal(nic_stats(solo.nic)->drops[NIC_DROP_BAD_ROCE], 3);
+	/* Behind the header of 4 + 2 x 16 bytes: the PSN. */
+	feed_int(&write_only, 8, 0, &hop, 36 + 11);
+	assert_int_equal(nic_stats(solo.nic)->drops[NIC_DROP_BAD_ICRC], 1);
+	/* In a hop: switches write there, so the ICRC does not cover it. */
+	feed_int(&write_only, 8, 0, &hop, 5);
+	assert_int_equal(nic_stats(solo.nic)->rx_write_requests, 1);
+	solo_destroy(&solo);
+}
+
+TEST(nic_without_telemetry_takes_the_frames_for_no_roce)
+{
+	start(CC_DCQCN, false);
+	feed_int(&write_only, 8, 0, &hop, -1);
+	assert_int_equal(nic_stats(solo.nic)->drops[NIC_DROP_NOT_ROCE], 1);
+	solo_destroy(&solo);
+}
+
+/* np_ecn_echo: the ACK says that its packet was marked, and there is no CNP. */
+TEST(mark_is_echoed_once_in_place_of_a_cnp)
+{
+	struct roce_path path;
+	struct roce_view v;
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	solo_init(&solo);
+	solo.params.np.np_ecn_echo = true;
+	qp.requester = false;
+	qp.mtu_bytes = 256;
+	solo_start(&solo, &qp);
+	path = solo_path(&solo);
+	for (uint32_t psn = 0; psn < 2; psn++) {
+		struct roce_fields fields = write_only;
+
+		fields.psn = psn;
+		path.ecn = psn == 0 ? ECN_CE : ECN_ECT0;
+		solo_feed_on(&solo, &path, &fields, 8);
+		assert_true(solo_take(&solo, solo.now_ns + 1000, &v));
+		assert_int_equal(v.opcode, RC_ACK);
+		assert_int_equal(v.becn, psn == 0);
+	}
+	expect_silence(&solo, 1000000);
+	assert_int_equal(nic_stats(solo.nic)->np.np_cnp_sent, 0);
+	assert_int_equal(nic_stats(solo.nic)->np.np_ecn_marked_roce_packets, 1);
+	solo_destroy(&solo);
+}
+
+/* ... and DCTCP cuts for it. */
+TEST(echoed_mark_is_heard)
+{
+	struct nic_qp_info info;
+
+	start(CC_DCTCP, true);
+	solo_run(&solo, 2000);
+	solo_feed(&solo,
+		  (struct roce_fields){.opcode = RC_ACK, .aeth_syndrome = AETH_ACK, .becn = true},
+		  0);
+	nic_qp_info(solo.nic, 0, &info);
+	assert_int_equal(info.rate_cuts, 1);
+	assert_int_equal(info.rate_bps, 20 * GBPS);
+	solo_destroy(&solo);
+}
+
+TEST(window_of_an_algorithm_needs_an_ack_per_packet)
+{
+	char why[256];
+
+	solo_init(&solo);
+	solo.params.cc = CC_SWIFT;
+	assert_true(nic_params_check(&solo.params, why, sizeof(why)) != 0);
+	assert_non_null(strstr(why, "ack_every"));
+	solo.params.ack_every = 1;
+	assert_int_equal(nic_params_check(&solo.params, why, sizeof(why)), 0);
+}
+
+TEST_MAIN(.begin = start_eal)
