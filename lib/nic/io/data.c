@@ -409,6 +409,7 @@ send_run(struct nic *nic, struct qp_ring *in_ring, struct rte_mbuf **pkts, uint1
 	const struct qp_flow *flow = NULL;
 	uint16_t n = 0;
 
+	assert(most <= NIC_BURST);
 	/* Then the run fits into the list. */
 	if (nic->paced.n + most > NIC_BURST)
 		nic_flush(nic);
@@ -479,7 +480,7 @@ send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, 
 	if (out->sent == out->taken && !take_mbufs(nic, out, qp_ring_count(ring), now_ns))
 		return 0;
 	while (out->sent < end && !qp_ring_is_empty(ring) && nic_wire_is_free(nic, now_ns)) {
-		uint16_t room = (uint16_t)(RTE_MIN(end, out->taken) - out->sent);
+		uint16_t room = (uint16_t)RTE_MIN(RTE_MIN(end, out->taken) - out->sent, NIC_BURST);
 		uint32_t item;
 
 		/* A run needs mbufs in pkts[], no measurement and no INT header. */

@@ -5,6 +5,7 @@
  */
 #include "unit/nic/nic_test.h"
 
+#include "nic/core/core.h"
 #include "nic/observe/wait.h"
 
 #define QPS 11
@@ -39,15 +40,18 @@ meter_charge(struct meter *m, uint64_t rate_bps, uint32_t bytes, uint64_t now_ns
 }
 
 static void
-create(uint64_t link_bps, const uint64_t *rates, unsigned int n)
+create(uint64_t link_bps, uint32_t shaper_burst_ns, const uint64_t *rates, unsigned int n)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
 
 	solo_init(&solo);
 	solo.params.link_speed_bps = link_bps;
+	solo.params.shaper_burst_ns = shaper_burst_ns;
 	solo.params.qp_burst_bytes = BURST_BYTES;
 	solo.params.window_packets = (1u << 23) - 1;
 	solo.params.local_ack_timeout = 0;
+	if (n > solo.params.max_qps)
+		solo.params.max_qps = n;
 	solo_create(&solo, 64);
 	qp.message_bytes = 1 << 20;
 	qp.messages = 0;
@@ -101,7 +105,7 @@ TEST(one_qp_keeps_its_rate_from_1_mbps_to_400_gbps)
 		/* At the link's rate the wire paces, in bursts of a nanosecond. */
 		struct meter m = {.credit_bytes = i == QPS - 1 ? BURST_BYTES : 0};
 
-		create(400 * GBPS, &rates_bps[i], 1);
+		create(400 * GBPS, 1, &rates_bps[i], 1);
 		run(&rates_bps[i], &m, 1);
 		expect_rate(&m, rates_bps[i]);
 		solo_destroy(&solo);
@@ -113,10 +117,31 @@ TEST(qps_of_all_rates_keep_theirs_side_by_side)
 	struct meter m[8] = {0};
 
 	/* 1 Mb/s to 25 Gb/s, 46 in all. */
-	create(100 * GBPS, rates_bps, 8);
+	create(100 * GBPS, 1, rates_bps, 8);
 	run(rates_bps, m, 8);
 	for (unsigned int i = 0; i < 8; i++)
 		expect_rate(&m[i], rates_bps[i]);
+	solo_destroy(&solo);
+}
+
+/* QPs that a call without room has made ready. */
+TEST(one_call_sends_more_packets_than_a_burst)
+{
+	enum { N = NIC_BURST + 8 };
+	struct rte_mbuf *m[2 * N];
+	uint64_t rates[N];
+
+	for (unsigned int i = 0; i < N; i++)
+		rates[i] = GBPS;
+	create(400 * GBPS, 2000, rates, N);
+	for (uint64_t now_ns = 0; now_ns <= 45 * NS_PER_US; now_ns += 9 * NS_PER_US) {
+		uint16_t n;
+
+		assert_int_equal(solo.nic->ops->tx(solo.nic, 0, m, 0, now_ns), 0);
+		n = solo.nic->ops->tx(solo.nic, 0, m, 2 * N, now_ns);
+		assert_int_equal(n, N);
+		rte_pktmbuf_free_bulk(m, n);
+	}
 	solo_destroy(&solo);
 }
 
