@@ -7,8 +7,8 @@
  * The result is the rate in force, in bits/s of wire bytes, and the window, in wire bytes that are
  * not acknowledged. All QPs of a node share algorithm, parameters and counters.
  *
- * cc_table.h lists the algorithms. To add one, write a file with params, state, counters and a
- * struct cc_ops, and a line in that table: keys, counters and reports follow from them.
+ * cc_table.h lists the algorithms. doc/extending.md shows how to add one: a file with params,
+ * state, counters and a struct cc_ops, and a line in that table. Keys, counters and reports follow.
  *
  * cc_on_sent() calls no function for most packets: until the timer or the byte count completes an
  * event, it is an addition and two comparisons for every algorithm.

@@ -203,6 +203,18 @@ def swift(lab, config):
         expect(drops(r) == 0 and r["pause_frames_after_measure"] == 0, f"{n}:1: drops or pauses")
 
 
+def aimd(lab, config):
+    """The example of doc/extending.md works: fair shares, a queue around K at most, marks echoed by ACKs and no CNP."""
+    r = results(lab, config + "/incast-4to1-aimd.ini")
+    q, c = r["bottleneck"], r["counters"]
+    expect(r["jain_index"] >= 0.99, f"Jain index {r['jain_index']}")
+    expect(q["link_use"] >= 0.8, f"link use {q['link_use']}")
+    expect(q["queue_p99_bytes"] <= 80e3, f"p99 of the queue {q['queue_p99_bytes']} B beside K of 60 KB")
+    expect(c["aimd_cuts"] > 50 and c["aimd_increases"] > c["aimd_cuts"], f"{c['aimd_cuts']} cuts")
+    expect(c["np_cnp_sent"] == 0 and c["np_ecn_marked_roce_packets"] > 0, "CNPs beside echoes")
+    expect(drops(r) == 0, f"drops {r['drops']}")
+
+
 def slow_receiver(lab, config):
     """One slow host pauses its port, the switch pauses its senders, and all of them go on in the end."""
     r = results(lab, config + "/slow-receiver.ini")
@@ -327,4 +339,4 @@ def digest(lab, config):
 
 
 if __name__ == "__main__":
-    with_config(dcqcn_and_pfc, pfc_only, eight_to_one, no_pfc, dctcp, timely, hpcc, swift, trace, shards, three_shards, slow_receiver, short, long, digest)
+    with_config(dcqcn_and_pfc, pfc_only, eight_to_one, no_pfc, dctcp, timely, hpcc, swift, aimd, trace, shards, three_shards, slow_receiver, short, long, digest)
