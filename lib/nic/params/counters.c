@@ -79,8 +79,8 @@ const struct counter_field nic_counters[] = {
 	DROP(UNEXPECTED_RESPONSE, "drop_unexpected_response",
 	     "Dropped: READ response without a request, or of the wrong length"),
 	DROP(REMOTE_ACCESS, "resp_remote_access_errors",
-	     "Dropped: WRITE or READ that names memory outside the flow's local_addr and "
-	     "local_bytes, or another R_Key; answered with the NAK remote access error"),
+	     "Dropped: WRITE or READ outside local_addr and local_bytes of the flow, or with "
+	     "another R_Key"),
 	DROP(OUT_OF_SEQUENCE, "drop_out_of_sequence", "Dropped: PSN after a gap; the peer sends "
 						      "the packet again"),
 	DROP(OUT_OF_BUFFER, "out_of_buffer", "Dropped: no receive WQE; RC answers with an RNR NAK"),
