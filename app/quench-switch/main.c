@@ -27,6 +27,7 @@
 #include "switch/sw.h"
 #include "quench-switch/telemetry/switch_telemetry.h"
 #include "quench-switch/config/thresholds.h"
+#include "tm/buffer/mmu_part.h"
 #include "wire/link/lldp.h"
 
 /*
@@ -34,11 +35,6 @@
  * get these.
  */
 #define CACHE_MBUFS 1024
-/*
- * A shard's use may exceed the use that it has published by up to SW_OWED_BYTES
- * (switch/shard/give_back.h): this number of shortest frames.
- */
-#define OWED_MBUFS 64
 /* Data room for a pause frame of 60 bytes. */
 #define PAUSE_ROOM_BYTES 128
 
@@ -88,7 +84,8 @@ static uint32_t
 frames_needed(const struct sw_params *params)
 {
 	uint64_t port = PORT_RX_DESCRIPTORS + PORT_TX_DESCRIPTORS + 2 * POLL_BURST;
-	uint64_t shard = CACHE_MBUFS + 3 * POLL_BURST + OWED_MBUFS;
+	uint64_t lag = mmu_part_lag(params->mmu.packets, params->shards, MMU_MIN_LAG_PACKETS);
+	uint64_t shard = CACHE_MBUFS + 3 * POLL_BURST + lag;
 
 	/*
 	 * If that is more than a ring can index, the creation of the pool fails, with an error

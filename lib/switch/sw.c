@@ -290,7 +290,7 @@ sw_destroy(struct node *node)
 		sw_crossed_settle(sw, 0);
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		for (unsigned int queue = 0; queue < TM_CLASSES; queue++)
-			free_queue(sw, &sw->ports[port].queue[queue]);
+			free_queue(sw_owner(sw, port), &sw->ports[port].queue[queue]);
 	}
 	sw_router_destroy(sw->forward.router);
 	destroy_shards(sw->shard.shards);

@@ -20,8 +20,8 @@
 #include "tm/buffer/mmu_part.h"
 
 /*
- * A shard publishes its debts (charges to return to other shards: shard/give_back.h) and its use of
- * the pools after this number of calls of tx() that sent frames, and in every call that sends none.
+ * A shard publishes its debts (charges to return to other shards: shard/give_back.h) after this
+ * number of calls of tx() that sent frames, and in every call that sends none.
  */
 #define SETTLE_CALLS 8
 
@@ -120,15 +120,46 @@ const struct node_ops sw_alone_ops = {
 	.control = control,
 };
 
-/* The use of the pools is read once per burst. */
+/* The thread of a shard polls its ports in turn. */
+static inline bool
+starts_round(const struct sw_shard *shard, uint16_t port)
+{
+	return port == (uint16_t)__builtin_ctzll(shard->own_ports);
+}
+
+static inline bool
+ends_round(const struct sw_shard *shard, uint16_t port)
+{
+	return shard->own_ports >> port == 1;
+}
+
+/* Publish the use of the pools if it differs much from the published, or exactly. */
+static inline void
+publish_use(struct sw *sw, bool exactly)
+{
+	sw->shard.admitted = false;
+	if (exactly)
+		mmu_part_publish(sw->mmu, sw->shard.index);
+	else
+		mmu_part_publish_lazily(sw->mmu, sw->shard.index);
+}
+
+/*
+ * The use of the pools is read once per burst. It is published by the tx() that follows, or before
+ * the next burst.
+ */
 static void
 shard_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
 	struct sw *sw = sw_of(node);
 
 	assert(sw_owns(&sw->shard, port));
+	if (unlikely(sw->shard.admitted))
+		publish_use(sw, false);
 	mmu_part_refresh(sw->mmu, sw->shard.index);
-	sw_crossing_prefetch(&sw->shard, port);
+	sw_crossing_prefetch_given(&sw->shard, port);
+	if (starts_round(&sw->shard, port))
+		sw_crossing_prefetch_entries(&sw->shard);
 	/*
 	 * While a device accepts no frames, the driver calls rx() with n = 0 in place of tx(): then
 	 * rx() does this part of tx()'s work.
@@ -139,11 +170,12 @@ shard_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, u
 	}
 	do_if_requested(sw, now_ns);
 	sw_rx(sw, port, pkts, n, now_ns);
+	sw->shard.admitted = true;
 	if (n == 0) {
 		sw_crossing_flush(&sw->shard);
 		sw_give_back_debts(&sw->shard);
+		publish_use(sw, true);
 	}
-	mmu_part_publish_lazily(sw->mmu, sw->shard.index, SW_OWED_BYTES);
 }
 
 static uint16_t
@@ -151,8 +183,7 @@ shard_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_
 	 uint64_t now_ns)
 {
 	struct sw *sw = sw_of(node);
-	/* The thread of a shard polls its ports in turn. */
-	bool starts_round = port == (uint16_t)__builtin_ctzll(sw->shard.own_ports);
+	bool first = starts_round(&sw->shard, port);
 	uint16_t n;
 
 	assert(sw_owns(&sw->shard, port));
@@ -162,19 +193,19 @@ shard_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_
 	if (unlikely(sw->n_xoff > 0))
 		mmu_part_refresh(sw->mmu, sw->shard.index);
 	sw_crossed_collect(sw, port, now_ns);
-	if (starts_round)
+	if (first)
 		sw_crossed_take(sw, now_ns);
 	do_if_requested(sw, now_ns);
 	n = sw_tx(sw, port, pkts, max_pkts, now_ns);
-	if (starts_round || n == 0)
+	if (first || n == 0)
 		sw_crossing_flush(&sw->shard);
 	if (n == 0 || ++sw->shard.calls >= SETTLE_CALLS) {
 		sw->shard.calls = 0;
 		sw_give_back_debts(&sw->shard);
-		mmu_part_publish(sw->mmu, sw->shard.index);
-	} else {
-		mmu_part_publish_lazily(sw->mmu, sw->shard.index, SW_OWED_BYTES);
 	}
+	publish_use(sw, n == 0);
+	if (ends_round(&sw->shard, port))
+		sw_crossing_prefetch_indices(&sw->shard);
 	return n;
 }
 
@@ -183,7 +214,9 @@ shard_next_ns(const struct node *node, uint16_t port)
 {
 	const struct sw *sw = sw_of_const(node);
 
-	return sw_crossing_waits(&sw->shard, port) ? 0 : next_ns(sw, port);
+	if (sw_crossing_waits(&sw->shard, port) || !mmu_part_is_published(sw->mmu, sw->shard.index))
+		return 0;
+	return next_ns(sw, port);
 }
 
 /* The front does the control work of all shards. */
@@ -236,6 +269,7 @@ begin_call(struct sw *front, uint64_t now_ns)
 		if (sw_requested(&s->shard[i]->request) == 0)
 			continue;
 		do_requests(s->shard[i], now_ns);
+		sw_give_back_debts(&s->shard[i]->shard);
 		mmu_part_publish(front->mmu, i);
 	}
 }

@@ -32,6 +32,26 @@ struct sw_release {
 	uint16_t groups[SW_MAX_PORTS * TM_CLASSES]; /* groups with a charge */
 };
 
+/* Entries of a ring that are admitted together. */
+#define SW_CROSSED_BURST 128u
+
+/* The entries of a burst to one queue. */
+struct sw_crossed_queue {
+	uint32_t bytes; /* charged */
+	uint16_t place; /* port * TM_CLASSES + queue */
+	bool all_ect;
+	bool admitted;
+};
+
+/* Crossed entries by queue, while a burst is admitted. */
+struct sw_crossed {
+	unsigned int n_queues;
+	struct sw_crossed_queue queue[SW_CROSSED_BURST];
+	uint8_t queue_of[SW_CROSSED_BURST]; /* by entry */
+	/* by place: an index of queue[], valid if the queue there has this place */
+	uint8_t queue_at[SW_MAX_PORTS * TM_CLASSES];
+};
+
 /* Per-packet members come first, by cache lines of 64 bytes. */
 struct sw {
 	struct node node;
@@ -49,6 +69,7 @@ struct sw {
 	struct sw_classes classes;
 	struct sw_pools pools;
 	struct sw_release release;
+	struct sw_crossed crossed;
 	struct fdb_memo memo; /* of the addresses of frames that arrive alone */
 	/* per MAC control frame */
 	uint32_t n_xoff; /* groups whose senders the buffer wants paused */

@@ -237,41 +237,6 @@ sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_d
 	end_burst(&b, now_ns);
 }
 
-/*
- * Find a run of crossed frames to one queue at the beginning of a ring. Their groups belong to
- * other shards.
- * @return its length, at most `most`; 0: the first frame needs its own decision.
- */
-static uint32_t
-gather_crossed(const struct sw *sw, const struct sw_ring *r, uint32_t first, uint32_t most,
-	       uint32_t *bytes)
-{
-	unsigned int place = sw_entry_queue(sw_ring_at(r, first));
-	const struct sw_port *p = &sw->ports[place / TM_CLASSES];
-	uint8_t pass;
-	uint32_t n;
-
-	*bytes = 0;
-	/*
-	 * The entry of a flooded frame names no queue, so the port in it may belong to another
-	 * shard.
-	 */
-	if (unlikely(sw_entry_flags(sw_ring_at(r, first)) & PKT_LABELLED))
-		return 0;
-	if (unlikely(sw->mark_at_enqueue || p->closed_queues >> place % TM_CLASSES & 1))
-		return 0;
-	pass = pass_wred(p, place % TM_CLASSES);
-	for (n = 0; n < most; n++) {
-		const struct sw_entry *e = sw_ring_at(r, first + n);
-
-		if (sw_entry_queue(e) != place || !((sw_entry_flags(e) | ANY_FRAME) & pass) ||
-		    unlikely(sw_entry_flags(e) & PKT_LABELLED))
-			return n;
-		*bytes += sw_entry_charged_bytes(e);
-	}
-	return n;
-}
-
 /* Decide on a single crossed frame. */
 static void
 admit_crossed_one(struct sw *sw, struct sw_entry e, uint64_t now_ns)
@@ -316,29 +281,106 @@ crossed_bytes(const struct sw *sw, struct sw_entry e)
 	       sw_entry_charged_bytes(&e);
 }
 
+static inline unsigned int
+find_crossed_queue(struct sw_crossed *b, uint16_t place)
+{
+	unsigned int i = b->queue_at[place];
+
+	if (i < b->n_queues && b->queue[i].place == place)
+		return i;
+	i = b->n_queues++;
+	b->queue_at[place] = (uint8_t)i;
+	b->queue[i] = (struct sw_crossed_queue){.place = place, .all_ect = true};
+	return i;
+}
+
+/*
+ * Sort entries by queue, up to the first that does not name its queue: that of a flooded frame, or
+ * of one whose form changes.
+ * @return the number of entries.
+ */
+static inline uint32_t
+sort_crossed(struct sw_crossed *b, const struct sw_ring *r, uint32_t first, uint32_t most)
+{
+	unsigned int last = 0;
+	uint32_t n;
+
+	b->n_queues = 0;
+	for (n = 0; n < most; n++) {
+		const struct sw_entry *e = sw_ring_at(r, first + n);
+		uint16_t place = sw_entry_queue(e);
+
+		if (unlikely(sw_entry_flags(e) & PKT_LABELLED))
+			break;
+		if (n == 0 || b->queue[last].place != place)
+			last = find_crossed_queue(b, place);
+		b->queue[last].bytes += sw_entry_charged_bytes(e);
+		b->queue[last].all_ect &= (sw_entry_flags(e) & (PKT_ECT | PKT_CE)) != 0;
+		b->queue_of[n] = (uint8_t)last;
+	}
+	return n;
+}
+
+/* Admit all entries to one queue together. @return false: each needs its own decision. */
+static inline bool
+admit_crossed_queue(struct sw *sw, const struct sw_crossed_queue *c, uint64_t now_ns)
+{
+	uint16_t port = c->place / TM_CLASSES;
+	uint8_t queue = c->place % TM_CLASSES;
+	const struct sw_port *p = &sw->ports[port];
+	uint8_t flags = ANY_FRAME | (c->all_ect ? PKT_ECT | PKT_CE : 0);
+
+	if (unlikely(sw->mark_at_enqueue || p->closed_queues >> queue & 1 ||
+		     !(flags & pass_wred(p, queue))))
+		return false;
+	return admit_to_queue(sw, port, queue, c->bytes, now_ns);
+}
+
+/* Entries of different queues may overtake each other, those of one queue do not. */
+static uint32_t
+admit_crossed(struct sw *sw, const struct sw_ring *r, uint32_t first, uint32_t most,
+	      uint64_t now_ns)
+{
+	struct sw_crossed *b = &sw->crossed;
+	uint32_t n = sort_crossed(b, r, first, most);
+	uint64_t bytes = 0;
+
+	for (unsigned int i = 0; i < b->n_queues; i++) {
+		b->queue[i].admitted = admit_crossed_queue(sw, &b->queue[i], now_ns);
+		bytes += b->queue[i].bytes;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sw_entry *e = sw_ring_at(r, first + i);
+		const struct sw_crossed_queue *c = &b->queue[b->queue_of[i]];
+		struct sw_queue *q = &sw->ports[c->place / TM_CLASSES].queue[c->place % TM_CLASSES];
+
+		if (likely(c->admitted))
+			sw_fifo_push(&q->fifo, &sw->shard.chunks, *e);
+		else
+			admit_crossed_one(sw, *e, now_ns);
+	}
+	counter_add(&sw->shard.crossed_in_bytes, bytes);
+	return n;
+}
+
 void
 sw_admit_crossed(struct sw *sw, const struct sw_ring *r, uint32_t n, uint64_t now_ns)
 {
-	uint32_t run, bytes;
-	uint64_t crossed;
+	uint32_t done = 0;
 
-	for (uint32_t i = 0; i < n; i += run) {
-		struct sw_entry e = *sw_ring_at(r, i);
-		uint16_t port = sw_entry_queue(&e) / TM_CLASSES;
-		uint8_t queue = sw_entry_queue(&e) % TM_CLASSES;
+	while (done < n) {
+		struct sw_entry e;
+		uint64_t bytes;
 
-		run = gather_crossed(sw, r, i, n - i, &bytes);
-		if (likely(run > 0) && likely(admit_to_queue(sw, port, queue, bytes, now_ns))) {
-			struct sw_queue *q = &sw->ports[port].queue[queue];
-
-			for (uint32_t k = 0; k < run; k++)
-				sw_fifo_push(&q->fifo, &sw->shard.chunks, *sw_ring_at(r, i + k));
-			counter_add(&sw->shard.crossed_in_bytes, bytes);
+		done += admit_crossed(sw, r, done, RTE_MIN(n - done, SW_CROSSED_BURST), now_ns);
+		if (done == n)
+			break;
+		e = *sw_ring_at(r, done);
+		if (!(sw_entry_flags(&e) & PKT_LABELLED))
 			continue;
-		}
-		run = 1;
-		crossed = crossed_bytes(sw, e);
+		bytes = crossed_bytes(sw, e);
 		admit_crossed_one(sw, e, now_ns);
-		counter_add(&sw->shard.crossed_in_bytes, crossed);
+		counter_add(&sw->shard.crossed_in_bytes, bytes);
+		done++;
 	}
 }

@@ -59,9 +59,15 @@ collect_from(struct sw *sw, uint16_t from, uint16_t port, uint64_t now_ns)
 void
 sw_crossed_collect(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
-	for (uint16_t from = 0; from < sw->shard.shards->n; from++) {
-		if (from != sw->shard.index)
-			collect_from(sw, from, port, now_ns);
+	const struct sw_shards *s = sw->shard.shards;
+	uint16_t self = sw->shard.index;
+	uint32_t returns;
+
+	for (uint16_t from = 0; from < s->n; from++) {
+		if (from == self || !sw_returns_changed(s, from, self, port, &returns))
+			continue;
+		sw_taken_by(s, from, port)->returns = returns;
+		collect_from(sw, from, port, now_ns);
 	}
 }
 

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <rte_malloc.h>
 
+#include "base/numbers/fixed.h"
 #include "base/threads/pages.h"
+#include "switch/shard/give_back.h"
 #include "switch/shard/news.h"
 #include "switch/shard/shard.h"
 
@@ -17,6 +19,9 @@ sw_shards_alloc(const struct sw_params *params)
 		return NULL;
 	s->n = params->shards;
 	s->n_ports = params->n_ports;
+	s->owed_bytes = (uint32_t)min_u64(
+		max_u64(params->mmu.buffer_bytes / SW_OWED_SHARE, SW_MIN_OWED_BYTES),
+		SW_MAX_OWED_BYTES);
 	sw_shards_deal(params, s->of_port);
 	return s;
 }

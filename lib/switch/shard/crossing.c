@@ -36,14 +36,38 @@ sw_crossing_waits(const struct sw_shard *shard, uint16_t port)
 }
 
 void
-sw_crossing_prefetch(const struct sw_shard *shard, uint16_t port)
+sw_crossing_prefetch_indices(const struct sw_shard *shard)
 {
 	const struct sw_shards *s = shard->shards;
 
 	for (uint16_t from = 0; from < s->n; from++) {
-		if (from == shard->index)
-			continue;
-		rte_prefetch0(sw_given_by(s, from, port));
-		rte_prefetch0(&sw_crossing_ring(s, from, shard->index)->tail);
+		if (from != shard->index)
+			rte_prefetch0(&sw_crossing_ring(s, from, shard->index)->tail);
+	}
+}
+
+void
+sw_crossing_prefetch_entries(const struct sw_shard *shard)
+{
+	const struct sw_shards *s = shard->shards;
+
+	for (uint16_t from = 0; from < s->n; from++) {
+		const struct sw_ring *r = sw_crossing_ring(s, from, shard->index);
+
+		if (from != shard->index)
+			sw_ring_prefetch(r, RTE_MIN(sw_ring_waiting(r), SW_RING_EARLY));
+	}
+}
+
+void
+sw_crossing_prefetch_given(const struct sw_shard *shard, uint16_t port)
+{
+	const struct sw_shards *s = shard->shards;
+	uint32_t returns;
+
+	for (uint16_t from = 0; from < s->n; from++) {
+		if (from != shard->index &&
+		    sw_returns_changed(s, from, shard->index, port, &returns))
+			rte_prefetch0(sw_given_by(s, from, port));
 	}
 }

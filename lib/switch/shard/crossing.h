@@ -17,10 +17,16 @@ void sw_crossing_flush(struct sw_shard *shard);
  * does the shard have entries or debts to publish?
  */
 bool sw_crossing_waits(const struct sw_shard *shard, uint16_t port);
-/**
- * Prefetch the sums that the port's next sw_crossed_collect() reads, and the indices of the rings.
+
+/*
+ * Lines that another shard has written take long to arrive, so each is prefetched one call of the
+ * driver before it is read: the indices of the rings before the entries, and these before they are
+ * taken.
  */
-void sw_crossing_prefetch(const struct sw_shard *shard, uint16_t port);
+void sw_crossing_prefetch_indices(const struct sw_shard *shard);
+void sw_crossing_prefetch_entries(const struct sw_shard *shard);
+/** Prefetch the sums that the port's next sw_crossed_collect() reads. */
+void sw_crossing_prefetch_given(const struct sw_shard *shard, uint16_t port);
 
 /* Inline definitions */
 

@@ -3,6 +3,16 @@
 
 #include "switch/frame/charge.h"
 
+/* Tell the port's owner to look at given[]. */
+static void
+announce(const struct sw_shard *shard, uint16_t port)
+{
+	const struct sw_shards *s = shard->shards;
+	struct sw_ring *r = s->rings[shard->index * s->n + s->of_port[port]];
+
+	__atomic_store_n(&r->returns, r->returns + 1, __ATOMIC_RELEASE);
+}
+
 void
 sw_give_back(struct sw_shard *shard, uint16_t port, uint8_t pg, uint64_t charge)
 {
@@ -11,10 +21,11 @@ sw_give_back(struct sw_shard *shard, uint16_t port, uint8_t pg, uint64_t charge)
 
 	*owed += charge;
 	shard->owing |= 1ull << port;
-	if (sw_charge_bytes(*owed) < SW_OWED_BYTES)
+	if (sw_charge_bytes(*owed) < s->owed_bytes)
 		return;
 	counter_add(&sw_given_by(s, shard->index, port)->pg_charge[pg], *owed);
 	*owed = 0;
+	announce(shard, port);
 }
 
 void
@@ -32,5 +43,6 @@ sw_give_back_debts(struct sw_shard *shard)
 				counter_add(&given->pg_charge[pg], owed->pg_charge[pg]);
 			owed->pg_charge[pg] = 0;
 		}
+		announce(shard, port);
 	}
 }

@@ -11,8 +11,13 @@
 #include "base/threads/counter.h"
 #include "switch/shard/shard.h"
 
-/* A debt to a group is published when it reaches this size, or by sw_give_back_debts(). */
-#define SW_OWED_BYTES 4096u
+/*
+ * A debt to a group is published when it reaches a share of the buffer, within these limits, or by
+ * sw_give_back_debts().
+ */
+#define SW_OWED_SHARE 512u
+#define SW_MIN_OWED_BYTES 4096u
+#define SW_MAX_OWED_BYTES 32768u
 
 /**
  * Add a charge to the debt to a group of another shard's port, which is published later.
@@ -44,12 +49,24 @@ sw_is_given(const struct sw_shards *s, uint16_t from, uint16_t port)
 {
 	const struct sw_given *given = sw_given_by(s, from, port);
 	const struct sw_given *taken = sw_taken_by(s, from, port);
+	uint64_t differ = 0;
 
-	for (unsigned int pg = 0; pg < TM_CLASSES; pg++) {
-		if (counter_read(&given->pg_charge[pg]) != taken->pg_charge[pg])
-			return true;
-	}
-	return false;
+	for (unsigned int pg = 0; pg < TM_CLASSES; pg++)
+		differ |= counter_read(&given->pg_charge[pg]) ^ taken->pg_charge[pg];
+	return differ != 0;
+}
+
+/**
+ * May a shard have returned charges to a port since the owner looked last? Reads only the ring.
+ *
+ * @param returns  Set to the value to store in taken[] when the owner looks.
+ */
+static inline bool
+sw_returns_changed(const struct sw_shards *s, uint16_t from, uint16_t to, uint16_t port,
+		   uint32_t *returns)
+{
+	*returns = __atomic_load_n(&s->rings[from * s->n + to]->returns, __ATOMIC_ACQUIRE);
+	return *returns != sw_taken_by(s, from, port)->returns;
 }
 
 /** Take the charges returned to a group. @return a sum of sw_charge(). */

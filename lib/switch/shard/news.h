@@ -40,8 +40,10 @@ static inline bool
 sw_news_waits(const struct sw_shard *shard, uint16_t from)
 {
 	const struct sw_shards *s = shard->shards;
+	const struct rte_ring *r = s->news[from * s->n + shard->index];
 
-	return !rte_ring_empty(s->news[from * s->n + shard->index]);
+	/* rte_ring_empty() reads the producer's index as if nobody wrote it. */
+	return __atomic_load_n(&r->prod.tail, __ATOMIC_RELAXED) != r->cons.tail;
 }
 
 #endif

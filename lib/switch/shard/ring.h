@@ -30,6 +30,7 @@ struct sw_ring {
 	struct sw_fifo overflow;
 	/* written by one side, read by the other */
 	_Alignas(LINES_APART) uint32_t tail;
+	uint32_t returns; /* publications of charges that the producer returned: give_back.h */
 	_Alignas(LINES_APART) uint32_t head;
 	_Alignas(LINES_APART) struct sw_entry slot[SW_RING_SLOTS];
 };
@@ -92,6 +93,8 @@ sw_ring_at(const struct sw_ring *r, uint32_t i)
 
 /* Entries of a cache line. */
 #define SW_RING_LINE 4u
+/* Entries of a ring that are prefetched a call before they are taken. */
+#define SW_RING_EARLY 64u
 
 /**
  * Consumer: prefetch the next n entries. The producer's core has them, and all their lines together

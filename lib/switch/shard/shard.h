@@ -38,6 +38,7 @@ struct sw;
  */
 struct sw_given {
 	uint64_t pg_charge[TM_CLASSES]; /* sums of sw_charge(), which wrap */
+	uint32_t returns; /* in taken[]: of the ring, as of the last look at given[] */
 } __rte_aligned(LINES_APART);
 
 /* Memory shared by all shards of a switch. */
@@ -49,6 +50,7 @@ struct sw_shards {
 	struct rte_ring **news;          /* the same, for neighbour updates */
 	struct sw_given *given, *taken;  /* [from * n_ports + port] */
 	struct sw_given *owed;           /* the same, not published yet */
+	uint32_t owed_bytes;             /* of one group, published at the latest */
 	uint16_t n_ports;
 };
 
@@ -57,8 +59,9 @@ struct sw_shard {
 	uint64_t own_ports;       /* mask */
 	struct sw_shards *shards; /* NULL: alone */
 	uint16_t index;
-	uint32_t calls;       /* calls of tx() since debts were published */
-	uint64_t owing;       /* mask: ports of other shards with unpublished debts */
+	uint32_t calls; /* calls of tx() since debts were published */
+	bool admitted;  /* rx() has taken frames since the use was compared with the published */
+	uint64_t owing; /* mask: ports of other shards with unpublished debts */
 	uint64_t crossing_to; /* mask: shards with entries that they cannot see yet */
 	uint64_t crossed_out_bytes, crossed_in_bytes; /* charged */
 	uint16_t take_from;                           /* the shard whose ring is read first */

@@ -36,6 +36,7 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/numbers/fixed.h"
@@ -244,12 +245,15 @@ struct mmu_queue {
 
 #define MMU_INGRESS_POOLS 2
 
+/* The words that limits depend on are in one cache line. */
 struct mmu_use {
+	uint64_t version; /* of the published use: changes with each publication */
 	uint64_t shared_used_bytes[MMU_POOLS];
 	uint64_t headroom_used_bytes;
-	uint64_t used_bytes[MMU_POOLS];
 	uint64_t shared_packets[MMU_INGRESS_POOLS];
+	uint64_t used_bytes[MMU_POOLS];
 };
+static_assert(offsetof(struct mmu_use, used_bytes) == 64, "one line");
 
 struct mmu_part {
 	/* use of the part itself, plus its last view of the others */
@@ -261,6 +265,10 @@ struct mmu_part {
 	struct mmu_use others; /* the others' share of the use above */
 	/* own use at the last change of sizes; it may exceed the new sizes until frames leave */
 	struct mmu_use at_change;
+	uint64_t seen_versions; /* sum of the others' versions at the last refresh */
+	/* published use may differ from own use by these: mmu_part_publish_lazily() */
+	uint64_t lag_bytes[MMU_POOLS];
+	uint64_t lag_packets[MMU_INGRESS_POOLS];
 	/* the part's own use, for other parts to read; unused by a single part */
 	_Alignas(LINES_APART) struct mmu_use own;
 };

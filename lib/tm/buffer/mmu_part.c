@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pool use: exchanged between parts of the buffer, and summed over all. */
+#include <string.h>
+
 #include "base/threads/counter.h"
 #include "tm/buffer/mmu_part.h"
 
-/* Writing a word that other parts read moves its cache line, so one that is the same stays. */
 static void
 copy_word(uint64_t *to, const uint64_t *from)
 {
-	if (*to != *from)
-		__atomic_store_n(to, *from, __ATOMIC_RELAXED);
+	__atomic_store_n(to, *from, __ATOMIC_RELAXED);
 }
 
 /*
@@ -30,11 +30,12 @@ add_use(struct mmu_use *sum, const struct mmu_use *use)
 }
 
 void
-mmu_part_refresh(struct mmu *mmu, uint16_t part)
+mmu_part_read_others(struct mmu *mmu, uint16_t part, uint64_t versions)
 {
 	struct mmu_part *p = &mmu->parts[part];
 	struct mmu_use now = {0};
 
+	p->seen_versions = versions;
 	for (uint16_t i = 0; i < mmu->n_parts; i++) {
 		if (i != part)
 			add_use(&now, &mmu->parts[i].own);
@@ -53,7 +54,7 @@ mmu_part_refresh(struct mmu *mmu, uint16_t part)
 static struct mmu_use
 own_use(const struct mmu_part *p)
 {
-	struct mmu_use own;
+	struct mmu_use own = {.version = p->own.version};
 
 	for (unsigned int i = 0; i < MMU_POOLS; i++) {
 		own.shared_used_bytes[i] =
@@ -66,27 +67,37 @@ own_use(const struct mmu_part *p)
 	return own;
 }
 
-static bool
-is_near(uint64_t a, uint64_t b, uint32_t near_bytes)
+/* Is a sum of own and others' use close to what was published and read? */
+static inline bool
+is_near(uint64_t all, uint64_t others, const uint64_t *published, uint64_t near)
 {
-	return a - b + near_bytes <= 2ull * near_bytes;
+	return all - others - *published + near <= 2 * near;
 }
 
 void
-mmu_part_publish_lazily(struct mmu *mmu, uint16_t part, uint32_t near_bytes)
+mmu_part_publish_lazily(struct mmu *mmu, uint16_t part)
+{
+	const struct mmu_part *p = &mmu->parts[part];
+	bool near = is_near(p->headroom_used_bytes, p->others.headroom_used_bytes,
+			    &p->own.headroom_used_bytes, 0);
+
+	for (unsigned int i = 0; i < MMU_POOLS; i++)
+		near &= is_near(p->pools[i].shared_used_bytes, p->others.shared_used_bytes[i],
+				&p->own.shared_used_bytes[i], p->lag_bytes[i]);
+	for (unsigned int i = 0; i < MMU_INGRESS_POOLS; i++)
+		near &= is_near(p->pools[i].shared_packets, p->others.shared_packets[i],
+				&p->own.shared_packets[i], p->lag_packets[i]);
+	if (!near)
+		mmu_part_publish(mmu, part);
+}
+
+bool
+mmu_part_is_published(const struct mmu *mmu, uint16_t part)
 {
 	const struct mmu_part *p = &mmu->parts[part];
 	struct mmu_use own = own_use(p);
-	bool near = is_near(own.headroom_used_bytes, p->own.headroom_used_bytes, 0);
 
-	for (unsigned int i = 0; i < MMU_POOLS; i++)
-		near = near &&
-		       is_near(own.shared_used_bytes[i], p->own.shared_used_bytes[i], near_bytes);
-	for (unsigned int i = 0; i < MMU_INGRESS_POOLS; i++)
-		near = near && is_near(own.shared_packets[i], p->own.shared_packets[i],
-				       near_bytes / MMU_SHORTEST_FRAME_BYTES);
-	if (!near)
-		mmu_part_publish(mmu, part);
+	return memcmp(&own, &p->own, sizeof(own)) == 0;
 }
 
 void
@@ -95,6 +106,8 @@ mmu_part_publish(struct mmu *mmu, uint16_t part)
 	struct mmu_part *p = &mmu->parts[part];
 	struct mmu_use own = own_use(p);
 
+	if (memcmp(&own, &p->own, sizeof(own)) == 0)
+		return;
 	for (unsigned int i = 0; i < MMU_POOLS; i++) {
 		copy_word(&p->own.shared_used_bytes[i], &own.shared_used_bytes[i]);
 		copy_word(&p->own.used_bytes[i], &own.used_bytes[i]);
@@ -102,6 +115,7 @@ mmu_part_publish(struct mmu *mmu, uint16_t part)
 	copy_word(&p->own.headroom_used_bytes, &own.headroom_used_bytes);
 	for (unsigned int i = 0; i < MMU_INGRESS_POOLS; i++)
 		copy_word(&p->own.shared_packets[i], &own.shared_packets[i]);
+	__atomic_store_n(&p->own.version, own.version + 1, __ATOMIC_RELEASE);
 }
 
 static struct mmu_use

@@ -7,8 +7,8 @@
  * writers.
  *
  * Bound (tested): total use exceeds a pool, or the shared headroom pool, by at most the bytes that
- * all parts but one admit, each from its mmu_part_refresh() to its next mmu_part_publish(), plus
- * those that mmu_part_publish_lazily() holds back.
+ * all parts but one admit, each from its mmu_part_refresh() to its next mmu_part_publish() or
+ * mmu_part_publish_lazily(), plus those that the latter holds back (mmu_part_lag()).
  */
 #ifndef QUENCH_TM_BUFFER_MMU_PART_H
 #define QUENCH_TM_BUFFER_MMU_PART_H
@@ -41,21 +41,58 @@ struct mmu *mmu_create_parts(const struct mmu_params *params, uint16_t n_parts,
  * must pause their senders.
  */
 void mmu_part_set_params(struct mmu *mmu, uint16_t part, const struct mmu_params *params);
-/** Read the other parts' use, before a burst is admitted. Called by the part's owner. */
-void mmu_part_refresh(struct mmu *mmu, uint16_t part);
+/**
+ * Read the other parts' use, if they have published any since the last call, before a burst is
+ * admitted. Called by the part's owner.
+ */
+static inline void mmu_part_refresh(struct mmu *mmu, uint16_t part);
 /** Publish this part's use to the others, after a burst. Called by the part's owner. */
 void mmu_part_publish(struct mmu *mmu, uint16_t part);
 /**
  * As mmu_part_publish(), but only if the published shared use of a pool is off by more than
- * near_bytes, or by more packets than shortest frames fit into these, or if the headroom in use has
- * changed: writing a cache line that others read is expensive.
+ * mmu_part_lag(), in bytes or in packets, or if the headroom in use has changed. Each publication
+ * moves cache lines to the core of each other part and back.
  */
-void mmu_part_publish_lazily(struct mmu *mmu, uint16_t part, uint32_t near_bytes);
+void mmu_part_publish_lazily(struct mmu *mmu, uint16_t part);
+/** Do the others see this part's use as it is? Called by the part's owner. */
+bool mmu_part_is_published(const struct mmu *mmu, uint16_t part);
+
+/*
+ * All parts together hold back at most this share of a pool, but each part may hold back as many
+ * bytes as a short burst has.
+ */
+#define MMU_LAG_SHARE 64u
+#define MMU_MIN_LAG_BYTES 4096u
+#define MMU_MIN_LAG_PACKETS (MMU_MIN_LAG_BYTES / MMU_SHORTEST_FRAME_BYTES)
+
+/** Use of a pool that a part may hold back. size and least: bytes, or packets. */
+static inline uint64_t
+mmu_part_lag(uint64_t size, uint16_t n_parts, uint64_t least)
+{
+	return max_u64(size / (MMU_LAG_SHARE * n_parts), least);
+}
 
 /** Restart the watermarks of one kind in this part from the current use. By the part's owner. */
 void mmu_part_clear_watermarks(struct mmu *mmu, uint16_t part, enum mmu_watermark kind);
 
 /* Inline definitions */
+
+/** Slow path of mmu_part_refresh(). versions: the sum of the other parts' versions. */
+void mmu_part_read_others(struct mmu *mmu, uint16_t part, uint64_t versions);
+
+/* Versions only grow, so their sum is the same only if each of them is. */
+static inline void
+mmu_part_refresh(struct mmu *mmu, uint16_t part)
+{
+	uint64_t versions = 0;
+
+	for (uint16_t i = 0; i < mmu->n_parts; i++) {
+		if (i != part)
+			versions += __atomic_load_n(&mmu->parts[i].own.version, __ATOMIC_ACQUIRE);
+	}
+	if (versions != mmu->parts[part].seen_versions)
+		mmu_part_read_others(mmu, part, versions);
+}
 
 static inline unsigned int
 mmu_pool_of(const struct mmu_rule *rule)

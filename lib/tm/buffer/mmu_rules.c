@@ -56,6 +56,17 @@ set_size(uint64_t *size, uint64_t bytes)
 }
 
 static void
+set_lags(struct mmu_part *part, uint16_t n_parts)
+{
+	for (unsigned int i = 0; i < MMU_POOLS; i++)
+		part->lag_bytes[i] =
+			mmu_part_lag(part->pools[i].size_bytes, n_parts, MMU_MIN_LAG_BYTES);
+	for (unsigned int i = 0; i < MMU_INGRESS_POOLS; i++)
+		part->lag_packets[i] =
+			mmu_part_lag(part->pools[i].size_packets, n_parts, MMU_MIN_LAG_PACKETS);
+}
+
+static void
 set_pools(struct mmu_part *part, const struct mmu_params *params)
 {
 	struct mmu_budget b = mmu_params_budget(params);
@@ -162,6 +173,7 @@ mmu_part_set_params(struct mmu *mmu, uint16_t part, const struct mmu_params *wan
 	with_packets.packets = mmu->packets;
 	assert(params->n_ports == mmu->n_ports && params->cell_bytes == mmu->cell_bytes);
 	set_pools(p, params);
+	set_lags(p, mmu->n_parts);
 	set_rules(rules, p, params);
 	part_use = bind_ports(mmu, part, rules, params);
 	for (unsigned int i = 0; i < MMU_POOLS; i++) {

@@ -289,17 +289,12 @@ first_port(const struct rings *u, uint16_t shard)
 	return (uint16_t)__builtin_ctzll(sw_shard_ports(u->b->sw, shard));
 }
 
-/* A ring is full when the second of two shards polls its first port. */
-static uint32_t
-taken_in_a_round(uint16_t n_ports)
+/* Frames from the first port of a shard to that of another, until the ring between them is full. */
+static void
+fill_ring(struct rings *u, uint16_t from, uint16_t to)
 {
-	struct rings *u = begin_with_ports(n_ports, 2);
-	uint16_t in, out;
-	uint32_t left;
+	uint16_t in = first_port(u, from), out = first_port(u, to);
 
-	start(u, 0, 2 * BENCH_FRAMES);
-	in = first_port(u, 0);
-	out = first_port(u, 1);
 	assert_true(in < PORTS && out < PORTS);
 	for (unsigned int i = 0; i < SW_RING_SLOTS / BURST; i++) {
 		struct rte_mbuf *m[BURST];
@@ -308,8 +303,19 @@ taken_in_a_round(uint16_t n_ports)
 			m[k] = next_frame(u, in, (uint8_t)out);
 		node_of(u, in)->ops->rx(node_of(u, in), in, m, BURST, u->now_ns);
 	}
-	assert_int_equal(sw_ring_waiting(ring(u, 0, 1)), SW_RING_SLOTS);
-	transmit(u, out);
+	assert_int_equal(sw_ring_waiting(ring(u, from, to)), SW_RING_SLOTS);
+}
+
+/* A ring is full when the second of two shards polls its first port. */
+static uint32_t
+taken_in_a_round(uint16_t n_ports)
+{
+	struct rings *u = begin_with_ports(n_ports, 2);
+	uint32_t left;
+
+	start(u, 0, 2 * BENCH_FRAMES);
+	fill_ring(u, 0, 1);
+	transmit(u, first_port(u, 1));
 	left = sw_ring_waiting(ring(u, 0, 1));
 	run_until_quiet(u);
 	must_all_be_out(u);
@@ -321,6 +327,26 @@ TEST(a_round_takes_a_burst_for_each_port_and_four_from_few_ports)
 {
 	assert_int_equal(taken_in_a_round(PORTS), 4 * BURST);
 	assert_int_equal(taken_in_a_round(32), 16 * BURST);
+}
+
+/* A round takes no more than one ring may have, so the rings are served in turn. */
+TEST(a_full_ring_does_not_starve_another)
+{
+	struct rings *u = begin(SHARDS);
+	uint16_t to = SHARDS - 1;
+
+	start(u, 0, 2 * BENCH_FRAMES);
+	for (uint16_t from = 0; from < to; from++)
+		fill_ring(u, from, to);
+	for (unsigned int round = 0; round < SHARDS; round++) {
+		transmit(u, first_port(u, to));
+		u->now_ns += STEP_NS;
+	}
+	for (uint16_t from = 0; from < to; from++)
+		assert_true(sw_ring_waiting(ring(u, from, to)) <= SW_RING_SLOTS - 4 * BURST);
+	run_until_quiet(u);
+	must_all_be_out(u);
+	bench_stop(u->b);
 }
 
 /* The ring empties while its producer receives as many frames as leave. */

@@ -10,6 +10,7 @@
 #define PORTS 6
 #define POOL_BYTES 100000u
 #define FRAME 1000u
+#define LARGE_POOL_BYTES 9600000u
 
 static const uint8_t part_of_port[PORTS] = {0, 1, 2, 0, 1, 2};
 
@@ -118,6 +119,85 @@ TEST(parts_exceed_a_pool_by_no_more_than_all_but_one_admit_at_once)
 	/* The bound is kept, and reached. */
 	assert_int_equal(most, POOL_BYTES + (PARTS - 1) * burst * FRAME);
 	mmu_destroy(l.mmu);
+}
+
+/* As create_parts(), with a pool so large that the lag is a share of it. */
+static struct mmu *
+create_large_parts(void)
+{
+	struct mmu_params p = defaults(PORTS);
+	struct mmu *mmu;
+
+	p.buffer_bytes = LARGE_POOL_BYTES;
+	p.lossless_pgs = p.lossless_queues = 0;
+	p.lossy = (struct buffer_profile){.static_th_bytes = LARGE_POOL_BYTES};
+	p.egress_lossless.size_bytes = p.egress_lossy.size_bytes = 0;
+	mmu = mmu_create_parts(&p, PARTS, part_of_port);
+	assert_non_null(mmu);
+	return mmu;
+}
+
+TEST(a_part_holds_back_a_share_of_the_pool_and_no_more)
+{
+	struct mmu *mmu = create_large_parts();
+	unsigned int lag = (unsigned int)mmu_part_lag(LARGE_POOL_BYTES, PARTS, MMU_MIN_LAG_BYTES);
+
+	assert_int_equal(lag, LARGE_POOL_BYTES / MMU_LAG_SHARE / PARTS);
+	assert_int_equal(mmu_part_lag(POOL_BYTES, PARTS, MMU_MIN_LAG_BYTES), MMU_MIN_LAG_BYTES);
+	admit_until_full(mmu, 0, lag / FRAME);
+	mmu_part_publish_lazily(mmu, 0);
+	assert_int_equal(mmu_used_bytes(mmu), 0);
+	assert_false(mmu_part_is_published(mmu, 0));
+	admit_until_full(mmu, 0, 1);
+	mmu_part_publish_lazily(mmu, 0);
+	assert_int_equal(mmu_used_bytes(mmu), (lag / FRAME + 1) * FRAME);
+	assert_true(mmu_part_is_published(mmu, 0));
+	/* The same for what it releases. */
+	mmu_ingress_release(mmu, 0, LOSSY, lag / FRAME * FRAME);
+	mmu_part_publish_lazily(mmu, 0);
+	assert_int_equal(mmu_used_bytes(mmu), (lag / FRAME + 1) * FRAME);
+	mmu_ingress_release(mmu, 0, LOSSY, FRAME);
+	mmu_part_publish_lazily(mmu, 0);
+	assert_int_equal(mmu_used_bytes(mmu), 0);
+	mmu_destroy(mmu);
+}
+
+TEST(headroom_is_never_held_back)
+{
+	struct mmu_params p = defaults(PORTS);
+	struct mmu *mmu;
+
+	p.buffer_bytes = LARGE_POOL_BYTES;
+	p.lossless = (struct buffer_profile){.static_th_bytes = 1, .xoff_bytes = 10 * FRAME};
+	mmu = mmu_create_parts(&p, PARTS, part_of_port);
+	assert_non_null(mmu);
+	assert_int_equal(mmu_ingress_admit(mmu, 0, PG, FRAME), MMU_ADMIT_HEADROOM);
+	mmu_part_publish_lazily(mmu, 0);
+	assert_int_equal(mmu_headroom_used_bytes(mmu), FRAME);
+	mmu_ingress_release(mmu, 0, PG, FRAME);
+	mmu_part_publish_lazily(mmu, 0);
+	assert_int_equal(mmu_headroom_used_bytes(mmu), 0);
+	mmu_destroy(mmu);
+}
+
+/* Each part but the last fills its lag and then a burst, unseen by the last. */
+TEST(parts_exceed_a_pool_by_a_burst_and_what_they_hold_back)
+{
+	struct mmu *mmu = create_large_parts();
+	uint64_t lag = mmu_part_lag(LARGE_POOL_BYTES, PARTS, MMU_MIN_LAG_BYTES), sum = 0;
+
+	for (uint16_t part = 0; part < PARTS; part++) {
+		mmu_part_refresh(mmu, part);
+		if (part < PARTS - 1) {
+			sum += FRAME * admit_until_full(mmu, part, (unsigned int)lag / FRAME);
+			mmu_part_publish_lazily(mmu, part);
+			mmu_part_refresh(mmu, part);
+			sum += FRAME * admit_until_full(mmu, part, 5);
+		} else
+			sum += FRAME * admit_until_full(mmu, part, LARGE_POOL_BYTES);
+	}
+	assert_int_equal(sum, LARGE_POOL_BYTES + (PARTS - 1) * (lag / FRAME + 5) * FRAME);
+	mmu_destroy(mmu);
 }
 
 TEST(a_pool_s_watermark_is_the_highest_that_a_part_has_seen)
