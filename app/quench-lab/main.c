@@ -21,6 +21,7 @@
 #include "quench-lab/scenario/scenario_addresses.h"
 #include "quench-lab/scenario/event_set.h"
 #include "quench-lab/recording/explain_flow.h"
+#include "quench-lab/eal_clock.h"
 #include "quench-lab/lab_opts.h"
 #include "quench-lab/output/output.h"
 #include "quench-lab/output/progress.h"
@@ -56,7 +57,7 @@ start_eal(uint32_t n_switches)
 	static char words[] = "quench-lab\0--no-huge\0--no-shconf\0--no-pci\0--no-telemetry\0"
 			      "--log-level=error\0-m";
 	char *argv[16];
-	int argc = 0;
+	int argc = 0, rc;
 
 	if (!eal_has_files(0))
 		return -1;
@@ -66,7 +67,10 @@ start_eal(uint32_t n_switches)
 		 EAL_MEGABYTES + n_switches * EAL_MEGABYTES_PER_SWITCH);
 	argv[argc++] = megabytes;
 	argv[argc] = NULL;
-	if (rte_eal_init(argc, argv) < 0) {
+	eal_clock_hurry(true);
+	rc = rte_eal_init(argc, argv);
+	eal_clock_hurry(false);
+	if (rc < 0) {
 		say_error("EAL does not start");
 		return -1;
 	}
