@@ -190,7 +190,6 @@ prefetch_frame(const struct flight *frame)
 
 	rte_prefetch0(m);
 	rte_prefetch0(m + RTE_CACHE_LINE_SIZE);
-	rte_prefetch0(m + sizeof(struct rte_mbuf));
 	rte_prefetch0(data);
 	rte_prefetch0(data + frame->pkt_len - 1);
 }
