@@ -61,16 +61,31 @@ neigh_table_destroy(struct neigh_table *t)
 	free(t);
 }
 
+/* The neighbour in a slot, or NEIGH_NONE. */
+static inline uint32_t
+in_slot(const struct neigh_table *t, uint32_t slot)
+{
+	return t->slots[slot] - 1;
+}
+
+/* index: a neighbour, or NEIGH_NONE. */
+static inline void
+set_slot(struct neigh_table *t, uint32_t slot, uint32_t index)
+{
+	static_assert(NEIGH_NONE + 1 == 0, "a slot without neighbour is 0");
+	t->slots[slot] = index + 1;
+}
+
 /* The slot of a neighbour, or NEIGH_NONE if it is not in the table. */
 static uint32_t
 slot_of(const struct neigh_table *t, const struct neigh_key *key, uint32_t hash)
 {
 	for (uint32_t i = 0; i <= t->longest_probe; i++) {
-		uint32_t s = (hash + i) & t->mask;
+		uint32_t s = (hash + i) & t->mask, index = in_slot(t, s);
 
-		if (t->slots[s] == NEIGH_NONE)
+		if (index == NEIGH_NONE)
 			return NEIGH_NONE;
-		if (same_key(&t->entries[t->slots[s]].key, key))
+		if (same_key(&t->entries[index].key, key))
 			return s;
 	}
 	return NEIGH_NONE;
@@ -81,7 +96,7 @@ neigh_find(const struct neigh_table *t, const struct neigh_key *key)
 {
 	uint32_t s = t->n == 0 ? NEIGH_NONE : slot_of(t, key, hash_of(t, key));
 
-	return s == NEIGH_NONE ? NEIGH_NONE : t->slots[s];
+	return s == NEIGH_NONE ? NEIGH_NONE : in_slot(t, s);
 }
 
 /* Distance from the home slot of a hash to the first free slot. */
@@ -90,7 +105,7 @@ distance_of(const struct neigh_table *t, uint32_t hash)
 {
 	uint32_t i = 0;
 
-	while (t->slots[(hash + i) & t->mask] != NEIGH_NONE)
+	while (in_slot(t, (hash + i) & t->mask) != NEIGH_NONE)
 		i++;
 	return i;
 }
@@ -100,16 +115,18 @@ enter_slot(struct neigh_table *t, uint32_t index)
 {
 	uint32_t hash = t->hashes[index], i = distance_of(t, hash);
 
-	t->slots[(hash + i) & t->mask] = index;
+	set_slot(t, (hash + i) & t->mask, index);
 	if (i > t->longest_probe)
 		t->longest_probe = i;
 }
 
-/* room is a power of two. */
+/*
+ * capacity is a power of two. Slots are zeroed by calloc(), so that those of a large table take
+ * memory only where they are used.
+ */
 static int
 grow(struct neigh_table *t, uint32_t capacity)
 {
-	size_t bytes = (size_t)SLOTS_PER_NEIGHBOUR * capacity * sizeof(*t->slots);
 	struct neigh *entries = realloc(t->entries, capacity * sizeof(*entries));
 	uint32_t *hashes, *slots;
 
@@ -120,14 +137,14 @@ grow(struct neigh_table *t, uint32_t capacity)
 	if (hashes == NULL)
 		return -ENOMEM;
 	t->hashes = hashes;
-	slots = realloc(t->slots, bytes);
+	slots = calloc((size_t)SLOTS_PER_NEIGHBOUR * capacity, sizeof(*slots));
 	if (slots == NULL)
 		return -ENOMEM;
+	free(t->slots);
 	t->slots = slots;
 	t->capacity = capacity;
 	t->mask = SLOTS_PER_NEIGHBOUR * capacity - 1;
 	t->longest_probe = 0;
-	memset(slots, 0xFF, bytes);
 	for (uint32_t i = 0; i < t->n; i++) {
 		if (entries[i].key.ip.version != 0)
 			enter_slot(t, i);
@@ -145,23 +162,14 @@ neigh_reserve(struct neigh_table *t, uint32_t n)
 	return capacity > t->capacity ? grow(t, capacity) : 0;
 }
 
-static void
-clear_lists(struct neigh_list *lists, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		lists[i] = (struct neigh_list){.first = NEIGH_NONE, .last = NEIGH_NONE};
-}
-
 int
 neigh_limit(struct neigh_table *t, uint32_t entries, uint32_t interfaces, uint16_t ports)
 {
 	assert(t->n == 0 && t->known == NULL);
-	t->known = malloc(interfaces * sizeof(*t->known));
-	t->wanted = malloc((ports + 1u) * sizeof(*t->wanted));
+	t->known = calloc(interfaces, sizeof(*t->known));
+	t->wanted = calloc(ports + 1u, sizeof(*t->wanted));
 	if (t->known == NULL || t->wanted == NULL)
 		return -ENOMEM;
-	clear_lists(t->known, interfaces);
-	clear_lists(t->wanted, ports + 1u);
 	t->limit = entries;
 	t->n_ports = ports;
 	return neigh_reserve(t, entries);
@@ -198,9 +206,9 @@ link_last(struct neigh_table *t, uint32_t index)
 
 	if (list == NULL)
 		return;
-	e->prev = list->last;
+	e->prev = list->n == 0 ? NEIGH_NONE : list->last;
 	e->next = NEIGH_NONE;
-	if (list->last == NEIGH_NONE)
+	if (list->n == 0)
 		list->first = index;
 	else
 		t->entries[list->last].next = index;
@@ -303,7 +311,7 @@ neigh_claim(struct neigh_table *t, struct neigh_claim_stats *stats, const struct
 	uint32_t slot = t->n == 0 ? NEIGH_NONE : slot_of(t, key, hash);
 
 	if (likely(slot != NEIGH_NONE))
-		return t->slots[slot];
+		return in_slot(t, slot);
 	n_free = count_free(t);
 	if (known->n >= n_free)
 		full = known;
@@ -531,15 +539,15 @@ vacate(struct neigh_table *t, uint32_t index)
 {
 	uint32_t hole = slot_of(t, &t->entries[index].key, t->hashes[index]);
 
-	for (uint32_t s = (hole + 1) & t->mask; t->slots[s] != NEIGH_NONE; s = (s + 1) & t->mask) {
-		uint32_t home = t->hashes[t->slots[s]];
+	for (uint32_t s = (hole + 1) & t->mask; in_slot(t, s) != NEIGH_NONE; s = (s + 1) & t->mask) {
+		uint32_t home = t->hashes[in_slot(t, s)];
 
 		if (((s - home) & t->mask) < ((s - hole) & t->mask))
 			continue;
-		t->slots[hole] = t->slots[s];
+		set_slot(t, hole, in_slot(t, s));
 		hole = s;
 	}
-	t->slots[hole] = NEIGH_NONE;
+	set_slot(t, hole, NEIGH_NONE);
 }
 
 /* Remove a neighbour from any position in the queue of requests. */

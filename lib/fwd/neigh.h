@@ -209,7 +209,8 @@ uint32_t neigh_pop_ask(struct neigh_table *t);
 /* Inline definitions */
 
 struct neigh_list {
-	uint32_t first, last, n;
+	uint32_t first, last; /* n 0: any value */
+	uint32_t n;
 };
 
 struct neigh_table {
@@ -218,8 +219,10 @@ struct neigh_table {
 	uint32_t ask_head; /* head of the queue of requests, or NEIGH_NONE */
 	uint32_t ask_tail;
 	struct neigh *entries;
-	/* Hash table with open addressing: indices into entries. The number of slots is a power
-	 * of two, and at most a quarter of them is used. */
+	/*
+	 * Hash table with open addressing: indices into entries, plus 1; 0: a free slot. The number
+	 * of slots is a power of two, and at most a quarter of them is used.
+	 */
 	uint32_t *slots;
 	uint32_t mask;
 	uint32_t longest_probe; /* longest distance from home at which any entry was inserted */

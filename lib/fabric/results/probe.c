@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/numbers/fixed.h"
-#include "base/sets/hist.h"
 #include "base/numbers/units.h"
 
 /*
@@ -38,12 +37,7 @@ sample_queue(struct probe_queue *q, uint64_t weight)
 	/* queue_result() adds the ticks at which the queue was empty. */
 	if (weight == 0 || bytes == 0)
 		return true;
-	if (q->hist == NULL)
-		q->hist = calloc(1, sizeof(*q->hist));
-	if (q->hist == NULL)
-		return false;
-	hist_add(q->hist, bytes, weight);
-	return true;
+	return lengths_add(&q->lengths, bytes, weight);
 }
 
 /* weight: number of ticks; 0: a sample between ticks, which has no part in means and quantiles. */
@@ -188,7 +182,7 @@ probe_destroy(struct probe *p)
 	if (p == NULL)
 		return;
 	for (uint32_t i = 0; p->queues != NULL && i < p->n_queues; i++)
-		free(p->queues[i].hist);
+		lengths_free(&p->queues[i].lengths);
 	events_destroy(p->events);
 	slowdowns_destroy(p->slowdowns);
 	free(p->queues);

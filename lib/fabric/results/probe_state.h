@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "base/sets/hist.h"
 #include "fabric/net/net.h"
+#include "fabric/results/lengths.h"
 
 struct events;
 struct flow_sample;
@@ -19,9 +19,8 @@ struct flow_bytes {
 /* The data queue of one switch port. */
 struct probe_queue {
 	const struct node *node;
-	/* Queue length at each tick of the measured window, without ticks at which the queue was
-	 * empty; NULL: it was always empty. */
-	struct hist *hist;
+	/* at the ticks of the measured window, without those at which the queue was empty */
+	struct lengths lengths;
 	uint64_t peak_bytes;            /* since the previous sample */
 	uint64_t wire_bytes_at_open;    /* sent by the port before the window */
 	uint64_t rx_wire_bytes_at_open; /* received before the window */

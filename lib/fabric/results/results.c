@@ -69,10 +69,10 @@ find_bottleneck(const struct probe *p)
 	uint64_t most = 0;
 
 	for (uint32_t i = 0; !p->single_switch && i < p->n_queues; i++) {
-		const struct hist *hist = p->queues[i].hist;
+		const struct lengths *lengths = &p->queues[i].lengths;
 
-		if (hist != NULL && hist->sum > most) {
-			most = hist->sum;
+		if (lengths->sum > most) {
+			most = lengths->sum;
 			best = i;
 		}
 	}
@@ -83,6 +83,7 @@ static struct queue_result
 queue_result(const struct probe *p, uint32_t index, uint64_t window_ns)
 {
 	const struct probe_queue *q = &p->queues[index];
+	const struct lengths *lengths = &q->lengths;
 	uint64_t ticks = p->switches[q->sw].ticks;
 	const struct topology *t = scenario_of(p)->topology;
 	uint64_t rate_bps = t->links[t->switches[q->sw].link[q->port]].cable.rate_bps;
@@ -100,18 +101,13 @@ queue_result(const struct probe *p, uint32_t index, uint64_t window_ns)
 	};
 
 	r.watched = !p->single_switch || index == p->bottleneck;
-	if (q->hist == NULL)
+	if (lengths->count == 0)
 		return r;
-	r.sum_bytes = q->hist->sum;
+	r.sum_bytes = lengths->sum;
 	r.mean_bytes = r.sum_bytes / ticks;
-	r.max_bytes = q->hist->max;
-	/*
-	 * Add the ticks at which the queue was empty, which were not counted. A second call adds
-	 * none.
-	 */
-	hist_add(q->hist, 0, ticks - q->hist->count);
-	r.p50_bytes = hist_quantile(q->hist, 50);
-	r.p99_bytes = hist_quantile(q->hist, 99);
+	r.max_bytes = lengths->max;
+	r.p50_bytes = lengths_quantile(lengths, ticks - lengths->count, 50);
+	r.p99_bytes = lengths_quantile(lengths, ticks - lengths->count, 99);
 	return r;
 }
 

@@ -543,7 +543,8 @@ TEST(lists_hold_all_neighbours_that_may_go)
 				is_known ? &t->known[k] : &t->wanted[k - INTERFACES];
 			uint32_t n = 0;
 
-			for (i = list->first; i != NEIGH_NONE; i = neigh_get(t, i)->next, n++) {
+			i = list->n == 0 ? NEIGH_NONE : list->first;
+			for (; i != NEIGH_NONE; i = neigh_get(t, i)->next, n++) {
 				const struct neigh *e = neigh_get(t, i);
 
 				assert_int_equal(e->has_mac, is_known);
