@@ -539,7 +539,8 @@ vacate(struct neigh_table *t, uint32_t index)
 {
 	uint32_t hole = slot_of(t, &t->entries[index].key, t->hashes[index]);
 
-	for (uint32_t s = (hole + 1) & t->mask; in_slot(t, s) != NEIGH_NONE; s = (s + 1) & t->mask) {
+	for (uint32_t s = (hole + 1) & t->mask; in_slot(t, s) != NEIGH_NONE;
+	     s = (s + 1) & t->mask) {
 		uint32_t home = t->hashes[in_slot(t, s)];
 
 		if (((s - home) & t->mask) < ((s - hole) & t->mask))

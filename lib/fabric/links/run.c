@@ -489,6 +489,12 @@ next_window(void *arg)
 	return true;
 }
 
+static uint64_t
+calls_done(const void *arg)
+{
+	return ((const struct fabric *)arg)->calls;
+}
+
 /*
  * More threads than cores would wait for each other's time slices. Each core runs several parts
  * instead, the same number of them.
@@ -507,7 +513,8 @@ choose_threads(struct fabric *f)
 static int
 start(struct fabric *f)
 {
-	const struct team_work work = {.next = next_window, .round = run_window, .arg = f};
+	const struct team_work work = {
+		.next = next_window, .round = run_window, .done = calls_done, .arg = f};
 
 	f->is_large = f->n_nodes > FEW_NODES;
 	for (uint32_t i = 0; i < f->n_nodes; i++) {

@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <rte_cycles.h>
 #include <rte_lcore.h>
 #include <rte_pause.h>
 
+#include "base/numbers/fixed.h"
 #include "base/threads/lines.h"
 
 /*
@@ -23,10 +25,26 @@
 #define PAUSES 5000u
 #define YIELDS 200u
 
+/*
+ * A team looks back about once per millisecond. If member 0 has mostly waited, the cores are busy
+ * with other programs, or rounds are too short to share. Member 0 then runs the rounds of all
+ * members alone, unless that has been slower; each time for twice as long. Time decides only which
+ * thread runs a round, and so has no effect on results.
+ */
+#define LOOK_CYCLES (UINT64_C(1) << 21)
+#define FIRST_ALONE_CYCLES (8 * LOOK_CYCLES)
+#define LONGEST_ALONE_CYCLES (512 * LOOK_CYCLES)
+
 enum decision {
 	ROUND,
+	ALONE, /* member 0 runs rounds alone; the others wait for the next decision */
 	PAUSE, /* no round is left until the next team_run() */
 	END,
+};
+
+/* How fast rounds are. */
+struct pace {
+	uint64_t done, cycles;
 };
 
 struct member {
@@ -40,6 +58,14 @@ struct team {
 	struct team_work work;
 	uint32_t size;
 	bool ends;
+	/* Member 0 writes these, and the decision reads goes_alone, after all have arrived. */
+	bool goes_alone;        /* from the next decision on */
+	struct pace together;   /* since the last look */
+	uint64_t waited_cycles; /* of these, by member 0 */
+	uint64_t looked_done;   /* work.done() at the last look */
+	struct pace alone;      /* the last time; cycles 0: not yet */
+	uint64_t left_cycles;   /* member 0 runs rounds alone for this time */
+	uint64_t next_alone_cycles;
 	/*
 	 * By number & 1. Two suffice: decision n + 2 is made only after all members have read
 	 * decision n.
@@ -82,6 +108,8 @@ decide(struct team *t, uint32_t number)
 
 	if (t->ends)
 		*decision = END;
+	else if (t->goes_alone)
+		*decision = ALONE;
 	else
 		*decision = t->work.next(t->work.arg) ? ROUND : PAUSE;
 	__atomic_store_n(&t->arrived, 0, __ATOMIC_RELAXED);
@@ -123,11 +151,77 @@ run_member(void *arg)
 	return NULL;
 }
 
+static bool
+is_slower(const struct pace *a, const struct pace *b)
+{
+	return (unsigned __int128)a->done * b->cycles < (unsigned __int128)b->done * a->cycles;
+}
+
+/* Call before member 0 arrives, when it has worked in a round of all. */
+static void
+look_back(struct team *t)
+{
+	bool waits = 2 * t->waited_cycles > t->together.cycles;
+
+	if (t->together.cycles < LOOK_CYCLES)
+		return;
+	t->together.done = t->work.done(t->work.arg) - t->looked_done;
+	t->looked_done += t->together.done;
+	t->goes_alone = waits && (t->alone.cycles == 0 || is_slower(&t->together, &t->alone));
+	if (!t->goes_alone)
+		t->next_alone_cycles = FIRST_ALONE_CYCLES;
+	t->together.cycles = t->waited_cycles = 0;
+}
+
+static void
+go_alone(struct team *t)
+{
+	t->goes_alone = false;
+	t->alone = (struct pace){0};
+	t->left_cycles = t->next_alone_cycles;
+	t->next_alone_cycles = min_u64(2 * t->left_cycles, LONGEST_ALONE_CYCLES);
+}
+
+/* While the other members wait. @return false: no round is left. */
+static bool
+run_alone(struct team *t)
+{
+	uint64_t start_cycles = rte_rdtsc(), spent_cycles = 0, done = t->work.done(t->work.arg);
+	bool is_left = true;
+
+	while (spent_cycles < t->left_cycles && (is_left = t->work.next(t->work.arg))) {
+		for (uint32_t i = 0; i < t->size; i++)
+			t->work.round(t->work.arg, i);
+		spent_cycles = rte_rdtsc() - start_cycles;
+	}
+	t->left_cycles -= min_u64(spent_cycles, t->left_cycles);
+	t->looked_done = t->work.done(t->work.arg);
+	t->alone.done += t->looked_done - done;
+	t->alone.cycles += spent_cycles;
+	return is_left;
+}
+
 void
 team_run(struct team *t)
 {
-	while (arrive(&t->members[0]) == ROUND)
-		t->work.round(t->work.arg, 0);
+	/* The others wait, so a time alone goes on. */
+	while (run_alone(t)) {
+		uint64_t arrived_cycles = rte_rdtsc(), began_cycles;
+		enum decision decision;
+
+		while ((decision = arrive(&t->members[0])) == ROUND) {
+			began_cycles = rte_rdtsc();
+			t->work.round(t->work.arg, 0);
+			t->waited_cycles += began_cycles - arrived_cycles;
+			t->together.cycles -= arrived_cycles;
+			arrived_cycles = rte_rdtsc();
+			t->together.cycles += arrived_cycles;
+			look_back(t);
+		}
+		if (decision == PAUSE)
+			return;
+		go_alone(t);
+	}
 }
 
 /*
@@ -167,7 +261,7 @@ team_create(uint32_t size, const struct team_work *work)
 
 	if (t == NULL)
 		return NULL;
-	*t = (struct team){.work = *work, .size = size};
+	*t = (struct team){.work = *work, .size = size, .next_alone_cycles = FIRST_ALONE_CYCLES};
 	t->members = calloc(size, sizeof(*t->members));
 	if (t->members == NULL) {
 		free(t);

@@ -16,6 +16,8 @@ struct team_work {
 	/* Called by one of the members before each round. @return false: no round is left. */
 	bool (*next)(void *arg);
 	void (*round)(void *arg, uint32_t member);
+	/* Work of all members before the last next(), since the start, in any unit. */
+	uint64_t (*done)(const void *arg);
 	void *arg;
 };
 
@@ -30,7 +32,11 @@ struct team *team_create(uint32_t size, const struct team_work *work);
 /** End the threads. NULL is allowed. */
 void team_destroy(struct team *team);
 
-/** Run rounds until next() returns false. */
+/**
+ * Run rounds until next() returns false. If the members mostly wait for each other, because other
+ * programs use the cores or because rounds are too short, the caller's thread runs the rounds of
+ * all members for some time, if that is faster.
+ */
 void team_run(struct team *team);
 
 #endif

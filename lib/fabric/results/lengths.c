@@ -8,7 +8,7 @@
 #include "base/sets/hist.h"
 
 #define START_ROOM 8u
-/* With more lengths, a search of the list would take longer than the cache misses of a histogram. */
+/* With more lengths, a search would take longer than the cache misses of a histogram. */
 #define MOST_FEW 32u
 
 void

@@ -19,7 +19,7 @@ struct lengths {
 	struct few_length {
 		uint64_t weight;
 		uint32_t bucket; /* of a histogram */
-	} *few;                  /* by bucket, ascending */
+	} * few;                 /* by bucket, ascending */
 	uint32_t n_few, room;
 };
 
