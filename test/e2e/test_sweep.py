@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """scripts/sweep over a small grid: the same table whatever the workers, and that of quench-lab run by hand."""
 import csv
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pathlib
@@ -103,6 +105,28 @@ def check_parallel(one):
     check_equal("into the same table, digests and all", (out / "sweep.csv").read_bytes(), (one / "sweep.csv").read_bytes())
 
 
+def check_cores():
+    """Processes for runs; threads in a run only where there are fewer runs than cores."""
+    loader = importlib.machinery.SourceFileLoader("sweep_script", str(SWEEP))
+    script = importlib.util.module_from_spec(importlib.util.spec_from_loader("sweep_script", loader))
+    loader.exec_module(script)
+    cores = list(range(8))
+    for runs, workers, expected in ((20, 8, [[c] for c in cores]), (8, 8, [[c] for c in cores]), (3, 8, [[0, 1], [2, 3], [4, 5]]),
+                                    (2, 8, [cores[:4], cores[4:]]), (1, 8, [cores]), (20, 1, [cores]), (20, 10, [[i % 8] for i in range(10)])):
+        check_equal(f"{runs} runs, {workers} workers on 8 cores", script.core_groups(cores, runs, workers), expected)
+    check_equal("two runs on 8 cores stay apart", script.on_cores(cores[4:], True), ["taskset", "-c", "4,5,6,7"])
+    check_equal("one run may use all", (script.on_cores(cores, False), script.on_cores([3], True)), ([], []))
+    lines, lab = work / "said", work / "says"
+    lab.write_text(f'#!/bin/sh\ncase "$*" in *check-config*) ;; *) echo "$*" >>{lines}; exit 1 ;; esac\n', encoding="utf-8")
+    lab.chmod(0o755)
+    n = len(os.sched_getaffinity(0))
+    for workers, has_threads in ((n, True), (1, n == 1)):
+        lines.unlink(missing_ok=True)
+        seeds = ("--seeds", f"1-{n}")
+        run(SWEEP, SCENARIO, "--lab", lab, "--out", work / "cores", "--set", "rp.F=5", *seeds, "--workers", str(workers))
+        check_equal(f"{workers} workers: is each run given one thread?", "--threads 1" in lines.read_text(encoding="utf-8"), has_threads)
+
+
 def check_refusals():
     out = work / "refused"
     for options, expected in ((("--set", "wred.Kmax=1MB,2X"), "[wred] Kmax = 2X"),
@@ -201,6 +225,7 @@ check_commands(table_of_one)
 check_parallel(table_of_one)
 check_refusals()
 check_failures()
+check_cores()
 check_others()
 check_lab()
 check_convergence()
