@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef QUENCH_LAB_EAL_CLOCK_H
-#define QUENCH_LAB_EAL_CLOCK_H
+#ifndef QUENCH_APP_QUENCH_LAB_EAL_CLOCK_H
+#define QUENCH_APP_QUENCH_LAB_EAL_CLOCK_H
 
 #include <stdbool.h>
 
