@@ -30,6 +30,18 @@ fdb_find_beyond(struct fdb *fdb, uint64_t key, uint32_t home)
 	return NULL;
 }
 
+uint64_t *
+fdb_recall_search(struct fdb *fdb, uint32_t at[FDB_MEMO_WAYS], uint64_t key)
+{
+	uint64_t *state = fdb_find(fdb, key, fdb_home(fdb, key));
+
+	if (state != NULL) {
+		at[1] = at[0];
+		at[0] = (uint32_t)(state - fdb->buckets->key);
+	}
+	return state;
+}
+
 /*
  * Writing to a shared table. There is one writer at a time, and a second one gives up instead of
  * waiting. Readers run concurrently. A writer stores a key after its state, and clears the key

@@ -463,27 +463,24 @@ struct fdb_memo {
 	uint32_t state_at[1u << FDB_MEMO_BITS][FDB_MEMO_WAYS]; /* the newest first */
 };
 
+/** Slow path of fdb_recall(): search, and remember the slot. at: the address's entry in a memo. */
+uint64_t *fdb_recall_search(struct fdb *fdb, uint32_t at[FDB_MEMO_WAYS], uint64_t key);
+
 /* fdb_find(), by the memo if possible. */
 static inline uint64_t *
 fdb_recall(struct fdb *fdb, struct fdb_memo *memo, uint64_t key)
 {
 	/* 2^64 / golden ratio */
 	uint32_t *at = memo->state_at[key * 0x9E3779B97F4A7C15ull >> (64 - FDB_MEMO_BITS)];
-	uint64_t *state;
 
 	for (unsigned int i = 0; i < FDB_MEMO_WAYS; i++) {
 		struct fdb_bucket *b = &fdb->buckets[at[i] / (2 * FDB_SLOTS) & fdb->mask];
+		uint64_t *state = &b->state[at[i] % FDB_SLOTS];
 
-		state = &b->state[at[i] % FDB_SLOTS];
 		if (likely(__atomic_load_n(fdb_key_of(state), __ATOMIC_ACQUIRE) == key))
 			return state;
 	}
-	state = fdb_find(fdb, key, fdb_home(fdb, key));
-	if (state != NULL) {
-		at[1] = at[0];
-		at[0] = (uint32_t)(state - fdb->buckets->key);
-	}
-	return state;
+	return fdb_recall_search(fdb, at, key);
 }
 
 static inline bool

@@ -40,6 +40,7 @@ alloc_accuracy(struct sw_port *p, const struct sw_params *params)
 						   RTE_CACHE_LINE_SIZE);
 		if (p->queue[i].accuracy == NULL)
 			return -ENOMEM;
+		p->observed_queues |= (uint8_t)(1u << i);
 	}
 	return 0;
 }

@@ -76,7 +76,7 @@ set_storms(struct sw_storm_control *s, const struct sw_port_params *params,
 static void
 set_wred(struct sw_port *p, const struct sw_params *params, uint16_t port)
 {
-	p->wred_queues = p->ecn_queues = p->nonect_drop_queues = 0;
+	p->wred_queues = p->ecn_queues = p->nonect_drop_queues = p->observed_queues = 0;
 	for (uint8_t i = 0; i < TM_CLASSES; i++) {
 		const struct wred_params *wred = sw_queue_wred(params, port, i);
 		const struct wred was = p->queue[i].wred;
@@ -91,6 +91,8 @@ set_wred(struct sw_port *p, const struct sw_params *params, uint16_t port)
 		p->wred_queues |= bit;
 		if (wred->ecn == WRED_ECN_ALL)
 			p->ecn_queues |= bit;
+		if (wred->wred_weight > 0 || p->queue[i].accuracy != NULL)
+			p->observed_queues |= bit;
 		if (!(params->mmu.lossless_queues & bit) || wred->nonect_drop_in_lossless)
 			p->nonect_drop_queues |= bit;
 	}

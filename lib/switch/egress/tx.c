@@ -82,7 +82,7 @@ unmarked_bytes(const struct sw *sw, const struct sw_port *p, uint8_t queue)
 	if (!(p->wred_queues >> queue & 1) || sw->mark_at_enqueue)
 		return INT64_MAX;
 	/* Below the curve no packet is marked, but the average must be updated for every packet. */
-	return q->accuracy == NULL && q->wred.weight == 0 ? (int64_t)q->wred.mark.min_bytes : -1;
+	return p->observed_queues >> queue & 1 ? -1 : (int64_t)q->wred.mark.min_bytes;
 }
 
 /* Update counters, buckets and the scheduler for a run of frames that left a queue. */
@@ -226,16 +226,69 @@ charge_control(struct sw_port *p, uint32_t bytes)
 		token_bucket_charge(&p->shaper, bytes);
 }
 
-uint16_t
-sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts, uint64_t now_ns)
+/*
+ * Does the port hold one frame, and nothing but the shaper decide whether it leaves now? A pause or
+ * a limit of a queue does not, WRED need not see it, and its charge is that of one of our groups.
+ */
+static inline bool
+holds_one(const struct sw *sw, const struct sw_port *p, uint64_t now_ns)
+{
+	uint8_t queues = p->backlogged;
+	const struct sw_fifo *fifo;
+
+	if (queues == 0 || (queues & (queues - 1)) != 0 ||
+	    ((queues & (p->paused_queues | p->observed_queues)) | p->min_queues | p->max_queues |
+	     p->shaped) != 0)
+		return false;
+	if (pfc_rx_next_ns(&p->pfc_rx) <= now_ns || pfc_tx_next_ns(&p->pfc_tx) <= now_ns)
+		return false;
+	fifo = &p->queue[__builtin_ctz(queues)].fifo;
+	return sw_fifo_has_one(fifo) &&
+	       !(sw_entry_flags(fifo->head) & (PKT_CLONE | PKT_GENERATED)) &&
+	       sw_owns(&sw->shard, sw_entry_group(fifo->head) / TM_CLASSES);
+}
+
+/* sw_tx() of a port for which holds_one() is true. */
+static inline uint16_t
+send_one(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkts, uint64_t now_ns)
+{
+	uint8_t queue = (uint8_t)__builtin_ctz(p->backlogged);
+	struct sw_queue *q = &p->queue[queue];
+	struct sw_queue_stats *stats = &p->stats.queue[queue];
+	const struct sw_entry e = *q->fifo.head;
+	uint32_t bytes = sw_entry_frame_bytes(&e), charged_bytes = sw_entry_charged_bytes(&e);
+	struct mmu_path path = {.in_port = sw_entry_group(&e) / TM_CLASSES,
+				.out_port = port,
+				.pg = sw_entry_group(&e) % TM_CLASSES,
+				.queue = queue};
+
+	token_bucket_update(&p->shaper, now_ns);
+	if (!token_bucket_can_send(&p->shaper))
+		return 0;
+	token_bucket_charge(&p->shaper, bytes + GAP_BYTES);
+	pkts[0] = sw_entry_mbuf(&e);
+	p->backlogged = 0;
+	sw_fifo_rewind(&q->fifo);
+	q->wred.idle_since_ns = now_ns;
+	counter_add(&q->bytes, -(uint64_t)charged_bytes);
+	sched_send_alone(&p->sched, queue, bytes + GAP_BYTES);
+	counter_inc(&stats->tx_packets);
+	counter_add(&stats->tx_bytes, bytes);
+	counter_inc(&p->stats.tx_packets);
+	counter_add(&p->stats.tx_bytes, bytes);
+	counter_add(&sw->ledger.sent, charged_bytes);
+	mmu_release(sw->mmu, path, charged_bytes);
+	sw_update_xoff(sw, path.in_port, path.pg, now_ns);
+	return 1;
+}
+
+static __rte_noinline uint16_t
+tx_any(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts, uint64_t now_ns)
 {
 	struct sw_port *p = &sw->ports[port];
 	struct rte_mbuf *control;
 	uint16_t n = 0;
 
-	assert(port < sw->n_ports);
-	if (p->backlogged == 0 && pfc_tx_next_ns(&p->pfc_tx) > now_ns)
-		return 0;
 	begin_tx(sw, p, now_ns);
 	if (max_pkts == 0)
 		return 0;
@@ -249,6 +302,19 @@ sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts, u
 		}
 	}
 	return n + send_data(sw, p, port, pkts + n, max_pkts - n, now_ns);
+}
+
+uint16_t
+sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts, uint64_t now_ns)
+{
+	struct sw_port *p = &sw->ports[port];
+
+	assert(port < sw->n_ports);
+	if (p->backlogged == 0 && pfc_tx_next_ns(&p->pfc_tx) > now_ns)
+		return 0;
+	if (max_pkts > 0 && holds_one(sw, p, now_ns))
+		return send_one(sw, p, port, pkts, now_ns);
+	return tx_any(sw, port, pkts, max_pkts, now_ns);
 }
 
 /*

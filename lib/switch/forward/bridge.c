@@ -101,13 +101,6 @@ look_up(struct sw_forward *f, const struct arrival *a, const struct addresses *a
 	return fdb_lookup_at(f->fdb, addr->dst, addr->homes[1], a->now_ns);
 }
 
-/* Is this destination the router of the frame's domain? */
-static inline bool
-is_router(const struct sw_forward *f, const struct arrival *a, uint64_t dst)
-{
-	return sw_router_has(f->router, a->domain) && ((dst ^ f->router->mac_key) & MAC_MASK) == 0;
-}
-
 static __rte_always_inline enum sw_drop
 forward(struct sw_forward *f, struct arrival *a, struct addresses addr)
 {
@@ -120,7 +113,7 @@ forward(struct sw_forward *f, struct arrival *a, struct addresses addr)
 	if (unlikely(is_reserved(dst)))
 		return SW_DROP_RESERVED_ADDRESS;
 	learn(f, a, &addr);
-	if (is_router(f, a, dst))
+	if (sw_router_takes(f->router, dst))
 		return SW_TO_ROUTER;
 	a->out_port = fdb_key_is_group(dst) ? FLOOD : look_up(f, a, &addr);
 	if (unlikely(a->out_port == a->in_port))
@@ -164,7 +157,7 @@ sw_bridge_forward(struct sw_forward *f, struct arrival *a, unsigned int n, enum 
 		keys[n_keys++] = fdb_key_in_header(a[i].domain, frame + 6);
 		keys[n_keys] = dst[i];
 		/* The router's own address is not looked up. */
-		n_keys += !is_router(f, &a[i], dst[i]);
+		n_keys += !sw_router_takes(f->router, dst[i]);
 	}
 	keys[n_keys] = keys[n_keys + 1] = keys[n_keys + 2] = 0;
 	fdb_homes(f->fdb, keys, homes, n_keys);

@@ -43,6 +43,16 @@ sw_router_has(const struct sw_router *r, uint16_t domain)
 	return r != NULL && r->interface_of[domain] != 0;
 }
 
+/** Is this destination, an fdb_key(), the router of its domain? */
+static inline bool
+sw_router_takes(const struct sw_router *r, uint64_t dst_key)
+{
+	const uint64_t mac_mask = 0xFFFFFFFFFFFF;
+
+	return sw_router_has(r, fdb_key_domain(dst_key)) &&
+	       ((dst_key ^ r->mac_key) & mac_mask) == 0;
+}
+
 /** The router's interface in a domain that has one. */
 static inline const struct sw_router_interface *
 sw_router_interface(const struct sw_router *r, uint16_t domain)

@@ -5,8 +5,10 @@
 #include <rte_prefetch.h>
 
 #include "switch/egress/apply.h"
+#include "switch/egress/enqueue.h"
 #include "switch/egress/pfc.h"
 #include "switch/forward/bridge.h"
+#include "switch/forward/known.h"
 #include "switch/forward/route_burst.h"
 #include "switch/forward/router.h"
 #include "switch/ingress/admit.h"
@@ -160,8 +162,67 @@ rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, u
 		sw_admit_burst(sw, arrivals, n, reasons);
 }
 
+/*
+ * sw_admit() for a frame to one port of this shard, if everything certainly admits it and neither
+ * chance nor a pause comes in. @return false: nothing was done.
+ */
+static __rte_always_inline bool
+admit_plain(struct sw *sw, const struct sw_class *c, struct arrival *a)
+{
+	const struct sw_port *in = &sw->ports[a->in_port], *out = &sw->ports[a->out_port];
+	struct mmu_path path = {.in_port = a->in_port,
+				.out_port = a->out_port,
+				.pg = a->class.pg,
+				.queue = a->class.queue};
+
+	if (unlikely(sw_above_mtu(c, a) || sw->mark_at_enqueue || sw_wred_drops(out, a) ||
+		     (in->storm_pgs | in->xoff_pgs) >> path.pg & 1 ||
+		     out->closed_queues >> path.queue & 1) ||
+	    !mmu_admit_plain(sw->mmu, path, a->charged_bytes))
+		return false;
+	sw_enqueue(sw, a, a->out_port, sw_entry_of(a, a->m, a->out_port, false, a->flags));
+	return true;
+}
+
+/*
+ * A frame that arrives alone, if it is plain: untagged IPv4 between two addresses that the bridge
+ * knows, and admit_plain() admits it.
+ *
+ * @return false: nothing was done.
+ */
+static __rte_always_inline bool
+rx_plain(struct sw *sw, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
+{
+	struct sw_port_stats *stats = &sw->ports[port].stats;
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	/* No function that is called gets its address, so it is in registers. */
+	struct arrival a = {.m = m,
+			    .now_ns = now_ns,
+			    .frame_bytes = frame_bytes(m->pkt_len),
+			    .in_port = port,
+			    .pcp = -1};
+
+	if (unlikely(m->nb_segs != 1 || a.frame_bytes > sw->max_frame_bytes ||
+		     !frame_parse_plain(frame, m->data_len, &a.view)))
+		return false;
+	a.out_port = sw_bridge_known(
+		&sw->forward, &sw->memo,
+		(struct sw_untagged){.frame = frame, .port = port, .now_ns = now_ns});
+	if (unlikely(a.out_port == FDB_UNKNOWN || !sw_owns(&sw->shard, a.out_port)))
+		return false;
+	a.charged_bytes = mmu_charge_bytes(sw->mmu, a.frame_bytes);
+	if (unlikely(!admit_plain(sw, sw_classify(&sw->classes, &a), &a)))
+		return false;
+	counter_add(&sw->ledger.in, a.charged_bytes);
+	counter_inc(&stats->rx_packets);
+	counter_add(&stats->rx_bytes, a.frame_bytes);
+	counter_inc(&stats->pg[a.class.pg].rx_packets);
+	counter_add(&stats->pg[a.class.pg].rx_bytes, a.frame_bytes);
+	return true;
+}
+
 /* rx_burst() for a single frame. */
-static void
+static __rte_noinline void
 rx_one(struct sw *sw, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
 {
 	struct arrival a;
@@ -182,7 +243,8 @@ sw_rx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t
 	if (unlikely(sw_down_ports(&sw->forward) >> port & 1) && n > 0)
 		sw_port_hear(sw, port, now_ns);
 	if (n == 1) {
-		rx_one(sw, port, pkts[0], now_ns);
+		if (unlikely(!rx_plain(sw, port, pkts[0], now_ns)))
+			rx_one(sw, port, pkts[0], now_ns);
 		return;
 	}
 	for (unsigned int i = 0; i < n; i += SW_BURST)

@@ -26,6 +26,35 @@ mmu_admit_headroom(struct mmu_pg *pg, uint32_t bytes, uint64_t beyond_bytes)
 	return MMU_ADMIT_HEADROOM;
 }
 
+/*
+ * Bounds of a rule that hold until its pool has taken an eighth of what it has free now. A static
+ * limit does not depend on the pool, which only has to have room.
+ */
+static void
+find_sure(struct mmu_rule *rule)
+{
+	const struct mmu_pool *pool = rule->pool;
+	uint64_t free_bytes = mmu_pool_free(pool), free_packets = mmu_free_packets(pool);
+
+	/* What the pool will still have free. */
+	free_bytes = rule->free_factor_q8 > 0 ? free_bytes - free_bytes / 8 : 0;
+	free_packets = rule->free_factor_q8 > 0 ? free_packets - free_packets / 8 : 0;
+	rule->sure = (struct mmu_sure){
+		.bytes = rule->reserved_bytes + mmu_limit_at(rule, free_bytes),
+		.pool_bytes = pool->size_bytes - free_bytes,
+		.packets = rule->reserved_packets + mmu_packet_limit_at(rule, free_packets),
+		.pool_packets = pool->size_packets - free_packets,
+	};
+}
+
+bool
+mmu_admit_near_limit(struct mmu *mmu, struct mmu_path path, uint32_t bytes)
+{
+	find_sure(mmu->pgs[path.in_port * TM_CLASSES + path.pg].rule);
+	find_sure(mmu->queues[path.out_port * TM_CLASSES + path.queue].rule);
+	return mmu_admit_sure(mmu, path, bytes);
+}
+
 static const struct mmu_pg *
 pg_at(const struct mmu *mmu, uint16_t port, uint8_t pg)
 {

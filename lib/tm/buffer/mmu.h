@@ -104,6 +104,22 @@ static inline void mmu_ingress_charge(struct mmu *mmu, uint16_t port, uint8_t pg
  */
 static inline bool mmu_egress_admit_fitting(struct mmu *mmu, uint16_t port, uint8_t queue,
 					    uint32_t bytes);
+/* The group and the queue of a frame. */
+struct mmu_path {
+	uint16_t in_port, out_port;
+	uint8_t pg, queue;
+};
+
+/**
+ * Admit a frame at its ingress and its egress, with its packet buffer, if it is certain that all
+ * rules admit it without headroom, and that mmu_pg_wants_xoff() is false afterwards if its group is
+ * not paused now.
+ *
+ * @return false: nothing was charged; the functions above may still admit the frame.
+ */
+static inline bool mmu_admit_plain(struct mmu *mmu, struct mmu_path path, uint32_t bytes);
+/** mmu_packet_release(), mmu_ingress_release() and mmu_egress_release() of one frame. */
+static inline void mmu_release(struct mmu *mmu, struct mmu_path path, uint32_t bytes);
 /** Release the charge of one or several frames. */
 static inline void mmu_ingress_release(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes);
 static inline void mmu_egress_release(struct mmu *mmu, uint16_t port, uint8_t queue,
@@ -192,15 +208,28 @@ struct mmu_peak {
 	uint64_t past_bytes; /* before the last clear */
 };
 
-/* State of a pool that PGs or queues share, from the view of one part. */
+/*
+ * State of a pool that PGs or queues share, from the view of one part. The words that a frame
+ * writes are not neighbours: compilers would join them in a vector, at a higher cost.
+ */
 struct mmu_pool {
 	uint64_t size_bytes;
 	uint64_t shared_used_bytes;
-	uint64_t used_bytes;
 	struct mmu_peak peak;
+	uint64_t used_bytes;
 	/* ingress pools only */
 	uint64_t size_packets;
 	uint64_t shared_packets; /* in use */
+};
+
+/*
+ * Bounds below which a frame certainly keeps the limits of a rule, for mmu_admit_plain(): while the
+ * shared use of the pool is at most pool_*, a PG or a queue may hold bytes and packets. Zeros are
+ * valid bounds, and they stay valid while the pool is less used.
+ */
+struct mmu_sure {
+	uint64_t bytes, pool_bytes;
+	uint64_t packets, pool_packets;
 };
 
 /* A profile prepared for the data path: limit = fixed + free factor * free, where one term is
@@ -221,6 +250,7 @@ struct mmu_rule {
 	uint32_t free_factor_q8;
 	bool lossless;
 	bool unlimited;
+	struct mmu_sure sure;
 };
 
 /*
@@ -233,13 +263,13 @@ struct mmu_pg {
 	uint64_t headroom_bytes;
 	uint32_t packets;          /* in all */
 	uint32_t headroom_packets; /* of these, in headroom */
-	const struct mmu_rule *rule;
+	struct mmu_rule *rule;
 	struct mmu_peak peak, shared_peak, headroom_peak;
 };
 
 struct mmu_queue {
 	uint64_t used_bytes;
-	const struct mmu_rule *rule;
+	struct mmu_rule *rule;
 	struct mmu_peak peak;
 };
 
@@ -288,6 +318,8 @@ struct mmu {
 static_assert(TM_CLASSES * sizeof(struct mmu_pg) % LINES_APART == 0, "whole lines for a port");
 static_assert(TM_CLASSES * sizeof(struct mmu_queue) % LINES_APART == 0, "whole lines");
 
+/** mmu_admit_plain() of a frame beyond the bounds of its rules: find bounds for the present use. */
+bool mmu_admit_near_limit(struct mmu *mmu, struct mmu_path path, uint32_t bytes);
 /** Headroom step of mmu_ingress_admit(), kept out of line. */
 enum mmu_verdict mmu_admit_headroom(struct mmu_pg *pg, uint32_t bytes, uint64_t beyond_bytes);
 
@@ -325,10 +357,17 @@ mmu_limit(const struct mmu_rule *rule)
 	return mmu_limit_at(rule, mmu_pool_free(rule->pool));
 }
 
+/* sub_sat() without a branch. */
+static inline uint64_t
+mmu_beyond(uint64_t used, uint64_t reserved)
+{
+	return (used - reserved) & -(uint64_t)(used > reserved);
+}
+
 static inline uint64_t
 mmu_pg_shared(const struct mmu_pg *pg)
 {
-	return sub_sat(pg->used_bytes - pg->headroom_bytes, pg->rule->reserved_bytes);
+	return mmu_beyond(pg->used_bytes - pg->headroom_bytes, pg->rule->reserved_bytes);
 }
 
 static inline void
@@ -342,9 +381,10 @@ mmu_pool_charge(struct mmu_pool *pool, uint32_t bytes, uint64_t shared_bytes)
 static inline void
 mmu_pool_release(struct mmu_pool *pool, uint32_t bytes, uint64_t shared_bytes)
 {
-	assert(pool->used_bytes >= bytes && pool->shared_used_bytes >= shared_bytes);
 	pool->shared_used_bytes -= shared_bytes;
 	pool->used_bytes -= bytes;
+	/* Neither is below 0. */
+	assert((int64_t)(pool->shared_used_bytes | pool->used_bytes) >= 0);
 }
 
 static inline enum mmu_verdict
@@ -392,7 +432,7 @@ mmu_packet_limit_at(const struct mmu_rule *rule, uint64_t free_packets)
 static inline uint64_t
 mmu_pg_shared_packets(const struct mmu_pg *pg)
 {
-	return sub_sat(pg->packets - pg->headroom_packets, pg->rule->reserved_packets);
+	return mmu_beyond(pg->packets - pg->headroom_packets, pg->rule->reserved_packets);
 }
 
 /* Reserved, else shared, else headroom: the same rules as mmu_ingress_admit(). */
@@ -455,19 +495,23 @@ mmu_packet_charge(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t pac
 }
 
 static inline void
-mmu_packet_release(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t packets)
+mmu_pg_release_packets(struct mmu_pg *pg, uint32_t packets)
 {
-	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
-	uint32_t from_headroom;
+	uint32_t from_headroom = (uint32_t)min_u64(packets, pg->headroom_packets);
 
-	if (mmu->packets == 0)
-		return;
 	assert(pg->packets >= packets);
-	from_headroom = (uint32_t)min_u64(packets, pg->headroom_packets);
 	pg->rule->pool->shared_packets -=
 		min_u64(packets - from_headroom, mmu_pg_shared_packets(pg));
-	pg->headroom_packets -= from_headroom;
 	pg->packets -= packets;
+	if (from_headroom > 0)
+		pg->headroom_packets -= from_headroom;
+}
+
+static inline void
+mmu_packet_release(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t packets)
+{
+	if (mmu->packets > 0)
+		mmu_pg_release_packets(&mmu->pgs[port * TM_CLASSES + pg_index], packets);
 }
 
 static inline uint64_t
@@ -498,17 +542,25 @@ mmu_ingress_charge(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t by
 }
 
 static inline void
-mmu_ingress_release(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t bytes)
+mmu_pg_release(struct mmu_pg *pg, uint32_t bytes)
 {
-	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
 	uint64_t from_headroom = min_u64(bytes, pg->headroom_bytes);
 	uint64_t from_shared = min_u64(bytes - from_headroom, mmu_pg_shared(pg));
 
-	assert(port < mmu->n_ports && pg_index < TM_CLASSES && pg->used_bytes >= bytes);
-	pg->headroom_bytes -= from_headroom;
-	pg->rule->part->headroom_used_bytes -= from_headroom;
+	assert(pg->used_bytes >= bytes);
 	pg->used_bytes -= bytes;
 	mmu_pool_release(pg->rule->pool, bytes, from_shared);
+	if (from_headroom == 0)
+		return;
+	pg->headroom_bytes -= from_headroom;
+	pg->rule->part->headroom_used_bytes -= from_headroom;
+}
+
+static inline void
+mmu_ingress_release(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t bytes)
+{
+	assert(port < mmu->n_ports && pg_index < TM_CLASSES);
+	mmu_pg_release(&mmu->pgs[port * TM_CLASSES + pg_index], bytes);
 }
 
 static inline enum mmu_verdict
@@ -562,14 +614,79 @@ mmu_egress_admit_fitting(struct mmu *mmu, uint16_t port, uint8_t queue_index, ui
 }
 
 static inline void
-mmu_egress_release(struct mmu *mmu, uint16_t port, uint8_t queue_index, uint32_t bytes)
+mmu_queue_release(struct mmu_queue *q, uint32_t bytes)
 {
-	struct mmu_queue *q = &mmu->queues[port * TM_CLASSES + queue_index];
-	uint64_t from_shared = min_u64(bytes, sub_sat(q->used_bytes, q->rule->reserved_bytes));
+	uint64_t from_shared = min_u64(bytes, mmu_beyond(q->used_bytes, q->rule->reserved_bytes));
 
-	assert(port < mmu->n_ports && queue_index < TM_CLASSES && q->used_bytes >= bytes);
+	assert(q->used_bytes >= bytes);
 	q->used_bytes -= bytes;
 	mmu_pool_release(q->rule->pool, bytes, from_shared);
+}
+
+static inline void
+mmu_egress_release(struct mmu *mmu, uint16_t port, uint8_t queue_index, uint32_t bytes)
+{
+	assert(port < mmu->n_ports && queue_index < TM_CLASSES);
+	mmu_queue_release(&mmu->queues[port * TM_CLASSES + queue_index], bytes);
+}
+
+static inline void
+mmu_release(struct mmu *mmu, struct mmu_path path, uint32_t bytes)
+{
+	struct mmu_pg *pg = &mmu->pgs[path.in_port * TM_CLASSES + path.pg];
+
+	assert(path.in_port < mmu->n_ports && path.out_port < mmu->n_ports);
+	assert((path.pg | path.queue) < TM_CLASSES);
+	mmu_queue_release(&mmu->queues[path.out_port * TM_CLASSES + path.queue], bytes);
+	mmu_pg_release(pg, bytes);
+	if (mmu->packets > 0)
+		mmu_pg_release_packets(pg, 1);
+}
+
+/*
+ * Does a frame keep the limits of its group and its queue, even if all of it is shared? If so,
+ * charge it. A group below its limits does not want XOFF.
+ */
+static inline bool
+mmu_admit_sure(struct mmu *mmu, struct mmu_path path, uint32_t bytes)
+{
+	struct mmu_pg *pg = &mmu->pgs[path.in_port * TM_CLASSES + path.pg];
+	struct mmu_queue *q = &mmu->queues[path.out_port * TM_CLASSES + path.queue];
+	const struct mmu_rule *in = pg->rule, *out = q->rule;
+	struct mmu_pool *in_pool = in->pool, *out_pool = out->pool;
+	uint64_t pg_bytes = pg->used_bytes + bytes, queue_bytes = q->used_bytes + bytes, shared;
+
+	assert(path.in_port < mmu->n_ports && path.out_port < mmu->n_ports);
+	assert((path.pg | path.queue) < TM_CLASSES);
+	if (pg_bytes >= in->sure.bytes || queue_bytes > out->sure.bytes ||
+	    in_pool->shared_used_bytes + bytes > in->sure.pool_bytes ||
+	    out_pool->shared_used_bytes + bytes > out->sure.pool_bytes ||
+	    (pg->headroom_bytes | pg->headroom_packets) != 0)
+		return false;
+	if (mmu->packets > 0) {
+		uint32_t packets = pg->packets + 1;
+
+		if (packets >= in->sure.packets || in_pool->shared_packets >= in->sure.pool_packets)
+			return false;
+		pg->packets = packets;
+		in_pool->shared_packets += packets > in->reserved_packets;
+	}
+	shared = mmu_beyond(pg_bytes, in->reserved_bytes);
+	pg->used_bytes = pg_bytes;
+	mmu_peak_raise(&pg->peak, pg_bytes);
+	mmu_peak_raise(&pg->shared_peak, shared);
+	mmu_pool_charge(in_pool, bytes, min_u64(bytes, shared));
+	shared = mmu_beyond(queue_bytes, out->reserved_bytes);
+	q->used_bytes = queue_bytes;
+	mmu_peak_raise(&q->peak, queue_bytes);
+	mmu_pool_charge(out_pool, bytes, min_u64(bytes, shared));
+	return true;
+}
+
+static inline bool
+mmu_admit_plain(struct mmu *mmu, struct mmu_path path, uint32_t bytes)
+{
+	return mmu_admit_sure(mmu, path, bytes) || mmu_admit_near_limit(mmu, path, bytes);
 }
 
 static inline uint64_t

@@ -113,7 +113,7 @@ set_rules(struct mmu_rule *rules, struct mmu_part *part, const struct mmu_params
 
 /* Headroom use is at most the bytes beyond reserved, and at most the rule's headroom. */
 static void
-bind_pg(struct mmu_pg *pg, const struct mmu_rule *rule, struct mmu_use *part_use)
+bind_pg(struct mmu_pg *pg, struct mmu_rule *rule, struct mmu_use *part_use)
 {
 	uint64_t beyond_bytes = sub_sat(pg->used_bytes, rule->reserved_bytes);
 
@@ -131,7 +131,7 @@ bind_pg(struct mmu_pg *pg, const struct mmu_rule *rule, struct mmu_use *part_use
 }
 
 static void
-bind_queue(struct mmu_queue *q, const struct mmu_rule *rule, struct mmu_use *part_use)
+bind_queue(struct mmu_queue *q, struct mmu_rule *rule, struct mmu_use *part_use)
 {
 	q->rule = rule;
 	part_use->used_bytes[mmu_pool_of(rule)] += q->used_bytes;

@@ -60,6 +60,12 @@ static inline int32_t sched_grant(const struct sched *s, uint8_t queue);
  */
 static inline void sched_charge(struct sched *s, uint8_t queue, uint32_t bytes, bool backlogged);
 
+/**
+ * sched_pick() and sched_charge() in one step, for a queue that is alone: it is the only eligible
+ * one and sends its last frame.
+ */
+static inline void sched_send_alone(struct sched *s, uint8_t queue, uint32_t bytes);
+
 /* Inline definitions */
 
 /** Slow path of sched_pick(): the turn passes to another DWRR queue. */
@@ -115,6 +121,20 @@ sched_charge(struct sched *s, uint8_t queue, uint32_t bytes, bool backlogged)
 	if (!backlogged && deficit_bytes > 0)
 		deficit_bytes = 0;
 	sched_set_deficit(s, queue, deficit_bytes);
+}
+
+static inline void
+sched_send_alone(struct sched *s, uint8_t queue, uint32_t bytes)
+{
+	if (s->strict_queues >> queue & 1)
+		return;
+	/* Its turn gives it a quantum, and what it does not use is lost. */
+	if (s->deficit_bytes[queue] == 0 && (int32_t)bytes <= s->quantum_bytes[queue]) {
+		s->turn = queue;
+		return;
+	}
+	sched_pick(s, (uint8_t)(1u << queue));
+	sched_charge(s, queue, bytes, false);
 }
 
 #endif
