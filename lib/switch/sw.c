@@ -31,18 +31,31 @@ fdb_of(const struct node *node)
 
 /* @return 0 or -ENOMEM. */
 static int
-alloc_accuracy(struct sw_port *p, const struct sw_params *params)
+alloc_marking(struct sw_queue *q, bool counted)
 {
-	for (uint8_t i = 0; params->mark_accuracy && i < TM_CLASSES; i++) {
-		if (!(p->ecn_queues >> i & 1))
-			continue;
-		p->queue[i].accuracy = rte_zmalloc("mark_accuracy", sizeof(struct mark_accuracy),
+	q->marking = rte_zmalloc("marking", sizeof(*q->marking), RTE_CACHE_LINE_SIZE);
+	if (q->marking == NULL)
+		return -ENOMEM;
+	if (counted)
+		q->marking->accuracy = rte_zmalloc("mark_accuracy", sizeof(struct mark_accuracy),
 						   RTE_CACHE_LINE_SIZE);
-		if (p->queue[i].accuracy == NULL)
-			return -ENOMEM;
-		p->observed_queues |= (uint8_t)(1u << i);
+	return counted && q->marking->accuracy == NULL ? -ENOMEM : 0;
+}
+
+/* Memory for the queues that mark otherwise than by WRED alone. @return 0 or -ENOMEM. */
+static int
+alloc_markings(struct sw *sw, uint16_t port, const struct sw_params *params)
+{
+	int rc = 0;
+
+	for (uint8_t i = 0; rc == 0 && i < TM_CLASSES; i++) {
+		const struct wred_params *wred = sw_queue_wred(params, port, i);
+		bool own = params->queues[port][i].marking != MARK_WRED;
+
+		if (wred != NULL && wred->ecn == WRED_ECN_ALL && (own || params->mark_accuracy))
+			rc = alloc_marking(&sw->ports[port].queue[i], !own);
 	}
-	return 0;
+	return rc;
 }
 
 static int
@@ -53,8 +66,8 @@ init_ports(struct sw *sw, const struct sw_params *params)
 	for (uint16_t i = 0; rc == 0 && i < params->n_ports; i++) {
 		memcpy(sw->ports[i].mac, params->ports[i].mac, sizeof(sw->ports[i].mac));
 		sw_pfc_init_port(sw, i, params);
+		rc = alloc_markings(sw, i, params);
 		sw_set_port(sw, i, params, 0);
-		rc = alloc_accuracy(&sw->ports[i], params);
 	}
 	return rc;
 }
@@ -263,7 +276,9 @@ free_queue(struct sw *sw, struct sw_queue *q)
 		sw_leave_ingress(sw, e, 0);
 		rte_pktmbuf_free(sw_entry_mbuf(e));
 	}
-	rte_free(q->accuracy);
+	if (q->marking != NULL)
+		rte_free(q->marking->accuracy);
+	rte_free(q->marking);
 }
 
 static void
@@ -350,13 +365,27 @@ sw_queue_bytes(const struct node *node, uint16_t port, uint8_t queue)
 const struct mark_accuracy *
 sw_mark_accuracy(const struct node *node, uint16_t port, uint8_t queue)
 {
-	return sw_of_const(node)->ports[port].queue[queue].accuracy;
+	const struct sw_marking *m = sw_of_const(node)->ports[port].queue[queue].marking;
+
+	return m == NULL ? NULL : m->accuracy;
+}
+
+const struct mark_queue *
+sw_mark_scheme(const struct node *node, uint16_t port, uint8_t queue)
+{
+	const struct sw_marking *m = sw_of_const(node)->ports[port].queue[queue].marking;
+
+	return m == NULL || m->scheme.ops == NULL ? NULL : &m->scheme;
 }
 
 const struct wred_curve *
 sw_mark_curve(const struct node *node, uint16_t port, uint8_t queue)
 {
-	return &sw_of_const(node)->ports[port].queue[queue].wred.mark;
+	static const struct wred_curve none;
+
+	return sw_mark_scheme(node, port, queue) != NULL
+		       ? &none
+		       : &sw_of_const(node)->ports[port].queue[queue].wred.mark;
 }
 
 uint32_t

@@ -93,7 +93,9 @@ const struct pfc_tx *sw_pfc_tx(const struct node *node, uint16_t port);
 const struct mmu *sw_mmu(const struct node *node);
 /** Marks by queue length; NULL without mark_accuracy, or if the queue does not mark. */
 const struct mark_accuracy *sw_mark_accuracy(const struct node *node, uint16_t port, uint8_t queue);
-/** Marking curve of a queue; meaningless without WRED. */
+/** Marking scheme of a queue, with its counters; NULL: WRED. */
+const struct mark_queue *sw_mark_scheme(const struct node *node, uint16_t port, uint8_t queue);
+/** WRED's marking curve of a queue; all 0 without WRED, or with another scheme. */
 const struct wred_curve *sw_mark_curve(const struct node *node, uint16_t port, uint8_t queue);
 uint64_t sw_queue_bytes(const struct node *node, uint16_t port, uint8_t queue);
 uint32_t sw_fdb_entries(const struct node *node);

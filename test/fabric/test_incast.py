@@ -12,7 +12,7 @@ import os
 import subprocess
 import tempfile
 
-from scenarios import expect, results, with_config
+from scenarios import expect, results, run, with_config
 
 SEEDS = (1, 2, 3, 4, 5)
 FAIR_BPS = 10e9
@@ -148,6 +148,31 @@ def dctcp(lab, config):
         # Interval 0: a CNP for each mark, but for two marks of a QP that one CNP answered.
         expect(c["np_cnp_sent"] >= 0.99 * c["np_ecn_marked_roce_packets"], "a CNP for each mark")
         identities(r, seed)
+
+
+def schemes(lab, config):
+    """Marking schemes beside WRED: the step is WRED's own; a phantom queue keeps the real one short, for 5 % of the link."""
+    step, wred = (results(lab, f"{config}/incast-4to1-{name}.ini", "--duration", "20ms", "--set", "fabric.measure_from_ns=10ms") for name in ("step", "dctcp"))
+    expect(step["digest"] == wred["digest"], "a step, and a WRED curve that is one")
+    expect(step["bottleneck"]["ecn_marked_packets"] > 1000, "the step marks")
+    for seed in SEEDS[:2]:
+        r = results(lab, config + "/incast-4to1-phantom.ini", "--seed", str(seed))
+        q = r["bottleneck"]
+        print(f"seed {seed}: jain {r['jain_index']:.4f}, link use {q['link_use']:.4f}, queue {q['queue_mean_bytes']} B")
+        expect(r["jain_index"] >= 0.99, f"seed {seed}: Jain index {r['jain_index']}")
+        expect(0.90 <= q["link_use"] <= 0.951, f"seed {seed}: link use {q['link_use']}")
+        expect(q["queue_mean_bytes"] <= 1500 and q["queue_p99_bytes"] <= 6000, f"seed {seed}: mean {q['queue_mean_bytes']} B, p99 {q['queue_p99_bytes']} B")
+        expect((q["wred_min_bytes"], q["wred_max_bytes"]) == (0, 0), "no WRED curve in the results")
+        expect("marking" in r["fluid"]["refused"], f"the fluid model refuses: {r['fluid']}")
+        expect(drops(r) == 0, f"seed {seed}: drops {r['drops']}")
+        identities(r, seed)
+    text = run(lab, "--check-config", "--set", "queue 2.marking=step", config + "/incast-4to1.ini").stderr
+    expect("marking needs WRED" in text, f"a queue without WRED: {text}")
+    with tempfile.TemporaryDirectory() as out:
+        run(lab, "--quiet", "--duration", "1ms", "--out", out, config + "/incast-4to1-phantom.ini")
+        with open(out + "/counters.csv", newline="", encoding="utf-8") as file:
+            found = [int(row["value"]) for row in csv.DictReader(file) if row["node"] == "s1" and row["counter"] == "queue3/phantom_over_packets"]
+    expect(sum(found) > 0, f"the scheme's counter: {found}")
 
 
 def timely(lab, config):
@@ -339,4 +364,4 @@ def digest(lab, config):
 
 
 if __name__ == "__main__":
-    with_config(dcqcn_and_pfc, pfc_only, eight_to_one, no_pfc, dctcp, timely, hpcc, swift, aimd, trace, shards, three_shards, slow_receiver, short, long, digest)
+    with_config(dcqcn_and_pfc, pfc_only, eight_to_one, no_pfc, dctcp, schemes, timely, hpcc, swift, aimd, trace, shards, three_shards, slow_receiver, short, long, digest)

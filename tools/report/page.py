@@ -149,6 +149,8 @@ def control_table(run):
     sections = {section for section, _ in run.config}
     cc = run.results["cc"]
     wanted = ["wred"] if cc == "none" else [cc if cc in sections else "rp", "np", "wred"]
+    queues = {section for section, key in run.config if key == "marking"}
+    wanted += [*queues, *(run.config[section, "marking"] for section in queues)]
     rows = [(f"[{escape(section)}]", f"<code>{escape(key)}</code>", escape(value)) for (section, key), value in run.config.items() if section in wanted]
     return "<h3>Congestion control and marking</h3>" + table(("section", "key", "value"), rows, "words")
 

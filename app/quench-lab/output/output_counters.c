@@ -132,11 +132,15 @@ put_classes(struct writer *w, const struct node *sw, uint16_t port)
 	const struct mmu *mmu = sw_mmu(sw);
 
 	for (uint8_t i = 0; i < TM_CLASSES; i++) {
+		const struct mark_queue *scheme = sw_mark_scheme(sw, port, i);
 		char group[16];
 
 		snprintf(group, sizeof(group), "queue%u/", i);
 		put_table(w, group, sw_queue_counter_fields, sw_queue_counter_fields_n,
 			  &s->queue[i]);
+		if (scheme != NULL)
+			put_table(w, group, scheme->ops->counters, *scheme->ops->n_counters,
+				  &scheme->counts);
 		put(w, HIGHEST, group, "watermark_bytes", "most that it held",
 		    mmu_watermark_bytes(mmu, MMU_WATERMARK_QUEUE, port, i));
 		snprintf(group, sizeof(group), "pg%u/", i);

@@ -95,6 +95,9 @@ switch_counters_reply(struct telemetry_call *call)
 		{"malformed", .fields = sw_malformed_counter_fields,
 		 .n_fields = sw_malformed_counter_fields_n},
 		{"queue", .fields = sw_queue_counter_fields, .n_fields = sw_queue_counter_fields_n},
+#define MARK(id, word) {"queue", .fields = word##_counters, .n_fields = word##_counters_n},
+#include "tm/queue/mark_table.h"
+#undef MARK
 		{"pg", .fields = sw_pg_counter_fields, .n_fields = sw_pg_counter_fields_n},
 		{"pfc", .meanings = pfc_meanings},
 		{"pfcwd", .fields = pfcwd_counters, .n_fields = pfcwd_counters_n},

@@ -25,12 +25,16 @@ set_watermark(json_t *o, const char *what, const struct node *node, enum mmu_wat
 json_t *
 switch_queue_object(const struct node *node, uint16_t port, uint8_t queue)
 {
+	const struct mark_queue *scheme = sw_mark_scheme(node, port, queue);
 	json_t *o = json_object();
 
 	report_set_u64(o, "queue", queue);
 	report_set_u64(o, "queue_bytes", sw_queue_bytes(node, port, queue));
 	json_set_counters(o, sw_queue_counter_fields, sw_queue_counter_fields_n,
 			  &sw_port_stats(node, port)->queue[queue]);
+	if (scheme != NULL)
+		json_set_counters(o, scheme->ops->counters, *scheme->ops->n_counters,
+				  &scheme->counts);
 	set_watermark(o, "", node, MMU_WATERMARK_QUEUE, port, queue);
 	return o;
 }

@@ -26,7 +26,13 @@ const unsigned int switch_pool_fields_n = ARRAY_LEN(switch_pool_fields);
  * Sections whose keys [switch NAME] may contain, for a switch among several. No key is in two of
  * them.
  */
-static const char *const own_sections[] = {"switch", "wred", "scheduler", "pfc", "router", "pfcwd"};
+static const char *const own_sections[] = {
+	"switch",    "wred",
+#define MARK(id, word) #word,
+#include "tm/queue/mark_table.h"
+#undef MARK
+	"scheduler", "pfc",  "router", "pfcwd",
+};
 
 #define PORT_NAME_SIZE 24
 

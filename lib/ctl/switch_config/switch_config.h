@@ -3,7 +3,7 @@
  * The configuration of a switch.
  *
  *   [switch]                       the node and its whole buffer
- *   [qos_map] [wred] [scheduler] [pfc] [router] [pfcwd] [lldp]
+ *   [qos_map] [wred] [step] [phantom] [scheduler] [pfc] [router] [pfcwd] [lldp]
  *   [buffer_profile lossless] [buffer_profile lossy]
  *   [buffer_profile egress_lossless] [buffer_profile egress_lossy]
  *   [fdb NAME] [interface ...] [route PREFIX] [neighbor ADDRESS]   see tables.h
@@ -54,7 +54,8 @@ int switch_config_check(const struct config *cfg, const struct sw_params *params
 
 /**
  * Read the sections of one switch among several. Its own section, such as [switch T4], may have
- * keys of [switch], [wred], [scheduler], [pfc], [router] and [pfcwd]; they replace those in params.
+ * keys of [switch], [wred], [step], [phantom], [scheduler], [pfc], [router] and [pfcwd]; they
+ * replace those in params.
  * [switch T4 SECTION] may have the keys of another SECTION of the list above, except named
  * profiles, tables and ports. @return as switch_config_read_common().
  */

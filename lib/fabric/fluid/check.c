@@ -46,6 +46,16 @@ check_flow(const struct flow_params *flow, struct scenario_fault *fault)
 	return 0;
 }
 
+static bool
+has_own_scheme(const struct sw_params *sw)
+{
+	for (unsigned int port = 0; port < SW_MAX_PORTS; port++)
+		for (unsigned int queue = 0; queue < TM_CLASSES; queue++)
+			if (sw->queues[port][queue].marking != MARK_WRED)
+				return true;
+	return false;
+}
+
 /* name: the name of the switch's section, or "" for the params of all switches. */
 static int
 check_switch(const struct scenario *s, const struct sw_params *sw, const char *name,
@@ -62,6 +72,7 @@ check_switch(const struct scenario *s, const struct sw_params *sw, const char *n
 		{sw->wred.wred_weight != 0, "wred_weight",
 		 "0: the fluid model marks by the instantaneous queue"},
 		{sw->n_wred_profiles != 0, NULL, "one curve in the fluid model"},
+		{has_own_scheme(sw), NULL, "no queue with a marking other than wred"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++)

@@ -88,10 +88,14 @@ set_wred(struct sw_port *p, const struct sw_params *params, uint16_t port)
 		wred_init(&p->queue[i].wred, wred);
 		p->queue[i].wred.average_q16 = was.average_q16;
 		p->queue[i].wred.idle_since_ns = was.idle_since_ns;
+		if (p->queue[i].marking != NULL)
+			mark_set(&p->queue[i].marking->scheme,
+				 (enum mark_scheme)params->queues[port][i].marking,
+				 &params->marking, p->shaper.account.rate_bps);
 		p->wred_queues |= bit;
 		if (wred->ecn == WRED_ECN_ALL)
 			p->ecn_queues |= bit;
-		if (wred->wred_weight > 0 || p->queue[i].accuracy != NULL)
+		if (wred->wred_weight > 0 || p->queue[i].marking != NULL)
 			p->observed_queues |= bit;
 		if (!(params->mmu.lossless_queues & bit) || wred->nonect_drop_in_lossless)
 			p->nonect_drop_queues |= bit;

@@ -77,7 +77,7 @@ sw_enqueue(struct sw *sw, const struct arrival *a, uint16_t port, struct sw_entr
 
 	sw_age_average(p, q, a->now_ns);
 	if (unlikely(sw->mark_at_enqueue) && p->wred_queues >> queue & 1)
-		e.frame = sw_entry_frame(sw_mark(sw, p, queue, q->bytes, &e),
+		e.frame = sw_entry_frame(sw_mark_arrival(sw, p, queue, q->bytes, &e, a->now_ns),
 					 sw_entry_frame_bytes(&e));
 	sw_fifo_push(&q->fifo, &sw->shard.chunks, e);
 	counter_add(&q->bytes, a->charged_bytes);

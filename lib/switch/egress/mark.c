@@ -29,9 +29,9 @@ may_mark(const struct sw_port *p, uint8_t queue, const struct sw_entry *e)
 	return p->ecn_queues >> queue & 1 && sw_entry_flags(e) & PKT_ECT;
 }
 
-bool
-sw_mark_counted_hit(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
-		    const struct sw_entry *e)
+static bool
+counted_hit(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
+	    const struct sw_entry *e)
 {
 	struct sw_queue *q = &p->queue[queue];
 	uint64_t length_bytes = wred_length(&q->wred, queue_bytes);
@@ -39,8 +39,33 @@ sw_mark_counted_hit(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t qu
 	bool hit = prng_u32(&sw->prng) < p_q32;
 
 	if (may_mark(p, queue, e))
-		mark_accuracy_count(q->accuracy, &q->wred.mark, length_bytes, p_q32, hit);
+		mark_accuracy_count(q->marking->accuracy, &q->wred.mark, length_bytes, p_q32, hit);
 	return hit;
+}
+
+bool
+sw_mark_own_hit_at(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
+		   const struct sw_entry *e, uint64_t now_ns)
+{
+	struct sw_marking *m = p->queue[queue].marking;
+	struct mark_packet packet;
+
+	if (m->scheme.ops == NULL)
+		return counted_hit(sw, p, queue, queue_bytes, e);
+	packet = (struct mark_packet){
+		.queue_bytes = queue_bytes,
+		.bytes = sw_entry_frame_bytes(e) + GAP_BYTES,
+		.rnd = prng_u32(&sw->prng),
+		.now_ns = now_ns,
+	};
+	return mark_hit(&m->scheme, &packet);
+}
+
+bool
+sw_mark_own_hit(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
+		const struct sw_entry *e)
+{
+	return sw_mark_own_hit_at(sw, p, queue, queue_bytes, e, p->shaper.account.updated_ns);
 }
 
 struct rte_mbuf *

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ECN marking: WRED decides, CE is set. */
+/* ECN marking: WRED or another scheme decides, CE is set. */
 #ifndef QUENCH_SWITCH_EGRESS_MARK_H
 #define QUENCH_SWITCH_EGRESS_MARK_H
 
 #include "switch/core/switch.h"
 
 /**
- * Let WRED decide whether to mark a packet of a queue, and set CE.
+ * Let the queue's scheme decide whether to mark a packet that leaves the queue, and set CE.
  *
  * @param queue_bytes  Charged bytes of the queue without this packet.
  * @param e            Of the packet, which the caller owns.
@@ -15,11 +15,23 @@
 static inline struct rte_mbuf *sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue,
 				       uint64_t queue_bytes, const struct sw_entry *e);
 
+/** As sw_mark(), for a packet that enters the queue. */
+static inline struct rte_mbuf *sw_mark_arrival(struct sw *sw, struct sw_port *p, uint8_t queue,
+					       uint64_t queue_bytes, const struct sw_entry *e,
+					       uint64_t now_ns);
+
 /* Inline definitions */
 
-/** Decide whether to mark, and record the decision and the curve's probability (mark_accuracy). */
-bool sw_mark_counted_hit(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
-			 const struct sw_entry *e);
+/**
+ * Decide for a queue with a struct sw_marking: by its scheme, or by WRED, with a record of the
+ * decision and the curve's probability (mark_accuracy). The time is that of the port's shaper,
+ * because one more argument here would cost WRED's path an instruction per packet.
+ */
+bool sw_mark_own_hit(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
+		     const struct sw_entry *e);
+/** The same, at another time. */
+bool sw_mark_own_hit_at(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
+			const struct sw_entry *e, uint64_t now_ns);
 /** Set CE in a packet that was hit, unless it may not be marked. @return as sw_mark(). */
 struct rte_mbuf *sw_mark_hit(struct sw *sw, struct sw_port *p, uint8_t queue,
 			     const struct sw_entry *e);
@@ -34,8 +46,8 @@ sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
 
 	if (sw_entry_flags(e) & PKT_WRED_DONE)
 		return sw_entry_mbuf(e);
-	if (unlikely(q->accuracy != NULL))
-		hit = sw_mark_counted_hit(sw, p, queue, queue_bytes, e);
+	if (unlikely(q->marking != NULL))
+		hit = sw_mark_own_hit(sw, p, queue, queue_bytes, e);
 	else
 		/*
 		 * Below the curve no packet is marked, but the average must be updated for every
@@ -44,6 +56,18 @@ sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
 		hit = (queue_bytes > q->wred.mark.min_bytes || q->wred.weight != 0) &&
 		      wred_hit(&q->wred, queue_bytes, prng_u32(&sw->prng));
 	return unlikely(hit) ? sw_mark_hit(sw, p, queue, e) : sw_entry_mbuf(e);
+}
+
+static inline struct rte_mbuf *
+sw_mark_arrival(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
+		const struct sw_entry *e, uint64_t now_ns)
+{
+	if (likely(p->queue[queue].marking == NULL))
+		return sw_mark(sw, p, queue, queue_bytes, e);
+	if (sw_entry_flags(e) & PKT_WRED_DONE ||
+	    !sw_mark_own_hit_at(sw, p, queue, queue_bytes, e, now_ns))
+		return sw_entry_mbuf(e);
+	return sw_mark_hit(sw, p, queue, e);
 }
 
 #endif

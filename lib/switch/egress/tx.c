@@ -81,7 +81,10 @@ unmarked_bytes(const struct sw *sw, const struct sw_port *p, uint8_t queue)
 
 	if (!(p->wred_queues >> queue & 1) || sw->mark_at_enqueue)
 		return INT64_MAX;
-	/* Below the curve no packet is marked, but the average must be updated for every packet. */
+	/*
+	 * Below the curve no packet is marked, but the average must be updated for every packet,
+	 * and another scheme sees every packet.
+	 */
 	return p->observed_queues >> queue & 1 ? -1 : (int64_t)q->wred.mark.min_bytes;
 }
 
@@ -238,7 +241,7 @@ holds_one(const struct sw *sw, const struct sw_port *p, uint64_t now_ns)
 
 	if (queues == 0 || (queues & (queues - 1)) != 0 ||
 	    ((queues & (p->paused_queues | p->observed_queues)) | p->min_queues | p->max_queues |
-	     p->shaped) != 0)
+	     p->per_run) != 0)
 		return false;
 	if (pfc_rx_next_ns(&p->pfc_rx) <= now_ns || pfc_tx_next_ns(&p->pfc_tx) <= now_ns)
 		return false;

@@ -70,6 +70,7 @@ queue_check(const struct sw_params *params, uint16_t port, uint8_t queue, char *
 	    unsigned int why_size)
 {
 	const struct sw_queue_params *q = &params->queues[port][queue];
+	const struct wred_params *wred = sw_queue_wred(params, port, queue);
 	const char *fault = NULL;
 
 	if (!is_default(q->wred_profile) && strcmp(q->wred_profile, SW_PROFILE_NONE) != 0 &&
@@ -79,6 +80,8 @@ queue_check(const struct sw_params *params, uint16_t port, uint8_t queue, char *
 		fault = "buffer_profile is not the name of a [buffer_profile NAME]";
 	else if (params->mmu.pg_profile[port][queue] == NO_PROFILE)
 		fault = "pg's buffer_profile is not the name of a [buffer_profile NAME]";
+	else if (q->marking != MARK_WRED && (wred == NULL || wred->ecn != WRED_ECN_ALL))
+		fault = "marking needs WRED with ecn = ecn_all on the queue";
 	else if (q->max_rate_bps > 0 && q->max_rate_bps < q->min_rate_bps)
 		fault = "min_rate_bps is above max_rate_bps";
 	if (fault == NULL)

@@ -14,6 +14,9 @@ const struct field_section sw_sections[] = {
 	SECTION("switch", mmu_fields, mmu),
 	SECTION("qos_map", qos_map_fields, qos),
 	SECTION("wred", wred_fields, wred),
+#define MARK(id, word) SECTION(#word, word##_fields, marking.of[MARK_SLOT(MARK_##id)]),
+#include "tm/queue/mark_table.h"
+#undef MARK
 	SECTION("buffer_profile lossless", buffer_profile_fields, mmu.lossless),
 	SECTION("buffer_profile lossy", buffer_profile_lossy_fields, mmu.lossy),
 	SECTION("buffer_profile egress_lossless", buffer_profile_egress_lossless_fields,

@@ -23,6 +23,7 @@
 #include "tm/pfc/pfcwd.h"
 #include "tm/classes/qos_map.h"
 #include "tm/queue/sched.h"
+#include "tm/queue/mark.h"
 #include "tm/queue/wred.h"
 
 #define SW_MAX_SHARDS SW_MAX_PORTS
@@ -90,7 +91,8 @@ struct sw_params {
 	struct qos_map_params qos;
 	struct wred_params wred; /* for the queues in wred_queues */
 	uint8_t wred_queues;     /* mask */
-	struct mmu_params mmu;   /* n_ports, lossless_* are filled in by sw_params_resolve() */
+	struct mark_params marking;
+	struct mmu_params mmu; /* n_ports, lossless_* are filled in by sw_params_resolve() */
 	struct sched_params sched;
 	struct pfc_params pfc;
 	struct pfcwd_params pfcwd;

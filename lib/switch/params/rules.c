@@ -150,6 +150,8 @@ sw_params_check(const struct sw_params *params, char *why, unsigned int why_size
 	if (rc == 0)
 		rc = wred_params_check(&params->wred, why, why_size);
 	if (rc == 0)
+		rc = mark_params_check(&params->marking, why, why_size);
+	if (rc == 0)
 		rc = pfcwd_params_check(&params->pfcwd, why, why_size);
 	for (uint16_t i = 0; rc == 0 && i < params->n_ports; i++)
 		rc = port_check(params, i, why, why_size);

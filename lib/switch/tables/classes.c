@@ -17,6 +17,10 @@ const struct field sw_queue_fields[] = {
 		struct sw_queue_params, wred_profile,
 		"NAME of a [wred NAME]; none: no WRED; default: [wred] if wred_queues includes "
 		"the queue"),
+	{FIELD_OF(struct sw_queue_params, marking), .type = FIELD_ENUM, .choices = mark_words,
+	 .def = "wred",
+	 .help = "scheme that decides on marks, with the keys of its section; drops stay WRED's. "
+		 "A scheme other than wred needs WRED with ecn = ecn_all on the queue"},
 	PROFILE_FIELD(struct sw_queue_params, buffer_profile,
 		      "NAME of a [buffer_profile NAME]; default: egress_lossless or egress_lossy"),
 	{FIELD_OF(struct sw_queue_params, min_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,

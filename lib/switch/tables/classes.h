@@ -8,6 +8,7 @@
 
 #include "base/field/field.h"
 #include "tm/buffer/mmu_params.h"
+#include "tm/queue/mark.h"
 #include "tm/queue/wred.h"
 
 #define SW_PROFILE_NAME MMU_PROFILE_NAME
@@ -20,6 +21,7 @@
 
 struct sw_queue_params {
 	char wred_profile[SW_PROFILE_NAME + 1];
+	int marking; /* enum mark_scheme */
 	char buffer_profile[SW_PROFILE_NAME + 1];
 	uint64_t min_rate_bps; /* wire bytes; served first up to this rate; 0: none */
 	uint64_t max_rate_bps; /* wire bytes; 0: the port's */

@@ -2,6 +2,7 @@
 /* What happens to which packet at the congestion point: every case there is, and how often. */
 #include <stdio.h>
 
+#include "unit/refused.h"
 #include "unit/switch/sw_test.h"
 
 #define LOSSY_DSCP 0     /* queue 0 */
@@ -207,6 +208,79 @@ TEST(marking_may_begin_below_dropping)
 	/* Of the three at the end, one has two behind it. */
 	assert_int_equal(sw_port_stats(b->sw, 1)->queue[0].ecn_marked_packets, 1);
 	bench_stop(b);
+}
+
+/* A step at 0 marks what WRED's curve, far above, does not. */
+TEST(a_queue_marks_by_its_own_scheme)
+{
+	for (unsigned int at = SW_MARK_AT_DEQUEUE; at <= SW_MARK_AT_ENQUEUE; at++) {
+		struct bench *b = &bench;
+		struct frame_spec ect = {.src = 0, .dst = 1, .dscp = 26, .ecn = ECN_ECT0};
+		uint64_t now_ns = 0;
+		char key[] = "step_threshold_bytes";
+		const struct field_alias *alias;
+		char expected[FIELD_TEXT_SIZE];
+
+		bench_defaults(&b->params, 2);
+		b->params.wred.green_min_threshold_bytes = 1000000;
+		b->params.wred.green_max_threshold_bytes = 1000000;
+		b->params.mark_at = (int)at;
+		b->params.queues[1][3].marking = MARK_STEP;
+		assert_int_equal(field_parse(field_find(step_fields, step_fields_n, key, &alias),
+					     NULL, "0", &b->params.marking.of[MARK_SLOT(MARK_STEP)],
+					     expected, sizeof(expected)),
+				 0);
+		bench_start(b);
+		for (unsigned int i = 0; i < 5; i++)
+			give(b, 0, make_frame(b, &ect), 0);
+		assert_int_equal(drain(b, 1, &now_ns), 5);
+		/* All but the last to leave, or the first to arrive. */
+		assert_int_equal(sw_port_stats(b->sw, 1)->queue[3].ecn_marked_packets, 4);
+		assert_int_equal(sw_mark_scheme(b->sw, 1, 3)->counts.words[0], 4);
+		assert_null(sw_mark_scheme(b->sw, 0, 3));
+		assert_int_equal(sw_mark_curve(b->sw, 1, 3)->max_bytes, 0);
+		bench_stop(b);
+	}
+}
+
+/* A queue that a phantom queue marks is emptied at the rate of its port: 95 % is exceeded. */
+TEST(a_phantom_queue_drains_with_the_time_of_its_port)
+{
+	struct bench *b = &bench;
+	struct frame_spec ect = {.src = 0, .dst = 1, .dscp = 26, .ecn = ECN_ECT0};
+	uint64_t now_ns = 0, marked;
+
+	bench_defaults(&b->params, 2);
+	b->params.queues[1][3].marking = MARK_PHANTOM;
+	bench_start(b);
+	/* Frames far apart meet an empty phantom queue. */
+	for (unsigned int i = 0; i < 300; i++) {
+		give(b, 0, make_frame(b, &ect), now_ns);
+		drain(b, 1, &now_ns);
+		now_ns += 10000;
+	}
+	assert_int_equal(sw_port_stats(b->sw, 1)->queue[3].ecn_marked_packets, 0);
+	/* At line rate, the phantom queue gains 5 % of each frame: 30 KB take 600 KB. */
+	for (unsigned int i = 0; i < 20000; i++) {
+		give(b, 0, make_frame(b, &ect), now_ns);
+		drain(b, 1, &now_ns);
+	}
+	marked = sw_port_stats(b->sw, 1)->queue[3].ecn_marked_packets;
+	assert_true(marked > 1000 && marked < 19000);
+	bench_stop(b);
+}
+
+TEST(a_scheme_needs_wred_on_its_queue)
+{
+	struct bench *b = &bench;
+
+	bench_defaults(&b->params, 2);
+	b->params.queues[1][2].marking = MARK_STEP;
+	sw_params_resolve(&b->params);
+	assert_refused(sw_params_check, &b->params, "port 1, class 2, marking needs WRED");
+	b->params.wred_queues |= 1 << 2;
+	b->params.wred.ecn = WRED_ECN_NONE;
+	assert_refused(sw_params_check, &b->params, "port 1, class 2, marking needs WRED");
 }
 
 TEST_MAIN(.begin = bench_open, .end = bench_close)
