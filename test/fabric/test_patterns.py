@@ -6,6 +6,7 @@
 """
 import csv
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -117,6 +118,35 @@ def trace(program, folder):
     expect(sent == [0, 1, 1, 2], f"h1 has sent {sent}")
     h3 = r["flows"][1]
     expect(h3["completions"] == 1 and 200 * 1106 * 8 // 40 < h3["completion_max_ns"] < 50_000 + 6000, f"{h3}")
+
+
+def trace_large(program, folder):
+    """A large trace has a row for each pair of hosts; all messages are timed, in memory of less than 3 KB each, whatever the threads."""
+    used = {}
+    for n in (5000, 100_000):
+        lines = [f"{1 + i % 8} {1 + (i % 8 + 1 + i // 8 % 7) % 8} {100 + i % 900} {i * 100}" for i in range(n)]
+        (folder / "t.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        path = scenario(folder, flow("t", pattern="trace", trace="t.csv"), duration_ns=n * 100 + 100_000, topology="leaf_spine", leaves=2, spines=2)
+        out = folder / "out"
+        process = subprocess.Popen([program, "--quiet", "--no-progress", "--threads", "1", "--out", out, path])
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        expect(process.returncode == 0, f"{n} messages: exit code {process.returncode}")
+        used[n] = usage.ru_maxrss
+        r = json.loads((out / "results.json").read_text(encoding="utf-8"))
+        expect(len(r["flows"]) == 56 and r["flows"][0]["name"] == "t h1-h2", f"{len(r['flows'])} rows, {r['flows'][0]['name']}")
+        expect(sum(f["messages_completed"] for f in r["flows"]) == sum(f["slowdowns"] for f in r["flows"]) == n, f"{n} messages: not all are timed")
+        expect(r["measure_times"] == "on" and r["slowdown_by_size"]["all"]["messages"] == n, f"{r['slowdown_by_size']['all']}")
+        with open(out / "messages.csv", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        # Each message of the file once: its pair, size and start, up to a slot of the wheel later.
+        sent = sorted((int(line.split()[3]), *line.split()[:3]) for line in lines)
+        got = sorted((int(row["start_ns"]) // 100 * 100, row["src"][1:], row["dst"][1:], row["bytes"]) for row in rows)
+        expect(got == sent, f"{n} messages: {[pair for pair in zip(got, sent) if pair[0] != pair[1]][:3]}")
+    each = (used[100_000] - used[5000]) * 1024 / 95_000
+    print(f"# {used[100_000] // 1024} MB for 100000 messages, {each:.0f} bytes for each further one")
+    expect(each < 3000, f"{each:.0f} bytes of memory for each message")
+    expect(results(program, "--threads", "3", path)["digest"] == r["digest"], "another digest with 3 threads")
 
 
 HPCC = {
@@ -428,4 +458,4 @@ def load(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(permutation, all_to_all, silent, all_reduce, trace, trace_lines, hpcc, hpcc_forms, hpcc_stock, hpcc_beside, load, refused)
+    in_folder(permutation, all_to_all, silent, all_reduce, trace, trace_large, trace_lines, hpcc, hpcc_forms, hpcc_stock, hpcc_beside, load, refused)

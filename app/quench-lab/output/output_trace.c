@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
+
+#include "base/numbers/fixed.h"
 #include <string.h>
 
 #include "runtime/notice/say.h"
@@ -15,7 +17,7 @@ write_rows(FILE *out, const struct net *net)
 	trace_csv_head(out);
 	for (uint32_t i = 0; i < net_flow_count(net); i++) {
 		const struct net_flow *flow = net_flow(net, i);
-		for (uint16_t qp = 0; qp < flow->qps; qp++) {
+		for (uint16_t qp = 0; qp < min_u64(flow->qps, NIC_MAX_TRACES); qp++) {
 			const struct nic_trace *trace = net_trace_of(net, i, qp);
 
 			if (trace == NULL)

@@ -41,9 +41,9 @@ print_pair(FILE *out, const struct flow_params *flow, uint32_t pair, const uint3
 	char title[FLOW_TITLE_CHARS + 1];
 
 	fprintf(out, "#   %s: ", scenario_flow_title(flow, pair, title));
-	print_numbers(out, SCENARIO_FIRST_QPN + used[p->src], flow->qp_count);
+	print_numbers(out, SCENARIO_FIRST_QPN + used[p->src], scenario_pair_qps(flow, pair));
 	fprintf(out, " at h%u, ", p->src);
-	print_numbers(out, SCENARIO_FIRST_QPN + used[p->dst], flow->qp_count);
+	print_numbers(out, SCENARIO_FIRST_QPN + used[p->dst], scenario_pair_qps(flow, pair));
 	fprintf(out, " at h%u\n", p->dst);
 }
 
@@ -65,8 +65,8 @@ scenario_print_addresses(FILE *out, const struct scenario *s)
 		for (uint32_t k = 0; k < flow->n_pairs; k++) {
 			if (n++ < SHOWN)
 				print_pair(out, flow, k, used);
-			used[flow->pairs[k].src] += flow->qp_count;
-			used[flow->pairs[k].dst] += flow->qp_count;
+			used[flow->pairs[k].src] += scenario_pair_qps(flow, k);
+			used[flow->pairs[k].dst] += scenario_pair_qps(flow, k);
 		}
 	}
 	if (n > SHOWN)

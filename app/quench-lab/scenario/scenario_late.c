@@ -29,6 +29,9 @@ has_late_message(const struct flow_params *flow, uint64_t end_ns)
 	for (uint32_t i = 0; flow->pattern == FLOW_TRACE && i < flow->n_pairs; i++)
 		if (flow->pairs[i].at_ns >= end_ns)
 			return true;
+	for (uint32_t i = 0; i < flow->n_messages; i++)
+		if (flow->messages_of_pairs[i].at_ns >= end_ns)
+			return true;
 	return false;
 }
 

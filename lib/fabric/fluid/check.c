@@ -38,6 +38,8 @@ check_flow(const struct flow_params *flow, struct scenario_fault *fault)
 		{flow->stopped, "stopped", "off: the fluid model's flows start at start_ns"},
 		{flow->pattern == FLOW_ALL_REDUCE, "pattern",
 		 "one whose messages do not wait for each other: not all_reduce"},
+		{flow->messages_of_pairs != NULL, "trace",
+		 "at most 4096 messages in the fluid model"},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++)

@@ -87,8 +87,8 @@ count_qps(const struct scenario *s)
 		const struct flow_params *flow = &s->flows[i];
 
 		for (uint32_t k = 0; k < flow->n_pairs; k++) {
-			n[flow->pairs[k].src] += flow->qp_count;
-			n[flow->pairs[k].dst] += flow->qp_count;
+			n[flow->pairs[k].src] += scenario_pair_qps(flow, k);
+			n[flow->pairs[k].dst] += scenario_pair_qps(flow, k);
 		}
 	}
 	return n;
@@ -279,6 +279,8 @@ net_destroy(struct net *net)
 	pkt_pool_destroy(net->control);
 	pkt_pool_destroy(net->data);
 	free(net->down);
+	free(net->by_qp);
+	free(net->message_bytes);
 	free(net->flows);
 	free(net->hosts);
 	free(net->switches);

@@ -14,12 +14,14 @@ messages_of(const struct flow_params *flow, const struct flow_pair *pair)
 {
 	if (flow->pattern != FLOW_TRACE)
 		return flow->messages;
+	if (flow->messages_of_pairs != NULL)
+		return flow->messages_of_pairs[pair->first_message].parts;
 	return 1 + sub_sat(pair->bytes, 1) / WORKLOAD_MAX_BYTES;
 }
 
 static int64_t
 add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool requester,
-       const struct flow_params *flow, const struct flow_pair *pair)
+       const struct flow_params *flow, const struct flow_pair *pair, uint32_t number)
 {
 	struct nic_qp_params qp = {
 		.peer_ip = scenario_host_ip(net->scenario, peer),
@@ -37,7 +39,18 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 		.stopped = flow->stopped,
 	};
 
-	if (flow->pattern == FLOW_TRACE) {
+	if (flow->messages_of_pairs != NULL) {
+		const struct flow_message *m =
+			&flow->messages_of_pairs[pair->first_message + number / flow->qp_count];
+
+		qp.work.messages = m->parts;
+		qp.work.message_bytes = pair->bytes;
+		qp.work.start_ns = m->at_ns;
+		if (requester) {
+			qp.work.message_size = WORKLOAD_BY_QP;
+			qp.work.by_qp = &net->by_qp[net->n_flows - 1];
+		}
+	} else if (flow->pattern == FLOW_TRACE) {
 		qp.work.messages = messages_of(flow, pair);
 		qp.work.message_bytes = (pair->bytes + qp.work.messages - 1) / qp.work.messages;
 		qp.work.start_ns = pair->at_ns;
@@ -50,15 +63,50 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 	return nic_add_qp(net->hosts[host - 1], &qp, 0);
 }
 
+/* The sizes of a large trace's messages, by the QP that carries each. */
+static void
+set_sizes(struct net *net, const struct net_flow *flow, const struct flow_pair *pair,
+	  uint64_t *next)
+{
+	struct workload_by_qp *by_qp = &net->by_qp[net->n_flows - 1];
+	uint32_t *bytes = net->message_bytes + *next;
+
+	for (uint32_t i = 0; i < flow->qps; i++)
+		bytes[i] = flow->params
+				   ->messages_of_pairs[pair->first_message +
+						       i / flow->params->qp_count]
+				   .bytes;
+	*by_qp = (struct workload_by_qp){.first_qpn = SCENARIO_FIRST_QPN + flow->src_qp,
+					 .bytes = bytes};
+	*next += flow->qps;
+}
+
+/* Room for the sizes of large traces. @return 0 or -ENOMEM. */
+static int
+reserve_sizes(struct net *net)
+{
+	const struct scenario *s = net->scenario;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		n += (uint64_t)s->flows[i].n_messages * s->flows[i].qp_count;
+	if (n == 0)
+		return 0;
+	net->message_bytes = calloc(n, sizeof(*net->message_bytes));
+	net->by_qp = calloc(scenario_flow_pairs(s), sizeof(*net->by_qp));
+	return net->message_bytes != NULL && net->by_qp != NULL ? 0 : -ENOMEM;
+}
+
 /*
  * Add the QPs of a flow. QPs of both ends are numbered in the order in which they are added, so
  * each end knows the other's next number.
  * @return 0, or -errno if a QP or its trace cannot be added.
  */
 static int
-add_flow(struct net *net, const struct flow_params *params, uint32_t index)
+add_flow(struct net *net, const struct flow_params *params, uint32_t index, uint64_t *next)
 {
 	const struct flow_pair *pair = &params->pairs[index];
+	uint32_t qps = scenario_pair_qps(params, index);
 	struct net_flow *flow = &net->flows[net->n_flows++];
 
 	*flow = (struct net_flow){
@@ -66,16 +114,20 @@ add_flow(struct net *net, const struct flow_params *params, uint32_t index)
 		.dst = pair->dst,
 		.src_qp = nic_qp_count(net->hosts[pair->src - 1]),
 		.dst_qp = nic_qp_count(net->hosts[pair->dst - 1]),
-		.qps = params->qp_count,
+		.qps = qps,
 		.messages = messages_of(params, pair),
 		.params = params,
 	};
 	scenario_flow_title(params, index, flow->name);
-	for (uint16_t i = 0; i < params->qp_count; i++) {
-		int64_t src_qp = add_qp(net, pair->src, pair->dst,
-					SCENARIO_FIRST_QPN + flow->dst_qp + i, true, params, pair);
-		int64_t dst_qp = add_qp(net, pair->dst, pair->src,
-					SCENARIO_FIRST_QPN + flow->src_qp + i, false, params, pair);
+	if (params->messages_of_pairs != NULL)
+		set_sizes(net, flow, pair, next);
+	for (uint32_t i = 0; i < qps; i++) {
+		int64_t src_qp =
+			add_qp(net, pair->src, pair->dst, SCENARIO_FIRST_QPN + flow->dst_qp + i,
+			       true, params, pair, i);
+		int64_t dst_qp =
+			add_qp(net, pair->dst, pair->src, SCENARIO_FIRST_QPN + flow->src_qp + i,
+			       false, params, pair, i);
 
 		int rc = 0;
 
@@ -111,12 +163,15 @@ int
 net_create_flows(struct net *net, char *why, unsigned int why_size)
 {
 	const struct scenario *s = net->scenario;
+	uint64_t next_message = 0; /* in message_bytes */
 
+	if (reserve_sizes(net) < 0)
+		return net_fail(why, why_size, "no memory for the messages of traces");
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		const struct flow_params *flow = &s->flows[i];
 
 		for (uint32_t k = 0; k < flow->n_pairs; k++) {
-			int rc = add_flow(net, flow, k);
+			int rc = add_flow(net, flow, k, &next_message);
 
 			if (rc < 0)
 				return net_fail(why, why_size,

@@ -15,7 +15,7 @@ struct net_flow {
 	char name[FLOW_TITLE_CHARS + 1]; /* "incast h1" */
 	uint16_t src, dst;               /* host numbers, from 1 */
 	uint32_t src_qp, dst_qp;         /* index of the first QP at each end */
-	uint16_t qps;
+	uint32_t qps;
 	uint64_t messages; /* of each QP; 0: no limit */
 	const struct flow_params *params;
 };

@@ -25,6 +25,9 @@ net_host_params(const struct scenario *s, uint16_t host)
 	p.ip = scenario_host_ip(s, host);
 	p.link_speed_bps = t->links[t->hosts[host - 1].link].cable.rate_bps;
 	p.first_qpn = SCENARIO_FIRST_QPN;
+	/* The limit of auto spares memory bandwidth, which virtual time does not have. */
+	if (p.measure_times == NIC_MEASURE_AUTO)
+		p.measure_times = NIC_MEASURE_ON;
 	p.table_key = half_sip_key(s->fabric.seed + ((uint64_t)host << 32));
 	return p;
 }

@@ -130,7 +130,7 @@ list_links(const struct scenario *s, const struct routes *routes, uint16_t from,
 }
 
 static int
-set_path(struct net *net, const struct routes *routes, const struct net_flow *flow, uint16_t qp,
+set_path(struct net *net, const struct routes *routes, const struct net_flow *flow, uint32_t qp,
 	 struct ideal_path *buffer)
 {
 	const struct scenario *s = net->scenario;
@@ -165,7 +165,7 @@ set_paths(struct net *net, const struct routes *routes)
 
 		if (!nic_measures_times(net->hosts[flow->src - 1]))
 			continue;
-		for (uint16_t qp = 0; rc == 0 && qp < flow->qps; qp++)
+		for (uint32_t qp = 0; rc == 0 && qp < flow->qps; qp++)
 			rc = set_path(net, routes, flow, qp, buffer);
 	}
 	free(buffer);

@@ -14,6 +14,8 @@ struct net {
 	struct node **switches, **hosts;
 	struct net_flow *flows;
 	uint32_t n_flows;
+	uint32_t *message_bytes;      /* of large traces, by flow and QP */
+	struct workload_by_qp *by_qp; /* per flow; NULL: no large trace */
 	struct rte_mempool *data, *control, *frames, *clones;
 	struct nic_payloads *payloads;
 	struct net_paths *paths;

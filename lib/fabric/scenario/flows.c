@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 #include "base/numbers/prng.h"
 #include "fabric/scenario/parts.h"
@@ -126,6 +127,62 @@ check_all_reduce(struct flow_params *flow, uint32_t n, struct scenario_fault *fa
 	return 0;
 }
 
+/* Messages of one pair and of one number of parts are adjacent, in the order of their starts. */
+static int
+by_pair(const void *a, const void *b)
+{
+	const struct flow_message *x = a, *y = b;
+	const uint64_t of_x[] = {x->src, x->dst, x->parts, x->at_ns, x->bytes};
+	const uint64_t of_y[] = {y->src, y->dst, y->parts, y->at_ns, y->bytes};
+
+	for (unsigned int i = 0; i < ARRAY_LEN(of_x); i++)
+		if (of_x[i] != of_y[i])
+			return of_x[i] < of_y[i] ? -1 : 1;
+	return 0;
+}
+
+/* Replace the pairs of single messages by pairs with all of theirs. @return 0 or -ENOMEM. */
+static int
+group_messages(struct flow_params *flow)
+{
+	uint32_t n = flow->n_pairs;
+	struct flow_message *messages = calloc(n, sizeof(*messages));
+	struct flow_pair *pair = NULL;
+
+	if (messages == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct flow_pair *p = &flow->pairs[i];
+		uint32_t parts = 1 + (uint32_t)(sub_sat(p->bytes, 1) / WORKLOAD_MAX_BYTES);
+
+		messages[i] =
+			(struct flow_message){.src = p->src,
+					      .dst = p->dst,
+					      .parts = parts,
+					      .bytes = (uint32_t)((p->bytes + parts - 1) / parts),
+					      .at_ns = p->at_ns};
+	}
+	qsort(messages, n, sizeof(*messages), by_pair);
+	flow->n_pairs = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct flow_message *m = &messages[i];
+
+		if (i == 0 || m->src != m[-1].src || m->dst != m[-1].dst ||
+		    m->parts != m[-1].parts) {
+			pair = &flow->pairs[flow->n_pairs++];
+			*pair = (struct flow_pair){.src = m->src,
+						   .dst = m->dst,
+						   .at_ns = m->at_ns,
+						   .first_message = i};
+		}
+		pair->bytes = max_u64(pair->bytes, m->bytes);
+		pair->n_messages++;
+	}
+	flow->messages_of_pairs = messages;
+	flow->n_messages = n;
+	return 0;
+}
+
 static int
 check_trace(const struct scenario *s, struct flow_params *flow, struct scenario_fault *fault)
 {
@@ -149,6 +206,9 @@ check_trace(const struct scenario *s, struct flow_params *flow, struct scenario_
 		return scenario_refuse(fault, "flow", flow->name, "trace", expected);
 	}
 	flow->messages = 1;
+	if (flow->n_pairs > TRACE_MOST_ROWS && group_messages(flow) < 0)
+		return scenario_refuse(fault, "flow", flow->name, "trace",
+				       "fewer messages: out of memory");
 	return 0;
 }
 
@@ -253,14 +313,21 @@ scenario_flow_pairs(const struct scenario *s)
 	return n;
 }
 
+uint32_t
+scenario_pair_qps(const struct flow_params *flow, uint32_t pair)
+{
+	return flow->qp_count *
+	       (flow->messages_of_pairs != NULL ? flow->pairs[pair].n_messages : 1);
+}
+
 const char *
 scenario_flow_title(const struct flow_params *flow, uint32_t pair, char text[FLOW_TITLE_CHARS + 1])
 {
 	const struct flow_pair *p = &flow->pairs[pair];
 
-	if (flow->pattern == FLOW_TRACE)
+	if (flow->pattern == FLOW_TRACE && flow->messages_of_pairs == NULL)
 		snprintf(text, FLOW_TITLE_CHARS + 1, "%s %u", flow->name, pair + 1);
-	else if (flow->pattern == FLOW_ALL_TO_ALL)
+	else if (flow->pattern == FLOW_ALL_TO_ALL || flow->pattern == FLOW_TRACE)
 		snprintf(text, FLOW_TITLE_CHARS + 1, "%s h%u-h%u", flow->name, p->src, p->dst);
 	else
 		snprintf(text, FLOW_TITLE_CHARS + 1, "%s h%u", flow->name, p->src);

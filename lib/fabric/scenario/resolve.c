@@ -250,8 +250,10 @@ scenario_resolve(struct scenario *s, struct scenario_fault *fault)
 void
 scenario_release(struct scenario *s)
 {
-	for (uint32_t i = 0; i < s->n_flows; i++)
+	for (uint32_t i = 0; i < s->n_flows; i++) {
 		free(s->flows[i].pairs);
+		free(s->flows[i].messages_of_pairs);
+	}
 	sw_tables_free(&s->sw.tables);
 	routes_destroy(s->routes);
 	free(s->hosts);

@@ -74,6 +74,19 @@ enum flow_pattern {
 struct flow_pair {
 	uint16_t src, dst;     /* host numbers */
 	uint64_t bytes, at_ns; /* of a trace: its message and start time */
+	/* of a large trace: its messages; bytes is then the largest, at_ns the first start */
+	uint32_t first_message, n_messages;
+};
+
+/* Results of a larger trace have a row for each pair of hosts instead of each message. */
+#define TRACE_MOST_ROWS 4096u
+
+/* A message of a large trace. */
+struct flow_message {
+	uint16_t src, dst;
+	uint32_t parts; /* equal messages of the same QP: it has more than WORKLOAD_MAX_BYTES */
+	uint32_t bytes; /* of each part */
+	uint64_t at_ns;
 };
 
 /* One [flow NAME]: qp_count identical QPs for each pair of hosts. */
@@ -97,6 +110,8 @@ struct flow_params {
 	/* set by scenario_resolve(); for a trace by its reader */
 	struct flow_pair *pairs;
 	uint32_t n_pairs;
+	struct flow_message *messages_of_pairs; /* of a large trace, by pair; else NULL */
+	uint32_t n_messages;
 };
 
 FIELD_TABLE(flow_fields);
@@ -270,6 +285,9 @@ void scenario_next_hop_mac(const struct scenario *s, uint16_t host, uint16_t pee
 
 /** Number of pairs of hosts, over all flows. */
 uint32_t scenario_flow_pairs(const struct scenario *s);
+
+/** QPs of one pair of the flow, at each end. */
+uint32_t scenario_pair_qps(const struct flow_params *flow, uint32_t pair);
 
 /** Name of one pair of the flow in results. @return text. */
 const char *scenario_flow_title(const struct flow_params *flow, uint32_t pair,

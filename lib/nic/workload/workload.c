@@ -87,6 +87,8 @@ workload_message_bytes(const struct workload *w, uint32_t qpn, uint64_t message)
 
 	if (workload_is_fixed(w))
 		return w->message_bytes;
+	if (w->message_size == WORKLOAD_BY_QP)
+		return w->by_qp->bytes[qpn - w->by_qp->first_qpn];
 	number = draw(w, STREAM_SIZE, qpn, message);
 	if (w->message_size == WORKLOAD_CDF)
 		return cdf_bytes(w->cdf, (uint32_t)(number >> 32));
@@ -285,5 +287,6 @@ workload_same(const struct workload *a, const struct workload *b)
 	       a->bytes == b->bytes && a->stop_ns == b->stop_ns && a->load_bps == b->load_bps &&
 	       a->on_ns == b->on_ns && a->off_ns == b->off_ns && a->seed == b->seed &&
 	       a->depth == b->depth && a->arrival_sigma_pct == b->arrival_sigma_pct &&
-	       a->cdf == b->cdf && (a->start_ns == b->start_ns || a->arrival == WORKLOAD_CLOSED);
+	       a->by_qp == b->by_qp && a->cdf == b->cdf &&
+	       (a->start_ns == b->start_ns || a->arrival == WORKLOAD_CLOSED);
 }

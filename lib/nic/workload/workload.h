@@ -25,7 +25,8 @@
 #include "base/field/field_table.h"
 #include "base/numbers/units.h"
 
-enum workload_size { WORKLOAD_FIXED, WORKLOAD_UNIFORM, WORKLOAD_CDF };
+/* BY_QP: no word of a file stands for it. */
+enum workload_size { WORKLOAD_FIXED, WORKLOAD_UNIFORM, WORKLOAD_CDF, WORKLOAD_BY_QP };
 enum workload_arrival {
 	WORKLOAD_CLOSED,
 	WORKLOAD_POISSON,
@@ -48,6 +49,12 @@ struct workload_cdf {
 	uint64_t share_q32[WORKLOAD_CDF_POINTS]; /* rising to Q32_ONE */
 };
 
+/* One size for all messages of a QP; QPs differ. */
+struct workload_by_qp {
+	uint32_t first_qpn;
+	const uint32_t *bytes; /* of the QP of that number and of those after it */
+};
+
 /* Members that the parameters of a flow share with struct workload. */
 #define WORKLOAD_MEMBERS                                                                           \
 	int message_size;           /* enum workload_size */                                       \
@@ -63,6 +70,7 @@ struct workload_cdf {
 	uint32_t depth;                            /* messages in flight, closed loop */           \
 	uint32_t arrival_sigma_pct;                /* lognormal */                                 \
 	char message_cdf[WORKLOAD_PATH_CHARS + 1]; /* file that cdf was read from */               \
+	const struct workload_by_qp *by_qp;        /* WORKLOAD_BY_QP: outlives the node */         \
 	const struct workload_cdf *cdf             /* owned by the configuration */
 
 struct workload {
