@@ -44,8 +44,7 @@ static const struct meaning flow_gauges[] = {
 	{"qps_failed", "QPs in error"},
 	HIST("completion", "_ns", "time from a message's start to its completion"),
 	HIST("slowdown", "",
-	     "completion time divided by the ideal time, which follows from base_rtt_ns or the "
-	     "least RTT seen (ideal_from)"),
+	     "completion time divided by the ideal time (of ideal_from)"),
 	{"rtt_min_ns", "shortest round-trip time measured"},
 	HIST("rtt", "_ns", "round-trip time"),
 	{"paced_gaps", "gaps measured between paced packets"},

@@ -53,7 +53,7 @@ struct sw_port {
 	uint8_t wred_queues;        /* mask: queues with a WRED curve */
 	uint8_t ecn_queues;         /* mask, subset of wred_queues: WRED marks */
 	uint8_t nonect_drop_queues; /* mask, subset of wred_queues: drops what it may not mark */
-	/* mask, subset of wred_queues: marking sees each frame: an average, mark_accuracy, a scheme */
+	/* mask, subset of wred_queues: an average, mark_accuracy or a scheme sees each frame */
 	uint8_t observed_queues;
 	/* mask: groups whose received frames sw_closed_ingress() decides on */
 	uint8_t storm_pgs;
