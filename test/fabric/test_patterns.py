@@ -284,9 +284,11 @@ def hpcc_forms(program, folder):
     done = convert({}, f"3 1 2 1 1\n{star}", flow_ab)
     expect(done.returncode == 2 and "first line" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
     # An algorithm that the lab has not is replaced only when that is asked for; keys that do nothing are named.
-    done = convert({"CC_MODE": 3, "U_TARGET": 0.95, "TRACE_FILE": "x"}, f"3 1 2\n{star}", flow_ab)
-    expect(done.returncode == 2 and "HPCC" in done.stderr and "--replace-cc" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
-    done = convert({"CC_MODE": 3, "U_TARGET": 0.95, "TRACE_FILE": "x"}, f"3 1 2\n{star}", flow_ab, "--replace-cc", "dctcp")
+    done = convert({"CC_MODE": 10, "U_TARGET": 0.95, "TRACE_FILE": "x"}, f"3 1 2\n{star}", flow_ab)
+    expect(done.returncode == 2 and "HPCC-PINT" in done.stderr and "--replace-cc" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+    done = convert({"CC_MODE": 3}, f"3 1 1 2\n{star}", flow_ab)
+    expect(done.returncode == 2 and "PowerTCP" in done.stderr, done.stderr)
+    done = convert({"CC_MODE": 10, "U_TARGET": 0.95, "TRACE_FILE": "x"}, f"3 1 2\n{star}", flow_ab, "--replace-cc", "dctcp")
     expect(done.returncode == 0 and "replaced by dctcp" in done.stderr and "U_TARGET" in done.stderr and "TRACE_FILE" in done.stderr, done.stderr)
     expect("cc = dctcp" in run(program, "--check-config", out / "scenario.ini").stdout, "dctcp is not taken")
     # A terabyte is as many messages as it needs; flows after the end are left out.
@@ -344,7 +346,10 @@ def hpcc_stock(program, folder):
             expect(line in text, f"{config}: {line!r} is missing")
 
     dcqcn = ("--replace-cc", "dcqcn")
-    check("hpcc-config.txt", convert("hpcc-config.txt", *dcqcn), [(2, 1, 1), (3, 1, 1), (4, 1, 1), (5, 1, 1), (64, 1, 1)])
+    # HPCC itself: T is 4 us and two packets of 1000 bytes at 100 Gb/s; 50 Mb/s x T are 26 bytes.
+    check("hpcc-config.txt", convert("hpcc-config.txt"), [(2, 1, 1), (3, 1, 1), (4, 1, 1), (5, 1, 1), (64, 1, 1)],
+          "cc = hpcc\n", "int_telemetry = on\n", "int_slots = 1\n", "ack_every = 1\n", "hpcc_base_rtt_ns = 4160ns ", "hpcc_eta_ppm = 95% ",
+          "hpcc_max_stage = 0 ", "hpcc_w_ai_bytes = 26B ", "hpcc_min_rate_bps = 100M\n", "wred_green_enable = off\n")
     # inet-tub's switch: a limit of 1/8 at every port, no bytes of its own, headroom of eight priorities, of which ours keeps one.
     headroom = {f"s{n}": 3 * (hosts * 3125 + uplinks * 12500) for n, hosts, uplinks in ((8, 4, 2), (10, 0, 4), (12, 0, 2))}
     check("powertcp-config.txt", convert("powertcp-config.txt", *dcqcn), [(1, 7, 0), (2, 7, 0), (5, 7, 1)],
