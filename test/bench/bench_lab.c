@@ -4,10 +4,14 @@
  * and 256 hosts behind 20 switches. Beside them, as limits, the same event loop on the same star
  * with nodes that only pass frames on, at the shares that the flows settle at, and the same NICs
  * and switch without the event loop.
+ *
+ * Then how evenly the work divides among more cores than this machine may have. These are counts:
+ * the calls into all nodes, as a multiple of those by the busiest part of each window.
  */
 #include <rte_mbuf.h>
 
 #include "bare_loop.h"
+#include "base/numbers/array.h"
 #include "base/numbers/units.h"
 #include "bench.h"
 #include "fabric/results/probe.h"
@@ -155,10 +159,10 @@ event_loop_alone(void)
 }
 
 static struct net *
-create_net(const struct scenario *s)
+create_net(const struct scenario *s, uint32_t threads)
 {
 	char why[256] = "";
-	struct net *net = net_create(s, 1, why, sizeof(why));
+	struct net *net = net_create(s, threads, why, sizeof(why));
 
 	bench_check(net != NULL, why);
 	return net;
@@ -169,7 +173,7 @@ static double
 whole_fabric(const struct scenario *s, double *seconds)
 {
 	double build_ns = bench_clock_ns(), start_ns, ns;
-	struct net *net = create_net(s);
+	struct net *net = create_net(s, 1);
 	struct probe *probe = probe_create(net);
 
 	bench_check(probe != NULL, "memory for the probe");
@@ -186,7 +190,7 @@ whole_fabric(const struct scenario *s, double *seconds)
 static double
 pipelines_alone(const struct scenario *s)
 {
-	struct net *net = create_net(s);
+	struct net *net = create_net(s, 1);
 	double start_ns = bench_clock_ns();
 	uint64_t step_ns = serialization_ns(wire_bytes(DATA_BYTES), 40 * GBPS);
 	double ns = ns_per_hop(bare_loop(net, SENDERS + 1, step_ns, simulated_ns), start_ns);
@@ -208,12 +212,36 @@ read_scenario(const char *file, uint64_t duration_ns)
 	return s;
 }
 
+/* Times by which N cores that never wait for each other's caches would be faster than one. */
+static void
+print_shares(const char *what, const struct scenario *s)
+{
+	static const uint32_t parts[] = {2, 4, 8, 16};
+
+	for (unsigned int i = 0; i < ARRAY_LEN(parts); i++) {
+		struct net *net = create_net(s, parts[i]);
+		struct probe *probe = probe_create(net);
+		struct fabric_stats stats;
+		char name[64];
+
+		bench_check(probe != NULL, "memory for the probe");
+		bench_check(probe_run(probe, NULL, NULL, NULL, NULL), "the run");
+		stats = fabric_stats(net_fabric(net));
+		snprintf(name, sizeof(name), "%s, work of the busiest of %u parts", what, parts[i]);
+		bench_print(name, (double)stats.critical_calls / (double)stats.windows,
+			    "calls/window", "all parts",
+			    (double)stats.calls / (double)stats.windows);
+		probe_destroy(probe);
+		net_destroy(net);
+	}
+}
+
 int
 main(void)
 {
 	double lab[ROUNDS], loop[ROUNDS], bare[ROUNDS], large[ROUNDS], seconds[ROUNDS];
 	unsigned int rounds = bench_rounds(ROUNDS);
-	struct scenario incast, fabric;
+	struct scenario incast, fabric, large_fabric;
 	double ns;
 
 	if (bench_is_smoke())
@@ -222,6 +250,8 @@ main(void)
 	/* Else as long as it says. */
 	fabric = read_scenario(QUENCH_CONFIG_DIR "/leaf-spine-256.ini",
 			       bench_is_smoke() ? 10 * NS_PER_US : 0);
+	large_fabric = read_scenario(QUENCH_CONFIG_DIR "/fat-tree-1024.ini",
+				     (bench_is_smoke() ? 10 : 200) * NS_PER_US);
 	bench_eal(256);
 	pool = pkt_pool_create(&(struct pkt_pool_params){.name = "relay",
 							 .n_mbufs = 1 << 15,
@@ -244,6 +274,9 @@ main(void)
 	bench_print_pairs("cost of a hop with 256 hosts", large, "ns/hop", "at 4:1", lab, rounds);
 	bench_print("256 hosts, 20 switches, 2 MB each", bench_median(seconds, rounds), "s", NULL,
 		    0);
+	print_shares("256 hosts", &fabric);
+	print_shares("1,024 hosts", &large_fabric);
+	scenario_free(&large_fabric);
 	scenario_free(&fabric);
 	scenario_free(&incast);
 	pkt_pool_destroy(pool);
