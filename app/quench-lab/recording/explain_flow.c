@@ -10,6 +10,7 @@
 #include "quench-lab/recording/explain_flow_internal.h"
 #include "node/pkt_meta.h"
 #include "wire/link/pfc_frame.h"
+#include "wire/roce/int_hdr.h"
 #include "wire/roce/roce.h"
 
 static struct explain_event *
@@ -54,13 +55,19 @@ is_between(const uint8_t *frame, const struct roce_view *v, const struct field_i
 	       is_ip(frame, v, src + bytes, to);
 }
 
+/* Parse a RoCEv2 frame, or the one that a frame with an INT header was. */
 static bool
 parse(const struct rte_mbuf *m, struct frame_view *f, struct roce_view *v)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *), *hdr;
+	uint8_t plain[INT_MAX_FRAME_BYTES];
 
-	return frame_parse(frame, m->data_len, f) == FRAME_OK && f->ip_version != 0 &&
-	       roce_parse(frame, m->data_len, f, false, v) == ROCE_OK;
+	if (frame_parse(frame, m->data_len, f) != FRAME_OK || f->ip_version == 0)
+		return false;
+	if (m->data_len > sizeof(plain) || int_strip(frame, m->data_len, f, plain, &hdr) != INT_OK)
+		return roce_parse(frame, m->data_len, f, false, v) == ROCE_OK;
+	f->ip_end = (uint16_t)(f->ip_end - int_hdr_bytes(int_hdr_slots(hdr)));
+	return roce_parse(plain, m->data_len, f, false, v) == ROCE_OK;
 }
 
 static bool

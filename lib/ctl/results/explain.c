@@ -133,6 +133,17 @@ print_reload(FILE *out, const struct explain_event *e)
 			explain_rate(rate, e->after.rate_bps));
 }
 
+/* HPCC: each ACK moves the rate, and one in a round trip moves the reference window, too. */
+static void
+print_telemetry(FILE *out, const struct explain_event *e)
+{
+	print_move(out,
+		   e->did & CC_DID_CUT     ? "telemetry, lower reference window: rate"
+		   : e->did & CC_DID_RAISE ? "telemetry, higher reference window: rate"
+					   : "telemetry: rate",
+		   e);
+}
+
 static void
 print_change(FILE *out, const struct explain_event *e)
 {
@@ -150,12 +161,18 @@ print_change(FILE *out, const struct explain_event *e)
 		fputs("loss: ", out);
 	if (e->did & CC_DID_CNP)
 		fputs("CNP: ", out);
-	if (e->did & CC_DID_CUT)
+	if (e->did & CC_DID_ECN)
+		fputs("mark echoed: ", out);
+	if (e->did & CC_DID_INT)
+		print_telemetry(out, e);
+	else if (e->did & CC_DID_CUT)
 		print_cut(out, e);
 	else if (e->did & (CC_DID_FAST | CC_DID_RAISE | CC_DID_HYPER))
 		print_rise(out, e);
 	else if (e->did & CC_DID_CNP)
 		fputs("no cut now", out);
+	else if (e->did & (CC_DID_RTT | CC_DID_ECN))
+		fputs("no change", out);
 	if (e->did & CC_DID_ENGAGE)
 		fputs("; limited from here on", out);
 	if (e->did & CC_DID_FREE)

@@ -116,6 +116,29 @@ TEST(a_trace_that_begins_in_the_middle_says_what_it_knows)
 	assert_non_null(strstr(text, ", 2 changes of parameters"));
 }
 
+/* Algorithms that hear ACKs. */
+TEST(telemetry_round_trips_and_echoes_have_words)
+{
+	struct explain_event e[] = {
+		rate(0, CC_DID_START, 100 * GBPS, 100 * GBPS, 0, 0),
+		rate(5000, CC_DID_INT, 90 * GBPS, 90 * GBPS, 0, 0),
+		rate(6000, CC_DID_INT | CC_DID_CUT, 80 * GBPS, 80 * GBPS, 0, 0),
+		rate(7000, CC_DID_RTT, 80 * GBPS, 80 * GBPS, 0, 0),
+		rate(8000, CC_DID_ECN | CC_DID_CUT, 40 * GBPS, 40 * GBPS, 0, 0),
+	};
+
+	e[3].after.rtt_ns = 12300;
+	explain_set_before(e, 5);
+	assert_string_equal(line(&e[1]), "      0.0050 ms  telemetry: rate from 100.000 Gb/s to "
+					 "90.000 Gb/s\n");
+	assert_string_equal(line(&e[2]),
+			    "      0.0060 ms  telemetry, lower reference window: rate from "
+			    "90.000 Gb/s to 80.000 Gb/s\n");
+	assert_string_equal(line(&e[3]), "      0.0070 ms  round trip of 12.3 us: no change\n");
+	assert_string_equal(line(&e[4]),
+			    "      0.0080 ms  mark echoed: cut from 80.000 Gb/s to 40.000 Gb/s\n");
+}
+
 /* The rows before have been written over: from what rate it came, nobody knows. */
 TEST(what_came_before_the_first_row_is_not_made_up)
 {
