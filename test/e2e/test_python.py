@@ -43,9 +43,10 @@ def raises(error, what, call, *words):
 
 def check_run(work):
     """Settings from a dict give the results of --set by hand."""
-    ours = quench.run(SCENARIO, {"wred.Kmax": "100KB", "nic.measure_pacing": False, "flow incast.qp_count": 2}, out=work / "a" / "ours", seed=3,
+    ours = quench.run(SCENARIO, {"wred.Kmax": "100KB", "nic.measure_pacing": False, "flow incast.qp_count": 2, "flow incast.message_bytes": "100KB"}, out=work / "a" / "ours", seed=3,
                       duration="2ms", trace="incast", lab=LAB)
-    by_hand = run(LAB, "--quiet", "--json", "-", "--seed", "3", "--duration", "2ms", "--set", "wred.Kmax=100KB", "--set", "flow incast.qp_count=2", SCENARIO)
+    by_hand = run(LAB, "--quiet", "--json", "-", "--seed", "3", "--duration", "2ms", "--set", "wred.Kmax=100KB", "--set", "flow incast.qp_count=2",
+                  "--set", "flow incast.message_bytes=100KB", SCENARIO)
     check_equal("the same digest", ours.results["digest"], json.loads(by_hand.stdout)["digest"])
     check_equal("settings are in the configuration in force", ours.config["wred", "green_max_threshold_bytes"], "100KB")
     return ours
@@ -59,6 +60,13 @@ def check_tables(ours):
     check_equal("the reasons of a trace", ours.trace()["incast h1", 1]["reason"].tolist(), wanted)
     check_equal("a counter", [c.value for c in ours.counters() if (c.node, c.port, c.name) == ("all switches", "all", "queue3/ecn_marked_packets")],
                 [ours.results["counters"]["ecn_marked_packets"]])
+    messages = ours.message_table()
+    check("there are messages", len(messages["bytes"]) > 10)
+    for column, kind in (("src", str), ("bytes", int), ("end_ns", int), ("slowdown", float)):
+        check_equal(f"messages: {column}", messages[column].tolist(), [kind(row[column]) for row in rows(folder / "messages.csv")])
+    broken = folder / "broken-messages.csv"
+    broken.write_text((folder / "messages.csv").read_text(encoding="utf-8") + "incast h1,h1\n", encoding="utf-8")
+    raises(quench.BadInput, "a short row of messages", lambda: quench.read_message_table(broken), "broken-messages.csv: line ")
     check_equal("nothing but a header is no trace", quench.read_trace(header_only(folder)), {})
     if pandas:
         frame = quench.pandas(ours.flows, ["flow"])

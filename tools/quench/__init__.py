@@ -10,10 +10,10 @@
 
 tables reads CSV files; fluid, data and sweep read what quench-lab and scripts/sweep write; lab starts runs.
 """
-from .data import Counter, Run, read_trace
+from .data import Counter, Run, read_message_table, read_trace
 from .fluid import Fluid
 from .lab import Failed, Settings, Started, run, start
 from .sweep import Sweep
 from .tables import BadInput, Series, Table, pandas
 
-__all__ = ["BadInput", "Counter", "Failed", "Fluid", "Run", "Series", "Settings", "Started", "Sweep", "Table", "pandas", "read_trace", "run", "start"]
+__all__ = ["BadInput", "Counter", "Failed", "Fluid", "Run", "Series", "Settings", "Started", "Sweep", "Table", "pandas", "read_message_table", "read_trace", "run", "start"]

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .fluid import Fluid
-from .tables import BadInput, Column, Series, read_series
+from .tables import BadInput, Column, Series, Table, read_series
 
 FLOWS = "time_ns,flow,wire_rate_bps,goodput_bps,rp_rate_bps,rp_target_rate_bps,cnp_handled,cnp_sent"
 QUEUES = "time_ns,node,port,queue,queue_bytes,queue_max_bytes,ecn_marked_packets,tx_bytes"
@@ -104,6 +104,32 @@ def read_messages(path: pathlib.Path) -> tuple[Column, Column] | None:
     return np.array(sizes, dtype=np.int64), np.array(slowdowns)
 
 
+def read_message_table(path: pathlib.Path) -> Table:
+    """All columns of messages.csv. A message without an ideal time has 0 there, and a slowdown of NaN."""
+    line = 1
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            columns: list[str] = next(reader, [])
+            if not set(MESSAGES) <= set(columns):
+                raise BadInput(f"{path}: expected the columns {', '.join(MESSAGES)}")
+            values: dict[str, list[str]] = {column: [] for column in columns}
+            for row in reader:
+                line = reader.line_num
+                for column, value in zip(columns, row, strict=True):
+                    values[column].append(value)
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise BadInput(f"{path}: line {line}: {error}") from error
+    try:
+        return Table({column: np.array(texts) if column in ("flow", "src", "dst") else
+                      np.array([float(text or "nan") for text in texts]) if column == "slowdown" else
+                      np.array([int(text or 0) for text in texts], dtype=np.int64) for column, texts in values.items()})
+    except ValueError as error:
+        raise BadInput(f"{path}: {error}") from error
+
+
 class Counter(NamedTuple):
     node: str  # "all switches", "all hosts": sums
     port: str  # "": of the node; "all": a sum over ports
@@ -192,6 +218,10 @@ class Run:
     @functools.cached_property
     def messages(self) -> tuple[Column, Column] | None:
         return read_messages(self.folder / "messages.csv")
+
+    def message_table(self) -> Table:
+        """All columns of messages.csv: who sent what, when, and how long it took."""
+        return read_message_table(self.folder / "messages.csv")
 
     def counters(self) -> list[Counter]:
         return read_counters(self.folder / "counters.csv")
