@@ -274,7 +274,7 @@ def try_many():
     check_equal("and its flow goes on", [reply.get("changed"), reply.get("in_force")], [1, 1])
     (work / "more.ini").write_text(text("30M").replace("[flow f0]", "[flow g]\npeer_ip = 10.0.0.2\nmessage_size = cdf\nmessage_cdf = gone.cdf\n[flow f0]"))
     reply = t.ask(f"/quench/reload,{work}/more.ini")
-    check("a new flow needs its file", "[flow g] message_cdf = gone.cdf: expected a file that can be read" in line_of(reply), reply)
+    check("a new flow needs its file", "[flow g] message_cdf = gone.cdf: expected websearch, hadoop or alistorage, or a file that can be read" in line_of(reply), reply)
     reply = t.ask("/quench/set,flow h.peer_ip=10.0.0.2")
     check_equal("a flow that comes by set", [reply.get("changed"), reply.get("section")], [1, ["flow h"]])
     check_equal("4001 flows: exit code", nic.stop(), 0)

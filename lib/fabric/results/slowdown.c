@@ -13,7 +13,6 @@
 /* Of percents, so that p99.9 is a whole number. */
 #define PERMILLE 1000u
 
-const double slowdown_percents[SLOWDOWN_PERCENTILES] = {50, 95, 99, 99.9};
 static const uint32_t permilles[SLOWDOWN_PERCENTILES] = {500, 950, 990, 999};
 
 struct message {

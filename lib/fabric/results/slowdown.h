@@ -42,7 +42,6 @@ enum slowdown_percentile {
 	SLOWDOWN_P999,
 	SLOWDOWN_PERCENTILES
 };
-extern const double slowdown_percents[SLOWDOWN_PERCENTILES];
 
 /* Messages of more than the bucket before and at most to_bytes. */
 struct slowdown_bucket {

@@ -12,7 +12,7 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "base/threads/counter.h"
-#include "tm/queue/mark.h"
+#include "tm/queue/mark_ops.h"
 
 #define PPM 1000000u
 #define NANOBITS 8000000000ull /* of a byte */

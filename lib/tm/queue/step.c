@@ -5,7 +5,7 @@
  */
 #include "base/numbers/array.h"
 #include "base/threads/counter.h"
-#include "tm/queue/mark.h"
+#include "tm/queue/mark_ops.h"
 
 struct step_params {
 	uint64_t step_threshold_bytes; /* K */
