@@ -248,6 +248,8 @@ nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params 
 		fault = "local_bytes must not be 0 with local_addr and local_rkey";
 	else if (!names_memory(params->verb) && params->remote_addr > 0)
 		fault = "remote_addr must be 0 with verb = send or ud_send";
+	else if (!names_memory(params->verb) && params->remote_addr_stride > 0)
+		fault = "remote_addr_stride must be 0 with verb = send or ud_send";
 	else if (!names_memory(params->verb) && params->rkey > 0)
 		fault = "rkey must be 0 with verb = send or ud_send";
 	else if (!names_memory(params->verb) && params->local_bytes > 0)

@@ -367,6 +367,8 @@ TEST(a_wrong_nic_is_refused_with_section_key_and_value)
 		 "x.ini: [flow a] local_addr = 18446744073709551360: local_addr + local_bytes"},
 		{NIC "[flow a]\n" PEER "local_rkey = 7\n",
 		 "x.ini: [flow a] local_rkey = 7: local_bytes must not be 0 with"},
+		{NIC "[flow a]\n" PEER "verb = send\nremote_addr_stride = 64\n",
+		 "x.ini: [flow a] remote_addr_stride = 64B: remote_addr_stride must be 0 with verb"},
 		{NIC "[flow a]\n" PEER "verb = send\nrkey = 7\n",
 		 "x.ini: [flow a] rkey = 7: rkey must be 0 with verb = send or ud_send"},
 		{NIC "max_qps = 4\n[flow a]\n" PEER "qp_count = 3\n[flow b]\n" PEER
