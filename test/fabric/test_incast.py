@@ -208,6 +208,13 @@ def hpcc(lab, config):
         expect(c["hpcc_samples"] > 0.9 * c["acks_received"], f"{n}:1: {c['hpcc_samples']} echoes in {c['acks_received']} ACKs")
         expect(drops(r) == 0 and r["pause_frames_after_measure"] == 0, f"{n}:1: drops or pauses")
         expect(c["retransmitted_packets"] == 0, f"{n}:1: retransmissions")
+    # Three switches on most paths, two spines to choose from: each adds its hop.
+    fabric = ("fabric.topology=leaf_spine", "fabric.leaves=4", "fabric.spines=2", "fabric.hosts=20", "nic.int_slots=3", "hpcc.T=13us")
+    r = results(lab, f"{config}/incast-16to1-hpcc.ini", *(word for key in fabric for word in ("--set", key)))
+    q, c = r["bottleneck"], r["counters"]
+    print(f"leaf and spine: jain {r['jain_index']:.4f}, link use {q['link_use']:.4f}, queue {q['queue_mean_bytes']} B, p99 {q['queue_p99_bytes']} B")
+    expect(q["node"].startswith("leaf") and 0.93 <= q["link_use"] <= 0.97 and q["queue_mean_bytes"] <= 5e3 and q["queue_p99_bytes"] <= 10e3, f"leaf and spine: {q}")
+    expect(r["jain_index"] >= 0.98 and c["hpcc_missing"] == 0 and c["hpcc_samples"] > 0.9 * c["acks_received"], f"leaf and spine: {c['hpcc_missing']} ACKs without hops")
     # Nobody appends: every ACK lacks hops, and the start rate stays.
     r = results(lab, f"{config}/incast-4to1-hpcc.ini", "--duration", "6ms", "--set", "switch.int_telemetry=off")
     expect(r["counters"]["hpcc_missing"] > 1000 and r["counters"]["hpcc_samples"] == 0, "hops without a switch that adds them")
