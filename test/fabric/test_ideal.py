@@ -72,6 +72,13 @@ def verbs(lab, folder):
         alone(lab, folder, "other leaf", (1, mtu - 1, mtu, mtu + 1, 1_000_000), mtu_bytes=mtu)
 
 
+def telemetry(lab, folder):
+    """INT headers belong to the frames; messages of few packets, since HPCC keeps a long one below the link's rate."""
+    hpcc = "int_telemetry = on\n[nic]\ncc = hpcc\nack_every = 1\nint_slots = {}\n[hpcc]\neta = 100%\n"
+    for name, slots in (("one switch", 1), ("one switch", 6), ("other leaf", 3), ("fat tree", 5), ("fat tree", 2)):
+        alone(lab, folder, name, (1, 1024, 2049), hpcc.format(slots))
+
+
 def limits(lab, folder):
     """What the sender's own settings cost is part of the ideal: a cap, a window, the slots of the pacing wheel."""
     for cap in ("1G", "7777777777", "39999M"):
@@ -118,4 +125,4 @@ def queues(lab, folder):
 
 
 if __name__ == "__main__":
-    in_folder(paths, verbs, limits, open_loop, several_paths, queues)
+    in_folder(paths, verbs, telemetry, limits, open_loop, several_paths, queues)

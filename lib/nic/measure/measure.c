@@ -10,6 +10,7 @@
 #include "base/threads/seq.h"
 #include "nic/core/core.h"
 #include "nic/measure/ideal.h"
+#include "wire/roce/int_hdr.h"
 
 static bool
 wants_times(const struct nic_params *p)
@@ -198,10 +199,16 @@ path_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64
 	const uint8_t *e = ext[flow->params.verb];
 	uint32_t bytes = qp_bytes(flow, nic_local_qpn(nic, item), message);
 	uint32_t packets = qp_message_packets(bytes, flow->mtu_bytes);
+	const struct ideal_path *path = nic->measure->paths[item];
+	bool reads = flow->params.verb == NIC_READ,
+	     has_int = nic->int_slots > 0 && !reads && !flow->raw;
+	/* Each switch of the way there adds a hop, and the ACK brings them all back. */
+	uint32_t hops = (uint32_t)min_u64(nic->int_slots, path->n_there - 1);
 	uint32_t headers = flow->template.hdr_bytes + ICRC_BYTES;
-	uint32_t last = headers + RTE_ALIGN_CEIL(qp_last_bytes(bytes, flow->mtu_bytes), 4u);
+	uint32_t ack_len = headers + AETH_BYTES + (has_int ? int_hdr_bytes(hops) : 0);
+	uint32_t data = headers + (has_int ? int_hdr_bytes(nic->int_slots) : 0);
+	uint32_t last = data + RTE_ALIGN_CEIL(qp_last_bytes(bytes, flow->mtu_bytes), 4u);
 	uint64_t link_bps = nic->params.link_speed_bps, pace_bps = link_bps;
-	bool reads = flow->params.verb == NIC_READ;
 
 	if (nic->params.cc == CC_DCQCN)
 		pace_bps = nic->params.rp.rp_max_rate_bps;
@@ -209,11 +216,11 @@ path_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64
 		pace_bps = min_u64(pace_bps, flow->rate_cap_bps);
 	const struct ideal_message m = {
 		.packets = packets,
-		.first_len = packets == 1 ? last + e[2] : headers + flow->mtu_bytes + e[0],
-		.middle_len = headers + flow->mtu_bytes,
+		.first_len = packets == 1 ? last + e[2] : data + flow->mtu_bytes + e[0],
+		.middle_len = data + flow->mtu_bytes,
 		.last_len = last + e[1],
 		.request_len = reads ? headers + RETH_BYTES : 0,
-		.ack_len = headers + AETH_BYTES,
+		.ack_len = ack_len,
 		.begun_ns = begun_ns,
 		.slot_ns = timing_wheel_slot_ns(nic->wheel),
 		.pace_bps = pace_bps < link_bps ? pace_bps : 0,
@@ -224,7 +231,7 @@ path_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64
 		.waits_for_slot = workload_is_open(&flow->params.work),
 	};
 
-	return ideal_ns(nic->measure->paths[item], &m);
+	return ideal_ns(path, &m);
 }
 
 /* Without a path: the packets before the last at our link's speed, and the base round-trip time.
