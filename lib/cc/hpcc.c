@@ -9,8 +9,8 @@
  *
  * While U >= eta, or after maxStage additive rounds, the window is W = Wc / (U / eta) + W_AI; else
  * W = Wc + W_AI. The reference window Wc follows W once in a round trip, that is when a packet sent
- * after the last change is acknowledged. So many ACKs about the same packets do not add up. The
- * rate is W / T.
+ * after the last change is acknowledged. So the ACKs of one round trip do not add up.
+ * The rate is W / T.
  *
  * The first ACK of a path only gives the numbers to compare with.
  *

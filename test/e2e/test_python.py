@@ -64,6 +64,10 @@ def check_tables(ours):
     check("there are messages", len(messages["bytes"]) > 10)
     for column, kind in (("src", str), ("bytes", int), ("end_ns", int), ("slowdown", float)):
         check_equal(f"messages: {column}", messages[column].tolist(), [kind(row[column]) for row in rows(folder / "messages.csv")])
+    known = [row for row in rows(folder / "messages.csv") if row["slowdown"]]
+    check_equal("messages as two columns", [column.tolist() for column in ours.messages],
+                [[int(row["bytes"]) for row in known], [float(row["slowdown"]) for row in known]])
+    raises(quench.BadInput, "no messages", lambda: quench.read_message_table(folder / "gone.csv"), "gone.csv: ")
     broken = folder / "broken-messages.csv"
     broken.write_text((folder / "messages.csv").read_text(encoding="utf-8") + "incast h1,h1\n", encoding="utf-8")
     raises(quench.BadInput, "a short row of messages", lambda: quench.read_message_table(broken), "broken-messages.csv: line ")

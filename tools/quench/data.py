@@ -7,7 +7,7 @@ import csv
 import functools
 import json
 import pathlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ PGS = "time_ns,node,port,pg,shared_bytes,headroom_bytes,limit_bytes"
 TIMES = "flow,measure,at_most,count"
 PFC = "time_ns,node,port,prio,tx_pause,rx_pause,tx_pause_duration_us,rx_pause_duration_us,rx_paused"
 MESSAGES = ("bytes", "slowdown")
+TEXTS = ("flow", "src", "dst")  # of messages.csv; the other columns are numbers
 COUNTERS = "node,port,counter,value,help"
 TRACE = "time_ns,flow,qp,rate_bps,target_rate_bps,alpha,time_stage,byte_stage,rtt_ns,reason"
 
@@ -78,56 +79,37 @@ def read_times(path: pathlib.Path) -> dict[tuple[str, str], tuple[Column, Column
     return {key: (np.array([at for at, _ in pairs]), np.array([n for _, n in pairs])) for key, pairs in rows.items()}
 
 
+def read_message_table(path: pathlib.Path, wanted: Collection[str] | None = None) -> Table:
+    """messages.csv, or the wanted columns of it. A message without an ideal time has 0 there, and a slowdown of NaN."""
+    line = 1
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            columns: list[str] = next(reader, [])
+            if not set(MESSAGES) <= set(columns):
+                raise BadInput(f"{path}: expected the columns {', '.join(MESSAGES)}")
+            values: dict[str, list[Any]] = {column: [] for column in columns if wanted is None or column in wanted}
+            for row in reader:
+                line = reader.line_num
+                for column, text in zip(columns, row, strict=True):
+                    if column in values:
+                        values[column].append(text if column in TEXTS else float(text or "nan") if column == "slowdown" else int(text or 0))
+    except ValueError as error:
+        raise BadInput(f"{path}: line {line}: {error}") from error
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from error
+    kinds: dict[str, Any] = {"slowdown": np.float64, **dict.fromkeys(TEXTS, np.str_)}
+    return Table({column: np.array(column_values, dtype=kinds.get(column, np.int64)) for column, column_values in values.items()})
+
+
 def read_messages(path: pathlib.Path) -> tuple[Column, Column] | None:
     """(bytes, slowdown) of all messages, in the order of their ends. None: the file was switched off, or an older quench-lab ran."""
-    sizes: list[int] = []
-    slowdowns: list[float] = []
-    line = 1
-    try:
-        with open(path, newline="", encoding="utf-8") as file:
-            reader = csv.reader(file)
-            columns: list[str] = next(reader, [])
-            if not set(MESSAGES) <= set(columns):
-                raise BadInput(f"{path}: expected the columns {', '.join(MESSAGES)}")
-            size, slowdown = map(columns.index, MESSAGES)
-            for row in reader:
-                line = reader.line_num
-                if row[slowdown]:
-                    sizes.append(int(row[size]))
-                    slowdowns.append(float(row[slowdown]))
-    except FileNotFoundError:
+    if not path.exists():
         return None
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}") from error
-    except (ValueError, IndexError) as error:
-        raise BadInput(f"{path}: line {line}: {error}") from error
-    return np.array(sizes, dtype=np.int64), np.array(slowdowns)
-
-
-def read_message_table(path: pathlib.Path) -> Table:
-    """All columns of messages.csv. A message without an ideal time has 0 there, and a slowdown of NaN."""
-    line = 1
-    try:
-        with open(path, newline="", encoding="utf-8") as file:
-            reader = csv.reader(file)
-            columns: list[str] = next(reader, [])
-            if not set(MESSAGES) <= set(columns):
-                raise BadInput(f"{path}: expected the columns {', '.join(MESSAGES)}")
-            values: dict[str, list[str]] = {column: [] for column in columns}
-            for row in reader:
-                line = reader.line_num
-                for column, value in zip(columns, row, strict=True):
-                    values[column].append(value)
-    except OSError as error:
-        raise BadInput(f"{path}: {error.strerror}") from error
-    except ValueError as error:
-        raise BadInput(f"{path}: line {line}: {error}") from error
-    try:
-        return Table({column: np.array(texts) if column in ("flow", "src", "dst") else
-                      np.array([float(text or "nan") for text in texts]) if column == "slowdown" else
-                      np.array([int(text or 0) for text in texts], dtype=np.int64) for column, texts in values.items()})
-    except ValueError as error:
-        raise BadInput(f"{path}: {error}") from error
+    table = read_message_table(path, MESSAGES)
+    size, slowdown = (table[column] for column in MESSAGES)
+    known = ~np.isnan(slowdown)
+    return size[known], slowdown[known]
 
 
 class Counter(NamedTuple):
