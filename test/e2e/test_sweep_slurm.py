@@ -33,7 +33,7 @@ def free_ports(n):
 
 
 class Cluster:
-    """One node, this machine."""
+    """One node, this machine. slurmctld starts jobs at once: by default it gathers them for seconds."""
 
     def __init__(self, folder):
         self.folder, self.daemons = folder, []
@@ -53,6 +53,7 @@ ProctrackType=proctrack/pgid
 TaskPlugin=task/none
 SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
+SchedulerParameters=batch_sched_delay=0,sched_interval=1
 SlurmctldPort={ctl_port}
 SlurmdPort={node_port}
 SlurmctldPidFile={folder}/slurmctld.pid
