@@ -32,6 +32,12 @@ def main():
         started = run(SWITCH, "--config", late, "--check-config")
         check_equal(f"WRED min {min_bytes}: exit code", started.returncode, 0)
         check_equal(f"WRED min {min_bytes}: warned", "port 0, queue 3: marking begins above" in started.stderr, warns)
+    headroom = work / "headroom.ini"
+    for xoff, warns in (("15712", False), ("15711", True)):
+        headroom.write_text(PAPER.read_text().replace("xoff_bytes = 22.4KB", f"xoff_bytes = {xoff}"))
+        started = run(SWITCH, "--config", headroom, "--check-config")
+        check_equal(f"headroom {xoff}: exit code", started.returncode, 0)
+        check_equal(f"headroom {xoff}: warned", "port 0, lossless group 0: xoff_bytes = 15711, but 15712 bytes may arrive" in started.stderr, warns)
     static = work / "static.ini"
     static.write_text(PAPER.read_text().replace("dynamic = on\ndynamic_th = 0", "dynamic = off\nstatic_th_bytes = 24.4KB"))
     started = run(SWITCH, "--config", static, "--check-config")

@@ -15,21 +15,6 @@ kb(uint64_t bytes)
 	return (double)bytes / 1000;
 }
 
-static struct pfc_headroom
-port_headroom(const struct sw_params *params, uint16_t port)
-{
-	const struct sw_port_params *p = &params->ports[port];
-	struct pfc_link link = {
-		.link_speed_bps = p->link_speed_bps,
-		.cable_length_m = p->cable_length_m,
-		.peer_response_ns = p->peer_response_ns,
-		.own_frame_bytes = params->max_frame_bytes,
-		.peer_frame_bytes = sw_largest_lossless_frame(params),
-	};
-
-	return pfc_headroom(&link);
-}
-
 static bool
 same_link(const struct sw_port_params *a, const struct sw_port_params *b)
 {
@@ -41,7 +26,7 @@ static void
 print_port(FILE *out, const struct sw_params *params, uint16_t first, uint16_t last)
 {
 	const struct sw_port_params *p = &params->ports[first];
-	struct pfc_headroom h = port_headroom(params, first);
+	struct pfc_headroom h = sw_port_headroom(params, first);
 	uint64_t has = UINT64_MAX;
 	char ports[16];
 
@@ -77,7 +62,7 @@ print_headroom(FILE *out, const struct sw_params *params)
 		"  ports        speed    cable   frames  pause    cable  response    sum (KB)\n",
 		params->max_frame_bytes);
 	for (uint16_t i = 0; i < params->n_ports; i++) {
-		sum_bytes += port_headroom(params, i).total_bytes;
+		sum_bytes += sw_port_headroom(params, i).total_bytes;
 		if (i + 1 < params->n_ports && same_link(&params->ports[i], &params->ports[i + 1]))
 			continue;
 		print_port(out, params, first, i);
@@ -244,11 +229,40 @@ late_port(const struct sw_params *params, uint8_t queue, uint64_t bound_bytes, u
 	return -1;
 }
 
+/* A lossless group with less headroom than its port needs loses frames at a pause. */
+static void
+warn_of_headroom(const struct sw_params *params)
+{
+	unsigned int short_groups = 0, port = 0, pg = 0;
+
+	for (uint16_t i = 0; i < params->n_ports; i++) {
+		uint64_t needed_bytes = sw_port_headroom(params, i).total_bytes;
+
+		for (uint8_t k = 0; k < TM_CLASSES; k++) {
+			if (!(params->mmu.lossless_pgs >> k & 1) ||
+			    mmu_pg_profile(&params->mmu, i, k)->xoff_bytes >= needed_bytes)
+				continue;
+			if (short_groups++ == 0) {
+				port = i;
+				pg = k;
+			}
+		}
+	}
+	if (short_groups == 0)
+		return;
+	say_warning("port %u, lossless group %u: xoff_bytes = %" PRIu64 ", but %" PRIu64
+		    " bytes may arrive after a pause: frames may be lost; so in %u groups in all "
+		    "(--thresholds, doc/buffer.md)",
+		    port, pg, mmu_pg_profile(&params->mmu, (uint16_t)port, (uint8_t)pg)->xoff_bytes,
+		    sw_port_headroom(params, (uint16_t)port).total_bytes, short_groups);
+}
+
 void
 thresholds_warn(const struct sw_params *params)
 {
 	uint64_t bound_bytes = ecn_bound_bytes(params), min_bytes;
 
+	warn_of_headroom(params);
 	for (uint8_t queue = 0; bound_bytes > 0 && queue < TM_CLASSES; queue++) {
 		int port;
 

@@ -15,7 +15,6 @@
 #include "base/numbers/units.h"
 #include "import/conversion/import_memory.h"
 #include "import/sonic/parts.h"
-#include "tm/buffer/thresholds.h"
 
 #define MAX_BYTES (1ll << 40)
 /* Assumed size of the buffer if the pools have none, because SONiC computes them. */
@@ -294,6 +293,7 @@ set_profiles(struct sonic *s, struct profiles *all)
 	unsigned int chosen[CLASSES];
 
 	count_users(s, all);
+	sw->mmu.lossless.xoff_bytes = 0; /* assume_headroom() follows */
 	for (unsigned int c = 0; c < CLASSES; c++) {
 		chosen[c] = choose(all, (enum class)c);
 		if (chosen[c] > 0)
@@ -330,32 +330,43 @@ set_profiles(struct sonic *s, struct profiles *all)
 	return 0;
 }
 
-/* If SONiC computes the headroom, use the formula for the fastest and longest link. */
+/*
+ * SONiC computes the headroom of groups whose profile is NULL or missing; vendors' tables have the
+ * profile of the class without xoff beside them. A lossless group without headroom loses frames at
+ * each pause: give each such profile what the most demanding of its ports needs.
+ */
 static void
-assume_headroom(struct sonic *s, const struct profiles *all)
+assume_headroom(struct sonic *s)
 {
-	struct sw_params *sw = &s->out->sw;
-	struct pfc_link link = {
-		.own_frame_bytes = sw->max_frame_bytes,
-		.peer_frame_bytes = sw_largest_lossless_frame(sw),
-	};
-	unsigned int missing = 0;
+	struct mmu_params *mmu = &s->out->sw.mmu;
+	unsigned int groups[MMU_MAX_PROFILES + 1] = {0};
+	uint64_t needed[MMU_MAX_PROFILES + 1] = {0};
 
-	for (uint16_t port = 0; port < sw->n_ports; port++) {
-		link.link_speed_bps = max_u64(link.link_speed_bps, sw->ports[port].link_speed_bps);
-		if (sw->ports[port].cable_length_m > link.cable_length_m)
-			link.cable_length_m = sw->ports[port].cable_length_m;
-		for (unsigned int i = 0; i < TM_CLASSES; i++)
-			missing += sw->mmu.lossless_pgs >> i & 1 && all->of_pg[port][i] == 0;
+	sw_params_resolve(&s->out->sw); /* finds the profile of each group */
+	for (uint16_t port = 0; port < s->out->sw.n_ports; port++) {
+		for (uint8_t i = 0; i < TM_CLASSES; i++) {
+			const struct buffer_profile *p = mmu_pg_profile(mmu, port, i);
+			size_t at = p == &mmu->lossless ? 0 : 1 + (size_t)(p - mmu->profiles);
+
+			if (!(mmu->lossless_pgs >> i & 1) || p->xoff_bytes > 0)
+				continue;
+			groups[at]++;
+			needed[at] = max_u64(needed[at],
+					     sw_port_headroom(&s->out->sw, port).total_bytes);
+		}
 	}
-	if (missing == 0 || choose(all, LOSSLESS) > 0)
-		return;
-	sw->mmu.lossless.xoff_bytes = (pfc_headroom(&link).total_bytes + 999) / 1000 * 1000;
-	import_note(s->log,
-		    " BUFFER_PG: %u lossless groups without a profile: headroom of %" PRIu64
-		    " bytes, for %" PRIu64 "G and %u m of cable",
-		    missing, sw->mmu.lossless.xoff_bytes, link.link_speed_bps / GBPS,
-		    link.cable_length_m);
+	for (size_t at = 0; at <= mmu->n_profiles; at++) {
+		struct buffer_profile *p = at == 0 ? &mmu->lossless : &mmu->profiles[at - 1];
+
+		if (groups[at] == 0)
+			continue;
+		p->xoff_bytes = (needed[at] + 999) / 1000 * 1000;
+		import_note(s->log,
+			    " BUFFER_PG: %u lossless groups %s%s have no headroom: assumed %" PRIu64
+			    " bytes, which the most demanding of their ports needs",
+			    groups[at], at == 0 ? "without their own profile" : "of ",
+			    at == 0 ? "" : mmu->profile_names[at - 1], p->xoff_bytes);
+	}
 }
 
 static void
@@ -388,7 +399,7 @@ sonic_buffers(struct sonic *s)
 	if (rc >= 0)
 		rc = set_profiles(s, all);
 	if (rc >= 0)
-		assume_headroom(s, all);
+		assume_headroom(s);
 	if (rc >= 0 && no_size > 0)
 		assume_buffer(s);
 	free(all->list);

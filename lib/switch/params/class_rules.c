@@ -139,3 +139,18 @@ sw_largest_lossless_frame(const struct sw_params *params)
 	}
 	return largest;
 }
+
+struct pfc_headroom
+sw_port_headroom(const struct sw_params *params, uint16_t port)
+{
+	const struct sw_port_params *p = &params->ports[port];
+	struct pfc_link link = {
+		.link_speed_bps = p->link_speed_bps,
+		.cable_length_m = p->cable_length_m,
+		.peer_response_ns = p->peer_response_ns,
+		.own_frame_bytes = params->max_frame_bytes,
+		.peer_frame_bytes = sw_largest_lossless_frame(params),
+	};
+
+	return pfc_headroom(&link);
+}

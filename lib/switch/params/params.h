@@ -18,6 +18,7 @@
 #include "switch/tables/tables.h"
 #include "switch/tables/vlan_list.h"
 #include "tm/buffer/mmu.h"
+#include "tm/buffer/thresholds.h"
 #include "tm/pfc/pfc_rx.h"
 #include "tm/pfc/pfc_tx.h"
 #include "tm/pfc/pfcwd.h"
@@ -186,6 +187,9 @@ int sw_class_check(const struct sw_params *params, char *why, unsigned int why_s
  * such a frame.
  */
 uint32_t sw_largest_lossless_frame(const struct sw_params *params);
+
+/** Headroom that one lossless priority of the port needs, so that no frame is lost at a pause. */
+struct pfc_headroom sw_port_headroom(const struct sw_params *params, uint16_t port);
 
 /** Parameters of the watchdog on a port: [pfcwd], overridden by the keys of the port. */
 struct pfcwd_params sw_port_pfcwd(const struct sw_params *params, uint16_t port);

@@ -75,8 +75,30 @@ TEST(references_in_brackets_and_lists_of_ports_are_read)
 	assert_int_equal(sw->mmu.buffer_bytes, 14000000);
 	assert_true(sw->ports[1].pfc_asymmetric);
 	/* 40G, 5 m, 9122 bytes: two frames with gaps, the pause, the cable, 118 quanta. */
-	noted("headroom of 27000 bytes, for 40G and 5 m");
+	noted("2 lossless groups without their own profile have no headroom: assumed 27000 bytes");
 	noted("DSCP_TO_TC_MAP|AZURE: missing keys map to 0");
+}
+
+/* As in the tables of a vendor: profiles of 0 bytes, and NULL for groups that SONiC computes. */
+TEST(no_lossless_group_is_without_headroom)
+{
+	taken(import_sonic,
+	      tables("'PORT_QOS_MAP': {'Ethernet0,Ethernet4': {'pfc_enable': '3,4'}}, "
+		     "'CABLE_LENGTH': {'AZURE': {'Ethernet0': '5m', 'Ethernet4': '300m'}}, "
+		     "'BUFFER_PROFILE': {'ingress_lossless_profile': {'size': '0', 'dynamic_th': '7'}, "
+		     "'own': {'size': '0', 'xoff': '0', 'dynamic_th': '0'}}, "
+		     "'BUFFER_PG': {'Ethernet0|3-4': {'profile': 'NULL'}, "
+		     "'Ethernet4|3': {'profile': 'NULL'}, 'Ethernet4|4': {'profile': 'own'}}"),
+	      0);
+	noted("BUFFER_PG: 3 lossless groups without their own profile have no headroom: assumed");
+	noted("BUFFER_PG: 1 lossless groups of own have no headroom: assumed");
+	for (uint16_t port = 0; port < 2; port++) {
+		for (uint8_t pg = 3; pg <= 4; pg++)
+			assert_true(mmu_pg_profile(&sw->mmu, port, pg)->xoff_bytes >=
+				    sw_port_headroom(sw, port).total_bytes);
+	}
+	/* The 300 m count for both: they share a profile. */
+	assert_int_equal(sw->mmu.lossless.xoff_bytes, sw->mmu.profiles[0].xoff_bytes);
 }
 
 TEST(ports_without_pfc_have_none_and_others_the_same)
