@@ -49,7 +49,7 @@ static struct quench_switch {
 	struct switch_version *config; /* as of start-up */
 	struct active_config *active;
 	struct switch_config_context config_context;
-	uint16_t ethdevs[SW_MAX_PORTS];
+	uint16_t ethdevs[SW_DEVICE_PORTS];
 	uint16_t n_open; /* devices started so far */
 	struct sw_pools pools;
 	struct node *node;
@@ -170,7 +170,7 @@ open_ports(struct quench_switch *s)
 static int
 find_ports(struct quench_switch *s, const char *path)
 {
-	const char *names[SW_MAX_PORTS];
+	const char *names[SW_DEVICE_PORTS];
 
 	for (uint16_t i = 0; i < s->config->params.n_ports; i++)
 		names[i] = s->config->params.ports[i].device;

@@ -386,7 +386,8 @@ merge(struct fdb *fdb, uint64_t key, uint64_t state)
 }
 
 bool
-fdb_take_over(struct fdb *to, const struct fdb *from, const uint64_t members[], uint32_t *at)
+fdb_take_over(struct fdb *to, const struct fdb *from, const uint64_t members[], uint16_t words,
+	      uint32_t *at)
 {
 	bool locks = fdb_is_shared(to);
 
@@ -403,7 +404,9 @@ fdb_take_over(struct fdb *to, const struct fdb *from, const uint64_t members[], 
 			/* A slot whose key changes meanwhile is skipped. */
 			if (key != FDB_FREE_KEY && !(state & FDB_STATIC_BIT) &&
 			    __atomic_load_n(&b->key[slot], __ATOMIC_RELAXED) == key &&
-			    members[fdb_key_domain(key)] >> fdb_port_of(state) & 1)
+			    members[fdb_key_domain(key) * words + fdb_port_of(state) / 64] >>
+					    (fdb_port_of(state) % 64) &
+				    1)
 				merge(to, key, state);
 		}
 	}

@@ -53,12 +53,12 @@
 #define FDB_UNKNOWN UINT16_MAX
 #define FDB_MIN_ENTRIES 8u
 #define FDB_MAX_ENTRIES (1u << 20)
-#define FDB_MAX_PORTS 256u
+#define FDB_MAX_PORTS 512u
 #define FDB_MAX_DOMAINS (1u << 15) /* VLAN ids, and numbers above them for the owner's use */
 
 struct fdb_params {
 	uint32_t entries;        /* addresses: FDB_MIN_ENTRIES..FDB_MAX_ENTRIES */
-	uint64_t ageing_ns;      /* 0: no ageing; less than 2^54 */
+	uint64_t ageing_ns;      /* 0: no ageing; less than 2^53 */
 	int socket;              /* NUMA node, or SOCKET_ID_ANY */
 	bool shared;             /* by several lcores, after set-up */
 	struct half_sip_key key; /* hash key; must be secret if frames come from strangers */
@@ -109,11 +109,13 @@ void fdb_set_shared(struct fdb *fdb, bool shared);
  * or finds no room. Works in bounded steps, concurrently with users of both tables if `to` is
  * shared.
  *
- * @param members  Per domain with keys: mask of the ports (all below 64) whose addresses are taken.
+ * @param members  Per domain with keys, `words` words each: the ports whose addresses are taken;
+ *                 port p is bit p % 64 of word p / 64.
  * @param at       0 at first, then unchanged from the last call.
  * @return         false when done.
  */
-bool fdb_take_over(struct fdb *to, const struct fdb *from, const uint64_t members[], uint32_t *at);
+bool fdb_take_over(struct fdb *to, const struct fdb *from, const uint64_t members[], uint16_t words,
+		   uint32_t *at);
 
 /* This bit is set in every key. */
 #define FDB_KEY_BIT (1ull << 63)
@@ -232,10 +234,10 @@ const struct fdb_stats *fdb_stats(const struct fdb *fdb);
 #define FDB_SLOTS 4u
 
 /*
- * State of an address in one word: port, and time last seen. The time wraps after 416 days, far
+ * State of an address in one word: port, and time last seen. The time wraps after 208 days, far
  * longer than the time between two sweeps.
  */
-#define FDB_SEEN_BITS 55
+#define FDB_SEEN_BITS 54
 #define FDB_SEEN_MASK ((1ull << FDB_SEEN_BITS) - 1)
 #define FDB_STATIC_BIT (1ull << 63)
 /*
@@ -273,7 +275,7 @@ struct fdb {
 	uint32_t mask;
 	uint32_t probes;
 	struct half_sip_key hash_key;
-	uint64_t refresh_ns;  /* less than 2^54 */
+	uint64_t refresh_ns;  /* less than 2^53 */
 	uint64_t lifetime_ns; /* NEVER_NS: no ageing */
 	bool shared;
 	/* per address */

@@ -16,7 +16,8 @@
 struct rte_mbuf;
 struct node;
 
-#define NODE_MAX_PORTS 256
+#define NODE_MAX_PORTS 512
+#define NODE_WAKE_PORTS 256
 
 struct node_ops {
 	/*
@@ -56,15 +57,15 @@ struct node {
 	/*
 	 * Ports whose next_ns() may have moved earlier since the driver last cleared their bit:
 	 * rx() on one port makes work on others. An event loop asks only these ports; a poll loop
-	 * asks all ports and ignores the mask.
+	 * asks all ports and ignores the mask. Ports NODE_WAKE_PORTS apart share a bit.
 	 */
-	uint64_t wake[NODE_MAX_PORTS / 64];
+	uint64_t wake[NODE_WAKE_PORTS / 64];
 };
 
 static inline void
 node_wake(struct node *node, uint16_t port)
 {
-	node->wake[port / 64] |= 1ull << (port % 64);
+	node->wake[port % NODE_WAKE_PORTS / 64] |= 1ull << (port % 64);
 }
 
 #endif

@@ -214,13 +214,14 @@ alloc(uint16_t n_ports)
 		return NULL;
 	sw->node.ops = &sw_alone_ops;
 	sw->ports = rte_zmalloc("sw", n_ports * sizeof(sw->ports[0]), LINES_APART);
-	sw->forward.storms =
-		rte_zmalloc("sw", n_ports * sizeof(sw->forward.storms[0]), RTE_CACHE_LINE_SIZE);
+	sw->forward.ports =
+		rte_zmalloc("sw", port_words(n_ports) * 64u * sizeof(sw->forward.ports[0]),
+			    RTE_CACHE_LINE_SIZE);
 	sw->control = calloc(1, sizeof(*sw->control));
-	if (sw->ports != NULL && sw->forward.storms != NULL && sw->control != NULL)
+	if (sw->ports != NULL && sw->forward.ports != NULL && sw->control != NULL)
 		return sw;
 	rte_free(sw->ports);
-	rte_free(sw->forward.storms);
+	rte_free(sw->forward.ports);
 	free(sw->control);
 	rte_free(sw);
 	return NULL;
@@ -315,7 +316,7 @@ sw_destroy(struct node *node)
 	mmu_destroy(sw->mmu);
 	sw_dcbx_free(sw);
 	free(sw->control);
-	rte_free(sw->forward.storms);
+	rte_free(sw->forward.ports);
 	rte_free(sw->ports);
 	rte_free(sw);
 }
@@ -327,7 +328,7 @@ sw_learn(struct node *node, uint16_t vid, const uint8_t mac[6], uint16_t port, u
 	uint64_t key = fdb_key(vid, mac);
 
 	if (port >= sw->n_ports || vid >= SW_DOMAINS ||
-	    !(sw->forward.vlans->members[vid] >> port & 1) || fdb_key_is_group(key))
+	    !sw_is_member(sw->forward.vlans, vid, port) || fdb_key_is_group(key))
 		return -EINVAL;
 	return fdb_learn(sw->forward.fdb, key, port, now_ns) ? 0 : -ENOSPC;
 }
@@ -503,5 +504,6 @@ sw_shard_ports(const struct node *node, uint16_t i)
 {
 	const struct sw *sw = sw_shard_at(sw_of_const(node), i);
 
+	assert(sw->n_ports <= SW_DEVICE_PORTS);
 	return sw->shard.own_ports & UINT64_MAX >> (64 - sw->n_ports);
 }

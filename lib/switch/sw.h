@@ -83,7 +83,7 @@ int sw_learn(struct node *node, uint16_t vid, const uint8_t mac[6], uint16_t por
 uint16_t sw_shards(const struct node *node);
 /** Node of a shard, not owned by the caller; 0 <= i < sw_shards(). */
 struct node *sw_shard(struct node *node, uint16_t i);
-/** Mask of the ports of a shard. */
+/** Mask of the ports of a shard, of a switch with at most SW_DEVICE_PORTS ports. */
 uint64_t sw_shard_ports(const struct node *node, uint16_t i);
 
 /* Readers. Only the owner may call them, except those of counters, which any thread may call. */

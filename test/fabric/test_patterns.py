@@ -312,15 +312,15 @@ def hpcc_forms(program, folder):
     # Links faster than the lab's, as NVLink's, are left out.
     done = convert({}, gpus.replace("2 25Gbps", "2 2880Gbps"), "1\n0 1 3 1 1000 0\n")
     expect(done.returncode == 0 and "2 links are faster" in done.stderr and pairs(lab()) == [(1, 2)], f"{done.stderr}")
-    # A switch of 65 ports: hosts without a flow are left out, and the buffer is less what the switch kept for them.
-    large = "66 1 65\n0\n" + "".join(f"0 {h} 25Gbps 1us 0\n" for h in range(1, 66))
-    done = convert({}, large, "1\n65 1 3 100 1000000 0\n")
-    expect(done.returncode == 0 and "65 ports" in done.stderr, done.stderr)
+    # A switch of 513 ports: hosts without a flow are left out, and the buffer is less what the switch kept for them.
+    large = "514 1 513\n0\n" + "".join(f"0 {h} 25Gbps 1us 0\n" for h in range(1, 514))
+    done = convert({}, large, "1\n513 1 3 100 1000000 0\n")
+    expect(done.returncode == 0 and "513 ports" in done.stderr, done.stderr)
     text = run(program, "--check-config", out / "scenario.ini").stdout
-    expect(f"hosts = 64\n" in text and f"buffer_bytes = {16 * 2**20 - 4096 - 9375}B\n" in text, "64 hosts, and their buffer")
+    expect("hosts = 512\n" in text and f"buffer_bytes = {16 * 2**20 - 4096 - 9375}B\n" in text, "512 hosts, and their buffer")
     expect([f["messages_completed"] for f in lab()["flows"]] == [1], "the message is missing")
-    done = convert({}, large, "65\n" + "".join(f"{h} {1 + h % 65} 3 100 1000 0\n" for h in range(1, 66)))
-    expect(done.returncode == 2 and "65 ports" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+    done = convert({}, large, "513\n" + "".join(f"{h} {1 + h % 513} 3 100 1000 0\n" for h in range(1, 514)))
+    expect(done.returncode == 2 and "513 ports" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
     # A link goes down 2 s and some us after the start; all go over the other one at once.
     two = "4 2 4\n2 3\n0 2 25Gbps 1us 0\n1 3 25Gbps 1us 0\n2 3 25Gbps 1us 0\n2 3 25Gbps 1us 0\n"
     done = convert({"LINK_DOWN": "100 2 3", "SIMULATOR_STOP_TIME": 2.01}, two, "1\n0 1 3 100 10000000 2\n")
@@ -347,7 +347,7 @@ def hpcc_stock(program, folder):
 
     dcqcn = ("--replace-cc", "dcqcn")
     # HPCC itself: T is 4 us and two packets of 1000 bytes at 100 Gb/s; 50 Mb/s x T are 26 bytes.
-    check("hpcc-config.txt", convert("hpcc-config.txt"), [(2, 1, 1), (3, 1, 1), (4, 1, 1), (5, 1, 1), (64, 1, 1)],
+    check("hpcc-config.txt", convert("hpcc-config.txt"), [(2, 1, 1), (3, 1, 1), (4, 1, 1), (5, 1, 1), (65, 1, 1)],
           "cc = hpcc\n", "int_telemetry = on\n", "int_slots = 1\n", "ack_every = 1\n", "hpcc_base_rtt_ns = 4160ns ", "hpcc_eta_ppm = 95% ",
           "hpcc_max_stage = 0 ", "hpcc_w_ai_bytes = 26B ", "hpcc_min_rate_bps = 100M\n", "wred_green_enable = off\n")
     # inet-tub's switch: a limit of 1/8 at every port, no bytes of its own, headroom of eight priorities, of which ours keeps one.
@@ -370,7 +370,7 @@ def hpcc_stock(program, folder):
     check("simai.conf", done, [(1, 2, 1), (2, 1, 1), (3, 4, 1), (4, 3, 1)], "mtu_bytes = 4096")
     (folder / "cross.txt").write_text("1\n0 3 3 100 1000 0\n", encoding="utf-8")
     done = convert("simai.conf", *topology, "--flows", folder / "cross.txt")
-    expect(done.returncode == 2 and "72 ports with flows" in done.stderr and "--flows FILE" in done.stderr.splitlines()[-1], done.stderr)
+    expect(done.returncode == 2 and "has 70 shortest paths" in done.stderr and "--flows FILE" in done.stderr.splitlines()[-1], done.stderr)
     # A buffer below their headroom, which they subtract without a sign.
     small = folder / "small.txt"
     small.write_text((files / "powertcp-config.txt").read_text(encoding="utf-8").replace("BUFFER_SIZE 4", "BUFFER_SIZE 0.9"), encoding="utf-8")

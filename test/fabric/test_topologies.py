@@ -213,7 +213,7 @@ def refused(program, folder):
     one = flow("f", 1, 2)
     for fabric, rest, words in (
             ({"topology": "testbed", "hosts": 8, "forwarding": "l2"}, one, ("[fabric]", "forwarding")),
-            ({"topology": "star", "hosts": 65}, one, ("[fabric]", "hosts", "64 ports")),
+            ({"topology": "star", "hosts": 513}, one, ("[fabric]", "hosts", "512 ports")),
             ({"topology": "graph", "hosts": 2}, one, ("[switch]",)),
             ({"topology": "graph", "hosts": 2}, "[switch a]\nhosts = 1\n[switch b]\nhosts = 1\n" + one,
              ("fabric.ini:10: [flow f]", "src = 1", "joined by links")),
@@ -243,5 +243,29 @@ def large(program, folder):
     expect(used <= 1_000_000, f"{used} KB of memory")
 
 
+def many_ports(program, folder):
+    """A switch of 512 ports: all work alike, also those that share a bit of a mask, and pauses reach each sender."""
+    path = scenario(folder, {"topology": "star", "hosts": 512}, ring(512, 257))
+    r = results(program, path)
+    expect(all(f["messages_completed"] == 1 for f in r["flows"]), "star: messages are missing")
+    expect(r["drops"] == [] and r["packet_hops"] == 4 * 512, f"star: {r['drops']}, {r['packet_hops']} hops")
+    # Without congestion control, 267 senders fill their groups: each is paused, and no frame is lost.
+    rest = flow("f", "1-8,70,130,255,257-512", 256, message_bytes="64KB", messages=1)
+    r = results(program, scenario(folder, {"topology": "star", "hosts": 512, "duration_ns": "5ms"},
+                                  "[nic]\ncc = none\n[switch]\nbuffer_bytes = 60MB\n[buffer_profile lossless]\n"
+                                  "dynamic = off\nstatic_th_bytes = 20KB\n" + rest))
+    senders = sorted((*range(0, 8), 69, 129, 254, *range(256, 512)))
+    expect(sum(f["messages_completed"] for f in r["flows"]) == len(senders), "incast: messages are missing")
+    expect(r["drops"] == [], f"incast: {r['drops']}")
+    paused = sorted(p["port"] for p in r["pfc_counters"] if p["node"] == "s1" and p["tx_pause"] > 0)
+    expect(paused == senders, f"paused {paused}")
+    # Two routers with 500 hosts each: subnets of more than 253 hosts.
+    graph = {"topology": "graph", "hosts": 1000}
+    r = results(program, scenario(folder, graph, "[switch a]\nhosts = 500\n[switch b]\nhosts = 500\n"
+                                  "[link x]\nends = a b\n[link y]\nends = a b\n" + ring(1000, 500)))
+    expect(all(f["messages_completed"] == 1 for f in r["flows"]), "routers: messages are missing")
+    expect(r["drops"] == [] and r["packet_hops"] == 3 * r["frames"] >= 6000, f"routers: {r['drops']}, {r['packet_hops']} hops")
+
+
 if __name__ == "__main__":
-    in_folder(reach, ecmp, bottleneck, sections, one_switch, static_routes, refused, large)
+    in_folder(reach, many_ports, ecmp, bottleneck, sections, one_switch, static_routes, refused, large)

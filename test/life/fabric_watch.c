@@ -236,13 +236,13 @@ static bool
 has_other_way(uint32_t sw, uint16_t port, uint64_t now_ns)
 {
 	for (uint32_t n = 0; n < routes_n_subnets(w.s->routes); n++) {
-		uint64_t ports = routes_ports(w.s->routes, sw, n);
+		struct port_set ports = routes_ports(w.s->routes, sw, n);
 		bool other = false;
 
-		if (!(ports >> port & 1))
+		if (!port_set_has(&ports, port))
 			continue;
 		for (uint16_t p = 0; p < w.t->switches[sw].n_ports; p++)
-			other |= p != port && ports >> p & 1 &&
+			other |= p != port && port_set_has(&ports, p) &&
 				 !fabric_link_is_down(w.s, w.t->switches[sw].link[p], now_ns);
 		if (!other)
 			return false;

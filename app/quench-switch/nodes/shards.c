@@ -32,7 +32,7 @@ shards_plan(struct sw_params *params, const char *path)
 unsigned int
 shards_lcore(const struct sw_params *params, uint16_t port)
 {
-	uint8_t shard_of_port[SW_MAX_PORTS];
+	uint8_t shard_of_port[SW_DEVICE_PORTS];
 
 	sw_shards_deal(params, shard_of_port);
 	return run_poll_lcore(shard_of_port[port]);

@@ -210,12 +210,12 @@ ports_text(uint64_t ports, char *text, size_t size)
 	while (ports != 0) {
 		unsigned int first = (unsigned int)__builtin_ctzll(ports), last = first;
 
-		while (last < SW_MAX_PORTS - 1 && ports >> (last + 1) & 1)
+		while (last < SW_DEVICE_PORTS - 1 && ports >> (last + 1) & 1)
 			last++;
 		at += (size_t)snprintf(text + at, size - at, at == 0 ? "%u" : ",%u", first);
 		if (last > first)
 			at += (size_t)snprintf(text + at, size - at, "-%u", last);
-		ports = last == SW_MAX_PORTS - 1 ? 0 : ports >> (last + 1) << (last + 1);
+		ports = last == SW_DEVICE_PORTS - 1 ? 0 : ports >> (last + 1) << (last + 1);
 	}
 }
 
@@ -224,11 +224,12 @@ vlan_row(struct telemetry_call *call, void *vlans, uint64_t vid)
 {
 	const struct sw_params *params = switch_of(call)->params;
 	const struct sw_vlans *v = vlans;
-	uint64_t untagged = 0;
-	char text[4 * SW_MAX_PORTS];
+	/* A switch on devices has at most 64 ports: a word. */
+	uint64_t untagged = 0, members = *sw_members(v, (uint16_t)vid);
+	char text[4 * SW_DEVICE_PORTS];
 	json_t *o;
 
-	if (v->members[vid] == 0)
+	if (members == 0)
 		return NULL;
 	o = json_object();
 	for (uint16_t port = 0; port < params->n_ports; port++)
@@ -236,7 +237,7 @@ vlan_row(struct telemetry_call *call, void *vlans, uint64_t vid)
 	report_set_u64(o, "vlan", vid);
 	ports_text(untagged, text, sizeof(text));
 	json_object_set_new(o, "untagged", json_string(text));
-	ports_text(v->members[vid] & ~untagged, text, sizeof(text));
+	ports_text(members & ~untagged, text, sizeof(text));
 	json_object_set_new(o, "tagged", json_string(text));
 	return o;
 }

@@ -59,6 +59,9 @@ struct poll_port {
 	struct poll_txq data;
 };
 
+/* A mask of 64 bits names the ports of a loop. */
+#define POLL_MAX_PORTS 64
+
 struct poll_loop {
 	struct node *node;
 	const struct tsc_clock *clock;
@@ -74,19 +77,22 @@ struct poll_loop {
 	struct intr_gate *gate;  /* for gated ports; NULL: none */
 	uint16_t gate_poller;    /* this loop's number there */
 	uint16_t n_polled;
-	uint16_t polled[NODE_MAX_PORTS]; /* ports of this loop */
+	uint16_t polled[POLL_MAX_PORTS]; /* ports of this loop */
 	uint16_t n_ports;                /* all ports of the node */
-	struct poll_port ports[NODE_MAX_PORTS];
+	struct poll_port ports[POLL_MAX_PORTS];
 };
 
-/** Set up over ports 0..n_ports-1 of the node; ethdevs holds their device numbers. */
+/**
+ * Set up over ports 0..n_ports-1 of the node, at most POLL_MAX_PORTS; ethdevs holds their device
+ * numbers.
+ */
 void poll_loop_init(struct poll_loop *loop, struct node *node, const uint16_t *ethdevs,
 		    uint16_t n_ports, const struct tsc_clock *clock, const atomic_bool *stop);
 
 /** Set the queues of every port. Default: the first receive queue and the first transmit queue. */
 void poll_loop_use_queues(struct poll_loop *loop, const struct poll_queues *queues);
 
-/** Poll only the ports of a mask over the first 64. Other loops poll the others. */
+/** Poll only the ports of a mask. Other loops poll the others. */
 void poll_loop_use_ports(struct poll_loop *loop, uint64_t ports);
 
 /** Poll every port once. @return the number of frames moved. */

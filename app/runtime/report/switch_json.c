@@ -147,7 +147,7 @@ switch_port_object(const struct run_result *result, const struct node *node,
 		   const struct sw_params *params, uint16_t port)
 {
 	json_t *o = report_port(result, port, params->ports[port].link_speed_bps);
-	uint8_t shard_of_port[SW_MAX_PORTS];
+	uint8_t shard_of_port[SW_DEVICE_PORTS];
 
 	sw_shards_deal(params, shard_of_port);
 	report_set_u64(o, "shard", shard_of_port[port] + 1u);

@@ -72,7 +72,7 @@ port_number(const char *section)
 	int number = atoi(digits);
 
 	if (n == 0 || n > 2 || digits[n] != '\0' || (n == 2 && *digits == '0') ||
-	    number >= SW_MAX_PORTS)
+	    number >= SW_DEVICE_PORTS)
 		return -1;
 	return number;
 }
@@ -89,7 +89,7 @@ count_ports(const struct config *cfg, struct config_error *err)
 			continue;
 		if (port_number(s) < 0) {
 			snprintf(expected, sizeof(expected), "a port number from 0 to %d",
-				 SW_MAX_PORTS - 1);
+				 SW_DEVICE_PORTS - 1);
 			return config_refuse(cfg, s, NULL, expected, err);
 		}
 		n++;

@@ -135,8 +135,9 @@ add_end(struct fabric *f, struct fabric_end e, struct fabric_end peer,
 	flights_init(&d->on_cable);
 	slot->ends[slot->n_ends] = f->n_ends++;
 	slot->end_index_of_port[e.port] = slot->n_ends++;
-	if (e.port / 64u >= slot->wake_words)
-		slot->wake_words = e.port / 64u + 1;
+	if (e.port >= slot->ports_end)
+		slot->ports_end = e.port + 1;
+	slot->wake_words = (uint16_t)(RTE_MIN(slot->ports_end + 63, NODE_WAKE_PORTS) / 64);
 }
 
 /* A node has as many directions towards it as ends; before this call one less. */

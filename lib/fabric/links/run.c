@@ -78,6 +78,30 @@ next_tx_ns(const struct node_slot *slot, uint16_t port, uint64_t now_ns)
 	return max_u64(slot->node->ops->next_ns(slot->node, port), now_ns);
 }
 
+/* As take_wakes(), of one port; at_once is what the ports before it left. */
+static inline uint32_t
+wake_port(const struct fabric *f, struct node_slot *slot, uint32_t port, uint32_t at_once,
+	  uint64_t now_ns)
+{
+	uint32_t local = slot->end_index_of_port[port];
+	uint64_t next_ns = now_ns;
+	bool first;
+
+	if (local == NO_END)
+		return at_once;
+	if (at_once != NO_END)
+		event_queue_set(&slot->tx, at_once, now_ns);
+	first = event_queue_next_ns(&slot->rx) > now_ns &&
+		event_queue_is_first(&slot->tx, local, now_ns);
+	/* A port with a free wire can usually send: skip next_ns() and just call tx(). */
+	if (!first || f->ends[slot->ends[local]].free_ns > now_ns)
+		next_ns = next_tx_ns(slot, (uint16_t)port, now_ns);
+	if (first && next_ns == now_ns)
+		return local;
+	event_queue_set(&slot->tx, local, next_ns);
+	return NO_END;
+}
+
 /*
  * A call into a node may have given work to any of its ports.
  * @return local index of an end that must transmit now before all others, so that it need not go
@@ -86,7 +110,7 @@ next_tx_ns(const struct node_slot *slot, uint16_t port, uint64_t now_ns)
 static inline uint32_t
 take_wakes(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
 {
-	uint32_t at_once = NO_END;
+	uint32_t at_once = NO_END, port;
 
 	if (slot->wake_words == 1 && slot->node->wake[0] == 0)
 		return NO_END;
@@ -97,28 +121,9 @@ take_wakes(const struct fabric *f, struct node_slot *slot, uint64_t now_ns)
 			continue;
 		slot->node->wake[w] = 0;
 		for (; ports != 0; ports &= ports - 1) {
-			uint32_t port = w * 64 + (unsigned int)__builtin_ctzll(ports);
-			uint32_t local = slot->end_index_of_port[port];
-			uint64_t next_ns = now_ns;
-			bool first;
-
-			if (local == NO_END)
-				continue;
-			if (at_once != NO_END)
-				event_queue_set(&slot->tx, at_once, now_ns);
-			at_once = NO_END;
-			first = event_queue_next_ns(&slot->rx) > now_ns &&
-				event_queue_is_first(&slot->tx, local, now_ns);
-			/*
-			 * A port with a free wire can usually send: skip next_ns() and just call
-			 * tx().
-			 */
-			if (!first || f->ends[slot->ends[local]].free_ns > now_ns)
-				next_ns = next_tx_ns(slot, (uint16_t)port, now_ns);
-			if (first && next_ns == now_ns)
-				at_once = local;
-			else
-				event_queue_set(&slot->tx, local, next_ns);
+			port = w * 64 + (unsigned int)__builtin_ctzll(ports);
+			for (; port < slot->ports_end; port += NODE_WAKE_PORTS)
+				at_once = wake_port(f, slot, port, at_once, now_ns);
 		}
 	}
 	return at_once;
@@ -172,7 +177,9 @@ transmit(struct fabric *f, struct part *p, struct node_slot *slot, uint32_t loca
 		put(f, p, end, pkts[i], sent_ns);
 	}
 	e->free_ns = sent_ns;
-	slot->node->wake[e->port / 64] &= ~(1ull << e->port % 64);
+	/* next_ns() answers for this port, but not for another one that shares its bit. */
+	if (likely(slot->ports_end <= NODE_WAKE_PORTS))
+		slot->node->wake[e->port / 64] &= ~(1ull << e->port % 64);
 	next_ns = next_tx_ns(slot, e->port, now_ns);
 	/* A port that sent nothing must not be called again and again at the same instant. */
 	assert(n > 0 || next_ns > now_ns);

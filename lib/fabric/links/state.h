@@ -61,7 +61,8 @@ struct node_slot {
 	uint32_t *ends;    /* indices into fabric.ends */
 	uint32_t *inbound; /* indices of the directions towards the node, ascending */
 	uint32_t n_ends, n_inbound;
-	uint32_t wake_words; /* words of node->wake up to the highest connected port */
+	uint16_t wake_words; /* words of node->wake with connected ports */
+	uint16_t ports_end;  /* one above the highest connected port */
 	uint32_t part;
 	uint32_t frames_ahead; /* on each cable, to prefetch */
 	uint64_t calls;        /* into the node: its share of the work */

@@ -202,9 +202,12 @@ teach_bridges(struct net *net, char *why, unsigned int why_size)
 			uint16_t port = t->links[host->link].b.port;
 			uint8_t mac[6];
 
-			if (host->sw != sw)
-				port = (uint16_t)__builtin_ctzll(
-					routes_ports(routes, sw, routes_subnet(routes, host->sw)));
+			if (host->sw != sw) {
+				struct port_set ways =
+					routes_ports(routes, sw, routes_subnet(routes, host->sw));
+
+				port = port_set_next(&ways, 0);
+			}
 			scenario_host_mac(h, mac);
 			/* A host without VLAN cannot be reached, and a routed port has no FDB. */
 			if (domain >= SW_PORT_DOMAIN ||

@@ -19,14 +19,11 @@
 static struct scenario_host
 routed_host(const struct scenario *s, const struct topology_host *h)
 {
-	uint32_t subnet = routes_subnet(s->routes, h->sw);
+	struct scenario_host host = {.domain = SCENARIO_HOST_VLAN, .ip = {.version = 4}};
 
-	return (struct scenario_host){
-		.domain = SCENARIO_HOST_VLAN,
-		.ip = {.version = 4,
-		       .addr = {10, (uint8_t)(subnet >> 8), (uint8_t)subnet,
-				(uint8_t)(h->place + 2)}},
-	};
+	be32_store(host.ip.addr,
+		   scenario_subnet_address(s, routes_subnet(s->routes, h->sw), h->place + 2u));
+	return host;
 }
 
 static const struct sw_interface *
@@ -244,8 +241,12 @@ static bool
 is_routed(const struct scenario *s, uint16_t a, uint16_t b)
 {
 	uint32_t from = s->topology->hosts[a - 1].sw, to = s->topology->hosts[b - 1].sw;
+	struct port_set ways;
 
-	return from == to || routes_ports(s->routes, from, routes_subnet(s->routes, to)) != 0;
+	if (from == to)
+		return true;
+	ways = routes_ports(s->routes, from, routes_subnet(s->routes, to));
+	return !port_set_is_empty(&ways);
 }
 
 int

@@ -15,6 +15,12 @@ scenario_host_mac(uint16_t host, uint8_t mac[6])
 	memcpy(mac, m, sizeof(m));
 }
 
+uint32_t
+scenario_subnet_address(const struct scenario *s, uint32_t subnet, uint32_t place)
+{
+	return 10u << 24 | subnet << s->host_bits | place;
+}
+
 struct field_ip
 scenario_host_ip(const struct scenario *s, uint16_t host)
 {

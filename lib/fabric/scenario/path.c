@@ -10,13 +10,15 @@
 
 #define IP_PROTO_UDP 17u
 
-/* Index of the n-th set bit, from 0. */
+/* The n-th port of the set, from 0. */
 static uint16_t
-nth_port(uint64_t ports, uint32_t n)
+nth_port(const struct port_set *ports, uint32_t n)
 {
+	uint16_t port = port_set_next(ports, 0);
+
 	for (; n > 0; n--)
-		ports &= ports - 1;
-	return (uint16_t)__builtin_ctzll(ports);
+		port = port_set_next(ports, (uint16_t)(port + 1));
+	return port;
 }
 
 int
@@ -37,15 +39,15 @@ path_find(const struct scenario *s, const struct routes *routes, uint16_t from, 
 	be16_store(ports + 2, ROCE_UDP_PORT);
 	memcpy(&flow.ports, ports, sizeof(flow.ports));
 	for (; sw != dst->sw; sw = topology_peer(t, sw, hops[n - 1].port).node) {
-		uint64_t nearer = routes_ports(routes, sw, subnet);
-		uint32_t choices = (uint32_t)__builtin_popcountll(nearer), choice = 0;
+		struct port_set nearer = routes_ports(routes, sw, subnet);
+		uint32_t choices = port_set_count(&nearer), choice = 0;
 
 		if (n == PATH_MAX_HOPS - 1)
 			return -ELOOP;
 		/* Bridges have one path, or use the first of parallel cables. */
 		if (s->routes != NULL && choices > 1)
 			choice = ecmp_pick(ecmp_hash(&flow, scenario_ecmp_seed(s, sw)), choices);
-		hops[n++] = (struct path_hop){sw, nth_port(nearer, choice)};
+		hops[n++] = (struct path_hop){sw, nth_port(&nearer, choice)};
 	}
 	hops[n++] = (struct path_hop){sw, t->links[dst->link].b.port};
 	return n;

@@ -188,10 +188,13 @@ fill_switches(struct scenario *s, struct scenario_fault *fault)
 			return scenario_refuse(fault, "link", s->links[i].name, "wred_profile",
 					       "default, none or the name of a [wred NAME]");
 	for (uint32_t i = 0; s->routes != NULL && i < s->topology->n_switches; i++)
-		for (uint32_t n = 0; n < routes_n_subnets(s->routes); n++)
-			if (__builtin_popcountll(routes_ports(s->routes, i, n)) > SW_MAX_NEXTHOPS)
+		for (uint32_t n = 0; n < routes_n_subnets(s->routes); n++) {
+			struct port_set ways = routes_ports(s->routes, i, n);
+
+			if (port_set_count(&ways) > SW_MAX_NEXTHOPS)
 				return scenario_refuse(fault, "fabric", "", "topology",
 						       "16 shortest paths at most at a switch");
+		}
 	return 0;
 }
 

@@ -4,7 +4,8 @@
  *
  * Hosts are numbered from 1; host N has MAC 02:00:00:00:hh:ll, where hhll is N. With bridges, its
  * address is 10.0.hh.ll in one common subnet, or an address of its [interface]'s subnet. With
- * routers, the switches that have hosts get the subnets 10.0.0.0/24, 10.0.1.0/24 and so on, in
+ * routers, the switches that have hosts get the subnets 10.0.0.0/24, 10.0.1.0/24 and so on (/23
+ * or /22 if one of them has more than 253 hosts), in
  * which .1 is the switch and .2 its first host.
  */
 #ifndef QUENCH_FABRIC_SCENARIO_SCENARIO_H
@@ -265,7 +266,8 @@ struct scenario {
 	uint32_t n_switches, n_links, n_static_routes, n_flows, n_events, n_records;
 	/* set by scenario_resolve() */
 	struct topology *topology;
-	struct routes *routes;       /* NULL: switches are bridges */
+	struct routes *routes; /* NULL: switches are bridges */
+	uint8_t host_bits;     /* routers: of an address, for the host; the rest: its subnet */
 	struct scenario_host *hosts; /* [n - 1] is host n */
 };
 
@@ -276,6 +278,8 @@ struct scenario {
 uint64_t scenario_backing_frames(const struct scenario *s);
 
 void scenario_host_mac(uint16_t host, uint8_t mac[6]);
+/** Address of place n in the subnet of a switch's hosts; place 1 is the router. */
+uint32_t scenario_subnet_address(const struct scenario *s, uint32_t subnet, uint32_t place);
 /** The scenario must be resolved. */
 struct field_ip scenario_host_ip(const struct scenario *s, uint16_t host);
 uint16_t scenario_host_domain(const struct scenario *s, uint16_t host);

@@ -31,7 +31,10 @@ struct build {
 static void
 port_mac(uint32_t sw, uint16_t port, uint8_t mac[6])
 {
-	const uint8_t m[6] = {0x02, 0, (uint8_t)(sw >> 8), 1, (uint8_t)sw, (uint8_t)port};
+	/* The fourth byte is 0 for hosts and 2 for routers, which have no ports above 255. */
+	const uint8_t m[6] = {
+		0x02,         0, (uint8_t)(sw >> 8), (uint8_t)(port < 256 ? 1 : 3), (uint8_t)sw,
+		(uint8_t)port};
 
 	memcpy(mac, m, sizeof(m));
 }
@@ -116,14 +119,14 @@ link_address(const struct topology *t, uint32_t sw, uint16_t port)
 	uint32_t index = t->switches[sw].link[port];
 	const struct topology_end *a = &t->links[index].a;
 
-	return 2 * index + (a->node == sw && a->port == port ? 0 : 1);
+	return (10u << 24 | 128u << 16) + 2 * index + (a->node == sw && a->port == port ? 0 : 1);
 }
 
 static int
-format_link_address(char *text, size_t size, uint32_t address)
+format_address(char *text, size_t size, uint32_t address)
 {
-	return snprintf(text, size, "10.%u.%u.%u", 128 + (address >> 16), address >> 8 & 255,
-			address & 255);
+	return snprintf(text, size, "%u.%u.%u.%u", address >> 24, address >> 16 & 255,
+			address >> 8 & 255, address & 255);
 }
 
 static void
@@ -136,9 +139,11 @@ add_interfaces(const struct build *b)
 
 	if (sw->n_hosts > 0) {
 		struct sw_interface *i = &tables->interfaces[tables->n_interfaces++];
+		int n;
 
 		snprintf(i->name, sizeof(i->name), "vlan %u", SCENARIO_HOST_VLAN);
-		snprintf(i->ip, sizeof(i->ip), "10.%u.%u.1/24", subnet >> 8, subnet & 255);
+		n = format_address(i->ip, sizeof(i->ip), scenario_subnet_address(b->s, subnet, 1));
+		snprintf(i->ip + n, sizeof(i->ip) - (size_t)n, "/%u", 32u - b->s->host_bits);
 		strcpy(i->ip6, "none");
 	}
 	for (uint16_t p = sw->n_hosts; p < sw->n_ports; p++) {
@@ -146,7 +151,7 @@ add_interfaces(const struct build *b)
 		int n;
 
 		snprintf(i->name, sizeof(i->name), "port %u", p);
-		n = format_link_address(i->ip, sizeof(i->ip), link_address(t, b->sw, p));
+		n = format_address(i->ip, sizeof(i->ip), link_address(t, b->sw, p));
 		strcpy(i->ip + n, "/31");
 		strcpy(i->ip6, "none");
 	}
@@ -167,8 +172,8 @@ add_neighbors(const struct build *b)
 		struct field_ip ip;
 
 		if (topology_is_switch(t, peer.node)) {
-			format_link_address(n->name, sizeof(n->name),
-					    link_address(t, peer.node, peer.port));
+			format_address(n->name, sizeof(n->name),
+				       link_address(t, peer.node, peer.port));
 			scenario_router_mac(peer.node, n->mac);
 			continue;
 		}
@@ -190,20 +195,22 @@ add_route(const struct build *b, const struct routes_block *block)
 	const struct topology *t = b->s->topology;
 	struct sw_static_route *route = &b->out->tables.routes[b->out->tables.n_routes++];
 	size_t used = 0;
+	int n;
 
-	if (__builtin_popcountll(block->ports) > SW_MAX_NEXTHOPS)
+	if (port_set_count(&block->ports) > SW_MAX_NEXTHOPS)
 		return -ENOSPC;
-	snprintf(route->name, sizeof(route->name), "10.%u.%u.0/%u", block->first >> 8,
-		 block->first & 255, 24 - block->bits);
-	for (uint64_t ports = block->ports; ports != 0; ports &= ports - 1) {
-		uint16_t p = (uint16_t)__builtin_ctzll(ports);
+	n = format_address(route->name, sizeof(route->name),
+			   scenario_subnet_address(b->s, block->first, 0));
+	snprintf(route->name + n, sizeof(route->name) - (size_t)n, "/%u",
+		 32u - b->s->host_bits - block->bits);
+	for (uint16_t p = port_set_next(&block->ports, 0); p != PORT_NONE;
+	     p = port_set_next(&block->ports, (uint16_t)(p + 1))) {
 		struct topology_end peer = topology_peer(t, b->sw, p);
 
 		if (used > 0)
 			route->nexthop[used++] = ',';
-		used += (size_t)format_link_address(route->nexthop + used,
-						    sizeof(route->nexthop) - used,
-						    link_address(t, peer.node, peer.port));
+		used += (size_t)format_address(route->nexthop + used, sizeof(route->nexthop) - used,
+					       link_address(t, peer.node, peer.port));
 	}
 	return 0;
 }

@@ -80,7 +80,7 @@ add_graph_switches(const struct scenario *s, struct topology *t, struct scenario
 	for (uint32_t i = 0; i < s->n_switches; i++)
 		if (topology_add_hosts(t, i, s->switches[i].hosts, &cable) < 0)
 			return scenario_refuse(fault, "switch", s->switches[i].name, "hosts",
-					       "at most 64 ports");
+					       "at most 512 ports");
 	return 0;
 }
 
@@ -101,7 +101,7 @@ add_graph_link(const struct scenario *s, uint32_t index, struct scenario_fault *
 		return 0;
 	if (topology_join(s->topology, ends[0], ends[1], &cable) < 0)
 		return scenario_refuse(fault, "link", section->name, "ends",
-				       "two switches with fewer than 64 ports each");
+				       "two switches with fewer than 512 ports each");
 	apply_section(s, index, &s->topology->links[s->topology->n_links - 1]);
 	return 0;
 }
@@ -220,15 +220,15 @@ find_switch(const struct topology *t, const char *name)
 	return node >= 0 && topology_is_switch(t, (uint32_t)node) ? node : -1;
 }
 
-static uint64_t
+static struct port_set
 ports_between(const struct topology *t, const uint8_t *down, uint32_t from, uint32_t to)
 {
-	uint64_t ports = 0;
+	struct port_set ports = {0};
 
 	for (uint16_t p = 0; p < t->switches[from].n_ports; p++)
 		if (topology_peer(t, from, p).node == to &&
 		    (down == NULL || down[t->switches[from].link[p]] == 0))
-			ports |= 1ull << p;
+			port_set_add(&ports, p);
 	return ports;
 }
 
@@ -238,13 +238,16 @@ check_static_route(const struct topology *t, const struct static_route *route,
 {
 	int64_t at = find_switch(t, route->at), to = find_switch(t, route->to);
 	int64_t via = find_switch(t, route->via);
+	struct port_set ports = {0};
 
 	if (at < 0)
 		return scenario_refuse(fault, "static_route", route->name, "at", "a switch");
 	if (to < 0 || to == at || t->switches[to].n_hosts == 0)
 		return scenario_refuse(fault, "static_route", route->name, "to",
 				       "another switch, which has hosts");
-	if (via < 0 || ports_between(t, NULL, (uint32_t)at, (uint32_t)via) == 0)
+	if (via >= 0)
+		ports = ports_between(t, NULL, (uint32_t)at, (uint32_t)via);
+	if (port_set_is_empty(&ports))
 		return scenario_refuse(fault, "static_route", route->name, "via",
 				       "a switch next to `at`");
 	return 0;
@@ -260,11 +263,12 @@ scenario_routes(const struct scenario *s, const uint8_t *down)
 		const struct static_route *route = &s->static_routes[i];
 		uint32_t at = (uint32_t)find_switch(t, route->at);
 		uint32_t to = (uint32_t)find_switch(t, route->to);
-		uint64_t ports = ports_between(t, down, at, (uint32_t)find_switch(t, route->via));
+		struct port_set ports =
+			ports_between(t, down, at, (uint32_t)find_switch(t, route->via));
 
 		/* A static route is inactive while its link is down. */
-		if (ports != 0)
-			routes_set_ports(routes, at, routes_subnet(routes, to), ports);
+		if (!port_set_is_empty(&ports))
+			routes_set_ports(routes, at, routes_subnet(routes, to), &ports);
 	}
 	return routes;
 }
@@ -302,6 +306,11 @@ choose_forwarding(struct scenario *s, struct scenario_fault *fault)
 			fault, "fabric", "", "forwarding",
 			"l2 with [fdb], [interface], [route] or [neighbor], which l3 "
 			"generates itself");
+	/* A subnet has two addresses that no node uses, and its router's. */
+	s->host_bits = 8;
+	for (uint32_t i = 0; i < s->topology->n_switches; i++)
+		while (s->topology->switches[i].n_hosts + 3u > 1u << s->host_bits)
+			s->host_bits++;
 	s->routes = scenario_routes(s, NULL);
 	if (s->routes == NULL)
 		return scenario_refuse(fault, "fabric", "", "topology",

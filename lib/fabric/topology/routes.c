@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+#include <rte_common.h>
 
 #define UNSEEN UINT16_MAX
 
@@ -10,7 +12,8 @@ struct routes {
 	const struct topology *t;
 	uint32_t n_subnets;
 	uint32_t *subnet_of; /* by switch */
-	uint64_t *ports;     /* by switch and subnet */
+	uint16_t words;      /* port_words() of the largest switch */
+	uint64_t *ports;     /* by switch and subnet: this many words */
 };
 
 /*
@@ -53,17 +56,17 @@ measure(const struct topology *t, const uint8_t *down, uint32_t from, uint16_t *
 }
 
 /* A port is on a shortest path if its peer is one cable nearer. */
-static uint64_t
+static struct port_set
 nearer_ports(const struct topology *t, const uint8_t *down, uint32_t sw, const uint16_t *hops)
 {
-	uint64_t ports = 0;
+	struct port_set ports = {0};
 
 	for (uint16_t p = 0; p < t->switches[sw].n_ports; p++) {
 		uint32_t next = peer_switch(t, down, sw, p);
 
 		if (next != TOPOLOGY_MAX_SWITCHES && hops[sw] != UNSEEN &&
 		    hops[next] + 1 == hops[sw])
-			ports |= 1ull << p;
+			port_set_add(&ports, p);
 	}
 	return ports;
 }
@@ -81,9 +84,11 @@ fill(struct routes *r, const uint8_t *down)
 		if (subnet == ROUTES_NO_SUBNET)
 			continue;
 		measure(t, down, to, hops, queue);
-		for (uint32_t sw = 0; sw < t->n_switches; sw++)
-			r->ports[(size_t)sw * r->n_subnets + subnet] =
-				nearer_ports(t, down, sw, hops);
+		for (uint32_t sw = 0; sw < t->n_switches; sw++) {
+			struct port_set ports = nearer_ports(t, down, sw, hops);
+
+			routes_set_ports(r, sw, subnet, &ports);
+		}
 	}
 	free(hops);
 	free(queue);
@@ -101,7 +106,9 @@ routes_create(const struct topology *t, const uint8_t *down)
 	r->subnet_of = malloc(t->n_switches * sizeof(*r->subnet_of));
 	for (uint32_t sw = 0; r->subnet_of != NULL && sw < t->n_switches; sw++)
 		r->subnet_of[sw] = t->switches[sw].n_hosts > 0 ? r->n_subnets++ : ROUTES_NO_SUBNET;
-	r->ports = calloc((size_t)t->n_switches * r->n_subnets + 1, sizeof(*r->ports));
+	for (uint32_t sw = 0; sw < t->n_switches; sw++)
+		r->words = RTE_MAX(r->words, port_words(t->switches[sw].n_ports));
+	r->ports = calloc((size_t)t->n_switches * r->n_subnets * r->words + 1, sizeof(*r->ports));
 	if (r->subnet_of == NULL || r->ports == NULL || fill(r, down) < 0) {
 		routes_destroy(r);
 		return NULL;
@@ -131,16 +138,25 @@ routes_n_subnets(const struct routes *r)
 	return r->n_subnets;
 }
 
-uint64_t
+static uint64_t *
+words_of(const struct routes *r, uint32_t sw, uint32_t subnet)
+{
+	return &r->ports[((size_t)sw * r->n_subnets + subnet) * r->words];
+}
+
+struct port_set
 routes_ports(const struct routes *r, uint32_t sw, uint32_t subnet)
 {
-	return r->ports[(size_t)sw * r->n_subnets + subnet];
+	struct port_set ports = {0};
+
+	memcpy(ports.word, words_of(r, sw, subnet), r->words * sizeof(ports.word[0]));
+	return ports;
 }
 
 void
-routes_set_ports(struct routes *r, uint32_t sw, uint32_t subnet, uint64_t ports)
+routes_set_ports(struct routes *r, uint32_t sw, uint32_t subnet, const struct port_set *ports)
 {
-	r->ports[(size_t)sw * r->n_subnets + subnet] = ports;
+	memcpy(words_of(r, sw, subnet), ports->word, r->words * sizeof(ports->word[0]));
 }
 
 /*
@@ -149,17 +165,19 @@ routes_set_ports(struct routes *r, uint32_t sw, uint32_t subnet, uint64_t ports)
  * route.
  */
 static bool
-share_ports(const struct routes *r, uint32_t sw, uint32_t first, uint64_t end, uint64_t *ports)
+share_ports(const struct routes *r, uint32_t sw, uint32_t first, uint64_t end,
+	    struct port_set *ports)
 {
-	*ports = 0;
+	*ports = (struct port_set){0};
 	for (uint32_t subnet = first; subnet < end && subnet < r->n_subnets; subnet++) {
-		uint64_t these = routes_ports(r, sw, subnet);
+		struct port_set these = routes_ports(r, sw, subnet);
+		bool none = port_set_is_empty(&these);
 
-		if (these == 0 && subnet != r->subnet_of[sw] && end - first > 1)
+		if (none && subnet != r->subnet_of[sw] && end - first > 1)
 			return false;
-		if (these == 0 || these == *ports)
+		if (none || port_set_equal(&these, ports))
 			continue;
-		if (*ports != 0)
+		if (!port_set_is_empty(ports))
 			return false;
 		*ports = these;
 	}
@@ -174,14 +192,14 @@ struct merge {
 static int
 merge_block(const struct routes *r, uint32_t sw, uint32_t first, uint8_t bits, struct merge *m)
 {
-	uint64_t ports;
+	struct port_set ports;
 	int rc;
 
 	if (!share_ports(r, sw, first, first + (1ull << bits), &ports)) {
 		rc = merge_block(r, sw, first, bits - 1, m);
 		return rc < 0 ? rc : merge_block(r, sw, first + (1u << (bits - 1)), bits - 1, m);
 	}
-	if (ports == 0)
+	if (port_set_is_empty(&ports))
 		return 0;
 	if (m->n == m->capacity)
 		return -ENOSPC;

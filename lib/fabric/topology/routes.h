@@ -15,6 +15,7 @@
 #define QUENCH_FABRIC_TOPOLOGY_ROUTES_H
 
 #include "fabric/topology/topology.h"
+#include "node/port_set.h"
 
 #define ROUTES_NO_SUBNET UINT32_MAX
 
@@ -31,17 +32,17 @@ void routes_destroy(struct routes *r);
 uint32_t routes_subnet(const struct routes *r, uint32_t sw);
 uint32_t routes_n_subnets(const struct routes *r);
 
-/** Mask of the ports of sw on shortest paths to a subnet; 0 for its own, or if there is no path. */
-uint64_t routes_ports(const struct routes *r, uint32_t sw, uint32_t subnet);
+/** Ports of sw on shortest paths to a subnet; empty for its own, or if there is no path. */
+struct port_set routes_ports(const struct routes *r, uint32_t sw, uint32_t subnet);
 
 /** Override the ports of sw to a subnet: a static route. The ports are not checked. */
-void routes_set_ports(struct routes *r, uint32_t sw, uint32_t subnet, uint64_t ports);
+void routes_set_ports(struct routes *r, uint32_t sw, uint32_t subnet, const struct port_set *ports);
 
 /* Subnets first to first + 2^bits - 1, where first is a multiple of 2^bits. */
 struct routes_block {
 	uint32_t first;
 	uint8_t bits;
-	uint64_t ports;
+	struct port_set ports;
 };
 
 /** Merged routes of a switch, at most n. @return their number, or -ENOSPC. */

@@ -149,7 +149,7 @@ topology_build(const struct topology_params *params, const char **why)
 		build(&b);
 	if (b.rc == 0)
 		return b.t;
-	*why = b.rc == -ENOSPC   ? "a fabric whose switches have at most 64 ports each"
+	*why = b.rc == -ENOSPC   ? "a fabric whose switches have at most 512 ports each"
 	       : b.rc == -ENOMEM ? "a smaller fabric: out of memory"
 				 : "a named shape";
 	topology_destroy(b.t);

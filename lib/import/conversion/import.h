@@ -43,7 +43,7 @@ struct import_log {
 struct import_switch {
 	struct sw_params sw;
 	struct switch_pool pool;
-	char port_names[SW_MAX_PORTS][IMPORT_PORT_NAME + 1];
+	char port_names[SW_DEVICE_PORTS][IMPORT_PORT_NAME + 1];
 };
 
 /**

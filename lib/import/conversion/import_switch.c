@@ -38,7 +38,7 @@ import_switch_begin(struct import_switch *out)
 		import_no_memory();
 	out->sw.n_ports = 0;
 	out->sw.ports[0].shaper_rate_bps = 0;
-	for (unsigned int i = 1; i < SW_MAX_PORTS; i++)
+	for (unsigned int i = 1; i < SW_DEVICE_PORTS; i++)
 		out->sw.ports[i] = out->sw.ports[0];
 	/*
 	 * Hardware has large buffers, which contain mostly full frames: allocate fewer mbufs for

@@ -179,8 +179,8 @@ static void
 export_queues(struct tables *t)
 {
 	const struct sw_params *sw = t->sw;
-	const struct sw_queue_params *seen[SW_MAX_PORTS * TM_CLASSES];
-	unsigned int seen_queue[SW_MAX_PORTS * TM_CLASSES], n = 0;
+	const struct sw_queue_params *seen[SW_DEVICE_PORTS * TM_CLASSES];
+	unsigned int seen_queue[SW_DEVICE_PORTS * TM_CLASSES], n = 0;
 	char name[24];
 
 	for (uint16_t port = 0; port < sw->n_ports; port++) {

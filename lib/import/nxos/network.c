@@ -128,7 +128,7 @@ read_pause_buffer(struct nxos *x, int line, const struct nx_args *a, uint8_t gro
 	};
 	snprintf(mmu->profile_names[mmu->n_profiles], MMU_PROFILE_NAME + 1, "nxos_pause_%u",
 		 x->pfc_cos[group]);
-	for (unsigned int port = 0; port < SW_MAX_PORTS; port++)
+	for (unsigned int port = 0; port < SW_DEVICE_PORTS; port++)
 		snprintf(x->out->sw.pgs[port][x->pfc_cos[group]].buffer_profile,
 			 SW_PROFILE_NAME + 1, "%s", mmu->profile_names[mmu->n_profiles]);
 	mmu->n_profiles++;

@@ -151,7 +151,7 @@ read_interface(struct nxos *x, int line, uint16_t number, struct interface *has)
 
 /* Log one note for all ports that share it. */
 static void
-note_ports(struct nxos *x, const bool which[SW_MAX_PORTS], const char *what)
+note_ports(struct nxos *x, const bool which[SW_DEVICE_PORTS], const char *what)
 {
 	char list[256] = "";
 	unsigned int n = 0;
@@ -171,7 +171,7 @@ note_ports(struct nxos *x, const bool which[SW_MAX_PORTS], const char *what)
 
 /* Use the largest MTU: quench has one limit for all ports. */
 static void
-join_mtus(struct nxos *x, const struct interface has[SW_MAX_PORTS])
+join_mtus(struct nxos *x, const struct interface has[SW_DEVICE_PORTS])
 {
 	uint64_t longest = 0;
 
@@ -187,9 +187,10 @@ join_mtus(struct nxos *x, const struct interface has[SW_MAX_PORTS])
 }
 
 static void
-note_assumptions(struct nxos *x, const struct interface has[SW_MAX_PORTS])
+note_assumptions(struct nxos *x, const struct interface has[SW_DEVICE_PORTS])
 {
-	bool no_mode[SW_MAX_PORTS] = {0}, no_speed[SW_MAX_PORTS] = {0}, no_qos[SW_MAX_PORTS] = {0};
+	bool no_mode[SW_DEVICE_PORTS] = {0}, no_speed[SW_DEVICE_PORTS] = {0},
+	     no_qos[SW_DEVICE_PORTS] = {0};
 	bool any_qos = false;
 
 	for (uint16_t i = 0; i < x->out->sw.n_ports; i++) {
@@ -209,13 +210,13 @@ note_assumptions(struct nxos *x, const struct interface has[SW_MAX_PORTS])
 /* Add the ports of one interface line, which are equal. */
 static int
 add_ports(struct nxos *x, int line, const struct port_range *range,
-	  struct interface has[SW_MAX_PORTS])
+	  struct interface has[SW_DEVICE_PORTS])
 {
 	struct sw_params *sw = &x->out->sw;
 	uint16_t first = sw->n_ports;
 	int rc;
 
-	if (range->last - range->first >= (unsigned long)(SW_MAX_PORTS - first)) {
+	if (range->last - range->first >= (unsigned long)(SW_DEVICE_PORTS - first)) {
 		nx_lose_block(&x->nx, line, "a switch has at most 64 ports");
 		return 0;
 	}
@@ -233,7 +234,7 @@ add_ports(struct nxos *x, int line, const struct port_range *range,
 int
 nxos_ports(struct nxos *x)
 {
-	struct interface has[SW_MAX_PORTS];
+	struct interface has[SW_DEVICE_PORTS];
 	struct port_range range;
 	int rc = 0;
 

@@ -101,7 +101,7 @@ add_curve(struct nxos *x, int line, uint8_t queue, const struct wred_params *cur
 	own = &sw->wred_profiles[sw->n_wred_profiles++];
 	own->params = *curve;
 	snprintf(own->name, sizeof(own->name), "nxos_queue_%u", queue);
-	for (unsigned int port = 0; port < SW_MAX_PORTS; port++)
+	for (unsigned int port = 0; port < SW_DEVICE_PORTS; port++)
 		snprintf(sw->queues[port][queue].wred_profile, SW_PROFILE_NAME + 1, "%s",
 			 own->name);
 	return 0;
@@ -186,7 +186,7 @@ add_limit(struct nxos *x, int line, uint8_t queue, const struct buffer_profile *
 		if (strcmp(mmu->profile_names[i], name) == 0)
 			return nx_refuse(&x->nx, line, "one queue-limit of a class");
 	mmu->profiles[mmu->n_profiles++] = *limit;
-	for (unsigned int port = 0; port < SW_MAX_PORTS; port++)
+	for (unsigned int port = 0; port < SW_DEVICE_PORTS; port++)
 		snprintf(x->out->sw.queues[port][queue].buffer_profile, SW_PROFILE_NAME + 1, "%s",
 			 name);
 	nx_use(&x->nx, line);
@@ -232,7 +232,7 @@ read_shape(struct nxos *x, int line, const struct nx_args *a, uint8_t queue)
 	}
 	if (rate[0] > rate[1])
 		return nx_refuse(&x->nx, line, "a min that is not above the max");
-	for (unsigned int port = 0; port < SW_MAX_PORTS; port++) {
+	for (unsigned int port = 0; port < SW_DEVICE_PORTS; port++) {
 		x->out->sw.queues[port][queue].min_rate_bps = rate[0];
 		x->out->sw.queues[port][queue].max_rate_bps = rate[1];
 	}

@@ -43,7 +43,7 @@ struct profiles {
 	struct profile *list;
 	size_t n;
 	/* Index + 1 of the profile of each group and queue; 0: none is named. */
-	unsigned int of_pg[SW_MAX_PORTS][TM_CLASSES], of_queue[SW_MAX_PORTS][TM_CLASSES];
+	unsigned int of_pg[SW_DEVICE_PORTS][TM_CLASSES], of_queue[SW_DEVICE_PORTS][TM_CLASSES];
 };
 
 static int

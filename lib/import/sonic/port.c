@@ -60,9 +60,9 @@ name_ports(struct sonic *s)
 	}
 	if (rc == 0 && n == 0)
 		rc = import_refuse(s->log, " PORT: expected at least one port");
-	if (rc == 0 && n > SW_MAX_PORTS)
+	if (rc == 0 && n > SW_DEVICE_PORTS)
 		rc = import_refuse(s->log, " PORT: expected at most %u ports, not %zu",
-				   SW_MAX_PORTS, n);
+				   SW_DEVICE_PORTS, n);
 	qsort(ports, n, sizeof(*ports), compare);
 	for (size_t i = 0; rc == 0 && i < n; i++)
 		snprintf(s->out->port_names[i], IMPORT_PORT_NAME + 1, "%s", ports[i].name);
@@ -101,7 +101,7 @@ read_port(struct sonic *s, uint16_t i, int64_t *mtu)
 
 /* Use the largest MTU: quench has one limit for all ports. */
 static void
-join_mtus(struct sonic *s, const int64_t mtu[SW_MAX_PORTS])
+join_mtus(struct sonic *s, const int64_t mtu[SW_DEVICE_PORTS])
 {
 	int64_t longest = 0;
 
@@ -154,7 +154,7 @@ read_cables(struct sonic *s)
 int
 sonic_ports(struct sonic *s)
 {
-	int64_t mtu[SW_MAX_PORTS];
+	int64_t mtu[SW_DEVICE_PORTS];
 	int rc = name_ports(s);
 
 	for (uint16_t i = 0; rc == 0 && i < s->out->sw.n_ports; i++)
@@ -224,7 +224,7 @@ read_global(struct sonic *s)
  * differ.
  */
 static void
-set_watches(struct sonic *s, const struct watch watches[SW_MAX_PORTS])
+set_watches(struct sonic *s, const struct watch watches[SW_DEVICE_PORTS])
 {
 	struct sw_params *sw = &s->out->sw;
 	const struct watch *first = NULL;
@@ -257,7 +257,7 @@ int
 sonic_watchdog(struct sonic *s)
 {
 	json_t *table = json_object_get(s->root, "PFC_WD"), *entry;
-	struct watch watches[SW_MAX_PORTS] = {{0}};
+	struct watch watches[SW_DEVICE_PORTS] = {{0}};
 	const char *key;
 	void *next;
 	int rc = read_global(s);
@@ -273,7 +273,7 @@ sonic_watchdog(struct sonic *s)
 		if (rc <= 0)
 			continue;
 		rc = read_watch(s, key, &w);
-		for (uint16_t i = 0; i < SW_MAX_PORTS; i++)
+		for (uint16_t i = 0; i < SW_DEVICE_PORTS; i++)
 			if (place.ports >> i & 1)
 				watches[i] = w;
 	}

@@ -20,9 +20,9 @@ struct sonic {
 	json_t *root;
 	struct import_switch *out;
 	struct import_log *log;
-	uint8_t pfc_enable[SW_MAX_PORTS];
-	bool has_pfc_enable[SW_MAX_PORTS];
-	bool has_profile[SW_MAX_PORTS][TM_CLASSES]; /* by priority group */
+	uint8_t pfc_enable[SW_DEVICE_PORTS];
+	bool has_pfc_enable[SW_DEVICE_PORTS];
+	bool has_profile[SW_DEVICE_PORTS][TM_CLASSES]; /* by priority group */
 };
 
 /* Ports and indices of a key such as "Ethernet0,Ethernet4|3-4". */

@@ -214,7 +214,7 @@ prepare_fdb(struct sw *front, struct sw_forwarding *next, const struct sw_params
 		return "switch: fdb_entries: expected fewer: out of memory";
 	if (fill_fdb(next->fdb, params) < 0)
 		return "switch: fdb_entries: expected more: no room for a static address of [fdb]";
-	while (fdb_take_over(next->fdb, f->in_force.fdb, vlans->members, &at))
+	while (fdb_take_over(next->fdb, f->in_force.fdb, vlans->members, vlans->words, &at))
 		;
 	return NULL;
 }
@@ -258,8 +258,8 @@ sw_reload_prepare(struct node *node, const struct sw_params *params, struct sw_f
 		next->vlans = sw_vlans_create(params);
 	if (next == NULL || next->vlans == NULL)
 		fault = "switch: vlan_filtering: expected free memory for the VLAN table";
-	if (fault == NULL && memcmp(next->vlans, front->control->forwarding.in_force.vlans,
-				    sizeof(*next->vlans)) == 0) {
+	if (fault == NULL &&
+	    sw_vlans_equal(next->vlans, front->control->forwarding.in_force.vlans)) {
 		sw_vlans_free(next->vlans);
 		next->vlans = NULL;
 	}
@@ -321,7 +321,7 @@ replace_fdb(struct sw *front, const struct sw_vlans *vlans)
 	uint32_t at = 0;
 
 	/* Copy the addresses learned in the old table since prepare_fdb(). */
-	while (fdb_take_over(new, old, vlans->members, &at))
+	while (fdb_take_over(new, old, vlans->members, vlans->words, &at))
 		;
 	fdb_set_shared(new, front->shard.shards != NULL);
 	f->in_force.fdb_digest = f->next->fdb_digest;

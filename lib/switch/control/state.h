@@ -19,7 +19,7 @@
 struct sw_watchdog {
 	struct pfcwd_params params;
 	struct qos_map_params qos;
-	uint64_t ports; /* mask: watched */
+	struct port_set ports; /* watched */
 	uint64_t next_ns;
 	uint32_t n_storms;
 	bool big_red, big_red_requested;
@@ -35,7 +35,7 @@ struct sw_event_log {
 
 struct sw_lldp {
 	struct lldp_params params;
-	uint64_t auto_ports; /* mask */
+	struct port_set auto_ports;
 	struct dcbx_port port[SW_MAX_PORTS];
 	enum dcbx_pfc_state reported[SW_MAX_PORTS];
 	uint8_t reported_prios[SW_MAX_PORTS];

@@ -62,13 +62,13 @@ set_queue_shapers(struct sw_port *p, const struct sw_queue_params queues[TM_CLAS
 }
 
 static void
-set_storms(struct sw_storm_control *s, const struct sw_port_params *params,
-	   uint32_t max_frame_bytes, uint64_t now_ns)
+set_storms(struct sw_forward_port *s, const struct sw_port_params *params, uint32_t max_frame_bytes,
+	   uint64_t now_ns)
 {
 	for (unsigned int i = 0; i < SW_STORMS; i++) {
 		uint64_t burst = mul_div(params->storm_bps[i], STORM_BURST_NS, NS_PER_SEC * 8);
 
-		set_bucket(&s->bucket[i], params->storm_bps[i],
+		set_bucket(&s->storm[i], params->storm_bps[i],
 			   max_u64(burst, 2ull * max_frame_bytes), now_ns);
 	}
 }
@@ -113,7 +113,7 @@ sw_set_port(struct sw *sw, uint16_t port, const struct sw_params *params, uint64
 	set_queue_shapers(p, params->queues[port], now_ns);
 	p->adds_int = params->int_telemetry;
 	p->per_run = p->shaped || p->adds_int;
-	set_storms(&sw->forward.storms[port], pp, params->max_frame_bytes, now_ns);
+	set_storms(&sw->forward.ports[port], pp, params->max_frame_bytes, now_ns);
 	set_wred(p, params, port);
 }
 

@@ -28,8 +28,8 @@ struct sw_control;
 
 /* Charges that a departing burst releases; all zero between two bursts. */
 struct sw_release {
-	uint64_t charge[SW_MAX_PORTS * TM_CLASSES]; /* by group: sum of sw_charge() */
 	uint16_t groups[SW_MAX_PORTS * TM_CLASSES]; /* groups with a charge */
+	uint64_t charge[SW_MAX_PORTS * TM_CLASSES]; /* by group: sum of sw_charge() */
 };
 
 /* Entries of a ring that are admitted together. */
@@ -68,14 +68,15 @@ struct sw {
 	struct prng prng;
 	struct sw_classes classes;
 	struct sw_pools pools;
-	struct sw_release release;
-	struct sw_crossed crossed;
-	struct fdb_memo memo; /* of the addresses of frames that arrive alone */
+	struct fdb_memo memo __rte_cache_aligned; /* of addresses of frames that arrive alone */
 	/* per MAC control frame */
 	uint32_t n_xoff; /* groups whose senders the buffer wants paused */
 	/* per LLDP frame */
 	struct sw_mailbox lldp;
 	struct sw_control *control; /* of the whole switch */
+	/* large, of which a switch of few ports uses the beginnings */
+	struct sw_release release;
+	struct sw_crossed crossed;
 };
 static_assert(offsetof(struct sw, forward) == 64, "forwarding state in one line");
 static_assert(offsetof(struct sw, shard.shards) / 64 == offsetof(struct sw, forward) / 64,
@@ -122,7 +123,8 @@ sw_shard_at(const struct sw *front, uint16_t i)
 static inline void
 sw_wake(struct sw *sw, uint16_t port)
 {
-	__atomic_fetch_or(&sw->node.wake[port / 64], 1ull << (port % 64), __ATOMIC_RELAXED);
+	__atomic_fetch_or(&sw->node.wake[port % NODE_WAKE_PORTS / 64], 1ull << (port % 64),
+			  __ATOMIC_RELAXED);
 }
 
 #endif

@@ -27,12 +27,24 @@ set_bit(uint64_t *mask, uint16_t port, bool on)
 		__atomic_fetch_and(mask, ~(1ull << port), __ATOMIC_RELAXED);
 }
 
+/* Has a port that shares the bit of down_ports no link? */
+static bool
+other_is_down(const struct sw *sw, uint16_t port)
+{
+	for (uint16_t other = port % 64; other < sw->n_ports; other += 64)
+		if (other != port && sw->forward.ports[other].is_down)
+			return true;
+	return false;
+}
+
 /* Set a port's bit of down_ports in all shards. Only the port's owner calls this. */
 static void
 set_down(struct sw *sw, uint16_t port, bool down)
 {
+	sw->forward.ports[port].is_down = down;
 	for (uint16_t i = 0; i < sw_shard_count(sw); i++)
-		set_bit(&sw_shard_at(sw, i)->forward.down_ports, port, down);
+		set_bit(&sw_shard_at(sw, i)->forward.down_ports, port % 64,
+			down || other_is_down(sw, port));
 }
 
 static void

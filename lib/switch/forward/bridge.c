@@ -37,7 +37,7 @@ sw_bridge_filter(const struct sw_forward *f, struct arrival *a, uint16_t vid)
 		a->domain = access;
 		return a->view.tagged ? drop_priority_tag(f->pools, a) : SW_PASS;
 	}
-	if (!(f->vlans->members[vid] >> a->in_port & 1))
+	if (!sw_is_member(f->vlans, vid, a->in_port))
 		return SW_DROP_INGRESS_VLAN_FILTER;
 	a->domain = vid;
 	return SW_PASS;
@@ -51,9 +51,9 @@ is_reserved(uint64_t dst_key)
 }
 
 static bool
-is_storm(struct sw_storm_control *s, const struct arrival *a, enum sw_storm kind)
+is_storm(struct sw_forward_port *s, const struct arrival *a, enum sw_storm kind)
 {
-	struct token_bucket *tb = &s->bucket[kind];
+	struct token_bucket *tb = &s->storm[kind];
 
 	if (likely(tb->account.rate_bps == 0))
 		return false;
@@ -67,7 +67,7 @@ is_storm(struct sw_storm_control *s, const struct arrival *a, enum sw_storm kind
 static enum sw_drop
 check_storm(const struct sw_forward *f, const struct arrival *a, uint64_t dst)
 {
-	struct sw_storm_control *s = &f->storms[a->in_port];
+	struct sw_forward_port *s = &f->ports[a->in_port];
 
 	if (!fdb_key_is_group(dst))
 		return is_storm(s, a, SW_STORM_UNKNOWN_UNICAST) ? SW_DROP_STORM_UNKNOWN_UNICAST
@@ -101,11 +101,41 @@ look_up(struct sw_forward *f, const struct arrival *a, const struct addresses *a
 	return fdb_lookup_at(f->fdb, addr->dst, addr->homes[1], a->now_ns);
 }
 
+/* Has the frame's domain another port, without a link? */
+static bool
+has_other_port(const struct sw_forward *f, const struct arrival *a)
+{
+	const uint64_t *members = sw_members(f->vlans, a->domain);
+	struct port_set down = {0};
+
+	for (unsigned int i = 0; i < f->vlans->words; i++)
+		down.word[i] = members[i] & sw_down_word(f, i);
+	if (a->not_to != PORT_NONE)
+		port_set_remove(&down, a->not_to);
+	return !port_set_is_empty(&down);
+}
+
+/*
+ * A flood to no port is a drop; one to a single port needs no copies. Out of line, so that its sets
+ * of ports take no registers and no stack of its caller.
+ */
+static __rte_noinline enum sw_drop
+choose_flood(const struct sw_forward *f, struct arrival *a)
+{
+	struct port_set ports = sw_flood_ports(f, a);
+	uint16_t first = port_set_next(&ports, 0);
+
+	if (first == PORT_NONE)
+		return has_other_port(f, a) ? SW_DROP_LINK_DOWN : SW_DROP_SAME_PORT;
+	if (port_set_next(&ports, (uint16_t)(first + 1)) == PORT_NONE)
+		a->out_port = first;
+	return SW_PASS;
+}
+
 static __rte_always_inline enum sw_drop
 forward(struct sw_forward *f, struct arrival *a, struct addresses addr)
 {
 	uint64_t src = addr.src, dst = addr.dst;
-	uint64_t flood;
 	enum sw_drop reason;
 
 	if (unlikely(fdb_key_is_group(src)))
@@ -126,15 +156,7 @@ forward(struct sw_forward *f, struct arrival *a, struct addresses addr)
 	if (sw_router_has(f->router, a->domain) && fdb_key_is_group(dst) &&
 	    sw_neigh_hear(f->router, a))
 		return SW_TO_ROUTER;
-	flood = sw_flood_ports(f, a);
-	if (flood == 0)
-		return f->vlans->members[a->domain] & sw_down_ports(f) & ~a->not_to
-			       ? SW_DROP_LINK_DOWN
-			       : SW_DROP_SAME_PORT;
-	/* A flood to one port needs no copies. */
-	if ((flood & (flood - 1)) == 0)
-		a->out_port = (uint16_t)__builtin_ctzll(flood);
-	return SW_PASS;
+	return choose_flood(f, a);
 }
 
 bool

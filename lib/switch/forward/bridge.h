@@ -47,7 +47,7 @@ sw_bridge_classify(const struct sw_forward *f, struct arrival *a)
 		a->pcp = (int8_t)(a->view.vlan_tci >> 13);
 		a->tci_bits = a->view.vlan_tci & (uint16_t)~VLAN_ID_MASK;
 	}
-	a->not_to = 1ull << a->in_port;
+	a->not_to = a->in_port;
 	a->domain = vid;
 	return f->vlans->access_domain[a->in_port] != SW_TRANSPARENT ? sw_bridge_filter(f, a, vid)
 								     : SW_PASS;

@@ -112,15 +112,20 @@ hash_of(const struct sw_router *r, const struct arrival *a)
 static bool
 has_link(const struct sw_forward *f, const struct neigh *e, uint64_t now_ns)
 {
-	uint64_t members = f->vlans->members[e->key.vlan_id], down = sw_down_ports(f) & members;
+	const uint64_t *members = sw_members(f->vlans, e->key.vlan_id);
+	uint64_t down = 0, up = 0;
 	uint16_t port;
 
+	for (unsigned int i = 0; i < f->vlans->words; i++) {
+		down |= members[i] & sw_down_word(f, i);
+		up |= members[i] & ~sw_down_word(f, i);
+	}
 	if (likely(down == 0))
 		return true;
-	if (down == members || !e->has_mac)
-		return down != members;
+	if (up == 0 || !e->has_mac)
+		return up != 0;
 	port = fdb_lookup(f->fdb, fdb_key(e->key.vlan_id, e->mac), now_ns);
-	return port == FDB_UNKNOWN || !(down >> port & 1);
+	return port == FDB_UNKNOWN || !sw_is_down(f, port);
 }
 
 /*
@@ -193,7 +198,7 @@ rewrite(struct sw_forward *f, struct arrival *a, const struct neigh *hop)
 		return SW_DROP_NO_MBUF;
 	a->m = own;
 	a->domain = hop->key.vlan_id;
-	a->not_to = 0;
+	a->not_to = PORT_NONE;
 	frame = rte_pktmbuf_mtod(own, uint8_t *);
 	memcpy(frame, hop->mac, 6);
 	memcpy(frame + 6, f->router->mac, 6);
@@ -255,9 +260,13 @@ find_ports(struct sw_forward *f, struct arrival *a, const struct batch *b, enum 
 	fdb_homes(f->fdb, keys, homes, n);
 	for (unsigned int i = 0; i < n; i++) {
 		struct arrival *x = &a[asked[i]];
+		struct port_set flood;
 
 		x->out_port = fdb_lookup_at(f->fdb, keys[i], homes[i], x->now_ns);
-		if (x->out_port == FLOOD && sw_flood_ports(f, x) == 0)
+		if (likely(x->out_port != FLOOD))
+			continue;
+		flood = sw_flood_ports(f, x);
+		if (port_set_is_empty(&flood))
 			reasons[asked[i]] = SW_DROP_LINK_DOWN;
 	}
 }

@@ -2,6 +2,8 @@
 /* Builds the VLAN membership from the parameters of ports and the interfaces of routed ports. */
 #include "switch/forward/vlans.h"
 
+#include <string.h>
+
 #include "base/threads/pages.h"
 
 static bool
@@ -16,47 +18,68 @@ is_routed(const struct sw_tables *tables, uint16_t port)
 }
 
 static void
+add_member(struct sw_vlans *v, uint32_t domain, uint16_t port)
+{
+	v->members[domain * v->words + port / 64] |= 1ull << (port % 64);
+}
+
+static void
 join(struct sw_vlans *v, uint16_t port, const struct sw_params *all)
 {
 	const struct sw_port_params *params = &all->ports[port];
 	struct vlan_set set;
-	uint64_t bit = 1ull << port;
 
 	v->access_domain[port] = SW_NO_DOMAIN;
 	if (is_routed(&all->tables, port)) {
 		v->access_domain[port] = (uint16_t)(SW_PORT_DOMAIN + port);
-		v->members[SW_PORT_DOMAIN + port] = bit;
+		add_member(v, SW_PORT_DOMAIN + port, port);
 		return;
 	}
 	if (!all->vlan_filtering) {
 		v->access_domain[port] = SW_TRANSPARENT;
 		for (unsigned int vid = 0; vid < SW_PORT_DOMAIN; vid++)
-			v->members[vid] |= bit;
+			add_member(v, vid, port);
 		return;
 	}
 	vlan_set_parse(params->tagged_vlans, &set);
 	for (uint16_t vid = 1; vid <= VLAN_MAX_ID; vid++) {
 		if (vlan_set_has(&set, vid))
-			v->members[vid] |= bit;
+			add_member(v, vid, port);
 	}
 	if (params->access_vlan != 0) {
 		v->access_domain[port] = params->access_vlan;
-		v->members[params->access_vlan] |= bit;
+		add_member(v, params->access_vlan, port);
 	}
+}
+
+static size_t
+size_of(uint16_t words)
+{
+	return sizeof(struct sw_vlans) + (size_t)SW_DOMAINS * words * sizeof(uint64_t);
 }
 
 struct sw_vlans *
 sw_vlans_create(const struct sw_params *params)
 {
-	struct sw_vlans *v = pages_alloc(sizeof(*v));
+	uint16_t words = port_words(params->n_ports);
+	struct sw_vlans *v = pages_alloc(size_of(words));
 
+	if (v != NULL)
+		v->words = words;
 	for (uint16_t port = 0; v != NULL && port < params->n_ports; port++)
 		join(v, port, params);
 	return v;
 }
 
+bool
+sw_vlans_equal(const struct sw_vlans *a, const struct sw_vlans *b)
+{
+	return memcmp(a, b, size_of(a->words)) == 0;
+}
+
 void
 sw_vlans_free(struct sw_vlans *vlans)
 {
-	pages_free(vlans, sizeof(*vlans));
+	if (vlans != NULL)
+		pages_free(vlans, size_of(vlans->words));
 }

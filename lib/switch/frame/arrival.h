@@ -41,9 +41,9 @@ struct arrival {
 	uint16_t in_port;
 	uint16_t out_port; /* or FLOOD */
 	uint16_t domain;   /* forwarding domain: a VLAN, or a routed port */
-	uint64_t not_to;   /* mask: ports excluded from flooding (in_port, unless routed) */
-	uint64_t
-		form_ports; /* crossed frames; mask: ports that need the other form (tagged or not) */
+	uint16_t not_to;   /* port excluded from flooding: in_port; PORT_NONE if routed */
+	/* crossed frames; mask: ports that need the other form (tagged or not) */
+	uint64_t form_ports;
 	uint16_t tci_bits; /* PCP and DEI, at their position in a tag */
 	int8_t pcp;        /* as received; -1: no tag */
 	uint8_t flags;     /* initial PKT_* of the frame and its copies */

@@ -63,14 +63,16 @@ copy_to_port(struct sw *sw, struct arrival *a, struct forms *forms, uint16_t por
 
 /* @return the number of copies that were enqueued. */
 static unsigned int
-copy_to_ports(struct sw *sw, struct arrival *a, uint64_t ports, uint64_t form_ports)
+copy_to_ports(struct sw *sw, struct arrival *a, const struct port_set *ports,
+	      const struct port_set *form_ports)
 {
 	struct forms forms = {0};
 	unsigned int copies = 0;
 
-	for (; ports != 0; ports &= ports - 1) {
-		uint16_t port = (uint16_t)__builtin_ctzll(ports);
-		enum sw_drop reason = copy_to_port(sw, a, &forms, port, form_ports >> port & 1);
+	for (uint16_t port = port_set_next(ports, 0); port != PORT_NONE;
+	     port = port_set_next(ports, (uint16_t)(port + 1))) {
+		enum sw_drop reason =
+			copy_to_port(sw, a, &forms, port, port_set_has(form_ports, port));
 
 		if (reason == SW_PASS)
 			copies++;
@@ -94,16 +96,16 @@ release_frame(struct sw *sw, const struct arrival *a, unsigned int copies)
 	rte_pktmbuf_free(a->m);
 }
 
-/* Mask of the ports that need the other form of the frame. */
-static uint64_t
-form_ports_of(const struct sw *sw, const struct arrival *a, uint64_t ports)
+/* The ports that need the other form of the frame. */
+static struct port_set
+form_ports_of(const struct sw *sw, const struct arrival *a, const struct port_set *ports)
 {
-	uint64_t form_ports = 0;
+	struct port_set form_ports = {0};
 
-	for (; ports != 0; ports &= ports - 1) {
-		uint16_t port = (uint16_t)__builtin_ctzll(ports);
-
-		form_ports |= (uint64_t)sw_changes_form(sw->forward.vlans, a, port) << port;
+	for (uint16_t port = port_set_next(ports, 0); port != PORT_NONE;
+	     port = port_set_next(ports, (uint16_t)(port + 1))) {
+		if (sw_changes_form(sw->forward.vlans, a, port))
+			port_set_add(&form_ports, port);
 	}
 	return form_ports;
 }
@@ -111,23 +113,26 @@ form_ports_of(const struct sw *sw, const struct arrival *a, uint64_t ports)
 void
 sw_flood(struct sw *sw, struct arrival *a)
 {
-	uint64_t ports = sw_flood_ports(&sw->forward, a), form_ports = form_ports_of(sw, a, ports);
+	struct port_set ports = sw_flood_ports(&sw->forward, a);
+	struct port_set form_ports = form_ports_of(sw, a, &ports);
 
 	pkt_meta(a->m)->copies = 1;
 	/* The charge of the frame itself covers the first copy. */
-	counter_add(&sw->ledger.copies,
-		    (uint64_t)(__builtin_popcountll(ports) - 1) * a->charged_bytes);
-	if (unlikely((ports & ~sw->shard.own_ports) != 0))
-		sw_cross_flood(sw, a, ports, form_ports);
-	release_frame(sw, a, copy_to_ports(sw, a, ports & sw->shard.own_ports, form_ports));
+	counter_add(&sw->ledger.copies, (uint64_t)(port_set_count(&ports) - 1) * a->charged_bytes);
+	/* With several shards, the first word has all ports. */
+	if (unlikely((ports.word[0] & ~sw->shard.own_ports) != 0))
+		sw_cross_flood(sw, a, ports.word[0], form_ports.word[0]);
+	ports.word[0] &= sw->shard.own_ports;
+	release_frame(sw, a, copy_to_ports(sw, a, &ports, &form_ports));
 }
 
 void
 sw_flood_crossed(struct sw *sw, struct arrival *a)
 {
-	uint64_t ports = pkt_meta(a->m)->flood_ports & sw->shard.own_ports;
+	struct port_set ports = {{pkt_meta(a->m)->flood_ports & sw->shard.own_ports}};
+	struct port_set form_ports = {{a->form_ports}};
 
-	release_frame(sw, a, copy_to_ports(sw, a, ports, a->form_ports));
+	release_frame(sw, a, copy_to_ports(sw, a, &ports, &form_ports));
 	/* Drop the reference of sw_cross_flood(). */
 	rte_pktmbuf_free(a->m);
 }

@@ -104,10 +104,11 @@ sw_neigh_ask(struct sw *sw, uint64_t now_ns)
 
 	while ((index = neigh_pop_ask(neighs)) != NEIGH_NONE) {
 		const struct neigh *e = neigh_get(neighs, index);
-		uint64_t ports =
-			sw->forward.vlans->members[e->key.vlan_id] & ~sw_down_ports(&sw->forward);
+		struct arrival all = {.domain = e->key.vlan_id, .not_to = PORT_NONE};
+		struct port_set ports = sw_flood_ports(&sw->forward, &all);
 
-		for (; ports != 0; ports &= ports - 1)
-			ask_through(sw, e, (uint16_t)__builtin_ctzll(ports), now_ns);
+		for (uint16_t port = port_set_next(&ports, 0); port != PORT_NONE;
+		     port = port_set_next(&ports, (uint16_t)(port + 1)))
+			ask_through(sw, e, port, now_ns);
 	}
 }

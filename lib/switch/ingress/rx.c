@@ -240,7 +240,7 @@ void
 sw_rx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
 	assert(port < sw->n_ports);
-	if (unlikely(sw_down_ports(&sw->forward) >> port & 1) && n > 0)
+	if (unlikely(sw_is_down(&sw->forward, port)) && n > 0)
 		sw_port_hear(sw, port, now_ns);
 	if (n == 1) {
 		if (unlikely(!rx_plain(sw, port, pkts[0], now_ns)))

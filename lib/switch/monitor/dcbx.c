@@ -107,7 +107,7 @@ sw_dcbx_init(struct sw *sw, const struct sw_params *params)
 		fill_dcbx(&local.dcbx, params, port);
 		dcbx_port_init(&l->port[port], &local);
 		if (params->ports[port].flow_control == SW_FLOW_AUTO)
-			l->auto_ports |= 1ull << port;
+			port_set_add(&l->auto_ports, port);
 	}
 	return 0;
 }
@@ -153,7 +153,7 @@ report_change(struct sw *sw, uint16_t port, uint64_t now_ns)
 					       .port = port,
 					       .ours = d->local.dcbx.pfc.enable,
 					       .theirs = d->peer.dcbx.pfc.enable});
-	if (!(sw->control->lldp.auto_ports >> port & 1))
+	if (!port_set_has(&sw->control->lldp.auto_ports, port))
 		return;
 	__atomic_store_n(&requested->pfc_prios, d->pfc_prios, __ATOMIC_RELAXED);
 	sw_want_port(sw, port);
@@ -166,14 +166,14 @@ sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_n
 	bool was_on = l->params.lldp;
 
 	l->params = params->lldp;
-	l->auto_ports = 0;
+	l->auto_ports = (struct port_set){0};
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		bool is_auto = params->ports[port].flow_control == SW_FLOW_AUTO;
 		struct dcbx_port *d = &l->port[port];
 		struct dcbx_tlvs says = {0};
 
 		if (is_auto)
-			l->auto_ports |= 1ull << port;
+			port_set_add(&l->auto_ports, port);
 		/* LLDP was turned on or off: the neighbour is unknown. */
 		if (was_on != l->params.lldp)
 			dcbx_port_reset(d, now_ns);

@@ -20,7 +20,7 @@ is_watched(const struct sw *sw, uint16_t port, uint8_t prio)
 {
 	const struct sw_watchdog *wd = &sw->control->watchdog;
 
-	return wd->ports >> port & 1 &&
+	return port_set_has(&wd->ports, port) &&
 	       wd->params.pfcwd_sw_enable & wd->qos.pfc_enable & 1u << prio;
 }
 
@@ -29,13 +29,13 @@ set_params(struct sw_watchdog *wd, const struct sw_params *params)
 {
 	wd->params = params->pfcwd;
 	wd->qos = params->qos;
-	wd->ports = 0;
+	wd->ports = (struct port_set){0};
 	for (uint16_t port = 0; port < params->n_ports; port++) {
 		const struct sw_port_params *p = &params->ports[port];
 
 		wd->of_port[port] = sw_port_pfcwd(params, port);
 		if (p->pfcwd && (p->flow_control == SW_FLOW_PFC || p->flow_control == SW_FLOW_AUTO))
-			wd->ports |= 1ull << port;
+			port_set_add(&wd->ports, port);
 	}
 }
 

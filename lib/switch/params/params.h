@@ -27,7 +27,7 @@
 #include "tm/queue/mark.h"
 #include "tm/queue/wred.h"
 
-#define SW_MAX_SHARDS SW_MAX_PORTS
+#define SW_MAX_SHARDS SW_DEVICE_PORTS
 /* Bytes of a frame with FCS beyond its class's MTU: header, one tag, FCS. */
 #define SW_MTU_OVERHEAD_BYTES 22u
 

@@ -70,6 +70,8 @@ sw_shards_deal(const struct sw_params *params, uint8_t shard_of_port[])
 const char *
 sw_shards_fault(const struct sw_params *p)
 {
+	if (p->shards > 1 && p->n_ports > SW_DEVICE_PORTS)
+		return "shards is above 1; a switch with more than 64 ports has one shard";
 	/* shards 0: the program does not know the number yet. */
 	if (p->shards > p->n_ports)
 		return "shards is above the number of ports; each shard needs a port";
@@ -142,7 +144,7 @@ sw_params_check(const struct sw_params *params, char *why, unsigned int why_size
 	int rc = field_sections_check(sw_sections, sw_sections_n, params, why, why_size);
 
 	if (params->n_ports == 0 || params->n_ports > SW_MAX_PORTS)
-		return params_refuse(why, why_size, "a switch has 1 to 64 ports");
+		return params_refuse(why, why_size, "a switch has 1 to 512 ports");
 	if (rc == 0 && sw_shards_fault(params) != NULL)
 		rc = params_refuse(why, why_size, "%s", sw_shards_fault(params));
 	if (rc == 0)

@@ -56,7 +56,7 @@ struct sw_shards {
 
 /* One shard: its ports, its ends of the rings, and its debts. */
 struct sw_shard {
-	uint64_t own_ports;       /* mask */
+	uint64_t own_ports;       /* mask; all ones without shards, of any number of ports */
 	struct sw_shards *shards; /* NULL: alone */
 	uint16_t index;
 	uint32_t calls; /* calls of tx() since debts were published */
@@ -71,7 +71,7 @@ struct sw_shard {
 static inline bool
 sw_owns(const struct sw_shard *shard, uint16_t port)
 {
-	return shard->own_ports >> port & 1;
+	return shard->own_ports >> (port % 64) & 1;
 }
 
 /** Allocate the shared memory. @return freed by sw_shards_free(); NULL: no memory. */

@@ -15,6 +15,8 @@
 #include "tm/buffer/mmu_params.h"
 
 #define SW_MAX_PORTS MMU_MAX_PORTS
+/* Most ports of a switch on devices, and of one with several shards, whose masks have 64 bits. */
+#define SW_DEVICE_PORTS 64
 
 #define SW_NAME_CHARS 48
 #define SW_PREFIX_CHARS 43 /* the longest IPv6 prefix */

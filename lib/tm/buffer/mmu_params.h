@@ -14,7 +14,7 @@
 #include "base/field/field.h"
 #include "tm/classes/qos_map.h"
 
-#define MMU_MAX_PORTS 64
+#define MMU_MAX_PORTS 512
 #define MMU_MAX_PROFILES 32
 #define MMU_PROFILE_NAME 40 /* characters */
 #define MMU_SHORTEST_FRAME_BYTES 64u

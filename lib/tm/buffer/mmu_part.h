@@ -15,7 +15,7 @@
 
 #include "tm/buffer/mmu.h"
 
-#define MMU_MAX_PARTS MMU_MAX_PORTS
+#define MMU_MAX_PARTS 64
 /* Rules per profile: lossy group, lossless group, lossy queue, lossless queue. */
 #define MMU_PROFILE_RULES 4
 /* Rules of a part: those of the class profiles first, then those of each possible named profile. */

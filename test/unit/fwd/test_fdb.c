@@ -423,7 +423,7 @@ TEST(what_is_taken_over_is_the_newest_of_both_where_its_port_still_is)
 	fdb_learn(new, fdb_key(1, mac), 2, 4 * NS_PER_SEC);
 	mac[5] = 8;
 	assert_int_equal(fdb_add_static(new, fdb_key(1, mac), 2), 0);
-	while (fdb_take_over(new, old, members, &at))
+	while (fdb_take_over(new, old, members, 1, &at))
 		;
 	for (uint8_t i = 0; i < 20; i++) {
 		uint16_t port = (uint16_t)(1 + i % 4 / 2), domain = 1 + i % 2;
@@ -450,7 +450,7 @@ TEST(what_is_taken_over_is_the_newest_of_both_where_its_port_still_is)
 	assert_int_equal(
 		fdb_reset(old, &(struct fdb_params){.entries = 8, .socket = SOCKET_ID_ANY}), 0);
 	at = 0;
-	while (fdb_take_over(old, new, members, &at))
+	while (fdb_take_over(old, new, members, 1, &at))
 		;
 	assert_int_equal(fdb_entries(old), 8);
 	fdb_destroy(old);

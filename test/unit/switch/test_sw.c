@@ -403,7 +403,7 @@ TEST(wrong_parameters_are_refused_with_the_key)
 	} cases[] = {{"mac", 0},
 		     {"link_speed_bps", 1},
 		     {"shaper_rate_bps", 2},
-		     {"1 to 64 ports", 3},
+		     {"1 to 512 ports", 3},
 		     {"fdb_entries", 4},
 		     {"max_frame_bytes", 5},
 		     {"mark_at", 6},
