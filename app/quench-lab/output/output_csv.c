@@ -9,6 +9,7 @@
 
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
+#include "base/threads/pages.h"
 #include "runtime/notice/say.h"
 #include "ctl/results/flow_results.h"
 
@@ -58,7 +59,7 @@ interval_times(struct output_csv *csv, const struct net *net, uint32_t flow)
 	if (times == NULL)
 		return NULL;
 	if (csv->earlier[flow] == NULL)
-		csv->earlier[flow] = calloc(1, sizeof(*csv->earlier[flow]));
+		csv->earlier[flow] = pages_alloc_sparse(sizeof(*csv->earlier[flow]));
 	if (csv->earlier[flow] == NULL)
 		return NULL;
 	nic_times_since(times, csv->earlier[flow], csv->interval);
@@ -239,7 +240,7 @@ output_csv_close(struct output_csv *csv, const char *dir, const struct net *net)
 	int messages = output_close(csv->messages, dir, "messages.csv");
 
 	for (uint32_t i = 0; csv->earlier != NULL && i < net_flow_count(net); i++)
-		free(csv->earlier[i]);
+		pages_free(csv->earlier[i], sizeof(*csv->earlier[i]));
 	free(csv->earlier);
 	free(csv->interval);
 	return flows < 0 || queues < 0 || pfc < 0 || pgs < 0 || messages < 0 ? -EIO : 0;
