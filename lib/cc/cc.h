@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #include "base/field/field.h"
-#include "cc/cc_ops.h"
+#include "cc/algorithms/cc_ops.h"
 
 /* CC_NONE: a constant rate. */
 #define CC(id, word, section) CC_##id,

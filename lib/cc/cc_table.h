@@ -3,7 +3,7 @@
  * The algorithms, one line for each: CC(ID, word, section), included where CC() is defined.
  *
  *   ID       CC_ID of enum cc_algorithm
- *   word     value of cc in [nic]; lib/cc/word.c defines cc_word, a struct cc_ops
+ *   word     value of cc in [nic]; lib/cc/algorithms/word.c defines cc_word, a struct cc_ops
  *   section  section of the keys; word.c, or a file of the same module, defines section_fields and
  *            section_counters
  *

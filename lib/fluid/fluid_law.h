@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "cc/rp.h"
+#include "cc/points/rp.h"
 #include "tm/queue/wred.h"
 
 /* Constants of one flow's equations, in seconds, bit/s of wire bytes, and packets. */

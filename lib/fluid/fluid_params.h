@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cc/rp.h"
+#include "cc/points/rp.h"
 #include "tm/queue/wred.h"
 
 struct fluid_queue_params {

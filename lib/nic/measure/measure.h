@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cc/rtt.h"
+#include "cc/algorithms/rtt.h"
 #include "nic/measure/pacing.h"
 #include "nic/measure/times.h"
 #include "nic/qp/qp.h"

@@ -22,7 +22,7 @@
 #include <rte_branch_prediction.h>
 
 #include "base/numbers/fixed.h"
-#include "cc/np.h"
+#include "cc/points/np.h"
 #include "nic/np/np_units.h"
 #include "nic/qp/qp.h"
 

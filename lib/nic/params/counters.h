@@ -11,7 +11,7 @@
 
 #include "base/threads/counter.h"
 #include "cc/cc.h"
-#include "cc/np.h"
+#include "cc/points/np.h"
 #include "fwd/neigh.h"
 #include "tm/receiver/pause_storm.h"
 

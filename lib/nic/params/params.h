@@ -13,7 +13,7 @@
 
 #include "base/field/field_table.h"
 #include "cc/cc.h"
-#include "cc/np.h"
+#include "cc/points/np.h"
 #include "fwd/half_sip.h"
 #include "nic/workload/workload.h"
 #include "tm/pfc/pfc_tx.h"

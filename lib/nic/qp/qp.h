@@ -33,7 +33,7 @@
 #include <rte_common.h>
 
 #include "cc/cc.h"
-#include "cc/np.h"
+#include "cc/points/np.h"
 #include "nic/params/params.h"
 #include "nic/workload/arrivals.h"
 #include "pacer/token_bucket.h"

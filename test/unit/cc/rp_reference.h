@@ -8,7 +8,7 @@
 #ifndef QUENCH_TEST_UNIT_CC_RP_REFERENCE_H
 #define QUENCH_TEST_UNIT_CC_RP_REFERENCE_H
 
-#include "cc/rp.h"
+#include "cc/points/rp.h"
 
 #define REF_ONE (1ull << 31)
 

@@ -6,7 +6,7 @@
 #include "unit/cases.h"
 #include "base/numbers/array.h"
 #include "base/numbers/prng.h"
-#include "cc/np.h"
+#include "cc/points/np.h"
 
 #define US NS_PER_US
 

@@ -5,7 +5,7 @@
 
 #include "base/numbers/array.h"
 #include "unit/cases.h"
-#include "cc/rp.h"
+#include "cc/points/rp.h"
 
 TEST(defaults_of_the_table_are_those_of_the_paper_profile)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/cases.h"
-#include "cc/rtt.h"
+#include "cc/algorithms/rtt.h"
 
 TEST(a_sample_ends_when_the_packet_that_asked_is_acknowledged)
 {

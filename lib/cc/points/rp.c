@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/threads/counter.h"
 #include "base/numbers/fixed.h"
-#include "cc/rp.h"
+#include "cc/points/rp.h"
 
 enum {
 	/* rate timer and byte counter run or, in mlx, start with the first cut */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "cc/np.h"
+#include "cc/points/np.h"
 
 #include "base/numbers/array.h"
 #include "base/field/field_table.h"

@@ -21,7 +21,7 @@
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 #include "base/threads/counter.h"
-#include "cc/cc_ops.h"
+#include "cc/algorithms/cc_ops.h"
 
 struct timely_params {
 	uint64_t timely_t_low_ns;

@@ -13,8 +13,8 @@
  * of the next CNP in one word. A compare-and-swap passes it, so only one of several racing lcores
  * sends.
  */
-#ifndef QUENCH_CC_NP_H
-#define QUENCH_CC_NP_H
+#ifndef QUENCH_CC_POINTS_NP_H
+#define QUENCH_CC_POINTS_NP_H
 
 #include <assert.h>
 #include <stdbool.h>

@@ -25,7 +25,7 @@
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 #include "base/threads/counter.h"
-#include "cc/cc_ops.h"
+#include "cc/algorithms/cc_ops.h"
 
 #define PPM 1000000u
 #define PACKET (1u << 20) /* one packet of cwnd_q20 */

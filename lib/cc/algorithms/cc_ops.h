@@ -3,8 +3,8 @@
  * What an algorithm of congestion control is: state of a QP, events with their arguments, and a
  * struct cc_ops. Algorithms include this file, their users cc.h.
  */
-#ifndef QUENCH_CC_CC_OPS_H
-#define QUENCH_CC_CC_OPS_H
+#ifndef QUENCH_CC_ALGORITHMS_CC_OPS_H
+#define QUENCH_CC_ALGORITHMS_CC_OPS_H
 
 #include <assert.h>
 #include <stdbool.h>
@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "base/field/field.h"
-#include "cc/did.h"
-#include "cc/rp.h"
+#include "cc/points/did.h"
+#include "cc/points/rp.h"
 
 /* The first members of every algorithm's state. They are used per packet. */
 struct cc_head {

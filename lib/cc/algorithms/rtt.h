@@ -6,8 +6,8 @@
  * One measurement is outstanding at a time: at most one sample per round trip. A retransmitted
  * packet gives no sample (Karn's rule), since its ACK may be for either transmission.
  */
-#ifndef QUENCH_CC_RTT_H
-#define QUENCH_CC_RTT_H
+#ifndef QUENCH_CC_ALGORITHMS_RTT_H
+#define QUENCH_CC_ALGORITHMS_RTT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -19,7 +19,7 @@
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 #include "base/threads/counter.h"
-#include "cc/cc_ops.h"
+#include "cc/algorithms/cc_ops.h"
 
 #define ALPHA_ONE (1u << 31)
 

@@ -19,7 +19,7 @@
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 #include "base/threads/counter.h"
-#include "cc/cc_ops.h"
+#include "cc/algorithms/cc_ops.h"
 
 #define PPM 1000000u
 /* Bytes are bit/s x ns over this. */

@@ -4,7 +4,7 @@
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 #include "base/threads/counter.h"
-#include "cc/cc_ops.h"
+#include "cc/algorithms/cc_ops.h"
 
 struct aimd_params {
 	uint64_t aimd_ai_rate_bps, aimd_min_rate_bps;

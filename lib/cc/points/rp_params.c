@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The reaction point's keys: names, ranges, and the defaults of each profile. */
-#include "cc/rp.h"
+#include "cc/points/rp.h"
 
 #include "base/numbers/array.h"
 #include "base/field/field_table.h"

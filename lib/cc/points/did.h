@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Effects of an event on the rate of a QP, as all algorithms report them. */
-#ifndef QUENCH_CC_DID_H
-#define QUENCH_CC_DID_H
+#ifndef QUENCH_CC_POINTS_DID_H
+#define QUENCH_CC_POINTS_DID_H
 
 /* A mask; 0: rate and state are unchanged. */
 enum cc_did {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DCQCN (rp.h) as a congestion control of the table: CNPs, bytes and time set the rate. */
 #include "base/threads/counter.h"
-#include "cc/cc_ops.h"
+#include "cc/algorithms/cc_ops.h"
 
 static void
 start(struct cc *cc, const struct cc_node *node, const struct cc_begin *begin, uint64_t now_ns)

@@ -20,8 +20,8 @@
  * target = current = start rate: after F steps it probes upward by R_AI. Alpha keeps its initial
  * value until the first CNP.
  */
-#ifndef QUENCH_CC_RP_H
-#define QUENCH_CC_RP_H
+#ifndef QUENCH_CC_POINTS_RP_H
+#define QUENCH_CC_POINTS_RP_H
 
 #include <assert.h>
 #include <stdbool.h>
@@ -29,7 +29,7 @@
 
 #include "base/field/field.h"
 #include "base/numbers/units.h"
-#include "cc/did.h"
+#include "cc/points/did.h"
 
 /* Bounds of rp_fields, on which the arithmetic relies. */
 #define RP_MAX_RATE_BPS (1600 * GBPS)
