@@ -26,7 +26,7 @@
 #include "quench-lab/output/output.h"
 #include "quench-lab/output/progress.h"
 #include "quench-lab/recording/recording.h"
-#include "quench-lab/scenario/scenario_late.h"
+#include "quench-lab/scenario/scenario_warn.h"
 
 /*
  * EAL's memory, for the fabric and for each switch. It contains only rings and tables: packets have
@@ -442,7 +442,7 @@ main(int argc, char **argv)
 		return APP_BAD_USAGE;
 	}
 	say_doubts(cfg);
-	scenario_warn_late(cfg, &s);
+	scenario_warn(cfg, &s);
 	if (o.check_config) {
 		scenario_print(stdout, &s);
 		scenario_print_addresses(stdout, &s);

@@ -271,6 +271,15 @@ def late(program, folder):
     expect(done.returncode == 0 and "[flow none] start_ns = 999us" in done.stderr and "500us" in done.stderr, done.stderr)
 
 
+def uncontrolled(program, folder):
+    """Senders without ACKs beside an algorithm that acts on ACKs alone."""
+    for cc, verb, warns in (("hpcc", "read", True), ("timely", "ud_send", True), ("hpcc", "write", False), ("dcqcn", "read", False), ("none", "ud_send", False)):
+        rest = f"[nic]\ncc = {cc}\nack_every = 1\n[switch]\nint_telemetry = on\n" + section("flow", "f", src=1, dst=2, verb=verb, message_bytes=1000)
+        done = run(program, "--quiet", scenario(folder, {}, rest))
+        wanted = f"[flow f] verb = {verb}: cc = {cc} acts on ACKs" if warns else ""
+        expect(done.returncode == 0 and wanted in done.stderr and done.stderr.count("\n") == warns, f"{cc} {verb}: {done.stderr}")
+
+
 def refused(program, folder):
     """What cannot be is refused in one line."""
     (folder / "no.pcap").write_text("no capture", encoding="utf-8")
@@ -291,4 +300,4 @@ def refused(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(loss, link, disable, counters, every_counter, send, record, numbers, late, refused)
+    in_folder(loss, link, disable, counters, every_counter, send, record, numbers, late, uncontrolled, refused)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "runtime/notice/say.h"
 #include "runtime/port/ports.h"
 
 static void
@@ -147,6 +148,19 @@ version_create(struct config_error *err)
 	return v;
 }
 
+static void
+warn_of_uncontrolled(const struct nic_config *config)
+{
+	for (unsigned int i = 0; i < config->n_flows; i++) {
+		const struct nic_flow *f = &config->flows[i];
+		bool sends = f->qp.requester != (f->qp.verb == NIC_READ);
+
+		if (sends && nic_is_uncontrolled(config->nic.cc, f->qp.verb))
+			say_warning(NIC_UNCONTROLLED, f->name, nic_verb_words[f->qp.verb],
+				    cc_words[config->nic.cc]);
+	}
+}
+
 struct nic_version *
 nic_version_read(struct config *cfg, const struct nic_config *now, struct config_error *err)
 {
@@ -154,11 +168,14 @@ nic_version_read(struct config *cfg, const struct nic_config *now, struct config
 
 	if (v != NULL)
 		v = finish(v, nic_config_read(cfg, now, &v->config, err), cfg, err);
-	if (v == NULL || v->config.n_flows > 0)
-		return v;
-	config_refuse(cfg, "flow", NULL, "a section [flow NAME] at least", err);
-	version_free(v);
-	return NULL;
+	if (v != NULL && v->config.n_flows == 0) {
+		config_refuse(cfg, "flow", NULL, "a section [flow NAME] at least", err);
+		version_free(v);
+		return NULL;
+	}
+	if (v != NULL)
+		warn_of_uncontrolled(&v->config);
+	return v;
 }
 
 static struct nic_version *

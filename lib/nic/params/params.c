@@ -15,6 +15,15 @@ static const char *const initial_rate_words[] = {"line", "fair", "value", NULL};
 
 const char *const nic_verb_words[] = {"write", "write_imm", "send", "read", "ud_send", NULL};
 
+/* The sender of a READ is its responder. Like a UD sender, it receives CNPs and no ACKs. */
+bool
+nic_is_uncontrolled(int cc, int verb)
+{
+	const struct cc_ops *ops = cc_algorithms[cc];
+
+	return (verb == NIC_READ || verb == NIC_UD_SEND) && ops->ack != NULL && ops->cnp == NULL;
+}
+
 /*
  * Members of nic_params itself; its structs have their own tables. The first table describes one
  * NIC on its port: a fabric chooses these values for each of its NICs.

@@ -108,6 +108,12 @@ int nic_params_check(const struct nic_params *params, char *why, unsigned int wh
 enum nic_verb { NIC_WRITE, NIC_WRITE_IMM, NIC_SEND, NIC_READ, NIC_UD_SEND };
 extern const char *const nic_verb_words[];
 
+/** Does the sender of a verb hear nothing that the algorithm (enum cc_algorithm) acts on? */
+bool nic_is_uncontrolled(int cc, int verb);
+/* Format of the warning: flow, verb, algorithm. */
+#define NIC_UNCONTROLLED                                                                           \
+	"[flow %s] verb = %s: cc = %s acts on ACKs, and these senders get none: nothing slows them"
+
 /* One QP. There is no connection manager: the configurations of both ends must agree. */
 struct nic_qp_params {
 	uint8_t peer_mac[6]; /* zero: resolved from peer_ip by ARP or neighbour discovery */
