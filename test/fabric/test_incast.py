@@ -215,6 +215,15 @@ def hpcc(lab, config):
     print(f"leaf and spine: jain {r['jain_index']:.4f}, link use {q['link_use']:.4f}, queue {q['queue_mean_bytes']} B, p99 {q['queue_p99_bytes']} B")
     expect(q["node"].startswith("leaf") and 0.93 <= q["link_use"] <= 0.97 and q["queue_mean_bytes"] <= 5e3 and q["queue_p99_bytes"] <= 10e3, f"leaf and spine: {q}")
     expect(r["jain_index"] >= 0.98 and c["hpcc_missing"] == 0 and c["hpcc_samples"] > 0.9 * c["acks_received"], f"leaf and spine: {c['hpcc_missing']} ACKs without hops")
+    # R = W / T, section 3.4.
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([lab, f"{config}/incast-4to1-hpcc.ini", "--quiet", "--no-progress", "--duration", "1ms", "--set", "hpcc.T=9us", "--out", folder,
+                        "--trace", "incast"], check=True)
+        with open(folder + "/trace.csv", encoding="utf-8") as file:
+            rows = [(int(row["window_bytes"]), int(row["rate_bps"])) for row in csv.DictReader(file)]
+    expect(len(rows) > 1000, f"{len(rows)} rows")
+    for window, rate in rows:
+        expect(abs(window * 8 / 9e-6 / rate - 1) < 0.01, f"window {window} at {rate} b/s")
     # Nobody appends: every ACK lacks hops, and the start rate stays.
     r = results(lab, f"{config}/incast-4to1-hpcc.ini", "--duration", "6ms", "--set", "switch.int_telemetry=off")
     expect(r["counters"]["hpcc_missing"] > 1000 and r["counters"]["hpcc_samples"] == 0, "hops without a switch that adds them")
@@ -290,6 +299,7 @@ def trace(lab, config):
         for before, row in zip(mine, mine[1:]):
             was, rate, target = int(before["rate_bps"]), int(row["rate_bps"]), int(row["target_rate_bps"])
             expect(int(row["time_ns"]) >= int(before["time_ns"]), f"back in time: {row}")
+            expect(row["window_bytes"] == "0", f"a window of DCQCN: {row}")
             if row["reason"].startswith("cnp+cut"):
                 # Equation 1, with the alpha of before: decayed perhaps, since its row.
                 expect(was * (1 - float(before["alpha"]) / 2 - 1e-6) <= rate < was and target == was, f"{before} {row}")

@@ -23,7 +23,7 @@ PFC = "time_ns,node,port,prio,tx_pause,rx_pause,tx_pause_duration_us,rx_pause_du
 MESSAGES = ("bytes", "slowdown")
 TEXTS = ("flow", "src", "dst")  # of messages.csv; the other columns are numbers
 COUNTERS = "node,port,counter,value,help"
-TRACE = "time_ns,flow,qp,rate_bps,target_rate_bps,alpha,time_stage,byte_stage,rtt_ns,reason"
+TRACE = "time_ns,flow,qp,rate_bps,target_rate_bps,alpha,time_stage,byte_stage,rtt_ns,window_bytes,reason"
 
 RESULT_KEYS = """format program version scenario seed duration_ns measure_from_ns icrc_check cc pfc link_speed_bps
     flows jain_index bottleneck pfc_counters pause_frames_after_measure last_pause_ns drops counters

@@ -159,6 +159,7 @@ row_object(const struct nic_trace_row *row)
 	report_set_u64(o, "time_stage", v->time_stage);
 	report_set_u64(o, "byte_stage", v->byte_stage);
 	report_set_u64(o, "rtt_ns", v->rtt_ns);
+	report_set_u64(o, "window_bytes", v->window_bytes);
 	json_object_set_new(o, "limited", json_boolean(v->limited));
 	json_object_set_new(o, "reason",
 			    json_string(trace_reason(row->did, reason, sizeof(reason))));

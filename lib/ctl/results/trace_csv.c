@@ -9,7 +9,7 @@ void
 trace_csv_head(FILE *out)
 {
 	fputs("time_ns,flow,qp,rate_bps,target_rate_bps,alpha,time_stage,byte_stage,rtt_ns,"
-	      "reason\n",
+	      "window_bytes,reason\n",
 	      out);
 }
 
@@ -35,9 +35,9 @@ trace_csv_rows(FILE *out, const char *flow, uint32_t qp, const struct nic_trace 
 		char reason[TRACE_REASON_CHARS + 1];
 
 		fprintf(out,
-			"%" PRIu64 ",%s,%u,%" PRIu64 ",%" PRIu64 ",%.6f,%u,%u,%" PRIu64 ",%s\n",
+			"%" PRIu64 ",%s,%u,%" PRIu64 ",%" PRIu64 ",%.6f,%u,%u,%" PRIu64 ",%u,%s\n",
 			row->at_ns, flow, qp, v->rate_bps, v->target_rate_bps,
 			(double)v->alpha_q32 / (double)Q32_ONE, v->time_stage, v->byte_stage,
-			v->rtt_ns, trace_reason(row->did, reason, sizeof(reason)));
+			v->rtt_ns, v->window_bytes, trace_reason(row->did, reason, sizeof(reason)));
 	}
 }

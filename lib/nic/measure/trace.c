@@ -111,6 +111,7 @@ put_row(struct nic_trace_row *to, const struct nic_trace_row *from)
 	PUT(view.target_rate_bps);
 	PUT(view.alpha_q32);
 	PUT(view.rtt_ns);
+	PUT(view.window_bytes);
 	PUT(view.time_stage);
 	PUT(view.byte_stage);
 	PUT(view.limited);
@@ -125,6 +126,7 @@ get_row(struct nic_trace_row *to, const struct nic_trace_row *from)
 	GET(view.target_rate_bps);
 	GET(view.alpha_q32);
 	GET(view.rtt_ns);
+	GET(view.window_bytes);
 	GET(view.time_stage);
 	GET(view.byte_stage);
 	GET(view.limited);
