@@ -259,6 +259,13 @@ def many_ports(program, folder):
     expect(r["drops"] == [], f"incast: {r['drops']}")
     paused = sorted(p["port"] for p in r["pfc_counters"] if p["node"] == "s1" and p["tx_pause"] > 0)
     expect(paused == senders, f"paused {paused}")
+    # The sections of queues hold at every port, also when an event changes one.
+    rest = "".join(flow(f"f{port}", port, port + 2, qp_count=1) for port in (40, 88, 299))
+    rest += section("event", "slower", at_ns="500us", action="set", set="queue 3.max_rate_bps=2G")
+    r = results(program, scenario(folder, {"topology": "star", "hosts": 512},
+                                  "[nic]\ncc = none\n[queue 3]\nmax_rate_bps = 6G\n[queue 300|3]\nmax_rate_bps = 1G\n" + rest))
+    sent = [f["goodput_bps"] for f in r["flows"]]
+    expect(3.6e9 < sent[0] < 4.0e9 and abs(sent[1] / sent[0] - 1) < 0.01 and 0.9e9 < sent[2] < 1.1e9, f"queues send {sent}")
     # Two routers with 500 hosts each: subnets of more than 253 hosts.
     graph = {"topology": "graph", "hosts": 1000}
     r = results(program, scenario(folder, graph, "[switch a]\nhosts = 500\n[switch b]\nhosts = 500\n"

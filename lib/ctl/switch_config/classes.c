@@ -31,7 +31,7 @@ number_to(const char *text, char end, int bound)
 	size_t n = strspn(text, "0123456789");
 	int number = atoi(text);
 
-	if (n == 0 || n > 2 || text[n] != end || (n == 2 && text[0] == '0') || number >= bound)
+	if (n == 0 || n > 3 || text[n] != end || (n > 1 && text[0] == '0') || number >= bound)
 		return -1;
 	return number;
 }
@@ -45,7 +45,7 @@ parse_place(const char *section, const char *word, int *port, int *index)
 
 	if (section[strlen(word)] == '\0')
 		return false;
-	*port = bar != NULL ? number_to(text, '|', SW_DEVICE_PORTS) : -1;
+	*port = bar != NULL ? number_to(text, '|', SW_MAX_PORTS) : -1;
 	*index = number_to(bar != NULL ? bar + 1 : text, '\0', TM_CLASSES);
 	return *index >= 0 && (bar == NULL || *port >= 0);
 }
@@ -202,7 +202,7 @@ read_kind(struct config *cfg, const struct switch_class_kind *kind, struct sw_pa
 		rc = field_defaults(kind->fields, *kind->n, object_at(kind, out, 0, i));
 	if (rc == 0)
 		rc = read_places(cfg, kind, false, out, err);
-	for (unsigned int port = 1; port < SW_DEVICE_PORTS; port++)
+	for (unsigned int port = 1; port < SW_MAX_PORTS; port++)
 		memcpy(object_at(kind, out, port, 0), object_at(kind, out, 0, 0),
 		       TM_CLASSES * kind->size);
 	return rc == 0 ? read_places(cfg, kind, true, out, err) : rc;
@@ -222,7 +222,7 @@ read_over_all_ports(struct config *cfg, const char *of, const struct switch_clas
 	int rc = 0;
 
 	memcpy(first, object_at(kind, out, 0, index), kind->size);
-	for (unsigned int port = 0; rc == 0 && port < SW_DEVICE_PORTS; port++) {
+	for (unsigned int port = 0; rc == 0 && port < SW_MAX_PORTS; port++) {
 		void *object = object_at(kind, out, port, index);
 
 		if (of != NULL || memcmp(object, first, kind->size) == 0)

@@ -13,7 +13,11 @@ TEST(a_wrong_class_is_refused_with_section_key_and_value)
 		const char *error;
 	} rows[] = {
 		{"[queue 8]\n" TWO_PORTS, "x.ini: [queue 8]: expected N or PORT|N after the word"},
-		{"[pg 64|3]\n" TWO_PORTS, "x.ini: [pg 64|3]: expected N or PORT|N after the word"},
+		{"[pg 512|3]\n" TWO_PORTS,
+		 "x.ini: [pg 512|3]: expected N or PORT|N after the word"},
+		{"[pg 064|3]\n" TWO_PORTS,
+		 "x.ini: [pg 064|3]: expected N or PORT|N after the word"},
+		{"[pg 511|3]\n" TWO_PORTS, "x.ini: [pg 511|3]: expected an existing port"},
 		{"[tc 1|3]\n" TWO_PORTS, "x.ini: [tc 1|3]: expected [tc N], N from 0 to 7"},
 		{"[queue 2|3]\nmax_rate_bps = 1G\n" TWO_PORTS,
 		 "x.ini: [queue 2|3]: expected an existing port"},
