@@ -37,12 +37,17 @@ struct sw_forward {
 	const struct sw_pools *pools;
 };
 
+/** Has the port, or one that shares its bit, no link? */
+static inline bool
+sw_may_be_down(const struct sw_forward *f, uint16_t port)
+{
+	return __atomic_load_n(&f->down_ports, __ATOMIC_RELAXED) >> (port % 64) & 1;
+}
+
 static inline bool
 sw_is_down(const struct sw_forward *f, uint16_t port)
 {
-	uint64_t down = __atomic_load_n(&f->down_ports, __ATOMIC_RELAXED);
-
-	return unlikely(down >> (port % 64) & 1) &&
+	return unlikely(sw_may_be_down(f, port)) &&
 	       (f->vlans->words == 1 || f->ports[port].is_down);
 }
 

@@ -236,12 +236,20 @@ rx_one(struct sw *sw, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
 	admit_one(sw, port, &a, reason, now_ns);
 }
 
+/* Out of line, so that sw_rx() keeps its registers for frames of ports with a link. */
+static __rte_noinline void
+hear_if_down(struct sw *sw, uint16_t port, uint64_t now_ns)
+{
+	if (sw_is_down(&sw->forward, port))
+		sw_port_hear(sw, port, now_ns);
+}
+
 void
 sw_rx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
 	assert(port < sw->n_ports);
-	if (unlikely(sw_is_down(&sw->forward, port)) && n > 0)
-		sw_port_hear(sw, port, now_ns);
+	if (unlikely(sw_may_be_down(&sw->forward, port)) && n > 0)
+		hear_if_down(sw, port, now_ns);
 	if (n == 1) {
 		if (unlikely(!rx_plain(sw, port, pkts[0], now_ns)))
 			rx_one(sw, port, pkts[0], now_ns);
