@@ -425,8 +425,8 @@ int
 main(int argc, char **argv)
 {
 	struct lab_opts o = {0};
+	static struct scenario s;
 	struct config_error err;
-	struct scenario s;
 	struct config *cfg;
 	int rc;
 

@@ -244,14 +244,15 @@ sw_create(const struct sw_params *params, const struct sw_pools *pools)
 		errno = ENOMEM;
 		return NULL;
 	}
-	sw_pfcwd_init(sw, params);
 	sw->n_ports = params->n_ports;
 	sw->max_frame_bytes = params->max_frame_bytes;
 	sw->control->watermark_interval_ns = params->watermark_interval_ns;
 	set_pools(sw, pools);
 	prng_seed(&sw->prng, params->seed, 0);
 	sw_set_classes(sw, params);
-	rc = sw_dcbx_init(sw, params);
+	rc = sw_pfcwd_init(sw, params);
+	if (rc == 0)
+		rc = sw_dcbx_init(sw, params);
 	if (rc == 0)
 		rc = prepare_shards(sw, params);
 	if (rc == 0)
@@ -315,6 +316,7 @@ sw_destroy(struct node *node)
 	sw_forwarding_destroy(sw);
 	mmu_destroy(sw->mmu);
 	sw_dcbx_free(sw);
+	sw_pfcwd_free(sw);
 	free(sw->control);
 	rte_free(sw->forward.ports);
 	rte_free(sw->ports);

@@ -243,6 +243,24 @@ def large(program, folder):
     expect(used <= 1_000_000, f"{used} KB of memory")
 
 
+def many_switches(program, folder):
+    """Sections of switches take the memory of the ports that their switches have, not of the most that a switch may have."""
+    import os
+    import resource
+    # Meson sets it: glibc then writes to all memory that is allocated, used or not.
+    os.environ.pop("MALLOC_PERTURB_", None)
+
+    def used(n):
+        rest = "".join(section("switch", f"s{i}", hosts=1) for i in range(n))
+        rest += "".join(section("link", f"l{i}", ends=f"s{i} s{i + 1}") for i in range(n - 1))
+        r = results(program, scenario(folder, {"topology": "graph", "hosts": n}, rest + flow("f", 1, 2, message_bytes=1024, messages=1)))
+        expect(r["packet_hops"] == 2 * 3, f"{n} switches: {r['packet_hops']} hops")
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+
+    few, many = used(20), used(120)
+    expect((many - few) / 100 <= 700, f"{few} KB with 20 switches and {many} with 120")
+
+
 def many_ports(program, folder):
     """A switch of 512 ports: all work alike, also those that share a bit of a mask, and pauses reach each sender."""
     path = scenario(folder, {"topology": "star", "hosts": 512}, ring(512, 257))
@@ -274,5 +292,33 @@ def many_ports(program, folder):
     expect(r["drops"] == [] and r["packet_hops"] == 3 * r["frames"] >= 6000, f"routers: {r['drops']}, {r['packet_hops']} hops")
 
 
+def high_ports(program, folder):
+    """Faults at ports that share a bit of a mask with others (64 and 256 apart) are those of one port."""
+    def event(name, at_ns, action, **keys):
+        return section("event", name, at_ns=at_ns, action=action, **keys)
+
+    # One link down: the three other ports go on alike, and a broadcast reaches all but the one without a link.
+    rest = "".join(flow(f"f{port}", i + 1, port + 1, message_bytes="4KB", messages=0) for i, port in enumerate((299, 43, 107, 363)))
+    rest += event("down", "300us", "link_down", node="s1", port=299)
+    rest += event("call", "500us", "send", node="h257", port=0, frame="ffffffffffff0200000001000806" + "00" * 46)
+    r = results(program, scenario(folder, {"topology": "star", "hosts": 512}, rest))
+    down, *others = (f["messages_completed"] for f in r["flows"])
+    expect(0 < down < 0.4 * others[0] and len(set(others)) == 1, f"link down: {down}, {others} messages")
+    expect(all(d["port"] == 299 for d in r["drops"] if d["reason"] == "link_down"), f"link down: {r['drops']}")
+    heard = [d["node"] for d in r["drops"] if d["reason"] == "neigh_malformed"]
+    expect(sorted(heard) == sorted(f"h{h}" for h in range(1, 513) if h not in (257, 300)), f"broadcast: {len(heard)} hosts")
+    # Two routers of 304 ports: a cable fails and comes back, and a host pauses its port until the watchdog acts.
+    rest = "[switch a]\nhosts = 300\n[switch b]\nhosts = 300\n" + "".join(section("link", f"l{i}", ends="a b", link_rate_bps="100G") for i in range(4))
+    rest += "[pfcwd]\npfcwd = sonic\naction = drop\npoll_interval_ns = 100us\ndetection_time_ns = 200us\nrestoration_time_ns = 200us\n"
+    rest += "".join(flow(f"f{h}", h, 300 + h, message_bytes="16KB", messages=0) for h in (1, 2, 65, 129, 257, 300))
+    rest += event("down", "300us", "link_down", node="a", port=301) + event("up", "700us", "link_up", node="a", port=301)
+    rest += event("storm", "200us", "pause_storm", node="h265", for_ns="500us")
+    r = results(program, scenario(folder, {"topology": "graph", "hosts": 600, "duration_ns": "1200us"}, rest))
+    expect(all(f["messages_completed"] > 20 for f in r["flows"]), f"reroute: {[f['messages_completed'] for f in r['flows']]}")
+    expect({d["port"] for d in r["drops"] if d["reason"] in ("link_down", "wire_link_down")} == {301}, f"reroute: {r['drops']}")
+    storms = [(e["node"], e["event"], e["port"]) for e in r["events"] if e["event"].startswith("storm")]
+    expect(storms == [("a", "storm_detected", 264), ("a", "storm_restored", 264)], f"watchdog: {storms}")
+
+
 if __name__ == "__main__":
-    in_folder(reach, many_ports, ecmp, bottleneck, sections, one_switch, static_routes, refused, large)
+    in_folder(reach, many_switches, many_ports, high_ports, ecmp, bottleneck, sections, one_switch, static_routes, refused, large)

@@ -36,6 +36,7 @@ fabric_read(const struct script *script, struct scenario *s, struct config_error
 	FILE *f = open_memstream(&text, &size);
 	int rc;
 
+	*s = (struct scenario){0};
 	script_ini(script, f);
 	fclose(f);
 	cfg = config_open_text("life", text, size, err);
@@ -505,7 +506,7 @@ check_print(const struct scenario *s)
 {
 	const struct scenario_override none = {0};
 	struct config_error err = {.text = ""};
-	struct scenario again;
+	struct scenario again = {0};
 	size_t size, n;
 	char *text = printed(s, &size), *second;
 	struct config *cfg = config_open_text("printed", text, size, &err);

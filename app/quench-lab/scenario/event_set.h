@@ -15,6 +15,8 @@
 
 /**
  * scenario_file_read(), then fill in begin and end of each event; scenario_free() frees them too.
+ *
+ * @param s  All zero.
  * @return 0, or -EINVAL with err filled in, for an event "file: [event NAME] set: [section] key =
  *         value: expected ...".
  */

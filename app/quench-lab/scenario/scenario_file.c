@@ -73,7 +73,7 @@ read_switch(struct config *cfg, const char *section, const struct sw_params *com
 			    err) < 0)
 		return -EINVAL;
 	strcpy(out->name, name);
-	out->sw = *common;
+	sw_params_copy(common, &out->sw);
 	return switch_config_read_one(cfg, section, &out->sw, err);
 }
 
@@ -103,8 +103,7 @@ read_switches(struct config *cfg, struct scenario *s, struct config_error *err)
 
 	for (const char *at = NULL; (at = config_next(cfg, "switch", at)) != NULL;)
 		n++;
-	s->switches = calloc(n + 1, sizeof(*s->switches));
-	if (s->switches == NULL)
+	if (scenario_reserve_switches(s, n + 1) < 0)
 		return config_refuse(cfg, "switch", NULL, "fewer sections: out of memory", err);
 	for (const char *at = NULL; (at = config_next(cfg, "switch", at)) != NULL;) {
 		int of = is_of_switch(cfg, at, err);
@@ -186,7 +185,6 @@ int
 scenario_file_read(struct config *cfg, const struct scenario_override *override, struct scenario *s,
 		   struct config_error *err)
 {
-	*s = (struct scenario){0};
 	if (read_sections(cfg, override, s, err) < 0) {
 		scenario_free(s);
 		return -EINVAL;

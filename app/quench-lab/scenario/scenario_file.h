@@ -33,7 +33,9 @@ struct scenario_override {
 /**
  * Read and check the whole file, without the changes of its events (event_set.h), which stay empty.
  * On success the scenario owns its flows: call scenario_free().
- * @return 0, or -EINVAL with err filled in.
+ *
+ * @param s  All zero.
+ * @return   0, or -EINVAL with err filled in.
  */
 int scenario_file_read(struct config *cfg, const struct scenario_override *override,
 		       struct scenario *s, struct config_error *err);

@@ -27,7 +27,7 @@ empty_section(const struct scenario *s, uint32_t sw)
 
 	if (section == NULL)
 		return NULL;
-	section->sw = s->sw;
+	sw_params_copy(&s->sw, &section->sw);
 	scenario_switch_fill(s, sw, &section->sw);
 	return section;
 }

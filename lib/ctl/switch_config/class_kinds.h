@@ -17,8 +17,10 @@ struct switch_class_kind {
 	const char *word;
 	const struct field *fields;
 	const unsigned int *n;
-	size_t offset; /* in struct sw_params, of its array [SW_MAX_PORTS][TM_CLASSES] */
-	size_t size;   /* of one object */
+	/* in struct sw_params, of its array [TM_CLASSES] of every port and of that [][TM_CLASSES]
+	 * by port */
+	size_t every, offset;
+	size_t size; /* of one object */
 };
 
 #define SWITCH_CLASS_KINDS 2u
@@ -59,9 +61,18 @@ switch_profile_count(const struct switch_profile_kind *kind, const struct sw_par
 }
 
 static inline const void *
+switch_class_of_every_port(const struct switch_class_kind *kind, const struct sw_params *params,
+			   unsigned int index)
+{
+	return (const char *)params + kind->every + index * kind->size;
+}
+
+static inline const void *
 switch_class_object(const struct switch_class_kind *kind, const struct sw_params *params,
 		    unsigned int port, unsigned int index)
 {
+	if (port >= params->n_rows)
+		return switch_class_of_every_port(kind, params, index);
 	return (const char *)params + kind->offset + (port * TM_CLASSES + index) * kind->size;
 }
 

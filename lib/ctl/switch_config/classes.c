@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ctl/switch_config/classes.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,9 +10,17 @@
 #include "ctl/switch_config/classes_rows.h"
 
 static void *
+of_every_port(const struct switch_class_kind *kind, struct sw_params *params, unsigned int index)
+{
+	return (char *)params + kind->every + index * kind->size;
+}
+
+/* port: of a row in use. */
+static void *
 object_at(const struct switch_class_kind *kind, struct sw_params *params, unsigned int port,
 	  unsigned int index)
 {
+	assert(port < params->n_rows);
 	return (char *)params + kind->offset + (port * TM_CLASSES + index) * kind->size;
 }
 
@@ -173,39 +182,34 @@ read_places(struct config *cfg, const struct switch_class_kind *kind, bool of_po
 
 	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, kind->word, s));) {
 		int port, index;
+		void *object;
 
 		if (!parse_place(s, kind->word, &port, &index))
 			return config_refuse(cfg, s, NULL,
 					     "N or PORT|N after the word, N from 0 to 7", err);
 		if ((port >= 0) != of_ports)
 			continue;
-		if (!of_ports)
-			port = 0;
-		rc = config_read(cfg, s, kind->fields, *kind->n,
-				 object_at(kind, out, (unsigned int)port, (unsigned int)index),
-				 err);
+		if (of_ports)
+			sw_params_use_rows(out, (uint16_t)(port + 1));
+		object = of_ports ? object_at(kind, out, (unsigned int)port, (unsigned int)index)
+				  : of_every_port(kind, out, (unsigned int)index);
+		rc = config_read(cfg, s, kind->fields, *kind->n, object, err);
 		if (rc == 0)
-			rc = check_names(
-				cfg, s, kind, out,
-				object_at(kind, out, (unsigned int)port, (unsigned int)index), err);
+			rc = check_names(cfg, s, kind, out, object, err);
 	}
 	return rc;
 }
 
+/* The sections of every port. */
 static int
-read_kind(struct config *cfg, const struct switch_class_kind *kind, struct sw_params *out,
-	  struct config_error *err)
+read_every(struct config *cfg, const struct switch_class_kind *kind, struct sw_params *out,
+	   struct config_error *err)
 {
 	int rc = 0;
 
 	for (unsigned int i = 0; rc == 0 && i < TM_CLASSES; i++)
-		rc = field_defaults(kind->fields, *kind->n, object_at(kind, out, 0, i));
-	if (rc == 0)
-		rc = read_places(cfg, kind, false, out, err);
-	for (unsigned int port = 1; port < SW_MAX_PORTS; port++)
-		memcpy(object_at(kind, out, port, 0), object_at(kind, out, 0, 0),
-		       TM_CLASSES * kind->size);
-	return rc == 0 ? read_places(cfg, kind, true, out, err) : rc;
+		rc = field_defaults(kind->fields, *kind->n, of_every_port(kind, out, i));
+	return rc == 0 ? read_places(cfg, kind, false, out, err) : rc;
 }
 
 /*
@@ -218,17 +222,20 @@ read_over_all_ports(struct config *cfg, const char *of, const struct switch_clas
 		    const char *s, unsigned int index, struct sw_params *out,
 		    struct config_error *err)
 {
+	void *every = of_every_port(kind, out, index);
 	char first[sizeof(struct sw_queue_params)];
 	int rc = 0;
 
-	memcpy(first, object_at(kind, out, 0, index), kind->size);
-	for (unsigned int port = 0; rc == 0 && port < SW_MAX_PORTS; port++) {
+	memcpy(first, switch_class_object(kind, out, 0, index), kind->size);
+	for (unsigned int port = 0; rc == 0 && port < out->n_rows; port++) {
 		void *object = object_at(kind, out, port, index);
 
 		if (of != NULL || memcmp(object, first, kind->size) == 0)
 			rc = config_read(cfg, s, kind->fields, *kind->n, object, err);
 	}
-	return rc == 0 ? check_names(cfg, s, kind, out, object_at(kind, out, 0, index), err) : rc;
+	if (rc == 0)
+		rc = config_read(cfg, s, kind->fields, *kind->n, every, err);
+	return rc == 0 ? check_names(cfg, s, kind, out, every, err) : rc;
 }
 
 /* Sections of single ports override those of all ports. */
@@ -276,8 +283,11 @@ switch_classes_read(struct config *cfg, struct sw_params *out, struct config_err
 
 	if (rc == 0)
 		rc = read_tcs(cfg, NULL, out, err);
+	/* Rows begin as every port has them, so the sections of single ports come last. */
 	for (unsigned int i = 0; rc == 0 && i < SWITCH_CLASS_KINDS; i++)
-		rc = read_kind(cfg, &switch_class_kinds[i], out, err);
+		rc = read_every(cfg, &switch_class_kinds[i], out, err);
+	for (unsigned int i = 0; rc == 0 && i < SWITCH_CLASS_KINDS; i++)
+		rc = read_places(cfg, &switch_class_kinds[i], true, out, err);
 	return rc;
 }
 

@@ -36,14 +36,12 @@ static const char *const own_sections[] = {
 
 #define PORT_NAME_SIZE 24
 
-/* Read the sections from the one with this number, classes and tables. */
+/* Read the sections from the one with this number, classes and tables, over the defaults. */
 static int
 read_from(struct config *cfg, unsigned int first, struct sw_params *out, struct config_error *err)
 {
-	int rc;
+	int rc = config_sections_read(cfg, sw_sections + first, sw_sections_n - first, out, err);
 
-	sw_params_default(out, 0);
-	rc = config_sections_read(cfg, sw_sections + first, sw_sections_n - first, out, err);
 	if (rc == 0)
 		rc = switch_classes_read(cfg, out, err);
 	if (rc == 0)
@@ -60,7 +58,10 @@ switch_config_read_common(struct config *cfg, struct sw_params *out, struct conf
 		config_sections_refuse(cfg, sw_sections, SW_DEVICE_SECTIONS,
 				       "no such key here: each switch has a value of its own", err);
 
-	return rc == 0 ? read_from(cfg, SW_DEVICE_SECTIONS, out, err) : rc;
+	if (rc != 0)
+		return rc;
+	sw_params_default_zeroed(out, 0);
+	return read_from(cfg, SW_DEVICE_SECTIONS, out, err);
 }
 
 /* The number in "port N", or -1: plain digits, no leading zero, in range. */
@@ -137,6 +138,7 @@ read_ports(struct config *cfg, struct sw_params *out, struct config_error *err)
 		char name[PORT_NAME_SIZE];
 
 		snprintf(name, sizeof(name), "port %d", i);
+		sw_params_use_rows(out, (uint16_t)(i + 1));
 		out->ports[i] = shared;
 		rc = config_read(cfg, name, sw_port_fields, sw_port_fields_n, &out->ports[i], err);
 		if (rc == 0)
@@ -170,14 +172,22 @@ switch_config_check(const struct config *cfg, const struct sw_params *params,
 	 * A copy with any valid address in place of each one that the program will take from its
 	 * devices.
 	 */
-	struct sw_params filled = *params;
+	struct sw_params *filled = malloc(sizeof(*filled));
 	struct config_rows rows = {0};
 	char why[512];
+	int rc;
 
-	for (uint16_t i = 0; i < filled.n_ports; i++)
-		if (memcmp(filled.ports[i].mac, zero, sizeof(zero)) == 0)
-			memcpy(filled.ports[i].mac, stand_in, sizeof(stand_in));
-	if (sw_params_check(&filled, why, sizeof(why)) == 0)
+	if (filled == NULL) {
+		config_error_set(err, config_path(cfg), " out of memory");
+		return -ENOMEM;
+	}
+	sw_params_copy(params, filled);
+	for (uint16_t i = 0; i < filled->n_ports; i++)
+		if (memcmp(filled->ports[i].mac, zero, sizeof(zero)) == 0)
+			memcpy(filled->ports[i].mac, stand_in, sizeof(stand_in));
+	rc = sw_params_check(filled, why, sizeof(why));
+	free(filled);
+	if (rc == 0)
 		return switch_classes_check_ports(cfg, NULL, params->n_ports, err);
 	if (switch_tables_refuse(cfg, why, err))
 		return -EINVAL;
@@ -278,8 +288,10 @@ finish(const struct config *cfg, struct sw_params *out, int rc, struct config_er
 int
 switch_config_read(struct config *cfg, struct sw_params *out, struct config_error *err)
 {
-	int rc = read_from(cfg, 0, out, err);
+	int rc;
 
+	sw_params_default(out, 0);
+	rc = read_from(cfg, 0, out, err);
 	if (rc == 0)
 		rc = read_ports(cfg, out, err);
 	return finish(cfg, out, rc, err);
@@ -308,7 +320,7 @@ switch_config_set(struct config *cfg, const struct sw_params *now, struct sw_par
 {
 	int rc;
 
-	*out = *now;
+	sw_params_copy(now, out);
 	/* Fixed at the start; sw_reload_prepare() sets it. */
 	out->mmu.packets = 0;
 	rc = sw_tables_copy(&now->tables, &out->tables);

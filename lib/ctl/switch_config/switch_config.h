@@ -25,7 +25,9 @@
 /**
  * Read everything but the ports, which stay zero, and the keys of SW_DEVICE_SECTIONS, which it
  * refuses. Rules across keys are not checked. For a program that creates its own switches.
- * @return 0, -EINVAL or -ENOMEM with err filled in. The caller frees out->tables.
+ *
+ * @param out  All zero; only rows of ports that have sections of their own are touched.
+ * @return     0, -EINVAL or -ENOMEM with err filled in. The caller frees out->tables.
  */
 int switch_config_read_common(struct config *cfg, struct sw_params *out, struct config_error *err);
 

@@ -51,7 +51,7 @@ check_flow(const struct flow_params *flow, struct scenario_fault *fault)
 static bool
 has_own_scheme(const struct sw_params *sw)
 {
-	for (unsigned int port = 0; port < SW_MAX_PORTS; port++)
+	for (unsigned int port = 0; port < sw->n_ports; port++)
 		for (unsigned int queue = 0; queue < TM_CLASSES; queue++)
 			if (sw->queues[port][queue].marking != MARK_WRED)
 				return true;

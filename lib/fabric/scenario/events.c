@@ -48,7 +48,7 @@ find_port(const struct topology *t, uint32_t node, const char *text)
 	uint32_t link;
 
 	if (strspn(text, "0123456789") == strlen(text) && *text != '\0')
-		return strlen(text) <= 2 && atoi(text) < ports_of(t, node) ? atoi(text) : -1;
+		return strlen(text) <= 3 && atoi(text) < ports_of(t, node) ? atoi(text) : -1;
 	link = peer < 0 ? TOPOLOGY_NO_LINK : topology_link_between(t, node, (uint32_t)peer, 0);
 	if (link == TOPOLOGY_NO_LINK)
 		return -1;

@@ -9,6 +9,7 @@
 
 #include "base/field/field.h"
 #include "base/numbers/fixed.h"
+#include "base/threads/pages.h"
 #include "base/numbers/units.h"
 #include "fabric/topology/host_list.h"
 
@@ -250,6 +251,14 @@ scenario_resolve(struct scenario *s, struct scenario_fault *fault)
 	return 0;
 }
 
+int
+scenario_reserve_switches(struct scenario *s, uint32_t n)
+{
+	s->switches = pages_alloc_sparse(n * sizeof(*s->switches));
+	s->max_switches = n;
+	return s->switches == NULL ? -ENOMEM : 0;
+}
+
 void
 scenario_release(struct scenario *s)
 {
@@ -266,6 +275,6 @@ scenario_release(struct scenario *s)
 	free(s->flows);
 	free(s->static_routes);
 	free(s->links);
-	free(s->switches);
+	pages_free(s->switches, s->max_switches * sizeof(*s->switches));
 	*s = (struct scenario){0};
 }

@@ -263,6 +263,7 @@ struct scenario {
 	struct flow_params *flows;
 	struct event_params *events;
 	struct record_params *records;
+	uint32_t max_switches; /* for which switches has room */
 	uint32_t n_switches, n_links, n_static_routes, n_flows, n_events, n_records;
 	/* set by scenario_resolve() */
 	struct topology *topology;
@@ -270,6 +271,12 @@ struct scenario {
 	uint8_t host_bits;     /* routers: of an address, for the host; the rest: its subnet */
 	struct scenario_host *hosts; /* [n - 1] is host n */
 };
+
+/**
+ * Have room for sections of switches, all zero. Their memory is taken as it is touched: params of a
+ * switch have rows for SW_MAX_PORTS ports. @return 0 or -ENOMEM.
+ */
+int scenario_reserve_switches(struct scenario *s, uint32_t n);
 
 /**
  * Largest number of frames in buffers and on cables: the minimum size of each of the fabric's

@@ -78,6 +78,7 @@ set_ports(const struct build *b)
 	const struct topology_switch *sw = &t->switches[b->sw];
 
 	b->out->n_ports = sw->n_ports;
+	sw_params_use_rows(b->out, sw->n_ports);
 	for (uint16_t p = 0; p < sw->n_ports; p++) {
 		struct sw_port_params *port = &b->out->ports[p];
 
@@ -272,7 +273,8 @@ scenario_switch_build(const struct scenario *s, uint32_t sw, struct sw_params *o
 	const struct build b = {.s = s, .sw = sw, .out = out};
 	int rc = 0;
 
-	*out = *scenario_switch_params(s, sw);
+	sw_params_copy(scenario_switch_params(s, sw), out);
+	sw_params_use_rows(out, s->topology->switches[sw].n_ports);
 	set_curves(&b);
 	scenario_switch_fill(s, sw, out);
 	if (s->routes == NULL)

@@ -38,6 +38,8 @@ import_switch_begin(struct import_switch *out)
 		import_no_memory();
 	out->sw.n_ports = 0;
 	out->sw.ports[0].shaper_rate_bps = 0;
+	/* Converters fill in ports before they know how many there are. */
+	sw_params_use_rows(&out->sw, SW_DEVICE_PORTS);
 	for (unsigned int i = 1; i < SW_DEVICE_PORTS; i++)
 		out->sw.ports[i] = out->sw.ports[0];
 	/*

@@ -23,8 +23,8 @@ struct sw_watchdog {
 	uint64_t next_ns;
 	uint32_t n_storms;
 	bool big_red, big_red_requested;
-	struct pfcwd_params of_port[SW_MAX_PORTS];
-	struct pfcwd queue[SW_MAX_PORTS][TM_CLASSES];
+	struct pfcwd_params *of_port;
+	struct pfcwd (*queue)[TM_CLASSES]; /* by port */
 };
 
 struct sw_event_log {
@@ -36,7 +36,7 @@ struct sw_event_log {
 struct sw_lldp {
 	struct lldp_params params;
 	struct port_set auto_ports;
-	struct dcbx_port port[SW_MAX_PORTS];
+	struct dcbx_port *port; /* by port */
 	enum dcbx_pfc_state reported[SW_MAX_PORTS];
 	uint8_t reported_prios[SW_MAX_PORTS];
 };

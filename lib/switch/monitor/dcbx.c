@@ -93,7 +93,8 @@ sw_dcbx_init(struct sw *sw, const struct sw_params *params)
 	l->params = params->lldp;
 	sw->lldp.boxes = calloc(params->n_ports, sizeof(*sw->lldp.boxes));
 	sw->lldp.out = calloc(params->n_ports, sizeof(*sw->lldp.out));
-	if (sw->lldp.boxes == NULL || sw->lldp.out == NULL)
+	l->port = calloc(params->n_ports, sizeof(*l->port));
+	if (sw->lldp.boxes == NULL || sw->lldp.out == NULL || l->port == NULL)
 		return -ENOMEM;
 	for (uint16_t port = 0; port < params->n_ports; port++) {
 		struct lldp_info local = {
@@ -117,6 +118,7 @@ sw_dcbx_free(struct sw *sw)
 {
 	free(sw->lldp.boxes);
 	free(sw->lldp.out);
+	free(sw->control->lldp.port);
 }
 
 static void

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/monitor/pfcwd.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers/fixed.h"
@@ -39,11 +41,25 @@ set_params(struct sw_watchdog *wd, const struct sw_params *params)
 	}
 }
 
-void
+int
 sw_pfcwd_init(struct sw *sw, const struct sw_params *params)
 {
-	sw->control->watchdog.big_red_requested = params->pfcwd.big_red_switch;
-	set_params(&sw->control->watchdog, params);
+	struct sw_watchdog *wd = &sw->control->watchdog;
+
+	wd->of_port = calloc(params->n_ports, sizeof(*wd->of_port));
+	wd->queue = calloc(params->n_ports, sizeof(*wd->queue));
+	if (wd->of_port == NULL || wd->queue == NULL)
+		return -ENOMEM;
+	wd->big_red_requested = params->pfcwd.big_red_switch;
+	set_params(wd, params);
+	return 0;
+}
+
+void
+sw_pfcwd_free(struct sw *sw)
+{
+	free(sw->control->watchdog.of_port);
+	free(sw->control->watchdog.queue);
 }
 
 static struct pfcwd_sample
@@ -226,7 +242,7 @@ sw_pfcwd_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_
 	if (wd->big_red && !params->pfcwd.big_red_switch)
 		turn_big_red(sw, false, now_ns);
 	__atomic_store_n(&wd->big_red_requested, params->pfcwd.big_red_switch, __ATOMIC_RELAXED);
-	memcpy(old, wd->of_port, sizeof(old));
+	memcpy(old, wd->of_port, sw->n_ports * sizeof(old[0]));
 	set_params(wd, params);
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		for (uint8_t prio = 0; prio < TM_CLASSES; prio++)

@@ -17,7 +17,9 @@ struct pfcwd;
 struct sw;
 struct sw_params;
 
-void sw_pfcwd_init(struct sw *sw, const struct sw_params *params);
+/** @return 0 or -ENOMEM; sw_pfcwd_free() frees what there is. */
+int sw_pfcwd_init(struct sw *sw, const struct sw_params *params);
+void sw_pfcwd_free(struct sw *sw);
 void sw_pfcwd_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_ns);
 
 /** @return when to call again. */

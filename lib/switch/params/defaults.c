@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tables of struct sw_params, and its defaults. */
 #include <assert.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/numbers/array.h"
@@ -32,16 +33,42 @@ const struct field_section sw_sections[] = {
 const unsigned int sw_sections_n = ARRAY_LEN(sw_sections);
 
 void
-sw_params_default(struct sw_params *p, uint16_t n_ports)
+sw_params_use_rows(struct sw_params *p, uint16_t n)
+{
+	for (; p->n_rows < n; p->n_rows++) {
+		p->ports[p->n_rows] = (struct sw_port_params){0};
+		memcpy(p->pgs[p->n_rows], p->every_pg, sizeof(p->every_pg));
+		memcpy(p->queues[p->n_rows], p->every_queue, sizeof(p->every_queue));
+	}
+}
+
+void
+sw_params_copy(const struct sw_params *from, struct sw_params *to)
+{
+	memcpy(to, from, offsetof(struct sw_params, ports));
+	memcpy(to->ports, from->ports, from->n_rows * sizeof(from->ports[0]));
+	memcpy(to->pgs, from->pgs, from->n_rows * sizeof(from->pgs[0]));
+	memcpy(to->queues, from->queues, from->n_rows * sizeof(from->queues[0]));
+}
+
+void
+sw_params_default_zeroed(struct sw_params *p, uint16_t n_ports)
 {
 	int rc;
 
 	assert(n_ports <= SW_MAX_PORTS);
-	memset(p, 0, sizeof(*p));
 	rc = field_sections_defaults(sw_sections, sw_sections_n, p);
 	p->n_ports = n_ports;
+	sw_params_use_rows(p, n_ports);
 	for (uint16_t i = 0; i < n_ports; i++)
 		rc |= field_defaults(sw_port_fields, sw_port_fields_n, &p->ports[i]);
 	assert(rc == 0);
 	(void)rc;
+}
+
+void
+sw_params_default(struct sw_params *p, uint16_t n_ports)
+{
+	memset(p, 0, sizeof(*p));
+	sw_params_default_zeroed(p, n_ports);
 }

@@ -88,7 +88,6 @@ FIELD_TABLE(sw_router_fields);
 struct sw_params {
 	uint16_t n_ports;
 	uint16_t shards; /* each with its own lcore, or all on one in turn; 0: one */
-	struct sw_port_params ports[SW_MAX_PORTS];
 	struct qos_map_params qos;
 	struct wred_params wred; /* for the queues in wred_queues */
 	uint8_t wred_queues;     /* mask */
@@ -108,8 +107,9 @@ struct sw_params {
 	struct sw_wred_profile wred_profiles[SW_MAX_WRED_PROFILES];
 	uint8_t n_wred_profiles;
 	struct sw_tc_params tcs[TM_CLASSES];
-	struct sw_pg_params pgs[SW_MAX_PORTS][TM_CLASSES];
-	struct sw_queue_params queues[SW_MAX_PORTS][TM_CLASSES];
+	/* of all ports that have none of their own */
+	struct sw_pg_params every_pg[TM_CLASSES];
+	struct sw_queue_params every_queue[TM_CLASSES];
 	uint32_t fdb_entries;
 	uint32_t fdb_ageing_s;
 	bool vlan_filtering;
@@ -121,6 +121,14 @@ struct sw_params {
 	 * secret, not configured.
 	 */
 	struct half_sip_key table_key;
+	/*
+	 * Rows by port, of which n_rows are in use, at least n_ports: sw_params_use_rows(). The
+	 * others are not read, so that a fabric of many switches does not touch their memory.
+	 */
+	uint16_t n_rows;
+	struct sw_port_params ports[SW_MAX_PORTS];
+	struct sw_pg_params pgs[SW_MAX_PORTS][TM_CLASSES];
+	struct sw_queue_params queues[SW_MAX_PORTS][TM_CLASSES];
 };
 
 /* Members of sw_params itself; ports and sub-structs have their own tables. */
@@ -141,6 +149,17 @@ extern const unsigned int sw_sections_n;
  * zero. No class has its own profiles or rates. Does not call sw_params_resolve().
  */
 void sw_params_default(struct sw_params *params, uint16_t n_ports);
+/** The same for params that are all zero, without touching rows that are not in use. */
+void sw_params_default_zeroed(struct sw_params *params, uint16_t n_ports);
+
+/**
+ * Have at least n <= SW_MAX_PORTS rows in use. Classes of new rows are those of every port, and
+ * the ports' own keys are zero.
+ */
+void sw_params_use_rows(struct sw_params *params, uint16_t n);
+
+/** Copy what is in use. The tables are not owned by the copy. */
+void sw_params_copy(const struct sw_params *from, struct sw_params *to);
 
 /**
  * Fill in members that follow from others: shaper rates that are 0, numbers of named profiles, and

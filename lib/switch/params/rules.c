@@ -10,6 +10,8 @@
 void
 sw_params_resolve(struct sw_params *params)
 {
+	if (params->n_ports <= SW_MAX_PORTS)
+		sw_params_use_rows(params, params->n_ports);
 	for (uint16_t i = 0; i < params->n_ports && i < SW_MAX_PORTS; i++) {
 		if (params->ports[i].shaper_rate_bps == 0)
 			params->ports[i].shaper_rate_bps = params->ports[i].link_speed_bps;

@@ -132,7 +132,7 @@ static uint64_t
 run(const char *text)
 {
 	const struct topology *t;
-	struct scenario s;
+	struct scenario s = {0};
 	struct probe *probe;
 	uint64_t corrupted = 0;
 	char why[256] = "";

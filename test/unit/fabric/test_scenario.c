@@ -140,7 +140,7 @@ graph(unsigned int n, const char *const names[])
 	struct scenario s = four_to_one();
 
 	s.fabric.topology = TOPOLOGY_GRAPH;
-	s.switches = calloc(n, sizeof(*s.switches));
+	assert_int_equal(scenario_reserve_switches(&s, n), 0);
 	s.links = calloc(8, sizeof(*s.links));
 	s.n_switches = n;
 	for (unsigned int i = 0; i < n; i++)
