@@ -18,8 +18,9 @@ class Guest(contextlib.AbstractContextManager["Guest"]):
     """Boots on entry, and is killed on exit. taps: names of tap devices of this network namespace, eth0, eth1, ... of the guest."""
 
     def __init__(self, folder: pathlib.Path, image: tuple[pathlib.Path, pathlib.Path], taps: typing.Sequence[str] = (), namespace: str = "",
-                 more: typing.Sequence[str] = (), memory_mb: int = 384) -> None:
-        self.folder, self.image, self.taps, self.more, self.memory_mb = folder, image, taps, more, memory_mb
+                 more: typing.Sequence[str] = (), memory_mb: int = 384,
+                 append: str = "") -> None:
+        self.folder, self.image, self.taps, self.more, self.memory_mb, self.append = folder, image, taps, more, memory_mb, append
         self.namespace = ["ip", "netns", "exec", namespace] if namespace else []
         self.buffer = b""
 
@@ -28,7 +29,7 @@ class Guest(contextlib.AbstractContextManager["Guest"]):
         path = self.folder / "agent.sock"
         command = [*self.namespace, "qemu-system-x86_64", "-accel", "tcg", "-cpu", "max", "-m", str(self.memory_mb), "-nodefaults", "-no-user-config",
                    "-display", "none", "-no-reboot", "-kernel", str(self.image[0]), "-initrd", str(self.image[1]), "-append",
-                   "console=ttyS0 quiet panic=-1 mitigations=off", "-serial", f"file:{self.folder}/console.log", "-chardev",
+                   f"console=ttyS0 quiet panic=-1 mitigations=off {self.append}", "-monitor", f"unix:{self.folder}/monitor.sock,server=on,wait=off", "-serial", f"file:{self.folder}/console.log", "-chardev",
                    f"socket,id=agent,path={path},server=on,wait=off", "-device", "virtio-serial-pci", "-device", "virtserialport,chardev=agent,name=agent"]
         for i, tap in enumerate(self.taps):
             # Segments and checksums must be on the wire as a NIC would send them.
@@ -77,6 +78,16 @@ class Guest(contextlib.AbstractContextManager["Guest"]):
             self.buffer += more
         line, self.buffer = self.buffer.split(b"\n", 1)
         return line.decode(errors="replace").strip("\r")
+
+    def monitor(self, command: str) -> None:
+        """A command of QEMU's monitor, such as "set_link n0 off"."""
+        with socket.socket(socket.AF_UNIX) as monitor:
+            monitor.connect(str(self.folder / "monitor.sock"))
+            monitor.settimeout(BOOT_S)
+            for line in (b"", command.encode() + b"\n"):
+                monitor.sendall(line)
+                while not (said := monitor.recv(65536)).endswith(b"(qemu) ") and said:
+                    pass
 
     def console(self) -> str:
         path = self.folder / "console.log"

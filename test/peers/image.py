@@ -15,7 +15,7 @@ import tarfile
 HERE = pathlib.Path(__file__).resolve().parent
 PROVIDERS = pathlib.Path("/usr/lib/x86_64-linux-gnu/libibverbs")
 # In this order after what they depend on. rdma_rxe cannot be used without crc32_generic, and does not name it.
-MODULES = ("virtio_pci", "virtio_console", "virtio_net", "crc32_generic", "ib_uverbs", "rdma_ucm", "rdma_rxe", "sch_netem")
+MODULES = ("virtio_pci", "virtio_console", "virtio_net", "crc32_generic", "ib_uverbs", "rdma_ucm", "rdma_rxe", "sch_netem", "vfio_pci", "vfio_iommu_type1")
 PROGRAMS = ("busybox", "rdma", "ip", "tc", "ib_send_bw", "ib_write_bw", "ib_read_bw", "ucmatose", "rping", "ibv_devinfo")
 PACKAGES = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static", "cpio": "cpio", "ib_send_bw": "perftest", "ucmatose": "rdmacm-utils",
             "ibv_devinfo": "ibverbs-utils", "rdma": "iproute2"}
@@ -93,8 +93,26 @@ def copy_in(root, path, to):
         shutil.copy(path, target)
 
 
-def fill(root, programs):
+def fill_drivers(root, drivers):
+    """DPDK's drivers are libraries, which EAL finds by links in a folder. A copy there would be a second library."""
     libraries = set()
+    for driver in drivers:
+        links = sorted(pathlib.Path("/usr/lib/x86_64-linux-gnu/dpdk").glob(f"pmds-*/librte_{driver}.so*"))
+        if not links:
+            raise Missing(f"DPDK's driver {driver}: not installed: scripts/install-deps build")
+        for link in links:
+            library = pathlib.Path("/lib/x86_64-linux-gnu") / re.sub(r"(\.so\.\d+).*", r"\1", sorted(l.name for l in links)[-1])
+            copy_in(root, library, library)
+            libraries |= libraries_of(library)
+            (root / str(link.parent).lstrip("/")).mkdir(parents=True, exist_ok=True)
+            (root / str(link).lstrip("/")).symlink_to(library)
+    return libraries
+
+
+def fill(root, programs, drivers):
+    libraries = fill_drivers(root, drivers)
+    # pthread_cancel() loads it.
+    libraries.add(pathlib.Path("/lib/x86_64-linux-gnu/libgcc_s.so.1"))
     for program in programs:
         copy_in(root, program, f"/bin/{program.name}")
         libraries |= libraries_of(program)
@@ -104,12 +122,12 @@ def fill(root, programs):
     copy_in(root, "/etc/libibverbs.d/rxe.driver", "/etc/libibverbs.d/rxe.driver")
     for library in libraries:
         copy_in(root, library, library)
-    for folder in ("proc", "sys", "dev", "tmp", "etc", "run"):
-        (root / folder).mkdir(exist_ok=True)
+    for folder in ("proc", "sys", "dev", "tmp", "etc", "run", "var/run"):
+        (root / folder).mkdir(parents=True, exist_ok=True)
 
 
-def build(folder, more_programs=()):
-    """Make the image, unless it is there. @return (kernel, initramfs)"""
+def build(folder, more_programs=(), drivers=()):
+    """Make the image, unless it is there. drivers: names of DPDK's, such as net_e1000. @return (kernel, initramfs)"""
     folder.mkdir(parents=True, exist_ok=True)
     path_of("qemu-system-x86_64")
     path_of("cpio")
@@ -120,14 +138,14 @@ def build(folder, more_programs=()):
     content = hashlib.sha256()
     for path in (HERE / "image.py", HERE / "init.sh", *programs):
         content.update(path.read_bytes())
-    content.update(package.name.encode())
+    content.update(repr((package.name, drivers)).encode())
     made = folder / content.hexdigest()[:16]
     if not (made / "initramfs").exists():
         shutil.rmtree(made, ignore_errors=True)
         root = made / "root"
         root.mkdir(parents=True)
         (root / "modules.order").write_text("\n".join(unpack_kernel(package, root)) + "\n", encoding="utf-8")
-        fill(root, programs)
+        fill(root, programs, drivers)
         copy_in(root, HERE / "init.sh", "/init")
         (root / "init").chmod(0o755)
         names = "\n".join(str(p.relative_to(root)) for p in sorted(root.glob("**/*")))
