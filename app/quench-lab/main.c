@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <rte_cycles.h>
 #include <rte_eal.h>
 
 #include "base/numbers/units.h"
@@ -369,6 +370,7 @@ run_packets(const struct lab_opts *o, struct lab_run *run)
 		say_error("%s", why);
 		rc = APP_FAILED;
 	} else {
+		fabric_share_by(net_fabric(run->net), rte_rdtsc);
 		rc = run_net(o, run);
 	}
 	net_destroy(run->net);

@@ -8,6 +8,7 @@
  * Then how evenly the work divides among more cores than this machine may have. These are counts:
  * the calls into all nodes, as a multiple of those by the busiest part of each window.
  */
+#include <rte_cycles.h>
 #include <rte_mbuf.h>
 
 #include "bare_loop.h"
@@ -165,6 +166,7 @@ create_net(const struct scenario *s, uint32_t threads)
 	struct net *net = net_create(s, threads, why, sizeof(why));
 
 	bench_check(net != NULL, why);
+	fabric_share_by(net_fabric(net), rte_rdtsc);
 	return net;
 }
 

@@ -32,6 +32,12 @@ fabric_create(uint32_t max_nodes, uint32_t max_links, uint32_t threads)
 }
 
 void
+fabric_share_by(struct fabric *f, uint64_t (*clock_cycles)(void))
+{
+	f->clock_cycles = clock_cycles;
+}
+
+void
 fabric_destroy(struct fabric *f)
 {
 	if (f == NULL)

@@ -72,6 +72,14 @@ struct fabric *fabric_create(uint32_t max_nodes, uint32_t max_links, uint32_t th
 /** Free the fabric and the frames on its cables. The caller keeps the nodes. */
 void fabric_destroy(struct fabric *f);
 
+/**
+ * Let the threads read a clock, before the first run: if they mostly wait for each other, the
+ * caller's thread then runs all nodes for some time. Results are the same.
+ *
+ * @param clock_cycles  A clock of a few GHz, such as the TSC.
+ */
+void fabric_share_by(struct fabric *f, uint64_t (*clock_cycles)(void));
+
 /** Add a node before the first run. @return its number, or -ENOSPC, -ENOMEM. */
 int fabric_add_node(struct fabric *f, struct node *node);
 

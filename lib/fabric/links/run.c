@@ -502,6 +502,12 @@ calls_done(const void *arg)
 	return ((const struct fabric *)arg)->calls;
 }
 
+static uint64_t
+clock_cycles(void *arg)
+{
+	return ((const struct fabric *)arg)->clock_cycles();
+}
+
 /*
  * More threads than cores would wait for each other's time slices. Each core runs several parts
  * instead, the same number of them.
@@ -520,8 +526,11 @@ choose_threads(struct fabric *f)
 static int
 start(struct fabric *f)
 {
-	const struct team_work work = {
-		.next = next_window, .round = run_window, .done = calls_done, .arg = f};
+	const struct team_work work = {.next = next_window,
+				       .round = run_window,
+				       .done = calls_done,
+				       .cycles = f->clock_cycles != NULL ? clock_cycles : NULL,
+				       .arg = f};
 
 	f->is_large = f->n_nodes > FEW_NODES;
 	for (uint32_t i = 0; i < f->n_nodes; i++) {

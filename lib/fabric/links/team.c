@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <rte_cycles.h>
 #include <rte_lcore.h>
 #include <rte_pause.h>
 
@@ -76,6 +75,13 @@ struct team {
 	uint32_t sleepers;
 	uint32_t decisions __attribute__((aligned(LINES_APART)));
 };
+
+/* Without a clock, time stands still, and the team never looks back. */
+static uint64_t
+cycles(const struct team *t)
+{
+	return t->work.cycles == NULL ? 0 : t->work.cycles(t->work.arg);
+}
 
 static void
 sleep_until(struct team *t, uint32_t decision)
@@ -186,13 +192,13 @@ go_alone(struct team *t)
 static bool
 run_alone(struct team *t)
 {
-	uint64_t start_cycles = rte_rdtsc(), spent_cycles = 0, done = t->work.done(t->work.arg);
+	uint64_t start_cycles = cycles(t), spent_cycles = 0, done = t->work.done(t->work.arg);
 	bool is_left = true;
 
 	while (spent_cycles < t->left_cycles && (is_left = t->work.next(t->work.arg))) {
 		for (uint32_t i = 0; i < t->size; i++)
 			t->work.round(t->work.arg, i);
-		spent_cycles = rte_rdtsc() - start_cycles;
+		spent_cycles = cycles(t) - start_cycles;
 	}
 	t->left_cycles -= min_u64(spent_cycles, t->left_cycles);
 	t->looked_done = t->work.done(t->work.arg);
@@ -206,15 +212,15 @@ team_run(struct team *t)
 {
 	/* The others wait, so a time alone goes on. */
 	while (run_alone(t)) {
-		uint64_t arrived_cycles = rte_rdtsc(), began_cycles;
+		uint64_t arrived_cycles = cycles(t), began_cycles;
 		enum decision decision;
 
 		while ((decision = arrive(&t->members[0])) == ROUND) {
-			began_cycles = rte_rdtsc();
+			began_cycles = cycles(t);
 			t->work.round(t->work.arg, 0);
 			t->waited_cycles += began_cycles - arrived_cycles;
 			t->together.cycles -= arrived_cycles;
-			arrived_cycles = rte_rdtsc();
+			arrived_cycles = cycles(t);
 			t->together.cycles += arrived_cycles;
 			look_back(t);
 		}

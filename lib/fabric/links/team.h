@@ -18,6 +18,11 @@ struct team_work {
 	void (*round)(void *arg, uint32_t member);
 	/* Work of all members before the last next(), since the start, in any unit. */
 	uint64_t (*done)(const void *arg);
+	/*
+	 * A clock of a few GHz, which member 0 alone reads. It decides which thread runs a round,
+	 * and has no effect on results. NULL: each member runs its own rounds.
+	 */
+	uint64_t (*cycles)(void *arg);
 	void *arg;
 };
 
@@ -35,7 +40,7 @@ void team_destroy(struct team *team);
 /**
  * Run rounds until next() returns false. If the members mostly wait for each other, because other
  * programs use the cores or because rounds are too short, the caller's thread runs the rounds of
- * all members for some time, if that is faster.
+ * all members for some time, if that is faster. Needs a clock.
  */
 void team_run(struct team *team);
 

@@ -2,7 +2,6 @@
 /* Threads that work in rounds. */
 #include <errno.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include "unit/cases.h"
 #include "unit/eal.h"
@@ -47,14 +46,14 @@ rounds_done(const void *arg)
 
 TEST(no_round_begins_before_all_have_ended_the_last)
 {
-	struct log log = {.left = 20000};
+	struct log log = {.left = 2000};
 	struct team *team = team_create(
 		SIZE, &(struct team_work){
 			      .next = next, .round = round_of, .done = rounds_done, .arg = &log});
 
 	assert_non_null(team);
 	team_run(team);
-	assert_int_equal(log.rounds, 20000);
+	assert_int_equal(log.rounds, 2000);
 	assert_int_equal(log.out_of_step, 0);
 	team_destroy(team);
 }
@@ -78,43 +77,105 @@ TEST(a_team_runs_again_and_again)
 	team_destroy(team);
 }
 
-/* Member 1 is slow in its own thread, as if another program had its core. */
-struct slow {
+/*
+ * A clock that the caller's thread alone reads. It reads it after its work in a round, and after
+ * its wait for the other members.
+ */
+struct timed {
 	struct log log;
 	pthread_t caller;
-	uint32_t rounds_of_caller; /* of member 1 */
+	uint32_t together, alone;           /* rounds of member 1 in its own thread, the caller's */
+	uint32_t seen_together, seen_alone; /* by the clock */
+	uint64_t now_cycles;
+	uint64_t wait_cycles, work_cycles, alone_cycles; /* of one wait, one round */
 };
 
 static void
-slow_round(void *arg, uint32_t member)
+timed_round(void *arg, uint32_t member)
 {
-	struct slow *slow = arg;
-	bool is_caller = pthread_equal(pthread_self(), slow->caller);
+	struct timed *timed = arg;
 
-	round_of(&slow->log, member);
-	if (member == 1 && is_caller)
-		slow->rounds_of_caller++;
-	else if (member == 1)
-		usleep(2000);
+	round_of(&timed->log, member);
+	if (member == 0)
+		timed->together++;
+	if (member == 1 && pthread_equal(pthread_self(), timed->caller)) {
+		timed->together--;
+		timed->alone++;
+	}
 }
 
-TEST(the_caller_goes_alone_while_the_others_are_slow)
+static uint64_t
+timed_cycles(void *arg)
 {
-	struct slow slow = {.caller = pthread_self()};
-	struct team *team = team_create(SIZE, &(struct team_work){.next = next,
-								  .round = slow_round,
-								  .done = rounds_done,
-								  .arg = &slow});
+	struct timed *timed = arg;
 
-	/* A time alone goes on in later runs. */
-	for (uint32_t run = 0; run < 1000; run++) {
-		slow.log.left = 100;
+	if (timed->alone != timed->seen_alone)
+		timed->now_cycles += timed->alone_cycles;
+	else if (timed->together != timed->seen_together)
+		timed->now_cycles += timed->work_cycles;
+	else
+		timed->now_cycles += timed->wait_cycles;
+	timed->seen_alone = timed->alone;
+	timed->seen_together = timed->together;
+	return timed->now_cycles;
+}
+
+/* Runs of 100 rounds: a time alone goes on in later runs. */
+static void
+run_timed(struct timed *timed, uint64_t (*cycles)(void *arg), uint32_t runs)
+{
+	struct team *team = team_create(SIZE, &(struct team_work){.next = next,
+								  .round = timed_round,
+								  .done = rounds_done,
+								  .cycles = cycles,
+								  .arg = timed});
+
+	timed->caller = pthread_self();
+	for (uint32_t run = 0; run < runs; run++) {
+		timed->log.left = 100;
 		team_run(team);
 	}
 	team_destroy(team);
-	assert_int_equal(slow.log.rounds, 100000);
-	assert_int_equal(slow.log.out_of_step, 0);
-	assert_in_range(slow.rounds_of_caller, 90000, 100000);
+	assert_int_equal(timed->log.rounds, 100 * runs);
+	assert_int_equal(timed->log.out_of_step, 0);
+	assert_int_equal(timed->together + timed->alone, 100 * runs);
+}
+
+#define MILLISECOND (UINT64_C(1) << 21) /* what a team looks back on */
+
+TEST(the_caller_goes_alone_while_the_others_are_slow)
+{
+	struct timed timed = {
+		.wait_cycles = MILLISECOND, .work_cycles = 1000, .alone_cycles = 1000};
+
+	run_timed(&timed, timed_cycles, 1000);
+	/* 16778, 33555 and then the rest of the rounds alone, and a round of all before each. */
+	assert_int_equal(timed.together, 3);
+}
+
+TEST(a_caller_that_is_slower_alone_stays_with_the_others)
+{
+	struct timed timed = {
+		.wait_cycles = MILLISECOND, .work_cycles = 1000, .alone_cycles = 2 * MILLISECOND};
+
+	run_timed(&timed, timed_cycles, 5);
+	assert_in_range(timed.alone, 4, 8); /* 8 ms, once */
+}
+
+TEST(the_caller_stays_while_the_others_work)
+{
+	struct timed timed = {.wait_cycles = 1000, .work_cycles = MILLISECOND, .alone_cycles = 1};
+
+	run_timed(&timed, timed_cycles, 5);
+	assert_int_equal(timed.alone, 0);
+}
+
+TEST(without_a_clock_each_member_runs_its_own_rounds)
+{
+	struct timed timed = {0};
+
+	run_timed(&timed, NULL, 5);
+	assert_int_equal(timed.alone, 0);
 }
 
 TEST(a_team_ends_before_its_first_round)
