@@ -460,6 +460,10 @@ def load(program, folder):
                          "[flow f] load = 30%: expected hosts in src with links of one speed")):
         done = run(program, scenario(folder, rest))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and words in done.stderr, f"{words}: {done.returncode} {done.stderr}")
+    # A load of 30 ppm is one of 30 % without its unit.
+    for value, doubted in (("30", True), ("30ppm", False), ("30%", False)):
+        err = run(program, "--check-config", scenario(folder, flow("f", src=1, dst=2, arrival="poisson", load=value))).stderr
+        expect((f"load = {value}: {value} ppm, since no unit such as % follows" in err) == doubted, f"load = {value}: {err}")
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ struct field {
 	uint16_t map_keys;          /* FIELD_MAP: number of keys */
 	bool live;                  /* may change at run time */
 	/* A number from 1 on, below this and without a unit, is probably a mistake. 0: that of the
-	 * unit: 64 bytes, 1000 bit/s, no time. */
+	 * unit: 64 bytes, 1000 bit/s, no time or share. */
 	uint64_t least_bare;
 	struct field_alias aliases[FIELD_ALIASES];
 };

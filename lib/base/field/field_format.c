@@ -148,7 +148,8 @@ expected_number(const struct field *field, const struct field_alias *alias, char
 		snprintf(high, sizeof(high), " to ");
 		unit_format(field->unit, field->max, high + 4, sizeof(high) - 4);
 	}
-	if (field->unit != UNIT_NONE && field->def && strcmp(field->def, "never") != 0)
+	if (field->unit != UNIT_NONE && field->def && strcmp(field->def, "never") != 0 &&
+	    strcmp(field->def, "0") != 0)
 		snprintf(example, sizeof(example), ", such as %.40s", field->def);
 	if (alias && alias->one_minus)
 		snprintf(scale, sizeof(scale), "; under %s, one minus that", alias->name);

@@ -68,7 +68,7 @@ static const struct unit_info units[] = {
 	[UNIT_US] = {"a time in whole us", "us", 0, us_suffixes, 0, "ms"},
 	[UNIT_BYTES] = {"a size in whole bytes", "bytes", 0, bytes_suffixes, 64, "KB"},
 	[UNIT_BPS] = {"a rate in bit/s", "bit/s", 0, bps_suffixes, 1000, "M"},
-	[UNIT_PPM] = {"a share", "ppm", 1000000, ppm_suffixes, 0, NULL},
+	[UNIT_PPM] = {"a share", "ppm", 1000000, ppm_suffixes, 0, "%"},
 	[UNIT_PCT] = {"a whole percentage", "%", 100, pct_suffixes, 0, NULL},
 	[UNIT_1024] = {"parts of 1024, or a fraction such as 1/256,", "1/1024", 1024, no_suffixes,
 		       0, NULL},

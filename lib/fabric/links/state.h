@@ -112,7 +112,7 @@ struct fabric {
 	struct team *team; /* NULL: one part, or not started */
 	uint32_t n_parts;
 	uint64_t (*clock_cycles)(void); /* of fabric_share_by() */
-	uint32_t n_threads; /* part i is run by thread i modulo n_threads */
+	uint32_t n_threads;             /* part i is run by thread i modulo n_threads */
 	uint32_t n_sides;
 	uint32_t n_ends, max_ends;
 	uint32_t n_nodes, max_nodes;

@@ -125,8 +125,8 @@ const struct field flow_fields[] = {
 	{FIELD_OF(struct flow_params, stopped), .type = FIELD_BOOL, .def = "off", .live = true,
 	 .help = "on: begin no message until an event with action = set changes this key to off"},
 	WORKLOAD_FIELDS(struct flow_params, work, "4MB", "2"),
-	{FIELD_OF(struct flow_params, load_ppm), .type = FIELD_U32, .unit = UNIT_PPM,
-	 .max = 1000000, .def = "0", .live = true, .aliases = {{.name = "load"}},
+	{FIELD_OF(struct flow_params, load_ppm), .least_bare = 1000, .type = FIELD_U32,
+	 .unit = UNIT_PPM, .max = 1000000, .def = "0", .live = true, .aliases = {{.name = "load"}},
 	 .help = "payload rate of a host with arrival = poisson, lognormal or periodic, as a share "
 		 "of the speed of its link: load = 30%; it is divided equally among the host's peers and "
 		 "QPs and sets load_bps; 0: load_bps applies"},
