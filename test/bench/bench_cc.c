@@ -169,79 +169,6 @@ round_idle_hour_ref(void *arg)
 	return time_steps(arg, QPS, idle_hour_ref);
 }
 
-/*
- * ACKs of one frame, of the QPs in turn, in the order in which a link of 100 Gb/s carries frames.
- * Queues and round-trip times vary around what the algorithms aim at.
- */
-static double
-round_ack(void *arg)
-{
-	const enum cc_algorithm algorithm = *(const enum cc_algorithm *)arg;
-	const struct cc_ops *ops = cc_algorithms[algorithm];
-	const struct cc_setup setup = {.algorithm = algorithm,
-				       .max_rate_bps = 100 * GBPS,
-				       .params = &keys,
-				       .stats = &stats};
-	static uint64_t more[QPS][128];
-	struct cc_hop hops[3] = {{.rate_bps = 100 * GBPS}};
-	uint64_t rates = 0;
-	struct prng rnd;
-	double start_ns;
-
-	bench_check(ops->more_bytes <= sizeof(more[0]), "memory of a QP");
-	bench_check(field_defaults(ops->fields, *ops->n_fields, &keys.of[CC_SLOT(algorithm)]) == 0,
-		    "defaults");
-	memset(ccs, 0, sizeof(ccs));
-	memset(more, 0, sizeof(more));
-	cc_init(&node, &setup);
-	for (unsigned int i = 0; i < QPS; i++)
-		cc_on_start(&ccs[i], &node,
-			    &(struct cc_begin){.rate_bps = 100 * GBPS,
-					       .packet_bytes = FRAME_BYTES,
-					       .more = more[i]},
-			    0);
-	prng_seed(&rnd, 1, 0);
-	start_ns = bench_clock_ns();
-	for (unsigned int i = 0; i < PACKETS; i++) {
-		uint64_t now_ns = 20 * NS_PER_US + 90ull * i;
-		uint32_t seq = i / QPS, noise = (uint32_t)prng_below(&rnd, 1 << 15);
-		struct cc_ack ack = {.acked_seq = seq + 1,
-				     .next_seq = seq + 3,
-				     .packets = 1,
-				     .ce_packets = noise < 1 << 10,
-				     .rtt_ns = 10 * NS_PER_US + noise,
-				     .n_hops = node.hears_hops ? 3 : 0,
-				     .hops = hops};
-
-		for (unsigned int hop = 0; hop < ack.n_hops; hop++)
-			hops[hop] = (struct cc_hop){.rate_bps = 100 * GBPS,
-						    .queue_bytes = noise,
-						    .tx_bytes = FRAME_BYTES * i,
-						    .time_ns = (uint32_t)now_ns};
-		rates += cc_on_ack(&ccs[i % QPS], &node, &ack, now_ns);
-	}
-	sink += rates;
-	return (bench_clock_ns() - start_ns) / PACKETS;
-}
-
-static void
-print_acks(void)
-{
-	for (int a = 1; a < CC_ALGORITHMS; a++) {
-		enum cc_algorithm algorithm = (enum cc_algorithm)a;
-		double values[ROUNDS];
-		unsigned int rounds = bench_rounds(ROUNDS);
-		char name[32];
-
-		if (cc_algorithms[a]->ack == NULL)
-			continue;
-		for (unsigned int r = 0; r < rounds; r++)
-			values[r] = round_ack(&algorithm);
-		snprintf(name, sizeof(name), "cc_on_ack, %s", cc_words[a]);
-		bench_print(name, bench_median(values, rounds), "ns/ACK", NULL, 0);
-	}
-}
-
 static double
 round_bucket(void *arg)
 {
@@ -374,7 +301,6 @@ main(void)
 	bench_compare(
 		(struct bench_side){"cc_on_timer after an idle hour, mlx", round_idle_hour, &idle},
 		(struct bench_side){reference, round_idle_hour_ref, &idle}, "ns/call", ROUNDS);
-	print_acks();
 	bench_compare((struct bench_side){"token bucket: update, ask, charge", round_bucket, NULL},
 		      (struct bench_side){"rte_meter_srtcm_color_blind_check", round_meter, NULL},
 		      "ns/frame", ROUNDS);

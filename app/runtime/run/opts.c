@@ -227,13 +227,15 @@ print_help(const struct opts_program *program)
 	       "  -c, --config FILE       configuration file (INI); --help-config lists its keys\n"
 	       "      --check-config      check the file, print the resulting configuration, do "
 	       "not run\n"
-	       "  -j, --json FILE         write all counters to FILE at the end; -: to standard "
-	       "output\n"
+	       "  -j, --json FILE         %s\n"
 	       "      --stats-interval S  seconds between statistics lines; 0: none (default 1)\n"
 	       "      --duration S        stop after S seconds; 0: on a signal (default 0)\n"
 	       "      --idle-sleep US     sleep up to US microseconds when idle; "
 	       "0: never (default 0)\n",
-	       program->name, program->name, program->purpose);
+	       program->name, program->name, program->purpose,
+	       program->json_help != NULL
+		       ? program->json_help
+		       : "write all counters to FILE at the end; -: to standard output");
 	if (program->thresholds_help != NULL)
 		printf("      --thresholds        %s\n", program->thresholds_help);
 	if (program->json_qps_help != NULL)
@@ -250,8 +252,9 @@ print_help(const struct opts_program *program)
 	       "      --version           version\n"
 	       "\n"
 	       "EAL options are those of DPDK. Without hugepages, add --no-huge --no-shconf -m 256.\n"
-	       "SIGHUP reloads the configuration file. SIGINT and SIGTERM stop the program cleanly.\n"
-	       "Exit code 0: done; 1: failed while running; 2: bad usage or configuration.\n");
+	       "%sSIGINT and SIGTERM stop the program cleanly.\n"
+	       "Exit code 0: done; 1: failed while running; 2: bad usage or configuration.\n",
+	       program->is_fixed ? "" : "SIGHUP reloads the configuration file. ");
 }
 
 bool

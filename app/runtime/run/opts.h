@@ -32,6 +32,8 @@ struct opts_program {
 	const char *csv_help;        /* NULL: the program has no --csv */
 	const char *json_qps_help;   /* NULL: the program has no --json-qps */
 	const char *thresholds_help; /* NULL: the program has no --thresholds */
+	const char *json_help;       /* NULL: --json writes all counters */
+	bool is_fixed;               /* SIGHUP does not reload the file */
 };
 
 struct opts {

@@ -116,8 +116,7 @@ sqrt_u64(uint64_t n)
 {
 	uint64_t root = 0;
 
-	/* The root of a number of b bits has b / 2 bits, rounded up. */
-	for (uint64_t bit = 1ull << (63 - __builtin_clzll(n | 1)) / 2; bit != 0; bit >>= 1)
+	for (uint64_t bit = 1ull << 31; bit != 0; bit >>= 1)
 		if ((root | bit) * (root | bit) <= n)
 			root |= bit;
 	return root;

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The report of quench-probe: JSON (doc/interface.md), and lines for people. */
+#ifndef QUENCH_APP_QUENCH_PROBE_PROBE_REPORT_H
+#define QUENCH_APP_QUENCH_PROBE_PROBE_REPORT_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "probe/prober.h"
+
+/** New object with the parameters, the counters and a line for each question. */
+json_t *probe_report(const struct node *prober, const struct prober_params *params,
+		     uint64_t elapsed_ns);
+/** Print the lines that have a verdict. */
+void probe_print(FILE *out, const struct node *prober);
+
+#endif

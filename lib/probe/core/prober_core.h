@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The prober as a peer: it answers the NIC's requests, sends crafted frames, and keeps what it sees
+ * for the experiments. It decides nothing about the NIC.
+ *
+ * An experiment is one function that runs from wait to wait (PROBER_WAIT): after each burst of
+ * received frames and at its alarm, it is called again and goes on where it was. What must survive
+ * a wait is in struct prober.
+ */
+#ifndef QUENCH_PROBE_CORE_PROBER_CORE_H
+#define QUENCH_PROBE_CORE_PROBER_CORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/threads/counter.h"
+#include "node/node.h"
+#include "node/pkt_fifo.h"
+#include "probe/curve/curve.h"
+#include "probe/params/prober_params.h"
+#include "probe/report/findings.h"
+#include "wire/roce/roce.h"
+
+/* What the responder of a QP does with the NIC's requests. */
+enum prober_mode {
+	PROBER_ANSWER, /* as a responder should */
+	PROBER_HOLD,   /* acknowledges a packet at long intervals, so that the window fills */
+	PROBER_SILENT, /* acknowledges nothing */
+};
+
+#define PROBER_RECENT 64u
+
+struct prober_qp {
+	struct roce_path path; /* to the NIC */
+	uint8_t mode;          /* enum prober_mode */
+	bool synced;           /* epsn is known */
+	bool naked;            /* a NAK for this gap was sent */
+	bool lose_next;        /* treat the next request in sequence as lost */
+	bool skip_acks;        /* the next ACK is lost on its way */
+	bool has_sport, sport_varies;
+	uint16_t sport;
+	uint32_t epsn, msn;
+	uint32_t held_psn;       /* PROBER_HOLD: next to acknowledge */
+	uint32_t lost_psn;       /* of lose_next */
+	uint32_t unacked;        /* packets since our last ACK */
+	uint32_t next_psn;       /* of our requests */
+	uint32_t acked_psn;      /* the NIC expects that one, as far as it has said */
+	uint64_t packets, bytes; /* data received; wire bytes */
+	uint64_t resent;         /* packets with an earlier PSN than expected */
+	uint64_t last_ns;        /* arrival of the last packet */
+	uint64_t nak_ns;         /* time of our last NAK */
+	uint32_t watch_psn;      /* arrivals of this PSN are counted */
+	uint32_t watch_n;
+	uint64_t watch_ns;            /* of the last of them */
+	uint64_t gap_ns, gap_from_ns; /* longest time without a packet, and its begin */
+	uint64_t n_recent;
+	struct curve_point recent[PROBER_RECENT]; /* last times of arrival, a ring */
+};
+
+struct prober_cnp {
+	uint64_t at_ns;
+	uint32_t qp;
+	struct roce_view view;
+	uint8_t pcp;
+	bool tagged, reserved_zero;
+};
+
+struct prober_answer {
+	uint64_t at_ns;
+	uint32_t qp, psn;
+	uint8_t syndrome;
+};
+
+struct prober_arrival {
+	uint64_t at_ns;
+	uint32_t qp, psn;
+};
+
+/* Rings: entry i of all is at i mod the size. */
+#define PROBER_LOG 4096u
+
+struct prober_stats {
+	uint64_t rx_packets, rx_bytes, tx_packets, tx_bytes;
+	uint64_t rx_data, rx_answers, rx_cnps, rx_pauses, rx_neighbour;
+	uint64_t rx_bad_frame; /* malformed Ethernet or IP */
+	uint64_t rx_not_roce;
+	uint64_t rx_bad_roce; /* lengths, version, pad */
+	uint64_t rx_unknown_opcode;
+	uint64_t rx_bad_icrc;
+	uint64_t rx_unknown_qp;
+	uint64_t rx_wrong_peer;
+	uint64_t rx_bad_pause; /* malformed MAC control */
+	uint64_t no_mbuf;      /* a frame was not sent: no packet memory */
+};
+
+COUNTER_TABLE(prober_counters);
+
+struct prober;
+
+struct prober_experiment {
+	const char *name;
+	/* @return true: finished. */
+	bool (*run)(struct prober *p, uint64_t now_ns);
+	enum findings_line first, last;
+	uint64_t most_ns; /* of answer_ns: it is ended after that many of them */
+};
+
+struct prober {
+	struct node node;
+	struct prober_params params;
+	struct rte_mempool *pool;
+	struct prober_stats stats;
+	struct findings findings;
+	/* sending */
+	struct pkt_fifo fifo;
+	uint64_t wire_free_ns;
+	uint64_t hold_ns;      /* next ACK of held QPs */
+	uint64_t held_packets; /* of held QPs, at the last prober_is_quiet() */
+	/* what was seen */
+	uint32_t n_qps;
+	struct prober_qp qps[PROBER_MAX_QPS];
+	struct curve curve; /* of QP 0 */
+	uint64_t n_cnps, n_answers, n_arrivals, n_pauses;
+	struct prober_cnp *cnps;
+	struct prober_answer *answers;
+	struct prober_arrival *arrivals;
+	int strange_opcode; /* of the last RoCE frame with an unknown one; -1 */
+	bool knows_peer;
+	uint8_t ttl, data_ecn, data_pcp;
+	bool df, data_tagged;
+	bool unsteady;         /* the rate of QP 0 varies without CNPs */
+	uint16_t middle_bytes; /* payload of a First or Middle */
+	/* the experiment */
+	const struct prober_experiment *experiments;
+	uint32_t n_experiments, current;
+	uint64_t begin_ns, end_ns; /* of the current one; end: its limit */
+	uint64_t alarm_ns;
+	int resume;
+	bool done;
+	/* its variables */
+	uint32_t i, j, n;
+	uint64_t t_ns, t2_ns, mark;
+	double a, b, rtt_ns;
+	double x[64], y[64];
+	/* shared by experiments: fitted so far; 0: unknown */
+	double line_bps, timer_ns, decay_ns;
+};
+
+/* Run `statement` up to here in an earlier call; go on here when cond holds, or at until_ns. */
+#define PROBER_BEGIN(p)                                                                            \
+	switch ((p)->resume) {                                                                     \
+	case 0:
+#define PROBER_WAIT(p, cond, until_ns)                                                             \
+	do {                                                                                       \
+		(p)->alarm_ns = (until_ns);                                                        \
+		(p)->resume = __LINE__;                                                            \
+		__attribute__((fallthrough));                                                      \
+	case __LINE__:                                                                             \
+		if (!(cond) && now_ns < (p)->alarm_ns)                                             \
+			return false;                                                              \
+	} while (0)
+#define PROBER_SLEEP(p, for_ns) PROBER_WAIT(p, false, now_ns + (for_ns))
+#define PROBER_END(p)                                                                              \
+	}                                                                                          \
+	return true
+
+/* Kinds of crafted frames. */
+#define PROBER_CE 0x1u
+#define PROBER_BAD_ICRC 0x2u
+
+/** A request of one packet with PSN psn to a QP of the NIC. */
+void prober_send_request(struct prober *p, uint32_t qp, uint32_t psn, uint16_t payload_bytes,
+			 unsigned int how, uint64_t now_ns);
+/** The next request to a QP. */
+void prober_send_next(struct prober *p, uint32_t qp, unsigned int how, uint64_t now_ns);
+void prober_send_cnp(struct prober *p, uint32_t qp, unsigned int how, uint64_t now_ns);
+void prober_send_answer(struct prober *p, uint32_t qp, uint8_t syndrome, uint32_t psn,
+			unsigned int how, uint64_t now_ns);
+/** PFC for a mask of priorities; prios 0: 802.3x PAUSE. */
+void prober_send_pause(struct prober *p, uint8_t prios, uint16_t quanta, uint64_t now_ns);
+
+/** Set how a QP answers; a QP that answers again acknowledges all that it has received. */
+void prober_set_mode(struct prober *p, uint32_t qp, enum prober_mode mode, uint64_t now_ns);
+/** One QP answers, the others are held. */
+void prober_only(struct prober *p, uint32_t qp, uint64_t now_ns);
+
+/**
+ * Have the held QPs been quiet since the last call? Calls are at least settle_ns apart. Their
+ * windows must fill first; then only an ACK now and then lets a packet leave.
+ */
+bool prober_is_quiet(struct prober *p);
+
+/** A received frame: count it, answer it, keep it. */
+void prober_take(struct prober *p, struct rte_mbuf *m, uint64_t now_ns);
+/** Acknowledge a packet of each held QP, if it is time. */
+void prober_tend(struct prober *p, uint64_t now_ns);
+
+static inline const struct prober_cnp *
+prober_cnp(const struct prober *p, uint64_t i)
+{
+	return &p->cnps[i % PROBER_LOG];
+}
+
+static inline const struct prober_answer *
+prober_answer(const struct prober *p, uint64_t i)
+{
+	return &p->answers[i % PROBER_LOG];
+}
+
+static inline const struct prober_arrival *
+prober_arrival(const struct prober *p, uint64_t i)
+{
+	return &p->arrivals[i % PROBER_LOG];
+}
+
+/** Look for the longest gap between two packets of a QP, and for a PSN, from now on. */
+void prober_watch(struct prober *p, uint32_t qp, uint32_t psn);
+
+/** Rate of a QP over its last `steps` times of arrival, below PROBER_RECENT; 0: too few. */
+double prober_rate_bps(const struct prober *p, uint32_t qp, uint32_t steps);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "probe/curve/curve.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Distances of points that show a new plateau. */
+#define LOOK 3u
+
+int
+curve_init(struct curve *c, uint32_t max)
+{
+	*c = (struct curve){.points = calloc(max, sizeof(*c->points)), .max = max};
+	return c->points == NULL ? -ENOMEM : 0;
+}
+
+void
+curve_free(struct curve *c)
+{
+	free(c->points);
+}
+
+void
+curve_start(struct curve *c, uint64_t bin_ns)
+{
+	c->n = 0;
+	c->bin_ns = bin_ns;
+	c->on = true;
+}
+
+uint32_t
+curve_find(const struct curve *c, uint64_t at_ns)
+{
+	uint32_t low = 0, high = c->n;
+
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (c->points[mid].at_ns < at_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Rate from point a to point b > a. */
+static double
+rate_between(const struct curve *c, uint32_t a, uint32_t b)
+{
+	uint64_t ns = c->points[b].at_ns - c->points[a].at_ns;
+
+	return ns == 0 ? 0 : (double)(c->points[b].bytes - c->points[a].bytes) * 8e9 / (double)ns;
+}
+
+double
+curve_rate_bps(const struct curve *c, uint64_t from_ns, uint64_t to_ns)
+{
+	uint32_t a = curve_find(c, from_ns), b = curve_find(c, to_ns + 1);
+	double n = b - a, x = 0, y = 0, xx = 0, xy = 0;
+
+	if (b < a + 2)
+		return 0;
+	/* Least squares of time over bytes: the bytes are exact, the times are not. */
+	for (uint32_t i = a; i < b; i++) {
+		double bytes = (double)(c->points[i].bytes - c->points[a].bytes);
+		double ns = (double)(c->points[i].at_ns - c->points[a].at_ns);
+
+		x += bytes;
+		y += ns;
+		xx += bytes * bytes;
+		xy += bytes * ns;
+	}
+	xy = n * xy - x * y;
+	return xy > 0 ? (n * xx - x * x) / xy * 8e9 : 0;
+}
+
+double
+curve_lowest_bps(const struct curve *c, uint64_t window_ns, uint64_t from_ns, uint64_t to_ns)
+{
+	uint32_t a = curve_find(c, from_ns), end = curve_find(c, to_ns + 1), b = a;
+	double lowest = 0;
+
+	for (; a < end; a++) {
+		double rate;
+
+		b = b < a + 2 ? a + 2 : b;
+		while (b < end && c->points[b].at_ns < c->points[a].at_ns + window_ns)
+			b++;
+		if (b >= end)
+			break;
+		rate = rate_between(c, a, b);
+		if (lowest == 0 || rate < lowest)
+			lowest = rate;
+	}
+	return lowest;
+}
+
+/* End of the plateau that begins at point a: the last point of its line. */
+static uint32_t
+plateau_end(const struct curve *c, uint32_t a, double share)
+{
+	uint32_t b = a + LOOK;
+
+	while (b + LOOK < c->n) {
+		double rate = rate_between(c, a, b);
+		double next = rate_between(c, b, b + LOOK);
+		double one = rate_between(c, b, b + 1);
+
+		if ((next > rate * (1 + share) && one > rate * (1 + share / 2)) ||
+		    (next < rate * (1 - share) && one < rate * (1 - share / 2)))
+			return b;
+		b++;
+	}
+	return c->n;
+}
+
+/* Time at which the line through a with rate r1 meets that through b with rate r2. */
+static uint64_t
+meet_ns(const struct curve_point *a, double r1, const struct curve_point *b, double r2)
+{
+	/* a.bytes + r1 (t - a.at) = b.bytes + r2 (t - b.at), from a on. */
+	double bytes = (double)(b->bytes - a->bytes), ns = (double)(b->at_ns - a->at_ns);
+	double t_ns = (bytes * 8e9 - r2 * ns) / (r1 - r2);
+
+	if (!(t_ns > 0))
+		return a->at_ns;
+	return t_ns > ns ? b->at_ns : a->at_ns + (uint64_t)t_ns;
+}
+
+uint32_t
+curve_steps(const struct curve *c, uint64_t from_ns, double share, struct curve_step *steps,
+	    uint32_t max)
+{
+	uint32_t a = curve_find(c, from_ns), n = 0;
+
+	while (n < max && a + 3 * LOOK < c->n) {
+		uint32_t b = plateau_end(c, a, share), next = b + 2, end;
+		double before, after;
+
+		if (b + 2 + LOOK >= c->n)
+			break;
+		end = plateau_end(c, next, share);
+		if (end >= c->n)
+			end = next + LOOK;
+		before = rate_between(c, a, b);
+		after = rate_between(c, next, end);
+		/* A distance across the step may look like a plateau of its own. */
+		if (after > before * (1 + share / 2) || after < before * (1 - share / 2))
+			steps[n++] = (struct curve_step){
+				meet_ns(&c->points[b], before, &c->points[next], after), before,
+				after};
+		a = next;
+	}
+	return n;
+}

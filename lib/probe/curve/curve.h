@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The bytes that a QP has sent, over time: points (arrival, wire bytes up to and including it), and
+ * the rates and steps that follow from them. A QP paced at a constant rate gives points on a
+ * straight line, so that two points of a plateau give its rate, and two plateaus the time of the
+ * step between them, more exactly than the distance of two packets.
+ */
+#ifndef QUENCH_PROBE_CURVE_CURVE_H
+#define QUENCH_PROBE_CURVE_CURVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct curve_point {
+	uint64_t at_ns, bytes;
+};
+
+/* Zero-initialised state has no room and is off. */
+struct curve {
+	struct curve_point *points;
+	uint32_t n, max;
+	uint64_t bin_ns; /* least distance of two points */
+	bool on;
+};
+
+/** @return 0 or -ENOMEM. */
+int curve_init(struct curve *c, uint32_t max);
+void curve_free(struct curve *c);
+
+/** Begin anew, with points at least bin_ns apart. */
+void curve_start(struct curve *c, uint64_t bin_ns);
+
+/**
+ * A packet has arrived; bytes is the sum so far, with it. Nothing if off or full. Packets of one
+ * burst have one time, and are one point.
+ */
+static inline void
+curve_add(struct curve *c, uint64_t at_ns, uint64_t bytes)
+{
+	struct curve_point *last = c->n > 0 ? &c->points[c->n - 1] : NULL;
+
+	if (!c->on || c->n == c->max)
+		return;
+	if (last != NULL && at_ns < last->at_ns + c->bin_ns + 1) {
+		if (at_ns == last->at_ns)
+			last->bytes = bytes;
+		return;
+	}
+	c->points[c->n++] = (struct curve_point){at_ns, bytes};
+}
+
+/** Index of the first point at or after a time; n: none. */
+uint32_t curve_find(const struct curve *c, uint64_t at_ns);
+
+/** Rate that fits the points in [from_ns, to_ns] best, in bits/s; 0: fewer than two. */
+double curve_rate_bps(const struct curve *c, uint64_t from_ns, uint64_t to_ns);
+
+/**
+ * Lowest rate between points in [from_ns, to_ns] that are window_ns and two distances apart or
+ * more; 0: too few points.
+ */
+double curve_lowest_bps(const struct curve *c, uint64_t window_ns, uint64_t from_ns,
+			uint64_t to_ns);
+
+/* A change of the rate: its time, and the rates of the plateaus before and after it. */
+struct curve_step {
+	uint64_t at_ns;
+	double before_bps, after_bps;
+};
+
+/**
+ * Find the changes of the rate from from_ns on that exceed `share` of it, in order.
+ * @return their number, at most max.
+ */
+uint32_t curve_steps(const struct curve *c, uint64_t from_ns, double share,
+		     struct curve_step *steps, uint32_t max);
+
+#endif

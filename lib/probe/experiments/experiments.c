@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "probe/experiments/experiments.h"
+
+#include "base/numbers/array.h"
+#include "base/numbers/units.h"
+#include "probe/experiments/asking.h"
+#include "probe/experiments/kinds.h"
+
+#define HELLO_REQUESTS 8u
+
+/* Learn the PSNs that the NIC expects, and the shortest round trip. */
+static bool
+hello(struct prober *p, uint64_t now_ns)
+{
+	const struct prober_answer *a;
+
+	PROBER_BEGIN(p);
+	PROBER_WAIT(p, p->knows_peer && p->stats.rx_packets > 0, now_ns + p->params.wait_ns);
+	for (p->i = 0; p->i < p->n_qps; p->i++) {
+		for (p->j = 0; p->j < HELLO_REQUESTS; p->j++) {
+			p->mark = p->n_answers;
+			p->t_ns = now_ns;
+			prober_send_next(p, p->i, 0, now_ns);
+			PROBER_WAIT(p, probe_answer_to(p, p->i, p->mark) != NULL,
+				    now_ns + p->params.answer_ns / 4);
+			a = probe_answer_to(p, p->i, p->mark);
+			if (a == NULL)
+				break;
+			if (a->syndrome == AETH_ACK && p->i == 0 &&
+			    (p->rtt_ns == 0 || (double)(a->at_ns - p->t_ns) < p->rtt_ns))
+				p->rtt_ns = (double)(a->at_ns - p->t_ns);
+			PROBER_SLEEP(p, 10 * NS_PER_US);
+		}
+	}
+	PROBER_END(p);
+}
+
+const struct prober_experiment prober_experiments[] = {
+	/* Without lines. */
+	{"hello", hello, FINDINGS_LINES, (enum findings_line)0, PROBER_MAX_QPS},
+	{"rp_first", probe_rp_first, LINE_RP_BEFORE, LINE_RP_BEFORE, 4},
+	{"rp_alpha", probe_rp_alpha, LINE_RP_DECAY, LINE_RP_K, 4},
+	{"rp_many", probe_rp_many, LINE_RP_AFTER_1, LINE_RP_STAGES, 8},
+	{"rp_recovery", probe_rp_recovery, LINE_RP_TIMER, LINE_RP_HAI, 8},
+	{"rp_floor", probe_rp_floor, LINE_RP_FLOOR, LINE_RP_FLOOR, 4},
+	{"rp_others", probe_rp_others, LINE_RP_OTHERS, LINE_RP_OTHERS, 4},
+	{"np_first", probe_np_first, LINE_NP_DELAY, LINE_NP_DEST_QP, 4},
+	{"np_interval", probe_np_interval, LINE_NP_INTERVAL_QP, LINE_NP_SECOND_MARK, 4},
+	{"np_scope", probe_np_scope, LINE_NP_SCOPE, LINE_NP_INTERVAL_PORT, 4},
+	{"np_others", probe_np_others, LINE_NP_MARKED_ACK, LINE_NP_BAD_ICRC, 4},
+	{"tr_nak", probe_tr_nak, LINE_TR_NAK_DELAY, LINE_TR_NAK_ONCE, 4},
+	{"tr_reorder", probe_tr_reorder, LINE_TR_REORDER_1, LINE_TR_REORDER_8, 4},
+	{"tr_answers", probe_tr_answers, LINE_TR_DUPLICATE, LINE_TR_BAD_ICRC, 4},
+	{"tr_loss", probe_tr_loss, LINE_TR_RESEND_DELAY, LINE_TR_LOST_ACK, 4},
+	{"tr_timeout", probe_tr_timeout, LINE_TR_TIMEOUT, LINE_TR_BACK_OFF, 16},
+	{"pfc", probe_pfc, LINE_PFC_STOP, LINE_PFC_LINK, 4},
+	{"pfc_sent", probe_pfc_sent, LINE_PFC_SENT, LINE_PFC_SENT, 4},
+	{"pitfalls", probe_pitfalls, LINE_PIT_SPORT_RANGE, LINE_PIT_MTU_LONG, 4},
+};
+const unsigned int prober_experiments_n = ARRAY_LEN(prober_experiments);

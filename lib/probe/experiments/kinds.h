@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The functions of the experiments: one call for each event, until it returns true. */
+#ifndef QUENCH_PROBE_EXPERIMENTS_KINDS_H
+#define QUENCH_PROBE_EXPERIMENTS_KINDS_H
+
+#include "probe/core/prober_core.h"
+
+/* Reaction point: the first CNP and alpha; many CNPs; a recovery; the floor; other QPs. */
+bool probe_rp_first(struct prober *p, uint64_t now_ns);
+bool probe_rp_alpha(struct prober *p, uint64_t now_ns);
+bool probe_rp_many(struct prober *p, uint64_t now_ns);
+bool probe_rp_recovery(struct prober *p, uint64_t now_ns);
+bool probe_rp_floor(struct prober *p, uint64_t now_ns);
+bool probe_rp_others(struct prober *p, uint64_t now_ns);
+
+/* Notification point: a mark and its CNP; intervals; what does not count. */
+bool probe_np_first(struct prober *p, uint64_t now_ns);
+bool probe_np_interval(struct prober *p, uint64_t now_ns);
+bool probe_np_scope(struct prober *p, uint64_t now_ns);
+bool probe_np_others(struct prober *p, uint64_t now_ns);
+
+/* Transport: the NIC as responder, and as requester. */
+bool probe_tr_nak(struct prober *p, uint64_t now_ns);
+bool probe_tr_reorder(struct prober *p, uint64_t now_ns);
+bool probe_tr_answers(struct prober *p, uint64_t now_ns);
+bool probe_tr_loss(struct prober *p, uint64_t now_ns);
+bool probe_tr_timeout(struct prober *p, uint64_t now_ns);
+
+/* Pause frames to the NIC, and from it. */
+bool probe_pfc(struct prober *p, uint64_t now_ns);
+bool probe_pfc_sent(struct prober *p, uint64_t now_ns);
+
+/* What the headers of data show, and a request that is too long, after which a QP may be dead. */
+bool probe_pitfalls(struct prober *p, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pause frames: does QP 0 stop, for how long, and what else stops it; and pauses by the NIC. */
+#include "base/numbers/units.h"
+#include "probe/experiments/kinds.h"
+
+#define QUANTA 20000u
+/* Bit times of a quantum (802.3 31B.2). */
+#define QUANTUM_BITS 512.0
+
+static double
+quanta_ns(const struct prober *p, double quanta)
+{
+	return quanta * QUANTUM_BITS * 1e9 / (double)p->params.link_speed_bps;
+}
+
+/* Did the watched QP stop for most of a pause? */
+static bool
+has_stopped(const struct prober *p)
+{
+	return (double)p->qps[0].gap_ns > 0.5 * quanta_ns(p, QUANTA);
+}
+
+static void
+say_pause(struct prober *p)
+{
+	const struct prober_qp *q = &p->qps[0];
+	double stop_ns = q->gap_from_ns > p->t_ns ? (double)(q->gap_from_ns - p->t_ns) : 0;
+	double quanta = ((double)(q->gap_from_ns + q->gap_ns - p->t_ns) - p->rtt_ns) *
+			(double)p->params.link_speed_bps / 1e9 / QUANTUM_BITS;
+
+	if (!has_stopped(p)) {
+		findings_say(&p->findings, LINE_PFC_STOP, VERDICT_FAULT,
+			     "ignores the pause of priority %u: data goes on", p->params.data_prio);
+		return;
+	}
+	findings_set(&p->findings, LINE_PFC_STOP, VERDICT_MEASURED, stop_ns / 1e3,
+		     "%.2f us, the round trip of %.2f us included", stop_ns / 1e3, p->rtt_ns / 1e3);
+	findings_set(&p->findings, LINE_PFC_QUANTA,
+		     quanta > 0.98 * QUANTA && quanta < 1.05 * QUANTA ? VERDICT_OK
+								      : VERDICT_DIFFERS,
+		     quanta, "%.0f", quanta);
+}
+
+bool
+probe_pfc(struct prober *p, uint64_t now_ns)
+{
+	struct prober_qp *q = &p->qps[0];
+	uint8_t mask = (uint8_t)(1u << p->params.data_prio);
+
+	PROBER_BEGIN(p);
+	prober_only(p, 0, now_ns);
+	PROBER_SLEEP(p, p->params.settle_ns);
+	if (now_ns - q->last_ns > p->params.settle_ns / 2)
+		return true;
+	prober_watch(p, 0, 0);
+	p->t_ns = now_ns;
+	prober_send_pause(p, mask, QUANTA, now_ns);
+	PROBER_SLEEP(p, (uint64_t)(1.5 * quanta_ns(p, QUANTA)) + p->params.settle_ns);
+	say_pause(p);
+	if (has_stopped(p)) {
+		prober_send_pause(p, mask, QUANTA, now_ns);
+		PROBER_SLEEP(p, (uint64_t)(quanta_ns(p, QUANTA) / 2));
+		prober_send_pause(p, mask, 0, now_ns);
+		p->t_ns = now_ns;
+		p->mark = q->packets;
+		PROBER_WAIT(p, q->packets > p->mark, now_ns + p->params.settle_ns);
+		p->a = (double)(q->last_ns - p->t_ns) - p->rtt_ns;
+		p->a = p->a > 0 ? p->a : 0;
+		if (p->a < quanta_ns(p, QUANTA) / 4)
+			findings_set(&p->findings, LINE_PFC_START, VERDICT_OK, p->a / 1e3,
+				     "%.2f us beside the round trip", p->a / 1e3);
+		else
+			findings_set(&p->findings, LINE_PFC_START, VERDICT_FAULT, p->a / 1e3,
+				     "%.2f us: XON does not end a pause", p->a / 1e3);
+	} else {
+		findings_say(&p->findings, LINE_PFC_START, VERDICT_NOT_RUN, "no pause to end");
+		findings_say(&p->findings, LINE_PFC_QUANTA, VERDICT_NOT_RUN, "no pause to measure");
+	}
+	PROBER_SLEEP(p, p->params.settle_ns);
+	prober_watch(p, 0, 0);
+	prober_send_pause(p, (uint8_t)~mask, QUANTA, now_ns);
+	PROBER_SLEEP(p, (uint64_t)(1.5 * quanta_ns(p, QUANTA)) + p->params.settle_ns);
+	findings_say(&p->findings, LINE_PFC_PRIORITY, has_stopped(p) ? VERDICT_FAULT : VERDICT_OK,
+		     has_stopped(p) ? "data stops, although its priority is not paused"
+				    : "data goes on");
+	prober_watch(p, 0, 0);
+	prober_send_pause(p, 0, QUANTA, now_ns);
+	PROBER_SLEEP(p, (uint64_t)(1.5 * quanta_ns(p, QUANTA)) + p->params.settle_ns);
+	findings_say(&p->findings, LINE_PFC_LINK, has_stopped(p) ? VERDICT_DIFFERS : VERDICT_OK,
+		     has_stopped(p) ? "obeyed: the whole link stops" : "ignored");
+	PROBER_END(p);
+}
+
+#define REQUESTS 1024u
+
+bool
+probe_pfc_sent(struct prober *p, uint64_t now_ns)
+{
+	PROBER_BEGIN(p);
+	prober_only(p, p->n_qps, now_ns);
+	PROBER_SLEEP(p, p->params.settle_ns);
+	for (p->i = 0; p->i < REQUESTS; p->i++) {
+		prober_send_request(p, 0, p->qps[0].next_psn++, p->params.mtu_bytes, 0, now_ns);
+		p->qps[0].next_psn &= PSN_MASK;
+		PROBER_WAIT(p, false, p->wire_free_ns);
+	}
+	PROBER_SLEEP(p, p->params.settle_ns);
+	findings_set(&p->findings, LINE_PFC_SENT, p->n_pauses == 0 ? VERDICT_OK : VERDICT_DIFFERS,
+		     (double)p->n_pauses,
+		     p->n_pauses == 0 ? "%u" : "%u: its receiver is slower than the link",
+		     (unsigned int)p->n_pauses);
+	PROBER_END(p);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reliable connections (IBTA volume 1, 9.7): what the NIC answers as a responder to gaps, and to
+ * reordered, repeated and damaged requests of QP 0; what it sends again as a requester.
+ */
+#include <math.h>
+
+#include "base/numbers/units.h"
+#include "probe/experiments/asking.h"
+#include "probe/experiments/kinds.h"
+
+#define PACKET_GAP_NS 5000u
+/* Reactions up to that long are prompt; Lumina found 100 us and more on some NICs. */
+#define PROMPT_NS 10000.0
+#define SLUGGISH_NS 1e6
+/* Unit of the retransmission timeout: 4.096 us (IBTA 9.7.6.1.3). */
+#define TIMEOUT_UNIT_NS 4096.0
+
+static enum findings_verdict
+judge_delay(double ns)
+{
+	return ns <= PROMPT_NS ? VERDICT_OK : ns <= SLUGGISH_NS ? VERDICT_DIFFERS : VERDICT_FAULT;
+}
+
+static void
+say_delay(struct prober *p, enum findings_line line, double ns)
+{
+	if (ns < 0)
+		ns = 0;
+	findings_set(&p->findings, line, judge_delay(ns), ns / 1e3, "%.2f us beside the round trip",
+		     ns / 1e3);
+}
+
+/* Number of answers to QP 0 with this syndrome since an entry. */
+static uint32_t
+count_answers(const struct prober *p, uint64_t since, uint8_t syndrome)
+{
+	uint32_t n = 0;
+
+	for (uint64_t i = since; i < p->n_answers; i++)
+		n += prober_answer(p, i)->qp == 0 && prober_answer(p, i)->syndrome == syndrome;
+	return n;
+}
+
+/* Was a PSN acknowledged since an entry? */
+static bool
+is_acknowledged(const struct prober *p, uint64_t since, uint32_t psn)
+{
+	for (uint64_t i = since; i < p->n_answers; i++) {
+		const struct prober_answer *a = prober_answer(p, i);
+
+		if (a->qp == 0 && a->syndrome >> 5 == 0 && psn_diff(a->psn, psn) >= 0)
+			return true;
+	}
+	return false;
+}
+
+bool
+probe_tr_nak(struct prober *p, uint64_t now_ns)
+{
+	const struct prober_answer *a;
+	uint32_t naks;
+
+	PROBER_BEGIN(p);
+	prober_only(p, p->n_qps, now_ns);
+	do
+		PROBER_SLEEP(p, p->params.settle_ns);
+	while (!prober_is_quiet(p) && now_ns < p->begin_ns + p->params.answer_ns);
+	probe_resync(p, 0, now_ns);
+	PROBER_WAIT(p, probe_answer_to(p, 0, p->mark) != NULL, now_ns + p->params.answer_ns / 4);
+	p->mark = p->n_answers;
+	p->n = p->qps[0].next_psn;
+	p->t_ns = now_ns;
+	/* n is lost, and four packets follow. */
+	for (p->i = 1; p->i <= 4; p->i++) {
+		prober_send_request(p, 0, p->n + p->i, 64, 0, now_ns);
+		PROBER_SLEEP(p, PACKET_GAP_NS);
+	}
+	PROBER_SLEEP(p, p->params.settle_ns);
+	a = probe_answer_to(p, 0, p->mark);
+	naks = count_answers(p, p->mark, AETH_NAK_PSN_SEQ);
+	if (a == NULL) {
+		findings_say(&p->findings, LINE_TR_NAK_DELAY, VERDICT_FAULT,
+			     "no NAK: a loss is repaired by a time-out only");
+	} else if (is_acknowledged(p, p->mark, p->n + 1)) {
+		findings_say(&p->findings, LINE_TR_NAK_DELAY, VERDICT_FAULT,
+			     "a request after a gap is acknowledged");
+	} else {
+		say_delay(p, LINE_TR_NAK_DELAY, (double)(a->at_ns - p->t_ns) - p->rtt_ns);
+		findings_say(&p->findings, LINE_TR_NAK_PSN,
+			     a->psn == p->n && a->syndrome == AETH_NAK_PSN_SEQ ? VERDICT_OK
+									       : VERDICT_FAULT,
+			     "%u with 0x%02x; expected %u with 0x60", a->psn, a->syndrome, p->n);
+		findings_set(&p->findings, LINE_TR_NAK_ONCE,
+			     naks == 1 ? VERDICT_OK : VERDICT_DIFFERS, naks, "%u", naks);
+	}
+	for (p->i = 0; p->i <= 4; p->i++) {
+		prober_send_request(p, 0, p->n + p->i, 64, 0, now_ns);
+		PROBER_SLEEP(p, PACKET_GAP_NS);
+	}
+	PROBER_SLEEP(p, p->params.settle_ns);
+	PROBER_END(p);
+}
+
+static const uint32_t overtaken_by[] = {1, 2, 8};
+
+static void
+say_reorder(struct prober *p)
+{
+	enum findings_line line = (enum findings_line)(LINE_TR_REORDER_1 + p->j);
+	uint32_t last = p->n + overtaken_by[p->j];
+
+	if (is_acknowledged(p, p->mark, last))
+		findings_say(&p->findings, line, VERDICT_DIFFERS,
+			     "accepted: all are acknowledged without a retransmission");
+	else if (count_answers(p, p->mark, AETH_NAK_PSN_SEQ) > 0)
+		findings_say(&p->findings, line, VERDICT_OK, "NAK: it counts as lost");
+	else
+		findings_say(&p->findings, line, VERDICT_FAULT,
+			     "no NAK, and the packets after it are not acknowledged");
+}
+
+bool
+probe_tr_reorder(struct prober *p, uint64_t now_ns)
+{
+	PROBER_BEGIN(p);
+	for (p->j = 0; p->j < 3; p->j++) {
+		probe_resync(p, 0, now_ns);
+		PROBER_WAIT(p, probe_answer_to(p, 0, p->mark) != NULL,
+			    now_ns + p->params.answer_ns / 4);
+		p->n = p->qps[0].next_psn;
+		p->mark = p->n_answers;
+		for (p->i = 1; p->i <= overtaken_by[p->j]; p->i++)
+			prober_send_request(p, 0, p->n + p->i, 64, 0, now_ns);
+		prober_send_request(p, 0, p->n, 64, 0, now_ns);
+		PROBER_SLEEP(p, p->params.settle_ns);
+		if (p->n_answers > p->mark)
+			say_reorder(p);
+		/* Again in order, whatever was accepted. */
+		for (p->i = 0; p->i <= overtaken_by[p->j]; p->i++) {
+			prober_send_request(p, 0, p->n + p->i, 64, 0, now_ns);
+			PROBER_SLEEP(p, PACKET_GAP_NS);
+		}
+		PROBER_SLEEP(p, p->params.settle_ns);
+	}
+	PROBER_END(p);
+}
+
+static void
+say_duplicate(struct prober *p)
+{
+	const struct prober_answer *a = probe_answer_to(p, 0, p->mark);
+
+	if (a == NULL)
+		findings_say(&p->findings, LINE_TR_DUPLICATE, VERDICT_FAULT,
+			     "no answer: a lost ACK stops the QP");
+	else if (a->syndrome >> 5 != 0)
+		findings_say(&p->findings, LINE_TR_DUPLICATE, VERDICT_FAULT, "NAK 0x%02x",
+			     a->syndrome);
+	else
+		findings_say(&p->findings, LINE_TR_DUPLICATE,
+			     a->psn == p->n ? VERDICT_OK : VERDICT_DIFFERS,
+			     "ACK of PSN %u, the last one is %u", a->psn, p->n);
+}
+
+static void
+say_bad_icrc(struct prober *p)
+{
+	const struct prober_answer *a = probe_answer_to(p, 0, p->mark);
+
+	if (a == NULL)
+		findings_say(&p->findings, LINE_TR_BAD_ICRC, VERDICT_OK, "dropped");
+	else if (a->syndrome >> 5 == 0)
+		findings_say(&p->findings, LINE_TR_BAD_ICRC, VERDICT_FAULT,
+			     "accepted: the ICRC is not checked");
+	else
+		findings_say(&p->findings, LINE_TR_BAD_ICRC, VERDICT_DIFFERS, "NAK 0x%02x",
+			     a->syndrome);
+}
+
+bool
+probe_tr_answers(struct prober *p, uint64_t now_ns)
+{
+	PROBER_BEGIN(p);
+	probe_resync(p, 0, now_ns);
+	PROBER_WAIT(p, probe_answer_to(p, 0, p->mark) != NULL, now_ns + p->params.answer_ns / 4);
+	p->mark = p->n_answers;
+	p->n = p->qps[0].next_psn;
+	prober_send_next(p, 0, 0, now_ns);
+	PROBER_WAIT(p, is_acknowledged(p, p->mark, p->n), now_ns + p->params.answer_ns / 4);
+	if (!is_acknowledged(p, p->mark, p->n))
+		return true;
+	PROBER_SLEEP(p, p->params.settle_ns);
+	p->mark = p->n_answers;
+	prober_send_request(p, 0, p->n, 64, 0, now_ns);
+	PROBER_SLEEP(p, p->params.settle_ns);
+	say_duplicate(p);
+	p->mark = p->n_answers;
+	prober_send_next(p, 0, PROBER_BAD_ICRC, now_ns);
+	PROBER_SLEEP(p, p->params.settle_ns);
+	say_bad_icrc(p);
+	PROBER_END(p);
+}
+
+/* What followed the retransmission of the lost packet, which is the watched PSN. */
+static void
+say_recovery(struct prober *p)
+{
+	const struct prober_qp *q = &p->qps[0];
+	uint32_t highest = q->lost_psn, again = 0;
+	bool resent = false;
+
+	for (uint64_t i = p->mark; i < p->n_arrivals; i++) {
+		const struct prober_arrival *a = prober_arrival(p, i);
+
+		if (a->qp != 0 || psn_diff(a->psn, q->lost_psn) < 0)
+			continue;
+		if (a->psn == q->lost_psn && a->at_ns >= q->nak_ns)
+			resent = true;
+		if (resent && psn_diff(a->psn, highest) <= 0)
+			again++;
+		if (psn_diff(a->psn, highest) > 0)
+			highest = a->psn;
+	}
+	findings_set(&p->findings, LINE_TR_RECOVERY, VERDICT_OK, again,
+		     again > 1 ? "%u from the lost one on: go-back-N" : "%u: selective repeat",
+		     again);
+}
+
+bool
+probe_tr_loss(struct prober *p, uint64_t now_ns)
+{
+	struct prober_qp *q = &p->qps[0];
+
+	PROBER_BEGIN(p);
+	prober_only(p, 0, now_ns);
+	PROBER_SLEEP(p, p->params.settle_ns);
+	if (now_ns - q->last_ns > p->params.settle_ns)
+		return true;
+	prober_watch(p, 0, q->epsn);
+	p->mark = p->n_arrivals;
+	q->lose_next = true;
+	PROBER_WAIT(p, q->watch_n >= 2, now_ns + p->params.answer_ns);
+	if (q->watch_n < 2) {
+		findings_say(&p->findings, LINE_TR_RESEND_DELAY, VERDICT_FAULT,
+			     "a NAK has no effect: nothing is sent again");
+		return true;
+	}
+	say_delay(p, LINE_TR_RESEND_DELAY, (double)(q->watch_ns - q->nak_ns) - p->rtt_ns);
+	p->n = (uint32_t)q->resent;
+	PROBER_SLEEP(p, 50 * NS_PER_US);
+	say_recovery(p);
+	PROBER_SLEEP(p, p->params.settle_ns);
+	p->n = (uint32_t)q->resent;
+	q->skip_acks = true;
+	PROBER_SLEEP(p, p->params.settle_ns);
+	findings_set(&p->findings, LINE_TR_LOST_ACK,
+		     (uint32_t)q->resent == p->n ? VERDICT_OK : VERDICT_DIFFERS,
+		     (double)((uint32_t)q->resent - p->n), "%u sent again",
+		     (uint32_t)q->resent - p->n);
+	PROBER_END(p);
+}
+
+bool
+probe_tr_timeout(struct prober *p, uint64_t now_ns)
+{
+	struct prober_qp *q = &p->qps[0];
+
+	PROBER_BEGIN(p);
+	prober_only(p, 0, now_ns);
+	PROBER_SLEEP(p, p->params.settle_ns);
+	if (now_ns - q->last_ns > p->params.settle_ns)
+		return true;
+	prober_set_mode(p, 0, PROBER_SILENT, now_ns);
+	prober_watch(p, 0, q->epsn - q->unacked);
+	p->t_ns = now_ns;
+	p->n = q->unacked > 0; /* its first arrival is over */
+	PROBER_WAIT(p, q->watch_n + p->n >= 2, now_ns + 4 * p->params.answer_ns);
+	if (q->watch_n + p->n < 2) {
+		findings_say(&p->findings, LINE_TR_TIMEOUT, VERDICT_NO_ANSWER,
+			     "nothing is sent again in %.1f s",
+			     4 * (double)p->params.answer_ns / 1e9);
+		prober_set_mode(p, 0, PROBER_ANSWER, now_ns);
+		return true;
+	}
+	p->a = (double)(q->watch_ns - p->t_ns);
+	findings_set(&p->findings, LINE_TR_TIMEOUT, VERDICT_MEASURED, p->a / 1e6,
+		     "%.3f ms: 4.096 us x 2^%.1f", p->a / 1e6, log2(p->a / TIMEOUT_UNIT_NS));
+	p->t_ns = q->watch_ns;
+	p->j = q->watch_n;
+	PROBER_WAIT(p, q->watch_n > p->j, now_ns + 8 * p->params.answer_ns);
+	if (q->watch_n > p->j) {
+		p->b = (double)(q->watch_ns - p->t_ns) / p->a;
+		findings_set(&p->findings, LINE_TR_BACK_OFF, VERDICT_MEASURED, p->b, "%.2f%s", p->b,
+			     p->b > 1.5 ? ": it backs off" : ": no back-off");
+	}
+	prober_set_mode(p, 0, PROBER_ANSWER, now_ns);
+	PROBER_SLEEP(p, p->params.settle_ns);
+	PROBER_END(p);
+}

@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The report names faults of a NIC, here of what stands before quench's own. */
+#include "base/numbers/array.h"
+#include "unit/probe/probe_bed.h"
+#include "wire/frame/ecn.h"
+#include "wire/link/pfc_frame.h"
+
+static struct bed bed;
+
+/* Only the groups that a test reads. */
+static void
+bed_only(struct bed *b, bool np, bool rp, bool transport, bool pfc)
+{
+	bed_init(b);
+	b->probe.np = np;
+	b->probe.rp = rp;
+	b->probe.transport = transport;
+	b->probe.pfc = pfc;
+	b->probe.answer_ns = 100 * NS_PER_MS;
+}
+
+static void
+bed_finish(struct bed *b)
+{
+	bed_create(b);
+	bed_run(b);
+	if (getenv("SHOW"))
+		bed_print(b);
+}
+
+static void
+expect(const struct bed *b, enum findings_line line, enum findings_verdict verdict,
+       const char *text)
+{
+	const struct finding *f = bed_finding(b, line);
+
+	if (f->verdict != verdict || strstr(f->text, text) == NULL) {
+		bed_print(b);
+		fail_msg("%s: %s, %s; expected %s, %s", findings_questions[line].id,
+			 findings_verdict_word(f->verdict), f->text, findings_verdict_word(verdict),
+			 text);
+	}
+}
+
+/* No line but these has a fault. */
+static void
+expect_faults(const struct bed *b, unsigned int n)
+{
+	unsigned int faults = 0;
+
+	for (unsigned int l = 0; l < FINDINGS_LINES; l++)
+		faults += bed_finding(b, (enum findings_line)l)->verdict == VERDICT_FAULT;
+	if (faults != n) {
+		bed_print(b);
+		fail_msg("%u lines with faults, expected %u", faults, n);
+	}
+}
+
+static bool
+is_cnp(const struct roce_view *v)
+{
+	return v != NULL && v->opcode == ROCE_CNP;
+}
+
+static bool
+is_answer(const struct roce_view *v, unsigned int kind)
+{
+	return v != NULL && v->opcode == RC_ACK && v->aeth_syndrome >> 5 == kind;
+}
+
+static bool
+says_cnps_late(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	if (!is_cnp(v))
+		return true;
+	if (d->late.count == 0)
+		d->late_ns = now_ns + 80 * NS_PER_US;
+	pkt_fifo_push(&d->late, m);
+	return false;
+}
+
+TEST(names_late_cnps)
+{
+	bed_only(&bed, true, false, false, false);
+	bed.dut.says = says_cnps_late;
+	bed_finish(&bed);
+	expect(&bed, LINE_NP_DELAY, VERDICT_FAULT, "late: 79.");
+	expect_faults(&bed, 1);
+	bed_destroy(&bed);
+}
+
+TEST(names_a_cnp_for_each_mark)
+{
+	bed_only(&bed, true, false, false, false);
+	bed.nic.np.np_min_time_between_cnps_us = 0;
+	bed_finish(&bed);
+	expect(&bed, LINE_NP_EACH_MARK, VERDICT_DIFFERS, "a CNP for each mark");
+	expect_faults(&bed, 0);
+	bed_destroy(&bed);
+}
+
+static bool
+hears_no_cnps(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	(void)d;
+	(void)m;
+	(void)now_ns;
+	return !is_cnp(v);
+}
+
+TEST(names_a_nic_that_does_not_slow_down)
+{
+	bed_only(&bed, false, true, false, false);
+	bed.dut.hears = hears_no_cnps;
+	bed_finish(&bed);
+	expect(&bed, LINE_RP_BACK_OFF, VERDICT_FAULT, "no back-off");
+	expect(&bed, LINE_RP_TIMER, VERDICT_NO_ANSWER, "no DCQCN");
+	expect(&bed, LINE_RP_G, VERDICT_NO_ANSWER, "");
+	expect_faults(&bed, 1);
+	bed_destroy(&bed);
+}
+
+/* Change a byte from the BTH on, with a right ICRC. */
+static bool
+says_with(struct rte_mbuf *m, const struct roce_view *v, unsigned int offset, uint8_t value)
+{
+	rte_pktmbuf_mtod(m, uint8_t *)[v->bth_off + offset] = value;
+	dut_mend_icrc(m, v);
+	return true;
+}
+
+static bool
+says_another_opcode(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	(void)d;
+	(void)now_ns;
+	return !is_cnp(v) || says_with(m, v, 0, 0x82);
+}
+
+TEST(names_a_wrong_opcode)
+{
+	bed_only(&bed, true, false, false, false);
+	bed.dut.says = says_another_opcode;
+	bed_finish(&bed);
+	expect(&bed, LINE_NP_OPCODE, VERDICT_FAULT, "0x82");
+	expect_faults(&bed, 1);
+	bed_destroy(&bed);
+}
+
+static bool
+says_reserved_bytes(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	(void)d;
+	(void)now_ns;
+	return !is_cnp(v) || says_with(m, v, BTH_BYTES + 3, 7);
+}
+
+TEST(names_reserved_bytes_that_are_not_zero)
+{
+	bed_only(&bed, true, false, false, false);
+	bed.dut.says = says_reserved_bytes;
+	bed_finish(&bed);
+	expect(&bed, LINE_NP_RESERVED, VERDICT_DIFFERS, "not zero");
+	bed_destroy(&bed);
+}
+
+static bool
+says_no_becn_and_not_ect(struct dut *d, struct rte_mbuf *m, const struct roce_view *v,
+			 uint64_t now_ns)
+{
+	uint8_t *ip = rte_pktmbuf_mtod_offset(m, uint8_t *, v == NULL ? 0 : v->ip_off);
+
+	(void)d;
+	(void)now_ns;
+	if (!is_cnp(v))
+		return true;
+	/* ECT(0) to Not-ECT, with the checksum of the header. */
+	ip[1] &= 0xFC;
+	ip[11] = (uint8_t)(ip[11] + 2);
+	if (ip[11] < 2)
+		ip[10]++;
+	return says_with(m, v, 4, 0);
+}
+
+TEST(names_ecn_bits_and_becn_of_cnps)
+{
+	bed_only(&bed, true, false, false, false);
+	bed.dut.says = says_no_becn_and_not_ect;
+	bed_finish(&bed);
+	expect(&bed, LINE_NP_ECN, VERDICT_FAULT, "Not-ECT");
+	expect(&bed, LINE_NP_BECN, VERDICT_FAULT, "not set");
+	expect_faults(&bed, 2);
+	bed_destroy(&bed);
+}
+
+/* The NIC takes a marked frame of another kind for a marked request. */
+static bool
+hears_marked_acks(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	const uint8_t *buf = rte_pktmbuf_mtod(m, const uint8_t *);
+	struct roce_path path = {
+		.ip_version = 4,
+		.ecn = ECN_ECT0,
+		.dscp = 48,
+		.ttl = 64,
+		.dest_qp = BED_QPN,
+		.pkey = PKEY_DEFAULT,
+	};
+	struct roce_fields cnp = {.opcode = ROCE_CNP, .becn = true};
+	struct rte_mbuf *answer;
+
+	if (!is_answer(v, 0) || v->ecn != ECN_CE)
+		return true;
+	memcpy(path.dst_mac, buf + 6, 6);
+	memcpy(path.src_mac, buf, 6);
+	memcpy(path.src_ip, buf + v->ip_off + 16, 4);
+	memcpy(path.dst_ip, buf + v->ip_off + 12, 4);
+	answer = rte_pktmbuf_alloc(d->pool);
+	assert_non_null(answer);
+	answer->data_len = (uint16_t)roce_build(rte_pktmbuf_mtod(answer, uint8_t *), 128, &path,
+						&cnp, NULL, 0);
+	answer->pkt_len = answer->data_len;
+	d->late_ns = now_ns;
+	pkt_fifo_push(&d->late, answer);
+	return true;
+}
+
+TEST(names_cnps_for_marked_acks)
+{
+	bed_only(&bed, true, false, false, false);
+	bed.dut.hears = hears_marked_acks;
+	bed_finish(&bed);
+	expect(&bed, LINE_NP_MARKED_ACK, VERDICT_DIFFERS, "8 for 8 marked ACKs");
+	bed_destroy(&bed);
+}
+
+static bool
+hears_no_pauses(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	const uint8_t *buf = rte_pktmbuf_mtod(m, const uint8_t *);
+
+	(void)d;
+	(void)v;
+	(void)now_ns;
+	return buf[12] != 0x88 || buf[13] != 0x08;
+}
+
+TEST(names_a_nic_that_ignores_pauses)
+{
+	bed_only(&bed, false, false, false, true);
+	bed.dut.hears = hears_no_pauses;
+	bed_finish(&bed);
+	expect(&bed, LINE_PFC_STOP, VERDICT_FAULT, "ignores the pause");
+	expect(&bed, LINE_PFC_QUANTA, VERDICT_NOT_RUN, "no pause");
+	expect_faults(&bed, 1);
+	bed_destroy(&bed);
+}
+
+TEST(tells_link_pause_from_pfc)
+{
+	bed_only(&bed, false, false, false, true);
+	bed.nic.flow_control = NIC_FLOW_PAUSE;
+	bed_finish(&bed);
+	expect(&bed, LINE_PFC_STOP, VERDICT_FAULT, "ignores the pause");
+	expect(&bed, LINE_PFC_LINK, VERDICT_DIFFERS, "obeyed");
+	bed_destroy(&bed);
+}
+
+TEST(names_pauses_by_a_slow_receiver)
+{
+	bed_only(&bed, false, false, false, true);
+	bed.nic.receiver.drain_rate_bps = 1 * GBPS;
+	bed_finish(&bed);
+	expect(&bed, LINE_PFC_SENT, VERDICT_DIFFERS, "its receiver is slower");
+	bed_destroy(&bed);
+}
+
+static bool
+says_no_naks(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	(void)d;
+	(void)now_ns;
+	if (!is_answer(v, 3))
+		return true;
+	rte_pktmbuf_free(m);
+	return false;
+}
+
+TEST(names_missing_naks)
+{
+	bed_only(&bed, false, false, true, false);
+	bed.dut.says = says_no_naks;
+	bed_finish(&bed);
+	expect(&bed, LINE_TR_NAK_DELAY, VERDICT_FAULT, "no NAK");
+	bed_destroy(&bed);
+}
+
+TEST(names_an_icrc_that_is_not_checked)
+{
+	bed_only(&bed, true, false, true, false);
+	bed.nic.icrc_check = false;
+	bed_finish(&bed);
+	expect(&bed, LINE_TR_BAD_ICRC, VERDICT_FAULT, "ICRC is not checked");
+	expect(&bed, LINE_NP_BAD_ICRC, VERDICT_FAULT, "for 8 marked requests");
+	expect_faults(&bed, 2);
+	bed_destroy(&bed);
+}
+
+/* NAKs do not reach the NIC. */
+static bool
+hears_no_naks(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	(void)d;
+	(void)m;
+	(void)now_ns;
+	return !is_answer(v, 3);
+}
+
+TEST(names_a_requester_that_ignores_naks)
+{
+	bed_only(&bed, false, false, true, false);
+	bed.nic.local_ack_timeout = 18; /* longer than the wait for an answer */
+	bed.dut.hears = hears_no_naks;
+	bed_finish(&bed);
+	expect(&bed, LINE_TR_RESEND_DELAY, VERDICT_FAULT, "a NAK has no effect");
+	bed_destroy(&bed);
+}
+
+/* All QPs have one source port. */
+static bool
+says_one_sport(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	uint8_t *udp;
+
+	(void)d;
+	(void)now_ns;
+	if (v == NULL)
+		return true;
+	udp = rte_pktmbuf_mtod_offset(m, uint8_t *, v->bth_off - UDP_HDR_BYTES);
+	udp[0] = 0x12;
+	udp[1] = 0xB7;
+	dut_mend_icrc(m, v);
+	return true;
+}
+
+TEST(names_source_ports_without_entropy)
+{
+	bed_only(&bed, false, false, false, true);
+	bed.dut.says = says_one_sport;
+	bed_finish(&bed);
+	expect(&bed, LINE_PIT_SPORT_QP, VERDICT_FAULT, "no entropy");
+	expect(&bed, LINE_PIT_SPORT_RANGE, VERDICT_DIFFERS, "4791");
+	bed_destroy(&bed);
+}
+
+TEST(names_an_mtu_that_differs)
+{
+	bed_only(&bed, false, false, false, true);
+	bed.probe.mtu_bytes = 2048;
+	bed_finish(&bed);
+	expect(&bed, LINE_PIT_MTU, VERDICT_FAULT, "1024: the prober has 2048");
+	bed_destroy(&bed);
+}
+
+/* CNPs to any QP slow down all. */
+static bool
+hears_cnps_twice(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	struct rte_mbuf *copy;
+	struct roce_view same;
+
+	if (!is_cnp(v) || v->dest_qp != BED_QPN)
+		return true;
+	copy = rte_pktmbuf_copy(m, d->pool, 0, UINT32_MAX);
+	assert_non_null(copy);
+	assert_true(dut_view(copy, &same));
+	says_with(copy, &same, 7, BED_QPN + 1);
+	d->nic->ops->rx(d->nic, 0, &copy, 1, now_ns);
+	return true;
+}
+
+TEST(names_cnps_that_slow_down_other_qps)
+{
+	bed_only(&bed, false, true, false, false);
+	bed.dut.hears = hears_cnps_twice;
+	bed_finish(&bed);
+	expect(&bed, LINE_RP_OTHERS, VERDICT_FAULT, "slow down another");
+	expect_faults(&bed, 1);
+	bed_destroy(&bed);
+}
+
+static bool
+hears_nothing(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	(void)d;
+	(void)m;
+	(void)v;
+	(void)now_ns;
+	return false;
+}
+
+TEST(ends_without_an_answer)
+{
+	bed_only(&bed, true, true, true, true);
+	bed.probe.answer_ns = bed.probe.wait_ns = 10 * NS_PER_MS;
+	bed.silent = true;
+	bed.dut.hears = hears_nothing;
+	bed_finish(&bed);
+	expect(&bed, LINE_RP_BEFORE, VERDICT_NO_ANSWER, "sends no data");
+	expect(&bed, LINE_NP_DELAY, VERDICT_NO_ANSWER, "no CNP");
+	expect(&bed, LINE_TR_DUPLICATE, VERDICT_NO_ANSWER, "");
+	expect(&bed, LINE_TR_TIMEOUT, VERDICT_NO_ANSWER, "");
+	expect(&bed, LINE_PFC_STOP, VERDICT_NO_ANSWER, "");
+	expect(&bed, LINE_PIT_TTL, VERDICT_NO_ANSWER, "");
+	assert_true(bed.end_ns < NS_PER_SEC);
+	bed_destroy(&bed);
+}
+
+/* What a hostile NIC sends is counted by its name, and the run goes on. */
+TEST(counts_malformed_frames)
+{
+	static const struct {
+		unsigned int cut; /* bytes that are left */
+		unsigned int offset;
+		uint8_t value;
+	} frames[] = {
+		{10, 0, 2},     /* no Ethernet header */
+		{60, 14, 0x55}, /* IP version */
+		{60, 36, 0},    /* another UDP port */
+		{60, 42, 0x1F}, /* unknown opcode */
+		{60, 43, 0x0F}, /* BTH version; length */
+		{60, 59, 0x77}, /* ICRC */
+	};
+	struct roce_path path = {.ip_version = 4, .ttl = 64, .dest_qp = 99, .pkey = PKEY_DEFAULT};
+	struct roce_fields ack = {.opcode = RC_ACK};
+	const struct prober_stats *s;
+	struct rte_mbuf *m;
+
+	bed_only(&bed, true, false, false, false);
+	bed_create(&bed);
+	memcpy(path.src_ip, bed.nic.ip.addr, 4);
+	for (unsigned int i = 0; i < 2 + ARRAY_LEN(frames); i++) {
+		uint8_t *buf;
+		size_t n;
+
+		m = rte_pktmbuf_alloc(bed.probe_pool);
+		buf = rte_pktmbuf_mtod(m, uint8_t *);
+		path.src_ip[3] = i == 1 ? 77 : bed.nic.ip.addr[3];
+		n = roce_build(buf, 128, &path, &ack, NULL, 0);
+		if (i >= 2) {
+			buf[frames[i - 2].offset] = frames[i - 2].value;
+			n = frames[i - 2].cut < n ? frames[i - 2].cut : n;
+		}
+		m->data_len = (uint16_t)n;
+		m->pkt_len = m->data_len;
+		bed.prober->ops->rx(bed.prober, 0, &m, 1, 0);
+	}
+	m = rte_pktmbuf_alloc(bed.probe_pool);
+	memset(rte_pktmbuf_append(m, 20), 0x88, 20);
+	rte_pktmbuf_mtod(m, uint8_t *)[13] = 0x08;
+	bed.prober->ops->rx(bed.prober, 0, &m, 1, 0);
+	s = prober_stats(bed.prober);
+	assert_int_equal(s->rx_packets, 9);
+	assert_int_equal(s->rx_unknown_qp, 1);
+	assert_int_equal(s->rx_wrong_peer, 1);
+	assert_int_equal(s->rx_bad_pause, 1);
+	assert_int_equal(s->rx_bad_frame + s->rx_not_roce + s->rx_bad_roce + s->rx_unknown_opcode +
+				 s->rx_bad_icrc,
+			 6);
+	assert_true(s->rx_bad_frame >= 2);
+	bed_run(&bed);
+	expect(&bed, LINE_NP_OPCODE, VERDICT_OK, "0x81");
+	bed_destroy(&bed);
+}
+
+TEST_MAIN(.begin = start_eal)
