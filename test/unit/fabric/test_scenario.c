@@ -60,18 +60,24 @@ TEST(host_lists_come_out_sorted_and_once)
 	topology_destroy(t);
 }
 
-static struct scenario
+/* Larger than a stack wants to hold several times. */
+static struct scenario scenario;
+
+/* The scenario of a case; the next call replaces it. */
+static struct scenario *
 four_to_one(void)
 {
-	struct scenario s = {.flows = calloc(1, sizeof(*s.flows)), .n_flows = 1};
-	struct flow_params *flow = s.flows;
+	struct flow_params *flow = calloc(1, sizeof(*flow));
 
-	assert_int_equal(field_defaults(fabric_fields, fabric_fields_n, &s.fabric), 0);
+	memset(&scenario, 0, sizeof(scenario));
+	scenario.flows = flow;
+	scenario.n_flows = 1;
+	assert_int_equal(field_defaults(fabric_fields, fabric_fields_n, &scenario.fabric), 0);
 	assert_int_equal(field_defaults(flow_fields, flow_fields_n, flow), 0);
 	snprintf(flow->name, sizeof(flow->name), "f");
 	snprintf(flow->src, sizeof(flow->src), "1-4");
 	snprintf(flow->dst, sizeof(flow->dst), "5");
-	return s;
+	return &scenario;
 }
 
 static void
@@ -87,66 +93,66 @@ is_refused(struct scenario *s, const char *section, const char *key)
 
 TEST(what_no_single_key_shows_is_refused_by_name)
 {
-	struct scenario s = four_to_one();
+	struct scenario *s = four_to_one();
 
-	strcpy(s.flows->dst, "6");
-	is_refused(&s, "flow f", "dst");
-
-	s = four_to_one();
-	strcpy(s.flows->dst, "4-5");
-	is_refused(&s, "flow f", "dst");
+	strcpy(s->flows->dst, "6");
+	is_refused(s, "flow f", "dst");
 
 	s = four_to_one();
-	strcpy(s.flows->dst, "3");
-	is_refused(&s, "flow f", "src");
+	strcpy(s->flows->dst, "4-5");
+	is_refused(s, "flow f", "dst");
 
 	s = four_to_one();
-	s.flows->mtu_bytes = 1000;
-	is_refused(&s, "flow f", "mtu_bytes");
+	strcpy(s->flows->dst, "3");
+	is_refused(s, "flow f", "src");
 
 	s = four_to_one();
-	s.fabric.link_delay_ns = NS_PER_SEC;
-	s.fabric.link_rate_bps = 400 * GBPS;
-	is_refused(&s, "fabric", "link_delay_ns");
+	s->flows->mtu_bytes = 1000;
+	is_refused(s, "flow f", "mtu_bytes");
 
 	s = four_to_one();
-	s.fabric.measure_from_ns = s.fabric.duration_ns;
-	is_refused(&s, "fabric", "measure_from_ns");
+	s->fabric.link_delay_ns = NS_PER_SEC;
+	s->fabric.link_rate_bps = 400 * GBPS;
+	is_refused(s, "fabric", "link_delay_ns");
 
 	s = four_to_one();
-	s.fabric.topology = TOPOLOGY_TESTBED;
-	s.fabric.forwarding = FABRIC_FORWARDING_L2;
-	is_refused(&s, "fabric", "forwarding");
+	s->fabric.measure_from_ns = s->fabric.duration_ns;
+	is_refused(s, "fabric", "measure_from_ns");
 
 	s = four_to_one();
-	s.fabric.topology = TOPOLOGY_FAT_TREE;
-	s.fabric.fat_tree_k = 5;
-	is_refused(&s, "fabric", "fat_tree_k");
+	s->fabric.topology = TOPOLOGY_TESTBED;
+	s->fabric.forwarding = FABRIC_FORWARDING_L2;
+	is_refused(s, "fabric", "forwarding");
 
 	s = four_to_one();
-	s.fabric.hosts = SW_MAX_PORTS + 1;
-	is_refused(&s, "fabric", "hosts");
+	s->fabric.topology = TOPOLOGY_FAT_TREE;
+	s->fabric.fat_tree_k = 5;
+	is_refused(s, "fabric", "fat_tree_k");
+
+	s = four_to_one();
+	s->fabric.hosts = SW_MAX_PORTS + 1;
+	is_refused(s, "fabric", "hosts");
 
 	/* 17 ways: one more than a route may have. */
 	s = four_to_one();
-	s.fabric.topology = TOPOLOGY_LEAF_SPINE;
-	s.fabric.spines = SW_MAX_NEXTHOPS + 1;
-	is_refused(&s, "fabric", "topology");
+	s->fabric.topology = TOPOLOGY_LEAF_SPINE;
+	s->fabric.spines = SW_MAX_NEXTHOPS + 1;
+	is_refused(s, "fabric", "topology");
 }
 
-static struct scenario
+static struct scenario *
 graph(unsigned int n, const char *const names[])
 {
-	struct scenario s = four_to_one();
+	struct scenario *s = four_to_one();
 
-	s.fabric.topology = TOPOLOGY_GRAPH;
-	assert_int_equal(scenario_reserve_switches(&s, n), 0);
-	s.links = calloc(8, sizeof(*s.links));
-	s.n_switches = n;
+	s->fabric.topology = TOPOLOGY_GRAPH;
+	assert_int_equal(scenario_reserve_switches(s, n), 0);
+	s->links = calloc(8, sizeof(*s->links));
+	s->n_switches = n;
 	for (unsigned int i = 0; i < n; i++)
-		strcpy(s.switches[i].name, names[i]);
-	s.switches[0].hosts = 4;
-	s.switches[n - 1].hosts = 1;
+		strcpy(s->switches[i].name, names[i]);
+	s->switches[0].hosts = 4;
+	s->switches[n - 1].hosts = 1;
 	return s;
 }
 
@@ -164,49 +170,49 @@ add_link(struct scenario *s, const char *ends)
 TEST(a_graph_is_what_its_sections_say)
 {
 	static const char *const names[] = {"west", "mid", "east"};
-	struct scenario s = graph(3, names);
+	struct scenario *s = graph(3, names);
 	struct scenario_fault fault;
 	uint32_t link;
 
-	add_link(&s, "west mid")->link_rate_bps = GBPS;
-	add_link(&s, "mid east");
-	add_link(&s, "east h5")->link_delay_ns = 77;
-	assert_int_equal(scenario_resolve(&s, &fault), 0);
-	assert_int_equal(s.topology->n_hosts, 5);
-	assert_int_equal(s.topology->hosts[4].sw, 2);
-	link = topology_link_between(s.topology, 0, 1, 0);
-	assert_int_equal(s.topology->links[link].cable.rate_bps, GBPS);
-	link = topology_link_between(s.topology, 1, 2, 0);
-	assert_int_equal(s.topology->links[link].cable.rate_bps, 40 * GBPS);
-	link = s.topology->hosts[4].link;
-	assert_int_equal(s.topology->links[link].cable.delay_ns, 77);
-	scenario_release(&s);
+	add_link(s, "west mid")->link_rate_bps = GBPS;
+	add_link(s, "mid east");
+	add_link(s, "east h5")->link_delay_ns = 77;
+	assert_int_equal(scenario_resolve(s, &fault), 0);
+	assert_int_equal(s->topology->n_hosts, 5);
+	assert_int_equal(s->topology->hosts[4].sw, 2);
+	link = topology_link_between(s->topology, 0, 1, 0);
+	assert_int_equal(s->topology->links[link].cable.rate_bps, GBPS);
+	link = topology_link_between(s->topology, 1, 2, 0);
+	assert_int_equal(s->topology->links[link].cable.rate_bps, 40 * GBPS);
+	link = s->topology->hosts[4].link;
+	assert_int_equal(s->topology->links[link].cable.delay_ns, 77);
+	scenario_release(s);
 
 	s = graph(3, names);
-	add_link(&s, "west mid");
-	is_refused(&s, "flow f", "src");
+	add_link(s, "west mid");
+	is_refused(s, "flow f", "src");
 
 	s = graph(3, names);
-	add_link(&s, "west mid");
-	s.fabric.forwarding = FABRIC_FORWARDING_L2;
-	is_refused(&s, "fabric", "topology");
+	add_link(s, "west mid");
+	s->fabric.forwarding = FABRIC_FORWARDING_L2;
+	is_refused(s, "fabric", "topology");
 
 	s = graph(3, names);
-	add_link(&s, "west mid east");
-	is_refused(&s, "link l1", "ends");
+	add_link(s, "west mid east");
+	is_refused(s, "link l1", "ends");
 
 	s = graph(3, names);
-	add_link(&s, "west h9");
-	is_refused(&s, "link l1", "ends");
+	add_link(s, "west h9");
+	is_refused(s, "link l1", "ends");
 
 	s = graph(3, names);
-	s.fabric.hosts = 6;
-	is_refused(&s, "fabric", "hosts");
+	s->fabric.hosts = 6;
+	is_refused(s, "fabric", "hosts");
 
 	s = four_to_one();
-	s.links = calloc(1, sizeof(*s.links));
-	add_link(&s, "s1 s2");
-	is_refused(&s, "link l1", "ends");
+	s->links = calloc(1, sizeof(*s->links));
+	add_link(s, "s1 s2");
+	is_refused(s, "link l1", "ends");
 }
 
 TEST_MAIN()
