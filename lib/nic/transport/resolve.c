@@ -71,6 +71,7 @@ nic_resolve_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 	static const uint8_t zero[6];
 	struct nic_qp *qp = &nic->qps[item];
 	struct neigh_key key = key_of_qp(nic, qp);
+	const struct neigh *e;
 	int64_t index;
 
 	if (memcmp(nic_flow_of(nic, qp)->params.peer_mac, zero, sizeof(zero)) != 0)
@@ -78,8 +79,13 @@ nic_resolve_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 	index = neigh_add(nic->neighbours->table, &key, now_ns);
 	if (index < 0)
 		return (int)index;
-	qp->flags |= QP_UNRESOLVED;
 	qp->rx_flags |= QP_RX_BY_ADDRESS;
+	e = neigh_get(nic->neighbours->table, (uint32_t)index);
+	/* A scan follows a new address only, and another flow may know this one already. */
+	if (e->has_mac)
+		set_address(nic, item, e->mac, now_ns);
+	else
+		qp->flags |= QP_UNRESOLVED;
 	return 0;
 }
 

@@ -130,6 +130,23 @@ TEST(messages_complete_between_peers_that_know_addresses_only)
 	destroy(2);
 }
 
+/* No answer comes any more that would start it. */
+TEST(qp_of_a_known_neighbour_starts_at_once)
+{
+	create(2);
+	add(0, true, false, false);
+	add(1, false, false, false);
+	run(NS_PER_MS, false);
+	assert_true(nic_done(nic[0]));
+	add(1, false, false, false);
+	add(0, true, false, false);
+	assert_false(nic_done(nic[0]));
+	run(2 * NS_PER_MS, false);
+	assert_true(nic_done(nic[0]));
+	assert_int_equal(nic_stats(nic[0])->neigh_requests_sent, 1);
+	destroy(2);
+}
+
 TEST(nothing_but_questions_leaves_before_the_answer)
 {
 	uint32_t unresolved;
