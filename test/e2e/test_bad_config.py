@@ -43,7 +43,6 @@ WRONG_KEYS = [
     ("nic", "flow a", "mtu_bytes", "1500", ("[flow a]", "mtu_bytes = 1500")),
     ("nic", "flow a", "peer_ip", "fd00::1", ("[flow a]", "peer_ip")),
     ("nic", "flow a", "qp_count", "2000", ("[flow a]", "qp_count = 2000", "max_qps")),
-    ("nic", "flow a", None, None, ("flow", "expected")),
 ]
 
 
@@ -53,9 +52,7 @@ def ini(sections):
 
 def changed(role, section, key, value):
     sections = {s: dict(keys) for s, keys in (SWITCH if role == "switch" else NIC).items()}
-    if key is None:
-        del sections[section]
-    elif value is None:
+    if value is None:
         del sections[section][key]
     else:
         sections.setdefault(section, {})[key] = value

@@ -168,11 +168,6 @@ nic_version_read(struct config *cfg, const struct nic_config *now, struct config
 
 	if (v != NULL)
 		v = finish(v, nic_config_read(cfg, now, &v->config, err), cfg, err);
-	if (v != NULL && v->config.n_flows == 0) {
-		config_refuse(cfg, "flow", NULL, "a section [flow NAME] at least", err);
-		version_free(v);
-		return NULL;
-	}
 	if (v != NULL)
 		warn_of_uncontrolled(&v->config);
 	return v;
@@ -197,6 +192,17 @@ op_read(void *program, struct config *cfg, struct config_error *err)
 	return &v->version;
 }
 
+/* A file decides whether the program ends with its flows: a flow that a command adds does not end a
+ * program that would have run on. */
+static struct config_version *
+keep_end(struct nic_version *v, const struct config_version *now)
+{
+	if (v == NULL)
+		return NULL;
+	v->ends = v->ends && ((const struct nic_version *)now)->ends;
+	return &v->version;
+}
+
 static struct config_version *
 op_set(void *program, const struct config_version *now, struct config *cfg,
        struct config_error *err)
@@ -206,7 +212,20 @@ op_set(void *program, const struct config_version *now, struct config *cfg,
 	(void)program;
 	if (v != NULL)
 		v = finish(v, nic_config_set(cfg, nic_config_of(now), &v->config, err), cfg, err);
-	return v == NULL ? NULL : &v->version;
+	return keep_end(v, now);
+}
+
+static struct config_version *
+op_remove(void *program, const struct config_version *now, struct config *cfg, const char *section,
+	  struct config_error *err)
+{
+	struct nic_version *v = version_create(err);
+
+	(void)program;
+	if (v != NULL)
+		v = finish(v, nic_config_remove(cfg, nic_config_of(now), section, &v->config, err),
+			   cfg, err);
+	return keep_end(v, now);
 }
 
 static void
@@ -250,6 +269,7 @@ op_is_done(void *program)
 const struct active_config_ops nic_config_ops = {
 	.read = op_read,
 	.set = op_set,
+	.remove = op_remove,
 	.free = op_free,
 	.rows = op_rows,
 	.prepare = op_prepare_next,

@@ -268,7 +268,9 @@ unlink_life(struct flow_registry *registry, uint32_t id)
 	struct nic_pacing *pacing = e->earlier_pacing;
 
 	add_info(registry, id, &info);
-	/* An ended life has no rate and no round-trip time. */
+	/* An ended life has no rate, no round-trip time and no start. */
+	info.started = false;
+	info.started_ns = info.ended_ns = 0;
 	info.sum.rate_bps = info.sum.target_rate_bps = info.sum.min_rate_bps = info.sum.rtt_ns = 0;
 	if (times == NULL && nic_flow_times(registry->nodes->node[0], id) != NULL)
 		times = calloc(1, sizeof(*times));
@@ -540,6 +542,22 @@ begin_lives(struct flow_registry *registry, const struct config *cfg, struct nic
 				err);
 	}
 	return rc;
+}
+
+int64_t
+flow_registry_free_numbers(struct flow_registry *registry, uint32_t count)
+{
+	const uint32_t end = registry->nodes->max_qps;
+	int64_t first = registry->asked_until;
+
+	reap(registry);
+	if (first + count > end || ranges_take_at(&registry->numbers, (uint32_t)first, count) != 0)
+		first = ranges_take(&registry->numbers, count, end);
+	if (first < 0)
+		return first;
+	ranges_give(&registry->numbers, (uint32_t)first, count);
+	registry->asked_until = (uint32_t)first + count;
+	return first;
 }
 
 int

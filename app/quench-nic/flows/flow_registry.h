@@ -56,6 +56,7 @@ struct flow_registry {
 	uint32_t n_entries, entries_capacity;
 	struct names entry_names;
 	struct ranges numbers;                    /* QP numbers, counted from first_qpn */
+	uint32_t asked_until;                     /* of flow_registry_free_numbers() */
 	struct ranges items[NIC_SHARE_MAX_NODES]; /* QP items of each node, if placed by RSS */
 };
 
@@ -75,6 +76,13 @@ int flow_registry_assign(struct flow_registry *registry, const struct config *cf
 			 struct config_error *err);
 /** Release a configuration that nothing uses any more. Any thread. */
 void flow_registry_release(struct flow_registry *registry, const struct nic_config *config);
+
+/**
+ * Find count > 0 consecutive QP numbers below max_qps that no flow has, counted from first_qpn:
+ * those after the last answer if they are free, so that two who ask one after the other get
+ * different ones. @return the first, or -ENOSPC, -ENOMEM.
+ */
+int64_t flow_registry_free_numbers(struct flow_registry *registry, uint32_t count);
 
 /* Called on the main lcore together with nic_reload(). */
 void flow_registry_added(struct flow_registry *registry, uint32_t flow_id, uint64_t now_ns);

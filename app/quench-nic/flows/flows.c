@@ -364,9 +364,18 @@ flows_end(struct flows *f, FILE *out, uint64_t elapsed_ns)
 		fprintf(out, "and %u more flows: see --csv or --json\n", f->n_shown - MOST_ROWS);
 }
 
+/* Time from the start of the flow's first QP to the end of its last one, or until now. */
+static uint64_t
+sending_ns(const struct nic_flow_info *info, uint64_t now_ns)
+{
+	bool ended = info->qps > 0 && info->qps_done + info->qps_failed == info->qps;
+
+	return info->started ? sub_sat(ended ? info->ended_ns : now_ns, info->started_ns) : 0;
+}
+
 static json_t *
 flow_object(const struct nic_flow *flow, const struct nic_flow_info *info,
-	    const struct nic_times *times, uint64_t paused_ns, uint64_t active_ns)
+	    const struct nic_times *times, uint64_t paused_ns, uint64_t active_ns, uint64_t now_ns)
 {
 	const struct nic_qp_info *sum = &info->sum;
 	json_t *o = json_object();
@@ -389,6 +398,7 @@ flow_object(const struct nic_flow *flow, const struct nic_flow_info *info,
 	report_set_u64(o, "rx_pause_duration_us", paused_ns / NS_PER_US);
 	report_set_u64(o, "qps_done", info->qps_done);
 	report_set_u64(o, "qps_failed", info->qps_failed);
+	report_set_u64(o, "sending_ns", sending_ns(info, now_ns));
 	json_set_times(o, times);
 	return o;
 }
@@ -402,7 +412,7 @@ flows_object(struct flows *f, unsigned int i, uint64_t elapsed_ns)
 	struct nic_pacing pacing;
 	json_t *o = flow_object(shown->flow, &info, read_times(f, e),
 				flow_registry_paused_ns(f->registry, e, elapsed_ns),
-				flow_registry_active_ns(f->registry, e, elapsed_ns));
+				flow_registry_active_ns(f->registry, e, elapsed_ns), elapsed_ns);
 
 	json_object_set_new(o, "gone", json_boolean(shown->gone));
 	json_set_pacing(o, read_pacing(f, e, &pacing));

@@ -19,11 +19,13 @@
 /* Number of mbufs of each pool: more than rings, bursts and a virtual device together hold. */
 #define POOL_FRAMES 4095
 #define LARGEST_MTU 4096
+#define DEFAULT_MTU 1024 /* of mtu_bytes */
 
+/* A NIC that begins without flows takes those of the default MTU. */
 static uint16_t
 largest_mtu(const struct nic_config *config)
 {
-	uint16_t mtu = 0;
+	uint16_t mtu = config->n_flows == 0 ? DEFAULT_MTU : 0;
 
 	for (unsigned int i = 0; i < config->n_flows; i++)
 		if (config->flows[i].qp.mtu_bytes > mtu)
@@ -31,18 +33,21 @@ largest_mtu(const struct nic_config *config)
 	return mtu;
 }
 
-/* One node per lcore, but not more than transmit queues or QPs. */
+/* One node per lcore, but not more than transmit queues or QPs; without QPs, those that may come
+ * count. */
 static int
 choose_queues(struct nic_nodes *n, const struct nic_config *config)
 {
 	struct port_offer offer = {0};
 	uint16_t want = run_poll_lcores();
+	uint32_t most;
 
 	n->n_qps = (uint32_t)nic_config_qps(config);
 	if (want > NIC_SHARE_MAX_NODES)
 		want = NIC_SHARE_MAX_NODES;
-	if (want > n->n_qps)
-		want = (uint16_t)n->n_qps;
+	most = n->n_qps > 0 ? n->n_qps : n->max_qps;
+	if (want > most)
+		want = (uint16_t)most;
 	if (port_offer_of(n->ethdev, &offer) != 0 ||
 	    port_plan(&offer, n->nic.control_tx_queue, want, &n->plan) != 0) {
 		say_error("%s has %u transmit and %u receive queues: control_tx_queue = on needs "

@@ -42,6 +42,7 @@ static const struct meaning flow_gauges[] = {
 	{"goodput_bps", "mean payload rate since the flow's start"},
 	{"qps_done", "QPs that have sent all their messages"},
 	{"qps_failed", "QPs in error"},
+	{"sending_ns", "requester: time from the start of its first QP until now, or to the end of its last one"},
 	HIST("completion", "_ns", "time from a message's start to its completion"),
 	HIST("slowdown", "",
 	     "completion time divided by the ideal time (of ideal_from)"),

@@ -14,6 +14,7 @@
 #include "quench-nic/config/nic_version.h"
 #include "quench-nic/flows/flows.h"
 #include "quench-nic/telemetry/nic_report.h"
+#include "quench-nic/telemetry/nic_telemetry_flows.h"
 #include "quench-nic/telemetry/nic_telemetry_reset.h"
 #include "quench-nic/nodes/totals.h"
 #include "quench-nic/telemetry/nic_telemetry_trace.h"
@@ -197,6 +198,8 @@ const struct telemetry_endpoint nic_endpoints[] = {
 	{"/quench/trace", ",ID[,FIRST]", "Returns rows of a QP's trace", 2, trace_reply},
 	{"/quench/set/trace", ",ID,start|stop|on|off", "Sets whether a QP is traced", 2, set_trace_reply},
 	{"/quench/reset", ",FLOW", "Sets the QPs of a flow to their initial PSN", TELEMETRY_WHOLE, reset_reply},
+	{"/quench/remove", ",FLOW", "Sets the configuration to one without this flow", TELEMETRY_WHOLE, remove_reply},
+	{"/quench/free_qpns", "[,COUNT]", "Returns the first of COUNT free consecutive QP numbers", 1, free_qpns_reply},
 	CONFIG_ENDPOINTS,
 };
 /* clang-format on */

@@ -39,7 +39,8 @@ refuse_name(struct telemetry_call *call, const char *text, uint32_t qps)
 
 	snprintf(expected, sizeof(expected),
 		 "a QPN from %u to %u, FLOW, or FLOW#I, with a flow such as %s",
-		 config->nic.first_qpn, config->nic.first_qpn + qps - 1, config->flows[0].name);
+		 config->nic.first_qpn, config->nic.first_qpn + qps - 1,
+		 config->n_flows > 0 ? config->flows[0].name : "incast");
 	telemetry_refuse(call, expected, "ID = %s", text);
 	return false;
 }

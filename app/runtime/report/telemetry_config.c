@@ -2,6 +2,7 @@
 #include "runtime/report/telemetry_config.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/numbers/units.h"
@@ -45,15 +46,37 @@ add_change(void *arg, const struct config_change *change)
 	c->n++;
 }
 
+/* Log an accepted change in one line. */
+static void
+say_change(const struct active_config_request *r, uint64_t n)
+{
+	char text[1024];
+	const char *what = r->set != NULL      ? "set "
+			   : r->remove != NULL ? "remove "
+			   : r->path != NULL   ? "reload "
+					       : "reload";
+
+	snprintf(text, sizeof(text), "%s",
+		 r->set != NULL      ? r->set
+		 : r->remove != NULL ? r->remove
+		 : r->path != NULL   ? r->path
+				     : "");
+	for (char *at = text; (at = strchr(at, '\n')) != NULL;)
+		*at = ' ';
+	say("%s%s: %" PRIu64 " keys changed", what, text, n);
+}
+
 static json_t *
-change_reply(struct telemetry_call *call, const char *path, const char *set)
+change_reply(struct telemetry_call *call, struct active_config_request request)
 {
 	struct key_list c = begin_list(0);
-	const struct active_config_request request = {
-		.path = path, .set = set, .visit = add_change, .arg = &c};
 	struct active_config_outcome out;
 	struct config_error err;
-	int rc = active_config_change(call->telemetry->active, &request, &out, &err);
+	int rc;
+
+	request.visit = add_change;
+	request.arg = &c;
+	rc = active_config_change(call->telemetry->active, &request, &out, &err);
 
 	if (rc != 0) {
 		json_decref(c.object);
@@ -64,18 +87,15 @@ change_reply(struct telemetry_call *call, const char *path, const char *set)
 	report_set_u64(c.object, "changed", c.n);
 	json_object_set_new(c.object, "in_force", json_boolean(out.in_force));
 	report_set_u64(c.object, "waited_us", out.waited_ns / NS_PER_US);
-	if (set != NULL)
-		say("set %s: %u keys changed", set, (unsigned int)c.n);
-	else
-		say("reload%s%s: %u keys changed", path != NULL ? " " : "",
-		    path != NULL ? path : "", (unsigned int)c.n);
+	say_change(&request, c.n);
 	return c.object;
 }
 
 json_t *
 config_reload_reply(struct telemetry_call *call)
 {
-	return change_reply(call, call->n_args > 0 ? call->args[0] : NULL, NULL);
+	return change_reply(call, (struct active_config_request){
+					  .path = call->n_args > 0 ? call->args[0] : NULL});
 }
 
 json_t *
@@ -84,7 +104,13 @@ config_set_reply(struct telemetry_call *call)
 	if (call->n_args == 0)
 		return telemetry_refuse(call, "SECTION.KEY=VALUE, such as wred.Kmax=400KB",
 					"there is nothing to set");
-	return change_reply(call, NULL, call->args[0]);
+	return change_reply(call, (struct active_config_request){.set = call->args[0]});
+}
+
+json_t *
+config_remove_reply(struct telemetry_call *call, const char *section)
+{
+	return change_reply(call, (struct active_config_request){.remove = section});
 }
 
 json_t *

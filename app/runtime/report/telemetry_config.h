@@ -8,12 +8,16 @@
 
 telemetry_reply config_reload_reply, config_set_reply, config_reply, config_changes_reply;
 
+/** Reply of a program's own command that removes a section, as config_set_reply() of one that sets
+ * keys. The program has an operation remove(). */
+json_t *config_remove_reply(struct telemetry_call *call, const char *section);
+
 /* Rows for a program's table of endpoints. */
 /* clang-format off */
 #define CONFIG_ENDPOINTS                                                                             \
 	{"/quench/reload", "[,FILE]", "Sets the configuration to that of the file",          \
 	 TELEMETRY_WHOLE, config_reload_reply},                                                      \
-	{"/quench/set", ",SECTION.KEY=VALUE", "Sets a key of the configuration",                   \
+	{"/quench/set", ",SECTION.KEY=VALUE", "Sets keys of the configuration, one a line",                   \
 	 TELEMETRY_WHOLE, config_set_reply},                                                         \
 	{"/quench/config", "[,FIRST]", "Returns active keys that differ from the defaults", 1,      \
 	 config_reply},                                                                       \

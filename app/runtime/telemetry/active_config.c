@@ -103,6 +103,27 @@ active_config_running_end(struct active_config *active)
 	pthread_mutex_unlock(&active->turn);
 }
 
+/* Set each of the lines "section.key=value". */
+static int
+set_lines(struct config *cfg, const char *lines, struct config_error *err)
+{
+	int rc = 0;
+
+	while (rc == 0 && *lines != '\0') {
+		size_t n = strcspn(lines, "\n");
+		char *line = strndup(lines, n);
+
+		if (line == NULL) {
+			snprintf(err->text, sizeof(err->text), "out of memory");
+			return -ENOMEM;
+		}
+		rc = config_set(cfg, line, err);
+		free(line);
+		lines += n + (lines[n] == '\n');
+	}
+	return rc;
+}
+
 /* Read the requested configuration, without comparing it with the active one. @return owned by the
  * caller, or NULL with err filled in. *cfg is owned by the caller too, and may be NULL. */
 static struct config_version *
@@ -111,13 +132,15 @@ read_request(struct active_config *active, const struct active_config_request *r
 {
 	char path[4096];
 
-	if (r->set == NULL) {
+	if (r->set == NULL && r->remove == NULL) {
 		*cfg = config_open(r->path != NULL ? r->path : active->path, err);
 		return *cfg == NULL ? NULL : active->ops->read(active->program, *cfg, err);
 	}
 	snprintf(path, sizeof(path), "%s as it runs", active->path);
 	*cfg = config_open_text(path, "", 0, err);
-	if (*cfg == NULL || config_set(*cfg, r->set, err) != 0)
+	if (*cfg != NULL && r->remove != NULL)
+		return active->ops->remove(active->program, running(active), *cfg, r->remove, err);
+	if (*cfg == NULL || set_lines(*cfg, r->set, err) != 0)
 		return NULL;
 	return active->ops->set(active->program, running(active), *cfg, err);
 }
@@ -210,7 +233,7 @@ change(struct active_config *active, const struct active_config_request *r,
        struct active_config_outcome *out, struct config_error *err)
 {
 	struct commit c = {.active = active};
-	char *path = r->path != NULL && r->set == NULL ? strdup(r->path) : NULL;
+	char *path = r->path != NULL ? strdup(r->path) : NULL;
 	int rc = 0;
 
 	if (!active_config_wait(active, active->ops->is_done, NULL)) {

@@ -40,6 +40,11 @@ struct active_config_ops {
 	/* Copy now, set the keys in cfg, and check as read() does. @return as read(). */
 	struct config_version *(*set)(void *program, const struct config_version *now,
 				      struct config *cfg, struct config_error *err);
+	/* Copy now without a section, and check as read() does. @return as read(). NULL: no
+	 * section can be removed. */
+	struct config_version *(*remove)(void *program, const struct config_version *now,
+					 struct config *cfg, const char *section,
+					 struct config_error *err);
 	void (*rows)(const struct config_version *v, struct config_rows *rows);
 	/*
 	 * The active configuration plus changes that commands made to running state; valid until
@@ -106,7 +111,9 @@ void active_config_running_end(struct active_config *active);
 /* A requested change. */
 struct active_config_request {
 	const char *path; /* file to read; NULL: the last one read */
-	const char *set;  /* not NULL: set "section.key=value" instead of reading a file */
+	/* not NULL, instead of reading a file: set "section.key=value" lines, as one change */
+	const char *set;
+	const char *remove; /* not NULL, instead of reading a file: remove this section */
 	/* Called for each difference before the change, which may still fail. May be NULL. */
 	void (*visit)(void *arg, const struct config_change *change);
 	void *arg;

@@ -222,6 +222,29 @@ nic_config_set(struct config *cfg, const struct nic_config *now, struct nic_conf
 	return finish(cfg, now, out, rc, err);
 }
 
+int
+nic_config_remove(struct config *cfg, const struct nic_config *now, const char *name,
+		  struct nic_config *out, struct config_error *err)
+{
+	unsigned int i = 0;
+
+	*out = (struct nic_config){.nic = now->nic};
+	while (i < now->n_flows && strcmp(now->flows[i].name, name) != 0)
+		i++;
+	if (i == now->n_flows) {
+		config_error_set(err, config_path(cfg), " there is no [flow %s]", name);
+		return -EINVAL;
+	}
+	if (copy_flows(now, out) != 0) {
+		config_error_set(err, config_path(cfg), " out of memory");
+		return -ENOMEM;
+	}
+	workload_release(&out->flows[i].qp.work);
+	out->n_flows--;
+	memmove(&out->flows[i], &out->flows[i + 1], (out->n_flows - i) * sizeof(out->flows[0]));
+	return 0;
+}
+
 void
 nic_config_free(struct nic_config *config)
 {

@@ -42,6 +42,13 @@ int nic_config_set(struct config *cfg, const struct nic_config *now, struct nic_
 		   struct config_error *err);
 
 /**
+ * Copy `now` without a flow. @return 0; or -EINVAL (there is no such flow, or no other) or -ENOMEM
+ * with err filled in and nothing to free.
+ */
+int nic_config_remove(struct config *cfg, const struct nic_config *now, const char *name,
+		      struct nic_config *out, struct config_error *err);
+
+/**
  * Check what nic_config_read_common() read and the program filled in.
  * @return 0, or -EINVAL with the key to blame in err.
  */

@@ -175,6 +175,8 @@ join_flow(struct nic *nic, struct nic_qp *qp)
 	struct qp_flow *flow = nic_flow_of(nic, qp);
 	const struct workload *w = &flow->params.work;
 
+	if (flow->n_qps == 0)
+		flow->started_ns = NEVER_NS;
 	__atomic_store_n(&flow->n_qps, flow->n_qps + 1, __ATOMIC_RELEASE);
 	if (flow->n_qps == 1) {
 		flow->version = nic->version;

@@ -37,6 +37,18 @@ add_qp(struct nic_qp_info *sum, const struct nic_qp_info *one)
 	sum->completion_max_ns = max_u64(sum->completion_max_ns, one->completion_max_ns);
 }
 
+static void
+add_span(struct nic_flow_info *out, const struct qp_flow *flow)
+{
+	uint64_t started_ns = __atomic_load_n(&flow->started_ns, __ATOMIC_RELAXED);
+
+	out->ended_ns = max_u64(out->ended_ns, __atomic_load_n(&flow->ended_ns, __ATOMIC_RELAXED));
+	if (started_ns == NEVER_NS)
+		return;
+	out->started_ns = out->started ? min_u64(out->started_ns, started_ns) : started_ns;
+	out->started = true;
+}
+
 void
 nic_flow_info(const struct node *node, uint32_t flow_id, struct nic_flow_info *out)
 {
@@ -57,6 +69,8 @@ nic_flow_info(const struct node *node, uint32_t flow_id, struct nic_flow_info *o
 			out->qps_failed += one.error;
 		}
 		out->qps += n_qps;
+		if (n_qps > 0 && flow->params.requester)
+			add_span(out, flow);
 		/* Always counted per flow, and per QP only if times are measured. */
 		out->sum.ce_packets += counter_read(&flow->ce_packets);
 		out->sum.cnps_ignored += counter_read(&flow->cnps_ignored);

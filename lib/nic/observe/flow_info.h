@@ -17,6 +17,10 @@
 
 struct nic_flow_info {
 	uint32_t qps, qps_done, qps_failed;
+	/* Of a requester: its first QP has started, at started_ns; ended_ns: when the last one of
+	 * those that are done or failed ended. */
+	bool started;
+	uint64_t started_ns, ended_ns;
 	/* sums of counts and rates; for rtt_ns and completion_max_ns the maximum */
 	struct nic_qp_info sum;
 };

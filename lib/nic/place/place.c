@@ -48,7 +48,7 @@ decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t
 }
 
 static void
-mark_end(struct nic *nic, struct nic_qp *qp, uint16_t flag)
+mark_end(struct nic *nic, struct nic_qp *qp, uint16_t flag, uint64_t now_ns)
 {
 	struct qp_flow *flow = nic_flow_of(nic, qp);
 
@@ -59,6 +59,7 @@ mark_end(struct nic *nic, struct nic_qp *qp, uint16_t flag)
 	}
 	assert(!(qp->flags & (QP_ERROR | QP_DONE)));
 	qp->flags |= flag;
+	__atomic_store_n(&flow->ended_ns, now_ns, __ATOMIC_RELAXED);
 	nic_becomes_idle(nic->port);
 	if (qp->flags & QP_ENDS)
 		nic->pending--;
@@ -161,7 +162,7 @@ next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 		    unlikely(flow->life == FLOW_REMOVING))
 			qp->flags |= QP_LAST;
 		if (qp->flags & QP_LAST && idle)
-			mark_end(nic, qp, QP_DONE);
+			mark_end(nic, qp, QP_DONE, now_ns);
 		if (qp->flags & QP_LAST)
 			return NEVER_NS;
 		if (unlikely(flow->stopped))
@@ -254,7 +255,7 @@ nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
-	mark_end(nic, qp, QP_ERROR);
+	mark_end(nic, qp, QP_ERROR, now_ns);
 	/*
 	 * A paced or ready QP cannot be taken out of the middle of wheel or ring: it becomes idle
 	 * when its turn comes.
@@ -269,9 +270,12 @@ void
 nic_start(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
+	struct qp_flow *flow = nic_flow_of(nic, qp);
 	uint32_t others = nic_becomes_active(nic->port);
 
 	qp->flags |= QP_STARTED;
+	if (flow->started_ns == NEVER_NS)
+		__atomic_store_n(&flow->started_ns, now_ns, __ATOMIC_RELAXED);
 	qp->ack_countdown = nic->params.ack_every;
 	qp->limit_seq = qp->acked_seq + nic->window_packets;
 	nic_cc_start(nic, item, others, now_ns);

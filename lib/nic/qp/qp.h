@@ -201,6 +201,9 @@ struct qp_flow {
 	struct arrivals arrivals;    /* open loops */
 	uint64_t cap_before_bps;     /* rate_cap_bps of the previous version */
 	uint32_t first_item, n_qps;
+	/* of a requester: when its first QP started (NEVER_NS: not yet), when the last of those
+	 * that ended did */
+	uint64_t started_ns, ended_ns;
 	/* incast: QPs that have not ended, and how many of them have not completed this round */
 	uint32_t round_members, round_left;
 	uint64_t round;
