@@ -4,6 +4,7 @@
 #include "base/numbers/array.h"
 #include "quenchctl/convert/convert_commands.h"
 #include "quenchctl/metrics/metrics_commands.h"
+#include "quenchctl/perftest/perftest_commands.h"
 #include "quenchctl/show/show.h"
 #include "quenchctl/web/web.h"
 #include "quenchctl/show/rows.h"
@@ -371,10 +372,23 @@ const struct command commands[] = {
 	 .help = "read the configuration file again, or another one; all keys change, or none",
 	 .run = command_reload,
 	 .path = "/quench/reload"},
-	{.words = "set SECTION.KEY=VALUE",
-	 .help = "change one key, as written in the file",
+	{.words = "set SECTION.KEY=VALUE...",
+	 .help = "change keys, as written in the file; all, or none",
 	 .run = command_set_key,
 	 .path = "/quench/set"},
+	{.words = "remove flow FLOW",
+	 .help = "remove a flow, as a reload of the file without its section would",
+	 .program = NIC,
+	 .run = command_remove_flow,
+	 .path = "/quench/remove"},
+	{.words = "connect perftest HOST[:PORT] [KEY=VALUE...]",
+	 .help = "send to ib_send_bw, ib_write_bw or ib_read_bw, which waits there as a server",
+	 .program = NIC,
+	 .run = command_connect_perftest},
+	{.words = "listen perftest [KEY=VALUE...]",
+	 .help = "serve ib_send_bw, ib_write_bw or ib_read_bw: one run of a client",
+	 .program = NIC,
+	 .run = command_listen_perftest},
 	{.words = "reset flow FLOW",
 	 .help = "reset the QPs of a flow to their initial PSN, after a restart of the peer",
 	 .program = NIC,

@@ -7,7 +7,7 @@
 #include "runtime/notice/say.h"
 #include "quenchctl/command_table.h"
 
-#define MAX_WORDS 8
+#define MAX_WORDS (COMMAND_PARAMS + 4)
 
 struct words {
 	unsigned int n;
@@ -41,6 +41,23 @@ is_of(const struct command *command, const char *program)
 	       strcmp(program, command->program) == 0;
 }
 
+/* May a parameter stand for this word of the command line? */
+static bool
+may_be(const char *param, const char *given)
+{
+	/*
+	 * Where KEY=VALUE is expected, a word without '=' does not match: it may belong to another
+	 * command.
+	 */
+	return strchr(param, '=') == NULL || strchr(given, '=') != NULL;
+}
+
+static bool
+is_repeated(const char *param)
+{
+	return strstr(param, "...") != NULL;
+}
+
 /*
  * Number of leading words that match the command. *whole: all words match, and at most an optional
  * last word is missing.
@@ -51,21 +68,22 @@ match(const struct command *command, int argc, char **argv, const char *params[C
 {
 	struct words w = split(command->words);
 	unsigned int n_params = 0, i = 0;
+	int used;
 
 	memset(params, 0, COMMAND_PARAMS * sizeof(*params));
 	for (; i < w.n && (int)i < argc; i++) {
-		/*
-		 * Where KEY=VALUE is expected, a word without '=' does not match: it may belong to
-		 * another command.
-		 */
-		if (is_param(w.word[i]) &&
-		    (strchr(w.word[i], '=') == NULL || strchr(argv[i], '=') != NULL))
+		if (is_param(w.word[i]) && may_be(w.word[i], argv[i]))
 			params[n_params++] = argv[i];
 		else if (strcmp(w.word[i], argv[i]) != 0)
 			break;
 	}
-	*whole = (int)i == argc && (i == w.n || (i + 1 == w.n && w.word[i][0] == '['));
-	return (int)i;
+	used = (int)i;
+	if (i == w.n && is_repeated(w.word[i - 1]))
+		while (used < argc && n_params < COMMAND_PARAMS &&
+		       may_be(w.word[i - 1], argv[used]))
+			params[n_params++] = argv[used++];
+	*whole = used == argc && (i == w.n || (i + 1 == w.n && w.word[i][0] == '['));
+	return used;
 }
 
 /* Add a word to a list, unless it is in it already. */

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-BUILD = pathlib.Path(os.environ.get("QUENCH_BUILD", "build"))
+BUILD = pathlib.Path(os.environ.get("QUENCH_BUILD", "build")).resolve()
 CORES = sorted(os.sched_getaffinity(0))
 # Generous: only a hang meets it. Nothing is measured against the clock.
 PATIENCE_S = 90

@@ -13,10 +13,10 @@ check_params(const char *const params[COMMAND_PARAMS])
 {
 	for (unsigned int i = 0; i < COMMAND_PARAMS && params[i] != NULL; i++) {
 		if (*params[i] != '\0' && strchr(params[i], ',') == NULL &&
-		    strlen(params[i]) < COMMAND_CHARS / COMMAND_PARAMS)
+		    strlen(params[i]) < COMMAND_PARAM_CHARS)
 			continue;
 		say_error("%s: expected a word without a comma, of at most %d characters",
-			  params[i], COMMAND_CHARS / COMMAND_PARAMS - 1);
+			  params[i], COMMAND_PARAM_CHARS - 1);
 		return APP_BAD_USAGE;
 	}
 	return 0;

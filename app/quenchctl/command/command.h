@@ -7,7 +7,8 @@
 
 #include "quenchctl/socket/client.h"
 
-#define COMMAND_PARAMS 4
+#define COMMAND_PARAMS 16
+#define COMMAND_PARAM_CHARS 64
 #define COMMAND_CHARS 256 /* longest path with parameters */
 
 /* Bounds of the metrics: flows and QPs with the lowest numbers. */
@@ -35,7 +36,8 @@ typedef int command_run_files(const struct ctl_options *o,
 			      const char *const params[COMMAND_PARAMS]);
 
 struct command {
-	/* Words; parameters are in capitals, an optional last one is in brackets. */
+	/* Words; parameters are in capitals, an optional last one is in brackets; one that ends
+	 * with ... may be repeated. */
 	const char *words;
 	const char *help;
 	const char *program; /* program that supports the command; NULL: both */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reload and set: change the configuration of the program. */
+/* reload, set and remove: change the configuration of the program. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -88,6 +88,21 @@ command_reload(const struct command *command, struct client *c, const struct ctl
 int
 command_set_key(const struct command *command, struct client *c, const struct ctl_options *o,
 		const char *const params[COMMAND_PARAMS])
+{
+	char request[REQUEST_CHARS + 1];
+	size_t n = (size_t)snprintf(request, sizeof(request), "%s,", command->path);
+
+	/* One key a line. send_change() refuses what is too long. */
+	for (unsigned int i = 0; i < COMMAND_PARAMS && params[i] != NULL; i++)
+		if (n < sizeof(request))
+			n += (size_t)snprintf(request + n, sizeof(request) - n, "%s%s",
+					      i == 0 ? "" : "\n", params[i]);
+	return send_change(c, o, request);
+}
+
+int
+command_remove_flow(const struct command *command, struct client *c, const struct ctl_options *o,
+		    const char *const params[COMMAND_PARAMS])
 {
 	char request[REQUEST_CHARS + 1];
 

@@ -9,7 +9,7 @@
 #define CLEAR_KINDS "interface, queue, priority-group, pfc, pfcwd, drop, router, nic, flow, qp"
 
 command_run command_show, command_send, command_clear_counters;
-command_run command_reload, command_set_key;
+command_run command_reload, command_set_key, command_remove_flow;
 command_run command_trace, command_show_trace, command_explain;
 
 #endif

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quenchctl/perftest/perftest_flows.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <arpa/inet.h>
+
+#include "base/numbers/fixed.h"
+#include "runtime/notice/say.h"
+
+/* Longest request, including the command (doc/interface.md). */
+#define REQUEST_CHARS 900
+#define DEFAULT_RD_ATOMIC 16
+
+static int ask(struct perftest_flows *f, json_t **reply, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int
+ask(struct perftest_flows *f, json_t **reply, const char *format, ...)
+{
+	char request[REQUEST_CHARS + 1];
+	json_t *unread = NULL;
+	va_list args;
+	int rc;
+
+	va_start(args, format);
+	vsnprintf(request, sizeof(request), format, args);
+	va_end(args);
+	rc = client_ask(f->client, request, reply != NULL ? reply : &unread);
+	json_decref(unread);
+	return rc;
+}
+
+static uint64_t
+number_of(const json_t *row, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(row, key));
+}
+
+/* Keys of [nic] that differ from their default. */
+static int
+read_nic(struct perftest_flows *f)
+{
+	json_t *reply, *row;
+	size_t i;
+	int rc = ask(f, &reply, "/quench/config");
+
+	f->max_rd_atomic = DEFAULT_RD_ATOMIC;
+	json_array_foreach (json_object_get(reply, "rows"), i, row) {
+		const char *section = json_string_value(json_object_get(row, "section"));
+		const char *key = json_string_value(json_object_get(row, "key"));
+		const char *value = json_string_value(json_object_get(row, "value"));
+
+		if (section == NULL || key == NULL || value == NULL || strcmp(section, "nic") != 0)
+			continue;
+		if (strcmp(key, "ip") == 0 && inet_pton(AF_INET, value, f->ip.addr) == 1)
+			f->ip.version = 4;
+		else if (strcmp(key, "ip6") == 0 && inet_pton(AF_INET6, value, f->ip6.addr) == 1)
+			f->ip6.version = 6;
+		else if (strcmp(key, "max_rd_atomic") == 0)
+			sscanf(value, "%" SCNu32, &f->max_rd_atomic);
+	}
+	json_decref(reply);
+	if (rc == 0 && f->ip.version == 0 && f->ip6.version == 0) {
+		say_error(
+			"[nic] ip = none: expected an address of the NIC, for a peer to reach it");
+		rc = APP_BAD_USAGE;
+	}
+	return rc;
+}
+
+/* Is it the name of one of our flows? */
+static bool
+is_ours(const struct perftest_flows *f, const char *name)
+{
+	size_t n = strlen(f->prefix);
+
+	return name != NULL && strncmp(name, f->prefix, n) == 0 && name[n] != '\0' &&
+	       name[n + strspn(name + n, "0123456789")] == '\0';
+}
+
+static int
+sum(struct perftest_flows *f, struct perftest_sums *s, bool *present)
+{
+	json_t *reply, *row;
+	size_t i;
+	int rc = ask(f, &reply, "/quench/flows");
+
+	*s = (struct perftest_sums){0};
+	*present = false;
+	json_array_foreach (json_object_get(reply, "rows"), i, row) {
+		if (!is_ours(f, json_string_value(json_object_get(row, "flow"))))
+			continue;
+		*present = *present || number_of(row, "gone") == 0;
+		s->messages += number_of(row, "messages");
+		s->payload_bytes += number_of(row, "payload_bytes");
+		s->retransmitted_packets += number_of(row, "retransmitted_packets");
+		s->cnps_handled += number_of(row, "cnps_handled");
+		s->cnps_sent += number_of(row, "cnps_sent");
+		s->ce_packets += number_of(row, "ce_packets");
+		s->done += number_of(row, "qps_done");
+		s->failed += number_of(row, "qps_failed");
+		s->sending_ns = max_u64(s->sending_ns, number_of(row, "sending_ns"));
+	}
+	json_decref(reply);
+	return rc;
+}
+
+int
+perftest_flows_open(struct perftest_flows *f, struct client *c,
+		    const struct perftest_options *options, bool requester)
+{
+	bool present = false;
+	json_t *reply = NULL;
+	int rc;
+
+	*f = (struct perftest_flows){.client = c, .options = options, .requester = requester};
+	snprintf(f->prefix, sizeof(f->prefix), "%s-%s-%s-", options->flow,
+		 perftest_verb_words[options->verb], requester ? "out" : "in");
+	rc = read_nic(f);
+	if (rc == 0)
+		rc = sum(f, &f->before, &present);
+	if (rc == 0 && present) {
+		say_error("flow = %s: flows of this name run already: expected another name",
+			  options->flow);
+		return APP_BAD_USAGE;
+	}
+	if (rc == 0)
+		rc = ask(f, &reply, "/quench/free_qpns,%u", options->qp_count);
+	f->first_qpn = (uint32_t)number_of(reply, "local_qpn");
+	json_decref(reply);
+	return rc;
+}
+
+int
+perftest_flows_add(struct perftest_flows *f, const struct perftest_end *ours,
+		   const struct perftest_end *theirs, uint16_t mtu_bytes)
+{
+	const struct perftest_options *o = f->options;
+	char request[REQUEST_CHARS + 1], address[INET6_ADDRSTRLEN];
+	char flow[sizeof(f->prefix) + 24];
+	uint32_t depth = o->depth;
+	size_t n = 0;
+	int rc;
+
+	/* A QP has at most as many READs in flight as the responder takes (IBTA 9.4.4). */
+	if (o->verb == PERFTEST_READ)
+		depth = (uint32_t)min_u64(depth, min_u64(f->max_rd_atomic, theirs->rd_depth));
+	inet_ntop(theirs->ip.version == 6 ? AF_INET6 : AF_INET, theirs->ip.addr, address,
+		  sizeof(address));
+	snprintf(flow, sizeof(flow), "flow %s%u", f->prefix, f->added);
+	n += (size_t)snprintf(request + n, sizeof(request) - n,
+			      "/quench/set,%s.peer_ip=%s\n%s.peer_qpn=%u\n%s.local_qpn=%u\n"
+			      "%s.verb=%s\n%s.mtu_bytes=%u\n",
+			      flow, address, flow, theirs->qpn, flow, ours->qpn, flow,
+			      perftest_verb_words[o->verb], flow, mtu_bytes);
+	if (f->requester)
+		n += (size_t)snprintf(request + n, sizeof(request) - n,
+				      "%s.stopped=on\n%s.initial_psn=%u\n%s.message_bytes=%" PRIu64
+				      "\n%s.messages=%u\n%s.depth=%u\n",
+				      flow, flow, ours->psn, flow, o->message_bytes, flow,
+				      o->duration_ns > 0 ? 0 : o->messages, flow,
+				      depth < 1 ? 1 : depth);
+	else
+		n += (size_t)snprintf(request + n, sizeof(request) - n,
+				      "%s.requester=off\n%s.initial_psn=%u\n", flow, flow,
+				      theirs->psn);
+	/* SEND names no memory. */
+	if (f->requester && o->verb != PERFTEST_SEND)
+		snprintf(request + n, sizeof(request) - n,
+			 "%s.remote_addr=%" PRIu64 "\n%s.rkey=%u\n", flow, theirs->addr, flow,
+			 theirs->rkey);
+	else if (o->verb != PERFTEST_SEND)
+		snprintf(request + n, sizeof(request) - n,
+			 "%s.local_addr=%" PRIu64 "\n%s.local_bytes=%" PRIu64
+			 "\n%s.local_rkey=%u\n",
+			 flow, ours->addr, flow, (uint64_t)PERFTEST_MEMORY_BYTES, flow, ours->rkey);
+	rc = ask(f, NULL, "%s", request);
+	f->added += rc == 0;
+	return rc;
+}
+
+/* Set a key of all flows, as many in one change as a request takes. */
+int
+perftest_flows_stop(struct perftest_flows *f, bool stopped)
+{
+	char request[REQUEST_CHARS + 1];
+	uint32_t i = 0;
+	int rc = 0;
+
+	while (rc == 0 && i < f->added) {
+		size_t n = (size_t)snprintf(request, sizeof(request), "/quench/set,");
+
+		for (; i < f->added && n + sizeof(f->prefix) + 32 < REQUEST_CHARS; i++)
+			n += (size_t)snprintf(request + n, sizeof(request) - n,
+					      "flow %s%u.stopped=%s\n", f->prefix, i,
+					      stopped ? "on" : "off");
+		rc = ask(f, NULL, "%s", request);
+	}
+	return rc;
+}
+
+int
+perftest_flows_read(struct perftest_flows *f, struct perftest_sums *sums)
+{
+	const struct perftest_sums *b = &f->before;
+	bool present;
+	int rc = sum(f, sums, &present);
+
+	sums->messages -= b->messages;
+	sums->payload_bytes -= b->payload_bytes;
+	sums->retransmitted_packets -= b->retransmitted_packets;
+	sums->cnps_handled -= b->cnps_handled;
+	sums->cnps_sent -= b->cnps_sent;
+	sums->ce_packets -= b->ce_packets;
+	sums->done -= b->done;
+	sums->failed -= b->failed;
+	return rc;
+}
+
+int
+perftest_flows_close(struct perftest_flows *f)
+{
+	int rc = 0;
+
+	while (f->added > 0 && rc == 0)
+		rc = ask(f, NULL, "/quench/remove,%s%u", f->prefix, --f->added);
+	return rc;
+}
