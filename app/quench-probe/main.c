@@ -13,7 +13,6 @@
 #include "runtime/device/port_stop.h"
 #include "runtime/eal/eal_end.h"
 #include "runtime/notice/say.h"
-#include "runtime/port/data_room.h"
 #include "runtime/port/ports.h"
 #include "runtime/report/report.h"
 #include "runtime/run/program.h"
@@ -144,7 +143,8 @@ open_probe(const struct opts *opts)
 	probe.pool = pkt_pool_create(&(struct pkt_pool_params){
 		.name = "probe",
 		.n_mbufs = POOL_FRAMES,
-		.largest_frame = data_room_bytes(PROBER_LARGEST_FRAME + FCS_BYTES),
+		.largest_frame =
+			ports_data_room(&probe.ethdev, 1, PROBER_LARGEST_FRAME + FCS_BYTES),
 		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
 	});
 	if (probe.pool == NULL) {

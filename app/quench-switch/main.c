@@ -11,7 +11,6 @@
 
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
-#include "runtime/port/data_room.h"
 #include "runtime/eal/eal_end.h"
 #include "runtime/run/program.h"
 #include "runtime/device/port_stop.h"
@@ -121,7 +120,7 @@ static int
 create_pools(struct quench_switch *s, const char *path)
 {
 	struct sw_params *params = &s->config->params;
-	uint16_t data_room = data_room_bytes(params->max_frame_bytes);
+	uint16_t data_room = ports_data_room(s->ethdevs, params->n_ports, params->max_frame_bytes);
 	struct pkt_pool_params pool = {
 		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
 		.threads = params->shards > 1,

@@ -8,7 +8,6 @@
 #include <rte_lcore.h>
 
 #include "base/numbers/units.h"
-#include "runtime/port/data_room.h"
 #include "runtime/device/port_device.h"
 #include "runtime/device/port_stop.h"
 #include "runtime/port/ports.h"
@@ -83,7 +82,8 @@ create_pools(struct nic_nodes *n)
 	struct pkt_pool_params rx = control;
 
 	rx.name = "rx";
-	rx.largest_frame = data_room_bytes(nic_largest_frame(LARGEST_MTU) + FCS_BYTES);
+	rx.largest_frame =
+		ports_data_room(&n->ethdev, 1, nic_largest_frame(LARGEST_MTU) + FCS_BYTES);
 	n->pools.control = pkt_pool_create(&control);
 	if (n->pools.control != NULL)
 		n->pools.data =

@@ -11,6 +11,7 @@
 
 #include "base/numbers/units.h"
 #include "runtime/device/port_device.h"
+#include "runtime/port/data_room.h"
 #include "runtime/port/port_probe.h"
 #include "runtime/port/port_rss.h"
 #include "runtime/device/port_start.h"
@@ -85,6 +86,18 @@ ports_find(uint16_t *ethdevs, uint16_t n, const char *const *names, const char *
 			ethdevs[owner_of(ethdevs, n, RTE_MAX_ETHPORTS)] = ethdev;
 	}
 	return 0;
+}
+
+uint16_t
+ports_data_room(const uint16_t *ethdevs, uint16_t n, uint32_t frame_bytes)
+{
+	struct rte_eth_dev_info info;
+	bool doubles = false;
+
+	for (uint16_t i = 0; i < n; i++)
+		if (rte_eth_dev_info_get(ethdevs[i], &info) == 0)
+			doubles = doubles || data_room_doubles(info.driver_name);
+	return data_room_bytes(frame_bytes, doubles);
 }
 
 static int

@@ -32,6 +32,14 @@ struct rte_mempool;
  */
 int ports_find(uint16_t *ethdevs, uint16_t n, const char *const *names, const char *config);
 
+/**
+ * Data room of mbufs for frames of these devices.
+ *
+ * @param frame_bytes  Largest frame, with FCS; below 16 KB.
+ * @return             Bytes without headroom: whatever the drivers do with it, a frame fits.
+ */
+uint16_t ports_data_room(const uint16_t *ethdevs, uint16_t n, uint32_t frame_bytes);
+
 struct port_params {
 	uint64_t link_speed_bps; /* configured; only compared with the device's */
 	uint16_t largest_frame;  /* without FCS */
