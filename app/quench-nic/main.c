@@ -115,14 +115,14 @@ is_done(const struct run_app *app)
 	return done && !nic.stay;
 }
 
-/* If a QP gave up, the run has failed, even if it ended by a signal. */
+/* If a QP gave up or the device was removed, the run has failed, even if it ended by a signal. */
 static int
 outcome(void)
 {
 	uint64_t failed = failed_qps();
 
 	if (failed == 0)
-		return APP_DONE;
+		return nic.result.no_device_left ? APP_FAILED : APP_DONE;
 	say_error("%" PRIu64 " of %u QPs gave up: the peer does not answer, or refused", failed,
 		  nic.nodes.n_qps);
 	return APP_FAILED;

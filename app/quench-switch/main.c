@@ -240,7 +240,7 @@ run_switch(struct quench_switch *s, const struct opts *opts)
 	rc = run_node(&app, &s->result);
 	if (rc == 0 && opts->json != NULL)
 		rc = report_write(switch_report(&app, params_in_force(s), &s->result), opts->json);
-	return rc;
+	return rc == 0 && s->result.no_device_left ? APP_FAILED : rc;
 }
 
 static int

@@ -7,11 +7,21 @@
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
+static char kept[RTE_MAX_ETHPORTS][RTE_ETH_NAME_MAX_LEN];
+
+void
+port_keep_name(uint16_t ethdev)
+{
+	(void)rte_eth_dev_get_name_by_port(ethdev, kept[ethdev]);
+}
+
 const char *
 port_name(uint16_t ethdev)
 {
 	static _Thread_local char name[RTE_ETH_NAME_MAX_LEN];
 
+	if (ethdev < RTE_MAX_ETHPORTS && kept[ethdev][0] != '\0')
+		return kept[ethdev];
 	if (rte_eth_dev_get_name_by_port(ethdev, name) != 0)
 		snprintf(name, sizeof(name), "port %u", ethdev);
 	return name;

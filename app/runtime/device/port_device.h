@@ -14,4 +14,7 @@ bool port_is_virtual(const struct rte_eth_dev_info *info);
 /** Name of a device, e.g. "net_pcap0"; valid until this thread's next call. */
 const char *port_name(uint16_t ethdev);
 
+/** Keep the name for the time after the device is closed. Before other threads ask for it. */
+void port_keep_name(uint16_t ethdev);
+
 #endif

@@ -22,7 +22,7 @@ port_is_memif(uint16_t ethdev)
 {
 	struct rte_eth_dev_info info;
 
-	return rte_eth_dev_info_get(ethdev, &info) == 0 &&
+	return rte_eth_dev_is_valid_port(ethdev) && rte_eth_dev_info_get(ethdev, &info) == 0 &&
 	       strcmp(info.driver_name, "net_memif") == 0;
 }
 
@@ -61,6 +61,9 @@ port_stop(uint16_t ethdev)
 static void
 close_port(uint16_t ethdev)
 {
+	/* A device that was removed is closed already. */
+	if (!rte_eth_dev_is_valid_port(ethdev))
+		return;
 	(void)rte_eth_dev_stop(ethdev);
 	(void)rte_eth_dev_close(ethdev);
 }

@@ -9,6 +9,7 @@
 #include <rte_pause.h>
 
 #include "base/numbers/fixed.h"
+#include "base/threads/counter.h"
 #include "node/pkt_meta.h"
 
 /* Idle time before the first sleep, so that the loop spins between the frames of a busy port. */
@@ -165,11 +166,47 @@ pass_gate(struct poll_loop *loop)
 	return loop->gate == NULL || intr_gate_pass(loop->gate, loop->gate_poller);
 }
 
+static void
+drop_held(struct poll_port *p, struct poll_txq *q)
+{
+	counter_add(&p->removal_drops, poll_txq_held(q));
+	rte_pktmbuf_free_bulk(q->held + q->first, poll_txq_held(q));
+	q->first = q->end = 0;
+}
+
+/* Devices of these ports were removed: use them no longer, and say so to the control thread. */
+static void
+let_go(struct poll_loop *loop, uint64_t removed)
+{
+	for (uint64_t ports = removed; ports != 0; ports &= ports - 1) {
+		struct poll_port *p = &loop->ports[__builtin_ctzll(ports)];
+
+		p->gone = true;
+		drop_held(p, &p->control);
+		drop_held(p, &p->data);
+	}
+	atomic_store_explicit(&loop->let_go, removed, memory_order_release);
+}
+
+static void
+look_for_removals(struct poll_loop *loop)
+{
+	uint64_t removed;
+
+	if (loop->removed == NULL)
+		return;
+	removed = atomic_load_explicit(loop->removed, memory_order_relaxed);
+	if (unlikely(removed != atomic_load_explicit(&loop->let_go, memory_order_relaxed)))
+		let_go(loop, removed);
+}
+
 uint32_t
 poll_loop_round(struct poll_loop *loop)
 {
 	bool gate_is_open = pass_gate(loop);
 	uint32_t moved = 0;
+
+	look_for_removals(loop);
 
 	if (loop->pace != NULL)
 		pace_meter_round(loop->pace, tsc_clock_now(loop->clock));
@@ -177,7 +214,8 @@ poll_loop_round(struct poll_loop *loop)
 		uint16_t port = loop->polled[i];
 		uint64_t now_ns;
 
-		if (unlikely(!gate_is_open && loop->ports[port].gated)) {
+		if (unlikely((!gate_is_open && loop->ports[port].gated) ||
+			     loop->ports[port].gone)) {
 			/* Treat this port like one whose link is down. */
 			loop->node->ops->rx(loop->node, port, NULL, 0, tsc_clock_now(loop->clock));
 			continue;
@@ -201,7 +239,8 @@ sleep_ns(uint64_t ns)
 }
 
 /* Earliest time at which there is work without an arriving frame. A port with refused frames does
- * not count: they wait for the device, and the next round offers them again. */
+ * not count: they wait for the device, and the next round offers them again. Nor does a port whose
+ * device was removed. */
 static uint64_t
 next_work_ns(const struct poll_loop *loop)
 {
@@ -210,7 +249,7 @@ next_work_ns(const struct poll_loop *loop)
 	for (uint16_t i = 0; i < loop->n_polled; i++) {
 		uint16_t port = loop->polled[i];
 
-		if (poll_port_held(&loop->ports[port]) == 0)
+		if (poll_port_held(&loop->ports[port]) == 0 && !loop->ports[port].gone)
 			next = min_u64(next, loop->node->ops->next_ns(loop->node, port));
 	}
 	return next;

@@ -55,6 +55,8 @@ struct poll_port {
 	const struct port_link *link; /* send nothing while it is down; NULL: always send */
 	/* the interrupt thread may free the port's rings: use it only with the gate open */
 	bool gated;
+	bool gone;               /* the device was removed: never use it again */
+	uint64_t removal_drops;  /* held frames when it was removed */
 	struct poll_txq control; /* used if queues.control_apart */
 	struct poll_txq data;
 };
@@ -73,6 +75,12 @@ struct poll_loop {
 	void *slow_arg;
 	uint64_t slow_next_ns;
 	uint64_t sleeps;
+	/*
+	 * Ports whose devices were removed: requested by the control thread, and of those the ones
+	 * that this loop no longer uses. NULL: devices are never removed.
+	 */
+	const _Atomic uint64_t *removed;
+	_Atomic uint64_t let_go;
 	struct pace_meter *pace; /* NULL: departures are not measured */
 	struct intr_gate *gate;  /* for gated ports; NULL: none */
 	uint16_t gate_poller;    /* this loop's number there */

@@ -276,8 +276,12 @@ port_check_hidden_pause(uint16_t ethdev, uint64_t seen)
 	static struct rte_eth_xstat_name names[MOST_XSTATS];
 	static struct rte_eth_xstat values[MOST_XSTATS];
 	uint64_t most = 0;
-	int n = rte_eth_xstats_get_names(ethdev, names, MOST_XSTATS);
+	int n;
 
+	/* Not if it was removed. */
+	if (!rte_eth_dev_is_valid_port(ethdev))
+		return;
+	n = rte_eth_xstats_get_names(ethdev, names, MOST_XSTATS);
 	if (n <= 0 || n > MOST_XSTATS || rte_eth_xstats_get(ethdev, values, MOST_XSTATS) != n)
 		return;
 	/* Several counters may include the same frame, so the largest is a lower bound. */

@@ -14,6 +14,7 @@
 #include "runtime/port/data_room.h"
 #include "runtime/port/port_probe.h"
 #include "runtime/port/port_rss.h"
+#include "runtime/device/port_removal.h"
 #include "runtime/device/port_start.h"
 #include "runtime/notice/say.h"
 
@@ -229,12 +230,16 @@ port_open(uint16_t ethdev, const struct port_params *params)
 	rc = set_mtu(ethdev, params, &info, &conf);
 	if (rc != 0)
 		return rc;
+	port_removal_ask(&info, &conf);
 	rc = configure(ethdev, params, &info, &conf);
 	if (rc != 0)
 		return refuse(ethdev, "configure", rc);
 	rc = set_up_queues(ethdev, params, &info);
 	if (rc != 0)
 		return rc;
+	rc = port_removal_watch(ethdev);
+	if (rc != 0)
+		return refuse(ethdev, "removal events", rc);
 	rc = port_start(ethdev);
 	if (rc != 0)
 		return refuse(ethdev, "start", rc);

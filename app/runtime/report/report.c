@@ -6,6 +6,7 @@
 
 #include "base/numbers/units.h"
 #include "runtime/device/port_device.h"
+#include "runtime/device/port_removal.h"
 #include "runtime/run/run.h"
 #include "runtime/notice/say.h"
 #include "ctl/output/json.h"
@@ -30,7 +31,7 @@ report_device_stats(const struct run_result *result, uint16_t number)
 	struct rte_eth_stats device;
 	json_t *o = json_object();
 
-	if (rte_eth_stats_get(result->loops[0].ports[number].ethdev, &device) != 0)
+	if (port_device_stats(result->loops[0].ports[number].ethdev, &device) != 0)
 		return o;
 	report_set_u64(o, "ipackets", device.ipackets);
 	report_set_u64(o, "opackets", device.opackets);
@@ -46,12 +47,13 @@ report_port(const struct run_result *result, uint16_t number, uint64_t link_spee
 {
 	const struct poll_loop *loops = result->loops;
 	const struct poll_port *port = &loops[0].ports[number];
-	uint64_t held = 0, refusals = 0;
+	uint64_t held = 0, refusals = 0, lost = 0;
 	json_t *o = json_object();
 
 	for (uint16_t i = 0; i < result->n_loops; i++) {
 		held += poll_port_read_held(&loops[i].ports[number]);
 		refusals += poll_port_refusals(&loops[i].ports[number]);
+		lost += counter_read(&loops[i].ports[number].removal_drops);
 	}
 	report_set_u64(o, "port", number);
 	json_object_set_new(o, "device", json_string(port_name(port->ethdev)));
@@ -60,6 +62,8 @@ report_port(const struct run_result *result, uint16_t number, uint64_t link_spee
 	report_set_u64(o, "refusals", refusals);
 	report_set_u64(o, "link_down_events_phy", counter_read(&result->links[number].down_events));
 	report_set_u64(o, "link_down_ns", counter_read(&result->links[number].down_ns));
+	report_set_u64(o, "device_removals", port_removal_requested(port->ethdev));
+	report_set_u64(o, "device_removal_drops", lost);
 	json_object_set_new(o, "device_stats", report_device_stats(result, number));
 	return o;
 }

@@ -18,6 +18,8 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "runtime/eal/eal_files.h"
+#include "runtime/device/port_device.h"
+#include "runtime/device/port_removal.h"
 #include "runtime/device/port_stop.h"
 #include "runtime/notice/say.h"
 #include "runtime/notice/service.h"
@@ -35,6 +37,8 @@
 #define LINK_LOOK_ALONE_NS (100 * NS_PER_MS)
 
 static atomic_bool stop;
+/* Ports whose devices were removed. The control thread writes it. */
+static _Atomic uint64_t removed;
 
 /* Slow work of a run: when each part is due. */
 struct slow {
@@ -46,6 +50,8 @@ struct slow {
 	uint16_t n_workers;
 	struct worker *workers;
 	struct port_link *links;
+	struct run_result *result;
+	uint64_t closed;        /* ports whose devices were removed and closed */
 	struct intr_gate *gate; /* NULL: no device needs it */
 	struct service service;
 	struct service_pulse *pulses; /* of each worker */
@@ -191,13 +197,68 @@ print_stats(struct slow *s, uint64_t now_ns)
 	s->last_stats_ns = now_ns;
 }
 
+static bool
+is_removed(uint16_t port)
+{
+	return atomic_load_explicit(&removed, memory_order_relaxed) >> port & 1;
+}
+
+/* The device's owner wants it back. First make all loops let go of it. */
+static void
+begin_removal(struct slow *s, uint16_t port, uint64_t now_ns)
+{
+	const char *device = port_name(s->app->ethdevs[port]);
+
+	(void)port_link_saw(&s->links[port], false, now_ns);
+	say_event(true, "device_removed",
+		  "port %u (%s): the device was removed: the port stays down until the program is "
+		  "started again; port=%u device=%s",
+		  port, device, port, device);
+	atomic_fetch_or_explicit(&removed, 1ull << port, memory_order_relaxed);
+}
+
+/* Close removed devices that no loop uses any more. */
+static void
+end_removals(struct slow *s)
+{
+	uint64_t free_ports = atomic_load_explicit(&removed, memory_order_relaxed) & ~s->closed;
+
+	for (uint16_t i = 0; i < s->n_workers; i++)
+		free_ports &=
+			atomic_load_explicit(&s->result->loops[i].let_go, memory_order_acquire);
+	s->closed |= free_ports;
+	for (; free_ports != 0; free_ports &= free_ports - 1)
+		port_removal_close(s->app->ethdevs[__builtin_ctzll(free_ports)]);
+}
+
+static void
+look_at_removals(struct slow *s, uint64_t now_ns)
+{
+	uint16_t n = s->app->n_ports;
+
+	for (uint16_t i = 0; i < n; i++)
+		if (!is_removed(i) && port_removal_requested(s->app->ethdevs[i]))
+			begin_removal(s, i, now_ns);
+	end_removals(s);
+	if (__builtin_popcountll(s->closed) < n || s->result->no_device_left)
+		return;
+	s->result->no_device_left = true;
+	say_error("no device is left");
+	atomic_store_explicit(&stop, true, memory_order_relaxed);
+}
+
 static void
 look_at_links(struct slow *s, uint64_t now_ns)
 {
 	const struct run_app *app = s->app;
 
+	look_at_removals(s, now_ns);
 	for (uint16_t i = 0; i < app->n_ports; i++)
-		port_link_look(&s->links[i], i, app->ethdevs[i], app->waits_for_link, now_ns);
+		if (is_removed(i))
+			(void)port_link_saw(&s->links[i], false, now_ns);
+		else
+			port_link_look(&s->links[i], i, app->ethdevs[i], app->waits_for_link,
+				       now_ns);
 	s->link_ns = now_ns + (rte_lcore_count() > 1 ? LINK_LOOK_NS : LINK_LOOK_ALONE_NS);
 }
 
@@ -336,6 +397,7 @@ init_worker(struct slow *s, struct run_result *result, uint16_t i)
 		w->loop->ports[p].link = app->waits_for_link ? &s->links[p] : NULL;
 		w->loop->ports[p].gated = port_is_memif(app->ethdevs[p]);
 	}
+	w->loop->removed = &removed;
 	w->loop->gate = s->gate;
 	w->loop->gate_poller = i;
 	w->loop->pace = result->paces == NULL ? NULL : &result->paces[i];
@@ -397,6 +459,7 @@ run_node(const struct run_app *app, struct run_result *result)
 	struct slow s = {
 		.app = app,
 		.clock = &clock,
+		.result = result,
 		.stats_ns =
 			app->opts->stats_interval_ns > 0 ? app->opts->stats_interval_ns : NEVER_NS,
 		.done_ns = app->done != NULL ? 0 : NEVER_NS,

@@ -76,6 +76,7 @@ struct run_result {
 	uint64_t elapsed_ns;
 	struct poll_loop *loops; /* final state, one per node; for the caller to free() */
 	uint16_t n_loops;
+	bool no_device_left;      /* all devices were removed while the program ran */
 	struct port_link *links;  /* one per port; for the caller to free() */
 	struct pace_meter *paces; /* one per node, or NULL; for the caller to free() */
 };
@@ -83,7 +84,11 @@ struct run_result {
 /** Where statistics lines go: standard output, unless JSON goes there. */
 FILE *run_stats_file(const struct opts *opts);
 
-/** Run until a signal, the duration's end or done(). @return 0 or APP_FAILED. */
+/**
+ * Run until a signal, the duration's end or done(), or until all devices were removed.
+ *
+ * @return 0 or APP_FAILED.
+ */
 int run_node(const struct run_app *app, struct run_result *result);
 
 #endif

@@ -20,6 +20,9 @@ const struct meaning port_counter_meanings[] = {
 		     "each further attempt counts again"},
 	{"link_down_events_phy", "times that the link went down"},
 	{"link_down_ns", "total time during which the link was down"},
+	{"device_removals", "1 if the device was removed while the program ran"},
+	{"device_removal_drops", "frames dropped because the device was removed before it took "
+				 "them"},
 	{0},
 };
 

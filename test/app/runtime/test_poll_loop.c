@@ -239,6 +239,42 @@ TEST(a_stuck_port_does_not_stop_the_others)
 	assert_int_equal(first, 40);
 }
 
+TEST(a_removed_device_is_never_used_again_and_its_held_frames_are_counted)
+{
+	_Atomic uint64_t removed = 0;
+	struct poll_loop loop;
+	uint32_t first = 0, second = 0, given, empty;
+	void *waiting = NULL;
+
+	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
+	loop.removed = &removed;
+	fake.to_send[0] = 40;
+	poll_loop_round(&loop);
+	assert_int_equal(poll_port_held(&loop.ports[0]), POLL_BURST - (RING_FRAMES - 1));
+	given = fake.tx_calls[0];
+
+	removed = 1 << 0;
+	assert_int_equal(rte_ring_enqueue(wire_in[0], rte_pktmbuf_alloc(fake.pool)), 0);
+	take_in_order(0, RING_FRAMES, &first);
+	empty = fake.empty_rx[0];
+	fake.to_send[1] = 5;
+	for (unsigned int round = 0; round < 10; round++)
+		poll_loop_round(&loop);
+	/* The control thread may close the device. */
+	assert_int_equal(loop.let_go, removed);
+	assert_int_equal(loop.ports[0].removal_drops, POLL_BURST - (RING_FRAMES - 1));
+	assert_int_equal(poll_port_held(&loop.ports[0]), 0);
+	assert_int_equal(rte_ring_count(wire_out[0]), 0);
+	assert_int_equal(fake.received[0], 0);
+	assert_int_equal(fake.tx_calls[0], given);
+	/* The node still serves requests of other threads, and the other port goes on. */
+	assert_int_equal(fake.empty_rx[0], empty + 10);
+	take_in_order(1, RING_FRAMES, &second);
+	assert_int_equal(second, 5);
+	assert_int_equal(rte_ring_dequeue(wire_in[0], &waiting), 0);
+	rte_pktmbuf_free(waiting);
+}
+
 /* One at a time: from the first port to the second in one round, back in the next at the latest. */
 TEST(no_frame_waits_for_another)
 {
