@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A guest with two network devices on PCIe root ports, each joined to a tap of this machine, and handed to vfio-pci by quench-prepare."""
+import contextlib
+import os
+import pathlib
+import re
+import time
+
+import image
+from guest import Guest
+from harness import BUILD, PATIENCE_S, Program, check, check_equal, eal, privileged, run
+
+MODELS = {"e1000e": "e1000e", "virtio-net-pci": "virtio-pci", "vmxnet3": "vmxnet3"}  # of QEMU, and the kernel's driver
+TAPS = [f"q{os.getpid() % 100000}p{i}" for i in (0, 1)]
+PORTS = ("0000:01:00.0", "0000:02:00.0")
+PREPARE = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "quench-prepare"
+DRIVERS = ("bus_pci", "bus_vdev", "mempool_ring", "net_e1000", "net_virtio", "net_vmxnet3")
+TAP_MTU = 9500
+
+
+def devices(model):
+    # virtio goes through the IOMMU only when told to.
+    more = ",disable-legacy=on,iommu_platform=on" if model.startswith("virtio") else ""
+    words = ["-M", "q35", "-device", "intel-iommu,intremap=off"]
+    for i, tap in enumerate(TAPS):
+        words += ["-netdev", f"tap,id=n{i},ifname={tap},script=no,downscript=no",
+                  "-device", f"pcie-root-port,id=r{i},chassis={i + 1},slot={i + 1},bus=pcie.0,addr={i + 5:#x}",
+                  "-device", f"{model},id=d{i},netdev=n{i},mac=02:00:00:00:00:0{i + 1},bus=r{i}{more}"]
+    return words
+
+
+def tap_counters(i):
+    """Frames that the guest's device took and gave, and what the tap refused. Frames to the device count once QEMU has read them."""
+    folder = pathlib.Path(f"/sys/class/net/{TAPS[i]}/statistics")
+    return {name: int((folder / file).read_text()) for name, file in
+            (("to_device", "tx_packets"), ("from_device", "rx_packets"), ("refused", "tx_dropped"), ("lost", "rx_dropped"))}
+
+
+class PciGuest:
+    def __init__(self, guest, model):
+        self.guest, self.model = guest, model
+        # The emulated IOMMU does not remap interrupts.
+        self.must("echo 1 >/sys/module/vfio_iommu_type1/parameters/allow_unsafe_interrupts; echo quench:x:100: >/etc/group")
+        self.prepare()
+
+    def must(self, command):
+        done = self.guest.run(command, PATIENCE_S)
+        if done.returncode != 0:
+            raise RuntimeError(f"{command}: {done.output}")
+        return done.output
+
+    def prepare(self):
+        said = self.must(f"PATH=/bin /bin/bash /bin/quench-prepare --hugepages 128 --group quench {' '.join(f'--vfio {p}' for p in PORTS)}")
+        for port in PORTS:
+            check(f"quench-prepare: {port} is vfio's", f"done: hand {port} from {MODELS[self.model]} to vfio-pci" in said, said)
+
+    def give_back(self):
+        said = self.must(f"PATH=/bin /bin/bash /bin/quench-prepare {' '.join(f'--kernel {p}' for p in PORTS)}; cd /sys/bus/pci/devices; "
+                         f"for p in {' '.join(PORTS)}; do basename $(readlink $p/driver); done; ls /sys/class/net")
+        check_equal("quench-prepare: the kernel has its devices again", said.split().count(MODELS[self.model]), 2)
+        check("... with an interface each", {"eth0", "eth1"} <= set(said.split()), said)
+
+    def start(self, program, config, options="", of_eal="", before=""):
+        """Start a program in the guest. @return what it says until it runs"""
+        self.must(f"printf '%s' '{config}' >/tmp/config.ini; rm -f /tmp/out /tmp/result.json; {before} {program} -l 0 -m 200 --log-level=error {of_eal} -- "
+                  f"--config /tmp/config.ini --json /tmp/result.json {options} >/tmp/out 2>&1 & echo $! >/tmp/pid")
+        return self.wait_for("running:")
+
+    def wait_for(self, words):
+        """@return what the program has printed when it has printed these words"""
+        self.must(f"while ! grep -q '{words}' /tmp/out; do kill -0 $(cat /tmp/pid) || {{ cat /tmp/out; exit 1; }}; usleep 100000; done")
+        return self.must("cat /tmp/out")
+
+    def wait_link(self, ports=1):
+        """e1000e's link is down for half a second after the start."""
+        if self.model == "e1000e":
+            self.must(f"while [ $(grep -c 'link is up' /tmp/out) -lt {ports} ]; do usleep 100000; done")
+
+    def wait_end(self):
+        self.must("while kill -0 $(cat /tmp/pid) 2>/dev/null; do usleep 100000; done")
+
+    def stop(self, signal="TERM"):
+        self.must(f"kill -{signal} $(cat /tmp/pid)")
+        self.wait_end()
+
+    def result(self):
+        return self.must("cat /tmp/result.json")
+
+
+@contextlib.contextmanager
+def pci_guest(work, model, *programs):
+    """Raises image.Missing."""
+    paths = [BUILD / "app" / name / name for name in programs]
+    made = image.build(BUILD / "peers", [*paths, image.path_of("bash"), image.path_of("getent"), PREPARE], DRIVERS)
+    for tap in TAPS:
+        privileged("ip", "tuntap", "add", "dev", tap, "mode", "tap")
+    try:
+        for tap in TAPS:
+            privileged("sysctl", "-qw", f"net.ipv6.conf.{tap}.disable_ipv6=1")
+            privileged("ip", "link", "set", tap, "mtu", TAP_MTU, "up", "promisc", "on")
+        with Guest(work / "guest", made, more=devices(model), memory_mb=1024, append="intel_iommu=on iommu=pt") as guest:
+            yield PciGuest(guest, model)
+    finally:
+        for tap in TAPS:
+            run("ip", "link", "del", tap)
+
+
+def nic_text(own, peer, speed, flow, nic="", more=""):
+    """Configuration of the quench-nic with number own, of one QP to its peer."""
+    return (f"[nic]\nmac = 02:00:00:00:01:0{own}\nip = 10.9.0.{own}\nlink_speed_bps = {speed}\nlocal_ack_timeout = 18\n{nic}\n{more}\n[flow f]\n"
+            f"peer_ip = 10.9.0.{peer}\npeer_mac = 02:00:00:00:01:0{peer}\nlocal_qpn = 512\npeer_qpn = 512\n{flow}\n")
+
+
+def start_host(work, name, text, tap, *options):
+    """quench-nic on this machine, at a tap. net_af_packet numbers its group of sockets by its process and interface. Two programs may get the
+    same number: then try again."""
+    while True:
+        host = Program(work, "nic", name, text, eal(f"net_af_packet0,iface={TAPS[tap]},blocksz=36864,framesz=4608,framecnt=2048", core=tap),
+                       "--idle-sleep", 50, *options)
+        while "running" not in host.err() and host.process.poll() is None:
+            time.sleep(0.02)
+        if host.process.poll() is None or "PACKET_FANOUT" not in host.err():
+            host.wait_started()
+            return host
+
+
+def sum_of(result, key):
+    """Of all members with this name in a JSON text."""
+    return sum(map(int, re.findall(rf'"{key}": (\d+)', result)))
