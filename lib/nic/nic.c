@@ -13,6 +13,7 @@
 #include "base/numbers/fixed.h"
 #include "base/threads/pages.h"
 #include "nic/core/core.h"
+#include "nic/gsi/gsi.h"
 #include "nic/io/fetch.h"
 #include "nic/io/rx.h"
 #include "nic/measure/measure.h"
@@ -66,9 +67,8 @@ static_assert(offsetof(struct whole, nic) == 0, "nic_destroy() casts");
 static uint64_t
 nic_control(struct node *node, uint64_t now_ns)
 {
-	(void)node;
-	(void)now_ns;
-	return NEVER_NS; /* rx() and tx() do all work */
+	/* rx() and tx() do all other work. */
+	return nic_gsi_control(nic_of(node), now_ns);
 }
 
 static const struct node_ops nic_ops = {
@@ -237,6 +237,7 @@ nic_destroy(struct node *node)
 		return;
 	if (whole->own_payloads)
 		nic_payloads_destroy(nic->mbufs.payloads);
+	nic_gsi_free(nic);
 	nic_np_free(nic);
 	nic_port_state_free(&whole->port);
 	nic_traces_free(nic);

@@ -20,6 +20,7 @@ nic_reload(struct node *node, const struct nic_reload *r)
 	nic->reload->begun = false;
 	nic->reload->item = nic->reload->n_removed = nic->reload->n_added = 0;
 	__atomic_store_n(&nic->requests.reload, r, __ATOMIC_RELEASE);
+	nic_request(nic, NIC_REQUEST_RELOAD);
 }
 
 bool
@@ -110,6 +111,8 @@ nic_reload_step(struct nic *nic, uint64_t now_ns)
 			nic->reload->n_added++;
 	}
 	nic_flush(nic);
-	if (n < STEP_QPS)
+	if (n < STEP_QPS) {
+		nic_request_served(nic, NIC_REQUEST_RELOAD);
 		__atomic_store_n(&nic->requests.reload, NULL, __ATOMIC_RELEASE);
+	}
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/change/requests.h"
 
+#include "nic/gsi/gsi.h"
 #include "nic/place/version.h"
 
-void
-nic_take_traces(struct nic *nic, uint64_t now_ns)
+static void
+take_traces(struct nic *nic, uint64_t now_ns)
 {
 	nic_traces_take(nic);
 	for (uint32_t i = 0; i < nic->traces->n; i++) {
@@ -16,4 +17,19 @@ nic_take_traces(struct nic *nic, uint64_t now_ns)
 		nic_trace_state(nic, i, now_ns);
 	}
 	nic_traces_taken(nic);
+}
+
+void
+nic_serve_requests(struct nic *nic, uint64_t now_ns)
+{
+	uint32_t pending = __atomic_load_n(&nic->requests.pending, __ATOMIC_ACQUIRE);
+
+	if (pending & NIC_REQUEST_RELOAD)
+		nic_reload_step(nic, now_ns);
+	if (pending & NIC_REQUEST_TRACES)
+		take_traces(nic, now_ns);
+	if (pending & NIC_REQUEST_RESET)
+		nic_reset_step(nic, now_ns);
+	if (pending & NIC_REQUEST_DATAGRAMS)
+		nic_gsi_send(nic, now_ns);
 }

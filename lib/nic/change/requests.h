@@ -17,8 +17,8 @@
 #include "nic/core/core.h"
 #include "nic/measure/trace.h"
 
-/** Serve a request of nic_set_traces(). */
-void nic_take_traces(struct nic *nic, uint64_t now_ns);
+/** Serve the next part of each pending request. */
+void nic_serve_requests(struct nic *nic, uint64_t now_ns);
 
 /* Inline definitions */
 
@@ -26,21 +26,15 @@ void nic_take_traces(struct nic *nic, uint64_t now_ns);
 static inline bool
 nic_has_requests(const struct nic *nic)
 {
-	return __atomic_load_n(&nic->requests.reload, __ATOMIC_RELAXED) != NULL ||
-	       __atomic_load_n(&nic->requests.traces, __ATOMIC_RELAXED) != NULL ||
-	       __atomic_load_n(&nic->requests.reset, __ATOMIC_RELAXED) != 0;
+	return __atomic_load_n(&nic->requests.pending, __ATOMIC_RELAXED) != 0;
 }
 
 /** Serve the next part of the pending requests, and of the flows being removed. */
 static inline void
 nic_do_requests(struct nic *nic, uint64_t now_ns)
 {
-	if (unlikely(__atomic_load_n(&nic->requests.reload, __ATOMIC_RELAXED) != NULL))
-		nic_reload_step(nic, now_ns);
-	if (unlikely(__atomic_load_n(&nic->requests.traces, __ATOMIC_RELAXED) != NULL))
-		nic_take_traces(nic, now_ns);
-	if (unlikely(__atomic_load_n(&nic->requests.reset, __ATOMIC_RELAXED) != 0))
-		nic_reset_step(nic, now_ns);
+	if (unlikely(nic_has_requests(nic)))
+		nic_serve_requests(nic, now_ns);
 	if (unlikely(nic->removing->head != FLOW_NONE) && now_ns >= nic->removing->look_ns)
 		nic_remove_step(nic, now_ns);
 }

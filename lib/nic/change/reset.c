@@ -31,6 +31,7 @@ nic_reset_flow(struct node *node, uint32_t flow_id)
 	}
 	nic->reset->item = 0;
 	__atomic_store_n(&nic->requests.reset, flow_id + 1, __ATOMIC_RELEASE);
+	nic_request(nic, NIC_REQUEST_RESET);
 	return 0;
 }
 
@@ -58,11 +59,11 @@ revive(struct nic *nic, struct nic_qp *qp)
 	}
 }
 
-/* Distance from seq to the next number with the initial PSN. */
+/* Distance from seq to the next number with this PSN. */
 static uint32_t
-to_initial(const struct qp_flow *flow, uint64_t seq)
+to_psn(uint32_t psn, uint64_t seq)
 {
-	return (flow->params.initial_psn - (uint32_t)seq) & PSN_MASK;
+	return (psn - (uint32_t)seq) & PSN_MASK;
 }
 
 /* Send everything in flight again, from the start of the oldest message on. */
@@ -76,7 +77,7 @@ rewind_requester(struct nic *nic, uint32_t item, struct nic_skipped *skipped)
 
 	nic_go_back(nic, item);
 	sent = qp_sent_seq(qp);
-	passed = to_initial(flow, start);
+	passed = to_psn(flow->params.initial_psn, start);
 	if (sent + passed < sent)
 		qp_wrapped(qp);
 	counter_add(&skipped->sent, passed);
@@ -131,7 +132,7 @@ static void
 reset_responder(struct nic *nic, uint32_t item, struct nic_skipped *skipped, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	uint32_t passed = to_initial(nic_flow_of(nic, qp), qp->rx_seq);
+	uint32_t passed = to_psn(qp_first_rx_psn(&nic_flow_of(nic, qp)->params), qp->rx_seq);
 
 	counter_add(&skipped->received, passed);
 	counter_add(&qp->rx_seq, passed);
@@ -177,6 +178,8 @@ nic_reset_step(struct nic *nic, uint64_t now_ns)
 		n++;
 	}
 	nic_flush(nic);
-	if (n < STEP_QPS)
+	if (n < STEP_QPS) {
+		nic_request_served(nic, NIC_REQUEST_RESET);
 		__atomic_store_n(&nic->requests.reset, 0, __ATOMIC_RELEASE);
+	}
 }

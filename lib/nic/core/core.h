@@ -36,6 +36,7 @@ struct nic_before;
 struct nic_dependencies;
 struct nic_port_state;
 struct nic_crossings;
+struct nic_gsi;
 struct nic_removing;
 struct nic_measure;
 struct nic_neighbours;
@@ -125,8 +126,15 @@ struct nic_mbufs {
 	uint16_t max_payload_bytes;       /* room in the data pool's mbufs */
 };
 
+/* Kinds of requests of other threads. */
+#define NIC_REQUEST_RELOAD 1u
+#define NIC_REQUEST_TRACES 2u
+#define NIC_REQUEST_RESET 4u
+#define NIC_REQUEST_DATAGRAMS 8u /* management datagrams to send */
+
 /* Pending requests of other threads, which the owner serves in its next rx() and tx() calls. */
 struct nic_requests {
+	uint32_t pending;                /* mask of the kinds below */
 	const struct nic_reload *reload; /* NULL: none */
 	const struct nic_traces *traces; /* the new set of traces; NULL: none */
 	uint32_t reset;                  /* 1 + flow_id; 0: none */
@@ -186,6 +194,7 @@ struct nic {
 	struct nic_removing *removing;
 	struct nic_share *share; /* NULL: the NIC has one node */
 	struct nic_crossings *crossings;
+	struct nic_gsi *gsi; /* QP 1; NULL: there is none */
 	struct nic_stats stats;
 	bool control_apart; /* nic_tx_control() sends control frames: nic_tx() does not */
 	bool taking_over;   /* the frames of this rx() crossed from another node */
@@ -312,6 +321,20 @@ nic_ends(const struct nic *nic, uint32_t item, const struct nic_qp *qp)
 
 	ends.reg = roce_series_reg(nic_flow_of(nic, qp)->series, qp->ends_icrc);
 	return ends;
+}
+
+/** Ask the owner to serve a request, which has been written. From any thread. */
+static inline void
+nic_request(struct nic *nic, uint32_t kind)
+{
+	__atomic_fetch_or(&nic->requests.pending, kind, __ATOMIC_RELEASE);
+}
+
+/** The owner has served a request; call before its writer may write the next one. */
+static inline void
+nic_request_served(struct nic *nic, uint32_t kind)
+{
+	__atomic_fetch_and(&nic->requests.pending, ~kind, __ATOMIC_RELAXED);
 }
 
 /** May the next frame leave? */

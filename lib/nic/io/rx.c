@@ -7,6 +7,7 @@
 
 #include "nic/change/requests.h"
 #include "nic/core/core.h"
+#include "nic/gsi/gsi.h"
 #include "nic/np/echo.h"
 #include "nic/np/np.h"
 #include "nic/place/cc.h"
@@ -21,6 +22,7 @@
 #include "nic/transport/ud.h"
 #include "wire/bytes/be.h"
 #include "wire/link/pfc_frame.h"
+#include "wire/mad/mad.h"
 #include "wire/roce/int_hdr.h"
 
 /* Prefetch distance of headers, in frames. */
@@ -161,6 +163,8 @@ on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 		return NIC_KEPT;
 	counter_inc(&nic->stats.rx_roce_packets);
 	if (item == QP_NONE || unlikely(nic->qps[item].place == QP_FREE)) {
+		if (f->roce.dest_qp == GSI_QPN && nic->gsi != NULL)
+			return nic_gsi_on_datagram(nic, f->buf, &f->roce);
 		if (f->roce.opcode == ROCE_CNP)
 			counter_inc(&nic->stats.rp.rp_cnp_ignored);
 		return NIC_DROP_UNKNOWN_QP;

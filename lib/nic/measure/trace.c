@@ -179,6 +179,7 @@ nic_set_traces(struct node *node, const struct nic_traces *traces)
 
 	assert(nic_traces_are_set(node));
 	__atomic_store_n(&nic->requests.traces, traces, __ATOMIC_RELEASE);
+	nic_request(nic, NIC_REQUEST_TRACES);
 }
 
 bool
@@ -219,6 +220,7 @@ nic_trace_state(struct nic *nic, uint32_t i, uint64_t now_ns)
 void
 nic_traces_taken(struct nic *nic)
 {
+	nic_request_served(nic, NIC_REQUEST_TRACES);
 	__atomic_store_n(&nic->requests.traces, NULL, __ATOMIC_RELEASE);
 }
 

@@ -41,7 +41,7 @@ add_reads(const struct nic *nic, uint32_t item, const struct nic_qp *qp, struct 
 			rx_psns = counter_read(&nic->qps[item].rx_seq) -
 				  counter_read(&reads->rx_gap_psns);
 		} while (seq_changed(&reads->seq, before));
-		info->rx_packets = rx_psns - flow->params.initial_psn;
+		info->rx_packets = rx_psns - qp_first_rx_psn(&flow->params);
 	}
 }
 
@@ -90,7 +90,7 @@ read_qp(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
 		.rx_payload_bytes = tally->rx_payload_bytes,
 		.rx_messages = tally->rx_messages,
 		.rx_packets = qp.flags & QP_UD ? tally->rx_messages
-					       : qp.rx_seq - flow->params.initial_psn,
+					       : qp.rx_seq - qp_first_rx_psn(&flow->params),
 		.rx_wire_bytes = tally->rx_wire_bytes,
 		.cnps_handled = tally->cnps_handled,
 		.cnps_sent = tally->cnps_sent,

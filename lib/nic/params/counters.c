@@ -10,6 +10,10 @@
 	{                                                                                          \
 #m, text, offsetof(struct nic_stats, neigh.m)                                      \
 	}
+#define CM_COUNTER(m, text)                                                                        \
+	{                                                                                          \
+#m, text, offsetof(struct nic_stats, cm.m)                                         \
+	}
 #define DROP(d, word, text)                                                                        \
 	{                                                                                          \
 		word, text, offsetof(struct nic_stats, drops[NIC_DROP_##d])                        \
@@ -61,6 +65,23 @@ const struct counter_field nic_counters[] = {
 	NEIGH_COUNTER(neigh_changed, "Times that a peer had a new MAC address"),
 	NEIGH_COUNTER(neigh_failed, "Times that a peer did not answer a request for its MAC "
 				    "address"),
+	CM_COUNTER(cm_messages_sent, "Messages of the connection manager sent"),
+	CM_COUNTER(cm_messages_received, "Messages of the connection manager received"),
+	CM_COUNTER(cm_retries, "Messages of the connection manager sent again for want of an answer"),
+	CM_COUNTER(cm_duplicates, "Messages of the connection manager received again"),
+	CM_COUNTER(cm_connected, "Connections established"),
+	CM_COUNTER(cm_rejects_sent, "REJ messages sent"),
+	CM_COUNTER(cm_rejects_received, "REJ messages received"),
+	CM_COUNTER(cm_timeouts, "Connections ended because the peer did not answer"),
+	CM_COUNTER(cm_stale, "Connections ended because the peer had forgotten them"),
+	CM_COUNTER(cm_drop_malformed, "Dropped: message of the connection manager malformed"),
+	CM_COUNTER(cm_drop_unsupported, "Dropped: management datagram of another class, version or "
+					"attribute"),
+	CM_COUNTER(cm_drop_unknown, "Dropped: message for an unknown connection"),
+	CM_COUNTER(cm_drop_unexpected, "Dropped: message that does not fit the connection's state"),
+	CM_COUNTER(cm_drop_full, "Dropped: REQ or REP, no room for a connection"),
+	CM_COUNTER(cm_drop_unsent, "Dropped: message that would exceed the limit of waiting ones"),
+	COUNTER(cm_no_mbuf, "Dropped: message of the connection manager, no mbuf free"),
 	COUNTER(echo_requests_answered, "ICMP and ICMPv6 echo requests answered"),
 	DROP(MALFORMED, "drop_malformed", "Dropped: Ethernet or IP header malformed"),
 	DROP(NOT_FOR_US, "drop_not_for_us", "Dropped: destination MAC or IP address is not ours"),
@@ -94,6 +115,9 @@ const struct counter_field nic_counters[] = {
 	     "Dropped: MAC Control frame sent neither to 01:80:C2:00:00:01 nor to our address"),
 	DROP(NEIGH_MALFORMED, "drop_neigh_malformed",
 	     "Dropped: invalid ARP or neighbour discovery message"),
+	DROP(CM_LENGTH, "cm_drop_length", "Dropped: datagram to QP 1 that is not 256 bytes long"),
+	DROP(CM_OVERFLOW, "cm_drop_overflow",
+	     "Dropped: datagram to QP 1 that the connection manager has no room for"),
 	DROP(ANSWER_OVERFLOW, "drop_answer_overflow",
 	     "Dropped: ARP request, solicitation or echo request that would exceed the limit of "
 	     "answers (1/64 of the link)"),
@@ -125,6 +149,8 @@ nic_drop_name(enum nic_drop d)
 		[NIC_DROP_MAC_CONTROL_UNKNOWN] = "mac_control_unknown",
 		[NIC_DROP_MAC_CONTROL_ADDRESS] = "mac_control_address",
 		[NIC_DROP_NEIGH_MALFORMED] = "neigh_malformed",
+		[NIC_DROP_CM_LENGTH] = "cm_length",
+		[NIC_DROP_CM_OVERFLOW] = "cm_overflow",
 		[NIC_DROP_ANSWER_OVERFLOW] = "answer_overflow",
 	};
 

@@ -13,6 +13,7 @@
 #include "cc/cc.h"
 #include "cc/points/np.h"
 #include "fwd/neigh.h"
+#include "nic/cm/cm.h"
 #include "tm/receiver/pause_storm.h"
 
 /* Reasons to drop a received frame. */
@@ -37,6 +38,8 @@ enum nic_drop {
 	NIC_DROP_MAC_CONTROL_UNKNOWN,
 	NIC_DROP_MAC_CONTROL_ADDRESS, /* to another station */
 	NIC_DROP_NEIGH_MALFORMED,     /* ARP or neighbour discovery */
+	NIC_DROP_CM_LENGTH,           /* a datagram to QP 1 that is not a MAD */
+	NIC_DROP_CM_OVERFLOW,         /* more datagrams to QP 1 than the connection manager takes */
 	NIC_DROP_ANSWER_OVERFLOW, /* ARP/ND request while replies exceed their share of the link */
 	NIC_DROPS
 };
@@ -75,6 +78,8 @@ struct nic_stats {
 	};
 	struct np_stats np;
 	struct neigh_stats neigh;
+	uint64_t cm_no_mbuf;
+	struct cm_stats cm; /* written by the control lcore */
 };
 
 /* Members of nic_stats itself and of neigh, including drops; its other structs have their own

@@ -52,6 +52,12 @@ static const struct field nic_device_fields[] = {
 	 .help = "Separate transmit queue of each lcore for pause frames, CNPs, ACKs and NAKs "
 		 "(quench-nic); auto: on a hardware NIC with enough queues; on: on virtual "
 		 "devices too, at both ends"},
+	{FIELD_OF(struct nic_params, cm_response_timeout), .type = FIELD_U8, .min = 8, .max = 22,
+	 .def = "20",
+	 .help = "connect = cm: time within which each end answers a message of the connection "
+		 "manager, as exponent n: 4.096 us x 2^n; 20: 4.3 s"},
+	{FIELD_OF(struct nic_params, cm_max_retries), .type = FIELD_U8, .max = 15, .def = "15",
+	 .help = "connect = cm: number of times that a message without an answer is sent again"},
 	{FIELD_OF(struct nic_params, neigh_retrans_time_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = 1000000, .max = 3600 * NS_PER_SEC, .def = "1s",
 	 .help = "Time between two ARP requests or neighbour solicitations to a peer that does "
@@ -241,6 +247,8 @@ nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params 
 		fault = "peer_qpn must be in [2, 2^24 - 1]";
 	else if (params->initial_psn > PSN_MASK)
 		fault = "initial_psn must not exceed 2^24 - 1";
+	else if (params->peer_psn > PSN_MASK)
+		fault = "peer_psn must not exceed 2^24 - 1";
 	else if (!is_mtu(params->mtu_bytes))
 		fault = "mtu_bytes must be 256, 512, 1024, 2048 or 4096";
 	else if (params->has_dscp && params->dscp > 63)

@@ -60,11 +60,14 @@ struct nic_params {
 	uint8_t max_rd_atomic; /* READs outstanding per QP as requester, and remembered as
 				* responder */
 	uint16_t ack_every;    /* AckReq is set on each n-th packet and on the last of a message */
-	uint32_t window_packets;          /* unacknowledged packets per QP */
-	uint8_t int_slots;                /* of INT headers, if congestion control hears hops */
-	int control_tx_queue;             /* enum nic_control_tx_queue */
-	bool measure_pacing;              /* set pkt_meta.due_ns of paced frames */
-	int measure_times;                /* enum nic_measure_choice: of messages and round trips */
+	uint32_t window_packets; /* unacknowledged packets per QP */
+	uint8_t int_slots;       /* of INT headers, if congestion control hears hops */
+	int control_tx_queue;    /* enum nic_control_tx_queue */
+	bool measure_pacing;     /* set pkt_meta.due_ns of paced frames */
+	int measure_times;       /* enum nic_measure_choice: of messages and round trips */
+	/* connections that are opened by messages (nic/cm) */
+	uint8_t cm_response_timeout; /* 4.096 us x 2^n */
+	uint8_t cm_max_retries;
 	uint64_t neigh_retrans_time_ns;   /* between two requests to a peer */
 	uint64_t neigh_reachable_time_ns; /* time to the next resolution */
 	struct qos_map_params qos; /* dscp -> tc -> priority, and which priorities obey PFC */
@@ -101,6 +104,8 @@ int nic_params_check(const struct nic_params *params, char *why, unsigned int wh
 #define NIC_MIN_MTU 256u
 /* A window must leave PSN comparisons unambiguous (IBTA: half of the PSN space). */
 #define NIC_MAX_WINDOW ((1u << 23) - 1)
+/* Connections of a NIC that are open, or about to open or to close. */
+#define NIC_CM_CONNECTIONS 1024u
 /* Limits of receive WQEs and of their posting time: the product fits into 64 bits. */
 #define NIC_MAX_RECV_WR 65536u
 #define NIC_MAX_POST_RECV_NS (3600 * NS_PER_SEC)
@@ -114,12 +119,13 @@ bool nic_is_uncontrolled(int cc, int verb);
 #define NIC_UNCONTROLLED                                                                           \
 	"[flow %s] verb = %s: cc = %s acts on ACKs, and these senders get none: nothing slows them"
 
-/* One QP. There is no connection manager: the configurations of both ends must agree. */
+/* One QP. Without a connection manager, the configurations of both ends must agree. */
 struct nic_qp_params {
 	uint8_t peer_mac[6]; /* zero: resolved from peer_ip by ARP or neighbour discovery */
 	struct field_ip peer_ip;
 	uint32_t peer_qpn;
-	uint32_t initial_psn; /* of both directions */
+	uint32_t initial_psn; /* of the first packet that the QP sends */
+	uint32_t peer_psn;    /* of the peer's first packet; 0: as initial_psn */
 	bool tagged;
 	uint16_t vlan_tci;
 	uint32_t flow_id;     /* QPs with the same id are one flow; ids never decrease */

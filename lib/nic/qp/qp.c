@@ -33,11 +33,11 @@ qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params)
 	       p->peer_ip.version == params->peer_ip.version &&
 	       memcmp(p->peer_ip.addr, params->peer_ip.addr, sizeof(p->peer_ip.addr)) == 0 &&
 	       p->flow_id == params->flow_id && p->base_rtt_ns == params->base_rtt_ns &&
-	       p->initial_psn == params->initial_psn && p->tagged == params->tagged &&
-	       p->vlan_tci == params->vlan_tci && p->requester == params->requester &&
-	       p->stopped == params->stopped && p->verb == params->verb && p->raw == params->raw &&
-	       p->qkey == params->qkey && p->rkey == params->rkey &&
-	       p->remote_addr_stride == params->remote_addr_stride &&
+	       p->initial_psn == params->initial_psn && p->peer_psn == params->peer_psn &&
+	       p->tagged == params->tagged && p->vlan_tci == params->vlan_tci &&
+	       p->requester == params->requester && p->stopped == params->stopped &&
+	       p->verb == params->verb && p->raw == params->raw && p->qkey == params->qkey &&
+	       p->rkey == params->rkey && p->remote_addr_stride == params->remote_addr_stride &&
 	       params->remote_addr == qp_remote_addr(p, params->peer_qpn) &&
 	       p->local_rkey == params->local_rkey && p->local_addr == params->local_addr &&
 	       p->local_bytes == params->local_bytes && p->max_recv_wr == params->max_recv_wr &&
@@ -46,16 +46,26 @@ qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params)
 	       p->rate_cap_bps == params->rate_cap_bps && workload_same(&p->work, &params->work);
 }
 
+/* Number of the first packet that a QP sends. A responder's READ responses have the PSNs of the
+ * requests. */
+static uint32_t
+first_psn(const struct nic_qp_params *p)
+{
+	return p->requester ? p->initial_psn : qp_first_rx_psn(p);
+}
+
 void
 qp_init(struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn,
 	const struct nic_qp_params *params)
 {
+	uint32_t first = first_psn(params);
+
 	memset(qp, 0, sizeof(*qp));
 	qp->dest_qp = params->peer_qpn & QPN_MASK;
-	qp->next_seq = params->initial_psn;
-	qp->acked_seq = params->initial_psn;
-	qp->acked_end = params->initial_psn;
-	qp->rx_seq = params->initial_psn;
+	qp->next_seq = first;
+	qp->acked_seq = first;
+	qp->acked_end = first;
+	qp->rx_seq = qp_first_rx_psn(params);
 	if (params->verb == NIC_UD_SEND) {
 		qp->flags = QP_UD;
 		qp->rx_flags = QP_RX_REFUSED;
@@ -78,7 +88,7 @@ qp_acked_packets(const struct nic_qp *qp, const struct qp_flow *flow)
 	uint32_t sent_seq = qp_sent_seq(qp);
 	uint64_t sent = (uint64_t)qp_sent_wraps(qp) << 32 | sent_seq;
 
-	return sent - (sent_seq - qp->acked_seq) - flow->params.initial_psn;
+	return sent - (sent_seq - qp->acked_seq) - first_psn(&flow->params);
 }
 
 uint64_t
@@ -86,7 +96,7 @@ qp_tx_packets(const struct nic_qp *qp, const struct qp_flow *flow)
 {
 	uint64_t sent = (uint64_t)qp_sent_wraps(qp) << 32 | qp_sent_seq(qp);
 
-	return sent - flow->params.initial_psn + qp->retransmitted_packets;
+	return sent - first_psn(&flow->params) + qp->retransmitted_packets;
 }
 
 void

@@ -224,6 +224,13 @@ qp_remote_addr(const struct nic_qp_params *params, uint32_t peer_qpn)
 	       params->remote_addr_stride * (uint64_t)(peer_qpn - params->peer_qpn);
 }
 
+/** PSN of the first packet that the peer sends, or asks for. */
+static inline uint32_t
+qp_first_rx_psn(const struct nic_qp_params *params)
+{
+	return params->peer_psn > 0 ? params->peer_psn : params->initial_psn;
+}
+
 /** May a QP with these parameters share the flow? QP numbers and the start may differ. */
 bool qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params);
 

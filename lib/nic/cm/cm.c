@@ -1,0 +1,823 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/cm/cm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
+#include "base/threads/counter.h"
+#include "nic/cm/cm_table.h"
+#include "wire/mad/cm_ip.h"
+
+/* Longest time that a peer's message may make us wait: 4.096 us x 2^22 = 17 s. */
+#define LONGEST_TIMEOUT 22u
+#define UNIT_NS 4096u
+/* Time to the next attempt to send to a peer whose MAC address is being resolved. */
+#define UNRESOLVED_NS (10 * NS_PER_MS)
+#define HOP_LIMIT 64u
+/* Linux also says so if the route is not that of a subnet manager. */
+#define PERMISSIVE_LID 0xFFFFu
+#define PKEY 0xFFFFu
+/* Code of the static rate, which means nothing over Ethernet; 0 is reserved. */
+#define PACKET_RATE_10G 3u
+#define FIRST_SPORT 49152u
+
+struct cm {
+	struct cm_params params;
+	struct cm_stats *stats;
+	cm_send *send;
+	void *arg;
+	struct cm_table table;
+	uint64_t next_ns; /* nothing is due earlier */
+	uint64_t transactions;
+	uint32_t first_event, last_event; /* CM_NONE: none */
+};
+
+const char *const cm_state_words[] = {"free",      "req_sent", "rep_rcvd",
+				      "req_rcvd",  "rep_sent", "established",
+				      "dreq_sent", "timewait", "ending"};
+
+struct cm *
+cm_create(const struct cm_params *params, struct cm_stats *stats, cm_send *send, void *arg)
+{
+	struct cm *cm = calloc(1, sizeof(*cm));
+
+	if (cm == NULL)
+		return NULL;
+	*cm = (struct cm){
+		.params = *params,
+		.stats = stats,
+		.send = send,
+		.arg = arg,
+		.next_ns = NEVER_NS,
+		.first_event = CM_NONE,
+		.last_event = CM_NONE,
+	};
+	if (cm_table_init(&cm->table, params->max_connections, &params->key) == 0)
+		return cm;
+	cm_destroy(cm);
+	return NULL;
+}
+
+void
+cm_destroy(struct cm *cm)
+{
+	if (cm == NULL)
+		return;
+	cm_table_free(&cm->table);
+	free(cm);
+}
+
+static struct cm_connection *
+at(const struct cm *cm, uint32_t connection)
+{
+	return &cm->table.all[connection];
+}
+
+static uint32_t
+index_of(const struct cm *cm, const struct cm_connection *c)
+{
+	return (uint32_t)(c - cm->table.all);
+}
+
+static uint64_t
+timeout_ns(uint8_t code)
+{
+	return (uint64_t)UNIT_NS << min_u64(code, LONGEST_TIMEOUT);
+}
+
+static void
+arm(struct cm *cm, struct cm_connection *c, uint64_t due_ns)
+{
+	c->due_ns = due_ns;
+	cm->next_ns = min_u64(cm->next_ns, due_ns);
+}
+
+/* ---- messages ---- */
+
+static void
+send_to(struct cm *cm, const struct cm_peer *to, const struct cm_msg *msg)
+{
+	counter_inc(&cm->stats->cm_messages_sent);
+	cm->send(cm->arg, to, msg);
+}
+
+/* A message of a connection, without the fields of its own. */
+static struct cm_msg
+of(const struct cm_connection *c, uint16_t attribute)
+{
+	return (struct cm_msg){
+		.attribute = attribute,
+		.transaction_id = c->transaction_id,
+		.local_id = c->view.local_id,
+		.remote_id = c->view.remote_id,
+	};
+}
+
+/* Send a message that needs an answer. */
+static void
+ask(struct cm *cm, struct cm_connection *c, uint8_t timeout, uint8_t retries, uint64_t now_ns)
+{
+	c->answer_timeout = timeout;
+	c->retries_left = retries;
+	arm(cm, c, now_ns + timeout_ns(timeout));
+	send_to(cm, &c->view.peer, &c->last);
+}
+
+static void
+send_reject(struct cm *cm, const struct cm_peer *to, struct cm_msg msg, enum cm_about about,
+	    enum cm_reason reason)
+{
+	msg.attribute = CM_REJ;
+	msg.about = (uint8_t)about;
+	msg.reason = (uint16_t)reason;
+	counter_inc(&cm->stats->cm_rejects_sent);
+	send_to(cm, to, &msg);
+}
+
+/* Refuse a message that belongs to no connection. */
+static void
+refuse(struct cm *cm, const struct cm_peer *to, const struct cm_msg *msg, enum cm_about about,
+       enum cm_reason reason)
+{
+	const struct cm_msg rej = {
+		.transaction_id = msg->transaction_id,
+		.local_id = msg->remote_id,
+		.remote_id = msg->local_id,
+	};
+
+	send_reject(cm, to, rej, about, reason);
+}
+
+/* Ask for more time (12.6.6). */
+static void
+send_mra(struct cm *cm, const struct cm_connection *c, enum cm_about about)
+{
+	struct cm_msg mra = of(c, CM_MRA);
+
+	mra.about = (uint8_t)about;
+	mra.service_timeout = cm->params.response_timeout;
+	send_to(cm, &c->view.peer, &mra);
+}
+
+static void
+send_drep(struct cm *cm, const struct cm_peer *to, const struct cm_msg *dreq)
+{
+	const struct cm_msg drep = {
+		.attribute = CM_DREP,
+		.transaction_id = dreq->transaction_id,
+		.local_id = dreq->remote_id,
+		.remote_id = dreq->local_id,
+	};
+
+	send_to(cm, to, &drep);
+}
+
+/* A GID of RoCEv2: the IP address, IPv4 as in RFC 4291 2.5.5.2 (annex A17.4.2). */
+static void
+write_gid(const struct field_ip *ip, uint8_t gid[16])
+{
+	memset(gid, 0, 16);
+	if (ip->version == 4) {
+		gid[10] = gid[11] = 0xFF;
+		memcpy(gid + 12, ip->addr, 4);
+	} else {
+		memcpy(gid, ip->addr, 16);
+	}
+}
+
+static struct cm_msg
+build_req(const struct cm *cm, const struct cm_connection *c)
+{
+	const struct cm_view *v = &c->view;
+	const struct field_ip *ip = v->peer.ip.version == 4 ? &cm->params.ip : &cm->params.ip6;
+	struct cm_ip header = {
+		.ip_version = v->peer.ip.version,
+		.sport = (uint16_t)(FIRST_SPORT + c->serial % 16384u),
+	};
+	struct cm_msg req = of(c, CM_REQ);
+
+	req.guid = cm->params.guid;
+	req.service_id = cm_ip_service(v->terms.port);
+	req.qpn = v->own.qpn;
+	req.psn = v->own.psn;
+	req.responder_resources = v->own.responder_resources;
+	req.initiator_depth = v->own.initiator_depth;
+	req.rnr_retry = v->own.rnr_retry;
+	req.remote_response_timeout = req.local_response_timeout = cm->params.response_timeout;
+	req.max_retries = cm->params.max_retries;
+	req.transport = CM_TRANSPORT_RC;
+	req.retry_cnt = v->terms.retry_cnt;
+	req.ack_timeout = v->terms.ack_timeout;
+	req.mtu_code = v->terms.mtu_code;
+	req.pkey = PKEY;
+	req.local_lid = req.remote_lid = PERMISSIVE_LID;
+	write_gid(ip, req.local_gid);
+	write_gid(&v->peer.ip, req.remote_gid);
+	req.hop_limit = HOP_LIMIT;
+	req.packet_rate = PACKET_RATE_10G;
+	memcpy(header.src_ip, ip->addr, sizeof(header.src_ip));
+	memcpy(header.dst_ip, v->peer.ip.addr, sizeof(header.dst_ip));
+	cm_ip_build(req.private_data, &header);
+	return req;
+}
+
+static struct cm_msg
+build_rep(const struct cm *cm, const struct cm_connection *c)
+{
+	struct cm_msg rep = of(c, CM_REP);
+
+	rep.guid = cm->params.guid;
+	rep.qpn = c->view.own.qpn;
+	rep.psn = c->view.own.psn;
+	rep.responder_resources = c->view.own.responder_resources;
+	rep.initiator_depth = c->view.own.initiator_depth;
+	rep.rnr_retry = c->view.own.rnr_retry;
+	rep.ack_delay = c->view.terms.ack_timeout;
+	return rep;
+}
+
+/* ---- events and ends ---- */
+
+static void
+tell(struct cm *cm, struct cm_connection *c, enum cm_happened what)
+{
+	/* An end supersedes what happened before. */
+	c->events = (uint8_t)((what == CM_ENDED ? 0 : c->events) | 1u << what);
+	if (c->is_listed)
+		return;
+	c->is_listed = true;
+	c->next_event = CM_NONE;
+	if (cm->first_event == CM_NONE)
+		cm->first_event = index_of(cm, c);
+	else
+		at(cm, cm->last_event)->next_event = index_of(cm, c);
+	cm->last_event = index_of(cm, c);
+}
+
+static bool
+has_ended(const struct cm_connection *c)
+{
+	return c->view.state == CM_FREE || c->view.state == CM_TIMEWAIT ||
+	       c->view.state == CM_ENDING;
+}
+
+/* waits: packets of the connection may still be in the network. */
+static void
+end(struct cm *cm, struct cm_connection *c, enum cm_cause cause, bool waits, uint64_t now_ns)
+{
+	if (has_ended(c))
+		return;
+	c->cause = cause;
+	c->view.state = waits ? CM_TIMEWAIT : CM_ENDING;
+	c->due_ns = NEVER_NS;
+	if (waits)
+		arm(cm, c, now_ns + timeout_ns(c->view.terms.ack_timeout));
+	tell(cm, c, CM_ENDED);
+}
+
+/*
+ * The peer uses its QP, or its communication ID, for another connection (12.9.8.3): it has
+ * forgotten this one.
+ */
+static void
+end_stale(struct cm *cm, struct cm_connection *c, uint64_t now_ns)
+{
+	if (has_ended(c))
+		return;
+	counter_inc(&cm->stats->cm_stale);
+	end(cm, c, CM_BY_STALE, true, now_ns);
+}
+
+static void
+establish(struct cm *cm, struct cm_connection *c)
+{
+	counter_inc(&cm->stats->cm_connected);
+	c->view.state = CM_ESTABLISHED;
+	c->due_ns = NEVER_NS;
+}
+
+static void
+disconnect(struct cm *cm, struct cm_connection *c, uint64_t now_ns)
+{
+	c->view.state = CM_DREQ_SENT;
+	c->transaction_id = (uint64_t)cm->params.key.k[0] << 32 | ++cm->transactions;
+	c->last = of(c, CM_DREQ);
+	c->last.remote_qpn = c->view.other.qpn;
+	ask(cm, c, c->peer_timeout, cm->params.max_retries, now_ns);
+}
+
+/* ---- received messages ---- */
+
+/* The connection that a message names by our ID and, once it is known, by the peer's. */
+static struct cm_connection *
+find(struct cm *cm, const struct cm_peer *from, const struct cm_msg *msg)
+{
+	uint32_t i = cm_table_by_local_id(&cm->table, msg->remote_id);
+	const struct cm_view *v = i == CM_NONE ? NULL : &at(cm, i)->view;
+
+	if (v == NULL || v->peer.ip.version != from->ip.version ||
+	    memcmp(v->peer.ip.addr, from->ip.addr, from->ip.version == 4 ? 4 : 16) != 0)
+		return NULL;
+	/* A REJ of a REQ comes from a peer that may have no ID. */
+	if (v->remote_id != 0 && msg->local_id != v->remote_id && msg->attribute != CM_REJ)
+		return NULL;
+	return at(cm, i);
+}
+
+static void
+on_same_req(struct cm *cm, struct cm_connection *c, const struct cm_msg *req)
+{
+	counter_inc(&cm->stats->cm_duplicates);
+	if (c->view.state == CM_REQ_RCVD)
+		send_mra(cm, c, CM_ABOUT_REQ);
+	else if (c->view.state == CM_REP_SENT)
+		send_to(cm, &c->view.peer, &c->last);
+	else if (has_ended(c))
+		refuse(cm, &c->view.peer, req, CM_ABOUT_REQ, CM_REASON_STALE_CONNECTION);
+}
+
+/* The reason to refuse a REQ, or 0. */
+static enum cm_reason
+fault_of(const struct cm_peer *from, const struct cm_msg *req)
+{
+	struct cm_ip ip;
+	uint16_t port;
+
+	if (!cm_ip_port(req->service_id, &port))
+		return CM_REASON_INVALID_SERVICE_ID;
+	if (req->transport != CM_TRANSPORT_RC)
+		return CM_REASON_INVALID_TRANSPORT;
+	if (cm_mtu_bytes(req->mtu_code) == 0)
+		return CM_REASON_INVALID_MTU;
+	/* The private data must begin with the addresses of annex A11. */
+	if (!cm_ip_parse(req->private_data, &ip) || ip.ip_version != from->ip.version ||
+	    memcmp(ip.src_ip, from->ip.addr, from->ip.version == 4 ? 4 : 16) != 0)
+		return CM_REASON_CONSUMER;
+	return (enum cm_reason)0;
+}
+
+static void
+read_req(struct cm_connection *c, const struct cm_peer *from, const struct cm_msg *req)
+{
+	struct cm_view *v = &c->view;
+
+	v->state = CM_REQ_RCVD;
+	v->peer = *from;
+	v->remote_id = req->local_id;
+	v->other = (struct cm_end){
+		.qpn = req->qpn,
+		.psn = req->psn,
+		.responder_resources = req->responder_resources,
+		.initiator_depth = req->initiator_depth,
+		.rnr_retry = req->rnr_retry,
+	};
+	cm_ip_port(req->service_id, &v->terms.port);
+	v->terms.mtu_code = req->mtu_code;
+	v->terms.retry_cnt = req->retry_cnt;
+	v->terms.ack_timeout = req->ack_timeout;
+	c->transaction_id = req->transaction_id;
+	c->peer_retries = req->max_retries;
+	c->peer_timeout = req->local_response_timeout;
+}
+
+static void
+on_req(struct cm *cm, const struct cm_peer *from, const struct cm_msg *req, uint64_t now_ns)
+{
+	enum cm_reason fault = fault_of(from, req);
+	uint32_t same = cm_table_by_remote_id(&cm->table, &from->ip, req->local_id), i;
+	struct cm_connection *c = same == CM_NONE ? NULL : at(cm, same);
+
+	if (c != NULL && c->transaction_id == req->transaction_id &&
+	    c->view.other.qpn == req->qpn && !c->view.active) {
+		on_same_req(cm, c, req);
+		return;
+	}
+	if (fault == 0 && c == NULL) {
+		same = cm_table_by_remote_qpn(&cm->table, &from->ip, req->qpn);
+		c = same == CM_NONE ? NULL : at(cm, same);
+	}
+	if (fault == 0 && c != NULL) {
+		end_stale(cm, c, now_ns);
+		fault = CM_REASON_STALE_CONNECTION;
+	}
+	if (fault != 0) {
+		refuse(cm, from, req, CM_ABOUT_REQ, fault);
+		return;
+	}
+	i = cm_table_take(&cm->table);
+	if (i != CM_NONE) {
+		read_req(at(cm, i), from, req);
+		if (cm_table_enter_id(&cm->table, i) && cm_table_enter_qpn(&cm->table, i)) {
+			tell(cm, at(cm, i), CM_REQUESTED);
+			return;
+		}
+		cm_table_give(&cm->table, i);
+	}
+	counter_inc(&cm->stats->cm_drop_full);
+	refuse(cm, from, req, CM_ABOUT_REQ, CM_REASON_NO_RESOURCES);
+}
+
+/* The first REP of a connection. */
+static void
+on_first_rep(struct cm *cm, struct cm_connection *c, const struct cm_msg *rep, uint64_t now_ns)
+{
+	struct cm_view *v = &c->view;
+	uint32_t stale = cm_table_by_remote_qpn(&cm->table, &v->peer.ip, rep->qpn);
+	bool entered;
+
+	v->remote_id = rep->local_id;
+	c->transaction_id = rep->transaction_id;
+	if (stale != CM_NONE) {
+		end_stale(cm, at(cm, stale), now_ns);
+		send_reject(cm, &v->peer, of(c, CM_REJ), CM_ABOUT_REP, CM_REASON_STALE_CONNECTION);
+		end(cm, c, CM_BY_STALE, false, now_ns);
+		return;
+	}
+	v->other = (struct cm_end){
+		.qpn = rep->qpn,
+		.psn = rep->psn,
+		.responder_resources = rep->responder_resources,
+		.initiator_depth = rep->initiator_depth,
+		.rnr_retry = rep->rnr_retry,
+	};
+	entered = cm_table_enter_id(&cm->table, index_of(cm, c)) &&
+		  cm_table_enter_qpn(&cm->table, index_of(cm, c));
+	if (!entered) {
+		counter_inc(&cm->stats->cm_drop_full);
+		send_reject(cm, &v->peer, of(c, CM_REJ), CM_ABOUT_REP, CM_REASON_NO_RESOURCES);
+		c->reason = CM_REASON_NO_RESOURCES;
+		end(cm, c, CM_BY_REJECT, false, now_ns);
+		return;
+	}
+	v->state = CM_REP_RCVD;
+	c->due_ns = NEVER_NS;
+	tell(cm, c, CM_REPLIED);
+}
+
+static void
+on_rep(struct cm *cm, const struct cm_peer *from, const struct cm_msg *rep, uint64_t now_ns)
+{
+	struct cm_connection *c = find(cm, from, rep);
+
+	if (c == NULL || !c->view.active || has_ended(c)) {
+		counter_inc(&cm->stats->cm_drop_unknown);
+		refuse(cm, from, rep, CM_ABOUT_REP, CM_REASON_INVALID_COMM_ID);
+	} else if (c->view.state == CM_REQ_SENT) {
+		on_first_rep(cm, c, rep, now_ns);
+	} else if (c->view.state == CM_REP_RCVD) {
+		counter_inc(&cm->stats->cm_duplicates);
+		send_mra(cm, c, CM_ABOUT_REP);
+	} else if (c->view.state == CM_ESTABLISHED) {
+		/* Our RTU was lost. */
+		counter_inc(&cm->stats->cm_duplicates);
+		send_to(cm, &c->view.peer, &c->last);
+	} else {
+		counter_inc(&cm->stats->cm_drop_unexpected);
+	}
+}
+
+static void
+on_rtu(struct cm *cm, const struct cm_peer *from, const struct cm_msg *rtu)
+{
+	struct cm_connection *c = find(cm, from, rtu);
+
+	if (c == NULL) {
+		counter_inc(&cm->stats->cm_drop_unknown);
+	} else if (c->view.state == CM_REP_SENT) {
+		establish(cm, c);
+		tell(cm, c, CM_CONNECTED);
+	} else if (c->view.state == CM_ESTABLISHED && !c->view.active) {
+		counter_inc(&cm->stats->cm_duplicates);
+	} else {
+		counter_inc(&cm->stats->cm_drop_unexpected);
+	}
+}
+
+static void
+on_rej(struct cm *cm, const struct cm_peer *from, const struct cm_msg *rej, uint64_t now_ns)
+{
+	struct cm_connection *c = find(cm, from, rej);
+	uint32_t i = CM_NONE;
+
+	/* A peer that has waited in vain for our REP does not know our ID. */
+	if (c == NULL && rej->reason == CM_REASON_TIMEOUT && rej->remote_id == 0)
+		i = cm_table_by_remote_id(&cm->table, &from->ip, rej->local_id);
+	if (i != CM_NONE)
+		c = at(cm, i);
+	if (c == NULL) {
+		counter_inc(&cm->stats->cm_drop_unknown);
+	} else if (has_ended(c)) {
+		counter_inc(&cm->stats->cm_drop_unexpected);
+	} else {
+		bool waits = c->view.state != CM_REQ_SENT && c->view.state != CM_REQ_RCVD;
+		bool ours = c->view.state == CM_DREQ_SENT;
+
+		counter_inc(&cm->stats->cm_rejects_received);
+		c->reason = rej->reason;
+		end(cm, c, ours ? CM_BY_US : CM_BY_REJECT, waits, now_ns);
+	}
+}
+
+/*
+ * The peer needs more time. That costs one of the retries, so that a peer cannot keep a connection
+ * waiting for ever.
+ */
+static void
+on_mra(struct cm *cm, const struct cm_peer *from, const struct cm_msg *mra, uint64_t now_ns)
+{
+	struct cm_connection *c = find(cm, from, mra);
+
+	if (c == NULL) {
+		counter_inc(&cm->stats->cm_drop_unknown);
+	} else if (c->retries_left > 0 &&
+		   ((c->view.state == CM_REQ_SENT && mra->about == CM_ABOUT_REQ) ||
+		    (c->view.state == CM_REP_SENT && mra->about == CM_ABOUT_REP))) {
+		c->retries_left--;
+		arm(cm, c,
+		    now_ns + timeout_ns(c->answer_timeout) + timeout_ns(mra->service_timeout));
+	} else {
+		counter_inc(&cm->stats->cm_drop_unexpected);
+	}
+}
+
+static void
+on_dreq(struct cm *cm, const struct cm_peer *from, const struct cm_msg *dreq, uint64_t now_ns)
+{
+	struct cm_connection *c = find(cm, from, dreq);
+
+	if (c == NULL) {
+		/* We have forgotten the connection: let the peer forget it too. */
+		counter_inc(&cm->stats->cm_drop_unknown);
+		send_drep(cm, from, dreq);
+	} else if (dreq->remote_qpn != c->view.own.qpn || c->view.state == CM_REQ_SENT ||
+		   c->view.state == CM_REQ_RCVD || c->view.state == CM_ENDING) {
+		counter_inc(&cm->stats->cm_drop_unexpected);
+	} else {
+		if (has_ended(c))
+			counter_inc(&cm->stats->cm_duplicates);
+		send_drep(cm, &c->view.peer, dreq);
+		end(cm, c, c->view.state == CM_DREQ_SENT ? CM_BY_US : CM_BY_PEER, true, now_ns);
+	}
+}
+
+static void
+on_drep(struct cm *cm, const struct cm_peer *from, const struct cm_msg *drep, uint64_t now_ns)
+{
+	struct cm_connection *c = find(cm, from, drep);
+
+	if (c == NULL)
+		counter_inc(&cm->stats->cm_drop_unknown);
+	else if (c->view.state == CM_DREQ_SENT)
+		end(cm, c, CM_BY_US, true, now_ns);
+	else
+		counter_inc(&cm->stats->cm_drop_unexpected);
+}
+
+void
+cm_on_message(struct cm *cm, const struct cm_peer *from, enum cm_verdict verdict,
+	      const struct cm_msg *msg, uint64_t now_ns)
+{
+	counter_inc(&cm->stats->cm_messages_received);
+	if (verdict == CM_MALFORMED) {
+		counter_inc(&cm->stats->cm_drop_malformed);
+	} else if (verdict != CM_OK) {
+		counter_inc(&cm->stats->cm_drop_unsupported);
+		if (verdict == CM_OTHER_VERSION)
+			refuse(cm, from, msg, CM_ABOUT_REQ, CM_REASON_INVALID_CLASS_VERSION);
+	} else if (msg->attribute == CM_REQ) {
+		on_req(cm, from, msg, now_ns);
+	} else if (msg->attribute == CM_REP) {
+		on_rep(cm, from, msg, now_ns);
+	} else if (msg->attribute == CM_RTU) {
+		on_rtu(cm, from, msg);
+	} else if (msg->attribute == CM_REJ) {
+		on_rej(cm, from, msg, now_ns);
+	} else if (msg->attribute == CM_MRA) {
+		on_mra(cm, from, msg, now_ns);
+	} else if (msg->attribute == CM_DREQ) {
+		on_dreq(cm, from, msg, now_ns);
+	} else {
+		on_drep(cm, from, msg, now_ns);
+	}
+}
+
+/* ---- the caller's decisions ---- */
+
+uint32_t
+cm_connect(struct cm *cm, const struct cm_peer *to, const struct cm_terms *terms,
+	   const struct cm_end *own, uint64_t now_ns)
+{
+	uint32_t i = cm_table_take(&cm->table);
+	struct cm_connection *c;
+
+	if (i == CM_NONE)
+		return CM_NONE;
+	c = at(cm, i);
+	c->view.state = CM_REQ_SENT;
+	c->view.active = true;
+	c->view.peer = *to;
+	c->view.terms = *terms;
+	c->view.own = *own;
+	c->peer_timeout = cm->params.response_timeout;
+	c->transaction_id = (uint64_t)cm->params.key.k[0] << 32 | ++cm->transactions;
+	c->last = build_req(cm, c);
+	c->resolve_until_ns =
+		now_ns + (cm->params.max_retries + 1u) * timeout_ns(cm->params.response_timeout);
+	ask(cm, c, cm->params.response_timeout, cm->params.max_retries, now_ns);
+	return i;
+}
+
+void
+cm_accept(struct cm *cm, uint32_t connection, const struct cm_end *own, uint64_t now_ns)
+{
+	struct cm_connection *c = at(cm, connection);
+
+	if (c->view.state != CM_REQ_RCVD)
+		return;
+	c->view.own = *own;
+	c->view.state = CM_REP_SENT;
+	c->last = build_rep(cm, c);
+	ask(cm, c, c->peer_timeout, c->peer_retries, now_ns);
+}
+
+void
+cm_reject(struct cm *cm, uint32_t connection, enum cm_reason reason, uint64_t now_ns)
+{
+	struct cm_connection *c = at(cm, connection);
+	bool replied = c->view.state == CM_REP_RCVD;
+
+	(void)now_ns;
+	if (c->view.state != CM_REQ_RCVD && !replied)
+		return;
+	send_reject(cm, &c->view.peer, of(c, CM_REJ), replied ? CM_ABOUT_REP : CM_ABOUT_REQ,
+		    reason);
+	cm_table_give(&cm->table, connection);
+}
+
+void
+cm_ready(struct cm *cm, uint32_t connection, uint64_t now_ns)
+{
+	struct cm_connection *c = at(cm, connection);
+
+	(void)now_ns;
+	if (c->view.state != CM_REP_RCVD)
+		return;
+	establish(cm, c);
+	c->last = of(c, CM_RTU);
+	send_to(cm, &c->view.peer, &c->last);
+}
+
+void
+cm_on_packet(struct cm *cm, uint32_t connection)
+{
+	struct cm_connection *c = at(cm, connection);
+
+	if (c->view.state != CM_REP_SENT)
+		return;
+	establish(cm, c);
+	tell(cm, c, CM_CONNECTED);
+}
+
+void
+cm_disconnect(struct cm *cm, uint32_t connection, uint64_t now_ns)
+{
+	struct cm_connection *c = at(cm, connection);
+	const struct cm_peer *peer = &c->view.peer;
+
+	switch (c->view.state) {
+	case CM_ESTABLISHED:
+	case CM_REP_SENT:
+		disconnect(cm, c, now_ns);
+		break;
+	case CM_REQ_SENT:
+		send_reject(cm, peer, of(c, CM_REJ), CM_ABOUT_REQ, CM_REASON_TIMEOUT);
+		end(cm, c, CM_BY_US, false, now_ns);
+		break;
+	case CM_REQ_RCVD:
+		send_reject(cm, peer, of(c, CM_REJ), CM_ABOUT_REQ, CM_REASON_CONSUMER);
+		end(cm, c, CM_BY_US, false, now_ns);
+		break;
+	case CM_REP_RCVD:
+		send_reject(cm, peer, of(c, CM_REJ), CM_ABOUT_REP, CM_REASON_CONSUMER);
+		end(cm, c, CM_BY_US, true, now_ns);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+cm_on_unresolved(struct cm *cm, uint32_t local_id, uint64_t now_ns)
+{
+	uint32_t i = cm_table_by_local_id(&cm->table, local_id);
+	struct cm_connection *c = i == CM_NONE ? NULL : at(cm, i);
+
+	if (c == NULL || c->view.state != CM_REQ_SENT || now_ns >= c->resolve_until_ns)
+		return;
+	/* The attempt does not count. */
+	c->is_unresolved = true;
+	arm(cm, c, now_ns + UNRESOLVED_NS);
+}
+
+/* ---- timers ---- */
+
+static void
+give_up(struct cm *cm, struct cm_connection *c, uint64_t now_ns)
+{
+	bool req = c->view.state == CM_REQ_SENT;
+
+	counter_inc(&cm->stats->cm_timeouts);
+	/* 12.9.8.2: let the peer forget the connection, if only our messages reach it. */
+	if (c->view.state != CM_DREQ_SENT)
+		send_reject(cm, &c->view.peer, of(c, CM_REJ), req ? CM_ABOUT_REQ : CM_ABOUT_REP,
+			    CM_REASON_TIMEOUT);
+	end(cm, c, c->view.state == CM_DREQ_SENT ? CM_BY_US : CM_BY_TIMEOUT, !req, now_ns);
+}
+
+static void
+on_due(struct cm *cm, struct cm_connection *c, uint64_t now_ns)
+{
+	c->due_ns = NEVER_NS;
+	if (c->view.state == CM_TIMEWAIT) {
+		c->view.state = CM_ENDING;
+		if (!c->is_listed)
+			cm_table_give(&cm->table, index_of(cm, c));
+		return;
+	}
+	if (!c->is_unresolved && c->retries_left == 0) {
+		give_up(cm, c, now_ns);
+		return;
+	}
+	if (!c->is_unresolved) {
+		c->retries_left--;
+		counter_inc(&cm->stats->cm_retries);
+	}
+	c->is_unresolved = false;
+	arm(cm, c, now_ns + timeout_ns(c->answer_timeout));
+	send_to(cm, &c->view.peer, &c->last);
+}
+
+void
+cm_run(struct cm *cm, uint64_t now_ns)
+{
+	uint64_t next_ns = NEVER_NS;
+
+	if (now_ns < cm->next_ns)
+		return;
+	for (uint32_t i = 0; i < cm->table.n; i++) {
+		struct cm_connection *c = at(cm, i);
+
+		if (c->due_ns <= now_ns)
+			on_due(cm, c, now_ns);
+		next_ns = min_u64(next_ns, c->due_ns);
+	}
+	cm->next_ns = next_ns;
+}
+
+uint64_t
+cm_next_ns(const struct cm *cm)
+{
+	return cm->next_ns;
+}
+
+bool
+cm_next_event(struct cm *cm, struct cm_event *out)
+{
+	uint32_t i = cm->first_event;
+	struct cm_connection *c;
+
+	if (i == CM_NONE)
+		return false;
+	c = at(cm, i);
+	*out = (struct cm_event){
+		.connection = i,
+		.what = (enum cm_happened)__builtin_ctz(c->events),
+		.cause = c->cause,
+		.reason = c->reason,
+	};
+	c->events &= (uint8_t)(c->events - 1);
+	if (c->events != 0)
+		return true;
+	cm->first_event = c->next_event;
+	c->is_listed = false;
+	if (c->view.state == CM_ENDING)
+		cm_table_give(&cm->table, i);
+	return true;
+}
+
+bool
+cm_read(const struct cm *cm, uint32_t connection, struct cm_view *out)
+{
+	if (connection >= cm->table.n || at(cm, connection)->view.state == CM_FREE)
+		return false;
+	*out = at(cm, connection)->view;
+	return true;
+}
+
+uint32_t
+cm_count(const struct cm *cm)
+{
+	return cm->table.used;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/cm/cm_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/units.h"
+
+/* A local ID is the index in its low bits, and the serial number of the slot's use. */
+#define INDEX_BITS 12u
+#define INDEX_MASK ((1u << INDEX_BITS) - 1)
+_Static_assert(CM_MAX_CONNECTIONS <= 1u << INDEX_BITS, "an index fits a local ID");
+
+int
+cm_table_init(struct cm_table *t, uint32_t n, const struct half_sip_key *key)
+{
+	uint32_t chains = 1;
+
+	while (chains < n)
+		chains *= 2;
+	*t = (struct cm_table){.key = *key, .n = n, .free_head = 0, .mask = chains - 1};
+	t->all = calloc(n, sizeof(*t->all));
+	t->by_id = malloc(chains * sizeof(*t->by_id));
+	t->by_qpn = malloc(chains * sizeof(*t->by_qpn));
+	if (t->all == NULL || t->by_id == NULL || t->by_qpn == NULL)
+		return -ENOMEM;
+	memset(t->by_id, 0xFF, chains * sizeof(*t->by_id));
+	memset(t->by_qpn, 0xFF, chains * sizeof(*t->by_qpn));
+	for (uint32_t i = 0; i < n; i++) {
+		t->all[i].due_ns = NEVER_NS;
+		t->all[i].next_free = i + 1 < n ? i + 1 : CM_NONE;
+	}
+	return 0;
+}
+
+void
+cm_table_free(struct cm_table *t)
+{
+	free(t->all);
+	free(t->by_id);
+	free(t->by_qpn);
+}
+
+uint32_t
+cm_table_take(struct cm_table *t)
+{
+	uint32_t i = t->free_head;
+	struct cm_connection *c;
+	uint16_t serial;
+
+	if (i == CM_NONE)
+		return CM_NONE;
+	c = &t->all[i];
+	t->free_head = c->next_free;
+	t->used++;
+	serial = (uint16_t)(c->serial + 1);
+	memset(c, 0, sizeof(*c));
+	c->serial = serial;
+	c->due_ns = NEVER_NS;
+	/* The key keeps IDs of different runs apart: a peer may remember those of the last one. */
+	c->view.local_id = ((uint32_t)serial << INDEX_BITS | i) ^ (t->key.k[1] & ~INDEX_MASK);
+	return i;
+}
+
+static uint32_t
+hash(const struct cm_table *t, const struct field_ip *ip, uint32_t number)
+{
+	uint32_t words[6] = {number, ip->version};
+
+	memcpy(&words[2], ip->addr, ip->version == 4 ? 4 : 16);
+	return half_sip(&t->key, words, 6) & t->mask;
+}
+
+static bool
+same_ip(const struct field_ip *a, const struct field_ip *b)
+{
+	return a->version == b->version && memcmp(a->addr, b->addr, a->version == 4 ? 4 : 16) == 0;
+}
+
+static void
+leave(struct cm_table *t, uint32_t *head, uint32_t i, bool by_id)
+{
+	while (*head != i)
+		head = by_id ? &t->all[*head].next_by_id : &t->all[*head].next_by_qpn;
+	*head = by_id ? t->all[i].next_by_id : t->all[i].next_by_qpn;
+}
+
+void
+cm_table_give(struct cm_table *t, uint32_t connection)
+{
+	struct cm_connection *c = &t->all[connection];
+	const struct field_ip *ip = &c->view.peer.ip;
+
+	if (c->is_by_id)
+		leave(t, &t->by_id[hash(t, ip, c->view.remote_id)], connection, true);
+	if (c->is_by_qpn)
+		leave(t, &t->by_qpn[hash(t, ip, c->view.other.qpn)], connection, false);
+	c->is_by_id = c->is_by_qpn = false;
+	c->view.state = CM_FREE;
+	c->due_ns = NEVER_NS;
+	c->next_free = t->free_head;
+	t->free_head = connection;
+	t->used--;
+}
+
+uint32_t
+cm_table_by_local_id(const struct cm_table *t, uint32_t local_id)
+{
+	uint32_t i = local_id & INDEX_MASK;
+
+	return i < t->n && t->all[i].view.state != CM_FREE && t->all[i].view.local_id == local_id
+		       ? i
+		       : CM_NONE;
+}
+
+uint32_t
+cm_table_by_remote_id(const struct cm_table *t, const struct field_ip *ip, uint32_t id)
+{
+	uint32_t i = t->by_id[hash(t, ip, id)];
+
+	while (i != CM_NONE &&
+	       !(t->all[i].view.remote_id == id && same_ip(&t->all[i].view.peer.ip, ip)))
+		i = t->all[i].next_by_id;
+	return i;
+}
+
+uint32_t
+cm_table_by_remote_qpn(const struct cm_table *t, const struct field_ip *ip, uint32_t qpn)
+{
+	uint32_t i = t->by_qpn[hash(t, ip, qpn)];
+
+	while (i != CM_NONE &&
+	       !(t->all[i].view.other.qpn == qpn && same_ip(&t->all[i].view.peer.ip, ip)))
+		i = t->all[i].next_by_qpn;
+	return i;
+}
+
+bool
+cm_table_enter_id(struct cm_table *t, uint32_t connection)
+{
+	struct cm_connection *c = &t->all[connection];
+	uint32_t *head = &t->by_id[hash(t, &c->view.peer.ip, c->view.remote_id)], n = 0;
+
+	for (uint32_t i = *head; i != CM_NONE; i = t->all[i].next_by_id)
+		n++;
+	if (n == CM_CHAIN)
+		return false;
+	c->next_by_id = *head;
+	*head = connection;
+	c->is_by_id = true;
+	return true;
+}
+
+bool
+cm_table_enter_qpn(struct cm_table *t, uint32_t connection)
+{
+	struct cm_connection *c = &t->all[connection];
+	uint32_t *head = &t->by_qpn[hash(t, &c->view.peer.ip, c->view.other.qpn)], n = 0;
+
+	for (uint32_t i = *head; i != CM_NONE; i = t->all[i].next_by_qpn)
+		n++;
+	if (n == CM_CHAIN)
+		return false;
+	c->next_by_qpn = *head;
+	*head = connection;
+	c->is_by_qpn = true;
+	return true;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A connection: its ends, its terms and its state. */
+#ifndef QUENCH_NIC_CM_CM_TYPES_H
+#define QUENCH_NIC_CM_CM_TYPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/field/field.h"
+
+#define CM_NONE UINT32_MAX
+#define CM_MAX_CONNECTIONS 4096u
+
+/* The other end's CM, and the way to it. */
+struct cm_peer {
+	struct field_ip ip;
+	uint8_t mac[6]; /* zero: unknown */
+	bool tagged;
+	uint16_t vlan_tci;
+};
+
+/* What one end says about its QP. */
+struct cm_end {
+	uint32_t qpn;
+	uint32_t psn; /* at which the other end begins to send (12.7.31) */
+	uint8_t responder_resources, initiator_depth; /* READs served, and outstanding */
+	uint8_t rnr_retry;                            /* that the other end shall use */
+};
+
+/* What a REQ says about the connection. */
+struct cm_terms {
+	uint16_t port;
+	uint8_t mtu_code;
+	uint8_t retry_cnt, ack_timeout; /* of both ends */
+};
+
+enum cm_state {
+	CM_FREE,
+	CM_REQ_SENT,
+	CM_REP_RCVD, /* the caller makes the QP */
+	CM_REQ_RCVD, /* the caller decides */
+	CM_REP_SENT,
+	CM_ESTABLISHED,
+	CM_DREQ_SENT,
+	CM_TIMEWAIT,
+	CM_ENDING, /* has ended without TIMEWAIT: free when its event has been taken */
+};
+
+enum cm_cause {
+	CM_BY_US,
+	CM_BY_PEER,
+	CM_BY_REJECT, /* `reason` */
+	CM_BY_TIMEOUT,
+	CM_BY_STALE, /* the peer uses its QP for another connection */
+};
+
+/* A connection, as others may read it. */
+struct cm_view {
+	enum cm_state state;
+	bool active; /* we sent the REQ */
+	struct cm_peer peer;
+	struct cm_end own, other;
+	struct cm_terms terms;
+	uint32_t local_id, remote_id;
+};
+
+#endif

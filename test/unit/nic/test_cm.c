@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two connection managers and the messages between them, in virtual time: as they should be, lost,
+ * repeated and late. */
+#include <string.h>
+
+#include "unit/cases.h"
+#include "unit/chance.h"
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
+#include "nic/cm/cm.h"
+
+#define TIMEOUT_CODE 14u
+#define TIMEOUT_NS (4096ull << TIMEOUT_CODE)
+#define RETRIES 5u
+#define CONNECTIONS 8u
+#define MOST 4096u
+
+struct flight {
+	uint64_t due_ns;
+	int to;
+	struct cm_msg msg;
+};
+
+static struct end {
+	int self;
+	struct cm *cm;
+	struct cm_stats stats;
+	struct cm_event last; /* of the connection that the test looks at */
+	unsigned int n[4];    /* events, by enum cm_happened */
+	bool accepts;
+} ends[2];
+
+static struct flight flights[MOST];
+static unsigned int n_flights;
+static uint64_t now_ns;
+static struct prng r;
+static unsigned int lose_pct, repeat_pct;
+static uint64_t late_ns;
+static unsigned int lose_next; /* messages to lose now */
+
+static const struct field_ip ip[2] = {{.version = 4, .addr = {10, 0, 0, 1}},
+				      {.version = 4, .addr = {10, 0, 0, 2}}};
+
+static void
+put(int to, const struct cm_msg *msg)
+{
+	assert_true(n_flights < MOST);
+	flights[n_flights++] =
+		(struct flight){now_ns + 1000 + (late_ns > 0 ? any(&r, 0, late_ns) : 0), to, *msg};
+}
+
+static void
+on_send(void *arg, const struct cm_peer *to, const struct cm_msg *msg)
+{
+	const struct end *e = arg;
+
+	assert_memory_equal(to->ip.addr, ip[!e->self].addr, 4);
+	if (lose_next > 0) {
+		lose_next--;
+		return;
+	}
+	if (chance(&r, lose_pct))
+		return;
+	put(!e->self, msg);
+	if (chance(&r, repeat_pct))
+		put(!e->self, msg);
+}
+
+static void
+create(int i, uint32_t key)
+{
+	const struct cm_params params = {.max_connections = CONNECTIONS,
+					 .response_timeout = TIMEOUT_CODE,
+					 .max_retries = RETRIES,
+					 .ip = ip[i],
+					 .key.k = {key, key << 20}};
+
+	ends[i] = (struct end){.self = i, .accepts = true};
+	ends[i].cm = cm_create(&params, &ends[i].stats, on_send, &ends[i]);
+	assert_non_null(ends[i].cm);
+}
+
+static int
+setup(void **state)
+{
+	(void)state;
+	n_flights = 0;
+	now_ns = 1;
+	lose_pct = repeat_pct = lose_next = 0;
+	late_ns = 0;
+	prng_seed(&r, 7, 0);
+	create(0, 1);
+	create(1, 2);
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	(void)state;
+	cm_destroy(ends[0].cm);
+	cm_destroy(ends[1].cm);
+	return 0;
+}
+
+static void
+take_events(struct end *e)
+{
+	struct cm_event event;
+
+	while (cm_next_event(e->cm, &event)) {
+		const struct cm_end own = {.qpn = 50 + event.connection, .psn = 9};
+
+		e->n[event.what]++;
+		e->last = event;
+		if (event.what == CM_REQUESTED && e->accepts)
+			cm_accept(e->cm, event.connection, &own, now_ns);
+		else if (event.what == CM_REQUESTED)
+			cm_reject(e->cm, event.connection, CM_REASON_CONSUMER, now_ns);
+		else if (event.what == CM_REPLIED)
+			cm_ready(e->cm, event.connection, now_ns);
+	}
+}
+
+static void
+deliver_due(void)
+{
+	for (unsigned int i = 0; i < n_flights;) {
+		struct flight f = flights[i];
+		const struct cm_peer from = {.ip = ip[!f.to]};
+
+		if (f.due_ns > now_ns) {
+			i++;
+			continue;
+		}
+		memmove(&flights[i], &flights[i + 1], (--n_flights - i) * sizeof(f));
+		cm_on_message(ends[f.to].cm, &from, CM_OK, &f.msg, now_ns);
+		take_events(&ends[f.to]);
+	}
+}
+
+/* Run until this time, or until nothing is due. */
+static void
+run(uint64_t until_ns)
+{
+	for (;;) {
+		uint64_t next_ns = NEVER_NS;
+
+		deliver_due();
+		for (int i = 0; i < 2; i++) {
+			cm_run(ends[i].cm, now_ns);
+			take_events(&ends[i]);
+			if (cm_next_ns(ends[i].cm) < next_ns)
+				next_ns = cm_next_ns(ends[i].cm);
+		}
+		for (unsigned int i = 0; i < n_flights; i++)
+			if (flights[i].due_ns < next_ns)
+				next_ns = flights[i].due_ns;
+		if (next_ns >= until_ns)
+			break;
+		now_ns = next_ns > now_ns ? next_ns : now_ns + 1;
+	}
+	if (until_ns != NEVER_NS)
+		now_ns = until_ns;
+}
+
+static uint32_t
+connect_to(uint32_t qpn)
+{
+	const struct cm_peer to = {.ip = ip[1]};
+	const struct cm_terms terms = {
+		.port = 7471, .mtu_code = 3, .retry_cnt = 7, .ack_timeout = TIMEOUT_CODE};
+	const struct cm_end own = {.qpn = qpn, .psn = 5, .responder_resources = 4};
+
+	return cm_connect(ends[0].cm, &to, &terms, &own, now_ns);
+}
+
+static enum cm_state
+state_of(int end, uint32_t connection)
+{
+	struct cm_view v;
+
+	return cm_read(ends[end].cm, connection, &v) ? v.state : CM_FREE;
+}
+
+TEST(connection_opens_carries_what_both_said_and_closes)
+{
+	uint32_t c = connect_to(40);
+	struct cm_view v;
+
+	run(now_ns + TIMEOUT_NS / 2);
+	assert_int_equal(state_of(0, c), CM_ESTABLISHED);
+	assert_int_equal(ends[1].n[CM_REQUESTED] + ends[1].n[CM_CONNECTED], 2);
+	assert_true(cm_read(ends[1].cm, ends[1].last.connection, &v));
+	assert_int_equal(v.state, CM_ESTABLISHED);
+	assert_int_equal(v.other.qpn, 40);
+	assert_int_equal(v.other.psn, 5);
+	assert_int_equal(v.other.responder_resources, 4);
+	assert_int_equal(v.terms.port, 7471);
+	assert_int_equal(v.terms.mtu_code, 3);
+	assert_true(cm_read(ends[0].cm, c, &v));
+	assert_int_equal(v.other.qpn, 50 + ends[1].last.connection);
+	cm_disconnect(ends[1].cm, ends[1].last.connection, now_ns);
+	run(NEVER_NS);
+	assert_int_equal(ends[0].last.what, CM_ENDED);
+	assert_int_equal(ends[0].last.cause, CM_BY_PEER);
+	assert_int_equal(ends[1].last.cause, CM_BY_US);
+	assert_int_equal(cm_count(ends[0].cm) + cm_count(ends[1].cm), 0);
+	/* REQ, RTU, DREP; REP, DREQ. Nothing twice. */
+	assert_int_equal(ends[0].stats.cm_messages_sent, 3);
+	assert_int_equal(ends[1].stats.cm_messages_sent, 2);
+	assert_int_equal(ends[0].stats.cm_retries + ends[1].stats.cm_retries, 0);
+}
+
+TEST(refusal_comes_back_with_its_reason)
+{
+	ends[1].accepts = false;
+	connect_to(40);
+	run(NEVER_NS);
+	assert_int_equal(ends[0].last.what, CM_ENDED);
+	assert_int_equal(ends[0].last.cause, CM_BY_REJECT);
+	assert_int_equal(ends[0].last.reason, CM_REASON_CONSUMER);
+	assert_int_equal(cm_count(ends[0].cm) + cm_count(ends[1].cm), 0);
+}
+
+TEST(peer_that_is_silent_is_given_up_after_the_retries)
+{
+	uint64_t began_ns = now_ns;
+
+	lose_pct = 100;
+	connect_to(40);
+	run(NEVER_NS);
+	assert_int_equal(ends[0].last.what, CM_ENDED);
+	assert_int_equal(ends[0].last.cause, CM_BY_TIMEOUT);
+	assert_int_equal(ends[0].stats.cm_retries, RETRIES);
+	assert_true(now_ns - began_ns <= (RETRIES + 1) * TIMEOUT_NS);
+	assert_int_equal(cm_count(ends[0].cm), 0);
+}
+
+/* Each of the first messages of the exchange, lost once. */
+TEST(any_message_may_be_lost_once)
+{
+	for (unsigned int which = 0; which < 5; which++) {
+		uint32_t c = connect_to(40 + which);
+
+		for (unsigned int i = 0; i < which && i < 3; i++)
+			run(now_ns + 1500);
+		lose_next = which < 3;
+		run(now_ns + 3 * TIMEOUT_NS);
+		assert_int_equal(state_of(0, c), CM_ESTABLISHED);
+		if (which >= 3)
+			lose_next = which == 3 ? 1 : 2;
+		cm_disconnect(ends[0].cm, c, now_ns);
+		run(NEVER_NS);
+		assert_int_equal(cm_count(ends[0].cm) + cm_count(ends[1].cm), 0);
+	}
+}
+
+TEST(req_of_a_qp_that_is_connected_is_stale_and_ends_the_old_connection)
+{
+	uint32_t c = connect_to(40);
+
+	run(now_ns + TIMEOUT_NS / 2);
+	assert_int_equal(state_of(0, c), CM_ESTABLISHED);
+	/* The first end has restarted: it knows nothing, and uses the QP again. */
+	cm_destroy(ends[0].cm);
+	create(0, 3);
+	connect_to(40);
+	run(now_ns + TIMEOUT_NS / 2);
+	assert_int_equal(ends[1].stats.cm_stale, 1);
+	assert_int_equal(ends[0].last.cause, CM_BY_REJECT);
+	assert_int_equal(ends[0].last.reason, CM_REASON_STALE_CONNECTION);
+	run(NEVER_NS);
+	connect_to(40);
+	run(now_ns + TIMEOUT_NS / 2);
+	assert_int_equal(ends[0].last.what, CM_REPLIED);
+}
+
+TEST(full_table_refuses_and_counts)
+{
+	for (unsigned int i = 0; i < CONNECTIONS; i++)
+		assert_int_not_equal(connect_to(40 + i), CM_NONE);
+	assert_int_equal(connect_to(60), CM_NONE);
+	run(now_ns + TIMEOUT_NS / 2);
+	assert_int_equal(ends[0].stats.cm_connected, CONNECTIONS);
+	assert_int_equal(cm_count(ends[1].cm), CONNECTIONS);
+}
+
+TEST(messages_for_nobody_are_counted_and_answered_where_the_peer_waits)
+{
+	const struct cm_peer from = {.ip = ip[0]};
+	const struct cm_msg dreq = {.attribute = CM_DREQ, .local_id = 5, .remote_id = 6};
+	const struct cm_msg rtu = {.attribute = CM_RTU, .local_id = 5, .remote_id = 6};
+	const struct cm_msg rep = {.attribute = CM_REP, .local_id = 5, .remote_id = 6, .qpn = 9};
+
+	cm_on_message(ends[1].cm, &from, CM_OK, &dreq, now_ns);
+	cm_on_message(ends[1].cm, &from, CM_OK, &rtu, now_ns);
+	cm_on_message(ends[1].cm, &from, CM_OK, &rep, now_ns);
+	cm_on_message(ends[1].cm, &from, CM_MALFORMED, &rep, now_ns);
+	cm_on_message(ends[1].cm, &from, CM_OTHER_CLASS, &rep, now_ns);
+	assert_int_equal(ends[1].stats.cm_drop_unknown, 3);
+	assert_int_equal(ends[1].stats.cm_drop_malformed, 1);
+	assert_int_equal(ends[1].stats.cm_drop_unsupported, 1);
+	/* DREP and REJ. */
+	assert_int_equal(ends[1].stats.cm_messages_sent, 2);
+	assert_int_equal(cm_count(ends[1].cm), 0);
+}
+
+/* Whatever happens to messages: nothing is left, and no end is connected alone for ever. */
+TEST(random_lives_end_on_both_sides)
+{
+	for (unsigned int life = 0; life < 300; life++) {
+		uint32_t c[4];
+		unsigned int n = (unsigned int)any(&r, 1, 4);
+
+		lose_pct = (unsigned int)any(&r, 0, 80);
+		repeat_pct = (unsigned int)any(&r, 0, 50);
+		late_ns = chance(&r, 50) ? any(&r, 0, 2 * TIMEOUT_NS) : 0;
+		for (unsigned int i = 0; i < n; i++)
+			c[i] = connect_to((uint32_t)any(&r, 40, 60));
+		run(now_ns + any(&r, 0, 8 * TIMEOUT_NS));
+		for (unsigned int i = 0; i < n; i++)
+			if (chance(&r, 50) && state_of(0, c[i]) != CM_FREE)
+				cm_disconnect(ends[0].cm, c[i], now_ns);
+		run(now_ns + any(&r, 0, 8 * TIMEOUT_NS));
+		for (uint32_t i = 0; i < CONNECTIONS; i++)
+			for (int e = 0; e < 2; e++)
+				if (state_of(e, i) != CM_FREE)
+					cm_disconnect(ends[e].cm, i, now_ns);
+		run(NEVER_NS);
+		assert_int_equal(n_flights, 0);
+		assert_int_equal(cm_count(ends[0].cm), 0);
+		assert_int_equal(cm_count(ends[1].cm), 0);
+	}
+	assert_true(ends[0].stats.cm_connected > 100 && ends[0].stats.cm_timeouts > 10);
+}
+
+TEST_MAIN(.before_each = setup, .after_each = teardown)
