@@ -10,6 +10,8 @@
 
 #define MAX_FLOW_QPS (1u << 22)
 
+static const char *const connect_words[] = {"off", "cm", "listen", NULL};
+
 const struct field nic_flow_fields[] = {
 	{FIELD_IN(struct nic_flow, qp, peer_mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
 	 .help = "MAC address of the peer, or of the router to it; all zero: found by ARP or "
@@ -19,6 +21,14 @@ const struct field nic_flow_fields[] = {
 	{FIELD_IN(struct nic_flow, qp, peer_qpn), .type = FIELD_U32, .min = 2,
 	 .max = NIC_FLOW_MAX_QPN, .def = "17",
 	 .help = "QP number at the peer of the first QP; the other QPs have the numbers after it"},
+	{FIELD_OF(struct nic_flow, connect), .type = FIELD_ENUM, .choices = connect_words,
+	 .def = "off",
+	 .help = "off: both ends know the numbers of the QPs; cm: ask the peer for them by RDMA CM, "
+		 "once for each QP; listen: accept what peers ask for by RDMA CM, peer_ip 0.0.0.0 "
+		 "or :: meaning any. With cm and listen, each connection becomes a flow NAME@N "
+		 "that has the other keys of this one"},
+	{FIELD_OF(struct nic_flow, cm_port), .type = FIELD_U16, .min = 1, .max = 65535,
+	 .def = "7471", .help = "port of RDMA CM, at the peer (cm) or here (listen)"},
 	{FIELD_OF(struct nic_flow, local_qpn), .type = FIELD_U32, .max = NIC_FLOW_MAX_QPN,
 	 .def = "0",
 	 .help = "local number of the first QP; the other QPs have the numbers after it; 0: the "
@@ -26,7 +36,9 @@ const struct field nic_flow_fields[] = {
 	{FIELD_OF(struct nic_flow, qp_count), .type = FIELD_U32, .min = 1, .max = MAX_FLOW_QPS,
 	 .def = "1", .help = "number of QPs of this flow"},
 	{FIELD_IN(struct nic_flow, qp, initial_psn), .type = FIELD_U32, .max = NIC_FLOW_MAX_QPN,
-	 .def = "0", .help = "first PSN of both directions; must be the same at the peer"},
+	 .def = "0", .help = "PSN of the first packet that this end sends; the peer expects it"},
+	{FIELD_IN(struct nic_flow, qp, peer_psn), .type = FIELD_U32, .max = NIC_FLOW_MAX_QPN,
+	 .def = "0", .help = "PSN of the first packet of the peer; 0: as initial_psn"},
 	{FIELD_IN(struct nic_flow, qp, requester), .type = FIELD_BOOL, .def = "on",
 	 .help = "on: send messages; off: answer the messages of the peer"},
 	{FIELD_IN(struct nic_flow, qp, stopped), .type = FIELD_BOOL, .def = "off", .live = true,

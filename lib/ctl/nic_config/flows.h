@@ -19,6 +19,12 @@
 #define NIC_FLOW_NAME_CHARS 32
 #define NIC_FLOW_MAX_QPN 0xffffffu
 
+/* How the numbers of a flow's QPs are known. */
+enum nic_connect { NIC_CONNECT_OFF, NIC_CONNECT_CM, NIC_CONNECT_LISTEN };
+
+/* In the name of a flow that a connection has made: NAME@N, of the flow NAME with connect. */
+#define NIC_CONNECTION_SIGN '@'
+
 /* One [flow NAME]. */
 struct nic_flow {
 	char name[NIC_FLOW_NAME_CHARS + 1];
@@ -33,6 +39,8 @@ struct nic_flow {
 	uint16_t vlan_id;
 	uint8_t vlan_pcp;
 	int8_t dscp; /* -1: data_dscp */
+	int connect; /* enum nic_connect */
+	uint16_t cm_port;
 };
 
 FIELD_TABLE(nic_flow_fields);
@@ -41,6 +49,9 @@ struct nic_config {
 	struct nic_params nic;
 	struct nic_flow *flows; /* in file order; owned */
 	unsigned int n_flows;
+	/* Sections with connect: patterns for the flows of their connections. Without QPs of their
+	 * own; after flows[], in the same memory. */
+	unsigned int n_patterns;
 };
 
 /**

@@ -18,6 +18,8 @@
  * printed with those of the switch.
  */
 #define N_OWN (nic_sections_n - 2)
+/* @ and a number of 32 bits, in the name of a connection's flow. */
+#define CONNECTION_CHARS 11
 
 /* Read all sections from the one with this number. */
 static int
@@ -155,6 +157,21 @@ nic_config_check_common(const struct config *cfg, const struct nic_params *param
 }
 
 static int
+check_pattern(const struct config *cfg, const struct nic_config *c, const struct nic_flow *pattern,
+	      struct config_error *err)
+{
+	const char *why = NULL;
+
+	if (pattern->qp.verb == NIC_UD_SEND || pattern->qp.raw)
+		why = "connect must be off with verb = ud_send and with raw = on: RDMA CM opens "
+		      "reliable connections";
+	else if (strlen(pattern->name) > NIC_FLOW_NAME_CHARS - CONNECTION_CHARS)
+		why = "connect needs a name of at most 21 characters";
+	return why ? nic_config_refuse_flow(cfg, pattern, why, err)
+		   : check_flow(cfg, c, pattern, 0, 0, err);
+}
+
+static int
 check(const struct config *cfg, struct nic_config *c, struct config_error *err)
 {
 	struct ranges used = {0};
@@ -166,19 +183,101 @@ check(const struct config *cfg, struct nic_config *c, struct config_error *err)
 		traces += min_u64(c->flows[i].qp_count, c->flows[i].trace_qps);
 		rc = check_flow(cfg, c, &c->flows[i], qps, traces, err);
 	}
+	for (unsigned int i = 0; rc == 0 && i < c->n_patterns; i++)
+		rc = check_pattern(cfg, c, &c->flows[c->n_flows + i], err);
 	if (rc == 0)
 		rc = nic_config_number(cfg, c, &used, NULL, NULL, err);
 	ranges_free(&used);
 	return rc;
 }
 
+static int
+no_memory(const struct config *cfg, struct config_error *err)
+{
+	config_error_set(err, config_path(cfg), " out of memory");
+	return -ENOMEM;
+}
+
+/* Move the sections with connect to the end, in order: they are patterns, not flows. */
+static int
+split_patterns(struct nic_config *out)
+{
+	struct nic_flow *sorted = malloc((out->n_flows + 1) * sizeof(*sorted));
+	unsigned int n = 0, all = out->n_flows;
+
+	if (!sorted)
+		return -ENOMEM;
+	for (int pattern = 0; pattern <= 1; pattern++) {
+		for (unsigned int i = 0; i < all; i++)
+			if ((out->flows[i].connect != NIC_CONNECT_OFF) == pattern)
+				sorted[n++] = out->flows[i];
+		if (!pattern)
+			out->n_flows = n;
+	}
+	out->n_patterns = all - out->n_flows;
+	free(out->flows);
+	out->flows = sorted;
+	return 0;
+}
+
+static bool
+has_flow(const struct nic_config *c, const char *name)
+{
+	for (unsigned int i = 0; i < c->n_flows; i++)
+		if (strcmp(c->flows[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+/* A file does not know the flows of connections: they stay. */
+static int
+keep_connections(const struct nic_config *now, struct nic_config *out)
+{
+	struct nic_flow *grown =
+		realloc(out->flows, (out->n_flows + now->n_flows + 1) * sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	out->flows = grown;
+	for (unsigned int i = 0; i < now->n_flows; i++) {
+		if (!strchr(now->flows[i].name, NIC_CONNECTION_SIGN) ||
+		    has_flow(out, now->flows[i].name))
+			continue;
+		out->flows[out->n_flows++] = now->flows[i];
+		workload_share(&now->flows[i].qp.work);
+	}
+	return 0;
+}
+
+static int
+refuse_sign(const struct config *cfg, const struct nic_config *c, struct config_error *err)
+{
+	char section[NIC_FLOW_NAME_CHARS + 8];
+
+	for (unsigned int i = 0; i < c->n_flows; i++) {
+		if (!strchr(c->flows[i].name, NIC_CONNECTION_SIGN))
+			continue;
+		snprintf(section, sizeof(section), "flow %s", c->flows[i].name);
+		return config_refuse(cfg, section, NULL,
+				     "a name without @, which stands in the names of connections",
+				     err);
+	}
+	return 0;
+}
+
 /* Complete out after a read that returned rc. @return 0, or an error with out freed. */
 static int
-finish(struct config *cfg, const struct nic_config *now, struct nic_config *out, int rc,
-       struct config_error *err)
+finish(struct config *cfg, const struct nic_config *now, struct nic_config *out, bool from_file,
+       int rc, struct config_error *err)
 {
 	if (rc == 0)
 		rc = read_flows(cfg, now, out, err);
+	if (rc == 0 && from_file)
+		rc = refuse_sign(cfg, out, err);
+	if (rc == 0 && from_file && now != NULL && keep_connections(now, out) != 0)
+		rc = no_memory(cfg, err);
+	if (rc == 0 && split_patterns(out) != 0)
+		rc = no_memory(cfg, err);
 	if (rc == 0)
 		rc = check(cfg, out, err);
 	if (rc != 0)
@@ -191,17 +290,21 @@ nic_config_read(struct config *cfg, const struct nic_config *now, struct nic_con
 		struct config_error *err)
 {
 	*out = (struct nic_config){0};
-	return finish(cfg, now, out, read_from(cfg, 0, &out->nic, err), err);
+	return finish(cfg, now, out, true, read_from(cfg, 0, &out->nic, err), err);
 }
 
 static int
 copy_flows(const struct nic_config *from, struct nic_config *out)
 {
-	out->flows = malloc((from->n_flows + 1) * sizeof(out->flows[0]));
+	unsigned int all = from->n_flows + from->n_patterns;
+
+	out->flows = malloc((all + 1) * sizeof(out->flows[0]));
 	if (!out->flows)
 		return -ENOMEM;
-	out->n_flows = from->n_flows;
-	memcpy(out->flows, from->flows, from->n_flows * sizeof(out->flows[0]));
+	/* Patterns too: split_patterns() follows. */
+	out->n_flows = all;
+	if (all > 0)
+		memcpy(out->flows, from->flows, all * sizeof(out->flows[0]));
 	for (unsigned int i = 0; i < out->n_flows; i++)
 		workload_share(&out->flows[i].qp.work);
 	return 0;
@@ -216,10 +319,10 @@ nic_config_set(struct config *cfg, const struct nic_config *now, struct nic_conf
 	*out = (struct nic_config){.nic = now->nic};
 	rc = copy_flows(now, out);
 	if (rc != 0)
-		config_error_set(err, config_path(cfg), " out of memory");
+		no_memory(cfg, err);
 	if (rc == 0)
 		rc = config_sections_read(cfg, nic_sections, nic_sections_n, &out->nic, err);
-	return finish(cfg, now, out, rc, err);
+	return finish(cfg, now, out, false, rc, err);
 }
 
 int
@@ -235,24 +338,25 @@ nic_config_remove(struct config *cfg, const struct nic_config *now, const char *
 		config_error_set(err, config_path(cfg), " there is no [flow %s]", name);
 		return -EINVAL;
 	}
-	if (copy_flows(now, out) != 0) {
-		config_error_set(err, config_path(cfg), " out of memory");
-		return -ENOMEM;
-	}
+	if (copy_flows(now, out) != 0)
+		return no_memory(cfg, err);
 	workload_release(&out->flows[i].qp.work);
 	out->n_flows--;
 	memmove(&out->flows[i], &out->flows[i + 1], (out->n_flows - i) * sizeof(out->flows[0]));
-	return 0;
+	if (split_patterns(out) == 0)
+		return 0;
+	nic_config_free(out);
+	return no_memory(cfg, err);
 }
 
 void
 nic_config_free(struct nic_config *config)
 {
-	for (unsigned int i = 0; i < config->n_flows; i++)
+	for (unsigned int i = 0; i < config->n_flows + config->n_patterns; i++)
 		workload_release(&config->flows[i].qp.work);
 	free(config->flows);
 	config->flows = NULL;
-	config->n_flows = 0;
+	config->n_flows = config->n_patterns = 0;
 }
 
 /*
@@ -301,9 +405,12 @@ nic_config_print_common(FILE *out, const struct nic_params *params)
 static void
 other_rows(const struct nic_config *config, struct config_rows *rows)
 {
+	struct nic_config all = *config;
+
 	config_sections_rows(nic_sections + N_OWN, nic_sections_n - N_OWN, &config->nic, true,
 			     rows);
-	config_kinds_rows(&flow_kind, 1, config, rows);
+	all.n_flows += all.n_patterns;
+	config_kinds_rows(&flow_kind, 1, &all, rows);
 }
 
 void
