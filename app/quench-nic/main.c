@@ -16,7 +16,9 @@
 #include "runtime/run/run.h"
 #include "runtime/notice/say.h"
 #include "ctl/nic_config/nic_config.h"
+#include "nic/gsi/gsi.h"
 #include "quench-nic/config/nic_version.h"
+#include "quench-nic/connections/connections.h"
 #include "quench-nic/nodes/nodes.h"
 #include "quench-nic/telemetry/nic_report.h"
 #include "quench-nic/telemetry/nic_telemetry.h"
@@ -31,8 +33,10 @@ static struct quench_nic {
 	struct nic_nodes nodes;
 	struct flow_registry registry;
 	struct tracing tracing;
+	struct connections connections;
 	bool stay;
 	bool said_completed; /* main lcore only */
+	bool tried_connections;
 	struct run_result result;
 	struct flows flows;
 } nic;
@@ -75,6 +79,11 @@ open_nic(const struct opts *opts)
 		say_error("flows: %s", strerror(ENOMEM));
 		rc = APP_FAILED;
 	}
+	if (rc == 0 &&
+	    nic_gsi_open(nic.nodes.node, nic.nodes.plan.n_lcores, nic.nodes.gsi_pool) != 0) {
+		say_error("QP 1: %s", strerror(ENOMEM));
+		rc = APP_FAILED;
+	}
 	if (rc == 0 && opts->trace != NULL)
 		rc = trace_start(nic.nodes.node, nic.nodes.share, &nic.first->config);
 	if (rc == 0 && tracing_open(&nic.tracing, &nic.nodes) != 0) {
@@ -104,7 +113,8 @@ is_done(const struct run_app *app)
 {
 	const struct config_version *v = active_config_hold(nic.active);
 	/* Without a requester that ends by itself, the program never ends by itself. */
-	bool done = ((const struct nic_version *)v)->ends && nodes_are_done(&nic.nodes);
+	bool done = ((const struct nic_version *)v)->ends && nodes_are_done(&nic.nodes) &&
+		    connections_are_done(&nic.connections);
 	bool completed = done && failed_qps() == 0;
 
 	(void)app;
@@ -153,6 +163,11 @@ watch(const struct run_app *app, const struct port_link *links, uint64_t now_ns)
 	(void)app;
 	(void)links;
 	tracing_tend(&nic.tracing, now_ns);
+	/* Here, because now the mailbox is served. */
+	if (!nic.connections.has_thread && !nic.tried_connections &&
+	    connections_start(&nic.connections, nic.active, &nic.registry) != 0)
+		say_warning("connections: no thread: RDMA CM does not answer");
+	nic.tried_connections = true;
 }
 
 static void
@@ -223,6 +238,7 @@ run_nic(const struct opts *opts)
 	say_running();
 	say_measures();
 	rc = run_node(&app, &nic.result);
+	connections_stop(&nic.connections);
 	last = active_config_hold(nic.active);
 	check_neighbours();
 	port_check_hidden_pause(nic.nodes.ethdev, nic_total_stats(&app).rx_pause_frames);
@@ -250,7 +266,8 @@ run(const struct opts *opts, struct active_config *active)
 	nic.config_context = (struct nic_config_context){.active = active,
 							 .nodes = &nic.nodes,
 							 .registry = &nic.registry,
-							 .flows = &nic.flows};
+							 .flows = &nic.flows,
+							 .connections = &nic.connections};
 	rc = open_nic(opts);
 	if (rc == 0)
 		rc = run_nic(opts);

@@ -31,7 +31,7 @@ check_message(const uint8_t *mad)
 {
 	uint8_t built[MAD_BYTES];
 	struct cm_msg m, again;
-	struct cm_ip ip, ip_again;
+	struct cm_ip ip = {0}, ip_again = {0};
 	uint8_t data[CM_IP_BYTES];
 
 	if (cm_msg_parse(mad, MAD_BYTES, &m) != CM_OK)

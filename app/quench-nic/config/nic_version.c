@@ -114,10 +114,11 @@ nic_version_begin(struct flow_registry *registry, struct nic_version *v, struct 
 static bool
 has_an_end(const struct nic_config *config)
 {
-	for (unsigned int f = 0; f < config->n_flows; f++) {
+	for (unsigned int f = 0; f < config->n_flows + config->n_patterns; f++) {
 		const struct nic_qp_params *qp = &config->flows[f].qp;
 
-		if (qp->requester && workload_ends(&qp->work))
+		if (config->flows[f].connect != NIC_CONNECT_LISTEN && qp->requester &&
+		    workload_ends(&qp->work))
 			return true;
 	}
 	return false;

@@ -31,11 +31,14 @@ int nic_version_begin(struct flow_registry *registry, struct nic_version *v,
 /* Operations for struct active_config, whose program is a struct nic_config_context. */
 extern const struct active_config_ops nic_config_ops;
 
+struct connections;
+
 struct nic_config_context {
 	const struct active_config *active;
 	const struct nic_nodes *nodes;
 	struct flow_registry *registry;
 	struct flows *flows; /* of the main lcore; refers to the active version */
+	struct connections *connections;
 };
 
 static inline const struct nic_config *

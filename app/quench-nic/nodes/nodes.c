@@ -8,6 +8,7 @@
 #include <rte_lcore.h>
 
 #include "base/numbers/units.h"
+#include "nic/gsi/gsi.h"
 #include "runtime/device/port_device.h"
 #include "runtime/device/port_stop.h"
 #include "runtime/port/ports.h"
@@ -24,9 +25,10 @@
 static uint16_t
 largest_mtu(const struct nic_config *config)
 {
-	uint16_t mtu = config->n_flows == 0 ? DEFAULT_MTU : 0;
+	unsigned int all = config->n_flows + config->n_patterns;
+	uint16_t mtu = all == 0 ? DEFAULT_MTU : 0;
 
-	for (unsigned int i = 0; i < config->n_flows; i++)
+	for (unsigned int i = 0; i < all; i++)
 		if (config->flows[i].qp.mtu_bytes > mtu)
 			mtu = config->flows[i].qp.mtu_bytes;
 	return mtu;
@@ -79,11 +81,14 @@ create_pools(struct nic_nodes *n)
 		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
 		.threads = n->plan.n_lcores > 1,
 	};
-	struct pkt_pool_params rx = control;
+	struct pkt_pool_params rx = control, gsi = control;
 
 	rx.name = "rx";
 	rx.largest_frame =
 		ports_data_room(&n->ethdev, 1, nic_largest_frame(LARGEST_MTU) + FCS_BYTES);
+	gsi.name = "gsi";
+	gsi.n_mbufs = NIC_GSI_MBUFS;
+	gsi.largest_frame = NIC_GSI_FRAME_BYTES;
 	n->pools.control = pkt_pool_create(&control);
 	if (n->pools.control != NULL)
 		n->pools.data =
@@ -95,6 +100,8 @@ create_pools(struct nic_nodes *n)
 	if (n->pools.data != NULL)
 		n->rx_pool = pkt_pool_create(&rx);
 	if (n->rx_pool != NULL)
+		n->gsi_pool = pkt_pool_create(&gsi);
+	if (n->gsi_pool != NULL)
 		return 0;
 	say_error("pools of %u mbufs: %s (more memory with -m or hugepages)", pool_frames(n),
 		  rte_strerror(rte_errno));
@@ -319,4 +326,6 @@ nodes_close(struct nic_nodes *n)
 		pkt_pool_destroy(n->pools.control);
 	if (n->rx_pool != NULL)
 		pkt_pool_destroy(n->rx_pool);
+	if (n->gsi_pool != NULL)
+		pkt_pool_destroy(n->gsi_pool);
 }

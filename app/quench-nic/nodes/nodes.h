@@ -33,6 +33,7 @@ struct nic_nodes {
 	uint16_t n_open; /* number of open devices: 0 or 1 */
 	struct port_rss rss;
 	struct rte_mempool *rx_pool;
+	struct rte_mempool *gsi_pool; /* of management datagrams */
 	struct nic_pools pools;
 };
 

@@ -198,6 +198,7 @@ const struct telemetry_endpoint nic_endpoints[] = {
 	{"/quench/trace", ",ID[,FIRST]", "Returns rows of a QP's trace", 2, trace_reply},
 	{"/quench/set/trace", ",ID,start|stop|on|off", "Sets whether a QP is traced", 2, set_trace_reply},
 	{"/quench/reset", ",FLOW", "Sets the QPs of a flow to their initial PSN", TELEMETRY_WHOLE, reset_reply},
+	{"/quench/connections", "[,FIRST[,COUNT]]", "Returns connections by RDMA CM", 2, connections_reply},
 	{"/quench/remove", ",FLOW", "Sets the configuration to one without this flow", TELEMETRY_WHOLE, remove_reply},
 	{"/quench/free_qpns", "[,COUNT]", "Returns the first of COUNT free consecutive QP numbers", 1, free_qpns_reply},
 	CONFIG_ENDPOINTS,

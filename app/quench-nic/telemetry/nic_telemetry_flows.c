@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "quench-nic/telemetry/nic_telemetry_flows.h"
 
+#include <arpa/inet.h>
+
 #include "runtime/report/report.h"
 #include "runtime/report/telemetry_config.h"
 #include "quench-nic/config/nic_version.h"
+#include "quench-nic/connections/connections.h"
 
 json_t *
 remove_reply(struct telemetry_call *call)
@@ -38,4 +41,47 @@ free_qpns_reply(struct telemetry_call *call)
 	}
 	active_config_running_end(active);
 	return o;
+}
+
+static bool
+take_row(void *arg, uint32_t index, const struct connection *one)
+{
+	char ip[INET6_ADDRSTRLEN];
+	json_t *row = json_object();
+
+	(void)index;
+	inet_ntop(one->view.peer.ip.version == 6 ? AF_INET6 : AF_INET, one->view.peer.ip.addr, ip,
+		  sizeof(ip));
+	json_object_set_new(row, "flow", json_string(one->flow));
+	json_object_set_new(row, "active", json_boolean(one->view.active));
+	json_object_set_new(row, "state", json_string(cm_state_words[one->view.state]));
+	json_object_set_new(row, "peer_ip", json_string(ip));
+	report_set_u64(row, "cm_port", one->view.terms.port);
+	report_set_u64(row, "local_qpn", one->qpn);
+	report_set_u64(row, "peer_qpn", one->view.other.qpn);
+	json_array_append_new(arg, row);
+	return true;
+}
+
+static json_t *
+connection_row(struct telemetry_call *call, void *rows, uint64_t number)
+{
+	(void)call;
+	return json_incref(json_array_get(rows, number));
+}
+
+json_t *
+connections_reply(struct telemetry_call *call)
+{
+	const struct nic_config_context *c =
+		(const struct nic_config_context *)call->telemetry->active->program;
+	json_t *rows = json_array(), *reply;
+
+	connections_visit(c->connections, take_row, rows);
+	reply = telemetry_list_reply(call, &(struct telemetry_list){.end = json_array_size(rows),
+								    .max_first = UINT32_MAX,
+								    .row = connection_row,
+								    .arg = rows});
+	json_decref(rows);
+	return reply;
 }

@@ -5,6 +5,6 @@
 
 #include "runtime/telemetry/telemetry.h"
 
-telemetry_reply remove_reply, free_qpns_reply;
+telemetry_reply remove_reply, free_qpns_reply, connections_reply;
 
 #endif

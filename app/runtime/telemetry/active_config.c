@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <rte_lcore.h>
-#include <rte_version.h>
 
 #include "base/numbers/units.h"
 #include "runtime/notice/say.h"
@@ -335,8 +333,9 @@ reload_for_signal(struct active_config *active)
 }
 
 static void
-wait_for_signals(struct active_config *active)
+wait_for_signals(void *arg)
 {
+	struct active_config *active = arg;
 	const sigset_t set = hangup();
 
 	while (!atomic_load_explicit(active->stop, memory_order_relaxed)) {
@@ -354,51 +353,6 @@ wait_for_signals(struct active_config *active)
 	}
 }
 
-/* The thread runs on a CPU without lcores. */
-#if RTE_VERSION >= RTE_VERSION_NUM(23, 11, 0, 0)
-static uint32_t
-run_thread(void *arg)
-{
-	wait_for_signals(arg);
-	return 0;
-}
-
-static int
-start_thread(struct active_config *active)
-{
-	return rte_thread_create_control(&active->thread, "config", run_thread, active);
-}
-
-static void
-join_thread(struct active_config *active)
-{
-	rte_thread_join(active->thread, NULL);
-}
-#else
-static void *
-run_thread(void *arg)
-{
-	wait_for_signals(arg);
-	return NULL;
-}
-
-static int
-start_thread(struct active_config *active)
-{
-	pthread_t thread;
-	int rc = rte_ctrl_thread_create(&thread, "config", NULL, run_thread, active);
-
-	active->thread.opaque_id = (uintptr_t)thread;
-	return rc;
-}
-
-static void
-join_thread(struct active_config *active)
-{
-	pthread_join((pthread_t)active->thread.opaque_id, NULL);
-}
-#endif
-
 void
 active_config_prepare(struct active_config *active, struct mailbox *mailbox, atomic_bool *stop)
 {
@@ -409,7 +363,7 @@ active_config_prepare(struct active_config *active, struct mailbox *mailbox, ato
 int
 active_config_start(struct active_config *active)
 {
-	int rc = start_thread(active);
+	int rc = control_thread_start(&active->thread, "config", wait_for_signals, active);
 
 	active->has_thread = rc == 0;
 	return rc;
@@ -422,7 +376,7 @@ active_config_stop(struct active_config *active)
 		return;
 	atomic_store_explicit(active->stop, true, memory_order_relaxed);
 	/* The signal ends the thread's wait; then it sees the flag. */
-	pthread_kill((pthread_t)active->thread.opaque_id, SIGHUP);
-	join_thread(active);
+	pthread_kill((pthread_t)active->thread.id.opaque_id, SIGHUP);
+	control_thread_join(&active->thread);
 	active->has_thread = false;
 }

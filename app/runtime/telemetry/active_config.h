@@ -18,8 +18,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <rte_thread.h>
 
+#include "runtime/telemetry/control_thread.h"
 #include "runtime/telemetry/mailbox.h"
 #include "ctl/config/compare.h"
 
@@ -76,7 +76,7 @@ struct active_config {
 	/* set by active_config_prepare() and active_config_start() */
 	struct mailbox *mailbox;
 	atomic_bool *stop;
-	rte_thread_t thread;
+	struct control_thread thread;
 	bool has_thread;
 };
 

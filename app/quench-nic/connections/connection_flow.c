@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-nic/connections/connection_flow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <arpa/inet.h>
+
+#include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
+#include "wire/mad/cm_msg.h"
+
+/* Keys that have no meaning for a flow of one connection, or that it has agreed with the peer. */
+static bool
+is_own(const char *key)
+{
+	static const char *const own[] = {"connect",     "cm_port",  "peer_mac", "peer_ip",
+					  "peer_qpn",    "peer_psn", "qp_count", "local_qpn",
+					  "initial_psn", "stopped",  "mtu_bytes"};
+
+	for (unsigned int i = 0; i < ARRAY_LEN(own); i++)
+		if (strcmp(own[i], key) == 0)
+			return true;
+	return false;
+}
+
+char *
+connection_flow(const struct nic_flow *pattern, const char *name, const struct cm_view *v,
+		uint32_t qpn, uint32_t psn)
+{
+	/* The granted number of READs: the responder remembers so many. 0: none, but a flow needs
+	 * one. */
+	const uint32_t reads = v->other.responder_resources > 0 ? v->other.responder_resources : 1;
+	struct nic_flow flow = *pattern;
+	char value[FIELD_TEXT_SIZE], ip[INET6_ADDRSTRLEN], *lines = NULL;
+	size_t size;
+	FILE *out = open_memstream(&lines, &size);
+
+	if (out == NULL)
+		return NULL;
+	if (pattern->qp.verb == NIC_READ && pattern->qp.requester)
+		flow.qp.depth = (uint32_t)min_u64(flow.qp.depth, reads);
+	for (unsigned int i = 0; i < nic_flow_fields_n; i++) {
+		const struct field *f = &nic_flow_fields[i];
+
+		field_format(f, &flow, value, sizeof(value));
+		if (!is_own(f->name) && *value != '\0')
+			fprintf(out, "flow %s.%s=%s\n", name, f->name, value);
+	}
+	/* Each end names the PSN at which the other begins to send (12.7.31). */
+	inet_ntop(v->peer.ip.version == 6 ? AF_INET6 : AF_INET, v->peer.ip.addr, ip, sizeof(ip));
+	fprintf(out,
+		"flow %s.peer_ip=%s\nflow %s.peer_qpn=%u\nflow %s.peer_psn=%u\n"
+		"flow %s.local_qpn=%u\nflow %s.initial_psn=%u\nflow %s.stopped=on\n"
+		"flow %s.mtu_bytes=%u\n",
+		name, ip, name, v->other.qpn, name, psn, name, qpn, name, v->other.psn, name, name,
+		cm_mtu_bytes(v->terms.mtu_code));
+	if (fclose(out) == 0)
+		return lines;
+	free(lines);
+	return NULL;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Connections of quench-nic by RDMA CM: between the connection manager, which runs on the main
+ * lcore (nic/gsi), and the configuration. A section [flow NAME] with connect is a pattern; each
+ * connection becomes a flow NAME@N, added and removed like any other flow of a running program.
+ *
+ *   connect = cm       qp_count times: REQ; after the REP add the flow, answer RTU, and start it.
+ *                      When all its messages are complete, and the peer is quiet, disconnect. A
+ *                      connection that ends before is opened again.
+ *   connect = listen   after a REQ to cm_port add the flow, and answer REP; start it at the RTU
+ *
+ * A thread of its own does this, because a change of the configuration waits for the lcores.
+ *
+ * Invariant: a flow NAME@N exists while its connection does: whichever goes first ends the other.
+ */
+#ifndef QUENCH_APP_QUENCH_NIC_CONNECTIONS_CONNECTIONS_H
+#define QUENCH_APP_QUENCH_NIC_CONNECTIONS_CONNECTIONS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "nic/cm/cm.h"
+#include "quench-nic/flows/flow_registry.h"
+#include "runtime/telemetry/active_config.h"
+
+/* What the thread knows of one of the connection manager's connections. */
+struct connection {
+	bool known;
+	char pattern[NIC_FLOW_NAME_CHARS + 1], flow[NIC_FLOW_NAME_CHARS + 1];
+	bool has_flow;  /* it was added */
+	bool may_start; /* the pattern is not stopped */
+	bool done;      /* all messages are complete */
+	uint32_t qpn, psn;
+	uint64_t rx_packets, quiet_ns; /* at the last look, and since when they are as many */
+	struct cm_view view;
+};
+
+/* One pattern with connect = cm. */
+struct connecting {
+	char name[NIC_FLOW_NAME_CHARS + 1];
+	uint32_t open, completed; /* connections */
+	uint64_t retry_ns;        /* not before */
+};
+
+struct connections {
+	struct active_config *active;
+	struct flow_registry *registry;
+	struct node *node; /* the first one, which has the connection manager */
+	struct control_thread thread;
+	bool has_thread;
+	atomic_bool stop;
+	atomic_bool pending; /* a pattern with an end has not completed */
+	uint32_t serial;
+	struct connecting *connecting;
+	unsigned int n_connecting;
+	pthread_mutex_t lock; /* of all[], for readers */
+	struct connection *all;
+	uint64_t said_s; /* second of the last lines, and their number */
+	unsigned int said;
+};
+
+/** @return 0 or -errno. Call when active has its mailbox, on the main lcore. */
+int connections_start(struct connections *c, struct active_config *active,
+		      struct flow_registry *registry);
+/** Call when the main lcore serves no mailbox any more. Does nothing if it was not started. */
+void connections_stop(struct connections *c);
+
+/** Have all patterns with an end completed? Main lcore. */
+bool connections_are_done(const struct connections *c);
+
+/**
+ * Visit the connections, in order, under a lock.
+ * @param visit  @return false: no more.
+ */
+void connections_visit(struct connections *c,
+		       bool (*visit)(void *arg, uint32_t index, const struct connection *one),
+		       void *arg);
+
+#endif
