@@ -181,7 +181,9 @@ say_running(void)
 		snprintf(lcores, sizeof(lcores), "polling on %u lcores, %u receive queue%s%s",
 			 nic.nodes.plan.n_lcores, nic.nodes.plan.rx_queues,
 			 nic.nodes.plan.rx_queues == 1 ? "" : "s",
-			 nic.nodes.placed ? ", QPs placed by RSS" : "");
+			 nic.nodes.plan.rx_queues == 1 ? ""
+			 : nic.nodes.placed            ? ", QPs placed by RSS"
+						       : ", QPs not placed by RSS");
 	say("running: %u QPs on %s, %s%s", nic.nodes.n_qps, port_name(nic.nodes.ethdev), lcores,
 	    nic.nodes.plan.control_apart ? ", separate queues for control frames" : "");
 }

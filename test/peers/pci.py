@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A guest with two network devices on PCIe root ports, each joined to a tap of this machine, and handed to vfio-pci by quench-prepare."""
 import contextlib
+import json
 import os
 import pathlib
-import re
 import time
 
 import image
@@ -16,6 +16,10 @@ PORTS = ("0000:01:00.0", "0000:02:00.0")
 PREPARE = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "quench-prepare"
 DRIVERS = ("bus_pci", "bus_vdev", "mempool_ring", "net_e1000", "net_virtio", "net_vmxnet3")
 TAP_MTU = 9500
+# User and capabilities as in share/systemd.
+CAPABILITIES = "-all,+net_raw,+net_admin,+ipc_lock"
+AS_SERVICE = ("XDG_RUNTIME_DIR=/run/quench /bin/setpriv --reuid 100 --regid 100 --clear-groups --no-new-privs "
+              f"--bounding-set {CAPABILITIES} --inh-caps {CAPABILITIES} --ambient-caps {CAPABILITIES}")
 
 
 def devices(model):
@@ -33,14 +37,15 @@ def tap_counters(i):
     """Frames that the guest's device took and gave, and what the tap refused. Frames to the device count once QEMU has read them."""
     folder = pathlib.Path(f"/sys/class/net/{TAPS[i]}/statistics")
     return {name: int((folder / file).read_text()) for name, file in
-            (("to_device", "tx_packets"), ("from_device", "rx_packets"), ("refused", "tx_dropped"), ("lost", "rx_dropped"))}
+            (("to_device", "tx_packets"), ("from_device", "rx_packets"), ("refused", "tx_dropped"))}
 
 
 class PciGuest:
     def __init__(self, guest, model):
         self.guest, self.model = guest, model
         # The emulated IOMMU does not remap interrupts.
-        self.must("echo 1 >/sys/module/vfio_iommu_type1/parameters/allow_unsafe_interrupts; echo quench:x:100: >/etc/group")
+        self.must("echo 1 >/sys/module/vfio_iommu_type1/parameters/allow_unsafe_interrupts; echo quench:x:100: >/etc/group; "
+                  "echo quench:x:100:100::/:/bin/sh >/etc/passwd; mkdir -p /run/quench; chown 100:100 /run/quench; chmod 1777 /tmp")
         self.prepare()
 
     def must(self, command):
@@ -60,15 +65,16 @@ class PciGuest:
         check_equal("quench-prepare: the kernel has its devices again", said.split().count(MODELS[self.model]), 2)
         check("... with an interface each", {"eth0", "eth1"} <= set(said.split()), said)
 
-    def start(self, program, config, options="", of_eal="", before=""):
+    def start(self, program, config, *options, lcores="-l 0", ports=PORTS, before=""):
         """Start a program in the guest. @return what it says until it runs"""
-        self.must(f"printf '%s' '{config}' >/tmp/config.ini; rm -f /tmp/out /tmp/result.json; {before} {program} -l 0 -m 200 --log-level=error {of_eal} -- "
-                  f"--config /tmp/config.ini --json /tmp/result.json {options} >/tmp/out 2>&1 & echo $! >/tmp/pid")
+        of_eal = f"{lcores} -m 200 --log-level=error {' '.join(f'-a {p}' for p in ports)}"
+        self.must(f"printf '%s' '{config}' >/tmp/config.ini; rm -f /tmp/out /tmp/pid /tmp/code /tmp/result.json; ({before} {program} {of_eal} -- --config /tmp/config.ini "
+                  f"--json /tmp/result.json --idle-sleep 50 --stats-interval 0 {' '.join(options)} >/tmp/out 2>&1 & echo $! >/tmp/pid; wait $!; echo $? >/tmp/code) >/dev/null 2>&1 &")
         return self.wait_for("running:")
 
     def wait_for(self, words):
         """@return what the program has printed when it has printed these words"""
-        self.must(f"while ! grep -q '{words}' /tmp/out; do kill -0 $(cat /tmp/pid) || {{ cat /tmp/out; exit 1; }}; usleep 100000; done")
+        self.must(f"while ! grep -qs '{words}' /tmp/out; do [ ! -e /tmp/pid ] || kill -0 $(cat /tmp/pid) || {{ cat /tmp/out; exit 1; }}; usleep 100000; done")
         return self.must("cat /tmp/out")
 
     def wait_link(self, ports=1):
@@ -77,21 +83,22 @@ class PciGuest:
             self.must(f"while [ $(grep -c 'link is up' /tmp/out) -lt {ports} ]; do usleep 100000; done")
 
     def wait_end(self):
-        self.must("while kill -0 $(cat /tmp/pid) 2>/dev/null; do usleep 100000; done")
+        """@return the program's exit code"""
+        return int(self.must("while [ ! -s /tmp/code ]; do usleep 100000; done; cat /tmp/code"))
 
     def stop(self, signal="TERM"):
         self.must(f"kill -{signal} $(cat /tmp/pid)")
-        self.wait_end()
+        return self.wait_end()
 
     def result(self):
-        return self.must("cat /tmp/result.json")
+        return json.loads(self.must("cat /tmp/result.json"))
 
 
 @contextlib.contextmanager
 def pci_guest(work, model, *programs):
     """Raises image.Missing."""
     paths = [BUILD / "app" / name / name for name in programs]
-    made = image.build(BUILD / "peers", [*paths, image.path_of("bash"), image.path_of("getent"), PREPARE], DRIVERS)
+    made = image.build(BUILD / "peers", [*paths, image.path_of("bash"), image.path_of("getent"), image.path_of("setpriv"), PREPARE], DRIVERS)
     for tap in TAPS:
         privileged("ip", "tuntap", "add", "dev", tap, "mode", "tap")
     try:
@@ -125,5 +132,9 @@ def start_host(work, name, text, tap, *options):
 
 
 def sum_of(result, key):
-    """Of all members with this name in a JSON text."""
-    return sum(map(int, re.findall(rf'"{key}": (\d+)', result)))
+    """Of all members with this name in a result."""
+    if isinstance(result, list):
+        return sum(sum_of(one, key) for one in result)
+    if not isinstance(result, dict):
+        return 0
+    return sum(value if name == key and isinstance(value, int) else sum_of(value, key) for name, value in result.items())

@@ -4,7 +4,7 @@
 
 The guest is the switch between two quench-nics on this machine, or the peer of one.
 
-    test_pci.py switch e1000e|virtio-net-pci|vmxnet3
+    test_pci.py switch|nic|frames e1000e|virtio-net-pci|vmxnet3
 """
 import pathlib
 import socket
@@ -15,21 +15,18 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 # pylint: disable=wrong-import-position
 import image  # noqa: E402
-from harness import PATIENCE_S, check, check_equal, finish, skip, work_dir  # noqa: E402
+from harness import PATIENCE_S, check, check_equal, check_ledger, finish, skip, work_dir  # noqa: E402
 from namespaces import need  # noqa: E402
-from pci import PORTS, TAPS, nic_text, pci_guest, start_host, sum_of, tap_counters  # noqa: E402
+from pci import AS_SERVICE, PORTS, TAPS, nic_text, pci_guest, start_host, sum_of, tap_counters  # noqa: E402
 
 MESSAGES, PACKETS = 200, 10  # of 10 KB
+FRAMES = 1000000
 LARGEST = {"e1000e": 9212, "virtio-net-pci": 9212, "vmxnet3": 9014}  # frames without FCS: vmxnet3's driver limits the MTU to 9000
 
 
-def switch_text(frame=1600):
-    return (f"[switch]\nbuffer_bytes = 3MB\nmax_frame_bytes = {frame}\n" +
-            "".join(f"[port {i}]\ndevice = {address}\nlink_speed_bps = 1G\n" for i, address in enumerate(PORTS)))
-
-
-def start_switch(guest, frame=1600):
-    said = guest.start("quench-switch", switch_text(frame), "--idle-sleep 50 --stats-interval 0")
+def start_switch(guest, frame=1600, speeds=("1G", "1G")):
+    said = guest.start("quench-switch", f"[switch]\nbuffer_bytes = 3MB\nmax_frame_bytes = {frame}\n" +
+                       "".join(f"[port {i}]\ndevice = {PORTS[i]}\nlink_speed_bps = {speeds[i]}\n" for i in (0, 1)))
     guest.wait_link(2)
     return said
 
@@ -117,10 +114,117 @@ def check_switch(work, guest):
     check_removal(work, guest)
 
 
+LOST = ("imissed", "ierrors", "oerrors", "rx_nombuf")
+
+
+class Pair:
+    """quench-nic in the guest and its peer on this machine. Either may be the requester."""
+
+    def __init__(self, work, guest, name):
+        self.work, self.guest, self.name = work, guest, name
+
+    def run(self, guest_asks, flow, guest_nic="", host_nic="", lcores="-l 0", before=""):
+        """@return results of the guest and of the peer, and what the tap counted"""
+        idle = "requester = off\n" + "".join(line for line in flow.splitlines(True) if line.startswith(("mtu", "qp")))
+        at_start = tap_counters(0)
+        texts = [nic_text(1, 2, "200M", idle if guest_asks else flow, more=host_nic), nic_text(2, 1, "200M", flow if guest_asks else idle, more=guest_nic)]
+        host = None
+        if guest_asks:
+            host = start_host(self.work, self.name.replace(" ", "_"), texts[0], 0, "--stay")
+        self.said = self.guest.start("quench-nic", texts[1], *(() if guest_asks else ("--stay",)), lcores=lcores, ports=PORTS[:1], before=before)
+        if guest_asks:
+            self.guest.wait_end()
+            host.stop()
+        else:
+            self.guest.wait_link()
+            host = start_host(self.work, self.name.replace(" ", "_"), texts[0], 0)
+            host.wait_end()
+            self.guest.stop()
+        after = tap_counters(0)
+        return self.guest.result(), host.json(), {key: after[key] - at_start[key] for key in after}
+
+
+def check_pair(work, guest, name, guest_asks, flow, messages, **more):
+    pair = Pair(work, guest, name)
+    own, peer, tap = pair.run(guest_asks, flow, **more)
+    flow_result = (own if guest_asks else peer)["flows"][0]
+    check_equal(f"{name}: messages, QPs failed", (flow_result["messages"], flow_result["qps_failed"]), (messages, 0))
+    counters, device = own["counters"], own["port"]["device_stats"]
+    check_equal(f"{name}: sent, as the program, the device and the cable count", (device["opackets"], tap["from_device"]), (counters["tx_packets"],) * 2)
+    check_equal(f"{name}: received, likewise", (device["ipackets"], tap["to_device"]), (counters["rx_packets"],) * 2)
+    check_equal(f"{name}: lost or wrong", [device[key] for key in LOST], [0] * 4)
+    return own, peer, pair.said
+
+
+def check_nic(work, guest):
+    small, large = "message_bytes = 10KB\nmessages = 200\n", "message_bytes = 64KB\nmessages = 50\nmtu_bytes = 4096\n"
+    for asks, who in ((True, "guest asks"), (False, "peer asks")):
+        _, _, said = check_pair(work, guest, who, asks, small, 200)
+        check("... and says what its port is", "pause" in said and "polling on lcore 0" in said, said)
+        check_pair(work, guest, f"{who}, MTU 4096", asks, large, 50)
+    # A slow receiver pauses its sender. QEMU and a tap carry pause frames, other than most bridges.
+    slow = "[receiver]\ndrain_rate_bps = 20M\nxoff_bytes = 20KB\nxon_bytes = 10KB\n"
+    for asks in (True, False):
+        name = f"pause of {'the guest' if asks else 'its peer'}"
+        own, peer, _ = check_pair(work, guest, name, asks, small, 200, **({"host_nic": slow} if asks else {"guest_nic": slow}))
+        paused, pauses = (own, peer) if asks else (peer, own)
+        check(f"{name}: pause frames arrive", paused["port"]["rx_prio3_pause"] == pauses["port"]["tx_prio3_pause"] > 0,
+              (paused["port"]["rx_prio3_pause"], pauses["port"]["tx_prio3_pause"]))
+        check_equal(f"{name}: nothing is retransmitted", sum_of(paused["flows"], "retransmitted_packets"), 0)
+    # Three lcores share the guest's CPU: as many queues as the device has.
+    _, _, said = check_pair(work, guest, "several lcores", True, small + "qp_count = 4\n", 800, lcores="--lcores 0@0,1@0,2@0")
+    check("... and says how many queues it uses", "receive queue" in said or "polling on lcore" in said, said)
+    # EAL keeps the hugepages of a program that ended, in files that another user cannot remove.
+    guest.must("rm /dev/hugepages/rtemap_*")
+    check_pair(work, guest, "as user quench, with the capabilities of the unit", True, small, 200, before=AS_SERVICE)
+    guest.give_back()
+    guest.prepare()
+    # Hot-unplug of the only device.
+    guest.start("quench-nic", nic_text(2, 1, "200M", "requester = off"), ports=PORTS[:1])
+    guest.wait_link()
+    guest.guest.monitor("device_del d0")
+    check_equal("without its device quench-nic ends as failed", guest.wait_end(), 1)
+    said = guest.must("cat /tmp/out")
+    check("... and says why", "the device was removed" in said and said.splitlines()[-1].endswith("no device is left"), said)
+    check_equal("removals", sum_of(guest.result(), "device_removals"), 1)
+
+
+def check_frames(work, guest):
+    """More frames than the switch and its egress port can take: each is sent on, or in a counter with a name."""
+    start_switch(guest, speeds=("1G", "40M"))
+    before = [tap_counters(i) for i in (0, 1)]
+    flow = f"message_bytes = 256\nmtu_bytes = 256\nverb = ud_send\nmessages = {FRAMES}"
+    host = start_host(work, "sender", nic_text(1, 2, "100M", flow, "cc = none\nflow_control = off"), 0)
+    host.process.wait(2 * PATIENCE_S)
+    end, last = time.monotonic() + PATIENCE_S, None
+    while (now := [tap_counters(i) for i in (0, 1)]) != last and time.monotonic() < end:
+        last = now
+        time.sleep(0.5)
+    guest.stop()
+    taps = [{key: n[key] - b[key] for key in n} for n, b in zip(now, before)]
+    sent, result = host.json()["counters"]["tx_packets"], guest.result()
+    ports = result["ports"]
+    devices = [port["device_stats"] for port in ports]
+    drops = {name: sum(port["drops"][name] for port in ports) for name in ports[0]["drops"]}
+    print(f"sent {sent}, forwarded {taps[1]['from_device']}, dropped {[(name, n) for name, n in drops.items() if n]}, taps {taps}, devices {devices}")
+    check_equal("frames sent", sent, FRAMES)
+    # The kernel offers frames again that a full queue refused.
+    check("sent = taken by the device, or refused by its queue", taps[0]["to_device"] <= sent <= taps[0]["to_device"] + taps[0]["refused"])
+    check_equal("taken = received + lost by the device", taps[0]["to_device"], sum(devices[0][key] for key in ("ipackets", "imissed", "ierrors")))
+    check_equal("received by the device = by the switch", devices[0]["ipackets"], ports[0]["rx_packets"])
+    check_equal("received by the switch = forwarded + dropped", ports[0]["rx_packets"], ports[1]["tx_packets"] + sum(drops.values()))
+    check("some were dropped", sum(drops.values()) > 0)
+    check_ledger("switch", result)
+    pauses = [port["tx_prio3_pause"] for port in ports]
+    check_equal("sent by the switch = by the devices", [port["tx_packets"] + n for port, n in zip(ports, pauses)],
+                [device["opackets"] + device["oerrors"] for device in devices])
+    check_equal("sent by the devices = on the cables", [device["opackets"] for device in devices], [tap["from_device"] for tap in taps])
+
+
 def main(case, model):
     need("ip")
     work = work_dir()
-    checks = {"switch": (check_switch, ("quench-switch",))}
+    checks = {"switch": (check_switch, ("quench-switch",)), "nic": (check_nic, ("quench-nic",)), "frames": (check_frames, ("quench-switch",))}
     try:
         with pci_guest(work, model, *checks[case][1]) as guest:
             checks[case][0](work, guest)

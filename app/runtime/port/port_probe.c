@@ -73,6 +73,9 @@ static const struct driver_facts drivers[] = {
 			"bnxt_re",
 	},
 	{ .driver = "net_ixgbe", .link_pause = "not known: " BEFORE_BOUND },
+	/* rte_eth_dev_flow_ctrl_set() sets PMCF of RCTL, which passes MAC control frames. */
+	{ .driver = "net_e1000_em", .link_pause = "not known: " BEFORE_BOUND },
+	{ .driver = "net_e1000_igb", .link_pause = "not known: " BEFORE_BOUND },
 	/* Paravirtual: someone else's switch is between the guest and the wire. */
 	{
 		.driver = "net_virtio",
