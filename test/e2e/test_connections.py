@@ -29,7 +29,7 @@ def start(work, name, n, text, *options):
 
 
 def rows(ctl, words):
-    return ctl.json(words).get("rows", [])
+    return ctl.json(words)["rows"]
 
 
 def present(ctl):

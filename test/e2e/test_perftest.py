@@ -43,7 +43,7 @@ class Listen:
 
 
 def present(ctl):
-    return [row["flow"] for row in ctl.json("show flows").get("rows", []) if not row["gone"]]
+    return [row["flow"] for row in ctl.json("show flows")["rows"] if not row["gone"]]
 
 
 def check_verbs(ctl, work):

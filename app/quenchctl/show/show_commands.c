@@ -21,12 +21,14 @@ compose(char command[COMMAND_CHARS], const char *path, const char *const params[
 }
 
 static void
-print(const struct command *command, const struct ctl_options *o, const json_t *reply)
+print(const struct command *command, const struct ctl_options *o, json_t *reply)
 {
 	const json_t *rows = command->list != NULL ? json_object_get(reply, command->list) : reply;
 	json_t *shaped, *empty = json_array();
 
 	if (o->json) {
+		if (command->list != NULL && rows == NULL)
+			json_object_set(reply, command->list, empty);
 		json_dumpf(reply, stdout, JSON_INDENT(2));
 		putchar('\n');
 	} else {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers/array.h"
 #include "base/numbers/decimal.h"
 #include "base/numbers/units.h"
 #include "runtime/notice/say.h"
@@ -46,19 +47,36 @@ static const struct option options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-/* A decimal number of units; 0 means off. @return 0, or APP_BAD_USAGE after an error line. */
+/* Length in ns of the unit that stands after a number, or of the option's if there is none; 0: no
+ * unit. */
+static double
+unit_of(const char *text, double option_ns)
+{
+	static const struct {
+		const char *word;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+
+	for (unsigned int i = 0; i < ARRAY_LEN(units); i++)
+		if (strcmp(text, units[i].word) == 0)
+			return units[i].ns;
+	return *text == '\0' ? option_ns : 0;
+}
+
+/* A decimal number of the option's units, or with a unit; 0 means off. @return 0, or APP_BAD_USAGE
+ * after an error line. */
 static int
 parse_time(const char *option, const char *text, double unit_ns, double max, const char *expected,
 	   uint64_t *out_ns)
 {
 	char *end;
-	double value = strtod(text, &end);
+	double value = strtod(text, &end), given_ns = unit_of(end, unit_ns);
 
-	if (end == text || *end != '\0' || !(value >= 0 && value <= max)) {
+	if (end == text || given_ns <= 0 || !(value >= 0 && value * given_ns <= max * unit_ns)) {
 		say_error("--%s %s: expected %s", option, text, expected);
 		return APP_BAD_USAGE;
 	}
-	*out_ns = (uint64_t)(value * unit_ns + 0.5);
+	*out_ns = (uint64_t)(value * given_ns + 0.5);
 	return 0;
 }
 
@@ -101,14 +119,18 @@ take_option(const struct opts_program *program, int option, struct opts *opts)
 		opts->action = OPTS_VERSION;
 		return 0;
 	case OPT_STATS_INTERVAL:
-		return parse_time("stats-interval", optarg, 1e9, 1e6, "seconds, 0 (off) to 1000000",
+		return parse_time("stats-interval", optarg, 1e9, 1e6,
+				  "seconds, 0 (off) to 1000000, or a time such as 500ms",
 				  &opts->stats_interval_ns);
 	case OPT_DURATION:
-		return parse_time("duration", optarg, 1e9, 1e9,
-				  "seconds, 0 (until a signal) to 1000000000", &opts->duration_ns);
+		return parse_time(
+			"duration", optarg, 1e9, 1e9,
+			"seconds, 0 (until a signal) to 1000000000, or a time such as 500ms",
+			&opts->duration_ns);
 	case OPT_IDLE_SLEEP:
 		return parse_time("idle-sleep", optarg, 1e3, 1e6,
-				  "microseconds, 0 (never sleep) to 1000000", &opts->idle_sleep_ns);
+				  "microseconds, 0 (never sleep) to 1000000, or a time such as 1ms",
+				  &opts->idle_sleep_ns);
 	case OPT_CSV:
 		opts->csv = optarg;
 		return 0;
@@ -228,9 +250,11 @@ print_help(const struct opts_program *program)
 	       "      --check-config      check the file, print the resulting configuration, do "
 	       "not run\n"
 	       "  -j, --json FILE         %s\n"
-	       "      --stats-interval S  seconds between statistics lines; 0: none (default 1)\n"
-	       "      --duration S        stop after S seconds; 0: on a signal (default 0)\n"
-	       "      --idle-sleep US     sleep up to US microseconds when idle; "
+	       "      --stats-interval S  seconds between statistics lines, or a time such as 500ms;\n"
+	       "                          0: none (default 1)\n"
+	       "      --duration S        stop after S seconds, or a time such as 500ms; 0: on a signal\n"
+	       "                          (default 0)\n"
+	       "      --idle-sleep US     sleep up to US microseconds, or a time such as 1ms, when idle; "
 	       "0: never (default 0)\n",
 	       program->name, program->name, program->purpose,
 	       program->json_help != NULL

@@ -56,6 +56,20 @@ TEST(defaults_run_until_a_signal_and_never_sleep)
 	assert_false(opts.stay);
 }
 
+TEST(times_take_units)
+{
+	struct opts opts;
+
+	assert_int_equal(parse(&stays,
+			       ARGS("--config=x", "--duration", "20s", "--idle-sleep", "0.5ms",
+				    "--stats-interval", "250ms"),
+			       &opts),
+			 0);
+	assert_int_equal(opts.duration_ns, 20 * NS_PER_SEC);
+	assert_int_equal(opts.idle_sleep_ns, 500 * NS_PER_US);
+	assert_int_equal(opts.stats_interval_ns, 250 * NS_PER_MS);
+}
+
 TEST(times_are_seconds_and_microseconds)
 {
 	struct opts opts;
@@ -111,7 +125,10 @@ TEST(bad_usage_is_refused)
 		ARGS("--config", "x", "--trace", "t.csv"),
 		ARGS("--config", "x", "--duration", "-1"),
 		ARGS("--config", "x", "--duration", "nan"),
-		ARGS("--config", "x", "--duration", "1s"),
+		ARGS("--config", "x", "--duration", "1m"),
+		ARGS("--config", "x", "--duration", "1 s"),
+		ARGS("--config", "x", "--duration", "ms"),
+		ARGS("--config", "x", "--idle-sleep", "2s"),
 		ARGS("--config", "x", "--idle-sleep", ""),
 		ARGS("--config", "x", "--idle-sleep", "1000001"),
 		ARGS("--config", "x", "--stats-interval", "1e9"),
