@@ -110,8 +110,11 @@ def fill_drivers(root, drivers):
     return libraries
 
 
-def fill(root, programs, drivers):
+def fill(root, programs, drivers, files):
     libraries = fill_drivers(root, drivers)
+    for path, to in files:
+        copy_in(root, path, to)
+        libraries |= libraries_of(path)
     # pthread_cancel() loads it.
     libraries.add(pathlib.Path("/lib/x86_64-linux-gnu/libgcc_s.so.1"))
     for program in programs:
@@ -127,8 +130,12 @@ def fill(root, programs, drivers):
         (root / folder).mkdir(parents=True, exist_ok=True)
 
 
-def build(folder, more_programs=(), drivers=()):
-    """Make the image, unless it is there. drivers: names of DPDK's, such as net_e1000. @return (kernel, initramfs)"""
+def build(folder, more_programs=(), drivers=(), files=()):
+    """Make the image, unless it is there.
+
+    drivers: names of DPDK's, such as net_e1000. files: pairs of a file here and its path there; its libraries come along.
+    @return (kernel, initramfs)
+    """
     folder.mkdir(parents=True, exist_ok=True)
     path_of("qemu-system-x86_64")
     path_of("cpio")
@@ -137,16 +144,16 @@ def build(folder, more_programs=(), drivers=()):
         raise Missing("ibverbs-providers: not installed: scripts/install-deps peers")
     package = kernel_package(folder)
     content = hashlib.sha256()
-    for path in (HERE / "image.py", HERE / "init.sh", *programs):
+    for path in (HERE / "image.py", HERE / "init.sh", *programs, *(pathlib.Path(p) for p, _ in files)):
         content.update(path.read_bytes())
-    content.update(repr((package.name, drivers)).encode())
+    content.update(repr((package.name, drivers, [str(to) for _, to in files])).encode())
     made = folder / content.hexdigest()[:16]
     if not (made / "initramfs").exists():
         shutil.rmtree(made, ignore_errors=True)
         root = made / "root"
         root.mkdir(parents=True)
         (root / "modules.order").write_text("\n".join(unpack_kernel(package, root)) + "\n", encoding="utf-8")
-        fill(root, programs, drivers)
+        fill(root, programs, drivers, files)
         copy_in(root, HERE / "init.sh", "/init")
         (root / "init").chmod(0o755)
         names = "\n".join(str(p.relative_to(root)) for p in sorted(root.glob("**/*")))

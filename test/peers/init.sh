@@ -12,13 +12,21 @@ while read -r module; do
 done </modules.order
 ip link set lo up
 while [ ! -e /dev/vport0p1 ]; do usleep 10000; done
+serve() {
+	while read -r line; do
+		echo "$line" | base64 -d >/tmp/command
+		sh /tmp/command >/tmp/output 2>&1 </dev/null
+		code=$?
+		base64 /tmp/output
+		echo "end $code"
+	done
+	poweroff -f
+}
+if grep -q systemd /proc/cmdline; then
+	# systemd is process 1 then, and knows nothing of this one.
+	(exec 0<>/dev/vport0p1 1>&0 && sleep 2 && echo ready && serve) &
+	exec /lib/systemd/systemd </dev/null >/dev/ttyS0 2>&1
+fi
 exec 0<>/dev/vport0p1 1>&0
 echo ready
-while read -r line; do
-	echo "$line" | base64 -d >/tmp/command
-	sh /tmp/command >/tmp/output 2>&1 </dev/null
-	code=$?
-	base64 /tmp/output
-	echo "end $code"
-done
-poweroff -f
+serve

@@ -41,12 +41,13 @@ def tap_counters(i):
 
 
 class PciGuest:
-    def __init__(self, guest, model):
+    def __init__(self, guest, model, prepare):
         self.guest, self.model = guest, model
         # The emulated IOMMU does not remap interrupts.
-        self.must("echo 1 >/sys/module/vfio_iommu_type1/parameters/allow_unsafe_interrupts; echo quench:x:100: >/etc/group; "
-                  "echo quench:x:100:100::/:/bin/sh >/etc/passwd; mkdir -p /run/quench; chown 100:100 /run/quench; chmod 1777 /tmp")
-        self.prepare()
+        self.must("echo 1 >/sys/module/vfio_iommu_type1/parameters/allow_unsafe_interrupts; printf \"root:x:0:\\nquench:x:100:\\n\" >/etc/group; "
+                  "printf \"root:x:0:0::/:/bin/sh\\nquench:x:100:100::/:/bin/sh\\n\" >/etc/passwd; mkdir -p /run/quench; chown 100:100 /run/quench; chmod 1777 /tmp")
+        if prepare:
+            self.prepare()
 
     def must(self, command):
         done = self.guest.run(command, PATIENCE_S)
@@ -95,18 +96,18 @@ class PciGuest:
 
 
 @contextlib.contextmanager
-def pci_guest(work, model, *programs):
+def pci_guest(work, model, *programs, files=(), append="", prepare=True):
     """Raises image.Missing."""
     paths = [BUILD / "app" / name / name for name in programs]
-    made = image.build(BUILD / "peers", [*paths, image.path_of("bash"), image.path_of("getent"), image.path_of("setpriv"), PREPARE], DRIVERS)
+    made = image.build(BUILD / "peers", [*paths, image.path_of("bash"), image.path_of("getent"), image.path_of("setpriv"), PREPARE], DRIVERS, files)
     for tap in TAPS:
         privileged("ip", "tuntap", "add", "dev", tap, "mode", "tap")
     try:
         for tap in TAPS:
             privileged("sysctl", "-qw", f"net.ipv6.conf.{tap}.disable_ipv6=1")
             privileged("ip", "link", "set", tap, "mtu", TAP_MTU, "up", "promisc", "on")
-        with Guest(work / "guest", made, more=devices(model), memory_mb=1024, append="intel_iommu=on iommu=pt") as guest:
-            yield PciGuest(guest, model)
+        with Guest(work / "guest", made, more=devices(model), memory_mb=1024, append=f"intel_iommu=on iommu=pt {append}") as guest:
+            yield PciGuest(guest, model, prepare)
     finally:
         for tap in TAPS:
             run("ip", "link", "del", tap)
