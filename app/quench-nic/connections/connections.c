@@ -241,18 +241,42 @@ free_qpn(struct connections *c)
 
 /* ---- one connection ---- */
 
+static bool
+is_named(const struct connections *c, const char *flow)
+{
+	for (uint32_t i = 0; i < NIC_CM_CONNECTIONS; i++)
+		if (c->all[i].known && strcmp(c->all[i].flow, flow) == 0)
+			return true;
+	return false;
+}
+
+/* The name of a new connection's flow: with the lowest number that is free, because the program
+ * keeps the counters of each name for ever. */
+static void
+name_flow(const struct connections *c, const char *pattern, char name[NIC_FLOW_NAME_CHARS + 1])
+{
+	uint32_t n = 1;
+
+	do
+		snprintf(name, NIC_FLOW_NAME_CHARS + 1, "%.21s%c%u", pattern, NIC_CONNECTION_SIGN,
+			 n++);
+	while (is_named(c, name));
+}
+
 static struct connection *
 begin(struct connections *c, uint32_t index, const struct nic_flow *pattern, uint32_t qpn,
       uint32_t psn)
 {
 	struct connection *one = &c->all[index];
 
+	char name[NIC_FLOW_NAME_CHARS + 1];
+
+	name_flow(c, pattern->name, name);
 	pthread_mutex_lock(&c->lock);
 	*one = (struct connection){
 		.known = true, .may_start = !pattern->qp.stopped, .qpn = qpn, .psn = psn};
-	snprintf(one->pattern, sizeof(one->pattern), "%s", pattern->name);
-	snprintf(one->flow, sizeof(one->flow), "%.21s%c%u", pattern->name, NIC_CONNECTION_SIGN,
-		 ++c->serial);
+	strcpy(one->pattern, pattern->name);
+	strcpy(one->flow, name);
 	pthread_mutex_unlock(&c->lock);
 	return one;
 }
@@ -374,13 +398,16 @@ connecting_of(struct connections *c, const char *pattern)
 	return NULL;
 }
 
+/* Of this connection alone: an earlier one may have had the flow's name. */
 static struct nic_flow_info
 info_of(struct connections *c, const struct nic_flow *flow)
 {
-	struct nic_flow_info info;
+	const struct nic_nodes *nodes = c->registry->nodes;
+	struct nic_flow_info info = {0};
 
 	flow_registry_read_begin(c->registry);
-	info = flow_registry_info(c->registry, flow_registry_entry_of(c->registry, flow->id));
+	for (uint16_t i = 0; i < nodes->plan.n_lcores; i++)
+		nic_flow_info(nodes->node[i], flow->id, &info);
 	flow_registry_read_end(c->registry);
 	return info;
 }
@@ -399,22 +426,18 @@ is_over(struct connections *c, struct connection *one, const struct nic_flow *fl
 				       now_ns - one->quiet_ns >= LINGER_NS);
 }
 
+/* Forget a connection, and remove its flow. */
 static void
-on_ended(struct connections *c, const struct nic_config *config, const struct happened *h)
+forget(struct connections *c, struct connection *one, const struct nic_flow *flow)
 {
-	struct connection *one = &c->all[h->event.connection];
 	struct connecting *k = connecting_of(c, one->pattern);
-	const struct nic_flow *flow = find_flow(config, one->flow);
+	bool completed = flow != NULL && info_of(c, flow).qps_done > 0;
 
-	if (!one->known)
-		return;
-	say_ended(c, one, &h->event);
-	one->done = flow != NULL && info_of(c, flow).qps_done > 0;
 	if (flow != NULL)
 		change(c, NULL, one->flow);
 	if (k != NULL && one->view.active) {
 		k->open--;
-		if (one->done)
+		if (completed)
 			k->completed++;
 		else
 			k->retry_ns = clock_ns() + RETRY_NS;
@@ -422,6 +445,23 @@ on_ended(struct connections *c, const struct nic_config *config, const struct ha
 	pthread_mutex_lock(&c->lock);
 	one->known = false;
 	pthread_mutex_unlock(&c->lock);
+}
+
+static void
+on_ended(struct connections *c, const struct nic_config *config, const struct happened *h)
+{
+	struct connection *one = &c->all[h->event.connection];
+	uint64_t timeout_ns = 4096ull << min_u64(one->view.terms.ack_timeout, 20);
+
+	if (!one->known)
+		return;
+	say_ended(c, one, &h->event);
+	set_state(c, one, CM_TIMEWAIT);
+	/* A DREQ may overtake the last ACK. The slot is ours for twice this time. */
+	if (h->event.cause == CM_BY_PEER)
+		one->ended_ns = clock_ns() + timeout_ns / 2;
+	else
+		forget(c, one, find_flow(config, one->flow));
 }
 
 static void
@@ -528,6 +568,12 @@ end_some(struct connections *c, const struct nic_config *config)
 		if (!one->known || !one->has_flow)
 			continue;
 		flow = find_flow(config, one->flow);
+		if (one->ended_ns > 0) {
+			if (flow == NULL || info_of(c, flow).qps_done > 0 ||
+			    clock_ns() >= one->ended_ns)
+				forget(c, one, flow);
+			continue;
+		}
 		/* Or it was removed by a command, or its pattern was. */
 		if (flow == NULL || find_pattern(config, one->pattern) == NULL ||
 		    is_over(c, one, flow))

@@ -30,8 +30,9 @@ struct connection {
 	char pattern[NIC_FLOW_NAME_CHARS + 1], flow[NIC_FLOW_NAME_CHARS + 1];
 	bool has_flow;  /* it was added */
 	bool may_start; /* the pattern is not stopped */
-	bool done;      /* all messages are complete */
 	uint32_t qpn, psn;
+	uint64_t
+		ended_ns; /* the peer has ended it: ACKs may still come until then; 0: it has not */
 	uint64_t rx_packets, quiet_ns; /* at the last look, and since when they are as many */
 	struct cm_view view;
 };
@@ -51,7 +52,6 @@ struct connections {
 	bool has_thread;
 	atomic_bool stop;
 	atomic_bool pending; /* a pattern with an end has not completed */
-	uint32_t serial;
 	struct connecting *connecting;
 	unsigned int n_connecting;
 	pthread_mutex_t lock; /* of all[], for readers */

@@ -639,7 +639,9 @@ cm_accept(struct cm *cm, uint32_t connection, const struct cm_end *own, uint64_t
 	c->view.own = *own;
 	c->view.state = CM_REP_SENT;
 	c->last = build_rep(cm, c);
-	ask(cm, c, c->peer_timeout, c->peer_retries, now_ns);
+	/* A peer may ask for less patience than ours, not for more: it could fill the table. */
+	ask(cm, c, (uint8_t)min_u64(c->peer_timeout, cm->params.response_timeout),
+	    (uint8_t)min_u64(c->peer_retries, cm->params.max_retries), now_ns);
 }
 
 void

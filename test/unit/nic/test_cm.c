@@ -286,6 +286,34 @@ TEST(full_table_refuses_and_counts)
 	assert_int_equal(cm_count(ends[1].cm), CONNECTIONS);
 }
 
+/* REQs without an RTU, of a peer that claims to be slow. */
+TEST(peer_cannot_hold_the_table_for_longer_than_our_patience)
+{
+	const struct cm_peer from = {.ip = ip[0]};
+	uint64_t began_ns = now_ns;
+
+	lose_pct = 100;
+	for (uint32_t i = 0; i <= CONNECTIONS; i++) {
+		struct cm_msg req = {.attribute = CM_REQ,
+				     .local_id = 100 + i,
+				     .qpn = 20 + i,
+				     .service_id = 0x0000000001060000ull | 7471,
+				     .mtu_code = 3,
+				     .local_response_timeout = 31,
+				     .max_retries = 15};
+
+		req.private_data[1] = 0x40;
+		memcpy(req.private_data + 16, ip[0].addr, 4);
+		cm_on_message(ends[1].cm, &from, CM_OK, &req, now_ns);
+		take_events(&ends[1]);
+	}
+	assert_int_equal(cm_count(ends[1].cm), CONNECTIONS);
+	assert_int_equal(ends[1].stats.cm_drop_full, 1);
+	run(NEVER_NS);
+	assert_int_equal(cm_count(ends[1].cm), 0);
+	assert_true(now_ns - began_ns <= (RETRIES + 2) * TIMEOUT_NS);
+}
+
 TEST(messages_for_nobody_are_counted_and_answered_where_the_peer_waits)
 {
 	const struct cm_peer from = {.ip = ip[0]};
