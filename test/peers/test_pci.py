@@ -168,8 +168,9 @@ def check_nic(work, guest):
         name = f"pause of {'the guest' if asks else 'its peer'}"
         own, peer, _ = check_pair(work, guest, name, asks, small, 200, **({"host_nic": slow} if asks else {"guest_nic": slow}))
         paused, pauses = (own, peer) if asks else (peer, own)
-        check(f"{name}: pause frames arrive", paused["port"]["rx_prio3_pause"] == pauses["port"]["tx_prio3_pause"] > 0,
-              (paused["port"]["rx_prio3_pause"], pauses["port"]["tx_prio3_pause"]))
+        got, sent = paused["port"]["rx_prio3_pause"], pauses["port"]["tx_prio3_pause"]
+        # The requester may have ended before the last XON.
+        check(f"{name}: pause frames arrive", 0 < got <= sent <= got + 1, (got, sent))
         check_equal(f"{name}: nothing is retransmitted", sum_of(paused["flows"], "retransmitted_packets"), 0)
     # Three lcores share the guest's CPU: as many queues as the device has.
     _, _, said = check_pair(work, guest, "several lcores", True, small + "qp_count = 4\n", 800, lcores="--lcores 0@0,1@0,2@0")
