@@ -238,7 +238,7 @@ make_report(struct run *r)
 	r->has_report = true;
 	r->report = (struct perftest_report){
 		.bytes = r->options.message_bytes,
-		.iterations = s->messages / r->options.qp_count,
+		.iterations = s->messages,
 		.average = rate(r, s->payload_bytes, s->sending_ns),
 		.mmps = s->sending_ns == 0 ? 0 : (double)s->messages * 1e3 / (double)s->sending_ns,
 	};

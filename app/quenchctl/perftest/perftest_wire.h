@@ -53,7 +53,7 @@ struct perftest_end {
 /* Results of one side. */
 struct perftest_report {
 	uint64_t bytes;       /* of a message */
-	uint64_t iterations;  /* messages of a QP */
+	uint64_t iterations;  /* messages of all QPs */
 	double peak, average; /* MiB/s, or Gb/s if both sides agreed on that */
 	double mmps;          /* million messages per second */
 };
