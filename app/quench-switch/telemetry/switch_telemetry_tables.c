@@ -2,7 +2,6 @@
 /* Telemetry of the switch's tables: addresses, neighbours, routes, interfaces. */
 #include "quench-switch/telemetry/switch_telemetry_tables.h"
 
-#include <arpa/inet.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <time.h>
@@ -97,11 +96,10 @@ neigh_row(const struct sw_snapshot *s, uint32_t i)
 	static const uint8_t unknown[6];
 	static const char *const states[] = {"incomplete", "reachable", "probe", "failed", "stale"};
 	const struct neigh *n = &s->neigh[i];
-	char ip[INET6_ADDRSTRLEN] = "";
+	char ip[FIELD_IP_CHARS];
 	json_t *o = json_object();
 
-	inet_ntop(n->key.ip.version == 4 ? AF_INET : AF_INET6, n->key.ip.addr, ip, sizeof(ip));
-	json_object_set_new(o, "ip", json_string(ip));
+	json_object_set_new(o, "ip", json_string(field_ip_text(&n->key.ip, ip)));
 	set_domain(o, "interface", n->key.vlan_id);
 	set_mac(o, n->has_mac ? n->mac : unknown);
 	json_object_set_new(o, "state", json_string(n->fixed ? "permanent" : states[n->state]));
@@ -165,13 +163,12 @@ dead_hops(const struct node *node, const struct sw_static_route *route, uint32_t
 	size_t used = 0;
 
 	for (int k = 0; k < n; k++) {
-		char ip[INET6_ADDRSTRLEN] = "";
+		char ip[FIELD_IP_CHARS];
 
 		if (!(dead >> k & 1))
 			continue;
-		inet_ntop(hops[k].version == 4 ? AF_INET : AF_INET6, hops[k].addr, ip, sizeof(ip));
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
-					 used == 0 ? "" : ", ", ip);
+					 used == 0 ? "" : ", ", field_ip_text(&hops[k], ip));
 		if (used >= sizeof(text))
 			break;
 	}

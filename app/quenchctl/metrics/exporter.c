@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/notice/monotonic.h"
 #include "runtime/notice/say.h"
 #include "quenchctl/socket/sockets.h"
 #include "quenchctl/socket/utf8.h"
@@ -279,7 +280,7 @@ open_source(const struct exporter *e, struct source *s)
 static int
 read_source(const struct exporter *e, struct source *s, struct metrics *m)
 {
-	const struct client_limits limits = {.deadline_ns = client_now_ns() + EXPORTER_READING_NS,
+	const struct client_limits limits = {.deadline_ns = monotonic_ns() + EXPORTER_READING_NS,
 					     .most_bytes = READING_BYTES,
 					     .most_rows = READING_ROWS,
 					     .cancel_fd = e->cancel[0]};
@@ -307,7 +308,7 @@ read_source(const struct exporter *e, struct source *s, struct metrics *m)
 static void
 keep_reading(struct exporter *e, struct source *s, int rc, struct metrics *m, uint64_t begun_ns)
 {
-	uint64_t now = client_now_ns();
+	uint64_t now = monotonic_ns();
 	bool was_open = s->open;
 
 	metrics_free(s->last);
@@ -352,7 +353,7 @@ read_when_asked(void *arg)
 		s->wanted = false;
 		s->reading = true;
 		pthread_mutex_unlock(&e->lock);
-		begun_ns = client_now_ns();
+		begun_ns = monotonic_ns();
 		m = metrics_new();
 		rc = m != NULL ? read_source(e, s, m) : APP_FAILED;
 		pthread_mutex_lock(&e->lock);
@@ -510,13 +511,13 @@ exporter_text(struct exporter *e, enum metrics_format format, size_t *bytes, uns
 {
 	struct made *made = &e->made[format];
 	char *copy = NULL;
-	uint64_t now = client_now_ns();
+	uint64_t now = monotonic_ns();
 
 	pthread_mutex_lock(&e->lock);
 	look(e, now);
 	e->repeated += !begin_readings(e, now);
 	wait_for_readings(e, now + (e->serves ? EXPORTER_WAIT_NS : 2 * EXPORTER_READING_NS));
-	now = client_now_ns();
+	now = monotonic_ns();
 	if (made->text.used == 0 || made->changes != e->changes ||
 	    now - made->at_ns >= EXPORTER_LEAST_AGE_NS)
 		make_text(e, format, now);

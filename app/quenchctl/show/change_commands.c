@@ -10,9 +10,6 @@
 #include "quenchctl/show/show.h"
 #include "quenchctl/show/table.h"
 
-/* Longest request that a program reads, including the command. */
-#define REQUEST_CHARS 900
-
 static void
 print_changes(const struct ctl_options *o, const json_t *reply)
 {
@@ -55,8 +52,9 @@ send_change(struct client *c, const struct ctl_options *o, const char *request)
 	json_t *reply;
 	int rc;
 
-	if (strlen(request) >= REQUEST_CHARS) {
-		say_error("%.60s...: expected at most %d characters", request, REQUEST_CHARS);
+	if (strlen(request) >= CLIENT_REQUEST_CHARS) {
+		say_error("%.60s...: expected at most %d characters", request,
+			  CLIENT_REQUEST_CHARS);
 		return APP_BAD_USAGE;
 	}
 	rc = client_ask(c, request, &reply);
@@ -89,7 +87,7 @@ int
 command_set_key(const struct command *command, struct client *c, const struct ctl_options *o,
 		const char *const params[COMMAND_PARAMS])
 {
-	char request[REQUEST_CHARS + 1];
+	char request[CLIENT_REQUEST_CHARS + 1];
 	size_t n = (size_t)snprintf(request, sizeof(request), "%s,", command->path);
 
 	/* One key a line. send_change() refuses what is too long. */
@@ -104,7 +102,7 @@ int
 command_remove_flow(const struct command *command, struct client *c, const struct ctl_options *o,
 		    const char *const params[COMMAND_PARAMS])
 {
-	char request[REQUEST_CHARS + 1];
+	char request[CLIENT_REQUEST_CHARS + 1];
 
 	snprintf(request, sizeof(request), "%s,%s", command->path, params[0]);
 	return send_change(c, o, request);

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/notice/monotonic.h"
 #include "runtime/notice/say.h"
 #include "quenchctl/socket/sockets.h"
 #include "quenchctl/socket/unfold.h"
@@ -85,20 +86,11 @@ say_silent(struct client *c)
 	return fail(c, APP_FAILED, "%s: the program does not answer", c->path);
 }
 
-uint64_t
-client_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Deadline of the next exchange. */
 static uint64_t
 patience_ends_ns(const struct client *c)
 {
-	uint64_t end_ns = client_now_ns() + CLIENT_PATIENCE_NS;
+	uint64_t end_ns = monotonic_ns() + CLIENT_PATIENCE_NS;
 
 	return c->limits != NULL && c->limits->deadline_ns < end_ns ? c->limits->deadline_ns
 								    : end_ns;
@@ -111,7 +103,7 @@ wait_for(const struct client *c, int fd, short events, uint64_t end_ns)
 	struct pollfd fds[2] = {
 		{.fd = fd, .events = events},
 		{.fd = c->limits != NULL ? c->limits->cancel_fd : -1, .events = POLLIN}};
-	uint64_t now = client_now_ns();
+	uint64_t now = monotonic_ns();
 	int left_ms = now < end_ns ? (int)((end_ns - now + 999999) / 1000000) : 0;
 
 	(void)poll(fds, 2, left_ms);
@@ -131,7 +123,7 @@ connect_to(struct client *c, const char *path)
 	if (c->fd < 0)
 		return -errno;
 	while (connect(c->fd, (const struct sockaddr *)&addr, sizeof(addr)) != 0) {
-		uint64_t now = client_now_ns();
+		uint64_t now = monotonic_ns();
 
 		if (errno != EAGAIN && errno != EINTR)
 			return -errno;
@@ -147,7 +139,7 @@ send_command(struct client *c, const char *command, uint64_t end_ns)
 	while (send(c->fd, command, strlen(command), MSG_NOSIGNAL) < 0) {
 		if (errno != EAGAIN && errno != EINTR)
 			return say_gone(c);
-		if (client_now_ns() >= end_ns || !wait_for(c, c->fd, POLLOUT, end_ns))
+		if (monotonic_ns() >= end_ns || !wait_for(c, c->fd, POLLOUT, end_ns))
 			return say_silent(c);
 	}
 	return 0;
@@ -162,7 +154,7 @@ receive(struct client *c, size_t size, uint64_t end_ns, size_t *bytes)
 	while ((n = recv(c->fd, c->buffer, size, MSG_TRUNC)) < 0) {
 		if (errno != EAGAIN && errno != EINTR)
 			return say_gone(c);
-		if (client_now_ns() >= end_ns || !wait_for(c, c->fd, POLLIN, end_ns))
+		if (monotonic_ns() >= end_ns || !wait_for(c, c->fd, POLLIN, end_ns))
 			return say_silent(c);
 	}
 	if (n == 0)
@@ -189,7 +181,7 @@ check_limits(struct client *c, size_t bytes)
 		return fail(c, APP_FAILED, "%s: expected a reading of at most %" PRIu64 " bytes",
 			    c->path, c->limits->most_bytes);
 	}
-	return client_now_ns() < c->limits->deadline_ns ? 0 : say_silent(c);
+	return monotonic_ns() < c->limits->deadline_ns ? 0 : say_silent(c);
 }
 
 /* Ask for one page. */
@@ -433,7 +425,7 @@ read_hello(struct client *c)
 	while ((n = recv(c->fd, c->buffer, HELLO_BYTES, 0)) < 0) {
 		if (errno != EAGAIN && errno != EINTR)
 			break;
-		if (client_now_ns() >= end_ns || !wait_for(c, c->fd, POLLIN, end_ns))
+		if (monotonic_ns() >= end_ns || !wait_for(c, c->fd, POLLIN, end_ns))
 			return say_silent(c);
 	}
 	if (n <= 0) {

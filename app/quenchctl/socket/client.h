@@ -13,6 +13,9 @@
 #include <stdint.h>
 #include <sys/un.h>
 
+/* Longest request that a program reads, including the command. */
+#define CLIENT_REQUEST_CHARS 900
+
 /* Limits of a reading that must end, whatever the program does. */
 struct client_limits {
 	uint64_t deadline_ns; /* of CLOCK_MONOTONIC; then the program counts as silent */
@@ -36,9 +39,6 @@ struct client {
 	size_t reply_bytes;      /* largest reply */
 	char *buffer;
 };
-
-/** CLOCK_MONOTONIC, for a deadline. */
-uint64_t client_now_ns(void);
 
 /**
  * Connect to the socket at path, to the program with this file prefix, or, with neither, to the

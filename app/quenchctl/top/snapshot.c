@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/numbers/array.h"
+#include "runtime/notice/monotonic.h"
 #include "runtime/notice/say.h"
 
 /*
@@ -109,7 +110,7 @@ take(struct client *c, struct snapshot *r)
 int
 snapshot_take(struct client *c, struct snapshot *r)
 {
-	struct client_limits limits = {.deadline_ns = client_now_ns() + READING_NS,
+	struct client_limits limits = {.deadline_ns = monotonic_ns() + READING_NS,
 				       .most_bytes = READING_BYTES,
 				       .most_rows = READING_ROWS,
 				       .cancel_fd = -1};

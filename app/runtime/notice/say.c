@@ -7,7 +7,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+
+#include "runtime/notice/monotonic.h"
 
 #define NS_PER_S 1000000000u
 #define MOST_EVENTS 32u
@@ -108,11 +109,9 @@ say_event(bool warning, const char *event, const char *format, ...)
 {
 	struct event *e = find_event(event);
 	char text[1024], more[48] = "";
-	struct timespec now;
 	va_list args;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (!say_limit_passes(&e->limit, (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec)) {
+	if (!say_limit_passes(&e->limit, monotonic_ns())) {
 		atomic_fetch_add_explicit(&suppressed, 1, memory_order_relaxed);
 		return;
 	}

@@ -9,6 +9,8 @@
 #include "runtime/report/report.h"
 #include "runtime/notice/say.h"
 
+/* Longest parameters of a command, with a blank before them. */
+#define PARAMS_CHARS 900
 /* Room for the largest members, a FIELD_STR or a map. */
 #define MEMBER_BYTES 256
 
@@ -50,20 +52,21 @@ add_change(void *arg, const struct config_change *change)
 static void
 say_change(const struct active_config_request *r, uint64_t n)
 {
-	char text[1024];
-	const char *what = r->set != NULL      ? "set "
-			   : r->remove != NULL ? "remove "
-			   : r->path != NULL   ? "reload "
-					       : "reload";
+	const char *command = "reload", *what = r->path;
+	char text[PARAMS_CHARS + 1] = "";
 
-	snprintf(text, sizeof(text), "%s",
-		 r->set != NULL      ? r->set
-		 : r->remove != NULL ? r->remove
-		 : r->path != NULL   ? r->path
-				     : "");
+	if (r->set != NULL) {
+		command = "set";
+		what = r->set;
+	} else if (r->remove != NULL) {
+		command = "remove";
+		what = r->remove;
+	}
+	if (what != NULL)
+		snprintf(text, sizeof(text), " %s", what);
 	for (char *at = text; (at = strchr(at, '\n')) != NULL;)
 		*at = ' ';
-	say("%s%s: %" PRIu64 " keys changed", what, text, n);
+	say("%s%s: %" PRIu64 " keys changed", command, text, n);
 }
 
 static json_t *

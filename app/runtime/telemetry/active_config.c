@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/numbers/units.h"
+#include "runtime/notice/monotonic.h"
 #include "runtime/notice/say.h"
 
 /* Interval between checks whether the owners have adopted a change. */
@@ -199,30 +200,21 @@ commit(void *arg, uint64_t now_ns)
 	c->next = before;
 }
 
-static uint64_t
-clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
-}
-
 bool
 active_config_wait(struct active_config *active, bool (*is_done)(void *program),
 		   uint64_t *waited_ns)
 {
 	const struct timespec pause = {.tv_nsec = OWNER_LOOK_NS};
-	uint64_t begin_ns = clock_ns();
+	uint64_t begin_ns = monotonic_ns();
 	bool done = is_done(active->program);
 
-	while (!done && clock_ns() - begin_ns < ACTIVE_CONFIG_PATIENCE_MS * NS_PER_MS &&
+	while (!done && monotonic_ns() - begin_ns < ACTIVE_CONFIG_PATIENCE_MS * NS_PER_MS &&
 	       !atomic_load_explicit(active->stop, memory_order_relaxed)) {
 		nanosleep(&pause, NULL);
 		done = is_done(active->program);
 	}
 	if (waited_ns != NULL)
-		*waited_ns = clock_ns() - begin_ns;
+		*waited_ns = monotonic_ns() - begin_ns;
 	return done;
 }
 

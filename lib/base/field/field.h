@@ -58,6 +58,9 @@ struct field_ip {
 	uint8_t addr[16];
 };
 
+/* Room for an address as text, with its final zero. */
+#define FIELD_IP_CHARS 46u
+
 /**
  * Another name for the same member: a paper symbol or a vendor's spelling. A number N without a
  * suffix is stored as N * scale under the alias (scale 0 means 1); scale does not apply to a number
@@ -129,6 +132,9 @@ struct counter_field {
  */
 int field_parse(const struct field *field, const struct field_alias *alias, const char *text,
 		void *object, char *expected, size_t size);
+
+/** An address as text, in `text`; "none" if it is not set. */
+const char *field_ip_text(const struct field_ip *ip, char text[FIELD_IP_CHARS]);
 
 /** Is an address, or its absence, in the range of a FIELD_IP? */
 bool field_takes_ip(const struct field *field, const struct field_ip *ip);

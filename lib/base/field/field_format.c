@@ -2,6 +2,7 @@
 #include "base/field/field.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,15 +10,15 @@
 #include "base/field/field_list.h"
 #include "base/field/field_unit.h"
 
-static int
-format_ip(const struct field_ip *ip, char *text, size_t size)
-{
-	char addr[INET6_ADDRSTRLEN];
+static_assert(FIELD_IP_CHARS >= INET6_ADDRSTRLEN, "room for the longest address");
 
+const char *
+field_ip_text(const struct field_ip *ip, char text[FIELD_IP_CHARS])
+{
 	if (ip->version == 0 ||
-	    !inet_ntop(ip->version == 4 ? AF_INET : AF_INET6, ip->addr, addr, sizeof(addr)))
-		return snprintf(text, size, "none");
-	return snprintf(text, size, "%s", addr);
+	    !inet_ntop(ip->version == 4 ? AF_INET : AF_INET6, ip->addr, text, FIELD_IP_CHARS))
+		return "none";
+	return text;
 }
 
 uint64_t
@@ -48,6 +49,7 @@ format_number(const struct field *field, uint64_t value, char *text, size_t size
 int
 field_format(const struct field *field, const void *object, char *text, size_t size)
 {
+	char address[FIELD_IP_CHARS];
 	const void *member = (const char *)object + field->offset;
 	const uint8_t *b = member;
 
@@ -60,7 +62,7 @@ field_format(const struct field *field, const void *object, char *text, size_t s
 		return snprintf(text, size, "%02x:%02x:%02x:%02x:%02x:%02x", b[0], b[1], b[2], b[3],
 				b[4], b[5]);
 	case FIELD_IP:
-		return format_ip(member, text, size);
+		return snprintf(text, size, "%s", field_ip_text(member, address));
 	case FIELD_STR:
 		return snprintf(text, size, "%s", (const char *)member);
 	case FIELD_SET8:
