@@ -49,11 +49,13 @@ def present(ctl):
 def check_verbs(ctl, work):
     for verb, more in (("send", ""), ("write", "mtu_bytes=512"), ("read", "depth=200")):
         listen = Listen(work, f"verb={verb}", "qp_count=3")
-        sent = ctl.json(f"connect perftest 127.0.0.1:{listen.port} verb={verb} qp_count=3 messages=5 message_bytes=3000 {more}")
+        sent = ctl.json(f"connect perftest 127.0.0.1:{listen.port} verb={verb} qp_count=3 messages=50 message_bytes=3000 {more}")
         code, out, err = listen.end()
         check_equal(f"{verb}: listen ends well", (code, err), (0, ""))
         for side, told in (("client", str(sent)), ("server", out)):
-            check(f"{verb}: {side} counts all", "15" in told and "45000" in told, told)
+            check(f"{verb}: {side} counts all", "150" in told and "450000" in told, told)
+        # The link takes a nanosecond a bit, and the shaper catches up at most 200 us.
+        check(f"{verb}: the link has had time for all bytes", sent.get("elapsed_ns", 0) >= 450000 * 8 - 200000, sent)
         check_equal(f"{verb}: MTU of both", sent.get("mtu_bytes"), 512 if "mtu" in more else 1024)
         check_equal(f"{verb}: no flow is left", present(ctl), [])
     listen = Listen(work, "verb=write")

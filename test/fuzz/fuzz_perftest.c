@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Any bytes as messages of perftest's exchange: what is understood is written as the same. */
+/* Any bytes as messages of perftest's exchange: a message that is read is written as it came. */
 #include <string.h>
 #include <strings.h>
 

@@ -186,8 +186,28 @@ flow_registry_info(const struct flow_registry *registry, const struct flow_entry
 {
 	struct nic_flow_info info = e->earlier;
 
-	for (uint32_t i = 0; i < e->n_ids; i++)
+	for (uint32_t i = 0; i < e->n_ids; i++) {
+		const struct nic_flow_info before = info;
+
 		add_info(registry, e->ids[i], &info);
+		/* The span is that of the present life. A removed one may not be gone yet. */
+		if (e->n_ids > 1 && read_ns(&registry->lives[e->ids[i]]->removed_ns) != NEVER_NS) {
+			info.started = before.started;
+			info.started_ns = before.started_ns;
+			info.ended_ns = before.ended_ns;
+		}
+	}
+	return info;
+}
+
+struct nic_flow_info
+flow_registry_life_info(struct flow_registry *registry, uint32_t flow_id)
+{
+	struct nic_flow_info info = {0};
+
+	flow_registry_read_begin(registry);
+	add_info(registry, flow_id, &info);
+	flow_registry_read_end(registry);
 	return info;
 }
 

@@ -92,6 +92,9 @@ void flow_registry_removed(struct flow_registry *registry, uint32_t flow_id, uin
 void flow_registry_read_begin(struct flow_registry *registry);
 void flow_registry_read_end(struct flow_registry *registry);
 
+/** Counters of one life, of a flow in a configuration that the caller holds. Any thread. */
+struct nic_flow_info flow_registry_life_info(struct flow_registry *registry, uint32_t flow_id);
+
 /* Between read_begin() and read_end(): sums over all lcores and all lives of an entry. */
 struct flow_entry *flow_registry_entry_of(const struct flow_registry *registry, uint32_t flow_id);
 struct nic_flow_info flow_registry_info(const struct flow_registry *registry,

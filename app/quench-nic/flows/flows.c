@@ -364,13 +364,14 @@ flows_end(struct flows *f, FILE *out, uint64_t elapsed_ns)
 		fprintf(out, "and %u more flows: see --csv or --json\n", f->n_shown - MOST_ROWS);
 }
 
-/* Time from the start of the flow's first QP to the end of its last one, or until now. */
-static uint64_t
-sending_ns(const struct nic_flow_info *info, uint64_t now_ns)
+/* When the first QP of a requester started, and when its last one ended, or now. 0: not yet. */
+static void
+set_span(json_t *o, const struct nic_flow_info *info, uint64_t now_ns)
 {
-	bool ended = info->qps > 0 && info->qps_done + info->qps_failed == info->qps;
+	bool ended = info->qps_done + info->qps_failed == info->qps;
 
-	return info->started ? sub_sat(ended ? info->ended_ns : now_ns, info->started_ns) : 0;
+	report_set_u64(o, "started_ns", info->started_ns);
+	report_set_u64(o, "ended_ns", !info->started ? 0 : ended ? info->ended_ns : now_ns);
 }
 
 static json_t *
@@ -398,7 +399,7 @@ flow_object(const struct nic_flow *flow, const struct nic_flow_info *info,
 	report_set_u64(o, "rx_pause_duration_us", paused_ns / NS_PER_US);
 	report_set_u64(o, "qps_done", info->qps_done);
 	report_set_u64(o, "qps_failed", info->qps_failed);
-	report_set_u64(o, "sending_ns", sending_ns(info, now_ns));
+	set_span(o, info, now_ns);
 	json_set_times(o, times);
 	return o;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "quench-nic/telemetry/nic_telemetry_flows.h"
 
-#include <arpa/inet.h>
-
 #include "runtime/report/report.h"
 #include "runtime/report/telemetry_config.h"
 #include "quench-nic/config/nic_version.h"
@@ -43,24 +41,20 @@ free_qpns_reply(struct telemetry_call *call)
 	return o;
 }
 
-static bool
-take_row(void *arg, uint32_t index, const struct connection *one)
+static void
+take_row(void *arg, const struct connection *one)
 {
-	char ip[INET6_ADDRSTRLEN];
+	char ip[FIELD_IP_CHARS];
 	json_t *row = json_object();
 
-	(void)index;
-	inet_ntop(one->view.peer.ip.version == 6 ? AF_INET6 : AF_INET, one->view.peer.ip.addr, ip,
-		  sizeof(ip));
 	json_object_set_new(row, "flow", json_string(one->flow));
 	json_object_set_new(row, "active", json_boolean(one->view.active));
 	json_object_set_new(row, "state", json_string(cm_state_words[one->view.state]));
-	json_object_set_new(row, "peer_ip", json_string(ip));
+	json_object_set_new(row, "peer_ip", json_string(field_ip_text(&one->view.peer.ip, ip)));
 	report_set_u64(row, "cm_port", one->view.terms.port);
 	report_set_u64(row, "local_qpn", one->qpn);
 	report_set_u64(row, "peer_qpn", one->view.other.qpn);
 	json_array_append_new(arg, row);
-	return true;
 }
 
 static json_t *

@@ -4,15 +4,12 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <arpa/inet.h>
 
 #include "base/numbers/fixed.h"
+#include "ctl/nic_config/nic_config.h"
 #include "runtime/notice/say.h"
-
-/* Longest request, including the command (doc/interface.md). */
-#define REQUEST_CHARS 900
-#define DEFAULT_RD_ATOMIC 16
 
 static int ask(struct perftest_flows *f, json_t **reply, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -20,7 +17,7 @@ static int ask(struct perftest_flows *f, json_t **reply, const char *format, ...
 static int
 ask(struct perftest_flows *f, json_t **reply, const char *format, ...)
 {
-	char request[REQUEST_CHARS + 1];
+	char request[CLIENT_REQUEST_CHARS + 1];
 	json_t *unread = NULL;
 	va_list args;
 	int rc;
@@ -39,30 +36,59 @@ number_of(const json_t *row, const char *key)
 	return (uint64_t)json_integer_value(json_object_get(row, key));
 }
 
-/* Keys of [nic] that differ from their default. */
-static int
-read_nic(struct perftest_flows *f)
+/* The NIC's section as a file: the keys that differ from their defaults. @return the caller's, or
+ * NULL. */
+static char *
+section_text(const json_t *rows)
 {
-	json_t *reply, *row;
-	size_t i;
-	int rc = ask(f, &reply, "/quench/config");
+	const json_t *row;
+	char *text = NULL;
+	size_t i, size;
+	FILE *out = open_memstream(&text, &size);
 
-	f->max_rd_atomic = DEFAULT_RD_ATOMIC;
-	json_array_foreach (json_object_get(reply, "rows"), i, row) {
+	if (out == NULL)
+		return NULL;
+	fputs("[nic]\n", out);
+	json_array_foreach (rows, i, row) {
 		const char *section = json_string_value(json_object_get(row, "section"));
 		const char *key = json_string_value(json_object_get(row, "key"));
 		const char *value = json_string_value(json_object_get(row, "value"));
 
-		if (section == NULL || key == NULL || value == NULL || strcmp(section, "nic") != 0)
-			continue;
-		if (strcmp(key, "ip") == 0 && inet_pton(AF_INET, value, f->ip.addr) == 1)
-			f->ip.version = 4;
-		else if (strcmp(key, "ip6") == 0 && inet_pton(AF_INET6, value, f->ip6.addr) == 1)
-			f->ip6.version = 6;
-		else if (strcmp(key, "max_rd_atomic") == 0)
-			sscanf(value, "%" SCNu32, &f->max_rd_atomic);
+		if (section != NULL && key != NULL && value != NULL && strcmp(section, "nic") == 0)
+			fprintf(out, "%s = %s\n", key, value);
 	}
+	if (fclose(out) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Read the addresses and limits of the NIC. */
+static int
+read_nic(struct perftest_flows *f)
+{
+	json_t *reply;
+	int rc = ask(f, &reply, "/quench/config");
+	char *text = rc == 0 ? section_text(json_object_get(reply, "rows")) : NULL;
+	struct config_error err = {.text = "out of memory"};
+	struct nic_config nic = {0};
+	struct config *cfg = NULL;
+
 	json_decref(reply);
+	if (rc != 0)
+		return rc;
+	if (text != NULL)
+		cfg = config_open_text("the NIC's configuration", text, strlen(text), &err);
+	if (cfg == NULL || nic_config_read(cfg, NULL, &nic, &err) != 0) {
+		say_error("%s", err.text);
+		rc = APP_FAILED;
+	}
+	f->ip = nic.nic.ip;
+	f->ip6 = nic.nic.ip6;
+	f->max_rd_atomic = nic.nic.max_rd_atomic;
+	nic_config_free(&nic);
+	config_close(cfg);
+	free(text);
 	if (rc == 0 && f->ip.version == 0 && f->ip6.version == 0) {
 		say_error(
 			"[nic] ip = none: expected an address of the NIC, for a peer to reach it");
@@ -88,7 +114,7 @@ sum(struct perftest_flows *f, struct perftest_sums *s, bool *present)
 	size_t i;
 	int rc = ask(f, &reply, "/quench/flows");
 
-	*s = (struct perftest_sums){0};
+	*s = (struct perftest_sums){.started_ns = UINT64_MAX};
 	*present = false;
 	json_array_foreach (json_object_get(reply, "rows"), i, row) {
 		if (!is_ours(f, json_string_value(json_object_get(row, "flow"))))
@@ -102,7 +128,10 @@ sum(struct perftest_flows *f, struct perftest_sums *s, bool *present)
 		s->ce_packets += number_of(row, "ce_packets");
 		s->done += number_of(row, "qps_done");
 		s->failed += number_of(row, "qps_failed");
-		s->sending_ns = max_u64(s->sending_ns, number_of(row, "sending_ns"));
+		if (number_of(row, "ended_ns") > 0) {
+			s->started_ns = min_u64(s->started_ns, number_of(row, "started_ns"));
+			s->ended_ns = max_u64(s->ended_ns, number_of(row, "ended_ns"));
+		}
 	}
 	json_decref(reply);
 	return rc;
@@ -139,7 +168,7 @@ perftest_flows_add(struct perftest_flows *f, const struct perftest_end *ours,
 		   const struct perftest_end *theirs, uint16_t mtu_bytes)
 {
 	const struct perftest_options *o = f->options;
-	char request[REQUEST_CHARS + 1], address[INET6_ADDRSTRLEN];
+	char request[CLIENT_REQUEST_CHARS + 1], address[FIELD_IP_CHARS];
 	char flow[sizeof(f->prefix) + 24];
 	uint32_t depth = o->depth;
 	size_t n = 0;
@@ -148,14 +177,12 @@ perftest_flows_add(struct perftest_flows *f, const struct perftest_end *ours,
 	/* A QP has at most as many READs in flight as the responder takes (IBTA 9.4.4). */
 	if (o->verb == PERFTEST_READ)
 		depth = (uint32_t)min_u64(depth, min_u64(f->max_rd_atomic, theirs->rd_depth));
-	inet_ntop(theirs->ip.version == 6 ? AF_INET6 : AF_INET, theirs->ip.addr, address,
-		  sizeof(address));
 	snprintf(flow, sizeof(flow), "flow %s%u", f->prefix, f->added);
 	n += (size_t)snprintf(request + n, sizeof(request) - n,
 			      "/quench/set,%s.peer_ip=%s\n%s.peer_qpn=%u\n%s.local_qpn=%u\n"
 			      "%s.verb=%s\n%s.mtu_bytes=%u\n",
-			      flow, address, flow, theirs->qpn, flow, ours->qpn, flow,
-			      perftest_verb_words[o->verb], flow, mtu_bytes);
+			      flow, field_ip_text(&theirs->ip, address), flow, theirs->qpn, flow,
+			      ours->qpn, flow, perftest_verb_words[o->verb], flow, mtu_bytes);
 	if (f->requester)
 		n += (size_t)snprintf(request + n, sizeof(request) - n,
 				      "%s.stopped=on\n%s.initial_psn=%u\n%s.message_bytes=%" PRIu64
@@ -186,14 +213,14 @@ perftest_flows_add(struct perftest_flows *f, const struct perftest_end *ours,
 int
 perftest_flows_stop(struct perftest_flows *f, bool stopped)
 {
-	char request[REQUEST_CHARS + 1];
+	char request[CLIENT_REQUEST_CHARS + 1];
 	uint32_t i = 0;
 	int rc = 0;
 
 	while (rc == 0 && i < f->added) {
 		size_t n = (size_t)snprintf(request, sizeof(request), "/quench/set,");
 
-		for (; i < f->added && n + sizeof(f->prefix) + 32 < REQUEST_CHARS; i++)
+		for (; i < f->added && n + sizeof(f->prefix) + 32 < CLIENT_REQUEST_CHARS; i++)
 			n += (size_t)snprintf(request + n, sizeof(request) - n,
 					      "flow %s%u.stopped=%s\n", f->prefix, i,
 					      stopped ? "on" : "off");

@@ -17,7 +17,8 @@ struct perftest_sums {
 	uint64_t messages, payload_bytes, retransmitted_packets;
 	uint64_t cnps_handled, cnps_sent, ce_packets;
 	uint64_t done, failed; /* QPs */
-	uint64_t sending_ns;   /* of the flow that sends for the longest time */
+	/* Of the flows together, since the NIC's start: UINT64_MAX and 0 if none has started. */
+	uint64_t started_ns, ended_ns;
 };
 
 struct perftest_flows {

@@ -15,6 +15,7 @@
 
 #include "base/numbers/decimal.h"
 #include "quenchctl/socket/client.h"
+#include "runtime/notice/monotonic.h"
 #include "runtime/notice/say.h"
 
 #define NS_PER_MS 1000000ull
@@ -28,6 +29,7 @@ begin(struct perftest_peer *peer, bool client)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	peer->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
 	if (peer->signal_fd >= 0)
@@ -40,7 +42,7 @@ begin(struct perftest_peer *peer, bool client)
 static int
 left_ms(uint64_t deadline_ns)
 {
-	uint64_t now_ns = client_now_ns();
+	uint64_t now_ns = monotonic_ns();
 
 	if (deadline_ns == UINT64_MAX)
 		return -1;
@@ -50,9 +52,8 @@ left_ms(uint64_t deadline_ns)
 static uint64_t
 deadline_ns(int patience_ms)
 {
-	return patience_ms == PERFTEST_FOREVER
-		       ? UINT64_MAX
-		       : client_now_ns() + (uint64_t)patience_ms * NS_PER_MS;
+	return patience_ms == PERFTEST_FOREVER ? UINT64_MAX
+					       : monotonic_ns() + (uint64_t)patience_ms * NS_PER_MS;
 }
 
 /*

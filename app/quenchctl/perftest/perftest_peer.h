@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The TCP connection to a perftest program: sends and receives whole messages, and ends its waits
- * at SIGINT, SIGTERM, or the end of the peer.
+ * at SIGINT, SIGTERM, SIGHUP, or the end of the peer.
  *
  * perftest reads each message with one read(), so each is sent at once.
  *
@@ -20,7 +20,7 @@
 
 struct perftest_peer {
 	int fd;        /* -1: not connected */
-	int signal_fd; /* readable at SIGINT and SIGTERM, which are blocked from the connection on */
+	int signal_fd; /* readable at one of them; they are blocked from the connection on */
 	bool client;   /* we connected, so we speak first */
 	char name[80]; /* "10.0.0.2:18515" */
 };

@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "base/numbers/array.h"
-
-#define GID_BYTES 16
+#include "wire/roce/gid.h"
 
 uint32_t
 perftest_version(const uint8_t text[PERFTEST_VERSION_BYTES])
@@ -48,32 +47,6 @@ perftest_mtu(const uint8_t text[PERFTEST_MTU_BYTES])
 	return (uint16_t)(256u << (text[0] - '1'));
 }
 
-/* Prefix of an IPv4-mapped GID (RFC 4291, section 2.5.5.2). */
-static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-
-static void
-put_gid(const struct field_ip *ip, uint8_t gid[GID_BYTES])
-{
-	if (ip->version == 6) {
-		memcpy(gid, ip->addr, GID_BYTES);
-		return;
-	}
-	memcpy(gid, mapped, sizeof(mapped));
-	memcpy(gid + sizeof(mapped), ip->addr, GID_BYTES - sizeof(mapped));
-}
-
-static void
-get_gid(const uint8_t gid[GID_BYTES], struct field_ip *ip)
-{
-	*ip = (struct field_ip){.version = 6};
-	if (memcmp(gid, mapped, sizeof(mapped)) == 0) {
-		ip->version = 4;
-		memcpy(ip->addr, gid + sizeof(mapped), GID_BYTES - sizeof(mapped));
-	} else {
-		memcpy(ip->addr, gid, GID_BYTES);
-	}
-}
-
 void
 perftest_put_end(const struct perftest_end *end, uint8_t text[PERFTEST_END_BYTES])
 {
@@ -83,7 +56,7 @@ perftest_put_end(const struct perftest_end *end, uint8_t text[PERFTEST_END_BYTES
 				    end->lid & 0xffff, end->rd_depth & 0xffff, end->qpn & 0xffffff,
 				    end->psn & 0xffffff, end->rkey, end->addr);
 
-	put_gid(&end->ip, gid);
+	gid_of_ip(&end->ip, gid);
 	for (unsigned int i = 0; i < GID_BYTES; i++)
 		n += (size_t)snprintf(line + n, sizeof(line) - n, ":%02x", gid[i]);
 	snprintf(line + n, sizeof(line) - n, ":%08x:", end->srqn);
@@ -129,8 +102,8 @@ perftest_get_end(const uint8_t text[PERFTEST_END_BYTES], struct perftest_end *en
 				     .psn = (uint32_t)value[3],
 				     .rkey = (uint32_t)value[4],
 				     .addr = value[5],
-				     .srqn = (uint32_t)srqn};
-	get_gid(gid, &end->ip);
+				     .srqn = (uint32_t)srqn,
+				     .ip = gid_ip(gid)};
 	return true;
 }
 

@@ -291,6 +291,31 @@ TEST(a_slowdown_needs_a_hundred_round_trips_or_a_base)
 	pair_destroy(&pair);
 }
 
+/* Its first QP starts late, and the last one ends last. */
+TEST(span_of_a_flow_is_from_its_first_start_to_its_last_end)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+	struct nic_flow_info before = {0}, after = {0};
+	uint64_t least_ns;
+
+	pair_create(&pair, 512);
+	qp.start_ns = 50000;
+	pair_connect(&pair, &qp);
+	qp.start_ns = 90000;
+	pair_connect(&pair, &qp);
+	pair_run(&pair, 10000);
+	nic_flow_info(pair.nic[0], 0, &before);
+	assert_false(before.started);
+	pair_run(&pair, NEVER_NS);
+	nic_flow_info(pair.nic[0], 0, &after);
+	assert_true(after.started);
+	assert_true(after.started_ns >= 50000 && after.started_ns < 50100);
+	/* Four messages of 2560 bytes at 40 Gb/s after the second QP's start. */
+	least_ns = 90000 + 4 * 2560 * 8 / 40;
+	assert_true(after.ended_ns >= least_ns && after.ended_ns < 2 * least_ns);
+	pair_destroy(&pair);
+}
+
 TEST(flows_are_read_apart_even_if_they_do_the_same)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
