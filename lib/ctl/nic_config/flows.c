@@ -197,6 +197,15 @@ nic_config_flow_of(const struct nic_config *config, uint32_t number, uint32_t *q
 	return NULL;
 }
 
+const struct nic_flow *
+nic_config_find(const struct nic_config *config, const char *name)
+{
+	for (unsigned int i = 0; i < config->n_flows; i++)
+		if (strcmp(config->flows[i].name, name) == 0)
+			return &config->flows[i];
+	return NULL;
+}
+
 uint64_t
 nic_config_qps(const struct nic_config *config)
 {

@@ -61,6 +61,9 @@ struct nic_config {
 const struct nic_flow *nic_config_flow_of(const struct nic_config *config, uint32_t number,
 					  uint32_t *qp);
 
+/** The flow of this name, or NULL. Patterns are no flows. */
+const struct nic_flow *nic_config_find(const struct nic_config *config, const char *name);
+
 /** Number of QPs of all flows. */
 uint64_t nic_config_qps(const struct nic_config *config);
 

@@ -156,19 +156,38 @@ nic_config_check_common(const struct config *cfg, const struct nic_params *param
 	return -EINVAL;
 }
 
+/* Rules of a section with connect. Its connections have QP numbers and PSNs of their own. */
 static int
 check_pattern(const struct config *cfg, const struct nic_config *c, const struct nic_flow *pattern,
 	      struct config_error *err)
 {
+	static const uint8_t none[16];
+	const struct nic_qp_params *qp = &pattern->qp;
 	const char *why = NULL;
 
-	if (pattern->qp.verb == NIC_UD_SEND || pattern->qp.raw)
-		why = "connect must be off with verb = ud_send and with raw = on: RDMA CM opens "
-		      "reliable connections";
+	if (qp->verb == NIC_UD_SEND)
+		why = "verb must not be ud_send with connect: RDMA CM opens reliable connections";
+	else if (qp->raw)
+		why = "raw must be off with connect";
+	else if (pattern->local_qpn > 0)
+		why = "local_qpn must be 0 with connect: each connection takes a free one";
+	else if (qp->initial_psn > 0)
+		why = "initial_psn must be 0 with connect: the peers agree on it";
+	else if (qp->peer_psn > 0)
+		why = "peer_psn must be 0 with connect: the peers agree on it";
+	else if (qp->remote_addr_stride > 0)
+		why = "remote_addr_stride must be 0 with connect: each connection has one QP";
+	else if (pattern->qp_count > NIC_CM_CONNECTIONS)
+		why = "qp_count must not exceed 1024 connections with connect";
+	else if (pattern->connect == NIC_CONNECT_LISTEN && pattern->qp_count > 1)
+		why = "qp_count must be 1 with connect = listen: the peers determine the number";
+	else if (pattern->connect == NIC_CONNECT_CM &&
+		 memcmp(qp->peer_ip.addr, none, qp->peer_ip.version == 4 ? 4 : 16) == 0)
+		why = "peer_ip must be the peer's address with connect = cm";
 	else if (strlen(pattern->name) > NIC_FLOW_NAME_CHARS - CONNECTION_CHARS)
 		why = "connect needs a name of at most 21 characters";
 	return why ? nic_config_refuse_flow(cfg, pattern, why, err)
-		   : check_flow(cfg, c, pattern, 0, 0, err);
+		   : check_flow(cfg, c, pattern, pattern->qp_count, 0, err);
 }
 
 static int
@@ -220,15 +239,6 @@ split_patterns(struct nic_config *out)
 	return 0;
 }
 
-static bool
-has_flow(const struct nic_config *c, const char *name)
-{
-	for (unsigned int i = 0; i < c->n_flows; i++)
-		if (strcmp(c->flows[i].name, name) == 0)
-			return true;
-	return false;
-}
-
 /* A file does not know the flows of connections: they stay. */
 static int
 keep_connections(const struct nic_config *now, struct nic_config *out)
@@ -241,7 +251,7 @@ keep_connections(const struct nic_config *now, struct nic_config *out)
 	out->flows = grown;
 	for (unsigned int i = 0; i < now->n_flows; i++) {
 		if (!strchr(now->flows[i].name, NIC_CONNECTION_SIGN) ||
-		    has_flow(out, now->flows[i].name))
+		    nic_config_find(out, now->flows[i].name))
 			continue;
 		out->flows[out->n_flows++] = now->flows[i];
 		workload_share(&now->flows[i].qp.work);
@@ -329,17 +339,17 @@ int
 nic_config_remove(struct config *cfg, const struct nic_config *now, const char *name,
 		  struct nic_config *out, struct config_error *err)
 {
-	unsigned int i = 0;
+	const struct nic_flow *flow = nic_config_find(now, name);
+	size_t i;
 
 	*out = (struct nic_config){.nic = now->nic};
-	while (i < now->n_flows && strcmp(now->flows[i].name, name) != 0)
-		i++;
-	if (i == now->n_flows) {
+	if (!flow) {
 		config_error_set(err, config_path(cfg), " there is no [flow %s]", name);
 		return -EINVAL;
 	}
 	if (copy_flows(now, out) != 0)
 		return no_memory(cfg, err);
+	i = (size_t)(flow - now->flows);
 	workload_release(&out->flows[i].qp.work);
 	out->n_flows--;
 	memmove(&out->flows[i], &out->flows[i + 1], (out->n_flows - i) * sizeof(out->flows[0]));

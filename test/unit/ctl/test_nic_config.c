@@ -528,4 +528,111 @@ TEST(a_flow_is_changed_or_added_in_a_copy)
 	nic_config_free(&now);
 }
 
+#define PATTERN "[flow cm]\nconnect = cm\n" PEER "verb = send\n"
+
+TEST(sections_with_connect_are_patterns_and_no_flows)
+{
+	struct config_rows rows = {0};
+	struct nic_config c;
+
+	read_good(NIC PATTERN "qp_count = 3\n[flow b]\n" PEER "[flow in]\nconnect = listen\n" PEER
+			      "[flow d]\n" PEER,
+		  &c);
+	assert_int_equal(c.n_flows, 2);
+	assert_int_equal(c.n_patterns, 2);
+	assert_string_equal(c.flows[0].name, "b");
+	assert_string_equal(c.flows[1].name, "d");
+	assert_string_equal(c.flows[2].name, "cm");
+	assert_string_equal(c.flows[3].name, "in");
+	/* They have no QPs, and are compared and printed like flows. */
+	assert_int_equal(nic_config_qps(&c), 2);
+	assert_null(nic_config_find(&c, "cm"));
+	assert_ptr_equal(nic_config_find(&c, "d"), &c.flows[1]);
+	nic_config_rows(&c, &rows);
+	assert_string_equal(rows.rows[rows.n - 1].section, "flow in");
+	config_rows_free(&rows);
+	nic_config_free(&c);
+}
+
+TEST(pattern_refuses_what_each_connection_has_of_its_own)
+{
+	static const char *const lines[] = {
+		"local_qpn = 20",  "initial_psn = 1", "peer_psn = 1",   "remote_addr_stride = 1KB",
+		"qp_count = 1025", "raw = on",        "verb = ud_send", "cm_port = 0"};
+	static const char *const others[] = {
+		NIC "[flow in]\nconnect = listen\nqp_count = 2\n" PEER,
+		NIC "[flow cm]\nconnect = cm\npeer_ip = 0.0.0.0\n",
+		NIC "[flow a-name-of-22-characters]\nconnect = cm\n" PEER,
+		NIC "[flow a@1]\n" PEER,
+		NIC "max_qps = 2\n" PATTERN "qp_count = 3\n",
+	};
+	struct config_error err;
+	struct nic_config c;
+
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		char text[512], key[32];
+
+		/* The verb that PATTERN has is given here. */
+		snprintf(text, sizeof(text),
+			 NIC "max_qps = 4096\n[flow cm]\nconnect = cm\n" PEER "%s\n", lines[i]);
+		snprintf(key, sizeof(key), "%.*s", (int)strcspn(lines[i], " "), lines[i]);
+		assert_int_equal(read_text(text, &c, &err), -EINVAL);
+		assert_non_null(strstr(err.text, "[flow cm]"));
+		assert_non_null(strstr(err.text, key));
+	}
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		assert_int_equal(read_text(others[i], &c, &err), -EINVAL);
+}
+
+/* Set lines "section.key=value" over a configuration. */
+static int
+set_lines(const struct nic_config *now, const char *const lines[], unsigned int n,
+	  struct nic_config *out)
+{
+	struct config *cfg = open_text("");
+	struct config_error err;
+	int rc = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		assert_int_equal(config_set(cfg, lines[i], &err), 0);
+	rc = nic_config_set(cfg, now, out, &err);
+	config_close(cfg);
+	return rc;
+}
+
+TEST(flow_of_a_connection_outlives_a_reload_until_it_is_removed)
+{
+	static const char text[] = NIC PATTERN "[flow b]\n" PEER;
+	static const char *const add[] = {"flow cm@1.peer_ip=10.0.0.2", "flow cm@1.peer_psn=7"};
+	static const char *const stop[] = {"flow cm.stopped=on"};
+	struct config *cfg = open_text(text);
+	struct config_error err;
+	struct nic_config first, now, reloaded, stopped, removed;
+
+	read_good(text, &first);
+	assert_int_equal(set_lines(&first, add, 2, &now), 0);
+	assert_int_equal(now.n_flows, 2);
+	assert_int_equal(now.n_patterns, 1);
+	assert_int_equal(nic_config_find(&now, "cm@1")->qp.peer_psn, 7);
+	assert_int_equal(nic_config_read(cfg, &now, &reloaded, &err), 0);
+	assert_int_equal(reloaded.n_flows, 2);
+	assert_int_equal(reloaded.n_patterns, 1);
+	assert_int_equal(nic_config_find(&reloaded, "cm@1")->qp.peer_psn, 7);
+	/* A key of a pattern is the pattern's. */
+	assert_int_equal(set_lines(&reloaded, stop, 1, &stopped), 0);
+	assert_int_equal(stopped.n_flows, 2);
+	assert_true(stopped.flows[2].qp.stopped);
+	assert_int_equal(nic_config_remove(cfg, &stopped, "cm@1", &removed, &err), 0);
+	assert_int_equal(removed.n_flows, 1);
+	assert_int_equal(removed.n_patterns, 1);
+	nic_config_free(&removed);
+	assert_int_equal(nic_config_remove(cfg, &stopped, "cm", &removed, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "there is no [flow cm]"));
+	nic_config_free(&stopped);
+	nic_config_free(&reloaded);
+	nic_config_free(&now);
+	nic_config_free(&first);
+	config_close(cfg);
+}
+
 TEST_MAIN(.begin = enter_folder, .end = leave_folder)
