@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Any bytes as a message of the connection manager: what is understood, and built again, is
- * understood as the same. Then sequences of them to a connection manager that accepts everything.
+ * Any bytes as messages of the connection manager: a message that is read, written and read again
+ * is the same. A connection manager that accepts everything gets them in sequence.
  */
 #include <string.h>
 
@@ -14,6 +14,7 @@
 #define STEP_BYTES 40u
 
 static unsigned int sent;
+static uint32_t last_id[CONNECTIONS]; /* of each slot */
 
 static void
 on_send(void *arg, const struct cm_peer *to, const struct cm_msg *msg)
@@ -52,13 +53,14 @@ take_events(struct cm *cm, uint64_t now_ns)
 	struct cm_event e;
 
 	while (cm_next_event(cm, &e)) {
-		const struct cm_end own = {.qpn = 20 + e.connection};
+		const struct cm_end own = {.qpn = 20 + cm_slot(e.id)};
 
-		FUZZ_CHECK(e.connection < CONNECTIONS);
+		FUZZ_CHECK(cm_slot(e.id) < CONNECTIONS);
+		last_id[cm_slot(e.id)] = e.id;
 		if (e.what == CM_REQUESTED)
-			cm_accept(cm, e.connection, &own, now_ns);
+			cm_accept(cm, e.id, &own, now_ns);
 		else if (e.what == CM_REPLIED)
-			cm_ready(cm, e.connection, now_ns);
+			cm_ready(cm, e.id);
 	}
 }
 
@@ -77,6 +79,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	uint64_t now_ns = 1;
 
 	FUZZ_CHECK(cm != NULL);
+	memset(last_id, 0, sizeof(last_id));
 	for (size_t at = 0; at + 1 < len; at += STEP_BYTES) {
 		uint8_t mad[MAD_BYTES] = {0};
 		size_t n = len - at - 1 < STEP_BYTES ? len - at - 1 : STEP_BYTES;
@@ -91,14 +94,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		check_message(mad);
 		verdict = cm_msg_parse(mad, MAD_BYTES, &m);
 		/* An ID that exists, so that states are reached. */
-		if (data[at] & 0x40 && verdict == CM_OK) {
-			struct cm_view v;
+		if (data[at] & 0x40 && verdict == CM_OK)
+			m.remote_id = last_id[data[at] % CONNECTIONS];
+		if (data[at] & 0x80) {
+			uint32_t id = cm_connect(cm, &peer, &terms, &own, now_ns);
 
-			if (cm_read(cm, data[at] % CONNECTIONS, &v))
-				m.remote_id = v.local_id;
+			if (id != CM_NONE)
+				last_id[cm_slot(id)] = id;
 		}
-		if (data[at] & 0x80)
-			cm_connect(cm, &peer, &terms, &own, now_ns);
 		cm_on_message(cm, &peer, verdict, &m, now_ns);
 		take_events(cm, now_ns);
 		now_ns += 1000000ull * (data[at] & 15);

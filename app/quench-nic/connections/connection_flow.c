@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <arpa/inet.h>
 
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
@@ -28,11 +27,10 @@ char *
 connection_flow(const struct nic_flow *pattern, const char *name, const struct cm_view *v,
 		uint32_t qpn, uint32_t psn)
 {
-	/* The granted number of READs: the responder remembers so many. 0: none, but a flow needs
-	 * one. */
+	/* The peer answers this many READs at a time. A flow needs at least one. */
 	const uint32_t reads = v->other.responder_resources > 0 ? v->other.responder_resources : 1;
 	struct nic_flow flow = *pattern;
-	char value[FIELD_TEXT_SIZE], ip[INET6_ADDRSTRLEN], *lines = NULL;
+	char value[FIELD_TEXT_SIZE], ip[FIELD_IP_CHARS], *lines = NULL;
 	size_t size;
 	FILE *out = open_memstream(&lines, &size);
 
@@ -48,13 +46,12 @@ connection_flow(const struct nic_flow *pattern, const char *name, const struct c
 			fprintf(out, "flow %s.%s=%s\n", name, f->name, value);
 	}
 	/* Each end names the PSN at which the other begins to send (12.7.31). */
-	inet_ntop(v->peer.ip.version == 6 ? AF_INET6 : AF_INET, v->peer.ip.addr, ip, sizeof(ip));
 	fprintf(out,
 		"flow %s.peer_ip=%s\nflow %s.peer_qpn=%u\nflow %s.peer_psn=%u\n"
 		"flow %s.local_qpn=%u\nflow %s.initial_psn=%u\nflow %s.stopped=on\n"
 		"flow %s.mtu_bytes=%u\n",
-		name, ip, name, v->other.qpn, name, psn, name, qpn, name, v->other.psn, name, name,
-		cm_mtu_bytes(v->terms.mtu_code));
+		name, field_ip_text(&v->peer.ip, ip), name, v->other.qpn, name, psn, name, qpn,
+		name, v->other.psn, name, name, cm_mtu_bytes(v->terms.mtu_code));
 	if (fclose(out) == 0)
 		return lines;
 	free(lines);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <arpa/inet.h>
 
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
@@ -14,6 +13,7 @@
 #include "nic/gsi/gsi.h"
 #include "quench-nic/config/nic_version.h"
 #include "quench-nic/connections/connection_flow.h"
+#include "runtime/notice/monotonic.h"
 #include "runtime/notice/say.h"
 
 /* Interval between two looks at the connection manager. */
@@ -22,129 +22,34 @@
 #define BATCH 16u
 /* How long a peer must be quiet after our last message: it may have more to say. */
 #define LINGER_NS NS_PER_SEC
-/* Time to the next attempt after one that failed. */
+/* Time to the next attempt after one that failed, doubled with each one in a row, up to 32 s. */
 #define RETRY_NS NS_PER_SEC
-#define LINES_PER_S 10u
-
-/* ---- work for the main lcore ---- */
-
-struct happened {
-	struct cm_event event;
-	struct cm_view view;
-};
-
-enum order {
-	ORDER_LOOK,
-	ORDER_CONNECT,
-	ORDER_ACCEPT,
-	ORDER_REJECT,
-	ORDER_READY,
-	ORDER_PACKET,
-	ORDER_END,
-};
-
-struct work {
-	struct cm *cm;
-	enum order order;
-	uint32_t connection;
-	struct cm_end own;
-	struct cm_peer peer;
-	struct cm_terms terms;
-	enum cm_reason reason;
-	uint32_t n;
-	struct happened happened[BATCH];
-};
-
-static void
-do_work(void *arg, uint64_t now_ns)
-{
-	struct work *w = arg;
-
-	switch (w->order) {
-	case ORDER_LOOK:
-		for (w->n = 0; w->n < BATCH; w->n++) {
-			struct happened *h = &w->happened[w->n];
-
-			if (!cm_next_event(w->cm, &h->event))
-				break;
-			cm_read(w->cm, h->event.connection, &h->view);
-		}
-		break;
-	case ORDER_CONNECT:
-		w->connection = cm_connect(w->cm, &w->peer, &w->terms, &w->own, now_ns);
-		break;
-	case ORDER_ACCEPT:
-		cm_accept(w->cm, w->connection, &w->own, now_ns);
-		break;
-	case ORDER_REJECT:
-		cm_reject(w->cm, w->connection, w->reason, now_ns);
-		break;
-	case ORDER_READY:
-		cm_ready(w->cm, w->connection, now_ns);
-		break;
-	case ORDER_PACKET:
-		cm_on_packet(w->cm, w->connection);
-		break;
-	case ORDER_END:
-		cm_disconnect(w->cm, w->connection, now_ns);
-		break;
-	}
-}
-
-/* @return false: the program is about to end. */
-static bool
-on_main(struct connections *c, struct work *w)
-{
-	w->cm = nic_cm(c->node);
-	return mailbox_call(c->active->mailbox, do_work, w) == 0;
-}
-
-static void
-order(struct connections *c, enum order what, uint32_t connection, enum cm_reason reason)
-{
-	struct work w = {.order = what, .connection = connection, .reason = reason};
-
-	on_main(c, &w);
-}
-
+#define MOST_DOUBLINGS 5u
 /* ---- lines ---- */
 
-static uint64_t
-clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
-}
-
-/* May another line be printed in this second? A peer can make many. */
+/* May another line be printed? A peer can make many. */
 static bool
 may_say(struct connections *c)
 {
-	uint64_t second = clock_ns() / NS_PER_SEC;
+	uint64_t left_out = c->limit.suppressed;
 
-	if (second != c->said_s)
-		c->said = 0;
-	c->said_s = second;
-	return c->said++ < LINES_PER_S;
-}
-
-static const char *
-ip_text(const struct field_ip *ip, char text[INET6_ADDRSTRLEN])
-{
-	return inet_ntop(ip->version == 6 ? AF_INET6 : AF_INET, ip->addr, text, INET6_ADDRSTRLEN);
+	if (!say_limit_passes(&c->limit, monotonic_ns()))
+		return false;
+	if (left_out > 0)
+		say("connections: %" PRIu64 " lines were left out", left_out);
+	c->limit.suppressed = 0;
+	return true;
 }
 
 static void
 say_connected(struct connections *c, const struct connection *one)
 {
-	char ip[INET6_ADDRSTRLEN];
+	char ip[FIELD_IP_CHARS];
 
 	if (may_say(c))
 		say("connection %s with %s, port %u: established; local_qpn=%u peer_qpn=%u",
-		    one->flow, ip_text(&one->view.peer.ip, ip), one->view.terms.port, one->qpn,
-		    one->view.other.qpn);
+		    one->flow, field_ip_text(&one->view.peer.ip, ip), one->view.terms.port,
+		    one->qpn, one->view.other.qpn);
 }
 
 static void
@@ -157,27 +62,19 @@ say_ended(struct connections *c, const struct connection *one, const struct cm_e
 		[CM_BY_TIMEOUT] = "the peer does not answer",
 		[CM_BY_STALE] = "the peer has forgotten it",
 	};
-	char ip[INET6_ADDRSTRLEN], reason[32] = "";
+	char ip[FIELD_IP_CHARS], reason[32] = "";
 
 	if (!may_say(c))
 		return;
 	if (e->cause == CM_BY_REJECT)
 		snprintf(reason, sizeof(reason), ", reason %u", e->reason);
 	(e->cause == CM_BY_US || e->cause == CM_BY_PEER ? say : say_warning)(
-		"connection %s with %s, port %u: %s%s", one->flow, ip_text(&one->view.peer.ip, ip),
-		one->view.terms.port, causes[e->cause], reason);
+		"connection %s with %s, port %u: %s%s", one->flow,
+		field_ip_text(&one->view.peer.ip, ip), one->view.terms.port, causes[e->cause],
+		reason);
 }
 
 /* ---- the configuration ---- */
-
-static const struct nic_flow *
-find_flow(const struct nic_config *config, const char *name)
-{
-	for (unsigned int i = 0; i < config->n_flows; i++)
-		if (strcmp(config->flows[i].name, name) == 0)
-			return &config->flows[i];
-	return NULL;
-}
 
 static const struct nic_flow *
 find_pattern(const struct nic_config *config, const char *name)
@@ -251,7 +148,7 @@ is_named(const struct connections *c, const char *flow)
 }
 
 /* The name of a new connection's flow: with the lowest number that is free, because the program
- * keeps the counters of each name for ever. */
+ * keeps the counters of each name. */
 static void
 name_flow(const struct connections *c, const char *pattern, char name[NIC_FLOW_NAME_CHARS + 1])
 {
@@ -263,30 +160,72 @@ name_flow(const struct connections *c, const char *pattern, char name[NIC_FLOW_N
 	while (is_named(c, name));
 }
 
+/* The connection with this ID, or NULL: it is not ours, or no more. */
 static struct connection *
-begin(struct connections *c, uint32_t index, const struct nic_flow *pattern, uint32_t qpn,
-      uint32_t psn)
+find(struct connections *c, uint32_t id)
 {
-	struct connection *one = &c->all[index];
+	struct connection *one = &c->all[cm_slot(id)];
 
+	return one->known && one->id == id ? one : NULL;
+}
+
+static struct connecting *
+connecting_of(struct connections *c, const char *pattern)
+{
+	for (unsigned int i = 0; i < c->n_connecting; i++)
+		if (strcmp(c->connecting[i].name, pattern) == 0)
+			return &c->connecting[i];
+	return NULL;
+}
+
+static void
+try_later(struct connecting *k)
+{
+	k->retry_ns = monotonic_ns() + (RETRY_NS << k->failures);
+	k->failures += k->failures < MOST_DOUBLINGS;
+}
+
+/* Forget a connection, and remove its flow. */
+static void
+forget(struct connections *c, const struct nic_config *config, struct connection *one)
+{
+	const struct nic_flow *flow = nic_config_find(config, one->flow);
+	struct connecting *k = one->view.active ? connecting_of(c, one->pattern) : NULL;
+	bool completed =
+		flow != NULL && flow_registry_life_info(c->registry, flow->id).qps_done > 0;
+
+	if (flow != NULL)
+		change(c, NULL, one->flow);
+	if (k != NULL) {
+		k->open--;
+		if (completed)
+			k->completed++;
+		else
+			try_later(k);
+	}
+	pthread_mutex_lock(&c->lock);
+	one->known = false;
+	pthread_mutex_unlock(&c->lock);
+}
+
+static struct connection *
+begin(struct connections *c, const struct nic_config *config, uint32_t id,
+      const struct nic_flow *pattern, uint32_t qpn, const struct cm_view *v)
+{
+	struct connection *one = &c->all[cm_slot(id)];
 	char name[NIC_FLOW_NAME_CHARS + 1];
 
+	/* Its slot is free again, but a change of the configuration has kept us from looking. */
+	if (one->known)
+		forget(c, config, one);
 	name_flow(c, pattern->name, name);
 	pthread_mutex_lock(&c->lock);
 	*one = (struct connection){
-		.known = true, .may_start = !pattern->qp.stopped, .qpn = qpn, .psn = psn};
+		.known = true, .id = id, .may_start = !pattern->qp.stopped, .qpn = qpn, .view = *v};
 	strcpy(one->pattern, pattern->name);
 	strcpy(one->flow, name);
 	pthread_mutex_unlock(&c->lock);
 	return one;
-}
-
-static void
-remember(struct connections *c, struct connection *one, const struct cm_view *v)
-{
-	pthread_mutex_lock(&c->lock);
-	one->view = *v;
-	pthread_mutex_unlock(&c->lock);
 }
 
 static void
@@ -299,20 +238,26 @@ set_state(struct connections *c, struct connection *one, enum cm_state state)
 
 static bool
 add_flow(struct connections *c, struct connection *one, const struct nic_flow *pattern,
-	 const struct cm_view *v)
+	 uint32_t psn)
 {
-	char *lines = connection_flow(pattern, one->flow, v, one->qpn, one->psn);
+	char *lines = connection_flow(pattern, one->flow, &one->view, one->qpn, psn);
 
 	one->has_flow = lines != NULL && change(c, lines, NULL);
 	free(lines);
 	return one->has_flow;
 }
 
+/* Both ends are ready. */
 static void
-start_flow(struct connections *c, const struct connection *one)
+start(struct connections *c, struct connection *one)
 {
+	struct connecting *k = connecting_of(c, one->pattern);
 	char line[NIC_FLOW_NAME_CHARS + 32];
 
+	set_state(c, one, CM_ESTABLISHED);
+	say_connected(c, one);
+	if (k != NULL)
+		k->failures = 0;
 	snprintf(line, sizeof(line), "flow %s.stopped=off", one->flow);
 	if (one->may_start)
 		change(c, line, NULL);
@@ -344,148 +289,80 @@ new_psn(void)
 
 /* A REQ has come. */
 static void
-on_requested(struct connections *c, const struct nic_config *config, const struct happened *h)
+on_requested(struct connections *c, const struct nic_config *config, const struct cm_news *h)
 {
 	const struct nic_flow *pattern = pattern_for(config, &h->view);
-	uint32_t qpn = pattern == NULL ? 0 : free_qpn(c), psn = new_psn();
-	struct work w = {.order = ORDER_ACCEPT, .connection = h->event.connection};
+	uint32_t qpn = pattern == NULL ? 0 : free_qpn(c), psn = new_psn(), id = h->event.id;
 	struct connection *one;
+	struct cm_end own;
 
 	/* Who asks decides on the MTU, and takes no other. */
 	if (qpn == 0 || cm_mtu_bytes(h->view.terms.mtu_code) > pattern->qp.mtu_bytes) {
-		order(c, ORDER_REJECT, h->event.connection,
-		      pattern == NULL ? CM_REASON_INVALID_SERVICE_ID
-		      : qpn == 0      ? CM_REASON_NO_QP
-				      : CM_REASON_INVALID_MTU);
+		cm_order_reject(&c->orders, id,
+				pattern == NULL ? CM_REASON_INVALID_SERVICE_ID
+				: qpn == 0      ? CM_REASON_NO_QP
+						: CM_REASON_INVALID_MTU);
 		return;
 	}
-	one = begin(c, h->event.connection, pattern, qpn, psn);
-	remember(c, one, &h->view);
-	if (!add_flow(c, one, pattern, &h->view)) {
-		order(c, ORDER_REJECT, h->event.connection, CM_REASON_NO_RESOURCES);
-		one->known = false;
+	one = begin(c, config, id, pattern, qpn, &h->view);
+	if (!add_flow(c, one, pattern, psn)) {
+		cm_order_reject(&c->orders, id, CM_REASON_NO_RESOURCES);
+		forget(c, config, one);
 		return;
 	}
-	w.own = own_end(config, qpn, psn, &h->view.other);
-	on_main(c, &w);
+	own = own_end(config, qpn, psn, &h->view.other);
+	cm_order_accept(&c->orders, id, &own);
 	set_state(c, one, CM_REP_SENT);
 }
 
 /* A REP has come. */
 static void
-on_replied(struct connections *c, const struct nic_config *config, const struct happened *h)
+on_replied(struct connections *c, const struct nic_config *config, struct connection *one,
+	   const struct cm_view *v)
 {
-	struct connection *one = &c->all[h->event.connection];
 	const struct nic_flow *pattern = find_pattern(config, one->pattern);
 
-	remember(c, one, &h->view);
-	if (pattern == NULL || !add_flow(c, one, pattern, &h->view)) {
-		order(c, ORDER_END, h->event.connection, 0);
+	pthread_mutex_lock(&c->lock);
+	one->view = *v;
+	pthread_mutex_unlock(&c->lock);
+	if (pattern == NULL || !add_flow(c, one, pattern, v->own.psn)) {
+		cm_order_end(&c->orders, one->id);
 		return;
 	}
-	order(c, ORDER_READY, h->event.connection, 0);
-	set_state(c, one, CM_ESTABLISHED);
-	say_connected(c, one);
-	start_flow(c, one);
-}
-
-static struct connecting *
-connecting_of(struct connections *c, const char *pattern)
-{
-	for (unsigned int i = 0; i < c->n_connecting; i++)
-		if (strcmp(c->connecting[i].name, pattern) == 0)
-			return &c->connecting[i];
-	return NULL;
-}
-
-/* Of this connection alone: an earlier one may have had the flow's name. */
-static struct nic_flow_info
-info_of(struct connections *c, const struct nic_flow *flow)
-{
-	const struct nic_nodes *nodes = c->registry->nodes;
-	struct nic_flow_info info = {0};
-
-	flow_registry_read_begin(c->registry);
-	for (uint16_t i = 0; i < nodes->plan.n_lcores; i++)
-		nic_flow_info(nodes->node[i], flow->id, &info);
-	flow_registry_read_end(c->registry);
-	return info;
-}
-
-/* Has its QP given up, or are all messages of its flow complete, and is the peer quiet? */
-static bool
-is_over(struct connections *c, struct connection *one, const struct nic_flow *flow)
-{
-	const struct nic_flow_info info = info_of(c, flow);
-	uint64_t now_ns = clock_ns();
-
-	if (info.qps_done == 0 || info.sum.rx_packets != one->rx_packets)
-		one->quiet_ns = now_ns;
-	one->rx_packets = info.sum.rx_packets;
-	return info.qps_failed > 0 || (flow->qp.requester && workload_ends(&flow->qp.work) &&
-				       now_ns - one->quiet_ns >= LINGER_NS);
-}
-
-/* Forget a connection, and remove its flow. */
-static void
-forget(struct connections *c, struct connection *one, const struct nic_flow *flow)
-{
-	struct connecting *k = connecting_of(c, one->pattern);
-	bool completed = flow != NULL && info_of(c, flow).qps_done > 0;
-
-	if (flow != NULL)
-		change(c, NULL, one->flow);
-	if (k != NULL && one->view.active) {
-		k->open--;
-		if (completed)
-			k->completed++;
-		else
-			k->retry_ns = clock_ns() + RETRY_NS;
-	}
-	pthread_mutex_lock(&c->lock);
-	one->known = false;
-	pthread_mutex_unlock(&c->lock);
+	cm_order_ready(&c->orders, one->id);
+	start(c, one);
 }
 
 static void
-on_ended(struct connections *c, const struct nic_config *config, const struct happened *h)
+on_ended(struct connections *c, const struct nic_config *config, struct connection *one,
+	 const struct cm_event *e)
 {
-	struct connection *one = &c->all[h->event.connection];
 	uint64_t timeout_ns = 4096ull << min_u64(one->view.terms.ack_timeout, 20);
 
-	if (!one->known)
-		return;
-	say_ended(c, one, &h->event);
+	say_ended(c, one, e);
 	set_state(c, one, CM_TIMEWAIT);
-	/* A DREQ may overtake the last ACK. The slot is ours for twice this time. */
-	if (h->event.cause == CM_BY_PEER)
-		one->ended_ns = clock_ns() + timeout_ns / 2;
+	/* A DREQ may overtake the last ACK. The slot stays in TIMEWAIT for twice this time. */
+	if (e->cause == CM_BY_PEER)
+		one->ended_ns = monotonic_ns() + timeout_ns / 2;
 	else
-		forget(c, one, find_flow(config, one->flow));
+		forget(c, config, one);
 }
 
 static void
-on_event(struct connections *c, const struct nic_config *config, const struct happened *h)
+on_event(struct connections *c, const struct nic_config *config, const struct cm_news *h)
 {
-	struct connection *one = &c->all[h->event.connection];
+	struct connection *one = find(c, h->event.id);
 
-	switch (h->event.what) {
-	case CM_REQUESTED:
+	if (h->event.what == CM_REQUESTED)
 		on_requested(c, config, h);
-		break;
-	case CM_REPLIED:
-		on_replied(c, config, h);
-		break;
-	case CM_CONNECTED:
-		remember(c, one, &h->view);
-		set_state(c, one, CM_ESTABLISHED);
-		say_connected(c, one);
-		start_flow(c, one);
-		break;
-	case CM_ENDED:
-		on_ended(c, config, h);
-		break;
-	}
+	else if (one == NULL)
+		return;
+	else if (h->event.what == CM_REPLIED)
+		on_replied(c, config, one, &h->view);
+	else if (h->event.what == CM_CONNECTED)
+		start(c, one);
+	else
+		on_ended(c, config, one, &h->event);
 }
 
 /* ---- patterns with connect = cm ---- */
@@ -511,23 +388,25 @@ follow_patterns(struct connections *c, const struct nic_config *config)
 static bool
 connect_one(struct connections *c, const struct nic_config *config, const struct nic_flow *p)
 {
-	struct work w = {.order = ORDER_CONNECT};
-	uint32_t qpn = free_qpn(c), psn = new_psn();
+	struct cm_view v = {
+		.state = CM_REQ_SENT,
+		.active = true,
+		.peer = {.ip = p->qp.peer_ip, .tagged = p->qp.tagged, .vlan_tci = p->qp.vlan_tci},
+		.terms = {.port = p->cm_port,
+			  .mtu_code = cm_mtu_code(p->qp.mtu_bytes),
+			  .retry_cnt = config->nic.retry_cnt,
+			  .ack_timeout = config->nic.local_ack_timeout},
+	};
+	uint32_t qpn = free_qpn(c), id;
 
-	w.peer.ip = p->qp.peer_ip;
-	memcpy(w.peer.mac, p->qp.peer_mac, sizeof(w.peer.mac));
-	w.peer.tagged = p->qp.tagged;
-	w.peer.vlan_tci = p->qp.vlan_tci;
-	w.terms = (struct cm_terms){.port = p->cm_port,
-				    .mtu_code = cm_mtu_code(p->qp.mtu_bytes),
-				    .retry_cnt = config->nic.retry_cnt,
-				    .ack_timeout = config->nic.local_ack_timeout};
-	w.own = own_end(config, qpn, psn, NULL);
-	if (qpn == 0 || !on_main(c, &w) || w.connection == CM_NONE)
+	if (qpn == 0)
 		return false;
-	remember(c, begin(c, w.connection, p, qpn, psn),
-		 &(struct cm_view){
-			 .state = CM_REQ_SENT, .active = true, .peer = w.peer, .terms = w.terms});
+	memcpy(v.peer.mac, p->qp.peer_mac, sizeof(v.peer.mac));
+	v.own = own_end(config, qpn, new_psn(), NULL);
+	id = cm_order_connect(&c->orders, &v.peer, &v.terms, &v.own);
+	if (id == CM_NONE)
+		return false;
+	begin(c, config, id, p, qpn, &v);
 	return true;
 }
 
@@ -542,13 +421,16 @@ connect_patterns(struct connections *c, const struct nic_config *config)
 		struct connecting *k = &c->connecting[i];
 		const struct nic_flow *p = find_pattern(config, k->name);
 
-		if (p == NULL)
+		if (p == NULL) {
+			/* One of this name begins anew. */
+			k->completed = k->failures = 0;
 			continue;
-		while (k->open + k->completed < p->qp_count && clock_ns() >= k->retry_ns) {
+		}
+		while (k->open + k->completed < p->qp_count && monotonic_ns() >= k->retry_ns) {
 			if (connect_one(c, config, p))
 				k->open++;
 			else
-				k->retry_ns = clock_ns() + RETRY_NS;
+				try_later(k);
 		}
 		if (p->qp.requester && workload_ends(&p->qp.work))
 			pending = pending || k->completed < p->qp_count;
@@ -558,68 +440,84 @@ connect_patterns(struct connections *c, const struct nic_config *config)
 
 /* ---- ends ---- */
 
-static void
-end_some(struct connections *c, const struct nic_config *config)
+/* Has its QP given up, or are all messages of its flow complete, and is the peer quiet? */
+static bool
+is_over(struct connections *c, struct connection *one, const struct nic_flow *flow)
 {
-	for (uint32_t i = 0; i < NIC_CM_CONNECTIONS; i++) {
-		struct connection *one = &c->all[i];
-		const struct nic_flow *flow;
+	const struct nic_flow_info info = flow_registry_life_info(c->registry, flow->id);
+	uint64_t now_ns = monotonic_ns();
 
-		if (!one->known || !one->has_flow)
-			continue;
-		flow = find_flow(config, one->flow);
-		if (one->ended_ns > 0) {
-			if (flow == NULL || info_of(c, flow).qps_done > 0 ||
-			    clock_ns() >= one->ended_ns)
-				forget(c, one, flow);
-			continue;
-		}
-		/* Or it was removed by a command, or its pattern was. */
-		if (flow == NULL || find_pattern(config, one->pattern) == NULL ||
-		    is_over(c, one, flow))
-			order(c, ORDER_END, i, 0);
+	if (info.qps_done == 0 || info.sum.rx_packets != one->rx_packets)
+		one->quiet_ns = now_ns;
+	one->rx_packets = info.sum.rx_packets;
+	return info.qps_failed > 0 || (flow->qp.requester && workload_ends(&flow->qp.work) &&
+				       now_ns - one->quiet_ns >= LINGER_NS);
+}
+
+/* After the peer's DREQ: has the last ACK come, or can none come any more? */
+static bool
+has_settled(struct connections *c, const struct connection *one, const struct nic_flow *flow)
+{
+	return flow == NULL || monotonic_ns() >= one->ended_ns ||
+	       flow_registry_life_info(c->registry, flow->id).qps_done > 0;
+}
+
+static void
+tend(struct connections *c, const struct nic_config *config, struct connection *one)
+{
+	const struct nic_flow *flow = nic_config_find(config, one->flow);
+
+	if (one->ended_ns > 0) {
+		if (has_settled(c, one, flow))
+			forget(c, config, one);
+	} else if (one->is_ending) {
+		return;
+	} else if (find_pattern(config, one->pattern) == NULL ||
+		   (one->has_flow && (flow == NULL || is_over(c, one, flow)))) {
+		one->is_ending = true;
+		cm_order_end(&c->orders, one->id);
+	} else if (one->view.state == CM_REP_SENT && one->rx_packets > 0) {
 		/* The peer is ready, though its RTU may be lost. */
-		else if (one->view.state == CM_REP_SENT && one->rx_packets > 0)
-			order(c, ORDER_PACKET, i, 0);
+		cm_order_packet(&c->orders, one->id);
 	}
 }
 
 /* ---- the thread ---- */
 
-static void
-look(struct connections *c, bool *idle)
+/* @return true: there are connections. */
+static bool
+look(struct connections *c)
 {
+	struct cm_news news[BATCH];
+	uint32_t n = cm_order_look(&c->orders, news, BATCH);
 	const struct config_version *v;
-	struct work w = {.order = ORDER_LOOK};
 	bool any = false;
 
-	if (!on_main(c, &w))
-		return;
-	for (uint32_t i = 0; i < w.n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		/* Each may change the configuration. */
 		v = active_config_hold(c->active);
-		on_event(c, nic_config_of(v), &w.happened[i]);
+		on_event(c, nic_config_of(v), &news[i]);
 		active_config_release(c->active, v);
 	}
 	v = active_config_hold(c->active);
 	connect_patterns(c, nic_config_of(v));
-	end_some(c, nic_config_of(v));
-	active_config_release(c->active, v);
-	for (uint32_t i = 0; i < NIC_CM_CONNECTIONS; i++)
+	for (uint32_t i = 0; i < NIC_CM_CONNECTIONS; i++) {
+		if (c->all[i].known)
+			tend(c, nic_config_of(v), &c->all[i]);
 		any = any || c->all[i].known;
-	*idle = !any;
+	}
+	active_config_release(c->active, v);
+	return any;
 }
 
 static void
 run_thread(void *arg)
 {
 	struct connections *c = arg;
-	bool idle = true;
 
 	while (!atomic_load(&c->stop)) {
-		const struct timespec pause = {.tv_nsec = idle ? IDLE_LOOK_NS : LOOK_NS};
+		const struct timespec pause = {.tv_nsec = look(c) ? LOOK_NS : IDLE_LOOK_NS};
 
-		look(c, &idle);
 		nanosleep(&pause, NULL);
 	}
 }
@@ -630,16 +528,18 @@ connections_start(struct connections *c, struct active_config *active,
 {
 	int rc;
 
-	*c = (struct connections){
-		.active = active, .registry = registry, .node = registry->nodes->node[0]};
-	srandom((unsigned int)clock_ns());
-	atomic_store(&c->pending, true);
+	*c = (struct connections){.active = active, .registry = registry};
 	c->all = calloc(NIC_CM_CONNECTIONS, sizeof(*c->all));
 	if (c->all == NULL)
 		return -ENOMEM;
+	c->orders = (struct cm_orders){active->mailbox, nic_cm(registry->nodes->node[0])};
+	srandom((unsigned int)monotonic_ns());
+	atomic_store(&c->pending, true);
 	pthread_mutex_init(&c->lock, NULL);
 	rc = control_thread_start(&c->thread, "connections", run_thread, c);
 	c->has_thread = rc == 0;
+	if (rc != 0)
+		connections_stop(c);
 	return rc;
 }
 
@@ -664,16 +564,14 @@ connections_are_done(const struct connections *c)
 }
 
 void
-connections_visit(struct connections *c,
-		  bool (*visit)(void *arg, uint32_t index, const struct connection *one), void *arg)
+connections_visit(struct connections *c, void (*visit)(void *arg, const struct connection *one),
+		  void *arg)
 {
-	bool more = c->all != NULL;
-
-	if (!more)
+	if (c->all == NULL)
 		return;
 	pthread_mutex_lock(&c->lock);
-	for (uint32_t i = 0; more && i < NIC_CM_CONNECTIONS; i++)
+	for (uint32_t i = 0; i < NIC_CM_CONNECTIONS; i++)
 		if (c->all[i].known)
-			more = visit(arg, i, &c->all[i]);
+			visit(arg, &c->all[i]);
 	pthread_mutex_unlock(&c->lock);
 }

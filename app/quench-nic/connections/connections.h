@@ -20,19 +20,22 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "nic/cm/cm.h"
+#include "quench-nic/connections/cm_orders.h"
 #include "quench-nic/flows/flow_registry.h"
+#include "runtime/notice/say.h"
 #include "runtime/telemetry/active_config.h"
 
 /* What the thread knows of one of the connection manager's connections. */
 struct connection {
 	bool known;
+	uint32_t id;
 	char pattern[NIC_FLOW_NAME_CHARS + 1], flow[NIC_FLOW_NAME_CHARS + 1];
 	bool has_flow;  /* it was added */
 	bool may_start; /* the pattern is not stopped */
-	uint32_t qpn, psn;
-	uint64_t
-		ended_ns; /* the peer has ended it: ACKs may still come until then; 0: it has not */
+	bool is_ending; /* the connection manager was told to end it */
+	uint32_t qpn;
+	/* The peer has ended it: until when ACKs may still come; 0: it has not. */
+	uint64_t ended_ns;
 	uint64_t rx_packets, quiet_ns; /* at the last look, and since when they are as many */
 	struct cm_view view;
 };
@@ -41,23 +44,23 @@ struct connection {
 struct connecting {
 	char name[NIC_FLOW_NAME_CHARS + 1];
 	uint32_t open, completed; /* connections */
+	unsigned int failures;    /* in a row, up to a limit */
 	uint64_t retry_ns;        /* not before */
 };
 
 struct connections {
 	struct active_config *active;
 	struct flow_registry *registry;
-	struct node *node; /* the first one, which has the connection manager */
+	struct cm_orders orders;
 	struct control_thread thread;
 	bool has_thread;
 	atomic_bool stop;
 	atomic_bool pending; /* a pattern with an end has not completed */
 	struct connecting *connecting;
 	unsigned int n_connecting;
-	pthread_mutex_t lock; /* of all[], for readers */
-	struct connection *all;
-	uint64_t said_s; /* second of the last lines, and their number */
-	unsigned int said;
+	pthread_mutex_t lock;   /* of all[], for readers */
+	struct connection *all; /* by slot of the connection manager */
+	struct say_limit limit;
 };
 
 /** @return 0 or -errno. Call when active has its mailbox, on the main lcore. */
@@ -69,12 +72,8 @@ void connections_stop(struct connections *c);
 /** Have all patterns with an end completed? Main lcore. */
 bool connections_are_done(const struct connections *c);
 
-/**
- * Visit the connections, in order, under a lock.
- * @param visit  @return false: no more.
- */
+/** Visit the connections under a lock. */
 void connections_visit(struct connections *c,
-		       bool (*visit)(void *arg, uint32_t index, const struct connection *one),
-		       void *arg);
+		       void (*visit)(void *arg, const struct connection *one), void *arg);
 
 #endif

@@ -20,33 +20,11 @@ is_reset(void *program)
 	return done;
 }
 
-static const struct nic_flow *
-find_flow(const struct nic_config *config, const char *name)
-{
-	for (unsigned int i = 0; i < config->n_flows; i++)
-		if (strcmp(config->flows[i].name, name) == 0)
-			return &config->flows[i];
-	return NULL;
-}
-
-/* QPs of the active flow that gave up. */
-static uint32_t
-failed_qps(struct flow_registry *registry, const struct nic_flow *flow)
-{
-	struct nic_flow_info info = {0};
-
-	flow_registry_read_begin(registry);
-	for (uint16_t i = 0; i < registry->nodes->plan.n_lcores; i++)
-		nic_flow_info(registry->nodes->node[i], flow->id, &info);
-	flow_registry_read_end(registry);
-	return info.qps_failed;
-}
-
 static json_t *
 reset_flow(struct telemetry_call *call, struct active_config *active, const struct nic_flow *flow)
 {
 	const struct nic_config_context *c = (const struct nic_config_context *)active->program;
-	uint32_t failed = failed_qps(c->registry, flow);
+	uint32_t failed = flow_registry_life_info(c->registry, flow->id).qps_failed;
 	uint64_t waited_ns;
 	bool in_force;
 	json_t *o;
@@ -80,7 +58,7 @@ reset_reply(struct telemetry_call *call)
 	if (call->n_args == 0)
 		return telemetry_refuse(call, "the name of a flow", "FLOW is missing");
 	/* No flow is removed during its reset. */
-	flow = find_flow(nic_config_of(active_config_running_begin(active)), call->args[0]);
+	flow = nic_config_find(nic_config_of(active_config_running_begin(active)), call->args[0]);
 	if (flow != NULL)
 		o = reset_flow(call, active, flow);
 	else

@@ -9,6 +9,7 @@
 #include "base/threads/counter.h"
 #include "nic/cm/cm_table.h"
 #include "wire/mad/cm_ip.h"
+#include "wire/roce/gid.h"
 
 /* Longest time that a peer's message may make us wait: 4.096 us x 2^22 = 17 s. */
 #define LONGEST_TIMEOUT 22u
@@ -70,9 +71,18 @@ cm_destroy(struct cm *cm)
 }
 
 static struct cm_connection *
-at(const struct cm *cm, uint32_t connection)
+at(const struct cm *cm, uint32_t slot)
 {
-	return &cm->table.all[connection];
+	return &cm->table.all[slot];
+}
+
+/* The connection with this ID, or NULL: it is no more. */
+static struct cm_connection *
+named(const struct cm *cm, uint32_t id)
+{
+	uint32_t slot = cm_table_by_local_id(&cm->table, id);
+
+	return slot == CM_NONE ? NULL : at(cm, slot);
 }
 
 static uint32_t
@@ -174,19 +184,6 @@ send_drep(struct cm *cm, const struct cm_peer *to, const struct cm_msg *dreq)
 	send_to(cm, to, &drep);
 }
 
-/* A GID of RoCEv2: the IP address, IPv4 as in RFC 4291 2.5.5.2 (annex A17.4.2). */
-static void
-write_gid(const struct field_ip *ip, uint8_t gid[16])
-{
-	memset(gid, 0, 16);
-	if (ip->version == 4) {
-		gid[10] = gid[11] = 0xFF;
-		memcpy(gid + 12, ip->addr, 4);
-	} else {
-		memcpy(gid, ip->addr, 16);
-	}
-}
-
 static struct cm_msg
 build_req(const struct cm *cm, const struct cm_connection *c)
 {
@@ -213,8 +210,8 @@ build_req(const struct cm *cm, const struct cm_connection *c)
 	req.mtu_code = v->terms.mtu_code;
 	req.pkey = PKEY;
 	req.local_lid = req.remote_lid = PERMISSIVE_LID;
-	write_gid(ip, req.local_gid);
-	write_gid(&v->peer.ip, req.remote_gid);
+	gid_of_ip(ip, req.local_gid);
+	gid_of_ip(&v->peer.ip, req.remote_gid);
 	req.hop_limit = HOP_LIMIT;
 	req.packet_rate = PACKET_RATE_10G;
 	memcpy(header.src_ip, ip->addr, sizeof(header.src_ip));
@@ -314,8 +311,8 @@ disconnect(struct cm *cm, struct cm_connection *c, uint64_t now_ns)
 static struct cm_connection *
 find(struct cm *cm, const struct cm_peer *from, const struct cm_msg *msg)
 {
-	uint32_t i = cm_table_by_local_id(&cm->table, msg->remote_id);
-	const struct cm_view *v = i == CM_NONE ? NULL : &at(cm, i)->view;
+	struct cm_connection *c = named(cm, msg->remote_id);
+	const struct cm_view *v = c == NULL ? NULL : &c->view;
 
 	if (v == NULL || v->peer.ip.version != from->ip.version ||
 	    memcmp(v->peer.ip.addr, from->ip.addr, from->ip.version == 4 ? 4 : 16) != 0)
@@ -323,7 +320,7 @@ find(struct cm *cm, const struct cm_peer *from, const struct cm_msg *msg)
 	/* A REJ of a REQ comes from a peer that may have no ID. */
 	if (v->remote_id != 0 && msg->local_id != v->remote_id && msg->attribute != CM_REJ)
 		return NULL;
-	return at(cm, i);
+	return c;
 }
 
 static void
@@ -521,8 +518,7 @@ on_rej(struct cm *cm, const struct cm_peer *from, const struct cm_msg *rej, uint
 }
 
 /*
- * The peer needs more time. That costs one of the retries, so that a peer cannot keep a connection
- * waiting for ever.
+ * The peer needs more time. That costs one of the retries: a peer cannot ask for more without end.
  */
 static void
 on_mra(struct cm *cm, const struct cm_peer *from, const struct cm_msg *mra, uint64_t now_ns)
@@ -626,15 +622,15 @@ cm_connect(struct cm *cm, const struct cm_peer *to, const struct cm_terms *terms
 	c->resolve_until_ns =
 		now_ns + (cm->params.max_retries + 1u) * timeout_ns(cm->params.response_timeout);
 	ask(cm, c, cm->params.response_timeout, cm->params.max_retries, now_ns);
-	return i;
+	return c->view.local_id;
 }
 
 void
-cm_accept(struct cm *cm, uint32_t connection, const struct cm_end *own, uint64_t now_ns)
+cm_accept(struct cm *cm, uint32_t id, const struct cm_end *own, uint64_t now_ns)
 {
-	struct cm_connection *c = at(cm, connection);
+	struct cm_connection *c = named(cm, id);
 
-	if (c->view.state != CM_REQ_RCVD)
+	if (c == NULL || c->view.state != CM_REQ_RCVD)
 		return;
 	c->view.own = *own;
 	c->view.state = CM_REP_SENT;
@@ -645,26 +641,24 @@ cm_accept(struct cm *cm, uint32_t connection, const struct cm_end *own, uint64_t
 }
 
 void
-cm_reject(struct cm *cm, uint32_t connection, enum cm_reason reason, uint64_t now_ns)
+cm_reject(struct cm *cm, uint32_t id, enum cm_reason reason)
 {
-	struct cm_connection *c = at(cm, connection);
-	bool replied = c->view.state == CM_REP_RCVD;
+	struct cm_connection *c = named(cm, id);
+	bool replied = c != NULL && c->view.state == CM_REP_RCVD;
 
-	(void)now_ns;
-	if (c->view.state != CM_REQ_RCVD && !replied)
+	if (c == NULL || (c->view.state != CM_REQ_RCVD && !replied))
 		return;
 	send_reject(cm, &c->view.peer, of(c, CM_REJ), replied ? CM_ABOUT_REP : CM_ABOUT_REQ,
 		    reason);
-	cm_table_give(&cm->table, connection);
+	cm_table_give(&cm->table, index_of(cm, c));
 }
 
 void
-cm_ready(struct cm *cm, uint32_t connection, uint64_t now_ns)
+cm_ready(struct cm *cm, uint32_t id)
 {
-	struct cm_connection *c = at(cm, connection);
+	struct cm_connection *c = named(cm, id);
 
-	(void)now_ns;
-	if (c->view.state != CM_REP_RCVD)
+	if (c == NULL || c->view.state != CM_REP_RCVD)
 		return;
 	establish(cm, c);
 	c->last = of(c, CM_RTU);
@@ -672,22 +666,25 @@ cm_ready(struct cm *cm, uint32_t connection, uint64_t now_ns)
 }
 
 void
-cm_on_packet(struct cm *cm, uint32_t connection)
+cm_on_packet(struct cm *cm, uint32_t id)
 {
-	struct cm_connection *c = at(cm, connection);
+	struct cm_connection *c = named(cm, id);
 
-	if (c->view.state != CM_REP_SENT)
+	if (c == NULL || c->view.state != CM_REP_SENT)
 		return;
 	establish(cm, c);
 	tell(cm, c, CM_CONNECTED);
 }
 
 void
-cm_disconnect(struct cm *cm, uint32_t connection, uint64_t now_ns)
+cm_disconnect(struct cm *cm, uint32_t id, uint64_t now_ns)
 {
-	struct cm_connection *c = at(cm, connection);
-	const struct cm_peer *peer = &c->view.peer;
+	struct cm_connection *c = named(cm, id);
+	const struct cm_peer *peer;
 
+	if (c == NULL)
+		return;
+	peer = &c->view.peer;
 	switch (c->view.state) {
 	case CM_ESTABLISHED:
 	case CM_REP_SENT:
@@ -713,8 +710,7 @@ cm_disconnect(struct cm *cm, uint32_t connection, uint64_t now_ns)
 void
 cm_on_unresolved(struct cm *cm, uint32_t local_id, uint64_t now_ns)
 {
-	uint32_t i = cm_table_by_local_id(&cm->table, local_id);
-	struct cm_connection *c = i == CM_NONE ? NULL : at(cm, i);
+	struct cm_connection *c = named(cm, local_id);
 
 	if (c == NULL || c->view.state != CM_REQ_SENT || now_ns >= c->resolve_until_ns)
 		return;
@@ -794,7 +790,7 @@ cm_next_event(struct cm *cm, struct cm_event *out)
 		return false;
 	c = at(cm, i);
 	*out = (struct cm_event){
-		.connection = i,
+		.id = c->view.local_id,
 		.what = (enum cm_happened)__builtin_ctz(c->events),
 		.cause = c->cause,
 		.reason = c->reason,
@@ -810,11 +806,13 @@ cm_next_event(struct cm *cm, struct cm_event *out)
 }
 
 bool
-cm_read(const struct cm *cm, uint32_t connection, struct cm_view *out)
+cm_read(const struct cm *cm, uint32_t id, struct cm_view *out)
 {
-	if (connection >= cm->table.n || at(cm, connection)->view.state == CM_FREE)
+	const struct cm_connection *c = named(cm, id);
+
+	if (c == NULL)
 		return false;
-	*out = at(cm, connection)->view;
+	*out = c->view;
 	return true;
 }
 

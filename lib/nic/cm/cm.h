@@ -61,7 +61,7 @@ extern const char *const cm_state_words[]; /* by enum cm_state */
 enum cm_happened { CM_REQUESTED, CM_REPLIED, CM_CONNECTED, CM_ENDED };
 
 struct cm_event {
-	uint32_t connection;
+	uint32_t id;
 	enum cm_happened what;
 	enum cm_cause cause; /* of CM_ENDED */
 	uint16_t reason;     /* of CM_BY_REJECT: enum cm_reason */
@@ -83,20 +83,22 @@ void cm_on_message(struct cm *cm, const struct cm_peer *from, enum cm_verdict ve
 
 /**
  * Begin a connection: sends a REQ.
- * @return its index, or CM_NONE: there are max_connections.
+ * @return its ID, or CM_NONE: there are max_connections.
  */
 uint32_t cm_connect(struct cm *cm, const struct cm_peer *to, const struct cm_terms *terms,
 		    const struct cm_end *own, uint64_t now_ns);
+/* Calls with the ID of a connection that is no more, or in another state, do nothing. */
+
 /** After CM_REQUESTED: the QP can receive. Sends a REP. */
-void cm_accept(struct cm *cm, uint32_t connection, const struct cm_end *own, uint64_t now_ns);
+void cm_accept(struct cm *cm, uint32_t id, const struct cm_end *own, uint64_t now_ns);
 /** After CM_REQUESTED or CM_REPLIED: sends a REJ. CM_ENDED does not follow. */
-void cm_reject(struct cm *cm, uint32_t connection, enum cm_reason reason, uint64_t now_ns);
+void cm_reject(struct cm *cm, uint32_t id, enum cm_reason reason);
 /** After CM_REPLIED: the QP can receive and send. Sends an RTU. */
-void cm_ready(struct cm *cm, uint32_t connection, uint64_t now_ns);
+void cm_ready(struct cm *cm, uint32_t id);
 /** A packet arrived on the QP of an accepted connection, so an RTU is not needed (12.9.7.2). */
-void cm_on_packet(struct cm *cm, uint32_t connection);
+void cm_on_packet(struct cm *cm, uint32_t id);
 /** End a connection, in any state: sends a DREQ if it may be established. CM_ENDED follows. */
-void cm_disconnect(struct cm *cm, uint32_t connection, uint64_t now_ns);
+void cm_disconnect(struct cm *cm, uint32_t id, uint64_t now_ns);
 /** The last message could not leave, because the MAC address of its peer is not known yet. */
 void cm_on_unresolved(struct cm *cm, uint32_t local_id, uint64_t now_ns);
 
@@ -106,13 +108,13 @@ void cm_run(struct cm *cm, uint64_t now_ns);
 uint64_t cm_next_ns(const struct cm *cm);
 
 /**
- * Take the next event. After CM_ENDED, the connection must not be used any more.
+ * Take the next event.
  * @return false: none.
  */
 bool cm_next_event(struct cm *cm, struct cm_event *out);
 
 /** @return false: no such connection. */
-bool cm_read(const struct cm *cm, uint32_t connection, struct cm_view *out);
+bool cm_read(const struct cm *cm, uint32_t id, struct cm_view *out);
 /** Connections that are not free. */
 uint32_t cm_count(const struct cm *cm);
 

@@ -7,11 +7,6 @@
 
 #include "base/numbers/units.h"
 
-/* A local ID is the index in its low bits, and the serial number of the slot's use. */
-#define INDEX_BITS 12u
-#define INDEX_MASK ((1u << INDEX_BITS) - 1)
-_Static_assert(CM_MAX_CONNECTIONS <= 1u << INDEX_BITS, "an index fits a local ID");
-
 int
 cm_table_init(struct cm_table *t, uint32_t n, const struct half_sip_key *key)
 {
@@ -47,19 +42,22 @@ cm_table_take(struct cm_table *t)
 {
 	uint32_t i = t->free_head;
 	struct cm_connection *c;
-	uint16_t serial;
+	uint32_t serial;
 
 	if (i == CM_NONE)
 		return CM_NONE;
 	c = &t->all[i];
 	t->free_head = c->next_free;
 	t->used++;
-	serial = (uint16_t)(c->serial + 1);
+	serial = c->serial;
 	memset(c, 0, sizeof(*c));
-	c->serial = serial;
 	c->due_ns = NEVER_NS;
-	/* The key keeps IDs of different runs apart: a peer may remember those of the last one. */
-	c->view.local_id = ((uint32_t)serial << INDEX_BITS | i) ^ (t->key.k[1] & ~INDEX_MASK);
+	/* The key keeps IDs of different runs apart: a peer may remember those of the last one. 0
+	 * stands for no ID in a REJ. */
+	do
+		c->view.local_id = (++serial << CM_SLOT_BITS | i) ^ (t->key.k[1] & ~CM_SLOT_MASK);
+	while (c->view.local_id == 0);
+	c->serial = serial;
 	return i;
 }
 
@@ -107,7 +105,7 @@ cm_table_give(struct cm_table *t, uint32_t connection)
 uint32_t
 cm_table_by_local_id(const struct cm_table *t, uint32_t local_id)
 {
-	uint32_t i = local_id & INDEX_MASK;
+	uint32_t i = cm_slot(local_id);
 
 	return i < t->n && t->all[i].view.state != CM_FREE && t->all[i].view.local_id == local_id
 		       ? i

@@ -28,7 +28,7 @@ struct cm_connection {
 	uint8_t events;       /* mask of enum cm_happened */
 	enum cm_cause cause;
 	uint16_t reason;
-	uint16_t serial; /* of this use of the slot */
+	uint32_t serial; /* of this use of the slot */
 	bool is_by_id, is_by_qpn, is_listed;
 	bool is_unresolved; /* the last attempt to send did not leave */
 	uint64_t resolve_until_ns;

@@ -8,8 +8,23 @@
 
 #include "base/field/field.h"
 
+/*
+ * A connection's name here and at the peer: its communication ID (12.6). It has the number of the
+ * connection's slot in its low bits, and is not used again before 2^20 other connections had the
+ * slot, so that a name that is out of date names nothing.
+ */
+#define CM_SLOT_BITS 12u
+#define CM_SLOT_MASK ((1u << CM_SLOT_BITS) - 1)
 #define CM_NONE UINT32_MAX
-#define CM_MAX_CONNECTIONS 4096u
+/* CM_NONE is none of theirs. */
+#define CM_MAX_CONNECTIONS CM_SLOT_MASK
+
+/** Number of the slot, for arrays beside the connection manager. */
+static inline uint32_t
+cm_slot(uint32_t id)
+{
+	return id & CM_SLOT_MASK;
+}
 
 /* The other end's CM, and the way to it. */
 struct cm_peer {

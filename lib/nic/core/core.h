@@ -334,7 +334,7 @@ nic_request(struct nic *nic, uint32_t kind)
 static inline void
 nic_request_served(struct nic *nic, uint32_t kind)
 {
-	__atomic_fetch_and(&nic->requests.pending, ~kind, __ATOMIC_RELAXED);
+	__atomic_fetch_and(&nic->requests.pending, ~kind, __ATOMIC_ACQ_REL);
 }
 
 /** May the next frame leave? */

@@ -287,7 +287,7 @@ path_to(const struct nic_params *p, const struct cm_peer *to)
 
 /* Build a frame, which then waits for the wire beside the answers of address resolution. */
 static void
-send_datagram(struct nic_gsi *gsi, struct datagram *d, uint64_t now_ns)
+send_datagram(struct nic_gsi *gsi, const struct datagram *d)
 {
 	struct nic *nic = gsi->sender;
 	struct roce_path path = path_to(&nic->params, &d->peer);
@@ -300,7 +300,6 @@ send_datagram(struct nic_gsi *gsi, struct datagram *d, uint64_t now_ns)
 	struct rte_mbuf *m;
 	size_t len;
 
-	(void)now_ns;
 	m = nic->neighbours->answers.count < MOST_WAITING ? rte_pktmbuf_alloc(gsi->pool) : NULL;
 	if (m == NULL) {
 		counter_inc(&nic->stats.cm_no_mbuf);
@@ -325,7 +324,7 @@ nic_gsi_send(struct nic *nic, uint64_t now_ns)
 	nic_request_served(nic, NIC_REQUEST_DATAGRAMS);
 	for (; n < SEND_BURST && rte_ring_dequeue_elem(gsi->tx, &d, sizeof(d)) == 0; n++) {
 		if (resolve(gsi, &d.peer, now_ns))
-			send_datagram(gsi, &d, now_ns);
+			send_datagram(gsi, &d);
 		else
 			rte_ring_enqueue_elem(gsi->unresolved, &d.local_id, sizeof(d.local_id));
 	}

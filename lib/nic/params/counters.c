@@ -65,7 +65,8 @@ const struct counter_field nic_counters[] = {
 	NEIGH_COUNTER(neigh_changed, "Times that a peer had a new MAC address"),
 	NEIGH_COUNTER(neigh_failed, "Times that a peer did not answer a request for its MAC "
 				    "address"),
-	CM_COUNTER(cm_messages_sent, "Messages of the connection manager sent"),
+	CM_COUNTER(cm_messages_sent, "Messages of the connection manager sent, and attempts to send "
+				     "while the peer's MAC address is unknown"),
 	CM_COUNTER(cm_messages_received, "Messages of the connection manager received"),
 	CM_COUNTER(cm_retries, "Messages of the connection manager sent again for want of an answer"),
 	CM_COUNTER(cm_duplicates, "Messages of the connection manager received again"),

@@ -5,6 +5,7 @@
 
 #include "unit/cases.h"
 #include "unit/chance.h"
+#include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "nic/cm/cm.h"
@@ -25,8 +26,9 @@ static struct end {
 	int self;
 	struct cm *cm;
 	struct cm_stats stats;
-	struct cm_event last; /* of the connection that the test looks at */
-	unsigned int n[4];    /* events, by enum cm_happened */
+	struct cm_event last;
+	uint32_t ids[CONNECTIONS]; /* of each slot, the last one seen */
+	unsigned int n[4];         /* events, by enum cm_happened */
 	bool accepts;
 } ends[2];
 
@@ -36,7 +38,7 @@ static uint64_t now_ns;
 static struct prng r;
 static unsigned int lose_pct, repeat_pct;
 static uint64_t late_ns;
-static unsigned int lose_next; /* messages to lose now */
+static uint16_t lose_once; /* attribute of a message to lose; 0: none */
 
 static const struct field_ip ip[2] = {{.version = 4, .addr = {10, 0, 0, 1}},
 				      {.version = 4, .addr = {10, 0, 0, 2}}};
@@ -55,8 +57,8 @@ on_send(void *arg, const struct cm_peer *to, const struct cm_msg *msg)
 	const struct end *e = arg;
 
 	assert_memory_equal(to->ip.addr, ip[!e->self].addr, 4);
-	if (lose_next > 0) {
-		lose_next--;
+	if (msg->attribute == lose_once) {
+		lose_once = 0;
 		return;
 	}
 	if (chance(&r, lose_pct))
@@ -86,7 +88,8 @@ setup(void **state)
 	(void)state;
 	n_flights = 0;
 	now_ns = 1;
-	lose_pct = repeat_pct = lose_next = 0;
+	lose_pct = repeat_pct = 0;
+	lose_once = 0;
 	late_ns = 0;
 	prng_seed(&r, 7, 0);
 	create(0, 1);
@@ -109,16 +112,17 @@ take_events(struct end *e)
 	struct cm_event event;
 
 	while (cm_next_event(e->cm, &event)) {
-		const struct cm_end own = {.qpn = 50 + event.connection, .psn = 9};
+		const struct cm_end own = {.qpn = 50 + cm_slot(event.id), .psn = 9};
 
 		e->n[event.what]++;
 		e->last = event;
+		e->ids[cm_slot(event.id)] = event.id;
 		if (event.what == CM_REQUESTED && e->accepts)
-			cm_accept(e->cm, event.connection, &own, now_ns);
+			cm_accept(e->cm, event.id, &own, now_ns);
 		else if (event.what == CM_REQUESTED)
-			cm_reject(e->cm, event.connection, CM_REASON_CONSUMER, now_ns);
+			cm_reject(e->cm, event.id, CM_REASON_CONSUMER);
 		else if (event.what == CM_REPLIED)
-			cm_ready(e->cm, event.connection, now_ns);
+			cm_ready(e->cm, event.id);
 	}
 }
 
@@ -172,15 +176,19 @@ connect_to(uint32_t qpn)
 		.port = 7471, .mtu_code = 3, .retry_cnt = 7, .ack_timeout = TIMEOUT_CODE};
 	const struct cm_end own = {.qpn = qpn, .psn = 5, .responder_resources = 4};
 
-	return cm_connect(ends[0].cm, &to, &terms, &own, now_ns);
+	uint32_t id = cm_connect(ends[0].cm, &to, &terms, &own, now_ns);
+
+	if (id != CM_NONE)
+		ends[0].ids[cm_slot(id)] = id;
+	return id;
 }
 
 static enum cm_state
-state_of(int end, uint32_t connection)
+state_of(int end, uint32_t id)
 {
 	struct cm_view v;
 
-	return cm_read(ends[end].cm, connection, &v) ? v.state : CM_FREE;
+	return cm_read(ends[end].cm, id, &v) ? v.state : CM_FREE;
 }
 
 TEST(connection_opens_carries_what_both_said_and_closes)
@@ -191,7 +199,7 @@ TEST(connection_opens_carries_what_both_said_and_closes)
 	run(now_ns + TIMEOUT_NS / 2);
 	assert_int_equal(state_of(0, c), CM_ESTABLISHED);
 	assert_int_equal(ends[1].n[CM_REQUESTED] + ends[1].n[CM_CONNECTED], 2);
-	assert_true(cm_read(ends[1].cm, ends[1].last.connection, &v));
+	assert_true(cm_read(ends[1].cm, ends[1].last.id, &v));
 	assert_int_equal(v.state, CM_ESTABLISHED);
 	assert_int_equal(v.other.qpn, 40);
 	assert_int_equal(v.other.psn, 5);
@@ -199,8 +207,8 @@ TEST(connection_opens_carries_what_both_said_and_closes)
 	assert_int_equal(v.terms.port, 7471);
 	assert_int_equal(v.terms.mtu_code, 3);
 	assert_true(cm_read(ends[0].cm, c, &v));
-	assert_int_equal(v.other.qpn, 50 + ends[1].last.connection);
-	cm_disconnect(ends[1].cm, ends[1].last.connection, now_ns);
+	assert_int_equal(v.other.qpn, 50 + cm_slot(ends[1].last.id));
+	cm_disconnect(ends[1].cm, ends[1].last.id, now_ns);
 	run(NEVER_NS);
 	assert_int_equal(ends[0].last.what, CM_ENDED);
 	assert_int_equal(ends[0].last.cause, CM_BY_PEER);
@@ -237,23 +245,46 @@ TEST(peer_that_is_silent_is_given_up_after_the_retries)
 	assert_int_equal(cm_count(ends[0].cm), 0);
 }
 
-/* Each of the first messages of the exchange, lost once. */
 TEST(any_message_may_be_lost_once)
 {
-	for (unsigned int which = 0; which < 5; which++) {
-		uint32_t c = connect_to(40 + which);
+	static const uint16_t attributes[] = {CM_REQ, CM_REP, CM_RTU, CM_DREQ, CM_DREP};
 
-		for (unsigned int i = 0; i < which && i < 3; i++)
-			run(now_ns + 1500);
-		lose_next = which < 3;
+	for (unsigned int i = 0; i < ARRAY_LEN(attributes); i++) {
+		uint64_t retries = ends[0].stats.cm_retries + ends[1].stats.cm_retries;
+		uint32_t id;
+
+		lose_once = attributes[i];
+		id = connect_to(40 + i);
 		run(now_ns + 3 * TIMEOUT_NS);
-		assert_int_equal(state_of(0, c), CM_ESTABLISHED);
-		if (which >= 3)
-			lose_next = which == 3 ? 1 : 2;
-		cm_disconnect(ends[0].cm, c, now_ns);
+		assert_int_equal(state_of(0, id), CM_ESTABLISHED);
+		assert_int_equal(state_of(1, ends[1].last.id), CM_ESTABLISHED);
+		cm_disconnect(ends[0].cm, id, now_ns);
 		run(NEVER_NS);
+		assert_int_equal(lose_once, 0);
+		/* Without a REP, the timers of both ends go off. */
+		retries = ends[0].stats.cm_retries + ends[1].stats.cm_retries - retries;
+		assert_int_equal(retries, attributes[i] == CM_REP ? 2 : 1);
+		assert_int_equal(ends[0].last.cause, CM_BY_US);
+		assert_int_equal(ends[1].last.cause, CM_BY_PEER);
 		assert_int_equal(cm_count(ends[0].cm) + cm_count(ends[1].cm), 0);
 	}
+}
+
+/* Whoever acts on old news must not hit the next connection of the slot. */
+TEST(id_of_a_connection_that_is_no_more_does_nothing)
+{
+	uint32_t first = connect_to(40), second;
+
+	cm_disconnect(ends[0].cm, first, now_ns);
+	run(NEVER_NS);
+	second = connect_to(41);
+	assert_int_equal(cm_slot(second), cm_slot(first));
+	assert_int_equal(state_of(0, first), CM_FREE);
+	cm_disconnect(ends[0].cm, first, now_ns);
+	cm_ready(ends[0].cm, first);
+	cm_reject(ends[0].cm, first, CM_REASON_CONSUMER);
+	run(now_ns + TIMEOUT_NS / 2);
+	assert_int_equal(state_of(0, second), CM_ESTABLISHED);
 }
 
 TEST(req_of_a_qp_that_is_connected_is_stale_and_ends_the_old_connection)
@@ -334,7 +365,7 @@ TEST(messages_for_nobody_are_counted_and_answered_where_the_peer_waits)
 	assert_int_equal(cm_count(ends[1].cm), 0);
 }
 
-/* Whatever happens to messages: nothing is left, and no end is connected alone for ever. */
+/* Whatever happens to the messages, both ends forget every connection. */
 TEST(random_lives_end_on_both_sides)
 {
 	for (unsigned int life = 0; life < 300; life++) {
@@ -348,13 +379,12 @@ TEST(random_lives_end_on_both_sides)
 			c[i] = connect_to((uint32_t)any(&r, 40, 60));
 		run(now_ns + any(&r, 0, 8 * TIMEOUT_NS));
 		for (unsigned int i = 0; i < n; i++)
-			if (chance(&r, 50) && state_of(0, c[i]) != CM_FREE)
+			if (chance(&r, 50))
 				cm_disconnect(ends[0].cm, c[i], now_ns);
 		run(now_ns + any(&r, 0, 8 * TIMEOUT_NS));
 		for (uint32_t i = 0; i < CONNECTIONS; i++)
 			for (int e = 0; e < 2; e++)
-				if (state_of(e, i) != CM_FREE)
-					cm_disconnect(ends[e].cm, i, now_ns);
+				cm_disconnect(ends[e].cm, ends[e].ids[i], now_ns);
 		run(NEVER_NS);
 		assert_int_equal(n_flights, 0);
 		assert_int_equal(cm_count(ends[0].cm), 0);
