@@ -4,42 +4,28 @@
 
 ucmatose's server sends first, its client answers each message, and the server disconnects.
 """
-import os
 import pathlib
 import re
 import sys
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 # pylint: disable=wrong-import-position
-import image  # noqa: E402
-from guest import Guest  # noqa: E402
-from harness import BUILD, PATIENCE_S, Program, check, check_equal, eal, finish, privileged, skip, work_dir  # noqa: E402
-from namespaces import need  # noqa: E402
+from harness import PATIENCE_S, Program, check, check_equal, eal, finish  # noqa: E402
+from soft_roce import GUEST4, GUEST6, IP4, IP6, MAC, SoftRoce, soft_roce  # noqa: E402
 
-MAC, IP, IP6 = "02:00:00:00:00:01", "10.9.0.1", "fd09::1"
-GUEST, GUEST6 = "10.9.0.2", "fd09::2"
-TAP = f"q{os.getpid() % 100000}c"
-NIC = f"[nic]\nmac = {MAC}\nip = {IP}\nip6 = {IP6}\nlink_speed_bps = 100M\nlocal_ack_timeout = 16\ncm_response_timeout = 17\n"
+NIC = f"[nic]\nmac = {MAC}\nip = {IP4}\nip6 = {IP6}\nlink_speed_bps = 100M\nlocal_ack_timeout = 16\ncm_response_timeout = 17\n"
 
 
-class Case:
+class Case(SoftRoce):
     """A quench-nic with one pattern, and ucmatose."""
 
-    def __init__(self, work, guest):
-        self.work, self.guest, self.n = work, guest, 0
-
-    def must(self, command):
-        done = self.guest.run(command, PATIENCE_S)
-        if done.returncode != 0:
-            raise RuntimeError(f"{command}: {done.output}")
-        return done.output
+    runs = 0
 
     def nic(self, flow, *options, mtu=4096):
-        self.n += 1
-        program = Program(self.work, "nic", f"nic{self.n}", f"{NIC}[flow f]\nverb = send\nmtu_bytes = {mtu}\n{flow}\n",
-                          eal(f"net_af_packet0,iface={TAP},blocksz=36864,framesz=4608,framecnt=256"), "--idle-sleep", 50, *options)
+        self.runs += 1
+        program = Program(self.work, "nic", f"nic{self.runs}", f"{NIC}[flow f]\nverb = send\nmtu_bytes = {mtu}\n{flow}\n",
+                          eal(self.device()), "--idle-sleep", 50, *options)
         program.wait_started()
         return program
 
@@ -57,7 +43,7 @@ def check_both(case, name, count, size, connections=1, version=4):
 
 
 def check_from_quench(case, name, count, size, connections, version):
-    far = GUEST if version == 4 else GUEST6
+    far = GUEST4 if version == 4 else GUEST6
     work = f"message_bytes = {size}\nmessages = {count}"
     case.server(f"-b {far} -c {connections} -C {count} -S {size}")
     nic = case.nic(f"connect = cm\npeer_ip = {far}\nqp_count = {connections}\n{work}")
@@ -70,7 +56,7 @@ def check_from_quench(case, name, count, size, connections, version):
 
 
 def check_from_kernel(case, name, count, size, connections, version):
-    own = IP if version == 4 else IP6
+    own = IP4 if version == 4 else IP6
     work = f"message_bytes = {size}\nmessages = {count}"
     nic = case.nic(f"connect = listen\npeer_ip = {'0.0.0.0' if version == 4 else '::'}\n{work}", "--stay")
     said = case.guest.run(f"ucmatose -s {own} -c {connections} -C {count} -S {size}", PATIENCE_S)
@@ -84,32 +70,32 @@ def check_from_kernel(case, name, count, size, connections, version):
 
 
 def check_refusals(case):
-    nic = case.nic(f"connect = cm\npeer_ip = {GUEST}\ncm_port = 7999\nmessages = 1\nmessage_bytes = 100")
+    nic = case.nic(f"connect = cm\npeer_ip = {GUEST4}\ncm_port = 7999\nmessages = 1\nmessage_bytes = 100")
     nic.wait_until("the refusal is said", lambda: "refused by the peer, reason 8" in nic.err())
     nic.stop()
     nic = case.nic("connect = listen\npeer_ip = 0.0.0.0\ncm_port = 7999", "--stay")
-    said = case.guest.run(f"ucmatose -s {IP} -C 1 -S 100", PATIENCE_S).output
+    said = case.guest.run(f"ucmatose -s {IP4} -C 1 -S 100", PATIENCE_S).output
     nic.stop()
     check("a port that nobody listens at: REJ", "reject" in said.lower() or "RDMA_CM_EVENT_REJECTED" in said or "event: 8" in said, said)
     check_equal("a port that nobody listens at: counted", nic.json()["counters"]["cm_rejects_sent"], 1)
     nic = case.nic("connect = listen\npeer_ip = 0.0.0.0", "--stay", mtu=1024)
-    case.guest.run(f"ucmatose -s {IP} -C 1 -S 100", PATIENCE_S)
+    case.guest.run(f"ucmatose -s {IP4} -C 1 -S 100", PATIENCE_S)
     nic.stop()
     check_equal("an MTU that is too large: refused", nic.json()["counters"]["cm_rejects_sent"], 1)
     nic = case.nic("connect = listen\npeer_ip = 10.9.0.77", "--stay")
-    case.guest.run(f"ucmatose -s {IP} -C 1 -S 100", PATIENCE_S)
+    case.guest.run(f"ucmatose -s {IP4} -C 1 -S 100", PATIENCE_S)
     nic.stop()
     check_equal("a peer that may not connect: refused", nic.json()["counters"]["cm_rejects_sent"], 1)
 
 
 def check_killed(case):
     """The peer is killed in the middle: its kernel says so, and quench connects again when it is back."""
-    case.server("-b 10.9.0.2 -c 1 -C 500 -S 1000")
-    nic = case.nic(f"connect = cm\npeer_ip = {GUEST}\nmessage_bytes = 1000\nmessages = 500\nrate_cap_bps = 500K")
+    case.server(f"-b {GUEST4} -c 1 -C 500 -S 1000")
+    nic = case.nic(f"connect = cm\npeer_ip = {GUEST4}\nmessage_bytes = 1000\nmessages = 500\nrate_cap_bps = 500K")
     nic.wait_until("connected", lambda: "established" in nic.err())
     case.must("killall -9 ucmatose")
-    nic.wait_until("the end is said", lambda: "f@1 with 10.9.0.2, port 7471: ended by the peer" in nic.err())
-    case.server("-b 10.9.0.2 -c 1 -C 500 -S 1000")
+    nic.wait_until("the end is said", lambda: f"f@1 with {GUEST4}, port 7471: ended by the peer" in nic.err())
+    case.server(f"-b {GUEST4} -c 1 -C 500 -S 1000")
     nic.wait_until("connected again", lambda: nic.err().count("established") == 2)
     nic.stop()
     case.must("killall -9 ucmatose; true")
@@ -125,31 +111,13 @@ def check_loss(case):
 
 
 def main():
-    need("ip")
-    try:
-        made = image.build(BUILD / "peers", [BUILD / "test" / "peers" / "verbs"])
-    except image.Missing as error:
-        skip(str(error))
-    work = work_dir()
-    privileged("ip", "tuntap", "add", "dev", TAP, "mode", "tap")
-    try:
-        privileged("sysctl", "-qw", f"net.ipv6.conf.{TAP}.disable_ipv6=1")
-        privileged("ip", "link", "set", TAP, "mtu", "4400", "up", "promisc", "on")
-        with Guest(work / "guest", made, [TAP]) as guest:
-            case = Case(work, guest)
-            case.must("/bin/ip link set eth0 mtu 4400 up && /bin/ip addr add 10.9.0.2/24 dev eth0 && /bin/ip addr add fd09::2/64 dev eth0 nodad")
-            for address in (IP, IP6):
-                case.must(f"/bin/ip neigh add {address} lladdr {MAC} dev eth0")
-            case.must("rdma link add rxe0 type rxe netdev eth0")
-            time.sleep(1)  # the device's addresses come after it
-            check_both(case, "one connection", 10, 100)
-            check_both(case, "eight connections", 20, 5000, 8)
-            check_both(case, "IPv6", 10, 1000, version=6)
-            check_refusals(case)
-            check_killed(case)
-            check_loss(case)
-    finally:
-        privileged("ip", "link", "del", TAP)
+    with soft_roce(Case) as case:
+        check_both(case, "one connection", 10, 100)
+        check_both(case, "eight connections", 20, 5000, 8)
+        check_both(case, "IPv6", 10, 1000, version=6)
+        check_refusals(case)
+        check_killed(case)
+        check_loss(case)
     finish()
 
 

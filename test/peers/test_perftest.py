@@ -15,38 +15,24 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 # pylint: disable=wrong-import-position
-import image  # noqa: E402
-from guest import Guest  # noqa: E402
-from harness import BUILD, PATIENCE_S, Program, check, check_equal, eal, finish, privileged, skip, work_dir  # noqa: E402
-from namespaces import need  # noqa: E402
+from harness import BUILD, PATIENCE_S, Program, check, check_equal, eal, finish  # noqa: E402
+from soft_roce import GUEST4, HOST4, IP4, IP6, MAC, SoftRoce, soft_roce  # noqa: E402
 
-MAC, IP, GUEST, HOST = "02:00:00:00:00:01", "10.9.0.1", "10.9.0.2", "10.9.0.3"
-IP6, GUEST6 = "fd09::1", "fd09::2"
-TAP = f"q{os.getpid() % 100000}p"
 PREFIX = f"perftest{os.getpid()}"
 
 
-class Both:
+class Both(SoftRoce):
     """The guest's program and quenchctl, one of them waiting for the other."""
-
-    def __init__(self, guest):
-        self.guest = guest
 
     def ctl(self, *words):
         return [str(BUILD / "app/quenchctl/quenchctl"), "-f", PREFIX, "--json", *map(str, words)]
-
-    def must(self, command):
-        done = self.guest.run(command, PATIENCE_S)
-        if done.returncode != 0:
-            raise RuntimeError(f"{command}: {done.output}")
-        return done.output
 
     def to_guest(self, verb, options, *words):
         """perftest waits, quench connects. @return (quenchctl's result, what perftest printed)"""
         self.must(f"rm -f /tmp/log; (ib_{verb}_bw -d rxe0 {options} >/tmp/log 2>&1; echo ended $? >>/tmp/log) &")
         # Its output waits in a buffer. It listens when its port is there, in state 0A.
         self.must("while ! grep -q ':4853 .* 0A ' /proc/net/tcp && ! grep -q ended /tmp/log; do usleep 20000; done")
-        done = subprocess.run(self.ctl("connect", "perftest", GUEST, f"verb={verb}", *words), capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        done = subprocess.run(self.ctl("connect", "perftest", GUEST4, f"verb={verb}", *words), capture_output=True, text=True, timeout=PATIENCE_S, check=False)
         said = self.must("i=0; while ! grep -q ended /tmp/log && [ $i -lt 200 ]; do usleep 50000; i=$((i+1)); done; cat /tmp/log")
         return done, said
 
@@ -57,7 +43,7 @@ class Both:
         line = waiting.stderr.readline()
         if "waiting" not in line:
             raise RuntimeError(line)
-        said = self.guest.run(f"ib_{verb}_bw -d rxe0 {options} {HOST}", PATIENCE_S).output
+        said = self.guest.run(f"ib_{verb}_bw -d rxe0 {options} {HOST4}", PATIENCE_S).output
         out, err = waiting.communicate(timeout=PATIENCE_S)
         return subprocess.CompletedProcess(waiting.args, waiting.returncode, out, err), said
 
@@ -115,7 +101,7 @@ def check_killed(both):
     both.must("rm -f /tmp/log; ib_write_bw -d rxe0 -n 1000000 >/tmp/log 2>&1 &")
     both.must("while ! grep -q ':4853 .* 0A ' /proc/net/tcp; do usleep 20000; done")
     # pylint: disable-next=consider-using-with
-    one = subprocess.Popen(both.ctl("connect", "perftest", GUEST, "verb=write", "messages=1000000"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    one = subprocess.Popen(both.ctl("connect", "perftest", GUEST4, "verb=write", "messages=1000000"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     end = time.monotonic() + PATIENCE_S
     while not any(row["messages"] > 0 for row in rows(both) if not row["gone"]) and time.monotonic() < end:
         time.sleep(0.05)
@@ -125,42 +111,21 @@ def check_killed(both):
 
 
 def main():
-    need("ip")
-    try:
-        made = image.build(BUILD / "peers", [BUILD / "test" / "peers" / "verbs"])
-    except image.Missing as error:
-        skip(str(error))
-    work = work_dir()
-    privileged("ip", "tuntap", "add", "dev", TAP, "mode", "tap")
-    try:
-        privileged("ip", "addr", "add", f"{HOST}/24", "dev", TAP)
-        privileged("ip", "link", "set", TAP, "mtu", "4400", "up", "promisc", "on")
-        with Guest(work / "guest", made, [TAP]) as guest:
-            both = Both(guest)
-            both.must("/bin/ip link set eth0 mtu 4400 up && /bin/ip addr add 10.9.0.2/24 dev eth0 && /bin/ip addr add fd09::2/64 dev eth0 nodad")
-            for address in (IP, IP6):
-                both.must(f"/bin/ip neigh add {address} lladdr {MAC} dev eth0")
-            both.must("rdma link add rxe0 type rxe netdev eth0")
-            said = ""
-            while (gid6 := re.search(r"GID\[ *(\d+)\]:\s+fd09::2", said)) is None:
-                said = both.must("ibv_devinfo -v")
-            gid6 = gid6.group(1)
-            options = [o for o in eal(f"net_af_packet0,iface={TAP},blocksz=36864,framesz=4608,framecnt=256") if o not in ("--no-telemetry", "--no-shconf")]
-            nic = Program(work, "nic", "nic", f"[nic]\nmac = {MAC}\nip = {IP}\nip6 = {IP6}\nlink_speed_bps = 100M\nlocal_ack_timeout = 16\n",
-                          [*options, "--file-prefix", PREFIX], "--idle-sleep", 50)
-            nic.wait_started()
-            time.sleep(0.2)
-            for verb in ("send", "write", "read"):
-                check_run(both, verb, 4096, 100)
-                check_run(both, verb, 65536, 20, qps=4)
-                check_run(both, verb, 1, 10, options="-m 4096", words=("mtu_bytes=256",))
-                check_run(both, verb, 100000, 10, options=f"-x {gid6}", words=("gid=ipv6",))
-                check_duration(both, verb)
-            check_killed(both)
-            check_equal("no flow is left", [row["flow"] for row in rows(both) if not row["gone"]], [])
-            nic.stop()
-    finally:
-        privileged("ip", "link", "del", TAP)
+    with soft_roce(Both, host=True) as both:
+        options = [o for o in eal(both.device()) if o not in ("--no-telemetry", "--no-shconf")]
+        nic = Program(both.work, "nic", "nic", f"[nic]\nmac = {MAC}\nip = {IP4}\nip6 = {IP6}\nlink_speed_bps = 100M\nlocal_ack_timeout = 16\n",
+                      [*options, "--file-prefix", PREFIX], "--idle-sleep", 50)
+        nic.wait_started()
+        time.sleep(0.2)
+        for verb in ("send", "write", "read"):
+            check_run(both, verb, 4096, 100)
+            check_run(both, verb, 65536, 20, qps=4)
+            check_run(both, verb, 1, 10, options="-m 4096", words=("mtu_bytes=256",))
+            check_run(both, verb, 100000, 10, options=f"-x {both.gids[6]}", words=("gid=ipv6",))
+            check_duration(both, verb)
+        check_killed(both)
+        check_equal("no flow is left", [row["flow"] for row in rows(both) if not row["gone"]], [])
+        nic.stop()
     finish()
 
 

@@ -7,51 +7,23 @@ quench sends; the bytes that the kernel sends are taken from the wire.
 
     test_verbs.py short|all
 """
-import os
 import pathlib
 import re
 import socket
 import sys
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 # pylint: disable=wrong-import-position
-import image  # noqa: E402
-from guest import Guest  # noqa: E402
-from harness import BUILD, PATIENCE_S, Program, check, check_equal, eal, finish, privileged, skip, work_dir  # noqa: E402
-from namespaces import need  # noqa: E402
+from harness import Program, check, check_equal, eal, finish  # noqa: E402
+from soft_roce import GUEST4, GUEST6, IP4, IP6, MAC, SoftRoce, soft_roce  # noqa: E402
 
-MAC, IP4, IP6 = "02:00:00:00:00:01", "10.9.0.1", "fd09::1"
-GUEST4, GUEST6 = "10.9.0.2", "fd09::2"
 LOCAL_QPN, PSN = 512, 0xFFFFF0  # the PSN wraps
-TAP = f"q{os.getpid() % 100000}t"
 SECONDS = 40
 
 
-class Kernel:
-    """Soft-RoCE in the guest."""
-
-    def __init__(self, guest):
-        self.guest = guest
-        self.must("/bin/ip link set eth0 mtu 4400 up && /bin/ip addr add 10.9.0.2/24 dev eth0 && /bin/ip addr add fd09::2/64 dev eth0 nodad")
-        # The device asks for the peer's address when a QP is connected, before quench-nic runs.
-        for address in (IP4, IP6):
-            self.must(f"/bin/ip neigh add {address} lladdr {MAC} dev eth0")
-        self.must("rdma link add rxe0 type rxe netdev eth0")
-        self.gids = {}
-        end = time.monotonic() + PATIENCE_S
-        while len(self.gids) < 2 and time.monotonic() < end:
-            said = self.must("ibv_devinfo -v")
-            self.gids = {4: found for found in re.findall(r"GID\[ *(\d+)\]:\s+::ffff:10\.9\.0\.2", said)}
-            self.gids |= {6: found for found in re.findall(r"GID\[ *(\d+)\]:\s+fd09::2", said)}
-        check_equal("the device has both addresses", sorted(self.gids), [4, 6])
-
-    def must(self, command):
-        done = self.guest.run(command, PATIENCE_S)
-        if done.returncode != 0:
-            raise RuntimeError(f"{command}: {done.output}")
-        return done.output
+class Kernel(SoftRoce):
+    """The guest's side of a case: verbs.c."""
 
     def begin(self, **keys):
         """Start verbs.c. @return its QPs' first number, address and key"""
@@ -72,16 +44,12 @@ class Kernel:
             self.must("touch /tmp/stop")
         return self.must("while ! grep -q done /tmp/log; do usleep 50000; done; tail -n +2 /tmp/log")
 
-    def counters(self):
-        names = self.must("cd /sys/class/infiniband/rxe0/ports/1/hw_counters && grep . *").split()
-        return {name: int(value) for name, value in (line.split(":") for line in names)}
-
 
 class Case:
     """One flow between the two."""
 
-    def __init__(self, work, kernel, name, **keys):
-        self.work, self.kernel, self.name = work, kernel, name
+    def __init__(self, kernel, name, **keys):
+        self.kernel, self.name = kernel, name
         self.keys = {"verb": "send", "size": 1024, "count": 20, "mtu": 1024, "qps": 1, "version": 4, **keys}
         self.more = self.keys.pop("more", "")
         self.of_nic = self.keys.pop("nic", "")
@@ -100,7 +68,7 @@ class Case:
             if k["verb"] != "send" and "rkey" not in self.more:
                 flow.append(f"rkey = {ready['rkey']}")
         text = f"[nic]\nmac = {MAC}\nip = {IP4}\nip6 = {IP6}\nlink_speed_bps = 100M\nlocal_ack_timeout = 18\n{self.of_nic}\n[flow f]\n" + "\n".join(flow) + f"\n{self.more}\n"
-        program = Program(self.work, "nic", self.name.replace(" ", "_"), text, eal(f"net_af_packet0,iface={TAP},blocksz=36864,framesz=4608,framecnt=256"),
+        program = Program(self.kernel.work, "nic", self.name.replace(" ", "_"), text, eal(self.kernel.device()),
                           "--idle-sleep", 50, "--stats-interval", 0.25, *(() if requester else ("--stay",)))
         program.wait_started()
         return program
@@ -138,10 +106,10 @@ def completions(said):
     return tuple(map(int, found.groups())) if found else said
 
 
-def check_both(work, kernel, name, **keys):
+def check_both(kernel, name, **keys):
     """A verb from quench to the kernel and back: every message arrives, and every byte is as documented."""
     size, n, verb = keys.get("size", 1024), keys.get("count", 20) * keys.get("qps", 1), keys["verb"]
-    result, said = Case(work, kernel, f"{name} from quench", **keys).from_quench()
+    result, said = Case(kernel, f"{name} from quench", **keys).from_quench()
     flow = result["flows"][0]
     check_equal(f"{name}, from quench: messages, QPs done, failed", [flow[key] for key in ("messages", "qps_done", "qps_failed")],
                 [n, keys.get("qps", 1), 0])
@@ -149,20 +117,20 @@ def check_both(work, kernel, name, **keys):
         check_equal(f"{name}, from quench: received by the kernel, with these bytes", completions(said), (n, n * size, 0))
     elif verb == "write":
         check_equal(f"{name}, from quench: the kernel's memory", completions(said)[2], 0)
-    _, said = Case(work, kernel, f"{name} from the kernel", **keys).from_kernel()
+    _, said = Case(kernel, f"{name} from the kernel", **keys).from_kernel()
     got = completions(said)
     check_equal(f"{name}, from the kernel: completions", got[:2], (n, n * size))
     if verb == "read":
         check_equal(f"{name}, from the kernel: bytes as documented", got[2], 0)
 
 
-def check_bytes_of_kernel(work, kernel):
+def check_bytes_of_kernel(kernel):
     """What the kernel writes goes over the wire byte for byte, and quench answers it."""
     with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)) as wire:
         wire.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
-        wire.bind((TAP, 0))
+        wire.bind((kernel.tap, 0))
         wire.setblocking(False)
-        _, said = Case(work, kernel, "bytes of the kernel", verb="write", size=5000, count=1).from_kernel()
+        _, said = Case(kernel, "bytes of the kernel", verb="write", size=5000, count=1).from_kernel()
         check_equal("bytes of the kernel: completions", completions(said)[0], 1)
         payload = b""
         while True:
@@ -178,37 +146,37 @@ def check_bytes_of_kernel(work, kernel):
     check("bytes of the kernel: as its program wrote them", payload == bytes(i % 251 for i in range(5000)), payload[:64].hex())
 
 
-def check_mistakes(work, kernel):
+def check_mistakes(kernel):
     """Wrong keys, and receivers that are not ready."""
     for verb in ("write", "read"):
-        case = Case(work, kernel, f"{verb} with a wrong key", verb=verb, count=2, more="rkey = 1")
+        case = Case(kernel, f"{verb} with a wrong key", verb=verb, count=2, more="rkey = 1")
         result, _ = case.from_quench()
         check_equal(f"{case.name}: the kernel refuses, and the QP fails", (result["flows"][0]["qps_failed"], result["flows"][0]["completions"]), (1, 0))
         region = "local_addr = 4096\nlocal_bytes = 8KB\nlocal_rkey = 77"
         for key, address, count in ((77, 4096, 2), (78, 4096, 0), (77, 4096 + 8192 - 1023, 0)):
-            case = Case(work, kernel, f"kernel {verb} key {key} at {address}", verb=verb, count=2, more=region, program={"raddr": address, "rkey": key})
+            case = Case(kernel, f"kernel {verb} key {key} at {address}", verb=verb, count=2, more=region, program={"raddr": address, "rkey": key})
             result, said = case.from_kernel()
             check_equal(f"{case.name}: completions", completions(said)[0], count)
             check_equal(f"{case.name}: the error", "remote access error" in said, count == 0)
             check_equal(f"{case.name}: counted", result["counters"]["resp_remote_access_errors"] > 0, count == 0)
     # One receive buffer and no more: the second message is refused until its sender gives up.
-    case = Case(work, kernel, "kernel without buffers", verb="send", count=2, program={"recv": 1, "rnr_timer": 1}, nic="rnr_retry = 3")
+    case = Case(kernel, "kernel without buffers", verb="send", count=2, program={"recv": 1, "rnr_timer": 1}, nic="rnr_retry = 3")
     result, said = case.from_quench()
     check_equal(f"{case.name}: one message, and the QP fails", (completions(said)[0], result["flows"][0]["qps_failed"]), (1, 1))
     check(f"{case.name}: RNR NAKs", result["counters"]["rnr_naks_received"] >= 4 and result["counters"]["rnr_nak_retry_err"] == 1, result["counters"])
-    case = Case(work, kernel, "quench without buffers", verb="send", count=20, more="max_recv_wr = 1\npost_recv_ns = 30ms")
+    case = Case(kernel, "quench without buffers", verb="send", count=20, more="max_recv_wr = 1\npost_recv_ns = 30ms")
     result, said = case.from_kernel()
     check_equal(f"{case.name}: all arrive in the end", completions(said)[0], 20)
     check(f"{case.name}: after RNR NAKs", result["counters"]["rnr_naks_sent"] > 0, result["counters"])
 
 
-def check_bad_wire(work, kernel):
+def check_bad_wire(kernel):
     """The kernel's packets are lost, doubled and out of order: its data and its ACKs."""
     for how in ("loss 3%", "duplicate 5%", "delay 2ms reorder 75% 25%"):
         kernel.must(f"/bin/tc qdisc replace dev eth0 root netem limit 10000 {how}")
         for verb in ("write", "read"):
             n = 40
-            case = Case(work, kernel, f"{verb} with {how}", verb=verb, size=5000, count=n)
+            case = Case(kernel, f"{verb} with {how}", verb=verb, size=5000, count=n)
             result, _ = case.from_quench()
             check_equal(f"{case.name}: from quench", [result["flows"][0][key] for key in ("messages", "qps_failed")], [n, 0])
             _, said = case.from_kernel()
@@ -217,52 +185,39 @@ def check_bad_wire(work, kernel):
     kernel.must("/bin/tc qdisc del dev eth0 root")
 
 
-def check_restart(work, kernel):
+def check_restart(kernel):
     """The kernel's program is killed in the middle: quench gives up, and its next run finds the new QPs."""
-    case = Case(work, kernel, "peer killed", verb="write", count=100000, nic="retry_cnt = 2")
+    case = Case(kernel, "peer killed", verb="write", count=100000, nic="retry_cnt = 2")
     ready = kernel.begin(**case.arguments("serve"))
     nic = case.nic(ready, True)
     nic.wait_until("frames", lambda: len(re.findall(r"[1-9]\d* pps", nic.out())) > 2)
     kernel.must("killall verbs")
     nic.wait_end()
     check_equal("peer killed: the QP fails", nic.json()["flows"][0]["qps_failed"], 1)
-    check_both(work, kernel, "after a restart", verb="write")
+    check_both(kernel, "after a restart", verb="write")
 
 
-def check_all(work, kernel):
+def check_all(kernel):
     for verb in ("send", "write", "read"):
         for size in (0, 1, 1023, 1024, 1025):
-            check_both(work, kernel, f"{verb} of {size} bytes", verb=verb, size=size)
-        check_both(work, kernel, f"{verb} of 1 MB", verb=verb, size=1 << 20, count=2)
-        check_both(work, kernel, f"{verb} over IPv6, MTU 4096", verb=verb, size=10000, mtu=4096, version=6)
-        check_both(work, kernel, f"{verb} by 64 QPs", verb=verb, size=2000, count=3, qps=64)
-    check_bytes_of_kernel(work, kernel)
-    check_mistakes(work, kernel)
-    check_bad_wire(work, kernel)
-    check_restart(work, kernel)
+            check_both(kernel, f"{verb} of {size} bytes", verb=verb, size=size)
+        check_both(kernel, f"{verb} of 1 MB", verb=verb, size=1 << 20, count=2)
+        check_both(kernel, f"{verb} over IPv6, MTU 4096", verb=verb, size=10000, mtu=4096, version=6)
+        check_both(kernel, f"{verb} by 64 QPs", verb=verb, size=2000, count=3, qps=64)
+    check_bytes_of_kernel(kernel)
+    check_mistakes(kernel)
+    check_bad_wire(kernel)
+    check_restart(kernel)
 
 
 def main(cases):
-    need("ip")
-    try:
-        made = image.build(BUILD / "peers", [BUILD / "test" / "peers" / "verbs"])
-    except image.Missing as error:
-        skip(str(error))
-    work = work_dir()
-    privileged("ip", "tuntap", "add", "dev", TAP, "mode", "tap")
-    try:
-        privileged("sysctl", "-qw", f"net.ipv6.conf.{TAP}.disable_ipv6=1")
-        privileged("ip", "link", "set", TAP, "mtu", "4400", "up", "promisc", "on")
-        with Guest(work / "guest", made, [TAP]) as guest:
-            kernel = Kernel(guest)
-            if cases == "short":
-                for verb in ("send", "write", "read"):
-                    check_both(work, kernel, f"{verb} of 2500 bytes", verb=verb, size=2500)
-                check_bytes_of_kernel(work, kernel)
-            else:
-                check_all(work, kernel)
-    finally:
-        privileged("ip", "link", "del", TAP)
+    with soft_roce(Kernel) as kernel:
+        if cases == "short":
+            for verb in ("send", "write", "read"):
+                check_both(kernel, f"{verb} of 2500 bytes", verb=verb, size=2500)
+            check_bytes_of_kernel(kernel)
+        else:
+            check_all(kernel)
     finish()
 
 
