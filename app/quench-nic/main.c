@@ -170,6 +170,13 @@ watch(const struct run_app *app, const struct port_link *links, uint64_t now_ns)
 	nic.tried_connections = true;
 }
 
+static bool
+leave(const struct run_app *app, uint64_t now_ns)
+{
+	(void)app;
+	return connections_leave(&nic.connections, now_ns);
+}
+
 static void
 say_running(void)
 {
@@ -226,6 +233,7 @@ run_nic(const struct opts *opts)
 		.done = is_done,
 		.stats = nic_stats_line,
 		.watch = watch,
+		.leave = leave,
 		.sample = sample,
 	};
 	const struct config_version *last;

@@ -72,8 +72,9 @@ def main():
     client.wait_until("and again", lambda: client.err().count("established") == 3)
     check("a pattern has no QPs of its own", len(rows(at_client, "show qp")) == 1, rows(at_client, "show qp"))
 
-    check("no warning", "warning: connection" not in client.err(), client.err())
     client.stop()
+    check("no warning", "warning: connection" not in client.err(), client.err())
+    server.wait_until("the server hears that the program ends", lambda: present(at_server) == [])
 
     # A QP that fails ends its connection, which is opened again.
     client, at_client = start(work, "fails", 2, "[flow out]\nconnect = cm\nverb = write\ncm_port = 8000\npeer_ip = 10.0.0.1\nmessages = 1\n")
@@ -87,7 +88,14 @@ def main():
     client, at_client = start(work, "large", 2, "[flow out]\nconnect = cm\nverb = send\npeer_ip = 10.0.0.1\nmtu_bytes = 4096\nmessages = 1\n")
     client.wait_until("an MTU that is too large is refused", lambda: "refused by the peer, reason 26" in client.err())
     client.stop()
-    server.stop()
+
+    # A peer that does not answer keeps no program from its end.
+    client, at_client = start(work, "alone", 2, "[flow out]\nconnect = cm\nverb = send\npeer_ip = 10.0.0.1\nrate_cap_bps = 1M\n")
+    client.wait_until("a connection", lambda: "established" in client.err())
+    server.process.kill()
+    server.process.wait()
+    client.stop()
+    check("a peer that is no more is named", "did not answer our DREQ: 1" in client.err(), client.err())
     finish()
 
 

@@ -25,6 +25,9 @@
 /* Time to the next attempt after one that failed, doubled with each one in a row, up to 32 s. */
 #define RETRY_NS NS_PER_SEC
 #define MOST_DOUBLINGS 5u
+/* How long the end of the program waits for the peers' answers. */
+#define LEAVE_NS (300 * NS_PER_MS)
+
 /* ---- lines ---- */
 
 /* May another line be printed? A peer can make many. */
@@ -555,6 +558,24 @@ connections_stop(struct connections *c)
 	free(c->all);
 	free(c->connecting);
 	*c = (struct connections){0};
+}
+
+bool
+connections_leave(struct connections *c, uint64_t now_ns)
+{
+	uint32_t waiting;
+
+	if (!c->has_thread)
+		return false;
+	/* The thread opens no more. What it has just opened ends in the next call. */
+	atomic_store(&c->stop, true);
+	if (c->leave_by_ns == 0)
+		c->leave_by_ns = now_ns + LEAVE_NS;
+	waiting = cm_disconnect_all(c->orders.cm, now_ns);
+	if (waiting == 0 || now_ns < c->leave_by_ns)
+		return waiting > 0;
+	say_warning("connections: peers that did not answer our DREQ: %u", waiting);
+	return false;
 }
 
 bool

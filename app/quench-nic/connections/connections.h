@@ -58,6 +58,7 @@ struct connections {
 	atomic_bool pending; /* a pattern with an end has not completed */
 	struct connecting *connecting;
 	unsigned int n_connecting;
+	uint64_t leave_by_ns;   /* 0: the program goes on */
 	pthread_mutex_t lock;   /* of all[], for readers */
 	struct connection *all; /* by slot of the connection manager */
 	struct say_limit limit;
@@ -68,6 +69,12 @@ int connections_start(struct connections *c, struct active_config *active,
 		      struct flow_registry *registry);
 /** Call when the main lcore serves no mailbox any more. Does nothing if it was not started. */
 void connections_stop(struct connections *c);
+
+/**
+ * The program ends: disconnect all, so that no peer waits for a program that is no more. Call again
+ * until it returns false: all peers have answered, or have had their time. Main lcore.
+ */
+bool connections_leave(struct connections *c, uint64_t now_ns);
 
 /** Have all patterns with an end completed? Main lcore. */
 bool connections_are_done(const struct connections *c);

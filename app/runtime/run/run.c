@@ -36,7 +36,8 @@
 #define LINK_LOOK_NS (10 * NS_PER_MS)
 #define LINK_LOOK_ALONE_NS (100 * NS_PER_MS)
 
-static atomic_bool stop;
+static atomic_bool asked; /* to stop */
+static atomic_bool stop;  /* the loops, now */
 /* Ports whose devices were removed. The control thread writes it. */
 static _Atomic uint64_t removed;
 
@@ -68,7 +69,7 @@ static void
 on_signal(int signal_number)
 {
 	(void)signal_number;
-	atomic_store_explicit(&stop, true, memory_order_relaxed);
+	atomic_store_explicit(&asked, true, memory_order_relaxed);
 }
 
 /* A second signal ends a program that hangs in the clean stop after the first one. */
@@ -282,7 +283,7 @@ static void
 look_whether_done(struct slow *s, uint64_t now_ns)
 {
 	if (s->app->done(s->app))
-		atomic_store_explicit(&stop, true, memory_order_relaxed);
+		atomic_store_explicit(&asked, true, memory_order_relaxed);
 	s->done_ns = now_ns + DONE_POLL_NS;
 }
 
@@ -312,6 +313,9 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 	if (now_ns >= s->done_ns)
 		look_whether_done(s, now_ns);
 	if (now_ns >= s->end_ns)
+		atomic_store_explicit(&asked, true, memory_order_relaxed);
+	if (atomic_load_explicit(&asked, memory_order_relaxed) &&
+	    (app->leave == NULL || !app->leave(app, now_ns)))
 		atomic_store_explicit(&stop, true, memory_order_relaxed);
 	return min_u64(min_u64(min_u64(s->control_ns, s->link_ns), min_u64(serve_ns, service_ns)),
 		       min_u64(min_u64(s->stats_ns, s->done_ns), s->end_ns));

@@ -68,6 +68,11 @@ struct run_app {
 	 * is NULL if they were not checked. NULL: not called.
 	 */
 	void (*watch)(const struct run_app *app, const struct port_link *links, uint64_t now_ns);
+	/*
+	 * A stop was asked for: called by the control lcore, which goes on with its work, until it
+	 * returns false. NULL: stop at once.
+	 */
+	bool (*leave)(const struct run_app *app, uint64_t now_ns);
 	/* Called after each statistics line, with its stream. NULL: not called. */
 	void (*sample)(const struct run_app *app, FILE *out, uint64_t now_ns);
 };

@@ -707,6 +707,21 @@ cm_disconnect(struct cm *cm, uint32_t id, uint64_t now_ns)
 	}
 }
 
+uint32_t
+cm_disconnect_all(struct cm *cm, uint64_t now_ns)
+{
+	uint32_t waiting = 0;
+
+	for (uint32_t i = 0; i < cm->table.n; i++) {
+		struct cm_connection *c = at(cm, i);
+
+		if (c->view.state != CM_FREE)
+			cm_disconnect(cm, c->view.local_id, now_ns);
+		waiting += c->view.state == CM_DREQ_SENT;
+	}
+	return waiting;
+}
+
 void
 cm_on_unresolved(struct cm *cm, uint32_t local_id, uint64_t now_ns)
 {

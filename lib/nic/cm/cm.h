@@ -99,6 +99,11 @@ void cm_ready(struct cm *cm, uint32_t id);
 void cm_on_packet(struct cm *cm, uint32_t id);
 /** End a connection, in any state: sends a DREQ if it may be established. CM_ENDED follows. */
 void cm_disconnect(struct cm *cm, uint32_t id, uint64_t now_ns);
+/**
+ * cm_disconnect() of all connections.
+ * @return how many wait for the peer's answer.
+ */
+uint32_t cm_disconnect_all(struct cm *cm, uint64_t now_ns);
 /** The last message could not leave, because the MAC address of its peer is not known yet. */
 void cm_on_unresolved(struct cm *cm, uint32_t local_id, uint64_t now_ns);
 
