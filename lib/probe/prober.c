@@ -9,6 +9,7 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "probe/experiments/experiments.h"
+#include "probe/experiments/trust.h"
 #include "wire/frame/ecn.h"
 
 /* Points of a curve. */
@@ -26,32 +27,51 @@ prober_of_const(const struct node *node)
 	return (const struct prober *)node;
 }
 
+enum part { PART_NP, PART_RP, PART_TRANSPORT, PART_PAUSE, PART_OTHERS };
+
+static enum part
+part_of(const struct prober_experiment *e)
+{
+	return e->first >= LINE_PIT_SPORT_RANGE ? PART_OTHERS
+	       : e->first >= LINE_PFC_STOP      ? PART_PAUSE
+	       : e->first >= LINE_TR_NAK_DELAY  ? PART_TRANSPORT
+	       : e->first >= LINE_RP_BEFORE     ? PART_RP
+						: PART_NP;
+}
+
 static bool
 is_wanted(const struct prober *p, const struct prober_experiment *e)
 {
-	if (e->first >= LINE_PIT_SPORT_RANGE)
-		return true;
-	if (e->first >= LINE_PFC_STOP)
-		return p->params.pfc;
-	if (e->first >= LINE_TR_NAK_DELAY)
-		return p->params.transport;
-	return e->first >= LINE_RP_BEFORE ? p->params.rp : p->params.np;
+	const bool wanted[] = {[PART_NP] = p->params.np,
+			       [PART_RP] = p->params.rp,
+			       [PART_TRANSPORT] = p->params.transport,
+			       [PART_PAUSE] = p->params.pfc,
+			       [PART_OTHERS] = true};
+
+	return wanted[part_of(e)];
 }
 
 /* Go to the next experiment that is wanted. */
 static void
 begin_next(struct prober *p, uint64_t now_ns)
 {
+	const struct prober_experiment *e;
+
 	while (p->current < p->n_experiments && !is_wanted(p, &p->experiments[p->current]))
 		p->current++;
+	e = &p->experiments[p->current];
 	p->done = p->current == p->n_experiments;
 	p->resume = 0;
 	p->begin_ns = now_ns;
 	p->alarm_ns = p->end_ns = NEVER_NS;
 	p->curve.on = false;
-	if (!p->done)
-		p->end_ns = now_ns + p->experiments[p->current].most_ns * p->params.answer_ns +
-			    (p->current == 0 ? p->params.wait_ns : 0);
+	if (p->done)
+		return;
+	p->end_ns = now_ns + e->most_ns * p->params.answer_ns +
+		    (p->current == 0 ? p->params.wait_ns : 0);
+	/* Experiments of a part build on what the earlier ones found. */
+	prober_look_anew(p, part_of(e) == PART_RP, p->current == 0 || part_of(e) != part_of(e - 1),
+			 now_ns);
 }
 
 static void
@@ -63,6 +83,7 @@ step(struct prober *p, uint64_t now_ns)
 		if (!e->run(p, now_ns) && now_ns < p->end_ns)
 			return;
 		findings_close(&p->findings, e->first, e->last);
+		probe_distrust(p);
 		p->current++;
 		begin_next(p, now_ns);
 	}
@@ -74,6 +95,7 @@ prober_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, 
 	struct prober *p = prober_of(node);
 
 	(void)port;
+	prober_look(p, now_ns);
 	for (uint16_t i = 0; i < n; i++)
 		prober_take(p, pkts[i], now_ns);
 	step(p, now_ns);
@@ -88,6 +110,7 @@ prober_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max
 	uint16_t n = 0;
 
 	(void)port;
+	prober_look(p, now_ns);
 	prober_tend(p, now_ns);
 	if (now_ns >= p->alarm_ns || now_ns >= p->end_ns)
 		step(p, now_ns);
@@ -112,7 +135,8 @@ prober_next_ns(const struct node *node, uint16_t port)
 
 	(void)port;
 	next_ns = min_u64(next_ns, p->hold_ns);
-	return p->done ? next_ns : min_u64(next_ns, min_u64(p->alarm_ns, p->end_ns));
+	return p->done ? next_ns
+		       : min_u64(min_u64(next_ns, p->tick_ns), min_u64(p->alarm_ns, p->end_ns));
 }
 
 static uint64_t

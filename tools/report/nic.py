@@ -6,12 +6,12 @@ from html import escape
 from .html import STYLE, number, table
 
 # The verdicts of quench-probe, in the order of the summary.
-VERDICTS = ("fault", "differs", "no answer", "ok", "measured", "not run")
+VERDICTS = ("fault", "differs", "no answer", "not measured", "ok", "measured", "not run")
 KEYS = ("id", "group", "what", "verdict", "measured", "expected", "source", "knob", "knob_value")
 MARKS = """
 td.fault { color: var(--alarm); font-weight: 600 }
 td.differs, td.no-answer { font-weight: 600 }
-td.not-run, td.source { color: var(--soft) }
+td.not-run, td.not-measured, td.source { color: var(--soft) }
 table.lines td, table.lines th { text-align: left; white-space: normal; vertical-align: top }
 table.lines td:nth-child(1) { width: 24% } table.lines td:nth-child(2) { width: 7rem; white-space: nowrap }
 """

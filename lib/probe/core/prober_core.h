@@ -40,6 +40,7 @@ struct prober_qp {
 	bool has_sport, sport_varies;
 	uint16_t sport;
 	uint32_t epsn, msn;
+	uint32_t highest_psn;    /* received so far */
 	uint32_t held_psn;       /* PROBER_HOLD: next to acknowledge */
 	uint32_t lost_psn;       /* of lose_next */
 	uint32_t unacked;        /* packets since our last ACK */
@@ -130,6 +131,13 @@ struct prober {
 	bool df, data_tagged;
 	bool unsteady;         /* the rate of QP 0 varies without CNPs */
 	uint16_t middle_bytes; /* payload of a First or Middle */
+	/* how late frames and calls were, in this experiment and those that it builds on */
+	uint64_t late_ns;
+	uint64_t tick_ns; /* when the next call is due */
+	bool pings;       /* the experiment leaves requests to QP 0 to prober_look() */
+	bool ping_waits;  /* for its answer */
+	uint32_t ping_psn;
+	uint64_t ping_ns, next_ping_ns;
 	/* the experiment */
 	const struct prober_experiment *experiments;
 	uint32_t n_experiments, current;
@@ -139,9 +147,13 @@ struct prober {
 	bool done;
 	/* its variables */
 	uint32_t i, j, n;
+	bool gap_is_naked;
+	uint32_t sync_psn, sync_n; /* of PROBE_RESYNC */
+	uint64_t sync_mark;
 	uint64_t t_ns, t2_ns, mark;
 	double a, b, rtt_ns;
 	double x[64], y[64];
+	uint64_t back_off_ns; /* time over which the rate under CNPs is taken */
 	/* shared by experiments: fitted so far; 0: unknown */
 	double line_bps, timer_ns, decay_ns;
 };
@@ -179,6 +191,16 @@ void prober_send_answer(struct prober *p, uint32_t qp, uint8_t syndrome, uint32_
 /** PFC for a mask of priorities; prios 0: 802.3x PAUSE. */
 void prober_send_pause(struct prober *p, uint8_t prios, uint16_t quanta, uint64_t now_ns);
 
+/**
+ * Look how late this call is, and the answer to the last ping. A ping is a request whose round trip
+ * is compared with the shortest one.
+ */
+void prober_look(struct prober *p, uint64_t now_ns);
+/** An experiment begins. pings: send a ping now and then. is_apart: forget how late others were. */
+void prober_look_anew(struct prober *p, bool pings, bool is_apart, uint64_t now_ns);
+/** QP 0 was acknowledged up to acked_psn, or its requests were refused. */
+void prober_on_ping_answer(struct prober *p, bool refused, uint64_t now_ns);
+
 /** Set how a QP answers; a QP that answers again acknowledges all that it has received. */
 void prober_set_mode(struct prober *p, uint32_t qp, enum prober_mode mode, uint64_t now_ns);
 /** One QP answers, the others are held. */
@@ -194,6 +216,24 @@ bool prober_is_quiet(struct prober *p);
 void prober_take(struct prober *p, struct rte_mbuf *m, uint64_t now_ns);
 /** Acknowledge a packet of each held QP, if it is time. */
 void prober_tend(struct prober *p, uint64_t now_ns);
+
+/* A request to QP 0 leaves: a ping, if no other one waits. */
+static inline void
+prober_begin_ping(struct prober *p, uint32_t psn, uint64_t now_ns)
+{
+	if (p->ping_waits || p->rtt_ns == 0)
+		return;
+	p->ping_waits = true;
+	p->ping_psn = psn;
+	p->ping_ns = now_ns;
+}
+
+/* The oldest entry of a ring with n entries so far that is there, and not before `since`. */
+static inline uint64_t
+prober_oldest(uint64_t n, uint64_t since)
+{
+	return n > PROBER_LOG && n - PROBER_LOG > since ? n - PROBER_LOG : since;
+}
 
 static inline const struct prober_cnp *
 prober_cnp(const struct prober *p, uint64_t i)

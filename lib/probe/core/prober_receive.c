@@ -131,6 +131,8 @@ on_data(struct prober *p, uint32_t qp, const struct frame_view *eth, const struc
 		q->gap_from_ns = q->last_ns;
 	}
 	q->last_ns = now_ns;
+	if (!q->synced || psn_diff(v->psn, q->highest_psn) > 0)
+		q->highest_psn = v->psn;
 	if (v->psn == q->watch_psn) {
 		q->watch_n++;
 		q->watch_ns = now_ns;
@@ -184,12 +186,17 @@ on_answer(struct prober *p, uint32_t qp, const struct roce_view *v, uint64_t now
 	/* The NIC tells what it expects; after a start in the middle the prober does not know. */
 	if (v->aeth_syndrome == AETH_NAK_PSN_SEQ)
 		q->next_psn = q->acked_psn = v->psn;
-	if (v->aeth_syndrome >> 5 != 0)
+	if (v->aeth_syndrome >> 5 != 0) {
+		if (qp == 0)
+			prober_on_ping_answer(p, true, now_ns);
 		return;
+	}
 	if (psn_diff(v->psn + 1, q->acked_psn) > 0)
 		q->acked_psn = (v->psn + 1) & PSN_MASK;
 	if (psn_diff(q->acked_psn, q->next_psn) > 0)
 		q->next_psn = q->acked_psn;
+	if (qp == 0)
+		prober_on_ping_answer(p, false, now_ns);
 }
 
 /* Is the frame from the NIC, and if its address is not known yet, what is it? */

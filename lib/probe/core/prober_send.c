@@ -76,8 +76,11 @@ void
 prober_send_next(struct prober *p, uint32_t qp, unsigned int how, uint64_t now_ns)
 {
 	prober_send_request(p, qp, p->qps[qp].next_psn, 64, how, now_ns);
-	if (!(how & PROBER_BAD_ICRC))
-		p->qps[qp].next_psn = (p->qps[qp].next_psn + 1) & PSN_MASK;
+	if (how & PROBER_BAD_ICRC)
+		return;
+	if (qp == 0)
+		prober_begin_ping(p, p->qps[qp].next_psn, now_ns);
+	p->qps[qp].next_psn = (p->qps[qp].next_psn + 1) & PSN_MASK;
 }
 
 void

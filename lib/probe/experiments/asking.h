@@ -6,10 +6,23 @@
 #include "probe/core/prober_core.h"
 
 /**
- * Send the oldest request that was not acknowledged: a responder answers only that one after a lost
- * NAK. Sets p->mark: wait for probe_answer_to(p, qp, p->mark).
+ * Send the oldest request that was not acknowledged, some times: a responder answers only
+ * that one after a lost NAK. It must have its own ACK and no other one, so that no late answer to
+ * an earlier request is taken for one to the next step.
  */
+#define PROBE_RESYNCS 16u
+#define PROBE_RESYNC(p, qp_i)                                                                      \
+	(p)->sync_n = 0;                                                                           \
+	do {                                                                                       \
+		probe_resync(p, qp_i, now_ns);                                                     \
+		PROBER_SLEEP(p, (p)->params.settle_ns);                                            \
+	} while (!probe_is_synced(p, qp_i) && ++(p)->sync_n < PROBE_RESYNCS)
+
 void probe_resync(struct prober *p, uint32_t qp, uint64_t now_ns);
+bool probe_is_synced(const struct prober *p, uint32_t qp);
+
+/** Was a PSN acknowledged since entry `since`? */
+bool probe_is_acknowledged(const struct prober *p, uint32_t qp, uint64_t since, uint32_t psn);
 
 /** The first answer to a QP since entry `since`, or NULL. */
 const struct prober_answer *probe_answer_to(const struct prober *p, uint32_t qp, uint64_t since);

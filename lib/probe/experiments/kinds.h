@@ -5,10 +5,21 @@
 
 #include "probe/core/prober_core.h"
 
+#define PROBE_NO_DATA "the NIC sends no data to the prober"
+#define PROBE_NO_CNPS "the NIC sends no CNPs"
+#define PROBE_NO_REACTION "no reaction to CNPs: no DCQCN"
+
+/* Length of the pauses, in quanta. */
+#define PROBE_QUANTA 20000u
+
+/* Time of pause quanta on the link. */
+double probe_quanta_ns(const struct prober *p, double quanta);
+
 /* Reaction point: the first CNP and alpha; many CNPs; a recovery; the floor; other QPs. */
 bool probe_rp_first(struct prober *p, uint64_t now_ns);
 bool probe_rp_alpha(struct prober *p, uint64_t now_ns);
 bool probe_rp_many(struct prober *p, uint64_t now_ns);
+bool probe_rp_back_off(struct prober *p, uint64_t now_ns);
 bool probe_rp_recovery(struct prober *p, uint64_t now_ns);
 bool probe_rp_floor(struct prober *p, uint64_t now_ns);
 bool probe_rp_others(struct prober *p, uint64_t now_ns);

@@ -1,34 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pause frames: does QP 0 stop, for how long, and what else stops it; and pauses by the NIC. */
+#include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "probe/experiments/kinds.h"
 
-#define QUANTA 20000u
 /* Bit times of a quantum (802.3 31B.2). */
 #define QUANTUM_BITS 512.0
 
-static double
-quanta_ns(const struct prober *p, double quanta)
+double
+probe_quanta_ns(const struct prober *p, double quanta)
 {
 	return quanta * QUANTUM_BITS * 1e9 / (double)p->params.link_speed_bps;
 }
 
 /* Did the watched QP stop for most of a pause? */
 static bool
-has_stopped(const struct prober *p)
+has_stopped(const struct prober *p, uint64_t now_ns)
 {
-	return (double)p->qps[0].gap_ns > 0.5 * quanta_ns(p, QUANTA);
+	const struct prober_qp *q = &p->qps[0];
+
+	return (double)max_u64(q->gap_ns, now_ns - q->last_ns) >
+	       0.5 * probe_quanta_ns(p, PROBE_QUANTA);
 }
 
 static void
-say_pause(struct prober *p)
+say_pause(struct prober *p, uint64_t now_ns)
 {
 	const struct prober_qp *q = &p->qps[0];
 	double stop_ns = q->gap_from_ns > p->t_ns ? (double)(q->gap_from_ns - p->t_ns) : 0;
 	double quanta = ((double)(q->gap_from_ns + q->gap_ns - p->t_ns) - p->rtt_ns) *
 			(double)p->params.link_speed_bps / 1e9 / QUANTUM_BITS;
 
-	if (!has_stopped(p)) {
+	if (!has_stopped(p, now_ns)) {
 		findings_say(&p->findings, LINE_PFC_STOP, VERDICT_FAULT,
 			     "ignores the pause of priority %u: data goes on", p->params.data_prio);
 		return;
@@ -36,8 +39,8 @@ say_pause(struct prober *p)
 	findings_set(&p->findings, LINE_PFC_STOP, VERDICT_MEASURED, stop_ns / 1e3,
 		     "%.2f us, the round trip of %.2f us included", stop_ns / 1e3, p->rtt_ns / 1e3);
 	findings_set(&p->findings, LINE_PFC_QUANTA,
-		     quanta > 0.98 * QUANTA && quanta < 1.05 * QUANTA ? VERDICT_OK
-								      : VERDICT_DIFFERS,
+		     quanta > 0.98 * PROBE_QUANTA && quanta < 1.05 * PROBE_QUANTA ? VERDICT_OK
+										  : VERDICT_DIFFERS,
 		     quanta, "%.0f", quanta);
 }
 
@@ -49,24 +52,42 @@ probe_pfc(struct prober *p, uint64_t now_ns)
 
 	PROBER_BEGIN(p);
 	prober_only(p, 0, now_ns);
-	PROBER_SLEEP(p, p->params.settle_ns);
-	if (now_ns - q->last_ns > p->params.settle_ns / 2)
+	p->mark = q->packets;
+	PROBER_WAIT(p, q->packets > p->mark + PROBER_RECENT, now_ns + p->params.answer_ns);
+	if (q->packets <= p->mark + PROBER_RECENT) {
+		findings_say_all(&p->findings, LINE_PFC_STOP, LINE_PFC_LINK, VERDICT_NO_ANSWER,
+				 PROBE_NO_DATA);
 		return true;
+	}
+	/* A gap is a pause's only if there is none without a pause. */
+	prober_watch(p, 0, 0);
+	PROBER_SLEEP(p, (uint64_t)(3 * probe_quanta_ns(p, PROBE_QUANTA)) + p->params.settle_ns);
+	if ((double)max_u64(q->gap_ns, now_ns - q->last_ns) >
+	    0.25 * probe_quanta_ns(p, PROBE_QUANTA)) {
+		for (unsigned int l = LINE_PFC_STOP; l <= LINE_PFC_LINK; l++)
+			findings_say(
+				&p->findings, (enum findings_line)l, VERDICT_NOT_MEASURED,
+				"data has gaps of %.2f us without a pause; one of the prober's "
+				"lasts %.2f us",
+				(double)max_u64(q->gap_ns, now_ns - q->last_ns) / 1e3,
+				probe_quanta_ns(p, PROBE_QUANTA) / 1e3);
+		return true;
+	}
 	prober_watch(p, 0, 0);
 	p->t_ns = now_ns;
-	prober_send_pause(p, mask, QUANTA, now_ns);
-	PROBER_SLEEP(p, (uint64_t)(1.5 * quanta_ns(p, QUANTA)) + p->params.settle_ns);
-	say_pause(p);
-	if (has_stopped(p)) {
-		prober_send_pause(p, mask, QUANTA, now_ns);
-		PROBER_SLEEP(p, (uint64_t)(quanta_ns(p, QUANTA) / 2));
+	prober_send_pause(p, mask, PROBE_QUANTA, now_ns);
+	PROBER_SLEEP(p, (uint64_t)(1.5 * probe_quanta_ns(p, PROBE_QUANTA)) + p->params.settle_ns);
+	say_pause(p, now_ns);
+	if (has_stopped(p, now_ns)) {
+		prober_send_pause(p, mask, PROBE_QUANTA, now_ns);
+		PROBER_SLEEP(p, (uint64_t)(probe_quanta_ns(p, PROBE_QUANTA) / 2));
 		prober_send_pause(p, mask, 0, now_ns);
 		p->t_ns = now_ns;
 		p->mark = q->packets;
 		PROBER_WAIT(p, q->packets > p->mark, now_ns + p->params.settle_ns);
 		p->a = (double)(q->last_ns - p->t_ns) - p->rtt_ns;
 		p->a = p->a > 0 ? p->a : 0;
-		if (p->a < quanta_ns(p, QUANTA) / 4)
+		if (p->a < probe_quanta_ns(p, PROBE_QUANTA) / 4)
 			findings_set(&p->findings, LINE_PFC_START, VERDICT_OK, p->a / 1e3,
 				     "%.2f us beside the round trip", p->a / 1e3);
 		else
@@ -78,16 +99,18 @@ probe_pfc(struct prober *p, uint64_t now_ns)
 	}
 	PROBER_SLEEP(p, p->params.settle_ns);
 	prober_watch(p, 0, 0);
-	prober_send_pause(p, (uint8_t)~mask, QUANTA, now_ns);
-	PROBER_SLEEP(p, (uint64_t)(1.5 * quanta_ns(p, QUANTA)) + p->params.settle_ns);
-	findings_say(&p->findings, LINE_PFC_PRIORITY, has_stopped(p) ? VERDICT_FAULT : VERDICT_OK,
-		     has_stopped(p) ? "data stops, although its priority is not paused"
-				    : "data goes on");
+	prober_send_pause(p, (uint8_t)~mask, PROBE_QUANTA, now_ns);
+	PROBER_SLEEP(p, (uint64_t)(1.5 * probe_quanta_ns(p, PROBE_QUANTA)) + p->params.settle_ns);
+	findings_say(&p->findings, LINE_PFC_PRIORITY,
+		     has_stopped(p, now_ns) ? VERDICT_FAULT : VERDICT_OK,
+		     has_stopped(p, now_ns) ? "data stops, although its priority is not paused"
+					    : "data goes on");
 	prober_watch(p, 0, 0);
-	prober_send_pause(p, 0, QUANTA, now_ns);
-	PROBER_SLEEP(p, (uint64_t)(1.5 * quanta_ns(p, QUANTA)) + p->params.settle_ns);
-	findings_say(&p->findings, LINE_PFC_LINK, has_stopped(p) ? VERDICT_DIFFERS : VERDICT_OK,
-		     has_stopped(p) ? "obeyed: the whole link stops" : "ignored");
+	prober_send_pause(p, 0, PROBE_QUANTA, now_ns);
+	PROBER_SLEEP(p, (uint64_t)(1.5 * probe_quanta_ns(p, PROBE_QUANTA)) + p->params.settle_ns);
+	findings_say(&p->findings, LINE_PFC_LINK,
+		     has_stopped(p, now_ns) ? VERDICT_DIFFERS : VERDICT_OK,
+		     has_stopped(p, now_ns) ? "obeyed: the whole link stops" : "ignored");
 	PROBER_END(p);
 }
 

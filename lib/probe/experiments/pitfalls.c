@@ -93,10 +93,13 @@ probe_pitfalls(struct prober *p, uint64_t now_ns)
 		return true;
 	}
 	PROBER_SLEEP(p, p->params.settle_ns);
+	PROBE_RESYNC(p, 0);
+	if (!probe_is_synced(p, 0))
+		return true;
 	p->mark = p->n_answers;
 	prober_send_request(p, 0, p->qps[0].next_psn, (uint16_t)(p->params.mtu_bytes + 4), 0,
 			    now_ns);
-	PROBER_SLEEP(p, p->params.settle_ns);
+	PROBER_WAIT(p, probe_answer_to(p, 0, p->mark) != NULL, now_ns + p->params.answer_ns / 4);
 	a = probe_answer_to(p, 0, p->mark);
 	findings_say(&p->findings, LINE_PIT_MTU_LONG,
 		     a != NULL && a->syndrome >> 5 == 0 ? VERDICT_DIFFERS : VERDICT_OK,

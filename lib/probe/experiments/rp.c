@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "probe/curve/recovery.h"
 #include "probe/experiments/kinds.h"
@@ -15,8 +16,10 @@
 #define SLOWER 0.97
 /* The rate has recovered. */
 #define RECOVERED 0.95
-/* 100 CNPs have left more than this share of it: they have no effect. */
+/* CNPs without end have left more than this share of the rate: they have no effect. */
 #define DEAF 0.9
+/* They leave less than this share of it, at any parameters in use. */
+#define HEARS 0.5
 /* The lowest rate is that of the slowest such time. */
 #define LOWEST_NS (10 * NS_PER_US)
 /* Without CNPs the rate in every such time is at least that share of the mean. */
@@ -54,8 +57,7 @@ say_no_reaction(struct prober *p, enum findings_line first, enum findings_line l
 	for (unsigned int l = first; l <= (unsigned int)last; l++)
 		if (p->findings.of[l].verdict == VERDICT_NOT_RUN)
 			findings_say(&p->findings, (enum findings_line)l, VERDICT_NO_ANSWER,
-				     p->line_bps == 0 ? "the NIC sends no data to the prober"
-						      : "no reaction to CNPs: no DCQCN");
+				     p->line_bps == 0 ? PROBE_NO_DATA : PROBE_NO_REACTION);
 }
 
 /* Cuts and steps cannot be read from a rate that varies by itself. */
@@ -111,12 +113,11 @@ probe_rp_first(struct prober *p, uint64_t now_ns)
 	p->unsteady = is_unsteady(p, p->t_ns, now_ns);
 	share = p->line_bps / (double)p->params.link_speed_bps;
 	/* Frames that waited somewhere come faster than the link is. */
-	findings_set(&p->findings, LINE_RP_BEFORE,
-		     share > 0.9 && share < 1.05 ? VERDICT_OK : VERDICT_DIFFERS, p->line_bps / GBIT,
-		     "%.3f Gb/s, %.1f %% of the link%s", p->line_bps / GBIT, share * 100,
-		     share < 1.05 ? ""
-				  : ": frames wait between the NIC and the prober, so that times "
-				    "and counts of this report say little");
+	if (share > 1.05)
+		p->late_ns = max_u64(p->late_ns, p->params.settle_ns / 2);
+	findings_set(&p->findings, LINE_RP_BEFORE, share > 0.9 ? VERDICT_OK : VERDICT_DIFFERS,
+		     p->line_bps / GBIT, "%.3f Gb/s, %.1f %% of the link", p->line_bps / GBIT,
+		     share * 100);
 	PROBER_END(p);
 }
 
@@ -418,15 +419,79 @@ probe_rp_many(struct prober *p, uint64_t now_ns)
 			     "%.4f Gb/s, %.2f %% of the %.3f Gb/s before", p->b / GBIT,
 			     p->a > 0 ? p->b * 100 / p->a : 0, p->a / GBIT);
 	}
-	/* The mean of the second half of 100 CNPs: a lowest rate may have another cause. */
-	p->b = curve_rate_bps(&p->curve, p->t_ns + 50 * 50 * NS_PER_US, now_ns);
-	if (p->b > DEAF * p->line_bps) {
+	PROBER_END(p);
+}
+
+#define CNP_GAP_NS (50 * NS_PER_US)
+#define BACK_OFF_ROUNDS 3u
+/* Frames may be late by this share of the time over which a rate is taken. */
+#define BACK_OFF_LATE 0.5
+
+static void
+say_back_off(struct prober *p)
+{
+	double share = p->b / p->a;
+
+	if (p->late_ns > BACK_OFF_LATE * (double)p->back_off_ns)
+		findings_say(&p->findings, LINE_RP_BACK_OFF, VERDICT_NOT_MEASURED,
+			     "frames were up to %.0f ms late; the rate is taken over %.0f ms",
+			     (double)p->late_ns / 1e6, (double)p->back_off_ns / 1e6);
+	else if (share < HEARS)
+		findings_say(&p->findings, LINE_RP_BACK_OFF, VERDICT_OK, "CNPs slow the QP down");
+	else if (share > DEAF)
 		findings_say(&p->findings, LINE_RP_BACK_OFF, VERDICT_FAULT,
-			     "no back-off: 100 CNPs change nothing; no DCQCN, or CNPs are ignored");
-		say_no_reaction(p, LINE_RP_AFTER_1, LINE_RP_STAGES);
+			     "no back-off: CNPs change nothing; no DCQCN, or CNPs are ignored");
+	else
+		findings_say(&p->findings, LINE_RP_BACK_OFF,
+			     p->unsteady ? VERDICT_NOT_MEASURED : VERDICT_DIFFERS,
+			     "CNPs slow the QP down to %.1f %%%s", share * 100,
+			     p->unsteady ? ", but its rate varies without CNPs" : "");
+}
+
+/*
+ * The mean under CNPs without end: neither late frames nor a rate that varies hide their effect. It
+ * is compared with the mean under CNPs with a wrong ICRC, which cost a slow host as much.
+ */
+bool
+probe_rp_back_off(struct prober *p, uint64_t now_ns)
+{
+	if (p->line_bps == 0) {
+		say_no_reaction(p, LINE_RP_BACK_OFF, LINE_RP_BACK_OFF);
 		return true;
 	}
-	findings_say(&p->findings, LINE_RP_BACK_OFF, VERDICT_OK, "CNPs slow the QP down");
+	PROBER_BEGIN(p);
+	p->back_off_ns = max_u64(100 * CNP_GAP_NS, 20 * p->late_ns);
+	if (p->unsteady || p->back_off_ns > p->params.answer_ns / 8)
+		p->back_off_ns = p->params.answer_ns / 8;
+	/* Nothing that was measured before is used here. */
+	p->t2_ns = p->late_ns;
+	p->late_ns = 0;
+	p->a = p->b = 0;
+	for (p->j = 0; p->j < 2 * BACK_OFF_ROUNDS; p->j++) {
+		PROBER_WAIT(p, has_recovered(p, now_ns), now_ns + p->params.curve_ns);
+		p->n = p->j % 2 == 0 ? PROBER_BAD_ICRC : 0;
+		/* A quarter of the time to slow down. */
+		for (p->t_ns = now_ns; now_ns < p->t_ns + p->back_off_ns / 4;) {
+			prober_send_cnp(p, 0, p->n, now_ns);
+			PROBER_SLEEP(p, CNP_GAP_NS);
+		}
+		p->mark = p->qps[0].bytes;
+		for (p->t_ns = now_ns; now_ns < p->t_ns + p->back_off_ns;) {
+			prober_send_cnp(p, 0, p->n, now_ns);
+			PROBER_SLEEP(p, CNP_GAP_NS);
+		}
+		*(p->n != 0 ? &p->a : &p->b) +=
+			(double)(p->qps[0].bytes - p->mark) / (double)(now_ns - p->t_ns);
+	}
+	if (p->a > 0)
+		say_back_off(p);
+	p->late_ns = max_u64(p->late_ns, p->t2_ns);
+	if (is_deaf(p)) {
+		findings_say_all(&p->findings, LINE_RP_AFTER_1, LINE_RP_AFTER_100,
+				 VERDICT_NO_ANSWER, PROBE_NO_REACTION);
+		findings_say_all(&p->findings, LINE_RP_ALPHA, LINE_RP_FLOOR, VERDICT_NO_ANSWER,
+				 PROBE_NO_REACTION);
+	}
 	PROBER_END(p);
 }
 

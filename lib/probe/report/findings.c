@@ -157,8 +157,8 @@ const struct findings_question findings_questions[FINDINGS_LINES] = {
 const char *
 findings_verdict_word(enum findings_verdict v)
 {
-	static const char *const words[FINDINGS_VERDICTS] = {"not run", "no answer", "measured",
-							     "ok",      "differs",   "fault"};
+	static const char *const words[FINDINGS_VERDICTS] = {
+		"not run", "no answer", "not measured", "measured", "ok", "differs", "fault"};
 
 	return words[v];
 }
@@ -167,6 +167,7 @@ static void
 say(struct finding *of, enum findings_verdict verdict, const char *format, va_list args)
 {
 	of->verdict = verdict;
+	of->is_new = true;
 	vsnprintf(of->text, sizeof(of->text), format, args);
 }
 
@@ -193,6 +194,14 @@ findings_set(struct findings *f, enum findings_line line, enum findings_verdict 
 	va_start(args, format);
 	say(&f->of[line], verdict, format, args);
 	va_end(args);
+}
+
+void
+findings_say_all(struct findings *f, enum findings_line first, enum findings_line last,
+		 enum findings_verdict verdict, const char *text)
+{
+	for (unsigned int l = first; l <= (unsigned int)last; l++)
+		findings_say(f, (enum findings_line)l, verdict, "%s", text);
 }
 
 void

@@ -84,7 +84,8 @@ enum findings_line {
 enum findings_verdict {
 	VERDICT_NOT_RUN, /* its experiment did not run, or stopped before */
 	VERDICT_NO_ANSWER,
-	VERDICT_MEASURED, /* a figure without right or wrong */
+	VERDICT_NOT_MEASURED, /* frames were too late to tell */
+	VERDICT_MEASURED,     /* a figure without right or wrong */
 	VERDICT_OK,
 	VERDICT_DIFFERS, /* permitted, and other than the paper or most NICs */
 	VERDICT_FAULT,   /* against the standard, or congestion control cannot work */
@@ -112,6 +113,7 @@ extern const struct findings_question findings_questions[FINDINGS_LINES];
 struct finding {
 	enum findings_verdict verdict;
 	bool has_value;
+	bool is_new; /* said by the experiment that runs */
 	double value;
 	char text[FINDINGS_TEXT]; /* what was measured, in words */
 };
@@ -128,6 +130,9 @@ __attribute__((format(printf, 4, 5))) void findings_say(struct findings *f, enum
 __attribute__((format(printf, 5, 6))) void findings_set(struct findings *f, enum findings_line line,
 							enum findings_verdict verdict, double value,
 							const char *format, ...);
+/** Lines from first to last get one text. */
+void findings_say_all(struct findings *f, enum findings_line first, enum findings_line last,
+		      enum findings_verdict verdict, const char *text);
 /** Lines from first to last without a finding get "no answer". */
 void findings_close(struct findings *f, enum findings_line first, enum findings_line last);
 

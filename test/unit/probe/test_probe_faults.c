@@ -390,6 +390,69 @@ TEST(names_cnps_that_slow_down_other_qps)
 }
 
 static bool
+says_no_cnps(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	(void)d;
+	(void)now_ns;
+	if (!is_cnp(v))
+		return true;
+	rte_pktmbuf_free(m);
+	return false;
+}
+
+/* No mark has an effect, so nothing is known about marks that should have none. */
+TEST(judges_no_cnps_of_a_nic_without_them)
+{
+	bed_only(&bed, true, false, false, false);
+	bed.dut.says = says_no_cnps;
+	bed_finish(&bed);
+	expect(&bed, LINE_NP_DELAY, VERDICT_NO_ANSWER, "no DCQCN");
+	for (unsigned int l = LINE_NP_OPCODE; l <= LINE_NP_BAD_ICRC; l++)
+		expect(&bed, (enum findings_line)l, VERDICT_NOT_RUN, "no CNPs");
+	bed_destroy(&bed);
+}
+
+/* As a virtual device on a busy machine: frames leave in bursts, 0.1 to 3 ms apart. */
+static bool
+says_in_bursts(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	static uint64_t random = 1;
+
+	(void)v;
+	if (d->late.count == 0) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		d->late_ns = now_ns + 100 * NS_PER_US + (random >> 33) % (2900 * NS_PER_US);
+	}
+	pkt_fifo_push(&d->late, m);
+	return false;
+}
+
+TEST(blames_no_nic_whose_frames_are_late)
+{
+	static const enum findings_line formats[] = {
+		LINE_NP_OPCODE,    LINE_NP_BECN,      LINE_NP_ECN,       LINE_TR_NAK_PSN,
+		LINE_TR_NAK_ONCE,  LINE_TR_REORDER_1, LINE_TR_REORDER_2, LINE_TR_REORDER_8,
+		LINE_TR_DUPLICATE, LINE_TR_BAD_ICRC,  LINE_TR_RECOVERY,  LINE_PIT_MTU_LONG};
+	static const enum findings_line times[] = {
+		LINE_NP_DELAY,     LINE_NP_INTERVAL_QP,  LINE_RP_BEFORE, LINE_RP_AFTER_10,
+		LINE_TR_NAK_DELAY, LINE_TR_RESEND_DELAY, LINE_PFC_STOP,  LINE_PFC_QUANTA};
+
+	bed_only(&bed, true, true, true, true);
+	bed.dut.says = says_in_bursts;
+	/* Longer than the delay. */
+	bed.nic.local_ack_timeout = 12;
+	bed.probe.settle_ns = 10 * NS_PER_MS;
+	bed.probe.answer_ns = NS_PER_SEC;
+	bed_finish(&bed);
+	expect_faults(&bed, 0);
+	for (unsigned int i = 0; i < ARRAY_LEN(formats); i++)
+		expect(&bed, formats[i], VERDICT_OK, "");
+	for (unsigned int i = 0; i < ARRAY_LEN(times); i++)
+		expect(&bed, times[i], VERDICT_NOT_MEASURED, "");
+	bed_destroy(&bed);
+}
+
+static bool
 hears_nothing(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
 {
 	(void)d;
