@@ -32,6 +32,7 @@ enum key {
 	RNR_TIMER,
 	TIMEOUT,
 	RETRY,
+	DEPTH,
 	SECONDS,
 	KEYS
 };
@@ -51,13 +52,14 @@ static const char *const keys[KEYS] = {
 	[RNR_TIMER] = "rnr_timer",
 	[TIMEOUT] = "timeout",
 	[RETRY] = "retry",
+	[DEPTH] = "depth",     /* messages of each QP that wait for their ends */
 	[SECONDS] = "seconds", /* serve: for how long at most */
 };
 
 static int64_t value[KEYS] = {
-	[QPS] = 1,       [PEER_QPN] = 17, [MTU] = 3,   [GID] = 1,
-	[SIZE] = 1024,   [COUNT] = 1,     [RECV] = -1, [RD_ATOMIC] = 1,
-	[RNR_TIMER] = 1, [TIMEOUT] = 14,  [RETRY] = 7, [SECONDS] = 60,
+	[QPS] = 1,   [PEER_QPN] = 17, [MTU] = 3,       [GID] = 1,       [SIZE] = 1024,
+	[COUNT] = 1, [RECV] = -1,     [RD_ATOMIC] = 1, [RNR_TIMER] = 1, [TIMEOUT] = 14,
+	[RETRY] = 7, [DEPTH] = 1,     [SECONDS] = 60,
 };
 static const char *verb = "serve", *peer = "", *go = "/tmp/go";
 
@@ -258,10 +260,9 @@ main(int argc, char **argv)
 	while (access(go, F_OK) != 0)
 		usleep(10000);
 	left = value[QPS] * value[COUNT];
-	for (int i = 0; !serves && i < value[QPS]; i++) {
-		post_send(i);
-		begun[i] = 1;
-	}
+	for (int i = 0; !serves && i < value[QPS]; i++)
+		for (; begun[i] < value[DEPTH] && begun[i] < value[COUNT]; begun[i]++)
+			post_send(i);
 	end = now() + (double)value[SECONDS];
 	while (left > 0 && now() < end && (!serves || access("/tmp/stop", F_OK) != 0)) {
 		struct ibv_wc wc;
