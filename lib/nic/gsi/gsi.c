@@ -15,8 +15,10 @@
 #include "wire/bytes/be.h"
 #include "wire/mad/mad.h"
 
-/* Datagrams in each ring: more than a burst, and few enough for one call of control(). */
-#define RING_SLOTS 64u
+/* Datagrams in each ring: one of each connection, since all may begin or end at once. */
+#define RING_SLOTS (2 * NIC_CM_CONNECTIONS)
+/* Datagrams received in one call of control(). */
+#define RECEIVE_BURST 256u
 /* Datagrams sent in one call. */
 #define SEND_BURST 16u
 /* Frames that wait for the wire besides answers of address resolution. */
@@ -300,7 +302,7 @@ send_datagram(struct nic_gsi *gsi, const struct datagram *d)
 	struct rte_mbuf *m;
 	size_t len;
 
-	m = nic->neighbours->answers.count < MOST_WAITING ? rte_pktmbuf_alloc(gsi->pool) : NULL;
+	m = rte_pktmbuf_alloc(gsi->pool);
 	if (m == NULL) {
 		counter_inc(&nic->stats.cm_no_mbuf);
 		return;
@@ -322,13 +324,15 @@ nic_gsi_send(struct nic *nic, uint64_t now_ns)
 
 	/* Before the ring is read: a datagram that comes in meanwhile is a new request. */
 	nic_request_served(nic, NIC_REQUEST_DATAGRAMS);
-	for (; n < SEND_BURST && rte_ring_dequeue_elem(gsi->tx, &d, sizeof(d)) == 0; n++) {
+	for (; n < SEND_BURST && nic->neighbours->answers.count < MOST_WAITING &&
+	       rte_ring_dequeue_elem(gsi->tx, &d, sizeof(d)) == 0;
+	     n++) {
 		if (resolve(gsi, &d.peer, now_ns))
 			send_datagram(gsi, &d);
 		else
 			rte_ring_enqueue_elem(gsi->unresolved, &d.local_id, sizeof(d.local_id));
 	}
-	if (n == SEND_BURST)
+	if (!rte_ring_empty(gsi->tx))
 		nic_request(nic, NIC_REQUEST_DATAGRAMS);
 	node_wake(&nic->node, 0);
 }
@@ -345,7 +349,7 @@ nic_gsi_control(struct nic *nic, uint64_t now_ns)
 	if (gsi == NULL || gsi->sender != nic)
 		return NEVER_NS;
 	for (unsigned int i = 0;
-	     i < RING_SLOTS && rte_ring_dequeue_elem(gsi->rx, &d, sizeof(d)) == 0; i++) {
+	     i < RECEIVE_BURST && rte_ring_dequeue_elem(gsi->rx, &d, sizeof(d)) == 0; i++) {
 		struct cm_msg msg;
 		enum cm_verdict verdict = cm_msg_parse(d.mad, MAD_BYTES, &msg);
 

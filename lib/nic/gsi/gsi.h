@@ -21,9 +21,10 @@ struct nic;
 struct nic_gsi;
 struct rte_mempool;
 
-/* Largest frame of a datagram, without FCS, and mbufs that a pool for them needs. */
+/* Largest frame of a datagram, without FCS, and mbufs that a pool for them needs: a driver may keep
+ * as many sent ones as its ring has room for. */
 #define NIC_GSI_FRAME_BYTES 346u
-#define NIC_GSI_MBUFS 127u
+#define NIC_GSI_MBUFS 511u
 
 /**
  * Open QP 1 of a NIC, before its nodes run. The first node owns it, and has addresses and key in
