@@ -76,6 +76,12 @@ def main():
     check("no warning", "warning: connection" not in client.err(), client.err())
     server.wait_until("the server hears that the program ends", lambda: present(at_server) == [])
 
+    # As many as fit no ring of datagrams begin together, and end together.
+    client, at_client = start(work, "many", 2, "[flow out]\nconnect = cm\nverb = send\npeer_ip = 10.0.0.1\nqp_count = 200\nmessage_bytes = 100\nrate_cap_bps = 100K\n")
+    client.wait_until("many connections", lambda: len([r for r in rows(at_client, "show connections") if r["state"] == "established"]) == 200)
+    client.stop()
+    server.wait_until("the server hears of each end", lambda: present(at_server) == [])
+
     # A QP that fails ends its connection, which is opened again.
     client, at_client = start(work, "fails", 2, "[flow out]\nconnect = cm\nverb = write\ncm_port = 8000\npeer_ip = 10.0.0.1\nmessages = 1\n")
     client.wait_until("the client connects again", lambda: client.err().count("established") >= 2)

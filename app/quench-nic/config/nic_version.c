@@ -217,14 +217,14 @@ op_set(void *program, const struct config_version *now, struct config *cfg,
 }
 
 static struct config_version *
-op_remove(void *program, const struct config_version *now, struct config *cfg, const char *section,
+op_remove(void *program, const struct config_version *now, struct config *cfg, const char *names,
 	  struct config_error *err)
 {
 	struct nic_version *v = version_create(err);
 
 	(void)program;
 	if (v != NULL)
-		v = finish(v, nic_config_remove(cfg, nic_config_of(now), section, &v->config, err),
+		v = finish(v, nic_config_remove(cfg, nic_config_of(now), names, &v->config, err),
 			   cfg, err);
 	return keep_end(v, now);
 }

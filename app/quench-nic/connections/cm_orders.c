@@ -8,7 +8,7 @@ struct work {
 	const struct cm_end *own;
 	const struct cm_peer *to;
 	const struct cm_terms *terms;
-	enum cm_reason reason;
+	const struct cm_order *orders;
 	struct cm_news *news;
 	uint32_t n, most;
 };
@@ -38,46 +38,34 @@ open_one(void *arg, uint64_t now_ns)
 }
 
 static void
-accept_one(void *arg, uint64_t now_ns)
+do_one(struct cm *cm, const struct cm_order *order, uint64_t now_ns)
 {
-	const struct work *w = arg;
-
-	cm_accept(w->cm, w->id, w->own, now_ns);
+	switch (order->kind) {
+	case CM_ORDER_ACCEPT:
+		cm_accept(cm, order->id, &order->own, now_ns);
+		break;
+	case CM_ORDER_REJECT:
+		cm_reject(cm, order->id, order->reason);
+		break;
+	case CM_ORDER_READY:
+		cm_ready(cm, order->id);
+		break;
+	case CM_ORDER_PACKET:
+		cm_on_packet(cm, order->id);
+		break;
+	case CM_ORDER_END:
+		cm_disconnect(cm, order->id, now_ns);
+		break;
+	}
 }
 
 static void
-reject_one(void *arg, uint64_t now_ns)
+do_all(void *arg, uint64_t now_ns)
 {
 	const struct work *w = arg;
 
-	(void)now_ns;
-	cm_reject(w->cm, w->id, w->reason);
-}
-
-static void
-make_ready(void *arg, uint64_t now_ns)
-{
-	const struct work *w = arg;
-
-	(void)now_ns;
-	cm_ready(w->cm, w->id);
-}
-
-static void
-note_packet(void *arg, uint64_t now_ns)
-{
-	const struct work *w = arg;
-
-	(void)now_ns;
-	cm_on_packet(w->cm, w->id);
-}
-
-static void
-end_one(void *arg, uint64_t now_ns)
-{
-	const struct work *w = arg;
-
-	cm_disconnect(w->cm, w->id, now_ns);
+	for (uint32_t i = 0; i < w->n; i++)
+		do_one(w->cm, &w->orders[i], now_ns);
 }
 
 uint32_t
@@ -100,41 +88,10 @@ cm_order_connect(const struct cm_orders *o, const struct cm_peer *to, const stru
 }
 
 void
-cm_order_accept(const struct cm_orders *o, uint32_t id, const struct cm_end *own)
+cm_order_all(const struct cm_orders *o, const struct cm_order *orders, uint32_t n)
 {
-	struct work w = {.cm = o->cm, .id = id, .own = own};
+	struct work w = {.cm = o->cm, .orders = orders, .n = n};
 
-	mailbox_call(o->mailbox, accept_one, &w);
-}
-
-void
-cm_order_reject(const struct cm_orders *o, uint32_t id, enum cm_reason reason)
-{
-	struct work w = {.cm = o->cm, .id = id, .reason = reason};
-
-	mailbox_call(o->mailbox, reject_one, &w);
-}
-
-void
-cm_order_ready(const struct cm_orders *o, uint32_t id)
-{
-	struct work w = {.cm = o->cm, .id = id};
-
-	mailbox_call(o->mailbox, make_ready, &w);
-}
-
-void
-cm_order_packet(const struct cm_orders *o, uint32_t id)
-{
-	struct work w = {.cm = o->cm, .id = id};
-
-	mailbox_call(o->mailbox, note_packet, &w);
-}
-
-void
-cm_order_end(const struct cm_orders *o, uint32_t id)
-{
-	struct work w = {.cm = o->cm, .id = id};
-
-	mailbox_call(o->mailbox, end_one, &w);
+	if (n > 0)
+		mailbox_call(o->mailbox, do_all, &w);
 }

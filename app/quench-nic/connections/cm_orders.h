@@ -20,6 +20,22 @@ struct cm_news {
 	struct cm_view view;
 };
 
+enum cm_order_kind {
+	CM_ORDER_ACCEPT,
+	CM_ORDER_REJECT,
+	CM_ORDER_READY,
+	CM_ORDER_PACKET,
+	CM_ORDER_END
+};
+
+/* A call of cm_accept(), cm_reject(), cm_ready(), cm_on_packet() or cm_disconnect(). */
+struct cm_order {
+	enum cm_order_kind kind;
+	uint32_t id;
+	struct cm_end own;     /* of CM_ORDER_ACCEPT */
+	enum cm_reason reason; /* of CM_ORDER_REJECT */
+};
+
 /** Take up to n events. @return their number. */
 uint32_t cm_order_look(const struct cm_orders *o, struct cm_news *news, uint32_t n);
 
@@ -27,10 +43,7 @@ uint32_t cm_order_look(const struct cm_orders *o, struct cm_news *news, uint32_t
 uint32_t cm_order_connect(const struct cm_orders *o, const struct cm_peer *to,
 			  const struct cm_terms *terms, const struct cm_end *own);
 
-void cm_order_accept(const struct cm_orders *o, uint32_t id, const struct cm_end *own);
-void cm_order_reject(const struct cm_orders *o, uint32_t id, enum cm_reason reason);
-void cm_order_ready(const struct cm_orders *o, uint32_t id);
-void cm_order_packet(const struct cm_orders *o, uint32_t id);
-void cm_order_end(const struct cm_orders *o, uint32_t id);
+/** Carry out n orders, in their order. */
+void cm_order_all(const struct cm_orders *o, const struct cm_order *orders, uint32_t n);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "quench-nic/connections/connections.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,12 +20,20 @@
 /* Interval between two looks at the connection manager. */
 #define LOOK_NS (5 * NS_PER_MS)
 #define IDLE_LOOK_NS (20 * NS_PER_MS)
-#define BATCH 16u
+/* Events, and ends, that are served together: one change of the configuration is for all. */
+#define BATCH 64u
+/*
+ * Connections that we open at a time. A peer takes its time for each, and gives those up that it
+ * answered long ago.
+ */
+#define MOST_OPENING 64u
 /* How long a peer must be quiet after our last message: it may have more to say. */
 #define LINGER_NS NS_PER_SEC
 /* Time to the next attempt after one that failed, doubled with each one in a row, up to 32 s. */
 #define RETRY_NS NS_PER_SEC
 #define MOST_DOUBLINGS 5u
+/* Numbers of a pattern's flows: more than connections, since commands may have taken some. */
+#define MOST_NAMES (4 * NIC_CM_CONNECTIONS)
 /* How long the end of the program waits for the peers' answers. */
 #define LEAVE_NS (300 * NS_PER_MS)
 
@@ -112,55 +121,157 @@ pattern_for(const struct nic_config *config, const struct cm_view *v)
 	return NULL;
 }
 
-/* Apply lines "flow NAME.key=value", or remove a flow. @return false, after a warning. */
-static bool
-change(struct connections *c, const char *set, const char *remove)
+/* A part of a change of the configuration, on behalf of a connection. */
+struct part {
+	struct connection *one;
+	/* Lines "flow NAME.key=value", or the name of a flow to remove; owned. NULL: no memory. */
+	char *lines;
+	bool done;
+	struct cm_end own; /* of a flow to add */
+	bool completed;    /* of a flow to remove: its messages */
+};
+
+struct parts {
+	unsigned int n;
+	struct part all[BATCH];
+};
+
+static struct part *
+add_part(struct parts *p, struct connection *one, char *lines)
 {
-	const struct active_config_request request = {.set = set, .remove = remove};
+	assert(p->n < BATCH);
+	p->all[p->n] = (struct part){.one = one, .lines = lines};
+	return &p->all[p->n++];
+}
+
+/* Set or remove. @return false, after a warning if may_warn. */
+static bool
+change(struct connections *c, const char *lines, bool removes, bool may_warn)
+{
+	const struct active_config_request request = {.set = removes ? NULL : lines,
+						      .remove = removes ? lines : NULL};
 	struct active_config_outcome out;
 	struct config_error err;
 
 	if (active_config_change(c->active, &request, &out, &err) == 0)
 		return true;
-	if (!atomic_load(&c->stop) && may_say(c))
+	if (may_warn && !atomic_load(&c->stop) && may_say(c))
 		say_warning("connection: %s", err.text);
 	return false;
 }
 
-/* A free QP number, or 0. */
+/* Make all parts one change. @return false: it was refused. */
+static bool
+change_at_once(struct connections *c, const struct parts *p, bool removes)
+{
+	char *lines = NULL;
+	size_t size;
+	FILE *out = open_memstream(&lines, &size);
+	bool good = out != NULL;
+
+	for (unsigned int i = 0; good && i < p->n; i++) {
+		good = p->all[i].lines != NULL;
+		if (good)
+			fputs(p->all[i].lines, out);
+	}
+	good = out != NULL && fclose(out) == 0 && good && change(c, lines, removes, false);
+	free(lines);
+	return good;
+}
+
+/* Make the parts in force. If one of them is refused, the others are changes of their own. */
+static void
+change_all(struct connections *c, struct parts *p, bool removes)
+{
+	bool good = p->n > 1 && change_at_once(c, p, removes);
+
+	for (unsigned int i = 0; i < p->n; i++) {
+		struct part *part = &p->all[i];
+
+		part->done = good || (part->lines != NULL && change(c, part->lines, removes, true));
+		free(part->lines);
+		part->lines = NULL;
+	}
+}
+
+static bool
+has_number(const struct connections *c, uint32_t qpn)
+{
+	for (uint32_t i = 0; i < NIC_CM_CONNECTIONS; i++)
+		if (c->all[i].known && c->all[i].qpn == qpn)
+			return true;
+	return false;
+}
+
+/* A QP number that no flow has, nor a connection whose flow is not added yet; or 0. */
 static uint32_t
 free_qpn(struct connections *c)
 {
 	const struct nic_config *config = nic_config_of(active_config_running_begin(c->active));
-	int64_t first = flow_registry_free_numbers(c->registry, 1);
-	uint32_t qpn = first < 0 ? 0 : config->nic.first_qpn + (uint32_t)first;
+	uint32_t qpn = 0, tries = 0;
 
+	do {
+		int64_t first = flow_registry_free_numbers(c->registry, 1);
+
+		qpn = first < 0 ? 0 : config->nic.first_qpn + (uint32_t)first;
+	} while (qpn != 0 && has_number(c, qpn) && ++tries <= NIC_CM_CONNECTIONS);
 	active_config_running_end(c->active);
-	return qpn;
+	return tries > NIC_CM_CONNECTIONS ? 0 : qpn;
 }
 
 /* ---- one connection ---- */
 
-static bool
-is_named(const struct connections *c, const char *flow)
+/* N of NAME@N if the flow is one of this pattern, or 0. */
+static uint32_t
+number_of(const char *flow, const char *prefix, size_t prefix_chars)
 {
-	for (uint32_t i = 0; i < NIC_CM_CONNECTIONS; i++)
-		if (c->all[i].known && strcmp(c->all[i].flow, flow) == 0)
-			return true;
-	return false;
+	unsigned long n;
+
+	if (strncmp(flow, prefix, prefix_chars) != 0)
+		return 0;
+	n = strtoul(flow + prefix_chars, NULL, 10);
+	return n < MOST_NAMES ? (uint32_t)n : 0;
 }
 
 /* The name of a new connection's flow: with the lowest number that is free, because the program
  * keeps the counters of each name. */
 static void
-name_flow(const struct connections *c, const char *pattern, char name[NIC_FLOW_NAME_CHARS + 1])
+name_flow(const struct connections *c, const struct nic_config *config, const char *pattern,
+	  char name[NIC_FLOW_NAME_CHARS + 1])
 {
-	uint32_t n = 1;
+	bool used[MOST_NAMES] = {true};
+	char prefix[NIC_FLOW_NAME_CHARS + 1];
+	size_t n =
+		(size_t)snprintf(prefix, sizeof(prefix), "%.21s%c", pattern, NIC_CONNECTION_SIGN);
+	uint32_t number = 0;
 
-	do
-		snprintf(name, NIC_FLOW_NAME_CHARS + 1, "%.21s%c%u", pattern, NIC_CONNECTION_SIGN,
-			 n++);
-	while (is_named(c, name));
+	for (uint32_t i = 0; i < NIC_CM_CONNECTIONS; i++)
+		if (c->all[i].known)
+			used[number_of(c->all[i].flow, prefix, n)] = true;
+	/* A command may have added one, or a removal may have failed. */
+	for (unsigned int i = 0; i < config->n_flows; i++)
+		used[number_of(config->flows[i].name, prefix, n)] = true;
+	while (number < MOST_NAMES - 1 && used[number])
+		number++;
+	snprintf(name, NIC_FLOW_NAME_CHARS + 1, "%.22s%u", prefix, number);
+}
+
+/* The flow of a connection, or NULL. */
+static const struct nic_flow *
+flow_of(const struct nic_config *config, struct connection *one)
+{
+	/* Flows are appended, and those behind a removed one move down: it is not far below. */
+	for (uint32_t i = min_u64(one->place + 1ull, config->n_flows); i-- > 0;)
+		if (strcmp(config->flows[i].name, one->flow) == 0) {
+			one->place = i;
+			return &config->flows[i];
+		}
+	for (uint32_t i = one->place + 1; i < config->n_flows; i++)
+		if (strcmp(config->flows[i].name, one->flow) == 0) {
+			one->place = i;
+			return &config->flows[i];
+		}
+	return NULL;
 }
 
 /* The connection with this ID, or NULL: it is not ours, or no more. */
@@ -184,21 +295,19 @@ connecting_of(struct connections *c, const char *pattern)
 static void
 try_later(struct connecting *k)
 {
+	/* Connections that were opened together fail together: they are one attempt. */
+	if (monotonic_ns() < k->retry_ns)
+		return;
 	k->retry_ns = monotonic_ns() + (RETRY_NS << k->failures);
 	k->failures += k->failures < MOST_DOUBLINGS;
 }
 
-/* Forget a connection, and remove its flow. */
+/* Forget a connection that has no flow any more. */
 static void
-forget(struct connections *c, const struct nic_config *config, struct connection *one)
+forget(struct connections *c, struct connection *one, bool completed)
 {
-	const struct nic_flow *flow = nic_config_find(config, one->flow);
 	struct connecting *k = one->view.active ? connecting_of(c, one->pattern) : NULL;
-	bool completed =
-		flow != NULL && flow_registry_life_info(c->registry, flow->id).qps_done > 0;
 
-	if (flow != NULL)
-		change(c, NULL, one->flow);
 	if (k != NULL) {
 		k->open--;
 		if (completed)
@@ -211,20 +320,53 @@ forget(struct connections *c, const struct nic_config *config, struct connection
 	pthread_mutex_unlock(&c->lock);
 }
 
+/* Remove the flow of a connection with others, then forget it: remove_all() follows. */
+static void
+remove_flow(struct connections *c, const struct nic_config *config, struct parts *gone,
+	    struct connection *one)
+{
+	const struct nic_flow *flow = one->has_flow ? flow_of(config, one) : NULL;
+	char line[NIC_FLOW_NAME_CHARS + 2];
+
+	if (flow == NULL) {
+		forget(c, one, false);
+		return;
+	}
+	snprintf(line, sizeof(line), "%s\n", one->flow);
+	add_part(gone, one, strdup(line))->completed =
+		flow_registry_life_info(c->registry, flow->id).qps_done > 0;
+}
+
+static void
+remove_all(struct connections *c, struct parts *gone)
+{
+	change_all(c, gone, true);
+	for (unsigned int i = 0; i < gone->n; i++)
+		forget(c, gone->all[i].one, gone->all[i].completed);
+	gone->n = 0;
+}
+
 static struct connection *
 begin(struct connections *c, const struct nic_config *config, uint32_t id,
       const struct nic_flow *pattern, uint32_t qpn, const struct cm_view *v)
 {
 	struct connection *one = &c->all[cm_slot(id)];
 	char name[NIC_FLOW_NAME_CHARS + 1];
+	struct parts gone = {0};
 
 	/* Its slot is free again, but a change of the configuration has kept us from looking. */
-	if (one->known)
-		forget(c, config, one);
-	name_flow(c, pattern->name, name);
+	if (one->known) {
+		remove_flow(c, config, &gone, one);
+		remove_all(c, &gone);
+	}
+	name_flow(c, config, pattern->name, name);
 	pthread_mutex_lock(&c->lock);
-	*one = (struct connection){
-		.known = true, .id = id, .may_start = !pattern->qp.stopped, .qpn = qpn, .view = *v};
+	*one = (struct connection){.known = true,
+				   .id = id,
+				   .may_start = !pattern->qp.stopped,
+				   .qpn = qpn,
+				   .place = UINT32_MAX,
+				   .view = *v};
 	strcpy(one->pattern, pattern->name);
 	strcpy(one->flow, name);
 	pthread_mutex_unlock(&c->lock);
@@ -239,20 +381,9 @@ set_state(struct connections *c, struct connection *one, enum cm_state state)
 	pthread_mutex_unlock(&c->lock);
 }
 
-static bool
-add_flow(struct connections *c, struct connection *one, const struct nic_flow *pattern,
-	 uint32_t psn)
-{
-	char *lines = connection_flow(pattern, one->flow, &one->view, one->qpn, psn);
-
-	one->has_flow = lines != NULL && change(c, lines, NULL);
-	free(lines);
-	return one->has_flow;
-}
-
 /* Both ends are ready. */
 static void
-start(struct connections *c, struct connection *one)
+start(struct connections *c, struct parts *starts, struct connection *one)
 {
 	struct connecting *k = connecting_of(c, one->pattern);
 	char line[NIC_FLOW_NAME_CHARS + 32];
@@ -261,9 +392,9 @@ start(struct connections *c, struct connection *one)
 	say_connected(c, one);
 	if (k != NULL)
 		k->failures = 0;
-	snprintf(line, sizeof(line), "flow %s.stopped=off", one->flow);
+	snprintf(line, sizeof(line), "flow %s.stopped=off\n", one->flow);
 	if (one->may_start)
-		change(c, line, NULL);
+		add_part(starts, one, strdup(line));
 }
 
 static struct cm_end
@@ -290,55 +421,72 @@ new_psn(void)
 	return (uint32_t)random() % 0xffffff + 1;
 }
 
+/* What the events of a look lead to. Each of them leads to one part and one order at most. */
+struct round {
+	struct parts adds, starts, gone;
+	uint32_t n_orders;
+	struct cm_order orders[BATCH];
+};
+
+static void
+order(struct round *r, struct cm_order one)
+{
+	assert(r->n_orders < BATCH);
+	r->orders[r->n_orders++] = one;
+}
+
+static void
+give_orders(struct connections *c, struct round *r)
+{
+	cm_order_all(&c->orders, r->orders, r->n_orders);
+	r->n_orders = 0;
+}
+
 /* A REQ has come. */
 static void
-on_requested(struct connections *c, const struct nic_config *config, const struct cm_news *h)
+on_requested(struct connections *c, const struct nic_config *config, struct round *r,
+	     const struct cm_news *h)
 {
 	const struct nic_flow *pattern = pattern_for(config, &h->view);
 	uint32_t qpn = pattern == NULL ? 0 : free_qpn(c), psn = new_psn(), id = h->event.id;
 	struct connection *one;
-	struct cm_end own;
 
 	/* Who asks decides on the MTU, and takes no other. */
 	if (qpn == 0 || cm_mtu_bytes(h->view.terms.mtu_code) > pattern->qp.mtu_bytes) {
-		cm_order_reject(&c->orders, id,
-				pattern == NULL ? CM_REASON_INVALID_SERVICE_ID
-				: qpn == 0      ? CM_REASON_NO_QP
-						: CM_REASON_INVALID_MTU);
+		order(r, (struct cm_order){
+				 .kind = CM_ORDER_REJECT,
+				 .id = id,
+				 .reason = pattern == NULL ? CM_REASON_INVALID_SERVICE_ID
+					   : qpn == 0      ? CM_REASON_NO_QP
+							   : CM_REASON_INVALID_MTU,
+			 });
 		return;
 	}
 	one = begin(c, config, id, pattern, qpn, &h->view);
-	if (!add_flow(c, one, pattern, psn)) {
-		cm_order_reject(&c->orders, id, CM_REASON_NO_RESOURCES);
-		forget(c, config, one);
-		return;
-	}
-	own = own_end(config, qpn, psn, &h->view.other);
-	cm_order_accept(&c->orders, id, &own);
-	set_state(c, one, CM_REP_SENT);
+	add_part(&r->adds, one, connection_flow(pattern, one->flow, &one->view, qpn, psn))->own =
+		own_end(config, qpn, psn, &h->view.other);
 }
 
 /* A REP has come. */
 static void
-on_replied(struct connections *c, const struct nic_config *config, struct connection *one,
-	   const struct cm_view *v)
+on_replied(struct connections *c, const struct nic_config *config, struct round *r,
+	   struct connection *one, const struct cm_view *v)
 {
 	const struct nic_flow *pattern = find_pattern(config, one->pattern);
 
 	pthread_mutex_lock(&c->lock);
 	one->view = *v;
 	pthread_mutex_unlock(&c->lock);
-	if (pattern == NULL || !add_flow(c, one, pattern, v->own.psn)) {
-		cm_order_end(&c->orders, one->id);
-		return;
-	}
-	cm_order_ready(&c->orders, one->id);
-	start(c, one);
+	if (pattern == NULL)
+		order(r, (struct cm_order){.kind = CM_ORDER_END, .id = one->id});
+	else
+		add_part(&r->adds, one,
+			 connection_flow(pattern, one->flow, v, one->qpn, v->own.psn));
 }
 
 static void
-on_ended(struct connections *c, const struct nic_config *config, struct connection *one,
-	 const struct cm_event *e)
+on_ended(struct connections *c, const struct nic_config *config, struct round *r,
+	 struct connection *one, const struct cm_event *e)
 {
 	uint64_t timeout_ns = 4096ull << min_u64(one->view.terms.ack_timeout, 20);
 
@@ -348,24 +496,69 @@ on_ended(struct connections *c, const struct nic_config *config, struct connecti
 	if (e->cause == CM_BY_PEER)
 		one->ended_ns = monotonic_ns() + timeout_ns / 2;
 	else
-		forget(c, config, one);
+		remove_flow(c, config, &r->gone, one);
 }
 
 static void
-on_event(struct connections *c, const struct nic_config *config, const struct cm_news *h)
+on_event(struct connections *c, const struct nic_config *config, struct round *r,
+	 const struct cm_news *h)
 {
 	struct connection *one = find(c, h->event.id);
 
 	if (h->event.what == CM_REQUESTED)
-		on_requested(c, config, h);
+		on_requested(c, config, r, h);
 	else if (one == NULL)
 		return;
 	else if (h->event.what == CM_REPLIED)
-		on_replied(c, config, one, &h->view);
+		on_replied(c, config, r, one, &h->view);
 	else if (h->event.what == CM_CONNECTED)
-		start(c, one);
+		start(c, &r->starts, one);
 	else
-		on_ended(c, config, one, &h->event);
+		on_ended(c, config, r, one, &h->event);
+}
+
+/* The flow of a connection was added, or refused. */
+static void
+on_added(struct connections *c, struct round *r, const struct part *part)
+{
+	struct connection *one = part->one;
+	struct cm_order next = {.id = one->id, .own = part->own};
+
+	one->has_flow = part->done;
+	if (one->view.active) {
+		next.kind = part->done ? CM_ORDER_READY : CM_ORDER_END;
+	} else if (part->done) {
+		next.kind = CM_ORDER_ACCEPT;
+		set_state(c, one, CM_REP_SENT);
+	} else {
+		next.kind = CM_ORDER_REJECT;
+		next.reason = CM_REASON_NO_RESOURCES;
+		forget(c, one, false);
+	}
+	order(r, next);
+	if (one->view.active && part->done)
+		start(c, &r->starts, one);
+}
+
+/* Serve events. @return false: there are no more. */
+static bool
+serve(struct connections *c)
+{
+	struct cm_news news[BATCH];
+	uint32_t n = cm_order_look(&c->orders, news, BATCH);
+	const struct config_version *v = active_config_hold(c->active);
+	struct round r = {0};
+
+	for (uint32_t i = 0; i < n; i++)
+		on_event(c, nic_config_of(v), &r, &news[i]);
+	active_config_release(c->active, v);
+	change_all(c, &r.adds, false);
+	for (unsigned int i = 0; i < r.adds.n; i++)
+		on_added(c, &r, &r.adds.all[i]);
+	give_orders(c, &r);
+	change_all(c, &r.starts, false);
+	remove_all(c, &r.gone);
+	return n == BATCH;
 }
 
 /* ---- patterns with connect = cm ---- */
@@ -413,10 +606,23 @@ connect_one(struct connections *c, const struct nic_config *config, const struct
 	return true;
 }
 
+/* Connections that we have asked for, and that are not established. */
+static uint32_t
+count_opening(const struct connections *c)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < NIC_CM_CONNECTIONS; i++)
+		n += c->all[i].known && c->all[i].view.active &&
+		     c->all[i].view.state < CM_ESTABLISHED;
+	return n;
+}
+
 /* Open what is missing. */
 static void
 connect_patterns(struct connections *c, const struct nic_config *config)
 {
+	uint32_t opening = count_opening(c);
 	bool pending = false;
 
 	follow_patterns(c, config);
@@ -429,11 +635,14 @@ connect_patterns(struct connections *c, const struct nic_config *config)
 			k->completed = k->failures = 0;
 			continue;
 		}
-		while (k->open + k->completed < p->qp_count && monotonic_ns() >= k->retry_ns) {
-			if (connect_one(c, config, p))
+		while (k->open + k->completed < p->qp_count && opening < MOST_OPENING &&
+		       monotonic_ns() >= k->retry_ns) {
+			if (connect_one(c, config, p)) {
 				k->open++;
-			else
+				opening++;
+			} else {
 				try_later(k);
+			}
 		}
 		if (p->qp.requester && workload_ends(&p->qp.work))
 			pending = pending || k->completed < p->qp_count;
@@ -466,49 +675,65 @@ has_settled(struct connections *c, const struct connection *one, const struct ni
 }
 
 static void
-tend(struct connections *c, const struct nic_config *config, struct connection *one)
+tend(struct connections *c, const struct nic_config *config, struct round *r,
+     struct connection *one)
 {
-	const struct nic_flow *flow = nic_config_find(config, one->flow);
+	const struct nic_flow *flow = one->has_flow ? flow_of(config, one) : NULL;
 
 	if (one->ended_ns > 0) {
 		if (has_settled(c, one, flow))
-			forget(c, config, one);
+			remove_flow(c, config, &r->gone, one);
 	} else if (one->is_ending) {
 		return;
 	} else if (find_pattern(config, one->pattern) == NULL ||
 		   (one->has_flow && (flow == NULL || is_over(c, one, flow)))) {
 		one->is_ending = true;
-		cm_order_end(&c->orders, one->id);
+		order(r, (struct cm_order){.kind = CM_ORDER_END, .id = one->id});
 	} else if (one->view.state == CM_REP_SENT && one->rx_packets > 0) {
 		/* The peer is ready, though its RTU may be lost. */
-		cm_order_packet(&c->orders, one->id);
+		order(r, (struct cm_order){.kind = CM_ORDER_PACKET, .id = one->id});
 	}
 }
 
 /* ---- the thread ---- */
 
+/* Look after the connections. @return true: there are some. */
+static bool
+tend_all(struct connections *c, const struct nic_config *config)
+{
+	struct round r = {0};
+	bool any = false;
+
+	for (uint32_t i = 0; i < NIC_CM_CONNECTIONS; i++) {
+		struct connection *one = &c->all[i];
+
+		if (!one->known)
+			continue;
+		any = true;
+		tend(c, config, &r, one);
+		/* The configuration changes: the others must wait for the next look. */
+		if (r.gone.n == BATCH)
+			break;
+		if (r.n_orders == BATCH)
+			give_orders(c, &r);
+	}
+	give_orders(c, &r);
+	remove_all(c, &r.gone);
+	return any;
+}
+
 /* @return true: there are connections. */
 static bool
 look(struct connections *c)
 {
-	struct cm_news news[BATCH];
-	uint32_t n = cm_order_look(&c->orders, news, BATCH);
 	const struct config_version *v;
-	bool any = false;
+	bool any;
 
-	for (uint32_t i = 0; i < n; i++) {
-		/* Each may change the configuration. */
-		v = active_config_hold(c->active);
-		on_event(c, nic_config_of(v), &news[i]);
-		active_config_release(c->active, v);
-	}
+	while (serve(c) && !atomic_load(&c->stop))
+		;
 	v = active_config_hold(c->active);
 	connect_patterns(c, nic_config_of(v));
-	for (uint32_t i = 0; i < NIC_CM_CONNECTIONS; i++) {
-		if (c->all[i].known)
-			tend(c, nic_config_of(v), &c->all[i]);
-		any = any || c->all[i].known;
-	}
+	any = tend_all(c, nic_config_of(v));
 	active_config_release(c->active, v);
 	return any;
 }

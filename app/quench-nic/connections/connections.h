@@ -34,6 +34,7 @@ struct connection {
 	bool may_start; /* the pattern is not stopped */
 	bool is_ending; /* the connection manager was told to end it */
 	uint32_t qpn;
+	uint32_t place; /* of its flow in the configuration, when it was last seen */
 	/* The peer has ended it: until when ACKs may still come; 0: it has not. */
 	uint64_t ended_ns;
 	uint64_t rx_packets, quiet_ns; /* at the last look, and since when they are as many */

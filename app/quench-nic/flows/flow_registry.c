@@ -568,15 +568,14 @@ int64_t
 flow_registry_free_numbers(struct flow_registry *registry, uint32_t count)
 {
 	const uint32_t end = registry->nodes->max_qps;
-	int64_t first = registry->asked_until;
+	int64_t first;
 
 	reap(registry);
-	if (first + count > end || ranges_take_at(&registry->numbers, (uint32_t)first, count) != 0)
-		first = ranges_take(&registry->numbers, count, end);
+	first = ranges_find(&registry->numbers, registry->asked_until, count, end);
 	if (first < 0)
-		return first;
-	ranges_give(&registry->numbers, (uint32_t)first, count);
-	registry->asked_until = (uint32_t)first + count;
+		first = ranges_find(&registry->numbers, 0, count, end);
+	if (first >= 0)
+		registry->asked_until = (uint32_t)first + count;
 	return first;
 }
 

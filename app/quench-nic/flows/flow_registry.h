@@ -78,9 +78,9 @@ int flow_registry_assign(struct flow_registry *registry, const struct config *cf
 void flow_registry_release(struct flow_registry *registry, const struct nic_config *config);
 
 /**
- * Find count > 0 consecutive QP numbers below max_qps that no flow has, counted from first_qpn:
- * those after the last answer if they are free, so that two who ask one after the other get
- * different ones. @return the first, or -ENOSPC, -ENOMEM.
+ * Find count > 0 consecutive QP numbers below max_qps that no flow has, counted from first_qpn: the
+ * next ones after the last answer, or else the lowest, so that two who ask one after the other get
+ * different ones as long as there are others. @return the first, or -ENOSPC.
  */
 int64_t flow_registry_free_numbers(struct flow_registry *registry, uint32_t count);
 

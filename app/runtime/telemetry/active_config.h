@@ -40,10 +40,10 @@ struct active_config_ops {
 	/* Copy now, set the keys in cfg, and check as read() does. @return as read(). */
 	struct config_version *(*set)(void *program, const struct config_version *now,
 				      struct config *cfg, struct config_error *err);
-	/* Copy now without a section, and check as read() does. @return as read(). NULL: no
-	 * section can be removed. */
+	/* Copy now without the sections of these names, one on each line, and check as read()
+	 * does. @return as read(). NULL: no section can be removed. */
 	struct config_version *(*remove)(void *program, const struct config_version *now,
-					 struct config *cfg, const char *section,
+					 struct config *cfg, const char *names,
 					 struct config_error *err);
 	void (*rows)(const struct config_version *v, struct config_rows *rows);
 	/*
@@ -113,7 +113,7 @@ struct active_config_request {
 	const char *path; /* file to read; NULL: the last one read */
 	/* not NULL, instead of reading a file: set "section.key=value" lines, as one change */
 	const char *set;
-	const char *remove; /* not NULL, instead of reading a file: remove this section */
+	const char *remove; /* not NULL, instead of reading a file: remove these, one a line */
 	/* Called for each difference before the change, which may still fail. May be NULL. */
 	void (*visit)(void *arg, const struct config_change *change);
 	void *arg;

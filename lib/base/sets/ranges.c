@@ -91,6 +91,17 @@ find(const struct ranges *r, uint32_t number)
 	return low;
 }
 
+int64_t
+ranges_find(const struct ranges *r, uint32_t from, uint32_t n, uint32_t end)
+{
+	uint32_t i = find(r, from);
+
+	assert(n > 0);
+	while (i < r->n && (r->used[i].first <= from || r->used[i].first - from < n))
+		from = r->used[i++].end;
+	return from > end || end - from < n ? -ENOSPC : (int64_t)from;
+}
+
 int
 ranges_take_at(struct ranges *r, uint32_t first, uint32_t n)
 {

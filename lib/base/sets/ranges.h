@@ -29,6 +29,12 @@ void ranges_free(struct ranges *r);
  */
 int64_t ranges_take(struct ranges *r, uint32_t n, uint32_t end);
 
+/**
+ * Find the lowest n > 0 consecutive free numbers in [from, end), without taking them.
+ * @return the first, or -ENOSPC.
+ */
+int64_t ranges_find(const struct ranges *r, uint32_t from, uint32_t n, uint32_t end);
+
 /** Take the n > 0 numbers from first on. @return 0, -EEXIST if one is in use, or -ENOMEM. */
 int ranges_take_at(struct ranges *r, uint32_t first, uint32_t n);
 

@@ -335,24 +335,41 @@ nic_config_set(struct config *cfg, const struct nic_config *now, struct nic_conf
 	return finish(cfg, now, out, false, rc, err);
 }
 
+/* Remove a flow from a copy. @return false: there is none of this name. */
+static bool
+take_out(struct nic_config *c, const char *name, size_t chars)
+{
+	for (unsigned int i = 0; i < c->n_flows; i++) {
+		if (strlen(c->flows[i].name) != chars ||
+		    memcmp(c->flows[i].name, name, chars) != 0 ||
+		    c->flows[i].connect != NIC_CONNECT_OFF)
+			continue;
+		workload_release(&c->flows[i].qp.work);
+		c->n_flows--;
+		memmove(&c->flows[i], &c->flows[i + 1], (c->n_flows - i) * sizeof(c->flows[0]));
+		return true;
+	}
+	return false;
+}
+
 int
-nic_config_remove(struct config *cfg, const struct nic_config *now, const char *name,
+nic_config_remove(struct config *cfg, const struct nic_config *now, const char *names,
 		  struct nic_config *out, struct config_error *err)
 {
-	const struct nic_flow *flow = nic_config_find(now, name);
-	size_t i;
-
 	*out = (struct nic_config){.nic = now->nic};
-	if (!flow) {
-		config_error_set(err, config_path(cfg), " there is no [flow %s]", name);
-		return -EINVAL;
-	}
 	if (copy_flows(now, out) != 0)
 		return no_memory(cfg, err);
-	i = (size_t)(flow - now->flows);
-	workload_release(&out->flows[i].qp.work);
-	out->n_flows--;
-	memmove(&out->flows[i], &out->flows[i + 1], (out->n_flows - i) * sizeof(out->flows[0]));
+	do {
+		size_t chars = strcspn(names, "\n");
+
+		if (!take_out(out, names, chars)) {
+			config_error_set(err, config_path(cfg), " there is no [flow %.*s]",
+					 (int)chars, names);
+			nic_config_free(out);
+			return -EINVAL;
+		}
+		names += chars + (names[chars] == '\n');
+	} while (*names != '\0');
 	if (split_patterns(out) == 0)
 		return 0;
 	nic_config_free(out);

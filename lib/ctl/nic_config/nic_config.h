@@ -42,10 +42,11 @@ int nic_config_set(struct config *cfg, const struct nic_config *now, struct nic_
 		   struct config_error *err);
 
 /**
- * Copy `now` without a flow. @return 0; or -EINVAL (there is no such flow, or no other) or -ENOMEM
- * with err filled in and nothing to free.
+ * Copy `now` without some flows.
+ * @param names  One on each line.
+ * @return 0; or -EINVAL (there is no such flow) or -ENOMEM with err filled in and nothing to free.
  */
-int nic_config_remove(struct config *cfg, const struct nic_config *now, const char *name,
+int nic_config_remove(struct config *cfg, const struct nic_config *now, const char *names,
 		      struct nic_config *out, struct config_error *err);
 
 /**

@@ -28,9 +28,9 @@ mark(uint32_t first, uint32_t n, bool used)
 }
 
 static int64_t
-lowest(uint32_t n)
+lowest(uint32_t from, uint32_t n)
 {
-	for (uint32_t i = 0; i + n <= END; i++)
+	for (uint32_t i = from; i + n <= END; i++)
 		if (is_free(i, n))
 			return i;
 	return -ENOSPC;
@@ -62,9 +62,11 @@ TEST(taken_and_given_back_at_random)
 		uint64_t what = prng_below(&rnd, 5);
 
 		if (what < 2) {
-			int64_t got = ranges_take(&r, n, END);
+			int64_t got;
 
-			assert_int_equal(got, lowest(n));
+			assert_int_equal(ranges_find(&r, first, n, END), lowest(first, n));
+			got = ranges_take(&r, n, END);
+			assert_int_equal(got, lowest(0, n));
 			if (got >= 0)
 				mark((uint32_t)got, n, true);
 		} else if (what == 2) {

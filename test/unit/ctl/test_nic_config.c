@@ -635,4 +635,24 @@ TEST(flow_of_a_connection_outlives_a_reload_until_it_is_removed)
 	config_close(cfg);
 }
 
+TEST(several_flows_are_removed_together_or_none)
+{
+	static const char text[] = NIC "[flow a]\n" PEER "[flow ab]\n" PEER "[flow c]\n" PEER;
+	struct config *cfg = open_text(text);
+	struct config_error err;
+	struct nic_config now, removed;
+
+	read_good(text, &now);
+	assert_int_equal(nic_config_remove(cfg, &now, "c\na\n", &removed, &err), 0);
+	assert_int_equal(removed.n_flows, 1);
+	assert_non_null(nic_config_find(&removed, "ab"));
+	nic_config_free(&removed);
+	assert_int_equal(nic_config_remove(cfg, &now, "c\nb\n", &removed, &err), -EINVAL);
+	assert_non_null(strstr(err.text, "there is no [flow b]"));
+	assert_int_equal(nic_config_remove(cfg, &now, "a\na", &removed, &err), -EINVAL);
+	assert_int_equal(nic_config_remove(cfg, &now, "", &removed, &err), -EINVAL);
+	nic_config_free(&now);
+	config_close(cfg);
+}
+
 TEST_MAIN(.begin = enter_folder, .end = leave_folder)
