@@ -186,9 +186,13 @@ run_probe(const struct opts *opts)
 	if (!prober_done(probe.node))
 		say_warning("stopped in experiment %s: the report is not complete",
 			    prober_experiment(probe.node));
+	if (prober_trouble(probe.node) != NULL) {
+		say_error("%s", prober_trouble(probe.node));
+		rc = APP_FAILED;
+	}
 	if (opts->json != NULL)
-		rc = report_write(probe_report(probe.node, &probe.params, probe.result.elapsed_ns),
-				  opts->json);
+		rc |= report_write(probe_report(probe.node, &probe.params, probe.result.elapsed_ns),
+				   opts->json);
 	return rc;
 }
 

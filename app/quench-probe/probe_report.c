@@ -33,7 +33,8 @@ probe_report(const struct node *prober, const struct prober_params *params, uint
 	json_t *o = report_program("quench-probe", elapsed_ns), *lines = json_array();
 	json_t *config = json_object(), *counters = json_object();
 
-	json_object_set_new(o, "complete", json_boolean(prober_done(prober)));
+	json_object_set_new(o, "complete",
+			    json_boolean(prober_done(prober) && prober_trouble(prober) == NULL));
 	json_set_fields(config, prober_fields, prober_fields_n, params);
 	json_object_set_new(o, "config", config);
 	json_set_counters(counters, prober_counters, prober_counters_n, prober_stats(prober));

@@ -59,7 +59,6 @@ begin_next(struct prober *p, uint64_t now_ns)
 
 	while (p->current < p->n_experiments && !is_wanted(p, &p->experiments[p->current]))
 		p->current++;
-	e = &p->experiments[p->current];
 	p->done = p->current == p->n_experiments;
 	p->resume = 0;
 	p->begin_ns = now_ns;
@@ -67,6 +66,7 @@ begin_next(struct prober *p, uint64_t now_ns)
 	p->curve.on = false;
 	if (p->done)
 		return;
+	e = &p->experiments[p->current];
 	p->end_ns = now_ns + e->most_ns * p->params.answer_ns +
 		    (p->current == 0 ? p->params.wait_ns : 0);
 	/* Experiments of a part build on what the earlier ones found. */
@@ -85,6 +85,11 @@ step(struct prober *p, uint64_t now_ns)
 		findings_close(&p->findings, e->first, e->last);
 		probe_distrust(p);
 		p->current++;
+		if (p->trouble[0] != '\0') {
+			findings_say_all(&p->findings, (enum findings_line)0, FINDINGS_LINES - 1,
+					 VERDICT_NOT_RUN, p->trouble);
+			p->current = p->n_experiments;
+		}
 		begin_next(p, now_ns);
 	}
 }
@@ -237,6 +242,14 @@ bool
 prober_done(const struct node *node)
 {
 	return __atomic_load_n(&prober_of_const(node)->done, __ATOMIC_ACQUIRE);
+}
+
+const char *
+prober_trouble(const struct node *node)
+{
+	const struct prober *p = prober_of_const(node);
+
+	return p->trouble[0] != '\0' ? p->trouble : NULL;
 }
 
 const struct findings *

@@ -33,6 +33,8 @@ void prober_destroy(struct node *node);
 
 /** Have all experiments ended? */
 bool prober_done(const struct node *node);
+/** After the end: why nothing could be found, or NULL. */
+const char *prober_trouble(const struct node *node);
 /** What has been found so far. */
 const struct findings *prober_findings(const struct node *node);
 const struct prober_stats *prober_stats(const struct node *node);

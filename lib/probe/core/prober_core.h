@@ -106,6 +106,9 @@ struct prober_experiment {
 	uint64_t most_ns; /* of answer_ns: it is ended after that many of them */
 };
 
+/* Text of prober_trouble(). */
+#define PROBER_TROUBLE 144
+
 struct prober {
 	struct node node;
 	struct prober_params params;
@@ -125,7 +128,9 @@ struct prober {
 	struct prober_cnp *cnps;
 	struct prober_answer *answers;
 	struct prober_arrival *arrivals;
-	int strange_opcode; /* of the last RoCE frame with an unknown one; -1 */
+	bool is_heard;        /* a frame of the NIC came for a QP of the prober */
+	uint32_t strange_qpn; /* of the last frame for another QP */
+	int strange_opcode;   /* of the last RoCE frame with an unknown one; -1 */
 	bool knows_peer;
 	uint8_t ttl, data_ecn, data_pcp;
 	bool df, data_tagged;
@@ -145,6 +150,7 @@ struct prober {
 	uint64_t alarm_ns;
 	int resume;
 	bool done;
+	char trouble[PROBER_TROUBLE]; /* why there is nothing to find; "": there is */
 	/* its variables */
 	uint32_t i, j, n;
 	bool gap_is_naked;

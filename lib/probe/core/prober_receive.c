@@ -248,9 +248,12 @@ on_roce(struct prober *p, const struct rte_mbuf *m, const struct frame_view *eth
 		on_cnp(p, qp, eth, &v, m, now_ns);
 	} else if (qp >= p->n_qps) {
 		counter_inc(&p->stats.rx_unknown_qp);
+		p->strange_qpn = v.dest_qp;
 	} else if (v.opcode == RC_ACK) {
+		p->is_heard = true;
 		on_answer(p, qp, &v, now_ns);
 	} else if (is_data(v.opcode)) {
+		p->is_heard = true;
 		on_data(p, qp, eth, &v, m, now_ns);
 	} else {
 		counter_inc(&p->stats.rx_unknown_opcode);

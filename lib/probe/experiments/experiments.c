@@ -1,12 +1,54 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "probe/experiments/experiments.h"
 
+#include <stdio.h>
+
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
 #include "probe/experiments/asking.h"
 #include "probe/experiments/kinds.h"
 
 #define HELLO_REQUESTS 8u
+
+/* Why nothing of the NIC was heard. */
+static void
+say_silence(struct prober *p)
+{
+	const struct prober_stats *s = &p->stats;
+	char *why = p->trouble;
+
+	if (counter_read(&s->rx_unknown_qp) > 0)
+		snprintf(why, PROBER_TROUBLE,
+			 "the NIC sends to QP %u, but the prober's first QP is local_qpn = %u",
+			 p->strange_qpn, p->params.local_qpn);
+	else if (counter_read(&s->rx_wrong_peer) > 0)
+		snprintf(why, PROBER_TROUBLE, "RoCEv2 frames come, but none from peer_ip");
+	else if (counter_read(&s->rx_bad_icrc) > 0)
+		snprintf(why, PROBER_TROUBLE, "RoCEv2 frames come, but all with a wrong ICRC");
+	else
+		snprintf(why, PROBER_TROUBLE,
+			 "the NIC sends nothing to the prober: start its flow; see peer_ip, "
+			 "peer_mac and vlan_id");
+}
+
+/* The NIC refuses requests for good: there is no use in more of them. */
+static void
+say_refusal(struct prober *p, uint8_t syndrome)
+{
+	static const char *const nak[] = {"invalid request: see verb",
+					  "remote access error: see remote_addr and rkey",
+					  "remote operational error", "invalid RD request"};
+
+	if (syndrome >> 5 == AETH_RNR_NAK >> 5)
+		snprintf(p->trouble, PROBER_TROUBLE,
+			 "the NIC is not ready to receive (RNR NAK): post receives, or verb = "
+			 "write");
+	else if (syndrome > AETH_NAK_PSN_SEQ && syndrome - AETH_NAK_INVALID_REQUEST < 4)
+		snprintf(p->trouble, PROBER_TROUBLE, "the NIC refuses requests with NAK 0x%02x, %s",
+			 syndrome, nak[syndrome - AETH_NAK_INVALID_REQUEST]);
+}
+
+#define IS_HEARD_POLL_NS (100 * NS_PER_MS)
 
 /* Learn the PSNs that the NIC expects, and the shortest round trip. */
 static bool
@@ -15,7 +57,20 @@ hello(struct prober *p, uint64_t now_ns)
 	const struct prober_answer *a;
 
 	PROBER_BEGIN(p);
-	PROBER_WAIT(p, p->knows_peer && p->stats.rx_packets > 0, now_ns + p->params.wait_ns);
+	/* A NIC that only answers is heard too, if its address is known. */
+	for (p->t2_ns = now_ns; !p->is_heard && now_ns < p->t2_ns + p->params.wait_ns;) {
+		if (p->knows_peer)
+			prober_send_request(p, 0, p->qps[0].next_psn, 64, 0, now_ns);
+		PROBER_WAIT(p, p->is_heard, now_ns + IS_HEARD_POLL_NS);
+	}
+	if (!p->is_heard) {
+		say_silence(p);
+		return true;
+	}
+	if (p->n_answers > 0 && prober_answer(p, 0)->qp == 0)
+		say_refusal(p, prober_answer(p, 0)->syndrome);
+	if (p->trouble[0] != '\0')
+		return true;
 	for (p->i = 0; p->i < p->n_qps; p->i++) {
 		for (p->j = 0; p->j < HELLO_REQUESTS; p->j++) {
 			p->mark = p->n_answers;
@@ -26,6 +81,10 @@ hello(struct prober *p, uint64_t now_ns)
 			a = probe_answer_to(p, p->i, p->mark);
 			if (a == NULL)
 				break;
+			if (p->i == 0)
+				say_refusal(p, a->syndrome);
+			if (p->trouble[0] != '\0')
+				return true;
 			if (a->syndrome == AETH_ACK && p->i == 0 &&
 			    (p->rtt_ns == 0 || (double)(a->at_ns - p->t_ns) < p->rtt_ns))
 				p->rtt_ns = (double)(a->at_ns - p->t_ns);

@@ -16,8 +16,10 @@
 #define SLOWER 0.97
 /* The rate has recovered. */
 #define RECOVERED 0.95
-/* CNPs without end have left more than this share of the rate: they have no effect. */
+/* CNPs without end have left more than this share of the rate: they have no effect. A host that
+ * varies its rate by itself may also be busy with CNPs that it ignores. */
 #define DEAF 0.9
+#define DEAF_UNSTEADY 0.6
 /* They leave less than this share of it, at any parameters in use. */
 #define HEARS 0.5
 /* The lowest rate is that of the slowest such time. */
@@ -438,9 +440,11 @@ say_back_off(struct prober *p)
 			     (double)p->late_ns / 1e6, (double)p->back_off_ns / 1e6);
 	else if (share < HEARS)
 		findings_say(&p->findings, LINE_RP_BACK_OFF, VERDICT_OK, "CNPs slow the QP down");
-	else if (share > DEAF)
+	else if (share > (p->unsteady ? DEAF_UNSTEADY : DEAF))
 		findings_say(&p->findings, LINE_RP_BACK_OFF, VERDICT_FAULT,
-			     "no back-off: CNPs change nothing; no DCQCN, or CNPs are ignored");
+			     "no back-off, %.0f %% of the rate is left: no DCQCN, or CNPs are "
+			     "ignored",
+			     fmin(share, 1) * 100);
 	else
 		findings_say(&p->findings, LINE_RP_BACK_OFF,
 			     p->unsteady ? VERDICT_NOT_MEASURED : VERDICT_DIFFERS,

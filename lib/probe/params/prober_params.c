@@ -98,6 +98,8 @@ prober_params_check(const struct prober_params *p, char *why, unsigned int why_s
 		return rc;
 	if (p->ip.version != p->peer_ip.version)
 		return params_refuse(why, why_size, "ip must be of the same version as peer_ip");
+	if (memcmp(&p->ip, &p->peer_ip, sizeof(p->ip)) == 0)
+		return params_refuse(why, why_size, "peer_ip must be another address than ip");
 	if (p->second_ip.version != 0 && p->second_ip.version != p->ip.version)
 		return params_refuse(why, why_size, "second_ip must be of the same version as ip");
 	if ((p->mac[0] | p->peer_mac[0]) & 1)
