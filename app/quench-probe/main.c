@@ -182,7 +182,8 @@ run_probe(const struct opts *opts)
 
 	if (rc != 0)
 		return rc;
-	probe_print(run_stats_file(opts), probe.node);
+	if (prober_trouble(probe.node) == NULL)
+		probe_print(run_stats_file(opts), probe.node);
 	if (!prober_done(probe.node))
 		say_warning("stopped in experiment %s: the report is not complete",
 			    prober_experiment(probe.node));

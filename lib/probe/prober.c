@@ -117,6 +117,7 @@ prober_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max
 	(void)port;
 	prober_look(p, now_ns);
 	prober_tend(p, now_ns);
+	prober_tend_reads(p, now_ns);
 	if (now_ns >= p->alarm_ns || now_ns >= p->end_ns)
 		step(p, now_ns);
 	while (n < max_pkts && p->fifo.count > 0 && now_ns >= p->wire_free_ns) {
@@ -139,7 +140,7 @@ prober_next_ns(const struct node *node, uint16_t port)
 	uint64_t next_ns = p->fifo.count > 0 ? p->wire_free_ns : NEVER_NS;
 
 	(void)port;
-	next_ns = min_u64(next_ns, p->hold_ns);
+	next_ns = min_u64(next_ns, min_u64(p->hold_ns, p->reads_ns));
 	return p->done ? next_ns
 		       : min_u64(min_u64(next_ns, p->tick_ns), min_u64(p->alarm_ns, p->end_ns));
 }
@@ -210,6 +211,7 @@ prober_create(const struct prober_params *params, struct rte_mempool *pool)
 		return NULL;
 	}
 	p->strange_opcode = -1;
+	p->reads_ns = NEVER_NS;
 	p->knows_peer = memcmp(params->peer_mac, unknown, 6) != 0;
 	p->n_qps = prober_qps(params);
 	for (uint32_t i = 0; i < p->n_qps; i++)

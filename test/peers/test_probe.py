@@ -19,20 +19,26 @@ VERDICTS = {
     "np_delay": ("no answer", "there is no DCQCN"), "np_opcode": ("not run", "no CNPs"), "np_marked_ack": ("not run", "no CNPs"),
     "tr_nak_psn": ("ok", "with 0x60"), "tr_nak_once": ("ok", "1"),
     **{f"tr_reorder_{n}": ("ok", "NAK") for n in (1, 2, 8)},
-    "tr_duplicate": ("ok", "ACK"), "tr_bad_icrc": ("ok", "dropped"), "tr_recovery": ("ok", "go-back-N"),
+    "tr_duplicate": ("ok", "ACK"), "tr_bad_icrc": ("ok", "dropped"), "tr_recovery": ("ok", "go-back-N"), "tr_read_from": ("ok", "the lost one"),
     "pit_ttl": ("ok", "64"), "pit_mtu": ("ok", "1024"), "pit_sport_qp": ("ok", "2 of 2"),
     "pit_ect": ("fault", "Not-ECT"), "pit_mtu_long": ("ok", "0x61"), "pfc_sent": ("ok", "0"),
 }
 
 
+def begin(kernel, n, **keys):
+    """Start verbs.c to ask without end. @return its first QP's number, address and key"""
+    words = " ".join(f"{key}={value}" for key, value in keys.items())
+    kernel.must(f"verbs psn={PSN} peer={IP4} gid={kernel.gids[4]} mtu=3 size=65536 count=1000000000 seconds=300 {words} >/tmp/log{n} 2>&1 &")
+    said = kernel.must(f"while ! grep -qs -e ready -e failed /tmp/log{n}; do usleep 50000; done; cat /tmp/log{n}")
+    return dict(word.split("=") for word in said.splitlines()[0].split()[1:])
+
+
 def main():
     with soft_roce() as kernel:
         work = kernel.work
-        kernel.must("rm -f /tmp/go /tmp/log")
-        kernel.must(f"verbs verb=write peer_qpn={LOCAL_QPN} psn={PSN} peer={IP4} gid={kernel.gids[4]} mtu=3 qps={QPS} size=65536 depth=8 count=1000000000 "
-                    "seconds=300 >/tmp/log 2>&1 &")
-        said = kernel.must("while ! grep -qs -e ready -e failed /tmp/log; do usleep 50000; done; cat /tmp/log")
-        ready = dict(word.split("=") for word in said.splitlines()[0].split()[1:])
+        ready = begin(kernel, 0, verb="write", peer_qpn=LOCAL_QPN, qps=QPS, depth=8)
+        reads = begin(kernel, 1, verb="read", peer_qpn=LOCAL_QPN + QPS)
+        check_equal("the QP that reads has the next number", int(reads["qpn"]), int(ready["qpn"]) + QPS)
         text = f"""[probe]
 mac = {MAC}
 ip = {IP4}
@@ -40,7 +46,7 @@ peer_ip = {GUEST4}
 link_speed_bps = 1G
 local_qpn = {LOCAL_QPN}
 peer_qpn = {ready['qpn']}
-qp_count = {QPS}
+qp_count = {QPS + 1}
 psn = {PSN}
 mtu_bytes = 1024
 remote_addr = {ready['addr']}

@@ -30,6 +30,26 @@ enum prober_mode {
 
 #define PROBER_RECENT 64u
 
+/* READs of a QP of the NIC, as their responder. */
+#define PROBER_MOST_READS 16u
+
+struct prober_read {
+	uint32_t psn, packets, bytes;
+	uint32_t sent; /* packets of the response */
+};
+
+struct prober_reads {
+	uint64_t n_requests;
+	uint32_t first, n; /* a ring of those that are not answered wholly */
+	struct prober_read of[PROBER_MOST_READS];
+	uint64_t next_ns; /* next packet of a response */
+	/* a lost packet */
+	bool lose_next; /* lose the second packet of the next long response */
+	bool is_lost, is_asked_again;
+	uint32_t lost_psn, again_psn;
+	uint64_t gap_ns, again_ns; /* the packet after it left; the request came */
+};
+
 struct prober_qp {
 	struct roce_path path; /* to the NIC */
 	uint8_t mode;          /* enum prober_mode */
@@ -40,12 +60,13 @@ struct prober_qp {
 	bool has_sport, sport_varies;
 	uint16_t sport;
 	uint32_t epsn, msn;
-	uint32_t highest_psn;    /* received so far */
-	uint32_t held_psn;       /* PROBER_HOLD: next to acknowledge */
-	uint32_t lost_psn;       /* of lose_next */
-	uint32_t unacked;        /* packets since our last ACK */
-	uint32_t next_psn;       /* of our requests */
-	uint32_t acked_psn;      /* the NIC expects that one, as far as it has said */
+	uint32_t highest_psn; /* received so far */
+	uint32_t held_psn;    /* PROBER_HOLD: next to acknowledge */
+	uint32_t lost_psn;    /* of lose_next */
+	uint32_t unacked;     /* packets since our last ACK */
+	uint32_t next_psn;    /* of our requests */
+	uint32_t acked_psn;   /* the NIC expects that one, as far as it has said */
+	struct prober_reads reads;
 	uint64_t packets, bytes; /* data received; wire bytes */
 	uint64_t resent;         /* packets with an earlier PSN than expected */
 	uint64_t last_ns;        /* arrival of the last packet */
@@ -92,6 +113,7 @@ struct prober_stats {
 	uint64_t rx_wrong_peer;
 	uint64_t rx_bad_pause; /* malformed MAC control */
 	uint64_t no_mbuf;      /* a frame was not sent: no packet memory */
+	uint64_t tx_full;      /* a frame was not sent: too many wait */
 };
 
 COUNTER_TABLE(prober_counters);
@@ -119,6 +141,7 @@ struct prober {
 	struct pkt_fifo fifo;
 	uint64_t wire_free_ns;
 	uint64_t hold_ns;      /* next ACK of held QPs */
+	uint64_t reads_ns;     /* next packet of a READ response */
 	uint64_t held_packets; /* of held QPs, at the last prober_is_quiet() */
 	/* what was seen */
 	uint32_t n_qps;
@@ -130,7 +153,9 @@ struct prober {
 	struct prober_arrival *arrivals;
 	bool is_heard;        /* a frame of the NIC came for a QP of the prober */
 	uint32_t strange_qpn; /* of the last frame for another QP */
-	int strange_opcode;   /* of the last RoCE frame with an unknown one; -1 */
+	uint8_t paused_prios; /* by the NIC, at any time */
+	bool link_paused;
+	int strange_opcode; /* of the last RoCE frame with an unknown one; -1 */
 	bool knows_peer;
 	uint8_t ttl, data_ecn, data_pcp;
 	bool df, data_tagged;
@@ -138,9 +163,10 @@ struct prober {
 	uint16_t middle_bytes; /* payload of a First or Middle */
 	/* how late frames and calls were, in this experiment and those that it builds on */
 	uint64_t late_ns;
-	uint64_t tick_ns; /* when the next call is due */
-	bool pings;       /* the experiment leaves requests to QP 0 to prober_look() */
-	bool ping_waits;  /* for its answer */
+	uint64_t ever_late_ns; /* in all experiments */
+	uint64_t tick_ns;      /* when the next call is due */
+	bool pings;            /* the experiment leaves requests to QP 0 to prober_look() */
+	bool ping_waits;       /* for its answer */
 	uint32_t ping_psn;
 	uint64_t ping_ns, next_ping_ns;
 	/* the experiment */
@@ -207,6 +233,9 @@ void prober_look_anew(struct prober *p, bool pings, bool is_apart, uint64_t now_
 /** QP 0 was acknowledged up to acked_psn, or its requests were refused. */
 void prober_on_ping_answer(struct prober *p, bool refused, uint64_t now_ns);
 
+/** Queue a frame of m->data_len bytes, or free it if too many wait. */
+void prober_push(struct prober *p, struct rte_mbuf *m);
+
 /** Set how a QP answers; a QP that answers again acknowledges all that it has received. */
 void prober_set_mode(struct prober *p, uint32_t qp, enum prober_mode mode, uint64_t now_ns);
 /** One QP answers, the others are held. */
@@ -220,6 +249,13 @@ bool prober_is_quiet(struct prober *p);
 
 /** A received frame: count it, answer it, keep it. */
 void prober_take(struct prober *p, struct rte_mbuf *m, uint64_t now_ns);
+/** A packet of data for a READ of the NIC. */
+void prober_send_response(struct prober *p, uint32_t qp, const struct prober_read *read,
+			  uint64_t now_ns);
+/** A READ request in sequence, or one for what was answered before. */
+void prober_on_read(struct prober *p, uint32_t qp, const struct roce_view *v, uint64_t now_ns);
+/** Send packets of READ responses, if it is time: those of held QPs at long intervals. */
+void prober_tend_reads(struct prober *p, uint64_t now_ns);
 /** Acknowledge a packet of each held QP, if it is time. */
 void prober_tend(struct prober *p, uint64_t now_ns);
 

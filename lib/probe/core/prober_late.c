@@ -16,6 +16,7 @@ static void
 note(struct prober *p, uint64_t late_ns)
 {
 	p->late_ns = max_u64(p->late_ns, late_ns);
+	p->ever_late_ns = max_u64(p->ever_late_ns, late_ns);
 }
 
 /* By how much is the round trip of the ping longer than the shortest one? */

@@ -38,6 +38,7 @@ const struct counter_field prober_counters[] = {
 	COUNTER_FIELD(struct prober_stats, rx_wrong_peer, "dropped: not from the NIC under test"),
 	COUNTER_FIELD(struct prober_stats, rx_bad_pause, "dropped: malformed MAC control"),
 	COUNTER_FIELD(struct prober_stats, no_mbuf, "frames not sent: no packet memory"),
+	COUNTER_FIELD(struct prober_stats, tx_full, "frames not sent: too many wait"),
 };
 const unsigned int prober_counters_n = ARRAY_LEN(prober_counters);
 
@@ -82,6 +83,10 @@ respond(struct prober *p, uint32_t qp, const struct roce_view *v, uint64_t now_n
 		q->epsn = q->held_psn = v->psn;
 	}
 	ahead = psn_diff(v->psn, q->epsn);
+	if (v->opcode == RC_READ_REQUEST && ahead <= 0) {
+		prober_on_read(p, qp, v, now_ns);
+		return;
+	}
 	if (ahead < 0) {
 		q->resent++;
 		if (q->mode == PROBER_ANSWER && v->ack_req)
@@ -252,6 +257,11 @@ on_roce(struct prober *p, const struct rte_mbuf *m, const struct frame_view *eth
 	} else if (v.opcode == RC_ACK) {
 		p->is_heard = true;
 		on_answer(p, qp, &v, now_ns);
+	} else if (v.opcode == RC_READ_REQUEST) {
+		p->is_heard = true;
+		counter_inc(&p->stats.rx_data);
+		p->qps[qp].reads.n_requests++;
+		respond(p, qp, &v, now_ns);
 	} else if (is_data(v.opcode)) {
 		p->is_heard = true;
 		on_data(p, qp, eth, &v, m, now_ns);
@@ -274,6 +284,11 @@ on_mac_control(struct prober *p, const struct rte_mbuf *m)
 	}
 	counter_inc(&p->stats.rx_pauses);
 	p->n_pauses++;
+	if (kind == MAC_CONTROL_PAUSE)
+		p->link_paused |= c.quanta[0] > 0;
+	for (unsigned int i = 0; kind == MAC_CONTROL_PFC && i < 8; i++)
+		if (c.enable >> i & 1 && c.quanta[i] > 0)
+			p->paused_prios |= (uint8_t)(1u << i);
 }
 
 static bool
@@ -335,8 +350,7 @@ answer_neighbour(struct prober *p, struct rte_mbuf *m, const struct frame_view *
 	counter_inc(&p->stats.rx_neighbour);
 	m->data_len = (uint16_t)n;
 	m->pkt_len = m->data_len;
-	pkt_fifo_push(&p->fifo, m);
-	node_wake(&p->node, 0);
+	prober_push(p, m);
 	return true;
 }
 
@@ -375,7 +389,8 @@ prober_tend(struct prober *p, uint64_t now_ns)
 		if (q->mode != PROBER_HOLD)
 			continue;
 		p->hold_ns = now_ns + HOLD_NS;
-		if (q->synced && psn_diff(q->epsn, q->held_psn) > 0)
+		/* READs are answered by their responses. */
+		if (q->synced && q->reads.n_requests == 0 && psn_diff(q->epsn, q->held_psn) > 0)
 			prober_send_answer(p, i, AETH_ACK, q->held_psn++, 0, now_ns);
 	}
 }
@@ -389,7 +404,8 @@ prober_set_mode(struct prober *p, uint32_t qp, enum prober_mode mode, uint64_t n
 		q->held_psn = q->epsn;
 		p->hold_ns = now_ns + HOLD_NS;
 	}
-	if (mode == PROBER_ANSWER && q->mode != PROBER_ANSWER && q->synced)
+	if (mode == PROBER_ANSWER && q->mode != PROBER_ANSWER && q->synced &&
+	    q->reads.n_requests == 0)
 		acknowledge(p, qp, now_ns);
 	q->mode = (uint8_t)mode;
 }

@@ -18,13 +18,27 @@ take_mbuf(struct prober *p)
 	return m;
 }
 
+/* A quarter of the packet memory: the rest receives, whatever a peer asks for. */
+#define MOST_WAITING 2048u
+
+void
+prober_push(struct prober *p, struct rte_mbuf *m)
+{
+	if (p->fifo.count >= MOST_WAITING) {
+		counter_inc(&p->stats.tx_full);
+		rte_pktmbuf_free(m);
+		return;
+	}
+	pkt_fifo_push(&p->fifo, m);
+	node_wake(&p->node, 0);
+}
+
 static void
 push(struct prober *p, struct rte_mbuf *m, size_t bytes)
 {
 	m->data_len = (uint16_t)bytes;
 	m->pkt_len = m->data_len;
-	pkt_fifo_push(&p->fifo, m);
-	node_wake(&p->node, 0);
+	prober_push(p, m);
 }
 
 /* Build a RoCEv2 frame on a path, and queue it. */
@@ -108,6 +122,26 @@ prober_send_answer(struct prober *p, uint32_t qp, uint8_t syndrome, uint32_t psn
 
 	(void)now_ns;
 	send_roce(p, &p->qps[qp].path, &f, 0, how);
+}
+
+void
+prober_send_response(struct prober *p, uint32_t qp, const struct prober_read *read, uint64_t now_ns)
+{
+	uint32_t mtu = p->params.mtu_bytes, left = read->bytes - read->sent * mtu;
+	bool first = read->sent == 0, last = read->sent + 1 == read->packets;
+	struct roce_fields f = {
+		.opcode = first && last ? RC_READ_RESP_ONLY
+			  : first       ? RC_READ_RESP_FIRST
+			  : last        ? RC_READ_RESP_LAST
+					: RC_READ_RESP_MIDDLE,
+		.migreq = true,
+		.psn = (read->psn + read->sent) & PSN_MASK,
+		.aeth_syndrome = AETH_ACK,
+		.aeth_msn = p->qps[qp].msn,
+	};
+
+	(void)now_ns;
+	send_roce(p, &p->qps[qp].path, &f, (uint16_t)(left < mtu ? left : mtu), 0);
 }
 
 void

@@ -50,6 +50,13 @@ say_refusal(struct prober *p, uint8_t syndrome)
 
 #define IS_HEARD_POLL_NS (100 * NS_PER_MS)
 
+/* Does an experiment send requests to a QP? Others may have no memory for them. */
+static bool
+is_asked(const struct prober *p, uint32_t qp)
+{
+	return qp < 2 || qp == p->params.qp_count;
+}
+
 /* Learn the PSNs that the NIC expects, and the shortest round trip. */
 static bool
 hello(struct prober *p, uint64_t now_ns)
@@ -72,6 +79,8 @@ hello(struct prober *p, uint64_t now_ns)
 	if (p->trouble[0] != '\0')
 		return true;
 	for (p->i = 0; p->i < p->n_qps; p->i++) {
+		if (!is_asked(p, p->i))
+			continue;
 		for (p->j = 0; p->j < HELLO_REQUESTS; p->j++) {
 			p->mark = p->n_answers;
 			p->t_ns = now_ns;
@@ -113,8 +122,9 @@ const struct prober_experiment prober_experiments[] = {
 	{"tr_answers", probe_tr_answers, LINE_TR_DUPLICATE, LINE_TR_BAD_ICRC, 4},
 	{"tr_loss", probe_tr_loss, LINE_TR_RESEND_DELAY, LINE_TR_LOST_ACK, 4},
 	{"tr_timeout", probe_tr_timeout, LINE_TR_TIMEOUT, LINE_TR_BACK_OFF, 16},
+	{"tr_read", probe_tr_read, LINE_TR_READ_DELAY, LINE_TR_READ_FROM, 8},
 	{"pfc", probe_pfc, LINE_PFC_STOP, LINE_PFC_LINK, 4},
-	{"pfc_sent", probe_pfc_sent, LINE_PFC_SENT, LINE_PFC_SENT, 4},
+	{"pfc_sent", probe_pfc_sent, LINE_PFC_SENT, LINE_PFC_SENT_PRIOS, 4},
 	{"pitfalls", probe_pitfalls, LINE_PIT_SPORT_RANGE, LINE_PIT_MTU_LONG, 4},
 };
 const unsigned int prober_experiments_n = ARRAY_LEN(prober_experiments);

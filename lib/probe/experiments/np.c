@@ -77,7 +77,8 @@ say_fields(struct prober *p, const struct prober_cnp *c)
 	else
 		findings_set(f, LINE_NP_PRIO,
 			     ok_or(!p->data_tagged || c->pcp != p->data_pcp, VERDICT_DIFFERS),
-			     c->pcp, "%u; data has %u", c->pcp, p->data_pcp);
+			     c->pcp, p->data_tagged ? "%u; data has %u" : "%u; data is untagged",
+			     c->pcp, p->data_pcp);
 }
 
 bool

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pause frames: does QP 0 stop, for how long, and what else stops it; and pauses by the NIC. */
+#include <stdio.h>
+
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
+#include "probe/experiments/asking.h"
 #include "probe/experiments/kinds.h"
 
 /* Bit times of a quantum (802.3 31B.2). */
@@ -116,21 +119,51 @@ probe_pfc(struct prober *p, uint64_t now_ns)
 
 #define REQUESTS 1024u
 
+/* The NIC should pause what its receiver cannot take, and nothing of others. */
+static void
+say_sent(struct prober *p)
+{
+	bool others = (p->paused_prios & ~(1u << p->params.data_prio)) != 0;
+	char prios[24] = "";
+
+	findings_set(&p->findings, LINE_PFC_SENT, p->n_pauses == 0 ? VERDICT_OK : VERDICT_DIFFERS,
+		     (double)p->n_pauses,
+		     p->n_pauses == 0 ? "%u" : "%u: its receiver is slower than the link",
+		     (unsigned int)p->n_pauses);
+	for (unsigned int i = 0, at = 0; i < 8; i++)
+		if (p->paused_prios >> i & 1)
+			at += (unsigned int)snprintf(prios + at, sizeof(prios) - at, "%s%u",
+						     at == 0 ? "" : ", ", i);
+	if (p->link_paused)
+		findings_say(&p->findings, LINE_PFC_SENT_PRIOS, VERDICT_DIFFERS,
+			     "the whole link, by 802.3x: all traffic waits for one receiver");
+	else if (p->paused_prios == 0)
+		findings_say(&p->findings, LINE_PFC_SENT_PRIOS, VERDICT_NOT_RUN,
+			     "the NIC pauses nothing");
+	else
+		findings_say(&p->findings, LINE_PFC_SENT_PRIOS,
+			     others ? VERDICT_DIFFERS : VERDICT_OK, "%s%s", prios,
+			     others ? ": others wait for a receiver that is not theirs" : "");
+}
+
 bool
 probe_pfc_sent(struct prober *p, uint64_t now_ns)
 {
 	PROBER_BEGIN(p);
 	prober_only(p, p->n_qps, now_ns);
 	PROBER_SLEEP(p, p->params.settle_ns);
+	PROBE_RESYNC(p, 0);
+	if (!probe_is_synced(p, 0))
+		return true;
+	p->mark = p->n_answers;
 	for (p->i = 0; p->i < REQUESTS; p->i++) {
 		prober_send_request(p, 0, p->qps[0].next_psn++, p->params.mtu_bytes, 0, now_ns);
 		p->qps[0].next_psn &= PSN_MASK;
 		PROBER_WAIT(p, false, p->wire_free_ns);
 	}
+	PROBER_WAIT(p, probe_answer_to(p, 0, p->mark) != NULL, now_ns + p->params.answer_ns / 4);
 	PROBER_SLEEP(p, p->params.settle_ns);
-	findings_set(&p->findings, LINE_PFC_SENT, p->n_pauses == 0 ? VERDICT_OK : VERDICT_DIFFERS,
-		     (double)p->n_pauses,
-		     p->n_pauses == 0 ? "%u" : "%u: its receiver is slower than the link",
-		     (unsigned int)p->n_pauses);
+	if (probe_answer_to(p, 0, p->mark) != NULL)
+		say_sent(p);
 	PROBER_END(p);
 }

@@ -352,3 +352,67 @@ probe_tr_timeout(struct prober *p, uint64_t now_ns)
 	PROBER_SLEEP(p, p->params.settle_ns);
 	PROBER_END(p);
 }
+
+/* The first QP of the NIC that reads, or n_qps. */
+static uint32_t
+find_reader(const struct prober *p)
+{
+	uint32_t i = 0;
+
+	while (i < p->n_qps && p->qps[i].reads.n_requests == 0)
+		i++;
+	return i;
+}
+
+static void
+say_read(struct prober *p, const struct prober_reads *r)
+{
+	double delay = (double)(r->again_ns - r->gap_ns) - p->rtt_ns;
+	uint32_t before = (uint32_t)psn_diff(r->lost_psn, r->again_psn);
+
+	p->a = p->j == 0 || delay < p->a ? delay : p->a;
+	delay = p->a > 0 ? p->a : 0;
+	findings_set(&p->findings, LINE_TR_READ_DELAY,
+		     delay <= PROMPT_NS ? VERDICT_OK : VERDICT_DIFFERS, delay / 1e3,
+		     "%.2f us beside the round trip", delay / 1e3);
+	findings_say(&p->findings, LINE_TR_READ_FROM, before == 0 ? VERDICT_OK : VERDICT_DIFFERS,
+		     before == 0 ? "the lost one" : "%u before the lost one: they come twice",
+		     before);
+}
+
+bool
+probe_tr_read(struct prober *p, uint64_t now_ns)
+{
+	struct prober_reads *r = &p->qps[p->i < p->n_qps ? p->i : 0].reads;
+
+	PROBER_BEGIN(p);
+	p->i = find_reader(p);
+	if (p->i == p->n_qps) {
+		findings_say_all(&p->findings, LINE_TR_READ_DELAY, LINE_TR_READ_FROM,
+				 VERDICT_NOT_RUN,
+				 "no QP of the NIC reads: start a flow of READs to one more QP");
+		return true;
+	}
+	r = &p->qps[p->i].reads;
+	prober_only(p, p->i, now_ns);
+	for (p->j = 0; p->j < ROUNDS; p->j++) {
+		r->is_asked_again = false;
+		r->lose_next = true;
+		PROBER_WAIT(p, r->is_asked_again, now_ns + 2 * p->params.answer_ns);
+		if (r->lose_next) {
+			findings_say_all(&p->findings, LINE_TR_READ_DELAY, LINE_TR_READ_FROM,
+					 VERDICT_NO_ANSWER,
+					 "no READ with a response of 3 packets or more");
+			break;
+		}
+		if (!r->is_asked_again) {
+			findings_say(&p->findings, LINE_TR_READ_DELAY, VERDICT_FAULT,
+				     "a lost response is never asked for again");
+			break;
+		}
+		say_read(p, r);
+		PROBER_SLEEP(p, p->params.settle_ns);
+	}
+	r->lose_next = false;
+	PROBER_END(p);
+}

@@ -14,7 +14,8 @@ is_timeless(enum findings_line l)
 {
 	return (l >= LINE_NP_OPCODE && l <= LINE_NP_DEST_QP) ||
 	       (l >= LINE_TR_NAK_PSN && l <= LINE_TR_BAD_ICRC) || l == LINE_TR_RECOVERY ||
-	       l == LINE_RP_BACK_OFF || l == LINE_PFC_SENT || l >= LINE_PIT_SPORT_RANGE;
+	       l == LINE_TR_READ_FROM || l == LINE_RP_BACK_OFF || l == LINE_PFC_SENT ||
+	       l == LINE_PFC_SENT_PRIOS || l >= LINE_PIT_SPORT_RANGE;
 }
 
 /* How late may a frame be, so that the line is right? */
@@ -43,6 +44,7 @@ most_late_ns(const struct prober *p, enum findings_line l)
 	case LINE_NP_DELAY:
 	case LINE_TR_NAK_DELAY:
 	case LINE_TR_RESEND_DELAY:
+	case LINE_TR_READ_DELAY:
 		/* A long delay is long even so. */
 		return max_u64(EXACT_NS, (uint64_t)(f->has_value ? f->value * 1e3 / 4 : 1e18));
 	case LINE_PFC_STOP:
@@ -66,12 +68,14 @@ probe_distrust(struct prober *p)
 	for (unsigned int l = 0; l < FINDINGS_LINES; l++) {
 		struct finding *f = &p->findings.of[l];
 		uint64_t most_ns = most_late_ns(p, (enum findings_line)l);
+		/* A host that was slow before may be the cause of a delay that is a fault. */
+		uint64_t late_ns = f->verdict == VERDICT_FAULT ? p->ever_late_ns : p->late_ns;
 
-		if (f->is_new && p->late_ns > most_ns)
+		if (f->is_new && late_ns > most_ns)
 			findings_say(&p->findings, (enum findings_line)l, VERDICT_NOT_MEASURED,
 				     "frames were up to %.2f us late; this line needs %.2f us or "
 				     "less",
-				     (double)p->late_ns / 1e3, (double)most_ns / 1e3);
+				     (double)late_ns / 1e3, (double)most_ns / 1e3);
 		f->is_new = false;
 	}
 }

@@ -141,7 +141,9 @@ struct bed {
 	struct dut dut;
 	struct node *prober;
 	struct fabric *fabric;
-	bool silent; /* the NIC sends no data of its own */
+	bool silent;       /* the NIC sends no data of its own */
+	uint16_t vlan_tci; /* of its frames; 0: untagged */
+	bool reads;        /* its last QP reads */
 	uint64_t end_ns;
 };
 
@@ -206,10 +208,13 @@ bed_create(struct bed *b)
 			.peer_qpn = BED_QPN + i,
 			.flow_id = i,
 			.requester = !b->silent,
+			.tagged = b->vlan_tci != 0,
+			.vlan_tci = b->vlan_tci,
+			.verb = b->reads && i == BED_QPS ? NIC_READ : NIC_WRITE,
 			.mtu_bytes = 1024,
 			.message_bytes = 64 * 1024,
 			.stop_ns = NEVER_NS,
-			.depth = 64,
+			.depth = b->reads && i == BED_QPS ? 8 : 64,
 		};
 
 		assert_int_equal(nic_add_qp(b->dut.nic, &qp, 0), BED_QPN + i);

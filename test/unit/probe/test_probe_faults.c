@@ -4,6 +4,7 @@
 #include "unit/probe/probe_bed.h"
 #include "wire/frame/ecn.h"
 #include "wire/link/pfc_frame.h"
+#include "wire/neighbour/arp.h"
 
 static struct bed bed;
 
@@ -236,6 +237,56 @@ TEST(names_cnps_for_marked_acks)
 	bed_destroy(&bed);
 }
 
+TEST(finds_the_answer_to_a_lost_read_response)
+{
+	bed_only(&bed, false, false, true, false);
+	bed.reads = true;
+	bed_finish(&bed);
+	expect(&bed, LINE_TR_READ_DELAY, VERDICT_OK, "");
+	expect(&bed, LINE_TR_READ_FROM, VERDICT_OK, "the lost one");
+	expect(&bed, LINE_TR_RECOVERY, VERDICT_OK, "go-back-N");
+	expect_faults(&bed, 0);
+	bed_destroy(&bed);
+}
+
+/* A READ is asked for once. */
+static bool
+says_no_second_read(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	static uint32_t highest;
+	static bool any;
+
+	(void)d;
+	(void)now_ns;
+	if (v == NULL || v->opcode != RC_READ_REQUEST)
+		return true;
+	if (any && psn_diff(v->psn, highest) <= 0) {
+		rte_pktmbuf_free(m);
+		return false;
+	}
+	any = true;
+	highest = v->psn;
+	return true;
+}
+
+TEST(names_a_read_that_is_not_asked_for_again)
+{
+	bed_only(&bed, false, false, true, false);
+	bed.reads = true;
+	bed.dut.says = says_no_second_read;
+	bed_finish(&bed);
+	expect(&bed, LINE_TR_READ_DELAY, VERDICT_FAULT, "never asked for again");
+	bed_destroy(&bed);
+}
+
+TEST(needs_reads_to_lose_their_responses)
+{
+	bed_only(&bed, false, false, true, false);
+	bed_finish(&bed);
+	expect(&bed, LINE_TR_READ_DELAY, VERDICT_NOT_RUN, "no QP of the NIC reads");
+	bed_destroy(&bed);
+}
+
 static bool
 hears_no_pauses(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
 {
@@ -274,7 +325,69 @@ TEST(names_pauses_by_a_slow_receiver)
 	bed.nic.receiver.drain_rate_bps = 1 * GBPS;
 	bed_finish(&bed);
 	expect(&bed, LINE_PFC_SENT, VERDICT_DIFFERS, "its receiver is slower");
+	expect(&bed, LINE_PFC_SENT_PRIOS, VERDICT_OK, "3");
 	bed_destroy(&bed);
+}
+
+/* Its pauses are for another priority too. */
+static bool
+says_wide_pauses(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	uint8_t *buf = rte_pktmbuf_mtod(m, uint8_t *);
+
+	(void)d;
+	(void)now_ns;
+	if (v == NULL && buf[12] == 0x88 && buf[13] == 0x08) {
+		buf[17] |= 1u << 5;
+		memcpy(buf + 18 + 2 * 5, buf + 18 + 2 * 3, 2);
+	}
+	return true;
+}
+
+TEST(names_pauses_of_others)
+{
+	bed_only(&bed, false, false, false, true);
+	bed.nic.receiver.drain_rate_bps = 1 * GBPS;
+	bed.dut.says = says_wide_pauses;
+	bed_finish(&bed);
+	expect(&bed, LINE_PFC_SENT_PRIOS, VERDICT_DIFFERS, "3, 5: others wait");
+	bed_destroy(&bed);
+}
+
+TEST(names_a_link_that_waits_for_a_receiver)
+{
+	bed_only(&bed, false, false, false, true);
+	bed.nic.receiver.drain_rate_bps = 1 * GBPS;
+	bed.nic.flow_control = NIC_FLOW_PAUSE;
+	bed_finish(&bed);
+	expect(&bed, LINE_PFC_SENT_PRIOS, VERDICT_DIFFERS, "the whole link");
+	bed_destroy(&bed);
+}
+
+/* On a VLAN, CNPs have the priority of data. */
+static bool
+says_prio_3_cnps(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	(void)d;
+	(void)now_ns;
+	if (is_cnp(v))
+		rte_pktmbuf_mtod(m, uint8_t *)[14] = 3u << 5;
+	return true;
+}
+
+TEST(tells_the_vlan_priority_of_cnps_from_that_of_data)
+{
+	for (unsigned int same = 0; same < 2; same++) {
+		bed_only(&bed, true, false, false, false);
+		bed.vlan_tci = 3u << 13 | 100;
+		bed.probe.vlan_id = 100;
+		bed.dut.says = same ? says_prio_3_cnps : NULL;
+		bed_finish(&bed);
+		expect(&bed, LINE_NP_PRIO, same ? VERDICT_DIFFERS : VERDICT_OK,
+		       same ? "3; data has 3" : "6; data has 3");
+		expect_faults(&bed, 0);
+		bed_destroy(&bed);
+	}
 }
 
 static bool
@@ -556,6 +669,75 @@ TEST(says_that_no_receive_is_posted)
 	bed_mistaken(&bed);
 	bed.dut.says = says_not_ready;
 	expect_trouble("post receives");
+}
+
+/* Every other frame says something else than the NIC meant, and is valid. */
+static bool
+says_lies(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	static const uint8_t opcodes[] = {RC_ACK,         ROCE_CNP,      RC_READ_REQUEST,
+					  RC_WRITE_FIRST, RC_WRITE_LAST, RC_SEND_MIDDLE,
+					  RC_SEND_ONLY,   RC_FETCH_ADD,  RC_READ_RESP_MIDDLE,
+					  UD_SEND_ONLY,   RC_WRITE_ONLY, 0xFF};
+	static uint64_t random = 1;
+	uint8_t *bth;
+
+	(void)d;
+	(void)now_ns;
+	random = random * 6364136223846793005u + 1442695040888963407u;
+	if (v == NULL || random >> 63 == 0)
+		return true;
+	bth = rte_pktmbuf_mtod_offset(m, uint8_t *, v->bth_off);
+	if (random >> 62 & 1)
+		bth[0] = opcodes[(random >> 40) % ARRAY_LEN(opcodes)];
+	if (random >> 61 & 1)
+		bth[7] = (uint8_t)(BED_QPN + (random >> 20 & 3));
+	if (random >> 60 & 1)
+		memcpy(bth + 9, &random, 3);
+	if (random >> 59 & 1)
+		memcpy(bth + 12, &random, 8);
+	dut_mend_icrc(m, v);
+	return true;
+}
+
+TEST(outlives_a_peer_that_lies)
+{
+	bed_only(&bed, true, true, true, true);
+	bed.probe.answer_ns = bed.probe.wait_ns = 20 * NS_PER_MS;
+	bed.dut.says = says_lies;
+	bed_finish(&bed);
+	for (unsigned int l = 0; l < FINDINGS_LINES; l++)
+		assert_in_range(strlen(bed_finding(&bed, (enum findings_line)l)->text), 1,
+				FINDINGS_TEXT - 1);
+	assert_true(bed.end_ns < 5 * NS_PER_SEC);
+	bed_destroy(&bed);
+}
+
+/* Requests for its address come faster than its link takes the replies. */
+TEST(keeps_memory_in_a_flood_of_requests_for_its_address)
+{
+	static const uint8_t peer[6] = {2, 0, 0, 0, 0, 1};
+	struct l2 l2 = {.dst_mac = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}};
+	struct arp arp = {.op = ARP_REQUEST, .sender_ip = {10, 0, 0, 1}};
+
+	bed_only(&bed, true, false, false, false);
+	bed_create(&bed);
+	memcpy(l2.src_mac, peer, 6);
+	memcpy(arp.sender_mac, peer, 6);
+	memcpy(arp.target_ip, bed.probe.ip.addr, 4);
+	for (unsigned int i = 0; i < 10000; i++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(bed.probe_pool);
+
+		assert_non_null(m);
+		m->data_len = (uint16_t)arp_build(rte_pktmbuf_mtod(m, uint8_t *), &l2, &arp);
+		m->pkt_len = m->data_len;
+		bed.prober->ops->rx(bed.prober, 0, &m, 1, 0);
+	}
+	assert_int_equal(prober_stats(bed.prober)->rx_neighbour, 10000);
+	assert_in_range(prober_stats(bed.prober)->tx_full, 10000 - 2048, 10001 - 2048);
+	bed_run(&bed);
+	expect(&bed, LINE_NP_OPCODE, VERDICT_OK, "0x81");
+	bed_destroy(&bed);
 }
 
 /* What a hostile NIC sends is counted by its name, and the run goes on. */
