@@ -5,6 +5,7 @@
 The real perftest, on a kernel's soft-RoCE: test/peers/test_perftest.py.
 """
 import contextlib
+import json
 import os
 import pathlib
 import signal
@@ -114,6 +115,34 @@ def check_refusals(ctl, work):
     check_equal("no flow is left", present(ctl), [])
 
 
+def begin_client(ctl, listen, words):
+    # pylint: disable-next=consider-using-with
+    return subprocess.Popen([*map(str, ctl.command), "--json", "connect", "perftest", f"127.0.0.1:{listen.port}", *words.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def check_several(ctl, work):
+    """Runs at the same time, one whose flow is removed, and one right after it."""
+    listens = [Listen(work, "qp_count=2") for _ in range(3)]
+    clients = [begin_client(ctl, listen, "qp_count=2 messages=50 message_bytes=3000") for listen in listens]
+    for listen, client in zip(listens, clients):
+        out, err = client.communicate(timeout=PATIENCE_S)
+        check("at the same time: the client ends well", client.returncode == 0 and json.loads(out)["messages"] == 100, (out, err))
+        check_equal("at the same time: the server does", listen.end()[0], 0)
+    listen = Listen(work, "qp_count=3")
+    client = begin_client(ctl, listen, "qp_count=3 duration_ns=60s")
+    end = time.monotonic() + PATIENCE_S
+    while len(present(ctl)) < 6 and time.monotonic() < end:
+        time.sleep(0.02)
+    ctl.text(f"remove flow {[flow for flow in present(ctl) if '-out-' in flow][1]}")
+    _, err = client.communicate(timeout=PATIENCE_S)
+    check("a flow is removed: said in one line", client.returncode == 1 and "1 of 3 flows were removed" in err and len(err.splitlines()) == 1, err)
+    listen.end()
+    check_equal("the others are removed too", present(ctl), [])
+    listen = Listen(work)
+    sent = ctl.json(f"connect perftest 127.0.0.1:{listen.port} messages=20")
+    check_equal("the next run does not count what is left of it", (sent.get("messages"), listen.end()[0]), (20, 0))
+
+
 def check_flow_commands(ctl):
     done = subprocess.run([*map(str, ctl.command), "set", "flow a.peer_ip=10.0.0.1", "flow a.stopped=on", "flow a.messages=3"], capture_output=True, text=True, check=False)
     check_equal("several keys in one set", (done.returncode, done.stderr, present(ctl)), (0, "", ["a"]))
@@ -136,6 +165,7 @@ def main():
     check_verbs(ctl, work)
     check_bad_clients(ctl, work)
     check_refusals(ctl, work)
+    check_several(ctl, work)
     check_flow_commands(ctl)
     nic.stop()
     finish()

@@ -12,6 +12,7 @@ import subprocess
 import termios
 import time
 
+from ctl import Ctl
 from harness import BUILD, PATIENCE_S, check, check_equal, finish, skip, work_dir
 from looked_at import check_no_program, start_nic, start_switch
 from telemetry import prefix
@@ -115,6 +116,9 @@ def check_nic(work):
     top = Terminal("-f", name, "--watch=0.2", "top")
     top.shows("a NIC's flows and their rates", lambda text: re.search(r"^write +4 +[\d.]+[KM] +[\d.]+[KM]", text, re.M))
     top.shows("and totals", lambda text: re.search(r"^ +1.00G +[\d.]+[KM] +[\d.]+[KM]", text, re.M))
+    ctl = Ctl(work, "-f", name)
+    ctl.text("remove flow write")
+    top.shows("without a flow that was removed", lambda text: "RTT us" in text and "\nwrite " not in text)
     top.process.send_signal(signal.SIGTERM)
     check_equal("SIGTERM ends it", top.end(), 0)
     top.read()

@@ -181,6 +181,22 @@ flow_registry_entry_of(const struct flow_registry *registry, uint32_t flow_id)
 	return registry->lives[flow_id]->entry;
 }
 
+static bool is_over(const struct flow_registry *registry, uint32_t id);
+
+uint32_t
+flow_registry_ending_qps(const struct flow_registry *registry, const struct flow_entry *e)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < e->n_ids; i++) {
+		const struct flow_life *life = registry->lives[e->ids[i]];
+
+		if (read_ns(&life->removed_ns) != NEVER_NS && !is_over(registry, e->ids[i]))
+			n += life->flow.qp_count;
+	}
+	return n;
+}
+
 struct nic_flow_info
 flow_registry_info(const struct flow_registry *registry, const struct flow_entry *e)
 {

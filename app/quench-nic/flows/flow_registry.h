@@ -99,6 +99,8 @@ struct nic_flow_info flow_registry_life_info(struct flow_registry *registry, uin
 struct flow_entry *flow_registry_entry_of(const struct flow_registry *registry, uint32_t flow_id);
 struct nic_flow_info flow_registry_info(const struct flow_registry *registry,
 					const struct flow_entry *e);
+/** QPs of removed flows of this name that are not idle yet: its counters may still rise. */
+uint32_t flow_registry_ending_qps(const struct flow_registry *registry, const struct flow_entry *e);
 /** Sum the flow's times into *sum. @return false: the flow is not measured. */
 bool flow_registry_times(const struct flow_registry *registry, const struct flow_entry *e,
 			 struct nic_times *sum);

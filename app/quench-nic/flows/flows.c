@@ -416,6 +416,7 @@ flows_object(struct flows *f, unsigned int i, uint64_t elapsed_ns)
 				flow_registry_active_ns(f->registry, e, elapsed_ns), elapsed_ns);
 
 	json_object_set_new(o, "gone", json_boolean(shown->gone));
+	report_set_u64(o, "qps_ending", flow_registry_ending_qps(f->registry, e));
 	json_set_pacing(o, read_pacing(f, e, &pacing));
 	return o;
 }

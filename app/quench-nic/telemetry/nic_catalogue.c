@@ -37,6 +37,7 @@ static const struct meaning flow_gauges[] = {
 	{"qps", "QPs of the flow"},
 	{"requester", "whether the flow is a requester"},
 	{"gone", "whether the flow was removed from the configuration; its counters stay"},
+	{"qps_ending", "QPs of removed flows of this name that are not idle yet"},
 	{"configured_rate_bps", "rate limit of the flow in the configuration; 0: none"},
 	{"wire_rate_bps", "mean rate on the wire since the flow's start"},
 	{"goodput_bps", "mean payload rate since the flow's start"},

@@ -178,6 +178,8 @@ prepare(struct run *r)
 	int rc = swap_versions(r);
 
 	if (rc == 0)
+		rc = perftest_flows_number(&r->flows);
+	if (rc == 0)
 		rc = swap_sizes(r);
 	if (rc == 0)
 		rc = swap_mtus(r);
@@ -210,6 +212,12 @@ await_end(struct run *r)
 				  " of %u QPs failed: it does not answer, or refuses "
 				  "(quenchctl show drops, show counters)",
 				  r->peer.name, r->sums.failed, qps);
+			return APP_FAILED;
+		}
+		if (rc == 0 && r->sums.present < qps) {
+			say_error("%s: %" PRIu64
+				  " of %u flows were removed by a command or a reload",
+				  r->peer.name, qps - r->sums.present, qps);
 			return APP_FAILED;
 		}
 		if (r->options.duration_ns > 0 ? monotonic_ns() >= end_ns : r->sums.done == qps)

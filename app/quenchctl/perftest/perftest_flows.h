@@ -17,6 +17,7 @@ struct perftest_sums {
 	uint64_t messages, payload_bytes, retransmitted_packets;
 	uint64_t cnps_handled, cnps_sent, ce_packets;
 	uint64_t done, failed; /* QPs */
+	uint64_t present;      /* flows that were not removed */
 	/* Of the flows together, since the NIC's start: UINT64_MAX and 0 if none has started. */
 	uint64_t started_ns, ended_ns;
 };
@@ -25,20 +26,23 @@ struct perftest_flows {
 	struct client *client;
 	const struct perftest_options *options;
 	bool requester;
-	/* Before the number of the QP. A name's counters go on when it is used again, so it has the
-	 * verb and the direction, which say what they count. */
+	/* Before the number of the flow. A name keeps its counters when it is used again, so it
+	 * has the verb and the direction, which say what they count. */
 	char prefix[PERFTEST_FLOW_CHARS + 16];
 	struct field_ip ip, ip6; /* of the NIC; version 0: none */
 	uint32_t max_rd_atomic;
-	uint32_t first_qpn;          /* of options->qp_count free ones */
-	uint32_t added;              /* flows */
-	struct perftest_sums before; /* of earlier flows of these names */
+	uint32_t first_qpn;                  /* of options->qp_count free ones */
+	uint32_t added;                      /* flows */
+	uint32_t numbers[PERFTEST_MOST_QPS]; /* in their names; ascending */
+	struct perftest_sums before;         /* of earlier flows of these names */
 };
 
-/** Read the NIC's addresses, find QP numbers, and refuse a name that is in use.
- * @return 0 or an exit code. */
+/** Read the NIC's addresses and limits. @return 0 or an exit code. */
 int perftest_flows_open(struct perftest_flows *f, struct client *c,
 			const struct perftest_options *options, bool requester);
+
+/** Find QP numbers. @return 0 or an exit code. */
+int perftest_flows_number(struct perftest_flows *f);
 
 /**
  * Add the flow of the next QP: a stopped requester, or a responder, as open() said.

@@ -96,6 +96,6 @@ top_nic(struct top_view *v, const struct snapshot *now, const struct snapshot *b
 		     "wire b/s", "goodput", "msgs/s", "CNPs/s", "cuts/s", "resent", "paused",
 		     "RTT us");
 	json_array_foreach (rows, i, row)
-		if (!json_is_true(json_object_get(row, "gone")))
+		if (top_value(row, "gone") == 0)
 			add_flow(v, row, top_row(were, row, by), top_seconds(now, before));
 }
