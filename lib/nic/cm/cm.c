@@ -23,6 +23,11 @@
 /* Code of the static rate, which means nothing over Ethernet; 0 is reserved. */
 #define PACKET_RATE_10G 3u
 #define FIRST_SPORT 49152u
+/* Part of the table from which on room is made, as 1 / SPARE of it. */
+#define SPARE 8u
+/* Connections of which the oldest is given up, and time that a handshake has nevertheless. */
+#define LOOKED_AT 16u
+#define HANDSHAKE_NS (250 * NS_PER_MS)
 
 struct cm {
 	struct cm_params params;
@@ -32,6 +37,7 @@ struct cm {
 	struct cm_table table;
 	uint64_t next_ns; /* nothing is due earlier */
 	uint64_t transactions;
+	uint32_t hand;                    /* of make_room() */
 	uint32_t first_event, last_event; /* CM_NONE: none */
 };
 
@@ -274,6 +280,15 @@ end(struct cm *cm, struct cm_connection *c, enum cm_cause cause, bool waits, uin
 	tell(cm, c, CM_ENDED);
 }
 
+static void
+leave_timewait(struct cm *cm, struct cm_connection *c)
+{
+	c->due_ns = NEVER_NS;
+	c->view.state = CM_ENDING;
+	if (!c->is_listed)
+		cm_table_give(&cm->table, index_of(cm, c));
+}
+
 /*
  * The peer uses its QP, or its communication ID, for another connection (12.9.8.3): it has
  * forgotten this one.
@@ -379,6 +394,39 @@ read_req(struct cm_connection *c, const struct cm_peer *from, const struct cm_ms
 	c->peer_timeout = req->local_response_timeout;
 }
 
+/*
+ * The table is nearly full. A REQ costs its sender nothing, not even an address of its own: give
+ * up the oldest of some connections whose peer has said no more than that, or that only wait for
+ * their end. A flood displaces itself then, and keeps out nobody who completes the handshake.
+ */
+static void
+make_room(struct cm *cm, uint64_t now_ns)
+{
+	struct cm_connection *oldest = NULL;
+
+	for (uint32_t i = 0; i < LOOKED_AT; i++) {
+		struct cm_connection *c = at(cm, cm->hand);
+
+		cm->hand = (cm->hand + 1) % cm->table.n;
+		if ((c->view.state == CM_TIMEWAIT ||
+		     ((c->view.state == CM_REQ_RCVD || c->view.state == CM_REP_SENT) &&
+		      now_ns - c->begun_ns >= HANDSHAKE_NS)) &&
+		    (oldest == NULL || c->begun_ns < oldest->begun_ns))
+			oldest = c;
+	}
+	if (oldest == NULL)
+		return;
+	counter_inc(&cm->stats->cm_evicted);
+	if (oldest->view.state == CM_TIMEWAIT) {
+		leave_timewait(cm, oldest);
+		return;
+	}
+	if (oldest->view.state == CM_REP_SENT)
+		send_reject(cm, &oldest->view.peer, of(oldest, CM_REJ), CM_ABOUT_REP,
+			    CM_REASON_TIMEOUT);
+	end(cm, oldest, CM_BY_TIMEOUT, false, now_ns);
+}
+
 static void
 on_req(struct cm *cm, const struct cm_peer *from, const struct cm_msg *req, uint64_t now_ns)
 {
@@ -403,9 +451,12 @@ on_req(struct cm *cm, const struct cm_peer *from, const struct cm_msg *req, uint
 		refuse(cm, from, req, CM_ABOUT_REQ, fault);
 		return;
 	}
+	if (cm->table.used >= cm->table.n - cm->table.n / SPARE)
+		make_room(cm, now_ns);
 	i = cm_table_take(&cm->table);
 	if (i != CM_NONE) {
 		read_req(at(cm, i), from, req);
+		at(cm, i)->begun_ns = now_ns;
 		if (cm_table_enter_id(&cm->table, i) && cm_table_enter_qpn(&cm->table, i)) {
 			tell(cm, at(cm, i), CM_REQUESTED);
 			return;
@@ -754,9 +805,7 @@ on_due(struct cm *cm, struct cm_connection *c, uint64_t now_ns)
 {
 	c->due_ns = NEVER_NS;
 	if (c->view.state == CM_TIMEWAIT) {
-		c->view.state = CM_ENDING;
-		if (!c->is_listed)
-			cm_table_give(&cm->table, index_of(cm, c));
+		leave_timewait(cm, c);
 		return;
 	}
 	if (!c->is_unresolved && c->retries_left == 0) {

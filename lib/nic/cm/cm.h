@@ -17,7 +17,8 @@
  * stale.
  *
  * Bounds: max_connections connections; a connection has at most one message waiting for an answer;
- * a refusal needs no state. Peers look connections up by keyed hashes with bounded chains.
+ * a refusal needs no state. From 7/8 of them on, each REQ gives up the oldest of some connections
+ * that are not established. Peers look connections up by keyed hashes with bounded chains.
  *
  * Invariant (tested): whatever is lost, repeated or reordered, both ends of a connection end up
  * established or both ended, and each cm_connect() is answered by CM_REPLIED or CM_ENDED within
@@ -51,6 +52,8 @@ struct cm_stats {
 	uint64_t cm_rejects_sent, cm_rejects_received;
 	uint64_t cm_timeouts; /* connections that ended because the peer did not answer */
 	uint64_t cm_stale;    /* connections whose peer had forgotten them */
+	uint64_t
+		cm_evicted; /* connections given up for new ones, since the table was nearly full */
 	/* messages dropped */
 	uint64_t cm_drop_malformed, cm_drop_unsupported, cm_drop_unknown, cm_drop_unexpected,
 		cm_drop_full, cm_drop_unsent;

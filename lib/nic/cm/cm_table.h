@@ -32,6 +32,7 @@ struct cm_connection {
 	bool is_by_id, is_by_qpn, is_listed;
 	bool is_unresolved; /* the last attempt to send did not leave */
 	uint64_t resolve_until_ns;
+	uint64_t begun_ns; /* the REQ came; 0: we sent it */
 	uint32_t next_by_id, next_by_qpn;
 	uint32_t next_event, next_free;
 };

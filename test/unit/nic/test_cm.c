@@ -317,27 +317,73 @@ TEST(full_table_refuses_and_counts)
 	assert_int_equal(cm_count(ends[1].cm), CONNECTIONS);
 }
 
-/* REQs without an RTU, of a peer that claims to be slow. */
-TEST(peer_cannot_hold_the_table_for_longer_than_our_patience)
+/* A REQ that no RTU follows, of a peer that claims to be slow. */
+static void
+inject_req(uint32_t i)
 {
 	const struct cm_peer from = {.ip = ip[0]};
+	struct cm_msg req = {.attribute = CM_REQ,
+			     .local_id = 100 + i,
+			     .qpn = 200 + i,
+			     .service_id = 0x0000000001060000ull | 7471,
+			     .mtu_code = 3,
+			     .local_response_timeout = 31,
+			     .max_retries = 15};
+
+	req.private_data[1] = 0x40;
+	memcpy(req.private_data + 16, ip[0].addr, 4);
+	cm_on_message(ends[1].cm, &from, CM_OK, &req, now_ns);
+	take_events(&ends[1]);
+}
+
+TEST(flood_of_requests_keeps_nobody_out)
+{
+	lose_pct = 100;
+	for (uint32_t i = 0; i < 2 * CONNECTIONS; i++)
+		inject_req(i);
+	assert_int_equal(ends[1].stats.cm_drop_full, CONNECTIONS);
+	now_ns += 250 * NS_PER_MS;
+	/* The one that is given up is free when its event has been taken. */
+	inject_req(100);
+	assert_int_equal(ends[1].stats.cm_evicted, 1);
+	lose_pct = 0;
+	connect_to(40);
+	for (unsigned int i = 0; i < 4; i++) {
+		inject_req(101 + i);
+		now_ns += 2000;
+		deliver_due();
+	}
+	assert_int_equal(ends[0].stats.cm_connected, 1);
+	assert_int_equal(ends[1].stats.cm_connected, 1);
+	run(NEVER_NS);
+	assert_int_equal(cm_count(ends[1].cm), 1);
+}
+
+/* A year of uptime: slots and numbers are used again, nothing is left. */
+TEST(hundred_thousand_connections_one_after_another)
+{
+	for (uint32_t i = 0; i < 100000; i++) {
+		uint32_t c = connect_to(40 + i % 1000);
+
+		assert_int_not_equal(c, CM_NONE);
+		run(now_ns + TIMEOUT_NS / 2);
+		assert_int_equal(state_of(0, c), CM_ESTABLISHED);
+		cm_disconnect(ends[i % 2].cm, i % 2 == 0 ? c : ends[1].ids[0], now_ns);
+		run(NEVER_NS);
+		assert_int_equal(cm_count(ends[0].cm) + cm_count(ends[1].cm), 0);
+	}
+	assert_int_equal(ends[0].stats.cm_connected, 100000);
+	assert_int_equal(ends[0].stats.cm_timeouts + ends[1].stats.cm_timeouts, 0);
+	assert_int_equal(ends[0].stats.cm_drop_unknown + ends[1].stats.cm_drop_unknown, 0);
+}
+
+TEST(peer_cannot_hold_the_table_for_longer_than_our_patience)
+{
 	uint64_t began_ns = now_ns;
 
 	lose_pct = 100;
-	for (uint32_t i = 0; i <= CONNECTIONS; i++) {
-		struct cm_msg req = {.attribute = CM_REQ,
-				     .local_id = 100 + i,
-				     .qpn = 20 + i,
-				     .service_id = 0x0000000001060000ull | 7471,
-				     .mtu_code = 3,
-				     .local_response_timeout = 31,
-				     .max_retries = 15};
-
-		req.private_data[1] = 0x40;
-		memcpy(req.private_data + 16, ip[0].addr, 4);
-		cm_on_message(ends[1].cm, &from, CM_OK, &req, now_ns);
-		take_events(&ends[1]);
-	}
+	for (uint32_t i = 0; i <= CONNECTIONS; i++)
+		inject_req(i);
 	assert_int_equal(cm_count(ends[1].cm), CONNECTIONS);
 	assert_int_equal(ends[1].stats.cm_drop_full, 1);
 	run(NEVER_NS);
