@@ -11,7 +11,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 # pylint: disable=wrong-import-position
 from harness import Program, check, check_equal, eal, finish  # noqa: E402
-from soft_roce import GUEST4, IP4, MAC, soft_roce  # noqa: E402
+from soft_roce import GUEST4, GUEST6, IP4, IP6, MAC, soft_roce  # noqa: E402
 
 LOCAL_QPN, PSN, QPS = 512, 0xFFFFF0, 2
 VERDICTS = {
@@ -25,24 +25,25 @@ VERDICTS = {
 }
 
 
-def begin(kernel, n, **keys):
+def begin(kernel, log, **keys):
     """Start verbs.c to ask without end. @return its first QP's number, address and key"""
     words = " ".join(f"{key}={value}" for key, value in keys.items())
-    kernel.must(f"verbs psn={PSN} peer={IP4} gid={kernel.gids[4]} mtu=3 size=65536 count=1000000000 seconds=300 {words} >/tmp/log{n} 2>&1 &")
-    said = kernel.must(f"while ! grep -qs -e ready -e failed /tmp/log{n}; do usleep 50000; done; cat /tmp/log{n}")
+    kernel.must(f"verbs psn={PSN} mtu=3 size=65536 count=1000000000 seconds=300 {words} >/tmp/{log} 2>&1 &")
+    said = kernel.must(f"while ! grep -qs -e ready -e failed /tmp/{log}; do usleep 50000; done; cat /tmp/{log}")
     return dict(word.split("=") for word in said.splitlines()[0].split()[1:])
 
 
-def main():
-    with soft_roce() as kernel:
-        work = kernel.work
-        ready = begin(kernel, 0, verb="write", peer_qpn=LOCAL_QPN, qps=QPS, depth=8)
-        reads = begin(kernel, 1, verb="read", peer_qpn=LOCAL_QPN + QPS)
-        check_equal("the QP that reads has the next number", int(reads["qpn"]), int(ready["qpn"]) + QPS)
-        text = f"""[probe]
+def probe(kernel, version):
+    """A report on new QPs. @return it"""
+    own, peer = {4: (IP4, GUEST4), 6: (IP6, GUEST6)}[version]
+    kernel.must("killall verbs 2>/dev/null; rm -f /tmp/go; true")
+    ready = begin(kernel, f"write{version}", verb="write", peer=own, gid=kernel.gids[version], peer_qpn=LOCAL_QPN, qps=QPS, depth=8)
+    reads = begin(kernel, f"read{version}", verb="read", peer=own, gid=kernel.gids[version], peer_qpn=LOCAL_QPN + QPS)
+    check_equal("the QP that reads has the next number", int(reads["qpn"]), int(ready["qpn"]) + QPS)
+    text = f"""[probe]
 mac = {MAC}
-ip = {IP4}
-peer_ip = {GUEST4}
+ip = {own}
+peer_ip = {peer}
 link_speed_bps = 1G
 local_qpn = {LOCAL_QPN}
 peer_qpn = {ready['qpn']}
@@ -54,21 +55,31 @@ rkey = {ready['rkey']}
 settle_ns = 20ms
 answer_ns = 4s
 """
-        probe = Program(work, "probe", "report", text, eal(kernel.device()))
-        probe.wait_until("hello", lambda: "hello" in probe.out())
-        kernel.must("touch /tmp/go")
-        check_equal("quench-probe: exit code", probe.wait_end(), 0)
-        report = probe.json()
-    check_equal("the report is complete", report["complete"], True)
+    program = Program(kernel.work, "probe", f"report{version}", text, eal(kernel.device()))
+    program.wait_until("hello", lambda: "hello" in program.out())
+    kernel.must("touch /tmp/go")
+    check_equal("quench-probe: exit code", program.wait_end(), 0)
+    return program.json()
+
+
+def check_report(report, version):
+    check_equal(f"IPv{version}: the report is complete", report["complete"], True)
     lines = {line["id"]: line for line in report["lines"]}
     for name, (verdict, word) in VERDICTS.items():
         line = lines[name]
-        check(f"{name}: {verdict}, {word}", line["verdict"] == verdict and word in line["measured"], (line["verdict"], line["measured"]))
+        check(f"IPv{version}: {name}: {verdict}, {word}", line["verdict"] == verdict and word in line["measured"], (line["verdict"], line["measured"]))
     # What times tell on a machine that is busy may be nothing, but it is not wrong.
     found = {name for name, line in lines.items() if line["verdict"] == "fault"}
-    check("what the kernel does not do is a fault, and nothing else", {"rp_back_off", "pit_ect"} <= found <= {"rp_back_off", "pit_ect", "pfc_stop"}, found)
+    check(f"IPv{version}: what the kernel does not do is a fault, and nothing else", {"rp_back_off", "pit_ect"} <= found <= {"rp_back_off", "pit_ect", "pfc_stop"}, found)
     timeout = lines["tr_timeout"]
-    check("the time-out that the program set, 4.096 us x 2^14, or none", timeout["verdict"] == "not measured" or 60 < timeout["value"] < 90, timeout)
+    check(f"IPv{version}: the time-out that the program set, 4.096 us x 2^14, or none", timeout["verdict"] == "not measured" or 60 < timeout["value"] < 90, timeout)
+
+
+def main():
+    with soft_roce() as kernel:
+        reports = {version: probe(kernel, version) for version in (4, 6)}
+    for version, report in reports.items():
+        check_report(report, version)
     finish()
 
 

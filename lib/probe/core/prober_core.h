@@ -184,13 +184,16 @@ struct prober {
 	uint64_t sync_mark;
 	uint64_t t_ns, t2_ns, mark;
 	double a, b, rtt_ns;
-	double x[64], y[64];
+	double y[64];
 	uint64_t back_off_ns; /* time over which the rate under CNPs is taken */
 	/* shared by experiments: fitted so far; 0: unknown */
-	double line_bps, timer_ns, decay_ns;
+	double line_bps, timer_ns;
 };
 
-/* Run `statement` up to here in an earlier call; go on here when cond holds, or at until_ns. */
+/*
+ * The body of an experiment is between PROBER_BEGIN and PROBER_END. PROBER_WAIT returns, and a
+ * later call goes on after it, when cond holds or at until_ns. Local variables do not survive.
+ */
 #define PROBER_BEGIN(p)                                                                            \
 	switch ((p)->resume) {                                                                     \
 	case 0:

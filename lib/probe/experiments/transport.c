@@ -137,8 +137,8 @@ say_reorder(struct prober *p)
 	else if (probe_is_acknowledged(p, 0, p->mark, p->n))
 		/* Is a NAK missing always? LINE_TR_NAK_DELAY tells. */
 		findings_say(&p->findings, line, VERDICT_DIFFERS,
-			     "no NAK, though the packets before it are dropped: a time-out, or a "
-			     "later NAK, repairs it");
+			     "no NAK, though the packets that overtook it are dropped: a later "
+			     "NAK or a time-out brings them back");
 }
 
 bool
