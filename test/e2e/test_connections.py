@@ -87,6 +87,14 @@ def main():
     client.wait_until("the client connects again", lambda: client.err().count("established") >= 2)
     client.stop()
 
+    # A pattern without an end has more to send, also while the peer refuses it.
+    client, at_client = start(work, "both", 2, "[flow out]\nconnect = cm\nverb = send\npeer_ip = 10.0.0.1\nmessages = 1\n"
+                              "[flow endless]\nconnect = cm\nverb = send\npeer_ip = 10.0.0.1\ncm_port = 9\n")
+    client.wait_until("the finite one is complete", lambda: "ended by us" in client.err())
+    time.sleep(0.3)  # it would end at once
+    check("the program goes on", client.process.poll() is None)
+    client.stop()
+
     # Refusals.
     client, at_client = start(work, "refused", 2, "[flow out]\nconnect = cm\nverb = send\npeer_ip = 10.0.0.1\ncm_port = 9\nmessages = 1\n")
     client.wait_until("the refusal is said", lambda: "refused by the peer, reason 8" in client.err())

@@ -618,6 +618,20 @@ count_opening(const struct connections *c)
 	return n;
 }
 
+/* Will there be messages to send to those who connect? */
+static bool
+listens_to_send(const struct nic_config *config)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < config->n_patterns; i++) {
+		const struct nic_flow *p = &config->flows[config->n_flows + i];
+
+		any = any || (p->connect == NIC_CONNECT_LISTEN && p->qp.requester);
+	}
+	return any;
+}
+
 /* Open what is missing. */
 static void
 connect_patterns(struct connections *c, const struct nic_config *config)
@@ -644,10 +658,12 @@ connect_patterns(struct connections *c, const struct nic_config *config)
 				try_later(k);
 			}
 		}
-		if (p->qp.requester && workload_ends(&p->qp.work))
-			pending = pending || k->completed < p->qp_count;
+		/* Between two attempts, no flow of the configuration shows that there is more to send. */
+		if (p->qp.requester)
+			pending = pending || !workload_ends(&p->qp.work) ||
+				  k->completed < p->qp_count;
 	}
-	atomic_store(&c->pending, pending);
+	atomic_store(&c->pending, pending || listens_to_send(config));
 }
 
 /* ---- ends ---- */
@@ -688,6 +704,7 @@ tend(struct connections *c, const struct nic_config *config, struct round *r,
 	} else if (find_pattern(config, one->pattern) == NULL ||
 		   (one->has_flow && (flow == NULL || is_over(c, one, flow)))) {
 		one->is_ending = true;
+		set_state(c, one, CM_DREQ_SENT);
 		order(r, (struct cm_order){.kind = CM_ORDER_END, .id = one->id});
 	} else if (one->view.state == CM_REP_SENT && one->rx_packets > 0) {
 		/* The peer is ready, though its RTU may be lost. */

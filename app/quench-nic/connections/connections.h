@@ -56,7 +56,7 @@ struct connections {
 	struct control_thread thread;
 	bool has_thread;
 	atomic_bool stop;
-	atomic_bool pending; /* a pattern with an end has not completed */
+	atomic_bool pending; /* a pattern has more to send */
 	struct connecting *connecting;
 	unsigned int n_connecting;
 	uint64_t leave_by_ns;   /* 0: the program goes on */
@@ -77,7 +77,7 @@ void connections_stop(struct connections *c);
  */
 bool connections_leave(struct connections *c, uint64_t now_ns);
 
-/** Have all patterns with an end completed? Main lcore. */
+/** Has no pattern more to send? Main lcore. */
 bool connections_are_done(const struct connections *c);
 
 /** Visit the connections under a lock. */

@@ -310,6 +310,13 @@ establish(struct cm *cm, struct cm_connection *c)
 	c->due_ns = NEVER_NS;
 }
 
+/* A peer may ask for less patience than ours, not for more: it could fill the table. */
+static uint8_t
+patience(const struct cm *cm, const struct cm_connection *c)
+{
+	return (uint8_t)min_u64(c->peer_timeout, cm->params.response_timeout);
+}
+
 static void
 disconnect(struct cm *cm, struct cm_connection *c, uint64_t now_ns)
 {
@@ -317,7 +324,7 @@ disconnect(struct cm *cm, struct cm_connection *c, uint64_t now_ns)
 	c->transaction_id = (uint64_t)cm->params.key.k[0] << 32 | ++cm->transactions;
 	c->last = of(c, CM_DREQ);
 	c->last.remote_qpn = c->view.other.qpn;
-	ask(cm, c, c->peer_timeout, cm->params.max_retries, now_ns);
+	ask(cm, c, patience(cm, c), cm->params.max_retries, now_ns);
 }
 
 /* ---- received messages ---- */
@@ -686,9 +693,8 @@ cm_accept(struct cm *cm, uint32_t id, const struct cm_end *own, uint64_t now_ns)
 	c->view.own = *own;
 	c->view.state = CM_REP_SENT;
 	c->last = build_rep(cm, c);
-	/* A peer may ask for less patience than ours, not for more: it could fill the table. */
-	ask(cm, c, (uint8_t)min_u64(c->peer_timeout, cm->params.response_timeout),
-	    (uint8_t)min_u64(c->peer_retries, cm->params.max_retries), now_ns);
+	ask(cm, c, patience(cm, c), (uint8_t)min_u64(c->peer_retries, cm->params.max_retries),
+	    now_ns);
 }
 
 void

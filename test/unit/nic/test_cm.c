@@ -389,6 +389,16 @@ TEST(peer_cannot_hold_the_table_for_longer_than_our_patience)
 	run(NEVER_NS);
 	assert_int_equal(cm_count(ends[1].cm), 0);
 	assert_true(now_ns - began_ns <= (RETRIES + 2) * TIMEOUT_NS);
+
+	/* Nor a connection that we end. */
+	began_ns = now_ns;
+	inject_req(50);
+	cm_on_packet(ends[1].cm, ends[1].last.id);
+	assert_int_equal(ends[1].stats.cm_connected, 1);
+	cm_disconnect(ends[1].cm, ends[1].last.id, now_ns);
+	run(NEVER_NS);
+	assert_int_equal(cm_count(ends[1].cm), 0);
+	assert_true(now_ns - began_ns <= (RETRIES + 2) * TIMEOUT_NS);
 }
 
 TEST(messages_for_nobody_are_counted_and_answered_where_the_peer_waits)
