@@ -658,7 +658,7 @@ connect_patterns(struct connections *c, const struct nic_config *config)
 				try_later(k);
 			}
 		}
-		/* Between two attempts, no flow of the configuration shows that there is more to send. */
+		/* Between two attempts, no flow shows that there is more to send. */
 		if (p->qp.requester)
 			pending = pending || !workload_ends(&p->qp.work) ||
 				  k->completed < p->qp_count;

@@ -156,6 +156,24 @@ nic_config_check_common(const struct config *cfg, const struct nic_params *param
 	return -EINVAL;
 }
 
+/* Does an earlier section accept all that this one could? */
+static bool
+is_forestalled(const struct nic_config *c, const struct nic_flow *pattern)
+{
+	static const uint8_t any[16];
+	const struct field_ip *ip = &pattern->qp.peer_ip;
+	size_t n = ip->version == 4 ? 4 : 16;
+	bool found = false;
+
+	for (const struct nic_flow *p = &c->flows[c->n_flows]; p < pattern; p++)
+		found = found ||
+			(p->connect == NIC_CONNECT_LISTEN && p->cm_port == pattern->cm_port &&
+			 p->qp.peer_ip.version == ip->version &&
+			 (memcmp(p->qp.peer_ip.addr, any, n) == 0 ||
+			  memcmp(p->qp.peer_ip.addr, ip->addr, n) == 0));
+	return found;
+}
+
 /* Rules of a section with connect. Its connections have QP numbers and PSNs of their own. */
 static int
 check_pattern(const struct config *cfg, const struct nic_config *c, const struct nic_flow *pattern,
@@ -184,6 +202,8 @@ check_pattern(const struct config *cfg, const struct nic_config *c, const struct
 	else if (pattern->connect == NIC_CONNECT_CM &&
 		 memcmp(qp->peer_ip.addr, none, qp->peer_ip.version == 4 ? 4 : 16) == 0)
 		why = "peer_ip must be the peer's address with connect = cm";
+	else if (pattern->connect == NIC_CONNECT_LISTEN && is_forestalled(c, pattern))
+		why = "cm_port must not be that of an earlier section, which takes these peers";
 	else if (strlen(pattern->name) > NIC_FLOW_NAME_CHARS - CONNECTION_CHARS)
 		why = "connect needs a name of at most 21 characters";
 	return why ? nic_config_refuse_flow(cfg, pattern, why, err)

@@ -564,6 +564,9 @@ TEST(pattern_refuses_what_each_connection_has_of_its_own)
 		NIC "[flow cm]\nconnect = cm\npeer_ip = 0.0.0.0\n",
 		NIC "[flow a-name-of-22-characters]\nconnect = cm\n" PEER,
 		NIC "[flow a@1]\n" PEER,
+		NIC "[flow a]\nconnect = listen\n" PEER "[flow b]\nconnect = listen\n" PEER,
+		NIC
+		"[flow a]\nconnect = listen\npeer_ip = 0.0.0.0\n[flow b]\nconnect = listen\n" PEER,
 		NIC "max_qps = 2\n" PATTERN "qp_count = 3\n",
 	};
 	struct config_error err;
@@ -582,6 +585,11 @@ TEST(pattern_refuses_what_each_connection_has_of_its_own)
 	}
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)
 		assert_int_equal(read_text(others[i], &c, &err), -EINVAL);
+	/* The section of one peer before that of all. */
+	read_good(NIC "[flow b]\nconnect = listen\n" PEER "[flow a]\nconnect = listen\n"
+		      "peer_ip = 0.0.0.0\n[flow c]\nconnect = listen\ncm_port = 9\n" PEER,
+		  &c);
+	nic_config_free(&c);
 }
 
 /* Set lines "section.key=value" over a configuration. */
