@@ -15,8 +15,8 @@ import tarfile
 HERE = pathlib.Path(__file__).resolve().parent
 PROVIDERS = pathlib.Path("/usr/lib/x86_64-linux-gnu/libibverbs")
 # In this order after what they depend on. rdma_rxe cannot be used without crc32_generic, and does not name it.
-MODULES = ("virtio_pci", "virtio_console", "virtio_net", "crc32_generic", "ib_uverbs", "rdma_ucm", "rdma_rxe", "sch_netem", "vfio_pci", "vfio_iommu_type1",
-           "e1000e", "vmxnet3")
+MODULES = ("virtio_pci", "virtio_console", "virtio_net", "crc32_generic", "ib_uverbs", "rdma_ucm", "rdma_rxe", "sch_netem", "ifb", "sch_ingress", "cls_matchall",
+           "act_mirred", "vfio_pci", "vfio_iommu_type1", "e1000e", "vmxnet3")
 PROGRAMS = ("busybox", "rdma", "ip", "tc", "ib_send_bw", "ib_write_bw", "ib_read_bw", "ucmatose", "rping", "ibv_devinfo")
 PACKAGES = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static", "cpio": "cpio", "ib_send_bw": "perftest", "ucmatose": "rdmacm-utils",
             "ibv_devinfo": "ibverbs-utils", "rdma": "iproute2"}

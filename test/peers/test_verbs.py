@@ -159,6 +159,14 @@ def check_mistakes(kernel):
             check_equal(f"{case.name}: completions", completions(said)[0], count)
             check_equal(f"{case.name}: the error", "remote access error" in said, count == 0)
             check_equal(f"{case.name}: counted", result["counters"]["resp_remote_access_errors"] > 0, count == 0)
+    # The kernel has 16 READs outstanding, of which quench agreed to 16, or to one.
+    for most in (16, 1):
+        case = Case(kernel, f"16 READs of the kernel at most {most}", verb="read", size=1000, count=20, more="rate_cap_bps = 1M", nic=f"max_rd_atomic = {most}",
+                    program={"depth": 16, "rd_atomic": 16, "timeout": 18})
+        result, said = case.from_kernel()
+        check_equal(f"{case.name}: all are answered", completions(said)[0] == 20, most == 16)
+        check_equal(f"{case.name}: refused", "remote invalid request error" in said, most == 1)
+        check_equal(f"{case.name}: counted", result["counters"]["drop_unexpected_opcode"] > 0, most == 1)
     # One receive buffer and no more: the second message is refused until its sender gives up.
     case = Case(kernel, "kernel without buffers", verb="send", count=2, program={"recv": 1, "rnr_timer": 1}, nic="rnr_retry = 3")
     result, said = case.from_quench()
@@ -171,18 +179,23 @@ def check_mistakes(kernel):
 
 
 def check_bad_wire(kernel):
-    """The kernel's packets are lost, doubled and out of order: its data and its ACKs."""
-    for how in ("loss 3%", "duplicate 5%", "delay 2ms reorder 75% 25%"):
-        kernel.must(f"/bin/tc qdisc replace dev eth0 root netem limit 10000 {how}")
-        for verb in ("write", "read"):
-            n = 40
-            case = Case(kernel, f"{verb} with {how}", verb=verb, size=5000, count=n)
-            result, _ = case.from_quench()
-            check_equal(f"{case.name}: from quench", [result["flows"][0][key] for key in ("messages", "qps_failed")], [n, 0])
-            _, said = case.from_kernel()
-            check_equal(f"{case.name}: from the kernel", completions(said)[:2], (n, n * 5000))
-            check(f"{case.name}: no byte is wrong", verb != "read" or completions(said)[2] == 0, said)
-    kernel.must("/bin/tc qdisc del dev eth0 root")
+    """Packets are lost, doubled and out of order, data as well as ACKs: those that the kernel sends, and those that it receives."""
+    kernel.must("/bin/ip link set ifb0 up && /bin/tc qdisc add dev eth0 ingress && "
+                "/bin/tc filter add dev eth0 parent ffff: matchall action mirred egress redirect dev ifb0")
+    for device, way in (("eth0", "out"), ("ifb0", "in")):
+        for how in ("loss 3%", "duplicate 5%", "delay 2ms reorder 75% 25%"):
+            kernel.must(f"/bin/tc qdisc replace dev {device} root netem limit 10000 {how}")
+            for verb in ("write", "read"):
+                n = 40
+                case = Case(kernel, f"{verb} with {how} {way}", verb=verb, size=5000, count=n)
+                result, _ = case.from_quench()
+                check_equal(f"{case.name}: from quench", [result["flows"][0][key] for key in ("messages", "qps_failed")], [n, 0])
+                _, said = case.from_kernel()
+                check_equal(f"{case.name}: from the kernel", completions(said)[:2], (n, n * 5000))
+                check(f"{case.name}: no byte is wrong", verb != "read" or completions(said)[2] == 0, said)
+        counted = kernel.must(f"/bin/tc -s qdisc show dev {device} root")
+        check(f"packets went through netem, {way}", int(re.search(r"Sent \d+ bytes (\d+) pkt", counted).group(1)) > 100, counted)
+        kernel.must(f"/bin/tc qdisc del dev {device} root")
 
 
 def check_restart(kernel):
