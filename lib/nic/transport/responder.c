@@ -174,14 +174,16 @@ nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32
 		return refuse(nic, item, QP_OWES_NAK_ACCESS, NIC_DROP_REMOTE_ACCESS);
 	if (1u << v->opcode & TAKES_RECV && !nic_recv_take(nic, item, now_ns))
 		return on_not_ready(nic, item);
-	qp->rx_flags &= (uint8_t)~QP_RX_NAKED;
 	/*
-	 * The expected packet has arrived: an ACK replaces a NAK or RNR NAK that has not left. A
-	 * READ needs no ACK: its responses answer it.
+	 * A NAK that has not left still leaves, with the PSN expected by then: the packets behind
+	 * the gap were dropped, and no later packet may come to show that. Until then no further
+	 * NAK is owed. An ACK replaces an RNR NAK. A READ needs no ACK: its responses answer it.
 	 */
-	if (qp->owed == QP_OWES_NAK_SEQ || qp->owed == QP_OWES_RNR_NAK ||
-	    (v->ack_req && v->opcode != RC_READ_REQUEST))
-		nic_owe(nic, item, QP_OWES_ACK);
+	if (likely(qp->owed != QP_OWES_NAK_SEQ)) {
+		qp->rx_flags &= (uint8_t)~QP_RX_NAKED;
+		if (qp->owed == QP_OWES_RNR_NAK || (v->ack_req && v->opcode != RC_READ_REQUEST))
+			nic_owe(nic, item, QP_OWES_ACK);
+	}
 	if (v->opcode == RC_READ_REQUEST)
 		nic_read_take(nic, item, v, wire, now_ns);
 	else
