@@ -110,7 +110,10 @@ probe_rp_first(struct prober *p, uint64_t now_ns)
 	while (!prober_is_quiet(p) && now_ns < p->begin_ns + p->params.answer_ns);
 	curve_start(&p->curve, 0);
 	p->t_ns = now_ns;
+	p->mark = p->qps[0].packets;
 	PROBER_SLEEP(p, p->params.settle_ns / 2);
+	/* A busy host may send nothing for that long. */
+	PROBER_WAIT(p, p->qps[0].packets > p->mark + PROBER_RECENT, now_ns + p->params.answer_ns);
 	p->line_bps = curve_rate_bps(&p->curve, p->t_ns, now_ns);
 	p->unsteady = is_unsteady(p, p->t_ns, now_ns);
 	share = p->line_bps / (double)p->params.link_speed_bps;
