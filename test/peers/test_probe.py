@@ -20,6 +20,7 @@ VERDICTS = {
     "tr_nak_psn": ("ok", "with 0x60"), "tr_nak_once": ("ok", "1"),
     **{f"tr_reorder_{n}": ("ok", "NAK") for n in (1, 2, 8)},
     "tr_duplicate": ("ok", "ACK"), "tr_bad_icrc": ("ok", "dropped"), "tr_recovery": ("ok", "go-back-N"), "tr_read_from": ("ok", "the lost one"),
+    "tr_last_from": ("ok", "the lost one"),
     "pit_ttl": ("ok", "64"), "pit_mtu": ("ok", "1024"), "pit_sport_qp": ("ok", "2 of 2"),
     "pit_ect": ("fault", "Not-ECT"), "pit_mtu_long": ("ok", "0x61"), "pfc_sent": ("ok", "0"),
 }

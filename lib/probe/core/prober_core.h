@@ -56,13 +56,14 @@ struct prober_qp {
 	bool synced;           /* epsn is known */
 	bool naked;            /* a NAK for this gap was sent */
 	bool lose_next;        /* treat the next request in sequence as lost */
+	bool lose_last;        /* lose the last packet of a message, and be silent from then on */
 	bool skip_acks;        /* the next ACK is lost on its way */
 	bool has_sport, sport_varies;
 	uint16_t sport;
 	uint32_t epsn, msn;
 	uint32_t highest_psn; /* received so far */
 	uint32_t held_psn;    /* PROBER_HOLD: next to acknowledge */
-	uint32_t lost_psn;    /* of lose_next */
+	uint32_t lost_psn;    /* of lose_next and lose_last */
 	uint32_t unacked;     /* packets since our last ACK */
 	uint32_t next_psn;    /* of our requests */
 	uint32_t acked_psn;   /* the NIC expects that one, as far as it has said */

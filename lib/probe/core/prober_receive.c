@@ -42,19 +42,25 @@ const struct counter_field prober_counters[] = {
 };
 const unsigned int prober_counters_n = ARRAY_LEN(prober_counters);
 
-/* The next expected PSN has arrived whole; the message count rises with the last packet. */
-static void
-advance(struct prober_qp *qp, const struct roce_view *v)
+static bool
+ends_message(uint8_t opcode)
 {
 	static const uint32_t ends = 1u << RC_SEND_LAST | 1u << RC_SEND_LAST_IMM |
 				     1u << RC_SEND_ONLY | 1u << RC_SEND_ONLY_IMM |
 				     1u << RC_WRITE_LAST | 1u << RC_WRITE_LAST_IMM |
 				     1u << RC_WRITE_ONLY | 1u << RC_WRITE_ONLY_IMM;
 
+	return ends >> opcode & 1;
+}
+
+/* The next expected PSN has arrived whole; the message count rises with the last packet. */
+static void
+advance(struct prober_qp *qp, const struct roce_view *v)
+{
 	qp->epsn = (qp->epsn + 1) & PSN_MASK;
 	qp->naked = false;
 	qp->unacked++;
-	if (ends >> v->opcode & 1)
+	if (ends_message(v->opcode))
 		qp->msn = (qp->msn + 1) & 0xFFFFFFu;
 }
 
@@ -96,6 +102,15 @@ respond(struct prober *p, uint32_t qp, const struct roce_view *v, uint64_t now_n
 	if (ahead == 0 && q->lose_next) {
 		q->lose_next = false;
 		q->lost_psn = v->psn;
+		return;
+	}
+	if (ahead == 0 && q->lose_last && ends_message(v->opcode)) {
+		q->lose_last = false;
+		q->lost_psn = v->psn;
+		/* All before it has arrived, and nothing that follows will show the loss. */
+		acknowledge(p, qp, now_ns);
+		q->mode = PROBER_SILENT;
+		prober_watch(p, qp, v->psn);
 		return;
 	}
 	if (ahead > 0) {

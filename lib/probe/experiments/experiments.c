@@ -122,6 +122,7 @@ const struct prober_experiment prober_experiments[] = {
 	{"tr_answers", probe_tr_answers, LINE_TR_DUPLICATE, LINE_TR_BAD_ICRC, 4},
 	{"tr_loss", probe_tr_loss, LINE_TR_RESEND_DELAY, LINE_TR_LOST_ACK, 4},
 	{"tr_timeout", probe_tr_timeout, LINE_TR_TIMEOUT, LINE_TR_BACK_OFF, 16},
+	{"tr_last", probe_tr_last, LINE_TR_LAST, LINE_TR_LAST_FROM, 8},
 	{"tr_read", probe_tr_read, LINE_TR_READ_DELAY, LINE_TR_READ_FROM, 8},
 	{"pfc", probe_pfc, LINE_PFC_STOP, LINE_PFC_LINK, 4},
 	{"pfc_sent", probe_pfc_sent, LINE_PFC_SENT, LINE_PFC_SENT_PRIOS, 4},

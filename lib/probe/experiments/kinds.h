@@ -36,6 +36,7 @@ bool probe_tr_reorder(struct prober *p, uint64_t now_ns);
 bool probe_tr_answers(struct prober *p, uint64_t now_ns);
 bool probe_tr_loss(struct prober *p, uint64_t now_ns);
 bool probe_tr_timeout(struct prober *p, uint64_t now_ns);
+bool probe_tr_last(struct prober *p, uint64_t now_ns);
 bool probe_tr_read(struct prober *p, uint64_t now_ns);
 
 /* Pause frames to the NIC, and from it. */

@@ -353,6 +353,64 @@ probe_tr_timeout(struct prober *p, uint64_t now_ns)
 	PROBER_END(p);
 }
 
+/* What the NIC sent first after t_ns, beginning with the lost packet or before it. */
+static void
+say_from(struct prober *p)
+{
+	uint32_t lost = p->qps[0].lost_psn;
+
+	for (uint64_t i = prober_oldest(p->n_arrivals, p->mark); i < p->n_arrivals; i++) {
+		const struct prober_arrival *a = prober_arrival(p, i);
+		int32_t before = psn_diff(lost, a->psn);
+
+		if (a->qp != 0 || a->at_ns <= p->t_ns || before < 0)
+			continue;
+		findings_set(&p->findings, LINE_TR_LAST_FROM,
+			     before == 0 ? VERDICT_OK : VERDICT_DIFFERS, before,
+			     before == 0 ? "the lost one"
+					 : "%d before it, which were acknowledged: they come twice",
+			     before);
+		return;
+	}
+}
+
+/*
+ * The last packet of a message is lost, and what the NIC sends after it as well: only its own timer
+ * shows the loss.
+ */
+bool
+probe_tr_last(struct prober *p, uint64_t now_ns)
+{
+	struct prober_qp *q = &p->qps[0];
+	double ms;
+
+	PROBER_BEGIN(p);
+	prober_only(p, 0, now_ns);
+	p->mark = p->n_arrivals;
+	q->lose_last = true;
+	PROBER_WAIT(p, !q->lose_last, now_ns + p->params.answer_ns);
+	if (q->lose_last) {
+		q->lose_last = false;
+		findings_say_all(&p->findings, LINE_TR_LAST, LINE_TR_LAST_FROM, VERDICT_NO_ANSWER,
+				 "no message of the NIC ends");
+		return true;
+	}
+	p->t_ns = now_ns;
+	PROBER_WAIT(p, q->watch_n > 0, now_ns + 4 * p->params.answer_ns);
+	if (q->watch_n > 0) {
+		ms = (double)(q->watch_ns - p->t_ns) / 1e6;
+		findings_set(&p->findings, LINE_TR_LAST, VERDICT_MEASURED, ms, "%.3f ms", ms);
+		say_from(p);
+	} else {
+		findings_say(&p->findings, LINE_TR_LAST, VERDICT_FAULT,
+			     "it is not sent again in %.1f s",
+			     4 * (double)p->params.answer_ns / 1e9);
+	}
+	prober_set_mode(p, 0, PROBER_ANSWER, now_ns);
+	PROBER_SLEEP(p, p->params.settle_ns);
+	PROBER_END(p);
+}
+
 /* The first QP of the NIC that reads, or n_qps. */
 static uint32_t
 find_reader(const struct prober *p)

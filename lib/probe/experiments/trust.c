@@ -14,8 +14,8 @@ is_timeless(enum findings_line l)
 {
 	return (l >= LINE_NP_OPCODE && l <= LINE_NP_DEST_QP) ||
 	       (l >= LINE_TR_NAK_PSN && l <= LINE_TR_BAD_ICRC) || l == LINE_TR_RECOVERY ||
-	       l == LINE_TR_READ_FROM || l == LINE_RP_BACK_OFF || l == LINE_PFC_SENT ||
-	       l == LINE_PFC_SENT_PRIOS || l >= LINE_PIT_SPORT_RANGE;
+	       l == LINE_TR_LAST_FROM || l == LINE_TR_READ_FROM || l == LINE_RP_BACK_OFF ||
+	       l == LINE_PFC_SENT || l == LINE_PFC_SENT_PRIOS || l >= LINE_PIT_SPORT_RANGE;
 }
 
 /* How late may a frame be, so that the line is right? */
@@ -38,6 +38,7 @@ most_late_ns(const struct prober *p, enum findings_line l)
 	case LINE_RP_OTHERS:
 		return p->params.settle_ns / 40;
 	case LINE_TR_TIMEOUT:
+	case LINE_TR_LAST:
 		return (uint64_t)(f->value * 1e6 / 10);
 	case LINE_TR_BACK_OFF:
 		return (uint64_t)(p->findings.of[LINE_TR_TIMEOUT].value * 1e6 / 10);

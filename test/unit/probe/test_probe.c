@@ -68,6 +68,9 @@ expect_found(struct bed *b, bool hyper)
 	} else {
 		expect_text(b, LINE_RP_HAI, "not seen");
 	}
+	/* From the time-out to four times that (IBTA 9.7.6.1.3). */
+	assert_in_range(bed_finding(b, LINE_TR_LAST)->value * 1e3, 4096, 4 * 4096);
+	expect_text(b, LINE_TR_LAST_FROM, "the lost one");
 	expect(b, LINE_NP_INTERVAL_QP, np->np_min_time_between_cnps_us);
 	expect(b, LINE_NP_DSCP, np->np_cnp_dscp);
 	expect_text(b, LINE_NP_SCOPE, scopes[np->np_cnp_moderation]);

@@ -567,6 +567,26 @@ TEST(blames_no_nic_whose_frames_are_late)
 	bed_destroy(&bed);
 }
 
+/* The NIC takes no ACK for all but the last packet of its messages of 64. */
+static bool
+hears_no_parts(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	(void)d;
+	(void)m;
+	(void)now_ns;
+	return !is_answer(v, AETH_ACK >> 5) || v->psn % 64 != 62;
+}
+
+TEST(names_what_comes_twice_after_the_loss_of_a_last_packet)
+{
+	bed_only(&bed, false, false, true, false);
+	bed.dut.hears = hears_no_parts;
+	bed_finish(&bed);
+	expect(&bed, LINE_TR_LAST, VERDICT_MEASURED, "ms");
+	expect(&bed, LINE_TR_LAST_FROM, VERDICT_DIFFERS, "before it");
+	bed_destroy(&bed);
+}
+
 static bool
 hears_nothing(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
 {
@@ -587,6 +607,7 @@ TEST(ends_without_an_answer)
 	expect(&bed, LINE_NP_DELAY, VERDICT_NO_ANSWER, "");
 	expect(&bed, LINE_TR_DUPLICATE, VERDICT_NO_ANSWER, "");
 	expect(&bed, LINE_TR_TIMEOUT, VERDICT_NO_ANSWER, "");
+	expect(&bed, LINE_TR_LAST, VERDICT_NO_ANSWER, "");
 	expect(&bed, LINE_PFC_STOP, VERDICT_NO_ANSWER, "");
 	assert_true(bed.end_ns < NS_PER_SEC);
 	bed_destroy(&bed);
