@@ -101,6 +101,18 @@ def check_killed(case):
     case.must("killall -9 ucmatose; true")
 
 
+def check_rping(case):
+    """Another program connects, and posts its first message: what would answer it is no part of quench-nic."""
+    nic = case.nic("connect = listen\npeer_ip = 0.0.0.0\ncm_port = 7174\nrequester = off", "--stay")
+    case.must(f"rping -c -a {IP4} -p 7174 -C 1 >/tmp/log 2>&1 & sleep 1")
+    nic.wait_until("rping is connected", lambda: "established" in nic.err())
+    case.must("killall rping; true")
+    nic.wait_until("rping has left", lambda: "ended by the peer" in nic.err())
+    nic.stop()
+    got = nic.json()["counters"]
+    check_equal("rping: connections, its message", (got["cm_connected"], got["rx_send_requests"]), (1, 1))
+
+
 def check_loss(case):
     """The guest's messages are lost, doubled and late: the connection comes about, and every message arrives."""
     for how in ("loss 20%", "duplicate 30%", "delay 30ms 20ms"):
@@ -117,6 +129,7 @@ def main():
         check_both(case, "IPv6", 10, 1000, version=6)
         check_refusals(case)
         check_killed(case)
+        check_rping(case)
         check_loss(case)
     finish()
 
