@@ -59,7 +59,14 @@ configure() {
 	meson setup "$folder" "$@" && printf '%s' "$wanted" >"$folder/options.txt"
 }
 
-# build FOLDER meson-option...
+# build_targets FOLDER TARGET...
+build_targets() {
+	local folder=$1
+	shift
+	configure "$folder" && ninja -C "$folder" "$@"
+}
+
+# build FOLDER meson-option...: all of it
 build() {
 	configure "$@" && ninja -C "$1" -k 0
 }
