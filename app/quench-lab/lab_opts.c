@@ -11,9 +11,9 @@
 #include "runtime/notice/say.h"
 
 static const char usage_text[] =
-	"quench-lab: run a fabric of RoCEv2 NICs and switches in virtual time\n"
+	"usage: quench-lab [options] SCENARIO.ini\n"
 	"\n"
-	"  quench-lab [options] SCENARIO.ini\n"
+	"Run a fabric of RoCEv2 NICs and switches in virtual time.\n"
 	"\n"
 	"  --set S.K=VALUE   set key K of section S, such as wred.Kmax=400KB or\n"
 	"                    \"flow incast.src=1-8\", instead of the file's value; repeatable\n"

@@ -248,7 +248,7 @@ void
 commands_print(FILE *out)
 {
 	for (unsigned int i = 0; i < commands_n; i++)
-		fprintf(out, "  %-46s %s%s%s%s\n", commands[i].words, commands[i].help,
+		fprintf(out, "  %-46s  %s%s%s%s\n", commands[i].words, commands[i].help,
 			commands[i].program != NULL ? " (" : "",
 			commands[i].program != NULL ? commands[i].program : "",
 			commands[i].program != NULL ? ")" : "");

@@ -21,7 +21,9 @@ struct options {
 };
 
 static const char usage[] =
-	"quenchctl [options] COMMAND: shows and controls a running quench-nic or quench-switch.\n"
+	"usage: quenchctl [options] COMMAND\n"
+	"\n"
+	"Show and control a running quench-nic or quench-switch.\n"
 	"\n"
 	"  -f, --file-prefix NAME   talk to the program started with --file-prefix NAME\n"
 	"  -s, --socket PATH        talk to the program with this telemetry socket\n"
@@ -34,6 +36,10 @@ static const char usage[] =
 	"                           web (default 127.0.0.1:9881)\n"
 	"      --qps N, --flows N   metrics of the first N QPs (default 0), flows (default 256)\n"
 	"      --help, --version\n"
+	"\n"
+	"Exit code 0: done; 1: the program is gone, or cannot be reached; 2: a wrong command or\n"
+	"parameter, or a refused file: nothing was done; 3: import or export reported settings\n"
+	"that they could not carry over.\n"
 	"\n"
 	"Commands:\n";
 
