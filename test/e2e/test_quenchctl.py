@@ -1,8 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """quenchctl beside a running quench-switch and quench-nic: shows, clears, sets, and says what is wrong."""
-import os
-import pathlib
 import signal
 import subprocess
 
@@ -13,7 +11,6 @@ from frames import ECT0, roce, write_pcap
 from harness import BUILD, Program, check, check_equal, finish, run, work_dir
 from telemetry import BASE, eal, prefix, wait_answers
 
-SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "app/quenchctl/quenchctl.bash"
 FRAMES = 300
 RECEIVER = "02:00:00:00:08:08"
 SWITCH = f"""
@@ -169,34 +166,6 @@ def check_nic(work, nic, name):
     check_equal("NIC: its own report is whole", nic.json()["counters"]["tx_packets"], sent)
 
 
-def check_completion():
-    """The next words, from bash itself."""
-    def complete(*words):
-        program = BUILD / "app/quenchctl/quenchctl"
-        line = " ".join(f"'{w}'" for w in (program, *words))
-        return run("bash", "-c", f"source {SCRIPT}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _quenchctl; "
-                   "echo ${COMPREPLY[@]}").stdout.split()
-
-    check("completion: first words", {"clear", "explain", "export", "import", "reload", "serve-metrics", "set", "show", "top", "trace", "web"} <= set(complete("")),
-          complete(""))
-    check_equal("completion: a file to reload", complete("reload", __file__[:-1]), [__file__])
-    check_equal("completion: show q", complete("show", "q"), ["qp", "queue"])
-    check_equal("completion: behind an option", complete("-f", "x", "show", "queue", ""), ["counters", "watermark"])
-    check_equal("completion: on and off", complete("set", "interface", "tx-disabled", "3", ""), ["off", "on"])
-    check_equal("completion: on and off, or nothing", complete("trace", "qp", "100", ""), ["off", "on"])
-    check_equal("completion: explain", complete("explain", ""), ["qp"])
-    check_equal("completion: nothing fits", complete("show", "zz"), [])
-    check_equal("completion: options", complete("--js"), ["--json"])
-
-
-def check_completion_of_names(*names):
-    """Those of programs that run, not those of folders that others left."""
-    left = BASE / prefix("left")
-    left.mkdir()
-    done = run("bash", "-c", f"source {SCRIPT}; COMP_WORDS=(quenchctl -f qe{os.getpid()}); COMP_CWORD=2; _quenchctl; echo ${{COMPREPLY[@]}}")
-    check_equal("completion: names of programs", sorted(done.stdout.split()), sorted(names))
-
-
 def main():
     work = work_dir()
     write_pcap(work / "in.pcap", [roce(f"02:00:00:01:{i >> 8:02x}:{i & 255:02x}", RECEIVER, "10.0.0.1", "10.0.0.2",
@@ -205,8 +174,6 @@ def main():
     nic = Program(work, "nic", "nic", NIC, eal(names[1], "net_ring0"), "--stay", "--idle-sleep", 200, "--stats-interval", 0)
     nic.wait_until("all messages completed", lambda: "all messages completed" in nic.err())
     switch, _ = check_switch(work, *names)
-    check_completion()
-    check_completion_of_names(*names)
     check_watch(work, switch, names[0])
     check_nic(work, nic, names[1])
     usage = run(BUILD / "app/quenchctl/quenchctl", "--help")
