@@ -59,6 +59,24 @@ is_repeated(const char *param)
 }
 
 /*
+ * Does a word begin with the given one, or equal it? SONiC's buffer_pool is buffer-pool here.
+ */
+static bool
+begins(const char *word, const char *given)
+{
+	for (; *given != '\0'; word++, given++)
+		if (*word != *given && !(*word == '-' && *given == '_'))
+			return false;
+	return true;
+}
+
+static bool
+is_word(const char *word, const char *given)
+{
+	return strlen(word) == strlen(given) && begins(word, given);
+}
+
+/*
  * Number of leading words that match the command. *whole: all words match, and at most an optional
  * last word is missing.
  */
@@ -74,7 +92,7 @@ match(const struct command *command, int argc, char **argv, const char *params[C
 	for (; i < w.n && (int)i < argc; i++) {
 		if (is_param(w.word[i]) && may_be(w.word[i], argv[i]))
 			params[n_params++] = argv[i];
-		else if (strcmp(w.word[i], argv[i]) != 0)
+		else if (!is_word(w.word[i], argv[i]))
 			break;
 	}
 	used = (int)i;
@@ -155,9 +173,9 @@ full_word(int i, char **argv, const char *program, char *several, size_t size)
 
 		if (!is_of(&commands[k], program) ||
 		    match(&commands[k], i, argv, params, &whole) < i || i >= (int)w.n ||
-		    is_param(word) || strncmp(word, argv[i], strlen(argv[i])) != 0)
+		    is_param(word) || !begins(word, argv[i]))
 			continue;
-		if (strcmp(word, argv[i]) == 0)
+		if (is_word(word, argv[i]))
 			return argv[i];
 		if (n > 0 && strcmp(word, found) == 0)
 			continue;

@@ -31,6 +31,7 @@ static const char usage[] =
 	"  -j, --json               print JSON instead of tables\n"
 	"  -w, --watch[=SECONDS]    repeat every SECONDS (default 1)\n"
 	"  -o, --output FILE        write the output of import or export to FILE\n"
+	"  -a, --all                show idle queues and priority groups too\n"
 	"      --since-start        show counters since the start, not since the last clear\n"
 	"      --listen ADDRESS:PORT  listen there: serve-metrics (default 127.0.0.1:9880),\n"
 	"                           web (default 127.0.0.1:9881)\n"
@@ -77,6 +78,7 @@ read_options(int argc, char **argv, struct options *o)
 		{"json", no_argument, NULL, 'j'},
 		{"watch", optional_argument, NULL, 'w'},
 		{"output", required_argument, NULL, 'o'},
+		{"all", no_argument, NULL, 'a'},
 		{"since-start", no_argument, NULL, 'S'},
 		{"listen", required_argument, NULL, 'L'},
 		{"qps", required_argument, NULL, 'Q'},
@@ -88,7 +90,7 @@ read_options(int argc, char **argv, struct options *o)
 	int option, rc = 0;
 
 	opterr = 0;
-	while (rc == 0 && (option = getopt_long(argc, argv, "f:s:jw::o:h", options, NULL)) != -1) {
+	while (rc == 0 && (option = getopt_long(argc, argv, "f:s:jw::o:ah", options, NULL)) != -1) {
 		switch (option) {
 		case 'f':
 			o->show.prefix = optarg;
@@ -104,6 +106,9 @@ read_options(int argc, char **argv, struct options *o)
 			break;
 		case 'o':
 			o->show.output = optarg;
+			break;
+		case 'a':
+			o->show.all = true;
 			break;
 		case 'S':
 			o->show.since_start = true;

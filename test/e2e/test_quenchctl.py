@@ -47,11 +47,22 @@ def check_switch(work, name, other):
     check_equal("show queue counters: port, queue, packets", [queue["port"], queue["queue"], queue["tx_packets"]],
                 [1, 3, FRAMES])
     check_equal("show queue counters: all ports", len(ctl.json("show queue counters")["queues"]), 16)
+    check_equal("show queue counters: idle queues are counted", ctl.text("show queue counters").splitlines()[-1],
+                "13 idle queues not shown; --all shows them")
+    check_equal("and shown if asked", [len(ctl.table("-a show queue counters")), len(ctl.table("show queue counters 1"))], [17, 4])
+    check_equal("show priority-group drop: none", ctl.table("show priority-group drop")[1], ["(none)"])
+    check_equal("show pfc counters: the whole matrix, of zeros",
+                ctl.table("show pfc counters"),
+                [["port", "frames", *(f"PFC{i}" for i in range(8)), "link"]] +
+                [[port, way, *["0"] * 9] for port in "01" for way in ("rx", "tx")])
+    check_equal("show pfc history: nobody was paused", ctl.table("show pfc history")[1:], [["(none)"]])
     check_equal("show queue watermark: its table", ctl.table("show queue watermark 1")[0],
                 ["port", "queue", "bytes", "watermark", "persistent"])
     check_equal("show priority-group counters", ctl.json("show priority-group counters 0")["pgs"][3]["rx_packets"], FRAMES)
     ecn = ctl.json("show ecn")["rows"]
     check_equal("show ecn", [(q["port"], q["queue"], q["ecn"]) for q in ecn], [(0, 3, "ecn_all"), (1, 3, "ecn_all")])
+    cells = ctl.table("show ecn")[2]
+    check("show ecn: units and percent", cells[:5] == ["1", "3", "5KB", "200KB", "1%"] and cells[-1].endswith("%"), cells)
     bins = ctl.json("show mark-accuracy 1 3")["mark_accuracy"]
     check_equal("show mark-accuracy", sum(b["packets"] for b in bins), FRAMES)
     check("its probabilities are numbers", all(isinstance(b["expected"], float) for b in bins), bins)
@@ -82,9 +93,11 @@ def check_switch(work, name, other):
     was = ctl.json("clear queue watermark 1")["rows"][3]
     check("clear queue watermark says what was", was["watermark_bytes"] > 0, was)
     check_equal("and it was begun anew", ctl.json("show queue watermark 1")["queues"][3]["watermark_bytes"], 0)
-    for kind in ("priority-group watermark", "priority-group shared-watermark 0", "priority-group headroom-watermark",
-                 "buffer-pool watermark", "headroom-pool watermark"):
+    for kind in ("queue watermark unicast 1", "priority-group watermark", "priority-group watermark shared 0",
+                 "priority-group watermark headroom", "buffer_pool watermark", "headroom-pool watermark"):
+        ctl.table(f"show {kind}")
         ctl.table(f"clear {kind}")
+    check_equal("SONiC's words, of a port and cut short", [r["port"] for r in ctl.json("cl pri water sh 1")["rows"]], [1] * 8)
     ctl.table("set interface tx-disabled 1 on")
     ctl.table("set interface pfc-delay 1 12")
     port = ctl.json("show interface 1")

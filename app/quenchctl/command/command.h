@@ -20,6 +20,7 @@ struct ctl_options {
 	bool json;
 	double watch_s;     /* interval; 0: once */
 	bool since_start;   /* do not subtract the baseline */
+	bool all;           /* idle rows too */
 	const char *output; /* of import and export; NULL: standard output */
 	/* of metrics */
 	const char *path, *prefix; /* as for client_open() */
@@ -50,6 +51,9 @@ struct command {
 	const char *columns;                  /* of the rows, for table_rows() */
 	const char *members;                  /* for table_members(); "": none, NULL: all */
 	json_t *(*shape)(const json_t *rows); /* make rows for people; NULL: as replied */
+	/* Counters of a row; a table hides rows in which all are 0. NULL: it shows all. */
+	const char *active;
+	const char *row_noun; /* plural, with active */
 	bool by_port;
 	bool watchable; /* --watch runs it repeatedly */
 	bool goes_on;   /* the command repeats itself; --watch sets its interval */

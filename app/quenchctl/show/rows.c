@@ -23,43 +23,22 @@ pause_counter(const json_t *port, const char *way, unsigned int prio, const char
 	return json_integer_value(json_object_get(port, key));
 }
 
-/* @return a row, or NULL: all counters are 0. */
-static json_t *
-pause_row(const json_t *port, unsigned int prio)
+/* Frames that a port received ("rx") or sent ("tx"). */
+static void
+add_pauses(json_t *list, const json_t *port, const char *way)
 {
-	static const char *const ways[] = {"rx", "tx"};
-	static const char *const whats[] = {"", "_transition", "_duration_us"};
 	json_t *row = json_object();
-	bool any = false;
 
 	json_object_set(row, "port", json_object_get(port, "port"));
-	json_object_set_new(row, "prio",
-			    prio == LINK ? json_string("link") : json_integer((json_int_t)prio));
-	for (unsigned int w = 0; w < 2; w++) {
-		for (unsigned int i = 0; i < 3; i++) {
-			json_int_t n = pause_counter(port, ways[w], prio, whats[i]);
-			char key[64];
-
-			snprintf(key, sizeof(key), "%s_pause%s", ways[w], whats[i]);
-			json_object_set_new(row, key, json_integer(n));
-			any = any || n != 0;
-		}
-	}
-	if (any)
-		return row;
-	json_decref(row);
-	return NULL;
-}
-
-static void
-add_pauses(json_t *list, const json_t *port)
-{
+	json_object_set_new(row, "frames", json_string(way));
 	for (unsigned int prio = 0; prio <= LINK; prio++) {
-		json_t *row = pause_row(port, prio);
+		char key[8] = "link";
 
-		if (row != NULL)
-			json_array_append_new(list, row);
+		if (prio != LINK)
+			snprintf(key, sizeof(key), "pfc%u", prio);
+		json_object_set_new(row, key, json_integer(pause_counter(port, way, prio, "")));
 	}
+	json_array_append_new(list, row);
 }
 
 json_t *
@@ -68,10 +47,78 @@ rows_of_pauses(const json_t *rows)
 	json_t *list = json_array(), *port;
 	size_t i;
 
+	if (json_is_object(rows)) {
+		add_pauses(list, rows, "rx");
+		add_pauses(list, rows, "tx");
+	}
+	json_array_foreach (rows, i, port) {
+		add_pauses(list, port, "rx");
+		add_pauses(list, port, "tx");
+	}
+	return list;
+}
+
+static void
+add_pause_times(json_t *list, const json_t *port)
+{
+	for (unsigned int prio = 0; prio <= LINK; prio++) {
+		json_int_t rx = pause_counter(port, "rx", prio, "_duration_us");
+		json_int_t tx = pause_counter(port, "tx", prio, "_duration_us");
+		json_t *row;
+
+		if (rx == 0 && tx == 0 && pause_counter(port, "rx", prio, "_transition") == 0 &&
+		    pause_counter(port, "tx", prio, "_transition") == 0)
+			continue;
+		row = json_pack("{s:I, s:I, s:I, s:I}", "rx_pause_transition",
+				pause_counter(port, "rx", prio, "_transition"),
+				"rx_pause_duration_ns", rx * 1000, "tx_pause_transition",
+				pause_counter(port, "tx", prio, "_transition"),
+				"tx_pause_duration_ns", tx * 1000);
+		json_object_set(row, "port", json_object_get(port, "port"));
+		json_object_set_new(row, "prio",
+				    prio == LINK ? json_string("link")
+						 : json_integer((json_int_t)prio));
+		json_array_append_new(list, row);
+	}
+}
+
+json_t *
+rows_of_pause_times(const json_t *rows)
+{
+	json_t *list = json_array(), *port;
+	size_t i;
+
 	if (json_is_object(rows))
-		add_pauses(list, rows);
+		add_pause_times(list, rows);
 	json_array_foreach (rows, i, port)
-		add_pauses(list, port);
+		add_pause_times(list, port);
+	return list;
+}
+
+static bool
+is_in_use(const json_t *row, const char *keys)
+{
+	while (*keys != '\0') {
+		size_t n = strcspn(keys, " ");
+		char key[64];
+
+		snprintf(key, sizeof(key), "%.*s", (int)n, keys);
+		if (json_integer_value(json_object_get(row, key)) != 0)
+			return true;
+		keys += n + (keys[n] == ' ');
+	}
+	return false;
+}
+
+json_t *
+rows_in_use(const json_t *rows, const char *keys)
+{
+	json_t *list = json_array(), *row;
+	size_t i;
+
+	json_array_foreach (rows, i, row)
+		if (is_in_use(row, keys))
+			json_array_append(list, row);
 	return list;
 }
 

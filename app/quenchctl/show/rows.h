@@ -5,13 +5,20 @@
 
 #include <jansson.h>
 
-/* Columns of rows_of_pauses(). */
+/* Columns of rows_of_pauses() and rows_of_pause_times(). */
 #define PAUSE_COLUMNS                                                                              \
-	"port prio rx_pause rx_pause_transition=rx_xon rx_pause_duration_us=rx_paused_us "         \
-	"tx_pause tx_pause_transition=tx_xon tx_pause_duration_us=tx_paused_us"
+	"port frames pfc0=PFC0 pfc1=PFC1 pfc2=PFC2 pfc3=PFC3 pfc4=PFC4 pfc5=PFC5 pfc6=PFC6 "       \
+	"pfc7=PFC7 link"
+#define PAUSE_TIME_COLUMNS                                                                         \
+	"port prio rx_pause_transition=rx_pauses rx_pause_duration_ns=rx_paused "                  \
+	"tx_pause_transition=tx_pauses tx_pause_duration_ns=tx_paused"
 
-/** A row for each port and priority that was paused or paused its peer; prio "link" with 802.3x. */
+/** Two rows for each port: pause frames received and sent, by priority; link: 802.3x. */
 json_t *rows_of_pauses(const json_t *rows);
+/** A row for each port and priority that was paused or paused its peer; prio "link" with 802.3x. */
+json_t *rows_of_pause_times(const json_t *rows);
+/** The rows of which a counter of keys, separated by blanks, is not 0. */
+json_t *rows_in_use(const json_t *rows, const char *keys);
 /** Rows of port, reason, packets, without zeros; for a NIC from all its counters, without port. */
 json_t *rows_of_drops(const json_t *rows);
 json_t *rows_of_nic_drops(const json_t *counters);

@@ -6,6 +6,7 @@
 #include "base/numbers/array.h"
 #include "runtime/notice/say.h"
 #include "quenchctl/show/baseline.h"
+#include "quenchctl/show/rows.h"
 #include "quenchctl/show/show.h"
 #include "quenchctl/show/table.h"
 
@@ -20,30 +21,46 @@ compose(char command[COMMAND_CHARS], const char *path, const char *const params[
 					 params[i]);
 }
 
+/* Rows for people. Those that are idle are left out, and counted. */
+static void
+print_rows(const struct command *command, const struct ctl_options *o, const json_t *rows)
+{
+	json_t *shown = command->shape != NULL ? command->shape(rows) : json_incref((json_t *)rows);
+	size_t hidden;
+
+	if (command->active != NULL && !o->all) {
+		json_t *active = rows_in_use(shown, command->active);
+
+		hidden = json_array_size(shown) - json_array_size(active);
+		table_rows(stdout, active, command->columns);
+		if (hidden > 0)
+			printf("%zu idle %s not shown; --all shows them\n", hidden,
+			       command->row_noun);
+		json_decref(active);
+	} else {
+		table_rows(stdout, shown, command->columns);
+	}
+	json_decref(shown);
+}
+
 static void
 print(const struct command *command, const struct ctl_options *o, json_t *reply)
 {
-	const json_t *rows = command->list != NULL ? json_object_get(reply, command->list) : reply;
-	json_t *shaped, *empty = json_array();
+	json_t *rows = command->list != NULL ? json_object_get(reply, command->list) : reply;
 
+	if (rows == NULL) {
+		rows = json_array();
+		json_object_set_new(reply, command->list, rows);
+	}
 	if (o->json) {
-		if (command->list != NULL && rows == NULL)
-			json_object_set(reply, command->list, empty);
 		json_dumpf(reply, stdout, JSON_INDENT(2));
 		putchar('\n');
-	} else {
-		if (command->members == NULL || *command->members != '\0')
-			table_members(stdout, reply, command->members);
-		shaped = command->shape != NULL ? command->shape(rows) : NULL;
-		if (command->columns != NULL)
-			table_rows(stdout,
-				   shaped != NULL ? shaped
-				   : rows != NULL ? rows
-						  : empty,
-				   command->columns);
-		json_decref(shaped);
+		return;
 	}
-	json_decref(empty);
+	if (command->members == NULL || *command->members != '\0')
+		table_members(stdout, reply, command->members);
+	if (command->columns != NULL)
+		print_rows(command, o, rows);
 }
 
 static int

@@ -48,6 +48,19 @@ format_time(char text[TEXT_CHARS], json_int_t ns)
 	snprintf(text, TEXT_CHARS, "%.*f%s", unit == 0 ? 0 : 3, value, units[unit]);
 }
 
+/* Format a size as in configuration files, such as 100KB: all its digits, without zeros. */
+static void
+format_size(char text[TEXT_CHARS], json_int_t bytes)
+{
+	static const char *const units[] = {"B", "KB", "MB", "GB"};
+	double value = (double)bytes;
+	unsigned int unit = 0;
+
+	for (; value >= 1000 && unit < 3; unit++)
+		value /= 1000;
+	snprintf(text, TEXT_CHARS, "%.12g%s", value, units[unit]);
+}
+
 static void
 format(const char *key, const json_t *v, char text[TEXT_CHARS])
 {
@@ -55,6 +68,12 @@ format(const char *key, const json_t *v, char text[TEXT_CHARS])
 		format_rate(text, json_integer_value(v));
 	else if (json_is_integer(v) && ends_with(key, "_ns"))
 		format_time(text, json_integer_value(v));
+	else if (json_is_integer(v) && ends_with(key, "_ppm"))
+		snprintf(text, TEXT_CHARS, "%.6g%%", (double)json_integer_value(v) / 1e4);
+	else if (json_is_integer(v) && ends_with(key, "_threshold_bytes"))
+		format_size(text, json_integer_value(v));
+	else if (json_is_real(v) && ends_with(key, "_pct"))
+		snprintf(text, TEXT_CHARS, "%.2f%%", json_real_value(v));
 	else if (json_is_integer(v))
 		snprintf(text, TEXT_CHARS, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 	else if (json_is_real(v))
