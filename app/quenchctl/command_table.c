@@ -305,16 +305,17 @@ const struct command commands[] = {
 	 .run = command_show,
 	 .path = "/quench/nic"},
 	{.words = "show flows",
-	 .help = "flows, their rates and messages",
+	 .help = "flows, their messages and rates: the mean since the start or a clear, and now",
 	 .program = NIC,
 	 .run = command_show,
 	 .path = "/quench/flows",
 	 .list = "rows",
-	 .columns = "flow gone qps wire_rate_bps=wire goodput_bps=goodput messages "
-		    "retransmitted_packets=retransmitted cnps_sent cnps_handled ce_packets "
-		    "completion_p50_ns=completion_p50 completion_p99_ns=completion_p99 "
-		    "rtt_p50_ns=rtt_p50",
-	 .members = ""},
+	 .columns = "flow gone qps wire_rate_bps=mean_wire goodput_bps=mean_goodput "
+		    "present_wire_rate_bps=wire_now messages retransmitted_packets=resent "
+		    "cnps_sent cnps_handled ce_packets completion_p50_ns=completion_p50 "
+		    "completion_p99_ns=completion_p99 rtt_p50_ns=rtt_p50",
+	 .members = "",
+	 .rates = true},
 	{.words = "show qp",
 	 .help = "QPs, their rates and packets",
 	 .program = NIC,
@@ -322,7 +323,7 @@ const struct command commands[] = {
 	 .path = "/quench/qps",
 	 .list = "rows",
 	 .columns = "local_qpn=qpn peer_qpn=peer flow rate_bps=rate target_rate_bps=target alpha "
-		    "wire_rate_bps=wire tx_packets rx_packets retransmitted_packets=retransmitted "
+		    "wire_rate_bps=mean_wire tx_packets rx_packets retransmitted_packets=resent "
 		    "cnps_sent cnps_handled done error",
 	 .members = ""},
 	{.words = "show qp QPN",
@@ -381,7 +382,7 @@ const struct command commands[] = {
 	 .help = "a live page of one program on a loopback address, until a signal",
 	 .run_files = command_web},
 	{.words = "clear counters [KIND]",
-	 .help = "let show commands count from now on; KIND: " CLEAR_KINDS,
+	 .help = "let show commands count from now on; quantiles, maxima and watermarks stay; KIND: " CLEAR_KINDS,
 	 .run = command_clear_counters},
 	{.words = "clear queue watermark unicast [PORT]",
 	 .help = "the same, in SONiC's words",

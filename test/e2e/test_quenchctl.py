@@ -168,6 +168,12 @@ def check_nic(work, nic, name):
     check_equal("NIC: clear counters", ctl("clear counters").returncode, 0)
     check_equal("NIC: cleared", [ctl.json("show counters")["tx_packets"], ctl.json("show flows")["rows"][0]["messages"]],
                 [0, 0])
+    flow = ctl.json("show flows")["rows"][0]
+    whole = ctl.json("--since-start show flows")["rows"][0]
+    check_equal("NIC: mean rates are those since the clear, and a flow that ended has none now",
+                [flow["wire_rate_bps"], flow["goodput_bps"], flow["present_wire_rate_bps"]], [0, 0, 0])
+    check("NIC: those since the start are kept", whole["wire_rate_bps"] > 0, whole)
+    check_equal("NIC: its table says which is which", ctl.table("show flows")[0][3:6], ["mean_wire", "mean_goodput", "wire_now"])
     check("NIC: keys are not", ctl.json("show dcqcn")["rp_ai_rate_bps"] == 40000000)
     check_equal("NIC: QPs only when asked", ctl.json("show qp")["rows"][0]["tx_messages"], 1)
     check_equal("NIC: clear counters qp", ctl("clear counters qp").returncode, 0)

@@ -55,6 +55,7 @@ struct command {
 	const char *active;
 	const char *row_noun; /* plural, with active */
 	bool by_port;
+	bool rates;     /* rows of flows get their present rates */
 	bool watchable; /* --watch runs it repeatedly */
 	bool goes_on;   /* the command repeats itself; --watch sets its interval */
 };

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
 #include "runtime/notice/say.h"
 
 #define PATH_CHARS 512
@@ -101,6 +102,7 @@ baseline_load(const struct client *c)
 	const json_t *start = json_object_get(b, "start");
 
 	if (b != NULL && (!json_is_object(json_object_get(b, "replies")) ||
+			  !json_is_object(json_object_get(b, "times_ns")) ||
 			  !json_is_array(json_object_get(b, "counters")) ||
 			  (uint64_t)json_integer_value(start) != start_of(c->pid))) {
 		json_decref(b);
@@ -130,16 +132,21 @@ make_folder(void)
 }
 
 int
-baseline_keep(const struct client *c, json_t *replies, json_t *counters)
+baseline_keep(const struct client *c, json_t *replies, json_t *counters, json_t *elapsed_ns)
 {
 	char path[PATH_CHARS], temporary[PATH_CHARS + 4];
-	json_t *b = baseline_load(c);
+	json_t *b = baseline_load(c), *reply;
 	int rc = make_folder();
+	const char *command;
 
 	if (rc == 0 && b == NULL)
-		b = json_pack("{s:I, s:{}}", "start", (json_int_t)start_of(c->pid), "replies");
+		b = json_pack("{s:I, s:{}, s:{}}", "start", (json_int_t)start_of(c->pid), "replies",
+			      "times_ns");
 	if (rc == 0) {
-		json_object_update(json_object_get(b, "replies"), replies);
+		json_object_foreach (replies, command, reply) {
+			json_object_set(json_object_get(b, "replies"), command, reply);
+			json_object_set(json_object_get(b, "times_ns"), command, elapsed_ns);
+		}
 		json_object_set(b, "counters", counters);
 		file_of(c, path);
 		snprintf(temporary, sizeof(temporary), "%s.new", path);
@@ -202,22 +209,33 @@ row_name(const json_t *row, char name[PATH_CHARS])
 	}
 }
 
-static void
-subtract_rows(json_t *now, const json_t *then, const json_t *names, bool all)
+/* An object with the rows by name. */
+static json_t *
+by_name(const json_t *rows)
 {
-	json_t *by_name = json_object(), *row;
+	json_t *o = json_object(), *row;
 	char name[PATH_CHARS];
 	size_t i;
 
-	json_array_foreach (then, i, row) {
+	json_array_foreach (rows, i, row) {
 		row_name(row, name);
-		json_object_set(by_name, name, row);
+		json_object_set(o, name, row);
 	}
+	return o;
+}
+
+static void
+subtract_rows(json_t *now, const json_t *then, const json_t *names, bool all)
+{
+	json_t *rows = by_name(then), *row;
+	char name[PATH_CHARS];
+	size_t i;
+
 	json_array_foreach (now, i, row) {
 		row_name(row, name);
-		subtract_object(row, json_object_get(by_name, name), names, all);
+		subtract_object(row, json_object_get(rows, name), names, all);
 	}
-	json_decref(by_name);
+	json_decref(rows);
 }
 
 void
@@ -238,4 +256,41 @@ baseline_subtract(const json_t *baseline, const char *command, json_t *reply)
 			subtract_rows(v, json_object_get(then, key), names, all);
 	}
 	json_decref(names);
+}
+
+static uint64_t
+number(const json_t *o, const char *key)
+{
+	json_int_t n = json_integer_value(json_object_get(o, key));
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
+static void
+set_mean(json_t *row, const char *rate, const char *bytes, uint64_t ns)
+{
+	double bps = (double)number(row, bytes) * 8e9 / (double)ns;
+
+	json_object_set_new(row, rate, json_integer((json_int_t)(bps + 0.5)));
+}
+
+void
+baseline_mean_rates(const json_t *baseline, const char *command, json_t *reply, uint64_t elapsed_ns)
+{
+	const json_t *then = json_object_get(json_object_get(baseline, "replies"), command);
+	uint64_t cleared_ns = number(json_object_get(baseline, "times_ns"), command);
+	json_t *rows = by_name(json_object_get(then, "rows")), *row;
+	char name[PATH_CHARS];
+	size_t i;
+
+	json_array_foreach (json_object_get(reply, "rows"), i, row) {
+		uint64_t from_ns = max_u64(cleared_ns, number(row, "started_ns"));
+
+		row_name(row, name);
+		if (json_object_get(rows, name) == NULL || elapsed_ns <= from_ns)
+			continue;
+		set_mean(row, "wire_rate_bps", "wire_bytes", elapsed_ns - from_ns);
+		set_mean(row, "goodput_bps", "payload_bytes", elapsed_ns - from_ns);
+	}
+	json_decref(rows);
 }

@@ -24,11 +24,22 @@ json_t *baseline_load(const struct client *c);
  *
  * @param replies   An object: the reply by command.
  * @param counters  A list of the names of counters, in any of them.
+ * @param elapsed_ns  Run time of the program, an integer.
  * @return          0, or an exit code after an error line.
  */
-int baseline_keep(const struct client *c, json_t *replies, json_t *counters);
+int baseline_keep(const struct client *c, json_t *replies, json_t *counters, json_t *elapsed_ns);
 
 /** Subtract the baseline of this command, if there is one, from a reply. */
 void baseline_subtract(const json_t *baseline, const char *command, json_t *reply);
+
+/**
+ * Make the mean rates of flows those since the clear, after baseline_subtract(). A flow that
+ * started later keeps its rates since its start. Without a baseline of this command, nothing
+ * changes.
+ *
+ * @param elapsed_ns  Run time of the program when it replied.
+ */
+void baseline_mean_rates(const json_t *baseline, const char *command, json_t *reply,
+			 uint64_t elapsed_ns);
 
 #endif

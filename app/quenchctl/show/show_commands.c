@@ -6,6 +6,7 @@
 #include "base/numbers/array.h"
 #include "runtime/notice/say.h"
 #include "quenchctl/show/baseline.h"
+#include "quenchctl/show/rates.h"
 #include "quenchctl/show/rows.h"
 #include "quenchctl/show/show.h"
 #include "quenchctl/show/table.h"
@@ -133,6 +134,24 @@ ask_ports(const struct command *command, struct client *c, const json_t *baselin
 	return rc;
 }
 
+/* Ask for one reply. With rates, ask twice, for the present rates. */
+static int
+ask_one(const struct command *command, struct client *c, const json_t *baseline, const char *text,
+	json_t **reply)
+{
+	uint64_t elapsed_ns;
+	int rc;
+
+	if (!command->rates)
+		return ask(c, text, baseline, reply);
+	rc = rates_ask(c, text, reply, &elapsed_ns);
+	if (rc == 0) {
+		baseline_subtract(baseline, text, *reply);
+		baseline_mean_rates(baseline, text, *reply, elapsed_ns);
+	}
+	return rc;
+}
+
 int
 command_show(const struct command *command, struct client *c, const struct ctl_options *o,
 	     const char *const params[COMMAND_PARAMS])
@@ -145,7 +164,7 @@ command_show(const struct command *command, struct client *c, const struct ctl_o
 		rc = ask_ports(command, c, baseline, params[0], &reply);
 	} else if (rc == 0) {
 		compose(text, command->path, params);
-		rc = ask(c, text, baseline, &reply);
+		rc = ask_one(command, c, baseline, text, &reply);
 	}
 	json_decref(baseline);
 	if (rc != 0)
@@ -265,13 +284,15 @@ int
 command_clear_counters(const struct command *command, struct client *c, const struct ctl_options *o,
 		       const char *const params[COMMAND_PARAMS])
 {
-	json_t *replies = json_object(), *names = json_array();
+	json_t *replies = json_object(), *names = json_array(), *info;
 	unsigned int found = 0;
-	json_int_t n_ports;
-	int rc = count_ports(c, &n_ports);
+	json_int_t n_ports = 0;
+	int rc = client_ask(c, "/quench/info", &info);
 
 	(void)command;
 	(void)o;
+	if (rc == 0)
+		n_ports = json_integer_value(json_object_get(info, "ports"));
 	for (unsigned int i = 0; rc == 0 && i < N_KINDS; i++) {
 		if (!is_wanted(&kinds[i], c, params[0]))
 			continue;
@@ -285,7 +306,8 @@ command_clear_counters(const struct command *command, struct client *c, const st
 	if (rc == 0)
 		rc = read_counters(c, names);
 	if (rc == 0)
-		rc = baseline_keep(c, replies, names);
+		rc = baseline_keep(c, replies, names, json_object_get(info, "elapsed_ns"));
+	json_decref(info);
 	json_decref(replies);
 	json_decref(names);
 	return rc;
