@@ -6,6 +6,7 @@
  * the figure. Beside it rte_sched, which has one port, one queue's worth of backlog and no buffer,
  * and the switch without backlog.
  */
+#include <assert.h>
 #include <rte_mbuf.h>
 #include <rte_sched.h>
 
@@ -20,6 +21,7 @@
 #define PORTS 32
 #define PER_GROUP 31 /* frames of one ingress port and class: one to each other port */
 #define PER_PORT (PER_GROUP * TM_CLASSES)
+#define RING 256u /* holds the frames of a port, and stays in the cache; a power of two */
 #define FRAMES (PORTS * PER_PORT)
 #define FRAME_LEN 60 /* without FCS */
 #define BURST 32
@@ -27,9 +29,10 @@
 #define ROUND_NS 20e6
 
 struct ring {
-	struct rte_mbuf *pkts[2 * FRAMES];
-	unsigned int head, tail; /* run over; the size is a power of two */
+	struct rte_mbuf *pkts[RING];
+	unsigned int head, tail; /* run over */
 };
+static_assert(RING >= PER_PORT && (RING & (RING - 1)) == 0, "frames of a port; wraps");
 
 struct bench {
 	struct node *sw;
@@ -98,7 +101,7 @@ make_frame(struct rte_mempool *pool, uint16_t in, uint16_t out, unsigned int cla
 static void
 put(struct ring *r, struct rte_mbuf *m)
 {
-	r->pkts[r->tail++ % ARRAY_LEN(r->pkts)] = m;
+	r->pkts[r->tail++ % RING] = m;
 }
 
 static void
@@ -109,7 +112,7 @@ come_in(struct bench *b, uint16_t port, unsigned int at_most)
 	uint16_t n = 0;
 
 	while (n < at_most && r->head != r->tail)
-		pkts[n++] = r->pkts[r->head++ % ARRAY_LEN(r->pkts)];
+		pkts[n++] = r->pkts[r->head++ % RING];
 	b->sw->ops->rx(b->sw, port, pkts, n, b->now_ns);
 }
 
