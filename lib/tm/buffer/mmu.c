@@ -26,6 +26,17 @@ mmu_admit_headroom(struct mmu_pg *pg, uint32_t bytes, uint64_t beyond_bytes)
 	return MMU_ADMIT_HEADROOM;
 }
 
+/* Its reserved bytes are full, so each frame goes into headroom as a whole. */
+uint64_t
+mmu_headroom_room(const struct mmu_pg *pg, uint32_t total_bytes)
+{
+	const struct mmu_part *part = pg->rule->part;
+
+	if (total_bytes > sub_sat(part->headroom_size_bytes, part->headroom_used_bytes))
+		return 0;
+	return pg->rule->headroom_bytes - pg->headroom_bytes;
+}
+
 /*
  * Bounds of a rule that hold until its pool has taken an eighth of what it has free now. A static
  * limit does not depend on the pool, which only has to have room.

@@ -88,10 +88,10 @@ static inline void mmu_packet_charge(struct mmu *mmu, uint16_t port, uint8_t pg,
 /** Release the packet buffers of a number of frames. Their bytes are released separately. */
 static inline void mmu_packet_release(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t packets);
 /**
- * Bytes of frames that a group certainly admits, one by one and in any order, without headroom or a
- * drop, while all groups of the pool together are charged at most total_bytes (these frames
- * included). To charge their sum with mmu_ingress_charge() then has the same result as to admit
- * each of them.
+ * Bytes of frames that a group certainly admits, one by one and in any order, without a drop and
+ * all of them in the same way, while all groups together are charged at most total_bytes (these
+ * frames included): without headroom, or, while headroom is in use, into headroom. To charge their
+ * sum with mmu_ingress_charge() then has the same result as to admit each of them.
  */
 static inline uint64_t mmu_ingress_room(const struct mmu *mmu, uint16_t port, uint8_t pg,
 					uint32_t total_bytes);
@@ -320,6 +320,8 @@ static_assert(TM_CLASSES * sizeof(struct mmu_queue) % LINES_APART == 0, "whole l
 
 /** mmu_admit_plain() of a frame beyond the bounds of its rules: find bounds for the present use. */
 bool mmu_admit_near_limit(struct mmu *mmu, struct mmu_path path, uint32_t bytes);
+/** mmu_ingress_room() of a PG that uses headroom. */
+uint64_t mmu_headroom_room(const struct mmu_pg *pg, uint32_t total_bytes);
 /** Headroom step of mmu_ingress_admit(), kept out of line. */
 enum mmu_verdict mmu_admit_headroom(struct mmu_pg *pg, uint32_t bytes, uint64_t beyond_bytes);
 
@@ -474,7 +476,10 @@ mmu_packet_room(const struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t
 
 	if (mmu->packets == 0)
 		return UINT64_MAX;
-	if (pg->headroom_packets > 0 || total_packets > free_packets)
+	/* While headroom is in use, every packet goes into headroom: the reserved ones are full. */
+	if (pg->headroom_packets > 0)
+		return rule->headroom_packets - pg->headroom_packets;
+	if (total_packets > free_packets)
 		return 0;
 	return sub_sat(rule->reserved_packets +
 			       mmu_packet_limit_at(rule, free_packets - total_packets),
@@ -488,10 +493,13 @@ mmu_packet_charge(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t pac
 
 	if (mmu->packets == 0)
 		return;
-	assert(pg->headroom_packets == 0);
 	pg->packets += packets;
-	pg->rule->pool->shared_packets +=
-		min_u64(packets, sub_sat(pg->packets, pg->rule->reserved_packets));
+	if (pg->headroom_packets > 0)
+		pg->headroom_packets += packets;
+	else
+		pg->rule->pool->shared_packets +=
+			min_u64(packets, sub_sat(pg->packets, pg->rule->reserved_packets));
+	assert(pg->headroom_packets <= pg->rule->headroom_packets);
 }
 
 static inline void
@@ -521,7 +529,9 @@ mmu_ingress_room(const struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_
 	const struct mmu_rule *rule = pg->rule;
 	uint64_t free_bytes = mmu_pool_free(rule->pool);
 
-	if (pg->headroom_bytes > 0 || total_bytes > free_bytes)
+	if (pg->headroom_bytes > 0)
+		return mmu_headroom_room(pg, total_bytes);
+	if (total_bytes > free_bytes)
 		return 0;
 	return sub_sat(rule->reserved_bytes + mmu_limit_at(rule, free_bytes - total_bytes),
 		       pg->used_bytes);
@@ -533,7 +543,11 @@ mmu_ingress_charge(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t by
 	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
 	uint64_t shared_bytes;
 
-	assert(port < mmu->n_ports && pg_index < TM_CLASSES && pg->headroom_bytes == 0);
+	assert(port < mmu->n_ports && pg_index < TM_CLASSES);
+	if (pg->headroom_bytes > 0) {
+		mmu_admit_headroom(pg, bytes, bytes);
+		return;
+	}
 	pg->used_bytes += bytes;
 	shared_bytes = sub_sat(pg->used_bytes, pg->rule->reserved_bytes);
 	mmu_peak_raise(&pg->peak, pg->used_bytes);

@@ -241,31 +241,90 @@ TEST(frames_of_ordinary_size_are_decided_by_bytes_alone)
 	mmu_destroy(b);
 }
 
-/* What a burst is told to have room for, and charges at once, is what its frames one by one
- * take. */
+static void
+same_group(const struct mmu *a, const struct mmu *b, uint16_t port, uint8_t pg)
+{
+	struct mmu_pg_state x = mmu_pg_state(a, port, pg), y = mmu_pg_state(b, port, pg);
+
+	assert_int_equal(x.reserved_bytes, y.reserved_bytes);
+	assert_int_equal(x.shared_bytes, y.shared_bytes);
+	assert_int_equal(x.headroom_bytes, y.headroom_bytes);
+	assert_int_equal(x.packets, y.packets);
+	assert_int_equal(mmu_headroom_used_bytes(a), mmu_headroom_used_bytes(b));
+	assert_int_equal(mmu_pool_used_packets(a, MMU_INGRESS_LOSSLESS),
+			 mmu_pool_used_packets(b, MMU_INGRESS_LOSSLESS));
+	for (enum mmu_watermark k = MMU_WATERMARK_PG; k <= MMU_WATERMARK_PG_HEADROOM; k++)
+		assert_int_equal(mmu_watermark_bytes(a, k, port, pg),
+				 mmu_watermark_bytes(b, k, port, pg));
+	assert_int_equal(mmu_watermark_bytes(a, MMU_WATERMARK_HEADROOM_POOL, 0, 0),
+			 mmu_watermark_bytes(b, MMU_WATERMARK_HEADROOM_POOL, 0, 0));
+}
+
+/* n frames: in buffer a at once if it has room, in b one by one. @return Was there room? */
+static bool
+admit_burst(struct mmu *a, struct mmu *b, struct load *load, uint16_t port, uint8_t pg, uint32_t n,
+	    uint32_t bytes)
+{
+	bool room = n <= mmu_packet_room(a, port, pg, n) &&
+		    n * bytes <= mmu_ingress_room(a, port, pg, n * bytes);
+	uint32_t admitted = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		enum mmu_verdict v = admit(b, port, pg, bytes);
+
+		admitted += mmu_admitted(v);
+		assert_true(room || v == admit(a, port, pg, bytes));
+	}
+	if (room) {
+		assert_int_equal(admitted, n);
+		mmu_ingress_charge(a, port, pg, n * bytes);
+		mmu_packet_charge(a, port, pg, n);
+	}
+	load->bytes[port][pg] += admitted * bytes;
+	load->packets[port][pg] += admitted;
+	same_group(a, b, port, pg);
+	return room;
+}
+
+/* What a burst is told to have room for, and charges at once, is what its frames one by one take,
+ * of packets and of bytes, beside headroom and in it. */
 TEST(room_of_a_burst_is_what_its_frames_would_get)
 {
-	struct mmu_params p = with_packets();
-	struct mmu *a = create(&p), *b = create(&p);
-	struct prng r;
+	for (uint64_t seed = 0; seed < 8; seed++) {
+		struct mmu_params p = with_packets();
+		unsigned int in_headroom = 0, refused = 0;
+		struct load load = {0};
+		struct mmu *a, *b;
+		struct prng r;
 
-	prng_seed(&r, 3, 0);
-	for (unsigned int i = 0; i < 2000; i++) {
-		uint32_t n = 1 + prng_u32(&r) % 32;
-		uint8_t pg = prng_u32(&r) % 2 ? PG : LOSSY;
+		prng_seed(&r, seed, 0);
+		p.lossless.size_bytes = seed & 1 ? 3000 : 0;
+		p.shared_headroom_pool_bytes = seed & 2 ? 30000 : 0;
+		p.packets = seed & 4 ? 0 : (uint32_t)mmu_params_packets(&p, BACKING);
+		a = create(&p);
+		b = create(&p);
+		for (unsigned int i = 0; i < 20000; i++) {
+			uint16_t port = prng_u32(&r) % PORTS;
+			uint8_t pg = prng_u32(&r) % 2 ? PG : LOSSY;
+			uint32_t n = 1 + prng_u32(&r) % 32;
+			uint32_t *held = &load.bytes[port][pg], *packets = &load.packets[port][pg];
 
-		if (n > mmu_packet_room(a, 0, pg, n))
-			break;
-		mmu_packet_charge(a, 0, pg, n);
-		mmu_ingress_charge(a, 0, pg, n * SHORT);
-		for (uint32_t k = 0; k < n; k++)
-			assert_int_equal(admit(b, 0, pg, SHORT), MMU_ADMIT);
-		assert_int_equal(mmu_pool_used_packets(a, MMU_INGRESS_LOSSLESS),
-				 mmu_pool_used_packets(b, MMU_INGRESS_LOSSLESS));
+			if (prng_u32(&r) % 64 == 0) {
+				release(a, port, pg, *held, *packets);
+				release(b, port, pg, *held, *packets);
+				*held = *packets = 0;
+				continue;
+			}
+			in_headroom += admit_burst(a, b, &load, port, pg, n,
+						   prng_u32(&r) % 2 ? SHORT : 1000) &&
+				       mmu_pg_wants_xoff(a, port, pg, true) &&
+				       mmu_pg_state(a, port, pg).headroom_bytes > 0;
+			refused += n > mmu_packet_room(a, port, pg, n);
+		}
+		assert_true(in_headroom > 100 && (refused > 100 || p.packets == 0));
+		mmu_destroy(a);
+		mmu_destroy(b);
 	}
-	assert_true(mmu_pool_used_packets(a, MMU_INGRESS_LOSSLESS) > 500);
-	mmu_destroy(a);
-	mmu_destroy(b);
 }
 
 TEST(too_many_packets_and_too_much_headroom_are_refused)
