@@ -20,6 +20,8 @@ MODULES = ("virtio_pci", "virtio_console", "virtio_net", "crc32_generic", "ib_uv
 PROGRAMS = ("busybox", "rdma", "ip", "tc", "ib_send_bw", "ib_write_bw", "ib_read_bw", "ucmatose", "rping", "ibv_devinfo")
 PACKAGES = {"qemu-system-x86_64": "qemu-system-x86", "busybox": "busybox-static", "cpio": "cpio", "ib_send_bw": "perftest", "ucmatose": "rdmacm-utils",
             "ibv_devinfo": "ibverbs-utils", "rdma": "iproute2"}
+UNITS = pathlib.Path("/lib/systemd/system")
+TARGETS = ("basic", "sysinit", "multi-user", "shutdown", "sockets", "timers", "paths", "slices", "local-fs", "swap", "network-pre", "umount", "final")
 
 
 class Missing(Exception):
@@ -128,6 +130,18 @@ def fill(root, programs, drivers, files):
         copy_in(root, library, library)
     for folder in ("proc", "sys", "dev", "tmp", "etc", "run", "var/run"):
         (root / folder).mkdir(parents=True, exist_ok=True)
+
+
+def systemd_files():
+    """Pairs of a file here and its path in the guest, for build(): what systemd needs as process 1 (`append="systemd"`)."""
+    systemd = pathlib.Path("/lib/systemd/systemd")
+    if not systemd.exists():
+        raise Missing("systemd: not installed")
+    yield systemd, systemd
+    yield path_of("systemctl"), "/bin/systemctl"
+    for target in TARGETS:
+        yield UNITS / f"{target}.target", UNITS / f"{target}.target"
+    yield UNITS / "multi-user.target", UNITS / "default.target"
 
 
 def build(folder, more_programs=(), drivers=(), files=()):

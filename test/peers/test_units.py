@@ -13,8 +13,7 @@ from harness import BUILD, check, check_equal, finish, skip, work_dir  # noqa: E
 from namespaces import need  # noqa: E402
 from pci import PORTS, pci_guest  # noqa: E402
 
-UNIT, HOME = "quench-switch@tor", pathlib.Path("/lib/systemd/system")
-TARGETS = ("basic", "sysinit", "multi-user", "shutdown", "sockets", "timers", "paths", "slices", "local-fs", "swap", "network-pre", "umount", "final")
+UNIT = "quench-switch@tor"
 # Without a journal, output goes to a file.
 SETTINGS = {
     "quench/prepare": f'PREPARE="--hugepages 128 --group quench {" ".join(f"--vfio {p}" for p in PORTS)}"',
@@ -25,17 +24,10 @@ SETTINGS = {
 
 
 def files():
-    systemd = pathlib.Path("/lib/systemd/systemd")
-    if not systemd.exists():
-        raise image.Missing("systemd: not installed")
-    yield systemd, systemd
-    yield image.path_of("systemctl"), "/bin/systemctl"
-    for target in TARGETS:
-        yield HOME / f"{target}.target", HOME / f"{target}.target"
-    yield HOME / "multi-user.target", HOME / "default.target"
+    yield from image.systemd_files()
     for unit in ("quench-prepare.service", "quench-switch@.service"):
         path = BUILD / "share" / unit
-        yield path, HOME / unit
+        yield path, image.UNITS / unit
         start = re.search(r"^ExecStart=(\S+)", path.read_text(), re.M)[1]
         yield BUILD / ("share/quench-prepare" if "prepare" in unit else "app/quench-switch/quench-switch"), start
     yield image.path_of("env"), "/usr/bin/env"
