@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "runtime/device/port_link.h"
 
-#include <net/if.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 #include <rte_ethdev.h>
 
 #include "base/numbers/units.h"
+#include "runtime/device/kernel_interface.h"
 #include "runtime/device/port_device.h"
 #include "runtime/notice/say.h"
 
@@ -30,24 +27,9 @@ port_link_saw(struct port_link *link, bool up, uint64_t now_ns)
 static bool
 kernel_knows_better(uint16_t ethdev, bool *up)
 {
-	struct rte_eth_dev_info info;
-	struct ifreq request = {0};
-	bool known = false;
-	int fd;
+	char name[IF_NAMESIZE];
 
-	if (rte_eth_dev_info_get(ethdev, &info) != 0 ||
-	    strcmp(info.driver_name, "net_af_packet") != 0 ||
-	    if_indextoname(info.if_index, request.ifr_name) == NULL)
-		return false;
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return false;
-	if (ioctl(fd, SIOCGIFFLAGS, &request) == 0) {
-		*up = request.ifr_flags & IFF_RUNNING;
-		known = true;
-	}
-	close(fd);
-	return known;
+	return kernel_interface_name(ethdev, name) && kernel_interface_running(name, up);
 }
 
 /* @return 0, or -errno: the device cannot tell. */

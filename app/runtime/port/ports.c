@@ -10,6 +10,7 @@
 #include <rte_mempool.h>
 
 #include "base/numbers/units.h"
+#include "runtime/device/kernel_interface.h"
 #include "runtime/device/port_device.h"
 #include "runtime/port/data_room.h"
 #include "runtime/port/port_probe.h"
@@ -250,6 +251,7 @@ port_open(uint16_t ethdev, const struct port_params *params)
 	if (rc != 0 && rc != -ENOTSUP)
 		return refuse(ethdev, "promiscuous mode", rc);
 	port_probe(ethdev);
+	kernel_interface_check(ethdev);
 	port_check_pcie(ethdev, params->link_speed_bps);
 	check_speed(ethdev, &info, params->link_speed_bps);
 	return 0;
