@@ -8,6 +8,12 @@
 #include "nic/nic.h"
 
 /* clang-format off */
+static const struct meaning drop_counters[] = {
+	{"drop_device_missed", "Lost before the NIC received it: the receive ring of the device, "
+			       "or of the kernel's socket, was full"},
+	{0},
+};
+
 static const struct meaning flow_counters[] = {
 	{"wire_bytes", "bytes of data packets on the wire, with preamble and gap"},
 	{"payload_bytes", "payload of messages, without retransmissions"},
@@ -122,6 +128,7 @@ nic_counters_reply(struct telemetry_call *call)
 		{"pfc", .meanings = pfc_meanings},
 		{"nic", .fields = nic_counters, .n_fields = drop},
 		{"drop", .fields = nic_counters + drop, .n_fields = nic_counters_n - drop},
+		{"drop", .meanings = drop_counters},
 #define CC(id, word, section)                                                                      \
 	{#section, .fields = section##_counters, .n_fields = section##_counters_n},
 #include "cc/cc_table.h"

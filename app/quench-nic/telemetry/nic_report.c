@@ -198,12 +198,13 @@ nic_port_object(const struct run_app *app, const struct run_result *result,
 }
 
 json_t *
-nic_counters_object(const struct run_app *app)
+nic_counters_object(const struct run_app *app, const struct run_result *result)
 {
 	const struct nic_stats total = nic_total_stats(app);
 	json_t *o = json_object();
 
 	json_set_counters(o, nic_counters, nic_counters_n, &total);
+	report_set_device_drops(o, "drop_device_missed", result, 0);
 	for (int i = CC_NONE + 1; i < CC_ALGORITHMS; i++)
 		json_set_counters(o, cc_algorithms[i]->counters, *cc_algorithms[i]->n_counters,
 				  &total.cc.of[CC_SLOT(i)]);
@@ -227,7 +228,7 @@ nic_report(const struct run_app *app, const struct run_result *result, struct fl
 	json_object_set_new(o, "measure_times",
 			    json_string(nic_measures_all_times(app) ? "on" : "off"));
 	json_object_set_new(o, "done", json_boolean(nic_all_done(app)));
-	json_object_set_new(o, "counters", nic_counters_object(app));
+	json_object_set_new(o, "counters", nic_counters_object(app, result));
 	if (result->paces != NULL)
 		json_object_set_new(o, "pacing", pacing_object(result));
 	json_object_set_new(o, "flows", flows_report(flows, result->elapsed_ns));

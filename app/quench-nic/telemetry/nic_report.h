@@ -26,7 +26,7 @@ json_t *nic_port_object(const struct run_app *app, const struct run_result *resu
  * Every counter of the NIC, its congestion control and its notification point, summed over all
  * lcores.
  */
-json_t *nic_counters_object(const struct run_app *app);
+json_t *nic_counters_object(const struct run_app *app, const struct run_result *result);
 
 /** The QP whose local number is first_qpn + number. */
 json_t *nic_qp_object(const struct run_app *app, const struct nic_config *config, uint32_t number,

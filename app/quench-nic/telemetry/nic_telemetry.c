@@ -61,7 +61,7 @@ port_reply(struct telemetry_call *call)
 static json_t *
 nic_reply(struct telemetry_call *call)
 {
-	return nic_counters_object(call->telemetry->app);
+	return nic_counters_object(call->telemetry->app, call->telemetry->result);
 }
 
 static json_t *

@@ -18,6 +18,12 @@ static const struct meaning port_meanings[] = {
 	{0},
 };
 
+static const struct meaning drop_meanings[] = {
+	{"device_missed", "Lost before the switch received it: the receive ring of the device, or "
+			  "of the kernel's socket, was full"},
+	{0},
+};
+
 static const struct meaning queue_meanings[] = {
 	{"queue_bytes", "charged bytes in the egress queue"},
 	{"watermark_bytes", "most bytes in the queue since the last clear"},
@@ -92,6 +98,7 @@ switch_counters_reply(struct telemetry_call *call)
 		{"port", .meanings = port_counter_meanings},
 		{"device", .meanings = device_meanings},
 		{"drop", .fields = sw_drop_counter_fields, .n_fields = SW_DROPS},
+		{"drop", .meanings = drop_meanings},
 		{"malformed", .fields = sw_malformed_counter_fields,
 		 .n_fields = sw_malformed_counter_fields_n},
 		{"queue", .fields = sw_queue_counter_fields, .n_fields = sw_queue_counter_fields_n},

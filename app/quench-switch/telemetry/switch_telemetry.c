@@ -97,6 +97,15 @@ ports_row(struct telemetry_call *call, uint16_t port)
 }
 
 static json_t *
+drops_of(struct telemetry_call *call, uint16_t port)
+{
+	json_t *o = switch_drops_object(switch_of(call)->node, port);
+
+	report_set_device_drops(o, "device_missed", call->telemetry->result, port);
+	return o;
+}
+
+static json_t *
 ports_reply(struct telemetry_call *call)
 {
 	return port_page(call, ports_row);
@@ -112,7 +121,7 @@ port_reply(struct telemetry_call *call)
 	if (o == NULL)
 		return NULL;
 	json_object_update_new(o, port_row(call, port));
-	json_object_set_new(o, "drops", switch_drops_object(s->node, port));
+	json_object_set_new(o, "drops", drops_of(call, port));
 	json_object_set_new(o, "malformed", switch_malformed_object(s->node, port));
 	switch_set_pause(o, s->node, &s->params->ports[port], port, telemetry_now_ns(call));
 	return o;
@@ -170,7 +179,7 @@ drops_row(struct telemetry_call *call, uint16_t port)
 	json_t *o = json_object();
 
 	report_set_u64(o, "port", port);
-	json_object_update_new(o, switch_drops_object(switch_of(call)->node, port));
+	json_object_update_new(o, drops_of(call, port));
 	return o;
 }
 

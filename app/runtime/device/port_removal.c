@@ -9,6 +9,7 @@
 #include <rte_dev.h>
 #include <rte_ethdev.h>
 
+#include "runtime/device/kernel_ring.h"
 #include "runtime/device/port_device.h"
 #include "runtime/device/port_stop.h"
 #include "runtime/notice/say.h"
@@ -89,6 +90,16 @@ release(struct rte_device *device)
 	return rte_dev_remove(device);
 }
 
+static int
+get_stats(uint16_t ethdev, struct rte_eth_stats *stats)
+{
+	int rc = rte_eth_stats_get(ethdev, stats);
+
+	if (rc == 0)
+		stats->imissed += kernel_ring_drops(ethdev);
+	return rc;
+}
+
 void
 port_removal_close(uint16_t ethdev)
 {
@@ -97,7 +108,7 @@ port_removal_close(uint16_t ethdev)
 	int rc;
 
 	pthread_mutex_lock(&lock);
-	(void)rte_eth_stats_get(ethdev, &r->last);
+	(void)get_stats(ethdev, &r->last);
 	rc = rte_eth_dev_info_get(ethdev, &info);
 	if (rc == 0)
 		rc = port_stop(ethdev);
@@ -122,7 +133,7 @@ port_device_stats(uint16_t ethdev, struct rte_eth_stats *stats)
 	if (r->closed)
 		*stats = r->last;
 	else
-		rc = rte_eth_stats_get(ethdev, stats);
+		rc = get_stats(ethdev, stats);
 	pthread_mutex_unlock(&lock);
 	return rc;
 }

@@ -31,7 +31,10 @@ bool port_removal_requested(uint16_t ethdev);
 /** Close the device and release it. Control thread; no lcore may use the device any more. */
 void port_removal_close(uint16_t ethdev);
 
-/** Counters of the device; its last ones if it is closed. From any thread. @return 0 or -errno. */
+/**
+ * Counters of the device, with frames that the kernel's ring dropped (imissed); its last ones if it
+ * is closed. From any thread. @return 0 or -errno.
+ */
 int port_device_stats(uint16_t ethdev, struct rte_eth_stats *stats);
 
 #endif

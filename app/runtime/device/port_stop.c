@@ -8,6 +8,7 @@
 #include <rte_alarm.h>
 #include <rte_ethdev.h>
 
+#include "runtime/device/kernel_ring.h"
 #include "runtime/eal/eal_end.h"
 
 struct job {
@@ -55,6 +56,7 @@ run_there(int (*run)(uint16_t ethdev), uint16_t ethdev)
 int
 port_stop(uint16_t ethdev)
 {
+	kernel_ring_close(ethdev);
 	return run_there(rte_eth_dev_stop, ethdev);
 }
 
@@ -64,6 +66,7 @@ close_port(uint16_t ethdev)
 	/* A device that was removed is closed already. */
 	if (!rte_eth_dev_is_valid_port(ethdev))
 		return;
+	kernel_ring_close(ethdev);
 	(void)rte_eth_dev_stop(ethdev);
 	(void)rte_eth_dev_close(ethdev);
 }

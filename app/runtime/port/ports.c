@@ -11,6 +11,7 @@
 
 #include "base/numbers/units.h"
 #include "runtime/device/kernel_interface.h"
+#include "runtime/device/kernel_ring.h"
 #include "runtime/device/port_device.h"
 #include "runtime/port/data_room.h"
 #include "runtime/port/port_probe.h"
@@ -250,6 +251,7 @@ port_open(uint16_t ethdev, const struct port_params *params)
 	rc = rte_eth_promiscuous_enable(ethdev);
 	if (rc != 0 && rc != -ENOTSUP)
 		return refuse(ethdev, "promiscuous mode", rc);
+	kernel_ring_open(ethdev);
 	port_probe(ethdev);
 	kernel_interface_check(ethdev);
 	port_check_pcie(ethdev, params->link_speed_bps);

@@ -42,6 +42,16 @@ report_device_stats(const struct run_result *result, uint16_t number)
 	return o;
 }
 
+void
+report_set_device_drops(json_t *object, const char *key, const struct run_result *result,
+			uint16_t number)
+{
+	struct rte_eth_stats device = {0};
+
+	(void)port_device_stats(result->loops[0].ports[number].ethdev, &device);
+	report_set_u64(object, key, device.imissed);
+}
+
 json_t *
 report_port(const struct run_result *result, uint16_t number, uint64_t link_speed_bps)
 {
