@@ -18,6 +18,7 @@ def interrupted(*_):
 signal.signal(signal.SIGINT, interrupted)
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import command_line  # noqa: E402
 try:
     from quench import BadInput, Run
     from report import counters, output, page, plots
@@ -26,10 +27,9 @@ except ImportError as error:
 
 
 def main(args):
-    if len(args) != 1 or args[0].startswith("-"):
-        print(__doc__.splitlines()[0], file=sys.stdout if args in (["-h"], ["--help"]) else sys.stderr)
-        return 0 if args in (["-h"], ["--help"]) else 2
-    folder = pathlib.Path(args[0])
+    p = command_line.parser(__doc__)
+    p.add_argument("folder", type=pathlib.Path, metavar="DIR", help="folder of a run (DIR of quench-lab --out DIR)")
+    folder = p.parse_args(args).folder
     try:
         run = Run(folder)
         rows = counters.compact(run.counters())

@@ -2,8 +2,10 @@
 """The --help of a program, taken apart. Manual pages and completions are made of it, so that there is one list of options."""
 import dataclasses
 import os
+import pathlib
 import re
 import subprocess
+import tempfile
 
 HEADS = {"options:": "options", "positional arguments:": "arguments", "Commands:": "commands"}
 
@@ -41,21 +43,26 @@ def output(program, option):
     return subprocess.run([program, option], env={**os.environ, "COLUMNS": "10000"}, capture_output=True, text=True, check=True).stdout
 
 
-def read(program):
-    """@return Help of the program at this path."""
-    help_, lines = Help(), output(program, "--help").splitlines()
+def read(program, name):
+    """@return Help of the program at this path, which is installed under this name."""
+    with tempfile.TemporaryDirectory() as folder:
+        # A script says the name that it was called by, and that of another one in the source tree.
+        installed = pathlib.Path(folder) / name
+        installed.symlink_to(program)
+        text = re.sub(r"\bscripts/([a-z]+(?:-[a-z]+)*)(\.py)?", r"quench-\1", output(installed, "--help"))
+    help_, lines = Help(), text.splitlines()
     part, entry, paragraph = "", None, []
 
     def end_paragraph():
         words = " ".join(paragraph)
         paragraph.clear()
-        if match := re.search(r"Exit code (0:.*)", words):
-            help_.exits, words = match[1], words[:match.start()].strip()
+        if match := re.search(r"Exit code (\d.*?)(?:\. (\S.*))?$", words):
+            help_.exits, words = match[1].rstrip(".") + ".", f"{words[:match.start()]}{match[2] or ''}".strip()
         if words:
             (help_.notes if part else help_.purpose).append(words)
 
-    while lines and lines[0].removeprefix("usage:").split()[:1] == [program.name]:
-        help_.usage.append(lines.pop(0).removeprefix("usage:").strip().removeprefix(program.name).strip())
+    while lines and lines[0].removeprefix("usage:").split()[:1] == [name]:
+        help_.usage.append(lines.pop(0).removeprefix("usage:").strip().removeprefix(name).strip())
     for line in lines:
         if line.strip() in HEADS:
             end_paragraph()

@@ -10,7 +10,6 @@ import sys
 import tempfile
 
 SHARE = pathlib.Path(sys.argv[1]) / "share"
-PROGRAMS = ("quench-lab", "quench-switch", "quench-nic", "quench-probe", "quenchctl", "quench-prepare")
 faults = []
 
 
@@ -89,11 +88,11 @@ def check_names(complete, work):
 
 
 def main():
-    for shell, pattern in (("bash", "{}.bash"), ("zsh", "_{}"), ("fish", "{}.fish")):
-        if not shutil.which(shell):
-            continue
-        for program in PROGRAMS:
-            run(shell, "-n", str(SHARE / pattern.format(program)))
+    for shell, pattern in (("bash", "*.bash"), ("zsh", "_*"), ("fish", "*.fish")):
+        paths = sorted(map(str, SHARE.glob(pattern)))
+        check_equal(f"{shell}: files", len(paths) >= 6, True)
+        for path in paths if shutil.which(shell) else []:
+            run(shell, "-n", path)
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as work:
         work = pathlib.Path(work)
         # fish keeps a history.

@@ -49,8 +49,9 @@ for name in ("lab", "switch", "nic", "probe"):
     check_ini(program, PAGES / f"quench-{name}.ini.5")
 check_program(BUILD / "app/quenchctl/quenchctl", PAGES / "quenchctl.1")
 check_program(PAGES / "quench-prepare", PAGES / "quench-prepare.8")
-if shutil.which("man"):
-    for path in sorted(PAGES.glob("*.[158]")):
+for path in sorted(PAGES.glob("*.[158]")):
+    check(f"{path.name}: SYNOPSIS", '.SH "SYNOPSIS"\n.' in path.read_text(encoding="utf-8") or path.suffix == ".5")
+    if shutil.which("man"):
         said = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                               text=True, env={"LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80", "PATH": "/usr/bin:/bin"}, check=False)
         check(f"man {path.name}: {said.stderr}", said.returncode == 0 and not said.stderr)

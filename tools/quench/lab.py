@@ -6,10 +6,11 @@ import pathlib
 import subprocess
 from collections.abc import Mapping, Sequence
 
+from places import program
+
 from .data import Run
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-LAB = ROOT / "build" / "app" / "quench-lab" / "quench-lab"
+LAB = program("quench-lab")
 
 Path = str | pathlib.Path
 Value = str | int | float | bool

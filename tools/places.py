@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the programs are: built in this tree, or installed. Needs nothing but Python."""
+from __future__ import annotations
+
+import pathlib
+import shutil
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+def program(name: str) -> pathlib.Path:
+    """Path of quench-lab, say: that of build/, or without it the one in PATH."""
+    built = ROOT / "build" / "app" / name / name
+    installed = shutil.which(name)
+    return built if built.exists() or installed is None else pathlib.Path(installed)
