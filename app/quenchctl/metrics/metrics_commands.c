@@ -21,8 +21,9 @@ on_signal(int signal_number)
 
 /* OpenMetrics if the client accepts it; else text, for browsers and Prometheus before 2.5. */
 static void
-answer_metrics(void *arg, const char *accept, struct http_answer *answer)
+answer_metrics(void *arg, const struct http_request *r, struct http_answer *answer)
 {
+	const char *accept = http_header(r, "Accept");
 	enum metrics_format format = strstr(accept, "application/openmetrics-text") != NULL
 					     ? METRICS_OPENMETRICS
 					     : METRICS_TEXT;

@@ -48,6 +48,10 @@ struct http_server {
 	unsigned int n_connections;
 };
 
+struct http_request {
+	struct MHD_Connection *c;
+};
+
 static time_t
 now_s(void)
 {
@@ -71,6 +75,26 @@ http_say(struct http_answer *answer, unsigned int status, const char *format, ..
 	answer->content_type = "text/plain; charset=utf-8";
 	answer->body = n < 0 ? NULL : text;
 	answer->bytes = n < 0 ? 0 : (size_t)n;
+}
+
+static const char *
+look_up(const struct http_request *r, enum MHD_ValueKind kind, const char *name)
+{
+	const char *value = MHD_lookup_connection_value(r->c, kind, name);
+
+	return value != NULL ? value : "";
+}
+
+const char *
+http_header(const struct http_request *r, const char *name)
+{
+	return look_up(r, MHD_HEADER_KIND, name);
+}
+
+const char *
+http_parameter(const struct http_request *r, const char *name)
+{
+	return look_up(r, MHD_GET_ARGUMENT_KIND, name);
 }
 
 /*
@@ -199,8 +223,7 @@ static void
 make_answer(struct http_server *s, struct MHD_Connection *c, const char *path, const char *method,
 	    struct http_answer *answer)
 {
-	const char *accept =
-		MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+	const struct http_request request = {c};
 	const char *host = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
 	const struct connection *at =
 		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
@@ -223,7 +246,7 @@ make_answer(struct http_server *s, struct MHD_Connection *c, const char *path, c
 	}
 	for (unsigned int i = 0; i < s->n_routes; i++) {
 		if (strcmp(path, s->routes[i].path) == 0) {
-			s->routes[i].answer(s->arg, accept != NULL ? accept : "", answer);
+			s->routes[i].answer(s->arg, &request, answer);
 			return;
 		}
 	}

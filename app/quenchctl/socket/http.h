@@ -29,12 +29,18 @@ struct http_answer {
 	size_t bytes;
 };
 
+struct http_request;
+
+/** A header or a parameter of the query; "" if it is missing. Valid until the answer is made. */
+const char *http_header(const struct http_request *r, const char *name);
+const char *http_parameter(const struct http_request *r, const char *name);
+
 /* A served path. */
 struct http_route {
 	const char *path; /* "/metrics" */
 	const char *what; /* its description, for the list of paths */
-	/* Called by several threads. accept: the header, or "". */
-	void (*answer)(void *arg, const char *accept, struct http_answer *answer);
+	/* Called by several threads. */
+	void (*answer)(void *arg, const struct http_request *r, struct http_answer *answer);
 };
 
 /* Counters since the start. */

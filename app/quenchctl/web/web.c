@@ -1,33 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* "web": a page with a live view of one program, for a browser on this machine. */
+/* "web": a page with a live view of the running programs, for a browser on this machine. */
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/numbers/array.h"
+#include "base/numbers/decimal.h"
 #include "runtime/notice/say.h"
 #include "quenchctl/web/web.h"
 #include "quenchctl/socket/http.h"
-#include "quenchctl/top/snapshot.h"
-#include "quenchctl/web/web_events.h"
+#include "quenchctl/web/web_history.h"
+#include "quenchctl/web/web_programs.h"
 #include "web_files.h"
 
-/* Shortest interval between snapshots, however many browsers show the page. */
-#define LEAST_MS 250
-
 struct web {
-	pthread_mutex_t lock;
-	struct client c;
-	char path[sizeof(((struct client *)0)->path)];
-	bool connected;
-	uint64_t pid;
-	int64_t read_ms;
-	struct snapshot last;
-	json_t *events;
-	char *text; /* the last answer; NULL: none yet */
+	struct web_programs *programs;
+	int64_t started_ms; /* tells a page that the server has been started again */
 };
 
 static atomic_bool stop;
@@ -40,84 +30,35 @@ on_signal(int signal_number)
 }
 
 static int64_t
-clock_ms(clockid_t clock)
+unix_ms(void)
 {
 	struct timespec t;
 
-	clock_gettime(clock, &t);
+	clock_gettime(CLOCK_REALTIME, &t);
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* "/data", or "/data?since=N" for what is newer than point N. */
 static void
-connect_again(struct web *w, int64_t at_ms)
+answer_data(void *arg, const struct http_request *r, struct http_answer *answer)
 {
-	client_close(&w->c);
-	w->connected = client_open(&w->c, w->path, NULL) == 0;
-	if (!w->connected)
-		return;
-	if (w->c.pid != w->pid)
-		snapshot_free(&w->last);
-	w->pid = w->c.pid;
-	web_event(w->events, at_ms, false, "%s runs, pid %llu", w->c.program,
-		  (unsigned long long)w->pid);
-}
+	const struct web *w = arg;
+	const char *text = http_parameter(r, "since");
+	uint64_t since = 0;
+	json_t *o;
 
-static void
-read_program(struct web *w, int64_t at_ms)
-{
-	struct snapshot r;
-
-	if (!w->connected)
-		connect_again(w, at_ms);
-	if (!w->connected)
-		return;
-	if (snapshot_take(&w->c, &r) != 0) {
-		w->connected = false;
-		web_event(w->events, at_ms, true, "%s is gone", w->c.program);
+	if (*text != '\0' && !decimal_parse(text, 0, INT64_MAX, &since)) {
+		http_say(answer, 400, "since: expected the number of a previous answer\n");
 		return;
 	}
-	if (w->last.replies != NULL)
-		web_events_between(w->events, at_ms, &r, &w->last);
-	snapshot_free(&w->last);
-	w->last = r;
-}
-
-/* @return the text, or NULL without memory. */
-static char *
-make_text(struct web *w, int64_t at_ms)
-{
-	json_t *o = json_pack("{s:s,s:I,s:b,s:I,s:I,s:O}", "program", w->c.program, "pid",
-			      (json_int_t)w->pid, "up", w->connected, "at_ms", (json_int_t)at_ms,
-			      "elapsed_ns", (json_int_t)w->last.elapsed_ns, "events", w->events);
-	char *text;
-
-	if (!w->connected)
-		json_object_set_new(o, "error", json_string(w->c.error));
-	else
-		json_object_set(o, "replies", w->last.replies);
-	text = json_dumps(o, JSON_COMPACT);
-	json_decref(o);
-	return text;
-}
-
-static void
-answer_data(void *arg, const char *accept, struct http_answer *answer)
-{
-	struct web *w = arg;
-	int64_t now_ms = clock_ms(CLOCK_MONOTONIC), at_ms = clock_ms(CLOCK_REALTIME);
-
-	(void)accept;
-	pthread_mutex_lock(&w->lock);
-	if (w->text == NULL || now_ms - w->read_ms >= LEAST_MS) {
-		read_program(w, at_ms);
-		free(w->text);
-		w->text = make_text(w, at_ms);
-		w->read_ms = clock_ms(CLOCK_MONOTONIC);
-	}
+	o = web_programs_since(w->programs, since);
+	json_object_set_new(o, "started_ms", json_integer((json_int_t)w->started_ms));
+	json_object_set_new(o, "every_ms", json_integer(WEB_EVERY_MS));
+	json_object_set_new(o, "window_s", json_integer(WEB_POINTS * WEB_EVERY_MS / 1000));
 	answer->content_type = "application/json";
-	answer->body = w->text != NULL ? strdup(w->text) : NULL;
+	answer->body = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(6));
 	answer->bytes = answer->body != NULL ? strlen(answer->body) : 0;
-	pthread_mutex_unlock(&w->lock);
+	json_decref(o);
 	if (answer->body == NULL)
 		http_say(answer, 500, "%s\n", strerror(ENOMEM));
 }
@@ -135,10 +76,11 @@ answer_file(struct http_answer *answer, const struct web_file *file)
 }
 
 #define FILE_ROUTE(name)                                                                           \
-	static void answer_##name(void *arg, const char *accept, struct http_answer *answer)       \
+	static void answer_##name(void *arg, const struct http_request *r,                         \
+				  struct http_answer *answer)                                      \
 	{                                                                                          \
 		(void)arg;                                                                         \
-		(void)accept;                                                                      \
+		(void)r;                                                                           \
 		answer_file(answer, &web_##name);                                                  \
 	}
 FILE_ROUTE(page_html)
@@ -158,7 +100,8 @@ serve(struct web *w, const struct ctl_options *o)
 		{"/draw.js", "of the page", answer_draw_js},
 		{"/uplot.js", "of the page", answer_uplot_js},
 		{"/uplot.css", "of the page", answer_uplot_css},
-		{"/data", "the program, now, as JSON", answer_data},
+		{"/data", "the programs, as JSON; ?since=N: what is new since answer N",
+		 answer_data},
 	};
 	struct http_server *s = http_open(o->listen != NULL ? o->listen : "127.0.0.1:9881", routes,
 					  ARRAY_LEN(routes), w);
@@ -176,7 +119,7 @@ serve(struct web *w, const struct ctl_options *o)
 int
 command_web(const struct ctl_options *o, const char *const params[COMMAND_PARAMS])
 {
-	struct web w = {.lock = PTHREAD_MUTEX_INITIALIZER, .events = json_array()};
+	struct web w = {.started_ms = unix_ms()};
 	int rc;
 
 	(void)params;
@@ -184,17 +127,10 @@ command_web(const struct ctl_options *o, const char *const params[COMMAND_PARAMS
 		say_error("--output: web writes no file");
 		return APP_BAD_USAGE;
 	}
-	rc = client_open(&w.c, o->path, o->prefix);
-	if (rc == 0) {
-		snprintf(w.path, sizeof(w.path), "%s", w.c.path);
-		w.pid = w.c.pid;
-		w.c.quiet = true;
-		w.connected = true;
-		rc = serve(&w, o);
-	}
-	client_close(&w.c);
-	snapshot_free(&w.last);
-	json_decref(w.events);
-	free(w.text);
+	rc = web_programs_open(o->path, o->prefix, &w.programs);
+	if (rc != 0)
+		return rc;
+	rc = serve(&w, o);
+	web_programs_close(w.programs);
 	return rc;
 }

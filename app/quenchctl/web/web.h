@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* "web": a page that shows a running program. */
+/* "web": a page that shows running programs. */
 #ifndef QUENCH_APP_QUENCHCTL_WEB_WEB_H
 #define QUENCH_APP_QUENCHCTL_WEB_WEB_H
 

@@ -21,10 +21,10 @@ struct fixture {
 };
 
 static void
-answer_large(void *arg, const char *accept, struct http_answer *answer)
+answer_large(void *arg, const struct http_request *r, struct http_answer *answer)
 {
 	(void)arg;
-	(void)accept;
+	(void)r;
 	answer->body = calloc(1, LARGE_BYTES);
 	answer->bytes = LARGE_BYTES;
 }

@@ -5,7 +5,7 @@ import pathlib
 import sys
 
 out, *files = sys.argv[1:]
-lines = ["/* Made by app/quenchctl/web/embed.py. */",
+lines = ["/* Made by app/quenchctl/web/page/embed.py. */",
          "#include <stddef.h>",
          "struct web_file { const char *content_type; const unsigned char *data; size_t bytes; };"]
 for name, rest in (f.split("=", 1) for f in files):

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Asks the server twice a second for what is new of each program, and shows it.
+"use strict";
+
+const MOST_LINES = 6;
+const MOST_BARS = 12; // with more, idle bars are left out
+const MOST_EVENTS = 100;
+
+const byId = id => document.getElementById(id);
+const views = new Map(); // by the program's name
+let held = false, last = null;
+
+const WORDS = {
+  "quench-switch": {bars: "Queues and priority groups", rates: "Rates of ports", depth: "Queue depth",
+    signals: "Marks and pauses"},
+  "quench-nic": {bars: "Flows, of the link's speed", rates: "Rates of flows", depth: "Round-trip time, mean of half a second",
+    signals: "CNPs, pauses, retransmissions"},
+};
+
+// A program: the switch, or a NIC.
+class View {
+  constructor(program, seconds) {
+    this.root = byId("program").content.firstElementChild.cloneNode(true);
+    this.root.dataset.name = program.name;
+    this.seconds = seconds;
+    this.chosen = null;
+    this.busy = new Map(); // time when a bar was last above 0
+    this.history = new History();
+    this.isSwitch = program.program === "quench-switch";
+    const words = WORDS[program.program];
+    for (const [name, text] of Object.entries(words))
+      this.find(`.${name}-title`).textContent = text;
+    this.find("h2").textContent = program.name;
+    this.find(".keys").hidden = !this.isSwitch;
+    this.stats = new Stats(this.find(".stats"));
+    this.ports = new Ports(this.find(".ports"), key => { this.chosen = this.chosen === key ? null : key; this.redraw(); });
+    this.bars = new Bars(this.find(".bars"));
+    byId("programs").append(this.root);
+    this.charts = {
+      rates: new Chart(this.find(".rates"), "b/s", seconds),
+      [this.isSwitch ? "depth" : "rtt"]: new Chart(this.find(".depth"), this.isSwitch ? "B" : "s", seconds),
+      signals: new Chart(this.find(".signals"), "/s", seconds),
+    };
+  }
+
+  find(css) {
+    return this.root.querySelector(css);
+  }
+
+  take(program) {
+    this.program = program;
+    this.history.add(program.history, this.seconds);
+    if (program.picture)
+      for (const b of program.picture.bars)
+        if (b.value > 0)
+          this.busy.set(b.key, this.history.end());
+  }
+
+  // With many series, those with the highest values, unless a port is chosen.
+  wanted(chart) {
+    const series = this.history.series(chart);
+    if (this.chosen !== null && this.isSwitch)
+      return [...series.keys()].filter(name => name.startsWith(this.chosen + " "));
+    const highest = [...series].map(([name, list]) => [name, Math.max(0, ...list)]);
+    const most = new Set(highest.filter(m => highest.length <= MOST_LINES || m[1] > 0)
+      .sort((a, b) => b[1] - a[1]).slice(0, MOST_LINES).map(m => m[0]));
+    return [...series.keys()].filter(name => most.has(name));
+  }
+
+  shownBars(bars) {
+    if (this.chosen !== null && this.isSwitch)
+      return bars.filter(b => b.port === this.chosen);
+    return bars.length <= MOST_BARS ? bars : bars.filter(b => this.history.end() - (this.busy.get(b.key) || 0) < this.seconds);
+  }
+
+  // The thresholds of what a chart shows, each once. XON is below XOFF and would only add a line.
+  lines(chart, names) {
+    const lines = new Map(), bars = this.program.picture.bars.filter(b => chart === "depth" && names.includes(b.key));
+    const busy = bars.filter(b => this.busy.has(b.key));
+    for (const b of busy.length > 0 ? busy : bars)
+      for (const m of b.marks)
+        if (m.kind !== "xon")
+          lines.set(`${m.name} ${m.at}`, m);
+    return [...lines.values()].sort((a, b) => a.at - b.at).slice(0, 8);
+  }
+
+  showState(program) {
+    const up = Math.floor(program.elapsed_ns / 1e9), picture = program.picture;
+    const time = [[Math.floor(up / 3600), "h"], [Math.floor(up / 60) % 60, "min"], [up % 60, "s"]];
+    const state = this.find(".state");
+    this.find(".facts").textContent = `${program.program} ${picture && picture.version || ""}, pid ${program.pid}, ` +
+      (program.state === "ended" ? "ran" : "up") + " " + time.filter(([n], i) => n > 0 || i === 2).map(t => t.join("\u00a0")).join(" ");
+    state.textContent = program.state === "live" ? "live" : program.state === "ended" ?
+      `ended at ${clock(program.since_ms / 1000)}: this is its last picture` : `does not answer since ${clock(program.since_ms / 1000)}`;
+    state.classList.toggle("lost", program.state !== "live");
+    this.root.classList.toggle("gone", program.state !== "live");
+  }
+
+  redraw() {
+    const {program} = this, {picture} = program;
+    this.showState(program);
+    if (!picture)
+      return;
+    const shown = this.shownBars(picture.bars), idle = picture.bars.length - shown.length;
+    this.stats.show(picture.tiles);
+    this.ports.show(picture.ports, this.chosen);
+    this.bars.show(shown);
+    this.find(".idle").textContent = this.chosen !== null || idle === 0 ? "" : `${idle} that were empty for two minutes are not shown.`;
+    this.find(".storms").hidden = picture.storms.length === 0;
+    this.find(".storms").textContent = picture.storms.join("; ");
+    const end = program.state === "live" ? Math.max(this.history.end(), last.at_ms / 1000) : this.history.end();
+    for (const [name, chart] of Object.entries(this.charts)) {
+      const names = this.wanted(name);
+      chart.draw(this.history.times, this.history.series(name), names, end, this.lines(name, names),
+        name === "rtt" ? "no round trip was measured" : "nothing yet");
+    }
+  }
+}
+
+function showEvents(programs) {
+  const events = programs.flatMap(p => p.events.map(e => ({...e, name: p.name})));
+  events.sort((a, b) => b.at_ms - a.at_ms);
+  byId("events").replaceChildren(...events.slice(0, MOST_EVENTS).map(e => element("li", e.alarm ? {class: "alarm"} : {},
+    element("time", {datetime: new Date(e.at_ms).toISOString()}, clock(e.at_ms / 1000)), element("i", {}, e.name), e.text)));
+  byId("quiet").hidden = events.length > 0;
+  byId("history").hidden = programs.length === 0;
+}
+
+function showState(text, lost) {
+  byId("state").textContent = text;
+  byId("state").classList.toggle("lost", lost);
+}
+
+function inOrder(programs) {
+  return programs.slice().sort((a, b) => (b.program === "quench-switch") - (a.program === "quench-switch") || a.name.localeCompare(b.name));
+}
+
+function forget(name) {
+  views.get(name).root.remove();
+  views.delete(name);
+}
+
+function take(data) {
+  for (const p of data.programs) {
+    const known = views.get(p.name);
+    if (known && known.program.program !== p.program)
+      forget(p.name);
+    if (!views.has(p.name))
+      views.set(p.name, new View(p, data.window_s));
+    views.get(p.name).take(p);
+  }
+  for (const name of [...views.keys()])
+    if (!data.programs.some(p => p.name === name))
+      forget(name);
+  inOrder(data.programs).forEach((p, i) => {
+    const {root} = views.get(p.name);
+    if (byId("programs").children[i] !== root)
+      byId("programs").insertBefore(root, byId("programs").children[i]);
+  });
+}
+
+function show() {
+  const live = last.programs.filter(p => p.state === "live").length, n = last.programs.length;
+  byId("empty").hidden = n > 0;
+  byId("facts").textContent = (n === 0 ? "" : `${live} of ${n} ${n === 1 ? "program" : "programs"} live`) +
+    (last.left_out > 0 ? `; ${last.left_out} more run, for which the page has no place` : "");
+  document.title = n === 1 ? `${last.programs[0].name} - quench` : "quench";
+  for (const view of views.values())
+    view.redraw();
+  showEvents(last.programs);
+}
+
+async function ask() {
+  try {
+    const known = last === null ? 0 : last.number;
+    const reply = await fetch(`data?since=${known}`, {cache: "no-store", signal: AbortSignal.timeout(8000)});
+    if (!reply.ok)
+      throw new Error(`quenchctl says ${reply.status}`);
+    const data = await reply.json();
+    if (last !== null && last.started_ms !== data.started_ms) {
+      // Another server, which has a history of its own: ask for all of it.
+      last = null;
+      [...views.keys()].forEach(forget);
+    } else {
+      last = data;
+      take(data);
+      if (!held)
+        show();
+      showState(held ? "held" : "live", false);
+    }
+  } catch (error) {
+    showState("quenchctl does not answer, trying again", true);
+  }
+  setTimeout(ask, last !== null ? last.every_ms : 500);
+}
+
+byId("hold").addEventListener("click", () => {
+  held = !held;
+  byId("hold").textContent = held ? "go on" : "hold";
+  if (last !== null)
+    show();
+  showState(held ? "held" : "live", false);
+});
+ask();
