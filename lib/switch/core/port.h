@@ -53,6 +53,9 @@ struct sw_port {
 	uint8_t wred_queues;        /* mask: queues with a WRED curve */
 	uint8_t ecn_queues;         /* mask, subset of wred_queues: WRED marks */
 	uint8_t nonect_drop_queues; /* mask, subset of wred_queues: drops what it may not mark */
+	/* masks: queues that decide on each frame, because they are closed or because WRED may
+	 * drop it: of frames that are ECT or CE, and of others */
+	uint8_t decides[2];
 	/* mask, subset of wred_queues: an average, mark_accuracy or a scheme sees each frame */
 	uint8_t observed_queues;
 	/* mask: groups whose received frames sw_closed_ingress() decides on */
@@ -81,5 +84,13 @@ struct sw_port {
 	struct sw_port_state requested;
 	bool heard; /* a frame was received while requested.link_down was set */
 } __rte_aligned(LINES_APART);
+
+/** Call it after a change of closed_queues, ecn_queues or nonect_drop_queues. */
+static inline void
+sw_port_set_decides(struct sw_port *p)
+{
+	p->decides[0] = p->closed_queues | (p->nonect_drop_queues & (uint8_t)~p->ecn_queues);
+	p->decides[1] = p->closed_queues | p->nonect_drop_queues;
+}
 
 #endif

@@ -100,6 +100,7 @@ set_wred(struct sw_port *p, const struct sw_params *params, uint16_t port)
 		if (!(params->mmu.lossless_queues & bit) || wred->nonect_drop_in_lossless)
 			p->nonect_drop_queues |= bit;
 	}
+	sw_port_set_decides(p);
 }
 
 void

@@ -65,6 +65,7 @@ close_queues(struct sw *sw, uint16_t port, uint64_t now_ns)
 
 	p->storm_pgs = p->now.storm_drop | p->now.storm_forward;
 	p->closed_queues = p->now.link_down ? UINT8_MAX : storm;
+	sw_port_set_decides(p);
 	for (; fresh != 0 && !p->now.link_down; fresh &= (uint8_t)(fresh - 1))
 		sw_closed_flush_storm(sw, port, (uint8_t)__builtin_ctz(fresh), now_ns);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/ingress/admit_burst.h"
 
+#include <string.h>
 #include <rte_mbuf.h>
 
 #include "switch/egress/enqueue.h"
@@ -10,122 +11,202 @@
 #include "switch/ingress/drop.h"
 #include "switch/ingress/flood.h"
 
-/* State of a group during this burst. */
-struct group {
-	/* bytes that certainly fit, whatever other groups take during the burst */
-	uint64_t room_bytes;
-	uint64_t room_packets;
-	uint32_t bytes, n; /* not charged yet */
-	uint32_t packets;
-	uint32_t frame_bytes;
+/*
+ * Frames with equal keys may form a run: they are of one class, to one port, and all of them are
+ * ECT or CE, or none is. The key of a frame that is dropped or admitted alone has KEY_ALONE.
+ */
+#define KEY_ALONE 0x8000u
+#define KEY_NOT_ECT_SHIFT 14
+static_assert(SW_MAX_PORTS * TM_CLASSES <= 1u << KEY_NOT_ECT_SHIFT, "ports and classes fit");
+static_assert((FLOOD * TM_CLASSES & KEY_ALONE) != 0, "a flooded frame is alone");
+
+struct room {
+	uint64_t bytes, packets;
+};
+
+/* Frames of a burst that follow each other. */
+struct run {
+	const struct arrival *a;
+	unsigned int n;
+	uint32_t bytes; /* charged */
 };
 
 struct burst {
 	struct sw *sw;
-	uint16_t port;
-	uint32_t total_bytes; /* charged bytes of all frames of the burst that may be admitted */
-	uint32_t total_packets;
-	uint8_t known; /* mask: groups whose room is known */
-	struct group group[TM_CLASSES];
-};
-
-struct run {
 	struct arrival *a;
-	const struct sw_class *class;
-	unsigned int n;
-	uint32_t bytes; /* charged */
-	uint32_t frame_bytes;
+	const enum sw_drop *reasons;
+	uint16_t port;
+	uint16_t n;
+	uint16_t from;  /* the first frame that is not charged yet */
+	uint8_t groups; /* mask: groups of the frames */
+	/* mask: groups whose frames certainly fit, whatever other groups take during the burst */
+	uint8_t sure;
+	uint16_t key[SW_BURST + 1];
+	/* by group, sum_of() its frames: of all, and of those that are charged */
+	uint64_t sum[TM_CLASSES], charged[TM_CLASSES];
+	uint64_t total;               /* of all groups */
+	struct room room[TM_CLASSES]; /* by group that is not sure: what else certainly fits */
 };
 
-/* Charge the admitted runs to their groups. The rest of a group's room stays certain. */
-static void
-charge(struct burst *b)
+/* Charged bytes << 32 | frame bytes << 8 | 1, so that one addition counts a frame of a burst. */
+static inline uint64_t
+sum_of(const struct arrival *a)
 {
-	for (uint8_t known = b->known; known != 0; known &= (uint8_t)(known - 1)) {
-		uint8_t pg = (uint8_t)__builtin_ctz(known);
-		struct group *g = &b->group[pg];
-
-		if (g->bytes == 0)
-			continue;
-		mmu_ingress_charge(b->sw->mmu, b->port, pg, g->bytes);
-		mmu_packet_charge(b->sw->mmu, b->port, pg, g->n);
-		g->room_bytes -= g->bytes;
-		g->room_packets -= g->n;
-		g->bytes = g->n = 0;
-	}
+	static_assert(SW_BURST < 1u << 8, "frames of a burst");
+	static_assert((uint64_t)SW_BURST * MAX_FRAME_BYTES < 1u << 24, "their bytes");
+	return (uint64_t)a->charged_bytes << 32 | (uint64_t)a->frame_bytes << 8 | 1;
 }
 
-static inline struct group *
-group_of(struct burst *b, uint8_t pg)
+static inline uint32_t
+sum_charged_bytes(uint64_t sum)
 {
-	struct group *g = &b->group[pg];
-
-	if (!(b->known >> pg & 1)) {
-		b->known |= (uint8_t)(1u << pg);
-		g->bytes = g->n = 0;
-		g->room_bytes = mmu_ingress_room(b->sw->mmu, b->port, pg, b->total_bytes);
-		g->room_packets = mmu_packet_room(b->sw->mmu, b->port, pg, b->total_packets);
-	}
-	return g;
+	return (uint32_t)(sum >> 32);
 }
 
-/* A bit that is in no frame's flags: pass_wred() returns it if every frame passes. */
-#define ANY_FRAME 0x80u
-static_assert(!(ANY_FRAME & (PKT_ECT | PKT_CE)), "of its own");
+static inline uint32_t
+sum_frame_bytes(uint64_t sum)
+{
+	return (uint32_t)sum >> 8;
+}
 
-/*
- * Mask of flags: a frame with one of them enters the queue without a WRED drop decision. This is a
- * table, because branches would be mispredicted in a burst to many queues.
- */
+static inline uint32_t
+sum_packets(uint64_t sum)
+{
+	return (uint8_t)sum;
+}
+
+static inline uint16_t
+key_of(const struct sw_class *c, const struct arrival *a)
+{
+	unsigned int not_ect = (a->flags & (PKT_ECT | PKT_CE)) == 0;
+
+	if (unlikely(sw_above_mtu(c, a)))
+		return KEY_ALONE;
+	return (uint16_t)(a->out_port * TM_CLASSES | c->class.tc | not_ect << KEY_NOT_ECT_SHIFT);
+}
+
+static inline struct room
+room_of(const struct burst *b, uint8_t pg)
+{
+	const struct mmu *mmu = b->sw->mmu;
+
+	return (struct room){
+		.bytes = mmu_ingress_room(mmu, b->port, pg, sum_charged_bytes(b->total)),
+		.packets = mmu_packet_room(mmu, b->port, pg, sum_packets(b->total)),
+	};
+}
+
+/* Find the groups that are sure, and the room of the others. */
 static inline uint8_t
-pass_wred(const struct sw_port *p, unsigned int queue)
+find_sure(struct burst *b)
 {
-	static const uint8_t flags[] = {ANY_FRAME, ANY_FRAME, 0, PKT_ECT | PKT_CE};
-	unsigned int drops = p->nonect_drop_queues >> queue & 1;
+	uint8_t sure = 0;
 
-	return flags[2 * drops + (p->ecn_queues >> queue & 1)];
+	b->total = 0;
+	for (unsigned int pg = 0; pg < TM_CLASSES; pg++)
+		b->total += b->sum[pg];
+	for (uint8_t groups = b->groups; groups != 0; groups &= (uint8_t)(groups - 1)) {
+		uint8_t pg = (uint8_t)__builtin_ctz(groups);
+		struct room room = room_of(b, pg);
+		bool fits = (sum_charged_bytes(b->sum[pg]) <= room.bytes) &
+			    (sum_packets(b->sum[pg]) <= room.packets);
+
+		sure |= (uint8_t)(fits << pg);
+		b->room[pg] = room;
+	}
+	return sure;
+}
+
+/* Classify the frames and sum them by group. */
+static inline void
+begin_burst(struct burst *b)
+{
+	const struct sw *sw = b->sw;
+	struct arrival *a = b->a;
+	/* mask: groups whose frames are admitted alone; with mark_at_enqueue all, because the
+	 * length of its queue matters to each frame */
+	uint8_t alone = sw->mark_at_enqueue ? UINT8_MAX : sw->ports[b->port].storm_pgs;
+	uint8_t groups = 0;
+
+	b->from = 0;
+	memset(b->sum, 0, sizeof(b->sum));
+	memset(b->charged, 0, sizeof(b->charged));
+	for (unsigned int i = 0; i < b->n; i++, a++) {
+		const struct sw_class *c;
+
+		if (unlikely(b->reasons[i] != SW_PASS)) {
+			b->key[i] = KEY_ALONE;
+			continue;
+		}
+		c = sw_classify(&sw->classes, a);
+		b->sum[c->class.pg] += sum_of(a);
+		groups |= (uint8_t)(1u << c->class.pg);
+		b->key[i] = key_of(c, a);
+	}
+	b->key[b->n] = KEY_ALONE;
+	b->groups = groups;
+	b->sure = find_sure(b);
+	for (unsigned int i = 0; unlikely((groups & alone) != 0) && i < b->n; i++) {
+		if (b->reasons[i] == SW_PASS && alone >> b->a[i].class.pg & 1)
+			b->key[i] = KEY_ALONE;
+	}
+}
+
+static inline void
+charge_group(struct burst *b, uint8_t pg, uint64_t sum)
+{
+	mmu_ingress_charge(b->sw->mmu, b->port, pg, sum_charged_bytes(sum));
+	mmu_packet_charge(b->sw->mmu, b->port, pg, sum_packets(sum));
+}
+
+/* Charge the frames before frame i, all of which have been admitted. */
+static __rte_noinline void
+charge_before(struct burst *b, unsigned int i)
+{
+	uint64_t sum[TM_CLASSES] = {0};
+
+	for (unsigned int k = b->from; k < i; k++)
+		sum[b->a[k].class.pg] += sum_of(&b->a[k]);
+	for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
+		if (sum[pg] != 0)
+			charge_group(b, pg, sum[pg]);
+		b->charged[pg] += sum[pg];
+	}
+}
+
+/* Admit a frame alone, with its own decisions, unless it is dropped. */
+static __rte_noinline void
+admit_alone(struct burst *b, unsigned int i)
+{
+	struct arrival *a = &b->a[i];
+	uint64_t sum = sum_of(a);
+	uint8_t pg;
+
+	charge_before(b, i);
+	b->from = (uint16_t)(i + 1);
+	if (b->reasons[i] != SW_PASS) {
+		sw_end(b->sw, a, b->reasons[i]);
+		return;
+	}
+	pg = sw_admit(b->sw, a);
+	b->charged[pg] += sum;
+	b->room[pg] = room_of(b, pg);
 }
 
 /*
- * Find the run that begins with the frame run->a. If that frame needs its own decision, run->n
- * stays 0.
- *
- * @param n  Frames of the burst from run->a on.
- * @return   Class of the frame after the run; NULL: not classified yet.
+ * Take a run from the room of its group, which is not sure. The room that is left stays certain.
+ * @return false: nothing was taken.
  */
-static inline const struct sw_class *
-gather(struct sw *sw, struct run *run, unsigned int n, const enum sw_drop reasons[])
+static inline bool
+take_room(struct burst *b, struct run run)
 {
-	const struct sw_class *c = run->class;
-	struct arrival *a = run->a;
-	uint16_t out_port = a->out_port;
-	uint8_t pass = ANY_FRAME;
-	bool tags = false;
+	struct room *room = &b->room[run.a->class.pg];
 
-	run->n = run->bytes = run->frame_bytes = 0;
-	if (unlikely(out_port == FLOOD || sw->mark_at_enqueue ||
-		     sw->ports[a->in_port].storm_pgs >> c->class.pg & 1))
-		return c;
-	if (likely(sw_owns(&sw->shard, out_port))) {
-		const struct sw_port *p = &sw->ports[out_port];
-
-		tags = sw->forward.vlans->access_domain[out_port] != SW_TRANSPARENT;
-		pass = pass_wred(p, c->class.queue);
-		if (unlikely(p->closed_queues >> c->class.queue & 1))
-			return c;
-	}
-	do {
-		if (unlikely(sw_above_mtu(c, a) || !((a->flags | ANY_FRAME) & pass)) ||
-		    (unlikely(tags) && sw_changes_form(sw->forward.vlans, a, out_port)))
-			return NULL;
-		run->bytes += a->charged_bytes;
-		run->frame_bytes += a->frame_bytes;
-		a++;
-		if (++run->n == n || unlikely(reasons[run->n] != SW_PASS))
-			return NULL;
-		c = sw_classify(&sw->classes, a);
-	} while (c == run->class && a->out_port == out_port);
-	return c;
+	if (run.bytes > room->bytes || run.n > room->packets)
+		return false;
+	room->bytes -= run.bytes;
+	room->packets -= run.n;
+	return true;
 }
 
 /* Admit a run to a queue; its caller then pushes the entries. @return false: nothing was done. */
@@ -145,94 +226,116 @@ admit_to_queue(struct sw *sw, uint16_t port, uint8_t queue, uint32_t bytes, uint
 	return true;
 }
 
-/* @return false: nothing was done. */
-static inline bool
-enqueue_run(struct sw *sw, const struct run *run)
+/* Of a run to a port that filters VLANs, the frames before one that changes its form. */
+static __rte_noinline struct run
+same_form(const struct sw *sw, struct run run)
 {
-	const struct arrival *a = run->a;
-	uint16_t port = a->out_port;
-	uint8_t queue = a->class.queue;
-	struct sw_queue *q = &sw->ports[port].queue[queue];
+	struct run same = {.a = run.a};
 
-	if (!admit_to_queue(sw, port, queue, run->bytes, a->now_ns))
-		return false;
-	for (unsigned int i = 0; i < run->n; i++, a++)
-		sw_fifo_push(&q->fifo, &sw->shard.chunks,
-			     sw_entry_of(a, a->m, port, a->view.tagged, a->flags));
-	return true;
+	for (const struct arrival *a = run.a; same.n < run.n; a++) {
+		if (sw_changes_form(sw->forward.vlans, a, a->out_port))
+			break;
+		same.bytes += a->charged_bytes;
+		same.n++;
+	}
+	return same;
 }
 
 /* @return false: nothing was done. */
-static inline bool
-admit_run(struct burst *b, struct group *g, const struct run *run)
+static __rte_always_inline bool
+enqueue_run(struct sw *sw, struct run run)
 {
-	if (unlikely(run->n == 0 || g->bytes + run->bytes > g->room_bytes ||
-		     g->n + run->n > g->room_packets))
+	const struct arrival *a = run.a;
+	uint16_t port = a->out_port;
+	uint8_t queue = a->class.queue;
+	struct sw_queue *q = &sw->ports[port].queue[queue];
+	unsigned int i = 0;
+
+	if (!admit_to_queue(sw, port, queue, run.bytes, a->now_ns))
 		return false;
-	if (likely(sw_owns(&b->sw->shard, run->a->out_port))) {
-		if (unlikely(!enqueue_run(b->sw, run)))
-			return false;
-	} else {
-		for (unsigned int i = 0; i < run->n; i++)
-			sw_cross(b->sw, &run->a[i]);
-	}
-	g->bytes += run->bytes;
-	g->n += run->n;
+	do {
+		sw_fifo_push(&q->fifo, &sw->shard.chunks,
+			     sw_entry_of(a, a->m, port, a->view.tagged, a->flags));
+		a++;
+	} while (++i < run.n);
 	return true;
+}
+
+/*
+ * Admit the run that begins with frame i.
+ * @return the number of its frames; 0: the frame needs its own decision, and nothing was done.
+ */
+static __rte_always_inline unsigned int
+admit_run(struct burst *b, unsigned int i)
+{
+	struct sw *sw = b->sw;
+	const struct arrival *a = &b->a[i];
+	const uint16_t *key = &b->key[i];
+	struct run run = {.a = a, .n = 1, .bytes = a->charged_bytes};
+
+	if (unlikely(*key & KEY_ALONE))
+		return 0;
+	for (; key[run.n] == *key; run.n++)
+		run.bytes += a[run.n].charged_bytes;
+	if (unlikely(!(b->sure >> a->class.pg & 1)) && !take_room(b, run))
+		return 0;
+	if (unlikely(!sw_owns(&sw->shard, a->out_port))) {
+		for (unsigned int k = 0; k < run.n; k++)
+			sw_cross(sw, &a[k]);
+		return run.n;
+	}
+	if (unlikely(sw->ports[a->out_port].decides[*key >> KEY_NOT_ECT_SHIFT] >> a->class.queue &
+		     1))
+		return 0;
+	if (unlikely(sw->forward.vlans->access_domain[a->out_port] != SW_TRANSPARENT)) {
+		run = same_form(sw, run);
+		if (run.n == 0)
+			return 0;
+	}
+	return enqueue_run(sw, run) ? run.n : 0;
 }
 
 /*
  * Update XOFF once per group, because the group's use only grows during the burst. Do so even if
  * all its frames were refused, because the use of other groups also moves a dynamic threshold.
  */
-static void
+static inline void
 end_burst(struct burst *b, uint64_t now_ns)
 {
-	charge(b);
-	for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
-		struct sw_pg_stats *stats = &b->sw->ports[b->port].stats.pg[pg];
+	struct sw_pg_stats *stats = b->sw->ports[b->port].stats.pg;
 
-		if (b->group[pg].packets == 0)
-			continue;
-		counter_add(&stats->rx_packets, b->group[pg].packets);
-		counter_add(&stats->rx_bytes, b->group[pg].frame_bytes);
-		sw_update_xoff(b->sw, b->port, pg, now_ns);
+	for (uint8_t groups = b->groups; groups != 0; groups &= (uint8_t)(groups - 1)) {
+		uint8_t pg = (uint8_t)__builtin_ctz(groups);
+		uint64_t sum = b->sum[pg];
+
+		if (sum != b->charged[pg])
+			charge_group(b, pg, sum - b->charged[pg]);
+		counter_add(&stats[pg].rx_packets, sum_packets(sum));
+		counter_add(&stats[pg].rx_bytes, sum_frame_bytes(sum));
 	}
+	for (uint8_t groups = b->groups & b->sw->classes.lossless_pgs; groups != 0;
+	     groups &= (uint8_t)(groups - 1))
+		sw_update_xoff(b->sw, b->port, (uint8_t)__builtin_ctz(groups), now_ns);
 }
 
 void
 sw_admit_burst(struct sw *sw, struct arrival *a, unsigned int n, const enum sw_drop reasons[])
 {
-	struct burst b = {.sw = sw, .port = a->in_port, .total_packets = n};
-	const struct sw_class *next = NULL;
 	uint64_t now_ns = a->now_ns;
-	struct run run;
+	struct burst b;
 
-	for (unsigned int i = 0; i < n; i++)
-		b.total_bytes += a[i].charged_bytes;
-	for (unsigned int i = 0; i < n; i += run.n) {
-		struct group *g;
-
-		run.a = &a[i];
-		run.n = 1;
-		if (unlikely(reasons[i] != SW_PASS)) {
-			sw_end(sw, run.a, reasons[i]);
-			next = NULL;
-			continue;
+	b.sw = sw;
+	b.a = a;
+	b.reasons = reasons;
+	b.port = a->in_port;
+	b.n = (uint16_t)n;
+	begin_burst(&b);
+	for (unsigned int i = 0, admitted; i < n; i += admitted) {
+		admitted = admit_run(&b, i);
+		if (unlikely(admitted == 0)) {
+			admit_alone(&b, i);
+			admitted = 1;
 		}
-		run.class = next == NULL ? sw_classify(&sw->classes, run.a) : next;
-		next = gather(sw, &run, n - i, &reasons[i]);
-		g = group_of(&b, run.class->class.pg);
-		if (unlikely(!admit_run(&b, g, &run))) {
-			charge(&b);
-			run.n = 1;
-			run.frame_bytes = run.a->frame_bytes;
-			sw_admit(sw, run.a);
-			b.known &= (uint8_t) ~(1u << run.class->class.pg);
-			next = NULL;
-		}
-		g->packets += run.n;
-		g->frame_bytes += run.frame_bytes;
 	}
 	end_burst(&b, now_ns);
 }
@@ -327,11 +430,8 @@ admit_crossed_queue(struct sw *sw, const struct sw_crossed_queue *c, uint64_t no
 {
 	uint16_t port = c->place / TM_CLASSES;
 	uint8_t queue = c->place % TM_CLASSES;
-	const struct sw_port *p = &sw->ports[port];
-	uint8_t flags = ANY_FRAME | (c->all_ect ? PKT_ECT | PKT_CE : 0);
 
-	if (unlikely(sw->mark_at_enqueue || p->closed_queues >> queue & 1 ||
-		     !(flags & pass_wred(p, queue))))
+	if (unlikely(sw->mark_at_enqueue || sw->ports[port].decides[!c->all_ect] >> queue & 1))
 		return false;
 	return admit_to_queue(sw, port, queue, c->bytes, now_ns);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Admission of a burst, run by run. A run consists of consecutive frames of one class to one port
- * that need no individual decision. If a run is certain to fit, it is charged and counted as a
- * whole; all other frames are admitted one by one. The charges of a group's runs are applied at the
- * end of the burst, or before a frame is admitted alone.
+ * Admission of a burst. First all frames are classified and summed by group. A group whose sum is
+ * certain to fit needs no further decision, and is charged once, at the end of the burst or before
+ * a frame is admitted alone. Then run by run: consecutive frames of one class to one port enter
+ * their queue together. All other frames are admitted one by one.
  *
  * Invariant (tested): the result is the same as if the frames were admitted one by one.
  */

@@ -42,8 +42,9 @@ FIELD_TABLE(qos_map_fields);
  */
 int qos_map_params_check(const struct qos_map_params *params, char *why, unsigned int why_size);
 
+/* Aligned, so that compilers copy it as one word. */
 struct qos_class {
-	uint8_t tc;
+	_Alignas(4) uint8_t tc;
 	uint8_t queue;
 	uint8_t pg; /* a priority group generates PFC for the priority of the same number */
 };
