@@ -66,6 +66,19 @@ mmu_admit_near_limit(struct mmu *mmu, struct mmu_path path, uint32_t bytes)
 	return mmu_admit_sure(mmu, path, bytes);
 }
 
+/* As frames enter, the limit falls and the use rises, so if the last frame fits, all fit. */
+bool
+mmu_egress_fits(struct mmu_queue *q, uint32_t bytes)
+{
+	struct mmu_rule *rule = q->rule;
+	uint64_t shared_bytes = sub_sat(q->used_bytes + bytes, rule->reserved_bytes);
+	uint64_t free_bytes = mmu_pool_free(rule->pool);
+
+	find_sure(rule);
+	return rule->unlimited ||
+	       (bytes <= free_bytes && shared_bytes <= mmu_limit_at(rule, free_bytes - bytes));
+}
+
 static const struct mmu_pg *
 pg_at(const struct mmu *mmu, uint16_t port, uint8_t pg)
 {

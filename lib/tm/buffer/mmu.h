@@ -223,7 +223,7 @@ struct mmu_pool {
 };
 
 /*
- * Bounds below which a frame certainly keeps the limits of a rule, for mmu_admit_plain(): while the
+ * Bounds below which frames certainly keep the limits of a rule: while the
  * shared use of the pool is at most pool_*, a PG or a queue may hold bytes and packets. Zeros are
  * valid bounds, and they stay valid while the pool is less used.
  */
@@ -318,6 +318,8 @@ struct mmu {
 static_assert(TM_CLASSES * sizeof(struct mmu_pg) % LINES_APART == 0, "whole lines for a port");
 static_assert(TM_CLASSES * sizeof(struct mmu_queue) % LINES_APART == 0, "whole lines");
 
+/** mmu_egress_admit_fitting() beyond the bounds of the queue's rule: find bounds, and decide. */
+bool mmu_egress_fits(struct mmu_queue *q, uint32_t bytes);
 /** mmu_admit_plain() of a frame beyond the bounds of its rules: find bounds for the present use. */
 bool mmu_admit_near_limit(struct mmu *mmu, struct mmu_path path, uint32_t bytes);
 /** mmu_ingress_room() of a PG that uses headroom. */
@@ -606,24 +608,18 @@ mmu_egress_admit_fitting(struct mmu *mmu, uint16_t port, uint8_t queue_index, ui
 {
 	struct mmu_queue *q = &mmu->queues[port * TM_CLASSES + queue_index];
 	const struct mmu_rule *rule = q->rule;
+	struct mmu_pool *pool = rule->pool;
 	uint64_t used_bytes = q->used_bytes + bytes;
-	uint64_t shared_bytes = sub_sat(used_bytes, rule->reserved_bytes), free_bytes;
-	bool fits;
 
 	assert(port < mmu->n_ports && queue_index < TM_CLASSES);
-	/*
-	 * As frames enter, the limit falls and the use rises, so if the last frame fits, all fit.
-	 * No branches, because a burst may go to as many queues as it has frames, so that branches
-	 * would be mispredicted.
-	 */
-	free_bytes = mmu_pool_free(rule->pool);
-	fits = (bytes <= free_bytes) &
-	       (shared_bytes <= mmu_limit_at(rule, sub_sat(free_bytes, bytes)));
-	if (!(fits | rule->unlimited))
-		return false;
+	if (used_bytes > rule->sure.bytes ||
+	    pool->shared_used_bytes + bytes > rule->sure.pool_bytes) {
+		if (!mmu_egress_fits(q, bytes))
+			return false;
+	}
 	q->used_bytes = used_bytes;
 	mmu_peak_raise(&q->peak, used_bytes);
-	mmu_pool_charge(rule->pool, bytes, min_u64(bytes, shared_bytes));
+	mmu_pool_charge(pool, bytes, min_u64(bytes, mmu_beyond(used_bytes, rule->reserved_bytes)));
 	return true;
 }
 
