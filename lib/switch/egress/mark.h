@@ -36,6 +36,20 @@ bool sw_mark_own_hit_at(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_
 struct rte_mbuf *sw_mark_hit(struct sw *sw, struct sw_port *p, uint8_t queue,
 			     const struct sw_entry *e);
 
+/**
+ * sw_mark() for a queue that is above the curve's minimum and not one of observed_queues: chance
+ * and the curve decide.
+ */
+static inline struct rte_mbuf *
+sw_mark_by_curve(struct sw *sw, struct sw_port *p, const struct sw_queue *q, uint64_t queue_bytes,
+		 const struct sw_entry *e)
+{
+	if (sw_entry_flags(e) & PKT_WRED_DONE ||
+	    likely(prng_u32(&sw->prng) >= wred_probability_q32(&q->wred, queue_bytes)))
+		return sw_entry_mbuf(e);
+	return sw_mark_hit(sw, p, (uint8_t)(q - p->queue), e);
+}
+
 /* Few packets are hit, even in a long queue. */
 static inline struct rte_mbuf *
 sw_mark(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,

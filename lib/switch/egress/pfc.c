@@ -119,6 +119,16 @@ sw_pfc_set_xoff(struct sw *sw, uint16_t port, uint8_t pg, bool xoff, uint64_t no
 	node_wake(&sw->node, port);
 }
 
+void
+sw_update_lossless(struct sw *sw, uint16_t port, uint8_t pg, uint64_t now_ns)
+{
+	bool xoff = sw->ports[port].xoff_pgs >> pg & 1;
+	bool wanted = mmu_pg_wants_xoff(sw->mmu, port, pg, xoff);
+
+	if (unlikely(wanted != xoff))
+		sw_pfc_set_xoff(sw, port, pg, wanted, now_ns);
+}
+
 /* Put a received pause in force. */
 static void
 obey(struct sw *sw, uint16_t port, const struct pfc_vector *v, uint64_t now_ns)

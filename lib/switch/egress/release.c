@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/egress/release.h"
 
-static inline void
+static __rte_always_inline void
 release(struct sw *sw, uint16_t group, uint64_t charge, uint64_t now_ns)
 {
 	uint16_t port = group / TM_CLASSES;

@@ -43,8 +43,7 @@ sw_ingress_release(struct sw *sw, uint16_t port, uint8_t pg, uint64_t charge, ui
 	/* mmu_ingress_release() takes 32 bits; charges returned by another shard may have more. */
 	for (; unlikely(bytes > UINT32_MAX); bytes -= UINT32_MAX)
 		mmu_ingress_release(sw->mmu, port, pg, UINT32_MAX);
-	mmu_ingress_release(sw->mmu, port, pg, (uint32_t)bytes);
-	mmu_packet_release(sw->mmu, port, pg, sw_charge_packets(charge));
+	mmu_group_release(sw->mmu, port, pg, (uint32_t)bytes, sw_charge_packets(charge));
 	sw_update_xoff(sw, port, pg, now_ns);
 }
 

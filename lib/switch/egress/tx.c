@@ -88,6 +88,19 @@ unmarked_bytes(const struct sw *sw, const struct sw_port *p, uint8_t queue)
 	return p->observed_queues >> queue & 1 ? -1 : (int64_t)q->wred.mark.min_bytes;
 }
 
+/*
+ * Wire bytes that a picked queue may have sent when it sends another frame: its turn is not over,
+ * and the port's shaper is not in debt.
+ */
+static inline int64_t
+run_bytes(const struct sw_port *p, uint8_t queue)
+{
+	int64_t turn = sched_grant(&p->sched, queue) - 1;
+	int64_t wire = p->shaper.account.credit_nanobits / NANOBITS_PER_BYTE;
+
+	return turn < wire ? turn : wire;
+}
+
 /* Update counters, buckets and the scheduler for a run of frames that left a queue. */
 static inline void
 charge_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, uint16_t packets,
@@ -133,8 +146,8 @@ send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct 
 	 struct rte_mbuf **pkts, uint16_t max_pkts, uint64_t now_ns)
 {
 	struct sw_queue *q = &p->queue[queue];
-	struct token_account wire = p->shaper.account;
-	int64_t unmarked = unmarked_bytes(sw, p, queue), left_bytes = sched_grant(&p->sched, queue);
+	int64_t unmarked = unmarked_bytes(sw, p, queue), left_bytes = run_bytes(p, queue);
+	bool observed = p->observed_queues >> queue & 1;
 	uint64_t queue_bytes = q->bytes, sent_bytes = 0;
 	uint16_t n = 0;
 
@@ -145,14 +158,14 @@ send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct 
 		queue_bytes -= sw_entry_charged_bytes(e);
 		sent_bytes += bytes;
 		left_bytes -= bytes + GAP_BYTES;
-		token_account_charge(&wire, bytes + GAP_BYTES);
 		sw_leave_ingress_later(sw, r, e);
-		pkts[n++] = unlikely((int64_t)queue_bytes > unmarked)
-				    ? sw_mark(sw, p, queue, queue_bytes, e)
-				    : sw_entry_mbuf(e);
-	} while (n < max_pkts && !sw_queue_is_empty(q) && left_bytes > 0 &&
-		 token_account_can_send(&wire));
-	p->shaper.account.credit_nanobits = wire.credit_nanobits;
+		pkts[n] = sw_entry_mbuf(e);
+		if (unlikely((int64_t)queue_bytes > unmarked))
+			pkts[n] = observed ? sw_mark(sw, p, queue, queue_bytes, e)
+					   : sw_mark_by_curve(sw, p, q, queue_bytes, e);
+		n++;
+	} while (n < max_pkts && !sw_queue_is_empty(q) && left_bytes >= 0);
+	token_bucket_charge(&p->shaper, (uint32_t)sent_bytes + n * GAP_BYTES);
 	charge_run(sw, p, port, queue, n, pkts, sent_bytes, (uint32_t)(q->bytes - queue_bytes),
 		   now_ns);
 	return n;

@@ -26,6 +26,13 @@ mmu_admit_headroom(struct mmu_pg *pg, uint32_t bytes, uint64_t beyond_bytes)
 	return MMU_ADMIT_HEADROOM;
 }
 
+void
+mmu_release_headroom(struct mmu_pg *pg, uint32_t bytes, uint32_t packets)
+{
+	mmu_pg_release(pg, bytes);
+	mmu_pg_release_packets(pg, packets);
+}
+
 /* Its reserved bytes are full, so each frame goes into headroom as a whole. */
 uint64_t
 mmu_headroom_room(const struct mmu_pg *pg, uint32_t total_bytes)

@@ -120,6 +120,9 @@ struct mmu_path {
 static inline bool mmu_admit_plain(struct mmu *mmu, struct mmu_path path, uint32_t bytes);
 /** mmu_packet_release(), mmu_ingress_release() and mmu_egress_release() of one frame. */
 static inline void mmu_release(struct mmu *mmu, struct mmu_path path, uint32_t bytes);
+/** mmu_ingress_release() and mmu_packet_release() of several frames of a group. */
+static inline void mmu_group_release(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes,
+				     uint32_t packets);
 /** Release the charge of one or several frames. */
 static inline void mmu_ingress_release(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes);
 static inline void mmu_egress_release(struct mmu *mmu, uint16_t port, uint8_t queue,
@@ -324,6 +327,8 @@ bool mmu_egress_fits(struct mmu_queue *q, uint32_t bytes);
 bool mmu_admit_near_limit(struct mmu *mmu, struct mmu_path path, uint32_t bytes);
 /** mmu_ingress_room() of a PG that uses headroom. */
 uint64_t mmu_headroom_room(const struct mmu_pg *pg, uint32_t total_bytes);
+/** mmu_group_release() of a PG that uses headroom. */
+void mmu_release_headroom(struct mmu_pg *pg, uint32_t bytes, uint32_t packets);
 /** Headroom step of mmu_ingress_admit(), kept out of line. */
 enum mmu_verdict mmu_admit_headroom(struct mmu_pg *pg, uint32_t bytes, uint64_t beyond_bytes);
 
@@ -577,6 +582,29 @@ mmu_ingress_release(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t b
 {
 	assert(port < mmu->n_ports && pg_index < TM_CLASSES);
 	mmu_pg_release(&mmu->pgs[port * TM_CLASSES + pg_index], bytes);
+}
+
+static inline void
+mmu_group_release(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t bytes,
+		  uint32_t packets)
+{
+	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
+	const struct mmu_rule *rule = pg->rule;
+	struct mmu_pool *pool = rule->pool;
+
+	assert(port < mmu->n_ports && pg_index < TM_CLASSES);
+	if (mmu->packets == 0)
+		packets = 0;
+	if ((pg->headroom_bytes | pg->headroom_packets) != 0) {
+		mmu_release_headroom(pg, bytes, packets);
+		return;
+	}
+	mmu_pool_release(pool, bytes,
+			 min_u64(bytes, mmu_beyond(pg->used_bytes, rule->reserved_bytes)));
+	pool->shared_packets -= min_u64(packets, mmu_beyond(pg->packets, rule->reserved_packets));
+	assert(pg->used_bytes >= bytes && pg->packets >= packets);
+	pg->used_bytes -= bytes;
+	pg->packets -= packets;
 }
 
 static inline enum mmu_verdict
