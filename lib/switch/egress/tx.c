@@ -2,6 +2,7 @@
 #include "switch/egress/tx.h"
 
 #include <rte_mbuf.h>
+#include <rte_prefetch.h>
 
 #include "base/numbers/fixed.h"
 #include "switch/egress/inband.h"
@@ -159,6 +160,8 @@ send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct 
 		sent_bytes += bytes;
 		left_bytes -= bytes + GAP_BYTES;
 		sw_leave_ingress_later(sw, r, e);
+		/* The driver reads it next, and nothing has touched it since the frame came. */
+		rte_prefetch0(sw_entry_mbuf(e));
 		pkts[n] = sw_entry_mbuf(e);
 		if (unlikely((int64_t)queue_bytes > unmarked))
 			pkts[n] = observed ? sw_mark(sw, p, queue, queue_bytes, e)
