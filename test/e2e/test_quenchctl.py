@@ -50,6 +50,10 @@ def check_switch(work, name, other):
     check_equal("show queue counters: idle queues are counted", ctl.text("show queue counters").splitlines()[-1],
                 "13 idle queues not shown; --all shows them")
     check_equal("and shown if asked", [len(ctl.table("-a show queue counters")), len(ctl.table("show queue counters 1"))], [17, 4])
+    check_equal("bytes of marked frames", queue["ecn_marked_bytes"] * FRAMES, queue["ecn_marked_packets"] * queue["tx_bytes"])
+    check_equal("nothing was dropped or came with CE", [queue[k] for k in ("drop_bytes", "wred_drop_packets", "wred_drop_bytes", "ce_in_packets")], [0] * 4)
+    check_equal("show queue wredcounters: headings", ctl.table("-a show queue wredcounters 1")[0],
+                ["port", "queue", "wred_dropped", "wred_dropped_bytes", "marked", "marked_bytes"])
     check_equal("show priority-group drop: none", ctl.table("show priority-group drop")[1], ["(none)"])
     check_equal("show pfc counters: the whole matrix, of zeros",
                 ctl.table("show pfc counters"),

@@ -52,7 +52,7 @@ def check_commands(complete, first):
     if first:
         check_equal(f"{complete.__name__}: show q", complete("quenchctl show q"), ["qp", "queue"])
         check_equal(f"{complete.__name__}: nothing fits", complete("quenchctl show zz"), [])
-        check_equal(f"{complete.__name__}: behind options", complete("quenchctl -f x -j --listen [::1]:1 show queue "), ["counters", "watermark"])
+        check_equal(f"{complete.__name__}: behind options", complete("quenchctl -f x -j --listen [::1]:1 show queue "), ["counters", "watermark", "wredcounters"])
         check_equal(f"{complete.__name__}: an option", complete("quenchctl --js"), ["--json"])
     check_equal(f"{complete.__name__}: on and off", complete("quenchctl set interface tx-disabled 3 "), ["off", "on"])
     check_equal(f"{complete.__name__}: on and off, or nothing", complete("quenchctl trace qp 100 "), ["off", "on"])

@@ -40,6 +40,7 @@ struct sw_crossed_queue {
 	uint32_t bytes; /* charged */
 	uint16_t place; /* port * TM_CLASSES + queue */
 	bool all_ect;
+	bool any_ce;
 	bool admitted;
 };
 

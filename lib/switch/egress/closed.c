@@ -27,6 +27,7 @@ sw_closed_flush(struct sw *sw, uint16_t port, uint8_t queue, enum sw_drop reason
 		sw_leave_ingress(sw, e, now_ns);
 		counter_inc(&p->stats.drops[reason]);
 		counter_inc(&p->stats.queue[queue].drop_packets);
+		counter_add(&p->stats.queue[queue].drop_bytes, sw_entry_frame_bytes(e));
 		counter_add(&sw->ledger.dropped, sw_entry_charged_bytes(e));
 		rte_pktmbuf_free(sw_entry_mbuf(e));
 		n++;

@@ -80,6 +80,8 @@ sw_enqueue(struct sw *sw, const struct arrival *a, uint16_t port, struct sw_entr
 		e.frame = sw_entry_frame(sw_mark_arrival(sw, p, queue, q->bytes, &e, a->now_ns),
 					 sw_entry_frame_bytes(&e));
 	sw_fifo_push(&q->fifo, &sw->shard.chunks, e);
+	if (unlikely(a->flags & PKT_CE))
+		counter_inc(&p->stats.queue[queue].ce_in_packets);
 	counter_add(&q->bytes, a->charged_bytes);
 	/* Wake the port, unless another of its queues may send: next_ns() then includes it. */
 	if ((p->backlogged & ~(p->paused_queues | p->above_max)) == 0)

@@ -18,6 +18,7 @@ set_ce(struct sw *sw, struct sw_queue_stats *stats, const struct sw_entry *e)
 	if (ecn_set_ce(rte_pktmbuf_mtod_offset(own, uint8_t *, sw_entry_l3_off(e)),
 		       sw_entry_ip_version(e))) {
 		counter_inc(&stats->ecn_marked_packets);
+		counter_add(&stats->ecn_marked_bytes, sw_entry_frame_bytes(e));
 		pkt_meta(own)->marked_by = stats;
 	}
 	return own;

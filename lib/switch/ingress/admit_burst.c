@@ -241,6 +241,15 @@ same_form(const struct sw *sw, struct run run)
 	return same;
 }
 
+/* Most frames have no CE, so a run counts them only if one has. */
+static __rte_noinline void
+count_ce(struct sw_queue_stats *stats, const struct arrival *a, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (a[i].flags & PKT_CE)
+			counter_inc(&stats->ce_in_packets);
+}
+
 /* @return false: nothing was done. */
 static __rte_always_inline bool
 enqueue_run(struct sw *sw, struct run run)
@@ -250,14 +259,18 @@ enqueue_run(struct sw *sw, struct run run)
 	uint8_t queue = a->class.queue;
 	struct sw_queue *q = &sw->ports[port].queue[queue];
 	unsigned int i = 0;
+	uint8_t flags = 0;
 
 	if (!admit_to_queue(sw, port, queue, run.bytes, a->now_ns))
 		return false;
 	do {
 		sw_fifo_push(&q->fifo, &sw->shard.chunks,
 			     sw_entry_of(a, a->m, port, a->view.tagged, a->flags));
+		flags |= a->flags;
 		a++;
 	} while (++i < run.n);
+	if (unlikely(flags & PKT_CE))
+		count_ce(&sw->ports[port].stats.queue[queue], run.a, run.n);
 	return true;
 }
 
@@ -349,6 +362,7 @@ admit_crossed_one(struct sw *sw, struct sw_entry e, uint64_t now_ns)
 		.m = m,
 		.now_ns = now_ns,
 		.charged_bytes = sw_entry_charged_bytes(&e),
+		.frame_bytes = sw_entry_frame_bytes(&e),
 		.in_port = sw_entry_group(&e) / TM_CLASSES,
 		.out_port = sw_entry_queue(&e) / TM_CLASSES,
 		.flags = sw_entry_flags(&e) & (uint8_t)~PKT_LABELLED,
@@ -419,6 +433,7 @@ sort_crossed(struct sw_crossed *b, const struct sw_ring *r, uint32_t first, uint
 			last = find_crossed_queue(b, place);
 		b->queue[last].bytes += sw_entry_charged_bytes(e);
 		b->queue[last].all_ect &= (sw_entry_flags(e) & (PKT_ECT | PKT_CE)) != 0;
+		b->queue[last].any_ce |= (sw_entry_flags(e) & PKT_CE) != 0;
 		b->queue_of[n] = (uint8_t)last;
 	}
 	return n;
@@ -436,6 +451,20 @@ admit_crossed_queue(struct sw *sw, const struct sw_crossed_queue *c, uint64_t no
 	return admit_to_queue(sw, port, queue, c->bytes, now_ns);
 }
 
+/* Count the entries of a sorted burst that enter with their queue's others. */
+static void
+count_crossed_ce(struct sw *sw, const struct sw_crossed *b, const struct sw_ring *r, uint32_t first,
+		 uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct sw_crossed_queue *c = &b->queue[b->queue_of[i]];
+		struct sw_port *p = &sw->ports[c->place / TM_CLASSES];
+
+		if (c->admitted && sw_entry_flags(sw_ring_at(r, first + i)) & PKT_CE)
+			counter_inc(&p->stats.queue[c->place % TM_CLASSES].ce_in_packets);
+	}
+}
+
 /* Entries of different queues may overtake each other, those of one queue do not. */
 static uint32_t
 admit_crossed(struct sw *sw, const struct sw_ring *r, uint32_t first, uint32_t most,
@@ -444,11 +473,15 @@ admit_crossed(struct sw *sw, const struct sw_ring *r, uint32_t first, uint32_t m
 	struct sw_crossed *b = &sw->crossed;
 	uint32_t n = sort_crossed(b, r, first, most);
 	uint64_t bytes = 0;
+	bool any_ce = false;
 
 	for (unsigned int i = 0; i < b->n_queues; i++) {
 		b->queue[i].admitted = admit_crossed_queue(sw, &b->queue[i], now_ns);
 		bytes += b->queue[i].bytes;
+		any_ce |= b->queue[i].any_ce;
 	}
+	if (unlikely(any_ce))
+		count_crossed_ce(sw, b, r, first, n);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sw_entry *e = sw_ring_at(r, first + i);
 		const struct sw_crossed_queue *c = &b->queue[b->queue_of[i]];

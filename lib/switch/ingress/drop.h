@@ -18,8 +18,15 @@ sw_count_drop(struct sw *sw, uint16_t port, enum sw_drop reason, uint32_t charge
 static inline void
 sw_count_egress_drop(struct sw *sw, const struct arrival *a, uint16_t port, enum sw_drop reason)
 {
+	struct sw_queue_stats *stats = &sw->ports[port].stats.queue[a->class.queue];
+
 	sw_count_drop(sw, port, reason, a->charged_bytes);
-	counter_inc(&sw->ports[port].stats.queue[a->class.queue].drop_packets);
+	counter_inc(&stats->drop_packets);
+	counter_add(&stats->drop_bytes, a->frame_bytes);
+	if (reason == SW_DROP_WRED) {
+		counter_inc(&stats->wred_drop_packets);
+		counter_add(&stats->wred_drop_bytes, a->frame_bytes);
+	}
 }
 
 /** Free and count a frame that is dropped or consumed. */

@@ -51,6 +51,7 @@ send_one(struct sw *sw, uint16_t port, const struct sw_lldp_out *out)
 	if (reason != SW_PASS) {
 		sw_count_drop(sw, port, reason, charged_bytes);
 		counter_inc(&p->stats.queue[queue].drop_packets);
+		counter_add(&p->stats.queue[queue].drop_bytes, frame_bytes(out->len));
 		rte_pktmbuf_free(m);
 		return;
 	}

@@ -29,8 +29,13 @@ const struct counter_field sw_queue_counter_fields[] = {
 	C(tx_packets, "frames sent from the queue"),
 	C(tx_bytes, "bytes of tx_packets, with FCS"),
 	C(ecn_marked_packets, "ECT frames turned into CE"),
+	C(ecn_marked_bytes, "bytes of ecn_marked_packets, with FCS"),
 	C(ecn_mark_no_mbuf_packets, "frames not marked because no mbuf was free for a copy"),
+	C(ce_in_packets, "frames that had CE when they entered the queue"),
 	C(drop_packets, "frames dropped on the egress side"),
+	C(drop_bytes, "bytes of drop_packets, with FCS"),
+	C(wred_drop_packets, "frames of drop_packets that WRED dropped; the others were refused"),
+	C(wred_drop_bytes, "bytes of wred_drop_packets, with FCS"),
 };
 #undef C
 const unsigned int sw_queue_counter_fields_n = ARRAY_LEN(sw_queue_counter_fields);

@@ -57,10 +57,13 @@ enum sw_drop {
 const char *sw_drop_name(enum sw_drop d);
 
 struct sw_queue_stats {
-	uint64_t tx_packets, tx_bytes;     /* frame bytes with FCS */
-	uint64_t ecn_marked_packets;       /* ECT that the switch turned into CE */
-	uint64_t ecn_mark_no_mbuf_packets; /* not marked: no mbuf for a private copy */
-	uint64_t drop_packets;             /* egress drops: queue limit, pool, WRED, no mbuf */
+	/* Those of each packet are first, so that they share a line. Frame bytes with FCS. */
+	uint64_t tx_packets, tx_bytes;
+	uint64_t ecn_marked_packets, ecn_marked_bytes; /* ECT that the switch turned into CE */
+	uint64_t ce_in_packets;                        /* entered the queue as CE */
+	uint64_t drop_packets, drop_bytes; /* egress drops: queue limit, pool, WRED, no mbuf */
+	uint64_t wred_drop_packets, wred_drop_bytes; /* of these: WRED */
+	uint64_t ecn_mark_no_mbuf_packets;           /* not marked: no mbuf for a private copy */
 };
 
 struct sw_pg_stats {

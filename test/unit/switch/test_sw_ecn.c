@@ -86,10 +86,30 @@ sees_only_ecn_changed(const struct rte_mbuf *m, const uint8_t *before, uint16_t 
 	}
 }
 
+/* The other two frames have CE; WRED drops one of them only if it drops CE. */
+static void
+counts_of_the_queue(const struct bench *b, const struct ecn_case *c, enum fate fate, uint16_t len)
+{
+	const struct sw_queue_stats *s = &sw_port_stats(b->sw, 1)->queue[c->lossless ? 3 : 0];
+	uint64_t frame_bytes = len + 4u;
+
+	assert_int_equal(s->ecn_marked_packets, fate == MARKED);
+	assert_int_equal(s->ecn_marked_bytes, fate == MARKED ? frame_bytes : 0);
+	assert_int_equal(s->drop_packets, drops(b, 1, SW_DROP_WRED));
+	assert_int_equal(s->wred_drop_packets, s->drop_packets);
+	assert_int_equal(s->wred_drop_bytes, s->drop_bytes);
+	if (fate != DROPPED)
+		assert_int_equal(s->ce_in_packets, c->codepoint == ECN_CE ? 3 : 2);
+	if (fate == DROPPED && c->ecn_all) {
+		assert_int_equal(s->ce_in_packets, 2);
+		assert_int_equal(s->drop_packets, 1);
+		assert_int_equal(s->drop_bytes, frame_bytes);
+	}
+}
+
 static void
 check_case(struct bench *b, const struct ecn_case *c)
 {
-	uint8_t queue = c->lossless ? 3 : 0;
 	enum fate fate = expected_fate(c);
 	uint8_t before[256];
 	struct rte_mbuf *m;
@@ -106,7 +126,7 @@ check_case(struct bench *b, const struct ecn_case *c)
 	bench_start(b);
 	m = send_between(b, c, before, &len);
 	assert_int_equal(m == NULL, fate == DROPPED);
-	assert_int_equal(sw_port_stats(b->sw, 1)->queue[queue].ecn_marked_packets, fate == MARKED);
+	counts_of_the_queue(b, c, fate, len);
 	if (fate == DROPPED)
 		assert_true(drops(b, 1, SW_DROP_WRED) >= 1);
 	if (m != NULL) {

@@ -20,7 +20,7 @@ struct run {
 	uint64_t now_ns;
 	uint32_t psn;
 	uint32_t last_psn[PORTS][PORTS][2]; /* [egress][source][lossless] */
-	uint64_t out, floods, pauses, resumes;
+	uint64_t out, ce_out, floods, pauses, resumes;
 	uint8_t peer_xoff[PORTS];
 };
 
@@ -77,7 +77,7 @@ give_burst(struct run *u, uint16_t port)
 			.src = (uint8_t)port,
 			.dst = flood ? BROADCAST_HOST : (uint8_t)prng_below(&u->r, PORTS),
 			.dscp = lossless ? 26 : 0,
-			.ecn = ECN_ECT0,
+			.ecn = u->psn % 7 == 0 ? ECN_CE : ECN_ECT0,
 			.payload_bytes = (uint16_t)(4 * (16 + prng_below(&u->r, 250))),
 			.psn = u->psn++};
 
@@ -100,6 +100,24 @@ see_data(struct run *u, uint16_t port, const struct rte_mbuf *m)
 	assert_true(r.psn + 1 > *last);
 	*last = r.psn + 1;
 	u->out++;
+	u->ce_out += v.ecn == ECN_CE;
+}
+
+/* Frames that entered a queue as CE, or that it marked. */
+static uint64_t
+ce_counted(const struct run *u)
+{
+	uint64_t n = 0;
+
+	for (uint16_t port = 0; port < PORTS; port++) {
+		for (uint8_t queue = 0; queue < TM_CLASSES; queue++) {
+			const struct sw_queue_stats *s =
+				&sw_port_stats(u->b->sw, port)->queue[queue];
+
+			n += s->ce_in_packets + s->ecn_marked_packets;
+		}
+	}
+	return n;
 }
 
 static void
@@ -186,6 +204,7 @@ TEST(shards_in_any_order_lose_nothing_keep_order_and_let_senders_go_on)
 		}
 		assert_int_equal(mmu_used_bytes(sw_mmu(u.b->sw)), 0);
 		assert_int_equal(sw_ledger(u.b->sw).queued, 0);
+		assert_int_equal(ce_counted(&u), u.ce_out);
 		assert_true(u.out > 20000 && u.floods > 500 && u.pauses > 20);
 		bench_stop(u.b);
 	}
