@@ -59,7 +59,8 @@ def check_switch(work, name, other):
                 ctl.table("show pfc counters"),
                 [["port", "frames", *(f"PFC{i}" for i in range(8)), "link"]] +
                 [[port, way, *["0"] * 9] for port in "01" for way in ("rx", "tx")])
-    check_equal("show pfc history: nobody was paused", ctl.table("show pfc history")[1:], [["(none)"]])
+    for words in ("show pfc history", "show pfc history 1", "show pfc durations"):
+        check_equal(f"{words}: nobody was paused", ctl.table(words)[1:], [["(none)"]])
     check_equal("show queue watermark: its table", ctl.table("show queue watermark 1")[0],
                 ["port", "queue", "bytes", "watermark", "persistent"])
     check_equal("show priority-group counters", ctl.json("show priority-group counters 0")["pgs"][3]["rx_packets"], FRAMES)
@@ -71,6 +72,7 @@ def check_switch(work, name, other):
     check_equal("show mark-accuracy", sum(b["packets"] for b in bins), FRAMES)
     check("its probabilities are numbers", all(isinstance(b["expected"], float) for b in bins), bins)
     check_equal("show pfcwd", [w["status"] for w in ctl.json("show pfcwd")["rows"]], ["operational"] * 2)
+    check_equal("show pfcwd: no storm yet", ctl.table("show pfcwd")[-1][5:10], ["0", "0", "0ns", "0ns", "0ns"])
     check_equal("show buffer", ctl.json("show buffer")["pools"][0]["pool"], "ingress_lossless_pool")
     check_equal("show fdb: all pages", len(ctl.json("show fdb")["rows"]), FRAMES + 1)
     check_equal("show lldp", [p["pfc_state"] for p in ctl.json("show lldp")["rows"]], ["no_neighbour"] * 2)
@@ -164,7 +166,7 @@ def check_nic(work, nic, name):
     check_equal("NIC: show flows", [f["messages"] for f in ctl.json("show flows")["rows"]], [60, 60])
     check_equal("NIC: show dcqcn", ctl.json("show dcqcn")["cc"], "dcqcn")
     check_equal("NIC: show cnp", ctl.json("show cnp")["np_cnp_sent"], 0)
-    for words in ("show interfaces", "show counters", "show drops", "show pfc counters", "show qp", "show flows", "show cnp",
+    for words in ("show interfaces", "show counters", "show drops", "show pfc counters", "show pfc history", "show pfc durations", "show qp", "show flows", "show cnp",
                   "show dcqcn", "show qp 105"):
         ctl.table(words)
     sent = ctl.json("show counters")["tx_packets"]

@@ -59,6 +59,23 @@ port_reply(struct telemetry_call *call)
 }
 
 static json_t *
+pauses_reply(struct telemetry_call *call)
+{
+	const struct run_app *app = call->telemetry->app;
+	uint64_t port = 0;
+	json_t *o;
+
+	if (!telemetry_optional_number(call, 0, "PORT", 0, 0, &port))
+		return NULL;
+	o = json_object();
+	report_set_u64(o, "port", port);
+	json_object_set_new(o, "pauses",
+			    report_pauses(nic_pfc_rx(app->node), nic_pfc_tx(app->node), false,
+					  telemetry_now_ns(call)));
+	return o;
+}
+
+static json_t *
 nic_reply(struct telemetry_call *call)
 {
 	return nic_counters_object(call->telemetry->app, call->telemetry->result);
@@ -187,6 +204,7 @@ const struct telemetry_endpoint nic_endpoints[] = {
 	{"/quench/counters", "[,FIRST]", "Returns names and meanings of counters", 1, nic_counters_reply},
 	{"/quench/gauges", "[,FIRST]", "Returns names and meanings of gauges", 1, nic_gauges_reply},
 	{"/quench/port", "[,PORT]", "Returns the port and its pauses", 1, port_reply},
+	{"/quench/pauses", "[,PORT]", "Returns the latest pauses of the port", 1, pauses_reply},
 	{"/quench/mempools", "", "Returns mbuf pools", 0, mempools_reply},
 	{"/quench/nic", "", "Returns all counters, drops included", 0, nic_reply},
 	{"/quench/np", "", "Returns counters and keys of the notification point", 0, np_reply},

@@ -174,6 +174,22 @@ pfc_reply(struct telemetry_call *call)
 }
 
 static json_t *
+pauses_reply(struct telemetry_call *call)
+{
+	const struct switch_program *s = switch_of(call);
+	uint16_t port;
+	json_t *o = begin_port(call, &port);
+
+	if (o != NULL)
+		json_object_set_new(
+			o, "pauses",
+			report_pauses(sw_pfc_rx(s->node, port), sw_pfc_tx(s->node, port),
+				      s->params->ports[port].flow_control == SW_FLOW_PAUSE,
+				      telemetry_now_ns(call)));
+	return o;
+}
+
+static json_t *
 drops_row(struct telemetry_call *call, uint16_t port)
 {
 	json_t *o = json_object();
@@ -419,6 +435,7 @@ const struct telemetry_endpoint switch_endpoints[] = {
 	{"/quench/queues", ",PORT", "Returns the egress queues of a port", 1, queues_reply},
 	{"/quench/pg", ",PORT", "Returns the priority groups of a port", 1, pg_reply},
 	{"/quench/pfc", "[,FIRST]", "Returns pauses of all ports", 1, pfc_reply},
+	{"/quench/pauses", ",PORT", "Returns the latest pauses of a port", 1, pauses_reply},
 	{"/quench/pfcwd", "[,FIRST]", "Returns the PFC watchdog", 1, pfcwd_reply},
 	{"/quench/drops", "[,FIRST]", "Returns drops of all ports", 1, drops_reply},
 	{"/quench/ecn", "[,FIRST]", "Returns marking curves and marks", 1, ecn_reply},

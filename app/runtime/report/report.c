@@ -117,6 +117,33 @@ report_set_pfc_tx(json_t *o, const struct pfc_tx *pfc, uint64_t now_ns)
 	}
 }
 
+static void
+add_pauses(json_t *list, const char *way, const struct pause_view *v, unsigned int n, bool link)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		json_t *o = json_object();
+
+		json_object_set_new(o, "prio",
+				    link ? json_string("link") : json_integer(v[i].prio));
+		json_object_set_new(o, "way", json_string(way));
+		report_set_u64(o, "start_ns", v[i].start_ns);
+		report_set_u64(o, "duration_ns", v[i].duration_ns);
+		json_object_set_new(o, "lasts", json_boolean(v[i].lasts));
+		json_array_append_new(list, o);
+	}
+}
+
+json_t *
+report_pauses(const struct pfc_rx *rx, const struct pfc_tx *tx, bool link, uint64_t now_ns)
+{
+	struct pause_view v[PAUSE_LOG_MOST];
+	json_t *list = json_array();
+
+	add_pauses(list, "rx", v, pfc_rx_pauses(rx, v, now_ns), link);
+	add_pauses(list, "tx", v, pfc_tx_pauses(tx, v, now_ns), link);
+	return list;
+}
+
 static json_t *
 mark_bin_object(const struct mark_bin *bin, uint64_t upper_bytes)
 {

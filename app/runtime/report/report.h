@@ -53,6 +53,13 @@ void report_set_mark_accuracy(json_t *object, const struct mark_accuracy *accura
 			      const struct wred_curve *curve);
 /** Add ledger, the balance of a switch's charged bytes. */
 void report_set_ledger(json_t *object, const struct sw_ledger *ledger);
+/**
+ * New list of the latest pauses of a port, received and sent: prio, way, start_ns, duration_ns,
+ * lasts.
+ *
+ * @param link  The port uses 802.3x: priority 0 stands for the link.
+ */
+json_t *report_pauses(const struct pfc_rx *rx, const struct pfc_tx *tx, bool link, uint64_t now_ns);
 /** Add tx_prioN_pause, _pause_transition and _pause_duration_us for each priority. */
 void report_set_pfc_tx(json_t *object, const struct pfc_tx *pfc, uint64_t now_ns);
 

@@ -45,7 +45,7 @@ sw_restart(struct node *node, uint64_t now_ns)
 			mmu_part_publish(sw->mmu, sw->shard.index);
 	}
 	settle(front, now_ns);
-	sw_pfcwd_restart(front);
+	sw_pfcwd_restart(front, now_ns);
 	fdb_forget_learned(sw_shard_at(front, 0)->forward.fdb);
 	for (uint16_t i = 0; i < sw_shard_count(front); i++) {
 		struct sw *sw = sw_shard_at(front, i);

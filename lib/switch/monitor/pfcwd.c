@@ -155,7 +155,7 @@ poll_queues(struct sw *sw, uint64_t now_ns)
 
 /* Put all watched queues into the same state. */
 static void
-force_all(struct sw *sw, bool stormed)
+force_all(struct sw *sw, bool stormed, uint64_t now_ns)
 {
 	struct sw_watchdog *wd = &sw->control->watchdog;
 
@@ -163,7 +163,7 @@ force_all(struct sw *sw, bool stormed)
 		for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
 			if (!is_watched(sw, port, prio))
 				continue;
-			pfcwd_force(&wd->queue[port][prio], stormed);
+			pfcwd_force(&wd->queue[port][prio], stormed, now_ns);
 			request_action(sw, port, prio, stormed);
 		}
 	}
@@ -175,7 +175,7 @@ turn_big_red(struct sw *sw, bool on, uint64_t now_ns)
 {
 	sw->control->watchdog.big_red = on;
 	record(sw, on ? SW_EVENT_BIG_RED_SWITCH_ON : SW_EVENT_BIG_RED_SWITCH_OFF, 0, 0, now_ns);
-	force_all(sw, on);
+	force_all(sw, on, now_ns);
 }
 
 uint64_t
@@ -224,7 +224,7 @@ set_queue_params(struct sw *sw, uint16_t port, uint8_t prio, const struct pfcwd_
 	}
 	if (w->state == PFCWD_STORMED)
 		on_event(sw, port, prio, PFCWD_RESTORED, now_ns);
-	pfcwd_force(w, false);
+	pfcwd_force(w, false, now_ns);
 	w->state = PFCWD_OPERATIONAL;
 }
 
@@ -253,11 +253,11 @@ sw_pfcwd_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_
 }
 
 void
-sw_pfcwd_restart(struct sw *sw)
+sw_pfcwd_restart(struct sw *sw, uint64_t now_ns)
 {
 	struct sw_watchdog *wd = &sw->control->watchdog;
 
-	force_all(sw, false);
+	force_all(sw, false, now_ns);
 	wd->big_red = false;
 	__atomic_store_n(&wd->big_red_requested, wd->params.big_red_switch, __ATOMIC_RELAXED);
 }

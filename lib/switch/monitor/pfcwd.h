@@ -26,7 +26,7 @@ void sw_pfcwd_set_params(struct sw *sw, const struct sw_params *params, uint64_t
 uint64_t sw_pfcwd_control(struct sw *sw, uint64_t now_ns);
 
 /** End all storms, and the big red switch unless it is configured; counters stay. */
-void sw_pfcwd_restart(struct sw *sw);
+void sw_pfcwd_restart(struct sw *sw, uint64_t now_ns);
 
 /**
  * Make all watched queues drop, and suspend detection; takes effect in the next control(), unless

@@ -29,6 +29,7 @@ resume(struct pfc_rx *p, unsigned int prio, uint64_t at_ns)
 {
 	counter_add(&p->stats.rx_pause_duration_ns[prio], at_ns - p->since_ns[prio]);
 	counter_inc(&p->stats.rx_pause_transition[prio]);
+	pause_log_add(&p->log, prio, p->since_ns[prio], at_ns - p->since_ns[prio]);
 	p->paused &= (uint8_t) ~(1u << prio);
 	store(&p->until_ns[prio], 0);
 }
@@ -215,4 +216,39 @@ uint64_t
 pfc_rx_duration_ns(const struct pfc_rx *p, uint8_t prio, uint64_t now_ns)
 {
 	return pfc_rx_read(p, prio, now_ns).duration_ns;
+}
+
+static unsigned int
+read_pauses(const struct pfc_rx *p, struct pause_view out[PAUSE_LOG_MOST], uint64_t now_ns)
+{
+	unsigned int n = pause_log_read(&p->log, out);
+
+	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
+		uint64_t until_ns = counter_read(&p->until_ns[prio]);
+		uint64_t since_ns = counter_read(&p->since_ns[prio]);
+
+		if (until_ns == 0)
+			continue;
+		/* The owner may not have noticed the end yet. */
+		out[n++] = (struct pause_view){
+			.start_ns = since_ns,
+			.duration_ns = sub_sat(min_u64(now_ns, until_ns), since_ns),
+			.prio = prio,
+			.lasts = until_ns > now_ns,
+		};
+	}
+	return n;
+}
+
+unsigned int
+pfc_rx_pauses(const struct pfc_rx *p, struct pause_view out[PAUSE_LOG_MOST], uint64_t now_ns)
+{
+	unsigned int n;
+	uint32_t before;
+
+	do {
+		before = seq_read(&p->seq);
+		n = read_pauses(p, out, now_ns);
+	} while (seq_changed(&p->seq, before));
+	return n;
 }

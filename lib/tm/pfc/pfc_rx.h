@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tm/pfc/pause_log.h"
 #include "tm/pfc/pfc_tx.h"
 
 /* Limit of the frames that wait for the end of the response delay. */
@@ -51,6 +52,7 @@ struct pfc_rx {
 	uint64_t since_ns[TM_CLASSES];
 	struct pfc_rx_stats stats;
 	struct pfc_rx_late late[PFC_RX_WAITING];
+	struct pause_log log;
 };
 
 /** @param speed_bps  Speed of the receiving link; it sets the length of a quantum. */
@@ -103,5 +105,12 @@ struct pfc_rx_view pfc_rx_read(const struct pfc_rx *p, uint8_t prio, uint64_t no
 
 /** Total pause time, including a current pause. */
 uint64_t pfc_rx_duration_ns(const struct pfc_rx *p, uint8_t prio, uint64_t now_ns);
+
+/**
+ * The latest pauses that ended, the oldest first, then those in force. From any thread.
+ * @return their number.
+ */
+unsigned int pfc_rx_pauses(const struct pfc_rx *p, struct pause_view out[PAUSE_LOG_MOST],
+			   uint64_t now_ns);
 
 #endif

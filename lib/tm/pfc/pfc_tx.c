@@ -98,6 +98,7 @@ send_xon(struct pfc_tx *p, unsigned int prio, uint64_t now_ns)
 {
 	counter_add(&p->stats.tx_pause_duration_ns[prio], now_ns - p->since_ns[prio]);
 	counter_inc(&p->stats.tx_pause_transition[prio]);
+	pause_log_add(&p->log, prio, p->since_ns[prio], now_ns - p->since_ns[prio]);
 	__atomic_store_n(&p->sent, (uint8_t)(p->sent & ~(1u << prio)), __ATOMIC_RELAXED);
 	p->next_ns[prio] = NEVER_NS;
 	return 0;
@@ -158,4 +159,31 @@ pfc_tx_duration_ns(const struct pfc_tx *p, uint8_t prio, uint64_t now_ns)
 			duration_ns += sub_sat(now_ns, counter_read(&p->since_ns[prio]));
 	} while (seq_changed(&p->seq, before));
 	return duration_ns;
+}
+
+unsigned int
+pfc_tx_pauses(const struct pfc_tx *p, struct pause_view out[PAUSE_LOG_MOST], uint64_t now_ns)
+{
+	unsigned int n;
+	uint32_t before;
+
+	do {
+		uint8_t sent;
+
+		before = seq_read(&p->seq);
+		sent = __atomic_load_n(&p->sent, __ATOMIC_RELAXED);
+		n = pause_log_read(&p->log, out);
+		for (; sent != 0; sent &= (uint8_t)(sent - 1)) {
+			uint8_t prio = (uint8_t)__builtin_ctz(sent);
+			uint64_t since_ns = counter_read(&p->since_ns[prio]);
+
+			out[n++] = (struct pause_view){
+				.start_ns = since_ns,
+				.duration_ns = sub_sat(now_ns, since_ns),
+				.prio = prio,
+				.lasts = true,
+			};
+		}
+	} while (seq_changed(&p->seq, before));
+	return n;
 }

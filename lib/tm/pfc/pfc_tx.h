@@ -21,6 +21,7 @@
 #include "base/field/field.h"
 #include "base/numbers/units.h"
 #include "tm/classes/qos_map.h"
+#include "tm/pfc/pause_log.h"
 
 struct pfc_params {
 	uint16_t pfc_xoff_quanta; /* 1..65535; 65535 */
@@ -53,12 +54,13 @@ struct pfc_tx {
 	uint8_t xoff; /* mask: requested state */
 	uint8_t sent; /* mask: last state sent */
 	uint16_t quanta;
-	uint32_t seq;                  /* base/threads/seq.h: protects sent, since_ns and stats */
+	uint32_t seq;                  /* base/threads/seq.h: protects sent, since_ns, stats, log */
 	uint64_t refresh_due_ns;       /* earliest of next_ns[] */
 	uint64_t refresh_ns;           /* period */
 	uint64_t next_ns[TM_CLASSES];  /* refresh due; NEVER_NS after XON */
 	uint64_t since_ns[TM_CLASSES]; /* when the current XOFF was sent */
 	struct pfc_tx_stats stats;
+	struct pause_log log;
 };
 
 void pfc_tx_init(struct pfc_tx *p, const struct pfc_params *params, uint64_t speed_bps);
@@ -98,5 +100,12 @@ pfc_tx_next_ns(const struct pfc_tx *p)
 
 /** Total pause time, including a current XOFF. From any thread. */
 uint64_t pfc_tx_duration_ns(const struct pfc_tx *p, uint8_t prio, uint64_t now_ns);
+
+/**
+ * The latest pauses of the peer that ended, the oldest first, then those in force. From any thread.
+ * @return their number.
+ */
+unsigned int pfc_tx_pauses(const struct pfc_tx *p, struct pause_view out[PAUSE_LOG_MOST],
+			   uint64_t now_ns);
 
 #endif

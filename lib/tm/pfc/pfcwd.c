@@ -88,6 +88,9 @@ const struct counter_field pfcwd_last_counters[] = {
 	STAT(last.rx_packets, "rx_packets_last", "packets received in the group in the last storm"),
 	STAT(last.rx_dropped_packets, "rx_dropped_packets_last",
 	     "packets of the group dropped in the last storm"),
+	STAT(detected_ns, "storm_detected_ns", "when the last storm was detected, since the start; 0: never"),
+	STAT(restored_ns, "storm_restored_ns", "when the last storm that ended was restored, since the start; 0: never"),
+	STAT(longest_storm_ns, "longest_storm_ns", "longest storm, from detection to restoration or until now"),
 };
 #undef STAT
 /* clang-format on */
@@ -196,13 +199,27 @@ count_down(struct pfcwd *w, bool goes_on, uint64_t whole, uint64_t elapsed_ns)
 	return false;
 }
 
+static void
+store(uint64_t *member, uint64_t value)
+{
+	__atomic_store_n(member, value, __ATOMIC_RELAXED);
+}
+
+static void
+measure_storm(struct pfcwd_stats *s, uint64_t now_ns)
+{
+	store(&s->longest_storm_ns, max_u64(s->longest_storm_ns, sub_sat(now_ns, s->detected_ns)));
+}
+
 static enum pfcwd_event
-enter(struct pfcwd *w, enum pfcwd_state state)
+enter(struct pfcwd *w, enum pfcwd_state state, uint64_t now_ns)
 {
 	w->state = state;
 	switch (state) {
 	case PFCWD_OPERATIONAL:
 		counter_inc(&w->stats.deadlock_restored);
+		measure_storm(&w->stats, now_ns);
+		store(&w->stats.restored_ns, now_ns);
 		return PFCWD_RESTORED;
 	case PFCWD_WAIT_TO_SHUTDOWN:
 		return PFCWD_WAITS;
@@ -210,6 +227,7 @@ enter(struct pfcwd *w, enum pfcwd_state state)
 		break;
 	}
 	counter_inc(&w->stats.deadlock_detected);
+	store(&w->stats.detected_ns, now_ns);
 	w->stats.last = (struct pfcwd_counts){0};
 	return PFCWD_DETECTED;
 }
@@ -218,6 +236,7 @@ static enum pfcwd_event
 next_state(struct pfcwd *w, const struct pfcwd_params *p, const struct pfcwd_sample *before,
 	   uint64_t elapsed_ns)
 {
+	uint64_t now_ns = w->last_ns;
 	bool bad = is_bad(p, &w->last, before, elapsed_ns);
 	bool alert = p->action == PFCWD_ALERT;
 	uint64_t whole = whole_ns(w, p);
@@ -237,11 +256,11 @@ next_state(struct pfcwd *w, const struct pfcwd_params *p, const struct pfcwd_sam
 		return PFCWD_NOTHING;
 	}
 	if (w->state == PFCWD_STORMED)
-		event = enter(w, PFCWD_OPERATIONAL);
+		event = enter(w, PFCWD_OPERATIONAL, now_ns);
 	else if (w->state == PFCWD_OPERATIONAL && p->pfcwd == PFCWD_NXOS)
-		event = enter(w, PFCWD_WAIT_TO_SHUTDOWN);
+		event = enter(w, PFCWD_WAIT_TO_SHUTDOWN, now_ns);
 	else
-		event = enter(w, PFCWD_STORMED);
+		event = enter(w, PFCWD_STORMED, now_ns);
 	w->left_ns = whole_ns(w, p);
 	return event;
 }
@@ -273,6 +292,8 @@ add_counts(struct pfcwd_stats *stats, const struct pfcwd_counts *now,
 void
 pfcwd_count(struct pfcwd *w, const struct pfcwd_sample *sample, uint64_t now_ns)
 {
+	if (w->state == PFCWD_STORMED)
+		measure_storm(&w->stats, now_ns);
 	if (w->polled && w->state == PFCWD_STORMED)
 		add_counts(&w->stats, &sample->counts, &w->last.counts);
 	w->polled = true;
@@ -301,10 +322,10 @@ pfcwd_restart(struct pfcwd *w, const struct pfcwd_params *params)
 }
 
 void
-pfcwd_force(struct pfcwd *w, bool stormed)
+pfcwd_force(struct pfcwd *w, bool stormed, uint64_t now_ns)
 {
 	if (stormed != (w->state == PFCWD_STORMED))
-		enter(w, stormed ? PFCWD_STORMED : PFCWD_OPERATIONAL);
+		enter(w, stormed ? PFCWD_STORMED : PFCWD_OPERATIONAL, now_ns);
 	/* The next poll only stores its sample, to compare the one after it with. */
 	w->polled = false;
 }

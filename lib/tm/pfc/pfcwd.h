@@ -81,10 +81,12 @@ enum pfcwd_event { PFCWD_NOTHING, PFCWD_WAITS, PFCWD_DETECTED, PFCWD_RESTORED };
 struct pfcwd_stats {
 	uint64_t deadlock_detected, deadlock_restored;
 	struct pfcwd_counts total, last;
+	uint64_t detected_ns, restored_ns; /* the latest ones; 0: none */
+	uint64_t longest_storm_ns;         /* until its restoration, or so far */
 };
 
 COUNTER_TABLE(pfcwd_counters); /* SONiC's names, in lower case */
-/* Of the current or latest storm; reset when a storm begins. */
+/* Of the current or latest storm, whose packets begin at 0; and times of storms. */
 COUNTER_TABLE(pfcwd_last_counters);
 
 /* Zero-initialised: operational, not polled yet. */
@@ -113,6 +115,6 @@ void pfcwd_count(struct pfcwd *w, const struct pfcwd_sample *sample, uint64_t no
 void pfcwd_restart(struct pfcwd *w, const struct pfcwd_params *params);
 
 /** Begin or end a storm from outside: the big red switch. */
-void pfcwd_force(struct pfcwd *w, bool stormed);
+void pfcwd_force(struct pfcwd *w, bool stormed, uint64_t now_ns);
 
 #endif

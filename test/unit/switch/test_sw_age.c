@@ -240,8 +240,13 @@ mix_in_counts(void)
 	mix_in(&ledger, sizeof(ledger));
 	for (uint16_t port = 0; port < PORTS; port++) {
 		mix_in(sw_port_stats(sw, port), sizeof(struct sw_port_stats));
-		for (uint8_t prio = 0; prio < TM_CLASSES; prio++)
-			mix_in(&sw_pfcwd(sw, port, prio)->stats, sizeof(struct pfcwd_stats));
+		for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
+			struct pfcwd_stats s = sw_pfcwd(sw, port, prio)->stats;
+
+			s.detected_ns -= s.detected_ns > 0 ? life.start_ns : 0;
+			s.restored_ns -= s.restored_ns > 0 ? life.start_ns : 0;
+			mix_in(&s, sizeof(s));
+		}
 	}
 }
 

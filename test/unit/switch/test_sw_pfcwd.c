@@ -138,6 +138,9 @@ TEST(drop_empties_the_queue_and_both_directions_until_restored)
 	assert_memory_equal(n, &stats_of(b, 1)->last, sizeof(*n));
 	assert_int_equal(stats_of(b, 1)->deadlock_detected, 1);
 	assert_int_equal(stats_of(b, 1)->deadlock_restored, 1);
+	assert_int_equal(stats_of(b, 1)->detected_ns, 3000 * NS_PER_US);
+	assert_int_equal(stats_of(b, 1)->restored_ns, 8000 * NS_PER_US);
+	assert_int_equal(stats_of(b, 1)->longest_storm_ns, 5000 * NS_PER_US);
 	bench_stop(b);
 }
 

@@ -47,6 +47,24 @@ play(const struct row *rows, size_t n, uint8_t enabled)
 }
 #define PLAY(rows, enabled) play(rows, ARRAY_LEN(rows), enabled)
 
+TEST(the_latest_pauses_are_kept_with_their_start)
+{
+	struct pfc_vector full = frame(8, 65535), resume = frame(8, 0);
+	struct pause_view v[PAUSE_LOG_MOST];
+	struct pfc_rx p;
+
+	pfc_rx_init(&p, 8, SPEED);
+	pfc_rx_on_frame(&p, &full, 1000);
+	assert_int_equal(pfc_rx_pauses(&p, v, 1400), 1);
+	assert_true(v[0].lasts && v[0].start_ns == 1000 && v[0].duration_ns == 400);
+	pfc_rx_on_frame(&p, &resume, 1500);
+	pfc_rx_on_frame(&p, &full, 5000);
+	/* Nobody has looked since it expired. */
+	assert_int_equal(pfc_rx_pauses(&p, v, 2000000), 2);
+	assert_true(!v[0].lasts && v[0].prio == 3 && v[0].duration_ns == 500);
+	assert_true(!v[1].lasts && v[1].start_ns == 5000 && v[1].duration_ns == FULL_NS);
+}
+
 TEST(quanta_are_512_bit_times_of_the_port)
 {
 	static const struct {

@@ -139,6 +139,32 @@ TEST(duration_counts_the_running_pause)
 	assert_int_equal(pfc_tx_duration_ns(&p, 2, 900000), 0);
 }
 
+TEST(the_latest_pauses_are_kept_with_their_start)
+{
+	struct pause_view v[PAUSE_LOG_MOST];
+	struct pfc_tx p = fresh();
+
+	assert_int_equal(pfc_tx_pauses(&p, v, 0), 0);
+	for (uint64_t i = 0; i < 20; i++) {
+		pfc_tx_set(&p, i % 2 ? 3 : 4, true, 1000 * i);
+		assert_frame(&p, 1000 * i, i % 2 ? 8 : 16, i % 2 ? 8 : 16);
+		pfc_tx_set(&p, i % 2 ? 3 : 4, false, 1000 * i + 10 * i);
+		assert_frame(&p, 1000 * i + 10 * i, i % 2 ? 8 : 16, 0);
+	}
+	pfc_tx_set(&p, 5, true, 30000);
+	assert_frame(&p, 30000, 32, 32);
+	assert_int_equal(pfc_tx_pauses(&p, v, 30700), 17);
+	for (uint64_t i = 0; i < 16; i++) {
+		assert_int_equal(v[i].start_ns, 1000 * (i + 4));
+		assert_int_equal(v[i].duration_ns, 10 * (i + 4));
+		assert_int_equal(v[i].prio, i % 2 ? 3 : 4);
+		assert_false(v[i].lasts);
+	}
+	assert_true(v[16].lasts && v[16].prio == 5);
+	assert_int_equal(v[16].start_ns, 30000);
+	assert_int_equal(v[16].duration_ns, 700);
+}
+
 TEST(pause_time_and_refresh_are_configured)
 {
 	struct pfc_params params = {.pfc_xoff_quanta = 1000, .pfc_refresh_pct = 80};
