@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The report of quench-probe: JSON (doc/interface.md), and lines for people. */
+/* The report of quench-probe: JSON (doc/probe.md), and lines for people. */
 #ifndef QUENCH_APP_QUENCH_PROBE_PROBE_REPORT_H
 #define QUENCH_APP_QUENCH_PROBE_PROBE_REPORT_H
 

@@ -174,6 +174,17 @@ is_forestalled(const struct nic_config *c, const struct nic_flow *pattern)
 	return found;
 }
 
+/* 224.0.0.0/4 and the broadcast address (RFC 1112, RFC 919), ff00::/8 (RFC 4291). */
+static bool
+is_multicast(const struct field_ip *ip)
+{
+	static const uint8_t broadcast[4] = {255, 255, 255, 255};
+
+	if (ip->version == 6)
+		return ip->addr[0] == 0xFF;
+	return ip->addr[0] >> 4 == 14 || memcmp(ip->addr, broadcast, sizeof(broadcast)) == 0;
+}
+
 /* Rules of a section with connect. Its connections have QP numbers and PSNs of their own. */
 static int
 check_pattern(const struct config *cfg, const struct nic_config *c, const struct nic_flow *pattern,
@@ -202,6 +213,8 @@ check_pattern(const struct config *cfg, const struct nic_config *c, const struct
 	else if (pattern->connect == NIC_CONNECT_CM &&
 		 memcmp(qp->peer_ip.addr, none, qp->peer_ip.version == 4 ? 4 : 16) == 0)
 		why = "peer_ip must be the peer's address with connect = cm";
+	else if (pattern->connect == NIC_CONNECT_CM && is_multicast(&qp->peer_ip))
+		why = "peer_ip must not be a multicast address with connect = cm";
 	else if (pattern->connect == NIC_CONNECT_LISTEN && is_forestalled(c, pattern))
 		why = "cm_port must not be that of an earlier section, which takes these peers";
 	else if (strlen(pattern->name) > NIC_FLOW_NAME_CHARS - CONNECTION_CHARS)

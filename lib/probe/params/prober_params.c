@@ -97,11 +97,13 @@ prober_params_check(const struct prober_params *p, char *why, unsigned int why_s
 	if (rc != 0)
 		return rc;
 	if (p->ip.version != p->peer_ip.version)
-		return params_refuse(why, why_size, "ip must be of the same version as peer_ip");
+		return params_refuse(why, why_size,
+				     "ip and peer_ip must both be IPv4 or both IPv6");
 	if (memcmp(&p->ip, &p->peer_ip, sizeof(p->ip)) == 0)
 		return params_refuse(why, why_size, "peer_ip must be another address than ip");
 	if (p->second_ip.version != 0 && p->second_ip.version != p->ip.version)
-		return params_refuse(why, why_size, "second_ip must be of the same version as ip");
+		return params_refuse(why, why_size,
+				     "ip and second_ip must both be IPv4 or both IPv6");
 	if ((p->mac[0] | p->peer_mac[0]) & 1)
 		return params_refuse(why, why_size, "mac and peer_mac must be unicast addresses");
 	if ((p->mtu_bytes & (p->mtu_bytes - 1)) != 0)

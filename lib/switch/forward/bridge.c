@@ -115,6 +115,15 @@ has_other_port(const struct sw_forward *f, const struct arrival *a)
 	return !port_set_is_empty(&down);
 }
 
+/* Why is there no port to flood to? */
+static enum sw_drop
+no_port(const struct sw_forward *f, const struct arrival *a)
+{
+	if (has_other_port(f, a))
+		return SW_DROP_LINK_DOWN;
+	return sw_router_has(f->router, a->domain) ? SW_DROP_NOT_FOR_ROUTER : SW_DROP_SAME_PORT;
+}
+
 /*
  * A flood to no port is a drop; one to a single port needs no copies. Out of line, so that its sets
  * of ports take no registers and no stack of its caller.
@@ -126,7 +135,7 @@ choose_flood(const struct sw_forward *f, struct arrival *a)
 	uint16_t first = port_set_next(&ports, 0);
 
 	if (first == PORT_NONE)
-		return has_other_port(f, a) ? SW_DROP_LINK_DOWN : SW_DROP_SAME_PORT;
+		return no_port(f, a);
 	if (port_set_next(&ports, (uint16_t)(first + 1)) == PORT_NONE)
 		a->out_port = first;
 	return SW_PASS;

@@ -63,6 +63,8 @@ const struct counter_field sw_drop_counter_fields[SW_DROPS] = {
 	DROP(BAD_SOURCE, "bad_source", "source is a group address"),
 	DROP(SAME_PORT, "same_port", "destination is on the ingress port, or there is no other "
 				     "port"),
+	DROP(NOT_FOR_ROUTER, "not_for_router",
+	     "destination is not the router's address, on a port that is alone in its interface"),
 	DROP(VLAN_TAG_NOT_ALLOWED, "vlan_tag_not_allowed",
 	     "frame without a tag, or with a priority tag, on a port with access_vlan = 0"),
 	DROP(INGRESS_VLAN_FILTER, "ingress_vlan_filter", "ingress port is not in the frame's "

@@ -21,7 +21,8 @@ enum sw_drop {
 	SW_DROP_MAC_CONTROL_ADDRESS, /* MAC control to another station: 802.3 31B.3.3 */
 	SW_DROP_RESERVED_ADDRESS,    /* 01:80:C2:00:00:0X is never forwarded */
 	SW_DROP_BAD_SOURCE,          /* group bit in the source address */
-	SW_DROP_SAME_PORT, /* the destination is the ingress port, or there is no other port */
+	SW_DROP_SAME_PORT,      /* the destination is the ingress port, or there is no other port */
+	SW_DROP_NOT_FOR_ROUTER, /* a routed port, and not the router's address */
 	SW_DROP_VLAN_TAG_NOT_ALLOWED, /* no tag or a priority tag, and no access VLAN */
 	SW_DROP_INGRESS_VLAN_FILTER,  /* of a VLAN that its port is not in */
 	/* frames to the router */

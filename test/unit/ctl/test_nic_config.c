@@ -562,6 +562,9 @@ TEST(pattern_refuses_what_each_connection_has_of_its_own)
 	static const char *const others[] = {
 		NIC "[flow in]\nconnect = listen\nqp_count = 2\n" PEER,
 		NIC "[flow cm]\nconnect = cm\npeer_ip = 0.0.0.0\n",
+		NIC "[flow cm]\nconnect = cm\npeer_ip = 224.0.0.1\n",
+		NIC "[flow cm]\nconnect = cm\npeer_ip = 255.255.255.255\n",
+		NIC "ip6 = fd00::1\n[flow cm]\nconnect = cm\npeer_ip = ff02::1\n",
 		NIC "[flow a-name-of-22-characters]\nconnect = cm\n" PEER,
 		NIC "[flow a@1]\n" PEER,
 		NIC "[flow a]\nconnect = listen\n" PEER "[flow b]\nconnect = listen\n" PEER,

@@ -678,7 +678,7 @@ run_chance(struct bench *b, uint16_t shards, uint64_t seed)
 {
 	static struct chance c;
 	uint64_t wanted[] = {SW_DROP_VLAN_TAG_NOT_ALLOWED, SW_DROP_INGRESS_VLAN_FILTER,
-			     SW_DROP_SAME_PORT, SW_DROP_LPM4_MISS};
+			     SW_DROP_SAME_PORT, SW_DROP_NOT_FOR_ROUTER, SW_DROP_LPM4_MISS};
 	uint64_t dropped = 0, out = 0;
 
 	start_chance(&c, b, shards, seed);

@@ -209,7 +209,7 @@ TEST(frame_not_to_the_router_is_bridged_and_never_crosses)
 	s.src = 3;
 	give(b, 3, make_frame(b, &s), 10000);
 	sees_nothing(b, 10000);
-	assert_int_equal(drops(b, 3, SW_DROP_SAME_PORT), 1);
+	assert_int_equal(drops(b, 3, SW_DROP_NOT_FOR_ROUTER), 1);
 	s.tagged = true;
 	s.vlan_tci = 10;
 	give(b, 3, make_frame(b, &s), 10000);
