@@ -77,15 +77,17 @@ print_mark(FILE *out, const struct explain_mark *m, uint64_t now_ns)
 static void
 print_cut(FILE *out, const struct explain_event *e)
 {
+	bool rose = e->did & (CC_DID_FAST | CC_DID_RAISE | CC_DID_HYPER);
 	double before = (double)e->before.rate_bps;
 	char target[24];
 
-	print_move(out, "cut", e);
+	/* An increase that was due first may have been larger than the cut. */
+	print_move(out, rose ? "an increase, then a cut:" : "cut", e);
 	if (!(e->did & CC_DID_CNP) || before == 0)
 		return;
 	/* SIGCOMM15 equation 1: R_C (1 - alpha / 2); others: twice the relative cut. */
-	if (e->did & (CC_DID_FAST | CC_DID_RAISE | CC_DID_HYPER))
-		fputs(" (an increase was due before it, ", out);
+	if (rose)
+		fputs(" (", out);
 	else
 		fprintf(out, " (alpha %.3f, ", 2 * (1 - (double)e->after.rate_bps / before));
 	fprintf(out, "target %s)", explain_rate(target, e->after.target_rate_bps));

@@ -109,8 +109,8 @@ TEST(a_trace_that_begins_in_the_middle_says_what_it_knows)
 	assert_string_equal(line(&e[3]), "      5.0300 ms  reload: other parameters, or another "
 					 "cap: stays at 10.000 Gb/s\n");
 	assert_string_equal(line(&e[4]),
-			    "      5.0400 ms  CNP: cut from 10.000 Gb/s to 9.000 Gb/s (an "
-			    "increase was due before it, target 12.000 Gb/s)\n");
+			    "      5.0400 ms  CNP: an increase, then a cut: from 10.000 Gb/s "
+			    "to 9.000 Gb/s (target 12.000 Gb/s)\n");
 	assert_int_equal(story(e, 5, 2), 2);
 	assert_non_null(strstr(text, "2 CNPs, 2 cuts, 1 additive increase"));
 	assert_non_null(strstr(text, ", 2 changes of parameters"));
