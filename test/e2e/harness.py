@@ -144,8 +144,8 @@ class Program:
 
     def quiet(self, lines=3):
         """The last statistics lines show no frame, after some that did."""
-        seen = [[float(x) for x in re.findall(r"([\d.]+) pps", line)] for line in self.out().splitlines()
-                if " pps" in line]
+        seen = [[float(x) for x in re.findall(r"([\d.]+) [kMG]?pps", line)] for line in self.out().splitlines()
+                if "pps" in line]
         return any(map(any, seen)) and len(seen) > lines and not any(map(any, seen[-lines:]))
 
     def wait_quiet(self):

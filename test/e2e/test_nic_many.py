@@ -31,7 +31,9 @@ def resident_kb(program):
 
 def interrupted(work, name):
     nic = start(work, name, "--csv", work / "csv")
-    nic.wait_until("a line of statistics", lambda: " pps" in nic.out())
+    nic.wait_until("a line of statistics", lambda: "pps" in nic.out())
+    widest = max(nic.out().splitlines(), key=len)
+    check(f"{name}: live lines fit 120 columns", len(widest) <= 120, widest)
     check(f"{name}: resident memory", resident_kb(nic) <= MOST_RESIDENT_KB, resident_kb(nic))
     check_equal(f"{name}: exit code after Ctrl-C", nic.stop(signal.SIGINT), 0)
     r = nic.json()

@@ -10,6 +10,7 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "runtime/report/report.h"
+#include "runtime/report/scaled.h"
 #include "runtime/notice/say.h"
 #include "ctl/results/flow_results.h"
 #include "quench-nic/nodes/totals.h"
@@ -232,23 +233,24 @@ port_row(FILE *csv, const struct run_app *app, uint64_t now_ns)
 static void
 flow_line(FILE *out, const struct flow_row *row)
 {
-	char slowdown[SLOWDOWN_CHARS];
+	const struct nic_times *t = row->times;
+	char slowdown[SLOWDOWN_CHARS], n[6][SCALED_CHARS];
 
 	fprintf(out,
-		"           flow %-16s wire %8.4f Gb/s goodput %8.4f Gb/s  messages %" PRIu64
-		" retransmitted %" PRIu64 " cnp tx %" PRIu64 " rx %" PRIu64,
-		row->flow, (double)row->wire_rate_bps / 1e9, (double)row->goodput_bps / 1e9,
-		row->messages, row->retransmitted_packets, row->cnps_sent, row->cnps_handled);
-	if (row->times != NULL)
-		fprintf(out,
-			"  completion p50 %.1f p99 %.1f us slowdown p99 %s (of "
-			"%s)  rtt p50 %.1f p99 %.1f us",
-			(double)hist_quantile(&row->times->completion_ns, 50) / 1e3,
-			(double)hist_quantile(&row->times->completion_ns, 99) / 1e3,
-			slowdown_text(row->times, 99, slowdown), slowdown_base(row->times),
-			(double)hist_quantile(&row->times->rtt_ns, 50) / 1e3,
-			(double)hist_quantile(&row->times->rtt_ns, 99) / 1e3);
-	fputc('\n', out);
+		"           flow %-16s wire %s goodput %s messages %s resent %s cnp tx %s rx %s\n",
+		row->flow, scaled(n[0], (double)row->wire_rate_bps, "b/s"),
+		scaled(n[1], (double)row->goodput_bps, "b/s"), scaled_count(n[2], row->messages),
+		scaled_count(n[3], row->retransmitted_packets), scaled_count(n[4], row->cnps_sent),
+		scaled_count(n[5], row->cnps_handled));
+	if (t == NULL)
+		return;
+	fprintf(out,
+		"                completion p50 %s p99 %s slowdown p99 %s (of %s) rtt p50 %s p99 %s\n",
+		scaled_time(n[0], hist_quantile(&t->completion_ns, 50)),
+		scaled_time(n[1], hist_quantile(&t->completion_ns, 99)),
+		slowdown_text(t, 99, slowdown), slowdown_base(t),
+		scaled_time(n[2], hist_quantile(&t->rtt_ns, 50)),
+		scaled_time(n[3], hist_quantile(&t->rtt_ns, 99)));
 }
 
 static void

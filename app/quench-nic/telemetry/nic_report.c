@@ -7,6 +7,7 @@
 #include "base/threads/counter.h"
 #include "base/numbers/fixed.h"
 #include "runtime/report/report.h"
+#include "runtime/report/scaled.h"
 #include "ctl/output/json.h"
 #include "nic/observe/wait.h"
 #include "nic/port/share.h"
@@ -17,6 +18,7 @@ nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char *tex
 	       unsigned int text_size)
 {
 	const struct nic_stats total = nic_total_stats(app), *s = &total;
+	char n[6][SCALED_CHARS];
 	uint64_t drops = 0;
 
 	for (unsigned int d = 0; d < NIC_DROPS; d++)
@@ -27,12 +29,13 @@ nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char *tex
 		.tx_packets = counter_read(&s->tx_packets),
 		.tx_bytes = counter_read(&s->tx_bytes),
 	};
-	snprintf(text, text_size,
-		 "drops %" PRIu64 " ce %" PRIu64 " cnp tx %" PRIu64 " rx %" PRIu64
-		 " retransmitted %" PRIu64 " pause rx %" PRIu64,
-		 drops, counter_read(&s->np.np_ecn_marked_roce_packets),
-		 counter_read(&s->np.np_cnp_sent), counter_read(&s->rp.rp_cnp_handled),
-		 counter_read(&s->retransmitted_packets), counter_read(&s->rx_pause_frames));
+	snprintf(text, text_size, "drops %s ce %s cnp tx %s rx %s resent %s pause rx %s",
+		 scaled_count(n[0], drops),
+		 scaled_count(n[1], counter_read(&s->np.np_ecn_marked_roce_packets)),
+		 scaled_count(n[2], counter_read(&s->np.np_cnp_sent)),
+		 scaled_count(n[3], counter_read(&s->rp.rp_cnp_handled)),
+		 scaled_count(n[4], counter_read(&s->retransmitted_packets)),
+		 scaled_count(n[5], counter_read(&s->rx_pause_frames)));
 }
 
 static json_t *

@@ -5,6 +5,7 @@
 
 #include "base/threads/counter.h"
 #include "runtime/report/report.h"
+#include "runtime/report/scaled.h"
 #include "runtime/report/switch_json.h"
 
 void
@@ -12,6 +13,7 @@ switch_stats(const struct run_app *app, struct run_traffic *traffic, char *text,
 	     unsigned int text_size)
 {
 	uint64_t drops = 0, marked = 0, tx_pause = 0, rx_pause = 0, buffer_bytes = 0;
+	char n[5][SCALED_CHARS];
 
 	*traffic = (struct run_traffic){0};
 	for (uint16_t port = 0; port < app->n_ports; port++) {
@@ -30,10 +32,10 @@ switch_stats(const struct run_app *app, struct run_traffic *traffic, char *text,
 			buffer_bytes += sw_queue_bytes(app->node, port, q);
 		}
 	}
-	snprintf(text, text_size,
-		 "drops %" PRIu64 " marked %" PRIu64 " pause tx %" PRIu64 " rx %" PRIu64
-		 " queued %" PRIu64 " B",
-		 drops, marked, tx_pause, rx_pause, buffer_bytes);
+	snprintf(text, text_size, "drops %s marked %s pause tx %s rx %s queued %s",
+		 scaled_count(n[0], drops), scaled_count(n[1], marked),
+		 scaled_count(n[2], tx_pause), scaled_count(n[3], rx_pause),
+		 scaled(n[4], (double)buffer_bytes, "B"));
 }
 
 static json_t *

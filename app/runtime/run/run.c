@@ -21,6 +21,7 @@
 #include "runtime/device/port_device.h"
 #include "runtime/device/port_removal.h"
 #include "runtime/device/port_stop.h"
+#include "runtime/report/scaled.h"
 #include "runtime/notice/say.h"
 #include "runtime/notice/service.h"
 #include "runtime/telemetry/telemetry.h"
@@ -157,11 +158,15 @@ run_poll_lcore(uint16_t i)
 	return lcore;
 }
 
-/* Rate on the wire over an interval, in Gb/s: frames with FCS, preamble and gap. */
-static double
-wire_gbps(uint64_t packets, uint64_t bytes, double seconds)
+/* Frames a second, and their rate on the wire: with FCS, preamble and gap. */
+static void
+print_rates(FILE *out, const char *way, uint64_t packets, uint64_t bytes, double seconds)
 {
-	return (double)(bytes + packets * GAP_BYTES) * 8 / seconds / 1e9;
+	double bits = (double)(bytes + packets * GAP_BYTES) * 8;
+	char pps[SCALED_CHARS], bps[SCALED_CHARS];
+
+	fprintf(out, " %s %9s %9s", way, scaled(pps, (double)packets / seconds, "pps"),
+		scaled(bps, bits / seconds, "b/s"));
 }
 
 /* Standard output, unless the JSON goes there. */
@@ -185,10 +190,10 @@ print_stats(struct slow *s, uint64_t now_ns)
 	s->app->stats(s->app, &t, text, sizeof(text));
 	rx = t.rx_packets - s->last.rx_packets;
 	tx = t.tx_packets - s->last.tx_packets;
-	fprintf(out, "%8.1f s  rx %10.0f pps %8.4f Gb/s  tx %10.0f pps %8.4f Gb/s  %s\n",
-		(double)now_ns / 1e9, (double)rx / seconds,
-		wire_gbps(rx, t.rx_bytes - s->last.rx_bytes, seconds), (double)tx / seconds,
-		wire_gbps(tx, t.tx_bytes - s->last.tx_bytes, seconds), text);
+	fprintf(out, "%8.1f s", (double)now_ns / 1e9);
+	print_rates(out, "rx", rx, t.rx_bytes - s->last.rx_bytes, seconds);
+	print_rates(out, "tx", tx, t.tx_bytes - s->last.tx_bytes, seconds);
+	fprintf(out, " %s\n", text);
 	if (s->app->sample != NULL)
 		s->app->sample(s->app, out, now_ns);
 	/* Ignore that the reader went away; say_end() reports other errors. */
