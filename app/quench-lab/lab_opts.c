@@ -118,6 +118,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 	uint64_t number;
 	int option;
 
+	opterr = 0;
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (option) {
 		case SEED:
@@ -192,7 +193,8 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 			puts("quench-lab " QUENCH_VERSION);
 			return APP_DONE;
 		default:
-			fputs("try quench-lab --help\n", stderr);
+			say_error("%s: expected an option of --help, with its value",
+				  argv[optind - 1]);
 			return APP_BAD_USAGE;
 		}
 	}

@@ -71,7 +71,7 @@ def wrong_files(work):
         path = work / "wrong.ini"
         path.write_text(changed(role, section, key, value))
         what = f"quench-{role}: [{section}] {key} = {value}"
-        one_line(what, run(path_of(role), "--config", path, "--check-config"), 2, (str(path), *words))
+        one_line(what, run(path_of(role), "--config", path, "--check-config"), 2, (f"quench-{role}: error: {path}:", *words))
     # The same without --check-config: refused before EAL has started anything.
     one_line("the run is refused like the check", run(path_of("nic"), "--", "--config", path), 2, (str(path), "flow"))
     for what, content in (("a line without =", b"[switch]\nbuffer_bytes\n"), ("a key before any section", b"a = 1\n"),

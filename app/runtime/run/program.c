@@ -17,7 +17,7 @@ read_config(const struct program *program, const struct opts *opts)
 	struct config_version *v = cfg == NULL ? NULL : program->read(cfg, opts, &err);
 
 	if (v == NULL)
-		fprintf(stderr, "%s\n", err.text);
+		say_error("%s", err.text);
 	else
 		say_doubts(cfg);
 	config_close(cfg);
