@@ -15,6 +15,9 @@
 struct top {
 	struct client *c;
 	char path[sizeof(((struct client *)0)->path)];
+	/* of the program that the snapshots are of: the client's change as it reconnects */
+	char program[sizeof(((struct client *)0)->program)];
+	uint64_t pid;
 	struct snapshot now, before;
 	struct top_view view;
 	double interval_s;
@@ -31,12 +34,6 @@ on_signal(int signal_number)
 	stop = 1;
 }
 
-static bool
-is_switch(const struct client *c)
-{
-	return strcmp(c->program, "quench-switch") == 0;
-}
-
 static int
 read_program(struct top *t)
 {
@@ -48,6 +45,8 @@ read_program(struct top *t)
 	snapshot_free(&t->before);
 	t->before = t->now;
 	t->now = r;
+	snprintf(t->program, sizeof(t->program), "%s", t->c->program);
+	t->pid = t->c->pid;
 	return 0;
 }
 
@@ -77,15 +76,43 @@ build(struct top *t)
 
 	top_view_clear(&t->view);
 	top_view_add(&t->view, t->gone ? TOP_ALARM : TOP_PLAIN,
-		     "%s %s, pid %llu, up %llu:%02llu:%02llu, every %.3g s%s%s%s", t->c->program,
-		     version != NULL ? version : "", (unsigned long long)t->c->pid, up_s / 3600,
+		     "%s %s, pid %llu, up %llu:%02llu:%02llu, every %.3g s%s%s%s", t->program,
+		     version != NULL ? version : "", (unsigned long long)t->pid, up_s / 3600,
 		     up_s / 60 % 60, up_s % 60, t->interval_s, t->held ? ", held" : "",
 		     t->view.hide_quiet ? ", idle hidden" : "",
-		     t->gone ? ", PROGRAM ENDED: waiting for its restart" : "");
-	if (is_switch(t->c))
+		     t->gone ? ", PROGRAM ENDED; its last picture, until another runs here" : "");
+	/* What was seen last stays until another program answers. */
+	if (strcmp(t->program, "quench-switch") == 0)
 		top_switch(&t->view, &t->now, &t->before);
 	else
 		top_nic(&t->view, &t->now, &t->before);
+}
+
+/* A line that is cut ends with ">". @return its length. */
+static int
+put_line(int row, const char *text)
+{
+	int length = (int)strlen(text);
+
+	mvaddnstr(row, 0, text, COLS);
+	if (length > COLS)
+		mvaddch(row, COLS - 1, '>' | A_REVERSE);
+	return length;
+}
+
+/* The keys, after the width that the lines need if the terminal has less. */
+static void
+put_foot(int widest)
+{
+	char cut[48] = "";
+
+	if (widest > COLS)
+		snprintf(cut, sizeof(cut), "cut at >: widen to %d columns   ", widest);
+	attrset(A_BOLD);
+	mvaddnstr(LINES - 1, 0, cut, COLS);
+	attrset(A_DIM);
+	addnstr("q quit   p hold   i hide idle   +/- slower, faster   arrows, page keys scroll",
+		COLS > (int)strlen(cut) ? COLS - (int)strlen(cut) : 0);
 }
 
 static void
@@ -98,6 +125,7 @@ draw(struct top *t)
 		[TOP_QUIET] = A_DIM,
 	};
 	unsigned int rows = LINES > 1 ? (unsigned int)LINES - 1 : 1;
+	int widest = 0;
 
 	if (t->first + rows > t->view.n)
 		t->first = t->view.n > rows ? t->view.n - rows : 0;
@@ -105,16 +133,15 @@ draw(struct top *t)
 	for (unsigned int i = 0; i < rows && t->first + i < t->view.n; i++) {
 		const struct top_line *line = &t->view.lines[t->first + i];
 		attr_t attr = with_colours[line->style];
+		int length;
 
 		if (line->style == TOP_ALARM && has_colors())
 			attr |= COLOR_PAIR(1);
 		attrset(attr);
-		mvaddnstr((int)i, 0, line->text, COLS);
+		length = put_line((int)i, line->text);
+		widest = length > widest ? length : widest;
 	}
-	attrset(A_DIM);
-	mvaddnstr(LINES - 1, 0,
-		  "q quit   p hold   i hide idle   +/- slower, faster   arrows, page keys scroll",
-		  COLS);
+	put_foot(widest);
 	refresh();
 }
 
