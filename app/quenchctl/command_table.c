@@ -5,6 +5,7 @@
 #include "quenchctl/convert/convert_commands.h"
 #include "quenchctl/metrics/metrics_commands.h"
 #include "quenchctl/perftest/perftest_commands.h"
+#include "quenchctl/perftest/perftest_options.h"
 #include "quenchctl/show/show.h"
 #include "quenchctl/web/web.h"
 #include "quenchctl/show/rows.h"
@@ -493,7 +494,7 @@ const struct command commands[] = {
 	 .help = "change keys, as written in the file; all, or none",
 	 .run = command_set_key,
 	 .path = "/quench/set"},
-	{.words = "remove flow FLOW",
+	{.words = "remove FLOW",
 	 .help = "remove a flow, as a reload of the file without its section would",
 	 .program = NIC,
 	 .run = command_remove_flow,
@@ -501,12 +502,24 @@ const struct command commands[] = {
 	{.words = "connect perftest HOST[:PORT] [KEY=VALUE...]",
 	 .help = "send to ib_send_bw, ib_write_bw or ib_read_bw, which waits there as a server",
 	 .program = NIC,
-	 .run = command_connect_perftest},
+	 .run = command_connect_perftest,
+	 .print_keys = perftest_options_print},
 	{.words = "listen perftest [KEY=VALUE...]",
 	 .help = "serve ib_send_bw, ib_write_bw or ib_read_bw: one run of a client",
 	 .program = NIC,
-	 .run = command_listen_perftest},
-	{.words = "reset flow FLOW",
+	 .run = command_listen_perftest,
+	 .print_keys = perftest_options_print},
+	{.words = "start FLOW",
+	 .help = "let a flow start messages, as set \"flow FLOW.stopped=off\"",
+	 .program = NIC,
+	 .run = command_start_flow,
+	 .path = "/quench/set"},
+	{.words = "stop FLOW",
+	 .help = "let a flow finish its messages and start no more, as set \"flow FLOW.stopped=on\"",
+	 .program = NIC,
+	 .run = command_stop_flow,
+	 .path = "/quench/set"},
+	{.words = "reset FLOW",
 	 .help = "reset the QPs of a flow to their initial PSN, after a restart of the peer",
 	 .program = NIC,
 	 .run = command_send,

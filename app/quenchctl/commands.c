@@ -262,12 +262,45 @@ command_find(int argc, char **argv, const char *program, const char *params[COMM
 	return NULL;
 }
 
+static void
+print_command(FILE *out, const struct command *c)
+{
+	fprintf(out, "  %-46s  %s%s%s%s\n", c->words, c->help, c->program != NULL ? " (" : "",
+		c->program != NULL ? c->program : "", c->program != NULL ? ")" : "");
+}
+
 void
 commands_print(FILE *out)
 {
 	for (unsigned int i = 0; i < commands_n; i++)
-		fprintf(out, "  %-46s  %s%s%s%s\n", commands[i].words, commands[i].help,
-			commands[i].program != NULL ? " (" : "",
-			commands[i].program != NULL ? commands[i].program : "",
-			commands[i].program != NULL ? ")" : "");
+		print_command(out, &commands[i]);
+}
+
+int
+commands_help(FILE *out, int argc, char **argv)
+{
+	const char *params[COMMAND_PARAMS];
+	static struct given g;
+	unsigned int found = 0;
+	bool whole;
+
+	complete(&g, argc, argv, NULL);
+	/* An ambiguous word matches no command: its line lists the words. */
+	for (int i = g.n; i < argc && i < MAX_WORDS; i++)
+		g.word[i] = argv[i];
+	for (unsigned int i = 0; i < commands_n && argc <= MAX_WORDS; i++) {
+		const struct command *c = &commands[i];
+
+		if (match(c, argc, g.word, params, &whole) < argc)
+			continue;
+		if (found++ == 0)
+			fputs("usage: quenchctl [options] COMMAND\n\nCommands:\n", out);
+		print_command(out, c);
+		if (c->print_keys != NULL)
+			c->print_keys(out);
+	}
+	if (found > 0)
+		return 0;
+	say_expected(argc, argv, NULL);
+	return APP_BAD_USAGE;
 }

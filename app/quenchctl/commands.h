@@ -20,4 +20,10 @@ const struct command *command_find(int argc, char **argv, const char *program,
 /** Print all commands with their help. */
 void commands_print(FILE *out);
 
+/**
+ * Print the commands that begin with these words, with the keys that they take.
+ * @return 0, or APP_BAD_USAGE after an error line: there is none.
+ */
+int commands_help(FILE *out, int argc, char **argv);
+
 #endif

@@ -36,7 +36,7 @@ static const char usage[] =
 	"      --listen ADDRESS:PORT  listen there: serve-metrics (default 127.0.0.1:9880),\n"
 	"                           web (default 127.0.0.1:9881)\n"
 	"      --qps N, --flows N   metrics of the first N QPs (default 0), flows (default 256)\n"
-	"      --help, --version\n"
+	"      --help, --version    --help after words of a command: of this command\n"
 	"\n"
 	"Exit code 0: done; 1: the program is gone, or cannot be reached; 2: a wrong command or\n"
 	"parameter, or a refused file: nothing was done; 3: import or export reported settings\n"
@@ -217,7 +217,9 @@ main(int argc, char **argv)
 
 	say_as("quenchctl");
 	rc = read_options(argc, argv, &o);
-	if (rc == 0 && o.help) {
+	if (rc == 0 && o.help && optind < argc) {
+		rc = commands_help(stdout, argc - optind, argv + optind);
+	} else if (rc == 0 && o.help) {
 		fputs(usage, stdout);
 		commands_print(stdout);
 	} else if (rc == 0 && o.version) {

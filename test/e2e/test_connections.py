@@ -66,9 +66,9 @@ def main():
     at_server.text("reload")
     at_client.text("reload")
     check_equal("it outlives a reload", (present(at_client), len(present(at_server))), ([name], 1))
-    at_server.text(f"remove flow {present(at_server)[0]}")
+    at_server.text(f"remove {present(at_server)[0]}")
     client.wait_until("the client hears of the end, and connects again", lambda: client.err().count("established") == 2)
-    at_client.text(f"remove flow {present(at_client)[0]}")
+    at_client.text(f"remove {present(at_client)[0]}")
     client.wait_until("and again", lambda: client.err().count("established") == 3)
     check("a pattern has no QPs of its own", len(rows(at_client, "show qp")) == 1, rows(at_client, "show qp"))
 

@@ -39,7 +39,7 @@ def main():
     receiver, _ = start(work, "again", 2, KEYS, **FLOW)
     join(TAPS[1])
     check_equal("a flow that is not there", "there is no flow x" in t.ask("/quench/reset,x").get("error", ""), True)
-    done = run(BUILD / "app/quenchctl/quenchctl", "-f", sender_prefix, "reset", "flow", "a")
+    done = run(BUILD / "app/quenchctl/quenchctl", "-f", sender_prefix, "reset", "a")
     check("quenchctl resets the flow", done.returncode == 0 and "qps_failed" in done.stdout, (done.stdout, done.stderr))
     sender.wait_until("all messages completed", lambda: "all messages completed" in sender.err())
     after = {key: flow(key) for key in ("messages", "wire_bytes", "retransmitted_packets", "qps_failed")}

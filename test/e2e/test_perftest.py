@@ -133,7 +133,7 @@ def check_several(ctl, work):
     end = time.monotonic() + PATIENCE_S
     while len(present(ctl)) < 6 and time.monotonic() < end:
         time.sleep(0.02)
-    ctl.text(f"remove flow {[flow for flow in present(ctl) if '-out-' in flow][1]}")
+    ctl.text(f"remove {[flow for flow in present(ctl) if '-out-' in flow][1]}")
     _, err = client.communicate(timeout=PATIENCE_S)
     check("a flow is removed: said in one line", client.returncode == 1 and "1 of 3 flows were removed" in err and len(err.splitlines()) == 1, err)
     listen.end()
@@ -149,8 +149,8 @@ def check_flow_commands(ctl):
     done = subprocess.run([*map(str, ctl.command), "set", "flow a.stopped=off", "flow a.messages=4"], capture_output=True, text=True, check=False)
     check("one key that cannot change keeps the other", done.returncode == 2 and "messages" in done.stderr and
           ctl.json("show qp")["rows"][0]["done"] == 0, (done.stderr, ctl.json("show qp")))
-    check("a flow is removed", "flow a" in ctl.text("remove flow a") and present(ctl) == [])
-    ctl.refused("remove flow a", "there is no [flow a]")
+    check("a flow is removed", "flow a" in ctl.text("remove a") and present(ctl) == [])
+    ctl.refused("remove a", "there is no [flow a]")
 
 
 def main():

@@ -201,6 +201,11 @@ def main():
     switch, _ = check_switch(work, *names)
     check_watch(work, switch, names[0])
     check_nic(work, nic, names[1])
+    usage = run(BUILD / "app/quenchctl/quenchctl", "connect", "perftest", "--help")
+    check("connect perftest --help: itself and its keys alone", usage.returncode == 0 and "message_bytes=65536" in usage.stdout and
+          "(-s)" in usage.stdout and "show" not in usage.stdout, usage.stdout)
+    usage = run(BUILD / "app/quenchctl/quenchctl", "clear", "nothing", "--help")
+    check("--help of no command", usage.returncode == 2 and "expected after \"clear\" one of" in usage.stderr, usage.stderr)
     usage = run(BUILD / "app/quenchctl/quenchctl", "--help")
     check("--help lists commands", usage.returncode == 0 and "show priority-group watermark [PORT]" in usage.stdout)
     finish()

@@ -88,11 +88,13 @@ def check_switch(work):
     top.key("i")
     top.resize(24, 80)
     top.process.send_signal(signal.SIGWINCH)
-    top.shows("80 columns have pauses and drops", lambda text: re.search(r"^port device .* pauses< pauses> drops/s$", text, re.M) and
-              re.search(r"^port queue .* marks/s +drops/s$", text, re.M))
+    top.shows("what 80 columns cut is said", lambda text: re.search(r"^cut at >: widen to \d+ columns   q quit", text.splitlines()[23]) and
+              re.search(r"^port device .{67}>$", text, re.M))
+    top.shows("80 columns have pauses and drops", lambda text: re.search(r"^port device .* pauses< pauses> drops/s", text, re.M) and
+              re.search(r"^port queue .* marks/s +drops/s", text, re.M))
     top.resize(8, 60)
     top.process.send_signal(signal.SIGWINCH)
-    top.shows("a smaller terminal has its last line", lambda text: text.splitlines()[7].startswith("q quit"))
+    top.shows("a smaller terminal has its last line", lambda text: "columns   q quit" in text.splitlines()[7])
     top.key("\x1b[B" * 3)
     top.shows("and scrolls", lambda text: not text.startswith("quench-switch"))
     top.key("\x1b[A" * 9)
@@ -102,6 +104,9 @@ def check_switch(work):
     top.shows("a larger one all", lambda text: text.splitlines()[29].startswith("q quit") and "net_null1" in text)
     check_equal("the switch ends", switch.stop(), 0)
     top.shows("a program that ends is said to be gone", lambda text: "PROGRAM ENDED" in text)
+    time.sleep(0.5)
+    top.shows("and stays to be seen, with its own columns", lambda text: text.startswith("quench-switch ") and "net_null1" in text and
+              "\nbuffer " in text and "resent/s" not in text)
     switch = start_switch(work, name)
     top.shows("and seen again when it is back",
               lambda text: "GONE" not in text and f"pid {switch.process.pid}" in text and "net_null1" in text)
@@ -120,7 +125,15 @@ def check_nic(work):
     nic.wait_until("show flows has the present rate", lambda: ctl.json("show flows")["rows"][0]["present_wire_rate_bps"] > 0)
     check_equal("clear counters flow", ctl("clear counters flow").returncode, 0)
     nic.wait_until("a mean since the clear", lambda: ctl.json("show flows")["rows"][0]["wire_rate_bps"] > 0)
-    ctl.text("remove flow write")
+    def stopped():
+        return [r["value"] for r in ctl.json("show config")["rows"] if (r["section"], r["key"]) == ("flow write", "stopped")]
+
+    check("stop FLOW says what it changed", "stopped" in ctl.text("stop write"))
+    check_equal("the flow is stopped", stopped(), ["on"])
+    check("and start FLOW", "stopped" in ctl.text("start write"))
+    check_equal("it goes on", stopped(), [])
+    ctl.refused("stop nobody", "nobody")
+    ctl.text("remove write")
     top.shows("without a flow that was removed", lambda text: "RTT us" in text and "\nwrite " not in text)
     top.process.send_signal(signal.SIGTERM)
     check_equal("SIGTERM ends it", top.end(), 0)

@@ -4,6 +4,7 @@
 #define QUENCH_APP_QUENCHCTL_COMMAND_COMMAND_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "quenchctl/socket/client.h"
 
@@ -55,9 +56,10 @@ struct command {
 	const char *active;
 	const char *row_noun; /* plural, with active */
 	bool by_port;
-	bool rates;     /* rows of flows get their present rates */
-	bool watchable; /* --watch runs it repeatedly */
-	bool goes_on;   /* the command repeats itself; --watch sets its interval */
+	bool rates;                    /* rows of flows get their present rates */
+	void (*print_keys)(FILE *out); /* for its --help: the KEY=VALUE words; NULL: none */
+	bool watchable;                /* --watch runs it repeatedly */
+	bool goes_on;                  /* the command repeats itself; --watch sets its interval */
 };
 
 /* Shared by several commands. */

@@ -45,6 +45,20 @@ const struct field perftest_fields[] = {
 };
 const unsigned int perftest_fields_n = ARRAY_LEN(perftest_fields);
 
+void
+perftest_options_print(FILE *out)
+{
+	fputs("\n  KEY=VALUE, with the default:\n", out);
+	for (unsigned int i = 0; i < perftest_fields_n; i++) {
+		const struct field *f = &perftest_fields[i];
+		char key[64];
+
+		snprintf(key, sizeof(key), "%s=%s", f->name, f->def);
+		fprintf(out, "    %-24s  %s\n", key, f->help);
+	}
+	fputc('\n', out);
+}
+
 static int
 read_word(const char *word, struct perftest_options *o)
 {

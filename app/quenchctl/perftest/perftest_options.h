@@ -34,6 +34,9 @@ struct perftest_options {
 
 FIELD_TABLE(perftest_fields);
 
+/** Print the keys with their defaults, for people. */
+void perftest_options_print(FILE *out);
+
 /**
  * Fill in the defaults, then the words.
  * @param words  KEY=VALUE, n of them, the first NULL ends them.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* reload, set and remove: change the configuration of the program. */
+/* reload, set, start, stop and remove: change the configuration of the program. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -106,4 +106,28 @@ command_remove_flow(const struct command *command, struct client *c, const struc
 
 	snprintf(request, sizeof(request), "%s,%s", command->path, params[0]);
 	return send_change(c, o, request);
+}
+
+static int
+set_stopped(const struct command *command, struct client *c, const struct ctl_options *o,
+	    const char *flow, const char *value)
+{
+	char request[CLIENT_REQUEST_CHARS + 1];
+
+	snprintf(request, sizeof(request), "%s,flow %s.stopped=%s", command->path, flow, value);
+	return send_change(c, o, request);
+}
+
+int
+command_start_flow(const struct command *command, struct client *c, const struct ctl_options *o,
+		   const char *const params[COMMAND_PARAMS])
+{
+	return set_stopped(command, c, o, params[0], "off");
+}
+
+int
+command_stop_flow(const struct command *command, struct client *c, const struct ctl_options *o,
+		  const char *const params[COMMAND_PARAMS])
+{
+	return set_stopped(command, c, o, params[0], "on");
 }

@@ -10,6 +10,7 @@
 
 command_run command_show, command_send, command_clear_counters;
 command_run command_reload, command_set_key, command_remove_flow;
+command_run command_start_flow, command_stop_flow;
 command_run command_trace, command_show_trace, command_explain;
 
 #endif
