@@ -10,7 +10,7 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "runtime/report/report.h"
-#include "runtime/report/scaled.h"
+#include "runtime/notice/scaled.h"
 #include "runtime/notice/say.h"
 #include "ctl/results/flow_results.h"
 #include "quench-nic/nodes/totals.h"

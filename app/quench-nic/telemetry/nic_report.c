@@ -7,7 +7,7 @@
 #include "base/threads/counter.h"
 #include "base/numbers/fixed.h"
 #include "runtime/report/report.h"
-#include "runtime/report/scaled.h"
+#include "runtime/notice/scaled.h"
 #include "ctl/output/json.h"
 #include "nic/observe/wait.h"
 #include "nic/port/share.h"

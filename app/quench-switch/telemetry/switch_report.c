@@ -5,7 +5,7 @@
 
 #include "base/threads/counter.h"
 #include "runtime/report/report.h"
-#include "runtime/report/scaled.h"
+#include "runtime/notice/scaled.h"
 #include "runtime/report/switch_json.h"
 
 void

@@ -21,7 +21,7 @@
 #include "runtime/device/port_device.h"
 #include "runtime/device/port_removal.h"
 #include "runtime/device/port_stop.h"
-#include "runtime/report/scaled.h"
+#include "runtime/notice/scaled.h"
 #include "runtime/notice/say.h"
 #include "runtime/notice/service.h"
 #include "runtime/telemetry/telemetry.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "unit/cases.h"
 #include "base/numbers/array.h"
-#include "runtime/report/scaled.h"
+#include "runtime/notice/scaled.h"
 
 TEST(numbers_have_three_digits_and_a_prefix_that_grows)
 {

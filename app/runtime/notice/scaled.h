@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Numbers of live lines: three digits with a unit that grows with the number. */
-#ifndef QUENCH_APP_RUNTIME_REPORT_SCALED_H
-#define QUENCH_APP_RUNTIME_REPORT_SCALED_H
+#ifndef QUENCH_APP_RUNTIME_NOTICE_SCALED_H
+#define QUENCH_APP_RUNTIME_NOTICE_SCALED_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runtime/report/scaled.h"
+#include "runtime/notice/scaled.h"
 
 #include <stdio.h>
 
