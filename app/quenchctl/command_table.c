@@ -215,7 +215,8 @@ const struct command commands[] = {
 		    "deadlock_restored=restored storm_detected_ns=last_detected "
 		    "storm_restored_ns=last_restored longest_storm_ns=longest "
 		    "tx_packets tx_dropped_packets rx_packets rx_dropped_packets",
-	 .members = "pfcwd big_red_switch"},
+	 .members = "pfcwd big_red_switch",
+	 .shape = rows_of_storms},
 	{.words = "show ecn",
 	 .help = "marking curves and marks",
 	 .program = SWITCH,

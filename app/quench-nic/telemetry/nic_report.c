@@ -29,7 +29,7 @@ nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char *tex
 		.tx_packets = counter_read(&s->tx_packets),
 		.tx_bytes = counter_read(&s->tx_bytes),
 	};
-	snprintf(text, text_size, "drops %s ce %s cnp tx %s rx %s resent %s pause rx %s",
+	snprintf(text, text_size, "drops %s ce %s cnp %s/%s resent %s pause rx %s",
 		 scaled_count(n[0], drops),
 		 scaled_count(n[1], counter_read(&s->np.np_ecn_marked_roce_packets)),
 		 scaled_count(n[2], counter_read(&s->np.np_cnp_sent)),

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/numbers/array.h"
+
 /* Index after the priorities, for link pause. */
 #define LINK 8
 
@@ -178,6 +180,26 @@ rows_of_marks(const json_t *rows)
 
 		json_object_set_new(row, "marked_pct",
 				    json_real(sent > 0 ? 100 * marked / sent : 0));
+		json_array_append_new(list, row);
+	}
+	return list;
+}
+
+json_t *
+rows_of_storms(const json_t *rows)
+{
+	static const char *const times[] = {"storm_detected_ns", "storm_restored_ns",
+					    "longest_storm_ns"};
+	json_t *list = json_array(), *queue;
+	size_t i;
+
+	json_array_foreach (rows, i, queue) {
+		json_t *row = json_copy(queue);
+
+		/* 0: never, which a table shows as "-". */
+		for (size_t k = 0; k < ARRAY_LEN(times); k++)
+			if (json_integer_value(json_object_get(row, times[k])) == 0)
+				json_object_del(row, times[k]);
 		json_array_append_new(list, row);
 	}
 	return list;
