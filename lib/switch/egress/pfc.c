@@ -122,11 +122,7 @@ sw_pfc_set_xoff(struct sw *sw, uint16_t port, uint8_t pg, bool xoff, uint64_t no
 void
 sw_update_lossless(struct sw *sw, uint16_t port, uint8_t pg, uint64_t now_ns)
 {
-	bool xoff = sw->ports[port].xoff_pgs >> pg & 1;
-	bool wanted = mmu_pg_wants_xoff(sw->mmu, port, pg, xoff);
-
-	if (unlikely(wanted != xoff))
-		sw_pfc_set_xoff(sw, port, pg, wanted, now_ns);
+	sw_update_xoff(sw, port, pg, now_ns);
 }
 
 /* Put a received pause in force. */

@@ -44,17 +44,27 @@ void sw_pfc_update_paused(struct sw *sw, struct sw_port *p, uint64_t now_ns);
  */
 uint64_t sw_pfc_resume_ns(const struct sw *sw, const struct sw_port *p);
 
+/**
+ * A lossless group's use or limit changed: send XOFF or XON if the group crossed its threshold. Out
+ * of line, for loops over groups of which most are not lossless.
+ */
+void sw_update_lossless(struct sw *sw, uint16_t port, uint8_t pg, uint64_t now_ns);
+/** The same for any group, inline. */
+static inline void sw_update_xoff(struct sw *sw, uint16_t port, uint8_t pg, uint64_t now_ns);
+
 /* Inline definitions */
 
-/** sw_update_xoff() of a lossless group. */
-void sw_update_lossless(struct sw *sw, uint16_t port, uint8_t pg, uint64_t now_ns);
-
-/** A lossless group's use or limit changed: send XOFF or XON if the group crossed its threshold. */
 static inline void
 sw_update_xoff(struct sw *sw, uint16_t port, uint8_t pg, uint64_t now_ns)
 {
-	if (sw->classes.lossless_pgs >> pg & 1)
-		sw_update_lossless(sw, port, pg, now_ns);
+	bool xoff, wanted;
+
+	if (!(sw->classes.lossless_pgs >> pg & 1))
+		return;
+	xoff = sw->ports[port].xoff_pgs >> pg & 1;
+	wanted = mmu_pg_wants_xoff(sw->mmu, port, pg, xoff);
+	if (unlikely(wanted != xoff))
+		sw_pfc_set_xoff(sw, port, pg, wanted, now_ns);
 }
 
 #endif

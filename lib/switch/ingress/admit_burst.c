@@ -328,7 +328,7 @@ end_burst(struct burst *b, uint64_t now_ns)
 	}
 	for (uint8_t groups = b->groups & b->sw->classes.lossless_pgs; groups != 0;
 	     groups &= (uint8_t)(groups - 1))
-		sw_update_xoff(b->sw, b->port, (uint8_t)__builtin_ctz(groups), now_ns);
+		sw_update_lossless(b->sw, b->port, (uint8_t)__builtin_ctz(groups), now_ns);
 }
 
 void
