@@ -45,6 +45,7 @@ fuzz_switch(int (*fn)(const char *text, size_t size, struct import_switch *out,
 		fclose(out);
 		free(text);
 	}
+	import_switch_free(&sw);
 	import_log_free(&log);
 }
 

@@ -127,6 +127,7 @@ to_switch(int (*import)(const char *, size_t, struct import_switch *, struct imp
 
 	if (rc == 0)
 		import_switch_print(out, &sw, log);
+	import_switch_free(&sw);
 	return rc;
 }
 
@@ -163,7 +164,7 @@ to_sonic(const char *text, size_t size, FILE *out, struct import_log *log)
 
 	if (rc == 0) {
 		rc = export_sonic(&sw, out, log);
-		sw_tables_free(&sw.sw.tables);
+		import_switch_free(&sw);
 	}
 	return rc;
 }

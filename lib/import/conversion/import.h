@@ -39,7 +39,7 @@ struct import_log {
 
 #define IMPORT_PORT_NAME 31 /* characters */
 
-/* A switch being converted. */
+/* A switch being converted, with the tables that it owns. */
 struct import_switch {
 	struct sw_params sw;
 	struct switch_pool pool;
@@ -55,7 +55,13 @@ void import_on_no_memory(void (*end)(void));
 /** Free the lists. */
 void import_log_free(struct import_log *log);
 
-/** Read an INI of quench-switch. @return 0, or -EINVAL with log->error filled in. */
+/** Free the tables of a switch. */
+void import_switch_free(struct import_switch *sw);
+
+/**
+ * Read an INI of quench-switch.
+ * @return 0: free it with import_switch_free(); or -EINVAL with log->error filled in.
+ */
 int import_switch_read(const char *text, size_t size, struct import_switch *out,
 		       struct import_log *log);
 

@@ -25,6 +25,8 @@ read_text(const char *path, const char *text, size_t size, struct sw_params *sw,
 	if (rc == 0)
 		rc = config_finish(cfg, err);
 	config_close(cfg);
+	if (rc != 0)
+		sw_tables_free(&sw->tables);
 	return rc;
 }
 
@@ -62,6 +64,12 @@ import_switch_read(const char *text, size_t size, struct import_switch *out, str
 	return -EINVAL;
 }
 
+void
+import_switch_free(struct import_switch *sw)
+{
+	sw_tables_free(&sw->sw.tables);
+}
+
 /* Print the defaults of a switch, and of each kind of section that is optional. */
 static char *
 print_base(void)
@@ -70,6 +78,7 @@ print_base(void)
 	struct sw_queue_params queue = {0};
 	struct sw_pg_params pg = {0};
 	struct buffer_profile profile = {0};
+	struct sw_interface interface = {.ip = "none", .ip6 = "none"};
 	char *text;
 	size_t size;
 	FILE *out = import_text_open(&text, &size);
@@ -84,6 +93,7 @@ print_base(void)
 	config_print(out, "port", sw_port_fields, sw_port_fields_n, &base->sw.ports[0]);
 	config_print(out, "queue", sw_queue_fields, sw_queue_fields_n, &queue);
 	config_print(out, "pg", sw_pg_fields, sw_pg_fields_n, &pg);
+	config_print(out, "interface", sw_interface_fields, sw_interface_fields_n, &interface);
 	config_print(out, "buffer_profile", buffer_profile_named_fields,
 		     buffer_profile_named_fields_n, &profile);
 	import_text_close(out, &text);
@@ -168,6 +178,7 @@ import_switch_finish(struct import_switch *sw, struct import_log *log)
 	if (rc == 0)
 		assert_same(&sw->sw, &back->sw);
 	free(text);
+	import_switch_free(back);
 	free(back);
 	if (rc == 0)
 		return 0;

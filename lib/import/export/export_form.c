@@ -109,6 +109,7 @@ export_find_lost(const char *json, const struct import_switch *sw, struct import
 				    sw->pool.backing_frame_bytes);
 		free(was);
 		free(is);
+		import_switch_free(back);
 	}
 	import_log_free(&back_log);
 	free(back);

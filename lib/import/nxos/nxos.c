@@ -90,7 +90,11 @@ read_bindings(struct nxos *x)
 
 	if (rc == 0)
 		rc = read_watchdog(x);
-	return rc == 0 ? nxos_ports(x) : rc;
+	if (rc == 0)
+		rc = nxos_ports(x);
+	if (rc == 0)
+		rc = nxos_switchports(x);
+	return rc == 0 ? nxos_ip(x) : rc;
 }
 
 /* Mode auto negotiates by LLDP. */
@@ -189,5 +193,7 @@ import_nxos(const char *text, size_t size, struct import_switch *out, struct imp
 		rc = import_switch_finish(out, log);
 	}
 	nx_lines_free(&x.nx);
+	if (rc != 0)
+		import_switch_free(out);
 	return rc;
 }

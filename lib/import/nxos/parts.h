@@ -23,6 +23,13 @@ struct nxos {
 	uint8_t default_group;      /* group of class-default */
 	uint8_t no_drop;            /* groups with PFC */
 	uint8_t pfc_cos[NX_GROUPS]; /* PFC priority of these groups */
+	/* Lines of the ports' interfaces. */
+	int port_line[SW_DEVICE_PORTS];
+	/*
+	 * Lines of the interfaces with a port's VLANs and addresses: its own, or that of its
+	 * port-channel. -1: it has none.
+	 */
+	int network_line[SW_DEVICE_PORTS];
 };
 
 /* Each function returns 0, or -EINVAL after a refusal. */
@@ -40,6 +47,14 @@ int nxos_queuing(struct nxos *x);
 void nxos_maps(struct nxos *x);
 /** The interfaces, which become ports. Call after the switch-wide lines. */
 int nxos_ports(struct nxos *x);
+/** VLANs, and the ports in them. Call after the ports. */
+int nxos_switchports(struct nxos *x);
+/** Addresses of VLANs and ports, and static routes. Call after the VLANs. */
+int nxos_ip(struct nxos *x);
+/** The VLAN of an interface line of a VLAN; 0: another line. */
+uint16_t nxos_vlan_interface(const struct nx_line *line);
+/** Is this the interface line of a port-channel? */
+bool nxos_is_channel(const struct nx_line *line);
 /** Read a service-policy line; does nothing for another line. */
 int nxos_service(struct nxos *x, int line);
 

@@ -224,6 +224,7 @@ add_ports(struct nxos *x, int line, const struct port_range *range,
 	for (unsigned long n = range->first; n <= range->last; n++) {
 		sw->ports[sw->n_ports] = sw->ports[first];
 		has[sw->n_ports] = has[first];
+		x->port_line[sw->n_ports] = x->network_line[sw->n_ports] = line;
 		snprintf(x->out->port_names[sw->n_ports], IMPORT_PORT_NAME + 1, "%.21s%lu",
 			 range->prefix, n);
 		sw->n_ports++;
@@ -244,7 +245,8 @@ nxos_ports(struct nxos *x)
 			continue;
 		if (port_range(&x->nx.lines[i], &range))
 			rc = add_ports(x, i, &range, has);
-		else
+		else if (!nxos_is_channel(&x->nx.lines[i]) &&
+			 nxos_vlan_interface(&x->nx.lines[i]) == 0)
 			nx_lose_block(&x->nx, i, "not an Ethernet port");
 	}
 	if (rc == 0 && x->out->sw.n_ports == 0)

@@ -11,5 +11,9 @@ int sonic_maps(struct sonic *s);
 int sonic_queues(struct sonic *s);
 int sonic_buffers(struct sonic *s);
 int sonic_watchdog(struct sonic *s);
+/** VLANs, port-channels, and the ports in them. */
+int sonic_members(struct sonic *s);
+/** Addresses and static routes. */
+int sonic_addresses(struct sonic *s);
 
 #endif

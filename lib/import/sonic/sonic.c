@@ -47,8 +47,9 @@ load(struct sonic *s, const char *text, size_t size)
 int
 import_sonic(const char *text, size_t size, struct import_switch *out, struct import_log *log)
 {
-	int (*const parts[])(struct sonic *) = {sonic_ports, sonic_maps, sonic_queues,
-						sonic_buffers, sonic_watchdog};
+	int (*const parts[])(struct sonic *) = {sonic_ports,    sonic_maps,     sonic_queues,
+						sonic_buffers,  sonic_watchdog, sonic_members,
+						sonic_addresses};
 	struct sonic s = {.out = out, .log = log};
 	int rc;
 
@@ -61,5 +62,7 @@ import_sonic(const char *text, size_t size, struct import_switch *out, struct im
 		rc = import_switch_finish(out, log);
 	}
 	json_decref(s.root);
+	if (rc != 0)
+		import_switch_free(out);
 	return rc;
 }

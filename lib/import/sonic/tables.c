@@ -62,6 +62,14 @@ static const char *const known_tables[] = {
 	"BUFFER_QUEUE",
 	"PFC_WD",
 	"CABLE_LENGTH",
+	"VLAN",
+	"VLAN_MEMBER",
+	"VLAN_INTERFACE",
+	"INTERFACE",
+	"PORTCHANNEL",
+	"PORTCHANNEL_MEMBER",
+	"PORTCHANNEL_INTERFACE",
+	"STATIC_ROUTE",
 };
 
 json_t *
@@ -182,15 +190,29 @@ sonic_take_set(struct sonic *s, const char *table, const char *key, const char *
 	return 1;
 }
 
+static bool
+is_word(const char *word, const char *text, size_t n)
+{
+	return *word != '\0' && strlen(word) == n && strncmp(word, text, n) == 0;
+}
+
 /* Number of a port, or -1. */
 static int
 find_port(const struct sonic *s, const char *name, size_t n)
 {
 	for (uint16_t i = 0; i < s->out->sw.n_ports; i++)
-		if (strlen(s->out->port_names[i]) == n &&
-		    strncmp(s->out->port_names[i], name, n) == 0)
+		if (is_word(s->out->port_names[i], name, n))
 			return i;
 	return -1;
+}
+
+int
+sonic_find_port(const struct sonic *s, const char *name, size_t n)
+{
+	for (uint16_t i = 0; i < s->out->sw.n_ports; i++)
+		if (is_word(s->channels[i], name, n))
+			return i;
+	return find_port(s, name, n);
 }
 
 /* Parse "3" or "3-4". @return 1; 0: above 7; or -EINVAL. */

@@ -23,6 +23,8 @@ struct sonic {
 	uint8_t pfc_enable[SW_DEVICE_PORTS];
 	bool has_pfc_enable[SW_DEVICE_PORTS];
 	bool has_profile[SW_DEVICE_PORTS][TM_CLASSES]; /* by priority group */
+	/* Name of the port-channel whose VLANs and addresses the port has, or "": its own. */
+	char channels[SW_DEVICE_PORTS][IMPORT_PORT_NAME + 1];
 };
 
 /* Ports and indices of a key such as "Ethernet0,Ethernet4|3-4". */
@@ -60,6 +62,9 @@ int sonic_take_set(struct sonic *s, const char *table, const char *key, const ch
  * -EINVAL after a refusal.
  */
 int sonic_place(struct sonic *s, const char *table, const char *key, struct sonic_place *place);
+
+/** The port of this name or port-channel (n characters), or -1. */
+int sonic_find_port(const struct sonic *s, const char *name, size_t n);
 
 /** Refuse the input because of a value. @return -EINVAL. */
 int sonic_refuse(struct sonic *s, const char *table, const char *key, const char *field,

@@ -24,6 +24,7 @@ static inline int
 take(import_fn *fn, const char *text)
 {
 	import_log_free(&log_of);
+	import_switch_free(&imported);
 	log_of = (struct import_log){.file = "in"};
 	return fn(text, strlen(text), &imported, &log_of);
 }

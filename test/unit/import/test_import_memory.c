@@ -27,6 +27,7 @@ to_switch(import_fn *fn, const char *text, FILE *out, struct import_log *log)
 
 	if (rc == 0)
 		import_switch_print(out, &imported, log);
+	import_switch_free(&imported);
 	return rc;
 }
 

@@ -80,8 +80,8 @@ TEST(a_whole_running_config_names_what_stays_behind)
 TEST(an_unknown_line_is_lost_wherever_it_stands)
 {
 	static const char *const texts[] = {
-		"vlan 12\n" PORT,
-		PORT "  switchport mode trunk\n",
+		"vlan 12\n  vn-segment 12\n" PORT,
+		PORT "  switchport mode dot1q-tunnel\n",
 		"system qos\n  shape nothing\n" PORT,
 		"class-map type qos match-any A\n  match dscp 1\n" PORT "\n! a remark\n", /* 2 */
 		QUEUING("    mystery 7\n"),
@@ -94,6 +94,124 @@ TEST(an_unknown_line_is_lost_wherever_it_stands)
 
 	for (unsigned int i = 0; i < ARRAY_LEN(texts); i++)
 		taken(import_nxos, texts[i], i == 3 ? 2 : 1);
+}
+
+static void
+port_is(uint16_t port, uint16_t access_vlan, const char *tagged_vlans)
+{
+	assert_int_equal(sw->ports[port].access_vlan, access_vlan);
+	assert_string_equal(sw->ports[port].tagged_vlans, tagged_vlans);
+}
+
+TEST(access_and_trunk_ports_have_their_vlans)
+{
+	taken(import_nxos,
+	      "vlan 1,10,20-29\nvlan 10\n  name servers\n"
+	      "interface Ethernet1/1\n  switchport access vlan 10\n"
+	      "interface Ethernet1/2\n  switchport\n  switchport mode trunk\n"
+	      "  switchport trunk native vlan 10\n  switchport trunk allowed vlan 10,20-25,99\n"
+	      "  switchport trunk allowed vlan add 29\n"
+	      "interface Ethernet1/3\n  switchport mode trunk\n"
+	      "interface Ethernet1/4\n  switchport mode trunk\n"
+	      "  switchport trunk allowed vlan except 1,21-4094\n"
+	      "interface Ethernet1/5\n  speed 40000\n"
+	      "interface Ethernet1/6\n  no switchport\n"
+	      "interface Ethernet1/7\n  switchport mode trunk\n"
+	      "  switchport trunk allowed vlan none\n",
+	      0);
+	assert_true(sw->vlan_filtering);
+	port_is(0, 10, "none");
+	port_is(1, 10, "20-25,29"); /* 99 is no VLAN of the switch */
+	port_is(2, 1, "10,20-29");
+	port_is(3, 0, "10,20");
+	port_is(4, 1, "none");
+	port_is(5, 0, "none");
+	port_is(6, 0, "none");
+	assert_int_equal(sw->tables.n_interfaces, 0);
+	/* Nothing about VLANs: a bridge of all ports, as before. */
+	taken(import_nxos, PORT, 0);
+	assert_false(sw->vlan_filtering);
+}
+
+/* A part of a file may lack its vlan lines. */
+TEST(vlans_that_a_trunk_names_exist)
+{
+	taken(import_nxos, PORT "  switchport mode trunk\n  switchport trunk allowed vlan 5-6\n",
+	      0);
+	port_is(0, 0, "5-6");
+	taken(import_nxos,
+	      "interface Vlan7\n  ip address 10.0.7.1/24\n" PORT "  switchport mode trunk\n", 0);
+	port_is(0, 1, "7");
+}
+
+TEST(interfaces_have_addresses_and_routes_go_by_them)
+{
+	const struct sw_tables *t = &sw->tables;
+
+	taken(import_nxos,
+	      "feature interface-vlan\nvlan 10\n"
+	      "interface Vlan10\n  no shutdown\n  ip address 10.0.10.1/24\n"
+	      "  ipv6 address fd00:10::1/64\n"
+	      "interface vlan 20\n  shutdown\n  ip address 10.0.20.1/24\n"
+	      "interface Ethernet1/1\n  no switchport\n  ip address 10.0.33.1 255.255.255.252\n"
+	      "interface Ethernet1/2\n  no switchport\n  ip address 10.0.37.1/30\n"
+	      "ip route 10.9.1.1/16 10.0.33.2 name up tag 5\n"
+	      "ip route 10.9.0.0 255.255.0.0 Ethernet1/2 10.0.37.2\n"
+	      "ip route 10.9.0.0/16 10.0.10.9 200\n"
+	      "ip route 10.8.0.0/16 null0\n"
+	      "ipv6 route fd00:9::/32 fd00:10::9\n"
+	      "ip route 0.0.0.0/0 192.0.2.1\n",
+	      5);
+	lost("ip address 10.0.20.1/24: the interface is shut down");
+	lost("ip route 10.9.0.0/16 10.0.10.9 200: a route of this prefix has a better preference");
+	lost("ip route 0.0.0.0/0 192.0.2.1: the next hop is in no subnet");
+	noted("router_mac = 02:5a:00:00:00:fe is assumed");
+	assert_int_equal(t->n_interfaces, 3);
+	assert_string_equal(t->interfaces[0].name, "vlan 10");
+	assert_string_equal(t->interfaces[0].ip, "10.0.10.1/24");
+	assert_string_equal(t->interfaces[0].ip6, "fd00:10::1/64");
+	assert_string_equal(t->interfaces[1].name, "port 0");
+	assert_string_equal(t->interfaces[1].ip, "10.0.33.1/30");
+	assert_int_equal(t->n_routes, 3);
+	assert_string_equal(t->routes[0].name, "10.9.0.0/16");
+	assert_string_equal(t->routes[0].nexthop, "10.0.33.2, 10.0.37.2");
+	assert_string_equal(t->routes[1].nexthop, "blackhole");
+	assert_string_equal(t->routes[2].name, "fd00:9::/32");
+}
+
+TEST(addresses_that_a_switch_cannot_have_are_named)
+{
+	taken(import_nxos,
+	      PORT "  vrf member blue\n  ip address 10.0.0.1/24\n"
+		   "interface Vlan2\n  ip address 10.0.1.1/24\n  ip address 10.0.2.1/24 secondary\n"
+		   "interface Vlan3\n  ip address 10.0.1.129/25\n  ip address dhcp\n"
+		   "interface Vlan4\n  ipv6 address fe80::1/64\n",
+	      6);
+	lost("ip address 10.0.0.1/24: in a VRF");
+	lost("10.0.2.1/24 secondary: a second address");
+	lost("10.0.1.129/25: its subnet overlaps");
+	lost("ip address dhcp");
+	lost("fe80::1/64: a link-local address");
+	assert_int_equal(sw->tables.n_interfaces, 1);
+}
+
+TEST(a_port_channel_is_its_first_port)
+{
+	taken(import_nxos,
+	      "vlan 5\ninterface Ethernet1/1-2\n  channel-group 7 mode active\n"
+	      "interface Ethernet1/3\n  switchport access vlan 5\n"
+	      "interface Ethernet1/4\n  switchport mode trunk\n  channel-group 8\n"
+	      "interface port-channel7\n  no switchport\n  ip address 10.0.0.1/31\n"
+	      "interface port-channel 8\n  switchport mode trunk\n"
+	      "interface port-channel9\n  switchport mode trunk\n",
+	      4);
+	lost("channel-group 7 mode active: no link aggregation");
+	lost("switchport mode trunk: no port is in this port-channel");
+	port_is(0, 0, "none");
+	port_is(1, 0, "none");
+	port_is(2, 5, "none");
+	port_is(3, 1, "5");
+	assert_string_equal(sw->tables.interfaces[0].name, "port 0");
 }
 
 TEST(classes_are_taken_in_their_order)

@@ -165,6 +165,65 @@ TEST(green_is_the_only_colour)
 	}
 }
 
+TEST(vlans_addresses_and_routes_are_those_of_the_tables)
+{
+	const struct sw_tables *t = &sw->tables;
+
+	taken(import_sonic,
+	      tables("'VLAN': {'Vlan10': {'vlanid': '10', 'members': ['Ethernet0']}, 'Vlan20': {}}, "
+		     "'VLAN_MEMBER': {'Vlan10|Ethernet0': {'tagging_mode': 'untagged'}, "
+		     "'Vlan20|Ethernet0': {'tagging_mode': 'tagged'}}, "
+		     "'VLAN_INTERFACE': {'Vlan10': {}, 'Vlan10|10.0.10.1/24': {}, "
+		     "'Vlan10|fd00:10::1/64': {'NULL': 'NULL'}}, "
+		     "'INTERFACE': {'Ethernet4': {}, 'Ethernet4|10.0.33.0/31': {'scope': 'global', "
+		     "'family': 'IPv4'}}, "
+		     "'DEVICE_METADATA': {'localhost': {'mac': '02:00:00:00:00:AA'}}, "
+		     "'STATIC_ROUTE': {'10.9.0.0/16': {'nexthop': '10.0.33.1,10.0.10.2', "
+		     "'ifname': 'Ethernet4,Vlan10', 'distance': '0,0', 'blackhole': 'false,false'}, "
+		     "'default|10.8.0.0/16': {'blackhole': 'true'}, "
+		     "'Vrf1|10.7.0.0/16': {'nexthop': '10.0.33.1'}, "
+		     "'fd00:9::/32': {'nexthop': 'fd00:10::2,fd00:10::3', 'distance': '10,5'}}"),
+	      3);
+	lost("STATIC_ROUTE|Vrf1|10.7.0.0/16: in a VRF");
+	lost("STATIC_ROUTE|fd00:9::/32|nexthop = fd00:10::2: another next hop has a smaller");
+	assert_true(sw->vlan_filtering);
+	assert_int_equal(sw->ports[0].access_vlan, 10);
+	assert_string_equal(sw->ports[0].tagged_vlans, "20");
+	assert_int_equal(sw->ports[1].access_vlan, 0);
+	assert_int_equal(sw->router.router_mac[5], 0xaa);
+	assert_int_equal(t->n_interfaces, 2);
+	assert_string_equal(t->interfaces[0].name, "vlan 10");
+	assert_string_equal(t->interfaces[0].ip6, "fd00:10::1/64");
+	assert_string_equal(t->interfaces[1].name, "port 1");
+	assert_int_equal(t->n_routes, 3);
+	assert_string_equal(t->routes[0].nexthop, "10.0.33.1, 10.0.10.2");
+	assert_string_equal(t->routes[1].nexthop, "blackhole");
+	assert_string_equal(t->routes[2].nexthop, "fd00:10::3");
+}
+
+TEST(a_port_channel_of_sonic_is_its_first_port)
+{
+	taken(import_sonic,
+	      tables("'VLAN': {'Vlan5': {}}, "
+		     "'PORTCHANNEL_MEMBER': {'PortChannel1|Ethernet4': {}, "
+		     "'PortChannel1|Ethernet0': {}, 'PortChannel1|Ethernet8': {}}, "
+		     "'VLAN_MEMBER': {'Vlan5|PortChannel1': {'tagging_mode': 'tagged'}, "
+		     "'Vlan6|PortChannel1': {}, 'Vlan5|Ethernet8': {}}, "
+		     "'PORTCHANNEL_INTERFACE': {'PortChannel1|10.0.0.1/31': {}}"),
+	      6);
+	lost("PORTCHANNEL_MEMBER|PortChannel1|Ethernet0: no link aggregation: the port alone");
+	lost("VLAN_MEMBER|Vlan6|PortChannel1: no such VLAN");
+	lost("VLAN_MEMBER|Vlan5|Ethernet8: no such port");
+	assert_string_equal(sw->ports[0].tagged_vlans, "5");
+	assert_string_equal(sw->ports[1].tagged_vlans, "none");
+	lost("PORTCHANNEL_INTERFACE|PortChannel1|10.0.0.1/31: the port is in a VLAN");
+	taken(import_sonic,
+	      tables("'PORTCHANNEL_MEMBER': {'PortChannel1|Ethernet4': {}}, "
+		     "'PORTCHANNEL_INTERFACE': {'PortChannel1|10.0.0.1/31': {}}"),
+	      1);
+	assert_string_equal(sw->tables.interfaces[0].name, "port 1");
+}
+
 TEST(headroom_without_pfc_stays_behind)
 {
 	taken(import_sonic,
@@ -190,9 +249,9 @@ TEST(an_unknown_word_is_lost_wherever_it_stands)
 	static const char *const names[] = {
 		"PORT_QOS_MAP",   "SCHEDULER", "QUEUE",        "WRED_PROFILE", "BUFFER_POOL",
 		"BUFFER_PROFILE", "BUFFER_PG", "BUFFER_QUEUE", "PFC_WD",       "VLAN"};
-	static const char *const keys[] = {"Ethernet0", "x", "Ethernet0|1", "x",
-					   "x",         "x", "Ethernet0|1", "Ethernet0|1",
-					   "Ethernet0", "x"};
+	static const char *const keys[] = {"Ethernet0", "x",    "Ethernet0|1", "x",
+					   "x",         "x",    "Ethernet0|1", "Ethernet0|1",
+					   "Ethernet0", "Vlan5"};
 	char text[256];
 
 	for (unsigned int i = 0; i < ARRAY_LEN(names); i++) {
