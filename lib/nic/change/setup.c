@@ -27,7 +27,7 @@ path_init(struct roce_path *path, const struct nic_params *p, const struct nic_q
 		.tagged = qp->tagged,
 		.vlan_tci = qp->vlan_tci,
 		.dscp = qp->has_dscp ? qp->dscp : p->data_dscp,
-		.ecn = ECN_ECT0,
+		.ecn = (uint8_t)p->data_ecn,
 		.ttl = TTL,
 		.pkey = PKEY_DEFAULT,
 	};
@@ -78,8 +78,8 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	};
 	const struct nic_params *p = &nic->params;
 	int pcp = params->tagged ? params->vlan_tci >> 13 : -1;
-	struct roce_template cnp_template;
-	struct roce_path cnp_path;
+	struct roce_template ack_template, cnp_template;
+	struct roce_path ack_path, cnp_path;
 
 	memset(flow, 0, sizeof(*flow));
 	flow->params = *params;
@@ -97,13 +97,18 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	flow->message_packets = qp_message_packets(params->message_bytes, params->mtu_bytes);
 	path_init(&flow->path, p, params);
 	roce_template_init(&flow->template, &flow->path);
+	ack_path = flow->path;
+	if (p->ack_dscp >= 0)
+		ack_path.dscp = (uint8_t)p->ack_dscp;
+	ack_path.ecn = (uint8_t)p->ack_ecn;
+	roce_template_init(&ack_template, &ack_path);
 	cnp_path = flow->path;
 	cnp_path.dscp = p->np.np_cnp_dscp;
 	cnp_path.ecn = (uint8_t)p->np.np_cnp_ecn;
 	cnp_path.vlan_tci = (uint16_t)((cnp_path.vlan_tci & 0x0FFF) | p->np.np_cnp_prio << 13);
 	roce_template_init(&cnp_template, &cnp_path);
 	roce_shape_init(&flow->cnp, &cnp_template, &nic->mbufs.payloads->cnp_body, ROCE_CNP);
-	roce_shape_init(&flow->ack, &flow->template, &nic->mbufs.payloads->aeth, RC_ACK);
+	roce_shape_init(&flow->ack, &ack_template, &nic->mbufs.payloads->aeth, RC_ACK);
 	roce_shape_init(&flow->middle, &flow->template, flow->full, middle[params->verb]);
 	flow->raw = params->raw;
 	flow->stopped = params->stopped;
@@ -112,6 +117,7 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	if (nic->ready.ring[flow->data_queue].items == NULL &&
 	    qp_ring_init(&nic->ready.ring[flow->data_queue], p->max_qps) != 0)
 		return -ENOMEM;
+	flow->ack_queue = qos_map_classify(&p->qos, ack_path.dscp, pcp).queue;
 	flow->cnp_queue = qos_map_classify(&p->qos, p->np.np_cnp_dscp,
 					   params->tagged ? p->np.np_cnp_prio : -1)
 				  .queue;

@@ -53,6 +53,8 @@ struct nic_params {
 	int initial_rate;          /* enum nic_initial_rate: if the host has other active flows */
 	uint64_t initial_rate_bps; /* for NIC_INITIAL_VALUE */
 	uint8_t data_dscp;
+	int8_t ack_dscp;           /* -1: that of the data */
+	int data_ecn, ack_ecn;     /* code points: 0 Not-ECT, 1 ECT(1), 2 ECT(0) */
 	uint8_t local_ack_timeout; /* 4.096 us x 2^n; 0 never */
 	uint8_t retry_cnt;
 	uint8_t rnr_retry;     /* consecutive RNR waits allowed; 7: any number */

@@ -15,7 +15,7 @@
 static inline void
 nic_queue_answer(struct nic *nic, uint32_t item)
 {
-	nic_queues_push(nic, &nic->acks, nic_flow_of(nic, &nic->qps[item])->data_queue, item,
+	nic_queues_push(nic, &nic->acks, nic_flow_of(nic, &nic->qps[item])->ack_queue, item,
 			offsetof(struct nic_qp, ack_link));
 }
 

@@ -183,6 +183,7 @@ struct qp_flow {
 	const struct roce_payload *last;
 	uint32_t message_packets;
 	uint32_t message_bytes;
+	uint8_t ack_queue;
 	uint8_t cnp_queue;
 	/* each packet received, each control frame */
 	uint16_t mtu_bytes;

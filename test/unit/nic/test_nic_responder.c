@@ -82,6 +82,47 @@ TEST(ack_has_the_bytes_of_the_field)
 	solo_destroy(&solo);
 }
 
+/* Answers have a class of their own: a pause of the data's does not hold them. */
+TEST(ack_and_nak_have_a_dscp_and_ecn_of_their_own)
+{
+	struct roce_view v;
+
+	solo.params.ack_dscp = 24;
+	solo.params.ack_ecn = ECN_NOT_ECT;
+	solo.params.qos.dscp_to_tc_map[24] = 4;
+	solo.params.qos.tc_to_priority_group_map[4] = 4;
+	solo.params.qos.pfc_enable |= 1 << 4;
+	start(64);
+	solo_feed_pause(&solo, 1 << 3, 100);
+	solo_feed(&solo, (struct roce_fields)ONLY(0, 8), 8);
+	assert_true(solo_take(&solo, 1000, &v));
+	assert_int_equal(v.aeth_syndrome, AETH_ACK);
+	assert_int_equal(v.dscp, 24);
+	assert_int_equal(v.ecn, ECN_NOT_ECT);
+	solo_feed_pause(&solo, 1 << 4, 100);
+	solo_feed(&solo, (struct roce_fields)ONLY(2, 8), 8);
+	expect_silence(&solo, solo.now_ns + 1000);
+	solo_feed_pause(&solo, 1 << 4, 0);
+	assert_true(solo_take(&solo, solo.now_ns + 1000, &v));
+	assert_int_equal(v.aeth_syndrome, AETH_NAK_PSN_SEQ);
+	assert_int_equal(v.dscp, 24);
+	assert_int_equal(v.ecn, ECN_NOT_ECT);
+	solo_destroy(&solo);
+}
+
+TEST(data_has_the_ecn_of_its_own)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+	struct roce_view v;
+
+	solo.params.data_ecn = ECN_NOT_ECT;
+	solo_start(&solo, &qp);
+	assert_true(solo_take(&solo, 1000, &v));
+	assert_int_equal(v.opcode, RC_WRITE_FIRST);
+	assert_int_equal(v.ecn, ECN_NOT_ECT);
+	solo_destroy(&solo);
+}
+
 TEST(gap_gets_one_nak_until_the_expected_packet_comes)
 {
 	start(64);
