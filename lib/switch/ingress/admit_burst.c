@@ -39,6 +39,7 @@ struct burst {
 	uint16_t n;
 	uint16_t from;  /* the first frame that is not charged yet */
 	uint8_t groups; /* mask: groups of the frames */
+	uint8_t flags;  /* of any of the frames */
 	/* mask: groups whose frames certainly fit, whatever other groups take during the burst */
 	uint8_t sure;
 	uint16_t key[SW_BURST + 1];
@@ -126,7 +127,7 @@ begin_burst(struct burst *b)
 	/* mask: groups whose frames are admitted alone; with mark_at_enqueue all, because the
 	 * length of its queue matters to each frame */
 	uint8_t alone = sw->mark_at_enqueue ? UINT8_MAX : sw->ports[b->port].storm_pgs;
-	uint8_t groups = 0;
+	uint8_t groups = 0, flags = 0;
 
 	b->from = 0;
 	memset(b->sum, 0, sizeof(b->sum));
@@ -142,9 +143,11 @@ begin_burst(struct burst *b)
 		b->sum[c->class.pg] += sum_of(a);
 		groups |= (uint8_t)(1u << c->class.pg);
 		b->key[i] = key_of(c, a);
+		flags |= a->flags;
 	}
 	b->key[b->n] = KEY_ALONE;
 	b->groups = groups;
+	b->flags = flags;
 	b->sure = find_sure(b);
 	for (unsigned int i = 0; unlikely((groups & alone) != 0) && i < b->n; i++) {
 		if (b->reasons[i] == SW_PASS && alone >> b->a[i].class.pg & 1)
@@ -241,7 +244,7 @@ same_form(const struct sw *sw, struct run run)
 	return same;
 }
 
-/* Most frames have no CE, so a run counts them only if one has. */
+/* Most frames have no CE: called only if one of the burst has. */
 static __rte_noinline void
 count_ce(struct sw_queue_stats *stats, const struct arrival *a, unsigned int n)
 {
@@ -259,18 +262,14 @@ enqueue_run(struct sw *sw, struct run run)
 	uint8_t queue = a->class.queue;
 	struct sw_queue *q = &sw->ports[port].queue[queue];
 	unsigned int i = 0;
-	uint8_t flags = 0;
 
 	if (!admit_to_queue(sw, port, queue, run.bytes, a->now_ns))
 		return false;
 	do {
 		sw_fifo_push(&q->fifo, &sw->shard.chunks,
 			     sw_entry_of(a, a->m, port, a->view.tagged, a->flags));
-		flags |= a->flags;
 		a++;
 	} while (++i < run.n);
-	if (unlikely(flags & PKT_CE))
-		count_ce(&sw->ports[port].stats.queue[queue], run.a, run.n);
 	return true;
 }
 
@@ -305,7 +304,11 @@ admit_run(struct burst *b, unsigned int i)
 		if (run.n == 0)
 			return 0;
 	}
-	return enqueue_run(sw, run) ? run.n : 0;
+	if (!enqueue_run(sw, run))
+		return 0;
+	if (unlikely(b->flags & PKT_CE))
+		count_ce(&sw->ports[a->out_port].stats.queue[a->class.queue], a, run.n);
+	return run.n;
 }
 
 /*
