@@ -109,10 +109,10 @@ find_sure(struct burst *b)
 	for (uint8_t groups = b->groups; groups != 0; groups &= (uint8_t)(groups - 1)) {
 		uint8_t pg = (uint8_t)__builtin_ctz(groups);
 		struct room room = room_of(b, pg);
-		bool fits = (sum_charged_bytes(b->sum[pg]) <= room.bytes) &
-			    (sum_packets(b->sum[pg]) <= room.packets);
+		unsigned int bytes_fit = sum_charged_bytes(b->sum[pg]) <= room.bytes;
+		unsigned int packets_fit = sum_packets(b->sum[pg]) <= room.packets;
 
-		sure |= (uint8_t)(fits << pg);
+		sure |= (uint8_t)((bytes_fit & packets_fit) << pg);
 		b->room[pg] = room;
 	}
 	return sure;
