@@ -134,7 +134,7 @@ create(struct side *side, const struct nic_pools *pools, uint32_t qps, uint32_t 
 		bench_check(s->node != NULL, "nic_create");
 		if (side->share != NULL)
 			nic_join(s->node, side->share, i);
-		nic_load_add_qps(s->node, qps, i, n);
+		nic_load_add_qps(s->node, qps, i, n, nic_load_rate_bps(qps));
 		s->core = cores[i];
 		s->queue = (uint16_t)(i * QUEUES_APART);
 		s->other = n > 1 ? &side->senders[1 - i] : NULL;

@@ -39,16 +39,38 @@ nic_load_params(struct nic_params *p, uint32_t qps)
 	p->rp.rp_hai_rate_bps = MBPS;
 }
 
-/** Add every n-th of the QPs to a node, from the first on; all have the same rate. */
+/** What each of the QPs sends, bits/s. */
+static inline uint64_t
+nic_load_rate_bps(uint32_t qps)
+{
+	return NIC_LOAD_LINK_BPS / 100 * NIC_LOAD_PERCENT / qps;
+}
+
+/**
+ * For QPs without a cap: their own rate is the one in force. Each increase changes it, but by so
+ * little that the load stays what it is.
+ */
 static inline void
-nic_load_add_qps(struct node *node, uint32_t qps, uint32_t first, uint32_t n)
+nic_load_uncap(struct nic_params *p, uint32_t qps)
+{
+	p->initial_rate_bps = nic_load_rate_bps(qps);
+	p->rp.rp_ai_rate_bps = 1;
+	p->rp.rp_hai_rate_bps = 1;
+}
+
+/**
+ * Add every n-th of the QPs to a node, from the first on; all have the same rate.
+ * @param cap_bps  Of each; 0: none.
+ */
+static inline void
+nic_load_add_qps(struct node *node, uint32_t qps, uint32_t first, uint32_t n, uint64_t cap_bps)
 {
 	struct nic_qp_params qp = nic_set_up_qp(2);
 	uint64_t turn_ns = qps * serialization_ns(NIC_LOAD_FRAME_BYTES, NIC_LOAD_LINK_BPS);
 	struct prng r;
 
 	qp.depth = UINT32_MAX;
-	qp.rate_cap_bps = NIC_LOAD_LINK_BPS / 100 * NIC_LOAD_PERCENT / qps;
+	qp.rate_cap_bps = cap_bps;
 	prng_seed(&r, 1, first);
 	for (uint32_t i = first; i < qps; i += n) {
 		/* In an order that no prefetcher knows. */
