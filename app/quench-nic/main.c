@@ -125,6 +125,13 @@ is_done(const struct run_app *app)
 	return done && !nic.stay;
 }
 
+static uint64_t
+shaper_burst_ns(const struct run_app *app)
+{
+	(void)app;
+	return nic.first->config.nic.shaper_burst_ns;
+}
+
 /* If a QP gave up or the device was removed, the run has failed, even if it ended by a signal. */
 static int
 outcome(void)
@@ -231,6 +238,7 @@ run_nic(const struct opts *opts)
 		.n_ports = 1,
 		.opts = opts,
 		.done = is_done,
+		.shaper_burst_ns = shaper_burst_ns,
 		.stats = nic_stats_line,
 		.watch = watch,
 		.leave = leave,

@@ -209,6 +209,17 @@ params_in_force(const struct quench_switch *s)
 	return &((const struct switch_version *)s->active->current)->params;
 }
 
+static uint64_t
+shaper_burst_ns(const struct run_app *app)
+{
+	const struct config_version *v = active_config_hold(quench_switch.active);
+	uint64_t burst_ns = ((const struct switch_version *)v)->params.shaper_burst_ns;
+
+	(void)app;
+	active_config_release(quench_switch.active, v);
+	return burst_ns;
+}
+
 static int
 run_switch(struct quench_switch *s, const struct opts *opts)
 {
@@ -226,6 +237,7 @@ run_switch(struct quench_switch *s, const struct opts *opts)
 		.ethdevs = s->ethdevs,
 		.n_ports = s->config->params.n_ports,
 		.opts = opts,
+		.shaper_burst_ns = shaper_burst_ns,
 		.stats = switch_stats,
 		.watch = switch_watch,
 	};

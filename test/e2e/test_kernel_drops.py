@@ -48,6 +48,9 @@ def main():
     check("show drops", ["0", "device_missed", str(lost)] in ctl.table("show drops"), ctl.text("show drops"))
     check("metrics", f'reason="device_missed"}} {lost}' in "".join(
         line + "\n" for line in ctl.text("show metrics").splitlines() if 'drop_packets' in line and 'port="0"' in line))
+    gaps = [port[f"poll_gap_{q}_ns"] for q in ("p50", "p99", "max")]
+    check("times between polls", 0 < gaps[0] <= gaps[1] <= gaps[2], gaps)
+    check_equal("show polls", [row[:2] for row in ctl.table("show polls")[1:]], [["0", "net_af_packet0"], ["1", "net_af_packet1"]])
     check_equal("exit code after SIGTERM", switch.stop(), 0)
     check_equal("the final report", [p["drops"]["device_missed"] for p in switch.json()["ports"]], [lost, 0])
 

@@ -258,7 +258,7 @@ next_work_ns(const struct poll_loop *loop)
 static void
 rest(struct poll_loop *loop, uint64_t now_ns)
 {
-	uint64_t wait;
+	uint64_t due_ns, wait;
 
 	if (loop->idle_since_ns == NEVER_NS)
 		loop->idle_since_ns = now_ns;
@@ -266,13 +266,16 @@ rest(struct poll_loop *loop, uint64_t now_ns)
 		rte_pause();
 		return;
 	}
-	wait = min_u64(sub_sat(next_work_ns(loop), now_ns), loop->idle_sleep_ns);
+	due_ns = next_work_ns(loop);
+	wait = poll_wake_sleep_ns(&loop->wake, due_ns, loop->idle_sleep_ns, now_ns);
 	if (wait < SHORTEST_SLEEP_NS) {
 		rte_pause();
 		return;
 	}
 	loop->sleeps++;
+	loop->due_ns = due_ns;
 	sleep_ns(wait);
+	poll_wake_woke(&loop->wake, sub_sat(tsc_clock_now(loop->clock), now_ns + wait));
 }
 
 static void
@@ -312,6 +315,8 @@ poll_loop_run(struct poll_loop *loop)
 		uint32_t moved = poll_loop_round(loop);
 		uint64_t now_ns = tsc_clock_now(loop->clock);
 
+		poll_gap_add(&loop->gap, moved > 0, loop->due_ns, now_ns);
+		loop->due_ns = 0;
 		if (now_ns >= loop->slow_next_ns)
 			loop->slow_next_ns = loop->slow(loop->slow_arg, now_ns);
 		if (moved > 0)

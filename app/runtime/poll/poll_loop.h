@@ -24,6 +24,7 @@
 #include "node/node.h"
 #include "runtime/eal/intr_gate.h"
 #include "runtime/poll/pace_meter.h"
+#include "runtime/poll/poll_gap.h"
 #include "runtime/device/port_link.h"
 #include "runtime/eal/tsc_clock.h"
 
@@ -75,6 +76,8 @@ struct poll_loop {
 	void *slow_arg;
 	uint64_t slow_next_ns;
 	uint64_t sleeps;
+	uint64_t due_ns; /* when work was due, if the loop slept before the next round; or 0 */
+	struct poll_wake wake;
 	/*
 	 * Ports whose devices were removed: requested by the control thread, and of those the ones
 	 * that this loop no longer uses. NULL: devices are never removed.
@@ -88,6 +91,7 @@ struct poll_loop {
 	uint16_t polled[POLL_MAX_PORTS]; /* ports of this loop */
 	uint16_t n_ports;                /* all ports of the node */
 	struct poll_port ports[POLL_MAX_PORTS];
+	struct poll_gap gap;
 };
 
 /**
@@ -111,6 +115,16 @@ uint32_t poll_loop_round(struct poll_loop *loop);
  * rest.
  */
 void poll_loop_run(struct poll_loop *loop);
+
+/** Does this loop poll the port? */
+static inline bool
+poll_loop_polls(const struct poll_loop *loop, uint16_t port)
+{
+	for (uint16_t i = 0; i < loop->n_polled; i++)
+		if (loop->polled[i] == port)
+			return true;
+	return false;
+}
 
 static inline uint16_t
 poll_txq_held(const struct poll_txq *q)

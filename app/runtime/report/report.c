@@ -2,6 +2,7 @@
 #include "runtime/report/report.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <rte_ethdev.h>
 
 #include "base/numbers/units.h"
@@ -52,6 +53,21 @@ report_set_device_drops(json_t *object, const char *key, const struct run_result
 	report_set_u64(object, key, device.imissed);
 }
 
+/* The histograms of all loops that poll the port, one after the other. */
+static void
+set_poll_gap(json_t *o, const struct run_result *result, uint16_t number)
+{
+	struct hist *gap_ns = calloc(1, sizeof(*gap_ns));
+
+	for (uint16_t i = 0; gap_ns != NULL && i < result->n_loops; i++)
+		if (poll_loop_polls(&result->loops[i], number))
+			hist_merge(gap_ns, &result->loops[i].gap.gap_ns);
+	report_set_u64(o, "poll_gap_p50_ns", gap_ns == NULL ? 0 : hist_quantile(gap_ns, 50));
+	report_set_u64(o, "poll_gap_p99_ns", gap_ns == NULL ? 0 : hist_quantile(gap_ns, 99));
+	report_set_u64(o, "poll_gap_max_ns", gap_ns == NULL ? 0 : gap_ns->max);
+	free(gap_ns);
+}
+
 json_t *
 report_port(const struct run_result *result, uint16_t number, uint64_t link_speed_bps)
 {
@@ -74,6 +90,7 @@ report_port(const struct run_result *result, uint16_t number, uint64_t link_spee
 	report_set_u64(o, "link_down_ns", counter_read(&result->links[number].down_ns));
 	report_set_u64(o, "device_removals", port_removal_requested(port->ethdev));
 	report_set_u64(o, "device_removal_drops", lost);
+	set_poll_gap(o, result, number);
 	json_object_set_new(o, "device_stats", report_device_stats(result, number));
 	return o;
 }

@@ -23,6 +23,7 @@
 #include "runtime/device/port_stop.h"
 #include "runtime/notice/scaled.h"
 #include "runtime/notice/say.h"
+#include "runtime/poll/poll_watch.h"
 #include "runtime/notice/service.h"
 #include "runtime/telemetry/telemetry.h"
 
@@ -46,7 +47,7 @@ static _Atomic uint64_t removed;
 struct slow {
 	const struct run_app *app;
 	const struct tsc_clock *clock;
-	uint64_t control_ns, stats_ns, link_ns, done_ns, end_ns;
+	uint64_t control_ns, stats_ns, link_ns, late_ns, done_ns, end_ns;
 	uint64_t last_stats_ns;
 	struct run_traffic last;
 	uint16_t n_workers;
@@ -64,6 +65,7 @@ struct worker {
 	struct slow *slow;
 	struct poll_loop *loop;
 	struct service_pulse *pulse;
+	struct poll_watch watch;
 };
 
 static void
@@ -268,6 +270,22 @@ look_at_links(struct slow *s, uint64_t now_ns)
 	s->link_ns = now_ns + (rte_lcore_count() > 1 ? LINK_LOOK_NS : LINK_LOOK_ALONE_NS);
 }
 
+static void
+look_at_late_polls(struct slow *s, uint64_t now_ns)
+{
+	uint64_t burst_ns = s->app->shaper_burst_ns(s->app);
+
+	for (uint16_t i = 0; i < s->n_workers; i++) {
+		struct worker *w = &s->workers[i];
+		unsigned int lost_pct = poll_watch_look(&w->watch, &w->loop->gap, now_ns);
+
+		if (lost_pct > 0)
+			poll_watch_say(&w->loop->gap, w->pulse->lcore, lost_pct);
+		__atomic_store_n(&w->loop->gap.burst_ns, burst_ns, __ATOMIC_RELAXED);
+	}
+	s->late_ns = now_ns + POLL_WATCH_NS;
+}
+
 /* @return when telemetry wants to be served again. */
 static uint64_t
 serve_telemetry(struct slow *s, uint64_t now_ns)
@@ -306,6 +324,8 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 		look_at_links(s, now_ns);
 	if (app->watch != NULL && (controlled || looked))
 		app->watch(app, looked ? s->links : NULL, now_ns);
+	if (now_ns >= s->late_ns)
+		look_at_late_polls(s, now_ns);
 	if (now_ns >= s->stats_ns) {
 		print_stats(s, now_ns);
 		/*
@@ -323,7 +343,7 @@ do_slow_work(struct slow *s, uint64_t now_ns)
 	    (app->leave == NULL || !app->leave(app, now_ns)))
 		atomic_store_explicit(&stop, true, memory_order_relaxed);
 	return min_u64(min_u64(min_u64(s->control_ns, s->link_ns), min_u64(serve_ns, service_ns)),
-		       min_u64(min_u64(s->stats_ns, s->done_ns), s->end_ns));
+		       min_u64(min_u64(s->stats_ns, s->done_ns), min_u64(s->late_ns, s->end_ns)));
 }
 
 /* Slow hook of a loop on a worker lcore. */
@@ -406,6 +426,8 @@ init_worker(struct slow *s, struct run_result *result, uint16_t i)
 		w->loop->ports[p].link = app->waits_for_link ? &s->links[p] : NULL;
 		w->loop->ports[p].gated = port_is_memif(app->ethdevs[p]);
 	}
+	if (app->shaper_burst_ns != NULL)
+		w->loop->gap.burst_ns = app->shaper_burst_ns(app);
 	w->loop->removed = &removed;
 	w->loop->gate = s->gate;
 	w->loop->gate_poller = i;
@@ -471,6 +493,7 @@ run_node(const struct run_app *app, struct run_result *result)
 		.result = result,
 		.stats_ns =
 			app->opts->stats_interval_ns > 0 ? app->opts->stats_interval_ns : NEVER_NS,
+		.late_ns = app->shaper_burst_ns != NULL ? POLL_WATCH_NS : NEVER_NS,
 		.done_ns = app->done != NULL ? 0 : NEVER_NS,
 		.end_ns = app->opts->duration_ns,
 		.n_workers = n,

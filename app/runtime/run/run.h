@@ -52,8 +52,10 @@ struct run_app {
 	 * work and counters. NULL: every node uses all ports, and node is nodes[0]. */
 	const uint64_t *node_ports;
 	const struct nic_share *share; /* maps quench-nic's QPs to nodes; NULL: one node has all */
-	bool measure_pacing;           /* the nodes set the due times of frames */
-	bool waits_for_link;           /* send nothing while a port's link is down */
+	/* Active shaper_burst_ns; called by the control lcore. NULL: do not warn of late polls. */
+	uint64_t (*shaper_burst_ns)(const struct run_app *app);
+	bool measure_pacing; /* the nodes set the due times of frames */
+	bool waits_for_link; /* send nothing while a port's link is down */
 	const uint16_t *ethdevs;
 	uint16_t n_ports;
 	const struct opts *opts;

@@ -30,6 +30,9 @@ const struct meaning port_gauge_meanings[] = {
 	{"link_speed_bps", "speed of the link, from the configuration"},
 	{"held", "frames that wait for room in the device's transmit ring"},
 	{"link", "whether the link is up"},
+	{"poll_gap_p50_ns", "time between two polls of the port, median since the start"},
+	{"poll_gap_p99_ns", "time between two polls of the port, 99th percentile since the start"},
+	{"poll_gap_max_ns", "time between two polls of the port, maximum since the start"},
 	{0},
 };
 
