@@ -1,0 +1,50 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""scripts/tor-demo: its output, a second run beside it, Ctrl-C, and that nothing is left."""
+import pathlib
+import re
+import signal
+import subprocess
+
+from harness import BUILD, PATIENCE_S, check, check_equal, finish, run, work_dir
+from namespaces import need
+
+SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "tor-demo"
+
+
+def left():
+    """What the demo made and has not removed."""
+    return re.findall(r"\btor-(?:a|b|port-[ab])\b", run("ip", "netns", "list").stdout + run("ip", "-o", "link").stdout)
+
+
+def check_output(work):
+    done = run(SCRIPT, "--programs", BUILD, "--seconds", 2, cwd=work)
+    check_equal("exit code", done.returncode, 0)
+    check("ping loses nothing", "3 received" in done.stdout, done.stdout + done.stderr)
+    marked = re.search(r"^ +1 +3 +50KB.* (\d+) +[\d.]+%$", done.stdout, re.M)
+    check("port 1 marks", marked is not None and int(marked[1]) > 0, done.stdout)
+    check_equal("nothing is left", left(), [])
+
+
+def check_interrupted(work):
+    with subprocess.Popen([SCRIPT, "--programs", BUILD, "--seconds", "1", "--stay"], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as demo:
+        said = ""
+        while "Until Ctrl-C" not in said and (line := demo.stdout.readline()):
+            said += line
+        check("it stays", "Until Ctrl-C" in said, said)
+        second = run(SCRIPT, "--programs", BUILD, cwd=work)
+        check_equal("another one is refused", (second.returncode, second.stderr), (1, "tor-demo: another tor-demo is running\n"))
+        demo.send_signal(signal.SIGINT)
+        check_equal("Ctrl-C", demo.wait(PATIENCE_S), 130)
+    check_equal("nothing is left after it", left(), [])
+
+
+def main():
+    need("ip", "nsenter", "ethtool", "iperf3", "ping", "ss")
+    work = work_dir()
+    check_output(work)
+    check_interrupted(work)
+    finish()
+
+
+main()
