@@ -218,7 +218,7 @@ def global_pause(work):
     run = Run(work, "global", roomy(port="flow_control = pause"), [hold(FOREVER, 3), pause_frame(RECEIVER, A_WHILE["1M"])],
               data(5) + data(5, dscp=0))
     yield
-    run.program.wait_until("ten frames wait", lambda: any(f" queued {10 * DATA_BYTES} B" in line for line in run.lines()))
+    run.program.wait_until("ten frames wait", lambda: any(f" queued {10 * DATA_BYTES / 1000:.1f} kB" in line for line in run.lines()))
     run.end("an empty buffer", run.emptied)
     check_equal("global: all arrive", sorted(f for _, f in run.sent()), sorted(data(5) + data(5, dscp=0)))
     port = run.ports[0]

@@ -40,12 +40,15 @@ def outage(work, a, b, lcores):
 
     def queued():
         lines = [line for line in switch.out().splitlines() if " queued " in line]
-        return int(lines[-1].split(" queued ")[1].split()[0]) if lines else 0
+        if not lines:
+            return 0
+        value, unit = lines[-1].split(" queued ")[1].split()[:2]
+        return float(value) * {"B": 1, "kB": 1000}[unit]
 
     switch.wait_until("a ping through it", passes)
     b.send([pfc_frame(b.mac, 0x08, [0, 0, 0, 65535, 0, 0, 0, 0])])
     a.send([roce(a.mac, b.mac, a.address, b.address, 0xC001, psn, 26, ECT0, bytes(1024)) for psn in range(FRAMES)])
-    switch.wait_until("all frames wait", lambda: queued() >= FRAMES * BYTES)
+    switch.wait_until("all frames wait", lambda: queued() >= round(FRAMES * BYTES, -2))
     # Traffic of another class goes on, before, while and after the link is gone.
     others = a.start("ping", "-q", "-i", "0.005", "-W", "1", b.address)
     b.must("ip", "link", "set", "eth0", "down")
