@@ -203,7 +203,7 @@ def check_restart(kernel):
     case = Case(kernel, "peer killed", verb="write", count=100000, nic="retry_cnt = 2")
     ready = kernel.begin(**case.arguments("serve"))
     nic = case.nic(ready, True)
-    nic.wait_until("frames", lambda: len(re.findall(r"[1-9]\d* pps", nic.out())) > 2)
+    nic.wait_until("frames", lambda: len(re.findall(r"[1-9][\d.]* k?pps", nic.out())) > 2)
     kernel.must("killall verbs")
     nic.wait_end()
     check_equal("peer killed: the QP fails", nic.json()["flows"][0]["qps_failed"], 1)
