@@ -26,6 +26,16 @@ def check_output(work):
     check_equal("nothing is left", left(), [])
 
 
+def check_stranger(work):
+    """A namespace of this name that the script did not make is not removed."""
+    run("ip", "netns", "add", "tor-b")
+    done = run(SCRIPT, "--programs", BUILD, cwd=work)
+    check_equal("somebody's namespace: refused", done.returncode, 1)
+    check("... with its name", "namespace tor-b exists" in done.stderr, done.stderr)
+    check_equal("... and left alone", left(), ["tor-b"])
+    run("ip", "netns", "del", "tor-b")
+
+
 def check_interrupted(work):
     with subprocess.Popen([SCRIPT, "--programs", BUILD, "--seconds", "1", "--stay"], cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as demo:
         said = ""
@@ -42,6 +52,7 @@ def check_interrupted(work):
 def main():
     need("ip", "nsenter", "ethtool", "iperf3", "ping", "ss")
     work = work_dir()
+    check_stranger(work)
     check_output(work)
     check_interrupted(work)
     finish()
