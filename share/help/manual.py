@@ -19,7 +19,7 @@ def plain(text):
 
 
 def words(text):
-    """A synopsis, or an option with its argument: what is typed is bold, what stands for something italic."""
+    """A synopsis, or an option with its argument: words to type are bold, placeholders are italic."""
     def font(match):
         word = match[0]
         return rf"\fI{plain(word)}\fR" if re.match(r"[A-Z]", word) else rf"\fB{plain(word)}\fR"

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Warnings of kernel offloads behind net_af_packet: of the other end of a veth pair here, of one elsewhere, and of the receiver."""
+"""Warnings of kernel offloads that spoil frames of net_af_packet: of the other end of a veth pair here, of one elsewhere, and of the receiver."""
 import atexit
 import os
 import re

@@ -25,7 +25,7 @@ def run(shell, *args, cwd=None, env=None):
 
 
 def bash(line, **more):
-    """The next words behind a line."""
+    """The words that may follow a line."""
     words = shlex.split(line + " ''" if line.endswith(" ") else line)
     function = "_" + words[0].replace("-", "_")
     return run("bash", "-c", f"source {SHARE / words[0]}.bash; COMP_WORDS=({' '.join(map(shlex.quote, words))}); "
@@ -34,7 +34,7 @@ def bash(line, **more):
 
 def fish(line, **more):
     program = line.split()[0]
-    # Descriptions are behind a tab.
+    # A tab precedes the description.
     return run("fish", "--no-config", "-c", f"source {SHARE / program}.fish; complete -C {shlex.quote(line)} | string replace -r '\\t.*' ''", **more)
 
 
@@ -52,7 +52,7 @@ def check_commands(complete, first):
     if first:
         check_equal(f"{complete.__name__}: show q", complete("quenchctl show q"), ["qp", "queue"])
         check_equal(f"{complete.__name__}: nothing fits", complete("quenchctl show zz"), [])
-        check_equal(f"{complete.__name__}: behind options", complete("quenchctl -f x -j --listen [::1]:1 show queue "), ["counters", "watermark", "wredcounters"])
+        check_equal(f"{complete.__name__}: after options", complete("quenchctl -f x -j --listen [::1]:1 show queue "), ["counters", "watermark", "wredcounters"])
         check_equal(f"{complete.__name__}: an option", complete("quenchctl --js"), ["--json"])
     check_equal(f"{complete.__name__}: on and off", complete("quenchctl set interface tx-disabled 3 "), ["off", "on"])
     check_equal(f"{complete.__name__}: on and off, or nothing", complete("quenchctl trace qp 100 "), ["off", "on"])

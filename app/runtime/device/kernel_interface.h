@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The kernel's network interface behind a device of net_af_packet: its name, its flags, and the
+ * The kernel's network interface that a device of net_af_packet uses: its name, its flags, and the
  * offloads that spoil what such a device receives.
  *
  * A packet socket gets frames as the kernel holds them. At the end of a veth pair, that is how the
  * peer's kernel made them: with checksum offload their TCP and UDP checksums are unfinished, and
  * with segmentation offload they are up to 64 KB long. GRO and LRO merge frames before the socket
- * gets them. No device behind the socket finishes the work, so TCP hangs.
+ * gets them. Nothing after that finishes the work, so TCP hangs.
  */
 #ifndef QUENCH_APP_RUNTIME_DEVICE_KERNEL_INTERFACE_H
 #define QUENCH_APP_RUNTIME_DEVICE_KERNEL_INTERFACE_H
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Name of the interface behind a device. @return false: the device is not of net_af_packet. */
+/** Name of the interface that a device uses. @return false: the device is not of net_af_packet. */
 bool kernel_interface_name(uint16_t ethdev, char name[IF_NAMESIZE]);
 
 /** Is the interface running? @return false: the kernel does not tell. */

@@ -6,7 +6,7 @@
 
 static const char *const moderations[] = {"qp", "ip_pair", "port", NULL};
 /* In the order of their code points, RFC 3168 section 5. */
-static const char *const code_points[] = {"not_ect", "ect1", "ect0", NULL};
+const char *const np_code_points[] = {"not_ect", "ect1", "ect0", NULL};
 
 const struct field np_fields[] = {
 	{FIELD_OF(struct np_params, np_min_time_between_cnps_us), .type = FIELD_U32,
@@ -28,7 +28,7 @@ const struct field np_fields[] = {
 	 .unit = UNIT_NS, .max = 1000000000, .def = "0", .live = true,
 	 .help = "least time between any two CNPs of the port; 0: none (ConnectX-3 Pro: 1us to "
 		 "5us)"},
-	{FIELD_OF(struct np_params, np_cnp_ecn), .type = FIELD_ENUM, .choices = code_points,
+	{FIELD_OF(struct np_params, np_cnp_ecn), .type = FIELD_ENUM, .choices = np_code_points,
 	 .def = "ect0", .help = "ECN code point of the CNPs that are sent"},
 	{FIELD_OF(struct np_params, np_cnp_dscp), .type = FIELD_U8, .max = 63, .def = "48",
 	 .aliases = {{.name = "cnp_dscp"}}, .help = "DSCP of the CNPs that are sent"},

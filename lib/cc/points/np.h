@@ -40,6 +40,9 @@ struct np_params {
 	bool np_ecn_echo;    /* ACKs echo marks, in place of CNPs */
 };
 
+/* Words for the ECN code points of what a NIC sends, up to NULL. */
+extern const char *const np_code_points[];
+
 FIELD_TABLE(np_fields);
 
 /** Ranges and rules across keys. @return 0, or as params_refuse(). */

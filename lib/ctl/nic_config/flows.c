@@ -85,7 +85,8 @@ const struct field nic_flow_fields[] = {
 	{FIELD_OF(struct nic_flow, vlan_pcp), .type = FIELD_U8, .max = 7, .def = "0",
 	 .help = "priority of the tag"},
 	{FIELD_OF(struct nic_flow, dscp), .type = FIELD_I8, .min = -1, .max = 63, .def = "-1",
-	 .help = "DSCP of data, ACK and NAK; -1: data_dscp of [nic]; must be the same at the peer"},
+	 .help = "DSCP of data, and of ACK and NAK without ack_dscp; -1: data_dscp of [nic]; must "
+		 "be the same at the peer"},
 	{FIELD_IN(struct nic_flow, qp, mtu_bytes), .type = FIELD_U16, .unit = UNIT_BYTES,
 	 .min = 256, .max = 4096, .def = "1024",
 	 .help = "RoCE MTU: largest payload of a packet; a power of two"},

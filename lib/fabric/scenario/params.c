@@ -114,7 +114,7 @@ const struct field flow_fields[] = {
 	 .help = "operation of each message: RDMA WRITE, WRITE with immediate data, SEND, RDMA "
 		 "READ (data from dst to src), or UD SEND of one packet"},
 	{FIELD_OF(struct flow_params, dscp), .type = FIELD_I8, .min = -1, .max = 63, .def = "-1",
-	 .help = "DSCP of the flow's packets in both directions; -1: data_dscp of [nic]"},
+	 .help = "DSCP of the flow's data, and of ACK and NAK without ack_dscp; -1: data_dscp of [nic]"},
 	{FIELD_OF(struct flow_params, max_recv_wr), .type = FIELD_U32, .max = NIC_MAX_RECV_WR,
 	 .def = "0",
 	 .help = "receive WQEs of each QP of dst; each SEND, and each WRITE with immediate data, "

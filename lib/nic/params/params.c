@@ -8,8 +8,6 @@
 #include "wire/roce/int_hdr.h"
 #include "wire/roce/roce.h"
 
-/* In the order of their code points, RFC 3168 section 5. */
-static const char *const code_points[] = {"not_ect", "ect1", "ect0", NULL};
 static const char *const flow_control_words[] = {"off", "pfc", "pause", NULL};
 static const char *const control_tx_queue_words[] = {"off", "on", "auto", NULL};
 static const char *const measure_words[] = {"off", "on", "auto", NULL};
@@ -97,11 +95,11 @@ static const struct field nic_fields[] = {
 	 .help = "DSCP of data, and of ACK and NAK without ack_dscp"},
 	{FIELD_OF(struct nic_params, ack_dscp), .type = FIELD_I8, .min = -1, .max = 63, .def = "-1",
 	 .help = "DSCP of ACK and NAK; -1: that of the flow's data"},
-	{FIELD_OF(struct nic_params, data_ecn), .type = FIELD_ENUM, .choices = code_points,
+	{FIELD_OF(struct nic_params, data_ecn), .type = FIELD_ENUM, .choices = np_code_points,
 	 .def = "ect0",
 	 .help = "ECN code point of data; not_ect: switches drop it where they would mark it, "
 		 "and no CNP slows it down"},
-	{FIELD_OF(struct nic_params, ack_ecn), .type = FIELD_ENUM, .choices = code_points,
+	{FIELD_OF(struct nic_params, ack_ecn), .type = FIELD_ENUM, .choices = np_code_points,
 	 .def = "ect0", .help = "ECN code point of ACK and NAK"},
 	{FIELD_OF(struct nic_params, local_ack_timeout), .type = FIELD_U8, .max = 31, .def = "14",
 	 .aliases = {{.name = "timeout"}},

@@ -175,7 +175,7 @@ nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32
 	if (1u << v->opcode & TAKES_RECV && !nic_recv_take(nic, item, now_ns))
 		return on_not_ready(nic, item);
 	/*
-	 * A NAK that has not left still leaves, with the PSN expected by then: the packets behind
+	 * A NAK that has not left still leaves, with the PSN expected by then: the packets after
 	 * the gap were dropped, and no later packet may come to show that. Until then no further
 	 * NAK is owed. An ACK replaces an RNR NAK. A READ needs no ACK: its responses answer it.
 	 */

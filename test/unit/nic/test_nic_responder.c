@@ -144,7 +144,7 @@ TEST(gap_gets_one_nak_until_the_expected_packet_comes)
 	solo_destroy(&solo);
 }
 
-/* The missing packet comes before the NAK has left: the packets behind the gap are still lost. */
+/* The missing packet comes before the NAK has left: the packets after the gap are still lost. */
 TEST(nak_leaves_although_its_gap_was_filled)
 {
 	start(64);
