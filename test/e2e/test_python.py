@@ -116,6 +116,20 @@ def check_refusals(work, ours):
     raises(quench.BadInput, "a trace with a word for a rate", ours.trace, "trace.csv: line ", "much")
 
 
+def check_idle(work):
+    """The samples that the files leave out of idle times are in the tables."""
+    settings = {"flow incast.messages": 1, "flow incast.message_bytes": "100KB", "fabric.fluid_ns": 0, "fabric.measure_from_ns": 0,
+                "fabric.sample_ns": "10us"}
+    run_of = quench.run(SCENARIO, settings, out=work / "idle", duration="20005us", lab=LAB)
+    for name, file, series in (("flow", "flows.csv", run_of.flows["incast h2"]), ("queue", "queues.csv", run_of.bottleneck())):
+        steps = np.diff(series["time_ns"])
+        check(f"{name}: samples are left out of the file", len(rows(run_of.folder / file)) < 1000 < len(steps), len(steps))
+        check_equal(f"{name}: and are in the table", (set(steps[:-1].tolist()), steps[-1]), ({10000.0}, 5000.0))
+        check_equal(f"{name}: the last", series["time_ns"][-1], 20005000.0)
+    sent = (run_of.flows["incast h2"]["wire_rate_bps"] * run_of.flows["incast h2"].intervals_ns()).sum() / 8e9
+    check("the rates hold what was sent", 100_000 < sent < 110_000, sent)
+
+
 def check_example(work):
     done = run(ROOT / "tools" / "examples" / "scenario_to_figure.py", work / "example", env=os.environ | {"QUENCH_LAB": str(LAB)})
     check_equal("the example ends well", (done.returncode, done.stderr), (0, ""))
@@ -130,5 +144,6 @@ ours = check_run(work)
 check_tables(ours)
 check_sweep(work)
 check_refusals(work, ours)
+check_idle(work)
 check_example(work)
 finish()

@@ -93,6 +93,34 @@ def slow_links(program, folder):
     expect(r["jain_index"] > 0.9, f"Jain index {r['jain_index']}")
 
 
+def idle(program, folder):
+    """Idle time costs nothing, and its samples are left out except for the first and the last."""
+    flows = "[pfcwd]\npfcwd = sonic\n"
+    flows += "".join(f"[flow f{i}]\nsrc = {i}\ndst = 5\nmessages = 1\nmessage_bytes = 1MB\nstart_ns = {begin}\n"
+                     for i, begin in ((1, "0"), (2, "60s")))
+    # 1.2 * 10^8 samples
+    path = scenario(folder, flows=flows, duration_ns="120s", sample_ns="1us")
+    digests = {results(program, path, "--threads", n, "--out", folder, "--set", "fabric.fluid_ns=0")["digest"] for n in (1, 2, 3)}
+    expect(len(digests) == 1, f"one digest with any number of threads: {digests}")
+    with open(folder / "flows.csv", encoding="utf-8") as series:
+        rows = list(csv.DictReader(series))
+    for name in ("f1 h1", "f2 h2"):
+        mine = [row for row in rows if row["flow"] == name]
+        before, sent, gaps = mine[0], 0, 0
+        begin = int(before["time_ns"]) - 1000
+        for row in mine:
+            sent += int(row["wire_rate_bps"]) * (int(row["time_ns"]) - begin) / 8e9
+            if int(row["time_ns"]) - begin > 1000 and row is not mine[-1]:
+                gaps += 1
+                same = all(row[key] == before[key] for key in row if key != "time_ns")
+                expect(same and row["wire_rate_bps"] == "0", f"not idle: {before} {row}")
+            begin, before = int(row["time_ns"]), row
+        # 1 MB in packets of 1024 bytes, each with 82 more on the wire, and 16 in the first
+        expect(abs(sent - 977 * 82 - 1_000_000) < 1000, f"{name}: {sent} bytes in the rows")
+        expect(gaps > 100, f"{name}: {gaps} gaps")
+        expect(mine[-1]["time_ns"] == str(120 * 10**9), f"{name}: ends at {mine[-1]['time_ns']}")
+
+
 def read_back(program, folder):
     """What --check-config prints is a scenario that does the same."""
     config = pathlib.Path(sys.argv[2])
@@ -151,4 +179,4 @@ def cpus(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(cpus, link_pause, times, last_pause, groups, slow_links, read_back, outputs)
+    in_folder(cpus, link_pause, times, idle, last_pause, groups, slow_links, read_back, outputs)

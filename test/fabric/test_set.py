@@ -164,7 +164,7 @@ def flows(program, folder):
     r = results(program, scenario(folder, {}, twice), "--out", folder / "out")
     rows = [row.split(",") for row in (folder / "out" / "flows.csv").read_text().splitlines()]
     rate = {int(row[rows[0].index("time_ns")]): int(row[rows[0].index("wire_rate_bps")]) for row in rows[1:]}
-    expect(rate[500_000] > 30e9 and rate[1_000_000] == 0 == rate[1_500_000 - 100_000] and rate[1_600_000] > 30e9, f"{rate}")
+    expect(rate[500_000] > 30e9 and rate[1_500_000 - 100_000] == 0 and rate[1_600_000] > 30e9, f"{rate}")
     expect(r["drops"] == [] and r["flows"][0]["error"] is False, "stop and go")
     # Half of the time 2 Gb/s, half of it 8.
     cap = section("flow", "late", src=1, dst=4, rate_cap_bps="2G") + event("more", "1ms", "flow late.rate_cap_bps=8G")

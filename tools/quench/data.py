@@ -7,7 +7,7 @@ import csv
 import functools
 import json
 import pathlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,6 +112,10 @@ def read_messages(path: pathlib.Path) -> tuple[Column, Column] | None:
     return size[known], slowdown[known]
 
 
+def read_samples(path: pathlib.Path, header: str, key: Sequence[str]) -> dict[tuple[str, ...], Series]:
+    return {group: series.even() for group, series in read_series(path, header, key).items()}
+
+
 class Counter(NamedTuple):
     node: str  # "all switches", "all hosts": sums
     port: str  # "": of the node; "all": a sum over ports
@@ -189,12 +193,12 @@ class Run:
         self.folder = folder = pathlib.Path(folder)
         self.results = read_results(folder / "results.json")
         self.config = read_config(folder / "effective.ini")
-        self.flows = from_start({name: series for (name,), series in read_series(folder / "flows.csv", FLOWS, ["flow"]).items()})
-        self.queues = read_series(folder / "queues.csv", QUEUES, ["node", "port", "queue"])
+        self.flows = from_start({name: series for (name,), series in read_samples(folder / "flows.csv", FLOWS, ["flow"]).items()})
+        self.queues = read_samples(folder / "queues.csv", QUEUES, ["node", "port", "queue"])
         self.times = read_times(folder / "times.csv")
-        self.pauses = read_series(folder / "pfc.csv", PFC, ["node", "port", "prio"])
+        self.pauses = read_samples(folder / "pfc.csv", PFC, ["node", "port", "prio"])
         # An older quench-lab did not write this file.
-        self.groups = read_series(folder / "pgs.csv", PGS, ["node", "port", "pg"]) if (folder / "pgs.csv").exists() else {}
+        self.groups = read_samples(folder / "pgs.csv", PGS, ["node", "port", "pg"]) if (folder / "pgs.csv").exists() else {}
         self.fluid = Fluid(folder, self.results)
 
     @functools.cached_property

@@ -26,6 +26,9 @@ class Table(dict[str, Column]):
         return pandas.DataFrame(dict(self))
 
 
+MOST_ROWS = 1_000_000  # of Series.even()
+
+
 class Series(Table):
     """A table in order of time, with the column time_ns."""
 
@@ -49,6 +52,19 @@ class Series(Table):
     def edges_ms(self) -> Column:
         """Boundaries of the intervals: one more than samples."""
         return np.append(self["time_ns"][0] - self.intervals_ns()[0], self["time_ns"]).clip(0) / 1e6
+
+    def even(self) -> Series:
+        """Every sample, with those that quench-lab leaves out of idle times; unchanged if that is more than MOST_ROWS."""
+        times = self["time_ns"]
+        steps = np.diff(times)
+        if len(steps) < 2:
+            return self
+        step = steps[:-1].min()  # the last interval may be shorter
+        rows = (times[-1] - times[0]) // step
+        if rows < len(steps) or rows > MOST_ROWS:
+            return self
+        even = np.union1d(times[0] + step * np.arange(rows + 1), times)
+        return Series({column: even if column == "time_ns" else np.interp(even, times, values) for column, values in self.items()})
 
 
 def pandas(tables: Mapping[Any, Table], names: Sequence[str]) -> Any:

@@ -160,6 +160,9 @@ struct cable_stats fabric_cable_stats(const struct fabric *f, struct fabric_end 
  */
 int fabric_run(struct fabric *f, uint64_t until_ns);
 
+/** Time before which no node acts, unless its driver changes something; NEVER_NS: none does. */
+uint64_t fabric_next_ns(const struct fabric *f);
+
 struct fabric_stats fabric_stats(const struct fabric *f);
 
 #endif

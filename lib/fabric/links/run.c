@@ -496,6 +496,18 @@ next_window(void *arg)
 	return true;
 }
 
+uint64_t
+fabric_next_ns(const struct fabric *f)
+{
+	uint64_t next_ns = f->started ? NEVER_NS : 0;
+
+	for (uint32_t i = 0; f->started && i < f->n_parts; i++)
+		for (uint32_t s = 0; s < f->n_sides; s++)
+			next_ns = min_u64(next_ns, min_u64(part_next_ns(&f->parts[i].sides[s]),
+							   f->parts[i].crossing_ns[s]));
+	return next_ns;
+}
+
 static uint64_t
 calls_done(const void *arg)
 {

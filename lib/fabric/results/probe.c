@@ -276,6 +276,24 @@ take_sample(struct probe *p, probe_sample_fn sample, void *arg, uint64_t now_ns)
 }
 
 /*
+ * Time of the sample after that at now_ns. After a sample with nothing to tell, the samples of the
+ * rest of the idle time are left out, except for its last one.
+ */
+static uint64_t
+after_sample_ns(struct probe *p, uint64_t now_ns)
+{
+	const struct fabric_params *params = &scenario_of(p)->fabric;
+	bool was_idle = p->acts_ns > now_ns;
+	uint64_t end_ns, samples = 1;
+
+	p->acts_ns = min_u64(fabric_next_ns(net_fabric(p->net)), events_next_ns(p->events));
+	end_ns = min_u64(p->acts_ns, params->duration_ns);
+	if (was_idle && end_ns > now_ns)
+		samples = max_u64((end_ns - now_ns - 1) / params->sample_ns, 1);
+	return now_ns + samples * params->sample_ns;
+}
+
+/*
  * Next time at which to stop and read values: a sample, progress, the start or the end of the
  * measured window. A stop for progress is at a tick, because stops between ticks show in the peaks
  * of queues.
@@ -386,7 +404,7 @@ probe_run(struct probe *p, probe_sample_fn sample, probe_sample_fn progress,
 		if (now == next_sample_ns || now == params->duration_ns) {
 			if (!take_sample(p, sample, arg, now))
 				return false;
-			next_sample_ns = now + params->sample_ns;
+			next_sample_ns = after_sample_ns(p, now);
 		}
 		if (progress != NULL && (now >= next_progress_ns || now == params->duration_ns)) {
 			if (!progress(arg, p, now))

@@ -49,8 +49,9 @@ struct probe {
 	uint32_t bottleneck; /* only with a single switch */
 	uint64_t tick_ns;
 	bool measuring;
-	uint64_t pause_frames_at_open;          /* sent before the window */
-	uint64_t previous_ns;                   /* time of the previous sample */
+	uint64_t pause_frames_at_open; /* sent before the window */
+	uint64_t previous_ns;          /* time of the previous sample */
+	uint64_t acts_ns; /* as of the previous sample: nothing happens before this time */
 	struct flow_bytes *at_open, *at_sample; /* per flow */
 	struct flow_sample *samples;
 	struct slowdowns *slowdowns;
