@@ -87,6 +87,12 @@ const struct field nic_flow_fields[] = {
 	{FIELD_OF(struct nic_flow, dscp), .type = FIELD_I8, .min = -1, .max = 63, .def = "-1",
 	 .help = "DSCP of data, and of ACK and NAK without ack_dscp; -1: data_dscp of [nic]; must "
 		 "be the same at the peer"},
+	{FIELD_IN(struct nic_flow, qp, udp_sport), .type = FIELD_U16, .max = UINT16_MAX, .def = "0",
+	 .help = "UDP source port of the flow's packets; 0: one for each pair of QP numbers, so "
+		 "that switches and RSS spread the QPs over paths and lcores"},
+	{FIELD_OF(struct nic_flow, imm_data), .type = FIELD_U64, .max = NIC_IMM_NUMBER,
+	 .def = "4294967296",
+	 .help = "immediate data of verb = write_imm; 4294967296: number of the message, from 0"},
 	{FIELD_IN(struct nic_flow, qp, mtu_bytes), .type = FIELD_U16, .unit = UNIT_BYTES,
 	 .min = 256, .max = 4096, .def = "1024",
 	 .help = "RoCE MTU: largest payload of a packet; a power of two"},

@@ -25,6 +25,9 @@ enum nic_connect { NIC_CONNECT_OFF, NIC_CONNECT_CM, NIC_CONNECT_LISTEN };
 /* In the name of a flow that a connection has made: NAME@N, of the flow NAME with connect. */
 #define NIC_CONNECTION_SIGN '@'
 
+/* imm_data, which has 32 bits, for the number of the message. */
+#define NIC_IMM_NUMBER (1ull << 32)
+
 /* One [flow NAME]. */
 struct nic_flow {
 	char name[NIC_FLOW_NAME_CHARS + 1];
@@ -38,8 +41,9 @@ struct nic_flow {
 	uint16_t trace_qps; /* number of traced QPs, from the first */
 	uint16_t vlan_id;
 	uint8_t vlan_pcp;
-	int8_t dscp; /* -1: data_dscp */
-	int connect; /* enum nic_connect */
+	int8_t dscp;       /* -1: data_dscp */
+	uint64_t imm_data; /* NIC_IMM_NUMBER: the message's number */
+	int connect;       /* enum nic_connect */
 	uint16_t cm_port;
 };
 

@@ -77,6 +77,8 @@ finish_flow(struct config *cfg, const char *section, void *item, void *arg,
 	known->last = flow;
 	flow->qp.has_dscp = flow->dscp >= 0;
 	flow->qp.dscp = flow->dscp >= 0 ? (uint8_t)flow->dscp : 0;
+	flow->qp.has_imm = flow->imm_data != NIC_IMM_NUMBER;
+	flow->qp.imm_data = flow->qp.has_imm ? (uint32_t)flow->imm_data : 0;
 	flow->qp.vlan_tci = (uint16_t)(flow->vlan_pcp << 13 | flow->vlan_id);
 	return workload_read_cdf(cfg, section, &flow->qp.work,
 				 other != NULL ? &other->qp.work : NULL, err);

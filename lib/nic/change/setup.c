@@ -111,6 +111,7 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	roce_shape_init(&flow->ack, &ack_template, &nic->mbufs.payloads->aeth, RC_ACK);
 	roce_shape_init(&flow->middle, &flow->template, flow->full, middle[params->verb]);
 	flow->raw = params->raw;
+	flow->udp_sport = params->udp_sport;
 	flow->stopped = params->stopped;
 	flow->rate_cap_bps = params->rate_cap_bps;
 	flow->data_queue = qos_map_classify(&p->qos, flow->path.dscp, pcp).queue;
@@ -171,7 +172,7 @@ connect_qp(const struct nic *nic, uint32_t item)
 	struct roce_path path = nic_flow_of(nic, qp)->path;
 
 	path.dest_qp = qp->dest_qp;
-	path.udp_sport = roce_udp_sport(roce_flow_label(nic_local_qpn(nic, item), qp->dest_qp));
+	path.udp_sport = nic_ends_without_reg(nic, item, qp).udp_sport;
 	qp->ends_icrc = roce_series_ends(nic_flow_of(nic, qp)->series, roce_path_ends(&path).reg);
 }
 

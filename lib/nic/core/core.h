@@ -306,11 +306,12 @@ static inline struct roce_ends
 nic_ends_without_reg(const struct nic *nic, uint32_t item, const struct nic_qp *qp)
 {
 	uint32_t label = roce_flow_label(nic_local_qpn(nic, item), qp->dest_qp);
+	uint16_t udp_sport = nic_flow_of(nic, qp)->udp_sport;
 
 	return (struct roce_ends){
 		.dest_qp = qp->dest_qp,
 		.flow_label = label,
-		.udp_sport = roce_udp_sport(label),
+		.udp_sport = udp_sport ? udp_sport : roce_udp_sport(label),
 	};
 }
 

@@ -142,7 +142,7 @@ stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req)
 
 	/* Read only for WRITE with immediate: this cache line is cold. */
 	if (qp->left_packets == 1 && flow->params.verb == NIC_WRITE_IMM)
-		fields.imm = qp->next_msg;
+		fields.imm = flow->params.has_imm ? flow->params.imm_data : qp->next_msg;
 	nic_stamp(nic, item, m, payload, &fields);
 	return m->data_len;
 }

@@ -148,6 +148,9 @@ struct nic_qp_params {
 	uint64_t post_recv_ns; /* time after which a used WQE is posted again */
 	bool has_dscp;         /* dscp instead of the NIC's data_dscp */
 	uint8_t dscp;
+	bool has_imm; /* imm_data instead of the message's number */
+	uint32_t imm_data;
+	uint16_t udp_sport;    /* 0: from the numbers of the two QPs */
 	uint16_t mtu_bytes;    /* 256, 512, 1024, 2048, 4096 */
 	uint64_t rate_cap_bps; /* 0: none */
 	WORKLOAD_EMBED;

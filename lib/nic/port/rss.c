@@ -49,8 +49,10 @@ uint32_t
 nic_rss_hash_of_qp(const uint8_t key[NIC_RSS_KEY_BYTES], const struct nic_params *nic,
 		   const struct nic_qp_params *qp, uint32_t local_qpn)
 {
-	/* The source port is symmetric in the two QPNs (roce_flow_label()). */
-	uint16_t sport = roce_udp_sport(roce_flow_label(local_qpn, qp->peer_qpn));
+	/* The source port is symmetric in the two QPNs (roce_flow_label()). That of the peer's
+	 * configuration is unknown here: where it differs, frames cross to the QP's lcore. */
+	uint16_t sport = qp->udp_sport ? qp->udp_sport
+				       : roce_udp_sport(roce_flow_label(local_qpn, qp->peer_qpn));
 
 	return nic_rss_hash(key, &qp->peer_ip, qp->peer_ip.version == 4 ? &nic->ip : &nic->ip6,
 			    sport, ROCE_UDP_PORT);

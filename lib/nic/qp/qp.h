@@ -175,6 +175,7 @@ struct qp_flow {
 	uint64_t rate_cap_bps; /* 0: none */
 	uint8_t data_queue;
 	bool raw;
+	uint16_t udp_sport; /* 0: from the numbers of the two QPs */
 	/* NULL: not measured; shared by the parts of a flow, owned by the first */
 	struct nic_pacing *pacing;
 	/* each message */

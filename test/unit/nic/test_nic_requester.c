@@ -39,6 +39,20 @@ TEST(message_is_first_middle_last_with_reth_on_first)
 	expect_complete(&qp);
 }
 
+/* All packets of a message, and their ICRCs, which the peer checks. */
+TEST(a_flow_may_have_a_udp_source_port_of_its_own)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	qp.messages = 2;
+	qp.udp_sport = 4242;
+	play(&qp);
+	assert_int_equal(seen.n, 6);
+	for (unsigned int i = 0; i < 6; i++)
+		assert_int_equal(seen.v[i].udp_sport, 4242);
+	expect_complete(&qp);
+}
+
 TEST(short_and_empty_messages_are_one_packet)
 {
 	static const uint16_t sizes[] = {0, 1, 3, 1023, 1024};

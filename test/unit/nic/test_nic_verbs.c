@@ -70,6 +70,25 @@ TEST(each_verb_has_its_opcodes)
 	}
 }
 
+TEST(immediate_data_may_be_a_value)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	setup(NULL);
+	qp.verb = NIC_WRITE_IMM;
+	qp.messages = 2;
+	qp.message_bytes = 7;
+	qp.has_imm = true;
+	qp.imm_data = 0xc0ffee;
+	pair_create(&pair, 64);
+	pair_connect(&pair, &qp);
+	pair_run(&pair, NEVER_NS);
+	assert_int_equal(script.n, 2);
+	assert_int_equal(script.imm[0], 0xc0ffee);
+	assert_int_equal(script.imm[1], 0xc0ffee);
+	pair_destroy(&pair);
+}
+
 /*
  * 4 messages of 3 packets. Data frames are numbered 0 to 11, answers one for each message: the last
  * data frame is a lost tail, the last answer a lost ACK with nothing behind it.
