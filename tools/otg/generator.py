@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The quench-nic of a port: its process, and its telemetry socket."""
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import shlex
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any
+
+REPLY_BYTES = 1 << 20
+PATIENCE_S = 60.0
+STOP_S = 10.0
+
+Columns = dict[str, list[Any]]
+
+
+class Failed(Exception):
+    """A quench-nic did not start, ended, or refused what the plan says; the text is one line."""
+
+
+def runtime_folder() -> pathlib.Path:
+    """Where DPDK puts the sockets of programs (eal_get_runtime_dir())."""
+    return pathlib.Path("/var/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/tmp")) / "dpdk"
+
+
+class Telemetry:
+    """DPDK's telemetry socket: one command, one reply."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.settimeout(PATIENCE_S)
+        self.socket.connect(str(path))
+        self.socket.recv(REPLY_BYTES)
+        self.lock = threading.Lock()
+
+    def ask(self, command: str) -> Any:
+        with self.lock:
+            self.socket.send(command.encode())
+            reply = self.socket.recv(REPLY_BYTES)
+        return json.loads(reply)[command.partition(",")[0]]
+
+    def all(self, command: str) -> Columns:
+        """Every page of a list, the columns joined."""
+        columns: Columns = {}
+        page = self.ask(command)
+        while True:
+            for name, values in page.items():
+                if isinstance(values, list):
+                    columns.setdefault(name, []).extend(values)
+            if "next" not in page:
+                return columns
+            page = self.ask(f"{command},{page['next']}")
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+class Generator:
+    """A quench-nic that runs one port. Its files are in folder."""
+
+    def __init__(self, program: pathlib.Path, folder: pathlib.Path, name: str, prefix: str, eal: Sequence[str], options: Sequence[str]) -> None:
+        self.name, self.folder, self.prefix = name, folder, prefix
+        self.config = folder / f"{name}.ini"
+        self.log = folder / f"{name}.log"
+        self.command = [str(program), *eal, "--file-prefix", prefix, "--", "--config", str(self.config), "--stay",
+                        "--stats-interval", "0", *options]
+        self.process: subprocess.Popen[bytes] | None = None
+        self.telemetry: Telemetry | None = None
+
+    def write(self, text: str) -> None:
+        part = self.config.with_suffix(".part")
+        part.write_text(text, encoding="utf-8")
+        part.replace(self.config)
+
+    def start(self, text: str) -> None:
+        """Start it; wait_started() follows, so that several start together."""
+        self.write(text)
+        with open(self.log, "wb") as log:
+            try:
+                self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+            except OSError as error:
+                raise Failed(f"port {self.name}: {self.command[0]}: {error.strerror}") from error
+
+    def last_line(self) -> str:
+        lines = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
+        said = [line for line in lines if "error" in line] or [line for line in lines if line]
+        return said[-1].strip() if said else "without a word"
+
+    def wait_started(self) -> None:
+        assert self.process is not None
+        end = time.monotonic() + PATIENCE_S
+        path = runtime_folder() / self.prefix / "dpdk_telemetry.v2"
+        while "running" not in self.log.read_text(encoding="utf-8", errors="replace"):
+            if self.process.poll() is not None:
+                raise Failed(f"port {self.name}: quench-nic ended with {self.process.returncode}: {self.last_line()}")
+            if time.monotonic() > end:
+                raise Failed(f"port {self.name}: quench-nic does not run after {PATIENCE_S:g} s: is the other end of its link there? {shlex.join(self.command)}")
+            time.sleep(0.005)
+        self.telemetry = Telemetry(path)
+        # DPDK has the socket before the program has its commands.
+        while self.telemetry.ask("/quench/info") is None:
+            if time.monotonic() > end:
+                raise Failed(f"port {self.name}: its telemetry does not answer")
+            time.sleep(0.005)
+
+    def is_alive(self) -> bool:
+        return self.process is not None and self.process.poll() is None
+
+    def ask(self, command: str) -> Any:
+        if self.telemetry is None or not self.is_alive():
+            code = "" if self.process is None or self.process.returncode is None else f" with {self.process.returncode}: {self.last_line()}"
+            raise Failed(f"port {self.name}: quench-nic has ended{code}")
+        try:
+            reply = self.telemetry.ask(command)
+        except (OSError, ValueError) as error:
+            raise Failed(f"port {self.name}: telemetry: {error}") from error
+        if isinstance(reply, dict) and isinstance(reply.get("error"), str):  # a number is the state of a QP
+            rest = "".join(reply.get("error_rest/text", []))
+            raise Failed(f"port {self.name}: {reply['error']}{rest} {reply.get('expected', '')}".rstrip())
+        if reply is None:
+            raise Failed(f"port {self.name}: quench-nic is about to end")
+        return reply
+
+    def all(self, command: str) -> Columns:
+        if self.telemetry is None or not self.is_alive():
+            self.ask(command)  # which says why
+        assert self.telemetry is not None
+        try:
+            return self.telemetry.all(command)
+        except (OSError, ValueError, AttributeError) as error:
+            raise Failed(f"port {self.name}: telemetry: {error}") from error
+
+    def reload(self, text: str) -> None:
+        """Put the flows of another configuration in force; nothing changes if the program refuses it."""
+        self.write(text)
+        end = time.monotonic() + PATIENCE_S
+        reply = self.ask(f"/quench/reload,{self.config}")
+        while reply["in_force"] != 1:  # pending: no other change is accepted meanwhile
+            if time.monotonic() > end:
+                raise Failed(f"port {self.name}: a change is not in force after {PATIENCE_S:g} s")
+            time.sleep(0.05)
+            reply = self.ask(f"/quench/reload,{self.config}")
+
+    def stop(self) -> None:
+        if self.telemetry is not None:
+            self.telemetry.close()
+            self.telemetry = None
+        if self.process is None:
+            return
+        if self.process.poll() is None:
+            self.process.terminate()
+            try:
+                self.process.wait(STOP_S)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.process = None

@@ -1,0 +1,539 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A checked configuration, turned into those of the quench-nics of its ports."""
+from __future__ import annotations
+
+import dataclasses
+import ipaddress
+import re
+from collections.abc import Iterator
+
+from .schema import Object, Refused, default
+
+KBPS, MBPS, GBPS = 10**3, 10**6, 10**9
+MTUS = (256, 512, 1024, 2048, 4096)
+MOST_QPN = MOST_PSN = (1 << 24) - 1
+MOST_NUMBERS = 1 << 22
+MOST_MESSAGE_BYTES = 1 << 31
+MOST_US = (1 << 32) - 1
+UNITS = {"bytes": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
+ECN = {"non_ect": "not_ect", "ect_1": "ect1", "ect_0": "ect0"}
+VERBS = {"write": "write", "write_with_immediate": "write_imm", "send": "send", "read": "read"}
+PAUSE_ADDRESS = "01:80:C2:00:00:01"
+# After the IP header's first byte: IP, UDP, BTH, RETH, ImmDt, ICRC.
+ROCE_BYTES = {4: 20 + 8 + 12 + 16 + 4 + 4, 6: 40 + 8 + 12 + 16 + 4 + 4}
+# Messages in flight of a QP: enough for a long path, and a bound on what a stop has to finish.
+IN_FLIGHT_BYTES, MOST_DEPTH, MOST_READS = 512 * 1024, 64, 16
+# quench-nic reads 4096 sections. With more flows than this on a port, equal neighbours share a section.
+MOST_SECTIONS = 1024
+PLAIN_NAME = re.compile(r"[A-Za-z0-9_.:-]{1,24}")
+
+Section = dict[str, str]
+
+
+@dataclasses.dataclass
+class Address:
+    """An IP interface of a device."""
+
+    name: str
+    ethernet: str
+    ip: ipaddress.IPv4Address | ipaddress.IPv6Address
+    network: ipaddress.IPv4Network | ipaddress.IPv6Network
+    gateway: ipaddress.IPv4Address | ipaddress.IPv6Address
+    gateway_mac: str  # empty: resolved
+
+
+@dataclasses.dataclass
+class Port:
+    name: str
+    location: str
+    speed_bps: int
+    sections: dict[str, Section]  # all but those of flows
+    device: str = ""
+    ethernet: str = ""
+    mac: str = ""
+    mtu: int = 1500
+    vlan: Section = dataclasses.field(default_factory=dict)
+    addresses: dict[int, Address] = dataclasses.field(default_factory=dict)  # by version
+    ends: list[End] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Peer:
+    name: str
+    version: int
+    path: str
+    port: Port
+    address: Address
+    to: ipaddress.IPv4Address | ipaddress.IPv6Address
+    mtu: int
+    up: bool = True
+    qps: list[Qp] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Qp:
+    name: str
+    path: str
+    peer: Peer
+    qpn: int
+    parameters: Object
+    flow: Flow | None = None
+
+
+@dataclasses.dataclass
+class Flow:
+    name: str
+    path: str
+    tx: Qp
+    rx: Qp
+    verb: str
+    started: bool = False
+    idle: bool = False  # a target line rate of 0
+
+    def sender(self) -> Qp:
+        """The end that sends the data."""
+        return self.rx if self.verb == "read" else self.tx
+
+    def receiver(self) -> Qp:
+        return self.tx if self.verb == "read" else self.rx
+
+
+@dataclasses.dataclass
+class End:
+    """An end of flows, in one section: of one flow, or of neighbours that differ in their numbers only."""
+
+    section: str
+    keys: Section
+    flows: list[Flow]
+    requester: bool
+    qpns: list[int]
+
+    def is_up(self) -> bool:
+        return all(flow.tx.peer.up and flow.rx.peer.up for flow in self.flows)
+
+    def text(self) -> str:
+        keys = dict(self.keys)
+        if self.requester:
+            keys["stopped"] = "off" if self.flows[0].started and not self.flows[0].idle else "on"
+        return section_text(f"flow {self.section}", keys)
+
+
+def section_text(name: str, keys: Section) -> str:
+    return f"[{name}]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items())
+
+
+@dataclasses.dataclass
+class Location:
+    """What the command line says of a port."""
+
+    name: str
+    speed_bps: int = 100 * GBPS
+    base: dict[str, Section] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass
+class Plan:
+    ports: dict[str, Port]
+    peers: dict[str, Peer]
+    flows: dict[str, Flow]
+    warnings: list[str]
+    auto_start: bool
+
+    def text_of(self, port: Port) -> str:
+        """The configuration of the port's quench-nic."""
+        parts = [section_text(name, keys) for name, keys in port.sections.items()]
+        return "\n".join(parts + [end.text() for end in port.ends if end.is_up()])
+
+
+class Planner:
+    def __init__(self, config: Object, locations: dict[str, Location]) -> None:
+        self.config, self.locations = config, locations
+        self.errors: list[str] = []
+        self.names: dict[str, str] = {}
+        self.ports: dict[str, Port] = {}
+        self.devices: dict[str, Address] = {}
+        self.port_of_address: dict[str, Port] = {}
+        self.peers: dict[str, Peer] = {}
+        self.qps: dict[str, Qp] = {}
+        self.numbers: dict[tuple[str, int], str] = {}
+        self.flows: dict[str, Flow] = {}
+        self.warnings: list[str] = []
+
+    def refuse(self, path: str, why: str) -> None:
+        if len(self.errors) < 100:
+            self.errors.append(f"{path}: {why}")
+
+    def name(self, path: str, name: str) -> bool:
+        if name in self.names:
+            self.refuse(path, f"{name!r}: {self.names[name]} has this name")
+        return self.names.setdefault(name, path) == path
+
+    def port(self, path: str, name: str | None) -> Port | None:
+        found = self.ports.get(name) if name is not None else None
+        if found is None:
+            self.refuse(path, f"{name!r}: expected a port of the configuration" if name else "missing, and expected a port")
+        return found
+
+    def plan(self) -> Plan:
+        for step in (self.plan_ports, self.plan_layer1, self.plan_devices, self.plan_options, self.plan_flows):
+            step()
+            if self.errors:
+                raise Refused(self.errors)
+        for port in self.ports.values():
+            if len(port.ends) > MOST_SECTIONS:
+                port.ends = list(grouped(port.ends))
+            self.plan_numbers(port)
+        if self.errors:
+            raise Refused(self.errors)
+        return Plan(self.ports, self.peers, self.flows, self.warnings, self.config["options"]["protocol_options"]["auto_start_all"])
+
+    def plan_numbers(self, port: Port) -> None:
+        """A quench-nic has state for each number from its first to its last QP."""
+        numbers = [qpn for end in port.ends for qpn in end.qpns]
+        if not numbers:
+            return
+        first, last = min(numbers), max(numbers)
+        if last - first >= MOST_NUMBERS:
+            self.refuse("devices", f"source_qp_number {first} and {last} on port {port.name!r}: expected at most {MOST_NUMBERS} numbers from the first QP of "
+                        "a port to its last")
+        port.sections["nic"].update(first_qpn=str(first), max_qps=str(last - first + 1))
+
+    def plan_ports(self) -> None:
+        used: dict[str, str] = {}
+        for n, item in enumerate(self.config.get("ports", [])):
+            path, location = f"ports[{n}]", item.get("location")
+            if not self.name(f"{path}.name", item["name"]):
+                continue
+            known = self.locations.get(location)
+            if known is None:
+                self.refuse(f"{path}.location", f"{location!r}: expected one of {', '.join(self.locations)}")
+            elif location in used:
+                self.refuse(f"{path}.location", f"{location!r}: port {used[location]!r} has it")
+            else:
+                used[location] = item["name"]
+                sections = {name: dict(keys) for name, keys in known.base.items()}
+                sections.setdefault("nic", {}).update(link_speed_bps=str(known.speed_bps), flow_control="off")
+                self.ports[item["name"]] = Port(item["name"], location, known.speed_bps, sections)
+
+    def plan_layer1(self) -> None:
+        seen: set[str] = set()
+        for n, item in enumerate(self.config.get("layer1", [])):
+            path = f"layer1[{n}]"
+            self.name(f"{path}.name", item["name"])
+            for name in item["port_names"]:
+                port = self.port(f"{path}.port_names", name)
+                if port is None:
+                    continue
+                if name in seen:
+                    self.refuse(f"{path}.port_names", f"{name!r}: another layer1 has this port")
+                seen.add(name)
+                self.plan_layer1_of(path, item, port)
+
+    def plan_layer1_of(self, path: str, item: Object, port: Port) -> None:
+        nic = port.sections["nic"]
+        if "speed" in item:
+            _, number, *_, unit = item["speed"].split("_")
+            port.speed_bps = int(number) * (GBPS if unit == "gbps" else MBPS)
+            nic["link_speed_bps"] = str(port.speed_bps)
+        given = next(raw for raw in self.config["given"]["layer1"] if raw["name"] == item["name"])
+        if given.get("promiscuous"):
+            self.warnings.append(f"{path}.promiscuous: ignored: quench-nic accepts frames to its own address and groups only")
+        if "mtu" in given:
+            self.warnings.append(f"{path}.mtu: the device keeps its own limit; larger packets of RoCEv2 are refused")
+            port.mtu = min(port.mtu, item["mtu"]) if port.device else item["mtu"]
+        flow_control = item.get("flow_control")
+        if flow_control is None:
+            return
+        at = f"{path}.flow_control"
+        if flow_control["directed_address"].upper() != PAUSE_ADDRESS:
+            self.refuse(f"{at}.directed_address", f"{flow_control['directed_address']}: expected {PAUSE_ADDRESS}, the only one that "
+                        "quench-nic listens to")
+        if flow_control["choice"] == "ieee_802_3x":
+            nic["flow_control"] = "pause"
+            return
+        classes = flow_control["ieee_802_1qbb"]
+        if classes["pfc_delay"] != 0:
+            self.refuse(f"{at}.ieee_802_1qbb.pfc_delay", f"{classes['pfc_delay']}: expected 0: quench-nic obeys before its next frame")
+        nic["flow_control"] = "pfc"
+        # A class that the request sets to null has no PFC.
+        raw = (given["flow_control"].get("ieee_802_1qbb") or {})
+        enabled = [prio for prio in range(8) if raw.get(f"pfc_class_{prio}", prio) is not None]
+        queues = ", ".join(f"{prio}:{classes[f'pfc_class_{prio}']}" for prio in range(8))
+        # A class is the priority of its number: its frames wait in the queue that a pause of this priority stops.
+        port.sections.setdefault("qos_map", {}).update(
+            pfc_enable=",".join(map(str, enabled)) or "none", pfc_priority_to_queue_map=queues, tc_to_queue_map=queues,
+            tc_to_priority_group_map=", ".join(f"{prio}:{prio}" for prio in range(8)))
+
+    def plan_devices(self) -> None:
+        for n, item in enumerate(self.config.get("devices", [])):
+            path = f"devices[{n}]"
+            self.name(f"{path}.name", item["name"])
+            ethernets = item.get("ethernets", [])
+            if len(ethernets) > 1:
+                self.refuse(f"{path}.ethernets", f"{len(ethernets)}: expected at most one")
+            own: dict[str, tuple[Port, Address]] = {}
+            for m, ethernet in enumerate(ethernets[:1]):
+                self.plan_ethernet(f"{path}.ethernets[{m}]", item["name"], ethernet, own)
+            for version in (4, 6):
+                self.plan_peers(f"{path}.rocev2.ipv{version}_interfaces", version, item["rocev2"].get(f"ipv{version}_interfaces", []), own)
+
+    def plan_ethernet(self, path: str, device: str, item: Object, own: dict[str, tuple[Port, Address]]) -> None:
+        self.name(f"{path}.name", item["name"])
+        if "port_name" not in item["connection"]:
+            self.refuse(f"{path}.connection", "missing, and expected a port_name")
+            return
+        port = self.port(f"{path}.connection.port_name", item["connection"]["port_name"])
+        if port is None:
+            return
+        if port.device:
+            self.refuse(f"{path}.connection.port_name", f"{port.name!r}: device {port.device!r} has it, and a quench-nic is one host")
+            return
+        nic = port.sections["nic"]
+        layer1 = any(port.name in raw["port_names"] and "mtu" in raw for raw in self.config["given"].get("layer1", []))
+        port.device, port.ethernet = device, item["name"]
+        port.mtu = min(item["mtu"], port.mtu) if layer1 else item["mtu"]
+        if "mac" in item:
+            port.mac = nic["mac"] = item["mac"]
+        else:
+            self.refuse(f"{path}.mac", "missing, and the schema requires it")
+        vlans = item.get("vlans", [])
+        if len(vlans) > 1:
+            self.refuse(f"{path}.vlans", f"{len(vlans)}: expected at most one")
+        for vlan in vlans[:1]:
+            self.name(f"{path}.vlans[0].name", vlan["name"])
+            if vlan["id"] == 4095:
+                self.refuse(f"{path}.vlans[0].id", "4095: expected at most 4094: the last number is reserved")
+            port.vlan = {"tagged": "on", "vlan_id": str(vlan["id"]), "vlan_pcp": str(vlan["priority"])}
+        for version in (4, 6):
+            self.plan_address(f"{path}.ipv{version}_addresses", version, item.get(f"ipv{version}_addresses", []), port, own)
+
+    def plan_address(self, path: str, version: int, items: list[Object], port: Port, own: dict[str, tuple[Port, Address]]) -> None:
+        if len(items) > 1:
+            self.refuse(path, f"{len(items)}: expected at most one: a quench-nic has one address of each version")
+        for item in items[:1]:
+            self.name(f"{path}[0].name", item["name"])
+            gateway_mac = item["gateway_mac"]
+            if gateway_mac["choice"] == "auto" and gateway_mac["auto"] != "00:00:00:00:00:00":
+                self.refuse(f"{path}[0].gateway_mac.auto", "expected no value of its own: the address is resolved")
+            address = Address(item["name"], port.ethernet, ipaddress.ip_address(item["address"]),
+                              ipaddress.ip_network(f"{item['address']}/{item['prefix']}", strict=False),
+                              ipaddress.ip_address(item["gateway"]), gateway_mac["value"] if gateway_mac["choice"] == "value" else "")
+            port.addresses[version] = address
+            port.sections["nic"]["ip" if version == 4 else "ip6"] = item["address"]
+            own[item["name"]] = port, address
+
+    def plan_peers(self, path: str, version: int, interfaces: list[Object], own: dict[str, tuple[Port, Address]]) -> None:
+        for n, interface in enumerate(interfaces):
+            at = f"{path}[{n}]"
+            name = interface[f"ipv{version}_name"]
+            if name not in own or own[name][1].ip.version != version:
+                self.refuse(f"{at}.ipv{version}_name", f"{name!r}: expected an IPv{version} address of the same device")
+                continue
+            port, address = own[name]
+            mtu = interface["ib_mtu"]
+            if mtu not in MTUS:
+                self.refuse(f"{at}.ib_mtu", f"{mtu}: expected one of {', '.join(map(str, MTUS))}")
+            elif mtu + ROCE_BYTES[version] > port.mtu:
+                self.refuse(f"{at}.ib_mtu", f"{mtu}: packets have {mtu + ROCE_BYTES[version]} bytes, and the mtu of the interface is {port.mtu}")
+            for m, item in enumerate(interface.get("peers", [])):
+                where = f"{at}.peers[{m}]"
+                peer = Peer(item["name"], version, where, port, address, ipaddress.ip_address(item["destination_ip_address"]), mtu)
+                if self.name(f"{where}.name", item["name"]):
+                    self.peers[peer.name] = peer
+                for k, qp in enumerate(item.get("qps", [])):
+                    self.plan_qp(f"{where}.qps[{k}]", qp, peer)
+
+    def plan_qp(self, path: str, item: Object, peer: Peer) -> None:
+        parameters = item["connection_type"]["reliable_connection"]
+        at = f"{path}.connection_type.reliable_connection"
+        qp = Qp(item["qp_name"], path, peer, parameters["source_qp_number"], parameters)
+        if self.name(f"{path}.qp_name", qp.name):
+            self.qps[qp.name] = qp
+        if qp.qpn > MOST_QPN:
+            self.refuse(f"{at}.source_qp_number", f"{qp.qpn}: expected at most {MOST_QPN}: a BTH has 24 bits for it")
+        other = self.numbers.setdefault((peer.port.name, qp.qpn), qp.name)
+        if other != qp.name:
+            self.refuse(f"{at}.source_qp_number", f"{qp.qpn}: QP {other!r} of the port has it")
+        if parameters["initial_psn"] > MOST_PSN:
+            self.refuse(f"{at}.initial_psn", f"{parameters['initial_psn']}: expected at most {MOST_PSN}: a BTH has 24 bits for it")
+        if parameters["udp_source_port"] == 0:
+            self.refuse(f"{at}.udp_source_port", "0: expected a port from 1 to 65535")
+        ecn = ECN.get(parameters["ecn"], "")
+        nic = peer.port.sections["nic"]
+        if nic.setdefault("data_ecn", ecn) != ecn:
+            self.refuse(f"{at}.ecn", f"{parameters['ecn']}: other QPs of the port have another one, and a quench-nic has one for all")
+        peer.qps.append(qp)
+
+    def plan_options(self) -> None:
+        options = self.config["options"]
+        for key in ("location_preemption", "data_integrity"):
+            if options["port_options"][key]:
+                self.refuse(f"options.port_options.{key}", "true: expected false: quench-otg has no such option")
+        settings: dict[str, tuple[str, Object]] = {}
+        for n, item in enumerate(options.get("per_port_options", [])):
+            path = f"options.per_port_options[{n}]"
+            port = self.port(f"{path}.port_name", item.get("port_name"))
+            for m, protocol in enumerate(item.get("protocols", [])):
+                if port is None:
+                    continue
+                if port.name in settings:
+                    self.refuse(f"{path}.protocols[{m}]", f"port {port.name!r} has settings already")
+                settings[port.name] = f"{path}.protocols[{m}].rocev2", protocol["rocev2"]
+        for port in self.ports.values():
+            self.plan_settings(*settings.get(port.name, ("defaults", default("Rocev2.PerPortSettings"))), port)
+
+    def plan_settings(self, path: str, settings: Object, port: Port) -> None:
+        nic = port.sections["nic"]
+        cnp, dcqcn = settings["cnp"], settings["dcqcn_settings"]
+        port.sections.setdefault("np", {}).update(
+            np_cnp_dscp=str(cnp["ip_dscp"]["value"]), np_cnp_ecn=ECN[cnp["ecn_value"]],
+            np_min_time_between_cnps_us=str(cnp["cnp_delay_timer"]))
+        both = settings["connection_type"]["reliable_connection"]
+        ack, nak = both["ack"], both["nak"]
+        at = f"{path}.connection_type.reliable_connection"
+        if (ack["ip_dscp"], ack["ecn_value"]) != (nak["ip_dscp"], nak["ecn_value"]):
+            self.refuse(f"{at}.nak", "expected ip_dscp and ecn_value of ack: quench-nic has one of each for both")
+        timeout_ms, retries = both["retransmission_timeout_value"], both["retransmission_retry_count"]
+        if not both["enable_retransmission_timeout"]:
+            exponent = 0
+        elif timeout_ms == 0:
+            self.refuse(f"{at}.retransmission_timeout_value", "0: expected at least 1; without a timeout: enable_retransmission_timeout = false")
+            exponent = 0
+        else:
+            exponent = next(n for n in range(1, 32) if 4096 * 2**n >= timeout_ms * 10**6)
+        if retries > 7:
+            self.refuse(f"{at}.retransmission_retry_count", f"{retries}: expected at most 7: InfiniBand's count has three bits")
+        nic.update(ack_dscp=str(ack["ip_dscp"]["value"]), ack_ecn=ECN[ack["ecn_value"]], local_ack_timeout=str(exponent),
+                   retry_cnt=str(retries), cc="dcqcn" if dcqcn["enable_dcqcn"] else "none")
+        if dcqcn["enable_dcqcn"]:
+            self.plan_dcqcn(f"{path}.dcqcn_settings", dcqcn, port)
+
+    def plan_dcqcn(self, path: str, dcqcn: Object, port: Port) -> None:
+        for key, most in (("alpha_update_period", 131071), ("rate_reduction_time_period", MOST_US), ("rate_increment_time", MOST_US)):
+            if not 1 <= dcqcn[key] <= most:
+                self.refuse(f"{path}.{key}", f"{dcqcn[key]}: expected a time from 1 to {most} us")
+
+        def share(key: str, least: int = 0) -> str:
+            return str(max(least, round(port.speed_bps * dcqcn[key] / 100)))
+
+        port.sections.setdefault("rp", {}).update(
+            rp_profile="mlx", rp_dce_tcp_g=str(dcqcn["alpha_g"]), rp_initial_alpha_value=str(dcqcn["initial_alpha"]),
+            rp_dce_tcp_rtt_us=str(dcqcn["alpha_update_period"]), rp_rate_reduce_monitor_period_us=str(dcqcn["rate_reduction_time_period"]),
+            # 0 would stand for no limit: 1 b/s is below every minimum rate.
+            rp_rate_to_set_on_first_cnp_bps=share("initial_rate_after_first_cnp", 1), rp_min_rate_bps=share("minimum_rate_limmit", 1),
+            rp_min_dec_fac_pct=str(100 - dcqcn["maximum_rate_decrement_at_time"]),
+            rp_clamp_tgt_rate="on" if dcqcn["clamp_target_rate"] else "off", rp_time_reset_us=str(dcqcn["rate_increment_time"]),
+            rp_byte_reset_bytes=str(64 * dcqcn["rate_increment_byte_counter"]), rp_threshold=str(dcqcn["rate_increment_threshold"]),
+            rp_ai_rate_bps=share("additive_increment_rate"), rp_hai_rate_bps=share("hyper_increment_rate"))
+
+    def plan_flows(self) -> None:
+        used: set[str] = set()
+        for n, group in enumerate(self.config["stateful_flows"].get("rocev2", [])):
+            for m, item in enumerate(group.get("tx_ports", [])):
+                path = f"stateful_flows.rocev2[{n}].tx_ports[{m}]"
+                port = self.port(f"{path}.port_name", item.get("port_name"))
+                if port is None:
+                    continue
+                if port.name in used:
+                    self.refuse(f"{path}.port_name", f"{port.name!r}: another entry of tx_ports has it")
+                used.add(port.name)
+                rate = item["transmit_type"]["target_line_rate"]
+                flows = rate.get("flows", [])
+                cap_bps = port.speed_bps * rate["value"] // (100 * len(flows)) if flows else 0
+                for k, flow in enumerate(flows):
+                    self.plan_flow(f"{path}.transmit_type.target_line_rate.flows[{k}]", flow, port, cap_bps)
+
+    def end(self, path: str, name: str | None) -> Qp | None:
+        qp = self.qps.get(name) if name is not None else None
+        if qp is None:
+            known = f"{name!r}: a port answers no requests: " if name in self.ports else f"{name!r}: " if name else "missing: "
+            self.refuse(path, f"{known}expected the qp_name of a QP")
+        elif qp.flow is not None:
+            self.refuse(path, f"{name!r}: flow {qp.flow.name!r} has it, and a QP has one flow")
+        return qp
+
+    def plan_flow(self, path: str, item: Object, port: Port, cap_bps: int) -> None:
+        tx, rx = self.end(f"{path}.tx_endpoint", item["tx_endpoint"]), self.end(f"{path}.rx_endpoint", item.get("rx_endpoint"))
+        if not self.name(f"{path}.name", item["name"]) or tx is None or rx is None or self.errors:
+            return
+        size = item["message_size"] * UNITS[item["message_size_unit"]]
+        if size > MOST_MESSAGE_BYTES:
+            self.refuse(f"{path}.message_size", f"{size} bytes: expected at most {MOST_MESSAGE_BYTES}: a RETH has 32 bits for it")
+        if tx is rx:
+            self.refuse(f"{path}.rx_endpoint", f"{rx.name!r}: expected another QP than tx_endpoint")
+            return
+        if tx.peer.port is not port:
+            self.refuse(f"{path}.tx_endpoint", f"{tx.name!r}: it is on port {tx.peer.port.name!r}, and this is an entry of {port.name!r}")
+        for what, end, other in (("tx_endpoint", tx, rx), ("rx_endpoint", rx, tx)):
+            if end.peer.to != other.peer.address.ip:
+                self.refuse(f"{path}.{what}", f"{end.name!r}: its peer is {end.peer.to}, and {other.name!r} is at {other.peer.address.ip}")
+        if tx.peer.mtu != rx.peer.mtu:
+            self.refuse(f"{path}.rx_endpoint", f"{rx.name!r}: its ib_mtu is {rx.peer.mtu}, and that of {tx.name!r} is {tx.peer.mtu}")
+        flow = Flow(item["name"], path, tx, rx, item["rocev2_verb"]["choice"], idle=cap_bps == 0)
+        tx.flow = rx.flow = self.flows[flow.name] = flow
+        keys = self.keys_of(f"{path}.tx_endpoint", tx, rx)
+        answer = self.keys_of(f"{path}.rx_endpoint", rx, tx)
+        keys["verb"] = answer["verb"] = VERBS[flow.verb]
+        keys["message_bytes"] = str(size)
+        keys["depth"] = str(min(MOST_READS if flow.verb == "read" else MOST_DEPTH, max(2, -(-IN_FLIGHT_BYTES // max(size, 1)))))
+        answer["requester"] = "off"
+        # PSNs of a responder are those of the requests.
+        keys["initial_psn"] = answer["initial_psn"] = str(tx.parameters["initial_psn"])
+        if flow.verb != "send":
+            keys["remote_addr"] = str(int(rx.parameters["virtual_address"], 16))
+            keys["rkey"] = str(int(rx.parameters["remote_key"], 16))
+        if flow.verb == "write_with_immediate":
+            imm = item["rocev2_verb"]["write_with_immediate"]["immediate_data"]
+            keys["imm_data"] = str(int(imm, 16))
+        if cap_bps:
+            (answer if flow.verb == "read" else keys)["rate_cap_bps"] = str(max(1, cap_bps))
+        name = flow.name if PLAIN_NAME.fullmatch(flow.name) else f"flow-{len(self.flows)}"
+        port.ends.append(End(name, keys, [flow], True, [tx.qpn]))
+        rx.peer.port.ends.append(End(f"{name}.rx", answer, [flow], False, [rx.qpn]))
+
+    def keys_of(self, path: str, qp: Qp, other: Qp) -> Section:
+        peer, port, address = qp.peer, qp.peer.port, qp.peer.address
+        keys = {"peer_ip": str(peer.to), "local_qpn": str(qp.qpn), "peer_qpn": str(other.qpn), "dscp": str(qp.parameters["dscp"]),
+                "mtu_bytes": str(peer.mtu), "udp_sport": str(qp.parameters["udp_source_port"]), **port.vlan}
+        if other.peer.port is port:
+            keys["peer_mac"] = port.mac
+        elif peer.to == address.gateway or peer.to not in address.network:
+            if address.gateway_mac:
+                keys["peer_mac"] = address.gateway_mac
+            elif peer.to not in address.network:
+                self.refuse(path, f"{qp.name!r}: its peer {peer.to} is behind the gateway of {address.name!r}, and quench-nic resolves no gateways: "
+                            "expected gateway_mac.value")
+        return keys
+
+
+def follows(end: End, other: End) -> bool:
+    """Are they one section, with the next numbers?"""
+    apart = ("local_qpn", "peer_qpn")
+    n = len(end.qpns)
+    one, two = end.flows[0], other.flows[0]
+    return (end.requester == other.requester and one.tx.peer is two.tx.peer and one.rx.peer is two.rx.peer and one.idle == two.idle and
+            int(other.keys["local_qpn"]) == int(end.keys["local_qpn"]) + n and
+            int(other.keys["peer_qpn"]) == int(end.keys["peer_qpn"]) + n and
+            {key: value for key, value in end.keys.items() if key not in (*apart, "qp_count")} ==
+            {key: value for key, value in other.keys.items() if key not in apart})
+
+
+def grouped(ends: list[End]) -> Iterator[End]:
+    for requester in (True, False):
+        last: End | None = None
+        for end in (end for end in ends if end.requester == requester):
+            if last is not None and follows(last, end):
+                last.flows += end.flows
+                last.qpns += end.qpns
+                last.keys["qp_count"] = str(len(last.qpns))
+                continue
+            if last is not None:
+                yield last
+            last = end
+        if last is not None:
+            yield last
+
+
+def plan(given: Object, config: Object, locations: dict[str, Location]) -> Plan:
+    """given: the request; config: with defaults. Raises Refused."""
+    return Planner({**config, "given": given}, locations).plan()

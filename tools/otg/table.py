@@ -1,0 +1,532 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The properties of the Open Traffic Generator API, and what becomes of each: carried (how) or refused (why).
+
+Keys are those of the schema: the name of an object, then the name of a property. Only objects that a carried property leads to
+have an entry; a refused property is refused with all that it contains. The test test/otg/test_table.py compares these tables with
+the schema, property by property. scripts/gen-otg writes them to doc/otg.md.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    carried: bool
+    text: str  # how, or why not
+    refused: Mapping[str, str] = {}  # values of an enum that are refused, and why
+
+
+def yes(text: str, **refused: str) -> Row:
+    return Row(True, text, refused)
+
+
+def no(why: str) -> Row:
+    return Row(False, why)
+
+
+CE = "a sender of marked frames would make every receiver answer with CNPs, and quench-nic sends none"
+CHOICE = "selects the property of its name"
+NAME = "name of the object; unique in the configuration"
+RDMA_CM = "always 0: the numbers of both QPs are in the configuration, so no connection manager runs"
+ONE_WAY = "one-way latency needs a clock that both ports share; quench-nic measures round trips (quenchctl show flows)"
+NO_PROTOCOL = "quench-otg speaks ARP, neighbour discovery and RoCEv2"
+NOT_BY_QP = "quench-nic counts it by port, not by QP (rocev2 counters: quenchctl show nic)"
+RAW = "quench-nic sends RoCEv2 of its QPs (stateful_flows), no frames of other headers"
+FILTER = "select ports, and filter the file with other tools"
+
+Rows = dict[str, Row]
+
+CONFIG: dict[str, Rows] = {
+    "Config": {
+        "ports": yes("one quench-nic each"),
+        "lags": no("a port of quench-nic is one device"),
+        "layer1": yes("at most one for each port"),
+        "captures": no("quench-otg takes no captures yet; dpdk-dumpcap attaches to a running quench-nic"),
+        "devices": yes("at most one for each port, since a quench-nic has one MAC address, one IPv4 and one IPv6 address"),
+        "flows": no(RAW),
+        "events": no("quench-otg records no events"),
+        "options": yes("below"),
+        "lldp": no(NO_PROTOCOL),
+        "stateful_flows": yes("below"),
+        "egress_only_tracking": no("quench-nic counts received packets by QP only"),
+    },
+    "Port": {
+        "location": yes("name of a port of quench-otg (--port, --ports); required"),
+        "name": yes(NAME),
+    },
+    "Layer1": {
+        "port_names": yes("ports of the configuration"),
+        "speed": yes("`[nic] link_speed_bps`; without it, `speed` of the port in --ports, 100 Gb/s by default",
+                     speed_10_hd_mbps="quench-nic is full duplex",
+                     speed_100_hd_mbps="quench-nic is full duplex"),
+        "media": no("the medium is that of the device"),
+        "promiscuous": yes("quench-nic accepts frames to its own address and groups only. true gives a warning, as the schema asks"),
+        "mtu": yes("packets of RoCEv2 that do not fit are refused. DPDK's devices keep their own limit: a value gives a warning, as the "
+                   "schema asks"),
+        "ieee_media_defaults": no("the link is negotiated by the device"),
+        "auto_negotiate": no("the link is negotiated by the device"),
+        "auto_negotiation": no("the link is negotiated by the device"),
+        "flow_control": yes("`[nic] flow_control`. Without it: off, as the schema says"),
+        "name": yes(NAME),
+    },
+    "Layer1.FlowControl": {
+        "directed_address": yes("01:80:C2:00:00:01, the address of pause frames; others are refused"),
+        "choice": yes("`[nic] flow_control`: pfc or pause"),
+        "ieee_802_1qbb": yes("`[nic] flow_control = pfc`"),
+        "ieee_802_3x": yes("`[nic] flow_control = pause`"),
+    },
+    "Layer1.Ieee8021qbb": {
+        "pfc_delay": yes("0, since quench-nic obeys before its next frame; other values are refused"),
+        **{f"pfc_class_{n}": yes(f"priority {n} is in `[qos_map] pfc_enable`, and class {n} waits in this queue, which it pauses; null: no PFC")
+           for n in range(8)},
+    },
+    "Layer1.Ieee8023x": {},
+    "Device": {
+        "ethernets": yes("one"),
+        "ipv4_loopbacks": no("a quench-nic has one IPv4 address"),
+        "ipv6_loopbacks": no("a quench-nic has one IPv6 address"),
+        "isis": no(NO_PROTOCOL),
+        "bgp": no(NO_PROTOCOL),
+        "vxlan": no("quench-nic sends no tunnels"),
+        "name": yes(NAME),
+        "rsvp": no(NO_PROTOCOL),
+        "dhcp_server": no(NO_PROTOCOL),
+        "ospfv2": no(NO_PROTOCOL),
+        "macsec": no("quench-nic encrypts nothing"),
+        "ospfv3": no(NO_PROTOCOL),
+        "rocev2": yes("below"),
+        "bmp": no(NO_PROTOCOL),
+    },
+    "Device.Ethernet": {
+        "connection": yes("below; required"),
+        "ipv4_addresses": yes("at most one"),
+        "ipv6_addresses": yes("at most one"),
+        "mac": yes("`[nic] mac`; required, as the schema says"),
+        "mtu": yes("packets of RoCEv2 that do not fit are refused"),
+        "vlans": yes("at most one"),
+        "name": yes(NAME),
+        "dhcpv4_interfaces": no(NO_PROTOCOL),
+        "dhcpv6_interfaces": no(NO_PROTOCOL),
+    },
+    "Ethernet.Connection": {
+        "choice": yes(CHOICE, lag_name="a port of quench-nic is one device", vxlan_name="quench-nic sends no tunnels",
+                      simulated_link="a quench-nic is one host"),
+        "port_name": yes("a port of the configuration"),
+        "lag_name": no("a port of quench-nic is one device"),
+        "vxlan_name": no("quench-nic sends no tunnels"),
+        "simulated_link": no("a quench-nic is one host"),
+    },
+    "Device.Vlan": {
+        "tpid": yes("0x8100", x88A8="quench-nic tags with 0x8100", x9100="quench-nic tags with 0x8100",
+                    x9200="quench-nic tags with 0x8100", x9300="quench-nic tags with 0x8100"),
+        "priority": yes("`vlan_pcp` of each flow"),
+        "id": yes("`vlan_id` of each flow; 4095 is reserved and refused"),
+        "name": yes(NAME),
+    },
+    "Device.Ipv4": {
+        "gateway": yes("next hop to peers outside the prefix; its MAC address must then be in gateway_mac"),
+        "gateway_mac": yes("below"),
+        "address": yes("`[nic] ip`"),
+        "prefix": yes("peers in the prefix are reached without the gateway, by ARP"),
+        "name": yes(NAME),
+    },
+    "Device.Ipv4GatewayMAC": {
+        "choice": yes(CHOICE),
+        "auto": yes("the address is resolved by ARP. The value itself is of the schema's default only"),
+        "value": yes("`peer_mac` of flows to peers outside the prefix, or to the gateway itself"),
+    },
+    "Device.Ipv6": {
+        "gateway": yes("next hop to peers outside the prefix; its MAC address must then be in gateway_mac"),
+        "gateway_mac": yes("below"),
+        "address": yes("`[nic] ip6`"),
+        "prefix": yes("peers in the prefix are reached without the gateway, by neighbour discovery"),
+        "name": yes(NAME),
+    },
+    "Device.Ipv6GatewayMAC": {
+        "choice": yes(CHOICE),
+        "auto": yes("the address is resolved by neighbour discovery. The value itself is of the schema's default only"),
+        "value": yes("`peer_mac` of flows to peers outside the prefix, or to the gateway itself"),
+    },
+    "Config.Options": {
+        "port_options": yes("below"),
+        "protocol_options": yes("below"),
+        "per_port_options": yes("at most one for each port"),
+        "flow_options": no(RAW),
+    },
+    "Port.Options": {
+        "location_preemption": yes("false: a port belongs to one quench-otg; true is refused"),
+        "data_integrity": yes("false; true is refused: it is an option of flows, and the ICRC covers RoCEv2"),
+        "frame_ordering_mode": no(RAW),
+    },
+    "Protocol.Options": {
+        "auto_start_all": yes("true: QPs answer from set_config on; false: from `protocol.all` start on, or from traffic start"),
+    },
+    "PerPort.Options": {
+        "port_name": yes("a port of the configuration; required"),
+        "protocols": yes("at most one of each"),
+    },
+    "Port.Protocol": {
+        "choice": yes(CHOICE, macsec="quench-nic encrypts nothing"),
+        "rocev2": yes("below"),
+        "macsec": no("quench-nic encrypts nothing"),
+    },
+    "StatefulFlow": {
+        "choice": yes(CHOICE),
+        "rocev2": yes("below"),
+    },
+}
+
+ROCEV2: dict[str, Rows] = {
+    "Device.Rocev2Peer": {
+        "ipv4_interfaces": yes("below"),
+        "ipv6_interfaces": yes("below"),
+    },
+    "Rocev2.V4Interface": {
+        "ipv4_name": yes("the interface of the device"),
+        "ib_mtu": yes("`mtu_bytes` of each flow: 256, 512, 1024, 2048 or 4096, those of InfiniBand; others are refused"),
+        "peers": yes("below"),
+    },
+    "Rocev2.V4Peer": {
+        "name": yes(NAME),
+        "destination_ip_address": yes("`peer_ip` of each flow; must be the address of the other end of each flow"),
+        "qps": yes("below"),
+    },
+    "Rocev2.V6Interface": {
+        "ipv6_name": yes("the interface of the device"),
+        "ib_mtu": yes("as of an IPv4 interface"),
+        "peers": yes("below"),
+    },
+    "Rocev2.V6Peer": {
+        "name": yes(NAME),
+        "destination_ip_address": yes("`peer_ip` of each flow; must be the address of the other end of each flow"),
+        "qps": yes("below"),
+    },
+    "Rocev2.QPs": {
+        "qp_name": yes(NAME),
+        "connection_type": yes("below"),
+    },
+    "Rocev2.ConnectionType": {
+        "choice": yes("RC"),
+        "reliable_connection": yes("below"),
+    },
+    "Rocev2.QPParameters": {
+        "source_qp_number": yes("`local_qpn`. Numbers above 16777215 are refused: a BTH has 24 bits for them. A port has at most 4194304 numbers from its "
+                                "first QP to its last, with 256 bytes of memory for each"),
+        "dscp": yes("`dscp` of the flow's data"),
+        "ecn": yes("`[nic] data_ecn`, so that all QPs of a port have the same", ce=CE),
+        "udp_source_port": yes("`udp_sport` of what this QP sends; 0 is refused"),
+        "initial_psn": yes("`initial_psn` of what this QP sends. Numbers above 16777215 are refused: a BTH has 24 bits for them"),
+        "virtual_address": yes("memory of this QP: `remote_addr` of the WRITEs and READs of its peer"),
+        "remote_key": yes("key of this memory: `rkey` of the WRITEs and READs of its peer"),
+    },
+    "Rocev2.Flows": {
+        "tx_ports": yes("below"),
+    },
+    "Rocev2.TxPorts": {
+        "port_name": yes("port of the QPs that are tx_endpoint; required"),
+        "transmit_type": yes("below"),
+    },
+    "Rocev2.TransmitType": {
+        "choice": yes("messages follow each other until traffic stops"),
+        "target_line_rate": yes("below"),
+    },
+    "Rocev2.TargetLineRate": {
+        "value": yes("the port's flows share this part of the link speed equally: `rate_cap_bps` of each, in wire bytes. 0: none starts"),
+        "flows": yes("below"),
+    },
+    "Rocev2.Flow": {
+        "tx_endpoint": yes("a QP of the port; the QP of one flow only"),
+        "rx_endpoint": yes("a QP of a port of this configuration, which answers; required. A port is refused: no QP would answer"),
+        "name": yes(NAME),
+        "rocev2_verb": yes("`verb`"),
+        "message_size": yes("`message_bytes`; at most 2 GiB with its unit"),
+        "message_size_unit": yes("powers of 1000"),
+    },
+    "Rocev2.Verb": {
+        "choice": yes("`verb`", send_with_immediate="quench-nic has WRITE with immediate data, and SEND without"),
+        "write_with_immediate": yes("below"),
+        "send_with_immediate": no("quench-nic has WRITE with immediate data, and SEND without"),
+    },
+    "Rocev2.ImmediateData": {
+        "immediate_data": yes("`imm_data`: 1 to 8 hexadecimal digits"),
+    },
+    "Rocev2.PerPortSettings": {
+        "cnp": yes("below"),
+        "connection_type": yes("below"),
+        "dcqcn_settings": yes("below. Each property is the key of `[rp]` with `rp_profile = mlx`"),
+    },
+    "Rocev2.CNP": {
+        "choice": yes(CHOICE),
+        "ip_dscp": yes("`[np] np_cnp_dscp`"),
+        "ecn_value": yes("`[np] np_cnp_ecn`", ce=CE),
+        "cnp_delay_timer": yes("`[np] np_min_time_between_cnps_us` of each QP; 0: a CNP for each marked packet"),
+    },
+    "Rocev2.QPConnectionType": {
+        "choice": yes("RC"),
+        "reliable_connection": yes("below"),
+    },
+    "Rocev2.AckAndNak": {
+        "ack": yes("below"),
+        "nak": yes("must equal ack: quench-nic has one DSCP and one code point for both"),
+        "enable_retransmission_timeout": yes("false: `[nic] local_ack_timeout = 0`"),
+        "retransmission_timeout_value": yes("`[nic] local_ack_timeout`: InfiniBand's times are 4.096 us x 2^n, and the shortest that is at "
+                                            "least the value is used: 1.05 ms for 1 ms. 0 is refused"),
+        "retransmission_retry_count": yes("`[nic] retry_cnt`. Counts above 7 are refused: InfiniBand's has three bits"),
+    },
+    "Rocev2.ACK": {
+        "choice": yes(CHOICE),
+        "ip_dscp": yes("`[nic] ack_dscp`"),
+        "ecn_value": yes("`[nic] ack_ecn`", ce=CE),
+    },
+    "Rocev2.NAK": {
+        "choice": yes(CHOICE),
+        "ip_dscp": yes("`[nic] ack_dscp`"),
+        "ecn_value": yes("`[nic] ack_ecn`", ce=CE),
+    },
+    "Rocev2.PriorityValue": {
+        "value": yes("a DSCP"),
+    },
+    "Rocev2.DCQCN": {
+        "enable_dcqcn": yes("`[nic] cc`: dcqcn or none"),
+        "alpha_g": yes("`rp_dce_tcp_g`: weight of the old alpha, in 1/1024"),
+        "initial_alpha": yes("`rp_initial_alpha_value`, in 1/1024"),
+        "alpha_update_period": yes("`rp_dce_tcp_rtt_us`: 1 to 131071 us"),
+        "rate_reduction_time_period": yes("`rp_rate_reduce_monitor_period_us`: 1 to 4294967295 us"),
+        "initial_rate_after_first_cnp": yes("`rp_rate_to_set_on_first_cnp_bps`, as a share of the link speed; 0: the minimum rate"),
+        "minimum_rate_limmit": yes("`rp_min_rate_bps`, as a share of the link speed, at least 1 b/s"),
+        "maximum_rate_decrement_at_time": yes("`rp_min_dec_fac_pct` is what is left: 90 for 10"),
+        "clamp_target_rate": yes("`rp_clamp_tgt_rate`"),
+        "rate_increment_time": yes("`rp_time_reset_us`: 1 to 4294967295 us"),
+        "rate_increment_byte_counter": yes("`rp_byte_reset_bytes`, in units of 64 bytes as in mlx5, whose default the schema's is"),
+        "rate_increment_threshold": yes("`rp_threshold`"),
+        "additive_increment_rate": yes("`rp_ai_rate_bps`, as a share of the link speed"),
+        "hyper_increment_rate": yes("`rp_hai_rate_bps`, as a share of the link speed"),
+    },
+}
+
+CONTROL: dict[str, Rows] = {
+    "Config.Update": {
+        "choice": yes("both properties are refused"),
+        "flows": no(RAW),
+        "protocols": no(NO_PROTOCOL),
+    },
+    "Control.State": {
+        "choice": yes(CHOICE),
+        "port": yes("below"),
+        "protocol": yes("below"),
+        "traffic": yes("below"),
+    },
+    "State.Port": {
+        "choice": yes(CHOICE, capture="quench-otg takes no captures yet; dpdk-dumpcap attaches to a running quench-nic"),
+        "link": yes("below"),
+        "capture": no("quench-otg takes no captures yet; dpdk-dumpcap attaches to a running quench-nic"),
+    },
+    "State.Port.Link": {
+        "port_names": yes("ports; none: all"),
+        "state": yes("down: the port's quench-nic ends, and with it the link of a virtual device; up: it starts again with its "
+                     "configuration, and its counters begin again"),
+    },
+    "State.Protocol": {
+        "choice": yes(CHOICE, **{name: NO_PROTOCOL for name in ("route", "lacp", "bgp", "isis", "ospfv2", "ospfv3")}),
+        "all": yes("below"),
+        **{name: no(NO_PROTOCOL) for name in ("route", "lacp", "bgp", "isis", "ospfv2", "ospfv3")},
+        "rocev2": yes("below. The schema has no choice of this name; the object alone selects it"),
+    },
+    "State.Protocol.All": {
+        "state": yes("stop: the QPs of all peers are removed, and do not answer; start: they are there again, with their initial PSN"),
+    },
+    "State.Protocol.Rocev2": {
+        "choice": yes(CHOICE),
+        "peers": yes("below"),
+    },
+    "State.Protocol.Rocev2.Peers": {
+        "peer_names": yes("peers; none: all"),
+        "state": yes("as of `all`, for the flows of the QPs of these peers, at both ends"),
+    },
+    "State.Traffic": {
+        "choice": yes(CHOICE),
+        "flow_transmit": yes("below"),
+    },
+    "State.Traffic.FlowTransmit": {
+        "flow_names": yes("flows; none: all"),
+        "state": yes("start: counters of these flows, and those of all ports, begin again at 0, and the flows begin messages; stop and "
+                     "pause: they begin no more messages, and finish those begun; resume: as start, but counters go on"),
+    },
+}
+
+MONITOR: dict[str, Rows] = {
+    "Metrics.Request": {
+        "choice": yes(CHOICE, flow=RAW, lag="a port of quench-nic is one device", convergence="quench-otg records no events",
+                      egress_only_tracking="quench-nic counts received packets by QP only",
+                      **{name: NO_PROTOCOL for name in (
+                          "bgpv4", "bgpv6", "isis", "lacp", "lldp", "rsvp", "dhcpv4_client", "dhcpv4_server", "dhcpv6_client",
+                          "dhcpv6_server", "ospfv2", "macsec", "mka", "ospfv3", "bmp_server")}),
+        "port": yes("below"),
+        "flow": no(RAW),
+        "lag": no("a port of quench-nic is one device"),
+        "convergence": no("quench-otg records no events"),
+        "egress_only_tracking": no("quench-nic counts received packets by QP only"),
+        **{name: no(NO_PROTOCOL) for name in (
+            "bgpv4", "bgpv6", "isis", "lacp", "lldp", "rsvp", "dhcpv4_client", "dhcpv4_server", "dhcpv6_client", "dhcpv6_server",
+            "ospfv2", "macsec", "mka", "ospfv3", "bmp_server")},
+        "rocev2_ipv4": yes("below"),
+        "rocev2_ipv6": yes("below"),
+        "rocev2_flow": yes("below"),
+    },
+    "Port.Metrics.Request": {
+        "port_names": yes("ports; none: all"),
+        "column_names": yes("properties of the reply; none: all that are carried", capture="quench-otg takes no captures yet",
+                            last_change="quench-nic keeps no time of day"),
+    },
+    "Rocev2IPv4.Metrics.Request": {"choice": yes(CHOICE), "per_peer": yes("below")},
+    "Rocev2IPv4.ColumnNames": {
+        "peer_names": yes("peers; none: all"),
+        "column_names": yes("properties of the reply; none: all that are carried",
+                            reject_rx="the schema's reply has no such property"),
+    },
+    "Rocev2IPv6.Metrics.Request": {"choice": yes(CHOICE), "per_peer": yes("below")},
+    "Rocev2IPv6.ColumnNames": {
+        "peer_names": yes("peers; none: all"),
+        "column_names": yes("properties of the reply; none: all that are carried",
+                            reject_rx="the schema's reply has no such property"),
+    },
+    "Rocev2Flow.Metrics.Request": {"choice": yes(CHOICE), "per_qp": yes("below")},
+    "Rocev2Flow.ColumnNames": {
+        "column_names": yes("properties of the reply; none: all that are carried", frame_sequence_error=NOT_BY_QP, ack_tx=NOT_BY_QP,
+                            ack_rx=NOT_BY_QP, nak_tx=NOT_BY_QP, nak_rx=NOT_BY_QP, message_fail="quench-nic counts no messages that fail; "
+                            "a QP that gave up is in qp_down of its peer", avg_latency=ONE_WAY, min_latency=ONE_WAY, max_latency=ONE_WAY,
+                            first_timestamp="quench-nic keeps no time of day", last_timestamp="quench-nic keeps no time of day"),
+    },
+    "States.Request": {
+        "choice": yes(CHOICE, **{name: NO_PROTOCOL for name in (
+            "bgp_prefixes", "isis_lsps", "lldp_neighbors", "rsvp_lsps", "dhcpv4_interfaces", "dhcpv4_leases", "dhcpv6_interfaces",
+            "dhcpv6_leases", "ospfv2_lsas", "ospfv3_lsas", "isis_adjacencies", "bmp_servers")}),
+        "ipv4_neighbors": yes("below"),
+        "ipv6_neighbors": yes("below"),
+        **{name: no(NO_PROTOCOL) for name in (
+            "bgp_prefixes", "isis_lsps", "lldp_neighbors", "rsvp_lsps", "dhcpv4_interfaces", "dhcpv4_leases", "dhcpv6_interfaces",
+            "dhcpv6_leases", "ospfv2_lsas", "ospfv3_lsas", "isis_adjacencies", "bmp_servers")},
+    },
+    "Neighborsv4.States.Request": {"ethernet_names": yes("interfaces; none: all")},
+    "Neighborsv6.States.Request": {"ethernet_names": yes("interfaces; none: all")},
+    "Capture.Request": {
+        "port_name": yes("the request is refused: quench-otg takes no captures yet; dpdk-dumpcap attaches to a running quench-nic"),
+        "packets": no("quench-otg takes no captures yet; dpdk-dumpcap attaches to a running quench-nic"),
+    },
+}
+
+REPLIES: dict[str, Rows] = {
+    "Metrics.Response": {
+        "choice": yes(CHOICE, **{name: "refused in the request" for name in (
+            "flow_metrics", "bgpv4_metrics", "bgpv6_metrics", "isis_metrics", "lag_metrics", "lacp_metrics", "lldp_metrics",
+            "rsvp_metrics", "dhcpv4_client", "dhcpv4_server", "dhcpv6_client", "dhcpv6_server", "ospfv2_metrics",
+            "convergence_metrics", "macsec_metrics", "mka_metrics", "ospfv3_metrics", "egress_only_tracking_metrics",
+            "bmp_server_metrics")}),
+        "port_metrics": yes("below"),
+        **{name: no("refused in the request") for name in (
+            "flow_metrics", "bgpv4_metrics", "bgpv6_metrics", "isis_metrics", "lag_metrics", "lacp_metrics", "lldp_metrics",
+            "rsvp_metrics", "dhcpv4client_metrics", "dhcpv4server_metrics", "dhcpv6client_metrics", "dhcpv6server_metrics",
+            "ospfv2_metrics", "convergence_metrics", "macsec_metrics", "mka_metrics", "ospfv3_metrics",
+            "egress_only_tracking_metrics", "bmp_server_metrics")},
+        "rocev2_ipv4_per_peer_metrics": yes("below"),
+        "rocev2_ipv6_per_peer_metrics": yes("below"),
+        "rocev2_flow_per_qp_metrics": yes("below"),
+    },
+    "Port.Metric": {
+        "name": yes(NAME),
+        "location": yes("location of the configuration"),
+        "link": yes("link of the device; down also when the port's quench-nic has ended"),
+        "capture": no("quench-otg takes no captures yet"),
+        "frames_tx": yes("all frames of the NIC, pause frames included"),
+        "frames_rx": yes("all frames that the NIC accepted from the device"),
+        "bytes_tx": yes("with FCS"),
+        "bytes_rx": yes("with FCS"),
+        "frames_tx_rate": yes("since the previous request of port metrics, if that is at least 0.1 s ago"),
+        "frames_rx_rate": yes("as frames_tx_rate"),
+        "bytes_tx_rate": yes("as frames_tx_rate"),
+        "bytes_rx_rate": yes("as frames_tx_rate"),
+        "transmit": yes("started: a flow of the port is started"),
+        "last_change": no("quench-nic keeps no time of day"),
+        "data_integrity": no("the ICRC covers RoCEv2"),
+        "speed": yes("link_speed_bps in KB/s, as in the schema's examples"),
+    },
+    **{f"Rocev2IPv{v}.Metric.PerPeer": {
+        "name": yes(NAME),
+        "qp_configured": yes("QPs of the peer"),
+        "qp_up": yes("QPs that belong to a flow, know their peer's MAC address and have not given up"),
+        "qp_down": yes("the other QPs"),
+        **{name: yes(RDMA_CM) for name in (
+            "connect_request_tx", "connect_request_rx", "connect_reply_tx", "connect_reply_rx", "ready_tx", "ready_rx",
+            "disconnect_request_tx", "disconnect_request_rx", "disconnect_reply_tx", "disconnect_reply_rx", "reject_tx",
+            "unknown_msg_rx")},
+    } for v in (4, 6)},
+    "Rocev2Flow.Metric.PerQP": {
+        "flow_name": yes(NAME),
+        "port_tx": yes("port of tx_endpoint"),
+        "port_rx": yes("port of rx_endpoint"),
+        "src_qp": yes("source_qp_number of tx_endpoint"),
+        "dest_qp": yes("source_qp_number of rx_endpoint"),
+        "src_ipv4": yes("address of tx_endpoint; absent with IPv6"),
+        "dest_ipv4": yes("address of rx_endpoint; absent with IPv6"),
+        "data_frames_tx": yes("packets of the end that sends the data (with READ: of rx_endpoint), retransmissions included"),
+        "data_frames_rx": yes("packets that the other end accepted in sequence"),
+        "frame_delta": yes("their difference; packets in flight are part of it"),
+        "data_frames_retransmitted": yes("of them, those sent again"),
+        "frame_sequence_error": no(NOT_BY_QP),
+        "tx_bytes": yes("of data_frames_tx, with FCS"),
+        "rx_bytes": yes("of data_frames_rx, with FCS"),
+        "data_tx_rate": yes("rate of tx_bytes in Gb/s, since the previous request of these metrics, if that is at least 0.1 s ago"),
+        "data_rx_rate": yes("as data_tx_rate"),
+        "message_tx": yes("messages complete at the end that sends the data: acknowledged, or with READ answered"),
+        "message_complete_rx": yes("messages complete at the other end"),
+        "message_fail": no("quench-nic counts no messages that fail; a QP that gave up is in qp_down of its peer"),
+        "flow_completion_time": yes("ms from the start of the flow to now, or to its stop"),
+        "avg_latency": no(ONE_WAY),
+        "min_latency": no(ONE_WAY),
+        "max_latency": no(ONE_WAY),
+        "ecn_ce_rx": yes("data packets received as CE"),
+        "cnp_tx": yes("CNPs of the end that receives the data"),
+        "cnp_rx": yes("CNPs that the end that sends the data received"),
+        "ack_tx": no(NOT_BY_QP),
+        "ack_rx": no(NOT_BY_QP),
+        "nak_tx": no(NOT_BY_QP),
+        "nak_rx": no(NOT_BY_QP),
+        "first_timestamp": no("quench-nic keeps no time of day"),
+        "last_timestamp": no("quench-nic keeps no time of day"),
+    },
+    "States.Response": {
+        "choice": yes(CHOICE, **{name: "refused in the request" for name in (
+            "bgp_prefixes", "isis_lsps", "lldp_neighbors", "rsvp_lsps", "dhcpv4_interfaces", "dhcpv4_leases", "dhcpv6_interfaces",
+            "dhcpv6_leases", "ospfv2_lsas", "ospfv3_lsas", "isis_adjacencies", "bmp_servers")}),
+        "ipv4_neighbors": yes("below"),
+        "ipv6_neighbors": yes("below"),
+        **{name: no("refused in the request") for name in (
+            "bgp_prefixes", "isis_lsps", "lldp_neighbors", "rsvp_lsps", "dhcpv4_interfaces", "dhcpv4_leases", "dhcpv6_interfaces",
+            "dhcpv6_leases", "ospfv2_lsas", "ospfv3_lsas", "isis_adjacencies", "bmp_servers")},
+    },
+    "Neighborsv4.State": {
+        "ethernet_name": yes(NAME),
+        "ipv4_address": yes("a peer in the prefix, or the gateway"),
+        "link_layer_address": yes("of the configuration; absent if the address is resolved, since quench-nic does not tell what it resolved"),
+    },
+    "Neighborsv6.State": {
+        "ethernet_name": yes(NAME),
+        "ipv6_address": yes("a peer in the prefix, or the gateway"),
+        "link_layer_address": yes("of the configuration; absent if the address is resolved, since quench-nic does not tell what it resolved"),
+    },
+    "Version": {
+        "api_spec_version": yes("version of the schema"),
+        "sdk_version": yes("that of quench, which needs none"),
+        "app_version": yes("version of quench"),
+    },
+    "Warning": {"warnings": yes("a line each")},
+    "Error": {
+        "code": yes("HTTP status"),
+        "kind": yes("validation: the request; internal: a quench-nic"),
+        "errors": yes("a line each, with the path of the property, the value and what was expected"),
+    },
+}
+
+TABLE: dict[str, Rows] = {**CONFIG, **ROCEV2, **CONTROL, **MONITOR, **REPLIES}
+PARTS = (("Configuration", CONFIG), ("RoCEv2", ROCEV2), ("Control", CONTROL), ("Requests of results", MONITOR), ("Replies", REPLIES))
