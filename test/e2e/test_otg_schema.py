@@ -107,7 +107,7 @@ def trials(prop):
     if kind == "boolean":
         return [True, False, "true", 1]
     if kind == "string":
-        by_format = {"ipv4": ["255.255.255.255", "256.0.0.1", "1.2.3", "::1", ""], "ipv6": ["::", "fd00::1", "1.2.3.4", ":::", ""],
+        by_format = {"ipv4": ["255.255.255.255", "256.0.0.1", "1.2.3", "::1", ""], "ipv6": ["::", "fd00::1", "1.2.3.4", ":::", "fe80::1%eth0", "fe80::1%\n[nic]", ""],
                      "mac": ["00:00:00:00:00:00", "ff:FF:ff:FF:ff:FF", "0:0:0:0:0:0", "00-00-00-00-00-00", ""], "hex": ["0", "fF", "", "0x1", "g"]}
         longest = prop.get("maxLength")
         more = ["0" * longest, "0" * (longest + 1)] if longest else []

@@ -31,7 +31,8 @@ MOST_ERRORS = 100
 def _is_ip(version: int) -> Callable[[str], bool]:
     def check(text: str) -> bool:
         try:
-            return ipaddress.ip_address(text).version == version
+            # A scope would be copied as it is, whatever its characters.
+            return ipaddress.ip_address(text).version == version and "%" not in text
         except ValueError:
             return False
     return check
