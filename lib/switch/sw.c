@@ -77,6 +77,7 @@ create_shard(struct sw *front, const struct sw_params *params, uint16_t i)
 {
 	struct sw_shards *s = front->shard.shards;
 	struct sw *sw = rte_malloc("sw", sizeof(*sw), LINES_APART);
+	int rc;
 
 	if (sw == NULL)
 		return -ENOMEM;
@@ -91,7 +92,10 @@ create_shard(struct sw *front, const struct sw_params *params, uint16_t i)
 			sw->shard.own_ports |= 1ull << port;
 	}
 	prng_seed(&sw->prng, params->seed, i);
-	return 0;
+	rc = sw_classes_create(sw, sw->n_ports);
+	if (rc == 0)
+		sw_set_classes(sw, params);
+	return rc;
 }
 
 static int
@@ -249,8 +253,11 @@ sw_create(const struct sw_params *params, const struct sw_pools *pools)
 	sw->control->watermark_interval_ns = params->watermark_interval_ns;
 	set_pools(sw, pools);
 	prng_seed(&sw->prng, params->seed, 0);
-	sw_set_classes(sw, params);
-	rc = sw_pfcwd_init(sw, params);
+	rc = sw_classes_create(sw, params->n_ports);
+	if (rc == 0)
+		sw_set_classes(sw, params);
+	if (rc == 0)
+		rc = sw_pfcwd_init(sw, params);
 	if (rc == 0)
 		rc = sw_dcbx_init(sw, params);
 	if (rc == 0)
@@ -291,6 +298,8 @@ destroy_shards(struct sw_shards *s)
 			sw_router_destroy(s->shard[i]->forward.router);
 		if (s->shard[i] != NULL)
 			sw_chunks_fini(&s->shard[i]->shard.chunks);
+		if (s->shard[i] != NULL)
+			sw_classes_destroy(s->shard[i]);
 		rte_free(s->shard[i]);
 	}
 	sw_shards_free(s);
@@ -310,6 +319,7 @@ sw_destroy(struct node *node)
 		for (unsigned int queue = 0; queue < TM_CLASSES; queue++)
 			free_queue(sw_owner(sw, port), &sw->ports[port].queue[queue]);
 	}
+	sw_classes_destroy(sw);
 	sw_router_destroy(sw->forward.router);
 	destroy_shards(sw->shard.shards);
 	sw_chunks_fini(&sw->shard.chunks);

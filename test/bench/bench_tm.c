@@ -63,7 +63,8 @@ tm_start(struct egress *tm)
 
 	memset(tm, 0, sizeof(*tm));
 	mmu.n_ports = PORTS;
-	mmu.lossless_pgs = mmu.lossless_queues = 8;
+	memset(mmu.lossless_pgs, 8, sizeof(mmu.lossless_pgs));
+	memset(mmu.lossless_queues, 8, sizeof(mmu.lossless_queues));
 	rc |= field_defaults(qos_map_fields, qos_map_fields_n, &tm->qos);
 	rc |= field_defaults(sched_fields, sched_fields_n, &sched);
 	rc |= field_defaults(wred_fields, wred_fields_n, &wred);

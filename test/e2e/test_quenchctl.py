@@ -111,6 +111,20 @@ def check_switch(work, name, other):
     ctl.table("set pfcwd big-red-switch on")
     check_equal("big red switch", ctl.json("show pfcwd")["big_red_switch"], 1)
 
+    def maps(port):
+        return {row["key"]: (row["value"], row["own"]) for row in ctl.json(f"show maps {port}")["maps"]}
+
+    check_equal("show maps: each key of all ports", len(ctl.table("show maps")), 1 + 2 * 9)
+    check_equal("no port has its own", any(own for _, own in maps(1).values()), False)
+    done = run(*ctl.command, "set", "port 1.pfc_enable=none", "port 1.dwrr_weight=3:7, *:1", "qos_map.tc_to_priority_group_map=4:5,5:4",
+               env=ctl.env)
+    check_equal("maps of a port, and some keys of a map, in one change", (done.returncode, done.stderr), (0, ""))
+    check_equal("the port has its own", [maps(1)[key] for key in ("pfc_enable", "dwrr_weight")], [("none", True), ("3:7, *:1", True)])
+    check_equal("the other port has not", maps(0)["pfc_enable"], ("3", False))
+    check_equal("keys of the map that were not named", maps(0)["tc_to_priority_group_map"], ("3:3, 4:5, 5:4, 7:7, *:0", False))
+    ctl.refused("set qos_map.tc_to_priority_group_map=3:4", "tc_to_priority_group_map = 3:4", "pfc_enable")
+    ctl.refused("show maps 2", "PORT = 2", "0 to 1")
+
     check_equal("words may be cut short", ctl.table("sh int"), ctl.table("show interfaces"))
     check_equal("and of a port", ctl.json("sh int 1")["port"], 1)
     check_equal("what is a word of the other program too is meant here", ctl.json("sh f")["entries"], FRAMES + 1)

@@ -67,6 +67,13 @@ mtu_bytes = 1500
 storm_control_broadcast_bps = 1G
 shaper_rate_bps = 790G
 flow_control = off
+trust = pcp
+dscp_to_tc_map = 8:5, 24:4, 26:3, *:0
+pfc_enable = 3
+[port 1]
+tc_to_queue_map = 3:3, 4:4, 7:7, *:2
+dwrr_weight = *:20
+strict_queues = 6-7
 """
 
 

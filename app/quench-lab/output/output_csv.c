@@ -172,13 +172,11 @@ pg_rows_of(FILE *out, const struct node *sw, const struct topology_switch *t,
 	   const struct sw_params *params, uint64_t now_ns)
 {
 	const struct mmu *mmu = sw_mmu(sw);
-	uint8_t lossless = params->pfc_generate ? params->qos.pfc_enable : 0;
-
 	for (uint16_t port = 0; port < t->n_ports; port++) {
 		for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
 			struct mmu_pg_state state;
 
-			if (!(lossless >> pg & 1) ||
+			if (!(params->mmu.lossless_pgs[port] >> pg & 1) ||
 			    sw_port_stats(sw, port)->pg[pg].rx_packets == 0)
 				continue;
 			state = mmu_pg_state(mmu, port, pg);

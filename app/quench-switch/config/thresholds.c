@@ -33,7 +33,7 @@ print_port(FILE *out, const struct sw_params *params, uint16_t first, uint16_t l
 	/* The smallest xoff_bytes of the lossless groups of these ports. */
 	for (uint16_t port = first; port <= last; port++) {
 		for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
-			if (params->mmu.lossless_pgs >> pg & 1)
+			if (params->mmu.lossless_pgs[port] >> pg & 1)
 				has = min_u64(has,
 					      mmu_pg_profile(&params->mmu, port, pg)->xoff_bytes);
 		}
@@ -80,7 +80,7 @@ static void
 print_thresholds(FILE *out, const struct sw_params *params, const char *title,
 		 uint64_t shared_bytes)
 {
-	uint8_t n_prios = (uint8_t)__builtin_popcount(params->mmu.lossless_pgs);
+	uint8_t n_prios = (uint8_t)mmu_params_most_lossless(&params->mmu);
 	struct thresholds t =
 		thresholds(shared_bytes, params->n_ports, n_prios, params->mmu.lossless.dynamic_th);
 
@@ -119,7 +119,7 @@ static uint64_t
 ecn_bound_bytes(const struct sw_params *params)
 {
 	const struct buffer_profile *lossless = &params->mmu.lossless;
-	uint8_t n_prios = (uint8_t)__builtin_popcount(params->mmu.lossless_pgs);
+	uint8_t n_prios = (uint8_t)mmu_params_most_lossless(&params->mmu);
 	struct mmu_budget budget = mmu_params_budget(&params->mmu);
 
 	if (n_prios == 0)
@@ -136,15 +136,18 @@ yes_no(bool yes)
 	return yes ? "yes" : "no";
 }
 
-/* The curve of the first lossless queue of port 0 that has one. */
+/* The curve of the first lossless queue that has one. */
 static const struct wred_params *
 first_lossless_wred(const struct sw_params *params)
 {
 	const struct wred_params *wred = NULL;
 
-	for (uint8_t queue = 0; wred == NULL && queue < TM_CLASSES; queue++) {
-		if (params->mmu.lossless_queues >> queue & 1)
-			wred = sw_queue_wred(params, 0, queue);
+	for (unsigned int i = 0; wred == NULL && i < params->n_ports * TM_CLASSES; i++) {
+		uint16_t port = (uint16_t)(i / TM_CLASSES);
+		uint8_t queue = i % TM_CLASSES;
+
+		if (params->mmu.lossless_queues[port] >> queue & 1)
+			wred = sw_queue_wred(params, port, queue);
 	}
 	return wred;
 }
@@ -182,7 +185,7 @@ void
 thresholds_print(FILE *out, const struct sw_params *params)
 {
 	struct mmu_budget budget = mmu_params_budget(&params->mmu);
-	uint64_t n_prios = (uint64_t)__builtin_popcount(params->mmu.lossless_pgs);
+	uint64_t n_prios = mmu_params_most_lossless(&params->mmu);
 	uint64_t needed_bytes;
 
 	if (n_prios == 0) {
@@ -211,14 +214,15 @@ thresholds_print(FILE *out, const struct sw_params *params)
 	print_rule_of_thumb(out, params);
 }
 
-/* @return the first port where the queue's marking begins at or above the bound, or -1. */
+/* @return the first port where the lossless queue's marking begins at or above the bound, or -1. */
 static int
 late_port(const struct sw_params *params, uint8_t queue, uint64_t bound_bytes, uint64_t *min_bytes)
 {
 	for (uint16_t port = 0; port < params->n_ports; port++) {
 		const struct wred_params *wred = sw_queue_wred(params, port, queue);
 
-		if (wred == NULL || wred->ecn != WRED_ECN_ALL)
+		if (!(params->mmu.lossless_queues[port] >> queue & 1) || wred == NULL ||
+		    wred->ecn != WRED_ECN_ALL)
 			continue;
 		*min_bytes = wred->ecn_green_max_threshold_bytes > 0
 				     ? wred->ecn_green_min_threshold_bytes
@@ -239,7 +243,7 @@ warn_of_headroom(const struct sw_params *params)
 		uint64_t needed_bytes = sw_port_headroom(params, i).total_bytes;
 
 		for (uint8_t k = 0; k < TM_CLASSES; k++) {
-			if (!(params->mmu.lossless_pgs >> k & 1) ||
+			if (!(params->mmu.lossless_pgs[i] >> k & 1) ||
 			    mmu_pg_profile(&params->mmu, i, k)->xoff_bytes >= needed_bytes)
 				continue;
 			if (short_groups++ == 0) {
@@ -266,8 +270,6 @@ thresholds_warn(const struct sw_params *params)
 	for (uint8_t queue = 0; bound_bytes > 0 && queue < TM_CLASSES; queue++) {
 		int port;
 
-		if (!(params->mmu.lossless_queues >> queue & 1))
-			continue;
 		port = late_port(params, queue, bound_bytes, &min_bytes);
 		if (port >= 0)
 			say_warning(

@@ -235,6 +235,47 @@ device_stats_reply(struct telemetry_call *call)
 	return port_page(call, device_stats_row);
 }
 
+/* The keys of a table as rows: name, value in force, and whether it is the port's own. */
+static void
+add_maps(json_t *rows, const struct field *fields, unsigned int n, const void *values,
+	 const struct sw_port_params *port)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		const struct field_alias *alias;
+		const struct field *own =
+			field_find(sw_port_fields, sw_port_fields_n, fields[i].name, &alias);
+		char value[FIELD_TEXT_SIZE], of_port[FIELD_TEXT_SIZE];
+
+		field_format(&fields[i], values, value, sizeof(value));
+		field_format(own, port, of_port, sizeof(of_port));
+		json_array_append_new(rows,
+				      json_pack("{s:s, s:s, s:b}", "key", fields[i].name, "value",
+						value, "own", strcmp(of_port, FIELD_DEFAULT) != 0));
+	}
+}
+
+static json_t *
+maps_reply(struct telemetry_call *call)
+{
+	const struct sw_params *params = switch_of(call)->params;
+	json_t *rows = json_array(), *o;
+	struct sched_params sched;
+	struct qos_map_params qos;
+	uint16_t port;
+
+	o = begin_port(call, &port);
+	if (o == NULL) {
+		json_decref(rows);
+		return NULL;
+	}
+	qos = sw_port_qos(params, port);
+	sched = sw_port_sched(params, port);
+	add_maps(rows, qos_map_fields, qos_map_fields_n, &qos, &params->ports[port]);
+	add_maps(rows, sched_fields, sched_fields_n, &sched, &params->ports[port]);
+	json_object_set_new(o, "maps", rows);
+	return o;
+}
+
 /* For replies that the main lcore makes, because watchdog and LLDP belong to it. */
 struct on_main {
 	struct telemetry_call *call;
@@ -434,6 +475,7 @@ const struct telemetry_endpoint switch_endpoints[] = {
 	{"/quench/malformed", "[,FIRST]", "Returns malformed frames of all ports", 1, malformed_reply},
 	{"/quench/queues", ",PORT", "Returns the egress queues of a port", 1, queues_reply},
 	{"/quench/pg", ",PORT", "Returns the priority groups of a port", 1, pg_reply},
+	{"/quench/maps", ",PORT", "Returns the maps and the scheduler of a port", 1, maps_reply},
 	{"/quench/pfc", "[,FIRST]", "Returns pauses of all ports", 1, pfc_reply},
 	{"/quench/pauses", ",PORT", "Returns the latest pauses of a port", 1, pauses_reply},
 	{"/quench/pfcwd", "[,FIRST]", "Returns the PFC watchdog", 1, pfcwd_reply},

@@ -107,9 +107,9 @@ switch_set_pause(json_t *o, const struct node *node, const struct sw_port_params
 }
 
 bool
-switch_watches(const struct sw_params *params, uint8_t prio)
+switch_watches(const struct sw_params *params, uint16_t port, uint8_t prio)
 {
-	return params->qos.pfc_enable & params->pfcwd.pfcwd_sw_enable & 1u << prio;
+	return sw_port_qos(params, port).pfc_enable & params->pfcwd.pfcwd_sw_enable & 1u << prio;
 }
 
 json_t *
@@ -120,7 +120,7 @@ switch_pfcwd_object(const struct node *node, const struct sw_params *params, uin
 	json_t *o = json_object();
 
 	report_set_u64(o, "prio", prio);
-	report_set_u64(o, "queue", params->qos.pfc_priority_to_queue_map[prio]);
+	report_set_u64(o, "queue", sw_port_qos(params, port).pfc_priority_to_queue_map[prio]);
 	json_object_set_new(o, "status",
 			    json_string(w->state == PFCWD_STORMED ? "stormed" : "operational"));
 	json_set_counters(o, pfcwd_counters, pfcwd_counters_n, &w->stats);

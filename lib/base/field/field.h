@@ -31,8 +31,8 @@ enum field_type {
 	FIELD_SET8, /* uint8_t bit mask, written "3,4" or "3-4" or "none" */
 	/*
 	 * uint8_t[map_keys], written "26:3, 24:3, 48:7, *:0" with ranges "0-7:1". * stands for
-	 * every key that is not named; without it, every key must be named. Keys are [0, map_keys),
-	 * at most 256; values are [min, max].
+	 * every key that is not named; without it, every key must be named, except in a change.
+	 * Keys are [0, map_keys), at most 256; values are [min, max].
 	 */
 	FIELD_MAP,
 };
@@ -89,6 +89,11 @@ struct field {
 	const char *const *choices; /* FIELD_ENUM: NULL-terminated words */
 	uint16_t map_keys;          /* FIELD_MAP: number of keys */
 	bool live;                  /* may change at run time */
+	/*
+	 * FIELD_SET8, FIELD_MAP: also the word "default". A bool follows the value: whether the
+	 * value is the object's own. Zeros are "default".
+	 */
+	bool or_default;
 	/* A number from 1 on, below this and without a unit, is probably a mistake. 0: that of the
 	 * unit: 64 bytes, 1000 bit/s, no time or share. */
 	uint64_t least_bare;
@@ -117,6 +122,9 @@ struct counter_field {
 #define COUNTER_TABLE(table)                                                                       \
 	extern const struct counter_field table[];                                                 \
 	extern const unsigned int table##_n
+
+/* The word for the zero value of a row with or_default. */
+#define FIELD_DEFAULT "default"
 
 /* Room for any formatted value except a long FIELD_STR, and for any "expected" text. */
 #define FIELD_TEXT_SIZE 512
@@ -147,6 +155,13 @@ bool field_takes_ip(const struct field *field, const struct field_ip *ip);
  */
 bool field_lacks_unit(const struct field *field, const struct field_alias *alias, const char *text,
 		      char *doubt, size_t size);
+
+/** As field_parse(), over a valid value: keys that a FIELD_MAP's text does not name stay. */
+int field_parse_change(const struct field *field, const struct field_alias *alias, const char *text,
+		       void *object, char *expected, size_t size);
+
+/** With or_default: is the member's value the object's own? Otherwise true. */
+bool field_is_own(const struct field *field, const void *object);
 
 /** Write the member's value as it would stand in a file. @return as snprintf. */
 int field_format(const struct field *field, const void *object, char *text, size_t size);

@@ -46,6 +46,19 @@ format_number(const struct field *field, uint64_t value, char *text, size_t size
 	return unit_format(field->unit, value, text, size);
 }
 
+/* The bool after the value of a row with or_default. */
+static size_t
+own_offset(const struct field *field)
+{
+	return field->offset + (field->type == FIELD_MAP ? field->map_keys : 1u);
+}
+
+bool
+field_is_own(const struct field *field, const void *object)
+{
+	return !field->or_default || *((const bool *)object + own_offset(field));
+}
+
 int
 field_format(const struct field *field, const void *object, char *text, size_t size)
 {
@@ -53,6 +66,8 @@ field_format(const struct field *field, const void *object, char *text, size_t s
 	const void *member = (const char *)object + field->offset;
 	const uint8_t *b = member;
 
+	if (!field_is_own(field, object))
+		return snprintf(text, size, FIELD_DEFAULT);
 	switch (field->type) {
 	case FIELD_BOOL:
 		return snprintf(text, size, "%s", *(const bool *)member ? "on" : "off");
@@ -162,8 +177,8 @@ expected_number(const struct field *field, const struct field_alias *alias, char
 			example, never ? ", or never" : "", scale);
 }
 
-int
-field_expected(const struct field *field, const struct field_alias *alias, char *text, size_t size)
+static int
+expected_value(const struct field *field, const struct field_alias *alias, char *text, size_t size)
 {
 	switch (field->type) {
 	case FIELD_BOOL:
@@ -189,4 +204,15 @@ field_expected(const struct field *field, const struct field_alias *alias, char 
 	default:
 		return expected_number(field, alias, text, size);
 	}
+}
+
+int
+field_expected(const struct field *field, const struct field_alias *alias, char *text, size_t size)
+{
+	char value[FIELD_TEXT_SIZE];
+
+	if (!field->or_default)
+		return expected_value(field, alias, text, size);
+	expected_value(field, alias, value, sizeof(value));
+	return snprintf(text, size, "%s, or " FIELD_DEFAULT, value);
 }

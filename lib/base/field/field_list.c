@@ -118,7 +118,7 @@ take_map_item(const struct field *field, const char **p, struct map_item *item)
 }
 
 int
-map_parse(const struct field *field, const char *text, uint8_t *values)
+map_parse(const struct field *field, const char *text, const uint8_t *was, uint8_t *values)
 {
 	uint8_t map[FIELD_MAP_KEYS];
 	bool named[FIELD_MAP_KEYS] = {false};
@@ -148,10 +148,11 @@ map_parse(const struct field *field, const char *text, uint8_t *values)
 		}
 	}
 	for (unsigned int k = 0; k < field->map_keys; k++) {
-		if (!named[k] && rest < 0)
+		if (named[k])
+			continue;
+		if (rest < 0 && was == NULL)
 			return -EINVAL;
-		if (!named[k])
-			map[k] = (uint8_t)rest;
+		map[k] = rest < 0 ? was[k] : (uint8_t)rest;
 	}
 	memcpy(values, map, field->map_keys);
 	return 0;

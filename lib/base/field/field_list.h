@@ -17,7 +17,8 @@
  * All return 0, -EINVAL (malformed, or a number named twice) or -ERANGE, and write only on success.
  */
 int set8_parse(const char *text, uint8_t *mask);
-int map_parse(const struct field *field, const char *text, uint8_t *values);
+/* was: values of keys that the text does not name; NULL: it must name every key */
+int map_parse(const struct field *field, const char *text, const uint8_t *was, uint8_t *values);
 
 /* Return as snprintf. */
 int set8_format(uint8_t mask, char *text, size_t size);

@@ -187,7 +187,7 @@ parse_number(const struct field *field, const struct field_alias *alias, const c
 
 static int
 parse_member(const struct field *field, const struct field_alias *alias, const char *text,
-	     void *member)
+	     bool change, void *member)
 {
 	switch (field->type) {
 	case FIELD_BOOL:
@@ -203,21 +203,55 @@ parse_member(const struct field *field, const struct field_alias *alias, const c
 	case FIELD_SET8:
 		return set8_parse(text, member);
 	case FIELD_MAP:
-		return map_parse(field, text, member);
+		return map_parse(field, text, change ? member : NULL, member);
 	default:
 		return parse_number(field, alias, text, member);
 	}
+}
+
+/* Rows with or_default: the value, and whether it is the object's own. */
+static int
+parse_or_default(const struct field *field, const char *text, bool change, uint8_t *member)
+{
+	size_t n = field->type == FIELD_MAP ? field->map_keys : 1u;
+	int rc;
+
+	if (strcmp(text, FIELD_DEFAULT) == 0) {
+		memset(member, 0, n + sizeof(bool));
+		return 0;
+	}
+	/* A default has no values that could stay. */
+	rc = parse_member(field, NULL, text, change && member[n] != 0, member);
+	if (rc == 0)
+		*(bool *)(member + n) = true;
+	return rc;
+}
+
+static int
+parse(const struct field *field, const struct field_alias *alias, const char *text, bool change,
+      void *object, char *expected, size_t size)
+{
+	void *member = (char *)object + field->offset;
+	int rc = field->or_default ? parse_or_default(field, text, change, member)
+				   : parse_member(field, alias, text, change, member);
+
+	if (rc != 0 && size > 0)
+		field_expected(field, alias, expected, size);
+	return rc;
 }
 
 int
 field_parse(const struct field *field, const struct field_alias *alias, const char *text,
 	    void *object, char *expected, size_t size)
 {
-	int rc = parse_member(field, alias, text, (char *)object + field->offset);
+	return parse(field, alias, text, false, object, expected, size);
+}
 
-	if (rc != 0 && size > 0)
-		field_expected(field, alias, expected, size);
-	return rc;
+int
+field_parse_change(const struct field *field, const struct field_alias *alias, const char *text,
+		   void *object, char *expected, size_t size)
+{
+	return parse(field, alias, text, true, object, expected, size);
 }
 
 bool

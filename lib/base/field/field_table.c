@@ -50,6 +50,8 @@ in_range(const struct field *f, const void *object)
 {
 	const void *member = (const char *)object + f->offset;
 
+	if (!field_is_own(f, object))
+		return true;
 	switch (f->type) {
 	case FIELD_BOOL:
 	case FIELD_STR:

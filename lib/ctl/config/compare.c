@@ -109,6 +109,8 @@ same_bytes(const struct field *f, const void *a, const void *b)
 {
 	const char *from = (const char *)a + f->offset, *to = (const char *)b + f->offset;
 
+	if (f->or_default && field_is_own(f, a) != field_is_own(f, b))
+		return false;
 	switch (f->type) {
 	case FIELD_BOOL:
 	case FIELD_U8:

@@ -158,6 +158,12 @@ config_doubt(const struct config *cfg, unsigned int i)
 	return i < cfg->doubts.n ? cfg->doubts.lines[i] : NULL;
 }
 
+void
+config_changes(struct config *cfg)
+{
+	cfg->changes = true;
+}
+
 const char *
 config_path(const struct config *cfg)
 {

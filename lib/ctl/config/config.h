@@ -54,6 +54,9 @@ void config_close(struct config *cfg);
  */
 int config_set(struct config *cfg, const char *text, struct config_error *err);
 
+/** Values are changes of objects that have valid ones: field_parse_change(). */
+void config_changes(struct config *cfg);
+
 const char *config_path(const struct config *cfg);
 /**
  * Write the path of a file whose name is the value of a key. A relative name is relative to the

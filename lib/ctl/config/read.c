@@ -178,6 +178,7 @@ read_field(struct config *cfg, const char *section, const struct field *field, v
 {
 	struct given g = find_given(cfg, section, field);
 	char expected[FIELD_TEXT_SIZE];
+	int rc;
 
 	if (g.again) {
 		config_error_at(err, cfg->path, line_of(cfg, g.line),
@@ -188,7 +189,9 @@ read_field(struct config *cfg, const char *section, const struct field *field, v
 	}
 	if (!g.value)
 		return 0;
-	if (field_parse(field, g.alias, g.value, object, expected, sizeof(expected)) == 0) {
+	rc = (cfg->changes ? field_parse_change : field_parse)(field, g.alias, g.value, object,
+							       expected, sizeof(expected));
+	if (rc == 0) {
 		doubt_unit(cfg, section, field, &g);
 		return 0;
 	}

@@ -27,7 +27,8 @@ struct config_doubts {
 };
 
 struct config {
-	char *path; /* shown in error lines */
+	char *path;   /* shown in error lines */
+	bool changes; /* config_changes() */
 	/* looked up after set; NULL: `file` is looked up instead */
 	const struct config *under;
 	struct config_store file;              /* empty if under is not NULL */

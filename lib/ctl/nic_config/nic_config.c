@@ -361,6 +361,7 @@ nic_config_set(struct config *cfg, const struct nic_config *now, struct nic_conf
 {
 	int rc;
 
+	config_changes(cfg);
 	*out = (struct nic_config){.nic = now->nic};
 	rc = copy_flows(now, out);
 	if (rc != 0)

@@ -320,6 +320,7 @@ switch_config_set(struct config *cfg, const struct sw_params *now, struct sw_par
 {
 	int rc;
 
+	config_changes(cfg);
 	sw_params_copy(now, out);
 	/* Fixed at the start; sw_reload_prepare() sets it. */
 	out->mmu.packets = 0;

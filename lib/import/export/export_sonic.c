@@ -280,7 +280,7 @@ profile_of(const struct sw_params *sw, bool is_pg, uint16_t port, unsigned int i
 {
 	const char *own =
 		is_pg ? sw->pgs[port][i].buffer_profile : sw->queues[port][i].buffer_profile;
-	uint8_t lossless = is_pg ? sw->mmu.lossless_pgs : sw->mmu.lossless_queues;
+	uint8_t lossless = is_pg ? sw->mmu.lossless_pgs[port] : sw->mmu.lossless_queues[port];
 
 	if (strcmp(own, SW_PROFILE_DEFAULT) != 0)
 		return own;
@@ -312,11 +312,12 @@ pool_of(const struct sw_params *sw, const char *name, const struct classes *c)
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		for (unsigned int i = 0; i < TM_CLASSES; i++) {
 			if (strcmp(sw->pgs[port][i].buffer_profile, name) == 0)
-				return sw->mmu.lossless_pgs >> i & 1 ? "ingress_lossless_pool"
-								     : c->ingress_lossy_pool;
+				return sw->mmu.lossless_pgs[port] >> i & 1 ? "ingress_lossless_pool"
+									   : c->ingress_lossy_pool;
 			if (strcmp(sw->queues[port][i].buffer_profile, name) == 0)
-				return sw->mmu.lossless_queues >> i & 1 ? "egress_lossless_pool"
-									: c->egress_lossy_pool;
+				return sw->mmu.lossless_queues[port] >> i & 1
+					       ? "egress_lossless_pool"
+					       : c->egress_lossy_pool;
 		}
 	}
 	return "ingress_lossless_pool";

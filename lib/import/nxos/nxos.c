@@ -130,7 +130,7 @@ assume_buffer(struct nxos *x)
 			.link_speed_bps = speed,
 			.cable_length_m = sw->ports[0].cable_length_m,
 			.own_frame_bytes = sw->max_frame_bytes,
-			.peer_frame_bytes = sw_largest_lossless_frame(sw),
+			.peer_frame_bytes = sw_largest_lossless_frame(sw, 0),
 		};
 		uint64_t xoff = pfc_headroom(&link).total_bytes;
 

@@ -160,9 +160,10 @@ read_profiles(struct sonic *s, struct profiles *all)
 	return rc;
 }
 
-static enum class class_of(const struct sonic *s, bool is_pg, unsigned int i) {
-	uint8_t lossless = is_pg ? s->out->sw.mmu.lossless_pgs : s->out->sw.mmu.lossless_queues;
-	bool is_lossless = lossless >> i & 1;
+static enum class class_of(const struct sonic *s, bool is_pg, uint16_t port, unsigned int i) {
+	const struct mmu_params *mmu = &s->out->sw.mmu;
+	const uint8_t *lossless = is_pg ? mmu->lossless_pgs : mmu->lossless_queues;
+	bool is_lossless = lossless[port] >> i & 1;
 
 	if (is_pg) return is_lossless ? LOSSLESS : LOSSY;
 	return is_lossless ? EGRESS_LOSSLESS : EGRESS_LOSSY;
@@ -201,11 +202,13 @@ read_use(struct sonic *s, struct profiles *all, const char *table, bool is_pg, c
 		return rc;
 	while (i < all->n && strcmp(all->list[i].name, name) != 0)
 		i++;
-	for (unsigned int k = 0; i < all->n && k < TM_CLASSES; k++) {
+	for (unsigned int n = 0; i < all->n && n < s->out->sw.n_ports * TM_CLASSES; n++) {
 		struct profile *p = &all->list[i];
-		enum class class = class_of(s, is_pg, k);
+		uint16_t port = (uint16_t)(n / TM_CLASSES);
+		unsigned int k = n % TM_CLASSES;
+		enum class class = class_of(s, is_pg, port, k);
 
-		if (!(place.indices >> k & 1))
+		if (!(place.indices >> k & 1) || !(place.ports >> port & 1))
 			continue;
 		if (class != LOSSLESS && p->has_xoff) {
 			why = "has headroom, but does not belong to a priority in pfc_enable";
@@ -214,14 +217,10 @@ read_use(struct sonic *s, struct profiles *all, const char *table, bool is_pg, c
 		if (!fits_pool(s, p, class))
 			why = "in part: the class decides whether the pool is that of lossless "
 			      "or of lossy traffic";
-		for (uint16_t port = 0; port < s->out->sw.n_ports; port++) {
-			if (!(place.ports >> port & 1))
-				continue;
-			if (is_pg)
-				all->of_pg[port][k] = (unsigned int)i + 1;
-			else
-				all->of_queue[port][k] = (unsigned int)i + 1;
-		}
+		if (is_pg)
+			all->of_pg[port][k] = (unsigned int)i + 1;
+		else
+			all->of_queue[port][k] = (unsigned int)i + 1;
 	}
 	if (why != NULL)
 		sonic_lose(s, table, key, "profile", name, why);
@@ -252,9 +251,9 @@ count_users(struct sonic *s, struct profiles *all)
 			unsigned int pg = all->of_pg[port][i], queue = all->of_queue[port][i];
 
 			if (pg > 0)
-				all->list[pg - 1].users[class_of(s, true, i)]++;
+				all->list[pg - 1].users[class_of(s, true, port, i)]++;
 			if (queue > 0)
-				all->list[queue - 1].users[class_of(s, false, i)]++;
+				all->list[queue - 1].users[class_of(s, false, port, i)]++;
 		}
 	}
 }
@@ -301,9 +300,9 @@ set_profiles(struct sonic *s, struct profiles *all)
 	}
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		for (unsigned int i = 0; i < TM_CLASSES; i++) {
-			name_it(all, chosen[class_of(s, true, i)], all->of_pg[port][i],
+			name_it(all, chosen[class_of(s, true, port, i)], all->of_pg[port][i],
 				sw->pgs[port][i].buffer_profile);
-			name_it(all, chosen[class_of(s, false, i)], all->of_queue[port][i],
+			name_it(all, chosen[class_of(s, false, port, i)], all->of_queue[port][i],
 				sw->queues[port][i].buffer_profile);
 		}
 	}
@@ -348,7 +347,7 @@ assume_headroom(struct sonic *s)
 			const struct buffer_profile *p = mmu_pg_profile(mmu, port, i);
 			size_t at = p == &mmu->lossless ? 0 : 1 + (size_t)(p - mmu->profiles);
 
-			if (!(mmu->lossless_pgs >> i & 1) || p->xoff_bytes > 0)
+			if (!(mmu->lossless_pgs[port] >> i & 1) || p->xoff_bytes > 0)
 				continue;
 			groups[at]++;
 			needed[at] = max_u64(needed[at],

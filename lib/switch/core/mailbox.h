@@ -36,7 +36,6 @@ struct sw_lldp_out {
 };
 
 struct sw_mailbox {
-	uint8_t queue; /* of frames that are sent */
 	bool on;
 	/* of the whole switch, by port; shared by the port's owner and the control side */
 	struct sw_lldp_box *boxes;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/core/settings.h"
 
+#include <errno.h>
+#include <string.h>
+#include <rte_malloc.h>
+
 #include "base/numbers/fixed.h"
 
 /*
@@ -97,7 +101,7 @@ set_wred(struct sw_port *p, const struct sw_params *params, uint16_t port)
 			p->ecn_queues |= bit;
 		if (wred->wred_weight > 0 || p->queue[i].marking != NULL)
 			p->observed_queues |= bit;
-		if (!(params->mmu.lossless_queues & bit) || wred->nonect_drop_in_lossless)
+		if (!(params->mmu.lossless_queues[port] & bit) || wred->nonect_drop_in_lossless)
 			p->nonect_drop_queues |= bit;
 	}
 	sw_port_set_decides(p);
@@ -108,9 +112,10 @@ sw_set_port(struct sw *sw, uint16_t port, const struct sw_params *params, uint64
 {
 	struct sw_port *p = &sw->ports[port];
 	const struct sw_port_params *pp = &params->ports[port];
+	const struct sched_params sched = sw_port_sched(params, port);
 
 	set_shaper(p, params, pp, now_ns);
-	sched_set_params(&p->sched, &params->sched);
+	sched_set_params(&p->sched, &sched);
 	set_queue_shapers(p, params->queues[port], now_ns);
 	p->adds_int = params->int_telemetry;
 	p->per_run = p->shaped || p->adds_int;
@@ -118,11 +123,54 @@ sw_set_port(struct sw *sw, uint16_t port, const struct sw_params *params, uint64
 	set_wred(p, params, port);
 }
 
+int
+sw_classes_create(struct sw *sw, uint16_t n_ports)
+{
+	sw->classes_of =
+		rte_zmalloc("sw", n_ports * sizeof(sw->classes_of[0]), RTE_CACHE_LINE_SIZE);
+	sw->classes = rte_zmalloc("sw", n_ports * sizeof(sw->classes[0]), RTE_CACHE_LINE_SIZE);
+	return sw->classes_of == NULL || sw->classes == NULL ? -ENOMEM : 0;
+}
+
+void
+sw_classes_destroy(struct sw *sw)
+{
+	rte_free(sw->classes_of);
+	rte_free(sw->classes);
+}
+
+/* The first port whose keys for maps equal those of this one. */
+static uint16_t
+first_like(const struct sw_params *params, uint16_t port)
+{
+	const struct sw_port_classes *own = &params->ports[port].classes;
+	uint16_t first = 0;
+
+	while (memcmp(&params->ports[first].classes, own, sizeof(*own)) != 0)
+		first++;
+	return first;
+}
+
+static void
+set_classes(struct sw *sw, const struct sw_params *params)
+{
+	sw->queue_by_egress = false;
+	for (uint16_t port = 0; port < params->n_ports; port++) {
+		uint16_t first = first_like(params, port);
+
+		/* The first of a kind gets the struct of its own number. */
+		if (first == port)
+			sw_classes_set(&sw->classes[port], params, port);
+		sw->classes_of[port] = &sw->classes[first];
+		sw->queue_by_egress |= memcmp(sw->classes[first].qos.tc_to_queue_map,
+					      sw->classes[0].qos.tc_to_queue_map, TM_CLASSES) != 0;
+	}
+}
+
 void
 sw_set_classes(struct sw *sw, const struct sw_params *params)
 {
-	sw_classes_set(&sw->classes, params);
+	set_classes(sw, params);
 	sw->mark_at_enqueue = params->mark_at == SW_MARK_AT_ENQUEUE;
 	sw->lldp.on = params->lldp.lldp;
-	sw->lldp.queue = params->qos.tc_to_queue_map[TM_CLASSES - 1];
 }

@@ -61,15 +61,17 @@ struct sw {
 	uint32_t max_frame_bytes;
 	uint16_t n_ports;
 	bool mark_at_enqueue;
+	bool queue_by_egress; /* tc_to_queue_map differs among the ports */
 	struct sw_forward forward;
 	struct sw_shard shard;
 	struct sw_request request; /* written by other threads */
 	/* `queued` is not stored: it is the sum of the queues */
 	struct sw_ledger ledger __rte_cache_aligned;
 	struct prng prng;
-	struct sw_classes classes;
+	const struct sw_classes **classes_of; /* by port: of all ports of the switch */
 	struct sw_pools pools;
 	struct fdb_memo memo __rte_cache_aligned; /* of addresses of frames that arrive alone */
+	struct sw_classes *classes;               /* those of classes_of */
 	/* per MAC control frame */
 	uint32_t n_xoff; /* groups whose senders the buffer wants paused */
 	/* per LLDP frame */
@@ -96,6 +98,28 @@ static inline const struct sw *
 sw_of_const(const struct node *node)
 {
 	return (const struct sw *)node;
+}
+
+/** The maps of a port. */
+static inline const struct sw_classes *
+sw_classes_of(const struct sw *sw, uint16_t port)
+{
+	return sw->classes_of[port];
+}
+
+/** The queue of a traffic class at an egress port. */
+static inline uint8_t
+sw_queue_of_tc(const struct sw *sw, uint16_t port, uint8_t tc)
+{
+	return sw->classes_of[port]->qos.tc_to_queue_map[tc];
+}
+
+/** Choose the queue of a classified frame by the maps of its egress port. */
+static inline void
+sw_choose_queue(const struct sw *sw, struct arrival *a)
+{
+	if (unlikely(sw->queue_by_egress) && a->out_port != FLOOD)
+		a->class.queue = sw_queue_of_tc(sw, a->out_port, a->class.tc);
 }
 
 /** The shard that owns a port, from the front. */

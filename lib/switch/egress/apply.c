@@ -60,7 +60,7 @@ static void
 close_queues(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
 	struct sw_port *p = &sw->ports[port];
-	uint8_t storm = qos_map_paused_queues(&sw->classes.qos, p->now.storm_drop);
+	uint8_t storm = qos_map_paused_queues(&sw_classes_of(sw, port)->qos, p->now.storm_drop);
 	uint8_t fresh = storm & (uint8_t)~p->closed_queues;
 
 	p->storm_pgs = p->now.storm_drop | p->now.storm_forward;
@@ -87,7 +87,7 @@ sw_port_apply(struct sw *sw, uint16_t port, uint64_t now_ns)
 	else if (!p->now.link_down)
 		set_down(sw, port, false);
 	close_queues(sw, port, now_ns);
-	sw_pfc_apply(sw, p, now_ns);
+	sw_pfc_apply(sw, port, now_ns);
 	node_wake(&sw->node, port);
 }
 

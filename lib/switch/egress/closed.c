@@ -7,9 +7,9 @@
 
 /* Mask of the priorities that pause this queue and are in a storm whose action is drop. */
 static uint8_t
-storms_of(const struct sw *sw, const struct sw_port *p, uint8_t queue)
+storms_of(const struct sw *sw, uint16_t port, uint8_t queue)
 {
-	return p->now.storm_drop & sw->classes.prios_of_queue[queue];
+	return sw->ports[port].now.storm_drop & sw_classes_of(sw, port)->prios_of_queue[queue];
 }
 
 uint64_t
@@ -42,7 +42,7 @@ void
 sw_closed_flush_storm(struct sw *sw, uint16_t port, uint8_t queue, uint64_t now_ns)
 {
 	struct sw_port *p = &sw->ports[port];
-	uint8_t prio = (uint8_t)__builtin_ctz(storms_of(sw, p, queue));
+	uint8_t prio = (uint8_t)__builtin_ctz(storms_of(sw, port, queue));
 
 	counter_add(&p->storm_counts[prio].tx_dropped,
 		    sw_closed_flush(sw, port, queue, SW_DROP_PFC_WATCHDOG, now_ns));
@@ -55,7 +55,7 @@ sw_closed_refuse(struct sw *sw, uint16_t port, uint8_t queue)
 
 	if (p->now.link_down)
 		return SW_DROP_LINK_DOWN;
-	counter_inc(&p->storm_counts[__builtin_ctz(storms_of(sw, p, queue))].tx_dropped);
+	counter_inc(&p->storm_counts[__builtin_ctz(storms_of(sw, port, queue))].tx_dropped);
 	return SW_DROP_PFC_WATCHDOG;
 }
 

@@ -19,7 +19,7 @@ sw_pfc_set_port(struct sw *sw, uint16_t port, const struct sw_params *params)
 {
 	struct sw_port *p = &sw->ports[port];
 	const struct sw_port_params *pp = &params->ports[port];
-	uint8_t pfc = pp->pfc_asymmetric ? UINT8_MAX : params->qos.pfc_enable;
+	uint8_t pfc = pp->pfc_asymmetric ? UINT8_MAX : sw_port_qos(params, port).pfc_enable;
 	const uint8_t obeyed[] = {
 		[SW_FLOW_OFF] = 0,
 		[SW_FLOW_PFC] = pfc,
@@ -44,16 +44,18 @@ sw_pfc_init_port(struct sw *sw, uint16_t port, const struct sw_params *params)
 	sw_pfc_set_port(sw, port, params);
 	p->requested = (struct sw_port_state){
 		.tx_disabled = pp->tx_disabled,
-		.pfc_prios = pp->flow_control == SW_FLOW_AUTO ? 0 : params->qos.pfc_enable,
+		.pfc_prios =
+			pp->flow_control == SW_FLOW_AUTO ? 0 : sw_port_qos(params, port).pfc_enable,
 		.pfc_delay_quanta = pp->pfc_delay_quanta,
 	};
 	p->now = p->requested;
-	sw_pfc_apply(sw, p, 0);
+	sw_pfc_apply(sw, port, 0);
 }
 
 void
-sw_pfc_update_paused(struct sw *sw, struct sw_port *p, uint64_t now_ns)
+sw_pfc_update_paused(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
+	struct sw_port *p = &sw->ports[port];
 	uint8_t prios = pfc_rx_paused(&p->pfc_rx, now_ns);
 
 	if (p->now.tx_disabled)
@@ -61,7 +63,7 @@ sw_pfc_update_paused(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 	else if (p->flow_control == SW_FLOW_PAUSE)
 		p->paused_queues = prios != 0 ? UINT8_MAX : 0;
 	else
-		p->paused_queues = qos_map_paused_queues(&sw->classes.qos, prios);
+		p->paused_queues = qos_map_paused_queues(&sw_classes_of(sw, port)->qos, prios);
 }
 
 /* Set the priorities for which the peer should pause. */
@@ -76,18 +78,20 @@ update_pause(struct sw_port *p)
 }
 
 void
-sw_pfc_apply(struct sw *sw, struct sw_port *p, uint64_t now_ns)
+sw_pfc_apply(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
+	const struct sw_classes *classes = sw_classes_of(sw, port);
+	struct sw_port *p = &sw->ports[port];
 	uint8_t obeyed = p->pausable_prios;
 
-	p->may_pause_pgs = sw->classes.lossless_pgs;
+	p->may_pause_pgs = classes->lossless_pgs;
 	if (p->flow_control == SW_FLOW_PFC) {
 		p->may_pause_pgs &= p->now.pfc_prios;
 		/*
 		 * pfc_asymmetric: obey the priorities that are not in pfc_enable without an
 		 * agreement.
 		 */
-		obeyed &= p->now.pfc_prios | (uint8_t)~sw->classes.qos.pfc_enable;
+		obeyed &= p->now.pfc_prios | (uint8_t)~classes->qos.pfc_enable;
 		/* A priority in a storm neither obeys nor generates (SONiC pfcactionhandler). */
 		obeyed &= (uint8_t)~p->storm_pgs;
 		p->may_pause_pgs &= (uint8_t)~p->storm_pgs;
@@ -96,7 +100,7 @@ sw_pfc_apply(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 		p->may_pause_pgs = 0;
 	pfc_rx_set_enabled(&p->pfc_rx, obeyed, now_ns);
 	pfc_rx_set_delay(&p->pfc_rx, p->now.pfc_delay_quanta);
-	sw_pfc_update_paused(sw, p, now_ns);
+	sw_pfc_update_paused(sw, port, now_ns);
 	update_pause(p);
 }
 
@@ -132,7 +136,7 @@ obey(struct sw *sw, uint16_t port, const struct pfc_vector *v, uint64_t now_ns)
 	struct sw_port *p = &sw->ports[port];
 
 	pfc_rx_on_frame(&p->pfc_rx, v, now_ns);
-	sw_pfc_update_paused(sw, p, now_ns);
+	sw_pfc_update_paused(sw, port, now_ns);
 	node_wake(&sw->node, port);
 }
 
@@ -213,22 +217,24 @@ sw_pfc_take(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 
 /* Time at which a queue resumes: when the last of its paused priorities resumes. */
 static uint64_t
-queue_resume_ns(const struct sw *sw, const struct sw_port *p, unsigned int queue)
+queue_resume_ns(const struct sw *sw, uint16_t port, unsigned int queue)
 {
+	const struct sw_port *p = &sw->ports[port];
 	const struct pfc_rx *rx = &p->pfc_rx;
 	uint8_t prios = rx->paused;
 	uint64_t last_ns = 0;
 
 	if (p->flow_control != SW_FLOW_PAUSE)
-		prios &= sw->classes.prios_of_queue[queue];
+		prios &= sw_classes_of(sw, port)->prios_of_queue[queue];
 	for (; prios != 0; prios &= (uint8_t)(prios - 1))
 		last_ns = max_u64(last_ns, rx->until_ns[__builtin_ctz(prios)]);
 	return last_ns;
 }
 
 uint64_t
-sw_pfc_resume_ns(const struct sw *sw, const struct sw_port *p)
+sw_pfc_resume_ns(const struct sw *sw, uint16_t port)
 {
+	const struct sw_port *p = &sw->ports[port];
 	uint64_t first_ns = NEVER_NS;
 
 	if (p->now.tx_disabled)
@@ -237,7 +243,7 @@ sw_pfc_resume_ns(const struct sw *sw, const struct sw_port *p)
 		first_ns = p->pfc_rx.late[p->pfc_rx.late_first].due_ns;
 	for (uint8_t m = p->backlogged & p->paused_queues; m != 0; m &= (uint8_t)(m - 1)) {
 		unsigned int queue = (unsigned int)__builtin_ctz(m);
-		uint64_t due_ns = queue_resume_ns(sw, p, queue);
+		uint64_t due_ns = queue_resume_ns(sw, port, queue);
 
 		if (p->above_max >> queue & 1)
 			due_ns = max_u64(due_ns, token_bucket_next_ns(&p->queue_shaper[queue].max));

@@ -30,19 +30,19 @@ struct rte_mbuf *sw_pfc_take(struct sw *sw, struct sw_port *p, uint64_t now_ns);
 /** Record that a group needs its sender paused, or no longer needs it. */
 void sw_pfc_set_xoff(struct sw *sw, uint16_t port, uint8_t pg, bool xoff, uint64_t now_ns);
 
-/** Put p->now in force: priorities with PFC, response delay. */
-void sw_pfc_apply(struct sw *sw, struct sw_port *p, uint64_t now_ns);
+/** Put a port's state `now` in force: priorities with PFC, response delay. */
+void sw_pfc_apply(struct sw *sw, uint16_t port, uint64_t now_ns);
 
 /** The link went down: reset the pause state of both directions. */
 void sw_pfc_reset(struct sw *sw, uint16_t port, uint64_t now_ns);
 
 /** Recompute paused_queues after a pause frame, the end of a pause, or a change of tx_disabled. */
-void sw_pfc_update_paused(struct sw *sw, struct sw_port *p, uint64_t now_ns);
+void sw_pfc_update_paused(struct sw *sw, uint16_t port, uint64_t now_ns);
 
 /**
  * Earliest time at which a paused queue of the port resumes or a delayed pause frame takes effect.
  */
-uint64_t sw_pfc_resume_ns(const struct sw *sw, const struct sw_port *p);
+uint64_t sw_pfc_resume_ns(const struct sw *sw, uint16_t port);
 
 /**
  * A lossless group's use or limit changed: send XOFF or XON if the group crossed its threshold. Out
@@ -59,7 +59,7 @@ sw_update_xoff(struct sw *sw, uint16_t port, uint8_t pg, uint64_t now_ns)
 {
 	bool xoff, wanted;
 
-	if (!(sw->classes.lossless_pgs >> pg & 1))
+	if (!(sw_classes_of(sw, port)->lossless_pgs >> pg & 1))
 		return;
 	xoff = sw->ports[port].xoff_pgs >> pg & 1;
 	wanted = mmu_pg_wants_xoff(sw->mmu, port, pg, xoff);

@@ -44,7 +44,7 @@ sw_ingress_release(struct sw *sw, uint16_t port, uint8_t pg, uint64_t charge, ui
 	for (; unlikely(bytes > UINT32_MAX); bytes -= UINT32_MAX)
 		mmu_ingress_release(sw->mmu, port, pg, UINT32_MAX);
 	mmu_group_release(sw->mmu, port, pg, (uint32_t)bytes, sw_charge_packets(charge));
-	if (sw->classes.lossless_pgs >> pg & 1)
+	if (sw_classes_of(sw, port)->lossless_pgs >> pg & 1)
 		sw_update_lossless(sw, port, pg, now_ns);
 }
 

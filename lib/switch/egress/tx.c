@@ -206,8 +206,10 @@ send_data(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkt
 
 /* Once per call: refill buckets, end the pauses that are over. */
 static void
-begin_tx(struct sw *sw, struct sw_port *p, uint64_t now_ns)
+begin_tx(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
+	struct sw_port *p = &sw->ports[port];
+
 	token_bucket_update(&p->shaper, now_ns);
 	if (unlikely(p->shaped))
 		token_bucket_update(&p->wire, now_ns);
@@ -218,7 +220,7 @@ begin_tx(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 	 * the call.
 	 */
 	if (unlikely(pfc_rx_next_ns(&p->pfc_rx) <= now_ns))
-		sw_pfc_update_paused(sw, p, now_ns);
+		sw_pfc_update_paused(sw, port, now_ns);
 }
 
 /*
@@ -308,7 +310,7 @@ tx_any(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts, 
 	struct rte_mbuf *control;
 	uint16_t n = 0;
 
-	begin_tx(sw, p, now_ns);
+	begin_tx(sw, port, now_ns);
 	if (max_pkts == 0)
 		return 0;
 	if (unlikely(pfc_tx_next_ns(&p->pfc_tx) <= now_ns) &&
@@ -364,7 +366,7 @@ sw_next_ns(const struct sw *sw, uint16_t port)
 	if ((p->backlogged & ~(p->paused_queues | p->above_max)) != 0)
 		data_ns = 0;
 	else if (p->backlogged != 0)
-		data_ns = min_u64(max_due_ns(p), sw_pfc_resume_ns(sw, p));
+		data_ns = min_u64(max_due_ns(p), sw_pfc_resume_ns(sw, port));
 	if (control_ns != NEVER_NS)
 		control_ns = max_u64(control_ns, token_bucket_next_ns(control_gate(p)));
 	if (data_ns != NEVER_NS)

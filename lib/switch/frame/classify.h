@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Class of a frame, by its DSCP or PCP: traffic class, priority group, queue, largest frame.
+ * Class of a frame, by its DSCP or PCP: traffic class, priority group, queue, largest frame. Ports
+ * with equal maps share a struct sw_classes. The maps of the ingress port choose class and group;
+ * that of the egress port chooses the queue.
  *
  * Invariant: each code point has a class, including SW_CODE_POINT_NONE, for frames without DSCP and
  * PCP.
@@ -38,8 +40,8 @@ struct sw_classes {
 	struct qos_map_params qos;
 };
 
-/** Set the maps and the tables derived from them, at the start or in place of those in force. */
-void sw_classes_set(struct sw_classes *classes, const struct sw_params *params);
+/** Set the maps of a port and the tables derived from them. */
+void sw_classes_set(struct sw_classes *classes, const struct sw_params *params, uint16_t port);
 
 /* Inline definitions */
 

@@ -86,7 +86,7 @@ sw_send_own(struct sw *sw, struct rte_mbuf *m, uint16_t domain, uint16_t port, u
 
 	a.charged_bytes = mmu_charge_bytes(sw->mmu, a.frame_bytes);
 	counter_add(&sw->ledger.generated, a.charged_bytes);
-	sw_classify(&sw->classes, &a);
+	sw_classify(sw_classes_of(sw, port), &a);
 	a.flags |= PKT_GENERATED;
 	send_to_port(sw, &a);
 }
@@ -94,9 +94,12 @@ sw_send_own(struct sw *sw, struct rte_mbuf *m, uint16_t domain, uint16_t port, u
 uint8_t
 sw_admit(struct sw *sw, struct arrival *a)
 {
+	const struct sw_class *c;
 	enum sw_drop reason;
 
-	reason = unlikely(sw_above_mtu(sw_classify(&sw->classes, a), a)) ? SW_DROP_MTU : SW_PASS;
+	c = sw_classify(sw_classes_of(sw, a->in_port), a);
+	sw_choose_queue(sw, a);
+	reason = unlikely(sw_above_mtu(c, a)) ? SW_DROP_MTU : SW_PASS;
 	if (unlikely(sw->ports[a->in_port].storm_pgs >> a->class.pg & 1) && reason == SW_PASS)
 		reason = sw_closed_ingress(sw, a->in_port, a->class.pg);
 	if (likely(reason == SW_PASS))

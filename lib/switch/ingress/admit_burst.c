@@ -123,6 +123,7 @@ static inline void
 begin_burst(struct burst *b)
 {
 	const struct sw *sw = b->sw;
+	const struct sw_classes *classes = sw_classes_of(sw, b->port);
 	struct arrival *a = b->a;
 	/* mask: groups whose frames are admitted alone; with mark_at_enqueue all, because the
 	 * length of its queue matters to each frame */
@@ -139,7 +140,8 @@ begin_burst(struct burst *b)
 			b->key[i] = KEY_ALONE;
 			continue;
 		}
-		c = sw_classify(&sw->classes, a);
+		c = sw_classify(classes, a);
+		sw_choose_queue(sw, a);
 		b->sum[c->class.pg] += sum_of(a);
 		groups |= (uint8_t)(1u << c->class.pg);
 		b->key[i] = key_of(c, a);
@@ -329,7 +331,7 @@ end_burst(struct burst *b, uint64_t now_ns)
 		counter_add(&stats[pg].rx_packets, sum_packets(sum));
 		counter_add(&stats[pg].rx_bytes, sum_frame_bytes(sum));
 	}
-	for (uint8_t groups = b->groups & b->sw->classes.lossless_pgs; groups != 0;
+	for (uint8_t groups = b->groups & sw_classes_of(b->sw, b->port)->lossless_pgs; groups != 0;
 	     groups &= (uint8_t)(groups - 1))
 		sw_update_lossless(b->sw, b->port, (uint8_t)__builtin_ctz(groups), now_ns);
 }
@@ -383,6 +385,7 @@ admit_crossed_one(struct sw *sw, struct sw_entry e, uint64_t now_ns)
 		a.tci_bits = meta->tci_bits;
 		a.form_ports = meta->form_ports;
 	}
+	a.class.tc = a.class.queue; /* of a flooded frame */
 	if (a.out_port == FLOOD)
 		sw_flood_crossed(sw, &a);
 	else

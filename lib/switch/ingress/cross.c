@@ -41,8 +41,12 @@ sw_cross_flood(struct sw *sw, const struct arrival *a, uint64_t ports, uint64_t 
 {
 	const struct sw_shards *s = sw->shard.shards;
 	uint64_t shards = 0, others = ports & ~sw->shard.own_ports;
-	struct sw_entry e =
-		sw_entry_of(a, a->m, 0, a->view.tagged, (uint8_t)(a->flags | PKT_LABELLED));
+	/* Each port chooses its own queue, by the traffic class. */
+	struct arrival by_class = *a;
+	struct sw_entry e;
+
+	by_class.class.queue = a->class.tc;
+	e = sw_entry_of(&by_class, a->m, 0, a->view.tagged, (uint8_t)(a->flags | PKT_LABELLED));
 
 	for (uint64_t p = others; p != 0; p &= p - 1)
 		shards |= 1ull << s->of_port[__builtin_ctzll(p)];

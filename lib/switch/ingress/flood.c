@@ -40,9 +40,12 @@ form_of(struct sw *sw, const struct arrival *a, struct forms *forms, bool other)
 static enum sw_drop
 copy_to_port(struct sw *sw, struct arrival *a, struct forms *forms, uint16_t port, bool other)
 {
-	enum sw_drop reason = sw_admit_egress(sw, a, port);
-	bool lossless = sw->classes.lossless_pgs >> a->class.pg & 1;
+	bool lossless = sw_classes_of(sw, a->in_port)->lossless_pgs >> a->class.pg & 1;
 	struct rte_mbuf *form, *copy = NULL;
+	enum sw_drop reason;
+
+	a->class.queue = sw_queue_of_tc(sw, port, a->class.tc);
+	reason = sw_admit_egress(sw, a, port);
 
 	if (reason != SW_PASS)
 		return reason;

@@ -35,7 +35,7 @@ static void
 send_one(struct sw *sw, uint16_t port, const struct sw_lldp_out *out)
 {
 	struct sw_port *p = &sw->ports[port];
-	uint8_t queue = sw->lldp.queue;
+	uint8_t queue = sw_queue_of_tc(sw, port, TM_CLASSES - 1);
 	uint32_t charged_bytes = mmu_charge_bytes(sw->mmu, frame_bytes(out->len));
 	struct rte_mbuf *m = rte_pktmbuf_alloc(sw->pools.own);
 	enum sw_drop reason = SW_PASS;

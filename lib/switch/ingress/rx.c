@@ -191,6 +191,7 @@ rx_plain(struct sw *sw, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
 {
 	struct sw_port_stats *stats = &sw->ports[port].stats;
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	const struct sw_class *c;
 	/* No function that is called gets its address, so it is in registers. */
 	struct arrival a = {.m = m,
 			    .now_ns = now_ns,
@@ -207,7 +208,9 @@ rx_plain(struct sw *sw, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
 	if (unlikely(a.out_port == FDB_UNKNOWN || !sw_owns(&sw->shard, a.out_port)))
 		return false;
 	a.charged_bytes = mmu_charge_bytes(sw->mmu, a.frame_bytes);
-	if (unlikely(!admit_plain(sw, sw_classify(&sw->classes, &a), &a)))
+	c = sw_classify(sw_classes_of(sw, port), &a);
+	sw_choose_queue(sw, &a);
+	if (unlikely(!admit_plain(sw, c, &a)))
 		return false;
 	counter_add(&sw->ledger.in, a.charged_bytes);
 	counter_inc(&stats->rx_packets);

@@ -69,20 +69,21 @@ static void
 fill_dcbx(struct dcbx_tlvs *t, const struct sw_params *params, uint16_t port)
 {
 	int flow = params->ports[port].flow_control;
+	const struct qos_map_params qos = sw_port_qos(params, port);
+	const struct sched_params sched = sw_port_sched(params, port);
 
 	t->present = 1u << DCBX_ETS_CONF | 1u << DCBX_ETS_RECO | 1u << DCBX_PFC | 1u << DCBX_APP;
 	t->ets_conf.max_tcs = TM_CLASSES;
 	for (unsigned int prio = 0; prio < TM_CLASSES; prio++)
-		t->ets_conf.prio_tc[prio] =
-			params->qos.tc_to_queue_map[params->qos.dot1p_to_tc_map[prio]];
-	fill_bandwidth(&t->ets_conf, &params->sched);
+		t->ets_conf.prio_tc[prio] = qos.tc_to_queue_map[qos.dot1p_to_tc_map[prio]];
+	fill_bandwidth(&t->ets_conf, &sched);
 	t->ets_reco = t->ets_conf;
 	t->pfc = (struct dcbx_pfc){
 		.willing = params->lldp.dcbx_willing,
 		.capability = TM_CLASSES,
-		.enable = flow == SW_FLOW_PFC || flow == SW_FLOW_AUTO ? params->qos.pfc_enable : 0,
+		.enable = flow == SW_FLOW_PFC || flow == SW_FLOW_AUTO ? qos.pfc_enable : 0,
 	};
-	fill_apps(t, &params->qos);
+	fill_apps(t, &qos);
 }
 
 int
@@ -185,7 +186,8 @@ sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_n
 			dcbx_port_say(d, &says, now_ns);
 		l->reported_prios[port] = d->pfc_prios;
 		__atomic_store_n(&sw->ports[port].requested.pfc_prios,
-				 is_auto ? d->pfc_prios : params->qos.pfc_enable, __ATOMIC_RELAXED);
+				 is_auto ? d->pfc_prios : sw_port_qos(params, port).pfc_enable,
+				 __ATOMIC_RELAXED);
 	}
 }
 

@@ -23,19 +23,19 @@ is_watched(const struct sw *sw, uint16_t port, uint8_t prio)
 	const struct sw_watchdog *wd = &sw->control->watchdog;
 
 	return port_set_has(&wd->ports, port) &&
-	       wd->params.pfcwd_sw_enable & wd->qos.pfc_enable & 1u << prio;
+	       wd->params.pfcwd_sw_enable & wd->qos[port].pfc_enable & 1u << prio;
 }
 
 static void
 set_params(struct sw_watchdog *wd, const struct sw_params *params)
 {
 	wd->params = params->pfcwd;
-	wd->qos = params->qos;
 	wd->ports = (struct port_set){0};
 	for (uint16_t port = 0; port < params->n_ports; port++) {
 		const struct sw_port_params *p = &params->ports[port];
 
 		wd->of_port[port] = sw_port_pfcwd(params, port);
+		wd->qos[port] = sw_port_qos(params, port);
 		if (p->pfcwd && (p->flow_control == SW_FLOW_PFC || p->flow_control == SW_FLOW_AUTO))
 			port_set_add(&wd->ports, port);
 	}
@@ -47,8 +47,9 @@ sw_pfcwd_init(struct sw *sw, const struct sw_params *params)
 	struct sw_watchdog *wd = &sw->control->watchdog;
 
 	wd->of_port = calloc(params->n_ports, sizeof(*wd->of_port));
+	wd->qos = calloc(params->n_ports, sizeof(*wd->qos));
 	wd->queue = calloc(params->n_ports, sizeof(*wd->queue));
-	if (wd->of_port == NULL || wd->queue == NULL)
+	if (wd->of_port == NULL || wd->qos == NULL || wd->queue == NULL)
 		return -ENOMEM;
 	wd->big_red_requested = params->pfcwd.big_red_switch;
 	set_params(wd, params);
@@ -59,6 +60,7 @@ void
 sw_pfcwd_free(struct sw *sw)
 {
 	free(sw->control->watchdog.of_port);
+	free(sw->control->watchdog.qos);
 	free(sw->control->watchdog.queue);
 }
 
@@ -66,7 +68,7 @@ static struct pfcwd_sample
 read_sample(const struct sw *sw, uint16_t port, uint8_t prio, uint64_t now_ns)
 {
 	const struct sw_port *p = &sw->ports[port];
-	uint8_t queue = sw->control->watchdog.qos.pfc_priority_to_queue_map[prio];
+	uint8_t queue = sw->control->watchdog.qos[port].pfc_priority_to_queue_map[prio];
 	struct pfc_rx_view rx = pfc_rx_read(&p->pfc_rx, prio, now_ns);
 
 	return (struct pfcwd_sample){
@@ -108,7 +110,7 @@ request_action(struct sw *sw, uint16_t port, uint8_t prio, bool stormed)
 static void
 on_event(struct sw *sw, uint16_t port, uint8_t prio, enum pfcwd_event event, uint64_t now_ns)
 {
-	uint8_t queue = sw->control->watchdog.qos.pfc_priority_to_queue_map[prio];
+	uint8_t queue = sw->control->watchdog.qos[port].pfc_priority_to_queue_map[prio];
 
 	switch (event) {
 	case PFCWD_NOTHING:

@@ -125,15 +125,16 @@ sw_class_check(const struct sw_params *params, char *why, unsigned int why_size)
 }
 
 uint32_t
-sw_largest_lossless_frame(const struct sw_params *params)
+sw_largest_lossless_frame(const struct sw_params *params, uint16_t port)
 {
+	const struct qos_map_params qos = sw_port_qos(params, port);
 	uint32_t largest = 0;
 
 	for (unsigned int tc = 0; tc < TM_CLASSES; tc++) {
 		uint32_t mtu = params->tcs[tc].mtu_bytes;
 		uint32_t frame = mtu > 0 ? mtu + SW_MTU_OVERHEAD_BYTES : UINT32_MAX;
 
-		if (params->mmu.lossless_pgs >> params->qos.tc_to_priority_group_map[tc] & 1)
+		if (params->mmu.lossless_pgs[port] >> qos.tc_to_priority_group_map[tc] & 1)
 			largest =
 				(uint32_t)max_u64(largest, min_u64(frame, params->max_frame_bytes));
 	}
@@ -149,7 +150,7 @@ sw_port_headroom(const struct sw_params *params, uint16_t port)
 		.cable_length_m = p->cable_length_m,
 		.peer_response_ns = p->peer_response_ns,
 		.own_frame_bytes = params->max_frame_bytes,
-		.peer_frame_bytes = sw_largest_lossless_frame(params),
+		.peer_frame_bytes = sw_largest_lossless_frame(params, port),
 	};
 
 	return pfc_headroom(&link);

@@ -26,6 +26,22 @@ static const char *const port_action_words[] = {"default", "drop", "forward", "a
 
 static const char *const flow_control_words[] = {"off", "pfc", "pause", "auto", NULL};
 
+static const char *const port_trust_words[] = {"default", "dscp", "pcp", NULL};
+
+/* A key of [qos_map] or [scheduler] for one port. */
+#define OWN_FIELD(member) .name = #member, .offset = offsetof(struct sw_port_params, classes.member)
+#define OWN_MAP(member, keys, least, most, text)                                                   \
+	{                                                                                          \
+		OWN_FIELD(member), .type = FIELD_MAP, .map_keys = keys, .min = least, .max = most, \
+				   .def = FIELD_DEFAULT, .or_default = true, .live = true,         \
+				   .help = text                                                    \
+	}
+#define OWN_SET(member, text)                                                                      \
+	{                                                                                          \
+		OWN_FIELD(member), .type = FIELD_SET8, .def = FIELD_DEFAULT, .or_default = true,   \
+				   .live = true, .help = text                                      \
+	}
+
 const struct field sw_port_fields[] = {
 	{FIELD_OF(struct sw_port_params, device), .type = FIELD_STR, .min = 1,
 	 .max = SW_DEVICE_CHARS, .def = "any",
@@ -96,6 +112,22 @@ const struct field sw_port_fields[] = {
 	{FIELD_OF(struct sw_port_params, shard), .type = FIELD_U16, .max = SW_MAX_SHARDS,
 	 .def = "0",
 	 .help = "number of the shard that owns this port, from 1; 0: assigned in turn"},
+	{OWN_FIELD(trust), .type = FIELD_ENUM, .choices = port_trust_words, .def = FIELD_DEFAULT,
+	 .live = true,
+	 .help = "trust of [qos_map] for frames that this port receives; default: that of "
+		 "[qos_map], as for the next keys"},
+	OWN_MAP(dscp_to_tc_map, TM_DSCPS, 0, TM_CLASSES - 1, "for frames that this port receives"),
+	OWN_MAP(dot1p_to_tc_map, TM_CLASSES, 0, TM_CLASSES - 1,
+		"for frames that this port receives"),
+	OWN_MAP(tc_to_queue_map, TM_CLASSES, 0, TM_CLASSES - 1, "for frames that this port sends"),
+	OWN_MAP(tc_to_priority_group_map, TM_CLASSES, 0, TM_CLASSES - 1,
+		"for frames that this port receives"),
+	OWN_MAP(pfc_priority_to_queue_map, TM_CLASSES, 0, TM_CLASSES - 1,
+		"for pauses that this port receives"),
+	OWN_SET(pfc_enable, "lossless priorities of this port"),
+	OWN_SET(strict_queues, "strict queues of this port; default: those of [scheduler]"),
+	OWN_MAP(dwrr_weight, TM_CLASSES, SCHED_MIN_WEIGHT, SCHED_MAX_WEIGHT,
+		"weights of this port's queues; default: those of [scheduler]"),
 };
 
 const unsigned int sw_port_fields_n = ARRAY_LEN(sw_port_fields);

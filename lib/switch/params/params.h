@@ -44,6 +44,26 @@ enum sw_flow_control {
 	SW_FLOW_AUTO,  /* PFC for the priorities that DCBX has agreed */
 };
 
+/*
+ * Maps and scheduler of one port, in place of those of [qos_map] and [scheduler]. Zeros: none of
+ * its own. The bool after a member says whether the port has it.
+ */
+#define SW_OWN(member, size)                                                                       \
+	uint8_t member[size];                                                                      \
+	bool own_##member
+
+struct sw_port_classes {
+	int trust; /* 1 + enum qos_trust; 0: that of [qos_map] */
+	SW_OWN(dscp_to_tc_map, TM_DSCPS);
+	SW_OWN(dot1p_to_tc_map, TM_CLASSES);
+	SW_OWN(tc_to_queue_map, TM_CLASSES);
+	SW_OWN(tc_to_priority_group_map, TM_CLASSES);
+	SW_OWN(pfc_priority_to_queue_map, TM_CLASSES);
+	SW_OWN(pfc_enable, 1);
+	SW_OWN(strict_queues, 1);
+	SW_OWN(dwrr_weight, TM_CLASSES);
+};
+
 #define SW_DEVICE_CHARS 63
 
 struct sw_port_params {
@@ -70,6 +90,7 @@ struct sw_port_params {
 	uint64_t pfcwd_detection_time_ns;    /* SONiC; 0: detection_time_ns of [pfcwd] */
 	uint64_t pfcwd_restoration_time_ns;  /* the same */
 	uint16_t shard;                      /* 1..shards; 0: assigned in turn */
+	struct sw_port_classes classes;
 };
 
 FIELD_TABLE(sw_port_fields);
@@ -202,13 +223,18 @@ void sw_class_resolve(struct sw_params *params);
 int sw_class_check(const struct sw_params *params, char *why, unsigned int why_size);
 
 /**
- * Longest frame of the lossless classes, with FCS: when a pause arrives, the peer may be sending
- * such a frame.
+ * Longest frame of a port's lossless classes, with FCS: when a pause arrives, the peer may be
+ * sending such a frame.
  */
-uint32_t sw_largest_lossless_frame(const struct sw_params *params);
+uint32_t sw_largest_lossless_frame(const struct sw_params *params, uint16_t port);
 
 /** Headroom that one lossless priority of the port needs, so that no frame is lost at a pause. */
 struct pfc_headroom sw_port_headroom(const struct sw_params *params, uint16_t port);
+
+/** Maps of a port: [qos_map], overridden by the keys of the port. */
+struct qos_map_params sw_port_qos(const struct sw_params *params, uint16_t port);
+/** Scheduler of a port: [scheduler], overridden by the keys of the port. */
+struct sched_params sw_port_sched(const struct sw_params *params, uint16_t port);
 
 /** Parameters of the watchdog on a port: [pfcwd], overridden by the keys of the port. */
 struct pfcwd_params sw_port_pfcwd(const struct sw_params *params, uint16_t port);

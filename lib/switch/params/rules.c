@@ -7,6 +7,41 @@
 #include "wire/frame/frame.h"
 #include "wire/link/pfc_frame.h"
 
+/* Replace a value by the port's own. Both are uint8_t arrays, or one uint8_t. */
+#define TAKE_OWN(merged, own, member)                                                              \
+	do {                                                                                       \
+		if ((own)->own_##member)                                                           \
+			memcpy(&(merged)->member, (own)->member, sizeof((merged)->member));        \
+	} while (0)
+
+struct qos_map_params
+sw_port_qos(const struct sw_params *params, uint16_t port)
+{
+	const struct sw_port_classes *own = &params->ports[port].classes;
+	struct qos_map_params merged = params->qos;
+
+	if (own->trust != 0)
+		merged.trust = own->trust - 1;
+	TAKE_OWN(&merged, own, dscp_to_tc_map);
+	TAKE_OWN(&merged, own, dot1p_to_tc_map);
+	TAKE_OWN(&merged, own, tc_to_queue_map);
+	TAKE_OWN(&merged, own, tc_to_priority_group_map);
+	TAKE_OWN(&merged, own, pfc_priority_to_queue_map);
+	TAKE_OWN(&merged, own, pfc_enable);
+	return merged;
+}
+
+struct sched_params
+sw_port_sched(const struct sw_params *params, uint16_t port)
+{
+	const struct sw_port_classes *own = &params->ports[port].classes;
+	struct sched_params merged = params->sched;
+
+	TAKE_OWN(&merged, own, strict_queues);
+	TAKE_OWN(&merged, own, dwrr_weight);
+	return merged;
+}
+
 void
 sw_params_resolve(struct sw_params *params)
 {
@@ -17,9 +52,13 @@ sw_params_resolve(struct sw_params *params)
 			params->ports[i].shaper_rate_bps = params->ports[i].link_speed_bps;
 	}
 	params->mmu.n_ports = params->n_ports;
-	params->mmu.lossless_pgs = params->pfc_generate ? params->qos.pfc_enable : 0;
-	params->mmu.lossless_queues =
-		params->pfc_generate ? qos_map_lossless_queues(&params->qos) : 0;
+	for (uint16_t i = 0; i < params->n_ports && i < SW_MAX_PORTS; i++) {
+		struct qos_map_params qos = sw_port_qos(params, i);
+
+		params->mmu.lossless_pgs[i] = params->pfc_generate ? qos.pfc_enable : 0;
+		params->mmu.lossless_queues[i] =
+			params->pfc_generate ? qos_map_lossless_queues(&qos) : 0;
+	}
 	sw_class_resolve(params);
 }
 
@@ -119,6 +158,7 @@ port_check(const struct sw_params *params, uint16_t port, char *why, unsigned in
 {
 	const struct sw_port_params *p = &params->ports[port];
 	const struct pfcwd_params pfcwd = sw_port_pfcwd(params, port);
+	const struct qos_map_params qos = sw_port_qos(params, port);
 	const char *fault;
 	char clause[512];
 
@@ -127,6 +167,8 @@ port_check(const struct sw_params *params, uint16_t port, char *why, unsigned in
 	else if ((fault = port_fault(p)) == NULL && (fault = vlan_fault(params, p)) == NULL &&
 		 pfcwd.pfcwd != PFCWD_OFF &&
 		 pfcwd_params_check(&pfcwd, clause, sizeof(clause)) != 0)
+		fault = clause;
+	if (fault == NULL && qos_map_params_check(&qos, clause, sizeof(clause)) != 0)
 		fault = clause;
 	if (fault == NULL && p->flow_control == SW_FLOW_AUTO && !params->lldp.lldp)
 		fault = "flow_control = auto without lldp = on";

@@ -148,7 +148,7 @@ mmu_pg_profile(const struct mmu_params *p, uint16_t port, uint8_t pg)
 
 	if (own > 0)
 		return &p->profiles[own - 1];
-	return p->lossless_pgs >> pg & 1 ? &p->lossless : &p->lossy;
+	return p->lossless_pgs[port] >> pg & 1 ? &p->lossless : &p->lossy;
 }
 
 static const struct buffer_profile *
@@ -158,7 +158,20 @@ queue_profile(const struct mmu_params *p, uint16_t port, uint8_t queue)
 
 	if (own > 0)
 		return &p->profiles[own - 1];
-	return p->lossless_queues >> queue & 1 ? &p->egress_lossless : &p->egress_lossy;
+	return p->lossless_queues[port] >> queue & 1 ? &p->egress_lossless : &p->egress_lossy;
+}
+
+unsigned int
+mmu_params_most_lossless(const struct mmu_params *p)
+{
+	int most = 0;
+
+	for (uint16_t port = 0; port < p->n_ports; port++) {
+		int n = __builtin_popcount(p->lossless_pgs[port]);
+
+		most = n > most ? n : most;
+	}
+	return (unsigned int)most;
 }
 
 uint64_t
@@ -211,7 +224,7 @@ mmu_params_budget(const struct mmu_params *p)
 
 			b.reserved_bytes += pg->size_bytes;
 			b.reserved_packets += mmu_params_most_packets(p, pg->size_bytes);
-			if (p->lossless_pgs >> i & 1) {
+			if (p->lossless_pgs[port] >> i & 1) {
 				b.headroom_bytes += pg->xoff_bytes;
 				b.headroom_packets +=
 					mmu_params_headroom_packets(p, pg->xoff_bytes);
@@ -251,14 +264,24 @@ profile_check(const struct buffer_profile *b, const char *name, bool has_headroo
 	return 0;
 }
 
+/* Have all ports the same lossless groups? */
+static bool
+same_groups(const struct mmu_params *p)
+{
+	for (uint16_t port = 1; port < p->n_ports; port++)
+		if (p->lossless_pgs[port] != p->lossless_pgs[0])
+			return false;
+	return true;
+}
+
 /* List the terms of the sum, so that the user sees which key to change. */
 static int
 refuse_sum(const struct mmu_params *p, const struct mmu_budget *b, char *why, unsigned int why_size)
 {
-	int n_lossless = __builtin_popcount(p->lossless_pgs);
+	int n_lossless = (int)mmu_params_most_lossless(p);
 	char headroom[128];
 
-	if (p->n_profiles > 0 || p->lossy_pool_bytes > 0)
+	if (p->n_profiles > 0 || p->lossy_pool_bytes > 0 || !same_groups(p))
 		return params_refuse(
 			why, why_size,
 			"headroom %" PRIu64 " + size_bytes of all groups %" PRIu64
@@ -343,7 +366,7 @@ own_profiles_check(const struct mmu_params *p, char *why, unsigned int why_size)
 	for (uint16_t port = 0; rc == 0 && port < p->n_ports; port++) {
 		for (uint8_t i = 0; rc == 0 && i < TM_CLASSES; i++) {
 			rc = own_profile_check(p, "pg", port, i, p->pg_profile[port][i],
-					       p->lossless_pgs >> i & 1, why, why_size);
+					       p->lossless_pgs[port] >> i & 1, why, why_size);
 			if (rc == 0)
 				rc = own_profile_check(p, "queue", port, i,
 						       p->queue_profile[port][i], false, why,

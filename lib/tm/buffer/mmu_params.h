@@ -46,12 +46,12 @@ struct mmu_params {
 	uint64_t egress_lossy_pool_bytes;
 	/* 0: byte exact; else frames are rounded up to cells of this size */
 	uint16_t cell_bytes;
-	struct buffer_profile lossless;        /* ingress PGs in lossless_pgs */
-	struct buffer_profile lossy;           /* the other PGs */
-	struct buffer_profile egress_lossless; /* queues in lossless_queues */
-	struct buffer_profile egress_lossy;    /* the other queues */
-	uint8_t lossless_pgs;                  /* mask */
-	uint8_t lossless_queues;               /* mask */
+	struct buffer_profile lossless;         /* ingress PGs in lossless_pgs */
+	struct buffer_profile lossy;            /* the other PGs */
+	struct buffer_profile egress_lossless;  /* queues in lossless_queues */
+	struct buffer_profile egress_lossy;     /* the other queues */
+	uint8_t lossless_pgs[MMU_MAX_PORTS];    /* masks by port */
+	uint8_t lossless_queues[MMU_MAX_PORTS]; /* masks by port */
 	uint16_t n_ports;
 	/*
 	 * Packet buffers that waiting frames may occupy in total; set by the program that allocates
@@ -82,6 +82,9 @@ FIELD_TABLE(buffer_profile_named_fields);
 /** Active profile of one group. */
 const struct buffer_profile *mmu_pg_profile(const struct mmu_params *params, uint16_t port,
 					    uint8_t pg);
+
+/** Number of lossless groups of the port that has most of them. */
+unsigned int mmu_params_most_lossless(const struct mmu_params *params);
 
 /* Division of buffer_bytes. */
 struct mmu_budget {

@@ -151,11 +151,12 @@ bind_ports(struct mmu *mmu, uint16_t part, struct mmu_rule *rules, const struct 
 		if (mmu->part_of_port[port] != part)
 			continue;
 		bind_pg(&mmu->pgs[i],
-			rule_at(rules, p->pg_profile[port][n], RULE_PG, p->lossless_pgs >> n & 1),
+			rule_at(rules, p->pg_profile[port][n], RULE_PG,
+				p->lossless_pgs[port] >> n & 1),
 			&part_use);
 		bind_queue(&mmu->queues[i],
 			   rule_at(rules, p->queue_profile[port][n], RULE_QUEUE,
-				   p->lossless_queues >> n & 1),
+				   p->lossless_queues[port] >> n & 1),
 			   &part_use);
 	}
 	return part_use;

@@ -12,14 +12,13 @@
  * rounds; larger quanta would only lengthen bursts.
  */
 #define QUANTUM_BYTES 1538u
-#define MAX_WEIGHT 100
 
 const struct field sched_fields[] = {
 	{FIELD_OF(struct sched_params, strict_queues), .type = FIELD_SET8, .def = "7", .live = true,
 	 .help = "queues served before all others, highest number first; for CNPs and control, "
 		 "since they can starve the rest"},
 	{FIELD_OF(struct sched_params, dwrr_weight), .type = FIELD_MAP, .map_keys = TM_CLASSES,
-	 .min = 1, .max = MAX_WEIGHT, .def = "3:60, *:10", .live = true,
+	 .min = SCHED_MIN_WEIGHT, .max = SCHED_MAX_WEIGHT, .def = "3:60, *:10", .live = true,
 	 .help = "weights of the other queues, by wire bytes; with 3:60, *:10 queue 3 (RoCE) "
 		 "gets at least half of the rate that strict queues leave"},
 };
@@ -29,11 +28,11 @@ const unsigned int sched_fields_n = ARRAY_LEN(sched_fields);
 static void
 set_quanta(struct sched *s, const struct sched_params *params)
 {
-	uint32_t lowest = MAX_WEIGHT;
+	uint32_t lowest = SCHED_MAX_WEIGHT;
 
 	s->strict_queues = params->strict_queues;
 	for (unsigned int i = 0; i < TM_CLASSES; i++) {
-		assert(params->dwrr_weight[i] > 0 && params->dwrr_weight[i] <= MAX_WEIGHT);
+		assert(params->dwrr_weight[i] > 0 && params->dwrr_weight[i] <= SCHED_MAX_WEIGHT);
 		if (!(s->strict_queues >> i & 1) && params->dwrr_weight[i] < lowest)
 			lowest = params->dwrr_weight[i];
 	}

@@ -21,9 +21,12 @@
 #include "base/field/field.h"
 #include "tm/classes/qos_map.h"
 
+#define SCHED_MIN_WEIGHT 1
+#define SCHED_MAX_WEIGHT 100
+
 struct sched_params {
 	uint8_t strict_queues;           /* mask */
-	uint8_t dwrr_weight[TM_CLASSES]; /* 1..100; unused for strict queues */
+	uint8_t dwrr_weight[TM_CLASSES]; /* SCHED_MIN_WEIGHT.. ; unused for strict queues */
 };
 
 FIELD_TABLE(sched_fields);

@@ -28,6 +28,10 @@ struct thing {
 	uint8_t queues;
 	uint8_t map[64];
 	uint8_t weight[8];
+	uint8_t own_queues;
+	bool has_queues;
+	uint8_t own_map[8];
+	bool has_map;
 	uint32_t qpn;
 };
 
@@ -51,6 +55,8 @@ enum {
 	QUEUES,
 	MAP,
 	WEIGHT,
+	OWN_QUEUES,
+	OWN_MAP,
 	QPN,
 };
 
@@ -88,6 +94,9 @@ static const struct field fields[] = {
 		 .def = "26:3, 24:3, 48:7, *:0"},
 	[WEIGHT] = {AT(weight), .type = FIELD_MAP, .map_keys = 8, .min = 1, .max = 100,
 		    .def = "3:50, *:10"},
+	[OWN_QUEUES] = {AT(own_queues), .type = FIELD_SET8, .def = "default", .or_default = true},
+	[OWN_MAP] = {AT(own_map), .type = FIELD_MAP, .map_keys = 8, .max = 7, .def = "default",
+		     .or_default = true},
 	[QPN] = {AT(qpn), .type = FIELD_U32, .min = 2, .max = 0xffffff, .def = "0x11"},
 };
 
@@ -271,6 +280,52 @@ TEST(what_is_refused_says_what_was_expected)
 		assert_string_equal(expected, rows[i].expected);
 		assert_memory_equal(&t, &before, sizeof(t)); /* refused whole */
 	}
+}
+
+TEST(a_set_or_map_may_be_default_which_is_zeros)
+{
+	struct thing t, zeros = {0};
+	char text[FIELD_TEXT_SIZE];
+
+	memset(&t, 0, sizeof(t));
+	assert_int_equal(field_parse(&fields[OWN_QUEUES], NULL, "none", &t, NULL, 0), 0);
+	assert_true(field_is_own(&fields[OWN_QUEUES], &t));
+	field_format(&fields[OWN_QUEUES], &t, text, sizeof(text));
+	assert_string_equal(text, "none");
+	assert_int_equal(field_parse(&fields[OWN_MAP], NULL, "3:7, *:1", &t, NULL, 0), 0);
+	assert_int_equal(t.own_map[3], 7);
+	field_format(&fields[OWN_MAP], &t, text, sizeof(text));
+	assert_string_equal(text, "3:7, *:1");
+	assert_int_equal(field_parse(&fields[OWN_QUEUES], NULL, "default", &t, NULL, 0), 0);
+	assert_int_equal(field_parse(&fields[OWN_MAP], NULL, "default", &t, NULL, 0), 0);
+	assert_memory_equal(&t, &zeros, sizeof(t));
+	field_format(&fields[OWN_MAP], &t, text, sizeof(text));
+	assert_string_equal(text, "default");
+	assert_int_equal(field_parse(&fields[OWN_MAP], NULL, "3:8, *:1", &t, text, sizeof(text)),
+			 -ERANGE);
+	assert_non_null(strstr(text, ", or default"));
+	assert_memory_equal(&t, &zeros, sizeof(t));
+	assert_int_equal(field_parse(&fields[QUEUES], NULL, "default", &t, NULL, 0), -EINVAL);
+}
+
+TEST(a_change_of_a_map_keeps_the_keys_that_it_does_not_name)
+{
+	struct thing t = {.map = {[26] = 3, [48] = 7}, .own_map = {1, 2, 3, 4}, .has_map = true};
+	const struct field *own = &fields[OWN_MAP];
+
+	assert_int_equal(field_parse_change(&fields[MAP], NULL, "8:1, 48:6", &t, NULL, 0), 0);
+	assert_int_equal(t.map[26], 3);
+	assert_int_equal(t.map[8], 1);
+	assert_int_equal(t.map[48], 6);
+	assert_int_equal(field_parse_change(&fields[MAP], NULL, "8:1, *:2", &t, NULL, 0), 0);
+	assert_int_equal(t.map[26], 2);
+	assert_int_equal(field_parse_change(&fields[MAP], NULL, "64:1", &t, NULL, 0), -ERANGE);
+	assert_int_equal(field_parse_change(own, NULL, "1:7", &t, NULL, 0), 0);
+	assert_int_equal(t.own_map[1], 7);
+	assert_int_equal(t.own_map[3], 4);
+	/* Not those of what the default stands for, which the row does not know. */
+	assert_int_equal(field_parse(own, NULL, "default", &t, NULL, 0), 0);
+	assert_int_equal(field_parse_change(own, NULL, "1:7", &t, NULL, 0), -EINVAL);
 }
 
 TEST(an_alias_scales_bare_numbers_and_turns_weights_round)
@@ -499,8 +554,12 @@ randomize(const struct field *f, struct thing *t, struct prng *r)
 		break;
 	case FIELD_SET8:
 		*member = (uint8_t)prng_u32(r);
+		if (f->or_default)
+			t->has_queues = true;
 		break;
 	case FIELD_MAP:
+		if (f->or_default)
+			t->has_map = true;
 		for (int k = 0; k < f->map_keys; k++)
 			member[k] = prng_below(r, 3) && k
 					    ? member[k - 1]

@@ -67,7 +67,7 @@ TEST(a_port_overrides_what_its_classes_share)
 	assert_int_equal(mmu_pg_profile(&p.mmu, 1, 3)->xoff_bytes, 22400);
 	assert_int_equal(p.tcs[3].mtu_bytes, 9216);
 	/* min(9216 + 22, max_frame_bytes) */
-	assert_int_equal(sw_largest_lossless_frame(&p), 9238);
+	assert_int_equal(sw_largest_lossless_frame(&p, 0), 9238);
 }
 
 TEST(printed_classes_read_back_to_the_same)
@@ -114,12 +114,12 @@ TEST(the_examples_of_two_worlds_are_taken)
 	assert_int_equal(sw_queue_wred(&p, 0, 3)->green_max_threshold_bytes, 3000000);
 	assert_int_equal(sw_queue_wred(&p, 0, 3)->green_drop_probability_ppm, 70000);
 	assert_int_equal(p.tcs[3].mtu_bytes, 9216);
-	assert_int_equal(p.mmu.lossless_pgs, 1 << 3);
+	assert_int_equal(p.mmu.lossless_pgs[0], 1 << 3);
 	if (switch_config_read(sonic, &p, &err) != 0 ||
 	    config_read(sonic, "pool", pool, 1, &frame, &err) != 0 ||
 	    config_finish(sonic, &err) != 0)
 		fail_msg("%s", err.text);
-	assert_int_equal(p.mmu.lossless_pgs, 1 << 3 | 1 << 4);
+	assert_int_equal(p.mmu.lossless_pgs[0], 1 << 3 | 1 << 4);
 	assert_int_equal(sw_queue_wred(&p, 2, 4)->green_min_threshold_bytes, 1 << 20);
 	assert_int_equal(mmu_pg_profile(&p.mmu, 3, 4)->xoff_bytes, 204800);
 	config_close(nxos);
@@ -159,6 +159,10 @@ TEST(a_key_is_set_over_what_is_in_force)
 		 "running: [route 10.2.0.0/16] nexthop = 10.9.0.1: expected addresses in the subnet"},
 		{"port 2.shaper_rate_bps=1G", "running: [port 2]: expected a known section"},
 		{"queue 2|3.max_rate_bps=1G", "running: [queue 2|3]: expected an existing port"},
+		{"port 1.tc_to_queue_map=3:4",
+		 "running: [port 1] tc_to_queue_map = 3:4: expected every key from 0 to 7 once"},
+		{"qos_map.tc_to_priority_group_map=3:4",
+		 "running: [qos_map] tc_to_priority_group_map = 3:4, 7:7, *:0: pfc_enable"},
 		{"wred.Kmin=1MB", "running: [wred] green_min_threshold_bytes = 1MB: "},
 	};
 	struct config_error err = {"no error"};

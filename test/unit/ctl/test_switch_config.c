@@ -20,7 +20,7 @@ TEST(ports_and_a_speed_are_all_that_must_be_said)
 	assert_int_equal(p.ports[1].shaper_rate_bps, 40 * GBPS); /* resolved */
 	assert_int_equal(p.mmu.buffer_bytes, 12000000);
 	assert_int_equal(p.mmu.n_ports, 2);
-	assert_int_equal(p.mmu.lossless_pgs, 1 << 3);
+	assert_int_equal(p.mmu.lossless_pgs[0], 1 << 3);
 	assert_int_equal(p.qos.dscp_to_tc_map[26], 3);
 	assert_int_equal(p.wred_queues, 1 << 3);
 }
@@ -72,6 +72,35 @@ TEST(every_section_reaches_its_struct)
 	assert_int_equal(p.pfc.pfc_xoff_quanta, 1000);
 }
 
+TEST(a_port_has_maps_and_weights_of_its_own_where_it_gives_them)
+{
+	struct config_error err;
+	struct sw_params p;
+	char *text;
+
+	assert_int_equal(
+		read_text("[qos_map]\npfc_enable = 3\n"
+			  "[port]\nlink_speed_bps = 40G\ndwrr_weight = 3:20, *:5\n[port 0]\n"
+			  "[port 1]\npfc_enable = 3-4\ntc_to_priority_group_map = 3:3, 4:4, "
+			  "*:0\ntrust = pcp\nstrict_queues = none\ndwrr_weight = default\n",
+			  &p, &err),
+		0);
+	assert_int_equal(sw_port_qos(&p, 0).pfc_enable, 1 << 3);
+	assert_int_equal(sw_port_qos(&p, 1).pfc_enable, 3 << 3);
+	assert_int_equal(p.mmu.lossless_pgs[1], 3 << 3);
+	assert_int_equal(p.mmu.lossless_queues[1], 3 << 3);
+	assert_int_equal(sw_port_qos(&p, 1).trust, QOS_TRUST_PCP);
+	assert_int_equal(sw_port_qos(&p, 1).dscp_to_tc_map[26], 3);
+	assert_int_equal(sw_port_sched(&p, 0).dwrr_weight[3], 20);
+	assert_int_equal(sw_port_sched(&p, 1).dwrr_weight[3], 60);
+	assert_int_equal(sw_port_sched(&p, 0).strict_queues, 1 << 7);
+	assert_int_equal(sw_port_sched(&p, 1).strict_queues, 0);
+	text = prints_what_reads_back(&p);
+	assert_non_null(strstr(text, "pfc_enable = 3-4\n"));
+	assert_non_null(strstr(text, "dscp_to_tc_map = default\n"));
+	free(text);
+}
+
 /* The line must begin so; the rest is the clause of the module that owns the rule. */
 TEST(a_wrong_switch_is_refused_with_section_key_and_value)
 {
@@ -86,6 +115,9 @@ TEST(a_wrong_switch_is_refused_with_section_key_and_value)
 		 "x.ini: [port 0] link_speed_bps: expected a rate in bit/s from 1M to 1600G"},
 		{"[port]\nlink_speed_bps = 1G\n[port 1]\n",
 		 "x.ini: [port 0]: expected this section: ports are numbered from 0, no gap"},
+		{"[port]\nlink_speed_bps = 1G\n[port 0]\n[port 1]\n"
+		 "tc_to_priority_group_map = 3:4, *:0\n",
+		 "x.ini: [port 1] tc_to_priority_group_map = 3:4, *:0: port 1: pfc_enable names a"},
 		{"[port 64]\n", "x.ini: [port 64]: expected a port number from 0 to 63"},
 		{"[port 01]\n", "x.ini: [port 01]: expected a port number from 0 to 63"},
 		{"[port x]\n", "x.ini: [port x]: expected a port number from 0 to 63"},

@@ -18,7 +18,8 @@ defaults(uint16_t n_ports)
 {
 	struct mmu_params p = mmu_defaults();
 
-	p.lossless_pgs = p.lossless_queues = 1 << PG;
+	memset(p.lossless_pgs, 1 << PG, sizeof(p.lossless_pgs));
+	memset(p.lossless_queues, 1 << PG, sizeof(p.lossless_queues));
 	p.n_ports = n_ports;
 	return p;
 }

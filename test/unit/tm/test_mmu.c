@@ -48,7 +48,7 @@ TEST(paper_thresholds_use_the_buffer_to_the_last_byte)
 	struct mmu_params p = defaults(32);
 	struct mmu *mmu;
 
-	p.lossless_pgs = 0xff;
+	memset(p.lossless_pgs, 0xff, sizeof(p.lossless_pgs));
 	p.lossless.dynamic = false;
 	p.lossless.static_th_bytes = 24475;
 	assert_int_equal(mmu_params_budget(&p).headroom_bytes, 5734400);
@@ -84,7 +84,7 @@ TEST(marking_begins_before_pause_up_to_the_paper_bound)
 	struct mmu_params p = defaults(32);
 	struct mmu *mmu;
 
-	p.lossless_pgs = 0xff;
+	memset(p.lossless_pgs, 0xff, sizeof(p.lossless_pgs));
 	mmu = create(&p);
 	assert_int_equal(mmu_pg_limit_bytes(mmu, 0, 0), 6265600);
 	for (uint8_t pg = 0; pg < TM_CLASSES; pg++)

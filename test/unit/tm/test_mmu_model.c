@@ -30,7 +30,7 @@ model_limit(const struct model *m, const struct buffer_profile *b)
 static enum mmu_verdict
 model_admit(struct model *m, uint16_t port, uint8_t pg, uint64_t s)
 {
-	bool lossless = m->p->lossless_pgs >> pg & 1;
+	bool lossless = m->p->lossless_pgs[port] >> pg & 1;
 	const struct buffer_profile *b = lossless ? &m->p->lossless : &m->p->lossy;
 	struct model_pg *g = &m->pgs[port][pg];
 	uint64_t first = min_u64(s, b->size_bytes - g->rsv);

@@ -22,7 +22,8 @@ create_parts(void)
 	struct mmu *mmu;
 
 	p.buffer_bytes = POOL_BYTES;
-	p.lossless_pgs = p.lossless_queues = 0;
+	memset(p.lossless_pgs, 0, sizeof(p.lossless_pgs));
+	memset(p.lossless_queues, 0, sizeof(p.lossless_queues));
 	p.lossy = (struct buffer_profile){.static_th_bytes = POOL_BYTES};
 	p.egress_lossless.size_bytes = p.egress_lossy.size_bytes = 0;
 	mmu = mmu_create_parts(&p, PARTS, part_of_port);
@@ -129,7 +130,8 @@ create_large_parts(void)
 	struct mmu *mmu;
 
 	p.buffer_bytes = LARGE_POOL_BYTES;
-	p.lossless_pgs = p.lossless_queues = 0;
+	memset(p.lossless_pgs, 0, sizeof(p.lossless_pgs));
+	memset(p.lossless_queues, 0, sizeof(p.lossless_queues));
 	p.lossy = (struct buffer_profile){.static_th_bytes = LARGE_POOL_BYTES};
 	p.egress_lossless.size_bytes = p.egress_lossy.size_bytes = 0;
 	mmu = mmu_create_parts(&p, PARTS, part_of_port);
