@@ -31,7 +31,7 @@ nic_owe(struct nic *nic, uint32_t item, enum qp_owed owed)
 		else
 			nic_queue_answer(nic, item);
 	}
-	qp->owed = (uint8_t)owed;
+	qp->owed = owed & 7;
 }
 
 /** The earlier READs are answered: queue the deferred answer, if there is one. */

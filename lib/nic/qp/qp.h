@@ -67,6 +67,9 @@ enum qp_owed {
 	QP_OWES_RNR_NAK
 };
 
+/* The highest value of dropped_ahead. */
+#define QP_FAR 31
+
 #define QP_REQUESTER 0x001u
 #define QP_STARTED 0x002u
 #define QP_ERROR 0x004u
@@ -139,7 +142,9 @@ struct nic_qp {
 	uint8_t retries : 4;
 	uint8_t rnr_retries : 4;
 	uint8_t rx_flags;
-	uint8_t owed; /* enum qp_owed */
+	uint8_t owed : 3; /* enum qp_owed */
+	/* QP_OWES_NAK_SEQ: how far the dropped packets reach beyond rx_seq; QP_FAR: or farther */
+	uint8_t dropped_ahead : 5;
 } __rte_cache_aligned;
 static_assert(offsetof(struct nic_qp, cc) == 64, "pacing a frame reads one cache line");
 static_assert(sizeof(struct nic_qp) == 192, "three cache lines");

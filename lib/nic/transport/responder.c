@@ -117,15 +117,18 @@ deliver(struct nic *nic, struct nic_qp *qp, const struct roce_view *v, uint32_t 
 }
 
 static enum nic_drop
-on_gap(struct nic *nic, uint32_t item)
+on_gap(struct nic *nic, uint32_t item, int32_t ahead)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
 	counter_inc(&nic->stats.out_of_sequence);
 	if (!(qp->rx_flags & QP_RX_NAKED)) {
 		qp->rx_flags |= QP_RX_NAKED;
+		qp->dropped_ahead = 0;
 		nic_owe(nic, item, QP_OWES_NAK_SEQ);
 	}
+	if (ahead > qp->dropped_ahead)
+		qp->dropped_ahead = (uint8_t)RTE_MIN(ahead, QP_FAR) & QP_FAR;
 	return NIC_DROP_OUT_OF_SEQUENCE;
 }
 
@@ -136,6 +139,25 @@ on_not_ready(struct nic *nic, uint32_t item)
 	nic->qps[item].rx_flags |= QP_RX_NAKED;
 	nic_owe(nic, item, QP_OWES_RNR_NAK);
 	return NIC_DROP_OUT_OF_BUFFER;
+}
+
+/*
+ * A packet was delivered while a NAK is owed. If all dropped packets have arrived again, the NAK
+ * would name a packet that the peer may never have sent: an ACK leaves instead.
+ */
+static void
+on_filled(struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (qp->dropped_ahead == QP_FAR)
+		return;
+	if (qp->dropped_ahead > 0) {
+		qp->dropped_ahead--;
+		return;
+	}
+	qp->rx_flags &= (uint8_t)~QP_RX_NAKED;
+	nic_owe(nic, item, QP_OWES_ACK);
 }
 
 /* A message is complete: the QP that depends on this one may begin its next message. */
@@ -159,7 +181,7 @@ nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32
 	if (qp->rx_flags & QP_RX_REFUSED)
 		return qp->flags & QP_UD ? NIC_DROP_WRONG_TRANSPORT : NIC_DROP_UNEXPECTED_OPCODE;
 	if (ahead > 0)
-		return on_gap(nic, item);
+		return on_gap(nic, item, ahead);
 	if (ahead < 0) {
 		counter_inc(&nic->stats.duplicate_request);
 		if (v->opcode == RC_READ_REQUEST)
@@ -175,9 +197,10 @@ nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32
 	if (1u << v->opcode & TAKES_RECV && !nic_recv_take(nic, item, now_ns))
 		return on_not_ready(nic, item);
 	/*
-	 * A NAK that has not left still leaves, with the PSN expected by then: the packets after
-	 * the gap were dropped, and no later packet may come to show that. Until then no further
-	 * NAK is owed. An ACK replaces an RNR NAK. A READ needs no ACK: its responses answer it.
+	 * A NAK that has not left still leaves, with the PSN expected by then, unless the dropped
+	 * packets arrive again (on_filled()): no later packet may come to show that they are
+	 * missing. Until then no further NAK is owed. An ACK replaces an RNR NAK. A READ needs no
+	 * ACK: its responses answer it.
 	 */
 	if (likely(qp->owed != QP_OWES_NAK_SEQ)) {
 		qp->rx_flags &= (uint8_t)~QP_RX_NAKED;
@@ -188,6 +211,8 @@ nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32
 		nic_read_take(nic, item, v, wire, now_ns);
 	else
 		deliver(nic, qp, v, wire);
+	if (unlikely(qp->owed == QP_OWES_NAK_SEQ) && v->opcode != RC_READ_REQUEST)
+		on_filled(nic, item);
 	if (unlikely(nic->chains != NULL) && !(qp->rx_flags & QP_RX_IN_MESSAGE))
 		pass_on(nic, item, now_ns);
 	return NIC_USED;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The responder, the order of what leaves, and pause: one NIC whose peer is the test. */
 #include "base/numbers/array.h"
+#include "nic/qp/qp.h"
 #include "unit/nic/nic_test.h"
 
 #define FIRST(seq, total)                                                                          \
@@ -162,6 +163,32 @@ TEST(nak_leaves_although_its_gap_was_filled)
 	}
 	assert_int_equal(stats()->naks_sent, 1);
 	assert_int_equal(stats()->out_of_sequence, 3);
+	solo_destroy(&solo);
+}
+
+/* Reordered and duplicated in one burst: the NAK would name a packet that nobody has sent. */
+TEST(nak_does_not_leave_when_all_dropped_packets_came_again)
+{
+	start(64);
+	solo_feed(&solo, (struct roce_fields)ONLY(0, 8), 8);
+	expect_answer(&solo, AETH_ACK, 0, 1);
+	solo_feed(&solo, (struct roce_fields)ONLY(2, 8), 8);
+	solo_feed(&solo, (struct roce_fields)ONLY(3, 8), 8);
+	for (uint32_t psn = 1; psn < 4; psn++)
+		solo_feed(&solo, (struct roce_fields)ONLY(psn, 8), 8);
+	expect_answer(&solo, AETH_ACK, 3, 4);
+	assert_int_equal(stats()->naks_sent, 0);
+	/* The next gap gets its NAK. */
+	solo_feed(&solo, (struct roce_fields)ONLY(5, 8), 8);
+	expect_answer(&solo, AETH_NAK_PSN_SEQ, 4, 4);
+	/* A gap that is too long to count is answered as before. */
+	for (uint32_t psn = 4; psn < 6; psn++)
+		solo_feed(&solo, (struct roce_fields)ONLY(psn, 8), 8);
+	expect_answer(&solo, AETH_ACK, 5, 6);
+	solo_feed(&solo, (struct roce_fields)ONLY(6 + QP_FAR, 8), 8);
+	for (uint32_t psn = 6; psn <= 6 + QP_FAR; psn++)
+		solo_feed(&solo, (struct roce_fields)ONLY(psn, 8), 8);
+	expect_answer(&solo, AETH_NAK_PSN_SEQ, 7 + QP_FAR, 7 + QP_FAR);
 	solo_destroy(&solo);
 }
 
