@@ -51,15 +51,16 @@ is_wanted(const struct prober *p, const struct prober_experiment *e)
 	return wanted[part_of(e)];
 }
 
-/* Go to the next experiment that is wanted. */
+/* Go to the next experiment that is wanted, from one on. Other threads read current and done. */
 static void
-begin_next(struct prober *p, uint64_t now_ns)
+begin_next(struct prober *p, uint32_t from, uint64_t now_ns)
 {
 	const struct prober_experiment *e;
 
-	while (p->current < p->n_experiments && !is_wanted(p, &p->experiments[p->current]))
-		p->current++;
-	p->done = p->current == p->n_experiments;
+	while (from < p->n_experiments && !is_wanted(p, &p->experiments[from]))
+		from++;
+	__atomic_store_n(&p->current, from, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->done, from == p->n_experiments, __ATOMIC_RELEASE);
 	p->resume = 0;
 	p->begin_ns = now_ns;
 	p->alarm_ns = p->end_ns = NEVER_NS;
@@ -84,13 +85,10 @@ step(struct prober *p, uint64_t now_ns)
 			return;
 		findings_close(&p->findings, e->first, e->last);
 		probe_distrust(p);
-		p->current++;
-		if (p->trouble[0] != '\0') {
+		if (p->trouble[0] != '\0')
 			findings_say_all(&p->findings, (enum findings_line)0, FINDINGS_LINES - 1,
 					 VERDICT_NOT_RUN, p->trouble);
-			p->current = p->n_experiments;
-		}
-		begin_next(p, now_ns);
+		begin_next(p, p->trouble[0] != '\0' ? p->n_experiments : p->current + 1, now_ns);
 	}
 }
 
@@ -218,7 +216,7 @@ prober_create(const struct prober_params *params, struct rte_mempool *pool)
 		init_qp(p, i);
 	p->experiments = prober_experiments;
 	p->n_experiments = prober_experiments_n;
-	begin_next(p, 0);
+	begin_next(p, 0, 0);
 	/* The first call comes at once, whatever the time is. */
 	p->alarm_ns = 0;
 	return &p->node;

@@ -132,6 +132,10 @@ struct prober_experiment {
 /* Text of prober_trouble(). */
 #define PROBER_TROUBLE 144
 
+/*
+ * Only the thread that polls the node writes it. Until that thread has ended, others read only the
+ * stats, and `current` and `done`, which are atomic.
+ */
 struct prober {
 	struct node node;
 	struct prober_params params;
