@@ -261,12 +261,33 @@ warn_of_headroom(const struct sw_params *params)
 		    sw_port_headroom(params, (uint16_t)port).total_bytes, short_groups);
 }
 
+/* The default of xon_bytes: below it, nobody has asked for more. */
+#define DEFAULT_XON_BYTES 1248u
+
+/* XON is at the higher of two thresholds: an xon_bytes that was set may be the lower one. */
+static void
+warn_of_xon(const struct buffer_profile *b, const char *name)
+{
+	uint64_t by_offset_bytes = sub_sat(b->static_th_bytes, b->xon_offset_bytes);
+
+	if (b->dynamic || b->xon_bytes <= DEFAULT_XON_BYTES || b->xon_bytes >= by_offset_bytes)
+		return;
+	say_warning("[buffer_profile %s] xon_bytes = %" PRIu64
+		    " has no effect: XON is already at static_th_bytes - xon_offset_bytes = "
+		    "%" PRIu64 ". For XON at xon_bytes, set xon_offset_bytes = %" PRIu64
+		    " (doc/buffer.md)",
+		    name, b->xon_bytes, by_offset_bytes, b->static_th_bytes - b->xon_bytes);
+}
+
 void
 thresholds_warn(const struct sw_params *params)
 {
 	uint64_t bound_bytes = ecn_bound_bytes(params), min_bytes;
 
 	warn_of_headroom(params);
+	warn_of_xon(&params->mmu.lossless, "lossless");
+	for (unsigned int i = 0; i < params->mmu.n_profiles; i++)
+		warn_of_xon(&params->mmu.profiles[i], params->mmu.profile_names[i]);
 	for (uint8_t queue = 0; bound_bytes > 0 && queue < TM_CLASSES; queue++) {
 		int port;
 
