@@ -18,8 +18,11 @@
 
 /* Number of mbufs of each pool: more than rings, bursts and a virtual device together hold. */
 #define POOL_FRAMES 4095
-#define LARGEST_MTU 4096
+/* Frames of peers with a larger MTU than ours are received, and refused. */
+#define LEAST_ROOM_MTU ((uint16_t)NIC_MAX_IBTA_MTU)
 #define DEFAULT_MTU 1024 /* of mtu_bytes */
+/* Default of shaper_burst_ns on a NIC. */
+#define NIC_BURST_NS 2000u
 
 /* A NIC that begins without flows takes those of the default MTU. */
 static uint16_t
@@ -84,8 +87,9 @@ create_pools(struct nic_nodes *n)
 	struct pkt_pool_params rx = control, gsi = control;
 
 	rx.name = "rx";
-	rx.largest_frame =
-		ports_data_room(&n->ethdev, 1, nic_largest_frame(LARGEST_MTU) + FCS_BYTES);
+	rx.largest_frame = ports_data_room(
+		&n->ethdev, 1,
+		nic_largest_frame(RTE_MAX(n->mtu_bytes, LEAST_ROOM_MTU)) + FCS_BYTES);
 	gsi.name = "gsi";
 	gsi.n_mbufs = NIC_GSI_MBUFS;
 	gsi.largest_frame = NIC_GSI_FRAME_BYTES;

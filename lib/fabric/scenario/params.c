@@ -107,8 +107,8 @@ const struct field flow_fields[] = {
 	 .def = "none", .help = "pattern = to_dst: the responding host, such as 5, h5 or T4/1"},
 	{FIELD_OF(struct flow_params, qp_count), .type = FIELD_U16, .min = 1, .max = 4096,
 	 .def = "1", .help = "number of QPs of each flow"},
-	{FIELD_OF(struct flow_params, mtu_bytes), .type = FIELD_U16, .min = 256, .max = 4096,
-	 .def = "1024", .help = "path MTU: 256, 512, 1024, 2048 or 4096"},
+	{FIELD_OF(struct flow_params, mtu_bytes), .type = FIELD_U16, .min = NIC_MIN_MTU,
+	 .max = NIC_MAX_MTU, .def = "1024", .help = "path MTU: " NIC_MTU_TEXT},
 	{FIELD_OF(struct flow_params, verb), .type = FIELD_ENUM, .choices = nic_verb_words,
 	 .def = "write",
 	 .help = "operation of each message: RDMA WRITE, WRITE with immediate data, SEND, RDMA "

@@ -36,9 +36,8 @@ check_flow(const struct scenario *s, const struct flow_params *flow, struct scen
 {
 	char text[64];
 
-	if ((flow->mtu_bytes & (flow->mtu_bytes - 1)) != 0)
-		return scenario_refuse(fault, "flow", flow->name, "mtu_bytes",
-				       "one of 256, 512, 1024, 2048, 4096");
+	if (!nic_is_mtu(flow->mtu_bytes))
+		return scenario_refuse(fault, "flow", flow->name, "mtu_bytes", NIC_MTU_TEXT);
 	if (flow->max_recv_wr > 0 && flow->post_recv_ns == 0)
 		return scenario_refuse(fault, "flow", flow->name, "post_recv_ns",
 				       "a time above 0 with max_recv_wr");

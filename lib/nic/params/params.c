@@ -228,11 +228,13 @@ nic_params_check(const struct nic_params *p, char *why, unsigned int why_size)
 	return rc == 0 ? np_params_check(&p->np, why, why_size) : rc;
 }
 
-static bool
-is_mtu(uint16_t mtu_bytes)
+bool
+nic_is_mtu(uint16_t mtu_bytes)
 {
+	bool ibta = mtu_bytes <= NIC_MAX_IBTA_MTU;
+
 	return mtu_bytes >= NIC_MIN_MTU && mtu_bytes <= NIC_MAX_MTU &&
-	       (mtu_bytes & (mtu_bytes - 1)) == 0;
+	       (ibta ? mtu_bytes & (mtu_bytes - 1) : mtu_bytes % NIC_MIN_MTU) == 0;
 }
 
 static bool
@@ -257,8 +259,8 @@ nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params 
 		fault = "initial_psn must not exceed 2^24 - 1";
 	else if (params->peer_psn > PSN_MASK)
 		fault = "peer_psn must not exceed 2^24 - 1";
-	else if (!is_mtu(params->mtu_bytes))
-		fault = "mtu_bytes must be 256, 512, 1024, 2048 or 4096";
+	else if (!nic_is_mtu(params->mtu_bytes))
+		fault = "mtu_bytes must be " NIC_MTU_TEXT;
 	else if (params->has_dscp && params->dscp > 63)
 		fault = "dscp must not exceed 63";
 	else if (params->max_recv_wr > NIC_MAX_RECV_WR ||

@@ -102,8 +102,15 @@ void nic_params_default(struct nic_params *params);
 int nic_params_check(const struct nic_params *params, char *why, unsigned int why_size);
 
 /* Largest and smallest MTU of a QP. */
-#define NIC_MAX_MTU 4096u
+/*
+ * RoCE MTUs: those of IBTA, powers of two up to 4096, and between two quench-nics any multiple of
+ * NIC_MIN_MTU. With the largest, an IP packet has 9036 bytes or fewer: less than the 9100 of
+ * SONiC's ports.
+ */
+#define NIC_MAX_MTU 8960u
+#define NIC_MAX_IBTA_MTU 4096u
 #define NIC_MIN_MTU 256u
+#define NIC_MTU_TEXT "256, 512, 1024, 2048, 4096, or to a quench-nic a multiple of 256 up to 8960"
 /* A window must leave PSN comparisons unambiguous (IBTA: half of the PSN space). */
 #define NIC_MAX_WINDOW ((1u << 23) - 1)
 /* Connections of a NIC that are open, or about to open or to close. */
@@ -161,6 +168,9 @@ struct nic_flow_update {
 	bool stopped;
 	uint64_t rate_cap_bps, load_bps;
 };
+
+/** Is it one of NIC_MTU_TEXT? */
+bool nic_is_mtu(uint16_t mtu_bytes);
 
 /** @return 0, or as params_refuse(). */
 int nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params *nic, char *why,

@@ -29,7 +29,7 @@ struct nic_crossing {
  * A reservation of the wire is at least a few frames, and TURN_NS of the wire: turns are short, and
  * the atomic operations, on a cache line that moves between cores, are rare.
  */
-#define TURN_MIN_BYTES (2 * (NIC_MAX_MTU + 256))
+#define TURN_MIN_BYTES (2 * (NIC_MAX_IBTA_MTU + 256))
 #define TURN_NS 700u
 
 struct nic_share {

@@ -30,8 +30,8 @@
 #define INT_MAX_HOPS 6u
 #define INT_MAX_BYTES (INT_HDR_BYTES + INT_MAX_HOPS * INT_HOP_BYTES)
 
-/* Longest frame: one with the largest MTU, 4096, and any headers fits. */
-#define INT_MAX_FRAME_BYTES 8192u
+/* Longest frame: one with the largest MTU of a NIC and any headers fits. */
+#define INT_MAX_FRAME_BYTES 9216u
 
 /* Flags. */
 #define INT_ECHO 0x1u /* of the receiver, in an ACK: switches add nothing */

@@ -41,7 +41,7 @@ nic_test_pools(struct nic_pools *pools, uint32_t data_mbufs, uint32_t control_mb
 	struct pkt_pool_params control = {
 		.name = control_name,
 		.n_mbufs = control_mbufs,
-		.largest_frame = nic_largest_frame(4096),
+		.largest_frame = nic_largest_frame(NIC_MAX_MTU),
 		.socket = SOCKET_ID_ANY,
 	};
 
@@ -52,7 +52,7 @@ nic_test_pools(struct nic_pools *pools, uint32_t data_mbufs, uint32_t control_mb
 								     .n_mbufs = data_mbufs,
 								     .socket = SOCKET_ID_ANY,
 								     .threads = true},
-					   4096);
+					   NIC_MAX_MTU);
 	pools->control = pkt_pool_create(&control);
 	assert_non_null(pools->data);
 	assert_non_null(pools->control);

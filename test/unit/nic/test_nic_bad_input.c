@@ -318,6 +318,9 @@ TEST(wrong_qps_are_refused_by_name)
 	BREAK_QP(initial_psn, 1u << 24, "initial_psn");
 	BREAK_QP(mtu_bytes, 1500, "mtu_bytes");
 	BREAK_QP(mtu_bytes, 128, "mtu_bytes");
+	BREAK_QP(mtu_bytes, 768, "mtu_bytes");
+	BREAK_QP(mtu_bytes, 4100, "mtu_bytes");
+	BREAK_QP(mtu_bytes, 9216, "mtu_bytes");
 	BREAK_QP(message_bytes, (1ull << 31) + 1, "message_bytes");
 	BREAK_QP(depth, 0, "depth");
 	BREAK_QP(start_ns, NEVER_NS, "start_ns");
@@ -352,7 +355,7 @@ TEST(mtu_beyond_the_pool_is_refused)
 	assert_null(nic_data_pool_create(
 		&(struct pkt_pool_params){
 			.name = "wide", .n_mbufs = 16, .socket = SOCKET_ID_ANY, .threads = true},
-		8192));
+		NIC_MAX_MTU + 1));
 }
 
 TEST(every_drop_is_a_counter)
