@@ -72,7 +72,7 @@ static int
 open_nic(const struct opts *opts)
 {
 	struct config_error err;
-	int rc = nodes_open(&nic.nodes, &nic.first->config, opts->config);
+	int rc = nodes_open(&nic.nodes, &nic.first->config, opts);
 
 	if (rc == 0 && (flow_registry_open(&nic.registry, &nic.nodes, nic.nodes.max_qps) != 0 ||
 			nic_version_begin(&nic.registry, nic.first, &err) != 0)) {

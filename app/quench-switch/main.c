@@ -34,6 +34,8 @@
  * get these.
  */
 #define CACHE_MBUFS 1024
+/* Default of shaper_burst_ns on NICs. */
+#define NIC_BURST_NS 4000u
 /* Data room for a pause frame of 60 bytes. */
 #define PAUSE_ROOM_BYTES 128
 
@@ -177,14 +179,15 @@ find_ports(struct quench_switch *s, const char *path)
 }
 
 static int
-open_switch(struct quench_switch *s, const char *path)
+open_switch(struct quench_switch *s, const struct opts *opts)
 {
-	int rc = find_ports(s, path);
+	uint32_t *burst_ns = &s->config->params.shaper_burst_ns, default_ns;
+	int rc = find_ports(s, opts->config);
 
 	if (rc == 0)
-		rc = shards_plan(&s->config->params, path);
+		rc = shards_plan(&s->config->params, opts->config);
 	if (rc == 0)
-		rc = create_pools(s, path);
+		rc = create_pools(s, opts->config);
 	if (rc == 0)
 		rc = open_ports(s);
 	if (rc != 0)
@@ -192,14 +195,20 @@ open_switch(struct quench_switch *s, const char *path)
 	rc = run_make_key(&s->config->params.table_key);
 	if (rc != 0)
 		return rc;
+	default_ns = ports_burst_ns(s->ethdevs, s->config->params.n_ports, NIC_BURST_NS,
+				    opts->idle_sleep_ns);
+	if (*burst_ns == 0)
+		*burst_ns = default_ns;
 	s->node = sw_create(&s->config->params, &s->pools);
 	if (s->node == NULL) {
 		say_error("the switch cannot be built: %s", strerror(errno));
 		return APP_FAILED;
 	}
 	s->config->shown.node = s->node;
-	s->config_context = (struct switch_config_context){
-		.node = s->node, .ethdevs = s->ethdevs, .running = *s->config};
+	s->config_context = (struct switch_config_context){.node = s->node,
+							   .ethdevs = s->ethdevs,
+							   .burst_ns = default_ns,
+							   .running = *s->config};
 	return 0;
 }
 
@@ -263,7 +272,7 @@ run(const struct opts *opts, struct active_config *active)
 
 	s->active = active;
 	s->config = (struct switch_version *)active->current;
-	rc = open_switch(s, opts->config);
+	rc = open_switch(s, opts);
 	if (rc == 0)
 		rc = run_switch(s, opts);
 	close_switch(s, rc);

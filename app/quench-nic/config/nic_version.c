@@ -190,6 +190,8 @@ op_read(void *program, struct config *cfg, struct config_error *err)
 		return NULL;
 	/* As at start-up. */
 	port_address(c->nodes->ethdev, v->config.nic.mac);
+	if (v->config.nic.shaper_burst_ns == 0)
+		v->config.nic.shaper_burst_ns = c->nodes->burst_ns;
 	return &v->version;
 }
 

@@ -270,10 +270,14 @@ create_node(struct nic_nodes *n, uint16_t i)
 }
 
 int
-nodes_open(struct nic_nodes *n, struct nic_config *config, const char *config_path)
+nodes_open(struct nic_nodes *n, struct nic_config *config, const struct opts *opts)
 {
-	int rc = ports_find(&n->ethdev, 1, NULL, config_path);
+	int rc = ports_find(&n->ethdev, 1, NULL, opts->config);
 
+	if (rc == 0)
+		n->burst_ns = ports_burst_ns(&n->ethdev, 1, NIC_BURST_NS, opts->idle_sleep_ns);
+	if (config->nic.shaper_burst_ns == 0)
+		config->nic.shaper_burst_ns = n->burst_ns;
 	n->mtu_bytes = largest_mtu(config);
 	n->max_qps = config->nic.max_qps;
 	n->nic = config->nic;

@@ -14,6 +14,7 @@
 
 #include "runtime/poll/port_queues.h"
 #include "runtime/port/port_rss.h"
+#include "runtime/run/opts.h"
 #include "ctl/nic_config/nic_config.h"
 #include "nic/port/rss.h"
 #include "nic/port/share.h"
@@ -26,6 +27,7 @@ struct nic_nodes {
 	struct nic_share *share; /* NULL: one node */
 	uint32_t n_qps;          /* at start-up */
 	uint32_t max_qps;
+	uint32_t burst_ns;                   /* in place of a shaper_burst_ns of 0 */
 	uint16_t mtu_bytes;                  /* largest that data mbufs hold */
 	bool placed;                         /* QPs are placed by RSS */
 	uint16_t lcore[NIC_RSS_MAX_BUCKETS]; /* of each bucket, if placed */
@@ -38,12 +40,13 @@ struct nic_nodes {
 };
 
 /**
- * Build everything except the QPs. Sets the MAC address of config to the device's if it is zero.
+ * Build everything except the QPs. Sets the MAC address and shaper_burst_ns of config if they are
+ * zero.
  *
  * @param n  Zero-initialised. Call nodes_close() whatever the result.
  * @return   0, or an exit code after an error line.
  */
-int nodes_open(struct nic_nodes *n, struct nic_config *config, const char *config_path);
+int nodes_open(struct nic_nodes *n, struct nic_config *config, const struct opts *opts);
 
 void nodes_close(struct nic_nodes *n);
 

@@ -78,6 +78,13 @@ of(const struct config_version *v)
 	return (struct switch_version *)v;
 }
 
+static void
+set_burst(struct switch_version *v, const struct switch_config_context *s)
+{
+	if (v->params.shaper_burst_ns == 0)
+		v->params.shaper_burst_ns = s->burst_ns;
+}
+
 /* Copy the values that the program determined at start-up from the active version. */
 static struct config_version *
 op_read(void *program, struct config *cfg, struct config_error *err)
@@ -91,6 +98,7 @@ op_read(void *program, struct config *cfg, struct config_error *err)
 		v->params.shards = RTE_MIN(run_poll_lcores(), v->params.n_ports);
 	for (uint16_t i = 0; i < v->params.n_ports && i < s->running.params.n_ports; i++)
 		port_address(s->ethdevs[i], v->params.ports[i].mac);
+	set_burst(v, s);
 	v->shown.node = s->node;
 	return &v->version;
 }
@@ -103,6 +111,7 @@ op_set(void *program, const struct config_version *now, struct config *cfg,
 
 	if (v == NULL)
 		return NULL;
+	set_burst(v, program);
 	v->shown.node = ((const struct switch_config_context *)program)->node;
 	return &v->version;
 }

@@ -41,6 +41,7 @@ extern const struct active_config_ops switch_config_ops;
 struct switch_config_context {
 	struct node *node;
 	const uint16_t *ethdevs;
+	uint32_t burst_ns;             /* in place of a shaper_burst_ns of 0 */
 	struct switch_version running; /* result of ops->running() */
 };
 

@@ -7,12 +7,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include <rte_cycles.h>
-#include <rte_dev.h>
-#include <rte_devargs.h>
 #include <rte_ethdev.h>
 
-#include "runtime/device/port_stop.h"
+#include "runtime/device/device_args.h"
 #include "runtime/device/port_device.h"
+#include "runtime/device/port_stop.h"
 #include "runtime/notice/say.h"
 
 /*
@@ -69,14 +68,11 @@ port_is_memif_client(const char *driver, const char *args)
 static bool
 is_memif_client(uint16_t ethdev)
 {
-	const struct rte_devargs *args = NULL;
 	struct rte_eth_dev_info info;
 
 	if (rte_eth_dev_info_get(ethdev, &info) != 0)
 		return false;
-	if (info.device != NULL)
-		args = rte_dev_devargs(info.device);
-	return port_is_memif_client(info.driver_name, args == NULL ? NULL : args->args);
+	return port_is_memif_client(info.driver_name, device_args(&info));
 }
 
 /* Does the link come up within wait_ms? */

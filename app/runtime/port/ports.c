@@ -10,6 +10,7 @@
 #include <rte_mempool.h>
 
 #include "base/numbers/units.h"
+#include "runtime/device/device_args.h"
 #include "runtime/device/kernel_interface.h"
 #include "runtime/device/kernel_ring.h"
 #include "runtime/device/port_device.h"
@@ -103,6 +104,26 @@ ports_data_room(const uint16_t *ethdevs, uint16_t n, uint32_t frame_bytes)
 	return data_room_bytes(frame_bytes, doubles);
 }
 
+/* The kernel may end a sleep that much later (timerslack_ns of a thread). */
+#define TIMER_SLACK_NS (50 * NS_PER_US)
+/* A late poll is that many times as late as one on an idle CPU; measured on a shared one. */
+#define LATE_FACTOR 4u
+/* The largest shaper_burst_ns. */
+#define MOST_BURST_NS (10 * NS_PER_MS)
+
+uint32_t
+ports_burst_ns(const uint16_t *ethdevs, uint16_t n, uint32_t on_nic_ns, uint64_t idle_sleep_ns)
+{
+	struct rte_eth_dev_info info;
+
+	for (uint16_t i = 0; i < n; i++)
+		if (rte_eth_dev_info_get(ethdevs[i], &info) != 0 || !port_is_virtual(&info))
+			return on_nic_ns;
+	return (uint32_t)RTE_MIN(LATE_FACTOR *
+					 (RTE_MIN(idle_sleep_ns, MOST_BURST_NS) + TIMER_SLACK_NS),
+				 MOST_BURST_NS);
+}
+
 static int
 refuse(uint16_t ethdev, const char *what, int rc)
 {
@@ -139,7 +160,9 @@ set_mtu(uint16_t ethdev, const struct port_params *params, const struct rte_eth_
 	most = conf->rxmode.mtu + RTE_ETHER_HDR_LEN;
 	if (most >= params->largest_frame)
 		return 0;
-	/* net_memif reports 1514 whatever its buffers hold. */
+	/* It reports 1514, and takes all frames: long ones use several of its buffers. */
+	if (strcmp(info->driver_name, "net_memif") == 0)
+		return 0;
 	if (!params->must_fit || port_is_virtual(info)) {
 		say_warning("%s: the device reports a largest frame of %u bytes, but the "
 			    "configuration has %u bytes",
@@ -149,6 +172,25 @@ set_mtu(uint16_t ethdev, const struct port_params *params, const struct rte_eth_
 	say_error("%s: the device takes frames of at most %u bytes, but the configuration has %u "
 		  "bytes: use a smaller mtu_bytes",
 		  port_name(ethdev), most, params->largest_frame);
+	return APP_BAD_USAGE;
+}
+
+/* framesz of net_af_packet, if it is not given. */
+#define DEFAULT_FRAMESZ 2048u
+
+/* @return 0, or APP_BAD_USAGE: net_af_packet would refuse to receive into the mbufs. */
+static int
+check_framesz(uint16_t ethdev, const struct port_params *params,
+	      const struct rte_eth_dev_info *info)
+{
+	uint32_t room = rte_pktmbuf_data_room_size(params->pool) - RTE_PKTMBUF_HEADROOM;
+	uint32_t framesz = device_args_number(device_args(info), "framesz", DEFAULT_FRAMESZ);
+
+	if (strcmp(info->driver_name, "net_af_packet") != 0 || framesz <= device_most_framesz(room))
+		return 0;
+	say_error("%s: framesz = %u: expected at most %u, since the configuration has frames of at "
+		  "most %u bytes",
+		  port_name(ethdev), framesz, device_most_framesz(room), params->largest_frame);
 	return APP_BAD_USAGE;
 }
 
@@ -229,7 +271,9 @@ port_open(uint16_t ethdev, const struct port_params *params)
 
 	if (rc != 0)
 		return refuse(ethdev, "device information", rc);
-	rc = set_mtu(ethdev, params, &info, &conf);
+	rc = check_framesz(ethdev, params, &info);
+	if (rc == 0)
+		rc = set_mtu(ethdev, params, &info, &conf);
 	if (rc != 0)
 		return rc;
 	port_removal_ask(&info, &conf);

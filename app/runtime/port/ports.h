@@ -40,6 +40,13 @@ int ports_find(uint16_t *ethdevs, uint16_t n, const char *const *names, const ch
  */
 uint16_t ports_data_room(const uint16_t *ethdevs, uint16_t n, uint32_t frame_bytes);
 
+/**
+ * Default of shaper_burst_ns: a NIC's on_nic_ns; if all devices are virtual, what a program that
+ * sleeps for up to idle_sleep_ns, and shares its CPU, needs.
+ */
+uint32_t ports_burst_ns(const uint16_t *ethdevs, uint16_t n, uint32_t on_nic_ns,
+			uint64_t idle_sleep_ns);
+
 struct port_params {
 	uint64_t link_speed_bps; /* configured; only compared with the device's */
 	uint16_t largest_frame;  /* without FCS */

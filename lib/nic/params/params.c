@@ -38,9 +38,10 @@ static const struct field nic_device_fields[] = {
 	{FIELD_OF(struct nic_params, link_speed_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .min = 1000000, .max = 800 * GBPS, .def = "100G", .aliases = {{.name = "link_speed"}},
 	 .help = "Speed of the port; sets its shaper, the pause quanta and DCQCN's maximum rate"},
-	{FIELD_OF(struct nic_params, shaper_burst_ns), .type = FIELD_U32, .unit = UNIT_NS, .min = 1,
-	 .max = 10000000, .def = "2us",
-	 .help = "Largest burst of the port after a late poll, as time at line rate"},
+	{FIELD_OF(struct nic_params, shaper_burst_ns), .type = FIELD_U32, .unit = UNIT_NS,
+	 .max = 10000000, .def = "0",
+	 .help = "Largest burst of the port after a late poll, as time at line rate; 0: 2 us, and "
+		 "if the device is virtual, 4 x (--idle-sleep + 50 us)"},
 	{FIELD_OF(struct nic_params, first_qpn), .type = FIELD_U32, .min = 2, .max = QPN_MASK,
 	 .def = "17", .help = "Number of the first QP; 0 and 1 are reserved by InfiniBand"},
 	{FIELD_OF(struct nic_params, max_qps), .type = FIELD_U32, .min = 1, .max = 1u << 22,

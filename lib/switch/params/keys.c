@@ -136,10 +136,11 @@ static const char *const mark_at_words[] = {"dequeue", "enqueue", NULL};
 
 /* Of a switch on ports: a fabric chooses these values for each of its switches. */
 const struct field sw_device_fields[] = {
-	{FIELD_OF(struct sw_params, shaper_burst_ns), .type = FIELD_U32, .unit = UNIT_NS, .min = 1,
-	 .max = 10000000, .def = "4us", .live = true,
+	{FIELD_OF(struct sw_params, shaper_burst_ns), .type = FIELD_U32, .unit = UNIT_NS,
+	 .max = 10000000, .def = "0", .live = true,
 	 .help = "largest burst of a port after a late poll, as time at the shaper's rate; a "
-		 "pause does not stop a burst that the device already has"},
+		 "pause does not stop a burst that the device already has; 0: 4 us, and if all "
+		 "devices are virtual, 4 x (--idle-sleep + 50 us)"},
 	{FIELD_OF(struct sw_params, seed), .type = FIELD_U64, .max = UINT64_MAX, .def = "1",
 	 .help = "seed of the marking decisions"},
 };

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arguments of a --vdev option: "net_af_packet0,iface=eth0,framesz=2048". */
+#ifndef QUENCH_APP_RUNTIME_DEVICE_DEVICE_ARGS_H
+#define QUENCH_APP_RUNTIME_DEVICE_DEVICE_ARGS_H
+
+#include <stdint.h>
+
+struct rte_eth_dev_info;
+
+/** The arguments of a device, or NULL: it has none. */
+const char *device_args(const struct rte_eth_dev_info *info);
+
+/** The number of KEY=NUMBER in arguments, which may be NULL; otherwise, or if it is none, def. */
+uint32_t device_args_number(const char *args, const char *key, uint32_t def);
+
+/**
+ * Largest framesz of a net_af_packet device whose frames fit into mbufs with this data room: the
+ * driver copies a slot of the ring without its header.
+ */
+uint32_t device_most_framesz(uint32_t data_room_bytes);
+
+#endif
