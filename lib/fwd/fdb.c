@@ -12,6 +12,48 @@
 #include "base/numbers/units.h"
 #include "fwd/fdb.h"
 
+AES_HASH_TARGET static uint32_t
+home_by_aes(const struct fdb *fdb, uint64_t key)
+{
+	return aes_hash(&fdb->aes_key, key) & fdb->mask;
+}
+
+uint32_t
+fdb_home(const struct fdb *fdb, uint64_t key)
+{
+	return fdb->aes ? home_by_aes(fdb, key) : half_sip_u64(&fdb->hash_key, key) & fdb->mask;
+}
+
+AES_HASH_TARGET static void
+homes_by_aes(const struct fdb *fdb, const uint64_t keys[], uint32_t homes[], unsigned int n)
+{
+	/* Copied, because the compiler cannot know that the stores do not change it. */
+	const struct aes_hash_key key = fdb->aes_key;
+	const struct fdb_bucket *buckets = fdb->buckets;
+	uint32_t mask = fdb->mask;
+
+	for (unsigned int i = 0; i < n; i++) {
+		homes[i] = aes_hash(&key, keys[i]) & mask;
+		rte_prefetch0(&buckets[homes[i]]);
+	}
+}
+
+void
+fdb_homes(const struct fdb *fdb, const uint64_t keys[], uint32_t homes[], unsigned int n)
+{
+	if (likely(fdb->aes)) {
+		homes_by_aes(fdb, keys, homes, n);
+		return;
+	}
+	for (unsigned int i = 0; i < n; i += HALF_SIP_LANES) {
+		half_sip_u64_x4(&fdb->hash_key, &keys[i], &homes[i]);
+		for (unsigned int k = i; k < i + HALF_SIP_LANES; k++) {
+			homes[k] &= fdb->mask;
+			rte_prefetch0(&fdb->buckets[homes[k]]);
+		}
+	}
+}
+
 uint64_t *
 fdb_find_beyond(struct fdb *fdb, uint64_t key, uint32_t home)
 {

@@ -19,7 +19,8 @@
  * addresses are not learned and known ones do not move to the port, so a flood of forged sources
  * evicts no other address. Their frames are still forwarded, and counted.
  *
- * The hash is keyed (fwd/half_sip.h), so a sender cannot construct addresses that share a bucket.
+ * The hash is keyed (fwd/aes_hash.h, or fwd/half_sip.h on a CPU without AES instructions), so a
+ * sender cannot construct addresses that share a bucket.
  * An address is stored less than FDB_MAX_PROBES buckets from its home, which bounds the cost of a
  * frame.
  *
@@ -48,6 +49,7 @@
 #include <rte_spinlock.h>
 #include <rte_vect.h>
 
+#include "fwd/aes_hash.h"
 #include "fwd/half_sip.h"
 
 #define FDB_UNKNOWN UINT16_MAX
@@ -188,11 +190,10 @@ uint16_t fdb_lookup(struct fdb *fdb, uint64_t key, uint64_t now_ns);
 /**
  * Home buckets of n keys of a burst, which are also prefetched. A home is an argument of
  * fdb_learn_at() (not for group addresses) and fdb_lookup_at(), which do the same as fdb_learn()
- * and fdb_lookup(). Keys are hashed four at a time, so both arrays need room up to the next
+ * and fdb_lookup(). Keys may be hashed four at a time, so both arrays need room up to the next
  * multiple of four: keys after the n-th are read, too.
  */
-static inline void fdb_homes(const struct fdb *fdb, const uint64_t keys[], uint32_t homes[],
-			     unsigned int n);
+void fdb_homes(const struct fdb *fdb, const uint64_t keys[], uint32_t homes[], unsigned int n);
 static inline bool fdb_learn_at(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port,
 				uint64_t now_ns);
 static inline uint16_t fdb_lookup_at(struct fdb *fdb, uint64_t key, uint32_t home, uint64_t now_ns);
@@ -274,7 +275,9 @@ struct fdb {
 	uint8_t *passed;
 	uint32_t mask;
 	uint32_t probes;
+	bool aes; /* the hash is aes_hash(), else half_sip() */
 	struct half_sip_key hash_key;
+	struct aes_hash_key aes_key;
 	uint64_t refresh_ns;  /* less than 2^53 */
 	uint64_t lifetime_ns; /* NEVER_NS: no ageing */
 	bool shared;
@@ -291,28 +294,12 @@ struct fdb {
 	uint64_t sweep_interval_ns;
 };
 
+/** The home bucket of a key. */
+uint32_t fdb_home(const struct fdb *fdb, uint64_t key);
 /** Search the buckets after the home. @return the state of the address, or NULL. */
 uint64_t *fdb_find_beyond(struct fdb *fdb, uint64_t key, uint32_t home);
 /** Slow path of learning: the table must be written. @return as fdb_learn(). */
 bool fdb_learn_write(struct fdb *fdb, uint64_t key, uint32_t home, uint16_t port, uint64_t now_ns);
-
-static inline uint32_t
-fdb_home(const struct fdb *fdb, uint64_t key)
-{
-	return half_sip_u64(&fdb->hash_key, key) & fdb->mask;
-}
-
-static inline void
-fdb_homes(const struct fdb *fdb, const uint64_t keys[], uint32_t homes[], unsigned int n)
-{
-	for (unsigned int i = 0; i < n; i += HALF_SIP_LANES) {
-		half_sip_u64_x4(&fdb->hash_key, &keys[i], &homes[i]);
-		for (unsigned int k = i; k < i + HALF_SIP_LANES; k++) {
-			homes[k] &= fdb->mask;
-			rte_prefetch0(&fdb->buckets[homes[k]]);
-		}
-	}
-}
 
 static inline uint64_t
 fdb_state_of(uint16_t port, uint64_t seen_ns)

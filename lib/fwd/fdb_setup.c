@@ -69,6 +69,8 @@ fdb_reset(struct fdb *fdb, const struct fdb_params *params)
 	fdb->entries = params->entries;
 	fdb->shared = params->shared;
 	fdb->hash_key = params->key;
+	aes_hash_key_init(&fdb->aes_key, &params->key);
+	fdb->aes = aes_hash_works();
 	fdb->next_bucket = 0;
 	rte_spinlock_init(&fdb->writer);
 	fdb->buckets = pages_alloc(bucket_bytes(fdb));

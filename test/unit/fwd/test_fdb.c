@@ -249,6 +249,25 @@ TEST(addresses_made_to_meet_are_apart_under_a_secret_key)
 	fdb_destroy(secret);
 }
 
+TEST(cpu_without_aes_finds_what_it_learns)
+{
+	struct fdb *fdb = create(1024, AGEING_NS);
+	uint64_t keys[4];
+	uint32_t homes[4];
+
+	fdb->aes = false; /* empty, so nothing is lost */
+	for (uint32_t i = 0; i < 4; i++) {
+		keys[i] = 0x800006000000ull << 16 | i;
+		assert_true(fdb_learn(fdb, keys[i], (uint16_t)i, 0));
+	}
+	fdb_homes(fdb, keys, homes, 3);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_int_equal(homes[i], half_sip_u64(&fdb->hash_key, keys[i]) & fdb->mask);
+		assert_int_equal(fdb_lookup_at(fdb, keys[i], homes[i], 0), i);
+	}
+	fdb_destroy(fdb);
+}
+
 TEST(flood_of_sources_leaves_other_ports_their_share)
 {
 	enum { ENTRIES = 4096, HONEST = 100 };

@@ -66,6 +66,7 @@ set_params(struct sw_params *p)
 	p->wred.wred_weight = 6;
 	p->wred_queues = UINT8_MAX;
 	p->fdb_ageing_s = 1;
+	p->fdb_entries = 64; /* one step of a sweep passes them all */
 	p->pfcwd.pfcwd = PFCWD_SONIC;
 	p->pfcwd.poll_interval_ns = NS_PER_MS;
 	p->pfcwd.detection_time_ns = 2 * NS_PER_MS;
