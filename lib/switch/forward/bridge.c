@@ -141,20 +141,29 @@ choose_flood(const struct sw_forward *f, struct arrival *a)
 	return SW_PASS;
 }
 
+/* The domain of a routed port has no other port, so it needs no addresses. */
+static inline bool
+is_bridged(uint16_t domain)
+{
+	return likely(domain < SW_PORT_DOMAIN);
+}
+
 static __rte_always_inline enum sw_drop
 forward(struct sw_forward *f, struct arrival *a, struct addresses addr)
 {
 	uint64_t src = addr.src, dst = addr.dst;
+	bool bridged = is_bridged(a->domain);
 	enum sw_drop reason;
 
 	if (unlikely(fdb_key_is_group(src)))
 		return SW_DROP_BAD_SOURCE;
 	if (unlikely(is_reserved(dst)))
 		return SW_DROP_RESERVED_ADDRESS;
-	learn(f, a, &addr);
+	if (bridged)
+		learn(f, a, &addr);
 	if (sw_router_takes(f->router, dst))
 		return SW_TO_ROUTER;
-	a->out_port = fdb_key_is_group(dst) ? FLOOD : look_up(f, a, &addr);
+	a->out_port = !bridged || fdb_key_is_group(dst) ? FLOOD : look_up(f, a, &addr);
 	if (unlikely(a->out_port == a->in_port))
 		return SW_DROP_SAME_PORT;
 	if (likely(a->out_port != FLOOD))
@@ -172,7 +181,7 @@ bool
 sw_bridge_forward(struct sw_forward *f, struct arrival *a, unsigned int n, enum sw_drop reasons[])
 {
 	/* fdb_homes() works in steps of 4 keys. */
-	uint64_t keys[2 * SW_BURST + 3], dst[SW_BURST];
+	uint64_t keys[2 * SW_BURST + 3], src[SW_BURST], dst[SW_BURST];
 	uint32_t homes[2 * SW_BURST + 3];
 	uint8_t at[SW_BURST]; /* of a frame's keys */
 	unsigned int n_keys = 0;
@@ -185,7 +194,10 @@ sw_bridge_forward(struct sw_forward *f, struct arrival *a, unsigned int n, enum 
 
 		dst[i] = fdb_key_in_header(a[i].domain, frame);
 		at[i] = (uint8_t)n_keys;
-		keys[n_keys++] = fdb_key_in_header(a[i].domain, frame + 6);
+		src[i] = fdb_key_in_header(a[i].domain, frame + 6);
+		if (!is_bridged(a[i].domain))
+			continue;
+		keys[n_keys++] = src[i];
 		keys[n_keys] = dst[i];
 		/* The router's own address is not looked up. */
 		n_keys += !sw_router_takes(f->router, dst[i]);
@@ -193,10 +205,9 @@ sw_bridge_forward(struct sw_forward *f, struct arrival *a, unsigned int n, enum 
 	keys[n_keys] = keys[n_keys + 1] = keys[n_keys + 2] = 0;
 	fdb_homes(f->fdb, keys, homes, n_keys);
 	for (unsigned int i = 0; i < n; i++) {
-		reasons[i] =
-			forward(f, &a[i],
-				(struct addresses){
-					.src = keys[at[i]], .dst = dst[i], .homes = &homes[at[i]]});
+		reasons[i] = forward(
+			f, &a[i],
+			(struct addresses){.src = src[i], .dst = dst[i], .homes = &homes[at[i]]});
 		routed |= reasons[i] == SW_TO_ROUTER;
 	}
 	return routed;

@@ -168,6 +168,21 @@ TEST(packet_follows_its_route_with_new_addresses_and_a_hop_less)
 	bench_stop(b);
 }
 
+TEST(routed_port_learns_no_addresses)
+{
+	struct bench *b = bench_of_router();
+	uint32_t known = sw_fdb_entries(b->sw);
+
+	give_packet(b, 3, "10.0.0.2", "10.99.1.2", 0);
+	sees_routed(b, 3, neighbors[0].mac, 63, 0);
+	assert_int_equal(sw_fdb_port_entries(b->sw, 3), 0);
+	give_packet(b, 0, "10.0.10.5", "10.99.1.2", 10000);
+	sees_routed(b, 3, neighbors[0].mac, 63, 10000);
+	assert_int_equal(sw_fdb_entries(b->sw), known + 1);
+	assert_int_equal(sw_fdb_port_entries(b->sw, 0), 1);
+	bench_stop(b);
+}
+
 TEST(interfaces_count_what_comes_to_the_router_and_goes_from_it)
 {
 	struct bench *b = bench_of_router();
