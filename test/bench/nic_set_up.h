@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/numbers/units.h"
 #include "bench.h"
 #include "nic/nic.h"
 #include "node/pkt_pool.h"
@@ -14,6 +15,7 @@ static inline void
 nic_set_up_params(struct nic_params *p, uint8_t host, uint64_t link_speed_bps)
 {
 	nic_params_default(p);
+	p->shaper_burst_ns = 2 * NS_PER_US;
 	memcpy(p->mac, (uint8_t[6]){2, 0, 0, 0, 0, host}, 6);
 	p->ip = (struct field_ip){4, {10, 0, 0, host}};
 	p->link_speed_bps = link_speed_bps;

@@ -14,6 +14,7 @@ static inline void
 switch_set_up_params(struct sw_params *p, uint16_t n_ports)
 {
 	sw_params_default(p, n_ports);
+	p->shaper_burst_ns = 4 * NS_PER_US;
 	for (uint16_t i = 0; i < n_ports; i++) {
 		memcpy(p->ports[i].mac, (uint8_t[6]){2, 0, 0, 1, 0, (uint8_t)i}, 6);
 		p->ports[i].link_speed_bps = 400 * GBPS;
