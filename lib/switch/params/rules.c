@@ -7,41 +7,6 @@
 #include "wire/frame/frame.h"
 #include "wire/link/pfc_frame.h"
 
-/* Replace a value by the port's own. Both are uint8_t arrays, or one uint8_t. */
-#define TAKE_OWN(merged, own, member)                                                              \
-	do {                                                                                       \
-		if ((own)->own_##member)                                                           \
-			memcpy(&(merged)->member, (own)->member, sizeof((merged)->member));        \
-	} while (0)
-
-struct qos_map_params
-sw_port_qos(const struct sw_params *params, uint16_t port)
-{
-	const struct sw_port_classes *own = &params->ports[port].classes;
-	struct qos_map_params merged = params->qos;
-
-	if (own->trust != 0)
-		merged.trust = own->trust - 1;
-	TAKE_OWN(&merged, own, dscp_to_tc_map);
-	TAKE_OWN(&merged, own, dot1p_to_tc_map);
-	TAKE_OWN(&merged, own, tc_to_queue_map);
-	TAKE_OWN(&merged, own, tc_to_priority_group_map);
-	TAKE_OWN(&merged, own, pfc_priority_to_queue_map);
-	TAKE_OWN(&merged, own, pfc_enable);
-	return merged;
-}
-
-struct sched_params
-sw_port_sched(const struct sw_params *params, uint16_t port)
-{
-	const struct sw_port_classes *own = &params->ports[port].classes;
-	struct sched_params merged = params->sched;
-
-	TAKE_OWN(&merged, own, strict_queues);
-	TAKE_OWN(&merged, own, dwrr_weight);
-	return merged;
-}
-
 void
 sw_params_resolve(struct sw_params *params)
 {
