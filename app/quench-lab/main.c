@@ -25,7 +25,7 @@
 #include "quench-lab/eal_clock.h"
 #include "quench-lab/lab_opts.h"
 #include "quench-lab/output/output.h"
-#include "quench-lab/output/progress.h"
+#include "quench-lab/progress.h"
 #include "quench-lab/recording/recording.h"
 #include "quench-lab/scenario/scenario_warn.h"
 

@@ -9,9 +9,10 @@
 #include "ctl/nic_config/nic_config.h"
 #include "ctl/nic_config/workload_file.h"
 #include "ctl/switch_config/switch_config.h"
-#include "quench-lab/scenario/capture_file.h"
-#include "quench-lab/scenario/event_file.h"
-#include "quench-lab/scenario/trace_file.h"
+#include "quench-lab/sections/capture_file.h"
+#include "quench-lab/sections/event_file.h"
+#include "quench-lab/sections/port_file.h"
+#include "quench-lab/sections/trace_file.h"
 
 static int
 finish_flow(struct config *cfg, const char *section, void *item, void *arg,
@@ -46,6 +47,9 @@ const struct config_kind scenario_kinds[] = {
 				    .not_in_name = ",\"/ "},
 	[SCENARIO_FLOWS] = {KIND("flow", flow_params, flow_fields, flows), .not_in_name = ",\"",
 			    .finish = finish_flow},
+	[SCENARIO_STREAMS] = {CONFIG_KIND("stream", "NAME", struct scenario, struct stream_params,
+					  stream_fields, streams, STREAM_NAME_CHARS),
+			      .not_in_name = ",\""},
 	[SCENARIO_RECORDS] = {KIND("record", record_params, record_fields, records),
 			      .not_in_name = "/. "},
 	[SCENARIO_EVENTS] = {KIND("event", event_params, event_fields, events),
@@ -142,7 +146,7 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 
 	if (config_read_new(cfg, "fabric", fabric_fields, fabric_fields_n, &s->fabric, err) < 0 ||
 	    switch_config_read_common(cfg, &s->sw, err) < 0 || read_switches(cfg, s, err) < 0 ||
-	    nic_config_read_common(cfg, &s->nic, err) < 0 ||
+	    port_file_read(cfg, s, err) < 0 || nic_config_read_common(cfg, &s->nic, err) < 0 ||
 	    config_kinds_read(cfg, scenario_kinds, SCENARIO_KINDS, s, NULL, err) < 0 ||
 	    config_finish(cfg, err) < 0)
 		return -EINVAL;
@@ -169,7 +173,7 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 	}
 	if (scenario_resolve(s, &fault) < 0)
 		return config_refuse(cfg, fault.section, fault.key, fault.expected, err);
-	if (switch_config_check(cfg, &s->sw, err) < 0)
+	if (port_file_check(cfg, s, err) < 0 || switch_config_check(cfg, &s->sw, err) < 0)
 		return -EINVAL;
 	for (uint32_t i = 0; i < s->n_switches; i++) {
 		char section[TOPOLOGY_NAME_CHARS + 8];
@@ -239,6 +243,7 @@ scenario_print(FILE *out, const struct scenario *s)
 					switch_section_fields_n, &s->switches[i],
 					&s->switches[i].sw, &s->sw);
 	}
+	port_file_print(out, s);
 	print_kinds(out, s, 0, SCENARIO_FLOWS);
 	nic_config_print_common(out, &s->nic);
 	print_kinds(out, s, SCENARIO_FLOWS, SCENARIO_KINDS);
@@ -250,6 +255,7 @@ scenario_print_reference(FILE *out)
 	config_print_reference(out, "fabric", fabric_fields, fabric_fields_n);
 	switch_config_print_reference_common(out);
 	config_print_reference(out, "switch NAME", switch_section_fields, switch_section_fields_n);
+	port_file_print_reference(out);
 	config_kinds_print_reference(out, scenario_kinds, SCENARIO_FLOWS);
 	nic_config_print_reference_common(out);
 	config_kinds_print_reference(out, &scenario_kinds[SCENARIO_FLOWS],

@@ -16,6 +16,17 @@ host_at(const struct events *ev, uint32_t node)
 	return ev->net->hosts[node - net_scenario(ev->net)->topology->n_switches];
 }
 
+static void
+poke(struct events *ev, uint32_t node, uint64_t now_ns)
+{
+	const struct topology *t = net_scenario(ev->net)->topology;
+
+	if (topology_is_switch(t, node))
+		fabric_poke(ev->net->fabric, node, now_ns);
+	else
+		net_poke_host(ev->net, (uint16_t)(node - t->n_switches + 1), now_ns);
+}
+
 /* A switch is notified of its link; a host resets its pauses. */
 static void
 notify(struct events *ev, struct topology_end at, bool up, uint64_t now_ns)
@@ -47,8 +58,8 @@ set_link(struct events *ev, uint32_t index, uint8_t why, bool up, uint64_t now_n
 	 */
 	if (topology_is_switch(t, link->a.node))
 		ev->reroute_ns = add_sat(now_ns, net_scenario(ev->net)->fabric.reroute_after_ns);
-	fabric_poke(ev->net->fabric, link->a.node, now_ns);
-	fabric_poke(ev->net->fabric, link->b.node, now_ns);
+	poke(ev, link->a.node, now_ns);
+	poke(ev, link->b.node, now_ns);
 	return 0;
 }
 
@@ -148,6 +159,6 @@ events_fault(struct events *ev, const struct event_params *e, bool on, uint64_t 
 	default:
 		return change_cables(ev, e, on);
 	}
-	fabric_poke(ev->net->fabric, e->at.node, now_ns);
+	poke(ev, e->at.node, now_ns);
 	return 0;
 }

@@ -184,6 +184,21 @@ check_event(const struct scenario *s, const struct event_params *e, struct scena
 	return say(fault, "event", e->name, "action", expected);
 }
 
+/* A link of the model has the rate of its cable. */
+static int
+check_port(const struct port_section *port, struct scenario_fault *fault)
+{
+	for (unsigned int k = 0; k < sw_port_fields_n; k++) {
+		const char *key = sw_port_fields[k].name;
+
+		if (port->given >> k & 1 &&
+		    (strcmp(key, "shaper_rate_bps") == 0 || strcmp(key, "tx_disabled") == 0))
+			return say(fault, port->name, "", key,
+				   "no such key: ports of the fluid model send at the link's rate");
+	}
+	return 0;
+}
+
 int
 fluid_net_check(const struct scenario *s, struct scenario_fault *fault)
 {
@@ -191,6 +206,11 @@ fluid_net_check(const struct scenario *s, struct scenario_fault *fault)
 
 	for (uint32_t i = 0; rc == 0 && i < s->n_flows; i++)
 		rc = check_flow(&s->flows[i], fault);
+	if (rc == 0 && s->n_streams > 0)
+		rc = say(fault, "stream", s->streams[0].name, NULL,
+			 "no stream: the fluid model has no raw frames");
+	for (uint32_t i = 0; rc == 0 && i < s->n_ports; i++)
+		rc = check_port(&s->ports[i], fault);
 	for (uint32_t i = 0; rc == 0 && i < s->n_events; i++)
 		rc = check_event(s, &s->events[i], fault);
 	for (uint32_t i = 0; rc == 0 && i < s->n_links; i++)

@@ -96,7 +96,7 @@ change_hosts(struct net *net, const struct scenario *next, uint64_t now_ns)
 		nic_reload(host, &reload);
 		while (!nic_reload_is_done(host))
 			host->ops->rx(host, 0, NULL, 0, now_ns);
-		fabric_poke(net->fabric, topology_host_node(t, h), now_ns);
+		net_poke_host(net, h, now_ns);
 	}
 	free((void *)(uintptr_t)reload.flows);
 	return 0;

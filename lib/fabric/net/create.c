@@ -59,7 +59,10 @@ create_pools(struct net *net, char *why, unsigned int why_size)
 	uint16_t mtu = largest_mtu(s), frame = nic_largest_frame(mtu);
 	uint64_t n = scenario_backing_frames(s);
 	struct pkt_pool_params data = pool_params(net, "lab_data", n, 0);
-	bool sends = false;
+	bool sends = s->n_streams > 0;
+
+	for (uint32_t i = 0; i < s->n_streams; i++)
+		frame = (uint16_t)RTE_MAX(frame, s->streams[i].frame_bytes);
 
 	for (uint32_t i = 0; i < s->n_events; i++) {
 		sends |= s->events[i].action == EVENT_SEND || s->events[i].action == EVENT_CORRUPT;
@@ -138,6 +141,46 @@ create_host(struct net *net, uint16_t h, uint32_t qps, bool slow, char *why, uns
 	return 0;
 }
 
+static uint32_t
+all_streams(const struct scenario *s)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < s->n_streams; i++)
+		n += s->streams[i].n_from;
+	return n;
+}
+
+/* Put testers around the NICs of the hosts that have streams. */
+static int
+create_testers(struct net *net, char *why, unsigned int why_size)
+{
+	const struct scenario *s = net->scenario;
+	const struct topology *t = s->topology;
+
+	for (uint16_t h = 1; s->n_streams > 0 && h <= t->n_hosts; h++) {
+		uint32_t n = scenario_streams_of(s, h, NULL);
+		struct tester_stream *streams = calloc(n + 1, sizeof(*streams));
+		struct tester_params p = {
+			.nic = net->hosts[h - 1],
+			.frames = net->frames,
+			.link_speed_bps = t->links[t->hosts[h - 1].link].cable.rate_bps,
+			.streams = streams,
+			.n_streams = n,
+			.all_streams = all_streams(s),
+		};
+
+		if (streams != NULL)
+			scenario_streams_of(s, h, streams);
+		if (streams != NULL && scenario_is_tester(s, h))
+			net->testers[h - 1] = tester_create(&p);
+		free(streams);
+		if (streams == NULL || (scenario_is_tester(s, h) && net->testers[h - 1] == NULL))
+			return net_fail(why, why_size, "no memory");
+	}
+	return 0;
+}
+
 static int
 create_hosts(struct net *net, char *why, unsigned int why_size)
 {
@@ -172,7 +215,8 @@ connect_all(struct net *net, char *why, unsigned int why_size)
 	for (uint32_t i = 0; rc >= 0 && i < t->n_switches; i++)
 		rc = fabric_add_node(net->fabric, net->switches[i]);
 	for (uint32_t i = 0; rc >= 0 && i < t->n_hosts; i++)
-		rc = fabric_add_node(net->fabric, net->hosts[i]);
+		rc = fabric_add_node(net->fabric,
+				     net->testers[i] != NULL ? net->testers[i] : net->hosts[i]);
 	for (uint32_t i = 0; rc >= 0 && i < t->n_links; i++) {
 		const struct topology_link *l = &t->links[i];
 
@@ -230,14 +274,15 @@ build(struct net *net, char *why, unsigned int why_size)
 
 	net->switches = calloc(t->n_switches, sizeof(struct node *));
 	net->hosts = calloc(t->n_hosts, sizeof(struct node *));
+	net->testers = calloc(t->n_hosts, sizeof(struct node *));
 	net->flows = calloc(scenario_flow_pairs(net->scenario), sizeof(*net->flows));
 	net->fabric = fabric_create(t->n_switches + t->n_hosts, t->n_links, net->threads);
-	if (net->switches == NULL || net->hosts == NULL || net->flows == NULL ||
-	    net->fabric == NULL)
+	if (net->switches == NULL || net->hosts == NULL || net->testers == NULL ||
+	    net->flows == NULL || net->fabric == NULL)
 		return net_fail(why, why_size, "no memory");
 	if (create_pools(net, why, why_size) < 0 || create_switches(net, why, why_size) < 0 ||
-	    create_hosts(net, why, why_size) < 0 || connect_all(net, why, why_size) < 0 ||
-	    teach_bridges(net, why, why_size) < 0)
+	    create_hosts(net, why, why_size) < 0 || create_testers(net, why, why_size) < 0 ||
+	    connect_all(net, why, why_size) < 0 || teach_bridges(net, why, why_size) < 0)
 		return -1;
 	if (net_create_flows(net, why, why_size) < 0)
 		return -1;
@@ -274,6 +319,8 @@ net_destroy(struct net *net)
 	for (uint32_t i = 0; net->hosts != NULL && i < net->scenario->topology->n_hosts; i++)
 		if (net->hosts[i] != NULL)
 			nic_destroy(net->hosts[i]);
+	for (uint32_t i = 0; net->testers != NULL && i < net->scenario->topology->n_hosts; i++)
+		tester_destroy(net->testers[i]);
 	net_free_paths(net);
 	free(net->messages);
 	nic_payloads_destroy(net->payloads);
@@ -285,6 +332,7 @@ net_destroy(struct net *net)
 	free(net->by_qp);
 	free(net->message_bytes);
 	free(net->flows);
+	free(net->testers);
 	free(net->hosts);
 	free(net->switches);
 	free(net);

@@ -42,6 +42,8 @@ struct fabric *net_fabric(struct net *net);
 const struct node *net_switch(const struct net *net, uint32_t i);
 /** Host h in [1, hosts]. */
 const struct node *net_host(const struct net *net, uint16_t h);
+/** The tester around a host's NIC; NULL: none. */
+const struct node *net_tester(const struct net *net, uint16_t h);
 /** Frames to a port that were lost, as fabric_cable_drops(). */
 uint64_t net_cable_drops(const struct net *net, struct fabric_end e, enum cable_drop why);
 /** Counts of frames that arrived at a port, as fabric_cable_stats(). */

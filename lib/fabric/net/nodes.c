@@ -32,6 +32,20 @@ net_host_params(const struct scenario *s, uint16_t host)
 	return p;
 }
 
+void
+net_poke_host(struct net *net, uint16_t host, uint64_t now_ns)
+{
+	if (net->testers[host - 1] != NULL)
+		tester_wake(net->testers[host - 1]);
+	fabric_poke(net->fabric, topology_host_node(net->scenario->topology, host), now_ns);
+}
+
+const struct node *
+net_tester(const struct net *net, uint16_t h)
+{
+	return net->testers[h - 1];
+}
+
 const struct scenario *
 net_scenario(const struct net *net)
 {

@@ -18,6 +18,7 @@ struct net {
 	struct workload_by_qp *by_qp; /* per flow; NULL: no large trace */
 	struct rte_mempool *data, *control, *frames, *clones;
 	struct nic_payloads *payloads;
+	struct node **testers; /* by host number - 1; NULL: the host is its NIC */
 	struct net_paths *paths;
 	struct nic_message *messages; /* the last net_recorded_messages() */
 	uint32_t messages_size;
@@ -32,6 +33,9 @@ int net_reroute(struct net *net, const uint8_t *down);
  * change names. @return 0, or -ENOMEM.
  */
 int net_change(struct net *net, const struct scenario_change *change, uint64_t now_ns);
+
+/** As fabric_poke(), of a host whose NIC was called. */
+void net_poke_host(struct net *net, uint16_t host, uint64_t now_ns);
 
 /** The params of a host, except its number of QPs. */
 struct nic_params net_host_params(const struct scenario *s, uint16_t host);

@@ -244,8 +244,15 @@ frames_made(const struct probe *p)
 {
 	uint64_t n = probe_pause_frames(p);
 
-	for (uint16_t h = 1; h <= scenario_of(p)->topology->n_hosts; h++)
+	for (uint16_t h = 1; h <= scenario_of(p)->topology->n_hosts; h++) {
+		const struct node *tester = net_tester(p->net, h);
+		uint32_t streams =
+			tester == NULL ? 0 : scenario_streams_of(scenario_of(p), h, NULL);
+
 		n += nic_stats(net_host(p->net, h))->tx_packets;
+		for (uint32_t i = 0; i < streams; i++)
+			n += tester_sent(tester, i)->tx_packets;
+	}
 	return n;
 }
 

@@ -40,14 +40,12 @@ interface_of(const struct scenario *s, uint16_t domain)
 static uint16_t
 bridged_domain(const struct scenario *s, const struct topology_host *h)
 {
-	const struct topology_link *link = &s->topology->links[h->link];
-	uint16_t routed = (uint16_t)(SW_PORT_DOMAIN + link->b.port);
+	uint16_t port = s->topology->links[h->link].b.port;
+	uint16_t routed = (uint16_t)(SW_PORT_DOMAIN + port);
 
 	if (interface_of(s, routed) != NULL)
 		return routed;
-	if (!s->sw.vlan_filtering)
-		return 0;
-	return link->tag > 0 ? s->links[link->tag - 1].access_vlan : SCENARIO_HOST_VLAN;
+	return s->sw.vlan_filtering ? scenario_port(s, h->sw, port).access_vlan : 0;
 }
 
 /*

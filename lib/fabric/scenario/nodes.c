@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Params of a single host or switch: addresses, VLAN, seeds. */
+/* Params of a single host or switch: addresses, VLAN, seeds, streams. */
 #include <string.h>
 
 #include "fabric/scenario/scenario.h"
@@ -71,4 +71,65 @@ scenario_ecmp_seed(const struct scenario *s, uint32_t sw)
 	if (s->fabric.ecmp_seed_by_stage)
 		seed += STAGE_SEED(s->topology->switches[sw].stage);
 	return seed;
+}
+
+static struct stream_ends
+ends_of(const struct scenario *s, const struct stream_params *p, uint16_t host)
+{
+	static const uint8_t none[6];
+	struct stream_ends ends = {.src_ip = scenario_host_ip(s, host),
+				   .dst_ip = scenario_host_ip(s, p->to)};
+
+	scenario_host_mac(host, ends.src_mac);
+	memcpy(ends.dst_mac, p->dst_mac, 6);
+	if (memcmp(ends.dst_mac, none, 6) == 0)
+		scenario_next_hop_mac(s, host, p->to, ends.dst_mac);
+	return ends;
+}
+
+static void
+make_stream(const struct scenario *s, const struct stream_params *p, uint16_t host,
+	    struct tester_stream *out)
+{
+	const struct topology_link *link = &s->topology->links[s->topology->hosts[host - 1].link];
+	const struct stream_ends ends = ends_of(s, p, host);
+
+	*out = (struct tester_stream){
+		.udp_sports = p->udp_sports,
+		/* With link pause, priority 0 stands for the link. */
+		.prio = s->nic.flow_control == NIC_FLOW_PAUSE ? 0 : stream_class(p, &s->nic.qos).pg,
+		.obey_pause = p->obey_pause,
+		.rate_bps = p->rate_bps > 0 ? p->rate_bps : link->cable.rate_bps,
+		.start_ns = p->start_ns,
+		.stop_ns = p->stop_ns,
+		.count = p->count,
+	};
+	stream_template(p, &ends, out);
+}
+
+uint32_t
+scenario_streams_of(const struct scenario *s, uint16_t host, struct tester_stream *out)
+{
+	uint32_t index = 0, n = 0;
+
+	for (uint32_t i = 0; i < s->n_streams; i++)
+		for (uint32_t k = 0; k < s->streams[i].n_from; k++, index++) {
+			if (s->streams[i].from[k] != host)
+				continue;
+			if (out != NULL) {
+				make_stream(s, &s->streams[i], host, &out[n]);
+				out[n].index = index;
+			}
+			n++;
+		}
+	return n;
+}
+
+bool
+scenario_is_tester(const struct scenario *s, uint16_t host)
+{
+	for (uint32_t i = 0; i < s->n_streams; i++)
+		if (s->streams[i].to == host)
+			return true;
+	return scenario_streams_of(s, host, NULL) > 0;
 }

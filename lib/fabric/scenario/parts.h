@@ -15,6 +15,12 @@ int scenario_check_events(struct scenario *s, struct scenario_fault *fault);
 int scenario_pair_hosts(const struct scenario *s, struct flow_params *flow,
 			struct scenario_fault *fault);
 
+/** Check the sections of ports against the topology. @return 0, or -EINVAL with fault filled in. */
+int scenario_check_ports(const struct scenario *s, struct scenario_fault *fault);
+
+/** Params of a switch's port: those that follow from the fabric, and over them its sections'. */
+struct sw_port_params scenario_port(const struct scenario *s, uint32_t sw, uint16_t port);
+
 /** Assign VLANs and addresses to all hosts. @return 0, or -EINVAL with fault filled in. */
 int scenario_place_hosts(struct scenario *s, struct scenario_fault *fault);
 

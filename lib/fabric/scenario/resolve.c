@@ -56,6 +56,46 @@ check_flow(const struct scenario *s, const struct flow_params *flow, struct scen
 	return 0;
 }
 
+static int
+check_stream(const struct scenario *s, struct stream_params *stream, struct scenario_fault *fault)
+{
+	uint16_t hosts[TOPOLOGY_MAX_HOSTS];
+	int32_t n = host_list_parse(s->topology, stream->dst, hosts);
+
+	if (n != 1)
+		return scenario_refuse(fault, "stream", stream->name, "dst",
+				       "one host of the fabric, such as 5, h5 or T4/1");
+	stream->to = hosts[0];
+	n = host_list_parse(s->topology, stream->src, hosts);
+	if (n <= 0)
+		return scenario_refuse(fault, "stream", stream->name, "src",
+				       "hosts of the fabric, such as 1-4 or 1,3");
+	if (stream->stop_ns <= stream->start_ns)
+		return scenario_refuse(fault, "stream", stream->name, "stop_ns",
+				       "a time after start_ns");
+	if (stream->headers == STREAM_ETHERNET && s->routes != NULL)
+		return scenario_refuse(fault, "stream", stream->name, "headers",
+				       "ip or udp: the switches of this fabric are routers");
+	stream->from = calloc((size_t)n, sizeof(*stream->from));
+	if (stream->from == NULL)
+		return scenario_refuse(fault, "stream", stream->name, "src",
+				       "fewer hosts: out of memory");
+	stream->n_from = (uint32_t)n;
+	memcpy(stream->from, hosts, (size_t)n * sizeof(*hosts));
+	for (int32_t i = 0; i < n; i++) {
+		const struct topology_host *h = &s->topology->hosts[hosts[i] - 1];
+		uint64_t rate_bps = s->topology->links[h->link].cable.rate_bps;
+
+		if (hosts[i] == stream->to)
+			return scenario_refuse(fault, "stream", stream->name, "src",
+					       "hosts other than dst");
+		if (stream->rate_bps > rate_bps)
+			return scenario_refuse(fault, "stream", stream->name, "rate_bps",
+					       "the rate of the hosts' links at most");
+	}
+	return 0;
+}
+
 static uint64_t
 buffer_bytes(const struct scenario *s)
 {
@@ -138,9 +178,13 @@ check_fabric(struct scenario *s, struct scenario_fault *fault)
 	if (host_list_parse(s->topology, s->fabric.slow_hosts, hosts) < 0)
 		return scenario_refuse(fault, "fabric", "", "slow_hosts",
 				       "all, or hosts such as 1-4 or 1,3");
-	if (s->n_flows == 0 && !sends_frames(s))
+	if (s->n_flows == 0 && s->n_streams == 0 && !sends_frames(s))
 		return scenario_refuse(fault, "flow", "", NULL,
-				       "a [flow NAME], or an [event NAME] that sends frames");
+				       "a [flow NAME] or a [stream NAME], or an [event NAME] that "
+				       "sends frames");
+	for (uint32_t i = 0; i < s->n_streams; i++)
+		if (check_stream(s, &s->streams[i], fault) < 0)
+			return -EINVAL;
 	for (uint32_t i = 0; i < s->n_flows; i++)
 		if (scenario_pair_hosts(s, &s->flows[i], fault) < 0 ||
 		    check_flow(s, &s->flows[i], fault) < 0 ||
@@ -243,8 +287,9 @@ int
 scenario_resolve(struct scenario *s, struct scenario_fault *fault)
 {
 	if (read_edges(&s->fabric, fault) < 0 || scenario_build_topology(s, fault) < 0 ||
-	    scenario_place_hosts(s, fault) < 0 || scenario_check_events(s, fault) < 0 ||
-	    check_fabric(s, fault) < 0 || fill_switches(s, fault) < 0)
+	    scenario_check_ports(s, fault) < 0 || scenario_place_hosts(s, fault) < 0 ||
+	    scenario_check_events(s, fault) < 0 || check_fabric(s, fault) < 0 ||
+	    fill_switches(s, fault) < 0)
 		return -EINVAL;
 	fill_nics(s);
 	return 0;
@@ -265,15 +310,19 @@ scenario_release(struct scenario *s)
 		free(s->flows[i].pairs);
 		free(s->flows[i].messages_of_pairs);
 	}
+	for (uint32_t i = 0; i < s->n_streams; i++)
+		free(s->streams[i].from);
 	sw_tables_free(&s->sw.tables);
 	routes_destroy(s->routes);
 	free(s->hosts);
 	topology_destroy(s->topology);
 	free(s->records);
 	free(s->events);
+	free(s->streams);
 	free(s->flows);
 	free(s->static_routes);
 	free(s->links);
+	free(s->ports);
 	pages_free(s->switches, s->max_switches * sizeof(*s->switches));
 	*s = (struct scenario){0};
 }

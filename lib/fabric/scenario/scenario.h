@@ -16,6 +16,7 @@
 
 #include "base/field/field.h"
 #include "fabric/scenario/fault.h"
+#include "fabric/tester/stream.h"
 #include "fabric/topology/routes.h"
 #include "fabric/topology/topology.h"
 #include "nic/measure/trace.h"
@@ -141,6 +142,20 @@ struct link_section {
 
 FIELD_TABLE(link_section_fields);
 
+#define SCENARIO_EVERY_PORT UINT16_MAX
+
+/*
+ * One [port N], [switch NAME port] or the like: keys of some ports, which override those of the
+ * sections before it.
+ */
+struct port_section {
+	char name[TOPOLOGY_NAME_CHARS + 20]; /* as in a file */
+	char sw[TOPOLOGY_NAME_CHARS + 1];    /* "": of every switch */
+	uint16_t port;                       /* or SCENARIO_EVERY_PORT */
+	uint64_t given;                      /* rows of sw_port_fields whose values apply */
+	struct sw_port_params keys;
+};
+
 /* One [static_route NAME]. */
 struct static_route {
 	char name[FLOW_NAME_CHARS + 1];
@@ -258,13 +273,16 @@ struct scenario {
 	struct sw_params sw;
 	struct nic_params nic; /* for all hosts; addresses and speeds are filled in per host */
 	struct switch_section *switches;
+	struct port_section *ports; /* from the most general to the most specific */
 	struct link_section *links;
 	struct static_route *static_routes;
 	struct flow_params *flows;
+	struct stream_params *streams;
 	struct event_params *events;
 	struct record_params *records;
 	uint32_t max_switches; /* for which switches has room */
-	uint32_t n_switches, n_links, n_static_routes, n_flows, n_events, n_records;
+	uint32_t n_switches, n_ports, n_links, n_static_routes, n_flows, n_streams, n_events,
+		n_records;
 	/* set by scenario_resolve() */
 	struct topology *topology;
 	struct routes *routes; /* NULL: switches are bridges */
@@ -300,6 +318,14 @@ uint32_t scenario_flow_pairs(const struct scenario *s);
 /** QPs of one pair of the flow, at each end. */
 uint32_t scenario_pair_qps(const struct flow_params *flow, uint32_t pair);
 
+/**
+ * The streams that a host sends, in the order of the file; their index counts all streams of the
+ * fabric. @param out  NULL: only count. @return their number.
+ */
+uint32_t scenario_streams_of(const struct scenario *s, uint16_t host, struct tester_stream *out);
+/** Does the host send or receive streams? */
+bool scenario_is_tester(const struct scenario *s, uint16_t host);
+
 /** Name of one pair of the flow in results. @return text. */
 const char *scenario_flow_title(const struct flow_params *flow, uint32_t pair,
 				char text[FLOW_TITLE_CHARS + 1]);
@@ -317,6 +343,10 @@ struct routes *scenario_routes(const struct scenario *s, const uint8_t *down);
 
 /** The params of a switch from its section, or the common ones. */
 const struct sw_params *scenario_switch_params(const struct scenario *s, uint32_t sw);
+
+/** Does a section of ports apply to this port? */
+bool scenario_port_applies(const struct scenario *s, const struct port_section *section,
+			   uint32_t sw, uint16_t port);
 
 /** Seed with which a router spreads flows over equal paths. The scenario must be resolved. */
 uint32_t scenario_ecmp_seed(const struct scenario *s, uint32_t sw);

@@ -12,8 +12,6 @@
 #include "base/numbers/prng.h"
 #include "fabric/scenario/parts.h"
 
-/* VLANs on links between bridges. */
-#define ALL_VLANS "1-4094"
 /* Most routes of a switch, after merging. */
 #define MAX_ROUTES 4096u
 /*
@@ -29,67 +27,14 @@ struct build {
 };
 
 static void
-port_mac(uint32_t sw, uint16_t port, uint8_t mac[6])
-{
-	/* The fourth byte is 0 for hosts and 2 for routers, which have no ports above 255. */
-	const uint8_t m[6] = {
-		0x02,         0, (uint8_t)(sw >> 8), (uint8_t)(port < 256 ? 1 : 3), (uint8_t)sw,
-		(uint8_t)port};
-
-	memcpy(mac, m, sizeof(m));
-}
-
-static void
-set_vlans(const struct build *b, uint16_t p, struct sw_port_params *port)
-{
-	const struct topology *t = b->s->topology;
-	const struct topology_switch *sw = &t->switches[b->sw];
-	uint32_t tag = t->links[sw->link[p]].tag;
-
-	if (b->s->routes != NULL) {
-		port->access_vlan = SCENARIO_HOST_VLAN;
-	} else if (b->out->vlan_filtering && p >= sw->n_hosts) {
-		strcpy(port->tagged_vlans, ALL_VLANS);
-	} else if (b->out->vlan_filtering) {
-		port->access_vlan = tag > 0 ? b->s->links[tag - 1].access_vlan : SCENARIO_HOST_VLAN;
-		if (tag > 0)
-			strcpy(port->tagged_vlans, b->s->links[tag - 1].tagged_vlans);
-	}
-}
-
-/* Flow control of a port: towards a host, the host's kind; between switches, PFC. */
-static int
-flow_control(const struct build *b, uint16_t p)
-{
-	const int of_host[] = {
-		[NIC_FLOW_OFF] = SW_FLOW_OFF,
-		[NIC_FLOW_PFC] = SW_FLOW_PFC,
-		[NIC_FLOW_PAUSE] = SW_FLOW_PAUSE,
-	};
-
-	return p < b->s->topology->switches[b->sw].n_hosts ? of_host[b->s->nic.flow_control]
-							   : SW_FLOW_PFC;
-}
-
-static void
 set_ports(const struct build *b)
 {
-	const struct topology *t = b->s->topology;
-	const struct topology_switch *sw = &t->switches[b->sw];
+	uint16_t n = b->s->topology->switches[b->sw].n_ports;
 
-	b->out->n_ports = sw->n_ports;
-	sw_params_use_rows(b->out, sw->n_ports);
-	for (uint16_t p = 0; p < sw->n_ports; p++) {
-		struct sw_port_params *port = &b->out->ports[p];
-
-		*port = (struct sw_port_params){
-			.link_speed_bps = t->links[sw->link[p]].cable.rate_bps,
-			.flow_control = flow_control(b, p),
-			.pfcwd = true,
-		};
-		port_mac(b->sw, p, port->mac);
-		set_vlans(b, p, port);
-	}
+	b->out->n_ports = n;
+	sw_params_use_rows(b->out, n);
+	for (uint16_t p = 0; p < n; p++)
+		b->out->ports[p] = scenario_port(b->s, b->sw, p);
 }
 
 /* Apply the curves of links to the ports at their ends. */

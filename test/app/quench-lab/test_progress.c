@@ -2,7 +2,7 @@
 /* What the line says on a terminal while the lab runs. */
 #include "unit/cases.h"
 #include "base/numbers/units.h"
-#include "quench-lab/output/progress.h"
+#include "quench-lab/progress.h"
 
 static void
 assert_says(const struct progress_state *s, const char *expected)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Progress of a run on a terminal: simulated time, speed and estimated end. */
-#ifndef QUENCH_APP_QUENCH_LAB_OUTPUT_PROGRESS_H
-#define QUENCH_APP_QUENCH_LAB_OUTPUT_PROGRESS_H
+#ifndef QUENCH_APP_QUENCH_LAB_PROGRESS_H
+#define QUENCH_APP_QUENCH_LAB_PROGRESS_H
 
 #include <stdbool.h>
 #include <stdint.h>

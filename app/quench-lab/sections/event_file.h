@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The frames that the [event NAME] sections of a scenario file send. */
-#ifndef QUENCH_APP_QUENCH_LAB_SCENARIO_EVENT_FILE_H
-#define QUENCH_APP_QUENCH_LAB_SCENARIO_EVENT_FILE_H
+#ifndef QUENCH_APP_QUENCH_LAB_SECTIONS_EVENT_FILE_H
+#define QUENCH_APP_QUENCH_LAB_SECTIONS_EVENT_FILE_H
 
 #include "ctl/config/config.h"
 #include "fabric/scenario/scenario.h"

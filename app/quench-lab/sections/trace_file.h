@@ -5,8 +5,8 @@
  * first message, a line is a heading if each of its fields begins with a letter and none is a host
  * such as h3.
  */
-#ifndef QUENCH_APP_QUENCH_LAB_SCENARIO_TRACE_FILE_H
-#define QUENCH_APP_QUENCH_LAB_SCENARIO_TRACE_FILE_H
+#ifndef QUENCH_APP_QUENCH_LAB_SECTIONS_TRACE_FILE_H
+#define QUENCH_APP_QUENCH_LAB_SECTIONS_TRACE_FILE_H
 
 #include "ctl/config/config.h"
 #include "fabric/scenario/scenario.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quench-lab/scenario/event_file.h"
+#include "quench-lab/sections/event_file.h"
 
 #include <string.h>
 
-#include "quench-lab/scenario/capture_file.h"
+#include "quench-lab/sections/capture_file.h"
 
 int
 event_file_finish(struct config *cfg, const char *section, void *item, void *arg,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quench-lab/scenario/capture_file.h"
+#include "quench-lab/sections/capture_file.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quench-lab/scenario/trace_file.h"
+#include "quench-lab/sections/trace_file.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
  * or pcapng of Ethernet, times in us or ns. A frame that the capture has truncated stays truncated.
  * Captures have no FCS.
  */
-#ifndef QUENCH_APP_QUENCH_LAB_SCENARIO_CAPTURE_FILE_H
-#define QUENCH_APP_QUENCH_LAB_SCENARIO_CAPTURE_FILE_H
+#ifndef QUENCH_APP_QUENCH_LAB_SECTIONS_CAPTURE_FILE_H
+#define QUENCH_APP_QUENCH_LAB_SECTIONS_CAPTURE_FILE_H
 
 #include "fabric/scenario/scenario.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quench-lab/output/progress.h"
+#include "quench-lab/progress.h"
 
 #include <stdio.h>
 #include <time.h>
