@@ -2,7 +2,6 @@
 #include "quench-lab/scenario/scenario_addresses.h"
 
 #include <stdlib.h>
-#include <arpa/inet.h>
 
 /* Hosts, and pairs of hosts, that are listed. */
 #define SHOWN 64u
@@ -14,13 +13,12 @@ print_hosts(FILE *out, const struct scenario *s)
 
 	for (uint16_t h = 1; h <= n && h <= SHOWN; h++) {
 		struct field_ip ip = scenario_host_ip(s, h);
-		char text[INET_ADDRSTRLEN];
+		char text[FIELD_IP_CHARS];
 		uint8_t mac[6];
 
 		scenario_host_mac(h, mac);
-		inet_ntop(AF_INET, ip.addr, text, sizeof(text));
-		fprintf(out, "#   h%u: %s, %02x:%02x:%02x:%02x:%02x:%02x\n", h, text, mac[0],
-			mac[1], mac[2], mac[3], mac[4], mac[5]);
+		fprintf(out, "#   h%u: %s, %02x:%02x:%02x:%02x:%02x:%02x\n", h,
+			field_ip_text(&ip, text), mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
 	}
 	if (n > SHOWN)
 		fprintf(out, "#   and %u more\n", n - SHOWN);

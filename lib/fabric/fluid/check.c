@@ -202,7 +202,10 @@ check_port(const struct port_section *port, struct scenario_fault *fault)
 int
 fluid_net_check(const struct scenario *s, struct scenario_fault *fault)
 {
-	int rc = check_hosts(s, fault);
+	int rc = s->fabric.ip_version == FABRIC_IPV4
+			 ? check_hosts(s, fault)
+			 : say(fault, "fabric", "", "ip_version",
+			       "4: the packets of the fluid model are IPv4");
 
 	for (uint32_t i = 0; rc == 0 && i < s->n_flows; i++)
 		rc = check_flow(&s->flows[i], fault);

@@ -22,7 +22,7 @@ net_host_params(const struct scenario *s, uint16_t host)
 	struct nic_params p = s->nic;
 
 	scenario_host_mac(host, p.mac);
-	p.ip = scenario_host_ip(s, host);
+	scenario_set_nic_ip(s, host, &p);
 	p.link_speed_bps = t->links[t->hosts[host - 1].link].cable.rate_bps;
 	p.first_qpn = SCENARIO_FIRST_QPN;
 	/* The limit of auto spares memory bandwidth, which virtual time does not have. */

@@ -19,11 +19,11 @@
 static struct scenario_host
 routed_host(const struct scenario *s, const struct topology_host *h)
 {
-	struct scenario_host host = {.domain = SCENARIO_HOST_VLAN, .ip = {.version = 4}};
+	uint32_t subnet = routes_subnet(s->routes, h->sw);
 
-	be32_store(host.ip.addr,
-		   scenario_subnet_address(s, routes_subnet(s->routes, h->sw), h->place + 2u));
-	return host;
+	return (struct scenario_host){
+		.domain = SCENARIO_HOST_VLAN,
+		.ip = scenario_address(s, scenario_subnet_address(s, subnet, h->place + 2u))};
 }
 
 static const struct sw_interface *
@@ -87,6 +87,7 @@ is_ipv4(const struct sw_interface *interface, struct route_prefix *subnet)
 static int
 place_bridged(struct scenario *s, struct scenario_fault *fault)
 {
+	const struct sw_tables *t = &s->sw.tables;
 	/* By domain: the last address assigned. */
 	uint32_t *last = calloc(SW_PORT_DOMAIN + SW_MAX_PORTS, sizeof(*last));
 	char expected[96];
@@ -95,13 +96,15 @@ place_bridged(struct scenario *s, struct scenario_fault *fault)
 	if (last == NULL)
 		return scenario_refuse(fault, "fabric", "", "hosts",
 				       "a smaller fabric: out of memory");
+	if (s->fabric.ip_version == FABRIC_IPV6 && t->n_interfaces > 0)
+		rc = scenario_refuse(fault, "interface", t->interfaces[0].name, NULL,
+				     "no interface with ip_version = 6, or forwarding = l3");
 	for (uint16_t n = 1; rc == 0 && n <= s->topology->n_hosts; n++) {
 		struct scenario_host *host = &s->hosts[n - 1];
 		const struct sw_interface *interface;
 		struct route_prefix subnet;
 
-		host->ip = (struct field_ip){.version = 4,
-					     .addr = {10, 0, (uint8_t)(n >> 8), (uint8_t)n}};
+		host->ip = scenario_address(s, 10u << 24 | n);
 		host->domain = bridged_domain(s, &s->topology->hosts[n - 1]);
 		interface = interface_of(s, host->domain);
 		host->routed = is_ipv4(interface, &subnet);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "fabric/scenario/scenario.h"
+#include "wire/bytes/be.h"
 
 /* SONiC's ECMP seeds: ToR 0, leaf 10, spine 25. Each further stage adds 15. */
 #define STAGE_SEED(stage) ((stage) == 0 ? 0u : 15u * (stage)-5u)
@@ -22,9 +23,28 @@ scenario_subnet_address(const struct scenario *s, uint32_t subnet, uint32_t plac
 }
 
 struct field_ip
+scenario_address(const struct scenario *s, uint32_t ipv4)
+{
+	struct field_ip ip = {.version = 4};
+
+	if (s->fabric.ip_version == FABRIC_IPV6)
+		ip = (struct field_ip){.version = 6, .addr = {0xfd}};
+	be32_store(ip.addr + (ip.version == 6 ? 12 : 0), ipv4);
+	return ip;
+}
+
+struct field_ip
 scenario_host_ip(const struct scenario *s, uint16_t host)
 {
 	return s->hosts[host - 1].ip;
+}
+
+void
+scenario_set_nic_ip(const struct scenario *s, uint16_t host, struct nic_params *params)
+{
+	struct field_ip ip = scenario_host_ip(s, host);
+
+	*(ip.version == 6 ? &params->ip6 : &params->ip) = ip;
 }
 
 uint16_t

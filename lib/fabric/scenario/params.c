@@ -8,6 +8,7 @@
 #define MAX_RATE (800 * GBPS)
 
 static const char *const forwarding_words[] = {"auto", "l2", "l3", NULL};
+static const char *const ip_version_words[] = {"4", "6", NULL};
 
 const struct field fabric_fields[] = {
 	{FIELD_OF(struct fabric_params, topology), .type = FIELD_ENUM, .choices = topology_words,
@@ -45,6 +46,10 @@ const struct field fabric_fields[] = {
 	 .help = "l2: switches are bridges, with one path between any two hosts; l3: switches "
 		 "are routers, with a subnet per switch with hosts, and use all shortest paths; "
 		 "auto: l2 with one switch, else l3"},
+	{FIELD_OF(struct fabric_params, ip_version), .type = FIELD_ENUM,
+	 .choices = ip_version_words, .def = "4",
+	 .help = "addresses of hosts and routers, and packets of flows: 4 or 6; the IPv6 addresses "
+		 "are those of IPv4 after fd00::/96"},
 	{FIELD_OF(struct fabric_params, ecmp_seed_by_stage), .type = FIELD_BOOL, .def = "on",
 	 .help = "on: each stage of routers adds a different number (0, 10, 25, 40, ...) to "
 		 "ecmp_hash_seed; off: all stages hash alike, so that flows polarise"},

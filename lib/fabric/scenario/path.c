@@ -28,13 +28,14 @@ path_find(const struct scenario *s, const struct routes *routes, uint16_t from, 
 	const struct topology *t = s->topology;
 	const struct topology_host *dst = &t->hosts[to - 1];
 	struct field_ip ips[2] = {scenario_host_ip(s, from), scenario_host_ip(s, to)};
-	uint8_t addrs[8], ports[4];
-	struct ecmp_flow flow = {.addrs = addrs, .ip_version = 4, .proto = IP_PROTO_UDP};
+	uint8_t addrs[32], ports[4], version = ips[0].version;
+	size_t n_bytes = version == 6 ? 16 : 4;
+	struct ecmp_flow flow = {.addrs = addrs, .ip_version = version, .proto = IP_PROTO_UDP};
 	uint32_t sw = t->hosts[from - 1].sw, subnet = routes_subnet(routes, dst->sw);
 	int n = 0;
 
-	memcpy(addrs, ips[0].addr, 4);
-	memcpy(addrs + 4, ips[1].addr, 4);
+	memcpy(addrs, ips[0].addr, n_bytes);
+	memcpy(addrs + n_bytes, ips[1].addr, n_bytes);
 	be16_store(ports, udp_sport);
 	be16_store(ports + 2, ROCE_UDP_PORT);
 	memcpy(&flow.ports, ports, sizeof(flow.ports));

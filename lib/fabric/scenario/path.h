@@ -20,7 +20,7 @@ struct path_hop {
 
 /**
  * @param routes     Shortest paths of the topology: s->routes, or the caller's own if that is NULL.
- * @param udp_sport  Of the frames, RoCEv2 over IPv4.
+ * @param udp_sport  Of the frames, which are RoCEv2.
  * @return           Number of hops, at least 1, or -ELOOP: more than PATH_MAX_HOPS, which static
  *                   routes can cause.
  */

@@ -73,6 +73,9 @@ check_stream(const struct scenario *s, struct stream_params *stream, struct scen
 	if (stream->stop_ns <= stream->start_ns)
 		return scenario_refuse(fault, "stream", stream->name, "stop_ns",
 				       "a time after start_ns");
+	if (stream->headers != STREAM_ETHERNET && s->fabric.ip_version == FABRIC_IPV6)
+		return scenario_refuse(fault, "stream", stream->name, "headers",
+				       "ethernet with ip_version = 6 of [fabric]");
 	if (stream->headers == STREAM_ETHERNET && s->routes != NULL)
 		return scenario_refuse(fault, "stream", stream->name, "headers",
 				       "ip or udp: the switches of this fabric are routers");
@@ -248,7 +251,7 @@ fill_nics(struct scenario *s)
 	s->nic.link_speed_bps = s->fabric.link_rate_bps;
 	s->nic.shaper_burst_ns = 1;
 	/* For the checks use the addresses of host 1. Each host gets its own addresses later. */
-	s->nic.ip = scenario_host_ip(s, 1);
+	scenario_set_nic_ip(s, 1, &s->nic);
 	scenario_host_mac(1, s->nic.mac);
 }
 

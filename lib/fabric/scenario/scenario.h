@@ -6,7 +6,8 @@
  * address is 10.0.hh.ll in one common subnet, or an address of its [interface]'s subnet. With
  * routers, the switches that have hosts get the subnets 10.0.0.0/24, 10.0.1.0/24 and so on (/23
  * or /22 if one of them has more than 253 hosts), in
- * which .1 is the switch and .2 its first host.
+ * which .1 is the switch and .2 its first host. With ip_version = 6, addresses are those of IPv4
+ * after fd00::/96, and prefixes are 96 bits longer.
  */
 #ifndef QUENCH_FABRIC_SCENARIO_SCENARIO_H
 #define QUENCH_FABRIC_SCENARIO_SCENARIO_H
@@ -25,6 +26,8 @@
 #include "switch/sw.h"
 
 enum fabric_forwarding { FABRIC_FORWARDING_AUTO, FABRIC_FORWARDING_L2, FABRIC_FORWARDING_L3 };
+
+enum fabric_ip_version { FABRIC_IPV4, FABRIC_IPV6 };
 
 #define FLOW_NAME_CHARS 32
 #define FLOW_HOSTS_CHARS 128
@@ -46,6 +49,7 @@ struct fabric_params {
 	uint64_t link_rate_bps, link_delay_ns;
 	uint64_t core_rate_bps, core_delay_ns; /* 0: as link_rate_bps, link_delay_ns */
 	int forwarding;                        /* enum fabric_forwarding */
+	int ip_version;                        /* enum fabric_ip_version */
 	bool ecmp_seed_by_stage;
 	uint64_t reroute_after_ns;    /* NEVER_NS: routes do not change */
 	uint32_t backing_frame_bytes; /* 0: chosen by scenario_backing_frames() */
@@ -305,8 +309,12 @@ uint64_t scenario_backing_frames(const struct scenario *s);
 void scenario_host_mac(uint16_t host, uint8_t mac[6]);
 /** Address of place n in the subnet of a switch's hosts; place 1 is the router. */
 uint32_t scenario_subnet_address(const struct scenario *s, uint32_t subnet, uint32_t place);
+/** The address of the fabric's IP version for one of IPv4. */
+struct field_ip scenario_address(const struct scenario *s, uint32_t ipv4);
 /** The scenario must be resolved. */
 struct field_ip scenario_host_ip(const struct scenario *s, uint16_t host);
+/** Set the NIC's address of the fabric's IP version. */
+void scenario_set_nic_ip(const struct scenario *s, uint16_t host, struct nic_params *params);
 uint16_t scenario_host_domain(const struct scenario *s, uint16_t host);
 void scenario_router_mac(uint32_t sw, uint8_t mac[6]);
 /** First destination MAC of a host's frames to a peer: the peer itself, or the host's router. */

@@ -68,11 +68,35 @@ link_address(const struct topology *t, uint32_t sw, uint16_t port)
 	return (10u << 24 | 128u << 16) + 2 * index + (a->node == sw && a->port == port ? 0 : 1);
 }
 
+/* @return length. */
 static int
-format_address(char *text, size_t size, uint32_t address)
+format_address(const struct build *b, char *text, size_t size, uint32_t ipv4)
 {
-	return snprintf(text, size, "%u.%u.%u.%u", address >> 24, address >> 16 & 255,
-			address >> 8 & 255, address & 255);
+	const struct field_ip ip = scenario_address(b->s, ipv4);
+	char address[FIELD_IP_CHARS];
+
+	return snprintf(text, size, "%s", field_ip_text(&ip, address));
+}
+
+/* length: that of the IPv4 prefix. */
+static int
+format_prefix(const struct build *b, char *text, size_t size, uint32_t ipv4, unsigned int length)
+{
+	unsigned int more = b->s->fabric.ip_version == FABRIC_IPV6 ? 96 : 0;
+	int n = format_address(b, text, size, ipv4);
+
+	return n + snprintf(text + n, size - (size_t)n, "/%u", more + length);
+}
+
+/* Give an interface its address, of one IP version. */
+static void
+set_address(const struct build *b, struct sw_interface *i, uint32_t ipv4, unsigned int length)
+{
+	bool v6 = b->s->fabric.ip_version == FABRIC_IPV6;
+	char *text = v6 ? i->ip6 : i->ip;
+
+	strcpy(v6 ? i->ip : i->ip6, "none");
+	format_prefix(b, text, sizeof(i->ip), ipv4, length);
 }
 
 static void
@@ -85,21 +109,15 @@ add_interfaces(const struct build *b)
 
 	if (sw->n_hosts > 0) {
 		struct sw_interface *i = &tables->interfaces[tables->n_interfaces++];
-		int n;
 
 		snprintf(i->name, sizeof(i->name), "vlan %u", SCENARIO_HOST_VLAN);
-		n = format_address(i->ip, sizeof(i->ip), scenario_subnet_address(b->s, subnet, 1));
-		snprintf(i->ip + n, sizeof(i->ip) - (size_t)n, "/%u", 32u - b->s->host_bits);
-		strcpy(i->ip6, "none");
+		set_address(b, i, scenario_subnet_address(b->s, subnet, 1), 32u - b->s->host_bits);
 	}
 	for (uint16_t p = sw->n_hosts; p < sw->n_ports; p++) {
 		struct sw_interface *i = &tables->interfaces[tables->n_interfaces++];
-		int n;
 
 		snprintf(i->name, sizeof(i->name), "port %u", p);
-		n = format_address(i->ip, sizeof(i->ip), link_address(t, b->sw, p));
-		strcpy(i->ip + n, "/31");
-		strcpy(i->ip6, "none");
+		set_address(b, i, link_address(t, b->sw, p), 31);
 	}
 }
 
@@ -115,17 +133,17 @@ add_neighbors(const struct build *b)
 		struct topology_end peer = topology_peer(t, b->sw, p);
 		uint16_t host = (uint16_t)(peer.node - t->n_switches + 1);
 		struct sw_static_mac *mac;
+		char address[FIELD_IP_CHARS];
 		struct field_ip ip;
 
 		if (topology_is_switch(t, peer.node)) {
-			format_address(n->name, sizeof(n->name),
+			format_address(b, n->name, sizeof(n->name),
 				       link_address(t, peer.node, peer.port));
 			scenario_router_mac(peer.node, n->mac);
 			continue;
 		}
 		ip = scenario_host_ip(b->s, host);
-		snprintf(n->name, sizeof(n->name), "%u.%u.%u.%u", ip.addr[0], ip.addr[1],
-			 ip.addr[2], ip.addr[3]);
+		snprintf(n->name, sizeof(n->name), "%s", field_ip_text(&ip, address));
 		scenario_host_mac(host, n->mac);
 		mac = &tables->static_macs[tables->n_static_macs++];
 		snprintf(mac->name, sizeof(mac->name), "h%u", host);
@@ -141,21 +159,20 @@ add_route(const struct build *b, const struct routes_block *block)
 	const struct topology *t = b->s->topology;
 	struct sw_static_route *route = &b->out->tables.routes[b->out->tables.n_routes++];
 	size_t used = 0;
-	int n;
 
 	if (port_set_count(&block->ports) > SW_MAX_NEXTHOPS)
 		return -ENOSPC;
-	n = format_address(route->name, sizeof(route->name),
-			   scenario_subnet_address(b->s, block->first, 0));
-	snprintf(route->name + n, sizeof(route->name) - (size_t)n, "/%u",
-		 32u - b->s->host_bits - block->bits);
+	format_prefix(b, route->name, sizeof(route->name),
+		      scenario_subnet_address(b->s, block->first, 0),
+		      32u - b->s->host_bits - block->bits);
 	for (uint16_t p = port_set_next(&block->ports, 0); p != PORT_NONE;
 	     p = port_set_next(&block->ports, (uint16_t)(p + 1))) {
 		struct topology_end peer = topology_peer(t, b->sw, p);
 
 		if (used > 0)
 			route->nexthop[used++] = ',';
-		used += (size_t)format_address(route->nexthop + used, sizeof(route->nexthop) - used,
+		used += (size_t)format_address(b, route->nexthop + used,
+					       sizeof(route->nexthop) - used,
 					       link_address(t, peer.node, peer.port));
 	}
 	return 0;
