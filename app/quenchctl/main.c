@@ -31,6 +31,8 @@ static const char usage[] =
 	"  -j, --json               print JSON instead of tables\n"
 	"  -w, --watch[=SECONDS]    repeat every SECONDS (default 1)\n"
 	"  -o, --output FILE        write the output of import or export to FILE\n"
+	"  -p, --ports LIST         import these ports, such as Ethernet1/1,1/3 or Ethernet0-28,\n"
+	"                           or the first N (default: the first 64)\n"
 	"  -a, --all                show idle queues and priority groups too\n"
 	"      --since-start        show counters since the start, not since the last clear\n"
 	"      --listen ADDRESS:PORT  listen there: serve-metrics (default 127.0.0.1:9880),\n"
@@ -78,6 +80,7 @@ read_options(int argc, char **argv, struct options *o)
 		{"json", no_argument, NULL, 'j'},
 		{"watch", optional_argument, NULL, 'w'},
 		{"output", required_argument, NULL, 'o'},
+		{"ports", required_argument, NULL, 'p'},
 		{"all", no_argument, NULL, 'a'},
 		{"since-start", no_argument, NULL, 'S'},
 		{"listen", required_argument, NULL, 'L'},
@@ -90,7 +93,8 @@ read_options(int argc, char **argv, struct options *o)
 	int option, rc = 0;
 
 	opterr = 0;
-	while (rc == 0 && (option = getopt_long(argc, argv, "f:s:jw::o:ah", options, NULL)) != -1) {
+	while (rc == 0 &&
+	       (option = getopt_long(argc, argv, "f:s:jw::o:p:ah", options, NULL)) != -1) {
 		switch (option) {
 		case 'f':
 			o->show.prefix = optarg;
@@ -106,6 +110,9 @@ read_options(int argc, char **argv, struct options *o)
 			break;
 		case 'o':
 			o->show.output = optarg;
+			break;
+		case 'p':
+			o->show.ports = optarg;
 			break;
 		case 'a':
 			o->show.all = true;
@@ -178,6 +185,10 @@ run(const struct options *o, int argc, char **argv)
 		return APP_BAD_USAGE;
 	if (o->show.output != NULL && command->run_files == NULL) {
 		say_error("--output: expected an import or export command");
+		return APP_BAD_USAGE;
+	}
+	if (o->show.ports != NULL && command->run_files == NULL) {
+		say_error("--ports: expected import nxos or import sonic");
 		return APP_BAD_USAGE;
 	}
 	if (command->run_files != NULL && o->show.watch_s > 0) {

@@ -23,6 +23,7 @@ struct ctl_options {
 	bool since_start;   /* do not subtract the baseline */
 	bool all;           /* idle rows too */
 	const char *output; /* of import and export; NULL: standard output */
+	const char *ports;  /* of import; NULL: all */
 	/* of metrics */
 	const char *path, *prefix; /* as for client_open() */
 	const char *listen;

@@ -59,6 +59,13 @@ say_log(const struct import_log *log)
 		fprintf(stderr, "quenchctl: changed or assumed: %s:%s\n", log->file, log->notes[i]);
 	for (unsigned int i = 0; i < log->n_lost; i++)
 		fprintf(stderr, "quenchctl: not carried over: %s:%s\n", log->file, log->lost[i]);
+	if (log->n_asides > 0) {
+		char *asides = import_aside_text(log);
+
+		fprintf(stderr, "quenchctl: not about forwarding or buffering: %s: %s\n", log->file,
+			asides);
+		free(asides);
+	}
 	/* Print the totals, because the notes on a running-config may fill more than a screen. */
 	if (log->n_lost + log->n_notes > 20)
 		say("%u not carried over, %u changed or assumed", log->n_lost, log->n_notes);
@@ -77,16 +84,25 @@ end_without_memory(void)
 /* Conversion of one dialect, from text to text. */
 typedef int convert_fn(const char *text, size_t size, FILE *out, struct import_log *log);
 
+static convert_fn from_nxos, from_sonic;
+
 static int
 convert(const struct ctl_options *o, const char *path, convert_fn *fn)
 {
-	struct import_log log = {.file = strcmp(path, "-") == 0 ? "standard input" : path};
+	struct import_log log = {
+		.file = strcmp(path, "-") == 0 ? "standard input" : path,
+		.ports = o->ports,
+	};
 	char *output = NULL, *text;
 	size_t size = 0, output_size = 0;
 	FILE *out;
 	bool is_whole;
 	int rc;
 
+	if (o->ports != NULL && fn != from_nxos && fn != from_sonic) {
+		say_error("--ports: expected import nxos or import sonic");
+		return APP_BAD_USAGE;
+	}
 	if (o->json || o->path != NULL || o->prefix != NULL) {
 		say_error("import and export: expected no option but --output, since they use no "
 			  "running program");

@@ -4,8 +4,8 @@
  * to quench-nic, and quench-switch to SONiC's tables.
  *
  * Invariants (tested and fuzzed): every line or table entry of the input is carried over, or is in
- * the log's lost list with a reason; an imported configuration passes --check-config, because the
- * same reader has read it; equal input gives equal output.
+ * the log's lost list with a reason, or is among its asides; an imported configuration passes
+ * --check-config, because the same reader has read it; equal input gives equal output.
  *
  * An input is refused as a whole, with one line that names the place, the value and the
  * expectation, if it is of another dialect, truncated, contradictory, or contains a value out of
@@ -29,9 +29,16 @@
 
 /* Log of a conversion. Texts begin with the place: "12: text: why" or " TABLE|key: why". */
 struct import_log {
-	const char *file; /* name of the input; kept by reference */
-	char **lost;      /* not carried over */
+	const char *file;  /* name of the input; kept by reference */
+	const char *ports; /* to convert, as of --ports; NULL: the first 64 */
+	char **lost;       /* not carried over, though it concerns forwarding or buffering */
 	unsigned int n_lost;
+	/* Words of lines and tables that concern neither, with their number. */
+	struct import_aside {
+		char *word;
+		unsigned int n;
+	} * asides;
+	unsigned int n_asides;
 	char **notes; /* settings carried over in another form, or assumed */
 	unsigned int n_notes;
 	char error[1024]; /* of a refusal; begins with the file */
@@ -51,6 +58,9 @@ struct import_switch {
  * memory of the failed call is leaked.
  */
 void import_on_no_memory(void (*end)(void));
+
+/** The words of log->asides as "ntp, snmp-server (3)". The caller frees it. */
+char *import_aside_text(const struct import_log *log);
 
 /** Free the lists. */
 void import_log_free(struct import_log *log);

@@ -13,6 +13,8 @@
  */
 #define MAX_COMMENT_BYTES (256u << 10)
 
+#define MAX_ASIDES 64 /* words in the report */
+
 /*
  * Replace line ends and control characters of the input, so that a terminal does not execute them.
  */
@@ -50,6 +52,47 @@ import_lost(struct import_log *log, const char *format, ...)
 }
 
 void
+import_aside(struct import_log *log, const char *format, ...)
+{
+	struct import_aside *a = log->asides;
+	va_list args;
+	char *word;
+
+	va_start(args, format);
+	if (vasprintf(&word, format, args) < 0)
+		import_no_memory();
+	va_end(args);
+	make_printable(word);
+	while (a < log->asides + log->n_asides && strcmp(a->word, word) != 0)
+		a++;
+	if (a < log->asides + log->n_asides) {
+		a->n++;
+		free(word);
+		return;
+	}
+	log->asides = import_grow(log->asides, log->n_asides + 1, sizeof(*log->asides));
+	log->asides[log->n_asides++] = (struct import_aside){word, 1};
+}
+
+char *
+import_aside_text(const struct import_log *log)
+{
+	char *text;
+	size_t size;
+	FILE *out = import_text_open(&text, &size);
+
+	for (unsigned int i = 0; i < log->n_asides && i < MAX_ASIDES; i++) {
+		fprintf(out, "%s%.80s", i > 0 ? ", " : "", log->asides[i].word);
+		if (log->asides[i].n > 1)
+			fprintf(out, " (%u)", log->asides[i].n);
+	}
+	if (log->n_asides > MAX_ASIDES)
+		fprintf(out, " and %u more", log->n_asides - MAX_ASIDES);
+	import_text_close(out, &text);
+	return text;
+}
+
+void
 import_note(struct import_log *log, const char *format, ...)
 {
 	va_list args;
@@ -80,10 +123,14 @@ import_log_free(struct import_log *log)
 		free(log->lost[i]);
 	for (unsigned int i = 0; i < log->n_notes; i++)
 		free(log->notes[i]);
+	for (unsigned int i = 0; i < log->n_asides; i++)
+		free(log->asides[i].word);
 	free(log->lost);
 	free(log->notes);
+	free(log->asides);
 	log->lost = log->notes = NULL;
-	log->n_lost = log->n_notes = 0;
+	log->asides = NULL;
+	log->n_lost = log->n_notes = log->n_asides = 0;
 }
 
 static void
@@ -120,4 +167,12 @@ import_print_head(FILE *out, const char *program, const struct import_log *log)
 		program);
 	print_list(out, "Not carried over", log->lost, log->n_lost);
 	print_list(out, "Changed or assumed", log->notes, log->n_notes);
+	if (log->n_asides > 0) {
+		char *asides = import_aside_text(log);
+
+		fprintf(out,
+			"#\n# Not about forwarding or buffering, and not carried over:\n#   %s\n",
+			asides);
+		free(asides);
+	}
 }

@@ -9,6 +9,10 @@
 __attribute__((format(printf, 2, 3))) void import_lost(struct import_log *log, const char *format,
 						       ...);
 
+/** Count a line or field that concerns neither forwarding nor buffering, by one or two words. */
+__attribute__((format(printf, 2, 3))) void import_aside(struct import_log *log, const char *format,
+							...);
+
 /** Log a setting that was changed or assumed. */
 __attribute__((format(printf, 2, 3))) void import_note(struct import_log *log, const char *format,
 						       ...);

@@ -159,12 +159,28 @@ assert_same(const struct sw_params *sw, const struct sw_params *back)
 	free(b);
 }
 
+/* Add the name of the port to a reader's error, which knows its number only. */
+static void
+name_port(const struct import_switch *sw, const char *error, char *why)
+{
+	const char *port = strstr(error, "port ");
+	char *end;
+	unsigned long number;
+
+	strcpy(why, error);
+	if (port == NULL || port[5] < '0' || port[5] > '9')
+		return;
+	number = strtoul(port + 5, &end, 10);
+	if (number < sw->sw.n_ports)
+		sprintf(why + (end - error), " (%s)%s", sw->port_names[number], end);
+}
+
 int
 import_switch_finish(struct import_switch *sw, struct import_log *log)
 {
 	struct import_switch *back = import_alloc(1, sizeof(*back));
 	struct config_error err = {""};
-	const char *what;
+	char why[sizeof(err.text) + IMPORT_PORT_NAME + 4];
 	char *text;
 	size_t size;
 	FILE *out = import_text_open(&text, &size);
@@ -174,7 +190,6 @@ import_switch_finish(struct import_switch *sw, struct import_log *log)
 	import_switch_print(out, sw, log);
 	import_text_close(out, &text);
 	rc = read_text("", text, size, &back->sw, &back->pool, &err);
-	what = strchr(err.text, '[');
 	if (rc == 0)
 		assert_same(&sw->sw, &back->sw);
 	free(text);
@@ -183,6 +198,6 @@ import_switch_finish(struct import_switch *sw, struct import_log *log)
 	if (rc == 0)
 		return 0;
 	import_check_memory(&err);
-	return import_refuse(log, " makes an invalid configuration of quench-switch: %s",
-			     what != NULL ? what : err.text);
+	name_port(sw, err.text + strspn(err.text, ":0123456789 "), why);
+	return import_refuse(log, " makes an invalid configuration of quench-switch: %s", why);
 }

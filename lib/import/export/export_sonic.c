@@ -6,63 +6,26 @@
  */
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "import/export/export_sonic.h"
 #include "base/numbers/units.h"
 #include "import/export/export_form.h"
+#include "import/export/tables.h"
 #include "import/conversion/import_log.h"
 #include "import/conversion/import_memory.h"
 
 #define MAP_NAME "AZURE"
 
-struct tables {
-	json_t *root;
-	const struct sw_params *sw;
-	uint32_t default_burst_bytes;
-};
-
-__attribute__((format(printf, 5, 6))) static void
-set(struct tables *t, const char *table, const char *key, const char *field, const char *format,
-    ...)
-{
-	json_t *entries = json_object_get(t->root, table), *entry;
-	char text[64];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	if (entries == NULL) {
-		entries = json_object();
-		json_object_set_new(t->root, table, entries);
-	}
-	entry = json_object_get(entries, key);
-	if (entry == NULL) {
-		entry = json_object();
-		json_object_set_new(entries, key, entry);
-	}
-	json_object_set_new(entry, field, json_string(text));
-}
-
-/* Ports have four lanes each, as on most platforms. */
-static const char *
-port_name(uint16_t i, char name[16])
-{
-	snprintf(name, 16, "Ethernet%u", 4u * i);
-	return name;
-}
-
 static void
-set_map(struct tables *t, const char *table, const uint8_t *values, unsigned int n)
+set_map(struct export_tables *t, const char *table, const uint8_t *values, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++) {
 		char key[8];
 
 		snprintf(key, sizeof(key), "%u", i);
-		set(t, table, MAP_NAME, key, "%u", values[i]);
+		export_set(t, table, MAP_NAME, key, "%u", values[i]);
 	}
 }
 
@@ -85,29 +48,30 @@ mask_text(uint8_t mask, char text[16])
 }
 
 static void
-export_ports(struct tables *t)
+export_ports(struct export_tables *t)
 {
-	char name[16];
+	char name[EXPORT_NAME];
 
 	for (uint16_t i = 0; i < t->sw->n_ports; i++) {
 		const struct sw_port_params *p = &t->sw->ports[i];
 
-		port_name(i, name);
-		set(t, "PORT", name, "speed", "%" PRIu64, p->link_speed_bps / MBPS);
-		set(t, "PORT", name, "mtu", "%u", t->sw->max_frame_bytes - SW_MTU_OVERHEAD_BYTES);
-		set(t, "PORT", name, "admin_status", "up");
+		export_port_name(t, i, name);
+		export_set(t, "PORT", name, "speed", "%" PRIu64, p->link_speed_bps / MBPS);
+		export_set(t, "PORT", name, "mtu", "%u",
+			   t->sw->max_frame_bytes - SW_MTU_OVERHEAD_BYTES);
+		export_set(t, "PORT", name, "admin_status", "up");
 		if (p->pfc_asymmetric)
-			set(t, "PORT", name, "pfc_asym", "on");
-		set(t, "CABLE_LENGTH", MAP_NAME, name, "%um", p->cable_length_m);
+			export_set(t, "PORT", name, "pfc_asym", "on");
+		export_set(t, "CABLE_LENGTH", MAP_NAME, name, "%um", p->cable_length_m);
 	}
 }
 
 static void
-export_maps(struct tables *t)
+export_maps(struct export_tables *t)
 {
 	const struct qos_map_params *qos = &t->sw->qos;
 	bool dscp = qos->trust == QOS_TRUST_DSCP;
-	char name[16], mask[16];
+	char name[EXPORT_NAME], mask[16];
 
 	if (dscp)
 		set_map(t, "DSCP_TO_TC_MAP", qos->dscp_to_tc_map, TM_DSCPS);
@@ -119,33 +83,33 @@ export_maps(struct tables *t)
 		int flow = t->sw->ports[i].flow_control;
 		bool pfc = flow == SW_FLOW_PFC || flow == SW_FLOW_AUTO;
 
-		port_name(i, name);
+		export_port_name(t, i, name);
 		if (dscp)
-			set(t, "PORT_QOS_MAP", name, "dscp_to_tc_map", MAP_NAME);
-		set(t, "PORT_QOS_MAP", name, "dot1p_to_tc_map", MAP_NAME);
-		set(t, "PORT_QOS_MAP", name, "tc_to_queue_map", MAP_NAME);
-		set(t, "PORT_QOS_MAP", name, "tc_to_pg_map", MAP_NAME);
-		set(t, "PORT_QOS_MAP", name, "pfc_to_queue_map", MAP_NAME);
-		set(t, "PORT_QOS_MAP", name, "pfc_enable", "%s",
-		    mask_text(pfc ? qos->pfc_enable : 0, mask));
-		set(t, "PORT_QOS_MAP", name, "pfcwd_sw_enable", "%s",
-		    mask_text(t->sw->pfcwd.pfcwd_sw_enable, mask));
+			export_set(t, "PORT_QOS_MAP", name, "dscp_to_tc_map", MAP_NAME);
+		export_set(t, "PORT_QOS_MAP", name, "dot1p_to_tc_map", MAP_NAME);
+		export_set(t, "PORT_QOS_MAP", name, "tc_to_queue_map", MAP_NAME);
+		export_set(t, "PORT_QOS_MAP", name, "tc_to_pg_map", MAP_NAME);
+		export_set(t, "PORT_QOS_MAP", name, "pfc_to_queue_map", MAP_NAME);
+		export_set(t, "PORT_QOS_MAP", name, "pfc_enable", "%s",
+			   mask_text(pfc ? qos->pfc_enable : 0, mask));
+		export_set(t, "PORT_QOS_MAP", name, "pfcwd_sw_enable", "%s",
+			   mask_text(t->sw->pfcwd.pfcwd_sw_enable, mask));
 	}
 }
 
 /* Consecutive equal queues or groups of a port share an entry: "Ethernet0|3-4". */
 static void
-set_range(struct tables *t, const char *table, uint16_t port, unsigned int first, unsigned int last,
-	  const char *field, const char *value)
+set_range(struct export_tables *t, const char *table, uint16_t port, unsigned int first,
+	  unsigned int last, const char *field, const char *value)
 {
-	char name[16], key[32];
+	char name[EXPORT_NAME], key[EXPORT_NAME + 24];
 
-	port_name(port, name);
+	export_port_name(t, port, name);
 	if (first == last)
 		snprintf(key, sizeof(key), "%s|%u", name, first);
 	else
 		snprintf(key, sizeof(key), "%s|%u-%u", name, first, last);
-	set(t, table, key, field, "%s", value);
+	export_set(t, table, key, field, "%s", value);
 }
 
 static bool
@@ -159,24 +123,44 @@ same_scheduler(const struct sw_params *sw, const struct sw_queue_params *a, unsi
 }
 
 static void
-set_scheduler(struct tables *t, const char *name, unsigned int queue,
+set_scheduler(struct export_tables *t, const char *name, unsigned int queue,
 	      const struct sw_queue_params *q)
 {
 	bool strict = t->sw->sched.strict_queues >> queue & 1;
 
-	set(t, "SCHEDULER", name, "type", "%s", strict ? "STRICT" : "DWRR");
-	set(t, "SCHEDULER", name, "weight", "%u", t->sw->sched.dwrr_weight[queue]);
+	export_set(t, "SCHEDULER", name, "type", "%s", strict ? "STRICT" : "DWRR");
+	export_set(t, "SCHEDULER", name, "weight", "%u", t->sw->sched.dwrr_weight[queue]);
 	if (q->min_rate_bps > 0)
-		set(t, "SCHEDULER", name, "cir", "%" PRIu64, q->min_rate_bps / 8);
+		export_set(t, "SCHEDULER", name, "cir", "%" PRIu64, q->min_rate_bps / 8);
 	if (q->max_rate_bps > 0)
-		set(t, "SCHEDULER", name, "pir", "%" PRIu64, q->max_rate_bps / 8);
+		export_set(t, "SCHEDULER", name, "pir", "%" PRIu64, q->max_rate_bps / 8);
 	if (q->burst_bytes != t->default_burst_bytes)
-		set(t, "SCHEDULER", name, "pbs", "%u", q->burst_bytes);
+		export_set(t, "SCHEDULER", name, "pbs", "%u", q->burst_bytes);
+}
+
+static void
+set_wred(struct export_tables *t, const char *key, const struct wred_params *p)
+{
+	/* As the importer writes SONiC's "ECN without WRED". */
+	bool only_marks = p->green_min_threshold_bytes == WRED_MAX_BYTES &&
+			  p->ecn_green_max_threshold_bytes > 0;
+	bool drops = p->wred_green_enable && !only_marks;
+	uint64_t min = only_marks ? p->ecn_green_min_threshold_bytes : p->green_min_threshold_bytes;
+	uint64_t max = only_marks ? p->ecn_green_max_threshold_bytes : p->green_max_threshold_bytes;
+	uint32_t ppm =
+		only_marks ? p->ecn_green_mark_probability_ppm : p->green_drop_probability_ppm;
+
+	export_set(t, "WRED_PROFILE", key, "wred_green_enable", "%s", drops ? "true" : "false");
+	export_set(t, "WRED_PROFILE", key, "ecn", "%s",
+		   p->ecn == WRED_ECN_ALL ? "ecn_all" : "ecn_none");
+	export_set(t, "WRED_PROFILE", key, "green_min_threshold", "%" PRIu64, min);
+	export_set(t, "WRED_PROFILE", key, "green_max_threshold", "%" PRIu64, max);
+	export_set(t, "WRED_PROFILE", key, "green_drop_probability", "%u", ppm / 10000);
 }
 
 /* Equal queues share an entry of SCHEDULER. */
 static void
-export_queues(struct tables *t)
+export_queues(struct export_tables *t)
 {
 	const struct sw_params *sw = t->sw;
 	const struct sw_queue_params *seen[SW_DEVICE_PORTS * TM_CLASSES];
@@ -202,48 +186,37 @@ export_queues(struct tables *t)
 					  queue->wred_profile);
 		}
 	}
-	for (unsigned int i = 0; i < sw->n_wred_profiles; i++) {
-		const struct wred_params *p = &sw->wred_profiles[i].params;
-		const char *key = sw->wred_profiles[i].name;
-
-		set(t, "WRED_PROFILE", key, "wred_green_enable", "%s",
-		    p->wred_green_enable ? "true" : "false");
-		set(t, "WRED_PROFILE", key, "ecn", "%s",
-		    p->ecn == WRED_ECN_ALL ? "ecn_all" : "ecn_none");
-		set(t, "WRED_PROFILE", key, "green_min_threshold", "%" PRIu64,
-		    p->green_min_threshold_bytes);
-		set(t, "WRED_PROFILE", key, "green_max_threshold", "%" PRIu64,
-		    p->green_max_threshold_bytes);
-		set(t, "WRED_PROFILE", key, "green_drop_probability", "%u",
-		    p->green_drop_probability_ppm / 10000);
-	}
+	for (unsigned int i = 0; i < sw->n_wred_profiles; i++)
+		set_wred(t, sw->wred_profiles[i].name, &sw->wred_profiles[i].params);
 }
 
 static void
-set_profile(struct tables *t, const char *name, const char *pool, const struct buffer_profile *p)
+set_profile(struct export_tables *t, const char *name, const char *pool,
+	    const struct buffer_profile *p)
 {
 	static const char table[] = "BUFFER_PROFILE";
 
-	set(t, table, name, "pool", "%s", pool);
-	set(t, table, name, "size", "%" PRIu64, p->size_bytes);
+	export_set(t, table, name, "pool", "%s", pool);
+	export_set(t, table, name, "size", "%" PRIu64, p->size_bytes);
 	if (p->dynamic)
-		set(t, table, name, "dynamic_th", "%d", p->dynamic_th);
+		export_set(t, table, name, "dynamic_th", "%d", p->dynamic_th);
 	else
-		set(t, table, name, "static_th", "%" PRIu64, p->static_th_bytes);
+		export_set(t, table, name, "static_th", "%" PRIu64, p->static_th_bytes);
 	if (p->xon_bytes > 0)
-		set(t, table, name, "xon", "%" PRIu64, p->xon_bytes);
+		export_set(t, table, name, "xon", "%" PRIu64, p->xon_bytes);
 	if (p->xon_offset_bytes > 0)
-		set(t, table, name, "xon_offset", "%" PRIu64, p->xon_offset_bytes);
+		export_set(t, table, name, "xon_offset", "%" PRIu64, p->xon_offset_bytes);
 	if (p->xoff_bytes > 0)
-		set(t, table, name, "xoff", "%" PRIu64, p->xoff_bytes);
+		export_set(t, table, name, "xoff", "%" PRIu64, p->xoff_bytes);
 }
 
 static void
-set_pool(struct tables *t, const char *name, const char *type, const char *mode, uint64_t bytes)
+set_pool(struct export_tables *t, const char *name, const char *type, const char *mode,
+	 uint64_t bytes)
 {
-	set(t, "BUFFER_POOL", name, "type", "%s", type);
-	set(t, "BUFFER_POOL", name, "mode", "%s", mode);
-	set(t, "BUFFER_POOL", name, "size", "%" PRIu64, bytes);
+	export_set(t, "BUFFER_POOL", name, "type", "%s", type);
+	export_set(t, "BUFFER_POOL", name, "mode", "%s", mode);
+	export_set(t, "BUFFER_POOL", name, "size", "%" PRIu64, bytes);
 }
 
 /* SONiC's names of the lossy pools. */
@@ -252,7 +225,7 @@ struct classes {
 };
 
 static struct classes
-export_pools(struct tables *t)
+export_pools(struct export_tables *t)
 {
 	const struct mmu_params *mmu = &t->sw->mmu;
 	struct classes c = {"ingress_lossless_pool", "egress_lossless_pool"};
@@ -260,8 +233,8 @@ export_pools(struct tables *t)
 	set_pool(t, "ingress_lossless_pool", "ingress", "dynamic",
 		 mmu->buffer_bytes - mmu->shared_headroom_pool_bytes - mmu->lossy_pool_bytes);
 	if (mmu->shared_headroom_pool_bytes > 0)
-		set(t, "BUFFER_POOL", "ingress_lossless_pool", "xoff", "%" PRIu64,
-		    mmu->shared_headroom_pool_bytes);
+		export_set(t, "BUFFER_POOL", "ingress_lossless_pool", "xoff", "%" PRIu64,
+			   mmu->shared_headroom_pool_bytes);
 	if (mmu->lossy_pool_bytes > 0) {
 		c.ingress_lossy_pool = "ingress_lossy_pool";
 		set_pool(t, c.ingress_lossy_pool, "ingress", "dynamic", mmu->lossy_pool_bytes);
@@ -290,7 +263,7 @@ profile_of(const struct sw_params *sw, bool is_pg, uint16_t port, unsigned int i
 }
 
 static void
-export_uses(struct tables *t, const char *table, bool is_pg)
+export_uses(struct export_tables *t, const char *table, bool is_pg)
 {
 	for (uint16_t port = 0; port < t->sw->n_ports; port++) {
 		for (unsigned int first = 0, i = 1; i <= TM_CLASSES; i++) {
@@ -324,7 +297,7 @@ pool_of(const struct sw_params *sw, const char *name, const struct classes *c)
 }
 
 static void
-export_buffers(struct tables *t)
+export_buffers(struct export_tables *t)
 {
 	const struct mmu_params *mmu = &t->sw->mmu;
 	struct classes c = export_pools(t);
@@ -341,29 +314,30 @@ export_buffers(struct tables *t)
 }
 
 static void
-export_watchdog(struct tables *t)
+export_watchdog(struct export_tables *t)
 {
 	static const char *const actions[] = {"drop", "forward", "alert"};
 	const struct pfcwd_params *wd = &t->sw->pfcwd;
-	char name[16];
+	char name[EXPORT_NAME];
 
 	if (wd->pfcwd != PFCWD_SONIC)
 		return;
-	set(t, "PFC_WD", "GLOBAL", "POLL_INTERVAL", "%" PRIu64, wd->poll_interval_ns / NS_PER_MS);
+	export_set(t, "PFC_WD", "GLOBAL", "POLL_INTERVAL", "%" PRIu64,
+		   wd->poll_interval_ns / NS_PER_MS);
 	if (wd->big_red_switch)
-		set(t, "PFC_WD", "GLOBAL", "BIG_RED_SWITCH", "enable");
+		export_set(t, "PFC_WD", "GLOBAL", "BIG_RED_SWITCH", "enable");
 	for (uint16_t i = 0; i < t->sw->n_ports; i++) {
 		const struct pfcwd_params own = sw_port_pfcwd(t->sw, i);
 
 		if (!t->sw->ports[i].pfcwd)
 			continue;
-		port_name(i, name);
-		set(t, "PFC_WD", name, "action", "%s", actions[own.action]);
-		set(t, "PFC_WD", name, "detection_time", "%" PRIu64,
-		    own.detection_time_ns / NS_PER_MS);
+		export_port_name(t, i, name);
+		export_set(t, "PFC_WD", name, "action", "%s", actions[own.action]);
+		export_set(t, "PFC_WD", name, "detection_time", "%" PRIu64,
+			   own.detection_time_ns / NS_PER_MS);
 		if (own.restoration_time_ns != NEVER_NS)
-			set(t, "PFC_WD", name, "restoration_time", "%" PRIu64,
-			    own.restoration_time_ns / NS_PER_MS);
+			export_set(t, "PFC_WD", name, "restoration_time", "%" PRIu64,
+				   own.restoration_time_ns / NS_PER_MS);
 	}
 }
 
@@ -372,7 +346,7 @@ export_sonic(const struct import_switch *sw, FILE *out, struct import_log *log)
 {
 	struct import_switch *form = import_alloc(1, sizeof(*form));
 	struct import_switch *defaults = import_alloc(1, sizeof(*defaults));
-	struct tables t = {0};
+	struct export_tables t = {0};
 	char *json;
 	int rc;
 
@@ -388,6 +362,7 @@ export_sonic(const struct import_switch *sw, FILE *out, struct import_log *log)
 	export_queues(&t);
 	export_buffers(&t);
 	export_watchdog(&t);
+	export_network(&t);
 	json = json_dumps(t.root, JSON_INDENT(4));
 	rc = export_find_lost(json, form, log);
 	import_note(log, " ports are named Ethernet0, Ethernet4 and so on; lanes and alias "

@@ -187,12 +187,12 @@ chain_lines(struct nx_lines *nx)
 	}
 }
 
-static void
-use_block(struct nx_lines *nx, int i)
+void
+nx_use_block(struct nx_lines *nx, int i)
 {
 	nx->lines[i].used = true;
 	for (int k = nx->lines[i].first; k >= 0; k = nx->lines[k].next)
-		use_block(nx, k);
+		nx_use_block(nx, k);
 }
 
 /* Does b begin with the words of a? */
@@ -217,7 +217,7 @@ take_back(struct nx_lines *nx)
 		for (int k = nx_next_of(nx, line->parent, -1); k < i; k = nx->lines[k].next) {
 			if (nx->lines[k].used || !begins(nx->lines[k].text, line->text + 3))
 				continue;
-			use_block(nx, k);
+			nx_use_block(nx, k);
 			line->used = true;
 		}
 	}

@@ -60,6 +60,8 @@ int nx_next(const struct nx_lines *nx, int parent, int i);
 
 /** Mark a line as carried over, or record the reason why it is not. */
 void nx_use(struct nx_lines *nx, int i);
+/** Mark all lines of a block as carried over. */
+void nx_use_block(struct nx_lines *nx, int i);
 void nx_lose(struct nx_lines *nx, int i, const char *why);
 /** The same for all lines of a block; lines that have a reason keep it. */
 void nx_lose_block(struct nx_lines *nx, int i, const char *why);

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "base/numbers/units.h"
+#include "import/conversion/import_ports.h"
 #include "import/nxos/parts.h"
 
 #define ASSUMED_SPEED (100 * GBPS)
+#define MAX_RANGE 4096u /* ports of a range that are looked at */
 
 /* Settings from the lines of one interface. */
 struct interface {
@@ -72,7 +74,9 @@ read_port_line(struct nxos *x, int line, struct sw_port_params *port, struct int
 	uint64_t value;
 	int rc = 0;
 
-	if (nx_is(l, "priority-flow-control mode %", &a)) {
+	/* With send-tlv, LLDP tells the peer about PFC, which lldp of ours does in any mode. */
+	if (nx_is(l, "priority-flow-control mode %", &a) ||
+	    nx_is(l, "priority-flow-control mode % send-tlv", &a)) {
 		has->has_mode = true;
 		return read_mode(x, line, a.word[0], port);
 	}
@@ -207,27 +211,46 @@ note_assumptions(struct nxos *x, const struct interface has[SW_DEVICE_PORTS])
 			   "classification");
 }
 
+/* Ports that are no ports of the switch. */
+struct left_out {
+	unsigned int n;
+	char first[IMPORT_PORT_NAME + 1];
+};
+
 /* Add the ports of one interface line, which are equal. */
 static int
-add_ports(struct nxos *x, int line, const struct port_range *range,
-	  struct interface has[SW_DEVICE_PORTS])
+add_ports(struct nxos *x, int line, const struct port_range *range, struct import_ports *wanted,
+	  struct left_out *left, struct interface has[SW_DEVICE_PORTS])
 {
 	struct sw_params *sw = &x->out->sw;
 	uint16_t first = sw->n_ports;
 	int rc;
 
-	if (range->last - range->first >= (unsigned long)(SW_DEVICE_PORTS - first)) {
-		nx_lose_block(&x->nx, line, "a switch has at most 64 ports");
+	for (unsigned long n = range->first; n <= range->last; n++) {
+		char name[IMPORT_PORT_NAME + 1];
+
+		snprintf(name, sizeof(name), "%.21s%lu", range->prefix, n);
+		if (sw->n_ports == SW_DEVICE_PORTS ||
+		    !import_ports_want(wanted, name, sw->n_ports)) {
+			if (left->n++ == 0)
+				memcpy(left->first, name, sizeof(name));
+			/* Of a range, only the first of them is needed for the report. */
+			if (sw->n_ports < SW_DEVICE_PORTS && n - range->first <= MAX_RANGE)
+				continue;
+			left->n += (unsigned int)(range->last - n);
+			break;
+		}
+		x->port_line[sw->n_ports] = x->network_line[sw->n_ports] = line;
+		memcpy(x->out->port_names[sw->n_ports++], name, sizeof(name));
+	}
+	if (sw->n_ports == first) {
+		nx_use_block(&x->nx, line);
 		return 0;
 	}
 	rc = read_interface(x, line, first, &has[first]);
-	for (unsigned long n = range->first; n <= range->last; n++) {
-		sw->ports[sw->n_ports] = sw->ports[first];
-		has[sw->n_ports] = has[first];
-		x->port_line[sw->n_ports] = x->network_line[sw->n_ports] = line;
-		snprintf(x->out->port_names[sw->n_ports], IMPORT_PORT_NAME + 1, "%.21s%lu",
-			 range->prefix, n);
-		sw->n_ports++;
+	for (uint16_t i = first; i < sw->n_ports; i++) {
+		sw->ports[i] = sw->ports[first];
+		has[i] = has[first];
 	}
 	return rc;
 }
@@ -236,19 +259,25 @@ int
 nxos_ports(struct nxos *x)
 {
 	struct interface has[SW_DEVICE_PORTS];
+	struct left_out left = {0};
+	struct import_ports wanted;
 	struct port_range range;
-	int rc = 0;
+	int rc = import_ports_parse(x->log->ports, &wanted, x->log);
 
 	for (int i = nx_next(&x->nx, NX_TOP, -1); rc == 0 && i >= 0;
 	     i = nx_next(&x->nx, NX_TOP, i)) {
 		if (!nx_is(&x->nx.lines[i], "interface ...", NULL))
 			continue;
 		if (port_range(&x->nx.lines[i], &range))
-			rc = add_ports(x, i, &range, has);
+			rc = add_ports(x, i, &range, &wanted, &left, has);
 		else if (!nxos_is_channel(&x->nx.lines[i]) &&
 			 nxos_vlan_interface(&x->nx.lines[i]) == 0)
 			nx_lose_block(&x->nx, i, "not an Ethernet port");
 	}
+	if (rc == 0)
+		rc = import_ports_check(&wanted, x->log);
+	if (rc == 0)
+		import_ports_left(&wanted, left.first, left.n, x->log);
 	if (rc == 0 && x->out->sw.n_ports == 0)
 		return import_refuse(x->log,
 				     " expected at least one interface Ethernet: the ports");

@@ -40,6 +40,7 @@ struct profile {
 };
 
 struct profiles {
+	const char *pools[CLASSES]; /* their names in BUFFER_POOL */
 	struct profile *list;
 	size_t n;
 	/* Index + 1 of the profile of each group and queue; 0: none is named. */
@@ -56,17 +57,62 @@ take_bytes(struct sonic *s, const char *table, const char *key, const char *fiel
 	return rc;
 }
 
-static int
-read_pools(struct sonic *s)
+/* Does a profile of this pool have a name of lossless traffic? */
+static bool
+has_lossless_profile(const struct sonic *s, const char *pool)
 {
-	static const char *const names[] = {"ingress_lossless_pool", "ingress_lossy_pool",
-					    "egress_lossless_pool", "egress_lossy_pool"};
+	json_t *entry;
+	const char *key, *text;
+	size_t n = strlen(pool);
+
+	json_object_foreach (json_object_get(s->root, "BUFFER_PROFILE"), key, entry) {
+		text = json_string_value(json_object_get(entry, "pool"));
+		if (text == NULL || strstr(key, "lossless") == NULL)
+			continue;
+		if (strncmp(text, "[BUFFER_POOL|", 13) == 0)
+			text += 13;
+		if (strncmp(text, pool, n) == 0 && (text[n] == '\0' || text[n] == ']'))
+			return true;
+	}
+	return false;
+}
+
+/* SONiC's names come first. A pool of another name belongs to the class that its profiles have. */
+static void
+find_pools(const struct sonic *s, struct profiles *all)
+{
+	static const char *const names[CLASSES] = {"ingress_lossless_pool", "ingress_lossy_pool",
+						   "egress_lossless_pool", "egress_lossy_pool"};
+	json_t *entry;
+	const char *key;
+
+	for (unsigned int i = 0; i < CLASSES; i++)
+		all->pools[i] = sonic_entry(s, "BUFFER_POOL", names[i]) != NULL ? names[i] : NULL;
+	json_object_foreach (json_object_get(s->root, "BUFFER_POOL"), key, entry) {
+		const char *type = json_string_value(json_object_get(entry, "type"));
+		bool is_egress = type != NULL && strcmp(type, "egress") == 0;
+		bool is_lossless = strstr(key, "lossy") == NULL && has_lossless_profile(s, key);
+		enum class class = (is_egress ? EGRESS_LOSSLESS : LOSSLESS) + !is_lossless;
+
+		if (type != NULL && all->pools[class] == NULL)
+			all->pools[class] = key;
+	}
+	for (unsigned int i = 0; i < CLASSES; i++)
+		if (all->pools[i] == NULL)
+			all->pools[i] = names[i];
+}
+
+static int
+read_pools(struct sonic *s, struct profiles *all)
+{
+	const char *const *names = all->pools;
 	struct mmu_params *mmu = &s->out->sw.mmu;
-	uint64_t size[4] = {0}, xoff = 0;
+	uint64_t size[CLASSES] = {0}, xoff = 0;
 	char text[SONIC_TEXT];
 	int rc = 0;
 
-	for (unsigned int i = 0; rc >= 0 && i < 4; i++) {
+	find_pools(s, all);
+	for (unsigned int i = 0; rc >= 0 && i < CLASSES; i++) {
 		rc = take_bytes(s, "BUFFER_POOL", names[i], "size", &size[i]);
 		if (rc >= 0)
 			rc = sonic_take(s, "BUFFER_POOL", names[i], "type", text);
@@ -75,12 +121,12 @@ read_pools(struct sonic *s)
 			rc = sonic_take(s, "BUFFER_POOL", names[i], "mode", text);
 	}
 	if (rc >= 0)
-		rc = take_bytes(s, "BUFFER_POOL", names[0], "xoff", &xoff);
+		rc = take_bytes(s, "BUFFER_POOL", names[LOSSLESS], "xoff", &xoff);
 	if (rc < 0)
 		return rc;
-	if (size[2] > 0)
+	if (size[EGRESS_LOSSLESS] > 0)
 		import_note(s->log, " BUFFER_POOL|%s|size: lossless queues share the whole buffer",
-			    names[2]);
+			    names[EGRESS_LOSSLESS]);
 	mmu->shared_headroom_pool_bytes = xoff;
 	mmu->lossy_pool_bytes = size[1];
 	mmu->egress_lossy_pool_bytes = size[3];
@@ -171,15 +217,17 @@ static enum class class_of(const struct sonic *s, bool is_pg, uint16_t port, uns
 
 /* Does the profile's pool match its class? In quench the class determines the pool. */
 static bool
-fits_pool(const struct sonic *s, const struct profile *p, enum class class)
+fits_pool(const struct sonic *s, const struct profiles *all, const struct profile *p,
+	  enum class class)
 {
-	const struct mmu_params *mmu = &s->out->sw.mmu;
+	const char *const *pools = all->pools;
 
-	if (strcmp(p->pool, "ingress_lossy_pool") == 0)
+	if (strcmp(p->pool, pools[LOSSY]) == 0)
 		return class == LOSSY;
-	if (strcmp(p->pool, "ingress_lossless_pool") == 0)
-		return class == LOSSLESS || (class == LOSSY && mmu->lossy_pool_bytes == 0);
-	if (strcmp(p->pool, "egress_lossy_pool") == 0)
+	if (strcmp(p->pool, pools[LOSSLESS]) == 0)
+		return class == LOSSLESS ||
+		       (class == LOSSY && s->out->sw.mmu.lossy_pool_bytes == 0);
+	if (strcmp(p->pool, pools[EGRESS_LOSSY]) == 0)
 		return class == EGRESS_LOSSY;
 	return true;
 }
@@ -214,7 +262,7 @@ read_use(struct sonic *s, struct profiles *all, const char *table, bool is_pg, c
 			why = "has headroom, but does not belong to a priority in pfc_enable";
 			continue;
 		}
-		if (!fits_pool(s, p, class))
+		if (!fits_pool(s, all, p, class))
 			why = "in part: the class decides whether the pool is that of lossless "
 			      "or of lossy traffic";
 		if (is_pg)
@@ -329,6 +377,22 @@ set_profiles(struct sonic *s, struct profiles *all)
 	return 0;
 }
 
+/* The limit of the groups whose profile SONiC computes. */
+static int
+read_default_limit(struct sonic *s)
+{
+	static const char table[] = "DEFAULT_LOSSLESS_BUFFER_PARAMETER";
+	const char *key = json_object_iter_key(json_object_iter(json_object_get(s->root, table)));
+	int64_t dynamic_th = 0;
+	int rc = key == NULL ? 0
+			     : sonic_take_number(s, table, key, "default_dynamic_th", -8, 7,
+						 &dynamic_th);
+
+	if (rc > 0)
+		s->out->sw.mmu.lossless.dynamic_th = (int8_t)dynamic_th;
+	return rc;
+}
+
 /*
  * SONiC computes the headroom of groups whose profile is NULL or missing; vendors' tables have the
  * profile of the class without xoff beside them. A lossless group without headroom loses frames at
@@ -381,6 +445,27 @@ assume_buffer(struct sonic *s)
 					    b.egress_reserved_bytes));
 }
 
+/* Platforms differ in whether the size of a pool includes what its groups reserve. */
+static void
+fit_buffer(struct sonic *s)
+{
+	struct sw_params *sw = &s->out->sw;
+	struct mmu_budget b;
+	uint64_t was = sw->mmu.buffer_bytes;
+
+	sw_params_resolve(sw);
+	b = mmu_params_budget(&sw->mmu);
+	if (b.reserved_bytes + b.headroom_bytes + b.lossy_bytes <= was &&
+	    b.egress_reserved_bytes <= was)
+		return;
+	sw->mmu.buffer_bytes +=
+		max_u64(b.reserved_bytes + b.headroom_bytes, b.egress_reserved_bytes);
+	import_note(s->log,
+		    " BUFFER_POOL: the pools do not hold reserved bytes and headroom too: "
+		    "buffer_bytes is their %" PRIu64 " + %" PRIu64,
+		    was, sw->mmu.buffer_bytes - was);
+}
+
 int
 sonic_buffers(struct sonic *s)
 {
@@ -388,7 +473,7 @@ sonic_buffers(struct sonic *s)
 	int no_size, rc;
 
 	sw_params_resolve(&s->out->sw); /* determines which groups and queues are lossless */
-	no_size = rc = read_pools(s);
+	no_size = rc = read_pools(s, all);
 	if (rc >= 0)
 		rc = read_profiles(s, all);
 	if (rc >= 0)
@@ -396,11 +481,15 @@ sonic_buffers(struct sonic *s)
 	if (rc >= 0)
 		rc = read_uses(s, all, "BUFFER_QUEUE", false);
 	if (rc >= 0)
+		rc = read_default_limit(s);
+	if (rc >= 0)
 		rc = set_profiles(s, all);
 	if (rc >= 0)
 		assume_headroom(s);
 	if (rc >= 0 && no_size > 0)
 		assume_buffer(s);
+	else if (rc >= 0)
+		fit_buffer(s);
 	free(all->list);
 	free(all);
 	return rc < 0 ? rc : 0;

@@ -10,22 +10,24 @@
 struct map {
 	const char *field; /* of PORT_QOS_MAP */
 	const char *table;
-	uint8_t keys, values; /* number of keys and of values */
+	uint8_t keys, values; /* number of keys and of values in a file */
 	size_t offset;        /* in struct qos_map_params; PFC_TO_PG: none */
 };
 
 #define PFC_TO_PG ((size_t)-1)
+#define FILE_TCS 16 /* traffic classes of SONiC, of which quench has eight */
 #define MEMBER(member) offsetof(struct qos_map_params, member)
 
 static const struct map maps[] = {
-	{"dscp_to_tc_map", "DSCP_TO_TC_MAP", TM_DSCPS, 8, MEMBER(dscp_to_tc_map)},
-	{"dot1p_to_tc_map", "DOT1P_TO_TC_MAP", 8, 8, MEMBER(dot1p_to_tc_map)},
-	{"tc_to_queue_map", "TC_TO_QUEUE_MAP", 8, 8, MEMBER(tc_to_queue_map)},
-	{"tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", 8, 8, MEMBER(tc_to_priority_group_map)},
+	{"dscp_to_tc_map", "DSCP_TO_TC_MAP", TM_DSCPS, FILE_TCS, MEMBER(dscp_to_tc_map)},
+	{"dot1p_to_tc_map", "DOT1P_TO_TC_MAP", 8, FILE_TCS, MEMBER(dot1p_to_tc_map)},
+	{"tc_to_queue_map", "TC_TO_QUEUE_MAP", FILE_TCS, 8, MEMBER(tc_to_queue_map)},
+	{"tc_to_pg_map", "TC_TO_PRIORITY_GROUP_MAP", FILE_TCS, 8, MEMBER(tc_to_priority_group_map)},
 	{"pfc_to_queue_map", "MAP_PFC_PRIORITY_TO_QUEUE", 8, 8, MEMBER(pfc_priority_to_queue_map)},
 	{"pfc_to_pg_map", "PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", 8, 8, PFC_TO_PG},
 };
 #define N_MAPS (ARRAY_LEN(maps))
+enum { DSCP_TO_TC, DOT1P_TO_TC, TC_TO_QUEUE, TC_TO_PG };
 
 /* The active map of one kind. */
 struct in_force {
@@ -53,9 +55,11 @@ read_map(struct sonic *s, const struct map *map, const char *name, struct in_for
 		out->given |= (uint64_t)(rc > 0) << k;
 	}
 	if (json_object_size(entry) > 0)
-		return sonic_refuse(
-			s, map->table, name, json_object_iter_key(json_object_iter(entry)), NULL,
-			map->keys == TM_DSCPS ? "a DSCP from 0 to 63" : "a number from 0 to 7");
+		return sonic_refuse(s, map->table, name,
+				    json_object_iter_key(json_object_iter(entry)), NULL,
+				    map->keys == TM_DSCPS   ? "a DSCP from 0 to 63"
+				    : map->keys == FILE_TCS ? "a traffic class from 0 to 15"
+							    : "a number from 0 to 7");
 	snprintf(out->name, sizeof(out->name), "%s", name);
 	out->is_set = true;
 	return 0;
@@ -132,8 +136,73 @@ set_pfc(struct sonic *s)
 	}
 }
 
+/*
+ * A class that stands for class tc above 7: one of the same queue and group; or one that no packet
+ * has, which gets them. -1: none.
+ */
+static int
+stand_in(struct in_force in_force[N_MAPS], uint8_t tc, uint16_t used)
+{
+	uint8_t *queues = in_force[TC_TO_QUEUE].values, *pgs = in_force[TC_TO_PG].values;
+
+	for (uint8_t i = 0; i < TM_CLASSES; i++)
+		if (queues[i] == queues[tc] && pgs[i] == pgs[tc])
+			return i;
+	for (uint8_t i = TM_CLASSES; i-- > 0;) {
+		if (used >> i & 1)
+			continue;
+		queues[i] = queues[tc];
+		pgs[i] = pgs[tc];
+		return i;
+	}
+	return -1;
+}
+
+/* Classes above 7 are told apart by queue and group only, so most have a class that is the same. */
 static void
-set_maps(struct sonic *s, const struct in_force in_force[N_MAPS])
+fold_classes(struct sonic *s, struct in_force in_force[N_MAPS])
+{
+	uint16_t used = 0;
+	int to[FILE_TCS];
+
+	for (unsigned int m = DSCP_TO_TC; m <= DOT1P_TO_TC; m++)
+		for (unsigned int k = 0; in_force[m].is_set && k < maps[m].keys; k++)
+			used |= (uint16_t)(1u << in_force[m].values[k]);
+	for (uint8_t tc = TM_CLASSES; tc < FILE_TCS; tc++) {
+		if (!(used >> tc & 1))
+			continue;
+		to[tc] = stand_in(in_force, tc, used);
+		if (to[tc] >= 0) {
+			used |= (uint16_t)(1u << to[tc]);
+			import_note(
+				s->log,
+				" TC_TO_QUEUE_MAP: class %u is class %d, which has its queue and "
+				"priority group",
+				tc, to[tc]);
+			continue;
+		}
+		to[tc] = 0;
+		import_lost(
+			s->log,
+			" DSCP_TO_TC_MAP: class %u is class 0: there are eight classes, and none "
+			"of them has its queue %u and priority group %u",
+			tc, in_force[TC_TO_QUEUE].values[tc], in_force[TC_TO_PG].values[tc]);
+	}
+	for (unsigned int m = DSCP_TO_TC; m <= DOT1P_TO_TC; m++)
+		for (unsigned int k = 0; k < maps[m].keys; k++)
+			if (in_force[m].values[k] >= TM_CLASSES)
+				in_force[m].values[k] = (uint8_t)to[in_force[m].values[k]];
+}
+
+/* The number of keys that quench has too. */
+static unsigned int
+own_keys(const struct map *map)
+{
+	return map->keys == FILE_TCS ? TM_CLASSES : map->keys;
+}
+
+static void
+set_maps(struct sonic *s, struct in_force in_force[N_MAPS])
 {
 	struct qos_map_params *qos = &s->out->sw.qos;
 	const struct in_force *pg = &in_force[N_MAPS - 1];
@@ -146,10 +215,19 @@ set_maps(struct sonic *s, const struct in_force in_force[N_MAPS])
 		qos->tc_to_priority_group_map[i] = qos->pfc_enable >> i & 1 ? i : 0;
 		qos->pfc_priority_to_queue_map[i] = i;
 	}
+	for (uint8_t i = 0; i < TM_CLASSES; i++) {
+		if (!in_force[TC_TO_QUEUE].is_set)
+			in_force[TC_TO_QUEUE].values[i] = qos->tc_to_queue_map[i];
+		if (!in_force[TC_TO_PG].is_set)
+			in_force[TC_TO_PG].values[i] = qos->tc_to_priority_group_map[i];
+	}
+	fold_classes(s, in_force);
 	for (unsigned int m = 0; m < N_MAPS - 1; m++) {
-		if (in_force[m].is_set)
-			memcpy((char *)qos + maps[m].offset, in_force[m].values, maps[m].keys);
-		if (in_force[m].is_set && in_force[m].given != UINT64_MAX >> (64 - maps[m].keys))
+		unsigned int n = own_keys(&maps[m]);
+
+		if (in_force[m].is_set || m == TC_TO_QUEUE || m == TC_TO_PG)
+			memcpy((char *)qos + maps[m].offset, in_force[m].values, n);
+		if (in_force[m].is_set && ~in_force[m].given & UINT64_MAX >> (64 - n))
 			import_note(s->log, " %s|%.80s: missing keys map to 0", maps[m].table,
 				    in_force[m].name);
 		if (!in_force[m].is_set && m >= 2)
@@ -166,6 +244,29 @@ set_maps(struct sonic *s, const struct in_force in_force[N_MAPS])
 				    " %s|%.80s|%u = %s: a priority belongs to the group of the "
 				    "same number",
 				    maps[N_MAPS - 1].table, pg->name, i, text);
+	}
+}
+
+/*
+ * Some platforms pause by class rather than by group: none of their classes has the group of a
+ * priority. Then the class of its number gets that group.
+ */
+static void
+give_groups(struct sonic *s)
+{
+	struct qos_map_params *qos = &s->out->sw.qos;
+
+	for (uint8_t p = 0; p < TM_CLASSES; p++) {
+		uint8_t pg = qos->tc_to_priority_group_map[p];
+
+		if (!(qos->pfc_enable >> p & 1) ||
+		    memchr(qos->tc_to_priority_group_map, p, TM_CLASSES) != NULL)
+			continue;
+		qos->tc_to_priority_group_map[p] = p;
+		import_note(s->log,
+			    " TC_TO_PRIORITY_GROUP_MAP: class %u has group %u in place of %u: a "
+			    "priority of pfc_enable belongs to the group of the same number",
+			    p, p, pg);
 	}
 }
 
@@ -196,6 +297,7 @@ sonic_maps(struct sonic *s)
 		return rc;
 	set_pfc(s);
 	set_maps(s, in_force);
+	give_groups(s);
 	if (has_watched)
 		s->out->sw.pfcwd.pfcwd_sw_enable = watched;
 	return 0;

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers/array.h"
 #include "base/numbers/units.h"
 #include "import/conversion/import_memory.h"
+#include "import/conversion/import_ports.h"
 #include "import/sonic/parts.h"
 
 #define ASSUMED_SPEED_MBPS 100000
@@ -41,6 +43,67 @@ named_port(const char *name)
 	return p;
 }
 
+/* Take the ports of --ports, and remember the others. */
+static int
+choose_ports(struct sonic *s, const struct named_port *ports, size_t n)
+{
+	struct import_ports wanted;
+	const char *first = NULL;
+	uint16_t n_ports = 0;
+	int rc = import_ports_parse(s->log->ports, &wanted, s->log);
+
+	s->left = json_object();
+	for (size_t i = 0; rc == 0 && i < n; i++) {
+		if (n_ports < SW_DEVICE_PORTS &&
+		    import_ports_want(&wanted, ports[i].name, n_ports)) {
+			snprintf(s->out->port_names[n_ports++], IMPORT_PORT_NAME + 1, "%s",
+				 ports[i].name);
+			continue;
+		}
+		first = first != NULL ? first : ports[i].name;
+		json_object_set_new(s->left, ports[i].name, json_true());
+	}
+	if (rc == 0)
+		rc = import_ports_check(&wanted, s->log);
+	if (rc == 0)
+		import_ports_left(&wanted, first, (unsigned int)json_object_size(s->left), s->log);
+	s->out->sw.n_ports = n_ports;
+	return rc;
+}
+
+/* Remove what concerns the ports that are left out only. */
+static void
+drop_left(struct sonic *s)
+{
+	static const char *const tables[] = {"PORT", "INTERFACE", "VLAN_MEMBER",
+					     "PORTCHANNEL_MEMBER"};
+	json_t *cables = json_object_get(s->root, "CABLE_LENGTH"), *entry;
+	const char *key, *left;
+	json_t *any;
+	void *next;
+
+	for (unsigned int i = 0; i < ARRAY_LEN(tables); i++) {
+		json_t *table = json_object_get(s->root, tables[i]);
+
+		json_object_foreach_safe (table, next, key, entry) {
+			size_t n = strcspn(key, "|");
+			bool is_left = sonic_is_left(s, key, n) ||
+				       (key[n] == '|' &&
+					sonic_is_left(s, key + n + 1, strlen(key + n + 1)));
+
+			(void)entry;
+			if (is_left)
+				json_object_del(table, key);
+		}
+	}
+	json_object_foreach (cables, key, entry) {
+		json_object_foreach (s->left, left, any) {
+			(void)any;
+			json_object_del(entry, left);
+		}
+	}
+}
+
 /* Fill in port_names, in the order of the numbers in the names. */
 static int
 name_ports(struct sonic *s)
@@ -60,14 +123,12 @@ name_ports(struct sonic *s)
 	}
 	if (rc == 0 && n == 0)
 		rc = import_refuse(s->log, " PORT: expected at least one port");
-	if (rc == 0 && n > SW_DEVICE_PORTS)
-		rc = import_refuse(s->log, " PORT: expected at most %u ports, not %zu",
-				   SW_DEVICE_PORTS, n);
 	qsort(ports, n, sizeof(*ports), compare);
-	for (size_t i = 0; rc == 0 && i < n; i++)
-		snprintf(s->out->port_names[i], IMPORT_PORT_NAME + 1, "%s", ports[i].name);
-	s->out->sw.n_ports = rc == 0 ? (uint16_t)n : 0;
+	if (rc == 0)
+		rc = choose_ports(s, ports, n);
 	free(ports);
+	if (rc == 0)
+		drop_left(s);
 	return rc;
 }
 
@@ -173,12 +234,36 @@ struct watch {
 	uint64_t detection_ns, restoration_ns;
 };
 
+/* A time of at least one poll, in ms. SONiC's command takes those from 100 to sonic_max only. */
+static int
+take_time(struct sonic *s, const char *key, const char *field, unsigned int sonic_max,
+	  unsigned int max, uint64_t *ns)
+{
+	uint64_t poll_ms = s->out->sw.pfcwd.poll_interval_ns / NS_PER_MS;
+	int64_t ms;
+	int rc = sonic_take_number(s, "PFC_WD", key, field, 1, max, &ms);
+	char text[32], expected[80];
+
+	if (rc <= 0)
+		return rc;
+	snprintf(text, sizeof(text), "%u", (unsigned int)ms);
+	if ((uint64_t)ms < poll_ms) {
+		snprintf(expected, sizeof(expected), "at least POLL_INTERVAL, which is %u",
+			 (unsigned int)poll_ms);
+		return sonic_refuse(s, "PFC_WD", key, field, text, expected);
+	}
+	if (ms < 100 || ms > sonic_max)
+		import_note(s->log, " PFC_WD|%.80s|%s = %s: SONiC itself takes 100 to %u", key,
+			    field, text, sonic_max);
+	*ns = (uint64_t)ms * NS_PER_MS;
+	return 1;
+}
+
 static int
 read_watch(struct sonic *s, const char *key, struct watch *w)
 {
 	static const char *const actions[] = {"drop", "forward", "alert"};
 	char text[SONIC_TEXT];
-	int64_t ms;
 	int rc = sonic_take(s, "PFC_WD", key, "action", text);
 
 	*w = (struct watch){true, PFCWD_DROP, 200 * NS_PER_MS, NEVER_NS};
@@ -190,13 +275,9 @@ read_watch(struct sonic *s, const char *key, struct watch *w)
 					    "drop, forward or alert");
 	}
 	if (rc >= 0)
-		rc = sonic_take_number(s, "PFC_WD", key, "detection_time", 1, 60000, &ms);
-	if (rc > 0)
-		w->detection_ns = (uint64_t)ms * NS_PER_MS;
+		rc = take_time(s, key, "detection_time", 5000, 60000, &w->detection_ns);
 	if (rc >= 0)
-		rc = sonic_take_number(s, "PFC_WD", key, "restoration_time", 1, 3600000, &ms);
-	if (rc > 0)
-		w->restoration_ns = (uint64_t)ms * NS_PER_MS;
+		rc = take_time(s, key, "restoration_time", 60000, 3600000, &w->restoration_ns);
 	return rc < 0 ? rc : 0;
 }
 

@@ -58,6 +58,22 @@ read_ecn(struct sonic *s, const char *key, struct wred_params *p)
 			    "ecn_none, ecn_green, ecn_yellow, ecn_red, two of them, or ecn_all");
 }
 
+/* Without WRED, ECN marks by the curve, and no length of the queue drops other packets. */
+static void
+mark_only(struct sonic *s, const char *key, struct wred_params *p)
+{
+	p->wred_green_enable = true;
+	p->ecn_green_min_threshold_bytes = p->green_min_threshold_bytes;
+	p->ecn_green_max_threshold_bytes = p->green_max_threshold_bytes;
+	p->ecn_green_mark_probability_ppm = p->green_drop_probability_ppm;
+	p->green_min_threshold_bytes = p->green_max_threshold_bytes = WRED_MAX_BYTES;
+	p->green_drop_probability_ppm = 0;
+	import_note(s->log,
+		    " WRED_PROFILE|%.80s|wred_green_enable = false: ecn_green_* marks, and the "
+		    "curve of drops begins at 2 GiB",
+		    key);
+}
+
 static int
 read_wred(struct sonic *s, const char *key)
 {
@@ -93,6 +109,8 @@ read_wred(struct sonic *s, const char *key)
 	p.green_min_threshold_bytes = (uint64_t)min;
 	p.green_max_threshold_bytes = (uint64_t)max;
 	p.green_drop_probability_ppm = (uint32_t)percent * 10000;
+	if (!p.wred_green_enable && p.ecn == WRED_ECN_ALL && max > 0)
+		mark_only(s, key, &p);
 	profile->params = p;
 	snprintf(profile->name, sizeof(profile->name), "%s", key);
 	sw->n_wred_profiles++;
@@ -158,7 +176,7 @@ read_scheduler(struct sonic *s, const char *key, struct scheduler *out)
 /* Entries of SCHEDULER by name; each is read once. */
 struct schedulers {
 	struct {
-		char name[SONIC_TEXT];
+		const char *name; /* in the table */
 		struct scheduler is;
 	} * list;
 	size_t n;
@@ -177,7 +195,7 @@ read_schedulers(struct sonic *s, struct schedulers *all)
 		(void)entry;
 		if (rc < 0)
 			break;
-		snprintf(all->list[all->n].name, SONIC_TEXT, "%s", key);
+		all->list[all->n].name = key;
 		rc = read_scheduler(s, key, &all->list[all->n++].is);
 	}
 	return rc;

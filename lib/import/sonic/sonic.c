@@ -11,6 +11,20 @@
 static const char *const wanted[] = {"PORT", "PORT_QOS_MAP", "DSCP_TO_TC_MAP", "BUFFER_POOL",
 				     "QUEUE"};
 
+/* A key may list all ports of a switch, so only its names are limited. */
+static bool
+has_long_name(const char *key)
+{
+	while (*key != '\0') {
+		size_t n = strcspn(key, ",");
+
+		if (n >= SONIC_TEXT)
+			return true;
+		key += n + (key[n] == ',');
+	}
+	return false;
+}
+
 static int
 load(struct sonic *s, const char *text, size_t size)
 {
@@ -35,10 +49,11 @@ load(struct sonic *s, const char *text, size_t size)
 			return import_refuse(
 				s->log, " %.80s: expected a table: an object of entries", table);
 		json_object_foreach (entries, key, entry) {
-			if (strlen(key) >= SONIC_TEXT)
-				return import_refuse(s->log,
-						     " %.80s|%.80s...: expected a shorter key",
-						     table, key);
+			if (has_long_name(key))
+				return import_refuse(
+					s->log,
+					" %.80s|%.80s...: expected a shorter name in the key",
+					table, key);
 		}
 	}
 	return 0;
@@ -62,6 +77,8 @@ import_sonic(const char *text, size_t size, struct import_switch *out, struct im
 		rc = import_switch_finish(out, log);
 	}
 	json_decref(s.root);
+	json_decref(s.left);
+	json_decref(s.lost);
 	if (rc != 0)
 		import_switch_free(out);
 	return rc;

@@ -19,21 +19,13 @@
  * their number instead of their names.
  */
 #define MANY 8
+#define SHOWN_KEY 80 /* characters of a key in a message */
 
 /* Reasons for frequent remaining fields. */
 static const struct {
 	const char *table, *field; /* field: its beginning */
 	const char *why;
 } reasons[] = {
-	{"PORT", "lanes", "of the hardware"},
-	{"PORT", "alias", "ports of quench-switch have numbers"},
-	{"PORT", "index", "of the hardware"},
-	{"PORT", "fec", "of the hardware"},
-	{"PORT", "autoneg", "of the hardware"},
-	{"WRED_PROFILE", "yellow_", "all packets are green"},
-	{"WRED_PROFILE", "red_", "all packets are green"},
-	{"WRED_PROFILE", "wred_yellow_enable", "all packets are green"},
-	{"WRED_PROFILE", "wred_red_enable", "all packets are green"},
 	{"DSCP_TO_TC_MAP", "", "not the map in force: there is one for all ports"},
 	{"DOT1P_TO_TC_MAP", "", "not the map in force: there is one for all ports"},
 	{"TC_TO_QUEUE_MAP", "", "not the map in force: there is one for all ports"},
@@ -41,6 +33,71 @@ static const struct {
 	{"MAP_PFC_PRIORITY_TO_QUEUE", "", "not the map in force: there is one for all ports"},
 	{"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "",
 	 "a priority belongs to the group of the same number"},
+};
+
+/* Fields that concern the hardware, or packets that are not green, of which there are none. */
+static const struct {
+	const char *table, *field; /* field: its beginning */
+} aside_fields[] = {
+	{"PORT", "lanes"},
+	{"PORT", "alias"},
+	{"PORT", "index"},
+	{"PORT", "fec"},
+	{"PORT", "autoneg"},
+	{"PORT", "adv_"},
+	{"PORT", "link_training"},
+	{"PORT", "description"},
+	{"PORT", "role"},
+	{"PORT", "subport"},
+	{"PORT", "core"},
+	{"PORT", "num_voq"},
+	{"PORT", "asic_port_name"},
+	{"PORT", "valid_speeds"},
+	{"PORT", "dom_polling"},
+	{"PORT", "dhcp_rate_limit"},
+	{"WRED_PROFILE", "yellow_"},
+	{"WRED_PROFILE", "red_"},
+	{"WRED_PROFILE", "wred_yellow_enable"},
+	{"WRED_PROFILE", "wred_red_enable"},
+};
+
+/* Beginnings of tables of management, routing protocols and hardware. */
+static const char *const aside_tables[] = {
+	"AAA",
+	"AUTO_TECHSUPPORT",
+	"BANNER_MESSAGE",
+	"BGP",
+	"BREAKOUT_CFG",
+	"CHASSIS_MODULE",
+	"CONSOLE_",
+	"CRM",
+	"DEVICE_METADATA",
+	"DEVICE_NEIGHBOR",
+	"DHCP",
+	"DNS_NAMESERVER",
+	"FEATURE",
+	"FIPS",
+	"FLEX_COUNTER_TABLE",
+	"GNMI",
+	"KDUMP",
+	"KUBERNETES_MASTER",
+	"LDAP",
+	"LOGGER",
+	"MEMORY_",
+	"MGMT_",
+	"NTP",
+	"PASSW_HARDENING",
+	"RADIUS",
+	"RESTAPI",
+	"SFLOW",
+	"SNMP",
+	"SSH_SERVER",
+	"SYSLOG_",
+	"SYSTEM_DEFAULTS",
+	"SYSTEM_HEALTH",
+	"TACPLUS",
+	"TELEMETRY",
+	"VERSIONS",
 };
 
 /* Tables whose remaining fields are reported one by one. */
@@ -70,6 +127,7 @@ static const char *const known_tables[] = {
 	"PORTCHANNEL_MEMBER",
 	"PORTCHANNEL_INTERFACE",
 	"STATIC_ROUTE",
+	"DEFAULT_LOSSLESS_BUFFER_PARAMETER",
 };
 
 json_t *
@@ -78,24 +136,55 @@ sonic_entry(const struct sonic *s, const char *table, const char *key)
 	return json_object_get(json_object_get(s->root, table), key);
 }
 
+/* A key for a message: of many ports "Ethernet0,Ethernet4 and 30 more|3-4". */
+static const char *
+short_key(const char *key, char out[SONIC_TEXT])
+{
+	size_t n = strcspn(key, "|"), first = strcspn(key, ",|");
+	unsigned int names = 1;
+
+	for (size_t i = 0; i < n; i++)
+		names += key[i] == ',';
+	if (names < 4 || strlen(key) <= SHOWN_KEY)
+		snprintf(out, SONIC_TEXT, "%.*s%s", SHOWN_KEY, key,
+			 strlen(key) > SHOWN_KEY ? "..." : "");
+	else
+		snprintf(out, SONIC_TEXT, "%.*s and %u more%.20s",
+			 (int)(first < SHOWN_KEY ? first : SHOWN_KEY), key, names - 1, key + n);
+	return out;
+}
+
 int
 sonic_refuse(struct sonic *s, const char *table, const char *key, const char *field,
 	     const char *value, const char *expected)
 {
-	return import_refuse(s->log, " %s|%.80s%s%.60s%s%.100s: expected %s", table, key,
-			     field != NULL ? "|" : "", field != NULL ? field : "",
-			     value != NULL ? " = " : "", value != NULL ? value : "", expected);
+	char shown[SONIC_TEXT];
+
+	return import_refuse(s->log, " %s|%s%s%.60s%s%.100s: expected %s", table,
+			     short_key(key, shown), field != NULL ? "|" : "",
+			     field != NULL ? field : "", value != NULL ? " = " : "",
+			     value != NULL ? value : "", expected);
 }
 
 void
 sonic_lose(struct sonic *s, const char *table, const char *key, const char *field,
 	   const char *value, const char *why)
 {
-	json_t *entry = sonic_entry(s, table, key);
+	json_t *entry = sonic_entry(s, table, key), *keys;
+	char shown[SONIC_TEXT], id[512];
 
-	import_lost(s->log, " %s|%.80s%s%.60s%s%.100s: %s", table, key, field != NULL ? "|" : "",
-		    field != NULL ? field : "", value != NULL ? " = " : "",
-		    value != NULL ? value : "", why);
+	/* A table, and what follows the key, with a separator that neither has. */
+	snprintf(id, sizeof(id), "%s\n%s%.60s%s%.100s: %s", table, field != NULL ? "|" : "",
+		 field != NULL ? field : "", value != NULL ? " = " : "", value != NULL ? value : "",
+		 why);
+	if (s->lost == NULL)
+		s->lost = json_object();
+	keys = json_object_get(s->lost, id);
+	if (keys == NULL) {
+		keys = json_array();
+		json_object_set_new_nocheck(s->lost, id, keys);
+	}
+	json_array_append_new(keys, json_string_nocheck(short_key(key, shown)));
 	if (field != NULL && json_is_object(entry))
 		json_object_del(entry, field);
 	else if (field == NULL)
@@ -134,6 +223,7 @@ sonic_take_number(struct sonic *s, const char *table, const char *key, const cha
 		return rc;
 	errno = 0;
 	*out = strtoll(text, &end, 10);
+	end += strspn(end, " "); /* as in tables of some vendors */
 	if (end != text && *end == '\0' && errno == 0 && text[0] != ' ' && *out >= min &&
 	    (*out < 0 || (uint64_t)*out <= max))
 		return 1;
@@ -238,6 +328,7 @@ int
 sonic_place(struct sonic *s, const char *table, const char *key, struct sonic_place *place)
 {
 	const char *bar = strchr(key, '|'), *end = bar != NULL ? bar : key + strlen(key);
+	bool is_left = false;
 	int rc = 1;
 
 	*place = (struct sonic_place){0};
@@ -245,12 +336,21 @@ sonic_place(struct sonic *s, const char *table, const char *key, struct sonic_pl
 		size_t n = strcspn(name, ",|");
 		int port = find_port(s, name, n);
 
+		if (port < 0 && sonic_is_left(s, name, n)) {
+			name += n + (name[n] == ',');
+			is_left = true;
+			continue;
+		}
 		if (port < 0) {
 			sonic_lose(s, table, key, NULL, NULL, "no such port in PORT");
 			return 0;
 		}
 		place->ports |= 1ull << port;
 		name += n + (name[n] == ',');
+	}
+	if (place->ports == 0 && is_left) {
+		json_object_del(json_object_get(s->root, table), key);
+		return 0;
 	}
 	if (place->ports == 0)
 		return sonic_refuse(s, table, key, NULL, NULL, "a port");
@@ -261,12 +361,44 @@ sonic_place(struct sonic *s, const char *table, const char *key, struct sonic_pl
 	return rc;
 }
 
+static bool
+begins(const char *text, const char *beginning)
+{
+	return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+/* The beginning of such a field; NULL: it concerns forwarding or buffering. */
+static const char *
+aside_field(const char *table, const char *field)
+{
+	for (unsigned int i = 0; i < ARRAY_LEN(aside_fields); i++)
+		if (strcmp(aside_fields[i].table, table) == 0 &&
+		    begins(field, aside_fields[i].field))
+			return aside_fields[i].field;
+	return NULL;
+}
+
+/* Is this a table of maps, of which one is in force? */
+static bool
+is_map(const char *table)
+{
+	return strstr(table, "_TO_") != NULL;
+}
+
+static bool
+is_aside_table(const char *table)
+{
+	for (unsigned int i = 0; i < ARRAY_LEN(aside_tables); i++)
+		if (begins(table, aside_tables[i]))
+			return true;
+	return false;
+}
+
 static const char *
 reason_for(const char *table, const char *field)
 {
 	for (unsigned int i = 0; i < ARRAY_LEN(reasons); i++)
-		if (strcmp(reasons[i].table, table) == 0 &&
-		    strncmp(field, reasons[i].field, strlen(reasons[i].field)) == 0)
+		if (strcmp(reasons[i].table, table) == 0 && begins(field, reasons[i].field))
 			return reasons[i].why;
 	return "no counterpart";
 }
@@ -328,17 +460,59 @@ report_table(struct sonic *s, const char *table, json_t *entries)
 			import_lost(s->log, " %s|%.80s: not an object of fields", table, key);
 			continue;
 		}
+		if (is_map(table) && json_object_size(entry) > 0) {
+			import_lost(s->log, " %s|%.80s: %s", table, key, reason_for(table, ""));
+			continue;
+		}
 		json_object_foreach_safe (entry, next_field, field, v) {
 			char name[SONIC_TEXT];
 
 			(void)v;
 			snprintf(name, sizeof(name), "%s", field);
-			if (!is_long && strcmp(name, field) == 0)
+			if (aside_field(table, field) != NULL) {
+				import_aside(s->log, "%s %s", table, aside_field(table, field));
+				json_object_del(entry, name);
+			} else if (!is_long && strcmp(name, field) == 0)
 				report_field(s, table, entries, name);
 			else
 				import_lost(s->log, " %s|%.80s|%.120s: %s", table, key, field,
 					    reason_for(table, field));
 		}
+	}
+}
+
+bool
+sonic_is_left(const struct sonic *s, const char *name, size_t n)
+{
+	char text[SONIC_TEXT];
+
+	if (s->left == NULL || n >= sizeof(text))
+		return false;
+	snprintf(text, sizeof(text), "%.*s", (int)n, name);
+	return json_object_get(s->left, text) != NULL;
+}
+
+/* Keys that were lost for one reason share a line, as in SONiC's own keys. */
+static void
+report_lost(struct sonic *s)
+{
+	const char *id;
+	json_t *keys;
+
+	json_object_foreach (s->lost, id, keys) {
+		size_t n = json_array_size(keys), n_table = strcspn(id, "\n");
+		size_t n_shown = n > MANY ? 2 : n, size;
+		char *list;
+		FILE *out = import_text_open(&list, &size);
+
+		for (size_t i = 0; i < n_shown; i++)
+			fprintf(out, "%s%s", i > 0 ? "," : "",
+				json_string_value(json_array_get(keys, i)));
+		if (n > n_shown)
+			fprintf(out, " and %zu more", n - n_shown);
+		import_text_close(out, &list);
+		import_lost(s->log, " %.*s|%s%s", (int)n_table, id, list, id + n_table + 1);
+		free(list);
 	}
 }
 
@@ -348,9 +522,12 @@ sonic_report(struct sonic *s)
 	const char *table;
 	json_t *entries;
 
+	report_lost(s);
 	json_object_foreach (s->root, table, entries) {
 		if (is_known(table) && json_is_object(entries))
 			report_table(s, table, entries);
+		else if (is_aside_table(table))
+			import_aside(s->log, "%.80s", table);
 		else
 			import_lost(s->log, " %.80s: no counterpart; entries: %zu", table,
 				    json_object_size(entries));

@@ -18,6 +18,8 @@
 
 struct sonic {
 	json_t *root;
+	json_t *left; /* the ports that are left out, as keys */
+	json_t *lost; /* lists of keys, by what sonic_lose() reports of them */
 	struct import_switch *out;
 	struct import_log *log;
 	uint8_t pfc_enable[SW_DEVICE_PORTS];
@@ -70,11 +72,17 @@ int sonic_find_port(const struct sonic *s, const char *name, size_t n);
 int sonic_refuse(struct sonic *s, const char *table, const char *key, const char *field,
 		 const char *value, const char *expected);
 
-/** Take a field or entry out of its table, and log it as lost, with the reason. */
+/**
+ * Take a field or entry out of its table, and log it as lost, with the reason. Entries that differ
+ * in their key only share a line.
+ */
 void sonic_lose(struct sonic *s, const char *table, const char *key, const char *field,
 		const char *value, const char *why);
 
-/** Add all remaining fields to the log's lost list. */
+/** Is this name (n characters) that of a port that is left out? */
+bool sonic_is_left(const struct sonic *s, const char *name, size_t n);
+
+/** Add what was lost and all remaining fields to the log. */
 void sonic_report(struct sonic *s);
 
 #endif

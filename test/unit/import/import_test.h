@@ -20,12 +20,14 @@ typedef int import_fn(const char *text, size_t size, struct import_switch *out,
 static struct import_switch imported;
 static struct import_log log_of;
 
+static const char *ports_of; /* --ports of the next input */
+
 static inline int
 take(import_fn *fn, const char *text)
 {
 	import_log_free(&log_of);
 	import_switch_free(&imported);
-	log_of = (struct import_log){.file = "in"};
+	log_of = (struct import_log){.file = "in", .ports = ports_of};
 	return fn(text, strlen(text), &imported, &log_of);
 }
 
@@ -77,6 +79,16 @@ lost(const char *words)
 {
 	if (!in_list(log_of.lost, log_of.n_lost, words))
 		fail_msg("nothing lost with '%s'", words);
+}
+
+/* Lines or fields that are neither carried over nor lost, because they concern neither. */
+static inline void
+aside(const char *text)
+{
+	char *is = import_aside_text(&log_of);
+
+	assert_string_equal(is, text);
+	free(is);
 }
 
 static inline void
