@@ -5,6 +5,7 @@
 #include "quenchctl/top/top_view.h"
 
 /* The first 80 columns suffice; the rest is for wider terminals. */
+#define DEVICE_WIDTH 12 /* characters of a device, at least */
 #define BAR 24
 #define MOST_PERCENT 999.0
 /* Ethernet's preamble and gap, which count in the use of a link. */
@@ -62,9 +63,29 @@ percent(double rate, double speed)
 	return p < MOST_PERCENT ? p : MOST_PERCENT;
 }
 
+static const char *
+device_of(const json_t *port)
+{
+	const char *device = json_string_value(json_object_get(port, "device"));
+
+	return device != NULL ? device : "";
+}
+
+/* Names of devices differ in their ends, so none is cut: net_af_packet0. */
+static int
+device_width(const json_t *ports)
+{
+	size_t i, width = DEVICE_WIDTH;
+	json_t *row;
+
+	json_array_foreach (ports, i, row)
+		width = strlen(device_of(row)) > width ? strlen(device_of(row)) : width;
+	return (int)width;
+}
+
 static void
 add_port(struct top_view *v, const struct snapshot *now, const struct snapshot *before,
-	 const struct pair *p)
+	 const struct pair *p, int width)
 {
 	static const char *const by[] = {"port", NULL};
 	const json_t *drops = top_row(rows_of(now, "drops", "rows"), p->now, by);
@@ -77,18 +98,18 @@ add_port(struct top_view *v, const struct snapshot *now, const struct snapshot *
 	bool down = link != NULL && strcmp(link, "down") == 0;
 	char n[8][16];
 
-	top_view_add(
-		v,
-		down || dropped > 0 ? TOP_ALARM
-		: rx + tx > 0       ? TOP_PLAIN
-				    : TOP_QUIET,
-		"%4.0f %-12.12s %-4.4s %6s %7s %7s %3.0f%% %3.0f%% %7s %7s %7s %8s %8s",
-		top_value(p->now, "port"), json_string_value(json_object_get(p->now, "device")),
-		link != NULL ? link : "", top_number(speed, n[0]), top_number(rx, n[1]),
-		top_number(tx, n[2]), percent(rx, speed), percent(tx, speed),
-		top_number(rise(p, "rx_pause_frames"), n[3]),
-		top_number(rise(p, "tx_pause_frames"), n[4]), top_number(dropped, n[5]),
-		top_number(rise(p, "rx_packets"), n[6]), top_number(rise(p, "tx_packets"), n[7]));
+	top_view_add(v,
+		     down || dropped > 0 ? TOP_ALARM
+		     : rx + tx > 0       ? TOP_PLAIN
+					 : TOP_QUIET,
+		     "%4.0f %-*s %-4.4s %6s %7s %7s %3.0f%% %3.0f%% %7s %7s %7s %8s %8s",
+		     top_value(p->now, "port"), width, device_of(p->now), link != NULL ? link : "",
+		     top_number(speed, n[0]), top_number(rx, n[1]), top_number(tx, n[2]),
+		     percent(rx, speed), percent(tx, speed),
+		     top_number(rise(p, "rx_pause_frames"), n[3]),
+		     top_number(rise(p, "tx_pause_frames"), n[4]), top_number(dropped, n[5]),
+		     top_number(rise(p, "rx_packets"), n[6]),
+		     top_number(rise(p, "tx_packets"), n[7]));
 }
 
 static void
@@ -98,9 +119,11 @@ add_ports(struct top_view *v, const struct snapshot *now, const struct snapshot 
 	json_t *row;
 	size_t i;
 
-	top_view_add(v, TOP_HEADING, "%4s %-12s %-4s %6s %7s %7s %4s %4s %7s %7s %7s %8s %8s",
-		     "port", "device", "link", "speed", "rx b/s", "tx b/s", "rx", "tx", "pauses<",
-		     "pauses>", "drops/s", "rx p/s", "tx p/s");
+	int width = device_width(rows_of(now, "ports", "rows"));
+
+	top_view_add(v, TOP_HEADING, "%4s %-*s %-4s %6s %7s %7s %4s %4s %7s %7s %7s %8s %8s",
+		     "port", width, "device", "link", "speed", "rx b/s", "tx b/s", "rx", "tx",
+		     "pauses<", "pauses>", "drops/s", "rx p/s", "tx p/s");
 	json_array_foreach (rows_of(now, "ports", "rows"), i, row) {
 		const struct pair p = {
 			.now = row,
@@ -108,7 +131,7 @@ add_ports(struct top_view *v, const struct snapshot *now, const struct snapshot 
 			.seconds = top_seconds(now, before),
 		};
 
-		add_port(v, now, before, &p);
+		add_port(v, now, before, &p, width);
 	}
 }
 
