@@ -6,8 +6,9 @@
  *
  * Over four rounds, a given difference of two numbers becomes a given difference of two states with
  * a probability of at most 2^-113 (Keliher and Sui, "Exact maximum expected differential and linear
- * probability for two-round AES", 2007). So without the key a sender cannot construct addresses
- * that collide.
+ * probability for two-round AES", 2007): without the key, no choice of addresses makes their states
+ * agree more often than that. The bound is for whole states with independent round keys. That the
+ * bits which choose a bucket are as good is an assumption, as for any hash that is cut.
  *
  * Only for a CPU with AES instructions: aes_hash_works().
  */

@@ -51,7 +51,7 @@ def in_force(ini):
     return accepted("switch", ini)
 
 
-# Shapes of vendors' templates and guides, written anew: their ports and exit codes.
+# Files like those of vendors' templates and guides: number of ports, and exit code of the import.
 REAL = {
     "nxos-88.txt": (64, 3),
     "nxos-gpu-64x400.txt": (64, 3),
@@ -123,7 +123,7 @@ def check_headroom(path, checked, warnings):
                 if got != given if given else got == 0:
                     check(f"{path.name}: headroom of group {pg} of port {port}", False, f"{got}, not {given}")
     if computed > 0 and not given_any:
-        check(f"{path.name}: what is computed is enough", "xoff_bytes" not in warnings, warnings)
+        check(f"{path.name}: --check-config finds the computed headroom large enough", "xoff_bytes" not in warnings, warnings)
 
 
 def check_real(work):
@@ -155,6 +155,7 @@ def check_ports(work):
     accepted("switch", ini)
     refused("a port that is not there", 2, ("--ports Ethernet1/89", "a port of the file"),
             "--ports", "Ethernet1/89", "import", "nxos", path)
+    refused("more ports than a switch has", 2, ("--ports", "at most 64 ports of the file"), "--ports", "Ethernet1/1-65", "import", "nxos", path)
     refused("a wrong list", 2, ("--ports 65", "64 ports"), "--ports", "65", "import", "nxos", path)
     refused("--ports of a show", 2, ("--ports", "import"), "--ports", "2", "show", "info")
     refused("--ports of mlx5", 2, ("--ports", "import"), "--ports", "2", "import", "mlnx", FIXTURES / "mlnx-sysfs.txt")

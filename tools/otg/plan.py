@@ -501,7 +501,7 @@ class Planner:
             if address.gateway_mac:
                 keys["peer_mac"] = address.gateway_mac
             elif peer.to not in address.network:
-                self.refuse(path, f"{qp.name!r}: its peer {peer.to} is behind the gateway of {address.name!r}, and quench-nic resolves no gateways: "
+                self.refuse(path, f"{qp.name!r}: its peer {peer.to} is outside the subnet of {address.name!r}, and quench-nic does not resolve gateways: "
                             "expected gateway_mac.value")
         return keys
 

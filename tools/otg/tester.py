@@ -149,7 +149,7 @@ class Tester:
         self.apply()
 
     def apply(self) -> None:
-        """Responders first, since a requester may send at once; what is removed goes the other way round, by the same file."""
+        """The order of the ports is free: requesters of peers that come up are stopped, so none sends before its responder is there."""
         for port in self.plan.ports.values():
             generator = self.generators[port.name]
             if generator.is_alive():

@@ -29,10 +29,11 @@ struct lab_run {
 /** All results as one object; the caller owns the reference. NULL: no memory. */
 json_t *output_json(const struct lab_run *run);
 
-/** A part of it: the list of all switch ports. */
+/** A part of it: the list of all streams. */
 json_t *output_streams(const struct lab_run *run);
 /** A line for each stream. */
 void output_streams_table(FILE *out, const struct lab_run *run);
+/** A part of output_json(): the list of all switch ports. */
 json_t *output_ports(const struct lab_run *run);
 /** Lists of dropped frames, and of frames that cable faults corrupted or reordered. */
 json_t *output_drops(const struct lab_run *run);

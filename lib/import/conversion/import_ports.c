@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-3-Clause
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "import/conversion/import_ports.h"
 
 #include <stdlib.h>
@@ -100,7 +100,8 @@ import_ports_want(struct import_ports *p, const char *name, unsigned int n_befor
 		    number > r->last)
 			continue;
 		r->found = true;
-		return true;
+		p->too_many |= n_before == SW_DEVICE_PORTS;
+		return n_before < SW_DEVICE_PORTS;
 	}
 	return false;
 }
@@ -108,6 +109,9 @@ import_ports_want(struct import_ports *p, const char *name, unsigned int n_befor
 int
 import_ports_check(const struct import_ports *p, struct import_log *log)
 {
+	if (p->too_many)
+		return import_refuse(log, " --ports: expected at most %u ports of the file",
+				     SW_DEVICE_PORTS);
 	for (unsigned int i = 0; i < p->n; i++)
 		if (!p->list[i].found)
 			return import_refuse(log, " --ports %s%lu: expected a port of the file",

@@ -14,6 +14,7 @@ struct import_port_range {
 
 struct import_ports {
 	bool is_given;
+	bool too_many;      /* of the list are in the file */
 	unsigned int count; /* the first ports of the file; 0: those of the list */
 	struct import_port_range list[SW_DEVICE_PORTS];
 	unsigned int n;
@@ -28,7 +29,10 @@ int import_ports_parse(const char *text, struct import_ports *out, struct import
 /** Is this port one of them? @param n_before  ports that were taken before it. */
 bool import_ports_want(struct import_ports *p, const char *name, unsigned int n_before);
 
-/** After all ports: refuse if the list names a port that is not in the file. @return as above. */
+/**
+ * After all ports: refuse a list that names a port that is not in the file, or more than 64 of its
+ * ports. @return as above.
+ */
 int import_ports_check(const struct import_ports *p, struct import_log *log);
 
 /** Log that n ports, the first of which is this one, are left out. */

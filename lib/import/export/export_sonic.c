@@ -55,7 +55,7 @@ export_ports(struct export_tables *t)
 	for (uint16_t i = 0; i < t->sw->n_ports; i++) {
 		const struct sw_port_params *p = &t->sw->ports[i];
 
-		export_port_name(t, i, name);
+		export_port_name(i, name);
 		export_set(t, "PORT", name, "speed", "%" PRIu64, p->link_speed_bps / MBPS);
 		export_set(t, "PORT", name, "mtu", "%u",
 			   t->sw->max_frame_bytes - SW_MTU_OVERHEAD_BYTES);
@@ -83,7 +83,7 @@ export_maps(struct export_tables *t)
 		int flow = t->sw->ports[i].flow_control;
 		bool pfc = flow == SW_FLOW_PFC || flow == SW_FLOW_AUTO;
 
-		export_port_name(t, i, name);
+		export_port_name(i, name);
 		if (dscp)
 			export_set(t, "PORT_QOS_MAP", name, "dscp_to_tc_map", MAP_NAME);
 		export_set(t, "PORT_QOS_MAP", name, "dot1p_to_tc_map", MAP_NAME);
@@ -104,7 +104,7 @@ set_range(struct export_tables *t, const char *table, uint16_t port, unsigned in
 {
 	char name[EXPORT_NAME], key[EXPORT_NAME + 24];
 
-	export_port_name(t, port, name);
+	export_port_name(port, name);
 	if (first == last)
 		snprintf(key, sizeof(key), "%s|%u", name, first);
 	else
@@ -331,7 +331,7 @@ export_watchdog(struct export_tables *t)
 
 		if (!t->sw->ports[i].pfcwd)
 			continue;
-		export_port_name(t, i, name);
+		export_port_name(i, name);
 		export_set(t, "PFC_WD", name, "action", "%s", actions[own.action]);
 		export_set(t, "PFC_WD", name, "detection_time", "%" PRIu64,
 			   own.detection_time_ns / NS_PER_MS);

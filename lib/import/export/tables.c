@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-3-Clause
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -36,9 +36,8 @@ export_set(struct export_tables *t, const char *table, const char *key, const ch
 
 /* Ports have four lanes each, as on most platforms. */
 const char *
-export_port_name(const struct export_tables *t, uint16_t port, char name[EXPORT_NAME])
+export_port_name(uint16_t port, char name[EXPORT_NAME])
 {
-	(void)t;
 	snprintf(name, EXPORT_NAME, "Ethernet%u", 4u * port);
 	return name;
 }

@@ -24,7 +24,7 @@ __attribute__((format(printf, 5, 6))) void export_set(struct export_tables *t, c
 						      const char *format, ...);
 
 /** SONiC's name of a port. @return name. */
-const char *export_port_name(const struct export_tables *t, uint16_t port, char name[EXPORT_NAME]);
+const char *export_port_name(uint16_t port, char name[EXPORT_NAME]);
 
 /** VLANs, addresses and routes. */
 void export_network(struct export_tables *t);

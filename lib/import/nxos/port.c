@@ -230,12 +230,11 @@ add_ports(struct nxos *x, int line, const struct port_range *range, struct impor
 		char name[IMPORT_PORT_NAME + 1];
 
 		snprintf(name, sizeof(name), "%.21s%lu", range->prefix, n);
-		if (sw->n_ports == SW_DEVICE_PORTS ||
-		    !import_ports_want(wanted, name, sw->n_ports)) {
+		if (!import_ports_want(wanted, name, sw->n_ports)) {
 			if (left->n++ == 0)
 				memcpy(left->first, name, sizeof(name));
 			/* Of a range, only the first of them is needed for the report. */
-			if (sw->n_ports < SW_DEVICE_PORTS && n - range->first <= MAX_RANGE)
+			if (n - range->first <= MAX_RANGE)
 				continue;
 			left->n += (unsigned int)(range->last - n);
 			break;

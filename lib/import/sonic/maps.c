@@ -158,7 +158,7 @@ stand_in(struct in_force in_force[N_MAPS], uint8_t tc, uint16_t used)
 	return -1;
 }
 
-/* Classes above 7 are told apart by queue and group only, so most have a class that is the same. */
+/* A class above 7 has nothing but its queue and group, and most have those of a class up to 7. */
 static void
 fold_classes(struct sonic *s, struct in_force in_force[N_MAPS])
 {

@@ -54,8 +54,7 @@ choose_ports(struct sonic *s, const struct named_port *ports, size_t n)
 
 	s->left = json_object();
 	for (size_t i = 0; rc == 0 && i < n; i++) {
-		if (n_ports < SW_DEVICE_PORTS &&
-		    import_ports_want(&wanted, ports[i].name, n_ports)) {
+		if (import_ports_want(&wanted, ports[i].name, n_ports)) {
 			snprintf(s->out->port_names[n_ports++], IMPORT_PORT_NAME + 1, "%s",
 				 ports[i].name);
 			continue;

@@ -101,10 +101,9 @@ void nic_params_default(struct nic_params *params);
  */
 int nic_params_check(const struct nic_params *params, char *why, unsigned int why_size);
 
-/* Largest and smallest MTU of a QP. */
 /*
- * RoCE MTUs: those of IBTA, powers of two up to 4096, and between two quench-nics any multiple of
- * NIC_MIN_MTU. With the largest, an IP packet has 9036 bytes or fewer: less than the 9100 of
+ * MTUs of a QP: those of IBTA, powers of two up to 4096, and between two quench-nics any multiple
+ * of NIC_MIN_MTU. With the largest, an IP packet has 9036 bytes or fewer: less than the 9100 of
  * SONiC's ports.
  */
 #define NIC_MAX_MTU 8960u
@@ -158,7 +157,7 @@ struct nic_qp_params {
 	bool has_imm; /* imm_data instead of the message's number */
 	uint32_t imm_data;
 	uint16_t udp_sport;    /* 0: from the numbers of the two QPs */
-	uint16_t mtu_bytes;    /* 256, 512, 1024, 2048, 4096 */
+	uint16_t mtu_bytes;    /* one of NIC_MTU_TEXT */
 	uint64_t rate_cap_bps; /* 0: none */
 	WORKLOAD_EMBED;
 };
