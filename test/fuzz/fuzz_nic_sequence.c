@@ -93,7 +93,7 @@ start(void)
 	pools.data = nic_data_pool_create(
 		&(struct pkt_pool_params){
 			.name = "data", .n_mbufs = MBUFS, .socket = -1, .threads = true},
-		4096);
+		NIC_MAX_MTU);
 	pools.control = create_pool("control", MBUFS, 1024);
 	pools.payloads = nic_payloads_create();
 	FUZZ_CHECK(pools.data != NULL && pools.payloads != NULL);

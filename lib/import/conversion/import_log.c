@@ -54,7 +54,7 @@ import_lost(struct import_log *log, const char *format, ...)
 void
 import_aside(struct import_log *log, const char *format, ...)
 {
-	struct import_aside *a = log->asides;
+	unsigned int i = 0;
 	va_list args;
 	char *word;
 
@@ -63,10 +63,10 @@ import_aside(struct import_log *log, const char *format, ...)
 		import_no_memory();
 	va_end(args);
 	make_printable(word);
-	while (a < log->asides + log->n_asides && strcmp(a->word, word) != 0)
-		a++;
-	if (a < log->asides + log->n_asides) {
-		a->n++;
+	while (i < log->n_asides && strcmp(log->asides[i].word, word) != 0)
+		i++;
+	if (i < log->n_asides) {
+		log->asides[i].n++;
 		free(word);
 		return;
 	}
