@@ -1,0 +1,112 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""quench-otg and a client that nobody here wrote: openapi-client-axios, which makes its functions of the schema's document.
+
+It configures a run of RoCEv2, starts and stops it, and reads its results. python3-jsonschema validates each request and each reply.
+"""
+import atexit
+import json
+import os
+import shutil
+import subprocess
+
+from configs import memif
+from harness import check, check_equal, finish, skip, work_dir
+from otg_bed import ROOT, Otg, device, flow, pfc, settings, tx_port
+
+FOLDER = ROOT / "test" / "e2e" / "otg_client"
+NODE = shutil.which("node")
+if NODE is None or not (FOLDER / "node_modules" / "openapi-client-axios").is_dir():
+    skip("openapi-client-axios is not installed: scripts/install-deps clients")
+try:
+    import jsonschema
+except ImportError:
+    skip("python3-jsonschema is not installed")
+from otg import schema  # noqa: E402
+
+KINDS = {"set_config": ("Config", "Warning"), "get_config": (None, "Config"), "set_control_state": ("Control.State", "Warning"),
+         "get_metrics": ("Metrics.Request", "Metrics.Response"), "get_states": ("States.Request", "States.Response"),
+         "get_version": (None, "Version"), "update_config": ("Config.Update", "Warning")}
+
+
+def faults(kind, value):
+    """What the schema has against a value."""
+    resolver = jsonschema.RefResolver("", schema.DOCUMENT)
+    validator = jsonschema.Draft7Validator({"$ref": f"#/components/schemas/{kind}"}, resolver=resolver)
+    return [f"{'.'.join(map(str, fault.path))}: {fault.message}"[:200] for fault in validator.iter_errors(value)]
+
+
+class Client:
+    def __init__(self, url):
+        self.process = subprocess.Popen([NODE, FOLDER / "drive.mjs", schema.PATH, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env={**os.environ, "NODE_OPTIONS": ""})
+        atexit.register(self.process.kill)
+
+    def call(self, operation, body=None):
+        """@return (status, JSON)"""
+        self.process.stdin.write(json.dumps({"operation": operation, "body": body}) + "\n")
+        self.process.stdin.flush()
+        reply = json.loads(self.process.stdout.readline())
+        return reply["status"], reply["data"]
+
+    def good(self, operation, body=None):
+        request, wanted = KINDS[operation]
+        if request is not None:
+            check_equal(f"{operation}: the request is valid", faults(request, body), [])
+        status, data = self.call(operation, body)
+        check_equal(f"{operation}: status", status, 200)
+        check_equal(f"{operation}: the reply is valid", faults(wanted, data), [])
+        return data
+
+    def traffic(self, state):
+        return self.good("set_control_state", {"choice": "traffic", "traffic": {"choice": "flow_transmit", "flow_transmit": {"state": state}}})
+
+    def metrics(self, choice):
+        # The schema requires what the objects of a request select, too.
+        inner = {"port": {}, "rocev2_flow": {"choice": "per_qp", "per_qp": {}}}.get(choice, {"choice": "per_peer", "per_peer": {}})
+        reply = self.good("get_metrics", {"choice": choice, choice: inner})
+        return reply[reply["choice"]]
+
+
+def configuration():
+    return {
+        "ports": [{"name": "tx", "location": "a"}, {"name": "rx", "location": "b"}],
+        "layer1": [{**pfc(["tx", "rx"]), "speed": "speed_1_gbps"}],
+        "devices": [device(1, "tx", {2: [("t", 100, {"dscp": 26})]}), device(2, "rx", {1: [("r", 300, {"dscp": 26})]})],
+        "options": {"per_port_options": [settings("tx"), settings("rx")]},
+        "stateful_flows": {"choice": "rocev2", "rocev2": [{"tx_ports": [tx_port("tx", [flow("f", "t", "r")], 20)]}]},
+    }
+
+
+def main():
+    work = work_dir()
+    otg = Otg(work, {"a": memif("server", 0, work), "b": memif("client", 0, work)})
+    client = Client(otg.url)
+    check("get_version", client.good("get_version")["api_spec_version"] == schema.DOCUMENT["info"]["version"])
+    config = configuration()
+    check_equal("set_config warns of nothing", client.good("set_config", config), {"warnings": []})
+    check_equal("get_config returns it", client.good("get_config"), config)
+    client.traffic("start")
+    otg.wait("messages", lambda: client.metrics("rocev2_flow")[0]["message_complete_rx"] > 20)
+    client.traffic("stop")
+    otg.wait_quiet()
+    row = client.metrics("rocev2_flow")[0]
+    check_equal("messages at both ends", row["message_tx"], row["message_complete_rx"])
+    check_equal("frames at both ends", (row["frame_delta"], row["data_frames_retransmitted"]), (0, 0))
+    ports = {port["name"]: port for port in client.metrics("port")}
+    check("frames of the ports", ports["tx"]["frames_tx"] >= row["data_frames_tx"] and ports["rx"]["frames_rx"] >= row["data_frames_rx"], ports)
+    check_equal("peers", [(peer["qp_configured"], peer["qp_up"]) for peer in client.metrics("rocev2_ipv4")], [(1, 1)] * 2)
+    states = client.good("get_states", {"choice": "ipv4_neighbors", "ipv4_neighbors": {}})
+    check_equal("neighbours", [row["ipv4_address"] for row in states["ipv4_neighbors"]], ["10.0.0.2", "10.0.0.1"])
+    wrong = configuration()
+    wrong["devices"][0]["ethernets"][0]["mac"] = "x"
+    status, error = client.call("set_config", wrong)
+    check_equal("a wrong request", (status, error["kind"], error["errors"]), (400, "validation", [
+        'devices[0].ethernets[0].mac: "x": expected a MAC address']))
+    check_equal("its reply is valid", faults("Error", error), [])
+    check_equal("the run is still there", client.metrics("rocev2_flow")[0]["message_tx"], row["message_tx"])
+    check_equal("quench-otg ends well", otg.stop(), 0)
+    finish()
+
+
+main()
