@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A client of DPDK's telemetry socket, and EAL options with which a program has one."""
 import atexit
-import json
 import os
 import pathlib
 import shutil
-import socket
-import time
+import sys
 
 from harness import BUILD, CORES, PATIENCE_S, run
 
-# Where DPDK puts it (lib/eal: eal_get_runtime_dir()).
-BASE = pathlib.Path("/var/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/tmp")) / "dpdk"
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from otg import telemetry  # noqa: E402
+
+BASE = telemetry.BASE
 
 
 def prefix(name):
@@ -31,36 +31,12 @@ def eal(file_prefix, *devices, lcores=1, memory=96):
     return [str(o) for o in options]
 
 
-class Telemetry:
+class Telemetry(telemetry.Telemetry):
+    """Of a running program; it answers already."""
+
     def __init__(self, file_prefix):
-        self.path = BASE / file_prefix / "dpdk_telemetry.v2"
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # Not with a timeout yet: it would make a full backlog an error in place of a wait.
-        self.socket.connect(str(self.path))
-        self.socket.settimeout(PATIENCE_S)
-        self.info = json.loads(self.socket.recv(1024))
-        # DPDK has the socket before the program has its commands.
-        end = time.monotonic() + PATIENCE_S
-        while self.ask("/quench/info") is None and time.monotonic() < end:
-            time.sleep(0.01)
-
-    def ask(self, command):
-        self.socket.send(command.encode())
-        reply = self.socket.recv(1 << 20)
-        assert len(reply) <= self.info["max_output_len"], command
-        return json.loads(reply)[command.partition(",")[0]]
-
-    def all(self, command):
-        """Every page of a list; the columns joined."""
-        columns = {}
-        page = self.ask(command)
-        while True:
-            for name, values in page.items():
-                if isinstance(values, list):
-                    columns.setdefault(name, []).extend(values)
-            if "next" not in page:
-                return columns
-            page = self.ask(f"{command},{page['next']}")
+        super().__init__(file_prefix, PATIENCE_S)
+        self.wait_commands(PATIENCE_S)
 
 
 def controller(file_prefix, **options):

@@ -2,63 +2,21 @@
 """The quench-nic of a port: its process, and its telemetry socket."""
 from __future__ import annotations
 
-import json
-import os
 import pathlib
 import shlex
-import socket
 import subprocess
-import threading
 import time
 from collections.abc import Sequence
 from typing import Any
 
-REPLY_BYTES = 1 << 20
+from .telemetry import Columns, Telemetry
+
 PATIENCE_S = 60.0
 STOP_S = 10.0
-
-Columns = dict[str, list[Any]]
 
 
 class Failed(Exception):
     """A quench-nic did not start, ended, or refused what the plan says; the text is one line."""
-
-
-def runtime_folder() -> pathlib.Path:
-    """Where DPDK puts the sockets of programs (eal_get_runtime_dir())."""
-    return pathlib.Path("/var/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/tmp")) / "dpdk"
-
-
-class Telemetry:
-    """DPDK's telemetry socket: one command, one reply."""
-
-    def __init__(self, path: pathlib.Path) -> None:
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.socket.settimeout(PATIENCE_S)
-        self.socket.connect(str(path))
-        self.socket.recv(REPLY_BYTES)
-        self.lock = threading.Lock()
-
-    def ask(self, command: str) -> Any:
-        with self.lock:
-            self.socket.send(command.encode())
-            reply = self.socket.recv(REPLY_BYTES)
-        return json.loads(reply)[command.partition(",")[0]]
-
-    def all(self, command: str) -> Columns:
-        """Every page of a list, the columns joined."""
-        columns: Columns = {}
-        page = self.ask(command)
-        while True:
-            for name, values in page.items():
-                if isinstance(values, list):
-                    columns.setdefault(name, []).extend(values)
-            if "next" not in page:
-                return columns
-            page = self.ask(f"{command},{page['next']}")
-
-    def close(self) -> None:
-        self.socket.close()
 
 
 class Generator:
@@ -95,19 +53,16 @@ class Generator:
     def wait_started(self) -> None:
         assert self.process is not None
         end = time.monotonic() + PATIENCE_S
-        path = runtime_folder() / self.prefix / "dpdk_telemetry.v2"
         while "running" not in self.log.read_text(encoding="utf-8", errors="replace"):
             if self.process.poll() is not None:
                 raise Failed(f"port {self.name}: quench-nic ended with {self.process.returncode}: {self.last_line()}")
             if time.monotonic() > end:
                 raise Failed(f"port {self.name}: quench-nic does not run after {PATIENCE_S:g} s: is the other end of its link there? {shlex.join(self.command)}")
             time.sleep(0.005)
-        self.telemetry = Telemetry(path)
-        # DPDK has the socket before the program has its commands.
-        while self.telemetry.ask("/quench/info") is None:
-            if time.monotonic() > end:
-                raise Failed(f"port {self.name}: its telemetry does not answer")
-            time.sleep(0.005)
+        telemetry = Telemetry(self.prefix, PATIENCE_S)
+        if not telemetry.wait_commands(PATIENCE_S):
+            raise Failed(f"port {self.name}: its telemetry does not answer")
+        self.telemetry = telemetry
 
     def is_alive(self) -> bool:
         return self.process is not None and self.process.poll() is None
