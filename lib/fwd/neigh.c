@@ -380,13 +380,6 @@ neigh_set_params(struct neigh_table *t, const struct neigh_params *params)
 	t->params = *params;
 }
 
-const struct neigh *
-neigh_get(const struct neigh_table *t, uint32_t index)
-{
-	assert(index < t->n);
-	return &t->entries[index];
-}
-
 uint32_t
 neigh_count(const struct neigh_table *t)
 {

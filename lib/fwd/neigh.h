@@ -180,7 +180,7 @@ void neigh_set_params(struct neigh_table *t, const struct neigh_params *params);
 /** @return index of a neighbour, or NEIGH_NONE. */
 uint32_t neigh_find(const struct neigh_table *t, const struct neigh_key *key);
 
-const struct neigh *neigh_get(const struct neigh_table *t, uint32_t index);
+static inline const struct neigh *neigh_get(const struct neigh_table *t, uint32_t index);
 /** Number of entries, including free ones. Every index is below this number. */
 uint32_t neigh_count(const struct neigh_table *t);
 /** Number of neighbours without an address. */
@@ -242,11 +242,26 @@ struct neigh_table {
 	struct neigh_list *wanted; /* unresolved, by port; the last list: those of no port */
 };
 
+static inline const struct neigh *
+neigh_get(const struct neigh_table *t, uint32_t index)
+{
+	assert(index < t->n);
+	return &t->entries[index];
+}
+
 /** Is a request queued? */
 static inline bool
 neigh_has_ask(const struct neigh_table *t)
 {
 	return t->ask_head != NEIGH_NONE;
+}
+
+/** Would neigh_touch() only return true, and change nothing? */
+static inline bool
+neigh_is_settled(const struct neigh *e, uint64_t now_ns)
+{
+	return e->has_mac && e->state != NEIGH_FAILED && now_ns < e->next_ns &&
+	       e->idle_ns >= now_ns + NEIGH_IDLE_NS - NEIGH_IDLE_STEP_NS;
 }
 
 /** Time before which neigh_run() has no work; NEVER_NS in a new table. */

@@ -204,13 +204,12 @@ send_data(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkt
 	return n;
 }
 
-/* Once per call: refill buckets, end the pauses that are over. */
+/* Once per call, after the shaper: refill buckets, end the pauses that are over. */
 static void
 begin_tx(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
 	struct sw_port *p = &sw->ports[port];
 
-	token_bucket_update(&p->shaper, now_ns);
 	if (unlikely(p->shaped))
 		token_bucket_update(&p->wire, now_ns);
 	if (unlikely((p->min_queues | p->max_queues) != 0))
@@ -247,12 +246,23 @@ charge_control(struct sw_port *p, uint32_t bytes)
 		token_bucket_charge(&p->shaper, bytes);
 }
 
+/* Is the port's shaper in debt once this frame has left? */
+static inline bool
+is_last_on_wire(const struct sw_port *p, const struct sw_entry *e)
+{
+	int64_t bytes = sw_entry_frame_bytes(e) + GAP_BYTES;
+
+	return p->shaper.account.credit_nanobits < bytes * NANOBITS_PER_BYTE;
+}
+
 /*
- * Does the port hold one frame, and nothing but the shaper decide whether it leaves now? A pause or
- * a limit of a queue does not, WRED need not see it, and its charge is that of one of our groups.
+ * Does at most one frame leave, and nothing but the shaper decide whether it leaves now? It is the
+ * port's only frame, or the first of its only queue, after which the wire is busy. A pause or a
+ * limit of a queue does not decide, WRED need not see every frame, and the charge is that of one of
+ * our groups.
  */
 static inline bool
-holds_one(const struct sw *sw, const struct sw_port *p, uint64_t now_ns)
+sends_one(const struct sw *sw, const struct sw_port *p, uint64_t now_ns)
 {
 	uint8_t queues = p->backlogged;
 	const struct sw_fifo *fifo;
@@ -264,12 +274,14 @@ holds_one(const struct sw *sw, const struct sw_port *p, uint64_t now_ns)
 	if (pfc_rx_next_ns(&p->pfc_rx) <= now_ns || pfc_tx_next_ns(&p->pfc_tx) <= now_ns)
 		return false;
 	fifo = &p->queue[__builtin_ctz(queues)].fifo;
-	return sw_fifo_has_one(fifo) &&
-	       !(sw_entry_flags(fifo->head) & (PKT_CLONE | PKT_GENERATED)) &&
+	if (unlikely(sw_fifo_at_link(fifo->head)) ||
+	    (!sw_fifo_has_one(fifo) && !is_last_on_wire(p, fifo->head)))
+		return false;
+	return !(sw_entry_flags(fifo->head) & (PKT_CLONE | PKT_GENERATED)) &&
 	       sw_owns(&sw->shard, sw_entry_group(fifo->head) / TM_CLASSES);
 }
 
-/* sw_tx() of a port for which holds_one() is true. */
+/* sw_tx() of a port for which sends_one() is true. */
 static inline uint16_t
 send_one(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkts, uint64_t now_ns)
 {
@@ -283,16 +295,25 @@ send_one(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkts
 				.pg = sw_entry_group(&e) % TM_CLASSES,
 				.queue = queue};
 
-	token_bucket_update(&p->shaper, now_ns);
 	if (!token_bucket_can_send(&p->shaper))
 		return 0;
 	token_bucket_charge(&p->shaper, bytes + GAP_BYTES);
 	pkts[0] = sw_entry_mbuf(&e);
-	p->backlogged = 0;
-	sw_fifo_rewind(&q->fifo);
-	q->wred.idle_since_ns = now_ns;
+	if (sw_fifo_has_one(&q->fifo)) {
+		p->backlogged = 0;
+		sw_fifo_rewind(&q->fifo);
+		q->wred.idle_since_ns = now_ns;
+		sched_send_alone(&p->sched, queue, bytes + GAP_BYTES);
+	} else {
+		uint64_t queue_bytes = q->bytes - charged_bytes;
+
+		q->fifo.head++;
+		sched_pick(&p->sched, p->backlogged);
+		sched_charge(&p->sched, queue, bytes + GAP_BYTES, true);
+		if (unlikely((int64_t)queue_bytes > unmarked_bytes(sw, p, queue)))
+			pkts[0] = sw_mark_by_curve(sw, p, q, queue_bytes, &e);
+	}
 	counter_add(&q->bytes, -(uint64_t)charged_bytes);
-	sched_send_alone(&p->sched, queue, bytes + GAP_BYTES);
 	counter_inc(&stats->tx_packets);
 	counter_add(&stats->tx_bytes, bytes);
 	counter_inc(&p->stats.tx_packets);
@@ -333,7 +354,8 @@ sw_tx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts, u
 	assert(port < sw->n_ports);
 	if (p->backlogged == 0 && pfc_tx_next_ns(&p->pfc_tx) > now_ns)
 		return 0;
-	if (max_pkts > 0 && holds_one(sw, p, now_ns))
+	token_bucket_update(&p->shaper, now_ns);
+	if (max_pkts > 0 && sends_one(sw, p, now_ns))
 		return send_one(sw, p, port, pkts, now_ns);
 	return tx_any(sw, port, pkts, max_pkts, now_ns);
 }

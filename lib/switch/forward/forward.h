@@ -44,6 +44,13 @@ sw_may_be_down(const struct sw_forward *f, uint16_t port)
 	return __atomic_load_n(&f->down_ports, __ATOMIC_RELAXED) >> (port % 64) & 1;
 }
 
+/** May any port of the switch have no link? */
+static inline bool
+sw_any_may_be_down(const struct sw_forward *f)
+{
+	return __atomic_load_n(&f->down_ports, __ATOMIC_RELAXED) != 0;
+}
+
 static inline bool
 sw_is_down(const struct sw_forward *f, uint16_t port)
 {

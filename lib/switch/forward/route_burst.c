@@ -4,16 +4,9 @@
 #include <string.h>
 #include <rte_mbuf.h>
 
-#include "base/threads/counter.h"
-#include "fwd/ecmp.h"
+#include "switch/forward/known.h"
 #include "switch/forward/neighbours.h"
-#include "switch/forward/router.h"
 #include "switch/frame/copy_on_write.h"
-#include "wire/bytes/be.h"
-#include "wire/frame/ttl.h"
-
-#define IP_PROTO_TCP 6u
-#define FLOW_LABEL_MASK 0x000FFFFFu
 
 /* The frames of a burst to route by one table, and their targets. */
 struct batch {
@@ -22,14 +15,7 @@ struct batch {
 	unsigned int n;
 };
 
-/* False for addresses that no router may forward to (RFC 1122 3.2.1.3, RFC 4291 2.5), and for
- * groups, which this router does not route. */
-static bool
-is_routable4(const uint8_t ip[4])
-{
-	return ip[0] != 0 && ip[0] != 127 && ip[0] < 224;
-}
-
+/* As sw_is_routable4(): RFC 4291 2.5. */
 static bool
 is_routable6(const uint8_t ip[16])
 {
@@ -51,7 +37,7 @@ has_routable_source(const struct arrival *a)
 
 	if (a->view.ip_version == 6)
 		return is_routable6(ip + 8);
-	return is_routable4(ip + 12) && !(ip[12] == 169 && ip[13] == 254);
+	return sw_is_routable_source4(ip + 12);
 }
 
 static void
@@ -67,6 +53,23 @@ look_up4(const struct sw_router *r, const struct arrival *a, struct batch *b)
 	route_lookup4(r->table, ips, b->targets, b->n);
 }
 
+void
+sw_route_remember(const struct sw_router *r, struct sw_route_found *found, uint32_t ip)
+{
+	struct neigh_key key = {.ip.version = 4};
+	const struct sw_target *t;
+	uint64_t target;
+
+	route_lookup4(r->table, &ip, &target, 1);
+	t = &r->targets[target];
+	*found = (struct sw_route_found){.ip = ip, .target = (uint32_t)target, .hop = NEIGH_NONE};
+	if (t->kind != SW_TARGET_CONNECTED)
+		return;
+	key.vlan_id = t->domain;
+	be32_store(key.ip.addr, ip);
+	found->hop = neigh_find(r->neighs, &key);
+}
+
 static void
 look_up6(const struct sw_router *r, const struct arrival *a, struct batch *b)
 {
@@ -78,34 +81,6 @@ look_up6(const struct sw_router *r, const struct arrival *a, struct batch *b)
 		memcpy(ips[i], rte_pktmbuf_mtod_offset(x->m, uint8_t *, x->view.l3_off + 24), 16);
 	}
 	route_lookup6(r->table, ips, b->targets, b->n);
-}
-
-/* Both ports in network byte order, or 0 if the packet has none. */
-static uint32_t
-ports_of(const struct arrival *a, const uint8_t *frame)
-{
-	const struct frame_view *v = &a->view;
-	uint32_t ports;
-
-	if (v->fragment || (v->ip_proto != IP_PROTO_UDP && v->ip_proto != IP_PROTO_TCP) ||
-	    v->l4_off + sizeof(ports) > v->ip_end)
-		return 0;
-	memcpy(&ports, frame + v->l4_off, sizeof(ports));
-	return ports;
-}
-
-static uint32_t
-hash_of(const struct sw_router *r, const struct arrival *a)
-{
-	const uint8_t *frame = rte_pktmbuf_mtod(a->m, const uint8_t *);
-	const uint8_t *ip = frame + a->view.l3_off;
-	struct ecmp_flow flow = {.addrs = ip + (a->view.ip_version == 4 ? 12 : 8),
-				 .ip_version = a->view.ip_version,
-				 .proto = a->view.ip_proto};
-
-	flow.ports = r->flow_label && flow.ip_version == 6 ? be32_load(ip) & FLOW_LABEL_MASK
-							   : ports_of(a, frame);
-	return ecmp_hash(&flow, r->seed);
 }
 
 /* Does the neighbour's port have a link? If the port is unknown, does any port of its VLAN? */
@@ -149,7 +124,8 @@ is_live(struct sw_forward *f, uint32_t hop, uint64_t now_ns)
 static uint32_t
 one_of_hops(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
 {
-	uint32_t hash = hash_of(f->router, a), own = ecmp_pick(hash, t->n_hops);
+	uint32_t hash = sw_route_hash(f->router, &a->view, rte_pktmbuf_mtod(a->m, uint8_t *));
+	uint32_t own = ecmp_pick(hash, t->n_hops);
 	uint16_t dead = t->dead & (uint16_t) ~(1u << own);
 	uint32_t live[SW_MAX_NEXTHOPS], n = 0;
 
@@ -200,12 +176,10 @@ rewrite(struct sw_forward *f, struct arrival *a, const struct neigh *hop)
 	a->domain = hop->key.vlan_id;
 	a->not_to = PORT_NONE;
 	frame = rte_pktmbuf_mtod(own, uint8_t *);
-	memcpy(frame, hop->mac, 6);
-	memcpy(frame + 6, f->router->mac, 6);
 	/* The tag stays until the egress port is known; set it to the new VLAN. */
 	if (a->view.tagged)
 		be16_store(frame + 14, a->tci_bits | (a->domain & (SW_PORT_DOMAIN - 1)));
-	ip_decrement_ttl(frame + a->view.l3_off, a->view.ip_version);
+	sw_route_rewrite(f->router, &a->view, frame, hop);
 	return SW_PASS;
 }
 
@@ -275,20 +249,12 @@ find_ports(struct sw_forward *f, struct arrival *a, const struct batch *b, enum 
 static void
 count(struct sw_router *r, uint16_t domain, const struct arrival *a, enum sw_drop reason)
 {
-	struct sw_interface_stats *in = r->stats_of[domain];
+	struct sw_interface_stats *in = sw_route_count_in(r, domain, a->frame_bytes);
 
-	assert(r->interface_of[domain] != 0);
-	counter_inc(&in->in_packets);
-	counter_add(&in->in_octets, a->frame_bytes);
-	if (reason == SW_PASS) {
-		struct sw_interface_stats *out = r->stats_of[a->domain];
-
-		assert(r->interface_of[a->domain] != 0);
-		counter_inc(&out->out_packets);
-		counter_add(&out->out_octets, a->frame_bytes);
-	} else if (reason != SW_CONSUMED) {
+	if (reason == SW_PASS)
+		sw_route_count_out(r, a->domain, a->frame_bytes);
+	else if (reason != SW_CONSUMED)
 		counter_inc(&in->in_error_packets);
-	}
 }
 
 static void
@@ -318,7 +284,7 @@ sw_route_burst(struct sw_forward *f, struct arrival *a, unsigned int n, enum sw_
 			continue;
 		a[i].out_port = FLOOD;
 		reasons[i] = SW_DROP_NON_ROUTABLE;
-		if (a[i].view.ip_version == 4 && is_routable4(ip + 16))
+		if (a[i].view.ip_version == 4 && sw_is_routable4(ip + 16))
 			v4.at[v4.n++] = (uint8_t)i;
 		else if (a[i].view.ip_version == 6 && is_routable6(ip + 24))
 			v6.at[v6.n++] = (uint8_t)i;

@@ -14,6 +14,17 @@
 #include "switch/params/counters.h"
 #include "switch/shard/shard.h"
 
+#define SW_ROUTE_MEMO_BITS 9
+
+/*
+ * Where the route of an IPv4 address leads. Zeros are none, since no frame is routed to address 0.
+ */
+struct sw_route_found {
+	uint32_t ip; /* host order */
+	uint32_t target;
+	uint32_t hop; /* SW_TARGET_CONNECTED: where the neighbour was found; NEIGH_NONE: nowhere */
+};
+
 /* The router of a shard. It keeps its neighbours and counters when its routes are replaced. */
 struct sw_router {
 	/* per packet, of the routes in force */
@@ -27,6 +38,8 @@ struct sw_router {
 	const struct sw_shard *shard; /* the shard that it belongs to */
 	const struct sw_pools *pools; /* for copy on write */
 	struct sw_router_stats stats;
+	/* routes of frames that arrived alone, by an unkeyed hash; emptied with new routes */
+	struct sw_route_found memo[1u << SW_ROUTE_MEMO_BITS];
 	/* per request */
 	struct sw_routing_table *routes;
 	uint16_t interface_of[SW_DOMAINS];

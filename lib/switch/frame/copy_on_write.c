@@ -8,17 +8,6 @@
 #include "node/pkt_meta.h"
 #include "wire/frame/l2.h"
 
-/* Is this packet the only holder of its data? */
-static bool
-is_writable(const struct rte_mbuf *m)
-{
-	if (rte_mbuf_refcnt_read(m) != 1)
-		return false;
-	if (RTE_MBUF_CLONED(m))
-		return rte_mbuf_refcnt_read(rte_mbuf_from_indirect((struct rte_mbuf *)m)) == 1;
-	return !RTE_MBUF_HAS_EXTBUF(m) || rte_mbuf_ext_refcnt_read(m->shinfo) == 1;
-}
-
 struct rte_mbuf *
 sw_copy_frame(const struct sw_pools *pools, struct rte_mbuf *m)
 {
@@ -32,7 +21,7 @@ sw_make_writable(const struct sw_pools *pools, struct rte_mbuf *m)
 {
 	struct rte_mbuf *copy;
 
-	if (likely(is_writable(m)))
+	if (likely(sw_is_writable(m)))
 		return m;
 	copy = sw_copy_frame(pools, m);
 	if (copy == NULL)

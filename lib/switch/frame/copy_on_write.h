@@ -10,10 +10,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <rte_mbuf.h>
 
 #include "switch/frame/pools.h"
-
-struct rte_mbuf;
 
 /* Value of tci with which sw_retag() removes the tag. */
 #define SW_UNTAGGED (-1)
@@ -39,5 +38,18 @@ struct rte_mbuf *sw_make_writable(const struct sw_pools *pools, struct rte_mbuf 
  */
 struct rte_mbuf *sw_retag(const struct sw_pools *pools, struct rte_mbuf *m, bool tagged,
 			  int32_t tci);
+
+/* Inline definitions */
+
+/** Is this packet the only holder of its data? */
+static inline bool
+sw_is_writable(const struct rte_mbuf *m)
+{
+	if (rte_mbuf_refcnt_read(m) != 1)
+		return false;
+	if (RTE_MBUF_CLONED(m))
+		return rte_mbuf_refcnt_read(rte_mbuf_from_indirect((struct rte_mbuf *)m)) == 1;
+	return !RTE_MBUF_HAS_EXTBUF(m) || rte_mbuf_ext_refcnt_read(m->shinfo) == 1;
+}
 
 #endif

@@ -181,8 +181,8 @@ admit_plain(struct sw *sw, const struct sw_class *c, struct arrival *a)
 }
 
 /*
- * A frame that arrives alone, if it is plain: untagged IPv4 between two addresses that the bridge
- * knows, and admit_plain() admits it.
+ * A frame that arrives alone, if it is plain: untagged IPv4 whose way is known, and admit_plain()
+ * admits it.
  *
  * @return false: nothing was done.
  */
@@ -192,6 +192,7 @@ rx_plain(struct sw *sw, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
 	struct sw_port_stats *stats = &sw->ports[port].stats;
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	const struct sw_class *c;
+	struct sw_known way;
 	/* No function that is called gets its address, so it is in registers. */
 	struct arrival a = {.m = m,
 			    .now_ns = now_ns,
@@ -202,9 +203,8 @@ rx_plain(struct sw *sw, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
 	if (unlikely(m->nb_segs != 1 || a.frame_bytes > sw->max_frame_bytes ||
 		     !frame_parse_plain(frame, m->data_len, &a.view)))
 		return false;
-	a.out_port = sw_bridge_known(
-		&sw->forward, &sw->memo,
-		(struct sw_untagged){.frame = frame, .port = port, .now_ns = now_ns});
+	way = sw_known_way(&sw->forward, &sw->memo, &a);
+	a.out_port = way.port;
 	if (unlikely(a.out_port == FDB_UNKNOWN || !sw_owns(&sw->shard, a.out_port)))
 		return false;
 	a.charged_bytes = mmu_charge_bytes(sw->mmu, a.frame_bytes);
@@ -212,6 +212,7 @@ rx_plain(struct sw *sw, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
 	sw_choose_queue(sw, &a);
 	if (unlikely(!admit_plain(sw, c, &a)))
 		return false;
+	sw_known_leave(&sw->forward, &way, &a);
 	counter_add(&sw->ledger.in, a.charged_bytes);
 	counter_inc(&stats->rx_packets);
 	counter_add(&stats->rx_bytes, a.frame_bytes);

@@ -4,6 +4,7 @@
  * 20, ports 3 to 5 are routed (10.0.3N.0/24) with neighbours .2 behind them. Host h sits on port h.
  */
 #include "base/numbers/array.h"
+#include "base/numbers/prng.h"
 #include "unit/switch/sw_test.h"
 
 #include "wire/neighbour/arp.h"
@@ -863,6 +864,122 @@ TEST(burst_equals_its_frames_one_by_one)
 	assert_memory_equal(counts[0], counts[1], sizeof(counts[0]));
 	assert_int_equal(routed[0], routed[1]);
 	assert_int_equal(routed[0], 30);
+}
+
+/* What can be seen of a run from outside. */
+struct outcome {
+	uint64_t frames, hash; /* of what left, by port and in order */
+	struct sw_port_stats ports[6];
+	struct sw_router_stats router;
+	struct sw_interface_stats vlans[2];
+	struct sw_interface_stats routed_ports[3];
+	struct sw_ledger ledger;
+};
+
+/* Of a few kinds: over next hops, to neighbours known and unknown, and what no router forwards. */
+static struct rte_mbuf *
+random_packet(struct bench *b, struct prng *r, uint16_t port)
+{
+	static const char *const from[] = {"10.0.10.5", "10.0.10.6", "10.0.20.5",
+					   "10.0.33.5", "10.0.34.5", "10.0.35.5"};
+	static const char *const to[] = {"10.99.0.1",  "10.99.0.2", "10.88.0.1", "10.88.3.4",
+					 "10.0.10.5",  "10.0.10.6", "10.0.20.5", "10.88.9.9",
+					 "10.0.20.77", "10.77.0.1", "192.0.2.1", "10.0.10.1",
+					 "127.0.0.1",  "224.1.1.1", "10.0.10.5", "10.99.7.1"};
+	struct packet s = {.src = (uint8_t)port,
+			   .from = prng_below(r, 32) == 0 ? "169.254.1.1" : from[port],
+			   .to = to[prng_below(r, prng_below(r, 4) == 0 ? ARRAY_LEN(to) : 8)],
+			   .sport = (uint16_t)(40000 + prng_below(r, 50)),
+			   .ttl = prng_below(r, 16) == 0 ? 1 : 64};
+
+	return make_packet(b, &s);
+}
+
+/* Now and then a link fails, hosts move or fall silent, and the routes are replaced. */
+static void
+disturb(struct bench *b, uint32_t round, uint64_t now_ns)
+{
+	if (round % 50 == 0) {
+		announce(b, (uint16_t)(round / 200 % 2), (const uint8_t[]){10, 0, 10, 5}, now_ns);
+		announce(b, 1, (const uint8_t[]){10, 0, 10, 6}, now_ns);
+		announce(b, 2, (const uint8_t[]){10, 0, 20, 5}, now_ns);
+	}
+	if (round % 100 == 60)
+		sw_set_link(b->sw, (uint16_t)(round / 100 % 6), false, now_ns);
+	if (round % 100 == 70)
+		sw_set_link(b->sw, (uint16_t)(round / 100 % 6), true, now_ns);
+	if (round % 500 == 250)
+		routes[0].nexthop[6] = round % 1000 == 250 ? '4' : '3';
+	if (round % 500 == 250)
+		sw_reload(b->sw, &b->params, bench_prepare_reload(b), now_ns);
+}
+
+static void
+take_all(struct bench *b, struct outcome *o, uint64_t *now_ns)
+{
+	for (uint16_t port = 0; port < 6; port++) {
+		struct rte_mbuf *m;
+
+		for (uint64_t at_ns = *now_ns; (m = take_next(b, port, &at_ns)) != NULL; sent(m)) {
+			const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
+
+			o->frames++;
+			o->hash += port;
+			for (uint16_t at = 0; at < m->data_len; at++)
+				o->hash = (o->hash ^ frame[at]) * 0x100000001B3ull;
+		}
+	}
+}
+
+static void
+run_in_bursts(uint64_t seed, uint16_t burst, struct outcome *o)
+{
+	struct bench *b = bench_of_router();
+	uint64_t now_ns = 0, control_ns = 0;
+	struct prng r;
+
+	memset(o, 0, sizeof(*o));
+	prng_seed(&r, seed, 1);
+	for (uint32_t round = 0; round < 1000; round++) {
+		uint16_t port = (uint16_t)prng_below(&r, 6);
+		struct rte_mbuf *m[8];
+
+		now_ns += 20 * NS_PER_MS + prng_below(&r, 1000);
+		if (now_ns >= control_ns)
+			control_ns = b->sw->ops->control(b->sw, now_ns);
+		disturb(b, round, now_ns);
+		for (uint16_t i = 0; i < ARRAY_LEN(m); i++)
+			m[i] = random_packet(b, &r, port);
+		for (uint16_t i = 0; i < ARRAY_LEN(m); i = (uint16_t)(i + burst))
+			b->sw->ops->rx(b->sw, port, &m[i], burst, now_ns);
+		take_all(b, o, &now_ns);
+	}
+	for (uint16_t port = 0; port < 6; port++)
+		o->ports[port] = *sw_port_stats(b->sw, port);
+	o->router = sw_router_stats(b->sw);
+	for (uint16_t i = 0; i < 2; i++)
+		o->vlans[i] = sw_interface_stats(b->sw, (uint16_t)(10 + 10 * i));
+	for (uint16_t i = 0; i < 3; i++)
+		o->routed_ports[i] = sw_interface_stats(b->sw, (uint16_t)(SW_PORT_DOMAIN + 3 + i));
+	o->ledger = sw_ledger(b->sw);
+	bench_stop(b);
+}
+
+TEST(packets_are_routed_alone_as_in_bursts)
+{
+	static struct outcome alone, together;
+
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		run_in_bursts(seed, 1, &alone);
+		for (uint16_t burst = 2; burst <= 8; burst = (uint16_t)(burst * 2)) {
+			run_in_bursts(seed, burst, &together);
+			assert_memory_equal(&alone, &together, sizeof(alone));
+		}
+		assert_true(alone.router.routed_packets > 4000);
+		assert_true(alone.router.ecmp_moved_packets > 0);
+		assert_true(alone.vlans[1].in_error_packets > 100);
+		assert_true(alone.routed_ports[0].out_packets > 1000);
+	}
 }
 
 TEST_MAIN(.begin = bench_open, .end = bench_close)

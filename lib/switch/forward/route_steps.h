@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Steps of routing one frame, for frames of a burst (route_burst.c) and for single frames
+ * (known.h).
+ */
+#ifndef QUENCH_SWITCH_FORWARD_ROUTE_STEPS_H
+#define QUENCH_SWITCH_FORWARD_ROUTE_STEPS_H
+
+#include <string.h>
+#include <rte_mbuf.h>
+
+#include "base/threads/counter.h"
+#include "fwd/ecmp.h"
+#include "switch/forward/router.h"
+#include "wire/bytes/be.h"
+#include "wire/frame/ttl.h"
+
+#define IP_PROTO_TCP 6u
+#define SW_FLOW_LABEL_MASK 0x000FFFFFu
+
+/** False for addresses that no router may forward to (RFC 1122 3.2.1.3), and for groups, which this
+ * router does not route. */
+static inline bool
+sw_is_routable4(const uint8_t ip[4])
+{
+	return ip[0] != 0 && ip[0] != 127 && ip[0] < 224;
+}
+
+/** RFC 1812 5.3.7 and RFC 3927 7: nor is a frame from a link-local address forwarded. */
+static inline bool
+sw_is_routable_source4(const uint8_t ip[4])
+{
+	return sw_is_routable4(ip) && !(ip[0] == 169 && ip[1] == 254);
+}
+
+/* Both ports in network byte order, or 0 if the packet has none. */
+static inline uint32_t
+sw_route_ports(const struct frame_view *v, const uint8_t *frame)
+{
+	uint32_t ports;
+
+	if (v->fragment || (v->ip_proto != IP_PROTO_UDP && v->ip_proto != IP_PROTO_TCP) ||
+	    v->l4_off + sizeof(ports) > v->ip_end)
+		return 0;
+	memcpy(&ports, frame + v->l4_off, sizeof(ports));
+	return ports;
+}
+
+/** The hash of a frame's flow, which chooses among next hops. */
+static inline uint32_t
+sw_route_hash(const struct sw_router *r, const struct frame_view *v, const uint8_t *frame)
+{
+	const uint8_t *ip = frame + v->l3_off;
+	struct ecmp_flow flow = {.addrs = ip + (v->ip_version == 4 ? 12 : 8),
+				 .ip_version = v->ip_version,
+				 .proto = v->ip_proto};
+
+	flow.ports = r->flow_label && flow.ip_version == 6 ? be32_load(ip) & SW_FLOW_LABEL_MASK
+							   : sw_route_ports(v, frame);
+	return ecmp_hash(&flow, r->seed);
+}
+
+/** Write the addresses and the TTL of a frame that this router sends to its next hop. */
+static inline void
+sw_route_rewrite(const struct sw_router *r, const struct frame_view *v, uint8_t *frame,
+		 const struct neigh *hop)
+{
+	memcpy(frame, hop->mac, 6);
+	memcpy(frame + 6, r->mac, 6);
+	ip_decrement_ttl(frame + v->l3_off, v->ip_version);
+}
+
+/** Count a frame to the router at the interface where it came in. @return its other counters. */
+static inline struct sw_interface_stats *
+sw_route_count_in(struct sw_router *r, uint16_t domain, uint32_t frame_bytes)
+{
+	struct sw_interface_stats *in = r->stats_of[domain];
+
+	assert(r->interface_of[domain] != 0);
+	counter_inc(&in->in_packets);
+	counter_add(&in->in_octets, frame_bytes);
+	return in;
+}
+
+/** Count a frame from the router at the interface where it leaves. */
+static inline void
+sw_route_count_out(struct sw_router *r, uint16_t domain, uint32_t frame_bytes)
+{
+	struct sw_interface_stats *out = r->stats_of[domain];
+
+	assert(r->interface_of[domain] != 0);
+	counter_inc(&out->out_packets);
+	counter_add(&out->out_octets, frame_bytes);
+}
+
+#endif
