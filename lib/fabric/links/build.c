@@ -48,7 +48,7 @@ fabric_destroy(struct fabric *f)
 		struct direction *d = &f->directions[i];
 
 		while (flights_count(&d->on_cable) > 0)
-			rte_pktmbuf_free(flights_pop(&d->on_cable)->m);
+			rte_pktmbuf_free(flight_mbuf(flights_pop(&d->on_cable)));
 		flights_free(&d->on_cable);
 		free(d->cable);
 	}
@@ -231,7 +231,7 @@ lose_all(struct fabric *f, uint32_t end)
 
 	cable_cut(d->cable, flights_count(&d->on_cable));
 	while (flights_count(&d->on_cable) > 0)
-		rte_pktmbuf_free(flights_pop(&d->on_cable)->m);
+		rte_pktmbuf_free(flight_mbuf(flights_pop(&d->on_cable)));
 	event_queue_set(&f->nodes[d->to_node].rx, d->source, NEVER_NS);
 }
 

@@ -237,7 +237,7 @@ cable_queue(struct cable *c, struct flights *on_cable, struct flight *frame)
 	if (!flights_push(on_cable, frame))
 		return false;
 	if (late) {
-		c->late = frame->m;
+		c->late = flight_mbuf(frame);
 		c->late_left = c->params.reorder_frames;
 		c->stats.reordered++;
 		return true;

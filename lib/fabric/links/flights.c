@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LINE_BYTES 64u
 #define LEAST_ROOM 8u
+/* Room after the limit: the sentinel, and up to the end of its cache line. */
+#define END_ROOM (LINE_BYTES / sizeof(struct flight))
 
 /* Shared by empty queues without an array. Only due_ns is read; nothing is written. */
 static const struct flight nothing = {.due_ns = NEVER_NS};
@@ -32,7 +35,7 @@ flights_make_room(struct flights *f)
 
 	if (2 * n >= capacity) {
 		capacity = capacity == 0 ? LEAST_ROOM : 2 * capacity;
-		items = aligned_alloc(64, (capacity + 2) * sizeof(*items));
+		items = aligned_alloc(LINE_BYTES, (capacity + END_ROOM) * sizeof(*items));
 		if (items == NULL)
 			return false;
 	}

@@ -52,7 +52,7 @@ part_send(struct fabric *f, struct part *p, uint32_t direction, const struct fli
 	uint64_t *crossing_ns = &p->crossing_ns[e->to_side];
 
 	if (unlikely(box->n == box->capacity) && !box_grow(box)) {
-		part_lose(p, frame->m);
+		part_lose(p, flight_mbuf(frame));
 		return;
 	}
 	box->items[box->n++] = (struct crossing){.frame = *frame, .direction = direction};
@@ -320,7 +320,7 @@ free_boxes(struct box *boxes, uint32_t n)
 {
 	for (uint32_t i = 0; boxes != NULL && i < n; i++) {
 		for (uint32_t k = 0; k < boxes[i].n; k++)
-			rte_pktmbuf_free(boxes[i].items[k].frame.m);
+			rte_pktmbuf_free(flight_mbuf(&boxes[i].items[k].frame));
 		free(boxes[i].items);
 	}
 	free(boxes);

@@ -68,7 +68,7 @@ part_put(struct fabric *f, struct part *p, struct direction *d, struct flight *f
 		kept = flights_push(&d->on_cable, frame);
 	}
 	if (unlikely(!kept))
-		part_lose(p, frame->m);
+		part_lose(p, flight_mbuf(frame));
 	if (flights_count(&d->on_cable) == 1 || unlikely(d->cable != NULL))
 		part_set_arrival(f, p, d);
 }

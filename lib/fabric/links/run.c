@@ -49,15 +49,27 @@ fingerprint(const struct rte_mbuf *m)
 	return le64toh(head) ^ (uint64_t)le32toh(tail) << 32;
 }
 
-/* A frame that has left by an end, with the time at which it is due at the peer. */
-static inline struct flight
-flight_of(struct rte_mbuf *m, uint64_t due_ns)
+/*
+ * A frame on a cable has its fingerprint where a device would leave the hash of a received one. Its
+ * line is in the cache of the sender, and the receiver reads it next.
+ */
+static_assert(sizeof(((struct rte_mbuf *)NULL)->hash) == sizeof(uint64_t), "a fingerprint fits");
+
+static inline void
+set_fingerprint(struct rte_mbuf *m)
 {
-	return (struct flight){.m = m,
-			       .due_ns = due_ns,
-			       .fingerprint = fingerprint(m),
-			       .pkt_len = m->pkt_len,
-			       .data_off = m->data_off};
+	uint64_t found = fingerprint(m);
+
+	memcpy(&m->hash, &found, sizeof(found));
+}
+
+static inline uint64_t
+fingerprint_of(const struct rte_mbuf *m)
+{
+	uint64_t found;
+
+	memcpy(&found, &m->hash, sizeof(found));
+	return found;
 }
 
 static inline void
@@ -65,6 +77,7 @@ put_on_cable(struct fabric *f, struct part *p, uint32_t end, struct rte_mbuf *m,
 {
 	struct flight frame = flight_of(m, due_ns);
 
+	set_fingerprint(m);
 	if (likely(f->ends[end].to_part == p->index))
 		part_put(f, p, &f->directions[end], &frame);
 	else
@@ -191,14 +204,13 @@ transmit(struct fabric *f, struct part *p, struct node_slot *slot, uint32_t loca
 static inline void
 prefetch_frame(const struct flight *frame)
 {
-	const char *m = (const char *)frame->m;
+	const char *m = (const char *)flight_mbuf(frame);
 	const char *buf = m + sizeof(struct rte_mbuf) + PKT_PRIV_BYTES;
-	const char *data = buf + frame->data_off;
+	const char *data = buf + flight_line(frame) * RTE_CACHE_LINE_SIZE;
 
 	rte_prefetch0(m);
-	rte_prefetch0(m + RTE_CACHE_LINE_SIZE);
 	rte_prefetch0(data);
-	rte_prefetch0(data + frame->pkt_len - 1);
+	rte_prefetch0(data + flight_pkt_len(frame) - 1);
 }
 
 /*
@@ -216,16 +228,18 @@ receive(struct fabric *f, struct part *p, struct node_slot *slot, uint64_t now_n
 
 	do {
 		const struct flight *frame = flights_pop(&d->on_cable);
+		struct rte_mbuf *m = flight_mbuf(frame);
+		uint32_t pkt_len = flight_pkt_len(frame);
 
 		if (f->is_large && frame + slot->frames_ahead < d->on_cable.tail)
 			prefetch_frame(frame + slot->frames_ahead);
 		if (unlikely(d->cable != NULL))
-			cable_arrive(d->cable, frame->m, now_ns);
+			cable_arrive(d->cable, m, now_ns);
 		digest = mix(digest, now_ns);
-		digest = mix(digest, frame->pkt_len);
-		digest = mix(digest, frame->fingerprint);
-		p->hop_bytes += wire_bytes(frame->pkt_len);
-		pkts[n++] = frame->m;
+		digest = mix(digest, pkt_len);
+		digest = mix(digest, fingerprint_of(m));
+		p->hop_bytes += wire_bytes(pkt_len);
+		pkts[n++] = m;
 		next_ns = flights_next_ns(&d->on_cable);
 	} while (unlikely(next_ns <= now_ns) && n < BURST);
 	if (next_ns == NEVER_NS)

@@ -318,6 +318,16 @@ prefetch_payload(const struct rx_frame *f)
 	}
 }
 
+/*
+ * Does freeing this frame only return it to its pool? One segment has no next one, so the second
+ * line of the mbuf, which nothing else has read, is not read here either.
+ */
+static inline bool
+is_whole(const struct rte_mbuf *m)
+{
+	return m->nb_segs == 1 && rte_mbuf_refcnt_read(m) == 1 && RTE_MBUF_DIRECT(m);
+}
+
 /* As rte_pktmbuf_free_bulk(), but faster if nearly all frames have one segment and one pool. */
 static void
 free_frames(struct rte_mbuf **pkts, unsigned int n)
@@ -325,20 +335,17 @@ free_frames(struct rte_mbuf **pkts, unsigned int n)
 	struct rte_mempool *pool = NULL;
 	unsigned int kept = 0;
 
-	if (n == 1) {
-		rte_pktmbuf_free(pkts[0]);
-		return;
-	}
 	for (unsigned int i = 0; i < n; i++) {
 		struct rte_mbuf *m = pkts[i];
 
-		if (unlikely(m->nb_segs != 1)) {
+		if (unlikely(!is_whole(m))) {
 			rte_pktmbuf_free(m);
 			continue;
 		}
-		m = rte_pktmbuf_prefree_seg(m);
-		if (unlikely(m == NULL))
-			continue;
+		if (n == 1) {
+			rte_mempool_put(m->pool, m);
+			return;
+		}
 		if (unlikely(m->pool != pool)) {
 			if (kept > 0)
 				rte_mempool_put_bulk(pool, (void **)pkts, kept);

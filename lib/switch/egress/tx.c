@@ -281,6 +281,20 @@ sends_one(const struct sw *sw, const struct sw_port *p, uint64_t now_ns)
 	       sw_owns(&sw->shard, sw_entry_group(fifo->head) / TM_CLASSES);
 }
 
+/* send_one() of a frame that leaves others in its queue. Out of line: most frames are alone. */
+static __rte_noinline struct rte_mbuf *
+leave_others(struct sw *sw, struct sw_port *p, uint8_t queue)
+{
+	struct sw_queue *q = &p->queue[queue];
+	const struct sw_entry *e = q->fifo.head++;
+
+	sched_pick(&p->sched, p->backlogged);
+	sched_charge(&p->sched, queue, sw_entry_frame_bytes(e) + GAP_BYTES, true);
+	if ((int64_t)q->bytes > unmarked_bytes(sw, p, queue))
+		return sw_mark_by_curve(sw, p, q, q->bytes, e);
+	return sw_entry_mbuf(e);
+}
+
 /* sw_tx() of a port for which sends_one() is true. */
 static inline uint16_t
 send_one(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkts, uint64_t now_ns)
@@ -299,21 +313,15 @@ send_one(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkts
 		return 0;
 	token_bucket_charge(&p->shaper, bytes + GAP_BYTES);
 	pkts[0] = sw_entry_mbuf(&e);
-	if (sw_fifo_has_one(&q->fifo)) {
+	counter_add(&q->bytes, -(uint64_t)charged_bytes);
+	if (likely(sw_fifo_has_one(&q->fifo))) {
 		p->backlogged = 0;
 		sw_fifo_rewind(&q->fifo);
 		q->wred.idle_since_ns = now_ns;
 		sched_send_alone(&p->sched, queue, bytes + GAP_BYTES);
 	} else {
-		uint64_t queue_bytes = q->bytes - charged_bytes;
-
-		q->fifo.head++;
-		sched_pick(&p->sched, p->backlogged);
-		sched_charge(&p->sched, queue, bytes + GAP_BYTES, true);
-		if (unlikely((int64_t)queue_bytes > unmarked_bytes(sw, p, queue)))
-			pkts[0] = sw_mark_by_curve(sw, p, q, queue_bytes, &e);
+		pkts[0] = leave_others(sw, p, queue);
 	}
-	counter_add(&q->bytes, -(uint64_t)charged_bytes);
 	counter_inc(&stats->tx_packets);
 	counter_add(&stats->tx_bytes, bytes);
 	counter_inc(&p->stats.tx_packets);

@@ -14,8 +14,9 @@
 
 struct sw_known {
 	uint16_t port;           /* FDB_UNKNOWN: not known, the stages of a burst decide */
-	uint16_t from, to;       /* domains in which the frame arrives and leaves */
-	const struct neigh *hop; /* NULL: bridged */
+	uint16_t from;           /* domain in which the frame arrives */
+	uint16_t to;             /* routed frame: that in which it leaves */
+	const struct neigh *hop; /* routed frame */
 };
 
 /** Look up the route of an address, for sw_known_hop(). */
@@ -24,8 +25,8 @@ void sw_route_remember(const struct sw_router *r, struct sw_route_found *found, 
 static __rte_always_inline struct sw_route_found *
 sw_route_recall(struct sw_router *r, uint32_t ip)
 {
-	/* 2^32 / golden ratio */
-	struct sw_route_found *found = &r->memo[ip * 0x9E3779B1u >> (32 - SW_ROUTE_MEMO_BITS)];
+	/* Addresses of a subnet are next to each other, and those of subnets of 24 bits apart. */
+	struct sw_route_found *found = &r->memo[(ip + (ip >> 8) * 37) % SW_ROUTE_MEMO];
 
 	if (unlikely(found->ip != ip))
 		sw_route_remember(r, found, ip);
@@ -61,27 +62,72 @@ sw_known_hop(struct sw_router *r, const struct arrival *a, const uint8_t *frame)
 	return neigh_is_settled(hop, a->now_ns) ? hop : NULL;
 }
 
-/* Does a frame without a tag leave by this port in the form in which it is? */
-static inline bool
-sw_keeps_form(const struct sw_forward *f, uint16_t domain, uint16_t port)
+/* Set where a frame arrives. @return false: its source must be learned, or it is dropped. */
+static __rte_always_inline bool
+sw_known_source(const struct sw_forward *f, struct fdb_memo *memo, const struct arrival *a,
+		struct sw_known *way)
 {
-	uint16_t access = f->vlans->access_domain[port];
+	uint16_t access = f->vlans->access_domain[a->in_port];
+	const uint64_t *at;
+	uint64_t src;
 
-	return access == SW_TRANSPARENT || access == domain;
+	way->from = access == SW_TRANSPARENT ? 0 : access;
+	src = fdb_key_in_header(way->from, rte_pktmbuf_mtod(a->m, const uint8_t *) + 6);
+	if (unlikely(access == SW_NO_DOMAIN) || fdb_key_is_group(src))
+		return false;
+	/* The domain of a routed port needs no addresses. */
+	if (way->from >= SW_PORT_DOMAIN)
+		return true;
+	at = fdb_recall(f->fdb, memo, src);
+	return likely(at != NULL) && fdb_is_fresh(f->fdb, at, a->in_port, a->now_ns);
 }
 
+/* The port of an address, by which a frame without a tag leaves as it is; FDB_UNKNOWN: none. */
+static __rte_always_inline uint16_t
+sw_known_port(const struct sw_forward *f, struct fdb_memo *memo, uint64_t dst, uint64_t now_ns)
+{
+	const uint64_t *at = fdb_recall(f->fdb, memo, dst);
+	uint16_t port, access;
+
+	if (unlikely(at == NULL))
+		return FDB_UNKNOWN;
+	port = fdb_port_at(f->fdb, at, dst, now_ns);
+	if (port == FDB_UNKNOWN)
+		return FDB_UNKNOWN;
+	access = f->vlans->access_domain[port];
+	/* Not in a VLAN whose frames leave this port with a tag. */
+	return access == SW_TRANSPARENT || access == fdb_key_domain(dst) ? port : FDB_UNKNOWN;
+}
+
+/** Find the way of a frame, parsed by frame_parse_plain(), that is not to the router's address. */
 static __rte_always_inline struct sw_known
-sw_known_route(const struct sw_forward *f, struct fdb_memo *memo, const struct arrival *a,
-	       uint16_t from)
+sw_known_bridged(const struct sw_forward *f, struct fdb_memo *memo, const struct arrival *a)
+{
+	const struct sw_known unknown = {.port = FDB_UNKNOWN};
+	struct sw_known way = {0};
+	uint64_t dst;
+
+	if (!sw_known_source(f, memo, a, &way) || way.from >= SW_PORT_DOMAIN)
+		return unknown;
+	dst = fdb_key_in_header(way.from, rte_pktmbuf_mtod(a->m, const uint8_t *));
+	if (fdb_key_is_group(dst))
+		return unknown;
+	way.port = sw_known_port(f, memo, dst, a->now_ns);
+	return way.port == a->in_port ? unknown : way;
+}
+
+/** As sw_known_bridged(), of a frame to the router's address. */
+static __rte_always_inline struct sw_known
+sw_known_routed(const struct sw_forward *f, struct fdb_memo *memo, const struct arrival *a)
 {
 	const struct sw_known unknown = {.port = FDB_UNKNOWN};
 	const uint8_t *frame = rte_pktmbuf_mtod(a->m, const uint8_t *);
 	const uint8_t *ip = frame + ETH_HDR_BYTES;
 	struct sw_router *r = f->router;
-	struct sw_known way = {.from = from};
-	const uint64_t *at;
-	uint64_t key;
+	struct sw_known way = {0};
 
+	if (!sw_known_source(f, memo, a, &way) || !sw_router_has(r, way.from))
+		return unknown;
 	/* With a link down, or a neighbour to ask, there is more to do. */
 	if (unlikely(!sw_is_routable4(ip + 16) || !sw_is_routable_source4(ip + 12) ||
 		     a->view.ttl <= 1 || neigh_has_ask(r->neighs) || sw_any_may_be_down(f) ||
@@ -91,61 +137,16 @@ sw_known_route(const struct sw_forward *f, struct fdb_memo *memo, const struct a
 	if (unlikely(way.hop == NULL))
 		return unknown;
 	way.to = way.hop->key.vlan_id;
-	if (way.to >= SW_PORT_DOMAIN) {
-		way.port = (uint16_t)(way.to - SW_PORT_DOMAIN);
-		return way;
-	}
-	key = fdb_key(way.to, way.hop->mac);
-	at = fdb_recall(f->fdb, memo, key);
-	if (unlikely(at == NULL))
-		return unknown;
-	way.port = fdb_port_at(f->fdb, at, key, a->now_ns);
-	return way.port != FDB_UNKNOWN && sw_keeps_form(f, way.to, way.port) ? way : unknown;
-}
-
-/** Find the way of a frame that frame_parse_plain() has parsed. */
-static __rte_always_inline struct sw_known
-sw_known_way(const struct sw_forward *f, struct fdb_memo *memo, const struct arrival *a)
-{
-	const struct sw_known unknown = {.port = FDB_UNKNOWN};
-	const uint8_t *frame = rte_pktmbuf_mtod(a->m, const uint8_t *);
-	uint16_t access = f->vlans->access_domain[a->in_port];
-	uint16_t domain = access == SW_TRANSPARENT ? 0 : access;
-	uint64_t src = fdb_key_in_header(domain, frame + 6);
-	uint64_t dst = fdb_key_in_header(domain, frame);
-	struct sw_known way = {.from = domain, .to = domain};
-	const uint64_t *at;
-
-	if (unlikely(access == SW_NO_DOMAIN) || fdb_key_is_group(src | dst))
-		return unknown;
-	/* The domain of a routed port needs no addresses. */
-	if (domain < SW_PORT_DOMAIN) {
-		at = fdb_recall(f->fdb, memo, src);
-		if (unlikely(at == NULL) || !fdb_is_fresh(f->fdb, at, a->in_port, a->now_ns))
-			return unknown;
-	}
-	if (sw_router_takes(f->router, dst))
-		return sw_known_route(f, memo, a, domain);
-	if (domain >= SW_PORT_DOMAIN)
-		return unknown;
-	at = fdb_recall(f->fdb, memo, dst);
-	if (unlikely(at == NULL))
-		return unknown;
-	way.port = fdb_port_at(f->fdb, at, dst, a->now_ns);
-	if (way.port == FDB_UNKNOWN || way.port == a->in_port ||
-	    !sw_keeps_form(f, domain, way.port))
-		return unknown;
+	way.port = way.to >= SW_PORT_DOMAIN
+			   ? (uint16_t)(way.to - SW_PORT_DOMAIN)
+			   : sw_known_port(f, memo, fdb_key(way.to, way.hop->mac), a->now_ns);
 	return way;
 }
 
-/** Once the frame is sure to leave: write what its next hop needs, and count. */
+/** Once a routed frame is sure to leave: write what its next hop needs, and count. */
 static __rte_always_inline void
-sw_known_leave(const struct sw_forward *f, const struct sw_known *way, const struct arrival *a)
+sw_known_leave(struct sw_router *r, const struct sw_known *way, const struct arrival *a)
 {
-	struct sw_router *r = f->router;
-
-	if (way->hop == NULL)
-		return;
 	counter_inc(&r->stats.routed_packets);
 	sw_route_rewrite(r, &a->view, rte_pktmbuf_mtod(a->m, uint8_t *), way->hop);
 	sw_route_count_in(r, way->from, a->frame_bytes);

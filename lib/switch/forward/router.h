@@ -14,7 +14,7 @@
 #include "switch/params/counters.h"
 #include "switch/shard/shard.h"
 
-#define SW_ROUTE_MEMO_BITS 9
+#define SW_ROUTE_MEMO 512u
 
 /*
  * Where the route of an IPv4 address leads. Zeros are none, since no frame is routed to address 0.
@@ -39,7 +39,7 @@ struct sw_router {
 	const struct sw_pools *pools; /* for copy on write */
 	struct sw_router_stats stats;
 	/* routes of frames that arrived alone, by an unkeyed hash; emptied with new routes */
-	struct sw_route_found memo[1u << SW_ROUTE_MEMO_BITS];
+	struct sw_route_found memo[SW_ROUTE_MEMO];
 	/* per request */
 	struct sw_routing_table *routes;
 	uint16_t interface_of[SW_DOMAINS];
@@ -56,14 +56,20 @@ sw_router_has(const struct sw_router *r, uint16_t domain)
 	return r != NULL && r->interface_of[domain] != 0;
 }
 
-/** Is this destination, an fdb_key(), the router of its domain? */
+/** Is this destination, an fdb_key(), the router's address? */
 static inline bool
-sw_router_takes(const struct sw_router *r, uint64_t dst_key)
+sw_router_is_at(const struct sw_router *r, uint64_t dst_key)
 {
 	const uint64_t mac_mask = 0xFFFFFFFFFFFF;
 
-	return sw_router_has(r, fdb_key_domain(dst_key)) &&
-	       ((dst_key ^ r->mac_key) & mac_mask) == 0;
+	return r != NULL && ((dst_key ^ r->mac_key) & mac_mask) == 0;
+}
+
+/** Is it the router of its domain? */
+static inline bool
+sw_router_takes(const struct sw_router *r, uint64_t dst_key)
+{
+	return sw_router_has(r, fdb_key_domain(dst_key)) && sw_router_is_at(r, dst_key);
 }
 
 /** The router's interface in a domain that has one. */

@@ -187,7 +187,7 @@ admit_plain(struct sw *sw, const struct sw_class *c, struct arrival *a)
  * @return false: nothing was done.
  */
 static __rte_always_inline bool
-rx_plain(struct sw *sw, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
+rx_plain(struct sw *sw, uint16_t port, struct rte_mbuf *m, bool routed, uint64_t now_ns)
 {
 	struct sw_port_stats *stats = &sw->ports[port].stats;
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
@@ -203,7 +203,8 @@ rx_plain(struct sw *sw, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
 	if (unlikely(m->nb_segs != 1 || a.frame_bytes > sw->max_frame_bytes ||
 		     !frame_parse_plain(frame, m->data_len, &a.view)))
 		return false;
-	way = sw_known_way(&sw->forward, &sw->memo, &a);
+	way = routed ? sw_known_routed(&sw->forward, &sw->memo, &a)
+		     : sw_known_bridged(&sw->forward, &sw->memo, &a);
 	a.out_port = way.port;
 	if (unlikely(a.out_port == FDB_UNKNOWN || !sw_owns(&sw->shard, a.out_port)))
 		return false;
@@ -212,13 +213,28 @@ rx_plain(struct sw *sw, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
 	sw_choose_queue(sw, &a);
 	if (unlikely(!admit_plain(sw, c, &a)))
 		return false;
-	sw_known_leave(&sw->forward, &way, &a);
+	if (routed)
+		sw_known_leave(sw->forward.router, &way, &a);
 	counter_add(&sw->ledger.in, a.charged_bytes);
 	counter_inc(&stats->rx_packets);
 	counter_add(&stats->rx_bytes, a.frame_bytes);
 	counter_inc(&stats->pg[a.class.pg].rx_packets);
 	counter_add(&stats->pg[a.class.pg].rx_bytes, a.frame_bytes);
 	return true;
+}
+
+/* Out of line, so that bridged frames keep the registers. */
+static __rte_noinline bool
+rx_plain_routed(struct sw *sw, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
+{
+	return rx_plain(sw, port, m, true, now_ns);
+}
+
+static __rte_always_inline bool
+is_to_router(const struct sw *sw, const struct rte_mbuf *m)
+{
+	return sw_router_is_at(sw->forward.router,
+			       fdb_key_in_header(0, rte_pktmbuf_mtod(m, const uint8_t *)));
 }
 
 /* rx_burst() for a single frame. */
@@ -251,7 +267,10 @@ sw_rx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t
 	if (unlikely(sw_may_be_down(&sw->forward, port)) && n > 0)
 		hear_if_down(sw, port, now_ns);
 	if (n == 1) {
-		if (unlikely(!rx_plain(sw, port, pkts[0], now_ns)))
+		bool plain = is_to_router(sw, pkts[0]) ? rx_plain_routed(sw, port, pkts[0], now_ns)
+						       : rx_plain(sw, port, pkts[0], false, now_ns);
+
+		if (unlikely(!plain))
 			rx_one(sw, port, pkts[0], now_ns);
 		return;
 	}

@@ -135,17 +135,19 @@ arrive_as(const struct cable_params *params, const unsigned int numbers[ON_CABLE
 	flights_init(&on_cable);
 	cable_init(&c, params, 1);
 	for (unsigned int i = 0; i < ON_CABLE; i++) {
-		struct flight frame = {.m = &frames[i], .pkt_len = i + 1, .due_ns = 10 * (i + 1)};
+		struct flight frame;
 
+		frames[i].pkt_len = i + 1;
+		frame = flight_of(&frames[i], 10 * (i + 1));
 		assert_true(cable_queue(&c, &on_cable, &frame));
 		assert_int_equal(flights_count(&on_cable), i + 1);
 	}
 	for (unsigned int i = 0; i < ON_CABLE; i++) {
 		const struct flight *frame = flights_pop(&on_cable);
 
-		assert_int_equal(frame->pkt_len, numbers[i]);
+		assert_int_equal(flight_pkt_len(frame), numbers[i]);
 		assert_int_equal(frame->due_ns, times_ns[i]);
-		cable_arrive(&c, frame->m, times_ns[i]);
+		cable_arrive(&c, flight_mbuf(frame), times_ns[i]);
 	}
 	assert_int_equal(flights_count(&on_cable), 0);
 	flights_free(&on_cable);
@@ -182,13 +184,13 @@ TEST(a_shorter_cable_keeps_the_order)
 	flights_init(&on_cable);
 	cable_init(&c, &(struct cable_params){0}, 1);
 	for (unsigned int i = 0; i < 3; i++) {
-		struct flight frame = {.pkt_len = i, .due_ns = due_ns[i]};
+		struct flight frame = flight_of(&(struct rte_mbuf){.pkt_len = i}, due_ns[i]);
 
 		assert_true(cable_queue(&c, &on_cable, &frame));
 	}
 	for (unsigned int i = 0; i < 3; i++) {
 		assert_int_equal(on_cable.head->due_ns, arrive_ns[i]);
-		assert_int_equal(flights_pop(&on_cable)->pkt_len, i);
+		assert_int_equal(flight_pkt_len(flights_pop(&on_cable)), i);
 	}
 	flights_free(&on_cable);
 }
