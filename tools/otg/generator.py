@@ -6,13 +6,15 @@ import pathlib
 import shlex
 import subprocess
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from .telemetry import Columns, Telemetry
 
 PATIENCE_S = 60.0
 STOP_S = 10.0
+
+T = TypeVar("T")
 
 
 class Failed(Exception):
@@ -64,15 +66,30 @@ class Generator:
             raise Failed(f"port {self.name}: its telemetry does not answer")
         self.telemetry = telemetry
 
-    def is_alive(self) -> bool:
-        return self.process is not None and self.process.poll() is None
+    def is_ready(self) -> bool:
+        """It runs, and answers."""
+        return self.telemetry is not None and self.process is not None and self.process.poll() is None
 
-    def ask(self, command: str) -> Any:
-        if self.telemetry is None or not self.is_alive():
+    def if_ready(self, read: Callable[[Generator], T]) -> T | None:
+        """What read() returns; None if it does not run, or ends meanwhile."""
+        try:
+            return read(self) if self.is_ready() else None
+        except Failed:
+            if self.is_ready():
+                raise
+            return None
+
+    def connected(self) -> Telemetry:
+        telemetry = self.telemetry
+        if telemetry is None or not self.is_ready():
             code = "" if self.process is None or self.process.returncode is None else f" with {self.process.returncode}: {self.last_line()}"
             raise Failed(f"port {self.name}: quench-nic has ended{code}")
+        return telemetry
+
+    def ask(self, command: str) -> Any:
+        telemetry = self.connected()
         try:
-            reply = self.telemetry.ask(command)
+            reply = telemetry.ask(command)
         except (OSError, ValueError) as error:
             raise Failed(f"port {self.name}: telemetry: {error}") from error
         if isinstance(reply, dict) and isinstance(reply.get("error"), str):  # a number is the state of a QP
@@ -83,11 +100,9 @@ class Generator:
         return reply
 
     def all(self, command: str) -> Columns:
-        if self.telemetry is None or not self.is_alive():
-            self.ask(command)  # which says why
-        assert self.telemetry is not None
+        telemetry = self.connected()
         try:
-            return self.telemetry.all(command)
+            return telemetry.all(command)
         except (OSError, ValueError, AttributeError) as error:
             raise Failed(f"port {self.name}: telemetry: {error}") from error
 

@@ -40,6 +40,7 @@ class Address:
     network: ipaddress.IPv4Network | ipaddress.IPv6Network
     gateway: ipaddress.IPv4Address | ipaddress.IPv6Address
     gateway_mac: str  # empty: resolved
+    text: str  # of ip
 
 
 @dataclasses.dataclass
@@ -65,6 +66,7 @@ class Peer:
     port: Port
     address: Address
     to: ipaddress.IPv4Address | ipaddress.IPv6Address
+    to_text: str
     mtu: int
     up: bool = True
     qps: list[Qp] = dataclasses.field(default_factory=list)
@@ -317,7 +319,7 @@ class Planner:
                 self.refuse(f"{path}[0].gateway_mac.auto", "expected no value of its own: the address is resolved")
             address = Address(item["name"], port.ethernet, ipaddress.ip_address(item["address"]),
                               ipaddress.ip_network(f"{item['address']}/{item['prefix']}", strict=False),
-                              ipaddress.ip_address(item["gateway"]), gateway_mac["value"] if gateway_mac["choice"] == "value" else "")
+                              ipaddress.ip_address(item["gateway"]), gateway_mac["value"] if gateway_mac["choice"] == "value" else "", item["address"])
             port.addresses[version] = address
             port.sections["nic"]["ip" if version == 4 else "ip6"] = item["address"]
             own[item["name"]] = port, address
@@ -337,7 +339,8 @@ class Planner:
                 self.refuse(f"{at}.ib_mtu", f"{mtu}: packets have {mtu + ROCE_BYTES[version]} bytes, and the mtu of the interface is {port.mtu}")
             for m, item in enumerate(interface.get("peers", [])):
                 where = f"{at}.peers[{m}]"
-                peer = Peer(item["name"], version, where, port, address, ipaddress.ip_address(item["destination_ip_address"]), mtu)
+                peer = Peer(item["name"], version, where, port, address, ipaddress.ip_address(item["destination_ip_address"]),
+                            item["destination_ip_address"], mtu)
                 if self.name(f"{where}.name", item["name"]):
                     self.peers[peer.name] = peer
                 for k, qp in enumerate(item.get("qps", [])):
@@ -493,7 +496,7 @@ class Planner:
 
     def keys_of(self, path: str, qp: Qp, other: Qp) -> Section:
         peer, port, address = qp.peer, qp.peer.port, qp.peer.address
-        keys = {"peer_ip": str(peer.to), "local_qpn": str(qp.qpn), "peer_qpn": str(other.qpn), "dscp": str(qp.parameters["dscp"]),
+        keys = {"peer_ip": peer.to_text, "local_qpn": str(qp.qpn), "peer_qpn": str(other.qpn), "dscp": str(qp.parameters["dscp"]),
                 "mtu_bytes": str(peer.mtu), "udp_sport": str(qp.parameters["udp_source_port"]), **port.vlan}
         if other.peer.port is port:
             keys["peer_mac"] = port.mac

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The state between requests: the configuration in force, its quench-nics, and what is started."""
+"""Requests that change what is in force."""
 from __future__ import annotations
 
 import dataclasses
@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable
 from . import plan as plans
 from . import schema
 from .generator import Failed, Generator
+from .run import Run, named
 from .schema import Object, Refused
 
-Counters = dict[str, int]
+LONGEST_LINGER_S = 30.0
 
 
 @dataclasses.dataclass
@@ -24,42 +25,27 @@ class Outlet:
     make: Callable[[], Generator]
 
 
-@dataclasses.dataclass
-class Reading:
-    """Counters at a time, and rates per second since the reading before."""
-
-    at_s: float
-    counters: dict[object, Counters]
-    rates: dict[object, dict[str, float]]
-
-
-LEAST_INTERVAL_S = 0.1
-LONGEST_LINGER_S = 30.0
+def empty() -> Run:
+    return Run({}, plans.Plan({}, {}, {}, [], True))
 
 
 class Tester:
+    """Requests that change something hold the lock, also while they wait for quench-nics. Results are those of `run`, without it."""
+
     def __init__(self, outlets: dict[str, Outlet]) -> None:
         self.outlets = outlets
         self.lock = threading.RLock()
-        self.given: Object = {}
-        self.plan = plans.Plan({}, {}, {}, [], True)
-        self.generators: dict[str, Generator] = {}
-        # Counters at the last start, by (port, QP number) and by port.
-        self.qp_base: dict[tuple[str, int], Counters] = {}
-        self.port_base: dict[str, Counters] = {}
-        self.started_s: dict[str, float] = {}
-        self.stopped_s: dict[str, float] = {}
-        self.readings: dict[str, Reading] = {}
+        self.run = empty()
 
     # Configuration
 
     def set_config(self, given: Object) -> list[str]:
         """Check it all before anything stops; then start a quench-nic for each port."""
         config = schema.check("Config", given)
+        plan = plans.plan(given, config, {name: outlet.location for name, outlet in self.outlets.items()})
         with self.lock:
-            plan = plans.plan(given, config, {name: outlet.location for name, outlet in self.outlets.items()})
             self.close()
-            self.given, self.plan = given, plan
+            self.run = Run(given, plan)
             if not plan.auto_start:
                 self.set_peers(plan.peers.values(), up=False)
             try:
@@ -70,7 +56,7 @@ class Tester:
             return plan.warnings
 
     def get_config(self) -> Object:
-        return self.given
+        return self.run.given
 
     def update_config(self, given: Object) -> list[str]:
         schema.check("Config.Update", given)
@@ -78,20 +64,18 @@ class Tester:
 
     def start(self, ports: Iterable[plans.Port]) -> None:
         ports = list(ports)
+        made = {port.name: self.outlets[port.location].make() for port in ports}
+        # Another dictionary, because requests for results go through the old one.
+        self.run.generators = {**self.run.generators, **made}
         for port in ports:
-            generator = self.outlets[port.location].make()
-            self.generators[port.name] = generator
-            generator.start(self.plan.text_of(port))
-        for port in ports:
-            self.generators[port.name].wait_started()
+            made[port.name].start(self.run.plan.text_of(port))
+        for generator in made.values():
+            generator.wait_started()
 
     def close(self) -> None:
         with self.lock:
-            for generator in self.generators.values():
-                generator.stop()
-            self.given, self.plan = {}, plans.Plan({}, {}, {}, [], True)
-            for table in (self.generators, self.qp_base, self.port_base, self.started_s, self.stopped_s, self.readings):
-                table.clear()  # type: ignore[attr-defined]
+            old, self.run = self.run, empty()
+            old.stop()
 
     # Control
 
@@ -103,32 +87,26 @@ class Tester:
             {"link": self.set_link, "all": self.set_protocols, "rocev2": self.set_rocev2, "flow_transmit": self.set_traffic}[what](part[what])
         return []
 
-    def named(self, path: str, names: list[str] | None, known: dict[str, object]) -> list[str]:
-        wrong = [name for name in names or () if name not in known]
-        if wrong:
-            raise Refused([f"{path}: {name!r}: no such name in the configuration" for name in wrong])
-        return list(dict.fromkeys(names)) if names else list(known)
-
     def set_link(self, request: Object) -> None:
-        names = self.named("port.link.port_names", request.get("port_names"), dict(self.plan.ports))
+        names = named("port.link.port_names", request.get("port_names"), dict(self.run.plan.ports))
         if request["state"] == "down":
             for name in names:
-                self.generators[name].stop()
+                self.run.generators[name].stop()
             return
-        again = [self.plan.ports[name] for name in names if not self.generators[name].is_alive()]
+        again = [self.run.plan.ports[name] for name in names if not self.run.generators[name].is_ready()]
         for port in again:
-            self.port_base.pop(port.name, None)
-            for key in [key for key in self.qp_base if key[0] == port.name]:
-                del self.qp_base[key]
+            self.run.port_base.pop(port.name, None)
+            for key in [key for key in self.run.qp_base if key[0] == port.name]:
+                del self.run.qp_base[key]
         self.start(again)
 
     def set_protocols(self, request: Object) -> None:
-        self.put_peers(list(self.plan.peers.values()), request["state"] == "start")
+        self.put_peers(list(self.run.plan.peers.values()), request["state"] == "start")
 
     def set_rocev2(self, request: Object) -> None:
         peers = request["peers"]
-        names = self.named("protocol.rocev2.peers.peer_names", peers.get("peer_names"), dict(self.plan.peers))
-        self.put_peers([self.plan.peers[name] for name in names], peers["state"] == "up")
+        names = named("protocol.rocev2.peers.peer_names", peers.get("peer_names"), dict(self.run.plan.peers))
+        self.put_peers([self.run.plan.peers[name] for name in names], peers["state"] == "up")
 
     @staticmethod
     def set_peers(peers: Iterable[plans.Peer], up: bool) -> None:
@@ -145,15 +123,15 @@ class Tester:
                 # Both ends begin again with their initial PSN and new counters.
                 flow.started = False
                 for end in (flow.tx, flow.rx):
-                    self.qp_base.pop((end.peer.port.name, end.qpn), None)
+                    self.run.qp_base.pop((end.peer.port.name, end.qpn), None)
         self.apply()
 
     def apply(self) -> None:
         """The order of the ports is free: requesters of peers that come up are stopped, so none sends before its responder is there."""
-        for port in self.plan.ports.values():
-            generator = self.generators[port.name]
-            if generator.is_alive():
-                self.reload(generator, self.plan.text_of(port))
+        for port in self.run.plan.ports.values():
+            generator = self.run.generators[port.name]
+            if generator.is_ready():
+                self.reload(generator, self.run.plan.text_of(port))
 
     @staticmethod
     def reload(generator: Generator, text: str) -> None:
@@ -168,11 +146,11 @@ class Tester:
             time.sleep(0.05)
 
     def set_traffic(self, request: Object) -> None:
-        names = self.named("traffic.flow_transmit.flow_names", request.get("flow_names"), dict(self.plan.flows))
-        flows = [self.plan.flows[name] for name in names]
+        names = named("traffic.flow_transmit.flow_names", request.get("flow_names"), dict(self.run.plan.flows))
+        flows = [self.run.plan.flows[name] for name in names]
         begin = request["state"] in ("start", "resume")
         wanted = {flow.name: begin for flow in flows}
-        for port in self.plan.ports.values():
+        for port in self.run.plan.ports.values():
             for end in port.ends:
                 states = {wanted.get(flow.name, flow.started) for flow in end.flows}
                 if len(states) > 1:
@@ -182,59 +160,15 @@ class Tester:
             down = {peer.name: peer for flow in flows for peer in (flow.tx.peer, flow.rx.peer) if not peer.up}
             self.put_peers(list(down.values()), True)
             if request["state"] == "start":
-                self.clear(flows)
+                self.run.clear(flows)
         now = time.monotonic()
         for flow in flows:
-            if begin and not flow.started and (request["state"] == "start" or flow.name not in self.started_s):
-                self.started_s[flow.name] = now
+            if begin and not flow.started and (request["state"] == "start" or flow.name not in self.run.started_s):
+                self.run.started_s[flow.name] = now
             if not begin and flow.started:
-                self.stopped_s[flow.name] = now
+                self.run.stopped_s[flow.name] = now
             flow.started = begin
         self.apply()
-
-    def clear(self, flows: list[plans.Flow]) -> None:
-        """Counters of flows, and those of all ports, count from here."""
-        rows = self.read_qps()
-        for flow in flows:
-            self.started_s.pop(flow.name, None)
-            self.stopped_s.pop(flow.name, None)
-            for end in (flow.tx, flow.rx):
-                key = end.peer.port.name, end.qpn
-                self.qp_base[key] = rows.get(key, {})
-        for name, generator in self.generators.items():
-            if generator.is_alive():
-                self.port_base[name] = generator.ask("/quench/nic")
-        self.readings.clear()
-
-    # Results
-
-    def read_qps(self) -> dict[tuple[str, int], Counters]:
-        """Rows of all QPs since the quench-nics started."""
-        rows: dict[tuple[str, int], Counters] = {}
-        for name, generator in self.generators.items():
-            if not generator.is_alive():
-                continue
-            columns = generator.all("/quench/qps")
-            keys = list(columns)
-            for row in zip(*columns.values()):
-                counters = dict(zip(keys, row))
-                rows[name, counters["local_qpn"]] = counters
-        return rows
-
-    def reading(self, what: str, counters: dict[object, Counters], keys: tuple[str, ...]) -> dict[object, dict[str, float]]:
-        """Rates of these counters since the reading before, which is at least LEAST_INTERVAL_S ago; else those of then."""
-        now = time.monotonic()
-        before = self.readings.get(what)
-        if before is not None and now - before.at_s < LEAST_INTERVAL_S:
-            return before.rates
-        rates: dict[object, dict[str, float]] = {}
-        if before is not None:
-            passed = now - before.at_s
-            for key, row in counters.items():
-                old = before.counters.get(key, {})
-                rates[key] = {name: max(0, row.get(name, 0) - old.get(name, 0)) / passed for name in keys}
-        self.readings[what] = Reading(now, {key: {name: row.get(name, 0) for name in keys} for key, row in counters.items()}, rates)
-        return rates
 
 
 def version(root: pathlib.Path) -> str:
