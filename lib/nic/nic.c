@@ -13,6 +13,7 @@
 #include "base/numbers/fixed.h"
 #include "base/threads/pages.h"
 #include "nic/core/core.h"
+#include "nic/frames/frames.h"
 #include "nic/gsi/gsi.h"
 #include "nic/io/fetch.h"
 #include "nic/io/rx.h"
@@ -238,6 +239,7 @@ nic_destroy(struct node *node)
 	if (whole->own_payloads)
 		nic_payloads_destroy(nic->mbufs.payloads);
 	nic_gsi_free(nic);
+	nic_frames_free(nic);
 	nic_np_free(nic);
 	nic_port_state_free(&whole->port);
 	nic_traces_free(nic);

@@ -5,10 +5,10 @@
  *
  * rx: classify (MAC control, RoCEv2 to us, other) -> lengths, ICRC, QP and peer -> CE? the NP ->
  * responder (PSN, ACK/NAK, message completion) or requester (ACK, NAK, CNP -> congestion control).
- * tx: pause frames, which nothing pauses; CNP, then ACK/NAK, then address resolution, then data,
- * each only if its priority is not paused; data round robin over the ready QPs -> stamp from the
- * template -> charge the port shaper, the QP's bucket and the byte counter of its congestion
- * control. Every frame, control or data, is charged to the shaper.
+ * tx: pause frames, which nothing pauses; CNP, then ACK/NAK, then address resolution, then streams
+ * of frames, then data, each only if its priority is not paused; data round robin over the ready
+ * QPs -> stamp from the template -> charge the port shaper, the QP's bucket and the byte counter of
+ * its congestion control. Every frame, control or data, is charged to the shaper.
  *
  * A QP that has data is in exactly one place: in the wheel (waits for tokens), in the ready ring of
  * its queue (waits for the wire or for XON), or blocked (window full, waits for an ACK). Answers
@@ -53,6 +53,7 @@
 #include "nic/change/reload.h"
 #include "nic/change/reset.h"
 #include "nic/change/setup.h"
+#include "nic/frames/frames.h"
 #include "nic/io/tx.h"
 #include "nic/observe/qp_info.h"
 #include "nic/params/counters.h"

@@ -94,6 +94,8 @@ apply(const struct nic_nodes *nodes, struct nic_version *v, uint64_t now_ns)
 			flow_registry_added_ns(v->registry, v->config.flows[i].id);
 	for (uint16_t i = 0; i < nodes->plan.n_lcores; i++)
 		nic_reload(nodes->node[i], r);
+	for (unsigned int i = 0; i < v->config.n_streams; i++)
+		nic_frames_set(nodes->node[0], i, !v->config.streams[i].stopped);
 }
 
 int

@@ -74,8 +74,20 @@ pool_frames(const struct nic_nodes *n)
 	return n->plan.n_lcores * (POOL_FRAMES + 1) - 1;
 }
 
+/* Without FCS; 0: there are no streams. */
+static uint16_t
+largest_stream_frame(const struct nic_config *config)
+{
+	uint16_t largest = 0;
+
+	for (unsigned int i = 0; i < config->n_streams; i++)
+		largest = RTE_MAX(largest,
+				  (uint16_t)(config->streams[i].params.frame_bytes - FCS_BYTES));
+	return largest;
+}
+
 static int
-create_pools(struct nic_nodes *n)
+create_pools(struct nic_nodes *n, const struct nic_config *config)
 {
 	struct pkt_pool_params control = {
 		.name = "control",
@@ -84,7 +96,7 @@ create_pools(struct nic_nodes *n)
 		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
 		.threads = n->plan.n_lcores > 1,
 	};
-	struct pkt_pool_params rx = control, gsi = control;
+	struct pkt_pool_params rx = control, gsi = control, frames = control;
 
 	rx.name = "rx";
 	rx.largest_frame = ports_data_room(
@@ -105,7 +117,11 @@ create_pools(struct nic_nodes *n)
 		n->rx_pool = pkt_pool_create(&rx);
 	if (n->rx_pool != NULL)
 		n->gsi_pool = pkt_pool_create(&gsi);
-	if (n->gsi_pool != NULL)
+	frames.name = "frames";
+	frames.largest_frame = largest_stream_frame(config);
+	if (n->gsi_pool != NULL && frames.largest_frame > 0)
+		n->frames_pool = pkt_pool_create(&frames);
+	if (n->gsi_pool != NULL && (frames.largest_frame == 0 || n->frames_pool != NULL))
 		return 0;
 	say_error("pools of %u mbufs: %s (more memory with -m or hugepages)", pool_frames(n),
 		  rte_strerror(rte_errno));
@@ -113,11 +129,12 @@ create_pools(struct nic_nodes *n)
 }
 
 static int
-open_device(struct nic_nodes *n, struct nic_params *nic)
+open_device(struct nic_nodes *n, const struct nic_config *config, struct nic_params *nic)
 {
 	struct port_params params = {
 		.link_speed_bps = nic->link_speed_bps,
-		.largest_frame = nic_largest_frame(n->mtu_bytes),
+		.largest_frame =
+			RTE_MAX(nic_largest_frame(n->mtu_bytes), largest_stream_frame(config)),
 		.must_fit = true,
 		.pool = n->rx_pool,
 		.rx_queues = n->plan.rx_queues,
@@ -143,7 +160,7 @@ share_nic(struct nic_nodes *n)
 		.link_speed_bps = n->nic.link_speed_bps,
 		.shaper_burst_ns = n->nic.shaper_burst_ns,
 		/* Some devices deliver the sender's mbufs, which may be of any pool. */
-		.rx_mbufs = 3 * pool_frames(n),
+		.rx_mbufs = 4 * pool_frames(n),
 		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
 	};
 
@@ -269,6 +286,24 @@ create_node(struct nic_nodes *n, uint16_t i)
 	return 0;
 }
 
+static int
+add_streams(struct nic_nodes *n, const struct nic_config *config)
+{
+	struct nic_frames_params *params = calloc(config->n_streams, sizeof(*params));
+	int rc = params == NULL ? -ENOMEM : 0;
+
+	for (unsigned int i = 0; rc == 0 && i < config->n_streams; i++)
+		params[i] = config->streams[i].params;
+	if (rc == 0)
+		rc = nic_frames_add(n->node[0], params, config->n_streams,
+				    config->nic.qp_burst_bytes, n->frames_pool);
+	free(params);
+	if (rc == 0)
+		return 0;
+	say_error("streams of frames: %s", strerror(-rc));
+	return APP_FAILED;
+}
+
 int
 nodes_open(struct nic_nodes *n, struct nic_config *config, const struct opts *opts)
 {
@@ -286,9 +321,9 @@ nodes_open(struct nic_nodes *n, struct nic_config *config, const struct opts *op
 	if (rc == 0)
 		rc = choose_queues(n, config);
 	if (rc == 0)
-		rc = create_pools(n);
+		rc = create_pools(n, config);
 	if (rc == 0)
-		rc = open_device(n, &n->nic);
+		rc = open_device(n, config, &n->nic);
 	memcpy(config->nic.mac, n->nic.mac, sizeof(n->nic.mac));
 	if (rc == 0 && n->plan.n_lcores > 1)
 		rc = share_nic(n);
@@ -296,6 +331,8 @@ nodes_open(struct nic_nodes *n, struct nic_config *config, const struct opts *op
 		rc = place_qps(n, config);
 	for (uint16_t i = 0; rc == 0 && i < n->plan.n_lcores; i++)
 		rc = create_node(n, i);
+	if (rc == 0 && config->n_streams > 0)
+		rc = add_streams(n, config);
 	return rc;
 }
 
@@ -336,4 +373,6 @@ nodes_close(struct nic_nodes *n)
 		pkt_pool_destroy(n->rx_pool);
 	if (n->gsi_pool != NULL)
 		pkt_pool_destroy(n->gsi_pool);
+	if (n->frames_pool != NULL)
+		pkt_pool_destroy(n->frames_pool);
 }

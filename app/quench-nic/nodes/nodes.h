@@ -35,7 +35,8 @@ struct nic_nodes {
 	uint16_t n_open; /* number of open devices: 0 or 1 */
 	struct port_rss rss;
 	struct rte_mempool *rx_pool;
-	struct rte_mempool *gsi_pool; /* of management datagrams */
+	struct rte_mempool *gsi_pool;    /* of management datagrams */
+	struct rte_mempool *frames_pool; /* of [frames NAME]; NULL: there is none */
 	struct nic_pools pools;
 };
 

@@ -148,6 +148,31 @@ flows_reply(struct telemetry_call *call)
 	return o;
 }
 
+static json_t *
+streams_row(struct telemetry_call *call, void *arg, uint64_t i)
+{
+	const struct nic_frames_info info =
+		nic_frames_info(call->telemetry->app->node, (uint32_t)i);
+	json_t *row = json_object();
+
+	(void)arg;
+	json_object_set_new(row, "name", json_string(config_of(call)->streams[i].name));
+	report_set_u64(row, "tx_packets", info.tx_packets);
+	report_set_u64(row, "tx_bytes", info.tx_bytes);
+	json_object_set_new(row, "started", json_boolean(info.started));
+	return row;
+}
+
+static json_t *
+frames_reply(struct telemetry_call *call)
+{
+	uint64_t total = config_of(call)->n_streams;
+
+	return telemetry_list_reply(
+		call,
+		&(struct telemetry_list){.end = total, .max_first = total - 1, .row = streams_row});
+}
+
 /* A position in the list of QPs: a flow, and the number of QPs of all flows before it. */
 struct qp_cursor {
 	uint64_t before;
@@ -210,6 +235,7 @@ const struct telemetry_endpoint nic_endpoints[] = {
 	{"/quench/np", "", "Returns counters and keys of the notification point", 0, np_reply},
 	{"/quench/rp", "", "Returns counters and keys of congestion control", 0, rp_reply},
 	{"/quench/flows", "[,FIRST[,COUNT]]", "Returns flows", 2, flows_reply},
+	{"/quench/frames", "[,FIRST]", "Returns streams of frames", 1, frames_reply},
 	{"/quench/qps", "[,FIRST[,COUNT]]", "Returns QPs", 2, qps_reply},
 	{"/quench/qp", ",QPN", "Returns the QP with this local number", 1, qp_reply},
 	{"/quench/traces", "[,FIRST]", "Returns QPs that are traced", 1, traces_reply},

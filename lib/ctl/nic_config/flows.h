@@ -13,6 +13,7 @@
 
 #include "base/sets/ranges.h"
 #include "ctl/config/config.h"
+#include "ctl/nic_config/frame_streams.h"
 #include "nic/nic.h"
 #include "nic/measure/trace.h"
 
@@ -56,6 +57,8 @@ struct nic_config {
 	/* Sections with connect: patterns for the flows of their connections. Without QPs of their
 	 * own; after flows[], in the same memory. */
 	unsigned int n_patterns;
+	struct nic_stream *streams; /* in file order; owned */
+	unsigned int n_streams;
 };
 
 /**

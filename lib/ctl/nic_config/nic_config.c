@@ -91,6 +91,22 @@ static const struct config_kind flow_kind = {
 	.finish = finish_flow,
 };
 
+static const struct config_kind stream_kind = {
+	CONFIG_KIND("frames", "NAME", struct nic_config, struct nic_stream, nic_stream_fields,
+		    streams, NIC_STREAM_NAME_CHARS),
+	.finish = nic_stream_finish,
+};
+
+static int
+read_streams(struct config *cfg, struct nic_config *out, struct config_error *err)
+{
+	int rc = config_kinds_read(cfg, &stream_kind, 1, out, NULL, err);
+
+	if (rc == 0 && out->n_streams > NIC_FRAMES_STREAMS)
+		rc = config_refuse(cfg, "frames", NULL, "at most 256 streams", err);
+	return rc;
+}
+
 static int
 read_flows(struct config *cfg, const struct nic_config *now, struct nic_config *out,
 	   struct config_error *err)
@@ -317,6 +333,8 @@ finish(struct config *cfg, const struct nic_config *now, struct nic_config *out,
 {
 	if (rc == 0)
 		rc = read_flows(cfg, now, out, err);
+	if (rc == 0)
+		rc = read_streams(cfg, out, err);
 	if (rc == 0 && from_file)
 		rc = refuse_sign(cfg, out, err);
 	if (rc == 0 && from_file && now != NULL && keep_connections(now, out) != 0)
@@ -343,9 +361,13 @@ copy_flows(const struct nic_config *from, struct nic_config *out)
 {
 	unsigned int all = from->n_flows + from->n_patterns;
 
+	out->streams = malloc((from->n_streams + 1) * sizeof(out->streams[0]));
 	out->flows = malloc((all + 1) * sizeof(out->flows[0]));
-	if (!out->flows)
+	if (!out->flows || !out->streams)
 		return -ENOMEM;
+	out->n_streams = from->n_streams;
+	if (from->n_streams > 0)
+		memcpy(out->streams, from->streams, from->n_streams * sizeof(out->streams[0]));
 	/* Patterns too: split_patterns() follows. */
 	out->n_flows = all;
 	if (all > 0)
@@ -393,8 +415,10 @@ nic_config_remove(struct config *cfg, const struct nic_config *now, const char *
 		  struct nic_config *out, struct config_error *err)
 {
 	*out = (struct nic_config){.nic = now->nic};
-	if (copy_flows(now, out) != 0)
+	if (copy_flows(now, out) != 0) {
+		nic_config_free(out);
 		return no_memory(cfg, err);
+	}
 	do {
 		size_t chars = strcspn(names, "\n");
 
@@ -418,8 +442,10 @@ nic_config_free(struct nic_config *config)
 	for (unsigned int i = 0; i < config->n_flows + config->n_patterns; i++)
 		workload_release(&config->flows[i].qp.work);
 	free(config->flows);
+	free(config->streams);
 	config->flows = NULL;
-	config->n_flows = config->n_patterns = 0;
+	config->streams = NULL;
+	config->n_flows = config->n_patterns = config->n_streams = 0;
 }
 
 /*
@@ -474,6 +500,7 @@ other_rows(const struct nic_config *config, struct config_rows *rows)
 			     rows);
 	all.n_flows += all.n_patterns;
 	config_kinds_rows(&flow_kind, 1, &all, rows);
+	config_kinds_rows(&stream_kind, 1, &all, rows);
 }
 
 void
@@ -513,4 +540,5 @@ nic_config_print_reference(FILE *out)
 	config_sections_print_reference(out, nic_sections, N_OWN, false);
 	config_sections_print_reference(out, nic_sections + N_OWN, nic_sections_n - N_OWN, true);
 	config_kinds_print_reference(out, &flow_kind, 1);
+	config_kinds_print_reference(out, &stream_kind, 1);
 }

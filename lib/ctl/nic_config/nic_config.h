@@ -9,6 +9,7 @@
  *   [np]           the notification point
  *   [receiver]     a slow receiver, and [pfc], its pause frames
  *   [flow NAME]    qp_count QPs to one peer (flows.h)
+ *   [frames NAME]  a stream of frames from a template (frame_streams.h)
  *
  * No function here calls config_finish(): a program may have sections of its own.
  */

@@ -36,6 +36,7 @@ struct nic_before;
 struct nic_dependencies;
 struct nic_port_state;
 struct nic_crossings;
+struct nic_frames;
 struct nic_gsi;
 struct nic_removing;
 struct nic_measure;
@@ -194,7 +195,8 @@ struct nic {
 	struct nic_removing *removing;
 	struct nic_share *share; /* NULL: the NIC has one node */
 	struct nic_crossings *crossings;
-	struct nic_gsi *gsi; /* QP 1; NULL: there is none */
+	struct nic_gsi *gsi;       /* QP 1; NULL: there is none */
+	struct nic_frames *frames; /* NULL: there are none */
 	struct nic_stats stats;
 	bool control_apart; /* nic_tx_control() sends control frames: nic_tx() does not */
 	bool taking_over;   /* the frames of this rx() crossed from another node */

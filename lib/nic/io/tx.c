@@ -7,6 +7,7 @@
 #include "base/numbers/fixed.h"
 #include "nic/change/requests.h"
 #include "nic/core/core.h"
+#include "nic/frames/frames.h"
 #include "nic/io/data.h"
 #include "nic/io/release.h"
 #include "nic/io/rx.h"
@@ -235,6 +236,11 @@ next_before_data(struct nic *nic, struct stock *stock, uint8_t open_queues, uint
 		if (m != NULL)
 			charge(nic, m, now_ns);
 	}
+	if (m == NULL && unlikely(nic->frames != NULL)) {
+		m = nic_frames_next(nic, open_queues, now_ns);
+		if (m != NULL)
+			charge(nic, m, now_ns);
+	}
 	return m;
 }
 
@@ -374,6 +380,8 @@ nic_next_ns(const struct node *node, uint16_t port)
 		next_ns = min_u64(next_ns, nic_timers_next_ns(&nic->timers));
 	if (unlikely(nic->pause->sends_pause))
 		next_ns = min_u64(next_ns, nic_pause_next_ns(nic));
+	if (unlikely(nic->frames != NULL))
+		next_ns = min_u64(next_ns, nic_frames_next_ns(nic));
 	if (unlikely(nic->share != NULL) && nic_share_waits(nic))
 		return 0;
 	if (next_ns == NEVER_NS)

@@ -8,6 +8,8 @@
 #include "ctl/nic_config/nic_config.h"
 
 #define NIC "[nic]\nip = 10.0.0.1\n"
+#define FRAME "header = 00112233445566778899aabbccdd\n"
+#define STREAM "[frames a]\n" FRAME "rate_bps = 1G\n"
 #define PEER "peer_mac = 02:00:00:00:00:02\npeer_ip = 10.0.0.2\n"
 
 /* As a program does: read, then refuse the rest. */
@@ -409,6 +411,27 @@ TEST(a_wrong_nic_is_refused_with_section_key_and_value)
 		{NIC "[flow a]\n" PEER "color = red\n",
 		 "x.ini: [flow a] color = red: expected a known key"},
 		{NIC "[port 0]\n", "x.ini: [port 0]: expected a known section"},
+		{NIC "[frames a]\n" FRAME, "x.ini: [frames a] rate_bps is missing"},
+		{NIC "[frames a]\nrate_bps = 1G\n", "x.ini: [frames a] header is missing"},
+		{NIC "[frames a]\n" FRAME "rate_bps = 0\n",
+		 "x.ini: [frames a] rate_bps = 0: expected a rate"},
+		{NIC "[frames a]\nrate_bps = 1G\nheader = 00112233445566778899aabbccg\n",
+		 "x.ini: [frames a] header = 00112233445566778899aabbccg: expected"},
+		{NIC "[frames a]\nrate_bps = 1G\nheader = 00112233445566778899aabbccddf\n",
+		 "x.ini: [frames a] header = 00112233445566778899aabbccddf: expected pairs of"},
+		{NIC STREAM "frame_bytes = 9217\n",
+		 "x.ini: [frames a] frame_bytes = 9217: expected"},
+		{NIC STREAM "patterns = 112/1:0,1\n", "x.ini: [frames a] patterns = 112/1:0,1: "},
+		{NIC STREAM "patterns = 0/0:1\n", "x.ini: [frames a] patterns = 0/0:1: "},
+		{NIC STREAM "patterns = 0/65:1\n", "x.ini: [frames a] patterns = 0/65:1: "},
+		{NIC STREAM "patterns = 0/2:4\n", "x.ini: [frames a] patterns = 0/2:4: "},
+		{NIC STREAM "patterns = 0/2:\n", "x.ini: [frames a] patterns = 0/2:: "},
+		{NIC STREAM "patterns = 0/2:1,\n", "x.ini: [frames a] patterns = 0/2:1,: "},
+		{NIC STREAM "patterns = 0/2:1+1*0\n", "x.ini: [frames a] patterns = 0/2:1+1*0: "},
+		{NIC STREAM "patterns = 0/2:1+1\n", "x.ini: [frames a] patterns = 0/2:1+1: "},
+		{NIC STREAM "patterns = 0/8:-1\n", "x.ini: [frames a] patterns = 0/8:-1: "},
+		{NIC STREAM "ip_at = 14\n", "x.ini: [frames a] ip_at = 14: expected the offset"},
+		{NIC STREAM "queue = 8\n", "x.ini: [frames a] queue = 8: expected"},
 	};
 
 	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
@@ -420,8 +443,39 @@ TEST(a_wrong_nic_is_refused_with_section_key_and_value)
 		if (strncmp(without_line(&err), rows[i].error, strlen(rows[i].error)) != 0)
 			assert_string_equal(err.text, rows[i].error);
 		assert_null(c.flows);
+		assert_null(c.streams);
 		assert_null(strchr(err.text, '\n'));
 	}
+}
+
+TEST(streams_have_bytes_and_patterns_of_their_texts)
+{
+	struct config_error err = {"no error"};
+	struct nic_config c, next;
+	struct config *cfg;
+
+	read_good(NIC STREAM "patterns = 0/64:1+18446744073709551615*3  111/1:0,1\nqueue = 3\n"
+			     "[frames b]\n" FRAME "rate_bps = 1M\nframe_bytes = 9216\n",
+		  &c);
+	assert_int_equal(c.n_streams, 2);
+	assert_int_equal(c.streams[0].params.header_bytes, 14);
+	assert_memory_equal(c.streams[0].params.header, "\0\x11\x22\x33", 4);
+	assert_int_equal(c.streams[0].params.n_patterns, 2);
+	assert_int_equal(c.streams[0].params.patterns[0].step, UINT64_MAX);
+	assert_true(c.streams[0].params.patterns[1].listed);
+	assert_int_equal(c.streams[0].params.patterns[1].n, 2);
+	assert_int_equal(c.streams[0].params.patterns[1].list[1], 1);
+	assert_int_equal(c.streams[1].params.queue, -1);
+	/* A change of a copy: the rest of the stream stays. */
+	cfg = config_open_text("running", "", 0, &err);
+	assert_int_equal(config_set(cfg, "frames b.stopped=on", &err), 0);
+	assert_int_equal(nic_config_set(cfg, &c, &next, &err), 0);
+	config_close(cfg);
+	assert_false(c.streams[1].stopped);
+	assert_true(next.streams[1].stopped);
+	assert_int_equal(next.streams[1].params.frame_bytes, 9216);
+	nic_config_free(&next);
+	nic_config_free(&c);
 }
 
 TEST(the_printed_configuration_reads_back_to_the_same)
@@ -431,7 +485,8 @@ TEST(the_printed_configuration_reads_back_to_the_same)
 
 	read_good(NIC "ip6 = fd00::1\n[rp]\nrp_profile = mlx\nrp_time_reset_us = 333\n"
 		      "[flow a]\n" PEER "tagged = on\nvlan_pcp = 3\nstop_ns = 12345ns\n"
-		      "[flow b]\npeer_mac = 02:00:00:00:00:03\npeer_ip = fd00::3\n",
+		      "[flow b]\npeer_mac = 02:00:00:00:00:03\npeer_ip = fd00::3\n" STREAM
+		      "patterns = 0/8:1,2 8/16:3+4*5\n",
 		  &c);
 	text = printed(&c);
 	read_good(text, &d);
