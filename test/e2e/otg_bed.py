@@ -67,6 +67,9 @@ class Otg:
         reply = self.good("POST", "/monitor/metrics", body)
         return reply[reply["choice"]]
 
+    def raw(self, name):
+        return self.metrics("flow", flow_names=[name])[0]
+
     def flow(self, name):
         return next(row for row in self.metrics("rocev2_flow") if row["flow_name"] == name)
 
@@ -116,6 +119,17 @@ def device(number, port, peers, version=4, net="10.0.0", **ethernet):
 
 def flow(name, tx, rx, kilobytes=64, verb="write", **more):
     return {"name": name, "tx_endpoint": tx, "rx_endpoint": rx, "message_size": kilobytes, "message_size_unit": "kb", "rocev2_verb": {"choice": verb}, **more}
+
+
+def value(of):
+    return {"choice": "value", "value": of}
+
+
+def raw_flow(name, tx, *headers, rx=None, size=64, rate=None, duration=None):
+    """headers: (name, fields)"""
+    return {"name": name, "tx_rx": {"choice": "port", "port": {"tx_name": tx, **({"rx_name": rx} if rx else {})}},
+            "packet": [{"choice": kind, kind: fields} for kind, fields in headers], "size": {"choice": "fixed", "fixed": size},
+            "rate": rate or {"choice": "pps", "pps": 1000}, "duration": duration or {"choice": "continuous"}}
 
 
 def tx_port(port, flows, percent=98):

@@ -9,7 +9,7 @@ machine misses its refresh. Verdicts are counts and ratios of the API and of the
 """
 from configs import memif, port, section
 from harness import Program, check, check_equal, check_ledger, finish, work_dir
-from otg_bed import Otg, device, flow, pfc, settings, tx_port
+from otg_bed import Otg, device, flow, pfc, raw_flow, settings, tx_port, value
 from telemetry import Telemetry, controller, eal, prefix
 
 LINK, EGRESS = "100M", "20M"
@@ -108,8 +108,8 @@ class Bed:
         places = {"a": memif("client", 0, work), "c": memif("client", 1, work), **{name: memif("client", 2, work) for name in receivers}}
         self.otg = Otg(work, places, speed=LINK, bases={name: MAPS + receivers.get(name, "") for name in places})
 
-    def configure(self, flows, receiver="drains", pauses=None, dcqcn=None, percents=(98, 98), kilobytes=64):
-        """flows: {name: (port that sends, priority)}; pauses: layer 1 of the receiver."""
+    def configure(self, flows, receiver="drains", pauses=None, dcqcn=None, percents=(98, 98), kilobytes=64, raws=()):
+        """flows: {name: (port that sends, priority)}; pauses: layer 1 of the receiver; raws: raw flows."""
         ports = ["tx", "tx2"] if any(sender == "tx2" for sender, _ in flows.values()) else ["tx"]
         hosts = {name: n + 1 for n, name in enumerate(ports)}
         qps = {name: {3: []} for name in ports}
@@ -124,6 +124,7 @@ class Bed:
             "layer1": layer1,
             "devices": [*(device(hosts[name], name, qps[name]) for name in ports), device(3, "rx", answers)],
             "options": {"per_port_options": [settings(name, **(dcqcn or NO_DCQCN)) for name in [*ports, "rx"]]},
+            "flows": list(raws),
             "stateful_flows": {"choice": "rocev2", "rocev2": [{"tx_ports": [
                 tx_port(name, [flow(f, f"t {f}", f"r {f}", kilobytes) for f, (sender, _) in flows.items() if sender == name], percent)
                 for name, percent in zip(ports, percents)]}]},
@@ -188,6 +189,27 @@ def pfc_pause_on_a_lossless_priority(bed):
     check("the storm goes on", bed.switch.port(RX, "rx_prio3_pause") > before + 1)
     row = bed.row("test")
     check("what was sent is in the switch", row["data_frames_tx"] * 1100 < 8e6 and bed.switch.queue("queue_bytes") > 0, row)
+    bed.check_no_loss()
+
+
+def pfc_pause_by_raw_frames(bed):
+    """A storm of PFC frames of a raw flow stops the priority of their vector, as long as it lasts."""
+    storm = raw_flow("storm", "rx", ("pfcpause", {"src": value("00:00:fa:ce:fa:ce"), "class_enable_vector": value(1 << 3), "pause_class_3": value(0xFFFF)}),
+                     rate={"choice": "pps", "pps": 30})
+    bed.configure({"test": ("tx", 3), "background": ("tx", 0)}, raws=[storm])
+    before = bed.switch.port(RX, "rx_prio3_pause")
+    bed.otg.traffic("start", "test", "background")
+    bed.wait_more("test", 200)
+    bed.otg.traffic("start", "storm")
+    bed.otg.wait("pauses", lambda: bed.switch.port(RX, "rx_prio3_pause") > before + 2)
+    is_blocked(bed, ["test"], "background")
+    check("the raw flow is started, and its frames are counted", bed.otg.raw("storm")["transmit"] == "started" and bed.otg.raw("storm")["frames_tx"] > 2)
+    bed.otg.traffic("stop", "storm")
+    bed.wait_more("test", 500)
+    sent = bed.otg.raw("storm")
+    check_equal("it is stopped, and each frame arrived", (sent["transmit"], sent["frames_tx"], sent["bytes_tx"]),
+                ("stopped", bed.switch.port(RX, "rx_prio3_pause") - before, 64 * sent["frames_tx"]))
+    bed.finish()
     bed.check_no_loss()
 
 
@@ -408,7 +430,7 @@ def run(bed, *tests):
     check_ledger("switch", bed.switch.program.json())
 
 
-run(Bed(), pfc_pause_on_a_lossless_priority, pfc_pause_on_a_lossy_priority, pfc_watchdog, ecn_marks_at_dequeue, cnp_back_off, incast,
+run(Bed(), pfc_pause_on_a_lossless_priority, pfc_pause_by_raw_frames, pfc_pause_on_a_lossy_priority, pfc_watchdog, ecn_marks_at_dequeue, cnp_back_off, incast,
     pfc_under_congestion, headroom, global_pause, two_priorities)
 run(Bed("flow_control = pause\n"), global_pause_with_link_pause)
 finish()

@@ -21,7 +21,7 @@ PORT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,32}")
 RATE = re.compile(r"(\d+)([MG]?)")
 PORT_KEYS = ("device", "lcores", "memory_mb", "speed", "base", "eal", "options")
 # Sections of quench-nic that a configuration of the API does not make.
-OWN_SECTIONS = ("flow",)
+OWN_SECTIONS = ("flow", "frames")
 
 
 class BadUsage(Exception):

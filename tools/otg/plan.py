@@ -7,6 +7,7 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
+from . import raw
 from .schema import Object, Refused, default
 
 KBPS, MBPS, GBPS = 10**3, 10**6, 10**9
@@ -25,6 +26,10 @@ ROCE_BYTES = {4: 20 + 8 + 12 + 16 + 4 + 4, 6: 40 + 8 + 12 + 16 + 4 + 4}
 IN_FLIGHT_BYTES, MOST_DEPTH, MOST_READS = 512 * 1024, 64, 16
 # quench-nic reads 4096 sections. With more flows than this on a port, equal neighbours share a section.
 MOST_SECTIONS = 1024
+MOST_RAW_FLOWS = 256
+# Of a port without a device: quench-nic has an address always (RFC 3927: of one link).
+STAND_IN = "169.254.1.1"
+MOST_DURATION_NS = 86400 * 10**9
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_.:-]{1,24}")
 
 Section = dict[str, str]
@@ -56,6 +61,7 @@ class Port:
     vlan: Section = dataclasses.field(default_factory=dict)
     addresses: dict[int, Address] = dataclasses.field(default_factory=dict)  # by version
     ends: list[End] = dataclasses.field(default_factory=list)
+    raws: list[RawFlow] = dataclasses.field(default_factory=list)
 
 
 @dataclasses.dataclass
@@ -120,6 +126,22 @@ class End:
         return section_text(f"flow {self.section}", keys)
 
 
+@dataclasses.dataclass
+class RawFlow:
+    """Frames of a template, from one port."""
+
+    name: str
+    port: Port
+    to: str | None
+    section: str
+    keys: Section
+    started: bool = False
+    idle: bool = False  # a rate of 0
+
+    def text(self) -> str:
+        return section_text(f"frames {self.section}", {**self.keys, "stopped": "off" if self.started and not self.idle else "on"})
+
+
 def section_text(name: str, keys: Section) -> str:
     return f"[{name}]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items())
 
@@ -138,13 +160,14 @@ class Plan:
     ports: dict[str, Port]
     peers: dict[str, Peer]
     flows: dict[str, Flow]
+    raws: dict[str, RawFlow]
     warnings: list[str]
     auto_start: bool
 
     def text_of(self, port: Port) -> str:
         """The configuration of the port's quench-nic."""
         parts = [section_text(name, keys) for name, keys in port.sections.items()]
-        return "\n".join(parts + [end.text() for end in port.ends if end.is_up()])
+        return "\n".join(parts + [end.text() for end in port.ends if end.is_up()] + [flow.text() for flow in port.raws])
 
 
 class Planner:
@@ -159,6 +182,7 @@ class Planner:
         self.qps: dict[str, Qp] = {}
         self.numbers: dict[tuple[str, int], str] = {}
         self.flows: dict[str, Flow] = {}
+        self.raws: dict[str, RawFlow] = {}
         self.warnings: list[str] = []
 
     def refuse(self, path: str, why: str) -> None:
@@ -177,17 +201,19 @@ class Planner:
         return found
 
     def plan(self) -> Plan:
-        for step in (self.plan_ports, self.plan_layer1, self.plan_devices, self.plan_options, self.plan_flows):
+        for step in (self.plan_ports, self.plan_layer1, self.plan_devices, self.plan_options, self.plan_flows, self.plan_raw_flows):
             step()
             if self.errors:
                 raise Refused(self.errors)
         for port in self.ports.values():
+            if not port.addresses:
+                port.sections["nic"].setdefault("ip", STAND_IN)
             if len(port.ends) > MOST_SECTIONS:
                 port.ends = list(grouped(port.ends))
             self.plan_numbers(port)
         if self.errors:
             raise Refused(self.errors)
-        return Plan(self.ports, self.peers, self.flows, self.warnings, self.config["options"]["protocol_options"]["auto_start_all"])
+        return Plan(self.ports, self.peers, self.flows, self.raws, self.warnings, self.config["options"]["protocol_options"]["auto_start_all"])
 
     def plan_numbers(self, port: Port) -> None:
         """A quench-nic has state for each number from its first to its last QP."""
@@ -445,6 +471,70 @@ class Planner:
                 cap_bps = port.speed_bps * rate["value"] // (100 * len(flows)) if flows else 0
                 for k, flow in enumerate(flows):
                     self.plan_flow(f"{path}.transmit_type.target_line_rate.flows[{k}]", flow, port, cap_bps)
+
+    def plan_raw_flows(self) -> None:
+        for n, item in enumerate(self.config.get("flows", [])):
+            self.plan_raw_flow(f"flows[{n}]", item, self.config["given"]["flows"][n])
+        for port in self.ports.values():
+            if len(port.raws) > MOST_RAW_FLOWS:
+                self.refuse("flows", f"{len(port.raws)} on port {port.name!r}: expected at most {MOST_RAW_FLOWS}")
+
+    def plan_raw_flow(self, path: str, item: Object, given: Object) -> None:
+        self.name(f"{path}.name", item["name"])
+        ends = item["tx_rx"].get("port")
+        if ends is None:
+            self.refuse(f"{path}.tx_rx.port", "missing, and expected tx_name")
+            return
+        port = self.port(f"{path}.tx_rx.port.tx_name", ends.get("tx_name"))
+        named = [ends["rx_name"]] if "rx_name" in ends else []
+        if named and "rx_names" in ends:
+            self.refuse(f"{path}.tx_rx.port.rx_names", "expected rx_name or rx_names, not both")
+        to = [self.port(f"{path}.tx_rx.port.rx_name", name) for name in named + ends.get("rx_names", [])]
+        size = item["size"]["fixed"]
+        if not raw.LEAST_FRAME_BYTES <= size <= raw.MOST_FRAME_BYTES:
+            self.refuse(f"{path}.size.fixed", f"{size}: expected {raw.LEAST_FRAME_BYTES} to {raw.MOST_FRAME_BYTES} bytes")
+        if port is None or None in to or self.errors:
+            return
+        first = to[0] if to else None
+        headers = item.get("packet") or [default("Flow.Header")]
+        builder = raw.Builder(f"{path}.packet", headers, given.get("packet") or [{}], size, first.mac if first else None, self.refuse)
+        template = builder.build()
+        keys = {"header": template.header(), "frame_bytes": str(size)}
+        patterns = " ".join(template.patterns())
+        if patterns:
+            keys["patterns"] = patterns
+        if not 14 <= template.bytes() <= min(raw.MOST_HEADER_BYTES, size - raw.FCS_BYTES):
+            self.refuse(f"{path}.packet", f"{template.bytes()} bytes: expected 14 to {min(raw.MOST_HEADER_BYTES, size - raw.FCS_BYTES)}, with a size of {size}")
+        if len(template.patterns()) > raw.MOST_PATTERNS or len(patterns) > raw.MOST_TEXT:
+            self.refuse(f"{path}.packet", f"expected at most {raw.MOST_PATTERNS} fields that change, with fewer or smaller values")
+        if template.ip_at:
+            keys["ip_at"] = str(template.ip_at)
+        if builder.prio is not None:
+            queues = port.sections.get("qos_map", {}).get("pfc_priority_to_queue_map", "")
+            keys["queue"] = dict(pair.split(":") for pair in queues.split(", ") if pair).get(str(builder.prio), str(builder.prio))
+        rate_bps = raw.rate_bps(item["rate"], size, port.speed_bps)
+        if rate_bps > raw.MOST_RATE_BPS:
+            self.refuse(f"{path}.rate", f"{rate_bps} bit/s: expected at most {raw.MOST_RATE_BPS}")
+        keys["rate_bps"] = str(max(1, rate_bps))
+        self.plan_duration(f"{path}.duration", item["duration"], keys)
+        for key in ("loss", "timestamps"):
+            if item["metrics"][key]:
+                self.refuse(f"{path}.metrics.{key}", "true: expected false: quench-nic counts received frames of raw flows by port only")
+        section = item["name"] if PLAIN_NAME.fullmatch(item["name"]) else f"raw-{len(self.raws) + 1}"
+        self.raws[item["name"]] = flow = RawFlow(item["name"], port, first.name if first else None, section, keys, idle=rate_bps == 0)
+        port.raws.append(flow)
+
+    def plan_duration(self, path: str, item: Object, keys: Section) -> None:
+        choice = item["choice"]
+        if item[choice]["gap"] != 12:
+            self.refuse(f"{path}.{choice}.gap", f"{item[choice]['gap']}: expected 12: the rate spaces frames")
+        if choice == "fixed_packets":
+            keys["count"] = str(item[choice]["packets"])
+        if choice == "fixed_seconds":
+            duration_ns = round(item[choice]["seconds"] * 10**9)
+            if not 0 < duration_ns <= MOST_DURATION_NS:
+                self.refuse(f"{path}.{choice}.seconds", f"{item[choice]['seconds']}: expected more than 0, and at most 86400")
+            keys["duration_ns"] = str(duration_ns)
 
     def end(self, path: str, name: str | None) -> Qp | None:
         qp = self.qps.get(name) if name is not None else None

@@ -2,13 +2,14 @@
 """Replies to get_metrics and get_states."""
 from __future__ import annotations
 
+import operator
 import time
 from typing import Any
 
 from . import schema
 from .generator import Failed
-from .plan import Flow, Peer, Port, Qp
-from .run import Counters, QpRows, Run, named
+from .plan import Flow, Peer, Port, Qp, RawFlow
+from .run import NO_ROW, Counters, QpRow, QpRows, Reading, Run, named
 from .schema import Object
 
 # Preamble and gap, which wire bytes of quench-nic include and frames do not.
@@ -16,8 +17,7 @@ GAP_BYTES = 20
 CONNECTION_COUNTERS = ("connect_request_tx", "connect_request_rx", "connect_reply_tx", "connect_reply_rx", "ready_tx", "ready_rx",
                        "disconnect_request_tx", "disconnect_request_rx", "disconnect_reply_tx", "disconnect_reply_rx", "reject_tx",
                        "unknown_msg_rx")
-QP_KEYS = ("tx_packets", "tx_wire_bytes", "rx_packets", "rx_wire_bytes")
-QP_COUNTERS = (*QP_KEYS, "retransmitted_packets", "tx_messages", "rx_messages", "ce_packets", "cnps_sent", "cnps_handled", "cnps_ignored")
+RAW_KEYS = ("tx_packets", "tx_bytes")
 PORT_KEYS = ("tx_packets", "tx_bytes", "rx_packets", "rx_bytes")
 
 
@@ -30,6 +30,8 @@ def metrics(run: Run, given: Object) -> Object:
     choice = request["choice"]
     if choice == "port":
         return {"choice": "port_metrics", "port_metrics": ports(run, request["port"])}
+    if choice == "flow":
+        return {"choice": "flow_metrics", "flow_metrics": raws(run, request["flow"])}
     if choice == "rocev2_flow":
         return {"choice": "rocev2_flow_per_qp_metrics", "rocev2_flow_per_qp_metrics": flows(run, request[choice]["per_qp"])}
     name = f"{choice}_per_peer_metrics"
@@ -46,56 +48,68 @@ def ports(run: Run, request: Object) -> list[Object]:
         if row is not None:
             found[name] = {key: row[key] - base.get(key, 0) for key in PORT_KEYS}
             links[name] = row["link"]
-    rates = run.reading("port", found, PORT_KEYS)
-    return [chosen(port_row(run.plan.ports[name], found.get(name), rates.get(name, {}), links.get(name, "down"), run),
-                   request.get("column_names"), "name") for name in names]
+    reading = run.reading("port", found)
+    return [chosen(port_row(run.plan.ports[name], found.get(name), reading, links.get(name, "down"), run), request.get("column_names"), "name")
+            for name in names]
 
 
-def port_row(port: Port, counters: Counters | None, rates: dict[str, float], link: str, run: Run) -> Object:
+def raws(run: Run, request: Object) -> list[Object]:
+    names = named("flow.flow_names", request.get("flow_names"), dict(run.plan.raws))
+    rows = run.read_raws()
+    found = {name: {key: row[key] - run.raw_base.get(name, {}).get(key, 0) for key in RAW_KEYS} for name, row in rows.items()}
+    reading = run.reading("raw", found)
+    return [chosen(raw_row(run.plan.raws[name], rows.get(name), found.get(name), reading), request.get("metric_names"), "name") for name in names]
+
+
+def raw_row(flow: RawFlow, state: Counters | None, counters: Counters | None, reading: Reading[Counters]) -> Object:
+    frames, octets = (reading.rate(flow.name, operator.itemgetter(key)) for key in RAW_KEYS)
+    return {"name": flow.name, "port_tx": flow.port.name, **({"port_rx": flow.to} if flow.to else {}),
+            "transmit": "started" if state and state["started"] else "stopped",
+            "frames_tx": max(0, counters["tx_packets"]) if counters else 0, "bytes_tx": max(0, counters["tx_bytes"]) if counters else 0,
+            "frames_tx_rate": frames, "tx_l1_rate_bps": 8 * (octets + GAP_BYTES * frames), "tx_rate_bytes": octets,
+            "tx_rate_bps": 8 * octets, "tx_rate_kbps": 8 * octets / 1e3, "tx_rate_mbps": 8 * octets / 1e6}
+
+
+def port_row(port: Port, counters: Counters | None, reading: Reading[Counters], link: str, run: Run) -> Object:
     row: Object = {"name": port.name, "location": port.location, "link": link, "speed": port.speed_bps // 8000,
-                   "transmit": "started" if any(flow.started and flow.tx.peer.port is port for flow in run.plan.flows.values()) else "stopped"}
+                   "transmit": "started" if any(flow.started and flow.tx.peer.port is port for flow in run.plan.flows.values()) or
+                   any(flow.started for flow in port.raws) else "stopped"}
     for ours, theirs in (("tx_packets", "frames_tx"), ("rx_packets", "frames_rx"), ("tx_bytes", "bytes_tx"), ("rx_bytes", "bytes_rx")):
         row[theirs] = counters[ours] if counters else 0
-        row[f"{theirs}_rate"] = rates.get(ours, 0.0)
+        row[f"{theirs}_rate"] = reading.rate(port.name, operator.itemgetter(ours))
     return row
-
-
-NO_ROW: Counters = {}
-
-
-def since_start(run: Run, rows: QpRows, qp: Qp) -> Counters:
-    key = qp.peer.port.name, qp.qpn
-    row, base = rows.get(key, NO_ROW), run.qp_base.get(key, NO_ROW)
-    # Less than at the start: the quench-nic has ended, and perhaps begun again.
-    return {name: max(0, row.get(name, 0) - base.get(name, 0)) for name in QP_COUNTERS}
 
 
 def flows(run: Run, request: Object) -> list[Object]:
     rows = run.read_qps()
-    rates = run.reading("qp", rows, QP_KEYS)
+    reading = run.reading("qp", rows)
     columns = request.get("column_names")
-    return [chosen(flow_row(run, flow, rows, rates), columns, "flow_name") for flow in run.plan.flows.values()]
+    return [chosen(flow_row(run, flow, rows, reading), columns, "flow_name") for flow in run.plan.flows.values()]
 
 
-def flow_row(run: Run, flow: Flow, rows: QpRows, rates: dict[object, dict[str, float]]) -> Object:
-    sender, receiver = flow.sender(), flow.receiver()
-    s, r = since_start(run, rows, sender), since_start(run, rows, receiver)
-    row: Object = {"flow_name": flow.name, "port_tx": flow.tx.peer.port.name, "port_rx": flow.rx.peer.port.name, "src_qp": flow.tx.qpn,
-                   "dest_qp": flow.rx.qpn}
-    if flow.tx.peer.version == 4:
-        row.update(src_ipv4=flow.tx.peer.address.text, dest_ipv4=flow.rx.peer.address.text)
-    row.update(data_frames_tx=s["tx_packets"], data_frames_rx=r["rx_packets"], frame_delta=max(0, s["tx_packets"] - r["rx_packets"]),
-               data_frames_retransmitted=s["retransmitted_packets"], tx_bytes=s["tx_wire_bytes"] - GAP_BYTES * s["tx_packets"],
-               rx_bytes=r["rx_wire_bytes"] - GAP_BYTES * r["rx_packets"], data_tx_rate=gbps(rates, sender, "tx_packets", "tx_wire_bytes"),
-               data_rx_rate=gbps(rates, receiver, "rx_packets", "rx_wire_bytes"), message_tx=s["tx_messages"],
-               message_complete_rx=r["rx_messages"], flow_completion_time=lasted_ms(run, flow), ecn_ce_rx=r["ce_packets"],
-               cnp_tx=r["cnps_sent"], cnp_rx=s["cnps_handled"] + s["cnps_ignored"])
+def flow_row(run: Run, flow: Flow, rows: QpRows, reading: Reading[QpRow]) -> Object:
+    tx, rx = flow.tx, flow.rx
+    sender, receiver = ((qp.peer.port.name, qp.qpn) for qp in (flow.sender(), flow.receiver()))
+    s = rows.get(sender, NO_ROW).since(run.qp_base.get(sender, NO_ROW))
+    r = rows.get(receiver, NO_ROW).since(run.qp_base.get(receiver, NO_ROW))
+    row: Object = {"flow_name": flow.name, "port_tx": tx.peer.port.name, "port_rx": rx.peer.port.name, "src_qp": tx.qpn, "dest_qp": rx.qpn}
+    if tx.peer.version == 4:
+        row.update(src_ipv4=tx.peer.address.text, dest_ipv4=rx.peer.address.text)
+    row.update(data_frames_tx=s.tx_packets, data_frames_rx=r.rx_packets, frame_delta=max(0, s.tx_packets - r.rx_packets),
+               data_frames_retransmitted=s.retransmitted_packets, tx_bytes=s.tx_wire_bytes - GAP_BYTES * s.tx_packets,
+               rx_bytes=r.rx_wire_bytes - GAP_BYTES * r.rx_packets, data_tx_rate=round(reading.rate(sender, tx_bits) / 1e9, 9),
+               data_rx_rate=round(reading.rate(receiver, rx_bits) / 1e9, 9), message_tx=s.tx_messages, message_complete_rx=r.rx_messages,
+               flow_completion_time=lasted_ms(run, flow), ecn_ce_rx=r.ce_packets, cnp_tx=r.cnps_sent,
+               cnp_rx=s.cnps_handled + s.cnps_ignored)
     return row
 
 
-def gbps(rates: dict[object, dict[str, float]], qp: Qp, packets: str, wire_bytes: str) -> float:
-    row = rates.get((qp.peer.port.name, qp.qpn))
-    return round(8 * (row[wire_bytes] - GAP_BYTES * row[packets]) / 1e9, 9) if row else 0.0
+def tx_bits(row: QpRow) -> int:
+    return 8 * (row.tx_wire_bytes - GAP_BYTES * row.tx_packets)
+
+
+def rx_bits(row: QpRow) -> int:
+    return 8 * (row.rx_wire_bytes - GAP_BYTES * row.rx_packets)
 
 
 def lasted_ms(run: Run, flow: Flow) -> int:
@@ -135,7 +149,7 @@ def peer_row(peer: Peer, rows: QpRows, unresolved: set[tuple[str, int]]) -> Obje
     up = 0
     for qp in peer.qps:
         key = peer.port.name, qp.qpn
-        up += key in rows and not rows[key]["error"] and key not in unresolved
+        up += key in rows and not rows[key].error and key not in unresolved
     return {"name": peer.name, "qp_configured": len(peer.qps), "qp_up": up, "qp_down": len(peer.qps) - up,
             **{name: 0 for name in CONNECTION_COUNTERS}}
 

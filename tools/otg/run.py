@@ -5,26 +5,59 @@ from __future__ import annotations
 import dataclasses
 import threading
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from . import plan as plans
 from .generator import Generator
 from .schema import Object, Refused
 
 Counters = dict[str, int]
-QpRows = dict[tuple[str, int], Counters]
 
 LEAST_INTERVAL_S = 0.1
 
 
+class QpRow(NamedTuple):
+    """Of the many columns of a QP, those that results have."""
+
+    local_qpn: int
+    error: int
+    tx_packets: int
+    tx_wire_bytes: int
+    rx_packets: int
+    rx_wire_bytes: int
+    retransmitted_packets: int
+    tx_messages: int
+    rx_messages: int
+    ce_packets: int
+    cnps_sent: int
+    cnps_handled: int
+    cnps_ignored: int
+
+    def since(self, base: QpRow) -> QpRow:
+        """Less than the base: the quench-nic has ended, and perhaps begun again."""
+        return QpRow._make([now - then if now > then else 0 for now, then in zip(self, base)])
+
+
+QpKey = tuple[str, int]  # port, QP number
+QpRows = dict[QpKey, QpRow]
+NO_ROW = QpRow._make([0] * len(QpRow._fields))
+Row = TypeVar("Row")
+
+
 @dataclasses.dataclass
-class Reading:
-    """Counters at a time, and rates per second since the reading before."""
+class Reading(Generic[Row]):
+    """Rows at a time, and those of the reading before."""
 
     at_s: float
-    counters: Mapping[Any, Counters]
-    rates: dict[object, dict[str, float]]
+    rows: Mapping[Any, Row]
+    before: Mapping[Any, Row]
+    passed_s: float
+
+    def rate(self, key: object, of: Callable[[Row], int]) -> float:
+        """A second, between the two."""
+        now, before = self.rows.get(key), self.before.get(key)
+        return max(0, of(now) - of(before)) / self.passed_s if now is not None and before is not None else 0.0
 
 
 def named(path: str, names: list[str] | None, known: dict[str, object]) -> list[str]:
@@ -43,9 +76,10 @@ class Run:
         # Counters at the last start, by (port, QP number) and by port.
         self.qp_base: QpRows = {}
         self.port_base: dict[str, Counters] = {}
+        self.raw_base: dict[str, Counters] = {}
         self.started_s: dict[str, float] = {}
         self.stopped_s: dict[str, float] = {}
-        self.readings: dict[str, Reading] = {}
+        self.readings: dict[str, Reading[Any]] = {}
         self.readings_lock = threading.Lock()
         self.rows: QpRows = {}
         self.rows_begun_s = 0.0
@@ -71,13 +105,22 @@ class Run:
             columns = generator.if_ready(lambda generator: generator.all("/quench/qps"))
             if columns is None:
                 continue
-            keys = list(columns)
-            for row in zip(*columns.values()):
-                counters = dict(zip(keys, row))
-                rows[name, counters["local_qpn"]] = counters
+            # Without QPs there are no columns.
+            for row in zip(*(columns.get(key, ()) for key in QpRow._fields)):
+                rows[name, row[0]] = QpRow._make(row)
         return rows
 
-    def clear(self, flows: list[plans.Flow]) -> None:
+    def read_raws(self) -> dict[str, Counters]:
+        """Rows of raw flows since the quench-nics started."""
+        rows: dict[str, Counters] = {}
+        for name, generator in self.generators.items():
+            raws = self.plan.ports[name].raws
+            columns = generator.if_ready(lambda generator: generator.all("/quench/frames")) if raws else None
+            for i, raw in enumerate(raws if columns else ()):
+                rows[raw.name] = {key: values[i] for key, values in (columns or {}).items() if key != "name"}
+        return rows
+
+    def clear(self, flows: list[plans.Flow], raws: list[plans.RawFlow]) -> None:
         """Counters of flows, and those of all ports, count from here."""
         rows = self.read_qps()
         for flow in flows:
@@ -85,26 +128,23 @@ class Run:
             self.stopped_s.pop(flow.name, None)
             for end in (flow.tx, flow.rx):
                 key = end.peer.port.name, end.qpn
-                self.qp_base[key] = rows.get(key, {})
+                self.qp_base[key] = rows.get(key, NO_ROW)
+        found = self.read_raws()
+        for raw in raws:
+            self.raw_base[raw.name] = found.get(raw.name, {})
         for name, generator in self.generators.items():
             if generator.is_ready():
                 self.port_base[name] = generator.ask("/quench/nic")
         with self.readings_lock:
             self.readings.clear()
 
-    def reading(self, what: str, counters: Mapping[Any, Counters], keys: tuple[str, ...]) -> dict[object, dict[str, float]]:
-        """Rates of these counters since the reading before, which is at least LEAST_INTERVAL_S ago; else those of then."""
+    def reading(self, what: str, rows: Mapping[Any, Row]) -> Reading[Row]:
+        """Rates since the reading before, which is at least LEAST_INTERVAL_S ago; else those of then."""
         with self.readings_lock:
             now = time.monotonic()
-            before = self.readings.get(what)
-            if before is not None and now - before.at_s < LEAST_INTERVAL_S:
-                return before.rates
-            rates: dict[object, dict[str, float]] = {}
-            if before is not None:
-                passed = now - before.at_s
-                for key, row in counters.items():
-                    old = before.counters.get(key)
-                    if old is not None:
-                        rates[key] = {name: max(0, row[name] - old[name]) / passed for name in keys}
-            self.readings[what] = Reading(now, counters, rates)
-            return rates
+            last = self.readings.get(what)
+            if last is None:
+                last = self.readings[what] = Reading(now, rows, {}, 1.0)
+            elif now - last.at_s >= LEAST_INTERVAL_S:
+                last = self.readings[what] = Reading(now, rows, last.rows, now - last.at_s)
+            return last

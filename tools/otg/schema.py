@@ -55,6 +55,8 @@ class Property:
     low: float | None = None
     high: float | None = None
     longest: int | None = None
+    fewest: int = 0  # items
+    pattern: str = ""
     format: str = ""
     enum: tuple[str, ...] = ()
     default: Json = None
@@ -84,7 +86,9 @@ def _property(kind: str, name: str, found: Object, row: Row) -> Property:
     prop = Property(row, type_, format=found.get("format", ""), enum=tuple(found.get("enum", ())), default=found.get("default"))
     if type_ == "array":
         prop.items = _property(kind, name, found["items"], row)
+        prop.fewest = found.get("minItems", 0)
     elif type_ == "string":
+        prop.pattern = found.get("pattern", "")
         prop.longest = found.get("maxLength", found.get("maximum"))  # the schema bounds immediate_data as if it were a number
     elif type_ in ("integer", "number"):
         low, high = FORMAT_BOUNDS.get(prop.format, (None, None))
@@ -192,6 +196,8 @@ class Checker:
             if not isinstance(value, list):
                 self.refuse(path, f"{shown(value)}: expected a list")
                 return []
+            if len(value) < prop.fewest:
+                self.refuse(path, f"{len(value)} items: expected at least {prop.fewest}")
             assert prop.items is not None
             return [self.value(prop.items, item, f"{path}[{n}]") for n, item in enumerate(value)]
         if prop.kind == "boolean":
@@ -209,6 +215,8 @@ class Checker:
             self.refuse(path, f"{shown(value)}: refused: {prop.row.refused[value]}")
         elif prop.longest is not None and len(value) > prop.longest:
             self.refuse(path, f"{shown(value)}: expected at most {prop.longest} characters")
+        elif prop.pattern and not re.search(prop.pattern, value):
+            self.refuse(path, f"{shown(value)}: expected what matches {prop.pattern}")
         elif prop.format in FORMATS and not FORMATS[prop.format][0](value):
             self.refuse(path, f"{shown(value)}: expected {FORMATS[prop.format][1]}")
         return value

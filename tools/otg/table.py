@@ -32,7 +32,9 @@ RDMA_CM = "always 0: the numbers of both QPs are in the configuration, so no con
 ONE_WAY = "one-way latency needs a clock that both ports share; quench-nic measures round trips (quenchctl show flows)"
 NO_PROTOCOL = "quench-otg speaks ARP, neighbour discovery and RoCEv2"
 NOT_BY_QP = "quench-nic counts it by port, not by QP (rocev2 counters: quenchctl show nic)"
-RAW = "quench-nic sends RoCEv2 of its QPs (stateful_flows), no frames of other headers"
+NO_RX = "quench-nic counts received frames of raw flows by port only"
+NO_TAGS = "quench-nic counts frames by flow only"
+NO_HEADER = "expected ethernet, vlan, ipv4, ipv6, udp, pfcpause, ethernetpause or custom"
 FILTER = "select ports, and filter the file with other tools"
 
 Rows = dict[str, Row]
@@ -43,8 +45,9 @@ CONFIG: dict[str, Rows] = {
         "lags": no("a port of quench-nic is one device"),
         "layer1": yes("at most one for each port"),
         "captures": no("quench-otg takes no captures yet; dpdk-dumpcap attaches to a running quench-nic"),
-        "devices": yes("at most one for each port, since a quench-nic has one MAC address, one IPv4 and one IPv6 address"),
-        "flows": no(RAW),
+        "devices": yes("at most one for each port, since a quench-nic has one MAC address, one IPv4 and one IPv6 address. A port without a device has "
+                       "the IPv4 address 169.254.1.1, at which it answers"),
+        "flows": yes("`[frames NAME]` of the port of tx_name, at most 256 for each port"),
         "events": no("quench-otg records no events"),
         "options": yes("below"),
         "lldp": no(NO_PROTOCOL),
@@ -152,12 +155,12 @@ CONFIG: dict[str, Rows] = {
         "port_options": yes("below"),
         "protocol_options": yes("below"),
         "per_port_options": yes("at most one for each port"),
-        "flow_options": no(RAW),
+        "flow_options": no("quench-otg has no options for all raw flows"),
     },
     "Port.Options": {
         "location_preemption": yes("false: a port belongs to one quench-otg; true is refused"),
         "data_integrity": yes("false; true is refused: it is an option of flows, and the ICRC covers RoCEv2"),
-        "frame_ordering_mode": no(RAW),
+        "frame_ordering_mode": no("raw frames carry no numbers"),
     },
     "Protocol.Options": {
         "auto_start_all": yes("true: QPs answer from set_config on; false: from `protocol.all` start on, or from traffic start"),
@@ -308,7 +311,7 @@ ROCEV2: dict[str, Rows] = {
 CONTROL: dict[str, Rows] = {
     "Config.Update": {
         "choice": yes("both properties are refused"),
-        "flows": no(RAW),
+        "flows": no("rate and size of a stream are fixed; set_config replaces it"),
         "protocols": no(NO_PROTOCOL),
     },
     "Control.State": {
@@ -357,13 +360,13 @@ CONTROL: dict[str, Rows] = {
 
 MONITOR: dict[str, Rows] = {
     "Metrics.Request": {
-        "choice": yes(CHOICE, flow=RAW, lag="a port of quench-nic is one device", convergence="quench-otg records no events",
+        "choice": yes(CHOICE, lag="a port of quench-nic is one device", convergence="quench-otg records no events",
                       egress_only_tracking="quench-nic counts received packets by QP only",
                       **{name: NO_PROTOCOL for name in (
                           "bgpv4", "bgpv6", "isis", "lacp", "lldp", "rsvp", "dhcpv4_client", "dhcpv4_server", "dhcpv6_client",
                           "dhcpv6_server", "ospfv2", "macsec", "mka", "ospfv3", "bmp_server")}),
         "port": yes("below"),
-        "flow": no(RAW),
+        "flow": yes("below: raw flows"),
         "lag": no("a port of quench-nic is one device"),
         "convergence": no("quench-otg records no events"),
         "egress_only_tracking": no("quench-nic counts received packets by QP only"),
@@ -373,6 +376,12 @@ MONITOR: dict[str, Rows] = {
         "rocev2_ipv4": yes("below"),
         "rocev2_ipv6": yes("below"),
         "rocev2_flow": yes("below"),
+    },
+    "Flow.Metrics.Request": {
+        "flow_names": yes("raw flows; none: all"),
+        "metric_names": yes("properties of the reply; none: all that are carried", **{name: NO_RX for name in (
+            "frames_rx", "bytes_rx", "frames_rx_rate", "rx_l1_rate_bps", "rx_rate_bytes", "rx_rate_bps", "rx_rate_kbps", "rx_rate_mbps")}),
+        "tagged_metrics": no(NO_TAGS),
     },
     "Port.Metrics.Request": {
         "port_names": yes("ports; none: all"),
@@ -419,13 +428,14 @@ MONITOR: dict[str, Rows] = {
 REPLIES: dict[str, Rows] = {
     "Metrics.Response": {
         "choice": yes(CHOICE, **{name: "refused in the request" for name in (
-            "flow_metrics", "bgpv4_metrics", "bgpv6_metrics", "isis_metrics", "lag_metrics", "lacp_metrics", "lldp_metrics",
+            "bgpv4_metrics", "bgpv6_metrics", "isis_metrics", "lag_metrics", "lacp_metrics", "lldp_metrics",
             "rsvp_metrics", "dhcpv4_client", "dhcpv4_server", "dhcpv6_client", "dhcpv6_server", "ospfv2_metrics",
             "convergence_metrics", "macsec_metrics", "mka_metrics", "ospfv3_metrics", "egress_only_tracking_metrics",
             "bmp_server_metrics")}),
         "port_metrics": yes("below"),
+        "flow_metrics": yes("below"),
         **{name: no("refused in the request") for name in (
-            "flow_metrics", "bgpv4_metrics", "bgpv6_metrics", "isis_metrics", "lag_metrics", "lacp_metrics", "lldp_metrics",
+            "bgpv4_metrics", "bgpv6_metrics", "isis_metrics", "lag_metrics", "lacp_metrics", "lldp_metrics",
             "rsvp_metrics", "dhcpv4client_metrics", "dhcpv4server_metrics", "dhcpv6client_metrics", "dhcpv6server_metrics",
             "ospfv2_metrics", "convergence_metrics", "macsec_metrics", "mka_metrics", "ospfv3_metrics",
             "egress_only_tracking_metrics", "bmp_server_metrics")},
@@ -450,6 +460,27 @@ REPLIES: dict[str, Rows] = {
         "last_change": no("quench-nic keeps no time of day"),
         "data_integrity": no("the ICRC covers RoCEv2"),
         "speed": yes("link_speed_bps in KB/s, as in the schema's examples"),
+    },
+    "Flow.Metric": {
+        "name": yes(NAME),
+        "port_tx": yes("tx_name"),
+        "port_rx": yes("rx_name, or the first of rx_names; absent without"),
+        "transmit": yes("started: frames are left of the last start"),
+        "frames_tx": yes("frames since the last start"),
+        "frames_rx": no(NO_RX),
+        "bytes_tx": yes("with FCS"),
+        "bytes_rx": no(NO_RX),
+        "frames_tx_rate": yes("since the previous request of these metrics, if that is at least 0.1 s ago"),
+        "frames_rx_rate": no(NO_RX),
+        "loss": no(NO_RX),
+        "timestamps": no("quench-nic keeps no time of day"),
+        "latency": no(ONE_WAY),
+        "tagged_metrics": no(NO_TAGS),
+        "tx_l1_rate_bps": yes("as frames_tx_rate, with preamble and gap"),
+        "rx_l1_rate_bps": no(NO_RX),
+        **{f"tx_rate_{unit}": yes("as frames_tx_rate, of bytes_tx") for unit in ("bytes", "bps", "kbps", "mbps")},
+        **{f"rx_rate_{unit}": no(NO_RX) for unit in ("bytes", "bps", "kbps", "mbps")},
+        "packet_loss_duration": no(NO_RX),
     },
     **{f"Rocev2IPv{v}.Metric.PerPeer": {
         "name": yes(NAME),
@@ -528,5 +559,159 @@ REPLIES: dict[str, Rows] = {
     },
 }
 
-TABLE: dict[str, Rows] = {**CONFIG, **ROCEV2, **CONTROL, **MONITOR, **REPLIES}
-PARTS = (("Configuration", CONFIG), ("RoCEv2", ROCEV2), ("Control", CONTROL), ("Requests of results", MONITOR), ("Replies", REPLIES))
+# Fields of headers, with what each pattern has beyond values and counters.
+PATTERNS: dict[str, tuple[str, ...]] = {
+    **{f"Ethernet.{name}": more for name, more in (("Dst", ("auto",)), ("Src", ()), ("EtherType", ("auto",)), ("PfcQueue", ()))},
+    **{f"Vlan.{name}": () for name in ("Priority", "Cfi", "Id", "Tpid")},
+    **{f"Ipv4.{name}": ("auto",) for name in ("HeaderLength", "TotalLength", "Protocol")},
+    **{f"Ipv4.{name}": () for name in ("Version", "Identification", "Reserved", "DontFragment", "MoreFragments", "FragmentOffset", "TimeToLive",
+                                       "Priority.Raw", "Dscp.Phb", "Dscp.Ecn", "Tos.Precedence", "Tos.Delay", "Tos.Throughput",
+                                       "Tos.Reliability", "Tos.Monetary", "Tos.Unused")},
+    **{f"Ipv4.{name}": ("dhcp", "random") for name in ("Src", "Dst")},
+    **{f"Ipv6.{name}": ("auto",) for name in ("PayloadLength", "NextHeader")},
+    **{f"Ipv6.{name}": () for name in ("Version", "TrafficClass", "HopLimit")},
+    "Ipv6.FlowLabel": ("random",),
+    **{f"Ipv6.{name}": ("dhcp",) for name in ("Src", "Dst")},
+    **{f"Udp.{name}": ("random",) for name in ("SrcPort", "DstPort")},
+    "Udp.Length": (),
+    **{f"PfcPause.{name}": () for name in ("Dst", "Src", "EtherType", "ControlOpCode", "ClassEnableVector", *(f"PauseClass{n}" for n in range(8)))},
+    **{f"EthernetPause.{name}": () for name in ("Dst", "Src", "EtherType", "ControlOpCode", "Time")},
+}
+RANDOM = "quench-nic repeats lists and counters, so that frames can be compared"
+DHCP = "quench-otg speaks no DHCP"
+
+
+def pattern_rows(name: str, more: tuple[str, ...]) -> dict[str, Rows]:
+    refused = {**({"random": RANDOM} if "random" in more else {}), **({"auto": DHCP} if "dhcp" in more else {})}
+    rows = {
+        "choice": yes(CHOICE, **refused),
+        "value": yes("the value"),
+        "values": yes("at most 64 in turn"),
+        "increment": yes("below"),
+        "decrement": yes("below"),
+        "metric_tags": no(NO_TAGS),
+        **{key: no(why) for key, why in refused.items()},
+    }
+    if "auto" in more:
+        rows["auto"] = yes("as the headers and the length of the frame demand. The value itself is of the schema's default, or this one")
+    return {f"Pattern.Flow.{name}": rows, f"Pattern.Flow.{name}.Counter": {
+        "start": yes("value of the first frame"),
+        "step": yes("added, or taken away, from frame to frame, modulo the width of the field"),
+        "count": yes("values, after which the first one follows; 0 is refused"),
+    }}
+
+
+GAPS: Rows = {
+    "gap": yes("12, the least of Ethernet; other values are refused: the rate spaces frames"),
+    "delay": no("a flow begins at its start"),
+}
+CHECKSUM: Rows = {
+    "choice": yes(CHOICE),
+    "generated": yes("good", bad="custom has a value of your own"),
+    "custom": yes("the value"),
+}
+
+RAW_FLOWS: dict[str, Rows] = {
+    "Flow": {
+        "tx_rx": yes("below"),
+        "packet": yes("headers of a frame, at most 120 bytes; zeros follow"),
+        "egress_packet": no(NO_TAGS),
+        "size": yes("below"),
+        "rate": yes("below"),
+        "duration": yes("below"),
+        "metrics": yes("below"),
+        "name": yes(NAME),
+        "payload": no("zeros follow the headers; custom adds bytes"),
+    },
+    "Flow.TxRx": {
+        "choice": yes(CHOICE, device="a device of quench-nic sends RoCEv2: stateful_flows"),
+        "port": yes("below; required"),
+        "device": no("a device of quench-nic sends RoCEv2: stateful_flows"),
+    },
+    "Flow.Port": {
+        "tx_name": yes("the port that sends"),
+        "rx_name": yes("a port of the configuration; its metrics count the frames"),
+        "rx_names": yes("ports of the configuration, not together with rx_name"),
+    },
+    "Flow.Header": {
+        "choice": yes(CHOICE, **{name: NO_HEADER for name in (
+            "vxlan", "tcp", "gre", "gtpv1", "gtpv2", "arp", "icmp", "icmpv6", "ppp", "igmpv1", "mpls", "snmpv2c", "rsvp", "macsec", "lacp",
+            "ipv6_extension_header", "cfm")}),
+        **{name: yes("below") for name in ("custom", "ethernet", "vlan", "ipv4", "ipv6", "pfcpause", "ethernetpause", "udp")},
+        **{name: no(NO_HEADER) for name in (
+            "vxlan", "tcp", "gre", "gtpv1", "gtpv2", "arp", "icmp", "icmpv6", "ppp", "igmpv1", "mpls", "snmpv2c", "rsvp", "macsec", "lacp",
+            "ipv6_extension_header", "cfm")},
+    },
+    "Flow.Custom": {
+        "bytes": yes("the bytes, such as those of RoCEv2's headers after udp"),
+        "metric_tags": no(NO_TAGS),
+    },
+    "Flow.Ethernet": {
+        "dst": yes("auto: the address of the device of rx_name; without one it is refused"),
+        "src": yes("below"),
+        "ether_type": yes("below"),
+        "pfc_queue": yes("the flow waits while a pause of this priority stops its queue (layer1.flow_control); a value, 0 without it"),
+    },
+    "Flow.Vlan": {
+        **{name: yes("below") for name in ("priority", "cfi", "id")},
+        "tpid": yes("0x8100, which is the ether_type of the header before, if that is auto; absent: the same"),
+    },
+    "Flow.Ipv4": {
+        **{name: yes("below") for name in (
+            "version", "header_length", "priority", "total_length", "identification", "reserved", "dont_fragment", "more_fragments",
+            "fragment_offset", "time_to_live", "protocol", "header_checksum", "src", "dst")},
+        "options": no("custom after the header adds bytes"),
+    },
+    "Flow.Ipv4.Priority": {"choice": yes(CHOICE), "raw": yes("below"), "tos": yes("below"), "dscp": yes("below")},
+    "Flow.Ipv4.Tos": {name: yes("below") for name in ("precedence", "delay", "throughput", "reliability", "monetary", "unused")},
+    "Flow.Ipv4.Dscp": {"phb": yes("below"), "ecn": yes("below")},
+    "Flow.Ipv6": {
+        **{name: yes("below") for name in (
+            "version", "traffic_class", "flow_label", "payload_length", "next_header", "hop_limit", "src", "dst")},
+        "dst_usids": no("a value of dst has all bits"),
+    },
+    "Flow.Udp": {
+        "src_port": yes("below"),
+        "dst_port": yes("below"),
+        "length": yes("absent: that of the rest of the frame"),
+        "checksum": yes("below; over IPv4, 0 is sent for good, which stands for no checksum"),
+    },
+    "Flow.PfcPause": {name: yes("below") for name in (
+        "dst", "src", "ether_type", "control_op_code", "class_enable_vector", *(f"pause_class_{n}" for n in range(8)))},
+    "Flow.EthernetPause": {name: yes("below") for name in ("dst", "src", "ether_type", "control_op_code", "time")},
+    "Flow.Size": {
+        "choice": yes(CHOICE, **{name: "frames of a stream have one length" for name in ("increment", "random", "weight_pairs")}),
+        "fixed": yes("`frame_bytes`, with FCS: 64 to 9216, and room for the headers"),
+        **{name: no("frames of a stream have one length") for name in ("increment", "random", "weight_pairs")},
+    },
+    "Flow.Rate": {
+        "choice": yes(CHOICE),
+        "pps": yes("frames a second"),
+        **{name: yes("of frame bytes") for name in ("bps", "kbps", "mbps", "gbps")},
+        "percentage": yes("of the link speed, with preamble and gap; 0: the flow sends nothing"),
+    },
+    "Flow.Duration": {
+        "choice": yes(CHOICE, burst="a stream has one rate"),
+        "fixed_packets": yes("below"),
+        "fixed_seconds": yes("below"),
+        "burst": no("a stream has one rate"),
+        "continuous": yes("below"),
+    },
+    "Flow.FixedPackets": {"packets": yes("`count`, after each start"), **GAPS},
+    "Flow.FixedSeconds": {"seconds": yes("`duration_ns`, after each start; at most 86400, and 0 is refused"), **GAPS},
+    "Flow.Continuous": GAPS,
+    "Flow.Metrics": {
+        "enable": yes("metrics are there in any case"),
+        "loss": yes("false; true is refused: " + NO_RX),
+        "rx_tx_ratio": no(NO_RX),
+        "timestamps": yes("false; true is refused: quench-nic keeps no time of day"),
+        "latency": no(ONE_WAY),
+        "predefined_metric_tags": no(NO_TAGS),
+    },
+    **{kind: rows for name, more in PATTERNS.items() for kind, rows in pattern_rows(name, more).items()},
+    "Pattern.Flow.Ipv4.HeaderChecksum": CHECKSUM,
+    "Pattern.Flow.Udp.Checksum": CHECKSUM,
+}
+
+TABLE: dict[str, Rows] = {**CONFIG, **ROCEV2, **RAW_FLOWS, **CONTROL, **MONITOR, **REPLIES}
+PARTS = (("Configuration", CONFIG), ("RoCEv2", ROCEV2), ("Raw flows", RAW_FLOWS), ("Control", CONTROL), ("Requests of results", MONITOR), ("Replies", REPLIES))

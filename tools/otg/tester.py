@@ -26,7 +26,7 @@ class Outlet:
 
 
 def empty() -> Run:
-    return Run({}, plans.Plan({}, {}, {}, [], True))
+    return Run({}, plans.Plan({}, {}, {}, {}, [], True))
 
 
 class Tester:
@@ -146,8 +146,10 @@ class Tester:
             time.sleep(0.05)
 
     def set_traffic(self, request: Object) -> None:
-        names = named("traffic.flow_transmit.flow_names", request.get("flow_names"), dict(self.run.plan.flows))
-        flows = [self.run.plan.flows[name] for name in names]
+        plan = self.run.plan
+        names = named("traffic.flow_transmit.flow_names", request.get("flow_names"), {**plan.flows, **plan.raws})
+        flows = [plan.flows[name] for name in names if name in plan.flows]
+        raws = [plan.raws[name] for name in names if name in plan.raws]
         begin = request["state"] in ("start", "resume")
         wanted = {flow.name: begin for flow in flows}
         for port in self.run.plan.ports.values():
@@ -160,7 +162,8 @@ class Tester:
             down = {peer.name: peer for flow in flows for peer in (flow.tx.peer, flow.rx.peer) if not peer.up}
             self.put_peers(list(down.values()), True)
             if request["state"] == "start":
-                self.run.clear(flows)
+                self.restart(raws)
+                self.run.clear(flows, raws)
         now = time.monotonic()
         for flow in flows:
             if begin and not flow.started and (request["state"] == "start" or flow.name not in self.run.started_s):
@@ -168,7 +171,17 @@ class Tester:
             if not begin and flow.started:
                 self.run.stopped_s[flow.name] = now
             flow.started = begin
+        for raw in raws:
+            raw.started = begin
         self.apply()
+
+    def restart(self, raws: list[plans.RawFlow]) -> None:
+        """A stream that is started, and perhaps at its end, starts again only after a stop."""
+        again = [raw for raw in raws if raw.started]
+        for raw in again:
+            raw.started = False
+        if again:
+            self.apply()
 
 
 def version(root: pathlib.Path) -> str:

@@ -1,0 +1,102 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Raw flows of quench-otg, in a capture that scapy judges: headers, values that change, lengths, checksums, counts and starts."""
+from frames import read_pcap
+from harness import check, check_equal, finish, work_dir
+from otg_bed import Otg, raw_flow, value
+from scapy.contrib.mac_control import MACControlClassBasedFlowControl, MACControlPause
+from scapy.layers.inet import IP, UDP
+from scapy.layers.inet6 import IPv6
+from scapy.layers.l2 import Dot1Q, Ether
+
+TO, FROM = "02:00:00:00:00:02", "02:00:00:00:00:01"
+FRAMES = 12
+
+
+def packets(n):
+    return {"choice": "fixed_packets", "fixed_packets": {"packets": n}}
+
+
+def counter(way, start, step, count):
+    return {"choice": way, way: {"start": start, "step": step, "count": count}}
+
+
+ETHERNET = ("ethernet", {"dst": value(TO), "src": value(FROM)})
+FLOWS = [
+    raw_flow("v4", "p", ETHERNET, ("vlan", {"priority": value(3), "id": counter("increment", 100, 1, 4)}),
+             ("ipv4", {"src": value("10.0.0.1"), "dst": counter("increment", "10.0.0.254", "0.0.0.1", 3), "time_to_live": value(9),
+                       "priority": {"choice": "dscp", "dscp": {"phb": {"choice": "values", "values": [26, 0, 48]}, "ecn": value(2)}}}),
+             ("udp", {"src_port": counter("decrement", 50001, 2, 5), "dst_port": value(7)}), size=200, duration=packets(FRAMES)),
+    raw_flow("v6", "p", ETHERNET, ("ipv6", {"src": value("fd00::1"), "dst": counter("increment", "fd00::ffff", "::1", 6), "traffic_class": value(0x6A)}),
+             ("udp", {"src_port": value(1000), "dst_port": value(2000)}), size=99, duration=packets(FRAMES)),
+    raw_flow("pfc", "p", ("pfcpause", {"src": value(FROM), "class_enable_vector": value(0x18), "pause_class_3": value(7),
+                                       "pause_class_4": counter("increment", 0xFFFF, 1, 2)}), duration=packets(FRAMES)),
+    raw_flow("pause", "p", ("ethernetpause", {"src": value(FROM), "time": value(0x1234)}), duration=packets(FRAMES)),
+    # BTH of a WRITE Only, as bytes.
+    raw_flow("bytes of RoCEv2", "p", ETHERNET, ("ipv4", {"src": value("10.0.0.1"), "dst": value("10.0.0.2")}),
+             ("udp", {"src_port": value(49152), "dst_port": value(4791)}), ("custom", {"bytes": "0a40 ffff 0000:0011 80000000"}), duration=packets(FRAMES)),
+]
+
+
+def sum_is_right(packet, layer, field):
+    """scapy computes the checksum anew."""
+    again = packet.copy()
+    again[layer].delfieldval(field)
+    return again.__class__(bytes(again))[layer].fields[field] == packet[layer].fields[field]
+
+
+def check_v4(found):
+    check_equal("v4: lengths", {len(frame) for frame in found}, {196})
+    view = [Ether(frame) for frame in found]
+    check_equal("v4: VLANs", [p[Dot1Q].vlan for p in view], [100, 101, 102, 103] * 3)
+    check_equal("v4: DSCP and ECN", [p[IP].tos for p in view], [26 << 2 | 2, 2, 48 << 2 | 2] * 4)
+    check_equal("v4: addresses", [p[IP].dst for p in view], ["10.0.0.254", "10.0.0.255", "10.0.1.0"] * 4)
+    check_equal("v4: ports", [p[UDP].sport for p in view], ([50001, 49999, 49997, 49995, 49993] * 3)[:FRAMES])
+    check_equal("v4: the rest", {(p.dst, p.src, p[Dot1Q].prio, p[IP].ttl, p[IP].len, p[UDP].len, p[UDP].dport, p[UDP].chksum) for p in view},
+                {(TO, FROM, 3, 9, 178, 158, 7, 0)})
+    check("v4: checksums", all(sum_is_right(p, IP, "chksum") for p in view))
+
+
+def check_v6(found):
+    view = [Ether(frame) for frame in found]
+    check_equal("v6: addresses", [p[IPv6].dst for p in view], ["fd00::ffff", *(f"fd00::1:{n}" for n in range(5))] * 2)
+    check_equal("v6: the rest", {(len(bytes(p)), p[IPv6].tc, p[IPv6].plen, p[IPv6].nh, p[UDP].len) for p in view}, {(95, 0x6A, 41, 17, 41)})
+    check("v6: checksums", all(sum_is_right(p, UDP, "chksum") for p in view))
+
+
+def check_pauses(pfc, pause):
+    view = [Ether(frame)[MACControlClassBasedFlowControl] for frame in pfc]
+    check_equal("pfc: times", [(p.c3_enabled, p.c4_enabled, p.c0_enabled, p.c3_pause_time, p.c4_pause_time) for p in view],
+                [(1, 1, 0, 7, 0xFFFF), (1, 1, 0, 7, 0)] * 6)
+    check_equal("pause: times", {(Ether(frame).dst, Ether(frame)[MACControlPause].pause_time) for frame in pause}, {("01:80:c2:00:00:01", 0x1234)})
+
+
+def main():
+    work = work_dir()
+    otg = Otg(work, {"a": f"net_pcap0,tx_pcap={work}/out.pcap"})
+    config = {"ports": [{"name": "p", "location": "a"}], "flows": FLOWS}
+    check_equal("set_config warns of nothing", otg.set_config(config), {"warnings": []})
+    names = [flow["name"] for flow in FLOWS]
+    check_equal("nothing is sent before the start", [(row["transmit"], row["frames_tx"]) for row in otg.metrics("flow")], [("stopped", 0)] * 5)
+    for name in names:
+        otg.traffic("start", name)
+        otg.wait(f"the end of {name}", lambda name=name: otg.raw(name)["transmit"] == "stopped")
+    check_equal("frames of each", [(row["name"], row["frames_tx"]) for row in otg.metrics("flow")], [(name, FRAMES) for name in names])
+    # Again, from the first frame on, and counted from 0.
+    otg.traffic("start", "v4")
+    otg.wait("the end of v4", lambda: otg.raw("v4")["transmit"] == "stopped")
+    check_equal("a second start counts from 0", (otg.raw("v4")["frames_tx"], otg.raw("v4")["bytes_tx"]), (FRAMES, 200 * FRAMES))
+    check_equal("the port counts all", otg.metrics("port")[0]["frames_tx"], FRAMES)
+    check_equal("quench-otg ends well", otg.stop(), 0)
+    found = read_pcap(work / "out.pcap")
+    check_equal("frames of the capture", len(found), 6 * FRAMES)
+    parts = [found[n * FRAMES:(n + 1) * FRAMES] for n in range(6)]
+    check_v4(parts[0])
+    check_v6(parts[1])
+    check_pauses(parts[2], parts[3])
+    check_equal("bytes after the headers", {frame[42:54].hex() for frame in parts[4]}, {"0a40ffff0000001180000000"})
+    check_equal("the second start", parts[5], parts[0])
+    finish()
+
+
+main()
