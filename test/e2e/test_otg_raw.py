@@ -1,6 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Raw flows of quench-otg, in a capture that scapy judges: headers, values that change, lengths, checksums, counts and starts."""
+import http.client
+import json
+import threading
+
+from configs import memif
 from frames import read_pcap
 from harness import check, check_equal, finish, work_dir
 from otg_bed import Otg, raw_flow, value
@@ -71,7 +76,27 @@ def check_pauses(pfc, pause):
     check_equal("pause: times", {(Ether(frame).dst, Ether(frame)[MACControlPause].pause_time) for frame in pause}, {("01:80:c2:00:00:01", 0x1234)})
 
 
+def check_waits():
+    """A port whose link stays down: set_config waits for it, and nobody waits for set_config."""
+    work = work_dir()
+    otg = Otg(work, {"a": memif("server", 0, work)})
+    replies = []
+
+    def configure():
+        other = http.client.HTTPConnection("127.0.0.1", otg.port)
+        other.request("POST", "/config", json.dumps({"ports": [{"name": "p", "location": "a"}]}), {"Content-Type": "application/json"})
+        replies.append(other.getresponse().status)
+
+    waiting = threading.Thread(target=configure, daemon=True)
+    waiting.start()
+    otg.wait("its quench-nic", lambda: (work / "nics" / "a.log").exists())
+    row = otg.metrics("port")[0]
+    check_equal("results while set_config waits", (row["link"], row["frames_tx"], replies), ("down", 0, []))
+    check_equal("quench-otg ends meanwhile", otg.stop(), 0)
+
+
 def main():
+    check_waits()
     work = work_dir()
     otg = Otg(work, {"a": f"net_pcap0,tx_pcap={work}/out.pcap"})
     config = {"ports": [{"name": "p", "location": "a"}], "flows": FLOWS}

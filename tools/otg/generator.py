@@ -53,11 +53,12 @@ class Generator:
         return said[-1].strip() if said else "without a word"
 
     def wait_started(self) -> None:
-        assert self.process is not None
+        process = self.process  # stop() may come meanwhile
+        assert process is not None
         end = time.monotonic() + PATIENCE_S
         while "running" not in self.log.read_text(encoding="utf-8", errors="replace"):
-            if self.process.poll() is not None:
-                raise Failed(f"port {self.name}: quench-nic ended with {self.process.returncode}: {self.last_line()}")
+            if process.poll() is not None:
+                raise Failed(f"port {self.name}: quench-nic ended with {process.returncode}: {self.last_line()}")
             if time.monotonic() > end:
                 raise Failed(f"port {self.name}: quench-nic does not run after {PATIENCE_S:g} s: is the other end of its link there? {shlex.join(self.command)}")
             time.sleep(0.005)
@@ -68,7 +69,8 @@ class Generator:
 
     def is_ready(self) -> bool:
         """It runs, and answers."""
-        return self.telemetry is not None and self.process is not None and self.process.poll() is None
+        process = self.process
+        return self.telemetry is not None and process is not None and process.poll() is None
 
     def if_ready(self, read: Callable[[Generator], T]) -> T | None:
         """What read() returns; None if it does not run, or ends meanwhile."""
@@ -80,9 +82,9 @@ class Generator:
             return None
 
     def connected(self) -> Telemetry:
-        telemetry = self.telemetry
+        telemetry, process = self.telemetry, self.process
         if telemetry is None or not self.is_ready():
-            code = "" if self.process is None or self.process.returncode is None else f" with {self.process.returncode}: {self.last_line()}"
+            code = "" if process is None or process.returncode is None else f" with {process.returncode}: {self.last_line()}"
             raise Failed(f"port {self.name}: quench-nic has ended{code}")
         return telemetry
 
@@ -118,16 +120,16 @@ class Generator:
             reply = self.ask(f"/quench/reload,{self.config}")
 
     def stop(self) -> None:
-        if self.telemetry is not None:
-            self.telemetry.close()
-            self.telemetry = None
-        if self.process is None:
+        """From any thread."""
+        telemetry, self.telemetry = self.telemetry, None
+        process, self.process = self.process, None
+        if telemetry is not None:
+            telemetry.close()
+        if process is None or process.poll() is not None:
             return
-        if self.process.poll() is None:
-            self.process.terminate()
-            try:
-                self.process.wait(STOP_S)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
-        self.process = None
+        process.terminate()
+        try:
+            process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

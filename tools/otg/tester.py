@@ -72,6 +72,11 @@ class Tester:
         for generator in made.values():
             generator.wait_started()
 
+    def end(self) -> None:
+        """As close(), and a change that waits for its quench-nics fails."""
+        self.run.stop()
+        self.close()
+
     def close(self) -> None:
         with self.lock:
             old, self.run = self.run, empty()
