@@ -76,6 +76,29 @@ def check_pauses(pfc, pause):
     check_equal("pause: times", {(Ether(frame).dst, Ether(frame)[MACControlPause].pause_time) for frame in pause}, {("01:80:c2:00:00:01", 0x1234)})
 
 
+REFUSED = [
+    ("flows[0].packet[0].ipv4", raw_flow("f", "p", ("ipv4", {}))),
+    ("flows[0].packet[0].ethernet.dst", raw_flow("f", "p", ("ethernet", {}))),
+    ("flows[0].packet[1].pfcpause", raw_flow("f", "p", ETHERNET, ("pfcpause", {}))),
+    ("flows[0].packet[1].ipv4.header_checksum", raw_flow("f", "p", ETHERNET, ("ipv4", {"header_length": value(6)}))),
+    ("flows[0].packet[2].udp.checksum", raw_flow("f", "p", ETHERNET, ("ipv6", {"next_header": value(6)}), ("udp", {}), size=100)),
+    ("flows[0].packet[1].ipv4.src.choice", raw_flow("f", "p", ETHERNET, ("ipv4", {"src": {"choice": "random"}}))),
+    ("flows[0].packet", raw_flow("f", "p", ETHERNET, ("ipv6", {}), ("udp", {}))),
+    ("flows[0].size.fixed", raw_flow("f", "p", ETHERNET, size=63)),
+    ("flows[0].rate.percentage", raw_flow("f", "p", ETHERNET, rate={"choice": "percentage", "percentage": 101})),
+    ("flows[0].duration.fixed_seconds.seconds", raw_flow("f", "p", ETHERNET, duration={"choice": "fixed_seconds", "fixed_seconds": {"seconds": 0}})),
+    ("flows[0].duration.continuous.gap", raw_flow("f", "p", ETHERNET, duration={"choice": "continuous", "continuous": {"gap": 13}})),
+    ("flows[0].metrics.loss", {**raw_flow("f", "p", ETHERNET), "metrics": {"loss": True}}),
+    ("flows[0].tx_rx.port.rx_name", raw_flow("f", "p", ETHERNET, rx="q")),
+]
+
+
+def check_refused(otg):
+    for path, flow in REFUSED:
+        status, reply = otg.ask("POST", "/config", {"ports": [{"name": "p", "location": "a"}], "flows": [flow]})
+        check(f"{path} is refused", status == 400 and reply["errors"][0].startswith(f"{path}: "), (status, reply))
+
+
 def check_waits():
     """A port whose link stays down: set_config waits for it, and nobody waits for set_config."""
     work = work_dir()
@@ -99,6 +122,7 @@ def main():
     check_waits()
     work = work_dir()
     otg = Otg(work, {"a": f"net_pcap0,tx_pcap={work}/out.pcap"})
+    check_refused(otg)
     config = {"ports": [{"name": "p", "location": "a"}], "flows": FLOWS}
     check_equal("set_config warns of nothing", otg.set_config(config), {"warnings": []})
     names = [flow["name"] for flow in FLOWS]

@@ -99,6 +99,11 @@ def fields_of(pattern: Object, width: int, auto: int | None) -> list[Field]:
     return split(Field(width, start, f"{start % 2**64}+{step}*{count}"))
 
 
+def is_plain(pattern: Object, wanted: int) -> bool:
+    """Does the field always have the value that it should?"""
+    return bool(pattern["choice"] == "auto" or (pattern["choice"] == "value" and pattern["value"] == wanted))
+
+
 def split(field: Field) -> list[Field]:
     if field.width <= 64:
         return [field]
@@ -174,7 +179,8 @@ class Builder:
         self.put("fragment_offset", header["fragment_offset"], 13)
         self.put("time_to_live", header["time_to_live"], 8)
         self.put("protocol", header["protocol"], 8, PROTOCOLS.get(self.next or "", NO_PROTOCOL))
-        self.checksum(header["header_checksum"], at)
+        plain = is_plain(header["version"], 4) and is_plain(header["header_length"], 5)
+        self.checksum("header_checksum", header["header_checksum"], at, plain)
         self.put("src", header["src"], 32)
         self.put("dst", header["dst"], 32)
 
@@ -188,19 +194,22 @@ class Builder:
             for name, width in (("precedence", 3), ("delay", 1), ("throughput", 1), ("reliability", 1), ("monetary", 1), ("unused", 1)):
                 self.put(f"priority.tos.{name}", header["tos"][name], width)
 
-    def checksum(self, header: Object, ip_at: int) -> None:
-        """That of the IP header at ip_at, or 0, which the NIC computes there."""
+    def checksum(self, name: str, header: Object, ip_at: int, plain: bool) -> None:
+        """A value, or 0, for which the NIC computes that of the IP header at ip_at. plain: it knows the headers."""
         if header["choice"] == "custom":
             self.put_number(16, header["custom"])
             return
+        if not plain:
+            self.refuse(f"{self.at}.{name}", "generated: expected custom: quench-nic knows IPv4 of 20 bytes, and UDP after IPv6")
         self.put_number(16, 0)
         if self.template.ip_at == 0:
             self.template.ip_at = ip_at
         elif self.template.ip_at != ip_at:
-            self.refuse(self.at, "a second checksum: expected custom: quench-nic computes one in a frame")
+            self.refuse(f"{self.at}.{name}", "a second checksum: expected custom: quench-nic computes one in a frame")
 
     def ipv6(self, header: Object) -> None:
         self.ipv6_at = self.template.bytes()
+        self.ipv6_plain = is_plain(header["version"], 6) and is_plain(header["next_header"], PROTOCOLS["udp"])
         self.put("version", header["version"], 4)
         self.put("traffic_class", header["traffic_class"], 8)
         self.put("flow_label", header["flow_label"], 20)
@@ -219,7 +228,7 @@ class Builder:
         else:
             self.put_number(16, length)
         if self.before == "ipv6":
-            self.checksum(header["checksum"], self.ipv6_at)
+            self.checksum("checksum", header["checksum"], self.ipv6_at, self.ipv6_plain)
         else:
             # Over IPv4, 0 stands for none.
             self.put_number(16, header["checksum"]["custom"] if header["checksum"]["choice"] == "custom" else 0)
