@@ -50,6 +50,8 @@ step() {
 configure() {
 	local folder=$1 wanted
 	shift
+	# A test links over a hundred libraries of DPDK: lld takes a fifth of the time that ld takes.
+	[ -n "${CC_LD:-}" ] || ! command -v ld.lld >/dev/null || local -x CC_LD=lld
 	wanted="CC=${CC:-} $*"
 	if [ -f "$folder/build.ninja" ]; then
 		[ -f "$folder/options.txt" ] && [ "$(cat "$folder/options.txt")" != "$wanted" ] || return 0

@@ -46,6 +46,7 @@ static _Thread_local struct {
 	uint64_t left;       /* allocations until the one that fails */
 	uint64_t failures;
 	uint64_t most_failures; /* from that one on, so many in a row */
+	bool (*asked)(void);    /* if set, before each allocation of an armed test: does it fail? */
 	struct failing_live live;
 } failing;
 
@@ -55,6 +56,8 @@ failing_now(void)
 {
 	if (!failing.armed)
 		return false;
+	if (failing.asked != NULL)
+		return failing.asked();
 	if (failing.left > 0) {
 		failing.left--;
 		return false;

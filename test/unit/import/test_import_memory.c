@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory runs out at each allocation of an importer, once alone and once with all that follow: it
+ * Memory runs out at the allocations of an importer, once alone and once with all that follow: it
  * says so, or its output is whole. It never returns with a part.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <execinfo.h>
+#include <rte_jhash.h>
 
 #include "base/numbers/array.h"
 #include "unit/failing.h"
@@ -96,23 +98,20 @@ static const struct convert {
 		   "link_speed_bps = 40G\n"},
 };
 
-/* What the last attempt wrote: its text, or in short its refusal. */
+/* What the last conversion wrote: its text, or in short its refusal. */
 static char written[1 << 16];
+static char whole[sizeof(written)]; /* of the conversion that lacks no memory */
 
 static void
-attempt(const struct convert *c, uint64_t at, uint64_t in_a_row)
+convert(const struct convert *c)
 {
 	static FILE *out;
 	static struct import_log log;
 	int rc;
 
 	log = (struct import_log){.file = "in"};
-	memset(written, 0, sizeof(written));
 	out = fmemopen(written, sizeof(written), "w");
 	assert_non_null(out);
-	failing.left = at;
-	failing.failures = 0;
-	failing.most_failures = in_a_row;
 	if (setjmp(at_start) != 0) {
 		fclose(out);
 		strcpy(written, "no memory");
@@ -127,80 +126,103 @@ attempt(const struct convert *c, uint64_t at, uint64_t in_a_row)
 	import_log_free(&log);
 }
 
-/* Attempts of one process, which leaves what they leaked to the system: 2 MB for each. */
-#define ATTEMPTS 50
+/*
+ * A conversion whose allocations all succeed. At each of them a child goes on without it, so that
+ * what a child leaks ends with it, and nothing is converted twice up to there.
+ */
+static struct {
+	uint64_t in_a_row; /* allocations that a child misses */
+	uint64_t allocations, without_memory;
+	unsigned int visits[1 << 14]; /* by call stack */
+	bool is_child;
+	char *childs; /* what a child wrote, shared */
+} each;
 
-/* Of one row, shared by the processes. */
-static struct progress {
-	uint64_t at, ends;
-	bool done, is_wrong;
-	char written[sizeof(written)];
-} * progress;
-
-static void
-attempts(const struct convert *c, uint64_t in_a_row, const char *whole)
+/* Visits of this call stack. Each is tried thrice, then at every tenth visit. */
+static bool
+is_tried(void)
 {
-	for (unsigned int i = 0; i < ATTEMPTS && !progress->done; i++) {
-		attempt(c, progress->at, in_a_row);
-		if (strcmp(written, "no memory") == 0)
-			progress->ends++;
-		else if (strcmp(written, whole) != 0) {
-			progress->is_wrong = true;
-			memcpy(progress->written, written, sizeof(written));
-			return;
-		}
-		progress->at++;
-		progress->done = failing.failures == 0;
+	void *stack[16];
+	const int depth = backtrace(stack, ARRAY_LEN(stack));
+	uint32_t at = rte_jhash(stack, (uint32_t)depth * sizeof(stack[0]), 0);
+	unsigned int visits = ++each.visits[at % ARRAY_LEN(each.visits)];
+
+	return visits <= 3 || visits % 10 == 0;
+}
+
+static bool
+fails_in_a_child(void)
+{
+	pid_t child;
+	int status;
+
+	if (!is_tried())
+		return false;
+	child = fork();
+	if (child < 0)
+		fail_msg("fork: %s", strerror(errno));
+	if (child == 0) {
+		each.is_child = true;
+		failing.asked = NULL;
+		failing.left = 0;
+		failing.failures = 0;
+		failing.most_failures = each.in_a_row;
+		return failing_now();
 	}
+	failing.armed = false;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (status != 0)
+		fail_msg("allocation %ju: status %#x", (uintmax_t)each.allocations,
+			 (unsigned int)status);
+	if (strcmp(each.childs, "no memory") == 0)
+		each.without_memory++;
+	else if (strcmp(each.childs, whole) != 0)
+		fail_msg("allocation %ju: %s", (uintmax_t)each.allocations, each.childs);
+	each.allocations++;
+	failing.armed = true;
+	return false;
 }
 
 static void
-each_attempt(unsigned int row, uint64_t in_a_row, const char *whole)
+each_allocation(const struct convert *c, uint64_t in_a_row)
 {
-	*progress = (struct progress){0};
-	while (!progress->done) {
-		pid_t child = fork();
-		int status;
-
-		assert_true(child >= 0);
-		if (child == 0) {
-			attempts(&rows[row], in_a_row, whole);
-			_exit(0);
-		}
-		assert_int_equal(waitpid(child, &status, 0), child);
-		if (status != 0)
-			fail_msg("row %u, allocation %ju: status %#x", row, (uintmax_t)progress->at,
-				 (unsigned int)status);
-		if (progress->is_wrong)
-			fail_msg("row %u, allocation %ju: %s", row, (uintmax_t)progress->at,
-				 progress->written);
+	each.in_a_row = in_a_row;
+	memset(each.visits, 0, sizeof(each.visits));
+	each.allocations = 0;
+	each.without_memory = 0;
+	failing.asked = fails_in_a_child;
+	convert(c);
+	if (each.is_child) {
+		memcpy(each.childs, written, sizeof(written));
+		_exit(0);
 	}
-	print_message("row %u: %ju of %ju\n", row, (uintmax_t)progress->ends,
-		      (uintmax_t)progress->at);
-	assert_true(progress->ends > 10);
+	failing.asked = NULL;
+	assert_string_equal(written, whole);
+	print_message("row %td: %ju of %ju\n", c - rows, (uintmax_t)each.without_memory,
+		      (uintmax_t)each.allocations);
+	assert_true(each.without_memory > 10);
 }
 
 TEST(no_output_is_a_part)
 {
-	static char whole[sizeof(written)];
-
 	if (!FAILING_WORKS) {
 		printf("a sanitizer has its own allocator\n");
 		skip();
 	}
-	progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			-1, 0);
-	assert_true(progress != MAP_FAILED);
+	each.childs = mmap(NULL, sizeof(written), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(each.childs != MAP_FAILED);
 	import_on_no_memory(no_memory);
+	is_tried(); /* backtrace() allocates once */
 	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
-		attempt(&rows[i], 0, 0);
+		convert(&rows[i]);
 		if (strncmp(written, "refused", 7) == 0)
 			fail_msg("row %u: %s", i, written);
 		memcpy(whole, written, sizeof(whole));
-		each_attempt(i, 1, whole);
-		each_attempt(i, UINT64_MAX, whole);
+		each_allocation(&rows[i], 1);
+		each_allocation(&rows[i], UINT64_MAX);
 	}
-	munmap(progress, sizeof(*progress));
+	munmap(each.childs, sizeof(written));
 }
 
 TEST_MAIN()
