@@ -144,15 +144,6 @@ cc_on_cnp(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 }
 
 uint32_t
-cc_on_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
-{
-	if (now_ns < cc->head.next_event_ns)
-		return 0;
-	assert(node->ops->timer != NULL);
-	return node->ops->timer(cc, node, now_ns);
-}
-
-uint32_t
 cc_catch_up(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 {
 	return node->ops->timer != NULL ? node->ops->timer(cc, node, now_ns) : 0;

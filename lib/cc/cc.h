@@ -92,10 +92,7 @@ uint32_t cc_on_start(struct cc *cc, const struct cc_node *node, const struct cc_
 /** A CNP for this QP; counted as handled, or as ignored if the algorithm ignores CNPs. */
 uint32_t cc_on_cnp(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 
-/** Run the timer if it is due; a call before next_event_ns changes nothing. */
-uint32_t cc_on_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
-
-/** As cc_on_timer(), and run the events that cc_rest() let wait. */
+/** Run the timer if it is due, and the events that cc_rest() let wait. */
 uint32_t cc_catch_up(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
 
 /**
@@ -125,6 +122,16 @@ uint32_t cc_on_sent_slow(struct cc *cc, const struct cc_node *node, uint32_t byt
 			 uint64_t now_ns);
 
 /* Inline definitions */
+
+/** Run the timer if it is due; a call before next_event_ns changes nothing. */
+static inline uint32_t
+cc_on_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
+{
+	if (now_ns < cc->head.next_event_ns)
+		return 0;
+	assert(node->ops->timer != NULL);
+	return node->ops->timer(cc, node, now_ns);
+}
 
 /**
  * Is an event due when this QP sends wire bytes, at least one? If not, the caller may add them to

@@ -24,14 +24,6 @@ token_account_init(struct token_account *a, uint64_t rate_bps, int64_t credit_na
 }
 
 void
-token_account_set_rate(struct token_account *a, int64_t cap_nanobits, uint64_t rate_bps,
-		       uint64_t now_ns)
-{
-	token_account_update(a, cap_nanobits, now_ns);
-	a->rate_bps = rate_bps;
-}
-
-void
 token_bucket_init(struct token_bucket *tb, uint64_t rate_bps, uint64_t burst_bytes, uint64_t now_ns)
 {
 	tb->cap_nanobits = token_burst_nanobits(burst_bytes);

@@ -43,10 +43,6 @@ int64_t token_burst_nanobits(uint64_t burst_bytes);
 void token_account_init(struct token_account *a, uint64_t rate_bps, int64_t credit_nanobits,
 			uint64_t now_ns);
 
-/** As token_bucket_set_rate(). */
-void token_account_set_rate(struct token_account *a, int64_t cap_nanobits, uint64_t rate_bps,
-			    uint64_t now_ns);
-
 /**
  * Start with a full bucket. burst_bytes, at most 1 GB, limits the bytes by which a late sender may
  * catch up.
@@ -82,6 +78,15 @@ token_account_update(struct token_account *a, int64_t cap_nanobits, uint64_t now
 	/* Unsigned, because earned may exceed 2^63; the sum is at most the cap. */
 	a->credit_nanobits = (int64_t)((uint64_t)a->credit_nanobits + earned);
 	a->updated_ns = now_ns;
+}
+
+/** As token_bucket_set_rate(). */
+static inline void
+token_account_set_rate(struct token_account *a, int64_t cap_nanobits, uint64_t rate_bps,
+		       uint64_t now_ns)
+{
+	token_account_update(a, cap_nanobits, now_ns);
+	a->rate_bps = rate_bps;
 }
 
 /** Change the cap; credit above it is lost. Call token_account_update() first. */

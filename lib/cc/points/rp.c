@@ -214,17 +214,16 @@ count_increases(struct rp_stats *stats, enum rp_phase phase, uint64_t n)
 
 /* SIGCOMM'15 equations 3 and 4. */
 static inline void
-raised(const struct rp *rp, const struct rp_params *params, uint64_t step, uint64_t *target_bps,
-       uint64_t *current_bps)
+raise_once(const struct rp_params *params, uint64_t step, uint64_t *target_bps,
+	   uint64_t *current_bps)
 {
 	/* R_T = R_T + (0 | R_AI | i R_HAI) */
-	*target_bps = min_u64(rp->target_rate_bps + step, params->rp_max_rate_bps);
+	*target_bps = min_u64(*target_bps + step, params->rp_max_rate_bps);
 	/*
 	 * R_C = (R_T + R_C) / 2, rounded up, because R_C would never reach R_T if it were rounded
 	 * down.
 	 */
-	*current_bps =
-		min_u64((*target_bps + rp->current_rate_bps + 1) / 2, params->rp_max_rate_bps);
+	*current_bps = (*target_bps + *current_bps + 1) / 2;
 }
 
 static uint32_t
@@ -235,7 +234,7 @@ raise(struct rp *rp, const struct rp_params *params, struct rp_stats *stats)
 
 	if (at_max(rp, params))
 		return 0;
-	raised(rp, params, step, &rp->target_rate_bps, &rp->current_rate_bps);
+	raise_once(params, step, &rp->target_rate_bps, &rp->current_rate_bps);
 	return count_increases(stats, phase, 1);
 }
 
@@ -277,44 +276,92 @@ release_at_max(struct rp *rp, const struct rp_params *params, struct rp_stats *s
 	return CC_DID_FREE;
 }
 
+/* Number of events of the rate timer at or before until_ns >= next_increase_ns. */
+static inline uint64_t
+events_due(const struct rp *rp, const struct rp_params *params, uint64_t until_ns)
+{
+	uint64_t period_ns = params->rp_time_reset_us * NS_PER_US;
+	uint64_t late_ns = until_ns - rp->next_increase_ns;
+
+	/* Mostly one is due, which needs no division. */
+	return late_ns < period_ns ? 1 : late_ns / period_ns + 1;
+}
+
 /*
- * Run up to max_events events of the rate timer in one addition, if all of them raise the target by
- * the same step and the gap to the current rate is constant. Their effects are added to *did.
- * @return the number of events that were run.
+ * Do all further events of the rate timer raise the target by the same step? Beyond F the phase is
+ * constant. In paper the step is constant too, once T is not below BC.
+ */
+static inline bool
+is_steady(const struct rp *rp, const struct rp_params *params)
+{
+	if (rp->time_stage <= params->rp_threshold)
+		return false;
+	return params->rp_profile != RP_PROFILE_PAPER || rp->time_stage >= rp->byte_stage ||
+	       rp->byte_stage <= params->rp_threshold;
+}
+
+/* The greatest n <= events so that n steps from `from` do not pass `to`. */
+static inline uint64_t
+steps_within(uint64_t events, uint64_t step, uint64_t from, uint64_t to)
+{
+	uint64_t room = sub_sat(to, from), rise;
+
+	if (!__builtin_mul_overflow(events, step, &rise) && rise <= room)
+		return events;
+	return room / step;
+}
+
+/*
+ * Run events of the rate timer, at most `most` >= 1, in one pass: those that change nothing but the
+ * target by one step and the rate. If the next event changes more, only that one is run, and an
+ * event that takes the rate to the maximum is not, because it ends the recovery. Their effects are
+ * added to *did.
  *
  * With d = R_T - R_C, an event makes d' = floor((d + step) / 2), which converges within 64 events.
+ * From then on all events are one addition.
+ * @return the number of events that were run.
  */
-static uint64_t
-jump(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t max_events,
-     uint32_t *did)
+static inline uint64_t
+increase_steadily(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
+		  uint64_t most, uint32_t *did)
 {
-	bool paper = params->rp_profile == RP_PROFILE_PAPER;
-	uint16_t time_stage = rp->time_stage, byte_stage = rp->byte_stage;
-	uint64_t gap_bps = rp->target_rate_bps - rp->current_rate_bps;
-	uint64_t step, events = max_events;
+	const uint64_t max_bps = params->rp_max_rate_bps;
+	uint64_t target_bps = rp->target_rate_bps, current_bps = rp->current_rate_bps;
+	uint64_t step, n = 0;
+	uint16_t stage = rp->time_stage;
 	enum rp_phase phase;
 
-	/*
-	 * Beyond F the phase is constant. In paper the step is constant too, once T is not below
-	 * BC.
-	 */
-	if (time_stage <= params->rp_threshold ||
-	    (paper && time_stage < byte_stage && byte_stage > params->rp_threshold))
-		return 0;
-	if (paper)
-		stage_add(&time_stage, 1);
-	phase = phase_of(params, time_stage, byte_stage);
-	step = step_bps(params, phase, time_stage, byte_stage);
-	if ((gap_bps + step) / 2 != gap_bps)
-		return 0;
-	if (step > 0)
-		events = min_u64(events,
-				 sub_sat(params->rp_max_rate_bps, rp->target_rate_bps) / step);
-	rp->target_rate_bps += events * step;
-	rp->current_rate_bps += events * step;
-	stage_add(&rp->time_stage, events);
-	*did |= count_increases(stats, phase, events);
-	return events;
+	if (most > 1 && !is_steady(rp, params))
+		most = 1;
+	/* As in increase(). */
+	if (params->rp_profile == RP_PROFILE_PAPER)
+		stage_add(&stage, 1);
+	phase = phase_of(params, stage, rp->byte_stage);
+	step = step_bps(params, phase, stage, rp->byte_stage);
+	while (n < most) {
+		uint64_t next_target_bps = target_bps, next_bps = current_bps, gap_bps, jumps;
+
+		raise_once(params, step, &next_target_bps, &next_bps);
+		if (next_bps >= max_bps)
+			break;
+		gap_bps = target_bps - current_bps;
+		target_bps = next_target_bps;
+		current_bps = next_bps;
+		n++;
+		if (n == most || target_bps - current_bps != gap_bps)
+			continue;
+		/* The rate is below the target unless the gap is 0. */
+		jumps = steps_within(most - n, step, target_bps, max_bps - (gap_bps == 0));
+		target_bps += jumps * step;
+		current_bps += jumps * step;
+		n += jumps;
+	}
+	rp->target_rate_bps = target_bps;
+	rp->current_rate_bps = current_bps;
+	stage_add(&rp->time_stage, n);
+	rp->next_increase_ns += n * (params->rp_time_reset_us * NS_PER_US);
+	*did |= count_increases(stats, phase, n);
+	return n;
 }
 
 /*
@@ -330,9 +377,11 @@ run_increases(struct rp *rp, const struct rp_params *params, struct rp_stats *st
 	uint32_t did = 0;
 
 	while (rp->next_increase_ns <= until_ns) {
-		uint64_t left = (until_ns - rp->next_increase_ns) / period_ns + 1;
-		uint64_t done = 1;
+		uint64_t left = events_due(rp, params, until_ns);
+		uint64_t at_ns, done = 1;
 
+		if (!at_max(rp, params) && increase_steadily(rp, params, stats, left, &did) > 0)
+			continue;
 		if (at_max(rp, params)) {
 			/*
 			 * The QP is still limited only because a CNP waits for the end of its slot,
@@ -340,50 +389,14 @@ run_increases(struct rp *rp, const struct rp_params *params, struct rp_stats *st
 			 */
 			done = rp->flags & RP_CNP_CUT ? left : 1;
 			stage_add(&rp->time_stage, done);
-		} else if (left == 1 || (done = jump(rp, params, stats, left, &did)) == 0) {
+		} else {
 			did |= increase(rp, params, stats, &rp->time_stage);
-			done = 1;
 		}
-		rp->next_increase_ns += done * period_ns;
-		did |= release_at_max(rp, params, stats, rp->next_increase_ns - period_ns);
+		at_ns = rp->next_increase_ns + (done - 1) * period_ns;
+		rp->next_increase_ns = at_ns + period_ns;
+		did |= release_at_max(rp, params, stats, at_ns);
 	}
 	return did;
-}
-
-/*
- * Fast path: one event of the rate timer is due, and the QP stays limited. This needs no loop and
- * no division. It does not advance monitor slots without a CNP: a later call that needs the current
- * slot does that.
- * @return 0, with nothing done, if other events are due.
- */
-static inline uint32_t
-increase_once(struct rp *rp, const struct rp_params *params, struct rp_stats *stats,
-	      uint64_t now_ns)
-{
-	uint64_t period_ns = params->rp_time_reset_us * NS_PER_US;
-	uint64_t target_bps, current_bps, step;
-	uint16_t stage = rp->time_stage, next_stage = stage;
-	enum rp_phase phase;
-
-	if ((rp->flags & RP_CNP_CUT) || now_ns < rp->next_increase_ns ||
-	    now_ns - rp->next_increase_ns >= period_ns)
-		return 0;
-	stage_add(&next_stage, 1);
-	/* As in increase(). */
-	if (params->rp_profile == RP_PROFILE_PAPER)
-		stage = next_stage;
-	phase = phase_of(params, stage, rp->byte_stage);
-	step = step_bps(params, phase, stage, rp->byte_stage);
-	raised(rp, params, step, &target_bps, &current_bps);
-	/* The recovery ends: leave it to catch_up(), which also releases the limiter. */
-	if (current_bps >= params->rp_max_rate_bps)
-		return 0;
-	rp->target_rate_bps = target_bps;
-	rp->current_rate_bps = current_bps;
-	rp->time_stage = next_stage;
-	rp->next_increase_ns += period_ns;
-	rp->next_event_ns = rp->next_increase_ns;
-	return count_increases(stats, phase, 1);
 }
 
 /* Does a monitor slot with a CNP end at or before until_ns? */
@@ -405,7 +418,7 @@ set_next_event(struct rp *rp)
 		rp->next_event_ns = min_u64(rp->next_event_ns, rp->next_monitor_ns);
 }
 
-static uint32_t
+static __attribute__((noinline)) uint32_t
 catch_up(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t now_ns)
 {
 	uint64_t monitor_ns = params->rp_rate_reduce_monitor_period_us * NS_PER_US;
@@ -432,12 +445,23 @@ catch_up(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, 
 	return did;
 }
 
+/*
+ * Fast path: only the rate timer is due, and the QP stays limited. It does not advance monitor
+ * slots without a CNP: a later call that needs the current slot does that.
+ */
 uint32_t
 rp_on_timer(struct rp *rp, const struct rp_params *params, struct rp_stats *stats, uint64_t now_ns)
 {
-	uint32_t did = increase_once(rp, params, stats, now_ns);
+	uint64_t events;
+	uint32_t did = 0;
 
-	return did ? did : catch_up(rp, params, stats, now_ns);
+	if ((rp->flags & RP_CNP_CUT) || now_ns < rp->next_increase_ns)
+		return catch_up(rp, params, stats, now_ns);
+	events = events_due(rp, params, now_ns);
+	if (increase_steadily(rp, params, stats, events, &did) < events)
+		return did | catch_up(rp, params, stats, now_ns);
+	rp->next_event_ns = rp->next_increase_ns;
+	return did;
 }
 
 void
@@ -541,7 +565,7 @@ rp_on_sent(struct rp *rp, const struct rp_params *params, struct rp_stats *stats
 	   uint64_t now_ns)
 {
 	uint64_t byte_reset = params->rp_byte_reset_bytes;
-	uint32_t did = catch_up(rp, params, stats, now_ns);
+	uint32_t did = rp_on_timer(rp, params, stats, now_ns);
 	uint64_t sum = (uint64_t)rp->byte_count + bytes;
 
 	if (!rp_limited(rp)) {

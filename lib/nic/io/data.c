@@ -159,8 +159,8 @@ check_stop(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 }
 
 /*
- * Is the next packet plain? A plain packet neither begins nor ends a message, has no AckReq, is not
- * a retransmission, and does not exhaust the window. Most packets are plain.
+ * Is the next packet plain? A plain packet neither begins nor ends a message, is not a
+ * retransmission, and does not exhaust the window. Most packets are plain.
  */
 static inline bool
 is_plain(const struct nic_qp *qp)
@@ -169,7 +169,7 @@ is_plain(const struct nic_qp *qp)
 		QP_FIRST | QP_RESEND | QP_SPECIAL | QP_ERROR | QP_DONE | QP_UNRESOLVED | QP_RNR;
 
 	return likely(!(qp->flags & other)) && likely(qp->left_packets > 1) &&
-	       likely(qp_window(qp) > 1) && likely(qp->ack_countdown > 1);
+	       likely(qp_window(qp) > 1);
 }
 
 /* May this QP, whose turn it is, send a packet? Its state may have changed since it became
@@ -201,18 +201,25 @@ note_due(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic->due_ns[item] = sub_sat(now_ns, (uint64_t)b->credit_nanobits / b->rate_bps);
 }
 
+/* Charge a packet to the QP's congestion control, which mostly has no event. */
+static inline void
+account_cc(struct nic *nic, uint32_t item, struct nic_qp *qp, uint64_t byte_event_bytes,
+	   uint32_t wire, uint64_t now_ns)
+{
+	if (unlikely(cc_has_event(&qp->cc, byte_event_bytes, wire, now_ns)))
+		nic_cc_sent(nic, item, wire, now_ns);
+	else
+		qp->cc.head.byte_count += wire;
+}
+
 /* Charge a packet to the wire, to the QP's bucket and to its congestion control. */
 static inline void
 account(struct nic *nic, uint32_t item, struct nic_qp *qp, uint32_t wire, uint64_t now_ns)
 {
-	uint32_t did;
-
 	nic_charge(nic, wire, now_ns);
 	qp->tx_wire_bytes += wire;
 	token_account_charge(&qp->bucket, wire);
-	did = cc_on_sent(&qp->cc, &nic->cc, wire, now_ns);
-	if (unlikely(did != 0))
-		nic_cc_follow(nic, item, did, now_ns);
+	account_cc(nic, item, qp, nic->cc.byte_event_bytes, wire, now_ns);
 }
 
 /* Send the next packet of a QP with QP_SPECIAL (READs or UD). @return frame length. */
@@ -382,9 +389,17 @@ charge_run(struct nic *nic, uint32_t bytes, uint64_t now_ns)
 	}
 }
 
+/* Write a plain packet with AckReq; the caller has still to call qp_sent_middle(). */
+static __attribute__((noinline)) void
+stamp_asking(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
+{
+	nic_stamp_middle(nic, item, qp, nic_flow_of(nic, qp), m, true);
+	ask(nic, item, qp, now_ns);
+}
+
 /*
  * Send plain packets of the QPs at the head of a ready ring, at most `most`, up to the first QP
- * that has another packet to send, none, or an event of its congestion control. The wire is free.
+ * that has another packet to send, or none. The wire is free.
  *
  * What the packets have in common is in local variables: the compiler must assume that the stores
  * of a packet change the node.
@@ -430,15 +445,20 @@ send_run(struct nic *nic, struct qp_ring *in_ring, struct rte_mbuf **pkts, uint1
 		if (unlikely(qp->version != version) || !is_plain(qp))
 			break;
 		token_account_update(&qp->bucket, qp_burst_nanobits, now_ns);
-		if (unlikely(!token_account_can_send(&qp->bucket)) ||
-		    unlikely(cc_has_event(&qp->cc, byte_event_bytes, frame_bytes, now_ns)))
+		if (unlikely(!token_account_can_send(&qp->bucket)))
 			break;
-		nic_stamp_plain(nic, item, qp, flow, pkts[n++], mark);
-		qp->ack_countdown--;
+		if (likely(qp->ack_countdown > 1)) {
+			nic_stamp_plain(nic, item, qp, flow, pkts[n++], mark);
+			qp->ack_countdown--;
+		} else if (likely(!flow->raw)) {
+			stamp_asking(nic, item, qp, pkts[n++], now_ns);
+		} else {
+			break;
+		}
 		qp_sent_middle(qp);
 		qp->tx_wire_bytes += frame_bytes;
-		qp->cc.head.byte_count += frame_bytes;
 		token_account_charge_nanobits(&qp->bucket, charge_nanobits);
+		account_cc(nic, item, qp, byte_event_bytes, frame_bytes, now_ns);
 		sent_bytes += frame_bytes;
 		if (unlikely(sent_bytes > credit_bytes)) {
 			struct token_bucket wire = nic->wire.shaper;

@@ -57,10 +57,20 @@ release_other(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic_settle(nic, item, now_ns);
 }
 
+/* Run the events of a QP's congestion control. Has it still the tokens for which it waited? */
+static inline bool
+can_send_after_events(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	nic_cc_catch_up(nic, item, now_ns);
+	token_account_update(&qp->bucket, nic->qp_burst_nanobits, now_ns);
+	return token_account_can_send(&qp->bucket);
+}
+
 /*
  * Append the first QPs of a list that waited for tokens only, and have one queue, to its ready
- * ring, up to one whose congestion control has an event. If a cut has made a wait longer,
- * send_queue() notices it.
+ * ring. If a cut has made a wait longer, send_queue() notices it.
  * @return their number.
  */
 static inline uint32_t
@@ -86,8 +96,10 @@ release_run(struct nic *nic, const uint32_t *items, uint32_t n, uint64_t now_ns)
 		}
 		if (unlikely(qp->version != version) ||
 		    unlikely((qp->flags & states) != QP_STARTED) ||
-		    unlikely(qp->left_packets == 0) || unlikely(!qp_in_window(qp)) ||
-		    unlikely(now_ns >= qp->cc.head.next_event_ns))
+		    unlikely(qp->left_packets == 0) || unlikely(!qp_in_window(qp)))
+			break;
+		if (now_ns >= qp->cc.head.next_event_ns &&
+		    !can_send_after_events(nic, items[done], now_ns))
 			break;
 		ring_items[(tail + done) & mask] = items[done];
 	}

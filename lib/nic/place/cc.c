@@ -104,8 +104,9 @@ follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t rate_bps, int64_t 
 		nic_trace_add(nic, item, did, now_ns);
 }
 
-void
-nic_cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
+/* Update the bucket's rate after an action of the algorithm (did: mask of enum cc_did). */
+static void
+cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
@@ -127,7 +128,7 @@ nic_cc_change(struct nic *nic, uint32_t item)
 	token_account_clamp(&qp->bucket, nic->qp_burst_nanobits);
 	did = cc_on_params(&qp->cc, &nic->cc);
 	if (did || capped(nic, qp) != qp->bucket.rate_bps)
-		nic_cc_follow(nic, item, did | CC_DID_RELOAD, b->until_ns);
+		cc_follow(nic, item, did | CC_DID_RELOAD, b->until_ns);
 }
 
 /*
@@ -190,13 +191,19 @@ static inline void
 follow_if_any(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 {
 	if (did)
-		nic_cc_follow(nic, item, did, now_ns);
+		cc_follow(nic, item, did, now_ns);
 }
 
 void
 nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	follow_if_any(nic, item, cc_on_timer(&nic->qps[item].cc, &nic->cc, now_ns), now_ns);
+}
+
+void
+nic_cc_sent(struct nic *nic, uint32_t item, uint32_t wire, uint64_t now_ns)
+{
+	follow_if_any(nic, item, cc_on_sent(&nic->qps[item].cc, &nic->cc, wire, now_ns), now_ns);
 }
 
 void
@@ -215,7 +222,7 @@ nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic_measure_cnp_ignored(nic, item);
 		return;
 	}
-	nic_cc_follow(nic, item, did, now_ns);
+	cc_follow(nic, item, did, now_ns);
 	nic->tallies[item].cnps_handled++;
 }
 

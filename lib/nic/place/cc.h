@@ -33,8 +33,6 @@ struct nic_before {
 void nic_cc_init(struct nic *nic);
 /** Set the initial rate of a QP. others: QPs of the host that are active already. */
 void nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns);
-/** Update the bucket's rate after an action of the algorithm (did: mask of enum cc_did). */
-void nic_cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns);
 /** Advance a QP of the old version: run its timers and bucket under the old parameters up to
  * nic->before->until_ns, then switch it to the new ones. */
 void nic_cc_change(struct nic *nic, uint32_t item);
@@ -42,6 +40,8 @@ void nic_cc_change(struct nic *nic, uint32_t item);
 void nic_cc_keep_before(struct nic *nic, uint64_t now_ns);
 /** Run the timers that are due, and update the bucket's rate. */
 void nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** Account wire bytes, at least one, sent by the QP, and update the bucket's rate. */
+void nic_cc_sent(struct nic *nic, uint32_t item, uint32_t wire, uint64_t now_ns);
 /** Handle a CNP from the QP's peer. */
 void nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns);
 /**
