@@ -10,7 +10,7 @@
  * Streams are served before data and after control frames, and take turns. Every frame is charged
  * to the port's shaper.
  *
- * A start sends the frames of the template anew, from the first; it may come from any thread.
+ * A start begins again with the first frame of the template; it may come from any thread.
  *
  * Invariant (tested): in any time t, bytes sent <= rate_bps t / 8 + burst + one frame, and of a
  * stream with a count no more than count frames for each start.
