@@ -44,7 +44,7 @@ FLOWS = [
 
 
 def sum_is_right(packet, layer, field):
-    """scapy computes the checksum anew."""
+    """The frame with the checksum that scapy computes."""
     again = packet.copy()
     again[layer].delfieldval(field)
     return again.__class__(bytes(again))[layer].fields[field] == packet[layer].fields[field]

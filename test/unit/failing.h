@@ -46,7 +46,7 @@ static _Thread_local struct {
 	uint64_t left;       /* allocations until the one that fails */
 	uint64_t failures;
 	uint64_t most_failures; /* from that one on, so many in a row */
-	bool (*asked)(void);    /* if set, before each allocation of an armed test: does it fail? */
+	bool (*asked)(void);    /* if set, called while armed: does this allocation fail? */
 	struct failing_live live;
 } failing;
 

@@ -22,7 +22,7 @@ struct stream {
 	uint32_t order;  /* the last one that was followed */
 	/* shared with other threads */
 	uint32_t orders; /* odd: start, even: stop */
-	uint32_t started;
+	uint32_t ended;  /* the last start whose frames have all been sent */
 	uint64_t tx_packets, tx_bytes;
 };
 
@@ -64,21 +64,21 @@ nic_frames_set(struct node *node, uint32_t i, bool started)
 	struct stream *s = &nic_of(node)->frames->streams[i];
 	uint32_t orders = __atomic_load_n(&s->orders, __ATOMIC_RELAXED);
 
-	if ((orders & 1) == started)
-		return;
-	__atomic_store_n(&s->started, started, __ATOMIC_RELAXED);
-	__atomic_store_n(&s->orders, orders + 1, __ATOMIC_RELEASE);
+	if ((orders & 1) != started)
+		__atomic_store_n(&s->orders, orders + 1, __ATOMIC_RELEASE);
 }
 
 struct nic_frames_info
 nic_frames_info(const struct node *node, uint32_t i)
 {
 	const struct stream *s = &nic_of_const(node)->frames->streams[i];
+	uint32_t orders = __atomic_load_n(&s->orders, __ATOMIC_RELAXED);
 
 	return (struct nic_frames_info){
 		.tx_packets = counter_read(&s->tx_packets),
 		.tx_bytes = counter_read(&s->tx_bytes),
-		.started = __atomic_load_n(&s->started, __ATOMIC_RELAXED) != 0,
+		.started =
+			(orders & 1) != 0 && __atomic_load_n(&s->ended, __ATOMIC_RELAXED) != orders,
 	};
 }
 
@@ -107,9 +107,7 @@ static void
 end(struct stream *s)
 {
 	s->left = 0;
-	/* An order that came meanwhile has set it. */
-	if (!has_order(s))
-		__atomic_store_n(&s->started, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->ended, s->order, __ATOMIC_RELAXED);
 }
 
 static void

@@ -138,7 +138,7 @@ static struct {
 	char *childs; /* what a child wrote, shared */
 } each;
 
-/* Visits of this call stack. Each is tried thrice, then at every tenth visit. */
+/* Visits of this call stack. Three are tried, then every tenth. */
 static bool
 is_tried(void)
 {
@@ -158,6 +158,7 @@ fails_in_a_child(void)
 
 	if (!is_tried())
 		return false;
+	each.childs[0] = '\0';
 	child = fork();
 	if (child < 0)
 		fail_msg("fork: %s", strerror(errno));

@@ -103,6 +103,7 @@ TEST(a_start_begins_with_the_first_frame_and_has_a_duration)
 		static const uint8_t values[] = {7, 17, 7};
 
 		nic_frames_set(solo.nic, 0, true);
+		assert_true(nic_frames_info(solo.nic, 0).started);
 		for (int i = 0; i < 3; i++)
 			assert_int_equal(next_frame(solo.now_ns + GAP_NS)[1], values[i]);
 		assert_null(next_frame(solo.now_ns + 100000));
@@ -113,7 +114,16 @@ TEST(a_start_begins_with_the_first_frame_and_has_a_duration)
 	nic_frames_set(solo.nic, 0, true);
 	assert_non_null(next_frame(solo.now_ns));
 	nic_frames_set(solo.nic, 0, false);
+	assert_false(nic_frames_info(solo.nic, 0).started);
 	assert_null(next_frame(solo.now_ns + 100000));
+	/* A stop and a start between two turns of the node are a start. */
+	nic_frames_set(solo.nic, 0, true);
+	assert_int_equal(next_frame(solo.now_ns)[1], 7);
+	nic_frames_set(solo.nic, 0, false);
+	nic_frames_set(solo.nic, 0, true);
+	assert_true(nic_frames_info(solo.nic, 0).started);
+	assert_int_equal(next_frame(solo.now_ns + GAP_NS)[1], 7);
+	assert_true(nic_frames_info(solo.nic, 0).started);
 	finish();
 }
 
