@@ -21,7 +21,7 @@ import time
 BUILD = pathlib.Path(__file__).resolve().parents[2]
 ROOT = pathlib.Path("@ROOT@")
 sys.path.append(str(ROOT / "tools"))
-from otg.telemetry import Telemetry  # noqa: E402
+from quench.telemetry import Telemetry  # noqa: E402
 
 CORES = sorted(os.sched_getaffinity(0))
 SMOKE = "QUENCH_BENCH_SMOKE" in os.environ

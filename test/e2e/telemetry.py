@@ -9,7 +9,7 @@ import sys
 from harness import BUILD, CORES, PATIENCE_S, run
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
-from otg import telemetry  # noqa: E402
+from quench import telemetry  # noqa: E402
 
 BASE = telemetry.BASE
 

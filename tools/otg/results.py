@@ -6,8 +6,9 @@ import operator
 import time
 from typing import Any
 
+from quench.process import Failed
+
 from . import schema
-from .generator import Failed
 from .plan import Flow, Peer, Port, Qp, RawFlow
 from .run import NO_ROW, Counters, QpRow, QpRows, Reading, Run, named
 from .schema import Object

@@ -14,8 +14,9 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
+from quench.process import Failed
+
 from . import results, schema
-from .generator import Failed
 from .schema import Object, Refused
 from .tester import Tester
 

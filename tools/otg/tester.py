@@ -8,9 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
+from quench.process import Failed
+
 from . import plan as plans
 from . import schema
-from .generator import Failed, Generator
+from .generator import Generator
 from .run import Run, named
 from .schema import Object, Refused
 

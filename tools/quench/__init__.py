@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Results of quench-lab as tables, and runs started from Python (doc/lab.md). Needs numpy; pandas is optional.
+"""quench from Python: runs of quench-lab as tables, and quench-nic and quench-switch on ports (doc/python.md).
 
     PYTHONPATH=tools python3
     import quench
@@ -8,12 +8,47 @@
     quench.Sweep("quench-sweep").table["queue_mean_bytes"]
     quench.pandas(run.flows, ["flow"])
 
-tables reads CSV files; fluid, data and sweep read what quench-lab and scripts/sweep write; lab starts runs.
-"""
-from .data import Counter, Run, read_message_table, read_trace
-from .fluid import Fluid
-from .lab import Failed, Settings, Started, run, start
-from .sweep import Sweep
-from .tables import BadInput, Series, Table, pandas
+    with quench.Switch(open("switch.ini").read(), devices=["net_tap0", "net_tap1"]) as switch:
+        switch.set({"wred.Kmax": "100KB"})
+        switch.ports()[0]["tx_pause_frames"]
 
-__all__ = ["BadInput", "Counter", "Failed", "Fluid", "Run", "Series", "Settings", "Started", "Sweep", "Table", "pandas", "read_message_table", "read_trace", "run", "start"]
+tables reads CSV files; fluid, data and sweep read what quench-lab and scripts/sweep write; lab starts runs. These need numpy; pandas is
+optional. telemetry is a client of a program's socket, process is a program, programs has its forms for users, and samples reads it over
+time. These need nothing but Python, so numpy is imported by the first use of a name that needs it.
+"""
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .process import Failed
+from .programs import Cable, Nic, Program, Settings, Switch
+from .samples import Samples, per_second, sample
+from .telemetry import Telemetry
+
+if TYPE_CHECKING:
+    from .data import Counter, Run, read_message_table, read_trace
+    from .fluid import Fluid
+    from .lab import Started, run, start
+    from .sweep import Sweep
+    from .tables import BadInput, Series, Table, pandas
+
+__all__ = ["BadInput", "Cable", "Counter", "Failed", "Fluid", "Nic", "Program", "Run", "Samples", "Series", "Settings", "Started", "Sweep", "Switch",
+           "Table", "Telemetry", "pandas", "per_second", "read_message_table", "read_trace", "run", "sample", "start"]
+
+_WITH_NUMPY = {
+    "data": ("Counter", "Run", "read_message_table", "read_trace"),
+    "fluid": ("Fluid",),
+    "lab": ("Started", "run", "start"),
+    "sweep": ("Sweep",),
+    "tables": ("BadInput", "Series", "Table", "pandas"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _WITH_NUMPY.items():
+        if name == module:
+            return importlib.import_module(f".{module}", __name__)
+        if name in names:
+            return getattr(importlib.import_module(f".{module}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import pathlib
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from places import program
 
 from .data import Run
+from .process import Failed
+from .programs import Settings, text
 
 LAB = program("quench-lab")
 
 Path = str | pathlib.Path
-Value = str | int | float | bool
-Settings = Mapping[str, Value]  # {"section.key": value}, such as {"wred.Kmax": "200KB", "flow incast.src": "1-8"}
-
-
-class Failed(Exception):
-    """quench-lab could not be started, refused its input or failed; the text is its message."""
-
-
-def text(value: Value) -> str:
-    return ("on" if value else "off") if isinstance(value, bool) else str(value)
 
 
 def options(scenario: Path, settings: Settings | None = None, *, seed: int | None = None, duration: str | None = None) -> list[str]:
