@@ -118,8 +118,57 @@ def check_waits():
     check_equal("quench-otg ends meanwhile", otg.stop(), 0)
 
 
+def fixed(size):
+    return {"choice": "fixed", "fixed": size}
+
+
+def update(otg, names, *flows):
+    return otg.ask("PATCH", "/config", {"choice": "flows", "flows": {"property_names": names, "flows": list(flows)}})
+
+
+SLOW = {**FLOWS[0], "rate": {"choice": "pps", "pps": 1}, "duration": packets(40)}
+UNFIT = [
+    ("flows.property_names", [], [SLOW]),
+    ("flows.property_names[0]", ["duration"], [SLOW]),
+    ("flows.flows[0].name", ["rate"], [{**SLOW, "name": "none"}]),
+    ("flows.flows[0].packet", ["rate"], [{**SLOW, "packet": FLOWS[1]["packet"]}]),
+    ("flows.flows[0].size", ["rate"], [{**SLOW, "size": fixed(201)}]),
+    ("flows.flows[1].name", ["rate"], [SLOW, SLOW]),
+    ("flows[1].packet", ["size"], [SLOW, {**FLOWS[1], "size": fixed(64)}]),
+    ("flows.flows[0].size.fixed", ["size"], [{**SLOW, "size": fixed(1519)}]),
+]
+
+
+def check_update(work):
+    """Rates and sizes change while flows send, all together; the rest of a flow goes on."""
+    otg = Otg(work, {"a": f"net_pcap0,tx_pcap={work}/out.pcap"})
+    config = {"ports": [{"name": "p", "location": "a"}], "flows": [SLOW, FLOWS[1]]}
+    otg.set_config(config)
+    for path, names, flows in UNFIT:
+        status, reply = update(otg, names, *flows)
+        check(f"update_config: {path} is refused", status == 400 and reply["errors"][0].startswith(f"{path}: "), (status, reply))
+    check_equal("nothing changed", otg.good("GET", "/config"), config)
+    otg.traffic("start", "v4")
+    otg.wait("a frame", lambda: otg.raw("v4")["frames_tx"] > 0)
+    fast = {**SLOW, "size": fixed(1000), "rate": {"choice": "pps", "pps": 500}}
+    check_equal("update_config of a flow that sends", update(otg, ["size", "rate"], fast), (200, {"warnings": []}))
+    check_equal("get_config returns it", otg.good("GET", "/config")["flows"], [fast, FLOWS[1]])
+    otg.wait("the end of v4", lambda: otg.raw("v4")["transmit"] == "stopped")
+    check_equal("the count is that of the start", otg.raw("v4")["frames_tx"], 40)
+    check_equal("quench-otg ends well", otg.stop(), 0)
+    found = read_pcap(work / "out.pcap")
+    few = sum(len(frame) == 196 for frame in found)
+    check("a few frames of the first length", 0 < few < 40, few)
+    check_equal("lengths, in order", [len(frame) for frame in found], [196] * few + [996] * (40 - few))
+    view = [Ether(frame) for frame in found]
+    check_equal("the pattern goes on", [p[Dot1Q].vlan for p in view], [100, 101, 102, 103] * 10)
+    check_equal("lengths in the headers", [(p[IP].len, p[UDP].len) for p in view], [(178, 158)] * few + [(978, 958)] * (40 - few))
+    check("checksums", all(sum_is_right(p, IP, "chksum") for p in view))
+
+
 def main():
     check_waits()
+    check_update(work_dir())
     work = work_dir()
     otg = Otg(work, {"a": f"net_pcap0,tx_pcap={work}/out.pcap"})
     check_refused(otg)

@@ -62,6 +62,11 @@ class Port:
     addresses: dict[int, Address] = dataclasses.field(default_factory=dict)  # by version
     ends: list[End] = dataclasses.field(default_factory=list)
     raws: list[RawFlow] = dataclasses.field(default_factory=list)
+    most_bytes: int = 0  # largest raw frame that its quench-nic has room for
+
+    def begin(self) -> None:
+        """A quench-nic starts with its present flows."""
+        self.most_bytes = max([raw.STANDARD_FRAME_BYTES, *(int(flow.keys["frame_bytes"]) for flow in self.raws)])
 
 
 @dataclasses.dataclass

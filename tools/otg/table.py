@@ -310,9 +310,13 @@ ROCEV2: dict[str, Rows] = {
 
 CONTROL: dict[str, Rows] = {
     "Config.Update": {
-        "choice": yes("both properties are refused"),
-        "flows": no("rate and size of a stream are fixed; set_config replaces it"),
+        "choice": yes(CHOICE, protocols=NO_PROTOCOL),
+        "flows": yes("below"),
         "protocols": no(NO_PROTOCOL),
+    },
+    "Flows.Update": {
+        "property_names": yes("what changes: rate, size or both, of all flows at once. A flow that sends goes on"),
+        "flows": yes("raw flows by name, with the new properties. Other properties may be there if they are those of the configuration"),
     },
     "Control.State": {
         "choice": yes(CHOICE),
@@ -681,7 +685,8 @@ RAW_FLOWS: dict[str, Rows] = {
     "Flow.EthernetPause": {name: yes("below") for name in ("dst", "src", "ether_type", "control_op_code", "time")},
     "Flow.Size": {
         "choice": yes(CHOICE, **{name: "frames of a stream have one length" for name in ("increment", "random", "weight_pairs")}),
-        "fixed": yes("`frame_bytes`, with FCS: 64 to 9216, and room for the headers"),
+        "fixed": yes("`frame_bytes`, with FCS: 64 to 9216, and room for the headers. update_config: at most 1518, or the largest size of the port at "
+                     "set_config"),
         **{name: no("frames of a stream have one length") for name in ("increment", "random", "weight_pairs")},
     },
     "Flow.Rate": {

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from quench.process import Failed
 
 from . import plan as plans
-from . import schema
+from . import schema, update
 from .generator import Generator
 from .run import Run, named
 from .schema import Object, Refused
@@ -43,8 +43,7 @@ class Tester:
 
     def set_config(self, given: Object) -> list[str]:
         """Check it all before anything stops; then start a quench-nic for each port."""
-        config = schema.check("Config", given)
-        plan = plans.plan(given, config, {name: outlet.location for name, outlet in self.outlets.items()})
+        plan = self.plan(given)
         with self.lock:
             self.close()
             self.run = Run(given, plan)
@@ -60,9 +59,38 @@ class Tester:
     def get_config(self) -> Object:
         return self.run.given
 
+    def plan(self, given: Object) -> plans.Plan:
+        return plans.plan(given, schema.check("Config", given), {name: outlet.location for name, outlet in self.outlets.items()})
+
     def update_config(self, given: Object) -> list[str]:
-        schema.check("Config.Update", given)
-        raise Refused(["choice: missing: expected flows or protocols, which quench-otg refuses"])
+        """All of it, or nothing. Flows that send go on."""
+        request = schema.check("Config.Update", given)
+        if "flows" not in request:
+            raise Refused(["choice: missing: expected flows"])
+        with self.lock:
+            updated = update.updated(self.run.given, given["flows"], request["flows"])
+            names = {flow["name"] for flow in request["flows"]["flows"]}
+            next_plan = self.plan(updated)
+            for n, flow in enumerate(request["flows"]["flows"]):
+                size, most = int(next_plan.raws[flow["name"]].keys["frame_bytes"]), self.run.plan.raws[flow["name"]].port.most_bytes
+                if size > most:
+                    raise Refused([f"flows.flows[{n}].size.fixed: {size}: expected at most {most} bytes while the port's quench-nic runs; set_config makes room"])
+            before = {name: dataclasses.replace(self.run.plan.raws[name]) for name in names}
+            try:
+                self.put_raws({name: next_plan.raws[name] for name in names})
+            except Failed:
+                self.put_raws(before)
+                raise
+            self.run.given = updated
+        return []
+
+    def put_raws(self, flows: dict[str, plans.RawFlow]) -> None:
+        ports = []
+        for name, flow in flows.items():
+            ours = self.run.plan.raws[name]
+            ours.keys, ours.idle = flow.keys, flow.idle
+            ports.append(ours.port)
+        self.apply([port for port in self.run.plan.ports.values() if port in ports])
 
     def start(self, ports: Iterable[plans.Port]) -> None:
         ports = list(ports)
@@ -70,6 +98,7 @@ class Tester:
         # Another dictionary, because requests for results go through the old one.
         self.run.generators = {**self.run.generators, **made}
         for port in ports:
+            port.begin()
             made[port.name].start(self.run.plan.text_of(port))
         for generator in made.values():
             generator.wait_started()
@@ -133,9 +162,9 @@ class Tester:
                     self.run.qp_base.pop((end.peer.port.name, end.qpn), None)
         self.apply()
 
-    def apply(self) -> None:
+    def apply(self, ports: Iterable[plans.Port] | None = None) -> None:
         """The order of the ports is free: requesters of peers that come up are stopped, so none sends before its responder is there."""
-        for port in self.run.plan.ports.values():
+        for port in self.run.plan.ports.values() if ports is None else ports:
             generator = self.run.generators[port.name]
             if generator.is_ready():
                 self.reload(generator, self.run.plan.text_of(port))

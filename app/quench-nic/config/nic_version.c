@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/notice/say.h"
 #include "runtime/port/ports.h"
@@ -16,7 +17,49 @@ version_free(struct nic_version *v)
 	free(v->flows);
 	free(v->removed);
 	free(v->added);
+	free(v->streams);
 	free(v);
+}
+
+/* Streams have the order of start-up, in which the node numbers them. */
+static void
+order_streams(const struct nic_config *now, struct nic_config *next)
+{
+	for (uint32_t i = 0; i < next->n_streams; i++)
+		for (uint32_t k = i; k < next->n_streams; k++) {
+			struct nic_stream found = next->streams[k];
+
+			if (strcmp(found.name, now->streams[i].name) != 0)
+				continue;
+			next->streams[k] = next->streams[i];
+			next->streams[i] = found;
+			break;
+		}
+}
+
+static bool
+is_same_stream(const struct nic_stream *a, const struct nic_stream *b)
+{
+	return strcmp(a->header, b->header) == 0 && strcmp(a->patterns, b->patterns) == 0 &&
+	       a->params.frame_bytes == b->params.frame_bytes &&
+	       a->params.ip_at == b->params.ip_at && a->params.queue == b->params.queue &&
+	       a->params.rate_bps == b->params.rate_bps && a->params.count == b->params.count &&
+	       a->params.duration_ns == b->params.duration_ns;
+}
+
+static void
+fill_streams(const struct nic_config *now, struct nic_version *v)
+{
+	const struct nic_stream *streams = v->config.streams;
+
+	for (uint32_t i = 0; i < v->config.n_streams; i++) {
+		bool same = now == NULL || is_same_stream(&now->streams[i], &streams[i]);
+
+		v->streams[i] = (struct nic_frames_update){
+			.started = !streams[i].stopped,
+			.params = same ? NULL : &streams[i].params,
+		};
+	}
 }
 
 /* Fill in the changes that the nodes must make from configuration `now` (NULL: none) to v. */
@@ -35,7 +78,9 @@ fill_reload(const struct flow_registry *registry, const struct nic_config *now,
 	v->flows = calloc(registry->n_ids, sizeof(*v->flows));
 	v->removed = calloc(n_now + 1, sizeof(*v->removed));
 	v->added = calloc(config->n_flows, sizeof(*v->added));
-	if (flows == NULL || v->flows == NULL || v->removed == NULL || v->added == NULL) {
+	v->streams = calloc(config->n_streams + 1, sizeof(*v->streams));
+	if (flows == NULL || v->flows == NULL || v->removed == NULL || v->added == NULL ||
+	    v->streams == NULL) {
 		free(flows);
 		return -ENOMEM;
 	}
@@ -45,7 +90,9 @@ fill_reload(const struct flow_registry *registry, const struct nic_config *now,
 				 .flows = v->flows,
 				 .n_flows = registry->n_ids,
 				 .removed = v->removed,
-				 .added = v->added};
+				 .added = v->added,
+				 .streams = v->streams};
+	fill_streams(now, v);
 	for (unsigned int i = 0; i < config->n_flows; i++) {
 		const struct nic_qp_params *qp = &config->flows[i].qp;
 		uint32_t id = config->flows[i].id;
@@ -94,8 +141,6 @@ apply(const struct nic_nodes *nodes, struct nic_version *v, uint64_t now_ns)
 			flow_registry_added_ns(v->registry, v->config.flows[i].id);
 	for (uint16_t i = 0; i < nodes->plan.n_lcores; i++)
 		nic_reload(nodes->node[i], r);
-	for (unsigned int i = 0; i < v->config.n_streams; i++)
-		nic_frames_set(nodes->node[0], i, !v->config.streams[i].stopped);
 }
 
 int
@@ -245,12 +290,33 @@ op_rows(const struct config_version *v, struct config_rows *rows)
 	nic_config_rows(&of(v)->config, rows);
 }
 
+/* Mbufs and the device are for the frames of start-up. */
+static int
+check_streams(const struct nic_nodes *nodes, const struct config *cfg,
+	      const struct nic_config *next, struct config_error *err)
+{
+	char section[NIC_STREAM_NAME_CHARS + 8], most[64];
+
+	for (uint32_t i = 0; i < next->n_streams; i++) {
+		if (next->streams[i].params.frame_bytes <= nodes->stream_bytes)
+			continue;
+		snprintf(section, sizeof(section), "frames %s", next->streams[i].name);
+		snprintf(most, sizeof(most), "at most %u bytes while it runs", nodes->stream_bytes);
+		return config_refuse(cfg, section, "frame_bytes", most, err);
+	}
+	return 0;
+}
+
 static int
 op_prepare_next(void *program, const struct config_version *now, struct config_version *next,
 		const struct config *cfg, struct config_error *err)
 {
 	const struct nic_config_context *c = program;
+	int rc = check_streams(c->nodes, cfg, &of(next)->config, err);
 
+	if (rc != 0)
+		return rc;
+	order_streams(&of(now)->config, &of(next)->config);
 	return enter(c->registry, cfg, &of(now)->config, of(next), err);
 }
 

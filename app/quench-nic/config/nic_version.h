@@ -18,6 +18,7 @@ struct nic_version {
 	struct nic_reload reload;
 	struct nic_flow_update *flows; /* by flow_id */
 	uint32_t *removed, *added;     /* flow_ids */
+	struct nic_frames_update *streams;
 };
 
 /** Read a whole file; now: see nic_config_read(). @return owned by the caller, or NULL with err. */

@@ -74,15 +74,14 @@ pool_frames(const struct nic_nodes *n)
 	return n->plan.n_lcores * (POOL_FRAMES + 1) - 1;
 }
 
-/* Without FCS; 0: there are no streams. */
+/* With FCS; 0: there are no streams. */
 static uint16_t
 largest_stream_frame(const struct nic_config *config)
 {
 	uint16_t largest = 0;
 
 	for (unsigned int i = 0; i < config->n_streams; i++)
-		largest = RTE_MAX(largest,
-				  (uint16_t)(config->streams[i].params.frame_bytes - FCS_BYTES));
+		largest = RTE_MAX(largest, config->streams[i].params.frame_bytes);
 	return largest;
 }
 
@@ -118,10 +117,14 @@ create_pools(struct nic_nodes *n, const struct nic_config *config)
 	if (n->rx_pool != NULL)
 		n->gsi_pool = pkt_pool_create(&gsi);
 	frames.name = "frames";
-	frames.largest_frame = largest_stream_frame(config);
-	if (n->gsi_pool != NULL && frames.largest_frame > 0)
+	n->stream_bytes = largest_stream_frame(config);
+	/* A change may make frames longer. */
+	if (n->stream_bytes > 0)
+		n->stream_bytes = RTE_MAX(n->stream_bytes, (uint16_t)RTE_ETHER_MAX_LEN);
+	frames.largest_frame = n->stream_bytes;
+	if (n->gsi_pool != NULL && n->stream_bytes > 0)
 		n->frames_pool = pkt_pool_create(&frames);
-	if (n->gsi_pool != NULL && (frames.largest_frame == 0 || n->frames_pool != NULL))
+	if (n->gsi_pool != NULL && (n->stream_bytes == 0 || n->frames_pool != NULL))
 		return 0;
 	say_error("pools of %u mbufs: %s (more memory with -m or hugepages)", pool_frames(n),
 		  rte_strerror(rte_errno));
@@ -133,8 +136,9 @@ open_device(struct nic_nodes *n, const struct nic_config *config, struct nic_par
 {
 	struct port_params params = {
 		.link_speed_bps = nic->link_speed_bps,
-		.largest_frame =
-			RTE_MAX(nic_largest_frame(n->mtu_bytes), largest_stream_frame(config)),
+		.largest_frame = RTE_MAX(
+			nic_largest_frame(n->mtu_bytes),
+			(uint16_t)(RTE_MAX(n->stream_bytes, (uint16_t)FCS_BYTES) - FCS_BYTES)),
 		.must_fit = true,
 		.pool = n->rx_pool,
 		.rx_queues = n->plan.rx_queues,

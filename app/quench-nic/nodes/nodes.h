@@ -27,9 +27,10 @@ struct nic_nodes {
 	struct nic_share *share; /* NULL: one node */
 	uint32_t n_qps;          /* at start-up */
 	uint32_t max_qps;
-	uint32_t burst_ns;                   /* in place of a shaper_burst_ns of 0 */
-	uint16_t mtu_bytes;                  /* largest that data mbufs hold */
-	bool placed;                         /* QPs are placed by RSS */
+	uint32_t burst_ns;     /* in place of a shaper_burst_ns of 0 */
+	uint16_t mtu_bytes;    /* largest that data mbufs hold */
+	uint16_t stream_bytes; /* largest frame of a stream, with FCS; 0: there is none */
+	bool placed;           /* QPs are placed by RSS */
 	uint16_t lcore[NIC_RSS_MAX_BUCKETS]; /* of each bucket, if placed */
 	uint16_t ethdev;
 	uint16_t n_open; /* number of open devices: 0 or 1 */

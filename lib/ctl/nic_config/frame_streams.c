@@ -2,6 +2,7 @@
 #include "ctl/nic_config/frame_streams.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,31 +16,31 @@
 
 const struct field nic_stream_fields[] = {
 	{FIELD_OF(struct nic_stream, header), .type = FIELD_STR, .min = 2 * ETH_HDR_BYTES,
-	 .max = NIC_STREAM_TEXT_CHARS,
+	 .max = NIC_STREAM_TEXT_CHARS, .live = true,
 	 .help = "first bytes of each frame, in hexadecimal, from the destination address; the "
 		 "rest is zeros"},
 	{FIELD_OF(struct nic_stream, patterns), .type = FIELD_STR, .max = NIC_STREAM_TEXT_CHARS,
-	 .def = "",
+	 .def = "", .live = true,
 	 .help = "fields of the header that change from frame to frame, separated by spaces: "
 		 "BIT/WIDTH:FIRST+STEP*N (N values, then the first one again) or "
 		 "BIT/WIDTH:VALUE,VALUE,...; BIT counts from the first bit of the frame"},
 	{FIELD_IN(struct nic_stream, params, frame_bytes), .type = FIELD_U16, .unit = UNIT_BYTES,
-	 .min = LEAST_FRAME_BYTES, .max = MOST_FRAME_BYTES, .def = "64",
-	 .help = "length of a frame with FCS"},
+	 .min = LEAST_FRAME_BYTES, .max = MOST_FRAME_BYTES, .def = "64", .live = true,
+	 .help = "length of a frame with FCS; a change is at most 1518 or the largest at start-up"},
 	{FIELD_IN(struct nic_stream, params, ip_at), .type = FIELD_U16,
-	 .max = NIC_FRAMES_HEADER_BYTES, .def = "0",
+	 .max = NIC_FRAMES_HEADER_BYTES, .def = "0", .live = true,
 	 .help = "offset in bytes of an IP header whose checksum is computed for each frame: that "
 		 "of IPv4 without options, or that of UDP after IPv6; 0: none"},
 	{FIELD_IN(struct nic_stream, params, queue), .type = FIELD_I8, .min = -1, .max = 7,
-	 .def = "-1",
+	 .def = "-1", .live = true,
 	 .help = "queue with which the stream waits while it is paused; frames that were due "
 		 "meanwhile are not made up for; -1: pauses do not stop it"},
 	{FIELD_IN(struct nic_stream, params, rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
-	 .min = 1, .max = MOST_RATE_BPS, .help = "rate, in wire bytes"},
+	 .min = 1, .max = MOST_RATE_BPS, .live = true, .help = "rate, in wire bytes"},
 	{FIELD_IN(struct nic_stream, params, count), .type = FIELD_U64, .max = UINT64_MAX,
-	 .def = "0", .help = "frames after each start; 0: no limit"},
+	 .def = "0", .live = true, .help = "frames after each start; 0: no limit"},
 	{FIELD_IN(struct nic_stream, params, duration_ns), .type = FIELD_U64, .unit = UNIT_NS,
-	 .max = 86400 * NS_PER_SEC, .def = "0",
+	 .max = 86400 * NS_PER_SEC, .def = "0", .live = true,
 	 .help = "time after each start at which the stream ends; 0: no limit"},
 	{FIELD_OF(struct nic_stream, stopped), .type = FIELD_BOOL, .def = "off", .live = true,
 	 .help = "on: send nothing; a change to off is a start"},
@@ -168,12 +169,11 @@ has_ip(const struct nic_frames_params *p)
 }
 
 int
-nic_stream_finish(struct config *cfg, const char *section, void *stream, void *arg,
-		  struct config_error *err)
+nic_stream_finish(struct config *cfg, struct nic_stream *s, struct config_error *err)
 {
-	struct nic_stream *s = stream;
+	char section[NIC_STREAM_NAME_CHARS + 8];
 
-	(void)arg;
+	snprintf(section, sizeof(section), "frames %s", s->name);
 	if (!read_header(s))
 		return config_refuse(cfg, section, "header", "pairs of hexadecimal digits", err);
 	if (s->params.header_bytes + FCS_BYTES > s->params.frame_bytes)

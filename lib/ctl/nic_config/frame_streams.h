@@ -24,8 +24,10 @@ struct nic_stream {
 
 FIELD_TABLE(nic_stream_fields);
 
-/** finish() of the kind: read the texts, and check rules across keys. */
-int nic_stream_finish(struct config *cfg, const char *section, void *stream, void *arg,
-		      struct config_error *err);
+/**
+ * Make params of the texts, and check rules across keys.
+ * @return 0, or -EINVAL with err filled in.
+ */
+int nic_stream_finish(struct config *cfg, struct nic_stream *s, struct config_error *err);
 
 #endif

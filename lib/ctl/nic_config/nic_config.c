@@ -94,7 +94,6 @@ static const struct config_kind flow_kind = {
 static const struct config_kind stream_kind = {
 	CONFIG_KIND("frames", "NAME", struct nic_config, struct nic_stream, nic_stream_fields,
 		    streams, NIC_STREAM_NAME_CHARS),
-	.finish = nic_stream_finish,
 };
 
 static int
@@ -104,6 +103,9 @@ read_streams(struct config *cfg, struct nic_config *out, struct config_error *er
 
 	if (rc == 0 && out->n_streams > NIC_FRAMES_STREAMS)
 		rc = config_refuse(cfg, "frames", NULL, "at most 256 streams", err);
+	/* Those of a running configuration too: a key of it may have changed. */
+	for (unsigned int i = 0; rc == 0 && i < out->n_streams; i++)
+		rc = nic_stream_finish(cfg, &out->streams[i], err);
 	return rc;
 }
 

@@ -3,6 +3,7 @@
 
 #include "nic/change/flow_life.h"
 #include "nic/core/core.h"
+#include "nic/frames/frames.h"
 #include "nic/np/np.h"
 #include "nic/place/cc.h"
 #include "nic/place/place.h"
@@ -86,6 +87,8 @@ begin(struct nic *nic, const struct nic_reload *r, uint64_t now_ns)
 	nic->before->n_flows = r->n_flows;
 	set_params(nic, &r->params);
 	nic->version ^= 1;
+	if (nic->frames != NULL && r->streams != NULL)
+		nic_frames_update(nic, r->streams, now_ns);
 	/* Do this before any QP is touched: r->flows has no entries for these flows. */
 	for (uint32_t i = 0; i < r->n_removed; i++) {
 		assert(nic->flows[r->removed[i]].life == FLOW_CONFIGURED);

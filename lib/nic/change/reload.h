@@ -19,6 +19,7 @@
 #include "node/node.h"
 
 struct nic;
+struct nic_frames_update;
 
 struct nic_reload {
 	struct nic_params params;            /* only live fields are read */
@@ -27,6 +28,7 @@ struct nic_reload {
 	/* flow_ids, only after nic_reserve_flows(); not owned */
 	const uint32_t *removed, *added;
 	uint32_t n_removed, n_added;
+	const struct nic_frames_update *streams; /* of each stream; NULL: no change; not owned */
 };
 
 /**

@@ -58,14 +58,43 @@ nic_frames_free(struct nic *nic)
 	nic->frames = NULL;
 }
 
-void
-nic_frames_set(struct node *node, uint32_t i, bool started)
+static void
+order(struct stream *s, bool started)
 {
-	struct stream *s = &nic_of(node)->frames->streams[i];
-	uint32_t orders = __atomic_load_n(&s->orders, __ATOMIC_RELAXED);
+	if ((s->orders & 1) != started)
+		__atomic_store_n(&s->orders, s->orders + 1, __ATOMIC_RELAXED);
+}
 
-	if ((orders & 1) != started)
-		__atomic_store_n(&s->orders, orders + 1, __ATOMIC_RELEASE);
+/* Without the patterns that are not used: they are most of the bytes. */
+static void
+copy_params(struct nic_frames_params *to, const struct nic_frames_params *from)
+{
+	memcpy(to->patterns, from->patterns, from->n_patterns * sizeof(from->patterns[0]));
+	memcpy(to->header, from->header, sizeof(to->header));
+	to->header_bytes = from->header_bytes;
+	to->frame_bytes = from->frame_bytes;
+	to->ip_at = from->ip_at;
+	to->queue = from->queue;
+	to->n_patterns = from->n_patterns;
+	to->rate_bps = from->rate_bps;
+	to->count = from->count;
+	to->duration_ns = from->duration_ns;
+}
+
+void
+nic_frames_update(struct nic *nic, const struct nic_frames_update *updates, uint64_t now_ns)
+{
+	struct nic_frames *f = nic->frames;
+
+	for (uint32_t i = 0; i < f->n; i++) {
+		struct stream *s = &f->streams[i];
+
+		if (updates[i].params != NULL) {
+			token_bucket_set_rate(&s->bucket, updates[i].params->rate_bps, now_ns);
+			copy_params(&s->p, updates[i].params);
+		}
+		order(s, updates[i].started);
+	}
 }
 
 struct nic_frames_info
@@ -85,13 +114,13 @@ nic_frames_info(const struct node *node, uint32_t i)
 static bool
 has_order(const struct stream *s)
 {
-	return __atomic_load_n(&s->orders, __ATOMIC_RELAXED) != s->order;
+	return s->orders != s->order;
 }
 
 static void
 follow_order(struct stream *s, uint64_t now_ns)
 {
-	s->order = __atomic_load_n(&s->orders, __ATOMIC_ACQUIRE);
+	s->order = s->orders;
 	s->sent = 0;
 	s->left = 0;
 	if ((s->order & 1) == 0)

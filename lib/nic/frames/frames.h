@@ -10,7 +10,9 @@
  * Streams are served before data and after control frames, and take turns. Every frame is charged
  * to the port's shaper.
  *
- * A start begins again with the first frame of the template; it may come from any thread.
+ * Starts, stops and changes of parameters are part of a reload (change/reload.h). A start begins
+ * again with the first frame of the template. A stream that sends when its parameters change goes
+ * on with the next frame of the new template; what is left of its count and duration stays.
  *
  * Invariant (tested): in any time t, bytes sent <= rate_bps t / 8 + burst + one frame, and of a
  * stream with a count no more than count frames for each start.
@@ -63,8 +65,14 @@ int nic_frames_add(struct node *node, const struct nic_frames_params *streams, u
 		   uint64_t burst_bytes, struct rte_mempool *pool);
 void nic_frames_free(struct nic *nic);
 
-/** Start, from the first frame, or stop stream i. From one thread at a time. */
-void nic_frames_set(struct node *node, uint32_t i, bool started);
+/* What a reload makes of a stream. */
+struct nic_frames_update {
+	bool started;
+	const struct nic_frames_params *params; /* NULL: as before; not owned */
+};
+
+/** Put an update of each stream in force, at one instant. In the owner's thread. */
+void nic_frames_update(struct nic *nic, const struct nic_frames_update *updates, uint64_t now_ns);
 
 struct nic_frames_info {
 	uint64_t tx_packets, tx_bytes; /* of all starts; with FCS */

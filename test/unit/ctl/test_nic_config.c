@@ -475,6 +475,18 @@ TEST(streams_have_bytes_and_patterns_of_their_texts)
 	assert_true(next.streams[1].stopped);
 	assert_int_equal(next.streams[1].params.frame_bytes, 9216);
 	nic_config_free(&next);
+	/* The texts are read again, and rules across keys hold. */
+	cfg = config_open_text("running", "", 0, &err);
+	assert_int_equal(config_set(cfg, "frames a.patterns=8/8:7", &err), 0);
+	assert_int_equal(nic_config_set(cfg, &c, &next, &err), 0);
+	config_close(cfg);
+	assert_int_equal(next.streams[0].params.n_patterns, 1);
+	assert_int_equal(next.streams[0].params.patterns[0].bit, 8);
+	nic_config_free(&next);
+	cfg = config_open_text("running", "", 0, &err);
+	assert_int_equal(config_set(cfg, "frames a.ip_at=14", &err), 0);
+	assert_int_equal(nic_config_set(cfg, &c, &next, &err), -EINVAL);
+	config_close(cfg);
 	nic_config_free(&c);
 }
 

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "base/numbers/units.h"
+#include "nic/change/reload.h"
+#include "nic/core/core.h"
 #include "unit/nic/nic_test.h"
 #include "wire/bytes/be.h"
 #include "wire/bytes/checksum.h"
@@ -12,6 +14,7 @@
 #define GAP_NS 960u
 
 static struct rte_mempool *pool;
+static struct nic_frames_update updates[3];
 
 static struct nic_frames_params
 plain(void)
@@ -27,6 +30,7 @@ plain(void)
 static void
 begin(const struct nic_frames_params *streams, uint32_t n)
 {
+	memset(updates, 0, sizeof(updates));
 	solo_init(&solo);
 	solo_create(&solo, 64);
 	pool = pkt_pool_create(&(struct pkt_pool_params){
@@ -41,6 +45,13 @@ finish(void)
 	assert_int_equal(rte_mempool_in_use_count(pool), 0);
 	solo_destroy(&solo);
 	pkt_pool_destroy(pool);
+}
+
+static void
+set(uint32_t stream, bool started)
+{
+	updates[stream].started = started;
+	nic_frames_update(nic_of(solo.nic), updates, solo.now_ns);
 }
 
 /* The next frame at or before a time, where the clock then is; its bytes. NULL: none. */
@@ -72,7 +83,7 @@ TEST(frames_leave_at_their_rate_until_their_count)
 	p.count = 3;
 	begin(&p, 1);
 	assert_null(next_frame(10000));
-	nic_frames_set(solo.nic, 0, true);
+	set(0, true);
 	assert_true(nic_frames_info(solo.nic, 0).started);
 	for (uint64_t i = 0; i < 3; i++) {
 		const uint8_t *frame = next_frame(NEVER_NS - 1);
@@ -102,25 +113,25 @@ TEST(a_start_begins_with_the_first_frame_and_has_a_duration)
 	for (int starts = 0; starts < 2; starts++) {
 		static const uint8_t values[] = {7, 17, 7};
 
-		nic_frames_set(solo.nic, 0, true);
+		set(0, true);
 		assert_true(nic_frames_info(solo.nic, 0).started);
 		for (int i = 0; i < 3; i++)
 			assert_int_equal(next_frame(solo.now_ns + GAP_NS)[1], values[i]);
 		assert_null(next_frame(solo.now_ns + 100000));
 		assert_false(nic_frames_info(solo.nic, 0).started);
-		nic_frames_set(solo.nic, 0, false);
+		set(0, false);
 	}
 	/* A stop ends it before. */
-	nic_frames_set(solo.nic, 0, true);
+	set(0, true);
 	assert_non_null(next_frame(solo.now_ns));
-	nic_frames_set(solo.nic, 0, false);
+	set(0, false);
 	assert_false(nic_frames_info(solo.nic, 0).started);
 	assert_null(next_frame(solo.now_ns + 100000));
 	/* A stop and a start between two turns of the node are a start. */
-	nic_frames_set(solo.nic, 0, true);
+	set(0, true);
 	assert_int_equal(next_frame(solo.now_ns)[1], 7);
-	nic_frames_set(solo.nic, 0, false);
-	nic_frames_set(solo.nic, 0, true);
+	set(0, false);
+	set(0, true);
 	assert_true(nic_frames_info(solo.nic, 0).started);
 	assert_int_equal(next_frame(solo.now_ns + GAP_NS)[1], 7);
 	assert_true(nic_frames_info(solo.nic, 0).started);
@@ -141,7 +152,7 @@ TEST(patterns_write_bits_and_leave_their_neighbours)
 	p.patterns[2] = (struct nic_frames_pattern){
 		.bit = 40, .width = 64, .first = 0x0102030405060708, .n = 1};
 	begin(&p, 1);
-	nic_frames_set(solo.nic, 0, true);
+	set(0, true);
 	for (int i = 0; i < 4; i++) {
 		static const uint8_t first[] = {0xC7, 0xEF, 0xFF, 0xC7};
 		const uint8_t *frame = next_frame(NEVER_NS - 1);
@@ -174,10 +185,10 @@ TEST(checksums_are_those_of_each_frame)
 			.bit = 8 * (14 + 12), .width = 32, .first = 1, .step = 1000, .n = 3};
 	}
 	begin(p, 2);
-	nic_frames_set(solo.nic, 0, true);
+	set(0, true);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(ipv4_header_checksum(next_frame(NEVER_NS - 1) + 14, 20), 0);
-	nic_frames_set(solo.nic, 1, true);
+	set(1, true);
 	for (int i = 0; i < 3; i++) {
 		uint8_t frame[FRAME_BYTES];
 		uint16_t got;
@@ -197,7 +208,7 @@ TEST(a_stream_waits_while_its_queue_is_paused)
 	p[0].queue = 3;
 	p[1].header[0] = 0xEE;
 	begin(p, 2);
-	nic_frames_set(solo.nic, 0, true);
+	set(0, true);
 	solo_feed_pause(&solo, 1 << 3, 100);
 	assert_null(next_frame(1279));
 	assert_non_null(next_frame(1280));
@@ -205,7 +216,7 @@ TEST(a_stream_waits_while_its_queue_is_paused)
 	assert_null(next_frame(1280 + GAP_NS - 1));
 	/* The other one obeys no pause. */
 	solo_feed_pause(&solo, 1 << 3, 0xFFFF);
-	nic_frames_set(solo.nic, 1, true);
+	set(1, true);
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(next_frame(solo.now_ns + GAP_NS)[0], 0xEE);
 	finish();
@@ -222,13 +233,46 @@ TEST(streams_take_turns_on_a_full_wire)
 	}
 	begin(p, 3);
 	for (uint32_t i = 0; i < 3; i++)
-		nic_frames_set(solo.nic, i, true);
+		set(i, true);
 	for (int i = 0; i < 300; i++)
 		seen[next_frame(NEVER_NS - 1)[0]]++;
 	for (int i = 0; i < 3; i++)
 		assert_in_range(seen[i], 99, 101);
 	/* 40 Gb/s: 24 ns for 120 bytes, after the burst of the port. */
 	assert_in_range(solo.now_ns, 200 * 24, 300 * 24);
+	finish();
+}
+
+TEST(a_reload_changes_a_stream_that_goes_on)
+{
+	struct nic_frames_params p = plain(), other = plain();
+	struct nic_reload reload = {.streams = updates};
+
+	p.count = 6;
+	p.n_patterns = other.n_patterns = 1;
+	p.patterns[0] = (struct nic_frames_pattern){.bit = 8, .width = 8, .step = 1, .n = 100};
+	other.patterns[0] = p.patterns[0];
+	other.header[0] = 0xEE;
+	other.rate_bps = GBPS / 2;
+	begin(&p, 1);
+	set(0, true);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(next_frame(NEVER_NS - 1)[1], i);
+	reload.params = solo.params;
+	for (int i = 3; i < 6; i++) {
+		uint64_t before_ns = solo.now_ns;
+
+		/* The first one without other parameters. */
+		updates[0].params = i > 3 ? &other : NULL;
+		nic_reload(solo.nic, &reload);
+		assert_int_equal(next_frame(NEVER_NS - 1)[0], i > 3 ? 0xEE : 0);
+		assert_true(nic_reload_is_done(solo.nic));
+		/* The rest of the debt is paid off at the new rate, once the wire is free. */
+		assert_in_range(solo.now_ns - before_ns, i > 3 ? 2 * GAP_NS - 24 : GAP_NS,
+				i > 3 ? 2 * GAP_NS : GAP_NS);
+	}
+	assert_null(next_frame(NEVER_NS - 1));
+	assert_int_equal(nic_frames_info(solo.nic, 0).tx_packets, 6);
 	finish();
 }
 
