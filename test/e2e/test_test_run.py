@@ -1,0 +1,190 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""scripts/test-run: a passing, a failing and broken files; in the lab, on ports and both; verdicts for people, CI and scripts.
+
+On ports nothing is expected of rates and delays, since the machine may be busy.
+"""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as xml
+
+from harness import PATIENCE_S, check, check_equal, finish, path_of, run, skip, work_dir
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "config" / "test-incast.ini"
+TEXT = EXAMPLE.read_text(encoding="utf-8")
+SHORT = ("--set", "fabric.duration_ns=300ms", "--set", "fabric.measure_from_ns=100ms")
+PROGRAMS = ":".join(str(path_of(role).parent) for role in ("nic", "switch", "lab"))
+
+
+def environment(work):
+    return {**os.environ, "MPLCONFIGDIR": str(work / "matplotlib"), "PATH": f"{PROGRAMS}:{os.environ['PATH']}"}
+
+
+def test_run(work, *args):
+    return run("/usr/bin/python3", ROOT / "scripts/test-run", *args, env=environment(work), cwd=work, timeout=5 * PATIENCE_S)
+
+
+def changed(work, name, *changes):
+    text = TEXT
+    for before, after in changes:
+        if before not in text:
+            sys.exit(f"{name}: no {before!r} in {EXAMPLE}")
+        text = text.replace(before, after, 1)
+    (work / f"{name}.ini").write_text(text)
+    return work / f"{name}.ini"
+
+
+def cases(out):
+    """{(place, criterion): tag of the result or None} of junit.xml"""
+    root = xml.parse(out / "junit.xml").getroot()
+    found = {(case.get("classname").rpartition(".")[2], case.get("name")): case[0].tag if len(case) else None for case in root.iter("testcase")}
+    check_equal("junit.xml: numbers", (int(root.get("tests")), int(root.get("failures")), int(root.get("errors"))),
+                (len(found), sum(tag == "failure" for tag in found.values()), sum(tag == "error" for tag in found.values())))
+    return found
+
+
+def check_passing(work):
+    done = test_run(work, EXAMPLE, "--out", "pass")
+    check_equal("the example passes", (done.returncode, done.stderr), (0, ""))
+    check("its last line", done.stdout.splitlines()[-1] == "pass: pass/report.html", done.stdout)
+    verdict = json.loads((work / "pass/verdict.json").read_text())
+    check_equal("verdict.json", (verdict["format"], verdict["verdict"], {c["verdict"] for c in verdict["criteria"]}, {c["place"] for c in verdict["criteria"]}),
+                (1, "pass", {"pass"}, {"lab"}))
+    check_equal("junit.xml: all criteria", {name for _, name in cases(work / "pass")}, set(re.findall(r"^\[criterion (.+)\]", TEXT, re.M)))
+    page = (work / "pass/report.html").read_text()
+    check("report.html: verdict, plots, nothing from elsewhere", "test-incast: pass" in page and page.count("<svg") == 6 and not re.search(r'(src|href)="https?:', page))
+    check("the report of the run", (work / "pass/lab/report.html").exists())
+    check("nothing failed, nothing recorded", not (work / "pass/failed.pcapng").exists())
+    # Each quantity of the lab is that of its results.
+    results = json.loads((work / "pass/lab/results.json").read_text())
+    value = {c["value"]: c["measured"] for c in verdict["criteria"]}
+    check_equal("values", (value["goodput_bps"], round(value["jain_index"], 5), value["cnps"]),
+                (sum(flow["goodput_bps"] for flow in results["flows"]), round(results["jain_index"], 5), sum(flow["cnp_sent"] for flow in results["flows"])))
+
+
+def check_failing(work):
+    file = changed(work, "fail", ("at_least = 0.8", "at_least = 0.99999"), ("at_most = 50ms", "at_most = 50ms\nflow = incast h1"))
+    out = work / "pass"  # a second run in the same folder
+    done = test_run(work, file, "--out", out, *SHORT)
+    check_equal("a criterion fails", (done.returncode, done.stderr), (1, ""))
+    check("the table says which", re.search(r"^fairness .* FAIL$", done.stdout, re.M) and done.stdout.splitlines()[-1].startswith("FAIL: "), done.stdout)
+    check_equal("junit.xml: one failure", {key: tag for key, tag in cases(out).items() if tag}, {("lab", "fairness"): "failure"})
+    content = (out / "failed.pcapng").read_bytes()
+    check("failed.pcapng has frames", content[:4] == b"\x0a\x0d\x0d\x0a" and len(content) > 10000, len(content))
+    check_equal("no folder of the second run", sorted(p.name for p in out.iterdir()), ["failed.pcapng", "junit.xml", "lab", "report.html", "verdict.json"])
+    text = file.read_text()
+    own = changed(work, "own", ("at_least = 0.8", "at_least = 0.99999"), ("[flow incast]", "[record mine]\nnode = s1\nport = 0\n\n[flow incast]"))
+    done = test_run(work, own, "--out", "own", *SHORT)
+    check_equal("recordings of the file: those alone", (done.returncode, (work / "own/lab/mine.pcapng").exists(), (work / "own/failed.pcapng").exists()), (1, True, False))
+    check_equal("the file is as it was", file.read_text(), text)
+
+
+def check_refused(work):
+    """One line with file, line, key, value and what was expected; nothing is written."""
+    lines = TEXT.splitlines()
+    for name, changes, words, *on in (
+            ("quantity", [("value = jain_index", "value = jain")], ["[criterion fairness] value = jain", "jain_index"]),
+            ("unit", [("at_least = 100M", "at_least = 150X")], ["[criterion throughput] at_least = 150X", "bit/s"]),
+            ("bound", [("at_least = 100M\n", "")], ["[criterion throughput] at_least", "at_most"]),
+            ("order", [("at_least = 100M", "at_least = 150M\nat_most = 1M")], ["at_most = 1M"]),
+            ("key", [("at_least = 100M", "minimum = 150M")], ["[criterion throughput] minimum = 150M", "at_least"]),
+            ("twice", [("[criterion fairness]", "[criterion throughput]")], ["[criterion throughput]", "once"]),
+            ("no-equals", [("value = cnps", "value cnps")], ["[criterion notified] value cnps", "KEY = VALUE"]),
+            ("flow", [("at_least = 100M", "at_least = 150M\nflow = other")], ["flow = other", "incast h1"]),
+            ("flow-of-all", [("value = lost_packets", "value = lost_packets\nflow = incast")], ["flow = incast", "whole network"]),
+            ("place", [("on = lab", "on = moon")], ["on = moon", "lab, ports or both"]),
+            ("bracket", [("[criterion loss]", "[criterion loss")], ["[criterion loss"]),
+            ("section", [("[criterion loss]", "[criterium loss]")], ["[criterium loss]", "known section"]),
+            ("scenario", [("Kmin = 50KB", "Kmin = 50XB")], ["[wred] Kmin = 50XB", "size"]),
+            ("section-of-ports", [("[ports switch]", "[ports swich]")], ["[ports swich]"]),
+            ("key-of-ports", [("shaper_burst_ns = 10ms", "shaper_burst = 10ms")], ["[ports switch] shaper_burst = 10ms", "shaper_burst_ns"], "both"),
+            ("host", [("[ports nic]", "[ports]\nh9 = net_null0\n[ports nic]")], ["[ports] h9 = net_null0", "h1, h2, h3"], "ports"),
+            ("one-end", [("[ports nic]", "[ports]\nh1 = net_null0\n[ports nic]")], ["[ports]", "s1 port 0"], "ports"),
+            ("topology", [("topology = star", "topology = dumbbell"), ("[ports switch]\nshaper_burst_ns = 10ms\n", ""), ("[ports nic]\nshaper_burst_ns = 2ms\nqp_burst_bytes = 64KB\n", "")],
+             ["[fabric] topology = dumbbell", "star"], "ports"),
+            ("event", [("[criterion loss]", "[event e]\nat_ns = 1ms\naction = loss\nnode = h1\nport = 0\nframe_ppb = 5\n\n[criterion loss]")],
+             ["[event e] action = loss", "tx_disable"], "ports")):
+        file = changed(work, f"bad-{name}", *changes)
+        done = test_run(work, file, "--out", "none", "--on", *(on or ["lab"]))
+        where = re.match(rf"test-run: error: {re.escape(str(file))}:(\d+): ", done.stderr)
+        check(f"{name}: one line, code 2", done.returncode == 2 and done.stdout == "" and len(done.stderr.splitlines()) == 1 and where
+              and all(word in done.stderr for word in words), (done.returncode, done.stderr))
+        if where and name not in ("one-end", "twice"):
+            named = file.read_text().splitlines()[int(where[1]) - 1]
+            check(f"{name}: the line that is wrong", named.strip() and named not in lines or name in ("bound", "flow-of-all", "place", "event"), named)
+    for what, args, words in (("no file", [work / "none.ini"], ["none.ini"]), ("a setting", [EXAMPLE, "--set", "wred.Kmaxx=1"], ["Kmaxx"]),
+                              ("no criterion", [ROOT / "config/incast-4to1.ini"], ["incast-4to1.ini", "criterion"])):
+        done = test_run(work, *args, "--out", "none")
+        check(f"{what}: one line, code 2", done.returncode == 2 and len(done.stderr.splitlines()) == 1 and all(word in done.stderr for word in words), done.stderr)
+    check("nothing was written", not (work / "none").exists())
+
+
+def check_faults(work):
+    done = test_run(work, EXAMPLE, "--out", "/dev/full", *SHORT)
+    check("a device for a folder: one line, code 1", done.returncode == 1 and len(done.stderr.splitlines()) == 1 and "/dev/full" in done.stderr, done.stderr)
+    full = work / "full"
+    (full / "lab").mkdir(parents=True)
+    (full / "lab/flows.csv.part").symlink_to("/dev/full")
+    (full / "verdict.json").write_text("old")
+    done = test_run(work, EXAMPLE, "--out", full, *SHORT)
+    check("a full disk: one line, code 1", done.returncode == 1 and len(done.stderr.splitlines()) == 1 and "No space left" in done.stderr, done.stderr)
+    check_equal("a run that fails: junit.xml says so, and no old verdict is left", (list(cases(full).values()), (full / "verdict.json").exists()), (["error"], False))
+
+
+def check_ports(work):
+    """Both places, with a live change and a step of the switch."""
+    events = ("[event less]\nat_ns = 150ms\nfor_ns = 50ms\naction = set\nset = wred.green_max_threshold_bytes=300KB, flow incast.rate_cap_bps=50M\n\n"
+              "[event hold]\nat_ns = 200ms\nfor_ns = 20ms\naction = tx_disable\nnode = s1\nport = h3\n\n")
+    file = changed(work, "ports", ("[criterion throughput]\nvalue = goodput_bps\nat_least = 100M", "[criterion throughput]\nvalue = messages\nat_least = 1"),
+                   ("value = cnps\nat_least = 1", "value = cnps\nat_least = 0"), ("at_least = 0.8", "at_least = 0.8\non = lab"), ("[criterion loss]", events + "[criterion loss]"))
+    done = test_run(work, file, "--on", "both", "--out", "both", "--set", "fabric.duration_ns=1s", "--set", "fabric.measure_from_ns=100ms")
+    check_equal("side by side", (done.returncode, done.stderr), (0, ""))
+    check("the table has both", re.search(r"^criterion .* lab .* on ports", done.stdout, re.M) and re.search(r"^loss .* 0 +pass +0 +pass$", done.stdout, re.M), done.stdout)
+    found = cases(work / "both")
+    check_equal("junit.xml: both", {place for place, _ in found}, {"lab", "ports"})
+    names = {place: {name for where, name in found if where == place} for place in ("lab", "ports")}
+    check_equal("criteria of the lab alone", names["lab"] - names["ports"], {"fairness", "pauses", "latency"})
+    page = (work / "both/report.html").read_text()
+    check("report.html: rates on ports, with the event", page.count("<svg") == 7 and "On ports" in page)
+    check_equal("files of the programs", sorted(p.name for p in (work / "both/ports").glob("*.json")), ["h1.json", "h2.json", "h3.json", "s1.json"])
+    config = (work / "both/ports/h1.ini").read_text()
+    check("keys of the scenario and of [ports nic]", "rp_ai_rate_bps = 2M" in config and "qp_burst_bytes = 64KB" in config and "[flow incast h1]" in config, config)
+
+
+def check_interrupt(work):
+    command = ["/usr/bin/python3", str(ROOT / "scripts/test-run"), str(EXAMPLE), "--on", "ports", "--out", "cut", "--set", "fabric.duration_ns=600s"]
+    for number in (signal.SIGINT, signal.SIGTERM):
+        process = subprocess.Popen(command, cwd=work, env=environment(work), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        end = time.monotonic() + PATIENCE_S
+        logs = work / "cut/ports"
+        while not all((logs / f"{name}.log").exists() and "running" in (logs / f"{name}.log").read_text() for name in ("s1", "h1", "h2", "h3")):
+            if process.poll() is not None or time.monotonic() > end:
+                process.kill()
+                sys.exit(f"does not run: {process.communicate()}")
+            time.sleep(0.05)
+        process.send_signal(number)
+        out, err = process.communicate()
+        check_equal(f"{number.name}: code and line", (process.returncode, out, err.strip().splitlines()[-1]), (128 + number, "", "test-run: interrupted"))
+        check("its programs have ended", not subprocess.run(["pgrep", "-f", str(work / "cut")], capture_output=True, check=False).stdout)
+        for log in logs.glob("*.log"):
+            log.unlink()
+
+
+work = work_dir()
+done = run("/usr/bin/python3", "-c", "import matplotlib, numpy")
+if done.returncode:
+    skip("python3-matplotlib")
+check_refused(work)
+check_passing(work)
+check_failing(work)
+check_faults(work)
+check_ports(work)
+check_interrupt(work)
+finish()

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""scripts/test-run: a scenario with criteria, in the lab and on ports (doc/test-run.md).
+
+sections reads the file; quantities says what can be measured, and criteria what is expected of it; in_lab and on_ports run the scenario;
+plan makes the configurations of quench-nic and quench-switch for ports; output writes the verdict. Each uses only those before it.
+"""

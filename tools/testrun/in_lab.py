@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The scenario in quench-lab."""
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import re
+import subprocess
+
+import quench
+from quench import lab, tables
+from quench.data import Run
+
+from .quantities import Flow, Measured
+from .sections import BadFile, TestFile
+
+LAB = lab.LAB
+MOST_RECORDED = 200_000  # frames of a port
+SNAP_BYTES = 128
+
+
+@dataclasses.dataclass
+class Scenario:
+    """A file without its own sections, in a folder of its own so that its name stays, and options of quench-lab."""
+
+    file: TestFile
+    path: pathlib.Path
+    options: list[str]
+
+    def translate(self, text: str) -> str:
+        """A message of quench-lab: of the user's file."""
+        return text.replace(str(self.path), str(self.file.path)).removeprefix("quench-lab: ").removeprefix("error: ")
+
+
+def prepare(file: TestFile, folder: pathlib.Path, options: list[str]) -> Scenario:
+    path = folder / file.path.name
+    path.write_text(file.scenario, encoding="utf-8")
+    return Scenario(file, path, options)
+
+
+def effective(scenario: Scenario) -> str:
+    """The configuration in force, with comments on addresses. @raise BadFile: quench-lab refuses the scenario"""
+    try:
+        done = subprocess.run([str(LAB), *scenario.options, "--check-config", str(scenario.path)], capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise quench.Failed(f"{LAB}: {error.strerror}: build quench-lab") from error
+    if done.returncode:
+        raise BadFile(scenario.translate(done.stderr.strip().splitlines()[-1] if done.stderr else f"quench-lab: exit code {done.returncode}"))
+    return done.stdout
+
+
+def flow_names(text: str) -> list[str]:
+    """From effective()."""
+    return [found[1] for found in re.finditer(r"^#   (.+): 0x[0-9a-f]+ at \S+, 0x[0-9a-f]+ at \S+$", text, re.M)]
+
+
+def run(scenario: Scenario, out: pathlib.Path, *more: str) -> None:
+    """@raise quench.Failed: the run failed"""
+    command = [str(LAB), "--quiet", "--no-progress", *scenario.options, *more, "--out", str(out), str(scenario.path)]
+    started = lab.Started(command, out)
+    try:
+        with started.process as process:
+            _, errors = process.communicate()
+    except BaseException:
+        started.stop()
+        raise
+    if process.returncode:
+        raise quench.Failed(scenario.translate(errors.strip().splitlines()[-1] if errors.strip() else f"quench-lab: exit code {process.returncode}"))
+
+
+def measured(folder: pathlib.Path) -> Measured:
+    """From the files of a run. @raise quench.Failed: they cannot be read"""
+    try:
+        found = Run(folder)
+    except tables.BadInput as error:
+        raise quench.Failed(str(error)) from error
+    results = found.results
+    switches = {port["node"] for port in results["ports"]}
+    pauses = [counter for counter in results["pfc_counters"] if counter["node"] in switches]
+    flows = [Flow(flow["name"], flow["wire_rate_bps"], flow["goodput_bps"], flow["messages_completed"], flow["retransmitted_packets"], flow["cnp_sent"],
+                  int(flow["error"]), {measure: times for (name, measure), times in found.times.items() if name == flow["name"]})
+             for flow in results["flows"]]
+    queues = [queue for port in results["ports"] for queue in port["queues"]]
+    losses = {f"{drop['node']} port {drop['port']} {drop['reason']}": drop["packets"] for drop in results["drops"]}
+    return Measured(flows, losses, sum(pause["tx_pause"] for pause in pauses),
+                    round(sum(pause["tx_pause_duration_us"] for pause in pauses)), results["counters"]["ecn_marked_packets"],
+                    max((queue["watermark_bytes"] for queue in queues), default=0))
+
+
+def record(scenario: Scenario, folder: pathlib.Path) -> pathlib.Path | None:
+    """Record the port of the bottleneck in a second run, which is the same. Long runs are cut. None: the file has recordings of its own."""
+    if re.search(r"^\s*\[\s*record\b", scenario.file.scenario, re.M):
+        return None
+    results = Run(folder / "lab").results
+    where = results["bottleneck"]
+    port = next(port for port in results["ports"] if (port["node"], port["port"]) == (where["node"], where["port"]))
+    packets = port["rx_packets"] + port["tx_packets"]
+    share = min(1.0, MOST_RECORDED / max(1, packets))
+    with open(scenario.path, "a", encoding="utf-8") as file:
+        file.write(f"\n[record failed]\nnode = {where['node']}\nport = {where['port']}\nsnap_bytes = {SNAP_BYTES}\n")
+    try:
+        run(scenario, folder / "recording", *([] if share == 1.0 else ["--duration", f"{max(1, int(results['duration_ns'] * share))}ns"]))
+        target = folder / "failed.pcapng"
+        (folder / "recording" / "failed.pcapng").replace(target)
+        return target
+    finally:
+        scenario.path.write_text(scenario.file.scenario, encoding="utf-8")
+        for left in (folder / "recording").glob("*"):
+            left.unlink()
+        if (folder / "recording").exists():
+            (folder / "recording").rmdir()

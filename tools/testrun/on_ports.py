@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The scenario on ports: processes, the timetable, and what they counted."""
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+import quench
+from places import program
+from quench import data, tables
+from quench.process import PATIENCE_S
+
+from .plan import Plan, PlannedFlow, Step
+from .quantities import Flow, Measured
+from .sections import BadFile, TestFile
+
+SAMPLE_S = 0.05
+LATE_S = 0.02
+Rows = dict[str, quench.programs.Row]  # by "host/flow"
+
+
+def check(file: TestFile, plan: Plan) -> None:
+    """Both programs accept their configurations. @raise BadFile"""
+    texts = {f"h{host}": ("quench-nic", text) for host, text in plan.nics.items()}
+    if plan.switch is not None:
+        texts["s1"] = "quench-switch", plan.switch
+    with tempfile.TemporaryDirectory(prefix="quench-test-") as folder:
+        for name, (role, text) in texts.items():
+            path = pathlib.Path(folder) / f"{name}.ini"
+            path.write_text(text, encoding="utf-8")
+            try:
+                done = subprocess.run([str(program(role)), "--check-config", "--config", str(path)], capture_output=True, text=True, check=False)
+            except OSError as error:
+                raise quench.Failed(f"{program(role)}: {error.strerror}: build {role}") from error
+            if done.returncode:
+                raise BadFile(translate(file, name, str(path), done.stderr.strip().splitlines()[-1]))
+
+
+def translate(file: TestFile, name: str, path: str, line: str) -> str:
+    """A line of a program: at the key of [ports SECTION] if it is there."""
+    text = line.partition("error: ")[2] or line
+    found = re.match(rf"{re.escape(path)}(?::\d+)?: \[([^\]]+)\] ?(\w*)", text)
+    section = file.own.get(f"ports {found[1]}") if found else None
+    if found and section:
+        number = section.keys[found[2]][1] if found[2] in section.keys else section.line
+        return f"{file.path}:{number}: [{section.name}]{text[found.end(1) + 1:]}"
+    return f"{file.path}: {name} on ports: {text.removeprefix(path).lstrip(':0123456789').strip()}"
+
+
+@dataclasses.dataclass
+class Timeline:
+    """Bytes of each flow over time, and the begins of the steps."""
+
+    time_s: list[float]
+    wire_bytes: dict[str, list[float]]
+    steps: list[tuple[float, str]]
+
+
+class Network:
+    """The processes of a plan, and the timetable."""
+
+    def __init__(self, plan: Plan, folder: pathlib.Path) -> None:
+        self.plan, self.folder = plan, folder
+        self.nics: dict[int, quench.Nic] = {}
+        self.switch: quench.Switch | None = None
+        self.begin_s = 0.0
+        self.timeline = Timeline([], {flow.name: [] for flow in plan.flows}, [])
+        self.late: list[str] = []
+
+    def __enter__(self) -> Network:
+        try:
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        plan, folder = self.plan, self.folder
+        cables = {host: quench.Cable() for host in plan.nics if f"h{host}" not in plan.devices}
+        if plan.switch is not None:
+            devices = [plan.devices.get(f"s1 port {number}") or (cables[number + 1].server if number + 1 in cables else f"net_null{number},no-rx=1")
+                       for number in range(plan.n_ports)]
+            self.switch = quench.Switch(plan.switch, devices, name="s1", folder=folder, huge=plan.huge, idle_sleep_us=plan.idle_sleep_us)
+        for host, text in plan.nics.items():
+            device = plan.devices.get(f"h{host}") or cables[host].client
+            self.nics[host] = quench.Nic(text, [device], name=f"h{host}", folder=folder, huge=plan.huge, idle_sleep_us=plan.idle_sleep_us,
+                                         options=["--csv", str(folder / f"h{host}"), "--stats-interval", "0.1"])
+        self.wait_links()
+
+    def wait_links(self) -> None:
+        """The switch drops frames for a link that is down, and sees later than the host that it is up."""
+        end = time.monotonic() + PATIENCE_S
+        while self.switch is not None:
+            down = [host for host in self.plan.nics if self.switch.ports()[host - 1]["link"] != "up"]
+            if not down:
+                return
+            if time.monotonic() > end:
+                raise quench.Failed(f"s1: port {down[0] - 1}, to h{down[0]}, is down after {PATIENCE_S:g} s")
+            time.sleep(0.02)
+
+    def stop(self) -> None:
+        for program_ in (*self.nics.values(), *([self.switch] if self.switch else [])):
+            program_.stop()
+
+    def rows(self) -> Rows:
+        return {f"{host}/{row['flow']}": row for host, nic in self.nics.items() for row in nic.flows()}
+
+    def sent(self, flow: PlannedFlow, rows: Rows) -> quench.programs.Row:
+        return rows[key_of(flow, flow.sender)]
+
+    def received(self, flow: PlannedFlow, rows: Rows) -> quench.programs.Row:
+        return rows[key_of(flow, flow.receiver)]
+
+    def take(self, step: Step) -> None:
+        node = self.switch if step.node == "s1" else self.nics[int(step.node[1:])]
+        assert node is not None
+        if step.command:
+            node.ask(step.command)
+        else:
+            node.set(step.settings)
+        at = time.monotonic() - self.begin_s
+        self.timeline.steps.append((at, step.what))
+        if at - step.at_ns / 1e9 > LATE_S:
+            self.late.append(f"{step.what}: {1e3 * at - step.at_ns / 1e6:.0f} ms late")
+
+    def sample(self) -> Rows:
+        rows = self.rows()
+        self.timeline.time_s.append(time.monotonic() - self.begin_s)
+        for flow in self.plan.flows:
+            self.timeline.wire_bytes[flow.name].append(self.sent(flow, rows)["wire_bytes"])
+        return rows
+
+    def run(self, said: Callable[[float], None]) -> tuple[Rows, Rows, float]:
+        """@return rows at both ends of the measured window, and its length in seconds"""
+        plan = self.plan
+        steps = [step for step in plan.steps if step.at_ns < plan.duration_ns]
+        self.begin_s = time.monotonic()
+        end_s, from_s = plan.duration_ns / 1e9, plan.measure_from_ns / 1e9
+        base: Rows | None = None
+        base_s = 0.0
+        next_sample_s = 0.0
+        while True:
+            now_s = time.monotonic() - self.begin_s
+            while steps and steps[0].at_ns / 1e9 <= now_s:
+                self.take(steps.pop(0))
+            now_s = time.monotonic() - self.begin_s
+            if base is None and now_s >= from_s:
+                base, base_s = self.sample(), time.monotonic()
+            if now_s >= end_s:
+                assert base is not None
+                return base, self.sample(), time.monotonic() - base_s
+            if now_s >= next_sample_s:
+                self.sample()
+                said(now_s / end_s)
+                next_sample_s = now_s + SAMPLE_S
+            following = min([end_s, next_sample_s, *([from_s] if base is None else []), *(step.at_ns / 1e9 for step in steps[:1])])
+            time.sleep(max(0.0, self.begin_s + following - time.monotonic()))
+
+
+def key_of(flow: PlannedFlow, host: int) -> str:
+    return f"{host}/{flow.name}" if host == flow.src.host else f"{host}/{flow.name} <"
+
+
+def run(plan: Plan, folder: pathlib.Path, progress: bool) -> tuple[Measured, Timeline, list[str]]:
+    """Run it; folder gets configurations, logs and counters. @return results, what to draw, and remarks. @raise quench.Failed"""
+    def said(share: float) -> None:
+        if progress:
+            print(f"\ron ports: {share:4.0%} of {plan.duration_ns / 1e9:g} s", end="", file=sys.stderr, flush=True)
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with Network(plan, folder) as network:
+            base, last, passed_s = network.run(said)
+            network.stop()
+    except OSError as error:
+        raise quench.Failed(f"{error.filename or folder}: {error.strerror}") from error
+    finally:
+        if progress:
+            print("\r" + " " * 60 + "\r", end="", file=sys.stderr, flush=True)
+    return measured(network, base, last, passed_s), network.timeline, network.late
+
+
+def measured(network: Network, base: Rows, last: Rows, passed_s: float) -> Measured:
+    results = {host: nic.results() for host, nic in network.nics.items()}
+    times = {}
+    try:
+        for host in results:
+            times[host] = data.read_times(network.folder / f"h{host}" / "times.csv")
+    except tables.BadInput as error:
+        raise quench.Failed(str(error)) from error
+    flows = []
+    for flow in network.plan.flows:
+        ends = {(host, row["flow"]): row for host, found in results.items() for row in found["flows"]}
+        requester, sender, receiver = (ends[host, key_of(flow, host).partition("/")[2]] for host in (flow.src.host, flow.sender, flow.receiver))
+        wire, payload = ((8 * (of(flow, last)[name] - of(flow, base)[name]) / passed_s) for of, name in ((network.sent, "wire_bytes"), (network.received, "payload_bytes")))
+        flows.append(Flow(flow.name, wire, payload, requester["messages"], sender["retransmitted_packets"], receiver["cnps_sent"], requester["qps_failed"],
+                          {measure: found for (name, measure), found in times[flow.src.host].items() if name == flow.name}))
+    losses = {f"h{host} {name}": value for host, found in results.items() for name, value in found["counters"].items() if name.startswith("drop_") and value}
+    if network.switch is None:
+        return Measured(flows, None, None, None, None, None)
+    ports = network.switch.results()["ports"]
+    queues = [queue for port in ports for queue in port["queues"]]
+    pauses = {what: sum(value for port in ports for name, value in port.items() if re.fullmatch(rf"tx_(prio\d|global)_pause{what}", name))
+              for what in ("", "_duration_us")}
+    losses |= {f"s1 port {port['port']} {reason}": packets for port in ports for reason, packets in port["drops"].items() if packets}
+    return Measured(flows, losses, pauses[""], pauses["_duration_us"],
+                    sum(queue["ecn_marked_packets"] for queue in queues), max(queue["persistent_watermark_bytes"] for queue in queues))

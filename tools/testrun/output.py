@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The verdict: a table, JSON, JUnit XML, and a page with the plots of the run in the lab and the rates on ports."""
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import xml.etree.ElementTree as xml
+from html import escape
+
+import matplotlib.pyplot as plt
+from quench.data import Run
+from report import html, output, plots
+
+from .criteria import Finding
+from .on_ports import Timeline
+
+REPORT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "report.py"
+FILES = ("report.html", "junit.xml", "verdict.json", "failed.pcapng")
+PLACES = {"lab": "lab", "ports": "on ports"}
+STYLE = "td.FAIL { color: var(--alarm); font-weight: 600 } td.not-measured { color: var(--soft) }"
+
+
+@dataclasses.dataclass
+class Verdict:
+    """Findings by place, and what else there is to say."""
+
+    scenario: str
+    findings: dict[str, list[Finding]]
+    seconds: dict[str, float]
+    remarks: list[str]
+    timeline: Timeline | None = None
+    recording: pathlib.Path | None = None
+
+    def holds(self) -> bool:
+        return all(finding.holds is not False for found in self.findings.values() for finding in found)
+
+    def failed(self) -> int:
+        return sum(finding.holds is False for found in self.findings.values() for finding in found)
+
+
+def rows(verdict: Verdict) -> list[list[str]]:
+    """Name, expectation, and value and word for each place."""
+    names: dict[str, list[str]] = {}
+    for i, found in enumerate(verdict.findings.values()):
+        for finding in found:
+            criterion = finding.criterion
+            of = f" of {criterion.flow}" if criterion.flow else ""
+            row = names.setdefault(criterion.name, [criterion.name, f"{criterion.quantity}{of}", criterion.expected(), *["", ""] * len(verdict.findings)])
+            row[3 + 2 * i:5 + 2 * i] = [finding.shown(), finding.word()]
+    return list(names.values())
+
+
+def table(verdict: Verdict) -> str:
+    head = ["criterion", "value", "expected", *(word for place in verdict.findings for word in (PLACES[place], ""))]
+    lines = [head, *rows(verdict)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
+
+
+def as_json(verdict: Verdict) -> bytes:
+    criteria = [{"place": place, "name": finding.criterion.name, "value": finding.criterion.quantity, "flow": finding.criterion.flow,
+                 "at_least": finding.criterion.at_least, "at_most": finding.criterion.at_most, "measured": finding.value,
+                 "verdict": finding.word().lower()}
+                for place, found in verdict.findings.items() for finding in found]
+    return (json.dumps({"format": 1, "program": "test-run", "scenario": verdict.scenario, "verdict": "pass" if verdict.holds() else "fail",
+                        "criteria": criteria, "remarks": verdict.remarks}, indent=1) + "\n").encode()
+
+
+def as_junit(verdict: Verdict) -> bytes:
+    """The form that Jenkins and GitLab read: a test case for each criterion at each place."""
+    found = [(place, finding) for place, findings in verdict.findings.items() for finding in findings]
+    numbers = {"tests": str(len(found)), "failures": str(verdict.failed()), "errors": "0", "time": f"{sum(verdict.seconds.values()):.3f}"}
+    skipped = str(sum(finding.holds is None for _, finding in found))
+    suites = xml.Element("testsuites", numbers)
+    suite = xml.SubElement(suites, "testsuite", {"name": verdict.scenario, **numbers, "skipped": skipped})
+    for place, finding in found:
+        case = xml.SubElement(suite, "testcase", {"classname": f"{verdict.scenario}.{place}", "name": finding.criterion.name, "time": f"{verdict.seconds[place]:.3f}"})
+        said = f"{finding.criterion.quantity} = {finding.shown()}: expected {finding.criterion.expected()}"
+        if finding.holds is None:
+            xml.SubElement(case, "skipped", {"message": f"{finding.criterion.quantity} is not measured: the switch is not quench-switch"})
+        elif not finding.holds:
+            xml.SubElement(case, "failure", {"message": said, "type": "criterion"}).text = said
+    xml.indent(suites)
+    return xml.tostring(suites, encoding="utf-8", xml_declaration=True) + b"\n"
+
+
+def junit_error(scenario: str, text: str) -> bytes:
+    """For a run that failed."""
+    numbers = {"tests": "1", "failures": "0", "errors": "1"}
+    suites = xml.Element("testsuites", numbers)
+    case = xml.SubElement(xml.SubElement(suites, "testsuite", {"name": scenario, **numbers}), "testcase", {"classname": scenario, "name": "run"})
+    xml.SubElement(case, "error", {"message": text, "type": "run"}).text = text
+    xml.indent(suites)
+    return xml.tostring(suites, encoding="utf-8", xml_declaration=True) + b"\n"
+
+
+def rates_on_ports(timeline: Timeline) -> bytes:
+    """SVG of the wire rate of each flow, over 50 ms."""
+    figure, axes = plt.subplots(figsize=(7, 2.6), layout="constrained")
+    for name, sent in list(timeline.wire_bytes.items())[:12]:
+        points = [(t, 8e-6 * (b - a) / (t - s)) for s, t, a, b in zip(timeline.time_s, timeline.time_s[1:], sent, sent[1:]) if t - s > 0.01]
+        axes.plot([t for t, _ in points], [rate for _, rate in points], lw=1, label=name)
+    for at, what in timeline.steps:
+        if not what.startswith("flow "):
+            axes.axvline(at, color="0.6", lw=0.8)
+            axes.annotate(what, (at, 1), xycoords=("data", "axes fraction"), fontsize=7, color="0.4", va="top")
+    axes.set(xlabel="time (s)", ylabel="wire rate (Mb/s)", ylim=(0, None), xlim=(0, None))
+    axes.legend(frameon=False, fontsize=7)
+    svg = io.BytesIO()
+    figure.savefig(svg, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
+    plt.close(figure)
+    return svg.getvalue()
+
+
+def page(verdict: Verdict, folder: pathlib.Path) -> bytes:
+    heads = "".join(f"<th>{escape(head)}" for head in ("criterion", "value", "expected", *(head for place in verdict.findings for head in (PLACES[place], "verdict"))))
+    body = "".join("<tr>" + "".join(f'<td class="{escape(cell.replace(" ", "-"))}">{escape(cell)}' if cell in ("FAIL", "not measured") else f"<td>{escape(cell)}"
+                                    for cell in row) for row in rows(verdict))
+    parts = [f"<h1>{escape(verdict.scenario)}: {'pass' if verdict.holds() else 'FAIL'}</h1>",
+             f'<div class="wide"><table class="words"><thead><tr>{heads}</thead><tbody>{body}</tbody></table></div>']
+    parts += [f"<p>{escape(remark)}</p>" for remark in verdict.remarks]
+    if verdict.recording:
+        parts.append(f'<p>Frames at the bottleneck, for Wireshark: <a href="{verdict.recording.name}">{verdict.recording.name}</a></p>')
+    if "lab" in verdict.findings:
+        run = Run(folder / "lab")
+        figures = "".join(f"<figure>{output.inside_page(name, output.draw_plot(run, name, draw)[1])}</figure>" for name, draw in plots.PLOTS.items())
+        parts.append(f'<h2>In the lab</h2><p>The whole <a href="lab/report.html">report of the run</a>.</p>{figures}')
+    if verdict.timeline:
+        parts.append(f"<h2>On ports</h2><figure>{output.inside_page('ports', rates_on_ports(verdict.timeline))}</figure>")
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="icon" href="data:,">
+<title>{escape(verdict.scenario)}: {'pass' if verdict.holds() else 'FAIL'}</title>
+<style>{html.STYLE}{STYLE}</style>
+</head>
+<body>
+{"".join(parts)}
+</body>
+</html>
+""".encode()
+
+
+def write(verdict: Verdict, folder: pathlib.Path) -> None:
+    """verdict.json, junit.xml and report.html, all or none, after the report of the run in the lab. @raise OSError"""
+    if "lab" in verdict.findings:
+        done = subprocess.run([sys.executable, str(REPORT), str(folder / "lab")], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise OSError(0, done.stderr.strip().splitlines()[-1].removeprefix("report.py: ") if done.stderr else f"exit code {done.returncode}", "report.py")
+    output.write_all(folder, {"verdict.json": as_json(verdict), "junit.xml": as_junit(verdict), "report.html": page(verdict, folder)})

@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A scenario on ports: a quench-nic for each host with flows, a quench-switch, and a timetable of changes.
+
+The configurations come from the one that quench-lab has in force, so that a key has the same value in both places. What quench-lab derives
+for itself (addresses, QP numbers, fixed neighbours) is in them, too.
+"""
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import NamedTuple, NoReturn
+
+from .quantities import parse
+from .sections import COMMENT, BadFile, Section, TestFile
+
+MOST_HOSTS = 32
+DURATION = 10**18  # ns: later than any run
+FIRST_QPN = 0x100
+Keys = dict[str, str]
+
+# The first words of sections that quench-switch reads; those of BOTH, and all others, are read by quench-nic.
+SWITCH = {"switch", "wred", "step", "phantom", "buffer_profile", "scheduler", "pfcwd", "lldp", "router", "tc", "pg", "queue", "port", "fdb"}
+BOTH = {"qos_map", "pfc"}
+LAB_ONLY = {"link": "links of their own", "static_route": "one switch", "stream": "flows", "interface": "a bridge", "route": "a bridge", "neighbor": "a bridge"}
+# Keys of a flow that name other hosts, or times, which are in the timetable.
+NOT_OF_NIC = ("src", "dst", "pattern", "trace", "start_ns", "stop_ns", "load_ppm", "stopped")
+PORTS_KEY = re.compile(r"h\d+|s1 port \d+")
+
+
+class End(NamedTuple):
+    """An end of a flow: host and first QP number."""
+
+    host: int
+    qpn: int
+
+
+@dataclasses.dataclass
+class PlannedFlow:
+    name: str  # of the lab, such as "incast h1"
+    section: str
+    src: End
+    dst: End
+    keys: Keys
+
+    @property
+    def sender(self) -> int:
+        """The host that sends the data."""
+        return (self.dst if self.keys["verb"] == "read" else self.src).host
+
+    @property
+    def receiver(self) -> int:
+        return (self.src if self.keys["verb"] == "read" else self.dst).host
+
+
+class Step(NamedTuple):
+    """A change at a time. node: "h1" or "s1"; settings: keys to set; or a telemetry command."""
+
+    at_ns: int
+    what: str
+    node: str
+    settings: Keys
+    command: str = ""
+
+
+@dataclasses.dataclass
+class Plan:
+    nics: dict[int, str]  # host: configuration
+    switch: str | None    # None: the switch is not ours
+    n_ports: int
+    flows: list[PlannedFlow]
+    steps: list[Step]
+    devices: Keys
+    duration_ns: int
+    measure_from_ns: int
+    sample_ns: int
+    huge: bool
+    idle_sleep_us: int
+
+
+def sections_of(text: str) -> dict[str, Keys]:
+    found: dict[str, Keys] = {}
+    for line in text.splitlines():
+        plain = COMMENT.sub("", line).strip()
+        if plain.startswith("["):
+            keys = found.setdefault(plain[1:-1], {})
+        elif plain:
+            key, _, value = plain.partition("=")
+            keys[key.strip()] = value.strip()
+    return found
+
+
+def write_section(name: str, keys: Keys) -> str:
+    return f"[{name}]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items()) + "\n"
+
+
+def nanoseconds(text: str) -> int:
+    return DURATION if text == "never" else round(parse(text, "ns") or 0)
+
+
+class Maker:
+    """Makes a plan of what quench-lab has in force."""
+
+    def __init__(self, file: TestFile, text: str) -> None:
+        self.file = file
+        self.sections = sections_of(text)
+        self.used = {"ports"}
+        self.fabric = self.sections["fabric"]
+        self.addresses = {int(host): (ip, mac) for host, ip, mac in re.findall(r"^#   h(\d+): (\S+), (\S+)$", text, re.M)}
+        self.ends = re.findall(r"^#   (.+): 0x([0-9a-f]+) at h(\d+), 0x([0-9a-f]+) at h(\d+)$", text, re.M)
+
+    def refuse(self, where: str, expected: str) -> NoReturn:
+        """where: "[SECTION]" or "[SECTION] KEY = VALUE" of the scenario."""
+        raise BadFile(f"{self.file.path}:{self.file.line_of(*where[1:].split(']'))}: {where}: on ports, expected {expected}")
+
+    def check(self) -> None:
+        if self.fabric["topology"] != "star":
+            self.refuse(f"[fabric] topology = {self.fabric['topology']}", "star: one switch")
+        if self.fabric["ip_version"] != "4":
+            self.refuse(f"[fabric] ip_version = {self.fabric['ip_version']}", "4")
+        for name in self.sections:
+            words = name.split()
+            if words[0] in LAB_ONLY:
+                self.refuse(f"[{name}]", LAB_ONLY[words[0]])
+            if words[0] == "switch" and len(words) > 1:
+                self.refuse(f"[{name}]", f"[{' '.join(words[2:]) or 'switch'}]: there is one switch")
+            if words[0] == "flow" and self.sections[name]["pattern"] == "trace":
+                self.refuse(f"[{name}] pattern = trace", "another pattern")
+        hosts = {int(host) for _, _, a, _, b in self.ends for host in (a, b)}
+        if not hosts:
+            self.refuse("[flow NAME]", "a flow")
+        if len(hosts) > MOST_HOSTS:
+            self.refuse(f"[fabric] hosts = {self.fabric['hosts']}", f"flows of at most {MOST_HOSTS} hosts")
+
+    def over(self, name: str, keys: Keys) -> Keys:
+        """With the keys of [ports SECTION]."""
+        self.used.add(f"ports {name}")
+        more = self.file.own.get(f"ports {name}")
+        return {**keys, **({key: value for key, (value, _) in more.keys.items()} if more else {})}
+
+    def flows(self) -> list[PlannedFlow]:
+        found = []
+        for name, a, src, b, dst in self.ends:
+            section = name if f"flow {name}" in self.sections else name.rpartition(" ")[0]
+            found.append(PlannedFlow(name, section, End(int(src), int(a, 16)), End(int(dst), int(b, 16)), self.sections[f"flow {section}"]))
+        return found
+
+    def nic(self, host: int, flows: list[PlannedFlow]) -> str:
+        ip, mac = self.addresses[host]
+        qps = sum(int(flow.keys["qp_count"]) * [flow.src.host, flow.dst.host].count(host) for flow in flows)
+        own = {"mac": mac, "ip": ip, "link_speed_bps": self.fabric["link_rate_bps"], "first_qpn": str(FIRST_QPN), "max_qps": str(max(1024, qps))}
+        slow = self.slow_hosts()
+        text = ""
+        for name, keys in self.sections.items():
+            kind = name.split()[0]
+            if kind in SWITCH or kind in ("fabric", "flow", "event", "record") or (kind == "receiver" and slow is not None and host not in slow):
+                continue
+            text += write_section(name, self.over(name, {**own, **keys} if name == "nic" else keys))
+        return text + "".join(self.flow_at(host, flow) for flow in flows)
+
+    def slow_hosts(self) -> set[int] | None:
+        """None: all."""
+        text = self.fabric["slow_hosts"]
+        if text == "all":
+            return None
+        found: set[int] = set()
+        for part in text.replace("h", "").split(","):
+            first, _, last = part.partition("-")
+            if not first.strip().isdigit():
+                self.refuse(f"[fabric] slow_hosts = {text}", "numbers of hosts")
+            found |= set(range(int(first), int(last or first) + 1))
+        return found
+
+    def flow_at(self, host: int, flow: PlannedFlow) -> str:
+        text = ""
+        keys = {key: value for key, value in flow.keys.items() if key not in NOT_OF_NIC}
+        for here, peer, requester in ((flow.src, flow.dst, True), (flow.dst, flow.src, False)):
+            if here.host == host:
+                ip, mac = self.addresses[peer.host]
+                text += write_section(f"flow {flow.name}" if requester else f"flow {flow.name} <", {
+                    **keys, "peer_mac": mac, "peer_ip": ip, "peer_qpn": str(peer.qpn), **({"stopped": "on"} if requester else {"requester": "off"})})
+        return text
+
+    def switch(self, n_ports: int) -> str:
+        text = ""
+        ports: dict[str, Keys] = {"port": {"link_speed_bps": self.fabric["link_rate_bps"], "flow_control": self.sections["nic"]["flow_control"]}}
+        ports |= {f"port {number}": {"mac": f"02:5a:00:00:00:{number:02x}"} for number in range(n_ports)}
+        for name, keys in self.sections.items():
+            kind = name.split()[0]
+            if kind == "port":
+                ports[name] = {**ports.get(name, {}), **keys}
+            elif kind in SWITCH or kind in BOTH:
+                text += write_section(name, self.over(name, keys))
+        for name, keys in ports.items():
+            text += write_section(name, self.over(name, keys))
+        for host, (_, mac) in self.addresses.items():
+            text += write_section(f"fdb h{host}", {"mac": mac, "port": str(host - 1)})
+        return text
+
+    def steps(self, flows: list[PlannedFlow]) -> list[Step]:
+        found: list[Step] = []
+        for flow in flows:
+            start, stop = nanoseconds(flow.keys["start_ns"]), nanoseconds(flow.keys["stop_ns"])
+            key = f"flow {flow.name}.stopped"
+            if flow.keys["stopped"] == "off":
+                found.append(Step(start, f"flow {flow.name} starts", f"h{flow.src.host}", {key: "off"}))
+            if stop < DURATION:
+                found.append(Step(stop, f"flow {flow.name} stops", f"h{flow.src.host}", {key: "on"}))
+        for name, keys in self.sections.items():
+            if name.split()[0] == "event":
+                found += self.event(name, keys, flows)
+        return sorted(found, key=lambda step: step.at_ns)
+
+    def event(self, name: str, keys: Keys, flows: list[PlannedFlow]) -> list[Step]:
+        at, lasts = nanoseconds(keys["at_ns"]), nanoseconds(keys.get("for_ns", "0"))
+        action, what = keys["action"], name.partition(" ")[2]
+        if action == "set":
+            return self.set_event(what, keys["set"], at, lasts, flows)
+        number = keys.get("port", "")
+        if number.startswith("h"):
+            number = str(int(number[1:]) - 1)
+        commands = {
+            "tx_disable": (f"/quench/set/tx_disabled,{number},on", f"/quench/set/tx_disabled,{number},off"),
+            "tx_enable": (f"/quench/set/tx_disabled,{number},off", ""),
+            "pfc_delay": (f"/quench/set/pfc_delay_quanta,{number},{keys.get('quanta', '0')}", f"/quench/set/pfc_delay_quanta,{number},0"),
+        }
+        if action not in commands:
+            self.refuse(f"[{name}] action = {action}", f"set, {', '.join(commands)}: the others are for quench-lab")
+        begin, end = commands[action]
+        return [Step(at, what, "s1", {}, begin)] + ([Step(at + lasts, f"{what} ends", "s1", {}, end)] if lasts and end else [])
+
+    def set_event(self, what: str, text: str, at: int, lasts: int, flows: list[PlannedFlow]) -> list[Step]:
+        """One step for each node that has a key."""
+        begin: dict[str, Keys] = {}
+        end: dict[str, Keys] = {}
+        for part in text.split(","):
+            name, _, value = (word.strip() for word in part.partition("="))
+            section, _, key = name.rpartition(".")
+            section = re.sub(r"^switch s1\b ?", "", section) or "switch"
+            kind = section.split()[0]
+            places: list[tuple[str, str]]
+            if kind == "flow":
+                places = [(f"h{flow.src.host}", f"flow {flow.name}") for flow in flows if flow.section == section.partition(" ")[2]]
+            elif kind in SWITCH or kind in BOTH:
+                places = [("s1", section)]
+            else:
+                places = [(f"h{host}", section) for host in sorted({host for flow in flows for host in (flow.src.host, flow.dst.host)})]
+            before = self.over(section, self.sections.get(section, {})).get(key)
+            if lasts and before is None:
+                self.refuse(f"[event {what}] set = {text}", f"the full name of {name}, such as wred.green_max_threshold_bytes, as for_ns needs its value of before")
+            for node, there in places:
+                begin.setdefault(node, {})[f"{there}.{key}"] = value
+                if lasts:
+                    end.setdefault(node, {})[f"{there}.{key}"] = before or ""
+        return [Step(at, what, node, settings) for node, settings in begin.items()] + [Step(at + lasts, f"{what} ends", node, settings) for node, settings in end.items()]
+
+    def ports(self, hosts: set[int]) -> tuple[Keys, Section]:
+        section = self.file.own.get("ports") or Section("ports", 1, {})
+        devices = {}
+        for key, (value, _) in section.keys.items():
+            if key in ("switch", "huge", "idle_sleep_us"):
+                continue
+            if not PORTS_KEY.fullmatch(key) or not value:
+                self.file.refuse(section, key, "hN = DEVICE, s1 port N = DEVICE, switch, huge or idle_sleep_us")
+            if key[0] == "h" and int(key[1:]) not in hosts:
+                self.file.refuse(section, key, f"a host with flows: {', '.join(f'h{host}' for host in sorted(hosts))}")
+            devices[key] = value
+        for key in ("switch", "huge"):
+            if section.get(key, "on") not in ("on", "off"):
+                self.file.refuse(section, key, "on or off")
+        if not section.get("idle_sleep_us", "50").isdigit():
+            self.file.refuse(section, "idle_sleep_us", "a number of microseconds, such as 50")
+        ours = section.get("switch", "on") == "on"
+        for host in sorted(hosts):
+            if not ours and f"h{host}" not in devices:
+                self.file.refuse(section, "switch", f"a device of h{host}, since the switch is not ours")
+            if ours and (f"h{host}" in devices) != (f"s1 port {host - 1}" in devices):
+                self.file.refuse(section, "", f"devices of both h{host} and s1 port {host - 1}, or of none")
+        return devices, section
+
+    def make(self) -> Plan:
+        self.check()
+        flows = self.flows()
+        hosts = {end.host for flow in flows for end in (flow.src, flow.dst)}
+        devices, section = self.ports(hosts)
+        n_ports = int(self.fabric["hosts"])
+        duration, measure_from = (nanoseconds(self.fabric[key]) for key in ("duration_ns", "measure_from_ns"))
+        ours = section.get("switch", "on") == "on"
+        steps = self.steps(flows)
+        if not ours and any(step.node == "s1" for step in steps):
+            self.file.refuse(section, "switch", "on, since an event changes the switch")
+        nics, switch = {host: self.nic(host, flows) for host in sorted(hosts)}, self.switch(n_ports)
+        for own in self.file.of_kind("ports"):
+            if own.name not in self.used:
+                self.file.refuse(own, "", "[ports] or [ports SECTION], with a section of the switch or the hosts, such as nic")
+        return Plan(nics, switch if ours else None, n_ports, flows, steps, devices,
+                    duration, measure_from, nanoseconds(self.fabric["sample_ns"]), section.get("huge", "off") == "on", int(section.get("idle_sleep_us", "50")))
+
+
+def make(file: TestFile, text: str) -> Plan:
+    """text: the configuration that quench-lab has in force. @raise BadFile"""
+    return Maker(file, text).make()
