@@ -138,6 +138,20 @@ def half_started(work):
                 ((20,), (20,)))
 
 
+def client_first(work):
+    """A memif client that starts before its server's EAL, so nobody listens yet."""
+    def memif(role):
+        return f"net_memif0,role={role},id=0,socket={work}/late.sock,socket-abstract=no,rsize=9"
+
+    client = start(work, "early", config(1, 2, [("a", 17, True, 5, 4)]), three(memif("client"), first=1))
+    client.wait_until("it waits", lambda: "the server does not answer yet" in client.err())
+    server = start(work, "late", config(2, 1, [("a", 17, False, 0, 4)]), three(memif("server")))
+    check_equal("client first: it ends by itself", client.wait_end(), 0)
+    check_equal("client first: exit code of the server", server.stop(), 0)
+    check_equal("client first: messages", (sums(client.json(), "tx_messages"), sums(server.json(), "rx_messages")),
+                ((20,), (20,)))
+
+
 def share_the_wire(work):
     text = config(1, 2, [("a", 17, True, 0, 8)]).replace("message_bytes = 64KB", "message_bytes = 1GB")
     text = text.replace("local_ack_timeout = 20", "local_ack_timeout = 0\nwindow_packets = 8000000\ncc = none")
@@ -176,6 +190,7 @@ def main():
     over_memif(work)
     over_memif(work, APART)
     half_started(work)
+    client_first(work)
     share_the_wire(work)
     one_queue(work)
     finish()

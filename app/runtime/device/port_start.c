@@ -90,24 +90,34 @@ comes_up(uint16_t ethdev, unsigned int wait_ms)
 	return false;
 }
 
+/* A net_memif client (22.11) that finds no listening server returns -1, which reads as EPERM. */
+static int
+start_device(uint16_t ethdev, bool client)
+{
+	int rc = rte_eth_dev_start(ethdev);
+
+	return client && rc == -1 ? -ECONNREFUSED : rc;
+}
+
 int
 port_start(uint16_t ethdev)
 {
 	bool client = is_memif_client(ethdev);
 	unsigned int wait_ms = FIRST_WAIT_MS, waited_ms = 0;
-	int rc = rte_eth_dev_start(ethdev);
+	int rc = start_device(ethdev, client);
 
 	/* Wait longer each time, because the handshake itself takes time on a loaded machine. */
-	while (rc == 0 && client && waited_ms < LAST_WAIT_BEGINS_MS) {
+	while ((rc == 0 || rc == -ECONNREFUSED) && client && waited_ms < LAST_WAIT_BEGINS_MS) {
 		if (comes_up(ethdev, wait_ms))
 			return 0;
 		if (waited_ms == 0)
 			say("%s: the server does not answer yet", port_name(ethdev));
 		waited_ms += wait_ms;
 		wait_ms *= 2;
-		rc = port_stop(ethdev);
 		if (rc == 0)
-			rc = rte_eth_dev_start(ethdev);
+			rc = port_stop(ethdev);
+		if (rc == 0 || rc == -ECONNREFUSED)
+			rc = start_device(ethdev, client);
 	}
 	if (rc == 0 && client && !comes_up(ethdev, FIRST_WAIT_MS))
 		say_warning("%s: the server does not answer: start this program after it",
