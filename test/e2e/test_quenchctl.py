@@ -170,6 +170,28 @@ def check_watch(work, switch, name):
     Ctl(work, "-f", name).refused("show info", "the program has ended", "left its socket behind", code=1)
 
 
+def check_times(ctl, flow):
+    """The histograms of a flow that has ended have the quantiles that the program computes."""
+    name = flow["flow"]
+    shown = ctl.json(f"show times {name}")
+    sums = {row["measure"]: row for row in shown["times"]}
+    check_equal("times: samples", (sums["completion_ns"]["count"], sums["rtt_ns"]["count"]), (flow["completions"], flow["rtt_samples"]))
+    check_equal("times: the buckets add up", sum(row["count"] for row in shown["rows"] if row["measure"] == "rtt_ns"), flow["rtt_samples"])
+    for measure, prefix in (("completion_ns", "completion"), ("rtt_ns", "rtt")):
+        for quantile in ("p50", "p95", "p99", "p999"):
+            # The program knows the exact maximum, and reports no more than that.
+            expected = flow[f"{prefix}_{quantile}_ns"]
+            check(f"times: {quantile} of {measure}", expected <= sums[measure][quantile] <= expected * 129 / 128 + 1, (expected, sums[measure]))
+    text = ctl(f"show times {name}").stdout
+    check("times: a line says what was measured", f"round-trip time: {flow['rtt_samples']} samples, p50 " in text, text)
+    check("times: the last bucket has all", "100.00%" in text and "#" * 40 in text, text)
+    check_equal("times: cleared", ctl("clear counters times").returncode, 0)
+    check_equal("times: nothing since the clear", (ctl.json(f"show times {name}")["rows"], ctl(f"show times {name}").stdout),
+                ([], "nothing was measured yet\n"))
+    check_equal("times: the program kept them", ctl.json(f"--since-start show times {name}"), shown)
+    ctl.refused("show times nobody", "FLOW = nobody", "a flow of /quench/flows")
+
+
 def check_nic(work, nic, name):
     ctl = Ctl(work, "-f", name)
     check_equal("NIC: info", ctl.json("show info")["qps"], 120)
@@ -198,6 +220,7 @@ def check_nic(work, nic, name):
     check_equal("NIC: QPs only when asked", ctl.json("show qp")["rows"][0]["tx_messages"], 1)
     check_equal("NIC: clear counters qp", ctl("clear counters qp").returncode, 0)
     check_equal("NIC: QPs too", ctl.json("show qp")["rows"][0]["tx_messages"], 0)
+    check_times(ctl, ctl.json("--since-start show flows")["rows"][0])
     ctl.refused("show qp 5", "QPN = 5", "100 to 1123")
     ctl.refused("show qp 220", "no flow has QP 220")
     ctl.refused("show fdb", "expected a quench-switch")

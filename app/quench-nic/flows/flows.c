@@ -423,6 +423,28 @@ flows_object(struct flows *f, unsigned int i, uint64_t elapsed_ns)
 	return o;
 }
 
+unsigned int
+flows_find(const struct flows *f, const char *name)
+{
+	unsigned int i = 0;
+
+	while (i < f->n_shown && strcmp(f->shown[i].flow->name, name) != 0)
+		i++;
+	return i;
+}
+
+const struct nic_times *
+flows_times(struct flows *f, unsigned int i)
+{
+	return read_times(f, f->shown[i].entry);
+}
+
+const struct nic_pacing *
+flows_pacing(const struct flows *f, unsigned int i, struct nic_pacing *sum)
+{
+	return read_pacing(f, f->shown[i].entry, sum);
+}
+
 json_t *
 flows_report(struct flows *f, uint64_t elapsed_ns)
 {

@@ -59,6 +59,14 @@ unsigned int flows_list(struct flows *f);
 /** New object with the counters and times of flow i of the list. */
 json_t *flows_object(struct flows *f, unsigned int i, uint64_t elapsed_ns);
 
+/** Index in the list of the flow with this name, or n_shown. */
+unsigned int flows_find(const struct flows *f, const char *name);
+/** Times of flow i of the list, in f until the next call, or NULL: they are not measured. */
+const struct nic_times *flows_times(struct flows *f, unsigned int i);
+/** Sum of the pacing of flow i of the list in *sum, or NULL: it is not measured. */
+const struct nic_pacing *flows_pacing(const struct flows *f, unsigned int i,
+				      struct nic_pacing *sum);
+
 /** New list with one object per flow, for the whole run. */
 json_t *flows_report(struct flows *f, uint64_t elapsed_ns);
 

@@ -16,6 +16,7 @@
 #include "quench-nic/telemetry/nic_report.h"
 #include "quench-nic/telemetry/nic_telemetry_flows.h"
 #include "quench-nic/telemetry/nic_telemetry_reset.h"
+#include "quench-nic/telemetry/nic_telemetry_times.h"
 #include "quench-nic/nodes/totals.h"
 #include "quench-nic/telemetry/nic_telemetry_trace.h"
 
@@ -235,6 +236,7 @@ const struct telemetry_endpoint nic_endpoints[] = {
 	{"/quench/np", "", "Returns counters and keys of the notification point", 0, np_reply},
 	{"/quench/rp", "", "Returns counters and keys of congestion control", 0, rp_reply},
 	{"/quench/flows", "[,FIRST[,COUNT]]", "Returns flows", 2, flows_reply},
+	{"/quench/times", ",FLOW[,FIRST[,COUNT]]", "Returns histograms of a flow's times", 3, times_reply},
 	{"/quench/frames", "[,FIRST]", "Returns streams of frames", 1, frames_reply},
 	{"/quench/qps", "[,FIRST[,COUNT]]", "Returns QPs", 2, qps_reply},
 	{"/quench/qp", ",QPN", "Returns the QP with this local number", 1, qp_reply},

@@ -16,8 +16,8 @@
 #define PATH_CHARS 512
 
 /* Keys that identify a row of a list. */
-static const char *const row_keys[] = {"port", "queue",     "pg",   "prio",
-				       "flow", "local_qpn", "pool", "interface"};
+static const char *const row_keys[] = {"port",      "queue", "pg",        "prio",    "flow",
+				       "local_qpn", "pool",  "interface", "measure", "at_most"};
 
 /* Objects whose members are all counters. */
 static const char *const counter_objects[] = {"drops", "malformed", "device_stats"};
@@ -244,8 +244,9 @@ baseline_subtract(const json_t *baseline, const char *command, json_t *reply)
 	const json_t *then = json_object_get(json_object_get(baseline, "replies"), command);
 	json_t *names, *v;
 	const char *key;
-	/* In rows of drops all members but the port are counters. */
-	bool all = strcmp(command, "/quench/drops") == 0;
+	/* In rows of drops and of histograms all members but their keys are counters. */
+	bool all = strcmp(command, "/quench/drops") == 0 ||
+		   strncmp(command, "/quench/times,", strlen("/quench/times,")) == 0;
 
 	if (then == NULL)
 		return;

@@ -6,11 +6,12 @@
 #include "quenchctl/command/command.h"
 
 /* The kinds that "clear counters" takes. */
-#define CLEAR_KINDS "interface, queue, priority-group, pfc, pfcwd, drop, router, nic, flow, qp"
+#define CLEAR_KINDS                                                                                \
+	"interface, queue, priority-group, pfc, pfcwd, drop, router, nic, flow, times, qp"
 
 command_run command_show, command_send, command_clear_counters;
 command_run command_reload, command_set_key, command_remove_flow;
 command_run command_start_flow, command_stop_flow;
-command_run command_trace, command_show_trace, command_explain;
+command_run command_trace, command_show_trace, command_explain, command_show_times;
 
 #endif

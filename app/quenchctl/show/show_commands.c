@@ -198,24 +198,26 @@ static const struct kind {
 	const char *name, *program, *path;
 	bool by_port;
 	bool on_request; /* only if it is named, because it is long */
+	bool by_flow;
 } kinds[] = {
-	{"interface", "quench-switch", "/quench/ports", false, false},
-	{"interface", "quench-switch", "/quench/port", true, false},
-	{"interface", "quench-nic", "/quench/port", false, false},
-	{"queue", "quench-switch", "/quench/queues", true, false},
-	{"queue", "quench-switch", "/quench/ecn", false, false},
-	{"priority-group", "quench-switch", "/quench/pg", true, false},
-	{"pfc", "quench-switch", "/quench/pfc", false, false},
-	{"pfc", "quench-nic", "/quench/port", false, false},
-	{"pfcwd", "quench-switch", "/quench/pfcwd", false, false},
-	{"drop", "quench-switch", "/quench/drops", false, false},
-	{"router", "quench-switch", "/quench/router", false, false},
-	{"router", "quench-switch", "/quench/interfaces", false, false},
-	{"nic", "quench-nic", "/quench/nic", false, false},
-	{"nic", "quench-nic", "/quench/np", false, false},
-	{"nic", "quench-nic", "/quench/rp", false, false},
-	{"flow", "quench-nic", "/quench/flows", false, false},
-	{"qp", "quench-nic", "/quench/qps", false, true},
+	{"interface", "quench-switch", "/quench/ports", false, false, false},
+	{"interface", "quench-switch", "/quench/port", true, false, false},
+	{"interface", "quench-nic", "/quench/port", false, false, false},
+	{"queue", "quench-switch", "/quench/queues", true, false, false},
+	{"queue", "quench-switch", "/quench/ecn", false, false, false},
+	{"priority-group", "quench-switch", "/quench/pg", true, false, false},
+	{"pfc", "quench-switch", "/quench/pfc", false, false, false},
+	{"pfc", "quench-nic", "/quench/port", false, false, false},
+	{"pfcwd", "quench-switch", "/quench/pfcwd", false, false, false},
+	{"drop", "quench-switch", "/quench/drops", false, false, false},
+	{"router", "quench-switch", "/quench/router", false, false, false},
+	{"router", "quench-switch", "/quench/interfaces", false, false, false},
+	{"nic", "quench-nic", "/quench/nic", false, false, false},
+	{"nic", "quench-nic", "/quench/np", false, false, false},
+	{"nic", "quench-nic", "/quench/rp", false, false, false},
+	{"flow", "quench-nic", "/quench/flows", false, false, false},
+	{"qp", "quench-nic", "/quench/qps", false, true, false},
+	{"times", "quench-nic", "/quench/times", false, true, true},
 };
 #define N_KINDS (ARRAY_LEN(kinds))
 
@@ -230,12 +232,41 @@ keep(struct client *c, const char *command, json_t *replies)
 	return rc;
 }
 
+static bool
+has_times(const json_t *flow)
+{
+	return json_integer_value(json_object_get(flow, "completions")) > 0 ||
+	       json_integer_value(json_object_get(flow, "rtt_samples")) > 0 ||
+	       json_integer_value(json_object_get(flow, "paced_gaps")) > 0;
+}
+
+static int
+keep_by_flow(struct client *c, const struct kind *k, json_t *replies)
+{
+	char command[COMMAND_CHARS];
+	json_t *flows, *flow;
+	int rc = client_ask(c, "/quench/flows", &flows);
+	size_t i;
+
+	json_array_foreach (json_object_get(flows, "rows"), i, flow) {
+		if (rc != 0 || !has_times(flow))
+			continue;
+		snprintf(command, sizeof(command), "%s,%s", k->path,
+			 json_string_value(json_object_get(flow, "flow")));
+		rc = keep(c, command, replies);
+	}
+	json_decref(flows);
+	return rc;
+}
+
 static int
 keep_kind(struct client *c, const struct kind *k, json_int_t n_ports, json_t *replies)
 {
 	char command[COMMAND_CHARS];
 	int rc = 0;
 
+	if (k->by_flow)
+		return keep_by_flow(c, k, replies);
 	if (!k->by_port)
 		return keep(c, k->path, replies);
 	for (json_int_t i = 0; rc == 0 && i < n_ports; i++) {

@@ -354,11 +354,10 @@ client_ask(struct client *c, const char *command, json_t **reply)
 	if (rc == 0)
 		rc = check_rows(c, command, all);
 	while (rc == 0 && next != 0) {
-		char next_command[256];
+		char next_command[CLIENT_REQUEST_CHARS + 24];
 
 		at = next;
-		snprintf(next_command, sizeof(next_command), "%.*s,%lld",
-			 (int)strcspn(command, ","), command, (long long)at);
+		snprintf(next_command, sizeof(next_command), "%s,%lld", command, (long long)at);
 		rc = ask_next(c, next_command, all, at, &next);
 	}
 	json_object_del(all, "next");

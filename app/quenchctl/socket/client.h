@@ -52,8 +52,9 @@ int client_open(struct client *c, const char *path, const char *prefix);
 void client_close(struct client *c);
 
 /**
- * Ask for all pages of a command. A page that does not begin after the previous one is an error. A
- * program that is silent, gone or out of step is not asked again on this connection.
+ * Ask for all pages of a command, which is without FIRST. A page that does not begin after the
+ * previous one is an error. A program that is silent, gone or out of step is not asked again on
+ * this connection.
  *
  * @param reply  Set to an object owned by the caller, with the rows of all pages in "rows"; NULL
  *               after an error, so json_decref() is always allowed.

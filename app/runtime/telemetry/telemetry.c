@@ -306,8 +306,9 @@ telemetry_list_add(struct telemetry_call *call, const struct telemetry_list *lis
 	struct telemetry_page page;
 	bool fits = true;
 
-	if (!telemetry_optional_number(call, 0, "FIRST", list->first, list->max_first, &i) ||
-	    !telemetry_optional_number(call, 1, "COUNT", 1, UINT32_MAX, &count)) {
+	if (!telemetry_optional_number(call, list->n_before, "FIRST", list->first, list->max_first,
+				       &i) ||
+	    !telemetry_optional_number(call, list->n_before + 1, "COUNT", 1, UINT32_MAX, &count)) {
 		json_decref(o);
 		return NULL;
 	}

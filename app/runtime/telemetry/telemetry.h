@@ -101,7 +101,8 @@ bool telemetry_optional_number(struct telemetry_call *call, unsigned int i, cons
 /* A paged list. Its rows have numbers from first to end - 1; some numbers may have no row. */
 struct telemetry_list {
 	uint64_t first, end;
-	uint64_t max_first; /* of parameter FIRST */
+	uint64_t max_first;    /* of parameter FIRST */
+	unsigned int n_before; /* parameters before FIRST */
 	/* Called in ascending order. @return NULL: no row has this number. */
 	json_t *(*row)(struct telemetry_call *call, void *arg, uint64_t number);
 	void *arg;

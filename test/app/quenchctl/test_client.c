@@ -199,6 +199,31 @@ TEST(pages_that_do_not_get_on_are_an_error)
 	client_close(&c);
 }
 
+/* Two pages of a command with a parameter, which the second request repeats. */
+static void
+pages_of_flow(struct fake_program *p, const char *command, char *text, size_t size)
+{
+	if (strcmp(command, "/quench/times,a") == 0)
+		snprintf(text, size, "{\"/quench/times\":{\"x\":[1],\"next\":5}}");
+	else if (strcmp(command, "/quench/times,a,5") == 0)
+		snprintf(text, size, "{\"/quench/times\":{\"x\":[2]}}");
+	else
+		fake_reply(p, command, text, size);
+}
+
+TEST(pages_keep_the_parameters_of_their_command)
+{
+	struct client c;
+	json_t *reply;
+
+	program.reply = pages_of_flow;
+	assert_open(&c);
+	assert_int_equal(client_ask(&c, "/quench/times,a", &reply), 0);
+	assert_int_equal(json_array_size(json_object_get(reply, "rows")), 2);
+	json_decref(reply);
+	client_close(&c);
+}
+
 /* Another row, again and again. */
 static void
 endless_pages(struct fake_program *p, const char *command, char *text, size_t size)
