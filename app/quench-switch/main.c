@@ -13,6 +13,7 @@
 #include "base/numbers/units.h"
 #include "runtime/eal/eal_end.h"
 #include "runtime/run/program.h"
+#include "runtime/device/port_device.h"
 #include "runtime/device/port_stop.h"
 #include "runtime/port/ports.h"
 #include "runtime/report/report.h"
@@ -23,6 +24,7 @@
 #include "quench-switch/telemetry/switch_report.h"
 #include "quench-switch/nodes/shards.h"
 #include "quench-switch/nodes/watch.h"
+#include "switch/params/port_names.h"
 #include "switch/sw.h"
 #include "quench-switch/telemetry/switch_telemetry.h"
 #include "quench-switch/config/thresholds.h"
@@ -159,6 +161,8 @@ open_ports(struct quench_switch *s)
 		if (rc != 0)
 			return rc;
 		s->n_open++;
+		if (sw_port_has_name(&s->config->params.ports[i]))
+			port_give_name(s->ethdevs[i], s->config->params.ports[i].name);
 		rc = port_address(s->ethdevs[i], s->config->params.ports[i].mac);
 		if (rc != 0)
 			return rc;

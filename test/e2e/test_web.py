@@ -5,44 +5,18 @@ import json
 import os
 import re
 import signal
-import subprocess
 import time
-import urllib.error
-import urllib.request
 
-from harness import BUILD, PATIENCE_S, check, check_equal, finish, skip, work_dir
+from harness import PATIENCE_S, check, check_equal, finish, skip, work_dir
 from looked_at import check_no_program, start_nic, start_switch
 from telemetry import prefix
+from web_page import Web
 
 try:
     from selenium import webdriver
     from selenium.webdriver.common.by import By
 except ImportError:
     skip("python3-selenium is not installed")
-
-
-class Web:
-    def __init__(self, *options):
-        self.process = subprocess.Popen([BUILD / "app/quenchctl/quenchctl", "--listen", "127.0.0.1:0", *options, "web"],
-                                        stderr=subprocess.PIPE, text=True)
-        line = self.process.stderr.readline()
-        self.url = re.search(r"http://\S+", line).group(0) if "http" in line else None
-        check("web says where it is", self.url is not None, line)
-
-    def get(self, path, **headers):
-        with urllib.request.urlopen(urllib.request.Request(self.url + path, headers=headers), timeout=PATIENCE_S) as reply:
-            return reply.read().decode(), reply.headers
-
-    def status(self, path, **headers):
-        try:
-            self.get(path, **headers)
-            return 200
-        except urllib.error.HTTPError as error:
-            return error.code
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(PATIENCE_S)
 
 
 def browser(width=1280):

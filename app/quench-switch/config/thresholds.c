@@ -7,6 +7,7 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "runtime/notice/say.h"
+#include "switch/params/port_names.h"
 #include "tm/buffer/thresholds.h"
 
 static double
@@ -254,10 +255,11 @@ warn_of_headroom(const struct sw_params *params)
 	}
 	if (short_groups == 0)
 		return;
-	say_warning("port %u, lossless group %u: xoff_bytes = %" PRIu64 ", but %" PRIu64
+	say_warning("port %s, lossless group %u: xoff_bytes = %" PRIu64 ", but %" PRIu64
 		    " bytes may arrive after a pause: frames may be lost; so in %u groups in all "
 		    "(--thresholds, doc/buffer.md)",
-		    port, pg, mmu_pg_profile(&params->mmu, (uint16_t)port, (uint8_t)pg)->xoff_bytes,
+		    sw_port_text(params, (uint16_t)port).text, pg,
+		    mmu_pg_profile(&params->mmu, (uint16_t)port, (uint8_t)pg)->xoff_bytes,
 		    sw_port_headroom(params, (uint16_t)port).total_bytes, short_groups);
 }
 
@@ -294,10 +296,11 @@ thresholds_warn(const struct sw_params *params)
 		port = late_port(params, queue, bound_bytes, &min_bytes);
 		if (port >= 0)
 			say_warning(
-				"port %d, queue %u: marking begins above %" PRIu64
+				"port %s, queue %u: marking begins above %" PRIu64
 				" bytes, but a port whose frames fill the queues of all %u ports may "
 				"be paused at %" PRIu64
 				" bytes per queue (--thresholds, doc/buffer.md)",
-				port, queue, min_bytes, params->n_ports, bound_bytes);
+				sw_port_text(params, (uint16_t)port).text, queue, min_bytes,
+				params->n_ports, bound_bytes);
 	}
 }

@@ -3,18 +3,19 @@
 
 #include <inttypes.h>
 
+#include "runtime/device/port_device.h"
 #include "runtime/run/run.h"
 #include "runtime/notice/say.h"
 #include "switch/sw.h"
 #include "switch/control/event_log.h"
 
 static void
-say_one(const struct sw_event *e)
+say_one(const struct run_app *app, const struct sw_event *e)
 {
 	const char *name = sw_event_name(e->kind);
 	char text[128];
 
-	sw_event_text(e, text, sizeof(text));
+	sw_event_text(e, port_word(app->ethdevs[e->port], e->port), text, sizeof(text));
 	if (e->kind <= SW_EVENT_WAIT_TO_SHUTDOWN)
 		say_event(true, name, "%s; port=%u queue=%u", text, e->port, e->queue);
 	else if (e->kind <= SW_EVENT_BIG_RED_SWITCH_OFF)
@@ -36,7 +37,7 @@ switch_watch(const struct run_app *app, const struct port_link *links, uint64_t 
 		/* port_link_look() has reported link changes. */
 		if (event.kind == SW_EVENT_LINK_DOWN || event.kind == SW_EVENT_LINK_UP)
 			continue;
-		say_one(&event);
+		say_one(app, &event);
 	}
 	lost = sw_events_take_lost(app->node);
 	if (lost > 0)

@@ -9,6 +9,7 @@
 #include "runtime/report/switch_json.h"
 #include "ctl/output/json.h"
 #include "quench-switch/telemetry/switch_catalogue.h"
+#include "quench-switch/telemetry/switch_port_param.h"
 #include "quench-switch/config/switch_version.h"
 #include "switch/params/counters.h"
 #include "quench-switch/telemetry/switch_telemetry_set.h"
@@ -48,18 +49,16 @@ class_page(struct telemetry_call *call,
 		call, &(struct telemetry_list){.end = end, .max_first = end - 1, .row = row}, o);
 }
 
-/* Parse parameter PORT, and begin an object with the port's number. */
+/* Parse parameter PORT, and begin an object with the port's number and name. */
 static json_t *
 begin_port(struct telemetry_call *call, uint16_t *port)
 {
-	uint64_t number;
 	json_t *o;
 
-	if (!telemetry_number(call, 0, "PORT", 0, switch_of(call)->params->n_ports - 1u, &number))
+	if (!switch_port_param(call, 0, port))
 		return NULL;
-	*port = (uint16_t)number;
 	o = json_object();
-	report_set_u64(o, "port", number);
+	switch_set_port(o, switch_of(call)->params, *port);
 	return o;
 }
 
@@ -162,7 +161,7 @@ pfc_row(struct telemetry_call *call, uint16_t port)
 	const struct switch_program *s = switch_of(call);
 	json_t *o = json_object();
 
-	report_set_u64(o, "port", port);
+	switch_set_port(o, s->params, port);
 	switch_set_pause(o, s->node, &s->params->ports[port], port, telemetry_now_ns(call));
 	return o;
 }
@@ -194,7 +193,7 @@ drops_row(struct telemetry_call *call, uint16_t port)
 {
 	json_t *o = json_object();
 
-	report_set_u64(o, "port", port);
+	switch_set_port(o, switch_of(call)->params, port);
 	json_object_update_new(o, drops_of(call, port));
 	return o;
 }
@@ -210,7 +209,7 @@ malformed_row(struct telemetry_call *call, uint16_t port)
 {
 	json_t *o = switch_malformed_object(switch_of(call)->node, port);
 
-	report_set_u64(o, "port", port);
+	switch_set_port(o, switch_of(call)->params, port);
 	return o;
 }
 
@@ -225,7 +224,7 @@ device_stats_row(struct telemetry_call *call, uint16_t port)
 {
 	json_t *o = report_device_stats(call->telemetry->result, port);
 
-	report_set_u64(o, "port", port);
+	switch_set_port(o, switch_of(call)->params, port);
 	return o;
 }
 
@@ -325,7 +324,7 @@ pfcwd_row(struct telemetry_call *call, void *arg, uint64_t i)
 	if (s->params->pfcwd.pfcwd == PFCWD_OFF || !sw_pfcwd_watches(s->node, port, prio))
 		return NULL;
 	row = json_object();
-	report_set_u64(row, "port", port);
+	switch_set_port(row, s->params, port);
 	json_object_update_new(row, switch_pfcwd_object(s->node, s->params, port, prio));
 	set_pfcwd_keys(row, s->params, port);
 	return row;
@@ -374,7 +373,7 @@ lldp_row(struct telemetry_call *call, uint16_t port)
 	static const struct lldp_id none;
 	json_t *o = json_object();
 
-	report_set_u64(o, "port", port);
+	switch_set_port(o, s->params, port);
 	json_object_set_new(o, "neighbour", json_boolean(d->has_peer));
 	set_id(o, "chassis_id", d->has_peer ? &d->peer.chassis : &none);
 	set_id(o, "port_id", d->has_peer ? &d->peer.port : &none);
@@ -410,7 +409,7 @@ ecn_row(struct telemetry_call *call, void *arg, uint64_t i)
 	if (w == NULL)
 		return NULL;
 	o = json_object();
-	report_set_u64(o, "port", port);
+	switch_set_port(o, s->params, port);
 	report_set_u64(o, "queue", queue);
 	report_set_u64(o, "queue_bytes", sw_queue_bytes(s->node, port, queue));
 	json_set_counters(o, sw_queue_counter_fields, sw_queue_counter_fields_n,

@@ -11,8 +11,11 @@
 
 #include "base/numbers/fixed.h"
 #include "runtime/report/report.h"
+#include "runtime/report/switch_json.h"
 #include "runtime/notice/say.h"
 #include "quench-switch/config/switch_version.h"
+#include "quench-switch/telemetry/switch_port_param.h"
+#include "switch/params/port_names.h"
 #include "quench-switch/telemetry/switch_telemetry_tables.h"
 
 struct knob {
@@ -22,17 +25,6 @@ struct knob {
 	uint16_t quanta;
 };
 
-static bool
-read_port(struct telemetry_call *call, unsigned int i, uint16_t *port)
-{
-	uint64_t number;
-
-	if (!telemetry_number(call, i, "PORT", 0, switch_of(call)->params->n_ports - 1u, &number))
-		return false;
-	*port = (uint16_t)number;
-	return true;
-}
-
 static void
 set_tx_disabled(void *arg, uint64_t now_ns)
 {
@@ -40,19 +32,24 @@ set_tx_disabled(void *arg, uint64_t now_ns)
 
 	(void)now_ns;
 	sw_set_tx_disabled(k->program->node, k->port, k->on);
-	say_event(false, "set", "port %u: tx_disabled = %s; port=%u key=tx_disabled", k->port,
-		  k->on ? "on" : "off", k->port);
+	say_event(false, "set", "port %s: tx_disabled = %s; port=%u key=tx_disabled",
+		  sw_port_text(k->program->params, k->port).text, k->on ? "on" : "off", k->port);
 }
 
 json_t *
 switch_set_tx_disabled_reply(struct telemetry_call *call)
 {
 	struct knob k = {.program = switch_of(call)};
+	json_t *reply;
 
-	if (!read_port(call, 0, &k.port) || !telemetry_switch(call, 1, "tx_disabled", &k.on) ||
+	if (!switch_port_param(call, 0, &k.port) ||
+	    !telemetry_switch(call, 1, "tx_disabled", &k.on) ||
 	    !telemetry_on_main(call, set_tx_disabled, &k))
 		return NULL;
-	return json_pack("{s:i, s:b}", "port", k.port, "tx_disabled", k.on);
+	reply = json_object();
+	switch_set_port(reply, k.program->params, k.port);
+	json_object_set_new(reply, "tx_disabled", json_boolean(k.on));
+	return reply;
 }
 
 static void
@@ -62,8 +59,8 @@ set_pfc_delay(void *arg, uint64_t now_ns)
 
 	(void)now_ns;
 	sw_set_pfc_delay(k->program->node, k->port, k->quanta);
-	say_event(false, "set", "port %u: pfc_delay_quanta = %u; port=%u key=pfc_delay_quanta",
-		  k->port, k->quanta, k->port);
+	say_event(false, "set", "port %s: pfc_delay_quanta = %u; port=%u key=pfc_delay_quanta",
+		  sw_port_text(k->program->params, k->port).text, k->quanta, k->port);
 }
 
 json_t *
@@ -71,14 +68,18 @@ switch_set_pfc_delay_reply(struct telemetry_call *call)
 {
 	struct knob k = {.program = switch_of(call)};
 	uint64_t quanta;
+	json_t *reply;
 
-	if (!read_port(call, 0, &k.port) ||
+	if (!switch_port_param(call, 0, &k.port) ||
 	    !telemetry_number(call, 1, "QUANTA", 0, UINT16_MAX, &quanta))
 		return NULL;
 	k.quanta = (uint16_t)quanta;
 	if (!telemetry_on_main(call, set_pfc_delay, &k))
 		return NULL;
-	return json_pack("{s:i, s:i}", "port", k.port, "pfc_delay_quanta", k.quanta);
+	reply = json_object();
+	switch_set_port(reply, k.program->params, k.port);
+	report_set_u64(reply, "pfc_delay_quanta", k.quanta);
+	return reply;
 }
 
 static void
@@ -133,16 +134,15 @@ is_of_ports(enum mmu_watermark kind)
 	return kind < MMU_WATERMARK_POOL;
 }
 
-static void
-add_row(json_t *rows, const uint16_t *port, uint32_t index, uint64_t bytes)
+static json_t *
+add_row(json_t *rows, uint32_t index, uint64_t bytes)
 {
 	json_t *row = json_object();
 
-	if (port != NULL)
-		report_set_u64(row, "port", *port);
 	report_set_u64(row, "index", index);
 	report_set_u64(row, "watermark_bytes", bytes);
 	json_array_append_new(rows, row);
+	return row;
 }
 
 /* Take and clear the watermarks of ports first to end - 1. @return false: refused. */
@@ -156,7 +156,8 @@ take_ports(struct telemetry_call *call, enum mmu_watermark kind, uint16_t first,
 		if (!switch_take(call, &s))
 			return false;
 		for (uint32_t i = 0; i < s.n; i++)
-			add_row(rows, &port, i, s.watermark_bytes[i]);
+			switch_set_port(add_row(rows, i, s.watermark_bytes[i]),
+					switch_of(call)->params, port);
 	}
 	return true;
 }
@@ -177,7 +178,7 @@ take_pools(struct telemetry_call *call, enum mmu_watermark kind, json_t *rows)
 			highest[n] = max_u64(highest[n], s.watermark_bytes[n]);
 	}
 	for (uint32_t i = 0; i < n; i++)
-		add_row(rows, NULL, i, highest[i]);
+		add_row(rows, i, highest[i]);
 	return true;
 }
 
@@ -196,7 +197,7 @@ switch_clear_watermark_reply(struct telemetry_call *call)
 					"%s applies to the whole switch: leave "
 					"out the port",
 					mmu_watermark_name(kind));
-	if (of_port && !read_port(call, 1, &first))
+	if (of_port && !switch_port_param(call, 1, &first))
 		return NULL;
 	if (of_port)
 		end = (uint16_t)(first + 1);

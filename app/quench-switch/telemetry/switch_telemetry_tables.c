@@ -22,7 +22,7 @@
 /* Largest number of chunks per reply, so that a large table with few rows does not take long. */
 #define CHUNKS 64
 /* Largest row, JSON syntax included. */
-#define ROW_BYTES 112u
+#define ROW_BYTES 176u
 
 /* The switch serves one reader at a time. */
 static pthread_mutex_t reader = PTHREAD_MUTEX_INITIALIZER;
@@ -77,21 +77,21 @@ set_domain(json_t *o, const char *key, uint16_t domain)
 }
 
 static json_t *
-fdb_row(const struct sw_snapshot *s, uint32_t i)
+fdb_row(struct telemetry_call *call, const struct sw_snapshot *s, uint32_t i)
 {
 	const struct fdb_entry *e = &s->fdb[i];
 	json_t *o = json_object();
 
 	set_mac(o, e->mac);
 	set_domain(o, "domain", e->domain);
-	report_set_u64(o, "port", e->port);
+	switch_set_port(o, switch_of(call)->params, e->port);
 	json_object_set_new(o, "type", json_string(e->is_static ? "static" : "dynamic"));
 	report_set_u64(o, "age_ns", e->age_ns);
 	return o;
 }
 
 static json_t *
-neigh_row(const struct sw_snapshot *s, uint32_t i)
+neigh_row(struct telemetry_call *call, const struct sw_snapshot *s, uint32_t i)
 {
 	static const uint8_t unknown[6];
 	static const char *const states[] = {"incomplete", "reachable", "probe", "failed", "stale"};
@@ -99,6 +99,7 @@ neigh_row(const struct sw_snapshot *s, uint32_t i)
 	char ip[FIELD_IP_CHARS];
 	json_t *o = json_object();
 
+	(void)call;
 	json_object_set_new(o, "ip", json_string(field_ip_text(&n->key.ip, ip)));
 	set_domain(o, "interface", n->key.vlan_id);
 	set_mac(o, n->has_mac ? n->mac : unknown);
@@ -109,7 +110,7 @@ neigh_row(const struct sw_snapshot *s, uint32_t i)
 /* Reply with the rows that follow the last page. */
 static json_t *
 table_reply(struct telemetry_call *call, enum sw_snapshot_table table, json_t *o,
-	    json_t *(*row)(const struct sw_snapshot *s, uint32_t i))
+	    json_t *(*row)(struct telemetry_call *call, const struct sw_snapshot *s, uint32_t i))
 {
 	struct sw_snapshot s = {.table = table};
 	struct telemetry_page page;
@@ -134,7 +135,7 @@ table_reply(struct telemetry_call *call, enum sw_snapshot_table table, json_t *o
 			break;
 		}
 		for (uint32_t j = 0; j < s.n; j++)
-			telemetry_page_add(&page, row(&s, j), from);
+			telemetry_page_add(&page, row(call, &s, j), from);
 	}
 	return o;
 }

@@ -40,24 +40,25 @@ struct place {
 static const struct place places[] = {
 	{SWITCH, .object = "run", .command = "/quench/info"},
 	{SWITCH, .object = "port", .command = "/quench/ports", .list = "rows",
-	 .labels = "port device"},
+	 .labels = "port port_name device"},
 	{SWITCH, .object = "device", .command = "/quench/device_stats", .list = "rows",
-	 .labels = "port"},
-	{SWITCH, .object = "drop", .command = "/quench/drops", .list = "rows", .labels = "port",
-	 .more = "_packets", .key_label = "reason",
+	 .labels = "port port_name"},
+	{SWITCH, .object = "drop", .command = "/quench/drops", .list = "rows",
+	 .labels = "port port_name", .more = "_packets", .key_label = "reason",
 	 .key_help = "frames dropped, by reason; doc/counters.md has a table of the reasons"},
 	{SWITCH, .object = "malformed", .command = "/quench/malformed", .list = "rows",
-	 .labels = "port", .more = "_packets", .key_label = "kind",
+	 .labels = "port port_name", .more = "_packets", .key_label = "kind",
 	 .key_help = "frames dropped with reason malformed, by what was wrong"},
 	{SWITCH, .object = "queue", .command = "/quench/queues", .list = "queues", .by_port = true,
-	 .labels = "port queue"},
+	 .labels = "port port_name queue"},
 	{SWITCH, .object = "wred", .command = "/quench/ecn", .list = "rows",
-	 .labels = "port queue"},
+	 .labels = "port port_name queue"},
 	{SWITCH, .object = "pg", .command = "/quench/pg", .list = "pgs", .by_port = true,
-	 .labels = "port pg"},
-	{SWITCH, .object = "pfc", .command = "/quench/pfc", .list = "rows", .labels = "port"},
+	 .labels = "port port_name pg"},
+	{SWITCH, .object = "pfc", .command = "/quench/pfc", .list = "rows",
+	 .labels = "port port_name"},
 	{SWITCH, .object = "pfcwd", .command = "/quench/pfcwd", .list = "rows",
-	 .labels = "port prio queue"},
+	 .labels = "port port_name prio queue"},
 	{SWITCH, .object = "pfcwd", .command = "/quench/pfcwd"},
 	{SWITCH, .object = "buffer", .command = "/quench/buffer"},
 	{SWITCH, .object = "pool", .command = "/quench/buffer", .list = "pools", .labels = "pool"},
@@ -69,8 +70,8 @@ static const struct place places[] = {
 	{SWITCH, .object = "router", .command = "/quench/router"},
 	{SWITCH, .object = "interface", .command = "/quench/interfaces", .list = "rows",
 	 .labels = "interface"},
-	{SWITCH, .object = "dcbx", .command = "/quench/lldp", .list = "rows", .labels = "port",
-	 .optional = true},
+	{SWITCH, .object = "dcbx", .command = "/quench/lldp", .list = "rows",
+	 .labels = "port port_name", .optional = true},
 	{NIC, .object = "run", .command = "/quench/info"},
 	{NIC, .object = "nic", .command = "/quench/info"},
 	{NIC, .object = "port", .command = "/quench/port", .labels = "port device"},
@@ -198,7 +199,8 @@ add_label(struct text *labels, const char *name, const json_t *v)
 	if (json_is_integer(v)) {
 		snprintf(number, sizeof(number), "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 		text_add_label(labels, name, number);
-	} else if (json_is_string(v)) {
+	} else if (json_string_length(v) > 0) {
+		/* An empty label is none, and a port without a name has none. */
 		text_add_label(labels, name, json_string_value(v));
 	}
 }

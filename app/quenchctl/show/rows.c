@@ -10,6 +10,22 @@
 /* Index after the priorities, for link pause. */
 #define LINK 8
 
+const char *
+rows_port_name(const json_t *row)
+{
+	const char *name = json_string_value(json_object_get(row, "port_name"));
+
+	return name != NULL && *name != '\0' ? name : NULL;
+}
+
+void
+rows_set_port(json_t *row, const json_t *of)
+{
+	json_object_set(row, "port", json_object_get(of, "port"));
+	if (rows_port_name(of) != NULL)
+		json_object_set(row, "port_name", json_object_get(of, "port_name"));
+}
+
 /* @return 0 if the port has no such counter. */
 static json_int_t
 pause_counter(const json_t *port, const char *way, unsigned int prio, const char *what)
@@ -31,7 +47,7 @@ add_pauses(json_t *list, const json_t *port, const char *way)
 {
 	json_t *row = json_object();
 
-	json_object_set(row, "port", json_object_get(port, "port"));
+	rows_set_port(row, port);
 	json_object_set_new(row, "frames", json_string(way));
 	for (unsigned int prio = 0; prio <= LINK; prio++) {
 		char key[8] = "link";
@@ -76,7 +92,7 @@ add_pause_times(json_t *list, const json_t *port)
 				"rx_pause_duration_ns", rx * 1000, "tx_pause_transition",
 				pause_counter(port, "tx", prio, "_transition"),
 				"tx_pause_duration_ns", tx * 1000);
-		json_object_set(row, "port", json_object_get(port, "port"));
+		rows_set_port(row, port);
 		json_object_set_new(row, "prio",
 				    prio == LINK ? json_string("link")
 						 : json_integer((json_int_t)prio));
@@ -133,11 +149,13 @@ rows_of_drops(const json_t *rows)
 
 	json_array_foreach (rows, i, port) {
 		json_object_foreach (port, reason, n) {
-			if (strcmp(reason, "port") != 0 && json_integer_value(n) > 0)
-				json_array_append_new(list,
-						      json_pack("{s:O, s:s, s:O}", "port",
-								json_object_get(port, "port"),
-								"reason", reason, "packets", n));
+			json_t *row;
+
+			if (strcmp(reason, "port") == 0 || json_integer_value(n) <= 0)
+				continue;
+			row = json_pack("{s:s, s:O}", "reason", reason, "packets", n);
+			rows_set_port(row, port);
+			json_array_append_new(list, row);
 		}
 	}
 	return list;

@@ -13,6 +13,10 @@
 	"port prio rx_pause_transition=rx_pauses rx_pause_duration_ns=rx_paused "                  \
 	"tx_pause_transition=tx_pauses tx_pause_duration_ns=tx_paused"
 
+/** Name of the port of a row; NULL: it has none. */
+const char *rows_port_name(const json_t *row);
+/** Copy the port of an object, by number and by name if it has one, to a row. */
+void rows_set_port(json_t *row, const json_t *of);
 /** Two rows for each port: pause frames received and sent, by priority; link: 802.3x. */
 json_t *rows_of_pauses(const json_t *rows);
 /** A row for each port and priority that was paused or paused its peer; prio "link" with 802.3x. */

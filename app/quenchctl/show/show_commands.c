@@ -103,8 +103,9 @@ add_port(const struct command *command, struct client *c, const json_t *baseline
 	if (rc != 0)
 		return rc;
 	json_array_foreach (json_object_get(reply, command->list), i, row) {
-		json_t *with_port = json_pack("{s:O}", "port", json_object_get(reply, "port"));
+		json_t *with_port = json_object();
 
+		rows_set_port(with_port, reply);
 		json_object_update(with_port, row);
 		json_array_append_new(rows, with_port);
 	}

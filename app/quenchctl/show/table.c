@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "quenchctl/show/rows.h"
 #include "quenchctl/show/table.h"
 #include "quenchctl/socket/utf8.h"
 
@@ -104,6 +105,15 @@ next_column(const char *columns, struct column *c)
 	return columns[n] == '\0' ? NULL : columns + n + 1;
 }
 
+/* A port that has a name is shown by it. */
+static const json_t *
+cell(const json_t *row, const struct column *c)
+{
+	bool named = strcmp(c->key, "port") == 0 && rows_port_name(row) != NULL;
+
+	return json_object_get(row, named ? "port_name" : c->key);
+}
+
 static void
 measure(struct column *c, const json_t *rows)
 {
@@ -112,7 +122,7 @@ measure(struct column *c, const json_t *rows)
 	size_t i;
 
 	json_array_foreach (rows, i, row) {
-		const json_t *v = json_object_get(row, c->key);
+		const json_t *v = cell(row, c);
 
 		format(c->key, v, text);
 		if ((int)strlen(text) > c->width)
@@ -154,7 +164,7 @@ table_rows(FILE *out, const json_t *rows, const char *columns)
 		for (unsigned int k = 0; k < n; k++) {
 			char text[TEXT_CHARS];
 
-			format(c[k].key, json_object_get(row, c[k].key), text);
+			format(c[k].key, cell(row, &c[k]), text);
 			put(out, &c[k], text, k + 1 == n);
 		}
 	}

@@ -8,6 +8,7 @@
 #include "base/numbers/array.h"
 #include "runtime/notice/monotonic.h"
 #include "runtime/notice/say.h"
+#include "quenchctl/show/rows.h"
 
 /*
  * Limits of a snapshot. A program that has not answered after READING_NS counts as silent. Too many
@@ -54,7 +55,7 @@ ask_by_port(struct client *c, const struct question *q, const json_t *ports, jso
 		if (rc != 0)
 			break;
 		json_array_foreach (json_object_get(one, q->list), i, element) {
-			json_object_set(element, "port", json_object_get(port, "port"));
+			rows_set_port(element, port);
 			json_array_append(all, element);
 		}
 		json_decref(one);

@@ -4,6 +4,7 @@
 #include "base/numbers/array.h"
 #include "quenchctl/top/top_view.h"
 
+#define FLOW_WIDTH 12 /* characters of a flow, at least */
 /* Row of totals. The first 80 columns suffice; the rest is for wider terminals. */
 #define ROW "%7s %8s %8s %7s %7s %7s %8s %7s %7s %9s %9s"
 
@@ -58,8 +59,25 @@ add_total(struct top_view *v, const struct snapshot *now, const struct snapshot 
 		top_number(rise(now, before, "nic", "tx_packets"), n[4]));
 }
 
+/* Names of flows are not cut. */
+static int
+flow_width(const json_t *rows)
+{
+	int width = FLOW_WIDTH;
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (rows, i, row) {
+		const char *flow = json_string_value(json_object_get(row, "flow"));
+		int n = flow != NULL ? (int)strlen(flow) : 0;
+
+		width = n > width ? n : width;
+	}
+	return width;
+}
+
 static void
-add_flow(struct top_view *v, const json_t *row, const json_t *was, double seconds)
+add_flow(struct top_view *v, const json_t *row, const json_t *was, double seconds, int width)
 {
 	double wire = 8 * top_rate(row, was, "wire_bytes", seconds);
 	double resent = top_rate(row, was, "retransmitted_packets", seconds);
@@ -71,7 +89,7 @@ add_flow(struct top_view *v, const json_t *row, const json_t *was, double second
 		     resent + failed > 0 ? TOP_ALARM
 		     : wire > 0          ? TOP_PLAIN
 					 : TOP_QUIET,
-		     "%-12.12s %5s %8s %8s %7s %6s %6s %6s %5.1f%% %7s",
+		     "%-*s %5s %8s %8s %7s %6s %6s %6s %5.1f%% %7s", width,
 		     json_string_value(json_object_get(row, "flow")),
 		     top_number(top_value(row, "qps"), n[0]), top_number(wire, n[1]),
 		     top_number(8 * top_rate(row, was, "payload_bytes", seconds), n[2]),
@@ -92,10 +110,11 @@ top_nic(struct top_view *v, const struct snapshot *now, const struct snapshot *b
 	size_t i;
 
 	add_total(v, now, before);
-	top_view_add(v, TOP_HEADING, "%-12s %5s %8s %8s %7s %6s %6s %6s %6s %7s", "flow", "QPs",
-		     "wire b/s", "goodput", "msgs/s", "CNPs/s", "cuts/s", "resent", "paused",
-		     "RTT us");
+	top_view_add(v, TOP_HEADING, "%-*s %5s %8s %8s %7s %6s %6s %6s %6s %7s", flow_width(rows),
+		     "flow", "QPs", "wire b/s", "goodput", "msgs/s", "CNPs/s", "cuts/s", "resent",
+		     "paused", "RTT us");
 	json_array_foreach (rows, i, row)
 		if (top_value(row, "gone") == 0)
-			add_flow(v, row, top_row(were, row, by), top_seconds(now, before));
+			add_flow(v, row, top_row(were, row, by), top_seconds(now, before),
+				 flow_width(rows));
 }

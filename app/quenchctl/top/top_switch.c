@@ -2,6 +2,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "quenchctl/show/rows.h"
 #include "quenchctl/top/top_view.h"
 
 /* The first 80 columns suffice; the rest is for wider terminals. */
@@ -63,6 +64,11 @@ percent(double rate, double speed)
 	return p < MOST_PERCENT ? p : MOST_PERCENT;
 }
 
+/* The column of ports, and that of devices, which names of ports replace. */
+struct widths {
+	int port, device;
+};
+
 static const char *
 device_of(const json_t *port)
 {
@@ -71,21 +77,32 @@ device_of(const json_t *port)
 	return device != NULL ? device : "";
 }
 
-/* Names of devices differ in their ends, so none is cut: net_af_packet0. */
-static int
-device_width(const json_t *ports)
+/*
+ * Names differ in their ends, so none is cut: net_af_packet0. With names of ports, there is no room
+ * for devices.
+ */
+static struct widths
+widths_of(const json_t *ports)
 {
-	size_t i, width = DEVICE_WIDTH;
+	struct widths w = {top_port_width(ports), DEVICE_WIDTH};
+	bool has_names = false;
 	json_t *row;
+	size_t i;
 
-	json_array_foreach (ports, i, row)
-		width = strlen(device_of(row)) > width ? strlen(device_of(row)) : width;
-	return (int)width;
+	json_array_foreach (ports, i, row) {
+		int n = (int)strlen(device_of(row));
+
+		w.device = n > w.device ? n : w.device;
+		has_names |= rows_port_name(row) != NULL;
+	}
+	if (has_names)
+		w.device = 0;
+	return w;
 }
 
 static void
 add_port(struct top_view *v, const struct snapshot *now, const struct snapshot *before,
-	 const struct pair *p, int width)
+	 const struct pair *p, struct widths w)
 {
 	static const char *const by[] = {"port", NULL};
 	const json_t *drops = top_row(rows_of(now, "drops", "rows"), p->now, by);
@@ -96,16 +113,16 @@ add_port(struct top_view *v, const struct snapshot *now, const struct snapshot *
 	double speed = top_value(p->now, "link_speed_bps");
 	const char *link = json_string_value(json_object_get(p->now, "link"));
 	bool down = link != NULL && strcmp(link, "down") == 0;
-	char n[8][16];
+	char n[8][16], port[TOP_COLUMNS];
 
 	top_view_add(v,
 		     down || dropped > 0 ? TOP_ALARM
 		     : rx + tx > 0       ? TOP_PLAIN
 					 : TOP_QUIET,
-		     "%4.0f %-*s %-4.4s %6s %7s %7s %3.0f%% %3.0f%% %7s %7s %7s %8s %8s",
-		     top_value(p->now, "port"), width, device_of(p->now), link != NULL ? link : "",
-		     top_number(speed, n[0]), top_number(rx, n[1]), top_number(tx, n[2]),
-		     percent(rx, speed), percent(tx, speed),
+		     "%*s %-*.*s%-4.4s %6s %7s %7s %3.0f%% %3.0f%% %7s %7s %7s %8s %8s", w.port,
+		     top_port(p->now, port), w.device + 1, w.device, device_of(p->now),
+		     link != NULL ? link : "", top_number(speed, n[0]), top_number(rx, n[1]),
+		     top_number(tx, n[2]), percent(rx, speed), percent(tx, speed),
 		     top_number(rise(p, "rx_pause_frames"), n[3]),
 		     top_number(rise(p, "tx_pause_frames"), n[4]), top_number(dropped, n[5]),
 		     top_number(rise(p, "rx_packets"), n[6]),
@@ -119,11 +136,11 @@ add_ports(struct top_view *v, const struct snapshot *now, const struct snapshot 
 	json_t *row;
 	size_t i;
 
-	int width = device_width(rows_of(now, "ports", "rows"));
+	struct widths w = widths_of(rows_of(now, "ports", "rows"));
 
-	top_view_add(v, TOP_HEADING, "%4s %-*s %-4s %6s %7s %7s %4s %4s %7s %7s %7s %8s %8s",
-		     "port", width, "device", "link", "speed", "rx b/s", "tx b/s", "rx", "tx",
-		     "pauses<", "pauses>", "drops/s", "rx p/s", "tx p/s");
+	top_view_add(v, TOP_HEADING, "%*s %-*.*s%-4s %6s %7s %7s %4s %4s %7s %7s %7s %8s %8s",
+		     w.port, "port", w.device + 1, w.device, "device", "link", "speed", "rx b/s",
+		     "tx b/s", "rx", "tx", "pauses<", "pauses>", "drops/s", "rx p/s", "tx p/s");
 	json_array_foreach (rows_of(now, "ports", "rows"), i, row) {
 		const struct pair p = {
 			.now = row,
@@ -131,7 +148,7 @@ add_ports(struct top_view *v, const struct snapshot *now, const struct snapshot 
 			.seconds = top_seconds(now, before),
 		};
 
-		add_port(v, now, before, &p, width);
+		add_port(v, now, before, &p, w);
 	}
 }
 
@@ -140,10 +157,11 @@ static void
 add_queues(struct top_view *v, const struct snapshot *now, const struct snapshot *before)
 {
 	static const char *const by[] = {"port", "queue", NULL};
+	int width = top_port_width(rows_of(now, "ports", "rows"));
 	json_t *row;
 	size_t i;
 
-	top_view_add(v, TOP_HEADING, "port queue %-*s %8s %8s %8s %8s %8s", BAR,
+	top_view_add(v, TOP_HEADING, "%*s queue %-*s %8s %8s %8s %8s %8s", width, "port", BAR,
 		     "m, M: WRED min, max", "bytes", "scale", "tx b/s", "marks/s", "drops/s");
 	json_array_foreach (rows_of(now, "ecn", "rows"), i, row) {
 		const struct pair p = {
@@ -155,13 +173,13 @@ add_queues(struct top_view *v, const struct snapshot *now, const struct snapshot
 				  top_value(row, "green_max_threshold_bytes")};
 		double bytes = top_value(row, "queue_bytes"), drops = rise(&p, "drop_packets");
 		double scale = bytes > marks[1] * 1.25 ? bytes : marks[1] * 1.25;
-		char bar[TOP_COLUMNS], n[5][16];
+		char bar[TOP_COLUMNS], port[TOP_COLUMNS], n[5][16];
 
 		top_view_add(v,
 			     drops > 0                                 ? TOP_ALARM
 			     : bytes > 0 || rise(&p, "tx_packets") > 0 ? TOP_PLAIN
 								       : TOP_QUIET,
-			     "%4.0f %5.0f %s %8s %8s %8s %8s %8s", top_value(row, "port"),
+			     "%*s %5.0f %s %8s %8s %8s %8s %8s", width, top_port(row, port),
 			     top_value(row, "queue"), top_bar(bytes, scale, "mM", marks, BAR, bar),
 			     top_number(bytes, n[0]), top_number(scale, n[1]),
 			     top_number(rise(&p, "tx_bytes") * 8, n[2]),
@@ -178,6 +196,7 @@ static void
 add_groups(struct top_view *v, const struct snapshot *now, const struct snapshot *before)
 {
 	static const char *const by[] = {"port", "pg", NULL};
+	int width = top_port_width(rows_of(now, "ports", "rows"));
 	bool heading = false;
 	json_t *row;
 	size_t i;
@@ -193,17 +212,17 @@ add_groups(struct top_view *v, const struct snapshot *now, const struct snapshot
 		double limit = top_value(row, "shared_limit_bytes"),
 		       drops = rise(&p, "drop_packets");
 		double scale = shared + headroom > limit * 1.25 ? shared + headroom : limit * 1.25;
-		char bar[TOP_COLUMNS], n[4][16];
+		char bar[TOP_COLUMNS], port[TOP_COLUMNS], n[4][16];
 
 		if (shared + headroom <= 0 && drops <= 0)
 			continue;
 		if (!heading)
-			top_view_add(v, TOP_HEADING, "port group %-*s %8s %8s %8s %8s", BAR,
-				     "X: limit of shared", "shared", "headroom", "limit",
-				     "drops/s");
+			top_view_add(v, TOP_HEADING, "%*s group %-*s %8s %8s %8s %8s", width,
+				     "port", BAR, "X: limit of shared", "shared", "headroom",
+				     "limit", "drops/s");
 		heading = true;
 		top_view_add(v, drops > 0 || headroom > 0 ? TOP_ALARM : TOP_PLAIN,
-			     "%4.0f %5.0f %s %8s %8s %8s %8s", top_value(row, "port"),
+			     "%*s %5.0f %s %8s %8s %8s %8s", width, top_port(row, port),
 			     top_value(row, "pg"),
 			     top_bar(shared + headroom, scale, "X", &limit, BAR, bar),
 			     top_number(shared, n[0]), top_number(headroom, n[1]),
@@ -214,6 +233,7 @@ add_groups(struct top_view *v, const struct snapshot *now, const struct snapshot
 static void
 add_storms(struct top_view *v, const struct snapshot *now)
 {
+	char port[TOP_COLUMNS];
 	json_t *row;
 	size_t i;
 
@@ -222,8 +242,8 @@ add_storms(struct top_view *v, const struct snapshot *now)
 
 		if (status != NULL && strcmp(status, "stormed") == 0)
 			top_view_add(v, TOP_ALARM,
-				     "STORM: port %.0f, priority %.0f, queue %.0f: %s; %.0f storms",
-				     top_value(row, "port"), top_value(row, "prio"),
+				     "STORM: port %s, priority %.0f, queue %.0f: %s; %.0f storms",
+				     top_port(row, port), top_value(row, "prio"),
 				     top_value(row, "queue"),
 				     json_string_value(json_object_get(row, "action")),
 				     top_value(row, "deadlock_detected"));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "quenchctl/show/rows.h"
 #include "quenchctl/top/top_view.h"
 
 #include <math.h>
@@ -133,4 +134,32 @@ top_row(const json_t *rows, const json_t *like, const char *const *keys)
 			return row;
 	}
 	return NULL;
+}
+
+const char *
+top_port(const json_t *row, char text[TOP_COLUMNS])
+{
+	const char *name = rows_port_name(row);
+
+	if (name != NULL)
+		snprintf(text, TOP_COLUMNS, "%s", name);
+	else
+		snprintf(text, TOP_COLUMNS, "%.0f", top_value(row, "port"));
+	return text;
+}
+
+int
+top_port_width(const json_t *rows)
+{
+	int width = (int)strlen("port");
+	char text[TOP_COLUMNS];
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (rows, i, row) {
+		int n = (int)strlen(top_port(row, text));
+
+		width = n > width ? n : width;
+	}
+	return width;
 }

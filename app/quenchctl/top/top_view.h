@@ -68,4 +68,10 @@ const json_t *top_row(const json_t *rows, const json_t *like, const char *const 
 
 double top_value(const json_t *object, const char *key);
 
+/** Text of the port of a row: its name, or else its number. @return text. */
+const char *top_port(const json_t *row, char text[TOP_COLUMNS]);
+
+/** Width of a column that holds the ports of these rows and its heading. */
+int top_port_width(const json_t *rows);
+
 #endif

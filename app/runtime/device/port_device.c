@@ -8,6 +8,24 @@
 #include <rte_ethdev.h>
 
 static char kept[RTE_MAX_ETHPORTS][RTE_ETH_NAME_MAX_LEN];
+static char given[RTE_MAX_ETHPORTS][RTE_ETH_NAME_MAX_LEN];
+
+void
+port_give_name(uint16_t ethdev, const char *name)
+{
+	snprintf(given[ethdev], sizeof(given[ethdev]), "%s", name);
+}
+
+const char *
+port_word(uint16_t ethdev, uint16_t number)
+{
+	static _Thread_local char text[8];
+
+	if (given[ethdev][0] != '\0')
+		return given[ethdev];
+	snprintf(text, sizeof(text), "%u", number);
+	return text;
+}
 
 void
 port_keep_name(uint16_t ethdev)

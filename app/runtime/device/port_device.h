@@ -14,6 +14,12 @@ bool port_is_virtual(const struct rte_eth_dev_info *info);
 /** Name of a device, e.g. "net_pcap0"; valid until this thread's next call. */
 const char *port_name(uint16_t ethdev);
 
+/** Give a port's device the name of the port. Before other threads ask for it. */
+void port_give_name(uint16_t ethdev, const char *name);
+
+/** A port in lines after "port": its name, else its number. As long as of port_name(). */
+const char *port_word(uint16_t ethdev, uint16_t number);
+
 /** Keep the name for the time after the device is closed. Before other threads ask for it. */
 void port_keep_name(uint16_t ethdev);
 

@@ -54,12 +54,12 @@ port_link_look(struct port_link *link, uint16_t port, uint16_t ethdev, bool wait
 	if (ask(ethdev, &up) != 0 || !port_link_saw(link, up, now_ns))
 		return;
 	if (port_link_is_down(link))
-		say_event(true, "link_down", "port %u (%s): link is down%s; port=%u device=%s",
-			  port, port_name(ethdev), waits ? ": frames to send wait for it" : "",
-			  port, port_name(ethdev));
+		say_event(true, "link_down", "port %s (%s): link is down%s; port=%u device=%s",
+			  port_word(ethdev, port), port_name(ethdev),
+			  waits ? ": frames to send wait for it" : "", port, port_name(ethdev));
 	else
 		say_event(false, "link_up",
-			  "port %u (%s): link is up, after %.3f s down in all; port=%u device=%s",
-			  port, port_name(ethdev), (double)link->down_ns / (double)NS_PER_SEC, port,
-			  port_name(ethdev));
+			  "port %s (%s): link is up, after %.3f s down in all; port=%u device=%s",
+			  port_word(ethdev, port), port_name(ethdev),
+			  (double)link->down_ns / (double)NS_PER_SEC, port, port_name(ethdev));
 }

@@ -8,6 +8,15 @@
 #include "runtime/report/report.h"
 #include "ctl/output/json.h"
 #include "switch/params/counters.h"
+#include "switch/params/port_names.h"
+
+void
+switch_set_port(json_t *o, const struct sw_params *params, uint16_t port)
+{
+	report_set_u64(o, "port", port);
+	if (sw_port_has_name(&params->ports[port]))
+		json_object_set_new(o, "port_name", json_string(params->ports[port].name));
+}
 
 /* The watermarks since the last clear and since the start (SONiC's persistent watermark). */
 static void
@@ -149,6 +158,7 @@ switch_port_object(const struct run_result *result, const struct node *node,
 	json_t *o = report_port(result, port, params->ports[port].link_speed_bps);
 	uint8_t shard_of_port[SW_DEVICE_PORTS];
 
+	switch_set_port(o, params, port);
 	sw_shards_deal(params, shard_of_port);
 	report_set_u64(o, "shard", shard_of_port[port] + 1u);
 	report_set_u64(o, "shaper_rate_bps", params->ports[port].shaper_rate_bps);

@@ -12,6 +12,8 @@
 #include "runtime/run/run.h"
 #include "switch/sw.h"
 
+/** Set the number of a port, and its name if it has one. */
+void switch_set_port(json_t *o, const struct sw_params *params, uint16_t port);
 /** A port and its counters, without those of its queues, groups, priorities and drops. */
 json_t *switch_port_object(const struct run_result *result, const struct node *node,
 			   const struct sw_params *params, uint16_t port);

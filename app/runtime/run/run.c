@@ -219,9 +219,9 @@ begin_removal(struct slow *s, uint16_t port, uint64_t now_ns)
 
 	(void)port_link_saw(&s->links[port], false, now_ns);
 	say_event(true, "device_removed",
-		  "port %u (%s): the device was removed: the port stays down until the program is "
+		  "port %s (%s): the device was removed: the port stays down until the program is "
 		  "started again; port=%u device=%s",
-		  port, device, port, device);
+		  port_word(s->app->ethdevs[port], port), device, port, device);
 	atomic_fetch_or_explicit(&removed, 1ull << port, memory_order_relaxed);
 }
 

@@ -8,6 +8,7 @@
 
 #include "ctl/switch_config/class_kinds.h"
 #include "ctl/switch_config/classes_rows.h"
+#include "switch/params/port_names.h"
 
 static void *
 of_every_port(const struct switch_class_kind *kind, struct sw_params *params, unsigned int index)
@@ -45,16 +46,30 @@ number_to(const char *text, char end, int bound)
 	return number;
 }
 
-/* "queue 3": port -1; "queue 0|3": both. @return false: neither. */
+/* The port before the bar of "Ethernet1/1|3": a number, or the name of a port that has one. */
+static int
+port_to(const char *text, const char *bar, const struct sw_params *params)
+{
+	char name[SW_PORT_NAME_CHARS + 1];
+	int number = number_to(text, '|', SW_MAX_PORTS);
+
+	if (number >= 0 || bar - text > SW_PORT_NAME_CHARS)
+		return number;
+	snprintf(name, sizeof(name), "%.*s", (int)(bar - text), text);
+	return sw_port_name_is_valid(name) ? sw_port_find(params, name) : -1;
+}
+
+/* "queue 3": port -1; "queue 0|3" or "queue NAME|3": both. @return false: neither. */
 static bool
-parse_place(const char *section, const char *word, int *port, int *index)
+parse_place(const char *section, const char *word, const struct sw_params *params, int *port,
+	    int *index)
 {
 	const char *text = section + strlen(word) + 1;
 	const char *bar = strchr(text, '|');
 
 	if (section[strlen(word)] == '\0')
 		return false;
-	*port = bar != NULL ? number_to(text, '|', SW_MAX_PORTS) : -1;
+	*port = bar != NULL ? port_to(text, bar, params) : -1;
 	*index = number_to(bar != NULL ? bar + 1 : text, '\0', TM_CLASSES);
 	return *index >= 0 && (bar == NULL || *port >= 0);
 }
@@ -143,7 +158,7 @@ read_tcs(struct config *cfg, const char *of, struct sw_params *out, struct confi
 	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, word, s));) {
 		int port, index;
 
-		if (!parse_place(s, word, &port, &index) || port >= 0)
+		if (!parse_place(s, word, out, &port, &index) || port >= 0)
 			return config_refuse(cfg, s, NULL, "[tc N], N from 0 to 7", err);
 		rc = config_read_new(cfg, s, sw_tc_fields, sw_tc_fields_n, &out->tcs[index], err);
 	}
@@ -184,7 +199,7 @@ read_places(struct config *cfg, const struct switch_class_kind *kind, bool of_po
 		int port, index;
 		void *object;
 
-		if (!parse_place(s, kind->word, &port, &index))
+		if (!parse_place(s, kind->word, out, &port, &index))
 			return config_refuse(cfg, s, NULL,
 					     "N or PORT|N after the word, N from 0 to 7", err);
 		if ((port >= 0) != of_ports)
@@ -251,7 +266,7 @@ read_kind_over(struct config *cfg, const char *of, const struct switch_class_kin
 	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, word, s));) {
 		int port, index;
 
-		if (parse_place(s, word, &port, &index) && port < 0)
+		if (parse_place(s, word, out, &port, &index) && port < 0)
 			rc = read_over_all_ports(cfg, of, &own, s, (unsigned int)index, out, err);
 	}
 	return rc == 0 ? read_places(cfg, &own, true, out, err) : rc;
@@ -292,7 +307,7 @@ switch_classes_read(struct config *cfg, struct sw_params *out, struct config_err
 }
 
 int
-switch_classes_check_ports(const struct config *cfg, const char *of, uint16_t n_ports,
+switch_classes_check_ports(const struct config *cfg, const char *of, const struct sw_params *params,
 			   struct config_error *err)
 {
 	for (unsigned int i = 0; i < SWITCH_CLASS_KINDS; i++) {
@@ -302,7 +317,7 @@ switch_classes_check_ports(const struct config *cfg, const char *of, uint16_t n_
 		for (const char *s = NULL; (s = config_next(cfg, word, s));) {
 			int port, index;
 
-			if (parse_place(s, word, &port, &index) && port >= n_ports)
+			if (parse_place(s, word, params, &port, &index) && port >= params->n_ports)
 				return config_refuse(cfg, s, NULL, "an existing port", err);
 		}
 	}
@@ -323,7 +338,7 @@ switch_classes_list(const struct config *cfg, const char *of, const struct sw_pa
 		for (const char *s = NULL; (s = config_next(cfg, word, s));) {
 			int port, index;
 
-			if (parse_place(s, word, &port, &index))
+			if (parse_place(s, word, params, &port, &index))
 				config_rows_add(
 					rows, s, kind->fields, *kind->n,
 					switch_class_object(kind, params,

@@ -27,8 +27,8 @@ int switch_classes_read_over(struct config *cfg, const char *of, struct sw_param
 int switch_classes_set(struct config *cfg, struct sw_params *out, struct config_error *err);
 
 /** Refuse sections of ports that do not exist. @return 0 or -EINVAL with err filled in. */
-int switch_classes_check_ports(const struct config *cfg, const char *of, uint16_t n_ports,
-			       struct config_error *err);
+int switch_classes_check_ports(const struct config *cfg, const char *of,
+			       const struct sw_params *params, struct config_error *err);
 
 /** Add rows for the sections of these kinds in cfg, for config_rows_refuse(). */
 void switch_classes_list(const struct config *cfg, const char *of, const struct sw_params *params,

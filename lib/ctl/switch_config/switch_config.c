@@ -12,6 +12,7 @@
 #include "ctl/switch_config/classes_rows.h"
 #include "ctl/switch_config/tables.h"
 #include "ctl/switch_config/classes.h"
+#include "switch/params/port_names.h"
 
 const struct field switch_pool_fields[] = {
 	{FIELD_OF(struct switch_pool, backing_frame_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
@@ -188,7 +189,7 @@ switch_config_check(const struct config *cfg, const struct sw_params *params,
 	rc = sw_params_check(filled, why, sizeof(why));
 	free(filled);
 	if (rc == 0)
-		return switch_classes_check_ports(cfg, NULL, params->n_ports, err);
+		return switch_classes_check_ports(cfg, NULL, params, err);
 	if (switch_tables_refuse(cfg, why, err))
 		return -EINVAL;
 	main_rows(params, 0, params->n_ports, &rows);
@@ -251,7 +252,7 @@ switch_config_check_one(const struct config *cfg, const char *section,
 	char why[512];
 
 	if (sw_params_check(params, why, sizeof(why)) == 0)
-		return switch_classes_check_ports(cfg, section, params->n_ports, err);
+		return switch_classes_check_ports(cfg, section, params, err);
 	one_rows(section, params, NULL, &rows);
 	switch_classes_list(cfg, section, params, &rows);
 	config_rows_refuse(cfg, &rows, why, err);
@@ -297,7 +298,7 @@ switch_config_read(struct config *cfg, struct sw_params *out, struct config_erro
 	return finish(cfg, out, rc, err);
 }
 
-/* Read the keys of [port N] over those of out->ports; [port] changes nothing. */
+/* Read the keys of [port N] or [port NAME] over those of out->ports; [port] changes nothing. */
 static int
 set_ports(struct config *cfg, struct sw_params *out, struct config_error *err)
 {
@@ -305,11 +306,12 @@ set_ports(struct config *cfg, struct sw_params *out, struct config_error *err)
 	struct sw_port_params shared = {0};
 	int rc = config_read(cfg, "port", sw_port_fields, sw_port_fields_n, &shared, err);
 
-	for (uint16_t i = 0; rc == 0 && i < out->n_ports; i++) {
-		char name[PORT_NAME_SIZE];
+	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, "port", s));) {
+		int port = strcmp(s, "port") == 0 ? -1 : sw_port_find(out, s + strlen("port "));
 
-		snprintf(name, sizeof(name), "port %u", i);
-		rc = config_read(cfg, name, sw_port_fields, sw_port_fields_n, &out->ports[i], err);
+		if (port >= 0)
+			rc = config_read(cfg, s, sw_port_fields, sw_port_fields_n,
+					 &out->ports[port], err);
 	}
 	return rc;
 }

@@ -44,13 +44,12 @@ struct import_log {
 	char error[1024]; /* of a refusal; begins with the file */
 };
 
-#define IMPORT_PORT_NAME 31 /* characters */
+#define IMPORT_PORT_NAME SW_PORT_NAME_CHARS
 
 /* A switch being converted, with the tables that it owns. */
 struct import_switch {
 	struct sw_params sw;
 	struct switch_pool pool;
-	char port_names[SW_DEVICE_PORTS][IMPORT_PORT_NAME + 1];
 };
 
 /**
@@ -76,9 +75,8 @@ int import_switch_read(const char *text, size_t size, struct import_switch *out,
 		       struct import_log *log);
 
 /**
- * Print a switch as an INI: the log's lists and the ports' names as comments, then [qos_map],
- * [scheduler] and [pool] with all keys, the speed of each port, and the other keys that differ from
- * the defaults.
+ * Print a switch as an INI: the log's lists as comments, then [qos_map], [scheduler] and [pool]
+ * with all keys, the speed of each port, and the other keys that differ from the defaults.
  */
 void import_switch_print(FILE *out, const struct import_switch *sw, const struct import_log *log);
 

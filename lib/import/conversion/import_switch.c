@@ -117,9 +117,6 @@ import_switch_print(FILE *out, const struct import_switch *sw, const struct impo
 	switch_config_print(full, plain);
 	import_text_close(full, &text);
 	import_print_head(out, "quench-switch", log);
-	fputs("#\n# Ports:\n", out);
-	for (uint16_t i = 0; i < sw->sw.n_ports; i++)
-		fprintf(out, "#   %u %s\n", i, sw->port_names[i]);
 	import_print_changed(out, text, base);
 	fputc('\n', out);
 	config_print(out, "pool", switch_pool_fields, switch_pool_fields_n, &sw->pool);
@@ -172,7 +169,7 @@ name_port(const struct import_switch *sw, const char *error, char *why)
 		return;
 	number = strtoul(port + 5, &end, 10);
 	if (number < sw->sw.n_ports)
-		sprintf(why + (end - error), " (%s)%s", sw->port_names[number], end);
+		sprintf(why + (end - error), " (%s)%s", sw->sw.ports[number].name, end);
 }
 
 int

@@ -2,11 +2,14 @@
 #include "import/export/export_form.h"
 #include "import/conversion/import_memory.h"
 
+#include "base/numbers/decimal.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "import/conversion/import_log.h"
 #include "import/sonic/sonic.h"
+#include "switch/params/port_names.h"
 
 /*
  * Names for the curve of [wred]. The second name is used if another curve of the file has the
@@ -116,9 +119,48 @@ export_find_lost(const char *json, const struct import_switch *sw, struct import
 	return rc;
 }
 
-void
-export_form(struct sw_params *sw, const struct sw_params *defaults)
+/* The number of one of SONiC's names, such as Ethernet12, or -1. */
+static long
+sonic_number(const char *name)
 {
+	static const char word[] = "Ethernet";
+	uint64_t number;
+
+	if (strncmp(name, word, strlen(word)) != 0 ||
+	    !decimal_parse(name + strlen(word), 0, INT32_MAX, &number))
+		return -1;
+	return (long)number;
+}
+
+/*
+ * Ports have SONiC's names, if those are in the order in which SONiC lists them. Otherwise they get
+ * the names of a platform with four lanes a port.
+ */
+static void
+name_ports(struct sw_params *sw, struct import_log *log)
+{
+	bool has_names = true, any = false;
+	long before = -1;
+
+	for (uint16_t i = 0; i < sw->n_ports; i++) {
+		long number = sonic_number(sw->ports[i].name);
+
+		any |= sw_port_has_name(&sw->ports[i]);
+		has_names &= number > before;
+		before = number;
+	}
+	if (has_names)
+		return;
+	for (uint16_t i = 0; i < sw->n_ports; i++)
+		snprintf(sw->ports[i].name, sizeof(sw->ports[i].name), "Ethernet%u", 4u * i);
+	import_note(log, " ports are named Ethernet0, Ethernet4 and so on%s",
+		    any ? ": their own names are their alias" : "");
+}
+
+void
+export_form(struct sw_params *sw, const struct sw_params *defaults, struct import_log *log)
+{
+	name_ports(sw, log);
 	name_curves(sw, defaults);
 	join_watches(sw);
 }

@@ -11,8 +11,11 @@
 
 #include "import/conversion/import.h"
 
-/** Normalise a switch: name each curve, and move the times of the first watched port to [pfcwd]. */
-void export_form(struct sw_params *sw, const struct sw_params *defaults);
+/**
+ * Normalise a switch: give each port a name of SONiC's, name each curve, and move the times of the
+ * first watched port to [pfcwd].
+ */
+void export_form(struct sw_params *sw, const struct sw_params *defaults, struct import_log *log);
 
 /**
  * Read the tables of a switch back, and add every changed key to the lost list.

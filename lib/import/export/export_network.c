@@ -8,10 +8,10 @@
 static void
 export_vlan(struct export_tables *t, uint16_t port, uint16_t vlan, const char *mode)
 {
-	char vlan_name[16], name[EXPORT_NAME], key[48];
+	char vlan_name[16], key[EXPORT_NAME + 16];
 
 	snprintf(vlan_name, sizeof(vlan_name), "Vlan%u", vlan);
-	snprintf(key, sizeof(key), "%s|%s", vlan_name, export_port_name(port, name));
+	snprintf(key, sizeof(key), "%s|%s", vlan_name, t->sw->ports[port].name);
 	export_set(t, "VLAN", vlan_name, "vlanid", "%u", vlan);
 	export_set(t, "VLAN_MEMBER", key, "tagging_mode", "%s", mode);
 }
@@ -40,7 +40,7 @@ interface_table(struct export_tables *t, const char *name, char out[EXPORT_NAME]
 	int32_t port = sw_interface_domain(name) - (int32_t)SW_PORT_DOMAIN;
 
 	if (port >= 0) {
-		export_port_name((uint16_t)port, out);
+		snprintf(out, EXPORT_NAME, "%s", t->sw->ports[port].name);
 		return "INTERFACE";
 	}
 	snprintf(out, EXPORT_NAME, "Vlan%.8s", name + strlen("vlan "));

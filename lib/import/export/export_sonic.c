@@ -13,6 +13,7 @@
 #include "base/numbers/units.h"
 #include "import/export/export_form.h"
 #include "import/export/tables.h"
+#include "switch/params/port_names.h"
 #include "import/conversion/import_log.h"
 #include "import/conversion/import_memory.h"
 
@@ -50,12 +51,12 @@ mask_text(uint8_t mask, char text[16])
 static void
 export_ports(struct export_tables *t)
 {
-	char name[EXPORT_NAME];
-
 	for (uint16_t i = 0; i < t->sw->n_ports; i++) {
-		const struct sw_port_params *p = &t->sw->ports[i];
+		const struct sw_port_params *p = &t->sw->ports[i], *given = &t->given->ports[i];
+		const char *name = p->name;
 
-		export_port_name(i, name);
+		if (sw_port_has_name(given) && strcmp(given->name, name) != 0)
+			export_set(t, "PORT", name, "alias", "%s", given->name);
 		export_set(t, "PORT", name, "speed", "%" PRIu64, p->link_speed_bps / MBPS);
 		export_set(t, "PORT", name, "mtu", "%u",
 			   t->sw->max_frame_bytes - SW_MTU_OVERHEAD_BYTES);
@@ -71,7 +72,7 @@ export_maps(struct export_tables *t)
 {
 	const struct qos_map_params *qos = &t->sw->qos;
 	bool dscp = qos->trust == QOS_TRUST_DSCP;
-	char name[EXPORT_NAME], mask[16];
+	char mask[16];
 
 	if (dscp)
 		set_map(t, "DSCP_TO_TC_MAP", qos->dscp_to_tc_map, TM_DSCPS);
@@ -82,8 +83,8 @@ export_maps(struct export_tables *t)
 	for (uint16_t i = 0; i < t->sw->n_ports; i++) {
 		int flow = t->sw->ports[i].flow_control;
 		bool pfc = flow == SW_FLOW_PFC || flow == SW_FLOW_AUTO;
+		const char *name = t->sw->ports[i].name;
 
-		export_port_name(i, name);
 		if (dscp)
 			export_set(t, "PORT_QOS_MAP", name, "dscp_to_tc_map", MAP_NAME);
 		export_set(t, "PORT_QOS_MAP", name, "dot1p_to_tc_map", MAP_NAME);
@@ -102,9 +103,9 @@ static void
 set_range(struct export_tables *t, const char *table, uint16_t port, unsigned int first,
 	  unsigned int last, const char *field, const char *value)
 {
-	char name[EXPORT_NAME], key[EXPORT_NAME + 24];
+	const char *name = t->sw->ports[port].name;
+	char key[EXPORT_NAME + 24];
 
-	export_port_name(port, name);
 	if (first == last)
 		snprintf(key, sizeof(key), "%s|%u", name, first);
 	else
@@ -318,7 +319,6 @@ export_watchdog(struct export_tables *t)
 {
 	static const char *const actions[] = {"drop", "forward", "alert"};
 	const struct pfcwd_params *wd = &t->sw->pfcwd;
-	char name[EXPORT_NAME];
 
 	if (wd->pfcwd != PFCWD_SONIC)
 		return;
@@ -328,10 +328,10 @@ export_watchdog(struct export_tables *t)
 		export_set(t, "PFC_WD", "GLOBAL", "BIG_RED_SWITCH", "enable");
 	for (uint16_t i = 0; i < t->sw->n_ports; i++) {
 		const struct pfcwd_params own = sw_port_pfcwd(t->sw, i);
+		const char *name = t->sw->ports[i].name;
 
 		if (!t->sw->ports[i].pfcwd)
 			continue;
-		export_port_name(i, name);
 		export_set(t, "PFC_WD", name, "action", "%s", actions[own.action]);
 		export_set(t, "PFC_WD", name, "detection_time", "%" PRIu64,
 			   own.detection_time_ns / NS_PER_MS);
@@ -354,8 +354,9 @@ export_sonic(const struct import_switch *sw, FILE *out, struct import_log *log)
 	import_json_memory();
 	t.root = json_object();
 	*form = *sw;
-	export_form(&form->sw, &defaults->sw);
+	export_form(&form->sw, &defaults->sw, log);
 	t.sw = &form->sw;
+	t.given = &sw->sw;
 	t.default_burst_bytes = defaults->sw.queues[0][0].burst_bytes;
 	export_ports(&t);
 	export_maps(&t);
@@ -365,8 +366,7 @@ export_sonic(const struct import_switch *sw, FILE *out, struct import_log *log)
 	export_network(&t);
 	json = json_dumps(t.root, JSON_INDENT(4));
 	rc = export_find_lost(json, form, log);
-	import_note(log, " ports are named Ethernet0, Ethernet4 and so on; lanes and alias "
-			 "depend on the platform and are left out");
+	import_note(log, " lanes of ports depend on the platform and are left out");
 	if (rc == 0)
 		fprintf(out, "%s\n", json);
 	free(json);

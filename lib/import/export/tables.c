@@ -33,11 +33,3 @@ export_set(struct export_tables *t, const char *table, const char *key, const ch
 	va_end(args);
 	json_object_set_new(export_entry(t, table, key), field, json_string(text));
 }
-
-/* Ports have four lanes each, as on most platforms. */
-const char *
-export_port_name(uint16_t port, char name[EXPORT_NAME])
-{
-	snprintf(name, EXPORT_NAME, "Ethernet%u", 4u * port);
-	return name;
-}

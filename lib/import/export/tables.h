@@ -11,7 +11,8 @@
 
 struct export_tables {
 	json_t *root;
-	const struct sw_params *sw;
+	const struct sw_params *sw; /* in SONiC's form: export_form() */
+	const struct sw_params *given;
 	uint32_t default_burst_bytes;
 };
 
@@ -22,9 +23,6 @@ json_t *export_entry(struct export_tables *t, const char *table, const char *key
 __attribute__((format(printf, 5, 6))) void export_set(struct export_tables *t, const char *table,
 						      const char *key, const char *field,
 						      const char *format, ...);
-
-/** SONiC's name of a port. @return name. */
-const char *export_port_name(uint16_t port, char name[EXPORT_NAME]);
 
 /** VLANs, addresses and routes. */
 void export_network(struct export_tables *t);

@@ -165,7 +165,7 @@ note_ports(struct nxos *x, const bool which[SW_DEVICE_PORTS], const char *what)
 
 		if (which[i] && n++ < 4)
 			snprintf(list + used, sizeof(list) - used, "%s%s", used > 0 ? ", " : "",
-				 x->out->port_names[i]);
+				 x->out->sw.ports[i].name);
 	}
 	if (n > 4)
 		import_note(x->log, " %s and %u more ports: %s", list, n - 4, what);
@@ -240,7 +240,7 @@ add_ports(struct nxos *x, int line, const struct port_range *range, struct impor
 			break;
 		}
 		x->port_line[sw->n_ports] = x->network_line[sw->n_ports] = line;
-		memcpy(x->out->port_names[sw->n_ports++], name, sizeof(name));
+		memcpy(sw->ports[sw->n_ports++].name, name, sizeof(name));
 	}
 	if (sw->n_ports == first) {
 		nx_use_block(&x->nx, line);
@@ -248,7 +248,11 @@ add_ports(struct nxos *x, int line, const struct port_range *range, struct impor
 	}
 	rc = read_interface(x, line, first, &has[first]);
 	for (uint16_t i = first; i < sw->n_ports; i++) {
+		char name[IMPORT_PORT_NAME + 1];
+
+		memcpy(name, sw->ports[i].name, sizeof(name));
 		sw->ports[i] = sw->ports[first];
+		memcpy(sw->ports[i].name, name, sizeof(name));
 		has[i] = has[first];
 	}
 	return rc;

@@ -272,7 +272,7 @@ set_vlans(struct nxos *x, const struct switchport *ports, const struct vlan_set 
 	for (uint16_t i = 0; i < x->out->sw.n_ports; i++)
 		if (why[i] != NULL)
 			import_lost(x->log, " %s: switchport trunk allowed vlan: %s",
-				    x->out->port_names[i], why[i]);
+				    x->out->sw.ports[i].name, why[i]);
 	free(bridges);
 }
 

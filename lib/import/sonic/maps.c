@@ -125,11 +125,11 @@ set_pfc(struct sonic *s)
 		if (s->pfc_enable[i] == 0)
 			sw->ports[i].flow_control = SW_FLOW_OFF;
 		else if (s->pfc_enable[i] != sw->qos.pfc_enable)
-			sonic_lose(s, "PORT_QOS_MAP", s->out->port_names[i], "pfc_enable", NULL,
+			sonic_lose(s, "PORT_QOS_MAP", s->out->sw.ports[i].name, "pfc_enable", NULL,
 				   "other ports have more priorities; all ports with PFC have "
 				   "the same priorities");
 		if (sw->ports[i].flow_control == SW_FLOW_OFF && sw->ports[i].pfc_asymmetric) {
-			sonic_lose(s, "PORT", s->out->port_names[i], "pfc_asym", "on",
+			sonic_lose(s, "PORT", s->out->sw.ports[i].name, "pfc_asym", "on",
 				   "the port has no PFC");
 			sw->ports[i].pfc_asymmetric = false;
 		}

@@ -69,7 +69,7 @@ join_channels(struct sonic *s)
 			if (n == 0 || n > IMPORT_PORT_NAME || key[n] == '\0')
 				return sonic_refuse(s, table, key, NULL, NULL,
 						    "a port-channel and a port");
-			if (strcmp(key + n + 1, s->out->port_names[i]) != 0)
+			if (strcmp(key + n + 1, s->out->sw.ports[i].name) != 0)
 				continue;
 			is_spare = sonic_find_port(s, key, n) >= 0;
 			if (!is_spare)
@@ -133,7 +133,8 @@ set_vlans(struct sonic *s, struct import_bridge *bridges)
 	import_set_vlans(s->out, bridges, why);
 	for (uint16_t i = 0; i < s->out->sw.n_ports; i++)
 		if (why[i] != NULL)
-			import_lost(s->log, " VLAN_MEMBER: %s: %s", s->out->port_names[i], why[i]);
+			import_lost(s->log, " VLAN_MEMBER: %s: %s", s->out->sw.ports[i].name,
+				    why[i]);
 }
 
 int

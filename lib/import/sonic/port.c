@@ -9,6 +9,7 @@
 #include "import/conversion/import_memory.h"
 #include "import/conversion/import_ports.h"
 #include "import/sonic/parts.h"
+#include "switch/params/port_names.h"
 
 #define ASSUMED_SPEED_MBPS 100000
 #define ASSUMED_MTU 9100
@@ -55,7 +56,7 @@ choose_ports(struct sonic *s, const struct named_port *ports, size_t n)
 	s->left = json_object();
 	for (size_t i = 0; rc == 0 && i < n; i++) {
 		if (import_ports_want(&wanted, ports[i].name, n_ports)) {
-			snprintf(s->out->port_names[n_ports++], IMPORT_PORT_NAME + 1, "%s",
+			snprintf(s->out->sw.ports[n_ports++].name, IMPORT_PORT_NAME + 1, "%s",
 				 ports[i].name);
 			continue;
 		}
@@ -103,7 +104,7 @@ drop_left(struct sonic *s)
 	}
 }
 
-/* Fill in port_names, in the order of the numbers in the names. */
+/* Name the ports, in the order of the numbers in the names. */
 static int
 name_ports(struct sonic *s)
 {
@@ -115,9 +116,10 @@ name_ports(struct sonic *s)
 
 	json_object_foreach (table, key, entry) {
 		(void)entry;
-		if (strlen(key) > IMPORT_PORT_NAME || strpbrk(key, ",|") != NULL || *key == '\0')
+		if (!sw_port_name_is_valid(key))
 			rc = sonic_refuse(s, "PORT", key, NULL, NULL,
-					  "the name of a port, of at most 31 characters");
+					  "the name of a port: a letter, then letters, digits and "
+					  "/-_.:, at most 31 characters");
 		ports[n++] = named_port(key);
 	}
 	if (rc == 0 && n == 0)
@@ -135,7 +137,7 @@ static int
 read_port(struct sonic *s, uint16_t i, int64_t *mtu)
 {
 	struct sw_port_params *port = &s->out->sw.ports[i];
-	const char *name = s->out->port_names[i];
+	const char *name = s->out->sw.ports[i].name;
 	int64_t speed = ASSUMED_SPEED_MBPS;
 	char text[SONIC_TEXT];
 	int rc = sonic_take_number(s, "PORT", name, "speed", 1, 1600000, &speed);
@@ -176,7 +178,7 @@ join_mtus(struct sonic *s, const int64_t mtu[SW_DEVICE_PORTS])
 
 		snprintf(text, sizeof(text), "%lld", (long long)mtu[i]);
 		if (mtu[i] > 0 && mtu[i] < longest)
-			sonic_lose(s, "PORT", s->out->port_names[i], "mtu", text,
+			sonic_lose(s, "PORT", s->out->sw.ports[i].name, "mtu", text,
 				   "max_frame_bytes applies to all ports: it is that of the "
 				   "largest mtu");
 	}
@@ -192,7 +194,7 @@ read_cables(struct sonic *s)
 	int rc = 0;
 
 	for (uint16_t i = 0; name != NULL && rc >= 0 && i < s->out->sw.n_ports; i++) {
-		const char *port = s->out->port_names[i];
+		const char *port = s->out->sw.ports[i].name;
 		char text[SONIC_TEXT];
 		unsigned long metres;
 		char *end;

@@ -291,7 +291,7 @@ static int
 find_port(const struct sonic *s, const char *name, size_t n)
 {
 	for (uint16_t i = 0; i < s->out->sw.n_ports; i++)
-		if (is_word(s->out->port_names[i], name, n))
+		if (is_word(s->out->sw.ports[i].name, name, n))
 			return i;
 	return -1;
 }

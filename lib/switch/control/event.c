@@ -9,27 +9,27 @@ static const struct {
 } kinds[] = {
 	[SW_EVENT_STORM_DETECTED] =
 		{"storm_detected",
-		 "PFC Watchdog detected PFC storm on port %1$u, queue index %2$u"},
+		 "PFC Watchdog detected PFC storm on port %1$s, queue index %2$u"},
 	[SW_EVENT_STORM_RESTORED] = {"storm_restored",
-				     "PFC Watchdog storm restored on port %1$u, queue index %2$u"},
+				     "PFC Watchdog storm restored on port %1$s, queue index %2$u"},
 	[SW_EVENT_WAIT_TO_SHUTDOWN] = {"wait_to_shutdown",
-				       "PFC Watchdog: queue stuck, wait to shutdown on port %1$u, "
+				       "PFC Watchdog: queue stuck, wait to shutdown on port %1$s, "
 				       "queue index %2$u"},
 	[SW_EVENT_BIG_RED_SWITCH_ON] = {"big_red_switch_on",
 					"PFC Watchdog: BIG_RED_SWITCH mode is enabled"},
 	[SW_EVENT_BIG_RED_SWITCH_OFF] = {"big_red_switch_off",
 					 "PFC Watchdog: BIG_RED_SWITCH mode is disabled"},
-	[SW_EVENT_LINK_DOWN] = {"link_down", "port %1$u: link down"},
-	[SW_EVENT_LINK_UP] = {"link_up", "port %1$u: link up"},
-	[SW_EVENT_DCBX_NO_NEIGHBOUR] = {"dcbx_no_neighbour", "port %1$u: DCBX: no neighbour"},
+	[SW_EVENT_LINK_DOWN] = {"link_down", "port %1$s: link down"},
+	[SW_EVENT_LINK_UP] = {"link_up", "port %1$s: link up"},
+	[SW_EVENT_DCBX_NO_NEIGHBOUR] = {"dcbx_no_neighbour", "port %1$s: DCBX: no neighbour"},
 	[SW_EVENT_DCBX_NO_PFC_TLV] = {"dcbx_no_pfc_tlv",
-				      "port %1$u: DCBX: the neighbour sends no valid PFC TLV"},
+				      "port %1$s: DCBX: the neighbour sends no valid PFC TLV"},
 	[SW_EVENT_DCBX_SEVERAL] = {"dcbx_several",
-				   "port %1$u: DCBX: more than one neighbour, no PFC agreed"},
+				   "port %1$s: DCBX: more than one neighbour, no PFC agreed"},
 	[SW_EVENT_DCBX_AGREED] = {"dcbx_agreed",
-				  "port %1$u: DCBX: PFC agreed (ours 0x%3$02x, peer's 0x%4$02x)"},
+				  "port %1$s: DCBX: PFC agreed (ours 0x%3$02x, peer's 0x%4$02x)"},
 	[SW_EVENT_DCBX_MISMATCH] = {"dcbx_mismatch",
-				    "port %1$u: DCBX: PFC mismatch (ours 0x%3$02x, "
+				    "port %1$s: DCBX: PFC mismatch (ours 0x%3$02x, "
 				    "peer's 0x%4$02x)"},
 };
 
@@ -44,7 +44,7 @@ sw_event_name(enum sw_event_kind kind)
  */
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 int
-sw_event_text(const struct sw_event *e, char *text, size_t size)
+sw_event_text(const struct sw_event *e, const char *port, char *text, size_t size)
 {
-	return snprintf(text, size, kinds[e->kind].text, e->port, e->queue, e->ours, e->theirs);
+	return snprintf(text, size, kinds[e->kind].text, port, e->queue, e->ours, e->theirs);
 }

@@ -38,7 +38,12 @@ struct sw_event {
 /** One word for a list: "storm_detected". */
 const char *sw_event_name(enum sw_event_kind kind);
 
-/** One line of text: SONiC's, if SONiC has such an event. @return as snprintf. */
-int sw_event_text(const struct sw_event *e, char *text, size_t size);
+/**
+ * One line of text: SONiC's, if SONiC has such an event.
+ *
+ * @param port  The event's port in words: its name or number.
+ * @return      As snprintf.
+ */
+int sw_event_text(const struct sw_event *e, const char *port, char *text, size_t size);
 
 #endif

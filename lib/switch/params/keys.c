@@ -4,7 +4,7 @@
 
 #include "base/numbers/array.h"
 #include "switch/tables/limits.h"
-#include "switch/params/params.h"
+#include "switch/params/port_names.h"
 
 /*
  * NX-OS's "mtu 9216" plus header, one tag and FCS. 802.3 does not define a length of jumbo frames.
@@ -47,6 +47,11 @@ const struct field sw_port_fields[] = {
 	 .max = SW_DEVICE_CHARS, .def = "any",
 	 .help = "EAL's name of the device, such as 0000:3b:00.0 or net_pcap0; any: the next "
 		 "device in EAL's order that no other port names"},
+	{FIELD_OF(struct sw_port_params, name), .type = FIELD_STR, .min = 1,
+	 .max = SW_PORT_NAME_CHARS, .def = SW_PORT_UNNAMED,
+	 .help = "name such as Ethernet1/1, which tables show and commands take in place of the "
+		 "number: a letter, then letters, digits and /-_.:; none: the port has its number "
+		 "only"},
 	{FIELD_OF(struct sw_port_params, mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
 	 .help = "source address of PFC frames; all zero: the device's own"},
 	{FIELD_OF(struct sw_port_params, link_speed_bps), .type = FIELD_U64, .unit = UNIT_BPS,

@@ -65,10 +65,12 @@ struct sw_port_classes {
 };
 
 #define SW_DEVICE_CHARS 63
+#define SW_PORT_NAME_CHARS 31
 
 struct sw_port_params {
-	char device[SW_DEVICE_CHARS + 1]; /* for the program: EAL's name of it, or "any" */
-	uint8_t mac[6];                   /* source of our PFC frames */
+	char device[SW_DEVICE_CHARS + 1];  /* for the program: EAL's name of it, or "any" */
+	char name[SW_PORT_NAME_CHARS + 1]; /* for operators, or "none": see port_names.h */
+	uint8_t mac[6];                    /* source of our PFC frames */
 	/* sets the pause quanta and the default of shaper_rate_bps */
 	uint64_t link_speed_bps;
 	uint64_t shaper_rate_bps; /* wire bytes; 0: link_speed_bps */

@@ -4,6 +4,7 @@
 
 #include "switch/tables/limits.h"
 #include "switch/params/params.h"
+#include "switch/params/port_names.h"
 #include "wire/frame/frame.h"
 #include "wire/link/pfc_frame.h"
 
@@ -129,8 +130,9 @@ port_check(const struct sw_params *params, uint16_t port, char *why, unsigned in
 
 	if (fields_check(sw_port_fields, sw_port_fields_n, p, clause, sizeof(clause)) != 0)
 		fault = clause;
-	else if ((fault = port_fault(p)) == NULL && (fault = vlan_fault(params, p)) == NULL &&
-		 pfcwd.pfcwd != PFCWD_OFF &&
+	else if ((fault = port_fault(p)) == NULL &&
+		 (fault = sw_port_name_fault(params, port)) == NULL &&
+		 (fault = vlan_fault(params, p)) == NULL && pfcwd.pfcwd != PFCWD_OFF &&
 		 pfcwd_params_check(&pfcwd, clause, sizeof(clause)) != 0)
 		fault = clause;
 	if (fault == NULL && qos_map_params_check(&qos, clause, sizeof(clause)) != 0)

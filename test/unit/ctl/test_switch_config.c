@@ -4,6 +4,7 @@
 #include "unit/cases.h"
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
+#include "switch/params/port_names.h"
 #include "unit/ctl/switch_text.h"
 
 #define ROUTER "[router]\nrouter_mac = 02:ff:00:00:00:01\n"
@@ -101,6 +102,31 @@ TEST(a_port_has_maps_and_weights_of_its_own_where_it_gives_them)
 	free(text);
 }
 
+TEST(ports_are_found_by_their_names_and_numbers)
+{
+	struct config_error err;
+	struct sw_params p;
+	char *text;
+
+	assert_int_equal(read_text("[port]\nlink_speed_bps = 40G\n[port 0]\n[port 1]\n"
+				   "name = Ethernet1/1\n[port 2]\nname = Ethernet1/1/1\n",
+				   &p, &err),
+			 0);
+	assert_int_equal(sw_port_find(&p, "Ethernet1/1"), 1);
+	assert_int_equal(sw_port_find(&p, "ethernet1/1/1"), 2);
+	assert_int_equal(sw_port_find(&p, "0"), 0);
+	assert_int_equal(sw_port_find(&p, "2"), 2);
+	assert_int_equal(sw_port_find(&p, "3"), -1);
+	assert_int_equal(sw_port_find(&p, ""), -1);
+	assert_int_equal(sw_port_find(&p, "none"), -1);
+	assert_int_equal(sw_port_find(&p, "Ethernet1/"), -1);
+	assert_string_equal(sw_port_text(&p, 0).text, "0");
+	assert_string_equal(sw_port_text(&p, 2).text, "Ethernet1/1/1");
+	text = prints_what_reads_back(&p);
+	assert_non_null(strstr(text, "name = Ethernet1/1\n"));
+	free(text);
+}
+
 /* The line must begin so; the rest is the clause of the module that owns the rule. */
 TEST(a_wrong_switch_is_refused_with_section_key_and_value)
 {
@@ -118,6 +144,15 @@ TEST(a_wrong_switch_is_refused_with_section_key_and_value)
 		{"[port]\nlink_speed_bps = 1G\n[port 0]\n[port 1]\n"
 		 "tc_to_priority_group_map = 3:4, *:0\n",
 		 "x.ini: [port 1] tc_to_priority_group_map = 3:4, *:0: port 1: pfc_enable names a"},
+		{TWO_PORTS "name = Ethernet1/1 a\n",
+		 "x.ini: [port 1] name = Ethernet1/1 a: expected a letter, then"},
+		{TWO_PORTS "name = 7\n", "x.ini: [port 1] name = 7: expected a letter"},
+		{TWO_PORTS "name = a|b\n", "x.ini: [port 1] name = a|b: expected a"},
+		{TWO_PORTS "name = None\n", "x.ini: [port 1] name = None: expected a"},
+		{TWO_PORTS "name = Ethernet00000000000000000000/1/1\n",
+		 "x.ini: [port 1] name = Ethernet00000000000000000000/1/1: expected 1 to 31 printable"},
+		{"[port]\nlink_speed_bps = 1G\n[port 0]\nname = Eth1\n[port 1]\nname = eTh1\n",
+		 "x.ini: [port 1] name = eTh1: expected one that no port before it"},
 		{"[port 64]\n", "x.ini: [port 64]: expected a port number from 0 to 63"},
 		{"[port 01]\n", "x.ini: [port 01]: expected a port number from 0 to 63"},
 		{"[port x]\n", "x.ini: [port x]: expected a port number from 0 to 63"},

@@ -20,7 +20,7 @@ TEST(a_rocev2_policy_becomes_its_switch)
 {
 	taken(import_nxos, fixture("nxos-rocev2.txt"), 0);
 	assert_int_equal(sw->n_ports, 1);
-	assert_string_equal(imported.port_names[0], "Ethernet2/24");
+	assert_string_equal(imported.sw.ports[0].name, "Ethernet2/24");
 	assert_int_equal(sw->qos.dscp_to_tc_map[24], 3);
 	assert_int_equal(sw->qos.dscp_to_tc_map[48], 7);
 	assert_int_equal(sw->qos.dscp_to_tc_map[26], 0);
@@ -52,7 +52,7 @@ TEST(a_whole_running_config_names_what_stays_behind)
 	lost("queue-limit dynamic 6: only its priority group");
 	lost("match-all");
 	assert_int_equal(sw->n_ports, 4);
-	assert_string_equal(imported.port_names[3], "Ethernet1/4/1");
+	assert_string_equal(imported.sw.ports[3].name, "Ethernet1/4/1");
 	assert_int_equal(sw->ports[3].link_speed_bps, 25 * GBPS);
 	assert_int_equal(sw->ports[2].flow_control, SW_FLOW_OFF);
 	assert_false(sw->ports[1].pfcwd);
@@ -313,9 +313,9 @@ TEST(ranges_of_ports_remarks_and_exits_are_understood)
 	      0);
 	aside("description");
 	assert_int_equal(sw->n_ports, 4);
-	assert_string_equal(imported.port_names[0], "Ethernet1/2");
-	assert_string_equal(imported.port_names[2], "Ethernet1/4");
-	assert_string_equal(imported.port_names[3], "Ethernet1/5");
+	assert_string_equal(imported.sw.ports[0].name, "Ethernet1/2");
+	assert_string_equal(imported.sw.ports[2].name, "Ethernet1/4");
+	assert_string_equal(imported.sw.ports[3].name, "Ethernet1/5");
 	assert_int_equal(sw->ports[2].flow_control, SW_FLOW_PFC);
 	assert_int_equal(sw->ports[2].link_speed_bps, 25 * GBPS);
 	assert_int_equal(sw->ports[3].flow_control, SW_FLOW_AUTO);
@@ -334,13 +334,13 @@ TEST(ports_are_chosen)
 	ports_of = "Ethernet1/3,1/5-6,88";
 	taken(import_nxos, text, 0);
 	assert_int_equal(sw->n_ports, 4);
-	assert_string_equal(imported.port_names[1], "Ethernet1/5");
-	assert_string_equal(imported.port_names[3], "Ethernet1/88");
+	assert_string_equal(imported.sw.ports[1].name, "Ethernet1/5");
+	assert_string_equal(imported.sw.ports[3].name, "Ethernet1/88");
 	assert_int_equal(sw->ports[3].link_speed_bps, 25 * GBPS);
 	noted("--ports leaves out Ethernet1/1 and others");
 	ports_of = "2";
 	taken(import_nxos, text, 0);
-	assert_string_equal(imported.port_names[1], "Ethernet1/2");
+	assert_string_equal(imported.sw.ports[1].name, "Ethernet1/2");
 	assert_int_equal(sw->n_ports, 2);
 	ports_of = "Ethernet1/1,3/1";
 	refused(import_nxos, text, "in: --ports Ethernet3/1: expected a port of the file");

@@ -34,8 +34,8 @@ TEST(a_tor_of_sonic_becomes_the_switch_of_the_example)
 	assert_string_equal(log_of.asides[1].word, "PORT lanes");
 	assert_int_equal(log_of.asides[1].n, 4);
 	assert_int_equal(sw->n_ports, 4);
-	assert_string_equal(imported.port_names[1], "Ethernet4");
-	assert_string_equal(imported.port_names[3], "Ethernet12");
+	assert_string_equal(imported.sw.ports[1].name, "Ethernet4");
+	assert_string_equal(imported.sw.ports[3].name, "Ethernet12");
 	assert_int_equal(sw->max_frame_bytes, 9122);
 	assert_int_equal(sw->mmu.buffer_bytes, 34334464);
 	assert_int_equal(sw->mmu.shared_headroom_pool_bytes, 1622016);
@@ -261,7 +261,7 @@ TEST(of_many_ports_some_are_chosen)
 	taken(import_sonic, text, 0);
 	ports_of = NULL;
 	assert_int_equal(sw->n_ports, 3);
-	assert_string_equal(imported.port_names[2], "Ethernet256");
+	assert_string_equal(imported.sw.ports[2].name, "Ethernet256");
 	assert_int_equal(sw->qos.pfc_enable, 1 << 3);
 	assert_int_equal(sw->ports[2].flow_control, SW_FLOW_PFC);
 }

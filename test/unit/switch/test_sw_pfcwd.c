@@ -426,11 +426,11 @@ TEST(lines_of_the_log_are_those_of_sonic)
 	struct sw_event e = {.kind = SW_EVENT_STORM_DETECTED, .port = 4, .queue = 3};
 	char text[128];
 
-	sw_event_text(&e, text, sizeof(text));
+	sw_event_text(&e, "4", text, sizeof(text));
 	assert_string_equal(text, "PFC Watchdog detected PFC storm on port 4, queue index 3");
 	e.kind = SW_EVENT_STORM_RESTORED;
-	sw_event_text(&e, text, sizeof(text));
-	assert_string_equal(text, "PFC Watchdog storm restored on port 4, queue index 3");
+	sw_event_text(&e, "Ethernet16", text, sizeof(text));
+	assert_string_equal(text, "PFC Watchdog storm restored on port Ethernet16, queue index 3");
 	assert_string_equal(sw_event_name(e.kind), "storm_restored");
 }
 
