@@ -132,10 +132,13 @@ def check_nic(work):
     info = t.ask("/quench/info")
     check_equal("NIC: program and QPs", [info[k] for k in ("program", "qps", "flows")], ["quench-nic", 240, 2])
     counters, port, qps, flows = t.ask("/quench/nic"), t.ask("/quench/port"), t.all("/quench/qps"), t.all("/quench/flows")
+    chosen = t.all("/quench/qps", ["local_qpn", "flow"])
+    check_equal("chosen columns, of all QPs", chosen, {key: qps[key] for key in ("local_qpn", "flow")})
     one, some, page = t.ask("/quench/qp,101"), t.ask("/quench/qps,7,3"), t.ask("/quench/qps")
     rp, np = t.ask("/quench/rp"), t.ask("/quench/np")
     for command, about in (("/quench/qp,99", "QPN = 99"), ("/quench/qp", "QPN is missing"),
                            ("/quench/qps,240", "FIRST = 240"), ("/quench/qps,0,0", "COUNT = 0"),
+                           ("/quench/qps,0,9,flow+x", "COLUMNS = x"), ("/quench/qps,0,9,flow+", "COLUMNS = "),
                            ("/quench/flows,2", "FIRST = 2"), ("/quench/port,1", "PORT = 1")):
         check(f"NIC: {command} is refused", refused(t.ask(command), about), t.ask(command))
     check_equal("NIC: exit code", nic.stop(), 0)

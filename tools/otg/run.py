@@ -102,7 +102,7 @@ class Run:
     def read_rows(self) -> QpRows:
         rows: QpRows = {}
         for name, generator in self.generators.items():
-            columns = generator.if_ready(lambda generator: generator.all("/quench/qps"))
+            columns = generator.if_ready(lambda generator: generator.all("/quench/qps", QpRow._fields))
             if columns is None:
                 continue
             # Without QPs there are no columns.

@@ -96,11 +96,11 @@ class Process:
             raise Failed(f"{self.who}: {self.program} does not know {command.partition(',')[0]}, or is about to end")
         return reply
 
-    def all(self, command: str) -> Columns:
-        """Every page of a list, as columns by name."""
+    def all(self, command: str, chosen: Sequence[str] = ()) -> Columns:
+        """Every page of a list, as columns by name. chosen: names of columns, for a command with COLUMNS; none: all"""
         telemetry = self.connected()
         try:
-            return telemetry.all(command)
+            return telemetry.all(command, chosen)
         except (OSError, ValueError, AttributeError) as error:
             raise Failed(f"{self.who}: telemetry: {error}") from error
 

@@ -8,9 +8,11 @@ import pathlib
 import socket
 import threading
 import time
+from collections.abc import Sequence
 from typing import Any
 
 REPLY_BYTES = 1 << 20
+MOST_ROWS = (1 << 32) - 1
 
 Columns = dict[str, list[Any]]
 
@@ -45,17 +47,18 @@ class Telemetry:
             reply = self.socket.recv(REPLY_BYTES)
         return json.loads(reply)[command.partition(",")[0]]
 
-    def all(self, command: str) -> Columns:
-        """Every page of a list, the columns joined."""
+    def all(self, command: str, chosen: Sequence[str] = ()) -> Columns:
+        """Every page of a list, the columns joined. chosen: names of columns, for a command with COLUMNS; none: all"""
         columns: Columns = {}
-        page = self.ask(command)
+        rest = f",{MOST_ROWS},{'+'.join(chosen)}" if chosen else ""
+        page = self.ask(f"{command},0{rest}" if chosen else command)
         while True:
             for name, values in page.items():
                 if isinstance(values, list):
                     columns.setdefault(name, []).extend(values)
             if "next" not in page:
                 return columns
-            page = self.ask(f"{command},{page['next']}")
+            page = self.ask(f"{command},{page['next']}{rest}")
 
     def close(self) -> None:
         self.socket.close()

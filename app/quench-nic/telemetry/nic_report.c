@@ -86,10 +86,9 @@ info_object(const struct node *node, uint32_t index, uint32_t local_qpn,
 }
 
 json_t *
-nic_qp_object(const struct run_app *app, const struct nic_config *config, uint32_t number,
-	      uint64_t elapsed_ns)
+nic_qp_object(const struct run_app *app, const struct nic_config *config,
+	      const struct nic_flow *flow, uint32_t number, uint64_t elapsed_ns)
 {
-	const struct nic_flow *flow = nic_config_flow_of(config, number, NULL);
 	struct nic_location at = nic_share_find(app->share, number);
 
 	return info_object(app->nodes[at.node], at.item, config->nic.first_qpn + number, flow,
@@ -160,7 +159,7 @@ qp_list(const struct run_app *app, const struct nic_config *config, uint64_t ela
 		for (uint32_t i = 0; i < shown; i++)
 			json_array_append_new(
 				list,
-				nic_qp_object(app, config, flow->first_number + i, elapsed_ns));
+				nic_qp_object(app, config, flow, flow->first_number + i, elapsed_ns));
 		*omitted += flow->qp_count - shown;
 		left -= shown;
 	}

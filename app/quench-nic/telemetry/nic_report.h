@@ -29,8 +29,8 @@ json_t *nic_port_object(const struct run_app *app, const struct run_result *resu
 json_t *nic_counters_object(const struct run_app *app, const struct run_result *result);
 
 /** The QP whose local number is first_qpn + number. */
-json_t *nic_qp_object(const struct run_app *app, const struct nic_config *config, uint32_t number,
-		      uint64_t elapsed_ns);
+json_t *nic_qp_object(const struct run_app *app, const struct nic_config *config,
+		      const struct nic_flow *flow, uint32_t number, uint64_t elapsed_ns);
 
 /** Add to a QP's object its hold (why it does not send now) and its limits. */
 void nic_add_wait(json_t *o, const struct run_app *app, const struct nic_config *config,

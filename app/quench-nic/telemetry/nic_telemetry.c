@@ -188,7 +188,7 @@ qps_row(struct telemetry_call *call, void *arg, uint64_t i)
 
 	while (i - at->before >= config->flows[at->flow].qp_count)
 		at->before += config->flows[at->flow++].qp_count;
-	return nic_qp_object(call->telemetry->app, config,
+	return nic_qp_object(call->telemetry->app, config, &config->flows[at->flow],
 			     config->flows[at->flow].first_number + (uint32_t)(i - at->before),
 			     telemetry_now_ns(call));
 }
@@ -209,6 +209,7 @@ qp_reply(struct telemetry_call *call)
 {
 	const struct nic_config *config = config_of(call);
 	uint32_t first = config->nic.first_qpn, number;
+	const struct nic_flow *flow;
 	uint64_t qpn;
 	json_t *o;
 
@@ -216,10 +217,11 @@ qp_reply(struct telemetry_call *call)
 			      &qpn))
 		return NULL;
 	number = (uint32_t)qpn - first;
-	if (nic_config_flow_of(config, number, NULL) == NULL)
+	flow = nic_config_flow_of(config, number, NULL);
+	if (flow == NULL)
 		return telemetry_refuse(call, "a QPN of /quench/qps", "no flow has QP %" PRIu64,
 					qpn);
-	o = nic_qp_object(call->telemetry->app, config, number, telemetry_now_ns(call));
+	o = nic_qp_object(call->telemetry->app, config, flow, number, telemetry_now_ns(call));
 	nic_add_wait(o, call->telemetry->app, config, number, telemetry_now_ns(call));
 	return o;
 }
@@ -235,10 +237,10 @@ const struct telemetry_endpoint nic_endpoints[] = {
 	{"/quench/nic", "", "Returns all counters, drops included", 0, nic_reply},
 	{"/quench/np", "", "Returns counters and keys of the notification point", 0, np_reply},
 	{"/quench/rp", "", "Returns counters and keys of congestion control", 0, rp_reply},
-	{"/quench/flows", "[,FIRST[,COUNT]]", "Returns flows", 2, flows_reply},
+	{"/quench/flows", "[,FIRST[,COUNT[,COLUMNS]]]", "Returns flows", 3, flows_reply},
 	{"/quench/times", ",FLOW[,FIRST[,COUNT]]", "Returns histograms of a flow's times", 3, times_reply},
 	{"/quench/frames", "[,FIRST]", "Returns streams of frames", 1, frames_reply},
-	{"/quench/qps", "[,FIRST[,COUNT]]", "Returns QPs", 2, qps_reply},
+	{"/quench/qps", "[,FIRST[,COUNT[,COLUMNS]]]", "Returns QPs", 3, qps_reply},
 	{"/quench/qp", ",QPN", "Returns the QP with this local number", 1, qp_reply},
 	{"/quench/traces", "[,FIRST]", "Returns QPs that are traced", 1, traces_reply},
 	{"/quench/trace", ",ID[,FIRST]", "Returns rows of a QP's trace", 2, trace_reply},

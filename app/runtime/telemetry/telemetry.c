@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -15,6 +16,8 @@
 
 /* DPDK reads 1024 bytes, command included. */
 #define PARAMS_CHARS 899
+/* Memory that malloc() keeps for the next reply. */
+#define KEPT_BYTES (16 << 20)
 
 /* DPDK cannot unregister commands: they are refused while open is NULL. */
 static struct {
@@ -164,6 +167,12 @@ telemetry_open(struct telemetry *t)
 {
 	int rc = mailbox_init(&t->mailbox);
 
+	/*
+	 * A reply takes and frees megabytes, most of them columns of DPDK's. The kernel would take
+	 * them back, and clear them again, for every reply.
+	 */
+	mallopt(M_MMAP_THRESHOLD, KEPT_BYTES);
+	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 	note_lacking_memory();
 	for (unsigned int i = 0; rc == 0 && i < t->n_endpoints; i++) {
 		/* One more than DPDK accepts: it refuses a text that is cut here. */
@@ -299,10 +308,37 @@ telemetry_optional_number(struct telemetry_call *call, unsigned int i, const cha
 	return i >= call->n_args || telemetry_number(call, i, name, min, max, value);
 }
 
+/* A row of the members that columns names, separated by '+'. @return NULL: refused. */
+static json_t *
+chosen_columns(struct telemetry_call *call, json_t *row, const char *columns)
+{
+	json_t *o = json_object();
+
+	for (const char *at = columns; o != NULL; at += strcspn(at, "+") + 1) {
+		size_t n = strcspn(at, "+");
+		json_t *v = json_object_getn(row, at, n);
+
+		if (v == NULL) {
+			telemetry_refuse(call, "keys of a row, separated by +", "COLUMNS = %.*s",
+					 (int)n, at);
+			json_decref(o);
+			o = NULL;
+		} else {
+			json_object_setn_nocheck(o, at, n, v);
+		}
+		if (at[n] == '\0')
+			break;
+	}
+	json_decref(row);
+	return o;
+}
+
 json_t *
 telemetry_list_add(struct telemetry_call *call, const struct telemetry_list *list, json_t *o)
 {
 	uint64_t i = list->first, count = UINT32_MAX, end;
+	unsigned int at = list->n_before + 2;
+	const char *columns = call->n_args > at ? call->args[at] : NULL;
 	struct telemetry_page page;
 	bool fits = true;
 
@@ -317,6 +353,13 @@ telemetry_list_add(struct telemetry_call *call, const struct telemetry_list *lis
 	for (; fits && i < end; i++) {
 		json_t *row = list->row(call, list->arg, i);
 
+		if (row != NULL && columns != NULL) {
+			row = chosen_columns(call, row, columns);
+			if (row == NULL) {
+				json_decref(o);
+				return NULL;
+			}
+		}
 		fits = row == NULL || telemetry_page_add(&page, row, i);
 	}
 	return o;

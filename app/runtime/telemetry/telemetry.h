@@ -109,7 +109,8 @@ struct telemetry_list {
 };
 
 /**
- * Add the rows from FIRST on, at most COUNT numbers, that fit. Both parameters may be missing.
+ * Add the rows from FIRST on, at most COUNT numbers, that fit; with COLUMNS, names separated by
+ * '+', only these members of them. All three parameters may be missing.
  *
  * @param o  The rest of the reply; takes ownership.
  * @return   The reply, or NULL: refused, with the reason in call.
