@@ -38,6 +38,9 @@ def check_results(otg, flows, version):
         check_equal(f"{name}: frames at both ends", (row["data_frames_tx"] - row["data_frames_retransmitted"], row["tx_bytes"], row["frame_delta"]),
                     (row["data_frames_rx"], row["rx_bytes"], 0))
         check_equal(f"{name}: frames of its messages", row["data_frames_rx"], -(-64000 // 1024) * row["message_tx"])
+        check_equal(f"{name}: answers at both ends, and nothing out of sequence", (row["ack_tx"], row["nak_tx"], row["nak_rx"], row["frame_sequence_error"]),
+                    (row["ack_rx"], 0, 0, 0))
+        check(f"{name}: READs need no ACKs", (row["ack_tx"] == 0) == (name == "f read"), row)
         check_equal(f"{name}: CNPs at both ends", row["cnp_tx"], row["cnp_rx"])
         check(f"{name}: time and addresses", row["flow_completion_time"] > 0 and ("src_ipv4" in row) == (version == 4), row)
     # Of READ the data come from the switch's other side, which is not congested.

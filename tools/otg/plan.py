@@ -245,7 +245,7 @@ class Planner:
             else:
                 used[location] = item["name"]
                 sections = {name: dict(keys) for name, keys in known.base.items()}
-                sections.setdefault("nic", {}).update(link_speed_bps=str(known.speed_bps), flow_control="off")
+                sections.setdefault("nic", {}).update(link_speed_bps=str(known.speed_bps), flow_control="off", measure_times="on")
                 self.ports[item["name"]] = Port(item["name"], location, known.speed_bps, sections)
 
     def plan_layer1(self) -> None:

@@ -93,6 +93,7 @@ def flow_row(run: Run, flow: Flow, rows: QpRows, reading: Reading[QpRow]) -> Obj
     sender, receiver = ((qp.peer.port.name, qp.qpn) for qp in (flow.sender(), flow.receiver()))
     s = rows.get(sender, NO_ROW).since(run.qp_base.get(sender, NO_ROW))
     r = rows.get(receiver, NO_ROW).since(run.qp_base.get(receiver, NO_ROW))
+    asks, answers = (s, r) if flow.sender() is tx else (r, s)
     row: Object = {"flow_name": flow.name, "port_tx": tx.peer.port.name, "port_rx": rx.peer.port.name, "src_qp": tx.qpn, "dest_qp": rx.qpn}
     if tx.peer.version == 4:
         row.update(src_ipv4=tx.peer.address.text, dest_ipv4=rx.peer.address.text)
@@ -101,7 +102,8 @@ def flow_row(run: Run, flow: Flow, rows: QpRows, reading: Reading[QpRow]) -> Obj
                rx_bytes=r.rx_wire_bytes - GAP_BYTES * r.rx_packets, data_tx_rate=round(reading.rate(sender, tx_bits) / 1e9, 9),
                data_rx_rate=round(reading.rate(receiver, rx_bits) / 1e9, 9), message_tx=s.tx_messages, message_complete_rx=r.rx_messages,
                flow_completion_time=lasted_ms(run, flow), ecn_ce_rx=r.ce_packets, cnp_tx=r.cnps_sent,
-               cnp_rx=s.cnps_handled + s.cnps_ignored)
+               cnp_rx=s.cnps_handled + s.cnps_ignored, frame_sequence_error=r.out_of_sequence, ack_tx=answers.acks_sent,
+               ack_rx=asks.acks_received, nak_tx=answers.naks_sent, nak_rx=asks.naks_received)
     return row
 
 

@@ -33,6 +33,11 @@ class QpRow(NamedTuple):
     cnps_sent: int
     cnps_handled: int
     cnps_ignored: int
+    acks_sent: int
+    acks_received: int
+    naks_sent: int
+    naks_received: int
+    out_of_sequence: int
 
     def since(self, base: QpRow) -> QpRow:
         """Less than the base: the quench-nic has ended, and perhaps begun again."""

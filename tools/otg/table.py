@@ -31,7 +31,6 @@ NAME = "name of the object; unique in the configuration"
 RDMA_CM = "always 0: the numbers of both QPs are in the configuration, so no connection manager runs"
 ONE_WAY = "one-way latency needs a clock that both ports share; quench-nic measures round trips (quenchctl show flows)"
 NO_PROTOCOL = "quench-otg speaks ARP, neighbour discovery and RoCEv2"
-NOT_BY_QP = "quench-nic counts it by port, not by QP (rocev2 counters: quenchctl show nic)"
 NO_RX = "quench-nic counts received frames of raw flows by port only"
 NO_TAGS = "quench-nic counts frames by flow only"
 NO_HEADER = "expected ethernet, vlan, ipv4, ipv6, udp, pfcpause, ethernetpause or custom"
@@ -215,7 +214,7 @@ ROCEV2: dict[str, Rows] = {
     },
     "Rocev2.QPParameters": {
         "source_qp_number": yes("`local_qpn`. Numbers above 16777215 are refused: a BTH has 24 bits for them. A port has at most 4194304 numbers from its "
-                                "first QP to its last, with 256 bytes of memory for each"),
+                                "first QP to its last, with 368 bytes of memory for each"),
         "dscp": yes("`dscp` of the flow's data"),
         "ecn": yes("`[nic] data_ecn`, so that all QPs of a port have the same", ce=CE),
         "udp_source_port": yes("`udp_sport` of what this QP sends; 0 is refused"),
@@ -406,9 +405,8 @@ MONITOR: dict[str, Rows] = {
     },
     "Rocev2Flow.Metrics.Request": {"choice": yes(CHOICE), "per_qp": yes("below")},
     "Rocev2Flow.ColumnNames": {
-        "column_names": yes("properties of the reply; none: all that are carried", frame_sequence_error=NOT_BY_QP, ack_tx=NOT_BY_QP,
-                            ack_rx=NOT_BY_QP, nak_tx=NOT_BY_QP, nak_rx=NOT_BY_QP, message_fail="quench-nic counts no messages that fail; "
-                            "a QP that gave up is in qp_down of its peer", avg_latency=ONE_WAY, min_latency=ONE_WAY, max_latency=ONE_WAY,
+        "column_names": yes("properties of the reply; none: all that are carried",
+                            message_fail="quench-nic counts no messages that fail; a QP that gave up is in qp_down of its peer", avg_latency=ONE_WAY, min_latency=ONE_WAY, max_latency=ONE_WAY,
                             first_timestamp="quench-nic keeps no time of day", last_timestamp="quench-nic keeps no time of day"),
     },
     "States.Request": {
@@ -508,7 +506,7 @@ REPLIES: dict[str, Rows] = {
         "data_frames_rx": yes("packets that the other end accepted in sequence"),
         "frame_delta": yes("their difference; packets in flight are part of it"),
         "data_frames_retransmitted": yes("of them, those sent again"),
-        "frame_sequence_error": no(NOT_BY_QP),
+        "frame_sequence_error": yes("packets of requests that came after a gap, which the QP of rx_endpoint dropped; with READ, responses at tx_endpoint"),
         "tx_bytes": yes("of data_frames_tx, with FCS"),
         "rx_bytes": yes("of data_frames_rx, with FCS"),
         "data_tx_rate": yes("rate of tx_bytes in Gb/s, since the previous request of these metrics, if that is at least 0.1 s ago"),
@@ -523,10 +521,10 @@ REPLIES: dict[str, Rows] = {
         "ecn_ce_rx": yes("data packets received as CE"),
         "cnp_tx": yes("CNPs of the end that receives the data"),
         "cnp_rx": yes("CNPs that the end that sends the data received"),
-        "ack_tx": no(NOT_BY_QP),
-        "ack_rx": no(NOT_BY_QP),
-        "nak_tx": no(NOT_BY_QP),
-        "nak_rx": no(NOT_BY_QP),
+        "ack_tx": yes("ACKs of rx_endpoint, which answers"),
+        "ack_rx": yes("ACKs that tx_endpoint received"),
+        "nak_tx": yes("NAKs of rx_endpoint, RNR NAKs included"),
+        "nak_rx": yes("NAKs that tx_endpoint received"),
         "first_timestamp": no("quench-nic keeps no time of day"),
         "last_timestamp": no("quench-nic keeps no time of day"),
     },

@@ -75,6 +75,11 @@ info_object(const struct node *node, uint32_t index, uint32_t local_qpn,
 	report_set_u64(o, "cnps_handled", i.cnps_handled);
 	report_set_u64(o, "cnps_ignored", i.cnps_ignored);
 	report_set_u64(o, "ce_packets", i.ce_packets);
+	report_set_u64(o, "acks_sent", i.acks_sent);
+	report_set_u64(o, "acks_received", i.acks_received);
+	report_set_u64(o, "naks_sent", i.naks_sent);
+	report_set_u64(o, "naks_received", i.naks_received);
+	report_set_u64(o, "out_of_sequence", i.out_of_sequence);
 	report_set_u64(o, "completions", i.completions);
 	report_set_u64(o, "completion_mean_ns",
 		       i.completions > 0 ? i.completion_sum_ns / i.completions : 0);
@@ -157,9 +162,9 @@ qp_list(const struct run_app *app, const struct nic_config *config, uint64_t ela
 		uint32_t shown = (uint32_t)min_u64(flow->qp_count, left);
 
 		for (uint32_t i = 0; i < shown; i++)
-			json_array_append_new(
-				list,
-				nic_qp_object(app, config, flow, flow->first_number + i, elapsed_ns));
+			json_array_append_new(list,
+					      nic_qp_object(app, config, flow,
+							    flow->first_number + i, elapsed_ns));
 		*omitted += flow->qp_count - shown;
 		left -= shown;
 	}

@@ -179,6 +179,7 @@ send_ack(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 		hdr_bytes += add_echo(&nic->echoes[item], icrc_of(m) - AETH_BYTES, hdr_bytes);
 	send_control(nic, m, hdr_bytes + AETH_BYTES, now_ns);
 	counter_inc(qp->owed == QP_OWES_ACK ? &nic->stats.acks_sent : &nic->stats.naks_sent);
+	nic_measure_answer_sent(nic, item, qp->owed == QP_OWES_ACK);
 	if (rnr)
 		counter_inc(&nic->stats.rnr_naks_sent);
 	qp->owed = QP_OWES_NOTHING;

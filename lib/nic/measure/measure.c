@@ -28,11 +28,14 @@ nic_measure_init(struct nic *nic)
 
 	if (times)
 		m->times = pages_alloc(n * sizeof(*m->times));
+	if (times)
+		m->answers = pages_alloc(n * sizeof(*m->answers));
 	if (times || nic->cc.hears_rtts)
 		m->rtts = pages_alloc(n * sizeof(*m->rtts));
 	if (nic->params.measure_pacing)
 		m->departures = pages_alloc(n * sizeof(*m->departures));
-	if ((times && m->times == NULL) || ((times || nic->cc.hears_rtts) && m->rtts == NULL) ||
+	if ((times && (m->times == NULL || m->answers == NULL)) ||
+	    ((times || nic->cc.hears_rtts) && m->rtts == NULL) ||
 	    (nic->params.measure_pacing && m->departures == NULL))
 		return -ENOMEM;
 	return 0;
@@ -44,6 +47,7 @@ nic_measure_free(struct nic *nic)
 	struct nic_measure *m = nic->measure;
 
 	pages_free(m->times, nic->params.max_qps * sizeof(*m->times));
+	pages_free(m->answers, nic->params.max_qps * sizeof(*m->answers));
 	pages_free(m->rtts, nic->params.max_qps * sizeof(*m->rtts));
 	pages_free(m->departures, nic->params.max_qps * sizeof(*m->departures));
 	free(m->paths);
@@ -474,6 +478,39 @@ count_one(uint32_t *counter)
 }
 
 void
+nic_measure_answer_sent(struct nic *nic, uint32_t item, bool ack)
+{
+	struct nic_qp_answers *a = nic->measure->answers;
+
+	if (a == NULL)
+		return;
+	if (ack)
+		counter_inc(&a[item].acks_sent);
+	else
+		count_one(&a[item].naks_sent);
+}
+
+void
+nic_measure_answer(struct nic *nic, uint32_t item, bool ack)
+{
+	struct nic_qp_answers *a = nic->measure->answers;
+
+	if (a == NULL)
+		return;
+	if (ack)
+		counter_inc(&a[item].acks_received);
+	else
+		count_one(&a[item].naks_received);
+}
+
+void
+nic_measure_gap_seen(struct nic *nic, uint32_t item)
+{
+	if (nic->measure->answers != NULL)
+		count_one(&nic->measure->answers[item].out_of_sequence);
+}
+
+void
 nic_measure_ce(struct nic *nic, uint32_t item)
 {
 	counter_inc(&nic_flow_of(nic, &nic->qps[item])->ce_packets);
@@ -496,6 +533,8 @@ nic_measure_clear(struct nic *nic, uint32_t item)
 
 	if (m->times != NULL)
 		memset(&m->times[item], 0, sizeof(m->times[item]));
+	if (m->answers != NULL)
+		memset(&m->answers[item], 0, sizeof(m->answers[item]));
 	if (m->rtts != NULL)
 		memset(&m->rtts[item], 0, sizeof(m->rtts[item]));
 	if (m->departures != NULL)

@@ -30,6 +30,14 @@ struct nic_qp_times {
 	uint32_t cnps_ignored;
 } __rte_cache_aligned;
 
+/* What QPs answered to each other. An answer is rare beside data, and 2 QPs share a line. */
+struct nic_qp_answers {
+	uint64_t acks_sent, acks_received;
+	uint32_t naks_sent, naks_received; /* of all kinds */
+	uint32_t out_of_sequence;          /* packets received ahead of the expected PSN */
+	uint32_t spare;
+};
+
 /* The last packet that a QP sent. */
 struct nic_departure {
 	uint64_t sent_ns;
@@ -61,6 +69,7 @@ struct nic_message_log {
 struct nic_measure {
 	struct rtt *rtts;                 /* for congestion control or measure_times */
 	struct nic_qp_times *times;       /* measure_times */
+	struct nic_qp_answers *answers;   /* measure_times */
 	struct nic_departure *departures; /* measure_pacing */
 	const struct ideal_path **paths;  /* NULL, or an entry: not known */
 	struct nic_message_log *log;      /* nic_record_messages() */
@@ -101,6 +110,11 @@ void nic_measure_departed(struct nic *nic, uint32_t item, uint32_t wire_bytes);
 void nic_measure_gaps(struct nic *nic);
 /** Count a received frame with CE. */
 void nic_measure_ce(struct nic *nic, uint32_t item);
+/** Count an answer that the QP sends, or that arrived: an ACK, or a NAK of any kind. */
+void nic_measure_answer_sent(struct nic *nic, uint32_t item, bool ack);
+void nic_measure_answer(struct nic *nic, uint32_t item, bool ack);
+/** Count a packet ahead of the expected PSN. */
+void nic_measure_gap_seen(struct nic *nic, uint32_t item);
 /** Count a CNP that changed nothing. */
 void nic_measure_cnp_ignored(struct nic *nic, uint32_t item);
 

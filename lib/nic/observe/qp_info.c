@@ -51,6 +51,13 @@ add_times(const struct nic *nic, uint32_t item, struct nic_qp_info *out)
 	const struct nic_qp_times *t = &nic->measure->times[item];
 	uint32_t before;
 
+	const struct nic_qp_answers *a = &nic->measure->answers[item];
+
+	out->acks_sent = counter_read(&a->acks_sent);
+	out->acks_received = counter_read(&a->acks_received);
+	out->naks_sent = __atomic_load_n(&a->naks_sent, __ATOMIC_RELAXED);
+	out->naks_received = __atomic_load_n(&a->naks_received, __ATOMIC_RELAXED);
+	out->out_of_sequence = __atomic_load_n(&a->out_of_sequence, __ATOMIC_RELAXED);
 	out->ce_packets = __atomic_load_n(&t->ce_packets, __ATOMIC_RELAXED);
 	out->cnps_ignored = __atomic_load_n(&t->cnps_ignored, __ATOMIC_RELAXED);
 	do {

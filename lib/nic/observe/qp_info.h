@@ -26,8 +26,11 @@ struct nic_qp_info {
 	uint64_t cnps_handled, cnps_sent;
 	uint64_t rate_cuts;
 	uint64_t min_rate_bps; /* lowest rate so far */
-	/* Of a single QP, 0 unless times are measured. ce_packets: data received with CE. */
+	/* From here on, of a single QP, 0 unless times are measured. */
+	/* ce_packets: data received with CE. */
 	uint64_t ce_packets, cnps_ignored;
+	uint64_t acks_sent, acks_received, naks_sent, naks_received; /* NAKs of all kinds */
+	uint64_t out_of_sequence; /* packets received ahead of the expected PSN */
 	uint64_t completions, completion_sum_ns, completion_max_ns; /* messages that were timed */
 	bool error, done;
 };

@@ -2,6 +2,7 @@
 #include "nic/transport/ack.h"
 
 #include "nic/core/core.h"
+#include "nic/measure/measure.h"
 #include "nic/place/cc.h"
 #include "nic/place/place.h"
 #include "nic/transport/read.h"
@@ -56,6 +57,7 @@ nic_on_ack(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t n
 		return NIC_DROP_UNEXPECTED_ACK;
 	if (kind == AETH_KIND_ACK)
 		counter_inc(&nic->stats.acks_received);
+	nic_measure_answer(nic, item, kind == AETH_KIND_ACK);
 	if (ahead < 0)
 		return NIC_USED; /* a late ACK, which acknowledges no further packet */
 	if (kind == AETH_KIND_RNR) {

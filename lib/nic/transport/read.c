@@ -89,6 +89,7 @@ nic_on_read_response(struct nic *nic, uint32_t item, const struct roce_view *v, 
 	}
 	if (ahead > 0) {
 		counter_inc(&nic->stats.out_of_sequence);
+		nic_measure_gap_seen(nic, item);
 		ask_again(nic, item, now_ns);
 		return NIC_DROP_OUT_OF_SEQUENCE;
 	}

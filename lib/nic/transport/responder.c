@@ -4,6 +4,7 @@
 #include <rte_branch_prediction.h>
 
 #include "nic/core/core.h"
+#include "nic/measure/measure.h"
 #include "nic/place/depends.h"
 #include "nic/place/owed.h"
 #include "nic/place/place.h"
@@ -122,6 +123,7 @@ on_gap(struct nic *nic, uint32_t item, int32_t ahead)
 	struct nic_qp *qp = &nic->qps[item];
 
 	counter_inc(&nic->stats.out_of_sequence);
+	nic_measure_gap_seen(nic, item);
 	if (!(qp->rx_flags & QP_RX_NAKED)) {
 		qp->rx_flags |= QP_RX_NAKED;
 		qp->dropped_ahead = 0;

@@ -19,6 +19,21 @@ TEST(psn_wraps_at_24_bits)
 	expect_complete(&qp);
 }
 
+/* The counts of the only QP of each side are those of its NIC. */
+static void
+expect_answers_by_qp(void)
+{
+	for (int side = 0; side < 2; side++) {
+		struct nic_qp_info qp = pair_info(&pair, side, 0);
+
+		assert_int_equal(qp.acks_sent, stats(side)->acks_sent);
+		assert_int_equal(qp.acks_received, stats(side)->acks_received);
+		assert_int_equal(qp.naks_sent, stats(side)->naks_sent);
+		assert_int_equal(qp.naks_received, stats(side)->packet_seq_err);
+		assert_int_equal(qp.out_of_sequence, stats(side)->out_of_sequence);
+	}
+}
+
 TEST(lost_packet_is_resent_from_the_gap_once)
 {
 	struct nic_qp_params qp = nic_test_qp(0);
@@ -42,6 +57,7 @@ TEST(lost_packet_is_resent_from_the_gap_once)
 	assert_int_equal(stats(1)->out_of_sequence, 7);
 	assert_int_equal(stats(1)->drops[NIC_DROP_OUT_OF_SEQUENCE], 7);
 	assert_int_equal(stats(1)->duplicate_request, 0);
+	expect_answers_by_qp();
 	expect_complete(&qp);
 }
 
