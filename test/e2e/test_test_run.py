@@ -5,30 +5,18 @@
 On ports nothing is expected of rates and delays, since the machine may be busy.
 """
 import json
-import os
-import pathlib
 import re
 import signal
 import subprocess
 import sys
 import time
-import xml.etree.ElementTree as xml
 
-from harness import PATIENCE_S, check, check_equal, finish, path_of, run, skip, work_dir
+from harness import PATIENCE_S, check, check_equal, finish, work_dir
+from run_bed import ROOT, cases, environment, need_matplotlib, test_run
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "config" / "test-incast.ini"
 TEXT = EXAMPLE.read_text(encoding="utf-8")
 SHORT = ("--set", "fabric.duration_ns=300ms", "--set", "fabric.measure_from_ns=100ms")
-PROGRAMS = ":".join(str(path_of(role).parent) for role in ("nic", "switch", "lab"))
-
-
-def environment(work):
-    return {**os.environ, "MPLCONFIGDIR": str(work / "matplotlib"), "PATH": f"{PROGRAMS}:{os.environ['PATH']}"}
-
-
-def test_run(work, *args):
-    return run("/usr/bin/python3", ROOT / "scripts/test-run", *args, env=environment(work), cwd=work, timeout=5 * PATIENCE_S)
 
 
 def changed(work, name, *changes):
@@ -39,15 +27,6 @@ def changed(work, name, *changes):
         text = text.replace(before, after, 1)
     (work / f"{name}.ini").write_text(text)
     return work / f"{name}.ini"
-
-
-def cases(out):
-    """{(place, criterion): tag of the result or None} of junit.xml"""
-    root = xml.parse(out / "junit.xml").getroot()
-    found = {(case.get("classname").rpartition(".")[2], case.get("name")): case[0].tag if len(case) else None for case in root.iter("testcase")}
-    check_equal("junit.xml: numbers", (int(root.get("tests")), int(root.get("failures")), int(root.get("errors"))),
-                (len(found), sum(tag == "failure" for tag in found.values()), sum(tag == "error" for tag in found.values())))
-    return found
 
 
 def check_passing(work):
@@ -178,9 +157,7 @@ def check_interrupt(work):
 
 
 work = work_dir()
-done = run("/usr/bin/python3", "-c", "import matplotlib, numpy")
-if done.returncode:
-    skip("python3-matplotlib")
+need_matplotlib()
 check_refused(work)
 check_passing(work)
 check_failing(work)

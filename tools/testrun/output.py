@@ -19,7 +19,7 @@ from .criteria import Finding
 from .on_ports import Timeline
 
 REPORT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "report.py"
-FILES = ("report.html", "junit.xml", "verdict.json", "failed.pcapng")
+FILES = ("report.html", "junit.xml", "verdict.json", "failed.pcapng", "search.csv", "search.svg")
 PLACES = {"lab": "lab", "ports": "on ports"}
 STYLE = "td.FAIL { color: var(--alarm); font-weight: 600 } td.not-measured { color: var(--soft) }"
 
@@ -120,8 +120,7 @@ def page(verdict: Verdict, folder: pathlib.Path) -> bytes:
     heads = "".join(f"<th>{escape(head)}" for head in ("criterion", "value", "expected", *(head for place in verdict.findings for head in (PLACES[place], "verdict"))))
     body = "".join("<tr>" + "".join(f'<td class="{escape(cell.replace(" ", "-"))}">{escape(cell)}' if cell in ("FAIL", "not measured") else f"<td>{escape(cell)}"
                                     for cell in row) for row in rows(verdict))
-    parts = [f"<h1>{escape(verdict.scenario)}: {'pass' if verdict.holds() else 'FAIL'}</h1>",
-             f'<div class="wide"><table class="words"><thead><tr>{heads}</thead><tbody>{body}</tbody></table></div>']
+    parts = [f'<div class="wide"><table class="words"><thead><tr>{heads}</thead><tbody>{body}</tbody></table></div>']
     parts += [f"<p>{escape(remark)}</p>" for remark in verdict.remarks]
     if verdict.recording:
         parts.append(f'<p>Frames at the bottleneck, for Wireshark: <a href="{verdict.recording.name}">{verdict.recording.name}</a></p>')
@@ -131,16 +130,21 @@ def page(verdict: Verdict, folder: pathlib.Path) -> bytes:
         parts.append(f'<h2>In the lab</h2><p>The whole <a href="lab/report.html">report of the run</a>.</p>{figures}')
     if verdict.timeline:
         parts.append(f"<h2>On ports</h2><figure>{output.inside_page('ports', rates_on_ports(verdict.timeline))}</figure>")
+    return document(f"{verdict.scenario}: {'pass' if verdict.holds() else 'FAIL'}", parts)
+
+
+def document(title: str, parts: list[str]) -> bytes:
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="icon" href="data:,">
-<title>{escape(verdict.scenario)}: {'pass' if verdict.holds() else 'FAIL'}</title>
+<title>{escape(title)}</title>
 <style>{html.STYLE}{STYLE}</style>
 </head>
 <body>
+<h1>{escape(title)}</h1>
 {"".join(parts)}
 </body>
 </html>

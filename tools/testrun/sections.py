@@ -7,7 +7,7 @@ import pathlib
 import re
 from typing import NoReturn
 
-OWN = ("criterion", "ports")
+OWN = ("criterion", "ports", "search")
 COMMENT = re.compile(r"(^|\s)[#;].*")
 
 

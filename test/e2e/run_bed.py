@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""scripts/test-run, run by a test, and its JUnit XML."""
+import os
+import pathlib
+import xml.etree.ElementTree as xml
+
+from harness import PATIENCE_S, check_equal, path_of, run, skip
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROGRAMS = ":".join(str(path_of(role).parent) for role in ("nic", "switch", "lab"))
+
+
+def environment(work):
+    return {**os.environ, "MPLCONFIGDIR": str(work / "matplotlib"), "PATH": f"{PROGRAMS}:{os.environ['PATH']}"}
+
+
+def test_run(work, *args):
+    return run("/usr/bin/python3", ROOT / "scripts/test-run", *args, env=environment(work), cwd=work, timeout=5 * PATIENCE_S)
+
+
+def cases(out):
+    """{(place, criterion): tag of the result or None} of junit.xml"""
+    root = xml.parse(out / "junit.xml").getroot()
+    found = {(case.get("classname").rpartition(".")[2], case.get("name")): case[0].tag if len(case) else None for case in root.iter("testcase")}
+    check_equal("junit.xml: numbers", (int(root.get("tests")), int(root.get("failures")), int(root.get("errors"))),
+                (len(found), sum(tag == "failure" for tag in found.values()), sum(tag == "error" for tag in found.values())))
+    return found
+
+
+def need_matplotlib():
+    if run("/usr/bin/python3", "-c", "import matplotlib, numpy").returncode:
+        skip("python3-matplotlib")
