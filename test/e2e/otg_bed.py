@@ -21,10 +21,9 @@ GBPS = 10**9
 class Otg:
     """The server, running, and one connection to it."""
 
-    def __init__(self, work, ports, *options, bases=None, speed="1G"):
-        """ports: {location: device}; bases: {location: sections that the API does not have}"""
+    def __init__(self, work, ports, *options, bases=None, speed="1G", text=""):
+        """ports: {location: device}; bases: {location: sections that the API does not have}; text: further sections of the file of ports"""
         self.work, self.prefix = work, f"qo{os.getpid()}{work.name[-4:]}"
-        text = ""
         for name, device_ in ports.items():
             (work / f"{name}-base.ini").write_text("[nic]\nshaper_burst_ns = 200us\nqp_burst_bytes = 8KB\n" + (bases or {}).get(name, ""))
             text += f"[port {name}]\ndevice = {device_}\nspeed = {speed}\nbase = {name}-base.ini\noptions = --idle-sleep 50\n"

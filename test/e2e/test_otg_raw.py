@@ -3,16 +3,18 @@
 """Raw flows of quench-otg, in a capture that scapy judges: headers, values that change, lengths, checksums, counts and starts."""
 import http.client
 import json
+import pathlib
 import threading
 
 from configs import memif
 from frames import read_pcap
-from harness import check, check_equal, finish, work_dir
-from otg_bed import Otg, raw_flow, value
+from harness import check, check_equal, finish, run, work_dir
+from otg_bed import ROOT, Otg, raw_flow, value
 from scapy.contrib.mac_control import MACControlClassBasedFlowControl, MACControlPause
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1Q, Ether
+from telemetry import Telemetry
 
 TO, FROM = "02:00:00:00:00:02", "02:00:00:00:00:01"
 FRAMES = 12
@@ -166,8 +168,35 @@ def check_update(work):
     check("checksums", all(sum_is_right(p, IP, "chksum") for p in view))
 
 
+def check_return(work):
+    """quench-otg is killed, comes back, and finds its quench-nic, its configuration and its counters."""
+    ports = {"a": "net_null0"}
+    otg = Otg(work, ports)
+    config = {"ports": [{"name": "p", "location": "a"}], "flows": [FLOWS[2] | {"duration": {"choice": "continuous"}}]}
+    otg.set_config(config)
+    otg.traffic("start")
+    otg.wait("frames", lambda: otg.raw("pfc")["frames_tx"] > 0)
+    before, nic = otg.raw("pfc")["frames_tx"], Telemetry(f"{otg.prefix}-a").info["pid"]
+    otg.process.kill()
+    otg.process.wait()
+    otg = Otg(work, ports)
+    check("the run is found", "took over the run of p" in (work / "otg.err").read_text(), (work / "otg.err").read_text())
+    check_equal("its configuration", otg.good("GET", "/config"), config)
+    check_equal("its state", otg.metrics("port")[0]["transmit"], "started")
+    otg.wait("more frames", lambda: otg.raw("pfc")["frames_tx"] > before)
+    otg.traffic("stop")
+    otg.wait("the end of the flow", lambda: otg.raw("pfc")["transmit"] == "stopped")
+    check_equal("quench-otg ends well", otg.stop(), 0)
+    check("and its quench-nic with it", not pathlib.Path(f"/proc/{nic}").exists() or "Z" in pathlib.Path(f"/proc/{nic}/stat").read_text().split()[2])
+    check("nothing is left to find", not (work / "nics" / "run.json").exists())
+    (work / "nics" / "run.json").write_text("{")
+    done = run(ROOT / "scripts" / "otg", "--http", "--ports", work / "ports.ini", "--folder", work / "nics")
+    check("a run that cannot be read is refused in a line", done.returncode == 2 and done.stderr.startswith(f"otg: {work}/nics/run.json: "), done)
+
+
 def main():
     check_waits()
+    check_return(work_dir())
     check_update(work_dir())
     work = work_dir()
     otg = Otg(work, {"a": f"net_pcap0,tx_pcap={work}/out.pcap"})

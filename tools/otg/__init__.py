@@ -2,6 +2,6 @@
 """quench-otg: the Open Traffic Generator API in front of quench-nic (doc/otg.md).
 
 table says what becomes of each property; schema checks a request; plan turns a configuration into those of quench-nic; generator is the
-process of a port; run is what is in force; tester changes it; results makes the replies to requests for metrics;
-server speaks HTTP. Each uses only those before it.
+process of a port, and remote one on another machine; run is what is in force; tester changes it; results makes the replies to requests for
+metrics; agent serves generators to remote; server speaks HTTP. Each uses only those before it.
 """

@@ -5,21 +5,31 @@ from __future__ import annotations
 import argparse
 import configparser
 import dataclasses
+import json
 import os
 import pathlib
 import re
 import shlex
 import ssl
 import tempfile
+import urllib.parse
+import uuid
+from typing import Any
+
+from quench.process import Failed
 
 from .generator import Generator
 from .plan import Location, Section
+from .remote import Agent, Remote
 from .server import is_loopback
 from .tester import Outlet
 
 PORT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,32}")
 RATE = re.compile(r"(\d+)([MG]?)")
 PORT_KEYS = ("device", "lcores", "memory_mb", "speed", "base", "eal", "options")
+REMOTE_KEYS = ("agent", "at")
+AGENT_KEYS = ("url", "ca", "token_file")
+STATE = "run.json"
 # Sections of quench-nic that a configuration of the API does not make.
 OWN_SECTIONS = ("flow", "frames")
 
@@ -38,13 +48,16 @@ class Settings:
     no_huge: bool
     eal: list[str]
     options: list[str]
+    controller: str  # its name at agents
+    kept: Any = None  # the run of a quench-otg that died, of the same folder
 
 
 def add_options(p: argparse.ArgumentParser) -> None:
+    p.add_argument("role", nargs="?", choices=("agent",), help="agent: serve the ports to a quench-otg on another machine, in place of the API")
     p.add_argument("--port", action="append", default=[], metavar="NAME=DEVICE", help="port: the location that a configuration names, and a "
                    "device as EAL knows it (0000:01:00.0, net_af_packet0,iface=eth1); may be repeated")
     p.add_argument("--ports", type=pathlib.Path, metavar="FILE", help="INI of ports: sections [port NAME] with the keys device, lcores, "
-                   "memory_mb, speed, base, eal and options")
+                   "memory_mb, speed, base, eal and options, or agent and at; and [agent NAME] with url, ca and token_file")
     p.add_argument("--listen", default="127.0.0.1:8443", metavar="ADDRESS:PORT", help="listening address (default 127.0.0.1:8443); port 0 selects a "
                    "free port. Beyond loopback, --token-file is required")
     p.add_argument("--http", action="store_true", help="no TLS; on loopback only")
@@ -55,9 +68,10 @@ def add_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("--eal", default="", metavar="OPTIONS", help="further EAL options of each quench-nic, in one argument")
     p.add_argument("--options", default="", metavar="OPTIONS", help="further options of each quench-nic, in one argument, such as '--idle-sleep 50'")
     p.add_argument("--program", type=pathlib.Path, metavar="PATH", help="the quench-nic to run; without it, the one that is built or installed")
-    p.add_argument("--prefix", default=f"otg{os.getpid()}", metavar="NAME", help="first part of the --file-prefix of each quench-nic (default otg and the "
+    p.add_argument("--prefix", metavar="NAME", help="first part of the --file-prefix of each quench-nic (default otg and the "
                    "number of the process); quenchctl -f NAME-PORT shows it")
-    p.add_argument("--folder", type=pathlib.Path, metavar="DIR", help="folder of configurations and logs of the quench-nics; without it, a temporary one")
+    p.add_argument("--folder", type=pathlib.Path, metavar="DIR", help="folder of configurations and logs of the quench-nics, and of the run, which a "
+                   "quench-otg that comes back with the same folder takes over; without it, a temporary one")
 
 
 def rate_bps(text: str, where: str) -> int:
@@ -84,19 +98,72 @@ def read_base(path: pathlib.Path) -> dict[str, Section]:
     return {name: dict(parser[name]) for name in parser.sections()}
 
 
-def read_ports(path: pathlib.Path) -> dict[str, Section]:
-    found: dict[str, Section] = {}
+def read_ports(path: pathlib.Path) -> tuple[dict[str, Section], dict[str, Section]]:
+    """@return the ports and the agents, by name. Files are relative to this one."""
+    ports: dict[str, Section] = {}
+    agents: dict[str, Section] = {}
     for name, keys in read_base(path).items():
-        kind, _, port = name.partition(" ")
-        if kind != "port" or not PORT_NAME.fullmatch(port):
-            raise BadUsage(f"{path}: [{name}]: expected [port NAME]")
+        kind, _, item = name.partition(" ")
+        if kind not in ("port", "agent") or not PORT_NAME.fullmatch(item):
+            raise BadUsage(f"{path}: [{name}]: expected [port NAME] or [agent NAME]")
+        known, required = (AGENT_KEYS, "url") if kind == "agent" else (REMOTE_KEYS, "agent") if "agent" in keys else (PORT_KEYS, "device")
         for key in keys:
-            if key not in PORT_KEYS:
-                raise BadUsage(f"{path}: [{name}] {key}: expected one of {', '.join(PORT_KEYS)}")
-        if "device" not in keys:
-            raise BadUsage(f"{path}: [{name}] device: missing")
-        found[port] = {**keys, "base": str(path.parent / keys["base"])} if "base" in keys else keys
-    return found
+            if key not in known:
+                raise BadUsage(f"{path}: [{name}] {key}: expected one of {', '.join(known)}")
+        if required not in keys:
+            raise BadUsage(f"{path}: [{name}] {required}: missing")
+        (agents if kind == "agent" else ports)[item] = {key: str(path.parent / value) if key in ("base", "ca", "token_file") else value
+                                                        for key, value in keys.items()}
+    for name, keys in ports.items():
+        if keys.get("agent", next(iter(agents), "")) not in agents and "agent" in keys:
+            raise BadUsage(f"{path}: [port {name}] agent = {keys['agent']}: expected one of {', '.join(agents) or 'no agent: there is no [agent NAME]'}")
+    return ports, agents
+
+
+def token_of(path: pathlib.Path, what: str) -> str:
+    try:
+        token = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadUsage(f"{what} {path}: {getattr(error, 'strerror', None) or 'expected ASCII'}") from error
+    if len(token) < 16 or not token.isprintable() or " " in token:
+        raise BadUsage(f"{what} {path}: expected one word of at least 16 characters")
+    return token
+
+
+def agent_of(name: str, keys: Section, controller: str) -> Agent:
+    url = urllib.parse.urlsplit(keys["url"])
+    try:
+        good = url.scheme in ("http", "https") and bool(url.hostname) and url.port is not None and url.path in ("", "/") and not url.query
+    except ValueError:
+        good = False
+    if not good:
+        raise BadUsage(f"[agent {name}] url = {keys['url']}: expected https://HOST:PORT")
+    token = token_of(pathlib.Path(keys["token_file"]), f"[agent {name}] token_file") if "token_file" in keys else None
+    if url.scheme == "http":
+        # A token in clear, and what it allows, stay on this machine.
+        if not is_loopback(url.hostname or ""):
+            raise BadUsage(f"[agent {name}] url = {keys['url']}: expected https beyond loopback")
+        return Agent(name, keys["url"], None, token, controller)
+    if token is None:
+        raise BadUsage(f"[agent {name}] token_file: missing, and https needs it")
+    try:
+        context = ssl.create_default_context(cafile=keys.get("ca"))
+    except (OSError, ssl.SSLError) as error:
+        raise BadUsage(f"[agent {name}] ca = {keys.get('ca')}: {error.strerror or error}") from error
+    return Agent(name, keys["url"], context, token, controller)
+
+
+def remote_outlet(name: str, keys: Section, agents: dict[str, Agent], offers: dict[str, Any]) -> Outlet:
+    agent, at = agents[keys["agent"]], keys.get("at", name)
+    if agent.name not in offers:
+        try:
+            offers[agent.name] = agent.call("ports")["ports"]
+        except Failed as failed:
+            raise BadUsage(str(failed)) from failed
+    offer = offers[agent.name].get(at)
+    if offer is None:
+        raise BadUsage(f"[port {name}] at = {at}: agent {agent.name} has {', '.join(offers[agent.name])}")
+    return Outlet(Location(name, offer["speed_bps"], offer["base"]), lambda: Remote(agent, name, at))
 
 
 def outlet(name: str, keys: Section, number: int, settings: Settings) -> Outlet:
@@ -117,7 +184,9 @@ def outlet(name: str, keys: Section, number: int, settings: Settings) -> Outlet:
 
 
 def outlets(chosen: argparse.Namespace, settings: Settings) -> dict[str, Outlet]:
-    found = read_ports(chosen.ports) if chosen.ports else {}
+    found, sections = read_ports(chosen.ports) if chosen.ports else ({}, {})
+    if chosen.role == "agent" and sections:
+        raise BadUsage(f"{chosen.ports}: [agent {next(iter(sections))}]: expected ports of this machine")
     for text in chosen.port:
         name, _, device = text.partition("=")
         if not PORT_NAME.fullmatch(name) or not device:
@@ -127,7 +196,10 @@ def outlets(chosen: argparse.Namespace, settings: Settings) -> dict[str, Outlet]
         found[name] = {"device": device}
     if not found:
         raise BadUsage("no port: expected --port or --ports")
-    return {name: outlet(name, keys, number, settings) for number, (name, keys) in enumerate(found.items())}
+    agents = {name: agent_of(name, keys, settings.controller) for name, keys in sections.items()}
+    offers: dict[str, Any] = {}
+    return {name: remote_outlet(name, keys, agents, offers) if "agent" in keys else outlet(name, keys, number, settings)
+            for number, (name, keys) in enumerate(found.items())}
 
 
 def address(text: str) -> tuple[str, int]:
@@ -143,12 +215,7 @@ def security(chosen: argparse.Namespace, host: str) -> tuple[ssl.SSLContext | No
     beyond = not is_loopback(host)
     token = None
     if chosen.token_file:
-        try:
-            token = chosen.token_file.read_text(encoding="ascii").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadUsage(f"--token-file {chosen.token_file}: {getattr(error, 'strerror', None) or 'expected ASCII'}") from error
-        if len(token) < 16 or not token.isprintable() or " " in token:
-            raise BadUsage(f"--token-file {chosen.token_file}: expected one word of at least 16 characters")
+        token = token_of(chosen.token_file, "--token-file")
     elif beyond:
         raise BadUsage(f"--listen {chosen.listen}: beyond loopback, --token-file is required")
     if chosen.http:
@@ -172,6 +239,19 @@ def settings_of(chosen: argparse.Namespace, program: pathlib.Path) -> tuple[Sett
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadUsage(f"--folder {folder}: {error.strerror}") from error
-    if not PORT_NAME.fullmatch(chosen.prefix):
-        raise BadUsage(f"--prefix {chosen.prefix}: expected letters, digits, '.', '_' and '-'")
-    return Settings(program, folder.resolve(), chosen.prefix, chosen.no_huge, shlex.split(chosen.eal), shlex.split(chosen.options)), temporary
+    kept = None if temporary or chosen.role == "agent" else read_state(folder / STATE)
+    prefix = chosen.prefix or (kept["prefix"] if kept else f"otg{os.getpid()}")
+    if not PORT_NAME.fullmatch(prefix):
+        raise BadUsage(f"--prefix {prefix}: expected letters, digits, '.', '_' and '-'")
+    controller = kept["controller"] if kept else uuid.uuid4().hex
+    return Settings(program, folder.resolve(), prefix, chosen.no_huge, shlex.split(chosen.eal), shlex.split(chosen.options), controller, kept), temporary
+
+
+def read_state(path: pathlib.Path) -> Any:
+    """What a quench-otg that died left there; None: nothing."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise BadUsage(f"{path}: {error}") from error

@@ -1,23 +1,70 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The quench-nic of a port."""
+"""The quench-nic of a port: one that quench-otg starts, or one that runs already."""
 from __future__ import annotations
 
+import abc
+import concurrent.futures
+import os
 import pathlib
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
-from quench.process import Failed, Process
+from quench.process import PATIENCE_S, Failed, Process
+from quench.telemetry import Columns, Telemetry
 
 T = TypeVar("T")
+# Ports that change at the same time.
+MOST_AT_ONCE = 32
+# QP numbers of a removed flow are free when its QPs are idle, or a timeout later.
+LONGEST_LINGER_S = 30.0
 
 
-class Generator(Process):
-    """A quench-nic that runs one port. Its files are in folder."""
+class Driven(abc.ABC):
+    """What a run needs of a quench-nic, on this machine or on another. Each method may raise Failed."""
 
-    def __init__(self, program: pathlib.Path, folder: pathlib.Path, name: str, prefix: str, eal: Sequence[str], options: Sequence[str]) -> None:
-        super().__init__(program, folder, name, prefix, eal, ["--stay", "--stats-interval", "0", *options], f"port {name}")
+    name: str  # location of its port
 
-    def if_ready(self, read: Callable[[Generator], T]) -> T | None:
+    @abc.abstractmethod
+    def start(self, text: str) -> None:
+        """Begin with a configuration. wait_started() follows, so that several start together."""
+
+    @abc.abstractmethod
+    def wait_started(self) -> None: ...
+
+    @abc.abstractmethod
+    def find(self) -> bool:
+        """Take over one that runs already. @return False: there is none"""
+
+    @abc.abstractmethod
+    def is_ready(self) -> bool:
+        """It runs, and answers."""
+
+    @abc.abstractmethod
+    def why(self) -> str:
+        """Why it is not ready: a line."""
+
+    @abc.abstractmethod
+    def ask(self, command: str) -> Any: ...
+
+    @abc.abstractmethod
+    def all(self, command: str, chosen: Sequence[str] = ()) -> Columns: ...
+
+    @abc.abstractmethod
+    def write(self, text: str) -> None:
+        """Put down the configuration of the next commit()."""
+
+    @abc.abstractmethod
+    def commit(self) -> None:
+        """Put it in force; nothing changes if the program refuses it."""
+
+    @abc.abstractmethod
+    def stop(self) -> None: ...
+
+    def if_ready(self, read: Callable[[Driven], T]) -> T | None:
         """What read() returns; None if it does not run, or ends meanwhile."""
         try:
             return read(self) if self.is_ready() else None
@@ -25,3 +72,75 @@ class Generator(Process):
             if self.is_ready():
                 raise
             return None
+
+
+def each(generators: Iterable[Driven], call: Callable[[Driven], None]) -> dict[str, Failed]:
+    """Call it for all at the same time. @return the failures, by location"""
+    failed: dict[str, Failed] = {}
+
+    def one(generator: Driven) -> None:
+        try:
+            call(generator)
+        except Failed as error:
+            failed[generator.name] = error
+
+    found = list(generators)
+    if found:
+        with concurrent.futures.ThreadPoolExecutor(min(len(found), MOST_AT_ONCE)) as pool:
+            list(pool.map(one, found))
+    return failed
+
+
+class Adopted:
+    """A process that another one started, as far as Process uses subprocess.Popen."""
+
+    def __init__(self, pid: int) -> None:
+        self.fd = os.pidfd_open(pid)
+        self.returncode: int | None = None  # of another's child nobody knows it
+
+    def poll(self) -> int | None:
+        return -1 if select.select([self.fd], [], [], 0)[0] else None
+
+    def terminate(self) -> None:
+        signal.pidfd_send_signal(self.fd, signal.SIGTERM)
+
+    def kill(self) -> None:
+        signal.pidfd_send_signal(self.fd, signal.SIGKILL)
+
+    def wait(self, timeout: float | None = None) -> int:
+        if not select.select([self.fd], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired("quench-nic", timeout or 0)
+        return -1
+
+
+class Generator(Process, Driven):
+    """A quench-nic that runs one port. Its files are in folder."""
+
+    def __init__(self, program: pathlib.Path, folder: pathlib.Path, name: str, prefix: str, eal: Sequence[str], options: Sequence[str]) -> None:
+        super().__init__(program, folder, name, prefix, eal, ["--stay", "--stats-interval", "0", *options], f"port {name}")
+
+    def find(self) -> bool:
+        try:
+            telemetry = Telemetry(self.prefix, PATIENCE_S)
+            self.process = Adopted(telemetry.info["pid"])
+        except OSError:
+            return False
+        self.telemetry = telemetry if telemetry.wait_commands(PATIENCE_S) else None
+        return self.telemetry is not None
+
+    def why(self) -> str:
+        try:
+            self.connected()
+        except (Failed, OSError) as failed:
+            return str(failed)
+        return f"{self.who}: runs"
+
+    def commit(self) -> None:
+        end = time.monotonic() + LONGEST_LINGER_S
+        while True:
+            try:
+                return self.change(f"/quench/reload,{self.config}")
+            except Failed as error:
+                if "qpn" not in str(error) or time.monotonic() > end:
+                    raise
+            time.sleep(0.05)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from . import plan as plans
-from .generator import Generator
+from .generator import Driven, each
 from .schema import Object, Refused
 
 Counters = dict[str, int]
@@ -77,7 +77,9 @@ class Run:
 
     def __init__(self, given: Object, plan: plans.Plan) -> None:
         self.given, self.plan = given, plan
-        self.generators: dict[str, Generator] = {}
+        self.generators: dict[str, Driven] = {}
+        self.begun: set[str] = set()  # ports whose quench-nic has run
+        self.down: set[str] = set()  # ports whose link a client put down
         # Counters at the last start, by (port, QP number) and by port.
         self.qp_base: QpRows = {}
         self.port_base: dict[str, Counters] = {}
@@ -91,8 +93,36 @@ class Run:
         self.rows_lock = threading.Lock()
 
     def stop(self) -> None:
-        for generator in self.generators.values():
-            generator.stop()
+        each(self.generators.values(), lambda generator: generator.stop())
+
+    def kept(self) -> Object:
+        """What restore() needs, as JSON. Times are those of the wall clock."""
+        to_wall_s = time.time() - time.monotonic()
+        flows: list[plans.Flow | plans.RawFlow] = [*self.plan.flows.values(), *self.plan.raws.values()]
+        return {"given": self.given, "down": sorted(self.down), "peers": [name for name, peer in self.plan.peers.items() if peer.up],
+                "started": [flow.name for flow in flows if flow.started],
+                "most_bytes": {name: port.most_bytes for name, port in self.plan.ports.items()},
+                "started_s": {name: at_s + to_wall_s for name, at_s in self.started_s.items()},
+                "stopped_s": {name: at_s + to_wall_s for name, at_s in self.stopped_s.items()},
+                "qp_base": [[port, qpn, list(row)] for (port, qpn), row in self.qp_base.items()],
+                "port_base": self.port_base, "raw_base": self.raw_base}
+
+    def restore(self, kept: Object) -> None:
+        """As kept() had it, but for the quench-nics."""
+        from_wall_s = time.monotonic() - time.time()
+        for name, peer in self.plan.peers.items():
+            peer.up = name in kept["peers"]
+        for name, flow in self.plan.flows.items():
+            flow.started = name in kept["started"]
+        for name, raw in self.plan.raws.items():
+            raw.started = name in kept["started"]
+        for name, port in self.plan.ports.items():
+            port.most_bytes = kept["most_bytes"][name]
+        self.down = set(kept["down"])
+        self.started_s = {name: at_s + from_wall_s for name, at_s in kept["started_s"].items()}
+        self.stopped_s = {name: at_s + from_wall_s for name, at_s in kept["stopped_s"].items()}
+        self.qp_base = {(port, qpn): QpRow._make(row) for port, qpn, row in kept["qp_base"]}
+        self.port_base, self.raw_base = kept["port_base"], kept["raw_base"]
 
     def read_qps(self) -> QpRows:
         """Rows of all QPs since the quench-nics started. Clients that wait for each other share a reading that began after they asked."""

@@ -12,7 +12,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol
 
 from quench.process import Failed
 
@@ -21,6 +21,8 @@ from .schema import Object, Refused
 from .tester import Tester
 
 MOST_BYTES = 64 << 20
+# Of a request that is refused by its headers: what is left unread resets the connection, and may take the reply with it.
+MOST_UNREAD_BYTES = 64 << 10
 IDLE_S = 60.0
 MOST_CONNECTIONS = 64
 
@@ -37,13 +39,22 @@ def host_of(text: str) -> str:
     return text[1:text.find("]")] if text.startswith("[") else text.rpartition(":")[0] or text
 
 
-class Api:
+Routes = dict[str, dict[str, Callable[[Any], Any]]]
+
+
+class Routed(Protocol):
     """What each path and method does; a reply is JSON."""
+
+    routes: Routes
+
+
+class Api:
+    """The API of testers."""
 
     def __init__(self, tester: Tester, version: str) -> None:
         self.tester = tester
         self.version = version
-        self.routes: dict[str, dict[str, Callable[[Any], Any]]] = {
+        self.routes: Routes = {
             "/config": {"GET": lambda _: tester.get_config(), "POST": lambda body: self.warnings(tester.set_config(body)),
                         "PATCH": lambda body: self.warnings(tester.update_config(body))},
             "/control/state": {"POST": lambda body: self.warnings(tester.set_state(body))},
@@ -90,7 +101,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def fail(self, code: int, errors: list[str], kind: str = "validation", close: bool = False) -> None:
-        # What the client still sends is not read, so that it cannot be taken for the next request.
+        # What the client still sends cannot be taken for the next request.
         self.close_connection = self.close_connection or close
         self.reply(code, {"code": code, "kind": kind, "errors": errors})
 
@@ -105,6 +116,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return None
         return self.rfile.read(int(length))
 
+    def skip_body(self) -> None:
+        length = self.headers.get("content-length", "0")
+        if length.isascii() and length.isdigit() and int(length) <= MOST_UNREAD_BYTES:
+            self.rfile.read(int(length))
+
     def is_allowed(self) -> bool:
         """A token, where one is set. Without one, a page in a browser on this host must not reach us by a name of its own."""
         token = self.server.token
@@ -112,6 +128,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             given = self.headers.get("authorization", "")
             if hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
                 return True
+            self.skip_body()
             self.fail(HTTPStatus.UNAUTHORIZED, ["expected the header Authorization: Bearer TOKEN, with the token of --token-file"], close=True)
             return False
         if is_loopback(host_of(self.headers.get("host", ""))):
@@ -164,7 +181,7 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
     allow_reuse_address = True
 
-    def __init__(self, host: str, port: int, api: Api, context: ssl.SSLContext | None, token: str | None) -> None:
+    def __init__(self, host: str, port: int, api: Routed, context: ssl.SSLContext | None, token: str | None) -> None:
         self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.api, self.context, self.token = api, context, token
         self.places = threading.BoundedSemaphore(MOST_CONNECTIONS)

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import pathlib
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from quench.process import Failed
 
 from . import plan as plans
 from . import schema, update
-from .generator import Generator
+from .generator import Driven, each
 from .run import Run, named
 from .schema import Object, Refused
 
-LONGEST_LINGER_S = 30.0
+WATCH_S = 1.0
 
 
 @dataclasses.dataclass
@@ -24,7 +27,11 @@ class Outlet:
     """A port of the command line."""
 
     location: plans.Location
-    make: Callable[[], Generator]
+    make: Callable[[], Driven]
+
+
+def say(line: str) -> None:
+    print(f"otg: {line}", file=sys.stderr, flush=True)
 
 
 def empty() -> Run:
@@ -34,10 +41,29 @@ def empty() -> Run:
 class Tester:
     """Requests that change something hold the lock, also while they wait for quench-nics. Results are those of `run`, without it."""
 
-    def __init__(self, outlets: dict[str, Outlet]) -> None:
-        self.outlets = outlets
+    def __init__(self, outlets: dict[str, Outlet], state: pathlib.Path | None = None, identity: Object | None = None) -> None:
+        """state: file of the run, for a quench-otg that comes back with this identity"""
+        self.outlets, self.state_path, self.identity = outlets, state, identity or {}
         self.lock = threading.RLock()
         self.run = empty()
+        self.ended = threading.Event()
+        threading.Thread(target=self.watch, daemon=True).start()
+
+    def watch(self) -> None:
+        """Name each quench-nic that ends by itself, once."""
+        named_: set[tuple[int, str]] = set()
+        while not self.ended.wait(WATCH_S):
+            run = self.run
+            for name, line in self.lost(run).items():
+                if (id(run), name) not in named_:
+                    named_.add((id(run), name))
+                    say(f"{line}; the other ports go on")
+
+    @staticmethod
+    def lost(run: Run) -> dict[str, str]:
+        """Ports whose quench-nic ended by itself, each with a line."""
+        return {name: generator.why() for name, generator in run.generators.items()
+                if name in run.begun and name not in run.down and not generator.is_ready()}
 
     # Configuration
 
@@ -54,6 +80,7 @@ class Tester:
             except Failed:
                 self.close()
                 raise
+            self.save()
             return plan.warnings
 
     def get_config(self) -> Object:
@@ -82,6 +109,7 @@ class Tester:
                 self.put_raws(before)
                 raise
             self.run.given = updated
+            self.save()
         return []
 
     def put_raws(self, flows: dict[str, plans.RawFlow]) -> None:
@@ -97,14 +125,19 @@ class Tester:
         made = {port.name: self.outlets[port.location].make() for port in ports}
         # Another dictionary, because requests for results go through the old one.
         self.run.generators = {**self.run.generators, **made}
+        texts = {}
         for port in ports:
             port.begin()
-            made[port.name].start(self.run.plan.text_of(port))
-        for generator in made.values():
-            generator.wait_started()
+            texts[made[port.name].name] = self.run.plan.text_of(port)
+        failed = each(made.values(), lambda generator: generator.start(texts[generator.name]))
+        failed = failed or each(made.values(), lambda generator: generator.wait_started())
+        if failed:
+            raise next(iter(failed.values()))
+        self.run.begun |= set(made)
 
     def end(self) -> None:
         """As close(), and a change that waits for its quench-nics fails."""
+        self.ended.set()
         self.run.stop()
         self.close()
 
@@ -112,6 +145,30 @@ class Tester:
         with self.lock:
             old, self.run = self.run, empty()
             old.stop()
+            if self.state_path:
+                self.state_path.unlink(missing_ok=True)
+
+    # A run outlives its quench-otg
+
+    def save(self) -> None:
+        if self.state_path is None:
+            return
+        kept = {**self.identity, **self.run.kept()}
+        part = self.state_path.with_suffix(".part")
+        part.write_text(json.dumps(kept), encoding="utf-8")
+        part.replace(self.state_path)
+
+    def resume(self, kept: Any) -> None:
+        """Take over the quench-nics of a run that save() kept."""
+        run = Run(kept["given"], self.plan(kept["given"]))
+        run.restore(kept)
+        run.generators = {port.name: self.outlets[port.location].make() for port in run.plan.ports.values()}
+        for name, generator in run.generators.items():
+            if name not in run.down and not generator.find():
+                say(f"port {name}: its quench-nic is gone: {generator.why()}")
+        run.begun = set(run.generators)
+        self.run = run
+        say(f"took over the run of {', '.join(name for name, generator in run.generators.items() if generator.is_ready()) or 'no port'}")
 
     # Control
 
@@ -121,11 +178,13 @@ class Tester:
             part = request[request["choice"]]
             what = part["choice"]
             {"link": self.set_link, "all": self.set_protocols, "rocev2": self.set_rocev2, "flow_transmit": self.set_traffic}[what](part[what])
-        return []
+            self.save()
+            return [f"{line}; the other ports go on" for line in self.lost(self.run).values()]
 
     def set_link(self, request: Object) -> None:
         names = named("port.link.port_names", request.get("port_names"), dict(self.run.plan.ports))
         if request["state"] == "down":
+            self.run.down |= set(names)
             for name in names:
                 self.run.generators[name].stop()
             return
@@ -135,6 +194,7 @@ class Tester:
             for key in [key for key in self.run.qp_base if key[0] == port.name]:
                 del self.run.qp_base[key]
         self.start(again)
+        self.run.down -= set(names)
 
     def set_protocols(self, request: Object) -> None:
         self.put_peers(list(self.run.plan.peers.values()), request["state"] == "start")
@@ -162,24 +222,33 @@ class Tester:
                     self.run.qp_base.pop((end.peer.port.name, end.qpn), None)
         self.apply()
 
-    def apply(self, ports: Iterable[plans.Port] | None = None) -> None:
-        """The order of the ports is free: requesters of peers that come up are stopped, so none sends before its responder is there."""
-        for port in self.run.plan.ports.values() if ports is None else ports:
-            generator = self.run.generators[port.name]
-            if generator.is_ready():
-                self.reload(generator, self.run.plan.text_of(port))
+    def apply(self, ports: Iterable[plans.Port] | None = None, what: str = "") -> None:
+        """
+        Put the plan in force at the ports whose quench-nics run, all at the same time. Their order is free: requesters of peers that come
+        up are stopped, so none sends before its responder is there.
 
-    @staticmethod
-    def reload(generator: Generator, text: str) -> None:
-        """QP numbers of a removed flow are free when its QPs are idle, or a timeout later."""
-        end = time.monotonic() + LONGEST_LINGER_S
-        while True:
-            try:
-                return generator.reload(text)
-            except Failed as error:
-                if "qpn" not in str(error) or time.monotonic() > end:
-                    raise
-            time.sleep(0.05)
+        what: print how far apart they did it
+        """
+        changed = [port for port in (self.run.plan.ports.values() if ports is None else ports) if self.run.generators[port.name].is_ready()]
+        generators = [self.run.generators[port.name] for port in changed]
+        texts = {generator.name: self.run.plan.text_of(port) for generator, port in zip(generators, changed)}
+        spans: dict[str, tuple[float, float]] = {}
+
+        def commit(generator: Driven) -> None:
+            begun_s = time.monotonic()
+            generator.commit()
+            spans[generator.name] = begun_s, time.monotonic()
+
+        failed = each(generators, lambda generator: generator.write(texts[generator.name]))
+        failed |= each([generator for generator in generators if generator.name not in failed], commit)
+        if what and len(spans) > 1:
+            # Each changed within its span.
+            middles = [(begun_s + end_s) / 2 for begun_s, end_s in spans.values()]
+            say(f"traffic {what}: {len(spans)} ports within {1000 * (max(middles) - min(middles)):.1f} ms, each known to "
+                f"{500 * max(end_s - begun_s for begun_s, end_s in spans.values()):.1f} ms")
+        for generator in generators:
+            if generator.name in failed and generator.is_ready():  # else lost() names it
+                raise failed[generator.name]
 
     def set_traffic(self, request: Object) -> None:
         plan = self.run.plan
@@ -209,7 +278,7 @@ class Tester:
             flow.started = begin
         for raw in raws:
             raw.started = begin
-        self.apply()
+        self.apply(what=request["state"])
 
     def restart(self, raws: list[plans.RawFlow]) -> None:
         """A stream that is started, and perhaps at its end, starts again only after a stop."""

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from .telemetry import Columns, Telemetry
 
@@ -17,6 +17,17 @@ STOP_S = 10.0
 
 class Failed(Exception):
     """A program did not start, ended, failed, or refused what it was given; the text is one line."""
+
+
+class Child(Protocol):
+    """What is needed of subprocess.Popen."""
+
+    returncode: int | None
+
+    def poll(self) -> int | None: ...
+    def terminate(self) -> None: ...
+    def kill(self) -> None: ...
+    def wait(self, timeout: float | None = None) -> int: ...
 
 
 class Process:
@@ -31,7 +42,7 @@ class Process:
         self.log = folder / f"{name}.log"
         self.command = [str(program), *eal, "--file-prefix", prefix, "--", "--config", str(self.config), *options]
         self.program = program.name
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: Child | None = None
         self.telemetry: Telemetry | None = None
 
     def write(self, text: str) -> None:

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""quench-otg agent: the quench-nics of this machine, for a controller on another one."""
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from quench.process import Failed
+
+from .generator import Driven
+from .schema import Object, Refused
+from .tester import Outlet
+
+# A port of a controller that was silent for so long is free for another one.
+LEASE_S = 30.0
+# What a controller reads. The other commands change something, or name files.
+READS = ("/quench/nic", "/quench/port", "/quench/qps", "/quench/qp", "/quench/frames")
+
+
+class AgentPort:
+    def __init__(self, outlet: Outlet) -> None:
+        self.outlet = outlet
+        self.generator: Driven | None = None
+        self.controller = ""
+        self.lock = threading.Lock()  # of changes
+
+    def running(self) -> Driven:
+        generator = self.generator
+        if generator is None:
+            raise Failed("its quench-nic is not started")
+        return generator
+
+
+class AgentApi:
+    """Requests of controllers. Each has a text `controller`, its name, and most a `port`."""
+
+    def __init__(self, outlets: dict[str, Outlet], version: str) -> None:
+        self.version = version
+        self.ports = {name: AgentPort(outlet) for name, outlet in outlets.items()}
+        self.heard_s: dict[str, float] = {}
+        calls: dict[str, Callable[[Object], Any]] = {
+            "ports": self.list_ports, "states": self.states, "start": self.start, "wait": self.wait, "ask": self.ask, "all": self.all,
+            "write": self.write, "commit": self.commit, "stop": self.stop}
+        self.routes = {f"/agent/{name}": {"POST": self.heard(call)} for name, call in calls.items()}
+
+    def heard(self, call: Callable[[Object], Any]) -> Callable[[Any], Any]:
+        def serve(given: Any) -> Any:
+            if not isinstance(given, dict) or any(not isinstance(given.get(key, ""), str) for key in ("controller", "port", "text", "command")):
+                raise Refused(["expected an object with the texts controller, port, text and command"])
+            if not given.get("controller"):
+                raise Refused(["controller: missing"])
+            self.heard_s[given["controller"]] = time.monotonic()
+            return call(given)
+        return serve
+
+    def port(self, given: Object) -> AgentPort:
+        """Of this controller."""
+        port = self.ports.get(given.get("port", ""))
+        if port is None:
+            raise Refused([f"port: {given.get('port')!r}: expected one of {', '.join(self.ports)}"])
+        silent_s = time.monotonic() - self.heard_s.get(port.controller, -LEASE_S)
+        if port.controller not in ("", given["controller"]) and port.generator is not None and silent_s < LEASE_S:
+            raise Refused([f"port {given['port']}: another controller has it"])
+        return port
+
+    def list_ports(self, given: Object) -> Object:
+        return {"version": self.version, "ports": {name: {"speed_bps": port.outlet.location.speed_bps, "base": port.outlet.location.base}
+                                                   for name, port in self.ports.items()}}
+
+    def states(self, given: Object) -> Object:
+        found: Object = {}
+        for name, port in self.ports.items():
+            generator = port.generator if port.controller == given["controller"] else None
+            ready = generator is not None and generator.is_ready()
+            found[name] = {"ready": ready, "why": "" if ready else generator.why() if generator else "not started"}
+        return found
+
+    def start(self, given: Object) -> Object:
+        port = self.port(given)
+        with port.lock:
+            if port.generator is not None:
+                port.generator.stop()
+            port.controller, port.generator = given["controller"], port.outlet.make()
+            port.generator.start(given.get("text", ""))
+        return {}
+
+    def wait(self, given: Object) -> Object:
+        self.port(given).running().wait_started()
+        return {}
+
+    def ask(self, given: Object) -> Any:
+        return self.port(given).running().ask(self.read_command(given))
+
+    def all(self, given: Object) -> Any:
+        chosen = given.get("chosen", [])
+        if not isinstance(chosen, list) or not all(isinstance(name, str) for name in chosen):
+            raise Refused(["chosen: expected a list of texts"])
+        return self.port(given).running().all(self.read_command(given), chosen)
+
+    @staticmethod
+    def read_command(given: Object) -> str:
+        command = str(given.get("command", ""))
+        if command.partition(",")[0] not in READS:
+            raise Refused([f"command: {command[:40]!r}: expected one of {', '.join(READS)}"])
+        return command
+
+    def write(self, given: Object) -> Object:
+        port = self.port(given)
+        with port.lock:
+            port.running().write(given.get("text", ""))
+        return {}
+
+    def commit(self, given: Object) -> Object:
+        port = self.port(given)
+        with port.lock:
+            port.running().commit()
+        return {}
+
+    def stop(self, given: Object) -> Object:
+        port = self.port(given)
+        generator = port.generator
+        if generator is not None:
+            generator.stop()  # also while start() or wait() wait for it
+        port.generator = None
+        return {}
+
+    def end(self) -> None:
+        for port in self.ports.values():
+            if port.generator is not None:
+                port.generator.stop()
