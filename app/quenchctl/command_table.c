@@ -2,6 +2,7 @@
 #include "quenchctl/command_table.h"
 
 #include "base/numbers/array.h"
+#include "quenchctl/capture/capture_command.h"
 #include "quenchctl/convert/convert_commands.h"
 #include "quenchctl/metrics/metrics_commands.h"
 #include "quenchctl/perftest/perftest_commands.h"
@@ -428,6 +429,9 @@ const struct command commands[] = {
 	 .program = NIC,
 	 .run = command_show,
 	 .path = "/quench/rp"},
+	{.words = "capture PORT FILE",
+	 .help = "write the frames of a port to a pcapng file until Ctrl-C or a limit; -: standard output",
+	 .run = command_capture},
 	{.words = "show metrics [FORMAT]",
 	 .help = "every counter and gauge, once; FORMAT: openmetrics, text",
 	 .run_files = command_show_metrics},

@@ -10,6 +10,7 @@
 
 #include "base/numbers/decimal.h"
 #include "runtime/notice/say.h"
+#include "quenchctl/capture/capture_command.h"
 #include "quenchctl/socket/client.h"
 #include "quenchctl/metrics/metrics.h"
 #include "quenchctl/show/show.h"
@@ -35,6 +36,15 @@ static const char usage[] =
 	"                           or the first N (default: the first 64)\n"
 	"  -a, --all                show idle queues and priority groups too\n"
 	"      --since-start        show counters since the start, not since the last clear\n"
+	"      --count N            end a capture after N frames\n"
+	"      --size BYTES         end a capture before its file is larger, such as 10MB\n"
+	"      --duration TIME      end a capture after this time, such as 20s\n"
+	"      --kind KINDS         capture only these frames: data, ack, nak, cnp, pause, arp or\n"
+	"                           other, or some of them, as data,cnp\n"
+	"      --qp QPN             capture only RoCEv2 frames for this destination QP\n"
+	"      --snaplen BYTES      capture at most these first bytes of each frame\n"
+	"      --buffer BYTES       memory for frames of a capture on their way, for each polling\n"
+	"                           lcore (default 8MiB)\n"
 	"      --listen ADDRESS:PORT  listen there: serve-metrics (default 127.0.0.1:9880),\n"
 	"                           web (default 127.0.0.1:9881)\n"
 	"      --qps N, --flows N   metrics of the first N QPs (default 0), flows (default 256)\n"
@@ -71,6 +81,21 @@ read_bound(const char *option, const char *text, unsigned int most, unsigned int
 	return 0;
 }
 
+/* The program checks the value. */
+static int
+add_capture_option(struct ctl_options *o, const char *name, const char *value)
+{
+	size_t used = strlen(o->capture), size = sizeof(o->capture);
+
+	if (*value == '\0' || strchr(value, ' ') != NULL ||
+	    used + strlen(name) + strlen(value) + 3 > size) {
+		say_error("--%s = %.64s: expected a word", name, value);
+		return APP_BAD_USAGE;
+	}
+	snprintf(o->capture + used, size - used, " %s=%s", name, value);
+	return 0;
+}
+
 static int
 read_options(int argc, char **argv, struct options *o)
 {
@@ -83,6 +108,13 @@ read_options(int argc, char **argv, struct options *o)
 		{"ports", required_argument, NULL, 'p'},
 		{"all", no_argument, NULL, 'a'},
 		{"since-start", no_argument, NULL, 'S'},
+		{"count", required_argument, NULL, 'C'},
+		{"size", required_argument, NULL, 'C'},
+		{"duration", required_argument, NULL, 'C'},
+		{"kind", required_argument, NULL, 'C'},
+		{"qp", required_argument, NULL, 'C'},
+		{"snaplen", required_argument, NULL, 'C'},
+		{"buffer", required_argument, NULL, 'C'},
 		{"listen", required_argument, NULL, 'L'},
 		{"qps", required_argument, NULL, 'Q'},
 		{"flows", required_argument, NULL, 'F'},
@@ -90,11 +122,11 @@ read_options(int argc, char **argv, struct options *o)
 		{"version", no_argument, NULL, 'V'},
 		{NULL, 0, NULL, 0},
 	};
-	int option, rc = 0;
+	int option, index = 0, rc = 0;
 
 	opterr = 0;
 	while (rc == 0 &&
-	       (option = getopt_long(argc, argv, "f:s:jw::o:p:ah", options, NULL)) != -1) {
+	       (option = getopt_long(argc, argv, "f:s:jw::o:p:ah", options, &index)) != -1) {
 		switch (option) {
 		case 'f':
 			o->show.prefix = optarg;
@@ -119,6 +151,9 @@ read_options(int argc, char **argv, struct options *o)
 			break;
 		case 'S':
 			o->show.since_start = true;
+			break;
+		case 'C':
+			rc = add_capture_option(&o->show, options[index].name, optarg);
 			break;
 		case 'L':
 			o->show.listen = optarg;
@@ -189,6 +224,11 @@ run(const struct options *o, int argc, char **argv)
 	}
 	if (o->show.ports != NULL && command->run_files == NULL) {
 		say_error("--ports: expected import nxos or import sonic");
+		return APP_BAD_USAGE;
+	}
+	if (*o->show.capture != '\0' && command->run != command_capture) {
+		say_error("--%.*s: expected capture PORT FILE",
+			  (int)strcspn(o->show.capture + 1, "="), o->show.capture + 1);
 		return APP_BAD_USAGE;
 	}
 	if (command->run_files != NULL && o->show.watch_s > 0) {

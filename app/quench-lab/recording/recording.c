@@ -10,8 +10,8 @@
 
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
+#include "ctl/output/pcapng.h"
 #include "runtime/notice/say.h"
-#include "quench-lab/recording/pcapng.h"
 
 struct seen {
 	uint64_t at_ns;
@@ -139,7 +139,7 @@ open_one(struct recording *r, const struct scenario *s, const struct record_para
 	}
 	snprintf(name, sizeof(name), "%s port %u",
 		 topology_node_name(s->topology, params->at.node, node), params->at.port);
-	pcapng_begin(r->file, name);
+	pcapng_begin(r->file, &(struct pcapng_interface){.name = name});
 	rc = fabric_tap(net_fabric(net), end, (struct cable_tap){see_sent, r},
 			(struct cable_tap){see_received, r});
 	if (rc < 0)

@@ -5,6 +5,7 @@
 
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
+#include "runtime/report/telemetry_capture.h"
 #include "runtime/report/telemetry_config.h"
 #include "runtime/telemetry/mempools.h"
 #include "runtime/report/report.h"
@@ -249,6 +250,7 @@ const struct telemetry_endpoint nic_endpoints[] = {
 	{"/quench/connections", "[,FIRST[,COUNT]]", "Returns connections by RDMA CM", 2, connections_reply},
 	{"/quench/remove", ",FLOW", "Sets the configuration to one without this flow", TELEMETRY_WHOLE, remove_reply},
 	{"/quench/free_qpns", "[,COUNT]", "Returns the first of COUNT free consecutive QP numbers", 1, free_qpns_reply},
+	CAPTURE_ENDPOINT,
 	CONFIG_ENDPOINTS,
 };
 /* clang-format on */

@@ -2,6 +2,7 @@
 #include "quench-switch/telemetry/switch_telemetry.h"
 
 #include "base/numbers/array.h"
+#include "runtime/report/telemetry_capture.h"
 #include "runtime/report/telemetry_config.h"
 #include "runtime/telemetry/mempools.h"
 #include "runtime/report/report.h"
@@ -499,6 +500,7 @@ const struct telemetry_endpoint switch_endpoints[] = {
 	{"/quench/clear/watermark", ",KIND[,PORT]", "Sets watermarks to the bytes in use", 2,
 	 switch_clear_watermark_reply},
 	{"/quench/lldp", "[,FIRST]", "Returns LLDP neighbours and DCBX", 1, lldp_reply},
+	CAPTURE_ENDPOINT,
 	CONFIG_ENDPOINTS,
 };
 /* clang-format on */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "runtime/poll/poll_loop.h"
 
+#include <assert.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -11,6 +12,8 @@
 #include "base/numbers/fixed.h"
 #include "base/threads/counter.h"
 #include "node/pkt_meta.h"
+
+static_assert(POLL_BURST <= CAPTURE_BURST, "a capture takes a whole burst");
 
 /* Idle time before the first sleep, so that the loop spins between the frames of a busy port. */
 #define IDLE_BEFORE_SLEEP_NS (20 * NS_PER_US)
@@ -62,12 +65,16 @@ static uint16_t
 receive_from(struct poll_loop *loop, uint16_t port, uint16_t queue, uint64_t *now_ns)
 {
 	struct rte_mbuf *pkts[POLL_BURST];
-	uint16_t n = rte_eth_rx_burst(loop->ports[port].ethdev, queue, pkts, POLL_BURST);
+	struct poll_port *p = &loop->ports[port];
+	uint16_t n = rte_eth_rx_burst(p->ethdev, queue, pkts, POLL_BURST);
 
 	/* Read the clock after the burst, so that no frame has a time before its arrival. */
 	*now_ns = tsc_clock_now(loop->clock);
-	if (n > 0)
-		loop->node->ops->rx(loop->node, port, pkts, n, *now_ns);
+	if (n == 0)
+		return 0;
+	if (capture_tap_is_on(&p->tap))
+		capture_tap_received(&p->tap, pkts, n, *now_ns);
+	loop->node->ops->rx(loop->node, port, pkts, n, *now_ns);
 	return n;
 }
 
@@ -102,14 +109,33 @@ offer_and_measure(struct poll_loop *loop, uint16_t ethdev, struct poll_txq *q)
 }
 
 static uint16_t
-offer_held(struct poll_loop *loop, uint16_t ethdev, struct poll_txq *q)
+offer(struct poll_loop *loop, uint16_t ethdev, struct poll_txq *q)
 {
+	if (loop->pace != NULL)
+		return offer_and_measure(loop, ethdev, q);
+	return rte_eth_tx_burst(ethdev, q->queue, q->held + q->first, poll_txq_held(q));
+}
+
+/* Copies the frames before it offers them, because the device may free them at any time. */
+static uint16_t
+offer_and_capture(struct poll_loop *loop, struct poll_port *p, struct poll_txq *q)
+{
+	struct capture_offer offered;
 	uint16_t n;
 
-	if (loop->pace != NULL)
-		n = offer_and_measure(loop, ethdev, q);
-	else
-		n = rte_eth_tx_burst(ethdev, q->queue, q->held + q->first, poll_txq_held(q));
+	capture_tap_offer(&p->tap, &offered, q->held + q->first, poll_txq_held(q),
+			  tsc_clock_now(loop->clock));
+	n = offer(loop, p->ethdev, q);
+	capture_tap_sent(&p->tap, &offered, n);
+	return n;
+}
+
+static uint16_t
+offer_held(struct poll_loop *loop, struct poll_port *p, struct poll_txq *q)
+{
+	uint16_t n = capture_tap_is_on(&p->tap) ? offer_and_capture(loop, p, q)
+						: offer(loop, p->ethdev, q);
+
 	q->first += n;
 	if (q->first == q->end)
 		q->first = q->end = 0;
@@ -127,7 +153,7 @@ transmit_to(struct poll_loop *loop, uint16_t port, struct poll_txq *q, uint64_t 
 	uint16_t n = 0;
 
 	if (poll_txq_held(q) > 0)
-		n = offer_held(loop, p->ethdev, q);
+		n = offer_held(loop, p, q);
 	if (poll_txq_held(q) > 0) {
 		/*
 		 * Do not call tx(), but serve the requests of other threads to the node: a device
@@ -139,7 +165,7 @@ transmit_to(struct poll_loop *loop, uint16_t port, struct poll_txq *q, uint64_t 
 	q->end = q == &p->data ? ops->tx(loop->node, port, q->held, POLL_BURST, now_ns)
 			       : ops->tx_control(loop->node, port, q->held, POLL_BURST, now_ns);
 	if (q->end > 0)
-		n += offer_held(loop, p->ethdev, q);
+		n += offer_held(loop, p, q);
 	return n;
 }
 
@@ -279,11 +305,11 @@ rest(struct poll_loop *loop, uint64_t now_ns)
 }
 
 static void
-drain_queue(struct poll_loop *loop, const struct poll_port *p, struct poll_txq *q, uint64_t end_ns)
+drain_queue(struct poll_loop *loop, struct poll_port *p, struct poll_txq *q, uint64_t end_ns)
 {
 	while (poll_txq_held(q) > 0 && tsc_clock_now(loop->clock) < end_ns) {
 		if (pass_gate(loop) || !p->gated)
-			offer_held(loop, p->ethdev, q);
+			offer_held(loop, p, q);
 		rte_pause();
 	}
 	rte_pktmbuf_free_bulk(q->held + q->first, poll_txq_held(q));

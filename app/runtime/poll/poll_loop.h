@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "node/node.h"
+#include "runtime/capture/capture_tap.h"
 #include "runtime/eal/intr_gate.h"
 #include "runtime/poll/pace_meter.h"
 #include "runtime/poll/poll_gap.h"
@@ -54,6 +55,7 @@ struct poll_port {
 	uint16_t ethdev;
 	struct poll_queues queues;
 	const struct port_link *link; /* send nothing while it is down; NULL: always send */
+	struct capture_tap tap;       /* of this loop's frames */
 	/* the interrupt thread may free the port's rings: use it only with the gate open */
 	bool gated;
 	bool gone;               /* the device was removed: never use it again */

@@ -17,6 +17,7 @@
 
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
+#include "runtime/capture/capture.h"
 #include "runtime/eal/eal_files.h"
 #include "runtime/device/port_device.h"
 #include "runtime/device/port_removal.h"
@@ -450,6 +451,7 @@ begin_telemetry(const struct run_app *app, const struct run_result *result,
 	app->telemetry->result = result;
 	app->telemetry->clock = clock;
 	app->telemetry->stop = &stop;
+	captures_open();
 	rc = telemetry_open(app->telemetry);
 	if (rc != 0)
 		say_error("telemetry: %s", strerror(-rc));
@@ -538,6 +540,7 @@ run_node(const struct run_app *app, struct run_result *result)
 	service_stopping();
 	if (app->telemetry != NULL)
 		telemetry_close(app->telemetry);
+	captures_close();
 	result->elapsed_ns = tsc_clock_now(&clock);
 	look_at_links(&s, result->elapsed_ns);
 	/* A last line, unless one was just printed; CSV files always get their last rows. */

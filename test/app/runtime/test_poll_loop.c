@@ -218,6 +218,52 @@ TEST(refused_frames_are_held_and_leave_first_and_in_order)
 	assert_int_equal(poll_port_held(&loop.ports[0]), 0);
 }
 
+/* A sent frame is captured once, when the device has taken it, however often it was refused. */
+TEST(a_capture_has_the_frames_that_the_devices_received_and_took)
+{
+	struct capture_lane lane = {
+		.filter = {.kinds = capture_kinds("all"), .dest_qp = CAPTURE_ANY_QP},
+		.snap_bytes = UINT32_MAX,
+	};
+	const struct capture_record *r;
+	struct poll_loop loop;
+	uint32_t expected = 0, sent = 0, received = 0;
+	uint64_t last_ns = 0;
+
+	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
+	assert_int_equal(capture_ring_init(&lane.ring, 1 << 16), 0);
+	capture_tap_connect(&loop.ports[0].tap, &lane);
+	fake.to_send[0] = 100;
+	fake.to_send[1] = 5;
+	for (unsigned int round = 0; expected < 100; round++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(fake.pool);
+
+		assert_true(round < 1000);
+		assert_int_equal(rte_ring_enqueue(wire_in[0], m), 0);
+		(void)rte_pktmbuf_append(m, 60);
+		poll_loop_round(&loop);
+		for (; (r = capture_ring_peek(&lane.ring)) != NULL; capture_ring_take(&lane.ring)) {
+			assert_true(r->at_ns >= last_ns);
+			last_ns = r->at_ns;
+			if (r->sent)
+				assert_int_equal(*(const uint32_t *)(const void *)(r + 1), sent++);
+			else
+				received++;
+		}
+		assert_int_equal(sent, expected + rte_ring_count(wire_out[0]));
+		assert_int_equal(received, round + 1);
+		take_in_order(0, round % 4, &expected);
+	}
+	capture_tap_disconnect(&loop.ports[0].tap);
+	fake.to_send[0] = 1;
+	poll_loop_round(&loop);
+	assert_null(capture_ring_peek(&lane.ring));
+	capture_ring_free(&lane.ring);
+	take_in_order(0, 1, &expected);
+	for (expected = 0; expected < 5;)
+		take_in_order(1, 5, &expected);
+}
+
 TEST(a_stuck_port_does_not_stop_the_others)
 {
 	struct poll_loop loop;

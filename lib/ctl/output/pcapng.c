@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quench-lab/recording/pcapng.h"
+#include "ctl/output/pcapng.h"
 
 #include <string.h>
 
+#include "wire/bytes/le.h"
+
 #define BLOCK_SECTION 0x0A0D0D0Au
 #define BLOCK_INTERFACE 1u
-#define BLOCK_FRAME 6u
 #define BYTE_ORDER_MAGIC 0x1A2B3C4Du
 #define LINKTYPE_ETHERNET 1u
 #define OPTION_END 0u
 #define OPTION_NAME 2u
 #define OPTION_TIME_RESOLUTION 9u
 #define OPTION_FLAGS 2u
+#define OPTION_FRAME_LOST 4u
+#define OPTION_LOST 5u
+#define OPTION_ACCEPTED 6u
+#define OPTION_DELIVERED 8u
 #define FLAG_INBOUND 1u
 #define FLAG_OUTBOUND 2u
 
@@ -62,31 +67,45 @@ put_section(FILE *out)
 	put32(out, length);
 }
 
+static void
+put64_option(FILE *out, uint32_t code, uint64_t value)
+{
+	put32(out, code | 8u << 16);
+	put32(out, (uint32_t)value);
+	put32(out, (uint32_t)(value >> 32));
+}
+
 void
-pcapng_begin(FILE *out, const char *name)
+pcapng_begin(FILE *out, const struct pcapng_interface *interface)
 {
 	const uint8_t nanoseconds = 9;
-	uint32_t n = (uint32_t)strlen(name);
+	uint32_t n = (uint32_t)strlen(interface->name);
 	uint32_t length = 20 + (4 + padded(n)) + (4 + 4) + 4;
 
 	put_section(out);
 	put32(out, BLOCK_INTERFACE);
 	put32(out, length);
 	put32(out, LINKTYPE_ETHERNET);
-	put32(out, 0); /* no limit on a frame's length */
-	put_option(out, OPTION_NAME, name, n);
+	put32(out, interface->snap_bytes);
+	put_option(out, OPTION_NAME, interface->name, n);
 	put_option(out, OPTION_TIME_RESOLUTION, &nanoseconds, 1);
 	put32(out, OPTION_END);
 	put32(out, length);
+}
+
+uint32_t
+pcapng_frame_bytes(const struct pcapng_frame *frame)
+{
+	return 32 + padded(frame->n_bytes) + (4 + 4) + (frame->lost > 0 ? 4 + 8 : 0) + 4;
 }
 
 void
 pcapng_write(FILE *out, const struct pcapng_frame *frame)
 {
 	const uint8_t flags[4] = {frame->sent ? FLAG_OUTBOUND : FLAG_INBOUND};
-	uint32_t length = 32 + padded(frame->n_bytes) + (4 + 4) + 4;
+	uint32_t length = pcapng_frame_bytes(frame);
 
-	put32(out, BLOCK_FRAME);
+	put32(out, PCAPNG_BLOCK_FRAME);
 	put32(out, length);
 	put32(out, 0); /* the interface */
 	put32(out, (uint32_t)(frame->at_ns >> 32));
@@ -95,6 +114,42 @@ pcapng_write(FILE *out, const struct pcapng_frame *frame)
 	put32(out, frame->frame_bytes);
 	put_bytes(out, frame->bytes, frame->n_bytes);
 	put_option(out, OPTION_FLAGS, flags, sizeof(flags));
+	if (frame->lost > 0)
+		put64_option(out, OPTION_FRAME_LOST, frame->lost);
 	put32(out, OPTION_END);
 	put32(out, length);
+}
+
+void
+pcapng_end(FILE *out, const struct pcapng_statistics *s)
+{
+	put32(out, PCAPNG_BLOCK_STATISTICS);
+	put32(out, PCAPNG_END_BYTES);
+	put32(out, 0); /* the interface */
+	put32(out, (uint32_t)(s->at_ns >> 32));
+	put32(out, (uint32_t)s->at_ns);
+	put64_option(out, OPTION_LOST, s->lost);
+	put64_option(out, OPTION_ACCEPTED, s->written + s->lost);
+	put64_option(out, OPTION_DELIVERED, s->written);
+	put32(out, OPTION_END);
+	put32(out, PCAPNG_END_BYTES);
+}
+
+uint64_t
+pcapng_lost(const uint8_t *block)
+{
+	bool is_frame = le32_load(block) == PCAPNG_BLOCK_FRAME;
+	uint32_t wanted = is_frame ? OPTION_FRAME_LOST : OPTION_LOST;
+	uint32_t end = le32_load(block + 4) - 4;
+	uint32_t at = is_frame ? 28 + padded(le32_load(block + 20)) : 20;
+
+	while (at + 4 <= end) {
+		uint32_t option = le32_load(block + at), n = option >> 16;
+
+		if ((option & 0xFFFFu) == wanted && n == 8 && at + 12 <= end)
+			return le32_load(block + at + 4) | (uint64_t)le32_load(block + at + 8)
+								   << 32;
+		at += 4 + padded(n);
+	}
+	return 0;
 }

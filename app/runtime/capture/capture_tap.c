@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/capture/capture_tap.h"
+
+#include <sched.h>
+#include <rte_mbuf.h>
+
+/* @return NULL: the capture has just ended. */
+static struct capture_lane *
+enter(struct capture_tap *tap)
+{
+	struct capture_lane *lane;
+
+	/* Sequentially consistent, as capture_tap_disconnect(): one of the two sees the other. */
+	atomic_store(&tap->busy, true);
+	lane = atomic_load(&tap->lane);
+	if (lane == NULL)
+		atomic_store_explicit(&tap->busy, false, memory_order_release);
+	return lane;
+}
+
+static void
+leave(struct capture_tap *tap)
+{
+	atomic_store_explicit(&tap->busy, false, memory_order_release);
+}
+
+static void
+put(struct capture_lane *lane, const struct rte_mbuf *m, bool sent, uint64_t now_ns)
+{
+	if (capture_filter_keeps(&lane->filter, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len))
+		capture_ring_put(&lane->ring, m, lane->snap_bytes, sent, now_ns);
+}
+
+void
+capture_tap_received(struct capture_tap *tap, struct rte_mbuf *const *pkts, uint16_t n,
+		     uint64_t now_ns)
+{
+	struct capture_lane *lane = enter(tap);
+	struct capture_mark all;
+
+	if (lane == NULL)
+		return;
+	for (uint16_t i = 0; i < n; i++)
+		put(lane, pkts[i], false, now_ns);
+	all = capture_ring_mark(&lane->ring);
+	capture_ring_publish(&lane->ring, &all);
+	leave(tap);
+}
+
+void
+capture_tap_offer(struct capture_tap *tap, struct capture_offer *offer,
+		  struct rte_mbuf *const *pkts, uint16_t n, uint64_t now_ns)
+{
+	struct capture_lane *lane = enter(tap);
+
+	offer->lane = lane;
+	if (lane == NULL)
+		return;
+	offer->after[0] = capture_ring_mark(&lane->ring);
+	for (uint16_t i = 0; i < n; i++) {
+		put(lane, pkts[i], true, now_ns);
+		offer->after[i + 1] = capture_ring_mark(&lane->ring);
+	}
+}
+
+void
+capture_tap_sent(struct capture_tap *tap, const struct capture_offer *offer, uint16_t n)
+{
+	if (offer->lane == NULL)
+		return;
+	capture_ring_publish(&offer->lane->ring, &offer->after[n]);
+	leave(tap);
+}
+
+void
+capture_tap_connect(struct capture_tap *tap, struct capture_lane *lane)
+{
+	atomic_store(&tap->lane, lane);
+}
+
+void
+capture_tap_disconnect(struct capture_tap *tap)
+{
+	atomic_store(&tap->lane, NULL);
+	while (atomic_load(&tap->busy))
+		sched_yield();
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The place in a poll loop at which the frames of a port are copied. While no capture runs, it
+ * costs a comparison for each burst.
+ *
+ * The control thread connects a tap to a lane, and takes the lane away again. A loop says that it
+ * uses its lane (busy) before it looks whether it still has one, so that the control thread knows
+ * when it may free the lane.
+ */
+#ifndef QUENCH_APP_RUNTIME_CAPTURE_CAPTURE_TAP_H
+#define QUENCH_APP_RUNTIME_CAPTURE_CAPTURE_TAP_H
+
+#include "runtime/capture/capture_filter.h"
+#include "runtime/capture/capture_ring.h"
+
+/* Largest burst. */
+#define CAPTURE_BURST 32
+
+/* From one polling lcore to the writer. */
+struct capture_lane {
+	struct capture_ring ring;
+	struct capture_filter filter;
+	uint32_t snap_bytes;
+};
+
+/* Zero-initialised: off. */
+struct capture_tap {
+	_Atomic(struct capture_lane *) lane;
+	atomic_bool busy;
+};
+
+/* Frames that are offered to a device. */
+struct capture_offer {
+	struct capture_lane *lane;                    /* NULL: the capture has ended */
+	struct capture_mark after[CAPTURE_BURST + 1]; /* after the first i frames */
+};
+
+/** Does a capture run? */
+static inline bool
+capture_tap_is_on(const struct capture_tap *tap)
+{
+	return unlikely(atomic_load_explicit(&tap->lane, memory_order_relaxed) != NULL);
+}
+
+/** On the polling lcore: n frames were received. */
+void capture_tap_received(struct capture_tap *tap, struct rte_mbuf *const *pkts, uint16_t n,
+			  uint64_t now_ns);
+
+/** On the polling lcore: n frames, at most CAPTURE_BURST, are about to be offered to the device. */
+void capture_tap_offer(struct capture_tap *tap, struct capture_offer *offer,
+		       struct rte_mbuf *const *pkts, uint16_t n, uint64_t now_ns);
+/** The device took the first n of them. */
+void capture_tap_sent(struct capture_tap *tap, const struct capture_offer *offer, uint16_t n);
+
+/** On the control thread: copy frames from now on. */
+void capture_tap_connect(struct capture_tap *tap, struct capture_lane *lane);
+/** Copy no more, and wait until the loop does not use the lane. */
+void capture_tap_disconnect(struct capture_tap *tap);
+
+#endif
