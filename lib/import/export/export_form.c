@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "import/conversion/import_classes.h"
 #include "import/conversion/import_log.h"
 #include "import/sonic/sonic.h"
 #include "switch/params/port_names.h"
@@ -157,10 +158,26 @@ name_ports(struct sw_params *sw, struct import_log *log)
 		    any ? ": their own names are their alias" : "");
 }
 
+/* What most ports have is [qos_map] and [scheduler], as the importer chooses. */
+static void
+share_classes(struct sw_params *sw)
+{
+	struct qos_map_params qos[SW_DEVICE_PORTS];
+	struct sched_params sched[SW_DEVICE_PORTS];
+
+	for (uint16_t i = 0; i < sw->n_ports; i++) {
+		qos[i] = sw_port_qos(sw, i);
+		sched[i] = sw_port_sched(sw, i);
+	}
+	import_set_qos(sw, qos);
+	import_set_sched(sw, sched);
+}
+
 void
 export_form(struct sw_params *sw, const struct sw_params *defaults, struct import_log *log)
 {
 	name_ports(sw, log);
+	share_classes(sw);
 	name_curves(sw, defaults);
 	join_watches(sw);
 }

@@ -12,7 +12,8 @@
 #include "import/conversion/import.h"
 
 /**
- * Normalise a switch: give each port a name of SONiC's, name each curve, and move the times of the
+ * Normalise a switch: give each port a name of SONiC's, let [qos_map] and [scheduler] be
+ * those of most ports, name each curve, and move the times of the
  * first watched port to [pfcwd].
  */
 void export_form(struct sw_params *sw, const struct sw_params *defaults, struct import_log *log);

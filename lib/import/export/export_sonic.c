@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "import/export/export_sonic.h"
+#include "base/numbers/array.h"
 #include "base/numbers/units.h"
 #include "import/export/export_form.h"
 #include "import/export/tables.h"
@@ -19,15 +20,50 @@
 
 #define MAP_NAME "AZURE"
 
-static void
-set_map(struct export_tables *t, const char *table, const uint8_t *values, unsigned int n)
+/* A kind of map that ports name. */
+static const struct port_map {
+	const char *table, *field;
+	size_t at;      /* in struct qos_map_params */
+	unsigned int n; /* keys */
+} port_maps[] = {
+	{"DSCP_TO_TC_MAP", "dscp_to_tc_map", offsetof(struct qos_map_params, dscp_to_tc_map),
+	 TM_DSCPS},
+	{"DOT1P_TO_TC_MAP", "dot1p_to_tc_map", offsetof(struct qos_map_params, dot1p_to_tc_map),
+	 TM_CLASSES},
+	{"TC_TO_QUEUE_MAP", "tc_to_queue_map", offsetof(struct qos_map_params, tc_to_queue_map),
+	 TM_CLASSES},
+	{"TC_TO_PRIORITY_GROUP_MAP", "tc_to_pg_map",
+	 offsetof(struct qos_map_params, tc_to_priority_group_map), TM_CLASSES},
+	{"MAP_PFC_PRIORITY_TO_QUEUE", "pfc_to_queue_map",
+	 offsetof(struct qos_map_params, pfc_priority_to_queue_map), TM_CLASSES},
+};
+
+static const uint8_t *
+values_of(const struct port_map *map, const struct qos_map_params *qos)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		char key[8];
+	return (const uint8_t *)qos + map->at;
+}
+
+/* Name the map of a port: AZURE, or after the first port that has this other one. */
+static void
+set_port_map(struct export_tables *t, const struct port_map *map, uint16_t port,
+	     const struct qos_map_params *qos)
+{
+	const uint8_t *values = values_of(map, &qos[port]);
+	char name[EXPORT_NAME + sizeof(MAP_NAME)] = MAP_NAME;
+	uint16_t first = 0;
+
+	while (memcmp(values_of(map, &qos[first]), values, map->n) != 0)
+		first++;
+	if (memcmp(values_of(map, &t->sw->qos), values, map->n) != 0)
+		snprintf(name, sizeof(name), "%s_%s", MAP_NAME, t->sw->ports[first].name);
+	for (unsigned int i = 0; i < map->n; i++) {
+		char key[12];
 
 		snprintf(key, sizeof(key), "%u", i);
-		export_set(t, table, MAP_NAME, key, "%u", values[i]);
+		export_set(t, map->table, name, key, "%u", values[i]);
 	}
+	export_set(t, "PORT_QOS_MAP", t->sw->ports[port].name, map->field, "%s", name);
 }
 
 /* "3,4", or "" for no bits. */
@@ -70,29 +106,22 @@ export_ports(struct export_tables *t)
 static void
 export_maps(struct export_tables *t)
 {
-	const struct qos_map_params *qos = &t->sw->qos;
-	bool dscp = qos->trust == QOS_TRUST_DSCP;
+	struct qos_map_params qos[SW_DEVICE_PORTS];
 	char mask[16];
 
-	if (dscp)
-		set_map(t, "DSCP_TO_TC_MAP", qos->dscp_to_tc_map, TM_DSCPS);
-	set_map(t, "DOT1P_TO_TC_MAP", qos->dot1p_to_tc_map, TM_CLASSES);
-	set_map(t, "TC_TO_QUEUE_MAP", qos->tc_to_queue_map, TM_CLASSES);
-	set_map(t, "TC_TO_PRIORITY_GROUP_MAP", qos->tc_to_priority_group_map, TM_CLASSES);
-	set_map(t, "MAP_PFC_PRIORITY_TO_QUEUE", qos->pfc_priority_to_queue_map, TM_CLASSES);
+	for (uint16_t i = 0; i < t->sw->n_ports; i++)
+		qos[i] = sw_port_qos(t->sw, i);
 	for (uint16_t i = 0; i < t->sw->n_ports; i++) {
 		int flow = t->sw->ports[i].flow_control;
 		bool pfc = flow == SW_FLOW_PFC || flow == SW_FLOW_AUTO;
 		const char *name = t->sw->ports[i].name;
 
-		if (dscp)
-			export_set(t, "PORT_QOS_MAP", name, "dscp_to_tc_map", MAP_NAME);
-		export_set(t, "PORT_QOS_MAP", name, "dot1p_to_tc_map", MAP_NAME);
-		export_set(t, "PORT_QOS_MAP", name, "tc_to_queue_map", MAP_NAME);
-		export_set(t, "PORT_QOS_MAP", name, "tc_to_pg_map", MAP_NAME);
-		export_set(t, "PORT_QOS_MAP", name, "pfc_to_queue_map", MAP_NAME);
+		/* SONiC trusts the DSCP of a port that has a map of it. */
+		for (unsigned int m = qos[i].trust == QOS_TRUST_DSCP ? 0 : 1;
+		     m < ARRAY_LEN(port_maps); m++)
+			set_port_map(t, &port_maps[m], i, qos);
 		export_set(t, "PORT_QOS_MAP", name, "pfc_enable", "%s",
-			   mask_text(pfc ? qos->pfc_enable : 0, mask));
+			   mask_text(pfc ? qos[i].pfc_enable : 0, mask));
 		export_set(t, "PORT_QOS_MAP", name, "pfcwd_sw_enable", "%s",
 			   mask_text(t->sw->pfcwd.pfcwd_sw_enable, mask));
 	}
@@ -113,24 +142,37 @@ set_range(struct export_tables *t, const char *table, uint16_t port, unsigned in
 	export_set(t, table, key, field, "%s", value);
 }
 
-static bool
-same_scheduler(const struct sw_params *sw, const struct sw_queue_params *a, unsigned int i,
-	       const struct sw_queue_params *b, unsigned int k)
+/* What SCHEDULER says of a queue. */
+struct scheduling {
+	bool strict;
+	uint8_t weight;
+	uint64_t min_rate_bps, max_rate_bps;
+	uint32_t burst_bytes;
+};
+
+static struct scheduling
+scheduling_of(const struct sw_params *sw, uint16_t port, unsigned int queue)
 {
-	return (sw->sched.strict_queues >> i & 1) == (sw->sched.strict_queues >> k & 1) &&
-	       sw->sched.dwrr_weight[i] == sw->sched.dwrr_weight[k] &&
+	const struct sched_params sched = sw_port_sched(sw, port);
+	const struct sw_queue_params *q = &sw->queues[port][queue];
+
+	return (struct scheduling){sched.strict_queues >> queue & 1, sched.dwrr_weight[queue],
+				   q->min_rate_bps, q->max_rate_bps, q->burst_bytes};
+}
+
+static bool
+same_scheduling(const struct scheduling *a, const struct scheduling *b)
+{
+	return a->strict == b->strict && a->weight == b->weight &&
 	       a->min_rate_bps == b->min_rate_bps && a->max_rate_bps == b->max_rate_bps &&
 	       a->burst_bytes == b->burst_bytes;
 }
 
 static void
-set_scheduler(struct export_tables *t, const char *name, unsigned int queue,
-	      const struct sw_queue_params *q)
+set_scheduler(struct export_tables *t, const char *name, const struct scheduling *q)
 {
-	bool strict = t->sw->sched.strict_queues >> queue & 1;
-
-	export_set(t, "SCHEDULER", name, "type", "%s", strict ? "STRICT" : "DWRR");
-	export_set(t, "SCHEDULER", name, "weight", "%u", t->sw->sched.dwrr_weight[queue]);
+	export_set(t, "SCHEDULER", name, "type", "%s", q->strict ? "STRICT" : "DWRR");
+	export_set(t, "SCHEDULER", name, "weight", "%u", q->weight);
 	if (q->min_rate_bps > 0)
 		export_set(t, "SCHEDULER", name, "cir", "%" PRIu64, q->min_rate_bps / 8);
 	if (q->max_rate_bps > 0)
@@ -164,22 +206,22 @@ static void
 export_queues(struct export_tables *t)
 {
 	const struct sw_params *sw = t->sw;
-	const struct sw_queue_params *seen[SW_DEVICE_PORTS * TM_CLASSES];
-	unsigned int seen_queue[SW_DEVICE_PORTS * TM_CLASSES], n = 0;
+	struct scheduling seen[SW_DEVICE_PORTS * TM_CLASSES];
+	unsigned int n = 0;
 	char name[24];
 
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		for (unsigned int q = 0; q < TM_CLASSES; q++) {
 			const struct sw_queue_params *queue = &sw->queues[port][q];
+			struct scheduling is = scheduling_of(sw, port, q);
 			unsigned int k = 0;
 
-			while (k < n && !same_scheduler(sw, queue, q, seen[k], seen_queue[k]))
+			while (k < n && !same_scheduling(&is, &seen[k]))
 				k++;
 			snprintf(name, sizeof(name), "scheduler.%u", k);
 			if (k == n) {
-				seen[n] = queue;
-				seen_queue[n++] = q;
-				set_scheduler(t, name, q, queue);
+				seen[n++] = is;
+				set_scheduler(t, name, &is);
 			}
 			set_range(t, "QUEUE", port, q, q, "scheduler", name);
 			if (strcmp(queue->wred_profile, SW_PROFILE_DEFAULT) != 0)

@@ -6,6 +6,7 @@
 
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
+#include "import/conversion/import_classes.h"
 #include "import/conversion/import_memory.h"
 #include "import/sonic/parts.h"
 
@@ -210,39 +211,28 @@ find_scheduler(const struct schedulers *all, const char *name)
 	return NULL;
 }
 
-/* Rates are per queue and port; strictness and weight are per queue, for all ports. */
 static void
-use_scheduler(struct sonic *s, const char *key, const struct sonic_place *place, const char *name,
-	      const struct scheduler *is, struct scheduler of_queue[TM_CLASSES])
+use_scheduler(struct sonic *s, const struct sonic_place *place, const struct scheduler *is,
+	      struct scheduler of_port[SW_DEVICE_PORTS][TM_CLASSES])
 {
-	bool differs = false;
-
-	for (unsigned int q = 0; q < TM_CLASSES; q++) {
-		if (!(place->indices >> q & 1))
-			continue;
-		if (!of_queue[q].is_set)
-			of_queue[q] = *is;
-		differs |= of_queue[q].strict != is->strict ||
-			   (!is->strict && of_queue[q].weight != is->weight);
-		for (uint16_t p = 0; p < s->out->sw.n_ports; p++) {
+	for (uint16_t p = 0; p < s->out->sw.n_ports; p++) {
+		for (unsigned int q = 0; q < TM_CLASSES; q++) {
 			struct sw_queue_params *queue = &s->out->sw.queues[p][q];
 
-			if (!(place->ports >> p & 1))
+			if (!(place->ports >> p & 1) || !(place->indices >> q & 1))
 				continue;
+			of_port[p][q] = *is;
 			queue->min_rate_bps = is->min_rate_bps;
 			queue->max_rate_bps = is->max_rate_bps;
 			if (is->burst_bytes > 0)
 				queue->burst_bytes = is->burst_bytes;
 		}
 	}
-	if (differs)
-		sonic_lose(s, "QUEUE", key, "scheduler", name,
-			   "type and weight of a queue are the same on all ports");
 }
 
 static int
 read_queue(struct sonic *s, const char *key, const struct schedulers *all,
-	   struct scheduler of_queue[TM_CLASSES])
+	   struct scheduler of_port[SW_DEVICE_PORTS][TM_CLASSES])
 {
 	struct sonic_place place;
 	char name[SONIC_TEXT];
@@ -252,7 +242,7 @@ read_queue(struct sonic *s, const char *key, const struct schedulers *all,
 		return rc;
 	rc = sonic_take_reference(s, "QUEUE", key, "scheduler", "SCHEDULER", name);
 	if (rc > 0 && find_scheduler(all, name) != NULL)
-		use_scheduler(s, key, &place, name, find_scheduler(all, name), of_queue);
+		use_scheduler(s, &place, find_scheduler(all, name), of_port);
 	if (rc >= 0)
 		rc = sonic_take_reference(s, "QUEUE", key, "wred_profile", "WRED_PROFILE", name);
 	for (uint16_t p = 0; rc > 0 && p < s->out->sw.n_ports; p++)
@@ -264,11 +254,41 @@ read_queue(struct sonic *s, const char *key, const struct schedulers *all,
 	return rc < 0 ? rc : 0;
 }
 
+/* @return false: no queue of the port has a scheduler. */
+static bool
+sched_of(const struct scheduler of_queue[TM_CLASSES], struct sched_params *out)
+{
+	bool any = false;
+
+	*out = (struct sched_params){0};
+	for (unsigned int q = 0; q < TM_CLASSES; q++) {
+		out->strict_queues |= (uint8_t)(of_queue[q].strict << q);
+		out->dwrr_weight[q] = of_queue[q].is_set ? of_queue[q].weight : 1;
+		any |= of_queue[q].is_set;
+	}
+	return any;
+}
+
+/* Ports without schedulers have those of the first port that has some. */
+static void
+set_schedulers(struct sw_params *sw, struct scheduler of_port[SW_DEVICE_PORTS][TM_CLASSES])
+{
+	struct sched_params sched[SW_DEVICE_PORTS];
+	uint16_t first = 0;
+
+	while (first < sw->n_ports && !sched_of(of_port[first], &sched[first]))
+		first++;
+	for (uint16_t i = 0; i < sw->n_ports; i++)
+		if (!sched_of(of_port[i], &sched[i]) && first < sw->n_ports)
+			sched[i] = sched[first];
+	import_set_sched(sw, sched);
+}
+
 int
 sonic_queues(struct sonic *s)
 {
 	struct sw_params *sw = &s->out->sw;
-	struct scheduler of_queue[TM_CLASSES] = {{0}};
+	struct scheduler(*of_port)[TM_CLASSES] = import_alloc(SW_DEVICE_PORTS, sizeof(*of_port));
 	struct schedulers all;
 	const char *key;
 	json_t *entry;
@@ -282,14 +302,11 @@ sonic_queues(struct sonic *s)
 	json_object_foreach_safe (json_object_get(s->root, "QUEUE"), next, key, entry) {
 		(void)entry;
 		if (rc >= 0)
-			rc = read_queue(s, key, &all, of_queue);
+			rc = read_queue(s, key, &all, of_port);
 	}
 	free(all.list);
 	sw->wred_queues = 0;
-	sw->sched.strict_queues = 0;
-	for (unsigned int q = 0; q < TM_CLASSES; q++) {
-		sw->sched.strict_queues |= (uint8_t)(of_queue[q].strict << q);
-		sw->sched.dwrr_weight[q] = of_queue[q].is_set ? of_queue[q].weight : 1;
-	}
+	set_schedulers(sw, of_port);
+	free(of_port);
 	return rc < 0 ? rc : 0;
 }

@@ -26,11 +26,11 @@ static const struct {
 	const char *table, *field; /* field: its beginning */
 	const char *why;
 } reasons[] = {
-	{"DSCP_TO_TC_MAP", "", "not the map in force: there is one for all ports"},
-	{"DOT1P_TO_TC_MAP", "", "not the map in force: there is one for all ports"},
-	{"TC_TO_QUEUE_MAP", "", "not the map in force: there is one for all ports"},
-	{"TC_TO_PRIORITY_GROUP_MAP", "", "not the map in force: there is one for all ports"},
-	{"MAP_PFC_PRIORITY_TO_QUEUE", "", "not the map in force: there is one for all ports"},
+	{"DSCP_TO_TC_MAP", "", "no port has this map"},
+	{"DOT1P_TO_TC_MAP", "", "no port has this map"},
+	{"TC_TO_QUEUE_MAP", "", "no port has this map"},
+	{"TC_TO_PRIORITY_GROUP_MAP", "", "no port has this map"},
+	{"MAP_PFC_PRIORITY_TO_QUEUE", "", "no port has this map"},
 	{"PFC_PRIORITY_TO_PRIORITY_GROUP_MAP", "",
 	 "a priority belongs to the group of the same number"},
 };
@@ -223,8 +223,8 @@ sonic_take_number(struct sonic *s, const char *table, const char *key, const cha
 		return rc;
 	errno = 0;
 	*out = strtoll(text, &end, 10);
-	end += strspn(end, " "); /* as in tables of some vendors */
-	if (end != text && *end == '\0' && errno == 0 && text[0] != ' ' && *out >= min &&
+	end += strspn(end, " "); /* as blanks before it, in tables of some vendors */
+	if (end != text && *end == '\0' && errno == 0 && *out >= min &&
 	    (*out < 0 || (uint64_t)*out <= max))
 		return 1;
 	snprintf(expected, sizeof(expected), "a whole number from %" PRId64 " to %" PRIu64, min,
@@ -378,7 +378,7 @@ aside_field(const char *table, const char *field)
 	return NULL;
 }
 
-/* Is this a table of maps, of which one is in force? */
+/* Is this a table of maps, of which ports may have some? */
 static bool
 is_map(const char *table)
 {

@@ -82,6 +82,38 @@ TEST(a_curve_without_a_name_gets_one)
 	assert_int_equal(imported.sw.ports[0].link_speed_bps, 25 * GBPS);
 }
 
+TEST(ports_that_differ_come_back_the_same)
+{
+	char *tables, *first, *again;
+
+	read_ini(
+		"[switch]\nwred_queues = none\n[port]\nlink_speed_bps = 25G\n[port 0]\n"
+		"[port 1]\npfc_enable = 3-4\ntc_to_priority_group_map = 3:3, 4:4, 7:7, *:0\n"
+		"tc_to_queue_map = 5:3, 7:7, 3:3, 4:4, *:0\npfc_priority_to_queue_map = 4:4, 3:3, *:0\n"
+		"[port 2]\ndwrr_weight = 3:80, *:10\nstrict_queues = 6-7\n"
+		"[port 3]\ndwrr_weight = 3:80, *:10\nstrict_queues = 6-7\n"
+		"[port 4]\ndwrr_weight = 3:80, *:10\n[port 5]\ndscp_to_tc_map = 8:3, *:1\n"
+		"[pool]\nbacking_frame_bytes = 2048\n");
+	tables = exported(0);
+	assert_non_null(strstr(tables, "AZURE_Ethernet4"));
+	taken(import_sonic, tables, 0);
+	first = in_force();
+	free(tables);
+	assert_int_equal(sw_port_qos(&imported.sw, 1).pfc_enable, 0x18);
+	assert_int_equal(sw_port_qos(&imported.sw, 1).tc_to_queue_map[5], 3);
+	assert_int_equal(sw_port_qos(&imported.sw, 0).pfc_enable, 0x8);
+	assert_int_equal(sw_port_sched(&imported.sw, 3).strict_queues, 0xc0);
+	assert_int_equal(sw_port_sched(&imported.sw, 4).dwrr_weight[3], 80);
+	assert_int_equal(sw_port_qos(&imported.sw, 5).dscp_to_tc_map[8], 3);
+	tables = exported(0);
+	taken(import_sonic, tables, 0);
+	again = in_force();
+	assert_string_equal(first, again);
+	free(tables);
+	free(first);
+	free(again);
+}
+
 /* Times of [pfcwd] that no port goes by have no place in the tables, and are of no effect. */
 TEST(ports_go_by_the_same_watchdog_times)
 {

@@ -102,39 +102,87 @@ TEST(no_lossless_group_is_without_headroom)
 	assert_int_equal(sw->mmu.lossless.xoff_bytes, sw->mmu.profiles[0].xoff_bytes);
 }
 
-TEST(ports_without_pfc_have_none_and_others_the_same)
+TEST(ports_have_the_priorities_that_they_name)
 {
 	taken(import_sonic,
 	      tables("'PORT_QOS_MAP': {'Ethernet0': {'pfc_enable': '3,4'}, 'Ethernet4': {}}"), 0);
 	assert_int_equal(sw->qos.pfc_enable, 0x18);
 	assert_int_equal(sw->ports[0].flow_control, SW_FLOW_PFC);
 	assert_int_equal(sw->ports[1].flow_control, SW_FLOW_OFF);
+	assert_false(sw->ports[1].classes.own_pfc_enable);
 	taken(import_sonic,
 	      tables("'PORT_QOS_MAP': {'Ethernet0': {'pfc_enable': '3,4'}, 'Ethernet4': "
 		     "{'pfc_enable': '3'}}"),
-	      1);
-	lost("PORT_QOS_MAP|Ethernet4|pfc_enable: other ports have more");
+	      0);
+	assert_int_equal(sw_port_qos(sw, 0).pfc_enable, 0x18);
+	assert_int_equal(sw_port_qos(sw, 1).pfc_enable, 0x8);
+	assert_int_equal(sw->mmu.lossless_pgs[0], 0x18);
+	assert_int_equal(sw->mmu.lossless_pgs[1], 0x8);
 }
 
-TEST(what_ports_share_is_taken_from_the_first)
+TEST(ports_have_the_maps_that_they_name)
 {
 	taken(import_sonic,
-	      tables("'DSCP_TO_TC_MAP': {'A': {'1': '1'}, 'B': {'1': '2'}}, 'PORT_QOS_MAP': "
-		     "{'Ethernet0': {'dscp_to_tc_map': 'A'}, 'Ethernet4': {'dscp_to_tc_map': "
-		     "'B'}}"),
-	      2);
-	lost("PORT_QOS_MAP|Ethernet4|dscp_to_tc_map = B: another map");
-	lost("DSCP_TO_TC_MAP|B: not the map in force");
-	assert_int_equal(sw->qos.dscp_to_tc_map[1], 1);
+	      tables("'DSCP_TO_TC_MAP': {'A': {'1': '1'}, 'B': {'1': '2'}, 'C': {'1': '3'}}, "
+		     "'TC_TO_PRIORITY_GROUP_MAP': {'P': {'5': '4', '6': '3'}}, "
+		     "'DOT1P_TO_TC_MAP': {'D': {'7': '5'}}, "
+		     "'PORT_QOS_MAP': {'Ethernet4': {'dscp_to_tc_map': 'B', 'tc_to_pg_map': 'P'}, "
+		     "'global': {'dscp_to_tc_map': 'A'}, 'Ethernet0': {'dot1p_to_tc_map': 'D'}}"),
+	      1);
+	lost("DSCP_TO_TC_MAP|C: no port has this map");
+	assert_int_equal(sw_port_qos(sw, 0).dscp_to_tc_map[1], 1);
+	assert_int_equal(sw_port_qos(sw, 1).dscp_to_tc_map[1], 2);
+	assert_true(sw->ports[1].classes.own_dscp_to_tc_map);
+	assert_false(sw->ports[0].classes.own_dscp_to_tc_map);
+	assert_int_equal(sw_port_qos(sw, 0).dot1p_to_tc_map[7], 5);
+	assert_int_equal(sw_port_qos(sw, 0).trust, QOS_TRUST_DSCP); /* its map is the global one */
+	taken(import_sonic,
+	      tables("'DSCP_TO_TC_MAP': {'A': {'1': '1'}}, 'DOT1P_TO_TC_MAP': {'D': {'7': '5'}}, "
+		     "'PORT_QOS_MAP': {'Ethernet0': {'dscp_to_tc_map': 'A'}, "
+		     "'Ethernet4': {'dot1p_to_tc_map': 'D'}}"),
+	      0);
+	assert_int_equal(sw_port_qos(sw, 0).trust, QOS_TRUST_DSCP);
+	assert_int_equal(sw_port_qos(sw, 1).trust, QOS_TRUST_PCP);
+}
+
+TEST(a_class_above_seven_is_the_same_class_on_all_ports)
+{
+	taken(import_sonic,
+	      tables("'DSCP_TO_TC_MAP': {'A': {'1': '8', '2': '1'}, 'B': {'1': '2'}}, "
+		     "'TC_TO_QUEUE_MAP': {'Q': {'8': '2', '2': '2', '1': '1'}, "
+		     "'R': {'8': '3', '2': '2', '1': '1'}}, "
+		     "'PORT_QOS_MAP': {'Ethernet0': {'dscp_to_tc_map': 'A', 'tc_to_queue_map': 'Q'}, "
+		     "'Ethernet4': {'dscp_to_tc_map': 'B', 'tc_to_queue_map': 'R'}}"),
+	      0);
+	/* On Ethernet0 class 8 is as class 2, on Ethernet4 it is not: no packet has class 7. */
+	noted("class 8 is class 7");
+	assert_int_equal(sw_port_qos(sw, 0).dscp_to_tc_map[1], 7);
+	assert_int_equal(sw_port_qos(sw, 0).tc_to_queue_map[7], 2);
+	assert_int_equal(sw_port_qos(sw, 1).tc_to_queue_map[7], 3);
+}
+
+TEST(blanks_and_queues_above_seven_of_vendors_are_taken)
+{
+	taken(import_sonic,
+	      tables("'TC_TO_QUEUE_MAP': {'Q': {'6': ' 8', '1': ' 1 '}}, "
+		     "'PORT_QOS_MAP': {'Ethernet0': {'tc_to_queue_map': 'Q'}}"),
+	      0);
+	noted("TC_TO_QUEUE_MAP|Q|6 = 8: queue 7, the highest one");
+	assert_int_equal(sw->qos.tc_to_queue_map[6], 7);
+	assert_int_equal(sw->qos.tc_to_queue_map[1], 1);
+}
+
+TEST(queues_have_the_schedulers_of_their_ports)
+{
 	taken(import_sonic,
 	      tables("'SCHEDULER': {'a': {'type': 'DWRR', 'weight': '7'}, 'b': {'type': "
 		     "'STRICT'}}, "
 		     "'QUEUE': {'Ethernet0|1': {'scheduler': 'a'}, 'Ethernet4|0-1': {'scheduler': "
 		     "'b'}}"),
-	      1);
-	lost("QUEUE|Ethernet4|0-1|scheduler = b: type and weight");
-	assert_int_equal(sw->sched.strict_queues, 1);
-	assert_int_equal(sw->sched.dwrr_weight[1], 7);
+	      0);
+	assert_int_equal(sw->sched.strict_queues, 0);
+	assert_int_equal(sw_port_sched(sw, 0).dwrr_weight[1], 7);
+	assert_int_equal(sw_port_sched(sw, 1).strict_queues, 3);
 }
 
 TEST(dot1p_alone_is_what_is_trusted)
