@@ -229,10 +229,9 @@ const struct command commands[] = {
 	 .run = command_show,
 	 .path = "/quench/pfcwd",
 	 .list = "rows",
-	 .columns = "port prio queue status action deadlock_detected=storms "
-		    "deadlock_restored=restored storm_detected_ns=last_detected "
-		    "storm_restored_ns=last_restored longest_storm_ns=longest "
-		    "tx_packets tx_dropped_packets rx_packets rx_dropped_packets",
+	 .columns = "port prio queue status storms=storms/ended storm_detected_ns=last_start "
+		    "storm_restored_ns=last_end longest_storm_ns=longest tx=tx/dropped "
+		    "rx=rx/dropped",
 	 .members = "pfcwd big_red_switch",
 	 .shape = rows_of_storms},
 	{.words = "show ecn",

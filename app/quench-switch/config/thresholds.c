@@ -239,6 +239,7 @@ static void
 warn_of_headroom(const struct sw_params *params)
 {
 	unsigned int short_groups = 0, port = 0, pg = 0;
+	char others[48] = "";
 
 	for (uint16_t i = 0; i < params->n_ports; i++) {
 		uint64_t needed_bytes = sw_port_headroom(params, i).total_bytes;
@@ -255,12 +256,14 @@ warn_of_headroom(const struct sw_params *params)
 	}
 	if (short_groups == 0)
 		return;
+	if (short_groups > 1)
+		snprintf(others, sizeof(others), "; so in %u groups in all", short_groups);
 	say_warning("port %s, lossless group %u: xoff_bytes = %" PRIu64 ", but %" PRIu64
-		    " bytes may arrive after a pause: frames may be lost; so in %u groups in all "
+		    " bytes may arrive after a pause: frames may be lost%s "
 		    "(--thresholds, doc/buffer.md)",
 		    sw_port_text(params, (uint16_t)port).text, pg,
 		    mmu_pg_profile(&params->mmu, (uint16_t)port, (uint8_t)pg)->xoff_bytes,
-		    sw_port_headroom(params, (uint16_t)port).total_bytes, short_groups);
+		    sw_port_headroom(params, (uint16_t)port).total_bytes, others);
 }
 
 /* The default of xon_bytes: below it, nobody has asked for more. */

@@ -203,6 +203,27 @@ rows_of_marks(const json_t *rows)
 	return list;
 }
 
+/* Two counters as SONiC shows them: "3/1". */
+static void
+set_pair(json_t *row, const char *key, const char *first, const char *second)
+{
+	json_object_set_new(row, key,
+			    json_sprintf("%" JSON_INTEGER_FORMAT "/%" JSON_INTEGER_FORMAT,
+					 json_integer_value(json_object_get(row, first)),
+					 json_integer_value(json_object_get(row, second))));
+}
+
+/* A queue in a storm shows what the watchdog does with its frames. */
+static void
+set_status(json_t *row)
+{
+	const char *status = json_string_value(json_object_get(row, "status"));
+	const char *action = json_string_value(json_object_get(row, "action"));
+
+	if (status != NULL && action != NULL && strcmp(status, "stormed") == 0)
+		json_object_set_new(row, "status", json_sprintf("%s: %s", status, action));
+}
+
 json_t *
 rows_of_storms(const json_t *rows)
 {
@@ -218,6 +239,10 @@ rows_of_storms(const json_t *rows)
 		for (size_t k = 0; k < ARRAY_LEN(times); k++)
 			if (json_integer_value(json_object_get(row, times[k])) == 0)
 				json_object_del(row, times[k]);
+		set_pair(row, "storms", "deadlock_detected", "deadlock_restored");
+		set_pair(row, "tx", "tx_packets", "tx_dropped_packets");
+		set_pair(row, "rx", "rx_packets", "rx_dropped_packets");
+		set_status(row);
 		json_array_append_new(list, row);
 	}
 	return list;

@@ -26,7 +26,10 @@ json_t *rows_in_use(const json_t *rows, const char *keys);
 /** Rows of port, reason, packets, without zeros; for a NIC from all its counters, without port. */
 json_t *rows_of_drops(const json_t *rows);
 json_t *rows_of_nic_drops(const json_t *counters);
-/** The same rows, without the times of storms that never were. */
+/**
+ * The same rows, without the times of storms that never were, with pairs of counters in one column,
+ * and the action in the status of a storm.
+ */
 json_t *rows_of_storms(const json_t *rows);
 /** The same rows with marked_pct. */
 json_t *rows_of_marks(const json_t *rows);

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /* Reports the unused lines of a running-config, without secrets. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/numbers/array.h"
+#include "base/sets/names.h"
 #include "import/conversion/import_log.h"
+#include "import/conversion/import_memory.h"
 #include "import/nxos/lines.h"
 
 /* @return length of the part of a line before a secret; the whole length if it has none. */
@@ -155,30 +159,109 @@ word_length(const char *text)
 	return (int)(n < 60 ? n : 60);
 }
 
+/* More lines of one kind share an entry of the report. */
+#define MANY 4
+#define MOST_NUMBERS 20
+
+/* Unused lines with the same first words, and the same reason. */
+struct kind {
+	char *id;
+	unsigned int n; /* lines */
+	char *numbers;  /* of the first lines after the first one */
+};
+
+struct kinds {
+	struct names names; /* ids of the list */
+	struct kind *list;
+};
+
+static const char *
+reason(const struct nx_line *line)
+{
+	return line->why != NULL ? line->why : "no counterpart";
+}
+
+/* The kind of a line, which may be new. */
+static struct kind *
+kind_of(struct kinds *all, const struct nx_line *line)
+{
+	uint32_t number;
+	char *id;
+
+	if (asprintf(&id, "%.*s\n%d\n%s", word_length(line->text), line->text,
+		     line->parent == NX_TOP, reason(line)) < 0)
+		import_no_memory();
+	number = names_find(&all->names, id);
+	if (number != NAMES_NONE) {
+		free(id);
+		return &all->list[number];
+	}
+	all->list = import_grow(all->list, all->names.n + 1, sizeof(*all->list));
+	all->list[all->names.n] = (struct kind){.id = id};
+	number = names_add(&all->names, id);
+	if (number == NAMES_NONE)
+		import_no_memory();
+	return &all->list[number];
+}
+
+static void
+add_number(struct kind *kind, const struct nx_line *line)
+{
+	char *longer;
+
+	if (kind->n++ == 0 || kind->n > MOST_NUMBERS)
+		return;
+	if (asprintf(&longer, "%s%s%u", kind->numbers != NULL ? kind->numbers : "",
+		     kind->numbers != NULL ? ", " : "", line->number) < 0)
+		import_no_memory();
+	free(kind->numbers);
+	kind->numbers = longer;
+}
+
 /* Omit hashes and keys of the device, because the list goes into a file that others may read. */
 static void
-lose(const struct nx_lines *nx, const struct nx_line *line)
+lose(const struct nx_lines *nx, const struct nx_line *line, struct kind *kind)
 {
 	size_t n = open_part(line->text);
-	const char *why = line->why != NULL ? line->why : "no counterpart";
-	struct import_log *log = nx->log;
-	const struct nx_line *word;
+	char *more = NULL;
 
-	if (is_aside(nx, line, &word)) {
-		import_aside(log, "%.*s", word_length(word->text), word->text);
+	if (kind->n == 0)
 		return;
-	}
-	if (line->text[n] != '\0')
-		import_lost(log, "%u: %.*s ...: %s", line->number, (int)(n < 200 ? n : 200),
-			    line->text, why);
-	else
-		import_lost(log, "%u: %.200s: %s", line->number, line->text, why);
+	if (kind->n > MANY && asprintf(&more, "; so are %u more lines like it: %s%s", kind->n - 1,
+				       kind->numbers, kind->n > MOST_NUMBERS ? ", ..." : "") < 0)
+		import_no_memory();
+	import_lost(nx->log, "%u: %.*s%s: %s%s", line->number, (int)(n < 200 ? n : 200), line->text,
+		    line->text[n] != '\0' ? " ..." : "", reason(line), more != NULL ? more : "");
+	if (more != NULL)
+		kind->n = 0;
+	free(more);
 }
 
 void
 nx_report(const struct nx_lines *nx)
 {
-	for (int i = 0; i < nx->n; i++)
-		if (!nx->lines[i].used)
-			lose(nx, &nx->lines[i]);
+	struct kinds all = {0};
+
+	for (int i = 0; i < nx->n; i++) {
+		const struct nx_line *line = &nx->lines[i], *word;
+
+		if (line->used)
+			continue;
+		if (is_aside(nx, line, &word))
+			import_aside(nx->log, "%.*s", word_length(word->text), word->text);
+		else
+			add_number(kind_of(&all, line), line);
+	}
+	for (int i = 0; i < nx->n; i++) {
+		const struct nx_line *line = &nx->lines[i], *word;
+
+		if (!line->used && !is_aside(nx, line, &word))
+			lose(nx, line, kind_of(&all, line));
+	}
+	for (uint32_t i = 0; i < all.names.n; i++) {
+		free(all.list[i].id);
+		free(all.list[i].numbers);
+	}
+	free(all.list);
+	names_free(&all.names);
 }
