@@ -75,7 +75,7 @@ def check_nic(work):
     check_equal("the flow is stopped", stopped(), ["on"])
     check("and start FLOW", "stopped" in ctl.text("start write"))
     check_equal("it goes on", stopped(), [])
-    ctl.refused("stop nobody", "nobody")
+    ctl.refused("stop nobody", "nobody: expected a flow that \"show flows\" lists")
     ctl.text("remove write")
     top.shows("without a flow that was removed", lambda text: "RTT us" in text and "\nwrite " not in text)
     top.process.send_signal(signal.SIGTERM)

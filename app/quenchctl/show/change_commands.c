@@ -108,14 +108,39 @@ command_remove_flow(const struct command *command, struct client *c, const struc
 	return send_change(c, o, request);
 }
 
+/* Is there such a flow? Setting a key of an unknown one would begin a new flow. */
+static int
+check_flow(struct client *c, const char *flow)
+{
+	json_t *reply, *row;
+	bool found = false;
+	size_t i;
+	int rc = client_ask(c, "/quench/flows", &reply);
+
+	if (rc != 0)
+		return rc;
+	json_array_foreach (json_object_get(reply, "rows"), i, row) {
+		const char *name = json_string_value(json_object_get(row, "flow"));
+
+		found |= name != NULL && strcmp(name, flow) == 0 &&
+			 json_integer_value(json_object_get(row, "gone")) == 0;
+	}
+	json_decref(reply);
+	if (found)
+		return 0;
+	say_error("%s: expected a flow that \"show flows\" lists", flow);
+	return APP_BAD_USAGE;
+}
+
 static int
 set_stopped(const struct command *command, struct client *c, const struct ctl_options *o,
 	    const char *flow, const char *value)
 {
 	char request[CLIENT_REQUEST_CHARS + 1];
+	int rc = check_flow(c, flow);
 
 	snprintf(request, sizeof(request), "%s,flow %s.stopped=%s", command->path, flow, value);
-	return send_change(c, o, request);
+	return rc == 0 ? send_change(c, o, request) : rc;
 }
 
 int
