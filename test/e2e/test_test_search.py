@@ -66,7 +66,7 @@ def check_ports(work):
 
 
 work = work_dir()
-need_matplotlib()
+need_matplotlib(work)
 check_examples(work)
 check_bounds(work)
 check_refused(work)

@@ -50,8 +50,14 @@ def effective(scenario: Scenario) -> str:
 
 
 def flow_names(text: str) -> list[str]:
-    """From effective()."""
-    return [found[1] for found in re.finditer(r"^#   (.+): 0x[0-9a-f]+ at \S+, 0x[0-9a-f]+ at \S+$", text, re.M)]
+    """Names of sections and of flows, from effective(), which lists the first flows of many."""
+    return [*re.findall(r"^\[flow (.+)\]$", text, re.M), *(name for name, *_ in ends(text))]
+
+
+def ends(text: str) -> list[tuple[str, str, str, str, str]]:
+    """Name, and first QP number (hexadecimal) and host of both ends, from effective()."""
+    number = r"0x([0-9a-f]+)(?: to 0x[0-9a-f]+)? at h(\d+)"
+    return re.findall(rf"^#   (.+): {number}, {number}$", text, re.M)
 
 
 def run(scenario: Scenario, out: pathlib.Path, *more: str) -> None:

@@ -109,7 +109,8 @@ class Network:
             time.sleep(0.02)
 
     def stop(self) -> None:
-        for program_ in (*self.nics.values(), *([self.switch] if self.switch else [])):
+        # The switch first: it would count frames for a host that has ended.
+        for program_ in (*([self.switch] if self.switch else []), *self.nics.values()):
             program_.stop()
 
     def rows(self) -> Rows:
@@ -200,8 +201,7 @@ def measured(network: Network, base: Rows, last: Rows, passed_s: float) -> Measu
         raise quench.Failed(str(error)) from error
     flows = []
     for flow in network.plan.flows:
-        ends = {(host, row["flow"]): row for host, found in results.items() for row in found["flows"]}
-        requester, sender, receiver = (ends[host, key_of(flow, host).partition("/")[2]] for host in (flow.src.host, flow.sender, flow.receiver))
+        requester, sender, receiver = (last[key_of(flow, host)] for host in (flow.src.host, flow.sender, flow.receiver))
         wire, payload = ((8 * (of(flow, last)[name] - of(flow, base)[name]) / passed_s) for of, name in ((network.sent, "wire_bytes"), (network.received, "payload_bytes")))
         flows.append(Flow(flow.name, wire, payload, requester["messages"], sender["retransmitted_packets"], receiver["cnps_sent"], requester["qps_failed"],
                           {measure: found for (name, measure), found in times[flow.src.host].items() if name == flow.name}))

@@ -10,6 +10,7 @@ import dataclasses
 import re
 from typing import NamedTuple, NoReturn
 
+from .in_lab import ends
 from .quantities import parse
 from .sections import COMMENT, BadFile, Section, TestFile
 
@@ -106,7 +107,8 @@ class Maker:
         self.used = {"ports"}
         self.fabric = self.sections["fabric"]
         self.addresses = {int(host): (ip, mac) for host, ip, mac in re.findall(r"^#   h(\d+): (\S+), (\S+)$", text, re.M)}
-        self.ends = re.findall(r"^#   (.+): 0x([0-9a-f]+) at h(\d+), 0x([0-9a-f]+) at h(\d+)$", text, re.M)
+        self.ends = ends(text)
+        self.lists_all = re.search(r"^#   and \d+ more$", text, re.M) is None
 
     def refuse(self, where: str, expected: str) -> NoReturn:
         """where: "[SECTION]" or "[SECTION] KEY = VALUE" of the scenario."""
@@ -125,9 +127,14 @@ class Maker:
                 self.refuse(f"[{name}]", f"[{' '.join(words[2:]) or 'switch'}]: there is one switch")
             if words[0] == "flow" and self.sections[name]["pattern"] == "trace":
                 self.refuse(f"[{name}] pattern = trace", "another pattern")
+        if not self.lists_all:
+            self.refuse(f"[fabric] hosts = {self.fabric['hosts']}", f"at most {len(self.ends)} flows, and as many hosts")
         hosts = {int(host) for _, _, a, _, b in self.ends for host in (a, b)}
         if not hosts:
             self.refuse("[flow NAME]", "a flow")
+        unknown = sorted(hosts - set(self.addresses))
+        if unknown:
+            self.refuse(f"[fabric] hosts = {self.fabric['hosts']}", f"flows between the first {len(self.addresses)} hosts, without h{unknown[0]}")
         if len(hosts) > MOST_HOSTS:
             self.refuse(f"[fabric] hosts = {self.fabric['hosts']}", f"flows of at most {MOST_HOSTS} hosts")
 
