@@ -5,6 +5,7 @@
 One quench-nic sends to itself by net_ring, 5,000 flows from half of the QPs to the other half. Its polling lcore has a CPU of its
 own; its main lcore, quench-otg and the clients share the other one. Ten clients ask for the metrics of all QPs once a second. A turn is three windows,
 plain, asked, plain, so that the two plain ones say how much a figure moves by itself.
+Then 100 quench-nics, and what each of them costs quench-otg.
 """
 import http.client
 import json
@@ -28,6 +29,7 @@ SMOKE = "QUENCH_BENCH_SMOKE" in os.environ
 FLOWS, REPEATS = (100, 1) if SMOKE else (5000, 5)
 TURNS, WINDOW_S = (1, 0.3) if SMOKE else (6, 2.0)
 CLIENTS = 10
+FEW, MANY = (2, 3) if SMOKE else (10, 100)
 SET_CONFIG_S, METRICS_S, LIMIT = 2.0, 0.5, 0.01
 MAC = "02:00:00:00:00:01"
 
@@ -72,10 +74,11 @@ METRICS = json.dumps({"choice": "rocev2_flow", "rocev2_flow": {"choice": "per_qp
 
 
 class Server:
-    def __init__(self, folder):
+    def __init__(self, folder, ports=None):
+        """ports: sections of the file of ports; None: a port "ring" whose polling lcore has a CPU of its own"""
         self.prefix = f"benchotg{os.getpid()}"
         memory = ["-m", "600"] if os.environ.get("QUENCH_BENCH_EAL") == "" else []
-        text = "[port ring]\ndevice = net_ring0\n" + f"lcores = 0@{CORES[0]},1@{CORES[-1]}\nmemory_mb = 600\n"
+        text = ports or "[port ring]\ndevice = net_ring0\n" + f"lcores = 0@{CORES[0]},1@{CORES[-1]}\nmemory_mb = 600\n"
         (folder / "ports.ini").write_text(text, encoding="ascii")
         self.process = subprocess.Popen(
             [ROOT / "scripts/otg", "--http", "--listen", "127.0.0.1:0", "--ports", folder / "ports.ini", "--prefix", self.prefix,
@@ -162,6 +165,52 @@ def measure_clients(server):
                100 * max(LIMIT, noise), "%", "1 %, or what plain windows differ by")
 
 
+def many_configuration(n):
+    """Ports that send to themselves, with a flow each."""
+    def device(k):
+        qps = [{"qp_name": f"{side}{k}", "connection_type": {"reliable_connection": {"source_qp_number": number}}} for side, number in (("t", 2), ("r", 3))]
+        return {"name": f"d{k}", "ethernets": [{"name": f"e{k}", "mac": MAC, "connection": {"choice": "port_name", "port_name": f"p{k}"},
+                                                "ipv4_addresses": [{"name": f"i{k}", "address": "10.0.0.1", "gateway": "10.0.0.254"}]}],
+                "rocev2": {"ipv4_interfaces": [{"ipv4_name": f"i{k}", "ib_mtu": 1024, "peers": [
+                    {"name": f"n{k}", "destination_ip_address": "10.0.0.1", "qps": qps}]}]}}
+
+    def tx_port(k):
+        flow = {"name": f"f{k}", "tx_endpoint": f"t{k}", "rx_endpoint": f"r{k}", "message_size": 64, "message_size_unit": "kb",
+                "rocev2_verb": {"choice": "write"}}
+        return {"port_name": f"p{k}", "transmit_type": {"target_line_rate": {"value": 1, "flows": [flow]}}}
+
+    return {"ports": [{"name": f"p{k}", "location": f"p{k}"} for k in range(n)], "devices": [device(k) for k in range(n)],
+            "stateful_flows": {"choice": "rocev2", "rocev2": [{"tx_ports": [tx_port(k) for k in range(n)]}]}}
+
+
+def many_costs(folder, n):
+    """CPU seconds of quench-otg for each of n quench-nics: set_config, start, metrics. They share the CPUs and sleep between polls."""
+    folder.mkdir()
+    text = "".join(f"[port p{k}]\ndevice = net_ring0\nspeed = 1G\nmemory_mb = 64\noptions = --idle-sleep 1000\n" for k in range(n))
+    server = Server(folder, text)
+    try:
+        def cost(call):
+            begun = cpu_s()
+            call()
+            return (cpu_s() - begun) / n
+
+        def cpu_s():
+            fields = pathlib.Path(f"/proc/{server.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+            return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+        body = json.dumps(many_configuration(n)).encode()
+        return (cost(lambda: server.client.ask("/config", body)), cost(lambda: server.traffic("start")),
+                cost(lambda: [server.client.ask("/monitor/metrics", METRICS) for _ in range(10)]) / 10)
+    finally:
+        server.stop()
+
+
+def measure_many(folder):
+    few, many = many_costs(folder / "few", FEW), many_costs(folder / "many", MANY)
+    for what, one, each in zip(("set_config", "start", "metrics"), few, many):
+        figure(f"{what} of {MANY} quench-nics, CPU time of quench-otg for each", 1000 * each, 1000 * one, "ms", f"with {FEW} quench-nics")
+
+
 def main():
     if len(CORES) < 2:
         complain("two CPUs are needed: one polls")
@@ -178,6 +227,8 @@ def main():
             measure_clients(server)
         finally:
             server.stop()
+        os.sched_setaffinity(0, CORES)
+        measure_many(pathlib.Path(name))
 
 
 main()

@@ -10,7 +10,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from quench.process import PATIENCE_S, Failed, Process
@@ -76,19 +76,22 @@ class Driven(abc.ABC):
 
 def each(generators: Iterable[Driven], call: Callable[[Driven], None]) -> dict[str, Failed]:
     """Call it for all at the same time. @return the failures, by location"""
-    failed: dict[str, Failed] = {}
-
-    def one(generator: Driven) -> None:
+    def one(generator: Driven) -> Failed | None:
         try:
             call(generator)
         except Failed as error:
-            failed[generator.name] = error
+            return error
+        return None
 
-    found = list(generators)
-    if found:
-        with concurrent.futures.ThreadPoolExecutor(min(len(found), MOST_AT_ONCE)) as pool:
-            list(pool.map(one, found))
-    return failed
+    return {name: error for name, error in gather({generator.name: generator for generator in generators}, one).items() if error is not None}
+
+
+def gather(generators: Mapping[str, Driven], read: Callable[[Driven], T]) -> dict[str, T]:
+    """What read() returns for each, at the same time, by the same names."""
+    if len(generators) < 2:
+        return {name: read(generator) for name, generator in generators.items()}
+    with concurrent.futures.ThreadPoolExecutor(min(len(generators), MOST_AT_ONCE)) as pool:
+        return dict(zip(generators, pool.map(read, generators.values())))
 
 
 class Adopted:

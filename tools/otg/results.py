@@ -9,6 +9,7 @@ from typing import Any
 from quench.process import Failed
 
 from . import schema
+from .generator import gather
 from .plan import Flow, Peer, Port, Qp, RawFlow
 from .run import NO_ROW, Counters, QpRow, QpRows, Reading, Run, named
 from .schema import Object
@@ -43,9 +44,10 @@ def ports(run: Run, request: Object) -> list[Object]:
     names = named("port.port_names", request.get("port_names"), dict(run.plan.ports))
     found: dict[str, Counters] = {}
     links: dict[str, str] = {}
-    for name, generator in run.generators.items():
+    rows = gather(run.generators, lambda generator: generator.if_ready(
+        lambda generator: {**generator.ask("/quench/nic"), "link": generator.ask("/quench/port")["link"]}))
+    for name, row in rows.items():
         base = run.port_base.get(name, {})
-        row = generator.if_ready(lambda generator: {**generator.ask("/quench/nic"), "link": generator.ask("/quench/port")["link"]})
         if row is not None:
             found[name] = {key: row[key] - base.get(key, 0) for key in PORT_KEYS}
             links[name] = row["link"]

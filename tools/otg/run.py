@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from . import plan as plans
-from .generator import Driven, each
+from .generator import Driven, each, gather
 from .schema import Object, Refused
 
 Counters = dict[str, int]
@@ -136,8 +136,8 @@ class Run:
 
     def read_rows(self) -> QpRows:
         rows: QpRows = {}
-        for name, generator in self.generators.items():
-            columns = generator.if_ready(lambda generator: generator.all("/quench/qps", QpRow._fields))
+        found = gather(self.generators, lambda generator: generator.if_ready(lambda generator: generator.all("/quench/qps", QpRow._fields)))
+        for name, columns in found.items():
             if columns is None:
                 continue
             # Without QPs there are no columns.
@@ -148,12 +148,16 @@ class Run:
     def read_raws(self) -> dict[str, Counters]:
         """Rows of raw flows since the quench-nics started."""
         rows: dict[str, Counters] = {}
-        for name, generator in self.generators.items():
-            raws = self.plan.ports[name].raws
-            columns = generator.if_ready(lambda generator: generator.all("/quench/frames")) if raws else None
-            for i, raw in enumerate(raws if columns else ()):
+        found = gather({name: generator for name, generator in self.generators.items() if self.plan.ports[name].raws},
+                       lambda generator: generator.if_ready(lambda generator: generator.all("/quench/frames")))
+        for name, columns in found.items():
+            for i, raw in enumerate(self.plan.ports[name].raws if columns else ()):
                 rows[raw.name] = {key: values[i] for key, values in (columns or {}).items() if key != "name"}
         return rows
+
+    @staticmethod
+    def read_port(generator: Driven) -> Counters | None:
+        return generator.if_ready(lambda generator: dict(generator.ask("/quench/nic")))
 
     def clear(self, flows: list[plans.Flow], raws: list[plans.RawFlow]) -> None:
         """Counters of flows, and those of all ports, count from here."""
@@ -167,9 +171,8 @@ class Run:
         found = self.read_raws()
         for raw in raws:
             self.raw_base[raw.name] = found.get(raw.name, {})
-        for name, generator in self.generators.items():
-            if generator.is_ready():
-                self.port_base[name] = generator.ask("/quench/nic")
+        nics = gather(self.generators, Run.read_port)
+        self.port_base.update({name: row for name, row in nics.items() if row is not None})
         with self.readings_lock:
             self.readings.clear()
 
