@@ -132,7 +132,7 @@ create_pools(struct nic_nodes *n, const struct nic_config *config)
 }
 
 static int
-open_device(struct nic_nodes *n, const struct nic_config *config, struct nic_params *nic)
+open_device(struct nic_nodes *n, struct nic_params *nic)
 {
 	struct port_params params = {
 		.link_speed_bps = nic->link_speed_bps,
@@ -327,7 +327,7 @@ nodes_open(struct nic_nodes *n, struct nic_config *config, const struct opts *op
 	if (rc == 0)
 		rc = create_pools(n, config);
 	if (rc == 0)
-		rc = open_device(n, config, &n->nic);
+		rc = open_device(n, &n->nic);
 	memcpy(config->nic.mac, n->nic.mac, sizeof(n->nic.mac));
 	if (rc == 0 && n->plan.n_lcores > 1)
 		rc = share_nic(n);
@@ -364,8 +364,11 @@ nodes_are_done(const struct nic_nodes *n)
 void
 nodes_close(struct nic_nodes *n)
 {
-	/* Nodes free their packets before devices and pools are destroyed. */
-	for (uint16_t i = 0; i < n->plan.n_lcores; i++)
+	/*
+	 * Nodes free their packets before devices and pools are destroyed. The first one owns QP 1,
+	 * which the others look at.
+	 */
+	for (uint16_t i = n->plan.n_lcores; i-- > 0;)
 		nic_destroy(n->node[i]);
 	nic_share_destroy(n->share);
 	ports_close(&n->ethdev, n->n_open);

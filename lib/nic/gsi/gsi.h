@@ -27,8 +27,8 @@ struct rte_mempool;
 #define NIC_GSI_MBUFS 511u
 
 /**
- * Open QP 1 of a NIC, before its nodes run. The first node owns it, and has addresses and key in
- * its parameters.
+ * Open QP 1 of a NIC, before its nodes run. The first node owns it, is destroyed last, and has
+ * addresses and key in its parameters.
  *
  * @param pool  Of at least NIC_GSI_MBUFS mbufs with room for NIC_GSI_FRAME_BYTES; outlives the
  *              nodes.
