@@ -43,7 +43,7 @@ CONFIG: dict[str, Rows] = {
         "ports": yes("one quench-nic each"),
         "lags": no("a port of quench-nic is one device"),
         "layer1": yes("at most one for each port"),
-        "captures": no("quench-otg takes no captures yet; dpdk-dumpcap attaches to a running quench-nic"),
+        "captures": no("quench-otg takes no captures yet; quenchctl capture writes the frames of a running quench-nic"),
         "devices": yes("at most one for each port, since a quench-nic has one MAC address, one IPv4 and one IPv6 address. A port without a device has "
                        "the IPv4 address 169.254.1.1, at which it answers"),
         "flows": yes("`[frames NAME]` of the port of tx_name, at most 256 for each port"),
@@ -324,9 +324,9 @@ CONTROL: dict[str, Rows] = {
         "traffic": yes("below"),
     },
     "State.Port": {
-        "choice": yes(CHOICE, capture="quench-otg takes no captures yet; dpdk-dumpcap attaches to a running quench-nic"),
+        "choice": yes(CHOICE, capture="quench-otg takes no captures yet; quenchctl capture writes the frames of a running quench-nic"),
         "link": yes("below"),
-        "capture": no("quench-otg takes no captures yet; dpdk-dumpcap attaches to a running quench-nic"),
+        "capture": no("quench-otg takes no captures yet; quenchctl capture writes the frames of a running quench-nic"),
     },
     "State.Port.Link": {
         "port_names": yes("ports; none: all"),
@@ -422,8 +422,8 @@ MONITOR: dict[str, Rows] = {
     "Neighborsv4.States.Request": {"ethernet_names": yes("interfaces; none: all")},
     "Neighborsv6.States.Request": {"ethernet_names": yes("interfaces; none: all")},
     "Capture.Request": {
-        "port_name": yes("the request is refused: quench-otg takes no captures yet; dpdk-dumpcap attaches to a running quench-nic"),
-        "packets": no("quench-otg takes no captures yet; dpdk-dumpcap attaches to a running quench-nic"),
+        "port_name": yes("the request is refused: quench-otg takes no captures yet; quenchctl capture writes the frames of a running quench-nic"),
+        "packets": no("quench-otg takes no captures yet; quenchctl capture writes the frames of a running quench-nic"),
     },
 }
 
