@@ -9,6 +9,7 @@
 #include "base/numbers/array.h"
 #include "quenchctl/top/top_view.h"
 #include "quenchctl/socket/utf8.h"
+#include "quenchctl/web/web_picture.h"
 
 struct moment {
 	json_t *events;
@@ -77,6 +78,7 @@ static void
 links(const struct moment *m, const struct snapshot *now, const struct snapshot *before)
 {
 	static const char *const by[] = {"port", NULL};
+	char port[WEB_PORT_CHARS];
 	json_t *row;
 	size_t i;
 
@@ -86,8 +88,8 @@ links(const struct moment *m, const struct snapshot *now, const struct snapshot 
 		const char *old = json_string_value(json_object_get(was, "link"));
 
 		if (link != NULL && old != NULL && strcmp(link, old) != 0)
-			web_event(m->events, m->at_ms, strcmp(link, "up") != 0,
-				  "port %.0f: link %s", top_value(row, "port"), link);
+			web_event(m->events, m->at_ms, strcmp(link, "up") != 0, "%s: link %s",
+				  web_port(row, port), link);
 	}
 }
 
@@ -95,6 +97,7 @@ static void
 storms(const struct moment *m, const struct snapshot *now, const struct snapshot *before)
 {
 	static const char *const by[] = {"port", "prio", NULL};
+	char port[WEB_PORT_CHARS];
 	json_t *row;
 	size_t i;
 
@@ -102,23 +105,20 @@ storms(const struct moment *m, const struct snapshot *now, const struct snapshot
 		const json_t *was = top_row(rows_of(before, "pfcwd"), row, by);
 
 		if (risen(row, was, "deadlock_detected") > 0)
-			web_event(m->events, m->at_ms, true,
-				  "port %.0f, priority %.0f: storm of pauses",
-				  top_value(row, "port"), top_value(row, "prio"));
+			web_event(m->events, m->at_ms, true, "%s, priority %.0f: storm of pauses",
+				  web_port(row, port), top_value(row, "prio"));
 		if (risen(row, was, "deadlock_restored") > 0)
-			web_event(m->events, m->at_ms, false,
-				  "port %.0f, priority %.0f: storm is over", top_value(row, "port"),
-				  top_value(row, "prio"));
+			web_event(m->events, m->at_ms, false, "%s, priority %.0f: storm is over",
+				  web_port(row, port), top_value(row, "prio"));
 	}
 }
 
 static void
 dropped(const struct moment *m, const json_t *row, const char *reason, double n)
 {
-	char what[128];
+	char what[128], port[WEB_PORT_CHARS];
 
-	snprintf(what, sizeof(what), "packets dropped at port %.0f: %s", top_value(row, "port"),
-		 reason);
+	snprintf(what, sizeof(what), "packets dropped at %s: %s", web_port(row, port), reason);
 	web_event_count(m->events, m->at_ms, n, what);
 }
 

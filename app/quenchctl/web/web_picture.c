@@ -9,7 +9,6 @@
 #include "quenchctl/show/rows.h"
 #include "quenchctl/top/top_view.h"
 
-#define PORT_KEY_CHARS 48
 #define GAP_BYTES 20 /* preamble and gap: a link's use counts them (IEEE 802.3 4.2.3) */
 
 /* A picture in the making. */
@@ -20,22 +19,21 @@ struct making {
 	json_t *rates, *depth, *rtt, *signals;
 };
 
-/* "port 3", or the name of the port. @return text. */
-static const char *
-port_key(const json_t *row, char text[PORT_KEY_CHARS])
+struct pair {
+	const json_t *now, *before; /* before: NULL if unknown */
+};
+
+const char *
+web_port(const json_t *row, char text[WEB_PORT_CHARS])
 {
 	const char *name = rows_port_name(row);
 
 	if (name != NULL)
-		snprintf(text, PORT_KEY_CHARS, "%.40s", name);
+		snprintf(text, WEB_PORT_CHARS, "%.40s", name);
 	else
-		snprintf(text, PORT_KEY_CHARS, "port %.0f", top_value(row, "port"));
+		snprintf(text, WEB_PORT_CHARS, "port %.0f", top_value(row, "port"));
 	return text;
 }
-
-struct pair {
-	const json_t *now, *before; /* before: NULL if unknown */
-};
 
 static const json_t *
 list_of(const struct snapshot *r, const char *reply, const char *list)
@@ -141,12 +139,12 @@ add_storms(struct making *m)
 	json_array_foreach (list_of(m->now, "pfcwd", "rows"), i, row) {
 		const char *status = json_string_value(json_object_get(row, "status"));
 		const char *action = json_string_value(json_object_get(row, "action"));
-		char text[128], port[PORT_KEY_CHARS];
+		char text[128], port[WEB_PORT_CHARS];
 
 		if (status == NULL || strcmp(status, "stormed") != 0)
 			continue;
 		snprintf(text, sizeof(text), "%s, priority %.0f: storm of pauses, %s",
-			 port_key(row, port), top_value(row, "prio"),
+			 web_port(row, port), top_value(row, "prio"),
 			 action != NULL ? action : "watched");
 		json_array_append_new(m->storms, json_string(text));
 	}
@@ -166,9 +164,9 @@ add_switch_ports(struct making *m)
 		double in = rise(m, p, "rx_pause_frames"), out = rise(m, p, "tx_pause_frames");
 		const char *link = json_string_value(json_object_get(p.now, "link"));
 		const char *device = json_string_value(json_object_get(p.now, "device"));
-		char key[PORT_KEY_CHARS], name[64];
+		char key[WEB_PORT_CHARS], name[64];
 
-		port_key(p.now, key);
+		web_port(p.now, key);
 		json_array_append_new(m->ports,
 				      json_pack("{s:s,s:s,s:s,s:f,s:f,s:f,s:O?,s:O?,s:b,s:b}",
 						"key", key, "name", key, "device",
@@ -228,9 +226,9 @@ add_switch_queues(struct making *m)
 		struct pair p = pair_at(m, "ecn", "rows", i, by);
 		double bytes = top_value(p.now, "queue_bytes");
 		double marks = rise(m, p, "ecn_marked_packets");
-		char key[64], port[PORT_KEY_CHARS];
+		char key[64], port[WEB_PORT_CHARS];
 
-		port_key(p.now, port);
+		web_port(p.now, port);
 		snprintf(key, sizeof(key), "%s queue %.0f", port, top_value(p.now, "queue"));
 		json_array_append_new(
 			m->bars,
@@ -256,7 +254,7 @@ add_switch_groups(struct making *m)
 	json_array_foreach (list_of(m->now, "pg", "pgs"), i, row) {
 		double headroom = top_value(row, "headroom_bytes");
 		double bytes = top_value(row, "shared_bytes") + headroom;
-		char key[64], port[PORT_KEY_CHARS];
+		char key[64], port[WEB_PORT_CHARS];
 		json_t *marks;
 
 		if (bytes <= 0 && top_value(row, "watermark_bytes") <= 0)
@@ -266,7 +264,7 @@ add_switch_groups(struct making *m)
 		if (json_object_get(row, "shared_xon_bytes") != NULL)
 			json_array_append_new(marks, mark("XON", "xon", row, "shared_xon_bytes"));
 		json_array_append_new(marks, mark("XOFF", "xoff", row, "shared_limit_bytes"));
-		port_key(row, port);
+		web_port(row, port);
 		snprintf(key, sizeof(key), "%s group %.0f", port, top_value(row, "pg"));
 		json_array_append_new(m->bars, json_pack("{s:s,s:s,s:f,s:s,s:b,s:o}", "key", key,
 							 "port", port, "value", bytes, "unit", "B",

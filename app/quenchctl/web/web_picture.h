@@ -27,4 +27,10 @@
  */
 json_t *web_picture(const char *program, const struct snapshot *now, const struct snapshot *before);
 
+/* Of a port in words, with its end. */
+#define WEB_PORT_CHARS 48
+
+/** The name of a row's port, or "port 3". @return text. */
+const char *web_port(const json_t *row, char text[WEB_PORT_CHARS]);
+
 #endif

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/numbers/decimal.h"
 #include "runtime/capture/capture.h"
@@ -25,7 +26,7 @@ find_port(const struct run_app *app, const char *word, uint16_t *port)
 		return true;
 	}
 	for (*port = 0; *port < app->n_ports; ++*port)
-		if (strcmp(port_word(app->ethdevs[*port], *port), word) == 0)
+		if (strcasecmp(port_word(app->ethdevs[*port], *port), word) == 0)
 			return true;
 	return false;
 }
