@@ -12,6 +12,9 @@ import re
 import signal
 import subprocess
 import sys
+import threading
+import time
+import types
 
 from harness import BUILD, PATIENCE_S, check, check_equal, finish, run, work_dir
 from namespaces import Host, need
@@ -127,7 +130,36 @@ def check_both_ends(otg, what):
     return row
 
 
+def check_one_controller():
+    """Of two controllers that want a port at the same time, one gets it, and the other is told."""
+    from otg.agent import AgentApi  # otg_bed says where
+    from otg.schema import Refused
+    ended, answers = [], {}
+    nic = types.SimpleNamespace(start=lambda text: None, stop=lambda: ended.append("stop"))
+    api = AgentApi({"p": types.SimpleNamespace(make=lambda: nic)}, "test")
+
+    def start(controller):
+        try:
+            answers[controller] = api.routes["/agent/start"]["POST"]({"controller": controller, "port": "p", "text": ""})
+        except Refused as error:
+            answers[controller] = str(error)
+
+    threads = [threading.Thread(target=start, args=(name,)) for name in ("first", "second")]
+    with api.ports["p"].lock:
+        for thread in threads:
+            thread.start()
+        while len(api.heard_s) < 2:
+            time.sleep(0.01)
+        time.sleep(0.1)  # until both wait for the lock; without it this test shows less, and still holds
+    for thread in threads:
+        thread.join(PATIENCE_S)
+    check_equal("two controllers at once: one has the port", sum(answer == {} for answer in answers.values()), 1)
+    check("the other is told", any("another controller has it" in str(answer) for answer in answers.values()), answers)
+    check_equal("the quench-nic of the first goes on", ended, [])
+
+
 def main():
+    check_one_controller()
     work = work_dir()
     machines = [Machine(work, n) for n in range(2)]
     wire(machines)

@@ -2,9 +2,10 @@
 """quench-otg agent: the quench-nics of this machine, for a controller on another one."""
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from quench.process import Failed
@@ -60,10 +61,21 @@ class AgentApi:
         port = self.ports.get(given.get("port", ""))
         if port is None:
             raise Refused([f"port: {given.get('port')!r}: expected one of {', '.join(self.ports)}"])
+        self.refuse_another(port, given)
+        return port
+
+    def refuse_another(self, port: AgentPort, given: Object) -> None:
         silent_s = time.monotonic() - self.heard_s.get(port.controller, -LEASE_S)
         if port.controller not in ("", given["controller"]) and port.generator is not None and silent_s < LEASE_S:
             raise Refused([f"port {given['port']}: another controller has it"])
-        return port
+
+    @contextlib.contextmanager
+    def change(self, given: Object) -> Iterator[AgentPort]:
+        """A port of this controller, for one change at a time: another controller may get it while this one waits for its turn."""
+        port = self.port(given)
+        with port.lock:
+            self.refuse_another(port, given)
+            yield port
 
     def list_ports(self, given: Object) -> Object:
         return {"version": self.version, "ports": {name: {"speed_bps": port.outlet.location.speed_bps, "base": port.outlet.location.base}
@@ -78,8 +90,7 @@ class AgentApi:
         return found
 
     def start(self, given: Object) -> Object:
-        port = self.port(given)
-        with port.lock:
+        with self.change(given) as port:
             if port.generator is not None:
                 port.generator.stop()
             port.controller, port.generator = given["controller"], port.outlet.make()
@@ -107,14 +118,12 @@ class AgentApi:
         return command
 
     def write(self, given: Object) -> Object:
-        port = self.port(given)
-        with port.lock:
+        with self.change(given) as port:
             port.running().write(given.get("text", ""))
         return {}
 
     def commit(self, given: Object) -> Object:
-        port = self.port(given)
-        with port.lock:
+        with self.change(given) as port:
             port.running().commit()
         return {}
 
