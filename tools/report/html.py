@@ -55,11 +55,8 @@ def inside(text):
     return text.replace("</", "<\\/")
 
 
-def document(title, body, data):
-    """A complete page. page.js draws data."""
-    style = (UPLOT / "uPlot.min.css").read_text(encoding="utf-8") + STYLE
-    library = (UPLOT / "uPlot.iife.min.js").read_text(encoding="utf-8")
-    script = (HERE / "page.js").read_text(encoding="utf-8")
+def plain(title, style, body):
+    """A complete page without a script; style is all of its CSS."""
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -71,9 +68,17 @@ def document(title, body, data):
 </head>
 <body>
 {body}
-<script type="application/json" id="data">{inside(json.dumps(data, separators=(",", ":")))}</script>
-<script>{inside(library)}</script>
-<script>{inside(script)}</script>
 </body>
 </html>
 """
+
+
+def document(title, body, data):
+    """A complete page, on which page.js draws data."""
+    library = (UPLOT / "uPlot.iife.min.js").read_text(encoding="utf-8")
+    script = (HERE / "page.js").read_text(encoding="utf-8")
+    style = (UPLOT / "uPlot.min.css").read_text(encoding="utf-8") + STYLE
+    return plain(title, style, f"""{body}
+<script type="application/json" id="data">{inside(json.dumps(data, separators=(",", ":")))}</script>
+<script>{inside(library)}</script>
+<script>{inside(script)}</script>""")

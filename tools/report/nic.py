@@ -3,7 +3,7 @@
 import json
 from html import escape
 
-from .html import STYLE, number, table
+from .html import STYLE, number, plain, table
 
 # The verdicts of quench-probe, in the order of the summary.
 VERDICTS = ("fault", "differs", "no answer", "not measured", "ok", "measured", "not run")
@@ -79,17 +79,4 @@ def render(report):
     facts = [(f"<code>{escape(key)}</code>", escape(str(value))) for key, value in config.items()]
     counters = [(f"<code>{escape(key)}</code>", number(value)) for key, value in report["counters"].items()]
     body += ["<h2>The run</h2>", '<div class="side">', table((), facts, "facts", "Configuration"), table((), counters, "", "Counters of the prober"), "</div>"]
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
-<title>{escape(title)}</title>
-<style>{STYLE}{MARKS}</style>
-</head>
-<body>
-{"".join(body)}
-</body>
-</html>
-"""
+    return plain(title, STYLE + MARKS, "".join(body))

@@ -134,21 +134,8 @@ def page(verdict: Verdict, folder: pathlib.Path) -> bytes:
 
 
 def document(title: str, parts: list[str]) -> bytes:
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<link rel="icon" href="data:,">
-<title>{escape(title)}</title>
-<style>{html.STYLE}{STYLE}</style>
-</head>
-<body>
-<h1>{escape(title)}</h1>
-{"".join(parts)}
-</body>
-</html>
-""".encode()
+    page: str = html.plain(title, html.STYLE + STYLE, f"<h1>{escape(title)}</h1>\n{''.join(parts)}")
+    return page.encode()
 
 
 def write(verdict: Verdict, folder: pathlib.Path) -> None:
