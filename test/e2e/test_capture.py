@@ -228,7 +228,7 @@ def check_slow_reader(work):
     said = json.loads(slow.wait()[1])
     file = File(path)
     check("a slow reader: loss is counted, in the file too", file.is_sound(said) and said["lost"] > 1000 and file.lost_before > 0, (said, file.statistics))
-    check("a slow reader: what is there is whole", all(map(icrc_ok, file.data)) and len(file.data) > 100, len(file.data))
+    check("a slow reader: the frames in the file are complete", all(map(icrc_ok, file.data)) and len(file.data) > 100, len(file.data))
     can_capture(program, ctl, work)
 
     stopped = Capture(ctl, "--buffer 64KiB capture 0", work / "stopped.pcapng")

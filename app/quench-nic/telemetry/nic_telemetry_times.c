@@ -46,12 +46,13 @@ bucket_row(struct telemetry_call *call, void *arg, uint64_t number)
 static json_t *
 times_of(struct telemetry_call *call, struct flows *flows, struct nic_pacing *sum)
 {
-	unsigned int i = flows_list(flows);
 	const struct nic_times *times;
 	const struct nic_pacing *pacing;
 	struct histograms all = {0};
+	unsigned int i;
 	json_t *o;
 
+	flows_list(flows);
 	i = flows_find(flows, call->args[0]);
 	if (i == flows->n_shown)
 		return telemetry_refuse(call, "a flow of /quench/flows", "FLOW = %s",
