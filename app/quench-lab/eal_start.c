@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* EAL has no option for the length of this sleep. Its library calls the program's nanosleep(). */
-#include "quench-lab/eal_clock.h"
+/* EAL has options for neither. Its library calls the program's functions before those of the C library. */
+#include "quench-lab/eal_start.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <time.h>
 
@@ -10,7 +11,7 @@
 static bool eal_starts;
 
 void
-eal_clock_hurry(bool starts)
+eal_start_short(bool starts)
 {
 	eal_starts = starts;
 }
@@ -27,4 +28,17 @@ nanosleep(const struct timespec *requested, struct timespec *remaining)
 		return 0;
 	errno = rc;
 	return -1;
+}
+
+/* EAL asks whether its own library is loaded. If not, it is linked statically, and has no plugin folder. */
+void *
+dlopen(const char *file, int mode)
+{
+	static void *(*next)(const char *, int);
+
+	if (eal_starts && (mode & RTLD_NOLOAD) != 0)
+		return NULL;
+	if (next == NULL)
+		*(void **)&next = dlsym(RTLD_NEXT, "dlopen");
+	return next(file, mode);
 }
