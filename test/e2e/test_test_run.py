@@ -11,8 +11,8 @@ import subprocess
 import sys
 import time
 
-from harness import PATIENCE_S, check, check_equal, finish, work_dir
-from run_bed import ROOT, cases, environment, need_matplotlib, run_with_traffic, test_run
+from harness import PATIENCE_S, check, check_equal, finish, run, work_dir
+from run_bed import ROOT, cases, run_with_traffic, test_run
 
 EXAMPLE = ROOT / "config" / "test-incast.ini"
 TEXT = EXAMPLE.read_text(encoding="utf-8")
@@ -59,7 +59,7 @@ def changed(work, name, *changes):
 
 
 def check_passing(work):
-    done = test_run(work, EXAMPLE, "--out", "pass")
+    done = run(ROOT / "scripts/test-run", EXAMPLE, "--out", "pass", cwd=work)
     check_equal("the example passes", (done.returncode, done.stderr), (0, ""))
     check("its last line", done.stdout.splitlines()[-1] == "pass: pass/report.html", done.stdout)
     verdict = json.loads((work / "pass/verdict.json").read_text())
@@ -191,12 +191,15 @@ switch = off
 
 
 def check_interrupt(work):
-    command = ["/usr/bin/python3", str(ROOT / "scripts/test-run"), str(EXAMPLE), "--on", "ports", "--out", "cut", "--set", "fabric.duration_ns=600s"]
-    for number in (signal.SIGINT, signal.SIGTERM):
-        process = subprocess.Popen(command, cwd=work, env=environment(work), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    """On ports while all programs run, and in the lab."""
+    logs = work / "cut/ports"
+    for number, place, begun in ((signal.SIGINT, "ports", lambda: all((logs / f"{name}.log").exists() and "running" in (logs / f"{name}.log").read_text()
+                                                                      for name in ("s1", "h1", "h2", "h3"))),
+                                 (signal.SIGTERM, "lab", (work / "cut/lab").exists)):
+        process = subprocess.Popen([ROOT / "scripts/test-run", EXAMPLE, "--on", place, "--out", work / "cut", "--set", "fabric.duration_ns=600s"], cwd=work,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         end = time.monotonic() + PATIENCE_S
-        logs = work / "cut/ports"
-        while not all((logs / f"{name}.log").exists() and "running" in (logs / f"{name}.log").read_text() for name in ("s1", "h1", "h2", "h3")):
+        while not begun():
             if process.poll() is not None or time.monotonic() > end:
                 process.kill()
                 sys.exit(f"does not run: {process.communicate()}")
@@ -205,12 +208,9 @@ def check_interrupt(work):
         out, err = process.communicate()
         check_equal(f"{number.name}: code and line", (process.returncode, out, err.strip().splitlines()[-1]), (128 + number, "", "test-run: interrupted"))
         check("its programs have ended", not subprocess.run(["pgrep", "-f", str(work / "cut")], capture_output=True, check=False).stdout)
-        for log in logs.glob("*.log"):
-            log.unlink()
 
 
 work = work_dir()
-need_matplotlib(work)
 check_refused(work)
 check_passing(work)
 check_failing(work)

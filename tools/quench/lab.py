@@ -42,14 +42,18 @@ class Started:
     def stop(self) -> None:
         self.process.terminate()
 
+    def communicate(self) -> str:
+        """Wait until it ends, or end it at an exception, such as of Ctrl-C. @return its errors"""
+        with self.process:  # waits, whatever happens
+            try:
+                return self.process.communicate()[1]
+            except BaseException:
+                self.stop()
+                raise
+
     def wait(self) -> Run:
         """The results, once the run has ended."""
-        try:
-            with self.process:
-                _, errors = self.process.communicate()
-        except BaseException:
-            self.stop()
-            raise
+        errors = self.communicate()
         if self.process.returncode:
             raise Failed(errors.strip() or f"quench-lab: exit code {self.process.returncode}")
         return Run(self.out)

@@ -64,14 +64,9 @@ def run(scenario: Scenario, out: pathlib.Path, *more: str) -> None:
     """@raise quench.Failed: the run failed"""
     command = [str(LAB), "--quiet", "--no-progress", *scenario.options, *more, "--out", str(out), str(scenario.path)]
     started = lab.Started(command, out)
-    try:
-        with started.process as process:
-            _, errors = process.communicate()
-    except BaseException:
-        started.stop()
-        raise
-    if process.returncode:
-        raise quench.Failed(scenario.translate(errors.strip().splitlines()[-1] if errors.strip() else f"quench-lab: exit code {process.returncode}"))
+    errors, code = started.communicate().strip(), started.process.returncode
+    if code:
+        raise quench.Failed(scenario.translate(errors.splitlines()[-1] if errors else f"quench-lab: exit code {code}"))
 
 
 def measured(folder: pathlib.Path) -> Measured:
