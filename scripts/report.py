@@ -20,10 +20,12 @@ signal.signal(signal.SIGINT, interrupted)
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
 import command_line  # noqa: E402
 try:
-    from quench import BadInput, Run
-    from report import counters, output, page, plots
+    from quench import BadInput
+    from report import page
 except ImportError as error:
     sys.exit(f"report.py: {error}: install python3-matplotlib, or run scripts/install-deps report")
+if not command_line.has_matplotlib():
+    sys.exit(f"report.py: {command_line.MATPLOTLIB}")
 
 
 def main(args):
@@ -31,19 +33,10 @@ def main(args):
     p.add_argument("folder", type=pathlib.Path, metavar="DIR", help="folder of a run (DIR of quench-lab --out DIR)")
     folder = p.parse_args(args).folder
     try:
-        run = Run(folder)
-        rows = counters.compact(run.counters())
-        run.messages  # is read when first used: here, where its errors are caught
+        page.write(folder)
     except BadInput as error:
         print(f"report.py: {error}", file=sys.stderr)
         return 2
-    files, svgs = {}, {}
-    for name, draw in plots.PLOTS.items():
-        files[f"{name}.png"], files[f"{name}.svg"] = output.draw_plot(run, name, draw)
-        svgs[name] = output.inside_page(name, files[f"{name}.svg"])
-    files["report.html"] = page.render(run, rows, svgs).encode()
-    try:
-        output.write_all(folder, files)
     except OSError as error:
         print(f"report.py: {error.filename or folder}: {error.strerror}", file=sys.stderr)
         return 1

@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """scripts/test-run, run by a test, and its JUnit XML."""
+import importlib.util
 import json
 import os
-import pathlib
 import xml.etree.ElementTree as xml
 
-from harness import PATIENCE_S, check_equal, path_of, run, skip
+from harness import PATIENCE_S, check_equal, path_of, skip, work_dir
+from scripts import ROOT, Script
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+if not all(importlib.util.find_spec(module) for module in ("matplotlib", "numpy")):
+    skip("python3-matplotlib")
 PROGRAMS = ":".join(str(path_of(role).parent) for role in ("nic", "switch", "lab"))
-
-
-def environment(work):
-    return {**os.environ, "MPLCONFIGDIR": str(work / "matplotlib"), "PATH": f"{PROGRAMS}:{os.environ['PATH']}"}
+# Where fonts take long to find, matplotlib says so at its first use: here.
+os.environ |= {"MPLCONFIGDIR": str(work_dir()), "PATH": f"{PROGRAMS}:{os.environ['PATH']}"}
+SCRIPT = Script("test-run", "report.plots", "matplotlib.font_manager")
 
 
 def test_run(work, *args):
-    return run("/usr/bin/python3", ROOT / "scripts/test-run", *args, env=environment(work), cwd=work, timeout=5 * PATIENCE_S)
+    return SCRIPT(*args, cwd=work, timeout=5 * PATIENCE_S)
 
 
 def cases(out):
@@ -36,9 +37,3 @@ def run_with_traffic(work, *args, out):
         if not verdict.exists() or any(c["place"] == "ports" and c["name"] == "messages" and c["measured"] for c in json.loads(verdict.read_text())["criteria"]):
             break
     return done
-
-
-def need_matplotlib(work):
-    """Without it the test is skipped. Where fonts take long to find, it says so at its first use: here."""
-    if run("/usr/bin/python3", "-c", "import matplotlib.font_manager, numpy", env=environment(work)).returncode:
-        skip("python3-matplotlib")

@@ -4,20 +4,20 @@
 import csv
 import json
 import os
-import pathlib
 import re
 import shutil
 import xml.etree.ElementTree
 
 from harness import check, check_equal, finish, path_of, run, skip, work_dir
+from scripts import ROOT, Script
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 PLOT = ROOT / "scripts" / "plot"
 SCENARIO = ROOT / "config" / "incast-4to1.ini"
 SVG = "{http://www.w3.org/2000/svg}"
 
 try:
-    import matplotlib  # noqa: F401
+    os.environ["MPLCONFIGDIR"] = str(work_dir())
+    SCRIPT = Script("plot", "matplotlib.pyplot", "matplotlib.backends.backend_svg", "matplotlib.backends.backend_pdf")
 except ImportError:
     skip("python3-matplotlib is not installed")
 
@@ -30,7 +30,7 @@ def lab(out, scenario=SCENARIO, message="100KB"):
 
 
 def plot(*args):
-    return run(PLOT, *args)
+    return SCRIPT(*args)
 
 
 def rows(path):
@@ -50,7 +50,7 @@ def size_mm(svg):
 
 def check_runs(work, a, b):
     out = work / "new" / "queue.svg"
-    done = plot("queue", a, b, "--labels", "DCQCN,PFC only", "--out", out)
+    done = run(PLOT, "queue", a, b, "--labels", "DCQCN,PFC only", "--out", out)
     check_equal("two runs are drawn", (done.returncode, done.stderr), (0, ""))
     check_equal("as wide as a column", size_mm(out), [85, 52])
     check("text is text", {"DCQCN", "PFC only", "queue (KB)", "time (ms)"} <= set(texts(out)), texts(out))
@@ -179,7 +179,6 @@ def check_refusals(work, a, sweep):
     check("a folder that is a file", done.returncode == 1 and done.stderr.count("\n") == 1, done)
 
 
-os.environ["MPLCONFIGDIR"] = str(work_dir())
 work = work_dir()
 dcqcn = lab(work / "dcqcn")
 pfc = lab(work / "pfc", ROOT / "config" / "incast-4to1-pfc-only.ini", "2MB")

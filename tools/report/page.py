@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The report of a run: one page with tables, charts and the topology, without external resources."""
+import pathlib
 from html import escape
 
-from quench import fluid
+from quench import Run, fluid
 
-from . import charts, sizes, topology
+from . import charts, counters, output, sizes, topology
 from .html import digits, document, gbps, kbytes, number, seconds, size_text, table
 
 CAPTIONS = {
@@ -194,13 +195,13 @@ def lead(results):
                "Counts cover the whole run." if results["measure_from_ns"] else f"Figures and counts cover the whole run of {seconds(results['duration_ns'])}."))
 
 
-def render(run, counters, svgs):
-    """counters: of counters.compact()"""
+def render(run, rows, svgs):
+    """rows: of counters.compact()"""
     results = run.results
     title = f"{results['scenario']}, seed {results['seed']}"
     drawing = topology.draw(results)
     data = {"end_ms": results["duration_ns"] / 1e6, "measure_from_ms": results["measure_from_ns"] / 1e6, "events": charts.events(run),
-            "charts": charts.over_time(run), "distributions": charts.distributions(run), "counters": counters}
+            "charts": charts.over_time(run), "distributions": charts.distributions(run), "counters": rows}
     no_script = "<noscript><p>Charts and the search for counters need JavaScript; the pictures below do not.</noscript>"
     return document(title, f"""<h1>{escape(title)}</h1>
 <p class="lead">{lead(results)}</p>
@@ -220,9 +221,27 @@ load that it sends, the right half the load that it receives.</p>
 {fluid_tables(run)}
 {optional_tables(results)}
 <h2>Counters</h2>
-<div id="all-counters">{"" if counters else sum_table(results)}</div>
+<div id="all-counters">{"" if rows else sum_table(results)}</div>
 <h2>Settings</h2>
 {settings_table(results)}
 {control_table(run)}
 <p>The same scenario and seed give the same digest on every machine.</p>
 {stills(svgs)}""", data)
+
+
+def write(folder: pathlib.Path):
+    """Write report.html, and each plot as .svg and .png, into the folder of a run: all or none.
+
+    @return {name: SVG as a part of a page}. @raise BadInput: the folder cannot be read; OSError: it cannot be written
+    """
+    from . import plots
+    run = Run(folder)
+    rows = counters.compact(run.counters())
+    run.messages  # is read when first used: here, where its errors are expected
+    files, svgs = {}, {}
+    for name, draw in plots.PLOTS.items():
+        files[f"{name}.png"], files[f"{name}.svg"] = output.draw_plot(run, name, draw)
+        svgs[name] = output.inside_page(name, files[f"{name}.svg"])
+    files["report.html"] = render(run, rows, svgs).encode()
+    output.write_all(folder, files)
+    return svgs

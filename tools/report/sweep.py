@@ -5,7 +5,6 @@ import numpy as np
 from quench import Run, fluid
 
 from . import sizes
-from .plots import COLOURS, WIDTH, plt
 
 # Converged: the flows' mean rates over WINDOW_MS have at least Jain's index FAIR, and their sum is at least FULL times its final mean.
 WINDOW_MS = 5.0
@@ -130,6 +129,7 @@ def draw_curve(axes, groups, colour, model_colour):
 
 def draw(scenario, axes_of_grid, rows):
     """@return the figure: queue, rates and convergence over the values of the first axis."""
+    from .plots import COLOURS, WIDTH, plt
     found = curves(axes_of_grid, rows)
     lines = -(-len(found) // 2) if len(found) > 1 else 0
     figure, axes = plt.subplots(3, 1, figsize=(WIDTH, 8 + 0.25 * lines), sharex=True)

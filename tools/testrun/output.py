@@ -6,19 +6,17 @@ import dataclasses
 import io
 import json
 import pathlib
-import subprocess
-import sys
 import xml.etree.ElementTree as xml
 from html import escape
 
-import matplotlib.pyplot as plt
-from quench.data import Run
-from report import html, output, plots
+import quench
+from quench.tables import BadInput
+from report import html, output
+from report import page as report
 
 from .criteria import Finding
 from .on_ports import Timeline
 
-REPORT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "report.py"
 FILES = ("report.html", "junit.xml", "verdict.json", "failed.pcapng", "search.csv", "search.svg")
 PLACES = {"lab": "lab", "ports": "on ports"}
 STYLE = "td.FAIL { color: var(--alarm); font-weight: 600 } td.not-measured { color: var(--soft) }"
@@ -100,6 +98,7 @@ def junit_error(scenario: str, text: str) -> bytes:
 
 def rates_on_ports(timeline: Timeline) -> bytes:
     """SVG of the wire rate of each flow, over 50 ms."""
+    from report.plots import plt
     figure, axes = plt.subplots(figsize=(7, 2.6), layout="constrained")
     for name, sent in list(timeline.wire_bytes.items())[:12]:
         points = [(t, 8e-6 * (b - a) / (t - s)) for s, t, a, b in zip(timeline.time_s, timeline.time_s[1:], sent, sent[1:]) if t - s > 0.01]
@@ -116,7 +115,8 @@ def rates_on_ports(timeline: Timeline) -> bytes:
     return svg.getvalue()
 
 
-def page(verdict: Verdict, folder: pathlib.Path) -> bytes:
+def page(verdict: Verdict, plots: dict[str, str]) -> bytes:
+    """plots: of the run in the lab"""
     heads = "".join(f"<th>{escape(head)}" for head in ("criterion", "value", "expected", *(head for place in verdict.findings for head in (PLACES[place], "verdict"))))
     body = "".join("<tr>" + "".join(f'<td class="{escape(cell.replace(" ", "-"))}">{escape(cell)}' if cell in ("FAIL", "not measured") else f"<td>{escape(cell)}"
                                     for cell in row) for row in rows(verdict))
@@ -125,8 +125,7 @@ def page(verdict: Verdict, folder: pathlib.Path) -> bytes:
     if verdict.recording:
         parts.append(f'<p>Frames at the bottleneck, for Wireshark: <a href="{verdict.recording.name}">{verdict.recording.name}</a></p>')
     if "lab" in verdict.findings:
-        run = Run(folder / "lab")
-        figures = "".join(f"<figure>{output.inside_page(name, output.draw_plot(run, name, draw)[1])}</figure>" for name, draw in plots.PLOTS.items())
+        figures = "".join(f"<figure>{plot}</figure>" for plot in plots.values())
         parts.append(f'<h2>In the lab</h2><p>The whole <a href="lab/report.html">report of the run</a>.</p>{figures}')
     if verdict.timeline:
         parts.append(f"<h2>On ports</h2><figure>{output.inside_page('ports', rates_on_ports(verdict.timeline))}</figure>")
@@ -139,9 +138,9 @@ def document(title: str, parts: list[str]) -> bytes:
 
 
 def write(verdict: Verdict, folder: pathlib.Path) -> None:
-    """verdict.json, junit.xml and report.html, all or none, after the report of the run in the lab. @raise OSError"""
-    if "lab" in verdict.findings:
-        done = subprocess.run([sys.executable, str(REPORT), str(folder / "lab")], capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise OSError(0, done.stderr.strip().splitlines()[-1].removeprefix("report.py: ") if done.stderr else f"exit code {done.returncode}", "report.py")
-    output.write_all(folder, {"verdict.json": as_json(verdict), "junit.xml": as_junit(verdict), "report.html": page(verdict, folder)})
+    """verdict.json, junit.xml and report.html, all or none, after the report of the run in the lab. @raise OSError, quench.Failed"""
+    try:
+        plots = report.write(folder / "lab") if "lab" in verdict.findings else {}
+    except BadInput as error:
+        raise quench.Failed(str(error)) from error
+    output.write_all(folder, {"verdict.json": as_json(verdict), "junit.xml": as_junit(verdict), "report.html": page(verdict, plots)})

@@ -10,7 +10,6 @@ import pathlib
 import xml.etree.ElementTree as xml
 from html import escape
 
-import matplotlib.pyplot as plt
 from report import html, output
 
 from .criteria import Criterion
@@ -99,6 +98,7 @@ def criteria_of(report: Report) -> list[Criterion]:
 
 def draw(report: Report) -> bytes:
     """SVG: for each criterion its quantity over the values, its bounds, and the last pass. Trials that failed are crosses."""
+    from report.plots import plt
     criteria = criteria_of(report)
     figure, many = plt.subplots(len(criteria), 1, figsize=(7, 0.6 + 1.7 * len(criteria)), sharex=True, squeeze=False, layout="constrained")
     for axes, criterion in zip(many[:, 0], criteria):
