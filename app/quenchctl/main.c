@@ -42,6 +42,8 @@ static const char usage[] =
 	"      --kind KINDS         capture only these frames: data, ack, nak, cnp, pause, arp or\n"
 	"                           other, or some of them, as data,cnp\n"
 	"      --qp QPN             capture only RoCEv2 frames for this destination QP\n"
+	"      --match MATCHES      capture only frames with these bits, such as\n"
+	"                           ipv4@96/32:0a000001,l4@16/16:12b7\n"
 	"      --snaplen BYTES      capture at most these first bytes of each frame\n"
 	"      --buffer BYTES       memory for frames of a capture on their way, for each polling\n"
 	"                           lcore (default 8MiB)\n"
@@ -113,6 +115,7 @@ read_options(int argc, char **argv, struct options *o)
 		{"duration", required_argument, NULL, 'C'},
 		{"kind", required_argument, NULL, 'C'},
 		{"qp", required_argument, NULL, 'C'},
+		{"match", required_argument, NULL, 'C'},
 		{"snaplen", required_argument, NULL, 'C'},
 		{"buffer", required_argument, NULL, 'C'},
 		{"listen", required_argument, NULL, 'L'},

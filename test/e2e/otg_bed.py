@@ -57,6 +57,19 @@ class Otg:
     def set_config(self, config):
         return self.good("POST", "/config", config)
 
+    def capture(self, state, *ports):
+        return self.good("POST", "/control/state", {"choice": "port", "port": {"choice": "capture", "capture": {
+            "state": state, **({"port_names": list(ports)} if ports else {})}}})
+
+    def get_capture(self, port, **packets):
+        """@return the file"""
+        self.connection.request("POST", "/monitor/capture", json.dumps({"port_name": port, **packets}), {"Content-Type": "application/json"})
+        reply = self.connection.getresponse()
+        data = reply.read()
+        if reply.status != 200:
+            sys.exit(f"get_capture {port}: {reply.status}: {data}")
+        return data
+
     def traffic(self, state, *flows):
         return self.good("POST", "/control/state", {"choice": "traffic", "traffic": {"choice": "flow_transmit", "flow_transmit": {
             "state": state, **({"flow_names": list(flows)} if flows else {})}}})

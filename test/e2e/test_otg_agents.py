@@ -19,6 +19,7 @@ import types
 from harness import BUILD, PATIENCE_S, check, check_equal, finish, run, work_dir
 from namespaces import Host, need
 from otg_bed import ROOT, Otg, device, flow, settings, tx_port
+from scapy.utils import RawPcapNgReader
 from telemetry import Telemetry
 
 need("ip", "nsenter", "ethtool", "openssl")
@@ -117,6 +118,7 @@ def configuration():
         "ports": [{"name": "tx", "location": "a"}, {"name": "rx", "location": "b"}],
         "layer1": [{"name": "l1", "port_names": ["tx", "rx"], "speed": "speed_100_fd_mbps"}],
         "devices": [device(1, "tx", {2: [("t", 100, {"dscp": 26})]}), device(2, "rx", {1: [("r", 300, {"dscp": 26})]})],
+        "captures": [{"name": "c", "port_names": ["tx", "rx"], "format": "pcapng"}],
         "options": {"per_port_options": [settings("tx"), settings("rx")]},
         "stateful_flows": {"choice": "rocev2", "rocev2": [{"tx_ports": [tx_port("tx", [flow("f", "t", "r")], 20)]}]},
     }
@@ -168,6 +170,7 @@ def main():
     check_refusals(work, machines)
     otg = Controller(work, machines)
     check_equal("set_config", otg.set_config(configuration()), {"warnings": []})
+    otg.capture("start", "rx")
     otg.traffic("start")
     otg.wait("messages", lambda: otg.flow("f")["message_complete_rx"] > 10)
     check("how far apart the ports started is printed", re.search(r"traffic start: 2 ports within [0-9.]+ ms", otg.said()), otg.said())
@@ -180,6 +183,12 @@ def main():
     otg.wait("more messages", lambda: otg.flow("f")["message_complete_rx"] > before)
     otg.traffic("stop")
     row = check_both_ends(otg, "after the return")
+    data = otg.get_capture("rx")
+    (work / "rx.pcapng").write_bytes(data)
+    frames = sum(1 for _ in RawPcapNgReader(str(work / "rx.pcapng")))
+    check("its capture went on, and comes from the agent", frames >= row["data_frames_rx"], (frames, row))
+    status, reply = otg.ask("POST", "/monitor/capture", {"port_name": "tx"})
+    check_equal("a port without a capture", (status, reply["errors"]), (400, ["port_name: 'tx': no capture was started on it"]))
     check("counters went on", row["message_complete_rx"] > before, (before, row))
     # A quench-nic dies.
     os.kill(machines[1].nic(), signal.SIGKILL)

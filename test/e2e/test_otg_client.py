@@ -2,16 +2,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """quench-otg and a client that nobody here wrote: openapi-client-axios, which makes its functions of the schema's document.
 
-It configures a run of RoCEv2, starts and stops it, and reads its results. python3-jsonschema validates each request and each reply.
+It configures a run of RoCEv2, starts and stops it, and reads its results and captures. python3-jsonschema validates each request and each reply,
+and scapy and tshark read the captures.
 """
 import atexit
+import base64
 import json
 import os
 import shutil
 import subprocess
 
 from configs import memif
-from harness import check, check_equal, finish, skip, work_dir
+from frames import read_pcap
+from harness import check, check_equal, finish, run, skip, work_dir
 from otg_bed import ROOT, Otg, device, flow, pfc, settings, tx_port
 
 FOLDER = ROOT / "test" / "e2e" / "otg_client"
@@ -58,6 +61,17 @@ class Client:
         check_equal(f"{operation}: the reply is valid", faults(wanted, data), [])
         return data
 
+    def capture(self, state):
+        return self.good("set_control_state", {"choice": "port", "port": {"choice": "capture", "capture": {"state": state}}})
+
+    def get_capture(self, path, port, **packets):
+        """Into a file."""
+        body = {"port_name": port, **packets}
+        check_equal("get_capture: the request is valid", faults("Capture.Request", body), [])
+        status, data = self.call("get_capture", body)
+        check_equal("get_capture: status, type", (status, data["type"]), (200, "application/octet-stream"))
+        path.write_bytes(base64.b64decode(data["base64"]))
+
     def traffic(self, state):
         return self.good("set_control_state", {"choice": "traffic", "traffic": {"choice": "flow_transmit", "flow_transmit": {"state": state}}})
 
@@ -72,10 +86,26 @@ def configuration():
     return {
         "ports": [{"name": "tx", "location": "a"}, {"name": "rx", "location": "b"}],
         "layer1": [{**pfc(["tx", "rx"]), "speed": "speed_1_gbps"}],
+        "captures": [{"name": "first", "port_names": ["rx"], "format": "pcapng", "packet_size": 60, "overwrite": False},
+                     {"name": "acks", "port_names": ["tx"], "filters": [
+                         {"choice": "ipv4", "ipv4": {"dst": {"value": "0a000001", "mask": "ffffffff"}}},
+                         {"choice": "custom", "custom": {"offset": 64, "value": "11", "mask": "ff"}}]}],
         "devices": [device(1, "tx", {2: [("t", 100, {"dscp": 26})]}), device(2, "rx", {1: [("r", 300, {"dscp": 26})]})],
         "options": {"per_port_options": [settings("tx"), settings("rx")]},
         "stateful_flows": {"choice": "rocev2", "rocev2": [{"tx_ports": [tx_port("tx", [flow("f", "t", "r")], 20)]}]},
     }
+
+
+def check_captures(client, work, acks):
+    """All ACKs of the run at one port, and the first frames at the other."""
+    check_equal("captures miss nothing", client.capture("stop"), {"warnings": []})
+    client.get_capture(work / "tx.pcap", "tx")
+    check_equal("ACKs in the capture", [frame[42] for frame in read_pcap(work / "tx.pcap")], [0x11] * acks)
+    client.get_capture(work / "rx.pcapng", "rx", packets={"choice": "slice", "slice": {"choice": "initial", "initial": {"start": 3, "count": 40}}})
+    done = run("tshark", "-r", work / "rx.pcapng", "-Y", "infiniband", "-T", "fields", "-e", "frame.cap_len", "-e", "frame.interface_name")
+    rows = done.stdout.splitlines()
+    check("tshark reads frames of 60 bytes", done.returncode == 0 and 30 < len(rows) <= 40 and {row.split("\t")[0] for row in rows} == {"60"}, done)
+    check_equal("captures have ended", [port["capture"] for port in client.metrics("port")], ["stopped"] * 2)
 
 
 def main():
@@ -86,11 +116,14 @@ def main():
     config = configuration()
     check_equal("set_config warns of nothing", client.good("set_config", config), {"warnings": []})
     check_equal("get_config returns it", client.good("get_config"), config)
+    client.capture("start")
+    check_equal("captures run", [port["capture"] for port in client.metrics("port")], ["started"] * 2)
     client.traffic("start")
     otg.wait("messages", lambda: client.metrics("rocev2_flow")[0]["message_complete_rx"] > 20)
     client.traffic("stop")
     otg.wait_quiet()
     row = client.metrics("rocev2_flow")[0]
+    check_captures(client, work, row["ack_rx"])
     check_equal("messages at both ends", row["message_tx"], row["message_complete_rx"])
     check_equal("frames at both ends", (row["frame_delta"], row["data_frames_retransmitted"]), (0, 0))
     ports = {port["name"]: port for port in client.metrics("port")}

@@ -1,20 +1,27 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Raw flows of quench-otg, in a capture that scapy judges: headers, values that change, lengths, checksums, counts and starts."""
+import contextlib
 import http.client
 import json
+import os
 import pathlib
+import signal
+import socket
+import struct
 import threading
 
 from configs import memif
 from frames import read_pcap
-from harness import check, check_equal, finish, run, work_dir
+from harness import PATIENCE_S, check, check_equal, finish, run, work_dir
 from otg_bed import ROOT, Otg, raw_flow, value
 from scapy.contrib.mac_control import MACControlClassBasedFlowControl, MACControlPause
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1Q, Ether
 from telemetry import Telemetry
+from otg import capture  # otg_bed says where
+from quench.process import Failed
 
 TO, FROM = "02:00:00:00:00:02", "02:00:00:00:00:01"
 FRAMES = 12
@@ -194,15 +201,126 @@ def check_return(work):
     check("a run that cannot be read is refused in a line", done.returncode == 2 and done.stderr.startswith(f"otg: {work}/nics/run.json: "), done)
 
 
+def bits(value, mask, **more):
+    return {"value": value, "mask": mask, **more}
+
+
+# Of the flow v4, VLAN 101.
+FILTERS = [{"choice": "ethernet", "ethernet": {"dst": bits(TO.replace(":", ""), "ffffffffffff"), "src": bits("0", "1", negate=True)}},
+           {"choice": "vlan", "vlan": {"id": bits("5", "f"), "protocol": bits("800", "ffff")}},
+           {"choice": "ipv4", "ipv4": {"time_to_live": bits("9", "ff")}},
+           {"choice": "custom", "custom": {"offset": 16, "bit_length": 12, "value": "000", "mask": "fff"}},
+           {"choice": "custom", "custom": {"bit_length": 4, "value": "7", "mask": "F"}}]
+UNFIT_CAPTURES = [
+    ("packet_size", {"packet_size": 13}),
+    ("port_names", {"port_names": ["p", "p"]}),
+    ("port_names", {"port_names": ["q"]}),
+    ("filters[0].ethernet.pfc_queue", {"filters": [{"choice": "ethernet", "ethernet": {"pfc_queue": bits("3", "7")}}]}),
+    ("filters[0].vlan.id.value", {"filters": [{"choice": "vlan", "vlan": {"id": bits("1000", "fff")}}]}),
+    ("filters[0].vlan.id.mask", {"filters": [{"choice": "vlan", "vlan": {"id": bits("1", "1fff")}}]}),
+    ("filters[0].custom.bit_length", {"filters": [{"choice": "custom", "custom": {"bit_length": 129}}]}),
+    ("filters[1].custom.offset", {"filters": [{"choice": "ethernet"}, {"choice": "custom", "custom": {"offset": 73700}}]}),
+    ("filters", {"filters": [{"choice": "custom", "custom": {"mask": "ff"}}] * 17}),
+]
+
+
+def capture_state(state, *ports):
+    return {"choice": "port", "port": {"choice": "capture", "capture": {"state": state, "port_names": list(ports)}}}
+
+
+def refused(line):
+    return 400, {"code": 400, "kind": "validation", "errors": [line]}
+
+
+def check_no_capture(otg):
+    for path, more in UNFIT_CAPTURES:
+        status, reply = otg.ask("POST", "/config", {"ports": [{"name": "p", "location": "a"}], "captures": [{"name": "c", "port_names": ["p"], **more}]})
+        check(f"captures: {path} is refused", status == 400 and reply["errors"][0].startswith(f"captures[0].{path}: "), (status, reply))
+    never = "'p': no capture was started on it"
+    check_equal("get_capture before a start", otg.ask("POST", "/monitor/capture", {"port_name": "p"}), refused(f"port_name: {never}"))
+    check_equal("stop before a start", otg.ask("POST", "/control/state", capture_state("stop", "p")), refused(f"port.capture.port_names: {never}"))
+
+
+def check_capture(otg, work, sent):
+    """The frames that the filters keep, and no others; then the quench-nic dies."""
+    (work / "some.pcap").write_bytes(otg.get_capture("p"))
+    wanted = [frame for frame in sent[:FRAMES] + sent[5 * FRAMES:] if Ether(frame)[Dot1Q].vlan == 101]
+    check_equal("frames that pass all filters", (len(wanted), read_pcap(work / "some.pcap")), (6, wanted))
+    (work / "slice.pcap").write_bytes(otg.get_capture("p", packets={"choice": "slice", "slice": {"choice": "initial", "initial": {"start": 5, "count": 9}}}))
+    check_equal("the last two, by number", read_pcap(work / "slice.pcap"), wanted[4:])
+    otg.capture("start")
+    otg.traffic("start", "v4")
+    otg.wait("the end of v4", lambda: otg.raw("v4")["transmit"] == "stopped")
+    os.kill(Telemetry(f"{otg.prefix}-a").info["pid"], signal.SIGKILL)
+    otg.wait("its name", lambda: "quench-nic has ended with -9" in (work / "otg.err").read_text())
+    warnings = otg.capture("stop")["warnings"]
+    check("a stop says that the quench-nic died", len(warnings) == 2 and "port p: capture: " in warnings[0] and "without the last frames" in warnings[0] and
+          "has ended with -9" in warnings[1], warnings)
+    check_equal("what it captured is there", len(otg.get_capture("p")), 24 + 3 * (16 + 196))
+    status, reply = otg.ask("POST", "/control/state", capture_state("start", "p"))
+    check("a start on a port that died", (status, reply["kind"]) == (500, "internal") and "has ended with -9" in reply["errors"][0], reply)
+
+
+def block(kind, body):
+    size = struct.pack("<I", 12 + len(body))
+    return struct.pack("<I", kind) + size + body + size
+
+
+def check_recorder(work):
+    """More frames than there is room for, a full disk, and a stream that breaks off."""
+    frames = [block(6, struct.pack("<IIIII", 0, 0, n, 1000, 1000) + n.to_bytes(4, "big") * 250) for n in range(3000)]
+    head, tail = block(0x0A0D0D0A, bytes(16)) + block(1, bytes(8)), block(5, bytes(12) + struct.pack("<HHQ", 5, 8, 7))
+
+    def record(overwrite, stream):
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(work / "source"))
+        listener.listen(1)
+
+        def serve():
+            client = listener.accept()[0]
+            with contextlib.suppress(ConnectionError):
+                client.sendall(stream)
+            client.close()
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        recording = capture.Recorder("port p", lambda command: {"socket": "source"}, work, work / "p", capture.Order("", overwrite), 1 << 20)
+        thread.join(PATIENCE_S)
+        (work / "source").unlink()
+        listener.close()
+        return recording, recording.stop()
+
+    recording, said = record(True, head + b"".join(frames) + tail)
+    check_equal("counts", said, {"frames": 3000, "lost": 7, "error": ""})
+    content = recording.content().read()
+    kept = (len(content) - len(head + tail)) // len(frames[0])
+    check("the latest frames are left", content == head + b"".join(frames[-kept:]) + tail and 1 << 19 < len(content) < 1 << 20, kept)
+    recording, said = record(False, head + frames[0] + frames[1][:-1])
+    check_equal("a stream that breaks off", (said["frames"], said["error"]), (1, "its quench-nic ended without the last frames"))
+    check_equal("whole blocks", recording.content().read(), head + frames[0])
+    recording.discard()
+    (work / "p.0.capture").symlink_to("/dev/full")
+    recording, said = record(False, head + b"".join(frames))
+    check("a full disk", "No space left" in said["error"], said)
+    try:
+        recording.content()
+        check("its file is refused", False)
+    except Failed as failed:
+        check("its file is refused", "No space left" in str(failed), failed)
+
+
 def main():
+    check_recorder(work_dir())
     check_waits()
     check_return(work_dir())
     check_update(work_dir())
     work = work_dir()
     otg = Otg(work, {"a": f"net_pcap0,tx_pcap={work}/out.pcap"})
     check_refused(otg)
-    config = {"ports": [{"name": "p", "location": "a"}], "flows": FLOWS}
+    config = {"ports": [{"name": "p", "location": "a"}], "captures": [{"name": "some", "port_names": ["p"], "filters": FILTERS}], "flows": FLOWS}
     check_equal("set_config warns of nothing", otg.set_config(config), {"warnings": []})
+    check_no_capture(otg)
+    otg.capture("start")
+    check_equal("a second start", otg.ask("POST", "/control/state", capture_state("start", "p")), refused("port.capture.port_names: 'p': its capture runs"))
     names = [flow["name"] for flow in FLOWS]
     check_equal("nothing is sent before the start", [(row["transmit"], row["frames_tx"]) for row in otg.metrics("flow")], [("stopped", 0)] * 5)
     for name in names:
@@ -214,8 +332,10 @@ def main():
     otg.wait("the end of v4", lambda: otg.raw("v4")["transmit"] == "stopped")
     check_equal("a second start counts from 0", (otg.raw("v4")["frames_tx"], otg.raw("v4")["bytes_tx"]), (FRAMES, 200 * FRAMES))
     check_equal("the port counts all", otg.metrics("port")[0]["frames_tx"], FRAMES)
-    check_equal("quench-otg ends well", otg.stop(), 0)
     found = read_pcap(work / "out.pcap")
+    check_capture(otg, work, found)
+    check_equal("quench-otg ends well", otg.stop(), 0)
+    check_equal("captures are deleted", list((work / "nics").glob("*.capture")), [])
     check_equal("frames of the capture", len(found), 6 * FRAMES)
     parts = [found[n * FRAMES:(n + 1) * FRAMES] for n in range(6)]
     check_v4(parts[0])

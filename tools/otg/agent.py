@@ -6,10 +6,11 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import IO, Any
 
 from quench.process import Failed
 
+from .capture import Order, Recording
 from .generator import Driven
 from .schema import Object, Refused
 from .tester import Outlet
@@ -24,6 +25,7 @@ class AgentPort:
     def __init__(self, outlet: Outlet) -> None:
         self.outlet = outlet
         self.generator: Driven | None = None
+        self.recording: Recording | None = None
         self.controller = ""
         self.lock = threading.Lock()  # of changes
 
@@ -32,6 +34,16 @@ class AgentPort:
         if generator is None:
             raise Failed("its quench-nic is not started")
         return generator
+
+    def recorded(self) -> Recording:
+        if self.recording is None:
+            raise Failed("no capture was started on it")
+        return self.recording
+
+    def discard(self) -> None:
+        recording, self.recording = self.recording, None
+        if recording is not None:
+            recording.discard()
 
 
 class AgentApi:
@@ -43,7 +55,8 @@ class AgentApi:
         self.heard_s: dict[str, float] = {}
         calls: dict[str, Callable[[Object], Any]] = {
             "ports": self.list_ports, "states": self.states, "start": self.start, "wait": self.wait, "ask": self.ask, "all": self.all,
-            "write": self.write, "commit": self.commit, "stop": self.stop}
+            "write": self.write, "commit": self.commit, "stop": self.stop,
+            "capture": self.capture, "capture_stop": self.capture_stop, "capture_file": self.capture_file}
         self.routes = {f"/agent/{name}": {"POST": self.heard(call)} for name, call in calls.items()}
 
     def heard(self, call: Callable[[Object], Any]) -> Callable[[Any], Any]:
@@ -86,13 +99,17 @@ class AgentApi:
         for name, port in self.ports.items():
             generator = port.generator if port.controller == given["controller"] else None
             ready = generator is not None and generator.is_ready()
-            found[name] = {"ready": ready, "why": "" if ready else generator.why() if generator else "not started"}
+            recording = port.recording if port.controller == given["controller"] else None
+            found[name] = {"ready": ready, "why": "" if ready else generator.why() if generator else "not started",
+                           "captured": recording is not None, "capturing": recording is not None and recording.is_running()}
         return found
 
     def start(self, given: Object) -> Object:
         with self.change(given) as port:
             if port.generator is not None:
                 port.generator.stop()
+            if port.controller != given["controller"]:
+                port.discard()
             port.controller, port.generator = given["controller"], port.outlet.make()
             port.generator.start(given.get("text", ""))
         return {}
@@ -135,7 +152,23 @@ class AgentApi:
         port.generator = None
         return {}
 
+    def capture(self, given: Object) -> Object:
+        options, overwrite = given.get("options"), given.get("overwrite")
+        if not isinstance(options, str) or not isinstance(overwrite, bool) or "\0" in options:
+            raise Refused(["expected options, a text, and overwrite, true or false"])
+        with self.change(given) as port:
+            port.discard()
+            port.recording = port.running().capture(Order(options, overwrite))
+        return {}
+
+    def capture_stop(self, given: Object) -> Object:
+        return self.port(given).recorded().stop()
+
+    def capture_file(self, given: Object) -> IO[bytes]:
+        return self.port(given).recorded().content()
+
     def end(self) -> None:
         for port in self.ports.values():
             if port.generator is not None:
                 port.generator.stop()
+            port.discard()

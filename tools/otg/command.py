@@ -25,8 +25,9 @@ from .server import is_loopback
 from .tester import Outlet
 
 PORT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,32}")
+MOST_CAPTURE_MB = 4096
 RATE = re.compile(r"(\d+)([MG]?)")
-PORT_KEYS = ("device", "lcores", "memory_mb", "speed", "base", "eal", "options")
+PORT_KEYS = ("device", "lcores", "memory_mb", "speed", "base", "eal", "options", "capture_mb")
 REMOTE_KEYS = ("agent", "at")
 AGENT_KEYS = ("url", "ca", "token_file")
 STATE = "run.json"
@@ -57,7 +58,7 @@ def add_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("--port", action="append", default=[], metavar="NAME=DEVICE", help="port: the location that a configuration names, and a "
                    "device as EAL knows it (0000:01:00.0, net_af_packet0,iface=eth1); may be repeated")
     p.add_argument("--ports", type=pathlib.Path, metavar="FILE", help="INI of ports: sections [port NAME] with the keys device, lcores, "
-                   "memory_mb, speed, base, eal and options, or agent and at; and [agent NAME] with url, ca and token_file")
+                   "memory_mb, speed, base, eal, options and capture_mb, or agent and at; and [agent NAME] with url, ca and token_file")
     p.add_argument("--listen", default="127.0.0.1:8443", metavar="ADDRESS:PORT", help="listening address (default 127.0.0.1:8443); port 0 selects a "
                    "free port. Beyond loopback, --token-file is required")
     p.add_argument("--http", action="store_true", help="no TLS; on loopback only")
@@ -79,6 +80,12 @@ def rate_bps(text: str, where: str) -> int:
     if not found:
         raise BadUsage(f"{where} = {text}: expected a rate in bit/s, such as 100G")
     return int(found[1]) * {"": 1, "M": 10**6, "G": 10**9}[found[2]]
+
+
+def capture_mb(text: str, where: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MOST_CAPTURE_MB:
+        raise BadUsage(f"{where} = {text}: expected 1 to {MOST_CAPTURE_MB} MiB")
+    return int(text)
 
 
 def read_base(path: pathlib.Path) -> dict[str, Section]:
@@ -130,7 +137,7 @@ def token_of(path: pathlib.Path, what: str) -> str:
     return token
 
 
-def agent_of(name: str, keys: Section, controller: str) -> Agent:
+def agent_of(name: str, keys: Section, controller: str, folder: pathlib.Path) -> Agent:
     url = urllib.parse.urlsplit(keys["url"])
     try:
         good = url.scheme in ("http", "https") and bool(url.hostname) and url.port is not None and url.path in ("", "/") and not url.query
@@ -143,14 +150,14 @@ def agent_of(name: str, keys: Section, controller: str) -> Agent:
         # A token in clear, and what it allows, stay on this machine.
         if not is_loopback(url.hostname or ""):
             raise BadUsage(f"[agent {name}] url = {keys['url']}: expected https beyond loopback")
-        return Agent(name, keys["url"], None, token, controller)
+        return Agent(name, keys["url"], None, token, controller, folder)
     if token is None:
         raise BadUsage(f"[agent {name}] token_file: missing, and https needs it")
     try:
         context = ssl.create_default_context(cafile=keys.get("ca"))
     except (OSError, ssl.SSLError) as error:
         raise BadUsage(f"[agent {name}] ca = {keys.get('ca')}: {error.strerror or error}") from error
-    return Agent(name, keys["url"], context, token, controller)
+    return Agent(name, keys["url"], context, token, controller, folder)
 
 
 def remote_outlet(name: str, keys: Section, agents: dict[str, Agent], offers: dict[str, Any]) -> Outlet:
@@ -178,9 +185,10 @@ def outlet(name: str, keys: Section, number: int, settings: Settings) -> Outlet:
         eal += ["-m", keys["memory_mb"]]
     eal += settings.eal + shlex.split(keys.get("eal", ""))
     options = settings.options + shlex.split(keys.get("options", ""))
+    capture_bytes = capture_mb(keys.get("capture_mb", "64"), f"[port {name}] capture_mb") << 20
     speed = rate_bps(keys.get("speed", "100G"), f"[port {name}] speed")
     return Outlet(Location(name, speed, base),
-                  lambda: Generator(settings.program, settings.folder, name, f"{settings.prefix}-{name}", eal, options))
+                  lambda: Generator(settings.program, settings.folder, name, f"{settings.prefix}-{name}", eal, options, capture_bytes))
 
 
 def outlets(chosen: argparse.Namespace, settings: Settings) -> dict[str, Outlet]:
@@ -196,7 +204,7 @@ def outlets(chosen: argparse.Namespace, settings: Settings) -> dict[str, Outlet]
         found[name] = {"device": device}
     if not found:
         raise BadUsage("no port: expected --port or --ports")
-    agents = {name: agent_of(name, keys, settings.controller) for name, keys in sections.items()}
+    agents = {name: agent_of(name, keys, settings.controller, settings.folder) for name, keys in sections.items()}
     offers: dict[str, Any] = {}
     return {name: remote_outlet(name, keys, agents, offers) if "agent" in keys else outlet(name, keys, number, settings)
             for number, (name, keys) in enumerate(found.items())}

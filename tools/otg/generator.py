@@ -14,8 +14,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from quench.process import PATIENCE_S, Failed, Process
-from quench.telemetry import Columns, Telemetry
+from quench.telemetry import BASE, Columns, Telemetry
 
+from .capture import Order, Recorder, Recording
+
+S = TypeVar("S")
 T = TypeVar("T")
 # Ports that change at the same time.
 MOST_AT_ONCE = 32
@@ -62,6 +65,14 @@ class Driven(abc.ABC):
         """Put it in force; nothing changes if the program refuses it."""
 
     @abc.abstractmethod
+    def capture(self, order: Order) -> Recording:
+        """Begin a capture."""
+
+    def found_capture(self) -> Recording | None:
+        """The capture that a controller before this one began."""
+        return None
+
+    @abc.abstractmethod
     def stop(self) -> None: ...
 
     def if_ready(self, read: Callable[[Driven], T]) -> T | None:
@@ -86,7 +97,7 @@ def each(generators: Iterable[Driven], call: Callable[[Driven], None]) -> dict[s
     return {name: error for name, error in gather({generator.name: generator for generator in generators}, one).items() if error is not None}
 
 
-def gather(generators: Mapping[str, Driven], read: Callable[[Driven], T]) -> dict[str, T]:
+def gather(generators: Mapping[str, S], read: Callable[[S], T]) -> dict[str, T]:
     """What read() returns for each, at the same time, by the same names."""
     if len(generators) < 2:
         return {name: read(generator) for name, generator in generators.items()}
@@ -119,7 +130,9 @@ class Adopted:
 class Generator(Process, Driven):
     """A quench-nic that runs one port. Its files are in folder."""
 
-    def __init__(self, program: pathlib.Path, folder: pathlib.Path, name: str, prefix: str, eal: Sequence[str], options: Sequence[str]) -> None:
+    def __init__(self, program: pathlib.Path, folder: pathlib.Path, name: str, prefix: str, eal: Sequence[str], options: Sequence[str],
+                 capture_bytes: int) -> None:
+        self.capture_bytes = capture_bytes
         super().__init__(program, folder, name, prefix, eal, ["--stay", "--stats-interval", "0", *options], f"port {name}")
 
     def find(self) -> bool:
@@ -147,3 +160,6 @@ class Generator(Process, Driven):
                 if "qpn" not in str(error) or time.monotonic() > end:
                     raise
             time.sleep(0.05)
+
+    def capture(self, order: Order) -> Recording:
+        return Recorder(self.who, self.ask, BASE / self.prefix, self.folder / self.name, order, self.capture_bytes)

@@ -7,7 +7,7 @@ import ipaddress
 import re
 from collections.abc import Iterator
 
-from . import raw
+from . import capture, raw
 from .schema import Object, Refused, default
 
 KBPS, MBPS, GBPS = 10**3, 10**6, 10**9
@@ -62,6 +62,7 @@ class Port:
     addresses: dict[int, Address] = dataclasses.field(default_factory=dict)  # by version
     ends: list[End] = dataclasses.field(default_factory=list)
     raws: list[RawFlow] = dataclasses.field(default_factory=list)
+    capture: capture.Settings | None = None
     most_bytes: int = 0  # largest raw frame that its quench-nic has room for
 
     def begin(self) -> None:
@@ -206,7 +207,7 @@ class Planner:
         return found
 
     def plan(self) -> Plan:
-        for step in (self.plan_ports, self.plan_layer1, self.plan_devices, self.plan_options, self.plan_flows, self.plan_raw_flows):
+        for step in (self.plan_ports, self.plan_layer1, self.plan_captures, self.plan_devices, self.plan_options, self.plan_flows, self.plan_raw_flows):
             step()
             if self.errors:
                 raise Refused(self.errors)
@@ -296,6 +297,22 @@ class Planner:
         port.sections.setdefault("qos_map", {}).update(
             pfc_enable=",".join(map(str, enabled)) or "none", pfc_priority_to_queue_map=queues, tc_to_queue_map=queues,
             tc_to_priority_group_map=", ".join(f"{prio}:{prio}" for prio in range(8)))
+
+    def plan_captures(self) -> None:
+        for n, item in enumerate(self.config.get("captures", [])):
+            path = f"captures[{n}]"
+            self.name(f"{path}.name", item["name"])
+            size = item.get("packet_size", capture.MOST_BYTES)
+            if size < capture.LEAST_BYTES:
+                self.refuse(f"{path}.packet_size", f"{size}: expected at least {capture.LEAST_BYTES}")
+            found = capture.matches(f"{path}.filters", item.get("filters", []), self.refuse)
+            options = f"snaplen={size}" + (f" match={found}" if found else "")
+            for name in item["port_names"]:
+                port = self.port(f"{path}.port_names", name)
+                if port is not None and port.capture is not None:
+                    self.refuse(f"{path}.port_names", f"{name!r}: other captures have this port")
+                elif port is not None:
+                    port.capture = capture.Settings(capture.Order(options, item["overwrite"]), item["format"])
 
     def plan_devices(self) -> None:
         for n, item in enumerate(self.config.get("devices", [])):

@@ -2,29 +2,40 @@
 """Ports of other machines, through quench-otg agent there."""
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
+import pathlib
+import shutil
 import ssl
+import tempfile
 import threading
 import time
 import urllib.parse
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import IO, Any, TypeVar
 
 from quench.process import PATIENCE_S, Failed
 from quench.telemetry import Columns
 
+from .capture import CHUNK_BYTES, Order, Recording
 from .generator import Driven
 from .schema import Object
 
 LOOK_S = 1.0  # age at which the states of an agent's ports are asked for again
 LOOK_PATIENCE_S = 5.0
+# Of a file, and of any other reply.
+MOST_CAPTURE_BYTES, MOST_REPLY_BYTES = 8 << 30, 1 << 30
+
+T = TypeVar("T")
 
 
 class Agent:
     """A client of one agent. Any thread may call; each call has a connection of its own meanwhile."""
 
-    def __init__(self, name: str, url: str, context: ssl.SSLContext | None, token: str | None, controller: str) -> None:
+    def __init__(self, name: str, url: str, context: ssl.SSLContext | None, token: str | None, controller: str, folder: pathlib.Path) -> None:
+        """folder: of files of the agent, while they are here"""
+        self.folder = folder
         self.name, self.url, self.context, self.controller = name, urllib.parse.urlsplit(url), context, controller
         self.headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {token}"} if token else {})}
         self.idle: list[http.client.HTTPConnection] = []
@@ -41,6 +52,25 @@ class Agent:
 
     def call(self, what: str, patience_s: float = 2 * PATIENCE_S, **body: Any) -> Any:
         """@raise Failed: not reached, or refused"""
+        def read(reply: http.client.HTTPResponse) -> Any:
+            return json.loads(reply.read(MOST_REPLY_BYTES))
+        return self.exchange(what, read, patience_s, body)
+
+    def fetch(self, what: str, **body: Any) -> IO[bytes]:
+        """A reply that is a file."""
+        def copy(reply: http.client.HTTPResponse) -> IO[bytes]:
+            size = int(reply.headers.get("content-length", 0))
+            if size > MOST_CAPTURE_BYTES:
+                raise Failed(f"agent {self.name}: a file of {size} bytes: expected at most {MOST_CAPTURE_BYTES}")
+            out = tempfile.TemporaryFile(dir=self.folder)
+            shutil.copyfileobj(reply, out, CHUNK_BYTES)
+            if out.tell() != size:
+                raise http.client.IncompleteRead(b"", size - out.tell())
+            out.seek(0)
+            return out
+        return self.exchange(what, copy, 2 * PATIENCE_S, body)
+
+    def exchange(self, what: str, read: Callable[[http.client.HTTPResponse], T], patience_s: float, body: Object) -> T:
         with self.lock:
             kept = self.idle.pop() if self.idle else None
         data = json.dumps({"controller": self.controller, **body}).encode()
@@ -52,17 +82,22 @@ class Agent:
                     connection.sock.settimeout(patience_s)
                 connection.request("POST", f"/agent/{what}", data, self.headers)
                 reply = connection.getresponse()
-                status, found = reply.status, json.loads(reply.read())
+                errors = None if reply.status == 200 else json.loads(reply.read(MOST_REPLY_BYTES)).get("errors", [f"agent {self.name}: status {reply.status}"])
+                found = read(reply) if errors is None else None
             except (OSError, http.client.HTTPException, ValueError) as error:
                 connection.close()
                 # An idle connection may have been closed meanwhile. Every call may be repeated.
                 if connection is kept and not isinstance(error, TimeoutError):
                     continue
                 raise Failed(f"agent {self.name}: {self.url.geturl()}: {error or type(error).__name__}") from error
+            except Failed:
+                connection.close()
+                raise
             with self.lock:
                 self.idle.append(connection)
-            if status != 200:
-                raise Failed("; ".join(found.get("errors", [f"agent {self.name}: status {status}"])))
+            if errors is not None:
+                raise Failed("; ".join(errors))
+            assert found is not None
             return found
         raise AssertionError
 
@@ -130,6 +165,14 @@ class Remote(Driven):
     def commit(self) -> None:
         self.call("commit")
 
+    def capture(self, order: Order) -> Recording:
+        self.call("capture", options=order.options, overwrite=order.overwrite)
+        self.agent.forget()
+        return RemoteRecording(self)
+
+    def found_capture(self) -> Recording | None:
+        return RemoteRecording(self) if self.agent.state(self.at).get("captured") else None
+
     def stop(self) -> None:
         if self.begun:
             self.begun = False
@@ -138,3 +181,26 @@ class Remote(Driven):
             except Failed:
                 pass  # its agent ends it, or is not there
             self.agent.forget()
+
+
+class RemoteRecording(Recording):
+    """A capture in files of an agent."""
+
+    def __init__(self, remote: Remote) -> None:
+        self.remote = remote
+
+    def is_running(self) -> bool:
+        return bool(self.remote.agent.state(self.remote.at).get("capturing"))
+
+    def stop(self) -> Object:
+        found: Object = self.remote.call("capture_stop")
+        self.remote.agent.forget()
+        return found
+
+    def content(self) -> IO[bytes]:
+        return self.remote.agent.fetch("capture_file", port=self.remote.at)
+
+    def discard(self) -> None:
+        """Its agent deletes it at the next capture, or when it ends."""
+        with contextlib.suppress(Failed):
+            self.remote.call("capture_stop")

@@ -75,6 +75,7 @@ def raw_row(flow: RawFlow, state: Counters | None, counters: Counters | None, re
 
 def port_row(port: Port, counters: Counters | None, reading: Reading[Counters], link: str, run: Run) -> Object:
     row: Object = {"name": port.name, "location": port.location, "link": link, "speed": port.speed_bps // 8000,
+                   "capture": "started" if port.name in run.recordings and run.recordings[port.name].is_running() else "stopped",
                    "transmit": "started" if any(flow.started and flow.tx.peer.port is port for flow in run.plan.flows.values()) or
                    any(flow.started for flow in port.raws) else "stopped"}
     for ours, theirs in (("tx_packets", "frames_tx"), ("rx_packets", "frames_rx"), ("tx_bytes", "bytes_tx"), ("rx_bytes", "bytes_rx")):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from . import plan as plans
+from .capture import Recording
 from .generator import Driven, each, gather
 from .schema import Object, Refused
 
@@ -79,6 +80,7 @@ class Run:
         self.given, self.plan = given, plan
         self.generators: dict[str, Driven] = {}
         self.begun: set[str] = set()  # ports whose quench-nic has run
+        self.recordings: dict[str, Recording] = {}  # of ports, the last one
         self.down: set[str] = set()  # ports whose link a client put down
         # Counters at the last start, by (port, QP number) and by port.
         self.qp_base: QpRows = {}
@@ -94,12 +96,14 @@ class Run:
 
     def stop(self) -> None:
         each(self.generators.values(), lambda generator: generator.stop())
+        for recording in self.recordings.values():
+            recording.discard()
 
     def kept(self) -> Object:
         """What restore() needs, as JSON. Times are those of the wall clock."""
         to_wall_s = time.time() - time.monotonic()
         flows: list[plans.Flow | plans.RawFlow] = [*self.plan.flows.values(), *self.plan.raws.values()]
-        return {"given": self.given, "down": sorted(self.down), "peers": [name for name, peer in self.plan.peers.items() if peer.up],
+        return {"given": self.given, "down": sorted(self.down), "captured": sorted(self.recordings), "peers": [name for name, peer in self.plan.peers.items() if peer.up],
                 "started": [flow.name for flow in flows if flow.started],
                 "most_bytes": {name: port.most_bytes for name, port in self.plan.ports.items()},
                 "started_s": {name: at_s + to_wall_s for name, at_s in self.started_s.items()},

@@ -6,13 +6,15 @@ import hmac
 import http.server
 import ipaddress
 import json
+import os
+import shutil
 import socket
 import ssl
 import threading
 import traceback
 from collections.abc import Callable
 from http import HTTPStatus
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 from quench.process import Failed
 
@@ -24,6 +26,7 @@ MOST_BYTES = 64 << 20
 # Of a request that is refused by its headers: what is left unread resets the connection, and may take the reply with it.
 MOST_UNREAD_BYTES = 64 << 10
 IDLE_S = 60.0
+FILE_BYTES = 1 << 18
 MOST_CONNECTIONS = 64
 
 
@@ -43,7 +46,7 @@ Routes = dict[str, dict[str, Callable[[Any], Any]]]
 
 
 class Routed(Protocol):
-    """What each path and method does; a reply is JSON."""
+    """What each path and method does; a reply is JSON, or a file."""
 
     routes: Routes
 
@@ -60,7 +63,7 @@ class Api:
             "/control/state": {"POST": lambda body: self.warnings(tester.set_state(body))},
             "/monitor/metrics": {"POST": lambda body: results.metrics(tester.run, body)},
             "/monitor/states": {"POST": lambda body: results.states(tester.run, body)},
-            "/monitor/capture": {"POST": self.refuse_capture},
+            "/monitor/capture": {"POST": tester.get_capture},
             "/capabilities/version": {"GET": lambda _: {"api_spec_version": schema.DOCUMENT["info"]["version"], "sdk_version": "",
                                                         "app_version": version}},
         }
@@ -68,11 +71,6 @@ class Api:
     @staticmethod
     def warnings(found: list[str]) -> Object:
         return {"warnings": found}
-
-    @staticmethod
-    def refuse_capture(body: Object) -> Object:
-        schema.check("Capture.Request", body)
-        raise Refused([f"port_name: refused: {schema.KINDS['Config'].properties['captures'].row.text}"])
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -91,14 +89,23 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def reply(self, code: int, body: Any) -> None:
         data = json.dumps(body, separators=(",", ":")).encode()
+        self.begin_reply(code, "application/json", len(data))
+        self.wfile.write(data)
+
+    def reply_file(self, file: IO[bytes]) -> None:
+        with file:
+            self.begin_reply(HTTPStatus.OK, "application/octet-stream", file.seek(0, os.SEEK_END))
+            file.seek(0)
+            shutil.copyfileobj(file, self.wfile, FILE_BYTES)
+
+    def begin_reply(self, code: int, kind: str, size: int) -> None:
         self.send_response(code)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(size))
         self.send_header("X-Content-Type-Options", "nosniff")
         if self.close_connection:
             self.send_header("Connection", "close")
         self.end_headers()
-        self.wfile.write(data)
 
     def fail(self, code: int, errors: list[str], kind: str = "validation", close: bool = False) -> None:
         # What the client still sends cannot be taken for the next request.
@@ -160,7 +167,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.fail(HTTPStatus.BAD_REQUEST, [f"expected JSON: {error}"])
             return
         try:
-            self.reply(HTTPStatus.OK, serve(given))
+            found = serve(given)
+            if hasattr(found, "read"):
+                self.reply_file(found)
+            else:
+                self.reply(HTTPStatus.OK, found)
         except Refused as error:
             self.fail(error.code, error.errors)
         except Failed as error:

@@ -36,6 +36,17 @@ NO_TAGS = "quench-nic counts frames by flow only"
 NO_HEADER = "expected ethernet, vlan, ipv4, ipv6, udp, pfcpause, ethernetpause or custom"
 FILTER = "select ports, and filter the file with other tools"
 
+# Fields of headers that a capture compares: first bit, bits.
+CAPTURE_FIELDS: dict[str, dict[str, tuple[int, int]]] = {
+    "ethernet": {"dst": (0, 48), "src": (48, 48), "ether_type": (96, 16)},
+    "vlan": {"priority": (0, 3), "cfi": (3, 1), "id": (4, 12), "protocol": (16, 16)},
+    "ipv4": {"version": (0, 4), "header_length": (4, 4), "priority": (8, 8), "total_length": (16, 16), "identification": (32, 16),
+             "reserved": (48, 1), "dont_fragment": (49, 1), "more_fragments": (50, 1), "fragment_offset": (51, 13), "time_to_live": (64, 8),
+             "protocol": (72, 8), "header_checksum": (80, 16), "src": (96, 32), "dst": (128, 32)},
+    "ipv6": {"version": (0, 4), "traffic_class": (4, 8), "flow_label": (12, 20), "payload_length": (32, 16), "next_header": (48, 8),
+             "hop_limit": (56, 8), "src": (64, 128), "dst": (192, 128)},
+}
+
 Rows = dict[str, Row]
 
 CONFIG: dict[str, Rows] = {
@@ -43,7 +54,7 @@ CONFIG: dict[str, Rows] = {
         "ports": yes("one quench-nic each"),
         "lags": no("a port of quench-nic is one device"),
         "layer1": yes("at most one for each port"),
-        "captures": no("quench-otg takes no captures yet; quenchctl capture writes the frames of a running quench-nic"),
+        "captures": yes("below"),
         "devices": yes("at most one for each port, since a quench-nic has one MAC address, one IPv4 and one IPv6 address. A port without a device has "
                        "the IPv4 address 169.254.1.1, at which it answers"),
         "flows": yes("`[frames NAME]` of the port of tx_name, at most 256 for each port"),
@@ -84,6 +95,40 @@ CONFIG: dict[str, Rows] = {
            for n in range(8)},
     },
     "Layer1.Ieee8023x": {},
+    "Capture": {
+        "port_names": yes("ports of the configuration, each in one entry"),
+        "filters": yes("all must hold. At most 16 fields, since quench-nic compares them before it copies a frame. A frame without the header of a "
+                       "filter does not pass"),
+        "overwrite": yes("true: the latest frames, at least half of `capture_mb` of the port in --ports; false: the capture ends when it has this size"),
+        "packet_size": yes("at least 14: the Ethernet header"),
+        "format": yes("with times in nanoseconds. pcapng also has directions and counts of lost frames"),
+        "name": yes(NAME),
+    },
+    "Capture.Filter": {"choice": yes(CHOICE), **{name: yes("below") for name in ("custom", "ethernet", "vlan", "ipv4", "ipv6")}},
+    "Capture.Custom": {
+        "offset": yes("in bits, 0 without it, from the end of the header or field of the filter before; after ipv4, from the end of the header with its options"),
+        "bit_length": yes("1 to 128; others are refused"),
+        **{name: yes("as of Capture.Field") for name in ("value", "mask", "negate")},
+    },
+    "Capture.Field": {
+        "value": yes("a number of at most the field's bits"),
+        "mask": yes("bits that are compared are 1; the schema's default compares nothing"),
+        "negate": yes("true: one of these bits must differ"),
+    },
+    "Capture.Ethernet": {
+        **{name: yes("below") for name in ("src", "dst")},
+        "ether_type": yes("the one after the addresses: 8100 with a tag"),
+        "pfc_queue": no("a frame does not say in which queue it waited"),
+    },
+    "Capture.Vlan": {
+        **{name: yes("below") for name in ("priority", "cfi", "id")},
+        "protocol": yes("EtherType after the tag"),
+    },
+    "Capture.Ipv4": {
+        **{name: yes("below") for name in CAPTURE_FIELDS["ipv4"]},
+        "priority": yes("DSCP and ECN, 8 bits"),
+    },
+    "Capture.Ipv6": {name: yes("below") for name in CAPTURE_FIELDS["ipv6"]},
     "Device": {
         "ethernets": yes("one"),
         "ipv4_loopbacks": no("a quench-nic has one IPv4 address"),
@@ -324,14 +369,18 @@ CONTROL: dict[str, Rows] = {
         "traffic": yes("below"),
     },
     "State.Port": {
-        "choice": yes(CHOICE, capture="quench-otg takes no captures yet; quenchctl capture writes the frames of a running quench-nic"),
+        "choice": yes(CHOICE),
         "link": yes("below"),
-        "capture": no("quench-otg takes no captures yet; quenchctl capture writes the frames of a running quench-nic"),
+        "capture": yes("below"),
     },
     "State.Port.Link": {
         "port_names": yes("ports; none: all"),
         "state": yes("down: the port's quench-nic ends, and with it the link of a virtual device; up: it starts again with its "
                      "configuration, and its counters begin again"),
+    },
+    "State.Port.Capture": {
+        "port_names": yes("ports of captures; none: all of them"),
+        "state": yes("start: a new capture, refused while one of the port runs; stop: gives a warning if frames are missing, with their number"),
     },
     "State.Protocol": {
         "choice": yes(CHOICE, **{name: NO_PROTOCOL for name in ("route", "lacp", "bgp", "isis", "ospfv2", "ospfv3")}),
@@ -388,7 +437,7 @@ MONITOR: dict[str, Rows] = {
     },
     "Port.Metrics.Request": {
         "port_names": yes("ports; none: all"),
-        "column_names": yes("properties of the reply; none: all that are carried", capture="quench-otg takes no captures yet",
+        "column_names": yes("properties of the reply; none: all that are carried",
                             last_change="quench-nic keeps no time of day"),
     },
     "Rocev2IPv4.Metrics.Request": {"choice": yes(CHOICE), "per_peer": yes("below")},
@@ -422,8 +471,14 @@ MONITOR: dict[str, Rows] = {
     "Neighborsv4.States.Request": {"ethernet_names": yes("interfaces; none: all")},
     "Neighborsv6.States.Request": {"ethernet_names": yes("interfaces; none: all")},
     "Capture.Request": {
-        "port_name": yes("the request is refused: quench-otg takes no captures yet; quenchctl capture writes the frames of a running quench-nic"),
-        "packets": no("quench-otg takes no captures yet; quenchctl capture writes the frames of a running quench-nic"),
+        "port_name": yes("a port whose capture was started. The capture ends; the reply has its frames, also a second time, until the next start or set_config"),
+        "packets": yes("below"),
+    },
+    "CaptureRequest.Packets": {"choice": yes(CHOICE), "slice": yes("below")},
+    "CaptureRequest.CaptureSlice": {"choice": yes(CHOICE), "initial": yes("below")},
+    "CaptureRequest.CaptureSliceInitial": {
+        "count": yes("frames at most"),
+        "start": yes("number of the first frame, of those that overwrite left"),
     },
 }
 
@@ -449,7 +504,7 @@ REPLIES: dict[str, Rows] = {
         "name": yes(NAME),
         "location": yes("location of the configuration"),
         "link": yes("link of the device; down also when the port's quench-nic has ended"),
-        "capture": no("quench-otg takes no captures yet"),
+        "capture": yes("started: a capture runs"),
         "frames_tx": yes("all frames of the NIC, pause frames included"),
         "frames_rx": yes("all frames that the NIC accepted from the device"),
         "bytes_tx": yes("with FCS"),

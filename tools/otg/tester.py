@@ -9,13 +9,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import IO, Any
 
 from quench.process import Failed
 
+from . import capture, schema, update
 from . import plan as plans
-from . import schema, update
-from .generator import Driven, each
+from .generator import Driven, each, gather
 from .run import Run, named
 from .schema import Object, Refused
 
@@ -41,8 +41,10 @@ def empty() -> Run:
 class Tester:
     """Requests that change something hold the lock, also while they wait for quench-nics. Results are those of `run`, without it."""
 
-    def __init__(self, outlets: dict[str, Outlet], state: pathlib.Path | None = None, identity: Object | None = None) -> None:
-        """state: file of the run, for a quench-otg that comes back with this identity"""
+    def __init__(self, outlets: dict[str, Outlet], folder: pathlib.Path, state: pathlib.Path | None = None,
+                 identity: Object | None = None) -> None:
+        """folder: of captures on their way; state: file of the run, for a quench-otg that comes back with this identity"""
+        self.folder = folder
         self.outlets, self.state_path, self.identity = outlets, state, identity or {}
         self.lock = threading.RLock()
         self.run = empty()
@@ -166,6 +168,9 @@ class Tester:
         for name, generator in run.generators.items():
             if name not in run.down and not generator.find():
                 say(f"port {name}: its quench-nic is gone: {generator.why()}")
+            recording = generator.found_capture() if name in kept["captured"] else None
+            if recording is not None:
+                run.recordings[name] = recording
         run.begun = set(run.generators)
         self.run = run
         say(f"took over the run of {', '.join(name for name, generator in run.generators.items() if generator.is_ready()) or 'no port'}")
@@ -177,9 +182,11 @@ class Tester:
         with self.lock:
             part = request[request["choice"]]
             what = part["choice"]
-            {"link": self.set_link, "all": self.set_protocols, "rocev2": self.set_rocev2, "flow_transmit": self.set_traffic}[what](part[what])
+            setters: dict[str, Callable[[Object], list[str] | None]] = {
+                "link": self.set_link, "capture": self.set_capture, "all": self.set_protocols, "rocev2": self.set_rocev2, "flow_transmit": self.set_traffic}
+            warnings = setters[what](part[what]) or []
             self.save()
-            return [f"{line}; the other ports go on" for line in self.lost(self.run).values()]
+            return warnings + [f"{line}; the other ports go on" for line in self.lost(self.run).values()]
 
     def set_link(self, request: Object) -> None:
         names = named("port.link.port_names", request.get("port_names"), dict(self.run.plan.ports))
@@ -195,6 +202,67 @@ class Tester:
                 del self.run.qp_base[key]
         self.start(again)
         self.run.down -= set(names)
+
+    def set_capture(self, request: Object) -> list[str]:
+        path = "port.capture.port_names"
+        run, start = self.run, request["state"] == "start"
+        known = {name: port.capture.order for name, port in run.plan.ports.items() if port.capture is not None}
+        names = named(path, request.get("port_names"), dict(run.plan.ports)) if request.get("port_names") else list(known)
+        if not names:
+            raise Refused([f"{path}: none: captures of the configuration have no port"])
+        wrong = {name: "captures of the configuration do not have this port" if name not in known else
+                 "its capture runs" if start and self.captures(name) else
+                 "no capture was started on it" if not start and request.get("port_names") and name not in run.recordings else "" for name in names}
+        if any(wrong.values()):
+            raise Refused([f"{path}: {name!r}: {why}" for name, why in wrong.items() if why])
+        return self.start_captures({name: known[name] for name in names}) if start else self.stop_captures(
+            {name: run.recordings[name] for name in names if name in run.recordings})
+
+    def captures(self, port: str) -> bool:
+        recording = self.run.recordings.get(port)
+        return recording is not None and recording.is_running()
+
+    def start_captures(self, orders: dict[str, capture.Order]) -> list[str]:
+        """All of them, or none."""
+        generators = {self.run.generators[name].name: self.run.generators[name] for name in orders}
+        by_location = {self.run.plan.ports[name].location: order for name, order in orders.items()}
+        made: dict[str, capture.Recording] = {}
+
+        def begin(generator: Driven) -> None:
+            made[generator.name] = generator.capture(by_location[generator.name])
+
+        for name in orders:
+            if name in self.run.recordings:
+                self.run.recordings.pop(name).discard()
+        failed = each(generators.values(), begin)
+        if failed:
+            for recording in made.values():
+                recording.discard()
+            raise next(iter(failed.values()))
+        self.run.recordings.update({name: made[self.run.plan.ports[name].location] for name in orders})
+        return []
+
+    @staticmethod
+    def stop_captures(recordings: dict[str, capture.Recording]) -> list[str]:
+        found = gather(recordings, lambda recording: recording.stop())
+        return [f"port {name}: capture: {said['frames']} frames, {said['lost']} lost" + (f"; {said['error']}" if said["error"] else "")
+                for name, said in found.items() if said["lost"] or said["error"]]
+
+    def get_capture(self, given: Object) -> IO[bytes]:
+        request = schema.check("Capture.Request", given)
+        name = request["port_name"]
+        with self.lock:
+            recording, settings = self.run.recordings.get(name), self.run.plan.ports[name].capture if name in self.run.plan.ports else None
+            if recording is None or settings is None:
+                raise Refused([f"port_name: {name!r}: no capture was started on it"])
+            for line in self.stop_captures({name: recording}):
+                say(line)
+            file = recording.content()
+        packets = request["packets"]
+        first, most = 1, None
+        if packets["choice"] == "slice":
+            first, most = packets["slice"]["initial"]["start"], packets["slice"]["initial"]["count"]
+        return capture.packed(file, settings.format, first, most, self.folder)
 
     def set_protocols(self, request: Object) -> None:
         self.put_peers(list(self.run.plan.peers.values()), request["state"] == "start")

@@ -24,7 +24,7 @@ struct ctl_options {
 	bool all;           /* idle rows too */
 	const char *output; /* of import and export; NULL: standard output */
 	const char *ports;  /* of import; NULL: all */
-	char capture[256];  /* options of capture: " KEY=VALUE KEY=VALUE" */
+	char capture[768];  /* options of capture: " KEY=VALUE KEY=VALUE" */
 	/* of metrics */
 	const char *path, *prefix; /* as for client_open() */
 	const char *listen;

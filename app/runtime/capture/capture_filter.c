@@ -94,6 +94,16 @@ is_discovery(const uint8_t *bytes, size_t len, const struct frame_view *v)
 	       bytes[v->l4_off] <= ND_LAST_TYPE;
 }
 
+static bool
+all_match(const struct capture_filter *filter, const uint8_t *bytes, size_t len,
+	  const struct frame_view *v)
+{
+	for (uint32_t i = 0; i < filter->n_matches; i++)
+		if (!capture_match_holds(&filter->matches[i], bytes, len, v))
+			return false;
+	return true;
+}
+
 bool
 capture_filter_keeps(const struct capture_filter *filter, const uint8_t *bytes, size_t len)
 {
@@ -108,7 +118,11 @@ capture_filter_keeps(const struct capture_filter *filter, const uint8_t *bytes, 
 		kind = CAPTURE_PAUSE;
 	else if (whole && (v.ethertype == ETHERTYPE_ARP || is_discovery(bytes, len, &v)))
 		kind = CAPTURE_ARP;
+	if (!whole)
+		v.ip_version = 0;
 	return (filter->kinds >> kind & 1) != 0 &&
 	       (filter->dest_qp == CAPTURE_ANY_QP ||
-		(bth != 0 && (be32_load(bytes + bth + BTH_DEST_QP) & QPN_MASK) == filter->dest_qp));
+		(bth != 0 &&
+		 (be32_load(bytes + bth + BTH_DEST_QP) & QPN_MASK) == filter->dest_qp)) &&
+	       all_match(filter, bytes, len, &v);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which frames a capture keeps: kinds of frames, and the QP that they are for. */
+/* Which frames a capture keeps: kinds of frames, the QP that they are for, and bits that match. */
 #ifndef QUENCH_APP_RUNTIME_CAPTURE_CAPTURE_FILTER_H
 #define QUENCH_APP_RUNTIME_CAPTURE_CAPTURE_FILTER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "runtime/capture/capture_match.h"
 
 enum capture_kind {
 	CAPTURE_DATA,  /* RoCEv2, but for the next three */
@@ -27,6 +29,8 @@ enum capture_kind {
 struct capture_filter {
 	uint32_t kinds;   /* mask of enum capture_kind */
 	uint32_t dest_qp; /* of the BTH; or CAPTURE_ANY_QP */
+	uint32_t n_matches;
+	struct capture_match matches[CAPTURE_MATCHES]; /* all must hold */
 };
 
 /** Read "data,cnp", or "all". @return a mask of kinds; 0: one of the words is none of them. */

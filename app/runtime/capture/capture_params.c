@@ -17,6 +17,8 @@ const struct field capture_fields[] = {
 	 .type = FIELD_STR, .min = 1, .max = CAPTURE_KIND_CHARS, .def = "all"},
 	{.name = "qp", OF(filter.dest_qp), .help = "only RoCEv2 frames for this QP",
 	 .type = FIELD_U32, .max = QPN_MASK},
+	{.name = "match", OF(match), .help = "only frames with these bits: HEADER@BIT/BITS:VALUE/MASK of eth, vlan, ipv4, ipv6 or l4",
+	 .type = FIELD_STR, .max = CAPTURE_MATCH_CHARS, .def = ""},
 	{.name = "snaplen", OF(snap_bytes), .help = "bytes of each frame at most",
 	 .type = FIELD_U32, .unit = UNIT_BYTES, .min = 14, .max = 65535, .def = "65535"},
 	{.name = "count", OF(most_frames), .help = "end after this number of frames",
@@ -45,14 +47,29 @@ read_word(struct capture_params *p, char *word, char *error, size_t size)
 	field = field_find(capture_fields, capture_fields_n, word, &alias);
 	if (field == NULL || value == NULL) {
 		snprintf(error, size,
-			 "%s: expected KEY=VALUE with one of kind, qp, snaplen, count, size, "
-			 "duration, buffer",
+			 "%s: expected KEY=VALUE with one of kind, qp, match, snaplen, count, "
+			 "size, duration, buffer",
 			 word);
 		return -EINVAL;
 	}
 	if (field_parse(field, alias, value, p, expected, sizeof(expected)) == 0)
 		return 0;
 	snprintf(error, size, "%s = %s: expected %s", word, value, expected);
+	return -EINVAL;
+}
+
+static int
+read_matches(struct capture_params *p, char *error, size_t size)
+{
+	const char *text = p->match;
+	size_t wrong = capture_matches_read(&text, p->filter.matches, &p->filter.n_matches);
+
+	if (wrong == 0)
+		return 0;
+	snprintf(error, size,
+		 "match = %.*s: expected at most %u of HEADER@BIT/BITS:VALUE[/MASK], with eth, "
+		 "vlan, ipv4, ipv6 or l4, at most %u BITS, and hexadecimal numbers that fit",
+		 (int)wrong, text, CAPTURE_MATCHES, CAPTURE_MATCH_BITS);
 	return -EINVAL;
 }
 
@@ -67,7 +84,7 @@ capture_params_read(struct capture_params *p, char *words, char *error, size_t s
 			return -EINVAL;
 	p->filter.kinds = capture_kinds(p->kind);
 	if (p->filter.kinds != 0)
-		return 0;
+		return read_matches(p, error, size);
 	snprintf(error, size, "kind = %s: expected all, or some of " CAPTURE_KIND_WORDS, p->kind);
 	return -EINVAL;
 }

@@ -13,6 +13,7 @@
 
 struct capture_params {
 	char kind[CAPTURE_KIND_CHARS + 1];
+	char match[CAPTURE_MATCH_CHARS + 1];
 	struct capture_filter filter;
 	uint32_t snap_bytes;
 	uint32_t buffer_bytes; /* of each polling lcore: at least; a power of two is used */

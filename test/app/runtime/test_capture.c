@@ -250,6 +250,67 @@ TEST(a_filter_knows_the_destination_qp)
 	assert_false(capture_filter_keeps(&filter, buf, n));
 }
 
+/* Does a filter with these matches keep the frame? */
+static bool
+keeps(const char *matches, const uint8_t *bytes, size_t n)
+{
+	struct capture_filter filter = {.kinds = capture_kinds("all"), .dest_qp = CAPTURE_ANY_QP};
+
+	assert_int_equal(capture_matches_read(&matches, filter.matches, &filter.n_matches), 0);
+	return capture_filter_keeps(&filter, bytes, n);
+}
+
+TEST(a_filter_compares_bits_of_headers)
+{
+	static const struct {
+		const char *matches;
+		bool plain, tagged6; /* kept of IPv4 without a tag, and of IPv6 with one */
+	} rows[] = {
+		{"", true, true},
+		{"eth@96/16:0800", true, false},
+		{"!eth@96/16:0800", false, true},
+		{"eth@96/16:ff00/0700", false, false},
+		{"eth@96/16:0f00/0800", true, false},
+		{"eth@0/8:ff/00", true, true},
+		{"!eth@0/8:ff/00", false, false},
+		/* TCI: PCP 5, VLAN 0x123. */
+		{"vlan@0/3:5", false, true},
+		{"vlan@0/3:4", false, false},
+		{"!vlan@0/3:4", false, true},
+		{"vlan@4/12:123,vlan@16/16:86dd", false, true},
+		{"ipv4@64/8:40,ipv4@72/8:11", true, false},
+		{"ipv4@96/32:0a000001", true, false},
+		{"!ipv4@96/32:0a000002", true, false},
+		{"ipv6@56/8:40", false, true},
+		{"ipv6@64/128:fd000000000000000000000000000001", false, true},
+		{"ipv6@64/128:fd000000000000000000000000000002/ffffffffffffffffffffffffffffff00",
+		 false, true},
+		/* Bits across bytes: the last three of version and length, and the first of TOS. */
+		{"ipv4@5/4:a/e", true, false},
+		{"l4@16/16:12b7", true, true},
+		{"l4@16/16:12b7,l4@64/8:81", true, true},
+		{"l4@64/8:11", false, false},
+		{"l4@73000/8:0/0", false, false},
+	};
+	struct roce_path path = {.ip_version = 4, .ttl = 64, .src_ip = {10, 0, 0, 1}};
+	struct roce_path path6 = {.ip_version = 6,
+				  .ttl = 64,
+				  .tagged = true,
+				  .vlan_tci = 5 << 13 | 0x123,
+				  .src_ip = {0xfd, [15] = 1}};
+	uint8_t plain[FRAME_BYTES] = {0}, tagged6[FRAME_BYTES] = {0};
+	size_t n = roce(plain, &path, ROCE_CNP, 0), n6 = roce(tagged6, &path6, ROCE_CNP, 0);
+
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
+		if (keeps(rows[i].matches, plain, n) != rows[i].plain ||
+		    keeps(rows[i].matches, tagged6, n6) != rows[i].tagged6)
+			fail_msg("%s", rows[i].matches);
+	}
+	/* No more bytes are read than there are. */
+	for (; n6 > 0; n6--)
+		keeps("l4@16/16:12b7,ipv6@64/128:0/0,vlan@4/12:0/0", tagged6, n6 - 1);
+}
+
 static int
 read_words(const char *words, struct capture_params *p, char *error)
 {
@@ -269,6 +330,18 @@ TEST(a_request_is_read_or_refused_with_its_key_and_value)
 		{"kind=data,", "kind = data,: expected all, or some of data, ack"},
 		{"kind=date", "kind = date: expected"},
 		{"qp=16777216", "qp = 16777216: expected"},
+		{"match=ipv5@0/8:1", "match = ipv5@0/8:1: expected at most 16 of HEADER@BIT"},
+		{"match=eth@0/8:1,", "match = : expected"},
+		{"match=eth@0/8:1,,eth@0/8:1", "match = ,: expected"},
+		{"match=eth@0/8:100", "match = eth@0/8:100: expected"},
+		{"match=eth@0/8:1/100", "match = eth@0/8:1/100: expected"},
+		{"match=eth@0/0:0", "match = eth@0/0:0: expected"},
+		{"match=eth@0/129:0", "match = eth@0/129:0: expected"},
+		{"match=eth@73728/1:0", "match = eth@73728/1:0: expected"},
+		{"match=eth@-1/1:0", "match = eth@-1/1:0: expected"},
+		{"match=eth@0/8:1x", "match = eth@0/8:1x: expected"},
+		{"match=eth@0/8:1/", "match = eth@0/8:1/: expected"},
+		{"match=!", "match = !: expected"},
 		{"snaplen=13", "snaplen = 13: expected"},
 		{"buffer=1KB", "buffer = 1KB: expected"},
 		{"count", "count: expected KEY=VALUE"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Run operations of an OpenAPI document: drive.mjs DOCUMENT URL. A line of standard input is {"operation": ..., "body": ...}, and one of
-// standard output its {"status": ..., "data": ...}.
+// standard output its {"status": ..., "data": ...}. The data of a file are {"type": ..., "base64": ...}.
 import fs from "node:fs";
 import readline from "node:readline";
 import { OpenAPIClientAxios } from "openapi-client-axios";
@@ -14,6 +14,8 @@ const api = new OpenAPIClientAxios({
 const client = await api.init();
 for await (const line of readline.createInterface({ input: process.stdin })) {
 	const { operation, body } = JSON.parse(line);
-	const reply = await client[operation](null, body);
-	process.stdout.write(JSON.stringify({ status: reply.status, data: reply.data }) + "\n");
+	const file = operation === "get_capture";
+	const reply = await client[operation](null, body, file ? { responseType: "arraybuffer" } : {});
+	const data = file ? { type: reply.headers["content-type"], base64: Buffer.from(reply.data).toString("base64") } : reply.data;
+	process.stdout.write(JSON.stringify({ status: reply.status, data }) + "\n");
 }
