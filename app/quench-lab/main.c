@@ -14,6 +14,7 @@
 #include <rte_eal.h>
 
 #include "base/numbers/units.h"
+#include "runtime/eal/eal_drivers.h"
 #include "runtime/eal/eal_end.h"
 #include "runtime/eal/eal_files.h"
 #include "runtime/notice/doubts.h"
@@ -22,7 +23,7 @@
 #include "quench-lab/scenario/scenario_addresses.h"
 #include "quench-lab/scenario/event_set.h"
 #include "quench-lab/recording/explain_flow.h"
-#include "quench-lab/eal_start.h"
+#include "quench-lab/eal_clock.h"
 #include "quench-lab/lab_opts.h"
 #include "quench-lab/output/output.h"
 #include "quench-lab/progress.h"
@@ -68,9 +69,9 @@ start_eal(uint32_t n_switches)
 		 EAL_MEGABYTES + n_switches * EAL_MEGABYTES_PER_SWITCH);
 	argv[argc++] = megabytes;
 	argv[argc] = NULL;
-	eal_start_short(true);
-	rc = rte_eal_init(argc, argv);
-	eal_start_short(false);
+	eal_clock_hurry(true);
+	rc = eal_init(argc, argv);
+	eal_clock_hurry(false);
 	if (rc < 0) {
 		say_error("EAL does not start");
 		return -1;

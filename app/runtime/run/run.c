@@ -18,6 +18,7 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "runtime/capture/capture.h"
+#include "runtime/eal/eal_drivers.h"
 #include "runtime/eal/eal_files.h"
 #include "runtime/device/port_device.h"
 #include "runtime/device/port_removal.h"
@@ -116,7 +117,7 @@ run_start(const struct opts *opts)
 	catch_signals();
 	if (!eal_has_files(names_lcores(opts) ? 1 : 0))
 		return APP_FAILED;
-	if (rte_eal_init(opts->eal_argc, opts->eal_argv) < 0) {
+	if (eal_init(opts->eal_argc, opts->eal_argv) < 0) {
 		int error = rte_errno;
 
 		say_error("EAL does not start: %s%s", rte_strerror(error),

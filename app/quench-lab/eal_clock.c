@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* EAL has options for neither. Its library calls the program's functions before those of the C library. */
-#include "quench-lab/eal_start.h"
+/* EAL has no option for the length of this sleep. Its library calls the program's nanosleep(). */
+#include "quench-lab/eal_clock.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <time.h>
 
@@ -11,7 +10,7 @@
 static bool eal_starts;
 
 void
-eal_start_short(bool starts)
+eal_clock_hurry(bool starts)
 {
 	eal_starts = starts;
 }
@@ -28,17 +27,4 @@ nanosleep(const struct timespec *requested, struct timespec *remaining)
 		return 0;
 	errno = rc;
 	return -1;
-}
-
-/* EAL asks whether its own library is loaded. If not, it is linked statically, and has no plugin folder. */
-void *
-dlopen(const char *file, int mode)
-{
-	static void *(*next)(const char *, int);
-
-	if (eal_starts && (mode & RTLD_NOLOAD) != 0)
-		return NULL;
-	if (next == NULL)
-		*(void **)&next = dlsym(RTLD_NEXT, "dlopen");
-	return next(file, mode);
 }

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/eal/eal_drivers.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <rte_eal.h>
+
+#define EAL_LIBRARY "librte_eal"
+
+static bool all_are_loaded;
+
+/* EAL asks whether its own library is loaded. If not, it is linked statically, and has no plugin folder. EAL's library calls
+ * the program's dlopen() before that of the C library. */
+void *
+dlopen(const char *file, int mode)
+{
+	static void *(*next)(const char *, int);
+
+	if (all_are_loaded && (mode & RTLD_NOLOAD) != 0)
+		return NULL;
+	if (next == NULL)
+		*(void **)&next = dlsym(RTLD_NEXT, "dlopen");
+	return next(file, mode);
+}
+
+/* Load a driver that lies beside EAL's library and has its version: librte_eal.so.23, librte_net_null.so.23. */
+static bool
+load(const char *driver, size_t length)
+{
+	Dl_info eal;
+	const char *name;
+	char path[PATH_MAX];
+	int n;
+
+	if (length == 0 || dladdr((void *)(uintptr_t)rte_eal_init, &eal) == 0)
+		return false;
+	name = strrchr(eal.dli_fname, '/');
+	if (name == NULL || strncmp(++name, EAL_LIBRARY, strlen(EAL_LIBRARY)) != 0)
+		return false; /* linked statically */
+	n = snprintf(path, sizeof(path), "%.*slibrte_%.*s%s", (int)(name - eal.dli_fname),
+		     eal.dli_fname, (int)length, driver, name + strlen(EAL_LIBRARY));
+	return n < (int)sizeof(path) && dlopen(path, RTLD_NOW) != NULL;
+}
+
+/* Length of the driver's name in that of a device: net_memif of net_memif0,role=client. 0: it may be no name of a file. */
+static size_t
+driver_length(const char *device)
+{
+	size_t length = strspn(device, "abcdefghijklmnopqrstuvwxyz_0123456789");
+
+	if (device[length] != '\0' && device[length] != ',')
+		return 0;
+	while (length > 0 && strchr("0123456789", device[length - 1]) != NULL)
+		length--;
+	return length;
+}
+
+static bool
+begins(const char *word, const char *with)
+{
+	return strncmp(word, with, strlen(with)) == 0;
+}
+
+/* May the options name drivers or devices in a way that is not understood here? EAL takes --vde for --vdev. */
+static bool
+names_in_another_way(const char *option)
+{
+	return begins(option, "-d") || begins(option, "-a") || begins(option, "-b") ||
+	       begins(option, "--allow") || begins(option, "--block") || begins(option, "--vd");
+}
+
+static bool
+load_named(int argc, char **argv)
+{
+	bool no_pci = false, no_shconf = false;
+
+	if (!load("mempool_ring", strlen("mempool_ring")))
+		return false;
+	for (int i = 1; i < argc; i++) {
+		const char *device = NULL;
+
+		if (strcmp(argv[i], "--no-pci") == 0)
+			no_pci = true;
+		else if (strcmp(argv[i], "--no-shconf") == 0)
+			no_shconf = true;
+		else if (strcmp(argv[i], "--vdev") == 0 && i + 1 < argc)
+			device = argv[++i];
+		else if (begins(argv[i], "--vdev="))
+			device = argv[i] + strlen("--vdev=");
+		else if (names_in_another_way(argv[i]))
+			return false;
+		if (device != NULL && !load(device, driver_length(device)))
+			return false;
+	}
+	return no_pci && no_shconf;
+}
+
+int
+eal_init(int argc, char **argv)
+{
+	int rc;
+
+	all_are_loaded = load_named(argc, argv);
+	rc = rte_eal_init(argc, argv);
+	all_are_loaded = false;
+	return rc;
+}

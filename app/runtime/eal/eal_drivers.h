@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef QUENCH_APP_RUNTIME_EAL_EAL_DRIVERS_H
+#define QUENCH_APP_RUNTIME_EAL_EAL_DRIVERS_H
+
+/**
+ * rte_eal_init() that loads the drivers which are named, if all are.
+ *
+ * EAL loads the hundred libraries of its plugin folder at each start: most of the CPU time of a
+ * start, and 6 MB of memory. With --no-pci, the options name all devices (--vdev), and a device's
+ * name begins with that of its driver. Only these drivers are loaded then, and the ring of packet
+ * pools.
+ *
+ * EAL loads its folder as ever without --no-pci, with options that name drivers or devices in
+ * another way (-d, -a, -b), and if the driver of a device is not found by its name. It also does so
+ * without --no-shconf: processes that share memory know an implementation of pools by its number,
+ * so they must load the same ones.
+ *
+ * @param argc, argv  EAL's options, those of rte_eal_init().
+ * @return            As rte_eal_init().
+ */
+int eal_init(int argc, char **argv);
+
+#endif
