@@ -55,6 +55,7 @@ def in_force(ini):
 REAL = {
     "nxos-88.txt": (64, 3),
     "nxos-gpu-64x400.txt": (64, 3),
+    "nxos-pod-36x400.txt": (36, 3),
     "nxos-storage-54.txt": (54, 3),
     "sonic-celestica-32x100.json": (33, 0),
     "sonic-dell-56x50x100.json": (58, 0),

@@ -7,10 +7,9 @@
 
 /* Largest MTU: with its overhead a frame has at most 16000 bytes. */
 #define MAX_MTU (16000u - SW_MTU_OVERHEAD_BYTES)
-#define MAX_BUFFER (1ull << 40)
 
 /* Names predefined by NX-OS. */
-static const char *const queue_names[] = {"c-out-8q-q", "c-out-q", NULL};
+static const char *const queue_names[] = {"c-out-8q-q", "c-out-q", "c-in-8q-q", "c-in-q", NULL};
 static const char *const network_names[] = {"c-8q-nq", "c-nq", NULL};
 
 static int
@@ -29,20 +28,24 @@ own_group(const char *name, const char *const *prefixes)
 	return -1;
 }
 
-/* Group of a class-map that the user has defined, with "match qos-group 3". */
+/*
+ * Group of a class-map that the user has defined, with "match qos-group 3". Another policy may have
+ * used its lines.
+ */
 static int
 mapped_group(struct nxos *x, const char *type, const char *name)
 {
 	struct nx_args a;
 	uint64_t group;
 
-	for (int map = nx_next(&x->nx, NX_TOP, -1); map >= 0; map = nx_next(&x->nx, NX_TOP, map)) {
+	for (int map = nx_next_of(&x->nx, NX_TOP, -1); map >= 0;
+	     map = nx_next_of(&x->nx, NX_TOP, map)) {
 		if ((!nx_is(&x->nx.lines[map], "class-map type % match-any %", &a) &&
 		     !nx_is(&x->nx.lines[map], "class-map type % match-all %", &a) &&
 		     !nx_is(&x->nx.lines[map], "class-map type % %", &a)) ||
 		    strcasecmp(a.word[0], type) != 0 || strcmp(a.word[1], name) != 0)
 			continue;
-		for (int i = nx_next(&x->nx, map, -1); i >= 0; i = nx_next(&x->nx, map, i)) {
+		for (int i = nx_next_of(&x->nx, map, -1); i >= 0; i = nx_next_of(&x->nx, map, i)) {
 			if (!nx_is(&x->nx.lines[i], "match qos-group %", &a) ||
 			    nx_number(&x->nx, i, a.word[0], 0, NX_GROUPS - 1, &group) != 0)
 				continue;
@@ -108,30 +111,22 @@ read_no_drop(struct nxos *x, int line, const char *text, uint8_t group)
 static int
 read_pause_buffer(struct nxos *x, int line, const struct nx_args *a, uint8_t group)
 {
-	struct mmu_params *mmu = &x->out->sw.mmu;
-	struct buffer_profile *p = &mmu->profiles[mmu->n_profiles];
-	uint64_t buffer, pause, resume;
-	int rc = nx_number(&x->nx, line, a->word[0], 1, MAX_BUFFER, &buffer);
+	struct buffer_profile profile;
+	struct nx_pause pause;
+	const char *name;
+	char suffix[16];
+	int rc = nxos_read_pause(x, line, a, &pause);
 
-	if (rc == 0)
-		rc = nx_number(&x->nx, line, a->word[1], 1, buffer, &pause);
-	if (rc == 0)
-		rc = nx_number(&x->nx, line, a->word[2], 0, pause, &resume);
 	if (rc == 0)
 		rc = read_no_drop(x, line, a->word[3], group);
 	if (rc != 0)
 		return rc;
-	*p = (struct buffer_profile){
-		.static_th_bytes = pause,
-		.xon_offset_bytes = pause - resume,
-		.xoff_bytes = buffer - pause,
-	};
-	snprintf(mmu->profile_names[mmu->n_profiles], MMU_PROFILE_NAME + 1, "nxos_pause_%u",
-		 x->pfc_cos[group]);
+	profile = nxos_pause_profile(&pause);
+	snprintf(suffix, sizeof(suffix), "pause_%u", x->pfc_cos[group]);
+	name = nxos_add_profile(x, NX_NO_POLICY, suffix, &profile);
 	for (unsigned int port = 0; port < SW_DEVICE_PORTS; port++)
 		snprintf(x->out->sw.pgs[port][x->pfc_cos[group]].buffer_profile,
-			 SW_PROFILE_NAME + 1, "%s", mmu->profile_names[mmu->n_profiles]);
-	mmu->n_profiles++;
+			 SW_PROFILE_NAME + 1, "%s", name);
 	return 0;
 }
 

@@ -29,7 +29,7 @@ read_system(struct nxos *x)
 			continue;
 		nx_use(&x->nx, s);
 		for (int i = nx_next(&x->nx, s, -1); rc == 0 && i >= 0; i = nx_next(&x->nx, s, i))
-			rc = nxos_service(x, i);
+			rc = nxos_service(x, i, &x->system);
 	}
 	return rc;
 }
@@ -158,7 +158,8 @@ blame_unbound(struct nxos *x)
 {
 	for (int i = nx_next(&x->nx, NX_TOP, -1); i >= 0; i = nx_next(&x->nx, NX_TOP, i)) {
 		if (nx_is(&x->nx.lines[i], "policy-map ...", NULL))
-			nx_lose_block(&x->nx, i, "neither system qos nor an interface applies it");
+			nx_lose_block(&x->nx, i,
+				      "neither system qos nor a port of the switch applies it");
 		else if (nx_is(&x->nx.lines[i], "class-map ...", NULL))
 			nx_lose_block(&x->nx, i, "no applied policy has this class");
 	}
@@ -167,11 +168,7 @@ blame_unbound(struct nxos *x)
 int
 import_nxos(const char *text, size_t size, struct import_switch *out, struct import_log *log)
 {
-	struct nxos x = {.out = out,
-			 .log = log,
-			 .qos_policy = -1,
-			 .queuing_policy = -1,
-			 .network_policy = -1};
+	struct nxos x = {.out = out, .log = log, .network_policy = NX_NO_POLICY};
 	int rc;
 
 	import_switch_begin(out);
@@ -183,7 +180,9 @@ import_nxos(const char *text, size_t size, struct import_switch *out, struct imp
 	if (rc == 0)
 		rc = nxos_network(&x);
 	if (rc == 0)
-		rc = nxos_queuing(&x);
+		rc = nxos_output(&x);
+	if (rc == 0)
+		rc = nxos_input(&x);
 	if (rc == 0) {
 		nxos_maps(&x);
 		set_lldp(&x);

@@ -12,7 +12,7 @@
 
 /* Settings from the lines of one interface. */
 struct interface {
-	bool has_mode, has_speed, is_watched, has_qos;
+	bool has_mode, has_speed, is_watched;
 	uint64_t mtu;
 	int mtu_line;
 };
@@ -67,8 +67,9 @@ read_mode(struct nxos *x, int line, const char *mode, struct sw_port_params *por
 }
 
 static int
-read_port_line(struct nxos *x, int line, struct sw_port_params *port, struct interface *has)
+read_port_line(struct nxos *x, int line, uint16_t number, struct interface *has)
 {
+	struct sw_port_params *port = &x->out->sw.ports[number];
 	const struct nx_line *l = &x->nx.lines[line];
 	struct nx_args a;
 	uint64_t value;
@@ -96,11 +97,8 @@ read_port_line(struct nxos *x, int line, struct sw_port_params *port, struct int
 	} else if (nx_is(l, "shutdown", NULL)) {
 		nx_lose(&x->nx, line, "a port is up while its device is up");
 	}
-	if (nx_is(l, "service-policy type qos input %", &a) ||
-	    nx_is(l, "service-policy input %", &a))
-		has->has_qos = true;
 	if (rc == 0 && nx_is(l, "service-policy ...", &a))
-		rc = nxos_service(x, line);
+		rc = nxos_service(x, line, &x->port[number]);
 	return rc == 0 ? read_port_watchdog(x, line, port, has) : rc;
 }
 
@@ -148,8 +146,23 @@ read_interface(struct nxos *x, int line, uint16_t number, struct interface *has)
 	port->flow_control = SW_FLOW_AUTO; /* NX-OS's default */
 	nx_use(&x->nx, line);
 	for (int i = nx_next(&x->nx, line, -1); rc == 0 && i >= 0; i = nx_next(&x->nx, line, i))
-		rc = read_port_line(x, i, port, has);
+		rc = read_port_line(x, i, number, has);
 	port->pfcwd = has->is_watched;
+	return rc;
+}
+
+/* Policies and PFC of a port-channel are those of its ports. */
+static int
+read_channel(struct nxos *x, uint16_t number, struct interface *has)
+{
+	int channel = nxos_channel_of(x, number), rc = 0;
+
+	for (int i = channel >= 0 ? nx_next_of(&x->nx, channel, -1) : -1; rc == 0 && i >= 0;
+	     i = nx_next_of(&x->nx, channel, i))
+		if (nx_is(&x->nx.lines[i], "service-policy ...", NULL) ||
+		    nx_is(&x->nx.lines[i], "priority-flow-control ...", NULL))
+			rc = read_port_line(x, i, number, has);
+	x->out->sw.ports[number].pfcwd = has->is_watched;
 	return rc;
 }
 
@@ -200,15 +213,15 @@ note_assumptions(struct nxos *x, const struct interface has[SW_DEVICE_PORTS])
 	for (uint16_t i = 0; i < x->out->sw.n_ports; i++) {
 		no_mode[i] = !has[i].has_mode;
 		no_speed[i] = !has[i].has_speed;
-		no_qos[i] = !has[i].has_qos;
-		any_qos |= has[i].has_qos;
+		no_qos[i] = !x->port[i].of[NX_QOS].is_set;
+		any_qos |= !no_qos[i];
 	}
 	note_ports(x, no_speed, "no speed: link_speed_bps = 100G is assumed");
 	note_ports(x, no_mode, "no priority-flow-control mode: auto, as NX-OS does");
-	if (any_qos)
+	if (any_qos && !x->system.of[NX_QOS].is_set)
 		note_ports(x, no_qos,
-			   "the port has no service-policy type qos; all ports share one "
-			   "classification");
+			   "no service-policy type qos: all packets are of qos-group 0, as in "
+			   "NX-OS");
 }
 
 /* Ports that are no ports of the switch. */
@@ -253,6 +266,7 @@ add_ports(struct nxos *x, int line, const struct port_range *range, struct impor
 		memcpy(name, sw->ports[i].name, sizeof(name));
 		sw->ports[i] = sw->ports[first];
 		memcpy(sw->ports[i].name, name, sizeof(name));
+		x->port[i] = x->port[first];
 		has[i] = has[first];
 	}
 	return rc;
@@ -281,6 +295,8 @@ nxos_ports(struct nxos *x)
 		rc = import_ports_check(&wanted, x->log);
 	if (rc == 0)
 		import_ports_left(&wanted, left.first, left.n, x->log);
+	for (uint16_t i = 0; rc == 0 && i < x->out->sw.n_ports; i++)
+		rc = read_channel(x, i, &has[i]);
 	if (rc == 0 && x->out->sw.n_ports == 0)
 		return import_refuse(x->log,
 				     " expected at least one interface Ethernet: the ports");

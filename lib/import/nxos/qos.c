@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* class-map and policy-map of type qos: the group of a frame. */
+/* class-maps and policy-maps of type qos: the group of a frame. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers/array.h"
+#include "import/conversion/import_classes.h"
 #include "import/conversion/import_memory.h"
 #include "import/nxos/parts.h"
 
@@ -251,6 +252,8 @@ read_actions(struct nxos *x, int class, uint8_t *group)
 }
 
 struct assignment {
+	struct qos_map_params *qos;
+	uint8_t default_group; /* group of class-default */
 	uint64_t dscp_done;
 	uint8_t cos_done;
 	bool has_dscp, has_cos;
@@ -259,9 +262,9 @@ struct assignment {
 
 /* A frame belongs to the first class that matches, so assign only values not assigned yet. */
 static void
-assign(struct nxos *x, const struct matches *m, uint8_t group, struct assignment *done)
+assign(const struct matches *m, uint8_t group, struct assignment *done)
 {
-	struct qos_map_params *qos = &x->out->sw.qos;
+	struct qos_map_params *qos = done->qos;
 
 	for (unsigned int d = 0; d < DSCPS; d++)
 		if ((m->dscp & ~done->dscp_done) >> d & 1)
@@ -289,7 +292,7 @@ read_class(struct nxos *x, const struct class_maps *maps, int line, const char *
 		m.dscp = UINT64_MAX;
 		m.cos = UINT8_MAX;
 		rc = read_actions(x, line, &group);
-		x->default_group = group;
+		done->default_group = group;
 	} else {
 		rc = read_class_map(x, maps, line, name, &m);
 		if (rc == 1) {
@@ -302,38 +305,55 @@ read_class(struct nxos *x, const struct class_maps *maps, int line, const char *
 			rc = read_actions(x, line, &group);
 	}
 	nx_use(&x->nx, line);
-	assign(x, &m, group, done);
+	assign(&m, group, done);
+	return rc;
+}
+
+static int
+read_policy(struct nxos *x, const struct class_maps *maps, int policy, struct qos_map_params *qos)
+{
+	struct assignment done = {.qos = qos, .cos_line = -1};
+	struct nx_args a;
+	int rc = 0;
+
+	memset(qos->dscp_to_tc_map, 0, sizeof(qos->dscp_to_tc_map));
+	memset(qos->dot1p_to_tc_map, 0, sizeof(qos->dot1p_to_tc_map));
+	if (policy == NX_NO_POLICY)
+		return 0;
+	for (int i = nx_next(&x->nx, policy, -1); rc == 0 && i >= 0; i = nx_next(&x->nx, policy, i))
+		if (nx_is(&x->nx.lines[i], "class type qos %", &a) ||
+		    nx_is(&x->nx.lines[i], "class %", &a))
+			rc = read_class(x, maps, i, a.word[0], &done);
+	qos->trust = !done.has_dscp && done.has_cos ? QOS_TRUST_PCP : QOS_TRUST_DSCP;
+	if (done.has_dscp && done.has_cos)
+		nx_lose(&x->nx, done.cos_line,
+			"in part: where DSCP is trusted, CoS counts for tagged frames without IP");
+	if (qos->trust == QOS_TRUST_PCP && done.default_group != 0)
+		import_note(x->log,
+			    "%u: class-default is group %u; with trust = pcp an untagged frame is "
+			    "class 0",
+			    x->nx.lines[policy].number, done.default_group);
 	return rc;
 }
 
 int
 nxos_qos(struct nxos *x)
 {
-	struct qos_map_params *qos = &x->out->sw.qos;
-	struct assignment done = {.cos_line = -1};
+	struct sw_params *sw = &x->out->sw;
+	struct qos_map_params qos[SW_DEVICE_PORTS];
 	struct class_maps maps = {0};
-	struct nx_args a;
 	int rc = 0;
 
-	memset(qos->dscp_to_tc_map, 0, sizeof(qos->dscp_to_tc_map));
-	memset(qos->dot1p_to_tc_map, 0, sizeof(qos->dot1p_to_tc_map));
-	if (x->qos_policy < 0)
-		return 0;
 	list_class_maps(x, &maps);
-	for (int i = nx_next(&x->nx, x->qos_policy, -1); rc == 0 && i >= 0;
-	     i = nx_next(&x->nx, x->qos_policy, i))
-		if (nx_is(&x->nx.lines[i], "class type qos %", &a) ||
-		    nx_is(&x->nx.lines[i], "class %", &a))
-			rc = read_class(x, &maps, i, a.word[0], &done);
+	for (uint16_t i = 0; rc == 0 && i < sw->n_ports; i++) {
+		uint16_t first = nxos_first_with(x, i, NX_QOS);
+
+		qos[i] = first < i ? qos[first] : sw->qos;
+		if (first == i)
+			rc = read_policy(x, &maps, nxos_policy(x, i, NX_QOS), &qos[i]);
+	}
 	free(maps.maps);
-	qos->trust = !done.has_dscp && done.has_cos ? QOS_TRUST_PCP : QOS_TRUST_DSCP;
-	if (done.has_dscp && done.has_cos)
-		nx_lose(&x->nx, done.cos_line,
-			"in part: where DSCP is trusted, CoS counts for tagged frames without IP");
-	if (qos->trust == QOS_TRUST_PCP && x->default_group != 0)
-		import_note(x->log,
-			    "%u: class-default is group %u; with trust = pcp an untagged frame is "
-			    "class 0",
-			    x->nx.lines[x->qos_policy].number, x->default_group);
+	if (rc == 0)
+		import_set_qos(sw, qos);
 	return rc;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* policy-map of type queuing: scheduler, WRED, limits and shapers of the queues. */
+/* Reads a policy-map of type queuing: scheduler, WRED, limits and shapers of the queues. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers/units.h"
-#include "import/nxos/parts.h"
+#include "import/nxos/queuing.h"
 
 #define MAX_LEVEL 3
 /* "queue-limit dynamic N" is an alpha of 2^(N - 7). */
@@ -83,30 +83,6 @@ read_wred_word(struct nxos *x, int line, char *const *w, unsigned int n, struct 
 	return 0;
 }
 
-/* Set the curve of a queue: the first curve becomes [wred], others get names. */
-static int
-add_curve(struct nxos *x, int line, uint8_t queue, const struct wred_params *curve)
-{
-	struct sw_params *sw = &x->out->sw;
-	struct sw_wred_profile *own;
-
-	if (sw->wred_queues == 0)
-		sw->wred = *curve;
-	if (memcmp(&sw->wred, curve, sizeof(*curve)) == 0) {
-		sw->wred_queues |= (uint8_t)(1u << queue);
-		return 0;
-	}
-	if (sw->n_wred_profiles == NX_GROUPS)
-		return nx_refuse(&x->nx, line, "one random-detect line per class");
-	own = &sw->wred_profiles[sw->n_wred_profiles++];
-	own->params = *curve;
-	snprintf(own->name, sizeof(own->name), "nxos_queue_%u", queue);
-	for (unsigned int port = 0; port < SW_DEVICE_PORTS; port++)
-		snprintf(sw->queues[port][queue].wred_profile, SW_PROFILE_NAME + 1, "%s",
-			 own->name);
-	return 0;
-}
-
 static void
 begin_wred(struct wred_words *words)
 {
@@ -148,7 +124,7 @@ read_wred(struct nxos *x, int line, char *rest, struct wred_words *words)
 
 /* Set the curve after the last line of a class. */
 static int
-end_wred(struct nxos *x, int class, uint8_t queue, const struct wred_words *words)
+end_wred(struct nxos *x, int class, const struct wred_words *words, struct nx_queue *queue)
 {
 	char why[256];
 
@@ -158,8 +134,11 @@ end_wred(struct nxos *x, int class, uint8_t queue, const struct wred_words *word
 		return nx_refuse(&x->nx, words->line,
 				 "a minimum-threshold that is not above the "
 				 "maximum-threshold");
-	if (words->has_min && words->has_max)
-		return add_curve(x, words->line, queue, &words->params);
+	if (words->has_min && words->has_max) {
+		queue->curve = words->params;
+		queue->curve_line = words->line;
+		return 0;
+	}
 	for (int i = nx_next_of(&x->nx, class, -1); i >= 0; i = nx_next_of(&x->nx, class, i))
 		if (nx_is(&x->nx.lines[i], "random-detect ...", NULL) && x->nx.lines[i].why == NULL)
 			nx_lose(&x->nx, i,
@@ -168,40 +147,17 @@ end_wred(struct nxos *x, int class, uint8_t queue, const struct wred_words *word
 	return 0;
 }
 
-/* Set the limit of a queue, except of a lossless one, which the ingress side limits. */
+/* The limit of a queue, except of a lossless one, which the ingress side limits. */
 static int
-add_limit(struct nxos *x, int line, uint8_t queue, const struct buffer_profile *limit)
-{
-	struct mmu_params *mmu = &x->out->sw.mmu;
-	char *name = mmu->profile_names[mmu->n_profiles];
-
-	if (x->no_drop >> queue & 1) {
-		nx_lose(&x->nx, line, "only its priority group limits a no-drop queue");
-		return 0;
-	}
-	if (mmu->n_profiles == MMU_MAX_PROFILES)
-		return nx_refuse(&x->nx, line, "one queue-limit of a class");
-	snprintf(name, MMU_PROFILE_NAME + 1, "nxos_limit_%u", queue);
-	for (unsigned int i = 0; i < mmu->n_profiles; i++)
-		if (strcmp(mmu->profile_names[i], name) == 0)
-			return nx_refuse(&x->nx, line, "one queue-limit of a class");
-	mmu->profiles[mmu->n_profiles++] = *limit;
-	for (unsigned int port = 0; port < SW_DEVICE_PORTS; port++)
-		snprintf(x->out->sw.queues[port][queue].buffer_profile, SW_PROFILE_NAME + 1, "%s",
-			 name);
-	nx_use(&x->nx, line);
-	return 0;
-}
-
-static int
-read_limit(struct nxos *x, int line, uint8_t queue)
+read_limit(struct nxos *x, int line, uint8_t group, struct nx_queue *queue)
 {
 	const struct nx_line *l = &x->nx.lines[line];
-	struct buffer_profile limit = {0};
+	struct buffer_profile limit;
 	struct nx_args a;
 	uint64_t value;
 	int rc;
 
+	memset(&limit, 0, sizeof(limit)); /* profiles are compared as bytes */
 	if (nx_is(l, "queue-limit dynamic %", &a)) {
 		rc = nx_number(&x->nx, line, a.word[0], 0, MAX_DYNAMIC, &value);
 		limit.dynamic = true;
@@ -214,11 +170,22 @@ read_limit(struct nxos *x, int line, uint8_t queue)
 	} else {
 		return 0;
 	}
-	return rc == 0 ? add_limit(x, line, queue, &limit) : rc;
+	if (rc != 0)
+		return rc;
+	if (x->no_drop >> group & 1) {
+		nx_lose(&x->nx, line, "only its priority group limits a no-drop queue");
+		return 0;
+	}
+	if (queue->limit_line >= 0)
+		return nx_refuse(&x->nx, line, "one queue-limit of a class");
+	queue->limit = limit;
+	queue->limit_line = line;
+	nx_use(&x->nx, line);
+	return 0;
 }
 
 static int
-read_shape(struct nxos *x, int line, const struct nx_args *a, uint8_t queue)
+read_shape(struct nxos *x, int line, const struct nx_args *a, struct nx_queue *queue)
 {
 	uint64_t rate[2] = {0, 0}; /* minimum, maximum; a single rate is the maximum */
 	unsigned int n = a->n / 2;
@@ -232,10 +199,8 @@ read_shape(struct nxos *x, int line, const struct nx_args *a, uint8_t queue)
 	}
 	if (rate[0] > rate[1])
 		return nx_refuse(&x->nx, line, "a min that is not above the max");
-	for (unsigned int port = 0; port < SW_DEVICE_PORTS; port++) {
-		x->out->sw.queues[port][queue].min_rate_bps = rate[0];
-		x->out->sw.queues[port][queue].max_rate_bps = rate[1];
-	}
+	queue->min_rate_bps = rate[0];
+	queue->max_rate_bps = rate[1];
 	nx_use(&x->nx, line);
 	return 0;
 }
@@ -248,15 +213,16 @@ struct share {
 };
 
 static int
-read_bandwidth(struct nxos *x, int line, const char *text, uint8_t queue, struct share *share)
+read_bandwidth(struct nxos *x, int line, const char *text, uint8_t group, struct nx_queuing *out,
+	       struct share *share)
 {
 	uint64_t percent;
 	int rc = nx_number(&x->nx, line, text, 0, 100, &percent);
 
 	if (rc == 0 && percent == 0)
 		import_note(x->log, "%u: %s: queue %u has weight 1, the lowest weight",
-			    x->nx.lines[line].number, x->nx.lines[line].text, queue);
-	x->out->sw.sched.dwrr_weight[queue] = percent == 0 ? 1 : (uint8_t)percent;
+			    x->nx.lines[line].number, x->nx.lines[line].text, group);
+	out->sched.dwrr_weight[group] = percent == 0 ? 1 : (uint8_t)percent;
 	share->has_bandwidth = true;
 	nx_use(&x->nx, line);
 	return rc;
@@ -264,9 +230,9 @@ read_bandwidth(struct nxos *x, int line, const char *text, uint8_t queue, struct
 
 /* Share the remaining bandwidth equally among the queues without bandwidth. */
 static void
-share_rest(struct nxos *x, const struct share shares[NX_GROUPS])
+share_rest(struct nxos *x, int policy, const struct share shares[NX_GROUPS], struct nx_queuing *out)
 {
-	uint8_t *weight = x->out->sw.sched.dwrr_weight;
+	uint8_t *weight = out->sched.dwrr_weight;
 	unsigned int sum = 0, n = 0, part;
 
 	for (unsigned int g = 0; g < NX_GROUPS; g++) {
@@ -278,12 +244,14 @@ share_rest(struct nxos *x, const struct share shares[NX_GROUPS])
 		if (!shares[g].has_bandwidth && !shares[g].strict)
 			weight[g] = (uint8_t)part;
 	if (n > 0)
-		import_note(x->log, " queues without a bandwidth line: weight %u each", part);
+		import_note(x->log, " %s%squeues without a bandwidth line: weight %u each",
+			    policy == NX_NO_POLICY ? "" : nxos_policy_name(x, policy),
+			    policy == NX_NO_POLICY ? "" : ": ", part);
 }
 
 static int
-read_queue_line(struct nxos *x, int line, uint8_t queue, struct share *share,
-		struct wred_words *words)
+read_queue_line(struct nxos *x, int line, uint8_t group, struct nx_queuing *out,
+		struct share *share, struct wred_words *words)
 {
 	const struct nx_line *l = &x->nx.lines[line];
 	struct nx_args a;
@@ -291,7 +259,7 @@ read_queue_line(struct nxos *x, int line, uint8_t queue, struct share *share,
 	int rc = 0;
 
 	if (nx_is(l, "bandwidth remaining percent %", &a) || nx_is(l, "bandwidth percent %", &a))
-		return read_bandwidth(x, line, a.word[0], queue, share);
+		return read_bandwidth(x, line, a.word[0], group, out, share);
 	if (nx_is(l, "priority", &a) || nx_is(l, "priority level %", &a)) {
 		if (a.n > 0)
 			rc = nx_number(&x->nx, line, a.word[0], 1, MAX_LEVEL, &level);
@@ -304,23 +272,31 @@ read_queue_line(struct nxos *x, int line, uint8_t queue, struct share *share,
 	if (nx_is(l, "random-detect ...", &a))
 		return read_wred(x, line, a.rest, words);
 	if (nx_is(l, "queue-limit ...", &a))
-		return read_limit(x, line, queue);
+		return read_limit(x, line, group, &out->queues[group]);
 	if (nx_is(l, "shape min % % max % %", &a) || nx_is(l, "shape max % %", &a) ||
 	    nx_is(l, "shape average % %", &a) || nx_is(l, "shape % %", &a))
-		return read_shape(x, line, &a, queue);
+		return read_shape(x, line, &a, &out->queues[group]);
+	if (nx_is(l, "pause buffer-size ...", &a))
+		nx_lose(&x->nx, line, "only a policy for input has thresholds of PFC");
 	return 0;
 }
 
 static int
-read_queue(struct nxos *x, int class, uint8_t queue, struct share *share)
+read_queue(struct nxos *x, int class, uint8_t group, struct nx_queuing *out, struct share *share)
 {
+	struct nx_queue *queue = &out->queues[group];
 	struct wred_words words;
 	int rc = 0;
 
+	if (queue->is_read) {
+		nx_lose_block(&x->nx, class, "an earlier class of the policy has this queue");
+		return 0;
+	}
+	queue->is_read = true;
 	begin_wred(&words);
 	for (int i = nx_next(&x->nx, class, -1); rc == 0 && i >= 0; i = nx_next(&x->nx, class, i))
-		rc = read_queue_line(x, i, queue, share, &words);
-	return rc == 0 ? end_wred(x, class, queue, &words) : rc;
+		rc = read_queue_line(x, i, group, out, share, &words);
+	return rc == 0 ? end_wred(x, class, &words, queue) : rc;
 }
 
 /* Our scheduler serves the higher queue first, NX-OS the lower level. */
@@ -340,22 +316,22 @@ check_levels(struct nxos *x, const struct share shares[NX_GROUPS])
 }
 
 int
-nxos_queuing(struct nxos *x)
+nxos_read_queuing(struct nxos *x, int policy, struct nx_queuing *out)
 {
-	struct sw_params *sw = &x->out->sw;
 	struct share shares[NX_GROUPS] = {{0}};
 	int group, rc = 0;
 
-	sw->wred_queues = 0;
-	sw->sched.strict_queues = 0;
-	memset(sw->sched.dwrr_weight, 1, sizeof(sw->sched.dwrr_weight));
-	for (int c = -1; rc == 0 && x->queuing_policy >= 0 &&
-			 (c = nxos_next_class(x, "queuing", x->queuing_policy, c, &group)) >= 0;)
-		rc = read_queue(x, c, (uint8_t)group, &shares[group]);
+	memset(out, 0, sizeof(*out));
+	memset(out->sched.dwrr_weight, 1, sizeof(out->sched.dwrr_weight));
 	for (unsigned int g = 0; g < NX_GROUPS; g++)
-		sw->sched.strict_queues |= (uint8_t)(shares[g].strict << g);
+		out->queues[g].curve_line = out->queues[g].limit_line = -1;
+	for (int c = -1; rc == 0 && policy != NX_NO_POLICY &&
+			 (c = nxos_next_class(x, "queuing", policy, c, &group)) >= 0;)
+		rc = read_queue(x, c, (uint8_t)group, out, &shares[group]);
+	for (unsigned int g = 0; g < NX_GROUPS; g++)
+		out->sched.strict_queues |= (uint8_t)(shares[g].strict << g);
 	check_levels(x, shares);
 	if (rc == 0)
-		share_rest(x, shares);
+		share_rest(x, policy, shares, out);
 	return rc;
 }

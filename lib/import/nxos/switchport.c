@@ -153,6 +153,18 @@ find_channel(struct nxos *x, const char *number)
 	return -1;
 }
 
+int
+nxos_channel_of(struct nxos *x, uint16_t port)
+{
+	struct nx_args a;
+
+	for (int i = nx_next_of(&x->nx, x->port_line[port], -1); i >= 0;
+	     i = nx_next_of(&x->nx, x->port_line[port], i))
+		if (nx_is(&x->nx.lines[i], "channel-group % ...", &a))
+			return find_channel(x, a.word[0]);
+	return -1;
+}
+
 /*
  * Without link aggregation, the first port of a port-channel gets its VLANs and addresses. The
  * others would bring frames back to their sender: they are in no VLAN.

@@ -431,6 +431,138 @@ TEST(classes_of_the_users_own_go_by_their_group)
 	assert_int_equal(sw->sched.strict_queues, 1 << 5);
 }
 
+#define OUTPUT(name, q3) "policy-map type queuing " name "\n  class type queuing c-out-8q-q3\n" q3
+
+/* A policy of an interface replaces that of system qos. */
+TEST(interfaces_have_the_queues_of_their_policies)
+{
+	taken(import_nxos,
+	      OUTPUT("DOWN",
+		     "    bandwidth percent 60\n    random-detect minimum-threshold 100 kbytes "
+		     "maximum-threshold 200 kbytes ecn\n")
+		      OUTPUT("UP",
+			     "    bandwidth percent 80\n    random-detect minimum-threshold 1 mbytes "
+			     "maximum-threshold 3 mbytes ecn\n    shape max 40 gbps\n")
+			      OUTPUT("PLAIN",
+				     "    priority\n  class type queuing c-out-8q-q1\n    "
+				     "queue-limit 90 kbytes\n") "system qos\n  service-policy type "
+								"queuing output DOWN\n"
+								"interface Ethernet1/1-3\n"
+								"interface Ethernet1/4\n  service-policy type queuing output UP\n"
+								"interface Ethernet1/5\n  service-policy type queuing output PLAIN no-stats\n"
+								"interface Ethernet1/6\n  service-policy type queuing output default-8q-out-policy\n",
+	      1);
+	lost("default-8q-out-policy: predefined policy of NX-OS");
+	noted("PLAIN: queues without a bandwidth line: weight 14 each");
+	assert_int_equal(sw_port_sched(sw, 0).dwrr_weight[3], 60);
+	assert_int_equal(sw_port_sched(sw, 3).dwrr_weight[3], 80);
+	assert_int_equal(sw_port_sched(sw, 4).strict_queues, 1 << 3);
+	assert_int_equal(sw_port_sched(sw, 5).dwrr_weight[3], 12);
+	assert_false(sw->ports[2].classes.own_dwrr_weight);
+	assert_int_equal(sw_queue_wred(sw, 2, 3)->green_max_threshold_bytes, 200000);
+	assert_int_equal(sw_queue_wred(sw, 3, 3)->green_max_threshold_bytes, 3000000);
+	assert_string_equal(sw->queues[3][3].wred_profile, "UP_queue_3");
+	assert_null(sw_queue_wred(sw, 4, 3));
+	assert_null(sw_queue_wred(sw, 5, 3));
+	assert_int_equal(sw->queues[3][3].max_rate_bps, 40 * GBPS);
+	assert_int_equal(sw->queues[0][3].max_rate_bps, 0);
+	assert_string_equal(sw->queues[4][1].buffer_profile, "PLAIN_limit_1");
+	assert_string_equal(sw->queues[0][1].buffer_profile, "default");
+}
+
+TEST(interfaces_have_the_classes_of_their_policies)
+{
+	static const char policies[] = CLASS("A", "dscp 26")
+		CLASS("B", "cos 5") "policy-map type qos P\n  class A\n    set qos-group 3\n"
+				    "policy-map type qos Q\n  class A\n    set qos-group 4\n"
+				    "policy-map type qos C\n  class B\n    set qos-group 5\n"
+				    "interface Ethernet1/1-2\n  service-policy type qos input P\n"
+				    "interface Ethernet1/3\n  service-policy type qos input Q\n"
+				    "interface Ethernet1/4\n  service-policy type qos input C\n"
+				    "interface Ethernet1/5\n";
+	char text[1024];
+
+	taken(import_nxos, policies, 0);
+	noted("Ethernet1/5: no service-policy type qos: all packets are of qos-group 0");
+	assert_int_equal(sw_port_qos(sw, 0).dscp_to_tc_map[26], 3);
+	assert_int_equal(sw_port_qos(sw, 2).dscp_to_tc_map[26], 4);
+	assert_int_equal(sw_port_qos(sw, 3).dot1p_to_tc_map[5], 5);
+	assert_int_equal(sw_port_qos(sw, 3).trust, QOS_TRUST_PCP);
+	assert_int_equal(sw_port_qos(sw, 4).dscp_to_tc_map[26], 0);
+	assert_int_equal(sw_port_qos(sw, 4).trust, QOS_TRUST_DSCP);
+	snprintf(text, sizeof(text), "%ssystem qos\n  service-policy type qos input Q\n", policies);
+	taken(import_nxos, text, 0);
+	assert_int_equal(sw_port_qos(sw, 1).dscp_to_tc_map[26], 3);
+	assert_int_equal(sw_port_qos(sw, 4).dscp_to_tc_map[26], 4);
+	snprintf(text, sizeof(text), "%sinterface Ethernet1/3\n  service-policy input P\n",
+		 policies);
+	taken(import_nxos, text, 1);
+	lost("service-policy input P: another policy of this type applies already");
+	assert_int_equal(sw_port_qos(sw, 2).dscp_to_tc_map[26], 4);
+}
+
+#define INPUT(name, class, numbers)                                                                \
+	"policy-map type queuing " name                                                            \
+	"\n  class type queuing " class "\n    pause buffer-size " numbers "\n"
+
+TEST(interfaces_have_the_thresholds_of_their_input_policies)
+{
+	taken(import_nxos,
+	      INPUT("SHORT", "c-in-q3", "300000 pause-threshold 100000 resume-threshold 90000") INPUT(
+		      "LONG", "c-in-q3", "900000 pause-threshold 200000 resume-threshold 180000")
+		      INPUT("LOSSY", "c-in-q2",
+			    "9000 pause-threshold 900 resume-threshold 90") "policy-map type network-qos N\n  class type network-qos c-8q-nq3\n    pause pfc-cos 4\n"
+									    "system qos\n  service-policy type network-qos N\n  service-policy type queuing input SHORT\n"
+									    "interface Ethernet1/1-2\n"
+									    "interface Ethernet1/3\n  service-policy type queuing input LONG\n"
+									    "interface Ethernet1/4\n  service-policy type queuing input LOSSY\n",
+	      1);
+	lost("pause buffer-size 9000 pause-threshold 900 resume-threshold 90: the class has no PFC");
+	assert_string_equal(sw->pgs[1][4].buffer_profile, "SHORT_pause_4");
+	assert_string_equal(sw->pgs[2][4].buffer_profile, "LONG_pause_4");
+	assert_string_equal(sw->pgs[3][4].buffer_profile, "default");
+	assert_int_equal(sw->mmu.profiles[1].static_th_bytes, 200000);
+	assert_int_equal(sw->mmu.profiles[1].xon_offset_bytes, 20000);
+	assert_int_equal(sw->mmu.profiles[1].xoff_bytes, 700000);
+}
+
+TEST(ports_of_a_port_channel_have_its_policies)
+{
+	taken(import_nxos,
+	      OUTPUT("UP",
+		     "    bandwidth percent 80\n") "interface port-channel7\n  priority-flow-control mode on\n"
+						   "  service-policy type queuing output UP\n"
+						   "interface Ethernet1/1-2\n  channel-group 7 mode active\n"
+						   "interface Ethernet1/3\n",
+	      1);
+	lost("channel-group 7 mode active: no link aggregation");
+	for (uint16_t i = 0; i < 3; i++) {
+		assert_int_equal(sw_port_sched(sw, i).dwrr_weight[3], i < 2 ? 80 : 12);
+		assert_int_equal(sw->ports[i].flow_control, i < 2 ? SW_FLOW_PFC : SW_FLOW_AUTO);
+	}
+}
+
+/* A name must be valid, no longer than 40 characters, and of one profile. */
+TEST(profiles_of_odd_policies_have_names)
+{
+	taken(import_nxos,
+	      OUTPUT("nxos", "    queue-limit 10 kbytes\n") OUTPUT(
+		      "a;b",
+		      "    queue-limit 20 kbytes\n") OUTPUT("a-name-of-forty-characters-is-far-too-long",
+							    "    queue-limit 30 kbytes\n")
+		      OUTPUT("M",
+			     "    queue-limit 40 kbytes\n") "interface Ethernet1/1\n  service-policy type queuing output nxos\n"
+							    "interface Ethernet1/2\n  service-policy type queuing output a;b\n"
+							    "interface Ethernet1/3\n  service-policy type queuing output "
+							    "a-name-of-forty-characters-is-far-too-long\n"
+							    "interface Ethernet1/4-5\n  service-policy type queuing output M\n",
+	      0);
+	assert_string_equal(sw->queues[0][3].buffer_profile, "nxos_1_limit_3");
+	assert_string_equal(sw->queues[1][3].buffer_profile, "nxos_4_limit_3");
+	assert_string_equal(sw->queues[2][3].buffer_profile, "nxos_7_limit_3");
+	assert_string_equal(sw->queues[3][3].buffer_profile, "nxos_limit_3");
+}
+
 /* Each class-map was once compared with all others, and each class of a policy with all lines. */
 TEST(thousands_of_class_maps_are_found_by_name)
 {
