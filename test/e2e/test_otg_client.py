@@ -15,7 +15,7 @@ import subprocess
 from configs import memif
 from frames import read_pcap
 from harness import check, check_equal, finish, run, skip, work_dir
-from otg_bed import ROOT, Otg, device, flow, pfc, settings, tx_port
+from otg_bed import ROOT, Otg, device, flow, pfc, raw_flow, settings, tx_port, value
 
 FOLDER = ROOT / "test" / "e2e" / "otg_client"
 NODE = shutil.which("node")
@@ -29,7 +29,8 @@ from otg import schema  # noqa: E402
 
 KINDS = {"set_config": ("Config", "Warning"), "get_config": (None, "Config"), "set_control_state": ("Control.State", "Warning"),
          "get_metrics": ("Metrics.Request", "Metrics.Response"), "get_states": ("States.Request", "States.Response"),
-         "get_version": (None, "Version"), "update_config": ("Config.Update", "Warning")}
+         "get_version": (None, "Version"), "update_config": ("Config.Update", "Warning"),
+         "append_config": ("Config.Append", "Warning"), "delete_config": ("Config.Delete", "Warning")}
 
 
 def faults(kind, value):
@@ -108,9 +109,22 @@ def check_captures(client, work, acks):
     check_equal("captures have ended", [port["capture"] for port in client.metrics("port")], ["stopped"] * 2)
 
 
+def check_append(client, otg):
+    """A raw flow beside RoCEv2: the quench-nic of its port has no room for it, and starts again."""
+    beside = raw_flow("beside", "tx", ("ethernet", {"dst": value("02:00:00:00:00:02"), "src": value("02:00:00:00:00:01")}))
+    warnings = client.good("append_config", [{"choice": "flows", "flows": [beside]}])["warnings"]
+    check_equal("append_config", warnings, ["port tx: its quench-nic started again, and counts from 0"])
+    client.traffic("start")
+    otg.wait("messages and frames", lambda: client.metrics("rocev2_flow")[0]["message_complete_rx"] > 20 and otg.raw("beside")["frames_tx"] > 20)
+    check_equal("delete_config", client.good("delete_config", [{"choice": "flows", "flows": ["beside"]}]), {"warnings": []})
+    done = client.metrics("rocev2_flow")[0]["message_complete_rx"]
+    otg.wait("more messages", lambda: client.metrics("rocev2_flow")[0]["message_complete_rx"] > done)
+    check_equal("the flow is gone", (otg.metrics("flow"), client.good("get_config")["flows"]), ([], []))
+
+
 def main():
     work = work_dir()
-    otg = Otg(work, {"a": memif("server", 0, work), "b": memif("client", 0, work)})
+    otg = Otg(work, {"a": memif("client", 0, work), "b": memif("server", 0, work)})
     client = Client(otg.url)
     check("get_version", client.good("get_version")["api_spec_version"] == schema.DOCUMENT["info"]["version"])
     config = configuration()
@@ -138,6 +152,7 @@ def main():
         'devices[0].ethernets[0].mac: "x": expected a MAC address']))
     check_equal("its reply is valid", faults("Error", error), [])
     check_equal("the run is still there", client.metrics("rocev2_flow")[0]["message_tx"], row["message_tx"])
+    check_append(client, otg)
     check_equal("quench-otg ends well", otg.stop(), 0)
     finish()
 

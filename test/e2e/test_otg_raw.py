@@ -164,8 +164,11 @@ def check_update(work):
     check_equal("get_config returns it", otg.good("GET", "/config")["flows"], [fast, FLOWS[1]])
     otg.wait("the end of v4", lambda: otg.raw("v4")["transmit"] == "stopped")
     check_equal("the count is that of the start", otg.raw("v4")["frames_tx"], 40)
+    check_append(otg, fast, work)
     check_equal("quench-otg ends well", otg.stop(), 0)
-    found = read_pcap(work / "out.pcap")
+    found = read_pcap(work / "before.pcap")
+    check_equal("frames of the flow that came later", found[40:], [found[40]] * FRAMES)
+    found = found[:40]
     few = sum(len(frame) == 196 for frame in found)
     check("a few frames of the first length", 0 < few < 40, few)
     check_equal("lengths, in order", [len(frame) for frame in found], [196] * few + [996] * (40 - few))
@@ -173,6 +176,38 @@ def check_update(work):
     check_equal("the pattern goes on", [p[Dot1Q].vlan for p in view], [100, 101, 102, 103] * 10)
     check_equal("lengths in the headers", [(p[IP].len, p[UDP].len) for p in view], [(178, 158)] * few + [(978, 958)] * (40 - few))
     check("checksums", all(sum_is_right(p, IP, "chksum") for p in view))
+
+
+def change(otg, what, *flows):
+    return otg.ask("PATCH", f"/config/{what}", [{"choice": "flows", "flows": list(flows)}])
+
+
+def check_append(otg, old, work):
+    """Flows that come and go beside one that sends."""
+    new = {**FLOWS[3], "name": "new"}
+    for what, flow, path in (("append", {**new, "name": "v4"}, "[0].flows[0].name"), ("append", {**new, "size": fixed(63)}, "[0].flows[0].size.fixed"),
+                             ("append", {**new, "color": 1}, "[0].flows[0].color"), ("delete", "none", "[0].flows[0]")):
+        status, reply = change(otg, what, flow)
+        check(f"{what}: {path} is refused", status == 400 and reply["errors"][0].startswith(f"{path}: "), (status, reply))
+    check_equal("not a list", otg.ask("PATCH", "/config/append", {})[0], 400)
+    check_equal("append_config", change(otg, "append", new), (200, {"warnings": []}))
+    check_equal("delete_config", change(otg, "delete", "v6"), (200, {"warnings": []}))
+    check_equal("get_config returns what is left", otg.good("GET", "/config")["flows"], [old, new])
+    check_equal("metrics too", [(row["name"], row["transmit"], row["frames_tx"]) for row in otg.metrics("flow")], [("v4", "stopped", 40), ("new", "stopped", 0)])
+    otg.traffic("start", "new")
+    otg.wait("the end of new", lambda: otg.raw("new")["transmit"] == "stopped")
+    check_equal("its frames", otg.raw("new")["frames_tx"], FRAMES)
+    (work / "out.pcap").rename(work / "before.pcap")
+    # Frames for which the quench-nic has no room.
+    large = {**FLOWS[1], "name": "large", "size": fixed(2000)}
+    status, reply = change(otg, "append", large)
+    check("a larger frame while a flow is started is refused", status == 400 and "expected its flows to be stopped" in reply["errors"][0], reply)
+    otg.traffic("stop")
+    check_equal("and then starts the quench-nic again", change(otg, "append", large),
+                (200, {"warnings": ["port p: its quench-nic started again, and counts from 0"]}))
+    otg.traffic("start", "large")
+    otg.wait("the end of large", lambda: otg.raw("large")["transmit"] == "stopped")
+    check_equal("its bytes, and no others", [(row["name"], row["bytes_tx"]) for row in otg.metrics("flow")], [("v4", 0), ("new", 0), ("large", 2000 * FRAMES)])
 
 
 def check_return(work):

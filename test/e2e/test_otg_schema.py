@@ -23,9 +23,10 @@ from otg.table import TABLE  # noqa: E402
 
 SCHEMAS = schema.SCHEMAS
 # What a request, a configuration and a reply are made of.
-ROOTS = ("Config", "Config.Update", "Control.State", "Metrics.Request", "States.Request", "Capture.Request", "Metrics.Response", "States.Response",
+ROOTS = ("Config", "Config.Update", "Config.AppendResources", "Config.DeleteResources", "Control.State", "Metrics.Request", "States.Request", "Capture.Request", "Metrics.Response", "States.Response",
          "Version", "Warning", "Error")
-REQUESTS = ROOTS[:6]
+LISTS = ("Config.Append", "Config.Delete")  # of the resources
+REQUESTS = ROOTS[:8]
 
 
 def of(prop):
@@ -36,7 +37,7 @@ def of(prop):
 
 def reachable():
     """Objects that carried properties lead to."""
-    found, left = set(), list(ROOTS)
+    found, left = set(), list(ROOTS + LISTS)
     while left:
         name = left.pop()
         if name in found:

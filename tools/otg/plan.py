@@ -27,6 +27,9 @@ IN_FLIGHT_BYTES, MOST_DEPTH, MOST_READS = 512 * 1024, 64, 16
 # quench-nic reads 4096 sections. With more flows than this on a port, equal neighbours share a section.
 MOST_SECTIONS = 1024
 MOST_RAW_FLOWS = 256
+# Of a port with raw flows, for append_config. quench-nic looks at each stream for every frame.
+SPARE_SECTIONS = 8
+NO_FRAMES = {"header": "00" * 14, "rate_bps": "1", "stopped": "on"}
 # Of a port without a device: quench-nic has an address always (RFC 3927: of one link).
 STAND_IN = "169.254.1.1"
 MOST_DURATION_NS = 86400 * 10**9
@@ -64,10 +67,15 @@ class Port:
     raws: list[RawFlow] = dataclasses.field(default_factory=list)
     capture: capture.Settings | None = None
     most_bytes: int = 0  # largest raw frame that its quench-nic has room for
+    slots: dict[str, RawFlow | None] = dataclasses.field(default_factory=dict)  # by section of its quench-nic, in order
 
     def begin(self) -> None:
-        """A quench-nic starts with its present flows."""
+        """A quench-nic starts with its present flows. It keeps its sections, so some are for flows that come later."""
         self.most_bytes = max([raw.STANDARD_FRAME_BYTES, *(int(flow.keys["frame_bytes"]) for flow in self.raws)])
+        self.slots = {flow.section: flow for flow in self.raws}
+        spare = (name for name in (f"spare-{n}" for n in range(MOST_RAW_FLOWS + SPARE_SECTIONS)) if name not in self.slots)
+        while self.raws and len(self.slots) < min(len(self.raws) + SPARE_SECTIONS, MOST_RAW_FLOWS):
+            self.slots[next(spare)] = None
 
 
 @dataclasses.dataclass
@@ -144,8 +152,8 @@ class RawFlow:
     started: bool = False
     idle: bool = False  # a rate of 0
 
-    def text(self) -> str:
-        return section_text(f"frames {self.section}", {**self.keys, "stopped": "off" if self.started and not self.idle else "on"})
+    def text(self, section: str) -> str:
+        return section_text(f"frames {section}", {**self.keys, "stopped": "off" if self.started and not self.idle else "on"})
 
 
 def section_text(name: str, keys: Section) -> str:
@@ -173,7 +181,8 @@ class Plan:
     def text_of(self, port: Port) -> str:
         """The configuration of the port's quench-nic."""
         parts = [section_text(name, keys) for name, keys in port.sections.items()]
-        return "\n".join(parts + [end.text() for end in port.ends if end.is_up()] + [flow.text() for flow in port.raws])
+        return "\n".join(parts + [end.text() for end in port.ends if end.is_up()] +
+                         [flow.text(section) if flow else section_text(f"frames {section}", NO_FRAMES) for section, flow in port.slots.items()])
 
 
 class Planner:

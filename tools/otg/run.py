@@ -105,6 +105,7 @@ class Run:
         flows: list[plans.Flow | plans.RawFlow] = [*self.plan.flows.values(), *self.plan.raws.values()]
         return {"given": self.given, "down": sorted(self.down), "captured": sorted(self.recordings), "peers": [name for name, peer in self.plan.peers.items() if peer.up],
                 "started": [flow.name for flow in flows if flow.started],
+                "slots": {name: [[section, flow.name if flow else None] for section, flow in port.slots.items()] for name, port in self.plan.ports.items()},
                 "most_bytes": {name: port.most_bytes for name, port in self.plan.ports.items()},
                 "started_s": {name: at_s + to_wall_s for name, at_s in self.started_s.items()},
                 "stopped_s": {name: at_s + to_wall_s for name, at_s in self.stopped_s.items()},
@@ -122,6 +123,7 @@ class Run:
             raw.started = name in kept["started"]
         for name, port in self.plan.ports.items():
             port.most_bytes = kept["most_bytes"][name]
+            port.slots = {section: self.plan.raws[flow] if flow else None for section, flow in kept["slots"][name]}
         self.down = set(kept["down"])
         self.started_s = {name: at_s + from_wall_s for name, at_s in kept["started_s"].items()}
         self.stopped_s = {name: at_s + from_wall_s for name, at_s in kept["stopped_s"].items()}
@@ -155,8 +157,9 @@ class Run:
         found = gather({name: generator for name, generator in self.generators.items() if self.plan.ports[name].raws},
                        lambda generator: generator.if_ready(lambda generator: generator.all("/quench/frames")))
         for name, columns in found.items():
-            for i, raw in enumerate(self.plan.ports[name].raws if columns else ()):
-                rows[raw.name] = {key: values[i] for key, values in (columns or {}).items() if key != "name"}
+            for i, raw in enumerate(list(self.plan.ports[name].slots.values()) if columns else ()):
+                if raw is not None:
+                    rows[raw.name] = {key: values[i] for key, values in (columns or {}).items() if key != "name"}
         return rows
 
     @staticmethod

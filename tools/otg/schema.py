@@ -242,6 +242,17 @@ def default(name: str) -> Object:
     return Checker().object(name, {}, "")
 
 
+def check_list(name: str, value: Json) -> list[Object]:
+    """As check(), of a request that is a list."""
+    if not isinstance(value, list):
+        raise Refused([f"{shown(value)}: expected a list"])
+    checker = Checker()
+    out = [checker.object(name, item, f"[{n}]") for n, item in enumerate(value)]
+    if checker.errors:
+        raise Refused(checker.errors)
+    return out
+
+
 def check(name: str, value: Json) -> Object:
     """@return the request with defaults; raises Refused."""
     checker = Checker()

@@ -60,6 +60,8 @@ class Api:
         self.routes: Routes = {
             "/config": {"GET": lambda _: tester.get_config(), "POST": lambda body: self.warnings(tester.set_config(body)),
                         "PATCH": lambda body: self.warnings(tester.update_config(body))},
+            "/config/append": {"PATCH": lambda body: self.warnings(tester.append_config(body))},
+            "/config/delete": {"PATCH": lambda body: self.warnings(tester.delete_config(body))},
             "/control/state": {"POST": lambda body: self.warnings(tester.set_state(body))},
             "/monitor/metrics": {"POST": lambda body: results.metrics(tester.run, body)},
             "/monitor/states": {"POST": lambda body: results.states(tester.run, body)},

@@ -353,6 +353,17 @@ ROCEV2: dict[str, Rows] = {
 }
 
 CONTROL: dict[str, Rows] = {
+    "Config.Append": {},
+    "Config.AppendResources": {
+        "choice": yes(CHOICE),
+        "flows": yes("raw flows with new names, stopped. Other flows go on. A port has room for 8 more than set_config had, if that had some, and for "
+                     "frames as large as those of update_config; for more, its quench-nic starts again, which is refused while a flow of the port is started"),
+    },
+    "Config.Delete": {},
+    "Config.DeleteResources": {
+        "choice": yes(CHOICE),
+        "flows": yes("names of raw flows. They stop; other flows go on"),
+    },
     "Config.Update": {
         "choice": yes(CHOICE, protocols=NO_PROTOCOL),
         "flows": yes("below"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import pathlib
+import re
 import sys
 import threading
 import time
@@ -114,6 +115,101 @@ class Tester:
             self.save()
         return []
 
+    def append_config(self, given: Any) -> list[str]:
+        """All of it, or nothing. Other flows go on."""
+        schema.check_list("Config.AppendResources", given)
+        with self.lock:
+            updated, paths = update.appended(self.run.given, given)
+            before = len(updated["flows"]) - len(paths)
+            try:
+                added = list(self.plan(updated).raws.values())[before:]
+            except Refused as refused:
+                raise Refused([re.sub(r"^flows\[(\d+)\]", lambda found: paths[int(found[1]) - before] if int(found[1]) >= before else found[0], line)
+                               for line in refused.errors]) from refused
+            for flow in added:
+                flow.port = self.run.plan.ports[flow.port.name]
+            again = self.full_ports(added, paths)
+            self.add_raws(added, again)
+            self.run.given = updated
+            rows = self.run.read_raws()
+            self.run.raw_base.update({flow.name: rows.get(flow.name, {}) for flow in added})
+            self.save()
+        return [f"port {port.name}: its quench-nic started again, and counts from 0" for port in again]
+
+    def full_ports(self, added: list[plans.RawFlow], paths: list[str]) -> list[plans.Port]:
+        """Ports whose quench-nics have no room for the flows. @raise Refused: they send"""
+        full: list[plans.Port] = []
+        errors: list[str] = []
+        for port in self.run.plan.ports.values():
+            ours = [flow for flow in added if flow.port is port]
+            free = sum(flow is None for flow in port.slots.values())
+            if len(ours) <= free and all(int(flow.keys["frame_bytes"]) <= port.most_bytes for flow in ours):
+                continue
+            full.append(port)
+            if any(flow.started for flow in self.flows_of(port)) or any(flow.started for flow in port.raws):
+                errors.append(f"{paths[added.index(ours[0])]}: port {port.name!r} has room for {free} more flows of at most {port.most_bytes} bytes, and "
+                              "would start again: expected its flows to be stopped")
+        if errors:
+            raise Refused(errors)
+        return full
+
+    def flows_of(self, port: plans.Port) -> list[plans.Flow]:
+        return [flow for flow in self.run.plan.flows.values() if port in (flow.tx.peer.port, flow.rx.peer.port)]
+
+    def add_raws(self, added: list[plans.RawFlow], again: list[plans.Port]) -> None:
+        """again: ports whose quench-nics start again"""
+        plan = self.run.plan
+        plan.raws = {**plan.raws, **{flow.name: flow for flow in added}}
+        for flow in added:
+            flow.port.raws.append(flow)
+            if flow.port not in again:
+                section = next(section for section, other in flow.port.slots.items() if other is None)
+                flow.port.slots = {**flow.port.slots, section: flow}
+        try:
+            self.apply([port for port in plan.ports.values() if port not in again and any(flow.port is port for flow in added)])
+            self.restart_ports(again)
+        except Failed:
+            self.remove_raws({flow.name for flow in added})
+            raise
+
+    def remove_raws(self, names: set[str]) -> list[plans.Port]:
+        """@return their ports"""
+        plan = self.run.plan
+        changed = [port for port in plan.ports.values() if any(flow.name in names for flow in port.raws)]
+        for port in changed:
+            port.raws = [flow for flow in port.raws if flow.name not in names]
+            port.slots = {section: None if flow and flow.name in names else flow for section, flow in port.slots.items()}
+        plan.raws = {name: flow for name, flow in plan.raws.items() if name not in names}
+        return changed
+
+    def delete_config(self, given: Any) -> list[str]:
+        request = schema.check_list("Config.DeleteResources", given)
+        with self.lock:
+            self.run.given, names = update.deleted(self.run.given, request)
+            changed = self.remove_raws(names)
+            for name in names:
+                self.run.raw_base.pop(name, None)
+            self.apply(changed)
+            self.save()
+        return []
+
+    def restart_ports(self, ports: list[plans.Port]) -> None:
+        """Their quench-nics start again; QPs at both ends begin with their initial PSN."""
+        peers = list({end.peer.name: end.peer for port in ports for flow in self.flows_of(port) for end in (flow.tx, flow.rx) if end.peer.up}.values())
+        self.put_peers(peers, False)
+        each([self.run.generators[port.name] for port in ports], lambda generator: generator.stop())
+        self.begin_again(ports)
+        self.put_peers(peers, True)
+
+    def begin_again(self, ports: list[plans.Port]) -> None:
+        for port in ports:
+            self.run.port_base.pop(port.name, None)
+            for key in [key for key in self.run.qp_base if key[0] == port.name]:
+                del self.run.qp_base[key]
+            for flow in port.raws:
+                self.run.raw_base.pop(flow.name, None)
+        self.start(ports)
+
     def put_raws(self, flows: dict[str, plans.RawFlow]) -> None:
         ports = []
         for name, flow in flows.items():
@@ -196,11 +292,7 @@ class Tester:
                 self.run.generators[name].stop()
             return
         again = [self.run.plan.ports[name] for name in names if not self.run.generators[name].is_ready()]
-        for port in again:
-            self.run.port_base.pop(port.name, None)
-            for key in [key for key in self.run.qp_base if key[0] == port.name]:
-                del self.run.qp_base[key]
-        self.start(again)
+        self.begin_again(again)
         self.run.down -= set(names)
 
     def set_capture(self, request: Object) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""update_config: a configuration with other rates and sizes of its raw flows."""
+"""A configuration with other rates and sizes of its raw flows (update_config), more of them (append_config), or fewer (delete_config)."""
 from __future__ import annotations
 
 from . import schema
@@ -29,3 +29,24 @@ def updated(config: Object, given: Object, request: Object) -> Object:
     if errors:
         raise Refused(errors)
     return {**config, "flows": [changed.get(flow["name"], flow) for flow in config["flows"]]}
+
+
+def appended(config: Object, given: list[Object]) -> tuple[Object, list[str]]:
+    """@param given: of Config.Append, as it came. @return the configuration, and the path of each new flow"""
+    flows = [(f"[{n}].flows[{m}]", flow) for n, item in enumerate(given) for m, flow in enumerate(item.get("flows") or [])]
+    return {**config, "flows": [*(config.get("flows") or []), *(flow for _, flow in flows)]}, [path for path, _ in flows]
+
+
+def deleted(config: Object, request: list[Object]) -> tuple[Object, set[str]]:
+    """@param request: of Config.Delete. @return the configuration, and the names of the flows. Raises Refused."""
+    known, names, errors = {flow["name"] for flow in config.get("flows") or []}, set(), []
+    for n, item in enumerate(request):
+        for m, name in enumerate(item.get("flows", [])):
+            if name not in known:
+                errors.append(f"[{n}].flows[{m}]: {name!r}: expected a raw flow of the configuration")
+            elif name in names:
+                errors.append(f"[{n}].flows[{m}]: {name!r}: an earlier one has this name")
+            names.add(name)
+    if errors:
+        raise Refused(errors)
+    return {**config, "flows": [flow for flow in config.get("flows") or [] if flow["name"] not in names]}, names
