@@ -146,13 +146,26 @@ def check_one_controller():
         except Refused as error:
             answers[controller] = str(error)
 
+    class Counted:
+        """A lock that says how many have asked for it."""
+
+        def __init__(self):
+            self.lock, self.asked = threading.Lock(), 0
+
+        def __enter__(self):
+            self.asked += 1
+            self.lock.acquire()
+
+        def __exit__(self, *_):
+            self.lock.release()
+
+    lock = api.ports["p"].lock = Counted()
     threads = [threading.Thread(target=start, args=(name,)) for name in ("first", "second")]
-    with api.ports["p"].lock:
+    with lock:
         for thread in threads:
             thread.start()
-        while len(api.heard_s) < 2:
+        while lock.asked < 3:
             time.sleep(0.01)
-        time.sleep(0.1)  # until both wait for the lock; without it this test shows less, and still holds
     for thread in threads:
         thread.join(PATIENCE_S)
     check_equal("two controllers at once: one has the port", sum(answer == {} for answer in answers.values()), 1)

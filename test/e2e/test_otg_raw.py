@@ -22,6 +22,7 @@ from scapy.layers.l2 import Dot1Q, Ether
 from telemetry import Telemetry
 from otg import capture  # otg_bed says where
 from quench.process import Failed
+from quench.telemetry import BASE
 
 TO, FROM = "02:00:00:00:00:02", "02:00:00:00:00:01"
 FRAMES = 12
@@ -370,6 +371,7 @@ def main():
     found = read_pcap(work / "out.pcap")
     check_capture(otg, work, found)
     check_equal("quench-otg ends well", otg.stop(), 0)
+    check("its quench-nic, which died, leaves no folder", not (BASE / f"{otg.prefix}-a").exists())
     check_equal("captures are deleted", list((work / "nics").glob("*.capture")), [])
     check_equal("frames of the capture", len(found), 6 * FRAMES)
     parts = [found[n * FRAMES:(n + 1) * FRAMES] for n in range(6)]

@@ -27,6 +27,7 @@ class AgentPort:
         self.generator: Driven | None = None
         self.recording: Recording | None = None
         self.controller = ""
+        self.heard_s = 0.0  # from the controller
         self.lock = threading.Lock()  # of changes
 
     def running(self) -> Driven:
@@ -52,7 +53,6 @@ class AgentApi:
     def __init__(self, outlets: dict[str, Outlet], version: str) -> None:
         self.version = version
         self.ports = {name: AgentPort(outlet) for name, outlet in outlets.items()}
-        self.heard_s: dict[str, float] = {}
         calls: dict[str, Callable[[Object], Any]] = {
             "ports": self.list_ports, "states": self.states, "start": self.start, "wait": self.wait, "ask": self.ask, "all": self.all,
             "write": self.write, "commit": self.commit, "stop": self.stop,
@@ -65,7 +65,9 @@ class AgentApi:
                 raise Refused(["expected an object with the texts controller, port, text and command"])
             if not given.get("controller"):
                 raise Refused(["controller: missing"])
-            self.heard_s[given["controller"]] = time.monotonic()
+            for port in self.ports.values():
+                if port.controller == given["controller"]:
+                    port.heard_s = time.monotonic()
             return call(given)
         return serve
 
@@ -78,7 +80,7 @@ class AgentApi:
         return port
 
     def refuse_another(self, port: AgentPort, given: Object) -> None:
-        silent_s = time.monotonic() - self.heard_s.get(port.controller, -LEASE_S)
+        silent_s = time.monotonic() - port.heard_s
         if port.controller not in ("", given["controller"]) and port.generator is not None and silent_s < LEASE_S:
             raise Refused([f"port {given['port']}: another controller has it"])
 
@@ -110,7 +112,7 @@ class AgentApi:
                 port.generator.stop()
             if port.controller != given["controller"]:
                 port.discard()
-            port.controller, port.generator = given["controller"], port.outlet.make()
+            port.controller, port.heard_s, port.generator = given["controller"], time.monotonic(), port.outlet.make()
             port.generator.start(given.get("text", ""))
         return {}
 

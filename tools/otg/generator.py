@@ -7,6 +7,7 @@ import concurrent.futures
 import os
 import pathlib
 import select
+import shutil
 import signal
 import subprocess
 import time
@@ -160,6 +161,12 @@ class Generator(Process, Driven):
                 if "qpn" not in str(error) or time.monotonic() > end:
                     raise
             time.sleep(0.05)
+
+    def stop(self) -> None:
+        ours = self.process is not None
+        super().stop()
+        if ours:
+            shutil.rmtree(BASE / self.prefix, ignore_errors=True)
 
     def capture(self, order: Order) -> Recording:
         return Recorder(self.who, self.ask, BASE / self.prefix, self.folder / self.name, order, self.capture_bytes)
