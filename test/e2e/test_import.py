@@ -57,6 +57,7 @@ REAL = {
     "nxos-gpu-64x400.txt": (64, 3),
     "nxos-pod-36x400.txt": (36, 3),
     "nxos-storage-54.txt": (54, 3),
+    "sonic-arista-24x100-lossy.json": (24, 3),
     "sonic-celestica-32x100.json": (33, 0),
     "sonic-dell-56x50x100.json": (58, 0),
     "sonic-innovium-64x100.json": (64, 3),

@@ -131,6 +131,9 @@ read_pools(struct sonic *s, struct profiles *all)
 	mmu->lossy_pool_bytes = size[1];
 	mmu->egress_lossy_pool_bytes = size[3];
 	mmu->buffer_bytes = size[0] + xoff + size[1];
+	/* A switch without lossless classes has one pool. */
+	if (size[0] == 0 && size[1] > 0 && sonic_entry(s, "BUFFER_POOL", names[0]) == NULL)
+		return 0;
 	if (size[0] == 0)
 		import_note(s->log,
 			    " BUFFER_POOL|%s: no size; assumed: 40 MB, or twice the reserved bytes",
