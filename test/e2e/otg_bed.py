@@ -25,8 +25,8 @@ class Otg:
         """ports: {location: device}; bases: {location: sections that the API does not have}; text: further sections of the file of ports"""
         self.work, self.prefix = work, f"qo{os.getpid()}{work.name[-4:]}"
         for name, device_ in ports.items():
-            (work / f"{name}-base.ini").write_text("[nic]\nshaper_burst_ns = 200us\nqp_burst_bytes = 8KB\n" + (bases or {}).get(name, ""))
-            text += f"[port {name}]\ndevice = {device_}\nspeed = {speed}\nbase = {name}-base.ini\noptions = --idle-sleep 50\n"
+            (work / f"{name}-base.ini").write_text("[nic]\nshaper_burst_ns = 2ms\nqp_burst_bytes = 8KB\n" + (bases or {}).get(name, ""))
+            text += f"[port {name}]\ndevice = {device_}\nspeed = {speed}\nbase = {name}-base.ini\noptions = --idle-sleep 500\n"
         (work / "ports.ini").write_text(text)
         command = [ROOT / "scripts" / "otg", "--ports", work / "ports.ini", "--no-huge", "--prefix", self.prefix, "--folder", work / "nics", "--listen",
                    "127.0.0.1:0", "--program", BUILD / "app/quench-nic/quench-nic", *(options or ["--http"])]

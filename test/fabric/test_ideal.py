@@ -12,6 +12,7 @@ import sys
 
 from scenarios import expect, in_folder, results, section
 
+DURATION = "5ms"
 SIZES = (1, 1023, 1024, 1025, 2048, 2049, 10_000, 1_000_000)
 IDLE = "[wred]\nwred_green_enable = off\n[switch]\n"  # marks before a slow link would slow down even a single flow
 
@@ -22,18 +23,18 @@ def fabric(**keys):
 
 # By name: sections, sender, receiver.
 PATHS = {
-    "one switch": (fabric(hosts=4, duration_ns="4ms"), "1", "2"),
-    "same leaf": (fabric(topology="leaf_spine", leaves=2, spines=2, hosts=8, duration_ns="4ms"), "1", "2"),
-    "other leaf": (fabric(topology="leaf_spine", leaves=2, spines=2, hosts=8, duration_ns="4ms"), "1", "8"),
-    "fat tree": (fabric(topology="fat_tree", fat_tree_k=4, hosts=16, duration_ns="4ms"), "1", "16"),
+    "one switch": (fabric(hosts=4, duration_ns=DURATION), "1", "2"),
+    "same leaf": (fabric(topology="leaf_spine", leaves=2, spines=2, hosts=8, duration_ns=DURATION), "1", "2"),
+    "other leaf": (fabric(topology="leaf_spine", leaves=2, spines=2, hosts=8, duration_ns=DURATION), "1", "8"),
+    "fat tree": (fabric(topology="fat_tree", fat_tree_k=4, hosts=16, duration_ns=DURATION), "1", "16"),
     "fast core": (fabric(topology="leaf_spine", leaves=2, spines=2, hosts=8, link_rate_bps="25G", core_rate_bps="100G",
-                         core_delay_ns="3us", duration_ns="4ms"), "1", "8"),
+                         core_delay_ns="3us", duration_ns=DURATION), "1", "8"),
     "odd rates": (fabric(topology="dumbbell", hosts=4, link_rate_bps="33333333333", core_rate_bps="7777777777", link_delay_ns=137,
-                         duration_ns="4ms"), "1", "4"),
-    "slow middle": (fabric(topology="dumbbell", hosts=4, link_rate_bps="100G", core_rate_bps="10G", duration_ns="4ms"), "1", "4"),
-    "slow receiver": (fabric(hosts=4, duration_ns="4ms") + section("link", "slow", ends="h2 s1", link_rate_bps="10G"), "1", "2"),
-    "slow sender": (fabric(hosts=4, duration_ns="4ms") + section("link", "slow", ends="h1 s1", link_rate_bps="10G"), "1", "2"),
-    "tagged": (fabric(topology="dumbbell", hosts=4, forwarding="l2", duration_ns="4ms"), "1", "4"),
+                         duration_ns=DURATION), "1", "4"),
+    "slow middle": (fabric(topology="dumbbell", hosts=4, link_rate_bps="100G", core_rate_bps="10G", duration_ns=DURATION), "1", "4"),
+    "slow receiver": (fabric(hosts=4, duration_ns=DURATION) + section("link", "slow", ends="h2 s1", link_rate_bps="10G"), "1", "2"),
+    "slow sender": (fabric(hosts=4, duration_ns=DURATION) + section("link", "slow", ends="h1 s1", link_rate_bps="10G"), "1", "2"),
+    "tagged": (fabric(topology="dumbbell", hosts=4, forwarding="l2", duration_ns=DURATION), "1", "4"),
 }
 
 
@@ -49,14 +50,17 @@ def expect_alone(flow, what, completions):
 
 
 def alone(lab, folder, name, sizes, rest="", **keys):
+    """A flow for each size, one after the other: each begins, in a slot of the wheel, when the one before has ended even at 0.7 Gb/s."""
     text, src, dst = PATHS[name]
-    extra = "vlan_filtering = on\n" if name == "tagged" else ""
+    extra, start_ns = "vlan_filtering = on\n" if name == "tagged" else "", 0
+    text += IDLE + extra + rest
     for size in sizes:
-        with_flow = section("flow", "one", **{"src": src, "dst": dst, "message_bytes": size, "messages": 3, "depth": 1, **keys})
-        for flow in flow_of(lab, folder, text + IDLE + extra + rest + with_flow):
-            what = f"{name}, {size} bytes, {rest!r} {keys}"
-            print(what, flow["completion_p50_ns"], flow["slowdown_p50"], flow["slowdown_max"])
-            expect_alone(flow, what, flow["messages_wanted"] or flow["messages_completed"])
+        text += section("flow", f"of {size}", **{"src": src, "dst": dst, "message_bytes": size, "messages": 3, "depth": 1, "start_ns": start_ns, **keys})
+        start_ns += 160_000 + 12 * -(-size // 8) * 8
+    for size, flow in zip(sizes, flow_of(lab, folder, text), strict=True):
+        what = f"{name}, {size} bytes, {rest!r} {keys}"
+        print(what, flow["completion_p50_ns"], flow["slowdown_p50"], flow["slowdown_max"])
+        expect_alone(flow, what, flow["messages_wanted"] or flow["messages_completed"])
 
 
 def paths(lab, folder):
@@ -102,7 +106,7 @@ def open_loop(lab, folder):
 
 def several_paths(lab, folder):
     """Each QP counts against its own path: one spine is slower than the other."""
-    text = fabric(topology="leaf_spine", leaves=2, spines=2, hosts=8, duration_ns="4ms") + section(
+    text = fabric(topology="leaf_spine", leaves=2, spines=2, hosts=8, duration_ns=DURATION) + section(
         "link", "slow1", ends="leaf1 spine2", link_rate_bps="10G") + section("link", "slow2", ends="leaf2 spine2", link_rate_bps="10G")
     times = set()
     for dst in (5, 6, 7, 8):
@@ -114,7 +118,7 @@ def several_paths(lab, folder):
 
 def queues(lab, folder):
     """The time that one message of each flow spends in a queue is not part of its ideal time."""
-    text = fabric(hosts=17, duration_ns="4ms") + section("flow", "burst", src="1-16", dst=17, message_bytes=100_000, messages=1)
+    text = fabric(hosts=17, duration_ns=DURATION) + section("flow", "burst", src="1-16", dst=17, message_bytes=100_000, messages=1)
     flows = flow_of(lab, folder, text)
     # All 16 messages need 16 times as long on the last link as one alone.
     last = max(flow["completion_max_ns"] for flow in flows)
