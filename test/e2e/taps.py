@@ -32,7 +32,7 @@ def start(work, name, host, nic_keys, *options, net="10.78.0", **flow_keys):
     file_prefix = prefix(name)
     text = configs.nic(host, net, link_speed_bps="50M", **nic_keys) + configs.flow(
         "a", 3 - host, net, requester="on" if host == 1 else "off", message_bytes="64KB", **flow_keys)
-    program = Program(work, "nic", name, text, eal(file_prefix, f"net_tap0,iface={TAPS[host - 1]}", lcores=3), "--idle-sleep", 50,
+    program = Program(work, "nic", name, text, eal(file_prefix, f"net_tap0,iface={TAPS[host - 1]}", lcores=3), "--idle-sleep", 200,
                       "--stats-interval", 0.1, *options)
     wait_answers(program, file_prefix)
     return program, file_prefix

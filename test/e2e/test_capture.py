@@ -200,7 +200,7 @@ def check_ends(program, ctl, work):
 
 def start(work, role, config, *devices, lcores=1):
     name = prefix(f"{role}{next(numbers)}")
-    program = Program(work, role, name, config, eal(name, *devices, lcores=lcores), "--idle-sleep", 50, "--stats-interval", 0)
+    program = Program(work, role, name, config, eal(name, *devices, lcores=lcores), "--idle-sleep", 200, "--stats-interval", 0)
     wait_answers(program, name)
     return program, Ctl(work, "-f", name)
 

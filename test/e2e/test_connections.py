@@ -19,7 +19,7 @@ def start(work, name, n, text, *options):
     prefix = f"connections{os.getpid()}{name}"
     device = memif("server" if n == 1 else "client", 0, work)
     given = [o for o in eal(device, core=n) if o not in ("--no-telemetry", "--no-shconf")]
-    program = Program(work, "nic", name, NIC.format(n=n) + text, [*given, "--file-prefix", prefix], "--idle-sleep", 50, *options)
+    program = Program(work, "nic", name, NIC.format(n=n) + text, [*given, "--file-prefix", prefix], "--idle-sleep", 200, *options)
     program.wait_started()
     ctl = Ctl(work, "-f", prefix)
     end = time.monotonic() + PATIENCE_S

@@ -44,7 +44,7 @@ def three(*devices, first=0):
 
 
 def start(work, name, text, options, *more):
-    return Program(work, "nic", name, text, options, "--idle-sleep", 50, "--stats-interval", 0.25, *more)
+    return Program(work, "nic", name, text, options, "--idle-sleep", 200, "--stats-interval", 0.25, *more)
 
 
 def sums(result, *keys):

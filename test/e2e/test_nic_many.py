@@ -19,7 +19,7 @@ def four():
 
 
 def start(work, name, *options):
-    program = Program(work, "nic", name, CONFIG, four(), "--idle-sleep", 50, "--stats-interval", 0.1, *options)
+    program = Program(work, "nic", name, CONFIG, four(), "--idle-sleep", 200, "--stats-interval", 0.1, *options)
     program.wait_started()
     return program
 

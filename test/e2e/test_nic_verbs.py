@@ -22,7 +22,7 @@ def hears_itself(more_nic, more_out, more_back=""):
 
 def result(work, name, text):
     """Of a run that must end by itself."""
-    nic = Program(work, "nic", name, text, eal("net_ring0"), "--idle-sleep", 50, "--stats-interval", 0)
+    nic = Program(work, "nic", name, text, eal("net_ring0"), "--idle-sleep", 200, "--stats-interval", 0)
     check_equal(f"{name}: ends by itself", nic.wait_end(), 0)
     r = nic.json()
     c = r["counters"]

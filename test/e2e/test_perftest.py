@@ -156,7 +156,7 @@ def check_flow_commands(ctl):
 def main():
     work = work_dir()
     options = [o for o in eal("net_ring0") if o not in ("--no-telemetry", "--no-shconf")]
-    nic = Program(work, "nic", "nic", NIC, [*options, "--file-prefix", PREFIX], "--idle-sleep", 50)
+    nic = Program(work, "nic", "nic", NIC, [*options, "--file-prefix", PREFIX], "--idle-sleep", 200)
     nic.wait_started()
     ctl = Ctl(pathlib.Path(work), "-f", PREFIX)
     end = time.monotonic() + PATIENCE_S

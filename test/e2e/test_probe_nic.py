@@ -77,7 +77,7 @@ def main():
     work = work_dir()
     probe = start(work, "report", "probe", PROBE, 0, "server")
     probe.wait_until("hello", lambda: "hello" in probe.out())
-    dut = start(work, "nic", "nic", NIC, 1, "client", "--idle-sleep", 50)
+    dut = start(work, "nic", "nic", NIC, 1, "client", "--idle-sleep", 200)
     check_equal("quench-probe: exit code", probe.wait_end(), 0)
     code = dut.stop(signal.SIGINT)
     check("quench-nic: exit code 0, or 1 for a QP that gave up", code in (0, 1), code)

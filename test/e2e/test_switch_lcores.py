@@ -71,7 +71,7 @@ def start(work, name, n_ports, workers, text):
         write_pcap(folder / f"in{port}.pcap", frames)
     devices = [f"net_pcap{p},rx_pcap={folder}/in{p}.pcap,tx_pcap={folder}/out{p}.pcap" for p in range(n_ports)]
     options = lcores(workers) + eal(*devices, memory=128)[2:]
-    return folder, Program(folder, "switch", "switch", text, options, "--idle-sleep", 50, "--stats-interval", 0.2)
+    return folder, Program(folder, "switch", "switch", text, options, "--idle-sleep", 200, "--stats-interval", 0.2)
 
 
 def check_out(name, folder, n_ports):

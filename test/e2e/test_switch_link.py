@@ -32,7 +32,7 @@ def outage(work, a, b, lcores):
     file_prefix = prefix("link")
     options = eal(file_prefix, *(f"net_af_packet{i},iface={host.device},blocksz=4096,framesz=2048,framecnt=512,qdisc_bypass=1"
                     for i, host in enumerate((a, b))))[2:] + ["--lcores", lcores]
-    switch = Program(work, "switch", "switch", CONFIG, options, "--idle-sleep", 50, "--stats-interval", 0.1)
+    switch = Program(work, "switch", "switch", CONFIG, options, "--idle-sleep", 200, "--stats-interval", 0.1)
     switch.wait_started()
 
     def passes():
