@@ -14,6 +14,7 @@
 #include "quenchctl/socket/client.h"
 #include "quenchctl/metrics/metrics.h"
 #include "quenchctl/show/show.h"
+#include "quenchctl/web/web.h"
 #include "quenchctl/commands.h"
 
 struct options {
@@ -49,6 +50,8 @@ static const char usage[] =
 	"                           lcore (default 8MiB)\n"
 	"      --listen ADDRESS:PORT  listen there: serve-metrics (default 127.0.0.1:9880),\n"
 	"                           web (default 127.0.0.1:9881)\n"
+	"      --control[=FILE]     let the page of web set Kmin, Kmax, Pmax and rate caps, and start,\n"
+	"                           stop and reset flows; FILE has the token (default: a random one)\n"
 	"      --qps N, --flows N   metrics of the first N QPs (default 0), flows (default 256)\n"
 	"      --help, --version    --help after words of a command: of this command\n"
 	"\n"
@@ -119,6 +122,7 @@ read_options(int argc, char **argv, struct options *o)
 		{"snaplen", required_argument, NULL, 'C'},
 		{"buffer", required_argument, NULL, 'C'},
 		{"listen", required_argument, NULL, 'L'},
+		{"control", optional_argument, NULL, 'W'},
 		{"qps", required_argument, NULL, 'Q'},
 		{"flows", required_argument, NULL, 'F'},
 		{"help", no_argument, NULL, 'h'},
@@ -160,6 +164,10 @@ read_options(int argc, char **argv, struct options *o)
 			break;
 		case 'L':
 			o->show.listen = optarg;
+			break;
+		case 'W':
+			o->show.control = true;
+			o->show.control_file = optarg;
 			break;
 		case 'Q':
 			rc = read_bound("--qps", optarg, METRICS_MOST_QPS, &o->show.bounds.qps);
@@ -227,6 +235,10 @@ run(const struct options *o, int argc, char **argv)
 	}
 	if (o->show.ports != NULL && command->run_files == NULL) {
 		say_error("--ports: expected import nxos or import sonic");
+		return APP_BAD_USAGE;
+	}
+	if (o->show.control && command->run_files != command_web) {
+		say_error("--control: expected web");
 		return APP_BAD_USAGE;
 	}
 	if (*o->show.capture != '\0' && command->run != command_capture) {

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A switch and a NIC with something to see, for the tests of what shows them."""
 from configs import flow_to_itself, nic, port
+from frames import ECT0, roce, write_pcap
 from harness import BUILD, Program, check, run
 from telemetry import eal, prefix, wait_answers
 
 SWITCH = """
 [switch]
 buffer_bytes = 4MB
+shaper_burst_ns = 200us
+vlan_filtering = on
 [pfcwd]
 pfcwd = sonic
-""" + port(0, link_speed_bps="1G") + port(1, link_speed_bps="10G")
+""" + port(0, link_speed_bps="1G") + port(1, link_speed_bps="10G", shaper_rate_bps="20M") + port(2, link_speed_bps="1G", shaper_rate_bps="20M") + port(3, link_speed_bps="1G", access_vlan=9)
 
 
 def nic_config(name):
@@ -17,9 +20,11 @@ def nic_config(name):
 
 
 def start_switch(work, name):
-    """Port 1 gets frames without end."""
-    program = Program(work, "switch", "switch", SWITCH, eal(name, "net_null0,no-rx=1", "net_null1"), "--stats-interval", 0,
-                      "--idle-sleep", 200)
+    """Ports 1 and 2 hear what they send, so that frames of port 0, for nobody, go around as fast as the shapers let them. Port 3 is idle."""
+    write_pcap(work / "seed.pcap", [roce("02:00:00:00:07:07", "02:00:00:00:08:08", "10.0.0.1", "10.0.0.2", 50000, i, 26, ECT0, bytes(1000))
+                                    for i in range(100)])
+    program = Program(work, "switch", "switch", SWITCH, eal(name, f"net_pcap0,rx_pcap={work}/seed.pcap", "net_ring0", "net_ring1", "net_null0,no-rx=1"),
+                      "--stats-interval", 0, "--idle-sleep", 200)
     wait_answers(program, name)
     return program
 

@@ -1,13 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""quenchctl web in Chromium: a switch and a NIC on a page, clicks, two viewers, a program that ends and comes back, no other host."""
+"""quenchctl web in Chromium: a switch and a NIC on a page, clicks, two viewers, changes, a foreign page, a program that ends and comes back."""
+import http.server
 import json
 import os
 import re
-import signal
+import threading
 import time
 
-from harness import PATIENCE_S, check, check_equal, finish, skip, work_dir
+from ctl import Ctl
+from harness import BUILD, PATIENCE_S, check, check_equal, finish, run, skip, work_dir
 from looked_at import check_no_program, start_nic, start_switch
 from telemetry import prefix
 from web_page import Web
@@ -19,14 +21,42 @@ except ImportError:
     skip("python3-selenium is not installed")
 
 
-def browser(width=1280):
-    options = webdriver.ChromeOptions()
-    for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", f"--window-size={width},1100",
-                 # Nothing but the page's own server is there.
-                 "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"):
-        options.add_argument(word)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(options=options, service=webdriver.chrome.service.Service("/usr/bin/chromedriver"))
+class Page:
+    """A window of the one browser of this test: each further browser would cost seconds."""
+    driver = None
+
+    def __init__(self, url, width=1280):
+        if Page.driver is None:
+            options = webdriver.ChromeOptions()
+            for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
+                         # A page that is not in front goes on.
+                         "--disable-background-timer-throttling", "--disable-renderer-backgrounding", "--disable-backgrounding-occluded-windows",
+                         # Nothing but this machine is there.
+                         "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"):
+                options.add_argument(word)
+            options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+            Page.driver = webdriver.Chrome(options=options, service=webdriver.chrome.service.Service("/usr/bin/chromedriver"))
+        else:
+            Page.driver.switch_to.new_window("window")
+        self.window = Page.driver.current_window_handle
+        Page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 1100, "deviceScaleFactor": 1, "mobile": False})
+        Page.driver.get(url)
+
+    def front(self):
+        Page.driver.switch_to.window(self.window)
+        return Page.driver
+
+    def all(self, css):
+        return self.front().find_elements(By.CSS_SELECTOR, css)
+
+    def one(self, css):
+        return self.front().find_element(By.CSS_SELECTOR, css)
+
+    def script(self, text, *args):
+        return self.front().execute_script(text, *args)
+
+    def close(self):
+        self.front().close()
 
 
 def wait(what, holds):
@@ -42,20 +72,21 @@ def wait(what, holds):
 
 
 def text(page, css):
-    return page.find_element(By.CSS_SELECTOR, css).text
+    return page.one(css).text
 
 
 def count(page, css):
-    return len(page.find_elements(By.CSS_SELECTOR, css))
+    return len(page.all(css))
 
 
-def errors(page):
-    return [entry["message"] for entry in page.get_log("browser") if entry["level"] == "SEVERE"]
+def errors():
+    """But for what a program refused."""
+    return [entry["message"] for entry in Page.driver.get_log("browser") if entry["level"] == "SEVERE" and "a status of 422" not in entry["message"]]
 
 
 def keep(page, name):
     if os.environ.get("QUENCH_KEEP"):
-        page.save_screenshot(f"{os.environ['QUENCH_KEEP']}/{name}.png")
+        page.front().save_screenshot(f"{os.environ['QUENCH_KEEP']}/{name}.png")
 
 
 def check_server(web):
@@ -64,7 +95,7 @@ def check_server(web):
     program = data["programs"][0]
     check_equal("/data: program", [program["program"], program["state"]], ["quench-switch", "live"])
     check_equal("/data: its ports", [[p["name"], p["device"], p["speed"]] for p in program["picture"]["ports"]],
-                [["port 0", "net_null0", 1e9], ["port 1", "net_null1", 1e10]])
+                [["port 0", "net_pcap0", 1e9], ["port 1", "net_ring0", 1e10], ["port 2", "net_ring1", 1e9], ["port 3", "net_null0", 1e9]])
     check("only this server's scripts run on the page", "default-src 'self'" in headers["Content-Security-Policy"])
     began, answers = time.monotonic(), [json.loads(web.get("data")[0]) for _ in range(60)]
     seen = {a["programs"][0]["elapsed_ns"] for a in answers}
@@ -77,12 +108,6 @@ def check_server(web):
     check_equal("since must be a number", web.status("data?since=x"), 400)
 
 
-def opened(url, width=1280):
-    page = browser(width)
-    page.get(url)
-    return page
-
-
 def of(name):
     return f'[data-name="{name}"] '
 
@@ -90,25 +115,25 @@ def of(name):
 def check_switch_page(page, other, name):
     css = of(name)
     wait("the switch is live", lambda: text(page, css + "h2") == name and text(page, css + ".state") == "live")
-    wait("a card for each port, with its speed", lambda: count(page, css + ".port") == 2 and text(page, css + '[data-port="port 1"] .speed') == "10 Gb/s")
-    wait("what comes in by net_null", lambda: re.search(r"in [\d.]+ [MG]b/s", text(page, css + '[data-port="port 1"]')))
+    wait("a card for each port, with its speed", lambda: count(page, css + ".port") == 4 and text(page, css + '[data-port="port 1"] .speed') == "10 Gb/s, out 20 Mb/s")
+    wait("what comes in", lambda: re.search(r"in [\d.]+ [MG]b/s", text(page, css + '[data-port="port 1"]')))
     wait("bars of queues with both WRED thresholds", lambda: count(page, css + ".bar .mark.wred") >= 4)
     wait("three charts", lambda: count(page, css + ".chart canvas") == 3)
     wait("drops and pauses are tiles", lambda: {"drops", "pauses sent", "pauses received"} <= {
-        e.text for e in page.find_elements(By.CSS_SELECTOR, css + ".stat span")})
-    wait("lines of both ports", lambda: "port 0 in" in text(page, css + ".rates") and "port 1 in" in text(page, css + ".rates"))
+        e.text for e in page.all(css + ".stat span")})
+    wait("lines of both ports", lambda: "port 2 in" in text(page, css + ".rates") and "port 1 in" in text(page, css + ".rates"))
     keep(page, "web-switch")
-    page.find_element(By.CSS_SELECTOR, css + '[data-port="port 1"]').click()
-    wait("a click on a port shows it alone", lambda: "port 0 in" not in text(page, css + ".rates") and "port 1 in" in text(page, css + ".rates"))
-    check_equal("its card is pressed", page.find_element(By.CSS_SELECTOR, css + '[data-port="port 1"]').get_attribute("aria-pressed"), "true")
-    wait("the other viewer's page is as it was", lambda: "port 0 in" in text(other, css + ".rates"))
-    page.find_element(By.CSS_SELECTOR, css + '[data-port="port 1"]').click()
-    wait("a second click shows all", lambda: "port 0 in" in text(page, css + ".rates"))
-    page.find_element(By.CSS_SELECTOR, "#hold").click()
+    page.one(css + '[data-port="port 1"]').click()
+    wait("a click on a port shows it alone", lambda: "port 2 in" not in text(page, css + ".rates") and "port 1 in" in text(page, css + ".rates"))
+    check_equal("its card is pressed", page.one(css + '[data-port="port 1"]').get_attribute("aria-pressed"), "true")
+    wait("the other viewer's page is as it was", lambda: "port 2 in" in text(other, css + ".rates"))
+    page.one(css + '[data-port="port 1"]').click()
+    wait("a second click shows all", lambda: "port 2 in" in text(page, css + ".rates"))
+    page.one("#hold").click()
     wait("hold stops the picture", lambda: text(page, "#state") == "held")
-    page.find_element(By.CSS_SELECTOR, "#hold").click()
+    page.one("#hold").click()
     wait("and lets it go on", lambda: text(page, "#state") == "live")
-    check("on a narrow screen nothing is cut off", other.execute_script(
+    check("on a narrow screen nothing is cut off", other.script(
         "return document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
 
 
@@ -123,42 +148,202 @@ def check_nic_page(page, name):
     wait("CNPs and pauses", lambda: "CNPs handled" in text(page, css + ".signals"))
 
 
+def fill(page, css, **values):
+    for key, value in values.items():
+        page.script("arguments[0].value = arguments[1]", page.one(f"{css}[name={key}]"), value)
+
+
+def press(page, css, word, outcome):
+    """Press a button of a panel, and wait for what it says then. A program whose lcores wait for a CPU asks for another try."""
+    def says():
+        said = text(page, css + ".control output")
+        if said == "" or "try again" in said:
+            page.script("arguments[0].click()", page.one(f"{css}form:not([hidden]) button[value={word}]"))
+        return re.search(outcome, said)
+
+    page.script("arguments[0].textContent = ''", page.one(css + ".control output"))
+    wait(f"{word}: {outcome}", says)
+
+
+def check_control(work, web, page, other, name, nic_name):
+    switch, nic = Ctl(work, "-f", name), Ctl(work, "-f", nic_name)
+
+    def curves():
+        return [[row[key] for key in ("green_min_threshold_bytes", "green_max_threshold_bytes", "green_drop_probability_ppm")]
+                for row in switch.json("show ecn")["rows"]]
+
+    css = of(name)
+    check("the token has left the address", "#" not in page.front().current_url)
+    check("who has no token sees no panel", not other.one(css + ".control").is_displayed() and "no token" in text(other, "#facts"))
+    for own in (css, of(nic_name)):
+        page.one(own + ".control summary").click()
+        wait("the values in force", lambda own=own: page.one(own + "form:not([hidden]) input").get_attribute("value"))
+    before = curves()
+    fill(page, css, target="port 1 queue 3", Kmin="20KB", Kmax="9GB")
+    press(page, css, "set", r"green_max_threshold_bytes = 9GB: expected a size in whole bytes from 0 to 2GiB")
+    check_equal("what the program refuses changes nothing", curves(), before)
+    fill(page, css, Kmax="400KB", Pmax="5%")
+    press(page, css, "set", r"wred_profile: default . web-1-3")
+    check_equal("one queue has the new curve, all three values as one change", curves(), [before[0], [20000, 400000, 50000], *before[2:]])
+    page.script("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'))", page.one(css + "select"), "port 0 queue 3")
+    wait("the other queue's values", lambda: page.one(css + "[name=Kmin]").get_attribute("value") == "5KB")
+    keep(page, "web-control")
+    check_foreign(web, page, name, curves)
+    css = of(nic_name)
+    fill(page, css, cap="5M")
+    press(page, css, "set", "rate_cap_bps: 10M . 5M")
+    check_equal("the cap of each of 4 QPs", nic.json("show flows")["rows"][0]["configured_rate_bps"], 20_000_000)
+    press(page, css, "stop", "stopped: off . on")
+    check("the flow is stopped", ("flow <b>write</b>", "stopped", "on") in [(r["section"], r["key"], r["value"]) for r in nic.json("show config")["rows"]])
+    press(page, css, "start", "stopped: on . off")
+    press(page, css, "reset", "4 QPs reset")
+
+
+# What a page of another origin can do: requests without a preflight, one with it, a form, our page in a frame.
+FOREIGN = """<!doctype html><title>foreign</title><iframe name="frame"></iframe>
+<form method="post" enctype="text/plain" target="frame" action="URLcontrol"><input name='BODY'></form>
+<script>
+const post = (headers, mode) => fetch("URLcontrol", {method: "POST", mode, headers, body: 'BODY', credentials: "include"})
+  .then(r => r.type + r.status, e => e.name);
+Promise.all([post({"Content-Type": "text/plain"}, "no-cors"), post({"Content-Type": "application/json", "X-Quench-Token": "TOKEN"}, "no-cors"),
+  post({"Content-Type": "application/json", "X-Quench-Token": "TOKEN"}, "cors"), fetch("URLdata").then(r => r.type, e => e.name)])
+  .then(all => { document.forms[0].submit(); document.title = all.join(" "); });
+</script>"""
+
+
+class Foreign:
+    """A server of another origin, for a page."""
+
+    def __init__(self, page):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(page.encode())
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server.server_port}/"
+
+
+def check_foreign(web, page, name, curves):
+    before = curves()
+    change = {"program": name, "do": "curve", "port": 0, "queue": 3, "only": False, "Kmin": "1KB"}
+    good = {"Host": web.host, "Origin": web.url[:-1], "Content-Type": "application/json", "X-Quench-Token": web.token}
+    show = json.dumps({"program": name, "do": "show"})
+    body = json.dumps(change)
+
+    def status(headers, method="POST", content=body):
+        return web.raw(method, "control", {k: v for k, v in {**good, **headers}.items() if v is not None}, content)
+
+    for what, expected, about, *request in (
+            ("no token", 401, "open the URL that quenchctl printed", {"X-Quench-Token": None}),
+            ("a wrong token", 401, "wrong", {"X-Quench-Token": web.token[:-1] + ("0" if web.token[-1] != "0" else "1")}),
+            ("a token that is too long", 401, "wrong", {"X-Quench-Token": web.token + 200 * "0"}),
+            ("the token as a cookie", 401, "missing", {"X-Quench-Token": None, "Cookie": f"token={web.token}"}),
+            ("a foreign Origin", 403, "Origin", {"Origin": "http://evil.example"}),
+            ("another port's Origin", 403, "Origin", {"Origin": "http://127.0.0.1:1"}),
+            ("no Origin", 403, "Origin", {"Origin": None}),
+            ("Origin null, a frame's or a file's", 403, "Origin", {"Origin": "null"}),
+            ("a cross-site fetch", 403, "Origin", {"Sec-Fetch-Site": "cross-site"}),
+            ("a foreign Host, as by DNS rebinding", 403, "Host", {"Host": "evil.example", "Origin": "http://evil.example"}),
+            ("an empty Host", 403, "Host", {"Host": "", "Origin": "http://"}),
+            ("a form", 415, "application/json", {"Content-Type": "application/x-www-form-urlencoded"}),
+            ("text", 415, "application/json", {"Content-Type": "text/plain;application/json"}),
+            ("GET", 405, "POST", {}, "GET", None),
+            ("OPTIONS, the preflight", 405, "POST", {}, "OPTIONS", None),
+            ("PUT", 405, "POST", {}, "PUT"),
+            ("too much", 413, "4096", {}, "POST", body + 5000 * " "),
+            ("no JSON", 400, "JSON", {}, "POST", "{"), ("an array", 400, "JSON", {}, "POST", "[]"), ("nothing", 400, "JSON", {}, "POST", ""),
+            ("a deep array", 400, "JSON", {}, "POST", 4000 * "["),
+            ("a member twice", 400, "JSON", {}, "POST", body[:-1] + ', "Kmin": "2KB"}'),
+            ("an unknown member", 400, "members", {}, "POST", json.dumps({**change, "buffer_bytes": "1"})),
+            ("a number as text", 400, "whole numbers", {}, "POST", json.dumps({**change, "port": "0"})),
+            ("nothing to do", 400, "do", {}, "POST", json.dumps({**change, "do": "reload"})),
+            ("another key in a value", 400, "control character", {}, "POST", json.dumps({**change, "Kmin": "1KB\nwred.Kmax=2KB"})),
+            ("an unknown program", 404, "program", {}, "POST", json.dumps({**change, "program": "../x"})),
+            ("an unknown queue", 422, "port 9 queue 3", {}, "POST", json.dumps({**change, "port": 9})),
+            ("a value out of range", 422, "from 0 to 2GiB", {}, "POST", json.dumps({**change, "Kmin": "3GiB"}))):
+        code, reply, headers = status(*request)
+        check(f"{what} is refused, in a line", code == expected and about in reply and reply.count("\n") == 1 and
+              "Access-Control-Allow-Origin" not in headers, (code, reply))
+    check_equal("with all that is right it is answered", status({}, content=show)[0], 200)
+
+    server = Foreign(FOREIGN.replace("URL", web.url).replace("TOKEN", web.token).replace("BODY", body))
+    foreign = Page(server.url)
+    wait("a foreign page, even with the token, sees no answer",
+         lambda: foreign.script("return document.title") == "TypeError TypeError TypeError TypeError")
+    foreign.script("document.querySelector('iframe').src = arguments[0]", web.url)
+    seen = []
+    wait("nor has it our page in a frame", lambda: seen.extend(errors()) or any("frame-ancestors" in line for line in seen))
+    foreign.close()
+    server.server.shutdown()
+    check_equal("what a foreign page tries changes nothing", curves(), before)
+
+
 def points(page, name):
-    return page.execute_script("return views.get(arguments[0]).history.times", name)
+    return page.script("return views.get(arguments[0]).history.times", name)
 
 
 def check_page(work):
     name, nic_name = prefix("web"), prefix("webn")
     switch, nic = start_switch(work, name), start_nic(work, nic_name, "<b>write</b>")
-    web = Web()  # all programs
-    page = opened(web.url)
-    wait("both programs", lambda: {name, nic_name} <= {e.text for e in page.find_elements(By.CSS_SELECTOR, "h2")})
+    web = Web("--control")  # all programs
+    page = Page(web.url + "#token=" + web.token)
+    wait("both programs", lambda: {name, nic_name} <= {e.text for e in page.all("h2")})
     wait("some history", lambda: len(points(page, name)) >= 6)
-    other = opened(web.url, 420)
+    other = Page(web.url, 420)
     wait("a second viewer has what the first one saw before", lambda: points(other, name)[:6] == points(page, name)[:6])
     check_switch_page(page, other, name)
     check_nic_page(page, nic_name)
     keep(other, "web-narrow")
+    check_control(work, web, page, other, name, nic_name)
     check_equal("the switch ends", switch.stop(), 0)
     for viewer in (page, other):
         wait("both viewers are told, and when", lambda viewer=viewer: re.match(r"ended at \d\d:\d\d:\d\d", text(viewer, of(name) + ".state")))
     check("its last picture stays", "in " in text(page, of(name) + '[data-port="port 1"]') and "port 1 in" in text(page, of(name) + ".rates"))
     check_equal("the NIC goes on", text(page, of(nic_name) + ".state"), "live")
     keep(page, "web-ended")
-    third = opened(web.url)
+    third = Page(web.url)
     wait("a viewer who comes later sees the last picture, too", lambda: "in " in text(third, of(name) + '[data-port="port 1"]'))
-    third.quit()
+    third.close()
     switch = start_switch(work, name)
     wait("the page goes on when it is back", lambda: text(page, of(name) + ".state") == "live" and
          f"pid {switch.process.pid}" in text(page, of(name) + ".facts"))
     wait("and its events say so", lambda: "has ended" in text(page, "#events") and f"runs, pid {switch.process.pid}" in text(page, "#events"))
-    check_equal("no error in the browser", errors(page) + errors(other), [])
+    check_equal("no error in the browser", errors(), [])
     check_equal("SIGTERM ends web", web.stop(), 0)
     wait("a page without its server says so", lambda: "does not answer" in text(page, "#state"))
-    page.quit()
-    other.quit()
+    Page.driver.quit()
     switch.stop()
     nic.stop()
+
+
+def check_token_file(work, name):
+    file = work / "token"
+
+    def refused(what, *about):
+        done = run(BUILD / "app/quenchctl/quenchctl", "-f", name, "--listen", "127.0.0.1:0", f"--control={file}", "web")
+        check(f"{what} is refused", done.returncode == 2 and len(done.stderr.splitlines()) == 1 and all(a in done.stderr for a in about), done.stderr)
+
+    refused("no file", "No such file")
+    file.write_text("0123456789abcdef\n")
+    file.chmod(0o644)
+    refused("a file that others can read", "chmod 600")
+    file.chmod(0o600)
+    for bad in ("short", "a" * 129, "0123456789 abcdef"):
+        file.write_text(bad)
+        refused(f"{bad[:20]}...", "token:1: expected a token of 16 to 128 letters, digits and -._~")
+    file.write_text("0123456789abcdef\n")
+    web = Web("-f", name, f"--control={file}")
+    check_equal("the token of a file is not printed", web.token, None)
+    headers = {"Host": web.host, "Origin": web.url[:-1], "Content-Type": "application/json", "X-Quench-Token": "0123456789abcdef"}
+    wait("but taken", lambda: web.raw("POST", "control", headers, json.dumps({"program": name, "do": "show"}))[0] == 200)
+    web.stop()
 
 
 def check_one(work):
@@ -168,7 +353,10 @@ def check_one(work):
     wait("-f NAME: the program is live", lambda: [p["state"] for p in json.loads(web.get("data")[0])["programs"]] == ["live"])
     check_equal("-f NAME: it alone", [p["name"] for p in json.loads(web.get("data")[0])["programs"]], [name])
     check_server(web)
+    check_equal("without --control there is no way to change anything", [web.raw(method, "control", {"Host": web.host}, "{}")[0] for method in ("POST", "GET")], [405, 404])
+    check("and the page knows", json.loads(web.get("data")[0])["control"] is False)
     web.stop()
+    check_token_file(work, name)
     switch.stop()
 
 

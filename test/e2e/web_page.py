@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """quenchctl web, without a browser."""
+import atexit
+import contextlib
+import http.client
 import re
 import signal
 import subprocess
@@ -14,9 +17,11 @@ class Web:
     def __init__(self, *options):
         self.process = subprocess.Popen([BUILD / "app/quenchctl/quenchctl", "--listen", "127.0.0.1:0", *options, "web"],
                                         stderr=subprocess.PIPE, text=True)
+        atexit.register(self.process.kill)
         line = self.process.stderr.readline()
-        self.url = re.search(r"http://\S+", line).group(0) if "http" in line else None
-        check("web says where it is", self.url is not None, line)
+        found = re.search(r"(http://([^/\s]+)/)(?:#token=(\w+)?)?", line.strip())
+        self.url, self.host, self.token = found.groups() if found else (None, None, None)
+        check("web says where it is", found is not None, line)
 
     def get(self, path, **headers):
         with urllib.request.urlopen(urllib.request.Request(self.url + path, headers=headers), timeout=PATIENCE_S) as reply:
@@ -28,6 +33,19 @@ class Web:
             return 200
         except urllib.error.HTTPError as error:
             return error.code
+
+    def raw(self, method, path, headers, body=None):
+        """A request with exactly these headers. @return status, text, headers."""
+        connection = http.client.HTTPConnection(self.host, timeout=PATIENCE_S)
+        connection.putrequest(method, "/" + path, skip_host=True, skip_accept_encoding=True)
+        for key, value in headers.items():
+            connection.putheader(key, value)
+        if body is not None:
+            connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body.encode() if body is not None else None)
+        reply = connection.getresponse()
+        with contextlib.closing(connection):
+            return reply.status, reply.read().decode(), reply.headers
 
     def comes(self, *texts):
         """Wait until the data of the page has these texts."""

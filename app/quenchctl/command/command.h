@@ -28,6 +28,9 @@ struct ctl_options {
 	/* of metrics */
 	const char *path, *prefix; /* as for client_open() */
 	const char *listen;
+	/* of web */
+	bool control;             /* the page may change programs */
+	const char *control_file; /* with the token; NULL: a random one */
 	struct metrics_bounds bounds;
 };
 

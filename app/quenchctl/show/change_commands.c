@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/notice/say.h"
+#include "quenchctl/socket/change.h"
 #include "quenchctl/show/show.h"
 #include "quenchctl/show/table.h"
 
@@ -46,24 +47,25 @@ print_outcome(const struct ctl_options *o, const json_t *reply)
 		printf("in force after %.1f s\n", (double)waited_us / 1e6);
 }
 
+/* Print the outcome of a change. */
 static int
-send_change(struct client *c, const struct ctl_options *o, const char *request)
+finish(const struct ctl_options *o, int rc, json_t *reply)
 {
-	json_t *reply;
-	int rc;
-
-	if (strlen(request) >= CLIENT_REQUEST_CHARS) {
-		say_error("%.60s...: expected at most %d characters", request,
-			  CLIENT_REQUEST_CHARS);
-		return APP_BAD_USAGE;
-	}
-	rc = client_ask(c, request, &reply);
 	if (rc != 0)
 		return rc;
 	print_changes(o, reply);
 	print_outcome(o, reply);
 	json_decref(reply);
 	return 0;
+}
+
+static int
+send_change(struct client *c, const struct ctl_options *o, const char *request)
+{
+	json_t *reply;
+	int rc = change_ask(c, request, &reply);
+
+	return finish(o, rc, reply);
 }
 
 int
@@ -87,15 +89,15 @@ int
 command_set_key(const struct command *command, struct client *c, const struct ctl_options *o,
 		const char *const params[COMMAND_PARAMS])
 {
-	char request[CLIENT_REQUEST_CHARS + 1];
-	size_t n = (size_t)snprintf(request, sizeof(request), "%s,", command->path);
+	unsigned int n = 0;
+	json_t *reply;
+	int rc;
 
-	/* One key a line. send_change() refuses what is too long. */
-	for (unsigned int i = 0; i < COMMAND_PARAMS && params[i] != NULL; i++)
-		if (n < sizeof(request))
-			n += (size_t)snprintf(request + n, sizeof(request) - n, "%s%s",
-					      i == 0 ? "" : "\n", params[i]);
-	return send_change(c, o, request);
+	(void)command;
+	while (n < COMMAND_PARAMS && params[n] != NULL)
+		n++;
+	rc = change_set(c, params, n, &reply);
+	return finish(o, rc, reply);
 }
 
 int
@@ -108,51 +110,27 @@ command_remove_flow(const struct command *command, struct client *c, const struc
 	return send_change(c, o, request);
 }
 
-/* Is there such a flow? Setting a key of an unknown one would begin a new flow. */
 static int
-check_flow(struct client *c, const char *flow)
+set_stopped(struct client *c, const struct ctl_options *o, const char *flow, const char *value)
 {
-	json_t *reply, *row;
-	bool found = false;
-	size_t i;
-	int rc = client_ask(c, "/quench/flows", &reply);
+	json_t *reply;
+	int rc = change_flow(c, flow, "stopped", value, &reply);
 
-	if (rc != 0)
-		return rc;
-	json_array_foreach (json_object_get(reply, "rows"), i, row) {
-		const char *name = json_string_value(json_object_get(row, "flow"));
-
-		found |= name != NULL && strcmp(name, flow) == 0 &&
-			 json_integer_value(json_object_get(row, "gone")) == 0;
-	}
-	json_decref(reply);
-	if (found)
-		return 0;
-	say_error("%s: expected a flow that \"show flows\" lists", flow);
-	return APP_BAD_USAGE;
-}
-
-static int
-set_stopped(const struct command *command, struct client *c, const struct ctl_options *o,
-	    const char *flow, const char *value)
-{
-	char request[CLIENT_REQUEST_CHARS + 1];
-	int rc = check_flow(c, flow);
-
-	snprintf(request, sizeof(request), "%s,flow %s.stopped=%s", command->path, flow, value);
-	return rc == 0 ? send_change(c, o, request) : rc;
+	return finish(o, rc, reply);
 }
 
 int
 command_start_flow(const struct command *command, struct client *c, const struct ctl_options *o,
 		   const char *const params[COMMAND_PARAMS])
 {
-	return set_stopped(command, c, o, params[0], "off");
+	(void)command;
+	return set_stopped(c, o, params[0], "off");
 }
 
 int
 command_stop_flow(const struct command *command, struct client *c, const struct ctl_options *o,
 		  const char *const params[COMMAND_PARAMS])
 {
-	return set_stopped(command, c, o, params[0], "on");
+	(void)command;
+	return set_stopped(c, o, params[0], "on");
 }

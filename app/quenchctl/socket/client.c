@@ -30,9 +30,8 @@
 /* Interval of retries while the queue of connections is full: poll() cannot wait for that. */
 #define CONNECT_AGAIN_NS 20000000ull
 
-/* Keep an error, and print it unless quiet. */
-static int __attribute__((format(printf, 3, 4)))
-fail(struct client *c, int rc, const char *format, ...)
+int
+client_fail(struct client *c, int rc, const char *format, ...)
 {
 	va_list args;
 
@@ -49,14 +48,15 @@ static int
 say_unreachable(struct client *c, const char *prefix, int error)
 {
 	if (error == ECONNREFUSED)
-		return fail(c, APP_FAILED, "%s: the program has ended and left its socket behind",
-			    c->path);
+		return client_fail(c, APP_FAILED,
+				   "%s: the program has ended and left its socket behind", c->path);
 	if (error == ENOENT && prefix != NULL)
-		return fail(c, APP_FAILED,
-			    "%s: no program with --file-prefix %s runs, or it was started with "
-			    "--no-telemetry or by another user",
-			    c->path, prefix);
-	return fail(c, APP_FAILED, "%s: %s", c->path, strerror(error));
+		return client_fail(
+			c, APP_FAILED,
+			"%s: no program with --file-prefix %s runs, or it was started with "
+			"--no-telemetry or by another user",
+			c->path, prefix);
+	return client_fail(c, APP_FAILED, "%s: %s", c->path, strerror(error));
 }
 
 /*
@@ -75,7 +75,7 @@ static int
 say_gone(struct client *c)
 {
 	disconnect(c);
-	return fail(c, APP_FAILED, "%s: the program has ended", c->path);
+	return client_fail(c, APP_FAILED, "%s: the program has ended", c->path);
 }
 
 static int
@@ -83,7 +83,7 @@ say_silent(struct client *c)
 {
 	disconnect(c);
 	c->silent = true;
-	return fail(c, APP_FAILED, "%s: the program does not answer", c->path);
+	return client_fail(c, APP_FAILED, "%s: the program does not answer", c->path);
 }
 
 /* Deadline of the next exchange. */
@@ -161,8 +161,9 @@ receive(struct client *c, size_t size, uint64_t end_ns, size_t *bytes)
 		return say_gone(c);
 	if ((size_t)n > size) {
 		disconnect(c);
-		return fail(c, APP_FAILED, "%s: expected a message of at most %zu bytes, got %zd",
-			    c->path, size, n);
+		return client_fail(c, APP_FAILED,
+				   "%s: expected a message of at most %zu bytes, got %zd", c->path,
+				   size, n);
 	}
 	c->buffer[n] = '\0';
 	*bytes = (size_t)n;
@@ -178,8 +179,9 @@ check_limits(struct client *c, size_t bytes)
 		return 0;
 	if (c->received_bytes > c->limits->most_bytes) {
 		disconnect(c);
-		return fail(c, APP_FAILED, "%s: expected a reading of at most %" PRIu64 " bytes",
-			    c->path, c->limits->most_bytes);
+		return client_fail(c, APP_FAILED,
+				   "%s: expected a reading of at most %" PRIu64 " bytes", c->path,
+				   c->limits->most_bytes);
 	}
 	return monotonic_ns() < c->limits->deadline_ns ? 0 : say_silent(c);
 }
@@ -212,8 +214,8 @@ ask_once(struct client *c, const char *command, json_t **reply)
 	json_decref(whole);
 	if (*reply != NULL)
 		return 0;
-	return fail(c, APP_FAILED, "%s: expected an answer to %s, got %.60s%s%s", c->path, path,
-		    c->buffer, *error.text != '\0' ? ": " : "", error.text);
+	return client_fail(c, APP_FAILED, "%s: expected an answer to %s, got %.60s%s%s", c->path,
+			   path, c->buffer, *error.text != '\0' ? ": " : "", error.text);
 }
 
 /* A long error arrives in pieces, and contains what was expected. */
@@ -225,14 +227,14 @@ refuse_with(struct client *c, const json_t *reply, const char *error, const char
 	size_t i;
 
 	if (*expected != '\0')
-		return fail(c, APP_BAD_USAGE, "%s: expected %s", error, expected);
+		return client_fail(c, APP_BAD_USAGE, "%s: expected %s", error, expected);
 	snprintf(line, sizeof(line), "%s", error);
 	json_array_foreach (rest, i, piece) {
 		size_t used = strlen(line);
 
 		snprintf(line + used, sizeof(line) - used, "%s", json_string_value(piece));
 	}
-	return fail(c, APP_BAD_USAGE, "%s", line);
+	return client_fail(c, APP_BAD_USAGE, "%s", line);
 }
 
 /* Is the program about to end? Then it no longer answers. */
@@ -260,13 +262,13 @@ refuse(struct client *c, const char *command, json_t *reply)
 	int rc = 0;
 
 	if (json_is_null(reply) && is_ending(c)) {
-		rc = fail(c, APP_FAILED, "%s: the program is about to end", c->path);
+		rc = client_fail(c, APP_FAILED, "%s: the program is about to end", c->path);
 	} else if (json_is_null(reply) || (json_is_object(reply) && json_object_size(reply) == 0 &&
 					   strcmp(command, "/quench/info") == 0)) {
-		rc = fail(c, APP_BAD_USAGE, "%s: %s does not know %.*s%s", c->path,
-			  *c->program != '\0' ? c->program : "the program",
-			  (int)strcspn(command, ","), command,
-			  *c->program != '\0' ? "" : ": it is starting, or none of ours");
+		rc = client_fail(c, APP_BAD_USAGE, "%s: %s does not know %.*s%s", c->path,
+				 *c->program != '\0' ? c->program : "the program",
+				 (int)strcspn(command, ","), command,
+				 *c->program != '\0' ? "" : ": it is starting, or none of ours");
 	} else if (error != NULL && expected != NULL) {
 		rc = refuse_with(c, reply, error, expected);
 	}
@@ -290,7 +292,7 @@ ask_page(struct client *c, const char *command, json_t **page)
 	json_decref(folded);
 	if (*page != NULL)
 		return 0;
-	return fail(c, APP_FAILED, "%s", strerror(ENOMEM));
+	return client_fail(c, APP_FAILED, "%s", strerror(ENOMEM));
 }
 
 /* Add the rows of a page to the rows of the previous pages. */
@@ -309,8 +311,8 @@ check_rows(struct client *c, const char *command, const json_t *all)
 
 	if (c->limits == NULL || n <= c->limits->most_rows)
 		return 0;
-	return fail(c, APP_FAILED, "%s: %.*s: expected at most %zu rows", c->path,
-		    (int)strcspn(command, ","), command, c->limits->most_rows);
+	return client_fail(c, APP_FAILED, "%s: %.*s: expected at most %zu rows", c->path,
+			   (int)strcspn(command, ","), command, c->limits->most_rows);
 }
 
 /* Set *next to the row of the next page, which must be after row at; 0: this is the last page. */
@@ -322,8 +324,9 @@ next_of(struct client *c, const char *command, const json_t *page, json_int_t at
 	*next = json_integer_value(found);
 	if (found == NULL || *next > at)
 		return 0;
-	return fail(c, APP_FAILED, "%s: %.*s: expected a next page that begins after row %lld",
-		    c->path, (int)strcspn(command, ","), command, (long long)at);
+	return client_fail(c, APP_FAILED,
+			   "%s: %.*s: expected a next page that begins after row %lld", c->path,
+			   (int)strcspn(command, ","), command, (long long)at);
 }
 
 /* Ask for the page from row at on, and add it to all. @param next  As in next_of(). */
@@ -406,8 +409,9 @@ read_info(struct client *c)
 	    (strcmp(program, "quench-switch") == 0 || strcmp(program, "quench-nic") == 0))
 		snprintf(c->program, sizeof(c->program), "%s", program);
 	else
-		rc = fail(c, APP_BAD_USAGE, "%s: expected quench-switch or quench-nic, got %.60s",
-			  c->path, program != NULL ? program : "a program without a name");
+		rc = client_fail(c, APP_BAD_USAGE,
+				 "%s: expected quench-switch or quench-nic, got %.60s", c->path,
+				 program != NULL ? program : "a program without a name");
 	json_decref(info);
 	return rc;
 }
@@ -428,7 +432,7 @@ read_hello(struct client *c)
 			return say_silent(c);
 	}
 	if (n <= 0) {
-		return fail(
+		return client_fail(
 			c, APP_FAILED,
 			"%s: the program closed the connection: it is about to end, or has ten clients already",
 			c->path);
@@ -440,12 +444,12 @@ read_hello(struct client *c)
 	if (reply_bytes < LEAST_REPLY_BYTES)
 		reply_bytes = LEAST_REPLY_BYTES;
 	if (reply_bytes > MOST_REPLY_BYTES)
-		return fail(c, APP_FAILED, "%s: max_output_len = %lld: expected at most %d",
-			    c->path, (long long)reply_bytes, MOST_REPLY_BYTES);
+		return client_fail(c, APP_FAILED, "%s: max_output_len = %lld: expected at most %d",
+				   c->path, (long long)reply_bytes, MOST_REPLY_BYTES);
 	c->reply_bytes = (size_t)reply_bytes;
 	buffer = realloc(c->buffer, c->reply_bytes + 1);
 	if (buffer == NULL)
-		return fail(c, APP_FAILED, "%s", strerror(ENOMEM));
+		return client_fail(c, APP_FAILED, "%s", strerror(ENOMEM));
 	c->buffer = buffer;
 	return 0;
 }
@@ -456,8 +460,9 @@ open_path(struct client *c, const char *path, const char *prefix)
 	int rc;
 
 	if (strlen(path) >= sizeof(c->path)) {
-		return fail(c, APP_BAD_USAGE, "%s: expected a path of at most %zu characters", path,
-			    sizeof(c->path) - 1);
+		return client_fail(c, APP_BAD_USAGE,
+				   "%s: expected a path of at most %zu characters", path,
+				   sizeof(c->path) - 1);
 	}
 	rc = connect_to(c, path);
 	if (rc == -ETIMEDOUT)
@@ -510,11 +515,12 @@ say_which(struct client *c, const struct sockets *found, const char *prefix)
 		snprintf(list + used, sizeof(list) - used, "%s%s", i == 0 ? "" : ", ", who);
 	}
 	if (prefix != NULL)
-		return fail(c, APP_BAD_USAGE,
-			    "%zu programs run with --file-prefix %s: expected one of %s", found->n,
-			    prefix, list);
-	return fail(c, APP_BAD_USAGE,
-		    "%zu DPDK programs run: expected --file-prefix with one of %s", found->n, list);
+		return client_fail(c, APP_BAD_USAGE,
+				   "%zu programs run with --file-prefix %s: expected one of %s",
+				   found->n, prefix, list);
+	return client_fail(c, APP_BAD_USAGE,
+			   "%zu DPDK programs run: expected --file-prefix with one of %s", found->n,
+			   list);
 }
 
 static int
@@ -535,8 +541,8 @@ open_only(struct client *c, const char *prefix)
 		rc = open_path(c, pattern, prefix);
 	} else {
 		socket_path("*", pattern, sizeof(pattern));
-		rc = fail(c, APP_FAILED, "no program runs: expected a telemetry socket %s",
-			  pattern);
+		rc = client_fail(c, APP_FAILED, "no program runs: expected a telemetry socket %s",
+				 pattern);
 	}
 	sockets_free(&found);
 	return rc;
@@ -550,7 +556,7 @@ client_open(struct client *c, const char *path, const char *prefix)
 			     .limits = c->limits,
 			     .buffer = malloc(LEAST_REPLY_BYTES + 1)};
 	if (c->buffer == NULL)
-		return fail(c, APP_FAILED, "%s", strerror(ENOMEM));
+		return client_fail(c, APP_FAILED, "%s", strerror(ENOMEM));
 	return path != NULL ? open_path(c, path, NULL) : open_only(c, prefix);
 }
 

@@ -65,4 +65,8 @@ int client_ask(struct client *c, const char *command, json_t **reply);
 /** The same for at most count first rows of a command with parameters FIRST and COUNT. */
 int client_ask_first(struct client *c, const char *path, unsigned int count, json_t **reply);
 
+/** Keep an error, and print it unless quiet. @return rc. */
+int client_fail(struct client *c, int rc, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 #endif

@@ -48,9 +48,20 @@ struct http_server {
 	unsigned int n_connections;
 };
 
+/* The body of a POST. */
+struct upload {
+	bool too_large;
+	size_t bytes;
+	char body[HTTP_BODY_BYTES];
+};
+
 struct http_request {
 	struct MHD_Connection *c;
+	const struct upload *upload; /* NULL: not a POST */
 };
+
+/* Stands for a request without an upload. */
+static struct upload no_upload;
 
 static time_t
 now_s(void)
@@ -95,6 +106,13 @@ const char *
 http_parameter(const struct http_request *r, const char *name)
 {
 	return look_up(r, MHD_GET_ARGUMENT_KIND, name);
+}
+
+const char *
+http_body(const struct http_request *r, size_t *bytes)
+{
+	*bytes = r->upload->bytes;
+	return r->upload->body;
 }
 
 /*
@@ -159,8 +177,10 @@ on_completed(void *arg, struct MHD_Connection *c, void **request,
 	struct connection *at =
 		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 
-	(void)request;
 	(void)code;
+	if (*request != &no_upload)
+		free(*request);
+	*request = NULL;
 	pthread_mutex_lock(&s->lock);
 	if (at != NULL) {
 		at->since = now_s();
@@ -188,20 +208,29 @@ end_slow_ones(struct http_server *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Is the name in Host, without its port, a loopback name? */
-static bool
-is_loopback_name(const char *host)
+/* What the name in a Host header, without its port, is. */
+enum host {
+	HOST_NAME, /* of which a DNS says where it is */
+	HOST_ADDRESS,
+	HOST_LOOPBACK, /* localhost, or an address of this machine to itself */
+};
+
+static enum host
+host_of(const char *host)
 {
-	size_t n = *host == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+	bool brackets = *host == '[';
+	size_t n = strcspn(host + brackets, brackets ? "]" : ":");
+	struct in6_addr in6;
 	struct in_addr in;
-	char name[16];
+	char name[64];
 
 	/* It must be an address: 127.0.0.1.example.org is an ordinary name. */
-	snprintf(name, sizeof(name), "%.*s", (int)n, host);
-	return (n == strlen("localhost") && strncasecmp(host, "localhost", n) == 0) ||
-	       (n == strlen("[::1]") && strncmp(host, "[::1]", n) == 0) ||
-	       (n < sizeof(name) && inet_pton(AF_INET, name, &in) == 1 &&
-		ntohl(in.s_addr) >> 24 == 127);
+	snprintf(name, sizeof(name), "%.*s", (int)n, host + brackets);
+	if (brackets && inet_pton(AF_INET6, name, &in6) == 1)
+		return IN6_IS_ADDR_LOOPBACK(&in6) ? HOST_LOOPBACK : HOST_ADDRESS;
+	if (!brackets && inet_pton(AF_INET, name, &in) == 1)
+		return ntohl(in.s_addr) >> 24 == 127 ? HOST_LOOPBACK : HOST_ADDRESS;
+	return !brackets && strcasecmp(name, "localhost") == 0 ? HOST_LOOPBACK : HOST_NAME;
 }
 
 static void
@@ -219,11 +248,64 @@ say_paths(const struct http_server *s, struct http_answer *answer, unsigned int 
 	http_say(answer, status, "%s\n%s", why, list);
 }
 
+/* Is the content JSON, whatever its parameters? */
+static bool
+is_json(const char *type)
+{
+	static const char json[] = "application/json";
+	size_t n = strcspn(type, "; \t");
+
+	return n == strlen(json) && strncasecmp(type, json, n) == 0;
+}
+
+/* Refuse a POST that is not JSON from our own page. @return false: it is refused. */
+static bool
+accept_post(const struct http_request *r, struct http_answer *answer)
+{
+	const char *host = http_header(r, MHD_HTTP_HEADER_HOST);
+	const char *origin = http_header(r, MHD_HTTP_HEADER_ORIGIN);
+	const char *site = http_header(r, "Sec-Fetch-Site");
+	static const char scheme[] = "http://";
+
+	if (host_of(host) == HOST_NAME)
+		http_say(answer, MHD_HTTP_FORBIDDEN,
+			 "Host is a name: expected an address or localhost\n");
+	else if (strncasecmp(origin, scheme, strlen(scheme)) != 0 ||
+		 strcasecmp(origin + strlen(scheme), host) != 0 ||
+		 (*site != '\0' && strcmp(site, "same-origin") != 0))
+		http_say(answer, MHD_HTTP_FORBIDDEN,
+			 "Origin is another page's: expected the page of this server\n");
+	else if (!is_json(http_header(r, MHD_HTTP_HEADER_CONTENT_TYPE)))
+		http_say(answer, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
+			 "Content-Type: expected application/json\n");
+	else if (r->upload->too_large)
+		http_say(answer, MHD_HTTP_CONTENT_TOO_LARGE,
+			 "the request is too large: expected at most %u bytes\n", HTTP_BODY_BYTES);
+	else
+		return true;
+	return false;
+}
+
+static void
+answer_route(struct http_server *s, const struct http_route *route, const struct http_request *r,
+	     const char *method, struct http_answer *answer)
+{
+	bool read = strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
+		    strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+
+	answer->allow = route->post ? "POST" : "GET, HEAD";
+	if (route->post ? r->upload == NULL : !read)
+		http_say(answer, MHD_HTTP_METHOD_NOT_ALLOWED, "%s: expected %s\n", route->path,
+			 route->post ? "POST" : "GET or HEAD");
+	else if (!route->post || accept_post(r, answer))
+		route->answer(s->arg, r, answer);
+}
+
 static void
 make_answer(struct http_server *s, struct MHD_Connection *c, const char *path, const char *method,
-	    struct http_answer *answer)
+	    const struct upload *upload, struct http_answer *answer)
 {
-	const struct http_request request = {c};
+	const struct http_request request = {c, upload};
 	const char *host = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
 	const struct connection *at =
 		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
@@ -235,20 +317,21 @@ make_answer(struct http_server *s, struct MHD_Connection *c, const char *path, c
 			 "more than %u clients at a time: expected fewer\n", HTTP_CLIENTS);
 		return;
 	}
-	if (s->loopback && host != NULL && !is_loopback_name(host)) {
+	if (s->loopback && host != NULL && host_of(host) != HOST_LOOPBACK) {
 		http_say(answer, MHD_HTTP_FORBIDDEN,
 			 "Host is another machine's: expected localhost or 127.0.0.1\n");
 		return;
 	}
-	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
-		http_say(answer, MHD_HTTP_METHOD_NOT_ALLOWED, "expected GET or HEAD\n");
-		return;
-	}
 	for (unsigned int i = 0; i < s->n_routes; i++) {
 		if (strcmp(path, s->routes[i].path) == 0) {
-			s->routes[i].answer(s->arg, &request, answer);
+			answer_route(s, &s->routes[i], &request, method, answer);
 			return;
 		}
+	}
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0) {
+		answer->allow = "GET, HEAD";
+		http_say(answer, MHD_HTTP_METHOD_NOT_ALLOWED, "expected GET or HEAD\n");
+		return;
 	}
 	if (strcmp(path, "/") == 0) {
 		say_paths(s, answer, MHD_HTTP_OK, "quenchctl");
@@ -270,29 +353,44 @@ set_busy(struct http_server *s, struct MHD_Connection *c)
 	pthread_mutex_unlock(&s->lock);
 }
 
+/* Keep a part of a body, if the request may have one. */
+static void
+keep_upload(struct upload *u, const char *part, size_t bytes)
+{
+	if (u == &no_upload)
+		return;
+	if (bytes > sizeof(u->body) - u->bytes) {
+		u->too_large = true;
+		return;
+	}
+	memcpy(u->body + u->bytes, part, bytes);
+	u->bytes += bytes;
+}
+
 /* The library calls this after the headers, then for each part of a body, then once more. */
 static enum MHD_Result
 on_request(void *arg, struct MHD_Connection *c, const char *path, const char *method,
-	   const char *version, const char *upload, size_t *upload_bytes, void **request)
+	   const char *version, const char *part, size_t *part_bytes, void **request)
 {
-	static const char seen;
 	struct http_server *s = arg;
 	struct http_answer answer = {.status = MHD_HTTP_OK};
+	struct upload *upload = *request;
 	struct MHD_Response *r;
 	enum MHD_Result queued;
 
 	(void)version;
-	(void)upload;
-	if (*request == NULL) {
-		*request = (void *)(uintptr_t)&seen;
+	if (upload == NULL) {
+		*request = strcmp(method, MHD_HTTP_METHOD_POST) != 0 ? &no_upload
+								     : calloc(1, sizeof(*upload));
 		set_busy(s, c);
+		return *request != NULL ? MHD_YES : MHD_NO;
+	}
+	if (*part_bytes > 0) {
+		keep_upload(upload, part, *part_bytes);
+		*part_bytes = 0;
 		return MHD_YES;
 	}
-	if (*upload_bytes > 0) {
-		*upload_bytes = 0;
-		return MHD_YES;
-	}
-	make_answer(s, c, path, method, &answer);
+	make_answer(s, c, path, method, upload != &no_upload ? upload : NULL, &answer);
 	if (answer.body == NULL)
 		answer.bytes = 0;
 	r = MHD_create_response_from_buffer(answer.bytes, answer.body, MHD_RESPMEM_MUST_FREE);
@@ -304,10 +402,13 @@ on_request(void *arg, struct MHD_Connection *c, const char *path, const char *me
 		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, answer.content_type);
 	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
 	MHD_add_response_header(r, "Content-Security-Policy",
-				"default-src 'self'; img-src data:; frame-ancestors 'none'");
+				"default-src 'self'; img-src data:; object-src 'none'; "
+				"base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+	MHD_add_response_header(r, "Cross-Origin-Resource-Policy", "same-origin");
+	MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
 	if (answer.status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, answer.allow);
 	if (answer.status == MHD_HTTP_SERVICE_UNAVAILABLE) {
 		MHD_add_response_header(r, MHD_HTTP_HEADER_RETRY_AFTER, "1");
 		MHD_add_response_header(r, MHD_HTTP_HEADER_CONNECTION, "close");

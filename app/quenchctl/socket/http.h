@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A small HTTP server on one address, with libmicrohttpd: GET and HEAD of a few paths, whose text
- * is made on request. Each client has a thread, so that a slow one does not block others.
+ * is made on request, and POST of JSON to some. Each client has a thread, so that a slow one does
+ * not block others.
  *
  * Limits: HTTP_CLIENTS at a time. A further client replaces the connection that has been idle for
  * longest, or gets 503 if all are busy. A request and its answer together may take HTTP_PATIENCE_S,
  * then the connection is closed. Other methods, paths and hosts get 405, 404 and 403. On a loopback
  * address only requests to loopback names are answered, so that a foreign page in a browser cannot
  * read ours.
+ *
+ * A POST is passed on only if it is from a page of this server: Origin is http:// and Host, and
+ * Host is an address or localhost, which a foreign page cannot make its own by its DNS. Else it
+ * gets 403. A body that is not application/json gets 415, one of more than HTTP_BODY_BYTES 413.
  */
 #ifndef QUENCH_APP_QUENCHCTL_SOCKET_HTTP_H
 #define QUENCH_APP_QUENCHCTL_SOCKET_HTTP_H
@@ -18,6 +23,7 @@
 #include <stdint.h>
 
 #define HTTP_CLIENTS 64u
+#define HTTP_BODY_BYTES 4096u
 #ifndef HTTP_PATIENCE_S
 #define HTTP_PATIENCE_S 30u
 #endif
@@ -27,6 +33,7 @@ struct http_answer {
 	const char *content_type;
 	void *body; /* malloc()ed; the server frees it */
 	size_t bytes;
+	const char *allow; /* methods of the path, with status 405 */
 };
 
 struct http_request;
@@ -34,6 +41,8 @@ struct http_request;
 /** A header or a parameter of the query; "" if it is missing. Valid until the answer is made. */
 const char *http_header(const struct http_request *r, const char *name);
 const char *http_parameter(const struct http_request *r, const char *name);
+/** The body of a POST, of at most HTTP_BODY_BYTES. Valid until the answer is made. */
+const char *http_body(const struct http_request *r, size_t *bytes);
 
 /* A served path. */
 struct http_route {
@@ -41,6 +50,7 @@ struct http_route {
 	const char *what; /* its description, for the list of paths */
 	/* Called by several threads. */
 	void (*answer)(void *arg, const struct http_request *r, struct http_answer *answer);
+	bool post; /* the path takes POST, and nothing else */
 };
 
 /* Counters since the start. */

@@ -11,13 +11,15 @@
 #include "runtime/notice/say.h"
 #include "quenchctl/web/web.h"
 #include "quenchctl/socket/http.h"
+#include "quenchctl/web/web_control.h"
 #include "quenchctl/web/web_history.h"
 #include "quenchctl/web/web_programs.h"
 #include "web_files.h"
 
 struct web {
 	struct web_programs *programs;
-	int64_t started_ms; /* tells a page that the server has been started again */
+	struct web_control *control; /* NULL: the page changes nothing */
+	int64_t started_ms;          /* tells a page that the server has been started again */
 };
 
 static atomic_bool stop;
@@ -53,6 +55,7 @@ answer_data(void *arg, const struct http_request *r, struct http_answer *answer)
 	}
 	o = web_programs_since(w->programs, since);
 	json_object_set_new(o, "started_ms", json_integer((json_int_t)w->started_ms));
+	json_object_set_new(o, "control", json_boolean(w->control != NULL));
 	json_object_set_new(o, "every_ms", json_integer(WEB_EVERY_MS));
 	json_object_set_new(o, "window_s", json_integer(WEB_POINTS * WEB_EVERY_MS / 1000));
 	answer->content_type = "application/json";
@@ -61,6 +64,14 @@ answer_data(void *arg, const struct http_request *r, struct http_answer *answer)
 	json_decref(o);
 	if (answer->body == NULL)
 		http_say(answer, 500, "%s\n", strerror(ENOMEM));
+}
+
+static void
+answer_control(void *arg, const struct http_request *r, struct http_answer *answer)
+{
+	const struct web *w = arg;
+
+	web_control_answer(w->control, r, answer);
 }
 
 static void
@@ -87,30 +98,46 @@ FILE_ROUTE(page_html)
 FILE_ROUTE(page_css)
 FILE_ROUTE(page_js)
 FILE_ROUTE(draw_js)
+FILE_ROUTE(control_js)
 FILE_ROUTE(uplot_js)
 FILE_ROUTE(uplot_css)
+
+/* The token is in the fragment, which a browser keeps from servers, logs and other pages. */
+static void
+say_where(const struct web *w, const char *url, const char *file)
+{
+	if (w->control == NULL)
+		say("%s/", url);
+	else if (web_control_token(w->control) != NULL)
+		say("%s/#token=%s", url, web_control_token(w->control));
+	else
+		say("%s/#token=...: the token is in %s", url, file);
+}
 
 static int
 serve(struct web *w, const struct ctl_options *o)
 {
 	static const struct http_route routes[] = {
-		{"/", "the page", answer_page_html},
-		{"/page.css", "of the page", answer_page_css},
-		{"/page.js", "of the page", answer_page_js},
-		{"/draw.js", "of the page", answer_draw_js},
-		{"/uplot.js", "of the page", answer_uplot_js},
-		{"/uplot.css", "of the page", answer_uplot_css},
+		{"/", "the page", answer_page_html, false},
+		{"/page.css", "of the page", answer_page_css, false},
+		{"/page.js", "of the page", answer_page_js, false},
+		{"/draw.js", "of the page", answer_draw_js, false},
+		{"/control.js", "of the page", answer_control_js, false},
+		{"/uplot.js", "of the page", answer_uplot_js, false},
+		{"/uplot.css", "of the page", answer_uplot_css, false},
 		{"/data", "the programs, as JSON; ?since=N: what is new since answer N",
-		 answer_data},
+		 answer_data, false},
+		/* The last one, which only --control has. */
+		{"/control", "changes, as JSON", answer_control, true},
 	};
 	struct http_server *s = http_open(o->listen != NULL ? o->listen : "127.0.0.1:9881", routes,
-					  ARRAY_LEN(routes), w);
+					  ARRAY_LEN(routes) - (w->control == NULL), w);
 
 	if (s == NULL)
 		return errno == EINVAL ? APP_BAD_USAGE : APP_FAILED;
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
-	say("%s/", http_url(s));
+	say_where(w, http_url(s), o->control_file);
 	http_run(s, &stop);
 	http_close(s);
 	return APP_DONE;
@@ -130,7 +157,11 @@ command_web(const struct ctl_options *o, const char *const params[COMMAND_PARAMS
 	rc = web_programs_open(o->path, o->prefix, &w.programs);
 	if (rc != 0)
 		return rc;
-	rc = serve(&w, o);
+	if (o->control)
+		rc = web_control_open(o->control_file, w.programs, &w.control);
+	if (rc == 0)
+		rc = serve(&w, o);
+	web_control_close(w.control);
 	web_programs_close(w.programs);
 	return rc;
 }

@@ -431,3 +431,18 @@ web_programs_since(struct web_programs *all, uint64_t since)
 	pthread_mutex_unlock(&all->lock);
 	return o;
 }
+
+bool
+web_programs_socket(struct web_programs *all, const char *name, char *path, size_t size)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&all->lock);
+	for (unsigned int i = 0; i < all->n && !found; i++) {
+		found = all->programs[i].pid != 0 && strcmp(all->programs[i].name, name) == 0;
+		if (found)
+			snprintf(path, size, "%s", all->programs[i].path);
+	}
+	pthread_mutex_unlock(&all->lock);
+	return found;
+}

@@ -11,6 +11,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define WEB_PROGRAMS 32u
@@ -39,5 +40,11 @@ void web_programs_close(struct web_programs *all);
  * @return owned by the caller; NULL without memory.
  */
 json_t *web_programs_since(struct web_programs *all, uint64_t since);
+
+/**
+ * The socket of a program with this name on the page, which need not run any more.
+ * @return false: there is none.
+ */
+bool web_programs_socket(struct web_programs *all, const char *name, char *path, size_t size);
 
 #endif

@@ -29,7 +29,8 @@ answer_large(void *arg, const struct http_request *r, struct http_answer *answer
 	answer->bytes = LARGE_BYTES;
 }
 
-static const struct http_route routes[] = {{"/large", "more than sockets hold", answer_large}};
+static const struct http_route routes[] = {
+	{"/large", "more than sockets hold", answer_large, false}};
 
 static void *
 run(void *arg)

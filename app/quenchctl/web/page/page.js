@@ -32,6 +32,7 @@ class View {
       this.find(`.${name}-title`).textContent = text;
     this.find("h2").textContent = program.name;
     this.find(".keys").hidden = !this.isSwitch;
+    this.control = new Control(this.find(".control"), program);
     this.stats = new Stats(this.find(".stats"));
     this.ports = new Ports(this.find(".ports"), key => { this.chosen = this.chosen === key ? null : key; this.redraw(); });
     this.bars = new Bars(this.find(".bars"));
@@ -99,6 +100,7 @@ class View {
   redraw() {
     const {program} = this, {picture} = program;
     this.showState(program);
+    this.find(".control").hidden = !last.control || token === null;
     if (!picture)
       return;
     const shown = this.shownBars(picture.bars), idle = picture.bars.length - shown.length;
@@ -163,6 +165,7 @@ function show() {
   const live = last.programs.filter(p => p.state === "live").length, n = last.programs.length;
   byId("empty").hidden = n > 0;
   byId("facts").textContent = (n === 0 ? "" : `${live} of ${n} ${n === 1 ? "program" : "programs"} live`) +
+    (last.control && token === null ? "; only to be seen: its URL has no token" : "") +
     (last.left_out > 0 ? `; ${last.left_out} more run, for which the page has no place` : "");
   document.title = n === 1 ? `${last.programs[0].name} - quench` : "quench";
   for (const view of views.values())
