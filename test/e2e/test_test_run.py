@@ -13,6 +13,7 @@ import time
 
 from harness import PATIENCE_S, check, check_equal, finish, run, work_dir
 from run_bed import ROOT, cases, run_with_traffic, test_run
+from scapy.utils import RawPcapNgReader
 
 EXAMPLE = ROOT / "config" / "test-incast.ini"
 TEXT = EXAMPLE.read_text(encoding="utf-8")
@@ -44,6 +45,10 @@ on = lab
 [criterion messages]
 value = messages
 at_least = 0
+[criterion none]
+value = messages
+at_most = 0
+on = ports
 """
 SHORT = ("--set", "fabric.duration_ns=300ms", "--set", "fabric.measure_from_ns=100ms")
 
@@ -113,6 +118,7 @@ def check_refused(work):
             ("scenario", [("Kmin = 50KB", "Kmin = 50XB")], ["[wred] Kmin = 50XB", "size"]),
             ("section-of-ports", [("[ports switch]", "[ports swich]")], ["[ports swich]"]),
             ("key-of-ports", [("shaper_burst_ns = 10ms", "shaper_burst = 10ms")], ["[ports switch] shaper_burst = 10ms", "shaper_burst_ns"], "both"),
+            ("record", [("[ports nic]", "[ports]\nrecord = h9\n[ports nic]")], ["[ports] record = h9", "h1, h2, h3"], "ports"),
             ("host", [("[ports nic]", "[ports]\nh9 = net_null0\n[ports nic]")], ["[ports] h9 = net_null0", "h1, h2, h3"], "ports"),
             ("one-end", [("[ports nic]", "[ports]\nh1 = net_null0\n[ports nic]")], ["[ports]", "s1 port 0"], "ports"),
             ("topology", [("topology = star", "topology = dumbbell"), ("[ports switch]\nshaper_burst_ns = 10ms\n", ""), ("[ports nic]\nshaper_burst_ns = 2ms\nqp_burst_bytes = 64KB\n", "")],
@@ -154,7 +160,7 @@ def check_ports(work):
                    ("value = cnps\nat_least = 1", "value = cnps\nat_least = 0"), ("at_least = 0.8", "at_least = 0.1\non = lab"),
                    ("[criterion loss]", BACK + events + "[criterion loss]"))
     done = run_with_traffic(work, file, "--on", "both", out="both")
-    check("side by side", (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr)
+    check("side by side, and a criterion fails", (done.returncode, done.stderr) == (1, "") and re.search(r"^none .* FAIL$", done.stdout, re.M), done.stdout + done.stderr)
     check("the table has both", re.search(r"^criterion .* lab .* on ports", done.stdout, re.M) and re.search(r"^loss .* 0 +pass +0 +pass$", done.stdout, re.M), done.stdout)
     found = cases(work / "both")
     check_equal("junit.xml: both", {place for place, _ in found}, {"lab", "ports"})
@@ -163,6 +169,13 @@ def check_ports(work):
     page = (work / "both/report.html").read_text()
     check("report.html: rates on ports, with the event", page.count("<svg") == 7 and "On ports" in page)
     check_equal("files of the programs", sorted(p.name for p in (work / "both/ports").glob("*.json")), ["h1.json", "h2.json", "h3.json", "s1.json"])
+    found = re.search(r"failed-ports.pcapng</a>, the last (\d+) frames of s1 port 2 until none, at", page)
+    frames = [frame for frame, _ in RawPcapNgReader(str(work / "both/failed-ports.pcapng"))]
+    check("failed-ports.pcapng: the frames before it, cut", found and len(frames) == int(found[1]) and {len(frame) for frame in frames} <= set(range(60, 129)), found)
+    to = {frame[5] for frame in frames}
+    check("to the busiest host, and from it", 3 in to and to & {1, 2}, to)
+    check_equal("verdict.json names it", json.loads((work / "both/verdict.json").read_text())["recordings"], ["failed-ports.pcapng"])
+    check("nothing of the lab failed", not (work / "both/failed.pcapng").exists())
     config = (work / "both/ports/h1.ini").read_text()
     check("keys of the scenario and of [ports nic]", "rp_ai_rate_bps = 2M" in config and "qp_burst_bytes = 64KB" in config and "[flow incast h1]" in config, config)
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .capture import Capture
 from .process import Failed
 from .programs import Cable, Nic, Program, Settings, Switch
 from .samples import Samples, per_second, sample
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from .sweep import Sweep
     from .tables import BadInput, Series, Table, pandas
 
-__all__ = ["BadInput", "Cable", "Counter", "Failed", "Fluid", "Nic", "Program", "Run", "Samples", "Series", "Settings", "Started", "Sweep", "Switch",
+__all__ = ["BadInput", "Cable", "Capture", "Counter", "Failed", "Fluid", "Nic", "Program", "Run", "Samples", "Series", "Settings", "Started", "Sweep", "Switch",
            "Table", "Telemetry", "pandas", "per_second", "read_message_table", "read_trace", "run", "sample", "start"]
 
 _WITH_NUMPY = {

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from places import program as place_of
 
+from .capture import Capture
 from .process import PATIENCE_S, Failed, Process
 from .telemetry import BASE
 
@@ -143,6 +144,21 @@ class Program(Process):
         if len(command.encode()) > LONGEST_COMMAND:
             raise Failed(f"{self.who}: set: {len(command)} bytes of keys and values: expected at most {LONGEST_COMMAND}: use reload()")
         self.change(command)
+
+    def capture(self, port: int = 0, most_frames: int = 200_000, **options: Value) -> Capture:
+        """Capture the frames of a port, until .stop() of the result; .write(FILE) makes a pcapng file of the last ones.
+
+        port         number of the port, from 0
+        most_frames  frames to keep in memory: those before are dropped
+        options      those of quenchctl capture, such as kind="data,cnp", qp=100, snaplen=128
+
+        A capture in Python is for up to some 100,000 frames a second; of more, some are lost, and the file says how many.
+        """
+        found: Row = self.ask(f"/quench/capture,{port}" + "".join(f" {key}={text(value)}" for key, value in options.items()))
+        try:
+            return Capture(BASE / self.prefix / found["socket"], most_frames)
+        except OSError as error:
+            raise Failed(f"{self.who}: capture: {error.strerror}") from error
 
     def _object(self, command: str) -> Row:
         found: Row = self.ask(command)

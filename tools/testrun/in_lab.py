@@ -88,10 +88,13 @@ def measured(folder: pathlib.Path) -> Measured:
                     max((queue["watermark_bytes"] for queue in queues), default=0))
 
 
-def record(scenario: Scenario, folder: pathlib.Path) -> pathlib.Path | None:
-    """Record the port of the bottleneck in a second run, which is the same. Long runs are cut. None: the file has recordings of its own."""
+def record(scenario: Scenario, folder: pathlib.Path) -> dict[str, str]:
+    """Record the port of the bottleneck in a second run, which is the same. Long runs are cut.
+
+    @return {name of the file: its frames}; none if the file has recordings of its own
+    """
     if re.search(r"^\s*\[\s*record\b", scenario.file.scenario, re.M):
-        return None
+        return {}
     results = Run(folder / "lab").results
     where = results["bottleneck"]
     port = next(port for port in results["ports"] if (port["node"], port["port"]) == (where["node"], where["port"]))
@@ -101,9 +104,8 @@ def record(scenario: Scenario, folder: pathlib.Path) -> pathlib.Path | None:
         file.write(f"\n[record failed]\nnode = {where['node']}\nport = {where['port']}\nsnap_bytes = {SNAP_BYTES}\n")
     try:
         run(scenario, folder / "recording", *([] if share == 1.0 else ["--duration", f"{max(1, int(results['duration_ns'] * share))}ns"]))
-        target = folder / "failed.pcapng"
-        (folder / "recording" / "failed.pcapng").replace(target)
-        return target
+        (folder / "recording" / "failed.pcapng").replace(folder / "failed.pcapng")
+        return {"failed.pcapng": f"the frames of {where['node']} port {where['port']}, the bottleneck in the lab"}
     finally:
         scenario.path.write_text(scenario.file.scenario, encoding="utf-8")
         for left in (folder / "recording").glob("*"):

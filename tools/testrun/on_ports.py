@@ -16,6 +16,8 @@ from places import program
 from quench import data, tables
 from quench.process import PATIENCE_S
 
+from .criteria import Criterion
+from .in_lab import MOST_RECORDED, SNAP_BYTES
 from .plan import Plan, PlannedFlow, Step
 from .quantities import Flow, Measured
 from .sections import BadFile, TestFile
@@ -62,11 +64,35 @@ class Timeline:
     steps: list[tuple[float, str]]
 
 
+@dataclasses.dataclass
+class Ran:
+    """What a run measured, what to draw, and what else there is to say. capture: the last frames of the recorded port"""
+
+    measured: Measured
+    timeline: Timeline
+    remarks: list[str]
+    capture: quench.Capture | None
+    where: str  # the recorded port
+    broken: str
+
+    def record(self, folder: pathlib.Path) -> dict[str, str]:
+        """Write what was recorded. @return {name of the file: its frames}. @raise OSError"""
+        if self.capture is None:
+            return {}
+        frames = self.capture.write(folder / "failed-ports.pcapng")
+        until = f"until {self.broken}" if self.broken else "of the run on ports"
+        return {"failed-ports.pcapng": f"the last {frames} frames of {self.where} {until}"}
+
+
 class Network:
     """The processes of a plan, and the timetable."""
 
-    def __init__(self, plan: Plan, folder: pathlib.Path) -> None:
-        self.plan, self.folder = plan, folder
+    def __init__(self, plan: Plan, folder: pathlib.Path, criteria: list[Criterion] | None) -> None:
+        """criteria: frames are recorded until a count is above its at_most; None: they are not recorded"""
+        self.plan, self.folder, self.criteria = plan, folder, criteria
+        self.capture: quench.Capture | None = None
+        self.where = ""
+        self.broken = ""  # the first of these criteria, and when
         self.nics: dict[int, quench.Nic] = {}
         self.switch: quench.Switch | None = None
         self.begin_s = 0.0
@@ -96,6 +122,10 @@ class Network:
             self.nics[host] = quench.Nic(text, [device], name=f"h{host}", folder=folder, huge=plan.huge, idle_sleep_us=plan.idle_sleep_us,
                                          options=["--csv", str(folder / f"h{host}"), "--stats-interval", "0.1"])
         self.wait_links()
+        if self.criteria is not None and plan.record is not None:
+            program_, port = (self.nics[plan.record], 0) if self.switch is None else (self.switch, plan.record - 1)
+            self.where = f"{program_.name} port {port}"
+            self.capture = program_.capture(port, MOST_RECORDED, snaplen=SNAP_BYTES)
 
     def wait_links(self) -> None:
         """The switch drops frames for a link that is down, and sees later than the host that it is up."""
@@ -109,6 +139,8 @@ class Network:
             time.sleep(0.02)
 
     def stop(self) -> None:
+        if self.capture is not None:
+            self.capture.stop()
         # The switch first: it would count frames for a host that has ended.
         for program_ in (*([self.switch] if self.switch else []), *self.nics.values()):
             program_.stop()
@@ -139,7 +171,30 @@ class Network:
         self.timeline.time_s.append(time.monotonic() - self.begin_s)
         for flow in self.plan.flows:
             self.timeline.wire_bytes[flow.name].append(self.sent(flow, rows)["wire_bytes"])
+        self.watch(rows)
         return rows
+
+    def watch(self, rows: Rows) -> None:
+        """A sample after a criterion has failed, no more frames are kept."""
+        if self.capture is None or self.capture.frozen:
+            return
+        if self.broken:
+            self.capture.freeze()
+        for criterion in self.criteria or ():
+            if not self.broken and criterion.at_most is not None and criterion.quantity in COUNTS and "ports" in criterion.places:
+                if COUNTS[criterion.quantity](self, rows, criterion.flow) > criterion.at_most:
+                    self.broken = f"{criterion.name}, at {self.timeline.time_s[-1]:.1f} s"
+
+    def flows(self, name: str) -> list[PlannedFlow]:
+        return [flow for flow in self.plan.flows if name in ("", flow.name, flow.section)]
+
+    def lost(self) -> int:
+        hosts: int = sum(value for nic in self.nics.values() for name, value in nic.counters().items() if name.startswith("drop_"))
+        return hosts + (sum(self.switch.drops().values()) if self.switch is not None else 0)
+
+    def pauses(self) -> int:
+        rows = self.switch.rows("/quench/pfc") if self.switch is not None else []
+        return int(sum(value for row in rows for name, value in row.items() if re.fullmatch(r"tx_(prio\d|global)_pause", name)))
 
     def run(self, said: Callable[[float], None]) -> tuple[Rows, Rows, float]:
         """@return rows at both ends of the measured window, and its length in seconds"""
@@ -168,19 +223,30 @@ class Network:
             time.sleep(max(0.0, self.begin_s + following - time.monotonic()))
 
 
+# Counts that only grow, by quantity.
+COUNTS: dict[str, Callable[[Network, Rows, str], int]] = {
+    "messages": lambda network, rows, name: sum(rows[key_of(flow, flow.src.host)]["messages"] for flow in network.flows(name)),
+    "cnps": lambda network, rows, name: sum(network.received(flow, rows)["cnps_sent"] for flow in network.flows(name)),
+    "retransmitted_packets": lambda network, rows, name: sum(network.sent(flow, rows)["retransmitted_packets"] for flow in network.flows(name)),
+    "failed_qps": lambda network, rows, name: sum(rows[key_of(flow, flow.src.host)]["qps_failed"] for flow in network.flows(name)),
+    "lost_packets": lambda network, rows, name: network.lost(),
+    "pause_frames": lambda network, rows, name: network.pauses(),
+}
+
+
 def key_of(flow: PlannedFlow, host: int) -> str:
     return f"{host}/{flow.name}" if host == flow.src.host else f"{host}/{flow.name} <"
 
 
-def run(plan: Plan, folder: pathlib.Path, progress: bool) -> tuple[Measured, Timeline, list[str]]:
-    """Run it; folder gets configurations, logs and counters. @return results, what to draw, and remarks. @raise quench.Failed"""
+def run(plan: Plan, folder: pathlib.Path, progress: bool, criteria: list[Criterion] | None = None) -> Ran:
+    """Run it; folder gets configurations, logs and counters. criteria: as Network has it. @raise quench.Failed"""
     def said(share: float) -> None:
         if progress:
             print(f"\ron ports: {share:4.0%} of {plan.duration_ns / 1e9:g} s", end="", file=sys.stderr, flush=True)
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with Network(plan, folder) as network:
+        with Network(plan, folder, criteria) as network:
             base, last, passed_s = network.run(said)
             network.stop()
     except OSError as error:
@@ -188,7 +254,7 @@ def run(plan: Plan, folder: pathlib.Path, progress: bool) -> tuple[Measured, Tim
     finally:
         if progress:
             print("\r" + " " * 60 + "\r", end="", file=sys.stderr, flush=True)
-    return measured(network, base, last, passed_s), network.timeline, network.late
+    return Ran(measured(network, base, last, passed_s), network.timeline, network.late, network.capture, network.where, network.broken)
 
 
 def measured(network: Network, base: Rows, last: Rows, passed_s: float) -> Measured:

@@ -17,7 +17,7 @@ from report import page as report
 from .criteria import Finding
 from .on_ports import Timeline
 
-FILES = ("report.html", "junit.xml", "verdict.json", "failed.pcapng", "search.csv", "search.svg")
+FILES = ("report.html", "junit.xml", "verdict.json", "failed.pcapng", "failed-ports.pcapng", "search.csv", "search.svg")
 PLACES = {"lab": "lab", "ports": "on ports"}
 STYLE = "td.FAIL { color: var(--alarm); font-weight: 600 } td.not-measured { color: var(--soft) }"
 
@@ -31,7 +31,7 @@ class Verdict:
     seconds: dict[str, float]
     remarks: list[str]
     timeline: Timeline | None = None
-    recording: pathlib.Path | None = None
+    recordings: dict[str, str] = dataclasses.field(default_factory=dict)  # name of a file: its frames
 
     def holds(self) -> bool:
         return all(finding.holds is not False for found in self.findings.values() for finding in found)
@@ -65,7 +65,7 @@ def as_json(verdict: Verdict) -> bytes:
                  "verdict": finding.word().lower()}
                 for place, found in verdict.findings.items() for finding in found]
     return (json.dumps({"format": 1, "program": "test-run", "scenario": verdict.scenario, "verdict": "pass" if verdict.holds() else "fail",
-                        "criteria": criteria, "remarks": verdict.remarks}, indent=1) + "\n").encode()
+                        "criteria": criteria, "remarks": verdict.remarks, "recordings": list(verdict.recordings)}, indent=1) + "\n").encode()
 
 
 def as_junit(verdict: Verdict) -> bytes:
@@ -122,8 +122,7 @@ def page(verdict: Verdict, plots: dict[str, str]) -> bytes:
                                     for cell in row) for row in rows(verdict))
     parts = [f'<div class="wide"><table class="words"><thead><tr>{heads}</thead><tbody>{body}</tbody></table></div>']
     parts += [f"<p>{escape(remark)}</p>" for remark in verdict.remarks]
-    if verdict.recording:
-        parts.append(f'<p>Frames at the bottleneck, for Wireshark: <a href="{verdict.recording.name}">{verdict.recording.name}</a></p>')
+    parts += [f'<p>For Wireshark: <a href="{name}">{name}</a>, {escape(what)}.</p>' for name, what in verdict.recordings.items()]
     if "lab" in verdict.findings:
         figures = "".join(f"<figure>{plot}</figure>" for plot in plots.values())
         parts.append(f'<h2>In the lab</h2><p>The whole <a href="lab/report.html">report of the run</a>.</p>{figures}')

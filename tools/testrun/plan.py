@@ -76,6 +76,7 @@ class Plan:
     sample_ns: int
     huge: bool
     idle_sleep_us: int
+    record: int | None    # host; frames of its link are recorded
 
 
 def sections_of(text: str) -> dict[str, Keys]:
@@ -264,10 +265,10 @@ class Maker:
         section = self.file.own.get("ports") or Section("ports", 1, {})
         devices = {}
         for key, (value, _) in section.keys.items():
-            if key in ("switch", "huge", "idle_sleep_us"):
+            if key in ("switch", "huge", "idle_sleep_us", "record"):
                 continue
             if not PORTS_KEY.fullmatch(key) or not value:
-                self.file.refuse(section, key, "hN = DEVICE, s1 port N = DEVICE, switch, huge or idle_sleep_us")
+                self.file.refuse(section, key, "hN = DEVICE, s1 port N = DEVICE, switch, huge, idle_sleep_us or record")
             if key[0] == "h" and int(key[1:]) not in hosts:
                 self.file.refuse(section, key, f"a host with flows: {', '.join(f'h{host}' for host in sorted(hosts))}")
             devices[key] = value
@@ -276,6 +277,8 @@ class Maker:
                 self.file.refuse(section, key, "on or off")
         if not section.get("idle_sleep_us", "50").isdigit():
             self.file.refuse(section, "idle_sleep_us", "a number of microseconds, such as 50")
+        if section.get("record", "off") not in ("off", *(f"h{host}" for host in hosts)):
+            self.file.refuse(section, "record", f"off or a host with flows: {', '.join(f'h{host}' for host in sorted(hosts))}")
         ours = section.get("switch", "on") == "on"
         for host in sorted(hosts):
             if not ours and f"h{host}" not in devices:
@@ -283,6 +286,14 @@ class Maker:
             if ours and (f"h{host}" in devices) != (f"s1 port {host - 1}" in devices):
                 self.file.refuse(section, "", f"devices of both h{host} and s1 port {host - 1}, or of none")
         return devices, section
+
+    @staticmethod
+    def recorded(given: str, flows: list[PlannedFlow]) -> int | None:
+        """The host that receives most flows, if the file does not say."""
+        if given:
+            return None if given == "off" else int(given[1:])
+        receivers = [flow.receiver for flow in flows]
+        return max(sorted(set(receivers)), key=receivers.count)
 
     def make(self) -> Plan:
         self.check()
@@ -300,7 +311,8 @@ class Maker:
             if own.name not in self.used:
                 self.file.refuse(own, "", "[ports] or [ports SECTION], with a section of the switch or the hosts, such as nic")
         return Plan(nics, switch if ours else None, n_ports, flows, steps, devices,
-                    duration, measure_from, nanoseconds(self.fabric["sample_ns"]), section.get("huge", "off") == "on", int(section.get("idle_sleep_us", "50")))
+                    duration, measure_from, nanoseconds(self.fabric["sample_ns"]), section.get("huge", "off") == "on", int(section.get("idle_sleep_us", "50")),
+                    self.recorded(section.get("record"), flows))
 
 
 def make(file: TestFile, text: str) -> Plan:
