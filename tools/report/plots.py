@@ -362,7 +362,8 @@ def pauses(run):
         return figure
 
     note = ""
-    last = (results["last_pause_ns"] or 0) / 1e6
+    # last_pause_ns is of switches; hosts may send pauses, too.
+    last = max((results["last_pause_ns"] or 0) / 1e6, *(s.ms()[np.flatnonzero(s.growth("tx_pause"))[-1]] for s in senders), 0)
     if last < end / 10:
         end = min(end, max(last * 1.5, 0.5))
         note = f", first {end:.3g} of {results['duration_ns'] / 1e6:.4g} ms"
