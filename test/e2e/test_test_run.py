@@ -25,7 +25,7 @@ verb = read
 qp_count = 2
 message_bytes = 16KB
 [flow pairs]
-src = all
+src = 1-3
 pattern = all_to_all
 qp_count = 2
 message_bytes = 4KB
@@ -121,8 +121,12 @@ def check_refused(work):
             ("record", [("[ports nic]", "[ports]\nrecord = h9\n[ports nic]")], ["[ports] record = h9", "h1, h2, h3"], "ports"),
             ("host", [("[ports nic]", "[ports]\nh9 = net_null0\n[ports nic]")], ["[ports] h9 = net_null0", "h1, h2, h3"], "ports"),
             ("one-end", [("[ports nic]", "[ports]\nh1 = net_null0\n[ports nic]")], ["[ports]", "s1 port 0"], "ports"),
-            ("topology", [("topology = star", "topology = dumbbell"), ("[ports switch]\nshaper_burst_ns = 10ms\n", ""), ("[ports nic]\nshaper_burst_ns = 2ms\nqp_burst_bytes = 64KB\n", "")],
-             ["[fabric] topology = dumbbell", "star"], "ports"),
+            ("topology", [("topology = star", "topology = leaf_spine"), ("[ports switch]\nshaper_burst_ns = 10ms\n", ""), ("[ports nic]\nshaper_burst_ns = 2ms\nqp_burst_bytes = 64KB\n", "")],
+             ["[fabric] topology = leaf_spine", "star, dumbbell, parking_lot"], "ports"),
+            ("routers", [("topology = star\nhosts = 3", "topology = dumbbell\nforwarding = l3\nhosts = 4")], ["[fabric] forwarding = l3", "l2"], "ports"),
+            ("uneven", [("topology = star\nhosts = 3", "topology = dumbbell\nforwarding = l2\nhosts = 3")], ["[fabric] hosts = 3", "multiple of 2"], "ports"),
+            ("storm", [("hosts = 3", "hosts = 4"), ("[criterion loss]", "[event e]\nat_ns = 1ms\naction = pause_storm\nnode = h4\n\n[criterion loss]")],
+             ["[event e] node = h4", "h1, h2, h3"], "ports"),
             ("event", [("[criterion loss]", "[event e]\nat_ns = 1ms\naction = loss\nnode = h1\nport = 0\nframe_ppb = 5\n\n[criterion loss]")],
              ["[event e] action = loss", "tx_disable"], "ports")):
         file = changed(work, f"bad-{name}", *changes)
@@ -132,7 +136,7 @@ def check_refused(work):
               and all(word in done.stderr for word in words), (done.returncode, done.stderr))
         if where and name not in ("one-end", "twice"):
             named = file.read_text().splitlines()[int(where[1]) - 1]
-            check(f"{name}: the line that is wrong", named.strip() and named not in lines or name in ("bound", "flow-of-all", "place", "event"), named)
+            check(f"{name}: the line that is wrong", named.strip() and named not in lines or name in ("bound", "flow-of-all", "place", "event", "uneven"), named)
     for what, args, words in (("no file", [work / "none.ini"], ["none.ini"]), ("a setting", [EXAMPLE, "--set", "wred.Kmaxx=1"], ["Kmaxx"]),
                               ("no criterion", [ROOT / "config/incast-4to1.ini"], ["incast-4to1.ini", "criterion"])):
         done = test_run(work, *args, "--out", "none")
@@ -153,10 +157,12 @@ def check_faults(work):
 
 
 def check_ports(work):
-    """Both places, with a live change and a step of the switch. Frames for a wrong QP or host would be lost packets."""
+    """Both places: two ToRs, IPv6, a live change, steps of a switch and of a host. Frames for a wrong QP or host would be lost packets."""
     events = ("[event less]\nat_ns = 150ms\nfor_ns = 50ms\naction = set\nset = wred.green_max_threshold_bytes=300KB, flow incast.rate_cap_bps=50M\n\n"
-              "[event hold]\nat_ns = 200ms\nfor_ns = 20ms\naction = tx_disable\nnode = s1\nport = h3\n\n")
-    file = changed(work, "ports", ("at_least = 100M", "at_least = 0"),
+              "[event hold]\nat_ns = 200ms\nfor_ns = 20ms\naction = tx_disable\nnode = s2\nport = h3\n\n"
+              "[event storm]\nat_ns = 250ms\nfor_ns = 200ms\naction = pause_storm\nnode = h3\n\n"
+              "[event clear]\nat_ns = 250ms\naction = clear_watermarks\nnode = all\n\n")
+    file = changed(work, "ports", ("at_most = 50ms", "at_most = 1s"), ("topology = star\nhosts = 3", "topology = dumbbell\nforwarding = l2\nip_version = 6\nhosts = 4"), ("at_least = 100M", "at_least = 0"),
                    ("value = cnps\nat_least = 1", "value = cnps\nat_least = 0"), ("at_least = 0.8", "at_least = 0.1\non = lab"),
                    ("[criterion loss]", BACK + events + "[criterion loss]"))
     done = run_with_traffic(work, file, "--on", "both", out="both")
@@ -168,8 +174,11 @@ def check_ports(work):
     check_equal("criteria of the lab alone", names["lab"] - names["ports"], {"fairness", "pauses", "latency", "read", "every-pair"})
     page = (work / "both/report.html").read_text()
     check("report.html: rates on ports, with the event", page.count("<svg") == 7 and "On ports" in page)
-    check_equal("files of the programs", sorted(p.name for p in (work / "both/ports").glob("*.json")), ["h1.json", "h2.json", "h3.json", "s1.json"])
-    found = re.search(r"failed-ports.pcapng</a>, the last (\d+) frames of s1 port 2 until none, at", page)
+    check_equal("files of the programs", sorted(p.name for p in (work / "both/ports").glob("*.json")), ["h1.json", "h2.json", "h3.json", "s1.json", "s2.json"])
+    near, far = (json.loads((work / f"both/ports/{name}.json").read_text())["ports"] for name in ("s1", "s2"))
+    check("frames pass from switch to switch", near[2]["tx_packets"] > 0 and far[2]["rx_packets"] > 0, (near[2], far[2]))
+    check("the storm reaches the switch", far[0]["rx_prio3_pause"] > 0 and near[0]["rx_prio3_pause"] == 0, far[0]["rx_prio3_pause"])
+    found = re.search(r"failed-ports.pcapng</a>, the last (\d+) frames of s2 port 0 until none, at", page)
     frames = [frame for frame, _ in RawPcapNgReader(str(work / "both/failed-ports.pcapng"))]
     check("failed-ports.pcapng: the frames before it, cut", found and len(frames) == int(found[1]) and {len(frame) for frame in frames} <= set(range(60, 129)), found)
     to = {frame[5] for frame in frames}

@@ -30,8 +30,7 @@ Rows = dict[str, quench.programs.Row]  # by "host/flow"
 def check(file: TestFile, plan: Plan) -> None:
     """Both programs accept their configurations. @raise BadFile"""
     texts = {f"h{host}": ("quench-nic", text) for host, text in plan.nics.items()}
-    if plan.switch is not None:
-        texts["s1"] = "quench-switch", plan.switch
+    texts |= {name: ("quench-switch", text) for name, text in plan.switches.items()}
     with tempfile.TemporaryDirectory(prefix="quench-test-") as folder:
         for name, (role, text) in texts.items():
             path = pathlib.Path(folder) / f"{name}.ini"
@@ -94,7 +93,7 @@ class Network:
         self.where = ""
         self.broken = ""  # the first of these criteria, and when
         self.nics: dict[int, quench.Nic] = {}
-        self.switch: quench.Switch | None = None
+        self.switches: dict[str, quench.Switch] = {}
         self.begin_s = 0.0
         self.timeline = Timeline([], {flow.name: [] for flow in plan.flows}, [])
         self.late: list[str] = []
@@ -113,36 +112,43 @@ class Network:
     def start(self) -> None:
         plan, folder = self.plan, self.folder
         cables = {host: quench.Cable() for host in plan.nics if f"h{host}" not in plan.devices}
-        if plan.switch is not None:
-            devices = [plan.devices.get(f"s1 port {number}") or (cables[number + 1].server if number + 1 in cables else f"net_null{number},no-rx=1")
-                       for number in range(plan.n_ports)]
-            self.switch = quench.Switch(plan.switch, devices, name="s1", folder=folder, huge=plan.huge, idle_sleep_us=plan.idle_sleep_us)
+        ends = {str(plan.wiring.of_host(host)): cable.server for host, cable in cables.items()}
+        for a, b in plan.wiring.links():
+            cable = quench.Cable()
+            ends[str(a)], ends[str(b)] = cable.server, cable.client
+        ends |= plan.devices
+        for name, text in plan.switches.items():
+            devices = [ends.get(f"{name} port {number}", f"net_null{number},no-rx=1") for number in range(plan.wiring.n_ports(name))]
+            self.switches[name] = quench.Switch(text, devices, name=name, folder=folder, huge=plan.huge, idle_sleep_us=plan.idle_sleep_us)
         for host, text in plan.nics.items():
             device = plan.devices.get(f"h{host}") or cables[host].client
             self.nics[host] = quench.Nic(text, [device], name=f"h{host}", folder=folder, huge=plan.huge, idle_sleep_us=plan.idle_sleep_us,
                                          options=["--csv", str(folder / f"h{host}"), "--stats-interval", "0.1"])
         self.wait_links()
         if self.criteria is not None and plan.record is not None:
-            program_, port = (self.nics[plan.record], 0) if self.switch is None else (self.switch, plan.record - 1)
-            self.where = f"{program_.name} port {port}"
-            self.capture = program_.capture(port, MOST_RECORDED, snaplen=SNAP_BYTES)
+            at = plan.wiring.of_host(plan.record)
+            node, port = (self.switches[at.switch], at.number) if self.switches else (self.nics[plan.record], 0)
+            self.where = f"{node.name} port {port}"
+            self.capture = node.capture(port, MOST_RECORDED, snaplen=SNAP_BYTES)
 
     def wait_links(self) -> None:
         """The switch drops frames for a link that is down, and sees later than the host that it is up."""
-        end = time.monotonic() + PATIENCE_S
-        while self.switch is not None:
-            down = [host for host in self.plan.nics if self.switch.ports()[host - 1]["link"] != "up"]
+        end, wiring = time.monotonic() + PATIENCE_S, self.plan.wiring
+        needed = [*((wiring.of_host(host), f"h{host}") for host in self.plan.nics), *((a, b.switch) for a, b in wiring.links()), *((b, a.switch) for a, b in wiring.links())]
+        while self.switches:
+            links = {name: [port["link"] for port in switch.ports()] for name, switch in self.switches.items()}
+            down = [f"{port}, to {peer}" for port, peer in needed if links[port.switch][port.number] != "up"]
             if not down:
                 return
             if time.monotonic() > end:
-                raise quench.Failed(f"s1: port {down[0] - 1}, to h{down[0]}, is down after {PATIENCE_S:g} s")
+                raise quench.Failed(f"{down[0]}, is down after {PATIENCE_S:g} s")
             time.sleep(0.02)
 
     def stop(self) -> None:
         if self.capture is not None:
             self.capture.stop()
-        # The switch first: it would count frames for a host that has ended.
-        for program_ in (*([self.switch] if self.switch else []), *self.nics.values()):
+        # Switches first: they would count frames for a host that has ended.
+        for program_ in (*self.switches.values(), *self.nics.values()):
             program_.stop()
 
     def rows(self) -> Rows:
@@ -155,11 +161,10 @@ class Network:
         return rows[key_of(flow, flow.receiver)]
 
     def take(self, step: Step) -> None:
-        node = self.switch if step.node == "s1" else self.nics[int(step.node[1:])]
-        assert node is not None
-        if step.command:
-            node.ask(step.command)
-        else:
+        node = self.switches[step.node] if step.node.startswith("s") else self.nics[int(step.node[1:])]
+        for command in step.commands:
+            node.ask(command)
+        if step.settings:
             node.set(step.settings)
         at = time.monotonic() - self.begin_s
         self.timeline.steps.append((at, step.what))
@@ -190,10 +195,10 @@ class Network:
 
     def lost(self) -> int:
         hosts: int = sum(value for nic in self.nics.values() for name, value in nic.counters().items() if name.startswith("drop_"))
-        return hosts + (sum(self.switch.drops().values()) if self.switch is not None else 0)
+        return hosts + sum(sum(switch.drops().values()) for switch in self.switches.values())
 
     def pauses(self) -> int:
-        rows = self.switch.rows("/quench/pfc") if self.switch is not None else []
+        rows = [row for switch in self.switches.values() for row in switch.pauses()]
         return int(sum(value for row in rows for name, value in row.items() if re.fullmatch(r"tx_(prio\d|global)_pause", name)))
 
     def run(self, said: Callable[[float], None]) -> tuple[Rows, Rows, float]:
@@ -272,12 +277,14 @@ def measured(network: Network, base: Rows, last: Rows, passed_s: float) -> Measu
         flows.append(Flow(flow.name, wire, payload, requester["messages"], sender["retransmitted_packets"], receiver["cnps_sent"], requester["qps_failed"],
                           {measure: found for (name, measure), found in times[flow.src.host].items() if name == flow.name}))
     losses = {f"h{host} {name}": value for host, found in results.items() for name, value in found["counters"].items() if name.startswith("drop_") and value}
-    if network.switch is None:
+    if not network.switches:
         return Measured(flows, None, None, None, None, None)
-    ports = network.switch.results()["ports"]
+    by_switch = {name: switch.results()["ports"] for name, switch in network.switches.items()}
+    ports = [port for found in by_switch.values() for port in found]
     queues = [queue for port in ports for queue in port["queues"]]
     pauses = {what: sum(value for port in ports for name, value in port.items() if re.fullmatch(rf"tx_(prio\d|global)_pause{what}", name))
               for what in ("", "_duration_us")}
-    losses |= {f"s1 port {port['port']} {reason}": packets for port in ports for reason, packets in port["drops"].items() if packets}
+    losses |= {f"{name} port {port['port']} {reason}": packets for name, found in by_switch.items() for port in found
+               for reason, packets in port["drops"].items() if packets}
     return Measured(flows, losses, pauses[""], pauses["_duration_us"],
-                    sum(queue["ecn_marked_packets"] for queue in queues), max(queue["persistent_watermark_bytes"] for queue in queues))
+                    sum(queue["ecn_marked_packets"] for queue in queues), max(queue["watermark_bytes"] for queue in queues))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A scenario on ports: a quench-nic for each host with flows, a quench-switch, and a timetable of changes.
+"""A scenario on ports: a quench-nic for each host with flows, a quench-switch for each switch, and a timetable of changes.
 
 The configurations come from the one that quench-lab has in force, so that a key has the same value in both places. What quench-lab derives
 for itself (addresses, QP numbers, fixed neighbours) is in them, too.
@@ -13,19 +13,24 @@ from typing import NamedTuple, NoReturn
 from .in_lab import ends
 from .quantities import parse
 from .sections import COMMENT, BadFile, Section, TestFile
+from .wiring import ROWS, Port, Wiring
 
 MOST_HOSTS = 32
 DURATION = 10**18  # ns: later than any run
 FIRST_QPN = 0x100
+WATERMARKS = ("pg", "pg_shared", "pg_headroom", "queue", "buffer_pool", "headroom_pool")
+STORM, STORM_END = "frames pause storm", "frames end of the pause storm"  # sections of a host: pauses, and the frame that ends them
+PAUSES_EACH = 4  # frames in the time of one pause
+WIRE_BITS = 8 * 84  # of a pause frame
 Keys = dict[str, str]
 
 # The first words of sections that quench-switch reads; those of BOTH, and all others, are read by quench-nic.
 SWITCH = {"switch", "wred", "step", "phantom", "buffer_profile", "scheduler", "pfcwd", "lldp", "router", "tc", "pg", "queue", "port", "fdb"}
 BOTH = {"qos_map", "pfc"}
-LAB_ONLY = {"link": "links of their own", "static_route": "one switch", "stream": "flows", "interface": "a bridge", "route": "a bridge", "neighbor": "a bridge"}
+LAB_ONLY = {"link": "links of their own", "static_route": "bridges", "stream": "flows", "interface": "a bridge", "route": "a bridge", "neighbor": "a bridge"}
 # Keys of a flow that name other hosts, or times, which are in the timetable.
 NOT_OF_NIC = ("src", "dst", "pattern", "trace", "start_ns", "stop_ns", "load_ppm", "stopped")
-PORTS_KEY = re.compile(r"h\d+|s1 port \d+")
+PORTS_KEY = re.compile(r"h\d+|(s\d+) port (\d+)")
 
 
 class End(NamedTuple):
@@ -54,20 +59,20 @@ class PlannedFlow:
 
 
 class Step(NamedTuple):
-    """A change at a time. node: "h1" or "s1"; settings: keys to set; or a telemetry command."""
+    """A change at a time. node: "h1" or "s1", say; settings: keys to set; or telemetry commands."""
 
     at_ns: int
     what: str
     node: str
     settings: Keys
-    command: str = ""
+    commands: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass
 class Plan:
     nics: dict[int, str]  # host: configuration
-    switch: str | None    # None: the switch is not ours
-    n_ports: int
+    switches: dict[str, str]  # name: configuration; none: the switches are not ours
+    wiring: Wiring
     flows: list[PlannedFlow]
     steps: list[Step]
     devices: Keys
@@ -99,6 +104,14 @@ def nanoseconds(text: str) -> int:
     return DURATION if text == "never" else round(parse(text, "ns") or 0)
 
 
+def numbers(text: str) -> set[int]:
+    """Of a list such as 1,3-4 or none."""
+    found: set[int] = set()
+    for first, last in re.findall(r"(\d+)(?:-(\d+))?", text):
+        found |= set(range(int(first), int(last or first) + 1))
+    return found
+
+
 class Maker:
     """Makes a plan of what quench-lab has in force."""
 
@@ -109,6 +122,9 @@ class Maker:
         self.fabric = self.sections["fabric"]
         self.addresses = {int(host): (ip, mac) for host, ip, mac in re.findall(r"^#   h(\d+): (\S+), (\S+)$", text, re.M)}
         self.ends = ends(text)
+        rows = ROWS.get(self.fabric["topology"])
+        self.wiring = Wiring(rows(self.fabric) if rows else 1, 1)
+        self.storms: set[int] = set()  # hosts
         self.lists_all = re.search(r"^#   and \d+ more$", text, re.M) is None
 
     def refuse(self, where: str, expected: str) -> NoReturn:
@@ -116,16 +132,20 @@ class Maker:
         raise BadFile(f"{self.file.path}:{self.file.line_of(*where[1:].split(']'))}: {where}: on ports, expected {expected}")
 
     def check(self) -> None:
-        if self.fabric["topology"] != "star":
-            self.refuse(f"[fabric] topology = {self.fabric['topology']}", "star: one switch")
-        if self.fabric["ip_version"] != "4":
-            self.refuse(f"[fabric] ip_version = {self.fabric['ip_version']}", "4")
+        if self.fabric["topology"] not in ROWS:
+            self.refuse(f"[fabric] topology = {self.fabric['topology']}", f"{', '.join(ROWS)}: switches in a row")
+        n_hosts, n_switches = int(self.fabric["hosts"]), self.wiring.n_switches
+        if n_hosts % n_switches:
+            self.refuse(f"[fabric] hosts = {n_hosts}", f"a multiple of {n_switches}, as many hosts at each switch")
+        self.wiring.hosts_each = n_hosts // n_switches
+        if n_switches > 1 and self.fabric["forwarding"] != "l2":
+            self.refuse(f"[fabric] forwarding = {self.fabric['forwarding']}", "l2: switches that are bridges")
         for name in self.sections:
             words = name.split()
             if words[0] in LAB_ONLY:
                 self.refuse(f"[{name}]", LAB_ONLY[words[0]])
             if words[0] == "switch" and len(words) > 1:
-                self.refuse(f"[{name}]", f"[{' '.join(words[2:]) or 'switch'}]: there is one switch")
+                self.refuse(f"[{name}]", f"[{' '.join(words[2:]) or 'switch'}]: all switches have the same keys")
             if words[0] == "flow" and self.sections[name]["pattern"] == "trace":
                 self.refuse(f"[{name}] pattern = trace", "another pattern")
         if not self.lists_all:
@@ -155,7 +175,7 @@ class Maker:
     def nic(self, host: int, flows: list[PlannedFlow]) -> str:
         ip, mac = self.addresses[host]
         qps = sum(int(flow.keys["qp_count"]) * [flow.src.host, flow.dst.host].count(host) for flow in flows)
-        own = {"mac": mac, "ip": ip, "link_speed_bps": self.fabric["link_rate_bps"], "first_qpn": str(FIRST_QPN), "max_qps": str(max(1024, qps))}
+        own = {"mac": mac, "ip" if self.fabric["ip_version"] == "4" else "ip6": ip, "link_speed_bps": self.fabric["link_rate_bps"], "first_qpn": str(FIRST_QPN), "max_qps": str(max(1024, qps))}
         slow = self.slow_hosts()
         text = ""
         for name, keys in self.sections.items():
@@ -163,20 +183,30 @@ class Maker:
             if kind in SWITCH or kind in ("fabric", "flow", "event", "record") or (kind == "receiver" and slow is not None and host not in slow):
                 continue
             text += write_section(name, self.over(name, {**own, **keys} if name == "nic" else keys))
-        return text + "".join(self.flow_at(host, flow) for flow in flows)
+        return text + "".join(self.flow_at(host, flow) for flow in flows) + (self.storm(mac) if host in self.storms else "")
+
+    def storm(self, mac: str) -> str:
+        """Pause frames of a host, as its NIC sends them."""
+        quanta = int(self.sections["pfc"]["pfc_xoff_quanta"])
+        rate = round(parse(self.fabric["link_rate_bps"], "bit/s") or 0) * WIRE_BITS * PAUSES_EACH // (512 * quanta)
+        text = ""
+        for name, value, more in ((STORM, quanta, {"rate_bps": str(max(1, rate))}), (STORM_END, 0, {"rate_bps": "1M", "count": "1"})):
+            if self.sections["nic"]["flow_control"] == "pause":
+                body = f"0001{value:04x}"
+            else:
+                prios = numbers(self.sections["qos_map"]["pfc_enable"])
+                body = f"0101{sum(1 << prio for prio in prios):04x}" + "".join(f"{value if prio in prios else 0:04x}" for prio in range(8))
+            text += write_section(name, {"header": f"0180c2000001{mac.replace(':', '')}8808{body}", "frame_bytes": "64", "stopped": "on", **more})
+        return text
 
     def slow_hosts(self) -> set[int] | None:
         """None: all."""
         text = self.fabric["slow_hosts"]
         if text == "all":
             return None
-        found: set[int] = set()
-        for part in text.replace("h", "").split(","):
-            first, _, last = part.partition("-")
-            if not first.strip().isdigit():
-                self.refuse(f"[fabric] slow_hosts = {text}", "numbers of hosts")
-            found |= set(range(int(first), int(last or first) + 1))
-        return found
+        if not re.fullmatch(r"[\d, h-]+", text):
+            self.refuse(f"[fabric] slow_hosts = {text}", "numbers of hosts")
+        return numbers(text.replace("h", ""))
 
     def flow_at(self, host: int, flow: PlannedFlow) -> str:
         text = ""
@@ -188,10 +218,14 @@ class Maker:
                     **keys, "peer_mac": mac, "peer_ip": ip, "peer_qpn": str(peer.qpn), **({"stopped": "on"} if requester else {"requester": "off"})})
         return text
 
-    def switch(self, n_ports: int) -> str:
+    def switch(self, name_: str) -> str:
         text = ""
         ports: dict[str, Keys] = {"port": {"link_speed_bps": self.fabric["link_rate_bps"], "flow_control": self.sections["nic"]["flow_control"]}}
-        ports |= {f"port {number}": {"mac": f"02:5a:00:00:00:{number:02x}"} for number in range(n_ports)}
+        n_ports = self.wiring.n_ports(name_)
+        ports |= {f"port {number}": {"mac": f"02:5a:00:00:{int(name_[1:]):02x}:{number:02x}"} for number in range(n_ports)}
+        for number in range(self.wiring.hosts_each, n_ports):
+            core = self.fabric["core_rate_bps"]
+            ports[f"port {number}"] |= {"flow_control": "pfc", **({"link_speed_bps": core} if core != "0" else {})}
         for name, keys in self.sections.items():
             kind = name.split()[0]
             if kind == "port":
@@ -201,7 +235,7 @@ class Maker:
         for name, keys in ports.items():
             text += write_section(name, self.over(name, keys))
         for host, (_, mac) in self.addresses.items():
-            text += write_section(f"fdb h{host}", {"mac": mac, "port": str(host - 1)})
+            text += write_section(f"fdb h{host}", {"mac": mac, "port": str(self.wiring.towards(name_, host))})
         return text
 
     def steps(self, flows: list[PlannedFlow]) -> list[Step]:
@@ -223,18 +257,35 @@ class Maker:
         action, what = keys["action"], name.partition(" ")[2]
         if action == "set":
             return self.set_event(what, keys["set"], at, lasts, flows)
-        number = keys.get("port", "")
-        if number.startswith("h"):
-            number = str(int(number[1:]) - 1)
+        node, peer = keys.get("node", ""), keys.get("port", "")
+        if action in ("pause_storm", "pause_storm_end"):
+            return self.storm_event(name, action == "pause_storm", node, at, lasts, flows)
+        if action == "clear_watermarks":
+            return [Step(at, what, switch, {}, tuple(f"/quench/clear/watermark,{kind}" for kind in WATERMARKS))
+                    for switch in self.wiring.switches if node in (switch, "all")]
+        number = self.wiring.number(node, peer) if node in self.wiring.switches else None
         commands = {
             "tx_disable": (f"/quench/set/tx_disabled,{number},on", f"/quench/set/tx_disabled,{number},off"),
             "tx_enable": (f"/quench/set/tx_disabled,{number},off", ""),
             "pfc_delay": (f"/quench/set/pfc_delay_quanta,{number},{keys.get('quanta', '0')}", f"/quench/set/pfc_delay_quanta,{number},0"),
         }
         if action not in commands:
-            self.refuse(f"[{name}] action = {action}", f"set, {', '.join(commands)}: the others are for quench-lab")
+            self.refuse(f"[{name}] action = {action}", f"set, {', '.join(commands)}, pause_storm, pause_storm_end or clear_watermarks: the others are for quench-lab")
+        if number is None:
+            self.refuse(f"[{name}] node = {node}", f"a port of {', '.join(self.wiring.switches)}, not {peer or 'none'}")
         begin, end = commands[action]
-        return [Step(at, what, "s1", {}, begin)] + ([Step(at + lasts, f"{what} ends", "s1", {}, end)] if lasts and end else [])
+        return [Step(at, what, node, {}, (begin,))] + ([Step(at + lasts, f"{what} ends", node, {}, (end,))] if lasts and end else [])
+
+    def storm_event(self, name: str, begins: bool, node: str, at: int, lasts: int, flows: list[PlannedFlow]) -> list[Step]:
+        hosts = {end.host for flow in flows for end in (flow.src, flow.dst)}
+        if node not in {f"h{host}" for host in hosts}:
+            self.refuse(f"[{name}] node = {node}", f"a host with flows: {', '.join(f'h{host}' for host in sorted(hosts))}")
+        self.storms.add(int(node[1:]))
+        what = name.partition(" ")[2]
+
+        def step(at_ns: int, text: str, on: bool) -> Step:
+            return Step(at_ns, text, node, {f"{STORM}.stopped": "off" if on else "on", f"{STORM_END}.stopped": "on" if on else "off"})
+        return [step(at, what, begins), *([step(at + lasts, f"{what} ends", False)] if lasts else [])]
 
     def set_event(self, what: str, text: str, at: int, lasts: int, flows: list[PlannedFlow]) -> list[Step]:
         """One step for each node that has a key."""
@@ -243,13 +294,14 @@ class Maker:
         for part in text.split(","):
             name, _, value = (word.strip() for word in part.partition("="))
             section, _, key = name.rpartition(".")
-            section = re.sub(r"^switch s1\b ?", "", section) or "switch"
+            of_one = re.match(r"switch (s\d+)\b ?", section)
+            section = section[of_one.end():] or "switch" if of_one else section
             kind = section.split()[0]
             places: list[tuple[str, str]]
             if kind == "flow":
                 places = [(f"h{flow.src.host}", f"flow {flow.name}") for flow in flows if flow.section == section.partition(" ")[2]]
             elif kind in SWITCH or kind in BOTH:
-                places = [("s1", section)]
+                places = [(switch, section) for switch in self.wiring.switches if not of_one or switch == of_one[1]]
             else:
                 places = [(f"h{host}", section) for host in sorted({host for flow in flows for host in (flow.src.host, flow.dst.host)})]
             before = self.over(section, self.sections.get(section, {})).get(key)
@@ -268,7 +320,10 @@ class Maker:
             if key in ("switch", "huge", "idle_sleep_us", "record"):
                 continue
             if not PORTS_KEY.fullmatch(key) or not value:
-                self.file.refuse(section, key, "hN = DEVICE, s1 port N = DEVICE, switch, huge, idle_sleep_us or record")
+                self.file.refuse(section, key, "hN = DEVICE, sM port N = DEVICE, switch, huge, idle_sleep_us or record")
+            known = [str(port) for switch in self.wiring.switches for port in (Port(switch, n) for n in range(self.wiring.n_ports(switch)))]
+            if key[0] == "s" and key not in known:
+                self.file.refuse(section, key, f"a port of the switches: {', '.join(known)}")
             if key[0] == "h" and int(key[1:]) not in hosts:
                 self.file.refuse(section, key, f"a host with flows: {', '.join(f'h{host}' for host in sorted(hosts))}")
             devices[key] = value
@@ -283,9 +338,14 @@ class Maker:
         for host in sorted(hosts):
             if not ours and f"h{host}" not in devices:
                 self.file.refuse(section, "switch", f"a device of h{host}, since the switch is not ours")
-            if ours and (f"h{host}" in devices) != (f"s1 port {host - 1}" in devices):
-                self.file.refuse(section, "", f"devices of both h{host} and s1 port {host - 1}, or of none")
+            self.check_ends(section, devices, f"h{host}", str(self.wiring.of_host(host)), ours)
+        for a, b in self.wiring.links():
+            self.check_ends(section, devices, str(a), str(b), ours)
         return devices, section
+
+    def check_ends(self, section: Section, devices: Keys, a: str, b: str, ours: bool) -> None:
+        if ours and (a in devices) != (b in devices):
+            self.file.refuse(section, "", f"devices of both {a} and {b}, or of none")
 
     @staticmethod
     def recorded(given: str, flows: list[PlannedFlow]) -> int | None:
@@ -300,17 +360,16 @@ class Maker:
         flows = self.flows()
         hosts = {end.host for flow in flows for end in (flow.src, flow.dst)}
         devices, section = self.ports(hosts)
-        n_ports = int(self.fabric["hosts"])
         duration, measure_from = (nanoseconds(self.fabric[key]) for key in ("duration_ns", "measure_from_ns"))
         ours = section.get("switch", "on") == "on"
         steps = self.steps(flows)
-        if not ours and any(step.node == "s1" for step in steps):
+        if not ours and any(step.node.startswith("s") for step in steps):
             self.file.refuse(section, "switch", "on, since an event changes the switch")
-        nics, switch = {host: self.nic(host, flows) for host in sorted(hosts)}, self.switch(n_ports)
+        nics, switches = {host: self.nic(host, flows) for host in sorted(hosts)}, {name: self.switch(name) for name in self.wiring.switches}
         for own in self.file.of_kind("ports"):
             if own.name not in self.used:
                 self.file.refuse(own, "", "[ports] or [ports SECTION], with a section of the switch or the hosts, such as nic")
-        return Plan(nics, switch if ours else None, n_ports, flows, steps, devices,
+        return Plan(nics, switches if ours else {}, self.wiring, flows, steps, devices,
                     duration, measure_from, nanoseconds(self.fabric["sample_ns"]), section.get("huge", "off") == "on", int(section.get("idle_sleep_us", "50")),
                     self.recorded(section.get("record"), flows))
 
