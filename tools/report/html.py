@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Parts of pages: one file with style, script and charts; formats of numbers; tables."""
+from __future__ import annotations
+
 import json
 import pathlib
+from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 HERE = pathlib.Path(__file__).resolve().parent
 UPLOT = HERE.parents[1] / "third_party" / "uplot"
 STYLE = (HERE / "page.css").read_text(encoding="utf-8")
 
 
-def number(value):
+def number(value: object) -> str:
     if isinstance(value, bool) or value is None:
         return "-" if value is None else "yes" if value else "no"
     if isinstance(value, int):
@@ -17,15 +21,15 @@ def number(value):
     return escape(str(value))
 
 
-def gbps(value):
+def gbps(value: float) -> str:
     return f"{value / 1e9:.3f}"
 
 
-def kbytes(value):
+def kbytes(value: float) -> str:
     return f"{value / 1e3:.1f} KB"
 
 
-def size_text(n_bytes):
+def size_text(n_bytes: int) -> str:
     """A size in three digits: 999 B, 1.02 KB, 30 MB."""
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
         if n_bytes >= scale:
@@ -33,16 +37,17 @@ def size_text(n_bytes):
     return f"{n_bytes} B"
 
 
-def digits(value):
+def digits(value: float) -> str:
     """Four digits, never with an exponent: 1.234, 12 340."""
     return number(round(value)) if abs(value) >= 1e4 else f"{value:.4g}"
 
 
-def seconds(ns):
+def seconds(ns: float) -> str:
     return f"{ns / 1e6:.4g} ms"
 
 
-def table(heads, rows, kind="", title=""):
+def table(heads: Sequence[str], rows: Sequence[Sequence[object]], kind: str = "", title: str = "") -> str:
+    """heads are texts, and cells HTML."""
     caption = f"<caption>{escape(title)}</caption>" if title else ""
     head = f"<thead><tr>{''.join(f'<th>{escape(h)}' for h in heads)}</thead>" if heads else ""
     body = "".join("<tr>" + "".join(f"<td>{cell}" for cell in row) for row in rows)
@@ -50,12 +55,12 @@ def table(heads, rows, kind="", title=""):
     return f'<div class="wide{tall}"><table class="{kind}">{caption}{head}<tbody>{body}</tbody></table></div>'
 
 
-def inside(text):
+def inside(text: str) -> str:
     """Escape text inside a script element, which "</" would end."""
     return text.replace("</", "<\\/")
 
 
-def plain(title, style, body):
+def plain(title: str, style: str, body: str) -> str:
     """A complete page without a script; style is all of its CSS."""
     return f"""<!DOCTYPE html>
 <html lang="en">
@@ -73,7 +78,7 @@ def plain(title, style, body):
 """
 
 
-def document(title, body, data):
+def document(title: str, body: str, data: Any) -> str:
     """A complete page, on which page.js draws data."""
     library = (UPLOT / "uPlot.iife.min.js").read_text(encoding="utf-8")
     script = (HERE / "page.js").read_text(encoding="utf-8")

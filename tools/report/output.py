@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Plots as files and as parts of a page; files that are written completely or not at all."""
+from __future__ import annotations
+
 import io
+import pathlib
 import re
+from collections.abc import Callable, Mapping
+from typing import Any
 
 
-def draw_plot(run, name, draw):
+def draw_plot(run: Any, name: str, draw: Callable[[Any], Any]) -> tuple[bytes, bytes]:
     """@return the bytes of the two files of a plot: PNG, SVG."""
     from . import plots  # matplotlib takes half a second: only those who draw pay for it
-    plots.matplotlib.rcParams["svg.hashsalt"] = name
+    plots.plt.rcParams["svg.hashsalt"] = name
     figure = draw(run)
     png, svg = io.BytesIO(), io.BytesIO()
     figure.savefig(svg, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
@@ -17,13 +22,13 @@ def draw_plot(run, name, draw):
     return png.getvalue(), svg.getvalue()
 
 
-def inside_page(name, svg):
+def inside_page(name: str, svg: bytes) -> str:
     """The plot as an element of a page. The plot's name is a prefix of its ids, so that they are unique in the page."""
     text = svg.decode()
     return re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", text[text.index("<svg"):])
 
 
-def write_all(folder, files):
+def write_all(folder: pathlib.Path, files: Mapping[str, bytes]) -> None:
     """Write all files or none: if the disk is full, no file is truncated, and an earlier report stays unchanged."""
     parts = {folder / name: folder / f"{name}.part" for name in files}
     try:

@@ -229,7 +229,7 @@ load that it sends, the right half the load that it receives.</p>
 {stills(svgs)}""", data)
 
 
-def write(folder: pathlib.Path):
+def write(folder: pathlib.Path) -> dict[str, str]:
     """Write report.html, and each plot as .svg and .png, into the folder of a run: all or none.
 
     @return {name: SVG as a part of a page}. @raise BadInput: the folder cannot be read; OSError: it cannot be written

@@ -4,13 +4,14 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.patheffects  # noqa: E402
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot  # noqa: E402
 import matplotlib.ticker  # noqa: E402
 import numpy as np  # noqa: E402
 
 from . import sizes as by_size  # noqa: E402
 from .html import size_text  # noqa: E402
 
+plt = matplotlib.pyplot
 WIDTH = 8.0  # inches
 MOST_POINTS = 500  # on one line
 LONGEST_START_MS = 5.0

@@ -83,7 +83,8 @@ def as_junit(verdict: Verdict) -> bytes:
         elif not finding.holds:
             xml.SubElement(case, "failure", {"message": said, "type": "criterion"}).text = said
     xml.indent(suites)
-    return xml.tostring(suites, encoding="utf-8", xml_declaration=True) + b"\n"
+    written: bytes = xml.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return written + b"\n"
 
 
 def junit_error(scenario: str, text: str) -> bytes:
@@ -93,7 +94,8 @@ def junit_error(scenario: str, text: str) -> bytes:
     case = xml.SubElement(xml.SubElement(suites, "testsuite", {"name": scenario, **numbers}), "testcase", {"classname": scenario, "name": "run"})
     xml.SubElement(case, "error", {"message": text, "type": "run"}).text = text
     xml.indent(suites)
-    return xml.tostring(suites, encoding="utf-8", xml_declaration=True) + b"\n"
+    written: bytes = xml.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return written + b"\n"
 
 
 def rates_on_ports(timeline: Timeline) -> bytes:
@@ -132,7 +134,7 @@ def page(verdict: Verdict, plots: dict[str, str]) -> bytes:
 
 
 def document(title: str, parts: list[str]) -> bytes:
-    page: str = html.plain(title, html.STYLE + STYLE, f"<h1>{escape(title)}</h1>\n{''.join(parts)}")
+    page = html.plain(title, html.STYLE + STYLE, f"<h1>{escape(title)}</h1>\n{''.join(parts)}")
     return page.encode()
 
 

@@ -89,7 +89,8 @@ def as_junit(report: Report) -> bytes:
             xml.SubElement(case, "failure", {"message": said, "type": "search"}).text = said
         xml.SubElement(case, "system-out").text = f"last pass {report.shown(found.last_pass)}, first fail {report.shown(found.first_fail)}"
     xml.indent(suites)
-    return xml.tostring(suites, encoding="utf-8", xml_declaration=True) + b"\n"
+    written: bytes = xml.tostring(suites, encoding="utf-8", xml_declaration=True)
+    return written + b"\n"
 
 
 def criteria_of(report: Report) -> list[Criterion]:
