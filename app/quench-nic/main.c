@@ -216,6 +216,13 @@ say_measures(void)
 		    NIC_TIMED_QPS);
 }
 
+static void
+set_epoch(const struct run_app *app, uint64_t epoch_ns)
+{
+	for (uint16_t i = 0; i < app->n_nodes; i++)
+		nic_set_epoch(app->nodes[i], epoch_ns);
+}
+
 static int
 run_nic(const struct opts *opts)
 {
@@ -232,6 +239,7 @@ run_nic(const struct opts *opts)
 		.n_nodes = nic.nodes.plan.n_lcores,
 		.waits_for_link = true,
 		.measure_pacing = nic.first->config.nic.measure_pacing,
+		.set_epoch = set_epoch,
 		.queues = nic.nodes.queues,
 		.share = nic.nodes.share,
 		.ethdevs = &nic.nodes.ethdev,

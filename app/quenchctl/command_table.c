@@ -367,7 +367,8 @@ const struct command commands[] = {
 	 .members = "",
 	 .rates = true},
 	{.words = "show times FLOW",
-	 .help = "histograms of a flow's completion and round-trip times, slowdown and jitter",
+	 .help = "histograms of a flow's completion, round-trip and one-way times, slowdown, "
+		 "jitter and burst gaps",
 	 .program = NIC,
 	 .run = command_show_times,
 	 .path = "/quench/times",

@@ -25,7 +25,8 @@ lldp = on
 mac = {RECEIVER}
 port = 1
 """ + port(0, link_speed_bps="1G") + port(1, link_speed_bps="10G")
-NIC = configs.nic(1, link_speed_bps="1G", first_qpn=100) + configs.flow_to_itself("write", 60, messages=1, message_bytes=1000)
+NIC = configs.nic(1, link_speed_bps="1G", first_qpn=100, measure_pacing="on") + configs.flow_to_itself(
+    "write", 60, {"verb": "write_imm", "imm_timestamp": "on"}, messages=1, message_bytes=1000)
 
 
 def check_switch(work, name, other):
@@ -186,6 +187,8 @@ def check_times(ctl, flow):
     text = ctl(f"show times {name}").stdout
     check("times: a line says what was measured", f"round-trip time: {flow['rtt_samples']} samples, p50 " in text, text)
     check("times: the last bucket has all", "100.00%" in text and "#" * 40 in text, text)
+    at_receiver = {row["measure"]: row["count"] for row in ctl.json("show times answer")["times"]}
+    check("times: of a receiver, of each message and of those sent again", at_receiver.get("one_way_ns", 0) >= 60, at_receiver)
     check_equal("times: cleared", ctl("clear counters times").returncode, 0)
     check_equal("times: nothing since the clear", (ctl.json(f"show times {name}")["rows"], ctl(f"show times {name}").stdout),
                 ([], "nothing was measured yet\n"))

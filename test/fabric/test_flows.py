@@ -236,6 +236,29 @@ def paced(lab, folder):
         expect(sum(int(row["count"]) for row in mine) == flow["paced_gaps"], f"{flow['name']}: times.csv")
 
 
+def arrivals(lab, folder):
+    """One-way times are what serialisation and cables take; gaps between bursts are those of the sender's pauses."""
+    flow = ("[flow {}]\nsrc = {}\ndst = {}\nverb = {}\nmessage_bytes = 10240\nmessages = 20\ndepth = 1\n"
+            "arrival = periodic\nload_bps = 100M\n")
+    text = FABRIC + "duration_ns = 20ms\n[nic]\ncc = none\nmeasure_pacing = on\n" + flow.format("stamped", 1, 2, "write_imm")
+    r = run(lab, folder, text + "imm_timestamp = on\n" + flow.format("read", 4, 3, "read"), "--out", folder)
+    stamped, read = r["flows"]
+    # The switch stores and forwards the last packet, which waits there for none.
+    way_ns = 2 * ser_ns(HEADERS + 1024 + 4) + 2 * DELAY_NS
+    expect(stamped["one_way_samples"] == 20, f"{stamped['one_way_samples']} one-way times")
+    expect(0 <= stamped["one_way_p50_ns"] - way_ns <= way_ns / 128 + 2, f"{stamped['one_way_p50_ns']} ns, not {way_ns}")
+    expect("one_way_samples" not in read, "a READ has no immediate data")
+    for one in (stamped, read):
+        # A message of ten packets is one burst; the next one begins when it arrives at its source.
+        expect(one["burst_gaps"] == 19, f"{one['name']}: {one['burst_gaps']} gaps")
+        nominal_ns = 10240 * 8 * 10 - 9 * ser_ns(HEADERS + 1024)
+        expect(abs(one["burst_gap_p50_ns"] / nominal_ns - 1) < 0.01, f"{one['name']}: {one['burst_gap_p50_ns']} ns, not {nominal_ns}")
+    rows = read_csv(folder / "times.csv")
+    for measure, key in (("burst_gap_ns", "burst_gaps"), ("one_way_ns", "one_way_samples")):
+        mine = [int(row["count"]) for row in rows if (row["flow"], row["measure"]) == (stamped["name"], measure)]
+        expect(sum(mine) == stamped[key], f"times.csv: {measure}")
+
+
 def messages(lab, folder):
     """messages.csv has a row for each message, in the order of their ends, and agrees with the sums of its flow."""
     text = FABRIC + """duration_ns = 2ms
@@ -344,4 +367,4 @@ messages = 1
 
 
 if __name__ == "__main__":
-    in_folder(paced, stalled, idle, read, cnps, unmeasured, loaded, messages, not_ended, table)
+    in_folder(paced, arrivals, stalled, idle, read, cnps, unmeasured, loaded, messages, not_ended, table)

@@ -248,13 +248,14 @@ int
 output_times(const struct lab_run *run, const char *dir)
 {
 	FILE *out = output_open(dir, "times.csv", NULL);
+	struct nic_pacing pacing;
 
 	if (out == NULL)
 		return -EIO;
 	times_csv_head(out);
 	for (uint32_t i = 0; i < run->result.n_flows; i++)
 		times_csv_rows(out, net_flow(run->net, i)->name, net_flow_times(run->net, i),
-			       net_flow_pacing(run->net, i));
+			       net_flow_pacing(run->net, i, &pacing));
 	return output_close(out, dir, "times.csv");
 }
 

@@ -43,6 +43,7 @@ flow_object(const struct lab_run *run, uint32_t index)
 {
 	const struct flow_result *r = &run->result.flows[index];
 	json_t *o = json_object();
+	struct nic_pacing pacing;
 
 	set_text(o, "name", r->flow->name);
 	set_host(o, "src", r->flow->src);
@@ -64,7 +65,7 @@ flow_object(const struct lab_run *run, uint32_t index)
 		       net_flow_paused_ns(run->net, index, run->scenario->fabric.duration_ns) /
 			       NS_PER_US);
 	json_set_times(o, net_flow_times(run->net, index));
-	json_set_pacing(o, net_flow_pacing(run->net, index));
+	json_set_pacing(o, net_flow_pacing(run->net, index, &pacing));
 	json_object_set_new(o, "error", json_boolean(r->error));
 	return o;
 }

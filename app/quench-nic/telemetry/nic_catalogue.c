@@ -59,6 +59,10 @@ static const struct meaning flow_gauges[] = {
 	{"paced_gaps", "gaps measured between paced packets"},
 	{"paced_rate_error_ppm", "relative error of the rate over the measured gaps"},
 	HIST("jitter", "_ns", "difference between a gap and its nominal length"),
+	{"burst_gaps", "gaps measured between bursts that arrived"},
+	HIST("burst_gap", "_ns", "gap between two bursts of a QP that arrived"),
+	{"one_way_samples", "one-way times measured"},
+	HIST("one_way", "_ns", "time from the sender to the receiver of a message's last packet"),
 	{0},
 };
 

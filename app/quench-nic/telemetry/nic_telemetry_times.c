@@ -14,7 +14,7 @@ struct histograms {
 	struct {
 		const char *measure; /* as in times.csv */
 		const struct hist *hist;
-	} of[4];
+	} of[6];
 	unsigned int n;
 };
 
@@ -64,10 +64,14 @@ times_of(struct telemetry_call *call, struct flows *flows, struct nic_pacing *su
 		add(&all, "slowdown_milli", &times->slowdown_milli);
 		add(&all, "rtt_ns", &times->rtt_ns);
 	}
-	if (pacing != NULL)
+	if (pacing != NULL && pacing->has & NIC_PACING_JITTER)
 		add(&all, "jitter_ns", &pacing->jitter_ns);
+	if (pacing != NULL && pacing->has & NIC_PACING_BURSTS)
+		add(&all, "burst_gap_ns", &pacing->burst_gap_ns);
+	if (pacing != NULL && pacing->has & NIC_PACING_ONE_WAY)
+		add(&all, "one_way_ns", &pacing->one_way_ns);
 	if (all.n == 0)
-		return telemetry_refuse(call, "a requester with measure_times or measure_pacing",
+		return telemetry_refuse(call, "a requester with measure_times, or measure_pacing",
 					"FLOW = %s: it has no times", call->args[0]);
 	o = json_object();
 	json_object_set_new(o, "flow", json_string(flows->shown[i].flow->name));

@@ -18,10 +18,9 @@
 static const struct measure {
 	const char *key, *name, *unit; /* unit NULL: a time */
 } measures[] = {
-	{"completion_ns", "completion time", NULL},
-	{"slowdown_milli", "slowdown", "x"},
-	{"rtt_ns", "round-trip time", NULL},
-	{"jitter_ns", "jitter of the pacing", NULL},
+	{"completion_ns", "completion time", NULL},   {"slowdown_milli", "slowdown", "x"},
+	{"rtt_ns", "round-trip time", NULL},          {"jitter_ns", "jitter of the pacing", NULL},
+	{"burst_gap_ns", "gap between bursts", NULL}, {"one_way_ns", "one-way time", NULL},
 };
 
 static const struct {

@@ -522,6 +522,8 @@ run_node(const struct run_app *app, struct run_result *result)
 		return rc;
 	}
 	tsc_clock_init(&clock, rte_get_tsc_hz());
+	if (app->set_epoch != NULL)
+		app->set_epoch(app, tsc_clock_ns(&clock, clock.start_cycles));
 	service_init(&s.service, 0);
 	for (uint16_t i = 0; i < n; i++)
 		init_worker(&s, result, i);

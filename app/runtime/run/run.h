@@ -55,6 +55,9 @@ struct run_app {
 	/* Active shaper_burst_ns; called by the control lcore. NULL: do not warn of late polls. */
 	uint64_t (*shaper_burst_ns)(const struct run_app *app);
 	bool measure_pacing; /* the nodes set the due times of frames */
+	/* Called before the nodes run: when their time was 0, in ns of a clock that all processes
+	 * of the machine share. NULL: not called. */
+	void (*set_epoch)(const struct run_app *app, uint64_t epoch_ns);
 	bool waits_for_link; /* send nothing while a port's link is down */
 	const uint16_t *ethdevs;
 	uint16_t n_ports;

@@ -93,6 +93,10 @@ const struct field nic_flow_fields[] = {
 	{FIELD_OF(struct nic_flow, imm_data), .type = FIELD_U64, .max = NIC_IMM_NUMBER,
 	 .def = "4294967296",
 	 .help = "immediate data of verb = write_imm; 4294967296: number of the message, from 0"},
+	{FIELD_IN(struct nic_flow, qp, imm_timestamp), .type = FIELD_BOOL, .def = "off",
+	 .help = "immediate data of verb = write_imm is the time at which the packet leaves, in ns "
+		 "modulo 2^32; with it, a responder with measure_pacing measures one-way times; "
+		 "both ends must run on one machine"},
 	{FIELD_IN(struct nic_flow, qp, mtu_bytes), .type = FIELD_U16, .unit = UNIT_BYTES,
 	 .min = NIC_MIN_MTU, .max = NIC_MAX_MTU, .def = "1024",
 	 .help = "RoCE MTU: largest payload of a packet: " NIC_MTU_TEXT},

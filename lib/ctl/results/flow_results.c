@@ -98,8 +98,11 @@ times_csv_rows(FILE *out, const char *flow, const struct nic_times *times,
 		hist_rows(out, flow, "slowdown_milli", &times->slowdown_milli);
 		hist_rows(out, flow, "rtt_ns", &times->rtt_ns);
 	}
-	if (pacing != NULL)
-		hist_rows(out, flow, "jitter_ns", &pacing->jitter_ns);
+	if (pacing == NULL)
+		return;
+	hist_rows(out, flow, "jitter_ns", &pacing->jitter_ns);
+	hist_rows(out, flow, "burst_gap_ns", &pacing->burst_gap_ns);
+	hist_rows(out, flow, "one_way_ns", &pacing->one_way_ns);
 }
 
 /* Keys of one histogram: PREFIX_mean SUFFIX and so on, values divided by scale if that is not 1. */
@@ -158,12 +161,29 @@ slowdown_base(const struct nic_times *times)
 	return ideal_words[times->ideal_from];
 }
 
+static void
+set_count(json_t *o, const char *key, const struct hist *h)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)h->count));
+}
+
 void
 json_set_pacing(json_t *o, const struct nic_pacing *pacing)
 {
-	if (pacing == NULL)
-		return;
-	json_object_set_new(o, "paced_gaps", json_integer((json_int_t)pacing->jitter_ns.count));
-	json_object_set_new(o, "paced_rate_error_ppm", json_integer(nic_pacing_error_ppm(pacing)));
-	set_hist(o, "jitter", "_ns", &pacing->jitter_ns, 1);
+	uint32_t has = pacing != NULL ? pacing->has : 0;
+
+	if (has & NIC_PACING_JITTER) {
+		set_count(o, "paced_gaps", &pacing->jitter_ns);
+		json_object_set_new(o, "paced_rate_error_ppm",
+				    json_integer(nic_pacing_error_ppm(pacing)));
+		set_hist(o, "jitter", "_ns", &pacing->jitter_ns, 1);
+	}
+	if (has & NIC_PACING_BURSTS) {
+		set_count(o, "burst_gaps", &pacing->burst_gap_ns);
+		set_hist(o, "burst_gap", "_ns", &pacing->burst_gap_ns, 1);
+	}
+	if (has & NIC_PACING_ONE_WAY) {
+		set_count(o, "one_way_samples", &pacing->one_way_ns);
+		set_hist(o, "one_way", "_ns", &pacing->one_way_ns, 1);
+	}
 }

@@ -50,7 +50,10 @@ const char *slowdown_text(const struct nic_times *times, double pct, char text[S
 /** Source of the ideal time in the slowdown, in the words of ideal_from. */
 const char *slowdown_base(const struct nic_times *times);
 
-/** Set paced_gaps, paced_rate_error_ppm, jitter_*_ns; nothing if pacing is NULL. */
+/**
+ * Set what is measured of paced_gaps, paced_rate_error_ppm, jitter_*_ns; burst_gaps,
+ * burst_gap_*_ns; one_way_samples, one_way_*_ns. Nothing if pacing is NULL.
+ */
 void json_set_pacing(json_t *object, const struct nic_pacing *pacing);
 
 #endif

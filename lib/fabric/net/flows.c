@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 
 /* Messages of each QP. A message has at most 2^31 bytes: more in a trace is several equal ones. */
@@ -29,6 +30,7 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 		.requester = requester,
 		.mtu_bytes = flow->mtu_bytes,
 		.verb = flow->verb,
+		.imm_timestamp = flow->imm_timestamp,
 		.flow_id = net->n_flows - 1,
 		.work = flow->work,
 		.has_dscp = flow->dscp >= 0,
@@ -243,9 +245,21 @@ net_flow_times(const struct net *net, uint32_t index)
 }
 
 const struct nic_pacing *
-net_flow_pacing(const struct net *net, uint32_t index)
+net_flow_pacing(const struct net *net, uint32_t index, struct nic_pacing *sum)
 {
-	return nic_flow_pacing(net_host(net, net_flow_sender(&net->flows[index]).host), index);
+	const struct net_flow *flow = &net->flows[index];
+	const struct nic_pacing *ends[] = {
+		nic_flow_pacing(net_host(net, net_flow_sender(flow).host), index),
+		nic_flow_pacing(net_host(net, net_flow_receiver(flow).host), index),
+	};
+
+	if (ends[0] == NULL && ends[1] == NULL)
+		return NULL;
+	memset(sum, 0, sizeof(*sum));
+	for (unsigned int i = 0; i < ARRAY_LEN(ends); i++)
+		if (ends[i] != NULL)
+			nic_pacing_merge(sum, ends[i]);
+	return sum;
 }
 
 uint64_t

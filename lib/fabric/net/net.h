@@ -99,8 +99,9 @@ void net_record_not_ended(struct net *net, uint64_t now_ns);
 /** Message times of the flow, at its source; NULL: not measured. */
 const struct nic_times *net_flow_times(const struct net *net, uint32_t index);
 
-/** Pacing of the flow, at the sender of its data; NULL: not measured. */
-const struct nic_pacing *net_flow_pacing(const struct net *net, uint32_t index);
+/** Pacing of the flow at both ends, added up in *sum. @return sum, or NULL: not measured. */
+const struct nic_pacing *net_flow_pacing(const struct net *net, uint32_t index,
+					 struct nic_pacing *sum);
 
 /** Total time during which pauses stopped the flow's data at its sender. */
 uint64_t net_flow_paused_ns(const struct net *net, uint32_t index, uint64_t now_ns);

@@ -194,6 +194,9 @@ check_trace(const struct scenario *s, struct flow_params *flow, struct scenario_
 	for (uint32_t i = 0; i < flow->n_pairs; i++) {
 		const struct flow_pair *p = &flow->pairs[i];
 
+		if (flow->imm_timestamp && flow->verb != NIC_WRITE_IMM)
+			return scenario_refuse(fault, "flow", flow->name, "imm_timestamp",
+					       "off without verb = write_imm");
 		if (flow->verb == NIC_UD_SEND && p->bytes > flow->mtu_bytes)
 			return scenario_refuse(fault, "flow", flow->name, "trace",
 					       "messages of mtu_bytes at most with verb = ud_send");

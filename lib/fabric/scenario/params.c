@@ -118,6 +118,9 @@ const struct field flow_fields[] = {
 	 .def = "write",
 	 .help = "operation of each message: RDMA WRITE, WRITE with immediate data, SEND, RDMA "
 		 "READ (data from dst to src), or UD SEND of one packet"},
+	{FIELD_OF(struct flow_params, imm_timestamp), .type = FIELD_BOOL, .def = "off",
+	 .help = "immediate data of verb = write_imm is the time at which the packet leaves; with "
+		 "it, measure_pacing measures one-way times"},
 	{FIELD_OF(struct flow_params, dscp), .type = FIELD_I8, .min = -1, .max = 63, .def = "-1",
 	 .help = "DSCP of the flow's data, and of ACK and NAK without ack_dscp; -1: data_dscp of [nic]"},
 	{FIELD_OF(struct flow_params, max_recv_wr), .type = FIELD_U32, .max = NIC_MAX_RECV_WR,

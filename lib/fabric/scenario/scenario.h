@@ -104,7 +104,8 @@ struct flow_params {
 	char trace[EVENT_PATH_CHARS + 1];
 	uint16_t qp_count;
 	uint16_t mtu_bytes;
-	int verb;             /* enum nic_verb */
+	int verb; /* enum nic_verb */
+	bool imm_timestamp;
 	int8_t dscp;          /* -1: data_dscp of the hosts */
 	uint32_t max_recv_wr; /* of the responder; 0: unlimited */
 	uint64_t post_recv_ns;

@@ -120,7 +120,7 @@ payload_of(const struct nic *nic, const struct qp_flow *flow, const struct nic_q
 
 /* Write the first, the last or the only packet of a message. @return its length. */
 static __attribute__((noinline)) uint32_t
-stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req)
+stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
@@ -141,8 +141,11 @@ stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req)
 	};
 
 	/* Read only for WRITE with immediate: this cache line is cold. */
-	if (qp->left_packets == 1 && flow->params.verb == NIC_WRITE_IMM)
+	if (qp->left_packets == 1 && flow->params.verb == NIC_WRITE_IMM) {
 		fields.imm = flow->params.has_imm ? flow->params.imm_data : qp->next_msg;
+		if (flow->params.imm_timestamp)
+			fields.imm = (uint32_t)(now_ns + nic->epoch_ns);
+	}
 	nic_stamp(nic, item, m, payload, &fields);
 	return m->data_len;
 }
@@ -274,7 +277,7 @@ send_any(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, 
 	if (qp->left_packets > 1 && !(qp->flags & QP_FIRST))
 		len = nic_stamp_middle(nic, item, qp, flow, m, asks);
 	else
-		len = stamp_end(nic, item, m, asks);
+		len = stamp_end(nic, item, m, asks, now_ns);
 	if (watched && nic->int_slots > 0 && !raw)
 		len = add_int(nic, m);
 	if (asks)

@@ -8,6 +8,7 @@
 #include "nic/change/requests.h"
 #include "nic/core/core.h"
 #include "nic/gsi/gsi.h"
+#include "nic/measure/measure.h"
 #include "nic/np/echo.h"
 #include "nic/np/np.h"
 #include "nic/place/cc.h"
@@ -157,6 +158,7 @@ find_qp(const struct nic *nic, uint32_t qpn)
 static unsigned int
 on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 {
+	const struct qp_flow *flow;
 	uint32_t item = f->item;
 
 	if (unlikely(nic->share != NULL) && nic_share_cross(nic, f->m, f->roce.dest_qp))
@@ -169,7 +171,8 @@ on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 			counter_inc(&nic->stats.rp.rp_cnp_ignored);
 		return NIC_DROP_UNKNOWN_QP;
 	}
-	if (!from_peer(nic_flow_of(nic, &nic->qps[item]), f)) {
+	flow = nic_flow_of(nic, &nic->qps[item]);
+	if (!from_peer(flow, f)) {
 		if (f->roce.opcode == ROCE_CNP)
 			counter_inc(&nic->stats.rp.rp_cnp_ignored);
 		return NIC_DROP_WRONG_PEER;
@@ -177,6 +180,8 @@ on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 	nic_touch(nic, item, &nic->qps[item]);
 	if (unlikely(nic->qps[item].flags & QP_UNRESOLVED))
 		nic_resolve_from(nic, item, f->buf + 6, now_ns);
+	if (unlikely(flow->rx_pacing != NULL))
+		nic_measure_arrival(nic, item, &f->roce, now_ns);
 	return on_qp(nic, item, f, now_ns);
 }
 

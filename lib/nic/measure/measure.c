@@ -67,6 +67,29 @@ nic_measure_free(struct nic *nic)
 	}
 }
 
+/* What measure_pacing measures of a flow: mask of NIC_PACING_... */
+static uint32_t
+pacing_of(const struct nic_qp_params *p)
+{
+	bool reads = p->verb == NIC_READ;
+	uint32_t has = p->requester || reads ? NIC_PACING_JITTER : 0;
+
+	if (p->requester == reads)
+		has |= NIC_PACING_BURSTS;
+	if (!p->requester && p->imm_timestamp)
+		has |= NIC_PACING_ONE_WAY;
+	return has;
+}
+
+/* The largest gap within a burst: less than one more frame fits between two. */
+static uint64_t
+burst_ns(const struct nic *nic, const struct qp_flow *flow)
+{
+	uint32_t wire = wire_bytes(flow->template.hdr_bytes + flow->mtu_bytes + ICRC_BYTES);
+
+	return mul_div(2 * (uint64_t)wire, 8 * NS_PER_SEC, nic->params.link_speed_bps);
+}
+
 int
 nic_measure_add_flow(struct nic *nic, struct qp_flow *flow)
 {
@@ -74,8 +97,7 @@ nic_measure_add_flow(struct nic *nic, struct qp_flow *flow)
 	const struct qp_flow *last = nic->n_flows > 0 ? &nic->flows[nic->n_flows - 1] : NULL;
 	bool same = last != NULL && last->params.flow_id == flow->params.flow_id;
 	bool times = nic->measure->times != NULL && flow->params.requester && !flow->params.raw;
-	bool pacing = nic->measure->departures != NULL &&
-		      (flow->params.requester || flow->params.verb == NIC_READ);
+	uint32_t pacing = nic->measure->departures != NULL ? pacing_of(&flow->params) : 0;
 
 	flow->timed_mask = 0;
 	while (w->arrival != WORKLOAD_INCAST &&
@@ -89,6 +111,10 @@ nic_measure_add_flow(struct nic *nic, struct qp_flow *flow)
 	flow->pacing = pacing && same ? last->pacing : NULL;
 	if (pacing && flow->pacing == NULL)
 		flow->pacing = calloc(1, sizeof(*flow->pacing));
+	if (flow->pacing != NULL)
+		flow->pacing->has = pacing;
+	flow->rx_pacing = pacing & ~NIC_PACING_JITTER ? flow->pacing : NULL;
+	flow->burst_ns = burst_ns(nic, flow);
 	if ((!times || flow->times != NULL) && (!pacing || flow->pacing != NULL))
 		return 0;
 	/* Do not free histograms that the last flow shares. */
@@ -97,7 +123,7 @@ nic_measure_add_flow(struct nic *nic, struct qp_flow *flow)
 	if (last == NULL || flow->pacing != last->pacing)
 		free(flow->pacing);
 	flow->times = NULL;
-	flow->pacing = NULL;
+	flow->pacing = flow->rx_pacing = NULL;
 	return -ENOMEM;
 }
 
@@ -107,7 +133,7 @@ nic_measure_remove_flow(struct qp_flow *flow)
 	pages_free(flow->times, sizeof(*flow->times));
 	free(flow->pacing);
 	flow->times = NULL;
-	flow->pacing = NULL;
+	flow->pacing = flow->rx_pacing = NULL;
 }
 
 int
@@ -448,6 +474,29 @@ nic_measure_departure(struct nic *nic, uint32_t item, uint64_t now_ns)
 	}
 	last->sent_ns = now_ns;
 	last->paced = paced;
+}
+
+void
+nic_measure_arrival(struct nic *nic, uint32_t item, const struct roce_view *v, uint64_t now_ns)
+{
+	const struct qp_flow *flow = nic_flow_of(nic, &nic->qps[item]);
+	uint64_t *last_ns = &nic->measure->departures[item].arrived_ns;
+
+	if (v->opcode == ROCE_CNP || v->opcode == RC_ACK)
+		return;
+	if (*last_ns != 0 && now_ns - *last_ns > flow->burst_ns)
+		hist_add(&flow->rx_pacing->burst_gap_ns, now_ns - *last_ns, 1);
+	*last_ns = now_ns;
+	if (flow->rx_pacing->has & NIC_PACING_ONE_WAY &&
+	    (v->opcode == RC_WRITE_LAST_IMM || v->opcode == RC_WRITE_ONLY_IMM))
+		hist_add(&flow->rx_pacing->one_way_ns, (uint32_t)(now_ns + nic->epoch_ns) - v->imm,
+			 1);
+}
+
+void
+nic_set_epoch(struct node *node, uint64_t epoch_ns)
+{
+	nic_of(node)->epoch_ns = epoch_ns;
 }
 
 void

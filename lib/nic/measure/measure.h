@@ -15,6 +15,7 @@
 #include "nic/measure/pacing.h"
 #include "nic/measure/times.h"
 #include "nic/qp/qp.h"
+#include "wire/roce/roce.h"
 
 struct nic;
 
@@ -38,11 +39,12 @@ struct nic_qp_answers {
 	uint32_t spare;
 };
 
-/* The last packet that a QP sent. */
+/* The last packet that a QP sent, and the last one that arrived. */
 struct nic_departure {
 	uint64_t sent_ns;
 	uint32_t wire_bytes;
-	bool paced; /* waited only for tokens, and the QP had saved none while idle */
+	bool paced;          /* waited only for tokens, and the QP had saved none while idle */
+	uint64_t arrived_ns; /* the last packet of data that arrived; 0: none */
 };
 
 /* A gap between two packets of a QP, to be added to the flow's histogram. */
@@ -106,6 +108,9 @@ void nic_measure_clear(struct nic *nic, uint32_t item);
 void nic_measure_departure(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** Set the length of the packet of the last nic_measure_departure(). */
 void nic_measure_departed(struct nic *nic, uint32_t item, uint32_t wire_bytes);
+/** A frame of a QP whose flow has rx_pacing arrived. */
+void nic_measure_arrival(struct nic *nic, uint32_t item, const struct roce_view *v,
+			 uint64_t now_ns);
 /** Write the gaps measured so far into the histograms of their flows. */
 void nic_measure_gaps(struct nic *nic);
 /** Count a received frame with CE. */

@@ -10,7 +10,10 @@ nic_pacing_merge(struct nic_pacing *to, const struct nic_pacing *from)
 	uint64_t gap_ns, expected_ps;
 	uint32_t before;
 
+	to->has |= from->has;
 	hist_merge(&to->jitter_ns, &from->jitter_ns);
+	hist_merge(&to->burst_gap_ns, &from->burst_gap_ns);
+	hist_merge(&to->one_way_ns, &from->one_way_ns);
 	do {
 		before = seq_read(&from->seq);
 		gap_ns = counter_read(&from->gap_ns);

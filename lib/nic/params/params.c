@@ -134,7 +134,8 @@ static const struct field nic_fields[] = {
 	 .help = "Slots of the header for in-band telemetry (doc/int.md) in data packets, one for "
 		 "each switch of the longest path, with a cc that needs it (hpcc)"},
 	{FIELD_OF(struct nic_params, measure_pacing), .type = FIELD_BOOL, .def = "off",
-	 .help = "Measure the pacing of packets: jitter of each flow; the JSON of quench-nic "
+	 .help = "Measure the pacing of packets: jitter where the data of a flow leaves, gaps "
+		 "between bursts and one-way times where it arrives; the JSON of quench-nic "
 		 "also shows how late packets leave"},
 	{FIELD_OF(struct nic_params, measure_times), .type = FIELD_ENUM, .choices = measure_words,
 	 .def = "auto",
@@ -282,6 +283,8 @@ nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params 
 		fault = "rkey must be 0 with verb = send or ud_send";
 	else if (!names_memory(params->verb) && params->local_bytes > 0)
 		fault = "local_bytes must be 0 with verb = send or ud_send";
+	else if (params->imm_timestamp && (params->verb != NIC_WRITE_IMM || params->has_imm))
+		fault = "imm_timestamp must be off without verb = write_imm, and with imm_data";
 	else if (params->raw && params->verb == NIC_READ)
 		fault = "raw must be off with verb = read: nobody would send the data";
 	else if (params->requester && params->verb == NIC_UD_SEND &&

@@ -156,6 +156,7 @@ struct nic_qp_params {
 	uint8_t dscp;
 	bool has_imm; /* imm_data instead of the message's number */
 	uint32_t imm_data;
+	bool imm_timestamp;    /* immediate data is the time at which the packet leaves */
 	uint16_t udp_sport;    /* 0: from the numbers of the two QPs */
 	uint16_t mtu_bytes;    /* one of NIC_MTU_TEXT */
 	uint64_t rate_cap_bps; /* 0: none */

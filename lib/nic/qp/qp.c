@@ -43,9 +43,9 @@ qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params)
 	       p->local_bytes == params->local_bytes && p->max_recv_wr == params->max_recv_wr &&
 	       p->post_recv_ns == params->post_recv_ns && p->has_dscp == params->has_dscp &&
 	       p->dscp == params->dscp && p->has_imm == params->has_imm &&
-	       p->imm_data == params->imm_data && p->udp_sport == params->udp_sport &&
-	       p->mtu_bytes == params->mtu_bytes && p->rate_cap_bps == params->rate_cap_bps &&
-	       workload_same(&p->work, &params->work);
+	       p->imm_data == params->imm_data && p->imm_timestamp == params->imm_timestamp &&
+	       p->udp_sport == params->udp_sport && p->mtu_bytes == params->mtu_bytes &&
+	       p->rate_cap_bps == params->rate_cap_bps && workload_same(&p->work, &params->work);
 }
 
 /* Number of the first packet that a QP sends. A responder's READ responses have the PSNs of the

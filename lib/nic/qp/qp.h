@@ -195,7 +195,9 @@ struct qp_flow {
 	uint16_t mtu_bytes;
 	uint32_t np_unit; /* of CNP moderation, unless it is per QP */
 	uint64_t ce_packets, cnps_ignored;
-	struct roce_path path; /* without the fields of struct roce_ends */
+	struct nic_pacing *rx_pacing; /* pacing, if arrivals are measured; else NULL */
+	uint64_t burst_ns;            /* the largest gap within a burst */
+	struct roce_path path;        /* without the fields of struct roce_ends */
 	struct roce_shape ack;
 	struct roce_shape cnp;
 	/* each message */
