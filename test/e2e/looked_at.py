@@ -5,6 +5,7 @@ from frames import ECT0, roce, write_pcap
 from harness import BUILD, Program, check, run
 from telemetry import eal, prefix, wait_answers
 
+LONG = "Ethernet101/1/10.breakout-lane4"
 SWITCH = """
 [switch]
 buffer_bytes = 4MB
@@ -12,7 +13,7 @@ shaper_burst_ns = 200us
 vlan_filtering = on
 [pfcwd]
 pfcwd = sonic
-""" + port(0, link_speed_bps="1G") + port(1, link_speed_bps="10G", shaper_rate_bps="20M") + port(2, link_speed_bps="1G", shaper_rate_bps="20M") + port(3, link_speed_bps="1G", access_vlan=9)
+""" + port(0, link_speed_bps="1G") + port(1, link_speed_bps="10G", shaper_rate_bps="20M") + port(2, name=LONG, link_speed_bps="1G", shaper_rate_bps="20M") + port(3, link_speed_bps="1G", access_vlan=9)
 
 
 def nic_config(name):

@@ -10,7 +10,7 @@ import time
 
 from ctl import Ctl
 from harness import BUILD, PATIENCE_S, check, check_equal, finish, run, skip, work_dir
-from looked_at import check_no_program, start_nic, start_switch
+from looked_at import LONG, check_no_program, start_nic, start_switch
 from telemetry import prefix
 from web_page import Web
 
@@ -39,8 +39,11 @@ class Page:
         else:
             Page.driver.switch_to.new_window("window")
         self.window = Page.driver.current_window_handle
-        Page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": 1100, "deviceScaleFactor": 1, "mobile": False})
+        self.width(width)
         Page.driver.get(url)
+
+    def width(self, pixels):
+        self.front().execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": pixels, "height": 1100, "deviceScaleFactor": 1, "mobile": False})
 
     def front(self):
         Page.driver.switch_to.window(self.window)
@@ -95,7 +98,7 @@ def check_server(web):
     program = data["programs"][0]
     check_equal("/data: program", [program["program"], program["state"]], ["quench-switch", "live"])
     check_equal("/data: its ports", [[p["name"], p["device"], p["speed"]] for p in program["picture"]["ports"]],
-                [["port 0", "net_pcap0", 1e9], ["port 1", "net_ring0", 1e10], ["port 2", "net_ring1", 1e9], ["port 3", "net_null0", 1e9]])
+                [["port 0", "net_pcap0", 1e9], ["port 1", "net_ring0", 1e10], [LONG, "net_ring1", 1e9], ["port 3", "net_null0", 1e9]])
     check("only this server's scripts run on the page", "default-src 'self'" in headers["Content-Security-Policy"])
     began, answers = time.monotonic(), [json.loads(web.get("data")[0]) for _ in range(60)]
     seen = {a["programs"][0]["elapsed_ns"] for a in answers}
@@ -112,6 +115,42 @@ def of(name):
     return f'[data-name="{name}"] '
 
 
+# Of what is on the screen: what is wider than the page, texts that are cut, and those with less contrast than WCAG's 4.5 (1.4.3).
+FAULTS = """
+const numbers = colour => { const n = colour.match(/[\\d.]+/g).map(Number); return n.length > 3 ? n : [...n, 1]; };
+const over = (a, b, part) => a.slice(0, 3).map((v, i) => v * part + b[i] * (1 - part));
+const light = c => { const [r, g, b] = c.map(v => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+const chain = e => e.parentElement ? [...chain(e.parentElement), e] : [e];
+const page = numbers(getComputedStyle(document.body).backgroundColor);
+const found = document.documentElement.scrollWidth > document.documentElement.clientWidth ? ["the page is wider than the screen"] : [];
+for (const e of document.querySelectorAll("body *")) {
+  const words = [...e.childNodes].filter(n => n.nodeType === 3).map(n => n.data.trim()).join("");
+  if (words === "" || !e.checkVisibility() || e.closest(":disabled, option, script, template"))
+    continue;
+  let ground = page, shown = 1;
+  for (const up of chain(e)) {
+    const own = numbers(getComputedStyle(up).backgroundColor);
+    shown *= getComputedStyle(up).opacity;
+    ground = over(own, ground, own[3] * shown);
+  }
+  const ink = over(numbers(getComputedStyle(e).color), ground, shown), [high, low] = [light(ink), light(ground)].sort((a, b) => b - a);
+  if ((high + 0.05) / (low + 0.05) < 4.5)
+    found.push(`contrast ${((high + 0.05) / (low + 0.05)).toFixed(1)}: ${words}`);
+  if (e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0 && getComputedStyle(e).display !== "inline")
+    found.push(`cut: ${words}`);
+}
+return [...new Set(found)];"""
+
+
+def faults(page):
+    """In the light and in the dark."""
+    found = []
+    for scheme in ("light", "dark"):
+        page.front().execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+        found += [f"{scheme}: {fault}" for fault in page.script(FAULTS)]
+    return found
+
+
 def check_switch_page(page, other, name):
     css = of(name)
     wait("the switch is live", lambda: text(page, css + "h2") == name and text(page, css + ".state") == "live")
@@ -121,20 +160,19 @@ def check_switch_page(page, other, name):
     wait("three charts", lambda: count(page, css + ".chart canvas") == 3)
     wait("drops and pauses are tiles", lambda: {"drops", "pauses sent", "pauses received"} <= {
         e.text for e in page.all(css + ".stat span")})
-    wait("lines of both ports", lambda: "port 2 in" in text(page, css + ".rates") and "port 1 in" in text(page, css + ".rates"))
+    wait("lines of both ports", lambda: f"{LONG} in" in text(page, css + ".rates") and "port 1 in" in text(page, css + ".rates"))
     keep(page, "web-switch")
     page.one(css + '[data-port="port 1"]').click()
-    wait("a click on a port shows it alone", lambda: "port 2 in" not in text(page, css + ".rates") and "port 1 in" in text(page, css + ".rates"))
+    wait("a click on a port shows it alone", lambda: f"{LONG} in" not in text(page, css + ".rates") and "port 1 in" in text(page, css + ".rates"))
     check_equal("its card is pressed", page.one(css + '[data-port="port 1"]').get_attribute("aria-pressed"), "true")
-    wait("the other viewer's page is as it was", lambda: "port 2 in" in text(other, css + ".rates"))
+    wait("the other viewer's page is as it was", lambda: f"{LONG} in" in text(other, css + ".rates"))
     page.one(css + '[data-port="port 1"]').click()
-    wait("a second click shows all", lambda: "port 2 in" in text(page, css + ".rates"))
+    wait("a second click shows all", lambda: f"{LONG} in" in text(page, css + ".rates"))
     page.one("#hold").click()
     wait("hold stops the picture", lambda: text(page, "#state") == "held")
     page.one("#hold").click()
     wait("and lets it go on", lambda: text(page, "#state") == "live")
-    check("on a narrow screen nothing is cut off", other.script(
-        "return document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
+    check_equal("on a narrow screen nothing is cut off", faults(other), [])
 
 
 def check_nic_page(page, name):
@@ -145,7 +183,7 @@ def check_nic_page(page, name):
     wait("who points nowhere reads the newest values, in units a person reads",
          lambda: re.search(r"<b>write</b>:?\s*[\d.]+ [kMG]b/s", text(page, css + ".rates")) and
          re.search(r"[\d.]+ (m|\u00b5)s", text(page, css + ".depth")))
-    wait("CNPs and pauses", lambda: "CNPs handled" in text(page, css + ".signals"))
+    wait("no CNP, no pause: words instead of lines at 0", lambda: "none of them in the last two minutes" in text(page, css + ".signals"))
 
 
 def fill(page, css, **values):
@@ -179,15 +217,18 @@ def check_control(work, web, page, other, name, nic_name):
         page.one(own + ".control summary").click()
         wait("the values in force", lambda own=own: page.one(own + "form:not([hidden]) input").get_attribute("value"))
     before = curves()
-    fill(page, css, target="port 1 queue 3", Kmin="20KB", Kmax="9GB")
+    fill(page, css, target=f"{LONG} queue 3", Kmin="20KB", Kmax="9GB")
     press(page, css, "set", r"green_max_threshold_bytes = 9GB: expected a size in whole bytes from 0 to 2GiB")
     check_equal("what the program refuses changes nothing", curves(), before)
     fill(page, css, Kmax="400KB", Pmax="5%")
-    press(page, css, "set", r"wred_profile: default . web-1-3")
-    check_equal("one queue has the new curve, all three values as one change", curves(), [before[0], [20000, 400000, 50000], *before[2:]])
+    press(page, css, "set", r"wred_profile: default . web-2-3")
+    check_equal("one queue has the new curve, all three values as one change", curves(), [*before[:2], [20000, 400000, 50000], before[3]])
     page.script("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('change'))", page.one(css + "select"), "port 0 queue 3")
     wait("the other queue's values", lambda: page.one(css + "[name=Kmin]").get_attribute("value") == "5KB")
     keep(page, "web-control")
+    for width in (400, 1280):
+        page.width(width)
+        check_equal(f"nothing is cut off with the panels, at {width} pixels", faults(page), [])
     check_foreign(web, page, name, curves)
     css = of(nic_name)
     fill(page, css, cap="5M")
@@ -308,6 +349,7 @@ def check_page(work):
     check("its last picture stays", "in " in text(page, of(name) + '[data-port="port 1"]') and "port 1 in" in text(page, of(name) + ".rates"))
     check_equal("the NIC goes on", text(page, of(nic_name) + ".state"), "live")
     keep(page, "web-ended")
+    check_equal("and can be read", faults(page), [])
     third = Page(web.url)
     wait("a viewer who comes later sees the last picture, too", lambda: "in " in text(third, of(name) + '[data-port="port 1"]'))
     third.close()

@@ -7,10 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/notice/monotonic.h"
 #include "runtime/notice/say.h"
 #include "quenchctl/top/top_view.h"
 
 #define NS_PER_S 1000000000ull
+#define RECONNECT_NS 300000000ull
 
 struct top {
 	struct client *c;
@@ -22,7 +24,7 @@ struct top {
 	struct top_view view;
 	double interval_s;
 	unsigned int first; /* first line shown */
-	bool held, gone;
+	bool held, gone, silent;
 };
 
 static volatile sig_atomic_t stop;
@@ -58,12 +60,22 @@ forget(struct top *t)
 	snapshot_free(&t->now);
 }
 
+/* Keys wait meanwhile, so a program that hangs gets little time. */
 static void
 reconnect(struct top *t)
 {
+	const struct client_limits limits = {.deadline_ns = monotonic_ns() + RECONNECT_NS,
+					     .most_bytes = 1 << 20,
+					     .most_rows = 1,
+					     .cancel_fd = -1};
+
 	client_close(t->c);
+	t->c->limits = &limits;
 	t->gone = client_open(t->c, t->path, NULL) != 0;
-	if (!t->gone)
+	t->c->limits = NULL;
+	t->silent = t->c->silent;
+	/* A program that hung may go on. */
+	if (!t->gone && t->c->pid != t->pid)
 		forget(t);
 }
 
@@ -75,12 +87,19 @@ build(struct top *t)
 	const char *version = json_string_value(json_object_get(info, "version"));
 
 	top_view_clear(&t->view);
-	top_view_add(&t->view, t->gone ? TOP_ALARM : TOP_PLAIN,
-		     "%s %s, pid %llu, up %llu:%02llu:%02llu, every %.3g s%s%s%s", t->program,
-		     version != NULL ? version : "", (unsigned long long)t->pid, up_s / 3600,
-		     up_s / 60 % 60, up_s % 60, t->interval_s, t->held ? ", held" : "",
-		     t->view.hide_quiet ? ", idle hidden" : "",
-		     t->gone ? ", PROGRAM ENDED; its last picture, until another runs here" : "");
+	t->view.columns = COLS > 0 ? (unsigned int)COLS : 0;
+	if (t->gone)
+		top_view_add(&t->view, TOP_ALARM,
+			     "%s %s, pid %llu, %s %llu:%02llu:%02llu: last picture", t->program,
+			     version != NULL ? version : "", (unsigned long long)t->pid,
+			     t->silent ? "DOES NOT ANSWER after" : "PROGRAM ENDED after",
+			     up_s / 3600, up_s / 60 % 60, up_s % 60);
+	else
+		top_view_add(&t->view, TOP_PLAIN,
+			     "%s %s, pid %llu, up %llu:%02llu:%02llu, every %.3g s%s%s", t->program,
+			     version != NULL ? version : "", (unsigned long long)t->pid,
+			     up_s / 3600, up_s / 60 % 60, up_s % 60, t->interval_s,
+			     t->held ? ", held" : "", t->view.hide_quiet ? ", idle hidden" : "");
 	/* What was seen last stays until another program answers. */
 	if (strcmp(t->program, "quench-switch") == 0)
 		top_switch(&t->view, &t->now, &t->before);
@@ -102,17 +121,21 @@ put_line(int row, const char *text)
 
 /* The keys, after the width that the lines need if the terminal has less. */
 static void
-put_foot(int widest)
+put_foot(const struct top *t, int widest)
 {
-	char cut[48] = "";
+	int full = (int)t->view.full > widest ? (int)t->view.full : widest;
+	char said[64] = "";
 
-	if (widest > COLS)
-		snprintf(cut, sizeof(cut), "cut at >: widen to %d columns   ", widest);
+	if (full > COLS)
+		snprintf(said, sizeof(said), "%s: widen to %d columns   ",
+			 widest > COLS ? "cut at >" : "shortened", full);
 	attrset(A_BOLD);
-	mvaddnstr(LINES - 1, 0, cut, COLS);
+	mvaddnstr(LINES - 1, 0, said, COLS);
 	attrset(A_DIM);
-	addnstr("q quit   p hold   i hide idle   +/- slower, faster   arrows, page keys scroll",
-		COLS > (int)strlen(cut) ? COLS - (int)strlen(cut) : 0);
+	addnstr(full > COLS
+			? "q quit  p hold  i hide idle  +/- speed  arrows"
+			: "q quit   p hold   i hide idle   +/- slower, faster   arrows, page keys scroll",
+		COLS > (int)strlen(said) ? COLS - (int)strlen(said) : 0);
 }
 
 static void
@@ -141,7 +164,7 @@ draw(struct top *t)
 		length = put_line((int)i, line->text);
 		widest = length > widest ? length : widest;
 	}
-	put_foot(widest);
+	put_foot(t, widest);
 	refresh();
 }
 
@@ -203,6 +226,7 @@ look(struct top *t)
 		reconnect(t);
 	if (!t->gone)
 		t->gone = read_program(t) != 0;
+	t->silent = t->gone && t->c->silent;
 }
 
 /* Keys and resizes are handled immediately, between two snapshots. */

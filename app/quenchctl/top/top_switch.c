@@ -5,9 +5,14 @@
 #include "quenchctl/show/rows.h"
 #include "quenchctl/top/top_view.h"
 
-/* The first 80 columns suffice; the rest is for wider terminals. */
 #define DEVICE_WIDTH 12 /* characters of a device, at least */
 #define BAR 24
+#define LEAST_BAR 8
+#define LEAST_NAME 8
+/* Characters of a line beside names and bars. */
+#define PORT_CHARS 63
+#define PACKET_CHARS 18 /* packet rates, for wider terminals */
+#define QUEUE_CHARS 52
 #define MOST_PERCENT 999.0
 /* Ethernet's preamble and gap, which count in the use of a link. */
 #define GAP_BYTES 20
@@ -64,9 +69,11 @@ percent(double rate, double speed)
 	return p < MOST_PERCENT ? p : MOST_PERCENT;
 }
 
-/* The column of ports, and that of devices, which names of ports replace. */
 struct widths {
-	int port, device;
+	int port,
+		device; /* the column of ports, and that of devices, which names of ports replace */
+	int bar;
+	bool packets; /* packet rates, too */
 };
 
 static const char *
@@ -82,9 +89,10 @@ device_of(const json_t *port)
  * for devices.
  */
 static struct widths
-widths_of(const json_t *ports)
+widths_of(struct top_view *v, const json_t *ports)
 {
-	struct widths w = {top_port_width(ports), DEVICE_WIDTH};
+	struct widths w = {.port = top_port_width(ports), .device = DEVICE_WIDTH, .bar = BAR};
+	int columns = (int)v->columns;
 	bool has_names = false;
 	json_t *row;
 	size_t i;
@@ -97,6 +105,12 @@ widths_of(const json_t *ports)
 	}
 	if (has_names)
 		w.device = 0;
+	w.packets = top_view_fits(v, w.port + w.device + PORT_CHARS + PACKET_CHARS);
+	if (!w.packets && has_names && w.port > columns - PORT_CHARS)
+		w.port = columns - PORT_CHARS > LEAST_NAME ? columns - PORT_CHARS : LEAST_NAME;
+	if (!top_view_fits(v, w.port + BAR + QUEUE_CHARS))
+		w.bar = columns - QUEUE_CHARS - w.port > LEAST_BAR ? columns - QUEUE_CHARS - w.port
+								   : LEAST_BAR;
 	return w;
 }
 
@@ -113,34 +127,37 @@ add_port(struct top_view *v, const struct snapshot *now, const struct snapshot *
 	double speed = top_value(p->now, "link_speed_bps");
 	const char *link = json_string_value(json_object_get(p->now, "link"));
 	bool down = link != NULL && strcmp(link, "down") == 0;
-	char n[8][16], port[TOP_COLUMNS];
+	char n[8][16], port[TOP_COLUMNS], packets[40] = "";
 
+	if (w.packets)
+		snprintf(packets, sizeof(packets), " %8s %8s",
+			 top_number(rise(p, "rx_packets"), n[6]),
+			 top_number(rise(p, "tx_packets"), n[7]));
 	top_view_add(v,
 		     down || dropped > 0 ? TOP_ALARM
 		     : rx + tx > 0       ? TOP_PLAIN
 					 : TOP_QUIET,
-		     "%*s %-*.*s%-4.4s %6s %7s %7s %3.0f%% %3.0f%% %7s %7s %7s %8s %8s", w.port,
-		     top_port(p->now, port), w.device + 1, w.device, device_of(p->now),
+		     "%*s %-*.*s%-4.4s %6s %7s %7s %3.0f%% %3.0f%% %7s %7s %7s%s", w.port,
+		     top_port(p->now, w.port, port), w.device + 1, w.device, device_of(p->now),
 		     link != NULL ? link : "", top_number(speed, n[0]), top_number(rx, n[1]),
 		     top_number(tx, n[2]), percent(rx, speed), percent(tx, speed),
 		     top_number(rise(p, "rx_pause_frames"), n[3]),
 		     top_number(rise(p, "tx_pause_frames"), n[4]), top_number(dropped, n[5]),
-		     top_number(rise(p, "rx_packets"), n[6]),
-		     top_number(rise(p, "tx_packets"), n[7]));
+		     packets);
 }
 
 static void
-add_ports(struct top_view *v, const struct snapshot *now, const struct snapshot *before)
+add_ports(struct top_view *v, const struct snapshot *now, const struct snapshot *before,
+	  struct widths w)
 {
 	static const char *const by[] = {"port", NULL};
 	json_t *row;
 	size_t i;
 
-	struct widths w = widths_of(rows_of(now, "ports", "rows"));
-
-	top_view_add(v, TOP_HEADING, "%*s %-*.*s%-4s %6s %7s %7s %4s %4s %7s %7s %7s %8s %8s",
-		     w.port, "port", w.device + 1, w.device, "device", "link", "speed", "rx b/s",
-		     "tx b/s", "rx", "tx", "pauses<", "pauses>", "drops/s", "rx p/s", "tx p/s");
+	top_view_add(v, TOP_HEADING, "%*s %-*.*s%-4s %6s %7s %7s %4s %4s %7s %7s %7s%s", w.port,
+		     "port", w.device + 1, w.device, "device", "link", "speed", "rx b/s", "tx b/s",
+		     "rx", "tx", "pauses<", "pauses>", "drops/s",
+		     w.packets ? "   rx p/s   tx p/s" : "");
 	json_array_foreach (rows_of(now, "ports", "rows"), i, row) {
 		const struct pair p = {
 			.now = row,
@@ -154,15 +171,16 @@ add_ports(struct top_view *v, const struct snapshot *now, const struct snapshot 
 
 /* Queues with a curve: m and M are WRED's thresholds. */
 static void
-add_queues(struct top_view *v, const struct snapshot *now, const struct snapshot *before)
+add_queues(struct top_view *v, const struct snapshot *now, const struct snapshot *before,
+	   struct widths w)
 {
 	static const char *const by[] = {"port", "queue", NULL};
-	int width = top_port_width(rows_of(now, "ports", "rows"));
 	json_t *row;
 	size_t i;
 
-	top_view_add(v, TOP_HEADING, "%*s queue %-*s %8s %8s %8s %8s %8s", width, "port", BAR,
-		     "m, M: WRED min, max", "bytes", "scale", "tx b/s", "marks/s", "drops/s");
+	top_view_add(v, TOP_HEADING, "%*s queue %-*s %8s %8s %8s %8s %8s", w.port, "port", w.bar,
+		     w.bar >= 19 ? "m, M: WRED min, max" : "m M WRED", "bytes", "scale", "tx b/s",
+		     "marks/s", "drops/s");
 	json_array_foreach (rows_of(now, "ecn", "rows"), i, row) {
 		const struct pair p = {
 			.now = row,
@@ -179,8 +197,9 @@ add_queues(struct top_view *v, const struct snapshot *now, const struct snapshot
 			     drops > 0                                 ? TOP_ALARM
 			     : bytes > 0 || rise(&p, "tx_packets") > 0 ? TOP_PLAIN
 								       : TOP_QUIET,
-			     "%*s %5.0f %s %8s %8s %8s %8s %8s", width, top_port(row, port),
-			     top_value(row, "queue"), top_bar(bytes, scale, "mM", marks, BAR, bar),
+			     "%*s %5.0f %s %8s %8s %8s %8s %8s", w.port,
+			     top_port(row, w.port, port), top_value(row, "queue"),
+			     top_bar(bytes, scale, "mM", marks, (unsigned int)w.bar, bar),
 			     top_number(bytes, n[0]), top_number(scale, n[1]),
 			     top_number(rise(&p, "tx_bytes") * 8, n[2]),
 			     top_number(rise(&p, "ecn_marked_packets"), n[3]),
@@ -193,10 +212,10 @@ add_queues(struct top_view *v, const struct snapshot *now, const struct snapshot
  * headroom.
  */
 static void
-add_groups(struct top_view *v, const struct snapshot *now, const struct snapshot *before)
+add_groups(struct top_view *v, const struct snapshot *now, const struct snapshot *before,
+	   struct widths w)
 {
 	static const char *const by[] = {"port", "pg", NULL};
-	int width = top_port_width(rows_of(now, "ports", "rows"));
 	bool heading = false;
 	json_t *row;
 	size_t i;
@@ -217,21 +236,22 @@ add_groups(struct top_view *v, const struct snapshot *now, const struct snapshot
 		if (shared + headroom <= 0 && drops <= 0)
 			continue;
 		if (!heading)
-			top_view_add(v, TOP_HEADING, "%*s group %-*s %8s %8s %8s %8s", width,
-				     "port", BAR, "X: limit of shared", "shared", "headroom",
-				     "limit", "drops/s");
+			top_view_add(v, TOP_HEADING, "%*s group %-*s %8s %8s %8s %8s", w.port,
+				     "port", w.bar, w.bar >= 18 ? "X: limit of shared" : "X: limit",
+				     "shared", "headroom", "limit", "drops/s");
 		heading = true;
-		top_view_add(v, drops > 0 || headroom > 0 ? TOP_ALARM : TOP_PLAIN,
-			     "%*s %5.0f %s %8s %8s %8s %8s", width, top_port(row, port),
-			     top_value(row, "pg"),
-			     top_bar(shared + headroom, scale, "X", &limit, BAR, bar),
-			     top_number(shared, n[0]), top_number(headroom, n[1]),
-			     top_number(limit, n[2]), top_number(drops, n[3]));
+		top_view_add(
+			v, drops > 0 || headroom > 0 ? TOP_ALARM : TOP_PLAIN,
+			"%*s %5.0f %s %8s %8s %8s %8s", w.port, top_port(row, w.port, port),
+			top_value(row, "pg"),
+			top_bar(shared + headroom, scale, "X", &limit, (unsigned int)w.bar, bar),
+			top_number(shared, n[0]), top_number(headroom, n[1]),
+			top_number(limit, n[2]), top_number(drops, n[3]));
 	}
 }
 
 static void
-add_storms(struct top_view *v, const struct snapshot *now)
+add_storms(struct top_view *v, const struct snapshot *now, struct widths w)
 {
 	char port[TOP_COLUMNS];
 	json_t *row;
@@ -242,11 +262,12 @@ add_storms(struct top_view *v, const struct snapshot *now)
 
 		if (status != NULL && strcmp(status, "stormed") == 0)
 			top_view_add(v, TOP_ALARM,
-				     "STORM: port %s, priority %.0f, queue %.0f: %s; %.0f storms",
-				     top_port(row, port), top_value(row, "prio"),
+				     "STORM: port %s, priority %.0f, queue %.0f: %s; %.0f storm%s",
+				     top_port(row, w.port, port), top_value(row, "prio"),
 				     top_value(row, "queue"),
 				     json_string_value(json_object_get(row, "action")),
-				     top_value(row, "deadlock_detected"));
+				     top_value(row, "deadlock_detected"),
+				     top_value(row, "deadlock_detected") == 1 ? "" : "s");
 	}
 }
 
@@ -256,13 +277,14 @@ top_switch(struct top_view *v, const struct snapshot *now, const struct snapshot
 	const json_t *buffer = json_object_get(now->replies, "buffer");
 	double size = top_value(buffer, "buffer_bytes"),
 	       used = top_value(buffer, "buffer_used_bytes");
+	struct widths w = widths_of(v, rows_of(now, "ports", "rows"));
 	char bar[TOP_COLUMNS], n[2][16];
 
 	top_view_add(v, TOP_PLAIN, "buffer     %s %9s of %s",
 		     top_bar(used, size, "", NULL, BAR, bar), top_number(used, n[0]),
 		     top_number(size, n[1]));
-	add_storms(v, now);
-	add_ports(v, now, before);
-	add_queues(v, now, before);
-	add_groups(v, now, before);
+	add_storms(v, now, w);
+	add_ports(v, now, before, w);
+	add_queues(v, now, before, w);
+	add_groups(v, now, before, w);
 }

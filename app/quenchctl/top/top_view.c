@@ -13,6 +13,15 @@ void
 top_view_clear(struct top_view *v)
 {
 	v->n = 0;
+	v->full = 0;
+}
+
+bool
+top_view_fits(struct top_view *v, int width)
+{
+	if ((unsigned int)width > v->full)
+		v->full = (unsigned int)width;
+	return v->columns == 0 || (unsigned int)width <= v->columns;
 }
 
 void
@@ -137,14 +146,32 @@ top_row(const json_t *rows, const json_t *like, const char *const *keys)
 }
 
 const char *
-top_port(const json_t *row, char text[TOP_COLUMNS])
+top_short(const char *name, int width, char text[TOP_COLUMNS])
+{
+	static const char word[] = "Ethernet";
+	int n = (int)strlen(name), head = width / 3;
+
+	if (n > width && strncmp(name, word, strlen(word)) == 0) {
+		snprintf(text, TOP_COLUMNS, "Eth%s", name + strlen(word));
+		n -= (int)strlen(word) - 3;
+	} else {
+		snprintf(text, TOP_COLUMNS, "%s", name);
+	}
+	if (n <= width || n >= TOP_COLUMNS)
+		return text;
+	text[head] = '~';
+	memmove(text + head + 1, text + n - (width - head - 1), (size_t)(width - head));
+	return text;
+}
+
+const char *
+top_port(const json_t *row, int width, char text[TOP_COLUMNS])
 {
 	const char *name = rows_port_name(row);
 
 	if (name != NULL)
-		snprintf(text, TOP_COLUMNS, "%s", name);
-	else
-		snprintf(text, TOP_COLUMNS, "%.0f", top_value(row, "port"));
+		return top_short(name, width, text);
+	snprintf(text, TOP_COLUMNS, "%.0f", top_value(row, "port"));
 	return text;
 }
 
@@ -157,7 +184,7 @@ top_port_width(const json_t *rows)
 	size_t i;
 
 	json_array_foreach (rows, i, row) {
-		int n = (int)strlen(top_port(row, text));
+		int n = (int)strlen(top_port(row, TOP_COLUMNS, text));
 
 		width = n > width ? n : width;
 	}

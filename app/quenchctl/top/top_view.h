@@ -27,7 +27,13 @@ struct top_view {
 	struct top_line *lines;
 	unsigned int n, capacity;
 	bool hide_quiet; /* omit lines of TOP_QUIET */
+	/* Of the terminal; 0: any. Narrow lines have shorter names and bars, and fewer columns. */
+	unsigned int columns;
+	unsigned int full; /* columns in which nothing is shortened or left out */
 };
+
+/** Does a line of this width fit? If it does not, the view is shortened: full rises to width. */
+bool top_view_fits(struct top_view *v, int width);
 
 /** Empty it. Zero is an empty view. */
 void top_view_clear(struct top_view *v);
@@ -68,8 +74,14 @@ const json_t *top_row(const json_t *rows, const json_t *like, const char *const 
 
 double top_value(const json_t *object, const char *key);
 
-/** Text of the port of a row: its name, or else its number. @return text. */
-const char *top_port(const json_t *row, char text[TOP_COLUMNS]);
+/**
+ * A name in at most width characters, 8 or more: Eth for Ethernet, then ~ for a part of its first
+ * half, because names differ in their ends. @return text.
+ */
+const char *top_short(const char *name, int width, char text[TOP_COLUMNS]);
+
+/** Text of the port of a row, in at most width characters: its name, or its number. */
+const char *top_port(const json_t *row, int width, char text[TOP_COLUMNS]);
 
 /** Width of a column that holds the ports of these rows and its heading. */
 int top_port_width(const json_t *rows);

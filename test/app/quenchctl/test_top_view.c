@@ -20,6 +20,18 @@ TEST(numbers_have_three_digits_and_a_prefix)
 	assert_string_equal(top_number(-2000, text), "-2.00K");
 }
 
+TEST(a_name_keeps_its_end_when_it_is_shortened)
+{
+	char text[TOP_COLUMNS];
+
+	assert_string_equal(top_short("Ethernet1/1", 11, text), "Ethernet1/1");
+	assert_string_equal(top_short("Ethernet1/1", 10, text), "Eth1/1");
+	assert_string_equal(top_short("Ethernet101/1/10.breakout-lane4", 17, text),
+			    "Eth10~akout-lane4");
+	assert_string_equal(top_short("allreduce-ring-0", 9, text), "all~ing-0");
+	assert_string_equal(top_short("", 8, text), "");
+}
+
 TEST(a_bar_shows_what_is_little_and_ends_at_its_width)
 {
 	const double marks[] = {50, 100, 200};
@@ -86,6 +98,45 @@ TEST(rates_are_the_rise_between_two_readings)
 	assert_int_equal(line_with(&v, "net_null0")->style, TOP_QUIET);
 	top_view_free(&v);
 	json_decref(before.replies);
+	json_decref(now.replies);
+}
+
+TEST(lines_fit_the_columns_or_say_how_many_they_need)
+{
+	struct snapshot now = reading(2000000000, switch_replies(0, 9, 30, "operational"));
+	struct snapshot before = {0};
+	struct top_view v = {.columns = 80};
+	json_t *ports = json_object_get(json_object_get(now.replies, "ports"), "rows");
+
+	json_object_set_new(json_array_get(ports, 0), "port_name",
+			    json_string("Ethernet101/1/10.breakout-lane4"));
+	top_switch(&v, &now, &before);
+	for (unsigned int i = 0; i < v.n; i++)
+		assert_in_range(strlen(v.lines[i].text), 1, 80);
+	assert_non_null(line_with(&v, "Eth10~akout-lane4"));
+	assert_null(line_with(&v, "rx p/s"));
+	assert_int_equal(v.full, 112);
+	top_view_clear(&v);
+	v.columns = 112;
+	top_switch(&v, &now, &before);
+	assert_non_null(line_with(&v, "Ethernet101/1/10.breakout-lane4"));
+	assert_non_null(line_with(&v, "rx p/s"));
+	top_view_free(&v);
+	json_decref(now.replies);
+}
+
+TEST(a_flow_with_a_long_name_fits_80_columns)
+{
+	struct snapshot now = reading(0, json_pack("{s:{s:[{s:s,s:i}]}}", "flows", "rows", "flow",
+						   "allreduce-of-all-hosts-of-a-pod-0", "qps", 4));
+	struct snapshot before = {0};
+	struct top_view v = {.columns = 80};
+
+	top_nic(&v, &now, &before);
+	for (unsigned int i = 0; i < v.n; i++)
+		assert_in_range(strlen(v.lines[i].text), 1, 80);
+	assert_non_null(line_with(&v, "allr~a-pod-0"));
+	top_view_free(&v);
 	json_decref(now.replies);
 }
 

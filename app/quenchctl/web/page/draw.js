@@ -89,7 +89,7 @@ class Stats {
       const [label, value, total] = tile.children;
       label.textContent = t.label;
       value.textContent = t.of ? number(t.value, "B") : number(t.rate, "/s");
-      total.textContent = t.of ? `of ${round(t.of, "B")}` : `${number(t.total)} in total`;
+      total.textContent = t.of ? `of ${round(t.of, "B")}` : `${number(t.total).trim()} in total`;
       tile.title = t.of ? `${t.value} of ${t.of} bytes` : `${t.label}: ${t.total} since the program started`;
       tile.className = `stat ${t.kind} ${t.rate > 0 ? "now" : ""}`;
     });
@@ -240,9 +240,16 @@ class Chart {
     } else {
       this.plot.setData(data);
     }
-    // Without a cursor the legend shows the newest values.
+    // Without a cursor the legend shows the newest values, which a program that has ended had a while ago.
     if (!(this.plot.cursor.left >= 0))
-      this.plot.setLegend({idx: times.length - 1});
+      this.plot.setLegend({idx: this.newest(data)});
+  }
+
+  newest(data) {
+    let i = data[0].length - 1;
+    while (i > 0 && data.slice(1).every(list => list[i] === null))
+      i--;
+    return i;
   }
 
   // Thresholds for marking are always in the picture; XOFF is far above them, and only once the queue comes near.
@@ -256,18 +263,18 @@ class Chart {
   drawLines(plot) {
     const {ctx, bbox} = plot, ratio = devicePixelRatio, style = getComputedStyle(document.body);
     const colours = {wred: style.getPropertyValue("--room"), xoff: style.getPropertyValue("--alarm"), xon: style.getPropertyValue("--xon")};
-    const taken = []; // labels do not overlap
+    const ground = style.getPropertyValue("--ground"), taken = []; // labels do not overlap
     ctx.save();
     ctx.font = `${11 * ratio}px system-ui, sans-serif`;
     ctx.textAlign = "left";
     ctx.textBaseline = "alphabetic";
-    ctx.lineWidth = ratio;
     for (const line of this.lines) {
       const inside = line.at <= plot.scales.y.max, text = (inside ? "" : "\u2191 ") + `${line.name} ${round(line.at, this.unit)}`;
       const y = inside ? plot.valToPos(line.at, "y", true) : bbox.top;
       let label = y + (inside ? -3 : 11) * ratio;
       ctx.fillStyle = ctx.strokeStyle = colours[line.kind];
       if (inside) {
+        ctx.lineWidth = ratio;
         ctx.setLineDash([5 * ratio, 4 * ratio]);
         ctx.beginPath();
         ctx.moveTo(bbox.left, y);
@@ -282,6 +289,11 @@ class Chart {
         if (Math.abs(t.label - label) < 12 * ratio)
           left = Math.max(left, t.right + 10 * ratio);
       taken.push({label, right: left + width});
+      // A halo, so that no line strikes the label through.
+      ctx.setLineDash([]);
+      ctx.strokeStyle = ground;
+      ctx.lineWidth = 4 * ratio;
+      ctx.strokeText(text, left, label);
       ctx.fillText(text, left, label);
     }
     ctx.restore();

@@ -4,6 +4,7 @@
 
 const MOST_LINES = 6;
 const MOST_BARS = 12; // with more, idle bars are left out
+const MOST_STORMS = 6;
 const MOST_EVENTS = 100;
 
 const byId = id => document.getElementById(id);
@@ -12,9 +13,9 @@ let held = false, last = null;
 
 const WORDS = {
   "quench-switch": {bars: "Queues and priority groups", rates: "Rates of ports", depth: "Queue depth",
-    signals: "Marks and pauses"},
+    signals: "Marks and pauses", none: {rates: "no traffic", depth: "all queues empty", signals: "no marks, no pauses"}},
   "quench-nic": {bars: "Flows, of the link's speed", rates: "Rates of flows", depth: "Round-trip time, mean of half a second",
-    signals: "CNPs, pauses, retransmissions"},
+    signals: "CNPs, pauses, retransmissions", none: {rates: "no traffic", rtt: "no round trip", signals: "none of them"}},
 };
 
 // A program: the switch, or a NIC.
@@ -28,10 +29,11 @@ class View {
     this.history = new History();
     this.isSwitch = program.program === "quench-switch";
     const words = WORDS[program.program];
-    for (const [name, text] of Object.entries(words))
-      this.find(`.${name}-title`).textContent = text;
+    for (const name of ["bars", "rates", "depth", "signals"])
+      this.find(`.${name}-title`).textContent = words[name];
+    this.none = words.none;
     this.find("h2").textContent = program.name;
-    this.find(".keys").hidden = !this.isSwitch;
+    this.find(this.isSwitch ? ".keys.of-nic" : ".keys.of-switch").hidden = true;
     this.control = new Control(this.find(".control"), program);
     this.stats = new Stats(this.find(".stats"));
     this.ports = new Ports(this.find(".ports"), key => { this.chosen = this.chosen === key ? null : key; this.redraw(); });
@@ -57,12 +59,15 @@ class View {
           this.busy.set(b.key, this.history.end());
   }
 
-  // With many series, those with the highest values, unless a port is chosen.
+  // With many series, those with the highest values, unless a port is chosen. Lines at 0 alone are no picture.
   wanted(chart) {
     const series = this.history.series(chart);
+    const highest = [...series].map(([name, list]) => [name, Math.max(0, ...list)])
+      .filter(([name]) => this.chosen === null || !this.isSwitch || name.startsWith(this.chosen + " "));
+    if (highest.every(m => m[1] === 0))
+      return [];
     if (this.chosen !== null && this.isSwitch)
-      return [...series.keys()].filter(name => name.startsWith(this.chosen + " "));
-    const highest = [...series].map(([name, list]) => [name, Math.max(0, ...list)]);
+      return highest.map(m => m[0]);
     const most = new Set(highest.filter(m => highest.length <= MOST_LINES || m[1] > 0)
       .sort((a, b) => b[1] - a[1]).slice(0, MOST_LINES).map(m => m[0]));
     return [...series.keys()].filter(name => most.has(name));
@@ -100,7 +105,7 @@ class View {
   redraw() {
     const {program} = this, {picture} = program;
     this.showState(program);
-    this.find(".control").hidden = !last.control || token === null;
+    this.find(".control").hidden = !last.control || token === null || program.state !== "live";
     if (!picture)
       return;
     const shown = this.shownBars(picture.bars), idle = picture.bars.length - shown.length;
@@ -109,12 +114,13 @@ class View {
     this.bars.show(shown);
     this.find(".idle").textContent = this.chosen !== null || idle === 0 ? "" : `${idle} that were empty for two minutes are not shown.`;
     this.find(".storms").hidden = picture.storms.length === 0;
-    this.find(".storms").textContent = picture.storms.join("; ");
+    const more = picture.storms.length - MOST_STORMS;
+    this.find(".storms").textContent = picture.storms.slice(0, MOST_STORMS).join("\n") + (more > 0 ? `\nand ${more} more` : "");
     const end = program.state === "live" ? Math.max(this.history.end(), last.at_ms / 1000) : this.history.end();
     for (const [name, chart] of Object.entries(this.charts)) {
       const names = this.wanted(name);
       chart.draw(this.history.times, this.history.series(name), names, end, this.lines(name, names),
-        name === "rtt" ? "no round trip was measured" : "nothing yet");
+        this.history.times.length === 0 ? "nothing yet" : this.none[name] + " in the last two minutes");
     }
   }
 }
