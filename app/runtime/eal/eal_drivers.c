@@ -12,8 +12,10 @@
 
 static bool all_are_loaded;
 
-/* EAL asks whether its own library is loaded. If not, it is linked statically, and has no plugin folder. EAL's library calls
- * the program's dlopen() before that of the C library. */
+/*
+ * EAL asks whether its own library is loaded. If not, it is linked statically, and has no plugin
+ * folder. EAL's library calls the program's dlopen() before that of the C library.
+ */
 void *
 dlopen(const char *file, int mode)
 {
@@ -26,7 +28,10 @@ dlopen(const char *file, int mode)
 	return next(file, mode);
 }
 
-/* Load a driver that lies beside EAL's library and has its version: librte_eal.so.23, librte_net_null.so.23. */
+/*
+ * Load a driver that lies beside EAL's library and has its version: librte_eal.so.23,
+ * librte_net_null.so.23.
+ */
 static bool
 load(const char *driver, size_t length)
 {
@@ -45,7 +50,10 @@ load(const char *driver, size_t length)
 	return n < (int)sizeof(path) && dlopen(path, RTLD_NOW) != NULL;
 }
 
-/* Length of the driver's name in that of a device: net_memif of net_memif0,role=client. 0: it may be no name of a file. */
+/*
+ * Length of the driver's name in that of a device: net_memif of net_memif0,role=client. 0: it may
+ * be no name of a file.
+ */
 static size_t
 driver_length(const char *device)
 {
@@ -64,7 +72,10 @@ begins(const char *word, const char *with)
 	return strncmp(word, with, strlen(with)) == 0;
 }
 
-/* May the options name drivers or devices in a way that is not understood here? EAL takes --vde for --vdev. */
+/*
+ * May the options name drivers or devices in a way that is not understood here? EAL takes --vde for
+ * --vdev.
+ */
 static bool
 names_in_another_way(const char *option)
 {

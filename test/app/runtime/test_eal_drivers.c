@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which of DPDK's drivers a program loads. A process starts EAL once, so each start is a child's. */
+/* Which of DPDK's drivers a program loads. A process starts EAL once: each start is a child's. */
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
