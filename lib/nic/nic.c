@@ -12,6 +12,7 @@
 
 #include "base/numbers/fixed.h"
 #include "base/threads/pages.h"
+#include "nic/address/addresses.h"
 #include "nic/core/core.h"
 #include "nic/frames/frames.h"
 #include "nic/gsi/gsi.h"
@@ -54,6 +55,7 @@ struct whole {
 	struct nic_resetting reset;
 	struct nic_removing removing;
 	struct nic_neighbours neighbours;
+	struct nic_addresses addresses;
 	struct nic_np np;
 	struct nic_pause pause;
 	struct nic_measure measure;
@@ -155,6 +157,7 @@ whole_create(void)
 	w->nic.reset = &w->reset;
 	w->nic.removing = &w->removing;
 	w->nic.neighbours = &w->neighbours;
+	w->nic.addresses = &w->addresses;
 	w->nic.np = &w->np;
 	w->nic.pause = &w->pause;
 	w->nic.measure = &w->measure;
@@ -219,8 +222,9 @@ nic_create(const struct nic_params *params, const struct nic_pools *pools)
 		nic->mbufs.empty = nic_payload(nic->mbufs.payloads, 0);
 	nic->wheel = pacing_wheel_create(&nic->params);
 	if (nic->mbufs.empty == NULL || nic->wheel == NULL || qps_alloc(nic) != 0 ||
-	    nic_resolve_init(nic) != 0 || (params->measure_pacing && nic->due_ns == NULL) ||
-	    nic_np_init(nic) != 0 || nic_measure_init(nic) != 0) {
+	    nic_resolve_init(nic) != 0 || nic_addresses_init(nic) != 0 ||
+	    (params->measure_pacing && nic->due_ns == NULL) || nic_np_init(nic) != 0 ||
+	    nic_measure_init(nic) != 0) {
 		nic_destroy(&nic->node);
 		errno = ENOMEM;
 		return NULL;
@@ -244,6 +248,7 @@ nic_destroy(struct node *node)
 	nic_port_state_free(&whole->port);
 	nic_traces_free(nic);
 	nic_resolve_free(nic);
+	nic_addresses_free(nic);
 	nic_measure_free(nic);
 	free(nic->due_ns);
 	free(nic->int_plain);

@@ -10,6 +10,7 @@ import base64
 import json
 import os
 import shutil
+import socket
 import subprocess
 
 from configs import memif
@@ -122,6 +123,61 @@ def check_append(client, otg):
     check_equal("the flow is gone", (otg.metrics("flow"), client.good("get_config")["flows"]), ([], []))
 
 
+def host(name, port, mac, addresses, peers, vlan=None):
+    """addresses: {name: (address, gateway)}; peers: {name of an address: {peer's address: QP's name and number}}"""
+    ethernet = {"name": f"{name}.eth", "mac": mac, "connection": {"choice": "port_name", "port_name": port},
+                "ipv4_addresses": [{"name": key, "address": ip, "gateway": gateway} for key, (ip, gateway) in addresses.items()]}
+    if vlan:
+        ethernet["vlans"] = [{"name": f"{name}.vlan", "id": vlan}]
+    return {"name": name, "ethernets": [ethernet], "rocev2": {"ipv4_interfaces": [
+        {"ipv4_name": key, "ib_mtu": 1024, "peers": [
+            {"name": f"{key}-{to}", "destination_ip_address": to,
+             "qps": [{"qp_name": qp, "connection_type": {"reliable_connection": {"source_qp_number": qpn, "dscp": 26}}}]}
+            for to, (qp, qpn) in found.items()]} for key, found in peers.items()]}}
+
+
+def hosts():
+    """Two hosts at each port. Those of the first pair are on VLAN 5; each of the second has two addresses, and is the other's gateway."""
+    one, two = "02:00:00:00:00:0a", "02:00:00:00:00:0b"
+    return [
+        host("a", "tx", "02:00:00:00:00:01", {"a1": ("10.1.0.3", "10.1.0.254")}, {"a1": {"10.1.0.4": ("ta", 100)}}, 5),
+        host("b", "rx", "02:00:00:00:00:02", {"b1": ("10.1.0.4", "10.1.0.254")}, {"b1": {"10.1.0.3": ("rb", 100)}}, 5),
+        host("c", "tx", one, {"c1": ("10.2.0.5", "10.2.0.1"), "c2": ("10.3.0.1", "10.3.0.254")},
+             {"c1": {"10.3.0.6": ("tg", 101), "10.2.0.1": ("tc", 102)}, "c2": {"10.3.0.6": ("td", 103)}}),
+        host("d", "rx", two, {"d1": ("10.2.0.1", "10.2.0.254"), "d2": ("10.3.0.6", "10.3.0.1")},
+             {"d2": {"10.2.0.5": ("rg", 101), "10.3.0.1": ("rd", 103)}, "d1": {"10.2.0.5": ("rc", 102)}}),
+    ], one, two
+
+
+def check_hosts(client, otg):
+    config = configuration()
+    config["captures"] = [{"name": "data", "port_names": ["rx"], "filters": [
+        {"choice": "ethernet", "ethernet": {"src": {"value": "020000000000", "mask": "ffffffffff00"}}}]}]
+    config["devices"], one, two = hosts()
+    pairs = {"vlan": ("ta", "rb"), "routed": ("tg", "rg"), "first": ("tc", "rc"), "second": ("td", "rd")}
+    config["stateful_flows"]["rocev2"][0]["tx_ports"] = [tx_port("tx", [flow(name, tx, rx) for name, (tx, rx) in pairs.items()], 20)]
+    check_equal("several hosts at a port", client.good("set_config", config), {"warnings": []})
+    client.capture("start")
+    client.traffic("start")
+    otg.wait("messages of all", lambda: all(row["message_complete_rx"] > 10 for row in client.metrics("rocev2_flow")))
+    states = client.good("get_states", {"choice": "ipv4_neighbors", "ipv4_neighbors": {}})["ipv4_neighbors"]
+    check_equal("neighbours, resolved", sorted((row["ethernet_name"], row["ipv4_address"], row.get("link_layer_address")) for row in states), [
+        ("a.eth", "10.1.0.4", "02:00:00:00:00:02"), ("b.eth", "10.1.0.3", "02:00:00:00:00:01"),
+        ("c.eth", "10.2.0.1", two), ("c.eth", "10.3.0.6", two), ("d.eth", "10.2.0.5", one), ("d.eth", "10.3.0.1", one)])
+    client.traffic("stop")
+    otg.wait_quiet()
+    check_equal("all arrives", [row["frame_delta"] for row in client.metrics("rocev2_flow")], [0] * 4)
+    check_equal("peers", {(peer["qp_up"], peer["qp_down"]) for peer in client.metrics("rocev2_ipv4")}, {(1, 0)})
+    with open(otg.work / "hosts.pcap", "wb") as file:
+        file.write(otg.get_capture("rx"))
+    seen = {(frame[6:12].hex(":"), frame[:6].hex(":"), socket.inet_ntoa(ip[12:16]), socket.inet_ntoa(ip[16:20]))
+            for frame in read_pcap(otg.work / "hosts.pcap") for ip in (frame[18:] if frame[12:14] == b"\x81\x00" else frame[14:],)
+            if ip[:1] == b"\x45" and ip[28] < 0x11}
+    check_equal("addresses of the data", seen, {
+        ("02:00:00:00:00:01", "02:00:00:00:00:02", "10.1.0.3", "10.1.0.4"), (one, two, "10.2.0.5", "10.3.0.6"),
+        (one, two, "10.2.0.5", "10.2.0.1"), (one, two, "10.3.0.1", "10.3.0.6")})
+
+
 def main():
     work = work_dir()
     otg = Otg(work, {"a": memif("client", 0, work), "b": memif("server", 0, work)})
@@ -153,6 +209,7 @@ def main():
     check_equal("its reply is valid", faults("Error", error), [])
     check_equal("the run is still there", client.metrics("rocev2_flow")[0]["message_tx"], row["message_tx"])
     check_append(client, otg)
+    check_hosts(client, otg)
     check_equal("quench-otg ends well", otg.stop(), 0)
     finish()
 

@@ -32,6 +32,7 @@ SPARE_SECTIONS = 8
 NO_FRAMES = {"header": "00" * 14, "rate_bps": "1", "stopped": "on"}
 # Of a port without a device: quench-nic has an address always (RFC 3927: of one link).
 STAND_IN = "169.254.1.1"
+AUTO_MAC = "00:00:00:00:00:00"
 MOST_DURATION_NS = 86400 * 10**9
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_.:-]{1,24}")
 
@@ -39,16 +40,37 @@ Section = dict[str, str]
 
 
 @dataclasses.dataclass
+class Interface:
+    """An Ethernet interface of a device."""
+
+    name: str
+    port: Port
+    mac: str
+    mtu: int
+    vlan: Section = dataclasses.field(default_factory=dict)
+    addresses: list[Address] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
 class Address:
     """An IP interface of a device."""
 
     name: str
-    ethernet: str
+    interface: Interface
     ip: ipaddress.IPv4Address | ipaddress.IPv6Address
     network: ipaddress.IPv4Network | ipaddress.IPv6Network
     gateway: ipaddress.IPv4Address | ipaddress.IPv6Address
     gateway_mac: str  # empty: resolved
     text: str  # of ip
+
+    def is_behind_gateway(self, ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+        return ip not in self.network
+
+    def local(self) -> Section:
+        """What differs from the quench-nic's own addresses."""
+        nic = self.interface.port.sections["nic"]
+        found = {"local_mac": self.interface.mac} if self.interface.mac.lower() != nic["mac"].lower() else {}
+        return found if nic.get("ip" if self.ip.version == 4 else "ip6") == self.text else {**found, "local_ip": self.text}
 
 
 @dataclasses.dataclass
@@ -57,12 +79,9 @@ class Port:
     location: str
     speed_bps: int
     sections: dict[str, Section]  # all but those of flows
-    device: str = ""
-    ethernet: str = ""
-    mac: str = ""
-    mtu: int = 1500
-    vlan: Section = dataclasses.field(default_factory=dict)
-    addresses: dict[int, Address] = dataclasses.field(default_factory=dict)  # by version
+    mac: str = ""  # of the first interface, which is that of its quench-nic
+    mtu: int | None = None  # of layer1
+    interfaces: list[Interface] = dataclasses.field(default_factory=list)
     ends: list[End] = dataclasses.field(default_factory=list)
     raws: list[RawFlow] = dataclasses.field(default_factory=list)
     capture: capture.Settings | None = None
@@ -221,8 +240,8 @@ class Planner:
             if self.errors:
                 raise Refused(self.errors)
         for port in self.ports.values():
-            if not port.addresses:
-                port.sections["nic"].setdefault("ip", STAND_IN)
+            if not port.sections["nic"].keys() & {"ip", "ip6"}:
+                port.sections["nic"]["ip"] = STAND_IN
             if len(port.ends) > MOST_SECTIONS:
                 port.ends = list(grouped(port.ends))
             self.plan_numbers(port)
@@ -283,7 +302,7 @@ class Planner:
             self.warnings.append(f"{path}.promiscuous: ignored: quench-nic accepts frames to its own address and groups only")
         if "mtu" in given:
             self.warnings.append(f"{path}.mtu: the device keeps its own limit; larger packets of RoCEv2 are refused")
-            port.mtu = min(port.mtu, item["mtu"]) if port.device else item["mtu"]
+            port.mtu = item["mtu"]
         flow_control = item.get("flow_control")
         if flow_control is None:
             return
@@ -327,16 +346,13 @@ class Planner:
         for n, item in enumerate(self.config.get("devices", [])):
             path = f"devices[{n}]"
             self.name(f"{path}.name", item["name"])
-            ethernets = item.get("ethernets", [])
-            if len(ethernets) > 1:
-                self.refuse(f"{path}.ethernets", f"{len(ethernets)}: expected at most one")
-            own: dict[str, tuple[Port, Address]] = {}
-            for m, ethernet in enumerate(ethernets[:1]):
-                self.plan_ethernet(f"{path}.ethernets[{m}]", item["name"], ethernet, own)
+            own: dict[str, Address] = {}
+            for m, ethernet in enumerate(item.get("ethernets", [])):
+                self.plan_ethernet(f"{path}.ethernets[{m}]", ethernet, own)
             for version in (4, 6):
                 self.plan_peers(f"{path}.rocev2.ipv{version}_interfaces", version, item["rocev2"].get(f"ipv{version}_interfaces", []), own)
 
-    def plan_ethernet(self, path: str, device: str, item: Object, own: dict[str, tuple[Port, Address]]) -> None:
+    def plan_ethernet(self, path: str, item: Object, own: dict[str, Address]) -> None:
         self.name(f"{path}.name", item["name"])
         if "port_name" not in item["connection"]:
             self.refuse(f"{path}.connection", "missing, and expected a port_name")
@@ -344,17 +360,13 @@ class Planner:
         port = self.port(f"{path}.connection.port_name", item["connection"]["port_name"])
         if port is None:
             return
-        if port.device:
-            self.refuse(f"{path}.connection.port_name", f"{port.name!r}: device {port.device!r} has it, and a quench-nic is one host")
-            return
-        nic = port.sections["nic"]
-        layer1 = any(port.name in raw["port_names"] and "mtu" in raw for raw in self.config["given"].get("layer1", []))
-        port.device, port.ethernet = device, item["name"]
-        port.mtu = min(item["mtu"], port.mtu) if layer1 else item["mtu"]
-        if "mac" in item:
-            port.mac = nic["mac"] = item["mac"]
-        else:
+        if "mac" not in item:
             self.refuse(f"{path}.mac", "missing, and the schema requires it")
+            return
+        interface = Interface(item["name"], port, item["mac"], item["mtu"] if port.mtu is None else min(item["mtu"], port.mtu))
+        if not port.interfaces:
+            port.mac = port.sections["nic"]["mac"] = item["mac"]
+        port.interfaces.append(interface)
         vlans = item.get("vlans", [])
         if len(vlans) > 1:
             self.refuse(f"{path}.vlans", f"{len(vlans)}: expected at most one")
@@ -362,38 +374,41 @@ class Planner:
             self.name(f"{path}.vlans[0].name", vlan["name"])
             if vlan["id"] == 4095:
                 self.refuse(f"{path}.vlans[0].id", "4095: expected at most 4094: the last number is reserved")
-            port.vlan = {"tagged": "on", "vlan_id": str(vlan["id"]), "vlan_pcp": str(vlan["priority"])}
+            interface.vlan = {"tagged": "on", "vlan_id": str(vlan["id"]), "vlan_pcp": str(vlan["priority"])}
         for version in (4, 6):
-            self.plan_address(f"{path}.ipv{version}_addresses", version, item.get(f"ipv{version}_addresses", []), port, own)
+            for n, address in enumerate(item.get(f"ipv{version}_addresses", [])):
+                self.plan_address(f"{path}.ipv{version}_addresses[{n}]", version, address, interface, own)
 
-    def plan_address(self, path: str, version: int, items: list[Object], port: Port, own: dict[str, tuple[Port, Address]]) -> None:
-        if len(items) > 1:
-            self.refuse(path, f"{len(items)}: expected at most one: a quench-nic has one address of each version")
-        for item in items[:1]:
-            self.name(f"{path}[0].name", item["name"])
-            gateway_mac = item["gateway_mac"]
-            if gateway_mac["choice"] == "auto" and gateway_mac["auto"] != "00:00:00:00:00:00":
-                self.refuse(f"{path}[0].gateway_mac.auto", "expected no value of its own: the address is resolved")
-            address = Address(item["name"], port.ethernet, ipaddress.ip_address(item["address"]),
-                              ipaddress.ip_network(f"{item['address']}/{item['prefix']}", strict=False),
-                              ipaddress.ip_address(item["gateway"]), gateway_mac["value"] if gateway_mac["choice"] == "value" else "", item["address"])
-            port.addresses[version] = address
-            port.sections["nic"]["ip" if version == 4 else "ip6"] = item["address"]
-            own[item["name"]] = port, address
+    def plan_address(self, path: str, version: int, item: Object, interface: Interface, own: dict[str, Address]) -> None:
+        self.name(f"{path}.name", item["name"])
+        gateway_mac = item["gateway_mac"]
+        if gateway_mac["choice"] == "auto" and gateway_mac.get("auto", AUTO_MAC) != AUTO_MAC:
+            self.refuse(f"{path}.gateway_mac.auto", "expected no value of its own: the address is resolved")
+        port = interface.port
+        address = Address(item["name"], interface, ipaddress.ip_address(item["address"]),
+                          ipaddress.ip_network(f"{item['address']}/{item['prefix']}", strict=False),
+                          ipaddress.ip_address(item["gateway"]), gateway_mac["value"] if gateway_mac["choice"] == "value" else "", item["address"])
+        if any(other.ip == address.ip for one in port.interfaces for other in one.addresses):
+            self.refuse(f"{path}.address", f"{item['address']}: another interface of port {port.name!r} has it")
+        interface.addresses.append(address)
+        if interface is port.interfaces[0]:
+            port.sections["nic"].setdefault("ip" if version == 4 else "ip6", item["address"])
+        own[item["name"]] = address
 
-    def plan_peers(self, path: str, version: int, interfaces: list[Object], own: dict[str, tuple[Port, Address]]) -> None:
+    def plan_peers(self, path: str, version: int, interfaces: list[Object], own: dict[str, Address]) -> None:
         for n, interface in enumerate(interfaces):
             at = f"{path}[{n}]"
             name = interface[f"ipv{version}_name"]
-            if name not in own or own[name][1].ip.version != version:
+            if name not in own or own[name].ip.version != version:
                 self.refuse(f"{at}.ipv{version}_name", f"{name!r}: expected an IPv{version} address of the same device")
                 continue
-            port, address = own[name]
+            address, mtu_bytes = own[name], own[name].interface.mtu
+            port = address.interface.port
             mtu = interface["ib_mtu"]
             if mtu not in MTUS:
                 self.refuse(f"{at}.ib_mtu", f"{mtu}: expected one of {', '.join(map(str, MTUS))}")
-            elif mtu + ROCE_BYTES[version] > port.mtu:
-                self.refuse(f"{at}.ib_mtu", f"{mtu}: packets have {mtu + ROCE_BYTES[version]} bytes, and the mtu of the interface is {port.mtu}")
+            elif mtu + ROCE_BYTES[version] > mtu_bytes:
+                self.refuse(f"{at}.ib_mtu", f"{mtu}: packets have {mtu + ROCE_BYTES[version]} bytes, and the mtu of the interface is {mtu_bytes}")
             for m, item in enumerate(interface.get("peers", [])):
                 where = f"{at}.peers[{m}]"
                 peer = Peer(item["name"], version, where, port, address, ipaddress.ip_address(item["destination_ip_address"]),
@@ -616,17 +631,17 @@ class Planner:
         rx.peer.port.ends.append(End(f"{name}.rx", answer, [flow], False, [rx.qpn]))
 
     def keys_of(self, path: str, qp: Qp, other: Qp) -> Section:
-        peer, port, address = qp.peer, qp.peer.port, qp.peer.address
+        peer, address = qp.peer, qp.peer.address
         keys = {"peer_ip": peer.to_text, "local_qpn": str(qp.qpn), "peer_qpn": str(other.qpn), "dscp": str(qp.parameters["dscp"]),
-                "mtu_bytes": str(peer.mtu), "udp_sport": str(qp.parameters["udp_source_port"]), **port.vlan}
-        if other.peer.port is port:
-            keys["peer_mac"] = port.mac
-        elif peer.to == address.gateway or peer.to not in address.network:
-            if address.gateway_mac:
-                keys["peer_mac"] = address.gateway_mac
-            elif peer.to not in address.network:
-                self.refuse(path, f"{qp.name!r}: its peer {peer.to} is outside the subnet of {address.name!r}, and quench-nic does not resolve gateways: "
-                            "expected gateway_mac.value")
+                "mtu_bytes": str(peer.mtu), "udp_sport": str(qp.parameters["udp_source_port"]), **address.interface.vlan, **address.local()}
+        if other.peer.port is peer.port:
+            keys["peer_mac"] = other.peer.address.interface.mac
+        elif address.gateway_mac and (peer.to == address.gateway or address.is_behind_gateway(peer.to)):
+            keys["peer_mac"] = address.gateway_mac
+        elif address.is_behind_gateway(peer.to):
+            if address.is_behind_gateway(address.gateway):
+                self.refuse(path, f"{qp.name!r}: its peer {peer.to} and the gateway {address.gateway} are outside the subnet of {address.name!r}")
+            keys["next_hop"] = str(address.gateway)
         return keys
 
 

@@ -10,7 +10,7 @@ from quench.process import Failed
 
 from . import schema
 from .generator import gather
-from .plan import Flow, Peer, Port, Qp, RawFlow
+from .plan import Address, Flow, Peer, Port, Qp, RawFlow
 from .run import NO_ROW, Counters, QpRow, QpRows, Reading, Run, named
 from .schema import Object
 
@@ -164,23 +164,35 @@ def states(run: Run, given: Object) -> Object:
     request = schema.check("States.Request", given)
     choice = request["choice"]
     version = 4 if choice == "ipv4_neighbors" else 6
-    known = {port.ethernet: port for port in run.plan.ports.values() if port.ethernet}
+    known = {one.name: one for port in run.plan.ports.values() for one in port.interfaces}
     names = named(f"{choice}.ethernet_names", request[choice].get("ethernet_names"), dict(known))
     found: list[Object] = []
     for name in names:
-        found += neighbours(run, known[name], version)
+        for address in known[name].addresses:
+            if address.ip.version == version:
+                found += neighbours(run, address)
     return {"choice": choice, choice: found}
 
 
-def neighbours(run: Run, port: Port, version: int) -> list[Object]:
-    address = port.addresses.get(version)
-    if address is None:
-        return []
+def neighbours(run: Run, address: Address) -> list[Object]:
     next_hops: dict[Any, str] = {}
     if address.gateway_mac:
         next_hops[address.gateway] = address.gateway_mac
     for peer in run.plan.peers.values():
-        if peer.port is port and peer.version == version and peer.to in address.network:
-            next_hops.setdefault(peer.to, "")
-    return [{"ethernet_name": port.ethernet, f"ipv{version}_address": str(ip), **({"link_layer_address": mac} if mac else {})}
+        hop = address.gateway if address.is_behind_gateway(peer.to) else peer.to
+        if peer.address is address and not next_hops.get(hop):
+            next_hops[hop] = resolved(run, peer)
+    return [{"ethernet_name": address.interface.name, f"ipv{address.ip.version}_address": str(ip), **({"link_layer_address": mac} if mac else {})}
             for ip, mac in next_hops.items()]
+
+
+def resolved(run: Run, peer: Peer) -> str:
+    """MAC address that QPs of a peer send to; empty: not known."""
+    generator = run.generators.get(peer.port.name)
+    asked = next((qp for qp in peer.qps if qp.flow is not None), None)
+    if generator is None or asked is None or not peer.up:
+        return ""
+    try:
+        return str(generator.ask(f"/quench/qp,{asked.qpn}").get("peer_mac", "")) if generator.is_ready() else ""
+    except Failed:
+        return ""

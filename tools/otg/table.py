@@ -55,8 +55,8 @@ CONFIG: dict[str, Rows] = {
         "lags": no("a port of quench-nic is one device"),
         "layer1": yes("at most one for each port"),
         "captures": yes("below"),
-        "devices": yes("at most one for each port, since a quench-nic has one MAC address, one IPv4 and one IPv6 address. A port without a device has "
-                       "the IPv4 address 169.254.1.1, at which it answers"),
+        "devices": yes("any number for each port. Their addresses are answered for while QPs of their flows are there, those of the first interface of a "
+                       "port always. A port without a device has the IPv4 address 169.254.1.1"),
         "flows": yes("`[frames NAME]` of the port of tx_name, at most 256 for each port"),
         "events": no("quench-otg records no events"),
         "options": yes("below"),
@@ -130,9 +130,9 @@ CONFIG: dict[str, Rows] = {
     },
     "Capture.Ipv6": {name: yes("below") for name in CAPTURE_FIELDS["ipv6"]},
     "Device": {
-        "ethernets": yes("one"),
-        "ipv4_loopbacks": no("a quench-nic has one IPv4 address"),
-        "ipv6_loopbacks": no("a quench-nic has one IPv6 address"),
+        "ethernets": yes("any number, with more than one on a port if it has one polling lcore"),
+        "ipv4_loopbacks": no("an address of quench-nic is on a link"),
+        "ipv6_loopbacks": no("an address of quench-nic is on a link"),
         "isis": no(NO_PROTOCOL),
         "bgp": no(NO_PROTOCOL),
         "vxlan": no("quench-nic sends no tunnels"),
@@ -147,9 +147,9 @@ CONFIG: dict[str, Rows] = {
     },
     "Device.Ethernet": {
         "connection": yes("below; required"),
-        "ipv4_addresses": yes("at most one"),
-        "ipv6_addresses": yes("at most one"),
-        "mac": yes("`[nic] mac`; required, as the schema says"),
+        "ipv4_addresses": yes("any number, all of a port different"),
+        "ipv6_addresses": yes("any number, all of a port different"),
+        "mac": yes("`[nic] mac` of the first interface of a port, `local_mac` of the flows of others; required, as the schema says"),
         "mtu": yes("packets of RoCEv2 that do not fit are refused"),
         "vlans": yes("at most one"),
         "name": yes(NAME),
@@ -172,9 +172,9 @@ CONFIG: dict[str, Rows] = {
         "name": yes(NAME),
     },
     "Device.Ipv4": {
-        "gateway": yes("next hop to peers outside the prefix; its MAC address must then be in gateway_mac"),
+        "gateway": yes("`next_hop` of flows to peers outside the prefix"),
         "gateway_mac": yes("below"),
-        "address": yes("`[nic] ip`"),
+        "address": yes("`[nic] ip` of the first interface of a port, `local_ip` of flows of others"),
         "prefix": yes("peers in the prefix are reached without the gateway, by ARP"),
         "name": yes(NAME),
     },
@@ -184,9 +184,9 @@ CONFIG: dict[str, Rows] = {
         "value": yes("`peer_mac` of flows to peers outside the prefix, or to the gateway itself"),
     },
     "Device.Ipv6": {
-        "gateway": yes("next hop to peers outside the prefix; its MAC address must then be in gateway_mac"),
+        "gateway": yes("`next_hop` of flows to peers outside the prefix"),
         "gateway_mac": yes("below"),
-        "address": yes("`[nic] ip6`"),
+        "address": yes("`[nic] ip6` of the first interface of a port, `local_ip` of flows of others"),
         "prefix": yes("peers in the prefix are reached without the gateway, by neighbour discovery"),
         "name": yes(NAME),
     },
@@ -607,12 +607,12 @@ REPLIES: dict[str, Rows] = {
     "Neighborsv4.State": {
         "ethernet_name": yes(NAME),
         "ipv4_address": yes("a peer in the prefix, or the gateway"),
-        "link_layer_address": yes("of the configuration; absent if the address is resolved, since quench-nic does not tell what it resolved"),
+        "link_layer_address": yes("of the configuration, or as resolved; absent: not resolved, or no flow needs it"),
     },
     "Neighborsv6.State": {
         "ethernet_name": yes(NAME),
         "ipv6_address": yes("a peer in the prefix, or the gateway"),
-        "link_layer_address": yes("of the configuration; absent if the address is resolved, since quench-nic does not tell what it resolved"),
+        "link_layer_address": yes("of the configuration, or as resolved; absent: not resolved, or no flow needs it"),
     },
     "Version": {
         "api_spec_version": yes("version of the schema"),

@@ -312,10 +312,17 @@ op_prepare_next(void *program, const struct config_version *now, struct config_v
 		const struct config *cfg, struct config_error *err)
 {
 	const struct nic_config_context *c = program;
+	const struct nic_flow *unfit = nodes_unfit(c->nodes, &of(next)->config);
+	char section[NIC_FLOW_NAME_CHARS + 8];
 	int rc = check_streams(c->nodes, cfg, &of(next)->config, err);
 
 	if (rc != 0)
 		return rc;
+	if (unfit != NULL) {
+		snprintf(section, sizeof(section), "flow %s", unfit->name);
+		return config_refuse(cfg, section, "local_ip", "none with several polling lcores",
+				     err);
+	}
 	order_streams(&of(now)->config, &of(next)->config);
 	return enter(c->registry, cfg, &of(now)->config, of(next), err);
 }

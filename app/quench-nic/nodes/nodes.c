@@ -308,6 +308,28 @@ add_streams(struct nic_nodes *n, const struct nic_config *config)
 	return APP_FAILED;
 }
 
+/* A node knows the addresses of its own flows only. */
+const struct nic_flow *
+nodes_unfit(const struct nic_nodes *n, const struct nic_config *config)
+{
+	for (unsigned int i = 0; n->plan.n_lcores > 1 && i < config->n_flows; i++)
+		if (nic_flow_is_local(&config->flows[i]))
+			return &config->flows[i];
+	return NULL;
+}
+
+static int
+check_lcores(const struct nic_nodes *n, const struct nic_config *config)
+{
+	const struct nic_flow *flow = nodes_unfit(n, config);
+
+	if (flow == NULL)
+		return 0;
+	say_error("[flow %s] local_mac and local_ip need one polling lcore, not %u", flow->name,
+		  n->plan.n_lcores);
+	return APP_BAD_USAGE;
+}
+
 int
 nodes_open(struct nic_nodes *n, struct nic_config *config, const struct opts *opts)
 {
@@ -324,6 +346,8 @@ nodes_open(struct nic_nodes *n, struct nic_config *config, const struct opts *op
 		rc = run_make_key(&n->nic.table_key);
 	if (rc == 0)
 		rc = choose_queues(n, config);
+	if (rc == 0)
+		rc = check_lcores(n, config);
 	if (rc == 0)
 		rc = create_pools(n, config);
 	if (rc == 0)

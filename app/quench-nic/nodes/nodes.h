@@ -52,6 +52,9 @@ int nodes_open(struct nic_nodes *n, struct nic_config *config, const struct opts
 
 void nodes_close(struct nic_nodes *n);
 
+/** A flow with addresses of its own, which need one node; NULL: none, or there is one node. */
+const struct nic_flow *nodes_unfit(const struct nic_nodes *n, const struct nic_config *config);
+
 /** The node that has QP i of a flow. */
 uint16_t nodes_home(const struct nic_nodes *n, const struct nic_flow *flow, uint32_t i);
 

@@ -100,6 +100,15 @@ nic_qp_object(const struct run_app *app, const struct nic_config *config,
 			   flows_active_ns(flow, elapsed_ns));
 }
 
+static json_t *
+mac_text(uint64_t mac)
+{
+	return json_sprintf("%02x:%02x:%02x:%02x:%02x:%02x", (unsigned int)(mac >> 40) & 0xFF,
+			    (unsigned int)(mac >> 32) & 0xFF, (unsigned int)(mac >> 24) & 0xFF,
+			    (unsigned int)(mac >> 16) & 0xFF, (unsigned int)(mac >> 8) & 0xFF,
+			    (unsigned int)mac & 0xFF);
+}
+
 void
 nic_add_wait(json_t *o, const struct run_app *app, const struct nic_config *config, uint32_t number,
 	     uint64_t now_ns)
@@ -112,6 +121,8 @@ nic_add_wait(json_t *o, const struct run_app *app, const struct nic_config *conf
 	json_object_set_new(o, "hold", json_string(nic_wait_words[h.reason]));
 	report_set_u64(o, "cc_rate_bps", h.cc_rate_bps);
 	report_set_u64(o, "rate_cap_bps", h.cap_bps);
+	if (h.next_mac != 0)
+		json_object_set_new(o, "peer_mac", mac_text(h.next_mac));
 	report_set_u64(o, "unacked_packets", h.unacked_packets);
 	report_set_u64(o, "window_packets", h.window_packets);
 	report_set_u64(o, "rx_pause_duration_us",

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
@@ -18,6 +19,14 @@ const struct field nic_flow_fields[] = {
 		 "neighbour discovery"},
 	{FIELD_IN(struct nic_flow, qp, peer_ip), .type = FIELD_IP, .min = 1,
 	 .help = "IP address of the peer"},
+	{FIELD_IN(struct nic_flow, qp, next_hop), .type = FIELD_IP, .def = "none",
+	 .help = "IP address of the router to the peer, found by ARP or neighbour discovery in "
+		 "place of peer_ip; none: the peer is on the link"},
+	{FIELD_IN(struct nic_flow, qp, local_mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
+	 .help = "MAC address of this end; all zero: that of [nic]"},
+	{FIELD_IN(struct nic_flow, qp, local_ip), .type = FIELD_IP, .def = "none",
+	 .help = "IP address of this end, for which ARP and neighbour discovery are answered; "
+		 "none: that of [nic]. local_mac and local_ip need one polling lcore"},
 	{FIELD_IN(struct nic_flow, qp, peer_qpn), .type = FIELD_U32, .min = 2,
 	 .max = NIC_FLOW_MAX_QPN, .def = "17",
 	 .help = "QP number at the peer of the first QP; the other QPs have the numbers after it"},
@@ -235,4 +244,13 @@ nic_flow_qp(const struct nic_flow *flow, uint32_t i)
 	qp.peer_qpn += i;
 	qp.remote_addr += i * qp.remote_addr_stride;
 	return qp;
+}
+
+bool
+nic_flow_is_local(const struct nic_flow *flow)
+{
+	static const uint8_t zero[6];
+
+	return flow->qp.local_ip.version != 0 ||
+	       memcmp(flow->qp.local_mac, zero, sizeof(zero)) != 0;
 }

@@ -50,6 +50,9 @@ struct nic_flow {
 
 FIELD_TABLE(nic_flow_fields);
 
+/** Has its end addresses of its own? */
+bool nic_flow_is_local(const struct nic_flow *flow);
+
 struct nic_config {
 	struct nic_params nic;
 	struct nic_flow *flows; /* in file order; owned */

@@ -132,6 +132,7 @@ check_flow(const struct config *cfg, const struct nic_config *c, const struct ni
 {
 	const char *why = NULL;
 	char clause[256];
+	bool has_ip;
 
 	if (nic_qp_params_check(&flow->qp, &c->nic, clause, sizeof(clause)) != 0)
 		why = clause;
@@ -146,9 +147,13 @@ check_flow(const struct config *cfg, const struct nic_config *c, const struct ni
 		why = "trace_qps of all flows up to this one must not exceed 64 QPs";
 	if (!why && !flow->qp.tagged && flow->qp.vlan_tci)
 		why = "vlan_id and vlan_pcp need tagged = on";
-	if (!why && flow->qp.peer_ip.version == 4 && c->nic.ip.version == 0)
+	if (!why && flow->connect != NIC_CONNECT_OFF &&
+	    (nic_flow_is_local(flow) || flow->qp.next_hop.version != 0))
+		why = "local_mac, local_ip and next_hop need connect = off";
+	has_ip = flow->qp.local_ip.version != 0;
+	if (!why && !has_ip && flow->qp.peer_ip.version == 4 && c->nic.ip.version == 0)
 		why = "peer_ip is IPv4, but ip of [nic] is none";
-	if (!why && flow->qp.peer_ip.version == 6 && c->nic.ip6.version == 0)
+	if (!why && !has_ip && flow->qp.peer_ip.version == 6 && c->nic.ip6.version == 0)
 		why = "peer_ip is IPv6, but ip6 of [nic] is none";
 	return why ? nic_config_refuse_flow(cfg, flow, why, err) : 0;
 }

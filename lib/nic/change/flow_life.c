@@ -6,6 +6,7 @@
 
 #include "base/numbers/fixed.h"
 #include "base/threads/pages.h"
+#include "nic/address/addresses.h"
 #include "nic/change/reset.h"
 #include "nic/change/setup.h"
 #include "nic/core/core.h"
@@ -38,8 +39,10 @@ nic_reserve_flows(struct node *node, uint32_t max_flows)
 	nic->flows_capacity = max_flows;
 	nic->flows_by_id = true;
 	nic->max_wait_ns = MAX_WAIT_NS;
+	if (nic_addresses_reserve(nic, max_flows) != 0)
+		return -ENOMEM;
 	/* A flow has one peer, so it needs at most one neighbour. */
-	if (neigh_reserve(nic->neighbours->table, max_flows) != 0)
+	if (nic_resolve_reserve(nic, max_flows) != 0)
 		return -ENOMEM;
 	return nic_np_reserve(nic, max_flows);
 }
@@ -184,6 +187,8 @@ advance(struct nic *nic, struct qp_flow *flow, uint64_t now_ns)
 	if (flow->checked_qps == flow->n_qps && flow->life == FLOW_REMOVING) {
 		__atomic_store_n(&flow->life, FLOW_HIDDEN, __ATOMIC_RELAXED);
 		flow->hidden_ns = now_ns;
+		if (flow->n_qps > 0)
+			nic_address_release(nic, &flow->path);
 		flow->checked_qps = 0;
 		return flow->n_qps > 0;
 	}

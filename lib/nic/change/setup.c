@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/threads/pages.h"
+#include "nic/address/addresses.h"
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
 #include "nic/np/np.h"
@@ -20,7 +21,11 @@
 static void
 path_init(struct roce_path *path, const struct nic_params *p, const struct nic_qp_params *qp)
 {
-	const struct field_ip *ip = qp->peer_ip.version == 4 ? &p->ip : &p->ip6;
+	static const uint8_t zero[6];
+	const struct field_ip *ip = qp->local_ip.version != 0  ? &qp->local_ip
+				    : qp->peer_ip.version == 4 ? &p->ip
+							       : &p->ip6;
+	bool has_mac = memcmp(qp->local_mac, zero, sizeof(zero)) != 0;
 
 	*path = (struct roce_path){
 		.ip_version = qp->peer_ip.version,
@@ -31,7 +36,7 @@ path_init(struct roce_path *path, const struct nic_params *p, const struct nic_q
 		.ttl = TTL,
 		.pkey = PKEY_DEFAULT,
 	};
-	memcpy(path->src_mac, p->mac, sizeof(path->src_mac));
+	memcpy(path->src_mac, has_mac ? qp->local_mac : p->mac, sizeof(path->src_mac));
 	memcpy(path->dst_mac, qp->peer_mac, sizeof(path->dst_mac));
 	memcpy(path->src_ip, ip->addr, sizeof(path->src_ip));
 	memcpy(path->dst_ip, qp->peer_ip.addr, sizeof(path->dst_ip));
@@ -96,6 +101,7 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	flow->message_bytes = (uint32_t)params->message_bytes;
 	flow->message_packets = qp_message_packets(params->message_bytes, params->mtu_bytes);
 	path_init(&flow->path, p, params);
+	flow->next_mac = mac_number(params->peer_mac);
 	roce_template_init(&flow->template, &flow->path);
 	ack_path = flow->path;
 	if (p->ack_dscp >= 0)
@@ -206,6 +212,8 @@ nic_qp_begin(struct nic *nic, uint32_t item, uint32_t flow, const struct nic_qp_
 	struct nic_qp *qp = &nic->qps[item];
 
 	qp_init(qp, &nic->flows[flow], nic_local_qpn(nic, item), params);
+	if (nic->flows[flow].n_qps == 0 && nic_address_use(nic, &nic->flows[flow].path) != 0)
+		return -ENOMEM;
 	qp->flow = flow;
 	qp->version = nic->version & 1;
 	connect_qp(nic, item);
@@ -243,7 +251,9 @@ fits(const struct nic *nic, const struct nic_qp_params *params)
 
 	return nic_qp_params_check(params, &nic->params, why, sizeof(why)) == 0 &&
 	       params->mtu_bytes <= nic->mbufs.max_payload_bytes &&
-	       (v4 ? nic->params.ip.version : nic->params.ip6.version) == params->peer_ip.version;
+	       (params->local_ip.version != 0 ? params->local_ip.version
+		: v4                          ? nic->params.ip.version
+					      : nic->params.ip6.version) == params->peer_ip.version;
 }
 
 int64_t

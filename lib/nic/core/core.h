@@ -190,6 +190,7 @@ struct nic {
 	struct nic_measure *measure;
 	struct nic_traces *traces;
 	struct nic_neighbours *neighbours;
+	struct nic_addresses *addresses;
 	struct nic_reloading *reload;
 	struct nic_resetting *reset;
 	struct nic_removing *removing;

@@ -5,6 +5,7 @@
 #include <rte_branch_prediction.h>
 #include <rte_mbuf.h>
 
+#include "nic/address/addresses.h"
 #include "nic/change/requests.h"
 #include "nic/core/core.h"
 #include "nic/gsi/gsi.h"
@@ -60,19 +61,24 @@ struct rx_frame {
 };
 
 static bool
-to_our_mac(const struct nic *nic, const uint8_t *buf)
-{
-	return memcmp(buf, nic->params.mac, 6) == 0;
-}
-
-static bool
-to_our_ip(const struct nic *nic, const uint8_t *buf, const struct frame_view *eth)
+is_for_us(const struct nic *nic, const uint8_t *buf, const struct frame_view *eth)
 {
 	const uint8_t *ip = buf + eth->l3_off;
 
-	if (eth->ip_version == 4)
-		return nic->params.ip.version == 4 && memcmp(ip + 16, nic->params.ip.addr, 4) == 0;
-	return nic->params.ip6.version == 6 && memcmp(ip + 24, nic->params.ip6.addr, 16) == 0;
+	return nic_address_is_ours(nic, buf, eth->ip_version,
+				   eth->ip_version == 4 ? ip + 16 : ip + 24);
+}
+
+/* To the address of the flow, not to another one of ours? */
+static bool
+to_flow(const struct qp_flow *flow, const struct rx_frame *f)
+{
+	const uint8_t *ip = f->buf + f->roce.ip_off;
+	const struct roce_path *path = &flow->path;
+
+	return memcmp(f->buf, path->src_mac, 6) == 0 && f->roce.ip_version == path->ip_version &&
+	       (path->ip_version == 4 ? memcmp(ip + 16, path->src_ip, 4) == 0
+				      : memcmp(ip + 24, path->src_ip, 16) == 0);
 }
 
 static bool
@@ -172,7 +178,7 @@ on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 		return NIC_DROP_UNKNOWN_QP;
 	}
 	flow = nic_flow_of(nic, &nic->qps[item]);
-	if (!from_peer(flow, f)) {
+	if (!from_peer(flow, f) || (unlikely(nic_addresses_differ(nic)) && !to_flow(flow, f))) {
 		if (f->roce.opcode == ROCE_CNP)
 			counter_inc(&nic->stats.rp.rp_cnp_ignored);
 		return NIC_DROP_WRONG_PEER;
@@ -271,7 +277,7 @@ classify_other(const struct nic *nic, struct rx_frame *f)
 	} else if (eth.ethertype == ETHERTYPE_MAC_CONTROL || eth.ip_proto != IP_PROTO_UDP) {
 		f->class = eth.ethertype == ETHERTYPE_MAC_CONTROL ? RX_MAC_CONTROL : RX_OTHER;
 		f->eth = eth;
-	} else if (!to_our_mac(nic, f->buf) || !to_our_ip(nic, f->buf, &eth)) {
+	} else if (!is_for_us(nic, f->buf, &eth)) {
 		drop(f, NIC_DROP_NOT_FOR_US);
 	} else {
 		switch (roce_parse(f->buf, f->len, &eth, false, &f->roce)) {

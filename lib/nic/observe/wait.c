@@ -119,6 +119,7 @@ nic_qp_wait(const struct node *node, uint32_t index, struct nic_qp_wait *out)
 		.cc_rate_bps = qp.cc.head.rate_bps,
 		.cap_bps = counter_read(&nic_flow_of(nic, &qp)->rate_cap_bps),
 		.unacked_packets = unacked_packets(&qp),
+		.next_mac = counter_read(&nic_flow_of(nic, &qp)->next_mac),
 		.window_packets = nic->window_packets,
 	};
 	return true;

@@ -38,6 +38,8 @@ struct nic_qp_wait {
 	uint64_t cc_rate_bps; /* rate that congestion control allows */
 	uint64_t cap_bps;     /* rate cap of the flow; 0: none */
 	uint32_t unacked_packets, window_packets;
+	uint64_t
+		next_mac; /* MAC address of the peer or the router to it, as a number; 0: unknown */
 };
 
 /**

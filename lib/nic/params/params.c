@@ -249,12 +249,22 @@ int
 nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params *nic, char *why,
 		    unsigned int why_size)
 {
+	static const uint8_t no_mac[6];
 	const char *fault;
 
 	if (params->peer_mac[0] & 1)
 		fault = "peer_mac must be a unicast address or zero";
 	else if (params->peer_ip.version != 4 && params->peer_ip.version != 6)
 		fault = "peer_ip must be set";
+	else if (params->next_hop.version != 0 &&
+		 (params->next_hop.version != params->peer_ip.version ||
+		  memcmp(params->peer_mac, no_mac, sizeof(no_mac)) != 0))
+		fault = "next_hop must be of the version of peer_ip, and without peer_mac";
+	else if (params->local_mac[0] & 1)
+		fault = "local_mac must be a unicast address or zero";
+	else if (params->local_ip.version != 0 &&
+		 params->local_ip.version != params->peer_ip.version)
+		fault = "local_ip must be of the version of peer_ip";
 	else if (params->peer_qpn < 2 || params->peer_qpn > QPN_MASK)
 		fault = "peer_qpn must be in [2, 2^24 - 1]";
 	else if (params->initial_psn > PSN_MASK)

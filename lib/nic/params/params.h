@@ -131,6 +131,10 @@ bool nic_is_uncontrolled(int cc, int verb);
 struct nic_qp_params {
 	uint8_t peer_mac[6]; /* zero: resolved from peer_ip by ARP or neighbour discovery */
 	struct field_ip peer_ip;
+	struct field_ip
+		next_hop;     /* router to the peer, whose address is resolved; version 0: none */
+	uint8_t local_mac[6]; /* of our end; zero: that of the NIC */
+	struct field_ip local_ip; /* version 0: that of the NIC */
 	uint32_t peer_qpn;
 	uint32_t initial_psn; /* of the first packet that the QP sends */
 	uint32_t peer_psn;    /* of the peer's first packet; 0: as initial_psn */

@@ -32,6 +32,9 @@ qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params)
 	return memcmp(p->peer_mac, params->peer_mac, sizeof(p->peer_mac)) == 0 &&
 	       p->peer_ip.version == params->peer_ip.version &&
 	       memcmp(p->peer_ip.addr, params->peer_ip.addr, sizeof(p->peer_ip.addr)) == 0 &&
+	       memcmp(&p->next_hop, &params->next_hop, sizeof(p->next_hop)) == 0 &&
+	       memcmp(&p->local_ip, &params->local_ip, sizeof(p->local_ip)) == 0 &&
+	       memcmp(p->local_mac, params->local_mac, sizeof(p->local_mac)) == 0 &&
 	       p->flow_id == params->flow_id && p->base_rtt_ns == params->base_rtt_ns &&
 	       p->initial_psn == params->initial_psn && p->peer_psn == params->peer_psn &&
 	       p->tagged == params->tagged && p->vlan_tci == params->vlan_tci &&

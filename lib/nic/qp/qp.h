@@ -37,6 +37,7 @@
 #include "nic/params/params.h"
 #include "nic/workload/arrivals.h"
 #include "pacer/token_bucket.h"
+#include "wire/bytes/be.h"
 #include "wire/roce/roce.h"
 #include "wire/roce/shape.h"
 
@@ -222,8 +223,16 @@ struct qp_flow {
 	 * which the last QP was hidden */
 	uint32_t checked_qps, next_removing;
 	uint64_t hidden_ns;
-	uint8_t life; /* enum flow_life; other threads read FLOW_FREE */
+	uint64_t next_mac; /* path.dst_mac as a number, for other threads; 0: unknown */
+	uint8_t life;      /* enum flow_life; other threads read FLOW_FREE */
 } __rte_cache_aligned;
+
+/** A MAC address as a number, first byte highest. */
+static inline uint64_t
+mac_number(const uint8_t mac[6])
+{
+	return (uint64_t)be16_load(mac) << 32 | be32_load(mac + 2);
+}
 
 /** Address that the messages of the QP with this peer_qpn name; params are those of its flow. */
 static inline uint64_t

@@ -2,10 +2,12 @@
 #include "nic/transport/resolve.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <rte_mbuf.h>
 
 #include "base/numbers/fixed.h"
+#include "nic/address/addresses.h"
 #include "nic/core/core.h"
 #include "nic/place/place.h"
 #include "nic/port/share.h"
@@ -43,9 +45,12 @@ key_of(uint8_t ip_version, const uint8_t *ip, uint16_t vlan_tci)
 static struct neigh_key
 key_of_qp(const struct nic *nic, const struct nic_qp *qp)
 {
-	const struct roce_path *path = &nic_flow_of(nic, qp)->path;
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	const struct roce_path *path = &flow->path;
+	const struct field_ip *hop = &flow->params.next_hop;
 
-	return key_of(path->ip_version, path->dst_ip, path->tagged ? path->vlan_tci : 0);
+	return key_of(path->ip_version, hop->version != 0 ? hop->addr : path->dst_ip,
+		      path->tagged ? path->vlan_tci : 0);
 }
 
 static void
@@ -55,6 +60,7 @@ set_address(struct nic *nic, uint32_t item, const uint8_t mac[6], uint64_t now_n
 	struct qp_flow *flow = nic_flow_of(nic, qp);
 
 	memcpy(flow->path.dst_mac, mac, 6);
+	__atomic_store_n(&flow->next_mac, mac_number(mac), __ATOMIC_RELAXED);
 	roce_template_set_dst_mac(&flow->template, mac);
 	roce_shape_set_dst_mac(&flow->middle, mac);
 	roce_shape_set_dst_mac(&flow->ack, mac);
@@ -63,6 +69,55 @@ set_address(struct nic *nic, uint32_t item, const uint8_t mac[6], uint64_t now_n
 		return;
 	qp->flags &= (uint16_t)~QP_UNRESOLVED;
 	nic_settle(nic, item, now_ns);
+}
+
+static int
+askers_grow(struct nic_neighbours *n, uint32_t n_askers)
+{
+	struct nic_asker *askers = realloc(n->askers, n_askers * sizeof(*askers));
+
+	if (askers == NULL)
+		return -ENOMEM;
+	memset(&askers[n->n_askers], 0, (n_askers - n->n_askers) * sizeof(*askers));
+	n->askers = askers;
+	n->n_askers = n_askers;
+	return 0;
+}
+
+int
+nic_resolve_reserve(struct nic *nic, uint32_t n)
+{
+	return neigh_reserve(nic->neighbours->table, n) != 0 ? -ENOMEM
+							     : askers_grow(nic->neighbours, n);
+}
+
+/* Requests for the neighbour come from this path's source. */
+static int
+set_asker(struct nic *nic, uint32_t index, const struct roce_path *path)
+{
+	struct nic_neighbours *n = nic->neighbours;
+
+	if (!nic_addresses_differ(nic) && n->n_askers == 0)
+		return 0;
+	if (index >= n->n_askers && askers_grow(n, index + 1) != 0)
+		return -ENOMEM;
+	n->askers[index].ip.version = path->ip_version;
+	memcpy(n->askers[index].ip.addr, path->src_ip, sizeof(n->askers[index].ip.addr));
+	memcpy(n->askers[index].mac, path->src_mac, sizeof(n->askers[index].mac));
+	return 0;
+}
+
+/* Who asks for the neighbour: the source of one of its flows, or the NIC. */
+static struct nic_asker
+asker_of(const struct nic *nic, uint32_t index, uint8_t version)
+{
+	const struct nic_neighbours *n = nic->neighbours;
+	struct nic_asker own = {.ip = version == 4 ? nic->params.ip : nic->params.ip6};
+
+	if (index < n->n_askers && n->askers[index].ip.version == version)
+		return n->askers[index];
+	memcpy(own.mac, nic->params.mac, sizeof(own.mac));
+	return own;
 }
 
 int
@@ -79,6 +134,8 @@ nic_resolve_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 	index = neigh_add(nic->neighbours->table, &key, now_ns);
 	if (index < 0)
 		return (int)index;
+	if (set_asker(nic, (uint32_t)index, &nic_flow_of(nic, qp)->path) != 0)
+		return -ENOMEM;
 	qp->rx_flags |= QP_RX_BY_ADDRESS;
 	e = neigh_get(nic->neighbours->table, (uint32_t)index);
 	/* A scan follows a new address only, and another flow may know this one already. */
@@ -187,12 +244,12 @@ keep_answer(struct nic *nic, struct rte_mbuf *m, size_t len)
 
 /* Addresses of an answer: to the sender of the frame, on its VLAN. */
 static struct l2
-way_back(const struct nic *nic, const uint8_t *buf, const struct frame_view *eth)
+way_back(const uint8_t mac[6], const uint8_t *buf, const struct frame_view *eth)
 {
 	struct l2 l2 = {.tagged = eth->tagged, .vlan_tci = eth->vlan_tci};
 
 	memcpy(l2.dst_mac, buf + 6, 6);
-	memcpy(l2.src_mac, nic->params.mac, 6);
+	memcpy(l2.src_mac, mac, 6);
 	return l2;
 }
 
@@ -207,46 +264,42 @@ may_answer(struct nic *nic, const struct rte_mbuf *m, size_t bytes, uint64_t now
 	       (size_t)m->data_len + rte_pktmbuf_tailroom(m) >= bytes;
 }
 
-static bool
-is_our_ip4(const struct nic *nic, const uint8_t ip[4])
-{
-	return nic->params.ip.version == 4 && memcmp(ip, nic->params.ip.addr, 4) == 0;
-}
-
 static unsigned int
 on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64_t now_ns)
 {
 	static const uint8_t none[4];
 	uint8_t *buf = rte_pktmbuf_mtod(m, uint8_t *);
+	const struct nic_address *asked;
 	struct neigh_key sender;
 	struct l2 l2;
 	struct arp arp;
 
 	if (!arp_parse(buf, m->data_len, eth, &arp))
 		return NIC_DROP_NEIGH_MALFORMED;
+	asked = nic_address_find(nic, 4, arp.target_ip);
 	/*
 	 * Do not pass a request for our address to other nodes: the answer is built in its mbuf, so
 	 * no other node may read it.
 	 */
-	if (arp.op == ARP_REPLY || !is_our_ip4(nic, arp.target_ip))
+	if (arp.op == ARP_REPLY || asked == NULL)
 		nic_share_broadcast(nic, m);
 	/* RFC 826: every packet updates its sender's entry in the table. */
 	sender = key_of(4, arp.sender_ip, eth->tagged ? eth->vlan_tci : 0);
 	if (memcmp(arp.sender_ip, none, 4) != 0)
 		learn(nic, &sender, arp.sender_mac, now_ns);
-	if (nic->taking_over || (arp.op == ARP_REPLY && is_our_ip4(nic, arp.target_ip)))
+	if (nic->taking_over || (arp.op == ARP_REPLY && asked != NULL))
 		return NIC_USED;
-	if (!is_our_ip4(nic, arp.target_ip))
+	if (asked == NULL)
 		return NIC_DROP_NOT_FOR_US;
 	if (!may_answer(nic, m, ARP_FRAME_BYTES, now_ns))
 		return NIC_DROP_ANSWER_OVERFLOW;
 	counter_inc(&nic->stats.neigh_requests_answered);
-	l2 = way_back(nic, buf, eth);
+	l2 = way_back(asked->mac, buf, eth);
 	arp.op = ARP_REPLY;
 	memcpy(arp.target_mac, arp.sender_mac, 6);
 	memcpy(arp.target_ip, arp.sender_ip, 4);
-	memcpy(arp.sender_mac, nic->params.mac, 6);
-	memcpy(arp.sender_ip, nic->params.ip.addr, 4);
+	memcpy(arp.sender_mac, asked->mac, 6);
+	memcpy(arp.sender_ip, asked->ip.addr, 4);
 	return keep_answer(nic, m, arp_build(buf, &l2, &arp));
 }
 
@@ -277,11 +330,13 @@ on_solicitation(struct nic *nic, struct rte_mbuf *m, const struct frame_view *et
 {
 	uint8_t *buf = rte_pktmbuf_mtod(m, uint8_t *);
 	struct neigh_key sender = key_of(6, nd->src_ip, eth->tagged ? eth->vlan_tci : 0);
-	struct l2 l2 = way_back(nic, buf, eth);
+	const struct nic_address *asked = nic_address_find(nic, 6, nd->target_ip);
 	struct nd answer = {.type = ND_ADVERTISEMENT, .flags = ND_OVERRIDE, .has_mac = true};
+	struct l2 l2;
 
-	if (nic->params.ip6.version != 6 || memcmp(nd->target_ip, nic->params.ip6.addr, 16) != 0)
+	if (asked == NULL)
 		return NIC_DROP_NOT_FOR_US;
+	l2 = way_back(asked->mac, buf, eth);
 	if (!may_answer(nic, m, ND_FRAME_BYTES, now_ns))
 		return NIC_DROP_ANSWER_OVERFLOW;
 	if (nd->has_mac) {
@@ -295,9 +350,9 @@ on_solicitation(struct nic *nic, struct rte_mbuf *m, const struct frame_view *et
 	} else {
 		answer.flags |= ND_SOLICITED;
 	}
-	memcpy(answer.src_ip, nic->params.ip6.addr, 16);
-	memcpy(answer.target_ip, nic->params.ip6.addr, 16);
-	memcpy(answer.mac, nic->params.mac, 6);
+	memcpy(answer.src_ip, asked->ip.addr, 16);
+	memcpy(answer.target_ip, asked->ip.addr, 16);
+	memcpy(answer.mac, asked->mac, 6);
 	counter_inc(&nic->stats.neigh_requests_answered);
 	return keep_answer(nic, m, nd_build(buf, &l2, &answer));
 }
@@ -324,21 +379,12 @@ on_nd(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64_
 	return on_solicitation(nic, m, eth, &nd, now_ns);
 }
 
-static bool
-is_our_ip(const struct nic *nic, const uint8_t *ip, uint8_t ip_version)
-{
-	const struct nic_params *p = &nic->params;
-
-	if (ip_version == 4)
-		return p->ip.version == 4 && memcmp(ip + 16, p->ip.addr, 4) == 0;
-	return p->ip6.version == 6 && memcmp(ip + 24, p->ip6.addr, 16) == 0;
-}
-
 unsigned int
 nic_on_other(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64_t now_ns)
 {
 	uint8_t *buf = rte_pktmbuf_mtod(m, uint8_t *);
-	bool to_us = memcmp(buf, nic->params.mac, 6) == 0;
+	const uint8_t *ip = buf + eth->l3_off;
+	bool to_us = nic_mac_is_ours(nic, buf);
 
 	if (!to_us && !(buf[0] & 1))
 		return NIC_DROP_NOT_FOR_US;
@@ -350,7 +396,8 @@ nic_on_other(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, 
 		return NIC_DROP_NOT_FOR_US;
 	if (eth->ip_version == 0)
 		return NIC_DROP_NOT_ROCE;
-	if (!is_our_ip(nic, buf + eth->l3_off, eth->ip_version))
+	if (!nic_address_is_ours(nic, buf, eth->ip_version,
+				 eth->ip_version == 4 ? ip + 16 : ip + 24))
 		return NIC_DROP_NOT_FOR_US;
 	if (!icmp_is_echo_request(buf, eth))
 		return NIC_DROP_NOT_ROCE;
@@ -363,29 +410,29 @@ nic_on_other(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, 
 
 /* Addresses of a request: unicast to probe a known address, else to the group. */
 static struct l2
-way_to_ask(const struct nic *nic, const struct neigh *e, const uint8_t group_mac[6])
+way_to_ask(const struct nic_asker *asker, const struct neigh *e, const uint8_t group_mac[6])
 {
 	struct l2 l2 = {.tagged = e->key.vlan_id != 0, .vlan_tci = e->key.vlan_id};
 
 	memcpy(l2.dst_mac, e->state == NEIGH_PROBE ? e->mac : group_mac, 6);
-	memcpy(l2.src_mac, nic->params.mac, 6);
+	memcpy(l2.src_mac, asker->mac, 6);
 	return l2;
 }
 
 static size_t
-build_arp_request(const struct nic *nic, const struct neigh *e, uint8_t *buf)
+build_arp_request(const struct nic_asker *asker, const struct neigh *e, uint8_t *buf)
 {
-	struct l2 l2 = way_to_ask(nic, e, broadcast);
+	struct l2 l2 = way_to_ask(asker, e, broadcast);
 	struct arp arp = {.op = ARP_REQUEST};
 
-	memcpy(arp.sender_mac, nic->params.mac, 6);
-	memcpy(arp.sender_ip, nic->params.ip.addr, 4);
+	memcpy(arp.sender_mac, asker->mac, 6);
+	memcpy(arp.sender_ip, asker->ip.addr, 4);
 	memcpy(arp.target_ip, e->key.ip.addr, 4);
 	return arp_build(buf, &l2, &arp);
 }
 
 static size_t
-build_solicitation(const struct nic *nic, const struct neigh *e, uint8_t *buf)
+build_solicitation(const struct nic_asker *asker, const struct neigh *e, uint8_t *buf)
 {
 	struct nd nd = {.type = ND_SOLICITATION, .has_mac = true};
 	uint8_t group_mac[6];
@@ -395,10 +442,10 @@ build_solicitation(const struct nic *nic, const struct neigh *e, uint8_t *buf)
 	nd_group_mac(nd.dst_ip, group_mac);
 	if (e->state == NEIGH_PROBE)
 		memcpy(nd.dst_ip, e->key.ip.addr, 16);
-	l2 = way_to_ask(nic, e, group_mac);
-	memcpy(nd.src_ip, nic->params.ip6.addr, 16);
+	l2 = way_to_ask(asker, e, group_mac);
+	memcpy(nd.src_ip, asker->ip.addr, 16);
 	memcpy(nd.target_ip, e->key.ip.addr, 16);
-	memcpy(nd.mac, nic->params.mac, 6);
+	memcpy(nd.mac, asker->mac, 6);
 	return nd_build(buf, &l2, &nd);
 }
 
@@ -407,6 +454,8 @@ nic_resolve_frame(struct nic *nic, uint64_t now_ns)
 {
 	struct rte_mbuf *m = pkt_fifo_pop(&nic->neighbours->answers);
 	const struct neigh *e;
+	struct nic_asker asker;
+	uint32_t index;
 	uint8_t *buf;
 	size_t len;
 
@@ -415,10 +464,12 @@ nic_resolve_frame(struct nic *nic, uint64_t now_ns)
 	m = nic_take_mbuf(nic, nic->mbufs.control, now_ns);
 	if (m == NULL)
 		return NULL;
-	e = neigh_get(nic->neighbours->table, neigh_pop_ask(nic->neighbours->table));
+	index = neigh_pop_ask(nic->neighbours->table);
+	e = neigh_get(nic->neighbours->table, index);
+	asker = asker_of(nic, index, e->key.ip.version);
 	buf = rte_pktmbuf_mtod(m, uint8_t *);
-	len = e->key.ip.version == 4 ? build_arp_request(nic, e, buf)
-				     : build_solicitation(nic, e, buf);
+	len = e->key.ip.version == 4 ? build_arp_request(&asker, e, buf)
+				     : build_solicitation(&asker, e, buf);
 	m->data_len = (uint16_t)len;
 	m->pkt_len = (uint32_t)len;
 	counter_inc(&nic->stats.neigh_requests_sent);
@@ -433,4 +484,5 @@ nic_resolve_free(struct nic *nic)
 	while ((m = pkt_fifo_pop(&nic->neighbours->answers)) != NULL)
 		rte_pktmbuf_free(m);
 	neigh_table_destroy(nic->neighbours->table);
+	free(nic->neighbours->askers);
 }

@@ -16,8 +16,16 @@
 #include "nic/core/core.h"
 #include "node/pkt_fifo.h"
 
+/* Source of the requests for a neighbour. */
+struct nic_asker {
+	struct field_ip ip; /* version 0: the NIC */
+	uint8_t mac[6];
+};
+
 struct nic_neighbours {
 	struct neigh_table *table;
+	struct nic_asker *askers; /* by neighbour; none: the NIC asks for all */
+	uint32_t n_askers;
 	struct pkt_fifo answers; /* to ARP requests, solicitations and echo requests */
 	uint32_t scan_item;      /* the next QP to update with its neighbour's address */
 	uint32_t scan_left;      /* QPs left to update */
@@ -27,6 +35,8 @@ struct nic_neighbours {
 
 /** Add a neighbour for a new QP whose peer has no configured MAC address. @return 0 or -ENOMEM. */
 int nic_resolve_qp(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** Make room for the neighbours of n flows, for nic_resolve_qp(). @return 0 or -ENOMEM. */
+int nic_resolve_reserve(struct nic *nic, uint32_t n);
 /** Release the neighbour that nic_resolve_qp() added. */
 void nic_resolve_release(struct nic *nic, uint32_t item);
 /** Handle a frame that is neither MAC control nor UDP. NIC_KEPT: m was taken. */

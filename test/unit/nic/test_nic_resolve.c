@@ -4,6 +4,7 @@
 
 #include "base/numbers/prng.h"
 #include "nic/observe/flow_info.h"
+#include "nic/observe/wait.h"
 #include "wire/neighbour/arp.h"
 #include "wire/neighbour/icmp.h"
 #include "wire/neighbour/nd.h"
@@ -127,6 +128,56 @@ TEST(messages_complete_between_peers_that_know_addresses_only)
 	assert_int_equal(nic_stats(nic[0])->neigh.neigh_learnt, 4);
 	assert_int_equal(nic_stats(nic[1])->neigh.neigh_learnt, 4);
 	assert_int_equal(nic_stats(nic[0])->retransmitted_packets, 0);
+	destroy(2);
+}
+
+/* Another address of a host. */
+static struct field_ip
+other_ip(unsigned int host, bool v6, uint8_t last)
+{
+	struct field_ip ip = v6 ? params[host].ip6 : params[host].ip;
+
+	ip.addr[v6 ? 15 : 3] = last;
+	return ip;
+}
+
+/* Both hosts have these addresses for the flows only. The second is behind the first. */
+TEST(flow_with_addresses_of_its_own_asks_from_them_and_is_answered_at_them)
+{
+	static const uint8_t macs[2][6] = {{2, [5] = 0xAA}, {2, [5] = 0xBB}};
+
+	create(2);
+	for (unsigned int k = 0; k < 4; k++)
+		for (unsigned int h = 0; h < 2; h++) {
+			bool v6 = k & 1, routed = k & 2;
+			struct nic_qp_params qp = nic_test_qp(h);
+
+			memset(qp.peer_mac, 0, 6);
+			memcpy(qp.local_mac, macs[h], 6);
+			qp.local_ip = other_ip(h, v6, (uint8_t)(100 + h + (routed ? 10 : 0)));
+			qp.peer_ip = other_ip(1 - h, v6, (uint8_t)(101 - h + (routed ? 10 : 0)));
+			if (routed)
+				qp.next_hop = other_ip(1 - h, v6, (uint8_t)(101 - h));
+			qp.peer_qpn = PAIR_QPN + k;
+			qp.requester = h == 0;
+			assert_true(nic_add_qp(nic[h], &qp, now_ns) > 0);
+		}
+	run(NS_PER_MS, false);
+	assert_true(nic_done(nic[0]));
+	for (uint32_t i = 0; i < 4; i++) {
+		struct nic_qp_info info;
+		struct nic_qp_wait wait;
+
+		assert_true(nic_qp_info(nic[1], i, &info));
+		assert_int_equal(info.rx_messages, 4);
+		assert_true(nic_qp_wait(nic[0], i, &wait));
+		assert_int_equal(wait.next_mac, 0x0200000000BB);
+	}
+	/* The hops are neighbours of the direct flows already. */
+	assert_int_equal(nic_stats(nic[0])->neigh_requests_sent, 2);
+	assert_int_equal(nic_stats(nic[1])->neigh_requests_answered, 2);
+	for (unsigned int drop = 0; drop < NIC_DROPS; drop++)
+		assert_int_equal(nic_stats(nic[1])->drops[drop], 0);
 	destroy(2);
 }
 
