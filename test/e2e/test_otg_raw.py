@@ -13,13 +13,13 @@ import threading
 
 from configs import memif
 from frames import read_pcap
-from harness import PATIENCE_S, check, check_equal, finish, run, work_dir
+from harness import PATIENCE_S, Program, check, check_equal, finish, run, work_dir
 from otg_bed import ROOT, Otg, raw_flow, value
 from scapy.contrib.mac_control import MACControlClassBasedFlowControl, MACControlPause
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1Q, Ether
-from telemetry import Telemetry
+from telemetry import Telemetry, eal, wait_answers
 from otg import capture  # otg_bed says where
 from quench.process import Failed
 from quench.telemetry import BASE
@@ -344,7 +344,51 @@ def check_recorder(work):
         check("its file is refused", "No space left" in str(failed), failed)
 
 
+ATTACHED = ("[nic]\nmac = 02:00:00:00:00:09\nip = 10.0.0.9\nlink_speed_bps = 1G\nflow_control = off\n"
+            "[frames one]\nheader = 02000000000102000000000a88b5\nrate_bps = 1M\nstopped = on\n"
+            "[frames two]\nheader = 02000000000202000000000a88b5\nrate_bps = 1M\nstopped = on\n")
+
+
+def check_attached(work):
+    """A quench-nic that somebody else started: flows and captures, but no restart, and its configuration is back at the end."""
+    (work / "mine").mkdir()
+    prefix = f"mine{os.getpid()}"
+    nic = Program(work / "mine", "nic", "nic", ATTACHED, eal(prefix, "net_null0"), "--stay", "--idle-sleep", 50)
+    wait_answers(nic, prefix)
+    telemetry = Telemetry(prefix)
+    before = telemetry.ask("/quench/config")
+    done = run(ROOT / "scripts" / "otg", "--http", "--port", "a=net_null0", "--ports", write(work / "none.ini", "[port b]\nattach = no-such-nic\n"))
+    check("no quench-nic to attach to", done.returncode == 2 and "no quench-nic runs with this --file-prefix" in done.stderr, done)
+    otg = Otg(work, {}, text=f"[port a]\nattach = {prefix}\n")
+    port = {"ports": [{"name": "p", "location": "a"}]}
+    for path, more in (("flows", {"flows": [{**FLOWS[2], "size": fixed(1519)}]}), ("flows", {"flows": [{**FLOWS[2], "name": f"f{n}"} for n in range(3)]})):
+        status, reply = otg.ask("POST", "/config", {**port, **more})
+        check(f"{path} beyond its room", status == 400 and "somebody else started" in reply["errors"][0], (status, reply))
+    status, reply = otg.ask("POST", "/config", {**port, "layer1": [{"name": "l", "port_names": ["p"], "speed": "speed_10_gbps"}]})
+    check("what needs a restart is refused with its key", status == 500 and "link_speed_bps" in reply["errors"][0], (status, reply))
+    otg.set_config({**port, "flows": [FLOWS[2]], "captures": [{"name": "c", "port_names": ["p"], "filters": [
+        {"choice": "ethernet", "ethernet": {"src": bits(FROM.replace(":", ""), "ffffffffffff")}}]}]})
+    otg.capture("start")
+    otg.traffic("start")
+    otg.wait("the end of pfc", lambda: otg.raw("pfc")["transmit"] == "stopped")
+    check_equal("its frames, counted and captured", (otg.raw("pfc")["frames_tx"], len(otg.get_capture("p"))), (FRAMES, 24 + FRAMES * (16 + 60)))
+    check_equal("a second flow", change(otg, "append", {**FLOWS[3], "name": "second"}), (200, {"warnings": []}))
+    status, reply = change(otg, "append", {**FLOWS[3], "name": "third"})
+    check("a third one has no stream", status == 400, (status, reply))
+    status, reply = otg.ask("POST", "/control/state", {"choice": "port", "port": {"choice": "link", "link": {"state": "down"}}})
+    check_equal("its link", (status, reply["errors"]), (400, ["port.link.port_names: 'p': somebody else started its quench-nic"]))
+    check_equal("quench-otg ends well", otg.stop(), 0)
+    check_equal("its configuration is back", telemetry.ask("/quench/config"), before)
+    check_equal("and it runs", nic.stop(), 0)
+
+
+def write(path, text):
+    path.write_text(text)
+    return path
+
+
 def main():
+    check_attached(work_dir())
     check_recorder(work_dir())
     check_waits()
     check_return(work_dir())

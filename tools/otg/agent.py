@@ -93,7 +93,7 @@ class AgentApi:
             yield port
 
     def list_ports(self, given: Object) -> Object:
-        return {"version": self.version, "ports": {name: {"speed_bps": port.outlet.location.speed_bps, "base": port.outlet.location.base}
+        return {"version": self.version, "ports": {name: {"speed_bps": port.outlet.location.speed_bps, "base": port.outlet.location.base, "running": port.outlet.location.running}
                                                    for name, port in self.ports.items()}}
 
     def states(self, given: Object) -> Object:
@@ -103,7 +103,7 @@ class AgentApi:
             ready = generator is not None and generator.is_ready()
             recording = port.recording if port.controller == given["controller"] else None
             found[name] = {"ready": ready, "why": "" if ready else generator.why() if generator else "not started",
-                           "captured": recording is not None, "capturing": recording is not None and recording.is_running()}
+                           "attached": generator is not None and generator.is_attached(), "captured": recording is not None, "capturing": recording is not None and recording.is_running()}
         return found
 
     def start(self, given: Object) -> Object:

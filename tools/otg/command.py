@@ -18,8 +18,9 @@ from typing import Any
 
 from quench.process import Failed
 
-from .generator import Generator
-from .plan import Location, Section
+from .generator import Attached, Generator
+from .plan import Location, Section, section_text
+from .raw import LEAST_FRAME_BYTES, STANDARD_FRAME_BYTES
 from .remote import Agent, Remote
 from .server import is_loopback
 from .tester import Outlet
@@ -29,6 +30,7 @@ MOST_CAPTURE_MB = 4096
 RATE = re.compile(r"(\d+)([MG]?)")
 PORT_KEYS = ("device", "lcores", "memory_mb", "speed", "base", "eal", "options", "capture_mb")
 REMOTE_KEYS = ("agent", "at")
+ATTACHED_KEYS = ("attach", "capture_mb")
 AGENT_KEYS = ("url", "ca", "token_file")
 STATE = "run.json"
 # Sections of quench-nic that a configuration of the API does not make.
@@ -58,7 +60,7 @@ def add_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("--port", action="append", default=[], metavar="NAME=DEVICE", help="port: the location that a configuration names, and a "
                    "device as EAL knows it (0000:01:00.0, net_af_packet0,iface=eth1); may be repeated")
     p.add_argument("--ports", type=pathlib.Path, metavar="FILE", help="INI of ports: sections [port NAME] with the keys device, lcores, "
-                   "memory_mb, speed, base, eal, options and capture_mb, or agent and at; and [agent NAME] with url, ca and token_file")
+                   "memory_mb, speed, base, eal, options and capture_mb, or agent and at, or attach and capture_mb; and [agent NAME] with url, ca and token_file")
     p.add_argument("--listen", default="127.0.0.1:8443", metavar="ADDRESS:PORT", help="listening address (default 127.0.0.1:8443); port 0 selects a "
                    "free port. Beyond loopback, --token-file is required")
     p.add_argument("--http", action="store_true", help="no TLS; on loopback only")
@@ -113,7 +115,8 @@ def read_ports(path: pathlib.Path) -> tuple[dict[str, Section], dict[str, Sectio
         kind, _, item = name.partition(" ")
         if kind not in ("port", "agent") or not PORT_NAME.fullmatch(item):
             raise BadUsage(f"{path}: [{name}]: expected [port NAME] or [agent NAME]")
-        known, required = (AGENT_KEYS, "url") if kind == "agent" else (REMOTE_KEYS, "agent") if "agent" in keys else (PORT_KEYS, "device")
+        known, required = (AGENT_KEYS, "url") if kind == "agent" else (REMOTE_KEYS, "agent") if "agent" in keys else (
+            ATTACHED_KEYS, "attach") if "attach" in keys else (PORT_KEYS, "device")
         for key in keys:
             if key not in known:
                 raise BadUsage(f"{path}: [{name}] {key}: expected one of {', '.join(known)}")
@@ -170,10 +173,41 @@ def remote_outlet(name: str, keys: Section, agents: dict[str, Agent], offers: di
     offer = offers[agent.name].get(at)
     if offer is None:
         raise BadUsage(f"[port {name}] at = {at}: agent {agent.name} has {', '.join(offers[agent.name])}")
-    return Outlet(Location(name, offer["speed_bps"], offer["base"]), lambda: Remote(agent, name, at))
+    return Outlet(Location(name, offer["speed_bps"], offer["base"], offer["running"]), lambda: Remote(agent, name, at))
+
+
+def attached(name: str, keys: Section, settings: Settings) -> Outlet:
+    """A quench-nic that runs already, with its configuration."""
+    capture_bytes = capture_mb(keys.get("capture_mb", "64"), f"[port {name}] capture_mb") << 20
+    probe = Attached(settings.program, settings.folder, name, keys["attach"], "", capture_bytes)
+    try:
+        if not probe.find():
+            raise BadUsage(f"[port {name}] attach = {keys['attach']}: no quench-nic runs with this --file-prefix")
+        config, frames = probe.all("/quench/config"), probe.all("/quench/frames")
+    except Failed as failed:
+        raise BadUsage(f"[port {name}] attach = {keys['attach']}: {failed}") from failed
+    finally:
+        probe.detach()
+    sections: dict[str, Section] = {}
+    for section, key, value in zip(*(config[column] for column in ("section", "key", "value"))):
+        sections.setdefault(section, {})[key] = str(value)
+    base = {section: found for section, found in sections.items() if section.split()[0] not in OWN_SECTIONS}
+    own = base.setdefault("nic", {})
+    if "mac" not in own:
+        raise BadUsage(f"[port {name}] attach = {keys['attach']}: expected a mac in [nic] of its configuration")
+    for key, value in (("link_speed_bps", "100G"), ("first_qpn", "17"), ("max_qps", "1024")):
+        own.setdefault(key, value)
+    speed_bps = rate_bps(own["link_speed_bps"], f"[port {name}] attach: link_speed_bps")
+    sizes = [int(sections.get(f"frames {stream}", {}).get("frame_bytes", LEAST_FRAME_BYTES)) for stream in frames.get("name", [])]
+    running = {"streams": frames.get("name", []), "most_bytes": max([STANDARD_FRAME_BYTES, *sizes])}
+    before = "\n".join(section_text(section, found) for section, found in sections.items())
+    return Outlet(Location(name, speed_bps, base, running),
+                  lambda: Attached(settings.program, settings.folder, name, keys["attach"], before, capture_bytes))
 
 
 def outlet(name: str, keys: Section, number: int, settings: Settings) -> Outlet:
+    if "attach" in keys:
+        return attached(name, keys, settings)
     base = read_base(pathlib.Path(keys["base"])) if "base" in keys else {}
     cores = sorted(os.sched_getaffinity(0))
     device = keys["device"]

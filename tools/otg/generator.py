@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import concurrent.futures
+import contextlib
 import os
 import pathlib
 import select
@@ -72,6 +73,10 @@ class Driven(abc.ABC):
     def found_capture(self) -> Recording | None:
         """The capture that a controller before this one began."""
         return None
+
+    @abc.abstractmethod
+    def is_attached(self) -> bool:
+        """Somebody else started it, and ends it."""
 
     @abc.abstractmethod
     def stop(self) -> None: ...
@@ -158,9 +163,13 @@ class Generator(Process, Driven):
             try:
                 return self.change(f"/quench/reload,{self.config}")
             except Failed as error:
-                if "qpn" not in str(error) or time.monotonic() > end:
+                # Of a busy machine: "the main lcore did not respond: try again".
+                if not any(word in str(error) for word in ("qpn", "try again")) or time.monotonic() > end:
                     raise
             time.sleep(0.05)
+
+    def is_attached(self) -> bool:
+        return False
 
     def stop(self) -> None:
         ours = self.process is not None
@@ -170,3 +179,36 @@ class Generator(Process, Driven):
 
     def capture(self, order: Order) -> Recording:
         return Recorder(self.who, self.ask, BASE / self.prefix, self.folder / self.name, order, self.capture_bytes)
+
+
+class Attached(Generator):
+    """A quench-nic that somebody else started. Flows and live keys change; it gets its configuration back at the end."""
+
+    def __init__(self, program: pathlib.Path, folder: pathlib.Path, name: str, prefix: str, before: str, capture_bytes: int) -> None:
+        """before: its configuration"""
+        super().__init__(program, folder, name, prefix, [], [], capture_bytes)
+        self.before = before
+
+    def start(self, text: str) -> None:
+        self.write(text)
+
+    def wait_started(self) -> None:
+        if not self.find():
+            raise Failed(f"{self.who}: no quench-nic runs with --file-prefix {self.prefix}")
+        self.commit()
+
+    def is_attached(self) -> bool:
+        return True
+
+    def stop(self) -> None:
+        if self.is_ready():
+            with contextlib.suppress(Failed):  # it ends just now
+                self.write(self.before)
+                self.commit()
+        self.detach()
+
+    def detach(self) -> None:
+        """It goes on as it is."""
+        telemetry, self.telemetry, self.process = self.telemetry, None, None
+        if telemetry is not None:
+            telemetry.close()

@@ -87,9 +87,14 @@ class Port:
     capture: capture.Settings | None = None
     most_bytes: int = 0  # largest raw frame that its quench-nic has room for
     slots: dict[str, RawFlow | None] = dataclasses.field(default_factory=dict)  # by section of its quench-nic, in order
+    running: Object | None = None  # of its location
 
     def begin(self) -> None:
         """A quench-nic starts with its present flows. It keeps its sections, so some are for flows that come later."""
+        if self.running is not None:
+            self.most_bytes, flows = self.running["most_bytes"], iter(self.raws)
+            self.slots = {section: next(flows, None) for section in self.running["streams"]}
+            return
         self.most_bytes = max([raw.STANDARD_FRAME_BYTES, *(int(flow.keys["frame_bytes"]) for flow in self.raws)])
         self.slots = {flow.section: flow for flow in self.raws}
         spare = (name for name in (f"spare-{n}" for n in range(MOST_RAW_FLOWS + SPARE_SECTIONS)) if name not in self.slots)
@@ -186,6 +191,8 @@ class Location:
     name: str
     speed_bps: int = 100 * GBPS
     base: dict[str, Section] = dataclasses.field(default_factory=dict)
+    # Of a quench-nic that somebody else started: its streams of frames, and the largest frame that it has room for.
+    running: Object | None = None
 
 
 @dataclasses.dataclass
@@ -255,6 +262,12 @@ class Planner:
         if not numbers:
             return
         first, last = min(numbers), max(numbers)
+        if port.running is not None:
+            low, most = int(port.sections["nic"]["first_qpn"]), int(port.sections["nic"]["max_qps"])
+            if first < low or last >= low + most:
+                self.refuse("devices", f"source_qp_number {first} to {last} on port {port.name!r}: expected {low} to {low + most - 1}, the numbers of its "
+                            "quench-nic, which somebody else started")
+            return
         if last - first >= MOST_NUMBERS:
             self.refuse("devices", f"source_qp_number {first} and {last} on port {port.name!r}: expected at most {MOST_NUMBERS} numbers from the first QP of "
                         "a port to its last")
@@ -274,8 +287,11 @@ class Planner:
             else:
                 used[location] = item["name"]
                 sections = {name: dict(keys) for name, keys in known.base.items()}
-                sections.setdefault("nic", {}).update(link_speed_bps=str(known.speed_bps), flow_control="off", measure_times="on")
-                self.ports[item["name"]] = Port(item["name"], location, known.speed_bps, sections)
+                nic = sections.setdefault("nic", {})
+                nic["link_speed_bps"] = str(known.speed_bps)
+                if known.running is None:
+                    nic.update(flow_control="off", measure_times="on")
+                self.ports[item["name"]] = Port(item["name"], location, known.speed_bps, sections, nic.get("mac", ""), running=known.running)
 
     def plan_layer1(self) -> None:
         seen: set[str] = set()
@@ -364,7 +380,7 @@ class Planner:
             self.refuse(f"{path}.mac", "missing, and the schema requires it")
             return
         interface = Interface(item["name"], port, item["mac"], item["mtu"] if port.mtu is None else min(item["mtu"], port.mtu))
-        if not port.interfaces:
+        if not port.interfaces and port.running is None:
             port.mac = port.sections["nic"]["mac"] = item["mac"]
         port.interfaces.append(interface)
         vlans = item.get("vlans", [])
@@ -391,7 +407,7 @@ class Planner:
         if any(other.ip == address.ip for one in port.interfaces for other in one.addresses):
             self.refuse(f"{path}.address", f"{item['address']}: another interface of port {port.name!r} has it")
         interface.addresses.append(address)
-        if interface is port.interfaces[0]:
+        if interface is port.interfaces[0] and port.running is None:
             port.sections["nic"].setdefault("ip" if version == 4 else "ip6", item["address"])
         own[item["name"]] = address
 
@@ -455,6 +471,8 @@ class Planner:
                     self.refuse(f"{path}.protocols[{m}]", f"port {port.name!r} has settings already")
                 settings[port.name] = f"{path}.protocols[{m}].rocev2", protocol["rocev2"]
         for port in self.ports.values():
+            if port.running is not None and port.name not in settings:
+                continue  # as its quench-nic has them
             self.plan_settings(*settings.get(port.name, ("defaults", default("Rocev2.PerPortSettings"))), port)
 
     def plan_settings(self, path: str, settings: Object, port: Port) -> None:
@@ -522,8 +540,15 @@ class Planner:
         for n, item in enumerate(self.config.get("flows", [])):
             self.plan_raw_flow(f"flows[{n}]", item, self.config["given"]["flows"][n])
         for port in self.ports.values():
-            if len(port.raws) > MOST_RAW_FLOWS:
-                self.refuse("flows", f"{len(port.raws)} on port {port.name!r}: expected at most {MOST_RAW_FLOWS}")
+            most = MOST_RAW_FLOWS if port.running is None else len(port.running["streams"])
+            if len(port.raws) > most:
+                self.refuse("flows", f"{len(port.raws)} on port {port.name!r}: expected at most {most}" + (
+                    ", the streams of its quench-nic, which somebody else started" if port.running is not None else ""))
+            most_bytes = raw.MOST_FRAME_BYTES if port.running is None else port.running["most_bytes"]
+            for flow in port.raws:
+                if int(flow.keys["frame_bytes"]) > most_bytes:
+                    self.refuse("flows", f"{flow.name!r}: {flow.keys['frame_bytes']} bytes: expected at most {most_bytes}, the room of its quench-nic, which "
+                                "somebody else started")
 
     def plan_raw_flow(self, path: str, item: Object, given: Object) -> None:
         self.name(f"{path}.name", item["name"])

@@ -173,6 +173,9 @@ class Remote(Driven):
     def found_capture(self) -> Recording | None:
         return RemoteRecording(self) if self.agent.state(self.at).get("captured") else None
 
+    def is_attached(self) -> bool:
+        return bool(self.agent.state(self.at).get("attached"))
+
     def stop(self) -> None:
         if self.begun:
             self.begun = False

@@ -146,6 +146,10 @@ class Tester:
             if len(ours) <= free and all(int(flow.keys["frame_bytes"]) <= port.most_bytes for flow in ours):
                 continue
             full.append(port)
+            if port.running is not None:
+                errors.append(f"{paths[added.index(ours[0])]}: port {port.name!r} has room for {free} more flows of at most {port.most_bytes} bytes, and somebody "
+                              "else started its quench-nic")
+                continue
             if any(flow.started for flow in self.flows_of(port)) or any(flow.started for flow in port.raws):
                 errors.append(f"{paths[added.index(ours[0])]}: port {port.name!r} has room for {free} more flows of at most {port.most_bytes} bytes, and "
                               "would start again: expected its flows to be stopped")
@@ -286,6 +290,9 @@ class Tester:
 
     def set_link(self, request: Object) -> None:
         names = named("port.link.port_names", request.get("port_names"), dict(self.run.plan.ports))
+        attached = [name for name in names if self.run.generators[name].is_attached()]
+        if attached:
+            raise Refused([f"port.link.port_names: {name!r}: somebody else started its quench-nic" for name in attached])
         if request["state"] == "down":
             self.run.down |= set(names)
             for name in names:
