@@ -25,7 +25,7 @@ class Script:
         """modules: those that the script imports late, and all calls need. @raise ImportError: the script needs a package that is not there"""
         self.path = ROOT / "scripts" / name
         handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-        loader = importlib.machinery.SourceFileLoader(name.replace("-", "_").removesuffix(".py"), str(self.path))
+        loader = importlib.machinery.SourceFileLoader(f"script_{name.replace('-', '_').removesuffix('.py')}", str(self.path))
         spec = importlib.util.spec_from_loader(loader.name, loader)
         self.module = importlib.util.module_from_spec(spec)
         sys.modules[loader.name] = self.module  # for its dataclasses
