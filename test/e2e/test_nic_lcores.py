@@ -170,6 +170,14 @@ def share_the_wire(work):
     check("net_null: and every QP sent", all(q["tx_packets"] for q in r["qps"]) and wire > limit / 4, wire / limit)
 
 
+def refuse_addresses(work):
+    """A node knows the addresses of its own flows only."""
+    text = config(1, 2, [("a", 17, True, 0, 8)]) + "local_ip = 10.0.0.99\n"
+    nic = start(work, "addresses", text, three("net_null0,no-rx=1"))
+    check_equal("local_ip with two lcores: exit code", nic.wait_end(), 2)
+    check("local_ip with two lcores is refused", "[flow a] local_mac and local_ip need one polling lcore, not 2" in nic.err(), nic.err())
+
+
 def one_queue(work):
     nic = start(work, "pcap", config(1, 2, [("a", 17, True, 1, 4)]), three(f"net_pcap0,tx_pcap={work}/out.pcap"),
                 "--duration", 0.2, "--json-qps", 3)
@@ -192,6 +200,7 @@ def main():
     half_started(work)
     client_first(work)
     share_the_wire(work)
+    refuse_addresses(work)
     one_queue(work)
     finish()
 
