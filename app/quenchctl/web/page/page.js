@@ -3,6 +3,7 @@
 "use strict";
 
 const MOST_LINES = 6;
+const MANY_PORTS = 8; // with more, they have the whole width
 const MOST_BARS = 12; // with more, idle bars are left out
 const MOST_STORMS = 6;
 const MOST_EVENTS = 100;
@@ -109,6 +110,7 @@ class View {
     if (!picture)
       return;
     const shown = this.shownBars(picture.bars), idle = picture.bars.length - shown.length;
+    this.root.classList.toggle("many", picture.ports.length > MANY_PORTS);
     this.stats.show(picture.tiles);
     this.ports.show(picture.ports, this.chosen);
     this.bars.show(shown);
