@@ -168,6 +168,11 @@ def check_hosts(client, otg):
     otg.wait_quiet()
     check_equal("all arrives", [row["frame_delta"] for row in client.metrics("rocev2_flow")], [0] * 4)
     check_equal("peers", {(peer["qp_up"], peer["qp_down"]) for peer in client.metrics("rocev2_ipv4")}, {(1, 0)})
+    # QPs go, with their addresses, and come back.
+    for state in ("stop", "start"):
+        client.good("set_control_state", {"choice": "protocol", "protocol": {"choice": "all", "all": {"state": state}}})
+    client.traffic("start")
+    otg.wait("messages again", lambda: all(row["message_complete_rx"] > 10 for row in client.metrics("rocev2_flow")))
     with open(otg.work / "hosts.pcap", "wb") as file:
         file.write(otg.get_capture("rx"))
     seen = {(frame[6:12].hex(":"), frame[:6].hex(":"), socket.inet_ntoa(ip[12:16]), socket.inet_ntoa(ip[16:20]))
