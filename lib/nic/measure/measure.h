@@ -36,7 +36,6 @@ struct nic_qp_answers {
 	uint64_t acks_sent, acks_received;
 	uint32_t naks_sent, naks_received; /* of all kinds */
 	uint32_t out_of_sequence;          /* packets received ahead of the expected PSN */
-	uint32_t spare;
 };
 
 /* The last packet that a QP sent, and the last one that arrived. */
