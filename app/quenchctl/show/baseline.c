@@ -259,18 +259,10 @@ baseline_subtract(const json_t *baseline, const char *command, json_t *reply)
 	json_decref(names);
 }
 
-static uint64_t
-number(const json_t *o, const char *key)
-{
-	json_int_t n = json_integer_value(json_object_get(o, key));
-
-	return n > 0 ? (uint64_t)n : 0;
-}
-
 static void
 set_mean(json_t *row, const char *rate, const char *bytes, uint64_t ns)
 {
-	double bps = (double)number(row, bytes) * 8e9 / (double)ns;
+	double bps = (double)client_u64(row, bytes) * 8e9 / (double)ns;
 
 	json_object_set_new(row, rate, json_integer((json_int_t)(bps + 0.5)));
 }
@@ -279,13 +271,13 @@ void
 baseline_mean_rates(const json_t *baseline, const char *command, json_t *reply, uint64_t elapsed_ns)
 {
 	const json_t *then = json_object_get(json_object_get(baseline, "replies"), command);
-	uint64_t cleared_ns = number(json_object_get(baseline, "times_ns"), command);
+	uint64_t cleared_ns = client_u64(json_object_get(baseline, "times_ns"), command);
 	json_t *rows = by_name(json_object_get(then, "rows")), *row;
 	char name[PATH_CHARS];
 	size_t i;
 
 	json_array_foreach (json_object_get(reply, "rows"), i, row) {
-		uint64_t from_ns = max_u64(cleared_ns, number(row, "started_ns"));
+		uint64_t from_ns = max_u64(cleared_ns, client_u64(row, "started_ns"));
 
 		row_name(row, name);
 		if (json_object_get(rows, name) == NULL || elapsed_ns <= from_ns)

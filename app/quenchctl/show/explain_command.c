@@ -34,12 +34,6 @@ static const struct {
 	{"wire", "its next packet waits for its turn on the wire"},
 };
 
-static uint64_t
-member(const json_t *o, const char *key)
-{
-	return (uint64_t)json_integer_value(json_object_get(o, key));
-}
-
 static const char *
 word(const json_t *o, const char *key)
 {
@@ -56,17 +50,17 @@ print_wait(const json_t *qp)
 			printf("now: %s\n", holds[i].words);
 	printf("     %" PRIu64 " of at most %" PRIu64
 	       " packets are not acknowledged; paused %" PRIu64 " us so far\n",
-	       member(qp, "unacked_packets"), member(qp, "window_packets"),
-	       member(qp, "rx_pause_duration_us"));
+	       client_u64(qp, "unacked_packets"), client_u64(qp, "window_packets"),
+	       client_u64(qp, "rx_pause_duration_us"));
 }
 
 static void
 print_rate(const json_t *qp, const json_t *trace)
 {
-	uint64_t cap = member(qp, "rate_cap_bps"), allowed = member(qp, "cc_rate_bps");
+	uint64_t cap = client_u64(qp, "rate_cap_bps"), allowed = client_u64(qp, "cc_rate_bps");
 	char rate[24], target[24], lowest[24], most[24];
 
-	printf("rate: %s", explain_rate(rate, member(qp, "rate_bps")));
+	printf("rate: %s", explain_rate(rate, client_u64(qp, "rate_bps")));
 	if (cap > 0 && cap < allowed)
 		printf(", which is rate_cap_bps of its flow; congestion control (%s) would allow "
 		       "%s\n",
@@ -77,20 +71,20 @@ print_rate(const json_t *qp, const json_t *trace)
 		printf(", set by congestion control (%s)\n", word(trace, "cc"));
 	if (strcmp(word(trace, "cc"), "dcqcn") == 0)
 		printf("      target %s, alpha %.4f\n",
-		       explain_rate(target, member(qp, "target_rate_bps")),
+		       explain_rate(target, client_u64(qp, "target_rate_bps")),
 		       json_number_value(json_object_get(qp, "alpha")));
 	printf("since the start: %" PRIu64 " CNPs taken, %" PRIu64 " ignored, %" PRIu64
 	       " cuts, lowest rate %s, %" PRIu64 " packets sent again\n",
-	       member(qp, "cnps_handled"), member(qp, "cnps_ignored"), member(qp, "rate_cuts"),
-	       explain_rate(lowest, member(qp, "min_rate_bps")),
-	       member(qp, "retransmitted_packets"));
+	       client_u64(qp, "cnps_handled"), client_u64(qp, "cnps_ignored"),
+	       client_u64(qp, "rate_cuts"), explain_rate(lowest, client_u64(qp, "min_rate_bps")),
+	       client_u64(qp, "retransmitted_packets"));
 }
 
 /* If the QP sends no data, the peer controls the rate: say so. */
 static bool
 explain_silent(const json_t *trace)
 {
-	if (member(trace, "sends_data") != 0)
+	if (client_u64(trace, "sends_data") != 0)
 		return false;
 	if (strcmp(word(trace, "verb"), "read") == 0)
 		printf("the QP sends READ requests: the responder at the peer sends the data and "
@@ -117,15 +111,15 @@ print_last_cut(const struct explain_event *events, size_t n, uint64_t now_ns)
 static void
 print_length(const json_t *trace, uint64_t now_ns)
 {
-	uint64_t rows = member(trace, "end");
+	uint64_t rows = client_u64(trace, "end");
 	/* The first row is the initial state, not an event, unless the trace is from the start. */
-	uint64_t n = rows > 0 && member(trace, "trace_qps") == 0 ? rows - 1 : rows;
+	uint64_t n = rows > 0 && client_u64(trace, "trace_qps") == 0 ? rows - 1 : rows;
 
 	printf("traced for %.1f s: %" PRIu64 " event%s%s\n",
-	       (double)(now_ns - member(trace, "began_ns")) / (double)NS_PER_SEC, n,
+	       (double)(now_ns - client_u64(trace, "began_ns")) / (double)NS_PER_SEC, n,
 	       n == 1 ? "" : "s", n == 0 ? "; congestion control has done nothing since" : "");
-	if (member(trace, "lost") > 0)
-		printf("the first %" PRIu64 " rows are lost\n", member(trace, "lost"));
+	if (client_u64(trace, "lost") > 0)
+		printf("the first %" PRIu64 " rows are lost\n", client_u64(trace, "lost"));
 }
 
 static int
@@ -136,7 +130,7 @@ print_story(const json_t *trace, const char *id, uint64_t now_ns)
 	struct explain_event *events;
 	int rc = -1;
 
-	if (member(trace, "traced") == 0) {
+	if (client_u64(trace, "traced") == 0) {
 		printf("not traced: \"quenchctl trace qp %s on\" records the causes of rate "
 		       "changes\n",
 		       id);
@@ -162,7 +156,7 @@ ask_qp(struct client *c, const json_t *trace, json_t **qp)
 {
 	char command[64];
 
-	snprintf(command, sizeof(command), "/quench/qp,%" PRIu64, member(trace, "local_qpn"));
+	snprintf(command, sizeof(command), "/quench/qp,%" PRIu64, client_u64(trace, "local_qpn"));
 	return client_ask(c, command, qp);
 }
 
@@ -170,8 +164,8 @@ static int
 print(const json_t *trace, const json_t *qp, const char *id, uint64_t now_ns)
 {
 	printf("QP %" PRIu64 " (%s#%" PRIu64 ") to QP %" PRIu64 ", %s\n",
-	       member(trace, "local_qpn"), word(trace, "flow"), member(trace, "qp"),
-	       member(qp, "peer_qpn"), word(trace, "verb"));
+	       client_u64(trace, "local_qpn"), word(trace, "flow"), client_u64(trace, "qp"),
+	       client_u64(qp, "peer_qpn"), word(trace, "verb"));
 	if (explain_silent(trace))
 		return 0;
 	print_wait(qp);
@@ -200,7 +194,7 @@ command_explain(const struct command *command, struct client *c, const struct ct
 		putchar('\n');
 		json_decref(both);
 	} else if (rc == 0) {
-		rc = print(trace, qp, params[0], member(info, "elapsed_ns"));
+		rc = print(trace, qp, params[0], client_u64(info, "elapsed_ns"));
 	}
 	json_decref(trace);
 	json_decref(qp);

@@ -31,14 +31,6 @@ static const struct {
 	{"p999", "p99.9", 99.9}, {"max", "max", 100},
 };
 
-static uint64_t
-member(const json_t *o, const char *key)
-{
-	json_int_t n = json_integer_value(json_object_get(o, key));
-
-	return n > 0 ? (uint64_t)n : 0;
-}
-
 static bool
 is_of(const json_t *row, const struct measure *m)
 {
@@ -53,7 +45,7 @@ buckets_of(const json_t *rows, const struct measure *m)
 	size_t i;
 
 	json_array_foreach (rows, i, row)
-		if (is_of(row, m) && member(row, "count") > 0)
+		if (is_of(row, m) && client_u64(row, "count") > 0)
 			json_array_append(buckets, row);
 	return buckets;
 }
@@ -66,7 +58,7 @@ count_of(const json_t *buckets)
 	size_t i;
 
 	json_array_foreach (buckets, i, bucket)
-		count += member(bucket, "count");
+		count += client_u64(bucket, "count");
 	return count;
 }
 
@@ -79,9 +71,9 @@ quantile(const json_t *buckets, double pct)
 	size_t i;
 
 	json_array_foreach (buckets, i, bucket) {
-		below += member(bucket, "count");
+		below += client_u64(bucket, "count");
 		if (below >= wanted)
-			return member(bucket, "at_most");
+			return client_u64(bucket, "at_most");
 	}
 	return 0;
 }
@@ -101,8 +93,8 @@ lines_per_decade(const json_t *buckets)
 {
 	static const double steps[] = {320, 160, 80, 40, 20, 10, 5, 2};
 	size_t n = json_array_size(buckets);
-	uint64_t low = max_u64(member(json_array_get(buckets, 0), "at_most"), 1);
-	uint64_t high = max_u64(member(json_array_get(buckets, n - 1), "at_most"), 1);
+	uint64_t low = max_u64(client_u64(json_array_get(buckets, 0), "at_most"), 1);
+	uint64_t high = max_u64(client_u64(json_array_get(buckets, n - 1), "at_most"), 1);
 	double decades = log10((double)high) - log10((double)low);
 
 	for (unsigned int i = 0; i < ARRAY_LEN(steps); i++)
@@ -114,7 +106,8 @@ lines_per_decade(const json_t *buckets)
 static int
 line_of(const json_t *bucket, double per_decade)
 {
-	return (int)ceil(log10((double)max_u64(member(bucket, "at_most"), 1)) * per_decade - 1e-9);
+	return (int)ceil(log10((double)max_u64(client_u64(bucket, "at_most"), 1)) * per_decade -
+			 1e-9);
 }
 
 /* The samples of the buckets from *i on that belong to one line; *i is then the next line's. */
@@ -129,7 +122,7 @@ sum_line(const json_t *buckets, double per_decade, size_t *i)
 
 		if (line_of(bucket, per_decade) != line)
 			break;
-		count += member(bucket, "count");
+		count += client_u64(bucket, "count");
 	}
 	return count;
 }
@@ -154,7 +147,7 @@ print_lines(const struct measure *m, const json_t *buckets)
 	printf("%12s %12s %10s\n", "at most", "count", "cumulative");
 	for (size_t i = 0; i < json_array_size(buckets);) {
 		uint64_t count = sum_line(buckets, per_decade, &i);
-		uint64_t top = member(json_array_get(buckets, i - 1), "at_most");
+		uint64_t top = client_u64(json_array_get(buckets, i - 1), "at_most");
 		int bar = (int)ceil((double)count * BAR_CHARS / (double)most);
 
 		below += count;

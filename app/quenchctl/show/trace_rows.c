@@ -10,12 +10,6 @@
 #include "runtime/notice/say.h"
 #include "nic/measure/trace.h"
 
-static uint64_t
-member(const json_t *o, const char *key)
-{
-	return (uint64_t)json_integer_value(json_object_get(o, key));
-}
-
 int
 trace_read(struct trace_reader *r, json_t **reply)
 {
@@ -35,7 +29,7 @@ trace_read(struct trace_reader *r, json_t **reply)
 		return APP_FAILED;
 	}
 	if (trace != 0)
-		r->next = member(*reply, "end");
+		r->next = client_u64(*reply, "end");
 	r->trace = trace;
 	return 0;
 }
@@ -43,7 +37,7 @@ trace_read(struct trace_reader *r, json_t **reply)
 bool
 trace_has_more(const json_t *reply)
 {
-	return member(reply, "end") < member(reply, "written");
+	return client_u64(reply, "end") < client_u64(reply, "written");
 }
 
 /*
@@ -54,7 +48,7 @@ static int
 read_to_end(struct trace_reader *r, json_t **reply, bool *lapped)
 {
 	int rc = trace_read(r, reply);
-	uint64_t until = rc == 0 ? member(*reply, "written") : 0;
+	uint64_t until = rc == 0 ? client_u64(*reply, "written") : 0;
 
 	*lapped = false;
 	while (rc == 0 && r->next < until && !*lapped) {
@@ -73,7 +67,7 @@ read_to_end(struct trace_reader *r, json_t **reply, bool *lapped)
 			*reply = NULL;
 			break;
 		}
-		*lapped = member(page, "lost") > 0;
+		*lapped = client_u64(page, "lost") > 0;
 		json_object_set(*reply, "written", json_object_get(page, "written"));
 		/* The reply must not have a gap. */
 		if (!*lapped) {
@@ -98,7 +92,7 @@ trace_read_all(struct client *c, const char *id, json_t **reply)
 	 * then a smaller part.
 	 */
 	for (uint64_t n = NIC_TRACE_ROWS / 2; rc == 0 && lapped && n > 0; n /= 2) {
-		uint64_t written = member(*reply, "written");
+		uint64_t written = client_u64(*reply, "written");
 
 		json_decref(*reply);
 		r.next = written > n ? written - n : 0;
@@ -135,16 +129,16 @@ trace_event(const json_t *row)
 	alpha = alpha > 0 ? alpha < 1 ? alpha : 1 : 0;
 
 	return (struct explain_event){
-		.at_ns = member(row, "time_ns"),
+		.at_ns = client_u64(row, "time_ns"),
 		.kind = EXPLAIN_RATE,
 		.did = did_of(json_string_value(json_object_get(row, "reason"))),
-		.after = {.rate_bps = member(row, "rate_bps"),
-			  .target_rate_bps = member(row, "target_rate_bps"),
+		.after = {.rate_bps = client_u64(row, "rate_bps"),
+			  .target_rate_bps = client_u64(row, "target_rate_bps"),
 			  .alpha_q32 = (uint64_t)(alpha * (double)Q32_ONE),
-			  .rtt_ns = member(row, "rtt_ns"),
-			  .time_stage = (uint16_t)member(row, "time_stage"),
-			  .byte_stage = (uint16_t)member(row, "byte_stage"),
-			  .limited = member(row, "limited") != 0},
+			  .rtt_ns = client_u64(row, "rtt_ns"),
+			  .time_stage = (uint16_t)client_u64(row, "time_stage"),
+			  .byte_stage = (uint16_t)client_u64(row, "byte_stage"),
+			  .limited = client_u64(row, "limited") != 0},
 	};
 }
 

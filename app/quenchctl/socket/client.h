@@ -69,4 +69,13 @@ int client_ask_first(struct client *c, const char *path, unsigned int count, jso
 int client_fail(struct client *c, int rc, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/** @return the integer of a key of a reply; 0 if there is none, or it is negative. */
+static inline uint64_t
+client_u64(const json_t *reply, const char *key)
+{
+	json_int_t n = json_integer_value(json_object_get(reply, key));
+
+	return n > 0 ? (uint64_t)n : 0;
+}
+
 #endif
