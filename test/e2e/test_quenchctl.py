@@ -192,6 +192,7 @@ def check_times(ctl, flow):
     check_equal("times: cleared", ctl("clear counters times").returncode, 0)
     check_equal("times: nothing since the clear", (ctl.json(f"show times {name}")["rows"], ctl(f"show times {name}").stdout),
                 ([], "nothing was measured yet\n"))
+    check_equal("times: nor of a receiver", ctl.json("show times answer")["rows"], [])
     check_equal("times: the program kept them", ctl.json(f"--since-start show times {name}"), shown)
     ctl.refused("show times nobody", "FLOW = nobody", "a flow of /quench/flows")
 

@@ -236,9 +236,13 @@ keep(struct client *c, const char *command, json_t *replies)
 static bool
 has_times(const json_t *flow)
 {
-	return json_integer_value(json_object_get(flow, "completions")) > 0 ||
-	       json_integer_value(json_object_get(flow, "rtt_samples")) > 0 ||
-	       json_integer_value(json_object_get(flow, "paced_gaps")) > 0;
+	static const char *const counts[] = {"completions", "rtt_samples", "paced_gaps",
+					     "burst_gaps", "one_way_samples"};
+
+	for (unsigned int i = 0; i < ARRAY_LEN(counts); i++)
+		if (client_u64(flow, counts[i]) > 0)
+			return true;
+	return false;
 }
 
 static int
