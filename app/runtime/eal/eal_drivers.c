@@ -8,6 +8,8 @@
 #include <string.h>
 #include <rte_eal.h>
 
+#include "base/numbers/array.h"
+
 #define EAL_LIBRARY "librte_eal"
 
 static bool all_are_loaded;
@@ -72,15 +74,25 @@ begins(const char *word, const char *with)
 	return strncmp(word, with, strlen(with)) == 0;
 }
 
-/*
- * May the options name drivers or devices in a way that is not understood here? EAL takes --vde for
- * --vdev.
- */
+/* Does an option name neither a driver nor a device, whatever its value? EAL also takes the beginning of a long option. */
 static bool
-names_in_another_way(const char *option)
+names_nothing(const char *option)
 {
-	return begins(option, "-d") || begins(option, "-a") || begins(option, "-b") ||
-	       begins(option, "--allow") || begins(option, "--block") || begins(option, "--vd");
+	static const char *const others[] = {
+		"--no-huge",     "--no-shconf", "--no-pci",     "--no-telemetry",
+		"--no-hpet",     "--lcores",    "--main-lcore", "--socket-mem",
+		"--file-prefix", "--log-level", "--iova-mode",  "--huge-dir",
+	};
+	size_t length = strcspn(option, "=");
+
+	if (*option != '-') /* the value of the option before */
+		return true;
+	if (option[1] != '-')
+		return strchr("clmnv", option[1]) != NULL;
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (strlen(others[i]) == length && strncmp(others[i], option, length) == 0)
+			return true;
+	return false;
 }
 
 static bool
@@ -101,9 +113,11 @@ load_named(int argc, char **argv)
 			device = argv[++i];
 		else if (begins(argv[i], "--vdev="))
 			device = argv[i] + strlen("--vdev=");
-		else if (names_in_another_way(argv[i]))
+		else if (!names_nothing(argv[i]))
 			return false;
-		if (device != NULL && !load(device, driver_length(device)))
+		/* An argument in brackets names a further device. */
+		if (device != NULL &&
+		    (strchr(device, '(') != NULL || !load(device, driver_length(device))))
 			return false;
 	}
 	return no_pci && no_shconf;

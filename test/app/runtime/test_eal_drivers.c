@@ -90,6 +90,10 @@ TEST(all_are_loaded_for_options_that_are_not_understood)
 	assert_int_equal(start("--no-pc", "--vdev", "net_null0"), STARTS | HAS_NULL | HAS_OTHERS);
 	assert_int_equal(start("--no-pci", "--vde", "net_null0"), STARTS | HAS_NULL | HAS_OTHERS);
 	assert_int_equal(start("--no-pci", "-a", "net_null0"), STARTS | HAS_NULL | HAS_OTHERS);
+	assert_int_equal(start("--no-pci", "--mbuf-pool-ops-name", "stack"),
+			 STARTS | HAS_NULL | HAS_OTHERS);
+	assert_int_equal(start("--no-pci", "--vdev", "net_failsafe0,dev(net_null1)"),
+			 STARTS | HAS_NULL | HAS_OTHERS);
 }
 
 /* dpdk-dumpcap may attach, and has all. */
