@@ -116,6 +116,7 @@ def of(name):
 
 
 # Of what is on the screen: what is wider than the page, texts that are cut, and those with less contrast than WCAG's 4.5 (1.4.3).
+# Other programs of this machine are on the page, too: those of other tests come and go.
 FAULTS = """
 const numbers = colour => { const n = colour.match(/[\\d.]+/g).map(Number); return n.length > 3 ? n : [...n, 1]; };
 const over = (a, b, part) => a.slice(0, 3).map((v, i) => v * part + b[i] * (1 - part));
@@ -123,9 +124,10 @@ const light = c => { const [r, g, b] = c.map(v => (v /= 255) <= 0.04045 ? v / 12
 const chain = e => e.parentElement ? [...chain(e.parentElement), e] : [e];
 const page = numbers(getComputedStyle(document.body).backgroundColor);
 const found = document.documentElement.scrollWidth > document.documentElement.clientWidth ? ["the page is wider than the screen"] : [];
+const foreign = e => e !== null && !e.dataset.name.startsWith(arguments[0]);
 for (const e of document.querySelectorAll("body *")) {
   const words = [...e.childNodes].filter(n => n.nodeType === 3).map(n => n.data.trim()).join("");
-  if (words === "" || !e.checkVisibility() || e.closest(":disabled, option, script, template"))
+  if (words === "" || !e.checkVisibility() || e.closest(":disabled, option, script, template") || foreign(e.closest("[data-name]")))
     continue;
   let ground = page, shown = 1;
   for (const up of chain(e)) {
@@ -147,7 +149,7 @@ def faults(page):
     found = []
     for scheme in ("light", "dark"):
         page.front().execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
-        found += [f"{scheme}: {fault}" for fault in page.script(FAULTS)]
+        found += [f"{scheme}: {fault}" for fault in page.script(FAULTS, prefix(""))]
     return found
 
 
