@@ -142,6 +142,8 @@ def check_refused(work):
         done = test_run(work, *args, "--out", "none")
         check(f"{what}: one line, code 2", done.returncode == 2 and len(done.stderr.splitlines()) == 1 and all(word in done.stderr for word in words), done.stderr)
     check("nothing was written", not (work / "none").exists())
+    done = test_run(work, work / "bad-event.ini", "--out", "lab-alone", "--on", "lab", *SHORT)
+    check("what only the lab has is refused on ports alone", done.returncode in (0, 1), done.stderr)
 
 
 def check_faults(work):

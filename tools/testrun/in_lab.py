@@ -11,7 +11,7 @@ import quench
 from quench import lab, tables
 from quench.data import Run
 
-from .quantities import Flow, Measured
+from .quantities import Flow, Measured, is_loss
 from .sections import BadFile, TestFile
 
 LAB = lab.LAB
@@ -82,7 +82,7 @@ def measured(folder: pathlib.Path) -> Measured:
                   int(flow["error"]), {measure: times for (name, measure), times in found.times.items() if name == flow["name"]})
              for flow in results["flows"]]
     queues = [queue for port in results["ports"] for queue in port["queues"]]
-    losses = {f"{drop['node']} port {drop['port']} {drop['reason']}": drop["packets"] for drop in results["drops"]}
+    losses = {f"{drop['node']} port {drop['port']} {drop['reason']}": drop["packets"] for drop in results["drops"] if is_loss(drop["reason"])}
     return Measured(flows, losses, sum(pause["tx_pause"] for pause in pauses),
                     round(sum(pause["tx_pause_duration_us"] for pause in pauses)), results["counters"]["ecn_marked_packets"],
                     max((queue["watermark_bytes"] for queue in queues), default=0))

@@ -19,7 +19,7 @@ from quench.process import PATIENCE_S
 from .criteria import Criterion
 from .in_lab import MOST_RECORDED, SNAP_BYTES
 from .plan import Plan, PlannedFlow, Step
-from .quantities import Flow, Measured
+from .quantities import Flow, Measured, is_loss
 from .sections import BadFile, TestFile
 
 SAMPLE_S = 0.05
@@ -147,7 +147,6 @@ class Network:
     def stop(self) -> None:
         if self.capture is not None:
             self.capture.stop()
-        # Switches first: they would count frames for a host that has ended.
         for program_ in (*self.switches.values(), *self.nics.values()):
             program_.stop()
 
@@ -194,7 +193,8 @@ class Network:
         return [flow for flow in self.plan.flows if name in ("", flow.name, flow.section)]
 
     def lost(self) -> int:
-        hosts: int = sum(value for nic in self.nics.values() for name, value in nic.counters().items() if name.startswith("drop_"))
+        hosts: int = sum(value for nic in self.nics.values() for name, value in nic.counters().items()
+                         if name.startswith("drop_") and is_loss(name))
         return hosts + sum(sum(switch.drops().values()) for switch in self.switches.values())
 
     def pauses(self) -> int:
@@ -253,16 +253,19 @@ def run(plan: Plan, folder: pathlib.Path, progress: bool, criteria: list[Criteri
         folder.mkdir(parents=True, exist_ok=True)
         with Network(plan, folder, criteria) as network:
             base, last, passed_s = network.run(said)
+            # The end of one program is a link that goes down for the next, which drops what others still send.
+            dropped = {name: switch.rows("/quench/drops") for name, switch in network.switches.items()}
             network.stop()
     except OSError as error:
         raise quench.Failed(f"{error.filename or folder}: {error.strerror}") from error
     finally:
         if progress:
             print("\r" + " " * 60 + "\r", end="", file=sys.stderr, flush=True)
-    return Ran(measured(network, base, last, passed_s), network.timeline, network.late, network.capture, network.where, network.broken)
+    return Ran(measured(network, base, last, passed_s, dropped), network.timeline, network.late, network.capture, network.where, network.broken)
 
 
-def measured(network: Network, base: Rows, last: Rows, passed_s: float) -> Measured:
+def measured(network: Network, base: Rows, last: Rows, passed_s: float, dropped: dict[str, list[quench.programs.Row]]) -> Measured:
+    """dropped: by switch, the packets of each port by reason"""
     results = {host: nic.results() for host, nic in network.nics.items()}
     times = {}
     try:
@@ -276,7 +279,7 @@ def measured(network: Network, base: Rows, last: Rows, passed_s: float) -> Measu
         wire, payload = ((8 * (of(flow, last)[name] - of(flow, base)[name]) / passed_s) for of, name in ((network.sent, "wire_bytes"), (network.received, "payload_bytes")))
         flows.append(Flow(flow.name, wire, payload, requester["messages"], sender["retransmitted_packets"], receiver["cnps_sent"], requester["qps_failed"],
                           {measure: found for (name, measure), found in times[flow.src.host].items() if name == flow.name}))
-    losses = {f"h{host} {name}": value for host, found in results.items() for name, value in found["counters"].items() if name.startswith("drop_") and value}
+    losses = {f"h{host} {name}": value for host, found in results.items() for name, value in found["counters"].items() if name.startswith("drop_") and is_loss(name) and value}
     if not network.switches:
         return Measured(flows, None, None, None, None, None)
     by_switch = {name: switch.results()["ports"] for name, switch in network.switches.items()}
@@ -284,7 +287,7 @@ def measured(network: Network, base: Rows, last: Rows, passed_s: float) -> Measu
     queues = [queue for port in ports for queue in port["queues"]]
     pauses = {what: sum(value for port in ports for name, value in port.items() if re.fullmatch(rf"tx_(prio\d|global)_pause{what}", name))
               for what in ("", "_duration_us")}
-    losses |= {f"{name} port {port['port']} {reason}": packets for name, found in by_switch.items() for port in found
-               for reason, packets in port["drops"].items() if packets}
+    losses |= {f"{name} port {row['port']} {reason}": packets for name, rows in dropped.items() for row in rows
+               for reason, packets in row.items() if reason != "port" and packets}
     return Measured(flows, losses, pauses[""], pauses["_duration_us"],
                     sum(queue["ecn_marked_packets"] for queue in queues), max(queue["watermark_bytes"] for queue in queues))

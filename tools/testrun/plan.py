@@ -112,6 +112,10 @@ def numbers(text: str) -> set[int]:
     return found
 
 
+class OnlyInLab(BadFile):
+    """Something that quench-lab has and ports do not."""
+
+
 class Maker:
     """Makes a plan of what quench-lab has in force."""
 
@@ -129,7 +133,7 @@ class Maker:
 
     def refuse(self, where: str, expected: str) -> NoReturn:
         """where: "[SECTION]" or "[SECTION] KEY = VALUE" of the scenario."""
-        raise BadFile(f"{self.file.path}:{self.file.line_of(*where[1:].split(']'))}: {where}: on ports, expected {expected}")
+        raise OnlyInLab(f"{self.file.path}:{self.file.line_of(*where[1:].split(']'))}: {where}: on ports, expected {expected}")
 
     def check(self) -> None:
         if self.fabric["topology"] not in ROWS:
@@ -375,5 +379,5 @@ class Maker:
 
 
 def make(file: TestFile, text: str) -> Plan:
-    """text: the configuration that quench-lab has in force. @raise BadFile"""
+    """text: the configuration that quench-lab has in force. @raise BadFile, OnlyInLab"""
     return Maker(file, text).make()

@@ -39,6 +39,15 @@ class Flow:
         return self.name.rpartition(" ")[0]
 
 
+# Packets that arrived, and that the transport refused: what follows a loss or a QP in error, and is no loss itself.
+REFUSED = {"out_of_sequence", "unexpected_ack", "unexpected_response", "unexpected_opcode", "out_of_buffer"}
+
+
+def is_loss(reason: str) -> bool:
+    """@param reason  of a drop counter of a NIC or a switch, with or without "drop_" """
+    return reason.removeprefix("drop_") not in REFUSED
+
+
 @dataclasses.dataclass
 class Measured:
     """Results of a run. None: nobody could count it, because the switch is not ours."""
@@ -101,7 +110,7 @@ QUANTITIES: dict[str, Quantity] = {
     "retransmitted_packets": Quantity("count", "packets sent again", sum_of("retransmitted_packets")),
     "cnps": Quantity("count", "CNPs sent by the receivers of the flows", sum_of("cnps")),
     "failed_qps": Quantity("count", "QPs in error", sum_of("failed_qps")),
-    "lost_packets": Quantity("count", "packets dropped by switches and NICs, and lost on cables", None),
+    "lost_packets": Quantity("count", "packets dropped by switches and NICs, and lost on cables; not those that a NIC's transport refused (out_of_sequence, ...)", None),
     "pause_frames": Quantity("count", "PFC frames sent by switches, by priority: pauses, renewals and ends", None),
     "pause_duration_us": Quantity("us", "time that switches paused their peers, all ports and priorities together", None),
     "ecn_marked_packets": Quantity("count", "packets marked by switches", None),
