@@ -22,6 +22,12 @@ say() {
 	printf '%s\n' "$*"
 }
 
+# Without a usage() of its own, the comment at a script's beginning is its help.
+if [[ ${1:-} =~ ^(-h|--help)$ ]] && ! declare -F usage >/dev/null; then
+	sed -n '3,/^[^#]/{ /^[^#]/d; s/^# \?//p; }' "${BASH_SOURCE[-1]}"
+	exit 0
+fi
+
 # die "what is wrong" [exit code]
 die() {
 	printf '%s: %s\n' "${0##*/}" "$1" >&2
