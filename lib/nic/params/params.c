@@ -294,7 +294,7 @@ nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params 
 	else if (!names_memory(params->verb) && params->local_bytes > 0)
 		fault = "local_bytes must be 0 with verb = send or ud_send";
 	else if (params->imm_timestamp && (params->verb != NIC_WRITE_IMM || params->has_imm))
-		fault = "imm_timestamp = on: expected verb = write_imm, and no imm_data";
+		fault = "imm_timestamp needs verb = write_imm, and no imm_data";
 	else if (params->raw && params->verb == NIC_READ)
 		fault = "raw must be off with verb = read: nobody would send the data";
 	else if (params->requester && params->verb == NIC_UD_SEND &&

@@ -340,11 +340,10 @@ TEST(a_wrong_nic_is_refused_with_section_key_and_value)
 		 "x.ini: [nic] mac = 01:00:00:00:00:00: "},
 		{NIC "initial_rate = value\n", "x.ini: [nic] initial_rate"},
 		{NIC "[flow a]\npeer_ip = 10.0.0.2\nimm_timestamp = on\n",
-		 "x.ini: [flow a] imm_timestamp = on: imm_timestamp must be off without verb = "
-		 "write_imm"},
+		 "x.ini: [flow a] imm_timestamp = on: imm_timestamp needs verb = write_imm"},
 		{NIC "[flow a]\npeer_ip = 10.0.0.2\nverb = write_imm\nimm_data = 7\n"
 		     "imm_timestamp = on\n",
-		 "x.ini: [flow a] imm_timestamp = on: imm_timestamp must be off"},
+		 "x.ini: [flow a] imm_timestamp = on: imm_timestamp needs verb = write_imm"},
 		{NIC "link_speed_bps = 10G\n[rp]\nrp_max_rate_bps = 40G\n",
 		 "x.ini: [rp] rp_max_rate_bps = 40G: "},
 		{NIC "[rp]\nrp_min_rate_bps = 2G\nrp_max_rate_bps = 1G\n",
