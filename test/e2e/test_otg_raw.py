@@ -21,6 +21,8 @@ from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1Q, Ether
 from telemetry import Telemetry, eal, wait_answers
 from otg import capture  # otg_bed says where
+from otg.plan import Location
+from otg.tester import Outlet, Tester
 from quench.process import Failed
 from quench.telemetry import BASE
 
@@ -293,6 +295,10 @@ def check_capture(otg, work, sent):
     check("a stop says that the quench-nic died", len(warnings) == 2 and "port p: capture: " in warnings[0] and "without the last frames" in warnings[0] and
           "has ended with -9" in warnings[1], warnings)
     check_equal("what it captured is there", len(otg.get_capture("p")), 24 + 3 * (16 + 196))
+    later = {"append_config": change(otg, "append", {**FLOWS[3], "name": "late"}), "delete_config": change(otg, "delete", "late"),
+             "update_config": update(otg, ["rate"], {**FLOWS[0], "rate": {"choice": "pps", "pps": 7}})}
+    for what, (status, reply) in later.items():
+        check(f"{what} says so too", status == 200 and len(reply["warnings"]) == 1 and "has ended with -9" in reply["warnings"][0], (status, reply))
     status, reply = otg.ask("POST", "/control/state", capture_state("start", "p"))
     check("a start on a port that died", (status, reply["kind"]) == (500, "internal") and "has ended with -9" in reply["errors"][0], reply)
 
@@ -344,6 +350,56 @@ def check_recorder(work):
         check("its file is refused", "No space left" in str(failed), failed)
 
 
+class Nic:
+    """A quench-nic without a process. At each step, on_step() is called."""
+
+    def __init__(self, on_step):
+        self.name, self.on_step, self.runs = "a", on_step, False
+
+    def step(self, runs):
+        self.on_step()
+        self.runs = runs
+        self.on_step()
+
+    def start(self, _text):
+        self.step(False)
+
+    def wait_started(self):
+        self.step(True)
+
+    def stop(self):
+        self.step(False)
+
+    def is_ready(self):
+        return self.runs
+
+    def if_ready(self, _read):
+        return None
+
+    def is_attached(self):
+        return False
+
+    def why(self):
+        return "has ended"
+
+
+def check_planned_stops(work):
+    """What a request stops, and perhaps starts again, did not end by itself."""
+    lost = []
+    tester = Tester({"a": Outlet(Location("a"), lambda: Nic(lambda: lost.append(tester.lost_lines())))}, work, None)
+    port = {"ports": [{"name": "p", "location": "a"}]}
+    tester.set_config(port)
+    tester.append_config([{"choice": "flows", "flows": [FLOWS[2]]}])
+    for state in ("down", "up"):
+        tester.set_state({"choice": "port", "port": {"choice": "link", "link": {"state": state}}})
+    tester.run.generators["p"].runs = False
+    check_equal("it ends by itself", tester.lost_lines(), ["has ended; the other ports go on"])
+    tester.set_state({"choice": "port", "port": {"choice": "link", "link": {"state": "up"}}})
+    tester.set_config(port)
+    tester.end()
+    check_equal("ends of others", [lines for lines in lost if lines], [])
+
+
 ATTACHED = ("[nic]\nmac = 02:00:00:00:00:09\nip = 10.0.0.9\nlink_speed_bps = 1G\nflow_control = off\n"
             "[frames one]\nheader = 02000000000102000000000a88b5\nrate_bps = 1M\nstopped = on\n"
             "[frames two]\nheader = 02000000000202000000000a88b5\nrate_bps = 1M\nstopped = on\n")
@@ -390,6 +446,7 @@ def write(path, text):
 def main():
     check_attached(work_dir())
     check_recorder(work_dir())
+    check_planned_stops(work_dir())
     check_waits()
     check_return(work_dir())
     check_update(work_dir())

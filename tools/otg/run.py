@@ -82,6 +82,7 @@ class Run:
         self.begun: set[str] = set()  # ports whose quench-nic has run
         self.recordings: dict[str, Recording] = {}  # of ports, the last one
         self.down: set[str] = set()  # ports whose link a client put down
+        self.held: set[str] = set()  # ports whose quench-nics a request stops, and perhaps starts again
         # Counters at the last start, by (port, QP number) and by port.
         self.qp_base: QpRows = {}
         self.port_base: dict[str, Counters] = {}
@@ -94,7 +95,12 @@ class Run:
         self.rows_begun_s = 0.0
         self.rows_lock = threading.Lock()
 
+    def expects(self, port: str, generator: Driven) -> bool:
+        """This quench-nic of the port runs, unless it ended by itself."""
+        return port in self.begun and port not in self.down and port not in self.held and self.generators.get(port) is generator
+
     def stop(self) -> None:
+        self.held |= set(self.generators)
         each(self.generators.values(), lambda generator: generator.stop())
         for recording in self.recordings.values():
             recording.discard()

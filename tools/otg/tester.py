@@ -54,19 +54,22 @@ class Tester:
 
     def watch(self) -> None:
         """Name each quench-nic that ends by itself, once."""
-        named_: set[tuple[int, str]] = set()
+        named_: set[Driven] = set()
         while not self.ended.wait(WATCH_S):
-            run = self.run
-            for name, line in self.lost(run).items():
-                if (id(run), name) not in named_:
-                    named_.add((id(run), name))
-                    say(f"{line}; the other ports go on")
+            lost = self.lost(self.run)
+            for generator in lost.keys() - named_:
+                say(lost[generator])
+            named_ = set(lost)
 
     @staticmethod
-    def lost(run: Run) -> dict[str, str]:
-        """Ports whose quench-nic ended by itself, each with a line."""
-        return {name: generator.why() for name, generator in run.generators.items()
-                if name in run.begun and name not in run.down and not generator.is_ready()}
+    def lost(run: Run) -> dict[Driven, str]:
+        """Those that ended by themselves, each with a line."""
+        # Asked again after is_ready(), since a request may have begun to stop it meanwhile.
+        return {generator: f"{generator.why()}; the other ports go on" for name, generator in run.generators.items()
+                if run.expects(name, generator) and not generator.is_ready() and run.expects(name, generator)}
+
+    def lost_lines(self) -> list[str]:
+        return list(self.lost(self.run).values())
 
     # Configuration
 
@@ -113,7 +116,7 @@ class Tester:
                 raise
             self.run.given = updated
             self.save()
-        return []
+            return self.lost_lines()
 
     def append_config(self, given: Any) -> list[str]:
         """All of it, or nothing. Other flows go on."""
@@ -134,7 +137,7 @@ class Tester:
             rows = self.run.read_raws()
             self.run.raw_base.update({flow.name: rows.get(flow.name, {}) for flow in added})
             self.save()
-        return [f"port {port.name}: its quench-nic started again, and counts from 0" for port in again]
+            return [f"port {port.name}: its quench-nic started again, and counts from 0" for port in again] + self.lost_lines()
 
     def full_ports(self, added: list[plans.RawFlow], paths: list[str]) -> list[plans.Port]:
         """Ports whose quench-nics have no room for the flows. @raise Refused: they send"""
@@ -195,13 +198,12 @@ class Tester:
                 self.run.raw_base.pop(name, None)
             self.apply(changed)
             self.save()
-        return []
+            return self.lost_lines()
 
     def restart_ports(self, ports: list[plans.Port]) -> None:
         """Their quench-nics start again; QPs at both ends begin with their initial PSN."""
         peers = list({end.peer.name: end.peer for port in ports for flow in self.flows_of(port) for end in (flow.tx, flow.rx) if end.peer.up}.values())
         self.put_peers(peers, False)
-        each([self.run.generators[port.name] for port in ports], lambda generator: generator.stop())
         self.begin_again(ports)
         self.put_peers(peers, True)
 
@@ -212,7 +214,13 @@ class Tester:
                 del self.run.qp_base[key]
             for flow in port.raws:
                 self.run.raw_base.pop(flow.name, None)
-        self.start(ports)
+        names = {port.name for port in ports}
+        self.run.held |= names
+        try:
+            each([self.run.generators[name] for name in names], lambda generator: generator.stop())
+            self.start(ports)
+        finally:
+            self.run.held -= names
 
     def put_raws(self, flows: dict[str, plans.RawFlow]) -> None:
         ports = []
@@ -286,7 +294,7 @@ class Tester:
                 "link": self.set_link, "capture": self.set_capture, "all": self.set_protocols, "rocev2": self.set_rocev2, "flow_transmit": self.set_traffic}
             warnings = setters[what](part[what]) or []
             self.save()
-            return warnings + [f"{line}; the other ports go on" for line in self.lost(self.run).values()]
+            return warnings + self.lost_lines()
 
     def set_link(self, request: Object) -> None:
         names = named("port.link.port_names", request.get("port_names"), dict(self.run.plan.ports))
