@@ -314,6 +314,8 @@ def check_foreign(web, page, name, curves):
         code, reply, headers = status(*request)
         check(f"{what} is refused, in a line", code == expected and about in reply and reply.count("\n") == 1 and
               "Access-Control-Allow-Origin" not in headers, (code, reply))
+    check_equal("who has no token is refused while its body has not come",
+                web.raw("POST", "control", {**good, "X-Quench-Token": "x"}, "{", 4000)[0], 401)
     check_equal("with all that is right it is answered", status({}, content=show)[0], 200)
 
     server = Foreign(FOREIGN.replace("URL", web.url).replace("TOKEN", web.token).replace("BODY", body))
@@ -398,6 +400,7 @@ def check_one(work):
     check_equal("-f NAME: it alone", [p["name"] for p in json.loads(web.get("data")[0])["programs"]], [name])
     check_server(web)
     check_equal("without --control there is no way to change anything", [web.raw(method, "control", {"Host": web.host}, "{}")[0] for method in ("POST", "GET")], [405, 404])
+    check_equal("a POST is refused while its body has not come", web.raw("POST", "control", {"Host": web.host}, "{", 4000)[0], 405)
     check("and the page knows", json.loads(web.get("data")[0])["control"] is False)
     web.stop()
     check_token_file(work, name)

@@ -34,15 +34,17 @@ class Web:
         except urllib.error.HTTPError as error:
             return error.code
 
-    def raw(self, method, path, headers, body=None):
-        """A request with exactly these headers. @return status, text, headers."""
+    def raw(self, method, path, headers, body=None, bytes_announced=None):
+        """A request with exactly these headers, and a part of the body if more is announced. @return status, text, headers."""
         connection = http.client.HTTPConnection(self.host, timeout=PATIENCE_S)
         connection.putrequest(method, "/" + path, skip_host=True, skip_accept_encoding=True)
         for key, value in headers.items():
             connection.putheader(key, value)
         if body is not None:
-            connection.putheader("Content-Length", str(len(body)))
-        connection.endheaders(body.encode() if body is not None else None)
+            connection.putheader("Content-Length", str(bytes_announced or len(body)))
+        connection.endheaders()
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # refused before its body
+            connection.send((body or "").encode())
         reply = connection.getresponse()
         with contextlib.closing(connection):
             return reply.status, reply.read().decode(), reply.headers

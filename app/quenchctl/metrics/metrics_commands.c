@@ -68,7 +68,7 @@ command_serve_metrics(const struct ctl_options *o, const char *const params[COMM
 {
 	static const struct http_route routes[] = {
 		{"/metrics", "counters and gauges of running programs, for Prometheus",
-		 answer_metrics, false},
+		 answer_metrics, NULL},
 	};
 	struct exporter *e;
 	struct http_server *s;

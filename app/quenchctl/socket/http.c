@@ -31,7 +31,7 @@ struct connection {
 	int fd; /* -1: free */
 	time_t since;
 	bool refused; /* it arrived while HTTP_CLIENTS were busy */
-	bool busy;    /* it has a request that is not fully answered */
+	bool busy;    /* all of a request has come, and it is not fully answered */
 	bool ended;   /* the server has ended it; its thread will notice */
 };
 
@@ -57,11 +57,18 @@ struct upload {
 
 struct http_request {
 	struct MHD_Connection *c;
-	const struct upload *upload; /* NULL: not a POST */
+	const struct upload *upload;
 };
 
 /* Stands for a request without an upload. */
 static struct upload no_upload;
+
+/* @return NULL: it was refused, as the table was full. */
+static struct connection *
+connection_of(struct MHD_Connection *c)
+{
+	return MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
 
 static time_t
 now_s(void)
@@ -174,8 +181,7 @@ on_completed(void *arg, struct MHD_Connection *c, void **request,
 	     enum MHD_RequestTerminationCode code)
 {
 	struct http_server *s = arg;
-	struct connection *at =
-		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+	struct connection *at = connection_of(c);
 
 	(void)code;
 	if (*request != &no_upload)
@@ -258,6 +264,22 @@ is_json(const char *type)
 	return n == strlen(json) && strncasecmp(type, json, n) == 0;
 }
 
+static bool
+is_read(const char *method)
+{
+	return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
+	       strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+}
+
+static const struct http_route *
+route_of(const struct http_server *s, const char *path)
+{
+	for (unsigned int i = 0; i < s->n_routes; i++)
+		if (strcmp(path, s->routes[i].path) == 0)
+			return &s->routes[i];
+	return NULL;
+}
+
 /* Refuse a POST that is not JSON from our own page. @return false: it is refused. */
 static bool
 accept_post(const struct http_request *r, struct http_answer *answer)
@@ -278,79 +300,112 @@ accept_post(const struct http_request *r, struct http_answer *answer)
 	else if (!is_json(http_header(r, MHD_HTTP_HEADER_CONTENT_TYPE)))
 		http_say(answer, MHD_HTTP_UNSUPPORTED_MEDIA_TYPE,
 			 "Content-Type: expected application/json\n");
-	else if (r->upload->too_large)
-		http_say(answer, MHD_HTTP_CONTENT_TOO_LARGE,
-			 "the request is too large: expected at most %u bytes\n", HTTP_BODY_BYTES);
 	else
 		return true;
 	return false;
 }
 
 static void
-answer_route(struct http_server *s, const struct http_route *route, const struct http_request *r,
-	     const char *method, struct http_answer *answer)
+say_too_large(struct http_answer *answer)
 {
-	bool read = strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
-		    strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
-
-	answer->allow = route->post ? "POST" : "GET, HEAD";
-	if (route->post ? r->upload == NULL : !read)
-		http_say(answer, MHD_HTTP_METHOD_NOT_ALLOWED, "%s: expected %s\n", route->path,
-			 route->post ? "POST" : "GET or HEAD");
-	else if (!route->post || accept_post(r, answer))
-		route->answer(s->arg, r, answer);
+	http_say(answer, MHD_HTTP_CONTENT_TOO_LARGE,
+		 "the request is too large: expected at most %u bytes\n", HTTP_BODY_BYTES);
 }
 
-static void
-make_answer(struct http_server *s, struct MHD_Connection *c, const char *path, const char *method,
-	    const struct upload *upload, struct http_answer *answer)
+/* A body in chunks has no length in advance. */
+static bool
+accept_length(const struct http_request *r, struct http_answer *answer)
 {
-	const struct http_request request = {c, upload};
-	const char *host = MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
-	const struct connection *at =
-		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+	const char *length = http_header(r, MHD_HTTP_HEADER_CONTENT_LENGTH);
+	uint64_t bytes;
 
-	atomic_fetch_add(&s->counts.requests, 1);
+	if (*length == '\0' || decimal_parse(length, 0, HTTP_BODY_BYTES, &bytes))
+		return true;
+	say_too_large(answer);
+	return false;
+}
+
+static bool
+accept_route(struct http_server *s, const struct http_route *route, const struct http_request *r,
+	     const char *method, struct http_answer *answer)
+{
+	bool post = route->accept != NULL;
+
+	if (post ? strcmp(method, MHD_HTTP_METHOD_POST) == 0 : is_read(method))
+		return !post || (accept_post(r, answer) && accept_length(r, answer) &&
+				 route->accept(s->arg, r, answer));
+	answer->allow = post ? "POST" : "GET, HEAD";
+	http_say(answer, MHD_HTTP_METHOD_NOT_ALLOWED, "%s: expected %s\n", route->path,
+		 post ? "POST" : "GET or HEAD");
+	return false;
+}
+
+/* Look at a request before its body. @return false: it is refused, whatever the body. */
+static bool
+accept_request(struct http_server *s, const struct http_request *r, const char *path,
+	       const char *method, struct http_answer *answer)
+{
+	const char *host = MHD_lookup_connection_value(r->c, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
+	const struct connection *at = connection_of(r->c);
+	const struct http_route *route = route_of(s, path);
+
 	if (at == NULL || at->refused) {
 		atomic_fetch_add(&s->counts.refused_clients, 1);
 		http_say(answer, MHD_HTTP_SERVICE_UNAVAILABLE,
 			 "more than %u clients at a time: expected fewer\n", HTTP_CLIENTS);
-		return;
+		return false;
 	}
 	if (s->loopback && host != NULL && host_of(host) != HOST_LOOPBACK) {
 		http_say(answer, MHD_HTTP_FORBIDDEN,
 			 "Host is another machine's: expected localhost or 127.0.0.1\n");
-		return;
+		return false;
 	}
-	for (unsigned int i = 0; i < s->n_routes; i++) {
-		if (strcmp(path, s->routes[i].path) == 0) {
-			answer_route(s, &s->routes[i], &request, method, answer);
-			return;
-		}
-	}
-	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0) {
+	if (route != NULL)
+		return accept_route(s, route, r, method, answer);
+	if (!is_read(method)) {
 		answer->allow = "GET, HEAD";
 		http_say(answer, MHD_HTTP_METHOD_NOT_ALLOWED, "expected GET or HEAD\n");
-		return;
+		return false;
 	}
-	if (strcmp(path, "/") == 0) {
-		say_paths(s, answer, MHD_HTTP_OK, "quenchctl");
-		return;
-	}
-	atomic_fetch_add(&s->counts.not_found, 1);
-	say_paths(s, answer, MHD_HTTP_NOT_FOUND, "no such path: expected one of");
+	return true;
 }
 
+/* Answer a request that was accepted, and of which the body is there. */
 static void
+make_answer(struct http_server *s, const struct http_request *r, const char *path,
+	    struct http_answer *answer)
+{
+	const struct http_route *route = route_of(s, path);
+
+	if (r->upload->too_large) {
+		say_too_large(answer);
+	} else if (route != NULL) {
+		route->answer(s->arg, r, answer);
+	} else if (strcmp(path, "/") == 0) {
+		say_paths(s, answer, MHD_HTTP_OK, "quenchctl");
+	} else {
+		atomic_fetch_add(&s->counts.not_found, 1);
+		say_paths(s, answer, MHD_HTTP_NOT_FOUND, "no such path: expected one of");
+	}
+}
+
+/*
+ * From now on the connection makes no room for another client's. The time that it was idle, or took
+ * for its request, is not taken from that of the answer.
+ * @return false: it has made room already.
+ */
+static bool
 set_busy(struct http_server *s, struct MHD_Connection *c)
 {
-	struct connection *at =
-		MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+	struct connection *at = connection_of(c);
+	bool busy;
 
 	pthread_mutex_lock(&s->lock);
-	if (at != NULL)
-		at->busy = true;
+	busy = !at->ended;
+	at->busy = busy;
+	at->since = now_s();
 	pthread_mutex_unlock(&s->lock);
+	return busy;
 }
 
 /* Keep a part of a body, if the request may have one. */
@@ -367,6 +422,37 @@ keep_upload(struct upload *u, const char *part, size_t bytes)
 	u->bytes += bytes;
 }
 
+static enum MHD_Result
+send_answer(struct MHD_Connection *c, const struct http_answer *answer)
+{
+	struct MHD_Response *r = MHD_create_response_from_buffer(
+		answer->body != NULL ? answer->bytes : 0, answer->body, MHD_RESPMEM_MUST_FREE);
+	enum MHD_Result queued;
+
+	if (r == NULL) {
+		free(answer->body);
+		return MHD_NO;
+	}
+	if (answer->content_type != NULL)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, answer->content_type);
+	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
+	MHD_add_response_header(r, "Content-Security-Policy",
+				"default-src 'self'; img-src data:; object-src 'none'; "
+				"base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+	MHD_add_response_header(r, "Cross-Origin-Resource-Policy", "same-origin");
+	MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
+	MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+	if (answer->status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, answer->allow);
+	if (answer->status == MHD_HTTP_SERVICE_UNAVAILABLE) {
+		MHD_add_response_header(r, MHD_HTTP_HEADER_RETRY_AFTER, "1");
+		MHD_add_response_header(r, MHD_HTTP_HEADER_CONNECTION, "close");
+	}
+	queued = MHD_queue_response(c, answer->status, r);
+	MHD_destroy_response(r);
+	return queued;
+}
+
 /* The library calls this after the headers, then for each part of a body, then once more. */
 static enum MHD_Result
 on_request(void *arg, struct MHD_Connection *c, const char *path, const char *method,
@@ -375,14 +461,16 @@ on_request(void *arg, struct MHD_Connection *c, const char *path, const char *me
 	struct http_server *s = arg;
 	struct http_answer answer = {.status = MHD_HTTP_OK};
 	struct upload *upload = *request;
-	struct MHD_Response *r;
-	enum MHD_Result queued;
+	const struct http_request r = {c, upload != NULL ? upload : &no_upload};
 
 	(void)version;
 	if (upload == NULL) {
-		*request = strcmp(method, MHD_HTTP_METHOD_POST) != 0 ? &no_upload
-								     : calloc(1, sizeof(*upload));
-		set_busy(s, c);
+		*request = &no_upload;
+		atomic_fetch_add(&s->counts.requests, 1);
+		if (!accept_request(s, &r, path, method, &answer))
+			return send_answer(c, &answer);
+		if (strcmp(method, MHD_HTTP_METHOD_POST) == 0)
+			*request = calloc(1, sizeof(*upload));
 		return *request != NULL ? MHD_YES : MHD_NO;
 	}
 	if (*part_bytes > 0) {
@@ -390,32 +478,10 @@ on_request(void *arg, struct MHD_Connection *c, const char *path, const char *me
 		*part_bytes = 0;
 		return MHD_YES;
 	}
-	make_answer(s, c, path, method, upload != &no_upload ? upload : NULL, &answer);
-	if (answer.body == NULL)
-		answer.bytes = 0;
-	r = MHD_create_response_from_buffer(answer.bytes, answer.body, MHD_RESPMEM_MUST_FREE);
-	if (r == NULL) {
-		free(answer.body);
+	if (!set_busy(s, c))
 		return MHD_NO;
-	}
-	if (answer.content_type != NULL)
-		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, answer.content_type);
-	MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
-	MHD_add_response_header(r, "Content-Security-Policy",
-				"default-src 'self'; img-src data:; object-src 'none'; "
-				"base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
-	MHD_add_response_header(r, "Cross-Origin-Resource-Policy", "same-origin");
-	MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
-	MHD_add_response_header(r, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-	if (answer.status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, answer.allow);
-	if (answer.status == MHD_HTTP_SERVICE_UNAVAILABLE) {
-		MHD_add_response_header(r, MHD_HTTP_HEADER_RETRY_AFTER, "1");
-		MHD_add_response_header(r, MHD_HTTP_HEADER_CONNECTION, "close");
-	}
-	queued = MHD_queue_response(c, answer.status, r);
-	MHD_destroy_response(r);
-	return queued;
+	make_answer(s, &r, path, &answer);
+	return send_answer(c, &answer);
 }
 
 /* Split ADDRESS:PORT, [ADDRESS]:PORT or PORT. @return false: another form. */

@@ -5,14 +5,17 @@
  * not block others.
  *
  * Limits: HTTP_CLIENTS at a time. A further client replaces the connection that has been idle for
- * longest, or gets 503 if all are busy. A request and its answer together may take HTTP_PATIENCE_S,
- * then the connection is closed. Other methods, paths and hosts get 405, 404 and 403. On a loopback
- * address only requests to loopback names are answered, so that a foreign page in a browser cannot
- * read ours.
+ * longest, or gets 503 if all are busy. A connection is busy from the end of a request to the end
+ * of its answer, so a client that does not finish its request keeps nobody out. A request may take
+ * HTTP_PATIENCE_S, and its answer as long again, then the connection is closed. Other methods,
+ * paths and hosts get 405, 404 and 403. On a loopback address only requests to loopback names are
+ * answered, so that a foreign page in a browser cannot read ours.
  *
  * A POST is passed on only if it is from a page of this server: Origin is http:// and Host, and
  * Host is an address or localhost, which a foreign page cannot make its own by its DNS. Else it
  * gets 403. A body that is not application/json gets 415, one of more than HTTP_BODY_BYTES 413.
+ * What is refused for its line or its headers is answered before its body is read, and then the
+ * connection is closed.
  */
 #ifndef QUENCH_APP_QUENCHCTL_SOCKET_HTTP_H
 #define QUENCH_APP_QUENCHCTL_SOCKET_HTTP_H
@@ -50,7 +53,11 @@ struct http_route {
 	const char *what; /* its description, for the list of paths */
 	/* Called by several threads. */
 	void (*answer)(void *arg, const struct http_request *r, struct http_answer *answer);
-	bool post; /* the path takes POST, and nothing else */
+	/*
+	 * NULL: the path takes GET and HEAD; else it takes POST, and this is called before the body
+	 * is read. @return false: refused, with this answer.
+	 */
+	bool (*accept)(void *arg, const struct http_request *r, struct http_answer *answer);
 };
 
 /* Counters since the start. */

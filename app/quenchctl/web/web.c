@@ -66,6 +66,14 @@ answer_data(void *arg, const struct http_request *r, struct http_answer *answer)
 		http_say(answer, 500, "%s\n", strerror(ENOMEM));
 }
 
+static bool
+accept_control(void *arg, const struct http_request *r, struct http_answer *answer)
+{
+	const struct web *w = arg;
+
+	return web_control_accept(w->control, r, answer);
+}
+
 static void
 answer_control(void *arg, const struct http_request *r, struct http_answer *answer)
 {
@@ -118,17 +126,17 @@ static int
 serve(struct web *w, const struct ctl_options *o)
 {
 	static const struct http_route routes[] = {
-		{"/", "the page", answer_page_html, false},
-		{"/page.css", "of the page", answer_page_css, false},
-		{"/page.js", "of the page", answer_page_js, false},
-		{"/draw.js", "of the page", answer_draw_js, false},
-		{"/control.js", "of the page", answer_control_js, false},
-		{"/uplot.js", "of the page", answer_uplot_js, false},
-		{"/uplot.css", "of the page", answer_uplot_css, false},
+		{"/", "the page", answer_page_html, NULL},
+		{"/page.css", "of the page", answer_page_css, NULL},
+		{"/page.js", "of the page", answer_page_js, NULL},
+		{"/draw.js", "of the page", answer_draw_js, NULL},
+		{"/control.js", "of the page", answer_control_js, NULL},
+		{"/uplot.js", "of the page", answer_uplot_js, NULL},
+		{"/uplot.css", "of the page", answer_uplot_css, NULL},
 		{"/data", "the programs, as JSON; ?since=N: what is new since answer N",
-		 answer_data, false},
+		 answer_data, NULL},
 		/* The last one, which only --control has. */
-		{"/control", "changes, as JSON", answer_control, true},
+		{"/control", "changes, as JSON", answer_control, accept_control},
 	};
 	struct http_server *s = http_open(o->listen != NULL ? o->listen : "127.0.0.1:9881", routes,
 					  ARRAY_LEN(routes) - (w->control == NULL), w);

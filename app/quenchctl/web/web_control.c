@@ -301,20 +301,24 @@ run_request(const struct asked *a, const char *path, struct http_answer *answer)
 	client_close(&c);
 }
 
+bool
+web_control_accept(const struct web_control *w, const struct http_request *r,
+		   struct http_answer *answer)
+{
+	if (is_token(w, http_header(r, TOKEN_HEADER)))
+		return true;
+	http_say(answer, 401, "%s is missing or wrong: open the URL that quenchctl printed\n",
+		 TOKEN_HEADER);
+	return false;
+}
+
 void
 web_control_answer(struct web_control *w, const struct http_request *r, struct http_answer *answer)
 {
 	char path[sizeof(((struct client *)0)->path)];
 	struct asked a;
-	json_t *o;
+	json_t *o = read_request(r, &a, answer);
 
-	if (!is_token(w, http_header(r, TOKEN_HEADER))) {
-		http_say(answer, 401,
-			 "%s is missing or wrong: open the URL that quenchctl printed\n",
-			 TOKEN_HEADER);
-		return;
-	}
-	o = read_request(r, &a, answer);
 	if (o == NULL)
 		return;
 	pthread_mutex_lock(&w->turn);

@@ -25,8 +25,13 @@ void web_control_close(struct web_control *w);
 /** The token if it is random, for the URL; NULL: it is from a file. */
 const char *web_control_token(const struct web_control *w);
 
+/** Has a POST the token? @return false: no, and the answer is 401. */
+bool web_control_accept(const struct web_control *w, const struct http_request *r,
+			struct http_answer *answer);
+
 /**
- * Answer a POST. The body is an object with "program", its name on the page, and "do":
+ * Answer a POST that has the token. The body is an object with "program", its name on the page,
+ * and "do":
  *
  * | do | other members |
  * | show | |
@@ -36,8 +41,8 @@ const char *web_control_token(const struct web_control *w);
  *
  * New values are texts as in a configuration file. The answer is {"done", "settings"}: the reply of
  * the program, null for show, and web_settings() read after it. An error is one line of text, with
- * 401 for a missing or wrong token, 400 for another body, 404 for an unknown program, 422 for what
- * the program refuses, 502 if it is gone and 504 if it is silent.
+ * 400 for another body, 404 for an unknown program, 422 for what the program refuses, 502 if it is
+ * gone and 504 if it is silent.
  */
 void web_control_answer(struct web_control *w, const struct http_request *r,
 			struct http_answer *answer);

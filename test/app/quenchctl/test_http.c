@@ -29,8 +29,27 @@ answer_large(void *arg, const struct http_request *r, struct http_answer *answer
 	answer->bytes = LARGE_BYTES;
 }
 
-static const struct http_route routes[] = {
-	{"/large", "more than sockets hold", answer_large, false}};
+static bool
+accept_any(void *arg, const struct http_request *r, struct http_answer *answer)
+{
+	(void)arg;
+	(void)r;
+	(void)answer;
+	return true;
+}
+
+static void
+answer_post(void *arg, const struct http_request *r, struct http_answer *answer)
+{
+	size_t bytes;
+
+	(void)arg;
+	http_body(r, &bytes);
+	http_say(answer, 200, "%zu bytes\n", bytes);
+}
+
+static const struct http_route routes[] = {{"/large", "more than sockets hold", answer_large, NULL},
+					   {"/post", "takes a POST", answer_post, accept_any}};
 
 static void *
 run(void *arg)
@@ -46,7 +65,7 @@ setup(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
 
-	f->server = http_open("127.0.0.1:0", routes, 1, NULL);
+	f->server = http_open("127.0.0.1:0", routes, ARRAY_LEN(routes), NULL);
 	*state = f;
 	return f->server == NULL ? -1 : pthread_create(&f->thread, NULL, run, f);
 }
@@ -166,13 +185,84 @@ TEST(who_asks_is_served_beside_any_number_of_silent_ones)
 		close(silent[i]);
 }
 
+#define POST "POST /post HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\n"
+#define JSON "Content-Type: application/json\r\n"
+
+/* Requests of which the rest never comes, as many as there is room for. */
+TEST(who_asks_is_served_beside_any_number_of_half_sent_requests)
+{
+	static const char *const half[] = {
+		"GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n",
+		POST JSON "Content-Length: 9\r\n\r\n{",
+		POST JSON "Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
+	};
+	struct fixture *f = *state;
+	int fds[HTTP_CLIENTS];
+
+	for (unsigned int i = 0; i < HTTP_CLIENTS; i++) {
+		fds[i] = connect_to(f);
+		ask(fds[i], half[i % ARRAY_LEN(half)]);
+	}
+	while (atomic_load(&http_counts(f->server)->requests) < HTTP_CLIENTS)
+		usleep(1000);
+	for (unsigned int i = 0; i < 2 * HTTP_CLIENTS; i++)
+		wait_served(f);
+	assert_int_equal(atomic_load(&http_counts(f->server)->refused_clients), 0);
+	for (unsigned int i = 0; i < HTTP_CLIENTS; i++)
+		close(fds[i]);
+}
+
+/* It is refused while the body has not come. */
+TEST(what_is_wrong_in_the_headers_is_refused_before_the_body)
+{
+	static const struct {
+		const char *request, *status;
+	} wrong[] = {
+		{"POST /other HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n", " 405 "},
+		{"POST /large HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n", " 405 "},
+		{"PUT /post HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n", " 405 "},
+		{"POST /post HTTP/1.1\r\nHost: x.example\r\nContent-Length: 9\r\n\r\n", " 403 "},
+		{"POST /post HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n", " 403 "},
+		{POST "Content-Length: 9\r\n\r\n", " 415 "},
+		{POST JSON "Content-Length: 4097\r\n\r\n", " 413 "},
+		{POST JSON "Content-Length: 99999999999\r\n\r\n", " 413 "},
+	};
+	struct fixture *f = *state;
+
+	for (unsigned int i = 0; i < ARRAY_LEN(wrong); i++) {
+		int fd = connect_to(f);
+		char text[4096];
+
+		ask(fd, wrong[i].request);
+		read_all(fd, text, sizeof(text));
+		close(fd);
+		if (strstr(text, wrong[i].status) == NULL)
+			fail_msg("%s: %s", wrong[i].request, text);
+	}
+	assert_int_equal(atomic_load(&http_counts(f->server)->closed_slow), 0);
+}
+
+TEST(a_body_that_comes_in_parts_is_taken)
+{
+	struct fixture *f = *state;
+	int fd = connect_to(f);
+	char text[4096];
+
+	ask(fd, POST JSON "Connection: close\r\nContent-Length: 9\r\n\r\n1234");
+	usleep(50000);
+	ask(fd, "56789");
+	read_all(fd, text, sizeof(text));
+	assert_non_null(strstr(text, "9 bytes"));
+	close(fd);
+}
+
 TEST(an_address_that_is_none_is_refused)
 {
 	static const char *const wrong[] = {"",      "x",           ":80",      "127.0.0.1:",
 					    "1.2.3", "127.0.0.1:x", "[::1]80x", "127.0.0.1:65536"};
 
 	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
-		assert_null(http_open(wrong[i], routes, 1, NULL));
+		assert_null(http_open(wrong[i], routes, ARRAY_LEN(routes), NULL));
 }
 
 TEST_MAIN(.before_each = setup, .after_each = teardown)
