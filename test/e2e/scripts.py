@@ -46,7 +46,7 @@ class Script:
             sys.stdout.flush()
             child = os.fork()
             if child == 0:
-                self.be(args, cwd, env or os.environ, timeout, out.fileno(), err.fileno())
+                self.be(args, cwd, dict(os.environ if env is None else env), timeout, out.fileno(), err.fileno())
             code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             out.seek(0)
             err.seek(0)

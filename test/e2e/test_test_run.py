@@ -156,6 +156,11 @@ def check_faults(work):
     done = test_run(work, EXAMPLE, "--out", full, *SHORT)
     check("a full disk: one line, code 1", done.returncode == 1 and len(done.stderr.splitlines()) == 1 and "No space left" in done.stderr, done.stderr)
     check_equal("a run that fails: junit.xml says so, and no old verdict is left", (list(cases(full).values()), (full / "verdict.json").exists()), (["error"], False))
+    (full / "lab/flows.csv.part").unlink(missing_ok=True)
+    for name in ("lab/flows.csv.part", "junit.xml.part"):
+        (full / name).symlink_to("/dev/full")
+    test_run(work, EXAMPLE, "--out", full, *SHORT)
+    check("without room for junit.xml, there is none", not (full / "junit.xml").exists())
 
 
 def check_ports(work):

@@ -62,7 +62,7 @@ class Process:
 
     def last_line(self) -> str:
         lines = self.log.read_text(encoding="utf-8", errors="replace").split("\n")
-        said = [line for line in lines if "error" in line] or [line for line in lines if line]
+        said = [line for line in lines if "error" in line] or [line for line in lines if line.strip()]
         return said[-1].strip() if said else "without a word"
 
     def wait_started(self) -> None:

@@ -126,7 +126,8 @@ class Program(Process):
         try:
             found: Row = json.loads(self.json_path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise Failed(f"{self.who}: no results: {error}: {self.last_line()}") from error
+            why = error.strerror if isinstance(error, OSError) else error
+            raise Failed(f"{self.who}: no results: {self.json_path}: {why}: {self.last_line()}") from error
         return found
 
     def rows(self, command: str) -> list[Row]:
