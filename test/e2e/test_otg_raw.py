@@ -213,6 +213,25 @@ def check_append(otg, old, work):
     check_equal("its bytes, and no others", [(row["name"], row["bytes_tx"]) for row in otg.metrics("flow")], [("v4", 0), ("new", 0), ("large", 2000 * FRAMES)])
 
 
+def check_full_disk(otg, folder, config):
+    """A change fails, and leaves all as it was; a stop needs no more room than there is; and a change that only cannot be saved is a warning."""
+    def fill(name):
+        (folder / f"{name}.part").symlink_to("/dev/full")
+
+    fill("a")
+    (folder / "a.ini").unlink()
+    status, reply = change(otg, "delete", "pfc")
+    check("delete_config without room", (status, reply["errors"]) == (500, [f"port a: {folder}/a.part: No space left on device"]), (status, reply))
+    check_equal("its flow is left, and started", (otg.good("GET", "/config"), otg.raw("pfc")["transmit"]), (config, "started"))
+    fill("a")
+    check_equal("a stop", otg.traffic("stop"), {"warnings": []})
+    otg.wait("the end of the flow", lambda: otg.raw("pfc")["transmit"] == "stopped")
+    fill("run")
+    warnings = otg.traffic("start")["warnings"]
+    check("a start that is not saved", len(warnings) == 1 and warnings[0].startswith(f"{folder}/run.json: No space left on device: "), warnings)
+    otg.traffic("start")
+
+
 def check_return(work):
     """quench-otg is killed, comes back, and finds its quench-nic, its configuration and its counters."""
     ports = {"a": "net_null0"}
@@ -221,6 +240,7 @@ def check_return(work):
     otg.set_config(config)
     otg.traffic("start")
     otg.wait("frames", lambda: otg.raw("pfc")["frames_tx"] > 0)
+    check_full_disk(otg, work / "nics", config)
     before, nic = otg.raw("pfc")["frames_tx"], Telemetry(f"{otg.prefix}-a").info["pid"]
     otg.process.kill()
     otg.process.wait()
@@ -353,16 +373,27 @@ def check_recorder(work):
 class Nic:
     """A quench-nic without a process. At each step, on_step() is called."""
 
-    def __init__(self, on_step):
-        self.name, self.on_step, self.runs = "a", on_step, False
+    def __init__(self, name, on_step):
+        self.name, self.on_step, self.runs = name, on_step, False
+        self.text = self.in_force = ""
+        self.refuses = False
 
     def step(self, runs):
         self.on_step()
         self.runs = runs
         self.on_step()
 
-    def start(self, _text):
+    def start(self, text):
+        self.text = self.in_force = text
         self.step(False)
+
+    def write(self, text):
+        self.text = text
+
+    def commit(self):
+        if self.refuses:
+            raise Failed("refused")
+        self.in_force = self.text
 
     def wait_started(self):
         self.step(True)
@@ -386,7 +417,7 @@ class Nic:
 def check_planned_stops(work):
     """What a request stops, and perhaps starts again, did not end by itself."""
     lost = []
-    tester = Tester({"a": Outlet(Location("a"), lambda: Nic(lambda: lost.append(tester.lost_lines())))}, work, None)
+    tester = Tester({"a": Outlet(Location("a"), lambda: Nic("a", lambda: lost.append(tester.lost_lines())))}, work, None)
     port = {"ports": [{"name": "p", "location": "a"}]}
     tester.set_config(port)
     tester.append_config([{"choice": "flows", "flows": [FLOWS[2]]}])
@@ -398,6 +429,32 @@ def check_planned_stops(work):
     tester.set_config(port)
     tester.end()
     check_equal("ends of others", [lines for lines in lost if lines], [])
+
+
+def check_all_or_nothing(work):
+    """One of two quench-nics refuses: the other one has no part of the change left, and results neither."""
+    tester = Tester({name: Outlet(Location(name), lambda name=name: Nic(name, lambda: None)) for name in "ab"}, work, None)
+    tester.set_config({"ports": [{"name": f"p{name}", "location": name} for name in "ab"],
+                       "flows": [raw_flow(f"f{name}", f"p{name}", ETHERNET) for name in "ab"]})
+    tester.run.generators["pb"].refuses = True
+
+    def state():
+        run = tester.run
+        return run.given, list(run.plan.raws), [(raw.started, raw.keys["rate_bps"]) for raw in run.plan.raws.values()], run.generators["pa"].in_force
+
+    before = state()
+    flows = [raw_flow(f"f{name}", f"p{name}", ETHERNET, rate={"choice": "pps", "pps": 7}) for name in "ab"]
+    for what, ask in (
+            ("delete_config", lambda: tester.delete_config([{"choice": "flows", "flows": ["fa", "fb"]}])),
+            ("append_config", lambda: tester.append_config([{"choice": "flows", "flows": [{**flow, "name": f"{flow['name']}2"} for flow in flows]}])),
+            ("update_config", lambda: tester.update_config({"choice": "flows", "flows": {"property_names": ["rate"], "flows": flows}})),
+            ("a start", lambda: tester.set_state({"choice": "traffic", "traffic": {"choice": "flow_transmit", "flow_transmit": {"state": "start"}}}))):
+        try:
+            check(f"{what} fails", not ask())
+        except Failed as failed:
+            check(f"{what} fails with its reason", str(failed).startswith("refused; and what was in force before is not everywhere: "), failed)
+        check_equal(f"{what} that failed: nothing changed", state(), before)
+    tester.end()
 
 
 ATTACHED = ("[nic]\nmac = 02:00:00:00:00:09\nip = 10.0.0.9\nlink_speed_bps = 1G\nflow_control = off\n"
@@ -447,6 +504,7 @@ def main():
     check_attached(work_dir())
     check_recorder(work_dir())
     check_planned_stops(work_dir())
+    check_all_or_nothing(work_dir())
     check_waits()
     check_return(work_dir())
     check_update(work_dir())

@@ -95,6 +95,23 @@ class Run:
         self.rows_begun_s = 0.0
         self.rows_lock = threading.Lock()
 
+    def remember(self) -> Callable[[], None]:
+        """@return what makes configuration, state and bases those of now again; quench-nics and recordings remain"""
+        parts: list[object] = [self.plan, *self.plan.ports.values(), *self.plan.peers.values(), *self.plan.flows.values(), *self.plan.raws.values()]
+        before = [(part, dict(vars(part))) for part in parts]
+        given, down = self.given, set(self.down)
+        bases = dict(self.qp_base), dict(self.port_base), dict(self.raw_base)
+        times = dict(self.started_s), dict(self.stopped_s)
+
+        def put_back() -> None:
+            for part, values in before:
+                vars(part).update(values)
+            self.given, self.down = given, down
+            self.qp_base, self.port_base, self.raw_base = bases
+            self.started_s, self.stopped_s = times
+
+        return put_back
+
     def expects(self, port: str, generator: Driven) -> bool:
         """This quench-nic of the port runs, unless it ended by itself."""
         return port in self.begun and port not in self.down and port not in self.held and self.generators.get(port) is generator

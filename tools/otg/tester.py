@@ -2,6 +2,7 @@
 """Requests that change what is in force."""
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import pathlib
@@ -9,7 +10,7 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
 from quench.process import Failed
@@ -32,7 +33,8 @@ class Outlet:
 
 
 def say(line: str) -> None:
-    print(f"otg: {line}", file=sys.stderr, flush=True)
+    with contextlib.suppress(OSError):  # its disk is full; what we do goes on
+        print(f"otg: {line}", file=sys.stderr, flush=True)
 
 
 def empty() -> Run:
@@ -86,8 +88,21 @@ class Tester:
             except Failed:
                 self.close()
                 raise
-            self.save()
-            return plan.warnings
+            return plan.warnings + self.save()
+
+    @contextlib.contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """What fails at one quench-nic is taken back at all."""
+        put_back = self.run.remember()
+        try:
+            yield
+        except Failed as failed:
+            put_back()
+            try:
+                self.apply()
+            except Failed as again:
+                raise Failed(f"{failed}; and what was in force before is not everywhere: {again}") from failed
+            raise
 
     def get_config(self) -> Object:
         return self.run.given
@@ -108,15 +123,10 @@ class Tester:
                 size, most = int(next_plan.raws[flow["name"]].keys["frame_bytes"]), self.run.plan.raws[flow["name"]].port.most_bytes
                 if size > most:
                     raise Refused([f"flows.flows[{n}].size.fixed: {size}: expected at most {most} bytes while the port's quench-nic runs; set_config makes room"])
-            before = {name: dataclasses.replace(self.run.plan.raws[name]) for name in names}
-            try:
+            with self.all_or_nothing():
                 self.put_raws({name: next_plan.raws[name] for name in names})
-            except Failed:
-                self.put_raws(before)
-                raise
-            self.run.given = updated
-            self.save()
-            return self.lost_lines()
+                self.run.given = updated
+            return self.save() + self.lost_lines()
 
     def append_config(self, given: Any) -> list[str]:
         """All of it, or nothing. Other flows go on."""
@@ -132,12 +142,12 @@ class Tester:
             for flow in added:
                 flow.port = self.run.plan.ports[flow.port.name]
             again = self.full_ports(added, paths)
-            self.add_raws(added, again)
-            self.run.given = updated
-            rows = self.run.read_raws()
-            self.run.raw_base.update({flow.name: rows.get(flow.name, {}) for flow in added})
-            self.save()
-            return [f"port {port.name}: its quench-nic started again, and counts from 0" for port in again] + self.lost_lines()
+            with self.all_or_nothing():
+                self.add_raws(added, again)
+                self.run.given = updated
+                rows = self.run.read_raws()
+                self.run.raw_base.update({flow.name: rows.get(flow.name, {}) for flow in added})
+            return [f"port {port.name}: its quench-nic started again, and counts from 0" for port in again] + self.save() + self.lost_lines()
 
     def full_ports(self, added: list[plans.RawFlow], paths: list[str]) -> list[plans.Port]:
         """Ports whose quench-nics have no room for the flows. @raise Refused: they send"""
@@ -168,16 +178,12 @@ class Tester:
         plan = self.run.plan
         plan.raws = {**plan.raws, **{flow.name: flow for flow in added}}
         for flow in added:
-            flow.port.raws.append(flow)
+            flow.port.raws = [*flow.port.raws, flow]
             if flow.port not in again:
                 section = next(section for section, other in flow.port.slots.items() if other is None)
                 flow.port.slots = {**flow.port.slots, section: flow}
-        try:
-            self.apply([port for port in plan.ports.values() if port not in again and any(flow.port is port for flow in added)])
-            self.restart_ports(again)
-        except Failed:
-            self.remove_raws({flow.name for flow in added})
-            raise
+        self.apply([port for port in plan.ports.values() if port not in again and any(flow.port is port for flow in added)])
+        self.restart_ports(again)
 
     def remove_raws(self, names: set[str]) -> list[plans.Port]:
         """@return their ports"""
@@ -192,13 +198,14 @@ class Tester:
     def delete_config(self, given: Any) -> list[str]:
         request = schema.check_list("Config.DeleteResources", given)
         with self.lock:
-            self.run.given, names = update.deleted(self.run.given, request)
-            changed = self.remove_raws(names)
-            for name in names:
-                self.run.raw_base.pop(name, None)
-            self.apply(changed)
-            self.save()
-            return self.lost_lines()
+            left, names = update.deleted(self.run.given, request)
+            with self.all_or_nothing():
+                self.run.given = left
+                changed = self.remove_raws(names)
+                for name in names:
+                    self.run.raw_base.pop(name, None)
+                self.apply(changed)
+            return self.save() + self.lost_lines()
 
     def restart_ports(self, ports: list[plans.Port]) -> None:
         """Their quench-nics start again; QPs at both ends begin with their initial PSN."""
@@ -260,13 +267,20 @@ class Tester:
 
     # A run outlives its quench-otg
 
-    def save(self) -> None:
+    def save(self) -> list[str]:
+        """@return a warning if it cannot: what is to be saved is in force"""
         if self.state_path is None:
-            return
+            return []
         kept = {**self.identity, **self.run.kept()}
         part = self.state_path.with_suffix(".part")
-        part.write_text(json.dumps(kept), encoding="utf-8")
-        part.replace(self.state_path)
+        try:
+            part.write_text(json.dumps(kept), encoding="utf-8")
+            part.replace(self.state_path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+            return [f"{self.state_path}: {error.strerror}: a quench-otg that takes the run over will not know of this change"]
+        return []
 
     def resume(self, kept: Any) -> None:
         """Take over the quench-nics of a run that save() kept."""
@@ -292,9 +306,9 @@ class Tester:
             what = part["choice"]
             setters: dict[str, Callable[[Object], list[str] | None]] = {
                 "link": self.set_link, "capture": self.set_capture, "all": self.set_protocols, "rocev2": self.set_rocev2, "flow_transmit": self.set_traffic}
-            warnings = setters[what](part[what]) or []
-            self.save()
-            return warnings + self.lost_lines()
+            with self.all_or_nothing():
+                warnings = setters[what](part[what]) or []
+            return warnings + self.save() + self.lost_lines()
 
     def set_link(self, request: Object) -> None:
         names = named("port.link.port_names", request.get("port_names"), dict(self.run.plan.ports))
@@ -415,12 +429,17 @@ class Tester:
             spans[generator.name] = begun_s, time.monotonic()
 
         failed = each(generators, lambda generator: generator.write(texts[generator.name]))
+        self.refuse(generators, failed)  # before any has changed
         failed |= each([generator for generator in generators if generator.name not in failed], commit)
         if what and len(spans) > 1:
             # Each changed within its span.
             middles = [(begun_s + end_s) / 2 for begun_s, end_s in spans.values()]
             say(f"traffic {what}: {len(spans)} ports within {1000 * (max(middles) - min(middles)):.1f} ms, each known to "
                 f"{500 * max(end_s - begun_s for begun_s, end_s in spans.values()):.1f} ms")
+        self.refuse(generators, failed)
+
+    @staticmethod
+    def refuse(generators: list[Driven], failed: dict[str, Failed]) -> None:
         for generator in generators:
             if generator.name in failed and generator.is_ready():  # else lost() names it
                 raise failed[generator.name]

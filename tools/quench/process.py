@@ -2,6 +2,7 @@
 """A quench-nic or quench-switch: its process, its files and its telemetry socket. Needs nothing but Python."""
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import shlex
 import subprocess
@@ -47,8 +48,24 @@ class Process:
 
     def write(self, text: str) -> None:
         part = self.config.with_suffix(".part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(self.config)
+        try:
+            part.write_text(text, encoding="utf-8")
+            part.replace(self.config)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+            if not self.write_over(text):
+                raise Failed(f"{self.who}: {error.filename or part}: {error.strerror}") from error
+
+    def write_over(self, text: str) -> bool:
+        """Where the last one is, whose room a full disk still has: what fills the disk can be stopped. Nobody reads it now."""
+        try:
+            with open(self.config, "r+", encoding="utf-8") as file:
+                file.write(text)
+                file.truncate()
+        except OSError:
+            return False
+        return True
 
     def start(self, text: str) -> None:
         """Start it with a configuration. wait_started() follows, so that several can start together."""
