@@ -187,8 +187,10 @@ advance(struct nic *nic, struct qp_flow *flow, uint64_t now_ns)
 	if (flow->checked_qps == flow->n_qps && flow->life == FLOW_REMOVING) {
 		__atomic_store_n(&flow->life, FLOW_HIDDEN, __ATOMIC_RELAXED);
 		flow->hidden_ns = now_ns;
-		if (flow->n_qps > 0)
+		if (flow->n_qps > 0) {
 			nic_address_release(nic, &flow->path);
+			nic_resolve_drop_asker(nic, (uint32_t)(flow - nic->flows));
+		}
 		flow->checked_qps = 0;
 		return flow->n_qps > 0;
 	}

@@ -43,14 +43,19 @@ key_of(uint8_t ip_version, const uint8_t *ip, uint16_t vlan_tci)
 }
 
 static struct neigh_key
-key_of_qp(const struct nic *nic, const struct nic_qp *qp)
+key_of_flow(const struct qp_flow *flow)
 {
-	const struct qp_flow *flow = nic_flow_of(nic, qp);
 	const struct roce_path *path = &flow->path;
 	const struct field_ip *hop = &flow->params.next_hop;
 
 	return key_of(path->ip_version, hop->version != 0 ? hop->addr : path->dst_ip,
 		      path->tagged ? path->vlan_tci : 0);
+}
+
+static struct neigh_key
+key_of_qp(const struct nic *nic, const struct nic_qp *qp)
+{
+	return key_of_flow(nic_flow_of(nic, qp));
 }
 
 static void
@@ -91,9 +96,21 @@ nic_resolve_reserve(struct nic *nic, uint32_t n)
 							     : askers_grow(nic->neighbours, n);
 }
 
-/* Requests for the neighbour come from this path's source. */
+/* Requests for the neighbour come from the source of this QP's flow. */
+static void
+ask_from(struct nic *nic, uint32_t index, const struct nic_qp *qp)
+{
+	const struct roce_path *path = &nic_flow_of(nic, qp)->path;
+	struct nic_asker *asker = &nic->neighbours->askers[index];
+
+	asker->flow = qp->flow;
+	asker->ip.version = path->ip_version;
+	memcpy(asker->ip.addr, path->src_ip, sizeof(asker->ip.addr));
+	memcpy(asker->mac, path->src_mac, sizeof(asker->mac));
+}
+
 static int
-set_asker(struct nic *nic, uint32_t index, const struct roce_path *path)
+set_asker(struct nic *nic, uint32_t index, const struct nic_qp *qp)
 {
 	struct nic_neighbours *n = nic->neighbours;
 
@@ -101,9 +118,7 @@ set_asker(struct nic *nic, uint32_t index, const struct roce_path *path)
 		return 0;
 	if (index >= n->n_askers && askers_grow(n, index + 1) != 0)
 		return -ENOMEM;
-	n->askers[index].ip.version = path->ip_version;
-	memcpy(n->askers[index].ip.addr, path->src_ip, sizeof(n->askers[index].ip.addr));
-	memcpy(n->askers[index].mac, path->src_mac, sizeof(n->askers[index].mac));
+	ask_from(nic, index, qp);
 	return 0;
 }
 
@@ -134,7 +149,7 @@ nic_resolve_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 	index = neigh_add(nic->neighbours->table, &key, now_ns);
 	if (index < 0)
 		return (int)index;
-	if (set_asker(nic, (uint32_t)index, &nic_flow_of(nic, qp)->path) != 0)
+	if (set_asker(nic, (uint32_t)index, qp) != 0)
 		return -ENOMEM;
 	qp->rx_flags |= QP_RX_BY_ADDRESS;
 	e = neigh_get(nic->neighbours->table, (uint32_t)index);
@@ -152,6 +167,20 @@ nic_resolve_release(struct nic *nic, uint32_t item)
 	struct neigh_key key = key_of_qp(nic, &nic->qps[item]);
 
 	neigh_release(nic->neighbours->table, neigh_find(nic->neighbours->table, &key));
+}
+
+void
+nic_resolve_drop_asker(struct nic *nic, uint32_t flow_id)
+{
+	struct nic_neighbours *n = nic->neighbours;
+	struct neigh_key key = key_of_flow(&nic->flows[flow_id]);
+	uint32_t index = neigh_find(n->table, &key);
+
+	if (index == NEIGH_NONE || index >= n->n_askers || n->askers[index].flow != flow_id)
+		return;
+	n->askers[index].flow = FLOW_NONE;
+	n->scan_left = nic->n_qps;
+	node_wake(&nic->node, 0);
 }
 
 /* Enter a neighbour's address. If it is new, scan() updates the QPs, a burst in each call. */
@@ -190,8 +219,11 @@ scan(struct nic *nic, uint64_t now_ns)
 		n->scan_item = item + 1 == nic->n_qps ? 0 : item + 1;
 		if (qp->place != QP_FREE && qp->rx_flags & QP_RX_BY_ADDRESS) {
 			struct neigh_key key = key_of_qp(nic, qp);
-			const struct neigh *e = neigh_get(n->table, neigh_find(n->table, &key));
+			uint32_t index = neigh_find(n->table, &key);
+			const struct neigh *e = neigh_get(n->table, index);
 
+			if (index < n->n_askers && n->askers[index].flow == FLOW_NONE)
+				ask_from(nic, index, qp);
 			/*
 			 * The QPs of a flow share the peer's address, but each QP has its own
 			 * QP_UNRESOLVED.

@@ -18,6 +18,7 @@
 
 /* Source of the requests for a neighbour. */
 struct nic_asker {
+	uint32_t flow;      /* FLOW_NONE: it has gone, and the scan finds another */
 	struct field_ip ip; /* version 0: the NIC */
 	uint8_t mac[6];
 };
@@ -27,8 +28,8 @@ struct nic_neighbours {
 	struct nic_asker *askers; /* by neighbour; none: the NIC asks for all */
 	uint32_t n_askers;
 	struct pkt_fifo answers; /* to ARP requests, solicitations and echo requests */
-	uint32_t scan_item;      /* the next QP to update with its neighbour's address */
-	uint32_t scan_left;      /* QPs left to update */
+	uint32_t scan_item;      /* the next QP to scan */
+	uint32_t scan_left;      /* QPs left to update with their neighbours' addresses */
 	uint8_t plain_queue;     /* queue of DSCP 0, by which all these frames leave */
 	struct token_bucket answer_budget;
 };
@@ -39,6 +40,11 @@ int nic_resolve_qp(struct nic *nic, uint32_t item, uint64_t now_ns);
 int nic_resolve_reserve(struct nic *nic, uint32_t n);
 /** Release the neighbour that nic_resolve_qp() added. */
 void nic_resolve_release(struct nic *nic, uint32_t item);
+/**
+ * No QP of the flow is left, and its address is no longer ours: answers to it would be dropped.
+ * Another flow of its neighbour asks from now on.
+ */
+void nic_resolve_drop_asker(struct nic *nic, uint32_t flow_id);
 /** Handle a frame that is neither MAC control nor UDP. NIC_KEPT: m was taken. */
 unsigned int nic_on_other(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth,
 			  uint64_t now_ns);

@@ -406,4 +406,80 @@ TEST(question_of_a_flow_that_comes_leaves_with_the_same_call)
 	destroy(1);
 }
 
+/* The next frame is a request for 10.0.0.254. @return the last byte of its sender's MAC address. */
+static uint8_t
+who_asks(void)
+{
+	struct frame_view eth;
+	struct rte_mbuf *m;
+	struct arp arp;
+
+	assert_int_equal(nic[0]->ops->tx(nic[0], 0, &m, 1, now_ns), 1);
+	assert_int_equal(frame_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, &eth), FRAME_OK);
+	assert_true(arp_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, &eth, &arp));
+	assert_int_equal(arp.op, ARP_REQUEST);
+	assert_memory_equal(arp.target_ip, ((uint8_t[4]){10, 0, 0, 254}), 4);
+	/* So that each flow's IP and MAC address are seen to be its own. */
+	assert_int_equal(arp.sender_ip[3], arp.sender_mac[5]);
+	rte_pktmbuf_free(m);
+	return arp.sender_mac[5];
+}
+
+static void
+remove_flow(const struct nic_reload *r)
+{
+	struct rte_mbuf *m;
+
+	nic_reload(nic[0], r);
+	while (!nic_flow_is_free(nic[0], r->removed[0]) ||
+	       nic[0]->ops->next_ns(nic[0], 0) <= now_ns) {
+		now_ns++;
+		assert_int_equal(nic[0]->ops->tx(nic[0], 0, &m, 1, now_ns), 0);
+	}
+}
+
+/* A responder behind the router 10.0.0.254, with addresses of its own. */
+static struct nic_qp_params
+routed_qp(uint32_t flow_id, uint8_t last)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	memset(qp.peer_mac, 0, sizeof(qp.peer_mac));
+	qp.requester = false;
+	qp.flow_id = flow_id;
+	qp.peer_ip = (struct field_ip){4, {10, 9, 0, last}};
+	qp.next_hop = (struct field_ip){4, {10, 0, 0, 254}};
+	qp.local_ip = other_ip(0, false, last);
+	memcpy(qp.local_mac, (uint8_t[6]){2, 0, 0, 0, 0, last}, 6);
+	return qp;
+}
+
+/* Answers to a flow that has gone are dropped: its neighbour would never be confirmed again. */
+TEST(flow_that_remains_asks_for_the_neighbour_that_it_shared)
+{
+	static const uint32_t ids[] = {0, 1};
+	static const struct nic_flow_update live[2];
+	struct nic_reload r = {.params = params[0], .flows = live, .n_flows = 2};
+
+	create(1);
+	assert_int_equal(nic_reserve_flows(nic[0], 2), 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct nic_qp_params qp = routed_qp(i, (uint8_t)(11 + i));
+		const struct nic_flow_place place = {.first_item = i, .n_qps = 1};
+
+		assert_int_equal(nic_prepare_flow(nic[0], &qp, &place), 0);
+	}
+	r.added = ids;
+	r.n_added = 2;
+	nic_reload(nic[0], &r);
+	assert_int_equal(who_asks(), 12);
+	r.n_added = 0;
+	r.removed = &ids[1];
+	r.n_removed = 1;
+	remove_flow(&r);
+	now_ns = params[0].neigh_retrans_time_ns;
+	assert_int_equal(who_asks(), 11);
+	destroy(1);
+}
+
 TEST_MAIN(.begin = start_eal, .before_each = setup)
