@@ -376,7 +376,7 @@ class Nic:
     def __init__(self, name, on_step):
         self.name, self.on_step, self.runs = name, on_step, False
         self.text = self.in_force = ""
-        self.refuses = False
+        self.refuses, self.refuses_text, self.full = False, "", False
 
     def step(self, runs):
         self.on_step()
@@ -388,6 +388,8 @@ class Nic:
         self.step(False)
 
     def write(self, text):
+        if self.full and "frames new" in text:
+            raise Failed("no room")
         self.text = text
 
     def commit(self):
@@ -396,6 +398,8 @@ class Nic:
         self.in_force = self.text
 
     def wait_started(self):
+        if self.refuses_text and self.refuses_text in self.text:
+            raise Failed("does not start")
         self.step(True)
 
     def stop(self):
@@ -457,6 +461,42 @@ def check_all_or_nothing(work):
     tester.end()
 
 
+def check_restart_fails(work):
+    """A quench-nic that has to start again with a flow, and does not: it runs as before. One that has no room to be told is not stopped at all."""
+    made = []
+
+    def make():
+        made.append(Nic("a", lambda: None))
+        made[-1].refuses_text = "frames new"
+        return made[-1]
+
+    tester = Tester({"a": Outlet(Location("a"), make)}, work, None)
+    port = {"ports": [{"name": "p", "location": "a"}]}
+    tester.set_config(port)
+    text = made[0].in_force
+
+    def append():
+        try:
+            return tester.append_config([{"choice": "flows", "flows": [{**FLOWS[2], "name": "new"}]}])
+        except Failed as failed:
+            return str(failed)
+
+    check_equal("append_config of a flow with which it does not start", append(), "does not start; port p: its quench-nic started again, and counts from 0")
+    check_equal("it runs as before", ([nic.runs for nic in made], made[-1].in_force, tester.run.given, tester.run.plan.ports["p"].slots, tester.lost_lines()),
+                ([False, False, True], text, port, {}, []))
+    made[-1].full = True
+    check_equal("append_config without room", append(), "no room")
+    check_equal("it was not stopped", (len(made), made[-1].runs), (3, True))
+    tester.set_state({"choice": "port", "port": {"choice": "link", "link": {"state": "down"}}})
+    check_equal("append_config while the link is down", append(), [])
+    check_equal("it stays down", (len(made), made[-1].runs, list(tester.run.plan.ports["p"].slots)[:1]), (3, False, ["new"]))
+    try:
+        check("the link does not come up", not tester.set_state({"choice": "port", "port": {"choice": "link", "link": {"state": "up"}}}))
+    except Failed as failed:
+        check_equal("the link does not come up", (str(failed), tester.run.down), ("does not start", {"p"}))
+    tester.end()
+
+
 ATTACHED = ("[nic]\nmac = 02:00:00:00:00:09\nip = 10.0.0.9\nlink_speed_bps = 1G\nflow_control = off\n"
             "[frames one]\nheader = 02000000000102000000000a88b5\nrate_bps = 1M\nstopped = on\n"
             "[frames two]\nheader = 02000000000202000000000a88b5\nrate_bps = 1M\nstopped = on\n")
@@ -505,6 +545,7 @@ def main():
     check_recorder(work_dir())
     check_planned_stops(work_dir())
     check_all_or_nothing(work_dir())
+    check_restart_fails(work_dir())
     check_waits()
     check_return(work_dir())
     check_update(work_dir())

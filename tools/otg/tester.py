@@ -93,16 +93,25 @@ class Tester:
     @contextlib.contextmanager
     def all_or_nothing(self) -> Iterator[None]:
         """What fails at one quench-nic is taken back at all."""
-        put_back = self.run.remember()
+        put_back, before = self.run.remember(), self.run.generators
+        ran = {name for name, generator in before.items() if generator.is_ready()}
         try:
             yield
         except Failed as failed:
             put_back()
+            new = {port.name: port for port in self.run.plan.ports.values() if self.run.generators[port.name] is not before[port.name]}
+            again = [port for name, port in new.items() if name in ran]
+            each([self.run.generators[name] for name in new.keys() - ran], lambda generator: generator.stop())
             try:
+                self.begin_again(again)
                 self.apply()
-            except Failed as again:
-                raise Failed(f"{failed}; and what was in force before is not everywhere: {again}") from failed
-            raise
+            except Failed as another:
+                raise Failed(f"{failed}; and what was in force before is not everywhere: {another}") from failed
+            raise Failed("; ".join([str(failed), *self.started_again(again)])) from failed
+
+    @staticmethod
+    def started_again(ports: list[plans.Port]) -> list[str]:
+        return [f"port {port.name}: its quench-nic started again, and counts from 0" for port in ports]
 
     def get_config(self) -> Object:
         return self.run.given
@@ -147,7 +156,7 @@ class Tester:
                 self.run.given = updated
                 rows = self.run.read_raws()
                 self.run.raw_base.update({flow.name: rows.get(flow.name, {}) for flow in added})
-            return [f"port {port.name}: its quench-nic started again, and counts from 0" for port in again] + self.save() + self.lost_lines()
+            return self.started_again([port for port in again if port.name not in self.run.down]) + self.save() + self.lost_lines()
 
     def full_ports(self, added: list[plans.RawFlow], paths: list[str]) -> list[plans.Port]:
         """Ports whose quench-nics have no room for the flows. @raise Refused: they send"""
@@ -211,10 +220,18 @@ class Tester:
         """Their quench-nics start again; QPs at both ends begin with their initial PSN."""
         peers = list({end.peer.name: end.peer for port in ports for flow in self.flows_of(port) for end in (flow.tx, flow.rx) if end.peer.up}.values())
         self.put_peers(peers, False)
-        self.begin_again(ports)
+        for port in ports:
+            port.begin()
+        # A link that is down comes up with the next request for it.
+        self.begin_again([port for port in ports if port.name not in self.run.down])
         self.put_peers(peers, True)
 
     def begin_again(self, ports: list[plans.Port]) -> None:
+        generators = [self.run.generators[port.name] for port in ports]
+        for port in ports:
+            port.begin()
+        # Without room for the configurations, none stops.
+        self.write(generators, ports)
         for port in ports:
             self.run.port_base.pop(port.name, None)
             for key in [key for key in self.run.qp_base if key[0] == port.name]:
@@ -224,7 +241,7 @@ class Tester:
         names = {port.name for port in ports}
         self.run.held |= names
         try:
-            each([self.run.generators[name] for name in names], lambda generator: generator.stop())
+            each(generators, lambda generator: generator.stop())
             self.start(ports)
         finally:
             self.run.held -= names
@@ -420,7 +437,6 @@ class Tester:
         """
         changed = [port for port in (self.run.plan.ports.values() if ports is None else ports) if self.run.generators[port.name].is_ready()]
         generators = [self.run.generators[port.name] for port in changed]
-        texts = {generator.name: self.run.plan.text_of(port) for generator, port in zip(generators, changed)}
         spans: dict[str, tuple[float, float]] = {}
 
         def commit(generator: Driven) -> None:
@@ -428,8 +444,7 @@ class Tester:
             generator.commit()
             spans[generator.name] = begun_s, time.monotonic()
 
-        failed = each(generators, lambda generator: generator.write(texts[generator.name]))
-        self.refuse(generators, failed)  # before any has changed
+        failed = self.write(generators, changed)
         failed |= each([generator for generator in generators if generator.name not in failed], commit)
         if what and len(spans) > 1:
             # Each changed within its span.
@@ -437,6 +452,13 @@ class Tester:
             say(f"traffic {what}: {len(spans)} ports within {1000 * (max(middles) - min(middles)):.1f} ms, each known to "
                 f"{500 * max(end_s - begun_s for begun_s, end_s in spans.values()):.1f} ms")
         self.refuse(generators, failed)
+
+    def write(self, generators: list[Driven], ports: list[plans.Port]) -> dict[str, Failed]:
+        """@return failures of those that have ended. @raise Failed: of another, before any has changed"""
+        texts = {generator.name: self.run.plan.text_of(port) for generator, port in zip(generators, ports)}
+        failed = each(generators, lambda generator: generator.write(texts[generator.name]))
+        self.refuse(generators, failed)
+        return failed
 
     @staticmethod
     def refuse(generators: list[Driven], failed: dict[str, Failed]) -> None:
