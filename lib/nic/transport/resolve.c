@@ -183,13 +183,29 @@ nic_resolve_drop_asker(struct nic *nic, uint32_t flow_id)
 	node_wake(&nic->node, 0);
 }
 
+/*
+ * May the neighbour have this MAC address? Frames to one of ours, which a loop or a forged message
+ * may tell, reach no other station. A NIC that sends to itself through the wire is its own
+ * neighbour.
+ */
+static bool
+may_have(const struct nic *nic, const struct neigh_key *key, const uint8_t mac[6])
+{
+	static const uint8_t zero[6];
+
+	if (mac[0] & 1 || memcmp(mac, zero, sizeof(zero)) == 0)
+		return false;
+	return !nic_mac_is_ours(nic, mac) ||
+	       nic_address_is_ours(nic, mac, key->ip.version, key->ip.addr);
+}
+
 /* Enter a neighbour's address. If it is new, scan() updates the QPs, a burst in each call. */
 static void
 learn(struct nic *nic, const struct neigh_key *key, const uint8_t mac[6], uint64_t now_ns)
 {
 	uint32_t index = neigh_find(nic->neighbours->table, key);
 
-	if (index == NEIGH_NONE)
+	if (index == NEIGH_NONE || !may_have(nic, key, mac))
 		return;
 	if (neigh_on_learnt(nic->neighbours->table, &nic->stats.neigh, index, mac, now_ns))
 		nic->neighbours->scan_left = nic->n_qps;
@@ -201,7 +217,7 @@ nic_resolve_from(struct nic *nic, uint32_t item, const uint8_t mac[6], uint64_t 
 {
 	struct neigh_key key = key_of_qp(nic, &nic->qps[item]);
 
-	if (mac[0] & 1)
+	if (!may_have(nic, &key, mac))
 		return;
 	learn(nic, &key, mac, now_ns);
 	set_address(nic, item, mac, now_ns);
@@ -335,7 +351,7 @@ on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64
 	return keep_answer(nic, m, arp_build(buf, &l2, &arp));
 }
 
-/* RFC 4861 7.2.5, for neighbours in the table. */
+/* RFC 4861 7.2.5, for neighbours in the table; 4.4: to the one who asked, or to all nodes. */
 static unsigned int
 on_advertisement(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth,
 		 const struct nd *nd, uint64_t now_ns)
@@ -347,7 +363,8 @@ on_advertisement(struct nic *nic, struct rte_mbuf *m, const struct frame_view *e
 	const struct neigh *e;
 
 	nic_share_broadcast(nic, m);
-	if (index == NEIGH_NONE)
+	if (index == NEIGH_NONE || (memcmp(nd->dst_ip, all_nodes, 16) != 0 &&
+				    nic_address_find(nic, 6, nd->dst_ip) == NULL))
 		return nic->taking_over ? NIC_USED : NIC_DROP_NOT_FOR_US;
 	e = neigh_get(nic->neighbours->table, index);
 	if (!e->has_mac || nd->flags & ND_OVERRIDE || memcmp(e->mac, mac, 6) == 0)

@@ -2,6 +2,7 @@
 /* Peers given by address only: QPs wait, ask, follow their peer, and our own address is told. */
 #include "unit/nic/nic_test.h"
 
+#include "base/numbers/array.h"
 #include "base/numbers/prng.h"
 #include "nic/observe/flow_info.h"
 #include "nic/observe/wait.h"
@@ -479,6 +480,102 @@ TEST(flow_that_remains_asks_for_the_neighbour_that_it_shared)
 	remove_flow(&r);
 	now_ns = params[0].neigh_retrans_time_ns;
 	assert_int_equal(who_asks(), 11);
+	destroy(1);
+}
+
+/* The MAC address to which the first QP sends, as a number; 0: not known yet. */
+static uint64_t
+next_mac(void)
+{
+	struct nic_qp_wait wait;
+
+	assert_true(nic_qp_wait(nic[0], 0, &wait));
+	return wait.next_mac;
+}
+
+/* An ARP message from the first peer, or an advertisement of it, after which the scan runs. */
+static void
+tell(const uint8_t mac[6], bool v6, const uint8_t to[16])
+{
+	struct arp arp = {.op = ARP_REPLY};
+	struct nd nd = {.type = ND_ADVERTISEMENT, .flags = ND_OVERRIDE, .has_mac = true};
+	struct l2 l2 = {.src_mac = {2, 0, 0, 0, 0, 9}};
+	uint8_t frame[ND_FRAME_BYTES];
+	struct rte_mbuf *m;
+
+	memcpy(l2.dst_mac, params[0].mac, 6);
+	memcpy(arp.sender_mac, mac, 6);
+	memcpy(arp.sender_ip, params[1].ip.addr, 4);
+	memcpy(nd.mac, mac, 6);
+	memcpy(nd.src_ip, params[1].ip6.addr, 16);
+	memcpy(nd.target_ip, params[1].ip6.addr, 16);
+	memcpy(v6 ? nd.dst_ip : arp.target_ip, to, v6 ? 16 : 4);
+	feed(frame, v6 ? nd_build(frame, &l2, &nd) : arp_build(frame, &l2, &arp));
+	/* Until the wire is free again after the requests. */
+	while (nic[0]->ops->next_ns(nic[0], 0) <= now_ns + NS_PER_US) {
+		now_ns += NS_PER_US;
+		if (nic[0]->ops->tx(nic[0], 0, &m, 1, now_ns) == 1)
+			rte_pktmbuf_free(m);
+	}
+}
+
+TEST(neighbour_has_no_address_that_is_nobodys_or_ours)
+{
+	static const uint8_t bad[][6] = {{0}, {2, [5] = 0xAA}, {0xFF, 1, 1, 1, 1, 1}};
+
+	for (unsigned int v6 = 0; v6 < 2; v6++) {
+		struct nic_qp_params qp = nic_test_qp(0);
+		const uint8_t *to = v6 ? params[0].ip6.addr : params[0].ip.addr;
+
+		create(1);
+		memset(qp.peer_mac, 0, sizeof(qp.peer_mac));
+		qp.peer_ip = v6 ? params[1].ip6 : params[1].ip;
+		qp.requester = false;
+		assert_true(nic_add_qp(nic[0], &qp, now_ns) > 0);
+		memcpy(qp.local_mac, bad[1], 6);
+		qp.flow_id = 1;
+		assert_true(nic_add_qp(nic[0], &qp, now_ns) > 0);
+		for (unsigned int i = 0; i < ARRAY_LEN(bad); i++) {
+			tell(bad[i], v6, to);
+			assert_int_equal(nic_stats(nic[0])->neigh.neigh_learnt, 0);
+		}
+		tell(params[0].mac, v6, to);
+		assert_int_equal(nic_stats(nic[0])->neigh.neigh_learnt, 0);
+		tell((uint8_t[6]){2, [5] = 9}, v6, to);
+		assert_int_equal(next_mac(), 0x020000000009);
+		nic_destroy(nic[0]);
+	}
+	nic_test_pools_free(&pools);
+}
+
+/* Its frames come back by a ring or a looped cable. */
+TEST(nic_that_sends_to_itself_is_its_own_neighbour)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	create(1);
+	memset(qp.peer_mac, 0, sizeof(qp.peer_mac));
+	qp.peer_ip = params[0].ip;
+	qp.requester = false;
+	params[1].ip = params[0].ip;
+	assert_true(nic_add_qp(nic[0], &qp, now_ns) > 0);
+	tell(params[0].mac, false, params[0].ip.addr);
+	assert_int_equal(nic_stats(nic[0])->neigh.neigh_learnt, 1);
+	destroy(1);
+}
+
+TEST(advertisement_to_another_host_is_not_for_us)
+{
+	static const uint8_t all_nodes[16] = {0xFF, 0x02, [15] = 1};
+	struct field_ip other = other_ip(0, true, 77);
+
+	create(1);
+	add(0, false, true, false);
+	tell((uint8_t[6]){2, [5] = 8}, true, other.addr);
+	assert_int_equal(next_mac(), 0);
+	assert_int_equal(nic_stats(nic[0])->drops[NIC_DROP_NOT_FOR_US], 1);
+	tell((uint8_t[6]){2, [5] = 8}, true, all_nodes);
+	assert_int_equal(next_mac(), 0x020000000008);
 	destroy(1);
 }
 
