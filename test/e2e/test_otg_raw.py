@@ -556,6 +556,8 @@ def main():
     check_equal("set_config warns of nothing", otg.set_config(config), {"warnings": []})
     check_no_capture(otg)
     otg.capture("start")
+    status, reply = change(otg, "append", {**FLOWS[1], "name": "large", "size": fixed(2000)})
+    check("append_config that would end a capture is refused", status == 400 and "expected its capture to be stopped" in reply["errors"][0], reply)
     check_equal("a second start", otg.ask("POST", "/control/state", capture_state("start", "p")), refused("port.capture.port_names: 'p': its capture runs"))
     names = [flow["name"] for flow in FLOWS]
     check_equal("nothing is sent before the start", [(row["transmit"], row["frames_tx"]) for row in otg.metrics("flow")], [("stopped", 0)] * 5)

@@ -357,7 +357,7 @@ CONTROL: dict[str, Rows] = {
     "Config.AppendResources": {
         "choice": yes(CHOICE),
         "flows": yes("raw flows with new names, stopped. Other flows go on. A port has room for 8 more than set_config had, if that had some, and for "
-                     "frames as large as those of update_config; for more, its quench-nic starts again, which is refused while a flow of the port is started"),
+                     "frames as large as those of update_config; for more, its quench-nic starts again, which is refused while a flow of the port is started or its capture runs"),
     },
     "Config.Delete": {},
     "Config.DeleteResources": {

@@ -159,7 +159,7 @@ class Tester:
             return self.started_again([port for port in again if port.name not in self.run.down]) + self.save() + self.lost_lines()
 
     def full_ports(self, added: list[plans.RawFlow], paths: list[str]) -> list[plans.Port]:
-        """Ports whose quench-nics have no room for the flows. @raise Refused: they send"""
+        """Ports whose quench-nics have no room for the flows. @raise Refused: they send, or capture"""
         full: list[plans.Port] = []
         errors: list[str] = []
         for port in self.run.plan.ports.values():
@@ -172,9 +172,10 @@ class Tester:
                 errors.append(f"{paths[added.index(ours[0])]}: port {port.name!r} has room for {free} more flows of at most {port.most_bytes} bytes, and somebody "
                               "else started its quench-nic")
                 continue
-            if any(flow.started for flow in self.flows_of(port)) or any(flow.started for flow in port.raws):
+            running = [what for what, runs in (("flows", any(flow.started for flow in [*self.flows_of(port), *port.raws])), ("capture", self.captures(port.name))) if runs]
+            if running:
                 errors.append(f"{paths[added.index(ours[0])]}: port {port.name!r} has room for {free} more flows of at most {port.most_bytes} bytes, and "
-                              "would start again: expected its flows to be stopped")
+                              f"would start again: expected its {' and '.join(running)} to be stopped")
         if errors:
             raise Refused(errors)
         return full
