@@ -172,7 +172,8 @@ class Tester:
                 errors.append(f"{paths[added.index(ours[0])]}: port {port.name!r} has room for {free} more flows of at most {port.most_bytes} bytes, and somebody "
                               "else started its quench-nic")
                 continue
-            running = [what for what, runs in (("flows", any(flow.started for flow in [*self.flows_of(port), *port.raws])), ("capture", self.captures(port.name))) if runs]
+            sends = any(flow.started for flow in self.flows_of(port)) or any(flow.started for flow in port.raws)
+            running = [what for what, runs in (("flows", sends), ("capture", self.captures(port.name))) if runs]
             if running:
                 errors.append(f"{paths[added.index(ours[0])]}: port {port.name!r} has room for {free} more flows of at most {port.most_bytes} bytes, and "
                               f"would start again: expected its {' and '.join(running)} to be stopped")
