@@ -310,6 +310,9 @@ def check_foreign(web, page, name, curves):
             ("another key in a value", 400, "control character", {}, "POST", json.dumps({**change, "Kmin": "1KB\nwred.Kmax=2KB"})),
             ("an unknown program", 404, "program", {}, "POST", json.dumps({**change, "program": "../x"})),
             ("an unknown queue", 422, "port 9 queue 3", {}, "POST", json.dumps({**change, "port": 9})),
+            ("a port that is 0 in 32 bits", 422, "port 4294967296 queue 3", {}, "POST", json.dumps({**change, "port": 1 << 32})),
+            ("a queue that is 3 in 32 bits", 422, "port 0 queue 4294967299", {}, "POST", json.dumps({**change, "queue": 3 + (1 << 32)})),
+            ("a port below 0 that is 1 in 32 bits", 400, "expected port", {}, "POST", json.dumps({**change, "port": 1 - (1 << 32)})),
             ("a value out of range", 422, "from 0 to 2GiB", {}, "POST", json.dumps({**change, "Kmin": "3GiB"}))):
         code, reply, headers = status(*request)
         check(f"{what} is refused, in a line", code == expected and about in reply and reply.count("\n") == 1 and

@@ -36,7 +36,8 @@ struct web_control {
 /* A request. Texts belong to the object that they were read from. */
 struct asked {
 	const char *program, *what, *flow, *cap;
-	int port, queue, only;
+	json_int_t port, queue; /* -1: none */
+	int only;
 	struct web_curve curve;
 };
 
@@ -218,7 +219,7 @@ read_request(const struct http_request *r, struct asked *a, struct http_answer *
 	else if (has_unknown_member(o))
 		fault = "expected no members but program, do, port, queue, only, Kmin, Kmax, Pmax, "
 			"flow and cap";
-	else if (json_unpack(o, "{s:s,s:s,s?i,s?i,s?b,s?s,s?s,s?s,s?s,s?s}", "program", &a->program,
+	else if (json_unpack(o, "{s:s,s:s,s?I,s?I,s?b,s?s,s?s,s?s,s?s,s?s}", "program", &a->program,
 			     "do", &a->what, "port", &a->port, "queue", &a->queue, "only", &a->only,
 			     "Kmin", &a->curve.kmin, "Kmax", &a->curve.kmax, "Pmax", &a->curve.pmax,
 			     "flow", &a->flow, "cap", &a->cap) != 0)

@@ -224,8 +224,8 @@ change_curve(struct client *c, const json_t *config, const json_t *rows, const j
 }
 
 int
-web_settings_curve(struct client *c, int port, int queue, bool only, const struct web_curve *curve,
-		   json_t **reply)
+web_settings_curve(struct client *c, json_int_t port, json_int_t queue, bool only,
+		   const struct web_curve *curve, json_t **reply)
 {
 	static const char *const by[] = {"port", "queue", NULL};
 	json_t *config = NULL, *ecn = NULL, *like;
@@ -235,13 +235,14 @@ web_settings_curve(struct client *c, int port, int queue, bool only, const struc
 	*reply = NULL;
 	if (rc == 0)
 		rc = client_ask(c, "/quench/ecn", &ecn);
-	like = json_pack("{s:i,s:i}", "port", port, "queue", queue);
+	like = json_pack("{s:I,s:I}", "port", port, "queue", queue);
 	rows = json_object_get(ecn, "rows");
 	row = top_row(rows, like, by);
 	if (rc == 0 && row == NULL)
 		rc = client_fail(c, APP_BAD_USAGE,
-				 "port %d queue %d: expected a queue with a WRED curve", port,
-				 queue);
+				 "port %" JSON_INTEGER_FORMAT " queue %" JSON_INTEGER_FORMAT
+				 ": expected a queue with a WRED curve",
+				 port, queue);
 	if (rc == 0)
 		rc = change_curve(c, config, rows, row, only, curve, reply);
 	json_decref(like);

@@ -33,7 +33,7 @@ struct web_curve {
  *               [wred web-PORT-QUEUE], in the same change.
  * @param reply  As that of change_set().
  */
-int web_settings_curve(struct client *c, int port, int queue, bool only,
+int web_settings_curve(struct client *c, json_int_t port, json_int_t queue, bool only,
 		       const struct web_curve *curve, json_t **reply);
 
 #endif
