@@ -232,6 +232,7 @@ def check_control(work, web, page, other, name, nic_name):
         page.width(width)
         check_equal(f"nothing is cut off with the panels, at {width} pixels", faults(page), [])
     check_foreign(web, page, name, curves)
+    check_own_profile(web, name, switch, curves)
     css = of(nic_name)
     fill(page, css, cap="5M")
     press(page, css, "set", "rate_cap_bps: 10M . 5M")
@@ -271,6 +272,21 @@ class Foreign:
         self.server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.url = f"http://127.0.0.1:{self.server.server_port}/"
+
+
+def change(web, **members):
+    headers = {"Host": web.host, "Origin": web.url[:-1], "Content-Type": "application/json", "X-Quench-Token": web.token}
+    return web.raw("POST", "control", headers, json.dumps(members))
+
+
+def check_own_profile(web, name, switch, curves):
+    """The name that its profile would have is another queue's, too."""
+    check_equal("set", run(*switch.command, "set", "queue 3|3.wred_profile=web-2-3", env=switch.env).returncode, 0)
+    before = curves()
+    check_equal("two queues have web-2-3", before[3], before[2])
+    code, reply, _ = change(web, program=name, do="curve", port=2, queue=3, only=True, Kmin="30KB")
+    check("a queue of its own gets a name that is free", code == 200 and "web-2-3-2" in reply, (code, reply))
+    check_equal("and no other queue changes", curves(), [*before[:2], [30000, *before[2][1:]], before[3]])
 
 
 def check_foreign(web, page, name, curves):

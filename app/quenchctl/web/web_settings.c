@@ -11,6 +11,7 @@
 #include "quenchctl/web/web_picture.h"
 
 #define KEY_CHARS 160
+#define NAME_CHARS 32
 
 /* Keys of a curve: of marks and drops, or of marks if they have a curve of their own. */
 struct curve_keys {
@@ -193,6 +194,33 @@ copy_curve(struct change *change, const char *profile, const json_t *row,
 	}
 }
 
+static bool
+is_profile(const json_t *config, const char *name)
+{
+	char section[KEY_CHARS];
+	json_t *row;
+	size_t i;
+
+	snprintf(section, sizeof(section), "wred %s", name);
+	json_array_foreach (json_object_get(config, "rows"), i, row)
+		if (strcmp(json_string_value(json_object_get(row, "section")), section) == 0 ||
+		    (strcmp(json_string_value(json_object_get(row, "key")), "wred_profile") == 0 &&
+		     strcmp(json_string_value(json_object_get(row, "value")), name) == 0))
+			return true;
+	return false;
+}
+
+/* A name that no profile has: one of the first choice may be another queue's by now. */
+static void
+name_profile(const json_t *config, const json_t *row, char name[NAME_CHARS])
+{
+	int n = snprintf(name, NAME_CHARS, "web-%.0f-%.0f", top_value(row, "port"),
+			 top_value(row, "queue"));
+
+	for (unsigned int i = 2; is_profile(config, name); i++)
+		snprintf(name + n, NAME_CHARS - (size_t)n, "-%u", i);
+}
+
 /* Change the curve of a queue with this row, among those of all queues. */
 static int
 change_curve(struct client *c, const json_t *config, const json_t *rows, const json_t *row,
@@ -201,7 +229,7 @@ change_curve(struct client *c, const json_t *config, const json_t *rows, const j
 	const struct curve_keys *keys = keys_of(row);
 	const char *profile = profile_of(config, row);
 	struct change change = {0};
-	char own[32], queue[KEY_CHARS];
+	char own[NAME_CHARS], queue[KEY_CHARS];
 	unsigned int sharing = 0;
 	json_t *other;
 	size_t i;
@@ -209,8 +237,7 @@ change_curve(struct client *c, const json_t *config, const json_t *rows, const j
 	json_array_foreach (rows, i, other)
 		sharing += strcmp(profile_of(config, other), profile) == 0;
 	if (only && sharing > 1) {
-		snprintf(own, sizeof(own), "web-%.0f-%.0f", top_value(row, "port"),
-			 top_value(row, "queue"));
+		name_profile(config, row, own);
 		profile = own;
 		copy_curve(&change, profile, row, curve);
 		snprintf(queue, sizeof(queue), "queue %.0f|%.0f.wred_profile=%s",

@@ -30,7 +30,7 @@ struct web_curve {
  * Change the curve of a queue, all values as one change.
  *
  * @param only   Of this queue only: if other queues have its profile, it gets one of its own,
- *               [wred web-PORT-QUEUE], in the same change.
+ *               [wred web-PORT-QUEUE], in the same change; -2, -3, ... is added to a name in use.
  * @param reply  As that of change_set().
  */
 int web_settings_curve(struct client *c, json_int_t port, json_int_t queue, bool only,
