@@ -17,12 +17,28 @@ is(const struct nic_address *a, const uint8_t mac[6], uint8_t version, const uin
 	return has_ip(a, version, ip) && memcmp(a->mac, mac, 6) == 0;
 }
 
-static struct nic_address *
-find(const struct nic *nic, const uint8_t mac[6], uint8_t version, const uint8_t *ip)
+static bool
+is_on(const struct nic_address *a, uint16_t vlan_id)
 {
-	for (uint32_t i = 0; i < nic->addresses->n; i++)
-		if (is(&nic->addresses->all[i], mac, version, ip))
-			return &nic->addresses->all[i];
+	return a->vlan_id == NIC_ANY_VLAN || a->vlan_id == vlan_id;
+}
+
+static uint16_t
+vlan_of(const struct roce_path *path)
+{
+	return path->tagged ? path->vlan_tci & 0x0FFF : 0;
+}
+
+/* The address that is the source of these packets, or NULL. */
+static struct nic_address *
+source_of(const struct nic *nic, const struct roce_path *path)
+{
+	for (uint32_t i = 0; i < nic->addresses->n; i++) {
+		struct nic_address *a = &nic->addresses->all[i];
+
+		if (is(a, path->src_mac, path->ip_version, path->src_ip) && is_on(a, vlan_of(path)))
+			return a;
+	}
 	return NULL;
 }
 
@@ -43,9 +59,9 @@ nic_addresses_reserve(struct nic *nic, uint32_t n)
 }
 
 static int
-add(struct nic *nic, const uint8_t mac[6], uint8_t version, const uint8_t *ip)
+add(struct nic *nic, const uint8_t mac[6], uint8_t version, const uint8_t *ip, uint16_t vlan_id)
 {
-	struct nic_address one = {.ip.version = version, .users = 1};
+	struct nic_address one = {.ip.version = version, .vlan_id = vlan_id, .users = 1};
 
 	if (nic_addresses_reserve(nic, 1) != 0)
 		return -ENOMEM;
@@ -59,10 +75,10 @@ int
 nic_addresses_init(struct nic *nic)
 {
 	const struct nic_params *p = &nic->params;
-	int rc = p->ip.version == 4 ? add(nic, p->mac, 4, p->ip.addr) : 0;
+	int rc = p->ip.version == 4 ? add(nic, p->mac, 4, p->ip.addr, NIC_ANY_VLAN) : 0;
 
 	if (rc == 0 && p->ip6.version == 6)
-		rc = add(nic, p->mac, 6, p->ip6.addr);
+		rc = add(nic, p->mac, 6, p->ip6.addr, NIC_ANY_VLAN);
 	nic->addresses->n_own = nic->addresses->n;
 	return rc;
 }
@@ -76,10 +92,10 @@ nic_addresses_free(struct nic *nic)
 int
 nic_address_use(struct nic *nic, const struct roce_path *path)
 {
-	struct nic_address *a = find(nic, path->src_mac, path->ip_version, path->src_ip);
+	struct nic_address *a = source_of(nic, path);
 
 	if (a == NULL)
-		return add(nic, path->src_mac, path->ip_version, path->src_ip);
+		return add(nic, path->src_mac, path->ip_version, path->src_ip, vlan_of(path));
 	a->users++;
 	return 0;
 }
@@ -88,25 +104,31 @@ void
 nic_address_release(struct nic *nic, const struct roce_path *path)
 {
 	struct nic_addresses *all = nic->addresses;
-	struct nic_address *a = find(nic, path->src_mac, path->ip_version, path->src_ip);
+	struct nic_address *a = source_of(nic, path);
 
 	if (--a->users == 0)
 		*a = all->all[--all->n];
 }
 
 const struct nic_address *
-nic_address_find(const struct nic *nic, uint8_t version, const uint8_t *ip)
+nic_address_find(const struct nic *nic, uint8_t version, const uint8_t *ip, uint16_t vlan_id)
 {
-	for (uint32_t i = 0; i < nic->addresses->n; i++)
-		if (has_ip(&nic->addresses->all[i], version, ip))
-			return &nic->addresses->all[i];
+	for (uint32_t i = 0; i < nic->addresses->n; i++) {
+		const struct nic_address *a = &nic->addresses->all[i];
+
+		if (has_ip(a, version, ip) && is_on(a, vlan_id))
+			return a;
+	}
 	return NULL;
 }
 
 bool
 nic_address_is_ours(const struct nic *nic, const uint8_t mac[6], uint8_t version, const uint8_t *ip)
 {
-	return find(nic, mac, version, ip) != NULL;
+	for (uint32_t i = 0; i < nic->addresses->n; i++)
+		if (is(&nic->addresses->all[i], mac, version, ip))
+			return true;
+	return false;
 }
 
 bool

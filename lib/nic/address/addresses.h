@@ -13,8 +13,12 @@
 
 #include "nic/core/core.h"
 
+/* Of the NIC's own addresses: they are reached on each VLAN. */
+#define NIC_ANY_VLAN 0xFFFFu
+
 struct nic_address {
 	uint8_t mac[6];
+	uint16_t vlan_id; /* 0: untagged */
 	struct field_ip ip;
 	uint32_t users; /* flows; of the NIC's own addresses one more */
 };
@@ -35,10 +39,15 @@ int nic_addresses_reserve(struct nic *nic, uint32_t n);
 int nic_address_use(struct nic *nic, const struct roce_path *path);
 void nic_address_release(struct nic *nic, const struct roce_path *path);
 
-/** @param ip  4 or 16 bytes. @return the first with this IP address, or NULL. */
+/**
+ * Flows on different VLANs may have one IP address and different MAC addresses.
+ * @param ip       4 or 16 bytes.
+ * @param vlan_id  0: untagged.
+ * @return the first with this IP address on this VLAN, or NULL.
+ */
 const struct nic_address *nic_address_find(const struct nic *nic, uint8_t version,
-					   const uint8_t *ip);
-/** Is a frame to these addresses for us? */
+					   const uint8_t *ip, uint16_t vlan_id);
+/** Is a frame to these addresses, on any VLAN, for us? */
 bool nic_address_is_ours(const struct nic *nic, const uint8_t mac[6], uint8_t version,
 			 const uint8_t *ip);
 bool nic_mac_is_ours(const struct nic *nic, const uint8_t mac[6]);

@@ -317,6 +317,7 @@ on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64
 {
 	static const uint8_t none[4];
 	uint8_t *buf = rte_pktmbuf_mtod(m, uint8_t *);
+	uint16_t vlan_tci = eth->tagged ? eth->vlan_tci : 0;
 	const struct nic_address *asked;
 	struct neigh_key sender;
 	struct l2 l2;
@@ -324,7 +325,7 @@ on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64
 
 	if (!arp_parse(buf, m->data_len, eth, &arp))
 		return NIC_DROP_NEIGH_MALFORMED;
-	asked = nic_address_find(nic, 4, arp.target_ip);
+	asked = nic_address_find(nic, 4, arp.target_ip, vlan_tci & VLAN_ID_MASK);
 	/*
 	 * Do not pass a request for our address to other nodes: the answer is built in its mbuf, so
 	 * no other node may read it.
@@ -332,7 +333,7 @@ on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64
 	if (arp.op == ARP_REPLY || asked == NULL)
 		nic_share_broadcast(nic, m);
 	/* RFC 826: every packet updates its sender's entry in the table. */
-	sender = key_of(4, arp.sender_ip, eth->tagged ? eth->vlan_tci : 0);
+	sender = key_of(4, arp.sender_ip, vlan_tci);
 	if (memcmp(arp.sender_ip, none, 4) != 0)
 		learn(nic, &sender, arp.sender_mac, now_ns);
 	if (nic->taking_over || (arp.op == ARP_REPLY && asked != NULL))
@@ -364,7 +365,7 @@ on_advertisement(struct nic *nic, struct rte_mbuf *m, const struct frame_view *e
 
 	nic_share_broadcast(nic, m);
 	if (index == NEIGH_NONE || (memcmp(nd->dst_ip, all_nodes, 16) != 0 &&
-				    nic_address_find(nic, 6, nd->dst_ip) == NULL))
+				    nic_address_find(nic, 6, nd->dst_ip, key.vlan_id) == NULL))
 		return nic->taking_over ? NIC_USED : NIC_DROP_NOT_FOR_US;
 	e = neigh_get(nic->neighbours->table, index);
 	if (!e->has_mac || nd->flags & ND_OVERRIDE || memcmp(e->mac, mac, 6) == 0)
@@ -379,7 +380,7 @@ on_solicitation(struct nic *nic, struct rte_mbuf *m, const struct frame_view *et
 {
 	uint8_t *buf = rte_pktmbuf_mtod(m, uint8_t *);
 	struct neigh_key sender = key_of(6, nd->src_ip, eth->tagged ? eth->vlan_tci : 0);
-	const struct nic_address *asked = nic_address_find(nic, 6, nd->target_ip);
+	const struct nic_address *asked = nic_address_find(nic, 6, nd->target_ip, sender.vlan_id);
 	struct nd answer = {.type = ND_ADVERTISEMENT, .flags = ND_OVERRIDE, .has_mac = true};
 	struct l2 l2;
 

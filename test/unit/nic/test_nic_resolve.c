@@ -308,9 +308,9 @@ feed(const uint8_t *frame, size_t len)
 }
 
 static size_t
-arp_question(uint8_t frame[ARP_FRAME_BYTES], uint8_t last_of_target)
+arp_question(uint8_t frame[ARP_FRAME_BYTES], uint8_t last_of_target, uint16_t vlan_id)
 {
-	struct l2 l2 = {{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}, {2, 0, 0, 0, 0, 5}, true, 7};
+	struct l2 l2 = {{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}, {2, 0, 0, 0, 0, 5}, true, vlan_id};
 	struct arp arp = {
 		ARP_REQUEST, {2, 0, 0, 0, 0, 5}, {10, 0, 0, 5}, {0}, {10, 0, 0, last_of_target}};
 
@@ -325,9 +325,9 @@ TEST(our_address_is_told_on_the_vlan_that_asked)
 	struct arp arp;
 
 	create(1);
-	feed(frame, arp_question(frame, 9));
+	feed(frame, arp_question(frame, 9, 7));
 	assert_int_equal(nic_stats(nic[0])->drops[NIC_DROP_NOT_FOR_US], 1);
-	feed(frame, arp_question(frame, 1));
+	feed(frame, arp_question(frame, 1, 7));
 	assert_int_equal(nic[0]->ops->next_ns(nic[0], 0), 0);
 	assert_int_equal(nic[0]->ops->tx(nic[0], 0, &m, 1, now_ns), 1);
 	assert_int_equal(frame_parse(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, &eth), FRAME_OK);
@@ -348,7 +348,7 @@ TEST(flood_of_questions_is_bounded_and_counted)
 	unsigned int answers = 0;
 
 	create(1);
-	arp_question(frame, 1);
+	arp_question(frame, 1, 7);
 	for (unsigned int i = 0; i < 300; i++)
 		feed(frame, sizeof(frame));
 	while (nic[0]->ops->next_ns(nic[0], 0) != NEVER_NS) {
@@ -373,7 +373,7 @@ TEST(answers_wait_while_their_priority_is_paused)
 	create(1);
 	pfc_frame_build(pause, (uint8_t[6]){2, 0, 0, 0, 0, 9}, 1 << 3, quanta);
 	feed(pause, sizeof(pause));
-	feed(frame, arp_question(frame, 1));
+	feed(frame, arp_question(frame, 1, 7));
 	assert_int_equal(nic[0]->ops->tx(nic[0], 0, &m, 1, now_ns), 0);
 	open_ns = nic[0]->ops->next_ns(nic[0], 0);
 	/* 100 quanta of 512 bits at 40 Gb/s */
@@ -576,6 +576,39 @@ TEST(advertisement_to_another_host_is_not_for_us)
 	assert_int_equal(nic_stats(nic[0])->drops[NIC_DROP_NOT_FOR_US], 1);
 	tell((uint8_t[6]){2, [5] = 8}, true, all_nodes);
 	assert_int_equal(next_mac(), 0x020000000008);
+	destroy(1);
+}
+
+/* As of two tenants that use the same addresses. */
+TEST(address_of_a_flow_is_told_on_its_vlan_only)
+{
+	uint8_t frame[ARP_FRAME_BYTES];
+	struct rte_mbuf *m;
+
+	create(1);
+	for (uint32_t i = 0; i < 2; i++) {
+		struct nic_qp_params qp = routed_qp(i, 20);
+
+		/* So that nothing is asked meanwhile. */
+		qp.peer_mac[0] = 2;
+		qp.next_hop.version = 0;
+		qp.local_mac[5] = (uint8_t)(20 + i);
+		qp.tagged = i == 1;
+		qp.vlan_tci = i == 1 ? 0xE007 : 0;
+		assert_true(nic_add_qp(nic[0], &qp, now_ns) > 0);
+	}
+	for (uint16_t vlan_id = 0; vlan_id < 9; vlan_id++) {
+		feed(frame, arp_question(frame, 20, vlan_id));
+		if (vlan_id != 0 && vlan_id != 7) {
+			assert_int_equal(nic[0]->ops->next_ns(nic[0], 0), NEVER_NS);
+			continue;
+		}
+		now_ns += NS_PER_US;
+		assert_int_equal(nic[0]->ops->tx(nic[0], 0, &m, 1, now_ns), 1);
+		assert_int_equal(rte_pktmbuf_mtod(m, uint8_t *)[11], vlan_id == 7 ? 21 : 20);
+		rte_pktmbuf_free(m);
+	}
+	assert_int_equal(nic_stats(nic[0])->drops[NIC_DROP_NOT_FOR_US], 7);
 	destroy(1);
 }
 
