@@ -53,10 +53,31 @@ def check_results(otg, flows, version):
     check_equal("peers: all QPs are up", [(p["qp_configured"], p["qp_up"], p["qp_down"], p["connect_request_tx"]) for p in peers], [(4, 4, 0, 0)] * 2)
 
 
+UNFIT = [
+    ("devices[0].ethernets[0].mac", {"mac": "01:00:5e:00:00:01"}, {}),
+    ("devices[0].ethernets[0].mac", {"mac": "ff:ff:ff:ff:ff:ff"}, {}),
+    ("devices[0].ethernets[0].ipv4_addresses[0].gateway_mac.value", {}, {"gateway_mac": {"choice": "value", "value": "03:00:00:00:00:01"}}),
+    ("stateful_flows.rocev2[0].tx_ports[0].transmit_type.target_line_rate.flows[0]", {}, {"gateway": "10.0.0.1", "prefix": 31}),
+]
+
+
+def check_refused(otg):
+    """Addresses that no host, and no gateway of one, can have."""
+    for path, ethernet, address in UNFIT:
+        config = configuration()
+        changed = config["devices"][0]["ethernets"][0]
+        changed.update(ethernet)
+        changed["ipv4_addresses"][0].update(address)
+        status, reply = otg.ask("POST", "/config", config)
+        check(f"{path} is refused: {ethernet or address}", status == 400 and reply["errors"][0].startswith(path), (status, reply))
+
+
 def run(work, version):
     switch = Program(work, "switch", "switch", LOOP_SWITCH, eal(memif("server", 0, work), memif("server", 1, work, 1)), "--idle-sleep", 50)
     switch.wait_started()
     otg = Otg(work, {"a": memif("client", 0, work), "b": memif("client", 1, work)})
+    if version == 4:
+        check_refused(otg)
     config = configuration(version)
     check_equal(f"IPv{version}: set_config warns of nothing", otg.set_config(config), {"warnings": []})
     check_equal("get_config returns it", otg.good("GET", "/config"), config)

@@ -379,6 +379,7 @@ class Planner:
         if "mac" not in item:
             self.refuse(f"{path}.mac", "missing, and the schema requires it")
             return
+        self.refuse_group(f"{path}.mac", item["mac"])
         interface = Interface(item["name"], port, item["mac"], item["mtu"] if port.mtu is None else min(item["mtu"], port.mtu))
         if not port.interfaces and port.running is None:
             port.mac = port.sections["nic"]["mac"] = item["mac"]
@@ -395,11 +396,17 @@ class Planner:
             for n, address in enumerate(item.get(f"ipv{version}_addresses", [])):
                 self.plan_address(f"{path}.ipv{version}_addresses[{n}]", version, address, interface, own)
 
+    def refuse_group(self, path: str, mac: str) -> None:
+        if int(mac.split(":")[0], 16) & 1:
+            self.refuse(path, f"{mac}: expected the address of one station, not that of a group")
+
     def plan_address(self, path: str, version: int, item: Object, interface: Interface, own: dict[str, Address]) -> None:
         self.name(f"{path}.name", item["name"])
         gateway_mac = item["gateway_mac"]
         if gateway_mac["choice"] == "auto" and gateway_mac.get("auto", AUTO_MAC) != AUTO_MAC:
             self.refuse(f"{path}.gateway_mac.auto", "expected no value of its own: the address is resolved")
+        if gateway_mac["choice"] == "value":
+            self.refuse_group(f"{path}.gateway_mac.value", gateway_mac["value"])
         port = interface.port
         address = Address(item["name"], interface, ipaddress.ip_address(item["address"]),
                           ipaddress.ip_network(f"{item['address']}/{item['prefix']}", strict=False),
@@ -666,6 +673,8 @@ class Planner:
         elif address.is_behind_gateway(peer.to):
             if address.is_behind_gateway(address.gateway):
                 self.refuse(path, f"{qp.name!r}: its peer {peer.to} and the gateway {address.gateway} are outside the subnet of {address.name!r}")
+            if address.gateway == address.ip:
+                self.refuse(path, f"{qp.name!r}: its peer {peer.to} is outside the subnet of {address.name!r}, whose gateway is itself")
             keys["next_hop"] = str(address.gateway)
         return keys
 
