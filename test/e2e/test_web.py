@@ -5,6 +5,8 @@ import http.server
 import json
 import os
 import re
+import signal
+import socket
 import threading
 import time
 
@@ -205,7 +207,7 @@ def press(page, css, word, outcome):
     wait(f"{word}: {outcome}", says)
 
 
-def check_control(work, web, page, other, name, nic_name):
+def check_control(work, web, page, other, name, nic_name, nic_process):
     switch, nic = Ctl(work, "-f", name), Ctl(work, "-f", nic_name)
 
     def curves():
@@ -233,6 +235,7 @@ def check_control(work, web, page, other, name, nic_name):
         check_equal(f"nothing is cut off with the panels, at {width} pixels", faults(page), [])
     check_foreign(web, page, name, curves)
     check_own_profile(web, name, switch, curves)
+    check_frozen(web, name, nic_name, nic_process, nic)
     css = of(nic_name)
     fill(page, css, cap="5M")
     press(page, css, "set", "rate_cap_bps: 10M . 5M")
@@ -287,6 +290,43 @@ def check_own_profile(web, name, switch, curves):
     code, reply, _ = change(web, program=name, do="curve", port=2, queue=3, only=True, Kmin="30KB")
     check("a queue of its own gets a name that is free", code == 200 and "web-2-3-2" in reply, (code, reply))
     check_equal("and no other queue changes", curves(), [*before[:2], [30000, *before[2][1:]], before[3]])
+
+
+def check_frozen(web, name, nic_name, process, nic):
+    """A program that does not answer, for less than the 6 s of a reply."""
+    def cap():
+        return nic.json("show flows")["rows"][0]["configured_rate_bps"]
+
+    def show(of_name):
+        return change(web, program=of_name, do="show")[:2]
+
+    before, replies = cap(), []
+    process.send_signal(signal.SIGSTOP)
+    first = threading.Thread(target=lambda: replies.append(show(nic_name)))
+    first.start()
+    time.sleep(0.3)
+    body = json.dumps({"program": nic_name, "do": "cap", "flow": "<b>write</b>", "cap": "3M"})
+    with socket.create_connection(web.host.split(":")) as gone:
+        gone.sendall(f"POST /control HTTP/1.1\r\nHost: {web.host}\r\nOrigin: {web.url[:-1]}\r\nContent-Type: application/json\r\n"
+                     f"X-Quench-Token: {web.token}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+        time.sleep(0.2)
+    began = time.monotonic()
+    check_equal("another program is not kept waiting", (show(name)[0], time.monotonic() - began < 2), (200, True))
+    process.send_signal(signal.SIGCONT)
+    first.join()
+    check_equal("a program that was frozen answers", replies[0][0], 200)
+    time.sleep(0.5)
+    check_equal("whose client has gone while it waited changes nothing", cap(), before)
+
+    process.send_signal(signal.SIGSTOP)
+    first = threading.Thread(target=show, args=(nic_name,))
+    first.start()
+    time.sleep(0.3)
+    code, reply = show(nic_name)
+    check("who waits too long is told so", code == 503 and "busy" in reply, (code, reply))
+    process.send_signal(signal.SIGCONT)
+    first.join()
+    wait("the frozen program is live again", lambda: all(p["state"] == "live" for p in json.loads(web.get("data")[0])["programs"]))
 
 
 def check_foreign(web, page, name, curves):
@@ -365,7 +405,7 @@ def check_page(work):
     check_switch_page(page, other, name)
     check_nic_page(page, nic_name)
     keep(other, "web-narrow")
-    check_control(work, web, page, other, name, nic_name)
+    check_control(work, web, page, other, name, nic_name, nic.process)
     check_equal("the switch ends", switch.stop(), 0)
     for viewer in (page, other):
         wait("both viewers are told, and when", lambda viewer=viewer: re.match(r"ended at \d\d:\d\d:\d\d", text(viewer, of(name) + ".state")))

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -120,6 +121,16 @@ http_body(const struct http_request *r, size_t *bytes)
 {
 	*bytes = r->upload->bytes;
 	return r->upload->body;
+}
+
+bool
+http_client_gone(const struct http_request *r)
+{
+	struct pollfd fd = {
+		.fd = MHD_get_connection_info(r->c, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+		.events = POLLRDHUP};
+
+	return poll(&fd, 1, 0) != 0;
 }
 
 /*

@@ -46,6 +46,8 @@ const char *http_header(const struct http_request *r, const char *name);
 const char *http_parameter(const struct http_request *r, const char *name);
 /** The body of a POST, of at most HTTP_BODY_BYTES. Valid until the answer is made. */
 const char *http_body(const struct http_request *r, size_t *bytes);
+/** Has the client closed its end, or been cut off, so that nobody waits for the answer? */
+bool http_client_gone(const struct http_request *r);
 
 /* A served path. */
 struct http_route {

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/numbers/array.h"
@@ -25,10 +26,21 @@
 #define VALUE_CHARS 64u
 /* Longest time of a request: a program replies after 2 s at most (active_config.h). */
 #define REQUEST_NS 10000000000ull
+/* Longest wait for the requests before it. With the above it is less than HTTP_PATIENCE_S. */
+#define WAIT_S 5
+
+/* A request that a program is busy with. */
+struct turn {
+	const char *path; /* the program's socket */
+	struct turn *next;
+};
 
 struct web_control {
 	struct web_programs *programs;
-	pthread_mutex_t turn; /* one request at a time: a program has room for ten clients */
+	/* One request of each program at a time: it has room for ten clients. */
+	pthread_mutex_t lock;
+	pthread_cond_t given_back;
+	struct turn *turns;
 	bool random;
 	char token[TOKEN_CHARS + 1];
 };
@@ -101,6 +113,7 @@ int
 web_control_open(const char *file, struct web_programs *programs, struct web_control **opened)
 {
 	struct web_control *w = calloc(1, sizeof(*w));
+	pthread_condattr_t attributes;
 	int rc;
 
 	*opened = NULL;
@@ -109,7 +122,11 @@ web_control_open(const char *file, struct web_programs *programs, struct web_con
 		return APP_FAILED;
 	}
 	w->programs = programs;
-	pthread_mutex_init(&w->turn, NULL);
+	pthread_mutex_init(&w->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&w->given_back, &attributes);
+	pthread_condattr_destroy(&attributes);
 	rc = file != NULL ? read_token(w, file) : make_token(w);
 	if (rc == 0)
 		*opened = w;
@@ -123,7 +140,8 @@ web_control_close(struct web_control *w)
 {
 	if (w == NULL)
 		return;
-	pthread_mutex_destroy(&w->turn);
+	pthread_cond_destroy(&w->given_back);
+	pthread_mutex_destroy(&w->lock);
 	explicit_bzero(w->token, sizeof(w->token));
 	free(w);
 }
@@ -302,6 +320,70 @@ run_request(const struct asked *a, const char *path, struct http_answer *answer)
 	client_close(&c);
 }
 
+static bool
+is_taken(const struct web_control *w, const char *path)
+{
+	const struct turn *turn = w->turns;
+
+	while (turn != NULL && strcmp(turn->path, path) != 0)
+		turn = turn->next;
+	return turn != NULL;
+}
+
+/* @return false: the program has been busy with other requests all the time. */
+static bool
+take_turn(struct web_control *w, struct turn *turn)
+{
+	struct timespec end;
+	bool taken;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += WAIT_S;
+	pthread_mutex_lock(&w->lock);
+	while (is_taken(w, turn->path) &&
+	       pthread_cond_timedwait(&w->given_back, &w->lock, &end) == 0)
+		;
+	taken = !is_taken(w, turn->path);
+	if (taken) {
+		turn->next = w->turns;
+		w->turns = turn;
+	}
+	pthread_mutex_unlock(&w->lock);
+	return taken;
+}
+
+static void
+give_turn_back(struct web_control *w, const struct turn *turn)
+{
+	struct turn **at = &w->turns;
+
+	pthread_mutex_lock(&w->lock);
+	while (*at != turn)
+		at = &(*at)->next;
+	*at = turn->next;
+	pthread_cond_broadcast(&w->given_back);
+	pthread_mutex_unlock(&w->lock);
+}
+
+/* Who has gone while it waited does not learn of a change, and may have asked again. */
+static void
+run_in_turn(struct web_control *w, const struct asked *a, const char *path,
+	    const struct http_request *r, struct http_answer *answer)
+{
+	struct turn turn = {.path = path};
+
+	if (!take_turn(w, &turn)) {
+		http_say(answer, 503, "%s is busy with other changes: nothing is changed\n",
+			 a->program);
+		return;
+	}
+	if (http_client_gone(r))
+		http_say(answer, 503, "the client has gone: nothing is changed\n");
+	else
+		run_request(a, path, answer);
+	give_turn_back(w, &turn);
+}
+
 bool
 web_control_accept(const struct web_control *w, const struct http_request *r,
 		   struct http_answer *answer)
@@ -322,11 +404,9 @@ web_control_answer(struct web_control *w, const struct http_request *r, struct h
 
 	if (o == NULL)
 		return;
-	pthread_mutex_lock(&w->turn);
 	if (web_programs_socket(w->programs, a.program, path, sizeof(path)))
-		run_request(&a, path, answer);
+		run_in_turn(w, &a, path, r, answer);
 	else
 		http_say(answer, 404, "program: expected the name of a program on the page\n");
-	pthread_mutex_unlock(&w->turn);
 	json_decref(o);
 }

@@ -42,7 +42,8 @@ bool web_control_accept(const struct web_control *w, const struct http_request *
  * New values are texts as in a configuration file. The answer is {"done", "settings"}: the reply of
  * the program, null for show, and web_settings() read after it. An error is one line of text, with
  * 400 for another body, 404 for an unknown program, 422 for what the program refuses, 502 if it is
- * gone and 504 if it is silent.
+ * gone and 504 if it is silent. Each program has one request at a time: one that has waited for 5 s
+ * gets 503, and one whose client has gone while it waited changes nothing.
  */
 void web_control_answer(struct web_control *w, const struct http_request *r,
 			struct http_answer *answer);
