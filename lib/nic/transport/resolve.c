@@ -219,7 +219,12 @@ nic_resolve_from(struct nic *nic, uint32_t item, const uint8_t mac[6], uint64_t 
 
 	if (!may_have(nic, &key, mac))
 		return;
-	learn(nic, &key, mac, now_ns);
+	/*
+	 * Only the router tells its address: the frame may have come another way, and other flows
+	 * use the router too. This flow can answer until then.
+	 */
+	if (nic_flow_of(nic, &nic->qps[item])->params.next_hop.version == 0)
+		learn(nic, &key, mac, now_ns);
 	set_address(nic, item, mac, now_ns);
 }
 

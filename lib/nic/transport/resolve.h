@@ -48,7 +48,10 @@ void nic_resolve_drop_asker(struct nic *nic, uint32_t flow_id);
 /** Handle a frame that is neither MAC control nor UDP. NIC_KEPT: m was taken. */
 unsigned int nic_on_other(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth,
 			  uint64_t now_ns);
-/** A valid frame of the peer arrived before the answer to our request: use its source address. */
+/**
+ * A valid frame of the peer arrived before the answer to our request: use its source address. With
+ * next_hop, only for this QP's flow, and until the answer.
+ */
 void nic_resolve_from(struct nic *nic, uint32_t item, const uint8_t mac[6], uint64_t now_ns);
 /** Run the timers of the table and update QPs with new addresses; bounded work. */
 void nic_resolve_run(struct nic *nic, uint64_t now_ns);

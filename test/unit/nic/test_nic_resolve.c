@@ -612,4 +612,35 @@ TEST(address_of_a_flow_is_told_on_its_vlan_only)
 	destroy(1);
 }
 
+/* It may be forged, or come by another way than the router's. */
+TEST(frame_of_a_peer_does_not_tell_the_address_of_a_router)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	create(2);
+	qp.peer_qpn = PAIR_QPN;
+	assert_true(nic_add_qp(nic[0], &qp, 0) > 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		qp = nic_test_qp(1);
+		memset(qp.peer_mac, 0, sizeof(qp.peer_mac));
+		qp.peer_qpn = PAIR_QPN + i;
+		qp.flow_id = i;
+		qp.next_hop = (struct field_ip){4, {10, 0, 0, 254}};
+		assert_true(nic_add_qp(nic[1], &qp, 0) > 0);
+	}
+	assert_true(carry(0, false));
+	assert_int_equal(data, 1);
+	assert_int_equal(nic_stats(nic[1])->neigh.neigh_learnt, 0);
+	/* The flow answers all the same. */
+	run(NS_PER_MS, false);
+	assert_true(nic_done(nic[0]));
+	for (uint32_t i = 0; i < 2; i++) {
+		struct nic_qp_wait wait;
+
+		assert_true(nic_qp_wait(nic[1], i, &wait));
+		assert_int_equal(wait.next_mac, i == 0 ? 0x020000000001 : 0);
+	}
+	destroy(2);
+}
+
 TEST_MAIN(.begin = start_eal, .before_each = setup)
