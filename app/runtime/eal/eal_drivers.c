@@ -74,7 +74,10 @@ begins(const char *word, const char *with)
 	return strncmp(word, with, strlen(with)) == 0;
 }
 
-/* Does an option name neither a driver nor a device, whatever its value? EAL also takes the beginning of a long option. */
+/*
+ * Does an option name neither a driver nor a device, whatever its value? EAL also takes the
+ * beginning of a long option.
+ */
 static bool
 names_nothing(const char *option)
 {

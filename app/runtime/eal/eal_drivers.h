@@ -11,10 +11,10 @@
  * pools.
  *
  * EAL loads its folder as ever without --no-pci, with an option that might name a driver or a
- * device in another way (-a, -d, --mbuf-pool-ops-name, or one that is not known here), with a device
- * whose arguments name another one, and if the driver of a device is not found by its name. It also
- * does so without --no-shconf: processes that share memory know an implementation of pools by its
- * number, so they must load the same ones.
+ * device in another way (-a, -d, --mbuf-pool-ops-name, or one that is not known here), with a
+ * device whose arguments name another one, and if the driver of a device is not found by its name.
+ * It also does so without --no-shconf: processes that share memory know an implementation of pools
+ * by its number, so they must load the same ones.
  *
  * @param argc, argv  EAL's options, those of rte_eal_init().
  * @return            As rte_eal_init().
