@@ -133,7 +133,7 @@ def check_both_ends(otg, what):
 
 
 def check_one_controller():
-    """Of two controllers that want a port at the same time, one gets it, and the other is told."""
+    """Two controllers ask for one port at the same moment: one gets it, the other gets an error."""
     from otg.agent import AgentApi  # otg_bed says where
     from otg.schema import Refused
     ended, answers = [], {}
@@ -169,7 +169,7 @@ def check_one_controller():
     for thread in threads:
         thread.join(PATIENCE_S)
     check_equal("two controllers at once: one has the port", sum(answer == {} for answer in answers.values()), 1)
-    check("the other is told", any("another controller has it" in str(answer) for answer in answers.values()), answers)
+    check("the other gets an error", any("another controller has it" in str(answer) for answer in answers.values()), answers)
     check_equal("the quench-nic of the first goes on", ended, [])
 
 

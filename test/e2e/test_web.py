@@ -322,7 +322,7 @@ def check_frozen(web, name, nic_name, process, nic):
     first.start()
     time.sleep(0.3)
     code, reply = show(nic_name)
-    check("who waits too long is told so", code == 503 and "busy" in reply, (code, reply))
+    check("a request that waits too long for its program gets 503", code == 503 and "busy" in reply, (code, reply))
     process.send_signal(signal.SIGCONT)
     first.join()
     wait("the frozen program is live again", lambda: all(p["state"] == "live" for p in json.loads(web.get("data")[0])["programs"] if p["name"] in (name, nic_name)))

@@ -21,11 +21,10 @@
 static void
 path_init(struct roce_path *path, const struct nic_params *p, const struct nic_qp_params *qp)
 {
-	static const uint8_t zero[6];
 	const struct field_ip *ip = qp->local_ip.version != 0  ? &qp->local_ip
 				    : qp->peer_ip.version == 4 ? &p->ip
 							       : &p->ip6;
-	bool has_mac = memcmp(qp->local_mac, zero, sizeof(zero)) != 0;
+	bool has_mac = mac_number(qp->local_mac) != 0;
 
 	*path = (struct roce_path){
 		.ip_version = qp->peer_ip.version,

@@ -60,15 +60,6 @@ struct rx_frame {
 	};
 };
 
-static bool
-is_for_us(const struct nic *nic, const uint8_t *buf, const struct frame_view *eth)
-{
-	const uint8_t *ip = buf + eth->l3_off;
-
-	return nic_address_is_ours(nic, buf, eth->ip_version,
-				   eth->ip_version == 4 ? ip + 16 : ip + 24);
-}
-
 /* To the address of the flow, not to another one of ours? */
 static bool
 to_flow(const struct qp_flow *flow, const struct rx_frame *f)
@@ -266,10 +257,29 @@ drop(struct rx_frame *f, enum nic_drop reason)
 	f->drop = (uint8_t)reason;
 }
 
+/*
+ * Is a frame to one of our addresses? A RoCE frame is first compared with the address of its QP's
+ * flow: a port may have as many addresses as flows.
+ */
+static bool
+is_for_us(const struct nic *nic, const struct rx_frame *f, const struct frame_view *eth,
+	  bool is_roce)
+{
+	const uint8_t *ip = f->buf + eth->l3_off;
+	uint32_t item = is_roce ? find_qp(nic, f->roce.dest_qp) : QP_NONE;
+
+	if (item != QP_NONE && nic->qps[item].place != QP_FREE &&
+	    to_flow(nic_flow_of(nic, &nic->qps[item]), f))
+		return true;
+	return nic_address_is_ours(nic, f->buf, eth->ip_version,
+				   eth->ip_version == 4 ? ip + 16 : ip + 24);
+}
+
 /* Classify a frame that the fast parser refused, and find the reason of a drop. */
 static __rte_noinline void
 classify_other(const struct nic *nic, struct rx_frame *f)
 {
+	enum roce_verdict verdict;
 	struct frame_view eth;
 
 	if (f->m->nb_segs != 1 || frame_parse(f->buf, f->len, &eth) != FRAME_OK) {
@@ -277,22 +287,17 @@ classify_other(const struct nic *nic, struct rx_frame *f)
 	} else if (eth.ethertype == ETHERTYPE_MAC_CONTROL || eth.ip_proto != IP_PROTO_UDP) {
 		f->class = eth.ethertype == ETHERTYPE_MAC_CONTROL ? RX_MAC_CONTROL : RX_OTHER;
 		f->eth = eth;
-	} else if (!is_for_us(nic, f->buf, &eth)) {
-		drop(f, NIC_DROP_NOT_FOR_US);
 	} else {
-		switch (roce_parse(f->buf, f->len, &eth, false, &f->roce)) {
-		case ROCE_OK:
+		verdict = roce_parse(f->buf, f->len, &eth, false, &f->roce);
+		if (!is_for_us(nic, f, &eth, verdict == ROCE_OK)) {
+			drop(f, NIC_DROP_NOT_FOR_US);
+		} else if (verdict == ROCE_OK) {
 			f->class = RX_ROCE;
-			break;
-		case ROCE_NOT_ROCE:
-			drop(f, NIC_DROP_NOT_ROCE);
-			if (nic->int_slots > 0) {
-				f->class = RX_INT;
-				f->eth = eth;
-			}
-			break;
-		default:
-			drop(f, NIC_DROP_BAD_ROCE);
+		} else if (verdict == ROCE_NOT_ROCE && nic->int_slots > 0) {
+			f->class = RX_INT;
+			f->eth = eth;
+		} else {
+			drop(f, verdict == ROCE_NOT_ROCE ? NIC_DROP_NOT_ROCE : NIC_DROP_BAD_ROCE);
 		}
 	}
 }

@@ -191,9 +191,7 @@ nic_resolve_drop_asker(struct nic *nic, uint32_t flow_id)
 static bool
 may_have(const struct nic *nic, const struct neigh_key *key, const uint8_t mac[6])
 {
-	static const uint8_t zero[6];
-
-	if (mac[0] & 1 || memcmp(mac, zero, sizeof(zero)) == 0)
+	if (mac[0] & 1 || mac_number(mac) == 0)
 		return false;
 	return !nic_mac_is_ours(nic, mac) ||
 	       nic_address_is_ours(nic, mac, key->ip.version, key->ip.addr);

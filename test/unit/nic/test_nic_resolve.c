@@ -142,7 +142,10 @@ other_ip(unsigned int host, bool v6, uint8_t last)
 	return ip;
 }
 
-/* Both hosts have these addresses for the flows only. The second is behind the first. */
+/*
+ * Each flow has addresses of its own at both ends. Flows 2 and 3 reach the peer through the address
+ * of flows 0 and 1, as through a router.
+ */
 TEST(flow_with_addresses_of_its_own_asks_from_them_and_is_answered_at_them)
 {
 	static const uint8_t macs[2][6] = {{2, [5] = 0xAA}, {2, [5] = 0xBB}};
@@ -439,7 +442,7 @@ remove_flow(const struct nic_reload *r)
 	}
 }
 
-/* A responder behind the router 10.0.0.254, with addresses of its own. */
+/* A responder with its own addresses; its peer is behind the router 10.0.0.254. */
 static struct nic_qp_params
 routed_qp(uint32_t flow_id, uint8_t last)
 {
