@@ -70,8 +70,8 @@ percent(double rate, double speed)
 }
 
 struct widths {
-	int port,
-		device; /* the column of ports, and that of devices, which names of ports replace */
+	int port;
+	int device; /* 0 with names of ports, which replace it */
 	int bar;
 	bool packets; /* packet rates, too */
 };
