@@ -69,7 +69,7 @@ pfcwd_list(const struct node *node, const struct sw_params *params, uint16_t por
 	json_t *list = json_array();
 
 	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
-		if (switch_watches(params, port, prio))
+		if (sw_pfcwd_watches(node, port, prio))
 			json_array_append_new(list, switch_pfcwd_object(node, params, port, prio));
 	}
 	return list;

@@ -115,12 +115,6 @@ switch_set_pause(json_t *o, const struct node *node, const struct sw_port_params
 		       pfc_tx_duration_ns(tx, 0, now_ns) / NS_PER_US);
 }
 
-bool
-switch_watches(const struct sw_params *params, uint16_t port, uint8_t prio)
-{
-	return sw_port_qos(params, port).pfc_enable & params->pfcwd.pfcwd_sw_enable & 1u << prio;
-}
-
 json_t *
 switch_pfcwd_object(const struct node *node, const struct sw_params *params, uint16_t port,
 		    uint8_t prio)

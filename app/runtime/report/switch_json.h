@@ -26,8 +26,6 @@ json_t *switch_malformed_object(const struct node *node, uint16_t port);
 void switch_set_pause(json_t *o, const struct node *node, const struct sw_port_params *params,
 		      uint16_t port, uint64_t now_ns);
 
-/** Does the PFC watchdog watch this priority? */
-bool switch_watches(const struct sw_params *params, uint16_t port, uint8_t prio);
 /** SONiC's PFC_WD_QUEUE_STATS_* and PFC_WD_STATUS. Only on the thread that calls control(). */
 json_t *switch_pfcwd_object(const struct node *node, const struct sw_params *params, uint16_t port,
 			    uint8_t prio);

@@ -18,12 +18,12 @@
 /* The watchdog of all queues. Any thread may write big_red_requested. */
 struct sw_watchdog {
 	struct pfcwd_params params;
-	struct port_set ports; /* watched */
 	uint64_t next_ns;
 	uint32_t n_storms;
 	bool big_red, big_red_requested;
 	struct pfcwd_params *of_port;
 	struct qos_map_params *qos;        /* by port */
+	uint8_t *watched_prios;            /* by port: mask */
 	struct pfcwd (*queue)[TM_CLASSES]; /* by port */
 };
 

@@ -19,17 +19,11 @@ sw_pfc_set_port(struct sw *sw, uint16_t port, const struct sw_params *params)
 {
 	struct sw_port *p = &sw->ports[port];
 	const struct sw_port_params *pp = &params->ports[port];
-	uint8_t pfc = pp->pfc_asymmetric ? UINT8_MAX : sw_port_qos(params, port).pfc_enable;
-	const uint8_t obeyed[] = {
-		[SW_FLOW_OFF] = 0,
-		[SW_FLOW_PFC] = pfc,
-		[SW_FLOW_AUTO] = pfc,
-		[SW_FLOW_PAUSE] = 1u << LINK_PRIO,
-	};
 
 	/* Until DCBX has agreed on priorities, flow_control = auto is PFC without priorities. */
 	p->flow_control = pp->flow_control == SW_FLOW_AUTO ? SW_FLOW_PFC : pp->flow_control;
-	p->pausable_prios = obeyed[pp->flow_control];
+	p->pausable_prios = pp->flow_control == SW_FLOW_PAUSE ? 1u << LINK_PRIO
+							      : sw_port_obeyed_prios(params, port);
 	pfc_tx_set_params(&p->pfc_tx, &params->pfc, pp->link_speed_bps);
 }
 

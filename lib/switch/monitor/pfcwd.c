@@ -22,22 +22,20 @@ is_watched(const struct sw *sw, uint16_t port, uint8_t prio)
 {
 	const struct sw_watchdog *wd = &sw->control->watchdog;
 
-	return port_set_has(&wd->ports, port) &&
-	       wd->params.pfcwd_sw_enable & wd->qos[port].pfc_enable & 1u << prio;
+	return wd->watched_prios[port] >> prio & 1;
 }
 
 static void
 set_params(struct sw_watchdog *wd, const struct sw_params *params)
 {
 	wd->params = params->pfcwd;
-	wd->ports = (struct port_set){0};
 	for (uint16_t port = 0; port < params->n_ports; port++) {
-		const struct sw_port_params *p = &params->ports[port];
-
 		wd->of_port[port] = sw_port_pfcwd(params, port);
 		wd->qos[port] = sw_port_qos(params, port);
-		if (p->pfcwd && (p->flow_control == SW_FLOW_PFC || p->flow_control == SW_FLOW_AUTO))
-			port_set_add(&wd->ports, port);
+		wd->watched_prios[port] = 0;
+		if (params->ports[port].pfcwd)
+			wd->watched_prios[port] =
+				params->pfcwd.pfcwd_sw_enable & sw_port_obeyed_prios(params, port);
 	}
 }
 
@@ -48,8 +46,10 @@ sw_pfcwd_init(struct sw *sw, const struct sw_params *params)
 
 	wd->of_port = calloc(params->n_ports, sizeof(*wd->of_port));
 	wd->qos = calloc(params->n_ports, sizeof(*wd->qos));
+	wd->watched_prios = calloc(params->n_ports, sizeof(*wd->watched_prios));
 	wd->queue = calloc(params->n_ports, sizeof(*wd->queue));
-	if (wd->of_port == NULL || wd->qos == NULL || wd->queue == NULL)
+	if (wd->of_port == NULL || wd->qos == NULL || wd->watched_prios == NULL ||
+	    wd->queue == NULL)
 		return -ENOMEM;
 	wd->big_red_requested = params->pfcwd.big_red_switch;
 	set_params(wd, params);
@@ -61,6 +61,7 @@ sw_pfcwd_free(struct sw *sw)
 {
 	free(sw->control->watchdog.of_port);
 	free(sw->control->watchdog.qos);
+	free(sw->control->watchdog.watched_prios);
 	free(sw->control->watchdog.queue);
 }
 

@@ -235,6 +235,11 @@ struct pfc_headroom sw_port_headroom(const struct sw_params *params, uint16_t po
 
 /** Maps of a port: [qos_map], overridden by the keys of the port. */
 struct qos_map_params sw_port_qos(const struct sw_params *params, uint16_t port);
+/**
+ * PFC priorities that a port lets its peer pause: those of pfc_enable, or all with pfc_asymmetric;
+ * 0 without PFC. With flow_control = auto, those of pfc_enable only once DCBX has agreed on them.
+ */
+uint8_t sw_port_obeyed_prios(const struct sw_params *params, uint16_t port);
 /** Scheduler of a port: [scheduler], overridden by the keys of the port. */
 struct sched_params sw_port_sched(const struct sw_params *params, uint16_t port);
 

@@ -28,6 +28,16 @@ sw_port_qos(const struct sw_params *params, uint16_t port)
 	return merged;
 }
 
+uint8_t
+sw_port_obeyed_prios(const struct sw_params *params, uint16_t port)
+{
+	const struct sw_port_params *p = &params->ports[port];
+
+	if (p->flow_control != SW_FLOW_PFC && p->flow_control != SW_FLOW_AUTO)
+		return 0;
+	return p->pfc_asymmetric ? UINT8_MAX : sw_port_qos(params, port).pfc_enable;
+}
+
 struct sched_params
 sw_port_sched(const struct sw_params *params, uint16_t port)
 {

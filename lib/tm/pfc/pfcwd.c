@@ -25,7 +25,8 @@ const struct field pfcwd_fields[] = {
 	 .help = "action during a storm: drop: drop waiting and arriving packets; forward: "
 		 "ignore the pause; alert: only report"},
 	{FIELD_OF(struct pfcwd_params, pfcwd_sw_enable), .type = FIELD_SET8, .def = "0-7",
-	 .live = true, .help = "watched priorities; those without PFC are ignored"},
+	 .live = true,
+	 .help = "watched priorities; those whose pauses a port does not obey are ignored"},
 	{FIELD_OF(struct pfcwd_params, detection_time_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = NS_PER_US, .max = 60 * NS_PER_SEC, .def = "200ms", .live = true,
 	 .aliases = {{.name = "detection_time", .scale = NS_PER_MS}},

@@ -33,7 +33,7 @@ enum pfcwd_action { PFCWD_DROP, PFCWD_FORWARD, PFCWD_ALERT };
 struct pfcwd_params {
 	int pfcwd;               /* enum pfcwd_mode */
 	int action;              /* enum pfcwd_action */
-	uint8_t pfcwd_sw_enable; /* mask of watched priorities, among those with PFC */
+	uint8_t pfcwd_sw_enable; /* mask of watched priorities, among those that the port obeys */
 	uint64_t detection_time_ns;
 	uint64_t restoration_time_ns; /* NEVER_NS: not restored automatically */
 	uint64_t poll_interval_ns;

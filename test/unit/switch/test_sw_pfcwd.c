@@ -31,18 +31,24 @@ start(struct bench *b)
 
 /* Time passes: control is called when it asked to be, and frames of XOFF come to these ports. */
 static void
-pass(struct bench *b, uint64_t from_us, uint64_t to_us, uint32_t storm_ports)
+pass_with(struct bench *b, uint8_t prios, uint64_t from_us, uint64_t to_us, uint32_t storm_ports)
 {
 	for (uint64_t us = from_us + 100; us <= to_us; us += 100) {
 		uint64_t now_ns = us * NS_PER_US;
 
 		for (uint16_t port = 0; port < b->params.n_ports; port++) {
 			if (storm_ports >> port & 1 && (us - 100) % 400 == 0)
-				give_pfc(b, port, 1u << PRIO, 65535, now_ns);
+				give_pfc(b, port, prios, 65535, now_ns);
 		}
 		if (us % 1000 == 0)
 			b->sw->ops->control(b->sw, now_ns);
 	}
+}
+
+static void
+pass(struct bench *b, uint64_t from_us, uint64_t to_us, uint32_t storm_ports)
+{
+	pass_with(b, 1u << PRIO, from_us, to_us, storm_ports);
 }
 
 static void
@@ -231,6 +237,49 @@ TEST(xon_blocks_the_restoration_only_if_told_so)
 			pass(b, ms * 1000, (ms + 1) * 1000, 0);
 		}
 		assert_int_equal(sw_event_next(b->sw, &e), !blocks);
+		bench_stop(b);
+	}
+}
+
+/* sonic-swss issue 1128: with pfc_asymmetric a pause of a lossy priority stops a queue, too. */
+TEST(a_storm_of_a_lossy_priority_is_seen_on_an_asymmetric_port)
+{
+	struct bench *b = bench_of(2, PFCWD_DROP);
+	struct frame_spec lossy = {.src = 0, .dst = 1, .dscp = 0};
+
+	b->params.ports[1].pfc_asymmetric = true;
+	start(b);
+	pass_with(b, 1u << 0, 0, 2900, 1u << 1);
+	give(b, 0, make_frame(b, &lossy), 2900 * NS_PER_US);
+	assert_int_equal(drain_at(b, 1, 2900), 0);
+	pass_with(b, 1u << 0, 2900, 3000, 1u << 1);
+	sees_event(b, SW_EVENT_STORM_DETECTED, 1, 3000);
+	give(b, 0, make_frame(b, &lossy), 3100 * NS_PER_US);
+	assert_int_equal(drain_at(b, 1, 3100), 0);
+	assert_int_equal(all_drops(b), 2);
+	bench_stop(b);
+}
+
+/* A pause that the watchdog does not see may stop a queue for ever. */
+TEST(the_watchdog_watches_the_priorities_that_a_port_obeys)
+{
+	static const int flows[] = {SW_FLOW_OFF, SW_FLOW_PFC};
+
+	for (unsigned int i = 0; i < 8; i++) {
+		struct bench *b = bench_of(2, PFCWD_DROP);
+		struct sw_port_params *p = &b->params.ports[1];
+
+		p->flow_control = flows[i & 1];
+		p->pfc_asymmetric = p->flow_control == SW_FLOW_PFC && i & 2;
+		p->classes.own_pfc_enable = i & 4;
+		p->classes.pfc_enable[0] = 0;
+		start(b);
+		give_pfc(b, 1, UINT8_MAX, 65535, 0);
+		for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
+			bool obeyed = pfc_rx_read(sw_pfc_rx(b->sw, 1), prio, 1000).duration_ns > 0;
+
+			assert_int_equal(sw_pfcwd_watches(b->sw, 1, prio), obeyed);
+		}
 		bench_stop(b);
 	}
 }
