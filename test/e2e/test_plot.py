@@ -133,8 +133,9 @@ def check_sizes(work, a):
 
 
 def check_sweep(work):
-    folder = work / "sweep"
-    done = run(ROOT / "scripts" / "sweep", SCENARIO, "--set", "wred.Kmax=100KB,200KB", "--set", "flow incast.src=1-2,1-4", "--set", "flow incast.message_bytes=100KB", "--seeds", "1-2", "--duration", "2ms",
+    folder, scenario = work / "sweep", work / "incast.ini"
+    scenario.write_text(SCENARIO.read_text(encoding="utf-8").replace("[fabric]", "[fabric]\nsize_edges = 50KB,100KB", 1), encoding="utf-8")
+    done = run(ROOT / "scripts" / "sweep", scenario, "--set", "wred.Kmax=100KB,200KB", "--set", "flow incast.src=1-2,1-4", "--set", "flow incast.message_bytes=100KB", "--seeds", "1-2", "--duration", "2ms",
                "--lab", path_of("lab"), "--out", folder)
     check_equal("a sweep ends well", (done.returncode, done.stderr), (0, ""))
     out = work / "sweep.svg"
@@ -146,9 +147,15 @@ def check_sweep(work):
     check("mean and range of the seeds", abs(float(point["y"]) - sum(table) / 2) < 1 and float(point["low"]) == min(table) and float(point["high"]) == max(table), point)
     done = plot("queue", folder, "--out", out)
     check("queue: mean and p99", done.returncode == 0 and "flow incast.src = 1-2, p99" in texts(out), done)
-    for quantity, series in (("slowdown", "flow incast.src = 1-2, p50"), ("slowdown-by-size", "flow incast.src = 1-4, smallest messages")):
-        done = plot(quantity, folder, "--out", out)
-        check(f"{quantity} of a sweep", done.returncode == 0 and series in texts(out), done)
+    done = plot("slowdown", folder, "--out", out)
+    check("slowdown of a sweep", done.returncode == 0 and "flow incast.src = 1-2, p50" in texts(out), done)
+    done = plot("slowdown-by-size", folder, "--percentiles", "p99", "--out", out)
+    check("slowdown by size of a sweep", done.returncode == 0 and {"wred.Kmax = 200KB, flow incast.src = 1-4", "slowdown, p99", "100 KB"} <= set(texts(out)), done)
+    values = [float(r["size2_p99"]) for r in rows(folder / "sweep.csv") if r["wred.Kmax"] == "200KB" and r["flow incast.src"] == "1-4"]
+    point, = (r for r in rows(out.with_suffix(".csv")) if r["series"] == "wred.Kmax = 200KB, flow incast.src = 1-4")
+    half = 12.706 * abs(values[0] - values[1]) / 2  # Student's t of one degree of freedom; s / sqrt(2) = |a - b| / 2
+    check("mean and confidence interval over the seeds", abs(float(point["y"]) - sum(values) / 2) < 1e-4 and
+          abs(float(point["high"]) - float(point["y"]) - half) < 1e-3, (point, values))
     help_ = plot("--help")
     check("the help names every quantity", help_.returncode == 0 and all(word in help_.stdout for word in ("completion", "slowdown-by-size", "converged", "scripts/sweep --out")), help_)
     return folder
@@ -169,7 +176,7 @@ def check_refusals(work, a, sweep):
                         (("completion", a, "--from", "1"), "no time axis"), (("slowdown-by-size", a, "--to", "1"), "no time axis"),
                         (("slowdown-by-size", a, "--percentiles", "p98"), "p99.9"), (("slowdown-by-size", a, "--sizes", "2KB,1KB"), "increasing sizes"),
                         (("slowdown-by-size", a, "--sizes", "1.2.3KB"), "increasing sizes"), (("queue", a, "--sizes", "1KB"), "slowdown-by-size"),
-                        (("slowdown-by-size", sweep, "--percentiles", "p50"), "of runs"), (("slowdown-by-size", none), "no messages.csv"),
+                        (("slowdown-by-size", sweep, "--sizes", "1KB"), "size_edges of its scenario"), (("queue", sweep, "--percentiles", "p50"), "slowdown-by-size"), (("slowdown-by-size", none), "no messages.csv"),
                         (("queue", a, "--out", work / "mine.pdf"), "did not write it")):
         done = plot("--out", out, *args)
         check(f"{' '.join(str(x) for x in args[:1] + args[2:])}: refused, with its reason", done.returncode == 2 and words in done.stderr.splitlines()[-1], done)

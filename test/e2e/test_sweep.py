@@ -44,7 +44,7 @@ def rows(out):
 def check_table():
     one, two = work / "one", work / "two"
     done = run(SWEEP, SCENARIO, "--lab", LAB.resolve(), "--out", one, *GRID, "--workers", "1", timeout=300)
-    check_equal("a sweep ends well", (done.returncode, done.stderr), (0, ""))
+    check_equal("a sweep ends well", done.returncode, 0)
     check_equal("only results are left", sorted(p.name for p in one.iterdir()), ["sweep.csv", "sweep.json", "sweep.png", "sweep.svg"])
     table = rows(one)
     check_equal("rows are in the order of the grid", [(r["wred.Kmin+wred.Kmax"], r["flow others.src"], r["seed"]) for r in table],
@@ -74,6 +74,36 @@ def check_complete():
                 [(-9.706, 15.706)] * 2 + [(None, None)] * 2)
     one = list(rows_of_runs.complete([made[0]], [(["k"], ["a"])]))
     check_equal("no interval of one seed", list(one[0]), ["k", "seed", "slowdown_p99"])
+
+
+def check_repetitions():
+    """Seeds that change nothing are said, and the tables are there before a picture that fails."""
+    script, out = SCRIPT.module, work / "repeated"
+    digests = [("a", "1"), ("a", "1"), ("b", "1"), ("b", "2"), ("c", "3")]
+    check_equal("points whose seeds give one result", script.same_seeds([{"k": k, "digest": d} for k, d in digests], [(["k"], list("abc"))]), ([("a",)], 3))
+    lossless = work / "lossless.ini"
+    lossless.write_text("[fabric]\nhosts = 3\nduration_ns = 100us\n[nic]\ncc = none\n[flow f]\nsrc = 1\ndst = 2\n", encoding="utf-8")
+    draw, script.sweep.draw = script.sweep.draw, broken_picture
+    try:
+        done = sweep(out, "--set", "fabric.link_delay_ns=1us", "--seeds", "1-2", scenario=lossless)
+    finally:
+        script.sweep.draw = draw
+    check("seeds without effect are said", "1 of 1 points: all seeds give the same result" in done.stderr, done.stderr)
+    check("a picture that fails is said in a line", done.returncode == 1 and "sweep.png: no ink" in done.stderr.splitlines()[-1], done.stderr)
+    check_equal("and leaves the tables", sorted(p.name for p in out.iterdir()), ["sweep.csv", "sweep.json"])
+
+
+def broken_picture(*_):
+    raise OSError(0, "no ink", "sweep.png")
+
+
+def check_bars():
+    """numpy's mean of equal numbers may be below the least of them, and matplotlib refuses negative bars."""
+    equal = next(values for values in (np.full(3, k / 10 + 1 / 3) for k in range(1000)) if values.mean() != values[0])
+    check_equal("the mean of equal numbers", rows_of_runs.sizes.mean(equal), float(equal[0]))
+    made = [{"k": "a", "seed": seed, "converged_ms": None, **dict.fromkeys(("queue_mean_bytes", "queue_p99_bytes", "link_use", "jain_index"), float(equal[0])),
+             "fluid_queue_bytes": None, "fluid_converged_ms": None} for seed in range(3)]
+    check("equal numbers are drawn", rows_of_runs.draw("equal", [(["k"], ["a"])], made) is not None)
 
 
 def check_commands(one):
@@ -208,6 +238,8 @@ def check_convergence():
 
 
 check_complete()
+check_repetitions()
+check_bars()
 table_of_one = check_table()
 check_commands(table_of_one)
 check_refusals()

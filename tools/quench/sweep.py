@@ -37,7 +37,13 @@ class Sweep:
 
     def groups(self, axis: str) -> dict[str, Table]:
         """The runs of each point of the other axes, as {"key = value, ...": Table}."""
-        others = [name for name, values in self.axes if name != axis and len(values) > 1]
+        return self.by([name for name, values in self.axes if name != axis and len(values) > 1])
+
+    def repeated(self) -> dict[str, Table]:
+        """The runs of each point, where seeds and traces are repetitions of one."""
+        return self.by([name for name, values in self.axes if len(values) > 1 and not name.endswith(".trace")])
+
+    def by(self, others: list[str]) -> dict[str, Table]:
         labels = np.array([", ".join(f"{name} = {self.table[name][i]}" for name in others) for i in range(len(self.table["seed"]))])
         return {label: Table({name: values[labels == label] for name, values in self.table.items()}) for label in dict.fromkeys(labels.tolist())}
 

@@ -33,7 +33,8 @@ def draw_series(axes, columns, label, colour, dash):
     kind = SETTINGS["kind"]
     if kind == "points":
         at = [SETTINGS["categories"].index(value) for value in x] if SETTINGS["categories"] else x
-        bars = None if low[0] is None else [[b - a for a, b in zip(low, y)], [b - a for a, b in zip(y, high)]]
+        # The file has rounded numbers: a bar may end a digit before its point.
+        bars = None if low[0] is None else [[max(0, b - a) for a, b in zip(low, y)], [max(0, b - a) for a, b in zip(y, high)]]
         axes.errorbar(at, y, yerr=bars, marker="o", ms=2.5, capsize=1.5, elinewidth=0.6, **style)
     elif kind == "steps":
         axes.step(x, y, where="pre", **style)

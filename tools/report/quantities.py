@@ -138,7 +138,6 @@ OF_SWEEPS = {
     "pauses": ("PFC frames", 1, {"pause_frames_after_measure": ""}),
     "converged": ("time to converge (ms)", 1, {"converged_ms": ""}),
     "slowdown": ("slowdown", 1, {"slowdown_p50": "p50", "slowdown_p99": "p99"}),
-    BY_SIZE: ("slowdown, p99", 1, {"slowdown_smallest_p99": "smallest messages", "slowdown_largest_p99": "largest messages"}),
 }
 
 
@@ -182,6 +181,37 @@ def by_size(runs, labels, percentiles, edges):
             curves.append(Curve(", ".join(words), i, dash, x, np.array([bucket[percentile] for bucket in found])))
     y_label = "slowdown" if len(percentiles) > 1 or len(runs) == 1 else f"slowdown, {percentiles[0].replace('p999', 'p99.9')}"
     return Plot("points", x_label, y_label, curves, categories=list(names.values()))
+
+
+def sweep_by_size(sweeps, labels, percentiles):
+    """
+    Percentiles of the slowdown over message sizes, a colour for each point of the grid. Seeds and traces repeat a point: the mean over them
+    is drawn, with its 95 % confidence interval.
+    """
+    edges, found = None, []
+    for sweep, label in zip(sweeps, labels):
+        ends = [sweep.table[name] for name in sweep.table if re.fullmatch(r"size[0-9]+_to_bytes", name)]
+        if not ends or any(np.isnan(column).any() for column in ends) or any((column != column[0]).any() for column in ends) \
+                or edges not in (None, [column[0] for column in ends]):
+            raise BadInput(f"{sweep.folder}: its runs have no common message sizes: expected size_edges in [fabric] of the scenario")
+        edges = [column[0] for column in ends]
+        found += [(", ".join(word for word in (label if len(sweeps) > 1 else "", group) if word), table) for group, table in sweep.repeated().items()]
+    names = np.array([size_text(edge) for edge in edges])
+    curves = []
+    for colour, (label, table) in enumerate(found):
+        for dash, percentile in enumerate(percentiles):
+            columns = [table[f"size{i}_{percentile}"] for i in range(1, len(edges) + 1)]
+            kept = [i for i, column in enumerate(columns) if not np.isnan(column).all()]
+            values = [columns[i][~np.isnan(columns[i])] for i in kept]
+            means = np.array([sizes.mean(v) for v in values])
+            bounds = [sizes.interval(v) or (m, m) for v, m in zip(values, means)] if len(table["seed"]) > 1 else None
+            words = [label] * bool(label) + [sizes.NAMES[percentile]] * (len(percentiles) > 1 or not label)
+            curves.append(Curve(", ".join(words), colour, dash, names[kept], means, *(np.array(bound) for bound in zip(*bounds or ()))))
+    if not any(len(curve.x) for curve in curves):
+        raise BadInput(f"{BY_SIZE}: no message with a slowdown in {', '.join(str(sweep.folder) for sweep in sweeps)}")
+    one = percentiles[0] if len(percentiles) == 1 and found[0][0] else None
+    return Plot("points", "message size, up to", f"slowdown, {sizes.NAMES[one]}" if one else "slowdown", [curve for curve in curves if len(curve.x)],
+                categories=names.tolist())
 
 
 def of_runs(quantity, runs, labels, begin_ms=None, end_ms=None):
@@ -256,7 +286,7 @@ def curve_of_group(table, axis, column, scale, numbers, values, look):
         found = table[column][table[axis] == value] * scale
         found = found[~np.isnan(found)]
         if len(found):
-            rows.append((value if numbers is None else numbers[0][i], found.mean(), found.min(), found.max()))
+            rows.append((value if numbers is None else numbers[0][i], sizes.mean(found), found.min(), found.max()))
     if numbers is not None:
         rows.sort()
     x, y, low, high = (list(column) for column in zip(*rows)) if rows else ([], [], [], [])

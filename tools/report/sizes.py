@@ -59,11 +59,16 @@ def buckets(messages, edges):
     return found
 
 
+def mean(values):
+    """Mean, between the least and the greatest value: numpy's mean of equal values may differ from them in the last bit."""
+    return float(min(max(np.mean(values), np.min(values)), np.max(values)))
+
+
 def interval(values):
     """(low, high): 95 % confidence interval of the mean of the values of independent runs. None: of fewer than two."""
     values = [value for value in values if value is not None]
     if len(values) < 2:
         return None
     student = STUDENT_95[len(values) - 2] if len(values) - 2 < len(STUDENT_95) else 1.96
-    half = student * np.std(values, ddof=1) / np.sqrt(len(values))
-    return float(np.mean(values) - half), float(np.mean(values) + half)
+    half = float(student * np.std(values, ddof=1) / np.sqrt(len(values)))
+    return mean(values) - half, mean(values) + half

@@ -99,7 +99,7 @@ def draw_line(axes, groups, column, scale, **style):
     known = [(i, v[~np.isnan(v)]) for i, v in enumerate(values) if not np.isnan(v).all()]
     if not known:
         return
-    x, mean = [i for i, _ in known], [v.mean() for _, v in known]
+    x, mean = [i for i, _ in known], [sizes.mean(v) for _, v in known]
     axes.errorbar(x, mean, yerr=[[m - v.min() for m, (_, v) in zip(mean, known)], [v.max() - m for m, (_, v) in zip(mean, known)]],
                   marker="o", ms=4, capsize=2, lw=1.2, **style)
 

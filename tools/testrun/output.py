@@ -139,9 +139,10 @@ def document(title: str, parts: list[str]) -> bytes:
 
 
 def write(verdict: Verdict, folder: pathlib.Path) -> None:
-    """verdict.json, junit.xml and report.html, all or none, after the report of the run in the lab. @raise OSError, quench.Failed"""
+    """verdict.json and junit.xml, all or none, then the report of the run in the lab and report.html. @raise OSError, quench.Failed"""
+    output.write_all(folder, {"verdict.json": as_json(verdict), "junit.xml": as_junit(verdict)})
     try:
         plots = report.write(folder / "lab") if "lab" in verdict.findings else {}
     except BadInput as error:
         raise quench.Failed(str(error)) from error
-    output.write_all(folder, {"verdict.json": as_json(verdict), "junit.xml": as_junit(verdict), "report.html": page(verdict, plots)})
+    output.write_all(folder, {"report.html": page(verdict, plots)})

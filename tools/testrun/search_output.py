@@ -144,7 +144,7 @@ def page(report: Report, svg: bytes) -> bytes:
 
 
 def write(report: Report, folder: pathlib.Path) -> None:
-    """All files or none. @raise OSError"""
+    """The tables, all or none, then the pictures. @raise OSError"""
+    output.write_all(folder, {"verdict.json": as_json(report), "junit.xml": as_junit(report), "search.csv": as_csv(report)})
     svg = draw(report)
-    output.write_all(folder, {"verdict.json": as_json(report), "junit.xml": as_junit(report), "search.csv": as_csv(report), "search.svg": svg,
-                              "report.html": page(report, svg)})
+    output.write_all(folder, {"search.svg": svg, "report.html": page(report, svg)})
