@@ -46,13 +46,15 @@ struct timely {
 	struct cc_head head;
 	uint8_t good_samples; /* in a row with a gradient of at most 0 */
 	uint64_t rtt_ns;      /* of the last sample; 0: none yet */
-	int64_t rtt_diff_q10; /* ns, averaged */
+	int64_t rtt_diff_q20; /* ns, averaged */
 };
 CC_FITS(struct timely, struct timely_params, struct timely_stats);
 
 /* Section 4.3 of the TIMELY paper: five times delta in hyperactive increase. */
 #define HAI_STEPS 5
 #define PPM INT64_C(1000000)
+/* Fractions are in parts of 2^20: in 10 bits, a slow rise of the delay would be a gradient of 0. */
+#define ONE_Q20 (1u << 20)
 
 const struct field timely_fields[] = {
 	{FIELD_OF(struct timely_params, timely_t_low_ns), .type = FIELD_U64, .unit = UNIT_NS,
@@ -121,14 +123,14 @@ rise(struct timely *t, const struct cc_node *node)
 	return hyper ? CC_DID_HYPER : CC_DID_RAISE;
 }
 
-/* rate (1 - beta share); share in [0, 1], as a fraction share_q10 / 1024. */
+/* rate (1 - beta share); share in [0, 1]. */
 static uint32_t
-fall(struct timely *t, const struct cc_node *node, uint64_t share_q10)
+fall(struct timely *t, const struct cc_node *node, uint64_t share_q20)
 {
 	const struct timely_params *params = node->params;
 	struct timely_stats *stats = node->stats;
-	uint64_t beta_share = params->timely_beta_ppm * share_q10, before_bps = t->head.rate_bps;
-	uint64_t cut_bps = mul_div(before_bps, beta_share, 1024 * (uint64_t)PPM);
+	uint64_t beta_share = params->timely_beta_ppm * share_q20, before_bps = t->head.rate_bps;
+	uint64_t cut_bps = mul_div(before_bps, beta_share, ONE_Q20 * (uint64_t)PPM);
 
 	t->head.rate_bps = max_u64(before_bps - cut_bps, min_u64(node->min_rate_bps, before_bps));
 	t->good_samples = 0;
@@ -141,16 +143,16 @@ fall(struct timely *t, const struct cc_node *node, uint64_t share_q10)
 
 /*
  * rtt_diff = (1 - a) rtt_diff + a (new - previous), rounded towards zero. Times are at most 2^40
- * ns, so each term, with factors of 2^10 and 10^6, is below 2^71.
+ * ns, so each term, with factors of 2^20 and 10^6, is below 2^81.
  */
 static void
 average(struct timely *t, const struct timely_params *params, uint64_t rtt_ns)
 {
-	int64_t diff_q10 = ((int64_t)rtt_ns - (int64_t)t->rtt_ns) * 1024;
-	__int128 sum = (__int128)t->rtt_diff_q10 * (PPM - params->timely_ewma_ppm) +
-		       (__int128)diff_q10 * params->timely_ewma_ppm;
+	int64_t diff_q20 = ((int64_t)rtt_ns - (int64_t)t->rtt_ns) * ONE_Q20;
+	__int128 sum = (__int128)t->rtt_diff_q20 * (PPM - params->timely_ewma_ppm) +
+		       (__int128)diff_q20 * params->timely_ewma_ppm;
 
-	t->rtt_diff_q10 = (int64_t)(sum / PPM);
+	t->rtt_diff_q20 = (int64_t)(sum / PPM);
 }
 
 /* A round-trip time above 18 minutes (2^40 ns) counts as 2^40 ns. */
@@ -177,16 +179,18 @@ on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint
 	}
 	if (rtt_ns > params->timely_t_high_ns) {
 		counter_inc(&stats->timely_above_high);
-		return CC_DID_RTT | fall(t, node, 1024 - params->timely_t_high_ns * 1024 / rtt_ns);
+		return CC_DID_RTT |
+		       fall(t, node, ONE_Q20 - params->timely_t_high_ns * ONE_Q20 / rtt_ns);
 	}
-	if (t->rtt_diff_q10 <= 0) {
+	if (t->rtt_diff_q20 <= 0) {
 		if (t->good_samples < UINT8_MAX)
 			t->good_samples++;
 		return CC_DID_RTT | rise(t, node);
 	}
 	/* A gradient above 1 counts as 1. */
 	return CC_DID_RTT |
-	       fall(t, node, min_u64(1024, (uint64_t)t->rtt_diff_q10 / params->timely_min_rtt_ns));
+	       fall(t, node,
+		    min_u64(ONE_Q20, (uint64_t)t->rtt_diff_q20 / params->timely_min_rtt_ns));
 }
 
 static void
