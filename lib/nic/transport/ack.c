@@ -21,7 +21,12 @@ on_nak_sequence(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 
 	counter_inc(&nic->stats.packet_seq_err);
 	if (seq == qp->acked_seq) {
-		nic_retry(nic, item, now_ns);
+		/*
+		 * Where nothing has left since the QP went back to seq, the NAK is for packets of
+		 * before, such as those that followed a packet that an RNR NAK has refused.
+		 */
+		if (qp->next_seq != seq)
+			nic_retry(nic, item, now_ns);
 		return;
 	}
 	nic_acknowledge(nic, item, seq, now_ns);

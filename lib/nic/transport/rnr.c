@@ -59,6 +59,12 @@ nic_on_rnr(struct nic *nic, uint32_t item, uint32_t seq, uint8_t code, uint64_t 
 		nic_fail(nic, item, now_ns);
 		return;
 	}
+	/*
+	 * The packet at seq has arrived. The packets after it, which the responder does not take,
+	 * may each be answered with a NAK of the same seq (Linux's soft-RoCE): these are no
+	 * failures of the path, however often the packet at seq is refused.
+	 */
+	qp->retries = 0;
 	nic_go_back(nic, item);
 	qp_begin_rnr_wait(qp, now_ns + rnr_timer_us[code & 31] * NS_PER_US);
 	if (qp->place == QP_BLOCKED)

@@ -363,4 +363,48 @@ TEST(an_ack_ends_what_it_waits_for)
 	}
 }
 
+/*
+ * Linux's soft-RoCE answers a refused packet with an RNR NAK, and each flight of packets after it
+ * with a NAK of the same PSN: they were sent before the RNR NAK came.
+ */
+TEST(sequence_naks_of_packets_after_the_refused_one_are_no_losses)
+{
+	struct nic_qp_params qp = rnr_qp(NIC_SEND);
+	struct roce_view v;
+
+	for (unsigned int late = 0; late < 2; late++) {
+		struct roce_fields refused = {.opcode = RC_ACK, .aeth_syndrome = AETH_RNR_NAK | 1};
+		struct roce_fields missing = {.opcode = RC_ACK, .aeth_syndrome = AETH_NAK_PSN_SEQ};
+
+		solo_init(&solo);
+		solo.params.retry_cnt = 2;
+		solo_create(&solo, 64);
+		qp.messages = 1;
+		qp.message_bytes = 3072;
+		nic_add_qp(solo.nic, &qp, 0);
+		for (unsigned int k = 0; k < 50; k++) {
+			uint64_t answered_ns;
+
+			for (unsigned int n = 0; n < 3; n++) {
+				assert_true(solo_take(&solo, solo.now_ns + 20000, &v));
+				assert_int_equal(v.psn, n);
+				/* The NAK of the flight before meets packets on their way again. */
+				if (late && k > 0 && n == 0) {
+					solo_feed(&solo, missing, 0);
+					assert_true(solo_take(&solo, solo.now_ns + 20000, &v));
+					assert_int_equal(v.psn, 0);
+				}
+			}
+			solo_feed(&solo, refused, 0);
+			answered_ns = solo.now_ns;
+			if (!late)
+				solo_feed(&solo, missing, 0);
+			expect_silence(&solo, answered_ns + 10000);
+		}
+		assert_int_equal(nic_stats(solo.nic)->qp_errors, 0);
+		assert_int_equal(nic_stats(solo.nic)->rnr_naks_received, 50);
+		solo_destroy(&solo);
+	}
+}
+
 TEST_MAIN(.begin = start_eal, .before_each = setup)
