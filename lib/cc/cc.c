@@ -135,10 +135,10 @@ cc_on_start(struct cc *cc, const struct cc_node *node, const struct cc_begin *be
 }
 
 uint32_t
-cc_on_cnp(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
+cc_on_cnp(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns)
 {
 	if (node->ops->cnp != NULL)
-		return node->ops->cnp(cc, node, now_ns);
+		return node->ops->cnp(cc, node, next_seq, now_ns);
 	counter_inc(&node->rp_stats->rp_cnp_ignored);
 	return 0;
 }
@@ -163,9 +163,9 @@ cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, u
 }
 
 uint32_t
-cc_on_loss(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
+cc_on_loss(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns)
 {
-	return node->ops->loss != NULL ? node->ops->loss(cc, node, now_ns) : 0;
+	return node->ops->loss != NULL ? node->ops->loss(cc, node, next_seq, now_ns) : 0;
 }
 
 uint32_t

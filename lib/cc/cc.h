@@ -89,8 +89,11 @@ int cc_params_check(enum cc_algorithm algorithm, const struct cc_params *params,
 uint32_t cc_on_start(struct cc *cc, const struct cc_node *node, const struct cc_begin *begin,
 		     uint64_t now_ns);
 
-/** A CNP for this QP; counted as handled, or as ignored if the algorithm ignores CNPs. */
-uint32_t cc_on_cnp(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
+/**
+ * A CNP for this QP; counted as handled, or as ignored if the algorithm ignores CNPs.
+ * @param next_seq  First packet not sent, as in struct cc_ack.
+ */
+uint32_t cc_on_cnp(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns);
 
 /** Run the timer if it is due, and the events that cc_rest() let wait. */
 uint32_t cc_catch_up(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
@@ -106,8 +109,11 @@ void cc_rest(struct cc *cc, const struct cc_node *node, uint64_t until_ns);
 uint32_t cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,
 		   uint64_t now_ns);
 
-/** The requester goes back, after a NAK or a timeout. */
-uint32_t cc_on_loss(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
+/**
+ * The requester goes back, after a NAK or a timeout.
+ * @param next_seq  First packet never sent: packets before it are sent again.
+ */
+uint32_t cc_on_loss(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns);
 
 /**
  * Clamp the rate to new limits. Call once for each QP after cc_take_params(), and after

@@ -133,10 +133,13 @@ struct cc_ops {
 	uint32_t (*sent)(struct cc *cc, const struct cc_node *node, uint32_t bytes,
 			 uint64_t now_ns);
 	uint32_t (*timer)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
-	uint32_t (*cnp)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
+	/* next_seq: as in struct cc_ack */
+	uint32_t (*cnp)(struct cc *cc, const struct cc_node *node, uint32_t next_seq,
+			uint64_t now_ns);
 	uint32_t (*ack)(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,
 			uint64_t now_ns);
-	uint32_t (*loss)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
+	uint32_t (*loss)(struct cc *cc, const struct cc_node *node, uint32_t next_seq,
+			 uint64_t now_ns);
 	/* NULL: the rate rises to a minimum that has become higher. */
 	uint32_t (*params)(struct cc *cc, const struct cc_node *node);
 	/* cc_rest(); NULL: no event of the timer may wait */

@@ -3,10 +3,11 @@
  * DCTCP as the rate of a RoCEv2 QP: the share of marked packets in a round trip sets the cut.
  *
  * RFC 8257 with a rate in place of a window, as in the NIC model of the HPCC simulator: alpha is
- * the moving average of the marked fraction; the first mark of a round trip cuts the rate by alpha
- * / 2, and a round trip without a mark and a loss adds dctcp_ai_rate. A round trip ends when all
- * packets sent before its start are acknowledged. A loss halves the rate. Mark and loss together
- * cut the rate once in a round trip (RFC 8257 3.5).
+ * the moving average of the marked fraction over a round trip, which ends when all packets sent
+ * before its start are acknowledged. A mark cuts the rate by alpha / 2, a loss halves it. Further
+ * marks and losses have no effect until all packets sent before the cut are acknowledged: one cut
+ * in a window of data (RFC 8257 3.3 and 3.5, RFC 3168 6.1.2). A round trip without a cut, at whose
+ * end no packet from before a cut is in flight, adds dctcp_ai_rate.
  *
  * The receiver reports each marked packet: by a CNP for each (np_min_time_between_cnps_us = 0 per
  * QP at the peer; with a longer interval the fraction is too small), or, as RFC 8257 has it, by an
@@ -41,9 +42,10 @@ struct dctcp {
 	struct cc_head head;
 	uint32_t alpha_q31; /* [0, 2^31] */
 	uint32_t end_seq;   /* the round trip ends when all packets before it are acknowledged */
+	uint32_t cut_seq;   /* packets before it were sent before the last cut */
 	uint32_t acked_packets;  /* in this round trip */
 	uint32_t marked_packets; /* CNPs and echoes in this round trip */
-	bool cut;                /* in this round trip */
+	bool cut;                /* a packet before cut_seq is not acknowledged */
 	bool running;            /* end_seq is valid, since the first ACK */
 };
 CC_FITS(struct dctcp, struct dctcp_params, struct dctcp_stats);
@@ -84,9 +86,9 @@ start(struct cc *cc, const struct cc_node *node, const struct cc_begin *begin, u
 	((struct dctcp *)cc)->alpha_q31 = (uint32_t)params->dctcp_initial_alpha << 21;
 }
 
-/* RFC 8257 3.4: cwnd (1 - alpha / 2), once in a round trip. */
+/* RFC 8257 3.4: cwnd (1 - alpha / 2), once in a window of data. */
 static uint32_t
-cut(struct dctcp *d, const struct cc_node *node, uint32_t alpha_q31)
+cut(struct dctcp *d, const struct cc_node *node, uint32_t alpha_q31, uint32_t next_seq)
 {
 	struct dctcp_stats *stats = node->stats;
 	uint64_t cut_bps, before_bps = d->head.rate_bps;
@@ -97,6 +99,7 @@ cut(struct dctcp *d, const struct cc_node *node, uint32_t alpha_q31)
 	/* On a slow port the start rate may be below the minimum: then do not cut. */
 	d->head.rate_bps = max_u64(before_bps - cut_bps, min_u64(node->min_rate_bps, before_bps));
 	d->cut = true;
+	d->cut_seq = next_seq;
 	/* The rate was at its minimum. */
 	if (d->head.rate_bps == before_bps)
 		return 0;
@@ -104,24 +107,22 @@ cut(struct dctcp *d, const struct cc_node *node, uint32_t alpha_q31)
 	return CC_DID_CUT;
 }
 
-/* The first CNP of a round trip cuts the rate, unless a loss has cut it. */
 static uint32_t
-on_cnp(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
+on_cnp(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns)
 {
 	struct dctcp *d = (struct dctcp *)cc;
 
 	(void)now_ns;
 	counter_inc(&node->rp_stats->rp_cnp_handled);
 	d->marked_packets++;
-	return CC_DID_CNP | cut(d, node, d->alpha_q31);
+	return CC_DID_CNP | cut(d, node, d->alpha_q31, next_seq);
 }
 
-/* A loss halves the rate, unless it was cut in this round trip. */
 static uint32_t
-on_loss(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
+on_loss(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns)
 {
 	(void)now_ns;
-	return CC_DID_LOSS | cut((struct dctcp *)cc, node, ALPHA_ONE);
+	return CC_DID_LOSS | cut((struct dctcp *)cc, node, ALPHA_ONE, next_seq);
 }
 
 /* RFC 8257 3.3 step 7: alpha = (1 - g) alpha + g M. M is at most 1: a CNP may overtake the ACK of
@@ -137,41 +138,58 @@ update_alpha(struct dctcp *d, const struct dctcp_params *params)
 				  10);
 }
 
-/* The end of a round trip updates alpha, and raises the rate without a CNP and a loss. */
-static uint32_t
-on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint64_t now_ns)
+/* acked_seq - seq, which may be negative. */
+static int32_t
+passed(const struct cc_ack *ack, uint32_t seq)
 {
-	struct dctcp *d = (struct dctcp *)cc;
+	return (int32_t)(ack->acked_seq - seq);
+}
+
+/* The end of a round trip updates alpha, and may raise the rate. */
+static uint32_t
+on_round_trip(struct dctcp *d, const struct cc_node *node, uint32_t next_seq, bool rises)
+{
 	const struct dctcp_params *params = node->params;
 	struct dctcp_stats *stats = node->stats;
-	uint32_t did = 0;
-	bool rises;
 
-	(void)now_ns;
-	d->acked_packets += ack->packets;
-	if (ack->ce_packets > 0) {
-		d->marked_packets += ack->ce_packets;
-		did = CC_DID_ECN | cut(d, node, d->alpha_q31);
-	}
-	if (d->running && (int32_t)(ack->acked_seq - d->end_seq) < 0)
-		return did;
-	/* The first round trip ends with the first ACK. */
-	rises = !d->cut;
 	counter_inc(&stats->dctcp_round_trips);
 	if (d->marked_packets > 0)
 		counter_inc(&stats->dctcp_marked_round_trips);
 	update_alpha(d, params);
-	if (rises) {
-		d->head.rate_bps =
-			min_u64(d->head.rate_bps + params->dctcp_ai_rate_bps, node->max_rate_bps);
-		counter_inc(&stats->dctcp_increases);
-	}
 	d->running = true;
-	d->end_seq = ack->next_seq;
+	d->end_seq = next_seq;
 	d->acked_packets = 0;
 	d->marked_packets = 0;
-	d->cut = false;
-	return did | (rises ? CC_DID_RAISE : 0u);
+	if (!rises)
+		return 0;
+	d->head.rate_bps =
+		min_u64(d->head.rate_bps + params->dctcp_ai_rate_bps, node->max_rate_bps);
+	counter_inc(&stats->dctcp_increases);
+	return CC_DID_RAISE;
+}
+
+static uint32_t
+on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint64_t now_ns)
+{
+	struct dctcp *d = (struct dctcp *)cc;
+	bool was_cut = d->cut;
+	uint32_t did = 0;
+
+	(void)now_ns;
+	/* The echo may be of a packet that was sent after the cut. */
+	if (passed(ack, d->cut_seq) > 0)
+		d->cut = false;
+	d->acked_packets += ack->packets;
+	if (ack->ce_packets > 0) {
+		d->marked_packets += ack->ce_packets;
+		did = CC_DID_ECN | cut(d, node, d->alpha_q31, ack->next_seq);
+	}
+	/* The first round trip ends with the first ACK. */
+	if (!d->running || passed(ack, d->end_seq) >= 0)
+		did |= on_round_trip(d, node, ack->next_seq, !was_cut && !d->cut);
+	if (passed(ack, d->cut_seq) >= 0)
+		d->cut = false;
+	return did;
 }
 
 static void

@@ -225,8 +225,9 @@ on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint
 }
 
 static uint32_t
-on_loss(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
+on_loss(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns)
 {
+	(void)next_seq;
 	return CC_DID_LOSS | cut((struct swift *)cc, node, PPM, now_ns);
 }
 

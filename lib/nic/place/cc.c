@@ -217,7 +217,7 @@ nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic_measure_cnp_ignored(nic, item);
 		return;
 	}
-	did = cc_on_cnp(&qp->cc, &nic->cc, now_ns);
+	did = cc_on_cnp(&qp->cc, &nic->cc, qp_sent_seq(qp), now_ns);
 	if (!did) {
 		nic_measure_cnp_ignored(nic, item);
 		return;
@@ -265,5 +265,7 @@ nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t now_ns
 void
 nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
-	follow_if_any(nic, item, cc_on_loss(&nic->qps[item].cc, &nic->cc, now_ns), now_ns);
+	struct nic_qp *qp = &nic->qps[item];
+
+	follow_if_any(nic, item, cc_on_loss(&qp->cc, &nic->cc, qp_sent_seq(qp), now_ns), now_ns);
 }

@@ -195,9 +195,9 @@ diff_step(struct differential *d, const struct diff_model *m)
 		m->sent(d, bytes, cc_on_sent(cc, node, bytes, d->now_ns));
 	}
 	if (m->cnp != NULL && chance(r, d->cnp_pct))
-		m->cnp(d, cc_on_cnp(cc, node, d->now_ns));
+		m->cnp(d, cc_on_cnp(cc, node, d->next_seq, d->now_ns));
 	else if (m->loss != NULL && chance(r, d->loss_pct))
-		m->loss(d, cc_on_loss(cc, node, d->now_ns));
+		m->loss(d, cc_on_loss(cc, node, d->next_seq, d->now_ns));
 	else if (d->next_seq != d->acked_seq)
 		diff_ack(d, m);
 	else

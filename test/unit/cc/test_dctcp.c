@@ -22,15 +22,15 @@ ack(uint32_t acked_seq, uint32_t next_seq, uint32_t packets)
 }
 
 static uint32_t
-cnp(void)
+cnp(uint32_t next_seq)
 {
-	return cc_on_cnp(&bed.cc, &bed.node, 0);
+	return cc_on_cnp(&bed.cc, &bed.node, next_seq, 0);
 }
 
 static uint32_t
-loss(void)
+loss(uint32_t next_seq)
 {
-	return cc_on_loss(&bed.cc, &bed.node, 0);
+	return cc_on_loss(&bed.cc, &bed.node, next_seq, 0);
 }
 
 static double
@@ -45,14 +45,14 @@ near(double a, double b)
 	return a - b < 1e-6 && b - a < 1e-6;
 }
 
-TEST(first_mark_cuts_and_others_of_its_round_trip_do_nothing)
+TEST(first_mark_cuts_and_others_of_its_window_do_nothing)
 {
 	/* A round trip of one packet, not marked: alpha = 15/16, and 40 (1 - 15/32) = 21.25. */
 	ack(1, 101, 1);
-	assert_int_equal(cnp(), CC_DID_CNP | CC_DID_CUT);
+	assert_int_equal(cnp(131), CC_DID_CNP | CC_DID_CUT);
 	assert_int_equal(bed.cc.head.rate_bps, 21250 * MBPS);
 	for (unsigned int i = 0; i < 49; i++)
-		assert_int_equal(cnp(), CC_DID_CNP);
+		assert_int_equal(cnp(131 + i % 20), CC_DID_CNP);
 	/* Up to the last packet of the round trip nothing ends. */
 	assert_int_equal(ack(100, 150, 99), 0);
 	assert_int_equal(bed.cc.head.rate_bps, 21250 * MBPS);
@@ -63,9 +63,47 @@ TEST(first_mark_cuts_and_others_of_its_round_trip_do_nothing)
 	assert_int_equal(bed_count(&bed, "dctcp_round_trips"), 2);
 	assert_int_equal(bed_count(&bed, "dctcp_marked_round_trips"), 1);
 	assert_int_equal(bed_count(&bed, "dctcp_cuts"), 1);
-	/* The next round trip may cut again, by the alpha of now: 0.91015625 / 2. */
-	assert_int_equal(cnp(), CC_DID_CNP | CC_DID_CUT);
+	/* Packets 101 to 130 were sent before the cut. */
+	assert_int_equal(cnp(151), CC_DID_CNP);
+	assert_int_equal(ack(130, 160, 29), 0);
+	assert_int_equal(cnp(160), CC_DID_CNP);
+	assert_int_equal(bed_count(&bed, "dctcp_cuts"), 1);
+	/* The next window may cut again, by the alpha of now: 0.91015625 / 2. */
+	assert_int_equal(ack(131, 160, 1), 0);
+	assert_int_equal(cnp(160), CC_DID_CNP | CC_DID_CUT);
 	assert_int_equal(bed.cc.head.rate_bps, 21250 * MBPS - 9670410156ull);
+}
+
+/* RFC 8257 3.3, RFC 3168 6.1.2: with a mark in every ACK, a cut each 100 packets and no more. */
+TEST(echoes_of_packets_sent_before_a_cut_do_not_cut)
+{
+	struct cc_ack a = {.acked_seq = 0, .next_seq = 100, .packets = 1};
+	uint32_t cut_seq = 1000;
+
+	for (unsigned int i = 1; i < 1100; i++) {
+		uint32_t did;
+
+		a.acked_seq++;
+		a.next_seq++;
+		/* The first mark is in the last ACK of a round trip. */
+		a.ce_packets = i >= 900;
+		did = cc_on_ack(&bed.cc, &bed.node, &a, 0);
+		assert_int_equal(!!(did & CC_DID_CUT), i == 900 || i == cut_seq + 1);
+		if (did & CC_DID_CUT)
+			cut_seq = a.next_seq;
+	}
+	assert_int_equal(bed_count(&bed, "dctcp_cuts"), 2);
+}
+
+TEST(rate_rises_only_when_the_window_of_the_cut_is_over)
+{
+	bed_start(&bed, 10 * GBPS);
+	assert_int_equal(ack(1, 101, 1), CC_DID_RAISE);
+	ack(50, 150, 49);
+	cnp(150);
+	assert_int_equal(ack(101, 201, 51), 0);
+	assert_int_equal(ack(150, 250, 49), 0);
+	assert_int_equal(ack(201, 301, 51), CC_DID_RAISE);
 }
 
 TEST(quiet_round_trips_raise_the_rate_and_forget)
@@ -88,28 +126,28 @@ TEST(quiet_round_trips_raise_the_rate_and_forget)
 TEST(more_cnps_than_acks_are_a_fraction_of_one)
 {
 	for (unsigned int i = 0; i < 30; i++)
-		cnp();
+		cnp(10);
 	ack(10, 20, 10);
 	assert_true(near(alpha(), 1));
 }
 
-TEST(loss_halves_once_in_a_round_trip_whatever_alpha_is)
+TEST(loss_halves_once_in_a_window_whatever_alpha_is)
 {
 	bed_set(&bed, "alpha0", "0");
 	bed_start(&bed, LINE_BPS);
-	assert_int_equal(loss(), CC_DID_LOSS | CC_DID_CUT);
-	assert_int_equal(loss(), CC_DID_LOSS);
+	assert_int_equal(loss(10), CC_DID_LOSS | CC_DID_CUT);
+	assert_int_equal(loss(10), CC_DID_LOSS);
 	assert_int_equal(bed.cc.head.rate_bps, 20 * GBPS);
 	ack(10, 20, 10);
-	assert_int_equal(loss(), CC_DID_LOSS | CC_DID_CUT);
+	assert_int_equal(loss(20), CC_DID_LOSS | CC_DID_CUT);
 	assert_int_equal(bed.cc.head.rate_bps, 10 * GBPS);
 }
 
 TEST(cuts_end_at_the_floor)
 {
 	for (uint32_t seq = 10; seq < 1000; seq += 10) {
-		cnp();
-		cnp();
+		cnp(seq);
+		cnp(seq);
 		ack(seq, seq + 10, 2);
 	}
 	assert_int_equal(bed.cc.head.rate_bps, 10 * MBPS);

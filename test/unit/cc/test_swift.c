@@ -63,9 +63,9 @@ TEST(cut_is_at_most_max_mdf_and_once_in_a_round_trip)
 	sample(1000 * US, 125);
 	assert_in_range(window(), 62499, 62500);
 	assert_int_equal(cc_on_ack(&bed.cc, &bed.node, &again, now_ns + 999 * US), CC_DID_RTT);
-	assert_int_equal(cc_on_loss(&bed.cc, &bed.node, now_ns + 999 * US), CC_DID_LOSS);
+	assert_int_equal(cc_on_loss(&bed.cc, &bed.node, 0, now_ns + 999 * US), CC_DID_LOSS);
 	assert_in_range(window(), 62499, 62500);
-	assert_int_equal(cc_on_loss(&bed.cc, &bed.node, now_ns + 1000 * US),
+	assert_int_equal(cc_on_loss(&bed.cc, &bed.node, 0, now_ns + 1000 * US),
 			 CC_DID_LOSS | CC_DID_CUT);
 	assert_in_range(window(), 31249, 31250);
 }
