@@ -12,6 +12,7 @@
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
 #include "nic/measure/trace.h"
+#include "nic/np/echo.h"
 #include "nic/np/np.h"
 #include "nic/place/place.h"
 #include "nic/place/reads.h"
@@ -79,6 +80,8 @@ clear(struct nic *nic, uint32_t item)
 		memset(&nic->reset->skipped[item], 0, sizeof(nic->reset->skipped[item]));
 	if (nic->reads != NULL)
 		memset(&nic->reads[item], 0, sizeof(nic->reads[item]));
+	if (nic->echoes != NULL)
+		memset(&nic->echoes[item], 0, sizeof(nic->echoes[item]));
 	if (nic->np->windows != NULL)
 		memset(&nic->np->windows[item], 0, sizeof(nic->np->windows[item]));
 }

@@ -177,6 +177,75 @@ TEST(mark_is_echoed_once_in_place_of_a_cnp)
 	solo_destroy(&solo);
 }
 
+static void
+reload(const uint32_t *added, const uint32_t *removed)
+{
+	struct nic_flow_update live = {0};
+	const struct nic_reload r = {.params = solo.params,
+				     .flows = &live,
+				     .n_flows = 1,
+				     .added = added,
+				     .n_added = added != NULL,
+				     .removed = removed,
+				     .n_removed = removed != NULL};
+
+	nic_reload(solo.nic, &r);
+	while (!nic_reload_is_done(solo.nic))
+		solo.nic->ops->rx(solo.nic, 0, NULL, 0, solo.now_ns);
+}
+
+/* A mark and hops that no ACK has echoed leave with their flow. */
+TEST(next_flow_of_a_place_inherits_no_echo)
+{
+	static const uint32_t id;
+	const struct nic_flow_place place = {.n_qps = 1};
+	uint8_t bytes[512];
+	uint16_t len = 0;
+
+	solo_init(&solo);
+	solo.params.cc = CC_HPCC;
+	solo.params.ack_every = 1;
+	solo.params.int_slots = 2;
+	solo.params.np.np_ecn_echo = true;
+	solo_create(&solo, 64);
+	assert_int_equal(nic_reserve_flows(solo.nic, 1), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		struct nic_qp_params qp = nic_test_qp(0);
+		struct roce_fields fields = write_only;
+		struct roce_path path = solo_path(&solo);
+
+		qp.requester = false;
+		qp.mtu_bytes = 256;
+		assert_int_equal(nic_prepare_flow(solo.nic, &qp, &place), 0);
+		reload(&id, NULL);
+		fields.ack_req = i == 1;
+		path.ecn = i == 0 ? ECN_CE : ECN_ECT0;
+		if (i == 0) {
+			/* The first of a message, so that no ACK is due. */
+			fields.opcode = RC_WRITE_FIRST;
+			fields.reth_dma_bytes = 512;
+			feed_int(&fields, 256, 0, &hop, -1);
+			solo_feed_on(&solo, &path,
+				     &(struct roce_fields){.opcode = RC_WRITE_LAST, .psn = 1}, 256);
+			assert_int_equal(nic_stats(solo.nic)->np.np_ecn_marked_roce_packets, 1);
+			assert_int_equal(take_bytes(solo.now_ns + 1000, bytes), 0);
+			reload(NULL, &id);
+			for (unsigned int k = 0; !nic_flow_is_free(solo.nic, id); k++) {
+				assert_true(k < 100);
+				solo_run(&solo, solo.now_ns + NS_PER_MS);
+			}
+			nic_forget_flow(solo.nic, id);
+			continue;
+		}
+		solo_feed_on(&solo, &path, &fields, 8);
+		len = take_bytes(solo.now_ns + 1000, bytes);
+	}
+	/* An ACK of 14 + 20 + 8 + 12 + 4 + 4 bytes, without BECN. */
+	assert_int_equal(len, 62);
+	assert_int_equal(bytes[14 + 20 + 8 + 4] >> 6, 0);
+	solo_destroy(&solo);
+}
+
 /* ... and DCTCP cuts for it. */
 TEST(echoed_mark_is_heard)
 {
