@@ -67,27 +67,33 @@ static bool
 send_cnp(struct np *np, uint64_t interval_ns, uint64_t now_ns)
 {
 	np->ce_seen = false;
-	np->window_end_ns = (interval_ns ? now_ns + interval_ns : 0) & (UINT64_MAX >> 1);
+	np->start_ns = now_ns & (UINT64_MAX >> 2);
+	np->runs = interval_ns != 0;
 	return true;
 }
 
-bool
-np_on_ce(struct np *np, const struct np_params *params, uint64_t now_ns)
+static bool
+is_open(const struct np *np, uint64_t interval_ns, uint64_t now_ns)
 {
-	if (now_ns < np->window_end_ns) {
-		np->ce_seen = true;
-		return false;
-	}
-	return send_cnp(np, params->np_min_time_between_cnps_us * NS_PER_US, now_ns);
+	return np->runs && now_ns < np->start_ns + interval_ns;
 }
 
 bool
-np_on_window_end(struct np *np, const struct np_params *params, uint64_t now_ns)
+np_on_ce(struct np *np, uint64_t interval_ns, uint64_t now_ns)
 {
-	if (now_ns < np->window_end_ns)
+	if (!is_open(np, interval_ns, now_ns))
+		return send_cnp(np, interval_ns, now_ns);
+	np->ce_seen = true;
+	return false;
+}
+
+bool
+np_on_window_end(struct np *np, uint64_t interval_ns, uint64_t now_ns)
+{
+	if (is_open(np, interval_ns, now_ns))
 		return false;
 	if (np->ce_seen)
-		return send_cnp(np, params->np_min_time_between_cnps_us * NS_PER_US, now_ns);
-	np->window_end_ns = 0;
+		return send_cnp(np, interval_ns, now_ns);
+	np->runs = false;
 	return false;
 }

@@ -10,8 +10,10 @@
  * most 1 + floor(t / N) CNPs. With N = 0 every marked packet causes one.
  *
  * struct np has one owner. A unit whose marks arrive on several lcores has a gate instead: the time
- * of the next CNP in one word. A compare-and-swap passes it, so only one of several racing lcores
+ * of the last CNP in one word. A compare-and-swap passes it, so only one of several racing lcores
  * sends.
+ *
+ * Both store when a window began, so that a change of N holds for windows that run.
  */
 #ifndef QUENCH_CC_POINTS_NP_H
 #define QUENCH_CC_POINTS_NP_H
@@ -59,8 +61,9 @@ COUNTER_TABLE(np_counters);
 
 /* Zero-initialised state is an idle flow. */
 struct np {
-	/* 0: idle. All windows last N, so a FIFO of units is sorted by this. */
-	uint64_t window_end_ns : 63;
+	/* Start of the window. All windows last N, so a FIFO of units is sorted by this. */
+	uint64_t start_ns : 62;
+	uint64_t runs : 1;    /* a window; else the flow is idle */
 	uint64_t ce_seen : 1; /* a marked packet of this window has no CNP yet */
 };
 static_assert(sizeof(struct np) == 8, "as many as there are QPs");
@@ -69,9 +72,10 @@ static_assert(sizeof(struct np) == 8, "as many as there are QPs");
  * Handle a valid data packet with CE. If a window with a marked packet has ended without a call of
  * np_on_window_end(), one CNP answers both that packet and this one.
  *
+ * @param interval_ns  N.
  * @return true: send a CNP now (a window opened now).
  */
-bool np_on_ce(struct np *np, const struct np_params *params, uint64_t now_ns);
+bool np_on_ce(struct np *np, uint64_t interval_ns, uint64_t now_ns);
 
 /**
  * End the window if it is over; a call before its end changes nothing.
@@ -79,23 +83,30 @@ bool np_on_ce(struct np *np, const struct np_params *params, uint64_t now_ns);
  * @return true: send a CNP now. A new window opened at now_ns, not at the end of the old one, so
  *         that CNPs stay N apart after a late call.
  */
-bool np_on_window_end(struct np *np, const struct np_params *params, uint64_t now_ns);
+bool np_on_window_end(struct np *np, uint64_t interval_ns, uint64_t now_ns);
 
 /* Inline definitions */
+
+/** When a gate opens that was last passed at passed_ns. */
+static inline uint64_t
+np_gate_opens_ns(uint64_t passed_ns, uint64_t interval_ns)
+{
+	return passed_ns == 0 ? 0 : passed_ns + interval_ns;
+}
 
 /**
  * Pass the gate of a shared unit for a pending mark, once the gate has opened. Fails if another
  * lcore has passed it since the mark: its CNP answers this mark too.
  *
- * @param gate_ns  Atomic: earliest time of the next CNP. Zero-initialised state is open.
- * @param seen_ns  Result of np_gate_pass() for the mark; at most now_ns.
+ * @param gate_ns  Atomic: time of the last CNP, or 0. Zero-initialised state is open.
+ * @param seen_ns  Result of np_gate_pass() for the mark; its gate has opened.
  * @return         true: send a CNP now.
  */
 static inline bool
-np_gate_pass_from(uint64_t *gate_ns, uint64_t seen_ns, uint64_t interval_ns, uint64_t now_ns)
+np_gate_pass_from(uint64_t *gate_ns, uint64_t seen_ns, uint64_t now_ns)
 {
 	assert(seen_ns <= now_ns);
-	return __atomic_compare_exchange_n(gate_ns, &seen_ns, now_ns + interval_ns, false,
+	return __atomic_compare_exchange_n(gate_ns, &seen_ns, now_ns + (now_ns == 0), false,
 					   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
@@ -104,26 +115,26 @@ np_gate_pass_from(uint64_t *gate_ns, uint64_t seen_ns, uint64_t interval_ns, uin
  * passes are at least an interval apart, whatever the order of the lcores and the difference of
  * their clocks.
  *
- * @return  0: send a CNP now; else the time at which the gate opens.
+ * @return  0: send a CNP now; else the time of the last pass, which still closes the gate.
  */
 static inline uint64_t
 np_gate_pass(uint64_t *gate_ns, uint64_t interval_ns, uint64_t now_ns)
 {
-	uint64_t opens_ns;
+	uint64_t passed_ns;
 
 	do {
-		opens_ns = __atomic_load_n(gate_ns, __ATOMIC_RELAXED);
-		if (now_ns < opens_ns)
-			return opens_ns;
-	} while (!np_gate_pass_from(gate_ns, opens_ns, interval_ns, now_ns));
+		passed_ns = __atomic_load_n(gate_ns, __ATOMIC_RELAXED);
+		if (now_ns < np_gate_opens_ns(passed_ns, interval_ns))
+			return passed_ns;
+	} while (!np_gate_pass_from(gate_ns, passed_ns, now_ns));
 	return 0;
 }
 
 /** When to call np_on_window_end(); NEVER_NS if idle. */
 static inline uint64_t
-np_next_ns(const struct np *np)
+np_next_ns(const struct np *np, uint64_t interval_ns)
 {
-	return np->window_end_ns ? np->window_end_ns : NEVER_NS;
+	return np->runs ? np->start_ns + interval_ns : NEVER_NS;
 }
 
 #endif

@@ -41,12 +41,10 @@ set_params(struct nic *nic, const struct nic_params *next)
 		rp->rp_max_rate_bps = p->link_speed_bps;
 	words_write(&p->cc_params, &cc, sizeof(cc));
 	p->np.np_min_time_between_cnps_us = next->np.np_min_time_between_cnps_us;
-	if (p->np.np_min_port_cnp_interval_ns != next->np.np_min_port_cnp_interval_ns) {
-		p->np.np_min_port_cnp_interval_ns = next->np.np_min_port_cnp_interval_ns;
-		/* gate_ns was computed with the old interval: check the gate again. */
-		nic->np->gate_ns = 0;
-		node_wake(&nic->node, 0);
-	}
+	p->np.np_min_port_cnp_interval_ns = next->np.np_min_port_cnp_interval_ns;
+	nic_np_take_params(nic);
+	/* A shorter interval may be over. */
+	node_wake(&nic->node, 0);
 	p->qp_burst_bytes = next->qp_burst_bytes;
 	p->icrc_check = next->icrc_check;
 	p->initial_rate = next->initial_rate;

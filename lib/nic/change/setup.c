@@ -21,9 +21,7 @@
 static void
 path_init(struct roce_path *path, const struct nic_params *p, const struct nic_qp_params *qp)
 {
-	const struct field_ip *ip = qp->local_ip.version != 0  ? &qp->local_ip
-				    : qp->peer_ip.version == 4 ? &p->ip
-							       : &p->ip6;
+	const struct field_ip ip = nic_qp_local_ip(p, qp);
 	bool has_mac = mac_number(qp->local_mac) != 0;
 
 	*path = (struct roce_path){
@@ -37,7 +35,7 @@ path_init(struct roce_path *path, const struct nic_params *p, const struct nic_q
 	};
 	memcpy(path->src_mac, has_mac ? qp->local_mac : p->mac, sizeof(path->src_mac));
 	memcpy(path->dst_mac, qp->peer_mac, sizeof(path->dst_mac));
-	memcpy(path->src_ip, ip->addr, sizeof(path->src_ip));
+	memcpy(path->src_ip, ip.addr, sizeof(path->src_ip));
 	memcpy(path->dst_ip, qp->peer_ip.addr, sizeof(path->dst_ip));
 }
 
@@ -245,14 +243,11 @@ with_raw(const struct nic_qp_params *params)
 static bool
 fits(const struct nic *nic, const struct nic_qp_params *params)
 {
-	bool v4 = params->peer_ip.version == 4;
 	char why[256];
 
 	return nic_qp_params_check(params, &nic->params, why, sizeof(why)) == 0 &&
 	       params->mtu_bytes <= nic->mbufs.max_payload_bytes &&
-	       (params->local_ip.version != 0 ? params->local_ip.version
-		: v4                          ? nic->params.ip.version
-					      : nic->params.ip6.version) == params->peer_ip.version;
+	       nic_qp_local_ip(&nic->params, params).version == params->peer_ip.version;
 }
 
 int64_t

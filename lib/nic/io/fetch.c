@@ -39,7 +39,7 @@ nic_fetch(const struct node *node)
 	FETCH(nic, timers.now_tick, timers.slot_log2);
 	FETCH(nic, mbufs, stats.rx_write_requests);
 	FETCH(nic, due_ns, max_wait_ns);
-	FETCH(nic->np, windows, gate_ns);
+	FETCH(nic->np, interval_ns, gate_ns);
 	FETCH(nic->measure, rtts, n_gaps);
 	FETCH(nic->pause, paused_prios, xon_ns);
 	FETCH(nic->removing, head, look_ns);

@@ -24,6 +24,14 @@ delayed_of_a_qp(const struct np_params *p)
 	return interval_ns == 0 ? 1 : (uint32_t)(p->np_cnp_delay_ns / interval_ns) + 1;
 }
 
+void
+nic_np_take_params(struct nic *nic)
+{
+	nic->np->interval_ns = nic->params.np.np_min_time_between_cnps_us * NS_PER_US;
+	/* It was computed with the old interval of the port: ask the port's gate again. */
+	nic->np->gate_ns = 0;
+}
+
 int
 nic_np_init(struct nic *nic)
 {
@@ -32,6 +40,7 @@ nic_np_init(struct nic *nic)
 	struct nic_np *np = nic->np;
 
 	*np = (struct nic_np){.first = QP_NONE, .last = QP_NONE};
+	nic_np_take_params(nic);
 	if (p->np_cnp_moderation == NP_PER_QP) {
 		np->windows = calloc(max_qps, sizeof(*np->windows));
 		if (np->windows == NULL)
@@ -86,9 +95,9 @@ nic_np_is_quiet(const struct nic *nic, const struct qp_flow *flow, uint32_t item
 	if (np->delayed_n > 0 && np->delayed[np->delayed_first].due_ns <= last_ns)
 		return false;
 	if (np->windows != NULL)
-		return np_next_ns(&np->windows[item]) == NEVER_NS;
+		return !np->windows[item].runs;
 	unit = &np->units.unit[flow->np_unit];
-	return unit->due_ns == 0 || unit->marked != item;
+	return unit->seen_ns == 0 || unit->marked != item;
 }
 
 static void
@@ -113,7 +122,7 @@ owe_cnp_now(struct nic *nic, uint32_t item)
 static void
 owe_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
-	bool is_only_cnp = nic->params.np.np_min_time_between_cnps_us == 0;
+	bool is_only_cnp = nic->np->interval_ns == 0;
 	struct nic_np *np = nic->np;
 	struct nic_qp *qp = &nic->qps[item];
 
@@ -153,13 +162,14 @@ end_windows(struct nic *nic, uint64_t now_ns)
 {
 	struct nic_np *np = nic->np;
 
-	while (np->first != QP_NONE && np_next_ns(&np->windows[np->first]) <= now_ns) {
+	while (np->first != QP_NONE &&
+	       np_next_ns(&np->windows[np->first], np->interval_ns) <= now_ns) {
 		uint32_t item = np->first;
 
 		np->first = nic->qps[item].window_link;
-		if (np_on_window_end(&np->windows[item], &nic->params.np, now_ns))
+		if (np_on_window_end(&np->windows[item], np->interval_ns, now_ns))
 			owe_cnp(nic, item, now_ns);
-		if (np_next_ns(&np->windows[item]) != NEVER_NS)
+		if (np->windows[item].runs)
 			push_window(nic, item);
 	}
 }
@@ -195,8 +205,8 @@ on_ce_of_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 	/* End the windows that are over before judging this mark. */
 	end_windows(nic, now_ns);
-	ran = np_next_ns(window) != NEVER_NS;
-	if (np_on_ce(window, &nic->params.np, now_ns))
+	ran = window->runs;
+	if (np_on_ce(window, nic->np->interval_ns, now_ns))
 		owe_cnp(nic, item, now_ns);
 	if (!ran)
 		push_window(nic, item);
@@ -213,7 +223,7 @@ nic_np_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic->echoes[item].ce = true;
 		return;
 	}
-	if (nic->params.np.np_min_time_between_cnps_us == 0)
+	if (np->interval_ns == 0)
 		owe_cnp(nic, item, now_ns);
 	else if (np->windows != NULL)
 		on_ce_of_qp(nic, item, now_ns);
@@ -226,14 +236,14 @@ bool
 nic_np_may_leave(struct nic *nic, uint64_t now_ns)
 {
 	uint64_t interval_ns = nic->params.np.np_min_port_cnp_interval_ns;
-	uint64_t opens_ns;
+	uint64_t passed_ns;
 
 	if (interval_ns == 0)
 		return true;
 	if (now_ns < nic->np->gate_ns)
 		return false;
 	/* A CNP of another node may have closed the gate. */
-	opens_ns = np_gate_pass(&nic->port->cnp_gate_ns, interval_ns, now_ns);
-	nic->np->gate_ns = opens_ns == 0 ? now_ns + interval_ns : opens_ns;
-	return opens_ns == 0;
+	passed_ns = np_gate_pass(&nic->port->cnp_gate_ns, interval_ns, now_ns);
+	nic->np->gate_ns = (passed_ns == 0 ? now_ns : passed_ns) + interval_ns;
+	return passed_ns == 0;
 }

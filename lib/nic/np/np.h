@@ -36,6 +36,7 @@ struct nic_np_delayed {
 };
 
 struct nic_np {
+	uint64_t interval_ns; /* N of the parameters in force */
 	/* per QP */
 	struct np *windows;
 	uint32_t first, last;      /* FIFO of windows, by nic_qp.window_link */
@@ -43,12 +44,14 @@ struct nic_np {
 	/* ring of delayed CNPs; with np_cnp_delay only */
 	struct nic_np_delayed *delayed;
 	uint64_t delayed_capacity, delayed_first, delayed_n;
-	uint64_t gate_ns; /* no CNP leaves before this time; copy of the port's gate */
+	uint64_t gate_ns; /* no CNP leaves the port before this time, as far as this node knows */
 };
 
 /** @return 0 or -ENOMEM. Call nic_np_free() in both cases. */
 int nic_np_init(struct nic *nic);
 void nic_np_free(struct nic *nic);
+/** Take over the intervals of the NIC's parameters. */
+void nic_np_take_params(struct nic *nic);
 
 /** Assign a new flow to its unit. @return 0 or -ENOMEM. */
 int nic_np_add_flow(struct nic *nic, struct qp_flow *flow);
@@ -74,9 +77,9 @@ nic_np_next_ns(const struct nic_np *np)
 	uint64_t next_ns = NEVER_NS;
 
 	if (np->first != QP_NONE)
-		next_ns = np_next_ns(&np->windows[np->first]);
+		next_ns = np_next_ns(&np->windows[np->first], np->interval_ns);
 	if (unlikely(np->units.n_due > 0))
-		next_ns = nic_np_units_next_ns(&np->units);
+		next_ns = nic_np_units_next_ns(&np->units, np->interval_ns);
 	if (unlikely(np->delayed_n > 0))
 		next_ns = min_u64(next_ns, np->delayed[np->delayed_first].due_ns);
 	return next_ns;

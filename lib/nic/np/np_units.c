@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "nic/core/core.h"
+#include "nic/np/np.h"
 #include "nic/port/port_state.h"
 
 /*
@@ -43,16 +44,17 @@ nic_np_units_reserve(struct nic_np_units *u, const struct nic *nic, uint32_t n_f
 }
 
 /*
- * A NIC has one address per IP version, so the peer's address identifies the pair. With moderation
- * per port, the only unit has address 0.
+ * With moderation per port, the only unit has addresses 0.
  */
 int
 nic_np_units_add(struct nic_np_units *u, const struct nic *nic, struct qp_flow *flow)
 {
-	static const struct field_ip port = {0};
+	static const struct nic_ip_pair port;
+	const struct nic_ip_pair pair = {nic_qp_local_ip(&nic->params, &flow->params),
+					 flow->params.peer_ip};
 	bool per_port = nic->params.np.np_cnp_moderation == NP_PER_PORT;
 	struct nic_units *all = &nic->port->units;
-	int64_t unit = nic_units_find(all, per_port ? &port : &flow->params.peer_ip);
+	int64_t unit = nic_units_find(all, per_port ? &port : &pair);
 
 	if (unit < 0 || ((uint32_t)unit >= u->capacity && grow(u, all->capacity) != 0))
 		return -ENOMEM;
@@ -63,7 +65,7 @@ nic_np_units_add(struct nic_np_units *u, const struct nic *nic, struct qp_flow *
 static bool
 earlier(const struct nic_np_units *u, uint32_t a, uint32_t b)
 {
-	return u->unit[u->heap[a]].due_ns < u->unit[u->heap[b]].due_ns;
+	return u->unit[u->heap[a]].seen_ns < u->unit[u->heap[b]].seen_ns;
 }
 
 static void
@@ -103,29 +105,21 @@ heap_pop(struct nic_np_units *u)
 	return unit;
 }
 
-static uint64_t
-interval_ns(const struct nic *nic)
-{
-	return nic->params.np.np_min_time_between_cnps_us * NS_PER_US;
-}
-
 bool
 nic_np_units_on_ce(struct nic_np_units *units, struct nic *nic, uint32_t unit, uint32_t item,
 		   uint64_t now_ns)
 {
 	struct nic_np_unit *u = &units->unit[unit];
-	uint64_t opens_ns;
 
 	u->marked = item;
 	/*
 	 * A mark is already pending. If its gate has opened meanwhile, the next run sends the CNP.
 	 */
-	if (u->due_ns != 0)
+	if (u->seen_ns != 0)
 		return false;
-	opens_ns = np_gate_pass(&nic->port->units.gates_ns[unit], interval_ns(nic), now_ns);
-	if (opens_ns == 0)
+	u->seen_ns = np_gate_pass(&nic->port->units.gates_ns[unit], nic->np->interval_ns, now_ns);
+	if (u->seen_ns == 0)
 		return true;
-	u->due_ns = opens_ns;
 	heap_push(units, unit);
 	node_wake(&nic->node, 0);
 	return false;
@@ -134,14 +128,13 @@ nic_np_units_on_ce(struct nic_np_units *units, struct nic *nic, uint32_t unit, u
 uint32_t
 nic_np_units_next(struct nic_np_units *units, const struct nic *nic, uint64_t now_ns)
 {
-	while (units->n_due > 0 && nic_np_units_next_ns(units) <= now_ns) {
+	while (units->n_due > 0 && nic_np_units_next_ns(units, nic->np->interval_ns) <= now_ns) {
 		uint32_t unit = heap_pop(units);
 		struct nic_np_unit *u = &units->unit[unit];
-		uint64_t seen_ns = u->due_ns;
+		uint64_t seen_ns = u->seen_ns;
 
-		u->due_ns = 0;
-		if (np_gate_pass_from(&nic->port->units.gates_ns[unit], seen_ns, interval_ns(nic),
-				      now_ns))
+		u->seen_ns = 0;
+		if (np_gate_pass_from(&nic->port->units.gates_ns[unit], seen_ns, now_ns))
 			return u->marked;
 	}
 	return QP_NONE;

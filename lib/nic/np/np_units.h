@@ -5,7 +5,7 @@
  * The window of a unit is a gate in nic_port_state. A node stores only its own pending marks: those
  * that wait for the gate of their unit to open.
  *
- * Invariant: a unit is in the heap if and only if due_ns != 0.
+ * Invariant: a unit is in the heap if and only if seen_ns != 0.
  */
 #ifndef QUENCH_NIC_NP_NP_UNITS_H
 #define QUENCH_NIC_NP_NP_UNITS_H
@@ -13,17 +13,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cc/points/np.h"
+
 struct nic;
 struct qp_flow;
 
 struct nic_np_unit {
-	uint64_t due_ns; /* when the gate opens for a pending mark; 0: none is pending */
-	uint32_t marked; /* last QP with a mark */
+	uint64_t seen_ns; /* last pass of the gate that a pending mark waits for; 0: none */
+	uint32_t marked;  /* last QP with a mark */
 };
 
 struct nic_np_units {
 	struct nic_np_unit *unit;
-	uint32_t *heap; /* units with a pending mark, the earliest due_ns first */
+	uint32_t *heap; /* units with a pending mark, the earliest seen_ns first */
 	uint32_t n_due, capacity;
 };
 
@@ -44,9 +46,9 @@ uint32_t nic_np_units_next(struct nic_np_units *units, const struct nic *nic, ui
  * a mark is pending.
  */
 static inline uint64_t
-nic_np_units_next_ns(const struct nic_np_units *units)
+nic_np_units_next_ns(const struct nic_np_units *units, uint64_t interval_ns)
 {
-	return units->unit[units->heap[0]].due_ns;
+	return np_gate_opens_ns(units->unit[units->heap[0]].seen_ns, interval_ns);
 }
 
 #endif

@@ -230,6 +230,14 @@ nic_params_check(const struct nic_params *p, char *why, unsigned int why_size)
 	return rc == 0 ? np_params_check(&p->np, why, why_size) : rc;
 }
 
+struct field_ip
+nic_qp_local_ip(const struct nic_params *nic, const struct nic_qp_params *qp)
+{
+	if (qp->local_ip.version != 0)
+		return qp->local_ip;
+	return qp->peer_ip.version == 4 ? nic->ip : nic->ip6;
+}
+
 bool
 nic_is_mtu(uint16_t mtu_bytes)
 {

@@ -173,6 +173,9 @@ struct nic_flow_update {
 	uint64_t rate_cap_bps, load_bps;
 };
 
+/** Our address of a QP: version 0 if the NIC has none for the peer's version. */
+struct field_ip nic_qp_local_ip(const struct nic_params *nic, const struct nic_qp_params *qp);
+
 /** Is it one of NIC_MTU_TEXT? */
 bool nic_is_mtu(uint16_t mtu_bytes);
 

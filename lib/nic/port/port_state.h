@@ -20,13 +20,17 @@
 #include "tm/classes/qos_map.h"
 #include "tm/receiver/rx_drain.h"
 
+struct nic_ip_pair {
+	struct field_ip local, peer;
+};
+
 /* Units of CNP moderation: address pairs, or the port. */
 struct nic_units {
 	uint64_t *gates_ns; /* np_gate_pass() */
 	/* used when flows are added and removed */
-	struct field_ip *peers;
+	struct nic_ip_pair *pairs;
 	uint32_t *users; /* flows per unit, over all nodes */
-	uint32_t *table; /* hash of the peer's address to unit + 1; 0: free */
+	uint32_t *table; /* hash of the pair to unit + 1; 0: free */
 	uint32_t n, capacity;
 };
 
@@ -34,18 +38,18 @@ struct nic_units {
 struct nic_port_state {
 	uint32_t active;      /* QPs that send: nic_becomes_active() */
 	uint32_t wants_xoff;  /* mask: priorities whose senders must be paused */
-	uint64_t cnp_gate_ns; /* no CNP leaves the port before this time */
+	uint64_t cnp_gate_ns; /* np_gate_pass(), for the CNPs of the port */
 	struct nic_units units;
 	struct rx_drain buffers[TM_CLASSES] __rte_cache_aligned;
 };
 
 /**
- * Count one more flow of a peer's unit. A new unit is added; if there is no room, it replaces one
+ * Count one more flow of a unit. A new unit is added; if there is no room, it replaces one
  * without flows. One thread at a time. While nodes run, only within the room of
  * nic_units_reserve().
  * @return the unit's index, or -ENOMEM.
  */
-int64_t nic_units_find(struct nic_units *units, const struct field_ip *peer_ip);
+int64_t nic_units_find(struct nic_units *units, const struct nic_ip_pair *pair);
 /** Count one flow less. */
 void nic_units_release(struct nic_units *units, uint32_t unit);
 /** Reserve room for n units with flows, so that the arrays that nodes read never move. @return 0 or

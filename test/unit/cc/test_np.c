@@ -22,17 +22,17 @@ struct row {
 static void
 run(const struct row *rows, size_t n, uint32_t interval_us)
 {
-	struct np_params params = {.np_min_time_between_cnps_us = interval_us};
+	const uint64_t interval_ns = interval_us * US;
 	struct np np = {0};
 
-	assert_int_equal(np_next_ns(&np), NEVER_NS);
+	assert_int_equal(np_next_ns(&np, interval_ns), NEVER_NS);
 	for (size_t i = 0; i < n; i++) {
-		bool cnp = rows[i].event == CE ? np_on_ce(&np, &params, rows[i].at_ns)
-					       : np_on_window_end(&np, &params, rows[i].at_ns);
+		bool cnp = rows[i].event == CE ? np_on_ce(&np, interval_ns, rows[i].at_ns)
+					       : np_on_window_end(&np, interval_ns, rows[i].at_ns);
 
-		if (cnp != rows[i].cnp || np_next_ns(&np) != rows[i].next_ns)
+		if (cnp != rows[i].cnp || np_next_ns(&np, interval_ns) != rows[i].next_ns)
 			fail_msg("row %zu: cnp %d, next %llu", i, cnp,
-				 (unsigned long long)np_next_ns(&np));
+				 (unsigned long long)np_next_ns(&np, interval_ns));
 	}
 }
 
@@ -91,15 +91,15 @@ TEST(interval_zero_answers_every_mark)
 
 TEST(continuous_ce_gives_one_cnp_per_interval)
 {
-	struct np_params params = {.np_min_time_between_cnps_us = 50};
+	const uint64_t interval_ns = 50 * US;
 	struct np np = {0};
 	unsigned int cnps = 0;
 
 	/* 200 marked frames in 50 us, for 10 ms. */
 	for (uint64_t now_ns = 0; now_ns <= 10 * NS_PER_MS; now_ns += 250) {
-		if (np_next_ns(&np) <= now_ns)
-			cnps += np_on_window_end(&np, &params, np_next_ns(&np));
-		cnps += np_on_ce(&np, &params, now_ns);
+		if (np_next_ns(&np, interval_ns) <= now_ns)
+			cnps += np_on_window_end(&np, interval_ns, np_next_ns(&np, interval_ns));
+		cnps += np_on_ce(&np, interval_ns, now_ns);
 	}
 	assert_int_equal(cnps, 1 + 10 * NS_PER_MS / (50 * US));
 }
@@ -108,7 +108,6 @@ TEST(continuous_ce_gives_one_cnp_per_interval)
 static void
 one_random_run(uint64_t seed)
 {
-	struct np_params params = {0};
 	struct np np = {0};
 	struct prng rnd;
 	uint64_t now_ns = 0, interval_ns, last_cnp_ns = NEVER_NS, first_ce_ns = 0;
@@ -116,20 +115,19 @@ one_random_run(uint64_t seed)
 	uint64_t cnps = 0, marks = 0;
 
 	prng_seed(&rnd, seed, 0);
-	params.np_min_time_between_cnps_us = (uint32_t)prng_below(&rnd, 60);
-	interval_ns = params.np_min_time_between_cnps_us * US;
+	interval_ns = prng_below(&rnd, 60) * US;
 	for (unsigned int step = 0; step < 3000; step++) {
 		bool idle, ce, sent;
 
 		now_ns += prng_below(&rnd, 40) == 0 ? prng_below(&rnd, 500 * US)
 						    : prng_below(&rnd, 10 * US);
 		/* Mostly the window's end is punctual. */
-		if (np_next_ns(&np) < now_ns && prng_below(&rnd, 4) != 0)
-			now_ns = np_next_ns(&np);
+		if (np_next_ns(&np, interval_ns) < now_ns && prng_below(&rnd, 4) != 0)
+			now_ns = np_next_ns(&np, interval_ns);
 		ce = prng_below(&rnd, 3) == 0;
-		idle = np_next_ns(&np) == NEVER_NS;
+		idle = np_next_ns(&np, interval_ns) == NEVER_NS;
 		if (ce) {
-			sent = np_on_ce(&np, &params, now_ns);
+			sent = np_on_ce(&np, interval_ns, now_ns);
 			if (marks++ == 0)
 				first_ce_ns = now_ns;
 			if (unanswered_ns == NEVER_NS)
@@ -138,7 +136,7 @@ one_random_run(uint64_t seed)
 				fail_msg("idle flow not answered, seed %llu",
 					 (unsigned long long)seed);
 		} else {
-			sent = np_on_window_end(&np, &params, now_ns);
+			sent = np_on_window_end(&np, interval_ns, now_ns);
 		}
 		if (sent) {
 			if (unanswered_ns == NEVER_NS)
@@ -150,7 +148,8 @@ one_random_run(uint64_t seed)
 			cnps++;
 		}
 		/* A mark that waits has a window that will end, within N of the mark. */
-		if (unanswered_ns != NEVER_NS && np_next_ns(&np) > unanswered_ns + interval_ns)
+		if (unanswered_ns != NEVER_NS &&
+		    np_next_ns(&np, interval_ns) > unanswered_ns + interval_ns)
 			fail_msg("mark forgotten, seed %llu", (unsigned long long)seed);
 	}
 	assert_true(cnps <= marks);
@@ -217,13 +216,13 @@ race(void *arg)
 	for (uint32_t i = 0; i < TRIES; i++) {
 		uint64_t step_ns = prng_below(&rnd, 200);
 		uint64_t now_ns = __atomic_fetch_add(&clock_ns, step_ns, __ATOMIC_RELAXED);
-		uint64_t opens_ns = np_gate_pass(&gate_ns, GATE_NS, now_ns);
+		uint64_t seen_ns = np_gate_pass(&gate_ns, GATE_NS, now_ns);
 
 		/* Half of them wait for the window's end, as a mark that came within it does. */
-		if (opens_ns != 0 && i % 2 == 0 &&
-		    np_gate_pass_from(&gate_ns, opens_ns, GATE_NS, opens_ns + step_ns))
-			r->passes_ns[r->n_passes++] = opens_ns + step_ns;
-		else if (opens_ns == 0)
+		if (seen_ns != 0 && i % 2 == 0 &&
+		    np_gate_pass_from(&gate_ns, seen_ns, seen_ns + GATE_NS + step_ns))
+			r->passes_ns[r->n_passes++] = seen_ns + GATE_NS + step_ns;
+		else if (seen_ns == 0)
 			r->passes_ns[r->n_passes++] = now_ns;
 	}
 	return NULL;
@@ -266,14 +265,14 @@ TEST(mark_is_answered_by_whoever_passes_first)
 
 	assert_int_equal(np_gate_pass(&gate, 50, 7), 0);
 	seen_ns = np_gate_pass(&gate, 50, 20);
-	assert_int_equal(seen_ns, 57);
+	assert_int_equal(seen_ns, 7);
 	/* Another lcore's mark comes when the window is over. */
 	assert_int_equal(np_gate_pass(&gate, 50, 57), 0);
-	assert_false(np_gate_pass_from(&gate, seen_ns, 50, 57));
+	assert_false(np_gate_pass_from(&gate, seen_ns, 57));
 	seen_ns = np_gate_pass(&gate, 50, 106);
-	assert_int_equal(seen_ns, 107);
-	assert_true(np_gate_pass_from(&gate, seen_ns, 50, 110));
-	assert_int_equal(np_gate_pass(&gate, 50, 159), 160);
+	assert_int_equal(seen_ns, 57);
+	assert_true(np_gate_pass_from(&gate, seen_ns, 110));
+	assert_int_equal(np_gate_pass(&gate, 50, 159), 110);
 }
 
 TEST_MAIN()

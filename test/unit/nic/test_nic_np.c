@@ -8,6 +8,7 @@
  */
 #include "unit/nic/nic_test.h"
 
+#include "base/numbers/array.h"
 #include "base/numbers/prng.h"
 
 #define QPS 6u
@@ -270,11 +271,56 @@ TEST(port_sends_no_two_cnps_closer_than_it_can)
 	solo_destroy(&solo);
 }
 
+static void
+reload_np(uint32_t interval_us, uint32_t port_interval_ns)
+{
+	struct nic_reload reload = {.params = solo.params};
+
+	reload.params.np.np_min_time_between_cnps_us = interval_us;
+	reload.params.np.np_min_port_cnp_interval_ns = port_interval_ns;
+	nic_reload(solo.nic, &reload);
+	while (!nic_reload_is_done(solo.nic))
+		solo.nic->ops->rx(solo.nic, 0, NULL, 0, solo.now_ns);
+}
+
+/* Windows that run last as long as N says now, for every unit and for the port. */
+TEST(another_interval_holds_for_windows_that_run)
+{
+	static const struct {
+		uint32_t before_us, after_us;
+		uint64_t want_ns;
+	} rows[] = {
+		{1000000, 13, 14 * NS_PER_US},
+		{1000000, 0, 5 * NS_PER_US},
+		{10, 40, 41 * NS_PER_US},
+	};
+
+	for (unsigned int r = 0; r < ARRAY_LEN(rows); r++)
+		for (unsigned int m = 0; m <= ARRAY_LEN(moderations); m++) {
+			bool port = m == ARRAY_LEN(moderations);
+
+			setup(NULL);
+			solo.params.np.np_min_time_between_cnps_us = port ? 0 : rows[r].before_us;
+			if (port)
+				solo.params.np.np_min_port_cnp_interval_ns =
+					RTE_MIN(rows[r].before_us, 1000000u) * 1000;
+			start(port ? NP_PER_QP : moderations[m]);
+			feed(NS_PER_US, 0, ECN_CE);
+			assert_int_equal(take_cnp(NS_PER_US), 0);
+			feed(2 * NS_PER_US, 0, ECN_CE);
+			assert_int_equal(take_cnp(5 * NS_PER_US), -1);
+			solo.now_ns = 5 * NS_PER_US;
+			reload_np(port ? 0 : rows[r].after_us, port ? rows[r].after_us * 1000 : 0);
+			assert_in_range(solo.nic->ops->next_ns(solo.nic, 0), 0, rows[r].want_ns);
+			assert_int_equal(take_cnp(NEVER_NS), 0);
+			assert_int_equal(solo.now_ns, rows[r].want_ns);
+			solo_destroy(&solo);
+		}
+}
+
 /* The node names no time that is later than what it does. */
 TEST(a_shorter_interval_lets_a_waiting_cnp_go)
 {
-	struct nic_reload reload = {0};
-
 	solo.params.np.np_min_time_between_cnps_us = 0;
 	solo.params.np.np_min_port_cnp_interval_ns = 100 * NS_PER_US;
 	start(NP_PER_QP);
@@ -283,11 +329,7 @@ TEST(a_shorter_interval_lets_a_waiting_cnp_go)
 	assert_int_equal(take_cnp(NS_PER_US), 0);
 	assert_int_equal(take_cnp(2 * NS_PER_US), -1);
 	assert_int_equal(solo.nic->ops->next_ns(solo.nic, 0), 101 * NS_PER_US);
-	reload.params = solo.params;
-	reload.params.np.np_min_port_cnp_interval_ns = 0;
-	nic_reload(solo.nic, &reload);
-	while (!nic_reload_is_done(solo.nic))
-		solo.nic->ops->rx(solo.nic, 0, NULL, 0, solo.now_ns);
+	reload_np(0, 0);
 	assert_true(solo.nic->ops->next_ns(solo.nic, 0) <= 2 * NS_PER_US);
 	assert_int_equal(take_cnp(2 * NS_PER_US), 1);
 	solo_destroy(&solo);
@@ -308,6 +350,42 @@ TEST(cnps_carry_the_code_point_they_are_told)
 		assert_int_equal(v.dscp, 40);
 		solo_destroy(&solo);
 	}
+}
+
+/* Our addresses x the peer's: 2 x 2 pairs, with two QPs each. */
+TEST(a_pair_is_both_addresses)
+{
+	enum { PAIRS = 4 };
+
+	solo.params.np.np_cnp_moderation = NP_PER_IP_PAIR;
+	solo_create(&solo, 64);
+	for (uint32_t i = 0; i < 2 * PAIRS; i++) {
+		struct nic_qp_params qp = nic_test_qp(0);
+
+		qp.requester = false;
+		qp.peer_qpn = 100 + i;
+		qp.peer_ip.addr[3] = (uint8_t)(2 + i % 2);
+		if (i / 2 % 2 == 1) {
+			qp.local_ip = solo.params.ip;
+			qp.local_ip.addr[3] = 77;
+		}
+		assert_int_equal(nic_add_qp(solo.nic, &qp, 0), PAIR_QPN + i);
+	}
+	for (uint32_t i = 0; i < 2 * PAIRS; i++) {
+		struct roce_path path = solo_path(&solo);
+
+		solo.now_ns = NS_PER_US * (i + 1);
+		path.ecn = ECN_CE;
+		path.dest_qp = PAIR_QPN + i;
+		path.src_ip[3] = (uint8_t)(2 + i % 2);
+		if (i / 2 % 2 == 1)
+			path.dst_ip[3] = 77;
+		solo_feed_on(&solo, &path,
+			     &(struct roce_fields){.opcode = RC_WRITE_ONLY, .reth_dma_bytes = 8},
+			     8);
+		assert_int_equal(take_cnp(solo.now_ns), i < PAIRS ? (int)i : -1);
+	}
+	solo_destroy(&solo);
 }
 
 TEST(more_pairs_than_the_table_is_wide_are_found_again)
