@@ -346,8 +346,8 @@ const struct command commands[] = {
 	 .run = command_show,
 	 .path = "/quench/lldp",
 	 .list = "rows",
-	 .columns = "port neighbour chassis_id port_id pfc_state pfc_ours pfc_peer pfc_agreed "
-		    "tx_frames=tx rx_frames=rx",
+	 .columns = "port neighbour system_name chassis_id port_id pfc_state pfc_ours pfc_peer "
+		    "pfc_agreed tx_frames=tx rx_frames=rx",
 	 .members = ""},
 	{.words = "show counters",
 	 .help = "all counters",

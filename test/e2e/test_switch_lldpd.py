@@ -6,6 +6,7 @@ lldpd knows nothing of DCBX: it is told to send the TLVs as they are, and shows 
 """
 import os
 import re
+import socket
 import time
 
 from harness import Program, check, check_equal, eal, finish, work_dir
@@ -25,6 +26,7 @@ link_speed_bps = 1G
 flow_control = auto
 
 [port 0]
+name = Ethernet1/1
 mac = 02:5a:00:00:00:00
 
 [port 1]
@@ -33,7 +35,8 @@ mac = 02:5a:00:00:00:01
 
 
 # tshark's words for what stands in each of our frames on port 0.
-SAID = ["Port Id: port0", "Seconds: 5", "IEEE - ETS Configuration", "IEEE - ETS Recommendation",
+SAID = ["Port Id: Ethernet1/1", "Seconds: 5", "Port Description: port0", f"System Name: {socket.gethostname()[:63]}",
+        "System Description: quench-switch", "Bridge: Capable", "Router: Capable", "PGID for Prio 3: 3", "IEEE - ETS Configuration", "IEEE - ETS Recommendation",
         "IEEE - Priority Flow Control Configuration", "IEEE - Application Protocol", "Bandwidth for PGID 3: 50",
         "TSA for Traffic Class 7: Strict Priority (0)", "End of LLDPDU"]
 
@@ -93,14 +96,14 @@ def main():
     for i, daemon in enumerate(daemons):
         seen = wait_for(f"lldpd {i} finds us", lambda d=daemon: "02:5a:00:00:00:00" in d.neighbours() and
                         d.neighbours())
-        check(f"lldpd {i} knows our port", f"port{i}" in (seen or ""), seen)
+        check(f"lldpd {i} knows our port", ("Ethernet1/1", "port1")[i] in (seen or ""), seen)
         check(f"lldpd {i} knows our time to live", re.search(r'"ttl": "5"', seen or ""), seen)
         values = dict(re.findall(r'"subtype": "(\d+)",\s*"len": "\d+",\s*"value": "([0-9A-F,]+)"', seen or ""))
         check_equal(f"lldpd {i} got our PFC TLV", values.get("11"), "08,08")
         check_equal(f"lldpd {i} got RoCEv2 and DSCP 24 and 26 as priority 3", values.get("12"),
                     "00,63,12,B7,65,00,18,65,00,1A")
     agreed = wait_for("the switch says that port 0 agrees",
-                      lambda: "port 0: DCBX: PFC agreed (ours 0x08, peer's 0x08)" in switch.err())
+                      lambda: "port Ethernet1/1: DCBX: PFC agreed (ours 0x08, peer's 0x08)" in switch.err())
     mismatch = wait_for("and that port 1 does not",
                         lambda: "port 1: DCBX: PFC mismatch (ours 0x08, peer's 0x18)" in switch.err())
     check("both were said", agreed and mismatch)

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <rte_common.h>
+#include <rte_version.h>
 
 #include "runtime/port/ports.h"
 #include "runtime/run/run.h"
@@ -46,10 +48,27 @@ version_read(struct config *cfg, const struct switch_version *now, struct config
 	return NULL;
 }
 
+/* LLDP's name is the one under which operators know the machine. */
+static void
+describe(struct sw_params *params)
+{
+	char host[256] = "";
+
+	if (gethostname(host, sizeof(host) - 1) != 0)
+		host[0] = '\0';
+	snprintf(params->system_name, sizeof(params->system_name), "%.*s", SW_SYSTEM_CHARS, host);
+	snprintf(params->system_description, sizeof(params->system_description),
+		 "quench-switch " QUENCH_VERSION ", %s", rte_version());
+}
+
 struct switch_version *
 switch_version_read(struct config *cfg, struct config_error *err)
 {
-	return version_read(cfg, NULL, err);
+	struct switch_version *v = version_read(cfg, NULL, err);
+
+	if (v != NULL)
+		describe(&v->params);
+	return v;
 }
 
 void

@@ -350,19 +350,19 @@ pfcwd_reply(struct telemetry_call *call)
 
 /* A neighbour's ID, as text if it is printable, else as hexadecimal bytes. */
 static void
-set_id(json_t *o, const char *key, const struct lldp_id *id)
+set_text(json_t *o, const char *key, const uint8_t *bytes, unsigned int len)
 {
 	char text[3 * 32 + 1] = "";
-	bool is_text = id->len > 0 && id->len < sizeof(text);
+	bool is_text = len > 0 && len < sizeof(text);
 
-	for (unsigned int i = 0; i < id->len; i++)
-		is_text = is_text && id->id[i] >= ' ' && id->id[i] < 0x7F;
+	for (unsigned int i = 0; i < len; i++)
+		is_text = is_text && bytes[i] >= ' ' && bytes[i] < 0x7F;
 	if (is_text)
-		snprintf(text, sizeof(text), "%.*s", id->len, (const char *)id->id);
+		snprintf(text, sizeof(text), "%.*s", (int)len, (const char *)bytes);
 	else
-		for (unsigned int i = 0; i < id->len && i < 32; i++)
+		for (unsigned int i = 0; i < len && i < 32; i++)
 			snprintf(text + (i == 0 ? 0 : 3 * i - 1), 4, i == 0 ? "%02x" : ":%02x",
-				 id->id[i]);
+				 bytes[i]);
 	json_object_set_new(o, key, json_string(text));
 }
 
@@ -371,13 +371,15 @@ lldp_row(struct telemetry_call *call, uint16_t port)
 {
 	const struct switch_program *s = switch_of(call);
 	const struct dcbx_port *d = sw_dcbx(s->node, port);
-	static const struct lldp_id none;
+	static const struct lldp_info none;
+	const struct lldp_info *peer = d->has_peer ? &d->peer : &none;
 	json_t *o = json_object();
 
 	switch_set_port(o, s->params, port);
 	json_object_set_new(o, "neighbour", json_boolean(d->has_peer));
-	set_id(o, "chassis_id", d->has_peer ? &d->peer.chassis : &none);
-	set_id(o, "port_id", d->has_peer ? &d->peer.port : &none);
+	set_text(o, "system_name", peer->system_name.text, peer->system_name.len);
+	set_text(o, "chassis_id", peer->chassis.id, peer->chassis.len);
+	set_text(o, "port_id", peer->port.id, peer->port.len);
 	json_object_update_new(o, switch_dcbx_object(s->node, port));
 	return o;
 }

@@ -236,6 +236,7 @@ scenario_switch_build(const struct scenario *s, uint32_t sw, struct sw_params *o
 	int rc = 0;
 
 	sw_params_copy(scenario_switch_params(s, sw), out);
+	snprintf(out->system_name, sizeof(out->system_name), "%s", s->topology->switches[sw].name);
 	sw_params_use_rows(out, s->topology->switches[sw].n_ports);
 	set_curves(&b);
 	scenario_switch_fill(s, sw, out);

@@ -148,9 +148,9 @@ dcbx_port_rx(struct dcbx_port *p, const struct lldp_params *params, const uint8_
 }
 
 void
-dcbx_port_say(struct dcbx_port *p, const struct dcbx_tlvs *says, uint64_t now_ns)
+dcbx_port_say(struct dcbx_port *p, const struct lldp_info *says, uint64_t now_ns)
 {
-	p->local.dcbx = *says;
+	p->local = *says;
 	p->next_tx_ns = now_ns;
 	update(p, now_ns);
 }

@@ -5,7 +5,8 @@
  *
  * A frame is due every lldp_tx_interval; for a new neighbour, lldp_tx_fast_init frames are sent one
  * second apart, so that it learns of us soon. A neighbour is forgotten when its time to live ends,
- * or is 0. Only one neighbour is stored: with several on a link there is no agreement.
+ * or is 0. Only one neighbour is stored: with several on a link there is no agreement. The agents
+ * that a peer runs for other group addresses than the nearest bridge's are not neighbours here.
  *
  * PFC with flow_control = auto; `mine` is pfc_enable, `theirs` the priorities of the neighbour's
  * PFC TLV:
@@ -62,15 +63,15 @@ struct dcbx_port {
 	struct dcbx_stats stats;
 };
 
-/** @param local  Addresses, ids and DCBX TLVs to advertise; dcbx.pfc.enable are our priorities. */
+/** @param local  What to advertise; dcbx.pfc.enable are our priorities. */
 void dcbx_port_init(struct dcbx_port *p, const struct lldp_info *local);
 
 /** Handle a received LLDP frame. */
 void dcbx_port_rx(struct dcbx_port *p, const struct lldp_params *params, const uint8_t *frame,
 		  size_t len, uint64_t now_ns);
 
-/** Advertise these TLVs from now on; a frame is due at once. */
-void dcbx_port_say(struct dcbx_port *p, const struct dcbx_tlvs *says, uint64_t now_ns);
+/** Advertise this from now on, with the same ids; a frame is due at once. */
+void dcbx_port_say(struct dcbx_port *p, const struct lldp_info *says, uint64_t now_ns);
 
 /** Make the next frame due no later than one lldp_tx_interval from now. */
 void dcbx_port_sooner(struct dcbx_port *p, const struct lldp_params *params, uint64_t now_ns);

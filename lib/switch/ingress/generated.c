@@ -17,7 +17,8 @@ sw_lldp_rx(struct sw *sw, const struct arrival *a)
 	uint32_t read = __atomic_load_n(&box->read, __ATOMIC_ACQUIRE);
 	struct sw_lldp_mail *mail = &box->mail[box->written % SW_LLDP_MAILS];
 
-	if (!sw->lldp.on || (frame[5] & 0xF0) != 0 || memcmp(frame, lldp_address, 5) != 0)
+	/* Frames of the peer's other agents end as reserved_address. */
+	if (!sw->lldp.on || memcmp(frame, lldp_address, 6) != 0)
 		return SW_PASS;
 	if (box->written - read == SW_LLDP_MAILS || a->m->data_len > sizeof(mail->frame))
 		return SW_DROP_CONTROL_BUSY;

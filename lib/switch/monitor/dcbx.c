@@ -10,6 +10,7 @@
 #include "switch/control/event_log.h"
 #include "switch/control/owners.h"
 #include "switch/control/state.h"
+#include "switch/params/port_names.h"
 
 /* Interval of the polls for received frames: the longest wait of a frame for the control side. */
 #define POLL_NS (100 * NS_PER_MS)
@@ -43,21 +44,43 @@ fill_bandwidth(struct dcbx_ets *ets, const struct sched_params *sched)
 	}
 }
 
+/*
+ * The traffic class of a priority, which is a queue. A pause of a lossless priority stops its
+ * queue. A lossy priority gets the queue of its PCP, but not a lossless one while DSCPs are
+ * trusted: the peer would hold back lossy traffic with each pause.
+ */
+static uint8_t
+prio_tc(const struct qos_map_params *qos, uint8_t prio)
+{
+	uint8_t queue = qos->tc_to_queue_map[qos->dot1p_to_tc_map[prio]];
+	uint8_t lossy = (uint8_t)~qos_map_lossless_queues(qos);
+
+	if (qos->pfc_enable >> prio & 1)
+		return qos->pfc_priority_to_queue_map[prio];
+	if (qos->trust == QOS_TRUST_DSCP && !(lossy >> queue & 1) && lossy != 0)
+		return (uint8_t)__builtin_ctz(lossy);
+	return queue;
+}
+
+static_assert(1 + TM_DSCPS <= DCBX_MAX_APPS, "one entry for each DSCP and one for RoCEv2");
+
 static void
 add_app(struct dcbx_tlvs *t, uint8_t prio, enum dcbx_selector selector, uint16_t protocol)
 {
-	if (t->n_apps < DCBX_MAX_APPS)
-		t->apps[t->n_apps++] = (struct dcbx_app){prio, (uint8_t)selector, protocol};
+	t->apps[t->n_apps++] = (struct dcbx_app){prio, (uint8_t)selector, protocol};
 }
 
-/* Advertise the priorities of RoCEv2 (UDP 4791) and of each lossless DSCP. */
+/*
+ * Advertise the priorities of RoCEv2 (UDP 4791) and, while DSCPs are trusted, of each lossless
+ * DSCP.
+ */
 static void
 fill_apps(struct dcbx_tlvs *t, const struct qos_map_params *qos)
 {
 	if (qos->pfc_enable == 0)
 		return;
 	add_app(t, (uint8_t)__builtin_ctz(qos->pfc_enable), DCBX_UDP, 4791);
-	for (uint8_t dscp = 0; dscp < TM_DSCPS; dscp++) {
+	for (uint8_t dscp = 0; dscp < TM_DSCPS && qos->trust == QOS_TRUST_DSCP; dscp++) {
 		uint8_t pg = qos->tc_to_priority_group_map[qos->dscp_to_tc_map[dscp]];
 
 		if (qos->pfc_enable >> pg & 1)
@@ -74,8 +97,8 @@ fill_dcbx(struct dcbx_tlvs *t, const struct sw_params *params, uint16_t port)
 
 	t->present = 1u << DCBX_ETS_CONF | 1u << DCBX_ETS_RECO | 1u << DCBX_PFC | 1u << DCBX_APP;
 	t->ets_conf.max_tcs = TM_CLASSES;
-	for (unsigned int prio = 0; prio < TM_CLASSES; prio++)
-		t->ets_conf.prio_tc[prio] = qos.tc_to_queue_map[qos.dot1p_to_tc_map[prio]];
+	for (uint8_t prio = 0; prio < TM_CLASSES; prio++)
+		t->ets_conf.prio_tc[prio] = prio_tc(&qos, prio);
 	fill_bandwidth(&t->ets_conf, &sched);
 	t->ets_reco = t->ets_conf;
 	t->pfc = (struct dcbx_pfc){
@@ -84,6 +107,40 @@ fill_dcbx(struct dcbx_tlvs *t, const struct sw_params *params, uint16_t port)
 		.enable = flow == SW_FLOW_PFC || flow == SW_FLOW_AUTO ? qos.pfc_enable : 0,
 	};
 	fill_apps(t, &qos);
+}
+
+/* The port has the name that operators use, and its number is its description. */
+static void
+fill_names(struct lldp_info *local, const struct sw_params *params, uint16_t port)
+{
+	static const uint8_t no_router[6];
+	bool routes = memcmp(params->router.router_mac, no_router, 6) != 0;
+	char number[16], *name = (char *)local->port.id;
+	int n = snprintf(number, sizeof(number), "port%u", port);
+
+	local->port.subtype = LLDP_PORT_IFNAME;
+	local->port.len = (uint8_t)snprintf(
+		name, LLDP_ID_BYTES, "%s",
+		sw_port_has_name(&params->ports[port]) ? params->ports[port].name : number);
+	lldp_set_text(&local->port_description, number, (size_t)n);
+	lldp_set_text(&local->system_name, params->system_name, strlen(params->system_name));
+	lldp_set_text(&local->system_description, params->system_description,
+		      strlen(params->system_description));
+	local->capabilities = LLDP_BRIDGE | LLDP_ROUTER;
+	local->enabled = (uint16_t)(LLDP_BRIDGE | (routes ? LLDP_ROUTER : 0));
+}
+
+/* All bytes are set, so that two can be compared. */
+static void
+fill_local(struct lldp_info *local, const struct sw_params *params, uint16_t port)
+{
+	memset(local, 0, sizeof(*local));
+	memcpy(local->src_mac, params->ports[port].mac, 6);
+	local->chassis.subtype = LLDP_CHASSIS_MAC;
+	local->chassis.len = 6;
+	memcpy(local->chassis.id, params->ports[0].mac, 6);
+	fill_names(local, params, port);
+	fill_dcbx(&local->dcbx, params, port);
 }
 
 int
@@ -98,15 +155,9 @@ sw_dcbx_init(struct sw *sw, const struct sw_params *params)
 	if (sw->lldp.boxes == NULL || sw->lldp.out == NULL || l->port == NULL)
 		return -ENOMEM;
 	for (uint16_t port = 0; port < params->n_ports; port++) {
-		struct lldp_info local = {
-			.chassis = {.subtype = LLDP_CHASSIS_MAC, .len = 6},
-			.port = {.subtype = LLDP_PORT_IFNAME},
-		};
+		struct lldp_info local;
 
-		memcpy(local.src_mac, params->ports[port].mac, 6);
-		memcpy(local.chassis.id, params->ports[0].mac, 6);
-		local.port.len = (uint8_t)snprintf((char *)local.port.id, 16, "port%u", port);
-		fill_dcbx(&local.dcbx, params, port);
+		fill_local(&local, params, port);
 		dcbx_port_init(&l->port[port], &local);
 		if (params->ports[port].flow_control == SW_FLOW_AUTO)
 			port_set_add(&l->auto_ports, port);
@@ -173,7 +224,7 @@ sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_n
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		bool is_auto = params->ports[port].flow_control == SW_FLOW_AUTO;
 		struct dcbx_port *d = &l->port[port];
-		struct dcbx_tlvs says = {0};
+		struct lldp_info says;
 
 		if (is_auto)
 			port_set_add(&l->auto_ports, port);
@@ -181,8 +232,8 @@ sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_n
 		if (was_on != l->params.lldp)
 			dcbx_port_reset(d, now_ns);
 		dcbx_port_sooner(d, &l->params, now_ns);
-		fill_dcbx(&says, params, port);
-		if (memcmp(&says, &d->local.dcbx, sizeof(says)) != 0)
+		fill_local(&says, params, port);
+		if (memcmp(&says, &d->local, sizeof(says)) != 0)
 			dcbx_port_say(d, &says, now_ns);
 		l->reported_prios[port] = d->pfc_prios;
 		__atomic_store_n(&sw->ports[port].requested.pfc_prios,

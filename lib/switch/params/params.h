@@ -66,6 +66,7 @@ struct sw_port_classes {
 
 #define SW_DEVICE_CHARS 63
 #define SW_PORT_NAME_CHARS 31
+#define SW_SYSTEM_CHARS 63
 
 struct sw_port_params {
 	char device[SW_DEVICE_CHARS + 1];  /* for the program: EAL's name of it, or "any" */
@@ -120,6 +121,9 @@ struct sw_params {
 	struct pfc_params pfc;
 	struct pfcwd_params pfcwd;
 	struct lldp_params lldp;
+	/* for LLDP, by the program; empty: not advertised */
+	char system_name[SW_SYSTEM_CHARS + 1];
+	char system_description[SW_SYSTEM_CHARS + 1];
 	bool pfc_generate;              /* off: DCQCN without PFC */
 	int mark_at;                    /* enum sw_mark_at */
 	uint32_t shaper_burst_ns;       /* burst after a late poll; the lab uses 1 */

@@ -45,10 +45,10 @@ parse_pfc(struct dcbx_pfc *f, const uint8_t *p, size_t len)
 static bool
 parse_apps(struct dcbx_tlvs *t, const uint8_t *p, size_t len)
 {
-	if (len == 0 || (len - 1) % APP_BYTES != 0)
+	if (len == 0 || (len - 1) % APP_BYTES != 0 || (len - 1) / APP_BYTES > DCBX_MAX_APPS)
 		return false;
 	t->n_apps = 0;
-	for (p++, len--; len > 0 && t->n_apps < DCBX_MAX_APPS; p += APP_BYTES, len -= APP_BYTES)
+	for (p++, len--; len > 0; p += APP_BYTES, len -= APP_BYTES)
 		t->apps[t->n_apps++] = (struct dcbx_app){
 			.prio = p[0] >> 5, .selector = p[0] & 7, .protocol = be16_load(p + 1)};
 	return true;

@@ -32,7 +32,8 @@ enum dcbx_selector {
 	DCBX_DSCP = 5,
 };
 
-#define DCBX_MAX_APPS 32
+/* As many as fit into a TLV of 511 bytes. */
+#define DCBX_MAX_APPS 168
 
 struct dcbx_ets {
 	bool willing, cbs;  /* only in a configuration TLV */
@@ -58,7 +59,7 @@ struct dcbx_tlvs {
 	uint16_t bad;     /* bits: TLV appeared twice, or malformed */
 	struct dcbx_ets ets_conf, ets_reco;
 	struct dcbx_pfc pfc;
-	uint8_t n_apps; /* entries beyond DCBX_MAX_APPS are ignored */
+	uint8_t n_apps;
 	struct dcbx_app apps[DCBX_MAX_APPS];
 };
 

@@ -7,7 +7,17 @@
 #include "base/numbers/array.h"
 #include "wire/frame/l2.h"
 
-enum tlv_type { TLV_END = 0, TLV_CHASSIS = 1, TLV_PORT = 2, TLV_TTL = 3, TLV_ORG = 127 };
+enum tlv_type {
+	TLV_END = 0,
+	TLV_CHASSIS = 1,
+	TLV_PORT = 2,
+	TLV_TTL = 3,
+	TLV_PORT_DESCRIPTION = 4,
+	TLV_SYSTEM_NAME = 5,
+	TLV_SYSTEM_DESCRIPTION = 6,
+	TLV_CAPABILITIES = 7,
+	TLV_ORG = 127,
+};
 
 #define TLV_HDR_BYTES 2u
 #define ID_BUILD_BYTES 64u
@@ -20,15 +30,10 @@ struct tlv {
 	const uint8_t *value;
 };
 
-/*
- * Is the destination one of the three LLDP addresses (802.1AB table 7-1)? They end in 0E, 03 and
- * 00.
- */
 static bool
 is_lldp(const uint8_t *buf, size_t len)
 {
-	return len >= ETH_HDR_BYTES && memcmp(buf, lldp_address, 5) == 0 &&
-	       (buf[5] == 0x0E || buf[5] == 0x03 || buf[5] == 0x00) &&
+	return len >= ETH_HDR_BYTES && memcmp(buf, lldp_address, 6) == 0 &&
 	       be16_load(buf + 12) == ETHERTYPE_LLDP;
 }
 
@@ -61,6 +66,37 @@ take_id(struct lldp_id *id, const struct tlv *t)
 	return true;
 }
 
+void
+lldp_set_text(struct lldp_text *t, const void *text, size_t len)
+{
+	t->len = (uint8_t)(len < LLDP_TEXT_BYTES ? len : LLDP_TEXT_BYTES);
+	memcpy(t->text, text, t->len);
+}
+
+/* Take a TLV that is no mandatory one. Of a repeated one, the first counts. */
+static void
+take_optional(struct lldp_info *out, const struct tlv *t)
+{
+	struct lldp_text *const texts[] = {
+		[TLV_PORT_DESCRIPTION] = &out->port_description,
+		[TLV_SYSTEM_NAME] = &out->system_name,
+		[TLV_SYSTEM_DESCRIPTION] = &out->system_description,
+	};
+
+	if (t->type >= TLV_PORT_DESCRIPTION && t->type <= TLV_SYSTEM_DESCRIPTION) {
+		if (texts[t->type]->len == 0)
+			lldp_set_text(texts[t->type], t->value, t->len);
+	} else if (t->type == TLV_CAPABILITIES) {
+		if (out->capabilities != 0 || t->len < 4)
+			return;
+		out->capabilities = be16_load(t->value);
+		out->enabled = out->capabilities & be16_load(t->value + 2);
+	} else if (t->type == TLV_ORG && t->value[0] == 0x00 && t->value[1] == 0x80 &&
+		   t->value[2] == 0xC2) {
+		dcbx_parse(&out->dcbx, t->value + 3, t->len - 3u);
+	}
+}
+
 /* Take the n-th TLV of the frame. @return false if it is misplaced or malformed. */
 static bool
 take_tlv(struct lldp_info *out, unsigned int n, const struct tlv *t)
@@ -82,8 +118,7 @@ take_tlv(struct lldp_info *out, unsigned int n, const struct tlv *t)
 		return false;
 	if (t->type == TLV_ORG && t->len < 4)
 		return false;
-	if (t->type == TLV_ORG && t->value[0] == 0x00 && t->value[1] == 0x80 && t->value[2] == 0xC2)
-		dcbx_parse(&out->dcbx, t->value + 3, t->len - 3u);
+	take_optional(out, t);
 	return true;
 }
 
@@ -120,6 +155,31 @@ put_id(uint8_t *p, uint8_t type, const struct lldp_id *id)
 	return 3u + id->len;
 }
 
+static size_t
+put_text(uint8_t *p, uint8_t type, const struct lldp_text *t)
+{
+	if (t->len == 0)
+		return 0;
+	be16_store(p, (uint16_t)(type << 9 | t->len));
+	memcpy(p + TLV_HDR_BYTES, t->text, t->len);
+	return TLV_HDR_BYTES + t->len;
+}
+
+static size_t
+put_basic(uint8_t *p, const struct lldp_info *info)
+{
+	size_t n = put_text(p, TLV_PORT_DESCRIPTION, &info->port_description);
+
+	n += put_text(p + n, TLV_SYSTEM_NAME, &info->system_name);
+	n += put_text(p + n, TLV_SYSTEM_DESCRIPTION, &info->system_description);
+	if (info->capabilities == 0)
+		return n;
+	be16_store(p + n, TLV_CAPABILITIES << 9 | 4);
+	be16_store(p + n + 2, info->capabilities);
+	be16_store(p + n + 4, info->enabled);
+	return n + 6;
+}
+
 size_t
 lldp_build(uint8_t *buf, const struct lldp_info *info)
 {
@@ -135,6 +195,7 @@ lldp_build(uint8_t *buf, const struct lldp_info *info)
 	be16_store(buf + n, TLV_TTL << 9 | 2);
 	be16_store(buf + n + 2, info->ttl_s);
 	n += 4;
+	n += put_basic(buf + n, info);
 	for (unsigned int i = 0; i < ARRAY_LEN(kinds); i++) {
 		if (dcbx_has(&info->dcbx, kinds[i]))
 			n += dcbx_build(buf + n, &info->dcbx, kinds[i]);

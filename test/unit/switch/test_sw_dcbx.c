@@ -2,6 +2,11 @@
 /* LLDP through the switch: consumed, answered, and PFC in force only where the peer agrees. */
 #include "unit/switch/sw_test.h"
 
+#include <stdio.h>
+
+#include "base/numbers/array.h"
+#include "unit/chance.h"
+
 #include "switch/control/event_log.h"
 #include "wire/link/lldp.h"
 
@@ -17,20 +22,37 @@ bench_of(int flow_control)
 	return b;
 }
 
-static void
-hear(struct bench *b, uint16_t port, uint8_t prios, uint64_t now_ns)
+static struct lldp_info
+a_peer(uint8_t prios)
 {
-	struct lldp_info peer = {
+	return (struct lldp_info){
 		.src_mac = {2, 0, 0, 0, 0, 9},
 		.chassis = {.subtype = LLDP_CHASSIS_MAC, .len = 6, .id = {2, 0, 0, 0, 0, 9}},
 		.port = {.subtype = LLDP_PORT_IFNAME, .len = 4, .id = "eth0"},
 		.ttl_s = 120,
 		.dcbx = {.present = 1u << DCBX_PFC, .pfc = {.capability = 8, .enable = prios}},
 	};
-	uint8_t frame[LLDP_MAX_BYTES];
+}
 
-	give_bytes(b, port, frame, (uint16_t)lldp_build(frame, &peer), now_ns);
+/* A frame of the peer's agent for 01:80:C2:00:00:LAST. */
+static void
+hear_agent(struct bench *b, uint16_t port, uint8_t last, const struct lldp_info *peer,
+	   uint64_t now_ns)
+{
+	uint8_t frame[LLDP_MAX_BYTES];
+	uint16_t n = (uint16_t)lldp_build(frame, peer);
+
+	frame[5] = last;
+	give_bytes(b, port, frame, n, now_ns);
 	b->sw->ops->control(b->sw, now_ns);
+}
+
+static void
+hear(struct bench *b, uint16_t port, uint8_t prios, uint64_t now_ns)
+{
+	struct lldp_info peer = a_peer(prios);
+
+	hear_agent(b, port, 0x0E, &peer, now_ns);
 }
 
 /* Take LLDP frames that wait. */
@@ -97,6 +119,168 @@ TEST(negotiated_pfc_is_off_until_the_peer_agrees_and_when_it_is_gone)
 	assert_false(obeys(b, 122 * NS_PER_SEC));
 	assert_int_equal(all_drops(b), 0);
 	take_lldp(b, 0, 122 * NS_PER_SEC);
+	bench_stop(b);
+}
+
+/*
+ * 802.1AB 7.1 and 9.2: an agent for each group address, with neighbours of its own. Whatever the
+ * peer's other agents say, DCBX keeps the nearest bridge's neighbour.
+ */
+TEST(other_agents_of_the_peer_change_nothing)
+{
+	static const uint8_t others[] = {0x00, 0x03};
+	struct bench *b = bench_of(SW_FLOW_AUTO);
+	struct lldp_info says[] = {a_peer(0x18), a_peer(0x08), a_peer(0x08), a_peer(0x08)};
+	struct sw_event e;
+	uint64_t now_ns = 0, n = 0;
+
+	says[1].dcbx = (struct dcbx_tlvs){0}; /* no DCBX */
+	says[2].ttl_s = 0;                    /* a shutdown */
+	says[3].chassis.id[5] = 1;            /* another station */
+	hear(b, 1, 0x08, 0);
+	assert_true(sw_event_next(b->sw, &e));
+	assert_int_equal(e.kind, SW_EVENT_DCBX_AGREED);
+	for (unsigned int i = 0; i < ARRAY_LEN(says); i++) {
+		for (unsigned int k = 0; k < ARRAY_LEN(others); k++) {
+			now_ns += 100 * NS_PER_MS;
+			hear_agent(b, 1, others[k], &says[i], now_ns);
+			assert_false(sw_event_next(b->sw, &e));
+			assert_int_equal(drops(b, 1, SW_DROP_RESERVED_ADDRESS), ++n);
+		}
+	}
+	assert_int_equal(sw_dcbx(b->sw, 1)->stats.rx_frames, 1);
+	take_lldp(b, 1, now_ns);
+	take_lldp(b, 0, now_ns);
+	bench_stop(b);
+}
+
+/* The LLDP frame that waits at a port. */
+static struct lldp_info
+said(struct bench *b, uint16_t port, uint64_t now_ns)
+{
+	struct rte_mbuf *m = take(b, port, now_ns);
+	struct lldp_info info;
+
+	assert_non_null(m);
+	assert_int_equal(lldp_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &info),
+			 LLDP_OK);
+	sent(m);
+	return info;
+}
+
+static void
+random_maps(struct qos_map_params *q, struct prng *r)
+{
+	char why[256];
+
+	do {
+		q->trust = (int)any(r, QOS_TRUST_DSCP, QOS_TRUST_PCP);
+		q->pfc_enable = (uint8_t)any(r, 0, 255) & (uint8_t)any(r, 0, 255);
+		for (unsigned int i = 0; i < TM_DSCPS; i++)
+			q->dscp_to_tc_map[i] = (uint8_t)any(r, 0, 7);
+		for (unsigned int i = 0; i < TM_CLASSES; i++) {
+			q->dot1p_to_tc_map[i] = (uint8_t)any(r, 0, 7);
+			q->tc_to_queue_map[i] = (uint8_t)(chance(r, 80) ? i : any(r, 0, 7));
+			q->tc_to_priority_group_map[i] =
+				(uint8_t)(chance(r, 80) ? i : any(r, 0, 7));
+			q->pfc_priority_to_queue_map[i] =
+				(uint8_t)(chance(r, 80) ? i : any(r, 0, 7));
+		}
+	} while (qos_map_params_check(q, why, sizeof(why)) != 0);
+}
+
+/* What a willing NIC makes of our TLVs: where its lossless traffic goes, and what a pause stops. */
+static void
+check_said(const struct lldp_info *info, const struct qos_map_params *q)
+{
+	const uint8_t *tc_of = info->dcbx.ets_conf.prio_tc;
+	bool queue_is_lossless[TM_CLASSES] = {false};
+	bool is_advertised[TM_DSCPS] = {false};
+	unsigned int n_lossless = 0;
+
+	assert_memory_equal(tc_of, info->dcbx.ets_reco.prio_tc, TM_CLASSES);
+	for (uint8_t tc = 0; tc < TM_CLASSES; tc++) {
+		uint8_t pg = q->tc_to_priority_group_map[tc];
+
+		if (!(q->pfc_enable >> pg & 1))
+			continue;
+		assert_int_equal(tc_of[pg], q->tc_to_queue_map[tc]);
+		n_lossless += !queue_is_lossless[q->tc_to_queue_map[tc]];
+		queue_is_lossless[q->tc_to_queue_map[tc]] = true;
+	}
+	for (uint8_t prio = 0; prio < TM_CLASSES && n_lossless < TM_CLASSES; prio++) {
+		if (q->trust == QOS_TRUST_DSCP && !(q->pfc_enable >> prio & 1))
+			assert_false(queue_is_lossless[tc_of[prio]]);
+	}
+	for (unsigned int i = 0; i < info->dcbx.n_apps; i++) {
+		const struct dcbx_app *app = &info->dcbx.apps[i];
+
+		assert_true(q->pfc_enable >> app->prio & 1);
+		if (app->selector != DCBX_DSCP)
+			continue;
+		assert_int_equal(q->trust, QOS_TRUST_DSCP);
+		assert_int_equal(app->prio,
+				 q->tc_to_priority_group_map[q->dscp_to_tc_map[app->protocol]]);
+		is_advertised[app->protocol] = true;
+	}
+	for (unsigned int dscp = 0; dscp < TM_DSCPS && q->trust == QOS_TRUST_DSCP; dscp++) {
+		uint8_t pg = q->tc_to_priority_group_map[q->dscp_to_tc_map[dscp]];
+
+		assert_int_equal(is_advertised[dscp], q->pfc_enable >> pg & 1);
+	}
+}
+
+TEST(a_willing_peer_gets_lossless_traffic_classes_of_their_own)
+{
+	struct bench *b = &bench;
+	struct prng r;
+
+	prng_seed(&r, 16, 0);
+	for (unsigned int i = 0; i < 300; i++) {
+		struct lldp_info info;
+
+		bench_defaults(&b->params, 2);
+		b->params.lldp.lldp = true;
+		if (i > 0)
+			random_maps(&b->params.qos, &r);
+		else /* every DSCP is lossless: 65 entries */
+			memset(b->params.qos.dscp_to_tc_map, 3, TM_DSCPS);
+		bench_start(b);
+		b->sw->ops->control(b->sw, 0);
+		info = said(b, 1, 0);
+		check_said(&info, &b->params.qos);
+		said(b, 0, 0);
+		bench_stop(b);
+	}
+}
+
+TEST(a_port_says_its_name_and_what_the_system_is)
+{
+	struct bench *b = &bench;
+	struct lldp_info info;
+	struct sw_params *p = &b->params;
+
+	bench_defaults(p, 2);
+	p->lldp.lldp = true;
+	snprintf(p->ports[1].name, sizeof(p->ports[1].name), "Ethernet1/2");
+	snprintf(p->system_name, sizeof(p->system_name), "leaf7");
+	snprintf(p->system_description, sizeof(p->system_description), "a switch");
+	bench_start(b);
+	b->sw->ops->control(b->sw, 0);
+	info = said(b, 1, 0);
+	assert_int_equal(info.port.subtype, LLDP_PORT_IFNAME);
+	assert_int_equal(info.port.len, strlen("Ethernet1/2"));
+	assert_memory_equal(info.port.id, "Ethernet1/2", info.port.len);
+	assert_memory_equal(info.port_description.text, "port1", info.port_description.len);
+	assert_memory_equal(info.system_name.text, "leaf7", info.system_name.len);
+	assert_memory_equal(info.system_description.text, "a switch", info.system_description.len);
+	assert_int_equal(info.system_name.len, 5);
+	assert_int_equal(info.system_description.len, 8);
+	assert_int_equal(info.capabilities, LLDP_BRIDGE | LLDP_ROUTER);
+	assert_int_equal(info.enabled, LLDP_BRIDGE);
+	info = said(b, 0, 0);
+	assert_int_equal(info.port.len, strlen("port0"));
+	assert_memory_equal(info.port.id, "port0", info.port.len);
 	bench_stop(b);
 }
 

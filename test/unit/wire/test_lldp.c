@@ -12,6 +12,11 @@ an_info(void)
 		.chassis = {.subtype = LLDP_CHASSIS_MAC, .len = 6, .id = {2, 0, 0, 1, 0, 0}},
 		.port = {.subtype = LLDP_PORT_IFNAME, .len = 5, .id = "port3"},
 		.ttl_s = 120,
+		.port_description = {.len = 1, .text = "3"},
+		.system_name = {.len = 4, .text = "leaf"},
+		.system_description = {.len = 2, .text = "sw"},
+		.capabilities = LLDP_BRIDGE | LLDP_ROUTER,
+		.enabled = LLDP_BRIDGE,
 		.dcbx =
 			{
 				.present = 1u << DCBX_ETS_CONF | 1u << DCBX_ETS_RECO |
@@ -36,6 +41,8 @@ static const uint8_t by_hand[] = {
 	0x02, 0x07, 0x04, 0x02, 0x00, 0x00, 0x01, 0x00, 0x00,
 	0x04, 0x06, 0x05, 'p', 'o', 'r', 't', '3',
 	0x06, 0x02, 0x00, 0x78,
+	0x08, 0x01, '3', 0x0A, 0x04, 'l', 'e', 'a', 'f', 0x0C, 0x02, 's', 'w',
+	0x0E, 0x04, 0x00, 0x14, 0x00, 0x04,
 	0xFE, 0x19, 0x00, 0x80, 0xC2, 0x09, 0x80, 0x00, 0x03, 0x00, 0x07,
 	50, 0, 0, 50, 0, 0, 0, 0, 2, 2, 2, 2, 2, 2, 2, 0,
 	0xFE, 0x19, 0x00, 0x80, 0xC2, 0x0A, 0x00, 0x01, 0x23, 0x45, 0x67,
@@ -63,12 +70,48 @@ TEST(what_was_built_is_read_back)
 	assert_memory_equal(&in, &out, sizeof(in));
 }
 
+/* 802.1AB 7.1: the nearest bridge's address is not those of the other agents. */
+TEST(frame_to_another_agent_is_none_of_ours)
+{
+	static const uint8_t others[] = {0x00, 0x03};
+	uint8_t buf[sizeof(by_hand)];
+	struct lldp_info out;
+
+	memcpy(buf, by_hand, sizeof(buf));
+	for (unsigned int i = 0; i < sizeof(others); i++) {
+		buf[5] = others[i];
+		assert_int_equal(lldp_parse(buf, sizeof(buf), &out), LLDP_NOT);
+	}
+}
+
+/* The longest frame that can be built fits, and its texts are cut. */
+TEST(a_full_frame_is_built_and_read_back)
+{
+	uint8_t buf[LLDP_MAX_BYTES], text[300];
+	struct lldp_info in = an_info(), out;
+
+	memset(text, 'x', sizeof(text));
+	memcpy(in.chassis.id, text, 64);
+	memcpy(in.port.id, text, 64);
+	in.chassis.len = in.port.len = 64;
+	lldp_set_text(&in.port_description, text, sizeof(text));
+	lldp_set_text(&in.system_name, text, sizeof(text));
+	lldp_set_text(&in.system_description, text, LLDP_TEXT_BYTES + 1);
+	assert_int_equal(in.system_description.len, LLDP_TEXT_BYTES);
+	for (in.dcbx.n_apps = 0; in.dcbx.n_apps < DCBX_MAX_APPS; in.dcbx.n_apps++)
+		in.dcbx.apps[in.dcbx.n_apps] = (struct dcbx_app){3, DCBX_DSCP, in.dcbx.n_apps};
+	assert_int_equal(lldp_parse(buf, lldp_build(buf, &in), &out), LLDP_OK);
+	assert_memory_equal(&in, &out, sizeof(in));
+}
+
 TEST(frame_without_dcbx_is_padded_and_says_nothing_of_it)
 {
 	struct lldp_info in = an_info(), out;
 	uint8_t buf[LLDP_MAX_BYTES];
 
 	in.dcbx = (struct dcbx_tlvs){0};
+	in.port_description.len = in.system_name.len = in.system_description.len = 0;
+	in.capabilities = 0;
 	assert_int_equal(lldp_build(buf, &in), 60);
 	assert_int_equal(lldp_parse(buf, 60, &out), LLDP_OK);
 	assert_int_equal(out.dcbx.present | out.dcbx.bad, 0);
@@ -87,8 +130,8 @@ TEST(cut_frames_are_malformed_or_end_between_tlvs)
 		memcpy(copy, by_hand, n);
 		whole += lldp_parse(copy, n, &out) == LLDP_OK;
 	}
-	/* Behind TTL and each of the four others. */
-	assert_int_equal(whole, 5);
+	/* After TTL and each of the eight others. */
+	assert_int_equal(whole, 9);
 }
 
 TEST(mandatory_tlvs_come_once_and_in_order)
