@@ -19,10 +19,10 @@ def main():
     check("static t_PFC <= 24.475 KB", "static   t_PFC <= 24.475 KB, t_ECN < 0.765 KB" in in_force, in_force)
     check("less than a frame", "less than a frame" in in_force, in_force)
     check("dynamic t_ECN < 21.756 KB", "t_ECN < 21.756 KB" in in_force, in_force)
-    # 2 (1518 + 20), 84, 2 x 100 m x 5 ns at 40G, 64 x 118 quanta
+    # 3 x 1518 + 40, 84, 2 x 100 m x 5 ns at 40G, 64 x 118 quanta, no cells
     row = next(line for line in paper.stdout.splitlines() if line.startswith("  0-31"))
     check_equal("headroom of the formula", row.split()[1:],
-                ["40", "Gb/s", "100", "m", "3076", "84", "5000.0", "7552", "15.712", "fits"])
+                ["40", "Gb/s", "100", "m", "4594", "84", "5000.0", "7552", "0", "17.230", "fits"])
     check("why the rule of thumb is not an inequality", "compares different quantities" in paper.stdout)
 
     late = work / "late.ini"
@@ -33,11 +33,11 @@ def main():
         check_equal(f"WRED min {min_bytes}: exit code", started.returncode, 0)
         check_equal(f"WRED min {min_bytes}: warned", "port 0, queue 3: marking begins above" in started.stderr, warns)
     headroom = work / "headroom.ini"
-    for xoff, warns in (("15712", False), ("15711", True)):
+    for xoff, warns in (("17230", False), ("17229", True)):
         headroom.write_text(PAPER.read_text().replace("xoff_bytes = 22.4KB", f"xoff_bytes = {xoff}"))
         started = run(SWITCH, "--config", headroom, "--check-config")
         check_equal(f"headroom {xoff}: exit code", started.returncode, 0)
-        check_equal(f"headroom {xoff}: warned", "port 0, lossless group 0: xoff_bytes = 15711, but 15712 bytes may arrive" in started.stderr, warns)
+        check_equal(f"headroom {xoff}: warned", "port 0, lossless group 0: xoff_bytes = 17229, but 17230 bytes may arrive" in started.stderr, warns)
     static = work / "static.ini"
     static.write_text(PAPER.read_text().replace("dynamic = on\ndynamic_th = 0", "dynamic = off\nstatic_th_bytes = 24.4KB"))
     started = run(SWITCH, "--config", static, "--check-config")

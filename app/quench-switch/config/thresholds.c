@@ -41,10 +41,11 @@ print_port(FILE *out, const struct sw_params *params, uint16_t first, uint16_t l
 	}
 	snprintf(ports, sizeof(ports), first == last ? "%u" : "%u-%u", first, last);
 	fprintf(out,
-		"  %-6s %7.3g Gb/s %6u m %8" PRIu64 " %6" PRIu64 " %8.1f %9" PRIu64 " %11.3f  %s\n",
+		"  %-6s %7.3g Gb/s %6u m %8" PRIu64 " %6" PRIu64 " %8.1f %9" PRIu64 " %6" PRIu64
+		" %11.3f  %s\n",
 		ports, (double)p->link_speed_bps / 1e9, p->cable_length_m, h.frames_bytes,
-		h.pause_bytes, (double)h.cable_bits / 8, h.response_bytes, kb(h.total_bytes),
-		has >= h.total_bytes ? "fits" : "above its xoff_bytes");
+		h.pause_bytes, (double)h.cable_bits / 8, h.response_bytes, h.cells_bytes,
+		kb(h.total_bytes), has >= h.total_bytes ? "fits" : "above its xoff_bytes");
 }
 
 /*
@@ -60,7 +61,7 @@ print_headroom(FILE *out, const struct sw_params *params)
 	fprintf(out,
 		"Headroom (t_flight) that one lossless priority needs, in bytes, for frames up to "
 		"%u bytes:\n"
-		"  ports        speed    cable   frames  pause    cable  response    sum (KB)\n",
+		"  ports        speed    cable   frames  pause    cable  response  cells    sum (KB)\n",
 		params->max_frame_bytes);
 	for (uint16_t i = 0; i < params->n_ports; i++) {
 		sum_bytes += sw_port_headroom(params, i).total_bytes;

@@ -119,27 +119,26 @@ assume_buffer(struct nxos *x)
 {
 	struct sw_params *sw = &x->out->sw;
 	struct mmu_budget budget;
-	uint64_t least, speed = 0;
+	uint64_t least, xoff = 0;
+	const struct sw_port_params *farthest = &sw->ports[0];
 
-	for (uint16_t i = 0; i < sw->n_ports; i++)
-		speed = max_u64(speed, sw->ports[i].link_speed_bps);
 	sw_params_resolve(sw);
 	sw->mmu.lossless.xon_offset_bytes = XON_OFFSET;
-	if (x->no_drop != 0) {
-		struct pfc_link link = {
-			.link_speed_bps = speed,
-			.cable_length_m = sw->ports[0].cable_length_m,
-			.own_frame_bytes = sw->max_frame_bytes,
-			.peer_frame_bytes = sw_largest_lossless_frame(sw, 0),
-		};
-		uint64_t xoff = pfc_headroom(&link).total_bytes;
+	for (uint16_t i = 0; x->no_drop != 0 && i < sw->n_ports; i++) {
+		uint64_t needed = sw_port_headroom(sw, i).total_bytes;
 
+		if (needed > xoff)
+			farthest = &sw->ports[i];
+		xoff = max_u64(xoff, needed);
+	}
+	if (x->no_drop != 0) {
 		sw->mmu.lossless.xoff_bytes = (xoff + 999) / 1000 * 1000;
 		import_note(x->log,
 			    " the file does not give the headroom: %" PRIu64
 			    " bytes per port and class are assumed, for %" PRIu64
 			    "G and %u m of cable",
-			    sw->mmu.lossless.xoff_bytes, speed / GBPS, link.cable_length_m);
+			    sw->mmu.lossless.xoff_bytes, farthest->link_speed_bps / GBPS,
+			    farthest->cable_length_m);
 	}
 	budget = mmu_params_budget(&sw->mmu);
 	least = 2 * max_u64(budget.reserved_bytes + budget.headroom_bytes,

@@ -7,6 +7,7 @@
 #include "switch/params/params.h"
 
 #define NO_PROFILE UINT8_MAX
+#define NS_PER_M 5u /* rule of thumb; copper 4.76, fibre 5.13 */
 
 static bool
 is_default(const char *name)
@@ -147,10 +148,12 @@ sw_port_headroom(const struct sw_params *params, uint16_t port)
 	const struct sw_port_params *p = &params->ports[port];
 	struct pfc_link link = {
 		.link_speed_bps = p->link_speed_bps,
-		.cable_length_m = p->cable_length_m,
+		.cable_delay_ns = p->cable_delay_ns > 0 ? p->cable_delay_ns
+							: (uint64_t)p->cable_length_m * NS_PER_M,
 		.peer_response_ns = p->peer_response_ns,
 		.own_frame_bytes = params->max_frame_bytes,
 		.peer_frame_bytes = sw_largest_lossless_frame(params, port),
+		.cell_bytes = params->mmu.cell_bytes,
 	};
 
 	return pfc_headroom(&link);

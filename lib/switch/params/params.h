@@ -78,6 +78,7 @@ struct sw_port_params {
 	/* for headroom only, which --thresholds prints */
 	uint32_t cable_length_m;
 	uint64_t peer_response_ns; /* 0: what 802.3 allows at this speed */
+	uint64_t cable_delay_ns;   /* one way, not a key; 0: that of cable_length_m */
 	/* VLAN of untagged frames, whose frames leave untagged; 0: none */
 	uint16_t access_vlan;
 	char tagged_vlans[VLAN_LIST_CHARS + 1]; /* "10,20-29" or "none" */

@@ -76,10 +76,10 @@ const struct field buffer_profile_fields[] = {
 		    "2496"),
 	BYTES_FIELD(
 		xoff_bytes,
-		"headroom of one lossless group for frames that arrive after XOFF: 2 (largest "
-		"frame + 20) + 84 + cable in both directions + the peer's response time; "
-		"default: t_flight of the paper at 40G; 100G needs 29 KB or more, software peers "
-		"need more (--thresholds)",
+		"headroom of one lossless group for frames that arrive after XOFF: 3 largest "
+		"frames + 124 + cable in both directions + the peer's response time; default: "
+		"t_flight of the paper at 40G; 100G needs 31 KB or more, software peers need more "
+		"(--thresholds)",
 		"22400"),
 };
 

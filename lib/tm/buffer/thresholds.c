@@ -8,7 +8,6 @@
 #include "base/numbers/units.h"
 
 #define QUANTUM_BYTES 64u
-#define NS_PER_M 5u /* rule of thumb; copper 4.76, fibre 5.13 */
 #define FREE_FACTOR_BITS 8
 
 /*
@@ -33,22 +32,53 @@ response_quanta(uint64_t link_speed_bps)
 	return 905;
 }
 
+static uint64_t
+whole_cells(uint64_t bytes, uint16_t cell_bytes)
+{
+	return cell_bytes == 0 ? bytes : (bytes + cell_bytes - 1) / cell_bytes * cell_bytes;
+}
+
+/*
+ * Most bytes that are charged for frames which take so many bytes of the wire. The worst frame is
+ * the shortest one, or the shortest one that is a byte longer than its cells: charged bytes per
+ * byte of the wire fall with the number of cells, because a cell is longer than a gap.
+ */
+static uint64_t
+most_charged(uint64_t wire_bytes, uint32_t longest_bytes, uint16_t cell_bytes)
+{
+	uint64_t shortest = MIN_FRAME_BYTES, charged = whole_cells(shortest, cell_bytes);
+	uint64_t next = charged + 1;
+	uint64_t most = wire_bytes; /* shorter cells waste less than the gaps */
+
+	if (cell_bytes == 0)
+		return most;
+	most = max_u64(most, mul_div(wire_bytes, charged, shortest + GAP_BYTES) + 1);
+	if (next <= longest_bytes)
+		most = max_u64(most,
+			       mul_div(wire_bytes, charged + cell_bytes, next + GAP_BYTES) + 1);
+	return most;
+}
+
 struct pfc_headroom
 pfc_headroom(const struct pfc_link *link)
 {
-	uint64_t response_ns = link->peer_response_ns;
+	uint64_t response_ns = link->peer_response_ns, wire_bytes;
 	struct pfc_headroom h = {
-		.frames_bytes =
-			(uint64_t)link->own_frame_bytes + link->peer_frame_bytes + 2 * GAP_BYTES,
+		.frames_bytes = (uint64_t)link->own_frame_bytes +
+				2 * (uint64_t)link->peer_frame_bytes + 2 * GAP_BYTES,
 		.pause_bytes = MIN_FRAME_BYTES + GAP_BYTES,
-		.cable_bits = mul_div(2 * NS_PER_M * (uint64_t)link->cable_length_m,
-				      link->link_speed_bps, NS_PER_SEC),
+		.cable_bits = mul_div(2 * link->cable_delay_ns, link->link_speed_bps, NS_PER_SEC),
 		.response_bytes = (uint64_t)response_quanta(link->link_speed_bps) * QUANTUM_BYTES,
 	};
 
 	if (response_ns > 0)
 		h.response_bytes = (mul_div(response_ns, link->link_speed_bps, NS_PER_SEC) + 7) / 8;
-	h.total_bytes = h.frames_bytes + h.pause_bytes + (h.cable_bits + 7) / 8 + h.response_bytes;
+	/* On the wire until the peer stops, but for its last frame. */
+	wire_bytes = link->own_frame_bytes + 2 * GAP_BYTES + h.pause_bytes +
+		     (h.cable_bits + 7) / 8 + h.response_bytes;
+	h.total_bytes = most_charged(wire_bytes, link->peer_frame_bytes, link->cell_bytes) +
+			2 * whole_cells(link->peer_frame_bytes, link->cell_bytes);
+	h.cells_bytes = h.total_bytes - wire_bytes - 2 * (uint64_t)link->peer_frame_bytes;
 	return h;
 }
 

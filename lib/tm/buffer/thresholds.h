@@ -2,9 +2,11 @@
 /*
  * Headroom required for a pause, and marking thresholds that take effect before it.
  *
- * Headroom (t_flight) after IEEE 802.1Qbb Annex O. Bytes that arrive after the decision to send
- * XOFF: our frame before the pause frame, the pause frame, the cable both ways, the peer's response
- * (802.3 31B.3.7), and the frame that the peer is sending.
+ * Headroom (t_flight) after IEEE 802.1Qbb Annex O, and a frame more: the frame that no longer fits
+ * below the limit goes whole into headroom, and with it comes the decision to send XOFF. The bytes
+ * that arrive after the decision: our frame before the pause frame, the pause frame, the cable both
+ * ways, the peer's response (802.3 31B.3.7), and the frame that the peer is sending. With cells,
+ * these may be frames of the length that wastes most of its cells.
  *
  * Thresholds after SIGCOMM 2015 section 4, for p lossless priorities (the paper: 8) and n ports. B
  * is the buffer shared by priority groups: buffer_bytes less reserved bytes and headroom. The t_PFC
@@ -25,23 +27,28 @@
 
 /** Bytes that arrive after the decision to pause, for one priority of one port. */
 struct pfc_headroom {
-	/* our frame before the pause frame, and the peer's last, with gaps */
+	/*
+	 * the frame beyond the limit; our frame before the pause frame, and the peer's last, with
+	 * gaps
+	 */
 	uint64_t frames_bytes;
 	uint64_t pause_bytes;    /* the pause frame */
 	uint64_t cable_bits;     /* both ways */
 	uint64_t response_bytes; /* sent by the peer until it responds */
+	uint64_t cells_bytes;    /* charged beyond all these, for whole cells */
 	uint64_t total_bytes;    /* rounded up */
 };
 
 struct pfc_link {
 	uint64_t link_speed_bps;
-	uint32_t cable_length_m;
+	uint64_t cable_delay_ns;   /* one way */
 	uint64_t peer_response_ns; /* 0: what 802.3 31B.3.7 allows at this speed */
 	uint32_t own_frame_bytes;  /* longest frame that we may be sending, with FCS */
 	uint32_t peer_frame_bytes; /* longest frame of the paused priority */
+	uint16_t cell_bytes;       /* frames are charged in whole cells; 0: by the byte */
 };
 
-/** Valid for lengths up to 100 km, responses up to 1 s, speeds up to 1600 Gb/s. */
+/** Valid for delays and responses up to 1 s, and speeds up to 1600 Gb/s. */
 struct pfc_headroom pfc_headroom(const struct pfc_link *link);
 
 /* Rounded to the nearest byte. */

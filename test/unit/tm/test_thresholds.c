@@ -8,25 +8,25 @@ static uint64_t
 needed(uint64_t gbps, uint32_t frame_bytes, uint32_t metres)
 {
 	struct pfc_link link = {.link_speed_bps = gbps * GBPS,
-				.cable_length_m = metres,
+				.cable_delay_ns = 5 * metres,
 				.own_frame_bytes = frame_bytes,
 				.peer_frame_bytes = frame_bytes};
 
 	return pfc_headroom(&link).total_bytes;
 }
 
-/* 2 (MTU + 20) + 84 + 2 x cable + 64 x quanta, at 5 ns a metre. */
+/* 3 MTU + 40 + 84 + 2 x cable + 64 x quanta, at 5 ns a metre. */
 TEST(headroom_is_that_of_the_formula)
 {
 	static const struct {
 		uint64_t gbps;
 		uint64_t mtu1518[3], mtu9216[3]; /* 5, 40, 300 m */
 	} rows[] = {
-		{10, {7511, 7948, 11198}, {22907, 23344, 26594}},
-		{25, {8437, 9530, 17655}, {23833, 24926, 33051}},
-		{40, {10962, 12712, 25712}, {26358, 28108, 41108}},
-		{50, {12881, 15068, 31318}, {28277, 30464, 46714}},
-		{100, {29001, 33376, 65876}, {44397, 48772, 81272}},
+		{10, {9029, 9466, 12716}, {32123, 32560, 35810}},
+		{25, {9955, 11048, 19173}, {33049, 34142, 42267}},
+		{40, {12480, 14230, 27230}, {35574, 37324, 50324}},
+		{50, {14399, 16586, 32836}, {37493, 39680, 55930}},
+		{100, {30519, 34894, 67394}, {53613, 57988, 90488}},
 	};
 	static const uint32_t metres[] = {5, 40, 300};
 
@@ -66,8 +66,33 @@ TEST(slow_peer_takes_the_place_of_the_allowance)
 	struct pfc_headroom h = pfc_headroom(&link);
 
 	assert_int_equal(h.response_bytes, 100000);
-	assert_int_equal(h.frames_bytes, 1538 + 1106);
-	assert_int_equal(h.total_bytes, 1538 + 1106 + 84 + 100000);
+	assert_int_equal(h.frames_bytes, 1538 + 1086 + 1106);
+	assert_int_equal(h.total_bytes, 1538 + 1086 + 1106 + 84 + 100000);
+}
+
+/* Over a second, no frames of one length fill more cells than the sum contains. */
+TEST(cells_are_those_of_the_worst_mix_of_frames)
+{
+	struct pfc_link link = {.link_speed_bps = 10 * GBPS,
+				.peer_response_ns = NS_PER_SEC,
+				.own_frame_bytes = 64,
+				.peer_frame_bytes = 2000};
+
+	for (link.cell_bytes = 1; link.cell_bytes <= 4096; link.cell_bytes++) {
+		uint64_t cell = link.cell_bytes, worst = 0, wire = NS_PER_SEC * 10 / 8, most;
+
+		for (uint64_t s = MIN_FRAME_BYTES; s <= link.peer_frame_bytes; s++) {
+			uint64_t charged = (s + cell - 1) / cell * cell;
+
+			most = wire / (s + GAP_BYTES) * charged;
+			worst = most > worst ? most : worst;
+		}
+		most = pfc_headroom(&link).total_bytes;
+		assert_true(most >= worst);
+		/* Little more than needed: the sum contains whole frames, too. */
+		if (cell >= MIN_FRAME_BYTES + GAP_BYTES)
+			assert_true(most <= worst + 30000);
+	}
 }
 
 /* SIGCOMM 2015 section 4: 12 MB, 32 ports, 8 priorities, t_flight 22.4 KB, beta 8. */
