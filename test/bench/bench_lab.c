@@ -136,7 +136,7 @@ event_loop_alone(void)
 	static const struct fabric_cable link = {.rate_bps = 40 * GBPS, .delay_ns = NS_PER_US};
 	struct relay sw = {.node.ops = &ops, .is_switch = true};
 	struct relay hosts[SENDERS + 1] = {0};
-	struct fabric *f = fabric_create(SENDERS + 2, SENDERS + 1, 1);
+	struct fabric *f = fabric_create(SENDERS + 2, SENDERS + 1, 1, 1);
 	double start_ns, ns;
 
 	fabric_add_node(f, &sw.node);

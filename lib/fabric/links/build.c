@@ -10,7 +10,7 @@
 #include "fabric/links/team.h"
 
 struct fabric *
-fabric_create(uint32_t max_nodes, uint32_t max_links, uint32_t threads)
+fabric_create(uint32_t max_nodes, uint32_t max_links, uint32_t threads, uint64_t seed)
 {
 	struct fabric *f = calloc(1, sizeof(*f));
 
@@ -19,6 +19,7 @@ fabric_create(uint32_t max_nodes, uint32_t max_links, uint32_t threads)
 	f->max_nodes = max_nodes;
 	f->max_ends = 2 * max_links;
 	f->n_parts = threads;
+	f->seed = seed;
 	f->lookahead_ns = NEVER_NS;
 	f->nodes = aligned_alloc(RTE_CACHE_LINE_SIZE, max_nodes * sizeof(*f->nodes));
 	f->ends = aligned_alloc(RTE_CACHE_LINE_SIZE, f->max_ends * sizeof(*f->ends));
@@ -64,6 +65,13 @@ fabric_destroy(struct fabric *f)
 	free(f);
 }
 
+/* Of the queue of the next node's arrivals (0) or transmissions (1). */
+static uint32_t
+seed_of_queue(const struct fabric *f, uint32_t which)
+{
+	return (uint32_t)(mix(mix(f->seed, 1), 2ull * f->n_nodes + which) >> 32);
+}
+
 int
 fabric_add_node(struct fabric *f, struct node *node)
 {
@@ -72,9 +80,9 @@ fabric_add_node(struct fabric *f, struct node *node)
 	if (f->n_nodes == f->max_nodes)
 		return -ENOSPC;
 	memset(slot, 0, sizeof(*slot));
-	if (event_queue_init(&slot->rx, 1) < 0)
+	if (event_queue_init(&slot->rx, 1, seed_of_queue(f, 0)) < 0)
 		return -ENOMEM;
-	if (event_queue_init(&slot->tx, 1) < 0) {
+	if (event_queue_init(&slot->tx, 1, seed_of_queue(f, 1)) < 0) {
 		event_queue_free(&slot->rx);
 		return -ENOMEM;
 	}
@@ -110,7 +118,7 @@ grow_queue(struct event_queue *q, uint32_t n)
 {
 	struct event_queue larger;
 
-	if (event_queue_init(&larger, n) < 0)
+	if (event_queue_init(&larger, n, q->seed) < 0)
 		return false;
 	event_queue_free(q);
 	*q = larger;

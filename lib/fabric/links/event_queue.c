@@ -10,9 +10,9 @@
 #define MAX_FIXED_LEVELS 6u
 
 int
-event_queue_init(struct event_queue *q, uint32_t n)
+event_queue_init(struct event_queue *q, uint32_t n, uint32_t seed)
 {
-	*q = (struct event_queue){.n_leaves = 1};
+	*q = (struct event_queue){.n_leaves = 1, .seed = seed};
 	if (n == 0 || n > EVENT_MAX_SOURCES)
 		return -EINVAL;
 	for (; q->n_leaves < n; q->n_leaves *= 2)
@@ -22,7 +22,7 @@ event_queue_init(struct event_queue *q, uint32_t n)
 	if (q->best == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < q->n_leaves; i++)
-		q->best[q->n_leaves + i] = event_queue_pack(NEVER_NS, i);
+		q->best[q->n_leaves + i] = event_queue_pack(q, NEVER_NS, i);
 	for (uint32_t i = q->n_leaves - 1; i > 0; i--)
 		q->best[i] = min_u64(q->best[2 * i], q->best[2 * i + 1]);
 	return 0;

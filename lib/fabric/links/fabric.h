@@ -5,8 +5,8 @@
  * A cable only delays:
  *   arrival = time of tx() + serialization + propagation.
  * The shaper that spaces frames is in the node. Frames of one direction keep their order, unless
- * the cable reorders them. At equal times arrivals come before transmissions, and both in the order
- * of their cable ends.
+ * the cable reorders them. At equal times arrivals come before transmissions, and both in an order
+ * that the seed draws for each time and node: the number of a host or port favours nobody.
  *
  * Nodes interact only over cables, and each node runs ahead as long as no frame can reach it
  * (run.c). Nodes also share packet pools. The pools must not run dry, because which node finds a
@@ -65,9 +65,11 @@ struct fabric_stats {
  *                 FABRIC_MAX_THREADS. No more are started than there are cores to use. With more
  *                 than one, calls into different nodes and their taps run at the same time. Results
  *                 are the same with any number.
+ * @param seed     Of the order of events with equal times.
  * @return         An empty fabric, owned by the caller, or NULL with errno ENOMEM.
  */
-struct fabric *fabric_create(uint32_t max_nodes, uint32_t max_links, uint32_t threads);
+struct fabric *fabric_create(uint32_t max_nodes, uint32_t max_links, uint32_t threads,
+			     uint64_t seed);
 
 /** Free the fabric and the frames on its cables. The caller keeps the nodes. */
 void fabric_destroy(struct fabric *f);

@@ -281,8 +281,8 @@ fabric_tick(struct fabric *f, uint64_t now_ns)
 }
 
 /*
- * Run a node up to and including until_ns. At equal times frames arrive first, then ports transmit
- * in the order of their ends. @return how often the node was called.
+ * Run a node up to and including until_ns. At equal times frames arrive first, then ports transmit.
+ * @return how often the node was called.
  */
 static uint64_t
 run_node(struct fabric *f, struct part *p, struct node_slot *slot, uint64_t until_ns)

@@ -111,6 +111,7 @@ struct fabric {
 	struct part *parts;
 	struct team *team; /* NULL: one part, or not started */
 	uint32_t n_parts;
+	uint64_t seed;                  /* of the order at equal times */
 	uint64_t (*clock_cycles)(void); /* of fabric_share_by() */
 	uint32_t n_threads;             /* part i is run by thread i modulo n_threads */
 	uint32_t n_sides;

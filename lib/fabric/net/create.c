@@ -276,7 +276,8 @@ build(struct net *net, char *why, unsigned int why_size)
 	net->hosts = calloc(t->n_hosts, sizeof(struct node *));
 	net->testers = calloc(t->n_hosts, sizeof(struct node *));
 	net->flows = calloc(scenario_flow_pairs(net->scenario), sizeof(*net->flows));
-	net->fabric = fabric_create(t->n_switches + t->n_hosts, t->n_links, net->threads);
+	net->fabric = fabric_create(t->n_switches + t->n_hosts, t->n_links, net->threads,
+				    net->scenario->fabric.seed);
 	if (net->switches == NULL || net->hosts == NULL || net->testers == NULL ||
 	    net->flows == NULL || net->fabric == NULL)
 		return net_fail(why, why_size, "no memory");

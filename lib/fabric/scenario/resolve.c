@@ -250,6 +250,7 @@ fill_nics(struct scenario *s)
 {
 	s->nic.link_speed_bps = s->fabric.link_rate_bps;
 	s->nic.shaper_burst_ns = 1;
+	s->nic.exact_pacing = true;
 	/* For the checks use the addresses of host 1. Each host gets its own addresses later. */
 	scenario_set_nic_ip(s, 1, &s->nic);
 	scenario_host_mac(1, s->nic.mac);

@@ -88,7 +88,7 @@ static const struct fabric_cable link_40g = {.rate_bps = 40 * GBPS, .delay_ns = 
 static struct fabric *
 run_in_line(struct toy *a, struct toy *relay, struct toy *b)
 {
-	struct fabric *f = fabric_create(3, 2, 1);
+	struct fabric *f = fabric_create(3, 2, 1, 1);
 
 	fabric_add_node(f, &a->node);
 	fabric_add_node(f, &relay->node);
@@ -103,7 +103,7 @@ TEST(a_frame_arrives_after_serialization_and_delay)
 {
 	struct toy a = {.node.ops = &toy_ops, .to_send = 2, .next_send_ns = 50, .gap_ns = 222};
 	struct toy b = {.node.ops = &toy_ops};
-	struct fabric *f = fabric_create(2, 1, 1);
+	struct fabric *f = fabric_create(2, 1, 1, 1);
 
 	fabric_add_node(f, &a.node);
 	fabric_add_node(f, &b.node);
@@ -163,7 +163,7 @@ TEST(a_time_in_the_past_means_at_once)
 TEST(control_runs_on_its_own_clock)
 {
 	struct toy a = {.node.ops = &toy_ops};
-	struct fabric *f = fabric_create(1, 1, 1);
+	struct fabric *f = fabric_create(1, 1, 1, 1);
 
 	fabric_add_node(f, &a.node);
 	fabric_run(f, 10 * NS_PER_US);
@@ -174,7 +174,7 @@ TEST(control_runs_on_its_own_clock)
 TEST(a_port_connects_once)
 {
 	struct toy a = {.node.ops = &toy_ops}, b = {.node.ops = &toy_ops};
-	struct fabric *f = fabric_create(2, 2, 1);
+	struct fabric *f = fabric_create(2, 2, 1, 1);
 	struct fabric_end a0 = {0, 0}, b0 = {1, 0}, b1 = {1, 1};
 
 	fabric_add_node(f, &a.node);
@@ -189,7 +189,7 @@ TEST(frames_on_cables_are_freed)
 {
 	struct toy a = {.node.ops = &toy_ops, .to_send = 100, .gap_ns = 222};
 	struct toy b = {.node.ops = &toy_ops};
-	struct fabric *f = fabric_create(2, 1, 1);
+	struct fabric *f = fabric_create(2, 1, 1, 1);
 	unsigned int before = rte_mempool_avail_count(pool);
 
 	fabric_add_node(f, &a.node);

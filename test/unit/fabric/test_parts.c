@@ -70,7 +70,7 @@ static const struct node_ops toy_ops = {
 static struct fabric *
 pairs(struct toy toys[NODES], uint32_t threads)
 {
-	struct fabric *f = fabric_create(NODES, NODES / 2, threads);
+	struct fabric *f = fabric_create(NODES, NODES / 2, threads, 1);
 
 	for (uint32_t i = 0; i < NODES; i++) {
 		toys[i] = (struct toy){.node.ops = &toy_ops, .gap_ns = i % 2 ? 0 : GAP_NS};
@@ -228,7 +228,7 @@ static struct fabric_stats
 ring_stats(uint32_t threads)
 {
 	struct toy toys[3];
-	struct fabric *f = fabric_create(3, 3, threads);
+	struct fabric *f = fabric_create(3, 3, threads, 1);
 	struct fabric_stats stats;
 
 	for (uint32_t i = 0; i < 3; i++) {

@@ -212,7 +212,7 @@ open_net(struct net *net)
 	struct bench *b = &bench;
 
 	memset(net, 0, sizeof(*net));
-	net->fabric = fabric_create(MAX_NODES, MAX_NODES, 1);
+	net->fabric = fabric_create(MAX_NODES, MAX_NODES, 1, 1);
 	assert_non_null(net->fabric);
 	net->frames = b->frames;
 	net->clones = b->clones;

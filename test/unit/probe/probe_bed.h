@@ -221,7 +221,7 @@ bed_create(struct bed *b)
 	}
 	b->prober = prober_create(&b->probe, b->probe_pool);
 	assert_non_null(b->prober);
-	b->fabric = fabric_create(2, 1, 1);
+	b->fabric = fabric_create(2, 1, 1, 1);
 	fabric_add_node(b->fabric, &b->dut.node);
 	fabric_add_node(b->fabric, b->prober);
 	assert_int_equal(fabric_connect(b->fabric, (struct fabric_end){0, 0},
