@@ -11,6 +11,8 @@
 static const struct meaning drop_counters[] = {
 	{"drop_device_missed", "Lost before the NIC received it: the receive ring of the device, "
 			       "or of the kernel's socket, was full"},
+	{"drop_device_cut", "Longer than a slot (framesz) of net_af_packet's ring, so that the "
+			    "kernel cut it"},
 	{0},
 };
 

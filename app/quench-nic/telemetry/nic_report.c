@@ -222,7 +222,7 @@ nic_counters_object(const struct run_app *app, const struct run_result *result)
 	json_t *o = json_object();
 
 	json_set_counters(o, nic_counters, nic_counters_n, &total);
-	report_set_device_drops(o, "drop_device_missed", result, 0);
+	report_set_device_drops(o, "drop_", result, 0);
 	for (int i = CC_NONE + 1; i < CC_ALGORITHMS; i++)
 		json_set_counters(o, cc_algorithms[i]->counters, *cc_algorithms[i]->n_counters,
 				  &total.cc.of[CC_SLOT(i)]);

@@ -21,6 +21,8 @@ static const struct meaning port_meanings[] = {
 static const struct meaning drop_meanings[] = {
 	{"device_missed", "Lost before the switch received it: the receive ring of the device, or "
 			  "of the kernel's socket, was full"},
+	{"device_cut", "Longer than a slot (framesz) of net_af_packet's ring, so that the kernel "
+		       "cut it"},
 	{0},
 };
 

@@ -93,7 +93,7 @@ port_object(const struct node *node, const struct sw_params *params,
 	json_t *drops = switch_drops_object(node, port);
 
 	json_object_set_new(o, "drops", drops);
-	report_set_device_drops(drops, "device_missed", result, port);
+	report_set_device_drops(drops, "", result, port);
 	json_object_set_new(o, "malformed", switch_malformed_object(node, port));
 	switch_set_pause(o, node, &params->ports[port], port, result->elapsed_ns);
 	if (params->lldp.lldp)

@@ -101,7 +101,7 @@ drops_of(struct telemetry_call *call, uint16_t port)
 {
 	json_t *o = switch_drops_object(switch_of(call)->node, port);
 
-	report_set_device_drops(o, "device_missed", call->telemetry->result, port);
+	report_set_device_drops(o, "", call->telemetry->result, port);
 	return o;
 }
 

@@ -39,6 +39,42 @@ device_args_number(const char *args, const char *key, uint32_t def)
 	return def;
 }
 
+/* The driver's own framesz. */
+#define DEFAULT_FRAMESZ 2048u
+/* Blocks are whole pages. */
+#define PAGE_BYTES 4096u
+/* Slots are a multiple of this, so that few of them are whole pages. */
+#define STEP_BYTES 1024u
+/* Where a frame begins in a slot: after the header and 16 bytes for a MAC header, aligned. */
+#define FRAME_OFFSET (TPACKET_ALIGN(TPACKET2_HDRLEN + 16) - 14)
+
+struct device_slots
+device_slots(const char *args)
+{
+	return (struct device_slots){
+		.framesz = device_args_number(args, "framesz", DEFAULT_FRAMESZ),
+		.blocksz = device_args_number(args, "blocksz", PAGE_BYTES),
+	};
+}
+
+uint32_t
+device_whole_frame(uint32_t framesz)
+{
+	return framesz <= FRAME_OFFSET ? 0 : framesz - (uint32_t)FRAME_OFFSET - 1;
+}
+
+struct device_slots
+device_slots_for(uint32_t frame_bytes)
+{
+	uint32_t needed = frame_bytes + (uint32_t)FRAME_OFFSET + 1;
+	struct device_slots s = {.framesz = (needed + STEP_BYTES - 1) / STEP_BYTES * STEP_BYTES};
+
+	s.blocksz = s.framesz;
+	while (s.blocksz % PAGE_BYTES != 0)
+		s.blocksz += s.framesz;
+	return s;
+}
+
 uint32_t
 device_most_framesz(uint32_t data_room_bytes)
 {

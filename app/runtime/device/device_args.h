@@ -13,6 +13,24 @@ const char *device_args(const struct rte_eth_dev_info *info);
 /** The number of KEY=NUMBER in arguments, which may be NULL; otherwise, or if it is none, def. */
 uint32_t device_args_number(const char *args, const char *key, uint32_t def);
 
+/* Slots of the rings of a net_af_packet device. */
+struct device_slots {
+	uint32_t framesz; /* bytes of a slot, with the kernel's header */
+	uint32_t blocksz; /* bytes of a block, which is whole slots */
+};
+
+/** Those in the arguments, or the driver's own. */
+struct device_slots device_slots(const char *args);
+
+/**
+ * Bytes of the longest frame, without FCS and without the tag that the kernel takes off, that is
+ * certainly whole in a slot: the kernel cuts longer ones, and one that fills a slot may be cut.
+ */
+uint32_t device_whole_frame(uint32_t framesz);
+
+/** Slots for such frames; blocks are the shortest possible ones. */
+struct device_slots device_slots_for(uint32_t frame_bytes);
+
 /**
  * Largest framesz of a net_af_packet device whose frames fit into mbufs with this data room: the
  * driver copies a slot of the ring without its header.

@@ -51,6 +51,14 @@ kernel_interface_running(const char *name, bool *running)
 	return true;
 }
 
+uint32_t
+kernel_interface_mtu(const char *name)
+{
+	struct ifreq request = {0};
+
+	return ask(name, SIOCGIFMTU, &request) ? (uint32_t)request.ifr_mtu : 0;
+}
+
 /* The value of one of ethtool's older commands, which need no privilege; 0: unknown. */
 static uint32_t
 ethtool_value(const char *name, uint32_t command)

@@ -21,6 +21,9 @@ bool kernel_interface_name(uint16_t ethdev, char name[IF_NAMESIZE]);
 /** Is the interface running? @return false: the kernel does not tell. */
 bool kernel_interface_running(const char *name, bool *running);
 
+/** MTU of the interface; 0: the kernel does not tell. */
+uint32_t kernel_interface_mtu(const char *name);
+
 /** Warn of offloads that spoil frames of this device, with the command that turns them off. */
 void kernel_interface_check(uint16_t ethdev);
 

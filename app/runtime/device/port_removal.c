@@ -95,8 +95,10 @@ get_stats(uint16_t ethdev, struct rte_eth_stats *stats)
 {
 	int rc = rte_eth_stats_get(ethdev, stats);
 
-	if (rc == 0)
+	if (rc == 0) {
 		stats->imissed += kernel_ring_drops(ethdev);
+		stats->ierrors += kernel_ring_cut(ethdev);
+	}
 	return rc;
 }
 

@@ -96,12 +96,15 @@ uint16_t
 ports_data_room(const uint16_t *ethdevs, uint16_t n, uint32_t frame_bytes)
 {
 	struct rte_eth_dev_info info;
-	bool doubles = false;
+	bool doubles = false, slots = false;
 
-	for (uint16_t i = 0; i < n; i++)
-		if (rte_eth_dev_info_get(ethdevs[i], &info) == 0)
-			doubles = doubles || data_room_doubles(info.driver_name);
-	return data_room_bytes(frame_bytes, doubles);
+	for (uint16_t i = 0; i < n; i++) {
+		if (rte_eth_dev_info_get(ethdevs[i], &info) != 0)
+			continue;
+		doubles = doubles || data_room_doubles(info.driver_name);
+		slots = slots || data_room_holds_slots(info.driver_name);
+	}
+	return data_room_bytes(frame_bytes + (slots ? DATA_ROOM_SLOT_BYTES : 0), doubles);
 }
 
 /* The kernel may end a sleep that much later (timerslack_ns of a thread). */
@@ -149,17 +152,34 @@ choose_mtu(const struct rte_eth_dev_info *info, uint16_t largest_frame)
 	return (uint16_t)(want < info->min_mtu ? info->min_mtu : want);
 }
 
+/* net_af_packet reports 1514 bytes; its interface's MTU counts. */
+static void
+warn_of_mtu(uint16_t ethdev, const char *name, uint32_t largest_frame)
+{
+	uint32_t mtu = kernel_interface_mtu(name);
+
+	if (mtu != 0 && mtu + RTE_ETHER_HDR_LEN < largest_frame)
+		say_warning("%s: %s has an MTU of %u, and the kernel sends no frame of more than "
+			    "%u bytes, but the configuration has %u bytes",
+			    port_name(ethdev), name, mtu, mtu + RTE_ETHER_HDR_LEN, largest_frame);
+}
+
 /* @return 0, or APP_BAD_USAGE: the device cannot carry the configuration's frames. */
 static int
 set_mtu(uint16_t ethdev, const struct port_params *params, const struct rte_eth_dev_info *info,
 	struct rte_eth_conf *conf)
 {
+	char name[IF_NAMESIZE];
 	uint32_t most;
 
 	conf->rxmode.mtu = choose_mtu(info, params->largest_frame);
 	most = conf->rxmode.mtu + RTE_ETHER_HDR_LEN;
 	if (most >= params->largest_frame)
 		return 0;
+	if (kernel_interface_name(ethdev, name)) {
+		warn_of_mtu(ethdev, name, params->largest_frame);
+		return 0;
+	}
 	/* It reports 1514, and takes all frames: long ones use several of its buffers. */
 	if (strcmp(info->driver_name, "net_memif") == 0)
 		return 0;
@@ -175,29 +195,58 @@ set_mtu(uint16_t ethdev, const struct port_params *params, const struct rte_eth_
 	return APP_BAD_USAGE;
 }
 
-/* framesz of net_af_packet, if it is not given. */
-#define DEFAULT_FRAMESZ 2048u
-
-/* @return 0, or APP_BAD_USAGE: net_af_packet would refuse to receive into the mbufs. */
-static int
-check_framesz(uint16_t ethdev, const struct port_params *params,
-	      const struct rte_eth_dev_info *info)
-{
-	uint32_t room = rte_pktmbuf_data_room_size(params->pool) - RTE_PKTMBUF_HEADROOM;
-	uint32_t framesz = device_args_number(device_args(info), "framesz", DEFAULT_FRAMESZ);
-
-	if (strcmp(info->driver_name, "net_af_packet") != 0 || framesz <= device_most_framesz(room))
-		return 0;
-	say_error("%s: framesz = %u: expected at most %u, since the configuration has frames of at "
-		  "most %u bytes",
-		  port_name(ethdev), framesz, device_most_framesz(room), params->largest_frame);
-	return APP_BAD_USAGE;
-}
-
 static uint16_t
 queues(uint16_t n)
 {
 	return n == 0 ? 1 : n;
+}
+
+/*
+ * Check the arguments of a net_af_packet device: all of its queues are polled, as the kernel
+ * spreads frames over them; its slots fit into mbufs, are whole in their blocks (the driver takes
+ * them for one array), and hold the longest frame that may arrive.
+ *
+ * @return 0, or APP_BAD_USAGE.
+ */
+static int
+check_af_packet(uint16_t ethdev, const struct port_params *params,
+		const struct rte_eth_dev_info *info)
+{
+	uint32_t room = rte_pktmbuf_data_room_size(params->pool) - RTE_PKTMBUF_HEADROOM;
+	const struct device_slots s = device_slots(device_args(info));
+	char name[IF_NAMESIZE];
+	struct device_slots fit;
+	uint32_t mtu, longest;
+
+	if (!kernel_interface_name(ethdev, name))
+		return 0;
+	if (info->max_rx_queues > queues(params->rx_queues)) {
+		say_error("%s: qpairs = %u: expected %u: frames in other queues would be lost",
+			  port_name(ethdev), info->max_rx_queues, queues(params->rx_queues));
+		return APP_BAD_USAGE;
+	}
+	if (s.framesz > device_most_framesz(room)) {
+		say_error("%s: framesz = %u: expected at most %u, since the configuration has "
+			  "frames of at most %u bytes",
+			  port_name(ethdev), s.framesz, device_most_framesz(room),
+			  params->largest_frame);
+		return APP_BAD_USAGE;
+	}
+	if (s.blocksz % s.framesz != 0) {
+		say_error("%s: blocksz = %u: expected a multiple of framesz = %u",
+			  port_name(ethdev), s.blocksz, s.framesz);
+		return APP_BAD_USAGE;
+	}
+	mtu = kernel_interface_mtu(name);
+	longest = RTE_MIN(mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN, params->largest_frame);
+	if (longest <= device_whole_frame(s.framesz))
+		return 0;
+	fit = device_slots_for(longest);
+	say_error("%s: framesz = %u: expected framesz=%u,blocksz=%u, since %s has an MTU of %u: "
+		  "the kernel would cut frames of more than %u bytes",
+		  port_name(ethdev), s.framesz, fit.framesz, fit.blocksz, name, mtu,
+		  device_whole_frame(s.framesz));
+	return APP_BAD_USAGE;
 }
 
 static int
@@ -271,7 +320,7 @@ port_open(uint16_t ethdev, const struct port_params *params)
 
 	if (rc != 0)
 		return refuse(ethdev, "device information", rc);
-	rc = check_framesz(ethdev, params, &info);
+	rc = check_af_packet(ethdev, params, &info);
 	if (rc == 0)
 		rc = set_mtu(ethdev, params, &info, &conf);
 	if (rc != 0)

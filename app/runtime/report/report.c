@@ -6,6 +6,7 @@
 #include <rte_ethdev.h>
 
 #include "base/numbers/units.h"
+#include "runtime/device/kernel_ring.h"
 #include "runtime/device/port_device.h"
 #include "runtime/device/port_removal.h"
 #include "runtime/run/run.h"
@@ -44,13 +45,18 @@ report_device_stats(const struct run_result *result, uint16_t number)
 }
 
 void
-report_set_device_drops(json_t *object, const char *key, const struct run_result *result,
+report_set_device_drops(json_t *object, const char *prefix, const struct run_result *result,
 			uint16_t number)
 {
+	uint16_t ethdev = result->loops[0].ports[number].ethdev;
 	struct rte_eth_stats device = {0};
+	char key[64];
 
-	(void)port_device_stats(result->loops[0].ports[number].ethdev, &device);
+	(void)port_device_stats(ethdev, &device);
+	snprintf(key, sizeof(key), "%sdevice_missed", prefix);
 	report_set_u64(object, key, device.imissed);
+	snprintf(key, sizeof(key), "%sdevice_cut", prefix);
+	report_set_u64(object, key, kernel_ring_cut(ethdev));
 }
 
 /* The histograms of all loops that poll the port, one after the other. */

@@ -33,8 +33,11 @@ json_t *report_port(const struct run_result *result, uint16_t number, uint64_t l
 /** New object with the device's own counters; empty if it has none. */
 json_t *report_device_stats(const struct run_result *result, uint16_t number);
 
-/** Set key to the frames that the device lost because its receive ring was full. */
-void report_set_device_drops(json_t *object, const char *key, const struct run_result *result,
+/**
+ * Set PREFIXdevice_missed to the frames that the device lost because its receive ring was full, and
+ * PREFIXdevice_cut to those that were longer than a slot of net_af_packet's ring.
+ */
+void report_set_device_drops(json_t *object, const char *prefix, const struct run_result *result,
 			     uint16_t number);
 
 /** "up" or "down": state of the port's link at the last look. */

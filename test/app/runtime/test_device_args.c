@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arguments of a --vdev option. */
 #include "base/numbers/array.h"
+#include "base/numbers/units.h"
 #include "runtime/device/device_args.h"
+#include "runtime/port/data_room.h"
 #include "unit/cases.h"
 
 TEST(a_number_is_found_between_the_commas)
@@ -32,6 +34,32 @@ TEST(a_number_is_found_between_the_commas)
 TEST(a_slot_of_the_ring_may_have_its_header_beyond_the_data_room)
 {
 	assert_int_equal(device_most_framesz(2048), 2080);
+}
+
+/* At 2048 the kernel copies 1982 bytes, and a frame of 1982 may have been longer. */
+TEST(a_frame_that_fills_its_slot_may_be_cut)
+{
+	assert_int_equal(device_whole_frame(2048), 1981);
+	assert_int_equal(device_whole_frame(66), 0);
+	assert_int_equal(device_slots(NULL).framesz, 2048);
+	assert_int_equal(device_slots("blocksz=8192,framesz=4096").blocksz, 8192);
+}
+
+/* The slots that a message recommends are accepted: by the driver, the kernel and the programs. */
+TEST(recommended_slots_hold_the_frame_and_fit_into_blocks_and_mbufs)
+{
+	for (uint32_t frame_bytes = 60; frame_bytes <= 15996; frame_bytes++) {
+		struct device_slots s = device_slots_for(frame_bytes);
+		uint32_t room =
+			data_room_bytes(frame_bytes + FCS_BYTES + DATA_ROOM_SLOT_BYTES, false);
+
+		if (device_whole_frame(s.framesz) < frame_bytes || s.blocksz % s.framesz != 0 ||
+		    s.blocksz % 4096 != 0 || s.framesz > device_most_framesz(room))
+			fail_msg("%u: framesz=%u,blocksz=%u, room %u", frame_bytes, s.framesz,
+				 s.blocksz, room);
+	}
+	assert_int_equal(device_slots_for(9014).framesz, 9216);
+	assert_int_equal(device_slots_for(9014).blocksz, 36864);
 }
 
 TEST_MAIN()

@@ -1,0 +1,139 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Linux hosts with ping, arping, tracepath and iperf3 through switches, with sizes around every limit.
+
+The limits: the hosts' MTU, framesz of net_af_packet, the buffers of net_memif (bsize), max_frame_bytes, and the data room that
+follows from it. A datagram arrives whole, or the frame is a drop with a name.
+"""
+import re
+
+from configs import memif, port, section
+from ctl import Ctl
+from harness import Program, check, check_equal, finish, work_dir
+from namespaces import Host, need
+from telemetry import eal, prefix, wait_answers
+
+ETHERNET, IPV4, ICMP = 14, 20, 8
+# What the kernel puts before a frame in a slot, and one byte, by which a whole frame is told from a cut one.
+SLOT = 67
+SMALL_RING = "blocksz=4096,framesz=2048,framecnt=512"
+JUMBO_RING = "blocksz=36864,framesz=9216,framecnt=128"
+
+
+def af_packet(number, host, ring):
+    return f"net_af_packet{number},iface={host.device},{ring},qdisc_bypass=1"
+
+
+def config(n_ports, frame_bytes):
+    return section("switch", buffer_bytes="8MB", max_frame_bytes=frame_bytes) + section(
+        "port", link_speed_bps="1G") + "".join(port(i) for i in range(n_ports))
+
+
+class Switch(Program):
+    def __init__(self, work, name, frame_bytes, *devices):
+        file_prefix = prefix(name)
+        super().__init__(work, "switch", name, config(len(devices), frame_bytes), eal(file_prefix, *devices),
+                         "--idle-sleep", 50)
+        wait_answers(self, file_prefix)
+        self.ctl = Ctl(work, "-f", file_prefix)
+
+    def drops(self, number):
+        return {name: n for name, n in self.ctl.json(f"show interfaces {number}")["drops"].items() if n}
+
+    def ends(self):
+        """@return drops by name, of all ports."""
+        check_equal("exit code after SIGTERM", self.stop(), 0)
+        return {name for p in self.json()["ports"] for name, n in p["drops"].items() if n}
+
+
+def arrives(what, host, to, sizes, *options, wanted=True):
+    """Pings whose IP datagram has so many bytes."""
+    for size in sizes:
+        received, said = host.ping(to, "-s", size - IPV4 - ICMP, *options, count=1)
+        check(f"{what}: a datagram of {size} bytes {'arrives' if wanted else 'does not arrive'}",
+              (received == 1) == wanted, said)
+
+
+def around(limit):
+    return limit - 1, limit, limit + 1
+
+
+def other_programs(client, server):
+    done = client("arping", "-c", 3, "-w", 10, "-I", "eth0", server.address)
+    check("arping gets replies", "Received 3 response" in done.stdout, done.stdout + done.stderr)
+    done = client("tracepath", "-n", server.address)
+    check("tracepath finds the MTU, and nobody between", re.search(r"Resume: pmtu 1500 hops 1 ", done.stdout), done.stdout)
+    listener = server.start("iperf3", "-s", "-1")
+    for _ in range(200):
+        if re.search(r":5201\b", server("ss", "-tlnH").stdout):
+            break
+    done = client("iperf3", "-c", server.address, "-u", "-l", 4000, "-b", "2M", "-n", 400_000, "-J")
+    listener.wait(60)
+    lost = re.findall(r'"lost_packets":\s*(\d+)', done.stdout)
+    check("iperf3 loses no datagram of three fragments", done.returncode == 0 and lost and lost[-1] == "0", done.stdout[-600:])
+
+
+def ethernet(work, hosts):
+    """MTU 1500: what is longer comes in fragments, which the switch must get as they were sent."""
+    switch = Switch(work, "ethernet", 1518, *(af_packet(i, host, SMALL_RING) for i, host in enumerate(hosts)))
+    client, server = hosts
+    arrives("MTU 1500", client, server.address, [28, 46, 47, 100])
+    arrives("MTU 1500", client, server.address, (*around(1500), *around(2048 - SLOT - ETHERNET), *around(2980), 9000, 60000))
+    arrives("MTU 1500, no fragments", client, server.address, around(1500)[:2], "-M", "do")
+    arrives("MTU 1500, no fragments", client, server.address, [1501], "-M", "do", wanted=False)
+    other_programs(client, server)
+    # Not what the kernel's ring lost while the switch had no CPU.
+    check_equal("MTU 1500: nothing was dropped", switch.ends() - {"device_missed"}, set())
+
+
+def cut(work, hosts):
+    """The MTU grows while the switch runs: frames that no longer fit are dropped under a name, never forwarded cut."""
+    switch = Switch(work, "cut", 9238, *(af_packet(i, host, SMALL_RING) for i, host in enumerate(hosts)))
+    for host in hosts:
+        host.must("ip", "link", "set", host.device, "mtu", 9000, outside=True)
+        host.must("ip", "link", "set", "eth0", "mtu", 9000)
+    client, server = hosts
+    whole = 2048 - SLOT - ETHERNET
+    arrives("framesz 2048", client, server.address, (whole - 1, whole), "-M", "do")
+    sent = switch.drops(0).get("device_cut", 0)
+    arrives("framesz 2048", client, server.address, (whole + 1, whole + 2, 4000, 9000), "-M", "do", "-W", 1, wanted=False)
+    check_equal("framesz 2048: each frame that was cut has its name", (sent, switch.drops(0)), (0, {"device_cut": 4}))
+    check_equal("framesz 2048: and nothing else was dropped", switch.ends() - {"device_missed"}, {"device_cut"})
+
+
+def refused(work, what, hosts, ring, *expected):
+    done = Program(work, "switch", what, config(2, 9018), eal(
+        prefix(what), *(af_packet(i, host, ring) for i, host in enumerate(hosts))))
+    code = done.wait_end()
+    lines = [line for line in done.err().splitlines() if "warning" not in line]
+    check(f"{what}: refused in one line", code == 2 and len(lines) == 1 and all(e in lines[0] for e in expected), (code, done.err()))
+
+
+def jumbo(work, hosts):
+    """The recipe of doc/ports.md, over two switches and net_memif between them, whose buffers have 2048 bytes."""
+    joint = [memif(role, 0, work) for role in ("server", "client")]
+    switches = [Switch(work, f"jumbo{i}", 9018, af_packet(0, host, JUMBO_RING), joint[i]) for i, host in enumerate(hosts)]
+    for switch in switches:
+        switch.wait_until("the joint is up", lambda s=switch: s.ctl.json("show interfaces 1")["link"] == "up")
+    client, server = hosts
+    limits = [around(n) for n in (1500, 2048 - ETHERNET, 4096 - ETHERNET, 9000 - 1)]
+    arrives("MTU 9000", client, server.address, sorted(size for limit in limits for size in limit), "-M", "do")
+    arrives("MTU 9000, in fragments", client, server.address, (9001, 20000, 60000))
+    for switch in switches:
+        check_equal("MTU 9000: nothing was dropped", switch.ends() - {"device_missed"}, set())
+
+
+def main():
+    need("ip", "ethtool", "sysctl", "ping", "arping", "tracepath", "iperf3", "ss")
+    work = work_dir()
+    hosts = [Host(i, f"10.79.0.{i + 1}", f"02:00:00:00:00:0{i + 1}") for i in range(2)]
+    ethernet(work, hosts)
+    cut(work, hosts)
+    refused(work, "framesz", hosts, SMALL_RING, "framesz = 2048", "framesz=9216,blocksz=36864", "MTU of 9000")
+    refused(work, "qpairs", hosts, SMALL_RING + ",qpairs=2", "qpairs = 2: expected 1")
+    refused(work, "blocksz", hosts, "blocksz=16384,framesz=9216,framecnt=128", "blocksz = 16384", "framesz = 9216")
+    jumbo(work, hosts)
+    finish()
+
+
+main()
