@@ -206,3 +206,9 @@ route_prefix_has(const struct route_prefix *prefix, const struct field_ip *ip)
 		return false;
 	return bits == 0 || (ip->addr[whole] ^ prefix->ip.addr[whole]) >> (8 - bits) == 0;
 }
+
+bool
+route_prefix_equal(const struct route_prefix *a, const struct route_prefix *b)
+{
+	return a->length == b->length && route_prefix_has(a, &b->ip);
+}

@@ -65,4 +65,7 @@ int route_prefix_parse(const char *text, struct route_prefix *out);
 /** Is the address in the prefix? */
 bool route_prefix_has(const struct route_prefix *prefix, const struct field_ip *ip);
 
+/** Are these the same addresses, however they are written? */
+bool route_prefix_equal(const struct route_prefix *a, const struct route_prefix *b);
+
 #endif

@@ -209,6 +209,10 @@ import_add_route(struct import_switch *out, const char *prefix, const char *next
 		return "the next hop is no address of the prefix's IP version";
 	if (!is_drop && sw_tables_connected(t, &hop) == NULL)
 		return "the next hop is in no subnet of an interface that was carried over";
+	if (!is_drop && sw_tables_station_fault(t, &hop) != NULL)
+		return "the next hop is the switch itself or a broadcast address";
+	if (sw_tables_route_fault(t, &parsed) != NULL)
+		return "an interface has this prefix, and what is connected is preferred";
 	print_prefix(&parsed, name);
 	route = find_route(t, name, t->n_routes);
 	if (route != NULL)

@@ -129,9 +129,8 @@ sw_known_routed(const struct sw_forward *f, struct fdb_memo *memo, const struct 
 	if (!sw_known_source(f, memo, a, &way) || !sw_router_has(r, way.from))
 		return unknown;
 	/* With a link down, or a neighbour to ask, there is more to do. */
-	if (unlikely(!sw_is_routable4(ip + 16) || !sw_is_routable_source4(ip + 12) ||
-		     a->view.ttl <= 1 || neigh_has_ask(r->neighs) || sw_any_may_be_down(f) ||
-		     !sw_is_writable(a->m)))
+	if (unlikely(!sw_is_forwarded4(ip + 16) || !sw_is_forwarded4(ip + 12) || a->view.ttl <= 1 ||
+		     neigh_has_ask(r->neighs) || sw_any_may_be_down(f) || !sw_is_writable(a->m)))
 		return unknown;
 	way.hop = sw_known_hop(r, a, frame);
 	if (unlikely(way.hop == NULL))

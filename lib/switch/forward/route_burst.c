@@ -37,7 +37,7 @@ has_routable_source(const struct arrival *a)
 
 	if (a->view.ip_version == 6)
 		return is_routable6(ip + 8);
-	return sw_is_routable_source4(ip + 12);
+	return sw_is_forwarded4(ip + 12);
 }
 
 static void
@@ -183,6 +183,14 @@ rewrite(struct sw_forward *f, struct arrival *a, const struct neigh *hop)
 	return SW_PASS;
 }
 
+static bool
+is_to_link_local4(const struct arrival *a)
+{
+	const uint8_t *ip = rte_pktmbuf_mtod_offset(a->m, const uint8_t *, a->view.l3_off);
+
+	return a->view.ip_version == 4 && sw_is_link_local4(ip + 16);
+}
+
 static enum sw_drop
 route_one(struct sw_forward *f, struct arrival *a, uint64_t target)
 {
@@ -190,10 +198,12 @@ route_one(struct sw_forward *f, struct arrival *a, uint64_t target)
 	struct sw_target *t = &r->targets[target];
 	uint32_t hop;
 
+	if (target != ROUTE_NONE && t->kind == SW_TARGET_LOCAL)
+		return sw_neigh_rx(f->router, a, true);
+	if (is_to_link_local4(a))
+		return SW_DROP_NON_ROUTABLE;
 	if (target == ROUTE_NONE)
 		return a->view.ip_version == 4 ? SW_DROP_LPM4_MISS : SW_DROP_LPM6_MISS;
-	if (t->kind == SW_TARGET_LOCAL)
-		return sw_neigh_rx(f->router, a, true);
 	if (t->kind == SW_TARGET_BLACKHOLE)
 		return SW_DROP_BLACKHOLE_ROUTE;
 	if (!has_routable_source(a))

@@ -26,11 +26,18 @@ sw_is_routable4(const uint8_t ip[4])
 	return ip[0] != 0 && ip[0] != 127 && ip[0] < 224;
 }
 
-/** RFC 1812 5.3.7 and RFC 3927 7: nor is a frame from a link-local address forwarded. */
+/** RFC 3927 2.7: 169.254.0.0/16. A router may have such an address, and answers at it. */
 static inline bool
-sw_is_routable_source4(const uint8_t ip[4])
+sw_is_link_local4(const uint8_t ip[4])
 {
-	return sw_is_routable4(ip) && !(ip[0] == 169 && ip[1] == 254);
+	return ip[0] == 169 && ip[1] == 254;
+}
+
+/** RFC 1812 5.3.7 and RFC 3927 2.7, 7: is a frame to or from this address forwarded? */
+static inline bool
+sw_is_forwarded4(const uint8_t ip[4])
+{
+	return sw_is_routable4(ip) && !sw_is_link_local4(ip);
 }
 
 /* Both ports in network byte order, or 0 if the packet has none. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rules of the tables against each other and against the rest of the configuration. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,33 +83,49 @@ interface_fault(const struct sw_params *params, const struct sw_interface *inter
 	return NULL;
 }
 
+/* Room for a fault: a key, and a clause of tables.h. */
+#define FAULT_CHARS 128
+
 static const char *
-route_fault(const struct sw_params *params, const struct sw_static_route *route)
+route_fault(const struct sw_params *params, const struct sw_static_route *route,
+	    char text[FAULT_CHARS])
 {
 	struct field_ip hops[SW_MAX_NEXTHOPS];
 	struct route_prefix prefix;
 	int n = sw_nexthops_parse(route->nexthop, hops);
+	const char *fault;
 
 	if (route_prefix_parse(route->name, &prefix) < 0)
 		return ": expected a prefix, such as 10.0.0.0/8 or fd00::/8";
+	fault = sw_tables_route_fault(&params->tables, &prefix);
+	if (fault != NULL) {
+		snprintf(text, FAULT_CHARS, ": expected %s", fault);
+		return text;
+	}
 	if (n < 0 || (n > 0 && hops[0].version != prefix.ip.version))
 		return "nexthop: expected blackhole, or addresses of the prefix's IP version";
-	for (int i = 0; i < n; i++) {
-		if (sw_tables_connected(&params->tables, &hops[i]) == NULL)
-			return "nexthop: expected addresses in the subnet of an [interface]";
-	}
-	return NULL;
+	for (int i = 0; fault == NULL && i < n; i++)
+		fault = sw_tables_station_fault(&params->tables, &hops[i]);
+	if (fault == NULL)
+		return NULL;
+	snprintf(text, FAULT_CHARS, "nexthop: expected %s", fault);
+	return text;
 }
 
 static const char *
-neighbor_fault(const struct sw_params *params, const struct sw_neighbor *neighbor)
+neighbor_fault(const struct sw_params *params, const struct sw_neighbor *neighbor,
+	       char text[FAULT_CHARS])
 {
+	const char *fault;
 	struct field_ip ip;
 
-	if (!sw_address_parse(neighbor->name, &ip) ||
-	    sw_tables_connected(&params->tables, &ip) == NULL)
+	if (!sw_address_parse(neighbor->name, &ip))
 		return ": expected an address in the subnet of an [interface]";
-	return NULL;
+	fault = sw_tables_station_fault(&params->tables, &ip);
+	if (fault == NULL)
+		return NULL;
+	snprintf(text, FAULT_CHARS, ": expected %s", fault);
+	return text;
 }
 
 static int
@@ -167,10 +184,76 @@ check_capacity(const struct sw_params *params, char *why, unsigned int why_size)
 		n);
 }
 
+/* The name of a section as addresses, with its place in the file. */
+struct named_prefix {
+	struct route_prefix prefix; /* bits beyond the length are 0 */
+	const char *name;
+	uint32_t index;
+};
+
+static struct named_prefix
+named_prefix(const char *name, uint32_t index)
+{
+	struct named_prefix p = {.name = name, .index = index};
+
+	if (route_prefix_parse(name, &p.prefix) < 0 && sw_address_parse(name, &p.prefix.ip))
+		p.prefix.length = p.prefix.ip.version == 4 ? 32 : 128;
+	for (unsigned int bit = p.prefix.length; bit < 8 * sizeof(p.prefix.ip.addr); bit++)
+		p.prefix.ip.addr[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
+	return p;
+}
+
+static int
+by_prefix(const void *a, const void *b)
+{
+	const struct named_prefix *p = a, *q = b;
+	int order = memcmp(&p->prefix, &q->prefix, sizeof(p->prefix));
+
+	if (order != 0)
+		return order;
+	return p->index < q->index ? -1 : 1;
+}
+
+/* Two spellings of one prefix or address: which of the two sections applies? Sorts the list. */
+static int
+refuse_twice(const char *word, struct named_prefix *list, uint32_t n, char *why,
+	     unsigned int why_size)
+{
+	if (n > 1)
+		qsort(list, n, sizeof(*list), by_prefix);
+	for (uint32_t i = 1; i < n; i++)
+		if (memcmp(&list[i].prefix, &list[i - 1].prefix, sizeof(list->prefix)) == 0)
+			return params_refuse(why, why_size,
+					     "%s %s: : expected one section: [%s %s] is the same",
+					     word, list[i].name, word, list[i - 1].name);
+	return 0;
+}
+
+static int
+check_twice(const struct sw_tables *t, char *why, unsigned int why_size)
+{
+	uint32_t most = t->n_routes > t->n_neighbors ? t->n_routes : t->n_neighbors;
+	struct named_prefix *list = calloc((size_t)most + 1, sizeof(*list));
+	int rc;
+
+	if (list == NULL)
+		return params_refuse(why, why_size, "route : : expected fewer: out of memory");
+	for (uint32_t i = 0; i < t->n_routes; i++)
+		list[i] = named_prefix(t->routes[i].name, i);
+	rc = refuse_twice("route", list, t->n_routes, why, why_size);
+	for (uint32_t i = 0; i < t->n_neighbors; i++)
+		list[i] = named_prefix(t->neighbors[i].name, i);
+	if (rc == 0)
+		rc = refuse_twice("neighbor", list, t->n_neighbors, why, why_size);
+	free(list);
+	return rc;
+}
+
 int
 sw_tables_check(const struct sw_params *params, char *why, unsigned int why_size)
 {
 	const struct sw_tables *t = &params->tables;
+	char text[FAULT_CHARS];
 	int rc = 0;
 
 	for (uint32_t i = 0; rc == 0 && i < t->n_static_macs; i++)
@@ -180,10 +263,12 @@ sw_tables_check(const struct sw_params *params, char *why, unsigned int why_size
 		rc = refuse("interface", t->interfaces[i].name,
 			    interface_fault(params, &t->interfaces[i]), why, why_size);
 	for (uint32_t i = 0; rc == 0 && i < t->n_routes; i++)
-		rc = refuse("route", t->routes[i].name, route_fault(params, &t->routes[i]), why,
-			    why_size);
+		rc = refuse("route", t->routes[i].name, route_fault(params, &t->routes[i], text),
+			    why, why_size);
 	for (uint32_t i = 0; rc == 0 && i < t->n_neighbors; i++)
 		rc = refuse("neighbor", t->neighbors[i].name,
-			    neighbor_fault(params, &t->neighbors[i]), why, why_size);
+			    neighbor_fault(params, &t->neighbors[i], text), why, why_size);
+	if (rc == 0)
+		rc = check_twice(t, why, why_size);
 	return rc == 0 ? check_capacity(params, why, why_size) : rc;
 }

@@ -134,6 +134,73 @@ sw_tables_connected(const struct sw_tables *tables, const struct field_ip *ip)
 	return NULL;
 }
 
+/* The address of an interface in this version. @return whether it has one. */
+static bool
+address_of(const struct sw_interface *interface, uint8_t version, struct route_prefix *out)
+{
+	return route_prefix_parse(version == 4 ? interface->ip : interface->ip6, out) == 0;
+}
+
+const char *
+sw_tables_route_fault(const struct sw_tables *tables, const struct route_prefix *prefix)
+{
+	for (uint32_t i = 0; i < tables->n_interfaces; i++) {
+		struct route_prefix own;
+
+		if (!address_of(&tables->interfaces[i], prefix->ip.version, &own))
+			continue;
+		if (route_prefix_equal(prefix, &own))
+			return "a prefix other than the subnet of an [interface], which is "
+			       "connected";
+		own.length = own.ip.version == 4 ? 32 : 128;
+		if (route_prefix_equal(prefix, &own))
+			return "a prefix other than the router's own address";
+	}
+	return NULL;
+}
+
+/* The first and the last IPv4 address of a subnet are those of all its stations (RFC 1122 3.2.1.3);
+ * a subnet of two addresses has none (RFC 3021), and nor has IPv6. */
+static bool
+is_broadcast(const struct route_prefix *subnet, const struct field_ip *ip)
+{
+	struct field_ip next = *ip;
+
+	if (ip->version != 4 || subnet->length > 30)
+		return false;
+	/* The neighbour on one side is outside the subnet. */
+	for (int step = -1; step <= 1; step += 2) {
+		uint32_t address = (uint32_t)ip->addr[0] << 24 | (uint32_t)ip->addr[1] << 16 |
+				   (uint32_t)ip->addr[2] << 8 | ip->addr[3];
+
+		address += (uint32_t)step;
+		for (unsigned int i = 0; i < 4; i++)
+			next.addr[i] = (uint8_t)(address >> (24 - 8 * i));
+		if (!route_prefix_has(subnet, &next))
+			return true;
+	}
+	return false;
+}
+
+const char *
+sw_tables_station_fault(const struct sw_tables *tables, const struct field_ip *ip)
+{
+	const struct sw_interface *interface = sw_tables_connected(tables, ip);
+	struct route_prefix subnet, own;
+
+	if (interface == NULL)
+		return "addresses in the subnet of an [interface]";
+	/* Subnets do not overlap: no other interface has this address. */
+	address_of(interface, ip->version, &subnet);
+	own = subnet;
+	own.length = own.ip.version == 4 ? 32 : 128;
+	if (route_prefix_has(&own, ip))
+		return "addresses of others: this one is the router's own";
+	if (is_broadcast(&subnet, ip))
+		return "addresses of stations: this one is the subnet's or its broadcast address";
+	return NULL;
+}
+
 static void *
 copy_of(const void *array, uint32_t n, size_t bytes, bool *no_memory)
 {

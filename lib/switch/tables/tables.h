@@ -91,4 +91,18 @@ int sw_nexthops_parse(const char *list, struct field_ip hops[SW_MAX_NEXTHOPS]);
 const struct sw_interface *sw_tables_connected(const struct sw_tables *tables,
 					       const struct field_ip *ip);
 
+/**
+ * Why a static route cannot have this prefix: an interface has it, and what is connected is
+ * preferred to what is configured (RFC 1812 5.2.4.3). NULL: it can. Such as "a prefix other than
+ * ...", after "expected".
+ */
+const char *sw_tables_route_fault(const struct sw_tables *tables,
+				  const struct route_prefix *prefix);
+
+/**
+ * Why the address cannot be that of a next hop or a neighbour: it is in no subnet of an interface,
+ * or the router's own, or all stations' of the subnet. NULL: it can. After "expected".
+ */
+const char *sw_tables_station_fault(const struct sw_tables *tables, const struct field_ip *ip);
+
 #endif

@@ -176,6 +176,24 @@ TEST(interfaces_have_addresses_and_routes_go_by_them)
 	assert_string_equal(t->routes[2].name, "fd00:9::/32");
 }
 
+TEST(routes_that_an_interface_decides_are_named)
+{
+	taken(import_nxos,
+	      "feature interface-vlan\nvlan 10,20\n"
+	      "interface Vlan10\n  no shutdown\n  ip address 10.0.10.1/24\n"
+	      "interface Vlan20\n  no shutdown\n  ip address 10.0.20.1/24\n" PORT
+	      "ip route 10.0.20.0/24 10.0.10.3\n"
+	      "ip route 10.0.10.1/32 10.0.20.9\n"
+	      "ip route 10.1.0.0/16 10.0.20.1\n"
+	      "ip route 10.2.0.0/16 10.0.20.255\n",
+	      4);
+	lost("ip route 10.0.20.0/24 10.0.10.3: an interface has this prefix");
+	lost("ip route 10.0.10.1/32 10.0.20.9: an interface has this prefix");
+	lost("ip route 10.1.0.0/16 10.0.20.1: the next hop is the switch itself or a broadcast");
+	lost("ip route 10.2.0.0/16 10.0.20.255: the next hop is the switch itself or a broadcast");
+	assert_int_equal(sw->tables.n_routes, 0);
+}
+
 TEST(addresses_that_a_switch_cannot_have_are_named)
 {
 	taken(import_nxos,

@@ -255,6 +255,7 @@ TEST(what_cannot_be_routed_is_dropped_by_name)
 	give_packet(b, 0, "10.0.10.5", "127.0.0.1", 0);
 	give_packet(b, 0, "10.0.10.5", "239.1.1.1", 0);
 	give_packet(b, 0, "10.0.10.5", "0.0.0.1", 0);
+	give_packet(b, 0, "10.0.10.5", "169.254.1.1", 0); /* RFC 3927 2.7 */
 	give_packet(b, 0, "fd00:10::5", "fe80::1", 0);
 	give_packet(b, 0, "fd00:10::5", "ff02::1", 0);
 	give_packet(b, 0, "fd00:10::5", "::1", 0);
@@ -263,8 +264,8 @@ TEST(what_cannot_be_routed_is_dropped_by_name)
 	frame[12] = 0x88;
 	frame[13] = 0xB5; /* no IP */
 	give_bytes(b, 0, frame, sizeof(frame), 0);
-	assert_int_equal(drops(b, 0, SW_DROP_NON_ROUTABLE), 7);
-	assert_int_equal(all_drops(b), 13);
+	assert_int_equal(drops(b, 0, SW_DROP_NON_ROUTABLE), 8);
+	assert_int_equal(all_drops(b), 14);
 	sees_nothing(b, 0);
 	bench_stop(b);
 }
