@@ -40,7 +40,7 @@ TEST(a_rocev2_policy_becomes_its_switch)
 	assert_int_equal(sw->ports[0].flow_control, SW_FLOW_AUTO);
 	assert_true(sw->lldp.lldp);
 	/* 802.3's response time, two frames, the pause frame and 5 m there and back, at 100G. */
-	assert_int_equal(sw->mmu.lossless.xoff_bytes, 45000);
+	assert_int_equal(sw->mmu.lossless.xoff_bytes, 54000);
 	noted("link_speed_bps = 100G is assumed");
 }
 
