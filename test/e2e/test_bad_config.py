@@ -3,7 +3,7 @@
 """What bad input gets: one line that names what is wrong, exit code 2, and nothing is started."""
 import os
 
-from harness import check, eal, finish, path_of, run, work_dir
+from harness import check, check_equal, eal, finish, path_of, run, work_dir
 
 SWITCH = {
     "switch": {"buffer_bytes": "1MB", "max_frame_bytes": "1518"},
@@ -158,8 +158,22 @@ def answers(work):
         check(f"quench-{role}: which reads back the same", second.stdout == first.stdout, second)
 
 
+def many_ports(work):
+    """--check-config and the start say the same of 64 ports: an import may have so many, Debian's DPDK has 32 devices."""
+    sections = {**SWITCH, "switch": {"buffer_bytes": "64MB", "max_frame_bytes": "1518"}, "port": {"link_speed_bps": "10G"}}
+    path = work / "many.ini"
+    path.write_text(ini(sections) + "".join(f"[port {i}]\n" for i in range(2, 64)))
+    checked = run(path_of("switch"), "--config", path, "--check-config")
+    started = run(path_of("switch"), *eal(), "--", "--config", path)
+    words = "64 ports, but this DPDK is built for"
+    check("--check-config accepts 64 ports", checked.returncode == 0, checked.stderr)
+    check("a start without devices does not", started.returncode == 2, started.stderr)
+    check_equal("both say whether this DPDK is built for that many", words in checked.stderr, words in started.stderr)
+
+
 def main():
     work = work_dir()
+    many_ports(work)
     answers(work)
     wrong_files(work)
     wrong_usage(work)

@@ -21,6 +21,17 @@
 #include "runtime/device/port_start.h"
 #include "runtime/notice/say.h"
 
+#define TOO_MANY_PORTS                                                                             \
+	"%s has %u ports, but this DPDK is built for %u devices at most (RTE_MAX_ETHPORTS)"
+
+void
+ports_warn_of_count(uint16_t n, const char *config)
+{
+	if (n > RTE_MAX_ETHPORTS)
+		say_warning(TOO_MANY_PORTS ": quench-switch does not start with it", config, n,
+			    RTE_MAX_ETHPORTS);
+}
+
 /* @return 0, or APP_BAD_USAGE after an error line: EAL did not find n devices. */
 static int
 check_count(uint16_t n, const char *config)
@@ -30,8 +41,7 @@ check_count(uint16_t n, const char *config)
 	if (found == n)
 		return 0;
 	if (n > RTE_MAX_ETHPORTS)
-		say_error("%s has %u ports, but this DPDK is built for %u devices at most", config,
-			  n, RTE_MAX_ETHPORTS);
+		say_error(TOO_MANY_PORTS, config, n, RTE_MAX_ETHPORTS);
 	else
 		say_error("%s has %u port%s, but EAL found %u device%s (give one --vdev or -a for "
 			  "each port before \"--\")",

@@ -22,6 +22,9 @@ struct rte_mempool;
 /* Device name of a port that may have any device. */
 #define PORT_ANY_DEVICE "any"
 
+/** Warn of more ports than this DPDK can have devices, for a run without devices. */
+void ports_warn_of_count(uint16_t n, const char *config);
+
 /**
  * Find the devices of n ports among those that EAL probed.
  *
