@@ -272,12 +272,19 @@ def late(program, folder):
 
 
 def uncontrolled(program, folder):
-    """Senders without ACKs beside an algorithm that acts on ACKs alone."""
-    for cc, verb, warns in (("hpcc", "read", True), ("timely", "ud_send", True), ("hpcc", "write", False), ("dcqcn", "read", False), ("none", "ud_send", False)):
+    """Senders that hear nothing their algorithm acts on: no ACKs, no marks, or no echo of them."""
+    acks, cnps = "acts on ACKs", "acts on CNPs"
+    for cc, verb, key, words in (("hpcc", "read", "", acks), ("timely", "ud_send", "", acks), ("dctcp", "read", "", acks), ("dctcp", "ud_send", "", acks),
+                                  ("dctcp", "write", "", ""), ("hpcc", "write", "", ""), ("dcqcn", "read", "", ""), ("none", "ud_send", "", ""),
+                                  ("aimd", "write", "", "np_ecn_echo = on in [np]"), ("aimd", "write", "np.np_ecn_echo=on", ""),
+                                  ("dcqcn", "write", "np.np_ecn_echo=on", cnps), ("dctcp", "send", "np.np_ecn_echo=on", ""),
+                                  ("dcqcn", "write", "switch.wred_queues=none", "no switch marks"), ("none", "write", "switch.wred_queues=none", ""),
+                                  ("dctcp", "write", "wred.ecn=ecn_none", "no switch marks"), ("swift", "write", "wred.ecn=ecn_none", ""),
+                                  ("dcqcn", "write", "nic.data_ecn=not_ect", "data_ecn = not_ect")):
         rest = f"[nic]\ncc = {cc}\nack_every = 1\n[switch]\nint_telemetry = on\n" + section("flow", "f", src=1, dst=2, verb=verb, message_bytes=1000)
-        done = run(program, "--quiet", scenario(folder, {}, rest))
-        wanted = f"[flow f] verb = {verb}: cc = {cc} acts on ACKs" if warns else ""
-        expect(done.returncode == 0 and wanted in done.stderr and done.stderr.count("\n") == warns, f"{cc} {verb}: {done.stderr}")
+        done = run(program, "--quiet", *(["--set", key] if key else []), scenario(folder, {}, rest))
+        expect(done.returncode == 0 and (not words or f"cc = {cc}" in done.stderr) and words in done.stderr and done.stderr.count("\n") == bool(words),
+               f"{cc} {verb} {key}: {done.stderr}")
 
 
 def refused(program, folder):

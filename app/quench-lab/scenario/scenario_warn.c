@@ -35,17 +35,79 @@ has_late_message(const struct flow_params *flow, uint64_t end_ns)
 	return false;
 }
 
+/* DSCPs of the data of hosts, as a mask. */
+static uint64_t
+data_dscps(const struct scenario *s)
+{
+	uint64_t dscps = 0;
+
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		dscps |= 1ull << (s->flows[i].dscp < 0 ? s->nic.data_dscp : s->flows[i].dscp);
+	return dscps;
+}
+
+/* Does a queue of this switch mark data with one of these DSCPs? */
+static bool
+marks(const struct sw_params *sw, uint64_t dscps)
+{
+	for (int dscp = 0; dscp < 64; dscp++) {
+		uint8_t queue = qos_map_classify(&sw->qos, dscp, 0).queue;
+
+		for (uint16_t port = 0; (dscps >> dscp & 1) && port < sw->n_ports; port++)
+			if (sw_queue_marks(sw, port, queue))
+				return true;
+	}
+	return false;
+}
+
+static bool
+has_marks(const struct scenario *s)
+{
+	const uint64_t dscps = data_dscps(s);
+	bool any = marks(&s->sw, dscps);
+
+	for (uint32_t i = 0; i < s->n_switches && !any; i++)
+		any = marks(&s->switches[i].sw, dscps);
+	return any;
+}
+
+/*
+ * An algorithm that acts on marks alone hears nothing without them. Some act on losses too, which
+ * are rare with PFC.
+ */
+static void
+warn_deaf(const struct scenario *s)
+{
+	const struct cc_ops *ops = cc_algorithms[s->nic.cc];
+	const char *why = NULL;
+
+	if (s->n_flows == 0 || (ops->cnp == NULL && !ops->hears_echoes))
+		return;
+	if (s->nic.np.np_ecn_echo && !ops->hears_echoes)
+		why = "acts on CNPs, and np_ecn_echo = on of [np] sends none for acknowledged "
+		      "packets";
+	else if (!s->nic.np.np_ecn_echo && ops->cnp == NULL)
+		why = "acts on marks that ACKs echo, which needs np_ecn_echo = on in [np]";
+	else if (s->nic.data_ecn == 0)
+		why = "acts on marks, which data_ecn = not_ect of [nic] excludes";
+	else if ((ops->loss == NULL || s->sw.pfc_generate) && !has_marks(s))
+		why = "acts on marks, and no switch marks data";
+	if (why != NULL)
+		say_warning("[nic] cc = %s: it %s", cc_words[s->nic.cc], why);
+}
+
 void
 scenario_warn(const struct config *cfg, const struct scenario *s)
 {
 	uint64_t end_ns = s->fabric.duration_ns;
 
+	warn_deaf(s);
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		const struct flow_params *flow = &s->flows[i];
 
-		if (nic_is_uncontrolled(s->nic.cc, flow->verb))
+		if (nic_is_uncontrolled(s->nic.cc, flow->verb, false))
 			say_warning(NIC_UNCONTROLLED, flow->name, nic_verb_words[flow->verb],
-				    cc_words[s->nic.cc]);
+				    NIC_RAW_TEXT(false), cc_words[s->nic.cc]);
 		if (flow->start_ns >= end_ns)
 			warn_late(cfg, s, "flow", flow->name, "start_ns", "the flow never starts");
 		else if (has_late_message(flow, end_ns))

@@ -203,9 +203,9 @@ warn_of_uncontrolled(const struct nic_config *config)
 		const struct nic_flow *f = &config->flows[i];
 		bool sends = f->qp.requester != (f->qp.verb == NIC_READ);
 
-		if (sends && nic_is_uncontrolled(config->nic.cc, f->qp.verb))
+		if (sends && nic_is_uncontrolled(config->nic.cc, f->qp.verb, f->qp.raw))
 			say_warning(NIC_UNCONTROLLED, f->name, nic_verb_words[f->qp.verb],
-				    cc_words[config->nic.cc]);
+				    NIC_RAW_TEXT(f->qp.raw), cc_words[config->nic.cc]);
 	}
 }
 

@@ -62,4 +62,5 @@ on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint
 	return cuts ? CC_DID_ECN | CC_DID_CUT : CC_DID_RAISE;
 }
 
-const struct cc_ops cc_aimd = {CC_TABLES(aimd), .min_rate_key = "aimd_min_rate_bps", .ack = on_ack};
+const struct cc_ops cc_aimd = {CC_TABLES(aimd), .min_rate_key = "aimd_min_rate_bps",
+			       .hears_echoes = true, .ack = on_ack};

@@ -121,8 +121,9 @@ struct cc_ops {
 	int (*check)(const void *params, char *why, unsigned int why_size);
 	/* The key of the lowest rate, an uint64_t; NULL: no such key, or rules of its own. */
 	const char *min_rate_key;
-	bool hears_rtts; /* ack wants round-trip times */
-	bool hears_hops; /* ack wants in-band telemetry */
+	bool hears_rtts;   /* ack wants round-trip times */
+	bool hears_hops;   /* ack wants in-band telemetry */
+	bool hears_echoes; /* ack acts on ce_packets */
 	/* head.window_bytes is a window, of at least a packet; needs an ACK of each packet */
 	bool has_window;
 	uint32_t more_bytes; /* memory per QP in addition to struct cc */

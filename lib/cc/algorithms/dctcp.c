@@ -204,5 +204,5 @@ const struct cc_ops cc_dctcp = {
 	CC_TABLES(dctcp), .min_rate_key = "dctcp_min_rate_bps",
 	.start = start,   .cnp = on_cnp,
 	.ack = on_ack,    .loss = on_loss,
-	.read = read,
+	.read = read,     .hears_echoes = true,
 };

@@ -37,7 +37,8 @@ const struct field np_fields[] = {
 	 .help = "802.1p priority of the CNPs that are sent, on links with VLAN tags"},
 	{FIELD_OF(struct np_params, np_ecn_echo), .type = FIELD_BOOL, .def = "off",
 	 .help = "echo CE marks in the BECN bit of ACKs, and send no CNPs for them; for algorithms "
-		 "that react to ACKs, with ack_every = 1"},
+		 "that react to ACKs, with ack_every = 1; READ responses and datagrams, which have "
+		 "no ACKs, still cause CNPs"},
 };
 const unsigned int np_fields_n = ARRAY_LEN(np_fields);
 

@@ -212,6 +212,13 @@ on_ce_of_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 		push_window(nic, item);
 }
 
+/* Does an ACK answer the data that this QP receives? Only an ACK can echo a mark. */
+static bool
+is_acknowledged(const struct nic *nic, const struct nic_qp *qp)
+{
+	return !(qp->flags & (QP_READS | QP_UD)) && !nic_flow_of(nic, qp)->raw;
+}
+
 void
 nic_np_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
@@ -219,7 +226,7 @@ nic_np_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 	counter_inc(&nic->stats.np.np_ecn_marked_roce_packets);
 	nic_measure_ce(nic, item);
-	if (nic->params.np.np_ecn_echo) {
+	if (nic->params.np.np_ecn_echo && is_acknowledged(nic, &nic->qps[item])) {
 		nic->echoes[item].ce = true;
 		return;
 	}

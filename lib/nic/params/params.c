@@ -15,13 +15,15 @@ static const char *const initial_rate_words[] = {"line", "fair", "value", NULL};
 
 const char *const nic_verb_words[] = {"write", "write_imm", "send", "read", "ud_send", NULL};
 
-/* The sender of a READ is its responder. Like a UD sender, it receives CNPs and no ACKs. */
+/*
+ * The sender of a READ is its responder. Like a UD sender, it receives CNPs and no ACKs. An
+ * algorithm with ACKs needs them, even if it hears CNPs as well: those of DCTCP cut the rate, and
+ * nothing raises it.
+ */
 bool
-nic_is_uncontrolled(int cc, int verb)
+nic_is_uncontrolled(int cc, int verb, bool raw)
 {
-	const struct cc_ops *ops = cc_algorithms[cc];
-
-	return (verb == NIC_READ || verb == NIC_UD_SEND) && ops->ack != NULL && ops->cnp == NULL;
+	return (verb == NIC_READ || verb == NIC_UD_SEND || raw) && cc_algorithms[cc]->ack != NULL;
 }
 
 /*

@@ -122,11 +122,16 @@ int nic_params_check(const struct nic_params *params, char *why, unsigned int wh
 enum nic_verb { NIC_WRITE, NIC_WRITE_IMM, NIC_SEND, NIC_READ, NIC_UD_SEND };
 extern const char *const nic_verb_words[];
 
-/** Does the sender of a verb hear nothing that the algorithm (enum cc_algorithm) acts on? */
-bool nic_is_uncontrolled(int cc, int verb);
-/* Format of the warning: flow, verb, algorithm. */
-#define NIC_UNCONTROLLED                                                                           \
-	"[flow %s] verb = %s: cc = %s acts on ACKs, and these senders get none: nothing slows them"
+/**
+ * Does the algorithm (enum cc_algorithm) act on ACKs, which the sender of such a flow never gets?
+ * @param raw  The receiver sends no ACKs.
+ */
+bool nic_is_uncontrolled(int cc, int verb, bool raw);
+/* Format of the warning: flow, verb, raw or nothing, algorithm. */
+#define NIC_UNCONTROLLED                                                                            \
+	"[flow %s] verb = %s%s: cc = %s acts on ACKs, and these senders get none: their rate does " \
+	"not follow congestion"
+#define NIC_RAW_TEXT(raw) ((raw) ? ", raw = on" : "")
 
 /* One QP. Without a connection manager, the configurations of both ends must agree. */
 struct nic_qp_params {

@@ -38,6 +38,14 @@ sw_queue_wred(const struct sw_params *params, uint16_t port, uint8_t queue)
 	return wred != NULL && wred->wred_green_enable ? wred : NULL;
 }
 
+bool
+sw_queue_marks(const struct sw_params *params, uint16_t port, uint8_t queue)
+{
+	const struct wred_params *wred = sw_queue_wred(params, port, queue);
+
+	return wred != NULL && wred->ecn == WRED_ECN_ALL;
+}
+
 /* @return 0: the profile of the class; n: profiles[n - 1]. */
 static uint8_t
 buffer_profile_number(const struct mmu_params *mmu, const char *name)

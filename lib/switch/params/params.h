@@ -223,6 +223,9 @@ int sw_tables_check(const struct sw_params *params, char *why, unsigned int why_
 const struct wred_params *sw_queue_wred(const struct sw_params *params, uint16_t port,
 					uint8_t queue);
 
+/** Does this queue mark packets, by WRED or another scheme? */
+bool sw_queue_marks(const struct sw_params *params, uint16_t port, uint8_t queue);
+
 /** Set the MMU's profile numbers from the names; sw_class_check() refuses unknown names. */
 void sw_class_resolve(struct sw_params *params);
 

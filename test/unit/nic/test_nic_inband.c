@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Echoes of a responder, and what a requester hears of them: marks, and in-band telemetry. */
 #include "unit/nic/nic_test.h"
+#include "base/numbers/array.h"
 #include "wire/bytes/be.h"
 #include "wire/roce/int_hdr.h"
 
@@ -175,6 +176,48 @@ TEST(mark_is_echoed_once_in_place_of_a_cnp)
 	assert_int_equal(nic_stats(solo.nic)->np.np_cnp_sent, 0);
 	assert_int_equal(nic_stats(solo.nic)->np.np_ecn_marked_roce_packets, 1);
 	solo_destroy(&solo);
+}
+
+/* READ responses and datagrams have no ACK that could echo their mark. */
+TEST(marks_of_what_no_ack_answers_cause_cnps)
+{
+	static const int verbs[] = {NIC_READ, NIC_UD_SEND};
+
+	for (unsigned int i = 0; i < ARRAY_LEN(verbs); i++) {
+		struct nic_qp_params qp = nic_test_qp(0);
+		struct roce_path path;
+		struct roce_view v;
+
+		solo_init(&solo);
+		solo.params.np.np_ecn_echo = true;
+		solo.params.local_ack_timeout = 0;
+		qp.verb = verbs[i];
+		qp.requester = verbs[i] == NIC_READ;
+		qp.message_bytes = qp.mtu_bytes = 256;
+		qp.messages = 1;
+		qp.qkey = 7;
+		solo_start(&solo, &qp);
+		path = solo_path(&solo);
+		path.ecn = ECN_CE;
+		if (verbs[i] == NIC_READ) {
+			assert_true(solo_take(&solo, NS_PER_MS, &v));
+			assert_int_equal(v.opcode, RC_READ_REQUEST);
+			solo_feed_on(&solo, &path,
+				     &(struct roce_fields){.opcode = RC_READ_RESP_ONLY,
+							   .psn = v.psn,
+							   .aeth_syndrome = AETH_ACK},
+				     256);
+		} else {
+			solo_feed_on(&solo, &path,
+				     &(struct roce_fields){.opcode = UD_SEND_ONLY,
+							   .deth_qkey = 7,
+							   .deth_src_qp = qp.peer_qpn},
+				     256);
+		}
+		assert_true(solo_take(&solo, 2 * NS_PER_MS, &v));
+		assert_int_equal(v.opcode, ROCE_CNP);
+		solo_destroy(&solo);
+	}
 }
 
 static void
