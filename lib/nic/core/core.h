@@ -167,7 +167,7 @@ struct nic {
 	const uint8_t *heard_int;
 	uint8_t *int_plain;      /* with int_slots: the frame being handled, without INT header */
 	struct nic_reads *reads; /* per QP; NULL while no QP serves READs */
-	struct nic_read *read_ring; /* [max_qps][max_rd_atomic]; NULL like reads */
+	struct nic_read *read_ring; /* [max_qps][places]; NULL like reads */
 	uint32_t n_qps;
 	uint32_t n_flows;
 	uint32_t window_packets;

@@ -26,7 +26,7 @@ nic_read_may_ask(const struct nic *nic, const struct nic_qp *qp)
 static size_t
 ring_bytes(const struct nic *nic)
 {
-	return (size_t)nic->params.max_qps * nic->params.max_rd_atomic * sizeof(*nic->read_ring);
+	return (size_t)nic->params.max_qps * nic_read_places(nic) * sizeof(*nic->read_ring);
 }
 
 int
@@ -52,7 +52,7 @@ nic_read_next(struct nic *nic, uint32_t item)
 	struct nic_qp *qp = &nic->qps[item];
 	const struct nic_read *read;
 
-	if (qp->next_msg == nic->reads[item].received) {
+	if (qp->next_msg == (uint32_t)nic->reads[item].received) {
 		if (qp->flags & QP_SERVES)
 			nic_becomes_idle(nic->port);
 		qp->flags &= (uint16_t)~QP_SERVES;

@@ -3,8 +3,9 @@
  * READs: the limit of outstanding READs of a requester, and the READs that a responder has
  * accepted.
  *
- * The responder stores the last max_rd_atomic READs of a QP in a ring, by number. Those from
- * next_msg on wait to be answered, in order.
+ * The responder stores the last max_rd_atomic READs of a QP in a ring, by number. The ring has a
+ * power of two places: the number wraps at 2^32, and the places must follow each other there too.
+ * READs from next_msg on wait to be answered, in order.
  *
  * Invariant: received - next_msg <= max_rd_atomic.
  */
@@ -13,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <rte_common.h>
 
 #include "nic/core/core.h"
 
@@ -20,7 +22,7 @@
 struct nic_reads {
 	uint64_t tx_packets, tx_messages, tx_payload_bytes; /* without retransmissions */
 	uint64_t rx_gap_psns; /* packet numbers that READs consumed, less one per request */
-	uint32_t received;    /* READs accepted; the next one gets this number */
+	uint64_t received;    /* READs accepted; the next one gets this number */
 	uint32_t seq;         /* protects rx_gap_psns and the QP's rx_seq: base/threads/seq.h */
 };
 
@@ -49,13 +51,19 @@ nic_serves_reads(const struct nic *nic, const struct nic_qp *qp)
 	return !(qp->flags & QP_REQUESTER) && nic_flow_of(nic, qp)->params.verb == NIC_READ;
 }
 
+static inline uint32_t
+nic_read_places(const struct nic *nic)
+{
+	return rte_align32pow2(nic->params.max_rd_atomic);
+}
+
 /** A READ that the QP has accepted, by its number. */
 static inline struct nic_read *
 nic_read_at(const struct nic *nic, uint32_t item, uint32_t number)
 {
-	uint32_t places = nic->params.max_rd_atomic;
+	uint32_t places = nic_read_places(nic);
 
-	return &nic->read_ring[(size_t)item * places + number % places];
+	return &nic->read_ring[(size_t)item * places + (number & (places - 1))];
 }
 
 #endif

@@ -140,7 +140,9 @@ answer_end(const struct nic *nic, uint32_t item)
 static bool
 is_full(const struct nic *nic, uint32_t item)
 {
-	return nic->reads[item].received - nic->qps[item].next_msg >= nic->params.max_rd_atomic;
+	uint32_t received = (uint32_t)nic->reads[item].received;
+
+	return received - nic->qps[item].next_msg >= nic->params.max_rd_atomic;
 }
 
 /*
@@ -214,7 +216,7 @@ nic_read_take(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_
 	counter_inc(&nic->stats.rx_read_requests);
 	if (unlikely(is_full(nic, item)))
 		skip_answer(nic, item);
-	*nic_read_at(nic, item, reads->received) = (struct nic_read){
+	*nic_read_at(nic, item, (uint32_t)reads->received) = (struct nic_read){
 		.start_seq = (uint32_t)qp->rx_seq,
 		.bytes = v->reth_dma_bytes,
 	};
@@ -266,8 +268,8 @@ nic_read_again(struct nic *nic, uint32_t item, const struct roce_view *v, uint64
 
 	if (!nic_serves_reads(nic, qp))
 		return;
-	received = nic->reads[item].received;
-	kept = (uint32_t)min_u64(received, nic->params.max_rd_atomic);
+	received = (uint32_t)nic->reads[item].received;
+	kept = (uint32_t)min_u64(nic->reads[item].received, nic->params.max_rd_atomic);
 	for (uint32_t n = received - kept; n != received; n++) {
 		const struct nic_read *read = nic_read_at(nic, item, n);
 		uint32_t packets = qp_message_packets(read->bytes, mtu_bytes);

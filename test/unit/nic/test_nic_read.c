@@ -7,6 +7,7 @@
 #include "base/numbers/prng.h"
 #include "base/numbers/units.h"
 #include "nic/observe/flow_info.h"
+#include "nic/place/reads.h"
 
 #define SEEN_MAX 8192
 
@@ -603,6 +604,37 @@ TEST(ack_of_a_read_says_that_its_responses_are_lost)
 	nic_qp_info(solo.nic, 0, &info);
 	assert_int_equal(info.tx_messages, 0);
 	solo_destroy(&solo);
+}
+
+/* The responder counts READs in 32 bits, and its ring has max_rd_atomic places or more. */
+TEST(reads_go_on_past_2_32_of_them)
+{
+	for (uint8_t depth = 1; depth <= 17; depth++)
+		for (unsigned int loses = 0; loses < 2; loses++) {
+			struct nic_qp_params qp = nic_test_qp(0);
+			struct nic *reader;
+
+			setup(NULL);
+			pair.params[0].max_rd_atomic = pair.params[1].max_rd_atomic = depth;
+			qp.verb = NIC_READ;
+			qp.depth = depth;
+			qp.messages = 60;
+			pair_create(&pair, 512);
+			pair_connect(&pair, &qp);
+			reader = nic_of(pair.nic[1]);
+			reader->reads[0].received = (1ull << 32) - 30;
+			reader->qps[0].next_msg = (uint32_t)reader->reads[0].received;
+			if (loses) {
+				pair.mishap.from = 1;
+				pair.mishap.frame = 29 * 3; /* the last one's before the wrap */
+				pair.mishap.fate = FATE_LOSE;
+			}
+			pair_run(&pair, NEVER_NS);
+			assert_true(pair_info(&pair, 0, 0).done);
+			assert_int_equal(pair_info(&pair, 0, 0).tx_messages, 60);
+			assert_int_equal(nic_stats(pair.nic[0])->retransmitted_packets > 0, loses);
+			pair_destroy(&pair);
+		}
 }
 
 TEST_MAIN(.begin = start_eal, .before_each = setup)
