@@ -311,7 +311,7 @@ static __rte_noinline void
 record(struct nic *nic, const struct qp_flow *flow, uint32_t item, struct nic_message message)
 {
 	struct nic_message_log *log = nic->measure->log;
-	uint32_t resent = nic->qps[item].retransmitted_packets;
+	uint64_t resent = nic->qps[item].retransmitted_packets;
 
 	if (log->n == log->size) {
 		uint32_t size = log->size == 0 ? 64 : 2 * log->size;
@@ -326,7 +326,7 @@ record(struct nic *nic, const struct qp_flow *flow, uint32_t item, struct nic_me
 	message.flow_id = flow->params.flow_id;
 	message.item = item;
 	message.bytes = qp_bytes(flow, nic_local_qpn(nic, item), message.number);
-	message.retransmitted_packets = resent - log->resent[item];
+	message.retransmitted_packets = (uint32_t)(resent - log->resent[item]);
 	message.hops = hops_of(nic, flow, item);
 	log->resent[item] = resent;
 	log->rows[log->n++] = message;
@@ -342,7 +342,7 @@ on_completion(struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64
 	uint64_t alone_ns = idle_ns(nic, flow, item, message, begun_ns);
 
 	seq_begin(&t->seq);
-	__atomic_store_n(&t->completions, t->completions + 1, __ATOMIC_RELAXED);
+	counter_inc(&t->completions);
 	counter_add(&t->sum_ns, took_ns);
 	__atomic_store_n(&t->max_ns, max_u64(t->max_ns, took_ns), __ATOMIC_RELAXED);
 	seq_end(&t->seq);
@@ -499,6 +499,14 @@ nic_set_epoch(struct node *node, uint64_t epoch_ns)
 	nic_of(node)->epoch_ns = epoch_ns;
 }
 
+static void
+add_wide(struct nic_wide *sum, uint64_t n)
+{
+	if (sum->low + n < n)
+		counter_inc(&sum->high);
+	counter_add(&sum->low, n);
+}
+
 void
 nic_measure_gaps(struct nic *nic)
 {
@@ -507,8 +515,8 @@ nic_measure_gaps(struct nic *nic)
 
 		hist_add(&g->pacing->jitter_ns, g->jitter_ns, 1);
 		seq_begin(&g->pacing->seq);
-		counter_add(&g->pacing->gap_ns, g->gap_ns);
-		counter_add(&g->pacing->expected_ps, g->expected_ps);
+		add_wide(&g->pacing->gap_ns, g->gap_ns);
+		add_wide(&g->pacing->expected_ps, g->expected_ps);
 		seq_end(&g->pacing->seq);
 	}
 	nic->measure->n_gaps = 0;
@@ -518,12 +526,6 @@ void
 nic_measure_departed(struct nic *nic, uint32_t item, uint32_t wire_bytes)
 {
 	nic->measure->departures[item].wire_bytes = wire_bytes;
-}
-
-static void
-count_one(uint32_t *counter)
-{
-	__atomic_store_n(counter, *counter + 1, __ATOMIC_RELAXED);
 }
 
 void
@@ -536,7 +538,7 @@ nic_measure_answer_sent(struct nic *nic, uint32_t item, bool ack)
 	if (ack)
 		counter_inc(&a[item].acks_sent);
 	else
-		count_one(&a[item].naks_sent);
+		counter_inc(&a[item].naks_sent);
 }
 
 void
@@ -549,30 +551,30 @@ nic_measure_answer(struct nic *nic, uint32_t item, bool ack)
 	if (ack)
 		counter_inc(&a[item].acks_received);
 	else
-		count_one(&a[item].naks_received);
+		counter_inc(&a[item].naks_received);
 }
 
 void
 nic_measure_gap_seen(struct nic *nic, uint32_t item)
 {
 	if (nic->measure->answers != NULL)
-		count_one(&nic->measure->answers[item].out_of_sequence);
+		counter_inc(&nic->measure->answers[item].out_of_sequence);
 }
 
 void
 nic_measure_ce(struct nic *nic, uint32_t item)
 {
 	counter_inc(&nic_flow_of(nic, &nic->qps[item])->ce_packets);
-	if (nic->measure->times != NULL)
-		count_one(&nic->measure->times[item].ce_packets);
+	if (nic->measure->answers != NULL)
+		counter_inc(&nic->measure->answers[item].ce_packets);
 }
 
 void
 nic_measure_cnp_ignored(struct nic *nic, uint32_t item)
 {
 	counter_inc(&nic_flow_of(nic, &nic->qps[item])->cnps_ignored);
-	if (nic->measure->times != NULL)
-		count_one(&nic->measure->times[item].cnps_ignored);
+	if (nic->measure->answers != NULL)
+		counter_inc(&nic->measure->answers[item].cnps_ignored);
 }
 
 void

@@ -25,17 +25,16 @@ struct nic_qp_times {
 	 * 1 + arrival of the oldest message that is not acknowledged. */
 	uint64_t begun_ns[NIC_TIMED_MESSAGES];
 	uint64_t sum_ns, max_ns; /* completion times */
-	uint32_t completions;
+	uint64_t completions;
 	uint32_t seq; /* protects the three above: base/threads/seq.h */
-	uint32_t ce_packets;
-	uint32_t cnps_ignored;
 } __rte_cache_aligned;
 
-/* What QPs answered to each other. An answer is rare beside data, and 2 QPs share a line. */
+/* What QPs answered to each other, and marks. All are rare beside data. */
 struct nic_qp_answers {
 	uint64_t acks_sent, acks_received;
-	uint32_t naks_sent, naks_received; /* of all kinds */
-	uint32_t out_of_sequence;          /* packets received ahead of the expected PSN */
+	uint64_t naks_sent, naks_received; /* of all kinds */
+	uint64_t out_of_sequence;          /* packets received ahead of the expected PSN */
+	uint64_t ce_packets, cnps_ignored;
 };
 
 /* The last packet that a QP sent, and the last one that arrived. */
@@ -62,7 +61,7 @@ struct nic_gap {
 struct nic_message_log {
 	struct nic_message *rows;
 	uint32_t n, size;
-	uint32_t *resent; /* per QP: retransmitted_packets at its last record */
+	uint64_t *resent; /* per QP: retransmitted_packets at its last record */
 	bool no_memory;
 };
 

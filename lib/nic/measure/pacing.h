@@ -28,15 +28,20 @@
 #define NIC_PACING_BURSTS 0x2u
 #define NIC_PACING_ONE_WAY 0x4u
 
+/* A sum of 128 bits: a million QPs of a flow add up to 2^64 ns in 5 h. */
+struct nic_wide {
+	uint64_t low, high;
+};
+
 struct nic_pacing {
 	/*
 	 * On the same page as the histogram's first microsecond, which saves TLB misses with many
 	 * flows.
 	 */
-	uint64_t gap_ns;      /* sum of the gaps */
-	uint64_t expected_ps; /* sum of the expected gaps */
-	uint32_t seq;         /* protects both: base/threads/seq.h */
-	uint32_t has;         /* mask of NIC_PACING_... */
+	struct nic_wide gap_ns;      /* sum of the gaps */
+	struct nic_wide expected_ps; /* sum of the expected gaps */
+	uint32_t seq;                /* protects both: base/threads/seq.h */
+	uint32_t has;                /* mask of NIC_PACING_... */
 	struct hist jitter_ns;
 	struct hist burst_gap_ns;
 	struct hist one_way_ns;

@@ -55,14 +55,14 @@ add_times(const struct nic *nic, uint32_t item, struct nic_qp_info *out)
 
 	out->acks_sent = counter_read(&a->acks_sent);
 	out->acks_received = counter_read(&a->acks_received);
-	out->naks_sent = __atomic_load_n(&a->naks_sent, __ATOMIC_RELAXED);
-	out->naks_received = __atomic_load_n(&a->naks_received, __ATOMIC_RELAXED);
-	out->out_of_sequence = __atomic_load_n(&a->out_of_sequence, __ATOMIC_RELAXED);
-	out->ce_packets = __atomic_load_n(&t->ce_packets, __ATOMIC_RELAXED);
-	out->cnps_ignored = __atomic_load_n(&t->cnps_ignored, __ATOMIC_RELAXED);
+	out->naks_sent = counter_read(&a->naks_sent);
+	out->naks_received = counter_read(&a->naks_received);
+	out->out_of_sequence = counter_read(&a->out_of_sequence);
+	out->ce_packets = counter_read(&a->ce_packets);
+	out->cnps_ignored = counter_read(&a->cnps_ignored);
 	do {
 		before = seq_read(&t->seq);
-		out->completions = __atomic_load_n(&t->completions, __ATOMIC_RELAXED);
+		out->completions = counter_read(&t->completions);
 		out->completion_sum_ns = counter_read(&t->sum_ns);
 		out->completion_max_ns = counter_read(&t->max_ns);
 	} while (seq_changed(&t->seq, before));
@@ -101,8 +101,8 @@ read_qp(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
 		.rx_wire_bytes = tally->rx_wire_bytes,
 		.cnps_handled = tally->cnps_handled,
 		.cnps_sent = tally->cnps_sent,
-		.rate_cuts = qp.rate_cuts,
-		.min_rate_bps = tally->min_rate_kbps * KBPS,
+		.rate_cuts = tally->rate_cuts,
+		.min_rate_bps = tally->min_rate_bps,
 		.error = qp.flags & QP_ERROR,
 		.done = qp.flags & QP_DONE,
 	};

@@ -142,7 +142,7 @@ static const struct field nic_fields[] = {
 	{FIELD_OF(struct nic_params, measure_times), .type = FIELD_ENUM, .choices = measure_words,
 	 .def = "auto",
 	 .help = "Measure completion times and slowdowns of messages, and round-trip times, in "
-		 "histograms of each flow; auto: on with at most 32768 QPs on an lcore (112 bytes "
+		 "histograms of each flow; auto: on with at most 32768 QPs on an lcore (136 bytes "
 		 "for each QP)"},
 };
 static const unsigned int nic_fields_n = ARRAY_LEN(nic_fields);

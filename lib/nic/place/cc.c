@@ -67,13 +67,6 @@ rest_if_capped(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 		cc_rest(&qp->cc, &nic->cc, now_ns + REST_NS);
 }
 
-/* Rounded up; 32 bits are 4 Tb/s. */
-static uint64_t
-kbps(uint64_t rate_bps)
-{
-	return (rate_bps + KBPS - 1) / KBPS;
-}
-
 /*
  * Update the rate of the QP's bucket. Existing debt is paid off at the new rate. A cut lengthens a
  * wait in the wheel: when the wheel releases the QP it is still in debt, and waits again. That is
@@ -97,9 +90,10 @@ follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t rate_bps, int64_t 
 		token_account_set_rate(&qp->bucket, burst_nanobits, rate_bps, now_ns);
 	}
 	/* Only a cut touches the tally, which may be a cache miss. */
-	if (rate_bps < before_bps && rate_bps < nic->tallies[item].min_rate_kbps * KBPS)
-		nic->tallies[item].min_rate_kbps = (uint32_t)kbps(rate_bps);
-	qp->rate_cuts += (did & CC_DID_CUT) != 0;
+	if (rate_bps < before_bps && rate_bps < nic->tallies[item].min_rate_bps)
+		nic->tallies[item].min_rate_bps = rate_bps;
+	if (did & CC_DID_CUT)
+		nic->tallies[item].rate_cuts++;
 	if (unlikely(nic->traces->n > 0))
 		nic_trace_add(nic, item, did, now_ns);
 }
@@ -179,7 +173,7 @@ nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 	token_account_init(&qp->bucket, rate_bps,
 			   rate_bps < nic->params.link_speed_bps ? 0 : nic->qp_burst_nanobits,
 			   now_ns);
-	nic->tallies[item].min_rate_kbps = (uint32_t)kbps(rate_bps);
+	nic->tallies[item].min_rate_bps = rate_bps;
 	rest_if_capped(nic, qp, now_ns);
 	if (nic->cc.has_window)
 		nic_cc_apply_window(nic, item);

@@ -20,7 +20,7 @@
  *
  * Memory: a node may have a million QPs. State common to the QPs of a flow is in struct qp_flow,
  * rarely used state in struct qp_tally. Including a CNP window, a quarter of a slot and at most a
- * sixth of a chunk of the pacing wheel, and an entry of a ready ring, a QP takes up to 254 bytes at
+ * sixth of a chunk of the pacing wheel, and an entry of a ready ring, a QP takes up to 274 bytes at
  * a million QPs.
  */
 #ifndef QUENCH_NIC_QP_QP_H
@@ -107,10 +107,11 @@ struct nic_qp {
 	uint64_t tx_wire_bytes;
 	uint32_t next_seq;
 	uint32_t limit_seq;
-	uint32_t left_packets; /* left to send of this message; 0: between two messages */
-	uint32_t flow;         /* index of struct qp_flow */
-	uint32_t rate_cuts;    /* stored here because a rate cut touches this cache line anyway */
-	uint32_t ends_icrc;    /* roce_series_ends() */
+	uint32_t left_packets;  /* left to send of this message; 0: between two messages */
+	uint32_t flow;          /* index of struct qp_flow */
+	uint32_t progress_tick; /* QP_AWAITS: start of the retransmission timer; QP_RNR: end of the
+				 * wait */
+	uint32_t ends_icrc;     /* roce_series_ends() */
 	uint32_t dest_qp : 24;
 	uint32_t place : 7;     /* enum qp_place */
 	uint32_t version : 1;   /* of the parameters that the state belongs to: nic_touch() */
@@ -128,11 +129,9 @@ struct nic_qp {
 	uint64_t sent_wraps_high : 12;
 	uint32_t acked_end; /* number of the first packet after acked_msg */
 	uint32_t acked_seq;
-	uint32_t next_msg;      /* message being sent or next to begin: low half of its number */
-	uint32_t sent_seq;      /* valid with QP_RESEND; otherwise equal to next_seq */
-	uint32_t progress_tick; /* QP_AWAITS: start of the retransmission timer; QP_RNR: end of the
-				 * wait */
-	uint32_t retransmitted_packets;
+	uint32_t next_msg; /* message being sent or next to begin: low half of its number */
+	uint32_t sent_seq; /* valid with QP_RESEND; otherwise equal to next_seq */
+	uint64_t retransmitted_packets;
 	uint32_t timer_link;
 	uint32_t ack_link;
 	uint32_t cnp_link;
@@ -155,14 +154,15 @@ struct qp_tally {
 	uint64_t rx_messages;
 	uint64_t rx_payload_bytes;
 	uint64_t rx_wire_bytes;
-	uint32_t cnps_handled, cnps_sent;
-	uint32_t min_rate_kbps; /* rounded up */
-} __attribute__((packed, aligned(4)));
+	uint64_t cnps_handled, cnps_sent;
+	uint64_t rate_cuts;
+	uint64_t min_rate_bps;
+};
 /* At a million QPs the wheel has 2^18 slots and up to a sixth as many chunks as QPs, of 32 bytes
  * each, and the ring 2^20 entries of 4 bytes. */
 static_assert(10 * (sizeof(struct nic_qp) + sizeof(struct qp_tally) + sizeof(struct np)) + 84 + 54 +
 			      42 <=
-		      2560,
+		      2750,
 	      "with its window, its share of the wheel, an entry of a ready ring");
 
 /*

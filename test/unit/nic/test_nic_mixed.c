@@ -11,6 +11,8 @@
 #include "unit/chance.h"
 #include "base/numbers/units.h"
 #include "nic/core/core.h"
+#include "nic/measure/measure.h"
+#include "nic/place/reads.h"
 #include "unit/nic/nic_test.h"
 #include "unit/sanitized.h"
 
@@ -205,7 +207,7 @@ static struct {
 	bool near_end_of_counts;
 } age;
 
-#define OLD_COUNT (UINT32_MAX - 2)
+#define OLD_COUNT ((1ull << 32) - 3)
 #define OLD_MESSAGES ((1ull << 32) - 16) /* of which the same ones are timed */
 
 /* What a life was: every frame with its time, counted from the start, and what was counted. */
@@ -319,13 +321,42 @@ make_old(struct node *node, uint32_t item, uint32_t psn, uint8_t wraps)
 	qp->sent_wraps = wraps;
 }
 
+/* Counts next to each other: each of them has counted this much before. */
+static void
+make_old_words(void *counts, size_t bytes, uint64_t before)
+{
+	uint64_t *words = counts;
+
+	for (size_t i = 0; i < bytes / sizeof(*words); i++)
+		words[i] += before;
+}
+
+/*
+ * Whole structs, so that a count that is added is here too. rx_messages is on the wire, modulo
+ * 2^24: msn_begins_again_after_2_24_messages().
+ */
 static void
 make_counts_old(struct node *node, uint32_t item)
 {
 	struct nic *nic = nic_of(node);
+	struct nic_qp *qp = &nic->qps[item];
+	struct qp_tally *tally = &nic->tallies[item];
+	struct nic_measure *m = nic->measure;
 
-	nic->qps[item].rate_cuts = nic->qps[item].retransmitted_packets = OLD_COUNT;
-	nic->tallies[item].cnps_handled = nic->tallies[item].cnps_sent = OLD_COUNT;
+	qp->retransmitted_packets = OLD_COUNT;
+	make_old_words(&tally->rx_payload_bytes,
+		       offsetof(struct qp_tally, min_rate_bps) -
+			       offsetof(struct qp_tally, rx_payload_bytes),
+		       OLD_COUNT);
+	if (m->times != NULL) {
+		make_old_words(&m->answers[item], sizeof(m->answers[item]), OLD_COUNT);
+		m->times[item].completions = m->times[item].sum_ns = OLD_COUNT;
+	}
+	if (!nic_serves_reads(nic, qp))
+		return;
+	nic->reads[item].tx_messages = nic->reads[item].tx_payload_bytes = OLD_COUNT;
+	nic->reads[item].received = OLD_COUNT;
+	qp->next_msg = (uint32_t)OLD_COUNT;
 }
 
 /* Messages that a QP had acknowledged before. Of several sizes, or of a clock's, each would be
@@ -349,10 +380,21 @@ info_of(unsigned int host, uint32_t i)
 
 	if (!age.near_end_of_counts)
 		return info;
-	info.rate_cuts = (uint32_t)(info.rate_cuts - OLD_COUNT);
-	info.retransmitted_packets = (uint32_t)(info.retransmitted_packets - OLD_COUNT);
-	info.cnps_handled = (uint32_t)(info.cnps_handled - OLD_COUNT);
-	info.cnps_sent = (uint32_t)(info.cnps_sent - OLD_COUNT);
+	info.retransmitted_packets -= OLD_COUNT;
+	info.rx_payload_bytes -= OLD_COUNT;
+	info.rx_wire_bytes -= OLD_COUNT;
+	info.cnps_handled -= OLD_COUNT;
+	info.cnps_sent -= OLD_COUNT;
+	info.rate_cuts -= OLD_COUNT;
+	if (nic_of(pair.nic[host])->measure->times != NULL)
+		make_old_words(&info.ce_packets,
+			       offsetof(struct nic_qp_info, completion_max_ns) -
+				       offsetof(struct nic_qp_info, ce_packets),
+			       -OLD_COUNT);
+	if (host != qps[i].from && qps[i].qp.verb == NIC_READ) {
+		info.tx_messages -= OLD_COUNT;
+		info.tx_payload_bytes -= OLD_COUNT;
+	}
 	info.tx_messages -= before;
 	info.tx_payload_bytes -= before * qps[i].qp.message_bytes;
 	return info;

@@ -3,6 +3,8 @@
  * asked. */
 #include "unit/nic/nic_test.h"
 
+#include "nic/core/core.h"
+#include "nic/measure/measure.h"
 #include "nic/observe/flow_info.h"
 #include "node/pkt_meta.h"
 
@@ -139,10 +141,37 @@ TEST(gaps_are_held_against_the_rate)
 	assert_int_equal(pacing->jitter_ns.count, 10);
 	assert_int_equal(pacing->jitter_ns.sum, late_sum_ns);
 	assert_int_equal(pacing->jitter_ns.max, most_ns);
-	assert_int_equal(pacing->gap_ns, 10 * interval_ns + late_sum_ns);
-	assert_int_equal(pacing->expected_ps, 10 * interval_ns * 1000);
+	assert_int_equal(pacing->gap_ns.low, 10 * interval_ns + late_sum_ns);
+	assert_int_equal(pacing->expected_ps.low, 10 * interval_ns * 1000);
 	/* 5500 ns and some slots in 8.976 ms: 613 ppm, rounded towards 0. */
 	assert_in_range(-nic_pacing_error_ppm(pacing), 610, 660);
+	solo_destroy(&solo);
+}
+
+/* The sums of a flow's QPs reach 2^64 ps after 5 h of 1000 QPs: what they say stays right. */
+TEST(sums_of_gaps_go_on_past_2_64)
+{
+	struct nic_pacing *pacing, merged = {0};
+	uint64_t due_ns;
+
+	start();
+	solo.now_ns = 5000;
+	pacing = nic_of(solo.nic)->flows[0].pacing;
+	/* A millisecond less than a multiple of 2^64, at the right rate. */
+	pacing->gap_ns = (struct nic_wide){.low = UINT64_MAX - NS_PER_MS, .high = 1000};
+	pacing->expected_ps =
+		(struct nic_wide){.low = UINT64_MAX - 1000 * NS_PER_MS, .high = 1000999};
+	for (unsigned int n = 0; n < 8; n++)
+		while (!take(&due_ns))
+			solo.now_ns++;
+	nic_measure_gaps(nic_of(solo.nic));
+	assert_int_equal(pacing->gap_ns.high, 1001);
+	assert_int_equal(pacing->expected_ps.high, 1001000);
+	nic_pacing_merge(&merged, pacing);
+	nic_pacing_merge(&merged, pacing);
+	assert_true(merged.gap_ns.high == 2002 && merged.expected_ps.high == 2002000);
+	assert_in_range(1000 + nic_pacing_error_ppm(pacing), 999, 1001);
+	assert_int_equal(nic_pacing_error_ppm(&merged), nic_pacing_error_ppm(pacing));
 	solo_destroy(&solo);
 }
 
