@@ -13,9 +13,10 @@
 static bool
 is_own(const char *key)
 {
-	static const char *const own[] = {"connect",     "cm_port",  "peer_mac", "peer_ip",
-					  "peer_qpn",    "peer_psn", "qp_count", "local_qpn",
-					  "initial_psn", "stopped",  "mtu_bytes"};
+	static const char *const own[] = {"connect",  "cm_port",  "peer_mac", "peer_ip",
+					  "peer_qpn", "peer_psn", "qp_count", "local_qpn",
+					  "tagged",   "vlan_id",  "vlan_pcp", "initial_psn",
+					  "stopped",  "mtu_bytes"};
 
 	for (unsigned int i = 0; i < ARRAY_LEN(own); i++)
 		if (strcmp(own[i], key) == 0)
@@ -49,9 +50,11 @@ connection_flow(const struct nic_flow *pattern, const char *name, const struct c
 	fprintf(out,
 		"flow %s.peer_ip=%s\nflow %s.peer_qpn=%u\nflow %s.peer_psn=%u\n"
 		"flow %s.local_qpn=%u\nflow %s.initial_psn=%u\nflow %s.stopped=on\n"
-		"flow %s.mtu_bytes=%u\n",
+		"flow %s.mtu_bytes=%u\nflow %s.tagged=%s\nflow %s.vlan_id=%u\nflow %s.vlan_pcp=%u\n",
 		name, field_ip_text(&v->peer.ip, ip), name, v->other.qpn, name, psn, name, qpn,
-		name, v->other.psn, name, name, cm_mtu_bytes(v->terms.mtu_code));
+		name, v->other.psn, name, name, cm_mtu_bytes(v->terms.mtu_code), name,
+		v->peer.tagged ? "on" : "off", name, v->peer.tagged ? v->peer.vlan_tci & 0xFFF : 0,
+		name, v->peer.tagged ? v->peer.vlan_tci >> 13 : 0);
 	if (fclose(out) == 0)
 		return lines;
 	free(lines);

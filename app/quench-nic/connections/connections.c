@@ -36,6 +36,7 @@
 #define MOST_NAMES (4 * NIC_CM_CONNECTIONS)
 /* How long the end of the program waits for the peers' answers. */
 #define LEAVE_NS (300 * NS_PER_MS)
+#define VLAN_ID_MASK 0x0FFFu
 
 /* ---- lines ---- */
 
@@ -107,6 +108,10 @@ takes(const struct nic_flow *pattern, const struct cm_view *v)
 	const struct field_ip *ip = &pattern->qp.peer_ip;
 	size_t n = ip->version == 4 ? 4 : 16;
 
+	/* A section without a tag takes peers of any VLAN, on theirs. */
+	if (pattern->qp.tagged &&
+	    (!v->peer.tagged || ((pattern->qp.vlan_tci ^ v->peer.vlan_tci) & VLAN_ID_MASK) != 0))
+		return false;
 	return pattern->connect == NIC_CONNECT_LISTEN && pattern->cm_port == v->terms.port &&
 	       ip->version == v->peer.ip.version &&
 	       (memcmp(ip->addr, any, n) == 0 || memcmp(ip->addr, v->peer.ip.addr, n) == 0);

@@ -193,6 +193,8 @@ is_forestalled(const struct nic_config *c, const struct nic_flow *pattern)
 	for (const struct nic_flow *p = &c->flows[c->n_flows]; p < pattern; p++)
 		found = found ||
 			(p->connect == NIC_CONNECT_LISTEN && p->cm_port == pattern->cm_port &&
+			 (!p->qp.tagged ||
+			  (pattern->qp.tagged && p->vlan_id == pattern->vlan_id)) &&
 			 p->qp.peer_ip.version == ip->version &&
 			 (memcmp(p->qp.peer_ip.addr, any, n) == 0 ||
 			  memcmp(p->qp.peer_ip.addr, ip->addr, n) == 0));

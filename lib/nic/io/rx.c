@@ -29,6 +29,7 @@
 
 /* Prefetch distance of headers, in frames. */
 #define PREFETCH_AHEAD 4
+#define VLAN_ID_MASK 0x0FFFu
 /*
  * Prefetch of the payload for the ICRC: distance in frames, and number of cache lines. The CPU's
  * own prefetcher loads the rest.
@@ -84,6 +85,32 @@ from_peer(const struct qp_flow *flow, const struct rx_frame *f)
 	return memcmp(ip + 8, flow->path.dst_ip, 16) == 0;
 }
 
+/* A VLAN is a network of its own: the same addresses on another one are other hosts. */
+static bool
+on_vlan_of(const struct qp_flow *flow, const struct rx_frame *f)
+{
+	bool tagged = f->roce.ip_off > ETH_HDR_BYTES;
+
+	if (likely(!tagged && !flow->path.tagged))
+		return true;
+	return (tagged ? be16_load(f->buf + ETH_HDR_BYTES) & VLAN_ID_MASK : 0) ==
+	       (flow->path.tagged ? flow->path.vlan_tci & VLAN_ID_MASK : 0);
+}
+
+/* QP 1 is that of the NIC: it answers from the NIC's address. */
+static bool
+to_nic(const struct nic *nic, const struct rx_frame *f)
+{
+	const uint8_t *ip = f->buf + f->roce.ip_off;
+	const struct nic_params *p = &nic->params;
+
+	if (memcmp(f->buf, p->mac, 6) != 0)
+		return false;
+	return f->roce.ip_version == 4
+		       ? p->ip.version == 4 && memcmp(ip + 16, p->ip.addr, 4) == 0
+		       : p->ip6.version == 6 && memcmp(ip + 24, p->ip6.addr, 16) == 0;
+}
+
 static enum nic_drop
 on_mac_control(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 {
@@ -128,8 +155,8 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 	 */
 	if (v->ecn == ECN_CE && v->opcode < UD_SEND_ONLY)
 		nic_np_on_ce(nic, item, now_ns);
-	if (v->opcode <= RC_READ_REQUEST || v->opcode == RC_COMPARE_SWAP ||
-	    v->opcode == RC_FETCH_ADD)
+	if (v->opcode <= RC_READ_REQUEST ||
+	    (v->opcode >= RC_COMPARE_SWAP && v->opcode < RC_OPCODES_END))
 		return nic_on_request(nic, item, v, wire_bytes(f->len), now_ns);
 	if (v->opcode <= RC_READ_RESP_ONLY)
 		return nic_on_read_response(nic, item, v, wire_bytes(f->len), now_ns);
@@ -163,7 +190,8 @@ on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 	counter_inc(&nic->stats.rx_roce_packets);
 	if (item == QP_NONE || unlikely(nic->qps[item].place == QP_FREE)) {
 		if (f->roce.dest_qp == GSI_QPN && nic->gsi != NULL)
-			return nic_gsi_on_datagram(nic, f->buf, &f->roce);
+			return to_nic(nic, f) ? nic_gsi_on_datagram(nic, f->buf, &f->roce)
+					      : NIC_DROP_CM_ADDRESS;
 		if (f->roce.opcode == ROCE_CNP)
 			counter_inc(&nic->stats.rp.rp_cnp_ignored);
 		return NIC_DROP_UNKNOWN_QP;
@@ -173,6 +201,11 @@ on_roce(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 		if (f->roce.opcode == ROCE_CNP)
 			counter_inc(&nic->stats.rp.rp_cnp_ignored);
 		return NIC_DROP_WRONG_PEER;
+	}
+	if (!on_vlan_of(flow, f)) {
+		if (f->roce.opcode == ROCE_CNP)
+			counter_inc(&nic->stats.rp.rp_cnp_ignored);
+		return NIC_DROP_WRONG_VLAN;
 	}
 	nic_touch(nic, item, &nic->qps[item]);
 	if (unlikely(nic->qps[item].flags & QP_UNRESOLVED))
@@ -190,6 +223,14 @@ has_room(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 	return nic_pause_admit(nic, f->roce.dscp,
 			       tagged ? be16_load(f->buf + ETH_HDR_BYTES) >> 13 : -1, f->len,
 			       now_ns);
+}
+
+/* Data whose ACK echoes the INT header. */
+static bool
+is_data(uint8_t opcode)
+{
+	return opcode <= RC_WRITE_ONLY_IMM || opcode == RC_SEND_LAST_INV ||
+	       opcode == RC_SEND_ONLY_INV;
 }
 
 /*
@@ -224,7 +265,7 @@ on_int(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 	nic->heard_int = hdr;
 	done = on_roce(nic, &plain, now_ns);
 	nic->heard_int = NULL;
-	if (done == NIC_USED && plain.roce.opcode <= RC_WRITE_ONLY_IMM)
+	if (done == NIC_USED && is_data(plain.roce.opcode))
 		nic_echo_int(&nic->echoes[plain.item], hdr);
 	return done;
 }
@@ -297,7 +338,9 @@ classify_other(const struct nic *nic, struct rx_frame *f)
 			f->class = RX_INT;
 			f->eth = eth;
 		} else {
-			drop(f, verdict == ROCE_NOT_ROCE ? NIC_DROP_NOT_ROCE : NIC_DROP_BAD_ROCE);
+			drop(f, verdict == ROCE_NOT_ROCE         ? NIC_DROP_NOT_ROCE
+				: verdict == ROCE_UNKNOWN_OPCODE ? NIC_DROP_UNKNOWN_OPCODE
+								 : NIC_DROP_BAD_ROCE);
 		}
 	}
 }

@@ -21,10 +21,12 @@ enum nic_drop {
 	NIC_DROP_MALFORMED, /* Ethernet or IP: frame_verdict */
 	NIC_DROP_NOT_FOR_US,
 	NIC_DROP_NOT_ROCE,
-	NIC_DROP_BAD_ROCE, /* lengths, version, opcode, pad: roce_verdict */
-	NIC_DROP_BAD_ICRC, /* rx_icrc_encapsulated */
+	NIC_DROP_BAD_ROCE,       /* lengths, version, pad: roce_verdict */
+	NIC_DROP_UNKNOWN_OPCODE, /* of a transport other than RC and UD */
+	NIC_DROP_BAD_ICRC,       /* rx_icrc_encapsulated */
 	NIC_DROP_UNKNOWN_QP,
 	NIC_DROP_WRONG_PEER, /* source address is not that of the QP's peer */
+	NIC_DROP_WRONG_VLAN, /* VLAN is not that of the QP's flow */
 	NIC_DROP_UNEXPECTED_OPCODE,
 	NIC_DROP_WRONG_TRANSPORT,     /* UD for an RC QP, or the reverse */
 	NIC_DROP_BAD_QKEY,            /* qkey_violations */
@@ -39,6 +41,7 @@ enum nic_drop {
 	NIC_DROP_MAC_CONTROL_ADDRESS, /* to another station */
 	NIC_DROP_NEIGH_MALFORMED,     /* ARP or neighbour discovery */
 	NIC_DROP_CM_LENGTH,           /* a datagram to QP 1 that is not a MAD */
+	NIC_DROP_CM_ADDRESS,          /* a datagram to QP 1 at the address of a flow */
 	NIC_DROP_CM_OVERFLOW,         /* more datagrams to QP 1 than the connection manager takes */
 	NIC_DROP_ANSWER_OVERFLOW, /* ARP/ND request while replies exceed their share of the link */
 	NIC_DROPS

@@ -164,9 +164,14 @@ nic_resolve_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 void
 nic_resolve_release(struct nic *nic, uint32_t item)
 {
+	struct nic_neighbours *n = nic->neighbours;
 	struct neigh_key key = key_of_qp(nic, &nic->qps[item]);
+	uint32_t index = neigh_find(n->table, &key);
 
-	neigh_release(nic->neighbours->table, neigh_find(nic->neighbours->table, &key));
+	neigh_release(n->table, index);
+	/* The next neighbour of this index may be one that the NIC itself asks for. */
+	if (index < n->n_askers && neigh_get(n->table, index)->users == 0)
+		n->askers[index] = (struct nic_asker){.flow = FLOW_NONE};
 }
 
 void
@@ -178,7 +183,7 @@ nic_resolve_drop_asker(struct nic *nic, uint32_t flow_id)
 
 	if (index == NEIGH_NONE || index >= n->n_askers || n->askers[index].flow != flow_id)
 		return;
-	n->askers[index].flow = FLOW_NONE;
+	n->askers[index] = (struct nic_asker){.flow = FLOW_NONE};
 	n->scan_left = nic->n_qps;
 	node_wake(&nic->node, 0);
 }

@@ -19,7 +19,7 @@
 /* Source of the requests for a neighbour. */
 struct nic_asker {
 	uint32_t flow;      /* FLOW_NONE: it has gone, and the scan finds another */
-	struct field_ip ip; /* version 0: the NIC */
+	struct field_ip ip; /* version 0: the NIC, also until then */
 	uint8_t mac[6];
 };
 

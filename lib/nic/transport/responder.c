@@ -14,7 +14,7 @@
 /* Opcodes that consume a receive WQE. */
 #define TAKES_RECV                                                                                 \
 	(1u << RC_SEND_FIRST | 1u << RC_SEND_ONLY | 1u << RC_SEND_ONLY_IMM |                       \
-	 1u << RC_WRITE_LAST_IMM | 1u << RC_WRITE_ONLY_IMM)
+	 1u << RC_SEND_ONLY_INV | 1u << RC_WRITE_LAST_IMM | 1u << RC_WRITE_ONLY_IMM)
 
 /* Is the opcode valid at this point of a message, and the length valid for the opcode? */
 static bool
@@ -31,9 +31,11 @@ request_fits(struct nic *nic, uint32_t item, uint16_t mtu_bytes, const struct ro
 		return in_send && v->payload_bytes == mtu_bytes;
 	case RC_SEND_LAST:
 	case RC_SEND_LAST_IMM:
+	case RC_SEND_LAST_INV:
 		return in_send && v->payload_bytes <= mtu_bytes;
 	case RC_SEND_ONLY:
 	case RC_SEND_ONLY_IMM:
+	case RC_SEND_ONLY_INV:
 		return !in_write && !in_send && v->payload_bytes <= mtu_bytes;
 	case RC_WRITE_FIRST:
 		return !in_write && !in_send && v->payload_bytes == mtu_bytes &&
@@ -86,7 +88,8 @@ refuse(struct nic *nic, uint32_t item, enum qp_owed nak, enum nic_drop reason)
 static void
 begin_message(struct nic *nic, struct nic_qp *qp, const struct roce_view *v)
 {
-	bool send = v->opcode <= RC_SEND_ONLY_IMM;
+	/* Its memory exists only as numbers: there is nothing to invalidate. */
+	bool send = v->opcode <= RC_SEND_ONLY_IMM || v->opcode == RC_SEND_ONLY_INV;
 
 	counter_inc(send ? &nic->stats.rx_send_requests : &nic->stats.rx_write_requests);
 	qp->rx_flags &= (uint8_t)~QP_RX_SEND;

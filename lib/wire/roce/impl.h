@@ -30,7 +30,7 @@
 #define EXT_ATOMIC 0x04u
 #define EXT_AETH 0x08u
 #define EXT_ATOMIC_ACK 0x10u
-#define EXT_IMM 0x20u
+#define EXT_IMM 0x20u /* ImmDt or IETH */
 #define EXT_CNP 0x40u
 
 struct roce_op {

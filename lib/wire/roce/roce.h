@@ -23,6 +23,7 @@
 #define AETH_BYTES 4u
 #define DETH_BYTES 8u
 #define IMMDT_BYTES 4u
+#define IETH_BYTES 4u
 #define CNP_BODY_BYTES 16u
 #define PSN_MASK 0xFFFFFFu
 #define QPN_MASK 0xFFFFFFu
@@ -52,6 +53,11 @@ enum roce_opcode {
 	RC_ATOMIC_ACK = 0x12, /* atomics are parsed, not built */
 	RC_COMPARE_SWAP = 0x13,
 	RC_FETCH_ADD = 0x14,
+	RC_RESERVED_15 = 0x15,
+	RC_SEND_LAST_INV = 0x16, /* SEND with invalidate */
+	RC_SEND_ONLY_INV = 0x17,
+	RC_RESERVED_18 = 0x18, /* the first of eight */
+	RC_OPCODES_END = 0x20,
 	UD_SEND_ONLY = 0x64,
 	UD_SEND_ONLY_IMM = 0x65,
 	ROCE_CNP = 0x81,
@@ -113,7 +119,7 @@ struct roce_view {
 	/* DETH (UD) */
 	uint32_t deth_qkey;
 	uint32_t deth_src_qp;
-	uint32_t imm;
+	uint32_t imm; /* or IETH: the R_Key that a SEND with invalidate names */
 };
 
 /**

@@ -56,10 +56,11 @@ TEST(each_broken_frame_is_dropped_by_name)
 		{37, 0xB8, NIC_DROP_NOT_ROCE},  /* UDP port 4792 */
 		{39, 0x01, NIC_DROP_BAD_ROCE},  /* UDP length */
 		{42, 0x04, NIC_DROP_BAD_ICRC},  /* SEND Only */
-		{42, 0xF0, NIC_DROP_BAD_ROCE},  /* unknown opcode */
-		{43, 0x01, NIC_DROP_BAD_ROCE},  /* transport header version */
-		{53, 0x05, NIC_DROP_BAD_ICRC},  /* PSN */
-		{71, 'x', NIC_DROP_BAD_ICRC},   /* payload */
+		{42, 0xF0, NIC_DROP_UNKNOWN_OPCODE},
+		{42, 0x24, NIC_DROP_UNKNOWN_OPCODE}, /* UC SEND Only */
+		{43, 0x01, NIC_DROP_BAD_ROCE},       /* transport header version */
+		{53, 0x05, NIC_DROP_BAD_ICRC},       /* PSN */
+		{71, 'x', NIC_DROP_BAD_ICRC},        /* payload */
 	};
 
 	start();
@@ -81,6 +82,44 @@ TEST(each_broken_frame_is_dropped_by_name)
 	}
 	expect_silence(&solo, NEVER_NS);
 	solo_destroy(&solo);
+}
+
+/* The same addresses on another VLAN are another host. A priority tag is no VLAN. */
+TEST(frames_of_another_vlan_are_dropped_by_name)
+{
+	static const struct {
+		bool tagged;
+		uint16_t tci;
+		uint16_t vlan; /* of frames that the flow takes */
+	} flows[] = {{false, 0, 0}, {true, 0xE000, 0}, {true, 0x6007, 7}};
+
+	for (unsigned int i = 0; i < ARRAY_LEN(flows); i++) {
+		struct nic_qp_params qp = nic_test_qp(0);
+		struct roce_path path;
+		uint32_t psn = 0;
+
+		solo_init(&solo);
+		qp.requester = false;
+		qp.tagged = flows[i].tagged;
+		qp.vlan_tci = flows[i].tci;
+		solo_start(&solo, &qp);
+		path = solo_path(&solo);
+		for (int vlan = -1; vlan < 10; vlan++) {
+			bool taken = flows[i].vlan == (vlan < 0 ? 0 : vlan);
+			uint64_t before = drops(NIC_DROP_WRONG_VLAN);
+
+			path.tagged = vlan >= 0;
+			path.vlan_tci = (uint16_t)(0x4000 | (vlan & 0xFFF));
+			solo_feed_on(&solo, &path,
+				     &(struct roce_fields){.opcode = RC_SEND_ONLY, .psn = psn}, 8);
+			psn += taken;
+			assert_int_equal(drops(NIC_DROP_WRONG_VLAN), before + !taken);
+		}
+		assert_int_equal(psn, flows[i].vlan == 0 ? 2 : 1);
+		assert_int_equal(pair_info(&(struct pair){.nic = {solo.nic}}, 0, 0).rx_messages,
+				 psn);
+		solo_destroy(&solo);
+	}
 }
 
 TEST(frames_of_others_are_dropped_by_name)

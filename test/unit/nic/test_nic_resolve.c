@@ -4,8 +4,10 @@
 
 #include "base/numbers/array.h"
 #include "base/numbers/prng.h"
+#include "nic/core/core.h"
 #include "nic/observe/flow_info.h"
 #include "nic/observe/wait.h"
+#include "nic/transport/resolve.h"
 #include "wire/neighbour/arp.h"
 #include "wire/neighbour/icmp.h"
 #include "wire/neighbour/nd.h"
@@ -484,6 +486,44 @@ TEST(flow_that_remains_asks_for_the_neighbour_that_it_shared)
 	now_ns = params[0].neigh_retrans_time_ns;
 	assert_int_equal(who_asks(), 11);
 	destroy(1);
+}
+
+/* The connection manager's datagrams go to the neighbour of a flow that is removed. */
+TEST(nic_asks_for_its_neighbour_when_the_flow_is_gone)
+{
+	static const uint32_t id = 0;
+	static const struct nic_flow_update live;
+	struct nic_reload r = {.params = params[0], .flows = &live, .n_flows = 1};
+	const struct neigh_key key = {.ip = {4, {10, 0, 0, 254}}};
+
+	for (unsigned int shared = 0; shared < 2; shared++) {
+		const struct nic_flow_place place = {.first_item = 0, .n_qps = 1};
+		struct nic_qp_params qp = routed_qp(0, 11);
+		struct neigh_table *table;
+
+		if (shared)
+			setup(NULL);
+		create(1);
+		table = nic_of(nic[0])->neighbours->table;
+		assert_int_equal(nic_reserve_flows(nic[0], 1), 0);
+		assert_int_equal(nic_prepare_flow(nic[0], &qp, &place), 0);
+		r.added = &id;
+		r.n_added = 1;
+		r.n_removed = 0;
+		nic_reload(nic[0], &r);
+		assert_int_equal(who_asks(), 11);
+		if (shared)
+			assert_true(neigh_add(table, &key, now_ns) >= 0);
+		r.n_added = 0;
+		r.removed = &id;
+		r.n_removed = 1;
+		remove_flow(&r);
+		if (!shared)
+			assert_true(neigh_add(table, &key, now_ns) >= 0);
+		now_ns = shared ? params[0].neigh_retrans_time_ns : now_ns + NS_PER_US;
+		assert_int_equal(who_asks(), 1);
+		destroy(1);
+	}
 }
 
 /* The MAC address to which the first QP sends, as a number; 0: not known yet. */

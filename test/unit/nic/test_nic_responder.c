@@ -3,6 +3,7 @@
 #include "base/numbers/array.h"
 #include "nic/qp/qp.h"
 #include "unit/nic/nic_test.h"
+#include "wire/bytes/be.h"
 
 #define FIRST(seq, total)                                                                          \
 	{                                                                                          \
@@ -274,29 +275,102 @@ TEST(request_that_does_not_fit_is_refused)
 	}
 }
 
-/* Atomics are requests as well. They are not built: a SEND of the right length is turned into
- * one. */
-TEST(atomic_is_refused)
+/*
+ * RC opcodes by table 38 of IBTA: First, Middle, Last, Only of a SEND (capital) or a WRITE; R: READ
+ * request, of a QP that serves none; -: response; x: atomic or reserved.
+ */
+static const char opcode_kinds[] = "FMLLOOfmllooR------xxxLOxxxxxxxx";
+static_assert(sizeof(opcode_kinds) - 1 == RC_OPCODES_END, "each RC opcode");
+
+enum context { NO_MESSAGE, IN_SEND, IN_WRITE, CONTEXTS };
+
+static bool
+is_served(char kind, enum context context)
 {
-	static const uint8_t opcodes[] = {RC_COMPARE_SWAP, RC_FETCH_ADD};
+	static const char *const served[CONTEXTS] = {
+		[NO_MESSAGE] = "FOfo", [IN_SEND] = "ML", [IN_WRITE] = "ml"};
 
-	for (unsigned int i = 0; i < sizeof(opcodes); i++) {
-		struct roce_fields send = {.opcode = RC_SEND_ONLY};
-		uint8_t frame[128], atomic_eth[28] = {0};
-		struct roce_path path;
-		size_t n;
+	return strchr(served[context], kind) != NULL;
+}
 
-		solo_init(&solo);
-		solo.params.icrc_check = false;
-		start(64);
-		path = solo_path(&solo);
-		n = roce_build(frame, sizeof(frame), &path, &send, atomic_eth, sizeof(atomic_eth));
-		frame[42] = opcodes[i]; /* first byte of the BTH */
-		solo_feed_bytes(&solo, frame, (uint16_t)n);
-		expect_answer(&solo, AETH_NAK_INVALID_REQUEST, 0, 0);
-		assert_int_equal(stats()->drops[NIC_DROP_UNEXPECTED_OPCODE], 1);
-		solo_destroy(&solo);
-	}
+/* A packet with any opcode, which roce_build() need not know: a SEND Only is turned into it. */
+static void
+feed_opcode(uint8_t opcode, uint32_t psn)
+{
+	bool known = roce_ext_bytes(opcode) >= 0;
+	char kind = opcode < RC_OPCODES_END ? opcode_kinds[opcode] : 'x';
+	uint16_t ext = known ? (uint16_t)roce_ext_bytes(opcode) : 0,
+		 payload = strchr("FMfml", kind) != NULL               ? 1024
+			   : kind == 'R' || strchr("-x", kind) != NULL ? 0
+								       : 8;
+	struct roce_fields send = {.opcode = RC_SEND_ONLY, .psn = psn, .ack_req = true};
+	uint8_t frame[1200], body[1100] = {0};
+	struct roce_path path = solo_path(&solo);
+	size_t n;
+
+	if (opcode == RC_READ_RESP_FIRST || opcode == RC_READ_RESP_MIDDLE ||
+	    opcode == RC_READ_RESP_LAST)
+		payload = 1024;
+	/* DMA length of an RETH. */
+	be32_store(body + 12, kind == 'f' ? 2048 : payload);
+	n = roce_build(frame, sizeof(frame), &path, &send, body, (uint16_t)(ext + payload));
+	frame[42] = opcode; /* first byte of the BTH */
+	solo_feed_bytes(&solo, frame, (uint16_t)n);
+}
+
+static uint64_t
+sum_of_drops(void)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int d = 0; d < NIC_DROPS; d++)
+		sum += stats()->drops[d];
+	return sum;
+}
+
+static void
+try_opcode(uint8_t opcode, enum context context)
+{
+	bool rc = opcode < RC_OPCODES_END, response = rc && opcode_kinds[opcode] == '-';
+	bool served = rc && !response && is_served(opcode_kinds[opcode], context);
+	uint32_t psn = context != NO_MESSAGE;
+	uint64_t cnps;
+
+	solo_init(&solo);
+	solo.params.icrc_check = false;
+	start(64);
+	if (context == IN_SEND)
+		solo_feed(&solo, (struct roce_fields){.opcode = RC_SEND_FIRST}, 1024);
+	if (context == IN_WRITE)
+		solo_feed(&solo,
+			  (struct roce_fields)FIRST(0, opcode == RC_WRITE_MIDDLE ? 3072 : 2048),
+			  1024);
+	cnps = stats()->rp.rp_cnp_handled + stats()->rp.rp_cnp_ignored;
+	feed_opcode(opcode, psn);
+	if (served)
+		expect_answer(&solo, AETH_ACK, psn, strchr("LOlo", opcode_kinds[opcode]) != NULL);
+	else if (rc && !response)
+		expect_answer(&solo, AETH_NAK_INVALID_REQUEST, psn, 0);
+	expect_silence(&solo, NEVER_NS);
+	cnps = stats()->rp.rp_cnp_handled + stats()->rp.rp_cnp_ignored - cnps;
+	if (sum_of_drops() + served + cnps != 1)
+		fail_msg("opcode 0x%02x in context %u: %ju drops, %ju CNPs", opcode, context,
+			 (uintmax_t)sum_of_drops(), (uintmax_t)cnps);
+	assert_int_equal(stats()->drops[NIC_DROP_UNEXPECTED_OPCODE] > 0,
+			 rc && !served && (!response || opcode == RC_ATOMIC_ACK));
+	assert_int_equal(stats()->drops[NIC_DROP_UNKNOWN_OPCODE] > 0,
+			 !rc && roce_ext_bytes(opcode) < 0);
+	assert_int_equal(stats()->drops[NIC_DROP_WRONG_TRANSPORT] > 0,
+			 opcode == UD_SEND_ONLY || opcode == UD_SEND_ONLY_IMM);
+	solo_destroy(&solo);
+}
+
+/* 9.7.4.1: a request that is invalid here, or that we do not know, gets a NAK. */
+TEST(each_opcode_is_served_refused_or_dropped_by_name)
+{
+	for (unsigned int opcode = 0; opcode < 256; opcode++)
+		for (enum context context = 0; context < CONTEXTS; context++)
+			try_opcode((uint8_t)opcode, context);
 }
 
 TEST(write_with_immediate_is_a_write)
