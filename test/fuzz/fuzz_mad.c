@@ -27,6 +27,14 @@ on_send(void *arg, const struct cm_peer *to, const struct cm_msg *msg)
 	sent++;
 }
 
+static enum cm_reason
+on_offer(void *arg, const struct cm_view *v, struct cm_end *own)
+{
+	(void)arg;
+	*own = (struct cm_end){.qpn = 20, .psn = v->other.psn};
+	return (enum cm_reason)0;
+}
+
 static void
 check_message(const uint8_t *mad)
 {
@@ -75,7 +83,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	const struct cm_terms terms = {.port = 1, .mtu_code = 3};
 	const struct cm_end own = {.qpn = 9};
 	struct cm_stats stats = {0};
-	struct cm *cm = cm_create(&params, &stats, on_send, NULL);
+	struct cm *cm = cm_create(&params, &stats, &(struct cm_ops){on_send, on_offer}, NULL);
 	uint64_t now_ns = 1;
 
 	FUZZ_CHECK(cm != NULL);

@@ -45,7 +45,7 @@ do_one(struct cm *cm, const struct cm_order *order, uint64_t now_ns)
 		cm_accept(cm, order->id, &order->own, now_ns);
 		break;
 	case CM_ORDER_REJECT:
-		cm_reject(cm, order->id, order->reason);
+		cm_reject(cm, order->id, order->reason, now_ns);
 		break;
 	case CM_ORDER_READY:
 		cm_ready(cm, order->id);

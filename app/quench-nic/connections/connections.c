@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <time.h>
 
 #include "base/numbers/fixed.h"
@@ -36,6 +37,11 @@
 #define MOST_NAMES (4 * NIC_CM_CONNECTIONS)
 /* How long the end of the program waits for the peers' answers. */
 #define LEAVE_NS (300 * NS_PER_MS)
+/*
+ * QP numbers of connections are chosen among so many of the lowest: a NIC with a million QPs would
+ * otherwise look through all of them.
+ */
+#define MOST_NUMBERS 4096u
 #define VLAN_ID_MASK 0x0FFFu
 
 /* ---- lines ---- */
@@ -208,17 +214,31 @@ has_number(const struct connections *c, uint32_t qpn)
 	return false;
 }
 
-/* A QP number that no flow has, nor a connection whose flow is not added yet; or 0. */
+/* A number that nobody can foresee. */
+static uint32_t
+secret(void)
+{
+	uint32_t n;
+
+	while (getrandom(&n, sizeof(n), 0) != (ssize_t)sizeof(n))
+		;
+	return n;
+}
+
+/*
+ * A QP number that no flow has, nor a connection whose flow is not added yet; or 0. One that a
+ * stranger cannot guess at once.
+ */
 static uint32_t
 free_qpn(struct connections *c)
 {
 	const struct nic_config *config = nic_config_of(active_config_running_begin(c->active));
-	uint32_t qpn = 0, tries = 0;
+	uint32_t most = (uint32_t)min_u64(config->nic.max_qps, MOST_NUMBERS), qpn = 0, tries = 0;
 
 	do {
-		int64_t first = flow_registry_free_numbers(c->registry, 1);
+		int64_t number = flow_registry_free_number(c->registry, secret() % most);
 
-		qpn = first < 0 ? 0 : config->nic.first_qpn + (uint32_t)first;
+		qpn = number < 0 ? 0 : config->nic.first_qpn + (uint32_t)number;
 	} while (qpn != 0 && has_number(c, qpn) && ++tries <= NIC_CM_CONNECTIONS);
 	active_config_running_end(c->active);
 	return tries > NIC_CM_CONNECTIONS ? 0 : qpn;
@@ -423,7 +443,64 @@ own_end(const struct nic_config *config, uint32_t qpn, uint32_t psn, const struc
 static uint32_t
 new_psn(void)
 {
-	return (uint32_t)random() % 0xffffff + 1;
+	return secret() % 0xffffff + 1;
+}
+
+/* The reason to refuse a REQ that the pattern (NULL: none) would serve, or 0. */
+static enum cm_reason
+fault_of(const struct nic_flow *pattern, const struct cm_view *v)
+{
+	if (pattern == NULL)
+		return CM_REASON_INVALID_SERVICE_ID;
+	/* Who asks decides on the MTU, and takes no other. */
+	return cm_mtu_bytes(v->terms.mtu_code) > pattern->qp.mtu_bytes ? CM_REASON_INVALID_MTU
+								       : (enum cm_reason)0;
+}
+
+/*
+ * In a flood of REQs: the QP that a peer would get. No flow is made before the peer answers. A
+ * number may be offered to several peers: the first one that answers gets it. Main lcore.
+ */
+static enum cm_reason
+offer(void *arg, const struct cm_view *v, struct cm_end *own)
+{
+	struct connections *c = arg;
+	const struct config_version *version = active_config_hold(c->active);
+	const struct nic_config *config = nic_config_of(version);
+	enum cm_reason fault = fault_of(pattern_for(config, v), v);
+	uint32_t qpn;
+
+	pthread_mutex_lock(&c->lock);
+	c->spares_are_used = true;
+	qpn = c->n_spares == 0 ? 0 : c->spares[c->next_spare++ % c->n_spares];
+	pthread_mutex_unlock(&c->lock);
+	if (fault == 0 && qpn == 0)
+		fault = CM_REASON_NO_QP;
+	if (fault == 0)
+		*own = own_end(config, qpn, new_psn(), &v->other);
+	active_config_release(c->active, version);
+	return fault;
+}
+
+/* Choose other QP numbers for offers, if some may have been taken. */
+static void
+choose_spares(struct connections *c)
+{
+	uint32_t spares[CONNECTIONS_SPARES], n = 0;
+	bool wanted;
+
+	pthread_mutex_lock(&c->lock);
+	wanted = c->spares_are_used || c->n_spares == 0;
+	c->spares_are_used = false;
+	pthread_mutex_unlock(&c->lock);
+	if (!wanted)
+		return;
+	while (n < CONNECTIONS_SPARES && (spares[n] = free_qpn(c)) != 0)
+		n++;
+	pthread_mutex_lock(&c->lock);
+	memcpy(c->spares, spares, n * sizeof(spares[0]));
+	c->n_spares = n;
+	pthread_mutex_unlock(&c->lock);
 }
 
 /* What the events of a look lead to. Each of them leads to one part and one order at most. */
@@ -447,24 +524,26 @@ give_orders(struct connections *c, struct round *r)
 	r->n_orders = 0;
 }
 
-/* A REQ has come. */
+/* A REQ has come, and perhaps the RTU to an offer, which names our end. */
 static void
 on_requested(struct connections *c, const struct nic_config *config, struct round *r,
 	     const struct cm_news *h)
 {
 	const struct nic_flow *pattern = pattern_for(config, &h->view);
-	uint32_t qpn = pattern == NULL ? 0 : free_qpn(c), psn = new_psn(), id = h->event.id;
+	uint32_t qpn = h->view.own.qpn, psn = h->view.own.psn, id = h->event.id;
+	enum cm_reason fault = fault_of(pattern, &h->view);
 	struct connection *one;
 
-	/* Who asks decides on the MTU, and takes no other. */
-	if (qpn == 0 || cm_mtu_bytes(h->view.terms.mtu_code) > pattern->qp.mtu_bytes) {
-		order(r, (struct cm_order){
-				 .kind = CM_ORDER_REJECT,
-				 .id = id,
-				 .reason = pattern == NULL ? CM_REASON_INVALID_SERVICE_ID
-					   : qpn == 0      ? CM_REASON_NO_QP
-							   : CM_REASON_INVALID_MTU,
-			 });
+	if (fault == 0 && qpn == 0) {
+		qpn = free_qpn(c);
+		psn = new_psn();
+	} else if (fault == 0 && has_number(c, qpn)) {
+		qpn = 0;
+	}
+	if (fault == 0 && qpn == 0)
+		fault = CM_REASON_NO_QP;
+	if (fault != 0) {
+		order(r, (struct cm_order){.kind = CM_ORDER_REJECT, .id = id, .reason = fault});
 		return;
 	}
 	one = begin(c, config, id, pattern, qpn, &h->view);
@@ -753,6 +832,7 @@ look(struct connections *c)
 
 	while (serve(c) && !atomic_load(&c->stop))
 		;
+	choose_spares(c);
 	v = active_config_hold(c->active);
 	connect_patterns(c, nic_config_of(v));
 	any = tend_all(c, nic_config_of(v));
@@ -783,9 +863,9 @@ connections_start(struct connections *c, struct active_config *active,
 	if (c->all == NULL)
 		return -ENOMEM;
 	c->orders = (struct cm_orders){active->mailbox, nic_cm(registry->nodes->node[0])};
-	srandom((unsigned int)monotonic_ns());
 	atomic_store(&c->pending, true);
 	pthread_mutex_init(&c->lock, NULL);
+	nic_gsi_set_offer(registry->nodes->node[0], offer, c);
 	rc = control_thread_start(&c->thread, "connections", run_thread, c);
 	c->has_thread = rc == 0;
 	if (rc != 0)

@@ -49,6 +49,9 @@ struct connecting {
 	uint64_t retry_ns;        /* not before */
 };
 
+/* QP numbers that are offered in turn while a flood of REQs lasts. */
+#define CONNECTIONS_SPARES 64u
+
 struct connections {
 	struct active_config *active;
 	struct flow_registry *registry;
@@ -59,8 +62,10 @@ struct connections {
 	atomic_bool pending; /* a pattern has more to send */
 	struct connecting *connecting;
 	unsigned int n_connecting;
-	uint64_t leave_by_ns;   /* 0: the program goes on */
-	pthread_mutex_t lock;   /* of all[], for readers */
+	uint64_t leave_by_ns; /* 0: the program goes on */
+	pthread_mutex_t lock; /* of all[], for readers; and of the spares */
+	bool spares_are_used;
+	uint32_t next_spare, n_spares, spares[CONNECTIONS_SPARES]; /* free QP numbers, for offers */
 	struct connection *all; /* by slot of the connection manager */
 	struct say_limit limit;
 };

@@ -595,6 +595,17 @@ flow_registry_free_numbers(struct flow_registry *registry, uint32_t count)
 	return first;
 }
 
+int64_t
+flow_registry_free_number(struct flow_registry *registry, uint32_t from)
+{
+	const uint32_t end = registry->nodes->max_qps;
+	int64_t number;
+
+	reap(registry);
+	number = ranges_find(&registry->numbers, from, 1, end);
+	return number < 0 ? ranges_find(&registry->numbers, 0, 1, end) : number;
+}
+
 int
 flow_registry_assign(struct flow_registry *registry, const struct config *cfg,
 		     const struct nic_config *now_config, struct nic_config *next,

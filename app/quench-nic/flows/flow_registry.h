@@ -84,6 +84,9 @@ void flow_registry_release(struct flow_registry *registry, const struct nic_conf
  */
 int64_t flow_registry_free_numbers(struct flow_registry *registry, uint32_t count);
 
+/** A number that no flow has, counted from first_qpn: this one or a later one. @return as above. */
+int64_t flow_registry_free_number(struct flow_registry *registry, uint32_t from);
+
 /* Called on the main lcore together with nic_reload(). */
 void flow_registry_added(struct flow_registry *registry, uint32_t flow_id, uint64_t now_ns);
 uint64_t flow_registry_added_ns(const struct flow_registry *registry, uint32_t flow_id);

@@ -7,6 +7,7 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "base/threads/counter.h"
+#include "nic/cm/cm_pending.h"
 #include "nic/cm/cm_table.h"
 #include "wire/mad/cm_ip.h"
 #include "wire/roce/gid.h"
@@ -17,36 +18,45 @@
 /* Time to the next attempt to send to a peer whose MAC address is being resolved. */
 #define UNRESOLVED_NS (10 * NS_PER_MS)
 #define HOP_LIMIT 64u
+/* Keeps this use of the key apart from others. */
+#define TRANSACTIONS 0x74726e73u
 /* Linux also says so if the route is not that of a subnet manager. */
 #define PERMISSIVE_LID 0xFFFFu
 #define PKEY 0xFFFFu
 /* Code of the static rate, which means nothing over Ethernet; 0 is reserved. */
 #define PACKET_RATE_10G 3u
 #define FIRST_SPORT 49152u
+/* Connections without RTU, as 1 / HALF_OPEN of the table. Beyond it, a REQ takes no connection. */
+#define HALF_OPEN 8u
 /* Part of the table from which on room is made, as 1 / SPARE of it. */
 #define SPARE 8u
-/* Connections of which the oldest is given up, and time that a handshake has nevertheless. */
+/* Connections of which the oldest is given up. */
 #define LOOKED_AT 16u
-#define HANDSHAKE_NS (250 * NS_PER_MS)
+/* Repetitions of the REP to a peer that seems to have forgotten its connection. */
+#define DOUBT_RETRIES 3u
 
 struct cm {
 	struct cm_params params;
 	struct cm_stats *stats;
-	cm_send *send;
+	struct cm_ops ops;
 	void *arg;
 	struct cm_table table;
-	uint64_t next_ns; /* nothing is due earlier */
+	struct cm_pendings pendings;
+	uint32_t half_open; /* connections in CM_REQ_RCVD and CM_REP_SENT */
+	uint64_t next_ns;   /* nothing is due earlier */
 	uint64_t transactions;
 	uint32_t hand;                    /* of make_room() */
+	uint32_t next_slot;               /* of answer_without_connection() */
 	uint32_t first_event, last_event; /* CM_NONE: none */
 };
 
-const char *const cm_state_words[] = {"free",      "req_sent", "rep_rcvd",
-				      "req_rcvd",  "rep_sent", "established",
-				      "dreq_sent", "timewait", "ending"};
+const char *const cm_state_words[] = {"free",     "req_sent", "rep_rcvd",    "req_rcvd",
+				      "rep_sent", "rtu_rcvd", "established", "dreq_sent",
+				      "timewait", "ending"};
 
 struct cm *
-cm_create(const struct cm_params *params, struct cm_stats *stats, cm_send *send, void *arg)
+cm_create(const struct cm_params *params, struct cm_stats *stats, const struct cm_ops *ops,
+	  void *arg)
 {
 	struct cm *cm = calloc(1, sizeof(*cm));
 
@@ -55,13 +65,14 @@ cm_create(const struct cm_params *params, struct cm_stats *stats, cm_send *send,
 	*cm = (struct cm){
 		.params = *params,
 		.stats = stats,
-		.send = send,
+		.ops = *ops,
 		.arg = arg,
 		.next_ns = NEVER_NS,
 		.first_event = CM_NONE,
 		.last_event = CM_NONE,
 	};
-	if (cm_table_init(&cm->table, params->max_connections, &params->key) == 0)
+	if (cm_table_init(&cm->table, params->max_connections, &params->key) == 0 &&
+	    cm_pendings_init(&cm->pendings, &params->key) == 0)
 		return cm;
 	cm_destroy(cm);
 	return NULL;
@@ -73,6 +84,7 @@ cm_destroy(struct cm *cm)
 	if (cm == NULL)
 		return;
 	cm_table_free(&cm->table);
+	cm_pendings_free(&cm->pendings);
 	free(cm);
 }
 
@@ -110,13 +122,42 @@ arm(struct cm *cm, struct cm_connection *c, uint64_t due_ns)
 	cm->next_ns = min_u64(cm->next_ns, due_ns);
 }
 
+static bool
+is_half_open(enum cm_state state)
+{
+	return state == CM_REQ_RCVD || state == CM_REP_SENT;
+}
+
+static void
+set_state(struct cm *cm, struct cm_connection *c, enum cm_state state)
+{
+	cm->half_open += (uint32_t)is_half_open(state) - is_half_open(c->view.state);
+	c->view.state = state;
+}
+
+static void
+give(struct cm *cm, struct cm_connection *c)
+{
+	set_state(cm, c, CM_FREE);
+	cm_table_give(&cm->table, index_of(cm, c));
+}
+
 /* ---- messages ---- */
 
 static void
 send_to(struct cm *cm, const struct cm_peer *to, const struct cm_msg *msg)
 {
 	counter_inc(&cm->stats->cm_messages_sent);
-	cm->send(cm->arg, to, msg);
+	cm->ops.send(cm->arg, to, msg);
+}
+
+/* Of a conversation that we begin. It says nothing about the ones of others. */
+static uint64_t
+new_transaction(struct cm *cm)
+{
+	const uint32_t words[2] = {(uint32_t)++cm->transactions, TRANSACTIONS};
+
+	return (uint64_t)half_sip(&cm->params.key, words, 2) << 32 | words[0];
 }
 
 /* A message of a connection, without the fields of its own. */
@@ -227,18 +268,21 @@ build_req(const struct cm *cm, const struct cm_connection *c)
 }
 
 static struct cm_msg
-build_rep(const struct cm *cm, const struct cm_connection *c)
+build_rep(const struct cm *cm, const struct cm_view *v, uint64_t transaction_id)
 {
-	struct cm_msg rep = of(c, CM_REP);
-
-	rep.guid = cm->params.guid;
-	rep.qpn = c->view.own.qpn;
-	rep.psn = c->view.own.psn;
-	rep.responder_resources = c->view.own.responder_resources;
-	rep.initiator_depth = c->view.own.initiator_depth;
-	rep.rnr_retry = c->view.own.rnr_retry;
-	rep.ack_delay = c->view.terms.ack_timeout;
-	return rep;
+	return (struct cm_msg){
+		.attribute = CM_REP,
+		.transaction_id = transaction_id,
+		.local_id = v->local_id,
+		.remote_id = v->remote_id,
+		.guid = cm->params.guid,
+		.qpn = v->own.qpn,
+		.psn = v->own.psn,
+		.responder_resources = v->own.responder_resources,
+		.initiator_depth = v->own.initiator_depth,
+		.rnr_retry = v->own.rnr_retry,
+		.ack_delay = v->terms.ack_timeout,
+	};
 }
 
 /* ---- events and ends ---- */
@@ -273,7 +317,7 @@ end(struct cm *cm, struct cm_connection *c, enum cm_cause cause, bool waits, uin
 	if (has_ended(c))
 		return;
 	c->cause = cause;
-	c->view.state = waits ? CM_TIMEWAIT : CM_ENDING;
+	set_state(cm, c, waits ? CM_TIMEWAIT : CM_ENDING);
 	c->due_ns = NEVER_NS;
 	if (waits)
 		arm(cm, c, now_ns + timeout_ns(c->view.terms.ack_timeout));
@@ -284,29 +328,16 @@ static void
 leave_timewait(struct cm *cm, struct cm_connection *c)
 {
 	c->due_ns = NEVER_NS;
-	c->view.state = CM_ENDING;
+	set_state(cm, c, CM_ENDING);
 	if (!c->is_listed)
-		cm_table_give(&cm->table, index_of(cm, c));
-}
-
-/*
- * The peer uses its QP, or its communication ID, for another connection (12.9.8.3): it has
- * forgotten this one.
- */
-static void
-end_stale(struct cm *cm, struct cm_connection *c, uint64_t now_ns)
-{
-	if (has_ended(c))
-		return;
-	counter_inc(&cm->stats->cm_stale);
-	end(cm, c, CM_BY_STALE, true, now_ns);
+		give(cm, c);
 }
 
 static void
 establish(struct cm *cm, struct cm_connection *c)
 {
 	counter_inc(&cm->stats->cm_connected);
-	c->view.state = CM_ESTABLISHED;
+	set_state(cm, c, CM_ESTABLISHED);
 	c->due_ns = NEVER_NS;
 }
 
@@ -320,11 +351,45 @@ patience(const struct cm *cm, const struct cm_connection *c)
 static void
 disconnect(struct cm *cm, struct cm_connection *c, uint64_t now_ns)
 {
-	c->view.state = CM_DREQ_SENT;
-	c->transaction_id = (uint64_t)cm->params.key.k[0] << 32 | ++cm->transactions;
+	set_state(cm, c, CM_DREQ_SENT);
+	c->transaction_id = new_transaction(cm);
 	c->last = of(c, CM_DREQ);
 	c->last.remote_qpn = c->view.other.qpn;
 	ask(cm, c, patience(cm, c), cm->params.max_retries, now_ns);
+}
+
+/* The cause of the end after our DREQ. */
+static enum cm_cause
+cause_of_dreq(const struct cm_connection *c)
+{
+	return c->is_doubted ? CM_BY_STALE : CM_BY_US;
+}
+
+/* The peer has forgotten this connection: it gets a DREQ, as 12.9.8.3.1 wants it. */
+static void
+end_stale(struct cm *cm, struct cm_connection *c, uint64_t now_ns)
+{
+	counter_inc(&cm->stats->cm_stale);
+	c->is_doubted = true;
+	disconnect(cm, c, now_ns);
+}
+
+/*
+ * A REQ or a REP says that the peer uses its QP, or its communication ID, for another connection
+ * (12.9.8.3). It may be forged. A peer that has our REP again repeats its RTU, unless it has
+ * forgotten the connection; if we were the active side, there is nothing to ask it.
+ */
+static void
+doubt(struct cm *cm, struct cm_connection *c, uint64_t now_ns)
+{
+	if (c->view.state != CM_ESTABLISHED || c->is_doubted)
+		return;
+	if (c->view.active) {
+		end_stale(cm, c, now_ns);
+		return;
+	}
+	c->is_doubted = true;
+	ask(cm, c, patience(cm, c), DOUBT_RETRIES, now_ns);
 }
 
 /* ---- received messages ---- */
@@ -336,13 +401,21 @@ find(struct cm *cm, const struct cm_peer *from, const struct cm_msg *msg)
 	struct cm_connection *c = named(cm, msg->remote_id);
 	const struct cm_view *v = c == NULL ? NULL : &c->view;
 
-	if (v == NULL || v->peer.ip.version != from->ip.version ||
-	    memcmp(v->peer.ip.addr, from->ip.addr, from->ip.version == 4 ? 4 : 16) != 0)
+	if (v == NULL || !cm_same_ip(&v->peer.ip, &from->ip))
 		return NULL;
-	/* A REJ of a REQ comes from a peer that may have no ID. */
-	if (v->remote_id != 0 && msg->local_id != v->remote_id && msg->attribute != CM_REJ)
+	/* To a REQ of ours, a peer may answer with a REJ without an ID of its own. */
+	if (v->state != CM_REQ_SENT && msg->local_id != v->remote_id)
 		return NULL;
 	return c;
+}
+
+/* The handshake without a connection that a message names by both IDs, or NULL. */
+static struct cm_pending *
+find_pending(struct cm *cm, const struct cm_peer *from, const struct cm_msg *msg)
+{
+	struct cm_pending *p = cm_pending_find(&cm->pendings, &from->ip, msg->local_id);
+
+	return p != NULL && p->local_id == msg->remote_id ? p : NULL;
 }
 
 static void
@@ -377,12 +450,10 @@ fault_of(const struct cm_peer *from, const struct cm_msg *req)
 	return (enum cm_reason)0;
 }
 
+/* What a REQ says, but for the connection's state and our end. */
 static void
-read_req(struct cm_connection *c, const struct cm_peer *from, const struct cm_msg *req)
+read_req(struct cm_view *v, const struct cm_peer *from, const struct cm_msg *req)
 {
-	struct cm_view *v = &c->view;
-
-	v->state = CM_REQ_RCVD;
 	v->peer = *from;
 	v->remote_id = req->local_id;
 	v->other = (struct cm_end){
@@ -396,18 +467,11 @@ read_req(struct cm_connection *c, const struct cm_peer *from, const struct cm_ms
 	v->terms.mtu_code = req->mtu_code;
 	v->terms.retry_cnt = req->retry_cnt;
 	v->terms.ack_timeout = req->ack_timeout;
-	c->transaction_id = req->transaction_id;
-	c->peer_retries = req->max_retries;
-	c->peer_timeout = req->local_response_timeout;
 }
 
-/*
- * The table is nearly full. A REQ costs its sender nothing, not even an address of its own: give
- * up the oldest of some connections whose peer has said no more than that, or that only wait for
- * their end. A flood displaces itself then, and keeps out nobody who completes the handshake.
- */
+/* The table is nearly full: give up the oldest of some connections that only wait for their end. */
 static void
-make_room(struct cm *cm, uint64_t now_ns)
+make_room(struct cm *cm)
 {
 	struct cm_connection *oldest = NULL;
 
@@ -415,31 +479,167 @@ make_room(struct cm *cm, uint64_t now_ns)
 		struct cm_connection *c = at(cm, cm->hand);
 
 		cm->hand = (cm->hand + 1) % cm->table.n;
-		if ((c->view.state == CM_TIMEWAIT ||
-		     ((c->view.state == CM_REQ_RCVD || c->view.state == CM_REP_SENT) &&
-		      now_ns - c->begun_ns >= HANDSHAKE_NS)) &&
-		    (oldest == NULL || c->begun_ns < oldest->begun_ns))
+		if (c->view.state == CM_TIMEWAIT && (oldest == NULL || c->due_ns < oldest->due_ns))
 			oldest = c;
 	}
 	if (oldest == NULL)
 		return;
 	counter_inc(&cm->stats->cm_evicted);
-	if (oldest->view.state == CM_TIMEWAIT) {
-		leave_timewait(cm, oldest);
+	leave_timewait(cm, oldest);
+}
+
+static struct cm_view
+view_of(const struct cm_pending *p)
+{
+	return (struct cm_view){
+		.peer = p->peer,
+		.own = p->own,
+		.other = p->other,
+		.terms = p->terms,
+		.local_id = p->local_id,
+		.remote_id = p->remote_id,
+	};
+}
+
+static void
+send_rep_of(struct cm *cm, const struct cm_pending *p)
+{
+	const struct cm_view v = view_of(p);
+	const struct cm_msg rep = build_rep(cm, &v, p->transaction_id);
+
+	send_to(cm, &p->peer, &rep);
+}
+
+/* A peer believes in a connection that cannot be made. */
+static void
+send_dreq_of(struct cm *cm, const struct cm_pending *p)
+{
+	const struct cm_msg dreq = {
+		.attribute = CM_DREQ,
+		.transaction_id = new_transaction(cm),
+		.local_id = p->local_id,
+		.remote_id = p->remote_id,
+		.remote_qpn = p->other.qpn,
+	};
+
+	send_to(cm, &p->peer, &dreq);
+}
+
+static void
+refuse_full(struct cm *cm, const struct cm_peer *from, const struct cm_msg *req)
+{
+	counter_inc(&cm->stats->cm_drop_full);
+	refuse(cm, from, req, CM_ABOUT_REQ, CM_REASON_NO_RESOURCES);
+}
+
+/*
+ * Many peers have not answered their REP: this one gets its REP without a connection. A REQ costs
+ * its sender nothing, not even an address of its own.
+ */
+static void
+answer_without_connection(struct cm *cm, const struct cm_peer *from, const struct cm_msg *req)
+{
+	struct cm_view v = {0};
+	struct cm_pending *p;
+	enum cm_reason fault;
+	uint32_t slot;
+	bool displaced;
+
+	read_req(&v, from, req);
+	fault = cm->ops.offer(cm->arg, &v, &v.own);
+	if (fault != 0) {
+		refuse(cm, from, req, CM_ABOUT_REQ, fault);
 		return;
 	}
-	if (oldest->view.state == CM_REP_SENT)
-		send_reject(cm, &oldest->view.peer, of(oldest, CM_REJ), CM_ABOUT_REP,
-			    CM_REASON_TIMEOUT);
-	end(cm, oldest, CM_BY_TIMEOUT, false, now_ns);
+	slot = cm_table_free_slot(&cm->table, cm->next_slot);
+	if (slot == CM_NONE) {
+		refuse_full(cm, from, req);
+		return;
+	}
+	/* Others get other slots, while there are some: the first one that answers takes it. */
+	cm->next_slot = slot + 1;
+	p = cm_pending_take(&cm->pendings, &from->ip, req->local_id, &displaced);
+	if (displaced)
+		counter_inc(&cm->stats->cm_evicted);
+	p->transaction_id = req->transaction_id;
+	p->local_id = cm_table_next_id(&cm->table, slot);
+	p->peer = *from;
+	p->own = v.own;
+	p->other = v.other;
+	p->terms = v.terms;
+	p->peer_retries = req->max_retries;
+	p->peer_timeout = req->local_response_timeout;
+	send_rep_of(cm, p);
+}
+
+/* @return false: there is no room in the chains. */
+static bool
+enter_chains(struct cm *cm, const struct cm_connection *c)
+{
+	return cm_table_enter_id(&cm->table, index_of(cm, c)) &&
+	       cm_table_enter_qpn(&cm->table, index_of(cm, c));
+}
+
+/* The peer has answered its REP: now it gets a connection. */
+static void
+promote(struct cm *cm, struct cm_pending *p)
+{
+	struct cm_connection *c = at(cm, cm_slot(p->local_id));
+	bool good = cm_table_by_remote_qpn(&cm->table, &p->peer.ip, p->other.qpn) == CM_NONE &&
+		    cm_table_take_slot(&cm->table, p->local_id);
+
+	if (good) {
+		c->view = view_of(p);
+		c->transaction_id = p->transaction_id;
+		c->peer_retries = p->peer_retries;
+		c->peer_timeout = p->peer_timeout;
+		c->last = build_rep(cm, &c->view, c->transaction_id);
+		good = enter_chains(cm, c);
+		if (!good)
+			give(cm, c);
+	}
+	if (good) {
+		set_state(cm, c, CM_RTU_RCVD);
+		tell(cm, c, CM_REQUESTED);
+	} else {
+		counter_inc(&cm->stats->cm_drop_full);
+		send_dreq_of(cm, p);
+	}
+	cm_pending_drop(p);
+}
+
+/* A REQ that makes a connection. */
+static void
+begin(struct cm *cm, const struct cm_peer *from, const struct cm_msg *req)
+{
+	uint32_t i = cm_table_take(&cm->table);
+	struct cm_connection *c;
+
+	if (i == CM_NONE) {
+		refuse_full(cm, from, req);
+		return;
+	}
+	c = at(cm, i);
+	read_req(&c->view, from, req);
+	c->transaction_id = req->transaction_id;
+	c->peer_retries = req->max_retries;
+	c->peer_timeout = req->local_response_timeout;
+	if (!enter_chains(cm, c)) {
+		give(cm, c);
+		refuse_full(cm, from, req);
+		return;
+	}
+	set_state(cm, c, CM_REQ_RCVD);
+	tell(cm, c, CM_REQUESTED);
 }
 
 static void
 on_req(struct cm *cm, const struct cm_peer *from, const struct cm_msg *req, uint64_t now_ns)
 {
 	enum cm_reason fault = fault_of(from, req);
-	uint32_t same = cm_table_by_remote_id(&cm->table, &from->ip, req->local_id), i;
+	uint32_t same = cm_table_by_remote_id(&cm->table, &from->ip, req->local_id);
 	struct cm_connection *c = same == CM_NONE ? NULL : at(cm, same);
+	struct cm_pending *p;
 
 	if (c != NULL && c->transaction_id == req->transaction_id &&
 	    c->view.other.qpn == req->qpn && !c->view.active) {
@@ -451,27 +651,27 @@ on_req(struct cm *cm, const struct cm_peer *from, const struct cm_msg *req, uint
 		c = same == CM_NONE ? NULL : at(cm, same);
 	}
 	if (fault == 0 && c != NULL) {
-		end_stale(cm, c, now_ns);
+		doubt(cm, c, now_ns);
 		fault = CM_REASON_STALE_CONNECTION;
 	}
 	if (fault != 0) {
 		refuse(cm, from, req, CM_ABOUT_REQ, fault);
 		return;
 	}
-	if (cm->table.used >= cm->table.n - cm->table.n / SPARE)
-		make_room(cm, now_ns);
-	i = cm_table_take(&cm->table);
-	if (i != CM_NONE) {
-		read_req(at(cm, i), from, req);
-		at(cm, i)->begun_ns = now_ns;
-		if (cm_table_enter_id(&cm->table, i) && cm_table_enter_qpn(&cm->table, i)) {
-			tell(cm, at(cm, i), CM_REQUESTED);
-			return;
-		}
-		cm_table_give(&cm->table, i);
+	p = cm_pending_find(&cm->pendings, &from->ip, req->local_id);
+	if (p != NULL && p->transaction_id == req->transaction_id && p->other.qpn == req->qpn) {
+		counter_inc(&cm->stats->cm_duplicates);
+		send_rep_of(cm, p);
+		return;
 	}
-	counter_inc(&cm->stats->cm_drop_full);
-	refuse(cm, from, req, CM_ABOUT_REQ, CM_REASON_NO_RESOURCES);
+	if (p != NULL)
+		cm_pending_drop(p);
+	if (cm->table.used >= cm->table.n - cm->table.n / SPARE)
+		make_room(cm);
+	if (cm->half_open >= max_u64(cm->table.n / HALF_OPEN, 1))
+		answer_without_connection(cm, from, req);
+	else
+		begin(cm, from, req);
 }
 
 /* The first REP of a connection. */
@@ -480,12 +680,11 @@ on_first_rep(struct cm *cm, struct cm_connection *c, const struct cm_msg *rep, u
 {
 	struct cm_view *v = &c->view;
 	uint32_t stale = cm_table_by_remote_qpn(&cm->table, &v->peer.ip, rep->qpn);
-	bool entered;
 
 	v->remote_id = rep->local_id;
 	c->transaction_id = rep->transaction_id;
 	if (stale != CM_NONE) {
-		end_stale(cm, at(cm, stale), now_ns);
+		doubt(cm, at(cm, stale), now_ns);
 		send_reject(cm, &v->peer, of(c, CM_REJ), CM_ABOUT_REP, CM_REASON_STALE_CONNECTION);
 		end(cm, c, CM_BY_STALE, false, now_ns);
 		return;
@@ -497,16 +696,14 @@ on_first_rep(struct cm *cm, struct cm_connection *c, const struct cm_msg *rep, u
 		.initiator_depth = rep->initiator_depth,
 		.rnr_retry = rep->rnr_retry,
 	};
-	entered = cm_table_enter_id(&cm->table, index_of(cm, c)) &&
-		  cm_table_enter_qpn(&cm->table, index_of(cm, c));
-	if (!entered) {
+	if (!enter_chains(cm, c)) {
 		counter_inc(&cm->stats->cm_drop_full);
 		send_reject(cm, &v->peer, of(c, CM_REJ), CM_ABOUT_REP, CM_REASON_NO_RESOURCES);
 		c->reason = CM_REASON_NO_RESOURCES;
 		end(cm, c, CM_BY_REJECT, false, now_ns);
 		return;
 	}
-	v->state = CM_REP_RCVD;
+	set_state(cm, c, CM_REP_RCVD);
 	c->due_ns = NEVER_NS;
 	tell(cm, c, CM_REPLIED);
 }
@@ -537,14 +734,21 @@ static void
 on_rtu(struct cm *cm, const struct cm_peer *from, const struct cm_msg *rtu)
 {
 	struct cm_connection *c = find(cm, from, rtu);
+	struct cm_pending *p = c == NULL ? find_pending(cm, from, rtu) : NULL;
 
-	if (c == NULL) {
+	if (p != NULL) {
+		promote(cm, p);
+	} else if (c == NULL) {
 		counter_inc(&cm->stats->cm_drop_unknown);
 	} else if (c->view.state == CM_REP_SENT) {
 		establish(cm, c);
 		tell(cm, c, CM_CONNECTED);
-	} else if (c->view.state == CM_ESTABLISHED && !c->view.active) {
+	} else if (c->view.state == CM_RTU_RCVD ||
+		   (c->view.state == CM_ESTABLISHED && !c->view.active)) {
+		/* Also the answer to a doubt. */
 		counter_inc(&cm->stats->cm_duplicates);
+		c->is_doubted = false;
+		c->due_ns = NEVER_NS;
 	} else {
 		counter_inc(&cm->stats->cm_drop_unexpected);
 	}
@@ -554,14 +758,22 @@ static void
 on_rej(struct cm *cm, const struct cm_peer *from, const struct cm_msg *rej, uint64_t now_ns)
 {
 	struct cm_connection *c = find(cm, from, rej);
+	struct cm_pending *p = c == NULL ? find_pending(cm, from, rej) : NULL;
 	uint32_t i = CM_NONE;
 
-	/* A peer that has waited in vain for our REP does not know our ID. */
+	/*
+	 * A peer that has waited in vain for our REP does not know our ID. Its REJ has the
+	 * transaction of its REQ.
+	 */
 	if (c == NULL && rej->reason == CM_REASON_TIMEOUT && rej->remote_id == 0)
 		i = cm_table_by_remote_id(&cm->table, &from->ip, rej->local_id);
-	if (i != CM_NONE)
+	if (i != CM_NONE && is_half_open(at(cm, i)->view.state) &&
+	    at(cm, i)->transaction_id == rej->transaction_id)
 		c = at(cm, i);
-	if (c == NULL) {
+	if (p != NULL) {
+		counter_inc(&cm->stats->cm_rejects_received);
+		cm_pending_drop(p);
+	} else if (c == NULL) {
 		counter_inc(&cm->stats->cm_drop_unknown);
 	} else if (has_ended(c)) {
 		counter_inc(&cm->stats->cm_drop_unexpected);
@@ -571,7 +783,13 @@ on_rej(struct cm *cm, const struct cm_peer *from, const struct cm_msg *rej, uint
 
 		counter_inc(&cm->stats->cm_rejects_received);
 		c->reason = rej->reason;
-		end(cm, c, ours ? CM_BY_US : CM_BY_REJECT, waits, now_ns);
+		if (c->is_doubted && !ours)
+			counter_inc(&cm->stats->cm_stale);
+		end(cm, c,
+		    c->is_doubted ? CM_BY_STALE
+		    : ours        ? CM_BY_US
+				  : CM_BY_REJECT,
+		    waits, now_ns);
 	}
 }
 
@@ -600,7 +818,10 @@ static void
 on_dreq(struct cm *cm, const struct cm_peer *from, const struct cm_msg *dreq, uint64_t now_ns)
 {
 	struct cm_connection *c = find(cm, from, dreq);
+	struct cm_pending *p = c == NULL ? find_pending(cm, from, dreq) : NULL;
 
+	if (p != NULL && p->own.qpn == dreq->remote_qpn)
+		cm_pending_drop(p);
 	if (c == NULL) {
 		/* We have forgotten the connection: let the peer forget it too. */
 		counter_inc(&cm->stats->cm_drop_unknown);
@@ -612,7 +833,8 @@ on_dreq(struct cm *cm, const struct cm_peer *from, const struct cm_msg *dreq, ui
 		if (has_ended(c))
 			counter_inc(&cm->stats->cm_duplicates);
 		send_drep(cm, &c->view.peer, dreq);
-		end(cm, c, c->view.state == CM_DREQ_SENT ? CM_BY_US : CM_BY_PEER, true, now_ns);
+		end(cm, c, c->view.state == CM_DREQ_SENT ? cause_of_dreq(c) : CM_BY_PEER, true,
+		    now_ns);
 	}
 }
 
@@ -624,7 +846,7 @@ on_drep(struct cm *cm, const struct cm_peer *from, const struct cm_msg *drep, ui
 	if (c == NULL)
 		counter_inc(&cm->stats->cm_drop_unknown);
 	else if (c->view.state == CM_DREQ_SENT)
-		end(cm, c, CM_BY_US, true, now_ns);
+		end(cm, c, cause_of_dreq(c), true, now_ns);
 	else
 		counter_inc(&cm->stats->cm_drop_unexpected);
 }
@@ -669,13 +891,13 @@ cm_connect(struct cm *cm, const struct cm_peer *to, const struct cm_terms *terms
 	if (i == CM_NONE)
 		return CM_NONE;
 	c = at(cm, i);
-	c->view.state = CM_REQ_SENT;
+	set_state(cm, c, CM_REQ_SENT);
 	c->view.active = true;
 	c->view.peer = *to;
 	c->view.terms = *terms;
 	c->view.own = *own;
 	c->peer_timeout = cm->params.response_timeout;
-	c->transaction_id = (uint64_t)cm->params.key.k[0] << 32 | ++cm->transactions;
+	c->transaction_id = new_transaction(cm);
 	c->last = build_req(cm, c);
 	c->resolve_until_ns =
 		now_ns + (cm->params.max_retries + 1u) * timeout_ns(cm->params.response_timeout);
@@ -688,26 +910,34 @@ cm_accept(struct cm *cm, uint32_t id, const struct cm_end *own, uint64_t now_ns)
 {
 	struct cm_connection *c = named(cm, id);
 
-	if (c == NULL || c->view.state != CM_REQ_RCVD)
+	if (c == NULL)
+		return;
+	if (c->view.state == CM_RTU_RCVD) {
+		establish(cm, c);
+		tell(cm, c, CM_CONNECTED);
+	}
+	if (c->view.state != CM_REQ_RCVD)
 		return;
 	c->view.own = *own;
-	c->view.state = CM_REP_SENT;
-	c->last = build_rep(cm, c);
+	set_state(cm, c, CM_REP_SENT);
+	c->last = build_rep(cm, &c->view, c->transaction_id);
 	ask(cm, c, patience(cm, c), (uint8_t)min_u64(c->peer_retries, cm->params.max_retries),
 	    now_ns);
 }
 
 void
-cm_reject(struct cm *cm, uint32_t id, enum cm_reason reason)
+cm_reject(struct cm *cm, uint32_t id, enum cm_reason reason, uint64_t now_ns)
 {
 	struct cm_connection *c = named(cm, id);
 	bool replied = c != NULL && c->view.state == CM_REP_RCVD;
 
+	if (c != NULL && c->view.state == CM_RTU_RCVD)
+		disconnect(cm, c, now_ns);
 	if (c == NULL || (c->view.state != CM_REQ_RCVD && !replied))
 		return;
 	send_reject(cm, &c->view.peer, of(c, CM_REJ), replied ? CM_ABOUT_REP : CM_ABOUT_REQ,
 		    reason);
-	cm_table_give(&cm->table, index_of(cm, c));
+	give(cm, c);
 }
 
 void
@@ -745,6 +975,7 @@ cm_disconnect(struct cm *cm, uint32_t id, uint64_t now_ns)
 	switch (c->view.state) {
 	case CM_ESTABLISHED:
 	case CM_REP_SENT:
+	case CM_RTU_RCVD:
 		disconnect(cm, c, now_ns);
 		break;
 	case CM_REQ_SENT:
@@ -798,12 +1029,16 @@ give_up(struct cm *cm, struct cm_connection *c, uint64_t now_ns)
 {
 	bool req = c->view.state == CM_REQ_SENT;
 
+	if (c->view.state == CM_ESTABLISHED) {
+		end_stale(cm, c, now_ns);
+		return;
+	}
 	counter_inc(&cm->stats->cm_timeouts);
 	/* 12.9.8.2: let the peer forget the connection, if only our messages reach it. */
 	if (c->view.state != CM_DREQ_SENT)
 		send_reject(cm, &c->view.peer, of(c, CM_REJ), req ? CM_ABOUT_REQ : CM_ABOUT_REP,
 			    CM_REASON_TIMEOUT);
-	end(cm, c, c->view.state == CM_DREQ_SENT ? CM_BY_US : CM_BY_TIMEOUT, !req, now_ns);
+	end(cm, c, c->view.state == CM_DREQ_SENT ? cause_of_dreq(c) : CM_BY_TIMEOUT, !req, now_ns);
 }
 
 static void
@@ -871,7 +1106,7 @@ cm_next_event(struct cm *cm, struct cm_event *out)
 	cm->first_event = c->next_event;
 	c->is_listed = false;
 	if (c->view.state == CM_ENDING)
-		cm_table_give(&cm->table, i);
+		give(cm, c);
 	return true;
 }
 

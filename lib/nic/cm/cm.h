@@ -9,6 +9,8 @@
  *   active:  cm_connect() -> REQ; REP arrives: CM_REPLIED; cm_ready() -> RTU
  *   passive: REQ arrives: CM_REQUESTED; cm_accept() -> REP, or cm_reject() -> REJ; RTU arrives:
  *            CM_CONNECTED
+ *   passive, in a flood of REQs: REQ arrives: ops.offer() -> REP; RTU arrives: CM_REQUESTED;
+ *            cm_accept(): CM_CONNECTED
  *   both:    cm_disconnect() -> DREQ, or a DREQ arrives -> DREP; CM_ENDED
  *
  * A message without an answer is sent again, max_retries times; a message that arrives again gets
@@ -17,8 +19,16 @@
  * stale.
  *
  * Bounds: max_connections connections; a connection has at most one message waiting for an answer;
- * a refusal needs no state. From 7/8 of them on, each REQ gives up the oldest of some connections
- * that are not established. Peers look connections up by keyed hashes with bounded chains.
+ * a refusal needs no state. At most 1/8 of the connections have no RTU yet; beyond them, a REQ
+ * costs an entry of a table in which later ones displace it (cm_pending.h). From 7/8 of the
+ * connections on, each REQ gives up the oldest of some that are in TIMEWAIT. Peers look connections
+ * up by keyed hashes with bounded chains, and the IDs and transactions that they see tell nothing
+ * about others.
+ *
+ * A message about a connection must name both IDs, once both are known. A REQ with the numbers of
+ * an established one is refused as stale, and does not end it: the passive side sends its REP
+ * again, which a peer that lives answers with an RTU. One that does not, or to which we were the
+ * active side, gets a DREQ (12.9.8.3.1).
  *
  * Invariant (tested): whatever is lost, repeated or reordered, both ends of a connection end up
  * established or both ended, and each cm_connect() is answered by CM_REPLIED or CM_ENDED within
@@ -52,8 +62,7 @@ struct cm_stats {
 	uint64_t cm_rejects_sent, cm_rejects_received;
 	uint64_t cm_timeouts; /* connections that ended because the peer did not answer */
 	uint64_t cm_stale;    /* connections whose peer had forgotten them */
-	uint64_t
-		cm_evicted; /* connections given up for new ones, since the table was nearly full */
+	uint64_t cm_evicted;  /* handshakes and TIMEWAITs given up for new REQs */
 	/* messages dropped */
 	uint64_t cm_drop_malformed, cm_drop_unsupported, cm_drop_unknown, cm_drop_unexpected,
 		cm_drop_full, cm_drop_unsent;
@@ -72,12 +81,21 @@ struct cm_event {
 
 struct cm;
 
-/* Sends a message; it may be lost. */
-typedef void cm_send(void *arg, const struct cm_peer *to, const struct cm_msg *msg);
+/* Functions of the caller. */
+struct cm_ops {
+	/* Sends a message; it may be lost. */
+	void (*send)(void *arg, const struct cm_peer *to, const struct cm_msg *msg);
+	/*
+	 * A REQ has come while many peers have not answered their REP: who would serve it? The
+	 * answer must not cost more than a look. @return 0, with the QP number and the PSN that a
+	 * QP would have; or the reason to refuse it.
+	 */
+	enum cm_reason (*offer)(void *arg, const struct cm_view *v, struct cm_end *own);
+};
 
 /** @return a connection manager, or NULL: out of memory. stats: one writer, the caller's thread. */
-struct cm *cm_create(const struct cm_params *params, struct cm_stats *stats, cm_send *send,
-		     void *arg);
+struct cm *cm_create(const struct cm_params *params, struct cm_stats *stats,
+		     const struct cm_ops *ops, void *arg);
 void cm_destroy(struct cm *cm);
 
 /** A message arrived: what cm_msg_parse() returned, and its result. */
@@ -92,10 +110,16 @@ uint32_t cm_connect(struct cm *cm, const struct cm_peer *to, const struct cm_ter
 		    const struct cm_end *own, uint64_t now_ns);
 /* Calls with the ID of a connection that is no more, or in another state, do nothing. */
 
-/** After CM_REQUESTED: the QP can receive. Sends a REP. */
+/**
+ * After CM_REQUESTED: the QP can receive. Sends a REP. If the view has a QP number of our own, from
+ * ops.offer(), the peer has its REP and has answered it: CM_CONNECTED follows.
+ */
 void cm_accept(struct cm *cm, uint32_t id, const struct cm_end *own, uint64_t now_ns);
-/** After CM_REQUESTED or CM_REPLIED: sends a REJ. CM_ENDED does not follow. */
-void cm_reject(struct cm *cm, uint32_t id, enum cm_reason reason);
+/**
+ * After CM_REQUESTED or CM_REPLIED: sends a REJ. CM_ENDED does not follow; but if the peer has its
+ * REP, a DREQ leaves, and CM_ENDED follows.
+ */
+void cm_reject(struct cm *cm, uint32_t id, enum cm_reason reason, uint64_t now_ns);
 /** After CM_REPLIED: the QP can receive and send. Sends an RTU. */
 void cm_ready(struct cm *cm, uint32_t id);
 /** A packet arrived on the QP of an accepted connection, so an RTU is not needed (12.9.7.2). */

@@ -7,6 +7,9 @@
 
 #include "base/numbers/units.h"
 
+/* Slots that cm_table_free_slot() looks at. */
+#define NEAR_SLOTS 16u
+
 int
 cm_table_init(struct cm_table *t, uint32_t n, const struct half_sip_key *key)
 {
@@ -37,28 +40,89 @@ cm_table_free(struct cm_table *t)
 	free(t->by_qpn);
 }
 
+/*
+ * A keyed permutation of 20 bits: four Feistel rounds of 10. Who knows the IDs of his own
+ * connections does not know those of others, and the IDs of a slot come in turn.
+ */
+static uint32_t
+scrambled(const struct cm_table *t, uint32_t slot, uint32_t serial)
+{
+	uint32_t left = serial >> 10 & 0x3FF, right = serial & 0x3FF;
+
+	for (uint32_t round = 0; round < 4; round++) {
+		const uint32_t words[3] = {round, slot, right};
+		uint32_t next = left ^ (half_sip(&t->key, words, 3) & 0x3FF);
+
+		left = right;
+		right = next;
+	}
+	return left << 10 | right;
+}
+
+uint32_t
+cm_table_next_id(struct cm_table *t, uint32_t slot)
+{
+	uint32_t *serial = &t->all[slot].serial, id;
+
+	/* 0 stands for no ID in a REJ. */
+	do
+		id = scrambled(t, slot, ++*serial) << CM_SLOT_BITS | slot;
+	while (id == 0);
+	return id;
+}
+
+static void
+begin(struct cm_table *t, uint32_t slot, uint32_t local_id)
+{
+	struct cm_connection *c = &t->all[slot];
+	uint32_t serial = c->serial;
+
+	t->used++;
+	memset(c, 0, sizeof(*c));
+	c->due_ns = NEVER_NS;
+	c->serial = serial;
+	c->view.local_id = local_id;
+}
+
 uint32_t
 cm_table_take(struct cm_table *t)
 {
 	uint32_t i = t->free_head;
-	struct cm_connection *c;
-	uint32_t serial;
 
 	if (i == CM_NONE)
 		return CM_NONE;
-	c = &t->all[i];
-	t->free_head = c->next_free;
-	t->used++;
-	serial = c->serial;
-	memset(c, 0, sizeof(*c));
-	c->due_ns = NEVER_NS;
-	/* The key keeps IDs of different runs apart: a peer may remember those of the last one. 0
-	 * stands for no ID in a REJ. */
-	do
-		c->view.local_id = (++serial << CM_SLOT_BITS | i) ^ (t->key.k[1] & ~CM_SLOT_MASK);
-	while (c->view.local_id == 0);
-	c->serial = serial;
+	t->free_head = t->all[i].next_free;
+	begin(t, i, cm_table_next_id(t, i));
 	return i;
+}
+
+static bool
+is_free(const struct cm_table *t, uint32_t slot)
+{
+	return t->all[slot].view.local_id == 0;
+}
+
+bool
+cm_table_take_slot(struct cm_table *t, uint32_t local_id)
+{
+	uint32_t slot = cm_slot(local_id), *link = &t->free_head;
+
+	if (!is_free(t, slot))
+		return false;
+	while (*link != slot)
+		link = &t->all[*link].next_free;
+	*link = t->all[slot].next_free;
+	begin(t, slot, local_id);
+	return true;
+}
+
+uint32_t
+cm_table_free_slot(const struct cm_table *t, uint32_t near)
+{
+	for (uint32_t i = 0; i < NEAR_SLOTS; i++)
+		if (is_free(t, (near + i) % t->n))
+			return (near + i) % t->n;
+	return t->free_head;
 }
 
 static uint32_t
@@ -68,12 +132,6 @@ hash(const struct cm_table *t, const struct field_ip *ip, uint32_t number)
 
 	memcpy(&words[2], ip->addr, ip->version == 4 ? 4 : 16);
 	return half_sip(&t->key, words, 6) & t->mask;
-}
-
-static bool
-same_ip(const struct field_ip *a, const struct field_ip *b)
-{
-	return a->version == b->version && memcmp(a->addr, b->addr, a->version == 4 ? 4 : 16) == 0;
 }
 
 static void
@@ -96,6 +154,7 @@ cm_table_give(struct cm_table *t, uint32_t connection)
 		leave(t, &t->by_qpn[hash(t, ip, c->view.other.qpn)], connection, false);
 	c->is_by_id = c->is_by_qpn = false;
 	c->view.state = CM_FREE;
+	c->view.local_id = 0;
 	c->due_ns = NEVER_NS;
 	c->next_free = t->free_head;
 	t->free_head = connection;
@@ -118,7 +177,7 @@ cm_table_by_remote_id(const struct cm_table *t, const struct field_ip *ip, uint3
 	uint32_t i = t->by_id[hash(t, ip, id)];
 
 	while (i != CM_NONE &&
-	       !(t->all[i].view.remote_id == id && same_ip(&t->all[i].view.peer.ip, ip)))
+	       !(t->all[i].view.remote_id == id && cm_same_ip(&t->all[i].view.peer.ip, ip)))
 		i = t->all[i].next_by_id;
 	return i;
 }
@@ -129,7 +188,7 @@ cm_table_by_remote_qpn(const struct cm_table *t, const struct field_ip *ip, uint
 	uint32_t i = t->by_qpn[hash(t, ip, qpn)];
 
 	while (i != CM_NONE &&
-	       !(t->all[i].view.other.qpn == qpn && same_ip(&t->all[i].view.peer.ip, ip)))
+	       !(t->all[i].view.other.qpn == qpn && cm_same_ip(&t->all[i].view.peer.ip, ip)))
 		i = t->all[i].next_by_qpn;
 	return i;
 }

@@ -28,8 +28,9 @@ struct cm_connection {
 	uint8_t events;       /* mask of enum cm_happened */
 	enum cm_cause cause;
 	uint16_t reason;
-	uint32_t serial; /* of this use of the slot */
+	uint32_t serial; /* of the IDs that the slot had */
 	bool is_by_id, is_by_qpn, is_listed;
+	bool is_doubted;    /* established, but a REQ or a REP of its peer uses its QP again */
 	bool is_unresolved; /* the last attempt to send did not leave */
 	uint64_t resolve_until_ns;
 	uint64_t begun_ns; /* the REQ came; 0: we sent it */
@@ -52,6 +53,12 @@ void cm_table_free(struct cm_table *t);
 
 /** A cleared connection with a new local ID, in no chain. @return its index, or CM_NONE: full. */
 uint32_t cm_table_take(struct cm_table *t);
+/** The same for a free slot and an ID of cm_table_next_id(). @return false: the slot is in use. */
+bool cm_table_take_slot(struct cm_table *t, uint32_t local_id);
+/** A free slot, near this one if there is one; or CM_NONE. */
+uint32_t cm_table_free_slot(const struct cm_table *t, uint32_t near);
+/** A new local ID of a slot. */
+uint32_t cm_table_next_id(struct cm_table *t, uint32_t slot);
 /** Remove a connection from its chains, and free its slot. */
 void cm_table_give(struct cm_table *t, uint32_t connection);
 

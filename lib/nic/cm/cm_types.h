@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/field/field.h"
 
@@ -34,6 +35,12 @@ struct cm_peer {
 	uint16_t vlan_tci;
 };
 
+static inline bool
+cm_same_ip(const struct field_ip *a, const struct field_ip *b)
+{
+	return a->version == b->version && memcmp(a->addr, b->addr, a->version == 4 ? 4 : 16) == 0;
+}
+
 /* What one end says about its QP. */
 struct cm_end {
 	uint32_t qpn;
@@ -55,6 +62,7 @@ enum cm_state {
 	CM_REP_RCVD, /* the caller makes the QP */
 	CM_REQ_RCVD, /* the caller decides */
 	CM_REP_SENT,
+	CM_RTU_RCVD, /* to a REP without a QP: the caller makes it */
 	CM_ESTABLISHED,
 	CM_DREQ_SENT,
 	CM_TIMEWAIT,

@@ -60,6 +60,8 @@ struct nic_gsi {
 	struct nic *sender;
 	/* control lcore */
 	struct cm *cm;
+	nic_gsi_offer *offer; /* NULL: none */
+	void *offer_arg;
 	/* owner of `sender` */
 	struct rte_mempool *pool;
 	uint32_t psn;
@@ -96,6 +98,23 @@ on_send(void *arg, const struct cm_peer *to, const struct cm_msg *msg)
 	nic_request(gsi->sender, NIC_REQUEST_DATAGRAMS);
 }
 
+static enum cm_reason
+on_offer(void *arg, const struct cm_view *v, struct cm_end *own)
+{
+	const struct nic_gsi *gsi = arg;
+
+	return gsi->offer == NULL ? CM_REASON_NO_RESOURCES : gsi->offer(gsi->offer_arg, v, own);
+}
+
+void
+nic_gsi_set_offer(struct node *first, nic_gsi_offer *offer, void *arg)
+{
+	struct nic_gsi *gsi = nic_of(first)->gsi;
+
+	gsi->offer = offer;
+	gsi->offer_arg = arg;
+}
+
 /* EUI-64 of a MAC address (RFC 4291, appendix A). */
 static uint64_t
 guid_of(const uint8_t mac[6])
@@ -119,6 +138,7 @@ nic_gsi_open(struct node *const *nodes, uint32_t n_nodes, struct rte_mempool *po
 		.guid = guid_of(p->mac),
 		.key = p->table_key,
 	};
+	const struct cm_ops ops = {.send = on_send, .offer = on_offer};
 	struct nic_gsi *gsi;
 
 	if (rte_pktmbuf_data_room_size(pool) < RTE_PKTMBUF_HEADROOM + NIC_GSI_FRAME_BYTES)
@@ -132,7 +152,7 @@ nic_gsi_open(struct node *const *nodes, uint32_t n_nodes, struct rte_mempool *po
 	gsi->rx = ring_create(sizeof(struct datagram), RING_F_SC_DEQ);
 	gsi->tx = ring_create(sizeof(struct datagram), RING_F_SP_ENQ | RING_F_SC_DEQ);
 	gsi->unresolved = ring_create(sizeof(uint32_t), RING_F_SP_ENQ | RING_F_SC_DEQ);
-	gsi->cm = cm_create(&cm, &first->stats.cm, on_send, gsi);
+	gsi->cm = cm_create(&cm, &first->stats.cm, &ops, gsi);
 	if (gsi->rx == NULL || gsi->tx == NULL || gsi->unresolved == NULL || gsi->cm == NULL ||
 	    neigh_reserve(first->neighbours->table, neigh_count(first->neighbours->table) +
 							    first->flows_capacity +
@@ -358,5 +378,8 @@ nic_gsi_control(struct nic *nic, uint64_t now_ns)
 	while (rte_ring_dequeue_elem(gsi->unresolved, &local_id, sizeof(local_id)) == 0)
 		cm_on_unresolved(gsi->cm, local_id, now_ns);
 	cm_run(gsi->cm, now_ns);
+	/* More than one burst waits: a flood must not fill the ring while nobody looks. */
+	if (!rte_ring_empty(gsi->rx))
+		return now_ns;
 	return min_u64(cm_next_ns(gsi->cm), now_ns + (cm_count(gsi->cm) > 0 ? BUSY_NS : IDLE_NS));
 }

@@ -19,6 +19,9 @@
 
 struct nic;
 struct nic_gsi;
+
+/* As cm_ops.offer. */
+typedef enum cm_reason nic_gsi_offer(void *arg, const struct cm_view *v, struct cm_end *own);
 struct rte_mempool;
 
 /* Largest frame of a datagram, without FCS, and mbufs that a pool for them needs: a driver may keep
@@ -35,6 +38,9 @@ struct rte_mempool;
  * @return      0, -EINVAL or -ENOMEM.
  */
 int nic_gsi_open(struct node *const *nodes, uint32_t n_nodes, struct rte_mempool *pool);
+
+/** Who answers REQs in a flood of them, on the control lcore. Until then they are refused. */
+void nic_gsi_set_offer(struct node *first, nic_gsi_offer *offer, void *arg);
 
 /**
  * The connection manager, for the thread that calls control() of the first node. NULL: QP 1 is not

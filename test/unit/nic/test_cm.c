@@ -68,6 +68,15 @@ on_send(void *arg, const struct cm_peer *to, const struct cm_msg *msg)
 		put(!e->self, msg);
 }
 
+static enum cm_reason
+on_offer(void *arg, const struct cm_view *v, struct cm_end *own)
+{
+	const struct end *e = arg;
+
+	*own = (struct cm_end){.qpn = 1000 + v->other.qpn, .psn = 9};
+	return e->accepts ? (enum cm_reason)0 : CM_REASON_CONSUMER;
+}
+
 static void
 create(int i, uint32_t key)
 {
@@ -78,7 +87,8 @@ create(int i, uint32_t key)
 					 .key.k = {key, key << 20}};
 
 	ends[i] = (struct end){.self = i, .accepts = true};
-	ends[i].cm = cm_create(&params, &ends[i].stats, on_send, &ends[i]);
+	ends[i].cm = cm_create(&params, &ends[i].stats,
+			       &(struct cm_ops){.send = on_send, .offer = on_offer}, &ends[i]);
 	assert_non_null(ends[i].cm);
 }
 
@@ -120,7 +130,7 @@ take_events(struct end *e)
 		if (event.what == CM_REQUESTED && e->accepts)
 			cm_accept(e->cm, event.id, &own, now_ns);
 		else if (event.what == CM_REQUESTED)
-			cm_reject(e->cm, event.id, CM_REASON_CONSUMER);
+			cm_reject(e->cm, event.id, CM_REASON_CONSUMER, now_ns);
 		else if (event.what == CM_REPLIED)
 			cm_ready(e->cm, event.id);
 	}
@@ -282,29 +292,161 @@ TEST(id_of_a_connection_that_is_no_more_does_nothing)
 	assert_int_equal(state_of(0, first), CM_FREE);
 	cm_disconnect(ends[0].cm, first, now_ns);
 	cm_ready(ends[0].cm, first);
-	cm_reject(ends[0].cm, first, CM_REASON_CONSUMER);
+	cm_reject(ends[0].cm, first, CM_REASON_CONSUMER, now_ns);
 	run(now_ns + TIMEOUT_NS / 2);
 	assert_int_equal(state_of(0, second), CM_ESTABLISHED);
 }
 
-TEST(req_of_a_qp_that_is_connected_is_stale_and_ends_the_old_connection)
+/* A REQ to an end that no RTU follows, of a peer that claims to be slow. */
+static void
+inject_req_of(int to, uint32_t id, uint32_t qpn)
 {
-	uint32_t c = connect_to(40);
+	const struct cm_peer from = {.ip = ip[1 - to]};
+	struct cm_msg req = {.attribute = CM_REQ,
+			     .local_id = id,
+			     .qpn = qpn,
+			     .service_id = 0x0000000001060000ull | 7471,
+			     .mtu_code = 3,
+			     .local_response_timeout = 31,
+			     .max_retries = 15};
+
+	req.private_data[1] = 0x40;
+	memcpy(req.private_data + 16, from.ip.addr, 4);
+	cm_on_message(ends[to].cm, &from, CM_OK, &req, now_ns);
+	take_events(&ends[to]);
+}
+
+/* Both ends of an established connection that the first one asked for. */
+static uint32_t
+establish(uint32_t qpn)
+{
+	uint32_t c = connect_to(qpn);
 
 	run(now_ns + TIMEOUT_NS / 2);
 	assert_int_equal(state_of(0, c), CM_ESTABLISHED);
+	assert_int_equal(state_of(1, ends[1].last.id), CM_ESTABLISHED);
+	return c;
+}
+
+TEST(peer_that_has_restarted_is_told_and_may_come_again)
+{
+	establish(40);
 	/* The first end has restarted: it knows nothing, and uses the QP again. */
 	cm_destroy(ends[0].cm);
 	create(0, 3);
 	connect_to(40);
 	run(now_ns + TIMEOUT_NS / 2);
-	assert_int_equal(ends[1].stats.cm_stale, 1);
 	assert_int_equal(ends[0].last.cause, CM_BY_REJECT);
 	assert_int_equal(ends[0].last.reason, CM_REASON_STALE_CONNECTION);
+	/* It does not know the REP that it got again. */
+	assert_int_equal(ends[1].stats.cm_stale, 1);
+	assert_int_equal(ends[1].last.what, CM_ENDED);
+	assert_int_equal(ends[1].last.cause, CM_BY_STALE);
 	run(NEVER_NS);
-	connect_to(40);
+	establish(40);
+}
+
+/* 12.9.8.3.1; whether it has forgotten, only the passive end can ask. */
+TEST(forged_req_ends_no_connection_of_a_peer_that_lives)
+{
+	uint32_t c = establish(40), passive = ends[1].last.id;
+	uint64_t sent = ends[1].stats.cm_messages_sent;
+
+	for (unsigned int i = 0; i < 10; i++) {
+		inject_req_of(1, 1000 + i, 40);
+		run(now_ns + 10 * TIMEOUT_NS);
+		assert_int_equal(state_of(0, c), CM_ESTABLISHED);
+		assert_int_equal(state_of(1, passive), CM_ESTABLISHED);
+		/* REJ to who sent the REQ, and the REP again. */
+		assert_int_equal(ends[1].stats.cm_messages_sent, sent + 2 * (i + 1));
+	}
+	assert_int_equal(ends[1].stats.cm_stale, 0);
+	assert_int_equal(cm_next_ns(ends[1].cm), NEVER_NS);
+}
+
+TEST(peer_that_is_silent_when_in_doubt_gets_a_dreq)
+{
+	uint64_t sent;
+
+	establish(40);
+	sent = ends[1].stats.cm_messages_sent;
+	lose_pct = 100;
+	inject_req_of(1, 1000, 40);
+	run(NEVER_NS);
+	assert_int_equal(ends[1].last.what, CM_ENDED);
+	assert_int_equal(ends[1].last.cause, CM_BY_STALE);
+	assert_int_equal(ends[1].stats.cm_stale, 1);
+	/* REJ, four REPs, and the DREQs. */
+	assert_int_equal(ends[1].stats.cm_messages_sent, sent + 1 + 4 + RETRIES + 1);
+	assert_int_equal(cm_count(ends[1].cm), 0);
+}
+
+TEST(active_end_in_doubt_sends_a_dreq)
+{
+	establish(40);
+	/* The passive end's QP is 50. */
+	inject_req_of(0, 1000, 50 + cm_slot(ends[1].last.id));
+	run(NEVER_NS);
+	assert_int_equal(ends[0].stats.cm_stale, 1);
+	assert_int_equal(ends[0].last.cause, CM_BY_STALE);
+	assert_int_equal(ends[1].last.cause, CM_BY_PEER);
+	assert_int_equal(cm_count(ends[0].cm) + cm_count(ends[1].cm), 0);
+}
+
+/* What a stranger knows: the peer's address and its ID, but not ours. */
+TEST(message_that_names_one_id_alone_does_nothing)
+{
+	static const uint16_t attributes[] = {CM_MRA, CM_REJ, CM_REP, CM_RTU, CM_DREQ, CM_DREP};
+	uint32_t c = establish(40), passive = ends[1].last.id;
+	const struct cm_peer from = {.ip = ip[0]};
+
+	for (unsigned int i = 0; i < 2 * ARRAY_LEN(attributes); i++) {
+		const struct cm_msg m = {
+			.attribute = attributes[i / 2],
+			.local_id = i % 2 == 0 ? c : c + 1,
+			.remote_id = i % 2 == 0 ? 0 : passive,
+			.reason = CM_REASON_TIMEOUT,
+			.qpn = 40,
+			.remote_qpn = 50 + cm_slot(passive),
+		};
+
+		cm_on_message(ends[1].cm, &from, CM_OK, &m, now_ns);
+		take_events(&ends[1]);
+		assert_int_equal(state_of(1, passive), CM_ESTABLISHED);
+	}
+	/* Before the RTU, a REJ without our ID needs the transaction of the REQ. */
+	lose_once = CM_RTU;
+	c = connect_to(41);
 	run(now_ns + TIMEOUT_NS / 2);
-	assert_int_equal(ends[0].last.what, CM_REPLIED);
+	for (uint64_t transaction = 0; transaction < 100; transaction++) {
+		const struct cm_msg m = {.attribute = CM_REJ,
+					 .transaction_id = transaction,
+					 .local_id = c,
+					 .reason = CM_REASON_TIMEOUT};
+
+		cm_on_message(ends[1].cm, &from, CM_OK, &m, now_ns);
+	}
+	assert_int_equal(state_of(1, ends[1].last.id), CM_REP_SENT);
+}
+
+/* Who gets some of our IDs and transactions can compute no other ones. */
+TEST(ids_and_transactions_are_not_in_a_row)
+{
+	enum { N = 64 };
+	uint32_t ids[N];
+	unsigned int repeated = 0;
+
+	for (unsigned int i = 0; i < N; i++) {
+		ids[i] = connect_to(40 + i) >> CM_SLOT_BITS;
+		cm_disconnect(ends[0].cm, ends[0].ids[0], now_ns);
+		run(NEVER_NS);
+		for (unsigned int k = 0; k < i; k++)
+			assert_int_not_equal(ids[i], ids[k]);
+	}
+	for (unsigned int i = 2; i < N; i++)
+		repeated += ids[i] - ids[i - 1] == ids[1] - ids[0] ||
+			    (ids[i] ^ ids[i - 1]) == (ids[1] ^ ids[0]);
+	assert_true(repeated < 4);
 }
 
 TEST(full_table_refuses_and_counts)
@@ -317,46 +459,70 @@ TEST(full_table_refuses_and_counts)
 	assert_int_equal(cm_count(ends[1].cm), CONNECTIONS);
 }
 
-/* A REQ that no RTU follows, of a peer that claims to be slow. */
 static void
 inject_req(uint32_t i)
 {
-	const struct cm_peer from = {.ip = ip[0]};
-	struct cm_msg req = {.attribute = CM_REQ,
-			     .local_id = 100 + i,
-			     .qpn = 200 + i,
-			     .service_id = 0x0000000001060000ull | 7471,
-			     .mtu_code = 3,
-			     .local_response_timeout = 31,
-			     .max_retries = 15};
-
-	req.private_data[1] = 0x40;
-	memcpy(req.private_data + 16, ip[0].addr, 4);
-	cm_on_message(ends[1].cm, &from, CM_OK, &req, now_ns);
-	take_events(&ends[1]);
+	inject_req_of(1, 100 + i, 200 + i);
 }
 
 TEST(flood_of_requests_keeps_nobody_out)
 {
 	lose_pct = 100;
-	for (uint32_t i = 0; i < 2 * CONNECTIONS; i++)
+	for (uint32_t i = 0; i < 1000; i++)
 		inject_req(i);
-	assert_int_equal(ends[1].stats.cm_drop_full, CONNECTIONS);
-	now_ns += 250 * NS_PER_MS;
-	/* The one that is given up is free when its event has been taken. */
-	inject_req(100);
-	assert_int_equal(ends[1].stats.cm_evicted, 1);
-	lose_pct = 0;
-	connect_to(40);
-	for (unsigned int i = 0; i < 4; i++) {
-		inject_req(101 + i);
-		now_ns += 2000;
-		deliver_due();
-	}
-	assert_int_equal(ends[0].stats.cm_connected, 1);
-	assert_int_equal(ends[1].stats.cm_connected, 1);
-	run(NEVER_NS);
+	/* One of the eight connections waits for its RTU; the others' REPs have left too. */
 	assert_int_equal(cm_count(ends[1].cm), 1);
+	assert_int_equal(ends[1].stats.cm_messages_sent, 1000);
+	assert_int_equal(ends[1].stats.cm_rejects_sent, 0);
+	lose_pct = 0;
+	for (uint32_t c = 0; c < 5; c++) {
+		uint32_t id = connect_to(40 + c);
+
+		for (unsigned int i = 0; i < 100; i++) {
+			inject_req(1000 + 100 * c + i);
+			now_ns += 20;
+		}
+		run(now_ns + 4000);
+		assert_int_equal(state_of(0, id), CM_ESTABLISHED);
+		assert_int_equal(state_of(1, ends[1].last.id), CM_ESTABLISHED);
+		assert_int_equal(ends[1].last.what, CM_CONNECTED);
+	}
+	assert_int_equal(ends[1].stats.cm_connected, 5);
+	assert_int_equal(ends[1].stats.cm_drop_full, 0);
+	run(NEVER_NS);
+	assert_int_equal(cm_count(ends[1].cm), 5);
+}
+
+TEST(handshake_without_a_connection_ends_as_others_do)
+{
+	uint32_t c;
+
+	inject_req(0);
+	/* A REP that was lost leaves again with the REQ. */
+	lose_once = CM_REP;
+	c = connect_to(40);
+	run(now_ns + 2 * TIMEOUT_NS);
+	assert_int_equal(state_of(0, c), CM_ESTABLISHED);
+	assert_int_equal(state_of(1, ends[1].last.id), CM_ESTABLISHED);
+	cm_disconnect(ends[0].cm, c, now_ns);
+	run(NEVER_NS);
+	assert_int_equal(ends[1].last.cause, CM_BY_PEER);
+	inject_req(1);
+	/* Refused by whom it was offered to: after the RTU this takes a DREQ. */
+	c = connect_to(41);
+	deliver_due();
+	now_ns += 1000;
+	deliver_due();
+	ends[1].accepts = false;
+	run(NEVER_NS);
+	assert_int_equal(ends[0].last.cause, CM_BY_PEER);
+	/* Refused at once. */
+	inject_req(2);
+	c = connect_to(42);
+	run(now_ns + TIMEOUT_NS / 2);
+	assert_int_equal(ends[0].last.cause, CM_BY_REJECT);
+	run(NEVER_NS);
+	assert_int_equal(cm_count(ends[0].cm) + cm_count(ends[1].cm), 0);
 }
 
 /* A year of uptime: slots and numbers are used again, nothing is left. */
@@ -384,8 +550,7 @@ TEST(peer_cannot_hold_the_table_for_longer_than_our_patience)
 	lose_pct = 100;
 	for (uint32_t i = 0; i <= CONNECTIONS; i++)
 		inject_req(i);
-	assert_int_equal(cm_count(ends[1].cm), CONNECTIONS);
-	assert_int_equal(ends[1].stats.cm_drop_full, 1);
+	assert_int_equal(cm_count(ends[1].cm), 1);
 	run(NEVER_NS);
 	assert_int_equal(cm_count(ends[1].cm), 0);
 	assert_true(now_ns - began_ns <= (RETRIES + 2) * TIMEOUT_NS);

@@ -59,7 +59,7 @@ feed_req(const struct roce_path *path, uint32_t id)
 	solo.nic->ops->control(solo.nic, solo.now_ns);
 	while (cm_next_event(nic_cm(solo.nic), &e))
 		if (e.what == CM_REQUESTED)
-			cm_reject(nic_cm(solo.nic), e.id, CM_REASON_CONSUMER);
+			cm_reject(nic_cm(solo.nic), e.id, CM_REASON_CONSUMER, solo.now_ns);
 }
 
 TEST(qp_1_is_at_the_addresses_of_the_nic_and_answers_from_there)
