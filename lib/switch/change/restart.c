@@ -8,14 +8,25 @@
 #include "switch/ingress/crossed.h"
 #include "tm/buffer/mmu_part.h"
 
+/* What a queue remembers of the frames that it has sent. */
+static void
+forget_past(struct sw_queue *q)
+{
+	q->wred.average_q16 = 0;
+	if (q->marking != NULL)
+		q->marking->scheme.state = (union mark_state){0};
+}
+
 static void
 empty_ports(struct sw *sw, uint64_t now_ns)
 {
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		if (!sw_owns(&sw->shard, port))
 			continue;
-		for (uint8_t queue = 0; queue < TM_CLASSES; queue++)
+		for (uint8_t queue = 0; queue < TM_CLASSES; queue++) {
 			sw_closed_flush(sw, port, queue, SW_DROP_RESTART, now_ns);
+			forget_past(&sw->ports[port].queue[queue]);
+		}
 	}
 }
 

@@ -168,6 +168,7 @@ dcbx_port_reset(struct dcbx_port *p, uint64_t now_ns)
 		forget_peer(p);
 	p->other_until_ns = 0;
 	p->next_tx_ns = now_ns;
+	p->fast_left = 0; /* 802.1AB figure 9-3, TX_TIMER_INITIALIZE */
 	update(p, now_ns);
 }
 
