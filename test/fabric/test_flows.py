@@ -344,6 +344,53 @@ rate_cap_bps = 20G
     expect(r["slowdown_by_size"]["all"]["not_ended"] == 1, "messages that never begin are no backlog", r["slowdown_by_size"])
 
 
+def qp_per_message(lab, folder):
+    """With a QP each, messages do not wait for each other, and small ones have the times of an idle path; without, the run counts those that wait."""
+    text = FABRIC + """duration_ns = 4ms
+size_edges = 1KB
+[nic]
+cc = none
+[flow f]
+src = 1
+dst = 2
+arrival = poisson
+load = 60%
+message_size = cdf
+message_cdf = sizes.cdf
+stop_ns = 3ms
+"""
+    # One message in ten has 1 MB, which takes 200 us of the link; 100 bytes take 4.
+    (folder / "sizes.cdf").write_text("100 0\n100 90\n1000000 90\n1000000 100\n", encoding="utf-8")
+    small = {}
+    for mode in ("auto", "on", "off"):
+        r = run(lab, folder, text.replace("arrival", f"qp_per_message = {mode}\narrival"))
+        f, = r["flows"]
+        small[mode] = r["slowdown_by_size"]["sizes"][0]["p99"], f["waited_messages"], f["messages_completed"], r["digest"]
+        goodput = f["goodput_bps"] * 4 / 3 / LINK_BPS
+        expect(0.4 < goodput < 0.8, f"{mode}: {goodput:.2f} of the link")
+    expect(small["auto"] == small["on"], f"{small}: auto is on for random arrivals")
+    expect(small["on"][1] == 0 and small["on"][0] < 2, f"{small}: a small message shares the link with the large ones")
+    expect(small["off"][0] > 10 and small["off"][1] > small["off"][2] / 4, f"{small}: a small message waits for the large one before it")
+    shown = scenarios.run(lab, folder / "flows.ini").stdout
+    expect(f"{small['off'][1]} of {small['off'][2]} messages waited" in shown, f"{shown}: the table says so")
+    # Exact: every message but the first waits at twice the link's rate, none at a fiftieth of it.
+    for load, waited in (("80G", 9), ("800M", 0)):
+        r = run(lab, folder, FABRIC + f"duration_ns = 2ms\n[flow f]\nsrc = 1\ndst = 2\narrival = periodic\nmessages = 10\nmessage_bytes = 10KB\nload_bps = {load}\n")
+        expect(r["flows"][0]["waited_messages"] == waited, f"{load}: {r['flows'][0]['waited_messages']} messages waited")
+    change = "[event e]\nat_ns = 1ms\naction = set\nset = flow f.load=10%\n"
+    for keys, rest, words in (("on", "arrival = closed\n", "auto or off, unless arrival is poisson"), ("on", "stopped = on\n", "auto or off with stopped = on"),
+                              ("on", change, "or an event that changes the flow"), ("on", "verb = ud_send\n", "auto or off with verb = ud_send"),
+                              ("on", "message_size = fixed\nmessage_bytes = 1\n", "at most a million messages")):
+        lines = [line for line in text.splitlines(True) if not any(line.startswith(part.split(" =")[0] + " =") for part in rest.splitlines()[:1])]
+        if "fixed" in rest or "closed" in rest:
+            lines = [line for line in lines if not line.startswith(("message_cdf", "message_size") if "fixed" in rest else ("load",))]
+        (folder / "flows.ini").write_text("".join(lines) + f"qp_per_message = {keys}\n{rest}", encoding="utf-8")
+        done = scenarios.run(lab, "--check-config", folder / "flows.ini")
+        expect(done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1, f"{rest}: {done.returncode} {done.stderr}")
+    (folder / "flows.ini").write_text(text + change, encoding="utf-8")
+    expect(scenarios.run(lab, "--quiet", folder / "flows.ini").returncode == 0, "auto gives way to an event")
+
+
 def table(lab, folder):
     """The table has completion times and slowdowns of all flows together, whatever their number."""
     for hosts in (3, 60):
@@ -367,4 +414,4 @@ messages = 1
 
 
 if __name__ == "__main__":
-    in_folder(paced, arrivals, stalled, idle, read, cnps, unmeasured, loaded, messages, not_ended, table)
+    in_folder(paced, arrivals, stalled, idle, read, cnps, unmeasured, loaded, messages, not_ended, qp_per_message, table)

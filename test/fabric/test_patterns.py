@@ -54,7 +54,7 @@ def all_to_all(program, folder):
 
 def silent(program, folder):
     """Pairs that send nothing have no row in any output, and those that send late have none before."""
-    path = scenario(folder, flow("a", pattern="all_to_all", message_bytes=1000, arrival="poisson", load="0.05%") +
+    path = scenario(folder, flow("a", pattern="all_to_all", message_bytes=1000, arrival="poisson", load="0.05%", qp_per_message="off") +
                     flow("late", src="1", dst="2", start_ns="800us"), hosts=16, sample_ns="50us")
     out = folder / "out"
     done = run(program, "--out", out, path)

@@ -181,9 +181,23 @@ count_buckets(const struct slowdown_summary *s, bool (*is)(const struct slowdown
 	return n;
 }
 
-/* Is the run long enough for its tail? */
+/* Messages that waited for the previous message of their QP. */
+static uint64_t
+waited_messages(const struct lab_run *run)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < run->result.n_flows; i++) {
+		const struct nic_times *t = net_flow_times(run->net, i);
+
+		n += t != NULL ? t->waited : 0;
+	}
+	return n;
+}
+
+/* Is the run long enough for its tail, and is the tail that of the network? */
 static void
-slowdown_notes(FILE *out, const struct slowdown_summary *s)
+slowdown_notes(FILE *out, const struct slowdown_summary *s, uint64_t waited)
 {
 	const struct slowdown_bucket *all = &s->all;
 	uint32_t scarce = count_buckets(s, slowdown_is_scarce);
@@ -196,6 +210,11 @@ slowdown_notes(FILE *out, const struct slowdown_summary *s)
 	if (all->not_ended > 0)
 		fprintf(out, "%-26s %.3g %% of the messages\n", "not ended",
 			100 * (double)all->not_ended / (double)(all->messages + all->not_ended));
+	if (waited > 0)
+		fprintf(out,
+			"%-26s %" PRIu64 " of %" PRIu64 " messages waited for the previous message "
+			"of their QP, which their slowdown includes (qp_per_message)\n",
+			"waited", waited, all->messages + all->not_ended);
 	if (rising > 0 && s->n_buckets > 1)
 		snprintf(of, sizeof(of), " of %u of %u sizes", rising, s->n_buckets);
 	if (slowdown_may_rise(all) || rising > 0)
@@ -212,7 +231,7 @@ slowdown_notes(FILE *out, const struct slowdown_summary *s)
 
 /* Slowdown by message size; only the sum if all messages have one size. */
 static void
-slowdown_table(FILE *out, const struct slowdown_summary *s)
+slowdown_table(FILE *out, const struct slowdown_summary *s, uint64_t waited)
 {
 	if (s->all.messages + s->all.not_ended == 0)
 		return;
@@ -227,7 +246,7 @@ slowdown_table(FILE *out, const struct slowdown_summary *s)
 		slowdown_row(out, name, &s->buckets[i]);
 	}
 	slowdown_row(out, "all sizes", &s->all);
-	slowdown_notes(out, s);
+	slowdown_notes(out, s, waited);
 }
 
 static const char *
@@ -358,7 +377,7 @@ output_table(FILE *out, const struct lab_run *run)
 	else
 		flow_table(out, r);
 	times_table(out, run);
-	slowdown_table(out, &r->slowdown);
+	slowdown_table(out, &r->slowdown, waited_messages(run));
 	bottleneck_table(out, run);
 	fprintf(out, "%-26s %" PRIu64 "\n", "np_cnp_sent", cnps_sent(run));
 	pause_table(out, run);

@@ -112,9 +112,9 @@ make_room(const struct place *at, struct flow_params *flow)
 	struct flow_pair *pairs;
 	char text[24];
 
-	if (flow->n_pairs < TRACE_MAX_MESSAGES && (flow->n_pairs & (flow->n_pairs - 1)) != 0)
+	if (flow->n_pairs < FLOW_MOST_MESSAGES && (flow->n_pairs & (flow->n_pairs - 1)) != 0)
 		return 0;
-	pairs = flow->n_pairs == TRACE_MAX_MESSAGES
+	pairs = flow->n_pairs == FLOW_MOST_MESSAGES
 			? NULL
 			: realloc(flow->pairs,
 				  (flow->n_pairs == 0 ? 1 : 2ull * flow->n_pairs) * sizeof(*pairs));

@@ -11,8 +11,6 @@
 #include "ctl/config/config.h"
 #include "fabric/scenario/scenario.h"
 
-#define TRACE_MAX_MESSAGES 1000000u
-
 /** Read the trace of a flow, if it has one. @return 0, or -EINVAL with err filled in. */
 int trace_file_read(struct config *cfg, const char *section, struct flow_params *flow,
 		    struct config_error *err);

@@ -135,6 +135,7 @@ json_set_times(json_t *o, const struct nic_times *times)
 
 	json_object_set_new(o, "completions", json_integer((json_int_t)t->completion_ns.count));
 	set_hist(o, "completion", "_ns", &t->completion_ns, 1);
+	json_object_set_new(o, "waited_messages", json_integer((json_int_t)t->waited));
 	json_object_set_new(o, "slowdowns", json_integer((json_int_t)t->slowdown_milli.count));
 	json_object_set_new(o, "ideal_from", json_string(ideal_words[t->ideal_from]));
 	set_hist(o, "slowdown", "", &t->slowdown_milli, 1000);

@@ -13,10 +13,10 @@
 static uint64_t
 messages_of(const struct flow_params *flow, const struct flow_pair *pair)
 {
-	if (flow->pattern != FLOW_TRACE)
-		return flow->messages;
 	if (flow->messages_of_pairs != NULL)
 		return flow->messages_of_pairs[pair->first_message].parts;
+	if (flow->pattern != FLOW_TRACE)
+		return flow->messages;
 	return 1 + sub_sat(pair->bytes, 1) / WORKLOAD_MAX_BYTES;
 }
 
@@ -43,11 +43,20 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 
 	if (flow->messages_of_pairs != NULL) {
 		const struct flow_message *m =
-			&flow->messages_of_pairs[pair->first_message + number / flow->qp_count];
+			&flow->messages_of_pairs[pair->first_message +
+						 number / scenario_message_qps(flow)];
 
 		qp.work.messages = m->parts;
 		qp.work.message_bytes = pair->bytes;
 		qp.work.start_ns = m->at_ns;
+		/* Of an open loop, whose messages have been drawn. */
+		qp.work.message_size = WORKLOAD_FIXED;
+		qp.work.message_min_bytes = 0;
+		qp.work.message_cdf[0] = '\0';
+		qp.work.cdf = NULL;
+		qp.work.arrival = WORKLOAD_CLOSED;
+		qp.work.load_bps = 0;
+		qp.work.bytes = 0;
 		if (requester) {
 			qp.work.message_size = WORKLOAD_BY_QP;
 			qp.work.by_qp = &net->by_qp[net->n_flows - 1];
@@ -57,10 +66,7 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 		qp.work.message_bytes = (pair->bytes + qp.work.messages - 1) / qp.work.messages;
 		qp.work.start_ns = pair->at_ns;
 	}
-	/*
-	 * Include the host number in the seed, because the QPs of all hosts have the same numbers.
-	 */
-	qp.seed = flow->seed + (net->scenario->fabric.seed << 32) + ((uint64_t)host << 16);
+	qp.seed = scenario_flow_seed(net->scenario, flow, host);
 	scenario_next_hop_mac(net->scenario, host, peer, qp.peer_mac);
 	return nic_add_qp(net->hosts[host - 1], &qp, 0);
 }
@@ -76,7 +82,7 @@ set_sizes(struct net *net, const struct net_flow *flow, const struct flow_pair *
 	for (uint32_t i = 0; i < flow->qps; i++)
 		bytes[i] = flow->params
 				   ->messages_of_pairs[pair->first_message +
-						       i / flow->params->qp_count]
+						       i / scenario_message_qps(flow->params)]
 				   .bytes;
 	*by_qp = (struct workload_by_qp){.first_qpn = SCENARIO_FIRST_QPN + flow->src_qp,
 					 .bytes = bytes};
@@ -91,7 +97,7 @@ reserve_sizes(struct net *net)
 	uint64_t n = 0;
 
 	for (uint32_t i = 0; i < s->n_flows; i++)
-		n += (uint64_t)s->flows[i].n_messages * s->flows[i].qp_count;
+		n += (uint64_t)s->flows[i].n_messages * scenario_message_qps(&s->flows[i]);
 	if (n == 0)
 		return 0;
 	net->message_bytes = calloc(n, sizeof(*net->message_bytes));

@@ -127,31 +127,15 @@ check_all_reduce(struct flow_params *flow, uint32_t n, struct scenario_fault *fa
 	return 0;
 }
 
-/* Messages of one pair and of one number of parts are adjacent, in the order of their starts. */
-static int
-by_pair(const void *a, const void *b)
-{
-	const struct flow_message *x = a, *y = b;
-	const uint64_t of_x[] = {x->src, x->dst, x->parts, x->at_ns, x->bytes};
-	const uint64_t of_y[] = {y->src, y->dst, y->parts, y->at_ns, y->bytes};
-
-	for (unsigned int i = 0; i < ARRAY_LEN(of_x); i++)
-		if (of_x[i] != of_y[i])
-			return of_x[i] < of_y[i] ? -1 : 1;
-	return 0;
-}
-
 /* Replace the pairs of single messages by pairs with all of theirs. @return 0 or -ENOMEM. */
 static int
-group_messages(struct flow_params *flow)
+group_trace(struct flow_params *flow)
 {
-	uint32_t n = flow->n_pairs;
-	struct flow_message *messages = calloc(n, sizeof(*messages));
-	struct flow_pair *pair = NULL;
+	struct flow_message *messages = calloc(flow->n_pairs, sizeof(*messages));
 
 	if (messages == NULL)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < flow->n_pairs; i++) {
 		const struct flow_pair *p = &flow->pairs[i];
 		uint32_t parts = 1 + (uint32_t)(sub_sat(p->bytes, 1) / WORKLOAD_MAX_BYTES);
 
@@ -162,24 +146,7 @@ group_messages(struct flow_params *flow)
 					      .bytes = (uint32_t)((p->bytes + parts - 1) / parts),
 					      .at_ns = p->at_ns};
 	}
-	qsort(messages, n, sizeof(*messages), by_pair);
-	flow->n_pairs = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct flow_message *m = &messages[i];
-
-		if (i == 0 || m->src != m[-1].src || m->dst != m[-1].dst ||
-		    m->parts != m[-1].parts) {
-			pair = &flow->pairs[flow->n_pairs++];
-			*pair = (struct flow_pair){.src = m->src,
-						   .dst = m->dst,
-						   .at_ns = m->at_ns,
-						   .first_message = i};
-		}
-		pair->bytes = max_u64(pair->bytes, m->bytes);
-		pair->n_messages++;
-	}
-	flow->messages_of_pairs = messages;
-	flow->n_messages = n;
+	scenario_group_messages(flow, messages, flow->n_pairs);
 	return 0;
 }
 
@@ -209,7 +176,7 @@ check_trace(const struct scenario *s, struct flow_params *flow, struct scenario_
 		return scenario_refuse(fault, "flow", flow->name, "trace", expected);
 	}
 	flow->messages = 1;
-	if (flow->n_pairs > TRACE_MOST_ROWS && group_messages(flow) < 0)
+	if (flow->n_pairs > TRACE_MOST_ROWS && group_trace(flow) < 0)
 		return scenario_refuse(fault, "flow", flow->name, "trace",
 				       "fewer messages: out of memory");
 	return 0;
@@ -301,9 +268,9 @@ int
 scenario_pair_hosts(const struct scenario *s, struct flow_params *flow,
 		    struct scenario_fault *fault)
 {
-	if (pair_hosts(s, flow, fault) < 0)
+	if (pair_hosts(s, flow, fault) < 0 || set_load(s, flow, fault) < 0)
 		return -EINVAL;
-	return set_load(s, flow, fault);
+	return scenario_qp_per_message(s, flow, fault);
 }
 
 uint32_t
@@ -316,11 +283,24 @@ scenario_flow_pairs(const struct scenario *s)
 	return n;
 }
 
+uint64_t
+scenario_flow_seed(const struct scenario *s, const struct flow_params *flow, uint16_t host)
+{
+	return flow->seed + (s->fabric.seed << 32) + ((uint64_t)host << 16);
+}
+
+uint32_t
+scenario_message_qps(const struct flow_params *flow)
+{
+	return flow->pattern == FLOW_TRACE ? flow->qp_count : 1;
+}
+
 uint32_t
 scenario_pair_qps(const struct flow_params *flow, uint32_t pair)
 {
-	return flow->qp_count *
-	       (flow->messages_of_pairs != NULL ? flow->pairs[pair].n_messages : 1);
+	return flow->messages_of_pairs != NULL
+		       ? flow->pairs[pair].n_messages * scenario_message_qps(flow)
+		       : flow->qp_count;
 }
 
 const char *

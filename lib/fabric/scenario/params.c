@@ -89,6 +89,8 @@ const struct field fabric_fields[] = {
 };
 const unsigned int fabric_fields_n = ARRAY_LEN(fabric_fields);
 
+static const char *const qp_per_message_words[] = {"auto", "on", "off", NULL};
+
 static const char *const pattern_words[] = {"to_dst",     "permutation", "all_to_all", "ring",
 					    "all_reduce", "trace",       NULL};
 
@@ -112,6 +114,12 @@ const struct field flow_fields[] = {
 	 .def = "none", .help = "pattern = to_dst: the responding host, such as 5, h5 or T4/1"},
 	{FIELD_OF(struct flow_params, qp_count), .type = FIELD_U16, .min = 1, .max = 4096,
 	 .def = "1", .help = "number of QPs of each flow"},
+	{FIELD_OF(struct flow_params, qp_per_message), .type = FIELD_ENUM,
+	 .choices = qp_per_message_words, .def = "auto",
+	 .help = "on: each message of an open loop has a QP of its own, which starts at its arrival, "
+		 "as the flows of other simulators do; off: the messages of a QP wait for each other; "
+		 "auto: on with arrival = poisson or lognormal, unless the run has more than a "
+		 "million messages, or an event, stopped or rate_cap_bps applies to the flow"},
 	{FIELD_OF(struct flow_params, mtu_bytes), .type = FIELD_U16, .min = NIC_MIN_MTU,
 	 .max = NIC_MAX_MTU, .def = "1024", .help = "path MTU: " NIC_MTU_TEXT},
 	{FIELD_OF(struct flow_params, verb), .type = FIELD_ENUM, .choices = nic_verb_words,

@@ -15,6 +15,19 @@ int scenario_check_events(struct scenario *s, struct scenario_fault *fault);
 int scenario_pair_hosts(const struct scenario *s, struct flow_params *flow,
 			struct scenario_fault *fault);
 
+/**
+ * Give each message of an open loop QPs of its own, if qp_per_message asks for it; the pairs and
+ * load_bps must be known. @return 0, or -EINVAL with fault filled in.
+ */
+int scenario_qp_per_message(const struct scenario *s, struct flow_params *flow,
+			    struct scenario_fault *fault);
+
+/**
+ * Replace the pairs of a flow by those of these messages, which the flow then owns. Messages of one
+ * pair and of one number of parts get adjacent, in the order of their starts.
+ */
+void scenario_group_messages(struct flow_params *flow, struct flow_message *messages, uint32_t n);
+
 /** Check the sections of ports against the topology. @return 0, or -EINVAL with fault filled in. */
 int scenario_check_ports(const struct scenario *s, struct scenario_fault *fault);
 

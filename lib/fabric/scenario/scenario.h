@@ -80,14 +80,24 @@ enum flow_pattern {
 struct flow_pair {
 	uint16_t src, dst;     /* host numbers */
 	uint64_t bytes, at_ns; /* of a trace: its message and start time */
-	/* of a large trace: its messages; bytes is then the largest, at_ns the first start */
+	/* of a large trace, and of a flow with a QP per message: its messages; bytes is then the
+	 * largest, at_ns the first start */
 	uint32_t first_message, n_messages;
 };
+
+enum flow_qp_per_message {
+	FLOW_QP_PER_MESSAGE_AUTO,
+	FLOW_QP_PER_MESSAGE_ON,
+	FLOW_QP_PER_MESSAGE_OFF
+};
+
+/* Most messages of a trace, and of a flow with a QP per message. */
+#define FLOW_MOST_MESSAGES 1000000u
 
 /* Results of a larger trace have a row for each pair of hosts instead of each message. */
 #define TRACE_MOST_ROWS 4096u
 
-/* A message of a large trace. */
+/* A message that has QPs of its own: of a large trace, or of an open loop. */
 struct flow_message {
 	uint16_t src, dst;
 	uint32_t parts; /* equal messages of the same QP: it has more than WORKLOAD_MAX_BYTES */
@@ -103,6 +113,7 @@ struct flow_params {
 	int pattern; /* enum flow_pattern */
 	char trace[EVENT_PATH_CHARS + 1];
 	uint16_t qp_count;
+	int qp_per_message; /* enum flow_qp_per_message */
 	uint16_t mtu_bytes;
 	int verb; /* enum nic_verb */
 	bool imm_timestamp;
@@ -117,7 +128,8 @@ struct flow_params {
 	/* set by scenario_resolve(); for a trace by its reader */
 	struct flow_pair *pairs;
 	uint32_t n_pairs;
-	struct flow_message *messages_of_pairs; /* of a large trace, by pair; else NULL */
+	/* of a large trace and of a flow with a QP per message, by pair; else NULL */
+	struct flow_message *messages_of_pairs;
 	uint32_t n_messages;
 };
 
@@ -323,6 +335,16 @@ void scenario_next_hop_mac(const struct scenario *s, uint16_t host, uint16_t pee
 
 /** Number of pairs of hosts, over all flows. */
 uint32_t scenario_flow_pairs(const struct scenario *s);
+
+/**
+ * Seed of sizes and arrivals of a host's QPs: the QPs of all hosts have the same numbers, so it
+ * depends on the host.
+ */
+uint64_t scenario_flow_seed(const struct scenario *s, const struct flow_params *flow,
+			    uint16_t host);
+
+/** QPs of each message of messages_of_pairs. */
+uint32_t scenario_message_qps(const struct flow_params *flow);
 
 /** QPs of one pair of the flow, at each end. */
 uint32_t scenario_pair_qps(const struct flow_params *flow, uint32_t pair);

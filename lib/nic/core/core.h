@@ -80,6 +80,7 @@ struct nic_ready {
 struct nic_arrival {
 	uint64_t next_ns;  /* of the message to begin next */
 	uint64_t begun_ns; /* of the message begun last */
+	bool free;         /* when next_ns comes, the message before it has left */
 };
 
 /* When the wire is free: the shaper, and reservations if nodes share the wire. Invariant: every

@@ -44,7 +44,8 @@ struct nic_times {
 	struct hist slowdown_milli; /* 1000: as fast as on an idle network */
 	struct hist rtt_ns;
 	uint64_t least_rtt_ns; /* 0: none yet */
-	int ideal_from;        /* enum nic_ideal_from; constant during the run */
+	uint64_t waited; /* open loops: messages that found the previous one of their QP unsent */
+	int ideal_from;  /* enum nic_ideal_from; constant during the run */
 };
 
 /* A completed message. */
@@ -86,7 +87,7 @@ void nic_times_merge(struct nic_times *to, const struct nic_times *from);
 
 /**
  * Times since the previous call with the same `earlier`, which is zero at first: hist_since().
- * least_rtt_ns is that since the start.
+ * least_rtt_ns and waited are those since the start.
  */
 void nic_times_since(const struct nic_times *times, struct nic_times *earlier,
 		     struct nic_times *out);

@@ -134,6 +134,9 @@ take_arrival(struct nic *nic, const struct nic_qp *qp, const struct qp_flow *flo
 {
 	struct nic_arrival *a = &nic->arrivals[qp - nic->qps];
 
+	if (!a->free && message > 0 && flow->times != NULL)
+		counter_inc(&flow->times->waited);
+	a->free = false;
 	a->begun_ns = a->next_ns;
 	a->next_ns = arrivals_next_ns(&flow->arrivals, &flow->params.work, nic_qpn(nic, qp),
 				      message + 1, a->begun_ns);
@@ -171,6 +174,8 @@ next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 		if (begin_ns == NEVER_NS)
 			return NEVER_NS;
 		if (begin_ns > now_ns) {
+			if (workload_is_open(w))
+				nic->arrivals[qp - nic->qps].free = true;
 			begin_ns = min_u64(begin_ns, w->stop_ns);
 			begin_ns = min_u64(begin_ns, look_again_at_ns(nic, now_ns));
 			/* With packets in flight, check early: a retransmission must not wait for

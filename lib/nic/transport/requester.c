@@ -85,8 +85,10 @@ nic_go_back(struct nic *nic, uint32_t item)
 
 	/* A message without a sent packet will begin again: restore its arrival. */
 	if (workload_is_open(&flow->params.work) &&
-	    (qp->flags & (QP_FIRST | QP_RESEND)) == QP_FIRST)
+	    (qp->flags & (QP_FIRST | QP_RESEND)) == QP_FIRST) {
 		nic->arrivals[item].next_ns = nic->arrivals[item].begun_ns;
+		nic->arrivals[item].free = true; /* counted already, if it waited */
+	}
 	qp_go_back(qp, flow, nic_qpn(nic, qp));
 	if (nic->measure->rtts != NULL)
 		rtt_on_loss(&nic->measure->rtts[item]);

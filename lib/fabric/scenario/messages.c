@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages that have QPs of their own: those of a large trace, and those of an open loop with
+ * qp_per_message. The latter are drawn before the run, from the same numbers as a QP draws its
+ * messages, so that they do not depend on the run.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
+#include "fabric/scenario/parts.h"
+#include "nic/workload/arrivals.h"
+
+struct messages {
+	struct flow_message *rows;
+	uint32_t n, size;
+};
+
+static int
+by_pair(const void *a, const void *b)
+{
+	const struct flow_message *x = a, *y = b;
+	const uint64_t of_x[] = {x->src, x->dst, x->parts, x->at_ns, x->bytes};
+	const uint64_t of_y[] = {y->src, y->dst, y->parts, y->at_ns, y->bytes};
+
+	for (unsigned int i = 0; i < ARRAY_LEN(of_x); i++)
+		if (of_x[i] != of_y[i])
+			return of_x[i] < of_y[i] ? -1 : 1;
+	return 0;
+}
+
+void
+scenario_group_messages(struct flow_params *flow, struct flow_message *messages, uint32_t n)
+{
+	struct flow_pair *pair = NULL;
+
+	qsort(messages, n, sizeof(*messages), by_pair);
+	flow->n_pairs = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		const struct flow_message *m = &messages[i];
+
+		if (i == 0 || m->src != m[-1].src || m->dst != m[-1].dst ||
+		    m->parts != m[-1].parts) {
+			pair = &flow->pairs[flow->n_pairs++];
+			*pair = (struct flow_pair){.src = m->src,
+						   .dst = m->dst,
+						   .at_ns = m->at_ns,
+						   .first_message = i};
+		}
+		pair->bytes = max_u64(pair->bytes, m->bytes);
+		pair->n_messages++;
+	}
+	flow->messages_of_pairs = messages;
+	flow->n_messages = n;
+}
+
+/* Does an event change a key of the flow? Messages that are drawn before the run do not follow. */
+static bool
+is_changed(const struct scenario *s, const struct flow_params *flow)
+{
+	char section[FLOW_NAME_CHARS + 8];
+	int n = snprintf(section, sizeof(section), "flow %s.", flow->name);
+
+	for (uint32_t i = 0; i < s->n_events; i++)
+		if (s->events[i].action == EVENT_SET &&
+		    strncmp(s->events[i].set, section, (size_t)n) == 0)
+			return true;
+	return false;
+}
+
+/* @return 0, -ENOSPC or -ENOMEM. */
+static int
+add_message(struct messages *all, struct flow_message message)
+{
+	if (all->n == FLOW_MOST_MESSAGES)
+		return -ENOSPC;
+	if (all->n == all->size) {
+		uint32_t size = all->size == 0 ? 1024 : 2 * all->size;
+		struct flow_message *rows = realloc(all->rows, size * sizeof(*rows));
+
+		if (rows == NULL)
+			return -ENOMEM;
+		all->rows = rows;
+		all->size = size;
+	}
+	all->rows[all->n++] = message;
+	return 0;
+}
+
+/* The messages of one QP of an open loop until the end of the run. */
+static int
+add_messages(const struct scenario *s, const struct flow_params *flow, const struct flow_pair *pair,
+	     uint32_t qpn, struct messages *all)
+{
+	struct workload w = flow->work;
+	uint64_t end_ns = min_u64(s->fabric.duration_ns, w.stop_ns), at_ns, sum_bytes = 0;
+	struct arrivals arrivals;
+	int rc = 0;
+
+	w.seed = scenario_flow_seed(s, flow, pair->src);
+	arrivals_init(&arrivals, w.start_ns, w.load_bps, false);
+	at_ns = arrivals_first_ns(&arrivals, &w, qpn);
+	for (uint64_t m = 0; rc == 0 && at_ns < end_ns && (w.messages == 0 || m < w.messages) &&
+			     (w.bytes == 0 || sum_bytes < w.bytes);
+	     m++) {
+		uint64_t bytes = workload_message_bytes(&w, qpn, m);
+
+		rc = add_message(all, (struct flow_message){.src = pair->src,
+							    .dst = pair->dst,
+							    .parts = 1,
+							    .bytes = (uint32_t)bytes,
+							    .at_ns = at_ns});
+		sum_bytes += bytes;
+		at_ns = arrivals_next_ns(&arrivals, &w, qpn, m + 1, at_ns);
+	}
+	return rc;
+}
+
+/*
+ * Random arrivals stand for many independent senders; periodic ones for one that repeats, and so
+ * does a cap of a QP's rate.
+ */
+static bool
+has_qp_per_message(const struct scenario *s, const struct flow_params *flow)
+{
+	if (flow->qp_per_message != FLOW_QP_PER_MESSAGE_AUTO)
+		return flow->qp_per_message == FLOW_QP_PER_MESSAGE_ON;
+	return (flow->arrival == WORKLOAD_POISSON || flow->arrival == WORKLOAD_LOGNORMAL) &&
+	       flow->verb != NIC_UD_SEND && flow->rate_cap_bps == 0 && !flow->stopped &&
+	       !is_changed(s, flow);
+}
+
+static int
+check_asked(const struct scenario *s, const struct flow_params *flow, struct scenario_fault *fault)
+{
+	const char *expected = NULL;
+
+	if (!workload_is_open(&flow->work))
+		expected = "auto or off, unless arrival is poisson, lognormal or periodic";
+	else if (flow->verb == NIC_UD_SEND)
+		expected = "auto or off with verb = ud_send";
+	else if (flow->stopped || is_changed(s, flow))
+		expected = "auto or off with stopped = on or an event that changes the flow";
+	return expected == NULL
+		       ? 0
+		       : scenario_refuse(fault, "flow", flow->name, "qp_per_message", expected);
+}
+
+int
+scenario_qp_per_message(const struct scenario *s, struct flow_params *flow,
+			struct scenario_fault *fault)
+{
+	bool asked = flow->qp_per_message == FLOW_QP_PER_MESSAGE_ON;
+	struct messages all = {0};
+	int rc = 0;
+
+	if (asked && check_asked(s, flow, fault) < 0)
+		return -EINVAL;
+	if (!has_qp_per_message(s, flow))
+		return 0;
+	for (uint32_t k = 0; rc == 0 && k < flow->n_pairs; k++)
+		for (uint32_t i = 0; rc == 0 && i < flow->qp_count; i++)
+			rc = add_messages(s, flow, &flow->pairs[k],
+					  SCENARIO_FIRST_QPN + k * flow->qp_count + i, &all);
+	if (rc == 0 && all.n > 0) {
+		scenario_group_messages(flow, all.rows, all.n);
+		return 0;
+	}
+	free(all.rows);
+	if (rc == 0 || !asked)
+		return 0;
+	return scenario_refuse(fault, "flow", flow->name, "qp_per_message",
+			       rc == -ENOMEM ? "off: no memory for the messages of the run"
+					     : "off, or at most a million messages in the run");
+}
