@@ -46,22 +46,21 @@ cc_reason_word(unsigned int i)
 	return words[i];
 }
 
-static const struct field *
-min_rate_field(const struct cc_ops *ops)
+/* Value of a key; 0: the algorithm has none. */
+static uint64_t
+key_value(const struct cc_ops *ops, const char *key, const void *params)
 {
 	const struct field_alias *alias;
 
-	return ops->min_rate_key == NULL
-		       ? NULL
-		       : field_find(ops->fields, *ops->n_fields, ops->min_rate_key, &alias);
+	return key == NULL
+		       ? 0
+		       : field_number(field_find(ops->fields, *ops->n_fields, key, &alias), params);
 }
 
 static uint64_t
 min_rate_bps(const struct cc_ops *ops, const void *params)
 {
-	const struct field *field = min_rate_field(ops);
-
-	return field == NULL ? 0 : field_number(field, params);
+	return key_value(ops, ops->min_rate_key, params);
 }
 
 uint64_t
@@ -110,11 +109,8 @@ cc_init(struct cc_node *node, const struct cc_setup *setup)
 void
 cc_take_params(struct cc_node *node)
 {
-	const struct rp_params *rp = node->params;
-
 	node->min_rate_bps = min_u64(min_rate_bps(node->ops, node->params), node->max_rate_bps);
-	if (node->ops == cc_algorithms[CC_DCQCN])
-		node->byte_event_bytes = rp->rp_byte_reset_bytes;
+	node->byte_event_bytes = key_value(node->ops, node->ops->byte_event_key, node->params);
 }
 
 uint32_t

@@ -10,6 +10,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
 from scenarios import expect, in_folder, results, run, section, write_scenario
 
@@ -118,6 +119,23 @@ def trace(program, folder):
     expect(sent == [0, 1, 1, 2], f"h1 has sent {sent}")
     h3 = r["flows"][1]
     expect(h3["completions"] == 1 and 200 * 1106 * 8 // 40 < h3["completion_max_ns"] < 50_000 + 6000, f"{h3}")
+
+
+def trace_ends(program, folder):
+    """flows.csv has a flow until the sample after its last message, and readers see it until the end of the run."""
+    (folder / "t.csv").write_text("1 2 1000 0\n3 4 1000 550000\n", encoding="utf-8")
+    path = scenario(folder, flow("t", pattern="trace", trace="t.csv") + flow("f", src=5, dst=6), sample_ns="100us")
+    done = run(program, "--quiet", "--out", folder / "out", path)
+    expect(done.returncode == 0, done.stderr)
+    with open(folder / "out" / "flows.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    times = {name: [int(row["time_ns"]) // 100_000 for row in rows if row["flow"] == name] for name in ("t 1", "t 2", "f h5")}
+    expect(times == {"t 1": [1, 2], "t 2": [6, 7], "f h5": list(range(1, 11))}, times)
+    sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tools"))
+    import quench
+    flows = quench.Run(folder / "out").flows
+    expect([list(s["messages"]) for s in (flows["t 1"], flows["t 2"])] == [[1] * 10, [0] * 5 + [1] * 5], {n: s["messages"] for n, s in flows.items()})
+    expect((flows["t 2"]["wire_rate_bps"] > 0).tolist() == [i == 5 for i in range(10)], flows["t 2"]["wire_rate_bps"])
 
 
 def trace_large(program, folder):
@@ -467,4 +485,4 @@ def load(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(permutation, all_to_all, silent, all_reduce, trace, trace_large, trace_lines, hpcc, hpcc_forms, hpcc_stock, hpcc_beside, load, refused)
+    in_folder(permutation, all_to_all, silent, all_reduce, trace, trace_ends, trace_large, trace_lines, hpcc, hpcc_forms, hpcc_stock, hpcc_beside, load, refused)

@@ -223,7 +223,6 @@ def refused(program, folder):
                         ("wred.Kmaxx=1KB", ("[wred] Kmaxx", "such as Kmax")),
                         ("wredd.Kmax=1KB", ("[wredd]", "such as [wred]")),
                         ("wred.Kmin=500KB", ("[wred] green_min_threshold_bytes", "500KB", "above")),
-                        ("wred.Kmax=300KB, wred.Kmax=400KB", ("wred.Kmax=400KB", "each key once")),
                         ("switch.buffer_bytes=1MB", ("[switch] buffer_bytes = 1MB", "cannot change", "12MB")),
                         ("fabric.hosts=9", ("[fabric] hosts = 9", "cannot change")),
                         ("nic.cc=dctcp", ("[nic] cc = dctcp", "cannot change", "dcqcn")),

@@ -164,14 +164,17 @@ def read_trace(path: pathlib.Path) -> dict[tuple[str, int], Series]:
     return {(flow, int(qp)): series for (flow, qp), series in read_series(path, TRACE, ["flow", "qp"], ["reason"]).items()}
 
 
-def from_start(flows: dict[str, Series]) -> dict[str, Series]:
-    """All flows with the samples of the one that has most: rows of a pair begin when it first sends, and before there are zeros."""
-    times = max((series["time_ns"] for series in flows.values()), key=len, default=np.array([]))
+def whole_run(flows: dict[str, Series], others: Iterable[Series]) -> dict[str, Series]:
+    """
+    All flows with all samples of the run, which the others have too. Rows of a pair begin when it first sends; before there are zeros. Those of
+    a flow with a last message end with a sample without traffic, which holds from there on.
+    """
+    times = np.unique(np.concatenate([np.array([]), *(series["time_ns"] for series in (*flows.values(), *others))]))
     for name, series in flows.items():
-        missing = len(times) - len(series["time_ns"])
-        if missing and np.array_equal(times[missing:], series["time_ns"]):
-            flows[name] = Series({column: np.append(times[:missing] if column == "time_ns" else np.zeros(missing), values)
-                                  for column, values in series.items()})
+        before, rows = int(np.searchsorted(times, series["time_ns"][0])), len(series["time_ns"])
+        if rows < len(times) and np.array_equal(times[before:before + rows], series["time_ns"]):
+            kept = {column: np.concatenate((np.zeros(before), values, np.repeat(values[-1], len(times) - before - rows))) for column, values in series.items()}
+            flows[name] = Series(kept | {"time_ns": times})
     return flows
 
 
@@ -193,8 +196,8 @@ class Run:
         self.folder = folder = pathlib.Path(folder)
         self.results = read_results(folder / "results.json")
         self.config = read_config(folder / "effective.ini")
-        self.flows = from_start({name: series for (name,), series in read_samples(folder / "flows.csv", FLOWS, ["flow"]).items()})
         self.queues = read_samples(folder / "queues.csv", QUEUES, ["node", "port", "queue"])
+        self.flows = whole_run({name: series for (name,), series in read_samples(folder / "flows.csv", FLOWS, ["flow"]).items()}, self.queues.values())
         self.times = read_times(folder / "times.csv")
         self.pauses = read_samples(folder / "pfc.csv", PFC, ["node", "port", "prio"])
         # An older quench-lab did not write this file.

@@ -109,13 +109,19 @@ def fluid_tables(run):
     return "<h2>Fluid model</h2>" + facts + table(heads, rows) + fluid_note(results, queue)
 
 
-def fact_table(results):
+def send_together(run):
+    """Do all flows send in the whole measured window? Only then are their mean rates shares of one time."""
+    return all((series["wire_rate_bps"][series["time_ns"] > run.results["measure_from_ns"]] > 0).all() for series in run.flows.values())
+
+
+def fact_table(run):
+    results = run.results
     b = results["bottleneck"]
     drops = ", ".join(f"{number(drop['packets'])} {escape(drop['reason'])} at {escape(str(drop['node']))}"
                       for drop in results["drops"])
     last = results["last_pause_ns"]
     return table((), (
-        ("Jain index", f"{results['jain_index']:.4f}"),
+        *([("Jain index", f"{results['jain_index']:.4f}")] if send_together(run) else []),
         ("Link use", f"{b['link_use'] * 100:.2f} % of {results['link_speed_bps'] / 1e9:g} Gb/s at {escape(str(b['node']))} "
                      f"port {b['port']}"),
         ("Queue", f"mean {kbytes(b['queue_mean_bytes'])}, p50 {kbytes(b['queue_p50_bytes'])}, "
@@ -205,7 +211,7 @@ def render(run, rows, svgs):
     no_script = "<noscript><p>Charts and the search for counters need JavaScript; the pictures below do not.</noscript>"
     return document(title, f"""<h1>{escape(title)}</h1>
 <p class="lead">{lead(results)}</p>
-{fact_table(results)}
+{fact_table(run)}
 <h2>Topology</h2>
 <div class="wide">{drawing or "<p>not in these results"}</div>
 <p class="lead">Load in the measured window. The half of a link at a node shows the load that the node sends. The left half of a host's box shows the

@@ -16,6 +16,7 @@ WIDTH = 8.0  # inches
 MOST_POINTS = 500  # on one line
 LONGEST_START_MS = 5.0
 MOST_LINES = 8  # with a colour and a label each
+MOST_CURVES = 100  # of more flows, the spread is drawn
 # Okabe and Ito's colours: distinct for colour-blind eyes, and as greys
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B5B95", "#000000")
 GREY = "#6e6e6e"
@@ -149,6 +150,22 @@ def draw_start_rates(axes, run, until_ms):
     axes.set_ylim(0, top * 1.06)
 
 
+def draw_spread(axes, flows):
+    """Of many flows that send at different times: in each interval, the rates of those that send then."""
+    flows = list(flows)
+    ms = flows[0].ms()
+    sent = np.array([series["wire_rate_bps"] for series in flows]) / 1e9
+    sent[sent == 0] = np.nan
+    busy = ~np.isnan(sent).all(axis=0)
+    low, middle, high = (np.full(len(ms), np.nan) for _ in range(3))
+    low[busy], middle[busy], high[busy] = np.nanpercentile(sent[:, busy], (10, 50, 90), axis=0)
+    axes.fill_between(ms, low, high, color=COLOURS[5], alpha=0.45, lw=0, label="10 to 90 %")
+    axes.plot(ms, middle, color=COLOURS[0], lw=1.2, label="median")
+    axes.set_title(f"Rates of the flows that send ({len(flows):,} in all)", pad=16)
+    axes.set_ylim(0, np.nanmax(high, initial=0) * 1.06 or 1)
+    axes.legend(frameon=False, fontsize=9, loc="upper right")
+
+
 def rates(run):
     """Wire rate of each flow, and the fair share. A start phase with much larger values has its own panel."""
     results = run.results
@@ -161,6 +178,10 @@ def rates(run):
         return figure
     if left:
         draw_start_rates(left, run, start)
+    if len(run.flows) > MOST_CURVES:
+        draw_spread(axes, run.flows.values())
+        measured_from(axes, results)
+        return figure
     few = len(run.flows) <= MOST_LINES
     labels, tops = [], []
     for i, (name, series) in enumerate(run.flows.items()):

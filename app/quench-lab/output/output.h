@@ -53,6 +53,7 @@ struct output_csv {
 	FILE *messages;             /* NULL: not wanted */
 	struct nic_times **earlier; /* per flow, at the previous sample; NULL: none yet */
 	struct nic_times *interval;
+	bool *ended; /* per flow: its last row is written */
 };
 
 /**

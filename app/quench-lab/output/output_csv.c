@@ -19,8 +19,9 @@ output_csv_open(struct output_csv *csv, const char *dir, const struct net *net)
 	*csv = (struct output_csv){
 		.earlier = calloc(net_flow_count(net), sizeof(csv->earlier[0])),
 		.interval = malloc(sizeof(*csv->interval)),
+		.ended = calloc(net_flow_count(net), sizeof(csv->ended[0])),
 	};
-	if (csv->earlier == NULL || csv->interval == NULL) {
+	if (csv->earlier == NULL || csv->interval == NULL || csv->ended == NULL) {
 		say_error("%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
@@ -66,6 +67,14 @@ interval_times(struct output_csv *csv, const struct net *net, uint32_t flow)
 	return csv->interval;
 }
 
+/* Has a flow sent its last message before this interval? Thousands of flows of a trace have. */
+static bool
+has_ended(const struct net_flow *flow, const struct flow_sample *s)
+{
+	return flow->messages > 0 && s->src.tx_messages >= flow->messages * flow->qps &&
+	       s->wire_rate_bps == 0 && s->goodput_bps == 0;
+}
+
 static void
 flow_rows(struct output_csv *csv, const struct probe *p, uint64_t now_ns)
 {
@@ -74,8 +83,9 @@ flow_rows(struct output_csv *csv, const struct probe *p, uint64_t now_ns)
 	for (uint32_t i = 0; i < net_flow_count(net); i++) {
 		const struct flow_sample *s = probe_flow_sample(p, i);
 
-		if (net_flow_is_silent(net_flow(net, i), &s->src, &s->dst))
+		if (csv->ended[i] || net_flow_is_silent(net_flow(net, i), &s->src, &s->dst))
 			continue;
+		csv->ended[i] = has_ended(net_flow(net, i), s);
 		const struct flow_row row = {
 			.time_ns = now_ns,
 			.flow = net_flow(net, i)->name,
@@ -241,6 +251,7 @@ output_csv_close(struct output_csv *csv, const char *dir, const struct net *net)
 		pages_free(csv->earlier[i], sizeof(*csv->earlier[i]));
 	free(csv->earlier);
 	free(csv->interval);
+	free(csv->ended);
 	return flows < 0 || queues < 0 || pfc < 0 || pgs < 0 || messages < 0 ? -EIO : 0;
 }
 

@@ -121,6 +121,8 @@ struct cc_ops {
 	int (*check)(const void *params, char *why, unsigned int why_size);
 	/* The key of the lowest rate, an uint64_t; NULL: no such key, or rules of its own. */
 	const char *min_rate_key;
+	/* The key of the wire bytes that complete a byte event (sent); NULL: there is none */
+	const char *byte_event_key;
 	bool hears_rtts;   /* ack wants round-trip times */
 	bool hears_hops;   /* ack wants in-band telemetry */
 	bool hears_echoes; /* ack acts on ce_packets */

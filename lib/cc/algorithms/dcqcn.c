@@ -53,6 +53,9 @@ read(const struct cc *cc, const struct cc_node *node, struct cc_view *out, uint6
 }
 
 const struct cc_ops cc_dcqcn = {
-	CC_TABLES(rp), .start = start,      .sent = on_sent, .timer = on_timer,
-	.cnp = on_cnp, .params = on_params, .rest = rest,    .read = read,
+	CC_TABLES(rp),       .byte_event_key = "rp_byte_reset_bytes",
+	.start = start,      .sent = on_sent,
+	.timer = on_timer,   .cnp = on_cnp,
+	.params = on_params, .rest = rest,
+	.read = read,
 };

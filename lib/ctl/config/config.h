@@ -49,8 +49,9 @@ void config_close(struct config *cfg);
 
 /**
  * Override a key of the file, before anything is read: "section.key=value". The key may be an alias
- * of the one in the file. The file need not have the section.
- * @return 0, or -EINVAL (malformed, or set before) or -ENOMEM with err filled in.
+ * of the one in the file. The file need not have the section. A later call for a key overrides an
+ * earlier one.
+ * @return 0, or -EINVAL (malformed) or -ENOMEM with err filled in.
  */
 int config_set(struct config *cfg, const char *text, struct config_error *err);
 

@@ -91,3 +91,16 @@ config_part_add(struct config_part *part, const char *key, const char *value, un
 	part->n++;
 	return 0;
 }
+
+int
+config_part_replace(struct config_part *part, const char *key, const char *value)
+{
+	struct config_entry *entry = (struct config_entry *)(uintptr_t)config_part_find(part, key);
+	char *copy = strdup(value);
+
+	if (copy == NULL)
+		return -ENOMEM;
+	free(entry->value);
+	entry->value = copy;
+	return 0;
+}

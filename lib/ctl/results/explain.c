@@ -42,6 +42,10 @@ print_move(FILE *out, const char *what, const struct explain_event *e)
 	if (e->before.rate_bps > 0)
 		fprintf(out, " from %s", explain_rate(rate, e->before.rate_bps));
 	fprintf(out, " to %s", explain_rate(rate, e->after.rate_bps));
+	/* Swift and HPCC have a window, and may cut it at an unchanged rate. */
+	if (e->after.window_bytes > 0)
+		fprintf(out, ", window from %.1f to %.1f KB", e->before.window_bytes / 1e3,
+			e->after.window_bytes / 1e3);
 }
 
 /* Text that tells which of DCQCN's two stages has risen. */
@@ -85,8 +89,8 @@ print_cut(FILE *out, const struct explain_event *e)
 	print_move(out, rose ? "an increase, then a cut:" : "cut", e);
 	if (!(e->did & CC_DID_CNP) || before == 0)
 		return;
-	/* SIGCOMM15 equation 1: R_C (1 - alpha / 2); others: twice the relative cut. */
-	if (rose)
+	/* SIGCOMM15 equation 1: R_C (1 - alpha / 2). */
+	if (rose || e->after.alpha_q32 == 0)
 		fputs(" (", out);
 	else
 		fprintf(out, " (alpha %.3f, ", 2 * (1 - (double)e->after.rate_bps / before));

@@ -22,6 +22,7 @@ struct chapter {
 	uint32_t first, n; /* events */
 	uint64_t from_ns, to_ns;
 	uint64_t begin_bps, end_bps, low_bps, high_bps; /* 0: no rate event */
+	uint32_t begin_window, end_window;              /* bytes; 0: no window */
 	uint32_t cnps, cuts, fast, additive, hyper, by_timer, by_bytes;
 	uint32_t marks, pauses, back, reloads;
 	uint64_t held_ns, packets_again;
@@ -50,6 +51,8 @@ take_rate(struct chapter *c, const struct explain_event *e)
 
 	c->end_bps = e->after.rate_bps;
 	c->begin_bps = known ? e->before.rate_bps : c->end_bps;
+	c->end_window = e->after.window_bytes;
+	c->begin_window = known ? e->before.window_bytes : c->end_window;
 	c->low_bps = min_u64(c->begin_bps, c->end_bps);
 	c->high_bps = max_u64(c->begin_bps, c->end_bps);
 	c->cnps += (e->did & CC_DID_CNP) != 0;
@@ -111,6 +114,8 @@ joined(const struct chapter *a, const struct chapter *b)
 	if (b->begin_bps != 0) {
 		c.begin_bps = a->begin_bps != 0 ? a->begin_bps : b->begin_bps;
 		c.end_bps = b->end_bps;
+		c.begin_window = a->begin_bps != 0 ? a->begin_window : b->begin_window;
+		c.end_window = b->end_window;
 		c.low_bps = a->begin_bps != 0 ? min_u64(a->low_bps, b->low_bps) : b->low_bps;
 		c.high_bps = max_u64(a->high_bps, b->high_bps);
 	}
@@ -237,6 +242,9 @@ print_chapter(FILE *out, const struct chapter *c)
 		    c->high_bps > max_u64(c->begin_bps, c->end_bps))
 			fprintf(out, ", between %s and %s", explain_rate(low, c->low_bps),
 				explain_rate(high, c->high_bps));
+		if (c->end_window > 0)
+			fprintf(out, ", window %.1f to %.1f KB", c->begin_window / 1e3,
+				c->end_window / 1e3);
 	}
 	print_count(out, &joint, c->cnps, "CNP", "CNPs");
 	print_count(out, &joint, c->cuts, "cut", "cuts");

@@ -164,6 +164,12 @@ TEST(every_algorithm_describes_itself)
 		start(&b, (enum cc_algorithm)a);
 		assert_int_equal(bed_check(&b, why, sizeof(why)), 0);
 		assert_true(*ops->n_counters <= sizeof(union cc_counts) / sizeof(uint64_t));
+		if (ops->byte_event_key != NULL) {
+			assert_non_null(ops->sent);
+			assert_non_null(field_find(ops->fields, *ops->n_fields, ops->byte_event_key,
+						   &alias));
+			assert_true(b.node.byte_event_bytes > 0);
+		}
 		for (unsigned int i = 0; i < *ops->n_counters; i++)
 			assert_true(ops->counters[i].offset < sizeof(union cc_counts));
 		for (unsigned int i = 0; i < *ops->n_fields; i++)

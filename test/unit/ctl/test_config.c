@@ -395,7 +395,8 @@ TEST(what_is_set_takes_the_place_of_the_file)
 	struct config_error err;
 	struct thing t = {0};
 
-	/* Another name of the same key; and a section that the file has not. */
+	/* Another name of the same key; and a section that the file has not. The later counts. */
+	assert_int_equal(config_set(cfg, "thing.rate_bps=7G", &err), 0);
 	assert_int_equal(config_set(cfg, "thing.rate_bps=1.5G", &err), 0);
 	assert_int_equal(config_set(cfg, " peer  a . peer_ip = 10.0.0.7", &err), 0);
 	assert_int_equal(read_thing(cfg, &t, &err), 0);
@@ -454,8 +455,6 @@ TEST(what_is_set_wrongly_is_refused_by_name)
 		{"thing.rate_bps", NULL, "--set thing.rate_bps: expected SECTION.KEY=VALUE"},
 		{".rate_bps=1", NULL, "--set .rate_bps=1: expected SECTION.KEY=VALUE"},
 		{"thing.=1", NULL, "--set thing.=1: expected SECTION.KEY=VALUE"},
-		{"thing.rate_bps=1G", "thing.rate_bps=2G",
-		 "--set thing.rate_bps=2G: expected each"},
 		{"thing.rate_bps=1G", "thing.R_C=2G",
 		 "x.ini: [thing] rate_bps = 1G: expected one of"},
 		{"thing.rate_bps=1X", NULL, "x.ini: [thing] rate_bps = 1X: expected"},

@@ -63,6 +63,7 @@ TEST(each_event_says_what_moved_the_rate_and_why)
 					  .queue_bytes = 212900,
 					  .psn = 16,
 					  .packets = 3};
+	e[1].after.alpha_q32 = 1ull << 31;
 	e[4].mark = (struct explain_mark){.psn = 17, .packets = 1};
 	explain_set_before(e, 7);
 	assert_string_equal(line(&e[0]), "      0.0000 ms  starts at 40.000 Gb/s\n");
@@ -86,6 +87,31 @@ TEST(each_event_says_what_moved_the_rate_and_why)
 			    "      0.1300 ms  loss: cut from 40.000 Gb/s to 500.0 Mb/s\n");
 }
 
+TEST(an_algorithm_with_a_window_and_without_alpha_says_what_moved)
+{
+	struct explain_event e[] = {
+		rate(0, CC_DID_START, 100 * GBPS, 100 * GBPS, 0, 0),
+		rate(10000, CC_DID_RTT | CC_DID_CUT, 100 * GBPS, 100 * GBPS, 0, 0),
+		rate(20000, CC_DID_RTT | CC_DID_CUT, 100 * GBPS, 100 * GBPS, 0, 0),
+		rate(30000, CC_DID_CNP | CC_DID_CUT, 50 * GBPS, 100 * GBPS, 0, 0),
+	};
+
+	for (unsigned int i = 0; i < 4; i++)
+		e[i].after.window_bytes = 100000 - 20000 * i;
+	e[1].after.rtt_ns = e[2].after.rtt_ns = 25000;
+	explain_set_before(e, 4);
+	assert_string_equal(
+		line(&e[1]),
+		"      0.0100 ms  round trip of 25.0 us: cut from 100.000 Gb/s to 100.000 Gb/s, "
+		"window from 100.0 to 80.0 KB\n");
+	assert_string_equal(line(&e[3]),
+			    "      0.0300 ms  CNP: cut from 100.000 Gb/s to 50.000 "
+			    "Gb/s, window from 60.0 to 40.0 KB (target 100.000 Gb/s)\n");
+	assert_int_equal(story(e, 4, 2), 2);
+	assert_non_null(strstr(
+		text, "100.000 Gb/s to 50.000 Gb/s, window 100.0 to 40.0 KB: 1 CNP, 3 cuts\n"));
+}
+
 TEST(a_trace_that_begins_in_the_middle_says_what_it_knows)
 {
 	struct explain_event e[] = {
@@ -97,6 +123,7 @@ TEST(a_trace_that_begins_in_the_middle_says_what_it_knows)
 	};
 
 	e[0].after.alpha_q32 = 1ull << 31;
+	e[1].after.alpha_q32 = 1ull << 31;
 	explain_set_before(e, 5);
 	assert_string_equal(line(&e[0]), "      5.0000 ms  the trace begins at 20.000 Gb/s, target "
 					 "40.000 Gb/s, alpha 0.500\n");
