@@ -96,6 +96,7 @@ cc_init(struct cc_node *node, const struct cc_setup *setup)
 		.hears_rtts = ops->hears_rtts,
 		.hears_hops = ops->hears_hops,
 		.has_window = ops->has_window,
+		.counts_packets = ops->counts_packets,
 		.max_rate_bps = setup->max_rate_bps,
 		.rp_stats = &setup->stats->of[CC_SLOT(CC_DCQCN)].rp,
 	};

@@ -5,7 +5,8 @@
  * Events are the start of a flow, wire bytes sent, acknowledgements with what they tell (round-trip
  * times, echoed marks, the queues of the path), losses, CNPs, and a timer that the algorithm sets.
  * The result is the rate in force, in bits/s of wire bytes, and the window, in wire bytes that are
- * not acknowledged. All QPs of a node share algorithm, parameters and counters.
+ * not acknowledged, or in packets (counts_packets). All QPs of a node share algorithm, parameters
+ * and counters.
  *
  * cc_table.h lists the algorithms. doc/extending.md shows how to add one: a file with params,
  * state, counters and a struct cc_ops, and a line in that table. Keys, counters and reports follow.

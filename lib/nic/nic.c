@@ -108,12 +108,15 @@ qps_alloc(struct nic *nic)
 	nic->tallies = pages_alloc(n * sizeof(*nic->tallies));
 	if (more_bytes > 0)
 		nic->cc_more = pages_alloc(more_bytes);
+	if (nic->cc.has_window)
+		nic->in_flight_bytes = pages_alloc(n * sizeof(*nic->in_flight_bytes));
 	if (nic->int_slots > 0)
 		nic->int_plain = malloc(INT_MAX_FRAME_BYTES);
 	if (echoes)
 		nic->echoes = pages_alloc(n * sizeof(*nic->echoes));
 	return nic->qps == NULL || nic->tallies == NULL ||
 			       (more_bytes > 0 && nic->cc_more == NULL) ||
+			       (nic->cc.has_window && nic->in_flight_bytes == NULL) ||
 			       (nic->int_slots > 0 && nic->int_plain == NULL) ||
 			       (echoes && nic->echoes == NULL)
 		       ? -ENOMEM
@@ -202,7 +205,7 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	nic->qp_burst_nanobits = token_burst_nanobits(params->qp_burst_bytes);
 	nic_cc_init(nic);
 	nic->int_slots = nic->cc.hears_hops ? params->int_slots : 0;
-	nic->is_watched = params->measure_pacing || nic->int_slots > 0;
+	nic->is_watched = params->measure_pacing || nic->int_slots > 0 || nic->cc.has_window;
 	nic_timers_init(&nic->timers, params->local_ack_timeout);
 	shaper_init(nic);
 	nic_pause_init(nic);
@@ -271,6 +274,7 @@ nic_destroy(struct node *node)
 	pages_free(nic->qps, nic->params.max_qps * sizeof(*nic->qps));
 	pages_free(nic->tallies, nic->params.max_qps * sizeof(*nic->tallies));
 	pages_free(nic->cc_more, nic->params.max_qps * nic->cc.ops->more_bytes);
+	pages_free(nic->in_flight_bytes, nic->params.max_qps * sizeof(*nic->in_flight_bytes));
 	pages_free(nic->echoes, nic->params.max_qps * sizeof(*nic->echoes));
 	nic_reads_free(nic);
 	pages_free(nic->reset->skipped, nic->params.max_qps * sizeof(*nic->reset->skipped));

@@ -99,7 +99,7 @@ check_int(const uint8_t *data, size_t len)
 	const uint8_t *hdr;
 
 	memcpy(copy, data, len);
-	if (int_is_open(copy, len) && int_append(copy, len, &hop) == INT_OK &&
+	if (int_is_open(copy, len) && int_append(copy, len, 5, &hop) == INT_OK &&
 	    frame_parse(copy, len, &f) == FRAME_OK &&
 	    int_strip(copy, len, &f, out, &hdr) == INT_OK) {
 		struct int_hop last = int_read_hop(hdr, int_hdr_hops(hdr) - 1);

@@ -61,6 +61,7 @@ struct cc_node {
 	bool hears_rtts;           /* ... with round-trip times */
 	bool hears_hops;           /* ... with the hops of the path: data frames have INT headers */
 	bool has_window;           /* head.window_bytes limits the bytes in flight */
+	bool counts_packets;       /* ... where each packet counts as one with a full MTU */
 	const struct cc_ops *ops;
 	uint64_t min_rate_bps; /* at most max_rate_bps; unused by none and dcqcn */
 	uint64_t max_rate_bps;
@@ -89,6 +90,8 @@ struct cc_ack {
 	/* path of the packet that requested this ACK; 0: none, or not node->hears_hops */
 	uint32_t n_hops;
 	const struct cc_hop *hops;
+	uint16_t path_id; /* of the ports of the path; two paths have different ones */
+	bool is_full;     /* the path has further hops, for which the header had no slot */
 };
 
 /* Start of a flow. */
@@ -126,8 +129,11 @@ struct cc_ops {
 	bool hears_rtts;   /* ack wants round-trip times */
 	bool hears_hops;   /* ack wants in-band telemetry */
 	bool hears_echoes; /* ack acts on ce_packets */
-	/* head.window_bytes is a window, of at least a packet; needs an ACK of each packet */
+	/* head.window_bytes is a window; needs an ACK of each packet */
 	bool has_window;
+	/* The window counts each packet as one with a full MTU, and so does a rate below the port's
+	 * speed: both limit packets. */
+	bool counts_packets;
 	uint32_t more_bytes; /* memory per QP in addition to struct cc */
 	/* begin->rate_bps is in [min_rate_bps, max_rate_bps] of node, if there is a min_rate_key.
 	 * All state but the head is zero. NULL: nothing else to set. */

@@ -12,7 +12,11 @@
  * after the last change is acknowledged. So the ACKs of one round trip do not add up.
  * The rate is W / T.
  *
- * The first ACK of a path only gives the numbers to compare with.
+ * The first ACK of a path (Figure 7: another number of hops, or another path ID), or after a
+ * silence in which the counters of a hop may have wrapped, only gives the numbers to compare with.
+ *
+ * A hop for which the header had no slot counts as fully used (u = 1): a flow that cannot see its
+ * bottleneck yields to those that do, and its window falls to W_AI / (1 - eta).
  *
  * Invariant: hpcc_min_rate T <= W <= port's speed x T, and likewise the rate.
  */
@@ -24,6 +28,7 @@
 #define PPM 1000000u
 /* Bytes are bit/s x ns over this. */
 #define BYTE_NS (8 * NS_PER_SEC)
+#define HALF_WRAP (UINT64_C(1) << 31)
 /* A load above 2^20 counts as this. */
 #define MOST_U (Q32_ONE << 20)
 
@@ -39,6 +44,7 @@ struct hpcc_stats {
 	uint64_t hpcc_samples;
 	uint64_t hpcc_new_paths;
 	uint64_t hpcc_missing;
+	uint64_t hpcc_full;
 	uint64_t hpcc_increases;
 	uint64_t hpcc_cuts;
 };
@@ -49,6 +55,8 @@ struct hpcc {
 	uint32_t next_update_seq; /* lastUpdateSeq: Wc changes when this packet is acknowledged */
 	struct cc_hop *hops;      /* of the last ACK */
 	uint64_t u_q32;
+	uint64_t heard_ns; /* when */
+	uint16_t path_id;
 	uint8_t n_hops;
 	uint8_t stage; /* incStage */
 };
@@ -77,8 +85,10 @@ const unsigned int hpcc_fields_n = ARRAY_LEN(hpcc_fields);
 const struct counter_field hpcc_counters[] = {
 	COUNTER_FIELD(struct hpcc_stats, hpcc_samples, "ACKs with in-band telemetry"),
 	COUNTER_FIELD(struct hpcc_stats, hpcc_new_paths,
-		      "ACKs that were the first of a path, or showed another number of hops"),
+		      "ACKs that were the first of a path, or the first after a long silence"),
 	COUNTER_FIELD(struct hpcc_stats, hpcc_missing, "ACKs without in-band telemetry"),
+	COUNTER_FIELD(struct hpcc_stats, hpcc_full,
+		      "ACKs of paths with more hops than int_slots: the others counted as full"),
 	COUNTER_FIELD(struct hpcc_stats, hpcc_increases, "increases of the reference window"),
 	COUNTER_FIELD(struct hpcc_stats, hpcc_cuts, "cuts of the reference window"),
 };
@@ -156,6 +166,8 @@ measure(struct hpcc *h, const struct hpcc_params *params, const struct cc_ack *a
 			tau_ns = hop_ns;
 		}
 	}
+	if (ack->is_full)
+		most_q32 = max_u64(most_q32, Q32_ONE);
 	tau_ns = min_u64(tau_ns, params->hpcc_base_rtt_ns);
 	weight_q32 = mul_div(tau_ns, Q32_ONE, params->hpcc_base_rtt_ns);
 	h->u_q32 = mul_q32(h->u_q32, Q32_ONE - weight_q32) + mul_q32(most_q32, weight_q32);
@@ -185,23 +197,43 @@ compute_window(struct hpcc *h, const struct cc_node *node, bool update)
 	return h->reference_bytes < window ? CC_DID_CUT : CC_DID_RAISE;
 }
 
+/* May a hop have sent 2^31 bytes, or its clock have advanced by 2^31 ns? Both wrap at 2^32. */
+static bool
+may_wrap(const struct hpcc *h, uint64_t silence_ns)
+{
+	uint64_t fastest_bps = 1;
+
+	for (unsigned int i = 0; i < h->n_hops; i++)
+		fastest_bps = max_u64(fastest_bps, h->hops[i].rate_bps);
+	return silence_ns >= min_u64(HALF_WRAP, HALF_WRAP * BYTE_NS / fastest_bps);
+}
+
+static bool
+is_comparable(const struct hpcc *h, const struct cc_ack *ack, uint64_t now_ns)
+{
+	return ack->n_hops == h->n_hops && ack->path_id == h->path_id &&
+	       !may_wrap(h, now_ns - h->heard_ns);
+}
+
 static uint32_t
 on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint64_t now_ns)
 {
 	struct hpcc *h = (struct hpcc *)cc;
 	struct hpcc_stats *stats = node->stats;
-	bool is_first = ack->n_hops != h->n_hops, update;
 	uint32_t did = 0;
+	bool update;
 
-	(void)now_ns;
 	if (ack->n_hops == 0) {
 		counter_inc(&stats->hpcc_missing);
 		return 0;
 	}
 	counter_inc(&stats->hpcc_samples);
-	if (is_first) {
+	if (ack->is_full)
+		counter_inc(&stats->hpcc_full);
+	if (!is_comparable(h, ack, now_ns)) {
 		counter_inc(&stats->hpcc_new_paths);
-		h->n_hops = ack->n_hops;
+		h->n_hops = (uint8_t)ack->n_hops;
+		h->path_id = ack->path_id;
 		h->next_update_seq = ack->next_seq;
 	} else {
 		update = (int32_t)(ack->acked_seq - h->next_update_seq) > 0;
@@ -212,6 +244,7 @@ on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint
 	}
 	for (unsigned int i = 0; i < ack->n_hops; i++)
 		h->hops[i] = ack->hops[i];
+	h->heard_ns = now_ns;
 	return CC_DID_INT | did;
 }
 

@@ -182,9 +182,10 @@ cut(struct swift *s, const struct cc_node *node, uint64_t share_ppm, uint64_t no
 	struct swift_stats *stats = node->stats;
 	uint64_t before_q20 = s->cwnd_q20;
 
-	if (s->last_cut_ns != 0 && now_ns - s->last_cut_ns < s->rtt_ns)
-		return 0;
+	/* Without a cut, the pace follows the round-trip time all the same. */
 	share_ppm = min_u64(share_ppm, p->swift_max_mdf_ppm);
+	if (s->last_cut_ns != 0 && now_ns - s->last_cut_ns < s->rtt_ns)
+		share_ppm = 0;
 	set_cwnd(s, node, mul_div(s->cwnd_q20, PPM - share_ppm, PPM));
 	if (s->cwnd_q20 >= before_q20)
 		return 0;
@@ -213,7 +214,7 @@ on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint
 		excess_ppm = (s->rtt_ns - goal_ns) * PPM / s->rtt_ns;
 		return CC_DID_RTT | cut(s, node, excess_ppm * p->swift_beta_ppm / PPM, now_ns);
 	}
-	step_q20 = packets_q20(p->swift_ai_ppm) * s->acked_packets;
+	step_q20 = mul_div((uint64_t)p->swift_ai_ppm * s->acked_packets, PACKET, PPM);
 	if (s->cwnd_q20 >= PACKET)
 		step_q20 = mul_div(step_q20, PACKET, s->cwnd_q20);
 	s->acked_packets = 0;
@@ -251,6 +252,7 @@ read(const struct cc *cc, const struct cc_node *node, struct cc_view *out, uint6
 }
 
 const struct cc_ops cc_swift = {
-	CC_TABLES(swift), .hears_rtts = true, .has_window = true,  .start = start,
-	.ack = on_ack,    .loss = on_loss,    .params = on_params, .read = read,
+	CC_TABLES(swift),       .hears_rtts = true,  .has_window = true,
+	.counts_packets = true, .start = start,      .ack = on_ack,
+	.loss = on_loss,        .params = on_params, .read = read,
 };

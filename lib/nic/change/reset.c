@@ -104,8 +104,7 @@ reset_requester(struct nic *nic, uint32_t item, struct nic_skipped *skipped, uin
 	/* Keep QP_TIMED: the QP stays in its list of timers until its tick. */
 	qp->flags &= (uint16_t) ~(QP_RNR | QP_AWAITS);
 	qp->limit_seq = qp->acked_seq + nic->window_packets;
-	if (nic->cc.has_window)
-		nic_cc_apply_window(nic, item);
+	nic_cc_apply_window(nic, item);
 	qp->ack_countdown = nic->params.ack_every;
 	qp->retries = 0;
 	qp->rnr_retries = 0;

@@ -160,10 +160,13 @@ struct nic {
 	 * them
 	 */
 	uint64_t *recv_full_ns;
-	uint8_t *cc_more;        /* per QP: more_bytes of the algorithm */
+	uint8_t *cc_more; /* per QP: more_bytes of the algorithm */
+	/* per QP: wire bytes sent from acked_seq on, since it went back last; NULL: no algorithm
+	 * with a window */
+	uint32_t *in_flight_bytes;
 	struct nic_echo *echoes; /* per QP: what its next ACK echoes; NULL: ACKs echo nothing */
 	uint8_t int_slots;       /* of the INT header of data frames; 0: they have none */
-	bool is_watched;         /* each data frame takes the path for due_ns or int_slots */
+	bool is_watched;         /* each data frame takes the path for due_ns, INT or a window */
 	const struct roce_view *heard; /* the ACK being handled, and its INT header or NULL */
 	const uint8_t *heard_int;
 	uint8_t *int_plain;      /* with int_slots: the frame being handled, without INT header */

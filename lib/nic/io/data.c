@@ -84,8 +84,7 @@ static inline void
 ask(struct nic *nic, uint32_t item, struct nic_qp *qp, uint64_t now_ns)
 {
 	qp->ack_countdown = nic->params.ack_every;
-	/* Do not time a retransmission: its ACK may answer either transmission (Karn). */
-	if (nic->measure->rtts != NULL && !(qp->flags & QP_RESEND))
+	if (nic->measure->rtts != NULL)
 		rtt_on_ask(&nic->measure->rtts[item], qp->next_seq, now_ns);
 	if (!(qp->flags & QP_AWAITS))
 		nic_arm_timer(nic, item, now_ns);
@@ -251,7 +250,8 @@ send_special(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf 
 static uint32_t
 add_int(const struct nic *nic, struct rte_mbuf *m)
 {
-	unsigned int bytes = int_insert(rte_pktmbuf_mtod(m, uint8_t *), nic->int_slots, 0, NULL, 0);
+	unsigned int bytes =
+		int_insert(rte_pktmbuf_mtod(m, uint8_t *), nic->int_slots, 0, 0, NULL, 0);
 
 	m->data_off = (uint16_t)(m->data_off - bytes);
 	m->data_len = (uint16_t)(m->data_len + bytes);
@@ -286,12 +286,14 @@ send_any(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, 
 		counter_inc(&nic->stats.retransmitted_packets);
 	qp_sent(qp);
 	account(nic, item, qp, wire_bytes(len), now_ns);
+	if (watched && nic->cc.has_window && !raw)
+		nic_cc_sent_in_window(nic, item, wire_bytes(len));
 	if (raw && (qp->left_packets == 0 || !qp_in_window(qp)))
 		nic_unanswered(nic, item, now_ns);
 	return len;
 }
 
-/* As send_any(), for a QP whose packets are measured or have INT headers. */
+/* As send_any(), for a QP whose packets are measured, or have INT headers or a window. */
 static __attribute__((noinline)) uint32_t
 send_watched(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, uint64_t now_ns)
 {
@@ -506,7 +508,7 @@ send_queue(struct nic *nic, struct outgoing *out, uint8_t queue, uint16_t most, 
 		uint16_t room = (uint16_t)RTE_MIN(RTE_MIN(end, out->taken) - out->sent, NIC_BURST);
 		uint32_t item;
 
-		/* A run needs mbufs in pkts[], no measurement and no INT header. */
+		/* A run needs mbufs in pkts[], no measurement, no INT header and no window. */
 		if (likely(room > 0 && !watched)) {
 			n = send_run(nic, ring, out->pkts + out->sent, room, now_ns, &bytes);
 			out->sent = (uint16_t)(out->sent + n);

@@ -219,14 +219,6 @@ static uint64_t
 path_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64_t message,
 	uint64_t begun_ns)
 {
-	/* Bytes of extension headers of the first and the last packet, and of a single one. */
-	static const uint8_t ext[][3] = {
-		[NIC_WRITE] = {RETH_BYTES, 0, RETH_BYTES},
-		[NIC_WRITE_IMM] = {RETH_BYTES, IMMDT_BYTES, RETH_BYTES + IMMDT_BYTES},
-		[NIC_SEND] = {0, 0, 0},
-		[NIC_READ] = {AETH_BYTES, AETH_BYTES, AETH_BYTES},
-	};
-	const uint8_t *e = ext[flow->params.verb];
 	uint32_t bytes = qp_bytes(flow, nic_local_qpn(nic, item), message);
 	uint32_t packets = qp_message_packets(bytes, flow->mtu_bytes);
 	const struct ideal_path *path = nic->measure->paths[item];
@@ -236,8 +228,8 @@ path_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64
 	uint32_t hops = (uint32_t)min_u64(nic->int_slots, path->n_there - 1);
 	uint32_t headers = flow->template.hdr_bytes + ICRC_BYTES;
 	uint32_t ack_len = headers + AETH_BYTES + (has_int ? int_hdr_bytes(hops) : 0);
-	uint32_t data = headers + (has_int ? int_hdr_bytes(nic->int_slots) : 0);
-	uint32_t last = data + RTE_ALIGN_CEIL(qp_last_bytes(bytes, flow->mtu_bytes), 4u);
+	struct qp_frame_lens data =
+		qp_frame_lens(flow, bytes, has_int ? int_hdr_bytes(nic->int_slots) : 0);
 	uint64_t link_bps = nic->params.link_speed_bps, pace_bps = link_bps;
 
 	if (nic->params.cc == CC_DCQCN)
@@ -246,9 +238,9 @@ path_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64
 		pace_bps = min_u64(pace_bps, flow->rate_cap_bps);
 	const struct ideal_message m = {
 		.packets = packets,
-		.first_len = packets == 1 ? last + e[2] : data + flow->mtu_bytes + e[0],
-		.middle_len = data + flow->mtu_bytes,
-		.last_len = last + e[1],
+		.first_len = data.first,
+		.middle_len = data.middle,
+		.last_len = data.last,
 		.request_len = reads ? headers + RETH_BYTES : 0,
 		.ack_len = ack_len,
 		.begun_ns = begun_ns,

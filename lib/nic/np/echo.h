@@ -34,8 +34,10 @@ static inline unsigned int
 nic_echo_insert(const struct nic_echo *e, uint8_t *buf)
 {
 	unsigned int hops = int_hdr_hops(e->int_hdr);
+	uint8_t full = int_hdr_is_full(e->int_hdr) ? INT_FULL : 0;
 
-	return int_insert(buf, hops, INT_ECHO, e->int_hdr + INT_HDR_BYTES, hops);
+	return int_insert(buf, hops, INT_ECHO | full, int_hdr_path_id(e->int_hdr),
+			  e->int_hdr + INT_HDR_BYTES, hops);
 }
 
 #endif

@@ -141,15 +141,112 @@ first_rate_bps(const struct nic *nic, uint32_t others)
 	return p->initial_rate_bps;
 }
 
-/* The algorithm's window in packets, rounded up: a packet may begin while there is any room. */
+/* Wire bytes of a packet with a full MTU. */
+static uint32_t
+full_packet_bytes(const struct nic *nic, const struct nic_qp *qp)
+{
+	uint32_t len = nic_flow_of(nic, qp)->middle.frame_bytes;
+
+	return wire_bytes(len + (nic->int_slots > 0 ? int_hdr_bytes(nic->int_slots) : 0));
+}
+
+/* Is the QP limited by its algorithm's window? READs, UD and raw packets get no ACKs. */
+static bool
+is_in_window(const struct nic *nic, const struct nic_qp *qp)
+{
+	return nic->cc.has_window && !(qp->flags & QP_SPECIAL) && !nic_flow_of(nic, qp)->raw;
+}
+
+/* A packet may begin while there is any room: the window is rounded up to packets. */
 void
 nic_cc_apply_window(struct nic *nic, uint32_t item)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	uint32_t packet_bytes = wire_bytes(nic_flow_of(nic, qp)->middle.frame_bytes);
-	uint64_t packets = ((uint64_t)qp->cc.head.window_bytes + packet_bytes - 1) / packet_bytes;
+	uint64_t packets = nic->window_packets;
 
-	qp->limit_seq = qp->acked_seq + (uint32_t)min_u64(max_u64(packets, 1), nic->window_packets);
+	if (!is_in_window(nic, qp))
+		return;
+	if (nic->cc.counts_packets) {
+		uint32_t full = full_packet_bytes(nic, qp);
+
+		packets = ((uint64_t)qp->cc.head.window_bytes + full - 1) / full;
+		packets = min_u64(max_u64(packets, 1), nic->window_packets);
+	} else if (nic->in_flight_bytes[item] > 0 &&
+		   nic->in_flight_bytes[item] >= qp->cc.head.window_bytes) {
+		qp->limit_seq = qp->next_seq;
+		return;
+	}
+	qp->limit_seq = qp->acked_seq + (uint32_t)packets;
+}
+
+void
+nic_cc_sent_in_window(struct nic *nic, uint32_t item, uint32_t wire)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t full;
+
+	if (!nic->cc.counts_packets) {
+		nic->in_flight_bytes[item] += wire;
+		if (nic->in_flight_bytes[item] >= qp->cc.head.window_bytes)
+			qp->limit_seq = qp->next_seq;
+		return;
+	}
+	/* A pace of packets: a short one takes the time of a full one. A cap limits bytes. */
+	full = full_packet_bytes(nic, qp);
+	if (qp->bucket.rate_bps == qp->cc.head.rate_bps &&
+	    qp->cc.head.rate_bps < nic->cc.max_rate_bps && wire < full)
+		token_account_charge(&qp->bucket, full - wire);
+}
+
+/* Wire bytes of the packets [from, to) of a message of `packets`. */
+static uint64_t
+message_wire_bytes(const struct qp_frame_lens *l, uint32_t packets, uint32_t from, uint32_t to)
+{
+	uint64_t bytes = (uint64_t)(to - from) * wire_bytes(l->middle);
+
+	if (from == 0)
+		bytes += wire_bytes(l->first) - wire_bytes(l->middle);
+	if (to == packets && packets > 1)
+		bytes -= wire_bytes(l->middle) - wire_bytes(l->last);
+	return bytes;
+}
+
+void
+nic_cc_before_acked(struct nic *nic, uint32_t item, uint32_t seq)
+{
+	const struct nic_qp *qp = &nic->qps[item];
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	uint32_t int_bytes = nic->int_slots > 0 ? int_hdr_bytes(nic->int_slots) : 0;
+	uint32_t at = qp->acked_seq, end = qp->acked_end;
+
+	if (!is_in_window(nic, qp) || nic->cc.counts_packets)
+		return;
+	/* The packets to send again have arrived, and with them all that are in flight. */
+	if ((int32_t)(qp->next_seq - seq) <= 0) {
+		nic->in_flight_bytes[item] = 0;
+		return;
+	}
+	for (uint64_t m = qp->acked_msg; at != seq; m++) {
+		uint32_t message_bytes = qp_bytes(flow, nic_qpn(nic, qp), m);
+		uint32_t packets = qp_message_packets(message_bytes, flow->mtu_bytes);
+		const struct qp_frame_lens l = qp_frame_lens(flow, message_bytes, int_bytes);
+		uint32_t to;
+
+		if (m > qp->acked_msg)
+			end += packets;
+		to = (int32_t)(seq - end) < 0 ? seq : end;
+		nic->in_flight_bytes[item] -= (uint32_t)message_wire_bytes(
+			&l, packets, at - (end - packets), to - (end - packets));
+		at = to;
+	}
+}
+
+void
+nic_cc_went_back(struct nic *nic, uint32_t item)
+{
+	if (nic->in_flight_bytes != NULL)
+		nic->in_flight_bytes[item] = 0;
+	nic_cc_apply_window(nic, item);
 }
 
 void
@@ -158,7 +255,7 @@ nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 	const struct cc_begin start = {
 		.rate_bps = first_rate_bps(nic, others),
-		.packet_bytes = wire_bytes(nic_flow_of(nic, qp)->middle.frame_bytes),
+		.packet_bytes = full_packet_bytes(nic, qp),
 		.more = nic->cc_more == NULL
 				? NULL
 				: nic->cc_more + (size_t)item * nic->cc.ops->more_bytes,
@@ -175,8 +272,7 @@ nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 			   now_ns);
 	nic->tallies[item].min_rate_bps = rate_bps;
 	rest_if_capped(nic, qp, now_ns);
-	if (nic->cc.has_window)
-		nic_cc_apply_window(nic, item);
+	nic_cc_went_back(nic, item);
 	if (unlikely(nic->traces->n > 0))
 		nic_trace_add(nic, item, did, now_ns);
 }
@@ -226,6 +322,8 @@ static void
 read_hops(const uint8_t *hdr, struct cc_hop *hops, struct cc_ack *ack)
 {
 	ack->n_hops = int_hdr_hops(hdr);
+	ack->path_id = int_hdr_path_id(hdr);
+	ack->is_full = int_hdr_is_full(hdr);
 	ack->hops = hops;
 	for (unsigned int i = 0; i < ack->n_hops; i++) {
 		struct int_hop hop = int_read_hop(hdr, i);
@@ -252,8 +350,7 @@ nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t now_ns
 			read_hops(nic->heard_int, hops, ack);
 		follow_if_any(nic, item, cc_on_ack(&qp->cc, &nic->cc, ack, now_ns), now_ns);
 	}
-	if (nic->cc.has_window)
-		nic_cc_apply_window(nic, item);
+	nic_cc_apply_window(nic, item);
 }
 
 void
@@ -262,4 +359,5 @@ nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct nic_qp *qp = &nic->qps[item];
 
 	follow_if_any(nic, item, cc_on_loss(&qp->cc, &nic->cc, qp_sent_seq(qp), now_ns), now_ns);
+	nic_cc_apply_window(nic, item);
 }

@@ -49,8 +49,14 @@ void nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns);
  * ack, and sets the QP's limit_seq if the algorithm has a window.
  */
 void nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t now_ns);
-/** Set the QP's limit_seq by its algorithm's window. Only with nic->cc.has_window. */
+/** Set the QP's limit_seq by its algorithm's window, if it has one. */
 void nic_cc_apply_window(struct nic *nic, uint32_t item);
+/** A packet of wire bytes has left, of a QP that gets ACKs. Only with nic->cc.has_window. */
+void nic_cc_sent_in_window(struct nic *nic, uint32_t item, uint32_t wire);
+/** The packets before seq will be acknowledged: call before the QP's acked_seq changes. */
+void nic_cc_before_acked(struct nic *nic, uint32_t item, uint32_t seq);
+/** The QP has gone back: nothing is in flight. */
+void nic_cc_went_back(struct nic *nic, uint32_t item);
 /** Packets were lost: the QP retransmits from its first unacknowledged packet. */
 void nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns);
 

@@ -24,6 +24,36 @@ qp_last_bytes(uint64_t message_bytes, uint16_t mtu_bytes)
 	return (uint16_t)(message_bytes - full * mtu_bytes);
 }
 
+static uint32_t
+padded(uint32_t len)
+{
+	return frame_bytes(len) - FCS_BYTES;
+}
+
+struct qp_frame_lens
+qp_frame_lens(const struct qp_flow *flow, uint32_t message_bytes, uint32_t int_bytes)
+{
+	/* Bytes of extension headers of the first and the last packet, and of a single one. */
+	static const uint8_t ext[][3] = {
+		[NIC_WRITE] = {RETH_BYTES, 0, RETH_BYTES},
+		[NIC_WRITE_IMM] = {RETH_BYTES, IMMDT_BYTES, RETH_BYTES + IMMDT_BYTES},
+		[NIC_SEND] = {0, 0, 0},
+		[NIC_READ] = {AETH_BYTES, AETH_BYTES, AETH_BYTES},
+	};
+	const uint8_t *e = ext[flow->params.verb];
+	uint32_t headers = flow->template.hdr_bytes + ICRC_BYTES;
+	uint32_t full = headers + flow->mtu_bytes;
+	uint32_t last = headers + RTE_ALIGN_CEIL(qp_last_bytes(message_bytes, flow->mtu_bytes), 4u);
+	bool single = qp_message_packets(message_bytes, flow->mtu_bytes) == 1;
+
+	/* Short frames are padded before they get an INT header. */
+	return (struct qp_frame_lens){
+		.first = padded(single ? last + e[2] : full + e[0]) + int_bytes,
+		.middle = padded(full) + int_bytes,
+		.last = padded(last + e[1]) + int_bytes,
+	};
+}
+
 bool
 qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params)
 {

@@ -249,6 +249,18 @@ qp_first_rx_psn(const struct nic_qp_params *params)
 	return params->peer_psn > 0 ? params->peer_psn : params->initial_psn;
 }
 
+/* Lengths of the frames of a message, without FCS. A single frame is the first one. */
+struct qp_frame_lens {
+	uint32_t first, middle, last;
+};
+
+/**
+ * Lengths of the frames of a message of the flow's verb; of a READ, those of its responses.
+ * @param int_bytes  Of the INT header; 0: none.
+ */
+struct qp_frame_lens qp_frame_lens(const struct qp_flow *flow, uint32_t message_bytes,
+				   uint32_t int_bytes);
+
 /** May a QP with these parameters share the flow? QP numbers and the start may differ. */
 bool qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params);
 

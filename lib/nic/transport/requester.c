@@ -33,6 +33,8 @@ nic_acknowledge(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 
 	if (nic->measure->rtts != NULL)
 		ack.rtt_ns = nic_measure_rtt(nic, item, seq, now_ns);
+	if (nic->in_flight_bytes != NULL)
+		nic_cc_before_acked(nic, item, seq);
 	mark_acknowledged(nic, qp, seq, now_ns);
 	/* The responder sends the data of a READ, so its congestion control applies, not ours. */
 	if (nic->cc.hears_acks && !(qp->flags & QP_READS))
@@ -92,6 +94,7 @@ nic_go_back(struct nic *nic, uint32_t item)
 	qp_go_back(qp, flow, nic_qpn(nic, qp));
 	if (nic->measure->rtts != NULL)
 		rtt_on_loss(&nic->measure->rtts[item]);
+	nic_cc_went_back(nic, item);
 }
 
 void
@@ -155,6 +158,8 @@ nic_on_timer(struct nic *nic, uint32_t item, uint64_t now_ns)
 	counter_inc(&nic->stats.local_ack_timeout_err);
 	qp->rx_flags &= (uint8_t)~QP_RX_ASKED;
 	nic_retry(nic, item, now_ns);
+	if (nic->measure->rtts != NULL)
+		rtt_on_timeout(&nic->measure->rtts[item]);
 }
 
 void

@@ -17,8 +17,8 @@ struct nic;
 void nic_acknowledge(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns);
 /** All packets before seq are acknowledged: reset timer and retries, move the window, settle. */
 void nic_progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns);
-/** Set next_seq back to the first unacknowledged packet, and discard the round trip being timed
- * (Karn). */
+/** Set next_seq back to the first unacknowledged packet, with nothing in flight, and discard the
+ * round trip being timed. */
 void nic_go_back(struct nic *nic, uint32_t item);
 /** Packets were lost: send again from the first unacknowledged one. */
 void nic_resend(struct nic *nic, uint32_t item, uint64_t now_ns);

@@ -63,6 +63,7 @@ struct sw_port {
 	bool shaped;                /* the shaper is slower than the wire */
 	bool adds_int;              /* to INT headers */
 	bool per_run;               /* shaped or adds_int: a run of frames has more to do */
+	uint16_t int_id;            /* int_port_id() */
 	struct token_bucket shaper; /* data waits for it; control frames are only charged */
 	struct token_bucket wire;   /* control frames wait for it; used only while shaped */
 	struct pfc_tx pfc_tx;

@@ -6,6 +6,7 @@
 #include <rte_malloc.h>
 
 #include "base/numbers/fixed.h"
+#include "wire/roce/int_hdr.h"
 
 /*
  * Burst of storm control: its rate times this, but at least two of the largest frames, so that a
@@ -118,6 +119,7 @@ sw_set_port(struct sw *sw, uint16_t port, const struct sw_params *params, uint64
 	sched_set_params(&p->sched, &sched);
 	set_queue_shapers(p, params->queues[port], now_ns);
 	p->adds_int = params->int_telemetry;
+	p->int_id = int_port_id(pp->mac, port);
 	p->per_run = p->shaped || p->adds_int;
 	set_storms(&sw->forward.ports[port], pp, params->max_frame_bytes, now_ns);
 	set_wred(p, params, port);

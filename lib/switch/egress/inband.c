@@ -21,7 +21,7 @@ add(struct sw *sw, struct sw_port *p, struct rte_mbuf **pkt, const struct int_ho
 		return;
 	}
 	*pkt = own;
-	switch (int_append(rte_pktmbuf_mtod(own, uint8_t *), own->data_len, hop)) {
+	switch (int_append(rte_pktmbuf_mtod(own, uint8_t *), own->data_len, p->int_id, hop)) {
 	case INT_OK:
 		counter_inc(&p->stats.int_hops_added);
 		break;

@@ -10,10 +10,10 @@
 #include "wire/roce/impl.h"
 #include "wire/roce/roce.h"
 
-#define INT_VERSION 1u
+#define INT_VERSION 2u
 #define FLAGS 0
-#define SLOTS 1
-#define HOPS 2
+#define COUNTS 1 /* slots and hops */
+#define PATH_ID 2
 
 /* Offset of IP in a frame with at most one tag. */
 static size_t
@@ -41,7 +41,7 @@ set_lengths(uint8_t *buf, size_t l3_off, uint16_t port, int grown)
 }
 
 unsigned int
-int_insert(uint8_t *buf, unsigned int slots, uint8_t flags, const uint8_t *hops,
+int_insert(uint8_t *buf, unsigned int slots, uint8_t flags, uint16_t path_id, const uint8_t *hops,
 	   unsigned int n_hops)
 {
 	unsigned int bytes = int_hdr_bytes(slots);
@@ -52,9 +52,8 @@ int_insert(uint8_t *buf, unsigned int slots, uint8_t flags, const uint8_t *hops,
 	assert(slots <= INT_MAX_HOPS && n_hops <= slots);
 	memmove(buf - bytes, buf, front);
 	hdr[FLAGS] = (uint8_t)(INT_VERSION << 4 | flags);
-	hdr[SLOTS] = (uint8_t)slots;
-	hdr[HOPS] = (uint8_t)n_hops;
-	hdr[3] = 0;
+	hdr[COUNTS] = (uint8_t)(slots << 4 | n_hops);
+	be16_store(hdr + PATH_ID, path_id);
 	memset(hdr + INT_HDR_BYTES, 0, slots * INT_HOP_BYTES);
 	if (n_hops > 0)
 		memcpy(hdr + INT_HDR_BYTES, hops, n_hops * INT_HOP_BYTES);
@@ -67,8 +66,8 @@ static bool
 is_valid(const uint8_t *hdr, size_t room)
 {
 	return room >= INT_HDR_BYTES && hdr[FLAGS] >> 4 == INT_VERSION &&
-	       hdr[SLOTS] <= INT_MAX_HOPS && hdr[HOPS] <= hdr[SLOTS] &&
-	       room >= int_hdr_bytes(hdr[SLOTS]) + BTH_BYTES + ICRC_BYTES;
+	       int_hdr_slots(hdr) <= INT_MAX_HOPS && int_hdr_hops(hdr) <= int_hdr_slots(hdr) &&
+	       room >= int_hdr_bytes(int_hdr_slots(hdr)) + BTH_BYTES + ICRC_BYTES;
 }
 
 enum int_verdict
@@ -87,7 +86,7 @@ int_strip(const uint8_t *buf, size_t len, const struct frame_view *frame, uint8_
 	    !is_valid(buf + front, frame->ip_end - front))
 		return INT_MALFORMED;
 	*hdr = buf + front;
-	bytes = int_hdr_bytes((*hdr)[SLOTS]);
+	bytes = int_hdr_bytes(int_hdr_slots(*hdr));
 	memcpy(out, buf, front);
 	memcpy(out + front, *hdr + bytes, len - front - bytes);
 	set_lengths(out, l3_off, ROCE_UDP_PORT, -(int)bytes);
@@ -127,7 +126,7 @@ int_is_open(const uint8_t *buf, size_t len)
 }
 
 enum int_verdict
-int_append(uint8_t *buf, size_t len, const struct int_hop *hop)
+int_append(uint8_t *buf, size_t len, uint16_t port_id, const struct int_hop *hop)
 {
 	size_t front = front_of(buf, len), udp_bytes;
 	uint8_t *hdr = buf + front, *at;
@@ -138,16 +137,28 @@ int_append(uint8_t *buf, size_t len, const struct int_hop *hop)
 	if (udp_bytes < UDP_HDR_BYTES || front + udp_bytes - UDP_HDR_BYTES > len ||
 	    !is_valid(hdr, udp_bytes - UDP_HDR_BYTES))
 		return INT_MALFORMED;
-	if (hdr[HOPS] == hdr[SLOTS]) {
+	be16_store(hdr + PATH_ID, int_hdr_path_id(hdr) ^ port_id);
+	if (int_hdr_hops(hdr) == int_hdr_slots(hdr)) {
 		hdr[FLAGS] |= INT_FULL;
 		return INT_NO_ROOM;
 	}
-	at = hdr + INT_HDR_BYTES + hdr[HOPS]++ * INT_HOP_BYTES;
+	at = hdr + INT_HDR_BYTES + (hdr[COUNTS]++ & 15) * INT_HOP_BYTES;
 	be32_store(at, hop->queue_bytes);
 	be32_store(at + 4, hop->tx_bytes);
 	be32_store(at + 8, hop->time_ns);
 	be32_store(at + 12, hop->rate_mbps);
 	return INT_OK;
+}
+
+uint16_t
+int_port_id(const uint8_t switch_mac[6], uint16_t port)
+{
+	uint64_t mac = (uint64_t)be16_load(switch_mac) << 32 | be32_load(switch_mac + 2);
+	/* An odd factor spreads neighbouring addresses and ports over the high bits. */
+	uint64_t mixed = (mac << 16 | port) * UINT64_C(0x9e3779b97f4a7c15);
+
+	mixed = (mixed ^ mixed >> 32) * UINT64_C(0xd6e8feb86659fd93);
+	return (uint16_t)(mixed >> 48);
 }
 
 struct int_hop

@@ -6,9 +6,8 @@
  * slots for hops, and a switch fills in the next free slot. So no switch changes a length.
  *
  *   byte 0   version (high 4 bits), flags
- *        1   slots
- *        2   hops, at most slots
- *        3   0
+ *        1   slots (high 4 bits), hops, at most slots
+ *        2   path ID: XOR of the IDs of the ports that the frame left by, those without a slot too
  *        4   slots of 16 bytes: queue bytes, bytes sent, time in ns, Mb/s, in network order
  *
  * The ICRC is that of the frame without the header: int_strip() restores the frame that was there
@@ -63,12 +62,13 @@ int_hdr_bytes(unsigned int slots)
  * Insert a header into a RoCEv2 frame of ours: with at most one tag, and no IP options.
  *
  * @param buf    The frame, with int_hdr_bytes(slots) of room before it.
+ * @param path_id  0, or in an echo that of the frame.
  * @param hops   n_hops of them, at most slots; each of INT_HOP_BYTES as on the wire. The other
  *               slots are zero.
  * @return       Bytes by which the frame now begins earlier.
  */
-unsigned int int_insert(uint8_t *buf, unsigned int slots, uint8_t flags, const uint8_t *hops,
-			unsigned int n_hops);
+unsigned int int_insert(uint8_t *buf, unsigned int slots, uint8_t flags, uint16_t path_id,
+			const uint8_t *hops, unsigned int n_hops);
 
 /**
  * Copy a received frame without its header.
@@ -87,22 +87,39 @@ bool int_is_open(const uint8_t *buf, size_t len);
 /**
  * Add a hop to a frame that passes a switch, and for which int_is_open().
  *
- * @param buf  A frame that frame_parse() has accepted, possibly with a tag added or removed since.
- * @return     INT_OK or INT_NO_ROOM: the header has changed; else the frame is unchanged.
+ * @param buf      A frame that frame_parse() has accepted, possibly with a tag added or removed
+ *                 since.
+ * @param port_id  int_port_id() of the port.
+ * @return         INT_OK or INT_NO_ROOM: the header has changed; else the frame is unchanged.
  */
-enum int_verdict int_append(uint8_t *buf, size_t len, const struct int_hop *hop);
+enum int_verdict int_append(uint8_t *buf, size_t len, uint16_t port_id, const struct int_hop *hop);
+
+/** ID of a switch's port, for the path ID: equal ones are as likely as for random numbers. */
+uint16_t int_port_id(const uint8_t switch_mac[6], uint16_t port);
 
 static inline unsigned int
 int_hdr_slots(const uint8_t *hdr)
 {
-	return hdr[1];
+	return hdr[1] >> 4;
 }
 
 /** Number of hops in a header. */
 static inline unsigned int
 int_hdr_hops(const uint8_t *hdr)
 {
-	return hdr[2];
+	return hdr[1] & 15;
+}
+
+static inline bool
+int_hdr_is_full(const uint8_t *hdr)
+{
+	return hdr[0] & INT_FULL;
+}
+
+static inline uint16_t
+int_hdr_path_id(const uint8_t *hdr)
+{
+	return (uint16_t)(hdr[2] << 8 | hdr[3]);
 }
 
 /** Hop i of a header, i < int_hdr_hops(). */

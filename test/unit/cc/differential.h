@@ -39,6 +39,8 @@ struct differential {
 	unsigned int mark_pct, cnp_pct, loss_pct, sample_pct;
 	/* the path: what its hops have sent, and their clocks less ours */
 	unsigned int n_hops;
+	uint16_t path_id;
+	bool is_full;
 	struct cc_hop hops[CC_MAX_HOPS];
 	double sent_bytes[CC_MAX_HOPS], load[CC_MAX_HOPS];
 	uint64_t clock_ns[CC_MAX_HOPS];
@@ -101,7 +103,11 @@ diff_new_path(struct differential *d)
 {
 	static const uint16_t gbps[] = {1, 10, 25, 40, 100, 400};
 
-	d->n_hops = (unsigned int)any(&d->rng, 1, CC_MAX_HOPS);
+	/* Often as many hops as before. */
+	if (d->n_hops == 0 || chance(&d->rng, 50))
+		d->n_hops = (unsigned int)any(&d->rng, 1, CC_MAX_HOPS);
+	d->path_id++;
+	d->is_full = chance(&d->rng, 10);
 	for (unsigned int i = 0; i < d->n_hops; i++) {
 		d->hops[i] = (struct cc_hop){.rate_bps = gbps[any(&d->rng, 0, 5)] * GBPS};
 		d->sent_bytes[i] = (double)prng_u32(&d->rng);
@@ -171,6 +177,8 @@ diff_ack(struct differential *d, const struct diff_model *m)
 		diff_tell_hops(d);
 		ack.n_hops = d->n_hops;
 		ack.hops = d->hops;
+		ack.path_id = d->path_id;
+		ack.is_full = d->is_full;
 	}
 	did = cc_on_ack(&d->bed.cc, &d->bed.node, &ack, d->now_ns);
 	if (m->ack != NULL)

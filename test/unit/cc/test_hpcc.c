@@ -126,4 +126,48 @@ TEST(another_path_and_a_missing_header_change_nothing)
 	assert_int_equal(bed_count(&bed, "hpcc_missing"), 1);
 }
 
+/* Figure 7: a path of as many hops is another one if its ID differs. */
+TEST(another_path_of_as_many_hops_changes_nothing)
+{
+	struct cc_ack a = {.packets = 1, .n_hops = 1, .hops = &hop, .path_id = 7};
+
+	ack(0, 0, 0, false);
+	/* Its port has sent 3 GB more. */
+	hop.tx_bytes += 3000000000u;
+	hop.time_ns += 1000;
+	assert_int_equal(cc_on_ack(&bed.cc, &bed.node, &a, 0), CC_DID_INT);
+	assert_int_equal(window(), WINDOW);
+	assert_int_equal(bed_count(&bed, "hpcc_new_paths"), 2);
+}
+
+/* The counters of a hop have wrapped: nothing to compare with. */
+TEST(silence_changes_nothing)
+{
+	struct cc_ack a = {.packets = 1, .n_hops = 1, .hops = &hop, .acked_seq = acked + 200};
+
+	ack(0, 0, 0, false);
+	/* 4.3 s, in which the clock has wrapped: 1 MB seems to have left in 32 ns. */
+	hop.time_ns += 32;
+	hop.tx_bytes += 1000000;
+	assert_int_equal(cc_on_ack(&bed.cc, &bed.node, &a, 4294967328), CC_DID_INT);
+	assert_int_equal(window(), WINDOW);
+	assert_int_equal(bed_count(&bed, "hpcc_new_paths"), 2);
+}
+
+/* A hop without a slot counts as full: 5 % of the window and W_AI balance. */
+TEST(window_of_a_path_with_too_few_slots_falls)
+{
+	struct cc_ack a = {.packets = 1, .n_hops = 1, .hops = &hop, .is_full = true};
+
+	for (unsigned int i = 0; i < 500; i++) {
+		hop.time_ns += 10000;
+		acked += 100;
+		a.acked_seq = acked + 1;
+		a.next_seq = acked + 100;
+		cc_on_ack(&bed.cc, &bed.node, &a, i * 10000);
+	}
+	assert_in_range(window(), 1500, 1700);
+	assert_int_equal(bed_count(&bed, "hpcc_full"), 500);
+}
+
 TEST_MAIN(.before_each = setup)

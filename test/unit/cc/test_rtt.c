@@ -26,7 +26,6 @@ TEST(one_sample_is_outstanding_at_a_time)
 	assert_int_equal(rtt_on_ack(&r, 22, 12000), 0);
 }
 
-/* Karn: after going back, an ACK may be of either sending. */
 TEST(loss_gives_up_the_sample)
 {
 	struct rtt r = {0};
@@ -34,6 +33,19 @@ TEST(loss_gives_up_the_sample)
 	rtt_on_ask(&r, 10, 1000);
 	rtt_on_loss(&r);
 	assert_int_equal(rtt_on_ack(&r, 11, 900000), 0);
+	rtt_on_ask(&r, 12, 1000000);
+	assert_int_equal(rtt_on_ack(&r, 13, 1010000), 10000);
+}
+
+/* Karn: after a timeout, the first ACK may be of either transmission. */
+TEST(first_ack_after_a_timeout_is_no_sample)
+{
+	struct rtt r = {0};
+
+	rtt_on_ask(&r, 10, 1000);
+	rtt_on_timeout(&r);
+	rtt_on_ask(&r, 10, 900000);
+	assert_int_equal(rtt_on_ack(&r, 11, 900001), 0);
 	rtt_on_ask(&r, 12, 1000000);
 	assert_int_equal(rtt_on_ack(&r, 13, 1010000), 10000);
 }

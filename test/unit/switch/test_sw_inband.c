@@ -9,7 +9,7 @@ make_int(struct bench *b, uint8_t dst, uint32_t psn)
 {
 	const struct frame_spec s = {.src = 0, .dst = dst, .dscp = 26, .ecn = ECN_ECT0, .psn = psn};
 	struct rte_mbuf *m = make_frame(b, &s);
-	unsigned int bytes = int_insert(rte_pktmbuf_mtod(m, uint8_t *), 1, 0, NULL, 0);
+	unsigned int bytes = int_insert(rte_pktmbuf_mtod(m, uint8_t *), 1, 0, 0, NULL, 0);
 
 	rte_pktmbuf_prepend(m, (uint16_t)bytes);
 	return m;
@@ -97,7 +97,7 @@ TEST(full_and_malformed_headers_pass_and_are_counted)
 	b->params.int_telemetry = true;
 	bench_start_learnt(b);
 	m = make_int(b, 1, 0);
-	assert_int_equal(int_append(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, &mine), INT_OK);
+	assert_int_equal(int_append(rte_pktmbuf_mtod(m, uint8_t *), m->data_len, 0, &mine), INT_OK);
 	give(b, 0, m, 0);
 	m = take_next(b, 1, &now_ns);
 	assert_int_equal(hop_of(m, &hop), 1);
@@ -105,7 +105,7 @@ TEST(full_and_malformed_headers_pass_and_are_counted)
 	sent(m);
 	m = make_int(b, 1, 0);
 	bytes = rte_pktmbuf_mtod(m, uint8_t *);
-	bytes[14 + 20 + 8 + 1] = 77; /* slots */
+	bytes[14 + 20 + 8 + 1] = 0x70; /* slots */
 	memcpy(before, bytes, m->data_len);
 	give(b, 0, m, 0);
 	m = take_next(b, 1, &now_ns);

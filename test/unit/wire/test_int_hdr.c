@@ -49,7 +49,7 @@ TEST(header_comes_out_as_it_went_in_with_what_hops_added)
 		struct roce_view v;
 
 		memcpy(plain, at, len);
-		assert_int_equal(int_insert(at, 3, 0, NULL, 0), int_hdr_bytes(3));
+		assert_int_equal(int_insert(at, 3, 0, 0, NULL, 0), int_hdr_bytes(3));
 		at -= int_hdr_bytes(3);
 		len += int_hdr_bytes(3);
 		/* A NIC that does not know it sees no RoCEv2, and every switch can forward it. */
@@ -57,7 +57,7 @@ TEST(header_comes_out_as_it_went_in_with_what_hops_added)
 		assert_int_equal(roce_parse(at, len, &f, true, &v), ROCE_NOT_ROCE);
 		assert_true(int_is_open(at, len));
 		for (unsigned int h = 0; h < ARRAY_LEN(hops); h++)
-			assert_int_equal(int_append(at, len, &hops[h]), INT_OK);
+			assert_int_equal(int_append(at, len, (uint16_t)(1 << h), &hops[h]), INT_OK);
 		assert_int_equal(frame_parse(at, len, &f), FRAME_OK);
 		assert_int_equal(int_strip(at, len, &f, out, &hdr), INT_OK);
 		assert_int_equal(int_hdr_hops(hdr), 2);
@@ -84,12 +84,13 @@ TEST(hop_without_a_slot_is_flagged_and_changes_no_more)
 	uint8_t room[INT_MAX_BYTES + ROOM], before[ROOM], *at = room + INT_MAX_BYTES;
 	size_t len = build(at, 4, false), front = 14 + 20 + 8;
 
-	at -= int_insert(at, 1, 0, NULL, 0);
+	at -= int_insert(at, 1, 0, 0, NULL, 0);
 	len += int_hdr_bytes(1);
-	assert_int_equal(int_append(at, len, &hops[0]), INT_OK);
+	assert_int_equal(int_append(at, len, (uint16_t)(1 << 0), &hops[0]), INT_OK);
 	memcpy(before, at, len);
-	assert_int_equal(int_append(at, len, &hops[1]), INT_NO_ROOM);
+	assert_int_equal(int_append(at, len, (uint16_t)(1 << 1), &hops[1]), INT_NO_ROOM);
 	before[front] |= INT_FULL;
+	before[front + 3] |= 2; /* path ID: of all hops */
 	assert_memory_equal(at, before, len);
 }
 
@@ -99,8 +100,8 @@ TEST(echo_and_plain_frames_pass_a_switch_unchanged)
 	size_t len = build(at, 4, false);
 
 	assert_false(int_is_open(at, len));
-	assert_int_equal(int_append(at, len, &hops[0]), INT_NONE);
-	at -= int_insert(at, 1, INT_ECHO, NULL, 0);
+	assert_int_equal(int_append(at, len, (uint16_t)(1 << 0), &hops[0]), INT_NONE);
+	at -= int_insert(at, 1, INT_ECHO, 0, NULL, 0);
 	assert_false(int_is_open(at, len + int_hdr_bytes(1)));
 }
 
@@ -113,10 +114,10 @@ TEST(lying_lengths_are_malformed_and_nothing_is_written)
 	} rows[] = {
 		{5, 0},    {5, 11},
 		{4, 255},             /* UDP length */
-		{8, 0x20}, {8, 0x00}, /* version */
-		{9, 0},    {9, 6},
-		{9, 255}, /* slots: fewer than hops, more than fit, too many */
-		{10, 3},  /* hops: more than slots */
+		{8, 0x10}, {8, 0x00}, /* version */
+		{9, 0x01}, {9, 0x61},
+		{9, 0xf1}, /* slots: fewer than hops, more than fit, too many */
+		{9, 0x23}, /* hops: more than slots */
 	};
 	const unsigned int udp = 14 + 20;
 
@@ -127,8 +128,8 @@ TEST(lying_lengths_are_malformed_and_nothing_is_written)
 		const uint8_t *hdr;
 		struct frame_view f;
 
-		at -= int_insert(at, 2, 0, NULL, 0);
-		assert_int_equal(int_append(at, len, &hops[0]), INT_OK);
+		at -= int_insert(at, 2, 0, 0, NULL, 0);
+		assert_int_equal(int_append(at, len, (uint16_t)(1 << 0), &hops[0]), INT_OK);
 		/* A payload of 64 bytes could hold four more slots: shorten the packet. */
 		len -= 40;
 		be16_store(at + 16, (uint16_t)(len - 14));
@@ -138,7 +139,8 @@ TEST(lying_lengths_are_malformed_and_nothing_is_written)
 		copy = malloc(len);
 		memcpy(exact, at, len);
 		memcpy(copy, at, len);
-		assert_int_equal(int_append(exact, len, &hops[1]), INT_MALFORMED);
+		assert_int_equal(int_append(exact, len, (uint16_t)(1 << 1), &hops[1]),
+				 INT_MALFORMED);
 		assert_memory_equal(exact, copy, len);
 		f = (struct frame_view){.l3_off = 14,
 					.l4_off = 34,
@@ -180,7 +182,7 @@ TEST(random_bytes_stay_in_their_frame)
 		if (len > udp + 8 && prng_below(&rnd, 4) > 0)
 			frame[udp + 8] = 0x10;
 		if (int_is_open(frame, len))
-			int_append(frame, len, &hops[0]);
+			int_append(frame, len, (uint16_t)(1 << 0), &hops[0]);
 		if (frame_parse(frame, len, &f) == FRAME_OK) {
 			uint8_t *out = malloc(len);
 			const uint8_t *hdr;
