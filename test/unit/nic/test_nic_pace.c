@@ -220,4 +220,36 @@ TEST(nothing_is_said_unless_asked)
 	solo_destroy(&solo);
 }
 
+/* doc/workloads.md: without another limit, QPs share a queue by packets. */
+TEST(ready_qps_take_turns_by_packets)
+{
+	static const uint16_t mtus[] = {1024, 4096, 256};
+	uint64_t packets[3];
+
+	solo.params.link_speed_bps = GBPS;
+	solo_create(&solo, 64);
+	for (unsigned int i = 0; i < 3; i++) {
+		struct nic_qp_params qp = nic_test_qp(0);
+
+		qp.flow_id = i;
+		qp.peer_qpn = PAIR_QPN + i;
+		qp.mtu_bytes = mtus[i];
+		qp.message_bytes = 1u << 20;
+		qp.messages = 0;
+		assert_true(nic_add_qp(solo.nic, &qp, 0) > 0);
+	}
+	solo_run(&solo, 10 * NS_PER_MS);
+	for (unsigned int i = 0; i < 3; i++) {
+		struct nic_qp_info info;
+
+		assert_true(nic_qp_info(solo.nic, i, &info));
+		packets[i] = info.tx_packets;
+	}
+	/* 10 Mbit in rounds of 5376 bytes and three headers. */
+	assert_in_range(packets[0], 210, 235);
+	assert_in_range(packets[1], packets[0] - 1, packets[0] + 1);
+	assert_in_range(packets[2], packets[0] - 1, packets[0] + 1);
+	solo_destroy(&solo);
+}
+
 TEST_MAIN(.begin = start_eal, .before_each = setup)
