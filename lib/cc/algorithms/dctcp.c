@@ -6,8 +6,9 @@
  * the moving average of the marked fraction over a round trip, which ends when all packets sent
  * before its start are acknowledged. A mark cuts the rate by alpha / 2, a loss halves it. Further
  * marks and losses have no effect until all packets sent before the cut are acknowledged: one cut
- * in a window of data (RFC 8257 3.3 and 3.5, RFC 3168 6.1.2). A round trip without a cut, at whose
- * end no packet from before a cut is in flight, adds dctcp_ai_rate.
+ * in a window of data (RFC 8257 3.3 and 3.5, RFC 3168 6.1.2). A loss makes the requester send the
+ * window again, so that the next loss is one of packets sent after the cut, and cuts. A round trip
+ * without a cut, at whose end no packet from before a cut is in flight, adds dctcp_ai_rate.
  *
  * The receiver reports each marked packet: by a CNP for each (np_min_time_between_cnps_us = 0 per
  * QP at the peer; with a longer interval the fraction is too small), or, as RFC 8257 has it, by an
@@ -46,6 +47,7 @@ struct dctcp {
 	uint32_t acked_packets;  /* in this round trip */
 	uint32_t marked_packets; /* CNPs and echoes in this round trip */
 	bool cut;                /* a packet before cut_seq is not acknowledged */
+	bool resent;             /* ... and those were sent again */
 	bool running;            /* end_seq is valid, since the first ACK */
 };
 CC_FITS(struct dctcp, struct dctcp_params, struct dctcp_stats);
@@ -121,8 +123,13 @@ on_cnp(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t no
 static uint32_t
 on_loss(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns)
 {
+	struct dctcp *d = (struct dctcp *)cc;
+
 	(void)now_ns;
-	return CC_DID_LOSS | cut((struct dctcp *)cc, node, ALPHA_ONE, next_seq);
+	if (d->resent)
+		d->cut = false;
+	d->resent = true;
+	return CC_DID_LOSS | cut(d, node, ALPHA_ONE, next_seq);
 }
 
 /* RFC 8257 3.3 step 7: alpha = (1 - g) alpha + g M. M is at most 1: a CNP may overtake the ACK of
@@ -178,7 +185,7 @@ on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint
 	(void)now_ns;
 	/* The echo may be of a packet that was sent after the cut. */
 	if (passed(ack, d->cut_seq) > 0)
-		d->cut = false;
+		d->cut = d->resent = false;
 	d->acked_packets += ack->packets;
 	if (ack->ce_packets > 0) {
 		d->marked_packets += ack->ce_packets;
@@ -188,7 +195,7 @@ on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint
 	if (!d->running || passed(ack, d->end_seq) >= 0)
 		did |= on_round_trip(d, node, ack->next_seq, !was_cut && !d->cut);
 	if (passed(ack, d->cut_seq) >= 0)
-		d->cut = false;
+		d->cut = d->resent = false;
 	return did;
 }
 

@@ -131,16 +131,30 @@ TEST(more_cnps_than_acks_are_a_fraction_of_one)
 	assert_true(near(alpha(), 1));
 }
 
-TEST(loss_halves_once_in_a_window_whatever_alpha_is)
+TEST(loss_halves_whatever_alpha_is)
 {
 	bed_set(&bed, "alpha0", "0");
 	bed_start(&bed, LINE_BPS);
 	assert_int_equal(loss(10), CC_DID_LOSS | CC_DID_CUT);
-	assert_int_equal(loss(10), CC_DID_LOSS);
 	assert_int_equal(bed.cc.head.rate_bps, 20 * GBPS);
+	/* What was sent again is lost too. */
+	assert_int_equal(loss(10), CC_DID_LOSS | CC_DID_CUT);
+	assert_int_equal(bed.cc.head.rate_bps, 10 * GBPS);
 	ack(10, 20, 10);
 	assert_int_equal(loss(20), CC_DID_LOSS | CC_DID_CUT);
-	assert_int_equal(bed.cc.head.rate_bps, 10 * GBPS);
+	assert_int_equal(bed.cc.head.rate_bps, 5 * GBPS);
+}
+
+TEST(mark_and_loss_of_a_window_cut_once)
+{
+	assert_int_equal(cnp(10), CC_DID_CNP | CC_DID_CUT);
+	assert_int_equal(loss(10), CC_DID_LOSS);
+	assert_int_equal(cnp(10), CC_DID_CNP);
+	assert_int_equal(bed.cc.head.rate_bps, 20 * GBPS);
+	assert_int_equal(loss(10), CC_DID_LOSS | CC_DID_CUT);
+	assert_int_equal(cnp(10), CC_DID_CNP);
+	ack(10, 20, 10);
+	assert_int_equal(cnp(20), CC_DID_CNP | CC_DID_CUT);
 }
 
 TEST(cuts_end_at_the_floor)

@@ -15,6 +15,7 @@ static struct {
 	uint64_t window_acked, window_marked;
 	uint64_t recovered_at; /* reduced: until so many are acknowledged */
 	bool observes, reduced;
+	bool resent; /* the window of the reduction was sent again, by go-back-N */
 } t;
 
 static void
@@ -30,9 +31,9 @@ static void
 start(struct differential *d)
 {
 	t.rate = fmax((double)d->start_bps, t.least);
-	t.acked = t.sent = 0;
+	t.acked = t.sent = t.recovered_at = 0;
 	t.window_acked = t.window_marked = 0;
-	t.observes = t.reduced = false;
+	t.observes = t.reduced = t.resent = false;
 	diff_expect(d, "start rate", (double)d->bed.cc.head.rate_bps, t.rate, t.rate);
 }
 
@@ -85,6 +86,10 @@ loss(struct differential *d, uint32_t did)
 	double before = t.rate;
 
 	sent_until(d);
+	/* A second loss is one of packets sent after the reduction. */
+	if (t.resent)
+		t.reduced = false;
+	t.resent = true;
 	reduce(1);
 	compare(d, did, before);
 }
@@ -98,7 +103,7 @@ ack(struct differential *d, const struct cc_ack *a, uint32_t did)
 	t.acked += a->packets;
 	sent_until(d);
 	if (t.acked > t.recovered_at)
-		t.reduced = false;
+		t.reduced = t.resent = false;
 	t.window_acked += a->packets;
 	t.window_marked += a->ce_packets;
 	if (a->ce_packets > 0)
@@ -113,7 +118,7 @@ ack(struct differential *d, const struct cc_ack *a, uint32_t did)
 		t.observes = true;
 	}
 	if (t.acked >= t.recovered_at)
-		t.reduced = false;
+		t.reduced = t.resent = false;
 	/* A cut and a rise in one ACK never happen. */
 	assert_true((did & (CC_DID_CUT | CC_DID_RAISE)) != (CC_DID_CUT | CC_DID_RAISE));
 	compare(d, did, before);
