@@ -13,6 +13,8 @@ static const struct meaning drop_counters[] = {
 			       "or of the kernel's socket, was full"},
 	{"drop_device_cut", "Longer than a slot (framesz) of net_af_packet's ring, so that the "
 			    "kernel cut it"},
+	{"drop_device_mtu", "To be sent through net_af_packet, and longer than the MTU of its "
+			    "interface"},
 	{0},
 };
 

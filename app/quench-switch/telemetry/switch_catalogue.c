@@ -23,6 +23,7 @@ static const struct meaning drop_meanings[] = {
 			  "of the kernel's socket, was full"},
 	{"device_cut", "Longer than a slot (framesz) of net_af_packet's ring, so that the kernel "
 		       "cut it"},
+	{"device_mtu", "To be sent through net_af_packet, and longer than the MTU of its interface"},
 	{0},
 };
 

@@ -12,6 +12,7 @@
 #include <rte_ethdev.h>
 
 #include "base/numbers/array.h"
+#include "runtime/device/device_args.h"
 #include "runtime/device/port_device.h"
 #include "runtime/notice/say.h"
 
@@ -57,6 +58,18 @@ kernel_interface_mtu(const char *name)
 	struct ifreq request = {0};
 
 	return ask(name, SIOCGIFMTU, &request) ? (uint32_t)request.ifr_mtu : 0;
+}
+
+uint32_t
+kernel_interface_most_bytes(uint16_t ethdev, const char *name)
+{
+	uint32_t mtu = kernel_interface_mtu(name), slot;
+	struct rte_eth_dev_info info;
+
+	if (mtu == 0 || rte_eth_dev_info_get(ethdev, &info) != 0)
+		return 0;
+	slot = device_whole_frame(device_slots(device_args(&info)).framesz);
+	return RTE_MIN(mtu + RTE_ETHER_HDR_LEN, slot);
 }
 
 /* The value of one of ethtool's older commands, which need no privilege; 0: unknown. */

@@ -24,6 +24,12 @@ bool kernel_interface_running(const char *name, bool *running);
 /** MTU of the interface; 0: the kernel does not tell. */
 uint32_t kernel_interface_mtu(const char *name);
 
+/**
+ * Longest frame, without FCS and tag, that a device sends: by the interface's MTU, and by the slots
+ * of its ring. 0: the kernel does not tell.
+ */
+uint32_t kernel_interface_most_bytes(uint16_t ethdev, const char *name);
+
 /** Warn of offloads that spoil frames of this device, with the command that turns them off. */
 void kernel_interface_check(uint16_t ethdev);
 

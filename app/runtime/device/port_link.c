@@ -25,21 +25,25 @@ port_link_saw(struct port_link *link, bool up, uint64_t now_ns)
 
 /* net_af_packet (DPDK 22.11) always reports a link, so ask the kernel. */
 static bool
-kernel_knows_better(uint16_t ethdev, bool *up)
+kernel_knows_better(struct port_link *link, uint16_t ethdev, bool *up)
 {
 	char name[IF_NAMESIZE];
 
-	return kernel_interface_name(ethdev, name) && kernel_interface_running(name, up);
+	if (!kernel_interface_name(ethdev, name))
+		return false;
+	atomic_store_explicit(&link->most_bytes, kernel_interface_most_bytes(ethdev, name),
+			      memory_order_relaxed);
+	return kernel_interface_running(name, up);
 }
 
 /* @return 0, or -errno: the device cannot tell. */
 static int
-ask(uint16_t ethdev, bool *up)
+ask(struct port_link *link, uint16_t ethdev, bool *up)
 {
 	struct rte_eth_link seen;
 	int rc;
 
-	if (kernel_knows_better(ethdev, up))
+	if (kernel_knows_better(link, ethdev, up))
 		return 0;
 	rc = rte_eth_link_get_nowait(ethdev, &seen);
 	*up = seen.link_status != RTE_ETH_LINK_DOWN;
@@ -51,7 +55,7 @@ port_link_look(struct port_link *link, uint16_t port, uint16_t ethdev, bool wait
 {
 	bool up;
 
-	if (ask(ethdev, &up) != 0 || !port_link_saw(link, up, now_ns))
+	if (ask(link, ethdev, &up) != 0 || !port_link_saw(link, up, now_ns))
 		return;
 	if (port_link_is_down(link))
 		say_event(true, "link_down", "port %s (%s): link is down%s; port=%u device=%s",

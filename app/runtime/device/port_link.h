@@ -14,6 +14,11 @@
 /* Zero-initialised state is up. */
 struct port_link {
 	atomic_bool down;
+	/*
+	 * Longest frame, without FCS and tag, that the interface of a net_af_packet device sends:
+	 * the kernel drops longer ones, and counts none. 0: the device takes any.
+	 */
+	atomic_uint most_bytes;
 	/* control thread only */
 	uint64_t down_events;
 	uint64_t down_ns; /* as of looked_ns */
@@ -37,6 +42,12 @@ static inline bool
 port_link_is_down(const struct port_link *link)
 {
 	return atomic_load_explicit(&link->down, memory_order_relaxed);
+}
+
+static inline uint32_t
+port_link_most_bytes(const struct port_link *link)
+{
+	return atomic_load_explicit(&link->most_bytes, memory_order_relaxed);
 }
 
 #endif

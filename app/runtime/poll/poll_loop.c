@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 #include <rte_ethdev.h>
+#include <rte_ether.h>
 #include <rte_mbuf.h>
 #include <rte_pause.h>
 
@@ -144,12 +145,40 @@ offer_held(struct poll_loop *loop, struct poll_port *p, struct poll_txq *q)
 	return n;
 }
 
+static bool
+is_tagged(const struct rte_mbuf *m)
+{
+	const struct rte_ether_hdr *h = rte_pktmbuf_mtod(m, const struct rte_ether_hdr *);
+
+	return h->ether_type == rte_cpu_to_be_16(RTE_ETHER_TYPE_VLAN);
+}
+
+/* Drop the new frames that the kernel would drop in silence. */
+static __rte_noinline void
+drop_long(struct poll_port *p, struct poll_txq *q, uint32_t most_bytes)
+{
+	uint16_t kept = 0;
+
+	for (uint16_t i = 0; i < q->end; i++) {
+		struct rte_mbuf *m = q->held[i];
+
+		if (m->pkt_len <= most_bytes + (is_tagged(m) ? RTE_VLAN_HLEN : 0)) {
+			q->held[kept++] = m;
+			continue;
+		}
+		counter_inc(&p->mtu_drops);
+		rte_pktmbuf_free(m);
+	}
+	q->end = kept;
+}
+
 /* Offer a queue the frames that it refused before, then new ones from the node. */
 static uint16_t
 transmit_to(struct poll_loop *loop, uint16_t port, struct poll_txq *q, uint64_t now_ns)
 {
 	const struct node_ops *ops = loop->node->ops;
 	struct poll_port *p = &loop->ports[port];
+	uint32_t most_bytes;
 	uint16_t n = 0;
 
 	if (poll_txq_held(q) > 0)
@@ -164,6 +193,9 @@ transmit_to(struct poll_loop *loop, uint16_t port, struct poll_txq *q, uint64_t 
 	}
 	q->end = q == &p->data ? ops->tx(loop->node, port, q->held, POLL_BURST, now_ns)
 			       : ops->tx_control(loop->node, port, q->held, POLL_BURST, now_ns);
+	most_bytes = p->limit == NULL ? 0 : port_link_most_bytes(p->limit);
+	if (unlikely(most_bytes != 0))
+		drop_long(p, q, most_bytes);
 	if (q->end > 0)
 		n += offer_held(loop, p, q);
 	return n;

@@ -58,7 +58,10 @@ struct poll_port {
 	struct capture_tap tap;       /* of this loop's frames */
 	/* the interrupt thread may free the port's rings: use it only with the gate open */
 	bool gated;
-	bool gone;               /* the device was removed: never use it again */
+	bool gone; /* the device was removed: never use it again */
+	/* limits the length of the frames it sends, if that is not 0; NULL: any */
+	const struct port_link *limit;
+	uint64_t mtu_drops;      /* frames longer than that */
 	uint64_t removal_drops;  /* held frames when it was removed */
 	struct poll_txq control; /* used if queues.control_apart */
 	struct poll_txq data;

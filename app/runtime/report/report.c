@@ -50,6 +50,7 @@ report_set_device_drops(json_t *object, const char *prefix, const struct run_res
 {
 	uint16_t ethdev = result->loops[0].ports[number].ethdev;
 	struct rte_eth_stats device = {0};
+	uint64_t too_long = 0;
 	char key[64];
 
 	(void)port_device_stats(ethdev, &device);
@@ -57,6 +58,10 @@ report_set_device_drops(json_t *object, const char *prefix, const struct run_res
 	report_set_u64(object, key, device.imissed);
 	snprintf(key, sizeof(key), "%sdevice_cut", prefix);
 	report_set_u64(object, key, kernel_ring_cut(ethdev));
+	for (uint16_t i = 0; i < result->n_loops; i++)
+		too_long += counter_read(&result->loops[i].ports[number].mtu_drops);
+	snprintf(key, sizeof(key), "%sdevice_mtu", prefix);
+	report_set_u64(object, key, too_long);
 }
 
 /* The histograms of all loops that poll the port, one after the other. */

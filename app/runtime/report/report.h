@@ -35,7 +35,8 @@ json_t *report_device_stats(const struct run_result *result, uint16_t number);
 
 /**
  * Set PREFIXdevice_missed to the frames that the device lost because its receive ring was full, and
- * PREFIXdevice_cut to those that were longer than a slot of net_af_packet's ring.
+ * PREFIXdevice_cut to those that were longer than a slot of net_af_packet's ring, and
+ * PREFIXdevice_mtu to those that its interface does not send.
  */
 void report_set_device_drops(json_t *object, const char *prefix, const struct run_result *result,
 			     uint16_t number);

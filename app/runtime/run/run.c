@@ -20,6 +20,7 @@
 #include "runtime/capture/capture.h"
 #include "runtime/eal/eal_drivers.h"
 #include "runtime/eal/eal_files.h"
+#include "runtime/device/kernel_interface.h"
 #include "runtime/device/port_device.h"
 #include "runtime/device/port_removal.h"
 #include "runtime/device/port_stop.h"
@@ -412,6 +413,7 @@ init_worker(struct slow *s, struct run_result *result, uint16_t i)
 	const struct run_app *app = s->app;
 	struct worker *w = &s->workers[i];
 	struct node *node = app->n_nodes == 0 ? app->node : app->nodes[i];
+	char name[IF_NAMESIZE];
 
 	*w = (struct worker){
 		.slow = s,
@@ -426,6 +428,8 @@ init_worker(struct slow *s, struct run_result *result, uint16_t i)
 		poll_loop_use_ports(w->loop, app->node_ports[i]);
 	for (uint16_t p = 0; p < app->n_ports; p++) {
 		w->loop->ports[p].link = app->waits_for_link ? &s->links[p] : NULL;
+		if (kernel_interface_name(app->ethdevs[p], name))
+			w->loop->ports[p].limit = &s->links[p];
 		w->loop->ports[p].gated = port_is_memif(app->ethdevs[p]);
 	}
 	if (app->shaper_burst_ns != NULL)
