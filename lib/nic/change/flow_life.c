@@ -74,6 +74,8 @@ clear(struct nic *nic, uint32_t item)
 	nic_measure_clear(nic, item);
 	if (nic->acked_bytes != NULL)
 		nic->acked_bytes[item] = 0;
+	if (nic->arrivals != NULL)
+		memset(&nic->arrivals[item], 0, sizeof(nic->arrivals[item]));
 	if (nic->recv_full_ns != NULL)
 		nic->recv_full_ns[item] = 0;
 	if (nic->reset->skipped != NULL)
