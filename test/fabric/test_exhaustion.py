@@ -1,14 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What runs out while quench-lab runs: disk, file descriptors, memory.
+"""What runs out while quench-lab runs: disk, file descriptors, memory, time.
 
     test_exhaustion.py QUENCH_LAB CONFIG_DIR CASE
 
 Each run either succeeds whole, or ends with code 1 or 2 and says why, by the name of the file if there is one; it leaves no part of a
-result. QUENCH_EXHAUSTION_STEP_MB makes the steps of address space smaller.
+result. QUENCH_EXHAUSTION_STEP_MB makes the steps of address space smaller. QUENCH_EXHAUSTION_SCENARIOS=1000 draws that many scenarios, and
+QUENCH_EXHAUSTION_SEED begins with another one.
 """
+import json
 import os
 import pathlib
+import random
+import re
 import resource
 import signal
 import subprocess
@@ -106,5 +110,99 @@ def memory(lab, config):
     expect(False, "4 GB are not enough")
 
 
+# What a small scenario may use.
+SMALL = {resource.RLIMIT_AS: 6000 * MB, resource.RLIMIT_CPU: 20}
+
+
+def open_loops(lab, config):
+    """A mean gap of 0.08 ns to 6 ns: the run ends, offers its load, and its backlog has a bound that it says."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "open.ini"
+
+        def run(arrival, load, more, duration, rate="10G"):
+            path.write_text(f"[fabric]\nhosts = 2\nlink_rate_bps = {rate}\nduration_ns = {duration}\nfluid_ns = 0\n[nic]\ncc = none\n"
+                            f"[flow f]\nsrc = 1\ndst = 2\narrival = {arrival}\nload_bps = {load}\n{more}", encoding="utf-8")
+            done = limited(SMALL, lab, "--quiet", "--no-progress", "--json", "-", path)
+            expect(done.returncode == 0, f"{arrival} at {load}: code {done.returncode}, {done.stderr[-300:]}")
+            return json.loads(done.stdout) if done.returncode == 0 else None
+
+        for arrival in ("periodic", "poisson", "lognormal"):
+            for load, expected in (("10G", 12500), ("100G", 125000)):
+                r = run(arrival, load, "message_bytes = 1B\n", "10us")
+                if r is None:
+                    continue
+                arrived = r["slowdown_by_size"]["all"]["messages"] + r["slowdown_by_size"]["all"]["not_ended"]
+                expect(abs(arrived / expected - 1) < 0.05 and not r["slowdown_by_size"]["backlog_is_cut"], f"{arrival} at {load}: {arrived} messages arrived, {expected} offered")
+            # A link of 800 Gb/s is not the limit: 64 bytes each 5.7 ns.
+            r = run(arrival, "90G", "verb = ud_send\nmtu_bytes = 256\nmessage_bytes = 64B\n", "1ms", "800G")
+            if r is not None:
+                expect(abs(r["flows"][0]["goodput_bps"] / 90e9 - 1) < 0.01, f"{arrival}: {r['flows'][0]['goodput_bps']} b/s of 90 Gb/s")
+        r = run("periodic", "800G", "message_bytes = 1B\n", "20us", "800G")
+        expect(r is not None and r["slowdown_by_size"]["backlog_is_cut"] and r["slowdown_by_size"]["all"]["not_ended"] <= 2**20 + 1, f"the backlog: {r and r['slowdown_by_size']}")
+
+
+# Keys whose largest value is a large run by intent, or that name files, hosts and other sections.
+TAME = {"qp_count": 200, "shards": 4}
+UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 10**6, "GB": 10**9, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "NS": 1, "US": 1000, "MS": 10**6, "S": 10**9,
+         "K": 1000, "M": 10**6, "G": 10**9}
+
+
+def number(text):
+    found = re.fullmatch(r"(\d+)([A-Za-z]*)", text)
+    return int(found[1]) * UNITS[found[2].upper()]
+
+
+def draw(rnd, key, values, default):
+    """One of the values that a row of --help-config describes; None: not a number and not a choice."""
+    found = re.match(r"a (?:whole number|size in whole bytes|rate in bit/s|time in whole ns) from (\w+) (?:to (\w+)|up)", values)
+    if found:
+        least, most = number(found[1]), min(number(found[2]) if found[2] else 10**12, TAME.get(key, 2**63 - 1))
+        middle = round(least + (most - least + 1) ** rnd.random() - 1)
+        return rnd.choice((least, min(least + 1, most), most, middle, middle, default))
+    if re.fullmatch(r"[a-z0-9_]+(, [a-z0-9_]+)* or [a-z0-9_]+", values):
+        return rnd.choice(re.split(", | or ", values))
+    return None
+
+
+def rows_of(lab):
+    """Section and key: values and default, as --help-config prints them."""
+    rows, section = {}, None
+    for line in subprocess.run([lab, "--help-config"], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines():
+        if line.startswith("## "):
+            section = line.split("[")[1].split("]")[0]
+        cells = [cell.strip() for cell in line.split("|")]
+        if section and len(cells) > 4 and cells[1].startswith("`"):
+            rows[(section, cells[1].strip("`"))] = cells[2], cells[3]
+    return rows
+
+
+def any_scenario(lab, config):
+    """Random values of a few keys each, the ends of their ranges often: a small scenario ends, or is refused with a line."""
+    rows = {key: row for key, row in rows_of(lab).items() if key[0] in ("switch", "nic", "wred", "np", "rp", "receiver", "buffer_profile lossless", "flow NAME")}
+    expect(len(rows) > 100, f"{len(rows)} keys")
+    first, n = int(os.environ.get("QUENCH_EXHAUSTION_SEED", "1")), int(os.environ.get("QUENCH_EXHAUSTION_SCENARIOS", "30"))
+    ran = 0
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "any.ini"
+        for seed in range(first, first + n):
+            rnd = random.Random(seed)
+            text = {"fabric": {"hosts": 4, "duration_ns": rnd.choice(("5us", "50us")), "fluid_ns": 0, "link_rate_bps": rnd.choice(("1G", "100G", "800G"))},
+                    "flow f": {"src": "1-3", "dst": 4}}
+            flow_keys = [key for key in rows if key[0] == "flow NAME"]
+            for section, key in rnd.sample(flow_keys, rnd.randint(1, 5)) + rnd.sample(list(rows), rnd.randint(0, 3)):
+                value = draw(rnd, key, *rows[(section, key)])
+                if value is not None and key not in ("pattern", "src", "dst"):
+                    text.setdefault(section.replace("NAME", "f"), {})[key] = value
+            if text["flow f"].get("arrival") in ("poisson", "periodic", "lognormal"):
+                text["flow f"].setdefault("load_bps", rnd.choice(("1", "1G", "800G")))
+            path.write_text("".join(f"[{name}]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items()) for name, keys in text.items()), encoding="utf-8")
+            done = limited(SMALL, lab, "--quiet", "--no-progress", "--out", pathlib.Path(folder) / "out", path)
+            ran += done.returncode == 0
+            lines = [line for line in done.stderr.splitlines() if line.startswith("quench-lab: error: ")]
+            expect(done.returncode == 0 or (done.returncode in (1, 2) and len(lines) == 1), f"seed {seed}: code {done.returncode}, {done.stderr[-300:]}", path.read_text(encoding="utf-8"))
+    print(f"{ran} of {n} scenarios ran")
+    expect(ran > n // 5, f"only {ran} of {n} scenarios ran")
+
+
 if __name__ == "__main__":
-    with_config(disk, files, memory)
+    with_config(disk, files, memory, open_loops, any_scenario)

@@ -106,6 +106,7 @@ slowdown_object(const struct slowdown_summary *s)
 	json_object_set_new(o, "p99_low", s->has_interval ? json_real(s->p99_low) : json_null());
 	json_object_set_new(o, "p99_high", s->has_interval ? json_real(s->p99_high) : json_null());
 	report_set_u64(o, "one_message_of", s->every);
+	json_object_set_new(o, "backlog_is_cut", json_boolean(s->backlog_is_cut));
 	return o;
 }
 

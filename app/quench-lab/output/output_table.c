@@ -215,6 +215,11 @@ slowdown_notes(FILE *out, const struct slowdown_summary *s, uint64_t waited)
 			"%-26s %" PRIu64 " of %" PRIu64 " messages waited for the previous message "
 			"of their QP, which their slowdown includes (qp_per_message)\n",
 			"waited", waited, all->messages + all->not_ended);
+	if (s->backlog_is_cut)
+		fprintf(out,
+			"%-26s an open loop offers more than it can send: %" PRIu64
+			" messages have not ended, later ones are not counted\n",
+			"warning", all->not_ended);
 	if (rising > 0 && s->n_buckets > 1)
 		snprintf(of, sizeof(of), " of %u of %u sizes", rising, s->n_buckets);
 	if (slowdown_may_rise(all) || rising > 0)

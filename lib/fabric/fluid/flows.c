@@ -19,7 +19,7 @@ message_bytes(const struct flow_params *flow, const struct flow_pair *pair)
 	case WORKLOAD_UNIFORM:
 		return ((double)flow->message_min_bytes + (double)flow->message_bytes) / 2;
 	case WORKLOAD_CDF:
-		return (double)flow->cdf->mean_bytes;
+		return (double)flow->cdf->mean_bytes_q32 / Q32_ONE;
 	default:
 		return (double)flow->message_bytes;
 	}

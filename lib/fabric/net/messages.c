@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers/fixed.h"
+
 int
 net_record_messages(struct net *net)
 {
@@ -15,11 +17,18 @@ net_record_messages(struct net *net)
 	return 0;
 }
 
-void
+bool
 net_record_not_ended(struct net *net, uint64_t now_ns)
 {
+	uint64_t qps = 0;
+	bool all = true;
+
+	for (uint32_t i = 0; i < net->n_flows; i++)
+		qps += net->flows[i].qps;
 	for (uint32_t h = 0; h < net->scenario->topology->n_hosts; h++)
-		nic_record_not_ended(net->hosts[h], now_ns);
+		all &= nic_record_not_ended(net->hosts[h], NET_MAX_BACKLOG / max_u64(1, qps) + 1,
+					    now_ns);
+	return all;
 }
 
 static int

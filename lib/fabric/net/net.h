@@ -93,8 +93,15 @@ int net_record_messages(struct net *net);
  */
 int64_t net_recorded_messages(struct net *net, const struct nic_message **messages);
 
-/** At the end of the run: the next net_recorded_messages() has those that have not ended. */
-void net_record_not_ended(struct net *net, uint64_t now_ns);
+/* Messages of open loops that may be recorded as not ended, divided equally among all QPs: an
+ * overloaded loop has a backlog without a limit. */
+#define NET_MAX_BACKLOG (1u << 20)
+
+/**
+ * At the end of the run: the next net_recorded_messages() has those that have not ended.
+ * @return false: some QPs had a longer backlog, whose later messages are left out.
+ */
+bool net_record_not_ended(struct net *net, uint64_t now_ns);
 
 /** Message times of the flow, at its source; NULL: not measured. */
 const struct nic_times *net_flow_times(const struct net *net, uint32_t index);

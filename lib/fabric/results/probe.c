@@ -364,7 +364,8 @@ take_not_ended(struct probe *p, uint64_t now_ns)
 	int64_t n;
 	int rc = 0;
 
-	net_record_not_ended(p->net, now_ns);
+	if (!net_record_not_ended(p->net, now_ns))
+		slowdowns_cut_backlog(p->slowdowns);
 	n = net_recorded_messages(p->net, &messages);
 	for (int64_t i = 0; rc == 0 && i < n; i++)
 		rc = slowdowns_add_not_ended(p->slowdowns, messages[i].bytes);

@@ -28,7 +28,8 @@ struct message_list {
 struct slowdowns {
 	struct message_list ended;     /* in the order of their ends */
 	struct message_list not_ended; /* without slowdown */
-	uint64_t every, seen;          /* one of `every` ended messages is kept */
+	bool backlog_is_cut;
+	uint64_t every, seen; /* one of `every` ended messages is kept */
 };
 
 struct slowdowns *
@@ -88,6 +89,12 @@ int
 slowdowns_add_not_ended(struct slowdowns *s, uint32_t bytes)
 {
 	return append(&s->not_ended, (struct message){.bytes = bytes});
+}
+
+void
+slowdowns_cut_backlog(struct slowdowns *s)
+{
+	s->backlog_is_cut = true;
 }
 
 static int
@@ -245,7 +252,7 @@ slowdowns_summary(const struct slowdowns *s, const uint64_t *edges, uint32_t n_e
 	struct message *sorted = malloc((n + 1ul) * sizeof(*sorted));
 	uint32_t *values = malloc((n + 1ul) * sizeof(*values));
 
-	*out = (struct slowdown_summary){.every = s->every};
+	*out = (struct slowdown_summary){.every = s->every, .backlog_is_cut = s->backlog_is_cut};
 	if (sorted == NULL || values == NULL) {
 		free(sorted);
 		free(values);

@@ -58,6 +58,7 @@ struct slowdown_summary {
 	struct slowdown_bucket buckets[SLOWDOWN_MAX_BUCKETS];
 	uint32_t n_buckets;
 	uint64_t every;           /* one of this many messages was kept */
+	bool backlog_is_cut;      /* more messages had not ended than not_ended says */
 	bool has_interval;        /* enough messages for batch means */
 	double p99_low, p99_high; /* 95 % confidence interval of all.p99 */
 };
@@ -72,6 +73,8 @@ void slowdowns_destroy(struct slowdowns *s);
 int slowdowns_add(struct slowdowns *s, uint32_t bytes, uint64_t took_ns, uint64_t ideal_ns);
 /** A message has not ended when the run does. @return 0 or -ENOMEM. */
 int slowdowns_add_not_ended(struct slowdowns *s, uint32_t bytes);
+/** More messages have not ended than were added. */
+void slowdowns_cut_backlog(struct slowdowns *s);
 
 /**
  * Buckets that end at the edges, which rise, and one for larger messages; or without edges

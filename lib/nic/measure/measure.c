@@ -380,9 +380,11 @@ record_not_ended(struct nic *nic, const struct qp_flow *flow, uint32_t item, uin
 	       (struct nic_message){.begun_ns = begun_ns, .end_ns = NEVER_NS, .number = message});
 }
 
-/* Messages that have arrived, or only those begun if the QP begins no further one. */
-static void
-record_backlog(struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64_t now_ns)
+/* Messages that have arrived, or only those begun if the QP begins no further one: at most `most`.
+ * @return false: there are more. */
+static bool
+record_backlog(struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64_t most,
+	       uint64_t now_ns)
 {
 	const struct nic_qp *qp = &nic->qps[item];
 	const struct workload *w = &flow->params.work;
@@ -393,16 +395,20 @@ record_backlog(struct nic *nic, const struct qp_flow *flow, uint32_t item, uint6
 	for (uint64_t m = qp->acked_msg; at_ns <= now_ns; m++) {
 		if ((w->messages > 0 && m >= w->messages) || (!begins && m >= qp_next_message(qp)))
 			break;
+		if (m - qp->acked_msg == most)
+			return false;
 		record_not_ended(nic, flow, item, m, at_ns);
 		at_ns = arrivals_next_ns(&flow->arrivals, w, nic_local_qpn(nic, item), m + 1,
 					 at_ns);
 	}
+	return true;
 }
 
-void
-nic_record_not_ended(struct node *node, uint64_t now_ns)
+bool
+nic_record_not_ended(struct node *node, uint64_t most, uint64_t now_ns)
 {
 	struct nic *nic = nic_of(node);
+	bool all = true;
 
 	for (uint32_t item = 0; nic->measure->times != NULL && item < nic->n_qps; item++) {
 		const struct nic_qp *qp = &nic->qps[item];
@@ -411,9 +417,13 @@ nic_record_not_ended(struct node *node, uint64_t now_ns)
 		if (!(qp->flags & QP_REQUESTER) || flow->times == NULL)
 			continue;
 		if (workload_is_open(&flow->params.work)) {
-			record_backlog(nic, flow, item, now_ns);
+			all &= record_backlog(nic, flow, item, most, now_ns);
 			continue;
 		}
+		/* It is due, and waits in the wheel behind others. Before the start, updated_ns is
+		 * the start time. */
+		if (!(qp->flags & QP_STARTED) && qp->bucket.updated_ns <= now_ns && !flow->stopped)
+			record_not_ended(nic, flow, item, 0, qp->bucket.updated_ns);
 		for (uint64_t m = qp->acked_msg; m < qp_next_message(qp) + (qp->left_packets > 0);
 		     m++) {
 			const uint64_t *begun_ns = begun_of(flow, &nic->measure->times[item], m);
@@ -422,6 +432,7 @@ nic_record_not_ended(struct node *node, uint64_t now_ns)
 				record_not_ended(nic, flow, item, m, *begun_ns - 1);
 		}
 	}
+	return all;
 }
 
 uint64_t

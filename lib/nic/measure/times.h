@@ -73,9 +73,10 @@ int64_t nic_recorded_messages(const struct node *node, const struct nic_message 
 void nic_clear_messages(struct node *node);
 /**
  * At the end of the run, record the timed messages that have begun and not ended, and in an open
- * loop those that have arrived. Their end_ns is NEVER_NS. For the owner.
+ * loop those that have arrived, at most `most` of each QP. Their end_ns is NEVER_NS. For the owner.
+ * @return false: more had arrived.
  */
-void nic_record_not_ended(struct node *node, uint64_t now_ns);
+bool nic_record_not_ended(struct node *node, uint64_t most, uint64_t now_ns);
 
 /**
  * Before the run: the path of a QP, which must outlive the node. @return 0 or -ENOMEM.

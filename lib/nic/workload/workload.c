@@ -12,7 +12,7 @@ const char *const workload_arrival_words[] = {"closed", "poisson",   "periodic",
 #define LN2_Q32 2977044472ll
 
 /* Sizes and arrivals are drawn from independent streams. */
-enum stream { STREAM_SIZE = 1, STREAM_ARRIVAL = 2, STREAM_ANGLE = 3 };
+enum stream { STREAM_SIZE = 1, STREAM_ARRIVAL = 2, STREAM_ANGLE = 3, STREAM_ROUND = 4 };
 
 /* The finalizer of splitmix64 (Vigna): each bit of the input reaches each bit of the output. */
 static uint64_t
@@ -56,7 +56,7 @@ workload_cdf_finish(struct workload_cdf *cdf)
 		last_share = cdf->share_q32[i];
 		last_bytes = cdf->bytes[i];
 	}
-	cdf->mean_bytes = (uint64_t)(twice_mean_q32 >> 33);
+	cdf->mean_bytes_q32 = (uint64_t)(twice_mean_q32 >> 1);
 	return 0;
 }
 
@@ -107,13 +107,13 @@ workload_largest_bytes(const struct workload *w)
 }
 
 static uint64_t
-mean_bytes(const struct workload *w)
+mean_bytes_q32(const struct workload *w)
 {
 	if (w->message_size == WORKLOAD_CDF)
-		return w->cdf->mean_bytes;
+		return w->cdf->mean_bytes_q32;
 	if (w->message_size == WORKLOAD_UNIFORM)
-		return (w->message_min_bytes + w->message_bytes) / 2;
-	return w->message_bytes;
+		return (w->message_min_bytes + w->message_bytes) << 31;
+	return w->message_bytes << 32;
 }
 
 /*
@@ -166,11 +166,11 @@ cos_q32(uint64_t share_q32)
 }
 
 /*
- * x exp(y), at most `most`. exp(y) = 2^twos exp(rest) with 0 <= rest < ln 2, whose Taylor series
- * converges fast.
+ * x exp(y), at most `most`; x <= 2^94. exp(y) = 2^twos exp(rest) with 0 <= rest < ln 2, whose
+ * Taylor series converges fast.
  */
-static uint64_t
-times_exp(uint64_t x, int64_t y_q32, uint64_t most)
+static unsigned __int128
+times_exp(unsigned __int128 x, int64_t y_q32, unsigned __int128 most)
 {
 	int64_t twos = y_q32 / LN2_Q32 - (y_q32 % LN2_Q32 < 0);
 	uint64_t rest_q32 = (uint64_t)(y_q32 - twos * LN2_Q32), exp_q32 = 0, term_q32 = Q32_ONE;
@@ -180,14 +180,14 @@ times_exp(uint64_t x, int64_t y_q32, uint64_t most)
 		exp_q32 += term_q32;
 		term_q32 = mul_q32(term_q32, rest_q32) / k;
 	}
-	product = (unsigned __int128)x * exp_q32;
+	product = x * exp_q32;
 	if (twos <= 32)
 		product = twos < -95 ? 0 : product >> (32 - twos);
 	else if (product > most >> (twos - 32))
 		return most;
 	else
 		product <<= twos - 32;
-	return product > most ? most : (uint64_t)product;
+	return product > most ? most : product;
 }
 
 /* A normal number by Box and Muller (1958), from two uniform ones. Its magnitude is below 9.5. */
@@ -201,36 +201,58 @@ normal_q32(uint64_t u, uint64_t v)
 	return v >> 63 ? -(int64_t)size_q32 : (int64_t)size_q32;
 }
 
-static uint64_t
-lognormal_gap_ns(const struct workload *w, uint64_t mean_ns, uint32_t qpn, uint64_t message,
-		 uint64_t most_ns)
+static unsigned __int128
+lognormal_gap_q32(const struct workload *w, unsigned __int128 mean_q32, uint32_t qpn,
+		  uint64_t message, unsigned __int128 most_q32)
 {
 	int64_t z_q32 = normal_q32(draw(w, STREAM_ARRIVAL, qpn, message),
 				   draw(w, STREAM_ANGLE, qpn, message));
 	int64_t sigma_pct = w->arrival_sigma_pct;
 
 	/* 300 * 9.5 and 300^2 in Q32: below 2^49. */
-	return times_exp(mean_ns,
+	return times_exp(mean_q32,
 			 sigma_pct * z_q32 / 100 - sigma_pct * sigma_pct * (int64_t)Q32_ONE / 20000,
-			 most_ns);
+			 most_q32);
 }
 
+/* mean_q32 <= 2^94. */
+static unsigned __int128
+poisson_gap_q32(const struct workload *w, unsigned __int128 mean_q32, uint32_t qpn,
+		uint64_t message)
+{
+	uint64_t ln_q32 = minus_ln_q32(max_u64(1, draw(w, STREAM_ARRIVAL, qpn, message)));
+
+	return (mean_q32 >> 32) * ln_q32 + ((mean_q32 & UINT32_MAX) * ln_q32 >> 32);
+}
+
+/*
+ * Gaps are whole ns, and their mean is exact. Periodic: gap m is floor(m x) - floor((m - 1) x),
+ * with x the mean, so the remainder is carried over. Random: a gap is rounded up with a probability
+ * that is its remainder.
+ */
 uint64_t
 workload_gap_ns(const struct workload *w, uint64_t load_bps, uint32_t qpn, uint64_t message)
 {
-	const uint64_t most_ns = 1ull << 62;
-	/* No overflow: 2^31 bytes at 1 bit/s take less than 2^64 ns. */
-	uint64_t mean_ns = mul_div(mean_bytes(w), 8 * NS_PER_SEC, load_bps);
+	const unsigned __int128 most_q32 = (unsigned __int128)1 << 94;
+	/* No overflow: 2^63 and 2^33. */
+	unsigned __int128 mean_q32 =
+		(unsigned __int128)mean_bytes_q32(w) * (8 * NS_PER_SEC) / load_bps;
 	unsigned __int128 gap_q32;
-	uint64_t number;
 
-	if (w->arrival == WORKLOAD_PERIODIC)
-		return message == 0 ? 0 : min_u64(mean_ns, most_ns);
+	mean_q32 = mean_q32 > most_q32 ? most_q32 : mean_q32;
+	if (w->arrival == WORKLOAD_PERIODIC) {
+		uint32_t part = (uint32_t)mean_q32;
+
+		if (message == 0)
+			return 0;
+		return (uint64_t)(mean_q32 >> 32) + ((uint32_t)(message * part) < part);
+	}
 	if (w->arrival == WORKLOAD_LOGNORMAL)
-		return lognormal_gap_ns(w, mean_ns, qpn, message, most_ns);
-	number = draw(w, STREAM_ARRIVAL, qpn, message);
-	gap_q32 = (unsigned __int128)mean_ns * minus_ln_q32(number == 0 ? 1 : number);
-	return gap_q32 >> 32 > most_ns ? most_ns : (uint64_t)(gap_q32 >> 32);
+		gap_q32 = lognormal_gap_q32(w, mean_q32, qpn, message, most_q32);
+	else
+		gap_q32 = poisson_gap_q32(w, mean_q32, qpn, message);
+	gap_q32 += (uint32_t)draw(w, STREAM_ROUND, qpn, message);
+	return gap_q32 > most_q32 ? 1ull << 62 : (uint64_t)(gap_q32 >> 32);
 }
 
 uint64_t
@@ -264,7 +286,7 @@ workload_check(const struct workload *w, char *why, unsigned int why_size)
 		fault = "start_ns must be below 2^63";
 	else if (workload_is_open(w) && w->load_bps == 0)
 		fault = "load_bps must not be 0 with arrival = poisson, lognormal or periodic";
-	else if (workload_is_open(w) && mean_bytes(w) == 0)
+	else if (workload_is_open(w) && mean_bytes_q32(w) < Q32_ONE)
 		fault = "message_bytes, or the sizes in message_cdf, must give a mean of at least 1 "
 			"byte with arrival = poisson, lognormal or periodic";
 	else if (w->arrival == WORKLOAD_ON_OFF && w->on_ns == 0)

@@ -44,7 +44,7 @@ enum workload_arrival {
  * the points. */
 struct workload_cdf {
 	uint32_t n;
-	uint64_t mean_bytes;
+	uint64_t mean_bytes_q32;
 	uint64_t bytes[WORKLOAD_CDF_POINTS];     /* not falling */
 	uint64_t share_q32[WORKLOAD_CDF_POINTS]; /* rising to Q32_ONE */
 };
@@ -92,7 +92,7 @@ int workload_check(const struct workload *w, char *why, unsigned int why_size);
 /** Do both workloads give the same traffic? Does not compare start_ns of closed loops. */
 bool workload_same(const struct workload *a, const struct workload *b);
 
-/** Check the points and compute mean_bytes. @return 0, or -EINVAL: not a distribution. */
+/** Check the points and compute mean_bytes_q32. @return 0, or -EINVAL: not a distribution. */
 int workload_cdf_finish(struct workload_cdf *cdf);
 
 /** Largest payload that a message can have. */
@@ -125,7 +125,7 @@ workload_is_open(const struct workload *w)
 
 /**
  * Open loops: gap between the previous arrival (or the start) and the arrival of this message, at a
- * constant load_bps > 0. @return at most 2^62.
+ * constant load_bps > 0. Their mean over many messages is exact. @return at most 2^62.
  */
 uint64_t workload_gap_ns(const struct workload *w, uint64_t load_bps, uint32_t qpn,
 			 uint64_t message);

@@ -117,7 +117,8 @@ TEST(shipped_distributions_are_read_and_have_their_means)
 			 NIC "[flow a]\n" PEER "message_size = cdf\nmessage_cdf = %s\n", path);
 		read_good(text, &c);
 		assert_non_null(c.flows[0].qp.cdf);
-		assert_in_range(c.flows[0].qp.cdf->mean_bytes, rows[i].least, rows[i].most);
+		assert_in_range(c.flows[0].qp.cdf->mean_bytes_q32 >> 32, rows[i].least,
+				rows[i].most);
 		nic_config_free(&c);
 	}
 }

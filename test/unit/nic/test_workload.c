@@ -78,7 +78,7 @@ TEST(cdf_gives_its_shares_and_its_mean)
 
 	assert_int_equal(workload_cdf_finish(&cdf), 0);
 	/* 0.5 x 1000 + 0.4 x 1500 + 0.1 x 6000 */
-	assert_in_range(cdf.mean_bytes, 1699, 1701);
+	assert_in_range(cdf.mean_bytes_q32 >> 32, 1699, 1701);
 	w.message_size = WORKLOAD_CDF;
 	w.cdf = &cdf;
 	for (uint64_t i = 0; i < DRAWS; i++) {
@@ -193,6 +193,49 @@ TEST(periodic_messages_come_from_the_start_on)
 	assert_int_equal(workload_gap_ns(&w, w.load_bps, 17, 0), 0);
 	assert_int_equal(workload_gap_ns(&w, w.load_bps, 17, 1), 32768);
 	assert_int_equal(workload_gap_ns(&w, w.load_bps, 17, 1000), 32768);
+}
+
+/* Also if the mean gap is a few ns, or less than one: 0.08 ns to 5.7 ns. */
+TEST(open_loops_offer_their_load)
+{
+	static const int arrivals[] = {WORKLOAD_PERIODIC, WORKLOAD_POISSON, WORKLOAD_LOGNORMAL};
+	static const struct {
+		uint64_t bytes, load_bps;
+	} rows[] = {
+		{1, 100 * GBPS}, {1, 10 * GBPS}, {1, 7 * GBPS}, {64, 90 * GBPS}, {3, 11 * GBPS}};
+
+	for (unsigned int a = 0; a < ARRAY_LEN(arrivals); a++)
+		for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
+			struct workload w = fixed();
+			uint64_t sum_ns = 0;
+			double mean_ns;
+
+			w.message_bytes = rows[i].bytes;
+			w.arrival = arrivals[a];
+			w.arrival_sigma_pct = 100;
+			for (uint64_t m = 1; m <= DRAWS; m++)
+				sum_ns += workload_gap_ns(&w, rows[i].load_bps, 17, m);
+			mean_ns = (double)rows[i].bytes * 8e9 / (double)rows[i].load_bps;
+			if (arrivals[a] == WORKLOAD_PERIODIC)
+				assert_true(fabs((double)sum_ns - DRAWS * mean_ns) < 1.1);
+			else
+				assert_true(fabs((double)sum_ns / (DRAWS * mean_ns) - 1) < 0.03);
+		}
+}
+
+/* Of two sizes, 1 and 2 bytes, the mean is 1.5. */
+TEST(the_mean_of_sizes_is_no_whole_number)
+{
+	struct workload w = fixed();
+	uint64_t sum_ns = 0;
+
+	w.message_size = WORKLOAD_UNIFORM;
+	w.message_min_bytes = 1;
+	w.message_bytes = 2;
+	w.arrival = WORKLOAD_PERIODIC;
+	for (uint64_t m = 1; m <= DRAWS; m++)
+		sum_ns += workload_gap_ns(&w, GBPS, 17, m);
+	assert_int_equal(sum_ns, 12 * DRAWS);
 }
 
 TEST(bursts_wait_for_their_next_on)
