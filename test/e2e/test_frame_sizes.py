@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Linux hosts with ping, arping, tracepath and iperf3 through switches, with sizes around every limit.
 
-The limits: the hosts' MTU, framesz of net_af_packet, the buffers of net_memif (bsize), max_frame_bytes, and the data room that
-follows from it. A datagram arrives whole, or the frame is a drop with a name.
+The limits: the hosts' MTU, framesz of net_af_packet, the buffers of net_memif (bsize), max_frame_bytes (also of net_pcap), and the
+data room that follows from it. A datagram arrives whole, or the frame is a drop with a name.
 """
 import re
 
 from configs import memif, port, section
 from ctl import Ctl
+from frames import read_pcap, write_pcap
 from harness import Program, check, check_equal, finish, work_dir
 from namespaces import Host, need
 from telemetry import eal, prefix, wait_answers
@@ -123,6 +124,22 @@ def mixed(work, hosts):
         host.must("ip", "link", "set", "eth0", "mtu", 9000)
 
 
+def captures(work):
+    """net_pcap: what fits max_frame_bytes leaves as it came; one byte more is oversize, as a name for each says."""
+    most = 9018 - 4
+    sizes = [60, 61, 1513, 1514, 1515, 2047, 2048, 2049, 2176, 9000, most - 1, most, most + 1, most + 2, 12000]
+    frames = [bytes.fromhex("02000000009902000000000188b5") + bytes(i % 251 for i in range(size - ETHERNET)) for size in sizes]
+    write_pcap(work / "sizes.pcap", frames)
+    devices = (f"net_pcap0,rx_pcap={work}/sizes.pcap,tx_pcap={work}/none.pcap",
+               f"net_pcap1,rx_pcap={work}/empty.pcap,tx_pcap={work}/out.pcap")
+    write_pcap(work / "empty.pcap", [])
+    switch = Switch(work, "captures", 9018, *devices)
+    switch.wait_until("all frames are read", lambda: switch.ctl.json("show interfaces 0")["rx_packets"] == len(frames))
+    check_equal("captures: longer ones are oversize", switch.drops(0), {"oversize": sum(size > most for size in sizes)})
+    check_equal("captures: nothing else was dropped", switch.ends(), {"oversize"})
+    check("captures: the others leave as they came", read_pcap(work / "out.pcap") == [f for f in frames if len(f) <= most])
+
+
 def refused(work, what, hosts, ring, *expected):
     done = Program(work, "switch", what, config(2, 9018), eal(
         prefix(what), *(af_packet(i, host, ring) for i, host in enumerate(hosts))))
@@ -148,6 +165,7 @@ def jumbo(work, hosts):
 def main():
     need("ip", "ethtool", "sysctl", "ping", "arping", "tracepath", "iperf3", "ss")
     work = work_dir()
+    captures(work)
     hosts = [Host(i, f"10.79.0.{i + 1}", f"02:00:00:00:00:0{i + 1}") for i in range(2)]
     ethernet(work, hosts)
     cut(work, hosts)
