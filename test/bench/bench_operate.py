@@ -23,6 +23,9 @@ import time
 
 BUILD = pathlib.Path(__file__).resolve().parents[2]
 CORES = sorted(os.sched_getaffinity(0))
+# A runtime folder of its own: other programs of this machine may have any name.
+RUNTIME = tempfile.TemporaryDirectory(prefix="quench-run-")  # pylint: disable=consider-using-with
+os.environ["RUNTIME_DIRECTORY"] = RUNTIME.name
 TURNS, WINDOW_S, SETTLE_S = (1, 0.1, 0.02) if "QUENCH_BENCH_SMOKE" in os.environ else (12, 0.5, 0.1)
 SCRAPES_PER_S, STUCK = 1000, 6
 LIMIT = 0.02
@@ -70,9 +73,8 @@ def complain(why):
 
 
 def connect(prefix):
-    runtime = "/var/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/tmp")
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    s.connect(f"{runtime}/dpdk/{prefix}/dpdk_telemetry.v2")
+    s.connect(f"{RUNTIME.name}/dpdk/{prefix}/dpdk_telemetry.v2")
     if not s.recv(4096):
         raise ConnectionError("no place is free")
     return s
@@ -204,10 +206,11 @@ class Program:
         """Packets a second of CPU time and of the clock."""
         time.sleep(SETTLE_S)
         begun, cpu, packets = time.monotonic(), self.poller_ns(), self.sent()
-        time.sleep(WINDOW_S)
-        while self.sent() == packets:  # others had the core all the time
+        now, cpu_now = packets, cpu
+        while now == packets or cpu_now == cpu:  # others had the core all the time
             time.sleep(WINDOW_S)
-        taken, cpu, packets = time.monotonic() - begun, self.poller_ns() - cpu, self.sent() - packets
+            cpu_now, now = self.poller_ns(), self.sent()
+        taken, cpu, packets = time.monotonic() - begun, cpu_now - cpu, now - packets
         return packets * 1e9 / cpu, packets / taken
 
     def stop(self):

@@ -22,6 +22,9 @@ SWITCH = pathlib.Path(__file__).resolve().parents[2] / "app" / "quench-switch" /
 TESTPMD = shutil.which("dpdk-testpmd", path=os.environ["PATH"] + ":/usr/bin:/usr/local/bin")
 TESTPMD_OPTIONS = ["--forward-mode=macswap", "--stats-period=1", "--total-num-mbufs=32768"]
 TURNS, SETTLE_S, MEASURE_S = (1, 0, 0.1) if "QUENCH_BENCH_SMOKE" in os.environ else (5, 0.5, 1.0)
+# A runtime folder of its own: other programs of this machine may have any name.
+RUNTIME = tempfile.TemporaryDirectory(prefix="quench-run-")  # pylint: disable=consider-using-with
+os.environ["RUNTIME_DIRECTORY"] = RUNTIME.name
 FLOWS = 64
 SIZES = (60, 1082)
 
@@ -70,8 +73,7 @@ class Forwarder:
             [str(program), "-l", f"{cores[0]},{cores[-1]}", *memory, "--file-prefix", prefix, "--no-pci",
              "--log-level=error", *devices, "--", *own_options], stdin=subprocess.PIPE, stdout=self.out,
             stderr=subprocess.STDOUT)
-        runtime = "/var/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/tmp")
-        self.pattern = f"{runtime}/dpdk/{prefix}/dpdk_telemetry.v2*"
+        self.pattern = f"{RUNTIME.name}/dpdk/{prefix}/dpdk_telemetry.v2*"
 
     def complain(self, why):
         self.out.seek(0)
@@ -112,11 +114,11 @@ class Forwarder:
             time.sleep(0.05)
         time.sleep(SETTLE_S)
         packets, cpu = self.sent(), self.cpu_ns()
-        time.sleep(MEASURE_S)
-        while self.sent() == packets:  # others had the core all the time
+        now, spent = packets, 0
+        while now == packets or spent == 0:  # others had the core all the time
             time.sleep(MEASURE_S)
-        packets, later = self.sent() - packets, self.cpu_ns()
-        return packets * 1e9 / max(ns - cpu.get(path, 0) for path, ns in later.items())
+            now, spent = self.sent(), max(ns - cpu.get(path, 0) for path, ns in self.cpu_ns().items())
+        return (now - packets) * 1e9 / spent
 
     def stop(self):
         self.process.terminate()

@@ -17,6 +17,8 @@ import sys
 import tempfile
 import time
 
+import alone  # noqa: F401  # pylint: disable=unused-import
+
 BUILD = pathlib.Path(os.environ.get("QUENCH_BUILD", "build")).resolve()
 CORES = sorted(os.sched_getaffinity(0))
 # Generous: only a hang meets it. Nothing is measured against the clock.
@@ -70,6 +72,14 @@ def run(*command, **kw):
     """Run to its end; returns the completed process with text output."""
     kw.setdefault("timeout", PATIENCE_S)
     return subprocess.run([str(c) for c in command], capture_output=True, text=True, **kw)
+
+
+def until(condition, patience_s=PATIENCE_S):
+    """Ask condition() again and again until it holds, or patience ends. @return its last value"""
+    end = time.monotonic() + patience_s
+    while not (good := condition()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return good
 
 
 def lacks_privilege(said):
@@ -131,13 +141,15 @@ class Program:
 
     def wait_until(self, what, condition):
         """Wait until condition() holds; the program must not end before."""
-        end = time.monotonic() + PATIENCE_S
-        while not condition():
+        def holds():
+            if condition():
+                return True
             if self.process.poll() is not None:
                 self.complain(f"ended with {self.process.returncode} before {what}")
-            if time.monotonic() > end:
-                self.complain(f"does not get to: {what}")
-            time.sleep(0.02)
+            return False
+
+        if not until(holds):
+            self.complain(f"does not get to: {what}")
 
     def wait_started(self):
         self.wait_until("running", lambda: "running" in self.err())

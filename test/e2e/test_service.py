@@ -86,11 +86,17 @@ def check_as_service_user(work):
     if home.exists():
         print("not tried: /run/quench is there, a service of this machine uses it")
         return
-    home.mkdir(mode=0o750)
+    try:
+        home.mkdir(mode=0o750)
+    except FileExistsError:
+        print("not tried: another check is at it")
+        return
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     shutil.chown(home, "nobody")
     shutil.chown(work, "nobody")
+    # As a service finds its folder, and root's quenchctl the service.
     os.environ["XDG_RUNTIME_DIR"] = str(home)
+    del os.environ["RUNTIME_DIRECTORY"]
     caps = "+net_raw,+net_admin,+ipc_lock"
     program = Program(work, "switch", "user", SWITCH, eal(name, "net_null0", "net_null1"), "--stats-interval", 0,
                       "--idle-sleep", 200, before=["setpriv", "--reuid=nobody", "--clear-groups", f"--inh-caps=-all,{caps}",

@@ -4,6 +4,7 @@
 import http.server
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -11,9 +12,9 @@ import threading
 import time
 
 from ctl import Ctl
-from harness import BUILD, PATIENCE_S, check, check_equal, finish, run, skip, work_dir
+from harness import BUILD, check, check_equal, finish, run, skip, until, work_dir
 from looked_at import LONG, check_no_program, start_nic, start_switch
-from telemetry import prefix
+from telemetry import BASE, prefix
 from web_page import Web
 
 try:
@@ -65,15 +66,17 @@ class Page:
 
 
 def wait(what, holds):
-    end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end:
+    last = ""
+
+    def good():
+        nonlocal last
         try:
-            if holds():
-                return check(what, True)
+            return holds()
         except Exception as error:  # an element that has just been replaced
             last = error
-        time.sleep(0.1)
-    return check(what, False, locals().get("last", ""))
+            return False
+
+    return check(what, until(good), last)
 
 
 def text(page, css):
@@ -107,7 +110,7 @@ def check_server(web):
     check("however often /data is asked, the program is asked twice a second",
           len(seen) <= 2 * (time.monotonic() - began) + 2, f"{len(seen)} readings")
     later = json.loads(web.get(f"data?since={answers[-1]['number']}")[0])
-    check("/data?since=N has no point twice", len(later["programs"][0]["history"]["at_ms"]) < len(answers[-1]["programs"][0]["history"]["at_ms"]))
+    check_equal("/data?since=N has no point twice", set(later["programs"][0]["history"]["at_ms"]) & set(answers[-1]["programs"][0]["history"]["at_ms"]), set())
     for host in ("evil.example", "127.0.0.1.evil.example", "127.evil.example"):
         check_equal(f"Host {host} is refused", web.status("data", Host=host), 403)
     check_equal("since must be a number", web.status("data?since=x"), 400)
@@ -190,21 +193,50 @@ def check_nic_page(page, name):
     wait("no CNP, no pause: words instead of lines at 0", lambda: "none of them in the last two minutes" in text(page, css + ".signals"))
 
 
+def answered(page, css):
+    """The panel is there, and its request, if it sent one, has been answered: the answer sets the fields. @return what it says"""
+    until(lambda: page.one(css + ".control").is_displayed() and page.one(css + "form:not([hidden])").get_attribute("aria-busy") != "true")
+    # The text of what is hidden, as while a program does not answer, is empty for a reader of the screen.
+    return page.one(css + ".control output").get_property("textContent")
+
+
 def fill(page, css, **values):
+    answered(page, css)
     for key, value in values.items():
         page.script("arguments[0].value = arguments[1]", page.one(f"{css}[name={key}]"), value)
 
 
 def press(page, css, word, outcome):
-    """Press a button of a panel, and wait for what it says then. A program whose lcores wait for a CPU asks for another try."""
+    """Press a button of a panel, and wait for the answer. A program whose lcores wait for a CPU asks for another try."""
     def says():
-        said = text(page, css + ".control output")
-        if said == "" or "try again" in said:
-            page.script("arguments[0].click()", page.one(f"{css}form:not([hidden]) button[value={word}]"))
-        return re.search(outcome, said)
+        answered(page, css)
+        page.script("arguments[0].click()", page.one(f"{css}form:not([hidden]) button[value={word}]"))
+        said.append(answered(page, css))
+        return said[-1] != "" and "try again" not in said[-1]
 
-    page.script("arguments[0].textContent = ''", page.one(css + ".control output"))
-    wait(f"{word}: {outcome}", says)
+    said = []
+    until(says)
+    check(f"{word}: {outcome}", re.search(outcome, said[-1]), said)
+
+
+# Two presses of a button, the second before the answer to the first.
+TWICE = """
+const [form, button] = arguments, real = window.fetch;
+let requests = 0;
+window.fetch = (...all) => { requests++; return real(...all); };
+for (let i = 0; i < 2; i++)
+  form.dispatchEvent(new SubmitEvent("submit", {submitter: button, cancelable: true}));
+window.fetch = real;
+return requests;"""
+
+
+def check_twice(page, css):
+    """A program that is slow to answer is asked once."""
+    answered(page, css)
+    form = page.one(css + "form:not([hidden])")
+    check_equal("a button pressed twice: one request", page.script(TWICE, form, page.one(f"{css}form:not([hidden]) button[value=reset]")), 1)
+    said = answered(page, css)
+    check("and one answer", said.startswith("4 QPs reset"), said)
 
 
 def check_control(work, web, page, other, name, nic_name, nic_process):
@@ -244,6 +276,7 @@ def check_control(work, web, page, other, name, nic_name, nic_process):
     check("the flow is stopped", ("flow <b>write</b>", "stopped", "on") in [(r["section"], r["key"], r["value"]) for r in nic.json("show config")["rows"]])
     press(page, css, "start", "stopped: on . off")
     press(page, css, "reset", "4 QPs reset")
+    check_twice(page, css)
 
 
 # What a page of another origin can do: requests without a preflight, one with it, a form, our page in a frame.
@@ -292,6 +325,19 @@ def check_own_profile(web, name, switch, curves):
     check_equal("and no other queue changes", curves(), [*before[:2], [30000, *before[2][1:]], before[3]])
 
 
+def connections(name):
+    """To a program's telemetry, those included that it has not taken yet."""
+    path = str(BASE / name / "dpdk_telemetry.v2")
+    return pathlib.Path("/proc/net/unix").read_text().count(path)
+
+
+def is_open(web, port):
+    """Whether web holds a connection that came from this port."""
+    ends = f":{int(web.host.rpartition(':')[2]):04X}", f":{port:04X}"
+    rows = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return any((row[1][8:], row[2][8:]) == ends for row in rows)
+
+
 def check_frozen(web, name, nic_name, process, nic):
     """A program that does not answer, for less than the 6 s of a reply."""
     def cap():
@@ -300,27 +346,30 @@ def check_frozen(web, name, nic_name, process, nic):
     def show(of_name):
         return change(web, program=of_name, do="show")[:2]
 
+    def freeze(target):
+        """The program stops, and a request has its turn with it."""
+        process.send_signal(signal.SIGSTOP)
+        others = connections(nic_name)
+        thread = threading.Thread(target=target)
+        thread.start()
+        check("a request waits for the frozen program", until(lambda: connections(nic_name) > others))
+        return thread
+
     before, replies = cap(), []
-    process.send_signal(signal.SIGSTOP)
-    first = threading.Thread(target=lambda: replies.append(show(nic_name)))
-    first.start()
-    time.sleep(0.3)
+    first = freeze(lambda: replies.append(show(nic_name)))
     body = json.dumps({"program": nic_name, "do": "cap", "flow": "<b>write</b>", "cap": "3M"})
     with socket.create_connection(web.host.split(":")) as gone:
         gone.sendall(f"POST /control HTTP/1.1\r\nHost: {web.host}\r\nOrigin: {web.url[:-1]}\r\nContent-Type: application/json\r\n"
                      f"X-Quench-Token: {web.token}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
-        time.sleep(0.2)
+        port = gone.getsockname()[1]
     check_equal("another program is not kept waiting", (show(name)[0], first.is_alive()), (200, True))
     process.send_signal(signal.SIGCONT)
     first.join()
     check_equal("a program that was frozen answers", replies[0][0], 200)
-    time.sleep(0.5)
-    check_equal("whose client has gone while it waited changes nothing", cap(), before)
+    check("the request whose client has gone was looked at", until(lambda: not is_open(web, port)))
+    check_equal("it changes nothing", cap(), before)
 
-    process.send_signal(signal.SIGSTOP)
-    first = threading.Thread(target=show, args=(nic_name,))
-    first.start()
-    time.sleep(0.3)
+    first = freeze(lambda: show(nic_name))
     code, reply = show(nic_name)
     check("a request that waits too long for its program gets 503", code == 503 and "busy" in reply, (code, reply))
     process.send_signal(signal.SIGCONT)

@@ -12,6 +12,8 @@ import shutil
 import subprocess
 import tarfile
 
+import alone
+
 HERE = pathlib.Path(__file__).resolve().parent
 PROVIDERS = pathlib.Path("/usr/lib/x86_64-linux-gnu/libibverbs")
 # In this order after what they depend on. rdma_rxe cannot be used without crc32_generic, and does not name it.
@@ -35,6 +37,7 @@ def path_of(program):
     return pathlib.Path(found)
 
 
+@alone.outside()
 def kernel_package(folder):
     """Debian's kernel as a package file, downloaded once."""
     depends = subprocess.run(["apt-cache", "depends", "linux-image-amd64"], stdout=subprocess.PIPE, text=True, check=False).stdout

@@ -18,7 +18,7 @@ Columns = dict[str, list[Any]]
 
 
 # Where DPDK puts sockets (eal_get_runtime_dir()), in a folder for each --file-prefix.
-BASE = pathlib.Path("/var/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/tmp")) / "dpdk"
+BASE = pathlib.Path(os.environ.get("RUNTIME_DIRECTORY", "/var/run" if os.geteuid() == 0 else os.environ.get("XDG_RUNTIME_DIR", "/tmp"))) / "dpdk"
 
 
 class Telemetry:

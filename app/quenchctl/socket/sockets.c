@@ -14,11 +14,14 @@
 /* XDG_RUNTIME_DIR in our systemd units. */
 #define SERVICE_DIR "/run/quench"
 
+/* As EAL's eal_create_runtime_dir(). */
 static const char *
 runtime_dir(void)
 {
-	const char *xdg = getenv("XDG_RUNTIME_DIR");
+	const char *given = getenv("RUNTIME_DIRECTORY"), *xdg = getenv("XDG_RUNTIME_DIR");
 
+	if (given != NULL)
+		return given;
 	if (getuid() == 0)
 		return "/var/run";
 	return xdg != NULL ? xdg : "/tmp";
@@ -121,7 +124,9 @@ find(const char *prefix, struct sockets *found)
 {
 	*found = (struct sockets){0};
 	find_in(runtime_dir(), 0, prefix, found);
-	find_in(SERVICE_DIR, GLOB_APPEND, prefix, found);
+	/* Whoever names a folder means no other. */
+	if (getenv("RUNTIME_DIRECTORY") == NULL && strcmp(runtime_dir(), SERVICE_DIR) != 0)
+		find_in(SERVICE_DIR, GLOB_APPEND, prefix, found);
 	found->path = found->all.gl_pathv;
 	found->n = found->all.gl_pathc;
 }

@@ -80,7 +80,10 @@ class Control {
       this.ask({do: "cap", flow: at.flow, ...values});
   }
 
+  // One request at a time: an answer sets the fields, and a second one would undo what was edited since the first.
   async ask(what) {
+    if (this.form.ariaBusy === "true")
+      return;
     if (what.do !== "show")
       this.say("...", false);
     this.busy(true);
@@ -104,6 +107,7 @@ class Control {
   }
 
   busy(on) {
+    this.form.ariaBusy = on;
     this.form.querySelector("fieldset").disabled = on || this.list.length === 0;
   }
 
