@@ -92,7 +92,7 @@ uint32_t cc_on_start(struct cc *cc, const struct cc_node *node, const struct cc_
 
 /**
  * A CNP for this QP; counted as handled, or as ignored if the algorithm ignores CNPs.
- * @param next_seq  First packet not sent, as in struct cc_ack.
+ * @param next_seq  As in struct cc_ack.
  */
 uint32_t cc_on_cnp(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns);
 
@@ -112,7 +112,7 @@ uint32_t cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ac
 
 /**
  * The requester goes back, after a NAK or a timeout.
- * @param next_seq  First packet never sent: packets before it are sent again.
+ * @param next_seq  As in struct cc_ack: packets from it on are sent again.
  */
 uint32_t cc_on_loss(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns);
 

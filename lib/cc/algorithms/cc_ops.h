@@ -82,7 +82,7 @@ struct cc_hop {
 /* Progress of a requester; packets are numbered modulo 2^32. */
 struct cc_ack {
 	uint32_t acked_seq; /* first packet not acknowledged */
-	uint32_t next_seq;  /* first packet not sent */
+	uint32_t next_seq;  /* to be sent next; a loss sets it back to acked_seq (go-back-N) */
 	uint32_t packets;   /* newly acknowledged */
 	/* of these, by the echo in the ACK: all or none; 0 unless the receiver has np_ecn_echo */
 	uint32_t ce_packets;

@@ -6,9 +6,10 @@
  * the moving average of the marked fraction over a round trip, which ends when all packets sent
  * before its start are acknowledged. A mark cuts the rate by alpha / 2, a loss halves it. Further
  * marks and losses have no effect until all packets sent before the cut are acknowledged: one cut
- * in a window of data (RFC 8257 3.3 and 3.5, RFC 3168 6.1.2). A loss makes the requester send the
- * window again, so that the next loss is one of packets sent after the cut, and cuts. A round trip
- * without a cut, at whose end no packet from before a cut is in flight, adds dctcp_ai_rate.
+ * in a window of data (RFC 8257 3.3 and 3.5, RFC 3168 6.1.2). After a loss, all packets are sent
+ * again: the next loss is one of packets sent after the cut, and cuts, and the next ACK ends the
+ * round trip, however long the window takes at the lower rate. A round trip without a cut, at whose
+ * end no packet from before a cut is in flight, adds dctcp_ai_rate.
  *
  * The receiver reports each marked packet: by a CNP for each (np_min_time_between_cnps_us = 0 per
  * QP at the peer; with a longer interval the fraction is too small), or, as RFC 8257 has it, by an
@@ -124,12 +125,15 @@ static uint32_t
 on_loss(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns)
 {
 	struct dctcp *d = (struct dctcp *)cc;
+	uint32_t did;
 
 	(void)now_ns;
 	if (d->resent)
 		d->cut = false;
 	d->resent = true;
-	return CC_DID_LOSS | cut(d, node, ALPHA_ONE, next_seq);
+	did = CC_DID_LOSS | cut(d, node, ALPHA_ONE, next_seq);
+	d->cut_seq = d->end_seq = next_seq;
+	return did;
 }
 
 /* RFC 8257 3.3 step 7: alpha = (1 - g) alpha + g M. M is at most 1: a CNP may overtake the ACK of

@@ -307,7 +307,7 @@ nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic_measure_cnp_ignored(nic, item);
 		return;
 	}
-	did = cc_on_cnp(&qp->cc, &nic->cc, qp_sent_seq(qp), now_ns);
+	did = cc_on_cnp(&qp->cc, &nic->cc, qp->next_seq, now_ns);
 	if (!did) {
 		nic_measure_cnp_ignored(nic, item);
 		return;
@@ -343,7 +343,7 @@ nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t now_ns
 	struct cc_hop hops[CC_MAX_HOPS];
 
 	if (ack->packets > 0) {
-		ack->next_seq = qp_sent_seq(qp);
+		ack->next_seq = qp->next_seq;
 		if (nic->heard->becn)
 			ack->ce_packets = ack->packets;
 		if (nic->heard_int != NULL)
@@ -358,6 +358,6 @@ nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
-	follow_if_any(nic, item, cc_on_loss(&qp->cc, &nic->cc, qp_sent_seq(qp), now_ns), now_ns);
+	follow_if_any(nic, item, cc_on_loss(&qp->cc, &nic->cc, qp->next_seq, now_ns), now_ns);
 	nic_cc_apply_window(nic, item);
 }

@@ -204,9 +204,11 @@ diff_step(struct differential *d, const struct diff_model *m)
 	}
 	if (m->cnp != NULL && chance(r, d->cnp_pct))
 		m->cnp(d, cc_on_cnp(cc, node, d->next_seq, d->now_ns));
-	else if (m->loss != NULL && chance(r, d->loss_pct))
+	else if (m->loss != NULL && chance(r, d->loss_pct)) {
+		/* Go-back-N. */
+		d->next_seq = d->acked_seq;
 		m->loss(d, cc_on_loss(cc, node, d->next_seq, d->now_ns));
-	else if (d->next_seq != d->acked_seq)
+	} else if (d->next_seq != d->acked_seq)
 		diff_ack(d, m);
 	else
 		d->next_seq += (uint32_t)any(r, 1, d->most_in_flight);

@@ -135,26 +135,38 @@ TEST(loss_halves_whatever_alpha_is)
 {
 	bed_set(&bed, "alpha0", "0");
 	bed_start(&bed, LINE_BPS);
-	assert_int_equal(loss(10), CC_DID_LOSS | CC_DID_CUT);
+	assert_int_equal(loss(0), CC_DID_LOSS | CC_DID_CUT);
 	assert_int_equal(bed.cc.head.rate_bps, 20 * GBPS);
 	/* What was sent again is lost too. */
-	assert_int_equal(loss(10), CC_DID_LOSS | CC_DID_CUT);
+	assert_int_equal(loss(0), CC_DID_LOSS | CC_DID_CUT);
 	assert_int_equal(bed.cc.head.rate_bps, 10 * GBPS);
 	ack(10, 20, 10);
-	assert_int_equal(loss(20), CC_DID_LOSS | CC_DID_CUT);
+	assert_int_equal(loss(10), CC_DID_LOSS | CC_DID_CUT);
 	assert_int_equal(bed.cc.head.rate_bps, 5 * GBPS);
 }
 
 TEST(mark_and_loss_of_a_window_cut_once)
 {
 	assert_int_equal(cnp(10), CC_DID_CNP | CC_DID_CUT);
-	assert_int_equal(loss(10), CC_DID_LOSS);
-	assert_int_equal(cnp(10), CC_DID_CNP);
+	assert_int_equal(loss(0), CC_DID_LOSS);
+	assert_int_equal(cnp(5), CC_DID_CNP);
 	assert_int_equal(bed.cc.head.rate_bps, 20 * GBPS);
-	assert_int_equal(loss(10), CC_DID_LOSS | CC_DID_CUT);
-	assert_int_equal(cnp(10), CC_DID_CNP);
+	assert_int_equal(loss(0), CC_DID_LOSS | CC_DID_CUT);
+	assert_int_equal(cnp(5), CC_DID_CNP);
 	ack(10, 20, 10);
 	assert_int_equal(cnp(20), CC_DID_CNP | CC_DID_CUT);
+}
+
+/* 100 packets were in flight. Sent again at a low rate, they are many round trips. */
+TEST(round_trips_after_a_loss_begin_with_what_is_sent_again)
+{
+	bed_start(&bed, 10 * GBPS);
+	ack(1, 101, 1);
+	assert_int_equal(loss(1), CC_DID_LOSS | CC_DID_CUT);
+	assert_int_equal(ack(2, 3, 1), 0);
+	assert_int_equal(ack(3, 4, 1), CC_DID_RAISE);
+	assert_int_equal(ack(4, 6, 1), CC_DID_RAISE);
+	assert_int_equal(ack(5, 6, 1), 0);
 }
 
 TEST(cuts_end_at_the_floor)

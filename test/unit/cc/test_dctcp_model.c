@@ -91,6 +91,7 @@ loss(struct differential *d, uint32_t did)
 		t.reduced = false;
 	t.resent = true;
 	reduce(1);
+	t.recovered_at = t.window_end = t.sent;
 	compare(d, did, before);
 }
 
