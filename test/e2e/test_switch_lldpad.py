@@ -8,7 +8,7 @@ test sends that agent's frames: the same station agrees on PFC there, while its 
 import time
 
 from ctl import Ctl
-from harness import Program, check, check_equal, finish, work_dir
+from harness import Program, check, check_equal, finish, privileged, work_dir
 from namespaces import Host, need
 from telemetry import eal, prefix, wait_answers
 
@@ -50,18 +50,24 @@ def nearest_bridge(mac, prios):
     return (bytes.fromhex(NEAREST_BRIDGE) + source + b"\x88\xcc" + ids + pfc + tlv(0, b"")).ljust(60, b"\0")
 
 
+# lldpad takes another one for running if /dev/shm/lldpad.state has the number of any process: a /dev/shm of its own.
+OWN_STATE = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs tmpfs /dev/shm && exec "$@"', "sh"]
+
+
 class Lldpad:
-    """The daemon in a host's namespace. It keeps state in System V shared memory, so it has a namespace of those."""
+    """The daemon in a host's namespace."""
 
     def __init__(self, work, host):
         self.host, config = host, work / "lldpad.conf"
         config.write_text("")
-        self.process = host.start("unshare", "--ipc", "lldpad", "-p", "-t", "-V", "3", "-f", config)
+        privileged(*OWN_STATE, "true")
+        self.process = host.start(*OWN_STATE, "lldpad", "-p", "-t", "-V", "3", "-f", config)
         for _ in range(200):
             if self("-p").returncode == 0:
                 return
             time.sleep(0.05)
-        raise RuntimeError(f"lldpad does not answer: {self('-p').stderr}")
+        self.process.kill()
+        raise RuntimeError(f"lldpad does not answer: {self.process.stdout.read()}")
 
     def __call__(self, *command):
         return self.host("lldptool", *command)
@@ -73,7 +79,7 @@ class Lldpad:
 
 
 def main():
-    need("ip", "ethtool", "sysctl", "unshare", "lldpad", "lldptool")
+    need("ip", "ethtool", "sysctl", "unshare", "mount", "lldpad", "lldptool")
     work = work_dir()
     host = Host(0, "10.78.0.1", "02:00:00:00:00:01")
     name = prefix("switch")
