@@ -287,6 +287,34 @@ def uncontrolled(program, folder):
                f"{cc} {verb} {key}: {done.stderr}")
 
 
+def companions(program, folder):
+    """Keys that follow from cc by default; a given value is kept, and doubted in one line where it cannot work."""
+    flow = section("flow", "f", src=1, dst=2, message_bytes=1000)
+    leaves = {"topology": "leaf_spine", "leaves": 2, "spines": 1, "hosts": 4}
+    for cc, fabric, sets, keys, words in (
+            ("hpcc", {}, (), ("int_telemetry = on", "int_slots = 1", "ack_every = 1"), ()),
+            ("hpcc", leaves, (), ("int_telemetry = on", "int_slots = 3", "ack_every = 1"), ()),
+            ("hpcc", {"topology": "fat_tree", "fat_tree_k": 4, "hosts": 16}, (), ("int_slots = 5",), ()),
+            ("hpcc", leaves, ("nic.int_slots=2",), ("int_slots = 2",), ("int_slots", "expected 3")),
+            ("hpcc", leaves, ("switch.int_telemetry=off",), ("int_telemetry = off",), ("int_telemetry", "expected on")),
+            ("swift", {}, (), ("ack_every = 1", "int_telemetry = off"), ()),
+            ("dctcp", {}, (), ("np_min_time_between_cnps_us = 0", "ack_every = 16"), ()),
+            ("dctcp", {}, ("np.N=50us",), ("np_min_time_between_cnps_us = 50us",), ("[np] N = 50us", "expected 0")),
+            ("dctcp", {}, ("np.N=50us", "np.np_ecn_echo=on"), ("np_min_time_between_cnps_us = 50us",), ()),
+            ("dcqcn", {}, (), ("np_min_time_between_cnps_us = 50us", "ack_every = 16", "int_telemetry = off"), ())):
+        path = scenario(folder, fabric, f"[nic]\ncc = {cc}\n" + flow)
+        given = [word for key in sets for word in ("--set", key)]
+        done = run(program, "--check-config", *given, path)
+        lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+        expect(done.returncode == 0 and all(any(line.startswith(key) for line in lines) for key in keys), f"{cc} {sets}: {keys}: {done.stdout}")
+        expect(done.stderr.count("\n") == bool(words) and all(w in done.stderr for w in words), f"{cc} {sets}: {done.stderr}")
+        # What is printed is read back as the same.
+        (folder / "again.ini").write_text(done.stdout, encoding="utf-8")
+        expect(run(program, "--check-config", str(folder / "again.ini")).stdout == done.stdout, f"{cc}: read back")
+    done = run(program, "--check-config", "--set", "nic.ack_every=2", scenario(folder, {}, "[nic]\ncc = swift\n" + flow))
+    expect(done.returncode == 2 and "ack_every" in done.stderr, done.stderr)
+
+
 def refused(program, folder):
     """What cannot be is refused in one line."""
     (folder / "no.pcap").write_text("no capture", encoding="utf-8")
@@ -307,4 +335,4 @@ def refused(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(loss, link, disable, counters, every_counter, send, record, numbers, late, uncontrolled, refused)
+    in_folder(loss, link, disable, counters, every_counter, send, record, numbers, late, uncontrolled, companions, refused)

@@ -9,6 +9,7 @@
 #include "ctl/nic_config/nic_config.h"
 #include "ctl/nic_config/workload_file.h"
 #include "ctl/switch_config/switch_config.h"
+#include "fabric/scenario/path.h"
 #include "quench-lab/sections/capture_file.h"
 #include "quench-lab/sections/event_file.h"
 #include "quench-lab/sections/port_file.h"
@@ -138,6 +139,26 @@ trace_flow(struct scenario *s, const char *name)
 	return found;
 }
 
+/* In-band telemetry at all switches, and a slot for each of a path, where the file says nothing. */
+static void
+give_telemetry(const struct config *cfg, struct scenario *s)
+{
+	bool given = config_gives(cfg, "switch", "int_telemetry");
+	unsigned int hops;
+
+	if (!given)
+		s->sw.int_telemetry = true;
+	for (uint32_t i = 0; i < s->n_switches; i++) {
+		char section[TOPOLOGY_NAME_CHARS + 8];
+
+		snprintf(section, sizeof(section), "switch %s", s->switches[i].name);
+		if (!given && !config_gives(cfg, section, "int_telemetry"))
+			s->switches[i].sw.int_telemetry = true;
+	}
+	if (!config_gives(cfg, "nic", "int_slots") && (hops = path_longest(s)) > 0)
+		s->nic.int_slots = (uint8_t)min_u64(hops, CC_MAX_HOPS);
+}
+
 static int
 read_sections(struct config *cfg, const struct scenario_override *override, struct scenario *s,
 	      struct config_error *err)
@@ -173,6 +194,8 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 	}
 	if (scenario_resolve(s, &fault) < 0)
 		return config_refuse(cfg, fault.section, fault.key, fault.expected, err);
+	if (cc_algorithms[s->nic.cc]->hears_hops)
+		give_telemetry(cfg, s);
 	if (port_file_check(cfg, s, err) < 0 || switch_config_check(cfg, &s->sw, err) < 0)
 		return -EINVAL;
 	for (uint32_t i = 0; i < s->n_switches; i++) {

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "ctl/nic_config/nic_config.h"
+#include "fabric/scenario/path.h"
 #include "runtime/notice/say.h"
 
 static void
@@ -96,12 +98,50 @@ warn_deaf(const struct scenario *s)
 		say_warning("[nic] cc = %s: it %s", cc_words[s->nic.cc], why);
 }
 
+static bool
+all_tell(const struct scenario *s)
+{
+	bool all = s->sw.int_telemetry;
+
+	for (uint32_t i = 0; i < s->n_switches; i++)
+		all = all && s->switches[i].sw.int_telemetry;
+	return all;
+}
+
+/* Given values of keys that the algorithm would have chosen differently. */
+static void
+warn_companions(const struct config *cfg, const struct scenario *s)
+{
+	unsigned int hops;
+	char expected[128];
+	struct config_error err;
+
+	if (nic_config_doubt_cc(cfg, &s->nic, &err))
+		say_warning("%s", err.text);
+	if (!cc_algorithms[s->nic.cc]->hears_hops)
+		return;
+	if (!all_tell(s)) {
+		snprintf(expected, sizeof(expected),
+			 "on with cc = %s, which needs it at each switch", cc_words[s->nic.cc]);
+		config_refuse(cfg, "switch", "int_telemetry", expected, &err);
+		say_warning("%s", err.text);
+	}
+	hops = path_longest(s);
+	if (hops > s->nic.int_slots) {
+		snprintf(expected, sizeof(expected),
+			 "%u, the switches of the longest path: others count as fully used", hops);
+		config_refuse(cfg, "nic", "int_slots", expected, &err);
+		say_warning("%s", err.text);
+	}
+}
+
 void
 scenario_warn(const struct config *cfg, const struct scenario *s)
 {
 	uint64_t end_ns = s->fabric.duration_ns;
 
 	warn_deaf(s);
+	warn_companions(cfg, s);
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		const struct flow_params *flow = &s->flows[i];
 

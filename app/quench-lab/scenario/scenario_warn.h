@@ -10,7 +10,8 @@
  * One line each for:
  * - an event or flow that starts after the end of the run. That is not an error: --duration
  *   shortens a run, and variants of an experiment omit a flow by starting it late;
- * - a flow whose sender hears nothing that the congestion control acts on.
+ * - a flow whose sender hears nothing that the congestion control acts on;
+ * - a given value with which the congestion control cannot work as it should.
  */
 void scenario_warn(const struct config *cfg, const struct scenario *s);
 

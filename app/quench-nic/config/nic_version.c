@@ -197,8 +197,12 @@ version_create(struct config_error *err)
 }
 
 static void
-warn_of_uncontrolled(const struct nic_config *config)
+warn_of_cc(const struct config *cfg, const struct nic_config *config)
 {
+	struct config_error doubt;
+
+	if (nic_config_doubt_cc(cfg, &config->nic, &doubt))
+		say_warning("%s", doubt.text);
 	for (unsigned int i = 0; i < config->n_flows; i++) {
 		const struct nic_flow *f = &config->flows[i];
 		bool sends = f->qp.requester != (f->qp.verb == NIC_READ);
@@ -217,7 +221,7 @@ nic_version_read(struct config *cfg, const struct nic_config *now, struct config
 	if (v != NULL)
 		v = finish(v, nic_config_read(cfg, now, &v->config, err), cfg, err);
 	if (v != NULL)
-		warn_of_uncontrolled(&v->config);
+		warn_of_cc(cfg, &v->config);
 	return v;
 }
 

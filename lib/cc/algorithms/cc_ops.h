@@ -129,6 +129,7 @@ struct cc_ops {
 	bool hears_rtts;   /* ack wants round-trip times */
 	bool hears_hops;   /* ack wants in-band telemetry */
 	bool hears_echoes; /* ack acts on ce_packets */
+	bool counts_cnps;  /* each CNP is a mark: the receiver must hold none back, N = 0 */
 	/* head.window_bytes is a window; needs an ACK of each packet */
 	bool has_window;
 	/* The window counts each packet as one with a full MTU, and so does a rate below the port's

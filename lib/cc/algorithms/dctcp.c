@@ -212,8 +212,9 @@ read(const struct cc *cc, const struct cc_node *node, struct cc_view *out, uint6
 }
 
 const struct cc_ops cc_dctcp = {
-	CC_TABLES(dctcp), .min_rate_key = "dctcp_min_rate_bps",
-	.start = start,   .cnp = on_cnp,
-	.ack = on_ack,    .loss = on_loss,
-	.read = read,     .hears_echoes = true,
+	CC_TABLES(dctcp),    .min_rate_key = "dctcp_min_rate_bps",
+	.start = start,      .cnp = on_cnp,
+	.ack = on_ack,       .loss = on_loss,
+	.read = read,        .hears_echoes = true,
+	.counts_cnps = true,
 };

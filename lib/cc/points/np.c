@@ -15,7 +15,7 @@ const struct field np_fields[] = {
 		     {.name = "min_time_between_cnps"},
 		     {.name = "np_min_time_between_cnps"}},
 	 .help = "N: least time between two CNPs of a unit (np_cnp_moderation); 0: a CNP for "
-		 "every CE mark (paper: 50us; mlx firmware: 4us)"},
+		 "every CE mark (paper: 50us; mlx firmware: 4us). Default 0 with cc = dctcp"},
 	{FIELD_OF(struct np_params, np_cnp_moderation), .type = FIELD_ENUM, .choices = moderations,
 	 .def = "qp", .aliases = {{.name = "roce_cc_cnp_moderation"}},
 	 .help = "unit to which N applies: qp: each QP; ip_pair: each pair of IP addresses; "

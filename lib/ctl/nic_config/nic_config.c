@@ -21,6 +21,32 @@
 /* @ and a number of 32 bits, in the name of a connection's flow. */
 #define CONNECTION_CHARS 11
 
+/* What the algorithm needs of keys that the file does not give. */
+static void
+follow_cc(const struct config *cfg, struct nic_params *out)
+{
+	const struct cc_ops *ops = cc_algorithms[out->cc];
+
+	if (ops->has_window && !config_gives(cfg, "nic", "ack_every"))
+		out->ack_every = 1;
+	if (ops->counts_cnps && !config_gives(cfg, "np", "np_min_time_between_cnps_us"))
+		out->np.np_min_time_between_cnps_us = 0;
+}
+
+bool
+nic_config_doubt_cc(const struct config *cfg, const struct nic_params *p, struct config_error *err)
+{
+	char expected[128];
+
+	if (!cc_algorithms[p->cc]->counts_cnps || p->np.np_ecn_echo ||
+	    p->np.np_min_time_between_cnps_us == 0)
+		return false;
+	snprintf(expected, sizeof(expected),
+		 "0 with cc = %s, which takes each CNP for one marked packet", cc_words[p->cc]);
+	config_refuse(cfg, "np", "np_min_time_between_cnps_us", expected, err);
+	return true;
+}
+
 /* Read all sections from the one with this number. */
 static int
 read_from(struct config *cfg, unsigned int first, struct nic_params *out, struct config_error *err)
@@ -31,6 +57,7 @@ read_from(struct config *cfg, unsigned int first, struct nic_params *out, struct
 	rc = config_sections_read(cfg, nic_sections + first, nic_sections_n - first, out, err);
 	if (rc != 0)
 		return rc;
+	follow_cc(cfg, out);
 	/* Now that the profile is known, set its defaults, and read the file's keys again. */
 	rp_params_default(&out->rp, (enum rp_profile)out->rp.rp_profile);
 	return config_read(cfg, "rp", rp_fields, rp_fields_n, &out->rp, err);

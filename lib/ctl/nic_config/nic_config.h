@@ -27,6 +27,13 @@
 int nic_config_read_common(struct config *cfg, struct nic_params *out, struct config_error *err);
 
 /**
+ * Does a key with which the algorithm cannot work as it should have a value of the file?
+ * @return true, with err filled in: a warning.
+ */
+bool nic_config_doubt_cc(const struct config *cfg, const struct nic_params *p,
+			 struct config_error *err);
+
+/**
  * Read everything and check it. mac may be zero: the program replaces it by the device's.
  *
  * @param now  Active configuration: its message_cdf are shared instead of read again. NULL: none.

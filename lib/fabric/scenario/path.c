@@ -53,3 +53,34 @@ path_find(const struct scenario *s, const struct routes *routes, uint16_t from, 
 	hops[n++] = (struct path_hop){sw, t->links[dst->link].b.port};
 	return n;
 }
+
+/* Switches from one to the subnet of another, on any shortest path. */
+static unsigned int
+n_hops(const struct topology *t, const struct routes *routes, uint32_t sw, uint32_t subnet)
+{
+	unsigned int n = 1;
+
+	for (struct port_set nearer = routes_ports(routes, sw, subnet);
+	     port_set_count(&nearer) > 0 && n < PATH_MAX_HOPS;
+	     nearer = routes_ports(routes, sw, subnet), n++)
+		sw = topology_peer(t, sw, nth_port(&nearer, 0)).node;
+	return n;
+}
+
+unsigned int
+path_longest(const struct scenario *s)
+{
+	struct routes *own = s->routes == NULL ? routes_create(s->topology, NULL) : NULL;
+	const struct routes *routes = s->routes != NULL ? s->routes : own;
+	unsigned int most = 0, n;
+
+	for (uint32_t sw = 0; routes != NULL && sw < s->topology->n_switches; sw++) {
+		if (routes_subnet(routes, sw) == ROUTES_NO_SUBNET)
+			continue;
+		for (uint32_t subnet = 0; subnet < routes_n_subnets(routes); subnet++)
+			if ((n = n_hops(s->topology, routes, sw, subnet)) > most)
+				most = n;
+	}
+	routes_destroy(own);
+	return most;
+}

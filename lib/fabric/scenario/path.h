@@ -27,4 +27,10 @@ struct path_hop {
 int path_find(const struct scenario *s, const struct routes *routes, uint16_t from, uint16_t to,
 	      uint16_t udp_sport, struct path_hop hops[PATH_MAX_HOPS]);
 
+/**
+ * Number of switches on the longest path between two hosts, with all links up; at most
+ * PATH_MAX_HOPS. 0: out of memory.
+ */
+unsigned int path_longest(const struct scenario *s);
+
 #endif

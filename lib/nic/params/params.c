@@ -126,7 +126,7 @@ static const struct field nic_fields[] = {
 	{FIELD_OF(struct nic_params, ack_every), .type = FIELD_U16, .min = 1, .max = 65535,
 	 .def = "16",
 	 .help = "Number of packets per ACK request; the last packet of a message always "
-		 "requests an ACK"},
+		 "requests an ACK. Default 1 with a cc that has a window (hpcc, swift)"},
 	{FIELD_OF(struct nic_params, window_packets), .type = FIELD_U32, .min = 1,
 	 .max = NIC_MAX_WINDOW, .def = "4096",
 	 .help = "Window: largest number of unacknowledged "
@@ -134,7 +134,8 @@ static const struct field nic_fields[] = {
 	{FIELD_OF(struct nic_params, int_slots), .type = FIELD_U8, .min = 1, .max = INT_MAX_HOPS,
 	 .def = "5",
 	 .help = "Slots of the header for in-band telemetry (doc/int.md) in data packets, one for "
-		 "each switch of the longest path, with a cc that needs it (hpcc)"},
+		 "each switch of the longest path, with a cc that needs it (hpcc). Default of "
+		 "quench-lab: as many as the longest path has switches"},
 	{FIELD_OF(struct nic_params, measure_pacing), .type = FIELD_BOOL, .def = "off",
 	 .help = "Measure the pacing of packets: jitter where the data of a flow leaves, gaps "
 		 "between bursts and one-way times where it arrives; the JSON of quench-nic "

@@ -174,7 +174,7 @@ const struct field sw_fields[] = {
 	 .help = "count marks by queue length; reports compare them with the curve"},
 	{FIELD_OF(struct sw_params, int_telemetry), .type = FIELD_BOOL, .def = "off", .live = true,
 	 .help = "add queue, bytes sent, time and rate of the egress port to frames with a header "
-		 "for in-band telemetry (doc/int.md)"},
+		 "for in-band telemetry (doc/int.md). Default of quench-lab with cc = hpcc: on"},
 	{FIELD_OF(struct sw_params, watermark_interval_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = NS_PER_MS, .max = UINT64_MAX, .def = "never", .live = true,
 	 .help = "interval at which all watermarks except the persistent ones are cleared; "
