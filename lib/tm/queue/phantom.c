@@ -4,7 +4,8 @@
  * link slightly slower than the port. Packets are marked while it exceeds a threshold, so the real
  * queue stays nearly empty, at the price of a share of the link.
  *
- * Each packet adds its wire bytes. The counter falls at the drain rate, to 0 at the lowest.
+ * Each packet adds its wire bytes as it leaves. The counter falls at the drain rate, to 0 at the
+ * lowest. A pause does not stop it, so a port that PFC holds below the drain rate marks nothing.
  *
  * Invariant: as long as the load stays below the drain rate, the counter is bounded by the burst.
  */
