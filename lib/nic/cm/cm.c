@@ -14,6 +14,8 @@
 
 /* Longest time that a peer's message may make us wait: 4.096 us x 2^22 = 17 s. */
 #define LONGEST_TIMEOUT 22u
+/* Shortest one that a peer may ask for: 67 ms. Else 16 REPs would follow its REQ in 65 us. */
+#define SHORTEST_TIMEOUT 14u
 #define UNIT_NS 4096u
 /* Time to the next attempt to send to a peer whose MAC address is being resolved. */
 #define UNRESOLVED_NS (10 * NS_PER_MS)
@@ -345,7 +347,8 @@ establish(struct cm *cm, struct cm_connection *c)
 static uint8_t
 patience(const struct cm *cm, const struct cm_connection *c)
 {
-	return (uint8_t)min_u64(c->peer_timeout, cm->params.response_timeout);
+	return (uint8_t)min_u64(max_u64(c->peer_timeout, SHORTEST_TIMEOUT),
+				cm->params.response_timeout);
 }
 
 static void
