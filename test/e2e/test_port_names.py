@@ -66,6 +66,18 @@ def check_changes(ctl, switch):
         check(f"{key} is refused", done.returncode == 2 and len(done.stderr.splitlines()) == 1 and all(a in done.stderr for a in about), done)
 
 
+def check_clear(ctl):
+    """Counters since a clear are the same, however the port is named."""
+    check(f"{FRAMES} frames before it", ctl.json(f"show interface {LONG}")["tx_packets"] >= FRAMES)
+    ctl.text("clear counters")
+    for words, rows, key in (("show interface", None, "tx_packets"), ("show queue counters", "queues", "tx_packets"),
+                             ("show priority-group counters", "pgs", "rx_packets"), ("show queue watermark", "queues", "watermark_bytes")):
+        replies = [ctl.json(f"{words} {port}") for port in ("1", LONG, LONG.lower())]
+        values = [[row.get(key) for row in (reply[rows] if rows else [reply])] for reply in replies]
+        check_equal(f"{words}: by name and by number", values[1:], values[:1] * 2)
+    check_equal("frames since the clear", ctl.json(f"show interface {LONG}")["tx_packets"], 0)
+
+
 def check_pages(work, name, ctl):
     exporter = Exporter(work, "-f", name)
     mine = f'program="quench-switch",prefix="{name}"'
@@ -97,6 +109,7 @@ def main():
     check_shows(ctl)
     check_pages(work, name, ctl)
     check_changes(ctl, switch)
+    check_clear(ctl)
     check_equal("exit code", switch.stop(), 0)
     check_equal("report", [p.get("port_name") for p in switch.json()["ports"]], ["Ethernet1/1", LONG, None])
     finish()

@@ -138,9 +138,6 @@ def refused(program, folder):
         expect(done.returncode == 2 and len(lines) == 1 and expected in lines[0], f"{text}: {done.stderr}")
     routed = run(program, scenario(folder, port(1, access_vlan=2) + ONE, topology="leaf_spine"))
     expect(routed.returncode == 2 and "expected forwarding = l2 in [fabric]" in routed.stderr, routed.stderr)
-    late = section("event", "e", at_ns="1ms", action="set", set="port 1.tx_disabled=on")
-    done = run(program, scenario(folder, late + ONE))
-    expect(done.returncode == 2 and "port 1 of s1: tx_disabled: expected an event with action = tx_disable" in done.stderr, done.stderr)
 
 
 def read_back(program, folder):

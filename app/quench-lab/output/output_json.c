@@ -314,7 +314,8 @@ output_settings(const char *scenario_name, const struct scenario *s)
 static void
 set_settings(json_t *o, const struct lab_run *run)
 {
-	const struct scenario *s = run->scenario;
+	/* At the end of the run, as the values of queues. */
+	const struct scenario *s = net_in_force(run->net);
 
 	set_switch(o, "icrc_check", s->nic.icrc_check);
 	set_switch(o, "measure_times", measures_times(run));

@@ -96,31 +96,6 @@ refuse_switches(const char *path, const struct scenario *now, const struct scena
 	return 0;
 }
 
-/* Events set these values of ports by actions of their own, which a reload leaves in force. */
-static int
-refuse_port_states(const char *path, const struct scenario *now, const struct scenario *next,
-		   struct config_error *err)
-{
-	for (uint32_t i = 0; i < now->topology->n_switches; i++) {
-		const struct sw_params *a = scenario_switch_params(now, i);
-		const struct sw_params *b = scenario_switch_params(next, i);
-
-		for (uint16_t p = 0; p < now->topology->switches[i].n_ports; p++) {
-			bool held = a->ports[p].tx_disabled != b->ports[p].tx_disabled;
-
-			if (!held && a->ports[p].pfc_delay_quanta == b->ports[p].pfc_delay_quanta)
-				continue;
-			snprintf(err->text, sizeof(err->text),
-				 "%s: port %u of %s: %s: expected an event with action = %s", path,
-				 p, now->topology->switches[i].name,
-				 held ? "tx_disabled" : "pfc_delay_quanta",
-				 held ? "tx_disable" : "pfc_delay");
-			return -EINVAL;
-		}
-	}
-	return 0;
-}
-
 /* A NIC's address follows from an interface of its switch, and cannot change during a run. */
 static int
 refuse_hosts(const char *path, const struct scenario *now, const struct scenario *next,
@@ -155,8 +130,6 @@ scenario_refuse_fixed(const char *path, const struct scenario *now, const struct
 		add_all(&from, now, next, made);
 		add_all(&to, next, now, made);
 	}
-	if (rc == 0)
-		rc = refuse_port_states(path, now, next, err);
 	if (rc == 0)
 		rc = config_rows_refuse_fixed(path, &from, &to, err);
 	config_rows_free(&from);

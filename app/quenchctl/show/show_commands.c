@@ -64,13 +64,34 @@ print(const struct command *command, const struct ctl_options *o, json_t *reply)
 		print_rows(command, o, rows);
 }
 
+/*
+ * The request under which "clear counters" keeps this reply: a port is a number there, however it
+ * was named.
+ */
+static void
+baseline_key(char key[COMMAND_CHARS], const char *command, const json_t *reply)
+{
+	const json_t *port = json_object_get(reply, "port");
+	size_t path = strcspn(command, ",");
+
+	if (command[path] == ',' && json_is_integer(port))
+		snprintf(key, COMMAND_CHARS, "%.*s,%" JSON_INTEGER_FORMAT "%s", (int)path, command,
+			 json_integer_value(port),
+			 command + path + 1 + strcspn(command + path + 1, ","));
+	else
+		snprintf(key, COMMAND_CHARS, "%s", command);
+}
+
 static int
 ask(struct client *c, const char *command, const json_t *baseline, json_t **reply)
 {
+	char key[COMMAND_CHARS];
 	int rc = client_ask(c, command, reply);
 
-	if (rc == 0)
-		baseline_subtract(baseline, command, *reply);
+	if (rc == 0) {
+		baseline_key(key, command, *reply);
+		baseline_subtract(baseline, key, *reply);
+	}
 	return rc;
 }
 
@@ -140,6 +161,7 @@ static int
 ask_one(const struct command *command, struct client *c, const json_t *baseline, const char *text,
 	json_t **reply)
 {
+	char key[COMMAND_CHARS];
 	uint64_t elapsed_ns;
 	int rc;
 
@@ -147,8 +169,9 @@ ask_one(const struct command *command, struct client *c, const json_t *baseline,
 		return ask(c, text, baseline, reply);
 	rc = rates_ask(c, text, reply, &elapsed_ns);
 	if (rc == 0) {
-		baseline_subtract(baseline, text, *reply);
-		baseline_mean_rates(baseline, text, *reply, elapsed_ns);
+		baseline_key(key, text, *reply);
+		baseline_subtract(baseline, key, *reply);
+		baseline_mean_rates(baseline, key, *reply, elapsed_ns);
 	}
 	return rc;
 }

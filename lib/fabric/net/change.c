@@ -8,14 +8,19 @@
 
 #include "fabric/net/state.h"
 
-/* Keep the changes that events have made to ports. */
+/* Keep the changes that events have made to ports, but for keys that this change sets. */
 static void
-keep_ports(const struct node *sw, struct sw_params *params)
+keep_ports(const struct node *sw, const struct sw_params *before, struct sw_params *params)
 {
-	bool big_red_switch = params->pfcwd.big_red_switch;
+	for (uint16_t i = 0; i < params->n_ports; i++) {
+		const struct sw_port_params *was = &before->ports[i];
+		struct sw_port_params *port = &params->ports[i];
 
-	sw_running_params(sw, params);
-	params->pfcwd.big_red_switch = big_red_switch;
+		if (port->tx_disabled == was->tx_disabled)
+			port->tx_disabled = sw_tx_disabled(sw, i);
+		if (port->pfc_delay_quanta == was->pfc_delay_quanta)
+			port->pfc_delay_quanta = sw_pfc_delay(sw, i);
+	}
 }
 
 static int
@@ -29,7 +34,7 @@ change_switch(struct net *net, const struct scenario *next, uint32_t i, struct s
 
 	if (rc < 0)
 		return rc;
-	keep_ports(sw, params);
+	keep_ports(sw, scenario_switch_params(net->in_force, i), params);
 	rc = sw_reload_prepare(sw, params, &forwarding, why, sizeof(why));
 	if (rc == 0) {
 		sw_reload(sw, params, forwarding, now_ns);
@@ -107,5 +112,9 @@ net_change(struct net *net, const struct scenario_change *change, uint64_t now_n
 {
 	int rc = change_switches(net, change, now_ns);
 
-	return rc == 0 && change->hosts ? change_hosts(net, change->next, now_ns) : rc;
+	if (rc == 0 && change->hosts)
+		rc = change_hosts(net, change->next, now_ns);
+	if (rc == 0)
+		net->in_force = change->next;
+	return rc;
 }

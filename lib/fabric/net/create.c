@@ -299,7 +299,7 @@ net_create(const struct scenario *s, uint32_t threads, char *why, unsigned int w
 		net_fail(why, why_size, "no memory");
 		return NULL;
 	}
-	net->scenario = s;
+	net->scenario = net->in_force = s;
 	net->threads = threads;
 	if (build(net, why, why_size) < 0) {
 		net_destroy(net);

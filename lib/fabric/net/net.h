@@ -36,7 +36,10 @@ struct net *net_create(const struct scenario *s, uint32_t threads, char *why,
 /** Free the net. The scenario stays the caller's and must outlive the net. */
 void net_destroy(struct net *net);
 
+/** As the run began. */
 const struct scenario *net_scenario(const struct net *net);
+/** After the changes that events have made so far: the keys of switches, hosts and flows. */
+const struct scenario *net_in_force(const struct net *net);
 struct fabric *net_fabric(struct net *net);
 /** Switch i in [0, topology->n_switches). */
 const struct node *net_switch(const struct net *net, uint32_t i);

@@ -47,6 +47,12 @@ net_tester(const struct net *net, uint16_t h)
 }
 
 const struct scenario *
+net_in_force(const struct net *net)
+{
+	return net->in_force;
+}
+
+const struct scenario *
 net_scenario(const struct net *net)
 {
 	return net->scenario;

@@ -8,7 +8,8 @@
 struct rte_mempool;
 
 struct net {
-	const struct scenario *scenario;
+	const struct scenario *scenario; /* as the run began */
+	const struct scenario *in_force; /* after the changes of events */
 	struct fabric *fabric;
 	uint32_t threads;
 	struct node **switches, **hosts;

@@ -102,13 +102,20 @@ most_wanted_port(const struct net *net)
 	return best;
 }
 
+static uint8_t
+data_queue(const struct probe *p)
+{
+	const struct scenario *s = net_in_force(p->net);
+
+	return qos_map_classify(&s->sw.qos, s->nic.data_dscp, -1).queue;
+}
+
 /* List the data queues of all ports, and find the ones to sample. */
 static int
 list_queues(struct probe *p)
 {
 	const struct topology *t = scenario_of(p)->topology;
-	uint8_t queue =
-		qos_map_classify(&scenario_of(p)->sw.qos, scenario_of(p)->nic.data_dscp, -1).queue;
+	uint8_t queue = data_queue(p);
 	uint32_t n = 0;
 
 	p->first_queue = calloc(t->n_switches + 1, sizeof(*p->first_queue));
@@ -312,6 +319,7 @@ next_stop_ns(const struct probe *p, uint64_t next_sample_ns, uint64_t next_progr
 static int
 run_to(struct probe *p, uint64_t now_ns)
 {
+	uint8_t queue;
 	int rc = 0;
 
 	while (rc == 0 && events_next_ns(p->events) <= now_ns) {
@@ -320,6 +328,10 @@ run_to(struct probe *p, uint64_t now_ns)
 		rc = fabric_run(net_fabric(p->net), event_ns);
 		if (rc == 0)
 			rc = events_run(p->events, event_ns);
+		/* A change of the maps moves the data. */
+		queue = data_queue(p);
+		for (uint32_t i = 0; i < p->n_queues; i++)
+			p->queues[i].queue = queue;
 	}
 	if (rc == 0)
 		rc = fabric_run(net_fabric(p->net), now_ns);

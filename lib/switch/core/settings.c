@@ -87,8 +87,11 @@ set_wred(struct sw_port *p, const struct sw_params *params, uint16_t port)
 		const struct wred was = p->queue[i].wred;
 		uint8_t bit = (uint8_t)(1u << i);
 
-		if (wred == NULL)
+		if (wred == NULL) {
+			/* The average begins anew with the next curve. */
+			p->queue[i].wred = (struct wred){0};
 			continue;
+		}
 		/* Keep the queue's average. */
 		wred_init(&p->queue[i].wred, wred);
 		p->queue[i].wred.average_q16 = was.average_q16;
