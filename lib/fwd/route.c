@@ -15,6 +15,7 @@
 
 #include "base/dpdk_compat.h"
 #include "fwd/route_list.h"
+#include "fwd/route_trie.h"
 
 #define NAME_CHARS 32
 /* Minimum number of groups (256 entries of 2 bytes) for prefixes longer than 24 bits. */
@@ -24,8 +25,9 @@
 #define TBL8_PER_ROUTE6 8u
 
 struct route_table {
-	struct route_list few4; /* used if the table is small */
-	struct rte_fib *fib4;   /* otherwise */
+	struct route_list few4;  /* of up to ROUTE_FEW routes */
+	struct route_trie some4; /* of up to ROUTE_SOME; without memory before its first route */
+	struct rte_fib *fib4;    /* of more */
 	struct rte_fib6 *fib6;
 	struct route_params params;
 };
@@ -58,7 +60,7 @@ static struct rte_fib6 *
 create6(const struct route_params *params)
 {
 	struct rte_fib6_conf conf = {
-		.type = params->routes <= ROUTE_FEW ? RTE_FIB6_DUMMY : RTE_FIB6_TRIE,
+		.type = params->routes <= ROUTE_SOME6 ? RTE_FIB6_DUMMY : RTE_FIB6_TRIE,
 		.default_nh = ROUTE_NONE,
 		.max_routes = (int)params->routes,
 		.trie = {.nh_sz = RTE_FIB6_TRIE_2B,
@@ -89,6 +91,7 @@ route_table_destroy(struct route_table *t)
 {
 	if (t == NULL)
 		return;
+	route_trie_free(&t->some4);
 	rte_fib_free(t->fib4);
 	rte_fib6_free(t->fib6);
 	free(t);
@@ -106,6 +109,14 @@ is_few(const struct route_table *t)
 	return t->params.routes <= ROUTE_FEW;
 }
 
+static int
+add_some4(struct route_table *t, uint32_t ip, uint8_t length, uint16_t target)
+{
+	int rc = t->some4.value == NULL ? route_trie_init(&t->some4, t->params.routes) : 0;
+
+	return rc < 0 ? rc : route_trie_add(&t->some4, ip, length, target);
+}
+
 /* The FIB of an IP version is created with its first route. */
 static int
 add4(struct route_table *t, const struct route_prefix *prefix, uint16_t target)
@@ -114,6 +125,8 @@ add4(struct route_table *t, const struct route_prefix *prefix, uint16_t target)
 
 	if (is_few(t))
 		return route_list_add(&t->few4, ip, prefix->length, target, t->params.routes);
+	if (t->params.routes <= ROUTE_SOME)
+		return add_some4(t, ip, prefix->length, target);
 	if (t->fib4 == NULL)
 		t->fib4 = create4(&t->params);
 	if (t->fib4 == NULL)
@@ -146,6 +159,11 @@ route_lookup4(const struct route_table *t, const uint32_t ips[], uint64_t target
 	if (likely(is_few(t))) {
 		for (unsigned int i = 0; i < n; i++)
 			targets[i] = route_list_look_up(&t->few4, ips[i], ROUTE_NONE);
+		return;
+	}
+	if (t->some4.value != NULL) {
+		for (unsigned int i = 0; i < n; i++)
+			targets[i] = route_trie_look_up(&t->some4, ips[i]);
 		return;
 	}
 	memset(targets, 0, n * sizeof(targets[0]));

@@ -3,11 +3,12 @@
  * Routes: longest prefix of an IPv4 or IPv6 address -> a target number, whose meaning the owner
  * defines.
  *
- * Large tables use rte_fib (DIR24-8) and rte_fib6 (a trie over 24 bits). A lookup reads memory once
- * for most IPv4 addresses and a few times for IPv6. The table of an IP version takes 32 MB once it
- * has a route. rte_lpm and rte_lpm6 would take 64 MB each, because their entries have 4 bytes
- * instead of 2. Small tables use a list of all IPv4 routes (route_list.h), and for IPv6 the tree of
- * prefixes from which rte_fib6 builds its trie.
+ * The largest tables use rte_fib (DIR24-8) and rte_fib6 (a trie over 24 bits). A lookup reads
+ * memory once for most IPv4 addresses and a few times for IPv6. The table of an IP version takes 32
+ * MB once it has a route. rte_lpm and rte_lpm6 would take 64 MB each, because their entries have 4
+ * bytes instead of 2. Smaller tables take memory by their routes. For IPv4: up to ROUTE_FEW a list
+ * of all (route_list.h), up to ROUTE_SOME a trie (route_trie.h). For IPv6: up to ROUTE_SOME6 the
+ * tree of prefixes from which rte_fib6 builds its trie.
  *
  * Invariant: a lookup returns the target of the longest prefix that contains the address, or
  * ROUTE_NONE.
@@ -21,8 +22,10 @@
 
 #include "base/field/field.h"
 
-/* A table for at most this many routes is small. */
+/* Tables for at most this many routes: a list, a trie, a tree. */
 #define ROUTE_FEW 64u
+#define ROUTE_SOME 4096u
+#define ROUTE_SOME6 1024u
 #define ROUTE_MAX_TARGET 0x7FFFu
 /* Target of an address without a route. */
 #define ROUTE_NONE 0u

@@ -8,6 +8,7 @@
  * Then how evenly the work divides among more cores than this machine may have. These are counts:
  * the calls into all nodes, as a multiple of those by the busiest part of each window.
  */
+#include <stdlib.h>
 #include <rte_cycles.h>
 #include <rte_mbuf.h>
 
@@ -254,6 +255,11 @@ main(void)
 			       bench_is_smoke() ? 10 * NS_PER_US : 0);
 	large_fabric = read_scenario(QUENCH_CONFIG_DIR "/fat-tree-1024.ini",
 				     (bench_is_smoke() ? 10 : 200) * NS_PER_US);
+	/*
+	 * As quench-lab: never on reserved hugepages. The packets of 320 switches may need more of
+	 * them than there are.
+	 */
+	setenv("QUENCH_BENCH_EAL", "--no-huge", 1);
 	bench_eal(256);
 	pool = pkt_pool_create(&(struct pkt_pool_params){.name = "relay",
 							 .n_mbufs = 1 << 15,

@@ -293,6 +293,15 @@ def many_ports(program, folder):
     expect(r["drops"] == [] and r["packet_hops"] == 3 * r["frames"] >= 6000, f"routers: {r['drops']}, {r['packet_hops']} hops")
 
 
+def many_routes(program, folder):
+    """38 routers of 66 routes each and more: each takes memory by its routes, and not 33.5 MB."""
+    for version in (4, 6):
+        path = scenario(folder, {"topology": "leaf_spine", "leaves": 22, "spines": 16, "hosts": 44, "ip_version": version}, ring(44, 3))
+        r = results(program, path)
+        expect(all(f["messages_completed"] == 1 for f in r["flows"]) and r["drops"] == [], f"IPv{version}: messages are missing, {r['drops']}")
+        expect(r["packet_hops"] == 4 * r["frames"] == 4 * 88, f"IPv{version}: {r['packet_hops']} hops of {r['frames']} frames")
+
+
 def high_ports(program, folder):
     """Faults at ports that share a bit of a mask with others (64 and 256 apart) are those of one port."""
     def event(name, at_ns, action, **keys):
@@ -322,4 +331,4 @@ def high_ports(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(reach, many_switches, many_ports, high_ports, ecmp, bottleneck, sections, one_switch, static_routes, refused, large)
+    in_folder(reach, many_switches, many_ports, many_routes, high_ports, ecmp, bottleneck, sections, one_switch, static_routes, refused, large)

@@ -48,12 +48,12 @@ look_up(const struct route_table *t, const char *text)
 	return (uint16_t)target;
 }
 
-/* The same with a table of few routes and with one that is indexed. */
+/* The same with a list, a trie and a FIB. */
 TEST(longest_prefix_wins)
 {
-	static const uint32_t sizes[] = {ROUTE_FEW, ROUTE_FEW + 1};
+	static const uint32_t sizes[] = {ROUTE_FEW, ROUTE_FEW + 1, ROUTE_SOME, ROUTE_SOME + 1};
 
-	for (unsigned int i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(sizes); i++) {
 		struct route_table *t = create(sizes[i]);
 
 		assert_int_equal(look_up(t, "10.1.2.3"), ROUTE_NONE);
@@ -75,18 +75,28 @@ TEST(longest_prefix_wins)
 		assert_int_equal(look_up(t, "fd00:0:0:7::9"), 7);
 		add(t, "10.1.2.0/24", 8);
 		assert_int_equal(look_up(t, "10.1.2.4"), 8);
+		/* Shorter prefixes that come later. */
+		add(t, "10.1.0.0/16", 9);
+		add(t, "10.0.0.0/12", 10);
+		add(t, "10.1.2.0/30", 11);
+		assert_int_equal(look_up(t, "10.1.2.4"), 8);
+		assert_int_equal(look_up(t, "10.1.2.3"), 4);
+		assert_int_equal(look_up(t, "10.1.2.2"), 11);
+		assert_int_equal(look_up(t, "10.1.3.4"), 9);
+		assert_int_equal(look_up(t, "10.2.0.1"), 10);
+		assert_int_equal(look_up(t, "10.16.0.1"), 2);
 		route_table_destroy(t);
 	}
 }
 
 static void
-hold_against_a_plain_list(uint32_t n)
+hold_against_a_plain_list(uint32_t n, uint32_t room)
 {
 	static struct {
 		uint32_t ip;
 		uint8_t length;
 	} list[MANY];
-	struct route_table *t = create(n);
+	struct route_table *t = create(room);
 	struct prng r;
 
 	prng_seed(&r, 3, 0);
@@ -122,15 +132,16 @@ hold_against_a_plain_list(uint32_t n)
 
 TEST(many_routes_are_what_a_plain_list_says)
 {
-	hold_against_a_plain_list(MANY);
+	hold_against_a_plain_list(MANY, MANY);
+	hold_against_a_plain_list(MANY, ROUTE_SOME + 1);
 }
 
 /* Of each number that fills the last step of the list or does not. */
 TEST(few_routes_are_what_a_plain_list_says)
 {
 	for (uint32_t n = 1; n <= 33; n++)
-		hold_against_a_plain_list(n);
-	hold_against_a_plain_list(ROUTE_FEW);
+		hold_against_a_plain_list(n, n);
+	hold_against_a_plain_list(ROUTE_FEW, ROUTE_FEW);
 }
 
 TEST(wrong_routes_are_refused)
