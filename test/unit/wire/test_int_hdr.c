@@ -195,4 +195,19 @@ TEST(random_bytes_stay_in_their_frame)
 	}
 }
 
+/* 64 switches of 64 ports, with consecutive addresses: about 128 of 8.4 million pairs are equal. */
+TEST(ids_of_ports_are_as_different_as_random_numbers)
+{
+	static uint16_t used[1 << 16];
+	unsigned int equal = 0;
+
+	for (unsigned int sw = 0; sw < 64; sw++)
+		for (uint16_t port = 0; port < 64; port++) {
+			uint8_t mac[6] = {2, 0, 1, 0, (uint8_t)sw, (uint8_t)port};
+
+			equal += used[int_port_id(mac, port)]++;
+		}
+	assert_in_range(equal, 60, 200);
+}
+
 TEST_MAIN()
