@@ -30,6 +30,7 @@ static const struct meaning flow_counters[] = {
 	{"rate_cuts", "rate cuts"},
 	{"rx_pause_duration_us", "time during which the flow's priority was paused"},
 	{"completions", "messages whose completion time was measured"},
+	{"waited_messages", "messages of an open loop that found the previous one of their QP unsent"},
 	{"slowdowns", "messages whose slowdown is known"},
 	{"rtt_samples", "round-trip times measured"},
 	{0},

@@ -283,12 +283,6 @@ scenario_flow_pairs(const struct scenario *s)
 	return n;
 }
 
-uint64_t
-scenario_flow_seed(const struct scenario *s, const struct flow_params *flow, uint16_t host)
-{
-	return flow->seed + (s->fabric.seed << 32) + ((uint64_t)host << 16);
-}
-
 uint32_t
 scenario_message_qps(const struct flow_params *flow)
 {

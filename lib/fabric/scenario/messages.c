@@ -57,6 +57,12 @@ scenario_group_messages(struct flow_params *flow, struct flow_message *messages,
 	flow->n_messages = n;
 }
 
+uint64_t
+scenario_flow_seed(const struct scenario *s, const struct flow_params *flow, uint16_t host)
+{
+	return flow->seed + (s->fabric.seed << 32) + ((uint64_t)host << 16);
+}
+
 /* Does an event change a key of the flow? Messages that are drawn before the run do not follow. */
 static bool
 is_changed(const struct scenario *s, const struct flow_params *flow)
