@@ -50,6 +50,9 @@ struct prober_reads {
 	uint64_t gap_ns, again_ns; /* the packet after it left; the request came */
 };
 
+/* Packets that a responder keeps ahead of a gap: as many as any NIC has on their way. */
+#define PROBER_AHEAD 4096u
+
 struct prober_qp {
 	struct roce_path path; /* to the NIC */
 	uint8_t mode;          /* enum prober_mode */
@@ -64,9 +67,11 @@ struct prober_qp {
 	uint32_t highest_psn; /* received so far */
 	uint32_t held_psn;    /* PROBER_HOLD: next to acknowledge */
 	uint32_t lost_psn;    /* of lose_next and lose_last */
-	uint32_t unacked;     /* packets since our last ACK */
-	uint32_t next_psn;    /* of our requests */
-	uint32_t acked_psn;   /* the NIC expects that one, as far as it has said */
+	/* Packets ahead of epsn that arrived: bit PSN mod the number. Only if prober.keeps. */
+	uint64_t ahead[PROBER_AHEAD / 64];
+	uint32_t unacked;   /* packets since our last ACK */
+	uint32_t next_psn;  /* of our requests */
+	uint32_t acked_psn; /* the NIC expects that one, as far as it has said */
 	struct prober_reads reads;
 	uint64_t packets, bytes; /* data received; wire bytes */
 	uint64_t resent;         /* packets with an earlier PSN than expected */
@@ -165,6 +170,7 @@ struct prober {
 	uint8_t ttl, data_ecn, data_pcp;
 	bool df, data_tagged;
 	bool unsteady;         /* the rate of QP 0 varies without CNPs */
+	bool keeps;            /* the NIC repeats selectively: keep what comes after a gap */
 	uint16_t middle_bytes; /* payload of a First or Middle */
 	/* how late frames and calls were, in this experiment and those that it builds on */
 	uint64_t late_ns;
@@ -189,10 +195,19 @@ struct prober {
 	uint64_t sync_mark;
 	uint64_t t_ns, t2_ns, mark;
 	double a, b, rtt_ns;
+	double rtt_spread_ns; /* of a NIC without data of its own */
 	double y[64];
+	uint32_t row_n;       /* CNPs in a row whose cuts were read */
 	uint64_t back_off_ns; /* time over which the rate under CNPs is taken */
 	/* shared by experiments: fitted so far; 0: unknown */
 	double line_bps, timer_ns;
+	double cnp_delay_ns;        /* from a mark to its CNP, beside the round trip */
+	unsigned int kinds;         /* a mask of enum law_kind: laws that alpha leaves */
+	bool cuts;                  /* the first CNP slowed QP 0 down */
+	double first_ns;            /* from its cut to the first increase */
+	double first_alpha;         /* of its cut */
+	double other_ns, other_bps; /* first increase after a deeper cut, and the rate until then */
+	double cut_delay_ns;        /* from the first CNP to its cut, beside the round trip */
 };
 
 /*
@@ -236,6 +251,8 @@ void prober_send_pause(struct prober *p, uint8_t prios, uint16_t quanta, uint64_
  * is compared with the shortest one.
  */
 void prober_look(struct prober *p, uint64_t now_ns);
+/** Frames are late by that much. */
+void prober_note_late(struct prober *p, uint64_t late_ns);
 /** An experiment begins. pings: send a ping now and then. is_apart: forget how late others were. */
 void prober_look_anew(struct prober *p, bool pings, bool is_apart, uint64_t now_ns);
 /** QP 0 was acknowledged up to acked_psn, or its requests were refused. */
@@ -284,6 +301,9 @@ prober_oldest(uint64_t n, uint64_t since)
 {
 	return n > PROBER_LOG && n - PROBER_LOG > since ? n - PROBER_LOG : since;
 }
+
+/** Wire time of a full frame of data: what a frame may wait for at the NIC's port. */
+uint64_t prober_frame_ns(const struct prober *p);
 
 static inline const struct prober_cnp *
 prober_cnp(const struct prober *p, uint64_t i)

@@ -12,8 +12,14 @@
 /* Frames of data that an answer may wait for: one that is being sent, and one of the queue. */
 #define FRAMES_BEFORE 2u
 
-static void
-note(struct prober *p, uint64_t late_ns)
+uint64_t
+prober_frame_ns(const struct prober *p)
+{
+	return serialization_ns(wire_bytes(p->params.mtu_bytes + 100u), p->params.link_speed_bps);
+}
+
+void
+prober_note_late(struct prober *p, uint64_t late_ns)
 {
 	p->late_ns = max_u64(p->late_ns, late_ns);
 	p->ever_late_ns = max_u64(p->ever_late_ns, late_ns);
@@ -23,10 +29,8 @@ note(struct prober *p, uint64_t late_ns)
 static uint64_t
 excess_ns(const struct prober *p, uint64_t now_ns)
 {
-	uint64_t frame_ns =
-		serialization_ns(wire_bytes(p->params.mtu_bytes + 100u), p->params.link_speed_bps);
-
-	return sub_sat(now_ns - p->ping_ns, (uint64_t)p->rtt_ns + FRAMES_BEFORE * frame_ns);
+	return sub_sat(now_ns - p->ping_ns,
+		       (uint64_t)p->rtt_ns + FRAMES_BEFORE * prober_frame_ns(p));
 }
 
 void
@@ -35,11 +39,11 @@ prober_look(struct prober *p, uint64_t now_ns)
 	if (p->done)
 		return;
 	if (now_ns >= p->tick_ns) {
-		note(p, now_ns - p->tick_ns);
+		prober_note_late(p, now_ns - p->tick_ns);
 		p->tick_ns = now_ns + TICK_NS;
 	}
 	if (p->ping_waits)
-		note(p, excess_ns(p, now_ns));
+		prober_note_late(p, excess_ns(p, now_ns));
 	if (p->pings && p->rtt_ns > 0 && now_ns >= p->next_ping_ns) {
 		p->next_ping_ns = now_ns + PING_NS;
 		if (!p->ping_waits)
@@ -66,7 +70,7 @@ prober_on_ping_answer(struct prober *p, bool refused, uint64_t now_ns)
 	if (refused) {
 		p->ping_waits = false;
 	} else if (psn_diff(p->qps[0].acked_psn, p->ping_psn) > 0) {
-		note(p, excess_ns(p, now_ns));
+		prober_note_late(p, excess_ns(p, now_ns));
 		p->ping_waits = false;
 	}
 }

@@ -76,6 +76,31 @@ acknowledge(struct prober *p, uint32_t qp, uint64_t now_ns)
 		prober_send_answer(p, qp, AETH_ACK, q->epsn - 1, 0, now_ns);
 }
 
+static uint64_t *
+ahead_word(struct prober_qp *q, uint32_t psn)
+{
+	return &q->ahead[psn % PROBER_AHEAD / 64];
+}
+
+/* A packet has come after a gap. */
+static void
+keep(struct prober_qp *q, uint32_t psn, int32_t ahead)
+{
+	if (ahead < (int32_t)PROBER_AHEAD)
+		*ahead_word(q, psn) |= 1ull << psn % 64;
+}
+
+/* The gap is filled: go on after what was kept. */
+static void
+pass_kept(struct prober_qp *q)
+{
+	while (*ahead_word(q, q->epsn) >> q->epsn % 64 & 1) {
+		*ahead_word(q, q->epsn) &= ~(1ull << q->epsn % 64);
+		q->epsn = (q->epsn + 1) & PSN_MASK;
+		q->unacked++;
+	}
+}
+
 /* As a responder: the request of PSN v->psn. */
 static void
 respond(struct prober *p, uint32_t qp, const struct roce_view *v, uint64_t now_ns)
@@ -119,9 +144,13 @@ respond(struct prober *p, uint32_t qp, const struct roce_view *v, uint64_t now_n
 			q->nak_ns = now_ns;
 		}
 		q->naked = true;
+		if (p->keeps)
+			keep(q, v->psn, ahead);
 		return;
 	}
 	advance(q, v);
+	if (p->keeps)
+		pass_kept(q);
 	if (q->mode == PROBER_ANSWER && (v->ack_req || q->unacked >= ACK_EVERY))
 		acknowledge(p, qp, now_ns);
 }
@@ -290,6 +319,7 @@ static void
 on_mac_control(struct prober *p, const struct rte_mbuf *m)
 {
 	struct mac_control c;
+	uint8_t prios = 0;
 	enum mac_control_kind kind =
 		mac_control_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &c);
 
@@ -298,12 +328,14 @@ on_mac_control(struct prober *p, const struct rte_mbuf *m)
 		return;
 	}
 	counter_inc(&p->stats.rx_pauses);
-	p->n_pauses++;
-	if (kind == MAC_CONTROL_PAUSE)
-		p->link_paused |= c.quanta[0] > 0;
 	for (unsigned int i = 0; kind == MAC_CONTROL_PFC && i < 8; i++)
 		if (c.enable >> i & 1 && c.quanta[i] > 0)
-			p->paused_prios |= (uint8_t)(1u << i);
+			prios |= (uint8_t)(1u << i);
+	p->paused_prios |= prios;
+	if (kind == MAC_CONTROL_PAUSE && c.quanta[0] > 0)
+		p->link_paused = true;
+	/* Times of 0 end a pause. */
+	p->n_pauses += prios != 0 || (kind == MAC_CONTROL_PAUSE && c.quanta[0] > 0);
 }
 
 static bool

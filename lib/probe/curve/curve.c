@@ -76,6 +76,78 @@ curve_rate_bps(const struct curve *c, uint64_t from_ns, uint64_t to_ns)
 }
 
 double
+curve_change_ns(const struct curve *c, uint64_t from_ns, uint64_t to_ns, uint64_t then_ns,
+		uint64_t end_ns)
+{
+	double r1 = curve_rate_bps(c, from_ns, to_ns), r2 = curve_rate_bps(c, then_ns, end_ns);
+	uint32_t a = curve_find(c, to_ns + 1), b = curve_find(c, then_ns);
+	double bytes, ns;
+
+	if (r1 == 0 || r2 == 0 || a == 0 || b == c->n || r1 == r2)
+		return 0;
+	a--;
+	bytes = (double)(c->points[b].bytes - c->points[a].bytes);
+	ns = (double)(c->points[b].at_ns - c->points[a].at_ns);
+	return (double)c->points[a].at_ns + (bytes * 8e9 - r2 * ns) / (r1 - r2);
+}
+
+double
+curve_stray_ns(const struct curve *c, double rate_bps, uint64_t from_ns, uint64_t to_ns)
+{
+	uint32_t a = curve_find(c, from_ns), end = curve_find(c, to_ns + 1);
+	double least = 0, most = 0;
+
+	for (uint32_t i = a; i < end; i++) {
+		double ns = (double)(c->points[i].at_ns - c->points[a].at_ns) -
+			    (double)(c->points[i].bytes - c->points[a].bytes) * 8e9 / rate_bps;
+
+		least = ns < least ? ns : least;
+		most = ns > most ? ns : most;
+	}
+	return most - least;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+#define JITTER_POINTS 4096u
+
+double
+curve_jitter_ns(const struct curve *c, double rate_bps, uint64_t from_ns, uint64_t to_ns)
+{
+	static double off[JITTER_POINTS];
+	uint32_t a = curve_find(c, from_ns), end = curve_find(c, to_ns + 1), n = 0;
+
+	for (uint32_t i = a; i + 1 < end && n < JITTER_POINTS; i++) {
+		double ns = (double)(c->points[i + 1].bytes - c->points[i].bytes) * 8e9 / rate_bps;
+
+		ns -= (double)(c->points[i + 1].at_ns - c->points[i].at_ns);
+		off[n++] = ns < 0 ? -ns : ns;
+	}
+	if (n == 0)
+		return 0;
+	qsort(off, n, sizeof(*off), compare);
+	return off[n - 1 - n / 32];
+}
+
+/* Distances over which a rate is taken. */
+#define REACH 4u
+
+uint64_t
+curve_reaches_ns(const struct curve *c, double rate_bps, uint64_t from_ns)
+{
+	for (uint32_t i = curve_find(c, from_ns); i + REACH < c->n; i++)
+		if (rate_between(c, i, i + REACH) >= rate_bps)
+			return c->points[i + REACH / 2].at_ns;
+	return 0;
+}
+
+double
 curve_lowest_bps(const struct curve *c, uint64_t window_ns, uint64_t from_ns, uint64_t to_ns)
 {
 	uint32_t a = curve_find(c, from_ns), end = curve_find(c, to_ns + 1), b = a;

@@ -57,6 +57,31 @@ uint32_t curve_find(const struct curve *c, uint64_t at_ns);
 double curve_rate_bps(const struct curve *c, uint64_t from_ns, uint64_t to_ns);
 
 /**
+ * When did the rate change, from that in [from_ns, to_ns] to that in [then_ns, end_ns]? Where the
+ * lines through the two meet; 0: there are too few points.
+ */
+double curve_change_ns(const struct curve *c, uint64_t from_ns, uint64_t to_ns, uint64_t then_ns,
+		       uint64_t end_ns);
+
+/**
+ * By how much do arrivals in [from_ns, to_ns] stray from those at a constant rate? Difference of
+ * the earliest and the latest one, in ns.
+ */
+double curve_stray_ns(const struct curve *c, double rate_bps, uint64_t from_ns, uint64_t to_ns);
+
+/**
+ * By how much are distances of points others than those at a constant rate? But for the worst 3 %,
+ * which frames of other QPs cause.
+ */
+double curve_jitter_ns(const struct curve *c, double rate_bps, uint64_t from_ns, uint64_t to_ns);
+
+/**
+ * First time from from_ns on after which the rate is rate_bps or more, over some distances; 0:
+ * none.
+ */
+uint64_t curve_reaches_ns(const struct curve *c, double rate_bps, uint64_t from_ns);
+
+/**
  * Lowest rate between points in [from_ns, to_ns] that are window_ns and two distances apart or
  * more; 0: too few points.
  */

@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/numbers/array.h"
+#include "probe/curve/law.h"
+
 /* The F of figure 7 is at most that (mlx5). */
 #define MOST_FAST 31u
 #define FIRST_INTERVALS 40u
@@ -13,6 +16,20 @@
 #define STEP_SHARE 0.03
 /* A rate below this share of the one before is not noise. */
 #define FALLEN 0.97
+/* A law fits if it sends what was seen within that share, root mean square. */
+#define FITS 0.006
+/* And better, where a span has many frames: by that many of them, and that share. */
+#define FITS_IN_SPAN 0.15
+#define FITS_LEAST 0.0012
+/* T is known within that share before it is fitted, and looked for in so many steps each way. */
+#define TIMER_SHARE 0.036
+#define TIMER_STEPS 6
+/* Points of a span, so that its rate is exact. */
+#define SPAN_POINTS 6u
+/* Or bytes within that many frames. */
+#define FITS_FRAMES 0.7
+/* Increases by the timer are at equal distances, within this share or so: the law decides. */
+#define REGULAR 0.1
 /* At higher rates than that many times the first one the byte counter expires too often. */
 #define FASTEST 10
 /* Share of an interval at each of its ends that is not used: the cut's time is not exact. */
@@ -52,24 +69,35 @@ recovery_slope(const double *x, const double *y, uint32_t n)
 	return k == 0 ? 0 : median(slopes, k);
 }
 
-double
-recovery_timer_ns(const struct curve *c, uint64_t cut_ns)
+struct recovery_first
+recovery_first_increase(const struct curve *c, uint64_t cut_ns, bool may_be_later)
 {
 	struct curve_step steps[STEPS];
-	uint32_t n = curve_steps(c, cut_ns, STEP_SHARE, steps, STEPS), count = 0;
-	double timer_ns = 0;
+	uint32_t n = curve_steps(c, cut_ns, STEP_SHARE, steps, STEPS), i = 0;
+	struct recovery_first first = {0};
+	double first_ns = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
+	for (; i < n && steps[i].after_bps <= steps[i].before_bps; i++)
+		if (may_be_later && steps[i].at_ns > cut_ns)
+			cut_ns = steps[i].at_ns;
+	if (i == n || steps[i].at_ns <= cut_ns)
+		return first;
+	first.after_ns = (double)(steps[i].at_ns - cut_ns);
+	first.rate_bps = steps[i].before_bps;
+	/* Those of the byte counter come faster and faster, those of the timer do not. */
+	for (uint32_t count = 1; i < n; i++, count++) {
 		double since_ns = (double)(steps[i].at_ns - cut_ns);
 
-		if (steps[i].after_bps <= steps[i].before_bps)
-			continue;
-		/* Further ones make it more exact, until one is of the byte counter. */
-		if (timer_ns > 0 && fabs(since_ns / timer_ns - (count + 1)) > 0.1)
+		if (steps[i].after_bps <= steps[i].before_bps ||
+		    fabs(since_ns / first.after_ns - count) > REGULAR * count)
 			break;
-		timer_ns = since_ns / ++count;
+		if (count == 1)
+			first_ns = since_ns;
+		/* The cut's time is less exact than those of increases. */
+		first.after_ns = count < 3 ? since_ns / count : (since_ns - first_ns) / (count - 1);
+		first.regular = count;
 	}
-	return timer_ns;
+	return first;
 }
 
 /*
@@ -113,12 +141,9 @@ fill(struct series *s, const struct curve *c, uint64_t cut_ns, double timer_ns, 
 	}
 }
 
-/* How the phases of figure 7 are told, and by how much R_T rises in hyper increase. */
-enum law { LAW_PAPER, LAW_MLX };
-
 /* One hypothesis on the targets, and what fits best with it. */
 struct guess {
-	enum law law;
+	enum law_kind law;
 	uint32_t fast_steps;
 	double byte_reset; /* 0: the byte counter never expires */
 	double ai_bps, hai_bps, error;
@@ -254,16 +279,20 @@ best_fast_steps(const struct series *s)
 	return best;
 }
 
+#define MOST_CORNERS 150u
+
 /* Fit with B such that hyper increase begins after one of the intervals. */
 static struct guess
-best_corner(const struct series *s, uint32_t fast_steps)
+best_corner(const struct series *s, uint32_t fast_steps, unsigned int kinds)
 {
 	struct guess best = {.error = -1};
 
-	for (uint32_t corner = 4; corner + 4 < s->n; corner++) {
+	for (uint32_t corner = 4; corner + 4 < s->n; corner += 1 + s->n / MOST_CORNERS) {
 		for (int law = LAW_PAPER; law <= LAW_MLX; law++) {
-			struct guess g = {.law = (enum law)law, .fast_steps = fast_steps};
+			struct guess g = {.law = (enum law_kind)law, .fast_steps = fast_steps};
 
+			if (!(kinds >> law & 1))
+				continue;
 			g.byte_reset = s->bytes[corner] / (fast_steps + 1);
 			guess_fit(&g, s, s->n);
 			if (g.hai_bps > g.ai_bps && is_better(&g, &best))
@@ -273,25 +302,326 @@ best_corner(const struct series *s, uint32_t fast_steps)
 	return best;
 }
 
-static struct guess
-fit(const struct series *s)
+double
+recovery_timer_ns(const struct curve *c, uint64_t cut_ns, double guess_ns, double after_bps,
+		  double line_bps, double frame_bytes)
 {
-	struct guess first = best_fast_steps(s), plain = first, best;
+	struct law_data *d = malloc(sizeof(*d));
+	struct law law = {
+		.kind = LAW_PAPER,
+		.fast_steps = UINT32_MAX,
+		.cut_ns = (double)cut_ns - (double)c->points[0].at_ns,
+		.timer_ns = guess_ns,
+		.rate_bps = after_bps,
+		.target_bps = line_bps,
+	};
+	struct law from;
+	double error = INFINITY;
 
-	if (first.error < 0)
-		return first;
-	guess_fit(&plain, s, s->n);
-	best = best_corner(s, first.fast_steps);
-	/* A bend of the targets that is noise improves the fit by little. */
-	return best.error >= 0 && best.error < plain.error / 4 ? best : plain;
+	if (d == NULL)
+		return 0;
+	law_data_fill(d, c, cut_ns + (uint64_t)(0.2 * guess_ns), 0, 1, line_bps);
+	d->cut_from_ns = law.cut_ns - 0.1 * guess_ns;
+	d->cut_to_ns = law.cut_ns + 0.1 * guess_ns;
+	d->timer_from_ns = 0.9 * guess_ns;
+	d->timer_to_ns = 1.1 * guess_ns;
+	d->frame_bytes = frame_bytes;
+	from = law;
+	for (int i = -TIMER_STEPS; i <= TIMER_STEPS; i++) {
+		struct law other = from;
+		double with;
+
+		other.timer_ns *= 1 + i * 2 * TIMER_SHARE / TIMER_STEPS;
+		with = law_improve(&other, d, LAW_TIMER | LAW_AI | LAW_HAI | LAW_BYTES, 0.02,
+				   0.0005);
+		if (with < error) {
+			error = with;
+			law = other;
+		}
+	}
+	error = law_improve(&law, d, LAW_AI | LAW_HAI | LAW_BYTES, 0.01, 0.0005);
+	free(d);
+	return error < FITS_FRAMES * FITS_FRAMES ? law.timer_ns : 0;
+}
+
+/* With another value of a parameter, off by this share, the sum of squares is larger by that many
+ * times the mean square, or that of exact arrivals. */
+#define OFF 0.05
+#define TELLS 80
+/* One of the few first intervals: less is enough. */
+#define TELLS_STEPS 40
+#define NOISE 8e-4
+
+/* Does the law fit worse with these members as they are, whatever the others? */
+static bool
+is_worse(struct law other, const struct law_data *d, unsigned int fixed, double error, double times)
+{
+	double more = law_improve(&other, d, fixed, 0.02, 0.001) - error;
+
+	return more * d->n > times * fmax(error, NOISE * NOISE);
+}
+
+static bool
+tells(const struct law *law, const struct law_data *d, unsigned int member, double error)
+{
+	struct law high = *law, low = *law;
+
+	switch (member) {
+	case LAW_AI:
+		high.ai_bps *= 1 + OFF;
+		low.ai_bps *= 1 - OFF;
+		break;
+	case LAW_HAI:
+		high.hai_bps *= 1 + OFF;
+		low.hai_bps *= 1 - OFF;
+		break;
+	default:
+		high.byte_reset *= 1 + OFF;
+		low.byte_reset *= 1 - OFF;
+	}
+	return is_worse(high, d, member | LAW_TIMER, error, TELLS) &&
+	       is_worse(low, d, member | LAW_TIMER, error, TELLS);
+}
+
+static bool
+tells_fast_steps(const struct law *law, const struct law_data *d, double error)
+{
+	struct law more = *law, less = *law;
+
+	more.fast_steps++;
+	less.fast_steps--;
+	return is_worse(more, d, LAW_TIMER, error, TELLS_STEPS) &&
+	       (law->fast_steps == 0 || is_worse(less, d, LAW_TIMER, error, TELLS_STEPS));
+}
+
+/* Laws that may explain a recovery. */
+#define MOST_LAWS 32u
+
+struct laws {
+	uint32_t n;
+	struct law of[MOST_LAWS];
+	double error[MOST_LAWS];
+};
+
+static void
+laws_add(struct laws *laws, const struct law *law, const struct law_data *d)
+{
+	struct law *to = &laws->of[laws->n];
+
+	if (laws->n == MOST_LAWS)
+		return;
+	*to = *law;
+	to->ai_bps = fmax(to->ai_bps, 1e4);
+	to->hai_bps = fmax(to->hai_bps, to->ai_bps);
+	laws->error[laws->n++] = law_improve(to, d, LAW_TIMER, 0.04, 0.01);
+}
+
+static uint32_t
+laws_best(const struct laws *laws)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < laws->n; i++)
+		if (laws->error[i] < laws->error[best])
+			best = i;
+	return best;
+}
+
+/*
+ * The error has many minima: additive increase may be too small to be seen beside hyper increase,
+ * and then looks like fast recovery; with another T steps of R_AI come at other times. So begin at
+ * several laws, with increases from the targets of the intervals.
+ */
+static void
+laws_fill(struct laws *laws, const struct law *from, const struct series *s,
+	  const struct law_data *d, unsigned int kinds)
+{
+	static const uint32_t fast_steps[] = {0, 1, 2, 3, 5, 8};
+	struct guess plain = best_fast_steps(s);
+	struct law law = *from;
+
+	laws->n = 0;
+	if (plain.error >= 0) {
+		guess_fit(&plain, s, s->n);
+		law.fast_steps = plain.fast_steps;
+		law.ai_bps = plain.ai_bps;
+		for (int kind = LAW_PAPER; kind <= LAW_MLX; kind++) {
+			law.kind = (enum law_kind)kind;
+			if (kinds >> kind & 1)
+				laws_add(laws, &law, d);
+		}
+	}
+	for (unsigned int i = 0; i < ARRAY_LEN(fast_steps); i++) {
+		struct guess g = best_corner(s, fast_steps[i], kinds);
+
+		law = *from;
+		law.fast_steps = fast_steps[i];
+		if (plain.error >= 0 && kinds >> LAW_MLX_TIMER & 1) {
+			/* Hyper increase by the timer has one step of R_AI, or none. */
+			law.kind = LAW_MLX_TIMER;
+			law.ai_bps = plain.ai_bps / 4;
+			law.hai_bps = plain.ai_bps;
+			laws_add(laws, &law, d);
+		}
+		if (g.error < 0)
+			continue;
+		law.kind = g.law;
+		law.ai_bps = g.ai_bps;
+		law.hai_bps = g.hai_bps;
+		law.byte_reset = g.byte_reset;
+		laws_add(laws, &law, d);
+	}
+}
+
+/* Each time the best one, which may be another. */
+#define POLISHES 3u
+
+/* Improve a law with neighbours of its T and F. */
+static void
+laws_polish(struct laws *laws, uint32_t i, const struct law_data *d)
+{
+	struct law from = laws->of[i];
+
+	for (int t = -TIMER_STEPS; t <= TIMER_STEPS; t++)
+		for (int f = -2; f <= 2; f++) {
+			struct law other = from;
+			double error;
+
+			if ((int)from.fast_steps + f < 0)
+				continue;
+			other.fast_steps = (uint32_t)((int)from.fast_steps + f);
+			other.timer_ns *= 1 + t * TIMER_SHARE / TIMER_STEPS;
+			other.ai_bps *= 1 + t * TIMER_SHARE / TIMER_STEPS;
+			error = law_improve(&other, d, LAW_TIMER, 0.01, 0.0025);
+			if (error < laws->error[i]) {
+				laws->error[i] = error;
+				laws->of[i] = other;
+			}
+		}
+	laws->error[i] = law_improve(&laws->of[i], d, 0, 0.02, 0.0005);
+}
+
+#define LEAST_STEPS 4u
+
+/* With more of them in an interval of T only R_HAI / B is seen. */
+#define MOST_BYTE_EVENTS 4
+/* Times that the byte counter expires in hyper increase, so that B is seen. */
+#define LEAST_EXPIRED 2.0
+
+static double
+byte_events_by_interval(const struct law *law, const struct law_data *d)
+{
+	double intervals = (d->at_ns[d->n] - d->at_ns[0]) / law->timer_ns;
+
+	return law->byte_reset > 0 ? (d->bytes[d->n] - d->bytes[0]) / law->byte_reset / intervals
+				   : 0;
+}
+
+static double
+most_misfit(const struct law_data *d, double frame_bytes)
+{
+	double frames = (d->bytes[d->n] - d->bytes[0]) / d->n / frame_bytes;
+
+	return fmax(FITS_LEAST, fmin(FITS, FITS_IN_SPAN / frames));
+}
+
+static bool
+is_near(double a, double b)
+{
+	return fabs(a - b) <= OFF * fabs(b);
+}
+
+/* Another law that fits as well takes away what it has otherwise. */
+static void
+doubt(struct recovery *r, const struct law *law, const struct law *other, const struct law_data *d)
+{
+	struct law_steps steps;
+
+	law_error(other, d, &steps);
+	r->tells_fast_steps &= other->fast_steps == law->fast_steps;
+	r->tells_ai &= is_near(other->ai_bps, law->ai_bps);
+	r->tells_hai &= steps.hyper > 0 && is_near(other->hai_bps, law->hai_bps);
+	r->tells_bytes &= steps.hyper > 0 && is_near(other->byte_reset, law->byte_reset);
+}
+
+static bool
+is_as_good(double error, double best, const struct law_data *d)
+{
+	return (error - best) * d->n <= TELLS * fmax(best, NOISE * NOISE);
+}
+
+/* A law is believed if it sends what was seen, and no other one does. */
+static void
+believe(struct recovery *r, const struct series *s, const struct curve *c, uint64_t cut_ns,
+	double cut_doubt_ns, double line_bps, double frame_bytes, unsigned int kinds)
+{
+	struct law_data *d = malloc(sizeof(*d));
+	struct laws laws;
+	struct law law = {
+		.cut_ns = (double)cut_ns - (double)c->points[0].at_ns,
+		.timer_ns = r->timer_ns,
+		.rate_bps = s->rate_bps[0],
+		.target_bps = fmax(s->target_bps[1], s->rate_bps[0]),
+	};
+	struct law_steps steps;
+	double error;
+	uint32_t best;
+
+	if (d == NULL)
+		return;
+	law_data_fill(d, c, cut_ns, r->timer_ns / 4, SPAN_POINTS, line_bps);
+	d->frame_bytes = 0;
+	d->cut_from_ns = law.cut_ns - 0.02 * r->timer_ns;
+	d->cut_to_ns = law.cut_ns + 0.02 * r->timer_ns + cut_doubt_ns;
+	d->timer_from_ns = (1 - TIMER_SHARE) * r->timer_ns;
+	d->timer_to_ns = (1 + TIMER_SHARE) * r->timer_ns;
+	laws_fill(&laws, &law, s, d, kinds);
+	if (laws.n == 0) {
+		free(d);
+		return;
+	}
+	for (unsigned int i = 0; i < POLISHES; i++)
+		laws_polish(&laws, laws_best(&laws), d);
+	best = laws_best(&laws);
+	law = laws.of[best];
+	error = laws.error[best];
+	law_error(&law, d, &steps);
+	r->misfit = sqrt(error);
+	r->fits = r->misfit < most_misfit(d, frame_bytes);
+	if (r->fits) {
+		r->timer_ns = law.timer_ns;
+		r->fast_steps = law.fast_steps;
+		r->ai_bps = law.ai_bps;
+		r->hai_bps = law.hai_bps;
+		r->byte_reset = law.byte_reset;
+		r->hyper = steps.hyper > 0;
+		r->tells_fast_steps = tells_fast_steps(&law, d, error);
+		r->tells_ai = steps.additive >= LEAST_STEPS && tells(&law, d, LAW_AI, error);
+		r->tells_hai = steps.hyper >= LEAST_STEPS && tells(&law, d, LAW_HAI, error);
+		r->tells_bytes = law.byte_reset > 0 && r->hyper && tells(&law, d, LAW_BYTES, error);
+		if ((d->bytes[d->n] - d->bytes[0]) / law.byte_reset <
+		    law.fast_steps + LEAST_EXPIRED)
+			r->tells_hai = r->tells_bytes = false;
+		if (byte_events_by_interval(&law, d) > MOST_BYTE_EVENTS)
+			r->tells_hai = r->tells_bytes = false;
+		for (uint32_t i = 0; i < laws.n; i++) {
+			if (i == best || laws.error[i] > 9 * fmax(error, FITS * FITS / 4))
+				continue;
+			laws.of[i].timer_ns = law.timer_ns;
+			laws.error[i] = law_improve(&laws.of[i], d, LAW_TIMER, 0.02, 0.001);
+			if (is_as_good(laws.error[i], error, d))
+				doubt(r, &law, &laws.of[i], d);
+		}
+	}
+	free(d);
 }
 
 struct recovery
-recovery_fit(const struct curve *c, uint64_t cut_ns, double timer_ns, double line_bps)
+recovery_fit(const struct curve *c, uint64_t cut_ns, double cut_doubt_ns, double timer_ns,
+	     double line_bps, double frame_bytes, unsigned int kinds)
 {
-	struct recovery r = {.timer_ns = timer_ns > 0 ? timer_ns : recovery_timer_ns(c, cut_ns)};
+	struct recovery r = {.timer_ns = timer_ns};
 	struct series *s;
-	struct guess g;
 
 	if (r.timer_ns <= 0)
 		return r;
@@ -300,15 +630,8 @@ recovery_fit(const struct curve *c, uint64_t cut_ns, double timer_ns, double lin
 		return r;
 	fill(s, c, cut_ns, r.timer_ns, line_bps);
 	r.intervals = s->n;
-	if (s->n >= 6) {
-		g = fit(s);
-		r.known = g.error >= 0;
-		r.fast_steps = g.fast_steps;
-		r.ai_bps = g.ai_bps;
-		r.hyper = g.byte_reset > 0;
-		r.hai_bps = g.hai_bps;
-		r.byte_reset = g.byte_reset;
-	}
+	if (s->n >= 6)
+		believe(&r, s, c, cut_ns, cut_doubt_ns, line_bps, frame_bytes, kinds);
 	free(s);
 	return r;
 }

@@ -19,8 +19,11 @@
 #define RECOVERY_MAX 1536u
 
 struct recovery {
-	bool known; /* T, F and R_AI are */
-	bool hyper; /* a hyper increase was seen: B and R_HAI are known too */
+	bool fits;     /* the law with what was fitted sends what was seen */
+	bool hyper;    /* it has a hyper increase */
+	double misfit; /* root mean square of the relative differences of rates */
+	/* Other values, off by 5 %, do not fit as well. */
+	bool tells_fast_steps, tells_ai, tells_hai, tells_bytes;
 	double timer_ns;
 	uint32_t fast_steps, intervals;
 	double ai_bps, hai_bps, byte_reset;
@@ -29,11 +32,15 @@ struct recovery {
 /**
  * @param c         Begins with the last cut.
  * @param cut_ns    Time from which packets could leave at the rate after it.
- * @param timer_ns  T; 0: unknown, found from the curve's own steps.
+ * @param cut_doubt_ns  It may be later by that much.
+ * @param timer_ns  T, within some percent.
+ * @param frame_bytes  Mean wire bytes of a frame.
+ * @param kinds     A mask of enum law_kind: those that the NIC may have.
  * @param line_bps  Rate that ends the recovery.
  */
-struct recovery recovery_fit(const struct curve *c, uint64_t cut_ns, double timer_ns,
-			     double line_bps);
+struct recovery recovery_fit(const struct curve *c, uint64_t cut_ns, double cut_doubt_ns,
+			     double timer_ns, double line_bps, double frame_bytes,
+			     unsigned int kinds);
 
 /**
  * Median of the slopes of all pairs of points, which a few outliers do not change (Theil-Sen).
@@ -41,7 +48,22 @@ struct recovery recovery_fit(const struct curve *c, uint64_t cut_ns, double time
  */
 double recovery_slope(const double *x, const double *y, uint32_t n);
 
-/** Time from a cut to the first increase: T, unless the byte counter expires before; 0: none. */
-double recovery_timer_ns(const struct curve *c, uint64_t cut_ns);
+/* The first increases after a cut. */
+struct recovery_first {
+	double after_ns;  /* T, unless the byte counter expires before; 0: none */
+	double rate_bps;  /* until then */
+	uint32_t regular; /* increases at equal distances: with two or more they are the timer's */
+};
+
+/** @param may_be_later  The last fall of the rate is the cut. */
+struct recovery_first recovery_first_increase(const struct curve *c, uint64_t cut_ns,
+					      bool may_be_later);
+
+/**
+ * T from fast recovery alone: increases by the timer towards a target.
+ * @return 0: they do not explain the curve.
+ */
+double recovery_timer_ns(const struct curve *c, uint64_t cut_ns, double guess_ns, double after_bps,
+			 double line_bps, double frame_bytes);
 
 #endif

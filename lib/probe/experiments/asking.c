@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "probe/experiments/asking.h"
 
+#include <math.h>
+
+/* A value is right within this share. */
+#define SHARE 0.05
+
 const struct prober_answer *
 probe_answer_to(const struct prober *p, uint32_t qp, uint64_t since)
 {
@@ -38,4 +43,38 @@ probe_is_acknowledged(const struct prober *p, uint32_t qp, uint64_t since, uint3
 			return true;
 	}
 	return false;
+}
+
+static enum findings_verdict
+judge(double ns, struct probe_limits limits)
+{
+	return ns <= limits.prompt_ns     ? VERDICT_OK
+	       : ns <= limits.sluggish_ns ? VERDICT_DIFFERS
+					  : VERDICT_FAULT;
+}
+
+void
+probe_say_delay(struct prober *p, enum findings_line line, double delay_ns,
+		struct probe_limits limits, const char *what)
+{
+	double doubt_ns = (double)(p->late_ns + prober_frame_ns(p)) + p->rtt_spread_ns;
+	double least_ns, most_ns;
+	enum findings_verdict verdict;
+
+	delay_ns = fmax(delay_ns, 0);
+	least_ns = fmax(delay_ns - doubt_ns, 0);
+	most_ns = delay_ns + doubt_ns;
+	verdict = judge(most_ns, limits);
+	/* A host that was slow before may be the cause of a delay that is a fault. */
+	if (verdict == VERDICT_FAULT)
+		least_ns = fmax(least_ns - (double)(p->ever_late_ns - p->late_ns), 0);
+	if (verdict != judge(least_ns, limits))
+		findings_say(&p->findings, line, VERDICT_NOT_MEASURED,
+			     "between %.2f and %.2f us %s", least_ns / 1e3, most_ns / 1e3, what);
+	else if (doubt_ns > SHARE * delay_ns)
+		findings_say(&p->findings, line, verdict, "at most %.2f us %s", most_ns / 1e3,
+			     what);
+	else
+		findings_set(&p->findings, line, verdict, delay_ns / 1e3, "%s%.2f us %s",
+			     verdict == VERDICT_OK ? "" : "late: ", delay_ns / 1e3, what);
 }

@@ -21,6 +21,17 @@
 void probe_resync(struct prober *p, uint32_t qp, uint64_t now_ns);
 bool probe_is_synced(const struct prober *p, uint32_t qp);
 
+/**
+ * Note a delay: its value if it is known within 5 %, else only a bound. Lateness and a frame that
+ * is being sent are in what was measured. Up to prompt_ns it is ok, above sluggish_ns a fault.
+ */
+struct probe_limits {
+	double prompt_ns, sluggish_ns;
+};
+
+void probe_say_delay(struct prober *p, enum findings_line line, double delay_ns,
+		     struct probe_limits limits, const char *what);
+
 /** Was a PSN acknowledged since entry `since`? */
 bool probe_is_acknowledged(const struct prober *p, uint32_t qp, uint64_t since, uint32_t psn);
 

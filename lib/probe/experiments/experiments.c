@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "probe/experiments/experiments.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/numbers/array.h"
@@ -62,6 +63,7 @@ static bool
 hello(struct prober *p, uint64_t now_ns)
 {
 	const struct prober_answer *a;
+	double rtt_ns;
 
 	PROBER_BEGIN(p);
 	/* A NIC that only answers is heard too, if its address is known. */
@@ -94,11 +96,27 @@ hello(struct prober *p, uint64_t now_ns)
 				say_refusal(p, a->syndrome);
 			if (p->trouble[0] != '\0')
 				return true;
-			if (a->syndrome == AETH_ACK && p->i == 0 &&
-			    (p->rtt_ns == 0 || (double)(a->at_ns - p->t_ns) < p->rtt_ns))
-				p->rtt_ns = (double)(a->at_ns - p->t_ns);
 			PROBER_SLEEP(p, 10 * NS_PER_US);
 		}
+	}
+	/* The round trip of a NIC whose own data is held: no answer waits for it. */
+	do
+		PROBER_SLEEP(p, p->params.settle_ns);
+	while (!prober_is_quiet(p) && now_ns < p->begin_ns + p->params.wait_ns);
+	PROBE_RESYNC(p, 0);
+	for (p->j = 0; p->j < HELLO_REQUESTS && probe_is_synced(p, 0); p->j++) {
+		p->mark = p->n_answers;
+		p->t_ns = now_ns;
+		p->n = p->qps[0].next_psn;
+		prober_send_next(p, 0, 0, now_ns);
+		PROBER_WAIT(p, probe_is_acknowledged(p, 0, p->mark, p->n),
+			    now_ns + p->params.answer_ns / 4);
+		if (!probe_is_acknowledged(p, 0, p->mark, p->n))
+			break;
+		rtt_ns = (double)(now_ns - p->t_ns);
+		p->rtt_spread_ns = p->j == 0 ? 0 : fmax(p->rtt_spread_ns, fabs(rtt_ns - p->rtt_ns));
+		p->rtt_ns = p->rtt_ns == 0 || rtt_ns < p->rtt_ns ? rtt_ns : p->rtt_ns;
+		PROBER_SLEEP(p, 10 * NS_PER_US);
 	}
 	PROBER_END(p);
 }
@@ -109,7 +127,7 @@ const struct prober_experiment prober_experiments[] = {
 	{"rp_first", probe_rp_first, LINE_RP_BEFORE, LINE_RP_BEFORE, 4},
 	{"rp_alpha", probe_rp_alpha, LINE_RP_DECAY, LINE_RP_K, 4},
 	{"rp_many", probe_rp_many, LINE_RP_AFTER_1, LINE_RP_AFTER_100, 8},
-	{"rp_back_off", probe_rp_back_off, LINE_RP_BACK_OFF, LINE_RP_STAGES, 4},
+	{"rp_back_off", probe_rp_back_off, LINE_RP_BACK_OFF, LINE_RP_STAGES, 8},
 	{"rp_recovery", probe_rp_recovery, LINE_RP_TIMER, LINE_RP_HAI, 8},
 	{"rp_floor", probe_rp_floor, LINE_RP_FLOOR, LINE_RP_FLOOR, 4},
 	{"rp_others", probe_rp_others, LINE_RP_OTHERS, LINE_RP_OTHERS, 4},

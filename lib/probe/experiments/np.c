@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The notification point: marked requests to the NIC, and its CNPs. */
+#include <math.h>
+#include <stdlib.h>
+
 #include "base/numbers/units.h"
 #include "probe/experiments/asking.h"
 #include "probe/experiments/kinds.h"
@@ -35,17 +38,13 @@ say_delay(struct prober *p, uint64_t sent_ns, const struct prober_cnp *c)
 	double delay = (double)(c->at_ns - sent_ns) - p->rtt_ns;
 
 	/* The least of some rounds is that of the NIC, not of a busy core. */
+	/* Rounds that differ do so by lateness. */
+	if (p->j > 0)
+		prober_note_late(p, (uint64_t)fabs(delay - p->a));
 	p->a = p->j == 0 || delay < p->a ? delay : p->a;
-	delay = p->a > 0 ? p->a : 0;
-	findings_set(&p->findings, LINE_NP_DELAY,
-		     delay > LATE_NS   ? VERDICT_FAULT
-		     : delay > SLOW_NS ? VERDICT_DIFFERS
-				       : VERDICT_OK,
-		     delay / 1e3,
-		     delay > SLOW_NS
-			     ? "late: %.2f us after the ACK of an unmarked request would come"
-			     : "%.2f us after the ACK of an unmarked request would come",
-		     delay / 1e3);
+	p->cnp_delay_ns = p->a;
+	probe_say_delay(p, LINE_NP_DELAY, p->a, (struct probe_limits){SLOW_NS, LATE_NS},
+			"after the ACK of an unmarked request would come");
 }
 
 static void
@@ -124,31 +123,78 @@ probe_np_first(struct prober *p, uint64_t now_ns)
 	PROBER_END(p);
 }
 
-/* Least distance of two CNPs since entry `since`, to one QP (-1: to any); 0: fewer than two. */
-static double
-least_interval_ns(const struct prober *p, uint64_t since, int64_t qp)
-{
-	uint64_t last_ns = 0, least_ns = 0;
+/* Distances of CNPs under constant marks. */
+struct distances {
+	uint32_t n;
+	double mean_ns;
+	double low_ns, high_ns; /* nine in ten are between these */
+};
 
-	if (p->n_cnps - since > PROBER_LOG)
-		since = p->n_cnps - PROBER_LOG;
-	for (uint64_t i = since; i < p->n_cnps; i++) {
+static int
+compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of CNPs since entry `since`, to one QP (-1: to any). */
+static struct distances
+distances_since(const struct prober *p, uint64_t since, int64_t qp)
+{
+	static double ns[PROBER_LOG];
+	struct distances d = {0};
+	uint64_t first_ns = 0, last_ns = 0;
+
+	for (uint64_t i = prober_oldest(p->n_cnps, since); i < p->n_cnps; i++) {
 		const struct prober_cnp *c = prober_cnp(p, i);
 
 		if (qp >= 0 && c->qp != qp)
 			continue;
-		if (last_ns != 0 && (least_ns == 0 || c->at_ns - last_ns < least_ns))
-			least_ns = c->at_ns - last_ns;
+		if (first_ns == 0)
+			first_ns = c->at_ns;
+		else
+			ns[d.n++] = (double)(c->at_ns - last_ns);
 		last_ns = c->at_ns;
 	}
-	return (double)least_ns;
+	if (d.n == 0)
+		return d;
+	qsort(ns, d.n, sizeof(*ns), compare);
+	d.mean_ns = (double)(last_ns - first_ns) / d.n;
+	d.low_ns = ns[d.n / 20];
+	d.high_ns = ns[d.n - 1 - d.n / 20];
+	return d;
+}
+
+/* An interval is known if there are some distances, and all are alike. */
+#define LEAST_DISTANCES 4u
+/* One at each end of a stream may be more than its share. */
+#define LEAST_CNPS 40
+#define SHARE 0.05
+
+static void
+say_distances(struct prober *p, enum findings_line line, const struct distances *d)
+{
+	if (d->n < LEAST_DISTANCES)
+		findings_say(&p->findings, line, VERDICT_NOT_MEASURED,
+			     "%u distances of CNPs; settle_ns is short beside the interval", d->n);
+	else if (d->mean_ns < MARK_GAP_NS * 1.05)
+		findings_say(&p->findings, line, VERDICT_NOT_MEASURED,
+			     "%.2f us or less, the distance of marks", MARK_GAP_NS / 1e3);
+	else if (d->low_ns < (1 - SHARE) * d->mean_ns || d->high_ns > (1 + SHARE) * d->mean_ns)
+		findings_say(&p->findings, line, VERDICT_NOT_MEASURED,
+			     "%.2f us on average, but from %.2f to %.2f us", d->mean_ns / 1e3,
+			     d->low_ns / 1e3, d->high_ns / 1e3);
+	else
+		findings_set(&p->findings, line, VERDICT_MEASURED, d->mean_ns / 1e3, "%.2f us",
+			     d->mean_ns / 1e3);
 }
 
 static void
 say_interval(struct prober *p)
 {
 	double cnps = (double)(p->n_cnps - p->mark), marks = p->n;
-	double least = least_interval_ns(p, p->mark, 0);
+	struct distances d = distances_since(p, p->mark, 0);
 
 	if (cnps == 0)
 		return;
@@ -156,13 +202,33 @@ say_interval(struct prober *p)
 		findings_set(&p->findings, LINE_NP_EACH_MARK, VERDICT_DIFFERS, cnps * 100 / marks,
 			     "%.1f: a CNP for each mark; the interval is 0, or not kept",
 			     cnps * 100 / marks);
+	else if (cnps < LEAST_CNPS)
+		findings_say(&p->findings, LINE_NP_EACH_MARK, VERDICT_OK,
+			     "less than %.2f, with a mark each us", cnps * 100 / marks);
 	else
 		findings_set(&p->findings, LINE_NP_EACH_MARK, VERDICT_OK, cnps * 100 / marks,
 			     "%.2f, with a mark each us", cnps * 100 / marks);
 	p->a = cnps;
-	if (least > 0)
-		findings_set(&p->findings, LINE_NP_INTERVAL_QP, VERDICT_MEASURED, least / 1e3,
-			     "%.2f us", least / 1e3);
+	say_distances(p, LINE_NP_INTERVAL_QP, &d);
+}
+
+/* N, if it is known. */
+static double
+interval_ns(const struct prober *p)
+{
+	const struct finding *f = &p->findings.of[LINE_NP_INTERVAL_QP];
+
+	return f->has_value ? f->value * 1e3 : 0;
+}
+
+static void
+say_second_mark(struct prober *p, double after_ns)
+{
+	if ((double)(p->late_ns + prober_frame_ns(p)) + p->rtt_spread_ns > SHARE * after_ns)
+		findings_say(&p->findings, LINE_NP_SECOND_MARK, VERDICT_OK, "answered");
+	else
+		findings_set(&p->findings, LINE_NP_SECOND_MARK, VERDICT_OK, after_ns / 1e3,
+			     "answered %.2f us after the CNP before", after_ns / 1e3);
 }
 
 bool
@@ -187,10 +253,17 @@ probe_np_interval(struct prober *p, uint64_t now_ns)
 		return true;
 	}
 	say_interval(p);
-	n_ns = p->findings.of[LINE_NP_INTERVAL_QP].value * 1e3;
-	if (n_ns < 4 * MARK_GAP_NS || p->rtt_ns > n_ns / 4) {
+	n_ns = interval_ns(p);
+	if (n_ns == 0) {
 		findings_say(&p->findings, LINE_NP_SECOND_MARK, VERDICT_NOT_RUN,
-			     "the interval is too short beside the round trip");
+			     "the interval is not known");
+		return true;
+	}
+	/* The mark must reach the NIC, and its CNP the prober, well within the interval. */
+	if (n_ns < 4 * MARK_GAP_NS || p->rtt_ns + p->cnp_delay_ns > n_ns / 4) {
+		findings_say(&p->findings, LINE_NP_SECOND_MARK, VERDICT_NOT_RUN,
+			     "the interval is too short beside the round trip and the delay of "
+			     "CNPs");
 		return true;
 	}
 	p->mark = p->n_cnps;
@@ -199,35 +272,52 @@ probe_np_interval(struct prober *p, uint64_t now_ns)
 	if (p->n_cnps == p->mark)
 		return true;
 	p->t_ns = now_ns;
-	PROBER_SLEEP(p, (uint64_t)(p->findings.of[LINE_NP_INTERVAL_QP].value * 1e3 / 2));
+	PROBER_SLEEP(p, (uint64_t)(interval_ns(p) / 2));
 	p->mark = p->n_cnps;
 	prober_send_next(p, 0, PROBER_CE, now_ns);
 	PROBER_WAIT(p, p->n_cnps > p->mark, now_ns + 2 * p->params.settle_ns);
 	if (p->n_cnps > p->mark)
-		findings_set(&p->findings, LINE_NP_SECOND_MARK, VERDICT_OK,
-			     (double)(now_ns - p->t_ns) / 1e3,
-			     "answered %.2f us after the CNP before",
-			     (double)(now_ns - p->t_ns) / 1e3);
+		say_second_mark(p, (double)(now_ns - p->t_ns));
 	else
 		findings_say(&p->findings, LINE_NP_SECOND_MARK, VERDICT_DIFFERS,
 			     "not answered: the mark is lost");
 	PROBER_END(p);
 }
 
-/* With two QPs marked at a time, twice as many CNPs as with one: their limits are apart. */
-static bool
-are_apart(double together, double alone)
+/*
+ * With two QPs marked at a time there are twice as many CNPs as with one if their limits are apart,
+ * and as many if they are one.
+ */
+enum apart { TOGETHER, APART, UNCLEAR };
+
+static enum apart
+how_apart(const struct prober *p)
 {
-	return together > 1.5 * alone;
+	double times = (double)(p->n_cnps - p->mark) / p->a;
+
+	return times > 1.8 ? APART : times < 1.2 ? TOGETHER : UNCLEAR;
 }
 
 static void
-say_pair(struct prober *p, enum findings_line line, uint64_t since)
+say_pair(struct prober *p, enum findings_line line)
 {
-	double least = least_interval_ns(p, since, -1);
+	struct distances d = distances_since(p, p->mark, -1);
 
-	findings_set(&p->findings, line, VERDICT_MEASURED, least / 1e3, "%.2f us%s", least / 1e3,
-		     are_apart((double)(p->n_cnps - since), p->a) ? ": no common limit" : "");
+	if (how_apart(p) == APART)
+		findings_say(&p->findings, line, VERDICT_MEASURED, "no common limit");
+	else
+		say_distances(p, line, &d);
+}
+
+static void
+say_scope(struct prober *p, enum findings_verdict verdict, const char *scope)
+{
+	if (how_apart(p) == UNCLEAR)
+		findings_say(&p->findings, LINE_NP_SCOPE, VERDICT_NOT_MEASURED,
+			     "two QPs have %.2f times as many CNPs as one",
+			     (double)(p->n_cnps - p->mark) / p->a);
+	else
+		findings_say(&p->findings, LINE_NP_SCOPE, verdict, "%s", scope);
 }
 
 /* Marks to QP 0 and another one in turn, half as far apart. */
@@ -268,11 +358,13 @@ probe_np_scope(struct prober *p, uint64_t now_ns)
 	while (mark_two(p, 1, now_ns))
 		PROBER_WAIT(p, false, p->t_ns + p->i * (MARK_GAP_NS / 2));
 	PROBER_SLEEP(p, p->params.settle_ns);
-	say_pair(p, LINE_NP_INTERVAL_PAIR, p->mark);
-	if (are_apart((double)(p->n_cnps - p->mark), p->a)) {
-		findings_say(&p->findings, LINE_NP_SCOPE, VERDICT_OK, "by QP");
-		findings_say(&p->findings, LINE_NP_INTERVAL_PORT, VERDICT_MEASURED,
-			     "CNPs are limited by QP");
+	say_pair(p, LINE_NP_INTERVAL_PAIR);
+	if (how_apart(p) != TOGETHER) {
+		say_scope(p, VERDICT_OK, "by QP");
+		findings_say(&p->findings, LINE_NP_INTERVAL_PORT,
+			     how_apart(p) == APART ? VERDICT_MEASURED : VERDICT_NOT_RUN,
+			     how_apart(p) == APART ? "CNPs are limited by QP"
+						   : "the scope is not known");
 		return true;
 	}
 	if (p->params.second_ip.version == 0) {
@@ -289,9 +381,8 @@ probe_np_scope(struct prober *p, uint64_t now_ns)
 	while (mark_two(p, second, now_ns))
 		PROBER_WAIT(p, false, p->t_ns + p->i * (MARK_GAP_NS / 2));
 	PROBER_SLEEP(p, p->params.settle_ns);
-	say_pair(p, LINE_NP_INTERVAL_PORT, p->mark);
-	findings_say(&p->findings, LINE_NP_SCOPE, VERDICT_DIFFERS, "%s",
-		     are_apart((double)(p->n_cnps - p->mark), p->a) ? "by IP pair" : "by port");
+	say_pair(p, LINE_NP_INTERVAL_PORT);
+	say_scope(p, VERDICT_DIFFERS, how_apart(p) == APART ? "by IP pair" : "by port");
 	PROBER_END(p);
 }
 

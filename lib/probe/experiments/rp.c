@@ -5,10 +5,13 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
+#include "probe/curve/law.h"
 #include "probe/curve/recovery.h"
 #include "probe/experiments/kinds.h"
 
@@ -24,6 +27,10 @@
 #define HEARS 0.5
 /* The lowest rate is that of the slowest such time. */
 #define LOWEST_NS (10 * NS_PER_US)
+/* It lasts for the distance of CNPs or more, which must hold that time, and some packets. */
+#define MOST_LOWEST_NS (25 * NS_PER_US)
+#define LOWEST_GAP_NS 12000.0
+#define LOWEST_LASTS_NS 30000.0
 /* Without CNPs the rate in every such time is at least that share of the mean. */
 #define STEADY_NS (50 * NS_PER_US)
 #define STEADY_PACKETS 40.0
@@ -32,6 +39,13 @@
 #define CURVE_BIN_NS 2000u
 #define MBIT 1e6
 #define GBIT 1e9
+
+/* Mean wire bytes of a frame of QP 0. */
+static double
+mean_frame_bytes(const struct prober *p)
+{
+	return (double)p->qps[0].bytes / (double)p->qps[0].packets;
+}
 
 /* Rate of QP 0 now: of its last packets, or less if the next one is overdue. */
 static double
@@ -42,7 +56,7 @@ rate_now(const struct prober *p, uint32_t steps, uint64_t now_ns)
 
 	if (q->packets == 0 || now_ns <= q->last_ns)
 		return rate;
-	most = (double)q->bytes / (double)q->packets * 8e9 / (double)(now_ns - q->last_ns);
+	most = mean_frame_bytes(p) * 8e9 / (double)(now_ns - q->last_ns);
 	return most < rate ? most : rate;
 }
 
@@ -83,8 +97,7 @@ is_deaf(const struct prober *p)
 static bool
 is_unsteady(const struct prober *p, uint64_t from_ns, uint64_t to_ns)
 {
-	const struct prober_qp *q = &p->qps[0];
-	double packet_ns = (double)q->bytes / (double)q->packets * 8e9 / p->line_bps;
+	double packet_ns = mean_frame_bytes(p) * 8e9 / p->line_bps;
 	uint64_t window_ns = (uint64_t)(STEADY_PACKETS * packet_ns);
 
 	if (window_ns < STEADY_NS)
@@ -116,6 +129,11 @@ probe_rp_first(struct prober *p, uint64_t now_ns)
 	PROBER_WAIT(p, p->qps[0].packets > p->mark + PROBER_RECENT, now_ns + p->params.answer_ns);
 	p->line_bps = curve_rate_bps(&p->curve, p->t_ns, now_ns);
 	p->unsteady = is_unsteady(p, p->t_ns, now_ns);
+	prober_note_late(p, 2 * (uint64_t)curve_jitter_ns(&p->curve, p->line_bps, p->t_ns, now_ns));
+	/* Frames of other QPs shift those of QP 0. */
+	prober_note_late(p,
+			 sub_sat((uint64_t)curve_stray_ns(&p->curve, p->line_bps, p->t_ns, now_ns),
+				 2 * prober_frame_ns(p)));
 	share = p->line_bps / (double)p->params.link_speed_bps;
 	/* Frames that waited somewhere come faster than the link is. */
 	if (share > 1.05)
@@ -153,6 +171,8 @@ say_stages(struct prober *p)
  */
 #define SERIES 14u
 #define IN_ROW 16u
+#define LEAST_IN_ROW 8u
+#define ROW_PACKETS 6.0
 /* Their distance: less than K, and than a half of T. */
 #define ROW_NS 30000.0
 #define ROW_SHARE 0.55
@@ -231,21 +251,21 @@ struct weight {
  * a row, whose distance is less than K. So 1 - alpha falls by 1 - g with each.
  */
 static struct weight
-weigh_paper(const struct prober *p, const double *row)
+weigh_paper(const struct prober *p, const double *row, uint32_t n)
 {
 	double x[IN_ROW], ln[IN_ROW];
 	struct weight w = {0};
 
-	for (uint32_t i = 0; i < IN_ROW; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		x[i] = i;
 		ln[i] = log(1 - (row[i] < 0.999 ? row[i] : 0.999));
 	}
-	w.g = 1 - exp(recovery_slope(x, ln, IN_ROW));
+	w.g = 1 - exp(recovery_slope(x, ln, n));
 	if (w.g > 0 && w.g < 1) {
 		w.k_ns = period_ns(p, decay_of(p->y, p->n, w.g) / -log(1 - w.g));
 		w.decay_ns = w.k_ns / -log(1 - w.g);
 	}
-	return w;
+	return w.k_ns > row_ns(p) ? w : (struct weight){0};
 }
 
 /*
@@ -253,7 +273,7 @@ weigh_paper(const struct prober *p, const double *row)
  * cut uses the alpha of after the CNP: alpha' = alpha exp(-distance / decay) + g.
  */
 static struct weight
-weigh_mlx(const struct prober *p, const double *row)
+weigh_mlx(const struct prober *p, const double *row, uint32_t n)
 {
 	struct weight w = {0};
 
@@ -265,22 +285,148 @@ weigh_mlx(const struct prober *p, const double *row)
 			time_ns += series_ns(p, i);
 		}
 		w.decay_ns = time_ns / fall;
-		for (uint32_t i = 0; i + 1 < IN_ROW; i++)
+		for (uint32_t i = 0; i + 1 < n; i++)
 			sum += row[i + 1] - row[i] * exp(-row_ns(p) / w.decay_ns);
-		w.g = sum / (IN_ROW - 1);
+		w.g = sum / (n - 1);
 		if (!(w.g > 0 && w.g < LEAST_ALPHA))
 			return (struct weight){0};
 	}
 	w.k_ns = -log(1 - w.g) * w.decay_ns;
+	/* Slots of K, and those of cuts, must be short beside the row's distances. */
+	if (w.k_ns > row_ns(p) / 6 || p->cut_delay_ns > row_ns(p) / 5 ||
+	    p->cut_delay_ns > 0.04 * w.decay_ns)
+		return (struct weight){0};
 	return w;
 }
 
-static struct weight
-weigh(const struct prober *p, const double *row)
-{
-	struct weight w = weigh_paper(p, row);
+/* A law fits if each alpha follows from the one before within this share. */
+#define ALPHA_FITS 0.05
+#define LEAST_FALL 0.2
+#define FALLS_ALIKE 0.08
+#define LEAST_FIRST 0.5
+#define ALPHA_NOISE 0.006
+/* Halves of a row give g alike. */
+#define HALVES 0.2
 
-	return w.k_ns > row_ns(p) ? w : weigh_mlx(p, row);
+typedef struct weight (*weigh_fn)(const struct prober *p, const double *row, uint32_t n);
+
+/* Is alpha what the law makes of the one before, after some time? */
+static bool
+follows(double before, double alpha, const struct weight *w, bool is_paper, double ns, double noise)
+{
+	double most, least;
+
+	if (is_paper) {
+		/* Whole K count: up to one less than in the mean. */
+		most = least = before + w->g * (1 - before);
+		if (ns > 0) {
+			least *= exp(-ns / w->decay_ns);
+			most = fmin(most, least / (1 - w->g));
+		}
+	} else {
+		most = least = before * exp(-ns / w->decay_ns) + w->g;
+	}
+	noise = fmax(noise, ALPHA_FITS * alpha);
+	return alpha > least - noise && alpha < most + noise;
+}
+
+/* Do the falls from one alpha to the next one have one time constant? One fall must be large. */
+static bool
+falls_alike(const struct prober *p, const struct weight *w)
+{
+	for (uint32_t i = 0; p->n > 2 && i + 1 < p->n; i++) {
+		double fall = -log((p->y[i + 1] - w->g) / p->y[i]);
+
+		if (fall > LEAST_FALL &&
+		    fabs(series_ns(p, i) / fall / w->decay_ns - 1) > FALLS_ALIKE)
+			return false;
+	}
+	return p->n > 2 || p->y[0] > LEAST_FIRST;
+}
+
+static bool
+fits(const struct prober *p, const double *row, const struct weight *w, bool is_paper)
+{
+	uint32_t strange = 0;
+
+	if (!is_paper && !falls_alike(p, w))
+		return false;
+	for (uint32_t i = 0; i + 1 < p->n; i++)
+		if (!follows(p->y[i], p->y[i + 1], w, is_paper, series_ns(p, i), 0))
+			return false;
+	for (uint32_t i = 0; i + 1 < p->row_n; i++)
+		strange += !follows(row[i], row[i + 1], w, is_paper, is_paper ? 0 : row_ns(p),
+				    ALPHA_NOISE);
+	/* Tokens of before may be in the first one, and a frame of another QP in any. */
+	return strange <= 2;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Far from the median of it and its neighbours. */
+#define OUTLIER 0.03
+
+/* Another QP that sends for a moment takes a share of the link. */
+static void
+smooth(double *row, uint32_t n)
+{
+	double near[5];
+
+	for (uint32_t i = 2; i + 2 < n; i++) {
+		memcpy(near, row + i - 2, sizeof(near));
+		qsort(near, 5, sizeof(*near), compare);
+		if (fabs(row[i] - near[2]) > OUTLIER + 0.2 * near[2])
+			row[i] = near[2];
+	}
+}
+
+/* The law that fits; g is 0 if none does, or if the halves of the row contradict each other. */
+static struct weight
+weigh(struct prober *p, double *row)
+{
+	static const weigh_fn laws[] = {weigh_mlx, weigh_paper};
+	const uint32_t half = p->row_n / 2;
+
+	p->kinds = (1u << LAW_KINDS) - 1;
+	if (p->row_n < LEAST_IN_ROW)
+		return (struct weight){0};
+	smooth(row, p->row_n);
+	for (unsigned int i = 0; i < ARRAY_LEN(laws); i++) {
+		struct weight w = laws[i](p, row, p->row_n), a, b;
+
+		if (w.g == 0 || !fits(p, row, &w, laws[i] == weigh_paper))
+			continue;
+		/* Alpha tells whose law it is. */
+		p->kinds = laws[i] == weigh_paper ? 1u << LAW_PAPER
+						  : 1u << LAW_MLX | 1u << LAW_MLX_TIMER;
+		a = laws[i](p, row, half);
+		b = laws[i](p, row + p->row_n - half, half);
+		if (fabs(a.g / w.g - 1) > HALVES || fabs(b.g / w.g - 1) > HALVES)
+			w.g = 0;
+		return w;
+	}
+	return (struct weight){0};
+}
+
+/* Alpha at the first CNP: in slots it falls until the cut. */
+static void
+say_first_alpha(struct prober *p, const struct weight *w)
+{
+	double fall = exp(p->cut_delay_ns / w->decay_ns), alpha = p->first_alpha * fall;
+
+	if (fall > 1.2 || alpha > 1.05)
+		findings_say(&p->findings, LINE_RP_ALPHA, VERDICT_NOT_MEASURED,
+			     "a cut to %.1f %%, %.1f us after the CNP", 100 - p->first_alpha * 50,
+			     p->cut_delay_ns / 1e3);
+	else
+		findings_set(&p->findings, LINE_RP_ALPHA, VERDICT_MEASURED, fmin(alpha, 1),
+			     "%.3f: a cut to %.1f %%", fmin(alpha, 1), 100 - p->first_alpha * 50);
 }
 
 static void
@@ -288,50 +434,165 @@ say_alpha(struct prober *p)
 {
 	struct weight w = weigh(p, p->y + SERIES);
 	struct findings *f = &p->findings;
-	if (!(w.decay_ns > 0))
+
+	if (!(w.decay_ns > 0)) {
+		for (unsigned int l = LINE_RP_DECAY; l <= LINE_RP_K; l++)
+			findings_say(f, (enum findings_line)l, VERDICT_NOT_MEASURED,
+				     "no law fits the cuts: alpha from %.3f to %.3f", p->y[0],
+				     p->y[p->n - 1]);
+		findings_say(f, LINE_RP_ALPHA, VERDICT_NOT_MEASURED,
+			     "a cut to %.1f %%, but later cuts do not fit it",
+			     100 - p->first_alpha * 50);
 		return;
+	}
+	say_first_alpha(p, &w);
 	findings_set(f, LINE_RP_DECAY, VERDICT_MEASURED, w.decay_ns / 1e3,
 		     "%.1f us: alpha fell from %.3f to %.3f", w.decay_ns / 1e3, p->y[0],
 		     p->y[p->n - 1]);
-	if (!(w.g > 0 && w.g < 1))
+	if (w.g == 0) {
+		for (unsigned int l = LINE_RP_G; l <= LINE_RP_K; l++)
+			findings_say(f, (enum findings_line)l, VERDICT_NOT_MEASURED,
+				     "CNPs in a row contradict each other");
 		return;
+	}
 	findings_set(f, LINE_RP_G, VERDICT_MEASURED, w.g,
 		     "%.5f: dce_tcp_g = %.0f, the weight of the old alpha in 1/1024", w.g,
 		     1024 * (1 - w.g));
 	findings_set(f, LINE_RP_K, VERDICT_MEASURED, w.k_ns / 1e3, "%.2f us", w.k_ns / 1e3);
 }
 
+/* Rates are read over that time. */
+static uint64_t
+lowest_ns(const struct prober *p)
+{
+	return max_u64(LOWEST_NS, p->late_ns * 40);
+}
+
+/* A rate is seen only if it lasts for some packets. */
+static void
+say_lowest(struct prober *p, enum findings_line line, double bps, double before_bps)
+{
+	double gap_ns = mean_frame_bytes(p) * 8e9 / bps;
+
+	if (gap_ns > LOWEST_GAP_NS || lowest_ns(p) > MOST_LOWEST_NS ||
+	    p->first_ns < LOWEST_LASTS_NS)
+		findings_say(&p->findings, line, VERDICT_NOT_MEASURED,
+			     "at most %.4f Gb/s, %.2f %% of the rate before: too short for a rate",
+			     bps / GBIT, bps * 100 / before_bps);
+	else
+		findings_set(&p->findings, line, VERDICT_MEASURED, bps / GBIT,
+			     "%.4f Gb/s, %.2f %% of the %.3f Gb/s before", bps / GBIT,
+			     bps * 100 / before_bps, before_bps / GBIT);
+}
+
+/* A plateau that is near 95 % of the rate may be above or below it. */
+#define NEARLY 0.007
+
+static void
+say_recovered(struct prober *p, uint64_t now_ns)
+{
+	uint64_t cut_ns = p->t_ns + (uint64_t)p->rtt_ns + (uint64_t)p->cut_delay_ns + CURVE_BIN_NS;
+	uint64_t low_ns = curve_reaches_ns(&p->curve, (RECOVERED - NEARLY) * p->line_bps, cut_ns);
+	uint64_t high_ns = curve_reaches_ns(&p->curve, (RECOVERED + NEARLY) * p->line_bps, cut_ns);
+	double low_us = ((double)(low_ns - p->t_ns) - p->rtt_ns) / 1e3;
+	double high_us = ((double)(high_ns - p->t_ns) - p->rtt_ns) / 1e3;
+
+	if (low_ns == 0)
+		return;
+	if (high_ns == 0)
+		high_us = ((double)(now_ns - p->t_ns) - p->rtt_ns) / 1e3;
+	/* Rates over so short a time must be exact. */
+	if (low_us * 1e3 < 40 * CURVE_BIN_NS || (double)p->late_ns > 4 * NEARLY * CURVE_BIN_NS)
+		findings_say(&p->findings, LINE_RP_RECOVERY, VERDICT_NOT_MEASURED, "about %.1f us",
+			     low_us);
+	else if (high_us - low_us > 0.04 * low_us || (double)p->late_ns > 30 * low_us)
+		findings_say(&p->findings, LINE_RP_RECOVERY, VERDICT_NOT_MEASURED,
+			     "between %.1f and %.1f us", low_us, high_us);
+	else
+		findings_set(&p->findings, LINE_RP_RECOVERY, VERDICT_MEASURED,
+			     (low_us + high_us) / 2, "%.1f us", (low_us + high_us) / 2);
+}
+
+/* Frames that a QP at line rate has tokens for. */
+#define TOKEN_FRAMES 2.2
+
+/* Time from the first CNP to its cut beside the round trip: the slot of cuts, in mlx's law. */
+static double
+cut_delay_ns(const struct prober *p, uint64_t cut_ns, double after_ns)
+{
+	double at_ns = curve_change_ns(&p->curve, p->curve.points[0].at_ns, cut_ns,
+				       cut_ns + (uint64_t)(0.4 * after_ns),
+				       cut_ns + (uint64_t)(0.9 * after_ns));
+
+	double after_bps = curve_rate_bps(&p->curve, cut_ns + (uint64_t)(0.4 * after_ns),
+					  cut_ns + (uint64_t)(0.9 * after_ns));
+	/* The bytes of these frames leave at the rate of before, whatever the one after it is. */
+	double tokens_ns =
+		TOKEN_FRAMES * (double)prober_frame_ns(p) * p->line_bps / (p->line_bps - after_bps);
+
+	return fmax(at_ns - (double)cut_ns - tokens_ns, 0);
+}
+
+/* A timer expires as late at any rate, a byte counter earlier at a higher one. */
+#define SAME_TIME 0.04
+#define OTHER_RATE 1.5
+
+/* Is the first increase after a cut that of the timer? */
+static void
+take_first(struct prober *p, const struct recovery_first *first, uint64_t cut_ns)
+{
+	if (first->after_ns == 0)
+		return;
+	if (first->regular >= 2)
+		p->timer_ns = recovery_timer_ns(&p->curve, cut_ns, first->after_ns, first->rate_bps,
+						p->line_bps, mean_frame_bytes(p));
+	else if (p->other_ns > 0 && p->other_bps > OTHER_RATE * first->rate_bps &&
+		 fabs(first->after_ns / p->other_ns - 1) < SAME_TIME)
+		p->timer_ns = p->other_ns;
+	p->other_ns = first->after_ns;
+	p->other_bps = first->rate_bps;
+}
+
 /* The first CNP: its cut, and the recovery. */
 static bool
 say_first(struct prober *p, uint64_t now_ns)
 {
-	double lowest = curve_lowest_bps(&p->curve, LOWEST_NS, p->t_ns, now_ns), alpha;
+	double lowest = curve_lowest_bps(&p->curve, lowest_ns(p), p->t_ns, now_ns);
 	uint64_t cut_ns = p->t_ns + (uint64_t)p->rtt_ns;
+	struct recovery_first first;
 
 	if (lowest > SLOWER * p->line_bps)
 		return false;
-	findings_set(&p->findings, LINE_RP_AFTER_1, VERDICT_MEASURED, lowest / GBIT,
-		     "%.3f Gb/s, %.1f %% of the rate before", lowest / GBIT,
-		     lowest * 100 / p->line_bps);
-	if (has_recovered(p, now_ns))
-		findings_set(&p->findings, LINE_RP_RECOVERY, VERDICT_MEASURED,
-			     (double)(now_ns - p->t_ns) / 1e3, "%.1f us",
-			     (double)(now_ns - p->t_ns) / 1e3);
+	p->cuts = true;
+	first = recovery_first_increase(&p->curve, cut_ns, false);
+	p->first_ns = first.after_ns;
+	say_lowest(p, LINE_RP_AFTER_1, lowest, p->line_bps);
 	say_stages(p);
-	p->timer_ns = recovery_timer_ns(&p->curve, cut_ns);
-	if (p->timer_ns == 0)
+	/* The line of the rate after the cut shows when that was. */
+	if (first.after_ns > 0)
+		p->cut_delay_ns = cut_delay_ns(p, cut_ns, first.after_ns);
+	say_recovered(p, now_ns);
+	if (first.after_ns == 0)
 		return false;
-	alpha = alpha_of(p->line_bps,
-			 curve_rate_bps(&p->curve, cut_ns + (uint64_t)(0.55 * p->timer_ns),
-					cut_ns + (uint64_t)(0.95 * p->timer_ns)));
-	findings_set(&p->findings, LINE_RP_ALPHA, VERDICT_MEASURED, alpha, "%.3f: a cut to %.1f %%",
-		     alpha, 100 - alpha * 50);
+	cut_ns += (uint64_t)p->cut_delay_ns;
+	first = recovery_first_increase(&p->curve, cut_ns, false);
+	p->first_alpha = alpha_of(
+		p->line_bps, curve_rate_bps(&p->curve, cut_ns + (uint64_t)(0.55 * first.after_ns),
+					    cut_ns + (uint64_t)(0.95 * first.after_ns)));
+	take_first(p, &first, cut_ns);
 	return true;
 }
+
+#define DEPTHS 3u
+#define DEPTH_CNPS 2000u
+#define DEPTH_NS (4 * NS_PER_MS)
+#define NO_TIMER "T is not known: increases come at irregular times"
 
 bool
 probe_rp_alpha(struct prober *p, uint64_t now_ns)
 {
+	struct recovery_first first;
+
 	if (p->line_bps == 0) {
 		say_no_reaction(p, LINE_RP_DECAY, LINE_RP_K);
 		return true;
@@ -345,8 +606,34 @@ probe_rp_alpha(struct prober *p, uint64_t now_ns)
 	prober_send_cnp(p, 0, 0, now_ns);
 	PROBER_SLEEP(p, 100 * NS_PER_US);
 	PROBER_WAIT(p, has_recovered(p, now_ns), now_ns + p->params.curve_ns);
+	/* Is it a step above 95 %, or a plateau there? */
+	PROBER_SLEEP(p, (now_ns - p->t_ns) / 16);
 	if (!say_first(p, now_ns))
 		return true;
+	/* The byte counter may be faster than the timer: at lower rates it is not. */
+	for (p->j = 0; p->timer_ns == 0 && p->j < DEPTHS; p->j++) {
+		PROBER_WAIT(p, has_recovered(p, now_ns), now_ns + p->params.curve_ns);
+		for (p->i = 0; p->i < DEPTH_CNPS; p->i++) {
+			if (rate_now(p, 2, now_ns) <= p->line_bps / (4u << 2 * p->j))
+				break;
+			prober_send_cnp(p, 0, 0, now_ns);
+			PROBER_SLEEP(p, 5 * NS_PER_US);
+		}
+		curve_start(&p->curve, 0);
+		p->t_ns = now_ns;
+		PROBER_SLEEP(p, DEPTH_NS);
+		first = recovery_first_increase(
+			&p->curve, p->t_ns - 5 * NS_PER_US + (uint64_t)p->rtt_ns, true);
+		take_first(p, &first, p->t_ns - 5 * NS_PER_US + (uint64_t)p->rtt_ns);
+	}
+	if (p->timer_ns == 0) {
+		for (unsigned int l = LINE_RP_DECAY; l <= LINE_RP_K; l++)
+			findings_say(&p->findings, (enum findings_line)l, VERDICT_NOT_MEASURED,
+				     NO_TIMER);
+		findings_say(&p->findings, LINE_RP_ALPHA, VERDICT_NOT_MEASURED,
+			     "a cut to %.1f %%; " NO_TIMER, 100 - p->first_alpha * 50);
+		return true;
+	}
 	/* Alpha may have fallen; a limiter that has been released sets it anew. */
 	p->j = 0;
 again:
@@ -379,13 +666,19 @@ again:
 	curve_start(&p->curve, 0);
 	PROBER_SLEEP(p, (uint64_t)(3.9 * p->timer_ns));
 	p->a = 0;
+	p->row_n = 0;
 	/* The first one only brings the QP below line rate. */
 	for (p->i = 0; p->i <= IN_ROW; p->i++) {
 		prober_send_cnp(p, 0, 0, now_ns);
 		PROBER_SLEEP(p, (uint64_t)(p->i == 0 ? 0.95 * p->timer_ns : row_ns(p)));
 		p->b = curve_rate_bps(&p->curve, now_ns - (uint64_t)(0.75 * row_ns(p)), now_ns);
-		if (p->i > 0)
+		if (p->i > 0) {
+			/* Too slow to be read. */
+			if (p->b * row_ns(p) < ROW_PACKETS * 8e9 * wire_bytes(p->params.mtu_bytes))
+				break;
 			p->y[SERIES + p->i - 1] = alpha_of(p->a, p->b);
+			p->row_n = p->i;
+		}
 		p->a = p->b;
 	}
 	say_alpha(p);
@@ -419,10 +712,12 @@ probe_rp_many(struct prober *p, uint64_t now_ns)
 		}
 		p->mark = p->qps[0].packets;
 		PROBER_WAIT(p, p->qps[0].packets > p->mark + 4, now_ns + p->params.answer_ns / 4);
-		p->b = curve_lowest_bps(&p->curve, LOWEST_NS, p->t_ns, now_ns);
-		findings_set(&p->findings, bursts[p->j].line, VERDICT_MEASURED, p->b / GBIT,
-			     "%.4f Gb/s, %.2f %% of the %.3f Gb/s before", p->b / GBIT,
-			     p->a > 0 ? p->b * 100 / p->a : 0, p->a / GBIT);
+		p->b = curve_lowest_bps(&p->curve, lowest_ns(p), p->t_ns, now_ns);
+		if (p->a > 0 && p->b > 0)
+			say_lowest(p, bursts[p->j].line, p->b, p->a);
+		else
+			findings_say(&p->findings, bursts[p->j].line, VERDICT_NOT_MEASURED,
+				     "too few packets for a rate");
 	}
 	PROBER_END(p);
 }
@@ -430,7 +725,9 @@ probe_rp_many(struct prober *p, uint64_t now_ns)
 #define CNP_GAP_NS (50 * NS_PER_US)
 #define BACK_OFF_ROUNDS 3u
 /* Frames may be late by this share of the time over which a rate is taken. */
-#define BACK_OFF_LATE 0.5
+#define BACK_OFF_LATE 0.1
+/* Else it is taken over a longer time. */
+#define BACK_OFF_LONGER 4u
 
 static void
 say_back_off(struct prober *p)
@@ -443,6 +740,10 @@ say_back_off(struct prober *p)
 			     (double)p->late_ns / 1e6, (double)p->back_off_ns / 1e6);
 	else if (share < HEARS)
 		findings_say(&p->findings, LINE_RP_BACK_OFF, VERDICT_OK, "CNPs slow the QP down");
+	else if (share > DEAF && p->cuts)
+		findings_say(&p->findings, LINE_RP_BACK_OFF, VERDICT_DIFFERS,
+			     "a CNP each 50 us leaves %.0f %% of the rate: it recovers as fast",
+			     fmin(share, 1) * 100);
 	else if (share > (p->unsteady ? DEAF_UNSTEADY : DEAF))
 		findings_say(&p->findings, LINE_RP_BACK_OFF, VERDICT_FAULT,
 			     "no back-off, %.0f %% of the rate is left: no DCQCN, or CNPs are "
@@ -473,6 +774,7 @@ probe_rp_back_off(struct prober *p, uint64_t now_ns)
 	/* Nothing that was measured before is used here. */
 	p->t2_ns = p->late_ns;
 	p->late_ns = 0;
+again:
 	p->a = p->b = 0;
 	for (p->j = 0; p->j < 2 * BACK_OFF_ROUNDS; p->j++) {
 		PROBER_WAIT(p, has_recovered(p, now_ns), now_ns + p->params.curve_ns);
@@ -490,6 +792,12 @@ probe_rp_back_off(struct prober *p, uint64_t now_ns)
 		*(p->n != 0 ? &p->a : &p->b) +=
 			(double)(p->qps[0].bytes - p->mark) / (double)(now_ns - p->t_ns);
 	}
+	if (p->late_ns > BACK_OFF_LATE * (double)p->back_off_ns &&
+	    p->back_off_ns < p->params.answer_ns / 4) {
+		p->back_off_ns *= BACK_OFF_LONGER;
+		if (now_ns + 8 * p->back_off_ns < p->end_ns)
+			goto again;
+	}
 	if (p->a > 0)
 		say_back_off(p);
 	p->late_ns = max_u64(p->late_ns, p->t2_ns);
@@ -506,42 +814,61 @@ probe_rp_back_off(struct prober *p, uint64_t now_ns)
 static double
 low_rate(const struct prober *p)
 {
-	const struct prober_qp *q = &p->qps[0];
 	double goal = p->line_bps / 16;
 
 	if (p->timer_ns > 0)
-		goal = 24 * (double)q->bytes / (double)q->packets * 8e9 / p->timer_ns;
+		goal = 24 * mean_frame_bytes(p) * 8e9 / p->timer_ns;
 	if (goal > p->line_bps / 4)
 		goal = p->line_bps / 4;
 	return goal < p->line_bps / 128 ? p->line_bps / 128 : goal;
 }
 
+/* A parameter of the recovery, if no other value fits as well. */
+static void
+say_told(struct prober *p, enum findings_line line, bool is_told, double value, const char *format)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), format, value);
+	if (is_told)
+		findings_set(&p->findings, line, VERDICT_MEASURED, value, "%s", text);
+	else
+		findings_say(&p->findings, line, VERDICT_NOT_MEASURED,
+			     "about %s: other values fit the recovery as well", text);
+}
+
 static void
 say_recovery(struct prober *p)
 {
-	struct recovery r =
-		recovery_fit(&p->curve, p->t_ns + (uint64_t)p->rtt_ns, p->timer_ns, p->line_bps);
+	struct recovery r = recovery_fit(&p->curve, p->t_ns + (uint64_t)p->rtt_ns, p->cut_delay_ns,
+					 p->timer_ns, p->line_bps, mean_frame_bytes(p), p->kinds);
 	struct findings *f = &p->findings;
 	enum findings_verdict verdict = VERDICT_MEASURED;
 
-	if (r.timer_ns <= 0)
-		return;
-	p->timer_ns = r.timer_ns;
-	findings_set(f, LINE_RP_TIMER, verdict, r.timer_ns / 1e3, "%.2f us", r.timer_ns / 1e3);
-	if (!r.known)
-		return;
-	findings_set(f, LINE_RP_FAST_STEPS, verdict, r.fast_steps, "%u", r.fast_steps);
-	findings_set(f, LINE_RP_AI, verdict, r.ai_bps / MBIT, "%.2f Mb/s, over %u intervals of T",
-		     r.ai_bps / MBIT, r.intervals);
-	if (!r.hyper) {
-		findings_say(f, LINE_RP_BYTES, verdict,
-			     "not seen: no hyper increase before the end of the recovery");
-		findings_say(f, LINE_RP_HAI, verdict,
-			     "not seen: no hyper increase before the end of the recovery");
+	if (r.timer_ns <= 0) {
+		for (unsigned int l = LINE_RP_TIMER; l <= LINE_RP_HAI; l++)
+			findings_say(f, (enum findings_line)l, VERDICT_NOT_MEASURED, NO_TIMER);
 		return;
 	}
-	findings_set(f, LINE_RP_BYTES, verdict, r.byte_reset / 1e3, "%.1f KB", r.byte_reset / 1e3);
-	findings_set(f, LINE_RP_HAI, verdict, r.hai_bps / MBIT, "%.2f Mb/s", r.hai_bps / MBIT);
+	p->timer_ns = r.timer_ns;
+	findings_set(f, LINE_RP_TIMER, verdict, r.timer_ns / 1e3, "%.2f us", r.timer_ns / 1e3);
+	if (!r.fits) {
+		for (unsigned int l = LINE_RP_FAST_STEPS; l <= LINE_RP_HAI; l++)
+			findings_say(
+				f, (enum findings_line)l, VERDICT_NOT_MEASURED,
+				"no law fits the recovery: %.1f %% off, over %u intervals of T",
+				100 * r.misfit, r.intervals);
+		return;
+	}
+	say_told(p, LINE_RP_FAST_STEPS, r.tells_fast_steps, r.fast_steps, "%.0f");
+	say_told(p, LINE_RP_AI, r.tells_ai, r.ai_bps / MBIT, "%.2f Mb/s");
+	if (!r.hyper) {
+		findings_say_all(f, LINE_RP_BYTES, LINE_RP_HAI, VERDICT_NOT_MEASURED,
+				 "not seen: no hyper increase before the end of the recovery");
+		return;
+	}
+	say_told(p, LINE_RP_BYTES, r.tells_bytes, r.byte_reset / 1e3, "%.1f KB");
+	say_told(p, LINE_RP_HAI, r.tells_hai, r.hai_bps / MBIT, "%.2f Mb/s");
 }
 
 /* Rounds of CNPs to bring the target down: it follows the rate only after an increase (mlx). */
@@ -555,6 +882,8 @@ probe_rp_recovery(struct prober *p, uint64_t now_ns)
 		say_no_reaction(p, LINE_RP_TIMER, LINE_RP_HAI);
 		return true;
 	}
+	if (p->kinds == 0)
+		p->kinds = (1u << LAW_KINDS) - 1;
 	if (say_unsteady(p, LINE_RP_TIMER, LINE_RP_HAI))
 		return true;
 	PROBER_BEGIN(p);
@@ -583,14 +912,36 @@ probe_rp_recovery(struct prober *p, uint64_t now_ns)
 	PROBER_END(p);
 }
 
-/* The last distances are equal within 3 %: the rate neither falls nor rises. */
-static bool
-is_steady(const struct prober *p)
-{
-	double all = prober_rate_bps(p, 0, 5), last = prober_rate_bps(p, 0, 1);
-	double some = prober_rate_bps(p, 0, 2);
+/* Distance of the CNPs that bring the rate down: no cut is missed, and no timer expires. */
+#define FLOOR_GAP_NS (5 * NS_PER_US)
+/* A rate that neither falls nor rises for that time, and for some packets, is the lowest one. */
+#define FLOOR_NS (8 * NS_PER_MS)
+#define FLOOR_PACKETS 12u
+#define FLOOR_SHARE 0.01
+#define FLOOR_STEP_NS 50000.0
+#define FLOOR_WINDOW_NS (200 * NS_PER_MS)
 
-	return last > 0.97 * all && last < 1.03 * all && some > 0.97 * all && some < 1.03 * all;
+/* The rate over the last FLOOR_NS and FLOOR_PACKETS, if all distances in it are alike; else 0. */
+static double
+steady_bps(const struct prober *p, uint64_t now_ns)
+{
+	const struct curve *c = &p->curve;
+	uint32_t first = curve_find(c, now_ns - FLOOR_NS);
+	double rate, stray_ns, gap_ns;
+
+	if (c->n < FLOOR_PACKETS || now_ns < c->points[0].at_ns + FLOOR_NS)
+		return 0;
+	if (first > c->n - FLOOR_PACKETS)
+		first = c->n - FLOOR_PACKETS;
+	rate = curve_rate_bps(c, c->points[first].at_ns, now_ns);
+	if (rate == 0)
+		return 0;
+	gap_ns = (double)(c->points[c->n - 1].at_ns - c->points[first].at_ns) / (c->n - 1 - first);
+	stray_ns = curve_stray_ns(c, rate, c->points[first].at_ns, now_ns);
+	/* A drift bends the curve; at high rates a step of it is seen as well. */
+	return stray_ns < FLOOR_SHARE * fmax(gap_ns, FLOOR_STEP_NS) + 2 * (double)prober_frame_ns(p)
+		       ? rate
+		       : 0;
 }
 
 bool
@@ -601,22 +952,29 @@ probe_rp_floor(struct prober *p, uint64_t now_ns)
 		return true;
 	}
 	PROBER_BEGIN(p);
-	/* So many that no cut is missed, and the timer never expires. */
-	for (p->i = 0; p->i < 200; p->i++) {
-		prober_send_cnp(p, 0, 0, now_ns);
-		PROBER_SLEEP(p, 5 * NS_PER_US);
+	PROBER_WAIT(p, has_recovered(p, now_ns), now_ns + p->params.curve_ns);
+	for (p->t_ns = now_ns, p->b = 0; p->b == 0 && now_ns - p->t_ns < p->params.answer_ns;) {
+		/* Points over some distances of CNPs: a cut between them is seen. */
+		curve_start(&p->curve, 0);
+		for (p->t2_ns = now_ns; p->b == 0 && now_ns - p->t2_ns < FLOOR_WINDOW_NS;) {
+			prober_send_cnp(p, 0, 0, now_ns);
+			PROBER_SLEEP(p, FLOOR_GAP_NS);
+			if (now_ns - p->t2_ns > FLOOR_NS)
+				p->b = steady_bps(p, now_ns);
+		}
+		if (p->curve.n == 0)
+			break;
 	}
-	p->mark = p->qps[0].packets;
-	p->t_ns = now_ns;
-	while (now_ns - p->t_ns < p->params.answer_ns / 2 &&
-	       (p->qps[0].packets < p->mark + 7 || !is_steady(p))) {
-		prober_send_cnp(p, 0, 0, now_ns);
-		PROBER_SLEEP(p, 5 * NS_PER_US);
-	}
-	if (p->qps[0].packets >= p->mark + 7 && is_steady(p))
-		findings_set(&p->findings, LINE_RP_FLOOR, VERDICT_MEASURED,
-			     prober_rate_bps(p, 0, 5) / MBIT, "%.3f Mb/s",
-			     prober_rate_bps(p, 0, 5) / MBIT);
+	if (p->b > p->line_bps / 2)
+		findings_say(&p->findings, LINE_RP_FLOOR, VERDICT_NOT_MEASURED,
+			     "CNPs bring the rate down to %.3f Gb/s only", p->b / GBIT);
+	else if (p->b > 0)
+		findings_set(&p->findings, LINE_RP_FLOOR, VERDICT_MEASURED, p->b / MBIT,
+			     "%.3f Mb/s", p->b / MBIT);
+	else
+		findings_say(&p->findings, LINE_RP_FLOOR, VERDICT_NOT_MEASURED,
+			     "the rate is not steady after %.0f ms of CNPs",
+			     (double)(now_ns - p->t_ns) / 1e6);
 	PROBER_WAIT(p, has_recovered(p, now_ns), now_ns + p->params.curve_ns);
 	PROBER_END(p);
 }

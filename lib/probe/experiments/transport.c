@@ -16,19 +16,11 @@
 /* Unit of the retransmission timeout: 4.096 us (IBTA 9.7.6.1.3). */
 #define TIMEOUT_UNIT_NS 4096.0
 
-static enum findings_verdict
-judge_delay(double ns)
-{
-	return ns <= PROMPT_NS ? VERDICT_OK : ns <= SLUGGISH_NS ? VERDICT_DIFFERS : VERDICT_FAULT;
-}
-
 static void
 say_delay(struct prober *p, enum findings_line line, double ns)
 {
-	if (ns < 0)
-		ns = 0;
-	findings_set(&p->findings, line, judge_delay(ns), ns / 1e3, "%.2f us beside the round trip",
-		     ns / 1e3);
+	probe_say_delay(p, line, ns, (struct probe_limits){PROMPT_NS, SLUGGISH_NS},
+			"beside the round trip");
 }
 
 /* Number of answers to QP 0 with this syndrome since an entry. */
@@ -213,7 +205,7 @@ probe_tr_answers(struct prober *p, uint64_t now_ns)
 	PROBE_RESYNC(p, 0);
 	if (!probe_is_synced(p, 0))
 		return true;
-	p->n = p->qps[0].acked_psn - 1;
+	p->n = (p->qps[0].acked_psn - 1) & PSN_MASK;
 	p->mark = p->n_answers;
 	prober_send_request(p, 0, p->n, 64, 0, now_ns);
 	PROBER_WAIT(p, probe_answer_to(p, 0, p->mark) != NULL, now_ns + p->params.answer_ns / 4);
@@ -240,23 +232,27 @@ say_recovery(struct prober *p)
 {
 	const struct prober_qp *q = &p->qps[0];
 	uint32_t highest = q->lost_psn, again = 0;
-	bool resent = false;
+	/* Its first arrival may have left the ring. */
+	uint32_t lost = p->n_arrivals - p->mark > PROBER_LOG;
 
 	for (uint64_t i = prober_oldest(p->n_arrivals, p->mark); i < p->n_arrivals; i++) {
 		const struct prober_arrival *a = prober_arrival(p, i);
 
 		if (a->qp != 0 || psn_diff(a->psn, q->lost_psn) < 0)
 			continue;
-		if (a->psn == q->lost_psn && a->at_ns >= q->nak_ns)
-			resent = true;
-		if (resent && psn_diff(a->psn, highest) <= 0)
+		/* The first one is the one that was lost. */
+		lost += a->psn == q->lost_psn;
+		if (lost > 1 && psn_diff(a->psn, highest) <= 0)
 			again++;
 		if (psn_diff(a->psn, highest) > 0)
 			highest = a->psn;
 	}
+	if (again == 0)
+		return;
 	findings_set(&p->findings, LINE_TR_RECOVERY, VERDICT_OK, again,
 		     again > 1 ? "%u from the lost one on: go-back-N" : "%u: selective repeat",
 		     again);
+	p->keeps |= again == 1;
 }
 
 bool
@@ -429,10 +425,9 @@ say_read(struct prober *p, const struct prober_reads *r)
 	uint32_t before = (uint32_t)psn_diff(r->lost_psn, r->again_psn);
 
 	p->a = p->j == 0 || delay < p->a ? delay : p->a;
-	delay = p->a > 0 ? p->a : 0;
-	findings_set(&p->findings, LINE_TR_READ_DELAY,
-		     delay <= PROMPT_NS ? VERDICT_OK : VERDICT_DIFFERS, delay / 1e3,
-		     "%.2f us beside the round trip", delay / 1e3);
+	/* A slow request is allowed. */
+	probe_say_delay(p, LINE_TR_READ_DELAY, p->a, (struct probe_limits){PROMPT_NS, INFINITY},
+			"beside the round trip");
 	findings_say(&p->findings, LINE_TR_READ_FROM, before == 0 ? VERDICT_OK : VERDICT_DIFFERS,
 		     before == 0 ? "the lost one" : "%u before the lost one: they come twice",
 		     before);

@@ -5,17 +5,27 @@
 #include "base/numbers/units.h"
 #include "probe/experiments/kinds.h"
 
-/* Delays, intervals and steps of a rate. */
+/* Times that have no line of their own to be compared with. */
 #define EXACT_NS (10 * NS_PER_US)
+/* A time may be wrong by this share of it. */
+#define SHARE 0.03
+/* Alphas are read from shorter times. */
+#define ALPHA_SHARE 0.01
 
-/* Lines of counts and formats, whose experiments wait for answers and not for times. */
+/*
+ * Lines of counts and formats, whose experiments wait for answers and not for times, and lines that
+ * take lateness into account themselves.
+ */
 static bool
 is_timeless(enum findings_line l)
 {
-	return (l >= LINE_NP_OPCODE && l <= LINE_NP_DEST_QP) ||
+	return l == LINE_NP_DELAY || (l >= LINE_RP_AFTER_1 && l <= LINE_RP_AFTER_100) ||
+	       l == LINE_RP_RECOVERY || (l >= LINE_NP_OPCODE && l <= LINE_NP_DEST_QP) ||
 	       (l >= LINE_TR_NAK_PSN && l <= LINE_TR_BAD_ICRC) || l == LINE_TR_RECOVERY ||
-	       l == LINE_TR_LAST_FROM || l == LINE_TR_READ_FROM || l == LINE_RP_BACK_OFF ||
-	       l == LINE_PFC_SENT || l == LINE_PFC_SENT_PRIOS || l >= LINE_PIT_SPORT_RANGE;
+	       l == LINE_TR_NAK_DELAY || l == LINE_TR_RESEND_DELAY || l == LINE_TR_READ_DELAY ||
+	       (l >= LINE_NP_INTERVAL_QP && l <= LINE_NP_INTERVAL_PORT) || l == LINE_TR_LAST_FROM ||
+	       l == LINE_TR_READ_FROM || l == LINE_RP_BACK_OFF || l == LINE_PFC_SENT ||
+	       l == LINE_PFC_SENT_PRIOS || l >= LINE_PIT_SPORT_RANGE;
 }
 
 /* How late may a frame be, so that the line is right? */
@@ -34,6 +44,18 @@ most_late_ns(const struct prober *p, enum findings_line l)
 	case LINE_TR_LOST_ACK:
 		/* Counted over that time. */
 		return p->params.settle_ns / 2;
+	case LINE_RP_ALPHA:
+	case LINE_RP_STAGES:
+	case LINE_RP_TIMER:
+	case LINE_RP_FAST_STEPS:
+	case LINE_RP_AI:
+	case LINE_RP_BYTES:
+	case LINE_RP_HAI:
+		return (uint64_t)(SHARE * p->timer_ns);
+	case LINE_RP_DECAY:
+	case LINE_RP_G:
+	case LINE_RP_K:
+		return (uint64_t)(ALPHA_SHARE * p->timer_ns);
 	case LINE_RP_BEFORE:
 	case LINE_RP_OTHERS:
 		return p->params.settle_ns / 40;
@@ -42,12 +64,6 @@ most_late_ns(const struct prober *p, enum findings_line l)
 		return (uint64_t)(f->value * 1e6 / 10);
 	case LINE_TR_BACK_OFF:
 		return (uint64_t)(p->findings.of[LINE_TR_TIMEOUT].value * 1e6 / 10);
-	case LINE_NP_DELAY:
-	case LINE_TR_NAK_DELAY:
-	case LINE_TR_RESEND_DELAY:
-	case LINE_TR_READ_DELAY:
-		/* A long delay is long even so. */
-		return max_u64(EXACT_NS, (uint64_t)(f->has_value ? f->value * 1e3 / 4 : 1e18));
 	case LINE_PFC_STOP:
 	case LINE_PFC_START:
 		if (f->verdict != VERDICT_FAULT)

@@ -12,6 +12,7 @@
 
 #include "unit/cases.h"
 #include "unit/eal.h"
+#include "base/numbers/fixed.h"
 #include "fabric/links/fabric.h"
 #include "nic/nic.h"
 #include "node/pkt_fifo.h"
@@ -23,14 +24,20 @@
 #define BED_QPS 2u
 #define BED_QPN 17u
 
+/* A power of two. */
+#define DUT_MOST_LATE 4096u
+
 struct dut {
 	struct node node;
 	struct node *nic;
 	/* A fault: takes or changes a frame to or from the NIC. @return false: it is lost. */
 	bool (*hears)(struct dut *, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns);
 	bool (*says)(struct dut *, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns);
-	struct pkt_fifo late; /* frames that says() keeps: leave at late_ns */
-	uint64_t late_ns;
+	struct pkt_fifo late;             /* frames that says() keeps, in order */
+	uint64_t until_ns[DUT_MOST_LATE]; /* when they leave: a ring */
+	uint32_t first_late;
+	/* The test's own: sees each call after it. */
+	void (*watches)(struct dut *, uint64_t now_ns);
 	struct rte_mempool *pool;
 };
 
@@ -62,6 +69,24 @@ dut_mend_icrc(struct rte_mbuf *m, const struct roce_view *v)
 		   icrc_compute(buf + v->ip_off, v->ip_version, v->icrc_off - v->ip_off));
 }
 
+/* Keep a frame until a time, at least that of the frame before it. */
+static inline void
+dut_keep(struct dut *d, struct rte_mbuf *m, uint64_t until_ns)
+{
+	assert_true(d->late.count < DUT_MOST_LATE);
+	d->until_ns[(d->first_late + d->late.count) % DUT_MOST_LATE] = until_ns;
+	pkt_fifo_push(&d->late, m);
+}
+
+/* When does the last frame leave that is kept? 0: none is. */
+static inline uint64_t
+dut_kept_until_ns(const struct dut *d)
+{
+	return d->late.count == 0
+		       ? 0
+		       : d->until_ns[(d->first_late + d->late.count - 1) % DUT_MOST_LATE];
+}
+
 static inline void
 dut_wake(struct dut *d)
 {
@@ -87,6 +112,8 @@ dut_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uin
 	if (kept > 0 || n == 0)
 		d->nic->ops->rx(d->nic, port, pkts, kept, now_ns);
 	dut_wake(d);
+	if (d->watches != NULL)
+		d->watches(d, now_ns);
 	node_wake(node, 0);
 }
 
@@ -96,8 +123,11 @@ dut_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pk
 	struct dut *d = dut_of(node);
 	uint16_t n = 0;
 
-	while (d->late.count > 0 && n < max_pkts && d->late_ns <= now_ns)
+	while (d->late.count > 0 && n < max_pkts &&
+	       d->until_ns[d->first_late % DUT_MOST_LATE] <= now_ns) {
 		pkts[n++] = pkt_fifo_pop(&d->late);
+		d->first_late++;
+	}
 	while (n == 0 && max_pkts > 0) {
 		struct rte_mbuf *m;
 		struct roce_view v = {0};
@@ -110,6 +140,8 @@ dut_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pk
 			pkts[n++] = m;
 	}
 	dut_wake(d);
+	if (d->watches != NULL)
+		d->watches(d, now_ns);
 	return n;
 }
 
@@ -119,7 +151,8 @@ dut_next_ns(const struct node *node, uint16_t port)
 	const struct dut *d = (const struct dut *)node;
 	uint64_t next_ns = d->nic->ops->next_ns(d->nic, port);
 
-	return d->late.count > 0 && d->late_ns < next_ns ? d->late_ns : next_ns;
+	return d->late.count == 0 ? next_ns
+				  : min_u64(next_ns, d->until_ns[d->first_late % DUT_MOST_LATE]);
 }
 
 static inline uint64_t
@@ -141,6 +174,8 @@ struct bed {
 	struct dut dut;
 	struct node *prober;
 	struct fabric *fabric;
+	uint16_t mtu_bytes;
+	uint32_t psn;      /* first of both ways */
 	bool silent;       /* the NIC sends no data of its own */
 	uint16_t vlan_tci; /* of its frames; 0: untagged */
 	bool reads;        /* its last QP reads */
@@ -168,6 +203,7 @@ bed_init(struct bed *b)
 	b->probe.link_speed_bps = b->nic.link_speed_bps;
 	b->probe.qp_count = BED_QPS;
 	b->probe.curve_ns = 60 * NS_PER_MS;
+	b->mtu_bytes = 1024;
 }
 
 static inline void
@@ -211,7 +247,8 @@ bed_create(struct bed *b)
 			.tagged = b->vlan_tci != 0,
 			.vlan_tci = b->vlan_tci,
 			.verb = b->reads && i == BED_QPS ? NIC_READ : NIC_WRITE,
-			.mtu_bytes = 1024,
+			.mtu_bytes = b->mtu_bytes,
+			.initial_psn = b->psn,
 			.message_bytes = 64 * 1024,
 			.stop_ns = NEVER_NS,
 			.depth = b->reads && i == BED_QPS ? 8 : 64,

@@ -74,9 +74,7 @@ says_cnps_late(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uin
 {
 	if (!is_cnp(v))
 		return true;
-	if (d->late.count == 0)
-		d->late_ns = now_ns + 80 * NS_PER_US;
-	pkt_fifo_push(&d->late, m);
+	dut_keep(d, m, d->late.count == 0 ? now_ns + 80 * NS_PER_US : dut_kept_until_ns(d));
 	return false;
 }
 
@@ -89,6 +87,55 @@ TEST(names_late_cnps)
 	/* An ACK may wait for a packet of data, 0.9 us. */
 	assert_in_range(bed_finding(&bed, LINE_NP_DELAY)->value, 78, 82);
 	expect_faults(&bed, 1);
+	bed_destroy(&bed);
+}
+
+static bool
+says_cnps_a_little_late(struct dut *d, struct rte_mbuf *m, const struct roce_view *v,
+			uint64_t now_ns)
+{
+	if (!is_cnp(v))
+		return true;
+	dut_keep(d, m, max_u64(now_ns + 30 * NS_PER_US, dut_kept_until_ns(d)));
+	return false;
+}
+
+/* The round trip is that of a NIC without data of its own: the delay is not hidden by a queue. */
+TEST(measures_cnps_that_are_30_us_late)
+{
+	bed_only(&bed, true, false, false, false);
+	bed.dut.says = says_cnps_a_little_late;
+	bed_finish(&bed);
+	expect(&bed, LINE_NP_DELAY, VERDICT_DIFFERS, "late: ");
+	assert_in_range(bed_finding(&bed, LINE_NP_DELAY)->value, 29, 31);
+	bed_destroy(&bed);
+}
+
+/* A host that stops for 8 us in 100 us: as long as two intervals of N = 4 us. */
+static bool
+says_stalls(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	(void)v;
+	if (d->late.count == 0 && now_ns % 100000 >= 8000)
+		return true;
+	dut_keep(d, m, d->late.count == 0 ? now_ns - now_ns % 100000 + 8000 : dut_kept_until_ns(d));
+	return false;
+}
+
+TEST(measures_no_interval_that_jitter_hides)
+{
+	const struct finding *f;
+
+	bed_only(&bed, true, false, false, true);
+	rp_params_default(&bed.nic.rp, RP_PROFILE_MLX);
+	bed.nic.np.np_min_time_between_cnps_us = 4;
+	bed.dut.says = says_stalls;
+	bed_finish(&bed);
+	f = bed_finding(&bed, LINE_NP_INTERVAL_QP);
+	if (f->has_value && (f->value < 3.8 || f->value > 4.2)) {
+		bed_print(&bed);
+		fail_msg("%s", f->text);
+	}
 	bed_destroy(&bed);
 }
 
@@ -109,6 +156,90 @@ hears_no_cnps(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint
 	(void)m;
 	(void)now_ns;
 	return !is_cnp(v);
+}
+
+/* The NIC heeds a CNP of a QP in 50 us: it comes down slowly, and its floor must be waited for. */
+static bool
+hears_few_cnps(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	static uint64_t last_ns;
+
+	(void)d;
+	(void)m;
+	if (!is_cnp(v) || v->dest_qp != BED_QPN)
+		return true;
+	if (now_ns - last_ns < 50 * NS_PER_US)
+		return false;
+	last_ns = now_ns;
+	return true;
+}
+
+static void
+expect_near_or_none(const struct bed *b, enum findings_line line, double expected)
+{
+	const struct finding *f = bed_finding(b, line);
+
+	if (f->has_value && (f->value < 0.95 * expected || f->value > 1.05 * expected)) {
+		bed_print(b);
+		fail_msg("%s: %s, expected %g or no value", findings_questions[line].id, f->text,
+			 expected);
+	}
+}
+
+TEST(measures_nothing_wrong_of_a_nic_that_coalesces_cnps)
+{
+	bed_only(&bed, false, true, false, false);
+	rp_params_default(&bed.nic.rp, RP_PROFILE_MLX);
+	bed.dut.hears = hears_few_cnps;
+	bed_finish(&bed);
+	expect_near_or_none(&bed, LINE_RP_FLOOR, 1);
+	expect_near_or_none(&bed, LINE_RP_FAST_STEPS, 1);
+	expect_near_or_none(&bed, LINE_RP_G, 5.0 / 1024);
+	expect_near_or_none(&bed, LINE_RP_K, 1);
+	expect_near_or_none(&bed, LINE_RP_BYTES, 2097.088);
+	expect_near_or_none(&bed, LINE_RP_AI, 5);
+	bed_destroy(&bed);
+}
+
+/* A NIC whose host runs 1 ms in 5, and loses what comes meanwhile. */
+#define RUNS_NS NS_PER_MS
+#define PERIOD_NS (5 * NS_PER_MS)
+
+static bool
+hears_while_it_runs(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	(void)d;
+	(void)m;
+	return v == NULL || now_ns % PERIOD_NS < RUNS_NS;
+}
+
+static bool
+says_while_it_runs(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	(void)v;
+	if (now_ns % PERIOD_NS < RUNS_NS && d->late.count == 0)
+		return true;
+	/* A device holds so many frames. */
+	if (d->late.count == 1024) {
+		rte_pktmbuf_free(m);
+		return false;
+	}
+	dut_keep(d, m, max_u64(dut_kept_until_ns(d), (now_ns / PERIOD_NS + 1) * PERIOD_NS));
+	return false;
+}
+
+TEST(blames_no_nic_of_a_busy_host_for_its_back_off)
+{
+	bed_only(&bed, false, true, false, false);
+	bed.dut.hears = hears_while_it_runs;
+	bed.dut.says = says_while_it_runs;
+	bed.nic.link_speed_bps = bed.probe.link_speed_bps = 1 * GBPS;
+	bed.nic.local_ack_timeout = 12;
+	bed.probe.settle_ns = 10 * NS_PER_MS;
+	bed.probe.answer_ns = 400 * NS_PER_MS;
+	bed_finish(&bed);
+	expect_faults(&bed, 0);
+	bed_destroy(&bed);
 }
 
 TEST(names_a_nic_that_does_not_slow_down)
@@ -223,8 +354,7 @@ hears_marked_acks(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, 
 	answer->data_len = (uint16_t)roce_build(rte_pktmbuf_mtod(answer, uint8_t *), 128, &path,
 						&cnp, NULL, 0);
 	answer->pkt_len = answer->data_len;
-	d->late_ns = now_ns;
-	pkt_fifo_push(&d->late, answer);
+	dut_keep(d, answer, now_ns);
 	return true;
 }
 
@@ -279,6 +409,119 @@ TEST(names_a_read_that_is_not_asked_for_again)
 	bed_destroy(&bed);
 }
 
+/* ACKs with a count of credits (IBTA 9.7.7.2, table 45), as those of a QP without SRQ. */
+static bool
+says_credits(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	(void)d;
+	(void)now_ns;
+	return !is_answer(v, AETH_ACK >> 5) || says_with(m, v, BTH_BYTES, 0x0C);
+}
+
+TEST(takes_the_round_trip_from_acks_with_credits)
+{
+	bed_only(&bed, true, false, true, false);
+	bed.dut.says = says_credits;
+	bed_finish(&bed);
+	expect_faults(&bed, 0);
+	/* Two lengths of the cable. */
+	assert_in_range((uint64_t)((const struct prober *)bed.prober)->rtt_ns, 2000, 3000);
+	bed_destroy(&bed);
+}
+
+static bool says_in_bursts(struct dut *d, struct rte_mbuf *m, const struct roce_view *v,
+			   uint64_t now_ns);
+
+static bool
+says_credits_in_bursts(struct dut *d, struct rte_mbuf *m, const struct roce_view *v,
+		       uint64_t now_ns)
+{
+	says_credits(d, m, v, now_ns);
+	return says_in_bursts(d, m, v, now_ns);
+}
+
+TEST(takes_late_answers_with_credits_for_late)
+{
+	bed_only(&bed, true, false, true, false);
+	bed.dut.says = says_credits_in_bursts;
+	bed.nic.local_ack_timeout = 12;
+	bed.probe.settle_ns = 10 * NS_PER_MS;
+	bed.probe.answer_ns = NS_PER_SEC;
+	bed_finish(&bed);
+	expect_faults(&bed, 0);
+	assert_false(bed_finding(&bed, LINE_NP_INTERVAL_QP)->has_value);
+	bed_destroy(&bed);
+}
+
+/* The duplicate has the PSN before 0. */
+TEST(knows_the_psn_of_a_duplicate_at_the_wrap)
+{
+	for (uint32_t before = 0; before < 40; before++) {
+		bed_only(&bed, false, false, true, false);
+		bed.probe.psn = PSN_MASK - before;
+		bed.psn = PSN_MASK - before;
+		bed_finish(&bed);
+		expect(&bed, LINE_TR_DUPLICATE, VERDICT_OK, "ACK");
+		bed_destroy(&bed);
+	}
+}
+
+/* After a NAK only the packet that it names comes again; after a time-out all. */
+static struct {
+	uint32_t highest, nak_psn;
+	bool any, naked;
+	uint64_t nak_ns;
+} selective[BED_QPS + 1];
+
+static bool
+hears_selective(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	uint32_t i = v == NULL ? BED_QPS + 1 : v->dest_qp - BED_QPN;
+
+	(void)d;
+	(void)m;
+	if (i <= BED_QPS && is_answer(v, 3) && v->aeth_syndrome == AETH_NAK_PSN_SEQ) {
+		selective[i].naked = true;
+		selective[i].nak_psn = v->psn;
+		selective[i].nak_ns = now_ns;
+	}
+	return true;
+}
+
+static bool
+says_selective(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	uint32_t i = v == NULL ? BED_QPS + 1 : v->dest_qp - BED_QPN;
+
+	(void)d;
+	if (i > BED_QPS || v->opcode > RC_WRITE_ONLY_IMM)
+		return true;
+	if (!selective[i].any || psn_diff(v->psn, selective[i].highest) > 0) {
+		selective[i].any = true;
+		selective[i].highest = v->psn;
+		selective[i].naked = false;
+		return true;
+	}
+	if (!selective[i].naked || now_ns - selective[i].nak_ns > 2 * NS_PER_MS ||
+	    v->psn == selective[i].nak_psn)
+		return true;
+	rte_pktmbuf_free(m);
+	return false;
+}
+
+TEST(works_with_a_nic_that_repeats_selectively)
+{
+	bed_only(&bed, false, false, true, false);
+	bed.dut.hears = hears_selective;
+	bed.dut.says = says_selective;
+	bed_finish(&bed);
+	expect(&bed, LINE_TR_RECOVERY, VERDICT_OK, "1: selective");
+	expect(&bed, LINE_TR_TIMEOUT, VERDICT_MEASURED, "ms");
+	expect(&bed, LINE_TR_LAST, VERDICT_MEASURED, "ms");
+	expect_faults(&bed, 0);
+	bed_destroy(&bed);
+}
+
 TEST(needs_reads_to_lose_their_responses)
 {
 	bed_only(&bed, false, false, true, false);
@@ -316,6 +559,39 @@ TEST(tells_link_pause_from_pfc)
 	bed_finish(&bed);
 	expect(&bed, LINE_PFC_STOP, VERDICT_FAULT, "ignores the pause");
 	expect(&bed, LINE_PFC_LINK, VERDICT_DIFFERS, "obeyed");
+	bed_destroy(&bed);
+}
+
+/* A frame that ends pauses, and none that begins one. */
+static bool
+says_xon(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	static const uint8_t mac[6] = {2, 0, 0, 0, 0, 1};
+	static const uint16_t times[8];
+	static bool sent;
+	struct rte_mbuf *xon;
+
+	(void)m;
+	(void)v;
+	if (sent || now_ns < NS_PER_MS)
+		return true;
+	sent = true;
+	xon = rte_pktmbuf_alloc(d->pool);
+	assert_non_null(xon);
+	pfc_frame_build(rte_pktmbuf_mtod(xon, uint8_t *), mac, 0xFF, times);
+	xon->data_len = PFC_FRAME_BYTES;
+	xon->pkt_len = PFC_FRAME_BYTES;
+	dut_keep(d, xon, now_ns);
+	return true;
+}
+
+TEST(takes_no_xon_for_a_pause)
+{
+	bed_only(&bed, false, false, false, true);
+	bed.dut.says = says_xon;
+	bed_finish(&bed);
+	assert_int_equal(prober_stats(bed.prober)->rx_pauses, 1);
+	expect(&bed, LINE_PFC_SENT, VERDICT_OK, "0");
 	bed_destroy(&bed);
 }
 
@@ -531,14 +807,14 @@ TEST(judges_no_cnps_of_a_nic_without_them)
 static bool
 says_in_bursts(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
 {
-	static uint64_t random = 1;
+	static uint64_t random = 1, until_ns;
 
 	(void)v;
 	if (d->late.count == 0) {
 		random = random * 6364136223846793005u + 1442695040888963407u;
-		d->late_ns = now_ns + 100 * NS_PER_US + (random >> 33) % (2900 * NS_PER_US);
+		until_ns = now_ns + 100 * NS_PER_US + (random >> 33) % (2900 * NS_PER_US);
 	}
-	pkt_fifo_push(&d->late, m);
+	dut_keep(d, m, until_ns);
 	return false;
 }
 
