@@ -204,14 +204,14 @@ class Program:
 
     def window(self):
         """Packets a second of CPU time and of the clock."""
-        time.sleep(SETTLE_S)
+        time.sleep(SETTLE_S)  # lasts: what the window before it began
         begun, cpu, packets = time.monotonic(), self.poller_ns(), self.sent()
         now, cpu_now = packets, cpu
         while now == packets or cpu_now == cpu:  # others had the core all the time
             time.sleep(WINDOW_S)
             cpu_now, now = self.poller_ns(), self.sent()
         taken, cpu, packets = time.monotonic() - begun, cpu_now - cpu, now - packets
-        return packets * 1e9 / cpu, packets / taken
+        return packets * 1e9 / cpu, packets / taken  # lasts: a window at least
 
     def stop(self):
         self.process.terminate()

@@ -112,7 +112,7 @@ class Forwarder:
             if time.monotonic() > end or self.process.poll() is not None:
                 self.complain("forwards nothing")
             time.sleep(0.05)
-        time.sleep(SETTLE_S)
+        time.sleep(SETTLE_S)  # lasts: the warm-up
         packets, cpu = self.sent(), self.cpu_ns()
         now, spent = packets, 0
         while now == packets or spent == 0:  # others had the core all the time

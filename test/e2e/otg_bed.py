@@ -100,7 +100,7 @@ class Otg:
             now = [{key: value for key, value in row.items() if key not in ("data_tx_rate", "data_rx_rate", "flow_completion_time")}
                    for row in self.metrics("rocev2_flow")]
             before, seen[0] = seen[0], now
-            time.sleep(0.3)
+            time.sleep(0.3)  # lasts: the interval in which nothing changes
             return now == before
         self.wait("quiet flows", same)
 

@@ -272,7 +272,7 @@ def main():
         loop.refused.clear()
         epoch += 1
         bad += bool(wrong)
-        row = (epoch, f"{(time.monotonic() - begin) / 3600:.3f}", frames - first, f"{(frames - before) / seconds / 1e6:.3f}",
+        row = (epoch, f"{(time.monotonic() - begin) / 3600:.3f}", frames - first, f"{(frames - before) / seconds / 1e6:.3f}",  # lasts: an epoch at least
                *loop.counts.values(), *rss.values(), "yes" if not wrong else "NO")
         print(" ".join(f"{cell:>12}" for cell in row), flush=True)
         for line in wrong:

@@ -91,7 +91,7 @@ def main():
     client, at_client = start(work, "both", 2, "[flow out]\nconnect = cm\nverb = send\npeer_ip = 10.0.0.1\nmessages = 1\n"
                               "[flow endless]\nconnect = cm\nverb = send\npeer_ip = 10.0.0.1\ncm_port = 9\n")
     client.wait_until("the finite one is complete", lambda: "ended by us" in client.err())
-    time.sleep(0.3)  # it would end at once
+    time.sleep(0.3)  # lasts: it would end at once
     check("the program goes on", client.process.poll() is None)
     client.stop()
 

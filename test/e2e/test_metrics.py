@@ -147,7 +147,7 @@ def check_command(work, nic):
                            (("--qps", "5000", "show", "metrics"), "--qps = 5000: expected a number from 0 to 4096"),
                            (("--listen", "9880x", "serve-metrics"), "expected ADDRESS:PORT"),
                            (("--listen", "nowhere:1", "serve-metrics"), "expected ADDRESS:PORT"),
-                           (("--listen", "127.0.0.1:70000", "serve-metrics"), "expected ADDRESS:PORT")):
+                           (("--listen", "127.0.0.1:70000", "serve-metrics"), "expected ADDRESS:PORT")):  # shared: no port of TCP
         done = run(CTL, *options)
         # Wrong usage, after which systemd does not try again, and a program that is not there.
         check(f"{' '.join(options)} is refused", done.returncode == (1 if "-f" in options else 2) and words in done.stderr, done.stderr)

@@ -29,7 +29,7 @@ def main():
     sender.wait_until("data", lambda: any(not re.search("tx +0 pps", line) for line in sender.out().splitlines()))
     link(TAPS[0], "down")
     sender.wait_until("the line that says so", lambda: "link is down" in sender.err())
-    time.sleep(OUTAGE_S)
+    time.sleep(OUTAGE_S)  # lasts: the outage
     link(TAPS[0], "up")
     sender.wait_until("all messages completed", lambda: "all messages completed" in sender.err())
     for program in (sender, receiver):

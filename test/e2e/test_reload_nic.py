@@ -230,8 +230,7 @@ def try_end():
     t.ask("/quench/set,flow slow.rate_cap_bps=0")
     nic.wait_until("the first lcore is done", lambda: done("slow") == 1)
     check_equal("end: the late flow is not", done("late"), 0)
-    # Longer than the program takes to look whether it is done.
-    time.sleep(0.1)
+    time.sleep(0.1)  # lasts: the program looks more often whether it is done
     check_equal("end: so the program runs", (nic.process.poll(), "all messages completed" in nic.err()), (None, False))
     t.ask("/quench/set,flow late.rate_cap_bps=0")
     check_equal("end: exit code", nic.wait_end(), 0)

@@ -95,7 +95,7 @@ def check_as_service_user(work):
     shutil.chown(home, "nobody")
     shutil.chown(work, "nobody")
     # As a service finds its folder, and root's quenchctl the service.
-    os.environ["XDG_RUNTIME_DIR"] = str(home)
+    os.environ["XDG_RUNTIME_DIR"] = str(home)  # shared: with the units, which this test is about
     del os.environ["RUNTIME_DIRECTORY"]
     caps = "+net_raw,+net_admin,+ipc_lock"
     program = Program(work, "switch", "user", SWITCH, eal(name, "net_null0", "net_null1"), "--stats-interval", 0,

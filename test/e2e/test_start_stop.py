@@ -142,7 +142,7 @@ class Kinds:
         self.folder.mkdir()
         run = kind()
         programs = next(run)
-        time.sleep(self.rnd.choice([0, 0, 0.01, 0.1]))
+        time.sleep(self.rnd.choice([0, 0, 0.01, 0.1]))  # lasts: a life, which may end at any moment
         order = list(programs)
         self.rnd.shuffle(order)
         for program in order:

@@ -54,7 +54,7 @@ def outage(work, a, b, lcores):
     b.must("ip", "link", "set", "eth0", "down")
     switch.wait_until("the line that says so", lambda: "link down" in switch.err() or "link is down" in switch.err())
     switch.wait_until("an empty buffer", lambda: queued() == 0)
-    time.sleep(OUTAGE_S)
+    time.sleep(OUTAGE_S)  # lasts: the outage
     b.must("ip", "link", "set", "eth0", "up")
     switch.wait_until("the line that says so", lambda: "link up" in switch.err() or "link is up" in switch.err())
     end = time.monotonic() + PATIENCE_S

@@ -51,7 +51,7 @@ def check_switch(work):
     top.shows("it goes on", lambda text: " every " in text)
     check_equal("the switch ends", switch.stop(), 0)
     top.shows("a program that ends is said to be gone", lambda text: "PROGRAM ENDED" in text)
-    time.sleep(0.5)
+    time.sleep(0.5)  # lasts: what must stay to be seen
     top.shows("and stays to be seen, with its own columns", lambda text: text.startswith("quench-switch ") and LONG in text and
               "\nbuffer " in text and "resent/s" not in text)
     switch = start_switch(work, name)

@@ -18,7 +18,7 @@ DRIVERS = ("bus_pci", "bus_vdev", "mempool_ring", "net_e1000", "net_virtio", "ne
 TAP_MTU = 9500
 # User and capabilities as in share/systemd.
 CAPABILITIES = "-all,+net_raw,+net_admin,+ipc_lock"
-AS_SERVICE = ("XDG_RUNTIME_DIR=/run/quench /bin/setpriv --reuid 100 --regid 100 --clear-groups --no-new-privs "
+AS_SERVICE = ("XDG_RUNTIME_DIR=/run/quench /bin/setpriv --reuid 100 --regid 100 --clear-groups --no-new-privs "  # shared: in the guest
               f"--bounding-set {CAPABILITIES} --inh-caps {CAPABILITIES} --ambient-caps {CAPABILITIES}")
 
 
