@@ -26,6 +26,7 @@ mmu_defaults(void)
 
 	if (field_sections_defaults(sections, ARRAY_LEN(sections), &p) != 0)
 		abort();
+	p.lossless.xoff_bytes = 22400; /* t_flight: a buffer alone knows no links */
 	return p;
 }
 

@@ -9,10 +9,11 @@ Bounds are of simulated results only; a run on a slow machine gives the same num
 import csv
 import json
 import os
+import pathlib
 import subprocess
 import tempfile
 
-from scenarios import expect, results, run, with_config
+from scenarios import expect, results, run, section, with_config, write_scenario
 
 SEEDS = (1, 2, 3, 4, 5)
 FAIR_BPS = 10e9
@@ -101,6 +102,24 @@ def eight_to_one(lab, config):
             file.write(text.replace("xoff_bytes = 40KB", "xoff_bytes = 20KB"))
         r = results(lab, scant, "--duration", "5ms")
     expect(text.count("xoff_bytes = 40KB") == 1 and drops(r, "no_headroom") > 0, "half of the headroom is too little")
+
+
+def headroom(lab, _config):
+    """Headroom follows from rate, delay and frame; a given one is kept, doubted at the start, and its losses are said."""
+    rest = "[nic]\ncc = none\n[buffer_profile lossless]\ndynamic = off\nstatic_th_bytes = 50KB\n" + section("flow", "all", src="1-4", dst=5, qp_count=4, mtu_bytes=4096, message_bytes="200KB")
+    with tempfile.TemporaryDirectory() as folder:
+        for gbps in (100, 400):
+            path = write_scenario(pathlib.Path(folder) / f"{gbps}.ini", {"hosts": 5, "link_rate_bps": f"{gbps}G", "duration_ns": "200us", "fluid_ns": 0}, rest)
+            r = results(lab, path)
+            expect(r["drops"] == [] and r["pause_frames_after_measure"] > 0 and r["warnings"] == [],
+                   f"{gbps}G: {r['drops']}, {r['pause_frames_after_measure']}, {r['warnings']}")
+        given = ("--no-progress", "--set", "buffer_profile lossless.xoff_bytes=22400", path)
+        done = run(lab, *given)
+        expect(done.returncode == 0 and "lossless group 3: xoff_bytes = 22400, but 112" in done.stderr and
+               "so in 5 groups in all" in done.stderr, done.stderr)
+        said = [line.split(None, 1)[1] for line in done.stdout.splitlines() if line.startswith("warning") and "no_headroom" in line]
+        r = results(lab, *given[1:])
+        expect(r["warnings"] == said and said[0].startswith(f"{drops(r, 'no_headroom')} lossless frames were lost"), f"{said}, {r['warnings']}")
 
 
 def run_in_shards(lab, config, n, name, *options):
@@ -402,4 +421,4 @@ def digest(lab, config):
 
 
 if __name__ == "__main__":
-    with_config(dcqcn_and_pfc, pfc_only, eight_to_one, no_pfc, dctcp, schemes, timely, hpcc, swift, permuted, aimd, trace, shards, three_shards, slow_receiver, short, long, digest)
+    with_config(dcqcn_and_pfc, headroom, pfc_only, eight_to_one, no_pfc, dctcp, schemes, timely, hpcc, swift, permuted, aimd, trace, shards, three_shards, slow_receiver, short, long, digest)

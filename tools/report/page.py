@@ -120,7 +120,8 @@ def fact_table(run):
     drops = ", ".join(f"{number(drop['packets'])} {escape(drop['reason'])} at {escape(str(drop['node']))}"
                       for drop in results["drops"])
     last = results["last_pause_ns"]
-    return table((), (
+    warnings = "".join(f'<p class="bad">{escape(text)}.' for text in results.get("warnings", []))
+    return warnings + table((), (
         *([("Jain index", f"{results['jain_index']:.4f}")] if send_together(run) else []),
         ("Link use", f"{b['link_use'] * 100:.2f} % of {results['link_speed_bps'] / 1e9:g} Gb/s at {escape(str(b['node']))} "
                      f"port {b['port']}"),

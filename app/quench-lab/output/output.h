@@ -37,6 +37,8 @@ void output_streams_table(FILE *out, const struct lab_run *run);
 json_t *output_ports(const struct lab_run *run);
 /** Lists of dropped frames, and of frames that cable faults corrupted or reordered. */
 json_t *output_drops(const struct lab_run *run);
+/** What makes the run's results doubtful, as sentences: [ "...", ... ]. */
+json_t *output_warnings(const struct lab_run *run);
 json_t *output_cable_faults(const struct lab_run *run);
 
 /** Print the main results as tables. */

@@ -84,3 +84,24 @@ output_cable_faults(const struct lab_run *run)
 	}
 	return list;
 }
+
+json_t *
+output_warnings(const struct lab_run *run)
+{
+	const struct topology *t = run->scenario->topology;
+	json_t *list = json_array();
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; i < t->n_switches; i++)
+		for (uint16_t port = 0; port < t->switches[i].n_ports; port++)
+			lost += sw_port_stats(net_switch(run->net, i), port)
+					->drops[SW_DROP_NO_HEADROOM];
+	if (lost > 0)
+		json_array_append_new(
+			list,
+			json_sprintf("%" JSON_INTEGER_FORMAT
+				     " lossless frames were lost (no_headroom): xoff_bytes is "
+				     "too small for a link, or a peer does not obey PFC",
+				     (json_int_t)lost));
+	return list;
+}

@@ -379,6 +379,7 @@ output_json(const struct lab_run *run)
 				    ? json_null()
 				    : json_integer((json_int_t)r->last_pause_ns));
 	json_object_set_new(o, "drops", output_drops(run));
+	json_object_set_new(o, "warnings", output_warnings(run));
 	json_object_set_new(o, "cable_faults", output_cable_faults(run));
 	set_ledger(o, run);
 	json_object_set_new(o, "events", event_list(run));

@@ -338,6 +338,17 @@ switch_drops(const struct lab_run *run, uint32_t i, enum sw_drop reason)
 }
 
 static void
+warning_rows(FILE *out, const struct lab_run *run)
+{
+	json_t *list = output_warnings(run), *text;
+	size_t i;
+
+	json_array_foreach (list, i, text)
+		fprintf(out, "%-26s %s\n", "warning", json_string_value(text));
+	json_decref(list);
+}
+
+static void
 drop_table(FILE *out, const struct lab_run *run)
 {
 	uint32_t rows = 0;
@@ -363,6 +374,7 @@ drop_table(FILE *out, const struct lab_run *run)
 		fprintf(out, "%-26s none\n", "drops");
 	if (rows > MAX_ROWS)
 		fprintf(out, "%-26s %u more\n", "drops", rows - MAX_ROWS);
+	warning_rows(out, run);
 }
 
 void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "quench-lab/scenario/scenario_warn.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "ctl/nic_config/nic_config.h"
@@ -135,11 +136,42 @@ warn_companions(const struct config *cfg, const struct scenario *s)
 	}
 }
 
+/*
+ * Groups whose xoff_bytes is below what their link needs. Hosts and switches of the lab react to a
+ * pause at once, unless their port has a peer_response_ns.
+ */
+static void
+warn_of_headroom(const struct scenario *s)
+{
+	struct sw_short_headroom first = {0};
+	unsigned int groups = 0, at = 0;
+	char others[48] = "";
+
+	for (uint32_t i = 0; i < s->topology->n_switches; i++) {
+		struct sw_short_headroom found = scenario_short_headroom(s, i);
+
+		if (groups == 0) {
+			first = found;
+			at = i;
+		}
+		groups += found.groups;
+	}
+	if (groups == 0)
+		return;
+	if (groups > 1)
+		snprintf(others, sizeof(others), "; so in %u groups in all", groups);
+	say_warning("switch %s, port %u, lossless group %u: xoff_bytes = %" PRIu64 ", but %" PRIu64
+		    " bytes may arrive after a pause: frames may be lost%s (doc/buffer.md)",
+		    s->topology->switches[at].name, first.port, first.pg, first.has_bytes,
+		    first.needs_bytes, others);
+}
+
 void
 scenario_warn(const struct config *cfg, const struct scenario *s)
 {
 	uint64_t end_ns = s->fabric.duration_ns;
 
+	warn_of_headroom(s);
 	warn_deaf(s);
 	warn_companions(cfg, s);
 	for (uint32_t i = 0; i < s->n_flows; i++) {

@@ -35,8 +35,8 @@ print_port(FILE *out, const struct sw_params *params, uint16_t first, uint16_t l
 	for (uint16_t port = first; port <= last; port++) {
 		for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
 			if (params->mmu.lossless_pgs[port] >> pg & 1)
-				has = min_u64(has,
-					      mmu_pg_profile(&params->mmu, port, pg)->xoff_bytes);
+				has = min_u64(has, buffer_profile_headroom(
+							   mmu_pg_profile(&params->mmu, port, pg)));
 		}
 	}
 	snprintf(ports, sizeof(ports), first == last ? "%u" : "%u-%u", first, last);
@@ -71,8 +71,9 @@ print_headroom(FILE *out, const struct sw_params *params)
 		first = (uint16_t)(i + 1);
 	}
 	fprintf(out,
-		"  configured: xoff_bytes = %.3f KB for each group without its own profile, %s\n\n",
-		kb(params->mmu.lossless.xoff_bytes),
+		"  configured: xoff_bytes = %.3f KB%s for each group without its own profile, %s\n\n",
+		kb(buffer_profile_headroom(&params->mmu.lossless)),
+		params->mmu.lossless.xoff_bytes == MMU_XOFF_AUTO ? " (auto)" : "",
 		params->mmu.shared_headroom_pool_bytes > 0 ? "taken from one shared headroom pool"
 							   : "reserved per group");
 	return sum_bytes;
@@ -239,32 +240,17 @@ late_port(const struct sw_params *params, uint8_t queue, uint64_t bound_bytes, u
 static void
 warn_of_headroom(const struct sw_params *params)
 {
-	unsigned int short_groups = 0, port = 0, pg = 0;
+	struct sw_short_headroom s = sw_short_headroom(params);
 	char others[48] = "";
 
-	for (uint16_t i = 0; i < params->n_ports; i++) {
-		uint64_t needed_bytes = sw_port_headroom(params, i).total_bytes;
-
-		for (uint8_t k = 0; k < TM_CLASSES; k++) {
-			if (!(params->mmu.lossless_pgs[i] >> k & 1) ||
-			    mmu_pg_profile(&params->mmu, i, k)->xoff_bytes >= needed_bytes)
-				continue;
-			if (short_groups++ == 0) {
-				port = i;
-				pg = k;
-			}
-		}
-	}
-	if (short_groups == 0)
+	if (s.groups == 0)
 		return;
-	if (short_groups > 1)
-		snprintf(others, sizeof(others), "; so in %u groups in all", short_groups);
+	if (s.groups > 1)
+		snprintf(others, sizeof(others), "; so in %u groups in all", s.groups);
 	say_warning("port %s, lossless group %u: xoff_bytes = %" PRIu64 ", but %" PRIu64
 		    " bytes may arrive after a pause: frames may be lost%s "
 		    "(--thresholds, doc/buffer.md)",
-		    sw_port_text(params, (uint16_t)port).text, pg,
-		    mmu_pg_profile(&params->mmu, (uint16_t)port, (uint8_t)pg)->xoff_bytes,
-		    sw_port_headroom(params, (uint16_t)port).total_bytes, others);
+		    sw_port_text(params, s.port).text, s.pg, s.has_bytes, s.needs_bytes, others);
 }
 
 /* The default of xon_bytes: below it, nobody has asked for more. */

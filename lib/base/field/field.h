@@ -22,7 +22,8 @@ enum field_type {
 	FIELD_U8,
 	FIELD_U16,
 	FIELD_U32,
-	FIELD_U64, /* with max UINT64_MAX, in UNIT_NS and UNIT_US: "never" stands for UINT64_MAX */
+	FIELD_U64, /* with max UINT64_MAX, in UNIT_NS and UNIT_US: "never" stands for UINT64_MAX; in
+		    * UNIT_BYTES, "auto" */
 	FIELD_I8,
 	FIELD_ENUM, /* int: index into choices */
 	FIELD_MAC,  /* uint8_t[6]; min 1: a station's address, neither zero nor a group */

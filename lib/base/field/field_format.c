@@ -41,8 +41,8 @@ field_number(const struct field *field, const void *object)
 static int
 format_number(const struct field *field, uint64_t value, char *text, size_t size)
 {
-	if (value == UINT64_MAX && field_has_never(field))
-		return snprintf(text, size, "never");
+	if (value == UINT64_MAX && field_highest_word(field) != NULL)
+		return snprintf(text, size, "%s", field_highest_word(field));
 	return unit_format(field->unit, value, text, size);
 }
 
@@ -120,8 +120,8 @@ field_format_alias(const struct field *field, const struct field_alias *alias, c
 		if (field->unit == UNIT_1024)
 			return snprintf(text, size, "%" PRIu64 "/1024", value);
 	}
-	if (value == UINT64_MAX && field_has_never(field))
-		return snprintf(text, size, "never");
+	if (value == UINT64_MAX && field_highest_word(field) != NULL)
+		return snprintf(text, size, "%s", field_highest_word(field));
 	decimals(value % scale, scale, fraction, sizeof(fraction));
 	return snprintf(text, size, "%" PRIu64 "%s", value / scale, fraction);
 }
@@ -155,7 +155,7 @@ static int
 expected_number(const struct field *field, const struct field_alias *alias, char *text, size_t size)
 {
 	char low[32], high[40] = " up", scale[96] = "", example[64] = "";
-	bool never = field_has_never(field);
+	const char *word = field_highest_word(field);
 
 	if (field->min < 0)
 		snprintf(low, sizeof(low), "%" PRId64, field->min);
@@ -165,16 +165,16 @@ expected_number(const struct field *field, const struct field_alias *alias, char
 		snprintf(high, sizeof(high), " to ");
 		unit_format(field->unit, field->max, high + 4, sizeof(high) - 4);
 	}
-	if (field->unit != UNIT_NONE && field->def && strcmp(field->def, "never") != 0 &&
-	    strcmp(field->def, "0") != 0)
+	if (field->unit != UNIT_NONE && field->def && strcmp(field->def, "0") != 0 &&
+	    (word == NULL || strcmp(field->def, word) != 0))
 		snprintf(example, sizeof(example), ", such as %.40s", field->def);
 	if (alias && alias->one_minus)
 		snprintf(scale, sizeof(scale), "; under %s, one minus that", alias->name);
 	else if (alias && alias->scale > 1)
 		snprintf(scale, sizeof(scale), "; a bare number under %s counts %" PRIu64 " %s",
 			 alias->name, alias->scale, field_unit_name(field->unit));
-	return snprintf(text, size, "%s from %s%s%s%s%s", unit_noun(field->unit), low, high,
-			example, never ? ", or never" : "", scale);
+	return snprintf(text, size, "%s from %s%s%s%s%s%s", unit_noun(field->unit), low, high,
+			example, word == NULL ? "" : ", or ", word == NULL ? "" : word, scale);
 }
 
 static int

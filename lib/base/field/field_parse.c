@@ -170,7 +170,9 @@ parse_number(const struct field *field, const struct field_alias *alias, const c
 	struct unit_number number;
 	int rc;
 
-	if (strcmp(text, "never") == 0 && field_has_never(field))
+	const char *word = field_highest_word(field);
+
+	if (word != NULL && strcmp(text, word) == 0)
 		number = (struct unit_number){.magnitude = UINT64_MAX};
 	else if ((rc = unit_parse(field->unit, scale, text, &number)) != 0)
 		return rc;

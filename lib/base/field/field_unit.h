@@ -40,12 +40,15 @@ uint64_t unit_least_bare(enum field_unit unit, const char **meant);
 /** Noun for a number of this unit in an error line, such as "a rate". */
 const char *unit_noun(enum field_unit unit);
 
-/** Is this member's highest value written "never"? */
-static inline bool
-field_has_never(const struct field *field)
+/** The word for this member's highest value: "never" of times, "auto" of sizes; NULL: none. */
+static inline const char *
+field_highest_word(const struct field *field)
 {
-	return field->type == FIELD_U64 && field->max == UINT64_MAX &&
-	       (field->unit == UNIT_NS || field->unit == UNIT_US);
+	if (field->type != FIELD_U64 || field->max != UINT64_MAX)
+		return NULL;
+	if (field->unit == UNIT_BYTES)
+		return "auto";
+	return field->unit == UNIT_NS || field->unit == UNIT_US ? "never" : NULL;
 }
 
 #endif

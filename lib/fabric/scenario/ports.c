@@ -74,6 +74,7 @@ scenario_port(const struct scenario *s, uint32_t sw, uint16_t p)
 	const struct topology *t = s->topology;
 	struct sw_port_params port = {
 		.link_speed_bps = t->links[t->switches[sw].link[p]].cable.rate_bps,
+		.cable_delay_ns = t->links[t->switches[sw].link[p]].cable.delay_ns,
 		.flow_control = flow_control(s, sw, p),
 		.pfcwd = true,
 	};

@@ -391,6 +391,11 @@ uint32_t scenario_ecmp_seed(const struct scenario *s, uint32_t sw);
  */
 int scenario_switch_build(const struct scenario *s, uint32_t sw, struct sw_params *out);
 void scenario_switch_release(const struct scenario *s, struct sw_params *params);
+/**
+ * Lossless groups of a switch with less headroom than their links need, if peers react at once to a
+ * pause (but for peer_response_ns of their ports). None, if memory is short.
+ */
+struct sw_short_headroom scenario_short_headroom(const struct scenario *s, uint32_t sw);
 /** Overwrite the ports in params, and the values that follow from them. */
 void scenario_switch_fill(const struct scenario *s, uint32_t sw, struct sw_params *params);
 

@@ -11,6 +11,7 @@
 
 #include "base/numbers/prng.h"
 #include "fabric/scenario/parts.h"
+#include "nic/qp/payload.h"
 
 /* Most routes of a switch, after merging. */
 #define MAX_ROUTES 4096u
@@ -35,6 +36,29 @@ set_ports(const struct build *b)
 	sw_params_use_rows(b->out, n);
 	for (uint16_t p = 0; p < n; p++)
 		b->out->ports[p] = scenario_port(b->s, b->sw, p);
+}
+
+/* FCS, and a tag that a switch may add. */
+#define MORE_BYTES 8u
+
+/* Longest frame in the fabric. */
+static uint32_t
+longest_frame(const struct scenario *s)
+{
+	uint32_t longest = MIN_FRAME_BYTES;
+
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		uint32_t bytes = nic_largest_frame(s->flows[i].mtu_bytes);
+
+		longest = RTE_MAX(longest, bytes + MORE_BYTES);
+	}
+	for (uint32_t i = 0; i < s->n_streams; i++)
+		longest = RTE_MAX(longest, s->streams[i].frame_bytes + MORE_BYTES);
+	for (uint32_t i = 0; i < s->n_events; i++)
+		for (uint32_t k = 0; k < s->events[i].send.n; k++)
+			longest =
+				RTE_MAX(longest, s->events[i].send.frames[k].n_bytes + MORE_BYTES);
+	return longest;
 }
 
 /* Apply the curves of links to the ports at their ends. */
@@ -221,6 +245,7 @@ scenario_switch_fill(const struct scenario *s, uint32_t sw, struct sw_params *pa
 	struct prng rnd;
 
 	set_ports(&b);
+	params->longest_frame_bytes = longest_frame(s);
 	/* In virtual time no call is late, so the smallest burst is enough. */
 	params->shaper_burst_ns = 1;
 	params->seed = s->fabric.seed + ((uint64_t)sw << 32);
@@ -260,4 +285,22 @@ scenario_switch_release(const struct scenario *s, struct sw_params *params)
 	 */
 	else if (params->tables.neighbors != s->sw.tables.neighbors)
 		free(params->tables.neighbors);
+}
+
+struct sw_short_headroom
+scenario_short_headroom(const struct scenario *s, uint32_t sw)
+{
+	struct sw_params *params = calloc(1, sizeof(*params));
+	struct sw_short_headroom found = {0};
+
+	if (params == NULL)
+		return found;
+	sw_params_copy(scenario_switch_params(s, sw), params);
+	scenario_switch_fill(s, sw, params);
+	for (uint16_t p = 0; p < params->n_ports; p++)
+		if (params->ports[p].peer_response_ns == 0)
+			params->ports[p].peer_response_ns = 1;
+	found = sw_short_headroom(params);
+	free(params);
+	return found;
 }

@@ -173,10 +173,20 @@ share_classes(struct sw_params *sw)
 	import_set_sched(sw, sched);
 }
 
+/* SONiC's tables have the headroom as a number. */
+static void
+fix_headroom(struct sw_params *sw)
+{
+	sw->mmu.lossless.xoff_bytes = buffer_profile_headroom(&sw->mmu.lossless);
+	for (unsigned int i = 0; i < sw->mmu.n_profiles; i++)
+		sw->mmu.profiles[i].xoff_bytes = buffer_profile_headroom(&sw->mmu.profiles[i]);
+}
+
 void
 export_form(struct sw_params *sw, const struct sw_params *defaults, struct import_log *log)
 {
 	name_ports(sw, log);
+	fix_headroom(sw);
 	share_classes(sw);
 	name_curves(sw, defaults);
 	join_watches(sw);

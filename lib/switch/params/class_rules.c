@@ -133,8 +133,12 @@ sw_class_check(const struct sw_params *params, char *why, unsigned int why_size)
 	return rc;
 }
 
-uint32_t
-sw_largest_lossless_frame(const struct sw_params *params, uint16_t port)
+/*
+ * Longest frame of a port's lossless classes, with FCS: when a pause arrives, the peer may be
+ * sending such a frame.
+ */
+static uint32_t
+largest_lossless_frame(const struct sw_params *params, uint16_t port)
 {
 	const struct qos_map_params qos = sw_port_qos(params, port);
 	uint32_t largest = 0;
@@ -150,6 +154,18 @@ sw_largest_lossless_frame(const struct sw_params *params, uint16_t port)
 	return largest;
 }
 
+/* SIGCOMM 2015 section 4: t_flight, per port and priority at 40G. */
+#define PAPER_HEADROOM_BYTES 22400u
+
+/* Longest frame that a port sends or receives. */
+static uint32_t
+longest_frame(const struct sw_params *params)
+{
+	return params->longest_frame_bytes == 0
+		       ? params->max_frame_bytes
+		       : (uint32_t)min_u64(params->longest_frame_bytes, params->max_frame_bytes);
+}
+
 struct pfc_headroom
 sw_port_headroom(const struct sw_params *params, uint16_t port)
 {
@@ -159,10 +175,83 @@ sw_port_headroom(const struct sw_params *params, uint16_t port)
 		.cable_delay_ns = p->cable_delay_ns > 0 ? p->cable_delay_ns
 							: (uint64_t)p->cable_length_m * NS_PER_M,
 		.peer_response_ns = p->peer_response_ns,
-		.own_frame_bytes = params->max_frame_bytes,
-		.peer_frame_bytes = sw_largest_lossless_frame(params, port),
+		.own_frame_bytes = longest_frame(params),
+		.peer_frame_bytes = (uint32_t)min_u64(longest_frame(params),
+						      largest_lossless_frame(params, port)),
 		.cell_bytes = params->mmu.cell_bytes,
 	};
 
 	return pfc_headroom(&link);
+}
+
+/* Number of a group's profile: 0 for that of the class, else 1 + its index. */
+static unsigned int
+profile_of(const struct mmu_params *mmu, uint16_t port, uint8_t pg)
+{
+	uint8_t own = mmu->pg_profile[port][pg];
+
+	return own > mmu->n_profiles ? 0 : own;
+}
+
+static struct buffer_profile *
+profile_at(struct mmu_params *mmu, unsigned int n)
+{
+	return n == 0 ? &mmu->lossless : &mmu->profiles[n - 1];
+}
+
+void
+sw_headroom_resolve(struct sw_params *params)
+{
+	struct mmu_params *mmu = &params->mmu;
+	uint64_t needed[MMU_MAX_PROFILES + 1] = {0}, given = 0, most;
+	unsigned int groups = 0;
+
+	for (uint16_t port = 0; port < params->n_ports && port < SW_MAX_PORTS; port++) {
+		for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
+			unsigned int n = profile_of(mmu, port, pg);
+			const struct buffer_profile *b = profile_at(mmu, n);
+
+			given += b->size_bytes;
+			if (!(mmu->lossless_pgs[port] >> pg & 1))
+				continue;
+			if (b->xoff_bytes != MMU_XOFF_AUTO) {
+				given += b->xoff_bytes;
+				continue;
+			}
+			groups++;
+			needed[n] = max_u64(needed[n], sw_port_headroom(params, port).total_bytes);
+		}
+	}
+	most = groups == 0 ? 0 : sub_sat(mmu->buffer_bytes / 2, given) / groups;
+	if (mmu->shared_headroom_pool_bytes > 0)
+		most = mmu->shared_headroom_pool_bytes;
+	for (unsigned int n = 0; n <= mmu->n_profiles && n <= MMU_MAX_PROFILES; n++)
+		if (profile_at(mmu, n)->xoff_bytes == MMU_XOFF_AUTO)
+			profile_at(mmu, n)->auto_xoff_bytes =
+				max_u64(min_u64(needed[n], most), PAPER_HEADROOM_BYTES);
+}
+
+struct sw_short_headroom
+sw_short_headroom(const struct sw_params *params)
+{
+	struct sw_short_headroom s = {0};
+
+	for (uint16_t port = 0; port < params->n_ports; port++) {
+		uint64_t needs = sw_port_headroom(params, port).total_bytes;
+
+		for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
+			uint64_t has =
+				buffer_profile_headroom(mmu_pg_profile(&params->mmu, port, pg));
+
+			if (!(params->mmu.lossless_pgs[port] >> pg & 1) || has >= needs)
+				continue;
+			if (s.groups++ == 0) {
+				s.port = port;
+				s.pg = pg;
+				s.has_bytes = has;
+				s.needs_bytes = needs;
+			}
+		}
+	}
+	return s;
 }

@@ -129,6 +129,7 @@ struct sw_params {
 	int mark_at;                    /* enum sw_mark_at */
 	uint32_t shaper_burst_ns;       /* burst after a late poll; the lab uses 1 */
 	uint32_t max_frame_bytes;       /* longest frame that is forwarded, with FCS */
+	uint32_t longest_frame_bytes;   /* not a key: longest that there is; 0: max_frame_bytes */
 	bool mark_accuracy;             /* count marks by queue length */
 	bool int_telemetry;             /* add a hop to INT headers */
 	uint64_t watermark_interval_ns; /* of clearing the watermarks; NEVER_NS: never */
@@ -232,14 +233,21 @@ void sw_class_resolve(struct sw_params *params);
 /** Rules of this header's structs. @return 0, or -EINVAL with a clause in why. */
 int sw_class_check(const struct sw_params *params, char *why, unsigned int why_size);
 
-/**
- * Longest frame of a port's lossless classes, with FCS: when a pause arrives, the peer may be
- * sending such a frame.
- */
-uint32_t sw_largest_lossless_frame(const struct sw_params *params, uint16_t port);
-
 /** Headroom that one lossless priority of the port needs, so that no frame is lost at a pause. */
 struct pfc_headroom sw_port_headroom(const struct sw_params *params, uint16_t port);
+
+/** Set the headroom of profiles with xoff_bytes = auto, after sw_class_resolve(). */
+void sw_headroom_resolve(struct sw_params *params);
+
+/* Lossless groups with less headroom than their port needs. */
+struct sw_short_headroom {
+	unsigned int groups; /* 0: none */
+	uint16_t port;       /* of the first one */
+	uint8_t pg;
+	uint64_t has_bytes, needs_bytes;
+};
+
+struct sw_short_headroom sw_short_headroom(const struct sw_params *params);
 
 /** Maps of a port: [qos_map], overridden by the keys of the port. */
 struct qos_map_params sw_port_qos(const struct sw_params *params, uint16_t port);

@@ -26,6 +26,7 @@ sw_params_resolve(struct sw_params *params)
 			params->pfc_generate ? qos_map_lossless_queues(&qos) : 0;
 	}
 	sw_class_resolve(params);
+	sw_headroom_resolve(params);
 }
 
 static const char *

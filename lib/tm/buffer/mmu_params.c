@@ -45,6 +45,11 @@ const struct field mmu_fields[] = {
 		PROFILE_FIELD(member, text, defaults), .type = FIELD_U64, .unit = UNIT_BYTES,      \
 						       .max = MAX_BUFFER_BYTES                     \
 	}
+#define XOFF_FIELD(text, defaults)                                                                 \
+	{                                                                                          \
+		PROFILE_FIELD(xoff_bytes, text, defaults), .type = FIELD_U64, .unit = UNIT_BYTES,  \
+							   .max = MMU_XOFF_AUTO                    \
+	}
 #define DYNAMIC_FIELD(text, defaults)                                                              \
 	{                                                                                          \
 		PROFILE_FIELD(dynamic, text, defaults), .type = FIELD_BOOL                         \
@@ -74,13 +79,13 @@ const struct field buffer_profile_fields[] = {
 		    "distance of the XON threshold below the limit; default: two frames, as in "
 		    "the paper and SONiC's Trident II and Tomahawk 2 profiles",
 		    "2496"),
-	BYTES_FIELD(
-		xoff_bytes,
+	XOFF_FIELD(
 		"headroom of one lossless group for frames that arrive after XOFF: 3 largest "
-		"frames + 124 + cable in both directions + the peer's response time; default: "
-		"t_flight of the paper at 40G; 100G needs 31 KB or more, software peers need more "
+		"frames + 124 + cable in both directions + the peer's response time; auto: that of the "
+		"most demanding port, at least 22400 (t_flight of the paper at 40G), and beyond "
+		"that at most half of the buffer for all groups; software peers need more "
 		"(--thresholds)",
-		"22400"),
+		"auto"),
 };
 
 const struct field buffer_profile_lossy_fields[] = {
@@ -129,7 +134,7 @@ const struct field buffer_profile_named_fields[] = {
 		    "lossless groups: distance of the XON threshold below the "
 		    "limit",
 		    "0"),
-	BYTES_FIELD(xoff_bytes, "lossless groups: headroom", "0"),
+	XOFF_FIELD("lossless groups: headroom; auto: as in [buffer_profile lossless]", "0"),
 };
 
 const unsigned int mmu_fields_n = ARRAY_LEN(mmu_fields);
@@ -225,9 +230,10 @@ mmu_params_budget(const struct mmu_params *p)
 			b.reserved_bytes += pg->size_bytes;
 			b.reserved_packets += mmu_params_most_packets(p, pg->size_bytes);
 			if (p->lossless_pgs[port] >> i & 1) {
-				b.headroom_bytes += pg->xoff_bytes;
-				b.headroom_packets +=
-					mmu_params_headroom_packets(p, pg->xoff_bytes);
+				uint64_t headroom = buffer_profile_headroom(pg);
+
+				b.headroom_bytes += headroom;
+				b.headroom_packets += mmu_params_headroom_packets(p, headroom);
 			}
 			b.egress_reserved_bytes += queue_profile(p, port, i)->size_bytes;
 		}
@@ -251,6 +257,10 @@ profile_check(const struct buffer_profile *b, const char *name, bool has_headroo
 	if (fields_check(buffer_profile_named_fields, buffer_profile_named_fields_n, b, range,
 			 sizeof(range)) != 0)
 		return params_refuse(why, why_size, "%s: %s", name, range);
+	/* "auto" is the highest number. */
+	if (b->xoff_bytes > MAX_BUFFER_BYTES && b->xoff_bytes != MMU_XOFF_AUTO)
+		return params_refuse(why, why_size, "%s: xoff_bytes: expected at most %llu or auto",
+				     name, MAX_BUFFER_BYTES);
 	if (b->dynamic && b->static_th_bytes != 0)
 		return params_refuse(why, why_size,
 				     "%s: static_th_bytes %" PRIu64
@@ -293,7 +303,7 @@ refuse_sum(const struct mmu_params *p, const struct mmu_budget *b, char *why, un
 	else
 		snprintf(headroom, sizeof(headroom),
 			 "xoff_bytes %" PRIu64 " x %u ports x %d lossless PG",
-			 p->lossless.xoff_bytes, p->n_ports, n_lossless);
+			 buffer_profile_headroom(&p->lossless), p->n_ports, n_lossless);
 	return params_refuse(why, why_size,
 			     "%s + size_bytes (%" PRIu64 " x %d lossless PG + %" PRIu64
 			     " x %d lossy PG) x %u ports = %" PRIu64

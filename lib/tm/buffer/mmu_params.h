@@ -34,8 +34,20 @@ struct buffer_profile {
 	uint64_t static_th_bytes; /* 0: unlimited */
 	uint64_t xon_bytes;
 	uint64_t xon_offset_bytes;
-	uint64_t xoff_bytes; /* headroom of one PG; only for lossless PGs */
+	/* headroom of one PG; only for lossless PGs; or MMU_XOFF_AUTO */
+	uint64_t xoff_bytes;
+	uint64_t
+		auto_xoff_bytes; /* the headroom of MMU_XOFF_AUTO: from the code that knows links */
 };
+
+/* As much headroom as the links of the groups need. */
+#define MMU_XOFF_AUTO UINT64_MAX
+
+static inline uint64_t
+buffer_profile_headroom(const struct buffer_profile *b)
+{
+	return b->xoff_bytes == MMU_XOFF_AUTO ? b->auto_xoff_bytes : b->xoff_bytes;
+}
 
 struct mmu_params {
 	uint64_t buffer_bytes;               /* total, including reserved and headroom */

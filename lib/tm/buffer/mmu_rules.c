@@ -33,7 +33,7 @@ make_rule(const struct mmu_params *params, const struct buffer_profile *b, struc
 		.pool = &part->pools[pool],
 		.part = part,
 		.reserved_bytes = b->size_bytes,
-		.headroom_bytes = lossless ? b->xoff_bytes : 0,
+		.headroom_bytes = lossless ? buffer_profile_headroom(b) : 0,
 		.xon_bytes = b->xon_bytes,
 		.xon_offset_bytes = max_u64(b->xon_offset_bytes, 1),
 		.lossless = lossless,

@@ -64,10 +64,12 @@ TEST(a_port_overrides_what_its_classes_share)
 	assert_int_equal(sw_queue_wred(&p, 0, 3)->green_max_threshold_bytes, 1000);
 	assert_null(sw_queue_wred(&p, 0, 4));
 	assert_int_equal(mmu_pg_profile(&p.mmu, 0, 3)->xoff_bytes, 90000);
-	assert_int_equal(mmu_pg_profile(&p.mmu, 1, 3)->xoff_bytes, 22400);
+	assert_int_equal(mmu_pg_profile(&p.mmu, 1, 3)->xoff_bytes, MMU_XOFF_AUTO);
+	assert_int_equal(buffer_profile_headroom(&p.mmu.lossless),
+			 sw_port_headroom(&p, 1).total_bytes);
 	assert_int_equal(p.tcs[3].mtu_bytes, 9216);
 	/* min(9216 + 22, max_frame_bytes) */
-	assert_int_equal(sw_largest_lossless_frame(&p, 0), 9238);
+	assert_int_equal(sw_port_headroom(&p, 0).frames_bytes, 3 * 9238 + 40);
 }
 
 TEST(printed_classes_read_back_to_the_same)
