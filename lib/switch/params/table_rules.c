@@ -184,69 +184,53 @@ check_capacity(const struct sw_params *params, char *why, unsigned int why_size)
 		n);
 }
 
-/* The name of a section as addresses, with its place in the file. */
-struct named_prefix {
-	struct route_prefix prefix; /* bits beyond the length are 0 */
-	const char *name;
-	uint32_t index;
-};
-
-static struct named_prefix
-named_prefix(const char *name, uint32_t index)
+/* The name of a section as addresses; bits beyond the length are 0. */
+static struct neigh_key
+key_of_name(const char *name)
 {
-	struct named_prefix p = {.name = name, .index = index};
+	struct route_prefix prefix = {0};
 
-	if (route_prefix_parse(name, &p.prefix) < 0 && sw_address_parse(name, &p.prefix.ip))
-		p.prefix.length = p.prefix.ip.version == 4 ? 32 : 128;
-	for (unsigned int bit = p.prefix.length; bit < 8 * sizeof(p.prefix.ip.addr); bit++)
-		p.prefix.ip.addr[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
-	return p;
+	if (route_prefix_parse(name, &prefix) < 0 && sw_address_parse(name, &prefix.ip))
+		prefix.length = prefix.ip.version == 4 ? 32 : 128;
+	for (unsigned int bit = prefix.length; bit < 8 * sizeof(prefix.ip.addr); bit++)
+		prefix.ip.addr[bit / 8] &= (uint8_t) ~(0x80 >> bit % 8);
+	return (struct neigh_key){.ip = prefix.ip, .vlan_id = prefix.length};
 }
 
-static int
-by_prefix(const void *a, const void *b)
+static const char *
+name_at(const struct sw_tables *t, bool routes, uint32_t i)
 {
-	const struct named_prefix *p = a, *q = b;
-	int order = memcmp(&p->prefix, &q->prefix, sizeof(p->prefix));
-
-	if (order != 0)
-		return order;
-	return p->index < q->index ? -1 : 1;
+	return routes ? t->routes[i].name : t->neighbors[i].name;
 }
 
-/* Two spellings of one prefix or address: which of the two sections applies? Sorts the list. */
+/* Two spellings of one prefix or address: which of the two sections applies? */
 static int
-refuse_twice(const char *word, struct named_prefix *list, uint32_t n, char *why,
-	     unsigned int why_size)
+check_twice(const struct sw_tables *t, bool routes, char *why, unsigned int why_size)
 {
-	if (n > 1)
-		qsort(list, n, sizeof(*list), by_prefix);
-	for (uint32_t i = 1; i < n; i++)
-		if (memcmp(&list[i].prefix, &list[i - 1].prefix, sizeof(list->prefix)) == 0)
-			return params_refuse(why, why_size,
-					     "%s %s: : expected one section: [%s %s] is the same",
-					     word, list[i].name, word, list[i - 1].name);
+	const char *word = routes ? "route" : "neighbor";
+	uint32_t n = routes ? t->n_routes : t->n_neighbors, twice = n;
+	struct neigh_table *set = neigh_table_create(&(struct neigh_params){0});
+	int64_t rc = set == NULL ? -ENOMEM : 0;
+	struct neigh_key key;
+
+	for (uint32_t i = 0; rc >= 0 && twice == n && i < n; i++) {
+		key = key_of_name(name_at(t, routes, i));
+		rc = neigh_add(set, &key, 0);
+		if (rc >= 0 && neigh_count(set) == i)
+			twice = i;
+	}
+	neigh_table_destroy(set);
+	if (rc < 0)
+		return params_refuse(why, why_size, "%s : : expected fewer: out of memory", word);
+	for (uint32_t i = 0; twice < n && i < twice; i++) {
+		struct neigh_key other = key_of_name(name_at(t, routes, i));
+
+		if (memcmp(&other.ip, &key.ip, sizeof(key.ip)) == 0 && other.vlan_id == key.vlan_id)
+			return params_refuse(
+				why, why_size, "%s %s: : expected one section: [%s %s] is the same",
+				word, name_at(t, routes, twice), word, name_at(t, routes, i));
+	}
 	return 0;
-}
-
-static int
-check_twice(const struct sw_tables *t, char *why, unsigned int why_size)
-{
-	uint32_t most = t->n_routes > t->n_neighbors ? t->n_routes : t->n_neighbors;
-	struct named_prefix *list = calloc((size_t)most + 1, sizeof(*list));
-	int rc;
-
-	if (list == NULL)
-		return params_refuse(why, why_size, "route : : expected fewer: out of memory");
-	for (uint32_t i = 0; i < t->n_routes; i++)
-		list[i] = named_prefix(t->routes[i].name, i);
-	rc = refuse_twice("route", list, t->n_routes, why, why_size);
-	for (uint32_t i = 0; i < t->n_neighbors; i++)
-		list[i] = named_prefix(t->neighbors[i].name, i);
-	if (rc == 0)
-		rc = refuse_twice("neighbor", list, t->n_neighbors, why, why_size);
-	free(list);
-	return rc;
 }
 
 int
@@ -269,6 +253,8 @@ sw_tables_check(const struct sw_params *params, char *why, unsigned int why_size
 		rc = refuse("neighbor", t->neighbors[i].name,
 			    neighbor_fault(params, &t->neighbors[i], text), why, why_size);
 	if (rc == 0)
-		rc = check_twice(t, why, why_size);
+		rc = check_twice(t, true, why, why_size);
+	if (rc == 0)
+		rc = check_twice(t, false, why, why_size);
 	return rc == 0 ? check_capacity(params, why, why_size) : rc;
 }
