@@ -80,6 +80,16 @@ def wrong_files(work):
         one_line(f"a file with {what}", run(path_of("switch"), "--config", path, "--check-config"), 2, (str(path),))
 
 
+def doubts(work):
+    """A sender that hears nothing its algorithm acts on: said, and not refused."""
+    for cc, raw, warns in (("dctcp", "on", True), ("timely", "on", True), ("dctcp", "off", False), ("dcqcn", "on", False), ("none", "on", False)):
+        path = work / "doubt.ini"
+        path.write_text(ini({**NIC, "nic": {**NIC["nic"], "cc": cc}, "flow a": {**NIC["flow a"], "raw": raw}}))
+        done = run(path_of("nic"), "--config", path, "--check-config")
+        words = f"warning: [flow a] verb = write, raw = on: cc = {cc} acts on ACKs"
+        check(f"cc = {cc}, raw = {raw}: {'a' if warns else 'no'} warning", done.returncode == 0 and (words in done.stderr) == warns, done.stderr)
+
+
 def wrong_usage(work):
     good = work / "good.ini"
     good.write_text(ini(SWITCH))
@@ -176,6 +186,7 @@ def main():
     many_ports(work)
     answers(work)
     wrong_files(work)
+    doubts(work)
     wrong_usage(work)
     no_hugepages(work)
     few_files(work)
