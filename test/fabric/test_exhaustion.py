@@ -193,6 +193,10 @@ def any_scenario(lab, config):
                 value = draw(rnd, key, *rows[(section, key)])
                 if value is not None and key not in ("pattern", "src", "dst"):
                     text.setdefault(section.replace("NAME", "f"), {})[key] = value
+            # A third are open loops, of small messages often.
+            if rnd.random() < 1 / 3:
+                text["flow f"] |= {"arrival": rnd.choice(("poisson", "periodic", "lognormal")), "message_bytes": rnd.choice(("1B", "1B", "64B", "4KB")),
+                                   "load_bps": rnd.choice(("1G", "100G", "800G"))}
             if text["flow f"].get("arrival") in ("poisson", "periodic", "lognormal"):
                 text["flow f"].setdefault("load_bps", rnd.choice(("1", "1G", "800G")))
             path.write_text("".join(f"[{name}]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items()) for name, keys in text.items()), encoding="utf-8")

@@ -273,7 +273,9 @@ def permuted(lab, config):
             with tempfile.TemporaryDirectory() as folder:
                 with open(f"{folder}/permuted.ini", "w", encoding="utf-8") as file:
                     file.write(rest + "".join(f"[flow qps{n}]\nsrc = {host}\nqp_count = {n}\n{flow}\n" for n, host in enumerate(hosts, 1)))
-                r = results(lab, f"{folder}/permuted.ini", "--duration", "15ms", "--set", "fabric.measure_from_ns=5ms")
+                # At 80 bytes of additive increase HPCC's shares are not equal yet after 15 ms.
+                more = ("--set", "hpcc.W_AI=320") if name == "-hpcc" else ()
+                r = results(lab, f"{folder}/permuted.ini", "--duration", "15ms", "--set", "fabric.measure_from_ns=5ms", *more)
             shares.append([f["wire_rate_bps"] for f in r["flows"]])
         text = ", ".join(f"{a / 1e9:.2f} {b / 1e9:.2f}" for a, b in zip(*shares))
         print(f"incast-4to1{name}: {text} Gb/s")
