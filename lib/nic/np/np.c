@@ -28,6 +28,7 @@ void
 nic_np_take_params(struct nic *nic)
 {
 	nic->np->interval_ns = nic->params.np.np_min_time_between_cnps_us * NS_PER_US;
+	nic->np->units.interval_ns = nic->np->interval_ns;
 	/* It was computed with the old interval of the port: ask the port's gate again. */
 	nic->np->gate_ns = 0;
 }

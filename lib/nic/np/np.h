@@ -79,7 +79,7 @@ nic_np_next_ns(const struct nic_np *np)
 	if (np->first != QP_NONE)
 		next_ns = np_next_ns(&np->windows[np->first], np->interval_ns);
 	if (unlikely(np->units.n_due > 0))
-		next_ns = nic_np_units_next_ns(&np->units, np->interval_ns);
+		next_ns = nic_np_units_next_ns(&np->units);
 	if (unlikely(np->delayed_n > 0))
 		next_ns = min_u64(next_ns, np->delayed[np->delayed_first].due_ns);
 	return next_ns;

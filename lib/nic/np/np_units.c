@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "nic/core/core.h"
-#include "nic/np/np.h"
 #include "nic/port/port_state.h"
 
 /*
@@ -117,7 +116,7 @@ nic_np_units_on_ce(struct nic_np_units *units, struct nic *nic, uint32_t unit, u
 	 */
 	if (u->seen_ns != 0)
 		return false;
-	u->seen_ns = np_gate_pass(&nic->port->units.gates_ns[unit], nic->np->interval_ns, now_ns);
+	u->seen_ns = np_gate_pass(&nic->port->units.gates_ns[unit], units->interval_ns, now_ns);
 	if (u->seen_ns == 0)
 		return true;
 	heap_push(units, unit);
@@ -128,7 +127,7 @@ nic_np_units_on_ce(struct nic_np_units *units, struct nic *nic, uint32_t unit, u
 uint32_t
 nic_np_units_next(struct nic_np_units *units, const struct nic *nic, uint64_t now_ns)
 {
-	while (units->n_due > 0 && nic_np_units_next_ns(units, nic->np->interval_ns) <= now_ns) {
+	while (units->n_due > 0 && nic_np_units_next_ns(units) <= now_ns) {
 		uint32_t unit = heap_pop(units);
 		struct nic_np_unit *u = &units->unit[unit];
 		uint64_t seen_ns = u->seen_ns;

@@ -27,6 +27,7 @@ struct nic_np_units {
 	struct nic_np_unit *unit;
 	uint32_t *heap; /* units with a pending mark, the earliest seen_ns first */
 	uint32_t n_due, capacity;
+	uint64_t interval_ns; /* as that of struct nic_np */
 };
 
 void nic_np_units_free(struct nic_np_units *units);
@@ -46,9 +47,9 @@ uint32_t nic_np_units_next(struct nic_np_units *units, const struct nic *nic, ui
  * a mark is pending.
  */
 static inline uint64_t
-nic_np_units_next_ns(const struct nic_np_units *units, uint64_t interval_ns)
+nic_np_units_next_ns(const struct nic_np_units *units)
 {
-	return np_gate_opens_ns(units->unit[units->heap[0]].seen_ns, interval_ns);
+	return np_gate_opens_ns(units->unit[units->heap[0]].seen_ns, units->interval_ns);
 }
 
 #endif
