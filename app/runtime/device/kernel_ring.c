@@ -86,7 +86,10 @@ static struct {
 	int asked, socket;
 } group = {.socket = -1};
 
-/* The number of the group of a socket, or 0. */
+/*
+ * The word of a socket's group, or 0: it is in none. The driver's flags are in it: the number alone
+ * may be 0, as that of the first group since the kernel booted is.
+ */
 static int
 group_of(int fd)
 {
@@ -95,19 +98,20 @@ group_of(int fd)
 
 	if (getsockopt(fd, SOL_PACKET, PACKET_FANOUT, &fanout, &len) != 0)
 		return 0;
-	return fanout & FANOUT_NUMBER;
+	return fanout;
 }
 
 static int
 join_group(int fd, int asked)
 {
 	int flags = asked & ~(PACKET_FANOUT_FLAG_DEFRAG << 16 | FANOUT_NUMBER);
-	int number = asked == group.asked ? group_of(group.socket) : 0;
-	int wanted = number != 0 ? flags | number : flags | PACKET_FANOUT_FLAG_UNIQUEID << 16;
+	int joined = asked == group.asked ? group_of(group.socket) : 0;
+	int wanted =
+		flags | (joined != 0 ? joined & FANOUT_NUMBER : PACKET_FANOUT_FLAG_UNIQUEID << 16);
 
 	if (set_option(fd, SOL_PACKET, PACKET_FANOUT, &wanted, sizeof(wanted)) != 0)
 		return -1;
-	if (number == 0) {
+	if (joined == 0) {
 		group.asked = asked;
 		group.socket = fd;
 	}
