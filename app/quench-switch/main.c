@@ -294,8 +294,6 @@ read_first(struct config *cfg, const struct opts *opts, struct config_error *err
 		mmu_params_packets(&v->params.mmu, v->pool.backing_frame_bytes), UINT32_MAX);
 	if (opts->action != OPTS_RUN)
 		ports_warn_of_count(v->params.n_ports, config_path(cfg));
-	if (opts->action != OPTS_THRESHOLDS)
-		thresholds_warn(&v->params);
 	return &v->version;
 }
 

@@ -44,6 +44,17 @@ def main():
     check("a static limit over 32 ports is less than the paper's Kmin",
           "paused at 762" in started.stderr, started.stderr)
 
+    own = work / "own.ini"
+    own.write_text(PAPER.read_text() + "[buffer_profile small]\ndynamic = off\nstatic_th_bytes = 9.6KB\nxoff_bytes = 22.4KB\n"
+                   "[pg 5|3]\nbuffer_profile = small\n")
+    for option in ("--check-config", "--thresholds"):
+        for file, expected in ((late, "marking begins above 21756"), (headroom, "xoff_bytes = 17229"),
+                               (own, "queue 3: marking begins above 5000 bytes, but port 5, lossless group 3")):
+            said = run(SWITCH, "--config", file, option)
+            check(f"{file.name}: {option} warns", expected in said.stderr and said.returncode == 0, said.stderr)
+    check("the bound of a group's own profile", "[buffer_profile small]: t_ECN < 0.300 KB" in
+          run(SWITCH, "--config", own, "--thresholds").stdout)
+
     none = work / "none.ini"
     none.write_text("[switch]\npfc_generate = off\n[port]\nlink_speed_bps = 10G\n[port 0]\n[port 1]\n")
     check("packet memory: what is shared, and headroom", "mbufs for queued frames. " in paper.stdout, paper.stdout)

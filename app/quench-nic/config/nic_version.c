@@ -196,23 +196,6 @@ version_create(struct config_error *err)
 	return v;
 }
 
-static void
-warn_of_cc(const struct config *cfg, const struct nic_config *config)
-{
-	struct config_error doubt;
-
-	if (nic_config_doubt_cc(cfg, &config->nic, &doubt))
-		say_warning("%s", doubt.text);
-	for (unsigned int i = 0; i < config->n_flows; i++) {
-		const struct nic_flow *f = &config->flows[i];
-		bool sends = f->qp.requester != (f->qp.verb == NIC_READ);
-
-		if (sends && nic_is_uncontrolled(config->nic.cc, f->qp.verb, f->qp.raw))
-			say_warning(NIC_UNCONTROLLED, f->name, nic_verb_words[f->qp.verb],
-				    NIC_RAW_TEXT(f->qp.raw), cc_words[config->nic.cc]);
-	}
-}
-
 struct nic_version *
 nic_version_read(struct config *cfg, const struct nic_config *now, struct config_error *err)
 {
@@ -220,8 +203,6 @@ nic_version_read(struct config *cfg, const struct nic_config *now, struct config
 
 	if (v != NULL)
 		v = finish(v, nic_config_read(cfg, now, &v->config, err), cfg, err);
-	if (v != NULL)
-		warn_of_cc(cfg, &v->config);
 	return v;
 }
 
@@ -294,6 +275,24 @@ op_rows(const struct config_version *v, struct config_rows *rows)
 	nic_config_rows(&of(v)->config, rows);
 }
 
+static void
+op_warn(const struct config_version *v, const struct config *cfg)
+{
+	const struct nic_config *config = &of(v)->config;
+	struct config_error doubt;
+
+	if (nic_config_doubt_cc(cfg, &config->nic, &doubt))
+		say_warning("%s", doubt.text);
+	for (unsigned int i = 0; i < config->n_flows; i++) {
+		const struct nic_flow *f = &config->flows[i];
+		bool sends = f->qp.requester != (f->qp.verb == NIC_READ);
+
+		if (sends && nic_is_uncontrolled(config->nic.cc, f->qp.verb, f->qp.raw))
+			say_warning(NIC_UNCONTROLLED, f->name, nic_verb_words[f->qp.verb],
+				    NIC_RAW_TEXT(f->qp.raw), cc_words[config->nic.cc]);
+	}
+}
+
 /* Mbufs and the device are for the frames of start-up. */
 static int
 check_streams(const struct nic_nodes *nodes, const struct config *cfg,
@@ -355,6 +354,7 @@ const struct active_config_ops nic_config_ops = {
 	.free = op_free,
 	.rows = op_rows,
 	.prepare = op_prepare_next,
+	.warn = op_warn,
 	.apply = op_apply,
 	.is_done = op_is_done,
 };

@@ -159,8 +159,8 @@ add_part(struct parts *p, struct connection *one, char *lines)
 static bool
 change(struct connections *c, const char *lines, bool removes, bool may_warn)
 {
-	const struct active_config_request request = {.set = removes ? NULL : lines,
-						      .remove = removes ? lines : NULL};
+	const struct active_config_request request = {
+		.set = removes ? NULL : lines, .remove = removes ? lines : NULL, .quiet = true};
 	struct active_config_outcome out;
 	struct config_error err;
 

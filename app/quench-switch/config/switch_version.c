@@ -183,13 +183,19 @@ op_prepare_next(void *program, const struct config_version *now, struct config_v
 }
 
 static void
+op_warn(const struct config_version *v, const struct config *cfg)
+{
+	(void)cfg;
+	thresholds_warn(&of(v)->params);
+}
+
+static void
 op_apply(void *program, const struct config_version *v, uint64_t now_ns)
 {
 	const struct switch_config_context *s = program;
 	struct sw_forwarding *next = of(v)->next;
 
 	of(v)->next = NULL;
-	thresholds_warn(&of(v)->params);
 	sw_reload(s->node, &of(v)->params, next, now_ns);
 }
 
@@ -207,6 +213,7 @@ const struct active_config_ops switch_config_ops = {
 	.running = op_running,
 	.fault = op_fault,
 	.prepare = op_prepare_next,
+	.warn = op_warn,
 	.apply = op_apply,
 	.is_done = op_is_done,
 };

@@ -114,23 +114,75 @@ print_packets(FILE *out, const struct sw_params *params)
 		b.reserved_packets + b.headroom_packets, MMU_SHORTEST_FRAME_BYTES);
 }
 
-/*
- * Queue length (t_ECN) below which marking must begin, so that it comes before every pause; 0:
- * there are no pauses.
- */
+/* A lossless group, and the length (t_ECN) at which each of the queues of all ports holds so much
+ * that the group may be paused. */
+struct ecn_bound {
+	uint64_t bytes; /* UINT64_MAX: it is never paused */
+	uint16_t port;
+	uint8_t pg;
+};
+
 static uint64_t
-ecn_bound_bytes(const struct sw_params *params)
+profile_bound_bytes(const struct sw_params *params, const struct buffer_profile *profile)
 {
-	const struct buffer_profile *lossless = &params->mmu.lossless;
 	uint8_t n_prios = (uint8_t)mmu_params_most_lossless(&params->mmu);
 	struct mmu_budget budget = mmu_params_budget(&params->mmu);
 
-	if (n_prios == 0)
-		return 0;
-	if (!lossless->dynamic)
-		return lossless->static_th_bytes / params->n_ports;
-	return thresholds(budget.shared_bytes, params->n_ports, n_prios, lossless->dynamic_th)
+	if (!profile->dynamic)
+		return profile->static_th_bytes > 0 ? profile->static_th_bytes / params->n_ports
+						    : UINT64_MAX;
+	return thresholds(budget.shared_bytes, params->n_ports, n_prios, profile->dynamic_th)
 		.dynamic_ecn_bytes;
+}
+
+/* The group that is paused first of those whose frames use a queue. */
+static struct ecn_bound
+ecn_bound(const struct sw_params *params, uint8_t queue)
+{
+	struct ecn_bound first = {.bytes = UINT64_MAX};
+
+	for (uint16_t port = 0; port < params->n_ports; port++) {
+		const struct qos_map_params qos = sw_port_qos(params, port);
+
+		for (uint8_t tc = 0; tc < TM_CLASSES; tc++) {
+			uint8_t pg = qos.tc_to_priority_group_map[tc];
+			uint64_t bytes;
+
+			if (qos.tc_to_queue_map[tc] != queue ||
+			    !(params->mmu.lossless_pgs[port] >> pg & 1))
+				continue;
+			bytes = profile_bound_bytes(params, mmu_pg_profile(&params->mmu, port, pg));
+			if (bytes < first.bytes)
+				first = (struct ecn_bound){bytes, port, pg};
+		}
+	}
+	return first;
+}
+
+static bool
+is_used_lossless(const struct sw_params *params, const struct buffer_profile *profile)
+{
+	for (uint16_t port = 0; port < params->n_ports; port++)
+		for (uint8_t pg = 0; pg < TM_CLASSES; pg++)
+			if ((params->mmu.lossless_pgs[port] >> pg & 1) &&
+			    mmu_pg_profile(&params->mmu, port, pg) == profile)
+				return true;
+	return false;
+}
+
+/* Bounds for the lossless groups that have a profile of their own. */
+static void
+print_profiles(FILE *out, const struct sw_params *params)
+{
+	for (unsigned int i = 0; i < params->mmu.n_profiles; i++) {
+		const struct buffer_profile *b = &params->mmu.profiles[i];
+		uint64_t bound = profile_bound_bytes(params, b);
+
+		if (!is_used_lossless(params, b) || bound == UINT64_MAX)
+			continue;
+		fprintf(out, "Groups with [buffer_profile %s]: t_ECN < %.3f KB\n",
+			params->mmu.profile_names[i], kb(bound));
+	}
 }
 
 static const char *
@@ -213,6 +265,7 @@ thresholds_print(FILE *out, const struct sw_params *params)
 		print_thresholds(
 			out, params, "With the headroom of the table above",
 			sub_sat(params->mmu.buffer_bytes, budget.reserved_bytes + needed_bytes));
+	print_profiles(out, params);
 	print_packets(out, params);
 	print_rule_of_thumb(out, params);
 }
@@ -274,23 +327,22 @@ warn_of_xon(const struct buffer_profile *b, const char *name)
 void
 thresholds_warn(const struct sw_params *params)
 {
-	uint64_t bound_bytes = ecn_bound_bytes(params), min_bytes;
-
 	warn_of_headroom(params);
 	warn_of_xon(&params->mmu.lossless, "lossless");
 	for (unsigned int i = 0; i < params->mmu.n_profiles; i++)
 		warn_of_xon(&params->mmu.profiles[i], params->mmu.profile_names[i]);
-	for (uint8_t queue = 0; bound_bytes > 0 && queue < TM_CLASSES; queue++) {
-		int port;
+	for (uint8_t queue = 0; queue < TM_CLASSES; queue++) {
+		struct ecn_bound bound = ecn_bound(params, queue);
+		uint64_t min_bytes;
+		int port = late_port(params, queue, bound.bytes, &min_bytes);
 
-		port = late_port(params, queue, bound_bytes, &min_bytes);
 		if (port >= 0)
-			say_warning(
-				"port %s, queue %u: marking begins above %" PRIu64
-				" bytes, but a port whose frames fill the queues of all %u ports may "
-				"be paused at %" PRIu64
-				" bytes per queue (--thresholds, doc/buffer.md)",
-				sw_port_text(params, (uint16_t)port).text, queue, min_bytes,
-				params->n_ports, bound_bytes);
+			say_warning("port %s, queue %u: marking begins above %" PRIu64
+				    " bytes, but port %s, lossless group %u, whose frames fill the "
+				    "queues of all %u ports, may be paused at %" PRIu64
+				    " bytes per queue (--thresholds, doc/buffer.md)",
+				    sw_port_text(params, (uint16_t)port).text, queue, min_bytes,
+				    sw_port_text(params, bound.port).text, bound.pg,
+				    params->n_ports, bound.bytes);
 	}
 }

@@ -11,6 +11,34 @@
 #include "quenchctl/show/show.h"
 #include "quenchctl/show/table.h"
 
+/* A warning may take several texts. The program's log has those that the reply has no room for. */
+static void
+say_warnings(const json_t *reply)
+{
+	const json_t *pieces = json_object_get(reply, "warnings"), *piece;
+	json_int_t all = json_integer_value(json_object_get(reply, "n_warnings")), number = 0;
+	char text[1024] = "";
+	size_t i;
+
+	json_array_foreach (pieces, i, piece) {
+		json_int_t of = json_integer_value(json_object_get(piece, "warning"));
+		const char *more = json_string_value(json_object_get(piece, "text"));
+
+		if (of != number && number > 0)
+			say_warning("%s", text);
+		if (of != number)
+			*text = '\0';
+		number = of;
+		if (more != NULL)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s", more);
+	}
+	if (number > 0)
+		say_warning("%s", text);
+	if (all > number)
+		say_warning("%lld more warnings are in the log of the program",
+			    (long long)(all - number));
+}
+
 static void
 print_changes(const struct ctl_options *o, const json_t *reply)
 {
@@ -53,6 +81,7 @@ finish(const struct ctl_options *o, int rc, json_t *reply)
 {
 	if (rc != 0)
 		return rc;
+	say_warnings(reply);
 	print_changes(o, reply);
 	print_outcome(o, reply);
 	json_decref(reply);

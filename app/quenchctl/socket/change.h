@@ -9,8 +9,8 @@
  * Change keys of the active configuration, as one change.
  *
  * @param keys   n of "SECTION.KEY=VALUE", without a newline.
- * @param reply  As that of client_ask(): "changed", "in_force", "waited_us", and the changes as
- *               rows of "section", "key", "from" and "to".
+ * @param reply  As that of client_ask(): "changed", "in_force", "waited_us", the changes as rows of
+ *               "section", "key", "from" and "to", and "warnings".
  * @return       0, or an exit code after an error line: APP_BAD_USAGE: it is refused.
  */
 int change_set(struct client *c, const char *const *keys, unsigned int n, json_t **reply);

@@ -12,6 +12,7 @@
 
 #define NS_PER_S 1000000000u
 #define MOST_EVENTS 32u
+#define SAY_CHARS 1023
 
 static const char *name = "quench";
 
@@ -30,12 +31,18 @@ say_as(const char *program)
 
 /* Each line is one write(), so that lines of several programs on one terminal do not mix. */
 static void
-say_line(const char *kind, const char *format, va_list args)
+say_line(const char *kind, const char *text)
 {
-	char text[1024];
+	fprintf(stderr, "%s: %s%s\n", name, kind, text);
+}
+
+static void
+say_formatted(const char *kind, const char *format, va_list args)
+{
+	char text[SAY_CHARS + 1];
 
 	vsnprintf(text, sizeof(text), format, args);
-	fprintf(stderr, "%s: %s%s\n", name, kind, text);
+	say_line(kind, text);
 }
 
 void
@@ -44,18 +51,34 @@ say(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say_line("", format, args);
+	say_formatted("", format, args);
 	va_end(args);
+}
+
+static _Thread_local struct {
+	void (*keep)(void *arg, const char *text);
+	void *arg;
+} warnings;
+
+void
+say_keep_warnings(void (*keep)(void *arg, const char *text), void *arg)
+{
+	warnings.keep = keep;
+	warnings.arg = arg;
 }
 
 void
 say_warning(const char *format, ...)
 {
+	char text[SAY_CHARS + 1];
 	va_list args;
 
 	va_start(args, format);
-	say_line("warning: ", format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
+	say_line("warning: ", text);
+	if (warnings.keep != NULL)
+		warnings.keep(warnings.arg, text);
 }
 
 void
@@ -64,7 +87,7 @@ say_error(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say_line("error: ", format, args);
+	say_formatted("error: ", format, args);
 	va_end(args);
 }
 
@@ -108,7 +131,7 @@ void
 say_event(bool warning, const char *event, const char *format, ...)
 {
 	struct event *e = find_event(event);
-	char text[1024], more[48] = "";
+	char text[SAY_CHARS + 1], more[48] = "";
 	va_list args;
 
 	if (!say_limit_passes(&e->limit, monotonic_ns())) {

@@ -26,6 +26,13 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/**
+ * From now on, pass the warnings of the calling thread to keep() too; NULL: no longer.
+ *
+ * @param keep  Called with the text of a warning.
+ */
+void say_keep_warnings(void (*keep)(void *arg, const char *text), void *arg);
+
 /* Most lines of one event in a second; further ones are only counted. */
 #define SAY_EVENTS_PER_S 10u
 

@@ -14,6 +14,9 @@
 /* Room for the largest members, a FIELD_STR or a map. */
 #define MEMBER_BYTES 256
 
+/* Most pieces of warnings in a reply. */
+#define WARNING_PIECES 48u
+
 struct key_list {
 	json_t *object;
 	struct telemetry_page page;
@@ -30,10 +33,9 @@ begin_list(uint64_t first)
 	return c;
 }
 
-static void
-add_change(void *arg, const struct config_change *change)
+static json_t *
+change_row(const struct config_change *change)
 {
-	struct key_list *c = arg;
 	json_t *row = json_object();
 
 	json_object_set_new(row, "section", json_string(change->section));
@@ -41,6 +43,65 @@ add_change(void *arg, const struct config_change *change)
 			    json_string(change->field == NULL ? "" : change->field->name));
 	json_object_set_new(row, "from", json_string(change->from));
 	json_object_set_new(row, "to", json_string(change->to));
+	return row;
+}
+
+/* A change that is made, and the warnings about its result. */
+struct change_list {
+	json_t *rows, *warnings;
+	unsigned int n_warnings;
+	bool full; /* no room in a reply for further warnings */
+};
+
+static void
+keep_change(void *arg, const struct config_change *change)
+{
+	json_array_append_new(((struct change_list *)arg)->rows, change_row(change));
+}
+
+/* Texts of DPDK are short: a warning may take several. */
+static void
+keep_warning(void *arg, const char *text)
+{
+	struct change_list *list = arg;
+	size_t n = strlen(text), pieces = n / TELEMETRY_ERROR_CHARS + 1;
+
+	list->n_warnings++;
+	list->full |= json_array_size(list->warnings) + pieces > WARNING_PIECES;
+	if (list->full)
+		return;
+	for (size_t at = 0; at < n; at += TELEMETRY_ERROR_CHARS) {
+		char piece[TELEMETRY_ERROR_CHARS + 1];
+
+		snprintf(piece, sizeof(piece), "%s", text + at);
+		telemetry_make_plain(piece);
+		json_array_append_new(
+			list->warnings,
+			json_pack("{s:i, s:s}", "warning", (int)list->n_warnings, "text", piece));
+	}
+}
+
+/* Add rows as long as they fit. The others are made too, but a change has no next page. */
+static void
+add_changes(json_t *o, const json_t *rows)
+{
+	struct telemetry_page page;
+	bool fits = true;
+	size_t i;
+	json_t *row;
+
+	telemetry_page_begin(&page, o);
+	json_array_foreach (rows, i, row)
+		fits = fits && telemetry_page_add(&page, json_incref(row), i);
+	json_object_del(o, "next");
+}
+
+static void
+add_change(void *arg, const struct config_change *change)
+{
+	struct key_list *c = arg;
+	json_t *row = change_row(change);
+
 	if (c->full || c->n < c->first)
 		json_decref(row);
 	else
@@ -72,26 +133,34 @@ say_change(const struct active_config_request *r, uint64_t n)
 static json_t *
 change_reply(struct telemetry_call *call, struct active_config_request request)
 {
-	struct key_list c = begin_list(0);
+	struct change_list list = {.rows = json_array(), .warnings = json_array()};
 	struct active_config_outcome out;
 	struct config_error err;
+	json_t *o = NULL;
 	int rc;
 
-	request.visit = add_change;
-	request.arg = &c;
+	request.visit = keep_change;
+	request.arg = &list;
+	say_keep_warnings(keep_warning, &list);
 	rc = active_config_change(call->telemetry->active, &request, &out, &err);
+	say_keep_warnings(NULL, NULL);
 
 	if (rc != 0) {
-		json_decref(c.object);
-		return telemetry_refuse_line(call, err.text);
+		telemetry_refuse_line(call, err.text);
+	} else {
+		o = json_object();
+		report_set_u64(o, "changed", json_array_size(list.rows));
+		json_object_set_new(o, "in_force", json_boolean(out.in_force));
+		report_set_u64(o, "waited_us", out.waited_ns / NS_PER_US);
+		report_set_u64(o, "n_warnings", list.n_warnings);
+		if (list.n_warnings > 0)
+			json_object_set(o, "warnings", list.warnings);
+		add_changes(o, list.rows);
+		say_change(&request, json_array_size(list.rows));
 	}
-	/* Changes that do not fit the reply are made too, but there is no next page. */
-	json_object_del(c.object, "next");
-	report_set_u64(c.object, "changed", c.n);
-	json_object_set_new(c.object, "in_force", json_boolean(out.in_force));
-	report_set_u64(c.object, "waited_us", out.waited_ns / NS_PER_US);
-	say_change(&request, c.n);
-	return c.object;
+	json_decref(list.rows);
+	json_decref(list.warnings);
+	return o;
 }
 
 json_t *

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "runtime/notice/doubts.h"
 #include "runtime/notice/say.h"
 #include "runtime/run/run.h"
 
@@ -19,7 +18,7 @@ read_config(const struct program *program, const struct opts *opts)
 	if (v == NULL)
 		say_error("%s", err.text);
 	else
-		say_doubts(cfg);
+		active_config_warn(program->config_ops, v, cfg);
 	config_close(cfg);
 	return v;
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/numbers/units.h"
+#include "runtime/notice/doubts.h"
 #include "runtime/notice/monotonic.h"
 #include "runtime/notice/say.h"
 
@@ -102,6 +103,15 @@ active_config_running_end(struct active_config *active)
 	pthread_mutex_unlock(&active->turn);
 }
 
+void
+active_config_warn(const struct active_config_ops *ops, const struct config_version *v,
+		   const struct config *cfg)
+{
+	say_doubts(cfg);
+	if (ops->warn != NULL)
+		ops->warn(v, cfg);
+}
+
 /* Set each of the lines "section.key=value". */
 static int
 set_lines(struct config *cfg, const char *lines, struct config_error *err)
@@ -168,6 +178,8 @@ read_next(struct active_config *active, const struct active_config_request *r,
 		}
 		if (rc == 0 && active->ops->prepare != NULL)
 			rc = active->ops->prepare(active->program, now, next, cfg, err);
+		if (rc == 0 && !r->quiet)
+			active_config_warn(active->ops, next, cfg);
 		if (rc == 0 && r->visit != NULL)
 			config_rows_compare(&from, &to, r->visit, r->arg);
 		if (rc != 0) {

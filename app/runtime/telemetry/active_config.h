@@ -60,6 +60,8 @@ struct active_config_ops {
 	 * to build. @return 0, or -errno with err filled in. */
 	int (*prepare)(void *program, const struct config_version *now, struct config_version *next,
 		       const struct config *cfg, struct config_error *err);
+	/* Say warnings about a version that was read from cfg. NULL: there are none. */
+	void (*warn)(const struct config_version *v, const struct config *cfg);
 	/* Pass a version to the data path. On the main lcore. */
 	void (*apply)(void *program, const struct config_version *v, uint64_t now_ns);
 	/* Is the last version in force on all lcores? Called by the requesting thread. */
@@ -82,6 +84,10 @@ struct active_config {
 
 /** Block SIGHUP. Call before any thread is created. */
 void active_config_block_signal(void);
+
+/** Say warnings about values in cfg, and about the version that was read from it. */
+void active_config_warn(const struct active_config_ops *ops, const struct config_version *v,
+			const struct config *cfg);
 
 /** @param first  The active version, read from path; takes ownership. @return 0 or -ENOMEM. */
 int active_config_init(struct active_config *active, const struct active_config_ops *ops,
@@ -114,6 +120,7 @@ struct active_config_request {
 	/* not NULL, instead of reading a file: set "section.key=value" lines, as one change */
 	const char *set;
 	const char *remove; /* not NULL, instead of reading a file: remove these, one a line */
+	bool quiet;         /* say no warnings about the configuration */
 	/* Called for each difference before the change, which may still fail. May be NULL. */
 	void (*visit)(void *arg, const struct config_change *change);
 	void *arg;

@@ -234,9 +234,8 @@ telemetry_on_main(struct telemetry_call *call, void (*work)(void *arg, uint64_t 
 	return rc == 0;
 }
 
-/* Errors quote the client's bytes, but JSON must be UTF-8. */
-static void
-make_plain(char *text)
+void
+telemetry_make_plain(char *text)
 {
 	for (char *c = text; *c != '\0'; c++)
 		if (*c < ' ' || *c > '~')
@@ -249,8 +248,8 @@ telemetry_refuse_line(struct telemetry_call *call, const char *line)
 	snprintf(call->error, sizeof(call->error), "%s", line);
 	if (strlen(line) > TELEMETRY_ERROR_CHARS)
 		snprintf(call->rest, sizeof(call->rest), "%s", line + TELEMETRY_ERROR_CHARS);
-	make_plain(call->error);
-	make_plain(call->rest);
+	telemetry_make_plain(call->error);
+	telemetry_make_plain(call->rest);
 	return NULL;
 }
 
@@ -262,7 +261,7 @@ telemetry_refuse(struct telemetry_call *call, const char *expected, const char *
 	va_start(args, error);
 	vsnprintf(call->error, sizeof(call->error), error, args);
 	va_end(args);
-	make_plain(call->error);
+	telemetry_make_plain(call->error);
 	snprintf(call->expected, sizeof(call->expected), "%s", expected);
 	return NULL;
 }

@@ -89,6 +89,9 @@ json_t *telemetry_refuse(struct telemetry_call *call, const char *expected, cons
 /** Fill in a complete line that says both. @return NULL, for the reply. */
 json_t *telemetry_refuse_line(struct telemetry_call *call, const char *line);
 
+/** Replace what is not printable ASCII: lines quote the client's bytes, but JSON must be UTF-8. */
+void telemetry_make_plain(char *text);
+
 /** Parse parameter i as a number in [min, max]. @return false: refused, with the reason in call. */
 bool telemetry_number(struct telemetry_call *call, unsigned int i, const char *name, uint64_t min,
 		      uint64_t max, uint64_t *value);
