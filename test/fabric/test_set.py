@@ -52,6 +52,19 @@ def same(program, folder):
     expect([q["queue"] for q in queues if q["tx_packets"] > 0] == [2], f"{[(q['queue'], q['tx_packets']) for q in queues]}")
 
 
+def warned(program, folder):
+    """An event says what --check-config says of the same keys in the file, once."""
+    def lines(path, *options):
+        done = run(program, path, "--check-config", *options)
+        expect(done.returncode == 0, done.stderr)
+        return sorted(re.sub(r"^quench-lab: warning: (\S+\.ini: )?(\[event e\] set: )?", "", line) for line in done.stderr.splitlines())
+    for text in ("wred.Kmin=5", "buffer_profile lossless.xoff_bytes=1KB", "wred.Kmin=5, buffer_profile lossless.xoff_bytes=1KB", "wred.Kmin=20KB"):
+        expected = lines(scenario(folder, {}, INCAST), *(o for w in text.split(", ") for o in ("--set", w)))
+        expect(len(expected) == text.count("=5") + text.count("=1KB"), f"{text}: {expected}")
+        found = lines(scenario(folder, {}, INCAST + event("e", "1us", text, for_ns="5us") + event("later", "9us", "rp.R_AI=400M")))
+        expect(found == expected, f"{text}: {found} instead of {expected}")
+
+
 def ends(program, folder):
     """With for_ns all is as before; what was set later stays above what was set earlier, and shows again when that ends."""
     def digest(rest, *options):
@@ -258,4 +271,4 @@ def window(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(same, ends, one_switch, queues, pfc, flows, open_loops, told, refused, window)
+    in_folder(same, ends, one_switch, queues, pfc, flows, open_loops, told, refused, warned, window)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/numbers/units.h"
+#include "runtime/notice/doubts.h"
 #include "quench-lab/scenario/scenario_rows.h"
 
 /* An event with action = set begins or ends. */
@@ -135,7 +136,7 @@ compare(const struct config *cfg, const struct scenario *before, struct scenario
 static int
 read_next(struct config *cfg, const struct turns *t, const struct scenario_override *override,
 	  const struct scenario *s, const struct scenario *before, struct scenario_change *change,
-	  struct config_error *err)
+	  bool begins, struct config_error *err)
 {
 	struct config *top = cfg;
 	uint32_t n = 0;
@@ -156,6 +157,8 @@ read_next(struct config *cfg, const struct turns *t, const struct scenario_overr
 	}
 	if (rc == 0)
 		rc = compare(top, before, change, err);
+	if (rc == 0 && begins)
+		say_doubts(top);
 	while (n > 0)
 		config_close(t->layers[--n]);
 	return rc;
@@ -184,7 +187,7 @@ read_events(struct config *cfg, const struct scenario_override *override, struct
 		struct scenario_change *change = t.list[i].ends ? &e->end : &e->begin;
 
 		take_turn(&t, &t.list[i]);
-		rc = read_next(cfg, &t, override, s, before, change, err);
+		rc = read_next(cfg, &t, override, s, before, change, !t.list[i].ends, err);
 		before = change->next;
 	}
 	free_turns(&t);

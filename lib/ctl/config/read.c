@@ -165,10 +165,12 @@ doubt_unit(struct config *cfg, const char *section, const struct field *field,
 	struct config_error line;
 	char doubt[96];
 
-	if (cfg->under || !field_lacks_unit(field, g->alias, g->value, doubt, sizeof(doubt)))
+	/* A layer doubts only the values that it sets. */
+	if ((cfg->under && !given_in(&cfg->set, section, field).value) ||
+	    !field_lacks_unit(field, g->alias, g->value, doubt, sizeof(doubt)))
 		return;
-	config_error_at(&line, cfg->path, g->line, " [%s] %s = %s: %s", section, g->name, g->value,
-			doubt);
+	config_error_at(&line, cfg->path, line_of(cfg, g->line), " [%s] %s = %s: %s", section,
+			g->name, g->value, doubt);
 	add_doubt(&cfg->doubts, line.text);
 }
 
