@@ -161,5 +161,44 @@ dst = 5
     expect(pauses and pauses <= {"leaf1 holds h2", "spine1 holds leaf1 port 4", "leaf2 holds spine1 port 1"}, "paused by the switch before", pauses)
 
 
-{"progress": progress, "counters": counters, "explain": explain, "explain_fabric": explain_fabric}[CASE]()
+MESSAGES = """[fabric]
+hosts = 3
+link_rate_bps = 100G
+duration_ns = 3ms
+sample_ns = 10us
+[nic]
+cc = none
+"""
+
+
+def run(text, *options):
+    """flows.csv, the flows of results.json and standard output of a scenario."""
+    with tempfile.TemporaryDirectory() as folder:
+        pathlib.Path(folder, "x.ini").write_text(text, encoding="utf-8")
+        pathlib.Path(folder, "x.trace").write_text("1 3 100000 1000\n", encoding="utf-8")
+        done = subprocess.run([LAB, "--no-progress", "--out", folder, *options, folder + "/x.ini"], capture_output=True, text=True, check=True)
+        with open(folder + "/flows.csv", encoding="utf-8") as file:
+            return list(csv.DictReader(file)), json.loads(pathlib.Path(folder, "results.json").read_text(encoding="utf-8"))["flows"], done.stdout
+
+
+def explain_end():
+    """After its last data, a QP has no story, although the pauses of its host go on."""
+    late = "[flow t]\npattern = trace\ntrace = x.trace\n[flow late]\nsrc = 1-2\ndst = 3\nstart_ns = 100us\n"
+    story = run(MESSAGES + late, "--duration", "2ms", "--explain", "t 1")[2].splitlines()
+    expect(re.fullmatch(r" +0\.013\d ms  done", story[-1]) and len(story) == 5, "start and end", story)
+
+
+def rates_of_messages():
+    """QPs of messages that have not begun or are done do not count as allowed rate."""
+    for verb in "write", "read":
+        flow = f"[flow q]\nverb = {verb}\nsrc = 1\ndst = 3\narrival = poisson\nload = 20%\nmessage_bytes = 1MB\n"
+        rows, flows, _ = run(MESSAGES + flow)
+        rates = [int(row["rp_rate_bps"]) for row in rows]
+        expect(flows[0]["qps"] > 2 and flows[0]["messages_completed"] == flows[0]["qps"], "every message has a QP", flows)
+        expect(set(rates) >= {0, 10**11} and max(rates) <= 2 * 10**11, f"{verb}: rates of the messages in flight", sorted(set(rates)))
+        expect(rates[-1] == 0, "at the end there is none", rates[-1])
+        expect(flows[0]["min_rate_bps"] == 10**11, f"{verb}: the lowest rate is that of a QP", flows)
+
+
+{"explain_end": explain_end, "rates_of_messages": rates_of_messages, "progress": progress, "counters": counters, "explain": explain, "explain_fabric": explain_fabric}[CASE]()
 sys.exit(1 if failures else 0)

@@ -133,6 +133,9 @@ print_events(FILE *out, const struct lab_explain *x, const struct nic_qp_info *i
 		take_trace(x, trace, rows);
 		explain_set_before(rows, n_rows);
 		n = merge(events, rows, n_rows, x);
+		/* Others still use the way after the end, and the QP's timers run on. */
+		while (info->done && !info->error && n > 0 && events[n - 1].at_ns > x->last_ns)
+			n--;
 		if (info->done || info->error)
 			events[n++] = (struct explain_event){
 				.at_ns = x->last_ns, .kind = EXPLAIN_DONE, .failed = info->error};

@@ -230,6 +230,31 @@ net_flow_is_silent(const struct net_flow *flow, const struct nic_qp_info *at_sen
 	return pair && at_sender->tx_wire_bytes == 0 && at_receiver->tx_wire_bytes == 0;
 }
 
+/* Rates of a flow whose messages have QPs of their own. The requester knows the end of a QP. */
+static void
+rates_of_messages(const struct net *net, const struct net_flow *flow, struct nic_qp_info *at_sender)
+{
+	struct net_end from = net_flow_sender(flow);
+
+	at_sender->rate_bps = at_sender->target_rate_bps = at_sender->min_rate_bps = 0;
+	for (uint32_t i = 0; i < flow->qps; i++) {
+		struct nic_qp_info qp, requester;
+
+		nic_qp_info(net_host(net, from.host), from.first_qp + i, &qp);
+		if (qp.tx_wire_bytes == 0)
+			continue;
+		if (at_sender->min_rate_bps == 0 || qp.min_rate_bps < at_sender->min_rate_bps)
+			at_sender->min_rate_bps = qp.min_rate_bps;
+		requester = qp;
+		if (flow->params->verb == NIC_READ)
+			nic_qp_info(net_host(net, flow->src), flow->src_qp + i, &requester);
+		if (requester.done || requester.error)
+			continue;
+		at_sender->rate_bps += qp.rate_bps;
+		at_sender->target_rate_bps += qp.target_rate_bps;
+	}
+}
+
 void
 net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_sender,
 	      struct nic_qp_info *at_receiver)
@@ -242,6 +267,8 @@ net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_send
 	nic_flow_info(net_host(net, to.host), index, &receiver);
 	*at_sender = sender.sum;
 	*at_receiver = receiver.sum;
+	if (flow->params->messages_of_pairs != NULL)
+		rates_of_messages(net, flow, at_sender);
 }
 
 const struct nic_times *

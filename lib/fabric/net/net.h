@@ -78,7 +78,12 @@ const struct nic_trace *net_trace_of(const struct net *net, uint32_t index, uint
 bool net_flow_is_silent(const struct net_flow *flow, const struct nic_qp_info *at_sender,
 			const struct nic_qp_info *at_receiver);
 
-/** Sums over the flow's QPs, from both ends of its data. Rates are sums too. */
+/**
+ * Sums over the flow's QPs, from both ends of its data. Rates are sums too. But if each message has
+ * QPs of its own, most of them have not begun or are done: rate and target of the sender are then
+ * sums over those between their first packet and their end, and its lowest rate is that of any QP
+ * (0: none has begun).
+ */
 void net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_sender,
 		   struct nic_qp_info *at_receiver);
 
