@@ -342,6 +342,25 @@ rate_cap_bps = 20G
     expect("83.3 % of the messages" in done.stdout and "may raise the p99" in done.stdout, "the table warns", done.stdout)
     r = run(lab, folder, text.replace("load_bps = 80G", "load_bps = 80G\nstop_ns = 30us").replace("depth = 3", "depth = 3\nstop_ns = 50us"))
     expect(r["slowdown_by_size"]["all"]["not_ended"] == 1, "messages that never begin are no backlog", r["slowdown_by_size"])
+    # 40 messages of 10 us, one arrives each 100 ns; beside them 10,000 QPs of a message each, whose backlog cannot grow.
+    r = run(lab, folder, FABRIC + """duration_ns = 400us
+[flow backlog]
+src = 3
+dst = 4
+arrival = periodic
+message_bytes = 1KB
+load_bps = 80G
+rate_cap_bps = 1G
+[flow small]
+src = 1
+dst = 2
+arrival = poisson
+message_bytes = 1B
+load_bps = 200M
+""")
+    backlog = next(flow for flow in r["flows"] if flow["name"] == "backlog h3")["messages_completed"]
+    expect(r["slowdown_by_size"]["sizes"][-1]["not_ended"] == 4001 - backlog and not r["slowdown_by_size"]["backlog_is_cut"], "all of a backlog",
+           (backlog, r["slowdown_by_size"]))
 
 
 def qp_per_message(lab, folder):

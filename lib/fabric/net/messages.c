@@ -23,8 +23,13 @@ net_record_not_ended(struct net *net, uint64_t now_ns)
 	uint64_t qps = 0;
 	bool all = true;
 
-	for (uint32_t i = 0; i < net->n_flows; i++)
-		qps += net->flows[i].qps;
+	/* Equal shares for the QPs whose backlog may grow. A QP of a message has no further one. */
+	for (uint32_t i = 0; i < net->n_flows; i++) {
+		const struct flow_params *params = net->flows[i].params;
+
+		if (workload_is_open(&params->work) && params->messages_of_pairs == NULL)
+			qps += net->flows[i].qps;
+	}
 	for (uint32_t h = 0; h < net->scenario->topology->n_hosts; h++)
 		all &= nic_record_not_ended(net->hosts[h], NET_MAX_BACKLOG / max_u64(1, qps) + 1,
 					    now_ns);
