@@ -5,8 +5,13 @@ import re
 
 from configs import flow, nic, port, section
 from ctl import Ctl
+from frames import ECT0, roce, write_pcap
 from harness import Program, check, check_equal, finish, path_of, run, work_dir
-from telemetry import eal, prefix, wait_answers
+from looked_at import start_switch
+from metrics import Exporter
+from telemetry import Telemetry, eal, prefix, wait_answers
+from terminal import Terminal
+from web_page import Web
 
 NAMES = ("Ethernet1/1", "to-the-spine")
 SWITCH = {"switch": {"buffer_bytes": "4MB", "wred_queues": "3"}, "wred": {},
@@ -93,8 +98,197 @@ def check_many(switch, ctl):
     check_equal("nothing is left to change", ctl.json("show config changes")["total"], 0)
 
 
+ROUTER = "02:ff:00:00:00:01"
+FULL = f"""
+[switch]
+buffer_bytes = 4MB
+vlan_filtering = on
+mark_accuracy = on
+wred_queues = 3
+[pfcwd]
+pfcwd = sonic
+[buffer_profile lossless]
+xoff_bytes = 60KB
+[router]
+router_mac = {ROUTER}
+[interface vlan 10]
+ip = 10.0.10.1/24
+[interface port 3]
+ip = 10.0.33.1/24
+[neighbor 10.0.33.2]
+mac = 02:00:00:00:03:02
+[neighbor 10.0.10.9]
+mac = 02:00:00:00:08:08
+[route 10.9.0.0/16]
+nexthop = 10.0.33.2
+[fdb receiver]
+mac = 02:00:00:00:08:08
+port = 1
+vlan = 10
+[port]
+link_speed_bps = 10G
+[port 0]
+name = {NAMES[0]}
+access_vlan = 10
+[port 1]
+name = {NAMES[1]}
+access_vlan = 10
+tagged_vlans = 20-21
+[port 2]
+access_vlan = 10
+[port 3]
+name = to-the-router
+access_vlan = 40
+"""
+PORTS = (*NAMES, None, "to-the-router")
+
+
+def start_full(work, name):
+    """Frames that are switched, routed and dropped in several ways; then nothing moves."""
+    bridged = [roce("02:00:00:00:07:07", "02:00:00:00:08:08", "10.0.10.7", "10.0.10.8", 50000, i, 26, ECT0, bytes(64 + i)) for i in range(50)]
+    routed = [roce("02:00:00:00:07:07", ROUTER, "10.0.10.7", "10.9.1.1", 50000, i, dscp, ECT0, bytes(500)) for i, dscp in enumerate((26, 0, 48) * 9)]
+    nowhere = [roce("02:00:00:00:07:07", ROUTER, "10.0.10.7", "10.77.1.1", 50000, i, 26, ECT0, bytes(64)) for i in range(5)]
+    write_pcap(work / "in.pcap", [*bridged, *routed, *nowhere, b"\x01\x80\xc2\x00\x00\x05" + bytes(54)])
+    devices = [f"net_pcap{i},{f'rx_pcap={work}/in.pcap,' if i == 0 else ''}tx_pcap={work}/out{i}.pcap" for i in range(4)]
+    program = Program(work, "switch", "full", FULL, eal(name, *devices), "--stats-interval", 0, "--idle-sleep", 200)
+    wait_answers(program, name)
+    return program, len(bridged), len(routed)
+
+
+def port_commands(ctl):
+    """Of quenchctl's own list: those that take a port, without what they take besides, and all shows of a switch."""
+    lines = [line.split("  ")[1] for line in run(*ctl.command, "--help").stdout.splitlines()
+             if line.startswith("  ") and "(quench-nic)" not in line]
+    by_port = [words.replace("[PORT]", "PORT").replace("QUEUE", "3") for words in lines if re.search(r"^(show|clear) .*PORT\]?( QUEUE)?$", words)]
+    shows = [words.partition(" [")[0] for words in lines if re.fullmatch(r"show [a-z -]+( \[PORT\])?", words)]
+    check("commands are found", len(by_port) >= 15 and len(shows) >= 20, (by_port, shows))
+    return by_port, shows
+
+
+def check_spellings(ctl):
+    """By name and by number, since the start and since a clear: one answer."""
+    by_port, _ = port_commands(ctl)
+    for cleared in (False, True):
+        if cleared:
+            ctl.text("clear counters")
+        for words in by_port:
+            for number, name in enumerate(PORTS):
+                replies = [ctl.json(words.replace("PORT", port)) for port in (str(number), *([name, name.upper()] if name else []))]
+                if words.startswith("clear"):  # the first reply is that before its clear
+                    ctl.json(words.replace("PORT", str(number)))
+                    replies = [ctl.json(words.replace("PORT", port)) for port in (str(number), *([name] if name else []))]
+                for reply in replies:  # moves without frames
+                    for key in [key for key in reply if key.startswith("poll")]:
+                        reply.pop(key)
+                check(f"{words} {number}: by name too{', cleared' if cleared else ''}", all(r == replies[0] for r in replies) and replies[0], replies)
+
+
+def check_names(ctl):
+    """Wherever a port is shown, its name is."""
+    _, shows = port_commands(ctl)
+    for words in shows:
+        if words == "show lldp":  # off, because its frames come by a clock
+            continue
+        reply = ctl.json(words)
+        lists = [rows for rows in reply.values() if isinstance(rows, list) and rows and isinstance(rows[0], dict)]
+        wrong = [row for rows in lists for row in rows if isinstance(row.get("port"), int) and (row.get("port_name") or None) != PORTS[row["port"]]]
+        check(f"{words}: each row of a port has its name", not wrong, wrong[:2])
+        table = ctl(f"--all {words}").stdout
+        check(f"{words}: no number of a port with a name", not re.search(r"^ *(\w+ )?(port|queue|pg) [013]\b", table, re.M), table)
+    for words, texts in (("show vlan", ["Ethernet1/1,to-the-spine,2", "  to-the-spine\n"]), ("show neighbors", ["port to-the-router"]),
+                         ("show router interfaces", ["port to-the-router"]), ("show config", ["port Ethernet1/1", "port 2", "interface port to-the-router"]),
+                         ("show fdb", ["to-the-spine"])):
+        table = ctl.text(words)
+        check(f"{words}: names", all(text in table for text in texts), table)
+    done = run(*ctl.command, "set", "port 1.shaper_rate_bps=5G", "queue 3|1.max_rate_bps=2G", "port 2.shaper_rate_bps=5G", env=ctl.env)
+    check("set: names", all(text in done.stdout for text in ("port to-the-spine", "queue to-the-router|1", "port 2 ")), done.stdout + done.stderr)
+
+
+def numbers(row):
+    return {key: value for key, value in row.items() if isinstance(value, int) and key not in ("link",)}
+
+
+def check_end(switch, t, ctl):
+    """Telemetry, quenchctl, metrics and the JSON at the end: of each counter and gauge one value."""
+    exporter = Exporter(switch.dir, "-f", t.prefix)
+    samples = exporter.samples()
+    check_equal("the exporter ends", exporter.stop(), 0)
+    ports = [ctl.json(f"--since-start show interface {i}") for i in range(4)]
+    queues = [ctl.json(f"--since-start show queue counters {i}")["queues"] for i in range(4)]
+    groups = [ctl.json(f"--since-start show priority-group counters {i}")["pgs"] for i in range(4)]
+    rows = [t.ask(f"/quench/port,{i}") for i in range(4)]
+    drops = {row["port"]: row for row in ctl.json("--since-start show drops")["rows"]}
+    check_equal("exit code", switch.stop(), 0)
+    end = switch.json()
+    for i in range(4):
+        last = end["ports"][i]
+        for of, got in (("show interface", numbers(ports[i])), ("telemetry", numbers(rows[i]))):
+            wrong = {key: (value, last[key]) for key, value in got.items() if key in last and value != last[key] and not key.startswith("poll")}
+            check(f"port {i}: {of} and the JSON at the end", not wrong and len(got) > 10, wrong)
+        check_equal(f"port {i}: drops", {k: v for k, v in drops[i].items() if k in last["drops"]}, last["drops"])
+        check_equal(f"port {i}: and those of show interface", ports[i]["drops"], last["drops"])
+        for what, now, then in (("queue", queues[i], last["queues"]), ("pg", groups[i], last["pgs"])):
+            for a, b in zip(now, then):
+                wrong = {key: (value, b[key]) for key, value in numbers(a).items() if key in b and value != b[key]}
+                check(f"port {i}, {what} {a[what]}: one value each", not wrong, wrong)
+        label = f'program="quench-switch",prefix="{t.prefix}",port="{i}"' + (f',port_name="{PORTS[i]}"' if PORTS[i] else "")
+        metrics = {key: int(samples.get(f'quench_port_{key}_total{{{label},device="net_pcap{i}"}}', -1)) for key in ("rx_packets", "tx_packets", "tx_bytes")}
+        check_equal(f"port {i}: metrics", metrics, {key: last[key] for key in metrics})
+    return end
+
+
+def check_full(work):
+    name = prefix("onefull")
+    switch, bridged, routed = start_full(work, name)
+    ctl, t = Ctl(work, "-f", name), Telemetry(name)
+    t.prefix = name
+    switch.wait_until("all frames have left", lambda: [ctl.json(f"--since-start show interface {i}")["tx_packets"] >= n
+                                                       for i, n in ((1, bridged), (3, routed))] == [True, True])
+    ctl.text("set interface tx-disabled 0 on")
+    ctl.text("set interface tx-disabled 0 off")
+    check_spellings(ctl)
+    check_names(ctl)
+    check_end(switch, t, ctl)
+
+
+def in_bits(text):
+    return float(text.rstrip("KMG")) * {"K": 1e3, "M": 1e6, "G": 1e9}.get(text[-1], 1)
+
+
+def check_use(work):
+    """Shaped ports: top, web and show have one speed and one shaper, and top's share is that of what the port may send."""
+    name = prefix("oneuse")
+    switch = start_switch(work, name)
+    ctl = Ctl(work, "-f", name)
+    ports = [ctl.json(f"show interface {i}") for i in range(4)]
+    most = {i: min(p["link_speed_bps"], p["shaper_rate_bps"]) for i, p in enumerate(ports)}
+    check_equal("ports 1 and 2 are shaped", [most[1], most[2]], [20_000_000] * 2)
+    top = Terminal("-f", name, "--watch=0.5", "top")
+    labels = {i: str(p.get("port_name") or i) for i, p in enumerate(ports)}
+
+    def agrees(text):
+        for i, label in labels.items():
+            row = re.search(rf"^ *{re.escape(label)} +(?:\S+ +)?up +(\S+) +(\S+) +(\S+) +(\d+)% +(\d+)%", text, re.M)
+            if row is None or in_bits(row[1]) != ports[i]["link_speed_bps"]:
+                return False
+            for rate, share, of in ((row[2], row[4], ports[i]["link_speed_bps"]), (row[3], row[5], most[i])):
+                if abs(in_bits(rate) / of * 100 - int(share)) > 1 + in_bits(rate) / of:
+                    return False
+        return re.search(rf"^ +1 .* +([2-9]\d|\d\d\d)%", text, re.M) is not None
+    top.shows("top: the share of what a port may send", agrees)
+    top.key("q")
+    check_equal("top ends", top.end(), 0)
+    web = Web("-f", name)
+    check("web: the same speeds and shapers", web.comes(*(f'"speed":{p["link_speed_bps"]},"shaped":{p["shaper_rate_bps"]}' for p in ports)),
+          web.get("data")[0][:2000])
+    check_equal("web ends", web.stop(), 0)
+    check_equal("exit code", switch.stop(), 0)
+
+
 def main():
     work, name = work_dir(), prefix("one")
+    check_full(work)
+    check_use(work)
     switch = Program(work, "switch", "switch", text_of(SWITCH, {}, [SWITCH_PORTS]), eal(name, "net_null0", "net_null1"),
                      "--stats-interval", 0, "--idle-sleep", 500)
     wait_answers(switch, name)

@@ -60,6 +60,8 @@ struct command {
 	/* Counters of a row; a table hides rows in which all are 0. NULL: it shows all. */
 	const char *active;
 	const char *row_noun; /* plural, with active */
+	/* Keys of rows with numbers of ports in their text, which a table replaces by names. */
+	const char *port_texts;
 	bool by_port;
 	bool rates;                    /* rows of flows get their present rates */
 	void (*print_keys)(FILE *out); /* for its --help: the KEY=VALUE words; NULL: none */

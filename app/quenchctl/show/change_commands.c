@@ -8,6 +8,7 @@
 
 #include "runtime/notice/say.h"
 #include "quenchctl/socket/change.h"
+#include "quenchctl/show/port_texts.h"
 #include "quenchctl/show/show.h"
 #include "quenchctl/show/table.h"
 
@@ -39,24 +40,29 @@ say_warnings(const json_t *reply)
 			    (long long)(all - number));
 }
 
-static void
-print_changes(const struct ctl_options *o, const json_t *reply)
+static int
+print_changes(struct client *c, const struct ctl_options *o, const json_t *reply)
 {
 	json_int_t changed = json_integer_value(json_object_get(reply, "changed"));
-	const json_t *rows = json_object_get(reply, "rows");
+	json_t *rows = json_object_get(reply, "rows");
+	int rc;
 
 	if (o->json) {
 		json_dumpf(reply, stdout, JSON_INDENT(2));
 		putchar('\n');
-		return;
+		return 0;
 	}
 	if (changed == 0) {
 		puts("nothing to change: all keys have these values already");
-		return;
+		return 0;
 	}
+	rc = port_texts_name(c, "section", rows);
+	if (rc != 0)
+		return rc;
 	table_rows(stdout, rows, "section key from to");
 	if ((size_t)changed > json_array_size(rows))
 		printf("and %zu more\n", (size_t)changed - json_array_size(rows));
+	return 0;
 }
 
 /* Print a line if the change is not in force yet, or took long. */
@@ -77,15 +83,15 @@ print_outcome(const struct ctl_options *o, const json_t *reply)
 
 /* Print the outcome of a change. */
 static int
-finish(const struct ctl_options *o, int rc, json_t *reply)
+finish(struct client *c, const struct ctl_options *o, int rc, json_t *reply)
 {
 	if (rc != 0)
 		return rc;
 	say_warnings(reply);
-	print_changes(o, reply);
+	rc = print_changes(c, o, reply);
 	print_outcome(o, reply);
 	json_decref(reply);
-	return 0;
+	return rc;
 }
 
 static int
@@ -94,7 +100,7 @@ send_change(struct client *c, const struct ctl_options *o, const char *request)
 	json_t *reply;
 	int rc = change_ask(c, request, &reply);
 
-	return finish(o, rc, reply);
+	return finish(c, o, rc, reply);
 }
 
 int
@@ -126,7 +132,7 @@ command_set_key(const struct command *command, struct client *c, const struct ct
 	while (n < COMMAND_PARAMS && params[n] != NULL)
 		n++;
 	rc = change_set(c, params, n, &reply);
-	return finish(o, rc, reply);
+	return finish(c, o, rc, reply);
 }
 
 int
@@ -145,7 +151,7 @@ set_stopped(struct client *c, const struct ctl_options *o, const char *flow, con
 	json_t *reply;
 	int rc = change_flow(c, flow, "stopped", value, &reply);
 
-	return finish(o, rc, reply);
+	return finish(c, o, rc, reply);
 }
 
 int

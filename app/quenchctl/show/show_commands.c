@@ -6,6 +6,7 @@
 #include "base/numbers/array.h"
 #include "runtime/notice/say.h"
 #include "quenchctl/show/baseline.h"
+#include "quenchctl/show/port_texts.h"
 #include "quenchctl/show/rates.h"
 #include "quenchctl/show/rows.h"
 #include "quenchctl/show/show.h"
@@ -44,9 +45,10 @@ print_rows(const struct command *command, const struct ctl_options *o, const jso
 	json_decref(shown);
 }
 
-static void
-print(const struct command *command, const struct ctl_options *o, json_t *reply)
+static int
+print(const struct command *command, struct client *c, const struct ctl_options *o, json_t *reply)
 {
+	int rc = 0;
 	json_t *rows = command->list != NULL ? json_object_get(reply, command->list) : reply;
 
 	if (rows == NULL) {
@@ -56,12 +58,17 @@ print(const struct command *command, const struct ctl_options *o, json_t *reply)
 	if (o->json) {
 		json_dumpf(reply, stdout, JSON_INDENT(2));
 		putchar('\n');
-		return;
+		return 0;
 	}
+	if (command->port_texts != NULL)
+		rc = port_texts_name(c, command->port_texts, rows);
+	if (rc != 0)
+		return rc;
 	if (command->members == NULL || *command->members != '\0')
 		table_members(stdout, reply, command->members);
 	if (command->columns != NULL)
 		print_rows(command, o, rows);
+	return 0;
 }
 
 /*
@@ -193,9 +200,9 @@ command_show(const struct command *command, struct client *c, const struct ctl_o
 	json_decref(baseline);
 	if (rc != 0)
 		return rc;
-	print(command, o, reply);
+	rc = print(command, c, o, reply);
 	json_decref(reply);
-	return 0;
+	return rc;
 }
 
 int
@@ -212,9 +219,9 @@ command_send(const struct command *command, struct client *c, const struct ctl_o
 	rc = client_ask(c, text, &reply);
 	if (rc != 0)
 		return rc;
-	print(command, o, reply);
+	rc = print(command, c, o, reply);
 	json_decref(reply);
-	return 0;
+	return rc;
 }
 
 /* Replies that "clear counters" keeps, by kind. */

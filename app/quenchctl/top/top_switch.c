@@ -125,6 +125,7 @@ add_port(struct top_view *v, const struct snapshot *now, const struct snapshot *
 	double rx = wire_rate(p, "rx_bytes", "rx_packets");
 	double tx = wire_rate(p, "tx_bytes", "tx_packets");
 	double speed = top_value(p->now, "link_speed_bps");
+	double shaper = top_value(p->now, "shaper_rate_bps");
 	const char *link = json_string_value(json_object_get(p->now, "link"));
 	bool down = link != NULL && strcmp(link, "down") == 0;
 	char n[8][16], port[TOP_COLUMNS], packets[40] = "";
@@ -140,7 +141,8 @@ add_port(struct top_view *v, const struct snapshot *now, const struct snapshot *
 		     "%*s %-*.*s%-4.4s %6s %7s %7s %3.0f%% %3.0f%% %7s %7s %7s%s", w.port,
 		     top_port(p->now, w.port, port), w.device + 1, w.device, device_of(p->now),
 		     link != NULL ? link : "", top_number(speed, n[0]), top_number(rx, n[1]),
-		     top_number(tx, n[2]), percent(rx, speed), percent(tx, speed),
+		     top_number(tx, n[2]), percent(rx, speed),
+		     percent(tx, shaper > 0 && shaper < speed ? shaper : speed),
 		     top_number(rise(p, "rx_pause_frames"), n[3]),
 		     top_number(rise(p, "tx_pause_frames"), n[4]), top_number(dropped, n[5]),
 		     packets);
