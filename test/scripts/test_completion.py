@@ -61,6 +61,9 @@ def check_commands(complete, first):
 
 
 def check_files(complete, work):
+    # Beside what programs and shells leave in their runtime folder.
+    work = work / "files"
+    work.mkdir(exist_ok=True)
     for name in ("a.ini", "b.ini"):
         (work / name).touch()
     (work / "folder").mkdir(exist_ok=True)
