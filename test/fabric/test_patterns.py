@@ -474,6 +474,8 @@ def load(program, folder):
         expect(run(program, "--check-config", path).stdout == printed, f"{pattern}: reads back the same")
     for rest, words in ((flow("f", src="1-2", dst=3, load="30%"), "[flow f] load = 30%: expected 0, unless arrival is poisson, lognormal or periodic"),
                         (flow("f", src="1-2", dst=3, load="101%", arrival="poisson"), "[flow f] load = 101%"),
+                        (flow("f", src="1-2", dst=3, arrival="poisson"), "[flow f] arrival = poisson: load_bps must not be 0"),
+                        (flow("f", src="1-2", dst=3, off_ns="1ms"), "[flow f] off_ns = 1ms: on_ns and off_ns need arrival = on_off"),
                         (flow("f", src="1-2", dst=3, load="30%", arrival="poisson") + section("link", "l", ends="h2 s1", link_rate_bps="1G"),
                          "[flow f] load = 30%: expected hosts in src with links of one speed")):
         done = run(program, scenario(folder, rest))

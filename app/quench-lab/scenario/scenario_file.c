@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/numbers/fixed.h"
+#include "ctl/config/sections.h"
 #include "ctl/nic_config/nic_config.h"
 #include "ctl/nic_config/workload_file.h"
 #include "ctl/switch_config/switch_config.h"
@@ -20,6 +21,7 @@ finish_flow(struct config *cfg, const char *section, void *item, void *arg,
 	    struct config_error *err)
 {
 	struct flow_params *flow = item;
+	struct config_rows rows = {0};
 	struct workload work;
 	char why[256];
 
@@ -31,9 +33,12 @@ finish_flow(struct config *cfg, const char *section, void *item, void *arg,
 	/* scenario_resolve() computes load_bps, because it depends on the links. */
 	if (flow->load_ppm > 0 && workload_is_open(&work) && work.load_bps == 0)
 		work.load_bps = 1;
-	if (workload_check(&work, why, sizeof(why)) < 0)
-		return config_refuse(cfg, section, NULL, why, err);
-	return 0;
+	if (workload_check(&work, why, sizeof(why)) == 0)
+		return 0;
+	config_rows_add(&rows, section, flow_fields, flow_fields_n, flow, false);
+	config_rows_refuse(cfg, &rows, why, err);
+	config_rows_free(&rows);
+	return -EINVAL;
 }
 
 #define KIND(word, item, table, array)                                                             \
