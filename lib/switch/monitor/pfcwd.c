@@ -251,6 +251,9 @@ sw_pfcwd_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_
 		for (uint8_t prio = 0; prio < TM_CLASSES; prio++)
 			set_queue_params(sw, port, prio, &old[port], now_ns);
 	}
+	/* It stays on: queues that are watched from now on drop too. */
+	if (wd->big_red && pfcwd_interval_ns(&wd->params) != NEVER_NS)
+		force_all(sw, true, now_ns);
 	if (pfcwd_interval_ns(&wd->params) != interval_ns)
 		wd->next_ns = 0;
 }

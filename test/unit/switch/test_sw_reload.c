@@ -263,6 +263,45 @@ TEST(knobs_go_back_to_what_is_loaded_and_the_storm_of_a_watchdog_that_is_off_is_
 	bench_stop(b);
 }
 
+/* Of three frames to port 1, how many leave it? */
+static unsigned int
+leave_port_1(struct bench *b, uint64_t *now_ns)
+{
+	*now_ns += NS_PER_MS;
+	give_data(b, 0, 1, 3, *now_ns);
+	return drain(b, 1, now_ns);
+}
+
+static unsigned int
+leave_after_reload(struct bench *b, uint64_t *now_ns, bool watched, int pfcwd)
+{
+	b->params.ports[1].pfcwd = watched;
+	b->params.pfcwd.pfcwd = pfcwd;
+	reload(b, *now_ns);
+	return leave_port_1(b, now_ns);
+}
+
+TEST(the_big_red_switch_holds_for_what_a_reload_begins_to_watch)
+{
+	struct bench *b = bench_of(2);
+	uint64_t now_ns = 0;
+
+	b->params.pfcwd.pfcwd = PFCWD_SONIC;
+	b->params.pfcwd.big_red_switch = true;
+	b->params.ports[0].pfcwd = b->params.ports[1].pfcwd = false;
+	bench_start_learnt(b);
+	b->sw->ops->control(b->sw, 0);
+	assert_int_equal(leave_port_1(b, &now_ns), 3);
+	assert_int_equal(leave_after_reload(b, &now_ns, true, PFCWD_SONIC), 0);
+	assert_int_equal(leave_after_reload(b, &now_ns, true, PFCWD_OFF), 3);
+	assert_int_equal(leave_after_reload(b, &now_ns, true, PFCWD_SONIC), 0);
+	assert_int_equal(leave_after_reload(b, &now_ns, false, PFCWD_SONIC), 3);
+	assert_int_equal(leave_after_reload(b, &now_ns, true, PFCWD_NXOS), 0);
+	b->params.pfcwd.big_red_switch = false;
+	assert_int_equal(leave_after_reload(b, &now_ns, true, PFCWD_NXOS), 3);
+	bench_stop(b);
+}
+
 /* Packet buffers are those of the start. */
 TEST(more_headroom_than_packets_were_made_for_is_refused)
 {
