@@ -979,6 +979,8 @@ cm_disconnect(struct cm *cm, uint32_t id, uint64_t now_ns)
 	case CM_ESTABLISHED:
 	case CM_REP_SENT:
 	case CM_RTU_RCVD:
+		/* Whether the peer has forgotten it does not matter any more. */
+		c->is_doubted = false;
 		disconnect(cm, c, now_ns);
 		break;
 	case CM_REQ_SENT:

@@ -393,6 +393,17 @@ TEST(active_end_in_doubt_sends_a_dreq)
 	assert_int_equal(cm_count(ends[0].cm) + cm_count(ends[1].cm), 0);
 }
 
+TEST(who_ends_a_connection_in_doubt_has_ended_it)
+{
+	establish(40);
+	inject_req_of(1, 1000, 40);
+	cm_disconnect(ends[1].cm, ends[1].last.id, now_ns);
+	run(NEVER_NS);
+	assert_int_equal(ends[1].last.what, CM_ENDED);
+	assert_int_equal(ends[1].last.cause, CM_BY_US);
+	assert_int_equal(ends[1].stats.cm_stale, 0);
+}
+
 /* What a stranger knows: the peer's address and its ID, but not ours. */
 TEST(message_that_names_one_id_alone_does_nothing)
 {
