@@ -182,9 +182,25 @@ build(struct sw_port *p, struct rte_mbuf *m, const struct pfc_vector *v)
 	}
 }
 
-struct rte_mbuf *
-sw_pfc_take(struct sw *sw, struct sw_port *p, uint64_t now_ns)
+/*
+ * Frames of other groups free room below a shared limit, and only the group's own frames look at
+ * it. So look again before an XOFF is repeated.
+ */
+static void
+look_before_refresh(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
+	const struct sw_port *p = &sw->ports[port];
+
+	if (!pfc_tx_refresh_is_due(&p->pfc_tx, now_ns))
+		return;
+	for (uint8_t m = p->xoff_pgs; m != 0; m &= (uint8_t)(m - 1))
+		sw_update_xoff(sw, port, (uint8_t)__builtin_ctz(m), now_ns);
+}
+
+struct rte_mbuf *
+sw_pfc_take(struct sw *sw, uint16_t port, uint64_t now_ns)
+{
+	struct sw_port *p = &sw->ports[port];
 	struct pfc_vector v;
 	struct rte_mbuf *m;
 	uint32_t charged_bytes;
@@ -199,6 +215,7 @@ sw_pfc_take(struct sw *sw, struct sw_port *p, uint64_t now_ns)
 		p->pfc_retry_ns = now_ns + PFC_RETRY_NS;
 		return NULL;
 	}
+	look_before_refresh(sw, port, now_ns);
 	due = pfc_tx_take(&p->pfc_tx, &v, now_ns);
 	assert(due);
 	(void)due;

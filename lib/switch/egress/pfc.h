@@ -25,7 +25,7 @@ enum sw_drop sw_pfc_rx_frame(struct sw *sw, uint16_t port, const struct rte_mbuf
  * control frame waits only for the frame on the wire (802.3 31B.3), not for pauses and shapers.
  * @return NULL: none is due, or no mbuf is free, which is counted.
  */
-struct rte_mbuf *sw_pfc_take(struct sw *sw, struct sw_port *p, uint64_t now_ns);
+struct rte_mbuf *sw_pfc_take(struct sw *sw, uint16_t port, uint64_t now_ns);
 
 /** Record that a group needs its sender paused, or no longer needs it. */
 void sw_pfc_set_xoff(struct sw *sw, uint16_t port, uint8_t pg, bool xoff, uint64_t now_ns);

@@ -345,7 +345,7 @@ tx_any(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pkts, 
 	if (unlikely(pfc_tx_next_ns(&p->pfc_tx) <= now_ns) &&
 	    token_bucket_can_send(control_gate(p))) {
 		/* At most one frame per call, because a frame has the state of all priorities. */
-		control = sw_pfc_take(sw, p, now_ns);
+		control = sw_pfc_take(sw, port, now_ns);
 		if (control != NULL) {
 			charge_control(p, wire_bytes(control->pkt_len));
 			pkts[n++] = control;

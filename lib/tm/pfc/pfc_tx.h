@@ -98,6 +98,13 @@ pfc_tx_next_ns(const struct pfc_tx *p)
 	return p->xoff != p->sent ? 0 : p->refresh_due_ns;
 }
 
+/** Would pfc_tx_take() repeat an XOFF? Then it has a frame, whatever changes before the call. */
+static inline bool
+pfc_tx_refresh_is_due(const struct pfc_tx *p, uint64_t now_ns)
+{
+	return p->refresh_due_ns <= now_ns;
+}
+
 /** Total pause time, including a current XOFF. From any thread. */
 uint64_t pfc_tx_duration_ns(const struct pfc_tx *p, uint8_t prio, uint64_t now_ns);
 

@@ -198,6 +198,34 @@ TEST(xoff_is_sent_again_while_it_holds)
 	bench_stop(b);
 }
 
+/* Frames of another group free room, so that XOFF ends without a frame of its own group. */
+TEST(xoff_is_not_sent_again_once_other_groups_have_freed_room)
+{
+	struct bench *b = bench_with_ports(4);
+	uint64_t now_ns = 0;
+	unsigned int n = 0;
+
+	set_small_group(&b->params);
+	b->params.mmu.lossless.dynamic = true;
+	b->params.mmu.lossless.static_th_bytes = 0;
+	b->params.mmu.lossless.dynamic_th = 0;
+	b->params.mmu.buffer_bytes = 80 * DATA_BYTES;
+	bench_start_learnt(b);
+	give_pfc(b, 2, 1u << 3, 65535, 0);
+	give_data(b, 1, 3, 12, 0);
+	while (!pfc_tx_is_xoff(sw_pfc_tx(b->sw, 0), 3)) {
+		give(b, 0, make_data(b, 0, 2, n), 0);
+		assert_true(++n < 80);
+	}
+	assert_int_equal(take_pfc(b, 0, 0).quanta[3], 65535);
+	assert_int_equal(drain(b, 3, &now_ns), 12);
+	assert_int_equal(take_pfc(b, 0, REFRESH_NS).quanta[3], 0);
+	assert_true(next_ns(b, 0) == NEVER_NS);
+	now_ns = 2 * REFRESH_NS;
+	drain(b, 2, &now_ns);
+	bench_stop(b);
+}
+
 /* A paused port still tells its peer, ahead of data, and the frame takes its time on the wire. */
 TEST(pfc_frame_leaves_while_data_is_paused_and_goes_first)
 {
