@@ -30,6 +30,9 @@ SWITCH_CASES = (
     ({"buffer_profile lossless": {"dynamic": "off", "static_th_bytes": "900KB", "xon_bytes": "3KB"}}, ["xon_bytes = 3000"]),
     ({"port 1": {"cable_length_m": "10000"}}, ["port to-the-spine, lossless group"]),
     ({"wred": {"Kmin": "7", "Kmax": "3MB"}, "port 0": {"peer_response_ns": "1ms"}}, ["[wred] Kmin = 7", "port Ethernet1/1, lossless group"]),
+    # The queue is that of the port that sends: all of port 1's classes leave by a queue that marks late.
+    ({"wred": {"Kmin": "80KB"}, "pg 0|3": {"buffer_profile": "small"},
+      "port 0": {"tc_to_queue_map": "*:5", "pfc_priority_to_queue_map": "3:5, *:0"}}, ["port to-the-spine, queue 3: marking begins"]),
     ({"wred": {"Kmin": "6KB"}}, []))
 NIC_CASES = (
     ({"np": {"np_min_time_between_cnps_us": "50"}}, ["takes each CNP for one marked packet"]),

@@ -135,27 +135,43 @@ profile_bound_bytes(const struct sw_params *params, const struct buffer_profile 
 		.dynamic_ecn_bytes;
 }
 
-/* The group that is paused first of those whose frames use a queue. */
 static struct ecn_bound
-ecn_bound(const struct sw_params *params, uint8_t queue)
+least(struct ecn_bound a, struct ecn_bound b)
+{
+	return b.bytes < a.bytes ? b : a;
+}
+
+/* The group of a traffic class that is paused first: ports may have maps of their own. */
+static struct ecn_bound
+class_bound(const struct sw_params *params, uint8_t tc)
 {
 	struct ecn_bound first = {.bytes = UINT64_MAX};
 
 	for (uint16_t port = 0; port < params->n_ports; port++) {
-		const struct qos_map_params qos = sw_port_qos(params, port);
+		uint8_t pg = sw_port_qos(params, port).tc_to_priority_group_map[tc];
 
-		for (uint8_t tc = 0; tc < TM_CLASSES; tc++) {
-			uint8_t pg = qos.tc_to_priority_group_map[tc];
-			uint64_t bytes;
-
-			if (qos.tc_to_queue_map[tc] != queue ||
-			    !(params->mmu.lossless_pgs[port] >> pg & 1))
-				continue;
-			bytes = profile_bound_bytes(params, mmu_pg_profile(&params->mmu, port, pg));
-			if (bytes < first.bytes)
-				first = (struct ecn_bound){bytes, port, pg};
-		}
+		if (params->mmu.lossless_pgs[port] >> pg & 1)
+			first = least(
+				first,
+				(struct ecn_bound){
+					profile_bound_bytes(params,
+							    mmu_pg_profile(&params->mmu, port, pg)),
+					port, pg});
 	}
+	return first;
+}
+
+/* The group that is paused first of those whose classes leave by a queue of a port. */
+static struct ecn_bound
+queue_bound(const struct sw_params *params, uint16_t port, uint8_t queue,
+	    const struct ecn_bound of_class[TM_CLASSES])
+{
+	const struct qos_map_params qos = sw_port_qos(params, port);
+	struct ecn_bound first = {.bytes = UINT64_MAX};
+
+	for (uint8_t tc = 0; tc < TM_CLASSES; tc++)
+		if (qos.tc_to_queue_map[tc] == queue)
+			first = least(first, of_class[tc]);
 	return first;
 }
 
@@ -270,9 +286,10 @@ thresholds_print(FILE *out, const struct sw_params *params)
 	print_rule_of_thumb(out, params);
 }
 
-/* @return the first port where the lossless queue's marking begins at or above the bound, or -1. */
+/* @return the first port where the lossless queue's marking begins at or above its bound, or -1. */
 static int
-late_port(const struct sw_params *params, uint8_t queue, uint64_t bound_bytes, uint64_t *min_bytes)
+late_port(const struct sw_params *params, uint8_t queue,
+	  const struct ecn_bound of_class[TM_CLASSES], struct ecn_bound *bound, uint64_t *min_bytes)
 {
 	for (uint16_t port = 0; port < params->n_ports; port++) {
 		const struct wred_params *wred = sw_queue_wred(params, port, queue);
@@ -283,7 +300,8 @@ late_port(const struct sw_params *params, uint8_t queue, uint64_t bound_bytes, u
 		*min_bytes = wred->ecn_green_max_threshold_bytes > 0
 				     ? wred->ecn_green_min_threshold_bytes
 				     : wred->green_min_threshold_bytes;
-		if (*min_bytes >= bound_bytes)
+		*bound = queue_bound(params, port, queue, of_class);
+		if (*min_bytes >= bound->bytes)
 			return port;
 	}
 	return -1;
@@ -327,14 +345,17 @@ warn_of_xon(const struct buffer_profile *b, const char *name)
 void
 thresholds_warn(const struct sw_params *params)
 {
+	struct ecn_bound of_class[TM_CLASSES], bound;
+
 	warn_of_headroom(params);
 	warn_of_xon(&params->mmu.lossless, "lossless");
 	for (unsigned int i = 0; i < params->mmu.n_profiles; i++)
 		warn_of_xon(&params->mmu.profiles[i], params->mmu.profile_names[i]);
+	for (uint8_t tc = 0; tc < TM_CLASSES; tc++)
+		of_class[tc] = class_bound(params, tc);
 	for (uint8_t queue = 0; queue < TM_CLASSES; queue++) {
-		struct ecn_bound bound = ecn_bound(params, queue);
 		uint64_t min_bytes;
-		int port = late_port(params, queue, bound.bytes, &min_bytes);
+		int port = late_port(params, queue, of_class, &bound, &min_bytes);
 
 		if (port >= 0)
 			say_warning("port %s, queue %u: marking begins above %" PRIu64
