@@ -207,6 +207,23 @@ def check_names(ctl):
     check("set: names", all(text in done.stdout for text in ("port to-the-spine", "queue to-the-router|1", "port 2 ")), done.stdout + done.stderr)
 
 
+def check_maps(ctl):
+    """The rule of set: keys that a map does not name keep their values, also those of a port without a map of its own."""
+    def in_force(port):
+        return {row["key"]: (row["value"], row["own"]) for row in ctl.json(f"show maps {port}")["maps"]}
+
+    def done(*keys):
+        check_equal(f"set {' '.join(keys)}", run(*ctl.command, "set", *keys, env=ctl.env).returncode, 0)
+    done("qos_map.dscp_to_tc_map=10:5,12:4")
+    done(f"port {NAMES[1]}.dscp_to_tc_map=12:6", "scheduler.dwrr_weight=5:11", "port 1.dwrr_weight=2:9")
+    done("qos_map.dscp_to_tc_map=11:1")
+    check_equal("the port keeps those that it does not name", in_force(1)["dscp_to_tc_map"], ("10:5, 12:6, 24:3, 26:3, 48:7, *:0", True))
+    check_equal("and weights", in_force(1)["dwrr_weight"][0], "2:9, 3:60, 5:11, *:10")
+    check_equal("the others have those of all ports", in_force(0)["dscp_to_tc_map"], ("10:5, 11:1, 12:4, 24:3, 26:3, 48:7, *:0", False))
+    done("port 1.dscp_to_tc_map=default")
+    check_equal("default", in_force(1)["dscp_to_tc_map"], in_force(0)["dscp_to_tc_map"])
+
+
 def numbers(row):
     return {key: value for key, value in row.items() if isinstance(value, int) and key not in ("link",)}
 
@@ -251,6 +268,7 @@ def check_full(work):
     ctl.text("set interface tx-disabled 0 off")
     check_spellings(ctl)
     check_names(ctl)
+    check_maps(ctl)
     check_end(switch, t, ctl)
 
 

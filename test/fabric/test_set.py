@@ -65,6 +65,21 @@ def warned(program, folder):
         expect(found == expected, f"{text}: {found} instead of {expected}")
 
 
+def maps(program, folder):
+    """Keys that a map does not name keep their values: those of the file, and of an event that lasts."""
+    base = "[qos_map]\ndscp_to_tc_map = 10:5, 26:3, *:0\n"
+    def digest(map_of_all, *events):
+        return results(program, scenario(folder, {"duration_ns": "600us"}, f"[qos_map]\ndscp_to_tc_map = {map_of_all}\n" + INCAST + "".join(events)))
+    wanted = digest("10:5, 26:3, *:0", event("e", "1us", "qos_map.dscp_to_tc_map=10:5, 26:2, 48:6, *:0"))["digest"]
+    for events in ((event("e", "1us", "qos_map.dscp_to_tc_map=26:2, 48:6"),),
+                   (event("e", "1us", "qos_map.dscp_to_tc_map=26:2"), event("g", "1us", "qos_map.dscp_to_tc_map=48:6"))):
+        found = digest("10:5, 26:3, *:0", *events)["digest"]
+        expect(found == wanted, f"{events}: not as with the whole map")
+    expect(digest("10:5, 26:3, *:0")["digest"] != wanted, "the maps make no difference")
+    done = run(program, "--check-config", scenario(folder, {}, base + INCAST + event("e", "1us", "qos_map.dscp_to_tc_map=26:9")))
+    expect(done.returncode == 2 and "dscp_to_tc_map = 26:9: expected" in done.stderr, done.stderr)
+
+
 def ends(program, folder):
     """With for_ns all is as before; what was set later stays above what was set earlier, and shows again when that ends."""
     def digest(rest, *options):
@@ -271,4 +286,4 @@ def window(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(same, ends, one_switch, queues, pfc, flows, open_loops, told, refused, warned, window)
+    in_folder(same, ends, one_switch, queues, pfc, flows, open_loops, told, refused, warned, maps, window)

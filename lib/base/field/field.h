@@ -157,7 +157,10 @@ bool field_takes_ip(const struct field *field, const struct field_ip *ip);
 bool field_lacks_unit(const struct field *field, const struct field_alias *alias, const char *text,
 		      char *doubt, size_t size);
 
-/** As field_parse(), over a valid value: keys that a FIELD_MAP's text does not name stay. */
+/**
+ * As field_parse(), over a valid value: keys that a FIELD_MAP's text does not name stay. With
+ * or_default, the caller has filled in those that "default" stands for.
+ */
 int field_parse_change(const struct field *field, const struct field_alias *alias, const char *text,
 		       void *object, char *expected, size_t size);
 

@@ -222,8 +222,7 @@ parse_or_default(const struct field *field, const char *text, bool change, uint8
 		memset(member, 0, n + sizeof(bool));
 		return 0;
 	}
-	/* A default has no values that could stay. */
-	rc = parse_member(field, NULL, text, change && member[n] != 0, member);
+	rc = parse_member(field, NULL, text, change, member);
 	if (rc == 0)
 		*(bool *)(member + n) = true;
 	return rc;

@@ -174,6 +174,37 @@ doubt_unit(struct config *cfg, const char *section, const struct field *field,
 	add_doubt(&cfg->doubts, line.text);
 }
 
+/*
+ * Parse the value of a map in each layer over that of the layer under it: keys that a layer does
+ * not name keep their values.
+ */
+static int
+parse_map(const struct config *cfg, const char *section, const struct field *field, void *object)
+{
+	const struct given own = given_in(&cfg->set, section, field);
+	int rc;
+
+	if (!cfg->under) {
+		const struct given g = find_given(cfg, section, field);
+
+		return g.value ? field_parse(field, g.alias, g.value, object, NULL, 0) : 0;
+	}
+	rc = parse_map(cfg->under, section, field, object);
+	if (rc == 0 && own.value)
+		rc = field_parse_change(field, own.alias, own.value, object, NULL, 0);
+	return rc;
+}
+
+static int
+parse_value(const struct config *cfg, const char *section, const struct field *field,
+	    const struct given *g, void *object)
+{
+	if (cfg->under && field->type == FIELD_MAP)
+		return parse_map(cfg, section, field, object);
+	return (cfg->changes ? field_parse_change : field_parse)(field, g->alias, g->value, object,
+								 NULL, 0);
+}
+
 static int
 read_field(struct config *cfg, const char *section, const struct field *field, void *object,
 	   struct config_error *err)
@@ -191,12 +222,12 @@ read_field(struct config *cfg, const char *section, const struct field *field, v
 	}
 	if (!g.value)
 		return 0;
-	rc = (cfg->changes ? field_parse_change : field_parse)(field, g.alias, g.value, object,
-							       expected, sizeof(expected));
+	rc = parse_value(cfg, section, field, &g, object);
 	if (rc == 0) {
 		doubt_unit(cfg, section, field, &g);
 		return 0;
 	}
+	field_expected(field, g.alias, expected, sizeof(expected));
 	config_error_at(err, cfg->path, line_of(cfg, g.line), " [%s] %s = %s: expected %s", section,
 			g.name, g.value, expected);
 	return -EINVAL;

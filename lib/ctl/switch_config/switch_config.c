@@ -309,9 +309,11 @@ set_ports(struct config *cfg, struct sw_params *out, struct config_error *err)
 	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, "port", s));) {
 		int port = strcmp(s, "port") == 0 ? -1 : sw_port_find(out, s + strlen("port "));
 
-		if (port >= 0)
-			rc = config_read(cfg, s, sw_port_fields, sw_port_fields_n,
-					 &out->ports[port], err);
+		if (port < 0)
+			continue;
+		sw_port_maps_fill(out, (uint16_t)port);
+		rc = config_read(cfg, s, sw_port_fields, sw_port_fields_n, &out->ports[port], err);
+		sw_port_maps_clear(out, (uint16_t)port);
 	}
 	return rc;
 }

@@ -252,6 +252,12 @@ struct sw_short_headroom sw_short_headroom(const struct sw_params *params);
 /** Maps of a port: [qos_map], overridden by the keys of the port. */
 struct qos_map_params sw_port_qos(const struct sw_params *params, uint16_t port);
 /**
+ * Give the maps that a port does not have of its own the values in force, so that a change of some
+ * of their keys keeps the others; and the reverse, for those that are still not its own.
+ */
+void sw_port_maps_fill(struct sw_params *params, uint16_t port);
+void sw_port_maps_clear(struct sw_params *params, uint16_t port);
+/**
  * PFC priorities that a port lets its peer pause: those of pfc_enable, or all with pfc_asymmetric;
  * 0 without PFC. With flow_control = auto, those of pfc_enable only once DCBX has agreed on them.
  */

@@ -48,3 +48,38 @@ sw_port_sched(const struct sw_params *params, uint16_t port)
 	TAKE_OWN(&merged, own, dwrr_weight);
 	return merged;
 }
+
+#define FILL(own, merged, member) memcpy((own)->member, (merged)->member, sizeof((merged)->member))
+#define CLEAR(own, member)                                                                         \
+	do {                                                                                       \
+		if (!(own)->own_##member)                                                          \
+			memset((own)->member, 0, sizeof((own)->member));                           \
+	} while (0)
+
+void
+sw_port_maps_fill(struct sw_params *params, uint16_t port)
+{
+	struct sw_port_classes *own = &params->ports[port].classes;
+	const struct qos_map_params qos = sw_port_qos(params, port);
+	const struct sched_params sched = sw_port_sched(params, port);
+
+	FILL(own, &qos, dscp_to_tc_map);
+	FILL(own, &qos, dot1p_to_tc_map);
+	FILL(own, &qos, tc_to_queue_map);
+	FILL(own, &qos, tc_to_priority_group_map);
+	FILL(own, &qos, pfc_priority_to_queue_map);
+	FILL(own, &sched, dwrr_weight);
+}
+
+void
+sw_port_maps_clear(struct sw_params *params, uint16_t port)
+{
+	struct sw_port_classes *own = &params->ports[port].classes;
+
+	CLEAR(own, dscp_to_tc_map);
+	CLEAR(own, dot1p_to_tc_map);
+	CLEAR(own, tc_to_queue_map);
+	CLEAR(own, tc_to_priority_group_map);
+	CLEAR(own, pfc_priority_to_queue_map);
+	CLEAR(own, dwrr_weight);
+}

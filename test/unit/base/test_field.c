@@ -323,9 +323,13 @@ TEST(a_change_of_a_map_keeps_the_keys_that_it_does_not_name)
 	assert_int_equal(field_parse_change(own, NULL, "1:7", &t, NULL, 0), 0);
 	assert_int_equal(t.own_map[1], 7);
 	assert_int_equal(t.own_map[3], 4);
-	/* Not those of what the default stands for, which the row does not know. */
+	/* Those that the default stands for, which the caller has filled in. */
 	assert_int_equal(field_parse(own, NULL, "default", &t, NULL, 0), 0);
-	assert_int_equal(field_parse_change(own, NULL, "1:7", &t, NULL, 0), -EINVAL);
+	t.own_map[3] = 5;
+	assert_int_equal(field_parse_change(own, NULL, "1:7", &t, NULL, 0), 0);
+	assert_int_equal(t.own_map[1], 7);
+	assert_int_equal(t.own_map[3], 5);
+	assert_true(t.has_map);
 }
 
 TEST(an_alias_scales_bare_numbers_and_turns_weights_round)
