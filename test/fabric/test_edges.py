@@ -96,7 +96,7 @@ def slow_links(program, folder):
 def idle(program, folder):
     """Idle time costs nothing, and its samples are left out except for the first and the last."""
     flows = "[pfcwd]\npfcwd = sonic\n"
-    flows += "".join(f"[flow f{i}]\nsrc = {i}\ndst = 5\nmessages = 1\nmessage_bytes = 1MB\nstart_ns = {begin}\n"
+    flows += "".join(f"[flow f{i}]\nsrc = {i}\ndst = 5\nbytes = 1MB\nmessage_bytes = 1MB\nstart_ns = {begin}\n"
                      for i, begin in ((1, "0"), (2, "60s")))
     # 1.2 * 10^8 samples
     path = scenario(folder, flows=flows, duration_ns="120s", sample_ns="1us")
