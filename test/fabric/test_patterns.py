@@ -486,5 +486,16 @@ def load(program, folder):
         expect((f"load = {value}: {value} ppm, since no unit such as % follows" in err) == doubted, f"load = {value}: {err}")
 
 
+def long_trip(program, folder):
+    """A window algorithm whose round-trip time is below that of the cables says so: it would never reach the speed of its link."""
+    for cc, keys, key in (("hpcc", "T = 30us\n", "hpcc_base_rtt_ns|T"), ("swift", "swift_base_target_ns = 14us\nswift_hop_scale_ns = 1us\nswift_fs_range_ns = 15us\n", "swift_base_target_ns")):
+        for delay, told in (("7500ns", False), ("8us", True)):
+            path = folder / "trip.ini"
+            path.write_text(f"[fabric]\nhosts = 3\nlink_delay_ns = {delay}\n[nic]\ncc = {cc}\n[{cc}]\n{keys}" + flow("f", src=1, dst=3), encoding="utf-8")
+            err = run(program, "--check-config", path).stderr
+            expect(bool(re.search(rf"\[{cc}\] ({key}) = \w+: expected more: the cables from h1 to h3 and back take 32000 ns, and above 30000 ns", err)) == told, f"{cc}, {delay}: {err!r}")
+            expect(err.count("\n") == told, f"{cc}, {delay}: no other warning: {err!r}")
+
+
 if __name__ == "__main__":
-    in_folder(permutation, all_to_all, silent, all_reduce, trace, trace_ends, trace_large, trace_lines, hpcc, hpcc_forms, hpcc_stock, hpcc_beside, load, refused)
+    in_folder(permutation, all_to_all, silent, all_reduce, trace, trace_ends, trace_large, trace_lines, hpcc, hpcc_forms, hpcc_stock, hpcc_beside, load, long_trip, refused)

@@ -136,6 +136,57 @@ warn_companions(const struct config *cfg, const struct scenario *s)
 	}
 }
 
+/* Delay of the cables from one host to another; 0: there is no path. */
+static uint64_t
+way_ns(const struct scenario *s, const struct routes *routes, uint16_t from, uint16_t to)
+{
+	const struct topology *t = s->topology;
+	struct path_hop hops[PATH_MAX_HOPS];
+	int n = path_find(s, routes, from, to, 0, hops);
+	uint64_t ns = t->links[t->hosts[from - 1].link].cable.delay_ns;
+
+	for (int i = 0; i < n; i++)
+		ns += t->links[t->switches[hops[i].sw].link[hops[i].port]].cable.delay_ns;
+	return n < 0 ? 0 : ns;
+}
+
+/* An algorithm that stays below the speed of the port on a long way: the first such pair. */
+static void
+warn_long_trip(const struct config *cfg, const struct scenario *s)
+{
+	const struct cc_ops *ops = cc_algorithms[s->nic.cc];
+	struct routes *own = s->routes == NULL ? routes_create(s->topology, NULL) : NULL;
+	const struct routes *routes = s->routes != NULL ? s->routes : own;
+	uint64_t most_ns = ops->longest_trip_ns != NULL
+				   ? ops->longest_trip_ns(&s->nic.cc_params.of[CC_SLOT(s->nic.cc)])
+				   : UINT64_MAX;
+	bool told = routes == NULL || most_ns == UINT64_MAX;
+	struct config_error err;
+	char expected[160];
+
+	for (uint32_t i = 0; !told && i < s->n_flows; i++) {
+		const struct flow_params *flow = &s->flows[i];
+
+		for (uint32_t k = 0; !told && k < flow->n_pairs; k++) {
+			uint16_t from = flow->pairs[k].src, to = flow->pairs[k].dst;
+			uint64_t trip_ns =
+				way_ns(s, routes, from, to) + way_ns(s, routes, to, from);
+
+			told = trip_ns > most_ns;
+			if (!told)
+				continue;
+			snprintf(expected, sizeof(expected),
+				 "more: the cables from h%u to h%u and back take %" PRIu64
+				 " ns, and above %" PRIu64
+				 " ns a sender cannot reach the speed of its link",
+				 from, to, trip_ns, most_ns);
+			config_refuse(cfg, cc_words[s->nic.cc], ops->trip_key, expected, &err);
+			say_warning("%s", err.text);
+		}
+	}
+	routes_destroy(own);
+}
+
 struct headroom_found {
 	struct sw_short_headroom first;
 	unsigned int groups; /* in all switches */
@@ -206,6 +257,7 @@ scenario_warn(const struct config *cfg, const struct scenario *s)
 	warn_of_headrooms(s);
 	warn_deaf(s);
 	warn_companions(cfg, s);
+	warn_long_trip(cfg, s);
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		const struct flow_params *flow = &s->flows[i];
 

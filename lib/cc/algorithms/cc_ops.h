@@ -126,6 +126,10 @@ struct cc_ops {
 	const char *min_rate_key;
 	/* The key of the wire bytes that complete a byte event (sent); NULL: there is none */
 	const char *byte_event_key;
+	/* A QP cannot reach its port's speed if an idle round trip is longer. NULL: no such limit.
+	 * trip_key is the key to raise then. */
+	uint64_t (*longest_trip_ns)(const void *params);
+	const char *trip_key;
 	bool hears_rtts;   /* ack wants round-trip times */
 	bool hears_hops;   /* ack wants in-band telemetry */
 	bool hears_echoes; /* ack acts on ce_packets */

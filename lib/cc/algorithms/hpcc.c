@@ -269,8 +269,16 @@ read(const struct cc *cc, const struct cc_node *node, struct cc_view *out, uint6
 	out->target_rate_bps = mul_div(h->reference_bytes, BYTE_NS, params->hpcc_base_rtt_ns);
 }
 
+static uint64_t
+longest_trip_ns(const void *params)
+{
+	return ((const struct hpcc_params *)params)->hpcc_base_rtt_ns;
+}
+
 const struct cc_ops cc_hpcc = {
 	CC_TABLES(hpcc),
+	.longest_trip_ns = longest_trip_ns,
+	.trip_key = "hpcc_base_rtt_ns",
 	.min_rate_key = "hpcc_min_rate_bps",
 	.hears_hops = true,
 	.has_window = true,

@@ -251,8 +251,26 @@ read(const struct cc *cc, const struct cc_node *node, struct cc_view *out, uint6
 	out->limited = true;
 }
 
+/* The target of the smallest window. */
+static uint64_t
+longest_trip_ns(const void *params)
+{
+	const struct swift_params *p = params;
+
+	return p->swift_base_target_ns + p->swift_hops * p->swift_hop_scale_ns +
+	       p->swift_fs_range_ns;
+}
+
 const struct cc_ops cc_swift = {
-	CC_TABLES(swift),       .hears_rtts = true,  .has_window = true,
-	.counts_packets = true, .start = start,      .ack = on_ack,
-	.loss = on_loss,        .params = on_params, .read = read,
+	CC_TABLES(swift),
+	.hears_rtts = true,
+	.has_window = true,
+	.counts_packets = true,
+	.start = start,
+	.ack = on_ack,
+	.loss = on_loss,
+	.params = on_params,
+	.read = read,
+	.longest_trip_ns = longest_trip_ns,
+	.trip_key = "swift_base_target_ns",
 };
