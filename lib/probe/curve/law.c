@@ -115,8 +115,28 @@ run_until(struct run *r, double until_ns)
 	}
 }
 
-double
-law_error(const struct law *law, const struct law_data *d, struct law_steps *steps)
+/* How differences count that are larger than MOST_ERROR. */
+enum large {
+	CUT_OFF,
+	GROWING, /* slowly: from far away, too, least squares see where they fall */
+};
+
+static double
+limited(double error, enum large large)
+{
+	double most = MOST_ERROR;
+
+	if (fabs(error) <= most)
+		return error;
+	if (large == GROWING)
+		most *= 1 + log(fabs(error) / most);
+	return copysign(most, error);
+}
+
+/* One residual by span. */
+static bool
+residuals(const struct law *law, const struct law_data *d, enum large large, double *of,
+	  struct law_steps *steps)
 {
 	struct run r = {
 		.law = law,
@@ -127,27 +147,64 @@ law_error(const struct law *law, const struct law_data *d, struct law_steps *ste
 		.next_timer_ns = law->cut_ns + law->timer_ns,
 		.next_bytes = law->byte_reset,
 	};
-	double sum = 0, before, begin;
+	double before, begin;
 
 	run_until(&r, d->at_ns[0]);
 	begin = r.bytes;
 	for (uint32_t i = 0; i < d->n; i++) {
-		double seen = d->bytes[i + 1] - d->bytes[i], error;
+		double seen = d->bytes[i + 1] - d->bytes[i];
 
 		before = r.bytes;
 		run_until(&r, d->at_ns[i + 1]);
 		if (d->frame_bytes > 0)
-			error = (r.bytes - begin - d->bytes[i + 1] + d->bytes[0]) / d->frame_bytes;
+			of[i] = (r.bytes - begin - d->bytes[i + 1] + d->bytes[0]) / d->frame_bytes;
 		else
-			error = fmin(fabs((r.bytes - before) / seen - 1), MOST_ERROR);
-		sum += error * error;
+			of[i] = limited((r.bytes - before) / seen - 1, large);
 	}
 	if (steps != NULL)
 		*steps = r.steps;
-	return d->n == 0 || r.events >= MOST_EVENTS ? 1 : sum / d->n;
+	return d->n > 0 && r.events < MOST_EVENTS;
 }
 
-/* Members that a search changes, by a factor; the time of the cut by a share of T. */
+static double
+mean_square(const double *of, uint32_t n)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		sum += of[i] * of[i];
+	return sum / n;
+}
+
+double
+law_error(const struct law *law, const struct law_data *d, struct law_steps *steps)
+{
+	double of[LAW_SPANS];
+
+	return residuals(law, d, CUT_OFF, of, steps) ? mean_square(of, d->n) : 1;
+}
+
+/* Successive spans whose mean is taken. */
+#define RUN 8u
+
+double
+law_trend(const struct law *law, const struct law_data *d)
+{
+	double of[LAW_SPANS], sum = 0;
+	uint32_t n = 0;
+
+	residuals(law, d, CUT_OFF, of, NULL);
+	for (uint32_t i = 0; i + RUN <= d->n; i += RUN, n++) {
+		double mean = 0;
+
+		for (uint32_t k = i; k < i + RUN; k++)
+			mean += of[k] / RUN;
+		sum += mean * mean;
+	}
+	return n > 0 ? sum / n : 0;
+}
+
+/* Members that least squares change, by a factor; the time of the cut by a share of T. */
 enum { AT_CUT, AT_RATE, AT_TARGET, AT_TIMER, AT_AI, AT_HAI, AT_BYTES, ATS };
 
 static void
@@ -169,86 +226,157 @@ move(struct law *law, unsigned int at, double step)
 static bool
 is_fixed(const struct law *law, unsigned int at, unsigned int fixed)
 {
-	return (at == AT_TIMER && (fixed & LAW_TIMER)) || (at == AT_AI && (fixed & LAW_AI)) ||
-	       (at == AT_HAI && (fixed & LAW_HAI)) || (at == AT_BYTES && (fixed & LAW_BYTES)) ||
+	return (at == AT_TIMER && (fixed & LAW_TIMER)) || (at == AT_CUT && (fixed & LAW_CUT)) ||
+	       (at == AT_AI && (fixed & LAW_AI)) || (at == AT_HAI && (fixed & LAW_HAI)) ||
+	       (at == AT_BYTES && (fixed & LAW_BYTES)) ||
 	       (law->byte_reset == 0 && law->kind != LAW_MLX_TIMER && at == AT_HAI) ||
 	       (law->byte_reset == 0 && at == AT_BYTES);
 }
 
-static bool
-is_known(const struct law *law, const struct law_data *d)
-{
-	return law->cut_ns >= d->cut_from_ns && law->cut_ns <= d->cut_to_ns &&
-	       law->timer_ns >= d->timer_from_ns && law->timer_ns <= d->timer_to_ns;
-}
+/* The unknowns of least squares: members that may change, and the sums of their derivatives. */
+struct normal {
+	unsigned int at[ATS];
+	unsigned int n;
+	double of[ATS][ATS], right[ATS];
+};
 
-/* The same change once more. */
+/* Of a derivative: small beside all that is looked for, large beside rounding. */
+#define DERIVATIVE_STEP 1e-4
+
 static void
-move_on(struct law *law, const struct law *from)
+normal_fill(struct normal *eq, const struct law *law, const struct law_data *d, unsigned int fixed,
+	    enum large large, const double *of)
 {
-	struct law to = *law;
+	static double by[ATS][LAW_SPANS];
 
-	to.cut_ns += law->cut_ns - from->cut_ns;
-	to.timer_ns *= law->timer_ns / from->timer_ns;
-	to.rate_bps *= law->rate_bps / from->rate_bps;
-	to.target_bps = fmax(to.target_bps * law->target_bps / from->target_bps, to.rate_bps);
-	if (from->ai_bps > 0)
-		to.ai_bps *= law->ai_bps / from->ai_bps;
-	if (from->hai_bps > 0)
-		to.hai_bps *= law->hai_bps / from->hai_bps;
-	if (from->byte_reset > 0)
-		to.byte_reset *= law->byte_reset / from->byte_reset;
-	*law = to;
+	*eq = (struct normal){0};
+	for (unsigned int at = 0; at < ATS; at++) {
+		struct law other = *law;
+		double *to = by[eq->n];
+
+		if (is_fixed(law, at, fixed))
+			continue;
+		move(&other, at, DERIVATIVE_STEP);
+		if (!residuals(&other, d, large, to, NULL))
+			continue;
+		for (uint32_t i = 0; i < d->n; i++)
+			to[i] = (to[i] - of[i]) / DERIVATIVE_STEP;
+		eq->at[eq->n++] = at;
+	}
+	for (unsigned int i = 0; i < eq->n; i++) {
+		for (unsigned int j = 0; j <= i; j++) {
+			double sum = 0;
+
+			for (uint32_t k = 0; k < d->n; k++)
+				sum += by[i][k] * by[j][k];
+			eq->of[i][j] = eq->of[j][i] = sum;
+		}
+		for (uint32_t k = 0; k < d->n; k++)
+			eq->right[i] -= by[i][k] * of[k];
+	}
 }
 
-/* At each size of step until it helps no more (Hooke and Jeeves). */
-#define MOST_ROUNDS 8u
-
-double
-law_improve(struct law *law, const struct law_data *d, unsigned int fixed, double step,
-	    double least_step)
+/* Gauss, for a symmetric matrix that is made positive by the damping. */
+static void
+normal_solve(const struct normal *eq, double damping, double *x)
 {
-	double best = law_error(law, d, NULL);
-	unsigned int rounds = 0;
+	double a[ATS][ATS + 1];
+	unsigned int n = eq->n;
 
-	while (step >= least_step) {
-		bool helps = false;
-		struct law before = *law, further;
+	for (unsigned int i = 0; i < n; i++) {
+		for (unsigned int j = 0; j < n; j++)
+			a[i][j] = eq->of[i][j];
+		a[i][i] = a[i][i] * (1 + damping) + 1e-12;
+		a[i][n] = eq->right[i];
+	}
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int k = i + 1; k < n; k++) {
+			double f = a[k][i] / a[i][i];
 
-		for (unsigned int at = 0; at < ATS; at++) {
-			if (is_fixed(law, at, fixed))
-				continue;
-			for (int sign = -1; sign <= 1; sign += 2) {
-				struct law other = *law;
-				double error;
+			for (unsigned int j = i; j <= n; j++)
+				a[k][j] -= f * a[i][j];
+		}
+	for (unsigned int i = n; i-- > 0;) {
+		x[i] = a[i][n];
+		for (unsigned int j = i + 1; j < n; j++)
+			x[i] -= a[i][j] * x[j];
+		x[i] /= a[i][i];
+	}
+}
 
-				move(&other, at, sign * step);
-				if (!is_known(&other, d))
-					continue;
-				error = law_error(&other, d, NULL);
-				if (error < best * 0.999) {
-					best = error;
-					*law = other;
-					helps = true;
-					break;
-				}
+/* A member changes at most by that share at a time: T and the cut have many minima. */
+#define MOST_MOVE 0.25
+#define MOST_TIMER_MOVE 0.004
+#define MOST_DAMPING 1e5
+#define LEAST_GAIN 1e-4
+
+static void
+move_all(struct law *law, const struct normal *eq, const double *x)
+{
+	for (unsigned int i = 0; i < eq->n; i++) {
+		double most = eq->at[i] == AT_TIMER ? MOST_TIMER_MOVE : MOST_MOVE;
+
+		move(law, eq->at[i], fmax(fmin(x[i], most), -most));
+	}
+}
+
+static void
+keep_known(struct law *law, const struct law_data *d)
+{
+	law->cut_ns = fmax(fmin(law->cut_ns, d->cut_to_ns), d->cut_from_ns);
+	law->timer_ns = fmax(fmin(law->timer_ns, d->timer_to_ns), d->timer_from_ns);
+}
+
+static double
+least_squares(struct law *law, const struct law_data *d, unsigned int fixed, unsigned int rounds,
+	      enum large large)
+{
+	double of[LAW_SPANS], x[ATS], damping = 1e-3, best;
+	struct normal eq;
+
+	if (!residuals(law, d, large, of, NULL))
+		return 1;
+	best = mean_square(of, d->n);
+	for (; rounds > 0 && damping < MOST_DAMPING; rounds--) {
+		double before = best;
+
+		normal_fill(&eq, law, d, fixed, large, of);
+		for (; best == before && damping < MOST_DAMPING; damping *= 10) {
+			struct law other = *law;
+			double error = INFINITY;
+
+			normal_solve(&eq, damping, x);
+			move_all(&other, &eq, x);
+			keep_known(&other, d);
+			if (residuals(&other, d, large, of, NULL))
+				error = mean_square(of, d->n);
+			if (error < best) {
+				best = error;
+				*law = other;
+				damping /= 300;
 			}
 		}
-		for (further = *law; helps;) {
-			double error;
-
-			move_on(&further, &before);
-			before = *law;
-			error = is_known(&further, d) ? law_error(&further, d, NULL) : INFINITY;
-			if (error >= best)
-				break;
-			best = error;
-			*law = further;
-		}
-		if (!helps || ++rounds >= MOST_ROUNDS) {
-			step /= 2;
-			rounds = 0;
-		}
+		if (best > before * (1 - LEAST_GAIN))
+			break;
 	}
 	return best;
+}
+
+/* Of a law that is near, few differences are limited. */
+#define FAR (MOST_ERROR * MOST_ERROR / 25)
+
+double
+law_improve(struct law *law, const struct law_data *d, unsigned int fixed, unsigned int rounds)
+{
+	struct law far = *law;
+	double from, error = least_squares(law, d, fixed, rounds, CUT_OFF);
+
+	if (d->frame_bytes > 0 || error < FAR)
+		return error;
+	least_squares(&far, d, fixed, rounds, GROWING);
+	from = least_squares(&far, d, fixed, rounds, CUT_OFF);
+	if (from >= error)
+		return error;
+	*law = far;
+	return from;
 }

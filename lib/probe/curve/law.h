@@ -67,16 +67,27 @@ void law_data_fill(struct law_data *d, const struct curve *c, uint64_t from_ns, 
  */
 double law_error(const struct law *law, const struct law_data *d, struct law_steps *steps);
 
+/**
+ * Mean of the squares of the means of eight successive differences. Those that late packets leave
+ * cancel out in it; those of a wrong law have one sign for long.
+ */
+double law_trend(const struct law *law, const struct law_data *d);
+
 /* Members of struct law that law_improve() leaves as they are: a mask. */
 enum law_member {
 	LAW_TIMER = 1 << 0,
 	LAW_AI = 1 << 1,
 	LAW_HAI = 1 << 2,
 	LAW_BYTES = 1 << 3,
+	LAW_CUT = 1 << 4,
 };
 
-/** Change the members, but for those in `fixed`, so that the error falls. @return the error. */
-double law_improve(struct law *law, const struct law_data *d, unsigned int fixed, double step,
-		   double least_step);
+/**
+ * Change the members, but for those in `fixed`, so that the error falls: damped least squares
+ * (Levenberg and Marquardt), which follow a valley in which two members fall together.
+ * @return the error.
+ */
+double law_improve(struct law *law, const struct law_data *d, unsigned int fixed,
+		   unsigned int rounds);
 
 #endif

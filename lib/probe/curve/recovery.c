@@ -12,6 +12,10 @@
 #define MOST_FAST 31u
 #define FIRST_INTERVALS 40u
 #define STEPS 6u
+/* Of least squares: a fit, and a look at one that may be better. */
+#define ROUNDS 20u
+#define TRY_ROUNDS 10u
+#define LOOK_ROUNDS 4u
 /* A change of the rate by less is not seen as a step. */
 #define STEP_SHARE 0.03
 /* A rate below this share of the one before is not noise. */
@@ -302,6 +306,30 @@ best_corner(const struct series *s, uint32_t fast_steps, unsigned int kinds)
 	return best;
 }
 
+/* Nor may a byte counter, which expires about as regularly near the line's rate. */
+#define REFUTED 4
+#define EXACT_FRAMES 0.1
+#define NO_TIMER_NS 1e15
+
+static bool
+may_be_bytes(const struct law *timer, double after_bps, struct law_data *d, double error)
+{
+	struct law from = *timer;
+
+	from.byte_reset = timer->timer_ns * after_bps / 8e9;
+	from.timer_ns = d->timer_from_ns = d->timer_to_ns = NO_TIMER_NS;
+	for (int i = -TIMER_STEPS; i <= TIMER_STEPS; i++) {
+		struct law law = from;
+
+		law.byte_reset *= 1 + i * 2 * TIMER_SHARE / TIMER_STEPS;
+		/* The cut is moved by shares of T, which is none. */
+		if (law_improve(&law, d, LAW_CUT | LAW_TIMER | LAW_AI | LAW_HAI, ROUNDS) <
+		    REFUTED * fmax(error, EXACT_FRAMES * EXACT_FRAMES))
+			return true;
+	}
+	return false;
+}
+
 double
 recovery_timer_ns(const struct curve *c, uint64_t cut_ns, double guess_ns, double after_bps,
 		  double line_bps, double frame_bytes)
@@ -332,16 +360,17 @@ recovery_timer_ns(const struct curve *c, uint64_t cut_ns, double guess_ns, doubl
 		double with;
 
 		other.timer_ns *= 1 + i * 2 * TIMER_SHARE / TIMER_STEPS;
-		with = law_improve(&other, d, LAW_TIMER | LAW_AI | LAW_HAI | LAW_BYTES, 0.02,
-				   0.0005);
+		with = law_improve(&other, d, LAW_TIMER | LAW_AI | LAW_HAI | LAW_BYTES, 12);
 		if (with < error) {
 			error = with;
 			law = other;
 		}
 	}
-	error = law_improve(&law, d, LAW_AI | LAW_HAI | LAW_BYTES, 0.01, 0.0005);
+	error = law_improve(&law, d, LAW_AI | LAW_HAI | LAW_BYTES, ROUNDS);
+	if (error >= FITS_FRAMES * FITS_FRAMES || may_be_bytes(&law, after_bps, d, error))
+		law.timer_ns = 0;
 	free(d);
-	return error < FITS_FRAMES * FITS_FRAMES ? law.timer_ns : 0;
+	return law.timer_ns;
 }
 
 /* With another value of a parameter, off by this share, the sum of squares is larger by that many
@@ -352,11 +381,17 @@ recovery_timer_ns(const struct curve *c, uint64_t cut_ns, double guess_ns, doubl
 #define TELLS_STEPS 40
 #define NOISE 8e-4
 
+static bool
+is_near(double a, double b)
+{
+	return fabs(a - b) <= OFF * fabs(b);
+}
+
 /* Does the law fit worse with these members as they are, whatever the others? */
 static bool
 is_worse(struct law other, const struct law_data *d, unsigned int fixed, double error, double times)
 {
-	double more = law_improve(&other, d, fixed, 0.02, 0.001) - error;
+	double more = law_improve(&other, d, fixed, ROUNDS) - error;
 
 	return more * d->n > times * fmax(error, NOISE * NOISE);
 }
@@ -394,8 +429,11 @@ tells_fast_steps(const struct law *law, const struct law_data *d, double error)
 	       (law->fast_steps == 0 || is_worse(less, d, LAW_TIMER, error, TELLS_STEPS));
 }
 
+/* Values of F at which a search begins. */
+static const uint32_t fast_begins[] = {0, 1, 2, 3, 5, 8};
+
 /* Laws that may explain a recovery. */
-#define MOST_LAWS 32u
+#define MOST_LAWS 64u
 
 struct laws {
 	uint32_t n;
@@ -413,7 +451,7 @@ laws_add(struct laws *laws, const struct law *law, const struct law_data *d)
 	*to = *law;
 	to->ai_bps = fmax(to->ai_bps, 1e4);
 	to->hai_bps = fmax(to->hai_bps, to->ai_bps);
-	laws->error[laws->n++] = law_improve(to, d, LAW_TIMER, 0.04, 0.01);
+	laws->error[laws->n++] = law_improve(to, d, LAW_TIMER, ROUNDS);
 }
 
 static uint32_t
@@ -436,7 +474,6 @@ static void
 laws_fill(struct laws *laws, const struct law *from, const struct series *s,
 	  const struct law_data *d, unsigned int kinds)
 {
-	static const uint32_t fast_steps[] = {0, 1, 2, 3, 5, 8};
 	struct guess plain = best_fast_steps(s);
 	struct law law = *from;
 
@@ -451,11 +488,11 @@ laws_fill(struct laws *laws, const struct law *from, const struct series *s,
 				laws_add(laws, &law, d);
 		}
 	}
-	for (unsigned int i = 0; i < ARRAY_LEN(fast_steps); i++) {
-		struct guess g = best_corner(s, fast_steps[i], kinds);
+	for (unsigned int i = 0; i < ARRAY_LEN(fast_begins); i++) {
+		struct guess g = best_corner(s, fast_begins[i], kinds);
 
 		law = *from;
-		law.fast_steps = fast_steps[i];
+		law.fast_steps = fast_begins[i];
 		if (plain.error >= 0 && kinds >> LAW_MLX_TIMER & 1) {
 			/* Hyper increase by the timer has one step of R_AI, or none. */
 			law.kind = LAW_MLX_TIMER;
@@ -473,32 +510,207 @@ laws_fill(struct laws *laws, const struct law *from, const struct series *s,
 	}
 }
 
-/* Each time the best one, which may be another. */
-#define POLISHES 3u
+/* A law is looked at further if its error is less than that many times the least one. */
+#define WORTHY 2
 
-/* Improve a law with neighbours of its T and F. */
-static void
-laws_polish(struct laws *laws, uint32_t i, const struct law_data *d)
+/* Neighbours of a law: T, the steps, and members that fall together, by these factors. */
+static const double timer_factors[] = {0.982,  0.99,  0.994, 0.997, 0.9985,
+				       1.0015, 1.003, 1.006, 1.01,  1.018};
+static const double byte_factors[] = {0.7, 0.85, 0.93, 1.07, 1.15, 1.4};
+
+/* Index of a law with the same values, or laws->n. */
+static uint32_t
+laws_find(const struct laws *laws, const struct law *law)
 {
-	struct law from = laws->of[i];
+	uint32_t i = 0;
 
-	for (int t = -TIMER_STEPS; t <= TIMER_STEPS; t++)
-		for (int f = -2; f <= 2; f++) {
-			struct law other = from;
-			double error;
+	while (i < laws->n &&
+	       (laws->of[i].kind != law->kind || laws->of[i].fast_steps != law->fast_steps ||
+		!is_near(laws->of[i].ai_bps, law->ai_bps) ||
+		!is_near(laws->of[i].hai_bps, law->hai_bps) ||
+		!is_near(laws->of[i].byte_reset, law->byte_reset)))
+		i++;
+	return i;
+}
 
-			if ((int)from.fast_steps + f < 0)
+static void
+laws_keep(struct laws *laws, const struct law *law, double error)
+{
+	uint32_t to = laws_find(laws, law), worst = 0;
+
+	if (to == laws->n && laws->n < MOST_LAWS) {
+		laws->n++;
+	} else if (to == laws->n) {
+		for (uint32_t i = 1; i < laws->n; i++)
+			if (laws->error[i] > laws->error[worst])
+				worst = i;
+		to = worst;
+		if (laws->error[to] < error)
+			return;
+	} else if (laws->error[to] < error) {
+		return;
+	}
+	laws->of[to] = *law;
+	laws->error[to] = error;
+}
+
+/* Keep the law that least squares find from here, if it may be one that explains the data. */
+static void
+laws_try(struct laws *laws, struct law law, const struct law_data *d)
+{
+	double best = laws->error[laws_best(laws)];
+	double error = law_improve(&law, d, LAW_TIMER, LOOK_ROUNDS);
+	uint32_t known = laws_find(laws, &law);
+
+	if (error < WORTHY * best && (known == laws->n || error < laws->error[known]))
+		error = law_improve(&law, d, 0, TRY_ROUNDS);
+	laws_keep(laws, &law, error);
+}
+
+/* The same law with another T: increases by the timer are as large, by time. */
+static void
+try_timers(struct laws *laws, const struct law *from, const struct law_data *d)
+{
+	for (unsigned int i = 0; i < ARRAY_LEN(timer_factors); i++) {
+		struct law law = *from;
+
+		law.timer_ns *= timer_factors[i];
+		law.ai_bps *= timer_factors[i];
+		if (law.kind == LAW_MLX_TIMER)
+			law.hai_bps *= timer_factors[i];
+		if (law.timer_ns > d->timer_from_ns && law.timer_ns < d->timer_to_ns)
+			laws_try(laws, law, d);
+	}
+}
+
+/* Hyper increase begins at F times B: with the same begin, and with the same B. */
+static void
+try_fast_steps(struct laws *laws, const struct law *from, uint32_t fast_steps,
+	       const struct law_data *d)
+{
+	struct law law = *from;
+
+	if (fast_steps == from->fast_steps)
+		return;
+	law.fast_steps = fast_steps;
+	laws_try(laws, law, d);
+	if (from->byte_reset == 0)
+		return;
+	/* Additive increase that is as large as hyper increase may be hyper increase. */
+	law.ai_bps = law.hai_bps / 10;
+	laws_try(laws, law, d);
+	law = *from;
+	law.fast_steps = fast_steps;
+	law.byte_reset *= (from->fast_steps + 1.0) / (fast_steps + 1.0);
+	laws_try(laws, law, d);
+	if (from->ai_bps < 0.5 * from->hai_bps)
+		return;
+	law.byte_reset = from->byte_reset;
+	law.ai_bps = from->hai_bps / 10;
+	for (int i = 0; i < 4; i++, law.byte_reset /= 2)
+		laws_try(laws, law, d);
+}
+
+static void
+try_steps(struct laws *laws, const struct law *from, const struct law_data *d)
+{
+	for (int f = -2; f <= 2; f++)
+		if ((int)from->fast_steps + f >= 0)
+			try_fast_steps(laws, from, (uint32_t)((int)from->fast_steps + f), d);
+	for (unsigned int i = 0; i < ARRAY_LEN(fast_begins); i++)
+		try_fast_steps(laws, from, fast_begins[i], d);
+}
+
+static void
+try_bytes(struct laws *laws, const struct law *from, const struct law_data *d)
+{
+	for (unsigned int i = 0; from->byte_reset > 0 && i < ARRAY_LEN(byte_factors); i++) {
+		struct law law = *from;
+
+		law.byte_reset *= byte_factors[i];
+		law.hai_bps *= byte_factors[i];
+		laws_try(laws, law, d);
+	}
+}
+
+static void
+try_increases(struct laws *laws, const struct law *from, const struct law_data *d)
+{
+	static const double factors[] = {0.1, 0.5, 2};
+
+	for (unsigned int i = 0; i < ARRAY_LEN(factors); i++) {
+		struct law law = *from;
+
+		law.ai_bps *= factors[i];
+		laws_try(laws, law, d);
+		law = *from;
+		law.hai_bps *= factors[i];
+		laws_try(laws, law, d);
+	}
+}
+
+#define MOST_TIMER_FAST 12u
+
+/*
+ * mlx's additive increase alone is its hyper increase by the timer, but for one step; and the laws
+ * differ in when F is reached.
+ */
+static void
+try_kinds(struct laws *laws, const struct law *from, const struct law_data *d, unsigned int kinds)
+{
+	for (int kind = LAW_PAPER; kind <= LAW_MLX_TIMER; kind++)
+		for (int f = -1; f <= 1; f++) {
+			struct law law = *from;
+
+			if (kind == (int)from->kind || !(kinds >> kind & 1) ||
+			    (int)from->fast_steps + f < 0)
 				continue;
-			other.fast_steps = (uint32_t)((int)from.fast_steps + f);
-			other.timer_ns *= 1 + t * TIMER_SHARE / TIMER_STEPS;
-			other.ai_bps *= 1 + t * TIMER_SHARE / TIMER_STEPS;
-			error = law_improve(&other, d, LAW_TIMER, 0.01, 0.0025);
-			if (error < laws->error[i]) {
-				laws->error[i] = error;
-				laws->of[i] = other;
-			}
+			law.kind = (enum law_kind)kind;
+			law.fast_steps = (uint32_t)((int)from->fast_steps + f);
+			laws_try(laws, law, d);
+			if (law.kind == LAW_MLX_TIMER)
+				law.hai_bps = from->ai_bps;
+			else if (from->kind == LAW_MLX_TIMER)
+				law.ai_bps = from->hai_bps;
+			else
+				continue;
+			laws_try(laws, law, d);
 		}
-	laws->error[i] = law_improve(&laws->of[i], d, 0, 0.02, 0.0005);
+	if (from->kind != LAW_MLX || !(kinds >> LAW_MLX_TIMER & 1))
+		return;
+	/* Hyper increase by the timer begins at F times T. */
+	for (uint32_t f = 0; f <= MOST_TIMER_FAST; f++) {
+		struct law law = *from;
+
+		law.kind = LAW_MLX_TIMER;
+		law.fast_steps = f;
+		laws_try(laws, law, d);
+	}
+}
+
+#define SEARCHES 6u
+/* A search goes on if it has found a law that is better by this share. */
+#define BETTER 0.97
+
+/* From the best law on to its neighbours, until none of them is better. */
+static void
+laws_search(struct laws *laws, const struct law_data *d, unsigned int kinds)
+{
+	for (unsigned int i = 0; i < SEARCHES; i++) {
+		uint32_t best = laws_best(laws);
+		struct law from = laws->of[best];
+		double before = laws->error[best];
+
+		try_timers(laws, &from, d);
+		from = laws->of[laws_best(laws)];
+		try_steps(laws, &from, d);
+		from = laws->of[laws_best(laws)];
+		try_bytes(laws, &from, d);
+		try_increases(laws, &from, d);
+		try_kinds(laws, &from, d, kinds);
+		if (laws->error[laws_best(laws)] > BETTER * before)
+			return;
+	}
 }
 
 #define LEAST_STEPS 4u
@@ -525,12 +737,6 @@ most_misfit(const struct law_data *d, double frame_bytes)
 	return fmax(FITS_LEAST, fmin(FITS, FITS_IN_SPAN / frames));
 }
 
-static bool
-is_near(double a, double b)
-{
-	return fabs(a - b) <= OFF * fabs(b);
-}
-
 /* Another law that fits as well takes away what it has otherwise. */
 static void
 doubt(struct recovery *r, const struct law *law, const struct law *other, const struct law_data *d)
@@ -542,6 +748,16 @@ doubt(struct recovery *r, const struct law *law, const struct law *other, const 
 	r->tells_ai &= is_near(other->ai_bps, law->ai_bps);
 	r->tells_hai &= steps.hyper > 0 && is_near(other->hai_bps, law->hai_bps);
 	r->tells_bytes &= steps.hyper > 0 && is_near(other->byte_reset, law->byte_reset);
+}
+
+/* What a right law leaves: differences that cancel out. */
+#define TREND 0.4
+#define LEAST_TREND 1e-4
+
+static bool
+is_noise(const struct law *law, const struct law_data *d, double error)
+{
+	return law_trend(law, d) < fmax(TREND * TREND * error, LEAST_TREND * LEAST_TREND);
 }
 
 static bool
@@ -580,14 +796,13 @@ believe(struct recovery *r, const struct series *s, const struct curve *c, uint6
 		free(d);
 		return;
 	}
-	for (unsigned int i = 0; i < POLISHES; i++)
-		laws_polish(&laws, laws_best(&laws), d);
+	laws_search(&laws, d, kinds);
 	best = laws_best(&laws);
 	law = laws.of[best];
 	error = laws.error[best];
 	law_error(&law, d, &steps);
 	r->misfit = sqrt(error);
-	r->fits = r->misfit < most_misfit(d, frame_bytes);
+	r->fits = r->misfit < most_misfit(d, frame_bytes) && is_noise(&law, d, error);
 	if (r->fits) {
 		r->timer_ns = law.timer_ns;
 		r->fast_steps = law.fast_steps;
@@ -607,8 +822,7 @@ believe(struct recovery *r, const struct series *s, const struct curve *c, uint6
 		for (uint32_t i = 0; i < laws.n; i++) {
 			if (i == best || laws.error[i] > 9 * fmax(error, FITS * FITS / 4))
 				continue;
-			laws.of[i].timer_ns = law.timer_ns;
-			laws.error[i] = law_improve(&laws.of[i], d, LAW_TIMER, 0.02, 0.001);
+			laws.error[i] = law_improve(&laws.of[i], d, 0, ROUNDS);
 			if (is_as_good(laws.error[i], error, d))
 				doubt(r, &law, &laws.of[i], d);
 		}

@@ -7,8 +7,9 @@
  * give the target: R_T = 2 r[k] - r[k - 1]. The target is constant for F events, rises by R_AI with
  * each further one, and by R_HAI once the byte counter, too, has expired more than F times. For
  * given F and B, figure 7 says how many steps of R_AI and of R_HAI precede each interval, and least
- * squares give the two; the F and B with the smallest error are the result. The paper's law and
- * mlx's (lib/cc/rp.h) are both tried.
+ * squares give the two. From the F and B with the smallest errors a search goes on: law.h plays the
+ * law, damped least squares change its values, and its neighbours (another T, F, B, law) are tried
+ * until none is better. The paper's law and mlx's (lib/cc/points/rp.h) are both tried.
  */
 #ifndef QUENCH_PROBE_CURVE_RECOVERY_H
 #define QUENCH_PROBE_CURVE_RECOVERY_H

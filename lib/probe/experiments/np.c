@@ -128,6 +128,7 @@ struct distances {
 	uint32_t n;
 	double mean_ns;
 	double low_ns, high_ns; /* nine in ten are between these */
+	double stray_ns;        /* of all, from the mean */
 };
 
 static int
@@ -161,6 +162,7 @@ distances_since(const struct prober *p, uint64_t since, int64_t qp)
 		return d;
 	qsort(ns, d.n, sizeof(*ns), compare);
 	d.mean_ns = (double)(last_ns - first_ns) / d.n;
+	d.stray_ns = fmax(ns[d.n - 1] - d.mean_ns, d.mean_ns - ns[0]);
 	d.low_ns = ns[d.n / 20];
 	d.high_ns = ns[d.n - 1 - d.n / 20];
 	return d;
@@ -209,6 +211,8 @@ say_interval(struct prober *p)
 		findings_set(&p->findings, LINE_NP_EACH_MARK, VERDICT_OK, cnps * 100 / marks,
 			     "%.2f, with a mark each us", cnps * 100 / marks);
 	p->a = cnps;
+	/* The more distances, the nearer to the largest error is the largest one that was seen. */
+	p->b = d.n > 1 ? d.stray_ns / (1 - 1 / sqrt(d.n)) : 0;
 	say_distances(p, LINE_NP_INTERVAL_QP, &d);
 }
 
@@ -221,10 +225,13 @@ interval_ns(const struct prober *p)
 	return f->has_value ? f->value * 1e3 : 0;
 }
 
+/* p->b: by how much one distance of CNPs may be wrong. */
 static void
 say_second_mark(struct prober *p, double after_ns)
 {
-	if ((double)(p->late_ns + prober_frame_ns(p)) + p->rtt_spread_ns > SHARE * after_ns)
+	double doubt_ns = (double)(p->late_ns + prober_frame_ns(p)) + p->rtt_spread_ns;
+
+	if (fmax(doubt_ns, p->b) > SHARE * after_ns)
 		findings_say(&p->findings, LINE_NP_SECOND_MARK, VERDICT_OK, "answered");
 	else
 		findings_set(&p->findings, LINE_NP_SECOND_MARK, VERDICT_OK, after_ns / 1e3,

@@ -300,13 +300,16 @@ weigh_mlx(const struct prober *p, const double *row, uint32_t n)
 }
 
 /* A law fits if each alpha follows from the one before within this share. */
-#define ALPHA_FITS 0.05
+#define ALPHA_FITS 0.06
 #define LEAST_FALL 0.2
 #define FALLS_ALIKE 0.08
 #define LEAST_FIRST 0.5
 #define ALPHA_NOISE 0.006
-/* Halves of a row give g alike. */
-#define HALVES 0.2
+#define ALPHA_SHARE 0.05
+/* Halves of a row give g alike: their difference is twice the error of the mean. */
+#define HALVES 0.14
+/* A first cut by all but a half may be the most that a cut may be (rpg_min_dec_fac). */
+#define MOST_FIRST 0.995
 
 typedef struct weight (*weigh_fn)(const struct prober *p, const double *row, uint32_t n);
 
@@ -341,7 +344,7 @@ falls_alike(const struct prober *p, const struct weight *w)
 		    fabs(series_ns(p, i) / fall / w->decay_ns - 1) > FALLS_ALIKE)
 			return false;
 	}
-	return p->n > 2 || p->y[0] > LEAST_FIRST;
+	return p->n > 2 || (p->y[0] > LEAST_FIRST && p->y[0] < MOST_FIRST);
 }
 
 static bool
@@ -354,6 +357,11 @@ fits(const struct prober *p, const double *row, const struct weight *w, bool is_
 	for (uint32_t i = 0; i + 1 < p->n; i++)
 		if (!follows(p->y[i], p->y[i + 1], w, is_paper, series_ns(p, i), 0))
 			return false;
+	/* One that is too small to be measured must still follow: a cut may have had a limit. */
+	if (!is_paper && p->n == 2 && p->last_alpha > -1 &&
+	    !follows(p->y[p->n - 1], p->last_alpha, w, is_paper, series_ns(p, p->n - 1),
+		     2 * ALPHA_NOISE))
+		return false;
 	for (uint32_t i = 0; i + 1 < p->row_n; i++)
 		strange += !follows(row[i], row[i + 1], w, is_paper, is_paper ? 0 : row_ns(p),
 				    ALPHA_NOISE);
@@ -407,7 +415,7 @@ weigh(struct prober *p, double *row)
 						  : 1u << LAW_MLX | 1u << LAW_MLX_TIMER;
 		a = laws[i](p, row, half);
 		b = laws[i](p, row + p->row_n - half, half);
-		if (fabs(a.g / w.g - 1) > HALVES || fabs(b.g / w.g - 1) > HALVES)
+		if (fabs(a.g - b.g) > HALVES * w.g)
 			w.g = 0;
 		return w;
 	}
@@ -435,6 +443,9 @@ say_alpha(struct prober *p)
 	struct weight w = weigh(p, p->y + SERIES);
 	struct findings *f = &p->findings;
 
+	/* The fall of alpha must be large beside the error of an alpha. */
+	if (ALPHA_NOISE > ALPHA_SHARE * p->y[p->n - 1] * log(p->y[0] / p->y[p->n - 1]))
+		w = (struct weight){0};
 	if (!(w.decay_ns > 0)) {
 		for (unsigned int l = LINE_RP_DECAY; l <= LINE_RP_K; l++)
 			findings_say(f, (enum findings_line)l, VERDICT_NOT_MEASURED,
@@ -468,14 +479,19 @@ lowest_ns(const struct prober *p)
 	return max_u64(LOWEST_NS, p->late_ns * 40);
 }
 
-/* A rate is seen only if it lasts for some packets. */
+/* A rate that lasts is the lowest one over twice the time, too, within this share. */
+#define LASTS 0.02
+
+/* The lowest rate since from_ns. It is seen only if it lasts for some packets. */
 static void
-say_lowest(struct prober *p, enum findings_line line, double bps, double before_bps)
+say_lowest(struct prober *p, enum findings_line line, double bps, double before_bps,
+	   uint64_t from_ns, uint64_t now_ns)
 {
 	double gap_ns = mean_frame_bytes(p) * 8e9 / bps;
+	double longer_bps = curve_lowest_bps(&p->curve, 2 * lowest_ns(p), from_ns, now_ns);
 
 	if (gap_ns > LOWEST_GAP_NS || lowest_ns(p) > MOST_LOWEST_NS ||
-	    p->first_ns < LOWEST_LASTS_NS)
+	    p->first_ns < LOWEST_LASTS_NS || longer_bps > (1 + LASTS) * bps)
 		findings_say(&p->findings, line, VERDICT_NOT_MEASURED,
 			     "at most %.4f Gb/s, %.2f %% of the rate before: too short for a rate",
 			     bps / GBIT, bps * 100 / before_bps);
@@ -566,7 +582,7 @@ say_first(struct prober *p, uint64_t now_ns)
 	p->cuts = true;
 	first = recovery_first_increase(&p->curve, cut_ns, false);
 	p->first_ns = first.after_ns;
-	say_lowest(p, LINE_RP_AFTER_1, lowest, p->line_bps);
+	say_lowest(p, LINE_RP_AFTER_1, lowest, p->line_bps, p->t_ns, now_ns);
 	say_stages(p);
 	/* The line of the rate after the cut shows when that was. */
 	if (first.after_ns > 0)
@@ -640,12 +656,15 @@ again:
 	curve_start(&p->curve, 0);
 	PROBER_SLEEP(p, (uint64_t)p->timer_ns);
 	p->n = 0;
+	p->last_alpha = -1;
 	for (p->i = 0; p->i < SERIES; p->i++) {
 		p->a = rate_behind(p, HALF_SHARE, now_ns);
 		prober_send_cnp(p, 0, 0, now_ns);
 		p->t_ns = now_ns;
 		PROBER_WAIT(p, false, p->t_ns + (uint64_t)series_ns(p, 0));
 		p->b = alpha_of(p->a, rate_behind(p, HALF_SHARE, now_ns));
+		if (p->b < LEAST_ALPHA && p->b > -2 * ALPHA_NOISE)
+			p->last_alpha = p->b;
 		if (p->b < LEAST_ALPHA || (p->n > 0 && p->b > 1.5 * p->y[p->n - 1]))
 			break;
 		p->y[p->n++] = p->b;
@@ -714,7 +733,7 @@ probe_rp_many(struct prober *p, uint64_t now_ns)
 		PROBER_WAIT(p, p->qps[0].packets > p->mark + 4, now_ns + p->params.answer_ns / 4);
 		p->b = curve_lowest_bps(&p->curve, lowest_ns(p), p->t_ns, now_ns);
 		if (p->a > 0 && p->b > 0)
-			say_lowest(p, bursts[p->j].line, p->b, p->a);
+			say_lowest(p, bursts[p->j].line, p->b, p->a, p->t_ns, now_ns);
 		else
 			findings_say(&p->findings, bursts[p->j].line, VERDICT_NOT_MEASURED,
 				     "too few packets for a rate");
@@ -843,7 +862,6 @@ say_recovery(struct prober *p)
 	struct recovery r = recovery_fit(&p->curve, p->t_ns + (uint64_t)p->rtt_ns, p->cut_delay_ns,
 					 p->timer_ns, p->line_bps, mean_frame_bytes(p), p->kinds);
 	struct findings *f = &p->findings;
-	enum findings_verdict verdict = VERDICT_MEASURED;
 
 	if (r.timer_ns <= 0) {
 		for (unsigned int l = LINE_RP_TIMER; l <= LINE_RP_HAI; l++)
@@ -851,15 +869,16 @@ say_recovery(struct prober *p)
 		return;
 	}
 	p->timer_ns = r.timer_ns;
-	findings_set(f, LINE_RP_TIMER, verdict, r.timer_ns / 1e3, "%.2f us", r.timer_ns / 1e3);
 	if (!r.fits) {
-		for (unsigned int l = LINE_RP_FAST_STEPS; l <= LINE_RP_HAI; l++)
+		for (unsigned int l = LINE_RP_TIMER; l <= LINE_RP_HAI; l++)
 			findings_say(
 				f, (enum findings_line)l, VERDICT_NOT_MEASURED,
 				"no law fits the recovery: %.1f %% off, over %u intervals of T",
 				100 * r.misfit, r.intervals);
 		return;
 	}
+	findings_set(f, LINE_RP_TIMER, VERDICT_MEASURED, r.timer_ns / 1e3, "%.2f us",
+		     r.timer_ns / 1e3);
 	say_told(p, LINE_RP_FAST_STEPS, r.tells_fast_steps, r.fast_steps, "%.0f");
 	say_told(p, LINE_RP_AI, r.tells_ai, r.ai_bps / MBIT, "%.2f Mb/s");
 	if (!r.hyper) {

@@ -18,7 +18,7 @@
 #include "unit/probe/probe_bed.h"
 #include "wire/frame/ecn.h"
 
-#define SETTINGS 10u
+#define SETTINGS 12u
 /* A line is right within this share of the value. */
 #define SHARE 0.05
 /* Share of lines that have a value where nothing disturbs, or more. */
