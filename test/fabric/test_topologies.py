@@ -93,6 +93,17 @@ def ecmp(program, folder):
     expect(min(sent) == 0 < max(sent), f"with one seed L1 sends {sent} to the spines: no polarisation")
 
 
+def seeds(program, folder):
+    """The seed of a run changes the paths of its flows; one seed gives one run."""
+    path = scenario(folder, {"topology": "testbed", "hosts": 8}, flow("up", "T1", "T4/1", qp_count=8, message_bytes=1024, messages=1))
+    found = {}
+    for seed in (1, 2, 3, 4):
+        first, again = (results(program, path, "--seed", seed) for _ in range(2))
+        expect(first["digest"] == again["digest"], f"seed {seed}: another run")
+        found[seed] = tuple(ports(first, node)[way]["tx_packets"] for node in ("T1", "L1", "L2", "S1", "S2") for way in ports(first, node))
+    expect(len(set(found.values())) == len(found), f"seeds with the same paths: {found}")
+
+
 def bottleneck(program, folder):
     """The longest queue is found wherever it is, and told with its peer."""
     rest = "[nic]\ncc = none\n" + flow("far", "1-2", "5", message_bytes="1MB", messages=1)
@@ -331,4 +342,4 @@ def high_ports(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(reach, many_switches, many_ports, many_routes, high_ports, ecmp, bottleneck, sections, one_switch, static_routes, refused, large)
+    in_folder(reach, many_switches, many_ports, many_routes, high_ports, ecmp, seeds, bottleneck, sections, one_switch, static_routes, refused, large)

@@ -5,6 +5,8 @@
 #include "fabric/scenario/scenario.h"
 #include "wire/bytes/be.h"
 
+/* 2^64 / golden ratio: successive seeds of runs become distant seeds of the hash. */
+#define RUN_SEED_FACTOR 0x9e3779b97f4a7c15ull
 /* SONiC's ECMP seeds: ToR 0, leaf 10, spine 25. Each further stage adds 15. */
 #define STAGE_SEED(stage) ((stage) == 0 ? 0u : 15u * (stage)-5u)
 
@@ -90,7 +92,8 @@ scenario_ecmp_seed(const struct scenario *s, uint32_t sw)
 
 	if (s->fabric.ecmp_seed_by_stage)
 		seed += STAGE_SEED(s->topology->switches[sw].stage);
-	return seed;
+	/* Seed 1 of the run, its default, adds 0: then the seeds are those of SONiC. */
+	return seed + (uint32_t)((s->fabric.seed - 1) * RUN_SEED_FACTOR >> 32);
 }
 
 static struct stream_ends
