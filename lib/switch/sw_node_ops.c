@@ -38,6 +38,8 @@ do_requests(struct sw *sw, uint64_t now_ns)
 		sw_do_snapshot(sw, now_ns);
 	if (what & SW_REQUEST_SWEEP)
 		fdb_sweep(sw->forward.fdb, now_ns);
+	if (what & SW_REQUEST_NEXT_HOPS)
+		sw_next_hops_check(sw, now_ns);
 	for (uint16_t port = 0; what & SW_REQUEST_PORTS && port < sw->n_ports; port++) {
 		if (sw_owns(&sw->shard, port))
 			sw_port_apply(sw, port, now_ns);
@@ -58,7 +60,8 @@ do_if_requested(struct sw *sw, uint64_t now_ns)
 static inline uint64_t
 next_ns(const struct sw *sw, uint16_t port)
 {
-	if (sw_requested(&sw->request) & (SW_REQUEST_PORTS | SW_REQUEST_LLDP))
+	if (sw_requested(&sw->request) &
+	    (SW_REQUEST_PORTS | SW_REQUEST_LLDP | SW_REQUEST_NEXT_HOPS))
 		return 0;
 	return sw_next_ns(sw, port);
 }

@@ -352,6 +352,7 @@ sw_reload_settle(struct node *node)
 
 		rte_spinlock_lock(&f->routes_lock);
 		now->routes = next->routes;
+		__atomic_store_n(&front->control->next_hops_ns, 0, __ATOMIC_SEQ_CST);
 		rte_spinlock_unlock(&f->routes_lock);
 		sw_routing_table_destroy(before);
 	}

@@ -65,8 +65,8 @@ void sw_reload_forget(struct sw_forwarding *next);
 bool sw_reload_settle(struct node *node);
 
 /**
- * Mask of a route's next hops, in their order: those that were dead (no link, or no answer) when a
- * frame chose its hop, so that it took another one. From any thread.
+ * Mask of a route's next hops, in their order: those that were dead (no link, or no answer) at the
+ * last check or when a frame chose its hop, so that it took another one. From any thread.
  */
 uint16_t sw_routing_dead_hops(const struct node *node, uint32_t route);
 

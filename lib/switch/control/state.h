@@ -63,6 +63,7 @@ struct sw_forwardings {
 
 struct sw_control {
 	uint64_t sweep_ns;                             /* next step of ageing */
+	uint64_t next_hops_ns;                         /* next check of the next hops */
 	uint64_t watermark_interval_ns, next_clear_ns; /* of the watermarks */
 	struct sw_watchdog watchdog;
 	struct sw_event_log events;

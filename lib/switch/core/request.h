@@ -20,6 +20,7 @@ struct sw_snapshot;
 #define SW_REQUEST_LLDP 0x8u
 #define SW_REQUEST_SNAPSHOT 0x10u
 #define SW_REQUEST_RELOAD 0x20u
+#define SW_REQUEST_NEXT_HOPS 0x40u
 
 struct sw_request {
 	uint32_t pending;                  /* SW_REQUEST_* */

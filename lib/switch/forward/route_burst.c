@@ -116,6 +116,54 @@ is_live(struct sw_forward *f, uint32_t hop, uint64_t now_ns)
 	       neigh_touch(r->neighs, &r->stats.neigh, hop, now_ns);
 }
 
+/* Without a link there is nobody to ask, and a hop that has just got one must not have failed. */
+static bool
+check_next_hop(struct sw_forward *f, uint32_t hop, uint64_t now_ns)
+{
+	const struct neigh *e = neigh_get(f->router->neighs, hop);
+
+	return has_link(f, e, now_ns) &&
+	       (neigh_touch(f->router->neighs, &f->router->stats.neigh, hop, now_ns) ||
+		e->state != NEIGH_FAILED);
+}
+
+/* A hop whose first requests are open is as frames have found it. */
+static void
+mark_dead_hops(struct sw_forward *f, struct sw_target *t, uint64_t now_ns)
+{
+	uint16_t dead = t->dead;
+
+	for (uint8_t i = 0; i < t->n_hops; i++) {
+		const struct neigh *e = neigh_get(f->router->neighs, t->hops[i]);
+
+		if (!has_link(f, e, now_ns) || e->state == NEIGH_FAILED)
+			dead |= (uint16_t)(1u << i);
+		else if (e->has_mac)
+			dead &= (uint16_t) ~(1u << i);
+	}
+	__atomic_store_n(&t->dead, dead, __ATOMIC_RELAXED);
+}
+
+void
+sw_route_check_next_hops(struct sw_forward *f, uint64_t now_ns)
+{
+	struct sw_router *r = f->router;
+	const struct sw_routing_table *routes = r->routes;
+	bool all_live = true;
+
+	/* A reload has prepared it, but not put it in force yet. */
+	if (routes == NULL)
+		return;
+	for (uint32_t i = 0; i < neigh_count(routes->pinned); i++)
+		all_live &= check_next_hop(f, routes->pinned_at[r->shard->index][i], now_ns);
+	/* In most cases the targets of many routes need not be visited. */
+	for (uint32_t i = 0; !(all_live && r->next_hops_live) && i < routes->n_targets; i++) {
+		if (r->targets[i].kind == SW_TARGET_HOPS)
+			mark_dead_hops(f, &r->targets[i], now_ns);
+	}
+	r->next_hops_live = all_live;
+}
+
 /*
  * Choose one of several next hops: the hop that the flow's hash selects if that hop is alive, else
  * another one that is alive. So when a hop dies, only its flows move, and they return when the hop

@@ -15,4 +15,10 @@
 void sw_route_burst(struct sw_forward *f, struct arrival *a, unsigned int n,
 		    enum sw_drop reasons[]);
 
+/**
+ * Ask for the addresses of the routes' next hops that are due, whether frames need them or not, and
+ * find the next hops that are dead. The caller sends the requests.
+ */
+void sw_route_check_next_hops(struct sw_forward *f, uint64_t now_ns);
+
 #endif

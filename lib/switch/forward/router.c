@@ -167,6 +167,7 @@ sw_router_adopt(struct sw_router *r, struct sw_routing_table *routes, uint64_t n
 	r->mac_key = fdb_key(0, r->mac);
 	r->seed = routes->params.ecmp_hash_seed;
 	r->flow_label = routes->params.ecmp_hash_flow_label;
+	r->next_hops_live = false;
 	memset(r->memo, 0, sizeof(r->memo));
 	neigh_set_params(
 		r->neighs,

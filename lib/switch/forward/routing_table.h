@@ -20,7 +20,7 @@ struct sw_target {
 	uint8_t kind; /* enum sw_target_kind */
 	uint8_t n_hops;
 	uint16_t domain;                /* SW_TARGET_CONNECTED */
-	uint16_t dead;                  /* mask of hops that were dead when a frame chose one */
+	uint16_t dead;                  /* mask of hops that were dead at the last look */
 	uint32_t hops[SW_MAX_NEXTHOPS]; /* indices of neighbours */
 };
 

@@ -6,6 +6,7 @@
 
 #include "switch/egress/closed.h"
 #include "switch/forward/neighbours.h"
+#include "switch/forward/route_burst.h"
 #include "switch/ingress/admit.h"
 #include "switch/ingress/drop.h"
 
@@ -113,4 +114,13 @@ sw_neigh_ask(struct sw *sw, uint64_t now_ns)
 		     port = port_set_next(&ports, (uint16_t)(port + 1)))
 			ask_through(sw, e, port, now_ns);
 	}
+}
+
+void
+sw_next_hops_check(struct sw *sw, uint64_t now_ns)
+{
+	if (sw->forward.router == NULL)
+		return;
+	sw_route_check_next_hops(&sw->forward, now_ns);
+	sw_neigh_ask(sw, now_ns);
 }

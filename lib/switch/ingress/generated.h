@@ -23,4 +23,7 @@ void sw_lldp_send(struct sw *sw);
 /** Send the pending requests for neighbours' addresses. */
 void sw_neigh_ask(struct sw *sw, uint64_t now_ns);
 
+/** sw_route_check_next_hops(), and send the requests that are due. */
+void sw_next_hops_check(struct sw *sw, uint64_t now_ns);
+
 #endif

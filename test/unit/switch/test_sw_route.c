@@ -675,6 +675,56 @@ TEST(flows_of_a_next_hop_that_does_not_answer_go_by_the_others)
 	bench_stop(b);
 }
 
+/* What control() requests is done by the next tx(), of answer_asks(). */
+static void
+check_next_hops(struct bench *b, uint8_t silent, uint64_t now_ns)
+{
+	b->sw->ops->control(b->sw, now_ns);
+	answer_asks(b, silent, now_ns);
+}
+
+/* No frame needs them yet: the first one finds their addresses, and a dead one is known. */
+TEST(next_hops_are_asked_for_at_start_and_dead_without_a_frame)
+{
+	struct bench *b = &bench;
+	struct packet p = {.from = "10.0.10.5", .to = "10.88.0.1"};
+	uint64_t now_ns = NS_PER_SEC, retrans_ns;
+
+	bench_of_router();
+	sw_destroy(b->sw);
+	b->params.tables.n_neighbors = 0; /* all are asked for */
+	bench_start(b);
+	retrans_ns = b->params.router.neigh_retrans_time_ns;
+	for (unsigned int i = 0; i < NEIGH_TRIES; i++, now_ns += retrans_ns) {
+		check_next_hops(b, 4, now_ns);
+		assert_int_equal(sw_routing_dead_hops(b->sw, 1), 0);
+	}
+	/* Three IPv4 next hops, and an IPv6 one, which nobody answers for. */
+	assert_int_equal(sw_router_stats(b->sw).neigh_requests_sent, 2 + NEIGH_TRIES * 2);
+	check_next_hops(b, 4, now_ns);
+	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 1u << 1);
+	for (p.sport = 0; p.sport < 40; p.sport++) {
+		struct rte_mbuf *m;
+		unsigned int n = 0;
+
+		now_ns += 10000;
+		give(b, 0, make_packet(b, &p), now_ns);
+		for (uint16_t port = 3; port <= 5; port++) {
+			while ((m = take(b, port, now_ns)) != NULL) {
+				n += view_of(m).ip_proto == IP_PROTO_UDP;
+				sent(m);
+			}
+		}
+		assert_int_equal(n, 1);
+	}
+	assert_int_equal(all_drops(b), 0);
+	/* It answers at last. */
+	for (unsigned int i = 0; i < NEIGH_FAILED_FACTOR + 2; i++, now_ns += retrans_ns)
+		check_next_hops(b, 0, now_ns);
+	assert_int_equal(sw_routing_dead_hops(b->sw, 1), 0);
+	bench_stop(b);
+}
+
 /* A solicitation or an ARP request for the router's address, from a made-up host of VLAN 10. */
 static void
 speak_as(struct bench *b, uint8_t version, uint32_t number, uint64_t now_ns)
