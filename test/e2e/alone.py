@@ -15,7 +15,7 @@ import struct
 import tempfile
 
 CLONE_NEWNET = 0x40000000
-SIOCSIFFLAGS, IFF_UP = 0x8914, 1
+SIOCSIFFLAGS, SIOCSIFADDR, IFF_UP = 0x8914, 0x8916, 1
 _libc = ctypes.CDLL(None, use_errno=True)
 _outside = None
 
@@ -38,6 +38,14 @@ def network():
     _outside = before
     with socket.socket() as s:
         fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sh14x", b"lo", IFF_UP))
+
+
+def address():
+    """An address beside those of the loopback: without one, getaddrinfo() with AI_ADDRCONFIG finds no host."""
+    if _outside is None:
+        return
+    with socket.socket() as s:
+        fcntl.ioctl(s, SIOCSIFADDR, struct.pack("16sHH4s8x", b"lo:1", socket.AF_INET, 0, socket.inet_aton("192.0.2.1")))
 
 
 @contextlib.contextmanager

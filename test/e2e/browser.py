@@ -51,7 +51,8 @@ class Browser:
         return self.logs(path.resolve().as_uri())
 
     def logs(self, own=""):
-        errors = [entry["message"] for entry in self.driver.get_log("browser")]
+        # The first tab is a page of the browser, which complains of the network that is not there.
+        errors = [entry["message"] for entry in self.driver.get_log("browser") if not entry["message"].startswith(INSIDE[2:5])]
         messages = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         asked = [m["params"]["request"]["url"] for m in messages if m["method"] == "Network.requestWillBeSent"]
         return errors, [url for url in asked if url != own and not url.startswith(INSIDE)]

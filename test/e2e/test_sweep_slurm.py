@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 
+import alone
 from harness import BUILD, PATIENCE_S, check, check_equal, finish, run, skip, work_dir
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -132,6 +133,7 @@ try:
 except ImportError:
     skip("python3-matplotlib is not installed")
 
+alone.address()
 work = work_dir()
 work.chmod(0o711)
 one, array = work / "one", work / "array"
