@@ -28,8 +28,8 @@ Keys = dict[str, str]
 SWITCH = {"switch", "wred", "step", "phantom", "buffer_profile", "scheduler", "pfcwd", "lldp", "router", "tc", "pg", "queue", "port", "fdb"}
 BOTH = {"qos_map", "pfc"}
 LAB_ONLY = {"link": "links of their own", "static_route": "bridges", "stream": "flows", "interface": "a bridge", "route": "a bridge", "neighbor": "a bridge"}
-# Keys of a flow that name other hosts, or times, which are in the timetable.
-NOT_OF_NIC = ("src", "dst", "pattern", "trace", "start_ns", "stop_ns", "load_ppm", "stopped")
+# Keys of a flow that name other hosts, or times, which are in the timetable, or are of the lab alone.
+NOT_OF_NIC = ("src", "dst", "pattern", "trace", "start_ns", "stop_ns", "load_ppm", "stopped", "qp_per_message")
 PORTS_KEY = re.compile(r"h\d+|(s\d+) port (\d+)")
 
 
