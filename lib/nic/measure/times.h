@@ -25,6 +25,7 @@
 #ifndef QUENCH_NIC_MEASURE_TIMES_H
 #define QUENCH_NIC_MEASURE_TIMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/sets/hist.h"

@@ -162,7 +162,8 @@ TEST(a_key_is_set_over_what_is_in_force)
 		{"port 2.shaper_rate_bps=1G", "running: [port 2]: expected a known section"},
 		{"queue 2|3.max_rate_bps=1G", "running: [queue 2|3]: expected an existing port"},
 		{"port 1.tc_to_queue_map=3:4",
-		 "running: [port 1] tc_to_queue_map = 3:4: expected every key from 0 to 7 once"},
+		 "running: [port 1] tc_to_queue_map = 0:0, 1:1, 2:2, 5:5, 6:6, 7:7, *:4: port 1: "
+		 "pfc_priority_to_queue_map and tc_to_queue_map differ"},
 		{"qos_map.tc_to_priority_group_map=3:4",
 		 "running: [qos_map] tc_to_priority_group_map = 3:4, 7:7, *:0: pfc_enable"},
 		{"wred.Kmin=1MB", "running: [wred] green_min_threshold_bytes = 1MB: "},
