@@ -251,7 +251,7 @@ def check_switch(work):
                 start(work, "nic", loop_nic(1, 2, True), memif("client", 0, work))]
     switch, ctl = programs[0]
     switch.wait_until("CNPs", lambda: programs[2][1].json("show dcqcn")["rp_cuts"] > 5)
-    captures = [Capture(ctl, f"--size 500KB capture {word}", work / f"port{port}.pcapng") for port, word in enumerate(("0", "Ethernet1/1"))]
+    captures = [Capture(ctl, f"--size 3MB capture {word}", work / f"port{port}.pcapng") for port, word in enumerate(("0", "Ethernet1/1"))]
     said = [capture.end() for capture in captures]
     cnps = ctl.json(f"--kind cnp --count 3 capture 0 {work}/cnp.pcapng")
     for program, _ in programs:
