@@ -104,7 +104,7 @@ group_of(int fd)
 static int
 join_group(int fd, int asked)
 {
-	int flags = asked & ~(PACKET_FANOUT_FLAG_DEFRAG << 16 | FANOUT_NUMBER);
+	int flags = asked & (int)~(PACKET_FANOUT_FLAG_DEFRAG * 0x10000u | FANOUT_NUMBER);
 	int joined = asked == group.asked ? group_of(group.socket) : 0;
 	int wanted =
 		flags | (joined != 0 ? joined & FANOUT_NUMBER : PACKET_FANOUT_FLAG_UNIQUEID << 16);
