@@ -38,8 +38,8 @@
 /* How long the end of the program waits for the peers' answers. */
 #define LEAVE_NS (300 * NS_PER_MS)
 /*
- * QP numbers of connections are chosen among so many of the lowest: a NIC with a million QPs would
- * otherwise look through all of them.
+ * Connections draw their QP numbers from this many of the lowest ones, because a NIC with a million
+ * QPs would otherwise search all of them.
  */
 #define MOST_NUMBERS 4096u
 #define VLAN_ID_MASK 0x0FFFu

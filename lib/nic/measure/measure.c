@@ -420,8 +420,8 @@ nic_record_not_ended(struct node *node, uint64_t most, uint64_t now_ns)
 			all &= record_backlog(nic, flow, item, most, now_ns);
 			continue;
 		}
-		/* It is due, and waits in the wheel behind others. Before the start, updated_ns is
-		 * the start time. */
+		/* The QP is due and still in the wheel. Before the start, updated_ns is the start
+		 * time. */
 		if (!(qp->flags & QP_STARTED) && qp->bucket.updated_ns <= now_ns && !flow->stopped)
 			record_not_ended(nic, flow, item, 0, qp->bucket.updated_ns);
 		for (uint64_t m = qp->acked_msg; m < qp_next_message(qp) + (qp->left_packets > 0);

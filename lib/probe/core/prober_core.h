@@ -252,7 +252,7 @@ void prober_send_pause(struct prober *p, uint8_t prios, uint16_t quanta, uint64_
  * is compared with the shortest one.
  */
 void prober_look(struct prober *p, uint64_t now_ns);
-/** Frames are late by that much. */
+/** Note how late a frame was. */
 void prober_note_late(struct prober *p, uint64_t late_ns);
 /** An experiment begins. pings: send a ping now and then. is_apart: forget how late others were. */
 void prober_look_anew(struct prober *p, bool pings, bool is_apart, uint64_t now_ns);

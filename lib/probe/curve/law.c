@@ -304,7 +304,7 @@ normal_solve(const struct normal *eq, double damping, double *x)
 	}
 }
 
-/* A member changes at most by that share at a time: T and the cut have many minima. */
+/* Largest change of a member in one step, as a share: T and the cut have many minima. */
 #define MOST_MOVE 0.25
 #define MOST_TIMER_MOVE 0.004
 #define MOST_DAMPING 1e5

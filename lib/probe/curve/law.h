@@ -12,7 +12,7 @@
 
 #include "probe/curve/curve.h"
 
-/* How the phases are told, and by how much R_T rises in hyper increase. */
+/* Rules of the phases, and of the rise of R_T in hyper increase. */
 enum law_kind {
 	LAW_PAPER,
 	LAW_MLX,

@@ -20,12 +20,12 @@
 #define STEP_SHARE 0.03
 /* A rate below this share of the one before is not noise. */
 #define FALLEN 0.97
-/* A law fits if it sends what was seen within that share, root mean square. */
+/* A law fits if the rates differ from it by at most this share, root mean square. */
 #define FITS 0.006
-/* And better, where a span has many frames: by that many of them, and that share. */
+/* Spans of many frames have a lower limit: this many frames, but at least this share. */
 #define FITS_IN_SPAN 0.15
 #define FITS_LEAST 0.0012
-/* T is known within that share before it is fitted, and looked for in so many steps each way. */
+/* Before the fit, T is known within this share. The search takes this many steps each way. */
 #define TIMER_SHARE 0.036
 #define TIMER_STEPS 6
 /* Points of a span, so that its rate is exact. */

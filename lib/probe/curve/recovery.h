@@ -33,7 +33,7 @@ struct recovery {
 /**
  * @param c         Begins with the last cut.
  * @param cut_ns    Time from which packets could leave at the rate after it.
- * @param cut_doubt_ns  It may be later by that much.
+ * @param cut_doubt_ns  Largest error of the cut's time: it may be later.
  * @param timer_ns  T, within some percent.
  * @param frame_bytes  Mean wire bytes of a frame.
  * @param kinds     A mask of enum law_kind: those that the NIC may have.

@@ -88,7 +88,7 @@ set_wred(struct sw_port *p, const struct sw_params *params, uint16_t port)
 		uint8_t bit = (uint8_t)(1u << i);
 
 		if (wred == NULL) {
-			/* The average begins anew with the next curve. */
+			/* The average restarts with the next curve. */
 			p->queue[i].wred = (struct wred){0};
 			continue;
 		}
