@@ -2,7 +2,8 @@
 /*
  * Attack curves of the connection manager: how many attempts of an honest peer to connect succeed,
  * as a function of the rate at which a stranger sends messages. The honest peer sends each message
- * once, so nothing but the manager's tables decides. The caller makes a QP at once.
+ * once, so nothing but the manager's tables decides. A second curve loses its first RTU. The caller
+ * makes a QP at once.
  *
  * QUENCH_ATTACK_LONG: also rates that no core can parse, to see where the curves fall.
  */
@@ -32,12 +33,15 @@ static uint64_t now_ns;
 static bool is_hasty; /* REQs ask for a REP every 4 us */
 
 /* The honest peer: a REQ each millisecond, and an RTU half a round trip after the REP. */
-#define MOST_OPEN 64u
+#define MOST_OPEN 128u
+#define QPN 0x1000u
 static const struct field_ip honest_ip = {.version = 4, .addr = {10, 0, 0, 2}};
 static struct {
 	uint64_t due_ns; /* of the RTU; 0: none */
 	uint32_t own_id, our_id;
+	bool has_lost;
 } open[MOST_OPEN];
+static bool loses; /* its first RTU of each connection */
 static uint64_t rtt_ns;
 static uint32_t connected;
 
@@ -99,7 +103,7 @@ send(const struct field_ip *ip, struct cm_msg m)
 		m.transaction_id = m.local_id;
 		m.service_id = cm_ip_service(PORT);
 		m.mtu_code = 3;
-		m.local_response_timeout = is_hasty ? 0 : 20;
+		m.local_response_timeout = is_hasty ? 0 : m.local_id >> 16 == 0x5000 ? 16 : 20;
 		m.max_retries = 15;
 		memcpy(header.src_ip, ip->addr, 4);
 		cm_ip_build(m.private_data, &header);
@@ -154,6 +158,15 @@ reqs_of_the_victim(uint64_t n)
 					 .qpn = 0x800000 + (uint32_t)(n % 0x700000)});
 }
 
+/* Also with the numbers of its QPs. */
+static void
+reqs_with_the_victims_qps(uint64_t n)
+{
+	send(&honest_ip, (struct cm_msg){.attribute = CM_REQ,
+					 .local_id = 0x60000000 | (any_number() >> 4),
+					 .qpn = QPN + (uint32_t)(n % ATTEMPTS)});
+}
+
 /* Guesses of our IDs, under the honest peer's address and with its ID. */
 static void
 guesses(uint64_t n)
@@ -199,6 +212,7 @@ static const struct {
 	{"REQs of random addresses", reqs_of_anybody},
 	{"REQs of one address", reqs_of_one_host},
 	{"REQs of the peer's address", reqs_of_the_victim},
+	{"REQs of the peer's QPs", reqs_with_the_victims_qps},
 	{"guesses at the peer's IDs", guesses},
 	{"REQs without patience", hasty_reqs},
 	{"all of them", mixture},
@@ -211,6 +225,10 @@ honest(uint64_t *next_ns, uint32_t *tried)
 		if (open[i].due_ns == 0 || open[i].due_ns > now_ns)
 			continue;
 		open[i].due_ns = 0;
+		if (loses && !open[i].has_lost) {
+			open[i].has_lost = true;
+			continue;
+		}
 		send(&honest_ip, (struct cm_msg){.attribute = CM_RTU,
 						 .local_id = open[i].own_id,
 						 .remote_id = open[i].our_id});
@@ -220,7 +238,7 @@ honest(uint64_t *next_ns, uint32_t *tried)
 	*next_ns += ATTEMPT_NS;
 	send(&honest_ip, (struct cm_msg){.attribute = CM_REQ,
 					 .local_id = 0x50000000 + *tried,
-					 .qpn = 0x1000 + *tried});
+					 .qpn = QPN + *tried});
 	++*tried;
 }
 
@@ -243,7 +261,7 @@ play(void (*attack)(uint64_t n), uint64_t rate)
 	connected = 0;
 	cm = cm_create(&p, &stats, &(struct cm_ops){on_send, on_offer}, NULL);
 	assert_non_null(cm);
-	end_ns = next_ns + ATTEMPTS * ATTEMPT_NS + 2 * rtt_ns;
+	end_ns = next_ns + ATTEMPTS * ATTEMPT_NS + 2 * rtt_ns + (loses ? 2 * NS_PER_SEC : 0);
 	for (now_ns = STEP_NS; now_ns < end_ns; now_ns += STEP_NS) {
 		honest(&next_ns, &tried);
 		for (; n < now_ns * rate / NS_PER_SEC; n++)
@@ -251,9 +269,13 @@ play(void (*attack)(uint64_t n), uint64_t rate)
 		cm_run(cm, now_ns);
 		take_events();
 	}
-	/* One answer to each message, but for the connections that may be half open. */
+	/*
+	 * One answer to each message, but for the connections that may be half open, a second or
+	 * more each, and the REPs of the others that leave again, 4 in a millisecond.
+	 */
 	assert_true(stats.cm_messages_sent <=
-		    stats.cm_messages_received + CONNECTIONS / 8 * 17 + 2 * ATTEMPTS);
+		    stats.cm_messages_received + 2 * ATTEMPTS + 4 * end_ns / NS_PER_MS +
+			    CONNECTIONS / 8 * 17 * (1 + end_ns / NS_PER_SEC));
 	cm_destroy(cm);
 	return connected;
 }
@@ -278,6 +300,30 @@ TEST(honest_peers_connect_at_each_rate_of_an_attack)
 			}
 			printf("\n");
 		}
+	assert_int_equal(bad, 0);
+}
+
+/* 4000 REPs a second ask again: those of 1300 REQs, three times. */
+TEST(lost_rtus_are_asked_for_again_beside_an_attack)
+{
+	static const uint64_t rates[] = {0, 1000, 10000, 100000};
+	static const unsigned int of[] = {0, 5};
+	size_t n_rates = ARRAY_LEN(rates) - (getenv("QUENCH_ATTACK_LONG") == NULL);
+	unsigned int bad = 0;
+
+	rtt_ns = 200 * NS_PER_US;
+	loses = true;
+	for (unsigned int a = 0; a < ARRAY_LEN(of); a++) {
+		printf("%-27s first RTU lost:", attacks[of[a]].name);
+		for (unsigned int i = 0; i < n_rates; i++) {
+			uint32_t good = play(attacks[of[a]].send, rates[i]);
+
+			bad += rates[i] <= 1000 && good < ATTEMPTS;
+			printf("  %" PRIu64 "/s %u of %u", rates[i], good, ATTEMPTS);
+		}
+		printf("\n");
+	}
+	loses = false;
 	assert_int_equal(bad, 0);
 }
 

@@ -37,11 +37,6 @@
 #define MOST_NAMES (4 * NIC_CM_CONNECTIONS)
 /* How long the end of the program waits for the peers' answers. */
 #define LEAVE_NS (300 * NS_PER_MS)
-/*
- * Connections draw their QP numbers from this many of the lowest ones, because a NIC with a million
- * QPs would otherwise search all of them.
- */
-#define MOST_NUMBERS 4096u
 #define VLAN_ID_MASK 0x0FFFu
 
 /* ---- lines ---- */
@@ -226,14 +221,14 @@ secret(void)
 }
 
 /*
- * A QP number that no flow has, nor a connection whose flow is not added yet; or 0. One that a
- * stranger cannot guess at once.
+ * A QP number that no flow has, nor a connection whose flow is not added yet; or 0. Drawn from all
+ * max_qps, so that a stranger cannot guess it at once.
  */
 static uint32_t
 free_qpn(struct connections *c)
 {
 	const struct nic_config *config = nic_config_of(active_config_running_begin(c->active));
-	uint32_t most = (uint32_t)min_u64(config->nic.max_qps, MOST_NUMBERS), qpn = 0, tries = 0;
+	uint32_t most = config->nic.max_qps, qpn = 0, tries = 0;
 
 	do {
 		int64_t number = flow_registry_free_number(c->registry, secret() % most);

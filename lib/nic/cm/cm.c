@@ -34,8 +34,17 @@
 #define SPARE 8u
 /* Connections of which the oldest is given up. */
 #define LOOKED_AT 16u
-/* Repetitions of the REP to a peer that seems to have forgotten its connection. */
-#define DOUBT_RETRIES 3u
+/* QP 0 has no connections: a peer that has the connection does not obey a DREQ that names it. */
+#define NO_QPN 0u
+/*
+ * Repetitions of the REP of a handshake without a connection, and how many leave at a time for all
+ * of them. A REQ may be forged, so a flood of them must not become a larger flood of REPs.
+ */
+#define PENDING_RETRIES 3u
+#define PENDING_REPEATS 4u
+#define PENDING_INTERVAL_NS NS_PER_MS
+/* Entries that one look passes: all of them in 64 ms. */
+#define PENDING_LOOKED_AT 256u
 
 struct cm {
 	struct cm_params params;
@@ -44,8 +53,9 @@ struct cm {
 	void *arg;
 	struct cm_table table;
 	struct cm_pendings pendings;
-	uint32_t half_open; /* connections in CM_REQ_RCVD and CM_REP_SENT */
-	uint64_t next_ns;   /* nothing is due earlier */
+	uint32_t half_open;  /* connections in CM_REQ_RCVD and CM_REP_SENT */
+	uint64_t next_ns;    /* no connection has something due earlier */
+	uint64_t pending_ns; /* next look at the handshakes without a connection */
 	uint64_t transactions;
 	uint32_t hand;                    /* of make_room() */
 	uint32_t next_slot;               /* of answer_without_connection() */
@@ -70,6 +80,7 @@ cm_create(const struct cm_params *params, struct cm_stats *stats, const struct c
 		.ops = *ops,
 		.arg = arg,
 		.next_ns = NEVER_NS,
+		.pending_ns = NEVER_NS,
 		.first_event = CM_NONE,
 		.last_event = CM_NONE,
 	};
@@ -128,6 +139,14 @@ static bool
 is_half_open(enum cm_state state)
 {
 	return state == CM_REQ_RCVD || state == CM_REP_SENT;
+}
+
+/* Nothing but a REQ, which may be forged, says that the peer uses this QP and this ID. */
+static bool
+is_unproven(const struct cm_connection *c)
+{
+	return is_half_open(c->view.state) ||
+	       (c->view.state == CM_TIMEWAIT && !c->view.active && !c->is_proven);
 }
 
 static void
@@ -339,15 +358,16 @@ static void
 establish(struct cm *cm, struct cm_connection *c)
 {
 	counter_inc(&cm->stats->cm_connected);
+	c->is_proven = true;
 	set_state(cm, c, CM_ESTABLISHED);
 	c->due_ns = NEVER_NS;
 }
 
 /* A peer may ask for less patience than ours, not for more: it could fill the table. */
 static uint8_t
-patience(const struct cm *cm, const struct cm_connection *c)
+patience(const struct cm *cm, uint8_t peer_timeout)
 {
-	return (uint8_t)min_u64(max_u64(c->peer_timeout, SHORTEST_TIMEOUT),
+	return (uint8_t)min_u64(max_u64(peer_timeout, SHORTEST_TIMEOUT),
 				cm->params.response_timeout);
 }
 
@@ -358,41 +378,26 @@ disconnect(struct cm *cm, struct cm_connection *c, uint64_t now_ns)
 	c->transaction_id = new_transaction(cm);
 	c->last = of(c, CM_DREQ);
 	c->last.remote_qpn = c->view.other.qpn;
-	ask(cm, c, patience(cm, c), cm->params.max_retries, now_ns);
-}
-
-/* The cause of the end after our DREQ. */
-static enum cm_cause
-cause_of_dreq(const struct cm_connection *c)
-{
-	return c->is_doubted ? CM_BY_STALE : CM_BY_US;
-}
-
-/* The peer has forgotten this connection: it gets a DREQ, as 12.9.8.3.1 wants it. */
-static void
-end_stale(struct cm *cm, struct cm_connection *c, uint64_t now_ns)
-{
-	counter_inc(&cm->stats->cm_stale);
-	c->is_doubted = true;
-	disconnect(cm, c, now_ns);
+	ask(cm, c, patience(cm, c->peer_timeout), cm->params.max_retries, now_ns);
 }
 
 /*
  * A REQ or a REP says that the peer uses its QP, or its communication ID, for another connection
- * (12.9.8.3). It may be forged. A peer that has our REP again repeats its RTU, unless it has
- * forgotten the connection; if we were the active side, there is nothing to ask it.
+ * (12.9.8.3). It may be forged, so ask the peer: a DREQ of no QP. A peer that has forgotten the
+ * connection answers with a DREP, one that has it drops the DREQ. If either gets lost,
+ * the peer's next REQ asks again. The DREQ names both IDs, so it must go to the connection's peer
+ * and not to who sent the REQ.
  */
 static void
-doubt(struct cm *cm, struct cm_connection *c, uint64_t now_ns)
+doubt(struct cm *cm, struct cm_connection *c)
 {
-	if (c->view.state != CM_ESTABLISHED || c->is_doubted)
-		return;
-	if (c->view.active) {
-		end_stale(cm, c, now_ns);
-		return;
-	}
+	struct cm_msg dreq = of(c, CM_DREQ);
+
+	dreq.transaction_id = new_transaction(cm);
+	dreq.remote_qpn = NO_QPN;
 	c->is_doubted = true;
-	ask(cm, c, patience(cm, c), DOUBT_RETRIES, now_ns);
+	counter_inc(&cm->stats->cm_doubts);
+	send_to(cm, &c->view.peer, &dreq);
 }
 
 /* ---- received messages ---- */
@@ -410,6 +415,13 @@ find(struct cm *cm, const struct cm_peer *from, const struct cm_msg *msg)
 	if (v->state != CM_REQ_SENT && msg->local_id != v->remote_id)
 		return NULL;
 	return c;
+}
+
+static void
+drop_pending(struct cm *cm, struct cm_pending *p)
+{
+	at(cm, cm_slot(p->local_id))->promises--;
+	cm_pending_drop(&cm->pendings, p);
 }
 
 /* The handshake without a connection that a message names by both IDs, or NULL. */
@@ -540,13 +552,13 @@ refuse_full(struct cm *cm, const struct cm_peer *from, const struct cm_msg *req)
  * its sender nothing, not even an address of its own.
  */
 static void
-answer_without_connection(struct cm *cm, const struct cm_peer *from, const struct cm_msg *req)
+answer_without_connection(struct cm *cm, const struct cm_peer *from, const struct cm_msg *req,
+			  uint64_t now_ns)
 {
 	struct cm_view v = {0};
 	struct cm_pending *p;
 	enum cm_reason fault;
 	uint32_t slot;
-	bool displaced;
 
 	read_req(&v, from, req);
 	fault = cm->ops.offer(cm->arg, &v, &v.own);
@@ -561,18 +573,56 @@ answer_without_connection(struct cm *cm, const struct cm_peer *from, const struc
 	}
 	/* Others get other slots, while there are some: the first one that answers takes it. */
 	cm->next_slot = slot + 1;
-	p = cm_pending_take(&cm->pendings, &from->ip, req->local_id, &displaced);
-	if (displaced)
+	p = cm_pending_place(&cm->pendings, &from->ip, req->local_id);
+	if (p->number != 0) {
 		counter_inc(&cm->stats->cm_evicted);
+		drop_pending(cm, p);
+	}
+	cm_pending_take(&cm->pendings, p);
+	p->remote_id = req->local_id;
 	p->transaction_id = req->transaction_id;
 	p->local_id = cm_table_next_id(&cm->table, slot);
+	at(cm, slot)->promises++;
 	p->peer = *from;
 	p->own = v.own;
 	p->other = v.other;
 	p->terms = v.terms;
 	p->peer_retries = req->max_retries;
 	p->peer_timeout = req->local_response_timeout;
+	p->retries_left = (uint8_t)min_u64(PENDING_RETRIES,
+					   min_u64(req->max_retries, cm->params.max_retries));
+	p->due_ns = now_ns + timeout_ns(patience(cm, p->peer_timeout));
+	cm->pending_ns = min_u64(cm->pending_ns, now_ns + PENDING_INTERVAL_NS);
 	send_rep_of(cm, p);
+}
+
+/* Its RTU may be lost. @return false: there is nothing to send. */
+static bool
+repeat_rep_of(struct cm *cm, struct cm_pending *p, uint64_t now_ns)
+{
+	if (p->number == 0 || p->due_ns > now_ns)
+		return false;
+	if (p->retries_left == 0) {
+		drop_pending(cm, p);
+		return false;
+	}
+	p->retries_left--;
+	p->due_ns = now_ns + timeout_ns(patience(cm, p->peer_timeout));
+	counter_inc(&cm->stats->cm_retries);
+	send_rep_of(cm, p);
+	return true;
+}
+
+static void
+repeat_reps(struct cm *cm, uint64_t now_ns)
+{
+	unsigned int repeated = 0;
+
+	if (now_ns < cm->pending_ns)
+		return;
+	for (unsigned int i = 0; i < PENDING_LOOKED_AT && repeated < PENDING_REPEATS; i++)
+		repeated += repeat_rep_of(cm, cm_pending_next(&cm->pendings), now_ns);
+	cm->pending_ns = cm->pendings.used == 0 ? NEVER_NS : now_ns + PENDING_INTERVAL_NS;
 }
 
 /* @return false: there is no room in the chains. */
@@ -583,12 +633,30 @@ enter_chains(struct cm *cm, const struct cm_connection *c)
 	       cm_table_enter_qpn(&cm->table, index_of(cm, c));
 }
 
+/* Of connections with one QP or ID, that of the peer which answers replaces one without RTU. */
+static bool
+gives_way(struct cm *cm, uint32_t slot, uint64_t now_ns)
+{
+	if (slot == CM_NONE)
+		return true;
+	if (!is_unproven(at(cm, slot)))
+		return false;
+	counter_inc(&cm->stats->cm_evicted);
+	if (at(cm, slot)->view.state == CM_TIMEWAIT)
+		leave_timewait(cm, at(cm, slot));
+	else
+		end(cm, at(cm, slot), CM_BY_STALE, false, now_ns);
+	return true;
+}
+
 /* The peer has answered its REP: now it gets a connection. */
 static void
-promote(struct cm *cm, struct cm_pending *p)
+promote(struct cm *cm, struct cm_pending *p, uint64_t now_ns)
 {
+	const struct field_ip *ip = &p->peer.ip;
 	struct cm_connection *c = at(cm, cm_slot(p->local_id));
-	bool good = cm_table_by_remote_qpn(&cm->table, &p->peer.ip, p->other.qpn) == CM_NONE &&
+	bool good = gives_way(cm, cm_table_by_remote_qpn(&cm->table, ip, p->other.qpn), now_ns) &&
+		    gives_way(cm, cm_table_by_remote_id(&cm->table, ip, p->remote_id), now_ns) &&
 		    cm_table_take_slot(&cm->table, p->local_id);
 
 	if (good) {
@@ -602,13 +670,14 @@ promote(struct cm *cm, struct cm_pending *p)
 			give(cm, c);
 	}
 	if (good) {
+		c->is_proven = true;
 		set_state(cm, c, CM_RTU_RCVD);
 		tell(cm, c, CM_REQUESTED);
 	} else {
 		counter_inc(&cm->stats->cm_drop_full);
 		send_dreq_of(cm, p);
 	}
-	cm_pending_drop(p);
+	drop_pending(cm, p);
 }
 
 /* A REQ that makes a connection. */
@@ -653,10 +722,17 @@ on_req(struct cm *cm, const struct cm_peer *from, const struct cm_msg *req, uint
 		same = cm_table_by_remote_qpn(&cm->table, &from->ip, req->qpn);
 		c = same == CM_NONE ? NULL : at(cm, same);
 	}
-	if (fault == 0 && c != NULL) {
-		doubt(cm, c, now_ns);
-		fault = CM_REASON_STALE_CONNECTION;
+	if (fault == 0 && c != NULL && c->view.state == CM_ESTABLISHED) {
+		doubt(cm, c);
+		return;
 	}
+	if (fault == 0 && c != NULL && c->view.state == CM_TIMEWAIT && c->cause == CM_BY_STALE) {
+		/* It has restarted: its next REQ finds no connection. */
+		counter_inc(&cm->stats->cm_drop_unexpected);
+		return;
+	}
+	if (fault == 0 && c != NULL && !is_unproven(c))
+		fault = CM_REASON_STALE_CONNECTION;
 	if (fault != 0) {
 		refuse(cm, from, req, CM_ABOUT_REQ, fault);
 		return;
@@ -668,11 +744,12 @@ on_req(struct cm *cm, const struct cm_peer *from, const struct cm_msg *req, uint
 		return;
 	}
 	if (p != NULL)
-		cm_pending_drop(p);
+		drop_pending(cm, p);
 	if (cm->table.used >= cm->table.n - cm->table.n / SPARE)
 		make_room(cm);
-	if (cm->half_open >= max_u64(cm->table.n / HALF_OPEN, 1))
-		answer_without_connection(cm, from, req);
+	/* Of two REQs with one QP or ID, the one with an RTU has the connection. */
+	if (c != NULL || cm->half_open >= max_u64(cm->table.n / HALF_OPEN, 1))
+		answer_without_connection(cm, from, req, now_ns);
 	else
 		begin(cm, from, req);
 }
@@ -687,7 +764,8 @@ on_first_rep(struct cm *cm, struct cm_connection *c, const struct cm_msg *rep, u
 	v->remote_id = rep->local_id;
 	c->transaction_id = rep->transaction_id;
 	if (stale != CM_NONE) {
-		doubt(cm, at(cm, stale), now_ns);
+		if (at(cm, stale)->view.state == CM_ESTABLISHED)
+			doubt(cm, at(cm, stale));
 		send_reject(cm, &v->peer, of(c, CM_REJ), CM_ABOUT_REP, CM_REASON_STALE_CONNECTION);
 		end(cm, c, CM_BY_STALE, false, now_ns);
 		return;
@@ -734,13 +812,13 @@ on_rep(struct cm *cm, const struct cm_peer *from, const struct cm_msg *rep, uint
 }
 
 static void
-on_rtu(struct cm *cm, const struct cm_peer *from, const struct cm_msg *rtu)
+on_rtu(struct cm *cm, const struct cm_peer *from, const struct cm_msg *rtu, uint64_t now_ns)
 {
 	struct cm_connection *c = find(cm, from, rtu);
 	struct cm_pending *p = c == NULL ? find_pending(cm, from, rtu) : NULL;
 
 	if (p != NULL) {
-		promote(cm, p);
+		promote(cm, p, now_ns);
 	} else if (c == NULL) {
 		counter_inc(&cm->stats->cm_drop_unknown);
 	} else if (c->view.state == CM_REP_SENT) {
@@ -748,10 +826,7 @@ on_rtu(struct cm *cm, const struct cm_peer *from, const struct cm_msg *rtu)
 		tell(cm, c, CM_CONNECTED);
 	} else if (c->view.state == CM_RTU_RCVD ||
 		   (c->view.state == CM_ESTABLISHED && !c->view.active)) {
-		/* Also the answer to a doubt. */
 		counter_inc(&cm->stats->cm_duplicates);
-		c->is_doubted = false;
-		c->due_ns = NEVER_NS;
 	} else {
 		counter_inc(&cm->stats->cm_drop_unexpected);
 	}
@@ -775,7 +850,7 @@ on_rej(struct cm *cm, const struct cm_peer *from, const struct cm_msg *rej, uint
 		c = at(cm, i);
 	if (p != NULL) {
 		counter_inc(&cm->stats->cm_rejects_received);
-		cm_pending_drop(p);
+		drop_pending(cm, p);
 	} else if (c == NULL) {
 		counter_inc(&cm->stats->cm_drop_unknown);
 	} else if (has_ended(c)) {
@@ -786,13 +861,7 @@ on_rej(struct cm *cm, const struct cm_peer *from, const struct cm_msg *rej, uint
 
 		counter_inc(&cm->stats->cm_rejects_received);
 		c->reason = rej->reason;
-		if (c->is_doubted && !ours)
-			counter_inc(&cm->stats->cm_stale);
-		end(cm, c,
-		    c->is_doubted ? CM_BY_STALE
-		    : ours        ? CM_BY_US
-				  : CM_BY_REJECT,
-		    waits, now_ns);
+		end(cm, c, ours ? CM_BY_US : CM_BY_REJECT, waits, now_ns);
 	}
 }
 
@@ -824,7 +893,7 @@ on_dreq(struct cm *cm, const struct cm_peer *from, const struct cm_msg *dreq, ui
 	struct cm_pending *p = c == NULL ? find_pending(cm, from, dreq) : NULL;
 
 	if (p != NULL && p->own.qpn == dreq->remote_qpn)
-		cm_pending_drop(p);
+		drop_pending(cm, p);
 	if (c == NULL) {
 		/* We have forgotten the connection: let the peer forget it too. */
 		counter_inc(&cm->stats->cm_drop_unknown);
@@ -836,8 +905,7 @@ on_dreq(struct cm *cm, const struct cm_peer *from, const struct cm_msg *dreq, ui
 		if (has_ended(c))
 			counter_inc(&cm->stats->cm_duplicates);
 		send_drep(cm, &c->view.peer, dreq);
-		end(cm, c, c->view.state == CM_DREQ_SENT ? cause_of_dreq(c) : CM_BY_PEER, true,
-		    now_ns);
+		end(cm, c, c->view.state == CM_DREQ_SENT ? CM_BY_US : CM_BY_PEER, true, now_ns);
 	}
 }
 
@@ -846,12 +914,16 @@ on_drep(struct cm *cm, const struct cm_peer *from, const struct cm_msg *drep, ui
 {
 	struct cm_connection *c = find(cm, from, drep);
 
-	if (c == NULL)
+	if (c == NULL) {
 		counter_inc(&cm->stats->cm_drop_unknown);
-	else if (c->view.state == CM_DREQ_SENT)
-		end(cm, c, cause_of_dreq(c), true, now_ns);
-	else
+	} else if (c->view.state == CM_DREQ_SENT) {
+		end(cm, c, CM_BY_US, true, now_ns);
+	} else if (c->view.state == CM_ESTABLISHED && c->is_doubted) {
+		counter_inc(&cm->stats->cm_stale);
+		end(cm, c, CM_BY_STALE, true, now_ns);
+	} else {
 		counter_inc(&cm->stats->cm_drop_unexpected);
+	}
 }
 
 void
@@ -870,7 +942,7 @@ cm_on_message(struct cm *cm, const struct cm_peer *from, enum cm_verdict verdict
 	} else if (msg->attribute == CM_REP) {
 		on_rep(cm, from, msg, now_ns);
 	} else if (msg->attribute == CM_RTU) {
-		on_rtu(cm, from, msg);
+		on_rtu(cm, from, msg, now_ns);
 	} else if (msg->attribute == CM_REJ) {
 		on_rej(cm, from, msg, now_ns);
 	} else if (msg->attribute == CM_MRA) {
@@ -924,8 +996,8 @@ cm_accept(struct cm *cm, uint32_t id, const struct cm_end *own, uint64_t now_ns)
 	c->view.own = *own;
 	set_state(cm, c, CM_REP_SENT);
 	c->last = build_rep(cm, &c->view, c->transaction_id);
-	ask(cm, c, patience(cm, c), (uint8_t)min_u64(c->peer_retries, cm->params.max_retries),
-	    now_ns);
+	ask(cm, c, patience(cm, c->peer_timeout),
+	    (uint8_t)min_u64(c->peer_retries, cm->params.max_retries), now_ns);
 }
 
 void
@@ -979,8 +1051,6 @@ cm_disconnect(struct cm *cm, uint32_t id, uint64_t now_ns)
 	case CM_ESTABLISHED:
 	case CM_REP_SENT:
 	case CM_RTU_RCVD:
-		/* Whether the peer has forgotten it does not matter any more. */
-		c->is_doubted = false;
 		disconnect(cm, c, now_ns);
 		break;
 	case CM_REQ_SENT:
@@ -1034,16 +1104,12 @@ give_up(struct cm *cm, struct cm_connection *c, uint64_t now_ns)
 {
 	bool req = c->view.state == CM_REQ_SENT;
 
-	if (c->view.state == CM_ESTABLISHED) {
-		end_stale(cm, c, now_ns);
-		return;
-	}
 	counter_inc(&cm->stats->cm_timeouts);
 	/* 12.9.8.2: let the peer forget the connection, if only our messages reach it. */
 	if (c->view.state != CM_DREQ_SENT)
 		send_reject(cm, &c->view.peer, of(c, CM_REJ), req ? CM_ABOUT_REQ : CM_ABOUT_REP,
 			    CM_REASON_TIMEOUT);
-	end(cm, c, c->view.state == CM_DREQ_SENT ? cause_of_dreq(c) : CM_BY_TIMEOUT, !req, now_ns);
+	end(cm, c, c->view.state == CM_DREQ_SENT ? CM_BY_US : CM_BY_TIMEOUT, !req, now_ns);
 }
 
 static void
@@ -1072,6 +1138,7 @@ cm_run(struct cm *cm, uint64_t now_ns)
 {
 	uint64_t next_ns = NEVER_NS;
 
+	repeat_reps(cm, now_ns);
 	if (now_ns < cm->next_ns)
 		return;
 	for (uint32_t i = 0; i < cm->table.n; i++) {
@@ -1087,7 +1154,7 @@ cm_run(struct cm *cm, uint64_t now_ns)
 uint64_t
 cm_next_ns(const struct cm *cm)
 {
-	return cm->next_ns;
+	return min_u64(cm->next_ns, cm->pending_ns);
 }
 
 bool

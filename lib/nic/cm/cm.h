@@ -20,15 +20,17 @@
  *
  * Bounds: max_connections connections; a connection has at most one message waiting for an answer;
  * a refusal needs no state. At most 1/8 of the connections have no RTU yet; beyond them, a REQ
- * costs an entry of a table in which later ones displace it (cm_pending.h). From 7/8 of the
+ * costs an entry of a table in which later ones displace it (cm_pending.h), and at most four REPs;
+ * all such entries repeat 4000 REPs a second at most. From 7/8 of the
  * connections on, each REQ gives up the oldest of some that are in TIMEWAIT. Peers look connections
  * up by keyed hashes with bounded chains, and the IDs and transactions that they see tell nothing
  * about others.
  *
  * A message about a connection must name both IDs, once both are known. A REQ with the numbers of
- * an established one is refused as stale, and does not end it: the passive side sends its REP
- * again, which a peer that lives answers with an RTU. One that does not, or to which we were the
- * active side, gets a DREQ (12.9.8.3.1).
+ * an established one does not end it, since it may be forged: it costs one message, by which the
+ * peer says if it has forgotten the connection. Then the connection ends, and a later REQ is
+ * served. 12.9.8.3.1 wants a REJ and a DREQ at once, and gives each stranger the power to end
+ * connections.
  *
  * Invariant (tested): whatever is lost, repeated or reordered, both ends of a connection end up
  * established or both ended, and each cm_connect() is answered by CM_REPLIED or CM_ENDED within
@@ -62,6 +64,7 @@ struct cm_stats {
 	uint64_t cm_rejects_sent, cm_rejects_received;
 	uint64_t cm_timeouts; /* connections that ended because the peer did not answer */
 	uint64_t cm_stale;    /* connections whose peer had forgotten them */
+	uint64_t cm_doubts;   /* REQs and REPs with the numbers of an established connection */
 	uint64_t cm_evicted;  /* handshakes and TIMEWAITs given up for new REQs */
 	/* messages dropped */
 	uint64_t cm_drop_malformed, cm_drop_unsupported, cm_drop_unknown, cm_drop_unexpected,

@@ -41,21 +41,32 @@ cm_pending_find(const struct cm_pendings *t, const struct field_ip *ip, uint32_t
 }
 
 struct cm_pending *
-cm_pending_take(struct cm_pendings *t, const struct field_ip *ip, uint32_t remote_id,
-		bool *displaced)
+cm_pending_place(const struct cm_pendings *t, const struct field_ip *ip, uint32_t remote_id)
 {
 	struct cm_pending *set = set_of(t, ip, remote_id), *oldest = set;
 
 	for (unsigned int i = 1; i < CM_PENDING_WAYS; i++)
 		if (set[i].number < oldest->number)
 			oldest = &set[i];
-	*displaced = oldest->number != 0;
-	*oldest = (struct cm_pending){.number = ++t->numbers, .remote_id = remote_id};
 	return oldest;
 }
 
 void
-cm_pending_drop(struct cm_pending *p)
+cm_pending_take(struct cm_pendings *t, struct cm_pending *p)
 {
+	*p = (struct cm_pending){.number = ++t->numbers};
+	t->used++;
+}
+
+void
+cm_pending_drop(struct cm_pendings *t, struct cm_pending *p)
+{
+	t->used--;
 	p->number = 0;
+}
+
+struct cm_pending *
+cm_pending_next(struct cm_pendings *t)
+{
+	return &t->all[t->hand++ % (CM_PENDING_SETS * CM_PENDING_WAYS)];
 }

@@ -7,7 +7,7 @@
 
 #include "base/numbers/units.h"
 
-/* Slots that cm_table_free_slot() looks at. */
+/* Slots that are looked at for one that is not promised. */
 #define NEAR_SLOTS 16u
 
 int
@@ -75,23 +75,29 @@ static void
 begin(struct cm_table *t, uint32_t slot, uint32_t local_id)
 {
 	struct cm_connection *c = &t->all[slot];
-	uint32_t serial = c->serial;
+	uint32_t serial = c->serial, promises = c->promises;
 
 	t->used++;
 	memset(c, 0, sizeof(*c));
 	c->due_ns = NEVER_NS;
 	c->serial = serial;
+	c->promises = promises;
 	c->view.local_id = local_id;
 }
 
 uint32_t
 cm_table_take(struct cm_table *t)
 {
-	uint32_t i = t->free_head;
+	uint32_t *link = &t->free_head, i;
 
+	for (uint32_t n = 0; n < NEAR_SLOTS && *link != CM_NONE && t->all[*link].promises > 0; n++)
+		link = &t->all[*link].next_free;
+	if (*link == CM_NONE)
+		link = &t->free_head;
+	i = *link;
 	if (i == CM_NONE)
 		return CM_NONE;
-	t->free_head = t->all[i].next_free;
+	*link = t->all[i].next_free;
 	begin(t, i, cm_table_next_id(t, i));
 	return i;
 }
@@ -119,10 +125,17 @@ cm_table_take_slot(struct cm_table *t, uint32_t local_id)
 uint32_t
 cm_table_free_slot(const struct cm_table *t, uint32_t near)
 {
-	for (uint32_t i = 0; i < NEAR_SLOTS; i++)
-		if (is_free(t, (near + i) % t->n))
-			return (near + i) % t->n;
-	return t->free_head;
+	uint32_t best = t->free_head;
+
+	for (uint32_t i = 0; i < NEAR_SLOTS; i++) {
+		uint32_t slot = (near + i) % t->n;
+
+		if (is_free(t, slot) && t->all[slot].promises == 0)
+			return slot;
+		if (is_free(t, slot) && t->all[slot].promises < t->all[best].promises)
+			best = slot;
+	}
+	return best;
 }
 
 static uint32_t

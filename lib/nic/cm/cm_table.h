@@ -28,9 +28,11 @@ struct cm_connection {
 	uint8_t events;       /* mask of enum cm_happened */
 	enum cm_cause cause;
 	uint16_t reason;
-	uint32_t serial; /* of the IDs that the slot had */
+	uint32_t serial;   /* of the IDs that the slot had */
+	uint32_t promises; /* handshakes without a connection that have an ID of the slot */
 	bool is_by_id, is_by_qpn, is_listed;
-	bool is_doubted;    /* established, but a REQ or a REP of its peer uses its QP again */
+	bool is_proven;     /* the peer has answered a message of ours */
+	bool is_doubted;    /* the peer was asked if it has forgotten the connection */
 	bool is_unresolved; /* the last attempt to send did not leave */
 	uint64_t resolve_until_ns;
 	uint64_t begun_ns; /* the REQ came; 0: we sent it */
@@ -51,11 +53,14 @@ struct cm_table {
 int cm_table_init(struct cm_table *t, uint32_t n, const struct half_sip_key *key);
 void cm_table_free(struct cm_table *t);
 
-/** A cleared connection with a new local ID, in no chain. @return its index, or CM_NONE: full. */
+/**
+ * A cleared connection with a new local ID, in no chain, and if possible in no promised slot.
+ * @return its index, or CM_NONE: full.
+ */
 uint32_t cm_table_take(struct cm_table *t);
 /** The same for a free slot and an ID of cm_table_next_id(). @return false: the slot is in use. */
 bool cm_table_take_slot(struct cm_table *t, uint32_t local_id);
-/** A free slot, near this one if there is one; or CM_NONE. */
+/** A free slot, near this one and not promised if there is one; or CM_NONE. */
 uint32_t cm_table_free_slot(const struct cm_table *t, uint32_t near);
 /** A new local ID of a slot. */
 uint32_t cm_table_next_id(struct cm_table *t, uint32_t slot);

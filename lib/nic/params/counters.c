@@ -75,6 +75,8 @@ const struct counter_field nic_counters[] = {
 	CM_COUNTER(cm_rejects_received, "REJ messages received"),
 	CM_COUNTER(cm_timeouts, "Connections ended because the peer did not answer"),
 	CM_COUNTER(cm_stale, "Connections ended because the peer had forgotten them"),
+	CM_COUNTER(cm_doubts, "Dropped: REQ or REP with the numbers of an established connection, whose "
+			      "peer was asked about it"),
 	CM_COUNTER(cm_evicted, "Handshakes, and connections in TIMEWAIT, given up for new REQs"),
 	CM_COUNTER(cm_drop_malformed, "Dropped: message of the connection manager malformed"),
 	CM_COUNTER(cm_drop_unsupported, "Dropped: management datagram of another class, version or "

@@ -67,21 +67,22 @@ static const char *const cells[STATES][MESSAGES] = {
 	[REQ_SENT] = {NULL, NULL, ">rep_rcvd", ">.", ">", ">.", ">.", ">.", ">.", ">."},
 	[REP_RCVD] = {NULL, "REJ10>.", "MRA>.", ">.", ">timewait", ">.", ">.", "DREP>timewait",
 		      ">.", ">."},
-	[REQ_RCVD] = {"MRA>.", "REJ10>.", "REJ6>.", ">.", ">", ">.", ">.", ">.", ">.", ">."},
-	[REP_SENT] = {"REP>.", "REJ10>.", "REJ6>.", ">established", ">timewait", ">.", ">.",
+	/* Another REQ of its QP is another handshake: the peer decides, by its RTU. */
+	[REQ_RCVD] = {"MRA>.", "REP>.", "REJ6>.", ">.", ">", ">.", ">.", ">.", ">.", ">."},
+	[REP_SENT] = {"REP>.", "REP>.", "REJ6>.", ">established", ">timewait", ">.", ">.",
 		      "DREP>timewait", ">.", ">."},
 	[RTU_RCVD] = {">.", "REJ10>.", "REJ6>.", ">.", ">timewait", ">.", ">.", "DREP>timewait",
 		      ">.", ">."},
-	/* The REP asks the peer whether it lives. */
-	[ESTABLISHED_PASSIVE] = {">.", "REP REJ10>.", "REJ6>.", ">.", ">timewait", ">.", ">.",
+	/* The DREQ, of no QP, asks the peer if it has forgotten the connection. */
+	[ESTABLISHED_PASSIVE] = {">.", "DREQ>.", "REJ6>.", ">.", ">timewait", ">.", ">.",
 				 "DREP>timewait", ">.", ">."},
-	[ESTABLISHED_ACTIVE] = {NULL, "DREQ REJ10>dreq_sent", "RTU>.", ">.", ">timewait", ">.",
-				">.", "DREP>timewait", ">.", ">."},
+	[ESTABLISHED_ACTIVE] = {NULL, "DREQ>.", "RTU>.", ">.", ">timewait", ">.", ">.",
+				"DREP>timewait", ">.", ">."},
 	/* Its REQ is out of date. */
 	[DREQ_SENT] = {"REJ10>.", "REJ10>.", "REJ6>.", ">.", ">timewait", ">.", ">.",
 		       "DREP>timewait", ">.", ">timewait"},
 	[TIMEWAIT] = {"REJ10>.", "REJ10>.", "REJ6>.", ">.", ">.", ">.", ">.", "DREP>.", ">.", ">."},
-	/* It has no connection, but for the RTU. Another REQ of its QP is another handshake. */
+	/* It has no connection, but for the RTU. */
 	[HANDSHAKE] = {"REP>", "REP>", "REJ6>", ">rtu_rcvd", ">", ">", ">", "DREP>", "DREP>", ">"},
 };
 
