@@ -160,9 +160,10 @@ cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, u
 }
 
 uint32_t
-cc_on_loss(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns)
+cc_on_loss(struct cc *cc, const struct cc_node *node, uint32_t next_seq, enum cc_loss by,
+	   uint64_t now_ns)
 {
-	return node->ops->loss != NULL ? node->ops->loss(cc, node, next_seq, now_ns) : 0;
+	return node->ops->loss != NULL ? node->ops->loss(cc, node, next_seq, by, now_ns) : 0;
 }
 
 uint32_t

@@ -114,7 +114,8 @@ uint32_t cc_on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ac
  * The requester goes back, after a NAK or a timeout.
  * @param next_seq  As in struct cc_ack: packets from it on are sent again.
  */
-uint32_t cc_on_loss(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns);
+uint32_t cc_on_loss(struct cc *cc, const struct cc_node *node, uint32_t next_seq, enum cc_loss by,
+		    uint64_t now_ns);
 
 /**
  * Clamp the rate to new limits. Call once for each QP after cc_take_params(), and after

@@ -94,6 +94,12 @@ struct cc_ack {
 	bool is_full;     /* the path has further hops, for which the header had no slot */
 };
 
+/* What told the requester of a loss. */
+enum cc_loss {
+	CC_LOSS_NAK,
+	CC_LOSS_TIMEOUT,
+};
+
 /* Start of a flow. */
 struct cc_begin {
 	uint64_t rate_bps;
@@ -153,7 +159,7 @@ struct cc_ops {
 	uint32_t (*ack)(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,
 			uint64_t now_ns);
 	uint32_t (*loss)(struct cc *cc, const struct cc_node *node, uint32_t next_seq,
-			 uint64_t now_ns);
+			 enum cc_loss by, uint64_t now_ns);
 	/* NULL: the rate rises to a minimum that has become higher. */
 	uint32_t (*params)(struct cc *cc, const struct cc_node *node);
 	/* cc_rest(); NULL: no event of the timer may wait */

@@ -122,11 +122,13 @@ on_cnp(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t no
 }
 
 static uint32_t
-on_loss(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns)
+on_loss(struct cc *cc, const struct cc_node *node, uint32_t next_seq, enum cc_loss by,
+	uint64_t now_ns)
 {
 	struct dctcp *d = (struct dctcp *)cc;
 	uint32_t did;
 
+	(void)by;
 	(void)now_ns;
 	if (d->resent)
 		d->cut = false;

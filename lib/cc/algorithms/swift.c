@@ -6,7 +6,9 @@
  * Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter",
  * SIGCOMM 2020, section 3 and algorithm 1. A sample below the target adds ai packets per round trip
  * to the window; one at or above it takes beta (delay - target) / delay of the window, at most
- * max_mdf, and at most once in a round trip. A loss takes max_mdf.
+ * max_mdf, and at most once in a round trip. A loss takes max_mdf; after
+ * swift_retx_reset_threshold timeouts without an ACK or NAK between them, all but the smallest
+ * window.
  *
  *   target = base + hops x hop_scale + flow term
  *   flow term = fs_range (f(cwnd) - f(fs_max)) / (f(fs_min) - f(fs_max)), f(x) = 1 / sqrt(x), but
@@ -42,6 +44,7 @@ struct swift_params {
 	uint32_t swift_fs_max_cwnd; /* packets */
 	uint32_t swift_max_cwnd;    /* packets */
 	uint8_t swift_hops;
+	uint8_t swift_retx_reset_threshold;
 };
 
 struct swift_stats {
@@ -49,6 +52,7 @@ struct swift_stats {
 	uint64_t swift_above_target;
 	uint64_t swift_increases;
 	uint64_t swift_cuts;
+	uint64_t swift_resets;
 };
 
 struct swift {
@@ -58,6 +62,7 @@ struct swift {
 	uint64_t rtt_ns;        /* of the last sample; 0: none yet */
 	uint32_t acked_packets; /* since the last sample */
 	uint32_t packet_bytes;
+	uint32_t timeouts; /* since the last ACK or NAK: retransmit_cnt */
 };
 CC_FITS(struct swift, struct swift_params, struct swift_stats);
 
@@ -93,6 +98,9 @@ const struct field swift_fields[] = {
 	 .help = "smallest window, as a share of a packet"},
 	{FIELD_OF(struct swift_params, swift_max_cwnd), .type = FIELD_U32, .min = 2,
 	 .max = 1u << 20, .def = "1000", .live = true, .help = "largest window in packets"},
+	{FIELD_OF(struct swift_params, swift_retx_reset_threshold), .type = FIELD_U8, .min = 1,
+	 .max = 255, .def = "5", .live = true,
+	 .help = "timeouts in a row after which the window is the smallest one"},
 };
 const unsigned int swift_fields_n = ARRAY_LEN(swift_fields);
 
@@ -101,6 +109,8 @@ const struct counter_field swift_counters[] = {
 	COUNTER_FIELD(struct swift_stats, swift_above_target, "samples at or above the target"),
 	COUNTER_FIELD(struct swift_stats, swift_increases, "window increases"),
 	COUNTER_FIELD(struct swift_stats, swift_cuts, "window cuts"),
+	COUNTER_FIELD(struct swift_stats, swift_resets,
+		      "cuts to the smallest window, after swift_retx_reset_threshold timeouts"),
 };
 const unsigned int swift_counters_n = ARRAY_LEN(swift_counters);
 
@@ -176,22 +186,29 @@ start(struct cc *cc, const struct cc_node *node, const struct cc_begin *begin, u
 }
 
 static uint32_t
-cut(struct swift *s, const struct cc_node *node, uint64_t share_ppm, uint64_t now_ns)
+cut_to(struct swift *s, const struct cc_node *node, uint64_t cwnd_q20, uint64_t now_ns)
 {
-	const struct swift_params *p = node->params;
 	struct swift_stats *stats = node->stats;
 	uint64_t before_q20 = s->cwnd_q20;
 
-	/* Without a cut, the pace follows the round-trip time all the same. */
-	share_ppm = min_u64(share_ppm, p->swift_max_mdf_ppm);
-	if (s->last_cut_ns != 0 && now_ns - s->last_cut_ns < s->rtt_ns)
-		share_ppm = 0;
-	set_cwnd(s, node, mul_div(s->cwnd_q20, PPM - share_ppm, PPM));
+	set_cwnd(s, node, cwnd_q20);
 	if (s->cwnd_q20 >= before_q20)
 		return 0;
 	s->last_cut_ns = max_u64(now_ns, 1);
 	counter_inc(&stats->swift_cuts);
 	return CC_DID_CUT;
+}
+
+static uint32_t
+cut(struct swift *s, const struct cc_node *node, uint64_t share_ppm, uint64_t now_ns)
+{
+	const struct swift_params *p = node->params;
+
+	/* Without a cut, the pace follows the round-trip time all the same. */
+	share_ppm = min_u64(share_ppm, p->swift_max_mdf_ppm);
+	if (s->last_cut_ns != 0 && now_ns - s->last_cut_ns < s->rtt_ns)
+		share_ppm = 0;
+	return cut_to(s, node, mul_div(s->cwnd_q20, PPM - share_ppm, PPM), now_ns);
 }
 
 static uint32_t
@@ -202,6 +219,7 @@ on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint
 	struct swift_stats *stats = node->stats;
 	uint64_t goal_ns, excess_ppm, step_q20, before_q20 = s->cwnd_q20;
 
+	s->timeouts = 0;
 	s->acked_packets += ack->packets;
 	if (ack->rtt_ns == 0)
 		return 0;
@@ -226,10 +244,22 @@ on_ack(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack, uint
 }
 
 static uint32_t
-on_loss(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns)
+on_loss(struct cc *cc, const struct cc_node *node, uint32_t next_seq, enum cc_loss by,
+	uint64_t now_ns)
 {
+	struct swift *s = (struct swift *)cc;
+	const struct swift_params *p = node->params;
+	struct swift_stats *stats = node->stats;
+	uint32_t did;
+
 	(void)next_seq;
-	return CC_DID_LOSS | cut((struct swift *)cc, node, PPM, now_ns);
+	s->timeouts = by == CC_LOSS_TIMEOUT ? (uint32_t)min_u64(s->timeouts + 1ull, UINT8_MAX) : 0;
+	if (s->timeouts < p->swift_retx_reset_threshold)
+		return CC_DID_LOSS | cut(s, node, PPM, now_ns);
+	did = cut_to(s, node, 0, now_ns);
+	if (did)
+		counter_inc(&stats->swift_resets);
+	return CC_DID_LOSS | did;
 }
 
 static uint32_t

@@ -354,10 +354,10 @@ nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t now_ns
 }
 
 void
-nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns)
+nic_cc_lost(struct nic *nic, uint32_t item, enum cc_loss by, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
-	follow_if_any(nic, item, cc_on_loss(&qp->cc, &nic->cc, qp->next_seq, now_ns), now_ns);
+	follow_if_any(nic, item, cc_on_loss(&qp->cc, &nic->cc, qp->next_seq, by, now_ns), now_ns);
 	nic_cc_apply_window(nic, item);
 }

@@ -58,6 +58,6 @@ void nic_cc_before_acked(struct nic *nic, uint32_t item, uint32_t seq);
 /** The QP has gone back: nothing is in flight. */
 void nic_cc_went_back(struct nic *nic, uint32_t item);
 /** Packets were lost: the QP retransmits from its first unacknowledged packet. */
-void nic_cc_lost(struct nic *nic, uint32_t item, uint64_t now_ns);
+void nic_cc_lost(struct nic *nic, uint32_t item, enum cc_loss by, uint64_t now_ns);
 
 #endif

@@ -26,12 +26,12 @@ on_nak_sequence(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 		 * before, such as those that followed a packet that an RNR NAK has refused.
 		 */
 		if (qp->next_seq != seq)
-			nic_retry(nic, item, now_ns);
+			nic_retry(nic, item, CC_LOSS_NAK, now_ns);
 		return;
 	}
 	nic_acknowledge(nic, item, seq, now_ns);
 	nic_go_back(nic, item);
-	nic_cc_lost(nic, item, now_ns);
+	nic_cc_lost(nic, item, CC_LOSS_NAK, now_ns);
 	nic_progress(nic, item, seq, now_ns);
 }
 

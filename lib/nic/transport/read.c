@@ -24,7 +24,7 @@ ask_again(struct nic *nic, uint32_t item, uint64_t now_ns)
 	if (qp->rx_flags & QP_RX_ASKED)
 		return;
 	qp->rx_flags |= QP_RX_ASKED;
-	nic_resend(nic, item, now_ns);
+	nic_resend(nic, item, CC_LOSS_NAK, now_ns);
 }
 
 enum nic_drop

@@ -98,19 +98,19 @@ nic_go_back(struct nic *nic, uint32_t item)
 }
 
 void
-nic_resend(struct nic *nic, uint32_t item, uint64_t now_ns)
+nic_resend(struct nic *nic, uint32_t item, enum cc_loss by, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
 	nic_go_back(nic, item);
 	if (!(qp->flags & QP_READS))
-		nic_cc_lost(nic, item, now_ns);
+		nic_cc_lost(nic, item, by, now_ns);
 	if (qp->place == QP_BLOCKED)
 		nic_settle(nic, item, now_ns);
 }
 
 void
-nic_retry(struct nic *nic, uint32_t item, uint64_t now_ns)
+nic_retry(struct nic *nic, uint32_t item, enum cc_loss by, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
@@ -119,7 +119,7 @@ nic_retry(struct nic *nic, uint32_t item, uint64_t now_ns)
 		return;
 	}
 	qp->retries++;
-	nic_resend(nic, item, now_ns);
+	nic_resend(nic, item, by, now_ns);
 }
 
 void
@@ -157,7 +157,7 @@ nic_on_timer(struct nic *nic, uint32_t item, uint64_t now_ns)
 	}
 	counter_inc(&nic->stats.local_ack_timeout_err);
 	qp->rx_flags &= (uint8_t)~QP_RX_ASKED;
-	nic_retry(nic, item, now_ns);
+	nic_retry(nic, item, CC_LOSS_TIMEOUT, now_ns);
 	if (nic->measure->rtts != NULL)
 		rtt_on_timeout(&nic->measure->rtts[item]);
 }

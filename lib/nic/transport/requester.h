@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "cc/cc.h"
+
 struct nic;
 
 /** All packets before seq are acknowledged, by an ACK or by a NAK of a later one. Does not settle
@@ -21,9 +23,9 @@ void nic_progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
  * round trip being timed. */
 void nic_go_back(struct nic *nic, uint32_t item);
 /** Packets were lost: send again from the first unacknowledged one. */
-void nic_resend(struct nic *nic, uint32_t item, uint64_t now_ns);
+void nic_resend(struct nic *nic, uint32_t item, enum cc_loss by, uint64_t now_ns);
 /** As nic_resend(), at the cost of one retry. If none is left, the QP gives up. */
-void nic_retry(struct nic *nic, uint32_t item, uint64_t now_ns);
+void nic_retry(struct nic *nic, uint32_t item, enum cc_loss by, uint64_t now_ns);
 /** For a raw or UD QP, which gets no answers: treat all packets sent as acknowledged. */
 void nic_unanswered(struct nic *nic, uint32_t item, uint64_t now_ns);
 /**

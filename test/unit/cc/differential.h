@@ -36,7 +36,7 @@ struct differential {
 	uint32_t acked_seq, next_seq;
 	/* the network of this phase */
 	uint64_t rtt_ns, jitter_ns, gap_ns, most_in_flight;
-	unsigned int mark_pct, cnp_pct, loss_pct, sample_pct;
+	unsigned int mark_pct, cnp_pct, loss_pct, timeout_pct, sample_pct;
 	/* the path: what its hops have sent, and their clocks less ours */
 	unsigned int n_hops;
 	uint16_t path_id;
@@ -55,7 +55,7 @@ struct diff_model {
 	void (*start)(struct differential *d); /* at the rate d->start_bps, which may be clamped */
 	void (*ack)(struct differential *d, const struct cc_ack *ack, uint32_t did);
 	void (*cnp)(struct differential *d, uint32_t did);
-	void (*loss)(struct differential *d, uint32_t did);
+	void (*loss)(struct differential *d, enum cc_loss by, uint32_t did);
 	void (*sent)(struct differential *d, uint32_t bytes, uint32_t did);
 };
 
@@ -129,6 +129,10 @@ diff_new_phase(struct differential *d)
 	d->mark_pct = chance(r, 50) ? 0 : (unsigned int)any(r, 1, 100);
 	d->cnp_pct = chance(r, 50) ? 0 : (unsigned int)any(r, 1, 20);
 	d->loss_pct = chance(r, 70) ? 0 : (unsigned int)any(r, 1, 10);
+	d->timeout_pct = chance(r, 50) ? 0 : (unsigned int)any(r, 1, 100);
+	/* A peer that does not answer. */
+	if (chance(r, 5))
+		d->loss_pct = d->timeout_pct = 100;
 	d->sample_pct = chance(r, 50) ? 100 : (unsigned int)any(r, 1, 100);
 	for (unsigned int i = 0; i < CC_MAX_HOPS; i++)
 		d->load[i] = chance(r, 30) ? 1 : (double)any(r, 0, 1100) / 1000;
@@ -206,8 +210,10 @@ diff_step(struct differential *d, const struct diff_model *m)
 		m->cnp(d, cc_on_cnp(cc, node, d->next_seq, d->now_ns));
 	else if (m->loss != NULL && chance(r, d->loss_pct)) {
 		/* Go-back-N. */
+		enum cc_loss by = chance(r, d->timeout_pct) ? CC_LOSS_TIMEOUT : CC_LOSS_NAK;
+
 		d->next_seq = d->acked_seq;
-		m->loss(d, cc_on_loss(cc, node, d->next_seq, d->now_ns));
+		m->loss(d, by, cc_on_loss(cc, node, d->next_seq, by, d->now_ns));
 	} else if (d->next_seq != d->acked_seq)
 		diff_ack(d, m);
 	else

@@ -29,7 +29,7 @@ TEST(none_keeps_its_rate_whatever_happens)
 	assert_int_equal(b.cc.head.next_event_ns, NEVER_NS);
 	assert_int_equal(cc_on_cnp(&b.cc, &b.node, 0, 1), 0);
 	assert_int_equal(cc_on_ack(&b.cc, &b.node, &ack, 2), 0);
-	assert_int_equal(cc_on_loss(&b.cc, &b.node, 0, 3), 0);
+	assert_int_equal(cc_on_loss(&b.cc, &b.node, 0, CC_LOSS_NAK, 3), 0);
 	/* The byte count may wrap: there is no byte event. */
 	for (unsigned int i = 0; i < 10; i++)
 		assert_int_equal(cc_on_sent(&b.cc, &b.node, 1u << 31, i), 0);
@@ -121,7 +121,7 @@ TEST(rates_stay_in_range)
 				cc_on_cnp(&b.cc, &b.node, next, now_ns);
 				break;
 			case 1:
-				cc_on_loss(&b.cc, &b.node, next, now_ns);
+				cc_on_loss(&b.cc, &b.node, next, CC_LOSS_NAK, now_ns);
 				break;
 			case 2:
 				if (acked == next)

@@ -30,7 +30,7 @@ cnp(uint32_t next_seq)
 static uint32_t
 loss(uint32_t next_seq)
 {
-	return cc_on_loss(&bed.cc, &bed.node, next_seq, 0);
+	return cc_on_loss(&bed.cc, &bed.node, next_seq, CC_LOSS_NAK, 0);
 }
 
 static double

@@ -81,10 +81,11 @@ cnp(struct differential *d, uint32_t did)
 }
 
 static void
-loss(struct differential *d, uint32_t did)
+loss(struct differential *d, enum cc_loss by, uint32_t did)
 {
 	double before = t.rate;
 
+	(void)by;
 	sent_until(d);
 	/* A second loss is one of packets sent after the reduction. */
 	if (t.resent)

@@ -4,6 +4,7 @@
  * 0.1 and 100 packets, ai 1, beta 0.8 and max_mdf 0.5; packets of 1000 bytes at 40 Gb/s.
  */
 #include "unit/cc/cc_bed.h"
+#include "base/numbers/array.h"
 
 #define US NS_PER_US
 
@@ -63,11 +64,43 @@ TEST(cut_is_at_most_max_mdf_and_once_in_a_round_trip)
 	sample(1000 * US, 125);
 	assert_in_range(window(), 62499, 62500);
 	assert_int_equal(cc_on_ack(&bed.cc, &bed.node, &again, now_ns + 999 * US), CC_DID_RTT);
-	assert_int_equal(cc_on_loss(&bed.cc, &bed.node, 0, now_ns + 999 * US), CC_DID_LOSS);
+	assert_int_equal(cc_on_loss(&bed.cc, &bed.node, 0, CC_LOSS_NAK, now_ns + 999 * US),
+			 CC_DID_LOSS);
 	assert_in_range(window(), 62499, 62500);
-	assert_int_equal(cc_on_loss(&bed.cc, &bed.node, 0, now_ns + 1000 * US),
+	assert_int_equal(cc_on_loss(&bed.cc, &bed.node, 0, CC_LOSS_NAK, now_ns + 1000 * US),
 			 CC_DID_LOSS | CC_DID_CUT);
 	assert_in_range(window(), 31249, 31250);
+}
+
+/* The last of five timeouts in a row; an ACK or a NAK between them begins the count again. */
+TEST(timeouts_in_a_row_leave_the_smallest_window)
+{
+	static const struct {
+		enum { TIMEOUT, NAK, ACK } event;
+		uint32_t bytes; /* window afterwards */
+	} rows[] = {
+		{TIMEOUT, 62500}, {TIMEOUT, 31250}, {NAK, 15625},    {TIMEOUT, 7812}, {ACK, 7812},
+		{TIMEOUT, 3906},  {TIMEOUT, 1953},  {TIMEOUT, 1000}, {TIMEOUT, 1000},
+	};
+	uint64_t at_ns = now_ns;
+
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
+		at_ns += NS_PER_MS;
+		if (rows[i].event == ACK)
+			cc_on_ack(&bed.cc, &bed.node, &(struct cc_ack){.packets = 1}, at_ns);
+		else
+			cc_on_loss(&bed.cc, &bed.node, 0,
+				   rows[i].event == NAK ? CC_LOSS_NAK : CC_LOSS_TIMEOUT, at_ns);
+		assert_in_range(window(), rows[i].bytes - 1, rows[i].bytes);
+	}
+	/* 0.49 packets in 25 us. */
+	assert_in_range(bed.cc.head.rate_bps, 155 * MBPS, 157 * MBPS);
+	assert_int_equal(bed_count(&bed, "swift_resets"), 0);
+	/* At once, even within a round trip of the last cut: 0.01 packets in 25 us. */
+	cc_on_loss(&bed.cc, &bed.node, 0, CC_LOSS_TIMEOUT, at_ns);
+	assert_in_range(bed.cc.head.rate_bps, 3199 * KBPS, 3200 * KBPS);
+	assert_int_equal(bed_count(&bed, "swift_resets"), 1);
+	assert_int_equal(bed_count(&bed, "swift_cuts"), 9);
 }
 
 /* A hundredth of a packet: one packet may be in flight, and one leaves in 100 round trips. */

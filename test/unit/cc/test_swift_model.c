@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Swift beside a model of algorithm 1 of Kumar et al., SIGCOMM 2020: TargetDelay(), OnAck() and
- * OnFastRecovery(), for the fabric's delay. Choices of ours: only ACKs with a sample act, on all
- * packets acknowledged since the last one; a window above one packet is not paced.
+ * Swift beside a model of algorithm 1 of Kumar et al., SIGCOMM 2020: TargetDelay(), and what an
+ * ACK, a retransmit timeout and fast recovery do, for the fabric's delay. Choices of ours: only
+ * ACKs with a sample change the window, by all packets acknowledged since the last one; a window
+ * above one packet is not paced.
  */
 #include "unit/cc/differential.h"
 
 static struct {
 	double base, hop_scale, hops, fs_range, fs_min, fs_max, ai, beta, max_mdf, least, most;
 	double cwnd, rtt, acked;
-	double error; /* of cwnd: smaller than what is visible */
+	double threshold, timeouts; /* RETX_RESET_THRESHOLD, retransmit_cnt */
+	double error;               /* of cwnd: smaller than what is visible */
 	uint64_t last_cut_ns;
 } s;
 
@@ -27,6 +29,7 @@ draw(struct differential *d)
 	s.max_mdf = diff_draw(d, "swift_max_mdf_ppm", 0, 900000) / 1e6;
 	s.least = diff_draw(d, "swift_min_cwnd_ppm", 1000, 1000000) / 1e6;
 	s.most = diff_draw(d, "swift_max_cwnd", 2, 100000);
+	s.threshold = diff_draw(d, "swift_retx_reset_threshold", 1, 255);
 }
 
 /* The window, compared and taken over; slack in packets. */
@@ -65,7 +68,7 @@ take_cwnd(struct differential *d, double cwnd, double slack)
 static void
 start(struct differential *d)
 {
-	s.rtt = s.acked = s.error = 0;
+	s.rtt = s.acked = s.timeouts = s.error = 0;
 	s.last_cut_ns = 0;
 	take_cwnd(d, (double)d->start_bps * s.base / 8e9 / PACKET_BYTES, 1e-5);
 }
@@ -96,6 +99,7 @@ ack(struct differential *d, const struct cc_ack *a, uint32_t did)
 {
 	double target, before = s.cwnd, slack_ns;
 
+	s.timeouts = 0;
 	s.acked += a->packets;
 	assert_int_equal((did & CC_DID_RTT) != 0, a->rtt_ns > 0);
 	if (a->rtt_ns == 0)
@@ -119,9 +123,13 @@ ack(struct differential *d, const struct cc_ack *a, uint32_t did)
 }
 
 static void
-loss(struct differential *d, uint32_t did)
+loss(struct differential *d, enum cc_loss by, uint32_t did)
 {
-	decrease(d, 1 - s.max_mdf, 3e-6);
+	s.timeouts = by == CC_LOSS_TIMEOUT ? s.timeouts + 1 : 0;
+	if (s.timeouts >= s.threshold)
+		take_cwnd(d, s.least, 1e-6);
+	else
+		decrease(d, 1 - s.max_mdf, 3e-6);
 	if (did & CC_DID_CUT)
 		s.last_cut_ns = max_u64(d->now_ns, 1);
 }

@@ -84,8 +84,9 @@ ack(struct differential *d, const struct cc_ack *a, uint32_t did)
 }
 
 static void
-loss(struct differential *d, uint32_t did)
+loss(struct differential *d, enum cc_loss by, uint32_t did)
 {
+	(void)by;
 	(void)did;
 	diff_expect(d, "rate after a loss", (double)d->bed.cc.head.rate_bps, t.rate, t.rate);
 }
