@@ -19,7 +19,6 @@
 struct sw_watchdog {
 	struct pfcwd_params params;
 	uint64_t next_ns;
-	uint32_t n_storms;
 	bool big_red, big_red_requested;
 	struct pfcwd_params *of_port;
 	struct qos_map_params *qos;        /* by port */

@@ -121,22 +121,24 @@ on_event(struct sw *sw, uint16_t port, uint8_t prio, enum pfcwd_event event, uin
 		break;
 	case PFCWD_DETECTED:
 		record(sw, SW_EVENT_STORM_DETECTED, port, queue, now_ns);
-		sw->control->watchdog.n_storms++;
 		request_action(sw, port, prio, true);
 		break;
 	case PFCWD_RESTORED:
 		record(sw, SW_EVENT_STORM_RESTORED, port, queue, now_ns);
-		sw->control->watchdog.n_storms--;
 		request_action(sw, port, prio, false);
 		break;
 	}
 }
 
-/* While the big red switch is on, counters are updated but states do not change. */
-static void
+/*
+ * While the big red switch is on, counters are updated but states do not change.
+ * @return the number of queues in a storm.
+ */
+static unsigned int
 poll_queues(struct sw *sw, uint64_t now_ns)
 {
 	struct sw_watchdog *wd = &sw->control->watchdog;
+	unsigned int n_storms = 0;
 
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
@@ -152,8 +154,10 @@ poll_queues(struct sw *sw, uint64_t now_ns)
 					 pfcwd_poll(&wd->queue[port][prio], &wd->of_port[port],
 						    &sample, now_ns),
 					 now_ns);
+			n_storms += wd->queue[port][prio].state == PFCWD_STORMED;
 		}
 	}
+	return n_storms;
 }
 
 /* Put all watched queues into the same state. */
@@ -170,7 +174,6 @@ force_all(struct sw *sw, bool stormed, uint64_t now_ns)
 			request_action(sw, port, prio, stormed);
 		}
 	}
-	wd->n_storms = 0;
 }
 
 static void
@@ -186,6 +189,7 @@ sw_pfcwd_control(struct sw *sw, uint64_t now_ns)
 {
 	struct sw_watchdog *wd = &sw->control->watchdog;
 	uint64_t interval_ns = pfcwd_interval_ns(&wd->params);
+	unsigned int n_storms;
 	bool requested;
 
 	if (interval_ns == NEVER_NS)
@@ -195,9 +199,9 @@ sw_pfcwd_control(struct sw *sw, uint64_t now_ns)
 		turn_big_red(sw, requested, now_ns);
 	if (now_ns < wd->next_ns)
 		return wd->next_ns;
-	poll_queues(sw, now_ns);
+	n_storms = poll_queues(sw, now_ns);
 	if (!wd->big_red && wd->params.big_red_switch_storms != 0 &&
-	    wd->n_storms >= wd->params.big_red_switch_storms) {
+	    n_storms >= wd->params.big_red_switch_storms) {
 		__atomic_store_n(&wd->big_red_requested, true, __ATOMIC_RELAXED);
 		turn_big_red(sw, true, now_ns);
 	}
@@ -208,7 +212,8 @@ sw_pfcwd_control(struct sw *sw, uint64_t now_ns)
 
 /*
  * Apply new parameters to a queue. If it is no longer watched, or the watchdog's mode has changed,
- * its storm ends; otherwise the storm continues with the new action.
+ * its storm ends; otherwise the storm continues with the new action. The end of a storm of the big
+ * red switch is no event, as its beginning was none.
  */
 static void
 set_queue_params(struct sw *sw, uint16_t port, uint8_t prio, const struct pfcwd_params *old,
@@ -225,7 +230,9 @@ set_queue_params(struct sw *sw, uint16_t port, uint8_t prio, const struct pfcwd_
 			request_action(sw, port, prio, true);
 		return;
 	}
-	if (w->state == PFCWD_STORMED)
+	if (w->state == PFCWD_STORMED && sw->control->watchdog.big_red)
+		request_action(sw, port, prio, false);
+	else if (w->state == PFCWD_STORMED)
 		on_event(sw, port, prio, PFCWD_RESTORED, now_ns);
 	pfcwd_force(w, false, now_ns);
 	w->state = PFCWD_OPERATIONAL;

@@ -2,7 +2,10 @@
 /* The PFC watchdog on a switch: what it detects when, what it does to whom, when it ends. */
 #include "unit/switch/sw_test.h"
 
+#include "base/numbers/array.h"
 #include "switch/control/event_log.h"
+#include "switch/core/switch.h"
+#include "unit/chance.h"
 
 #define PRIO 3
 #define XOFF_EVERY_NS (400 * NS_PER_US) /* 65535 quanta at 40G last 838.8 us */
@@ -340,6 +343,132 @@ TEST(storms_of_two_ports_trip_the_big_red_switch)
 	assert_int_equal(drain_at(b, 3, 21100), 2);
 	assert_int_equal(stats_of(b, 3)->deadlock_detected, 1);
 	assert_int_equal(stats_of(b, 3)->deadlock_restored, 1);
+	bench_stop(b);
+}
+
+#define LIFE_PORTS 3
+
+/*
+ * A life of the watchdog: storms come and go, and its parameters change while it runs. `open` are
+ * the storms of which there was an event, and no event of their end.
+ */
+struct life {
+	struct prng rng;
+	uint8_t open[LIFE_PORTS];
+	uint64_t restored, switched_on;
+};
+
+static void
+change_params(struct bench *b, struct prng *r)
+{
+	static const struct {
+		int pfcwd, action;
+	} modes[] = {
+		{PFCWD_SONIC, PFCWD_DROP}, {PFCWD_SONIC, PFCWD_FORWARD}, {PFCWD_SONIC, PFCWD_ALERT},
+		{PFCWD_NXOS, PFCWD_DROP},  {PFCWD_OFF, PFCWD_DROP},
+	};
+	unsigned int mode = (unsigned int)prng_below(r, ARRAY_LEN(modes));
+	unsigned int port = (unsigned int)prng_below(r, LIFE_PORTS);
+
+	sw_running_params(b->sw, &b->params);
+	if (chance(r, 30)) {
+		b->params.pfcwd.pfcwd = modes[mode].pfcwd;
+		b->params.pfcwd.action = modes[mode].action;
+	}
+	if (chance(r, 50))
+		b->params.ports[port].pfcwd = chance(r, 60);
+	if (chance(r, 30))
+		b->params.pfcwd.pfcwd_sw_enable = chance(r, 60) ? 1u << PRIO : 0;
+	if (chance(r, 40))
+		b->params.pfcwd.big_red_switch = chance(r, 30);
+	if (chance(r, 30))
+		b->params.pfcwd.big_red_switch_storms = (uint16_t)prng_below(r, 4);
+}
+
+static void
+take_events(struct bench *b, struct life *life)
+{
+	struct sw_event e;
+
+	while (sw_event_next(b->sw, &e)) {
+		uint8_t bit = (uint8_t)(1u << e.queue);
+
+		switch (e.kind) {
+		case SW_EVENT_STORM_DETECTED:
+			assert_false(life->open[e.port] & bit);
+			life->open[e.port] |= bit;
+			break;
+		case SW_EVENT_STORM_RESTORED:
+			assert_true(life->open[e.port] & bit);
+			life->open[e.port] &= (uint8_t)~bit;
+			life->restored++;
+			break;
+		case SW_EVENT_BIG_RED_SWITCH_ON:
+			memset(life->open, 0, sizeof(life->open));
+			life->switched_on++;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+static void
+sees_truth(struct bench *b, const struct life *life)
+{
+	unsigned int storms = 0;
+	bool red = sw_big_red_switch(b->sw) && b->params.pfcwd.pfcwd != PFCWD_OFF;
+
+	for (uint16_t port = 0; port < LIFE_PORTS; port++) {
+		const struct sw_port_state *state = &sw_of(b->sw)->ports[port].requested;
+		uint8_t acts = state->storm_drop | state->storm_forward, stormed = 0;
+
+		for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
+			const struct pfcwd *w = sw_pfcwd(b->sw, port, prio);
+			bool in_storm = w->state == PFCWD_STORMED;
+
+			assert_int_equal(w->stats.deadlock_detected - w->stats.deadlock_restored,
+					 in_storm);
+			stormed |= (uint8_t)(in_storm << prio);
+			storms += in_storm;
+			assert_true(!in_storm || sw_pfcwd_watches(b->sw, port, prio));
+			assert_true(!red || in_storm == sw_pfcwd_watches(b->sw, port, prio));
+		}
+		assert_int_equal(acts & ~stormed, 0);
+		assert_true(red || stormed == life->open[port]);
+		if (red)
+			assert_int_equal(state->storm_drop, stormed);
+	}
+	assert_true(red || b->params.pfcwd.pfcwd == PFCWD_OFF || storms == 0 ||
+		    b->params.pfcwd.big_red_switch_storms == 0 ||
+		    storms < b->params.pfcwd.big_red_switch_storms);
+}
+
+TEST(storms_and_their_events_agree_over_random_changes)
+{
+	struct bench *b = bench_of(LIFE_PORTS, PFCWD_DROP);
+	struct life life = {0};
+	uint64_t us = 0;
+
+	prng_seed(&life.rng, 7, 0);
+	b->params.pfcwd.watch_dog_interval_ns = NS_PER_MS;
+	start(b);
+	for (unsigned int step = 0; step < 600; step++) {
+		uint64_t until_us = us + 1000 * any(&life.rng, 1, 6);
+
+		if (chance(&life.rng, 40)) {
+			change_params(b, &life.rng);
+			sw_reload(b->sw, &b->params, bench_prepare_reload(b), us * NS_PER_US);
+			b->sw->ops->rx(b->sw, 0, NULL, 0, us * NS_PER_US);
+		}
+		pass(b, us, until_us, (uint32_t)prng_below(&life.rng, 1u << LIFE_PORTS));
+		us = until_us;
+		assert_true(sw_reload_settle(b->sw));
+		take_events(b, &life);
+		sees_truth(b, &life);
+	}
+	assert_int_equal(sw_events_take_lost(b->sw), 0);
+	assert_true(life.restored > 20 && life.switched_on > 20);
 	bench_stop(b);
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "unit/cases.h"
-#include "base/numbers/prng.h"
+#include "unit/chance.h"
 #include "tm/pfc/pfc_tx.h"
 
 #define SPEED (40 * GBPS)
@@ -178,57 +178,109 @@ TEST(pause_time_and_refresh_are_configured)
 	assert_int_equal(pfc_tx_next_ns(&p), 4096);
 }
 
-/* Whatever is set when, a peer that obeys the frames holds the state that was wanted at the last
- * take. */
+/*
+ * A peer that obeys the frames, over random requests, changes of parameters, and failures of the
+ * link, which end its pauses. It holds the state that was wanted at the last take, each of its
+ * pauses is repeated before it runs out, and no XON comes without a pause.
+ */
+struct peer {
+	struct pfc_tx tx;
+	struct prng rng;
+	uint64_t now_ns;
+	uint8_t wanted, paused;
+	uint64_t since_ns[TM_CLASSES], until_ns[TM_CLASSES];
+	struct pfc_tx_stats seen;
+	uint64_t resets, refreshes;
+	uint16_t quanta;
+	uint64_t speed_bps;
+};
+
+static void
+ends(struct peer *peer, unsigned int prio)
+{
+	assert_true(peer->paused >> prio & 1);
+	peer->paused &= (uint8_t) ~(1u << prio);
+	peer->seen.tx_pause_transition[prio]++;
+	peer->seen.tx_pause_duration_ns[prio] += peer->now_ns - peer->since_ns[prio];
+}
+
+static void
+change(struct peer *peer)
+{
+	struct prng *r = &peer->rng;
+	struct pfc_params params = {.pfc_xoff_quanta = (uint16_t)any(r, 1000, UINT16_MAX),
+				    .pfc_refresh_pct = (uint8_t)any(r, 1, 80)};
+
+	if (chance(r, 90)) {
+		uint8_t prio = (uint8_t)prng_below(r, TM_CLASSES);
+
+		peer->wanted ^= (uint8_t)(1 << prio);
+		pfc_tx_set(&peer->tx, prio, peer->wanted >> prio & 1, peer->now_ns);
+	} else if (chance(r, 40)) {
+		peer->wanted = (uint8_t)prng_below(r, 256);
+		pfc_tx_set_all(&peer->tx, peer->wanted);
+	} else if (chance(r, 50)) {
+		peer->quanta = params.pfc_xoff_quanta;
+		peer->speed_bps = chance(r, 50) ? SPEED : 10 * GBPS;
+		pfc_tx_set_params(&peer->tx, &params, peer->speed_bps);
+	} else {
+		peer->resets++;
+		peer->wanted = 0;
+		for (uint8_t m = peer->paused; m != 0; m &= (uint8_t)(m - 1))
+			ends(peer, (unsigned int)__builtin_ctz(m));
+		pfc_tx_reset(&peer->tx, peer->now_ns);
+	}
+}
+
+static void
+hear(struct peer *peer, const struct pfc_vector *v)
+{
+	for (unsigned int i = 0; i < TM_CLASSES; i++) {
+		if (!(v->enable >> i & 1))
+			continue;
+		peer->seen.tx_pause[i]++;
+		if (v->quanta[i] == 0) {
+			ends(peer, i);
+			continue;
+		}
+		assert_int_equal(v->quanta[i], peer->quanta);
+		if (peer->paused >> i & 1)
+			peer->refreshes++;
+		else
+			peer->since_ns[i] = peer->now_ns;
+		peer->paused |= (uint8_t)(1 << i);
+		peer->until_ns[i] = peer->now_ns + pfc_quanta_ns(v->quanta[i], peer->speed_bps);
+	}
+}
+
 TEST(the_peer_is_always_told_the_truth)
 {
-	const uint64_t seed = 11;
-	struct pfc_tx p = fresh();
-	uint64_t until_ns[TM_CLASSES] = {0}, xoffs[TM_CLASSES] = {0}, xons[TM_CLASSES] = {0};
-	uint8_t wanted = 0, peer = 0;
-	uint64_t now = 0;
-	struct pfc_vector v;
-	struct prng r;
-	bool due;
+	struct peer peer = {.tx = fresh(), .quanta = 65535, .speed_bps = SPEED};
 
-	prng_seed(&r, seed, 0);
+	prng_seed(&peer.rng, 11, 0);
 	for (int step = 0; step < 200000; step++) {
-		uint8_t prio = (uint8_t)prng_below(&r, TM_CLASSES);
+		struct pfc_vector v;
+		bool due;
 
-		now += prng_below(&r, 40000);
-		if (prng_below(&r, 4) == 0) {
-			wanted ^= (uint8_t)(1 << prio);
-			pfc_tx_set(&p, prio, wanted >> prio & 1, now);
-		}
-		if (prng_below(&r, 3) == 0)
+		peer.now_ns += prng_below(&peer.rng, 2000);
+		if (chance(&peer.rng, 25))
+			change(&peer);
+		if (chance(&peer.rng, 33))
 			continue;
-		due = pfc_tx_next_ns(&p) <= now;
-		assert_int_equal(pfc_tx_take(&p, &v, now), due);
-		for (int i = 0; i < TM_CLASSES; i++) {
-			if (p.stats.tx_pause[i] == xoffs[i] + xons[i])
-				continue;
-			assert_true(v.enable >> i & 1);
-			if (v.quanta[i] > 0) {
-				xoffs[i]++;
-				until_ns[i] = now + FULL_NS;
-				peer |= (uint8_t)(1 << i);
-			} else {
-				assert_true(peer >> i & 1); /* no XON without an XOFF before it */
-				xons[i]++;
-				peer &= (uint8_t) ~(1 << i);
-			}
-		}
-		assert_int_equal(peer, wanted);
-		for (int i = 0; i < TM_CLASSES; i++)
-			assert_true(!(peer >> i & 1) || now < until_ns[i]);
+		due = pfc_tx_next_ns(&peer.tx) <= peer.now_ns;
+		assert_true(due || peer.wanted == peer.paused);
+		assert_int_equal(pfc_tx_take(&peer.tx, &v, peer.now_ns), due);
+		if (due)
+			hear(&peer, &v);
+		assert_int_equal(peer.paused, peer.wanted);
+		for (unsigned int i = 0; i < TM_CLASSES; i++)
+			assert_true(!(peer.paused >> i & 1) ||
+				    pfc_tx_next_ns(&peer.tx) < peer.until_ns[i]);
 	}
-	for (uint8_t i = 0; i < TM_CLASSES; i++)
-		pfc_tx_set(&p, i, false, now);
-	if (pfc_tx_take(&p, &v, now))
-		peer &= (uint8_t)~v.enable;
-	assert_int_equal(peer, 0);
-	for (int i = 0; i < TM_CLASSES; i++)
-		assert_true(xoffs[i] > 1000 && xons[i] > 1000);
+	assert_memory_equal(&peer.tx.stats, &peer.seen, sizeof(peer.seen));
+	assert_true(peer.resets > 1000 && peer.refreshes > 1000);
+	for (unsigned int i = 0; i < TM_CLASSES; i++)
+		assert_true(peer.seen.tx_pause_transition[i] > 1000);
 }
 
 #define PAUSES 4000000ull
