@@ -155,14 +155,19 @@ write_json(const struct lab_opts *o, json_t *json, const char *name)
 		say_error("no memory for the results");
 		return APP_FAILED;
 	}
-	if (o->json != NULL)
-		rc = json_write(json, o->json);
+	if (o->json != NULL) {
+		snprintf(path, sizeof(path), "%s", o->json);
+		rc = json_write(json, path);
+	}
 	if (rc == 0 && o->out_dir != NULL) {
 		snprintf(path, sizeof(path), "%s/%s", o->out_dir, name);
 		rc = json_write(json, path);
 	}
 	json_decref(json);
-	return rc < 0 ? APP_FAILED : APP_DONE;
+	if (rc == 0)
+		return APP_DONE;
+	say_unwritten(path, -rc);
+	return APP_FAILED;
 }
 
 /* --explain follows a flow from node to node, so nodes must run one at a time. */

@@ -70,6 +70,9 @@ def disk(lab, config):
             expect(now.get("results.json") == before["results.json"], f"files of {limit} bytes: other results")
             expect(not [n for n in now if n.endswith(".part")], f"files of {limit} bytes: parts are left")
         failed_by_name(limited({}, lab, "--json", "/dev/full", *scenario(config)), "/dev/full")
+        done = limited({}, lab, "--json", f"{folder}/no/out.json", *scenario(config)[:-3], scenario(config)[-1])
+        expect(done.returncode == 1 and done.stderr == f"quench-lab: error: {folder}/no/out.json: cannot be written: No such file or directory\n",
+               f"no folder: {done.stderr}")
         with open("/dev/full", "w", encoding="utf-8") as full:
             for command in (["--check-config", config + "/incast-4to1.ini"], ["--help-config"], ["--json", "-", *scenario(config)[:-3], scenario(config)[-1]]):
                 done = subprocess.run([lab, *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False)

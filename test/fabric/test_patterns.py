@@ -438,16 +438,18 @@ def trace_lines(program, folder):
     path = folder / "t.csv"
     rest = "[nic]\ncc = none\n" + flow("t", pattern="trace", trace="t.csv")
     # A comment is one line, however long: its tail is no message.
-    used = ["# " + "x" * 5000 + " 1 2 999 0", "src,dst,bytes,start_ns", "  # 1 2 1 0", "", "h1 2 1024 0", "#" * 253 + " 1 2 4 0"]
+    used = ["# " + "x" * 5000 + " 1 2 999 0", "src,dst,bytes,start_ns", "  # 1 2 1 0", "", "h1 2 1024 0", "1,2, 10 ,\t5", "1\t2 , 0 0\r", "#" * 253 + " 1 2 4 0"]
     path.write_text("\n".join(used), encoding="utf-8")
     r = results(program, scenario(folder, rest))
-    expect(pairs(r) == [(1, 2)], f"{pairs(r)}")
+    expect(pairs(r) == [(1, 2)] * 3 and [f["messages_completed"] for f in r["flows"]] == [1] * 3, f"{pairs(r)}")
     host, whole = "expected a host's number such as 3 or h3", "expected a whole number"
     for line, words in (("T1/1 T1/2 999999 0", f"src = T1/1: {host}"), ("1 T1/2 999999 0", f"dst = T1/2: {host}"),
                         ("0 2 9 0", f"src = 0: {host}"), ("1 h 9 0", f"dst = h: {host}"), ("1 65536 9 0", f"dst = 65536: {host}"),
                         ("1 2 1KB 0", f"bytes = 1KB: {whole}"), ("1 2 1125899906842625 0", f"bytes = 1125899906842625: {whole} up to 2^50"),
                         ("1 2 9 -1", f"start_ns = -1: {whole} of ns"), ("1 2 9 1e3", "start_ns = 1e3:"), ("1 2 9", "start_ns = : "),
                         ("1 2 9 99999999999999999999", "start_ns = 99999999999999999999:"), ("1 2 9 0 x", "a fifth field = x:"),
+                        ("1,2,,10,5", "a fifth field = 5:"), ("1,2,,10", f"bytes = : {whole}"), (",1,2,10", f"src = : {host}"), ("1,2,10,", "start_ns = : "),
+                        ("1,2,10,5,", "a fifth field = :"), ("1,2,10,,", "a fifth field = :"),
                         ("source destination", f"src = source: {host}"), ("1 2 9 0\0 5", "expected a text without a zero byte"),
                         ("x" * 300, f"src = {'x' * 40}: {host}")):
         path.write_text(f"# comment\n3 4 100 0\n{line}\n1 2 9 0\n", encoding="utf-8")

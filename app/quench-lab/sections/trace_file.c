@@ -12,7 +12,7 @@
 #include "ctl/ini/file.h"
 
 #define FIELDS 4u
-#define BETWEEN " \t,\r\n"
+#define BLANKS " \t\r\n"
 /* Characters of a field shown in an error line. */
 #define SHOWN_CHARS 40
 
@@ -46,19 +46,26 @@ refuse(const struct place *at, const char *what, const char *value, const char *
 	return -EINVAL;
 }
 
-/* @return the number of fields, at most FIELDS + 1. */
+/*
+ * Fields are separated by a comma, by blanks, or by both: between two commas is a field, which may
+ * be empty. @return the number of fields, at most FIELDS + 1.
+ */
 static unsigned int
 split(char *line, char *words[FIELDS + 1])
 {
 	unsigned int n = 0;
+	bool comma = false;
 
-	line += strspn(line, BETWEEN);
-	while (*line != '\0' && n <= FIELDS) {
+	line += strspn(line, BLANKS);
+	while ((*line != '\0' || comma) && n <= FIELDS) {
+		char *end = line + strcspn(line, BLANKS ",");
+		char *next = end + strspn(end, BLANKS);
+
+		comma = *next == ',';
+		next += comma;
 		words[n++] = line;
-		line += strcspn(line, BETWEEN);
-		if (*line != '\0')
-			*line++ = '\0';
-		line += strspn(line, BETWEEN);
+		line = next + strspn(next, BLANKS);
+		*end = '\0';
 	}
 	return n;
 }
@@ -134,7 +141,7 @@ add_line(const struct place *at, struct flow_params *flow, char *line, size_t by
 
 	if (strlen(line) != bytes)
 		return refuse(at, "line", line, "a text without a zero byte");
-	n = line[strspn(line, BETWEEN)] == '#' ? 0 : split(line, words);
+	n = line[strspn(line, BLANKS)] == '#' ? 0 : split(line, words);
 	if (n == 0 || (flow->n_pairs == 0 && is_heading(words, n)))
 		return 0;
 	if (make_room(at, flow) != 0 || parse_pair(at, words, n, &flow->pairs[flow->n_pairs]) != 0)

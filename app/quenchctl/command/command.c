@@ -44,8 +44,7 @@ write_file(const char *path, const char *text, size_t size)
 
 	if (rc == 0)
 		return APP_DONE;
-	say_error("%s: cannot be written: %s", strcmp(path, "-") == 0 ? "standard output" : path,
-		  strerror(-rc));
+	say_unwritten(path, -rc);
 	return APP_FAILED;
 }
 

@@ -152,7 +152,7 @@ baseline_keep(const struct client *c, json_t *replies, json_t *counters, json_t 
 		snprintf(temporary, sizeof(temporary), "%s.new", path);
 		if (json_dump_file(b, temporary, JSON_COMPACT) != 0 ||
 		    rename(temporary, path) != 0) {
-			say_error("%s: cannot be written: %s", path, strerror(errno));
+			say_unwritten(path, errno);
 			remove(temporary);
 			rc = APP_FAILED;
 		}

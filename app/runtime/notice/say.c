@@ -91,6 +91,13 @@ say_error(const char *format, ...)
 	va_end(args);
 }
 
+void
+say_unwritten(const char *path, int error)
+{
+	say_error("%s: cannot be written: %s", strcmp(path, "-") == 0 ? "standard output" : path,
+		  strerror(error));
+}
+
 bool
 say_limit_passes(struct say_limit *l, uint64_t now_ns)
 {

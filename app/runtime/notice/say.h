@@ -26,6 +26,9 @@ void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/** The error line of a file that out_file_write() could not write; path "-": standard output. */
+void say_unwritten(const char *path, int error);
+
 /**
  * From now on, pass the warnings of the calling thread to keep() too; NULL: no longer.
  *

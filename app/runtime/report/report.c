@@ -218,7 +218,10 @@ report_write(json_t *report, const char *path)
 	int rc = json_write(report, path);
 
 	json_decref(report);
-	return rc != 0 ? APP_FAILED : APP_DONE;
+	if (rc == 0)
+		return APP_DONE;
+	say_unwritten(path, -rc);
+	return APP_FAILED;
 }
 
 void

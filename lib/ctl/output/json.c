@@ -63,10 +63,5 @@ dump(FILE *out, const void *root)
 int
 json_write(const json_t *root, const char *path)
 {
-	int rc = out_file_write(path, dump, root);
-
-	if (rc != 0)
-		fprintf(stderr, "%s: cannot be written: %s\n",
-			strcmp(path, "-") == 0 ? "standard output" : path, strerror(-rc));
-	return rc;
+	return out_file_write(path, dump, root);
 }

@@ -22,7 +22,7 @@ void json_set_fields(json_t *object, const struct field *fields, unsigned int n,
 /**
  * Write a document, indented, with a newline at the end, as out_file_write() does.
  *
- * @return 0, or -errno after one line on standard error: "path: cannot be written: reason".
+ * @return 0 or -errno.
  */
 int json_write(const json_t *root, const char *path);
 
