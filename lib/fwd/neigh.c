@@ -424,6 +424,7 @@ neigh_on_learnt(struct neigh_table *t, struct neigh_stats *stats, uint32_t index
 		return false;
 	changed = take_mac(t, stats, index, mac);
 	e->state = NEIGH_REACHABLE;
+	e->contested = false;
 	/*
 	 * The table's next_ns may now be earlier than every neighbour's; neigh_run() corrects it.
 	 */
@@ -431,6 +432,27 @@ neigh_on_learnt(struct neigh_table *t, struct neigh_stats *stats, uint32_t index
 		t->params.reachable_ns == NEVER_NS ? NEVER_NS : now_ns + t->params.reachable_ns;
 	t->next_ns = min_u64(t->next_ns, e->next_ns);
 	return changed;
+}
+
+bool
+neigh_on_claimed(struct neigh_table *t, struct neigh_stats *stats, uint32_t index,
+		 const uint8_t mac[6], uint64_t now_ns)
+{
+	struct neigh *e = &t->entries[index];
+	uint64_t answered_ns = now_ns;
+
+	if (e->fixed || !e->has_mac || memcmp(e->mac, mac, 6) == 0 ||
+	    (e->state != NEIGH_REACHABLE && e->state != NEIGH_PROBE))
+		return neigh_on_learnt(t, stats, index, mac, now_ns);
+	counter_inc(&stats->neigh_contested);
+	if (e->state == NEIGH_PROBE || e->contested)
+		return false;
+	e->contested = true;
+	if (e->next_ns != NEVER_NS && t->params.reachable_ns != NEVER_NS)
+		answered_ns = sub_sat(e->next_ns, t->params.reachable_ns);
+	e->next_ns = min_u64(e->next_ns, max_u64(now_ns, answered_ns + t->params.retrans_ns));
+	t->next_ns = min_u64(t->next_ns, e->next_ns);
+	return false;
 }
 
 bool

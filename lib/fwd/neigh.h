@@ -9,6 +9,7 @@
  *   FAILED keeps asking, NEIGH_FAILED_FACTOR times slower; answer --> REACHABLE
  *   any --unsolicited, with a new address--> STALE --used--> PROBE (RFC 4861 7.2.3)
  *   FAILED --unsolicited, with any address--> STALE
+ *   REACHABLE --neigh_on_claimed(), with another address--> PROBE, at the known address
  *
  * A host, with few known peers, calls neigh_run(), which asks every neighbour that is due. A router
  * calls neigh_touch(), which asks only when a packet needs the neighbour.
@@ -70,13 +71,14 @@ struct neigh {
 	struct neigh_key key; /* ip.version 0: a free entry */
 	uint8_t mac[6];
 	bool has_mac : 1;
-	bool fixed : 1;    /* configured: never asked, never replaced */
-	bool pinned : 1;   /* its index is in use by the owner: never replaced */
-	bool asked : 1;    /* in the queue of requests, until neigh_pop_ask() */
-	uint8_t state;     /* enum neigh_state */
-	uint8_t tries;     /* requests sent in this state */
-	uint16_t port;     /* port whose frame first needed it; n_ports: none */
-	uint32_t ask_link; /* next in that queue, or next free entry */
+	bool fixed : 1;     /* configured: never asked, never replaced */
+	bool pinned : 1;    /* its index is in use by the owner: never replaced */
+	bool contested : 1; /* REACHABLE: another address was claimed since the last answer */
+	bool asked : 1;     /* in the queue of requests, until neigh_pop_ask() */
+	uint8_t state;      /* enum neigh_state */
+	uint8_t tries;      /* requests sent in this state */
+	uint16_t port;      /* port whose frame first needed it; n_ports: none */
+	uint32_t ask_link;  /* next in that queue, or next free entry */
 	/* calls of neigh_add(), or the neigh_claim() that made it, minus neigh_release() */
 	uint32_t users;
 	uint64_t next_ns;    /* next step of the state machine */
@@ -96,7 +98,9 @@ struct neigh_params {
 struct neigh_stats {
 	uint64_t neigh_learnt;  /* first addresses learned */
 	uint64_t neigh_changed; /* addresses replaced by another one */
-	uint64_t neigh_failed;  /* neighbours given up because they did not answer */
+	/* messages with another address than the known one, which was asked first */
+	uint64_t neigh_contested;
+	uint64_t neigh_failed; /* neighbours given up because they did not answer */
 };
 
 struct neigh_claim_stats {
@@ -189,6 +193,14 @@ uint32_t neigh_unresolved(const struct neigh_table *t);
 /** A neighbour has answered. @return true if its address is new; configured ones do not change. */
 bool neigh_on_learnt(struct neigh_table *t, struct neigh_stats *stats, uint32_t index,
 		     const uint8_t mac[6], uint64_t now_ns);
+
+/**
+ * As neigh_on_learnt(), of a message that anybody may have sent. While the neighbour answers at its
+ * known address, another one is not believed: it makes the table ask the known address, once
+ * per retrans_ns at most. A neighbour that has moved is found after NEIGH_TRIES requests.
+ */
+bool neigh_on_claimed(struct neigh_table *t, struct neigh_stats *stats, uint32_t index,
+		      const uint8_t mac[6], uint64_t now_ns);
 
 /**
  * A neighbour announced its address without a request. This does not prove that it can be reached.

@@ -63,6 +63,8 @@ const struct counter_field nic_counters[] = {
 	COUNTER(neigh_requests_answered, "ARP requests and neighbour solicitations answered"),
 	NEIGH_COUNTER(neigh_learnt, "Peers whose MAC address was learnt"),
 	NEIGH_COUNTER(neigh_changed, "Times that a peer had a new MAC address"),
+	NEIGH_COUNTER(neigh_contested, "ARP and neighbour discovery messages with another MAC address "
+				       "than a peer's known one, which was asked first"),
 	NEIGH_COUNTER(neigh_failed, "Times that a peer did not answer a request for its MAC "
 				    "address"),
 	CM_COUNTER(cm_messages_sent, "Messages of the connection manager sent, and attempts to send "

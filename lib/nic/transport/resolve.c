@@ -210,7 +210,7 @@ learn(struct nic *nic, const struct neigh_key *key, const uint8_t mac[6], uint64
 
 	if (index == NEIGH_NONE || !may_have(nic, key, mac))
 		return;
-	if (neigh_on_learnt(nic->neighbours->table, &nic->stats.neigh, index, mac, now_ns))
+	if (neigh_on_claimed(nic->neighbours->table, &nic->stats.neigh, index, mac, now_ns))
 		nic->neighbours->scan_left = nic->n_qps;
 	node_wake(&nic->node, 0);
 }
@@ -340,7 +340,7 @@ on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64
 	 */
 	if (arp.op == ARP_REPLY || asked == NULL)
 		nic_share_broadcast(nic, m);
-	/* RFC 826: every packet updates its sender's entry in the table. */
+	/* RFC 826: every packet tells its sender's address. */
 	sender = key_of(4, arp.sender_ip, vlan_tci);
 	if (memcmp(arp.sender_ip, none, 4) != 0)
 		learn(nic, &sender, arp.sender_mac, now_ns);
@@ -360,7 +360,7 @@ on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64
 	return keep_answer(nic, m, arp_build(buf, &l2, &arp));
 }
 
-/* RFC 4861 7.2.5, for neighbours in the table; 4.4: to the one who asked, or to all nodes. */
+/* RFC 4861 4.4: to the one who asked, or to all nodes. */
 static unsigned int
 on_advertisement(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth,
 		 const struct nd *nd, uint64_t now_ns)
@@ -369,15 +369,13 @@ on_advertisement(struct nic *nic, struct rte_mbuf *m, const struct frame_view *e
 	struct neigh_key key = key_of(6, nd->target_ip, eth->tagged ? eth->vlan_tci : 0);
 	uint32_t index = neigh_find(nic->neighbours->table, &key);
 	const uint8_t *mac = nd->has_mac ? nd->mac : buf + 6;
-	const struct neigh *e;
 
 	nic_share_broadcast(nic, m);
 	if (index == NEIGH_NONE || (memcmp(nd->dst_ip, all_nodes, 16) != 0 &&
 				    nic_address_find(nic, 6, nd->dst_ip, key.vlan_id) == NULL))
 		return nic->taking_over ? NIC_USED : NIC_DROP_NOT_FOR_US;
-	e = neigh_get(nic->neighbours->table, index);
-	if (!e->has_mac || nd->flags & ND_OVERRIDE || memcmp(e->mac, mac, 6) == 0)
-		learn(nic, &key, mac, now_ns);
+	/* The override flag may be forged: with it or without, the known address is asked first. */
+	learn(nic, &key, mac, now_ns);
 	return NIC_USED;
 }
 

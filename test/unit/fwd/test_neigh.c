@@ -120,6 +120,38 @@ TEST(lost_neighbour_keeps_its_address_while_all_are_asked)
 	assert_int_equal(stats.neigh_learnt, 1);
 }
 
+TEST(claimed_address_is_believed_when_the_known_one_is_silent)
+{
+	uint64_t at = 5 * RETRANS;
+	uint32_t i = add(1, 0);
+
+	neigh_run(t, &stats, 0);
+	neigh_pop_ask(t);
+	assert_true(neigh_on_claimed(t, &stats, i, mac, 100));
+	neigh_run(t, &stats, RETRANS);
+	/* At most a question in retrans_ns, whatever is claimed. */
+	for (uint64_t now_ns = 200; now_ns < 300; now_ns++)
+		assert_false(neigh_on_claimed(t, &stats, i, other_mac, RETRANS - now_ns));
+	expect_ask(100 + RETRANS, i, NEIGH_PROBE);
+	assert_false(neigh_on_claimed(t, &stats, i, other_mac, 110 + RETRANS));
+	assert_false(neigh_on_claimed(t, &stats, i, mac, 120 + RETRANS));
+	assert_int_equal(neigh_get(t, i)->state, NEIGH_REACHABLE);
+	assert_int_equal(stats.neigh_contested, 101);
+	assert_int_equal(stats.neigh_changed, 0);
+	neigh_run(t, &stats, 3 * RETRANS);
+	/* The neighbour has moved: its old address does not answer. */
+	assert_false(neigh_on_claimed(t, &stats, i, other_mac, at));
+	for (unsigned int n = 0; n < NEIGH_TRIES; n++, at += RETRANS) {
+		expect_ask(at, i, NEIGH_PROBE);
+		assert_false(neigh_on_claimed(t, &stats, i, other_mac, at));
+		assert_memory_equal(neigh_get(t, i)->mac, mac, 6);
+	}
+	expect_ask(at, i, NEIGH_INCOMPLETE);
+	assert_true(neigh_on_claimed(t, &stats, i, other_mac, at));
+	assert_memory_equal(neigh_get(t, i)->mac, other_mac, 6);
+	assert_int_equal(stats.neigh_changed, 1);
+}
+
 TEST(never_means_that_nobody_is_asked_again)
 {
 	struct neigh_params once = {.retrans_ns = RETRANS, .reachable_ns = NEVER_NS};

@@ -268,6 +268,7 @@ TEST(late_answer_starts_every_qp_of_the_neighbour)
 TEST(peer_with_a_new_address_is_followed)
 {
 	params[0].neigh_reachable_time_ns = 10 * NS_PER_MS;
+	params[0].neigh_retrans_time_ns = NS_PER_MS;
 	create(2);
 	add(0, true, false, false);
 	add(1, false, false, false);
@@ -620,6 +621,97 @@ TEST(advertisement_to_another_host_is_not_for_us)
 	tell((uint8_t[6]){2, [5] = 8}, true, all_nodes);
 	assert_int_equal(next_mac(), 0x020000000008);
 	destroy(1);
+}
+
+/*
+ * Attack curve: a stranger claims the address of the peer, by ARP or by neighbour discovery, at a
+ * rate. @return hundredths of the data frames that went to the peer.
+ */
+static uint32_t
+play_claims(bool v6, bool asks, uint64_t first_ns, uint64_t rate)
+{
+	static const uint8_t stranger[6] = {2, 0, 0, 0, 0x66, 0x66};
+	struct nic_qp_params qp = nic_test_qp(0);
+	struct arp arp = {.op = asks ? ARP_REQUEST : ARP_REPLY};
+	struct nd nd = {.type = asks ? ND_SOLICITATION : ND_ADVERTISEMENT,
+			.flags = asks ? 0 : ND_OVERRIDE | ND_SOLICITED,
+			.has_mac = true};
+	struct l2 l2 = {0};
+	uint8_t frame[ND_FRAME_BYTES];
+	uint64_t right = 0, all = 0, n = 0;
+
+	now_ns = 0;
+	create(2);
+	memset(qp.peer_mac, 0, sizeof(qp.peer_mac));
+	qp.peer_ip = v6 ? params[1].ip6 : params[1].ip;
+	qp.messages = 0;
+	qp.rate_cap_bps = 1000000;
+	assert_true(nic_add_qp(nic[0], &qp, now_ns) > 0);
+	qp.peer_ip = v6 ? params[0].ip6 : params[0].ip;
+	qp.requester = false;
+	assert_true(nic_add_qp(nic[1], &qp, now_ns) > 0);
+	memcpy(l2.dst_mac, params[0].mac, 6);
+	memcpy(l2.src_mac, stranger, 6);
+	memcpy(arp.sender_mac, stranger, 6);
+	memcpy(arp.sender_ip, params[1].ip.addr, 4);
+	memcpy(arp.target_ip, params[0].ip.addr, 4);
+	memcpy(nd.mac, stranger, 6);
+	memcpy(nd.src_ip, params[1].ip6.addr, 16);
+	memcpy(nd.dst_ip, params[0].ip6.addr, 16);
+	memcpy(nd.target_ip, asks ? params[0].ip6.addr : params[1].ip6.addr, 16);
+	for (; now_ns < 400 * NS_PER_MS; now_ns += 5 * NS_PER_US) {
+		for (; now_ns >= first_ns && n <= (now_ns - first_ns) * rate / NS_PER_SEC; n++)
+			feed(frame, v6 ? nd_build(frame, &l2, &nd) : arp_build(frame, &l2, &arp));
+		for (unsigned int h = 0; h < 2; h++) {
+			struct rte_mbuf *m;
+
+			while (nic[h]->ops->tx(nic[h], 0, &m, 1, now_ns) == 1) {
+				const uint8_t *buf = rte_pktmbuf_mtod(m, const uint8_t *);
+				bool ours = memcmp(buf, stranger, 6) != 0;
+				struct frame_view eth;
+
+				frame_parse(buf, m->data_len, &eth);
+				if (h == 0 && eth.ip_proto == IP_PROTO_UDP) {
+					all++;
+					right += ours;
+				}
+				if (ours)
+					nic[1 - h]->ops->rx(nic[1 - h], 0, &m, 1, now_ns);
+				else
+					rte_pktmbuf_free(m);
+			}
+		}
+	}
+	for (unsigned int h = 0; h < 2; h++)
+		nic_destroy(nic[h]);
+	assert_true(all > 40);
+	return (uint32_t)(right * 100 / all);
+}
+
+/* Its own answer came before the first claim: it holds, through many times to ask again. */
+TEST(claims_of_a_stranger_do_not_move_a_peer)
+{
+	static const uint64_t rates[] = {1, 100, 10000, 100000};
+	unsigned int bad = 0;
+
+	for (unsigned int h = 0; h < 2; h++) {
+		params[h].neigh_reachable_time_ns = 50 * NS_PER_MS;
+		params[h].neigh_retrans_time_ns = 5 * NS_PER_MS;
+	}
+	for (unsigned int kind = 0; kind < 4; kind++) {
+		printf("%s:", (const char *const[]){"ARP replies", "ARP requests", "advertisements",
+						    "solicitations"}[kind]);
+		for (unsigned int i = 0; i < ARRAY_LEN(rates); i++) {
+			uint32_t share = play_claims(kind & 2, kind & 1, 10 * NS_PER_MS, rates[i]);
+
+			bad += share < 100;
+			printf("  %u/s %u %%", (unsigned int)rates[i], share);
+		}
+		/* A single one that is earlier than the peer's own answer. */
+		printf(", before: %u %%\n", play_claims(kind & 2, kind & 1, 0, 1));
+	}
+	assert_int_equal(bad, 0);
+	nic_test_pools_free(&pools);
 }
 
 /* As of two tenants that use the same addresses. */
