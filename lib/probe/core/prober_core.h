@@ -199,8 +199,10 @@ struct prober {
 	double y[64];
 	uint32_t row_n;       /* CNPs in a row whose cuts were read */
 	uint64_t back_off_ns; /* time over which the rate under CNPs is taken */
+	uint64_t cnp_gap_ns;  /* and their distance */
 	/* shared by experiments: fitted so far; 0: unknown */
 	double line_bps, timer_ns;
+	bool timer_is_told;         /* by regular increases after a cut */
 	double cnp_delay_ns;        /* from a mark to its CNP, beside the round trip */
 	unsigned int kinds;         /* a mask of enum law_kind: laws that alpha leaves */
 	bool cuts;                  /* the first CNP slowed QP 0 down */

@@ -141,8 +141,10 @@ curve_jitter_ns(const struct curve *c, double rate_bps, uint64_t from_ns, uint64
 uint64_t
 curve_reaches_ns(const struct curve *c, double rate_bps, uint64_t from_ns)
 {
-	for (uint32_t i = curve_find(c, from_ns); i + REACH < c->n; i++)
-		if (rate_between(c, i, i + REACH) >= rate_bps)
+	/* A QP that waited for another one catches up, and is not at that rate after it. */
+	for (uint32_t i = curve_find(c, from_ns); i + 2 * REACH < c->n; i++)
+		if (rate_between(c, i, i + REACH) >= rate_bps &&
+		    rate_between(c, i + REACH, i + 2 * REACH) >= rate_bps)
 			return c->points[i + REACH / 2].at_ns;
 	return 0;
 }

@@ -52,6 +52,7 @@ struct run {
 	struct law_steps steps;
 	double now_ns, bytes, rate_bps, target_bps, most_bps;
 	double next_timer_ns, next_bytes;
+	double full_ns; /* when next_bytes are sent, at the rate of now */
 	double time_stage, byte_stage;
 	uint32_t events;
 };
@@ -79,6 +80,14 @@ raise(struct run *r, double time_stage, double byte_stage)
 	r->events++;
 }
 
+static void
+set_full(struct run *r)
+{
+	r->full_ns = r->next_bytes == 0
+			     ? INFINITY
+			     : r->now_ns + (r->next_bytes - r->bytes) * 8e9 / r->rate_bps;
+}
+
 /* The stages of paper include the event, those of mlx do not. */
 static void
 expire(struct run *r, bool is_timer)
@@ -94,24 +103,28 @@ expire(struct run *r, bool is_timer)
 		r->byte_stage++;
 		r->next_bytes += r->law->byte_reset;
 	}
+	set_full(r);
 }
+
+/* Of 1 bit/s. */
+#define BYTES_IN_NS 1.25e-10
 
 static void
 run_until(struct run *r, double until_ns)
 {
 	while (r->now_ns < until_ns && r->events < MOST_EVENTS) {
-		double full_ns = r->next_bytes == 0 ? INFINITY
-						    : r->now_ns + (r->next_bytes - r->bytes) * 8e9 /
-									  r->rate_bps;
-		double at_ns = fmin(fmin(r->next_timer_ns, full_ns), until_ns);
+		bool is_timer = r->next_timer_ns < r->full_ns;
+		double at_ns = is_timer ? r->next_timer_ns : r->full_ns;
 
-		r->bytes += r->rate_bps * (at_ns - r->now_ns) / 8e9;
-		r->now_ns = at_ns;
-		if (at_ns >= until_ns)
+		if (at_ns >= until_ns) {
+			r->bytes += r->rate_bps * (until_ns - r->now_ns) * BYTES_IN_NS;
+			r->now_ns = until_ns;
 			return;
-		if (full_ns <= r->next_timer_ns)
-			r->bytes = r->next_bytes;
-		expire(r, full_ns > r->next_timer_ns);
+		}
+		r->bytes = is_timer ? r->bytes + r->rate_bps * (at_ns - r->now_ns) * BYTES_IN_NS
+				    : r->next_bytes;
+		r->now_ns = at_ns;
+		expire(r, is_timer);
 	}
 }
 
@@ -149,6 +162,7 @@ residuals(const struct law *law, const struct law_data *d, enum large large, dou
 	};
 	double before, begin;
 
+	set_full(&r);
 	run_until(&r, d->at_ns[0]);
 	begin = r.bytes;
 	for (uint32_t i = 0; i < d->n; i++) {
@@ -184,9 +198,6 @@ law_error(const struct law *law, const struct law_data *d, struct law_steps *ste
 	return residuals(law, d, CUT_OFF, of, steps) ? mean_square(of, d->n) : 1;
 }
 
-/* Successive spans whose mean is taken. */
-#define RUN 8u
-
 double
 law_trend(const struct law *law, const struct law_data *d)
 {
@@ -194,11 +205,15 @@ law_trend(const struct law *law, const struct law_data *d)
 	uint32_t n = 0;
 
 	residuals(law, d, CUT_OFF, of, NULL);
-	for (uint32_t i = 0; i + RUN <= d->n; i += RUN, n++) {
-		double mean = 0;
+	for (uint32_t i = 0; i + LAW_RUN <= d->n; i += LAW_RUN, n++) {
+		double least = of[i], most = of[i], mean = 0;
 
-		for (uint32_t k = i; k < i + RUN; k++)
-			mean += of[k] / RUN;
+		for (uint32_t k = i; k < i + LAW_RUN; k++) {
+			least = fmin(least, of[k]);
+			most = fmax(most, of[k]);
+			mean += of[k];
+		}
+		mean = (mean - least - most) / (LAW_RUN - 2);
 		sum += mean * mean;
 	}
 	return n > 0 ? sum / n : 0;

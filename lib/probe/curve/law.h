@@ -36,7 +36,7 @@ struct law_steps {
 };
 
 /* What was seen: rates of successive spans of time. */
-#define LAW_SPANS 2048u
+#define LAW_SPANS 1024u
 
 struct law_data {
 	uint32_t n;
@@ -68,9 +68,11 @@ void law_data_fill(struct law_data *d, const struct curve *c, uint64_t from_ns, 
 double law_error(const struct law *law, const struct law_data *d, struct law_steps *steps);
 
 /**
- * Mean of the squares of the means of eight successive differences. Those that late packets leave
- * cancel out in it; those of a wrong law have one sign for long.
+ * Mean of the squares of the means of LAW_RUN successive differences, without the least and the
+ * largest of them: another QP sent for a moment, or this one caught up. Differences that late
+ * packets leave cancel out in it; those of a wrong law have one sign for long.
  */
+#define LAW_RUN 8u
 double law_trend(const struct law *law, const struct law_data *d);
 
 /* Members of struct law that law_improve() leaves as they are: a mask. */

@@ -16,6 +16,8 @@
 #define ROUNDS 20u
 #define TRY_ROUNDS 10u
 #define LOOK_ROUNDS 4u
+/* Fewer spans say nothing. */
+#define LEAST_SPANS 16
 /* A change of the rate by less is not seen as a step. */
 #define STEP_SHARE 0.03
 /* A rate below this share of the one before is not noise. */
@@ -373,12 +375,17 @@ recovery_timer_ns(const struct curve *c, uint64_t cut_ns, double guess_ns, doubl
 	return law.timer_ns;
 }
 
-/* With another value of a parameter, off by this share, the sum of squares is larger by that many
- * times the mean square, or that of exact arrivals. */
+/*
+ * A value is told if the sum of squares is larger by SURE standard errors, squared, times the mean
+ * square, with one that is off by this share. The mean square is at least that of exact arrivals.
+ */
 #define OFF 0.05
-#define TELLS 80
-/* One of the few first intervals: less is enough. */
+#define SURE 4
+#define TELLS (SURE * SURE)
+/* Another law or number of steps: the search may not have found the best one of its kind, so its
+ * errors count for more. Tuned. */
 #define TELLS_STEPS 40
+#define TELLS_LAWS 80
 #define NOISE 8e-4
 
 static bool
@@ -418,6 +425,14 @@ tells(const struct law *law, const struct law_data *d, unsigned int member, doub
 	       is_worse(low, d, member | LAW_TIMER, error, TELLS);
 }
 
+/* Other steps begin from another target: that first, so that the events of the byte counter, which
+ * were right, stay where they are. */
+static void
+begin_elsewhere(struct law *law, const struct law_data *d)
+{
+	law_improve(law, d, LAW_TIMER | LAW_CUT | LAW_HAI | LAW_BYTES, LOOK_ROUNDS);
+}
+
 static bool
 tells_fast_steps(const struct law *law, const struct law_data *d, double error)
 {
@@ -425,6 +440,8 @@ tells_fast_steps(const struct law *law, const struct law_data *d, double error)
 
 	more.fast_steps++;
 	less.fast_steps--;
+	begin_elsewhere(&more, d);
+	begin_elsewhere(&less, d);
 	return is_worse(more, d, LAW_TIMER, error, TELLS_STEPS) &&
 	       (law->fast_steps == 0 || is_worse(less, d, LAW_TIMER, error, TELLS_STEPS));
 }
@@ -441,17 +458,30 @@ struct laws {
 	double error[MOST_LAWS];
 };
 
+/*
+ * A law is fitted to the first spans, and then to more and more: with a T or B that is off by some
+ * percent, events near the end are off by more than one, and least squares do not see the way back.
+ */
+#define PART 0.7
+
 static void
-laws_add(struct laws *laws, const struct law *law, const struct law_data *d)
+laws_add(struct laws *laws, const struct law *law, struct law_data *d)
 {
 	struct law *to = &laws->of[laws->n];
+	const uint32_t all = d->n;
 
 	if (laws->n == MOST_LAWS)
 		return;
 	*to = *law;
 	to->ai_bps = fmax(to->ai_bps, 1e4);
 	to->hai_bps = fmax(to->hai_bps, to->ai_bps);
-	laws->error[laws->n++] = law_improve(to, d, LAW_TIMER, ROUNDS);
+	for (double part = pow(PART, floor(log(LEAST_SPANS / (double)all) / log(PART)));
+	     part < 0.99; part /= PART) {
+		d->n = (uint32_t)(part * all);
+		law_improve(to, d, 0, LOOK_ROUNDS);
+	}
+	d->n = all;
+	laws->error[laws->n++] = law_improve(to, d, 0, TRY_ROUNDS);
 }
 
 static uint32_t
@@ -471,8 +501,8 @@ laws_best(const struct laws *laws)
  * several laws, with increases from the targets of the intervals.
  */
 static void
-laws_fill(struct laws *laws, const struct law *from, const struct series *s,
-	  const struct law_data *d, unsigned int kinds)
+laws_fill(struct laws *laws, const struct law *from, const struct series *s, struct law_data *d,
+	  unsigned int kinds)
 {
 	struct guess plain = best_fast_steps(s);
 	struct law law = *from;
@@ -593,9 +623,12 @@ try_fast_steps(struct laws *laws, const struct law *from, uint32_t fast_steps,
 	if (fast_steps == from->fast_steps)
 		return;
 	law.fast_steps = fast_steps;
+	begin_elsewhere(&law, d);
 	laws_try(laws, law, d);
 	if (from->byte_reset == 0)
 		return;
+	law = *from;
+	law.fast_steps = fast_steps;
 	/* Additive increase that is as large as hyper increase may be hyper increase. */
 	law.ai_bps = law.hai_bps / 10;
 	laws_try(laws, law, d);
@@ -621,9 +654,54 @@ try_steps(struct laws *laws, const struct law *from, const struct law_data *d)
 		try_fast_steps(laws, from, fast_begins[i], d);
 }
 
+/*
+ * A right law leaves differences that do not depend on each other, or cancel out: the mean square
+ * of their means over LAW_RUN spans is one LAW_RUN-th or less, within SURE standard errors of so
+ * many runs (a mean of n squares has one of sqrt(2 / n)).
+ */
+#define LEAST_TREND 1e-4
+
+static bool
+is_noise(const struct law *law, const struct law_data *d, double error)
+{
+	double most = error / LAW_RUN * (1 + SURE * sqrt(2.0 * LAW_RUN / d->n));
+
+	return law_trend(law, d) < fmax(most, LEAST_TREND * LEAST_TREND);
+}
+
+/*
+ * A byte counter that expires a few times, before hyper increase: each time is a step of R_AI, and
+ * least squares do not see how far it is from where it should be. So B is scanned.
+ */
+#define MOST_EXPIRED 8
+#define SCAN 0.98
+
+static void
+scan_bytes(struct laws *laws, const struct law *from, const struct law_data *d)
+{
+	const double sent = d->bytes[d->n] - d->bytes[0];
+	struct law best = *from;
+	double least = INFINITY;
+
+	for (double bytes = sent; bytes > sent / MOST_EXPIRED; bytes *= SCAN) {
+		struct law law = *from;
+		double error;
+
+		law.byte_reset = bytes;
+		error = law_improve(&law, d, LAW_TIMER | LAW_CUT | LAW_BYTES, 2);
+		if (error < least) {
+			least = error;
+			best = law;
+		}
+	}
+	laws_try(laws, best, d);
+}
+
 static void
 try_bytes(struct laws *laws, const struct law *from, const struct law_data *d)
 {
+	if (from->byte_reset == 0 && !is_noise(from, d, laws->error[laws_best(laws)]))
+		scan_bytes(laws, from, d);
 	for (unsigned int i = 0; from->byte_reset > 0 && i < ARRAY_LEN(byte_factors); i++) {
 		struct law law = *from;
 
@@ -636,7 +714,7 @@ try_bytes(struct laws *laws, const struct law *from, const struct law_data *d)
 static void
 try_increases(struct laws *laws, const struct law *from, const struct law_data *d)
 {
-	static const double factors[] = {0.1, 0.5, 2};
+	static const double factors[] = {0.1, 0.5, 2, 10};
 
 	for (unsigned int i = 0; i < ARRAY_LEN(factors); i++) {
 		struct law law = *from;
@@ -660,14 +738,16 @@ try_kinds(struct laws *laws, const struct law *from, const struct law_data *d, u
 {
 	for (int kind = LAW_PAPER; kind <= LAW_MLX_TIMER; kind++)
 		for (int f = -1; f <= 1; f++) {
-			struct law law = *from;
+			struct law law = *from, other;
 
 			if (kind == (int)from->kind || !(kinds >> kind & 1) ||
 			    (int)from->fast_steps + f < 0)
 				continue;
 			law.kind = (enum law_kind)kind;
 			law.fast_steps = (uint32_t)((int)from->fast_steps + f);
-			laws_try(laws, law, d);
+			other = law;
+			begin_elsewhere(&other, d);
+			laws_try(laws, other, d);
 			if (law.kind == LAW_MLX_TIMER)
 				law.hai_bps = from->ai_bps;
 			else if (from->kind == LAW_MLX_TIMER)
@@ -750,20 +830,10 @@ doubt(struct recovery *r, const struct law *law, const struct law *other, const 
 	r->tells_bytes &= steps.hyper > 0 && is_near(other->byte_reset, law->byte_reset);
 }
 
-/* What a right law leaves: differences that cancel out. */
-#define TREND 0.4
-#define LEAST_TREND 1e-4
-
-static bool
-is_noise(const struct law *law, const struct law_data *d, double error)
-{
-	return law_trend(law, d) < fmax(TREND * TREND * error, LEAST_TREND * LEAST_TREND);
-}
-
 static bool
 is_as_good(double error, double best, const struct law_data *d)
 {
-	return (error - best) * d->n <= TELLS * fmax(best, NOISE * NOISE);
+	return (error - best) * d->n <= TELLS_LAWS * fmax(best, NOISE * NOISE);
 }
 
 /* A law is believed if it sends what was seen, and no other one does. */

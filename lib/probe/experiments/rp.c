@@ -170,8 +170,8 @@ say_stages(struct prober *p)
  * have left. Then g from CNPs in a row, which leave the timer no time to expire.
  */
 #define SERIES 14u
-#define IN_ROW 16u
-#define LEAST_IN_ROW 8u
+#define IN_ROW 48u
+#define LEAST_IN_ROW 6u
 #define ROW_PACKETS 6.0
 /* Their distance: less than K, and than a half of T. */
 #define ROW_NS 30000.0
@@ -244,26 +244,81 @@ period_ns(const struct prober *p, double periods)
 
 struct weight {
 	double g, k_ns, decay_ns;
+	/* largest errors of g and K, and of the decay, as shares */
+	double doubt, decay_doubt;
+};
+
+/* Standard errors within which a value is. */
+#define SURE 3
+
+/* What least squares find in a row of alphas. */
+struct row_fit {
+	double g, error; /* its standard error */
+	double noise;    /* root mean square of what remains */
 };
 
 /*
+ * Alphas of CNPs in a row follow alpha' = keep alpha + g, from one that is not known. keep is 1 - g
+ * in the paper's law, where alpha does not decay between them.
+ */
+static struct row_fit
+fit_row(const double *row, uint32_t n, double keep, bool is_paper)
+{
+	struct row_fit fit = {0};
+	double first = row[0];
+
+	for (int round = 0; round < 8; round++) {
+		double alpha = first, by_first = 1, by_g = 0;
+		double aa = 0, ag = 0, gg = 0, ar = 0, gr = 0, rr = 0, d;
+
+		if (is_paper)
+			keep = 1 - fit.g;
+		for (uint32_t i = 0; i < n; i++) {
+			double rest = row[i] - alpha;
+
+			aa += by_first * by_first;
+			ag += by_first * by_g;
+			gg += by_g * by_g;
+			ar += by_first * rest;
+			gr += by_g * rest;
+			rr += rest * rest;
+			by_g = keep * by_g + (is_paper ? 1 - alpha : 1);
+			by_first *= keep;
+			alpha = keep * alpha + fit.g;
+		}
+		d = aa * gg - ag * ag;
+		fit.noise = sqrt(rr / (n - 2));
+		fit.error = fit.noise * sqrt(aa / d);
+		first += (ar * gg - gr * ag) / d;
+		fit.g += (gr * aa - ar * ag) / d;
+	}
+	return fit;
+}
+
+/* Error of the decay of alpha over the series, as a share: that of an alpha beside its fall. */
+static double
+decay_error(const struct prober *p, double noise)
+{
+	double last = p->y[p->n - 1], fall = log(p->y[0] / last);
+
+	return fall > 0 ? noise / (last * fall) : INFINITY;
+}
+
+/*
  * The paper's law: a cut uses the alpha of before the CNP, and alpha does not decay between CNPs in
- * a row, whose distance is less than K. So 1 - alpha falls by 1 - g with each.
+ * a row, whose distance is less than K.
  */
 static struct weight
-weigh_paper(const struct prober *p, const double *row, uint32_t n)
+weigh_paper(const struct prober *p, const double *row)
 {
-	double x[IN_ROW], ln[IN_ROW];
-	struct weight w = {0};
+	struct row_fit fit = fit_row(row, p->row_n, 1, true);
+	struct weight w = {.g = fit.g};
 
-	for (uint32_t i = 0; i < n; i++) {
-		x[i] = i;
-		ln[i] = log(1 - (row[i] < 0.999 ? row[i] : 0.999));
-	}
-	w.g = 1 - exp(recovery_slope(x, ln, n));
 	if (w.g > 0 && w.g < 1) {
 		w.k_ns = period_ns(p, decay_of(p->y, p->n, w.g) / -log(1 - w.g));
 		w.decay_ns = w.k_ns / -log(1 - w.g);
+		w.decay_doubt = SURE * decay_error(p, fit.noise);
+		w.doubt = hypot(SURE * fit.error / w.g, w.decay_doubt);
 	}
 	return w.k_ns > row_ns(p) ? w : (struct weight){0};
 }
@@ -273,28 +328,36 @@ weigh_paper(const struct prober *p, const double *row, uint32_t n)
  * cut uses the alpha of after the CNP: alpha' = alpha exp(-distance / decay) + g.
  */
 static struct weight
-weigh_mlx(const struct prober *p, const double *row, uint32_t n)
+weigh_mlx(const struct prober *p, const double *row)
 {
+	/* A CNP's cut comes at the end of its slot: after a half of it, on average. */
+	const double late_ns = p->cut_delay_ns / 2;
+	struct row_fit fit = {0};
 	struct weight w = {0};
+	double time_ns;
 
 	for (int step = 0; step < 6; step++) {
-		double fall = 0, time_ns = 0, sum = 0;
+		double fall = 0;
+
+		/* The first cut came after a whole slot. */
+		time_ns = -late_ns;
 
 		for (uint32_t i = 0; i + 1 < p->n; i++) {
 			fall -= log((p->y[i + 1] - w.g) / p->y[i]);
 			time_ns += series_ns(p, i);
 		}
 		w.decay_ns = time_ns / fall;
-		for (uint32_t i = 0; i + 1 < n; i++)
-			sum += row[i + 1] - row[i] * exp(-row_ns(p) / w.decay_ns);
-		w.g = sum / (n - 1);
+		fit = fit_row(row, p->row_n, exp(-row_ns(p) / w.decay_ns), false);
+		/* Alpha decays until the cut. */
+		w.g = fit.g * exp(late_ns / w.decay_ns);
 		if (!(w.g > 0 && w.g < LEAST_ALPHA))
 			return (struct weight){0};
 	}
 	w.k_ns = -log(1 - w.g) * w.decay_ns;
+	w.decay_doubt = SURE * decay_error(p, fit.noise) + late_ns / time_ns;
+	w.doubt = hypot(SURE * fit.error / fit.g, w.decay_doubt) + late_ns / w.decay_ns;
 	/* Slots of K, and those of cuts, must be short beside the row's distances. */
-	if (w.k_ns > row_ns(p) / 6 || p->cut_delay_ns > row_ns(p) / 5 ||
-	    p->cut_delay_ns > 0.04 * w.decay_ns)
+	if (w.k_ns > row_ns(p) / 6 || p->cut_delay_ns > row_ns(p) / 5)
 		return (struct weight){0};
 	return w;
 }
@@ -305,13 +368,12 @@ weigh_mlx(const struct prober *p, const double *row, uint32_t n)
 #define FALLS_ALIKE 0.08
 #define LEAST_FIRST 0.5
 #define ALPHA_NOISE 0.006
-#define ALPHA_SHARE 0.05
-/* Halves of a row give g alike: their difference is twice the error of the mean. */
-#define HALVES 0.14
+/* g and K are known if their error is less than this share. */
+#define WEIGHED 0.05
 /* A first cut by all but a half may be the most that a cut may be (rpg_min_dec_fac). */
 #define MOST_FIRST 0.995
 
-typedef struct weight (*weigh_fn)(const struct prober *p, const double *row, uint32_t n);
+typedef struct weight (*weigh_fn)(const struct prober *p, const double *row);
 
 /* Is alpha what the law makes of the one before, after some time? */
 static bool
@@ -366,7 +428,7 @@ fits(const struct prober *p, const double *row, const struct weight *w, bool is_
 		strange += !follows(row[i], row[i + 1], w, is_paper, is_paper ? 0 : row_ns(p),
 				    ALPHA_NOISE);
 	/* Tokens of before may be in the first one, and a frame of another QP in any. */
-	return strange <= 2;
+	return strange <= 2 + p->row_n / 16;
 }
 
 static int
@@ -394,29 +456,25 @@ smooth(double *row, uint32_t n)
 	}
 }
 
-/* The law that fits; g is 0 if none does, or if the halves of the row contradict each other. */
+/* The law that fits; all is 0 if none does. */
 static struct weight
 weigh(struct prober *p, double *row)
 {
 	static const weigh_fn laws[] = {weigh_mlx, weigh_paper};
-	const uint32_t half = p->row_n / 2;
 
 	p->kinds = (1u << LAW_KINDS) - 1;
 	if (p->row_n < LEAST_IN_ROW)
 		return (struct weight){0};
 	smooth(row, p->row_n);
 	for (unsigned int i = 0; i < ARRAY_LEN(laws); i++) {
-		struct weight w = laws[i](p, row, p->row_n), a, b;
+		struct weight w = laws[i](p, row);
 
-		if (w.g == 0 || !fits(p, row, &w, laws[i] == weigh_paper))
+		/* An alpha that does not fall tells nothing. */
+		if (w.g == 0 || w.decay_doubt > 1 || !fits(p, row, &w, laws[i] == weigh_paper))
 			continue;
-		/* Alpha tells whose law it is. */
+		/* It tells whose law it is. */
 		p->kinds = laws[i] == weigh_paper ? 1u << LAW_PAPER
 						  : 1u << LAW_MLX | 1u << LAW_MLX_TIMER;
-		a = laws[i](p, row, half);
-		b = laws[i](p, row + p->row_n - half, half);
-		if (fabs(a.g - b.g) > HALVES * w.g)
-			w.g = 0;
 		return w;
 	}
 	return (struct weight){0};
@@ -443,9 +501,6 @@ say_alpha(struct prober *p)
 	struct weight w = weigh(p, p->y + SERIES);
 	struct findings *f = &p->findings;
 
-	/* The fall of alpha must be large beside the error of an alpha. */
-	if (ALPHA_NOISE > ALPHA_SHARE * p->y[p->n - 1] * log(p->y[0] / p->y[p->n - 1]))
-		w = (struct weight){0};
 	if (!(w.decay_ns > 0)) {
 		for (unsigned int l = LINE_RP_DECAY; l <= LINE_RP_K; l++)
 			findings_say(f, (enum findings_line)l, VERDICT_NOT_MEASURED,
@@ -457,13 +512,19 @@ say_alpha(struct prober *p)
 		return;
 	}
 	say_first_alpha(p, &w);
-	findings_set(f, LINE_RP_DECAY, VERDICT_MEASURED, w.decay_ns / 1e3,
-		     "%.1f us: alpha fell from %.3f to %.3f", w.decay_ns / 1e3, p->y[0],
-		     p->y[p->n - 1]);
-	if (w.g == 0) {
-		for (unsigned int l = LINE_RP_G; l <= LINE_RP_K; l++)
-			findings_say(f, (enum findings_line)l, VERDICT_NOT_MEASURED,
-				     "CNPs in a row contradict each other");
+	if (w.decay_doubt > WEIGHED)
+		findings_say(f, LINE_RP_DECAY, VERDICT_NOT_MEASURED,
+			     "about %.0f us, within %.0f %%", w.decay_ns / 1e3,
+			     w.decay_doubt * 100);
+	else
+		findings_set(f, LINE_RP_DECAY, VERDICT_MEASURED, w.decay_ns / 1e3,
+			     "%.1f us: alpha fell from %.3f to %.3f", w.decay_ns / 1e3, p->y[0],
+			     p->y[p->n - 1]);
+	if (w.doubt > WEIGHED) {
+		findings_say(f, LINE_RP_G, VERDICT_NOT_MEASURED, "about %.4f, within %.0f %%", w.g,
+			     w.doubt * 100);
+		findings_say(f, LINE_RP_K, VERDICT_NOT_MEASURED, "about %.1f us, within %.0f %%",
+			     w.k_ns / 1e3, w.doubt * 100);
 		return;
 	}
 	findings_set(f, LINE_RP_G, VERDICT_MEASURED, w.g,
@@ -513,8 +574,11 @@ say_recovered(struct prober *p, uint64_t now_ns)
 	double low_us = ((double)(low_ns - p->t_ns) - p->rtt_ns) / 1e3;
 	double high_us = ((double)(high_ns - p->t_ns) - p->rtt_ns) / 1e3;
 
-	if (low_ns == 0)
+	if (low_ns == 0) {
+		findings_say(&p->findings, LINE_RP_RECOVERY, VERDICT_NOT_MEASURED,
+			     "not within %.1f us", (double)(now_ns - p->t_ns) / 1e3);
 		return;
+	}
 	if (high_ns == 0)
 		high_us = ((double)(now_ns - p->t_ns) - p->rtt_ns) / 1e3;
 	/* Rates over so short a time must be exact. */
@@ -552,6 +616,8 @@ cut_delay_ns(const struct prober *p, uint64_t cut_ns, double after_ns)
 /* A timer expires as late at any rate, a byte counter earlier at a higher one. */
 #define SAME_TIME 0.04
 #define OTHER_RATE 1.5
+/* T is right within this share. */
+#define TOLD 0.05
 
 /* Is the first increase after a cut that of the timer? */
 static void
@@ -562,8 +628,11 @@ take_first(struct prober *p, const struct recovery_first *first, uint64_t cut_ns
 	if (first->regular >= 2)
 		p->timer_ns = recovery_timer_ns(&p->curve, cut_ns, first->after_ns, first->rate_bps,
 						p->line_bps, mean_frame_bytes(p));
-	else if (p->other_ns > 0 && p->other_bps > OTHER_RATE * first->rate_bps &&
-		 fabs(first->after_ns / p->other_ns - 1) < SAME_TIME)
+	/* The fit is right within a frame, over as many intervals. */
+	p->timer_is_told = p->timer_ns > 0 && mean_frame_bytes(p) * 8e9 / first->rate_bps <
+						      TOLD * first->regular * p->timer_ns;
+	if (p->timer_ns == 0 && p->other_ns > 0 && p->other_bps > OTHER_RATE * first->rate_bps &&
+	    fabs(first->after_ns / p->other_ns - 1) < SAME_TIME)
 		p->timer_ns = p->other_ns;
 	p->other_ns = first->after_ns;
 	p->other_bps = first->rate_bps;
@@ -621,9 +690,11 @@ probe_rp_alpha(struct prober *p, uint64_t now_ns)
 	p->t_ns = now_ns;
 	prober_send_cnp(p, 0, 0, now_ns);
 	PROBER_SLEEP(p, 100 * NS_PER_US);
-	PROBER_WAIT(p, has_recovered(p, now_ns), now_ns + p->params.curve_ns);
-	/* Is it a step above 95 %, or a plateau there? */
-	PROBER_SLEEP(p, (now_ns - p->t_ns) / 16);
+	/* Is it a step above 95 %, or a plateau there? Or did it catch up with another QP? */
+	do {
+		PROBER_WAIT(p, has_recovered(p, now_ns), p->t_ns + p->params.curve_ns);
+		PROBER_SLEEP(p, (now_ns - p->t_ns) / 16 + 20 * CURVE_BIN_NS);
+	} while (!has_recovered(p, now_ns) && now_ns < p->t_ns + p->params.curve_ns);
 	if (!say_first(p, now_ns))
 		return true;
 	/* The byte counter may be faster than the timer: at lower rates it is not. */
@@ -680,23 +751,31 @@ again:
 		PROBER_SLEEP(p, (uint64_t)(40 * p->timer_ns));
 		goto again;
 	}
-	if (p->n < 2)
+	if (p->n < 2) {
+		for (unsigned int l = LINE_RP_DECAY; l <= LINE_RP_K; l++)
+			findings_say(
+				&p->findings, (enum findings_line)l, VERDICT_NOT_MEASURED,
+				"alpha does not fall from CNP to CNP: the rate is back before");
+		findings_say(&p->findings, LINE_RP_ALPHA, VERDICT_NOT_MEASURED,
+			     "a cut to %.1f %%, and no other one to compare it with",
+			     100 - p->first_alpha * 50);
 		return true;
+	}
 	curve_start(&p->curve, 0);
 	PROBER_SLEEP(p, (uint64_t)(3.9 * p->timer_ns));
 	p->a = 0;
 	p->row_n = 0;
-	/* The first one only brings the QP below line rate. */
-	for (p->i = 0; p->i <= IN_ROW; p->i++) {
+	/* The first one only brings the QP below line rate, the next one takes its tokens. */
+	for (p->i = 0; p->i <= IN_ROW + 1; p->i++) {
 		prober_send_cnp(p, 0, 0, now_ns);
 		PROBER_SLEEP(p, (uint64_t)(p->i == 0 ? 0.95 * p->timer_ns : row_ns(p)));
 		p->b = curve_rate_bps(&p->curve, now_ns - (uint64_t)(0.75 * row_ns(p)), now_ns);
-		if (p->i > 0) {
+		if (p->i > 1) {
 			/* Too slow to be read. */
 			if (p->b * row_ns(p) < ROW_PACKETS * 8e9 * wire_bytes(p->params.mtu_bytes))
 				break;
-			p->y[SERIES + p->i - 1] = alpha_of(p->a, p->b);
-			p->row_n = p->i;
+			p->y[SERIES + p->i - 2] = alpha_of(p->a, p->b);
+			p->row_n = p->i - 1;
 		}
 		p->a = p->b;
 	}
@@ -741,12 +820,21 @@ probe_rp_many(struct prober *p, uint64_t now_ns)
 	PROBER_END(p);
 }
 
+/* N of the paper; and a distance in which no NIC recovers, for one that seems not to react. */
 #define CNP_GAP_NS (50 * NS_PER_US)
+#define DENSE_GAP_NS (2 * NS_PER_US)
 #define BACK_OFF_ROUNDS 3u
 /* Frames may be late by this share of the time over which a rate is taken. */
 #define BACK_OFF_LATE 0.1
 /* Else it is taken over a longer time. */
 #define BACK_OFF_LONGER 4u
+
+/* CNPs seem to change nothing. A cut may be too short to be seen where frames are late. */
+static bool
+may_recover_between(const struct prober *p)
+{
+	return p->a > 0 && p->b > DEAF_UNSTEADY * p->a && !p->cuts && p->cnp_gap_ns == CNP_GAP_NS;
+}
 
 static void
 say_back_off(struct prober *p)
@@ -757,12 +845,17 @@ say_back_off(struct prober *p)
 		findings_say(&p->findings, LINE_RP_BACK_OFF, VERDICT_NOT_MEASURED,
 			     "frames were up to %.0f ms late; the rate is taken over %.0f ms",
 			     (double)p->late_ns / 1e6, (double)p->back_off_ns / 1e6);
-	else if (share < HEARS)
+	else if (share < HEARS && p->cnp_gap_ns == CNP_GAP_NS)
 		findings_say(&p->findings, LINE_RP_BACK_OFF, VERDICT_OK, "CNPs slow the QP down");
+	else if (share < HEARS)
+		findings_say(&p->findings, LINE_RP_BACK_OFF, VERDICT_DIFFERS,
+			     "a CNP each 50 us leaves the rate, one each %u us does not: it "
+			     "recovers as fast",
+			     (unsigned int)(p->cnp_gap_ns / NS_PER_US));
 	else if (share > DEAF && p->cuts)
 		findings_say(&p->findings, LINE_RP_BACK_OFF, VERDICT_DIFFERS,
-			     "a CNP each 50 us leaves %.0f %% of the rate: it recovers as fast",
-			     fmin(share, 1) * 100);
+			     "a CNP each %u us leaves %.0f %% of the rate: it recovers as fast",
+			     (unsigned int)(p->cnp_gap_ns / NS_PER_US), fmin(share, 1) * 100);
 	else if (share > (p->unsteady ? DEAF_UNSTEADY : DEAF))
 		findings_say(&p->findings, LINE_RP_BACK_OFF, VERDICT_FAULT,
 			     "no back-off, %.0f %% of the rate is left: no DCQCN, or CNPs are "
@@ -793,6 +886,7 @@ probe_rp_back_off(struct prober *p, uint64_t now_ns)
 	/* Nothing that was measured before is used here. */
 	p->t2_ns = p->late_ns;
 	p->late_ns = 0;
+	p->cnp_gap_ns = CNP_GAP_NS;
 again:
 	p->a = p->b = 0;
 	for (p->j = 0; p->j < 2 * BACK_OFF_ROUNDS; p->j++) {
@@ -801,21 +895,28 @@ again:
 		/* A quarter of the time to slow down. */
 		for (p->t_ns = now_ns; now_ns < p->t_ns + p->back_off_ns / 4;) {
 			prober_send_cnp(p, 0, p->n, now_ns);
-			PROBER_SLEEP(p, CNP_GAP_NS);
+			PROBER_SLEEP(p, p->cnp_gap_ns);
 		}
 		p->mark = p->qps[0].bytes;
 		for (p->t_ns = now_ns; now_ns < p->t_ns + p->back_off_ns;) {
 			prober_send_cnp(p, 0, p->n, now_ns);
-			PROBER_SLEEP(p, CNP_GAP_NS);
+			PROBER_SLEEP(p, p->cnp_gap_ns);
 		}
 		*(p->n != 0 ? &p->a : &p->b) +=
 			(double)(p->qps[0].bytes - p->mark) / (double)(now_ns - p->t_ns);
+		/* Nothing hides what one round shows. */
+		if (p->j == 1 && p->b < HEARS * p->a && !p->unsteady)
+			break;
 	}
 	if (p->late_ns > BACK_OFF_LATE * (double)p->back_off_ns &&
 	    p->back_off_ns < p->params.answer_ns / 4) {
 		p->back_off_ns *= BACK_OFF_LONGER;
 		if (now_ns + 8 * p->back_off_ns < p->end_ns)
 			goto again;
+	}
+	if (may_recover_between(p)) {
+		p->cnp_gap_ns = DENSE_GAP_NS;
+		goto again;
 	}
 	if (p->a > 0)
 		say_back_off(p);
@@ -868,15 +969,23 @@ say_recovery(struct prober *p)
 			findings_say(f, (enum findings_line)l, VERDICT_NOT_MEASURED, NO_TIMER);
 		return;
 	}
-	p->timer_ns = r.timer_ns;
-	if (!r.fits) {
-		for (unsigned int l = LINE_RP_TIMER; l <= LINE_RP_HAI; l++)
+	for (unsigned int l = LINE_RP_TIMER; !r.fits && l <= LINE_RP_HAI; l++) {
+		if (r.misfit == 0)
+			findings_say(f, (enum findings_line)l, VERDICT_NOT_MEASURED,
+				     "a recovery in %u intervals of T tells too little",
+				     r.intervals);
+		else
 			findings_say(
 				f, (enum findings_line)l, VERDICT_NOT_MEASURED,
 				"no law fits the recovery: %.1f %% off, over %u intervals of T",
 				100 * r.misfit, r.intervals);
-		return;
 	}
+	if (!r.fits && p->timer_is_told)
+		findings_set(f, LINE_RP_TIMER, VERDICT_MEASURED, p->timer_ns / 1e3,
+			     "%.2f us, from the first increases after a cut", p->timer_ns / 1e3);
+	if (!r.fits)
+		return;
+	p->timer_ns = r.timer_ns;
 	findings_set(f, LINE_RP_TIMER, VERDICT_MEASURED, r.timer_ns / 1e3, "%.2f us",
 		     r.timer_ns / 1e3);
 	say_told(p, LINE_RP_FAST_STEPS, r.tells_fast_steps, r.fast_steps, "%.0f");
@@ -909,13 +1018,14 @@ probe_rp_recovery(struct prober *p, uint64_t now_ns)
 	PROBER_WAIT(p, has_recovered(p, now_ns), now_ns + p->params.curve_ns);
 	for (p->j = 0; p->j < ROUNDS; p->j++) {
 		for (p->i = 0; p->i < MOST_CNPS; p->i++) {
-			if (rate_now(p, 2, now_ns) <= low_rate(p))
+			/* A curve begins with a cut: at least one. */
+			if (p->i > 0 && rate_now(p, 2, now_ns) <= low_rate(p))
 				break;
+			p->t_ns = now_ns;
 			prober_send_cnp(p, 0, 0, now_ns);
 			PROBER_SLEEP(p, 10 * NS_PER_US);
 		}
 		curve_start(&p->curve, CURVE_BIN_NS);
-		p->t_ns = now_ns;
 		p->mark = p->qps[0].packets;
 		PROBER_WAIT(p, p->qps[0].packets > p->mark + 3, now_ns + p->params.answer_ns / 4);
 		p->a = prober_rate_bps(p, 0, 2);

@@ -192,6 +192,7 @@ bed_init(struct bed *b)
 	b->nic.ip = (struct field_ip){4, {10, 0, 0, 1}};
 	b->nic.link_speed_bps = 10 * GBPS;
 	b->nic.shaper_burst_ns = 1;
+	b->nic.exact_pacing = true;
 	b->nic.max_qps = 16;
 	b->nic.local_ack_timeout = 10;
 	prober_params_default(&b->probe);
