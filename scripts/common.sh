@@ -46,6 +46,8 @@ step() {
 	else
 		printf 'FAILED  %4d s\n' $((SECONDS - start))
 		tail -n 200 "$step_log"
+		# A command that says nothing, or whose last words are of something else.
+		printf '%s: exit code %d\n' "$*" "$code"
 	fi
 	rm -f "$step_log"
 	[ "$code" = 0 ]
