@@ -26,6 +26,7 @@ CORES = sorted(os.sched_getaffinity(0))
 # A runtime folder of its own: other programs of this machine may have any name.
 RUNTIME = tempfile.TemporaryDirectory(prefix="quench-run-")  # pylint: disable=consider-using-with
 os.environ["RUNTIME_DIRECTORY"] = RUNTIME.name
+PATIENCE_S = 90
 TURNS, WINDOW_S, SETTLE_S = (1, 0.1, 0.02) if "QUENCH_BENCH_SMOKE" in os.environ else (12, 0.5, 0.1)
 SCRAPES_PER_S, STUCK = 1000, 6
 LIMIT = 0.02
@@ -177,7 +178,7 @@ class Program:
              "--no-pci", "--log-level=error", *(o for d in devices for o in ("--vdev", d)), "--", "--config", path,
              "--stats-interval", "0"], stdout=self.out, stderr=subprocess.STDOUT)
         self.ports = len(devices)
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE_S
         while True:
             try:
                 self.socket = connect(self.prefix)
@@ -215,7 +216,7 @@ class Program:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(PATIENCE_S)
         self.out.close()
 
 

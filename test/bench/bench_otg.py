@@ -30,6 +30,7 @@ from quench.telemetry import Telemetry  # noqa: E402
 CORES = sorted(os.sched_getaffinity(0))
 SMOKE = "QUENCH_BENCH_SMOKE" in os.environ
 FLOWS, REPEATS = (100, 1) if SMOKE else (5000, 5)
+PATIENCE_S = 90
 TURNS, WINDOW_S = (1, 0.3) if SMOKE else (6, 2.0)
 CLIENTS = 10
 FEW, MANY = (2, 3) if SMOKE else (10, 100)
@@ -95,14 +96,14 @@ class Server:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(30)
+        self.process.wait(PATIENCE_S)
 
 
 class Poller:
     """The polling lcore: packets that it sent, and its CPU time."""
 
     def __init__(self, prefix):
-        self.telemetry = Telemetry(prefix, 30)
+        self.telemetry = Telemetry(prefix, PATIENCE_S)
         self.process = self.telemetry.info["pid"]
 
     def read(self):

@@ -21,6 +21,7 @@ import time
 SWITCH = pathlib.Path(__file__).resolve().parents[2] / "app" / "quench-switch" / "quench-switch"
 TESTPMD = shutil.which("dpdk-testpmd", path=os.environ["PATH"] + ":/usr/bin:/usr/local/bin")
 TESTPMD_OPTIONS = ["--forward-mode=macswap", "--stats-period=1", "--total-num-mbufs=32768"]
+PATIENCE_S = 90
 TURNS, SETTLE_S, MEASURE_S = (1, 0, 0.1) if "QUENCH_BENCH_SMOKE" in os.environ else (5, 0.5, 1.0)
 # A runtime folder of its own: other programs of this machine may have any name.
 RUNTIME = tempfile.TemporaryDirectory(prefix="quench-run-")  # pylint: disable=consider-using-with
@@ -80,7 +81,7 @@ class Forwarder:
         sys.exit(f"bench_switch_ports: {self.name} {why}:\n{self.out.read()[-2000:]}")
 
     def connect(self):
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end and self.process.poll() is None:
             for path in glob.glob(self.pattern):
                 try:
@@ -107,7 +108,7 @@ class Forwarder:
     def measure(self):
         """Packets a second of the CPU time of the thread that used most."""
         self.connect()
-        end = time.monotonic() + 30
+        end = time.monotonic() + PATIENCE_S
         while self.sent() == 0:
             if time.monotonic() > end or self.process.poll() is not None:
                 self.complain("forwards nothing")
@@ -123,7 +124,7 @@ class Forwarder:
     def stop(self):
         self.process.terminate()
         try:
-            self.process.wait(20)
+            self.process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             self.process.kill()
         self.out.close()

@@ -5,8 +5,11 @@
 What virtual time proves packet by packet (acceptance/), the program does on net_pcap ports. Only counts and the order of
 frames are looked at; the times that the device gives to what it sends are compared with each other, never with a clock.
 """
+import itertools
+import time
+
 from frames import CE, ECT0, NOT_ECT, ecn_of, pause_frame, pfc_frame, roce
-from harness import check, check_equal, finish, work_dir
+from harness import PATIENCE_S, check, check_equal, finish, work_dir
 from on_devices import DATA_BYTES, RECEIVER, SENDER, Run, data, dscp_of
 
 LIMIT, HEADROOM, XON_BELOW, LOSSY_LIMIT, OFFERED = 10, 5, 3, 7, 30
@@ -176,14 +179,14 @@ def marking_curve(work):
     """The share of marks at each queue length is the curve's, within what chance allows."""
     n, low, high, p_max = 1500, 200, 1200, 0.5
     words = MARKS.format(low=low * DATA_BYTES, high=high * DATA_BYTES, ppm=int(p_max * 1e6))
-    run = None
+    run, end = None, time.monotonic() + PATIENCE_S
     # 670 ms of pause: all are there before the first one leaves, unless this machine stands still for that long.
-    for attempt in range(3):
+    for attempt in itertools.count():
         run = Run(work, f"curve{attempt}", roomy("wred_queues = 3", "50M") + words + ROOM_FOR_ALL, [hold(FOREVER, 3)], data(n))
         if attempt == 0:
             yield
         run.end("an empty buffer", run.emptied)
-        if run.ports[0]["queues"][3]["watermark_bytes"] == n * DATA_BYTES:
+        if run.ports[0]["queues"][3]["watermark_bytes"] == n * DATA_BYTES or time.monotonic() > end:
             break
     marked = [ecn_of(f) == CE for _, f in run.sent()]
     check_equal("curve: all wait, and all arrive", (run.ports[0]["queues"][3]["watermark_bytes"], len(marked)),

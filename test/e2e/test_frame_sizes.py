@@ -10,7 +10,7 @@ import re
 from configs import memif, port, section
 from ctl import Ctl
 from frames import read_pcap, write_pcap
-from harness import Program, check, check_equal, finish, work_dir
+from harness import PATIENCE_S, Program, check, check_equal, finish, until, work_dir
 from namespaces import Host, need
 from telemetry import eal, prefix, wait_answers
 
@@ -65,11 +65,9 @@ def other_programs(client, server):
     done = client("tracepath", "-n", server.address)
     check("tracepath finds the MTU, and nobody between", re.search(r"Resume: pmtu 1500 hops 1 ", done.stdout), done.stdout)
     listener = server.start("iperf3", "-s", "-1")
-    for _ in range(200):
-        if re.search(r":5201\b", server("ss", "-tlnH").stdout):
-            break
+    until(lambda: re.search(r":5201\b", server("ss", "-tlnH").stdout))
     done = client("iperf3", "-c", server.address, "-u", "-l", 4000, "-b", "2M", "-n", 400_000, "-J")
-    listener.wait(60)
+    listener.wait(PATIENCE_S)
     lost = re.findall(r'"lost_packets":\s*(\d+)', done.stdout)
     check("iperf3 loses no datagram of three fragments", done.returncode == 0 and lost and lost[-1] == "0", done.stdout[-600:])
 
@@ -96,9 +94,7 @@ def cut(work, hosts):
     client, server = hosts
     whole = 2048 - SLOT - ETHERNET
     # The switch sees the MTU when it looks at the link; until then it is device_mtu.
-    for _ in range(100):
-        if client.ping(server.address, "-s", whole - IPV4 - ICMP, "-M", "do", count=1)[0] == 1:
-            break
+    until(lambda: client.ping(server.address, "-s", whole - IPV4 - ICMP, "-M", "do", count=1)[0] == 1)
     arrives("framesz 2048", client, server.address, (whole - 1, whole), "-M", "do")
     check("framesz 2048: none was cut", "device_cut" not in switch.drops(0), switch.drops(0))
     arrives("framesz 2048", client, server.address, (whole + 1, whole + 2, 4000, 9000), "-M", "do", "-W", 1, wanted=False)

@@ -7,7 +7,7 @@ import pathlib
 import resource
 import subprocess
 
-from harness import BUILD, check, check_equal, finish, path_of, run, work_dir
+from harness import BUILD, PATIENCE_S, check, check_equal, finish, path_of, run, work_dir
 
 CTL = BUILD / "app/quenchctl/quenchctl"
 FIXTURES = pathlib.Path(__file__).resolve().parent.parent / "imports"
@@ -238,7 +238,7 @@ def check_outputs(work):
     os.mkfifo(pipe)
     with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
         done = run(CTL, "-o", pipe, "import", "nxos", FIXTURES / "nxos-rocev2.txt")
-        got = reader.communicate(timeout=60)[0]
+        got = reader.communicate(timeout=PATIENCE_S)[0]
     check("--output of a pipe is written into it", done.returncode == 0 and "[qos_map]" in got, done.stderr)
     check("and it is a pipe still", pipe.is_fifo())
     beside = work / "x.ini.new"

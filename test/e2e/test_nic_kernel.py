@@ -12,7 +12,7 @@ import warnings
 import telemetry
 from ctl import Ctl
 from frames import read_pcap, write_pcap
-from harness import PATIENCE_S, Program, check, check_equal, eal, finish, work_dir
+from harness import PATIENCE_S, Program, check, check_equal, eal, finish, until, work_dir
 from namespaces import Host, need
 
 warnings.filterwarnings("ignore")
@@ -76,10 +76,7 @@ def with_the_kernel(work):
     host.must("ip", "link", "set", "eth0", "address", MOVED_MAC)
     host.must("ip", "link", "set", "eth0", "arp", "on")
     # Several times the time that an answer holds: three lost probes of the old address, then all are asked.
-    for _ in range(30):
-        ping = host("ping", "-c", 1, "-W", 1, IP4)
-        if "1 received" in ping.stdout:
-            break
+    until(lambda: "1 received" in host("ping", "-c", 1, "-W", 1, IP4).stdout)
     wait_for("a new address was noticed", lambda: ctl.json("show counters")["neigh_changed"] >= 1)
     # The kernel has no RoCE and answers no WRITE: our QPs have given up.
     check_equal("exit code", nic.stop(), 1)

@@ -8,7 +8,7 @@ import configs
 from configs import port
 from ctl import Ctl
 from frames import ECT0, roce, write_pcap
-from harness import BUILD, Program, check, check_equal, finish, run, work_dir
+from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, work_dir
 from telemetry import BASE, eal, prefix, wait_answers
 
 FRAMES = 300
@@ -135,7 +135,7 @@ def check_switch(work, name, other):
     with subprocess.Popen([*map(str, ctl.command), "-w0.1", "show", "info"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ctl.env) as watch:
         watch.stdout.readline()
         watch.stdout.close()
-        check_equal("a reader that goes away ends it without a word", [watch.wait(60), watch.stderr.read()], [-signal.SIGPIPE, b""])
+        check_equal("a reader that goes away ends it without a word", [watch.wait(PATIENCE_S), watch.stderr.read()], [-signal.SIGPIPE, b""])
     ctl.refused("sh p", "p: may be one of", "priority-group, pfc, pfcwd")
     ctl.refused("show interface 9", "PORT = 9", "0 to 1")
     ctl.refused("set interface tx-disabled 1 maybe", "maybe", "on or off")
@@ -166,7 +166,7 @@ def check_watch(work, switch, name):
     switch.wait_until("three pictures", lambda: (work / "watch.out").read_text().count("elapsed_ns") >= 3)
     switch.process.send_signal(signal.SIGKILL)
     switch.process.wait()
-    check_equal("watch: exit code when the program is gone", watch.wait(60), 1)
+    check_equal("watch: exit code when the program is gone", watch.wait(PATIENCE_S), 1)
     check("watch: and says so", "the program has ended" in (work / "watch.err").read_text(), (work / "watch.err").read_text())
     check("its socket is left behind", (BASE / name / "dpdk_telemetry.v2").exists())
     Ctl(work, "-f", name).refused("show info", "the program has ended", "left its socket behind", code=1)

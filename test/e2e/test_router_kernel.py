@@ -6,7 +6,7 @@ The kernels are the judges: they resolve the router, drop what has a wrong check
 """
 import json
 
-from harness import Program, check, check_equal, check_ledger, eal, finish, work_dir
+from harness import PATIENCE_S, Program, check, check_equal, check_ledger, eal, finish, until, work_dir
 from namespaces import Host, need
 
 ROUTER_MAC = "02:5a:00:00:00:fe"
@@ -71,10 +71,8 @@ def main():
         check_ping(f"the router answers at {gateway}", client, gateway)
     # The router has to ask for the server first, and drops what comes meanwhile: however long the answer takes here.
     for to in (server.address, server.address6):
-        for _ in range(50):
-            # ping waits a second for its last request only if none before it was answered.
-            if client("ping", "-c", 2, "-i", 0.2, "-W", 1, to).returncode == 0:
-                break
+        # ping waits a second for its last request only if none before it was answered.
+        until(lambda to=to: client("ping", "-c", 2, "-i", 0.2, "-W", 1, to).returncode == 0)
         out = check_ping(f"{to} is reached through the router", client, to)
         check("a hop less came back", "ttl=63" in out, out)
         check_ping("long packets are routed whole", client, to, "-s", 1400)
@@ -87,11 +85,9 @@ def main():
 
     for version, to in (("-4", server.address), ("-6", server.address6)):
         listener = server.start("iperf3", "-s", "-1")
-        for _ in range(200):
-            if ":5201" in server("ss", "-tlnH").stdout:
-                break
+        until(lambda: ":5201" in server("ss", "-tlnH").stdout)
         transfer = client("iperf3", version, "-c", to, "-n", TRANSFER, "-J")
-        listener.wait(30)
+        listener.wait(PATIENCE_S)
         check_equal(f"iperf3 {version}", transfer.returncode, 0)
         check("iperf3 sent everything", json.loads(transfer.stdout)["end"]["sum_sent"]["bytes"] >= TRANSFER)
 

@@ -90,7 +90,7 @@ PartitionName=all Nodes=localhost Default=YES State=UP
             daemon.terminate()
         for daemon in reversed(self.daemons):
             try:
-                daemon.wait(10)
+                daemon.wait(PATIENCE_S)
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()

@@ -9,7 +9,7 @@ import re
 import threading
 
 from configs import port
-from harness import Program, check, check_equal, eal, finish, work_dir
+from harness import PATIENCE_S, Program, check, check_equal, eal, finish, until, work_dir
 from namespaces import Host, need
 
 # The egress to the server is 20 times slower than TCP would like; marks start at 10 frames. Only iperf3's data
@@ -61,9 +61,7 @@ def main():
     check("and neither does the other direction", received == 5, said)
 
     listener = server.start("iperf3", "-s", "-1")
-    for _ in range(200):
-        if re.search(r":5201\b", server("ss", "-tlnH").stdout):
-            break
+    until(lambda: re.search(r":5201\b", server("ss", "-tlnH").stdout))
     before = client.counters(), server.counters()
     done, seen = threading.Event(), []
     watcher = threading.Thread(target=watch_sender, args=(client, done, seen))
@@ -71,7 +69,7 @@ def main():
     transfer = client("iperf3", "-c", server.address, "-n", TRANSFER, "--dscp", 8, "-J")
     done.set()
     watcher.join()
-    listener.wait(30)
+    listener.wait(PATIENCE_S)
     after = client.counters(), server.counters()
     sent, received = ({k: a[k] - b.get(k, 0) for k in a} for a, b in zip(after, before))
     report = json.loads(transfer.stdout)

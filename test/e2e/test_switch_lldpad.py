@@ -5,10 +5,9 @@
 On a veth pair it does not advertise PFC, for want of dcbnl. So its agent for the nearest bridge only listens, and the
 test sends that agent's frames: the same station agrees on PFC there, while its other agents come and shut down.
 """
-import time
 
 from ctl import Ctl
-from harness import Program, check, check_equal, finish, privileged, work_dir
+from harness import Program, check, check_equal, finish, privileged, until, work_dir
 from namespaces import Host, need
 from telemetry import eal, prefix, wait_answers
 
@@ -62,12 +61,9 @@ class Lldpad:
         config.write_text("")
         privileged(*OWN_STATE, "true")
         self.process = host.start(*OWN_STATE, "lldpad", "-p", "-t", "-V", "3", "-f", config)
-        for _ in range(200):
-            if self("-p").returncode == 0:
-                return
-            time.sleep(0.05)
-        self.process.kill()
-        raise RuntimeError(f"lldpad does not answer: {self.process.stdout.read()}")
+        if not until(lambda: self("-p").returncode == 0):
+            self.process.kill()
+            raise RuntimeError(f"lldpad does not answer: {self.process.stdout.read()}")
 
     def __call__(self, *command):
         return self.host("lldptool", *command)
@@ -94,11 +90,8 @@ def main():
 
     daemon = Lldpad(work, host)
     daemon.status("nb", "rx")
-    for _ in range(300):
-        seen = daemon("-t", "-n", "-i", "eth0").stdout
-        if "End of LLDPDU" in seen:
-            break
-        time.sleep(0.1)
+    until(lambda: "End of LLDPDU" in daemon("-t", "-n", "-i", "eth0").stdout)
+    seen = daemon("-t", "-n", "-i", "eth0").stdout
     for words in READS:
         check(f"lldpad reads: {words}", words in seen, seen)
     host.send([nearest_bridge(host.mac, 0x18)])

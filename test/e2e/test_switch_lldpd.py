@@ -7,9 +7,8 @@ lldpd knows nothing of DCBX: it is told to send the TLVs as they are, and shows 
 import os
 import re
 import socket
-import time
 
-from harness import Program, check, check_equal, eal, finish, work_dir
+from harness import PATIENCE_S, Program, check, check_equal, eal, finish, until, work_dir
 from namespaces import Host, need
 
 CONFIG = """
@@ -48,10 +47,7 @@ class Lldpd:
         self.host, self.socket = host, f"{work}/{host.name}.sock"
         # Privileges are not given up and nothing is mounted: all that it may touch is this namespace.
         self.process = host.start("lldpd", "-d", "-I", "eth0", "-u", self.socket, "-S", "peer")
-        for _ in range(100):
-            if os.path.exists(self.socket) and self("show", "chassis").returncode == 0:
-                break
-            time.sleep(0.05)
+        until(lambda: os.path.exists(self.socket) and self("show", "chassis").returncode == 0)
         self.must("configure", "lldp", "tx-interval", "1")
         self.must("configure", "lldp", "custom-tlv", "oui", "00,80,c2", "subtype", "11", "oui-info", pfc)
 
@@ -69,14 +65,11 @@ class Lldpd:
         return self("-f", "json", "show", "neighbors", "details").stdout
 
 
-def wait_for(what, question, seconds=30):
-    for _ in range(seconds * 10):
-        answer = question()
-        if answer:
-            return answer
-        time.sleep(0.1)
-    check(what, False)
-    return None
+def wait_for(what, question):
+    answer = until(question)
+    if not answer:
+        check(what, False)
+    return answer
 
 
 def main():
@@ -107,7 +100,7 @@ def main():
     mismatch = wait_for("and that port 1 does not",
                         lambda: "port 1: DCBX: PFC mismatch (ours 0x08, peer's 0x18)" in switch.err())
     check("both were said", agreed and mismatch)
-    said = capture.communicate(timeout=60)[0]
+    said = capture.communicate(timeout=PATIENCE_S)[0]
     for words in SAID:
         check(f"tshark reads: {words}", words in said, said)
     check("tshark finds nothing malformed", "Malformed" not in said and "Expert Info (Error" not in said, said)
