@@ -153,7 +153,7 @@ wrap(const uint8_t *bytes, size_t n, uint8_t what)
 	be16_store(udp + 4, (uint16_t)(len - 34));
 	memcpy(udp + 8, bytes, n);
 	if (what & 0x40 && n >= INT_HDR_BYTES) {
-		udp[8] = (uint8_t)(0x20 | (bytes[0] & 0xF));
+		udp[8] = (uint8_t)(INT_VERSION << 4 | (bytes[0] & 0xF));
 		at += int_hdr_bytes(int_hdr_slots(udp + 8));
 	}
 	if (8 + n >= at + 8) {

@@ -10,7 +10,6 @@
 #include "wire/roce/impl.h"
 #include "wire/roce/roce.h"
 
-#define INT_VERSION 2u
 #define FLAGS 0
 #define COUNTS 1 /* slots and hops */
 #define PATH_ID 2

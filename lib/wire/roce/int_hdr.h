@@ -23,6 +23,8 @@
 #include "wire/frame/frame.h"
 
 #define INT_UDP_PORT 4792u
+/* Seeds of the fuzzer have it: test/fuzz/corpus/{roce,switch}/int_*. */
+#define INT_VERSION 2u
 #define INT_HDR_BYTES 4u
 #define INT_HOP_BYTES 16u
 /* Most slots: what fits into the headroom of any frame of ours. */
