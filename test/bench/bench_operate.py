@@ -26,7 +26,7 @@ CORES = sorted(os.sched_getaffinity(0))
 # A runtime folder of its own: other programs of this machine may have any name.
 RUNTIME = tempfile.TemporaryDirectory(prefix="quench-run-")  # pylint: disable=consider-using-with
 os.environ["RUNTIME_DIRECTORY"] = RUNTIME.name
-PATIENCE_S = 90
+PATIENCE_S = 300
 TURNS, WINDOW_S, SETTLE_S = (1, 0.1, 0.02) if "QUENCH_BENCH_SMOKE" in os.environ else (12, 0.5, 0.1)
 SCRAPES_PER_S, STUCK = 1000, 6
 LIMIT = 0.02

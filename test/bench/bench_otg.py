@@ -30,7 +30,7 @@ from quench.telemetry import Telemetry  # noqa: E402
 CORES = sorted(os.sched_getaffinity(0))
 SMOKE = "QUENCH_BENCH_SMOKE" in os.environ
 FLOWS, REPEATS = (100, 1) if SMOKE else (5000, 5)
-PATIENCE_S = 90
+PATIENCE_S = 300
 TURNS, WINDOW_S = (1, 0.3) if SMOKE else (6, 2.0)
 CLIENTS = 10
 FEW, MANY = (2, 3) if SMOKE else (10, 100)

@@ -21,7 +21,7 @@ import time
 SWITCH = pathlib.Path(__file__).resolve().parents[2] / "app" / "quench-switch" / "quench-switch"
 TESTPMD = shutil.which("dpdk-testpmd", path=os.environ["PATH"] + ":/usr/bin:/usr/local/bin")
 TESTPMD_OPTIONS = ["--forward-mode=macswap", "--stats-period=1", "--total-num-mbufs=32768"]
-PATIENCE_S = 90
+PATIENCE_S = 300
 TURNS, SETTLE_S, MEASURE_S = (1, 0, 0.1) if "QUENCH_BENCH_SMOKE" in os.environ else (5, 0.5, 1.0)
 # A runtime folder of its own: other programs of this machine may have any name.
 RUNTIME = tempfile.TemporaryDirectory(prefix="quench-run-")  # pylint: disable=consider-using-with

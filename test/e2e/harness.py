@@ -22,7 +22,7 @@ import alone  # noqa: F401  # pylint: disable=unused-import
 BUILD = pathlib.Path(os.environ.get("QUENCH_BUILD", "build")).resolve()
 CORES = sorted(os.sched_getaffinity(0))
 # Generous: only a hang meets it. Nothing is measured against the clock.
-PATIENCE_S = 90
+PATIENCE_S = 300
 
 _failed = 0
 _running = []

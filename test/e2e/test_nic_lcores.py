@@ -165,9 +165,10 @@ def share_the_wire(work):
     wire = sum(q["tx_wire_bytes"] for q in r["qps"])
     limit = r["elapsed_ns"] * LINK / 8e9
     print(f"# two lcores sent {wire / limit:.4f} of the link's {LINK / 1e9:g} Gb/s")
-    # The upper bound is arithmetic, with one burst and a turn of each lcore; the lower only says that both ran.
+    # Arithmetic, with one burst and a turn of each lcore.
     check("net_null: both lcores together stay within the link", wire <= limit + LINK * 500e-6 / 8 + 2 * 10000)
-    check("net_null: and every QP sent", all(q["tx_packets"] for q in r["qps"]) and wire > limit / 4, wire / limit)
+    sent = [q["tx_packets"] for q in r["qps"]]
+    check("net_null: and every QP sent, so both ran", all(sent), sent)
 
 
 def refuse_addresses(work):
