@@ -168,6 +168,7 @@ create_testers(struct net *net, char *why, unsigned int why_size)
 			.streams = streams,
 			.n_streams = n,
 			.all_streams = all_streams(s),
+			.seed = s->fabric.seed,
 		};
 
 		if (streams != NULL)
@@ -287,7 +288,9 @@ build(struct net *net, char *why, unsigned int why_size)
 		return -1;
 	if (net_create_flows(net, why, why_size) < 0)
 		return -1;
-	return net_set_paths(net) < 0 ? net_fail(why, why_size, "no memory") : 0;
+	return net_give_turns(net) < 0 || net_set_paths(net) < 0
+		       ? net_fail(why, why_size, "no memory")
+		       : 0;
 }
 
 struct net *

@@ -39,6 +39,7 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 		.post_recv_ns = requester ? 0 : flow->post_recv_ns,
 		.rate_cap_bps = flow->rate_cap_bps,
 		.stopped = flow->stopped,
+		.held = true,
 	};
 
 	if (flow->messages_of_pairs != NULL) {

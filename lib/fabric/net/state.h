@@ -47,6 +47,9 @@ uint64_t net_drain_rate(const struct scenario *s, uint16_t host);
 /** Add the QPs of all flows, in the order of the file. @return 0, or -1 with why. */
 int net_create_flows(struct net *net, char *why, unsigned int why_size);
 
+/** Let the QPs take their turns, in an order drawn by the seed. @return 0 or -ENOMEM. */
+int net_give_turns(struct net *net);
+
 /** Give the QPs their paths, after all of them are added. @return 0 or -ENOMEM. */
 int net_set_paths(struct net *net);
 void net_free_paths(struct net *net);

@@ -86,10 +86,7 @@ pair_permutation(const struct scenario *s, struct flow_params *flow, const uint1
 static void
 pair_all(struct flow_params *flow, const uint16_t *src, uint32_t n)
 {
-	/*
-	 * Add the pairs in rounds, so that the first flows of all hosts have different
-	 * destinations.
-	 */
+	/* In rounds, in which all hosts have different destinations (net/turns.c). */
 	for (uint32_t step = 1; step < n; step++)
 		for (uint32_t i = 0; i < n; i++)
 			add_pair(flow, src[i], src[(i + step) % n]);

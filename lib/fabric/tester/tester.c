@@ -8,6 +8,7 @@
 #include <rte_mbuf.h>
 
 #include "base/numbers/fixed.h"
+#include "base/numbers/prng.h"
 #include "base/numbers/units.h"
 #include "nic/nic.h"
 #include "wire/bytes/be.h"
@@ -28,7 +29,7 @@ struct tester {
 	struct node node;
 	struct node *nic;
 	struct rte_mempool *frames;
-	uint64_t link_speed_bps;
+	uint64_t link_speed_bps, seed;
 	uint64_t free_ns;   /* the last frame has left */
 	uint64_t remainder; /* of its time, in parts of 1/link_speed_bps ns */
 	bool nic_was_last;
@@ -79,7 +80,28 @@ stream_next_ns(const struct tester *t, const struct stream *s)
 	return max_u64(s->next_ns, rx->until_ns[s->p.prio]);
 }
 
-/* The stream that may send first; of equals, the one that is due first. */
+/* The seed draws the order of streams that are due at one time, for each time again. */
+static uint64_t
+drawn(const struct tester *t, uint32_t i, uint64_t at_ns)
+{
+	struct prng rnd;
+
+	prng_seed(&rnd, t->seed ^ at_ns, t->streams[i].p.index);
+	return prng_u64(&rnd);
+}
+
+/* Of two streams that may send at one time: the one that is due first. */
+static bool
+is_before(const struct tester *t, uint32_t i, uint32_t other)
+{
+	uint64_t due_ns = t->streams[i].next_ns, other_ns = t->streams[other].next_ns;
+
+	if (due_ns != other_ns)
+		return due_ns < other_ns;
+	return drawn(t, i, due_ns) < drawn(t, other, due_ns);
+}
+
+/* The stream that may send first. */
 static uint32_t
 first_stream(const struct tester *t)
 {
@@ -89,8 +111,8 @@ first_stream(const struct tester *t)
 	for (uint32_t i = 0; i < t->n_streams; i++) {
 		uint64_t next_ns = stream_next_ns(t, &t->streams[i]);
 
-		if (next_ns < best_ns || (next_ns == best_ns && best != NO_STREAM &&
-					  t->streams[i].next_ns < t->streams[best].next_ns)) {
+		if (next_ns < best_ns ||
+		    (next_ns == best_ns && best != NO_STREAM && is_before(t, i, best))) {
 			best = i;
 			best_ns = next_ns;
 		}
@@ -266,6 +288,7 @@ tester_create(const struct tester_params *params)
 			     .nic = params->nic,
 			     .frames = params->frames,
 			     .link_speed_bps = params->link_speed_bps,
+			     .seed = params->seed,
 			     .n_streams = params->n_streams,
 			     .all_streams = params->all_streams};
 	t->streams = calloc(t->n_streams + 1, sizeof(*t->streams));

@@ -52,6 +52,7 @@ struct tester_params {
 	uint32_t n_streams;
 	/* by index of a stream, for all streams of the fabric: packets received here */
 	uint32_t all_streams;
+	uint64_t seed; /* of the order of streams that are due at one time */
 };
 
 /** @return owned by the caller, or NULL with errno ENOMEM. The NIC stays the caller's. */

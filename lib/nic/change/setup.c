@@ -225,7 +225,8 @@ nic_qp_begin(struct nic *nic, uint32_t item, uint32_t flow, const struct nic_qp_
 	if (qp->flags & QP_ENDS)
 		nic->pending++;
 	join_flow(nic, qp);
-	nic_settle(nic, item, now_ns);
+	if (!params->held)
+		nic_settle(nic, item, now_ns);
 	return 0;
 }
 
@@ -269,6 +270,15 @@ nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_n
 		return -ENOMEM;
 	nic_flush(nic);
 	return nic_local_qpn(nic, item);
+}
+
+void
+nic_unhold_qp(struct node *node, uint32_t item, uint64_t now_ns)
+{
+	struct nic *nic = nic_of(node);
+
+	nic_settle(nic, item, now_ns);
+	nic_flush(nic);
 }
 
 int

@@ -17,6 +17,10 @@ struct nic;
 /** Add a QP before the first rx/tx. @return its local QPN, or -EINVAL, -ENOSPC, -ENOMEM. */
 int64_t nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64_t now_ns);
 
+/** Let a QP that was added with `held` take its turns: of QPs that are due at one time, the first
+ * ones to be let are first. */
+void nic_unhold_qp(struct node *node, uint32_t item, uint64_t now_ns);
+
 /* The QPs of a flow on one node. */
 struct nic_flow_place {
 	uint32_t

@@ -150,6 +150,7 @@ struct nic_qp_params {
 	uint64_t base_rtt_ns; /* of an idle network; 0: use the minimum measured */
 	bool requester;       /* sends messages; a responder only answers */
 	bool stopped;         /* begins no messages until nic_reload() clears this */
+	bool held;            /* takes no turn before nic_unhold_qp() */
 	int verb;             /* enum nic_verb */
 	bool raw;             /* no ACKs; always set with UD */
 	uint32_t qkey;        /* of UD, at both ends */
