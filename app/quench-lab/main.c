@@ -21,6 +21,7 @@
 #include "runtime/notice/say.h"
 #include "ctl/output/json.h"
 #include "quench-lab/scenario/scenario_addresses.h"
+#include "quench-lab/scenario/scenario_headroom.h"
 #include "quench-lab/scenario/event_set.h"
 #include "quench-lab/recording/explain_flow.h"
 #include "quench-lab/eal_clock.h"
@@ -267,6 +268,7 @@ write_effective(const struct lab_opts *o, const struct lab_run *run)
 	if (out == NULL)
 		return -EIO;
 	scenario_print(out, run->scenario);
+	scenario_print_headroom(out, run->scenario);
 	scenario_print_addresses(out, run->scenario);
 	return output_close(out, o->out_dir, "effective.ini");
 }
@@ -453,6 +455,7 @@ main(int argc, char **argv)
 	scenario_warn(cfg, &s);
 	if (o.check_config) {
 		scenario_print(stdout, &s);
+		scenario_print_headroom(stdout, &s);
 		scenario_print_addresses(stdout, &s);
 		rc = APP_DONE;
 	} else {

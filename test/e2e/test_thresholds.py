@@ -22,7 +22,7 @@ def main():
     # 3 x 1518 + 40, 84, 2 x 100 m x 5 ns at 40G, 64 x 118 quanta, no cells
     row = next(line for line in paper.stdout.splitlines() if line.startswith("  0-31"))
     check_equal("headroom of the formula", row.split()[1:],
-                ["40", "Gb/s", "100", "m", "4594", "84", "5000.0", "7552", "0", "17.230", "fits"])
+                ["40", "Gb/s", "100", "m", "4594", "84", "5000.0", "7552", "0", "17.230", "22.400", "fits"])
     check("why the rule of thumb is not an inequality", "compares different quantities" in paper.stdout)
 
     late = work / "late.ini"

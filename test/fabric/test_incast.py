@@ -124,6 +124,35 @@ def headroom(lab, _config):
         said = [line.split(None, 1)[1] for line in done.stdout.splitlines() if line.startswith("warning") and "no_headroom" in line]
         r = results(lab, *given[1:])
         expect(r["warnings"] == said and said[0].startswith(f"{drops(r, 'no_headroom')} lossless frames were lost"), f"{said}, {r['warnings']}")
+        longer(lab, pathlib.Path(folder))
+
+
+def longer(lab, folder):
+    """The headroom of each port is that of its own link, with what keys and events add to its delays; a given one is doubted by the same."""
+    rest = ("[nic]\ncc = none\n[switch]\nbuffer_bytes = 2MB\nwred_queues = none\n[buffer_profile lossless]\ndynamic = off\nstatic_th_bytes = 50KB\n" +
+            section("flow", "all", src="1,2", dst=3, qp_count=4, message_bytes="200KB") +
+            "[switch s2]\n" + section("event", "slow", at_ns="1us", action="set", set="switch s2 port 0.shaper_rate_bps=1G"))
+    fabric = {"topology": "dumbbell", "forwarding": "l2", "hosts": 4, "link_rate_bps": "100G", "link_delay_ns": "1us", "core_delay_ns": "2us",
+              "duration_ns": "300us", "fluid_ns": 0}
+    bytes_of = {}
+    for name, more in (("plain", ""), ("key", "[switch s1]\n[switch s1 port 2]\npfc_delay_quanta = 2000\n"),
+                       ("pfc_delay", section("event", "late", at_ns="1us", action="pfc_delay", node="s1", port=2, quanta=2000)),
+                       ("delay", section("event", "far", at_ns="1us", action="delay", node="s2", port="s1", delay_ns="20us"))):
+        path = write_scenario(folder / f"{name}.ini", fabric, rest + more)
+        r = results(lab, path)
+        expect(drops(r) == 0 and any(p["tx_pause"] > 0 for p in r["pfc_counters"] if p["node"] == "s2"), f"{name}: {r['drops']}")
+        comment = re.search(r"^# xoff_bytes = auto is (\d+) bytes \(switch s1, port 0\) to (\d+) bytes \(switch (s\d), port 2\)$",
+                            run(lab, "--check-config", path).stdout, re.M)
+        expect(comment is not None, name)
+        host, bytes_of[name] = map(int, comment.group(1, 2))
+        expect(bytes_of[name] - host >= 2 * 1000 / 8 * 100, f"{name}: {host}, {bytes_of[name]}")
+        if name != "plain":
+            short = run(lab, "--check-config", path, "--set", f"buffer_profile lossless.xoff_bytes={bytes_of['plain']}").stderr
+            expect(f"port 2, lossless group 3: xoff_bytes = {bytes_of['plain']}, but " in short, f"{name}: {short}")
+            expect(drops(results(lab, path, "--set", f"buffer_profile lossless.xoff_bytes={bytes_of['plain']}"), "no_headroom") > 0, f"{name}: no loss")
+    # 2000 quanta of 64 bytes instead of the 394 of 802.3; 18 us more, both ways.
+    expect(bytes_of["key"] == bytes_of["pfc_delay"] and 0 <= bytes_of["key"] - bytes_of["plain"] - (2000 - 394) * 64 <= 20, bytes_of)
+    expect(bytes_of["delay"] - bytes_of["plain"] == 2 * 18 * 12500, bytes_of)
 
 
 def run_in_shards(lab, config, n, name, *options):

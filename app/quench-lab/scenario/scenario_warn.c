@@ -6,6 +6,7 @@
 
 #include "ctl/nic_config/nic_config.h"
 #include "fabric/scenario/path.h"
+#include "quench-lab/scenario/scenario_headroom.h"
 #include "runtime/notice/say.h"
 
 static void
@@ -187,74 +188,12 @@ warn_long_trip(const struct config *cfg, const struct scenario *s)
 	routes_destroy(own);
 }
 
-struct headroom_found {
-	struct sw_short_headroom first;
-	unsigned int groups; /* in all switches */
-	uint32_t sw;         /* of the first */
-};
-
-/*
- * Groups whose xoff_bytes is below what their link needs. Hosts and switches of the lab react to a
- * pause at once, unless their port has a peer_response_ns.
- */
-static struct headroom_found
-find_headroom(const struct scenario *s)
-{
-	struct headroom_found f = {0};
-
-	for (uint32_t i = 0; i < s->topology->n_switches; i++) {
-		struct sw_short_headroom found = scenario_short_headroom(s, i);
-
-		if (f.groups == 0) {
-			f.first = found;
-			f.sw = i;
-		}
-		f.groups += found.groups;
-	}
-	return f;
-}
-
-/* @param where  "[event NAME] set: ", or "" for the start. */
-static void
-warn_of_headroom(const struct scenario *s, const struct headroom_found *f, const char *where)
-{
-	char others[48] = "";
-
-	if (f->groups > 1)
-		snprintf(others, sizeof(others), "; so in %u groups in all", f->groups);
-	say_warning("%sswitch %s, port %u, lossless group %u: xoff_bytes = %" PRIu64
-		    ", but %" PRIu64
-		    " bytes may arrive after a pause: frames may be lost%s (doc/buffer.md)",
-		    where, s->topology->switches[f->sw].name, f->first.port, f->first.pg,
-		    f->first.has_bytes, f->first.needs_bytes, others);
-}
-
-/* An event is warned of if it changes which groups have too little. */
-static void
-warn_of_headrooms(const struct scenario *s)
-{
-	struct headroom_found start = find_headroom(s);
-
-	if (start.groups > 0)
-		warn_of_headroom(s, &start, "");
-	for (uint32_t i = 0; i < s->n_events; i++) {
-		const struct scenario *next = s->events[i].begin.next;
-		struct headroom_found f = next != NULL ? find_headroom(next) : start;
-		char where[FLOW_NAME_CHARS + 24];
-
-		snprintf(where, sizeof(where), "[event %s] set: ", s->events[i].name);
-		if (f.groups > 0 &&
-		    (f.groups != start.groups || f.first.has_bytes != start.first.has_bytes))
-			warn_of_headroom(next, &f, where);
-	}
-}
-
 void
 scenario_warn(const struct config *cfg, const struct scenario *s)
 {
 	uint64_t end_ns = s->fabric.duration_ns;
 
-	warn_of_headrooms(s);
+	scenario_warn_headroom(s);
 	warn_deaf(s);
 	warn_companions(cfg, s);
 	warn_long_trip(cfg, s);

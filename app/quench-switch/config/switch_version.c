@@ -2,6 +2,8 @@
 #include "quench-switch/config/switch_version.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <rte_common.h>
@@ -11,6 +13,7 @@
 #include "runtime/run/run.h"
 #include "ctl/switch_config/tables.h"
 #include "quench-switch/config/thresholds.h"
+#include "switch/params/port_names.h"
 
 static void
 version_free(struct switch_version *v)
@@ -71,11 +74,29 @@ switch_version_read(struct config *cfg, struct config_error *err)
 	return v;
 }
 
+/* The bytes of xoff_bytes = auto, as a comment. */
+static void
+print_auto_headroom(FILE *out, const struct sw_params *params)
+{
+	struct sw_auto_headroom a = sw_auto_headroom(params);
+
+	if (a.most_bytes == 0)
+		return;
+	fprintf(out, "# xoff_bytes = auto is %" PRIu64 " bytes", a.least_bytes);
+	if (a.most_bytes > a.least_bytes)
+		fprintf(out,
+			" (port %s) to %" PRIu64 " bytes (port %s); --thresholds has all ports",
+			sw_port_text(params, a.least_port).text, a.most_bytes,
+			sw_port_text(params, a.most_port).text);
+	fputc('\n', out);
+}
+
 void
 switch_version_print(FILE *out, const struct switch_version *v)
 {
 	switch_config_print(out, &v->params);
 	config_print(out, "pool", switch_pool_fields, switch_pool_fields_n, &v->pool);
+	print_auto_headroom(out, &v->params);
 }
 
 void

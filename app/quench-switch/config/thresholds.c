@@ -20,7 +20,19 @@ static bool
 same_link(const struct sw_port_params *a, const struct sw_port_params *b)
 {
 	return a->link_speed_bps == b->link_speed_bps && a->cable_length_m == b->cable_length_m &&
-	       a->peer_response_ns == b->peer_response_ns;
+	       a->peer_response_ns == b->peer_response_ns && a->cable_delay_ns == b->cable_delay_ns;
+}
+
+/* The smallest headroom of the port's lossless groups; 0: it has none. */
+static uint64_t
+least_headroom(const struct sw_params *params, uint16_t port)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (uint8_t pg = 0; pg < TM_CLASSES; pg++)
+		if (params->mmu.lossless_pgs[port] >> pg & 1)
+			least = min_u64(least, mmu_pg_headroom(&params->mmu, port, pg));
+	return least == UINT64_MAX ? 0 : least;
 }
 
 static void
@@ -28,24 +40,16 @@ print_port(FILE *out, const struct sw_params *params, uint16_t first, uint16_t l
 {
 	const struct sw_port_params *p = &params->ports[first];
 	struct pfc_headroom h = sw_port_headroom(params, first);
-	uint64_t has = UINT64_MAX;
+	uint64_t has = least_headroom(params, first);
 	char ports[16];
 
-	/* The smallest xoff_bytes of the lossless groups of these ports. */
-	for (uint16_t port = first; port <= last; port++) {
-		for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
-			if (params->mmu.lossless_pgs[port] >> pg & 1)
-				has = min_u64(has, buffer_profile_headroom(
-							   mmu_pg_profile(&params->mmu, port, pg)));
-		}
-	}
 	snprintf(ports, sizeof(ports), first == last ? "%u" : "%u-%u", first, last);
 	fprintf(out,
 		"  %-6s %7.3g Gb/s %6u m %8" PRIu64 " %6" PRIu64 " %8.1f %9" PRIu64 " %6" PRIu64
-		" %11.3f  %s\n",
+		" %11.3f %11.3f  %s\n",
 		ports, (double)p->link_speed_bps / 1e9, p->cable_length_m, h.frames_bytes,
 		h.pause_bytes, (double)h.cable_bits / 8, h.response_bytes, h.cells_bytes,
-		kb(h.total_bytes), has >= h.total_bytes ? "fits" : "above its xoff_bytes");
+		kb(h.total_bytes), kb(has), has >= h.total_bytes ? "fits" : "above its xoff_bytes");
 }
 
 /*
@@ -57,23 +61,29 @@ print_headroom(FILE *out, const struct sw_params *params)
 {
 	uint64_t sum_bytes = 0;
 	uint16_t first = 0;
+	char configured[48];
 
 	fprintf(out,
 		"Headroom (t_flight) that one lossless priority needs, in bytes, for frames up to "
 		"%u bytes:\n"
-		"  ports        speed    cable   frames  pause    cable  response  cells    sum (KB)\n",
+		"  ports        speed    cable   frames  pause    cable  response  cells    sum (KB)   xoff (KB)\n",
 		params->max_frame_bytes);
 	for (uint16_t i = 0; i < params->n_ports; i++) {
 		sum_bytes += sw_port_headroom(params, i).total_bytes;
-		if (i + 1 < params->n_ports && same_link(&params->ports[i], &params->ports[i + 1]))
+		if (i + 1 < params->n_ports &&
+		    same_link(&params->ports[i], &params->ports[i + 1]) &&
+		    least_headroom(params, i) == least_headroom(params, (uint16_t)(i + 1)))
 			continue;
 		print_port(out, params, first, i);
 		first = (uint16_t)(i + 1);
 	}
-	fprintf(out,
-		"  configured: xoff_bytes = %.3f KB%s for each group without its own profile, %s\n\n",
-		kb(buffer_profile_headroom(&params->mmu.lossless)),
-		params->mmu.lossless.xoff_bytes == MMU_XOFF_AUTO ? " (auto)" : "",
+	if (params->mmu.lossless.xoff_bytes == MMU_XOFF_AUTO)
+		snprintf(configured, sizeof(configured), "auto, xoff in the table,");
+	else
+		snprintf(configured, sizeof(configured), "%.3f KB",
+			 kb(params->mmu.lossless.xoff_bytes));
+	fprintf(out, "  configured: xoff_bytes = %s for each group without its own profile, %s\n\n",
+		configured,
 		params->mmu.shared_headroom_pool_bytes > 0 ? "taken from one shared headroom pool"
 							   : "reserved per group");
 	return sum_bytes;

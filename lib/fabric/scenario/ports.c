@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/numbers/fixed.h"
 #include "fabric/scenario/parts.h"
+#include "tm/pfc/pfc_tx.h"
 
 /* VLANs on links between bridges. */
 #define ALL_VLANS "1-4094"
@@ -68,13 +70,34 @@ copy_field(const struct field *field, const struct sw_port_params *from, struct 
 	field_parse(field, NULL, text, to, NULL, 0);
 }
 
-struct sw_port_params
-scenario_port(const struct scenario *s, uint32_t sw, uint16_t p)
+static bool
+is_at(const struct event_params *e, uint32_t node, uint16_t port)
+{
+	return e->everywhere || (e->at.node == node && e->at.port == port);
+}
+
+/* The longest delay of a cable in the run: events may lengthen it. */
+static uint64_t
+cable_delay_ns(const struct scenario *s, const struct topology_link *link)
+{
+	uint64_t delay_ns = link->cable.delay_ns;
+
+	for (uint32_t i = 0; i < s->n_events; i++) {
+		const struct event_params *e = &s->events[i];
+
+		if (e->action == EVENT_DELAY &&
+		    (is_at(e, link->a.node, link->a.port) || is_at(e, link->b.node, link->b.port)))
+			delay_ns = max_u64(delay_ns, e->delay_ns);
+	}
+	return delay_ns;
+}
+
+static struct sw_port_params
+port_of(const struct scenario *s, uint32_t sw, uint16_t p)
 {
 	const struct topology *t = s->topology;
 	struct sw_port_params port = {
 		.link_speed_bps = t->links[t->switches[sw].link[p]].cable.rate_bps,
-		.cable_delay_ns = t->links[t->switches[sw].link[p]].cable.delay_ns,
 		.flow_control = flow_control(s, sw, p),
 		.pfcwd = true,
 	};
@@ -86,6 +109,36 @@ scenario_port(const struct scenario *s, uint32_t sw, uint16_t p)
 		     k < sw_port_fields_n && scenario_port_applies(s, &s->ports[i], sw, p); k++)
 			if (s->ports[i].given >> k & 1)
 				copy_field(&sw_port_fields[k], &s->ports[i].keys, &port);
+	return port;
+}
+
+/* The longest time in the run before the switch at the other end obeys a pause. */
+static uint64_t
+peer_delay_ns(const struct scenario *s, struct topology_end peer, uint64_t speed_bps)
+{
+	uint16_t quanta;
+
+	if (!topology_is_switch(s->topology, peer.node))
+		return 0;
+	quanta = port_of(s, peer.node, peer.port).pfc_delay_quanta;
+	for (uint32_t i = 0; i < s->n_events; i++) {
+		const struct event_params *e = &s->events[i];
+
+		if (e->action == EVENT_PFC_DELAY && is_at(e, peer.node, peer.port) &&
+		    e->quanta > quanta)
+			quanta = e->quanta;
+	}
+	return quanta == 0 ? 0 : pfc_quanta_ns(quanta, speed_bps) + 1;
+}
+
+struct sw_port_params
+scenario_port(const struct scenario *s, uint32_t sw, uint16_t p)
+{
+	const struct topology *t = s->topology;
+	struct sw_port_params port = port_of(s, sw, p);
+
+	port.cable_delay_ns = cable_delay_ns(s, &t->links[t->switches[sw].link[p]]);
+	port.peer_delay_ns = peer_delay_ns(s, topology_peer(t, sw, p), port.link_speed_bps);
 	return port;
 }
 

@@ -396,6 +396,8 @@ void scenario_switch_release(const struct scenario *s, struct sw_params *params)
  * pause (but for peer_response_ns of their ports). None, if memory is short.
  */
 struct sw_short_headroom scenario_short_headroom(const struct scenario *s, uint32_t sw);
+/** As sw_auto_headroom(), of a switch. No port, if memory is short. */
+struct sw_auto_headroom scenario_auto_headroom(const struct scenario *s, uint32_t sw);
 /** Overwrite the ports in params, and the values that follow from them. */
 void scenario_switch_fill(const struct scenario *s, uint32_t sw, struct sw_params *params);
 

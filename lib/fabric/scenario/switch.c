@@ -287,16 +287,39 @@ scenario_switch_release(const struct scenario *s, struct sw_params *params)
 		free(params->tables.neighbors);
 }
 
+/* The params of a switch without its tables. @return to be freed by the caller, or NULL. */
+static struct sw_params *
+params_without_tables(const struct scenario *s, uint32_t sw)
+{
+	struct sw_params *params = calloc(1, sizeof(*params));
+
+	if (params == NULL)
+		return NULL;
+	sw_params_copy(scenario_switch_params(s, sw), params);
+	scenario_switch_fill(s, sw, params);
+	return params;
+}
+
+struct sw_auto_headroom
+scenario_auto_headroom(const struct scenario *s, uint32_t sw)
+{
+	struct sw_params *params = params_without_tables(s, sw);
+	struct sw_auto_headroom found = {0};
+
+	if (params != NULL)
+		found = sw_auto_headroom(params);
+	free(params);
+	return found;
+}
+
 struct sw_short_headroom
 scenario_short_headroom(const struct scenario *s, uint32_t sw)
 {
-	struct sw_params *params = calloc(1, sizeof(*params));
+	struct sw_params *params = params_without_tables(s, sw);
 	struct sw_short_headroom found = {0};
 
 	if (params == NULL)
 		return found;
-	sw_params_copy(scenario_switch_params(s, sw), params);
-	scenario_switch_fill(s, sw, params);
 	for (uint16_t p = 0; p < params->n_ports; p++)
 		if (params->ports[p].peer_response_ns == 0)
 			params->ports[p].peer_response_ns = 1;

@@ -3,6 +3,7 @@
 #include "import/conversion/import_memory.h"
 
 #include "base/numbers/decimal.h"
+#include "base/numbers/fixed.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,20 +174,37 @@ share_classes(struct sw_params *sw)
 	import_set_sched(sw, sched);
 }
 
-/* SONiC's tables have the headroom as a number. */
-static void
-fix_headroom(struct sw_params *sw)
+/* The most that a group of this profile has. */
+static uint64_t
+most_headroom(const struct mmu_params *mmu, const struct buffer_profile *b)
 {
-	sw->mmu.lossless.xoff_bytes = buffer_profile_headroom(&sw->mmu.lossless);
-	for (unsigned int i = 0; i < sw->mmu.n_profiles; i++)
-		sw->mmu.profiles[i].xoff_bytes = buffer_profile_headroom(&sw->mmu.profiles[i]);
+	uint64_t most = 0;
+
+	for (uint16_t port = 0; port < mmu->n_ports; port++)
+		for (uint8_t pg = 0; pg < TM_CLASSES; pg++)
+			if (mmu_pg_profile(mmu, port, pg) == b)
+				most = max_u64(most, mmu_pg_headroom(mmu, port, pg));
+	return most;
+}
+
+/* SONiC's profiles have the headroom as a number. */
+static void
+fix_headroom(struct mmu_params *mmu)
+{
+	struct buffer_profile *profiles[MMU_MAX_PROFILES + 1] = {&mmu->lossless};
+
+	for (unsigned int i = 0; i < mmu->n_profiles; i++)
+		profiles[1 + i] = &mmu->profiles[i];
+	for (unsigned int i = 0; i <= mmu->n_profiles; i++)
+		if (profiles[i]->xoff_bytes == MMU_XOFF_AUTO)
+			profiles[i]->xoff_bytes = most_headroom(mmu, profiles[i]);
 }
 
 void
 export_form(struct sw_params *sw, const struct sw_params *defaults, struct import_log *log)
 {
 	name_ports(sw, log);
-	fix_headroom(sw);
+	fix_headroom(&sw->mmu);
 	share_classes(sw);
 	name_curves(sw, defaults);
 	join_watches(sw);

@@ -175,6 +175,7 @@ sw_port_headroom(const struct sw_params *params, uint16_t port)
 		.cable_delay_ns = p->cable_delay_ns > 0 ? p->cable_delay_ns
 							: (uint64_t)p->cable_length_m * NS_PER_M,
 		.peer_response_ns = p->peer_response_ns,
+		.peer_delay_ns = p->peer_delay_ns,
 		.own_frame_bytes = longest_frame(params),
 		.peer_frame_bytes = (uint32_t)min_u64(longest_frame(params),
 						      largest_lossless_frame(params, port)),
@@ -184,51 +185,106 @@ sw_port_headroom(const struct sw_params *params, uint16_t port)
 	return pfc_headroom(&link);
 }
 
-/* Number of a group's profile: 0 for that of the class, else 1 + its index. */
-static unsigned int
-profile_of(const struct mmu_params *mmu, uint16_t port, uint8_t pg)
+/* Before sw_params_check() there may be more ports than rows. */
+static uint16_t
+ports_of(const struct mmu_params *mmu)
 {
-	uint8_t own = mmu->pg_profile[port][pg];
-
-	return own > mmu->n_profiles ? 0 : own;
+	return (uint16_t)min_u64(mmu->n_ports, MMU_MAX_PORTS);
 }
 
-static struct buffer_profile *
-profile_at(struct mmu_params *mmu, unsigned int n)
+/* Number of the port's lossless groups with xoff_bytes = auto. */
+static unsigned int
+auto_groups(const struct mmu_params *mmu, uint16_t port)
 {
-	return n == 0 ? &mmu->lossless : &mmu->profiles[n - 1];
+	unsigned int n = 0;
+
+	for (uint8_t pg = 0; pg < TM_CLASSES; pg++)
+		n += mmu->lossless_pgs[port] >> pg & 1 &&
+		     mmu_pg_profile(mmu, port, pg)->xoff_bytes == MMU_XOFF_AUTO;
+	return n;
+}
+
+/* Bytes of the buffer that keys give to groups: reserved bytes, and headroom that is a number. */
+static uint64_t
+given_bytes(const struct mmu_params *mmu)
+{
+	uint64_t sum = 0;
+
+	for (uint16_t port = 0; port < ports_of(mmu); port++)
+		for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
+			const struct buffer_profile *b = mmu_pg_profile(mmu, port, pg);
+
+			sum += b->size_bytes;
+			if (b->xoff_bytes != MMU_XOFF_AUTO)
+				sum += mmu_pg_headroom(mmu, port, pg);
+		}
+	return sum;
+}
+
+/*
+ * Most bytes for a group with xoff_bytes = auto: groups that need less leave the rest of their
+ * share of half of the buffer to the others.
+ */
+static uint64_t
+most_auto_bytes(const struct mmu_params *mmu)
+{
+	uint64_t left = sub_sat(mmu->buffer_bytes / 2, given_bytes(mmu)), most = 0, before;
+
+	if (mmu->shared_headroom_pool_bytes > 0)
+		return mmu->shared_headroom_pool_bytes;
+	do {
+		uint64_t less_bytes = 0, others = 0;
+
+		before = most;
+		for (uint16_t port = 0; port < ports_of(mmu); port++) {
+			unsigned int groups = auto_groups(mmu, port);
+
+			if (mmu->auto_xoff_bytes[port] <= most)
+				less_bytes += groups * mmu->auto_xoff_bytes[port];
+			else
+				others += groups;
+		}
+		if (others > 0)
+			most = max_u64(most, sub_sat(left, less_bytes) / others);
+	} while (most > before);
+	return most;
 }
 
 void
 sw_headroom_resolve(struct sw_params *params)
 {
 	struct mmu_params *mmu = &params->mmu;
-	uint64_t needed[MMU_MAX_PROFILES + 1] = {0}, given = 0, most;
-	unsigned int groups = 0;
+	uint64_t most;
 
-	for (uint16_t port = 0; port < params->n_ports && port < SW_MAX_PORTS; port++) {
-		for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
-			unsigned int n = profile_of(mmu, port, pg);
-			const struct buffer_profile *b = profile_at(mmu, n);
+	for (uint16_t port = 0; port < ports_of(mmu); port++)
+		mmu->auto_xoff_bytes[port] =
+			max_u64(sw_port_headroom(params, port).total_bytes, PAPER_HEADROOM_BYTES);
+	most = max_u64(most_auto_bytes(mmu), PAPER_HEADROOM_BYTES);
+	for (uint16_t port = 0; port < ports_of(mmu); port++)
+		mmu->auto_xoff_bytes[port] = min_u64(mmu->auto_xoff_bytes[port], most);
+}
 
-			given += b->size_bytes;
-			if (!(mmu->lossless_pgs[port] >> pg & 1))
-				continue;
-			if (b->xoff_bytes != MMU_XOFF_AUTO) {
-				given += b->xoff_bytes;
-				continue;
-			}
-			groups++;
-			needed[n] = max_u64(needed[n], sw_port_headroom(params, port).total_bytes);
+struct sw_auto_headroom
+sw_auto_headroom(const struct sw_params *params)
+{
+	const struct mmu_params *mmu = &params->mmu;
+	struct sw_auto_headroom a = {0};
+
+	for (uint16_t port = 0; port < params->n_ports; port++) {
+		uint64_t bytes = mmu->auto_xoff_bytes[port];
+
+		if (auto_groups(mmu, port) == 0)
+			continue;
+		if (a.least_bytes == 0 || bytes < a.least_bytes) {
+			a.least_bytes = bytes;
+			a.least_port = port;
+		}
+		if (bytes > a.most_bytes) {
+			a.most_bytes = bytes;
+			a.most_port = port;
 		}
 	}
-	most = groups == 0 ? 0 : sub_sat(mmu->buffer_bytes / 2, given) / groups;
-	if (mmu->shared_headroom_pool_bytes > 0)
-		most = mmu->shared_headroom_pool_bytes;
-	for (unsigned int n = 0; n <= mmu->n_profiles && n <= MMU_MAX_PROFILES; n++)
-		if (profile_at(mmu, n)->xoff_bytes == MMU_XOFF_AUTO)
-			profile_at(mmu, n)->auto_xoff_bytes =
-				max_u64(min_u64(needed[n], most), PAPER_HEADROOM_BYTES);
+	return a;
 }
 
 struct sw_short_headroom
@@ -240,8 +296,7 @@ sw_short_headroom(const struct sw_params *params)
 		uint64_t needs = sw_port_headroom(params, port).total_bytes;
 
 		for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
-			uint64_t has =
-				buffer_profile_headroom(mmu_pg_profile(&params->mmu, port, pg));
+			uint64_t has = mmu_pg_headroom(&params->mmu, port, pg);
 
 			if (!(params->mmu.lossless_pgs[port] >> pg & 1) || has >= needs)
 				continue;

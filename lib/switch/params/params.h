@@ -79,6 +79,7 @@ struct sw_port_params {
 	uint32_t cable_length_m;
 	uint64_t peer_response_ns; /* 0: what 802.3 allows at this speed */
 	uint64_t cable_delay_ns;   /* one way, not a key; 0: that of cable_length_m */
+	uint64_t peer_delay_ns;    /* before the peer obeys a pause, not a key: its pfc_delay */
 	/* VLAN of untagged frames, whose frames leave untagged; 0: none */
 	uint16_t access_vlan;
 	char tagged_vlans[VLAN_LIST_CHARS + 1]; /* "10,20-29" or "none" */
@@ -236,7 +237,7 @@ int sw_class_check(const struct sw_params *params, char *why, unsigned int why_s
 /** Headroom that one lossless priority of the port needs, so that no frame is lost at a pause. */
 struct pfc_headroom sw_port_headroom(const struct sw_params *params, uint16_t port);
 
-/** Set the headroom of profiles with xoff_bytes = auto, after sw_class_resolve(). */
+/** Set the headroom of the ports whose groups have xoff_bytes = auto, after sw_class_resolve(). */
 void sw_headroom_resolve(struct sw_params *params);
 
 /* Lossless groups with less headroom than their port needs. */
@@ -248,6 +249,14 @@ struct sw_short_headroom {
 };
 
 struct sw_short_headroom sw_short_headroom(const struct sw_params *params);
+
+/* The least and the most headroom of the ports whose lossless groups have xoff_bytes = auto. */
+struct sw_auto_headroom {
+	uint64_t least_bytes, most_bytes; /* 0: there is no such port */
+	uint16_t least_port, most_port;   /* the first ones */
+};
+
+struct sw_auto_headroom sw_auto_headroom(const struct sw_params *params);
 
 /** Maps of a port: [qos_map], overridden by the keys of the port. */
 struct qos_map_params sw_port_qos(const struct sw_params *params, uint16_t port);

@@ -13,7 +13,7 @@ mmu_admit_headroom(struct mmu_pg *pg, uint32_t bytes, uint64_t beyond_bytes)
 {
 	struct mmu_part *part = pg->rule->part;
 
-	if (pg->headroom_bytes + beyond_bytes > pg->rule->headroom_bytes ||
+	if (pg->headroom_bytes + beyond_bytes > pg->headroom_size_bytes ||
 	    part->headroom_used_bytes + beyond_bytes > part->headroom_size_bytes)
 		return MMU_DROP_NO_HEADROOM;
 	part->headroom_used_bytes += beyond_bytes;
@@ -41,7 +41,7 @@ mmu_headroom_room(const struct mmu_pg *pg, uint32_t total_bytes)
 
 	if (total_bytes > sub_sat(part->headroom_size_bytes, part->headroom_used_bytes))
 		return 0;
-	return pg->rule->headroom_bytes - pg->headroom_bytes;
+	return pg->headroom_size_bytes - pg->headroom_bytes;
 }
 
 /*

@@ -242,13 +242,11 @@ struct mmu_rule {
 	struct mmu_part *part;
 	uint64_t reserved_bytes;
 	uint64_t fixed_bytes;
-	uint64_t headroom_bytes; /* 0: lossy */
 	uint64_t xon_bytes;
 	uint64_t xon_offset_bytes; /* at least 1, so that XON lies below XOFF */
 	/* the same in packets; unused without params.packets */
 	uint64_t reserved_packets;
 	uint64_t fixed_packets;
-	uint64_t headroom_packets;
 	uint64_t xon_offset_packets;
 	uint32_t free_factor_q8;
 	bool lossless;
@@ -268,6 +266,9 @@ struct mmu_pg {
 	uint32_t headroom_packets; /* of these, in headroom */
 	struct mmu_rule *rule;
 	struct mmu_peak peak, shared_peak, headroom_peak;
+	/* the size of its headroom, which follows from its link; 0: lossy */
+	uint64_t headroom_size_bytes;
+	uint64_t headroom_size_packets;
 };
 
 struct mmu_queue {
@@ -467,7 +468,7 @@ mmu_packet_admit(struct mmu *mmu, uint16_t port, uint8_t pg_index)
 	}
 	if (!rule->lossless)
 		return MMU_DROP_PACKETS;
-	if (pg->headroom_packets >= rule->headroom_packets)
+	if (pg->headroom_packets >= pg->headroom_size_packets)
 		return MMU_DROP_NO_HEADROOM;
 	pg->packets++;
 	pg->headroom_packets++;
@@ -485,7 +486,7 @@ mmu_packet_room(const struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t
 		return UINT64_MAX;
 	/* While headroom is in use, every packet goes into headroom: the reserved ones are full. */
 	if (pg->headroom_packets > 0)
-		return rule->headroom_packets - pg->headroom_packets;
+		return pg->headroom_size_packets - pg->headroom_packets;
 	if (total_packets > free_packets)
 		return 0;
 	return sub_sat(rule->reserved_packets +
@@ -506,7 +507,7 @@ mmu_packet_charge(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t pac
 	else
 		pg->rule->pool->shared_packets +=
 			min_u64(packets, sub_sat(pg->packets, pg->rule->reserved_packets));
-	assert(pg->headroom_packets <= pg->rule->headroom_packets);
+	assert(pg->headroom_packets <= pg->headroom_size_packets);
 }
 
 static inline void

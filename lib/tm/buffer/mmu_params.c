@@ -82,7 +82,7 @@ const struct field buffer_profile_fields[] = {
 	XOFF_FIELD(
 		"headroom of one lossless group for frames that arrive after XOFF: 3 largest "
 		"frames + 124 + cable in both directions + the peer's response time; auto: that of the "
-		"most demanding port, at least 22400 (t_flight of the paper at 40G), and beyond "
+		"group's port, at least 22400 (t_flight of the paper at 40G), and beyond "
 		"that at most half of the buffer for all groups; software peers need more "
 		"(--thresholds)",
 		"auto"),
@@ -151,7 +151,8 @@ mmu_pg_profile(const struct mmu_params *p, uint16_t port, uint8_t pg)
 {
 	uint8_t own = p->pg_profile[port][pg];
 
-	if (own > 0)
+	/* mmu_params_check() refuses a profile that does not exist. */
+	if (own > 0 && own <= p->n_profiles && own <= MMU_MAX_PROFILES)
 		return &p->profiles[own - 1];
 	return p->lossless_pgs[port] >> pg & 1 ? &p->lossless : &p->lossy;
 }
@@ -177,6 +178,16 @@ mmu_params_most_lossless(const struct mmu_params *p)
 		most = n > most ? n : most;
 	}
 	return (unsigned int)most;
+}
+
+uint64_t
+mmu_pg_headroom(const struct mmu_params *p, uint16_t port, uint8_t pg)
+{
+	uint64_t xoff_bytes = mmu_pg_profile(p, port, pg)->xoff_bytes;
+
+	if (!(p->lossless_pgs[port] >> pg & 1))
+		return 0;
+	return xoff_bytes == MMU_XOFF_AUTO ? p->auto_xoff_bytes[port] : xoff_bytes;
 }
 
 uint64_t
@@ -226,15 +237,13 @@ mmu_params_budget(const struct mmu_params *p)
 	for (uint16_t port = 0; port < p->n_ports; port++) {
 		for (uint8_t i = 0; i < TM_CLASSES; i++) {
 			const struct buffer_profile *pg = mmu_pg_profile(p, port, i);
+			uint64_t headroom;
 
 			b.reserved_bytes += pg->size_bytes;
 			b.reserved_packets += mmu_params_most_packets(p, pg->size_bytes);
-			if (p->lossless_pgs[port] >> i & 1) {
-				uint64_t headroom = buffer_profile_headroom(pg);
-
-				b.headroom_bytes += headroom;
-				b.headroom_packets += mmu_params_headroom_packets(p, headroom);
-			}
+			headroom = mmu_pg_headroom(p, port, i);
+			b.headroom_bytes += headroom;
+			b.headroom_packets += mmu_params_headroom_packets(p, headroom);
 			b.egress_reserved_bytes += queue_profile(p, port, i)->size_bytes;
 		}
 	}
@@ -291,7 +300,8 @@ refuse_sum(const struct mmu_params *p, const struct mmu_budget *b, char *why, un
 	int n_lossless = (int)mmu_params_most_lossless(p);
 	char headroom[128];
 
-	if (p->n_profiles > 0 || p->lossy_pool_bytes > 0 || !same_groups(p))
+	if (p->n_profiles > 0 || p->lossy_pool_bytes > 0 || !same_groups(p) ||
+	    p->lossless.xoff_bytes == MMU_XOFF_AUTO)
 		return params_refuse(
 			why, why_size,
 			"headroom %" PRIu64 " + size_bytes of all groups %" PRIu64
@@ -303,7 +313,7 @@ refuse_sum(const struct mmu_params *p, const struct mmu_budget *b, char *why, un
 	else
 		snprintf(headroom, sizeof(headroom),
 			 "xoff_bytes %" PRIu64 " x %u ports x %d lossless PG",
-			 buffer_profile_headroom(&p->lossless), p->n_ports, n_lossless);
+			 p->lossless.xoff_bytes, p->n_ports, n_lossless);
 	return params_refuse(why, why_size,
 			     "%s + size_bytes (%" PRIu64 " x %d lossless PG + %" PRIu64
 			     " x %d lossy PG) x %u ports = %" PRIu64

@@ -36,18 +36,10 @@ struct buffer_profile {
 	uint64_t xon_offset_bytes;
 	/* headroom of one PG; only for lossless PGs; or MMU_XOFF_AUTO */
 	uint64_t xoff_bytes;
-	uint64_t
-		auto_xoff_bytes; /* the headroom of MMU_XOFF_AUTO: from the code that knows links */
 };
 
-/* As much headroom as the links of the groups need. */
+/* As much headroom as the link of the group's port needs. */
 #define MMU_XOFF_AUTO UINT64_MAX
-
-static inline uint64_t
-buffer_profile_headroom(const struct buffer_profile *b)
-{
-	return b->xoff_bytes == MMU_XOFF_AUTO ? b->auto_xoff_bytes : b->xoff_bytes;
-}
 
 struct mmu_params {
 	uint64_t buffer_bytes;               /* total, including reserved and headroom */
@@ -65,6 +57,8 @@ struct mmu_params {
 	uint8_t lossless_pgs[MMU_MAX_PORTS];    /* masks by port */
 	uint8_t lossless_queues[MMU_MAX_PORTS]; /* masks by port */
 	uint16_t n_ports;
+	/* headroom of a group with MMU_XOFF_AUTO, by port: from the code that knows links */
+	uint64_t auto_xoff_bytes[MMU_MAX_PORTS];
 	/*
 	 * Packet buffers that waiting frames may occupy in total; set by the program that allocates
 	 * them. 0: not limited, as in the lab, where all frames come from one pool.
@@ -94,6 +88,9 @@ FIELD_TABLE(buffer_profile_named_fields);
 /** Active profile of one group. */
 const struct buffer_profile *mmu_pg_profile(const struct mmu_params *params, uint16_t port,
 					    uint8_t pg);
+
+/** Headroom of one group; 0: it is lossy. */
+uint64_t mmu_pg_headroom(const struct mmu_params *params, uint16_t port, uint8_t pg);
 
 /** Number of lossless groups of the port that has most of them. */
 unsigned int mmu_params_most_lossless(const struct mmu_params *params);

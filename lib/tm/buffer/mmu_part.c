@@ -206,8 +206,8 @@ mmu_balanced(const struct mmu *mmu)
 		const struct mmu_queue *q = &mmu->queues[i];
 		unsigned int in = mmu_pool_of(pg->rule), out = mmu_pool_of(q->rule);
 
-		if (pg->headroom_bytes > pg->rule->headroom_bytes ||
-		    pg->headroom_packets > pg->rule->headroom_packets)
+		if (pg->headroom_bytes > pg->headroom_size_bytes ||
+		    pg->headroom_packets > pg->headroom_size_packets)
 			return false;
 		sum.shared_packets[in] += mmu_pg_shared_packets(pg);
 		sum.headroom_used_bytes += pg->headroom_bytes;

@@ -17,7 +17,6 @@ static void
 set_packets(struct mmu_rule *r, const struct mmu_params *params)
 {
 	r->reserved_packets = mmu_params_most_packets(params, r->reserved_bytes);
-	r->headroom_packets = mmu_params_headroom_packets(params, r->headroom_bytes);
 	r->xon_offset_packets = packets_of(params, r->xon_offset_bytes);
 	if (r->unlimited)
 		r->fixed_packets = UNLIMITED;
@@ -33,7 +32,6 @@ make_rule(const struct mmu_params *params, const struct buffer_profile *b, struc
 		.pool = &part->pools[pool],
 		.part = part,
 		.reserved_bytes = b->size_bytes,
-		.headroom_bytes = lossless ? buffer_profile_headroom(b) : 0,
 		.xon_bytes = b->xon_bytes,
 		.xon_offset_bytes = max_u64(b->xon_offset_bytes, 1),
 		.lossless = lossless,
@@ -111,18 +109,20 @@ set_rules(struct mmu_rule *rules, struct mmu_part *part, const struct mmu_params
 	}
 }
 
-/* Headroom use is at most the bytes beyond reserved, and at most the rule's headroom. */
+/* Headroom use is at most the bytes beyond reserved, and at most the headroom. */
 static void
-bind_pg(struct mmu_pg *pg, struct mmu_rule *rule, struct mmu_use *part_use)
+bind_pg(struct mmu_pg *pg, struct mmu_rule *rule, const struct mmu_params *params,
+	uint64_t headroom_bytes, struct mmu_use *part_use)
 {
 	uint64_t beyond_bytes = sub_sat(pg->used_bytes, rule->reserved_bytes);
 
 	pg->rule = rule;
-	pg->headroom_bytes =
-		min_u64(pg->headroom_bytes, min_u64(rule->headroom_bytes, beyond_bytes));
+	pg->headroom_size_bytes = headroom_bytes;
+	pg->headroom_size_packets = mmu_params_headroom_packets(params, headroom_bytes);
+	pg->headroom_bytes = min_u64(pg->headroom_bytes, min_u64(headroom_bytes, beyond_bytes));
 	pg->headroom_packets = (uint32_t)min_u64(
 		pg->headroom_packets,
-		min_u64(rule->headroom_packets, sub_sat(pg->packets, rule->reserved_packets)));
+		min_u64(pg->headroom_size_packets, sub_sat(pg->packets, rule->reserved_packets)));
 	mmu_peak_raise(&pg->shared_peak, mmu_pg_shared(pg));
 	part_use->shared_packets[mmu_pool_of(rule)] += mmu_pg_shared_packets(pg);
 	part_use->headroom_used_bytes += pg->headroom_bytes;
@@ -153,7 +153,7 @@ bind_ports(struct mmu *mmu, uint16_t part, struct mmu_rule *rules, const struct 
 		bind_pg(&mmu->pgs[i],
 			rule_at(rules, p->pg_profile[port][n], RULE_PG,
 				p->lossless_pgs[port] >> n & 1),
-			&part_use);
+			p, mmu_pg_headroom(p, (uint16_t)port, (uint8_t)n), &part_use);
 		bind_queue(&mmu->queues[i],
 			   rule_at(rules, p->queue_profile[port][n], RULE_QUEUE,
 				   p->lossless_queues[port] >> n & 1),

@@ -59,6 +59,12 @@ most_charged(uint64_t wire_bytes, uint32_t longest_bytes, uint16_t cell_bytes)
 	return most;
 }
 
+static uint64_t
+bytes_in(uint64_t ns, uint64_t speed_bps)
+{
+	return (mul_div(ns, speed_bps, NS_PER_SEC) + 7) / 8;
+}
+
 struct pfc_headroom
 pfc_headroom(const struct pfc_link *link)
 {
@@ -72,7 +78,9 @@ pfc_headroom(const struct pfc_link *link)
 	};
 
 	if (response_ns > 0)
-		h.response_bytes = (mul_div(response_ns, link->link_speed_bps, NS_PER_SEC) + 7) / 8;
+		h.response_bytes = bytes_in(response_ns, link->link_speed_bps);
+	h.response_bytes =
+		max_u64(h.response_bytes, bytes_in(link->peer_delay_ns, link->link_speed_bps));
 	/* On the wire until the peer stops, but for its last frame. */
 	wire_bytes = link->own_frame_bytes + 2 * GAP_BYTES + h.pause_bytes +
 		     (h.cable_bits + 7) / 8 + h.response_bytes;

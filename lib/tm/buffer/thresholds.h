@@ -43,12 +43,13 @@ struct pfc_link {
 	uint64_t link_speed_bps;
 	uint64_t cable_delay_ns;   /* one way */
 	uint64_t peer_response_ns; /* 0: what 802.3 31B.3.7 allows at this speed */
+	uint64_t peer_delay_ns;    /* the peer responds no earlier */
 	uint32_t own_frame_bytes;  /* longest frame that we may be sending, with FCS */
 	uint32_t peer_frame_bytes; /* longest frame of the paused priority */
 	uint16_t cell_bytes;       /* frames are charged in whole cells; 0: by the byte */
 };
 
-/** Valid for delays and responses up to 1 s, and speeds up to 1600 Gb/s. */
+/** Valid for delays and responses up to 40 s, and speeds up to 1600 Gb/s. */
 struct pfc_headroom pfc_headroom(const struct pfc_link *link);
 
 /* Rounded to the nearest byte. */

@@ -65,11 +65,46 @@ TEST(a_port_overrides_what_its_classes_share)
 	assert_null(sw_queue_wred(&p, 0, 4));
 	assert_int_equal(mmu_pg_profile(&p.mmu, 0, 3)->xoff_bytes, 90000);
 	assert_int_equal(mmu_pg_profile(&p.mmu, 1, 3)->xoff_bytes, MMU_XOFF_AUTO);
-	assert_int_equal(buffer_profile_headroom(&p.mmu.lossless),
-			 sw_port_headroom(&p, 1).total_bytes);
+	assert_int_equal(mmu_pg_headroom(&p.mmu, 0, 3), 90000);
+	assert_int_equal(mmu_pg_headroom(&p.mmu, 1, 3), sw_port_headroom(&p, 1).total_bytes);
+	assert_int_equal(mmu_pg_headroom(&p.mmu, 1, 2), 0);
 	assert_int_equal(p.tcs[3].mtu_bytes, 9216);
 	/* min(9216 + 22, max_frame_bytes) */
 	assert_int_equal(sw_port_headroom(&p, 0).frames_bytes, 3 * 9238 + 40);
+}
+
+/* Of 100G over 300 m and of 10G; with little buffer, the first one has what the others leave. */
+TEST(headroom_follows_each_port_and_half_of_the_buffer)
+{
+	static const struct {
+		const char *buffer_bytes;
+		uint64_t far_bytes;
+	} rows[] = {{"12MB", 0}, {"220000", 110000 - 2 * 32189}, {"100KB", 22400}};
+	struct config_error err = {"no error"};
+	struct sw_auto_headroom a;
+	struct sw_params p;
+	char text[512];
+
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
+		snprintf(text, sizeof(text),
+			 "[switch]\nbuffer_bytes = %s\n"
+			 "[port 0]\nname = a\nlink_speed_bps = 10G\n"
+			 "[port 1]\nname = b\nlink_speed_bps = 100G\ncable_length_m = 300\n"
+			 "[port 2]\nname = c\nlink_speed_bps = 10G\n",
+			 rows[i].buffer_bytes);
+		if (read_text(text, &p, &err) != 0)
+			fail_msg("%s", err.text);
+		a = sw_auto_headroom(&p);
+		assert_int_equal(mmu_pg_headroom(&p.mmu, 1, 3),
+				 rows[i].far_bytes > 0 ? rows[i].far_bytes
+						       : sw_port_headroom(&p, 1).total_bytes);
+		assert_int_equal(a.most_bytes, mmu_pg_headroom(&p.mmu, 1, 3));
+		assert_int_equal(a.least_bytes, mmu_pg_headroom(&p.mmu, 2, 3));
+		if (i < 2)
+			assert_int_equal(a.least_bytes, sw_port_headroom(&p, 0).total_bytes);
+		assert_true(i == 2 || (a.most_port == 1 && a.least_port == 0));
+		assert_int_equal(sw_short_headroom(&p).groups, i == 0 ? 0 : i == 1 ? 1 : 3);
+	}
 }
 
 TEST(printed_classes_read_back_to_the_same)
