@@ -2,8 +2,12 @@
 """quenchctl beside a running program."""
 import json
 import os
+import re
 
-from harness import BUILD, check, check_equal, run
+from harness import BUILD, check, check_equal, run, until
+
+# A program that gets no CPU for seconds; quenchctl says so, and its user asks again.
+BUSY = re.compile(r"the program does not answer|did not respond")
 
 
 class Ctl:
@@ -16,13 +20,24 @@ class Ctl:
     def __call__(self, words):
         return run(*self.command, *words.split(), env=self.env)
 
+    def answer(self, words):
+        """Of a question, which may be asked again."""
+        done = []
+
+        def answered():
+            done[:] = [self(words)]
+            return not BUSY.search(done[0].stderr)
+
+        until(answered)
+        return done[0]
+
     def text(self, words):
-        done = self(words)
+        done = self.answer(words)
         check_equal(f"{words}: exit code", (done.returncode, done.stderr), (0, ""))
         return done.stdout
 
     def json(self, words):
-        done = self(f"--json {words}")
+        done = self.answer(f"--json {words}")
         if done.returncode != 0:
             check(f"{words} --json", False, done.stderr)
             return {}
@@ -30,7 +45,7 @@ class Ctl:
 
     def table(self, words):
         """Rows of cells; the last heading line begins them."""
-        done = self(words)
+        done = self.answer(words)
         check_equal(f"{words}: exit code", done.returncode, 0)
         return [line.split() for line in done.stdout.splitlines()]
 

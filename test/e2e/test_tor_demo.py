@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 
+import alone
 from harness import BUILD, PATIENCE_S, check, check_equal, finish, run, work_dir
 from namespaces import need
 
@@ -50,6 +51,8 @@ def check_interrupted(work):
 
 
 def main():
+    # Where its lock is, and the names of namespaces: a demo and a test of it may run beside this one.
+    alone.folder("/run")
     need("ip", "nsenter", "ethtool", "iperf3", "ping", "ss")
     work = work_dir()
     check_stranger(work)

@@ -10,15 +10,20 @@ import time
 import urllib.error
 import urllib.request
 
+from ctl import BUSY
 from harness import BUILD, PATIENCE_S, check
 
 
 class Web:
     def __init__(self, *options):
-        self.process = subprocess.Popen([BUILD / "app/quenchctl/quenchctl", "--listen", "127.0.0.1:0", *options, "web"],
-                                        stderr=subprocess.PIPE, text=True)
-        atexit.register(self.process.kill)
-        line = self.process.stderr.readline()
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            self.process = subprocess.Popen([BUILD / "app/quenchctl/quenchctl", "--listen", "127.0.0.1:0", *options, "web"],
+                                            stderr=subprocess.PIPE, text=True)
+            atexit.register(self.process.kill)
+            line = self.process.stderr.readline()
+            if not BUSY.search(line) or time.monotonic() > end:
+                break
         found = re.search(r"(http://([^/\s]+)/)(?:#token=(\w+)?)?", line.strip())
         self.url, self.host, self.token = found.groups() if found else (None, None, None)
         check("web says where it is", found is not None, line)
