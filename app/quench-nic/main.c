@@ -19,6 +19,7 @@
 #include "nic/gsi/gsi.h"
 #include "quench-nic/config/nic_version.h"
 #include "quench-nic/connections/connections.h"
+#include "quench-nic/nodes/hops.h"
 #include "quench-nic/nodes/nodes.h"
 #include "quench-nic/telemetry/nic_report.h"
 #include "quench-nic/telemetry/nic_telemetry.h"
@@ -37,6 +38,7 @@ static struct quench_nic {
 	bool stay;
 	bool said_completed; /* main lcore only */
 	bool tried_connections;
+	struct hops_watch hops;
 	struct run_result result;
 	struct flows flows;
 } nic;
@@ -167,9 +169,9 @@ sample(const struct run_app *app, FILE *out, uint64_t now_ns)
 static void
 watch(const struct run_app *app, const struct port_link *links, uint64_t now_ns)
 {
-	(void)app;
 	(void)links;
 	tracing_tend(&nic.tracing, now_ns);
+	hops_look(&nic.hops, app);
 	/* Here, because now the mailbox is served. */
 	if (!nic.connections.has_thread && !nic.tried_connections &&
 	    connections_start(&nic.connections, nic.active, &nic.registry) != 0)
@@ -256,6 +258,8 @@ run_nic(const struct opts *opts)
 	int rc, closed;
 
 	nic.stay = opts->stay;
+	nic.hops.cc = nic.first->config.nic.cc;
+	nic.hops.int_slots = nic.first->config.nic.int_slots;
 	rc = flows_open(&nic.flows, &nic.first->config, &nic.registry, opts->csv);
 	if (rc != 0) {
 		flows_close(&nic.flows);
