@@ -41,6 +41,8 @@ def check_programs(prefix, work):
     check("quench-report: no report.html", (work / "run/report.html").exists())
     commands = run("quench-sweep", scenario, "--set", "wred.Kmax=100KB,200KB", "--print-commands")
     check(f"quench-sweep: another quench-lab: {commands}", commands.count(f"{prefix}/bin/quench-lab ") == 2)
+    run("quenchctl", "-o", "tor.ini", "import", "sonic", ROOT / "test/imports/sonic-tor.json")
+    run("quench-switch", "--config", "tor.ini", "--check-config")
     check("quench-experiments: lists none", "fig8-fairness" in run("quench-experiments", "--list"))
     check("quench-loop: another name", run("quench-loop", "--help").startswith("usage: quench-loop"))
 
