@@ -2,6 +2,7 @@
 """Where the programs are: built in this tree, or installed. Needs nothing but Python."""
 from __future__ import annotations
 
+import os
 import pathlib
 import shutil
 
@@ -9,7 +10,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 
 
 def program(name: str) -> pathlib.Path:
-    """Path of quench-lab, say: that of build/, or without it the one in PATH."""
-    built = ROOT / "build" / "app" / name / name
+    """Path of quench-lab, say: that of build/, or of the build folder QUENCH_BUILD, or without it the one in PATH."""
+    built = pathlib.Path(os.environ.get("QUENCH_BUILD", ROOT / "build")) / "app" / name / name
     installed = shutil.which(name)
     return built if built.exists() or installed is None else pathlib.Path(installed)

@@ -238,6 +238,12 @@ BUFFER_SIZE 16
 }
 
 
+def import_hpcc(program, *args):
+    """scripts/import-hpcc, with the quench-lab of this test."""
+    return subprocess.run(["/usr/bin/python3", IMPORT, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
+                          env={**os.environ, "QUENCH_BUILD": str(pathlib.Path(program).resolve().parents[2])})
+
+
 def hpcc(program, folder):
     """An ns-3 user's files give the same graph, flows and curves here."""
     (folder / "mix").mkdir()
@@ -245,8 +251,7 @@ def hpcc(program, folder):
         (folder / "mix" / name).write_text(text, encoding="utf-8")
 
     def convert(*more):
-        return subprocess.run(["/usr/bin/python3", IMPORT, folder / "mix" / "config.txt", folder / "out", *more],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        return import_hpcc(program, folder / "mix" / "config.txt", folder / "out", *more)
 
     done = convert()
     expect(done.returncode == 0 and "1024" in done.stderr and done.stderr.count("\n") == 1, f"{done.stderr}")
@@ -281,8 +286,7 @@ def hpcc(program, folder):
                               ("7", "RATE_NEW 5", ("timely_ai_rate_bps = 40M", "timely_min_rate_bps = 100M"))):
         changed = HPCC["config.txt"].replace("CC_MODE 1", f"CC_MODE {mode}\n{more}")
         (folder / "mix" / "config.txt").write_text(changed, encoding="utf-8")
-        done = subprocess.run(["/usr/bin/python3", IMPORT, folder / "mix" / "config.txt", folder / f"cc{mode}"], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, check=False)
+        done = import_hpcc(program, folder / "mix" / "config.txt", folder / f"cc{mode}")
         expect(("RATE_NEW 5: not a key" in done.stderr) == (mode == "7"), done.stderr)
         text = run(program, "--check-config", folder / f"cc{mode}" / "scenario.ini").stdout.splitlines()
         for line in lines:
@@ -314,8 +318,7 @@ def hpcc_forms(program, folder):
                                                  "TOPOLOGY_FILE": "t.txt", "FLOW_FILE": "f.txt"}.items())
         for path, body in ((config, text), (folder / "t.txt", topology), (folder / "f.txt", flows)):
             path.write_text(body, encoding="utf-8")
-        return subprocess.run(["/usr/bin/python3", IMPORT, config, out, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              text=True, check=False)
+        return import_hpcc(program, config, out, *options)
 
     def lab(*options):
         return results(program, out / "scenario.ini", *options)
@@ -380,8 +383,7 @@ def hpcc_stock(program, folder):
     files = IMPORT.parents[1] / "test" / "imports" / "ns3"
 
     def convert(config, *options):
-        return subprocess.run(["/usr/bin/python3", IMPORT, files / config, folder / config, *options], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, text=True, check=False)
+        return import_hpcc(program, files / config, folder / config, *options)
 
     def check(config, done, flows, *lines):
         expect(done.returncode == 0, f"{config}: {done.stderr}")
@@ -414,15 +416,14 @@ def hpcc_stock(program, folder):
     # 70 switches above each rail: no flow of a rail goes there. One between the rails does.
     done = convert("simai.conf", *topology, "--flows", files / "simai-flow.txt")
     expect("140 links between switches are left out" in done.stderr, done.stderr)
-    check("simai.conf", done, [(1, 2, 1), (2, 1, 1), (3, 4, 1), (4, 3, 1)], "mtu_bytes = 4096")
+    check("simai.conf", done, [(1, 2, 1), (2, 1, 1), (3, 4, 1), (4, 3, 1)], "mtu_bytes = 8960", "window_packets = ")
     (folder / "cross.txt").write_text("1\n0 3 3 100 1000 0\n", encoding="utf-8")
     done = convert("simai.conf", *topology, "--flows", folder / "cross.txt")
     expect(done.returncode == 2 and "has 70 shortest paths" in done.stderr and "--flows FILE" in done.stderr.splitlines()[-1], done.stderr)
     # A buffer below their headroom, which they subtract without a sign.
     small = folder / "small.txt"
     small.write_text((files / "powertcp-config.txt").read_text(encoding="utf-8").replace("BUFFER_SIZE 4", "BUFFER_SIZE 0.9"), encoding="utf-8")
-    done = subprocess.run(["/usr/bin/python3", IMPORT, small, folder / "small", *dcqcn, "--topology", files / "powertcp-topology.txt",
-                           "--flows", files / "powertcp-flow.txt"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+    done = import_hpcc(program, small, folder / "small", *dcqcn, "--topology", files / "powertcp-topology.txt", "--flows", files / "powertcp-flow.txt")
     expect(done.returncode == 0 and done.stderr.count("BUFFER_SIZE 0.9: less than the headroom") == 2, done.stderr)
     expect(f"buffer_bytes = {round(0.9 * 2**20)}B\n" in run(program, "--check-config", folder / "small" / "scenario.ini").stdout, "the buffer")
 
@@ -437,10 +438,76 @@ def hpcc_beside(program, folder):
                        ("t.txt", "6 1 1 5\n5\n" + "".join(f"{h} 5 40000000000 1us 0\n" for h in range(5))),
                        ("f.txt", "4\n" + "".join(f"{h} 4 3 {10000 + h} 1000000000000 0.001\n" for h in range(4)))):
         (folder / name).write_text(text, encoding="utf-8")
-    done = subprocess.run(["/usr/bin/python3", IMPORT, folder / "config.txt", folder / "out"], stderr=subprocess.PIPE, text=True, check=False)
+    done = import_hpcc(program, folder / "config.txt", folder / "out")
     expect(done.returncode == 0, done.stderr)
     b = results(program, folder / "out" / "scenario.ini", "--set", "fabric.measure_from_ns=20ms")["bottleneck"]
     expect(0.9 * 120_600 < b["queue_mean_bytes"] < 1.1 * 120_600 and b["link_use"] > 0.99, f"{b}")
+
+
+def hpcc_dctcp(program, folder):
+    """The same with DCTCP: each ACK echoes its mark, so that the queue stays on the curve. With N = 50 us its mean is 2.3 MB."""
+    keys = {"PACKET_PAYLOAD_SIZE": 1024, "SIMULATOR_STOP_TIME": 0.021, "DCTCP_RATE_AI": "1000Mb/s", "CC_MODE": 8, "BUFFER_SIZE": 32,
+            "KMIN_MAP": "1 40000000000 160", "KMAX_MAP": "1 40000000000 640", "PMAX_MAP": "1 40000000000 0.2", "TOPOLOGY_FILE": "t.txt", "FLOW_FILE": "f.txt"}
+    config = dict(line.split(" ", 1) for line in HPCC["config.txt"].splitlines())
+    for name, text in (("config.txt", "".join(f"{k} {v}\n" for k, v in {**config, **keys}.items())),
+                       ("t.txt", "6 1 1 5\n5\n" + "".join(f"{h} 5 40000000000 1us 0\n" for h in range(5))),
+                       ("f.txt", "4\n" + "".join(f"{h} 4 3 {10000 + h} 1000000000000 0.001\n" for h in range(4)))):
+        (folder / name).write_text(text, encoding="utf-8")
+    done = import_hpcc(program, folder / "config.txt", folder / "out")
+    expect(done.returncode == 0 and "np_min_time_between_cnps_us = 0" in (folder / "out" / "scenario.ini").read_text(encoding="utf-8"), done.stderr)
+    b = results(program, folder / "out" / "scenario.ini", "--set", "fabric.measure_from_ns=10ms")["bottleneck"]
+    expect(160_000 < b["queue_mean_bytes"] < 640_000 and b["link_use"] > 0.99, f"{b}")
+
+
+def hpcc_refused(program, folder):
+    """Each number is checked: a refusal is one line with file, line and key, and writes nothing."""
+    star = "3 1 2\n2\n0 2 25Gbps 1us 0\n1 2 25Gbps 1us 0\n"
+    one = "1\n0 1 3 100 1000 2.0\n"
+    plain = HPCC["config.txt"].replace("mix/topology.txt", "t.txt").replace("mix/flow.txt", "f.txt")
+
+    def convert(config, topology, flows):
+        for name, text in (("c.txt", config), ("t.txt", topology), ("f.txt", flows)):
+            (folder / name).write_text(text, encoding="utf-8")
+        return import_hpcc(program, folder / "c.txt", folder / "out")
+
+    for key, value, words in (
+            ("PACKET_PAYLOAD_SIZE", "0", "expected a whole number from 1"), ("PACKET_PAYLOAD_SIZE", "x", "expected a whole number from 1"),
+            ("PMAX_MAP", "1 25000000000 1.1", "from 0 to 1"), ("KMIN_MAP", "1 25000000000 500", "expected at most 400"),
+            ("KMIN_MAP", "2 25000000000 500", "expected 2 pairs"), ("ALPHA_RESUME_INTERVAL", "0", "from 1"), ("RP_TIMER", "-1", "from 1"),
+            ("BUFFER_SIZE", "0.01", "which headroom and reserved bytes of switch 2 take"), ("BUFFER_SIZE", "-1", "from 0"),
+            ("MIN_RATE", "0Mb/s", "expected a rate above 0"), ("RATE_AI", "-5Mb/s", "expected a number from 0 up"), ("EWMA_GAIN", "2", "from 0 to 1"),
+            ("ENABLE_QBB", "yes", "from 0 to 1"), ("LINK_DOWN", "5", "two nodes"), ("SIMULATOR_STOP_TIME", "", "expected a value"),
+            ("CNP_INTERVAL", "50", "a key of ns3-rdma")):
+        config = "".join(f"{line}\n" for line in plain.splitlines() if line.split()[0] != key) + f"{key} {value}\n"
+        config = config.replace("KMAX_MAP 2 25000000000 400 100000000000 1600", "KMAX_MAP 1 25000000000 400")
+        done = convert(config, star, one)
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and f"c.txt:{config.count(chr(10))}: {key}" in done.stderr and words in done.stderr,
+               f"{key} {value}: {done.returncode} {done.stderr}")
+    for topology, words in (
+            ("3 1 1\n2\n0 2 25Gbps 1us 0\n1 2 25Gbps 1us 0\n", "t.txt:1: says 1 links, and 2 follow"),
+            ("3 1 3\n2\n0 2 25Gbps 1us 0\n1 2 25Gbps 1us 0\n", "ends after 4 lines: expected link 3 of 3"),
+            (star.replace("0 2 25Gbps", "0 2 0Gbps"), "t.txt:3: expected a rate above 0"), (star.replace("1us", "-1us"), "t.txt:3: expected a number"),
+            (star.replace("0 2 25Gbps 1us 0", "0 2 25Gbps 1us"), "t.txt:3: expected link 1 of 2, NODE NODE RATE DELAY ERROR, not 4 words"),
+            ("3 1 2\n3\n0 2 25Gbps 1us 0\n1 2 25Gbps 1us 0\n", "t.txt:2: expected a whole number from 0 to 2"),
+            (star.replace("1us 0\n", "1us 2\n"), "t.txt:3: expected a number from 0 to 1")):
+        done = convert(plain, topology, one)
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and words in done.stderr, f"{topology!r}: {done.stderr}")
+    for flows, words in (
+            ("1\n0 1 3 100 1000 2.0\n1 0 3 100 1000 2.0\n", "f.txt:1: says 1 flows, and 2 follow"),
+            ("1\n0 1 3 10000000 2.0 9.5\n", "f.txt:2: expected a whole number from 0 to 65535, not 10000000"),
+            ("1\n0 1 3 100 2.0 9.5\n", "f.txt:2: expected a whole number from 0 to 9223372036854775807, not 2.0"),
+            ("1\n0 1 3 100\n", "f.txt:2: expected flow 1 of 1, SRC DST GROUP PORT BYTES START or SRC DST GROUP BYTES START"),
+            ("1\n0 1 3 100 1000 -1\n", "f.txt:2: expected a number from 0"), ("1 2\n", "f.txt:1: expected the number of flows"),
+            ("1000001\n", "f.txt:1: expected a whole number from 0 to 1000000, not 1000001")):
+        done = convert(plain, star, flows)
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and words in done.stderr, f"{flows[:60]!r}: {done.stderr}")
+    expect(not (folder / "out").exists(), "a refusal writes nothing")
+    # ConWeave's lines have no port; remarks after the last line are none of it; a cable of 0 ns; a byte order mark.
+    done = convert("\ufeff" + plain, "4 1 3\n2\n0 2 25Gbps 0ns 0\n1 2 25Gbps 1us 0\n3 2 25Gbps 1us 0\n\nFirst line: nodes, switches, links\n",
+                   "1\n0 1 3 1000 2.0\n\nFirst line: flow #\n")
+    expect(done.returncode == 0 and "has a delay of 0: 1 ns here" in done.stderr, done.stderr)
+    links = {(p["node"], p["peer"]): p["link_delay_ns"] for p in results(program, folder / "out" / "scenario.ini")["ports"]}
+    expect([links[("s2", h)] for h in ("h1", "h2", "h3")] == [1, 1000, 1000], f"{links}")
 
 
 def refused(program, folder):
@@ -529,4 +596,5 @@ def long_trip(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(permutation, all_to_all, first_turns, silent, all_reduce, trace, trace_ends, trace_large, trace_lines, hpcc, hpcc_forms, hpcc_stock, hpcc_beside, load, long_trip, refused)
+    in_folder(permutation, all_to_all, first_turns, silent, all_reduce, trace, trace_ends, trace_large, trace_lines, hpcc, hpcc_forms, hpcc_stock, hpcc_beside, hpcc_dctcp, hpcc_refused, load, long_trip,
+              refused)
