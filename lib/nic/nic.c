@@ -24,6 +24,7 @@
 #include "nic/np/np.h"
 #include "nic/place/cc.h"
 #include "nic/place/reads.h"
+#include "nic/place/shared.h"
 #include "nic/port/port_state.h"
 #include "nic/port/share.h"
 #include "nic/transport/resolve.h"
@@ -281,6 +282,7 @@ nic_destroy(struct node *node)
 	pages_free(nic->recv_full_ns, nic->params.max_qps * sizeof(*nic->recv_full_ns));
 	pages_free(nic->acked_bytes, nic->params.max_qps * sizeof(*nic->acked_bytes));
 	nic_depends_free(nic);
+	nic_shared_free(nic);
 	pages_free(nic->arrivals, nic->params.max_qps * sizeof(*nic->arrivals));
 	pages_free(nic->flows, nic->flows_capacity * sizeof(*nic->flows));
 	free(whole);

@@ -399,7 +399,7 @@ stop_ns = 3ms
     change = "[event e]\nat_ns = 1ms\naction = set\nset = flow f.load=10%\n"
     for keys, rest, words in (("on", "arrival = closed\n", "auto or off, unless arrival is poisson"), ("on", "stopped = on\n", "auto or off with stopped = on"),
                               ("on", change, "or an event that changes the flow"), ("on", "verb = ud_send\n", "auto or off with verb = ud_send"),
-                              ("on", "message_size = fixed\nmessage_bytes = 1\n", "at most a million messages")):
+                              ("on", "message_size = fixed\nmessage_bytes = 1\nverb = read\n", "at most a million READs")):
         lines = [line for line in text.splitlines(True) if not any(line.startswith(part.split(" =")[0] + " =") for part in rest.splitlines()[:1])]
         if "fixed" in rest or "closed" in rest:
             lines = [line for line in lines if not line.startswith(("message_cdf", "message_size") if "fixed" in rest else ("load",))]
@@ -408,6 +408,48 @@ stop_ns = 3ms
         expect(done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1, f"{rest}: {done.returncode} {done.stderr}")
     (folder / "flows.ini").write_text(text + change, encoding="utf-8")
     expect(scenarios.run(lab, "--quiet", folder / "flows.ini").returncode == 0, "auto gives way to an event")
+
+
+def reused(lab, folder):
+    """QPs that are used again send as new ones: each message ends when it does in a trace of the same messages, where each has a QP."""
+    text = """[fabric]
+hosts = 4
+link_rate_bps = 100G
+duration_ns = 4ms
+messages_csv = on
+"""
+    flow = """[flow f]
+src = 1-3
+dst = 4
+arrival = poisson
+load = 30%
+message_size = uniform
+message_bytes = 200KB
+stop_ns = 3ms
+"""
+
+    def ends(name, body):
+        (folder / f"{name}.ini").write_text(text + body, encoding="utf-8")
+        out = folder / name
+        done = scenarios.run(lab, "--out", out, folder / f"{name}.ini")
+        expect(done.returncode == 0, done.stderr)
+        with (out / "messages.csv").open(encoding="utf-8") as file:
+            return [[m[key] for key in ("src", "dst", "bytes", "end_ns", "start_ns")] for m in csv.DictReader(file)]
+
+    for cc in ("dcqcn", "dctcp", "timely", "swift", "hpcc"):
+        nic = f"[nic]\ncc = {cc}\n"
+        shared = ends("shared", nic + flow)
+        (folder / "same.trace").write_text("".join(f"{m[0]} {m[1]} {m[2]} {m[4]}\n" for m in shared), encoding="utf-8")
+        alone = ends("alone", nic + "[flow f]\npattern = trace\ntrace = same.trace\n")
+        # In the trace, the clock starts when the wire is free.
+        differ = [pair for pair in zip(sorted(shared), sorted(alone)) if pair[0][:4] != pair[1][:4]]
+        expect(len(shared) > 3 * 64 and len(shared) == len(alone) and differ == [], f"{cc}: {len(shared)} messages, {len(alone)} in the trace, {differ[:2]}")
+    # As many as the pool has are in flight, and more wait for them: nothing is lost.
+    r = run(lab, folder, FABRIC + "duration_ns = 2ms\n[flow f]\nsrc = 1\ndst = 2\narrival = poisson\nload_bps = 120G\nmessage_bytes = 50KB\nstop_ns = 1ms\n")
+    f, = r["flows"]
+    all_sizes = r["slowdown_by_size"]["all"]
+    expect(f["waited_messages"] > 50 and all_sizes["messages"] == f["messages_completed"], f"{f['waited_messages']} waited, {all_sizes}")
+    expect(250 < all_sizes["messages"] + all_sizes["not_ended"] < 350, f"{all_sizes}: of about 300 messages")
 
 
 def table(lab, folder):
@@ -433,4 +475,4 @@ messages = 1
 
 
 if __name__ == "__main__":
-    in_folder(paced, arrivals, stalled, idle, read, cnps, unmeasured, loaded, messages, not_ended, qp_per_message, table)
+    in_folder(paced, arrivals, stalled, idle, read, cnps, unmeasured, loaded, messages, not_ended, qp_per_message, reused, table)

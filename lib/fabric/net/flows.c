@@ -4,6 +4,7 @@
 #include "fabric/net/state.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers/array.h"
@@ -15,6 +16,9 @@ messages_of(const struct flow_params *flow, const struct flow_pair *pair)
 {
 	if (flow->messages_of_pairs != NULL)
 		return flow->messages_of_pairs[pair->first_message].parts;
+	/* How many QPs in turn send is not known before the run. */
+	if (flow->shares_qps)
+		return pair->all_drawn ? 1 : 0;
 	if (flow->pattern != FLOW_TRACE)
 		return flow->messages;
 	return 1 + sub_sat(pair->bytes, 1) / WORKLOAD_MAX_BYTES;
@@ -48,8 +52,16 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 						 number / scenario_message_qps(flow)];
 
 		qp.work.messages = m->parts;
-		qp.work.message_bytes = pair->bytes;
 		qp.work.start_ns = m->at_ns;
+	} else if (flow->shares_qps) {
+		/* As nic_share_messages() wants it. */
+		qp.work.messages = 1;
+		qp.work.depth = 1;
+		qp.work.start_ns = 0;
+		qp.work.stop_ns = NEVER_NS;
+	}
+	if (flow->messages_of_pairs != NULL || flow->shares_qps) {
+		qp.work.message_bytes = pair->bytes;
 		/* Of an open loop, whose messages have been drawn. */
 		qp.work.message_size = WORKLOAD_FIXED;
 		qp.work.message_min_bytes = 0;
@@ -72,7 +84,7 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 	return nic_add_qp(net->hosts[host - 1], &qp, 0);
 }
 
-/* The sizes of a large trace's messages, by the QP that carries each. */
+/* The sizes of messages, by the QP that carries each. Of shared messages, the QP takes its own. */
 static void
 set_sizes(struct net *net, const struct net_flow *flow, const struct flow_pair *pair,
 	  uint64_t *next)
@@ -80,7 +92,7 @@ set_sizes(struct net *net, const struct net_flow *flow, const struct flow_pair *
 	struct workload_by_qp *by_qp = &net->by_qp[net->n_flows - 1];
 	uint32_t *bytes = net->message_bytes + *next;
 
-	for (uint32_t i = 0; i < flow->qps; i++)
+	for (uint32_t i = 0; i < flow->qps && !flow->params->shares_qps; i++)
 		bytes[i] = flow->params
 				   ->messages_of_pairs[pair->first_message +
 						       i / scenario_message_qps(flow->params)]
@@ -97,13 +109,33 @@ reserve_sizes(struct net *net)
 	const struct scenario *s = net->scenario;
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < s->n_flows; i++)
-		n += (uint64_t)s->flows[i].n_messages * scenario_message_qps(&s->flows[i]);
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		const struct flow_params *flow = &s->flows[i];
+
+		n += (uint64_t)flow->n_messages * scenario_message_qps(flow);
+		for (uint32_t k = 0; flow->shares_qps && k < flow->n_pairs; k++)
+			n += flow->pairs[k].n_qps;
+	}
 	if (n == 0)
 		return 0;
 	net->message_bytes = calloc(n, sizeof(*net->message_bytes));
 	net->by_qp = calloc(scenario_flow_pairs(s), sizeof(*net->by_qp));
 	return net->message_bytes != NULL && net->by_qp != NULL ? 0 : -ENOMEM;
+}
+
+static int
+share_messages(struct net *net, const struct net_flow *flow, const struct flow_pair *pair)
+{
+	struct open_loop *loops = malloc(flow->params->qp_count * sizeof(*loops));
+	int rc = -ENOMEM;
+
+	if (loops != NULL) {
+		scenario_open_loops(net->scenario, flow->params, pair, loops);
+		rc = nic_share_messages(net->hosts[flow->src - 1], flow->src_qp, flow->qps, loops,
+					flow->params->qp_count);
+	}
+	free(loops);
+	return rc;
 }
 
 /*
@@ -128,7 +160,7 @@ add_flow(struct net *net, const struct flow_params *params, uint32_t index, uint
 		.params = params,
 	};
 	scenario_flow_title(params, index, flow->name);
-	if (params->messages_of_pairs != NULL)
+	if (params->messages_of_pairs != NULL || params->shares_qps)
 		set_sizes(net, flow, pair, next);
 	for (uint32_t i = 0; i < qps; i++) {
 		int64_t src_qp =
@@ -148,7 +180,7 @@ add_flow(struct net *net, const struct flow_params *params, uint32_t index, uint
 		if (rc < 0)
 			return rc;
 	}
-	return 0;
+	return params->shares_qps ? share_messages(net, flow, pair) : 0;
 }
 
 /* Link the last n flows into a ring: a message of a host waits for that of the host before it. */
@@ -249,7 +281,7 @@ rates_of_messages(const struct net *net, const struct net_flow *flow, struct nic
 		requester = qp;
 		if (flow->params->verb == NIC_READ)
 			nic_qp_info(net_host(net, flow->src), flow->src_qp + i, &requester);
-		if (requester.done || requester.error)
+		if (requester.done || requester.error || requester.rests)
 			continue;
 		at_sender->rate_bps += qp.rate_bps;
 		at_sender->target_rate_bps += qp.target_rate_bps;
@@ -268,7 +300,7 @@ net_flow_info(const struct net *net, uint32_t index, struct nic_qp_info *at_send
 	nic_flow_info(net_host(net, to.host), index, &receiver);
 	*at_sender = sender.sum;
 	*at_receiver = receiver.sum;
-	if (flow->params->messages_of_pairs != NULL)
+	if (flow->params->messages_of_pairs != NULL || flow->params->shares_qps)
 		rates_of_messages(net, flow, at_sender);
 }
 

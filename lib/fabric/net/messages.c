@@ -23,11 +23,13 @@ net_record_not_ended(struct net *net, uint64_t now_ns)
 	uint64_t qps = 0;
 	bool all = true;
 
-	/* Equal shares for the QPs whose backlog may grow. A QP of a message has no further one. */
+	/* Equal shares for the QPs whose backlog may grow. A QP of a message has no further one.
+	 * Shared messages wait for each other in a pair of hosts only when it has too many. */
 	for (uint32_t i = 0; i < net->n_flows; i++) {
 		const struct flow_params *params = net->flows[i].params;
 
-		if (workload_is_open(&params->work) && params->messages_of_pairs == NULL)
+		if (workload_is_open(&params->work) && params->messages_of_pairs == NULL &&
+		    !params->shares_qps)
 			qps += net->flows[i].qps;
 	}
 	for (uint32_t h = 0; h < net->scenario->topology->n_hosts; h++)

@@ -38,7 +38,7 @@ flows_of_round(const struct flow_params *p)
 {
 	uint32_t hosts = 1;
 
-	if (p->pattern != FLOW_ALL_TO_ALL || p->messages_of_pairs != NULL)
+	if (p->pattern != FLOW_ALL_TO_ALL || p->messages_of_pairs != NULL || p->shares_qps)
 		return 1;
 	for (uint32_t i = 1; i < p->n_pairs && p->pairs[i].src != p->pairs[0].src; i++)
 		hosts++;

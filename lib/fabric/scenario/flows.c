@@ -289,6 +289,8 @@ scenario_message_qps(const struct flow_params *flow)
 uint32_t
 scenario_pair_qps(const struct flow_params *flow, uint32_t pair)
 {
+	if (flow->shares_qps)
+		return flow->pairs[pair].n_qps;
 	return flow->messages_of_pairs != NULL
 		       ? flow->pairs[pair].n_messages * scenario_message_qps(flow)
 		       : flow->qp_count;

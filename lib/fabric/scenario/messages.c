@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages that have QPs of their own: those of a large trace, and those of an open loop with
- * qp_per_message. The latter are drawn before the run, from the same numbers as a QP draws its
- * messages, so that they do not depend on the run.
+ * qp_per_message. The latter come from the same numbers as a QP draws its messages, so that they do
+ * not depend on the run. READs are drawn before it, and each has a QP, because the congestion
+ * control of a READ is at the responder. Other messages are drawn during the run, and share QPs
+ * that are idle.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 #include "fabric/scenario/parts.h"
-#include "nic/workload/arrivals.h"
+#include "nic/qp/shared.h"
 
 struct messages {
 	struct flow_message *rows;
@@ -96,32 +98,96 @@ add_message(struct messages *all, struct flow_message message)
 	return 0;
 }
 
-/* The messages of one QP of an open loop until the end of the run. */
-static int
-add_messages(const struct scenario *s, const struct flow_params *flow, const struct flow_pair *pair,
-	     uint32_t qpn, struct messages *all)
+void
+scenario_open_loops(const struct scenario *s, const struct flow_params *flow,
+		    const struct flow_pair *pair, struct open_loop *loops)
 {
-	struct workload w = flow->work;
-	uint64_t end_ns = min_u64(s->fabric.duration_ns, w.stop_ns), at_ns, sum_bytes = 0;
-	struct arrivals arrivals;
+	for (uint32_t i = 0; i < flow->qp_count; i++)
+		open_loop_init(&loops[i], &flow->work, scenario_flow_seed(s, flow, pair->src),
+			       s->fabric.duration_ns, pair->first_qpn + i);
+}
+
+/* The READs of one QP of an open loop until the end of the run. */
+static int
+add_messages(const struct flow_pair *pair, struct open_loop *loop, struct messages *all)
+{
 	int rc = 0;
 
-	w.seed = scenario_flow_seed(s, flow, pair->src);
-	arrivals_init(&arrivals, w.start_ns, w.load_bps, false);
-	at_ns = arrivals_first_ns(&arrivals, &w, qpn);
-	for (uint64_t m = 0; rc == 0 && at_ns < end_ns && (w.messages == 0 || m < w.messages) &&
-			     (w.bytes == 0 || sum_bytes < w.bytes);
-	     m++) {
-		uint64_t bytes = workload_message_bytes(&w, qpn, m);
+	while (rc == 0 && loop->next_ns != NEVER_NS) {
+		struct flow_message m = {
+			.src = pair->src, .dst = pair->dst, .parts = 1, .at_ns = loop->next_ns};
 
-		rc = add_message(all, (struct flow_message){.src = pair->src,
-							    .dst = pair->dst,
-							    .parts = 1,
-							    .bytes = (uint32_t)bytes,
-							    .at_ns = at_ns});
-		sum_bytes += bytes;
-		at_ns = arrivals_next_ns(&arrivals, &w, qpn, m + 1, at_ns);
+		m.bytes = open_loop_take(loop);
+		rc = add_message(all, m);
 	}
+	return rc;
+}
+
+/* As many QPs as the pair has messages, and not more than `most`. */
+static void
+share_qps(struct flow_pair *pair, struct open_loop *loops, uint32_t n_loops, uint32_t most)
+{
+	for (pair->n_qps = 0; pair->n_qps < most; pair->n_qps++) {
+		struct open_loop *next = shared_earliest(loops, n_loops);
+
+		if (next->next_ns == NEVER_NS)
+			break;
+		if (pair->n_qps == 0)
+			pair->at_ns = next->next_ns;
+		open_loop_take(next);
+	}
+	pair->all_drawn = shared_earliest(loops, n_loops)->next_ns == NEVER_NS;
+}
+
+static int
+by_hosts(const void *a, const void *b)
+{
+	const struct flow_pair *x = a, *y = b;
+
+	return x->src != y->src ? (x->src < y->src ? -1 : 1)
+				: (x->dst > y->dst) - (x->dst < y->dst);
+}
+
+/* Only pairs with messages remain. */
+static void
+share_all(const struct scenario *s, struct flow_params *flow, struct open_loop *loops)
+{
+	uint32_t n = 0,
+		 most = min_u64(FLOW_MOST_SHARED, max_u64(1, FLOW_MOST_MESSAGES / flow->n_pairs));
+
+	for (uint32_t k = 0; k < flow->n_pairs; k++) {
+		struct flow_pair *pair = &flow->pairs[k];
+
+		scenario_open_loops(s, flow, pair, loops);
+		share_qps(pair, loops, flow->qp_count, most);
+		pair->bytes = workload_largest_bytes(&flow->work);
+		if (pair->n_qps > 0)
+			flow->pairs[n++] = *pair;
+	}
+	/* A flow without a message has its QPs, which are silent. */
+	if (n == 0)
+		return;
+	flow->shares_qps = true;
+	flow->n_pairs = n;
+	qsort(flow->pairs, n, sizeof(*flow->pairs), by_hosts);
+}
+
+/* @return 0, -ENOSPC or -ENOMEM. */
+static int
+draw_all(const struct scenario *s, struct flow_params *flow, struct open_loop *loops)
+{
+	struct messages all = {0};
+	int rc = 0;
+
+	for (uint32_t k = 0; rc == 0 && k < flow->n_pairs; k++) {
+		scenario_open_loops(s, flow, &flow->pairs[k], loops);
+		for (uint32_t i = 0; rc == 0 && i < flow->qp_count; i++)
+			rc = add_messages(&flow->pairs[k], &loops[i], &all);
+	}
+	if (rc == 0 && all.n > 0)
+		scenario_group_messages(flow, all.rows, all.n);
+	else
+		free(all.rows);
 	return rc;
 }
 
@@ -160,25 +226,26 @@ scenario_qp_per_message(const struct scenario *s, struct flow_params *flow,
 			struct scenario_fault *fault)
 {
 	bool asked = flow->qp_per_message == FLOW_QP_PER_MESSAGE_ON;
-	struct messages all = {0};
+	struct open_loop *loops;
 	int rc = 0;
 
 	if (asked && check_asked(s, flow, fault) < 0)
 		return -EINVAL;
 	if (!has_qp_per_message(s, flow))
 		return 0;
-	for (uint32_t k = 0; rc == 0 && k < flow->n_pairs; k++)
-		for (uint32_t i = 0; rc == 0 && i < flow->qp_count; i++)
-			rc = add_messages(s, flow, &flow->pairs[k],
-					  SCENARIO_FIRST_QPN + k * flow->qp_count + i, &all);
-	if (rc == 0 && all.n > 0) {
-		scenario_group_messages(flow, all.rows, all.n);
-		return 0;
-	}
-	free(all.rows);
+	loops = malloc(flow->qp_count * sizeof(*loops));
+	for (uint32_t k = 0; k < flow->n_pairs; k++)
+		flow->pairs[k].first_qpn = SCENARIO_FIRST_QPN + k * flow->qp_count;
+	if (loops == NULL)
+		rc = -ENOMEM;
+	else if (flow->verb == NIC_READ)
+		rc = draw_all(s, flow, loops);
+	else
+		share_all(s, flow, loops);
+	free(loops);
 	if (rc == 0 || !asked)
 		return 0;
 	return scenario_refuse(fault, "flow", flow->name, "qp_per_message",
 			       rc == -ENOMEM ? "off: no memory for the messages of the run"
-					     : "off, or at most a million messages in the run");
+					     : "off, or at most a million READs in the run");
 }

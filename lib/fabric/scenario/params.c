@@ -118,8 +118,9 @@ const struct field flow_fields[] = {
 	 .choices = qp_per_message_words, .def = "auto",
 	 .help = "on: each message of an open loop has a QP of its own, which starts at its arrival, "
 		 "as the flows of other simulators do; off: the messages of a QP wait for each other; "
-		 "auto: on with arrival = poisson or lognormal, unless the run has more than a "
-		 "million messages, or an event, stopped or rate_cap_bps applies to the flow"},
+		 "auto: on with arrival = poisson or lognormal, unless an event, stopped or "
+		 "rate_cap_bps applies to the flow, or verb is read and the run has more than a "
+		 "million messages"},
 	{FIELD_OF(struct flow_params, mtu_bytes), .type = FIELD_U16, .min = NIC_MIN_MTU,
 	 .max = NIC_MAX_MTU, .def = "1024", .help = "path MTU: " NIC_MTU_TEXT},
 	{FIELD_OF(struct flow_params, verb), .type = FIELD_ENUM, .choices = nic_verb_words,

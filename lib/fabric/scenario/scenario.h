@@ -22,6 +22,7 @@
 #include "fabric/topology/topology.h"
 #include "nic/measure/trace.h"
 #include "nic/nic.h"
+#include "nic/workload/open_loop.h"
 #include "nic/workload/workload.h"
 #include "switch/sw.h"
 
@@ -80,9 +81,13 @@ enum flow_pattern {
 struct flow_pair {
 	uint16_t src, dst;     /* host numbers */
 	uint64_t bytes, at_ns; /* of a trace: its message and start time */
-	/* of a large trace, and of a flow with a QP per message: its messages; bytes is then the
+	/* of a large trace, and of READs with a QP per message: its messages; bytes is then the
 	 * largest, at_ns the first start */
 	uint32_t first_message, n_messages;
+	/* of other flows with a QP per message: the QPs that share its messages, and the number
+	 * from which these are drawn; all_drawn: no QP is used twice */
+	uint32_t n_qps, first_qpn;
+	bool all_drawn;
 };
 
 enum flow_qp_per_message {
@@ -91,8 +96,10 @@ enum flow_qp_per_message {
 	FLOW_QP_PER_MESSAGE_OFF
 };
 
-/* Most messages of a trace, and of a flow with a QP per message. */
+/* Most messages of a trace, and most QPs of a flow whose messages have QPs of their own. */
 #define FLOW_MOST_MESSAGES 1000000u
+/* Most QPs that share the messages of a pair of hosts. */
+#define FLOW_MOST_SHARED 64u
 
 /* Results of a larger trace have a row for each pair of hosts instead of each message. */
 #define TRACE_MOST_ROWS 4096u
@@ -128,7 +135,8 @@ struct flow_params {
 	/* set by scenario_resolve(); for a trace by its reader */
 	struct flow_pair *pairs;
 	uint32_t n_pairs;
-	/* of a large trace and of a flow with a QP per message, by pair; else NULL */
+	bool shares_qps; /* QP per message: n_qps of each pair */
+	/* of a large trace and of READs with a QP per message, by pair; else NULL */
 	struct flow_message *messages_of_pairs;
 	uint32_t n_messages;
 };
@@ -342,6 +350,10 @@ uint32_t scenario_flow_pairs(const struct scenario *s);
  */
 uint64_t scenario_flow_seed(const struct scenario *s, const struct flow_params *flow,
 			    uint16_t host);
+
+/** The open loops of a pair that shares QPs, of which there are qp_count. */
+void scenario_open_loops(const struct scenario *s, const struct flow_params *flow,
+			 const struct flow_pair *pair, struct open_loop *loops);
 
 /** QPs of each message of messages_of_pairs. */
 uint32_t scenario_message_qps(const struct flow_params *flow);

@@ -13,6 +13,7 @@
 #include "nic/place/cc.h"
 #include "nic/place/place.h"
 #include "nic/place/reads.h"
+#include "nic/place/shared.h"
 #include "nic/transport/resolve.h"
 
 /* Time to live of our packets. */
@@ -279,6 +280,13 @@ nic_unhold_qp(struct node *node, uint32_t item, uint64_t now_ns)
 
 	nic_settle(nic, item, now_ns);
 	nic_flush(nic);
+}
+
+int
+nic_share_messages(struct node *node, uint32_t first, uint32_t n, const struct open_loop *loops,
+		   uint32_t n_loops)
+{
+	return nic_shared_begin(nic_of(node), first, n, loops, n_loops);
 }
 
 int

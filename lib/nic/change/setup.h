@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "nic/params/params.h"
+#include "nic/workload/open_loop.h"
 #include "node/node.h"
 
 struct nic;
@@ -20,6 +21,19 @@ int64_t nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64
 /** Let a QP that was added with `held` take its turns: of QPs that are due at one time, the first
  * ones to be let are first. */
 void nic_unhold_qp(struct node *node, uint32_t item, uint64_t now_ns);
+
+/**
+ * Before the first rx/tx: requesters share the messages of open loops (qp/shared.h). They are all
+ * those of one flow, were added with `held`, messages > 0, depth = 1 and sizes by QP
+ * (WORKLOAD_BY_QP), send no READs, and take their turns afterwards.
+ *
+ * @param first  Index of the first of n QPs, which are numbered in the order in which they were
+ *               added.
+ * @param loops  Copied.
+ * @return       0 or -ENOMEM.
+ */
+int nic_share_messages(struct node *node, uint32_t first, uint32_t n, const struct open_loop *loops,
+		       uint32_t n_loops);
 
 /* The QPs of a flow on one node. */
 struct nic_flow_place {

@@ -10,6 +10,7 @@
 #include "base/threads/seq.h"
 #include "nic/core/core.h"
 #include "nic/measure/ideal.h"
+#include "nic/qp/shared.h"
 #include "wire/roce/int_hdr.h"
 
 static bool
@@ -317,7 +318,6 @@ record(struct nic *nic, const struct qp_flow *flow, uint32_t item, struct nic_me
 	}
 	message.flow_id = flow->params.flow_id;
 	message.item = item;
-	message.bytes = qp_bytes(flow, nic_local_qpn(nic, item), message.number);
 	message.retransmitted_packets = (uint32_t)(resent - log->resent[item]);
 	message.hops = hops_of(nic, flow, item);
 	log->resent[item] = resent;
@@ -344,10 +344,12 @@ on_completion(struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64
 			 1);
 	if (nic->measure->log != NULL)
 		record(nic, flow, item,
-		       (struct nic_message){.begun_ns = begun_ns,
-					    .end_ns = now_ns,
-					    .ideal_ns = alone_ns,
-					    .number = message});
+		       (struct nic_message){
+			       .bytes = qp_bytes(flow, nic_local_qpn(nic, item), message),
+			       .begun_ns = begun_ns,
+			       .end_ns = now_ns,
+			       .ideal_ns = alone_ns,
+			       .number = message});
 }
 
 void
@@ -377,7 +379,10 @@ record_not_ended(struct nic *nic, const struct qp_flow *flow, uint32_t item, uin
 		 uint64_t begun_ns)
 {
 	record(nic, flow, item,
-	       (struct nic_message){.begun_ns = begun_ns, .end_ns = NEVER_NS, .number = message});
+	       (struct nic_message){.bytes = qp_bytes(flow, nic_local_qpn(nic, item), message),
+				    .begun_ns = begun_ns,
+				    .end_ns = NEVER_NS,
+				    .number = message});
 }
 
 /* Messages that have arrived, or only those begun if the QP begins no further one: at most `most`.
@@ -404,6 +409,32 @@ record_backlog(struct nic *nic, const struct qp_flow *flow, uint32_t item, uint6
 	return true;
 }
 
+/* Of messages that QPs share: those that have arrived and that no QP has taken. */
+static bool
+record_shared(struct nic *nic, const struct qp_flow *flow, uint64_t most, uint64_t now_ns)
+{
+	const struct nic_shared *s = flow->shared;
+	struct open_loop *loops = malloc(s->n_loops * sizeof(*loops));
+	uint64_t n = 0;
+
+	if (loops != NULL)
+		memcpy(loops, s->loops, s->n_loops * sizeof(*loops));
+	for (; loops != NULL && n < most; n++) {
+		struct open_loop *next = shared_earliest(loops, s->n_loops);
+		uint64_t at_ns = next->next_ns;
+
+		if (at_ns > now_ns)
+			break;
+		record(nic, flow, s->first,
+		       (struct nic_message){.bytes = open_loop_take(next),
+					    .begun_ns = at_ns,
+					    .end_ns = NEVER_NS,
+					    .number = nic->qps[s->first].acked_msg + 1 + n});
+	}
+	free(loops);
+	return loops != NULL && n < most;
+}
+
 bool
 nic_record_not_ended(struct node *node, uint64_t most, uint64_t now_ns)
 {
@@ -420,9 +451,12 @@ nic_record_not_ended(struct node *node, uint64_t most, uint64_t now_ns)
 			all &= record_backlog(nic, flow, item, most, now_ns);
 			continue;
 		}
+		if (flow->shared != NULL && item == flow->shared->first)
+			all &= record_shared(nic, flow, most * flow->n_qps, now_ns);
 		/* The QP is due and still in the wheel. Before the start, updated_ns is the start
 		 * time. */
-		if (!(qp->flags & QP_STARTED) && qp->bucket.updated_ns <= now_ns && !flow->stopped)
+		if (flow->shared == NULL && !(qp->flags & QP_STARTED) &&
+		    qp->bucket.updated_ns <= now_ns && !flow->stopped)
 			record_not_ended(nic, flow, item, 0, qp->bucket.updated_ns);
 		for (uint64_t m = qp->acked_msg; m < qp_next_message(qp) + (qp->left_packets > 0);
 		     m++) {

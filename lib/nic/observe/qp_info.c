@@ -105,6 +105,7 @@ read_qp(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
 		.min_rate_bps = tally->min_rate_bps,
 		.error = qp.flags & QP_ERROR,
 		.done = qp.flags & QP_DONE,
+		.rests = flow->shared != NULL && !(qp.flags & QP_STARTED),
 	};
 	add_reads(nic, index, &qp, out);
 	if (nic->measure->times != NULL)

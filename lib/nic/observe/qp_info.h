@@ -33,6 +33,7 @@ struct nic_qp_info {
 	uint64_t out_of_sequence; /* packets received ahead of the expected PSN */
 	uint64_t completions, completion_sum_ns, completion_max_ns; /* messages that were timed */
 	bool error, done;
+	bool rests; /* has no message now: nic_share_messages() */
 };
 
 uint32_t nic_qp_count(const struct node *node);

@@ -270,7 +270,10 @@ nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 	token_account_init(&qp->bucket, rate_bps,
 			   rate_bps < nic->params.link_speed_bps ? 0 : nic->qp_burst_nanobits,
 			   now_ns);
-	nic->tallies[item].min_rate_bps = rate_bps;
+	/* A QP that shares messages starts again and again. */
+	if (nic->tallies[item].min_rate_bps == 0 || nic_flow_of(nic, qp)->shared == NULL ||
+	    rate_bps < nic->tallies[item].min_rate_bps)
+		nic->tallies[item].min_rate_bps = rate_bps;
 	rest_if_capped(nic, qp, now_ns);
 	nic_cc_went_back(nic, item);
 	if (unlikely(nic->traces->n > 0))

@@ -5,6 +5,7 @@
 #include "nic/place/cc.h"
 #include "nic/place/depends.h"
 #include "nic/place/reads.h"
+#include "nic/place/shared.h"
 #include "nic/place/version.h"
 #include "nic/port/port_state.h"
 
@@ -34,7 +35,9 @@ decide(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns, uint64_t
 	    qp->flags & (QP_ERROR | QP_DONE | QP_UNRESOLVED))
 		return QP_IDLE;
 	if (!(qp->flags & QP_STARTED)) {
-		/* Before the start, updated_ns is the start time. */
+		/* Before the start, updated_ns is the start time; the last one: by an event. */
+		if (qp->bucket.updated_ns == ARRIVALS_LAST_NS)
+			return QP_BLOCKED;
 		*deadline_ns = min_u64(qp->bucket.updated_ns, look_again_at_ns(nic, now_ns));
 		return QP_PACED;
 	}
@@ -157,7 +160,12 @@ next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 		nic_read_next(nic, (uint32_t)(qp - nic->qps));
 		return NEVER_NS;
 	}
-	if (!(qp->flags & QP_RESEND)) {
+	if (unlikely(flow->shared != NULL) && !(qp->flags & QP_RESEND)) {
+		if (!nic_shared_next(nic, (uint32_t)(qp - nic->qps), &begin_ns, now_ns))
+			return NEVER_NS;
+		if (flow->times != NULL)
+			nic_measure_begun(nic, (uint32_t)(qp - nic->qps), message, begin_ns);
+	} else if (!(qp->flags & QP_RESEND)) {
 		bool idle = qp->acked_seq == qp->next_seq;
 
 		if ((w->messages > 0 && message >= w->messages) || now_ns >= w->stop_ns ||
@@ -278,6 +286,12 @@ nic_start(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct qp_flow *flow = nic_flow_of(nic, qp);
 	uint32_t others = nic_becomes_active(nic->port);
 
+	if (unlikely(flow->shared != NULL)) {
+		uint32_t next = nic_shared_take(nic, item, now_ns);
+
+		if (next != QP_NONE)
+			nic_settle(nic, next, now_ns);
+	}
 	qp->flags |= QP_STARTED;
 	if (flow->started_ns == NEVER_NS)
 		__atomic_store_n(&flow->started_ns, now_ns, __ATOMIC_RELAXED);

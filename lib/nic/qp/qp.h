@@ -209,6 +209,7 @@ struct qp_flow {
 	uint32_t timed_mask;         /* a message is timed if its number has none of these bits */
 	struct nic_qp_params params; /* of its first QP, when the flow was added */
 	struct arrivals arrivals;    /* open loops */
+	struct nic_shared *shared;   /* messages that the QPs share; NULL: each has its own */
 	uint64_t cap_before_bps;     /* rate_cap_bps of the previous version */
 	uint32_t first_item, n_qps;
 	/* of a requester: when its first QP started (NEVER_NS: not yet), when the last of those

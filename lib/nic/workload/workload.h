@@ -49,10 +49,13 @@ struct workload_cdf {
 	uint64_t share_q32[WORKLOAD_CDF_POINTS]; /* rising to Q32_ONE */
 };
 
-/* One size for all messages of a QP; QPs differ. */
+/*
+ * One size for all messages of a QP; QPs differ. It may change between two messages, if only one is
+ * open at a time (nic_share_messages()).
+ */
 struct workload_by_qp {
 	uint32_t first_qpn;
-	const uint32_t *bytes; /* of the QP of that number and of those after it */
+	uint32_t *bytes; /* of the QP of that number and of those after it */
 };
 
 /* Members that the parameters of a flow share with struct workload. */

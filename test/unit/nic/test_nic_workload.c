@@ -2,6 +2,7 @@
 /* Two NICs and what they are given to send: sizes that vary, messages that come at their times. */
 #include "base/numbers/fixed.h"
 #include "base/numbers/prng.h"
+#include "nic/observe/flow_info.h"
 #include "unit/nic/nic_test.h"
 
 #define MOST 20000
@@ -101,6 +102,84 @@ TEST(messages_of_all_sizes_arrive_whole_over_a_lossy_link)
 	assert_int_equal(pair_info(&pair, 1, 0).rx_messages, 300);
 	assert_int_equal(pair_info(&pair, 1, 0).rx_payload_bytes, bytes);
 	pair_destroy(&pair);
+}
+
+/*
+ * QPs that share the messages of open loops: each message arrives once and whole, at its time while
+ * a QP is idle, whatever is lost; QPs take turns; then all have ended.
+ */
+TEST(shared_messages_are_those_of_their_loops)
+{
+	for (unsigned int k = 0; k < 2 * 3; k++) {
+		const uint32_t qps[] = {1, 3, 16};
+		uint32_t bytes[16] = {0}, n = qps[k % 3], messages = 0;
+		const struct workload_by_qp sizes = {.first_qpn = PAIR_QPN, .bytes = bytes};
+		const struct workload drawn = {.message_size = WORKLOAD_UNIFORM,
+					       .arrival = WORKLOAD_POISSON,
+					       .message_bytes = 9000,
+					       .messages = 150,
+					       .stop_ns = NEVER_NS,
+					       .load_bps = 10000000000,
+					       .start_ns = 1000};
+		struct nic_qp_params qp = nic_test_qp(0);
+		uint64_t sum = 0, got = 0, of_qps = 0, most = 0;
+		struct open_loop loops[2], copy[2];
+
+		setup(NULL);
+		seen.lose_of = k < 3 ? 0 : 40;
+		pair.params[0].local_ack_timeout = 4;
+		pair.params[0].retry_cnt = 7;
+		pair.params[0].measure_times = NIC_MEASURE_ON;
+		qp.message_size = WORKLOAD_BY_QP;
+		qp.by_qp = &sizes;
+		qp.message_bytes = 9000;
+		qp.messages = 1;
+		qp.depth = 1;
+		qp.held = true;
+		start(&qp, n);
+		for (uint32_t i = 0; i < 2; i++)
+			open_loop_init(&loops[i], &drawn, 7, 10 * NS_PER_MS, 100 + i);
+		memcpy(copy, loops, sizeof(copy));
+		assert_int_equal(nic_share_messages(pair.nic[0], 0, n, loops, 2), 0);
+		for (uint32_t i = 0; i < n; i++)
+			for (unsigned int h = 0; h < 2; h++)
+				nic_unhold_qp(pair.nic[h], i, 0);
+		pair_run(&pair, NEVER_NS);
+		assert_true(nic_done(pair.nic[0]));
+		for (;; messages++) {
+			struct open_loop *next =
+				copy[1].next_ns < copy[0].next_ns ? &copy[1] : &copy[0];
+			uint64_t at_ns = next->next_ns;
+			uint32_t size;
+
+			if (at_ns == NEVER_NS)
+				break;
+			size = open_loop_take(next);
+			sum += size;
+			/* Without losses and with QPs to spare, the first packets leave in turn. */
+			if (k == 2) {
+				assert_int_equal(seen.bytes[messages], size);
+				assert_true(seen.at_ns[messages] >= at_ns);
+			}
+		}
+		assert_int_equal(messages, 300);
+		for (uint32_t i = 0; i < n; i++) {
+			struct nic_qp_info info = pair_info(&pair, 0, i);
+
+			assert_true(info.done && !info.error);
+			assert_int_equal(pair_info(&pair, 1, i).rx_messages, info.tx_messages);
+			got += pair_info(&pair, 1, i).rx_payload_bytes;
+			of_qps += info.tx_messages;
+			most = max_u64(most, info.tx_messages);
+		}
+		assert_int_equal(of_qps, messages);
+		assert_int_equal(got, sum);
+		assert_true(most <= messages / n + messages / 4 || n == 1);
+		/* A QP alone has a queue, sixteen of them have none. */
+		assert_true(n != 1 || nic_flow_times(pair.nic[0], 0)->waited > 50);
+		assert_true(k != 2 || nic_flow_times(pair.nic[0], 0)->waited == 0);
+		pair_destroy(&pair);
+	}
 }
 
 /* 2560 B at 1 Gb/s: one each 20480 ns, whatever is still in flight. */
