@@ -514,6 +514,8 @@ def refused(program, folder):
     """What makes no sense is refused by its key."""
     (folder / "bad.csv").write_text("1 2 3\n", encoding="utf-8")
     (folder / "far.csv").write_text("1 9 3 0\n", encoding="utf-8")
+    (folder / "fractions.cdf").write_text("1 0\n1000 0.5\n2000 1\n", encoding="utf-8")
+    (folder / "half.cdf").write_text("1 0\n1000 50\n", encoding="utf-8")
     (folder / "none.csv").write_text("# nothing\nsrc,dst,bytes,start_ns\n", encoding="utf-8")
     for keys, word in (({"src": "1"}, "dst"), ({"pattern": "ring", "dst": 2}, "dst"),
                        ({"pattern": "ring", "src": "1"}, "src"), ({"pattern": "permutation", "src": "3"}, "src"),
@@ -523,6 +525,8 @@ def refused(program, folder):
                        ({"pattern": "trace", "trace": "bad.csv"}, "bad.csv:1: start_ns = : expected"),
                        ({"pattern": "trace", "trace": "far.csv"}, "message 1"),
                        ({"pattern": "trace", "trace": "none.csv"}, "trace"),
+                       ({"src": 1, "dst": 2, "message_size": "cdf", "message_cdf": "fractions.cdf"}, "fractions.cdf:3: the end, 1: expected 100 % in the last line, not fractions"),
+                       ({"src": 1, "dst": 2, "message_size": "cdf", "message_cdf": "half.cdf"}, "half.cdf:2: the end: expected 100 % in the last line ("),
                        ({"dst": 1, "src": "2", "trace": "bad.csv"}, "trace")):
         done = run(program, scenario(folder, flow("x", **keys)))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and "[flow x]" in done.stderr and

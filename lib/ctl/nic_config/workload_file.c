@@ -102,7 +102,13 @@ read_points(FILE *file, struct place *at, struct workload_cdf *cdf)
 		at->line = 0;
 		return refuse(at, "no sizes", EXPECTED_LINES);
 	}
-	return workload_cdf_finish(cdf) == 0 ? 0 : refuse(at, "the end", "100 % in the last line");
+	if (workload_cdf_finish(cdf) == 0)
+		return 0;
+	/* Generators in Python write such files. */
+	if (cdf->share_q32[cdf->n - 1] == (Q32_ONE + 50) / 100)
+		return refuse(at, "the end, 1",
+			      "100 % in the last line, not fractions: 15 % is 15, not 0.15");
+	return refuse(at, "the end", "100 % in the last line");
 }
 
 /* A distribution with its count of users: flows and successive configurations share it. */
