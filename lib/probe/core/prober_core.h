@@ -208,6 +208,7 @@ struct prober {
 	bool cuts;                  /* the first CNP slowed QP 0 down */
 	double first_ns;            /* from its cut to the first increase */
 	double first_alpha;         /* of its cut */
+	bool is_plateau;            /* the rate before a CNP was steady */
 	double last_alpha;          /* at the end of a series, too small for a line; -1: none */
 	double other_ns, other_bps; /* first increase after a deeper cut, and the rate until then */
 	double cut_delay_ns;        /* from the first CNP to its cut, beside the round trip */

@@ -85,7 +85,7 @@ set_full(struct run *r)
 {
 	r->full_ns = r->next_bytes == 0
 			     ? INFINITY
-			     : r->now_ns + (r->next_bytes - r->bytes) * 8e9 / r->rate_bps;
+			     : r->now_ns + fmax(r->next_bytes - r->bytes, 0) * 8e9 / r->rate_bps;
 }
 
 /* The stages of paper include the event, those of mlx do not. */
@@ -170,10 +170,14 @@ residuals(const struct law *law, const struct law_data *d, enum large large, dou
 
 		before = r.bytes;
 		run_until(&r, d->at_ns[i + 1]);
-		if (d->frame_bytes > 0)
+		if (d->frame_bytes > 0) {
 			of[i] = (r.bytes - begin - d->bytes[i + 1] + d->bytes[0]) / d->frame_bytes;
-		else
+		} else {
 			of[i] = limited((r.bytes - before) / seen - 1, large);
+			/* The byte counter counts what was sent: another QP may have sent. */
+			r.bytes = begin + d->bytes[i + 1] - d->bytes[0];
+			set_full(&r);
+		}
 	}
 	if (steps != NULL)
 		*steps = r.steps;
@@ -198,14 +202,24 @@ law_error(const struct law *law, const struct law_data *d, struct law_steps *ste
 	return residuals(law, d, CUT_OFF, of, steps) ? mean_square(of, d->n) : 1;
 }
 
+/* Of so many spans one may be far off: another QP had the link. */
+#define FEW 64u
+
 double
-law_trend(const struct law *law, const struct law_data *d)
+law_trend(const struct law *law, const struct law_data *d, double *rest)
 {
 	double of[LAW_SPANS], sum = 0;
-	uint32_t n = 0;
+	uint32_t n = 0, near = 0;
 
+	*rest = 0;
 	residuals(law, d, CUT_OFF, of, NULL);
-	for (uint32_t i = 0; i + LAW_RUN <= d->n; i += LAW_RUN, n++) {
+	for (uint32_t i = 0; i < d->n; i++)
+		if (fabs(of[i]) < MOST_ERROR)
+			of[near++] = of[i];
+	if (near == 0 || d->n - near > d->n / FEW)
+		return 1;
+	*rest = mean_square(of, near);
+	for (uint32_t i = 0; i + LAW_RUN <= near; i += LAW_RUN, n++) {
 		double least = of[i], most = of[i], mean = 0;
 
 		for (uint32_t k = i; k < i + LAW_RUN; k++) {

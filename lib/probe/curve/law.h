@@ -70,10 +70,12 @@ double law_error(const struct law *law, const struct law_data *d, struct law_ste
 /**
  * Mean of the squares of the means of LAW_RUN successive differences, without the least and the
  * largest of them: another QP sent for a moment, or this one caught up. Differences that late
- * packets leave cancel out in it; those of a wrong law have one sign for long.
+ * packets leave cancel out in it; those of a wrong law have one sign for long. Few spans that are
+ * far off do not count; 1: they are many.
+ * @param rest  Mean square of the others.
  */
 #define LAW_RUN 8u
-double law_trend(const struct law *law, const struct law_data *d);
+double law_trend(const struct law *law, const struct law_data *d, double *rest);
 
 /* Members of struct law that law_improve() leaves as they are: a mask. */
 enum law_member {

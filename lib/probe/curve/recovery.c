@@ -546,7 +546,8 @@ laws_fill(struct laws *laws, const struct law *from, const struct series *s, str
 /* Neighbours of a law: T, the steps, and members that fall together, by these factors. */
 static const double timer_factors[] = {0.982,  0.99,  0.994, 0.997, 0.9985,
 				       1.0015, 1.003, 1.006, 1.01,  1.018};
-static const double byte_factors[] = {0.7, 0.85, 0.93, 1.07, 1.15, 1.4};
+static const double byte_factors[] = {0.7,   0.85,  0.93, 0.98, 0.995, 0.999,
+				      1.001, 1.005, 1.02, 1.07, 1.15,  1.4};
 
 /* Index of a law with the same values, or laws->n. */
 static uint32_t
@@ -662,11 +663,12 @@ try_steps(struct laws *laws, const struct law *from, const struct law_data *d)
 #define LEAST_TREND 1e-4
 
 static bool
-is_noise(const struct law *law, const struct law_data *d, double error)
+is_noise(const struct law *law, const struct law_data *d)
 {
-	double most = error / LAW_RUN * (1 + SURE * sqrt(2.0 * LAW_RUN / d->n));
+	double rest, trend = law_trend(law, d, &rest);
+	double most = rest / LAW_RUN * (1 + SURE * sqrt(2.0 * LAW_RUN / d->n));
 
-	return law_trend(law, d) < fmax(most, LEAST_TREND * LEAST_TREND);
+	return trend < fmax(most, LEAST_TREND * LEAST_TREND);
 }
 
 /*
@@ -700,7 +702,7 @@ scan_bytes(struct laws *laws, const struct law *from, const struct law_data *d)
 static void
 try_bytes(struct laws *laws, const struct law *from, const struct law_data *d)
 {
-	if (from->byte_reset == 0 && !is_noise(from, d, laws->error[laws_best(laws)]))
+	if (from->byte_reset == 0 && !is_noise(from, d))
 		scan_bytes(laws, from, d);
 	for (unsigned int i = 0; from->byte_reset > 0 && i < ARRAY_LEN(byte_factors); i++) {
 		struct law law = *from;
@@ -872,7 +874,7 @@ believe(struct recovery *r, const struct series *s, const struct curve *c, uint6
 	error = laws.error[best];
 	law_error(&law, d, &steps);
 	r->misfit = sqrt(error);
-	r->fits = r->misfit < most_misfit(d, frame_bytes) && is_noise(&law, d, error);
+	r->fits = r->misfit < most_misfit(d, frame_bytes) && is_noise(&law, d);
 	if (r->fits) {
 		r->timer_ns = law.timer_ns;
 		r->fast_steps = law.fast_steps;

@@ -104,7 +104,8 @@ hello(struct prober *p, uint64_t now_ns)
 		PROBER_SLEEP(p, p->params.settle_ns);
 	while (!prober_is_quiet(p) && now_ns < p->begin_ns + p->params.wait_ns);
 	PROBE_RESYNC(p, 0);
-	for (p->j = 0; p->j < HELLO_REQUESTS && probe_is_synced(p, 0); p->j++) {
+	/* Synced by one answer: more of them follow. */
+	for (p->j = probe_is_synced(p, 0) ? 0 : HELLO_REQUESTS; p->j < HELLO_REQUESTS; p->j++) {
 		p->mark = p->n_answers;
 		p->t_ns = now_ns;
 		p->n = p->qps[0].next_psn;

@@ -74,7 +74,9 @@ probe_pfc(struct prober *p, uint64_t now_ns)
 	/* A gap is a pause's only if there is none without a pause. */
 	prober_watch(p, 0, 0);
 	PROBER_SLEEP(p, (uint64_t)(3 * probe_quanta_ns(p, PROBE_QUANTA)) + p->params.settle_ns);
-	/* Data that comes late without a pause comes as late with one. */
+	/* Data that comes late without a pause comes as late with one; the first frame after a
+	 * pause waits for no other one, as answers to a NIC that is held. */
+	prober_note_late(p, (uint64_t)p->rtt_spread_ns);
 	prober_note_late(p,
 			 sub_sat(max_u64(q->gap_ns, now_ns - q->last_ns), 2 * prober_frame_ns(p)));
 	if ((double)max_u64(q->gap_ns, now_ns - q->last_ns) >

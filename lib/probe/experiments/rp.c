@@ -206,6 +206,19 @@ rate_behind(const struct prober *p, double share, uint64_t now_ns)
 	return curve_rate_bps(&p->curve, now_ns - (uint64_t)(share * p->timer_ns), now_ns);
 }
 
+/* A step within the time, as that of a byte counter, makes its halves differ by more. */
+#define HALVES_ALIKE 0.01
+
+static bool
+is_plateau_behind(const struct prober *p, double share, uint64_t now_ns)
+{
+	uint64_t half_ns = (uint64_t)(share * p->timer_ns / 2);
+	double late_bps = curve_rate_bps(&p->curve, now_ns - half_ns, now_ns);
+	double early_bps = curve_rate_bps(&p->curve, now_ns - 2 * half_ns, now_ns - half_ns);
+
+	return fabs(early_bps - late_bps) < HALVES_ALIKE * late_bps;
+}
+
 /* Logarithm of the decay of alpha over the series, without the g (1 - alpha) that a CNP adds. */
 static double
 decay_of(const double *y, uint32_t n, double g)
@@ -730,9 +743,12 @@ again:
 	p->last_alpha = -1;
 	for (p->i = 0; p->i < SERIES; p->i++) {
 		p->a = rate_behind(p, HALF_SHARE, now_ns);
+		p->is_plateau = is_plateau_behind(p, HALF_SHARE, now_ns);
 		prober_send_cnp(p, 0, 0, now_ns);
 		p->t_ns = now_ns;
 		PROBER_WAIT(p, false, p->t_ns + (uint64_t)series_ns(p, 0));
+		if (!p->is_plateau || !is_plateau_behind(p, HALF_SHARE, now_ns))
+			break;
 		p->b = alpha_of(p->a, rate_behind(p, HALF_SHARE, now_ns));
 		if (p->b < LEAST_ALPHA && p->b > -2 * ALPHA_NOISE)
 			p->last_alpha = p->b;
