@@ -50,32 +50,7 @@
 #include <rte_vect.h>
 
 #include "fwd/aes_hash.h"
-#include "fwd/half_sip.h"
-
-#define FDB_UNKNOWN UINT16_MAX
-#define FDB_MIN_ENTRIES 8u
-#define FDB_MAX_ENTRIES (1u << 20)
-#define FDB_MAX_PORTS 512u
-#define FDB_MAX_DOMAINS (1u << 15) /* VLAN ids, and numbers above them for the owner's use */
-
-struct fdb_params {
-	uint32_t entries;        /* addresses: FDB_MIN_ENTRIES..FDB_MAX_ENTRIES */
-	uint64_t ageing_ns;      /* 0: no ageing; less than 2^53 */
-	int socket;              /* NUMA node, or SOCKET_ID_ANY */
-	bool shared;             /* by several lcores, after set-up */
-	struct half_sip_key key; /* hash key; must be secret if frames come from strangers */
-};
-
-struct fdb_stats {
-	uint64_t learned;        /* new addresses, including those relearned after ageing */
-	uint64_t moved;          /* known addresses seen on another port */
-	uint64_t aged;           /* entries removed: aged ones, and all of fdb_forget_learned() */
-	uint64_t displaced;      /* entries evicted from a full table for another address */
-	uint64_t learn_failures; /* frames whose source had no room in the table */
-	uint64_t learn_limited;  /* frames whose source was beyond its port's limit */
-	uint64_t static_kept;    /* frames from a static address on another port */
-	uint64_t learn_busy;     /* shared: sources not learned because another lcore was writing */
-};
+#include "fwd/fdb_params.h"
 
 struct fdb;
 
@@ -201,13 +176,10 @@ static inline uint16_t fdb_lookup_at(struct fdb *fdb, uint64_t key, uint32_t hom
 struct fdb_memo;
 
 /**
- * As fdb_learn() and fdb_lookup(), for an address that is not part of a burst. Where an address was
+ * Find the state of an address, for fdb_is_fresh() and fdb_port_at(), or NULL. Where an address was
  * found before, it is found without the keyed hash.
  */
-static inline bool fdb_learn_alone(struct fdb *fdb, struct fdb_memo *memo, uint64_t key,
-				   uint16_t port, uint64_t now_ns);
-static inline uint16_t fdb_lookup_alone(struct fdb *fdb, struct fdb_memo *memo, uint64_t key,
-					uint64_t now_ns);
+static inline uint64_t *fdb_recall(struct fdb *fdb, struct fdb_memo *memo, uint64_t key);
 
 /**
  * Free aged entries in the next few hundred slots.
@@ -470,25 +442,6 @@ fdb_recall(struct fdb *fdb, struct fdb_memo *memo, uint64_t key)
 			return state;
 	}
 	return fdb_recall_search(fdb, at, key);
-}
-
-static inline bool
-fdb_learn_alone(struct fdb *fdb, struct fdb_memo *memo, uint64_t key, uint16_t port,
-		uint64_t now_ns)
-{
-	const uint64_t *at = fdb_recall(fdb, memo, key);
-
-	if (likely(at != NULL) && likely(fdb_is_fresh(fdb, at, port, now_ns)))
-		return true;
-	return fdb_learn(fdb, key, port, now_ns);
-}
-
-static inline uint16_t
-fdb_lookup_alone(struct fdb *fdb, struct fdb_memo *memo, uint64_t key, uint64_t now_ns)
-{
-	const uint64_t *at = fdb_recall(fdb, memo, key);
-
-	return at == NULL ? FDB_UNKNOWN : fdb_port_at(fdb, at, key, now_ns);
 }
 
 #endif

@@ -46,7 +46,7 @@ do_requests(struct sw *sw, uint64_t now_ns)
 	}
 	/* After the ports, because a link that comes up may have an LLDP frame to send. */
 	if (what & SW_REQUEST_LLDP)
-		sw_lldp_send(sw);
+		sw_lldp_send(sw, now_ns);
 }
 
 /* Serve pending requests. */

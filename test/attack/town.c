@@ -11,6 +11,7 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "node/pkt_pool.h"
+#include "tm/buffer/mmu.h"
 #include "unit/eal.h"
 #include "wire/neighbour/arp.h"
 #include "wire/bytes/be.h"

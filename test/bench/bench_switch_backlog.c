@@ -17,6 +17,7 @@
 #include "sched_peer.h"
 #include "switch_flows.h"
 #include "switch_set_up.h"
+#include "tm/buffer/mmu.h"
 
 #define PORTS 32
 #define PER_GROUP 31 /* frames of one ingress port and class: one to each other port */

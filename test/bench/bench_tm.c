@@ -119,7 +119,7 @@ tm_dequeue(struct egress *tm)
 	if (q == 3)
 		tm->marked += wred_hit(&tm->wred, tm->queue_bytes[q], prng_u32(&tm->prng));
 	mmu_egress_release(tm->mmu, 0, it.queue, it.bytes);
-	mmu_ingress_release(tm->mmu, it.port, it.pg, it.bytes);
+	mmu_ingress_release(tm->mmu, it.port, it.pg, it.bytes, 1);
 	ask_xoff(tm, it.port, it.pg);
 	tm->now_ns += 220;
 	tm->sent++;

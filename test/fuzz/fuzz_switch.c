@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fuzz/router.h"
+#include "tm/buffer/mmu.h"
 #include "wire/neighbour/icmp.h"
 
 #define FRAMES 256

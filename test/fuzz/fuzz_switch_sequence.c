@@ -9,6 +9,7 @@
 #include "fuzz/sequence.h"
 #include "switch/params/counters.h"
 #include "switch/control/snapshot.h"
+#include "tm/buffer/mmu.h"
 
 #define FRAMES 512u
 #define STEPS 400

@@ -13,6 +13,7 @@
 #include "nic/observe/wait.h"
 #include "nic/qp/payload.h"
 #include "switch/params/counters.h"
+#include "tm/buffer/mmu.h"
 
 #define PFC_WIRE_BYTES 64 /* a frame with FCS */
 /* The shaper's burst of 1 ns, and the times of a frame in whole ns. */

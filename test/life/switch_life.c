@@ -24,6 +24,7 @@
 #include "life.h"
 #include "pacer/token_bucket.h"
 #include "switch/control/snapshot.h"
+#include "tm/buffer/mmu.h"
 
 #define PORTS 8
 #define MOST_KEYS 400u

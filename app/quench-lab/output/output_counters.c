@@ -9,6 +9,7 @@
 #include "runtime/notice/say.h"
 #include "quench-lab/output/output.h"
 #include "switch/params/counters.h"
+#include "tm/buffer/mmu.h"
 
 #define NAME_CHARS 63
 

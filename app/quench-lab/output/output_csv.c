@@ -12,6 +12,7 @@
 #include "base/threads/pages.h"
 #include "runtime/notice/say.h"
 #include "ctl/results/flow_results.h"
+#include "tm/buffer/mmu.h"
 
 int
 output_csv_open(struct output_csv *csv, const char *dir, const struct net *net)

@@ -8,6 +8,7 @@
 #include "runtime/report/report.h"
 #include "ctl/output/json.h"
 #include "ctl/results/flow_results.h"
+#include "tm/buffer/mmu.h"
 
 #define FORMAT 2
 

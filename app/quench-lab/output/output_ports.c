@@ -3,6 +3,7 @@
 #include "base/numbers/units.h"
 #include "runtime/report/report.h"
 #include "quench-lab/output/output.h"
+#include "tm/buffer/mmu.h"
 
 static void
 set_name(json_t *o, const char *key, const char *name)

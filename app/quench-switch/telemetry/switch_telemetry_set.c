@@ -17,6 +17,7 @@
 #include "quench-switch/telemetry/switch_port_param.h"
 #include "switch/params/port_names.h"
 #include "quench-switch/telemetry/switch_telemetry_tables.h"
+#include "tm/buffer/mmu.h"
 
 struct knob {
 	const struct switch_program *program;

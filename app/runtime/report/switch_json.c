@@ -9,6 +9,7 @@
 #include "ctl/output/json.h"
 #include "switch/params/counters.h"
 #include "switch/params/port_names.h"
+#include "tm/buffer/mmu.h"
 
 void
 switch_set_port(json_t *o, const struct sw_params *params, uint16_t port)

@@ -136,7 +136,7 @@ struct nic_mbufs {
 
 /* Pending requests of other threads, which the owner serves in its next rx() and tx() calls. */
 struct nic_requests {
-	uint32_t pending;                /* mask of the kinds below */
+	uint32_t pending;                /* mask of NIC_REQUEST_* */
 	const struct nic_reload *reload; /* NULL: none */
 	const struct nic_traces *traces; /* the new set of traces; NULL: none */
 	uint32_t reset;                  /* 1 + flow_id; 0: none */

@@ -17,7 +17,7 @@
 
 #include "fwd/fdb_read.h"
 #include "fwd/neigh.h"
-#include "tm/buffer/mmu.h"
+#include "tm/buffer/mmu_params.h"
 
 struct node;
 struct sw;

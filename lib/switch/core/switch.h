@@ -23,6 +23,7 @@
 #include "switch/forward/forward.h"
 #include "switch/frame/classify.h"
 #include "switch/shard/shard.h"
+#include "tm/buffer/mmu.h"
 
 struct sw_control;
 

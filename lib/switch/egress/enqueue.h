@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A frame at its egress port: admission, WRED drop, enqueueing. */
+/*
+ * Frames at their egress port: admission of a run and of a single frame, WRED drop, enqueueing.
+ *
+ * A run is frames of a burst that follow each other, of one class and to one port; all of them are
+ * ECT or CE, or none is. A frame that arrives alone is a run of one.
+ */
 #ifndef QUENCH_SWITCH_EGRESS_ENQUEUE_H
 #define QUENCH_SWITCH_EGRESS_ENQUEUE_H
 
@@ -7,6 +12,13 @@
 #include "switch/egress/mark.h"
 #include "switch/core/switch.h"
 #include "switch/frame/arrival.h"
+#include "switch/frame/entry.h"
+
+struct sw_run {
+	struct arrival *a;
+	unsigned int n;
+	uint32_t bytes; /* charged */
+};
 
 static inline enum sw_drop
 sw_drop_of(enum mmu_verdict v)
@@ -48,15 +60,16 @@ sw_age_average(const struct sw_port *p, struct sw_queue *q, uint64_t now_ns)
 
 /* Check the limits of the queue, then let WRED drop frames that it may not mark. */
 static inline enum sw_drop
-sw_admit_egress(struct sw *sw, struct arrival *a, uint16_t port)
+sw_admit_egress(struct sw *sw, struct arrival *a)
 {
-	struct sw_port *p = &sw->ports[port];
+	struct sw_port *p = &sw->ports[a->out_port];
 	struct sw_queue *q = &p->queue[a->class.queue];
 	enum sw_drop reason;
 
 	if (unlikely(p->closed_queues >> a->class.queue & 1))
-		return sw_closed_refuse(sw, port, a->class.queue);
-	reason = sw_drop_of(mmu_egress_admit(sw->mmu, port, a->class.queue, a->charged_bytes));
+		return sw_closed_refuse(sw, a->out_port, a->class.queue);
+	reason = sw_drop_of(
+		mmu_egress_admit(sw->mmu, a->out_port, a->class.queue, a->charged_bytes));
 	a->flags &= (uint8_t)~PKT_WRED_DONE;
 	if (reason != SW_PASS || !sw_wred_drops(p, a))
 		return reason;
@@ -64,29 +77,48 @@ sw_admit_egress(struct sw *sw, struct arrival *a, uint16_t port)
 	sw_age_average(p, q, a->now_ns);
 	if (!wred_drop(&q->wred, q->bytes, prng_u32(&sw->prng)))
 		return SW_PASS;
-	mmu_egress_release(sw->mmu, port, a->class.queue, a->charged_bytes);
+	mmu_egress_release(sw->mmu, a->out_port, a->class.queue, a->charged_bytes);
 	return SW_DROP_WRED;
 }
 
-static inline void
-sw_enqueue(struct sw *sw, const struct arrival *a, uint16_t port, struct sw_entry e)
+/**
+ * Count the charged bytes of frames that enter a queue, and wake the port, unless another of its
+ * queues may send: next_ns() then includes it.
+ */
+static __rte_always_inline void
+sw_count_queued(struct sw *sw, uint16_t port, uint8_t queue, uint32_t bytes)
 {
 	struct sw_port *p = &sw->ports[port];
-	uint8_t queue = a->class.queue;
-	struct sw_queue *q = &p->queue[queue];
 
-	sw_age_average(p, q, a->now_ns);
-	if (unlikely(sw->mark_at_enqueue) && p->wred_queues >> queue & 1)
-		e.frame = sw_entry_frame(sw_mark_arrival(sw, p, queue, q->bytes, &e, a->now_ns),
-					 sw_entry_frame_bytes(&e));
-	sw_fifo_push(&q->fifo, &sw->shard.chunks, e);
-	if (unlikely(a->flags & PKT_CE))
-		counter_inc(&p->stats.queue[queue].ce_in_packets);
-	counter_add(&q->bytes, a->charged_bytes);
-	/* Wake the port, unless another of its queues may send: next_ns() then includes it. */
+	counter_add(&p->queue[queue].bytes, bytes);
 	if ((p->backlogged & ~(p->paused_queues | p->above_max)) == 0)
 		node_wake(&sw->node, port);
 	p->backlogged |= (uint8_t)(1u << queue);
+}
+
+/** Append a run to its queue, which has admitted it. Takes the frames. */
+static __rte_always_inline void
+sw_enqueue(struct sw *sw, struct sw_run run)
+{
+	const struct arrival *a = run.a;
+	struct sw_port *p = &sw->ports[a->out_port];
+	uint8_t queue = a->class.queue;
+	struct sw_queue *q = &p->queue[queue];
+	bool marks = unlikely(sw->mark_at_enqueue) && p->wred_queues >> queue & 1;
+	uint64_t queue_bytes = q->bytes; /* before each frame */
+
+	sw_age_average(p, q, a->now_ns);
+	sw_count_queued(sw, a->out_port, queue, run.bytes);
+	for (unsigned int i = 0; i < run.n; i++, a++) {
+		struct sw_entry e = sw_entry_of(a);
+
+		if (unlikely(marks))
+			e = sw_mark_arriving(sw, p, queue, queue_bytes, e, a->now_ns);
+		queue_bytes += a->charged_bytes;
+		sw_fifo_push(&q->fifo, &sw->shard.chunks, e);
+		if (unlikely(a->flags & PKT_CE))
+			counter_inc(&p->stats.queue[queue].ce_in_packets);
+	}
 }
 
 #endif

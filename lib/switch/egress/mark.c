@@ -30,29 +30,31 @@ may_mark(const struct sw_port *p, uint8_t queue, const struct sw_entry *e)
 	return p->ecn_queues >> queue & 1 && sw_entry_flags(e) & PKT_ECT;
 }
 
+/* WRED, with a record of the decision and the curve's probability if mark_accuracy asks for one. */
 static bool
-counted_hit(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
-	    const struct sw_entry *e)
+wred_observed(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
+	      const struct sw_entry *e)
 {
 	struct sw_queue *q = &p->queue[queue];
+	const struct wred_curve *curve = &q->wred.mark;
 	uint64_t length_bytes = wred_length(&q->wred, queue_bytes);
-	uint64_t p_q32 = wred_curve_q32(&q->wred.mark, length_bytes);
-	bool hit = prng_u32(&sw->prng) < p_q32;
+	bool hit = wred_curve_hit(curve, length_bytes, prng_u32(&sw->prng));
 
-	if (may_mark(p, queue, e))
-		mark_accuracy_count(q->marking->accuracy, &q->wred.mark, length_bytes, p_q32, hit);
+	if (q->marking != NULL && q->marking->accuracy != NULL && may_mark(p, queue, e))
+		mark_accuracy_count(q->marking->accuracy, curve, length_bytes,
+				    wred_curve_q32(curve, length_bytes), hit);
 	return hit;
 }
 
 bool
-sw_mark_own_hit_at(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
-		   const struct sw_entry *e, uint64_t now_ns)
+sw_mark_observed(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
+		 const struct sw_entry *e, uint64_t now_ns)
 {
 	struct sw_marking *m = p->queue[queue].marking;
 	struct mark_packet packet;
 
-	if (m->scheme.ops == NULL)
-		return counted_hit(sw, p, queue, queue_bytes, e);
+	if (m == NULL || m->scheme.ops == NULL)
+		return wred_observed(sw, p, queue, queue_bytes, e);
 	packet = (struct mark_packet){
 		.queue_bytes = queue_bytes,
 		.bytes = sw_entry_frame_bytes(e) + GAP_BYTES,
@@ -62,11 +64,14 @@ sw_mark_own_hit_at(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t que
 	return mark_hit(&m->scheme, &packet);
 }
 
-bool
-sw_mark_own_hit(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
-		const struct sw_entry *e)
+struct sw_entry
+sw_mark_arriving(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue_bytes,
+		 struct sw_entry e, uint64_t now_ns)
 {
-	return sw_mark_own_hit_at(sw, p, queue, queue_bytes, e, p->shaper.account.updated_ns);
+	struct rte_mbuf *m = sw_mark(sw, p, queue, queue_bytes, &e, now_ns);
+
+	return (struct sw_entry){.frame = sw_entry_frame(m, sw_entry_frame_bytes(&e)),
+				 .rest = e.rest};
 }
 
 struct rte_mbuf *

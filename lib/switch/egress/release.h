@@ -38,12 +38,7 @@ void sw_leave_ingress(struct sw *sw, const struct sw_entry *e, uint64_t now_ns);
 static inline void
 sw_ingress_release(struct sw *sw, uint16_t port, uint8_t pg, uint64_t charge, uint64_t now_ns)
 {
-	uint64_t bytes = sw_charge_bytes(charge);
-
-	/* mmu_ingress_release() takes 32 bits; charges returned by another shard may have more. */
-	for (; unlikely(bytes > UINT32_MAX); bytes -= UINT32_MAX)
-		mmu_ingress_release(sw->mmu, port, pg, UINT32_MAX);
-	mmu_group_release(sw->mmu, port, pg, (uint32_t)bytes, sw_charge_packets(charge));
+	mmu_ingress_release(sw->mmu, port, pg, sw_charge_bytes(charge), sw_charge_packets(charge));
 	if (sw_classes_of(sw, port)->lossless_pgs >> pg & 1)
 		sw_update_lossless(sw, port, pg, now_ns);
 }
@@ -55,12 +50,10 @@ sw_ingress_release(struct sw *sw, uint16_t port, uint8_t pg, uint64_t charge, ui
 static inline void
 sw_refund(struct sw *sw, uint16_t port, uint8_t pg, uint32_t charged_bytes)
 {
-	if (likely(sw_owns(&sw->shard, port))) {
-		mmu_ingress_release(sw->mmu, port, pg, charged_bytes);
-		mmu_packet_release(sw->mmu, port, pg, 1);
-	} else {
+	if (likely(sw_owns(&sw->shard, port)))
+		mmu_ingress_release(sw->mmu, port, pg, charged_bytes, 1);
+	else
 		sw_give_back(&sw->shard, port, pg, sw_charge(charged_bytes));
-	}
 }
 
 /**

@@ -148,7 +148,6 @@ send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct 
 {
 	struct sw_queue *q = &p->queue[queue];
 	int64_t unmarked = unmarked_bytes(sw, p, queue), left_bytes = run_bytes(p, queue);
-	bool observed = p->observed_queues >> queue & 1;
 	uint64_t queue_bytes = q->bytes, sent_bytes = 0;
 	uint16_t n = 0;
 
@@ -164,8 +163,7 @@ send_run(struct sw *sw, struct sw_port *p, uint16_t port, uint8_t queue, struct 
 		rte_prefetch0(sw_entry_mbuf(e));
 		pkts[n] = sw_entry_mbuf(e);
 		if (unlikely((int64_t)queue_bytes > unmarked))
-			pkts[n] = observed ? sw_mark(sw, p, queue, queue_bytes, e)
-					   : sw_mark_by_curve(sw, p, q, queue_bytes, e);
+			pkts[n] = sw_mark(sw, p, queue, queue_bytes, e, now_ns);
 		n++;
 	} while (n < max_pkts && !sw_queue_is_empty(q) && left_bytes >= 0);
 	token_bucket_charge(&p->shaper, (uint32_t)sent_bytes + n * GAP_BYTES);
@@ -283,7 +281,7 @@ sends_one(const struct sw *sw, const struct sw_port *p, uint64_t now_ns)
 
 /* send_one() of a frame that leaves others in its queue. Out of line: most frames are alone. */
 static __rte_noinline struct rte_mbuf *
-leave_others(struct sw *sw, struct sw_port *p, uint8_t queue)
+leave_others(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t now_ns)
 {
 	struct sw_queue *q = &p->queue[queue];
 	const struct sw_entry *e = q->fifo.head++;
@@ -291,7 +289,7 @@ leave_others(struct sw *sw, struct sw_port *p, uint8_t queue)
 	sched_pick(&p->sched, p->backlogged);
 	sched_charge(&p->sched, queue, sw_entry_frame_bytes(e) + GAP_BYTES, true);
 	if ((int64_t)q->bytes > unmarked_bytes(sw, p, queue))
-		return sw_mark_by_curve(sw, p, q, q->bytes, e);
+		return sw_mark(sw, p, queue, q->bytes, e, now_ns);
 	return sw_entry_mbuf(e);
 }
 
@@ -304,10 +302,8 @@ send_one(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkts
 	struct sw_queue_stats *stats = &p->stats.queue[queue];
 	const struct sw_entry e = *q->fifo.head;
 	uint32_t bytes = sw_entry_frame_bytes(&e), charged_bytes = sw_entry_charged_bytes(&e);
-	struct mmu_path path = {.in_port = sw_entry_group(&e) / TM_CLASSES,
-				.out_port = port,
-				.pg = sw_entry_group(&e) % TM_CLASSES,
-				.queue = queue};
+	uint16_t in_port = sw_entry_group(&e) / TM_CLASSES;
+	uint8_t pg = sw_entry_group(&e) % TM_CLASSES;
 
 	if (!token_bucket_can_send(&p->shaper))
 		return 0;
@@ -320,15 +316,16 @@ send_one(struct sw *sw, struct sw_port *p, uint16_t port, struct rte_mbuf **pkts
 		q->wred.idle_since_ns = now_ns;
 		sched_send_alone(&p->sched, queue, bytes + GAP_BYTES);
 	} else {
-		pkts[0] = leave_others(sw, p, queue);
+		pkts[0] = leave_others(sw, p, queue, now_ns);
 	}
 	counter_inc(&stats->tx_packets);
 	counter_add(&stats->tx_bytes, bytes);
 	counter_inc(&p->stats.tx_packets);
 	counter_add(&p->stats.tx_bytes, bytes);
 	counter_add(&sw->ledger.sent, charged_bytes);
-	mmu_release(sw->mmu, path, charged_bytes);
-	sw_update_xoff(sw, path.in_port, path.pg, now_ns);
+	mmu_egress_release(sw->mmu, port, queue, charged_bytes);
+	mmu_ingress_release(sw->mmu, in_port, pg, charged_bytes, 1);
+	sw_update_xoff(sw, in_port, pg, now_ns);
 	return 1;
 }
 

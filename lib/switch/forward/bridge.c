@@ -77,29 +77,11 @@ check_storm(const struct sw_forward *f, const struct arrival *a, uint64_t dst)
 	return is_storm(s, a, SW_STORM_MULTICAST) ? SW_DROP_STORM_MULTICAST : SW_PASS;
 }
 
-/* The addresses of a frame: with their homes if it is one of a burst, else with a memo. */
+/* The addresses of a frame, with their homes. */
 struct addresses {
 	uint64_t src, dst;
 	const uint32_t *homes;
-	struct fdb_memo *memo;
 };
-
-static __rte_always_inline void
-learn(struct sw_forward *f, const struct arrival *a, const struct addresses *addr)
-{
-	if (addr->memo != NULL)
-		fdb_learn_alone(f->fdb, addr->memo, addr->src, a->in_port, a->now_ns);
-	else
-		fdb_learn_at(f->fdb, addr->src, addr->homes[0], a->in_port, a->now_ns);
-}
-
-static __rte_always_inline uint16_t
-look_up(struct sw_forward *f, const struct arrival *a, const struct addresses *addr)
-{
-	if (addr->memo != NULL)
-		return fdb_lookup_alone(f->fdb, addr->memo, addr->dst, a->now_ns);
-	return fdb_lookup_at(f->fdb, addr->dst, addr->homes[1], a->now_ns);
-}
 
 /* Has the frame's domain another port, without a link? */
 static bool
@@ -160,10 +142,12 @@ forward(struct sw_forward *f, struct arrival *a, struct addresses addr)
 	if (unlikely(is_reserved(dst)))
 		return SW_DROP_RESERVED_ADDRESS;
 	if (bridged)
-		learn(f, a, &addr);
+		fdb_learn_at(f->fdb, src, addr.homes[0], a->in_port, a->now_ns);
 	if (sw_router_takes(f->router, dst))
 		return SW_TO_ROUTER;
-	a->out_port = !bridged || fdb_key_is_group(dst) ? FLOOD : look_up(f, a, &addr);
+	a->out_port = !bridged || fdb_key_is_group(dst)
+			      ? FLOOD
+			      : fdb_lookup_at(f->fdb, dst, addr.homes[1], a->now_ns);
 	if (unlikely(a->out_port == a->in_port))
 		return SW_DROP_SAME_PORT;
 	if (likely(a->out_port != FLOOD))
@@ -211,15 +195,4 @@ sw_bridge_forward(struct sw_forward *f, struct arrival *a, unsigned int n, enum 
 		routed |= reasons[i] == SW_TO_ROUTER;
 	}
 	return routed;
-}
-
-enum sw_drop
-sw_bridge_forward_one(struct sw_forward *f, struct fdb_memo *memo, struct arrival *a)
-{
-	const uint8_t *frame = rte_pktmbuf_mtod(a->m, const uint8_t *);
-
-	return forward(f, a,
-		       (struct addresses){.src = fdb_key_in_header(a->domain, frame + 6),
-					  .dst = fdb_key_in_header(a->domain, frame),
-					  .memo = memo});
 }

@@ -29,8 +29,6 @@ enum sw_drop sw_bridge_filter(const struct sw_forward *f, struct arrival *a, uin
  */
 bool sw_bridge_forward(struct sw_forward *f, struct arrival *a, unsigned int n,
 		       enum sw_drop reasons[]);
-/** As sw_bridge_forward() for one frame. @return its result. */
-enum sw_drop sw_bridge_forward_one(struct sw_forward *f, struct fdb_memo *memo, struct arrival *a);
 
 /* Inline definitions */
 

@@ -3,7 +3,7 @@
  * The way of a single untagged frame that needs nothing but look-ups: between two addresses that
  * the bridge has learned, or by an IPv4 route to a neighbour whose address is known.
  *
- * Invariant (tested): sw_bridge_forward_one() and sw_route_burst() would find the same way. Until
+ * Invariant (tested): sw_bridge_forward() and sw_route_burst() would find the same way. Until
  * sw_known_leave(), nothing but the memos is written.
  */
 #ifndef QUENCH_SWITCH_FORWARD_KNOWN_H

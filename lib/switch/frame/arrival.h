@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <rte_branch_prediction.h>
 
-#include "fwd/fdb.h"
+#include "fwd/fdb_params.h"
 #include "switch/params/counters.h"
 #include "tm/classes/qos_map.h"
 #include "wire/frame/frame.h"

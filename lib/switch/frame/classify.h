@@ -61,6 +61,13 @@ sw_classify(const struct sw_classes *classes, struct arrival *a)
 	return c;
 }
 
+/** The class of a classified frame. */
+static inline const struct sw_class *
+sw_class_of(const struct sw_classes *classes, const struct arrival *a)
+{
+	return &classes->classes[a->class.tc];
+}
+
 /** Is the frame longer than its class allows? (NX-OS: mtu of a network-qos class.) */
 static inline bool
 sw_above_mtu(const struct sw_class *c, const struct arrival *a)

@@ -97,18 +97,17 @@ sw_entry_queue(const struct sw_entry *e)
 	return (uint16_t)(e->rest >> 52);
 }
 
-/** The entry of a frame that is about to enter a queue of out_port. */
+/** The entry of a frame that is about to enter its queue. */
 static inline struct sw_entry
-sw_entry_of(const struct arrival *a, const struct rte_mbuf *m, uint16_t out_port, bool tagged,
-	    uint8_t flags)
+sw_entry_of(const struct arrival *a)
 {
-	uint64_t l3_off = ETH_HDR_BYTES + (tagged ? VLAN_TAG_BYTES : 0);
+	uint64_t l3_off = ETH_HDR_BYTES + (a->view.tagged ? VLAN_TAG_BYTES : 0);
 	uint64_t group = a->in_port * TM_CLASSES + a->class.pg;
-	uint64_t queue = out_port * TM_CLASSES + a->class.queue;
+	uint64_t queue = a->out_port * TM_CLASSES + a->class.queue;
 
 	return (struct sw_entry){
-		.frame = sw_entry_frame(m, frame_bytes(m->pkt_len)),
-		.rest = a->charged_bytes | (uint64_t)flags << 20 | l3_off << 28 |
+		.frame = sw_entry_frame(a->m, frame_bytes(a->m->pkt_len)),
+		.rest = a->charged_bytes | (uint64_t)a->flags << 20 | l3_off << 28 |
 			(uint64_t)a->view.ip_version << 36 | group << 40 | queue << 52,
 	};
 }

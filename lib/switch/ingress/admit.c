@@ -3,10 +3,8 @@
 
 #include <rte_mbuf.h>
 
-#include "switch/egress/enqueue.h"
 #include "switch/egress/release.h"
 #include "switch/ingress/cross.h"
-#include "switch/ingress/drop.h"
 #include "switch/ingress/flood.h"
 
 /* Add or remove the tag. @return false: no mbuf; a->m is unchanged. */
@@ -25,18 +23,17 @@ change_form(struct sw *sw, struct arrival *a)
 static __rte_always_inline void
 to_port(struct sw *sw, struct arrival *a, bool other_form)
 {
-	enum sw_drop reason = sw_admit_egress(sw, a, a->out_port);
+	enum sw_drop reason = sw_admit_egress(sw, a);
 
 	if (reason == SW_PASS && unlikely(other_form) && !change_form(sw, a)) {
 		mmu_egress_release(sw->mmu, a->out_port, a->class.queue, a->charged_bytes);
 		reason = SW_DROP_NO_MBUF;
 	}
 	if (reason == SW_PASS) {
-		sw_enqueue(sw, a, a->out_port,
-			   sw_entry_of(a, a->m, a->out_port, a->view.tagged, a->flags));
+		sw_enqueue(sw, (struct sw_run){.a = a, .n = 1, .bytes = a->charged_bytes});
 		return;
 	}
-	sw_count_egress_drop(sw, a, a->out_port, reason);
+	sw_count_egress_drop(sw, a, reason);
 	if (!(a->flags & PKT_GENERATED))
 		sw_refund(sw, a->in_port, a->class.pg, a->charged_bytes);
 	rte_pktmbuf_free(a->m);
@@ -48,17 +45,19 @@ sw_to_port(struct sw *sw, struct arrival *a, bool other_form)
 	to_port(sw, a, other_form);
 }
 
+/* Is the frame shorter than its class allows, its group open, and is there room in the group? */
 static enum sw_drop
 admit_ingress(struct sw *sw, const struct arrival *a)
 {
-	enum mmu_verdict v = mmu_packet_admit(sw->mmu, a->in_port, a->class.pg);
+	enum sw_drop reason = SW_PASS;
 
-	if (unlikely(!mmu_admitted(v)))
-		return sw_drop_of(v);
-	v = mmu_ingress_admit(sw->mmu, a->in_port, a->class.pg, a->charged_bytes);
-	if (unlikely(!mmu_admitted(v)))
-		mmu_packet_release(sw->mmu, a->in_port, a->class.pg, 1);
-	return sw_drop_of(v);
+	if (unlikely(sw_above_mtu(sw_class_of(sw_classes_of(sw, a->in_port), a), a)))
+		return SW_DROP_MTU;
+	if (unlikely(sw->ports[a->in_port].storm_pgs >> a->class.pg & 1))
+		reason = sw_closed_ingress(sw, a->in_port, a->class.pg);
+	if (unlikely(reason != SW_PASS))
+		return reason;
+	return sw_drop_of(mmu_ingress_admit(sw->mmu, a->in_port, a->class.pg, a->charged_bytes));
 }
 
 /*
@@ -91,19 +90,11 @@ sw_send_own(struct sw *sw, struct rte_mbuf *m, uint16_t domain, uint16_t port, u
 	send_to_port(sw, &a);
 }
 
-uint8_t
+void
 sw_admit(struct sw *sw, struct arrival *a)
 {
-	const struct sw_class *c;
-	enum sw_drop reason;
+	enum sw_drop reason = admit_ingress(sw, a);
 
-	c = sw_classify(sw_classes_of(sw, a->in_port), a);
-	sw_choose_queue(sw, a);
-	reason = unlikely(sw_above_mtu(c, a)) ? SW_DROP_MTU : SW_PASS;
-	if (unlikely(sw->ports[a->in_port].storm_pgs >> a->class.pg & 1) && reason == SW_PASS)
-		reason = sw_closed_ingress(sw, a->in_port, a->class.pg);
-	if (likely(reason == SW_PASS))
-		reason = admit_ingress(sw, a);
 	if (unlikely(reason != SW_PASS)) {
 		sw_count_drop(sw, a->in_port, reason, a->charged_bytes);
 		counter_inc(&sw->ports[a->in_port].stats.pg[a->class.pg].drop_packets);
@@ -113,5 +104,4 @@ sw_admit(struct sw *sw, struct arrival *a)
 	} else {
 		sw_flood(sw, a);
 	}
-	return a->class.pg;
 }

@@ -21,17 +21,14 @@ label(const struct arrival *a, uint64_t form_ports)
 }
 
 void
-sw_cross(struct sw *sw, const struct arrival *a)
+sw_cross(struct sw *sw, struct arrival *a)
 {
-	uint8_t flags = a->flags;
-
 	if (unlikely(sw_changes_form(sw->forward.vlans, a, a->out_port))) {
 		label(a, 1ull << a->out_port);
-		flags |= PKT_LABELLED;
+		a->flags |= PKT_LABELLED;
 	}
 	counter_add(&sw->shard.crossed_out_bytes, a->charged_bytes);
-	sw_crossing_put(&sw->shard, sw_entry_of(a, a->m, a->out_port, a->view.tagged, flags),
-			sw->shard.shards->of_port[a->out_port]);
+	sw_crossing_put(&sw->shard, sw_entry_of(a), sw->shard.shards->of_port[a->out_port]);
 }
 
 /* Take all references before publishing any: DPDK changes a reference count that is 1 without an
@@ -46,7 +43,9 @@ sw_cross_flood(struct sw *sw, const struct arrival *a, uint64_t ports, uint64_t 
 	struct sw_entry e;
 
 	by_class.class.queue = a->class.tc;
-	e = sw_entry_of(&by_class, a->m, 0, a->view.tagged, (uint8_t)(a->flags | PKT_LABELLED));
+	by_class.out_port = 0;
+	by_class.flags |= PKT_LABELLED;
+	e = sw_entry_of(&by_class);
 
 	for (uint64_t p = others; p != 0; p &= p - 1)
 		shards |= 1ull << s->of_port[__builtin_ctzll(p)];

@@ -15,7 +15,7 @@
  * Queue a frame for the shard that owns its egress port. It is handed over at the end of the burst.
  * Takes the frame.
  */
-void sw_cross(struct sw *sw, const struct arrival *a);
+void sw_cross(struct sw *sw, struct arrival *a);
 /**
  * Give a reference to a flooded frame to each other shard that owns some of the ports.
  *

@@ -16,11 +16,11 @@ sw_count_drop(struct sw *sw, uint16_t port, enum sw_drop reason, uint32_t charge
 }
 
 static inline void
-sw_count_egress_drop(struct sw *sw, const struct arrival *a, uint16_t port, enum sw_drop reason)
+sw_count_egress_drop(struct sw *sw, const struct arrival *a, enum sw_drop reason)
 {
-	struct sw_queue_stats *stats = &sw->ports[port].stats.queue[a->class.queue];
+	struct sw_queue_stats *stats = &sw->ports[a->out_port].stats.queue[a->class.queue];
 
-	sw_count_drop(sw, port, reason, a->charged_bytes);
+	sw_count_drop(sw, a->out_port, reason, a->charged_bytes);
 	counter_inc(&stats->drop_packets);
 	counter_add(&stats->drop_bytes, a->frame_bytes);
 	if (reason == SW_DROP_WRED) {

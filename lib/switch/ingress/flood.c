@@ -38,35 +38,35 @@ form_of(struct sw *sw, const struct arrival *a, struct forms *forms, bool other)
 
 /* Send one copy to one port. The frame itself stays, and holds the ingress charge. */
 static enum sw_drop
-copy_to_port(struct sw *sw, struct arrival *a, struct forms *forms, uint16_t port, bool other)
+copy_to_port(struct sw *sw, const struct arrival *a, struct forms *forms, struct arrival *copy,
+	     bool other)
 {
 	bool lossless = sw_classes_of(sw, a->in_port)->lossless_pgs >> a->class.pg & 1;
-	struct rte_mbuf *form, *copy = NULL;
-	enum sw_drop reason;
-
-	a->class.queue = sw_queue_of_tc(sw, port, a->class.tc);
-	reason = sw_admit_egress(sw, a, port);
+	enum sw_drop reason = sw_admit_egress(sw, copy);
+	struct rte_mbuf *form;
 
 	if (reason != SW_PASS)
 		return reason;
 	form = form_of(sw, a, forms, other);
+	copy->m = NULL;
 	if (form != NULL)
-		copy = rte_pktmbuf_clone(form,
-					 lossless ? sw->pools.lossless_clones : sw->pools.clones);
-	if (copy == NULL) {
-		mmu_egress_release(sw->mmu, port, a->class.queue, a->charged_bytes);
+		copy->m = rte_pktmbuf_clone(form, lossless ? sw->pools.lossless_clones
+							   : sw->pools.clones);
+	if (copy->m == NULL) {
+		mmu_egress_release(sw->mmu, copy->out_port, copy->class.queue, a->charged_bytes);
 		return SW_DROP_NO_MBUF;
 	}
-	pkt_meta(copy)->origin = a->m;
-	pkt_meta(copy)->marked_by = NULL;
-	sw_enqueue(sw, a, port,
-		   sw_entry_of(a, copy, port, a->view.tagged != other, a->flags | PKT_CLONE));
+	pkt_meta(copy->m)->origin = a->m;
+	pkt_meta(copy->m)->marked_by = NULL;
+	copy->view.tagged = a->view.tagged != other;
+	copy->flags |= PKT_CLONE;
+	sw_enqueue(sw, (struct sw_run){.a = copy, .n = 1, .bytes = a->charged_bytes});
 	return SW_PASS;
 }
 
 /* @return the number of copies that were enqueued. */
 static unsigned int
-copy_to_ports(struct sw *sw, struct arrival *a, const struct port_set *ports,
+copy_to_ports(struct sw *sw, const struct arrival *a, const struct port_set *ports,
 	      const struct port_set *form_ports)
 {
 	struct forms forms = {0};
@@ -74,13 +74,16 @@ copy_to_ports(struct sw *sw, struct arrival *a, const struct port_set *ports,
 
 	for (uint16_t port = port_set_next(ports, 0); port != PORT_NONE;
 	     port = port_set_next(ports, (uint16_t)(port + 1))) {
-		enum sw_drop reason =
-			copy_to_port(sw, a, &forms, port, port_set_has(form_ports, port));
+		struct arrival copy = *a;
+		enum sw_drop reason;
 
+		copy.out_port = port;
+		copy.class.queue = sw_queue_of_tc(sw, port, a->class.tc);
+		reason = copy_to_port(sw, a, &forms, &copy, port_set_has(form_ports, port));
 		if (reason == SW_PASS)
 			copies++;
 		else
-			sw_count_egress_drop(sw, a, port, reason);
+			sw_count_egress_drop(sw, &copy, reason);
 	}
 	/* The copies have references to the data of the other form. */
 	rte_pktmbuf_free(forms.other);

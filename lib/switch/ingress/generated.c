@@ -4,7 +4,7 @@
 #include <string.h>
 #include <rte_mbuf.h>
 
-#include "switch/egress/closed.h"
+#include "switch/egress/enqueue.h"
 #include "switch/forward/neighbours.h"
 #include "switch/forward/route_burst.h"
 #include "switch/ingress/admit.h"
@@ -31,51 +31,48 @@ sw_lldp_rx(struct sw *sw, const struct arrival *a)
 
 /*
  * Enqueue an LLDP frame of the control side. Pauses apply to it, as to all frames except MAC
- * control. It has no ingress charge.
+ * control. It has no ingress charge, and WRED neither drops nor marks it.
  */
 static void
-send_one(struct sw *sw, uint16_t port, const struct sw_lldp_out *out)
+send_lldp(struct sw *sw, uint16_t port, const struct sw_lldp_out *out, uint64_t now_ns)
 {
-	struct sw_port *p = &sw->ports[port];
-	uint8_t queue = sw_queue_of_tc(sw, port, TM_CLASSES - 1);
-	uint32_t charged_bytes = mmu_charge_bytes(sw->mmu, frame_bytes(out->len));
-	struct rte_mbuf *m = rte_pktmbuf_alloc(sw->pools.own);
+	struct arrival a = {
+		.m = rte_pktmbuf_alloc(sw->pools.own),
+		.now_ns = now_ns,
+		.frame_bytes = frame_bytes(out->len),
+		.charged_bytes = mmu_charge_bytes(sw->mmu, frame_bytes(out->len)),
+		.in_port = port,
+		.out_port = port,
+		.flags = PKT_GENERATED | PKT_WRED_DONE,
+		.class = {.queue = sw_queue_of_tc(sw, port, TM_CLASSES - 1)},
+	};
 	enum sw_drop reason = SW_PASS;
-	struct arrival a;
 
-	counter_add(&sw->ledger.generated, charged_bytes);
-	if (m == NULL)
+	counter_add(&sw->ledger.generated, a.charged_bytes);
+	if (a.m == NULL)
 		reason = SW_DROP_NO_MBUF;
-	else if (p->closed_queues >> queue & 1)
-		reason = sw_closed_refuse(sw, port, queue);
-	else if (mmu_egress_admit(sw->mmu, port, queue, charged_bytes) != MMU_ADMIT)
+	else if (sw->ports[port].closed_queues >> a.class.queue & 1)
+		reason = sw_closed_refuse(sw, port, a.class.queue);
+	else if (mmu_egress_admit(sw->mmu, port, a.class.queue, a.charged_bytes) != MMU_ADMIT)
 		reason = SW_DROP_QUEUE_LIMIT;
 	if (reason != SW_PASS) {
-		sw_count_drop(sw, port, reason, charged_bytes);
-		counter_inc(&p->stats.queue[queue].drop_packets);
-		counter_add(&p->stats.queue[queue].drop_bytes, frame_bytes(out->len));
-		rte_pktmbuf_free(m);
+		sw_count_egress_drop(sw, &a, reason);
+		rte_pktmbuf_free(a.m);
 		return;
 	}
-	memcpy(rte_pktmbuf_append(m, out->len), out->frame, out->len);
-	a = (struct arrival){
-		.in_port = port, .charged_bytes = charged_bytes, .class = {.queue = queue}};
-	sw_fifo_push(&p->queue[queue].fifo, &sw->shard.chunks,
-		     sw_entry_of(&a, m, port, false, PKT_GENERATED | PKT_WRED_DONE));
-	counter_add(&p->queue[queue].bytes, charged_bytes);
-	p->backlogged |= (uint8_t)(1u << queue);
-	node_wake(&sw->node, port);
+	memcpy(rte_pktmbuf_append(a.m, out->len), out->frame, out->len);
+	sw_enqueue(sw, (struct sw_run){.a = &a, .n = 1, .bytes = a.charged_bytes});
 }
 
 void
-sw_lldp_send(struct sw *sw)
+sw_lldp_send(struct sw *sw, uint64_t now_ns)
 {
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		struct sw_lldp_out *out = &sw->lldp.out[port];
 
 		if (!sw_owns(&sw->shard, port) || !__atomic_load_n(&out->ready, __ATOMIC_ACQUIRE))
 			continue;
-		send_one(sw, port, out);
+		send_lldp(sw, port, out, now_ns);
 		__atomic_store_n(&out->ready, 0, __ATOMIC_RELEASE);
 	}
 }

@@ -5,15 +5,12 @@
 #include <rte_prefetch.h>
 
 #include "switch/egress/apply.h"
-#include "switch/egress/enqueue.h"
 #include "switch/egress/pfc.h"
 #include "switch/forward/bridge.h"
 #include "switch/forward/known.h"
 #include "switch/forward/route_burst.h"
 #include "switch/forward/router.h"
 #include "switch/ingress/admit.h"
-#include "switch/ingress/admit_burst.h"
-#include "switch/ingress/drop.h"
 #include "switch/ingress/generated.h"
 #include "wire/frame/frame_plain.h"
 
@@ -113,25 +110,6 @@ parse(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n,
 	return (unsigned int)(a - arrivals);
 }
 
-/* sw_admit_burst() for a single frame. */
-static inline void
-admit_one(struct sw *sw, uint16_t port, struct arrival *a, enum sw_drop reason, uint64_t now_ns)
-{
-	uint32_t bytes = a->frame_bytes;
-	struct sw_pg_stats *stats;
-	uint8_t pg;
-
-	if (unlikely(reason != SW_PASS)) {
-		sw_end(sw, a, reason);
-		return;
-	}
-	pg = sw_admit(sw, a);
-	stats = &sw->ports[port].stats.pg[pg];
-	counter_inc(&stats->rx_packets);
-	counter_add(&stats->rx_bytes, bytes);
-	sw_update_xoff(sw, port, pg, now_ns);
-}
-
 static void
 route(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop reasons[], uint64_t now_ns)
 {
@@ -152,47 +130,28 @@ rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, u
 	n = parse(sw, port, pkts, n, arrivals, now_ns);
 	if (sw_bridge_forward(&sw->forward, arrivals, n, reasons))
 		route(sw, arrivals, n, reasons, now_ns);
-	if (n == 1)
-		admit_one(sw, port, arrivals, reasons[0], now_ns);
-	else if (n > 1)
+	if (n > 0)
 		sw_admit_burst(sw, arrivals, n, reasons);
 }
 
 /*
- * sw_admit() for a frame to one port of this shard, if everything certainly admits it and neither
- * chance nor a pause comes in. @return false: nothing was done.
- */
-static __rte_always_inline bool
-admit_plain(struct sw *sw, const struct sw_class *c, struct arrival *a)
-{
-	const struct sw_port *in = &sw->ports[a->in_port], *out = &sw->ports[a->out_port];
-	struct mmu_path path = {.in_port = a->in_port,
-				.out_port = a->out_port,
-				.pg = a->class.pg,
-				.queue = a->class.queue};
-
-	if (unlikely(sw_above_mtu(c, a) || sw->mark_at_enqueue || sw_wred_drops(out, a) ||
-		     (in->storm_pgs | in->xoff_pgs) >> path.pg & 1 ||
-		     out->closed_queues >> path.queue & 1) ||
-	    !mmu_admit_plain(sw->mmu, path, a->charged_bytes))
-		return false;
-	sw_enqueue(sw, a, a->out_port, sw_entry_of(a, a->m, a->out_port, false, a->flags));
-	return true;
-}
-
-/*
- * A frame that arrives alone, if it is plain: untagged IPv4 whose way is known, and admit_plain()
- * admits it.
+ * A frame that arrives alone, a run of one, if nothing but look-ups stands between it and its
+ * queue: it is untagged IPv4, its way is known, and both sides certainly take it. All of this is
+ * checked before anything is written, so that all other frames take the stages of a burst from the
+ * beginning.
  *
  * @return false: nothing was done.
  */
 static __rte_always_inline bool
-rx_plain(struct sw *sw, uint16_t port, struct rte_mbuf *m, bool routed, uint64_t now_ns)
+rx_known(struct sw *sw, uint16_t port, struct rte_mbuf *m, bool routed, uint64_t now_ns)
 {
-	struct sw_port_stats *stats = &sw->ports[port].stats;
+	struct sw_port *in = &sw->ports[port];
+	struct sw_port_stats *stats = &in->stats;
 	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *);
 	const struct sw_class *c;
+	struct mmu_frames frames;
 	struct sw_known way;
+	struct sw_run run;
 	/* No function that is called gets its address, so it is in registers. */
 	struct arrival a = {.m = m,
 			    .now_ns = now_ns,
@@ -211,8 +170,14 @@ rx_plain(struct sw *sw, uint16_t port, struct rte_mbuf *m, bool routed, uint64_t
 	a.charged_bytes = mmu_charge_bytes(sw->mmu, a.frame_bytes);
 	c = sw_classify(sw_classes_of(sw, port), &a);
 	sw_choose_queue(sw, &a);
-	if (unlikely(!admit_plain(sw, c, &a)))
+	frames = (struct mmu_frames){.bytes = a.charged_bytes, .packets = 1};
+	run = (struct sw_run){.a = &a, .n = 1, .bytes = a.charged_bytes};
+	if (unlikely(sw_above_mtu(c, &a) || (in->storm_pgs | in->xoff_pgs) >> a.class.pg & 1) ||
+	    !mmu_ingress_in_bounds(sw->mmu, port, a.class.pg, frames, frames) ||
+	    !sw_egress_fits(sw, run))
 		return false;
+	mmu_ingress_charge(sw->mmu, port, a.class.pg, frames);
+	sw_take_run(sw, run);
 	if (routed)
 		sw_known_leave(sw->forward.router, &way, &a);
 	counter_add(&sw->ledger.in, a.charged_bytes);
@@ -225,9 +190,9 @@ rx_plain(struct sw *sw, uint16_t port, struct rte_mbuf *m, bool routed, uint64_t
 
 /* Out of line, so that bridged frames keep the registers. */
 static __rte_noinline bool
-rx_plain_routed(struct sw *sw, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
+rx_known_routed(struct sw *sw, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
 {
-	return rx_plain(sw, port, m, true, now_ns);
+	return rx_known(sw, port, m, true, now_ns);
 }
 
 static __rte_always_inline bool
@@ -235,21 +200,6 @@ is_to_router(const struct sw *sw, const struct rte_mbuf *m)
 {
 	return sw_router_is_at(sw->forward.router,
 			       fdb_key_in_header(0, rte_pktmbuf_mtod(m, const uint8_t *)));
-}
-
-/* rx_burst() for a single frame. */
-static __rte_noinline void
-rx_one(struct sw *sw, uint16_t port, struct rte_mbuf *m, uint64_t now_ns)
-{
-	struct arrival a;
-	enum sw_drop reason;
-
-	if (parse(sw, port, &m, 1, &a, now_ns) == 0)
-		return;
-	reason = sw_bridge_forward_one(&sw->forward, &sw->memo, &a);
-	if (unlikely(reason == SW_TO_ROUTER))
-		route(sw, &a, 1, &reason, now_ns);
-	admit_one(sw, port, &a, reason, now_ns);
 }
 
 /* Out of line, so that sw_rx() keeps its registers for frames of ports with a link. */
@@ -266,14 +216,10 @@ sw_rx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t
 	assert(port < sw->n_ports);
 	if (unlikely(sw_may_be_down(&sw->forward, port)) && n > 0)
 		hear_if_down(sw, port, now_ns);
-	if (n == 1) {
-		bool plain = is_to_router(sw, pkts[0]) ? rx_plain_routed(sw, port, pkts[0], now_ns)
-						       : rx_plain(sw, port, pkts[0], false, now_ns);
-
-		if (unlikely(!plain))
-			rx_one(sw, port, pkts[0], now_ns);
+	if (n == 1 &&
+	    likely(is_to_router(sw, pkts[0]) ? rx_known_routed(sw, port, pkts[0], now_ns)
+					     : rx_known(sw, port, pkts[0], false, now_ns)))
 		return;
-	}
 	for (unsigned int i = 0; i < n; i += SW_BURST)
 		rx_burst(sw, port, pkts + i, RTE_MIN(n - i, (unsigned int)SW_BURST), now_ns);
 }

@@ -2,7 +2,7 @@
 #include "switch/params/counters.h"
 
 #include "base/numbers/array.h"
-#include "fwd/fdb.h"
+#include "fwd/fdb_params.h"
 
 /* clang-format off */
 #define C(m, text) COUNTER_FIELD(struct sw_port_stats, m, text)

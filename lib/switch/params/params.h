@@ -12,12 +12,12 @@
 #include <stdint.h>
 
 #include "base/field/field_table.h"
-#include "fwd/fdb.h"
+#include "fwd/fdb_params.h"
 #include "switch/tables/classes.h"
 #include "switch/params/lldp.h"
 #include "switch/tables/tables.h"
 #include "switch/tables/vlan_list.h"
-#include "tm/buffer/mmu.h"
+#include "tm/buffer/mmu_params.h"
 #include "tm/buffer/thresholds.h"
 #include "tm/pfc/pfc_rx.h"
 #include "tm/pfc/pfc_tx.h"

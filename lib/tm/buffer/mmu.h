@@ -67,64 +67,51 @@ void mmu_destroy(struct mmu *mmu);
 /** Bytes charged for a frame (with FCS): rounded up to cells. */
 static inline uint32_t mmu_charge_bytes(const struct mmu *mmu, uint32_t frame_bytes);
 
-/**
- * Decide on a frame and, if it is admitted, charge it. In all functions below, bytes are those of
- * mmu_charge_bytes().
- */
-static inline enum mmu_verdict mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg,
-						 uint32_t bytes);
-static inline enum mmu_verdict mmu_egress_admit(struct mmu *mmu, uint16_t port, uint8_t queue,
-						uint32_t bytes);
-/**
- * Decide on a frame's packet buffer and, if it is admitted, charge it. Call this before
- * mmu_ingress_admit(). If that refuses the frame, call mmu_packet_release(). Without params.packets
- * every frame is admitted.
- */
-static inline enum mmu_verdict mmu_packet_admit(struct mmu *mmu, uint16_t port, uint8_t pg);
-/** As mmu_ingress_room() and mmu_ingress_charge(), in packets. */
-static inline uint64_t mmu_packet_room(const struct mmu *mmu, uint16_t port, uint8_t pg,
-				       uint32_t total_packets);
-static inline void mmu_packet_charge(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t packets);
-/** Release the packet buffers of a number of frames. Their bytes are released separately. */
-static inline void mmu_packet_release(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t packets);
-/**
- * Bytes of frames that a group certainly admits, one by one and in any order, without a drop and
- * all of them in the same way, while all groups together are charged at most total_bytes (these
- * frames included): without headroom, or, while headroom is in use, into headroom. To charge their
- * sum with mmu_ingress_charge() then has the same result as to admit each of them.
- */
-static inline uint64_t mmu_ingress_room(const struct mmu *mmu, uint16_t port, uint8_t pg,
-					uint32_t total_bytes);
-static inline void mmu_ingress_charge(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes);
-/**
- * Admit frames with a sum of `bytes` together, if certainly none of them would be dropped if they
- * were admitted one by one.
- *
- * @return false: nothing was charged; mmu_egress_admit() may still admit the frames.
- */
-static inline bool mmu_egress_admit_fitting(struct mmu *mmu, uint16_t port, uint8_t queue,
-					    uint32_t bytes);
-/* The group and the queue of a frame. */
-struct mmu_path {
-	uint16_t in_port, out_port;
-	uint8_t pg, queue;
+/* Frames of one burst. In all functions below, bytes are those of mmu_charge_bytes(). */
+struct mmu_frames {
+	uint32_t bytes;   /* sum */
+	uint32_t packets; /* number */
+};
+
+struct mmu_room {
+	uint64_t bytes, packets;
 };
 
 /**
- * Admit a frame at its ingress and its egress, with its packet buffer, if it is certain that all
- * rules admit it without headroom, and that mmu_pg_wants_xoff() is false afterwards if its group is
- * not paused now.
- *
- * @return false: nothing was charged; the functions above may still admit the frame.
+ * The rules for one frame: decide on it, with its packet buffer at ingress, and charge it if it is
+ * admitted.
  */
-static inline bool mmu_admit_plain(struct mmu *mmu, struct mmu_path path, uint32_t bytes);
-/** mmu_packet_release(), mmu_ingress_release() and mmu_egress_release() of one frame. */
-static inline void mmu_release(struct mmu *mmu, struct mmu_path path, uint32_t bytes);
-/** mmu_ingress_release() and mmu_packet_release() of several frames of a group. */
-static inline void mmu_group_release(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes,
-				     uint32_t packets);
-/** Release the charge of one or several frames. */
-static inline void mmu_ingress_release(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes);
+enum mmu_verdict mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes);
+enum mmu_verdict mmu_egress_admit(struct mmu *mmu, uint16_t port, uint8_t queue, uint32_t bytes);
+
+/**
+ * Do the rules certainly admit all of these frames, one by one and in any order? To charge frames
+ * that fit then has the same result as to admit each of them: all enter headroom if it is in use,
+ * else none does. Nothing is charged; if the answer is false, the rules may still admit some.
+ *
+ * @param frames  Of the group.
+ * @param burst   Of all groups, these frames included: what may be charged before the last of them.
+ */
+static inline bool mmu_ingress_fits(struct mmu *mmu, uint16_t port, uint8_t pg,
+				    struct mmu_frames frames, struct mmu_frames burst);
+/**
+ * The same by two comparisons, which see only frames that fit easily: afterwards their group does
+ * not want XOFF, unless its peer is paused already.
+ */
+static inline bool mmu_ingress_in_bounds(const struct mmu *mmu, uint16_t port, uint8_t pg,
+					 struct mmu_frames frames, struct mmu_frames burst);
+/** The largest sums of frames that fit. */
+struct mmu_room mmu_ingress_room(struct mmu *mmu, uint16_t port, uint8_t pg,
+				 struct mmu_frames burst);
+static inline bool mmu_egress_fits(struct mmu *mmu, uint16_t port, uint8_t queue, uint32_t bytes);
+/** Charge frames that fit. */
+static inline void mmu_ingress_charge(struct mmu *mmu, uint16_t port, uint8_t pg,
+				      struct mmu_frames frames);
+static inline void mmu_egress_charge(struct mmu *mmu, uint16_t port, uint8_t queue, uint32_t bytes);
+
+/** Release one or several frames. */
+static inline void mmu_ingress_release(struct mmu *mmu, uint16_t port, uint8_t pg, uint64_t bytes,
+				       uint32_t packets);
 static inline void mmu_egress_release(struct mmu *mmu, uint16_t port, uint8_t queue,
 				      uint32_t bytes);
 
@@ -157,25 +144,6 @@ uint64_t mmu_pg_xon_mark_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg)
  *         its size.
  */
 bool mmu_balanced(const struct mmu *mmu);
-
-/* Kinds of watermarks, with their indices. */
-enum mmu_watermark {
-	MMU_WATERMARK_PG,          /* port, pg: all bytes held */
-	MMU_WATERMARK_PG_SHARED,   /* port, pg: its shared bytes */
-	MMU_WATERMARK_PG_HEADROOM, /* port, pg */
-	MMU_WATERMARK_QUEUE,       /* port, queue */
-	MMU_WATERMARK_POOL,        /* index is enum mmu_pool_id: mmu_pool_used_bytes() */
-	MMU_WATERMARK_HEADROOM_POOL,
-	MMU_WATERMARKS
-};
-
-enum mmu_pool_id {
-	MMU_INGRESS_LOSSLESS, /* for all PGs, unless lossy_pool_bytes is set */
-	MMU_INGRESS_LOSSY,
-	MMU_EGRESS_LOSSLESS, /* for all queues, unless egress_lossy_pool_bytes is set */
-	MMU_EGRESS_LOSSY,
-	MMU_POOLS
-};
 
 /** Name of a kind in configuration and reports, such as "pg_shared". */
 const char *mmu_watermark_name(enum mmu_watermark kind);
@@ -226,9 +194,9 @@ struct mmu_pool {
 };
 
 /*
- * Bounds below which frames certainly keep the limits of a rule: while the
- * shared use of the pool is at most pool_*, a PG or a queue may hold bytes and packets. Zeros are
- * valid bounds, and they stay valid while the pool is less used.
+ * Bounds of a rule: while the shared use of its pool is at most pool_*, a PG or a queue that holds
+ * no more than bytes and packets is within its limits. Zeros are valid bounds, and bounds stay
+ * valid when the pool is less used.
  */
 struct mmu_sure {
 	uint64_t bytes, pool_bytes;
@@ -322,16 +290,11 @@ struct mmu {
 static_assert(TM_CLASSES * sizeof(struct mmu_pg) % LINES_APART == 0, "whole lines for a port");
 static_assert(TM_CLASSES * sizeof(struct mmu_queue) % LINES_APART == 0, "whole lines");
 
-/** mmu_egress_admit_fitting() beyond the bounds of the queue's rule: find bounds, and decide. */
-bool mmu_egress_fits(struct mmu_queue *q, uint32_t bytes);
-/** mmu_admit_plain() of a frame beyond the bounds of its rules: find bounds for the present use. */
-bool mmu_admit_near_limit(struct mmu *mmu, struct mmu_path path, uint32_t bytes);
-/** mmu_ingress_room() of a PG that uses headroom. */
-uint64_t mmu_headroom_room(const struct mmu_pg *pg, uint32_t total_bytes);
-/** mmu_group_release() of a PG that uses headroom. */
-void mmu_release_headroom(struct mmu_pg *pg, uint32_t bytes, uint32_t packets);
-/** Headroom step of mmu_ingress_admit(), kept out of line. */
-enum mmu_verdict mmu_admit_headroom(struct mmu_pg *pg, uint32_t bytes, uint64_t beyond_bytes);
+/** mmu_egress_fits() beyond the bounds of a rule: renew these, and decide. */
+bool mmu_egress_fits_closely(const struct mmu_queue *q, uint32_t bytes);
+/** mmu_ingress_charge() and mmu_ingress_release() of a PG that uses headroom. */
+void mmu_charge_headroom(const struct mmu *mmu, struct mmu_pg *pg, struct mmu_frames frames);
+void mmu_release_headroom(struct mmu_pg *pg, uint64_t bytes, uint32_t packets);
 
 static inline uint32_t
 mmu_charge_bytes(const struct mmu *mmu, uint32_t frame_bytes)
@@ -389,41 +352,12 @@ mmu_pool_charge(struct mmu_pool *pool, uint32_t bytes, uint64_t shared_bytes)
 }
 
 static inline void
-mmu_pool_release(struct mmu_pool *pool, uint32_t bytes, uint64_t shared_bytes)
+mmu_pool_release(struct mmu_pool *pool, uint64_t bytes, uint64_t shared_bytes)
 {
 	pool->shared_used_bytes -= shared_bytes;
 	pool->used_bytes -= bytes;
 	/* Neither is below 0. */
 	assert((int64_t)(pool->shared_used_bytes | pool->used_bytes) >= 0);
-}
-
-static inline enum mmu_verdict
-mmu_ingress_admit(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t bytes)
-{
-	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
-	const struct mmu_rule *rule = pg->rule;
-	uint64_t shared_bytes = mmu_pg_shared(pg);
-	/* Rule 1: bytes that do not fit into the reserved ones. */
-	uint64_t beyond_bytes =
-		min_u64(bytes, sub_sat(pg->used_bytes + bytes, rule->reserved_bytes));
-	bool in_limit = shared_bytes + beyond_bytes <= mmu_limit(rule);
-	bool in_pool = beyond_bytes <= mmu_pool_free(rule->pool);
-
-	assert(port < mmu->n_ports && pg_index < TM_CLASSES);
-	/*
-	 * Rule 2. While headroom is in use, the peer is still paused. A PG that took shared bytes
-	 * then would alternate between shared bytes and headroom.
-	 */
-	if (beyond_bytes == 0 || (pg->headroom_bytes == 0 && in_limit && in_pool)) {
-		pg->used_bytes += bytes;
-		mmu_peak_raise(&pg->peak, pg->used_bytes);
-		mmu_peak_raise(&pg->shared_peak, shared_bytes + beyond_bytes);
-		mmu_pool_charge(rule->pool, bytes, beyond_bytes);
-		return MMU_ADMIT;
-	}
-	if (rule->lossless)
-		return mmu_admit_headroom(pg, bytes, beyond_bytes);
-	return in_limit ? MMU_DROP_POOL : MMU_DROP_PG_LIMIT;
 }
 
 static inline uint64_t
@@ -445,157 +379,86 @@ mmu_pg_shared_packets(const struct mmu_pg *pg)
 	return mmu_beyond(pg->packets - pg->headroom_packets, pg->rule->reserved_packets);
 }
 
-/* Reserved, else shared, else headroom: the same rules as mmu_ingress_admit(). */
-static inline enum mmu_verdict
-mmu_packet_admit(struct mmu *mmu, uint16_t port, uint8_t pg_index)
-{
-	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
-	const struct mmu_rule *rule = pg->rule;
-	uint64_t free_packets;
-
-	if (mmu->packets == 0)
-		return MMU_ADMIT;
-	if (pg->packets < rule->reserved_packets) {
-		pg->packets++;
-		return MMU_ADMIT;
-	}
-	free_packets = mmu_free_packets(rule->pool);
-	if (pg->headroom_packets == 0 && free_packets > 0 &&
-	    mmu_pg_shared_packets(pg) < mmu_packet_limit_at(rule, free_packets)) {
-		pg->packets++;
-		rule->pool->shared_packets++;
-		return MMU_ADMIT;
-	}
-	if (!rule->lossless)
-		return MMU_DROP_PACKETS;
-	if (pg->headroom_packets >= pg->headroom_size_packets)
-		return MMU_DROP_NO_HEADROOM;
-	pg->packets++;
-	pg->headroom_packets++;
-	return MMU_ADMIT_HEADROOM;
-}
-
-static inline uint64_t
-mmu_packet_room(const struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t total_packets)
+static inline bool
+mmu_ingress_in_bounds(const struct mmu *mmu, uint16_t port, uint8_t pg_index,
+		      struct mmu_frames frames, struct mmu_frames burst)
 {
 	const struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
 	const struct mmu_rule *rule = pg->rule;
-	uint64_t free_packets = mmu_free_packets(rule->pool);
-
-	if (mmu->packets == 0)
-		return UINT64_MAX;
-	/* While headroom is in use, every packet goes into headroom: the reserved ones are full. */
-	if (pg->headroom_packets > 0)
-		return pg->headroom_size_packets - pg->headroom_packets;
-	if (total_packets > free_packets)
-		return 0;
-	return sub_sat(rule->reserved_packets +
-			       mmu_packet_limit_at(rule, free_packets - total_packets),
-		       pg->packets);
-}
-
-static inline void
-mmu_packet_charge(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t packets)
-{
-	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
-
-	if (mmu->packets == 0)
-		return;
-	pg->packets += packets;
-	if (pg->headroom_packets > 0)
-		pg->headroom_packets += packets;
-	else
-		pg->rule->pool->shared_packets +=
-			min_u64(packets, sub_sat(pg->packets, pg->rule->reserved_packets));
-	assert(pg->headroom_packets <= pg->headroom_size_packets);
-}
-
-static inline void
-mmu_pg_release_packets(struct mmu_pg *pg, uint32_t packets)
-{
-	uint32_t from_headroom = (uint32_t)min_u64(packets, pg->headroom_packets);
-
-	assert(pg->packets >= packets);
-	pg->rule->pool->shared_packets -=
-		min_u64(packets - from_headroom, mmu_pg_shared_packets(pg));
-	pg->packets -= packets;
-	if (from_headroom > 0)
-		pg->headroom_packets -= from_headroom;
-}
-
-static inline void
-mmu_packet_release(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t packets)
-{
-	if (mmu->packets > 0)
-		mmu_pg_release_packets(&mmu->pgs[port * TM_CLASSES + pg_index], packets);
-}
-
-static inline uint64_t
-mmu_ingress_room(const struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t total_bytes)
-{
-	const struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
-	const struct mmu_rule *rule = pg->rule;
-	uint64_t free_bytes = mmu_pool_free(rule->pool);
-
-	if (pg->headroom_bytes > 0)
-		return mmu_headroom_room(pg, total_bytes);
-	if (total_bytes > free_bytes)
-		return 0;
-	return sub_sat(rule->reserved_bytes + mmu_limit_at(rule, free_bytes - total_bytes),
-		       pg->used_bytes);
-}
-
-static inline void
-mmu_ingress_charge(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t bytes)
-{
-	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
-	uint64_t shared_bytes;
+	const struct mmu_pool *pool = rule->pool;
 
 	assert(port < mmu->n_ports && pg_index < TM_CLASSES);
-	if (pg->headroom_bytes > 0) {
-		mmu_admit_headroom(pg, bytes, bytes);
-		return;
-	}
-	pg->used_bytes += bytes;
-	shared_bytes = sub_sat(pg->used_bytes, pg->rule->reserved_bytes);
-	mmu_peak_raise(&pg->peak, pg->used_bytes);
+	if (pg->used_bytes + frames.bytes >= rule->sure.bytes ||
+	    pool->shared_used_bytes + burst.bytes > rule->sure.pool_bytes ||
+	    (pg->headroom_bytes | pg->headroom_packets) != 0)
+		return false;
+	return mmu->packets == 0 ||
+	       (pg->packets + frames.packets < rule->sure.packets &&
+		pool->shared_packets + burst.packets <= rule->sure.pool_packets);
+}
+
+static inline bool
+mmu_ingress_fits(struct mmu *mmu, uint16_t port, uint8_t pg_index, struct mmu_frames frames,
+		 struct mmu_frames burst)
+{
+	struct mmu_room room;
+
+	if (mmu_ingress_in_bounds(mmu, port, pg_index, frames, burst))
+		return true;
+	room = mmu_ingress_room(mmu, port, pg_index, burst);
+	return frames.bytes <= room.bytes && frames.packets <= room.packets;
+}
+
+/* Charge bytes that enter no headroom. */
+static inline void
+mmu_pg_charge(struct mmu_pg *pg, uint32_t bytes)
+{
+	const struct mmu_rule *rule = pg->rule;
+	uint64_t used_bytes = pg->used_bytes + bytes;
+	uint64_t shared_bytes = mmu_beyond(used_bytes, rule->reserved_bytes);
+
+	pg->used_bytes = used_bytes;
+	mmu_peak_raise(&pg->peak, used_bytes);
 	mmu_peak_raise(&pg->shared_peak, shared_bytes);
-	mmu_pool_charge(pg->rule->pool, bytes, min_u64(bytes, shared_bytes));
+	mmu_pool_charge(rule->pool, bytes, min_u64(bytes, shared_bytes));
 }
 
 static inline void
-mmu_pg_release(struct mmu_pg *pg, uint32_t bytes)
+mmu_pg_charge_packets(struct mmu_pg *pg, uint32_t packets)
 {
-	uint64_t from_headroom = min_u64(bytes, pg->headroom_bytes);
-	uint64_t from_shared = min_u64(bytes - from_headroom, mmu_pg_shared(pg));
+	const struct mmu_rule *rule = pg->rule;
 
-	assert(pg->used_bytes >= bytes);
-	pg->used_bytes -= bytes;
-	mmu_pool_release(pg->rule->pool, bytes, from_shared);
-	if (from_headroom == 0)
+	pg->packets += packets;
+	rule->pool->shared_packets +=
+		min_u64(packets, mmu_beyond(pg->packets, rule->reserved_packets));
+}
+
+static inline void
+mmu_ingress_charge(struct mmu *mmu, uint16_t port, uint8_t pg_index, struct mmu_frames frames)
+{
+	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
+
+	if ((pg->headroom_bytes | pg->headroom_packets) != 0) {
+		mmu_charge_headroom(mmu, pg, frames);
 		return;
-	pg->headroom_bytes -= from_headroom;
-	pg->rule->part->headroom_used_bytes -= from_headroom;
+	}
+	mmu_pg_charge(pg, frames.bytes);
+	if (mmu->packets > 0)
+		mmu_pg_charge_packets(pg, frames.packets);
 }
 
 static inline void
-mmu_ingress_release(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t bytes)
-{
-	assert(port < mmu->n_ports && pg_index < TM_CLASSES);
-	mmu_pg_release(&mmu->pgs[port * TM_CLASSES + pg_index], bytes);
-}
-
-static inline void
-mmu_group_release(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t bytes,
-		  uint32_t packets)
+mmu_ingress_release(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint64_t bytes,
+		    uint32_t packets)
 {
 	struct mmu_pg *pg = &mmu->pgs[port * TM_CLASSES + pg_index];
 	const struct mmu_rule *rule = pg->rule;
 	struct mmu_pool *pool = rule->pool;
 
-	assert(port < mmu->n_ports && pg_index < TM_CLASSES);
 	if (mmu->packets == 0)
 		packets = 0;
+	assert(port < mmu->n_ports && pg_index < TM_CLASSES);
+	assert(pg->used_bytes >= bytes && pg->packets >= packets);
 	if ((pg->headroom_bytes | pg->headroom_packets) != 0) {
 		mmu_release_headroom(pg, bytes, packets);
 		return;
@@ -603,129 +466,45 @@ mmu_group_release(struct mmu *mmu, uint16_t port, uint8_t pg_index, uint32_t byt
 	mmu_pool_release(pool, bytes,
 			 min_u64(bytes, mmu_beyond(pg->used_bytes, rule->reserved_bytes)));
 	pool->shared_packets -= min_u64(packets, mmu_beyond(pg->packets, rule->reserved_packets));
-	assert(pg->used_bytes >= bytes && pg->packets >= packets);
 	pg->used_bytes -= bytes;
 	pg->packets -= packets;
 }
 
-static inline enum mmu_verdict
-mmu_egress_admit(struct mmu *mmu, uint16_t port, uint8_t queue_index, uint32_t bytes)
-{
-	struct mmu_queue *q = &mmu->queues[port * TM_CLASSES + queue_index];
-	const struct mmu_rule *rule = q->rule;
-	uint64_t shared_bytes = sub_sat(q->used_bytes, rule->reserved_bytes);
-	uint64_t beyond_bytes = sub_sat(q->used_bytes + bytes, rule->reserved_bytes) - shared_bytes;
-
-	assert(port < mmu->n_ports && queue_index < TM_CLASSES);
-	/*
-	 * A queue without a limit never drops, even if copies of flooded frames exceed the buffer.
-	 */
-	if (beyond_bytes > 0 && !rule->unlimited) {
-		if (shared_bytes + beyond_bytes > mmu_limit(rule))
-			return MMU_DROP_QUEUE_LIMIT;
-		if (beyond_bytes > mmu_pool_free(rule->pool))
-			return MMU_DROP_POOL;
-	}
-	q->used_bytes += bytes;
-	mmu_peak_raise(&q->peak, q->used_bytes);
-	mmu_pool_charge(rule->pool, bytes, beyond_bytes);
-	return MMU_ADMIT;
-}
-
 static inline bool
-mmu_egress_admit_fitting(struct mmu *mmu, uint16_t port, uint8_t queue_index, uint32_t bytes)
+mmu_egress_fits(struct mmu *mmu, uint16_t port, uint8_t queue_index, uint32_t bytes)
 {
-	struct mmu_queue *q = &mmu->queues[port * TM_CLASSES + queue_index];
+	const struct mmu_queue *q = &mmu->queues[port * TM_CLASSES + queue_index];
 	const struct mmu_rule *rule = q->rule;
-	struct mmu_pool *pool = rule->pool;
-	uint64_t used_bytes = q->used_bytes + bytes;
 
 	assert(port < mmu->n_ports && queue_index < TM_CLASSES);
-	if (used_bytes > rule->sure.bytes ||
-	    pool->shared_used_bytes + bytes > rule->sure.pool_bytes) {
-		if (!mmu_egress_fits(q, bytes))
-			return false;
-	}
-	q->used_bytes = used_bytes;
-	mmu_peak_raise(&q->peak, used_bytes);
-	mmu_pool_charge(pool, bytes, min_u64(bytes, mmu_beyond(used_bytes, rule->reserved_bytes)));
-	return true;
+	return (q->used_bytes + bytes <= rule->sure.bytes &&
+		rule->pool->shared_used_bytes + bytes <= rule->sure.pool_bytes) ||
+	       mmu_egress_fits_closely(q, bytes);
 }
 
 static inline void
-mmu_queue_release(struct mmu_queue *q, uint32_t bytes)
+mmu_egress_charge(struct mmu *mmu, uint16_t port, uint8_t queue_index, uint32_t bytes)
 {
-	uint64_t from_shared = min_u64(bytes, mmu_beyond(q->used_bytes, q->rule->reserved_bytes));
+	struct mmu_queue *q = &mmu->queues[port * TM_CLASSES + queue_index];
+	const struct mmu_rule *rule = q->rule;
+	uint64_t used_bytes = q->used_bytes + bytes;
 
-	assert(q->used_bytes >= bytes);
-	q->used_bytes -= bytes;
-	mmu_pool_release(q->rule->pool, bytes, from_shared);
+	q->used_bytes = used_bytes;
+	mmu_peak_raise(&q->peak, used_bytes);
+	mmu_pool_charge(rule->pool, bytes,
+			min_u64(bytes, mmu_beyond(used_bytes, rule->reserved_bytes)));
 }
 
 static inline void
 mmu_egress_release(struct mmu *mmu, uint16_t port, uint8_t queue_index, uint32_t bytes)
 {
+	struct mmu_queue *q = &mmu->queues[port * TM_CLASSES + queue_index];
+	uint64_t from_shared = min_u64(bytes, mmu_beyond(q->used_bytes, q->rule->reserved_bytes));
+
 	assert(port < mmu->n_ports && queue_index < TM_CLASSES);
-	mmu_queue_release(&mmu->queues[port * TM_CLASSES + queue_index], bytes);
-}
-
-static inline void
-mmu_release(struct mmu *mmu, struct mmu_path path, uint32_t bytes)
-{
-	struct mmu_pg *pg = &mmu->pgs[path.in_port * TM_CLASSES + path.pg];
-
-	assert(path.in_port < mmu->n_ports && path.out_port < mmu->n_ports);
-	assert((path.pg | path.queue) < TM_CLASSES);
-	mmu_queue_release(&mmu->queues[path.out_port * TM_CLASSES + path.queue], bytes);
-	mmu_pg_release(pg, bytes);
-	if (mmu->packets > 0)
-		mmu_pg_release_packets(pg, 1);
-}
-
-/*
- * Does a frame keep the limits of its group and its queue, even if all of it is shared? If so,
- * charge it. A group below its limits does not want XOFF.
- */
-static inline bool
-mmu_admit_sure(struct mmu *mmu, struct mmu_path path, uint32_t bytes)
-{
-	struct mmu_pg *pg = &mmu->pgs[path.in_port * TM_CLASSES + path.pg];
-	struct mmu_queue *q = &mmu->queues[path.out_port * TM_CLASSES + path.queue];
-	const struct mmu_rule *in = pg->rule, *out = q->rule;
-	struct mmu_pool *in_pool = in->pool, *out_pool = out->pool;
-	uint64_t pg_bytes = pg->used_bytes + bytes, queue_bytes = q->used_bytes + bytes, shared;
-
-	assert(path.in_port < mmu->n_ports && path.out_port < mmu->n_ports);
-	assert((path.pg | path.queue) < TM_CLASSES);
-	if (pg_bytes >= in->sure.bytes || queue_bytes > out->sure.bytes ||
-	    in_pool->shared_used_bytes + bytes > in->sure.pool_bytes ||
-	    out_pool->shared_used_bytes + bytes > out->sure.pool_bytes ||
-	    (pg->headroom_bytes | pg->headroom_packets) != 0)
-		return false;
-	if (mmu->packets > 0) {
-		uint32_t packets = pg->packets + 1;
-
-		if (packets >= in->sure.packets || in_pool->shared_packets >= in->sure.pool_packets)
-			return false;
-		pg->packets = packets;
-		in_pool->shared_packets += packets > in->reserved_packets;
-	}
-	shared = mmu_beyond(pg_bytes, in->reserved_bytes);
-	pg->used_bytes = pg_bytes;
-	mmu_peak_raise(&pg->peak, pg_bytes);
-	mmu_peak_raise(&pg->shared_peak, shared);
-	mmu_pool_charge(in_pool, bytes, min_u64(bytes, shared));
-	shared = mmu_beyond(queue_bytes, out->reserved_bytes);
-	q->used_bytes = queue_bytes;
-	mmu_peak_raise(&q->peak, queue_bytes);
-	mmu_pool_charge(out_pool, bytes, min_u64(bytes, shared));
-	return true;
-}
-
-static inline bool
-mmu_admit_plain(struct mmu *mmu, struct mmu_path path, uint32_t bytes)
-{
-	return mmu_admit_sure(mmu, path, bytes) || mmu_admit_near_limit(mmu, path, bytes);
+	assert(q->used_bytes >= bytes);
+	q->used_bytes -= bytes;
+	mmu_pool_release(q->rule->pool, bytes, from_shared);
 }
 
 static inline uint64_t

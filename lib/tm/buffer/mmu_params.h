@@ -26,6 +26,25 @@
 /* Limit, exclusive, of the number of packet buffers. */
 #define MMU_MAX_PACKETS (1u << 24)
 
+/* Kinds of watermarks, with their indices. */
+enum mmu_watermark {
+	MMU_WATERMARK_PG,          /* port, pg: all bytes held */
+	MMU_WATERMARK_PG_SHARED,   /* port, pg: its shared bytes */
+	MMU_WATERMARK_PG_HEADROOM, /* port, pg */
+	MMU_WATERMARK_QUEUE,       /* port, queue */
+	MMU_WATERMARK_POOL,        /* index is enum mmu_pool_id: mmu_pool_used_bytes() */
+	MMU_WATERMARK_HEADROOM_POOL,
+	MMU_WATERMARKS
+};
+
+enum mmu_pool_id {
+	MMU_INGRESS_LOSSLESS, /* for all PGs, unless lossy_pool_bytes is set */
+	MMU_INGRESS_LOSSY,
+	MMU_EGRESS_LOSSLESS, /* for all queues, unless egress_lossy_pool_bytes is set */
+	MMU_EGRESS_LOSSY,
+	MMU_POOLS
+};
+
 /* SONiC's BUFFER_PROFILE, used for PGs (ingress) and queues (egress). */
 struct buffer_profile {
 	uint64_t size_bytes;      /* reserved */

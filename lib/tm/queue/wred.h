@@ -73,6 +73,10 @@ void wred_init(struct wred *w, const struct wred_params *params);
 /** Probability of a curve at this queue length, Q32 in [0, Q32_ONE]. */
 static inline uint64_t wred_curve_q32(const struct wred_curve *curve, uint64_t queue_bytes);
 
+/** Does chance hit a packet at this queue length? @param rnd A uniform 32-bit random number. */
+static inline bool wred_curve_hit(const struct wred_curve *curve, uint64_t queue_bytes,
+				  uint32_t rnd);
+
 /** Probability of the marking curve; 0 when WRED is off. Does not update the average. */
 static inline uint64_t wred_probability_q32(const struct wred *w, uint64_t queue_bytes);
 
@@ -88,7 +92,7 @@ void wred_age(struct wred *w, uint64_t rate_bps, uint64_t now_ns);
 /** Update the average. @return the queue length to use with the curves. */
 static inline uint64_t wred_length(struct wred *w, uint64_t queue_bytes);
 
-/** Update the average, and decide on a mark. @param rnd A uniform 32-bit random number. */
+/** Update the average, and decide on a mark. */
 static inline bool wred_hit(struct wred *w, uint64_t queue_bytes, uint32_t rnd);
 
 /** As wred_hit() for a drop, by the drop curve. */
@@ -108,6 +112,13 @@ wred_curve_q32(const struct wred_curve *curve, uint64_t queue_bytes)
 		return Q32_ONE;
 	return (uint64_t)((unsigned __int128)(queue_bytes - curve->min_bytes) * curve->slope_q63 >>
 			  31);
+}
+
+/* rnd < 2^32, so never at probability 0 and always at 1. */
+static inline bool
+wred_curve_hit(const struct wred_curve *curve, uint64_t queue_bytes, uint32_t rnd)
+{
+	return rnd < wred_curve_q32(curve, queue_bytes);
 }
 
 static inline uint64_t
@@ -131,18 +142,18 @@ wred_length(struct wred *w, uint64_t queue_bytes)
 	return w->average_q16 >> WRED_AVERAGE_BITS;
 }
 
-/* rnd < 2^32, so never at probability 0 and always at 1. */
 static inline bool
 wred_hit(struct wred *w, uint64_t queue_bytes, uint32_t rnd)
 {
-	return rnd < wred_probability_q32(w, wred_length(w, queue_bytes));
+	queue_bytes = wred_length(w, queue_bytes);
+	return w->enabled && wred_curve_hit(&w->mark, queue_bytes, rnd);
 }
 
 static inline bool
 wred_drop(struct wred *w, uint64_t queue_bytes, uint32_t rnd)
 {
 	queue_bytes = wred_length(w, queue_bytes);
-	return w->enabled && rnd < wred_curve_q32(&w->drop, queue_bytes);
+	return w->enabled && wred_curve_hit(&w->drop, queue_bytes, rnd);
 }
 
 #endif

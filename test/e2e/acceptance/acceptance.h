@@ -8,6 +8,7 @@
 #define QUENCH_TEST_E2E_ACCEPTANCE_ACCEPTANCE_H
 
 #include "unit/switch/sw_test.h"
+#include "tm/buffer/mmu.h"
 
 /* Both in frames of DATA_BYTES, so that edges fall on whole packets. */
 #define LIMIT 10

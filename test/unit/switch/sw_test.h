@@ -19,6 +19,7 @@
 #include "node/pkt_meta.h"
 #include "node/pkt_pool.h"
 #include "switch/sw.h"
+#include "tm/buffer/mmu.h"
 #include "wire/link/pfc_frame.h"
 #include "wire/roce/roce.h"
 

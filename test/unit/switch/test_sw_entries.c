@@ -40,14 +40,17 @@ TEST(an_entry_holds_the_largest_values)
 	struct arrival a = {
 		.charged_bytes = MAX_FRAME_BYTES + UINT16_MAX,
 		.in_port = SW_MAX_PORTS - 1,
+		.out_port = SW_MAX_PORTS - 2,
+		.flags = 0x3F,
 		.class = {.pg = TM_CLASSES - 1, .queue = TM_CLASSES - 1},
-		.view = {.ip_version = 6},
+		.view = {.ip_version = 6, .tagged = true},
 	};
 	struct sw_entry e;
 
 	assert_non_null(m);
 	m->pkt_len = MAX_FRAME_BYTES - 4;
-	e = sw_entry_of(&a, m, SW_MAX_PORTS - 2, true, 0x3F);
+	a.m = m;
+	e = sw_entry_of(&a);
 	assert_ptr_equal(sw_entry_mbuf(&e), m);
 	assert_int_equal(sw_entry_frame_bytes(&e), MAX_FRAME_BYTES);
 	assert_int_equal(sw_entry_charged_bytes(&e), MAX_FRAME_BYTES + UINT16_MAX);

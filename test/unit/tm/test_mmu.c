@@ -17,7 +17,7 @@ fill(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes, enum mmu_verdic
 
 		if (v != while_verdict) {
 			if (mmu_admitted(v))
-				mmu_ingress_release(mmu, port, pg, bytes);
+				mmu_ingress_release(mmu, port, pg, bytes, 1);
 			return sum;
 		}
 		sum += bytes;
@@ -31,9 +31,9 @@ drain(struct mmu *mmu, uint16_t n_ports)
 		for (uint8_t i = 0; i < TM_CLASSES; i++) {
 			struct mmu_pg_state s = mmu_pg_state(mmu, port, i);
 
-			mmu_ingress_release(
-				mmu, port, i,
-				(uint32_t)(s.reserved_bytes + s.shared_bytes + s.headroom_bytes));
+			mmu_ingress_release(mmu, port, i,
+					    s.reserved_bytes + s.shared_bytes + s.headroom_bytes,
+					    1);
 			mmu_egress_release(mmu, port, i, (uint32_t)mmu_queue_bytes(mmu, port, i));
 		}
 	}
@@ -162,7 +162,7 @@ TEST(xon_waits_for_hysteresis)
 			assert_true(mmu_admitted(
 				mmu_ingress_admit(mmu, 0, PG, (uint32_t)rows[i].bytes)));
 		else
-			mmu_ingress_release(mmu, 0, PG, (uint32_t)-rows[i].bytes);
+			mmu_ingress_release(mmu, 0, PG, (uint32_t)-rows[i].bytes, 1);
 		xoff = mmu_pg_wants_xoff(mmu, 0, PG, xoff);
 		s = mmu_pg_state(mmu, 0, PG);
 		assert_int_equal(xoff, rows[i].xoff);
@@ -186,7 +186,7 @@ TEST(without_an_offset_xoff_begins_at_the_limit_and_ends_below)
 	assert_int_equal(mmu_ingress_admit(mmu, 0, PG, 10000), MMU_ADMIT);
 	assert_true(mmu_pg_wants_xoff(mmu, 0, PG, false));
 	assert_true(mmu_pg_wants_xoff(mmu, 0, PG, true));
-	mmu_ingress_release(mmu, 0, PG, 1);
+	mmu_ingress_release(mmu, 0, PG, 1, 1);
 	assert_false(mmu_pg_wants_xoff(mmu, 0, PG, true));
 	mmu_destroy(mmu);
 }
@@ -204,9 +204,9 @@ TEST(a_falling_limit_pauses_without_an_arrival)
 	assert_int_equal(mmu_pg_limit_bytes(mmu, 0, PG), 30000);
 	assert_true(mmu_pg_wants_xoff(mmu, 0, PG, false));
 	/* The limit rises by what others give back: XON at limit - 2496. */
-	mmu_ingress_release(mmu, 1, LOSSY, 12495);
+	mmu_ingress_release(mmu, 1, LOSSY, 12495, 1);
 	assert_true(mmu_pg_wants_xoff(mmu, 0, PG, true));
-	mmu_ingress_release(mmu, 1, LOSSY, 1);
+	mmu_ingress_release(mmu, 1, LOSSY, 1, 1);
 	assert_int_equal(mmu_pg_limit_bytes(mmu, 0, PG), 42496);
 	assert_false(mmu_pg_wants_xoff(mmu, 0, PG, true));
 	mmu_destroy(mmu);
@@ -278,12 +278,12 @@ TEST(reserved_is_used_first_and_released_last)
 	assert_int_equal(s.shared_bytes, 2000);
 	assert_int_equal(mmu_ingress_admit(mmu, 0, PG, 3000), MMU_ADMIT);
 	assert_int_equal(mmu_ingress_admit(mmu, 0, PG, 3000), MMU_ADMIT_HEADROOM);
-	mmu_ingress_release(mmu, 0, PG, 4000); /* 3000 of headroom, 1000 of shared */
+	mmu_ingress_release(mmu, 0, PG, 4000, 1); /* 3000 of headroom, 1000 of shared */
 	s = mmu_pg_state(mmu, 0, PG);
 	assert_int_equal(s.headroom_bytes, 0);
 	assert_int_equal(s.shared_bytes, 4000);
 	assert_int_equal(s.reserved_bytes, 4000);
-	mmu_ingress_release(mmu, 0, PG, 4500);
+	mmu_ingress_release(mmu, 0, PG, 4500, 1);
 	s = mmu_pg_state(mmu, 0, PG);
 	assert_int_equal(s.shared_bytes, 0);
 	assert_int_equal(s.reserved_bytes, 3500);
@@ -330,7 +330,7 @@ TEST(headroom_pool_is_shared_by_all_groups)
 	fill(mmu, 2, PG, 100, MMU_ADMIT);
 	assert_int_equal(mmu_ingress_admit(mmu, 2, PG, 100), MMU_DROP_NO_HEADROOM);
 	assert_int_equal(mmu_headroom_used_bytes(mmu), 40000);
-	mmu_ingress_release(mmu, 0, PG, 100);
+	mmu_ingress_release(mmu, 0, PG, 100, 1);
 	assert_int_equal(mmu_ingress_admit(mmu, 2, PG, 100), MMU_ADMIT_HEADROOM);
 	assert_true(mmu_balanced(mmu));
 	drain(mmu, 4);

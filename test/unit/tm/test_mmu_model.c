@@ -109,7 +109,7 @@ run_against_model(const struct mmu_params *p, uint64_t seed)
 		} else if (n > 0) {
 			unsigned int i = (unsigned int)prng_below(&r, n);
 
-			mmu_ingress_release(mmu, held[i].port, held[i].pg, held[i].bytes);
+			mmu_ingress_release(mmu, held[i].port, held[i].pg, held[i].bytes, 1);
 			model_release(&m, held[i].port, held[i].pg, held[i].bytes);
 			released += held[i].bytes;
 			held[i] = held[--n];
@@ -132,7 +132,7 @@ run_against_model(const struct mmu_params *p, uint64_t seed)
 	assert_true(verdicts[MMU_ADMIT] > 1000 && verdicts[MMU_ADMIT_HEADROOM] > 100);
 	assert_true(verdicts[MMU_DROP_PG_LIMIT] + verdicts[MMU_DROP_POOL] > 100);
 	while (n-- > 0)
-		mmu_ingress_release(mmu, held[n].port, held[n].pg, held[n].bytes);
+		mmu_ingress_release(mmu, held[n].port, held[n].pg, held[n].bytes, 1);
 	assert_int_equal(mmu_used_bytes(mmu), 0);
 	assert_int_equal(mmu_headroom_used_bytes(mmu), 0);
 	assert_true(mmu_balanced(mmu));
@@ -225,7 +225,7 @@ TEST(one_group_behaves_as_in_hpcc)
 			frames += mmu_admitted(v);
 			drops += !mmu_admitted(v);
 		} else if (frames > 0) {
-			mmu_ingress_release(mmu, 0, PG, 1082);
+			mmu_ingress_release(mmu, 0, PG, 1082, 1);
 			hpcc_release(&h, 1082);
 			frames--;
 		}

@@ -20,26 +20,6 @@ with_packets(void)
 	return p;
 }
 
-static enum mmu_verdict
-admit(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes)
-{
-	enum mmu_verdict v = mmu_packet_admit(mmu, port, pg);
-
-	if (!mmu_admitted(v))
-		return v;
-	v = mmu_ingress_admit(mmu, port, pg, bytes);
-	if (!mmu_admitted(v))
-		mmu_packet_release(mmu, port, pg, 1);
-	return v;
-}
-
-static void
-release(struct mmu *mmu, uint16_t port, uint8_t pg, uint32_t bytes, uint32_t packets)
-{
-	mmu_ingress_release(mmu, port, pg, bytes);
-	mmu_packet_release(mmu, port, pg, packets);
-}
-
 /* 22400 bytes of headroom are 350 of the shortest frames, and a burst, for each of four groups. */
 TEST(packets_are_made_for_headroom_of_the_shortest_frames)
 {
@@ -65,17 +45,17 @@ TEST(short_lossy_frames_stop_at_their_part_of_the_packets)
 	uint64_t shared = mmu_params_budget(&p).shared_packets;
 	uint32_t n = 0;
 
-	while (admit(mmu, 0, LOSSY, SHORT) == MMU_ADMIT)
+	while (mmu_ingress_admit(mmu, 0, LOSSY, SHORT) == MMU_ADMIT)
 		n++;
-	assert_int_equal(admit(mmu, 0, LOSSY, SHORT), MMU_DROP_PACKETS);
+	assert_int_equal(mmu_ingress_admit(mmu, 0, LOSSY, SHORT), MMU_DROP_PACKETS);
 	assert_in_range(n, shared * 8 / 9 - 2, shared * 8 / 9 + 2);
 	assert_int_equal(mmu_pg_state(mmu, 0, LOSSY).packets, n);
 	assert_int_equal(mmu_pool_used_packets(mmu, MMU_INGRESS_LOSSLESS), n);
 	assert_true(mmu_balanced(mmu));
 	/* A group that stays within its reserved bytes would not be asked; this one has none. */
-	assert_int_equal(admit(mmu, 1, LOSSY, SHORT), MMU_ADMIT);
-	release(mmu, 1, LOSSY, SHORT, 1);
-	release(mmu, 0, LOSSY, n * SHORT, n);
+	assert_int_equal(mmu_ingress_admit(mmu, 1, LOSSY, SHORT), MMU_ADMIT);
+	mmu_ingress_release(mmu, 1, LOSSY, SHORT, 1);
+	mmu_ingress_release(mmu, 0, LOSSY, n * SHORT, n);
 	assert_int_equal(mmu_pool_used_packets(mmu, MMU_INGRESS_LOSSLESS), 0);
 	mmu_destroy(mmu);
 }
@@ -90,7 +70,7 @@ TEST(headroom_has_its_packets_whatever_others_take)
 
 	for (uint16_t port = 0; port < PORTS; port++) {
 		for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
-			while (pg != PG && admit(mmu, port, pg, SHORT) == MMU_ADMIT)
+			while (pg != PG && mmu_ingress_admit(mmu, port, pg, SHORT) == MMU_ADMIT)
 				total++;
 		}
 	}
@@ -98,20 +78,20 @@ TEST(headroom_has_its_packets_whatever_others_take)
 		uint32_t in_flight = 0;
 
 		while (!mmu_pg_wants_xoff(mmu, port, PG, false)) {
-			assert_true(mmu_admitted(admit(mmu, port, PG, SHORT)));
+			assert_true(mmu_admitted(mmu_ingress_admit(mmu, port, PG, SHORT)));
 			total++;
 		}
 		/* What the peer sends before it obeys, in bytes as the headroom is. */
 		for (; in_flight < p.lossless.xoff_bytes / SHORT; in_flight++)
-			assert_true(mmu_admitted(admit(mmu, port, PG, SHORT)));
+			assert_true(mmu_admitted(mmu_ingress_admit(mmu, port, PG, SHORT)));
 		total += in_flight;
 	}
 	assert_true(total <= p.packets);
 	/* Beyond that the peer does not obey. */
 	for (uint16_t port = 0; port < PORTS; port++) {
-		while (mmu_admitted(admit(mmu, port, PG, SHORT)))
+		while (mmu_admitted(mmu_ingress_admit(mmu, port, PG, SHORT)))
 			total++;
-		assert_int_equal(admit(mmu, port, PG, SHORT), MMU_DROP_NO_HEADROOM);
+		assert_int_equal(mmu_ingress_admit(mmu, port, PG, SHORT), MMU_DROP_NO_HEADROOM);
 	}
 	assert_true(total <= p.packets);
 	assert_true(mmu_balanced(mmu));
@@ -129,14 +109,14 @@ TEST(xon_comes_below_the_limit_by_its_offset)
 	p.lossless.xon_offset_bytes = 20000;
 	mmu = create(&p);
 	while (!mmu_pg_wants_xoff(mmu, 0, PG, false)) {
-		assert_int_equal(admit(mmu, 0, PG, SHORT), MMU_ADMIT);
+		assert_int_equal(mmu_ingress_admit(mmu, 0, PG, SHORT), MMU_ADMIT);
 		n++;
 	}
 	/* As many packets as 100000 bytes are of the buffer. */
 	assert_in_range(n, 100000ull * p.packets / p.buffer_bytes,
 			100000ull * p.packets / p.buffer_bytes + 1);
 	for (held = n; mmu_pg_wants_xoff(mmu, 0, PG, true); held--)
-		release(mmu, 0, PG, SHORT, 1);
+		mmu_ingress_release(mmu, 0, PG, SHORT, 1);
 	assert_in_range(n - held, 20000ull * p.packets / p.buffer_bytes,
 			20000ull * p.packets / p.buffer_bytes + 1);
 	mmu_destroy(mmu);
@@ -156,9 +136,9 @@ step(struct mmu *mmu, struct load *load, struct prng *r, uint32_t least, uint32_
 	uint32_t *held = &load->bytes[port][pg], *n = &load->packets[port][pg];
 
 	if (prng_u32(r) % 16 == 0) {
-		release(mmu, port, pg, *held, *n);
+		mmu_ingress_release(mmu, port, pg, *held, *n);
 		*held = *n = 0;
-	} else if (mmu_admitted(admit(mmu, port, pg, bytes))) {
+	} else if (mmu_admitted(mmu_ingress_admit(mmu, port, pg, bytes))) {
 		*held += bytes;
 		*n += 1;
 	}
@@ -196,8 +176,8 @@ TEST(packets_in_use_never_exceed_those_that_there_are)
 		}
 		for (uint16_t port = 0; port < PORTS; port++) {
 			for (uint8_t pg = 0; pg < TM_CLASSES; pg++)
-				release(mmu, port, pg, load.bytes[port][pg],
-					load.packets[port][pg]);
+				mmu_ingress_release(mmu, port, pg, load.bytes[port][pg],
+						    load.packets[port][pg]);
 		}
 		assert_int_equal(mmu_pool_used_packets(mmu, MMU_INGRESS_LOSSLESS), 0);
 		assert_int_equal(mmu_pool_used_packets(mmu, MMU_INGRESS_LOSSY), 0);
@@ -224,13 +204,13 @@ TEST(frames_of_ordinary_size_are_decided_by_bytes_alone)
 		uint32_t *held = &load.bytes[port][pg], *n = &load.packets[port][pg];
 
 		if (prng_u32(&r) % 32 == 0) {
-			release(a, port, pg, *held, *n);
-			release(b, port, pg, *held, *n);
+			mmu_ingress_release(a, port, pg, *held, *n);
+			mmu_ingress_release(b, port, pg, *held, *n);
 			*held = *n = 0;
 		} else {
-			enum mmu_verdict v = admit(a, port, pg, bytes);
+			enum mmu_verdict v = mmu_ingress_admit(a, port, pg, bytes);
 
-			assert_int_equal(v, admit(b, port, pg, bytes));
+			assert_int_equal(v, mmu_ingress_admit(b, port, pg, bytes));
 			*held += mmu_admitted(v) ? bytes : 0;
 			*n += mmu_admitted(v);
 		}
@@ -239,97 +219,6 @@ TEST(frames_of_ordinary_size_are_decided_by_bytes_alone)
 	}
 	mmu_destroy(a);
 	mmu_destroy(b);
-}
-
-static void
-same_group(const struct mmu *a, const struct mmu *b, uint16_t port, uint8_t pg)
-{
-	struct mmu_pg_state x = mmu_pg_state(a, port, pg), y = mmu_pg_state(b, port, pg);
-
-	assert_int_equal(x.reserved_bytes, y.reserved_bytes);
-	assert_int_equal(x.shared_bytes, y.shared_bytes);
-	assert_int_equal(x.headroom_bytes, y.headroom_bytes);
-	assert_int_equal(x.packets, y.packets);
-	assert_int_equal(mmu_headroom_used_bytes(a), mmu_headroom_used_bytes(b));
-	assert_int_equal(mmu_pool_used_packets(a, MMU_INGRESS_LOSSLESS),
-			 mmu_pool_used_packets(b, MMU_INGRESS_LOSSLESS));
-	for (enum mmu_watermark k = MMU_WATERMARK_PG; k <= MMU_WATERMARK_PG_HEADROOM; k++)
-		assert_int_equal(mmu_watermark_bytes(a, k, port, pg),
-				 mmu_watermark_bytes(b, k, port, pg));
-	assert_int_equal(mmu_watermark_bytes(a, MMU_WATERMARK_HEADROOM_POOL, 0, 0),
-			 mmu_watermark_bytes(b, MMU_WATERMARK_HEADROOM_POOL, 0, 0));
-}
-
-/* n frames: in buffer a at once if it has room, in b one by one. @return Was there room? */
-static bool
-admit_burst(struct mmu *a, struct mmu *b, struct load *load, uint16_t port, uint8_t pg, uint32_t n,
-	    uint32_t bytes)
-{
-	bool room = n <= mmu_packet_room(a, port, pg, n) &&
-		    n * bytes <= mmu_ingress_room(a, port, pg, n * bytes);
-	uint32_t admitted = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		enum mmu_verdict v = admit(b, port, pg, bytes);
-
-		admitted += mmu_admitted(v);
-		assert_true(room || v == admit(a, port, pg, bytes));
-	}
-	if (room) {
-		assert_int_equal(admitted, n);
-		mmu_ingress_charge(a, port, pg, n * bytes);
-		mmu_packet_charge(a, port, pg, n);
-	}
-	load->bytes[port][pg] += admitted * bytes;
-	load->packets[port][pg] += admitted;
-	same_group(a, b, port, pg);
-	return room;
-}
-
-/* What a burst is told to have room for, and charges at once, is what its frames one by one take,
- * of packets and of bytes, beside headroom and in it; so is what leaves at once. */
-TEST(room_of_a_burst_is_what_its_frames_would_get)
-{
-	for (uint64_t seed = 0; seed < 8; seed++) {
-		struct mmu_params p = with_packets();
-		unsigned int in_headroom = 0, refused = 0;
-		struct load load = {0};
-		struct mmu *a, *b;
-		struct prng r;
-
-		prng_seed(&r, seed, 0);
-		p.lossless.size_bytes = seed & 1 ? 3000 : 0;
-		p.shared_headroom_pool_bytes = seed & 2 ? 30000 : 0;
-		p.packets = seed & 4 ? 0 : (uint32_t)mmu_params_packets(&p, BACKING);
-		a = create(&p);
-		b = create(&p);
-		for (unsigned int i = 0; i < 20000; i++) {
-			uint16_t port = prng_u32(&r) % PORTS;
-			uint8_t pg = prng_u32(&r) % 2 ? PG : LOSSY;
-			uint32_t n = 1 + prng_u32(&r) % 32;
-			uint32_t *held = &load.bytes[port][pg], *packets = &load.packets[port][pg];
-
-			if (prng_u32(&r) % 64 == 0) {
-				uint32_t part = prng_u32(&r) % 2 ? *packets : *packets / 3;
-				uint32_t bytes = part == *packets ? *held : *held / 3;
-
-				mmu_group_release(a, port, pg, bytes, part);
-				release(b, port, pg, bytes, part);
-				*held -= bytes;
-				*packets -= part;
-				same_group(a, b, port, pg);
-				continue;
-			}
-			in_headroom += admit_burst(a, b, &load, port, pg, n,
-						   prng_u32(&r) % 2 ? SHORT : 1000) &&
-				       mmu_pg_wants_xoff(a, port, pg, true) &&
-				       mmu_pg_state(a, port, pg).headroom_bytes > 0;
-			refused += n > mmu_packet_room(a, port, pg, n);
-		}
-		assert_true(in_headroom > 50 && (refused > 100 || p.packets == 0));
-		mmu_destroy(a);
-		mmu_destroy(b);
-	}
 }
 
 TEST(too_many_packets_and_too_much_headroom_are_refused)

@@ -43,21 +43,22 @@ admit_until_full(struct mmu *mmu, uint16_t port, unsigned int most)
 
 TEST(a_part_sees_the_use_of_another_once_that_is_published_and_looked_at)
 {
+	const struct mmu_frames sixty = {.bytes = 60 * FRAME, .packets = 60};
 	struct mmu *mmu = create_parts();
 
 	assert_int_equal(admit_until_full(mmu, 0, 60), 60);
 	mmu_part_refresh(mmu, 1);
-	assert_true(mmu_ingress_room(mmu, 1, LOSSY, 60 * FRAME) >= 60 * FRAME);
+	assert_true(mmu_ingress_fits(mmu, 1, LOSSY, sixty, sixty));
 	mmu_part_publish(mmu, 0);
-	assert_true(mmu_ingress_room(mmu, 1, LOSSY, 60 * FRAME) >= 60 * FRAME);
+	assert_true(mmu_ingress_fits(mmu, 1, LOSSY, sixty, sixty));
 	mmu_part_refresh(mmu, 1);
-	assert_true(mmu_ingress_room(mmu, 1, LOSSY, 60 * FRAME) < 60 * FRAME);
+	assert_false(mmu_ingress_fits(mmu, 1, LOSSY, sixty, sixty));
 	assert_int_equal(admit_until_full(mmu, 1, 100), 40);
 	mmu_part_publish(mmu, 1);
 	assert_int_equal(mmu_used_bytes(mmu), POOL_BYTES);
 	assert_true(mmu_balanced(mmu));
 	/* What one gives back the others have once they look. */
-	mmu_ingress_release(mmu, 0, LOSSY, 60 * FRAME);
+	mmu_ingress_release(mmu, 0, LOSSY, 60 * FRAME, 1);
 	mmu_part_publish(mmu, 0);
 	assert_int_equal(admit_until_full(mmu, 4, 100), 0);
 	mmu_part_refresh(mmu, 1);
@@ -83,7 +84,7 @@ run_bursts(struct load *l, uint16_t begun, unsigned int burst)
 		if (!(begun >> part & 1))
 			continue;
 		if (prng_below(&l->r, 4) == 0) {
-			mmu_ingress_release(l->mmu, port, LOSSY, back);
+			mmu_ingress_release(l->mmu, port, LOSSY, back, 1);
 			l->held[port] -= back;
 			continue;
 		}
@@ -155,10 +156,10 @@ TEST(a_part_holds_back_a_share_of_the_pool_and_no_more)
 	assert_int_equal(mmu_used_bytes(mmu), (lag / FRAME + 1) * FRAME);
 	assert_true(mmu_part_is_published(mmu, 0));
 	/* The same for what it releases. */
-	mmu_ingress_release(mmu, 0, LOSSY, lag / FRAME * FRAME);
+	mmu_ingress_release(mmu, 0, LOSSY, lag / FRAME * FRAME, 1);
 	mmu_part_publish_lazily(mmu, 0);
 	assert_int_equal(mmu_used_bytes(mmu), (lag / FRAME + 1) * FRAME);
-	mmu_ingress_release(mmu, 0, LOSSY, FRAME);
+	mmu_ingress_release(mmu, 0, LOSSY, FRAME, 1);
 	mmu_part_publish_lazily(mmu, 0);
 	assert_int_equal(mmu_used_bytes(mmu), 0);
 	mmu_destroy(mmu);
@@ -176,7 +177,7 @@ TEST(headroom_is_never_held_back)
 	assert_int_equal(mmu_ingress_admit(mmu, 0, PG, FRAME), MMU_ADMIT_HEADROOM);
 	mmu_part_publish_lazily(mmu, 0);
 	assert_int_equal(mmu_headroom_used_bytes(mmu), FRAME);
-	mmu_ingress_release(mmu, 0, PG, FRAME);
+	mmu_ingress_release(mmu, 0, PG, FRAME, 1);
 	mmu_part_publish_lazily(mmu, 0);
 	assert_int_equal(mmu_headroom_used_bytes(mmu), 0);
 	mmu_destroy(mmu);
@@ -214,8 +215,8 @@ TEST(a_pool_s_watermark_is_the_highest_that_a_part_has_seen)
 	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_POOL, 0, MMU_INGRESS_LOSSLESS),
 			 50 * FRAME);
 	/* A part clears its own groups and its own sight. */
-	mmu_ingress_release(mmu, 0, LOSSY, 30 * FRAME);
-	mmu_ingress_release(mmu, 2, LOSSY, 20 * FRAME);
+	mmu_ingress_release(mmu, 0, LOSSY, 30 * FRAME, 1);
+	mmu_ingress_release(mmu, 2, LOSSY, 20 * FRAME, 1);
 	mmu_part_clear_watermarks(mmu, 2, MMU_WATERMARK_PG);
 	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_PG, 0, LOSSY), 30 * FRAME);
 	assert_int_equal(mmu_watermark_bytes(mmu, MMU_WATERMARK_PG, 2, LOSSY), 0);

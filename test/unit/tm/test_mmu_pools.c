@@ -40,8 +40,8 @@ TEST(lossy_pool_leaves_the_lossless_one_alone)
 	assert_int_equal(mmu_used_bytes(mmu), 100000);
 	assert_int_equal(mmu_pool_used_bytes(mmu, MMU_INGRESS_LOSSY), 30000);
 	assert_true(mmu_balanced(mmu));
-	mmu_ingress_release(mmu, 0, LOSSY, 30000);
-	mmu_ingress_release(mmu, 0, PG, 70000);
+	mmu_ingress_release(mmu, 0, LOSSY, 30000, 1);
+	mmu_ingress_release(mmu, 0, PG, 70000, 1);
 	assert_int_equal(mmu_used_bytes(mmu), 0);
 	assert_true(mmu_balanced(mmu));
 	mmu_destroy(mmu);
@@ -154,7 +154,7 @@ TEST(watermarks_are_peaks_until_their_kind_is_cleared)
 	admit(mmu, 0, PG, 60000, MMU_ADMIT);
 	admit(mmu, 0, PG, 8000, MMU_ADMIT_HEADROOM);
 	assert_int_equal(mmu_egress_admit(mmu, 0, PG, 50000), MMU_ADMIT);
-	mmu_ingress_release(mmu, 0, PG, 67000);
+	mmu_ingress_release(mmu, 0, PG, 67000, 1);
 	mmu_egress_release(mmu, 0, PG, 49500);
 	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		enum mmu_watermark kind = rows[i].kind;
