@@ -20,7 +20,7 @@ WORDS = {
     "wred_queues": ("none", "2-3"), "pfc_enable": ("none", "2-3"), "pfcwd_sw_enable": ("none", "3"), "strict_queues": ("none", "3,7"),
     "dwrr_weight": ("3:5, *:20", "*:1"), "dscp_to_tc_map": ("26:2, *:0",), "dot1p_to_tc_map": ("3:2, *:0",), "tc_to_queue_map": (MAP8,),
     "tc_to_priority_group_map": ("3:3, *:1",), "pfc_priority_to_queue_map": ("3:4, 4:3, 0:0, 1:1, 2:2, 5:5, 6:6, 7:7",),
-    "tagged_vlans": ("7",), "buffer_profile": ("lossless", "small"), "wred_profile": ("none", "steep"), "router_mac": ("02:00:00:00:77:01",), "mac": ("02:00:00:00:77:78",),
+    "tagged_vlans": ("7",), "port": ("2",), "buffer_profile": ("lossless", "small"), "wred_profile": ("none", "steep"), "router_mac": ("02:00:00:00:77:01",), "mac": ("02:00:00:00:77:78",),
 }
 UNITS = {"bit/s": {"": 1, "K": 10**3, "M": 10**6, "G": 10**9}, "bytes": {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
          "time": {"": 1, "ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}}

@@ -16,7 +16,7 @@
 #define BURST 8
 
 static struct sw_static_mac static_macs[] = {
-	{.name = "printer", .mac = {2, 0, 0, 0, 0, 9}, .vlan = 10, .port = 1}};
+	{.name = "printer", .mac = {2, 0, 0, 0, 0, 9}, .vlan = 10, .port = "1"}};
 
 static struct rte_mempool *frames, *clones;
 static struct sw_params base, params[2];

@@ -137,16 +137,13 @@ config_set(struct config *cfg, const char *text, struct config_error *err)
 	char section[CONFIG_MAX_NAME + 1], key[CONFIG_MAX_NAME + 1], value[CONFIG_MAX_VALUE + 1];
 	struct config_part *part;
 	enum config_set_fault fault = config_split_set(text, section, key, value);
-	bool again;
 
 	if (fault == CONFIG_SET_FORM)
 		return refuse_set(cfg, text, "SECTION.KEY=VALUE, such as wred.Kmax=400KB", err);
 	if (fault == CONFIG_SET_LENGTH)
 		return refuse_set(cfg, text, "shorter names or a shorter value", err);
 	part = section_to_set(cfg, section);
-	again = part && config_part_find(part, key);
-	if (!part || (again ? config_part_replace(part, key, value)
-			    : config_part_add(part, key, value, 0)) != 0) {
+	if (!part || config_part_add(part, key, value, 0) != 0) {
 		config_error_set(err, cfg->path, " out of memory");
 		return -ENOMEM;
 	}

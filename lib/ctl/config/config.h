@@ -50,7 +50,8 @@ void config_close(struct config *cfg);
 /**
  * Override a key of the file, before anything is read: "section.key=value". The key may be an alias
  * of the one in the file. The file need not have the section. A later call for a key overrides an
- * earlier one.
+ * earlier one; of a map that is changed (config_changes(), config_over()) it overrides the map's
+ * keys that it names.
  * @return 0, or -EINVAL (malformed) or -ENOMEM with err filled in.
  */
 int config_set(struct config *cfg, const char *text, struct config_error *err);

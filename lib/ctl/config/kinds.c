@@ -60,10 +60,13 @@ make_room(const struct config *cfg, const struct config_kind *kind, struct items
 	return 0;
 }
 
+/* Among the items of before, since sections have different names; not if a name has spellings. */
 static char *
 find(const struct config_kind *kind, const struct items *items, const char *name)
 {
-	for (uint32_t i = 0; i < items->n_before; i++) {
+	uint32_t n = kind->spell != NULL ? *items->count : items->n_before;
+
+	for (uint32_t i = 0; i < n; i++) {
 		char *item = *items->array + i * kind->item_bytes;
 
 		if (strcmp(item + kind->name_at, name) == 0)
@@ -77,11 +80,16 @@ read_item(struct config *cfg, const struct config_kind *kind, struct items *item
 	  const char *section, void *arg, struct config_error *err)
 {
 	const char *name = name_of(cfg, kind, section, err);
-	char *item = name == NULL ? NULL : find(kind, items, name);
+	char spelt[CONFIG_MAX_NAME + 1], *item;
 	int rc;
 
 	if (name == NULL)
 		return -EINVAL;
+	if (kind->spell != NULL) {
+		kind->spell(arg, name, spelt, sizeof(spelt));
+		name = spelt;
+	}
+	item = find(kind, items, name);
 	if (item != NULL)
 		return config_read(cfg, section, kind->fields, *kind->n_fields, item, err);
 	item = *items->array + (*items->count)++ * kind->item_bytes;

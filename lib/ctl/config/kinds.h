@@ -21,6 +21,8 @@ struct config_kind {
 	unsigned int name_chars;
 	const char *not_in_name; /* characters not allowed in a name; NULL: none */
 	bool removable;          /* as of struct config_row */
+	/* Writes the one spelling of a name that may have several; NULL: names are as written. */
+	void (*spell)(const void *arg, const char *name, char *out, size_t size);
 	/* Reads and checks the parts of a new item that are not fields; may be NULL.
 	 * @return 0, or -errno with err filled in. */
 	int (*finish)(struct config *cfg, const char *section, void *item, void *arg,
@@ -39,7 +41,7 @@ struct config_kind {
  * Read all sections of these kinds: into owner's item of that name, or into a new item at the end.
  * Owner keeps the items that were read, even after a failure.
  *
- * @param arg  Passed to finish().
+ * @param arg  Passed to spell() and finish().
  * @return     0, -EINVAL or -ENOMEM with err filled in.
  */
 int config_kinds_read(struct config *cfg, const struct config_kind *kinds, unsigned int n,

@@ -175,34 +175,48 @@ doubt_unit(struct config *cfg, const char *section, const struct field *field,
 }
 
 /*
- * Parse the value of a map in each layer over that of the layer under it: keys that a layer does
- * not name keep their values.
+ * Parse all that config_set() has set of a map, in its order. On failure *wrong is the value.
+ * -EEXIST: the values of a default are not known here, so nothing can be changed over it.
  */
 static int
-parse_map(const struct config *cfg, const char *section, const struct field *field, void *object)
+change_map(const struct config *cfg, const char *section, const struct field *field, void *object,
+	   const char **wrong)
 {
-	const struct given own = given_in(&cfg->set, section, field);
-	int rc;
+	const struct given g = given_in(&cfg->set, section, field);
+	const struct config_part *part = config_store_find(&cfg->set, section);
+	int rc = 0;
 
-	if (!cfg->under) {
-		const struct given g = find_given(cfg, section, field);
-
-		return g.value ? field_parse(field, g.alias, g.value, object, NULL, 0) : 0;
+	*wrong = NULL;
+	for (unsigned int i = 0; rc == 0 && g.value && i < part->n; i++) {
+		if (strcmp(part->entries[i].name, g.name) != 0)
+			continue;
+		if (*wrong && field->or_default && strcmp(*wrong, FIELD_DEFAULT) == 0)
+			return -EEXIST;
+		*wrong = part->entries[i].value;
+		rc = field_parse_change(field, g.alias, *wrong, object, NULL, 0);
 	}
-	rc = parse_map(cfg->under, section, field, object);
-	if (rc == 0 && own.value)
-		rc = field_parse_change(field, own.alias, own.value, object, NULL, 0);
 	return rc;
 }
 
+/*
+ * Parse the value of a map in each layer over that of the layer under it, or over the object's:
+ * keys that a change does not name keep their values.
+ */
 static int
-parse_value(const struct config *cfg, const char *section, const struct field *field,
-	    const struct given *g, void *object)
+parse_map(const struct config *cfg, const char *section, const struct field *field, void *object,
+	  const char **wrong)
 {
-	if (cfg->under && field->type == FIELD_MAP)
-		return parse_map(cfg, section, field, object);
-	return (cfg->changes ? field_parse_change : field_parse)(field, g->alias, g->value, object,
-								 NULL, 0);
+	int rc = 0;
+
+	if (cfg->under)
+		rc = parse_map(cfg->under, section, field, object, wrong);
+	if (cfg->under || cfg->changes)
+		return rc == 0 ? change_map(cfg, section, field, object, wrong) : rc;
+
+	const struct given g = find_given(cfg, section, field);
+
+	*wrong = g.value;
+	return g.value ? field_parse(field, g.alias, g.value, object, NULL, 0) : 0;
 }
 
 static int
@@ -222,12 +236,19 @@ read_field(struct config *cfg, const char *section, const struct field *field, v
 	}
 	if (!g.value)
 		return 0;
-	rc = parse_value(cfg, section, field, &g, object);
+	if (field->type == FIELD_MAP)
+		rc = parse_map(cfg, section, field, object, &g.value);
+	else
+		rc = (cfg->changes ? field_parse_change : field_parse)(field, g.alias, g.value,
+								       object, NULL, 0);
 	if (rc == 0) {
 		doubt_unit(cfg, section, field, &g);
 		return 0;
 	}
-	field_expected(field, g.alias, expected, sizeof(expected));
+	if (rc == -EEXIST)
+		snprintf(expected, sizeof(expected), "no other value of this key after it");
+	else
+		field_expected(field, g.alias, expected, sizeof(expected));
 	config_error_at(err, cfg->path, line_of(cfg, g.line), " [%s] %s = %s: expected %s", section,
 			g.name, g.value, expected);
 	return -EINVAL;

@@ -62,7 +62,7 @@ config_store_add(struct config_store *s, const char *section)
 const struct config_entry *
 config_part_find(const struct config_part *part, const char *key)
 {
-	for (unsigned int i = 0; i < part->n; i++)
+	for (unsigned int i = part->n; i-- > 0;)
 		if (strcmp(part->entries[i].name, key) == 0)
 			return &part->entries[i];
 	return NULL;
@@ -89,18 +89,5 @@ config_part_add(struct config_part *part, const char *key, const char *value, un
 	if (entry->value == NULL)
 		return -ENOMEM;
 	part->n++;
-	return 0;
-}
-
-int
-config_part_replace(struct config_part *part, const char *key, const char *value)
-{
-	struct config_entry *entry = (struct config_entry *)(uintptr_t)config_part_find(part, key);
-	char *copy = strdup(value);
-
-	if (copy == NULL)
-		return -ENOMEM;
-	free(entry->value);
-	entry->value = copy;
 	return 0;
 }

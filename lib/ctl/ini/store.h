@@ -37,13 +37,10 @@ struct config_part *config_store_find(const struct config_store *s, const char *
 /** Add a section, which must not exist yet. @return it, or NULL: no memory. */
 struct config_part *config_store_add(struct config_store *s, const char *section);
 
-/** Key of a section. @return NULL: it has none. */
+/** Key of a section; the last entry of that name. @return NULL: it has none. */
 const struct config_entry *config_part_find(const struct config_part *part, const char *key);
 
-/** Give a key that exists another value. @return 0 or -ENOMEM. */
-int config_part_replace(struct config_part *part, const char *key, const char *value);
-
-/** Add a key, which must not exist yet. @return 0 or -ENOMEM. */
+/** Add a key. @return 0 or -ENOMEM. */
 int config_part_add(struct config_part *part, const char *key, const char *value,
 		    unsigned int line);
 

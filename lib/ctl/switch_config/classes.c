@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/config/compare.h"
 #include "ctl/switch_config/class_kinds.h"
 #include "ctl/switch_config/classes_rows.h"
 #include "switch/params/port_names.h"
@@ -227,10 +228,23 @@ read_every(struct config *cfg, const struct switch_class_kind *kind, struct sw_p
 	return rc == 0 ? read_places(cfg, kind, false, out, err) : rc;
 }
 
+/* Read the keys that the object has as every port has them. */
+static int
+read_keys_of_every_port(struct config *cfg, const struct switch_class_kind *kind, const char *s,
+			const void *every, void *object, struct config_error *err)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; rc == 0 && i < *kind->n; i++)
+		if (!config_objects_differ(&kind->fields[i], 1, object, every))
+			rc = config_read(cfg, s, &kind->fields[i], 1, object, err);
+	return rc;
+}
+
 /*
  * Read a section into the objects of all ports; keys not given keep each port's values. With `of`
- * NULL, out is the active configuration, which does not record which ports have a section of their
- * own. So ports that differ from port 0 are assumed to have one, and do not change.
+ * NULL, out is the active configuration, which does not record the keys of single ports. So a key
+ * in which a port differs from every port is taken for its own, and keeps its value.
  */
 static int
 read_over_all_ports(struct config *cfg, const char *of, const struct switch_class_kind *kind,
@@ -238,15 +252,13 @@ read_over_all_ports(struct config *cfg, const char *of, const struct switch_clas
 		    struct config_error *err)
 {
 	void *every = of_every_port(kind, out, index);
-	char first[sizeof(struct sw_queue_params)];
 	int rc = 0;
 
-	memcpy(first, switch_class_object(kind, out, 0, index), kind->size);
 	for (unsigned int port = 0; rc == 0 && port < out->n_rows; port++) {
 		void *object = object_at(kind, out, port, index);
 
-		if (of != NULL || memcmp(object, first, kind->size) == 0)
-			rc = config_read(cfg, s, kind->fields, *kind->n, object, err);
+		rc = of != NULL ? config_read(cfg, s, kind->fields, *kind->n, object, err)
+				: read_keys_of_every_port(cfg, kind, s, every, object, err);
 	}
 	if (rc == 0)
 		rc = config_read(cfg, s, kind->fields, *kind->n, every, err);

@@ -37,19 +37,13 @@ static const char *const own_sections[] = {
 
 #define PORT_NAME_SIZE 24
 
-/* Read the sections from the one with this number, classes and tables, over the defaults. */
+/* Read the sections from the one with this number, and classes, over the defaults. */
 static int
 read_from(struct config *cfg, unsigned int first, struct sw_params *out, struct config_error *err)
 {
 	int rc = config_sections_read(cfg, sw_sections + first, sw_sections_n - first, out, err);
 
-	if (rc == 0)
-		rc = switch_classes_read(cfg, out, err);
-	if (rc == 0)
-		rc = switch_tables_read(cfg, &out->tables, err);
-	if (rc != 0)
-		sw_tables_free(&out->tables);
-	return rc;
+	return rc == 0 ? switch_classes_read(cfg, out, err) : rc;
 }
 
 int
@@ -62,7 +56,12 @@ switch_config_read_common(struct config *cfg, struct sw_params *out, struct conf
 	if (rc != 0)
 		return rc;
 	sw_params_default_zeroed(out, 0);
-	return read_from(cfg, SW_DEVICE_SECTIONS, out, err);
+	rc = read_from(cfg, SW_DEVICE_SECTIONS, out, err);
+	if (rc == 0)
+		rc = switch_tables_read(cfg, out, err);
+	if (rc != 0)
+		sw_tables_free(&out->tables);
+	return rc;
 }
 
 /* The number in "port N", or -1: plain digits, no leading zero, in range. */
@@ -295,17 +294,25 @@ switch_config_read(struct config *cfg, struct sw_params *out, struct config_erro
 	rc = read_from(cfg, 0, out, err);
 	if (rc == 0)
 		rc = read_ports(cfg, out, err);
+	/* They name ports. */
+	if (rc == 0)
+		rc = switch_tables_read(cfg, out, err);
 	return finish(cfg, out, rc, err);
 }
 
-/* Read the keys of [port N] or [port NAME] over those of out->ports; [port] changes nothing. */
+/*
+ * Read the keys of [port N] or [port NAME] over those of out->ports. [port] is refused: each port
+ * already has a value of every key.
+ */
 static int
 set_ports(struct config *cfg, struct sw_params *out, struct config_error *err)
 {
-	/* Each port already has a value of every key. */
-	struct sw_port_params shared = {0};
-	int rc = config_read(cfg, "port", sw_port_fields, sw_port_fields_n, &shared, err);
+	struct sw_port_params unused = {0};
+	int rc = config_read(cfg, "port", sw_port_fields, sw_port_fields_n, &unused, err);
 
+	if (rc == 0)
+		rc = config_refuse_given(cfg, "port", sw_port_fields, sw_port_fields_n,
+					 "one port: [port N] or [port NAME]", err);
 	for (const char *s = NULL; rc == 0 && (s = config_next(cfg, "port", s));) {
 		int port = strcmp(s, "port") == 0 ? -1 : sw_port_find(out, s + strlen("port "));
 
@@ -338,7 +345,7 @@ switch_config_set(struct config *cfg, const struct sw_params *now, struct sw_par
 	if (rc == 0)
 		rc = switch_classes_set(cfg, out, err);
 	if (rc == 0)
-		rc = switch_tables_read(cfg, &out->tables, err);
+		rc = switch_tables_read(cfg, out, err);
 	return finish(cfg, out, rc, err);
 }
 

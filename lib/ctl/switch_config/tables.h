@@ -3,7 +3,7 @@
  * The sections of a switch of which a file may have any number, each with its own name:
  *
  *   [fdb NAME]          an address that neither ages nor moves
- *   [interface vlan N]  the router's address in a VLAN; [interface port N]: a routed port
+ *   [interface vlan N]  the router's address in a VLAN; [interface port N or NAME]: a routed port
  *   [route PREFIX]      next hops, or a blackhole
  *   [neighbor ADDRESS]  a static neighbour: its MAC address is never requested
  */
@@ -13,13 +13,14 @@
 #include <stdbool.h>
 
 #include "ctl/config/compare.h"
-#include "switch/tables/tables.h"
+#include "switch/params/params.h"
 
 /**
- * Read all these sections into out, over its items. The caller frees out with sw_tables_free(),
- * also after a failure. @return 0, -EINVAL or -ENOMEM with err filled in.
+ * Read all these sections into params->tables, over its items; the ports have been read. The caller
+ * frees the tables with sw_tables_free(), also after a failure.
+ * @return 0, -EINVAL or -ENOMEM with err filled in.
  */
-int switch_tables_read(struct config *cfg, struct sw_tables *out, struct config_error *err);
+int switch_tables_read(struct config *cfg, struct sw_params *params, struct config_error *err);
 
 /** Fill err from why, if it is a clause of sw_tables_check(). @return whether it is. */
 bool switch_tables_refuse(const struct config *cfg, const char *why, struct config_error *err);

@@ -173,7 +173,7 @@ add_neighbors(const struct build *b)
 		snprintf(mac->name, sizeof(mac->name), "h%u", host);
 		scenario_host_mac(host, mac->mac);
 		mac->vlan = SCENARIO_HOST_VLAN;
-		mac->port = p;
+		snprintf(mac->port, sizeof(mac->port), "%u", p);
 	}
 }
 

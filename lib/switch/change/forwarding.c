@@ -10,6 +10,7 @@
 #include "switch/control/owners.h"
 #include "switch/control/state.h"
 #include "switch/forward/router.h"
+#include "switch/params/port_names.h"
 
 /* FNV-1a hash, to detect whether two configurations differ. */
 #define DIGEST_START 0xcbf29ce484222325ull
@@ -39,9 +40,10 @@ fdb_digest(const struct sw_params *params)
 	for (uint32_t i = 0; i < t->n_static_macs; i++) {
 		const struct sw_static_mac *s = &t->static_macs[i];
 		uint64_t key = fdb_key(s->vlan, s->mac);
+		int port = sw_port_find(params, s->port);
 
 		d = digest_bytes(d, &key, sizeof(key));
-		d = digest_bytes(d, &s->port, sizeof(s->port));
+		d = digest_bytes(d, &port, sizeof(port));
 	}
 	return d;
 }
@@ -108,7 +110,8 @@ fill_fdb(struct fdb *fdb, const struct sw_params *params)
 	for (uint32_t i = 0; rc == 0 && i < tables->n_static_macs; i++) {
 		const struct sw_static_mac *s = &tables->static_macs[i];
 
-		rc = fdb_add_static(fdb, fdb_key(s->vlan, s->mac), s->port);
+		rc = fdb_add_static(fdb, fdb_key(s->vlan, s->mac),
+				    (uint16_t)sw_port_find(params, s->port));
 	}
 	return rc;
 }

@@ -65,7 +65,6 @@ struct sw_port_classes {
 };
 
 #define SW_DEVICE_CHARS 63
-#define SW_PORT_NAME_CHARS 31
 #define SW_SYSTEM_CHARS 63
 
 struct sw_port_params {

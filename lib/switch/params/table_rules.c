@@ -7,15 +7,18 @@
 
 #include "fwd/neigh.h"
 #include "switch/params/params.h"
+#include "switch/params/port_names.h"
 
 static const char *
 static_mac_fault(const struct sw_params *params, const struct sw_static_mac *mac)
 {
-	const struct sw_port_params *port = &params->ports[mac->port];
+	int number = sw_port_find(params, mac->port);
+	const struct sw_port_params *port;
 	struct vlan_set set;
 
-	if (mac->port >= params->n_ports)
+	if (number < 0)
 		return "port: expected a port of this switch";
+	port = &params->ports[number];
 	if (!params->vlan_filtering)
 		return NULL;
 	vlan_set_parse(port->tagged_vlans, &set);

@@ -8,5 +8,6 @@
 #define MAX_FRAME_BYTES 16000u /* of an mbuf's data room, with headroom */
 #define MAX_LINK_SPEED (1600 * GBPS)
 #define MIN_LINK_SPEED (1 * MBPS)
+#define SW_PORT_NAME_CHARS 31
 
 #endif

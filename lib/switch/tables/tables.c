@@ -15,8 +15,9 @@ const struct field sw_static_mac_fields[] = {
 	 .help = "MAC address of the station"},
 	{FIELD_OF(struct sw_static_mac, vlan), .type = FIELD_U16, .max = VLAN_MAX_ID, .def = "0",
 	 .live = true, .help = "VLAN of the station; 0: none, for vlan_filtering = off"},
-	{FIELD_OF(struct sw_static_mac, port), .type = FIELD_U16, .max = SW_MAX_PORTS - 1,
-	 .live = true, .help = "port to which the station is connected"},
+	{FIELD_OF(struct sw_static_mac, port), .type = FIELD_STR, .min = 1,
+	 .max = SW_PORT_NAME_CHARS, .live = true,
+	 .help = "port to which the station is connected, by number or name"},
 };
 const unsigned int sw_static_mac_fields_n = ARRAY_LEN(sw_static_mac_fields);
 

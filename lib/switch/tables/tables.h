@@ -12,6 +12,7 @@
 
 #include "base/field/field.h"
 #include "fwd/route.h"
+#include "switch/tables/limits.h"
 #include "tm/buffer/mmu_params.h"
 
 #define SW_MAX_PORTS MMU_MAX_PORTS
@@ -32,8 +33,8 @@
 struct sw_static_mac {
 	char name[SW_NAME_CHARS + 1];
 	uint8_t mac[6];
-	uint16_t vlan; /* 0: untagged, with vlan_filtering off */
-	uint16_t port;
+	uint16_t vlan;                     /* 0: untagged, with vlan_filtering off */
+	char port[SW_PORT_NAME_CHARS + 1]; /* number or name: sw_port_find() */
 };
 
 /* [interface vlan N] or [interface port N]: the router's place in a VLAN, or a routed port. */

@@ -247,6 +247,7 @@ route_params(struct sw_params *p)
 	strcpy(t->static_macs[0].name, "x");
 	memcpy(t->static_macs[0].mac, (uint8_t[6]){2, 0, 0, 0, 0, 7}, 6);
 	t->static_macs[0].vlan = 10;
+	strcpy(t->static_macs[0].port, "0");
 	t->n_static_macs = 1;
 }
 

@@ -195,6 +195,10 @@ TEST(a_key_is_set_over_what_is_in_force)
 		{"route 10.2.0.0/16.nexthop=10.9.0.1",
 		 "running: [route 10.2.0.0/16] nexthop = 10.9.0.1: expected addresses in the subnet"},
 		{"port 2.shaper_rate_bps=1G", "running: [port 2]: expected a known section"},
+		{"port.shaper_rate_bps=1G",
+		 "running: [port] shaper_rate_bps = 1G: expected one port: [port N] or [port NAME]"},
+		{"port.shaper=1G", "running: [port] shaper = 1G: expected a known key"},
+		{"fdb a.port=2", "running: [fdb a] mac is missing"},
 		{"queue 2|3.max_rate_bps=1G", "running: [queue 2|3]: expected an existing port"},
 		{"port 1.tc_to_queue_map=3:4",
 		 "running: [port 1] tc_to_queue_map = 0:0, 1:1, 2:2, 5:5, 6:6, 7:7, *:4: port 1: "
@@ -211,10 +215,13 @@ TEST(a_key_is_set_over_what_is_in_force)
 			  "[wred]\nKmin = 7KB\n[route 10.0.0.0/8]\nnexthop = blackhole\n" TWO_PORTS,
 			  &p, &err),
 		0);
-	/* Port 1 has a section of its own for this queue. */
+	/* Port 1 has a section of its own for this queue, which gives another key. */
 	assert_int_equal(set(&p, "queue 3.max_rate_bps=6G", &err), 0);
 	assert_int_equal(p.queues[0][3].max_rate_bps, 6 * GBPS);
-	assert_int_equal(p.queues[1][3].max_rate_bps, 5 * GBPS);
+	assert_int_equal(p.queues[1][3].max_rate_bps, 6 * GBPS);
+	assert_int_equal(set(&p, "queue 3.burst_bytes=3000", &err), 0);
+	assert_int_equal(p.queues[0][3].burst_bytes, 3000);
+	assert_int_equal(p.queues[1][3].burst_bytes, 1500);
 	assert_int_equal(set(&p, "queue 4.max_rate_bps=1G", &err), 0);
 	assert_int_equal(p.queues[1][4].max_rate_bps, 1 * GBPS);
 	assert_int_equal(set(&p, "queue 1|4.max_rate_bps=2G", &err), 0);
@@ -239,6 +246,72 @@ TEST(a_key_is_set_over_what_is_in_force)
 	assert_int_equal(p.tables.n_routes, 2);
 	assert_int_equal(p.wred.green_min_threshold_bytes, 7000);
 	sw_tables_free(&p.tables);
+}
+
+/* Several sections of one object, by number and by name, add up; of one key the last counts. */
+TEST(sections_of_one_object_add_up)
+{
+	static const char file[] =
+		"[switch]\nvlan_filtering = on\n[router]\nrouter_mac = 02:ff:00:00:00:01\n"
+		"[interface port spine]\nip = 10.0.1.1/24\n"
+		"[interface port 1]\nip6 = fd00:1::1/64\n"
+		"[fdb a]\nmac = 02:00:00:00:00:0a\nvlan = 1\nport = leaf\n"
+		"[fdb b]\nmac = 02:00:00:00:00:0b\nvlan = 1\nport = 0\n"
+		"[port]\nlink_speed_bps = 10G\n[port 0]\nname = leaf\naccess_vlan = 1\n"
+		"[port 1]\nname = spine\naccess_vlan = 9\n";
+	static const struct {
+		const char *set[2];
+	} pairs[] = {
+		{{"port 1.max_learned_addresses=9", "port SPINE.shaper_rate_bps=2G"}},
+		{{"port spine.dscp_to_tc_map=10:3", "port 1.dscp_to_tc_map=11:3"}},
+		{{"qos_map.dscp_to_tc_map=20:3", "qos_map.dscp_to_tc_map=21:3"}},
+		{{"queue 1|3.max_rate_bps=3G", "queue spine|3.burst_bytes=2000"}},
+		{{"interface port spine.ip=10.0.2.1/24", "interface port 1.ip6=fd00:2::1/64"}},
+		{{"fdb a.port=LEAF", "fdb a.mac=02:00:00:00:00:0c"}},
+	};
+	struct config_error err = {"no error"};
+
+	for (unsigned int k = 0; k < 2; k++) {
+		struct sw_params p;
+
+		assert_int_equal(read_text(file, &p, &err), 0);
+		assert_int_equal(p.tables.n_interfaces, 1);
+		assert_string_equal(p.tables.interfaces[0].ip6, "fd00:1::1/64");
+		assert_string_equal(p.tables.static_macs[1].port, "leaf");
+		for (unsigned int i = 0; i < ARRAY_LEN(pairs); i++) {
+			struct config *cfg = config_open_text("running", "", 0, &err);
+			struct sw_params next;
+
+			assert_int_equal(config_set(cfg, pairs[i].set[k], &err), 0);
+			assert_int_equal(config_set(cfg, pairs[i].set[1 - k], &err), 0);
+			if (switch_config_set(cfg, &p, &next, &err) != 0)
+				fail_msg("%s", err.text);
+			sw_tables_free(&p.tables);
+			p = next;
+			config_close(cfg);
+		}
+		assert_int_equal(p.ports[1].max_learned_addresses, 9);
+		assert_int_equal(p.ports[1].shaper_rate_bps, 2 * GBPS);
+		assert_int_equal(p.ports[1].classes.dscp_to_tc_map[10], 3);
+		assert_int_equal(p.ports[1].classes.dscp_to_tc_map[11], 3);
+		assert_int_equal(p.qos.dscp_to_tc_map[20], 3);
+		assert_int_equal(p.qos.dscp_to_tc_map[21], 3);
+		assert_int_equal(p.queues[1][3].max_rate_bps, 3 * GBPS);
+		assert_int_equal(p.queues[1][3].burst_bytes, 2000);
+		assert_int_equal(p.tables.n_interfaces, 1);
+		assert_string_equal(p.tables.interfaces[0].name, "port 1");
+		assert_string_equal(p.tables.interfaces[0].ip, "10.0.2.1/24");
+		assert_string_equal(p.tables.interfaces[0].ip6, "fd00:2::1/64");
+		assert_int_equal(p.tables.static_macs[0].mac[5], 0xc);
+		assert_string_equal(p.tables.static_macs[0].port, "leaf");
+		/* A port that has a key of its own keeps it, port 0 too. */
+		assert_int_equal(set(&p, "queue 0|4.max_rate_bps=1G", &err), 0);
+		assert_int_equal(set(&p, "queue 4.max_rate_bps=2G", &err), 0);
+		assert_int_equal(p.queues[0][4].max_rate_bps, 1 * GBPS);
+		assert_int_equal(p.queues[1][4].max_rate_bps, 2 * GBPS);
+		assert_int_equal(set(&p, "port 1.dscp_to_tc_map=default", &err), 0);
+		sw_tables_free(&p.tables);
+	}
 }
 
 TEST_MAIN(.begin = enter_folder, .end = leave_folder)

@@ -122,8 +122,8 @@ TEST(vlans_come_and_go_and_filtering_too)
 
 TEST(static_addresses_come_move_and_go_over_what_was_learned)
 {
-	struct sw_static_mac mac[2] = {{.name = "one", .mac = {2, 0, 0, 0, 0, 1}, .port = 3},
-				       {.name = "two", .mac = {2, 0, 0, 0, 0, 2}, .port = 0}};
+	struct sw_static_mac mac[2] = {{.name = "one", .mac = {2, 0, 0, 0, 0, 1}, .port = "3"},
+				       {.name = "two", .mac = {2, 0, 0, 0, 0, 2}, .port = "0"}};
 	struct bench *b = &bench;
 
 	bench_defaults(&b->params, 4);
@@ -136,7 +136,7 @@ TEST(static_addresses_come_move_and_go_over_what_was_learned)
 	give_plain(b, 1, 2, 0);
 	sees_tag(b, 0, -1, 0);
 	assert_int_equal(sw_fdb_stats(b->sw).static_kept, 1);
-	mac[0].port = 2;
+	strcpy(mac[0].port, "2");
 	b->params.tables.n_static_macs = 1;
 	reload(b, 10000);
 	give_plain(b, 0, 1, 10000);
@@ -190,7 +190,7 @@ TEST(ageing_limits_and_size_hold_from_then_on)
  * lost. */
 TEST(what_is_learned_while_shards_go_over_stays_known)
 {
-	struct sw_static_mac mac = {.name = "nine", .mac = {2, 0, 0, 0, 0, 9}, .port = 3};
+	struct sw_static_mac mac = {.name = "nine", .mac = {2, 0, 0, 0, 0, 9}, .port = "3"};
 	struct bench *b = &bench;
 	struct sw_forwarding *next = NULL;
 	struct rte_mbuf *m;
@@ -434,7 +434,7 @@ TEST(next_hops_find_places_in_a_full_table_and_too_many_are_refused)
 		b->params.tables.n_static_macs = 17;
 		for (uint8_t i = 0; i < 17; i++)
 			many[i] = (struct sw_static_mac){
-				.mac = {2, 0, 0, 0, 0, i}, .vlan = 10, .port = 0};
+				.mac = {2, 0, 0, 0, 0, i}, .vlan = 10, .port = "0"};
 		refuse(b, "switch: fdb_entries: expected 17 at least, one for each [fdb]");
 		b->params.tables.n_static_macs = 16;
 		reload(b, 2000);
@@ -509,11 +509,13 @@ params_by_chance(struct chance *c, struct sw_params *p)
 	}
 	for (uint8_t i = 0; i < STATICS; i++) {
 		struct sw_static_mac *s = &c->macs[n];
+		uint16_t port;
 
 		*s = (struct sw_static_mac){.mac = {2, 0, 0, 0, 0, (uint8_t)(100 + i)},
-					    .vlan = vids[prng_below(&c->prng, VLANS)],
-					    .port = (uint16_t)prng_below(&c->prng, 4)};
-		n += is_in(&p->ports[s->port], s->vlan);
+					    .vlan = vids[prng_below(&c->prng, VLANS)]};
+		port = (uint16_t)prng_below(&c->prng, 4);
+		snprintf(s->port, sizeof(s->port), "%u", port);
+		n += is_in(&p->ports[port], s->vlan);
 	}
 	p->tables.static_macs = c->macs;
 	p->tables.n_static_macs = n;
@@ -583,7 +585,7 @@ fate_of(const struct sw_params *p, uint16_t in, uint16_t vid, uint8_t dst)
 		const struct sw_static_mac *s = &p->tables.static_macs[i];
 
 		if (s->vlan == vid && s->mac[5] == dst)
-			f.to_ports = s->port == in ? 0 : (uint8_t)(1u << s->port);
+			f.to_ports = atoi(s->port) == in ? 0 : (uint8_t)(1u << atoi(s->port));
 	}
 	/* Hosts below 4 speak, from their ports. */
 	if (dst < 4)
@@ -811,7 +813,7 @@ change_crew(struct bench *b, struct sw_static_mac *mac, struct sw_static_route *
 
 	snprintf(p->ports[i % CREW_PORTS].tagged_vlans, VLAN_LIST_CHARS, "%u-%u", 20 + i % 50,
 		 90 + i % 50);
-	mac->port = (uint16_t)(i % CREW_PORTS);
+	snprintf(mac->port, sizeof(mac->port), "%u", i % CREW_PORTS);
 	p->tables.n_static_macs = i % 2;
 	p->tables.n_interfaces = i % 5 != 0;
 	p->tables.n_routes = i % 5 != 0 && i % 3 != 0;
@@ -848,7 +850,8 @@ TEST(a_thousand_changes_beside_threads_that_forward_leave_nothing_behind)
 				       .largest_frame = 512,
 				       .socket = SOCKET_ID_ANY,
 				       .threads = true};
-	struct sw_static_mac mac = {.name = "a", .mac = {2, 0, 0, 0, 0, 77}, .vlan = 10};
+	struct sw_static_mac mac = {
+		.name = "a", .mac = {2, 0, 0, 0, 0, 77}, .vlan = 10, .port = "0"};
 	struct sw_static_route route = {.name = "10.99.0.0/16"};
 	struct crew c = {.b = &b};
 	struct hand hands[2];

@@ -73,7 +73,7 @@ set_params(struct sw_params *p, uint16_t shards)
 }
 
 static struct sw_static_mac static_macs[] = {
-	{.name = "one", .mac = {2, 0, 0, 0, 0, 1}, .vlan = 10, .port = 0}};
+	{.name = "one", .mac = {2, 0, 0, 0, 0, 1}, .vlan = 10, .port = "0"}};
 static struct sw_static_route routes[] = {{.name = "10.99.0.0/16", .nexthop = "10.0.20.3"}};
 static struct sw_neighbor neighbors[] = {{.name = "10.0.20.3", .mac = {2, 0, 0, 0, 0, 3}}};
 

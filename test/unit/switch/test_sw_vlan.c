@@ -177,7 +177,7 @@ TEST(short_frame_is_padded_when_its_tag_goes)
 TEST(static_address_stays_where_it_was_put)
 {
 	struct bench *b = &bench;
-	struct sw_static_mac mac = {.name = "two", .mac = {2, 0, 0, 0, 0, 2}, .port = 2};
+	struct sw_static_mac mac = {.name = "two", .mac = {2, 0, 0, 0, 0, 2}, .port = "2"};
 
 	bench_defaults(&b->params, 4);
 	b->params.tables.static_macs = &mac;
