@@ -115,6 +115,10 @@ def check_dashboard(server, exported):
     panels = json.loads(DASHBOARD.read_text())["panels"]
     legends = [p["options"]["legend"].get("showLegend") for p in panels if "legend" in p.get("options", {})]
     check("its legends are shown", len(legends) > 15 and all(legends), legends)
+    ports = {t["legendFormat"] for p in panels for t in p.get("targets", []) if "{{port}}" in t["legendFormat"]}
+    check("legends of ports have their names", len(ports) > 8 and all("{{port_name}}" in text for text in ports), ports)
+    lost = [q for q in queries if re.search(r"by \([^)]*\bport\b", q) and not re.search(r"by \([^)]*\bport_name\b", q)]
+    check_equal("no sum by ports loses their names", lost, [])
     units = {p["fieldConfig"]["defaults"]["unit"] for p in panels if p["type"] != "row"}
     check_equal("its units are Grafana's", units - {"bps", "decbytes", "none", "ops", "percentunit", "pps", "s"}, set())
     for what, text in (("dashboard", " ".join(queries + variables)), ("alert rules", RULES.read_text()),

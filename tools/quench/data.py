@@ -223,6 +223,12 @@ class Run:
         b = self.results["bottleneck"]
         return self.queues.get((str(b["node"]), str(b["port"]), str(b["queue"])))
 
+    def bottleneck_speed_bps(self) -> int:
+        """Of the bottleneck's own port: links between switches may have another speed than those of hosts."""
+        b = self.results["bottleneck"]
+        own = (p["link_speed_bps"] for p in self.results.get("ports", []) if (p["node"], p["port"]) == (b["node"], b["port"]))
+        return int(next(own, self.results["link_speed_bps"]))
+
     def all_times(self, measure: str) -> tuple[Column, Column] | None:
         """The sum of the histograms of all flows: (values, counts), or None."""
         parts = [pair for (_, what), pair in self.times.items() if what == measure]

@@ -123,7 +123,7 @@ def fact_table(run):
     warnings = "".join(f'<p class="bad">{escape(text)}.' for text in results.get("warnings", []))
     return warnings + table((), (
         *([("Jain index", f"{results['jain_index']:.4f}")] if send_together(run) else []),
-        ("Link use", f"{b['link_use'] * 100:.2f} % of {results['link_speed_bps'] / 1e9:g} Gb/s at {escape(str(b['node']))} "
+        ("Link use", f"{b['link_use'] * 100:.2f} % of {run.bottleneck_speed_bps() / 1e9:g} Gb/s at {escape(str(b['node']))} "
                      f"port {b['port']}"),
         ("Queue", f"mean {kbytes(b['queue_mean_bytes'])}, p50 {kbytes(b['queue_p50_bytes'])}, "
                   f"p99 {kbytes(b['queue_p99_bytes'])}, max {kbytes(b['queue_max_bytes'])}"),

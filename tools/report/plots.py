@@ -191,7 +191,7 @@ def rates(run):
         axes.plot(bins.mean(series.ms()), y, color=colour, lw=1.3 if few else 0.6, alpha=0.9 if few else 0.6)
         tops.append(y[bins.mean(series.ms()) >= start].max(initial=0))
         labels.append((y[-max(1, len(y) // 20):].mean(), name, colour))
-    share = results["link_speed_bps"] / 1e9 / len(run.flows)
+    share = run.bottleneck_speed_bps() / 1e9 / len(run.flows)
     axes.axhline(share, color="black", lw=1, ls="--")
     if not few:
         labels = [(np.median([y for y, _, _ in labels]), f"{len(labels)} flows", GREY)]
