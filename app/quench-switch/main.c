@@ -24,6 +24,7 @@
 #include "quench-switch/telemetry/switch_report.h"
 #include "quench-switch/nodes/shards.h"
 #include "quench-switch/nodes/watch.h"
+#include "switch/monitor/dcbx.h"
 #include "switch/params/port_names.h"
 #include "switch/sw.h"
 #include "quench-switch/telemetry/switch_telemetry.h"
@@ -58,7 +59,11 @@ static struct quench_switch {
 	struct node *node;
 	struct shards shards;
 	struct run_result result;
+	uint64_t leave_by_ns; /* 0: no stop was asked for */
 } quench_switch;
+
+/* Longest wait for the last LLDP frames, which a port that is paused does not send. */
+#define LEAVE_NS (100 * NS_PER_MS)
 
 static void
 close_switch(struct quench_switch *s, int code)
@@ -233,6 +238,17 @@ shaper_burst_ns(const struct run_app *app)
 	return burst_ns;
 }
 
+static bool
+leave(const struct run_app *app, uint64_t now_ns)
+{
+	struct quench_switch *s = &quench_switch;
+
+	(void)app;
+	if (s->leave_by_ns == 0)
+		s->leave_by_ns = now_ns + LEAVE_NS;
+	return sw_dcbx_leave(s->node, now_ns) && now_ns < s->leave_by_ns;
+}
+
 static int
 run_switch(struct quench_switch *s, const struct opts *opts)
 {
@@ -253,6 +269,7 @@ run_switch(struct quench_switch *s, const struct opts *opts)
 		.shaper_burst_ns = shaper_burst_ns,
 		.stats = switch_stats,
 		.watch = switch_watch,
+		.leave = leave,
 	};
 	char lcores[40];
 	int rc;

@@ -105,6 +105,11 @@ def main():
         check(f"tshark reads: {words}", words in said, said)
     check("tshark finds nothing malformed", "Malformed" not in said and "Expert Info (Error" not in said, said)
     check_equal("exit code after SIGTERM", switch.stop(), 0)
+    for i, daemon in enumerate(daemons):
+        gone = wait_for(f"lldpd {i} forgets us", lambda d=daemon: "02:5a:00:00:00:00" not in d.neighbours())
+        ageouts = re.search(r'"ageout_cnt": "(\d+)"', daemon("-f", "json", "show", "statistics", "summary").stdout)
+        check(f"lldpd {i} forgets a switch that says so, and not because its time to live ends", gone and ageouts and ageouts[1] == "0",
+              ageouts and ageouts[0])
     ports = switch.json()["ports"]
     check_equal("port 0", (ports[0]["dcbx"]["pfc_state"], ports[0]["dcbx"]["pfc_agreed"]), ("agreed", 8))
     check_equal("port 1", (ports[1]["dcbx"]["pfc_state"], ports[1]["dcbx"]["pfc_agreed"]), ("mismatch", 0))

@@ -539,6 +539,9 @@ run_node(const struct run_app *app, struct run_result *result)
 		free_slow(&s);
 		return rc;
 	}
+	/* The first frames already find the MTUs and links; the first slow work tells the node. */
+	look_at_links(&s, tsc_clock_now(&clock));
+	s.link_ns = 0;
 	service_ready();
 	if (rte_lcore_count() > 1)
 		rc = run_beside_workers(&s, n);

@@ -198,3 +198,13 @@ dcbx_port_tx(struct dcbx_port *p, const struct lldp_params *params, uint8_t *buf
 	counter_inc(&p->stats.tx_frames);
 	return lldp_build(buf, &says);
 }
+
+size_t
+dcbx_port_shutdown(struct dcbx_port *p, uint8_t *buf)
+{
+	struct lldp_info says = p->local;
+
+	says.ttl_s = 0;
+	counter_inc(&p->stats.tx_frames);
+	return lldp_build(buf, &says);
+}

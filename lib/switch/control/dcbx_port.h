@@ -86,4 +86,7 @@ bool dcbx_port_poll(struct dcbx_port *p, uint64_t now_ns);
 size_t dcbx_port_tx(struct dcbx_port *p, const struct lldp_params *params, uint8_t *buf,
 		    uint64_t now_ns);
 
+/** Build the frame by which neighbours forget us at once; it counts as sent. @return its length. */
+size_t dcbx_port_shutdown(struct dcbx_port *p, uint8_t *buf);
+
 #endif

@@ -35,7 +35,9 @@ struct sw_event_log {
 struct sw_lldp {
 	struct lldp_params params;
 	struct port_set auto_ports;
-	struct dcbx_port *port; /* by port */
+	bool left;               /* the switch is about to end */
+	struct port_set leaving; /* ports on which a shutdown frame is still to be offered */
+	struct dcbx_port *port;  /* by port */
 	enum dcbx_pfc_state reported[SW_MAX_PORTS];
 	uint8_t reported_prios[SW_MAX_PORTS];
 };

@@ -213,6 +213,14 @@ report_change(struct sw *sw, uint16_t port, uint64_t now_ns)
 	sw_want_port(sw, port);
 }
 
+static void
+leave_ports(struct sw *sw)
+{
+	for (uint16_t port = 0; port < sw->n_ports; port++)
+		if (!sw->ports[port].requested.link_down)
+			port_set_add(&sw->control->lldp.leaving, port);
+}
+
 void
 sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_ns)
 {
@@ -221,6 +229,10 @@ sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_n
 
 	l->params = params->lldp;
 	l->auto_ports = (struct port_set){0};
+	if (was_on && !l->params.lldp)
+		leave_ports(sw);
+	else if (l->params.lldp)
+		l->leaving = (struct port_set){0};
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		bool is_auto = params->ports[port].flow_control == SW_FLOW_AUTO;
 		struct dcbx_port *d = &l->port[port];
@@ -242,18 +254,82 @@ sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t now_n
 	}
 }
 
+/* Has the owner of the port taken the last frame? */
+static bool
+is_out(const struct sw *sw, uint16_t port)
+{
+	return !__atomic_load_n(&sw->lldp.out[port].ready, __ATOMIC_ACQUIRE);
+}
+
 static void
-offer_frame(struct sw *sw, uint16_t port, uint64_t now_ns)
+hand_over(struct sw *sw, uint16_t port, size_t len)
 {
 	struct sw_lldp_out *out = &sw->lldp.out[port];
 
-	if (sw->ports[port].requested.link_down || __atomic_load_n(&out->ready, __ATOMIC_ACQUIRE))
-		return;
-	out->len = (uint16_t)dcbx_port_tx(&sw->control->lldp.port[port], &sw->control->lldp.params,
-					  out->frame, now_ns);
+	out->len = (uint16_t)len;
 	__atomic_store_n(&out->ready, 1, __ATOMIC_RELEASE);
 	sw_post_request(&sw_owner(sw, port)->request, SW_REQUEST_LLDP);
 	sw_wake(sw, port);
+}
+
+static void
+offer_frame(struct sw *sw, uint16_t port, uint64_t now_ns)
+{
+	struct sw_lldp *l = &sw->control->lldp;
+
+	if (!sw->ports[port].requested.link_down && is_out(sw, port))
+		hand_over(
+			sw, port,
+			dcbx_port_tx(&l->port[port], &l->params, sw->lldp.out[port].frame, now_ns));
+}
+
+/* 802.1AB-2016 figure 9-3, TX_SHUTDOWN_FRAME. @return when to call again. */
+static uint64_t
+offer_shutdowns(struct sw *sw, uint64_t now_ns)
+{
+	struct port_set *leaving = &sw->control->lldp.leaving;
+
+	for (uint16_t port = port_set_next(leaving, 0); port != PORT_NONE;
+	     port = port_set_next(leaving, (uint16_t)(port + 1))) {
+		if (!is_out(sw, port))
+			continue;
+		port_set_remove(leaving, port);
+		hand_over(sw, port,
+			  dcbx_port_shutdown(&sw->control->lldp.port[port],
+					     sw->lldp.out[port].frame));
+	}
+	return port_set_next(leaving, 0) == PORT_NONE ? NEVER_NS : now_ns + NS_PER_MS;
+}
+
+/* Is the frame still with the port's owner, or in its queue? */
+static bool
+is_on_its_way(const struct sw *sw, uint16_t port)
+{
+	uint8_t queue = sw_queue_of_tc(sw, port, TM_CLASSES - 1);
+
+	return !is_out(sw, port) ||
+	       __atomic_load_n(&sw->ports[port].queue[queue].bytes, __ATOMIC_RELAXED) > 0;
+}
+
+bool
+sw_dcbx_leave(struct node *node, uint64_t now_ns)
+{
+	struct sw *sw = sw_of(node);
+	struct sw_lldp *l = &sw->control->lldp;
+	bool waits = false;
+
+	if (l->params.lldp) {
+		l->params.lldp = false;
+		l->left = true;
+		leave_ports(sw);
+	}
+	if (!l->left)
+		return false;
+	(void)offer_shutdowns(sw, now_ns);
+	for (uint16_t port = 0; port < sw->n_ports && !waits; port++)
+		waits = !sw->ports[port].requested.link_down &&
+			(port_set_has(&l->leaving, port) || is_on_its_way(sw, port));
+	return waits;
 }
 
 uint64_t
@@ -262,7 +338,7 @@ sw_dcbx_control(struct sw *sw, uint64_t now_ns)
 	struct sw_lldp *l = &sw->control->lldp;
 
 	if (!l->params.lldp)
-		return NEVER_NS;
+		return offer_shutdowns(sw, now_ns);
 	for (uint16_t port = 0; port < sw->n_ports; port++) {
 		struct dcbx_port *d = &l->port[port];
 		bool due;

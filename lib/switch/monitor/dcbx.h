@@ -9,6 +9,7 @@
 #ifndef QUENCH_SWITCH_MONITOR_DCBX_H
 #define QUENCH_SWITCH_MONITOR_DCBX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct dcbx_port;
@@ -23,6 +24,11 @@ void sw_dcbx_set_params(struct sw *sw, const struct sw_params *params, uint64_t 
 
 /** @return when to call again. */
 uint64_t sw_dcbx_control(struct sw *sw, uint64_t now_ns);
+/**
+ * The switch is about to end: say so to all neighbours, once.
+ * @return false when the frames are sent or LLDP is off; true: call again after control work.
+ */
+bool sw_dcbx_leave(struct node *node, uint64_t now_ns);
 void sw_dcbx_link_down(struct sw *sw, uint16_t port, uint64_t now_ns);
 
 const struct dcbx_port *sw_dcbx(const struct node *node, uint16_t port);

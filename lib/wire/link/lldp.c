@@ -195,8 +195,10 @@ lldp_build(uint8_t *buf, const struct lldp_info *info)
 	be16_store(buf + n, TLV_TTL << 9 | 2);
 	be16_store(buf + n + 2, info->ttl_s);
 	n += 4;
-	n += put_basic(buf + n, info);
-	for (unsigned int i = 0; i < ARRAY_LEN(kinds); i++) {
+	/* A shutdown frame has nothing more: 802.1AB-2016 9.2.7, mibConstrShutdownLLDPDU(). */
+	if (info->ttl_s > 0)
+		n += put_basic(buf + n, info);
+	for (unsigned int i = 0; info->ttl_s > 0 && i < ARRAY_LEN(kinds); i++) {
 		if (dcbx_has(&info->dcbx, kinds[i]))
 			n += dcbx_build(buf + n, &info->dcbx, kinds[i]);
 	}

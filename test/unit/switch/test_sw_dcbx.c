@@ -8,6 +8,7 @@
 #include "unit/chance.h"
 
 #include "switch/control/event_log.h"
+#include "switch/monitor/dcbx.h"
 #include "wire/link/lldp.h"
 
 static struct bench *
@@ -55,9 +56,9 @@ hear(struct bench *b, uint16_t port, uint8_t prios, uint64_t now_ns)
 	hear_agent(b, port, 0x0E, &peer, now_ns);
 }
 
-/* Take LLDP frames that wait. */
+/* Take LLDP frames that wait, all with this time to live. */
 static unsigned int
-take_lldp(struct bench *b, uint16_t port, uint64_t now_ns)
+take_ttl(struct bench *b, uint16_t port, uint16_t ttl_s, uint64_t now_ns)
 {
 	struct lldp_info info;
 	struct rte_mbuf *m;
@@ -68,10 +69,18 @@ take_lldp(struct bench *b, uint16_t port, uint64_t now_ns)
 			lldp_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &info),
 			LLDP_OK);
 		assert_memory_equal(info.src_mac, b->params.ports[port].mac, 6);
-		assert_int_equal(info.ttl_s, 121);
+		assert_int_equal(info.ttl_s, ttl_s);
+		/* 802.1AB: the two IDs and the time to live are all that a shutdown frame has. */
+		assert_int_equal(info.dcbx.present == 0 && m->data_len == 60, ttl_s == 0);
 		sent(m);
 	}
 	return n;
+}
+
+static unsigned int
+take_lldp(struct bench *b, uint16_t port, uint64_t now_ns)
+{
+	return take_ttl(b, port, 121, now_ns);
 }
 
 /* Does a pause of priority 3 hold data at this time? It is for 838 us. */
@@ -455,6 +464,9 @@ TEST(lldp_falls_silent_speaks_again_and_follows_its_interval)
 	b->params.lldp.lldp = false;
 	reload(b, NS_PER_SEC);
 	assert_false(sw_dcbx(b->sw, 1)->has_peer);
+	/* Its peers forget it at once. */
+	assert_int_equal(take_ttl(b, 0, 0, NS_PER_SEC), 1);
+	assert_int_equal(take_ttl(b, 1, 0, NS_PER_SEC), 1);
 	hear(b, 1, 0x08, 2 * NS_PER_SEC);
 	assert_int_equal(drops(b, 1, SW_DROP_RESERVED_ADDRESS), 1);
 	b->sw->ops->control(b->sw, 100 * NS_PER_SEC);
@@ -474,6 +486,31 @@ TEST(lldp_falls_silent_speaks_again_and_follows_its_interval)
 		sent(m);
 		assert_null(take(b, port, 207 * NS_PER_SEC));
 	}
+	bench_stop(b);
+}
+
+TEST(neighbours_hear_that_the_switch_ends)
+{
+	struct bench *b = bench_of(SW_FLOW_PFC);
+	uint64_t now_ns = NS_PER_SEC;
+
+	b->sw->ops->control(b->sw, 0);
+	sw_set_link(b->sw, 0, false, 0);
+	/* The first frames are still to be sent: the last ones come after them. */
+	assert_true(sw_dcbx_leave(b->sw, now_ns));
+	assert_int_equal(take_lldp(b, 1, now_ns), 1);
+	now_ns += NS_PER_MS;
+	b->sw->ops->control(b->sw, now_ns);
+	assert_true(sw_dcbx_leave(b->sw, now_ns));
+	assert_int_equal(take_ttl(b, 1, 0, now_ns), 1);
+	assert_false(sw_dcbx_leave(b->sw, now_ns));
+	b->sw->ops->control(b->sw, 100 * NS_PER_SEC);
+	assert_int_equal(take_ttl(b, 1, 0, 100 * NS_PER_SEC), 0);
+	bench_stop(b);
+	/* Without LLDP there is nothing to wait for. */
+	bench_defaults(&b->params, 2);
+	bench_start_learnt(b);
+	assert_false(sw_dcbx_leave(b->sw, 0));
 	bench_stop(b);
 }
 
