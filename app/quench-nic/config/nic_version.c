@@ -37,14 +37,14 @@ order_streams(const struct nic_config *now, struct nic_config *next)
 		}
 }
 
+/* But for whether it sends. */
 static bool
 is_same_stream(const struct nic_stream *a, const struct nic_stream *b)
 {
-	return strcmp(a->header, b->header) == 0 && strcmp(a->patterns, b->patterns) == 0 &&
-	       a->params.frame_bytes == b->params.frame_bytes &&
-	       a->params.ip_at == b->params.ip_at && a->params.queue == b->params.queue &&
-	       a->params.rate_bps == b->params.rate_bps && a->params.count == b->params.count &&
-	       a->params.duration_ns == b->params.duration_ns;
+	struct nic_stream other = *b;
+
+	other.stopped = a->stopped;
+	return !config_objects_differ(nic_stream_fields, nic_stream_fields_n, a, &other);
 }
 
 static void

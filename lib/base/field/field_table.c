@@ -95,6 +95,60 @@ fields_check(const struct field *fields, unsigned int n, const void *object, cha
 	return 0;
 }
 
+size_t
+field_bytes(const struct field *f)
+{
+	size_t own = f->or_default ? sizeof(bool) : 0;
+
+	switch (f->type) {
+	case FIELD_BOOL:
+		return sizeof(bool);
+	case FIELD_U8:
+	case FIELD_I8:
+	case FIELD_SET8:
+		return sizeof(uint8_t) + own;
+	case FIELD_U16:
+		return sizeof(uint16_t);
+	case FIELD_U32:
+		return sizeof(uint32_t);
+	case FIELD_U64:
+		return sizeof(uint64_t);
+	case FIELD_ENUM:
+		return sizeof(int);
+	case FIELD_MAC:
+		return 6;
+	case FIELD_IP:
+		return sizeof(struct field_ip);
+	case FIELD_STR:
+		return f->max + 1;
+	case FIELD_MAP:
+		return f->map_keys + own;
+	}
+	return 0;
+}
+
+static void
+copy_live(const struct field_section *s, const void *from, void *to)
+{
+	for (unsigned int i = 0; i < *s->n; i++) {
+		const struct field *f = &s->fields[i];
+		const char *value = (const char *)from + f->offset;
+		char *member = (char *)to + f->offset;
+
+		if (f->live && memcmp(member, value, field_bytes(f)) != 0)
+			memcpy(member, value, field_bytes(f));
+	}
+}
+
+void
+field_sections_copy_live(const struct field_section *sections, unsigned int n, const void *from,
+			 void *to)
+{
+	for (unsigned int i = 0; i < n; i++)
+		copy_live(&sections[i], (const char *)from + sections[i].offset,
+			  (char *)to + sections[i].offset);
+}
+
 int
 field_sections_defaults(const struct field_section *sections, unsigned int n, void *params)
 {

@@ -38,6 +38,13 @@ struct field_section {
 		name, table, &table##_n, offsetof(owner, member)                                   \
 	}
 
+/** Size of the row's member in an object, with the bool of or_default. */
+size_t field_bytes(const struct field *field);
+
+/** Copy the members of live rows that differ; nothing else of `to` is written. */
+void field_sections_copy_live(const struct field_section *sections, unsigned int n,
+			      const void *from, void *to);
+
 /** field_defaults() and fields_check() for all sections. */
 int field_sections_defaults(const struct field_section *sections, unsigned int n, void *params);
 int field_sections_check(const struct field_section *sections, unsigned int n, const void *params,

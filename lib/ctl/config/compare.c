@@ -109,32 +109,9 @@ same_bytes(const struct field *f, const void *a, const void *b)
 {
 	const char *from = (const char *)a + f->offset, *to = (const char *)b + f->offset;
 
-	if (f->or_default && field_is_own(f, a) != field_is_own(f, b))
-		return false;
-	switch (f->type) {
-	case FIELD_BOOL:
-	case FIELD_U8:
-	case FIELD_I8:
-	case FIELD_SET8:
-		return *from == *to;
-	case FIELD_U16:
-		return memcmp(from, to, sizeof(uint16_t)) == 0;
-	case FIELD_U32:
-		return memcmp(from, to, sizeof(uint32_t)) == 0;
-	case FIELD_U64:
-		return memcmp(from, to, sizeof(uint64_t)) == 0;
-	case FIELD_ENUM:
-		return memcmp(from, to, sizeof(int)) == 0;
-	case FIELD_MAC:
-		return memcmp(from, to, 6) == 0;
-	case FIELD_IP:
-		return memcmp(from, to, sizeof(struct field_ip)) == 0;
-	case FIELD_STR:
+	if (f->type == FIELD_STR)
 		return strcmp(from, to) == 0;
-	case FIELD_MAP:
-		return memcmp(from, to, f->map_keys) == 0;
-	}
-	return false;
+	return memcmp(from, to, field_bytes(f)) == 0;
 }
 
 static void

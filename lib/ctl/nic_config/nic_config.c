@@ -17,7 +17,7 @@
  * Exclude the last two sections: in a lab's file, switches and hosts share them, and they are
  * printed with those of the switch.
  */
-#define N_OWN (nic_sections_n - 2)
+#define N_OWN nic_live_sections_n
 /* @ and a number of 32 bits, in the name of a connection's flow. */
 #define CONNECTION_CHARS 11
 

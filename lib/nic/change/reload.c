@@ -33,26 +33,18 @@ nic_reload_is_done(const struct node *node)
 static void
 set_params(struct nic *nic, const struct nic_params *next)
 {
-	struct nic_params *p = &nic->params;
-	struct cc_params cc = next->cc_params;
-	struct rp_params *rp = &cc.of[CC_SLOT(CC_DCQCN)].rp;
+	struct nic_params params = nic->params;
 
-	if (rp->rp_max_rate_bps == 0)
-		rp->rp_max_rate_bps = p->link_speed_bps;
-	words_write(&p->cc_params, &cc, sizeof(cc));
-	p->np.np_min_time_between_cnps_us = next->np.np_min_time_between_cnps_us;
-	p->np.np_min_port_cnp_interval_ns = next->np.np_min_port_cnp_interval_ns;
+	field_sections_copy_live(nic_sections, nic_live_sections_n, next, &params);
+	if (params.rp.rp_max_rate_bps == 0)
+		params.rp.rp_max_rate_bps = params.link_speed_bps;
+	/* Others read these words; the rest is the owner's. */
+	words_write(&nic->params.cc_params, &params.cc_params, sizeof(params.cc_params));
+	field_sections_copy_live(nic_sections, nic_live_sections_n, &params, &nic->params);
 	nic_np_take_params(nic);
 	/* A shorter interval may be over. */
 	node_wake(&nic->node, 0);
-	p->qp_burst_bytes = next->qp_burst_bytes;
-	p->icrc_check = next->icrc_check;
-	p->initial_rate = next->initial_rate;
-	p->initial_rate_bps = next->initial_rate_bps;
-	p->retry_cnt = next->retry_cnt;
-	p->rnr_retry = next->rnr_retry;
-	p->min_rnr_timer = next->min_rnr_timer;
-	nic->qp_burst_nanobits = token_burst_nanobits(p->qp_burst_bytes);
+	nic->qp_burst_nanobits = token_burst_nanobits(params.qp_burst_bytes);
 	cc_take_params(&nic->cc);
 }
 

@@ -162,6 +162,8 @@ const struct field_section nic_sections[] = {
 	FIELD_SECTION("pfc", pfc_fields, struct nic_params, pfc),
 };
 const unsigned int nic_sections_n = ARRAY_LEN(nic_sections);
+/* A switch shares the tables of the last two and changes them live; a NIC does not. */
+const unsigned int nic_live_sections_n = ARRAY_LEN(nic_sections) - 2;
 
 void
 nic_params_default(struct nic_params *p)

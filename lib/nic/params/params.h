@@ -92,6 +92,8 @@ struct nic_params {
 #define NIC_DEVICE_SECTIONS 1u
 extern const struct field_section nic_sections[];
 extern const unsigned int nic_sections_n;
+/* The sections before this one follow the column `live`; no key of the others changes live. */
+extern const unsigned int nic_live_sections_n;
 
 /** Set all defaults, those of rp from the paper profile. Addresses have none and stay zero. */
 void nic_params_default(struct nic_params *params);
