@@ -4,6 +4,8 @@
 
     test_events.py QUENCH_LAB CONFIG_DIR CASE
 """
+import csv
+import re
 import subprocess
 
 import scapy.all as scapy
@@ -141,6 +143,56 @@ def every_counter(program, folder):
     expect(set(port["malformed"]) and sum(port["malformed"].values()) == 0 == port["drops"]["wire_loss"], "kinds of drops")
     group = s1["busy"]["ports"][0]["pgs"][3]
     expect(group["reserved_bytes"] + group["shared_bytes"] + group["headroom_bytes"] > 0, f"{group}")
+
+
+def named(value, prefix=""):
+    """{name in counters.csv: number} of an object of a dump."""
+    found = {}
+    for key, v in value.items():
+        if isinstance(v, dict):
+            found |= named(v, "" if key == "counters" else f"{key}/")
+        elif isinstance(v, list) and key in ("queues", "pgs", "pfcwd"):
+            word = {"queues": "queue", "pgs": "pg", "pfcwd": "pfcwd"}[key]
+            for row in v:
+                found |= named(row, f"{word}{row['prio' if key == 'pfcwd' else word]}/")
+        elif isinstance(v, int):
+            found[prefix + key] = int(v)
+    return found
+
+
+def counters_csv(program, folder):
+    """counters.csv has what a dump of the same nanosecond has, name for name, though nodes differ in their counters."""
+    rest = "[nic]\ncc = dctcp\n[np]\nnp_ecn_echo = on\n[pfcwd]\npfcwd = sonic\n[switch]\nwred_queues = 3\n[queue 1|3]\nmarking = phantom\n"
+    rest += "[switch s1]\n[switch s2]\n[switch s1 queue 0|3]\nmarking = step\n[switch s2 queue 2|3]\nmarking = step\n"
+    rest += section("flow", "f", src="1,2", dst=3, message_bytes="100KB") + section("flow", "g", src="3,4", dst=2, message_bytes="1KB")
+    rest += event("end", "1ms", "dump")
+    path = scenario(folder, {"topology": "dumbbell", "hosts": 4, "duration_ns": "1ms"}, rest)
+    nodes = results(program, path, "--out", folder / "out")["dumps"][0]["nodes"]
+    with open(folder / "out" / "counters.csv", encoding="utf-8", newline="") as file:
+        rows = [((row["node"], row["port"], row["counter"]), int(row["value"])) for row in csv.DictReader(file)]
+    got = dict(rows)
+    expect(len(got) == len(rows), "a counter has two rows")
+    dumped = {}
+    for node, o in nodes.items():
+        dumped |= {(node, "", name): n for name, n in named({key: v for key, v in o.items() if key != "ports"}).items()}
+        for port in o.get("ports", []):
+            dumped |= {(node, str(port["port"]), name): n for name, n in named(port).items()}
+    own = {key: n for key, n in got.items() if not key[0].startswith("all ")}
+    wrong = {key: (n, dumped.get(key)) for key, n in own.items() if n != dumped.get(key)}
+    expect(not wrong and len(own) > 100, f"counters.csv and the dump: {dict(list(wrong.items())[:4])}")
+    names = {(node, port): {key[2] for key in got if key[:2] == (node, port)} for node, port in
+             (("all switches", ""), ("all switches", "all"), ("all hosts", ""))}
+    def kind(key):
+        return ("all hosts", "") if re.match(r"h\d", key[0]) else ("all switches", "all" if key[1] else "")
+    missing = [key for key, n in dumped.items() if n > 0 and key not in own and key[2] in names[kind(key)]]
+    expect(not missing, f"not in counters.csv: {missing[:4]}")
+    for (node, port), counters in names.items():
+        for name in counters:
+            values = [n for key, n in own.items() if kind(key) == (node, port) and key[2] == name]
+            total = max(values, default=0) if "watermark" in name else sum(values)
+            expect(got[node, port, name] == total, f"{node} {name}: {got[node, port, name]}, not {total} of its nodes")
+    schemes = {name.partition("/")[2] for name in names["all switches", "all"]}
+    expect({"phantom_over_packets", "step_over_packets"} <= schemes, "no counters of marking schemes")
 
 
 def send(program, folder):
@@ -335,4 +387,4 @@ def refused(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(loss, link, disable, counters, every_counter, send, record, numbers, late, uncontrolled, companions, refused)
+    in_folder(loss, link, disable, counters, every_counter, counters_csv, send, record, numbers, late, uncontrolled, companions, refused)

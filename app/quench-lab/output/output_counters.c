@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
+#include "base/sets/names.h"
 #include "runtime/notice/say.h"
 #include "quench-lab/output/output.h"
 #include "switch/params/counters.h"
@@ -13,19 +15,18 @@
 
 #define NAME_CHARS 63
 
-/*
- * One counter, summed over all nodes of a kind. These nodes have the same counters in the same
- * order.
- */
+/* One counter, summed over all nodes of a kind that have it. */
 struct total {
 	char name[NAME_CHARS + 1];
 	const char *help;
 	uint64_t value; /* sum, or maximum of a watermark */
 };
 
+/* In the order in which they were first seen. */
 struct totals {
-	struct total *rows;
-	uint32_t n, capacity;
+	struct names names;
+	struct total **rows; /* by number of the name */
+	uint32_t capacity;
 };
 
 struct writer {
@@ -33,33 +34,77 @@ struct writer {
 	const char *node;
 	int32_t port;          /* -1: the node as a whole */
 	struct totals *totals; /* of this kind of node, or of port */
-	uint32_t next;         /* index of the next total */
+	uint32_t next;         /* total that is probably the next: that after the last one */
 	bool lost;             /* no memory */
 };
 
 enum how { SUM, HIGHEST };
 
+static bool
+has_name(const struct total *total, const char *group, const char *name)
+{
+	size_t n = strlen(group);
+
+	return strncmp(total->name, group, n) == 0 && strcmp(total->name + n, name) == 0;
+}
+
+/* @return its number, or NAMES_NONE: no memory. */
+static uint32_t
+add_total(struct totals *t, const char *full, const char *help)
+{
+	struct total *total = malloc(sizeof(*total));
+
+	if (t->names.n == t->capacity) {
+		uint32_t capacity = t->capacity > 0 ? 2 * t->capacity : 64;
+		struct total **rows = realloc(t->rows, capacity * sizeof(struct total *));
+
+		if (rows != NULL) {
+			t->rows = rows;
+			t->capacity = capacity;
+		}
+	}
+	if (total == NULL || t->names.n == t->capacity) {
+		free(total);
+		return NAMES_NONE;
+	}
+	*total = (struct total){.help = help};
+	snprintf(total->name, sizeof(total->name), "%s", full);
+	t->rows[t->names.n] = total;
+	if (names_add(&t->names, total->name) == NAMES_NONE) {
+		free(total);
+		return NAMES_NONE;
+	}
+	return t->names.n - 1;
+}
+
+/* Nodes of a kind may differ in their counters, as by the marking of a queue: the name decides. */
 static struct total *
-next_total(struct writer *w, const char *group, const char *name, const char *help)
+find_total(struct writer *w, const char *group, const char *name, const char *help)
 {
 	struct totals *t = w->totals;
+	char full[NAME_CHARS + 1];
+	uint32_t i = w->next;
 
-	if (w->next == t->capacity) {
-		uint32_t capacity = t->capacity > 0 ? 2 * t->capacity : 64;
-		struct total *rows = realloc(t->rows, capacity * sizeof(*rows));
+	if (i >= t->names.n || !has_name(t->rows[i], group, name)) {
+		snprintf(full, sizeof(full), "%s%s", group, name);
+		i = names_find(&t->names, full);
+		if (i == NAMES_NONE)
+			i = add_total(t, full, help);
+	}
+	w->lost |= i == NAMES_NONE;
+	if (i == NAMES_NONE)
+		return NULL;
+	w->next = i + 1;
+	return t->rows[i];
+}
 
-		if (rows == NULL) {
-			w->lost = true;
-			return NULL;
-		}
-		t->rows = rows;
-		t->capacity = capacity;
-	}
-	if (w->next == t->n) {
-		t->rows[t->n] = (struct total){.help = help};
-		snprintf(t->rows[t->n++].name, NAME_CHARS + 1, "%s%s", group, name);
-	}
-	return &t->rows[w->next++];
+static void
+free_totals(struct totals *t)
+{
+	for (uint32_t i = 0; i < t->names.n; i++)
+		free(t->rows[i]);
+	free(t->rows);
+	names_free(&t->names);
 }
 
 /* Add a counter. A node has no row for a counter that is 0, but the totals have. */
@@ -67,7 +112,7 @@ static void
 put(struct writer *w, enum how how, const char *group, const char *name, const char *help,
     uint64_t value)
 {
-	struct total *total = next_total(w, group, name, help);
+	struct total *total = find_total(w, group, name, help);
 
 	if (total == NULL || value == 0)
 		return;
@@ -205,9 +250,9 @@ put_host(struct writer *w, const struct net *net, uint16_t h, uint64_t end_ns)
 static void
 put_totals(FILE *out, const char *of, const char *port, const struct totals *t)
 {
-	for (uint32_t i = 0; i < t->n; i++)
-		fprintf(out, "%s,%s,%s,%" PRIu64 ",\"%s\"\n", of, port, t->rows[i].name,
-			t->rows[i].value, t->rows[i].help);
+	for (uint32_t i = 0; i < t->names.n; i++)
+		fprintf(out, "%s,%s,%s,%" PRIu64 ",\"%s\"\n", of, port, t->rows[i]->name,
+			t->rows[i]->value, t->rows[i]->help);
 }
 
 static bool
@@ -251,7 +296,7 @@ output_counters(const struct lab_run *run, const char *dir)
 		return -EIO;
 	whole = put_all(out, run->net, totals);
 	for (unsigned int i = 0; i < 3; i++)
-		free(totals[i].rows);
+		free_totals(&totals[i]);
 	if (output_close(out, dir, "counters.csv") < 0)
 		return -EIO;
 	if (!whole)
