@@ -22,6 +22,14 @@ const exactBytes = value => exact(value, [["MB", 1e6], ["KB", 1e3]]);
 const exactRate = value => exact(value, [["G", 1e9], ["M", 1e6], ["K", 1e3]]);
 const exactShare = ppm => ppm / 1e4 + "%";
 
+// Warnings about the result are texts, or pieces of texts with the number of their warning.
+function warnings(done) {
+  const texts = new Map();
+  for (const [i, piece] of (done.warnings || []).entries())
+    texts.set(piece.warning ?? i, (texts.get(piece.warning ?? i) || "") + (piece.text ?? piece));
+  return [...texts.values()].map(text => `. Warning: ${text}`).join("");
+}
+
 function said(done) {
   if (done.flow)
     return `${done.qps} QPs reset` + (done.qps_failed > 0 ? `, of which ${done.qps_failed} had given up` : "");
@@ -30,7 +38,7 @@ function said(done) {
   // A section that is new has no key.
   const rows = done.rows.slice(0, 4).map(r => `[${r.section}] ` + (r.key === "" ? "added" : `${r.key}: ${r.from} \u2192 ${r.to}`)).join("; ");
   return rows + (done.changed > 4 ? `; and ${done.changed - 4} more keys` : "") +
-    (done.in_force ? "" : ". Accepted, but not yet in force on all lcores: they are busy or stopped");
+    (done.in_force ? "" : ". Accepted, but not yet in force on all lcores: they are busy or stopped") + warnings(done);
 }
 
 // The panel of one program.
@@ -96,7 +104,7 @@ class Control {
         const {done, settings} = await reply.json();
         this.fill(settings.queues || settings.flows);
         if (done)
-          this.say(said(done), !done.in_force);
+          this.say(said(done), !done.in_force || (done.warnings || []).length > 0);
         else if (this.list.length === 0)
           this.say(this.isSwitch ? "no queue has a WRED curve" : "there is no flow", false);
       }
