@@ -3,7 +3,7 @@
 """One question, one answer: what a command says is compared with what another says of the same thing."""
 import re
 
-from configs import flow, nic, port, section
+from configs import flow, flow_to_itself, nic, port, section
 from ctl import Ctl
 from frames import ECT0, roce, write_pcap
 from harness import Program, check, check_equal, finish, path_of, run, work_dir
@@ -125,6 +125,8 @@ mac = 02:00:00:00:03:02
 mac = 02:00:00:00:08:08
 [route 10.9.0.0/16]
 nexthop = 10.0.33.2
+[route 10.8.0.0/16]
+nexthop = 10.0.33.7
 [fdb receiver]
 mac = 02:00:00:00:08:08
 port = 1
@@ -147,12 +149,30 @@ access_vlan = 40
 PORTS = (*NAMES, None, "to-the-router")
 
 
+NOWHERE, SILENT = 5, 7  # frames without a route, and to a next hop that nobody has
+
+
+def check_routes(switch, ctl):
+    """What show route calls dead is what show neighbors calls failed, and what frames were dropped for."""
+    switch.wait_until("the silent next hop is dead", lambda: any(row["dead"] for row in ctl.json("show route").get("rows", [])))
+    dead = {row["prefix"]: row["dead"] for row in ctl.json("show route")["rows"]}
+    check_equal("show route", dead, {"10.9.0.0/16": "", "10.8.0.0/16": "10.0.33.7"})
+    states = {row["ip"]: row["state"] for row in ctl.json("show neighbors")["rows"]}
+    check_equal("show neighbors", [states[ip] for ip in ("10.0.33.2", "10.0.33.7")], ["permanent", "failed"])
+    drops = next(row for row in ctl.json("--since-start show drops")["rows"] if row["port"] == 0)
+    check_equal("show drops: without a route, and to the dead next hop", (drops["lpm4_miss"], drops["unresolved_next_hop"]), (NOWHERE, SILENT))
+    # Nothing is asked for any more, so that counters stand still.
+    check_equal("set: its address", run(*ctl.command, "set", "neighbor 10.0.33.7.mac=02:00:00:00:03:07", env=ctl.env).returncode, 0)
+    check_equal("show route: none is dead", [row["dead"] for row in ctl.json("show route")["rows"]], ["", ""])
+
+
 def start_full(work, name):
     """Frames that are switched, routed and dropped in several ways; then nothing moves."""
     bridged = [roce("02:00:00:00:07:07", "02:00:00:00:08:08", "10.0.10.7", "10.0.10.8", 50000, i, 26, ECT0, bytes(64 + i)) for i in range(50)]
     routed = [roce("02:00:00:00:07:07", ROUTER, "10.0.10.7", "10.9.1.1", 50000, i, dscp, ECT0, bytes(500)) for i, dscp in enumerate((26, 0, 48) * 9)]
-    nowhere = [roce("02:00:00:00:07:07", ROUTER, "10.0.10.7", "10.77.1.1", 50000, i, 26, ECT0, bytes(64)) for i in range(5)]
-    write_pcap(work / "in.pcap", [*bridged, *routed, *nowhere, b"\x01\x80\xc2\x00\x00\x05" + bytes(54)])
+    nowhere = [roce("02:00:00:00:07:07", ROUTER, "10.0.10.7", "10.77.1.1", 50000, i, 26, ECT0, bytes(64)) for i in range(NOWHERE)]
+    silent = [roce("02:00:00:00:07:07", ROUTER, "10.0.10.7", "10.8.1.1", 50000, i, 26, ECT0, bytes(64)) for i in range(SILENT)]
+    write_pcap(work / "in.pcap", [*bridged, *routed, *nowhere, *silent, b"\x01\x80\xc2\x00\x00\x05" + bytes(54)])
     devices = [f"net_pcap{i},{f'rx_pcap={work}/in.pcap,' if i == 0 else ''}tx_pcap={work}/out{i}.pcap" for i in range(4)]
     program = Program(work, "switch", "full", FULL, eal(name, *devices), "--stats-interval", 0, "--idle-sleep", 200)
     wait_answers(program, name)
@@ -267,6 +287,7 @@ def check_full(work):
                                                        for i, n in ((1, bridged), (3, routed))] == [True, True])
     ctl.text("set interface tx-disabled 0 on")
     ctl.text("set interface tx-disabled 0 off")
+    check_routes(switch, ctl)
     check_spellings(ctl)
     check_names(ctl)
     check_maps(ctl)
@@ -307,10 +328,56 @@ def check_use(work):
     check_equal("exit code", switch.stop(), 0)
 
 
+def check_nic(work):
+    """A NIC that has done what it had to do: shows, telemetry, metrics, top, web and the JSON at the end."""
+    name = prefix("onedone")
+    config = nic(1, link_speed_bps="1G", first_qpn=100) + flow_to_itself("write", 4, message_bytes=20000, rate_cap_bps="10M", messages=5)
+    host = Program(work, "nic", "done", config, eal(name, "net_ring0"), "--stats-interval", 0, "--idle-sleep", 200, "--stay")
+    wait_answers(host, name)
+    ctl, t = Ctl(work, "-f", name), Telemetry(name)
+    host.wait_until("all is sent", lambda: all(row["qps_done"] == 4 for row in ctl.json("show flows")["rows"] if row["requester"]))
+    exporter = Exporter(work, "-f", name)
+    samples = exporter.samples()
+    check_equal("the exporter ends", exporter.stop(), 0)
+    shown = {row["flow"]: row for row in ctl.json("--since-start show flows")["rows"]}
+    table = t.all("/quench/flows")
+    told = {flow: {key: table[key][i] for key in table} for i, flow in enumerate(table["flow"])}
+    qps = ctl.json("--since-start show qp")["rows"]
+    speed = ctl.json("show interfaces")["link_speed_bps"]
+    top = Terminal("-f", name, "--watch=0.5", "top")
+    top.shows("top: the speed of the port", lambda text: re.search(r"^ +1\.00G ", text, re.M) is not None and speed == 10**9)
+    top.key("q")
+    check_equal("top ends", top.end(), 0)
+    web = Web("-f", name)
+    check("web: speed and caps", web.comes(f'"speed":{speed},', f'{{"name":"cap","kind":"wred","at":{shown["write"]["configured_rate_bps"] / 1e7:g}e7}}'),
+          web.get("data")[0][:2000])
+    check_equal("web ends", web.stop(), 0)
+    check_equal("exit code", host.stop(), 0)
+    end = host.json()
+    for row in end["flows"]:
+        flow = row["flow"]
+        for of, got in (("show flows", shown[flow]), ("telemetry", told[flow])):
+            # Means since the start go on to fall.
+            wrong = {key: (value, row[key]) for key, value in numbers(got).items() if key in row and value != row[key] and
+                     key not in ("wire_rate_bps", "goodput_bps")}
+            check(f"{flow}: {of} and the JSON at the end", not wrong and len(numbers(got)) > 20, wrong)
+        own = [qp for qp in qps if qp["flow"] == flow]
+        sums = {key: sum(qp[key] for qp in own) for key in ("messages", "wire_bytes", "payload_bytes", "retransmitted_packets", "cnps_sent") if key in own[0]}
+        check(f"{flow}: the sums of its QPs", len(sums) >= 2 and sums == {key: row[key] for key in sums}, sums)
+        metrics = {re.match(r"quench_flow_(\w+?)_total", key)[1]: value for key, value in samples.items()
+                   if key.startswith("quench_flow_") and "_total{" in key and f'flow="{flow}"' in key}
+        wrong = {key: (value, row[key]) for key, value in metrics.items() if key in row and int(value) != row[key]}
+        check(f"{flow}: metrics", not wrong and len(metrics.keys() & row.keys()) >= 4, wrong or list(metrics))
+    write = next(row for row in end["flows"] if row["flow"] == "write")
+    check("its mean rates are in the ratio of its bytes",
+          abs(write["wire_rate_bps"] * write["payload_bytes"] / (write["goodput_bps"] * write["wire_bytes"]) - 1) < 0.001, write)
+
+
 def main():
     work, name = work_dir(), prefix("one")
     check_full(work)
     check_use(work)
+    check_nic(work)
     switch = Program(work, "switch", "switch", text_of(SWITCH, {}, [SWITCH_PORTS]), eal(name, "net_null0", "net_null1"),
                      "--stats-interval", 0, "--idle-sleep", 500)
     wait_answers(switch, name)
