@@ -14,3 +14,13 @@ def program(name: str) -> pathlib.Path:
     built = pathlib.Path(os.environ.get("QUENCH_BUILD", ROOT / "build")) / "app" / name / name
     installed = shutil.which(name)
     return built if built.exists() or installed is None else pathlib.Path(installed)
+
+
+def version() -> str:
+    """Of quench: that of meson.build in its tree, or the one that meson wrote beside the installed scripts."""
+    for name in ("meson.build", "version"):
+        path = ROOT / name
+        if path.exists():
+            text = path.read_text(encoding="utf-8")
+            return text.split("version: '", 1)[1].split("'", 1)[0] if name == "meson.build" else text.strip()
+    return "unknown"

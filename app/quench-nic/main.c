@@ -21,8 +21,8 @@
 #include "quench-nic/connections/connections.h"
 #include "quench-nic/nodes/hops.h"
 #include "quench-nic/nodes/nodes.h"
-#include "quench-nic/telemetry/nic_report.h"
-#include "quench-nic/telemetry/nic_telemetry.h"
+#include "quench-nic/desk/nic_report.h"
+#include "quench-nic/desk/nic_methods.h"
 #include "quench-nic/nodes/totals.h"
 #include "quench-nic/tracing/trace_qps.h"
 #include "quench-nic/tracing/tracing.h"
@@ -228,15 +228,16 @@ set_epoch(const struct run_app *app, uint64_t epoch_ns)
 static int
 run_nic(const struct opts *opts)
 {
-	struct telemetry telemetry = {
-		.endpoints = nic_endpoints,
-		.n_endpoints = nic_endpoints_n,
+	struct desk desk = {
+		.name = "quench-nic",
+		.methods = nic_methods,
+		.n_methods = nic_methods_n,
 		.program = &nic.tracing,
 		.active = nic.active,
 	};
 	struct run_app app = {
 		.node = nic.nodes.node[0],
-		.telemetry = &telemetry,
+		.desk = &desk,
 		.nodes = nic.nodes.node,
 		.n_nodes = nic.nodes.plan.n_lcores,
 		.waits_for_link = true,

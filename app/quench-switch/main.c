@@ -21,13 +21,13 @@
 #include "runtime/notice/say.h"
 #include "node/pkt_pool.h"
 #include "quench-switch/config/switch_version.h"
-#include "quench-switch/telemetry/switch_report.h"
+#include "quench-switch/desk/switch_report.h"
 #include "quench-switch/nodes/shards.h"
 #include "quench-switch/nodes/watch.h"
 #include "switch/monitor/dcbx.h"
 #include "switch/params/port_names.h"
 #include "switch/sw.h"
-#include "quench-switch/telemetry/switch_telemetry.h"
+#include "quench-switch/desk/switch_methods.h"
 #include "quench-switch/config/thresholds.h"
 #include "tm/buffer/mmu_part.h"
 #include "wire/link/lldp.h"
@@ -252,14 +252,15 @@ leave(const struct run_app *app, uint64_t now_ns)
 static int
 run_switch(struct quench_switch *s, const struct opts *opts)
 {
-	struct telemetry telemetry = {
-		.endpoints = switch_endpoints,
-		.n_endpoints = switch_endpoints_n,
+	struct desk desk = {
+		.name = "quench-switch",
+		.methods = switch_methods,
+		.n_methods = switch_methods_n,
 		.active = s->active,
 	};
 	struct run_app app = {
 		.node = s->node,
-		.telemetry = &telemetry,
+		.desk = &desk,
 		.nodes = s->shards.node,
 		.node_ports = s->shards.ports,
 		.n_nodes = s->config->params.shards,

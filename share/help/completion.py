@@ -8,7 +8,7 @@ import re
 # Folders outlive their programs, sockets only those that were killed. -f of quenchctl.
 NAMES = """sh -c 'd=/var/run s=/run/quench; [ "$(id -u)" = 0 ] || d=${XDG_RUNTIME_DIR:-/tmp}
 		[ -z "$RUNTIME_DIRECTORY" ] || d=$RUNTIME_DIRECTORY s=$d
-		for s in "$d"/dpdk/*/dpdk_telemetry.v2 "$s"/dpdk/*/dpdk_telemetry.v2; do
+		for s in "$d"/dpdk/*/quench.sock "$s"/dpdk/*/quench.sock; do
 			[ ! -e "$s" ] || { s=${s%/*}; echo "${s##*/}"; }
 		done | sort -u'"""
 HEAD = "# SPDX-License-Identifier: BSD-3-Clause\n# Made by share/help/completion.py from the --help of {}.\n"

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""quench-switch and quench-nic under full load, with and without clients that abuse telemetry.
+"""quench-switch and quench-nic under full load, with and without clients that abuse their desk.
 
-The abuse: a thousand scrapes a second of their exporter, a thousand requests a second straight to the telemetry socket, and
+The abuse: a thousand scrapes a second of their exporter, a thousand requests a second straight to the desk, and
 clients that ask until nothing more fits and never read. A turn is three windows, plain, abused, plain, so that the two plain
 ones say how much a figure moves by itself. One lcore polls; all else shares the other CPU. Packets over the CPU time of the
 polling lcore say what a packet costs; over the clock, what is left of the rate.
@@ -26,6 +26,8 @@ CORES = sorted(os.sched_getaffinity(0))
 # A runtime folder of its own: other programs of this machine may have any name.
 RUNTIME = tempfile.TemporaryDirectory(prefix="quench-run-")  # pylint: disable=consider-using-with
 os.environ["RUNTIME_DIRECTORY"] = RUNTIME.name
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from quench import desk  # noqa: E402
 PATIENCE_S = 300
 TURNS, WINDOW_S, SETTLE_S = (1, 0.1, 0.02) if "QUENCH_BENCH_SMOKE" in os.environ else (12, 0.5, 0.1)
 SCRAPES_PER_S, STUCK = 1000, 6
@@ -74,11 +76,7 @@ def complain(why):
 
 
 def connect(prefix):
-    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    s.connect(f"{RUNTIME.name}/dpdk/{prefix}/dpdk_telemetry.v2")
-    if not s.recv(4096):
-        raise ConnectionError("no place is free")
-    return s
+    return desk.Desk(f"{RUNTIME.name}/dpdk/{prefix}/{desk.SOCKET}")
 
 
 def at_rate(step):
@@ -106,24 +104,23 @@ def scrape(port, count):
 
 
 def ask(prefix, count):
-    s = connect(prefix)
+    d = connect(prefix)
 
     def once():
-        s.send(b"/quench/info")
-        s.recv(1 << 16)
+        d.call("info")
         count.value += 1
 
     at_rate(once)
 
 
 def stuck(prefix):
-    s = connect(prefix)
-    s.setblocking(False)
+    d = connect(prefix)
+    d.socket.setblocking(False)
     try:
         while True:
-            s.send(b"/quench/counters")
+            d.socket.send(b'{"jsonrpc":"2.0","id":1,"method":"counters"}\n')
     except BlockingIOError:
-        return s
+        return d
 
 
 class Abuse:

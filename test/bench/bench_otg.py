@@ -25,7 +25,7 @@ sys.path.append(str(ROOT / "tools"))
 # A runtime folder of its own: other programs of this machine may have any name.
 RUNTIME = tempfile.TemporaryDirectory(prefix="quench-run-")  # pylint: disable=consider-using-with
 os.environ["RUNTIME_DIRECTORY"] = RUNTIME.name
-from quench.telemetry import Telemetry  # noqa: E402
+from quench import desk  # noqa: E402
 
 CORES = sorted(os.sched_getaffinity(0))
 SMOKE = "QUENCH_BENCH_SMOKE" in os.environ
@@ -103,12 +103,12 @@ class Poller:
     """The polling lcore: packets that it sent, and its CPU time."""
 
     def __init__(self, prefix):
-        self.telemetry = Telemetry(prefix, PATIENCE_S)
-        self.process = self.telemetry.info["pid"]
+        self.desk = desk.Desk(f"{desk.folder(prefix)}/{desk.SOCKET}", PATIENCE_S)
+        self.process = self.desk.pid
 
     def read(self):
         cpu_ns = max(int(p.read_text(encoding="ascii").split()[0]) for p in pathlib.Path(f"/proc/{self.process}/task").glob("*/schedstat"))
-        return self.telemetry.ask("/quench/nic")["tx_packets"], cpu_ns, time.monotonic()
+        return self.desk.call("nic")["tx_packets"], cpu_ns, time.monotonic()
 
     def window(self):
         """Packets a second of CPU time and of the clock."""

@@ -3,11 +3,44 @@
 import json
 import os
 import re
+import select
+import subprocess
+import tempfile
 
-from harness import BUILD, check, check_equal, run, until
+from harness import BUILD, PATIENCE_S, check, check_equal, until
+import desk  # noqa: F401  # pylint: disable=unused-import  # finds the tools
+from quenchctl import main
+import quenchctl.show.show  # noqa: F401  # pylint: disable=unused-import  # loaded before the fork
 
 # A program that gets no CPU for seconds; quenchctl says so, and its user asks again.
 BUSY = re.compile(r"the program does not answer|did not respond")
+
+
+def forked(args, env):
+    """Run quenchctl in a copy of this process, which has its modules: a start of Python for each command would cost the suite a minute.
+
+    Other tests run the program itself, with subprocess.
+    """
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        pid = os.fork()
+        if pid == 0:
+            try:
+                os.dup2(out.fileno(), 1)
+                os.dup2(err.fileno(), 2)
+                os.environ.update(env)
+                main.main(args)
+            finally:
+                os._exit(70)
+        fd = os.pidfd_open(pid)
+        if not select.select([fd], [], [], PATIENCE_S)[0]:
+            os.kill(pid, 9)
+        os.close(fd)
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode())
+    return subprocess.CompletedProcess(args, code, *texts)
 
 
 class Ctl:
@@ -18,7 +51,7 @@ class Ctl:
         self.env = {**os.environ, "XDG_CACHE_HOME": str(work / "cache")}
 
     def __call__(self, words):
-        return run(*self.command, *words.split(), env=self.env)
+        return forked([str(word) for word in (*self.command[1:], *words.split())], self.env)
 
     def answer(self, words):
         """Of a question, which may be asked again."""

@@ -3,7 +3,7 @@
 from configs import flow_to_itself, nic, port
 from frames import ECT0, roce, write_pcap
 from harness import BUILD, Program, check, run
-from telemetry import eal, prefix, wait_answers
+from desk import eal, prefix, wait_answers
 
 LONG = "Ethernet101/1/10.breakout-lane4"
 SWITCH = """

@@ -9,7 +9,7 @@ import urllib.request
 from configs import flow_to_itself, nic, port
 from frames import ECT0, roce, write_pcap
 from harness import BUILD, PATIENCE_S, Program, _running, run
-from telemetry import eal
+from desk import eal
 
 CTL = BUILD / "app/quenchctl/quenchctl"
 FRAMES = 300
@@ -103,10 +103,30 @@ class Exporter:
         return self.process.wait(PATIENCE_S)
 
 
+def ordered(series):
+    """With program and prefix as the first labels, then the others by name: prometheus_client orders all by name."""
+    name, _, rest = series.rstrip("}").partition("{")
+    pairs = re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', rest)
+    pairs.sort(key=lambda pair: (("program", "prefix").index(pair[0]) if pair[0] in ("program", "prefix") else 2, pair[0]))
+    return name + ("{" + ",".join(f'{k}="{v}"' for k, v in pairs) + "}" if pairs else "")
+
+
+class Samples(dict):
+    """{series: value}, whatever the order of the labels that are asked for."""
+
+    def __getitem__(self, series):
+        return super().__getitem__(ordered(series))
+
+    def __contains__(self, series):
+        return super().__contains__(ordered(series))
+
+    def get(self, series, default=None):
+        return super().get(ordered(series), default)
+
+
 def samples(text):
-    """{series as it is written: value}"""
-    return {line.rpartition(" ")[0]: float(line.rpartition(" ")[2]) for line in text.splitlines()
-            if line and line[0] != "#"}
+    """{series: value}"""
+    return Samples((ordered(line.rpartition(" ")[0]), float(line.rpartition(" ")[2])) for line in text.splitlines() if line and line[0] != "#")
 
 
 def labels(**kw):

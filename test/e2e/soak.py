@@ -18,7 +18,7 @@ from configs import two_ports
 from harness import PATIENCE_S, Program, check, finish, work_dir
 from metrics import Exporter
 from namespaces import Host
-from telemetry import Telemetry, eal, prefix
+from desk import Desk, eal, prefix
 
 FLOWS = {  # name: (keys, QPs)
     "write": ("message_bytes = 16KB\ndepth = 4", 4),
@@ -76,7 +76,7 @@ def flows_text(me, stopped=(), keys=None):
 
 def mbufs_in_use(t):
     """Of all pools of a program."""
-    return sum(t.all("/quench/mempools")["in_use"])
+    return sum(t.column("mempools", "in_use"))
 
 
 def resident_kb(pid):
@@ -96,14 +96,14 @@ class Loop:
         self.host = Host(1, "10.9.0.1", "02:00:00:00:09:01") if os.geteuid() == 0 else None
         self.write("stopped", NIC.format(me=1, first=100, more="") + flows_text(1, FLOWS))
         self.write("switch", self.switch_text(10, 100, 400))
-        self.programs, self.telemetry = {}, {}
+        self.programs, self.desks = {}, {}
         veth = [f"net_af_packet0,iface={self.host.device},blocksz=4096,framesz=2048,framecnt=512"] if self.host else []
         self.start("switch", "switch", "switch", 0, self.memif("server", 0), self.memif("server", 1, 1), *veth)
         (work / "receiver.ini").write_text(NIC.format(me=2, first=200, more="") + flows_text(2))
         self.start("nic", "receiver", "receiver", 1, self.memif("client", 1))
         self.start("nic", "sender", "stopped", 1, self.memif("client", 0))
         self.exporter = Exporter(work)
-        self.mbufs = {name: mbufs_in_use(t) for name, t in self.telemetry.items()}
+        self.mbufs = {name: mbufs_in_use(t) for name, t in self.desks.items()}
         self.rss = {}
 
     def memif(self, role, wire, number=0):
@@ -126,18 +126,18 @@ class Loop:
                           "--stats-interval", 0, *(["--stay"] if role == "nic" else []))
         program.wait_started()
         self.programs[name] = program
-        self.telemetry[name] = Telemetry(file_prefix)
+        self.desks[name] = Desk(file_prefix)
 
     def reload(self, name, path):
         for _ in range(PATIENCE_S):
-            reply = self.telemetry[name].ask(f"/quench/reload,{path}")
+            refused = self.desks[name].refusal("reload", file=str(path))
             # A main lcore that got no core for a second: nothing was changed.
-            if "try again" not in str(reply):
+            if "try again" not in refused:
                 break
             time.sleep(0.1)
         self.counts["reloads"] += 1
-        if not isinstance(reply, dict) or "changed" not in reply:
-            self.refused.append((name, reply))
+        if refused:
+            self.refused.append((name, refused))
 
     def any_sender(self):
         rnd = self.rnd
@@ -171,13 +171,11 @@ class Loop:
             elif what == "trace":
                 qpn = 100 + rnd.randrange(sum(n for _, n in FLOWS.values()))
                 for word in ("on", "off"):
-                    self.telemetry["sender"].ask(f"/quench/set/trace,{qpn},{word}")
+                    self.desks["sender"].refusal("set_trace", id=str(qpn), action=word)
                 self.counts["traces"] += 1
             elif what == "read":
-                for name, t in self.telemetry.items():
-                    for command in (("/quench/flows", "/quench/qps") if name != "switch" else
-                                    ("/quench/ports", "/quench/queues,1", "/quench/buffer", "/quench/fdb")):
-                        t.ask(command)
+                for name, t in self.desks.items():
+                    t.batch([(method, {}) for method in (("flows", "qps") if name != "switch" else ("ports", "ecn", "buffer", "fdb"))])
                 self.counts["reads"] += 1
             elif self.host:
                 for word in ("down", "up"):
@@ -190,12 +188,12 @@ class Loop:
             time.sleep(rnd.random() * 0.3)
 
     def nic(self, name):
-        return self.telemetry[name].ask("/quench/nic")
+        return self.desks[name].call("nic")
 
     def frames(self):
         """Frames that left a node."""
-        ports = self.telemetry["switch"].all("/quench/ports")
-        return sum(self.nic(n)["tx_packets"] for n in ("sender", "receiver")) + sum(ports["tx_packets"])
+        ports = self.desks["switch"].rows("ports")
+        return sum(self.nic(n)["tx_packets"] for n in ("sender", "receiver")) + sum(port["tx_packets"] for port in ports)
 
     def quiesce(self):
         self.reload("sender", self.work / "stopped.ini")
@@ -211,12 +209,12 @@ class Loop:
     def audit(self):
         """What does not hold now, as text; empty: all does."""
         wrong = []
-        ports = self.telemetry["switch"].all("/quench/ports")
+        ports = self.desks["switch"].rows("ports")
         s, r = self.nic("sender"), self.nic("receiver")
         for port, nic, name in ((0, s, "sender"), (1, r, "receiver")):
-            if ports["rx_packets"][port] != nic["tx_packets"]:
+            if ports[port]["rx_packets"] != nic["tx_packets"]:
                 wrong.append(f"{name} sent {nic['tx_packets']} frames, the switch received {ports['rx_packets'][port]}")
-            sent = ports["tx_packets"][port] + ports["tx_pause_frames"][port]
+            sent = ports[port]["tx_packets"] + ports[port]["tx_pause_frames"]
             if sent != nic["rx_packets"]:
                 wrong.append(f"the switch sent {sent} frames to {name}, which received {nic['rx_packets']}")
         if s["rp_cnp_handled"] + s["rp_cnp_ignored"] != r["np_cnp_sent"] or r["rp_cnp_handled"] + r["rp_cnp_ignored"] != s["np_cnp_sent"]:
@@ -225,12 +223,11 @@ class Loop:
             lost = {k: n for k, n in counters.items() if n and (k.startswith("drop_") or k in LOSS)}
             if lost:
                 wrong.append(f"{name}: {lost}")
-        buffer = self.telemetry["switch"].ask("/quench/buffer")
-        ledger = {key.partition("/")[2]: n for key, n in buffer.items() if key.startswith("ledger/")}
+        ledger = self.desks["switch"].call("buffer")["ledger"]
         came = sum(ledger[key] for key in ("in", "copies", "generated"))
         if came != sum(ledger[key] for key in ("sent", "dropped", "consumed")) or ledger["queued"] != 0:
             wrong.append(f"ledger {ledger}")
-        for name, t in self.telemetry.items():
+        for name, t in self.desks.items():
             used = mbufs_in_use(t)
             if used != self.mbufs[name]:
                 wrong.append(f"{name}: {used} mbufs in use, {self.mbufs[name]} at the start")

@@ -5,7 +5,7 @@ import os
 
 import configs
 from harness import Program, privileged, run, skip
-from telemetry import eal, prefix, wait_answers
+from desk import eal, prefix, wait_answers
 
 BRIDGE = f"q{os.getpid() % 100000}b"
 TAPS = [f"q{os.getpid() % 100000}t{i}" for i in (0, 1)]

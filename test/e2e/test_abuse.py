@@ -1,17 +1,19 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Clients that ask for too much, too often, wrongly, or never read: each is bounded, and told so; programs go on."""
+import json
 import re
+import select
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 from harness import PATIENCE_S, check, check_equal, finish, run, work_dir
 from metrics import CTL, Exporter, start_nic, start_switch
-from telemetry import BASE, Telemetry, prefix
+from desk import BASE, SOCKET, Desk, prefix
 
 HTTP_CLIENTS = 64
-TELEMETRY_CLIENTS = 10
+DESK_CLIENTS = 64
 
 
 def ctl(*words):
@@ -109,62 +111,61 @@ def check_rate(e):
 
 
 def stuck(name):
-    """A client of telemetry that asks until nothing more fits, and never reads."""
-    t = Telemetry(name)
+    """A client that asks until nothing more fits, and never reads."""
+    t = Desk(name)
     t.socket.setblocking(False)
     try:
         while True:
-            t.socket.send(b"/quench/counters")
+            t.socket.send(b'{"jsonrpc":"2.0","id":1,"method":"counters"}\n')
     except BlockingIOError:
         return t
 
 
-def tenth(name, clients):
-    """Places become free when DPDK's threads see the end of those that left."""
-    try:
-        clients.append(Telemetry(name))
-    except ValueError:
-        return False
-    return True
+def is_hung_up(t):
+    poll = select.poll()
+    poll.register(t.socket, 0)
+    return bool(poll.poll(0))
 
 
-def check_telemetry(switch, name):
-    """DPDK has ten places; who finds none is told."""
-    clients = [stuck(name) for _ in range(TELEMETRY_CLIENTS - 1)]
-    switch.wait_until("one beside nine that never read is served", lambda: ctl("-f", name, "show", "info").returncode == 0)
-    switch.wait_until("a tenth has its place", lambda: tenth(name, clients))
+def check_desk(switch, name):
+    """The desk has 64 places; who finds none is told, and who never reads loses its own."""
+    silent = [stuck(name) for _ in range(8)]
+    check_equal("one beside eight that never read is served", ctl("-f", name, "show", "info").returncode, 0)
+    clients = [Desk(name) for _ in range(DESK_CLIENTS - len(silent))]
+    for client in clients:
+        client.call("info")
     done = ctl("-f", name, "show", "info")
-    check("an eleventh is told why not", done.returncode == 1 and "has ten clients already" in done.stderr, done.stderr)
+    check("one more is told why not", done.returncode == 1 and "64 clients are connected" in done.stderr, done.stderr)
     done = ctl("-f", name, "show", "metrics")
-    check("so is the exporter", done.returncode == 1 and "has ten clients already" in done.stderr and
-          f'quench_up{{program="",prefix="{name}"}} 0' in done.stdout, done.stderr)
+    check("so is the exporter", done.returncode == 1 and "64 clients are connected" in done.stderr and
+          f'quench_up{{prefix="{name}",program=""}} 0' in done.stdout, done.stderr)
     lines = len(switch.out().splitlines())
     switch.wait_until("it goes on meanwhile", lambda: len(switch.out().splitlines()) > lines + 2)
-    clients.pop().socket.close()
-    switch.wait_until("a place is free", lambda: ctl("-f", name, "show", "info").returncode == 0)
-    switch.wait_until("and another", lambda: tenth(name, clients))
+    switch.wait_until("those that never read lose their places", lambda: all(map(is_hung_up, silent)))
+    switch.wait_until("which are free", lambda: ctl("-f", name, "show", "info").returncode == 0)
     junk = clients.pop()
-    for text in (b"\0" * 100, b"," * 500, b"/quench/port," + b"9" * 900, bytes(range(1, 256)), b"/quench/port,\xff\xfe"):
-        junk.socket.send(text)
-        junk.socket.recv(1 << 16)
-    check_equal("junk is answered, and then a question", junk.ask("/quench/info")["program"], "quench-switch")
-    junk.socket.close()
-    check_equal("it ends although nine never read", switch.stop(), 0)
+    for text in (b"\0" * 100, b"," * 500, b'{"jsonrpc":"2.0"}', b"[" * 900, bytes(range(11, 256)), b"\xff\xfe", b"[]", b"1"):
+        junk.socket.send(text + b"\n")
+        reply = json.loads(junk.socket.recv(1 << 16))
+        check(f"{text[:8]} is refused", reply["error"]["code"] in (-32700, -32600), reply)
+    check_equal("and then a question is answered", junk.call("info")["program"], "quench-switch")
+    stuck(name)
+    check_equal("it ends although one never reads", switch.stop(), 0)
 
 
 def check_lines(switch, name):
     """A knob that is turned too often is not said each time, and each time is accounted for."""
-    t, times, begun = Telemetry(name), 60, time.monotonic()
+    t, times, begun = Desk(name), 60, time.monotonic()
     for i in range(times):
-        t.ask(f"/quench/set/tx_disabled,2,{'off' if i % 2 else 'on'}")
+        t.set(f"port 2.tx_disabled={'off' if i % 2 else 'on'}")
     most = 10 * (time.monotonic() - begun + 2)
 
     def said():
         return [line for line in switch.err().splitlines() if "event=set" in line and "more lines" not in line]
     check(f"at most {most:.0f} lines", 10 <= len(said()) <= most, len(said()))
-    check("a line has keys", "; port=2 key=tx_disabled event=set" in said()[0], said()[0])
-    check_equal("the others are counted", t.ask("/quench/info")["suppressed_lines"], times - len(said()))
-    t.socket.close()
+    check("a line has keys", "set port 2.tx_disabled=on: 1 keys changed; event=set" in said()[0], said()[0])
+    check_equal("the others are counted", t.call("info")["suppressed_lines"], times - len(said()))
+    t.close()
     return times
 
 
@@ -175,7 +176,7 @@ def check_one_name(work):
     switch.wait_started()
     nic = start_nic(work, name)
     nic.wait_started()
-    check("they have a socket each", (BASE / name / "dpdk_telemetry.v2:1").exists())
+    check("they have a socket each", (BASE / name / f"{SOCKET}:1").exists())
     done = ctl("-f", name, "show", "info")
     check("quenchctl says which there are", done.returncode == 2 and len(done.stderr.splitlines()) == 1 and
           f"{name}:0 (quench-switch, pid {switch.process.pid}), {name}:1 (quench-nic, pid {nic.process.pid})" in done.stderr,
@@ -204,7 +205,7 @@ def main():
     check_rate(e)
     check_equal("exit code of the exporter", e.stop(), 0)
     turned = check_lines(switch, name)
-    check_telemetry(switch, name)
+    check_desk(switch, name)
     lines = [line for line in switch.err().splitlines() if "event=set" in line]
     left_out = sum(int(n) for n in re.findall(r"suppressed=(\d+)", "\n".join(lines)))
     check_equal("all are said or counted at the end", len([x for x in lines if "more lines" not in x]) + left_out, turned)

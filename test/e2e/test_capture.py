@@ -20,7 +20,7 @@ from ctl import Ctl
 from frames import icrc_ok
 from harness import PATIENCE_S, Program, check, check_equal, finish, run, skip, work_dir
 from scapy.utils import RawPcapNgReader
-from telemetry import eal, prefix, wait_answers
+from desk import eal, prefix, wait_answers
 
 NIC = nic(1, link_speed_bps="1G", first_qpn=100) + flow_to_itself("loop", 2, messages=0, message_bytes="16KB", rate_cap_bps="4M")
 # Far more than a ring of 64 KiB takes while nobody reads.

@@ -12,7 +12,7 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Raw
 from taps import BRIDGE, TAPS, join, need_bridge
-from telemetry import eal, prefix, wait_answers
+from desk import eal, prefix, wait_answers
 
 HALF_OPEN = 128  # an eighth of the connections
 REQ, PORT, QKEY = 0x10, 7471, 0x80010000

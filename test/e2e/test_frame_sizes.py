@@ -12,7 +12,7 @@ from ctl import Ctl
 from frames import read_pcap, write_pcap
 from harness import PATIENCE_S, Program, check, check_equal, finish, until, work_dir
 from namespaces import Host, need
-from telemetry import eal, prefix, wait_answers
+from desk import eal, prefix, wait_answers
 
 ETHERNET, IPV4, ICMP = 14, 20, 8
 # What the kernel puts before a frame in a slot, and one byte, by which a whole frame is told from a cut one.

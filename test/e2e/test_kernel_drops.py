@@ -9,7 +9,7 @@ from configs import flow, nic, two_ports
 from ctl import Ctl
 from harness import Program, check, check_equal, finish, work_dir
 from namespaces import Host, need
-from telemetry import eal, prefix
+from desk import eal, prefix
 
 FRAMES, RING = 400, 64
 # An EtherType for experiments (802.1Q table 9-2 has 88-B5), to an address that nobody has.

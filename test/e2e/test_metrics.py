@@ -9,7 +9,7 @@ import subprocess
 
 from harness import check, check_equal, finish, run, work_dir
 from metrics import CTL, FRAMES, Exporter, promtool, start_nic, start_switch
-from telemetry import Telemetry, prefix
+from desk import Desk, prefix
 
 try:
     from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -32,28 +32,31 @@ NIC_REPLIES = {"port": ["port", "pfc", "device"], "nic": ["nic", "drop", "np", *
 def names_of(t):
     """{object: names}, counters and gauges together; a priority's key for each."""
     found = {}
-    for command in ("/quench/counters", "/quench/gauges"):
-        table = t.all(command)
-        for thing, name in zip(table["object"], table["name"]):
-            found.setdefault(thing, set()).update(name.replace("N", str(p)) for p in range(8 if "N" in name else 1))
+    for row in t.rows("counters") + t.rows("gauges"):
+        found.setdefault(row["object"], set()).update(row["name"].replace("N", str(p)) for p in range(8 if "N" in row["name"] else 1))
     return found
+
+
+def numbers_in(value, key=""):
+    """Keys of the numbers in a reply, however deep."""
+    if isinstance(value, (dict, list)):
+        for name, item in value.items() if isinstance(value, dict) else ((key, item) for item in value):
+            yield from numbers_in(item, name)
+    elif isinstance(value, (int, float)):
+        yield key
 
 
 def check_meanings(name, replies):
     """Every number of every reply is a counter or a gauge, and has a meaning."""
-    t = Telemetry(name)
+    t = Desk(name)
     names = names_of(t)
     for command, objects in replies.items():
         known = set().union(*(names[o] for o in objects)) | NOT_MEASURED
-        reply = t.ask(f"/quench/{command}")
-        nameless = set()
-        for path, value in reply.items():
-            values = value if isinstance(value, list) else [value]
-            if any(isinstance(v, int) for v in values) and path.rpartition("/")[2] not in known:
-                nameless.add(path)
-        check(f"/quench/{command}: each number has a meaning", not nameless, nameless)
-    for table in (t.all("/quench/counters"), t.all("/quench/gauges")):
-        check("each key has help", all(table["help"]), [n for n, h in zip(table["name"], table["help"]) if not h])
+        method, *port = command.split(",")
+        nameless = set(numbers_in(t.call(method, port=int(port[0]) if port else None))) - known
+        check(f"{command}: each number has a meaning", not nameless, nameless)
+    for rows in (t.rows("counters"), t.rows("gauges")):
+        check("each key has help", all(row["help"] for row in rows), [row["name"] for row in rows if not row["help"]])
 
 
 def check_formats(exporter):

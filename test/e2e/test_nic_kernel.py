@@ -9,7 +9,7 @@ import re
 import time
 import warnings
 
-import telemetry
+import desk
 from ctl import Ctl
 from frames import read_pcap, write_pcap
 from harness import PATIENCE_S, Program, check, check_equal, eal, finish, until, work_dir
@@ -56,10 +56,10 @@ def with_the_kernel(work):
               "net.ipv6.conf.eth0.accept_dad=0")
     host.must("ip", "address", "add", PEER6 + "/64", "dev", "eth0", "nodad")
     before = host.counters()
-    file_prefix = telemetry.prefix("nic")
+    file_prefix = desk.prefix("nic")
     nic = Program(work, "nic", "nic", config(flow("v4", PEER4), flow("v6", PEER6)),
-                  telemetry.eal(file_prefix, f"net_af_packet0,iface={host.device}"), "--idle-sleep", 50, "--stay")
-    telemetry.wait_answers(nic, file_prefix)
+                  desk.eal(file_prefix, f"net_af_packet0,iface={host.device}"), "--idle-sleep", 50, "--stay")
+    desk.wait_answers(nic, file_prefix)
     ctl = Ctl(work, "-f", file_prefix)
     # The kernel has no RoCE: our WRITEs reach its UDP, which has no such port. So our answers were right.
     wait_for("our frames reach the kernel's UDP over IPv4", lambda: host.counters()["UdpNoPorts"] > before["UdpNoPorts"])

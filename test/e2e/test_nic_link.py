@@ -10,7 +10,7 @@ import time
 
 from harness import check, check_equal, finish, work_dir
 from taps import TAPS, join, link, need_bridge, start
-from telemetry import Telemetry
+from desk import Desk
 
 OUTAGE_S = 1
 # 67 ms and seven retries: 0.54 s, which a busy machine may take for its programs.
@@ -25,7 +25,7 @@ def main():
     sender, sender_prefix = start(work, "sender", 1, KEYS, "--stay", qp_count=8, messages=8, stopped="on")
     for tap in TAPS:
         join(tap)
-    Telemetry(sender_prefix).ask("/quench/set,flow a.stopped=off")
+    Desk(sender_prefix).set("flow a.stopped=off")
     sender.wait_until("data", lambda: any(not re.search("tx +0 pps", line) for line in sender.out().splitlines()))
     link(TAPS[0], "down")
     sender.wait_until("the line that says so", lambda: "link is down" in sender.err())

@@ -8,7 +8,7 @@ import signal
 
 from harness import BUILD, check, check_equal, finish, run, work_dir
 from taps import TAPS, join, need_bridge, start
-from telemetry import Telemetry
+from desk import Desk
 
 MESSAGES = 30
 # 67 ms, three retries.
@@ -24,11 +24,11 @@ def main():
     # Nothing is sent before the bridge has both.
     sender, sender_prefix = start(work, "sender", 1, KEYS, "--stay", stopped="on", **FLOW)
     join(TAPS[0])
-    t = Telemetry(sender_prefix)
-    t.ask("/quench/set,flow a.stopped=off")
+    t = Desk(sender_prefix)
+    t.set("flow a.stopped=off")
 
     def flow(key):
-        return t.ask("/quench/flows")[key][0]
+        return t.rows("flows")[0][key]
 
     sender.wait_until("some messages", lambda: flow("messages") >= 12)
     receiver.stop(signal.SIGKILL)
@@ -38,14 +38,14 @@ def main():
 
     receiver, _ = start(work, "again", 2, KEYS, **FLOW)
     join(TAPS[1])
-    check_equal("a flow that is not there", "there is no flow x" in t.ask("/quench/reset,x").get("error", ""), True)
+    check_equal("a flow that is not there", "there is no flow x" in t.refusal("reset", flow="x"), True)
     done = run(BUILD / "app/quenchctl/quenchctl", "-f", sender_prefix, "reset", "a")
     check("quenchctl resets the flow", done.returncode == 0 and "qps_failed" in done.stdout, (done.stdout, done.stderr))
     sender.wait_until("all messages completed", lambda: "all messages completed" in sender.err())
     after = {key: flow(key) for key in ("messages", "wire_bytes", "retransmitted_packets", "qps_failed")}
     check_equal("messages, QPs in error", (after["messages"], after["qps_failed"]), (6 * MESSAGES, 0))
     check("no counter went back", all(after[key] >= before[key] for key in before), (before, after))
-    check_equal("who asks for the QPs sees no error", t.all("/quench/qps")["error"], [0] * 6)
+    check_equal("who asks for the QPs sees no error", t.column("qps", "error"), [0] * 6)
     for program in (sender, receiver):
         check_equal(f"exit code of the {program.name}", program.stop(), 0)
     r = receiver.json()

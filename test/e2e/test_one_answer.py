@@ -9,7 +9,7 @@ from frames import ECT0, roce, write_pcap
 from harness import Program, check, check_equal, finish, path_of, run, work_dir
 from looked_at import start_switch
 from metrics import Exporter
-from telemetry import Telemetry, eal, prefix, wait_answers
+from desk import Desk, eal, prefix, wait_answers
 from terminal import Terminal
 from web_page import Web
 
@@ -98,7 +98,7 @@ def check_many(switch, ctl):
     for file, changed, said in ((many, 701, 1), (switch.dir / "plain.ini", 701, 0)):
         done = ctl(f"--json reload {file}")
         check(f"{changed} keys: in force", done.returncode == 0 and f'"changed": {changed}' in done.stdout and
-              '"in_force": 1' in done.stdout and len(warnings(done.stderr)) == said, (done.returncode, done.stdout[-200:], done.stderr))
+              '"in_force": true' in done.stdout and len(warnings(done.stderr)) == said, (done.returncode, done.stdout[-200:], done.stderr))
     check_equal("nothing is left to change", ctl.json("show config changes")["total"], 0)
 
 
@@ -250,20 +250,20 @@ def numbers(row):
 
 
 def check_end(switch, t, ctl):
-    """Telemetry, quenchctl, metrics and the JSON at the end: of each counter and gauge one value."""
+    """The desk, quenchctl, metrics and the JSON at the end: of each counter and gauge one value."""
     exporter = Exporter(switch.dir, "-f", t.prefix)
     samples = exporter.samples()
     check_equal("the exporter ends", exporter.stop(), 0)
     ports = [ctl.json(f"--since-start show interface {i}") for i in range(4)]
     queues = [ctl.json(f"--since-start show queue counters {i}")["queues"] for i in range(4)]
     groups = [ctl.json(f"--since-start show priority-group counters {i}")["pgs"] for i in range(4)]
-    rows = [t.ask(f"/quench/port,{i}") for i in range(4)]
+    rows = [t.call("port", port=i) for i in range(4)]
     drops = {row["port"]: row for row in ctl.json("--since-start show drops")["rows"]}
     check_equal("exit code", switch.stop(), 0)
     end = switch.json()
     for i in range(4):
         last = end["ports"][i]
-        for of, got in (("show interface", numbers(ports[i])), ("telemetry", numbers(rows[i]))):
+        for of, got in (("show interface", numbers(ports[i])), ("the desk", numbers(rows[i]))):
             wrong = {key: (value, last[key]) for key, value in got.items() if key in last and value != last[key] and not key.startswith("poll")}
             check(f"port {i}: {of} and the JSON at the end", not wrong and len(got) > 10, wrong)
         check_equal(f"port {i}: drops", {k: v for k, v in drops[i].items() if k in last["drops"]}, last["drops"])
@@ -281,7 +281,7 @@ def check_end(switch, t, ctl):
 def check_full(work):
     name = prefix("onefull")
     switch, bridged, routed = start_full(work, name)
-    ctl, t = Ctl(work, "-f", name), Telemetry(name)
+    ctl, t = Ctl(work, "-f", name), Desk(name)
     t.prefix = name
     switch.wait_until("all frames have left", lambda: [ctl.json(f"--since-start show interface {i}")["tx_packets"] >= n
                                                        for i, n in ((1, bridged), (3, routed))] == [True, True])
@@ -329,19 +329,19 @@ def check_use(work):
 
 
 def check_nic(work):
-    """A NIC that has done what it had to do: shows, telemetry, metrics, top, web and the JSON at the end."""
+    """A NIC that has done what it had to do: shows, the desk, metrics, top, web and the JSON at the end."""
     name = prefix("onedone")
     config = nic(1, link_speed_bps="1G", first_qpn=100) + flow_to_itself("write", 4, message_bytes=20000, rate_cap_bps="10M", messages=5)
     host = Program(work, "nic", "done", config, eal(name, "net_ring0"), "--stats-interval", 0, "--idle-sleep", 200, "--stay")
     wait_answers(host, name)
-    ctl, t = Ctl(work, "-f", name), Telemetry(name)
+    ctl = Ctl(work, "-f", name)
     host.wait_until("all is sent", lambda: all(row["qps_done"] == 4 for row in ctl.json("show flows")["rows"] if row["requester"]))
     exporter = Exporter(work, "-f", name)
     samples = exporter.samples()
     check_equal("the exporter ends", exporter.stop(), 0)
     shown = {row["flow"]: row for row in ctl.json("--since-start show flows")["rows"]}
-    table = t.all("/quench/flows")
-    told = {flow: {key: table[key][i] for key in table} for i, flow in enumerate(table["flow"])}
+    with Desk(name) as asked:
+        told = {row["flow"]: row for row in asked.rows("flows")}
     qps = ctl.json("--since-start show qp")["rows"]
     speed = ctl.json("show interfaces")["link_speed_bps"]
     top = Terminal("-f", name, "--watch=0.5", "top")
@@ -349,14 +349,14 @@ def check_nic(work):
     top.key("q")
     check_equal("top ends", top.end(), 0)
     web = Web("-f", name)
-    check("web: speed and caps", web.comes(f'"speed":{speed},', f'{{"name":"cap","kind":"wred","at":{shown["write"]["configured_rate_bps"] / 1e7:g}e7}}'),
+    check("web: speed and caps", web.comes(f'"speed":{speed},', f'{{"name":"cap","kind":"wred","at":{shown["write"]["configured_rate_bps"]}}}'),
           web.get("data")[0][:2000])
     check_equal("web ends", web.stop(), 0)
     check_equal("exit code", host.stop(), 0)
     end = host.json()
     for row in end["flows"]:
         flow = row["flow"]
-        for of, got in (("show flows", shown[flow]), ("telemetry", told[flow])):
+        for of, got in (("show flows", shown[flow]), ("the desk", told[flow])):
             # Means since the start go on to fall.
             wrong = {key: (value, row[key]) for key, value in numbers(got).items() if key in row and value != row[key] and
                      key not in ("wire_rate_bps", "goodput_bps")}

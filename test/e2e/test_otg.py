@@ -7,7 +7,7 @@ The switch's egress to the receiver is a fifth of its other links, so that it ma
 from configs import LOOP_SWITCH, memif
 from harness import Program, check, check_equal, check_ledger, eal, finish, work_dir
 from otg_bed import Otg, device, flow, pfc, settings, tx_port
-from telemetry import Telemetry
+from desk import Desk
 
 DCQCN = {"minimum_rate_limmit": 0.1, "additive_increment_rate": 0.2, "hyper_increment_rate": 1, "rate_increment_threshold": 5,
          "rate_increment_time": 600, "initial_rate_after_first_cnp": 50, "maximum_rate_decrement_at_time": 50}
@@ -103,8 +103,7 @@ def run(work, version):
     otg.wait("READs", lambda: otg.flow("f read")["message_tx"] > 0)
     otg.traffic("stop")
     otg.wait_quiet()
-    rows = Telemetry(f"{otg.prefix}-b").all("/quench/qps")
-    sent = dict(zip(rows["local_qpn"], rows["tx_messages"]))[flows[VERBS.index("read")]["dest_qp"]]
+    sent = {row["local_qpn"]: row["tx_messages"] for row in Desk(f"{otg.prefix}-b").rows("qps")}[flows[VERBS.index("read")]["dest_qp"]]
     check_equal("start counts from 0: the NIC has the messages before it, too", sent, before["f read"] + otg.flow("f read")["message_tx"])
     check_equal("chosen columns", otg.metrics("rocev2_flow", per_qp={"column_names": ["port_tx"]})[0], {"flow_name": "f write", "port_tx": "tx"})
     check_equal("quench-otg ends well", otg.stop(), 0)

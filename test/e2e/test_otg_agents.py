@@ -20,7 +20,7 @@ from harness import BUILD, PATIENCE_S, check, check_equal, finish, run, work_dir
 from namespaces import Host, need
 from otg_bed import ROOT, Otg, device, flow, settings, tx_port
 from scapy.utils import RawPcapNgReader
-from telemetry import Telemetry
+from desk import Desk
 
 need("ip", "nsenter", "ethtool", "openssl")
 TOKENS = ("left-token-0123456789", "right-token-0123456789")
@@ -59,7 +59,7 @@ class Machine:
 
     def nic(self):
         """The process of its quench-nic."""
-        return Telemetry(f"{self.prefix}-p").info["pid"]
+        return Desk(f"{self.prefix}-p").pid
 
     def stop(self):
         if self.process.poll() is None:

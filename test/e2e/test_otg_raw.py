@@ -19,12 +19,11 @@ from scapy.contrib.mac_control import MACControlClassBasedFlowControl, MACContro
 from scapy.layers.inet import IP, UDP
 from scapy.layers.inet6 import IPv6
 from scapy.layers.l2 import Dot1Q, Ether
-from telemetry import Telemetry, eal, wait_answers
+from desk import BASE, Desk, eal, wait_answers
 from otg import capture  # otg_bed says where
 from otg.plan import Location
 from otg.tester import Outlet, Tester
-from quench.process import Failed
-from quench.telemetry import BASE
+from quench.desk import Failed
 
 TO, FROM = "02:00:00:00:00:02", "02:00:00:00:00:01"
 FRAMES = 12
@@ -241,7 +240,7 @@ def check_return(work):
     otg.traffic("start")
     otg.wait("frames", lambda: otg.raw("pfc")["frames_tx"] > 0)
     check_full_disk(otg, work / "nics", config)
-    before, nic = otg.raw("pfc")["frames_tx"], Telemetry(f"{otg.prefix}-a").info["pid"]
+    before, nic = otg.raw("pfc")["frames_tx"], Desk(f"{otg.prefix}-a").pid
     otg.process.kill()
     otg.process.wait()
     otg = Otg(work, ports)
@@ -309,7 +308,7 @@ def check_capture(otg, work, sent):
     otg.capture("start")
     otg.traffic("start", "v4")
     otg.wait("the end of v4", lambda: otg.raw("v4")["transmit"] == "stopped")
-    os.kill(Telemetry(f"{otg.prefix}-a").info["pid"], signal.SIGKILL)
+    os.kill(Desk(f"{otg.prefix}-a").pid, signal.SIGKILL)
     otg.wait("its name", lambda: "quench-nic has ended with -9" in (work / "otg.err").read_text())
     warnings = otg.capture("stop")["warnings"]
     check("a stop says that the quench-nic died", len(warnings) == 2 and "port p: capture: " in warnings[0] and "without the last frames" in warnings[0] and
@@ -345,7 +344,7 @@ def check_recorder(work):
             client.close()
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
-        recording = capture.Recorder("port p", lambda command: {"socket": "source"}, work, work / "p", capture.Order("", overwrite), 1 << 20)
+        recording = capture.Recorder("port p", lambda method, **params: {"socket": "source"}, work, work / "p", capture.Order([], overwrite), 1 << 20)
         thread.join(PATIENCE_S)
         (work / "source").unlink()
         listener.close()
@@ -508,8 +507,8 @@ def check_attached(work):
     prefix = f"mine{os.getpid()}"
     nic = Program(work / "mine", "nic", "nic", ATTACHED, eal(prefix, "net_null0"), "--stay", "--idle-sleep", 50)
     wait_answers(nic, prefix)
-    telemetry = Telemetry(prefix)
-    before = telemetry.ask("/quench/config")
+    desk = Desk(prefix)
+    before = desk.call("config")
     done = run(ROOT / "scripts" / "otg", "--http", "--port", "a=net_null0", "--ports", write(work / "none.ini", "[port b]\nattach = no-such-nic\n"))
     check("no quench-nic to attach to", done.returncode == 2 and "no quench-nic runs with this --file-prefix" in done.stderr, done)
     otg = Otg(work, {}, text=f"[port a]\nattach = {prefix}\n")
@@ -531,7 +530,7 @@ def check_attached(work):
     status, reply = otg.ask("POST", "/control/state", {"choice": "port", "port": {"choice": "link", "link": {"state": "down"}}})
     check_equal("its link", (status, reply["errors"]), (400, ["port.link.port_names: 'p': somebody else started its quench-nic"]))
     check_equal("quench-otg ends well", otg.stop(), 0)
-    check_equal("its configuration is back", telemetry.ask("/quench/config"), before)
+    check_equal("its configuration is back", desk.call("config"), before)
     check_equal("and it runs", nic.stop(), 0)
 
 

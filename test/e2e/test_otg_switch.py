@@ -10,7 +10,7 @@ machine misses its refresh. Verdicts are counts and ratios of the API and of the
 from configs import memif, port, section
 from harness import Program, check, check_equal, check_ledger, finish, work_dir
 from otg_bed import Otg, device, flow, pfc, raw_flow, settings, tx_port, value
-from telemetry import Telemetry, controller, eal, prefix
+from desk import Desk, controller, eal, prefix
 
 LINK, EGRESS = "100M", "20M"
 DSCP = {0: 0, 3: 26, 4: 32}  # by priority
@@ -57,7 +57,7 @@ class Switch:
         self.prefix = prefix(work.name[-4:])
         self.program = Program(work, "switch", "switch", DUT + more, eal(self.prefix, *(memif("server", n, work, n) for n in range(3))), "--idle-sleep", 500)
         self.program.wait_started()
-        self.telemetry = Telemetry(self.prefix)
+        self.desk = Desk(self.prefix)
         self.ctl = controller(self.prefix)
 
     def set(self, *changes):
@@ -67,29 +67,26 @@ class Switch:
 
     def hold(self, on):
         """The egress port sends no data, and goes on to send it."""
-        self.telemetry.ask(f"/quench/set/tx_disabled,{RX},{'on' if on else 'off'}")
+        self.desk.set(f"port {RX}.tx_disabled={'on' if on else 'off'}")
 
     def port(self, number, key):
-        return self.telemetry.ask(f"/quench/port,{number}")[key]
+        return self.desk.call("port", port=number)[key]
 
     def queue(self, key, queue=3):
-        return self.telemetry.ask(f"/quench/queues,{RX}")[f"queues/{key}"][queue]
+        return self.desk.rows("queues", port=RX)[queue][key]
 
     def clear(self):
-        self.telemetry.ask("/quench/clear/watermark,queue")
+        self.desk.call("clear_watermark", kind="queue")
 
     def watchdog(self, prio):
-        rows = self.telemetry.all("/quench/pfcwd")
-        at = next(n for n, row in enumerate(zip(rows["port"], rows["prio"])) if row == (RX, prio))
-        return {key: values[at] for key, values in rows.items()}
+        return next(row for row in self.desk.rows("pfcwd") if (row["port"], row["prio"]) == (RX, prio))
 
     def drops(self):
         """By reason, over all ports; those of ports whose NIC is not there do not count."""
         found = {}
         for number in range(3):
-            for key, n in self.telemetry.ask(f"/quench/port,{number}").items():
-                reason = key.removeprefix("drops/")
-                if reason != key and n and reason != "link_down":
+            for reason, n in self.desk.call("port", port=number)["drops"].items():
+                if n and reason != "link_down":
                     found[reason] = found.get(reason, 0) + n
         return found
 
@@ -304,7 +301,7 @@ def cnp_back_off(bed):
         rows = bed.finish()
         check("marks became CNPs", 0 < rows["test"]["cnp_rx"] == rows["test"]["cnp_tx"] <= rows["test"]["ecn_ce_rx"], rows)
         if dcqcn is DCQCN:
-            qp = Telemetry(f"{bed.otg.prefix}-a").ask("/quench/qp,100")
+            qp = Desk(f"{bed.otg.prefix}-a").call("qp", qpn=100)
             check("the rate was cut, and recovered", qp["rate_cuts"] > 0 and qp["rate_bps"] > qp["min_rate_bps"], qp)
         bed.check_no_loss()
     print(f"# longest queue with CNPs {longest[True]}, without {longest[False]}")

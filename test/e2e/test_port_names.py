@@ -6,7 +6,7 @@ from ctl import Ctl
 from frames import ECT0, roce, write_pcap
 from harness import Program, check, check_equal, finish, run, work_dir
 from metrics import Exporter
-from telemetry import eal, prefix, wait_answers
+from desk import eal, prefix, wait_answers
 from terminal import Terminal
 from web_page import Web
 
@@ -29,7 +29,7 @@ port = 1
 def check_shows(ctl):
     check_equal("show interfaces", [row[0] for row in ctl.table("show interfaces")], ["port", "Ethernet1/1", LONG, "2"])
     check_equal("its JSON has both", [(row["port"], row.get("port_name")) for row in ctl.json("show interfaces")["rows"]],
-                [(0, "Ethernet1/1"), (1, LONG), (2, "")])
+                [(0, "Ethernet1/1"), (1, LONG), (2, None)])
     check_equal("show interface NAME, in any case", ctl.json("show interface ethernet1/1")["port"], 0)
     for words, rows in (("show queue counters", "queues"), ("show queue watermark", "queues"), ("show maps", "maps"),
                         ("show priority-group counters", "pgs"), ("show priority-group watermark", "pgs")):
@@ -48,10 +48,10 @@ def check_shows(ctl):
 
 
 def check_changes(ctl, switch):
-    check_equal("set interface", ctl.json(f"set interface tx-disabled {LONG} on")["port_name"], LONG)
+    check_equal("set interface", ctl.table(f"set interface tx-disabled {LONG} on")[1], ["port", LONG, "tx_disabled", "off", "on"])
     check_equal("it is set", ctl.json("show interface 1")["tx_disabled"], 1)
     ctl.text("set interface pfc-delay Ethernet1/1 7")
-    check("lines have names", f"port {LONG}: tx_disabled = on; port=1" in switch.err(), switch.err())
+    check("lines have names", f"set port {LONG}.tx_disabled=on: 1 keys changed" in switch.err(), switch.err())
     done = run(*ctl.command, "set", "port Ethernet1/1.shaper_rate=5G", f"queue {LONG}|3.max_rate_bps=2G", f"pg {LONG.upper()}|3.buffer_profile=default")
     check("keys of [port N], [queue N|M] and [pg N|M]", done.returncode == 0 and "shaper_rate_bps" in done.stdout and
           "max_rate_bps" in done.stdout, done)

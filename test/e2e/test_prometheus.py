@@ -14,7 +14,7 @@ import urllib.request
 
 from harness import PATIENCE_S, _running, check, check_equal, finish, skip, work_dir
 from metrics import Exporter, promtool, samples, start_nic, start_switch
-from telemetry import prefix
+from desk import prefix
 
 SHARE = pathlib.Path(__file__).resolve().parents[2] / "share"
 RULES = SHARE / "prometheus" / "quench.rules.yml"

@@ -17,7 +17,6 @@ from harness import BUILD, PATIENCE_S, check, check_equal, check_ledger, finish,
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tools"))
 import quench  # noqa: E402
-from quench.telemetry import BASE  # noqa: E402
 
 TWO_PORTS = two_ports(link_speed_bps="1G")
 # A program in a with statement, until a signal.
@@ -71,22 +70,22 @@ def check_loop(work):
         check("rates: one for each sample, the first unknown", len(rates) == len(samples["time_s"]) and rates[0] != rates[0] and min(rates[1:]) >= 0, rates)
         wait("marks and CNPs", lambda: tor.queues(1)[3]["ecn_marked_packets"] and sender.counters()["rp_cnp_handled"])
         tor.set({"wred.Kmax": "50KB", "wred.Kmin": 6000})
-        in_force = {row["key"]: row["value"] for row in tor.rows("/quench/config") if row["section"] == "wred"}
+        in_force = {row["key"]: row["value"] for row in tor.rows("config") if row["section"] == "wred"}
         check_equal("a change of two keys", [in_force[f"green_{which}_threshold_bytes"] for which in ("min", "max")], ["6KB", "50KB"])
         raises("a key that does not exist", lambda: tor.set({"wred.Kmaxx": 1}), "tor: ", "Kmaxx", "expected")
-        raises("a change that is too long", lambda: tor.set({"wred.Kmax": "1" * 1100}), "tor: set", "reload()")
+        raises("a value that is too long", lambda: tor.set({"wred.Kmax": "1" * 1100}), "tor: ", "Kmax", "expected")
         raises("a flow that does not exist", lambda: sender.flow("other"), "sender: no [flow other]", "loop")
-        raises("a command that does not exist", lambda: sender.ask("/quench/other"), "sender: quench-nic does not know /quench/other")
+        raises("a command that does not exist", lambda: sender.call("other"), "sender: quench-nic has no method other")
         sender.stop_flow("loop")
         wait("an empty queue", lambda: sender.qps()[0]["tx_packets"] == receiver.qps()[0]["rx_packets"] and not tor.queues(1)[3]["queue_bytes"])
         check_equal("ports, groups, pauses", [len(tor.ports()), len(tor.groups(0)), len(tor.pauses()), sender.port()["link"]], [2, 8, 2, "up"])
         check_equal("drops", tor.drops(), {})
         sender.reload(loop_nic(1, 2, True, messages=0, stopped="on", rate_cap_bps="50M"))
-        check_equal("a reload", [row["value"] for row in sender.rows("/quench/config") if row["key"] == "rate_cap_bps"], ["50M"])
+        check_equal("a reload", [row["value"] for row in sender.rows("config") if row["key"] == "rate_cap_bps"], ["50M"])
     raises("a program that has ended", tor.ports, "tor: quench-switch has ended")
     check_ledger("tor", tor.results())
     check_equal("results: packets", sender.results()["qps"][0]["tx_packets"], receiver.results()["qps"][0]["rx_packets"])
-    check("no socket is left", not any((BASE / program.prefix).exists() for program in (tor, receiver, sender)))
+    check("no socket is left", not any(program.runtime().exists() for program in (tor, receiver, sender)))
 
 
 def check_done():

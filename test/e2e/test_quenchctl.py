@@ -9,7 +9,7 @@ from configs import port
 from ctl import Ctl
 from frames import ECT0, roce, write_pcap
 from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, work_dir
-from telemetry import BASE, eal, prefix, wait_answers
+from desk import BASE, SOCKET, eal, prefix, wait_answers
 
 FRAMES = 300
 RECEIVER = "02:00:00:00:08:08"
@@ -151,7 +151,7 @@ def check_switch(work, name, other):
     Ctl(work, "--socket", work / "none").refused("show info", "none", code=1)
     Ctl(work, "--file-prefix", f"{name}x").refused("show info", f"no program with --file-prefix {name}x", code=1)
     # With two programs there is a choice, which is said.
-    Ctl(work).refused("show info", "DPDK programs run", name, other)
+    Ctl(work).refused("show info", "programs run", name, other)
     return switch, ctl
 
 
@@ -168,7 +168,7 @@ def check_watch(work, switch, name):
     switch.process.wait()
     check_equal("watch: exit code when the program is gone", watch.wait(PATIENCE_S), 1)
     check("watch: and says so", "the program has ended" in (work / "watch.err").read_text(), (work / "watch.err").read_text())
-    check("its socket is left behind", (BASE / name / "dpdk_telemetry.v2").exists())
+    check("its socket is left behind", (BASE / name / SOCKET).exists())
     Ctl(work, "-f", name).refused("show info", "the program has ended", "left its socket behind", code=1)
 
 
@@ -194,7 +194,7 @@ def check_times(ctl, flow):
                 ([], "nothing was measured yet\n"))
     check_equal("times: nor of a receiver", ctl.json("show times answer")["rows"], [])
     check_equal("times: the program kept them", ctl.json(f"--since-start show times {name}"), shown)
-    ctl.refused("show times nobody", "FLOW = nobody", "a flow of /quench/flows")
+    ctl.refused("show times nobody", "FLOW = nobody", "a flow of show flows")
 
 
 def check_nic(work, nic, name):

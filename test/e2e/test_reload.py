@@ -7,7 +7,7 @@ import signal
 from frames import ECT0, roce, write_pcap
 from configs import two_ports
 from harness import Program, check, check_equal, check_ledger, finish, work_dir
-from telemetry import Telemetry, controller, eal, prefix, wait_answers
+from desk import Desk, controller, eal, prefix, wait_answers
 
 RELOADS = 100
 STATIONS = ("02:00:00:00:00:01", "02:00:00:00:01:01")
@@ -117,40 +117,39 @@ def try_reloads(shards, lcores):
     switch = Program(work, "switch", "switch", plain, eal(file_prefix, *devices, lcores=lcores, memory=128),
                      "--stats-interval", 0)
     switch.wait_started()
-    t = Telemetry(file_prefix)
-    switch.wait_until("it answers", lambda: t.ask("/quench/info"))
+    t = Desk(file_prefix)
+    switch.wait_until("it answers", lambda: t.call("info"))
     sent = [0]
 
     def moves():
-        now = t.ask("/quench/port,0")["tx_packets"]
+        now = t.call("port", port=0)["tx_packets"]
         more, sent[0] = now > sent[0] + 1000, now
         return more
 
     changed = []
     for i in range(RELOADS):
         switch.wait_until("frames pass", moves)
-        reply = t.ask(f"/quench/reload,{work}/{'other' if i % 2 == 0 else 'plain'}.ini")
-        changed.append(reply.get("changed", reply))
+        reply = t.call("reload", file=f"{work}/{'other' if i % 2 == 0 else 'plain'}.ini")
+        changed.append(reply["changed"])
         if i % 10 == 5:
             for wrong in ("fixed", "wrong"):
-                refused = t.ask(f"/quench/reload,{work}/{wrong}.ini")
-                if "error" not in refused or f"{wrong}.ini:" not in refused["error"]:
+                refused = t.refusal("reload", file=f"{work}/{wrong}.ini")
+                if f"{wrong}.ini:" not in refused:
                     check(f"{wrong}.ini is refused", False, refused)
     check(f"{name}: all reloads change the same keys, there and back", changed == changed[:1] * RELOADS and changed[0] >= 30, changed)
-    check_equal(f"{name}: what cannot change is named", t.ask(f"/quench/reload,{work}/fixed.ini")["error"],
-                f"{work}/fixed.ini: [switch] buffer_bytes = 5MB: cannot change while the program runs; it is 4MB"[:127])
-    check_equal(f"{name}: and nothing of it has changed", t.ask(f"/quench/reload,{work}/plain.ini")["changed"], 0)
+    check_equal(f"{name}: what cannot change is named", t.refusal("reload", file=f"{work}/fixed.ini"),
+                f"{work}/fixed.ini: [switch] buffer_bytes = 5MB: cannot change while the program runs; it is 4MB")
+    check_equal(f"{name}: and nothing of it has changed", t.call("reload", file=f"{work}/plain.ini")["changed"], 0)
 
-    reply = t.ask("/quench/set,wred.Kmax=400KB")
-    expected = {"changed": 1, "section": ["wred"], "key": ["green_max_threshold_bytes"], "from": ["200KB"], "to": ["400KB"],
-                "in_force": 1, "n_warnings": 0}
+    reply = t.set("wred.Kmax=400KB")
+    expected = {"changed": 1, "rows": [{"section": "wred", "key": "green_max_threshold_bytes", "from": "200KB", "to": "400KB"}],
+                "in_force": True, "warnings": []}
     check_equal(f"{name}: a key", {key: reply[key] for key in expected}, expected)
-    check_equal(f"{name}: a map, commas and all", t.ask("/quench/set,scheduler.dwrr_weight=3:20, *:10")["changed"], 1)
-    check_equal(f"{name}: the curve in force", t.ask("/quench/ecn")["green_max_threshold_bytes"][0], 400000)
-    changes = t.ask("/quench/config_changes")
-    check_equal(f"{name}: both are not as in the file", changes["key"], ["green_max_threshold_bytes", "dwrr_weight"])
-    config = t.all("/quench/config")
-    check("the configuration is listed", ("wred", "400KB") in zip(config["section"], config["value"]))
+    check_equal(f"{name}: a map, commas and all", t.set("scheduler.dwrr_weight=3:20, *:10")["changed"], 1)
+    check_equal(f"{name}: the curve in force", t.rows("ecn")[0]["green_max_threshold_bytes"], 400000)
+    check_equal(f"{name}: both are not as in the file", t.column("config_changes", "key"), ["green_max_threshold_bytes", "dwrr_weight"])
+    config = t.rows("config")
+    check("the configuration is listed", ("wred", "400KB") in [(row["section"], row["value"]) for row in config])
     (work / "plain.ini").write_text(plain + "[wred]\nKmin = 7KB\n")
     switch.process.send_signal(signal.SIGHUP)
     switch.wait_until("SIGHUP reads the file again", lambda: "SIGHUP" in switch.err())
@@ -160,8 +159,7 @@ def try_reloads(shards, lcores):
     switch.wait_until("SIGHUP is refused", lambda: "nothing changes" in switch.err())
     check(f"{name}: and why", "Kmin" in switch.err() or "green_min_threshold_bytes = 7MB" in switch.err(), switch.err()[-300:])
     for value in ("wred.Kmax", "wred.Kmax=x", "wred.none=1", "nowhere.x=1", "port 0.link_speed_bps=1G", ""):
-        reply = t.ask(f"/quench/set,{value}")
-        check(f"set {value} is refused", reply.get("error"), reply)
+        check(f"set {value} is refused", t.refusal("set", settings=[value]))
     switch.wait_until("frames pass", moves)
 
     check_equal(f"{name}: exit code", switch.stop(), 0)

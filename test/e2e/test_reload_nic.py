@@ -5,7 +5,7 @@ no packet is lost, sent twice, or wrong. And flows that come and go beside other
 import time
 
 from harness import Program, check, check_equal, finish, work_dir
-from telemetry import Telemetry, eal, prefix
+from desk import Desk, eal, prefix
 
 RELOADS = 100
 BAD = ("retransmitted_packets", "qp_errors", "out_of_sequence", "packet_seq_err", "duplicate_request", "local_ack_timeout_err")
@@ -49,17 +49,12 @@ REFUSED = {
 }
 
 
-def line_of(refused):
-    """What is too long for one text goes on in others."""
-    return refused.get("error", "") + "".join(refused.get("error_rest/text", []))
-
-
 def end_at_rest(name, nic, t):
     """Stop a NIC when its flows stand still; its final JSON, of which nothing is lost or damaged."""
     last = {}
 
     def quiet():
-        before, now = dict(last), t.ask("/quench/nic")
+        before, now = dict(last), t.call("nic")
         last.update(now)
         return before.get("tx_packets") == now["tx_packets"] and before.get("rx_packets") == now["rx_packets"]
 
@@ -80,12 +75,11 @@ def try_reloads(lcores, reloads):
     nic = Program(work, "nic", "nic", VARIANTS["plain"], eal(file_prefix, "net_ring0", lcores=lcores, memory=128), "--stats-interval", 0,
                   "--stay")
     nic.wait_started()
-    t = Telemetry(file_prefix)
-    nic.wait_until("it answers", lambda: t.ask("/quench/info"))
+    t = Desk(file_prefix)
+    nic.wait_until("it answers", lambda: t.call("info"))
 
     def messages():
-        flows = t.ask("/quench/flows")
-        return dict(zip(flows["flow"], flows["messages"]))
+        return {row["flow"]: row["messages"] for row in t.rows("flows")}
 
     seen = messages()
 
@@ -97,31 +91,30 @@ def try_reloads(lcores, reloads):
     bad = []
     for i in range(reloads):
         variant = list(moving)[(i * 7 + i // 3) % 3]
-        reply = t.ask(f"/quench/reload,{work}/{variant}.ini")
-        if "changed" not in reply:
-            bad.append(reply)
+        refused = t.refusal("reload", file=f"{work}/{variant}.ini")
+        if refused:
+            bad.append(refused)
         if i % 5 == 4:
             seen = messages()
             nic.wait_until(f"flows {moving[variant]} go on", lambda v=variant: moved(*moving[v]))
         if i % 10 == 3:
             for what, (_, words) in REFUSED.items():
-                refused = t.ask(f"/quench/reload,{work}/{what}.ini")
-                if words not in line_of(refused):
+                refused = t.refusal("reload", file=f"{work}/{what}.ini")
+                if words not in refused:
                     bad.append((what, refused))
     check_equal(f"{name}: reloads that went wrong", bad, [])
 
-    reply = t.ask(f"/quench/reload,{work}/{variant}.ini")
-    check_equal(f"{name}: nothing to do", [reply["changed"], reply["in_force"], "section" in reply], [0, 1, False])
-    t.ask(f"/quench/reload,{work}/plain.ini")
-    check_equal(f"{name}: a cap by set", t.ask("/quench/set,flow b.rate_cap_bps=100M")["to"], ["100M"])
-    rows = t.all("/quench/qps")
-    check(f"{name}: it is in force when the reply comes", [r for f, r in zip(rows["flow"], rows["rate_bps"]) if f == "b"] == [100_000_000] * 4,
-          rows["rate_bps"])
-    check_equal(f"{name}: DCQCN by set", t.ask("/quench/set,rp.R_AI=77")["key"], ["rp_ai_rate_bps"])
-    check_equal(f"{name}: it shows", t.ask("/quench/rp")["rp_ai_rate_bps"], 77_000_000)
-    check_equal(f"{name}: what is not in the file is said", t.ask("/quench/config_changes")["key"], ["rp_ai_rate_bps", "rate_cap_bps"])
+    reply = t.call("reload", file=f"{work}/{variant}.ini")
+    check_equal(f"{name}: nothing to do", [reply["changed"], reply["in_force"], reply["rows"]], [0, True, []])
+    t.call("reload", file=f"{work}/plain.ini")
+    check_equal(f"{name}: a cap by set", t.set("flow b.rate_cap_bps=100M")["rows"][0]["to"], "100M")
+    rates = [row["rate_bps"] for row in t.rows("qps") if row["flow"] == "b"]
+    check(f"{name}: it is in force when the reply comes", rates == [100_000_000] * 4, rates)
+    check_equal(f"{name}: DCQCN by set", t.set("rp.R_AI=77")["rows"][0]["key"], "rp_ai_rate_bps")
+    check_equal(f"{name}: it shows", t.call("rp")["rp_ai_rate_bps"], 77_000_000)
+    check_equal(f"{name}: what is not in the file is said", t.column("config_changes", "key"), ["rp_ai_rate_bps", "rate_cap_bps"])
 
-    t.ask(f"/quench/reload,{work}/all stopped.ini")
+    t.call("reload", file=f"{work}/all stopped.ini")
     result = end_at_rest(name, nic, t)
     counters = result["counters"]
     check_equal(f"{name}: all that was sent was received", counters["rx_packets"], counters["tx_packets"])
@@ -151,20 +144,19 @@ def try_flows(lcores, rounds):
     begin, end = (VARIANTS[v].replace("local_ack_timeout = 22", "local_ack_timeout = 19") for v in ("plain", "all stopped"))
     nic = Program(work, "nic", "nic", begin, eal(file_prefix, "net_ring0", lcores=lcores, memory=128), "--stats-interval", 0.2, "--csv", work / "csv", "--stay")
     nic.wait_started()
-    t = Telemetry(file_prefix)
-    nic.wait_until("it answers", lambda: t.ask("/quench/info"))
+    t = Desk(file_prefix)
+    nic.wait_until("it answers", lambda: t.call("info"))
     bad = []
 
     def reload(*sections):
         (work / "next.ini").write_text(begin + "".join(sections))
-        reply = t.ask(f"/quench/reload,{work}/next.ini")
-        if "changed" not in reply and "not idle yet" not in line_of(reply):
-            bad.append(reply)
-        return "changed" in reply
+        refused = t.refusal("reload", file=f"{work}/next.ini")
+        if refused and "not idle yet" not in refused:
+            bad.append(refused)
+        return not refused
 
     def flow(which):
-        rows = t.ask("/quench/flows")
-        return {key: rows[key][rows["flow"].index(which)] for key in ("messages", "qps_done", "qps_failed", "gone")}
+        return next((row for row in t.rows("flows") if row["flow"] == which))
 
     messages = 0
     for i in range(rounds):
@@ -177,14 +169,13 @@ def try_flows(lcores, rounds):
         before = messages
         nic.wait_until(f"{guest} sends", lambda: flow(guest)["messages"] > (before if guest == "d" else 0))
         first = int(asks.split("local_qpn = ")[1].split()[0])
-        qps = t.all("/quench/qps")
-        shown = [q for q, f in zip(qps["local_qpn"], qps["flow"]) if f == guest]
+        shown = [row["local_qpn"] for row in t.rows("qps") if row["flow"] == guest]
         if shown != list(range(first, first + count)):
             bad.append((guest, shown))
         reload(answers)
         if not flow(guest)["gone"] or flow("a")["gone"]:
             bad.append(flow(guest))
-        if "error" not in t.ask(f"/quench/qp,{first}"):
+        if not t.refusal("qp", qpn=first):
             bad.append(f"QP {first} is still shown")
         nic.wait_until(f"{guest} comes to rest", lambda: flow(guest)["qps_done"] == rests + count)
         if flow(guest)["messages"] < (before if guest == "d" else 0):
@@ -193,7 +184,7 @@ def try_flows(lcores, rounds):
         reload()
     check_equal(f"{name}: what went wrong", bad, [])
     (work / "end.ini").write_text(end)
-    t.ask(f"/quench/reload,{work}/end.ini")
+    t.call("reload", file=f"{work}/end.ini")
     result = end_at_rest(name, nic, t)
     counters = result["counters"]
     flows = {f["flow"]: f for f in result["flows"]}
@@ -218,21 +209,20 @@ def try_end():
     late = pair("late", 19, 1, "messages = 2\nmessage_bytes = 1MB\nrate_cap_bps = 1M\n")
     nic = Program(work, "nic", "nic", common + "".join(first), eal(file_prefix, "net_ring0", lcores=3, memory=128), "--stats-interval", 0)
     nic.wait_started()
-    t = Telemetry(file_prefix)
+    t = Desk(file_prefix)
 
     def done(which):
-        rows = t.ask("/quench/flows")
-        return rows["qps_done"][rows["flow"].index(which)]
+        return next(row["qps_done"] for row in t.rows("flows") if row["flow"] == which)
 
     nic.wait_until("the second lcore is done", lambda: done("quick") == 1)
     (work / "late.ini").write_text(common + "".join(first + late))
-    check("end: a flow comes to it", "changed" in t.ask(f"/quench/reload,{work}/late.ini"))
-    t.ask("/quench/set,flow slow.rate_cap_bps=0")
+    check("end: a flow comes to it", not t.refusal("reload", file=f"{work}/late.ini"))
+    t.set("flow slow.rate_cap_bps=0")
     nic.wait_until("the first lcore is done", lambda: done("slow") == 1)
     check_equal("end: the late flow is not", done("late"), 0)
     time.sleep(0.1)  # lasts: the program looks more often whether it is done
     check_equal("end: so the program runs", (nic.process.poll(), "all messages completed" in nic.err()), (None, False))
-    t.ask("/quench/set,flow late.rate_cap_bps=0")
+    t.set("flow late.rate_cap_bps=0")
     check_equal("end: exit code", nic.wait_end(), 0)
     check_equal("end: messages", {f["flow"]: f["messages"] for f in nic.json()["flows"] if f["requester"]}, {"slow": 2, "quick": 2, "late": 2})
     check_equal("end: it is said once", nic.err().count("all messages completed"), 1)
@@ -255,27 +245,25 @@ def try_many():
 
     nic = Program(work, "nic", "nic", text(), eal(file_prefix, "net_null0", lcores=2, memory=256), "--stats-interval", 0, "--idle-sleep", 1000)
     nic.wait_started()
-    t = Telemetry(file_prefix)
-    reply = t.ask("/quench/set,flow f3999.rate_cap_bps=20M")
-    check_equal("4001 flows: a key by set", [reply.get(k) for k in ("changed", "section", "from", "to", "in_force")],
-                [1, ["flow f3999"], ["10M"], ["20M"], 1])
-    reply = t.ask("/quench/set,flow f3999.rate_cap=1")
-    check("4001 flows: a key that there is not", "expected a known key" in line_of(reply), reply)
-    reply = t.ask("/quench/set,flow f3999.rate_cap_bps=900G")
-    check("4001 flows: a value out of range", "[flow f3999] rate_cap_bps = 900G: expected" in line_of(reply), reply)
-    reply = t.ask("/quench/set,flow f3999.qp_count=2")
-    check("4001 flows: a key that cannot change", "[flow f3999] qp_count = 2: cannot change while the program runs; it is 1" in line_of(reply), reply)
+    t = Desk(file_prefix)
+    reply = t.set("flow f3999.rate_cap_bps=20M")
+    check_equal("4001 flows: a key by set", (reply["changed"], reply["rows"], reply["in_force"]),
+                (1, [{"section": "flow f3999", "key": "rate_cap_bps", "from": "10M", "to": "20M"}], True))
+    for setting, said in (("rate_cap=1", "expected a known key"), ("rate_cap_bps=900G", "[flow f3999] rate_cap_bps = 900G: expected"),
+                          ("qp_count=2", "[flow f3999] qp_count = 2: cannot change while the program runs; it is 1")):
+        refused = t.refusal("set", settings=[f"flow f3999.{setting}"])
+        check(f"4001 flows: {setting} is refused", said in refused, refused)
     (work / "other.ini").write_text(text("30M"))
     sizes.unlink()
-    reply = t.ask(f"/quench/reload,{work}/other.ini")
-    check_equal("the file of sizes is gone: a reload", [reply.get(k) for k in ("changed", "section", "to", "in_force")], [1, ["flow f3999"], ["30M"], 1])
-    reply = t.ask("/quench/set,flow sizes.stopped=off")
-    check_equal("and its flow goes on", [reply.get("changed"), reply.get("in_force")], [1, 1])
+    reply = t.call("reload", file=f"{work}/other.ini")
+    check_equal("the file of sizes is gone: a reload", [(row["section"], row["to"]) for row in reply["rows"]], [("flow f3999", "30M")])
+    reply = t.set("flow sizes.stopped=off")
+    check_equal("and its flow goes on", [reply["changed"], reply["in_force"]], [1, True])
     (work / "more.ini").write_text(text("30M").replace("[flow f0]", "[flow g]\npeer_ip = 10.0.0.2\nmessage_size = cdf\nmessage_cdf = gone.cdf\n[flow f0]"))
-    reply = t.ask(f"/quench/reload,{work}/more.ini")
-    check("a new flow needs its file", "[flow g] message_cdf = gone.cdf: expected websearch, hadoop or alistorage, or a file that can be read" in line_of(reply), reply)
-    reply = t.ask("/quench/set,flow h.peer_ip=10.0.0.2")
-    check_equal("a flow that comes by set", [reply.get("changed"), reply.get("section")], [1, ["flow h"]])
+    refused = t.refusal("reload", file=f"{work}/more.ini")
+    check("a new flow needs its file", "[flow g] message_cdf = gone.cdf: expected websearch, hadoop or alistorage, or a file that can be read" in refused, refused)
+    reply = t.set("flow h.peer_ip=10.0.0.2")
+    check_equal("a flow that comes by set", [row["section"] for row in reply["rows"]], ["flow h"])
     check_equal("4001 flows: exit code", nic.stop(), 0)
 
 

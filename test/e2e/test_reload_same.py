@@ -16,7 +16,7 @@ import sys
 from configs import nic, port, flow
 from ctl import Ctl
 from harness import Program, check, check_equal, finish, path_of, run, work_dir
-from telemetry import Telemetry, eal, prefix, wait_answers
+from desk import Desk, eal, prefix, wait_answers
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "fabric"))
 import test_live  # noqa: E402
@@ -77,8 +77,8 @@ def still(value, moving):
 
 def moving_keys(role, name, sends):
     """sends: LLDP was on, the only one who sends here; then counters, watermarks and what waits tell of it."""
-    t = Telemetry(name)
-    counters, gauges = (t.all(f"/quench/{what}")["name"] for what in ("counters", "gauges"))
+    with Desk(name) as asked:
+        counters, gauges = (asked.column(what, "name") for what in ("counters", "gauges"))
     unknown = MOVING[role] - {*counters, *gauges}
     check(f"{role}: keys that move are in the catalogue", not unknown, unknown)
     if not sends:

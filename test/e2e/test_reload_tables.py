@@ -7,7 +7,7 @@ import re
 
 from frames import ECT0, roce, write_pcap
 from harness import Program, check, check_equal, check_ledger, finish, work_dir
-from telemetry import Telemetry, controller, eal, prefix, wait_answers
+from desk import Desk, controller, eal, prefix, wait_answers
 
 RELOADS = 60
 STATIONS = ("02:00:00:00:00:01", "02:00:00:00:01:01")
@@ -93,11 +93,6 @@ def files(work, shards):
     return plain
 
 
-def whole(reply):
-    """The line of a refusal."""
-    return reply.get("error", "") + "".join(reply.get("error_rest/text", []))
-
-
 def try_tables(shards, lcores):
     name = f"{shards} shards on {lcores} lcores"
     work = work_dir()
@@ -108,57 +103,57 @@ def try_tables(shards, lcores):
     switch = Program(work, "switch", "switch", plain, eal(file_prefix, *devices, lcores=lcores, memory=160),
                      "--stats-interval", 0)
     switch.wait_started()
-    t = Telemetry(file_prefix)
-    switch.wait_until("it answers", lambda: t.ask("/quench/info"))
+    t = Desk(file_prefix)
+    switch.wait_until("it answers", lambda: t.call("info"))
     sent = {}
 
     def moves(port):
-        now = t.ask(f"/quench/port,{port}")["tx_packets"]
+        now = t.call("port", port=port)["tx_packets"]
         more = now > sent.get(port, 0) + 500
         sent[port] = max(now, sent.get(port, 0)) if more else sent.get(port, 0)
         return more
 
     def passes(port):
-        sent[port] = t.ask(f"/quench/port,{port}")["tx_packets"]
+        sent[port] = t.call("port", port=port)["tx_packets"]
         switch.wait_until(f"port {port} sends", lambda: moves(port))
 
     for i in range(RELOADS):
         passes(0)
         file = "plain" if i % 2 else "other"
-        reply = t.ask(f"/quench/reload,{work}/{file}.ini")
-        if "error" in reply or reply["changed"] < 10:
+        reply = t.call("reload", file=f"{work}/{file}.ini")
+        if reply["changed"] < 10:
             check(f"{name}: {file}.ini comes into force", False, reply)
         if file == "other":
             passes(3)
-    check_equal(f"{name}: routes went with their file", t.ask("/quench/routes")["total"], 0)
+    check_equal(f"{name}: routes went with their file", t.rows("routes"), [])
 
-    t.ask(f"/quench/reload,{work}/other.ini")
-    check_equal(f"{name}: VLANs", t.ask("/quench/vlans"),
-                {"vlan_filtering": 1, "vlan": [10, *range(20, 30), 30], "untagged": ["0-1"] + [""] * 10 + ["2"],
-                 "tagged": [""] + ["0-2"] * 10 + [""]})
-    routes = t.ask("/quench/routes")
-    check_equal(f"{name}: routes", (routes["prefix"], routes["nexthop"]),
-                (["10.9.0.0/16", "10.9.128.0/17"], ["10.0.33.2, 10.0.33.3", "blackhole"]))
-    neighbours = t.all("/quench/neigh")
-    check(f"{name}: neighbours", ("10.0.33.2", "permanent") in zip(neighbours["ip"], neighbours["state"]), neighbours)
-    fdb = t.all("/quench/fdb")
-    check(f"{name}: addresses", ("02:00:00:00:02:01", "vlan 30", "static") in zip(fdb["mac"], fdb["domain"], fdb["type"]), fdb)
-    before = t.all("/quench/config")
+    t.call("reload", file=f"{work}/other.ini")
+    check_equal(f"{name}: VLANs", t.call("vlans"),
+                {"vlan_filtering": True, "rows": [{"vlan": 10, "untagged": "0-1", "tagged": ""},
+                                                  *({"vlan": vlan, "untagged": "", "tagged": "0-2"} for vlan in range(20, 30)),
+                                                  {"vlan": 30, "untagged": "2", "tagged": ""}]})
+    check_equal(f"{name}: routes", [(row["prefix"], row["nexthop"]) for row in t.rows("routes")],
+                [("10.9.0.0/16", "10.0.33.2, 10.0.33.3"), ("10.9.128.0/17", "blackhole")])
+    neighbours = t.rows("neigh")
+    check(f"{name}: neighbours", ("10.0.33.2", "permanent") in [(row["ip"], row["state"]) for row in neighbours], neighbours)
+    fdb = t.rows("fdb")
+    check(f"{name}: addresses", ("02:00:00:00:02:01", "vlan 30", "static") in [(row["mac"], row["domain"], row["type"]) for row in fdb], fdb)
+    before = t.rows("config")
     for wrong, (_, said) in WRONG.items():
-        reply = t.ask(f"/quench/reload,{work}/{wrong}.ini")
-        check_equal(f"{name}: {wrong} is refused", re.sub(r"(?<=\.ini:)\d+:", "", whole(reply)), f"{work}/{wrong}.ini: {said}")
-    check_equal(f"{name}: and nothing has changed", t.all("/quench/config"), before)
+        refused = t.refusal("reload", file=f"{work}/{wrong}.ini")
+        check_equal(f"{name}: {wrong} is refused", re.sub(r"(?<=\.ini:)\d+:", "", refused), f"{work}/{wrong}.ini: {said}")
+    check_equal(f"{name}: and nothing has changed", t.rows("config"), before)
 
-    check_equal(f"{name}: a route by set", t.ask("/quench/set,route 10.9.0.0/17.nexthop=10.0.33.2")["changed"], 1)
-    check_equal(f"{name}: a next hop by set", t.ask("/quench/set,route 10.9.0.0/17.nexthop=blackhole")["changed"], 1)
-    lost = t.ask("/quench/port,2")["drops/blackhole_route"]
-    switch.wait_until("frames go nowhere", lambda: t.ask("/quench/port,2")["drops/blackhole_route"] > lost)
-    check_equal(f"{name}: what is not in the file is said", t.ask("/quench/config_changes")["section"], ["route 10.9.0.0/17"])
-    check_equal(f"{name}: VLANs by set", t.ask("/quench/set,port 1.tagged_vlans=20,25-26")["changed"], 1)
-    check_equal(f"{name}: ports of a VLAN", t.ask("/quench/vlans,21")["tagged"][0], "0,2")
-    check_equal(f"{name}: LLDP by set", t.ask("/quench/set,lldp.lldp=on")["changed"], 1)
-    switch.wait_until("LLDP is sent", lambda: min(t.ask("/quench/lldp")["tx_frames"]) > 0)
-    check_equal(f"{name}: back to the file", t.ask(f"/quench/reload,{work}/other.ini")["changed"], 3)
+    check_equal(f"{name}: a route by set", t.set("route 10.9.0.0/17.nexthop=10.0.33.2")["changed"], 1)
+    check_equal(f"{name}: a next hop by set", t.set("route 10.9.0.0/17.nexthop=blackhole")["changed"], 1)
+    lost = t.call("port", port=2)["drops"]["blackhole_route"]
+    switch.wait_until("frames go nowhere", lambda: t.call("port", port=2)["drops"]["blackhole_route"] > lost)
+    check_equal(f"{name}: what is not in the file is said", t.column("config_changes", "section"), ["route 10.9.0.0/17"])
+    check_equal(f"{name}: VLANs by set", t.set("port 1.tagged_vlans=20,25-26")["changed"], 1)
+    check_equal(f"{name}: ports of a VLAN", t.rows("vlans")[2]["tagged"], "0,2")
+    check_equal(f"{name}: LLDP by set", t.set("lldp.lldp=on")["changed"], 1)
+    switch.wait_until("LLDP is sent", lambda: min(t.column("lldp", "tx_frames")) > 0)
+    check_equal(f"{name}: back to the file", t.call("reload", file=f"{work}/other.ini")["changed"], 3)
     passes(3)
     passes(0)
 

@@ -13,7 +13,7 @@ import urllib.request
 
 from configs import flow, nic, two_ports
 from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, work_dir
-from telemetry import Telemetry, eal, prefix
+from desk import Desk, eal, prefix
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SWITCH = "[switch]\nbuffer_bytes = 1MB\n" + two_ports(link_speed_bps="10G")
@@ -40,7 +40,7 @@ def check_program(work, role, config, devices, lcores):
     what = f"quench-{role} on {lcores} lcores"
     program.wait_started()
     check_equal(f"{what}: ready", messages(manager, "READY=1"), ["READY=1"])
-    check_equal(f"{what}: its telemetry answers by then", Telemetry(name).ask("/quench/info")["program"], f"quench-{role}")
+    check_equal(f"{what}: it answers by then", Desk(name).call("info")["program"], f"quench-{role}")
     beats = [manager.recv(256).decode() for _ in range(3)]
     check_equal(f"{what}: the watchdog hears from it", beats, ["WATCHDOG=1"] * 3)
     program.process.send_signal(signal.SIGTERM)
@@ -128,7 +128,7 @@ def check_exporter(work, name):
         url = exporter.stderr.readline().split()[-1]
         with urllib.request.urlopen(url, timeout=PATIENCE_S) as reply:
             text = reply.read().decode()
-        check("exporter: it reads the service's program", f'quench_up{{program="quench-switch",prefix="{name}"}} 1' in text, text[:300])
+        check("exporter: it reads the service's program", f'quench_up{{prefix="{name}",program="quench-switch"}} 1' in text, text[:300])
         exporter.send_signal(signal.SIGTERM)
         check_equal("exporter: stopping", messages(manager, "STOPPING=1"), ["STOPPING=1"])
         check_equal("exporter: exit code", exporter.wait(PATIENCE_S), 0)

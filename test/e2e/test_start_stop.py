@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs end with exit code 0 and leave nothing behind, whatever their devices and whoever is looking.
 
-Both programs on memif, net_pcap and af_packet, with clients that never stop asking telemetry, DPDK's own commands among
-them, and with dpdk-dumpcap; stopped at random moments. EAL's clean-up must find its other threads at rest, which shows
+Both programs on memif, net_pcap and af_packet, with clients that never stop asking their desk, and DPDK's telemetry, commands among
+them; stopped at random moments. EAL's clean-up must find its other threads at rest, which shows
 on a busy machine only:
 
     test_start_stop.py --ends 1000 --load 6
@@ -18,11 +18,10 @@ import subprocess
 import threading
 import time
 
-import telemetry
+import desk
 from configs import flow, nic, two_ports
 from frames import roce, write_pcap
 from harness import CORES, PATIENCE_S, Program, check, check_equal, eal, finish, work_dir
-from hugepages import huge_options
 from namespaces import Host
 
 SWITCH = """
@@ -32,19 +31,34 @@ max_frame_bytes = 1518
 """ + two_ports(link_speed_bps="10G")
 # Nobody answers: it shall not give up before the signal.
 NIC = nic(1, link_speed_bps="10G", local_ack_timeout=0) + flow("a", 2, message_bytes="64KB", messages=0)
-COMMANDS = ["/quench/info", "/quench/counters", "/ethdev/list", "/ethdev/stats,0", "/ethdev/xstats,0", "/ethdev/info,0",
+METHODS = ["info", "counters", "gauges", "config", "mempools", "pauses"]
+COMMANDS = ["/quench/info", "/ethdev/list", "/ethdev/stats,0", "/ethdev/xstats,0", "/ethdev/info,0",
             "/mempool/list", "/eal/memzone_list", "/eal/heap_info,0", "/eal/params"]
 
 
 class Asker(threading.Thread):
-    """A client that asks until it is hung up on."""
+    """A client that asks until it is hung up on: the desk, or DPDK's telemetry."""
 
-    def __init__(self, prefix, rnd):
+    def __init__(self, prefix, rnd, at_desk):
         super().__init__(daemon=True)
-        self.path, self.rnd, self.replies = telemetry.BASE / prefix / "dpdk_telemetry.v2", rnd, 0
+        self.prefix, self.rnd, self.replies = prefix, rnd, 0
+        self.path = desk.BASE / prefix / "dpdk_telemetry.v2"
+        self.ask = self.ask_desk if at_desk else self.ask_dpdk
         self.start()
 
     def run(self):
+        self.ask()
+
+    def ask_desk(self):
+        try:
+            with desk.Desk(self.prefix) as d:
+                while True:
+                    d.refusal(self.rnd.choice(METHODS))
+                    self.replies += 1
+        except desk.desk.Gone:
+            pass
+
+    def ask_dpdk(self):
         try:
             with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
                 s.settimeout(PATIENCE_S)
@@ -64,33 +78,30 @@ class Kinds:
 
     def __init__(self, work, rnd):
         self.work, self.rnd, self.number, self.replies = work, rnd, 0, 0
-        self.dumpcap = shutil.which("dpdk-dumpcap", path=os.environ["PATH"] + ":/usr/bin:/usr/local/bin")
-        self.huge = huge_options(work) if self.dumpcap else None
         self.hosts = [Host(i, f"10.78.0.{i + 1}", f"02:00:00:00:00:0{i + 1}") for i in (0, 1)] if os.geteuid() == 0 else None
         frame = roce("02:00:00:00:00:02", "02:00:00:00:00:01", "10.0.0.2", "10.0.0.1", 0xC001, 0, 26, 2, bytes(256))
         write_pcap(work / "in.pcap", [frame] * 10)
         self.all = [self.memif, self.pcap]
         self.all += [self.af_packet] if self.hosts else []
-        self.all += [self.captured] if self.huge else []
 
     def start(self, role, name, options):
         config = SWITCH if role == "switch" else NIC
         return Program(self.folder, role, name, config, options, "--stats-interval", 0.05, "--idle-sleep", 100)
 
     def asked(self, role, name, *devices, core=0):
-        """A program with telemetry and clients."""
-        prefix = telemetry.prefix(f"{name}{self.number}")
+        """A program with clients."""
+        prefix = desk.prefix(f"{name}{self.number}")
         options = [o for o in eal(*devices, core=core) if o != "--no-telemetry"] + ["--file-prefix", prefix]
         program = self.start(role, name, options)
         program.wait_started()
-        return program, [Asker(prefix, random.Random(self.rnd.random())) for _ in range(3)], prefix
+        return program, [Asker(prefix, random.Random(self.rnd.random()), n > 0) for n in range(3)], prefix
 
     def checks(self, askers, *prefixes):
         for asker in askers:
             asker.join()
             self.replies += asker.replies
         for p in prefixes:
-            left = [f.name for f in (telemetry.BASE / p).iterdir()]
+            left = [f.name for f in (desk.BASE / p).iterdir()]
             if left:
                 check_equal(f"left in the folder of {p}", left, [])
 
@@ -115,25 +126,6 @@ class Kinds:
                                                                   for i, h in enumerate(self.hosts)))
         yield (switch,)
         self.checks(askers, prefix)
-
-    def captured(self):
-        """dpdk-dumpcap attaches, and ends before, with, or after the program."""
-        options = eal("net_null0,no-rx=1", "net_null1,no-rx=1", huge=True, memory=128) + self.huge
-        switch = self.start("switch", "captured", options)
-        switch.wait_started()
-        prefix = options[options.index("--file-prefix") + 1]
-        command = [self.dumpcap, "--file-prefix", prefix, "-i", "net_null0", "-p", "-w", str(self.folder / "c.pcap")]
-        with open(self.folder / "dumpcap.err", "w") as err:
-            dumpcap = subprocess.Popen(command, stdout=err, stderr=err)
-        end = time.monotonic() + PATIENCE_S
-        while not (self.folder / "c.pcap").exists() and dumpcap.poll() is None and time.monotonic() < end:
-            time.sleep(0.02)
-        if self.rnd.random() < 0.5:
-            dumpcap.send_signal(signal.SIGINT)
-        yield (switch,)
-        # What becomes of dpdk-dumpcap when its primary has gone is not ours.
-        dumpcap.kill()
-        dumpcap.wait()
 
     def life(self, kind):
         """@return how programs ended that did not end well."""
@@ -183,9 +175,9 @@ def main():
     finally:
         for loop in load:
             loop.kill()
-    print(f"# ends: {counts}; {kinds.replies} replies of telemetry")
+    print(f"# ends: {counts}; {kinds.replies} replies")
     check_equal(f"abnormal ends of {sum(counts.values())}", len(abnormal), 0)
-    check("telemetry's clients were answered", kinds.replies > 0)
+    check("clients were answered", kinds.replies > 0)
     finish()
 
 

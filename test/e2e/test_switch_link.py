@@ -11,7 +11,7 @@ from configs import two_ports
 from frames import ECT0, pfc_frame, roce
 from harness import CORES, PATIENCE_S, Program, check, check_equal, check_ledger, finish, work_dir
 from namespaces import Host, need
-from telemetry import Telemetry, eal, prefix
+from desk import Desk, eal, prefix
 
 FRAMES, LIMIT, BYTES, OUTAGE_S = 30, 10, 1086, 0.3
 
@@ -70,7 +70,7 @@ def outage(work, a, b, lcores):
     others.terminate()
     others.communicate()
     switch.wait_quiet()
-    addresses = Telemetry(file_prefix).ask("/quench/fdb")
+    addresses = Desk(file_prefix).call("fdb")
     check_equal("exit code after SIGTERM", switch.stop(), 0)
 
     result = switch.json()

@@ -9,7 +9,7 @@ test sends that agent's frames: the same station agrees on PFC there, while its 
 from ctl import Ctl
 from harness import Program, check, check_equal, finish, privileged, until, work_dir
 from namespaces import Host, need
-from telemetry import eal, prefix, wait_answers
+from desk import eal, prefix, wait_answers
 
 CONFIG = """
 [switch]

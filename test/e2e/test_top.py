@@ -9,7 +9,7 @@ import time
 from ctl import Ctl
 from harness import check, check_equal, finish, work_dir
 from looked_at import LONG, check_no_program, start_nic, start_switch
-from telemetry import prefix
+from desk import prefix
 from terminal import Terminal
 
 

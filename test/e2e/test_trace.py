@@ -13,7 +13,7 @@ import subprocess
 from configs import LOOP_SWITCH, flow, loop_nic, memif, nic, section
 from ctl import Ctl
 from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, work_dir
-from telemetry import Telemetry, eal, prefix, wait_answers
+from desk import Desk, eal, prefix, wait_answers
 
 CTL = BUILD / "app/quenchctl/quenchctl"
 QPS = 4
@@ -166,13 +166,13 @@ def check_story(sender, ctl, work):
 
 def check_bad_input(ctl, receiver, switch):
     ctl.refused("trace qp 99", "QPN = 99", "100 to 1123")
-    ctl.refused("trace qp 104", "no flow has QP 104", "/quench/qps")
+    ctl.refused("trace qp 104", "no flow has QP 104", "a QPN of show qps")
     ctl.refused("trace qp 99999999999999999999999", "QPN = 99999999999999999999999", "100 to 1123")
     ctl.refused("trace qp +100", "ID = +100", "100 to 1123", "loop")
     ctl.refused("trace qp nobody", "ID = nobody", "FLOW#I", "loop")
     ctl.refused("explain qp loop#4", "ID = loop#4", "from 0 to 3")
     ctl.refused("show trace loop#x", "ID = loop#x", "FLOW#I")
-    ctl.refused("trace qp 100,1", "comma")
+    ctl.refused("trace qp 100,1", "ID = 100,1")
     ctl.refused("trace qp 100 maybe", "maybe", "on or off")
     ctl.refused("trace qp 100 off", "QP 100 is not traced")
     ctl.refused("--watch trace qp 100 on", "--watch: not allowed with on")
@@ -267,14 +267,14 @@ def full_load(lcores, overrun):
         check_overrun(who, work, nic, ctl)
 
     # Traces come and go while frames pass.
-    t = Telemetry(name)
+    t = Desk(name)
 
     def takes(words):
-        return [w for w in words if "error" in t.ask(f"/quench/set/trace,{w}")] == []
+        return [w for w in words if t.refusal("set_trace", id=w[0], action=w[1])] == []
 
-    check(f"{who}: traces come and go", takes(f"{1002 + i % 8},{'off' if i % 16 > 7 else 'on'}" for i in range(32)))
+    check(f"{who}: traces come and go", takes((str(1002 + i % 8), "off" if i % 16 > 7 else "on") for i in range(32)))
     if overrun:
-        check(f"{who}: as many as there are", takes(f"{1009 + i},on" for i in range(MOST - 2)))
+        check(f"{who}: as many as there are", takes((str(1009 + i), "on") for i in range(MOST - 2)))
         check_equal(f"{who}: all traces are taken", len(ctl.traces()), MOST)
         ctl.refused("trace qp 1002", "all 64 traces are taken, by QPs", " 1000 ", " 1010 ", "off")
         text = ctl.text("explain qp 1002")

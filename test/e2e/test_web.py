@@ -14,7 +14,7 @@ import time
 from ctl import Ctl
 from harness import BUILD, check, check_equal, finish, run, skip, until, work_dir
 from looked_at import LONG, check_no_program, start_nic, start_switch
-from telemetry import BASE, prefix
+from desk import BASE, prefix
 from web_page import Web
 
 try:
@@ -331,8 +331,8 @@ def check_own_profile(web, name, switch, curves):
 
 
 def connections(name):
-    """To a program's telemetry, those included that it has not taken yet."""
-    path = str(BASE / name / "dpdk_telemetry.v2")
+    """To the desk of a program, those included that it has not taken yet."""
+    path = str(BASE / name / "quench.sock")
     return pathlib.Path("/proc/net/unix").read_text().count(path)
 
 

@@ -27,7 +27,7 @@
  * When the messages of an open loop come, from outside: it follows from its workload and from the
  * instants at which its load changed. nic/workload/arrivals.h says what a change does.
  */
-struct open_loop {
+struct expected_loop {
 	bool on;
 	bool leaves; /* no change concerns it any more */
 	const struct workload *w;
@@ -60,7 +60,7 @@ struct seen {
 	enum nic_wait reason;
 	uint64_t still_ns, still_rate_bps; /* since; the lowest rate since its last frame */
 	uint32_t front; /* of the PSNs sent: 1 + the highest, counted from the initial one */
-	struct open_loop arrivals;
+	struct expected_loop arrivals;
 	struct nic_qp_info last;
 };
 
@@ -178,17 +178,18 @@ bool pair_params_are_good(const struct nic_params *params);
 void pair_make(struct prng *r, FILE *out);
 
 /** It begins with its flow. added_ns is its own from then on. */
-void open_loop_begin(struct open_loop *o, const struct workload *w, uint32_t qpn, uint64_t from_ns,
-		     const struct nic_flow_update *live);
-void open_loop_end(struct open_loop *o);
+void expected_loop_begin(struct expected_loop *o, const struct workload *w, uint32_t qpn,
+			 uint64_t from_ns, const struct nic_flow_update *live);
+void expected_loop_end(struct expected_loop *o);
 /** Another load, a stop or its end at an instant. */
-void open_loop_change(struct open_loop *o, const struct nic_flow_update *live, uint64_t at_ns);
+void expected_loop_change(struct expected_loop *o, const struct nic_flow_update *live,
+			  uint64_t at_ns);
 /** Let come what comes until then. */
-void open_loop_advance(struct open_loop *o, uint64_t until_ns);
+void expected_loop_advance(struct expected_loop *o, uint64_t until_ns);
 /** When did a message come, or when will it, as it stands? NEVER_NS: not before another change. */
-uint64_t open_loop_arrival_ns(const struct open_loop *o, uint64_t message);
+uint64_t expected_loop_arrival_ns(const struct expected_loop *o, uint64_t message);
 /** All before a message are acknowledged at now_ns. @return the sum of their times so far. */
-uint64_t open_loop_acked(struct open_loop *o, uint64_t message, uint64_t now_ns);
+uint64_t expected_loop_acked(struct expected_loop *o, uint64_t message, uint64_t now_ns);
 
 /** A flow's QPs are there from now on, or no longer. */
 void watch_came(unsigned int h, uint32_t flow);

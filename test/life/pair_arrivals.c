@@ -17,35 +17,35 @@ sum_ns(uint64_t at_ns, unsigned __int128 ns)
 }
 
 static uint64_t
-gap_ns(const struct open_loop *o)
+gap_ns(const struct expected_loop *o)
 {
 	return workload_gap_ns(o->w, o->load_bps, o->qpn, o->next);
 }
 
 void
-open_loop_begin(struct open_loop *o, const struct workload *w, uint32_t qpn, uint64_t from_ns,
-		const struct nic_flow_update *live)
+expected_loop_begin(struct expected_loop *o, const struct workload *w, uint32_t qpn,
+		    uint64_t from_ns, const struct nic_flow_update *live)
 {
-	*o = (struct open_loop){.on = true,
-				.w = w,
-				.qpn = qpn,
-				.arrived_ns = calloc(ARRIVALS, sizeof(*o->arrived_ns)),
-				.from_ns = from_ns,
-				.stopped_ns = live->stopped ? from_ns : NEVER_NS,
-				.load_bps = live->load_bps};
+	*o = (struct expected_loop){.on = true,
+				    .w = w,
+				    .qpn = qpn,
+				    .arrived_ns = calloc(ARRIVALS, sizeof(*o->arrived_ns)),
+				    .from_ns = from_ns,
+				    .stopped_ns = live->stopped ? from_ns : NEVER_NS,
+				    .load_bps = live->load_bps};
 	life_must("memory", o->arrived_ns != NULL, "no arrivals");
 	o->next_ns = sum_ns(from_ns, gap_ns(o));
 }
 
 void
-open_loop_end(struct open_loop *o)
+expected_loop_end(struct expected_loop *o)
 {
 	free(o->arrived_ns);
-	*o = (struct open_loop){0};
+	*o = (struct expected_loop){0};
 }
 
 void
-open_loop_advance(struct open_loop *o, uint64_t until_ns)
+expected_loop_advance(struct expected_loop *o, uint64_t until_ns)
 {
 	while (o->on && o->stopped_ns == NEVER_NS && o->next_ns <= until_ns) {
 		/* A NIC this far behind its arrivals is not checked; gaps may be 0 ns long. */
@@ -60,9 +60,9 @@ open_loop_advance(struct open_loop *o, uint64_t until_ns)
 
 /* Of a backlog older than the last changes, a NIC knows the mean load only. */
 static void
-note_change(struct open_loop *o, uint64_t at_ns)
+note_change(struct expected_loop *o, uint64_t at_ns)
 {
-	uint64_t oldest_ns = open_loop_arrival_ns(o, o->acked);
+	uint64_t oldest_ns = expected_loop_arrival_ns(o, o->acked);
 
 	o->changed_ns[o->changes++ % ARRIVALS_SPANS] = at_ns;
 	if (o->changes >= ARRIVALS_SPANS &&
@@ -82,7 +82,7 @@ rounded_ns(uint64_t before_ns, uint64_t old_bps, uint64_t new_bps)
 }
 
 void
-open_loop_change(struct open_loop *o, const struct nic_flow_update *live, uint64_t at_ns)
+expected_loop_change(struct expected_loop *o, const struct nic_flow_update *live, uint64_t at_ns)
 {
 	bool stopped = o->stopped_ns != NEVER_NS;
 	unsigned __int128 left_ns;
@@ -91,7 +91,7 @@ open_loop_change(struct open_loop *o, const struct nic_flow_update *live, uint64
 		return;
 	/* What comes at this very instant is moved. */
 	if (at_ns > 0)
-		open_loop_advance(o, at_ns - 1);
+		expected_loop_advance(o, at_ns - 1);
 	if (stopped ? live->stopped : !live->stopped && live->load_bps == o->load_bps)
 		return;
 	/* Of a gap nothing passes before the start, whatever the load. */
@@ -111,7 +111,7 @@ open_loop_change(struct open_loop *o, const struct nic_flow_update *live, uint64
 }
 
 uint64_t
-open_loop_arrival_ns(const struct open_loop *o, uint64_t message)
+expected_loop_arrival_ns(const struct expected_loop *o, uint64_t message)
 {
 	if (message < o->next)
 		return o->arrived_ns[message % ARRIVALS];
@@ -119,11 +119,11 @@ open_loop_arrival_ns(const struct open_loop *o, uint64_t message)
 }
 
 uint64_t
-open_loop_acked(struct open_loop *o, uint64_t message, uint64_t now_ns)
+expected_loop_acked(struct expected_loop *o, uint64_t message, uint64_t now_ns)
 {
 	uint64_t took_ns = 0;
 
 	for (; o->acked < message; o->acked++)
-		took_ns += now_ns - open_loop_arrival_ns(o, o->acked);
+		took_ns += now_ns - expected_loop_arrival_ns(o, o->acked);
 	return took_ns;
 }

@@ -183,7 +183,7 @@ must_not_be_late(unsigned int h, uint32_t number, const struct seen *q)
 static uint64_t
 due_ns(unsigned int h, const struct seen *q, const struct nic_qp_wait *wait)
 {
-	const struct open_loop *o = &q->arrivals;
+	const struct expected_loop *o = &q->arrivals;
 
 	if (p->host[h].is_pending || p->down)
 		return NEVER_NS;
@@ -196,7 +196,7 @@ due_ns(unsigned int h, const struct seen *q, const struct nic_qp_wait *wait)
 	/* One that goes back has packets to send first; one that leaves begins no message. */
 	if (wait->reason == NIC_WAIT_MESSAGE && wait->unacked_packets == 0 && o->on && !o->leaves &&
 	    o->begun <= o->next)
-		return max_u64(p->now_ns, open_loop_arrival_ns(o, o->begun));
+		return max_u64(p->now_ns, expected_loop_arrival_ns(o, o->begun));
 	return NEVER_NS;
 }
 
@@ -263,17 +263,17 @@ is_stopped(unsigned int h, const struct seen *q)
 static void
 message_begun(unsigned int h, struct seen *q)
 {
-	struct open_loop *o = &q->arrivals;
+	struct expected_loop *o = &q->arrivals;
 
 	o->begun++;
-	open_loop_advance(o, p->now_ns);
+	expected_loop_advance(o, p->now_ns);
 	if (!o->on)
 		return;
 	life_must("arrivals", o->begun <= o->next,
 		  "QP %u of host %u (flow %u) begins message %" PRIu64 ", which comes at %" PRIu64
 		  " ns",
 		  flow_of(q)->first[h] + q->i, h, q->flow, o->begun - 1,
-		  open_loop_arrival_ns(o, o->begun - 1));
+		  expected_loop_arrival_ns(o, o->begun - 1));
 }
 
 /* Messages were acknowledged in this call: their times count from their arrivals. */
@@ -281,17 +281,17 @@ static void
 look_at_completions(unsigned int h, uint32_t number, struct seen *q, const struct nic_qp_info *is)
 {
 	const struct nic_qp_info *was = &q->last;
-	struct open_loop *o = &q->arrivals;
+	struct expected_loop *o = &q->arrivals;
 	uint64_t n = is->tx_messages - o->acked, took_ns, sum_ns;
 
-	open_loop_advance(o, p->now_ns);
+	expected_loop_advance(o, p->now_ns);
 	if (!o->on || n == 0)
 		return;
 	life_must("arrivals", is->tx_messages <= o->next,
 		  "QP %u of host %u (flow %u) has %" PRIu64 " messages acknowledged, but %" PRIu64
 		  " have come",
 		  number, h, q->flow, is->tx_messages, o->next);
-	took_ns = open_loop_acked(o, is->tx_messages, p->now_ns);
+	took_ns = expected_loop_acked(o, is->tx_messages, p->now_ns);
 	if (is->completions == was->completions)
 		return; /* they are not timed */
 	sum_ns = is->completion_sum_ns - was->completion_sum_ns;
@@ -559,8 +559,8 @@ make_seen(unsigned int h, uint32_t id, uint32_t i)
 	if (f->made_ns[k] == 0)
 		f->made_ns[k] = p->now_ns + 1;
 	if (workload_is_open(w) && !f->params[h].raw)
-		open_loop_begin(&q->arrivals, w, is.local_qpn,
-				max_u64(w->start_ns, f->made_ns[k] - 1), &p->host[h].live[id]);
+		expected_loop_begin(&q->arrivals, w, is.local_qpn,
+				    max_u64(w->start_ns, f->made_ns[k] - 1), &p->host[h].live[id]);
 }
 
 void
@@ -576,7 +576,7 @@ watch_went(unsigned int h, uint32_t id)
 	const struct pair_flow *f = &p->flow[id];
 
 	for (uint32_t i = 0; i < f->n_qps; i++) {
-		open_loop_end(&p->host[h].seen[f->first[h] + i].arrivals);
+		expected_loop_end(&p->host[h].seen[f->first[h] + i].arrivals);
 		p->host[h].seen[f->first[h] + i] = (struct seen){0};
 	}
 }
@@ -619,7 +619,7 @@ watch_stepped(unsigned int h, uint32_t k)
 			continue;
 		for (uint32_t i = 0; i < host->reload.n_removed; i++)
 			q->arrivals.leaves |= host->removed[i] == q->flow;
-		open_loop_change(&q->arrivals, &host->live[q->flow], p->now_ns);
+		expected_loop_change(&q->arrivals, &host->live[q->flow], p->now_ns);
 	}
 }
 

@@ -36,8 +36,8 @@ def call(*command):
 def packages(work):
     """@return the packages of this tree, and newer ones"""
     call("scripts/package")
-    # quench-tools has no service, and needs a Python, which the guest has not.
-    older = sorted(path for path in (ROOT / "build-package").glob("*.deb") if "dbgsym" not in path.name and "tools" not in path.name)
+    # quenchctl and quench-tools have no service, and need a Python, which the guest has not.
+    older = sorted(path for path in (ROOT / "build-package").glob("*.deb") if not re.search("dbgsym|tools|quenchctl", path.name))
     newer = []
     for path in older:
         folder = work / path.stem

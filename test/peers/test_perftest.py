@@ -17,7 +17,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 # pylint: disable=wrong-import-position
 from ctl import BUSY  # noqa: E402
 from harness import BUILD, PATIENCE_S, Program, check, check_equal, eal, finish  # noqa: E402
-from telemetry import wait_answers  # noqa: E402
+from desk import wait_answers  # noqa: E402
 from soft_roce import GUEST4, HOST4, IP4, IP6, MAC, SoftRoce, soft_roce  # noqa: E402
 
 PREFIX = f"perftest{os.getpid()}"

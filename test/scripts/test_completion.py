@@ -83,7 +83,7 @@ def check_names(complete, work):
     for which in ("runs", "left"):
         (base / (name + which)).mkdir(parents=True)
     try:
-        (base / (name + "runs") / "dpdk_telemetry.v2").touch()
+        (base / (name + "runs") / "quench.sock").touch()
         check_equal(f"{complete.__name__}: names of programs", complete(f"quenchctl -f {name}", env={"RUNTIME_DIRECTORY": str(work)}), [name + "runs"])
     finally:
         for which in ("runs", "left"):

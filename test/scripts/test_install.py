@@ -19,7 +19,7 @@ def check(what, holds):
 
 def check_packages(installed):
     """installed: paths below the prefix. Build options give Debian other folders for units and for zsh."""
-    for package in ("quench", "quench-lab", "quench-tools"):
+    for package in ("quench", "quench-lab", "quench-tools", "quenchctl"):
         lists = (ROOT / f"share/debian/{package}.install").read_text(encoding="utf-8").split()
         patterns = [line.removeprefix("usr/").replace("vendor-completions", "site-functions") for line in lists if line.startswith("usr/")]
         for pattern in patterns:
@@ -44,6 +44,8 @@ def check_programs(prefix, work):
     run("quenchctl", "-o", "tor.ini", "import", "sonic", ROOT / "test/imports/sonic-tor.json")
     run("quench-switch", "--config", "tor.ini", "--check-config")
     check("quench-experiments: lists none", "fig8-fairness" in run("quench-experiments", "--list"))
+    version = run("quench-lab", "--version").split()[-1]
+    check("quenchctl: another version", run("quenchctl", "--version") == f"quenchctl {version}\n")
     check("quench-loop: another name", run("quench-loop", "--help").startswith("usage: quench-loop"))
 
 

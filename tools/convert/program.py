@@ -30,7 +30,7 @@ def place_of(name: str) -> pathlib.Path:
     build = os.environ.get("QUENCH_BUILD")
     if build is not None:
         return pathlib.Path(build) / "app" / name / name
-    for path in (ROOT.parents[2] / "bin" / name, ROOT / "build" / "app" / name / name):
+    for path in (ROOT.parents[1] / "bin" / name, ROOT / "build" / "app" / name / name):
         if path.exists():
             return path
     return pathlib.Path(shutil.which(name) or name)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
-from quench.process import Failed
+from quench.desk import Failed
 
 from .capture import Order, Recording
 from .generator import Driven
@@ -18,7 +18,7 @@ from .tester import Outlet
 # A port of a controller that was silent for so long is free for another one.
 LEASE_S = 30.0
 # What a controller reads. The other commands change something, or name files.
-READS = ("/quench/nic", "/quench/port", "/quench/qps", "/quench/qp", "/quench/frames")
+READS = ("nic", "port", "qps", "qp", "frames")
 
 
 class AgentPort:
@@ -54,15 +54,15 @@ class AgentApi:
         self.version = version
         self.ports = {name: AgentPort(outlet) for name, outlet in outlets.items()}
         calls: dict[str, Callable[[Object], Any]] = {
-            "ports": self.list_ports, "states": self.states, "start": self.start, "wait": self.wait, "ask": self.ask, "all": self.all,
+            "ports": self.list_ports, "states": self.states, "start": self.start, "wait": self.wait, "call": self.call,
             "write": self.write, "commit": self.commit, "stop": self.stop,
             "capture": self.capture, "capture_stop": self.capture_stop, "capture_file": self.capture_file}
         self.routes = {f"/agent/{name}": {"POST": self.heard(call)} for name, call in calls.items()}
 
     def heard(self, call: Callable[[Object], Any]) -> Callable[[Any], Any]:
         def serve(given: Any) -> Any:
-            if not isinstance(given, dict) or any(not isinstance(given.get(key, ""), str) for key in ("controller", "port", "text", "command")):
-                raise Refused(["expected an object with the texts controller, port, text and command"])
+            if not isinstance(given, dict) or any(not isinstance(given.get(key, ""), str) for key in ("controller", "port", "text", "method")):
+                raise Refused(["expected an object with the texts controller, port, text and method"])
             if not given.get("controller"):
                 raise Refused(["controller: missing"])
             for port in self.ports.values():
@@ -120,21 +120,13 @@ class AgentApi:
         self.port(given).running().wait_started()
         return {}
 
-    def ask(self, given: Object) -> Any:
-        return self.port(given).running().ask(self.read_command(given))
-
-    def all(self, given: Object) -> Any:
-        chosen = given.get("chosen", [])
-        if not isinstance(chosen, list) or not all(isinstance(name, str) for name in chosen):
-            raise Refused(["chosen: expected a list of texts"])
-        return self.port(given).running().all(self.read_command(given), chosen)
-
-    @staticmethod
-    def read_command(given: Object) -> str:
-        command = str(given.get("command", ""))
-        if command.partition(",")[0] not in READS:
-            raise Refused([f"command: {command[:40]!r}: expected one of {', '.join(READS)}"])
-        return command
+    def call(self, given: Object) -> Any:
+        method, params = given.get("method", ""), given.get("params", {})
+        if method not in READS:
+            raise Refused([f"method: {method[:40]!r}: expected one of {', '.join(READS)}"])
+        if not isinstance(params, dict):
+            raise Refused(["params: expected an object"])
+        return self.port(given).running().call(method, **params)
 
     def write(self, given: Object) -> Object:
         with self.change(given) as port:
@@ -156,8 +148,8 @@ class AgentApi:
 
     def capture(self, given: Object) -> Object:
         options, overwrite = given.get("options"), given.get("overwrite")
-        if not isinstance(options, str) or not isinstance(overwrite, bool) or "\0" in options:
-            raise Refused(["expected options, a text, and overwrite, true or false"])
+        if not isinstance(options, list) or not all(isinstance(option, str) for option in options) or not isinstance(overwrite, bool):
+            raise Refused(["expected options, a list of texts, and overwrite, true or false"])
         with self.change(given) as port:
             port.discard()
             port.recording = port.running().capture(Order(options, overwrite))

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import IO, Any, NamedTuple
 
-from quench.process import Failed
+from quench.desk import Failed
 
 from .schema import Object
 from .table import CAPTURE_FIELDS
@@ -36,7 +36,7 @@ Refuse = Callable[[str, str], None]
 class Order(NamedTuple):
     """What a quench-nic captures."""
 
-    options: str  # of /quench/capture
+    options: list[str]  # of the method capture
     overwrite: bool
 
 
@@ -107,11 +107,10 @@ class Recording(abc.ABC):
 class Recorder(Recording):
     """A client of a quench-nic's socket. Whole blocks are in two files, of which the older one is overwritten if both are full."""
 
-    def __init__(self, who: str, ask: Callable[[str], Any], runtime: pathlib.Path, stem: pathlib.Path, order: Order, most_bytes: int) -> None:
+    def __init__(self, who: str, call: Callable[..., Any], runtime: pathlib.Path, stem: pathlib.Path, order: Order, most_bytes: int) -> None:
         """stem: of the files; most_bytes: of all frames"""
         self.who, self.order, self.most_bytes = who, order, most_bytes
-        limit = "" if order.overwrite else f" size={most_bytes}"
-        reply = ask(f"/quench/capture,0 {order.options}{limit}".rstrip())
+        reply = call("capture", port=0, options=[*order.options, *([] if order.overwrite else [f"size={most_bytes}"])])
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.paths = [stem.with_name(f"{stem.name}.{n}.capture") for n in range(2)]
         self.head, self.tail, self.rest = b"", b"", b""

@@ -16,13 +16,13 @@ import urllib.parse
 import uuid
 from typing import Any
 
-from quench.process import Failed
+from quench.desk import Failed
+from quench.server import is_loopback
 
 from .generator import Attached, Generator
 from .plan import Location, Section, section_text
 from .raw import LEAST_FRAME_BYTES, STANDARD_FRAME_BYTES
 from .remote import Agent, Remote
-from .server import is_loopback
 from .tester import Outlet
 
 PORT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,32}")
@@ -183,14 +183,14 @@ def attached(name: str, keys: Section, settings: Settings) -> Outlet:
     try:
         if not probe.find():
             raise BadUsage(f"[port {name}] attach = {keys['attach']}: no quench-nic runs with this --file-prefix")
-        config, frames = probe.all("/quench/config"), probe.all("/quench/frames")
+        config, frames = (probe.call(method)["rows"] for method in ("config", "frames"))
     except Failed as failed:
         raise BadUsage(f"[port {name}] attach = {keys['attach']}: {failed}") from failed
     finally:
         probe.detach()
     sections: dict[str, Section] = {}
-    for section, key, value in zip(*(config[column] for column in ("section", "key", "value"))):
-        sections.setdefault(section, {})[key] = str(value)
+    for row in config:
+        sections.setdefault(row["section"], {})[row["key"]] = str(row["value"])
     base = {section: found for section, found in sections.items() if section.split()[0] not in OWN_SECTIONS}
     own = base.setdefault("nic", {})
     if "mac" not in own:
@@ -198,8 +198,9 @@ def attached(name: str, keys: Section, settings: Settings) -> Outlet:
     for key, value in (("link_speed_bps", "100G"), ("first_qpn", "17"), ("max_qps", "1024")):
         own.setdefault(key, value)
     speed_bps = rate_bps(own["link_speed_bps"], f"[port {name}] attach: link_speed_bps")
-    sizes = [int(sections.get(f"frames {stream}", {}).get("frame_bytes", LEAST_FRAME_BYTES)) for stream in frames.get("name", [])]
-    running = {"streams": frames.get("name", []), "most_bytes": max([STANDARD_FRAME_BYTES, *sizes])}
+    streams = [row["name"] for row in frames]
+    sizes = [int(sections.get(f"frames {stream}", {}).get("frame_bytes", LEAST_FRAME_BYTES)) for stream in streams]
+    running = {"streams": streams, "most_bytes": max([STANDARD_FRAME_BYTES, *sizes])}
     before = "\n".join(section_text(section, found) for section, found in sections.items())
     return Outlet(Location(name, speed_bps, base, running),
                   lambda: Attached(settings.program, settings.folder, name, keys["attach"], before, capture_bytes))

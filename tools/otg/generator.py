@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from quench.process import PATIENCE_S, Failed, Process
-from quench.telemetry import BASE, Columns, Telemetry
+from quench.desk import Failed, Row
+from quench.process import PATIENCE_S, Process
 
 from .capture import Order, Recorder, Recording
 
@@ -53,10 +53,7 @@ class Driven(abc.ABC):
         """Why it is not ready: a line."""
 
     @abc.abstractmethod
-    def ask(self, command: str) -> Any: ...
-
-    @abc.abstractmethod
-    def all(self, command: str, chosen: Sequence[str] = ()) -> Columns: ...
+    def call(self, method: str, **params: Any) -> Row: ...
 
     @abc.abstractmethod
     def write(self, text: str) -> None:
@@ -143,12 +140,12 @@ class Generator(Process, Driven):
 
     def find(self) -> bool:
         try:
-            telemetry = Telemetry(self.prefix, PATIENCE_S)
-            self.process = Adopted(telemetry.info["pid"])
-        except OSError:
+            found = self.connect()
+            self.process = Adopted(found.pid)
+        except (OSError, Failed):
             return False
-        self.telemetry = telemetry if telemetry.wait_commands(PATIENCE_S) else None
-        return self.telemetry is not None
+        self.desk = found
+        return True
 
     def why(self) -> str:
         try:
@@ -161,7 +158,7 @@ class Generator(Process, Driven):
         end = time.monotonic() + LONGEST_LINGER_S
         while True:
             try:
-                return self.change(f"/quench/reload,{self.config}")
+                return self.change("reload", file=str(self.config))
             except Failed as error:
                 # Of a busy machine: "the main lcore did not respond: try again".
                 if not any(word in str(error) for word in ("qpn", "try again")) or time.monotonic() > end:
@@ -175,10 +172,10 @@ class Generator(Process, Driven):
         ours = self.process is not None
         super().stop()
         if ours:
-            shutil.rmtree(BASE / self.prefix, ignore_errors=True)
+            shutil.rmtree(self.runtime(), ignore_errors=True)
 
     def capture(self, order: Order) -> Recording:
-        return Recorder(self.who, self.ask, BASE / self.prefix, self.folder / self.name, order, self.capture_bytes)
+        return Recorder(self.who, self.call, self.runtime(), self.folder / self.name, order, self.capture_bytes)
 
 
 class Attached(Generator):
@@ -209,6 +206,6 @@ class Attached(Generator):
 
     def detach(self) -> None:
         """It goes on as it is."""
-        telemetry, self.telemetry, self.process = self.telemetry, None, None
-        if telemetry is not None:
-            telemetry.close()
+        connection, self.desk, self.process = self.desk, None, None
+        if connection is not None:
+            connection.close()

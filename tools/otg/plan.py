@@ -350,7 +350,7 @@ class Planner:
             if size < capture.LEAST_BYTES:
                 self.refuse(f"{path}.packet_size", f"{size}: expected at least {capture.LEAST_BYTES}")
             found = capture.matches(f"{path}.filters", item.get("filters", []), self.refuse)
-            options = f"snaplen={size}" + (f" match={found}" if found else "")
+            options = [f"snaplen={size}", *([f"match={found}"] if found else [])]
             for name in item["port_names"]:
                 port = self.port(f"{path}.port_names", name)
                 if port is not None and port.capture is not None:

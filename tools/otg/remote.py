@@ -15,8 +15,8 @@ import urllib.parse
 from collections.abc import Callable, Sequence
 from typing import IO, Any, TypeVar
 
-from quench.process import PATIENCE_S, Failed
-from quench.telemetry import Columns
+from quench.desk import Failed, Row
+from quench.process import PATIENCE_S
 
 from .capture import CHUNK_BYTES, Order, Recording
 from .generator import Driven
@@ -126,7 +126,7 @@ class Remote(Driven):
     def __init__(self, agent: Agent, name: str, at: str) -> None:
         self.agent, self.name, self.at, self.begun = agent, name, at, False
 
-    def call(self, what: str, **body: Any) -> Any:
+    def post(self, what: str, **body: Any) -> Any:
         try:
             return self.agent.call(what, port=self.at, **body)
         except Failed as failed:
@@ -135,11 +135,11 @@ class Remote(Driven):
 
     def start(self, text: str) -> None:
         self.begun = True
-        self.call("start", text=text)
+        self.post("start", text=text)
         self.agent.forget()
 
     def wait_started(self) -> None:
-        self.call("wait")
+        self.post("wait")
         self.agent.forget()
 
     def find(self) -> bool:
@@ -152,21 +152,18 @@ class Remote(Driven):
     def why(self) -> str:
         return f"port {self.name}: {self.agent.state(self.at)['why']}"
 
-    def ask(self, command: str) -> Any:
-        return self.call("ask", command=command)
-
-    def all(self, command: str, chosen: Sequence[str] = ()) -> Columns:
-        found: Columns = self.call("all", command=command, chosen=list(chosen))
+    def call(self, method: str, **params: Any) -> Row:
+        found: Row = self.post("call", method=method, params=params)
         return found
 
     def write(self, text: str) -> None:
-        self.call("write", text=text)
+        self.post("write", text=text)
 
     def commit(self) -> None:
-        self.call("commit")
+        self.post("commit")
 
     def capture(self, order: Order) -> Recording:
-        self.call("capture", options=order.options, overwrite=order.overwrite)
+        self.post("capture", options=order.options, overwrite=order.overwrite)
         self.agent.forget()
         return RemoteRecording(self)
 
@@ -180,7 +177,7 @@ class Remote(Driven):
         if self.begun:
             self.begun = False
             try:
-                self.call("stop")
+                self.post("stop")
             except Failed:
                 pass  # its agent ends it, or is not there
             self.agent.forget()
@@ -196,7 +193,7 @@ class RemoteRecording(Recording):
         return bool(self.remote.agent.state(self.remote.at).get("capturing"))
 
     def stop(self) -> Object:
-        found: Object = self.remote.call("capture_stop")
+        found: Object = self.remote.post("capture_stop")
         self.remote.agent.forget()
         return found
 
@@ -206,4 +203,4 @@ class RemoteRecording(Recording):
     def discard(self) -> None:
         """Its agent deletes it at the next capture, or when it ends."""
         with contextlib.suppress(Failed):
-            self.remote.call("capture_stop")
+            self.remote.post("capture_stop")

@@ -6,7 +6,7 @@ import operator
 import time
 from typing import Any
 
-from quench.process import Failed
+from quench.desk import Failed
 
 from . import schema
 from .generator import gather
@@ -45,7 +45,7 @@ def ports(run: Run, request: Object) -> list[Object]:
     found: dict[str, Counters] = {}
     links: dict[str, str] = {}
     rows = gather(run.generators, lambda generator: generator.if_ready(
-        lambda generator: {**generator.ask("/quench/nic"), "link": generator.ask("/quench/port")["link"]}))
+        lambda generator: {**generator.call("nic"), "link": generator.call("port")["link"]}))
     for name, row in rows.items():
         base = run.port_base.get(name, {})
         if row is not None:
@@ -143,7 +143,7 @@ def unresolved_qps(run: Run, found: list[Peer]) -> set[tuple[str, int]]:
         if generator is None or asked is None or not peer.up or not generator.is_ready():
             continue
         try:
-            waits = generator.ask(f"/quench/qp,{asked.qpn}")["hold"] == "neighbour"
+            waits = generator.call("qp", qpn=asked.qpn)["hold"] == "neighbour"
         except Failed:
             waits = True
         if waits:
@@ -193,6 +193,6 @@ def resolved(run: Run, peer: Peer) -> str:
     if generator is None or asked is None or not peer.up:
         return ""
     try:
-        return str(generator.ask(f"/quench/qp,{asked.qpn}").get("peer_mac", "")) if generator.is_ready() else ""
+        return str(generator.call("qp", qpn=asked.qpn).get("peer_mac", "")) if generator.is_ready() else ""
     except Failed:
         return ""

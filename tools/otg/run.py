@@ -165,29 +165,25 @@ class Run:
 
     def read_rows(self) -> QpRows:
         rows: QpRows = {}
-        found = gather(self.generators, lambda generator: generator.if_ready(lambda generator: generator.all("/quench/qps", QpRow._fields)))
-        for name, columns in found.items():
-            if columns is None:
-                continue
-            # Without QPs there are no columns.
-            for row in zip(*(columns.get(key, ()) for key in QpRow._fields)):
-                rows[name, row[0]] = QpRow._make(row)
+        found = gather(self.generators, lambda generator: generator.if_ready(lambda generator: generator.call("qps", columns=list(QpRow._fields))))
+        for name, reply in found.items():
+            rows.update({(name, qp["local_qpn"]): QpRow(**qp) for qp in reply["rows"]} if reply else {})
         return rows
 
     def read_raws(self) -> dict[str, Counters]:
         """Rows of raw flows since the quench-nics started."""
         rows: dict[str, Counters] = {}
         found = gather({name: generator for name, generator in self.generators.items() if self.plan.ports[name].raws},
-                       lambda generator: generator.if_ready(lambda generator: generator.all("/quench/frames")))
-        for name, columns in found.items():
-            for i, raw in enumerate(list(self.plan.ports[name].slots.values()) if columns else ()):
+                       lambda generator: generator.if_ready(lambda generator: generator.call("frames")))
+        for name, reply in found.items():
+            for raw, row in zip(self.plan.ports[name].slots.values(), reply["rows"] if reply else ()):
                 if raw is not None:
-                    rows[raw.name] = {key: values[i] for key, values in (columns or {}).items() if key != "name"}
+                    rows[raw.name] = {key: value for key, value in row.items() if key != "name"}
         return rows
 
     @staticmethod
     def read_port(generator: Driven) -> Counters | None:
-        return generator.if_ready(lambda generator: dict(generator.ask("/quench/nic")))
+        return generator.if_ready(lambda generator: generator.call("nic"))
 
     def clear(self, flows: list[plans.Flow], raws: list[plans.RawFlow]) -> None:
         """Counters of flows, and those of all ports, count from here."""

@@ -3,45 +3,26 @@
 from __future__ import annotations
 
 import contextlib
-import hmac
-import http.server
-import ipaddress
 import json
 import os
 import shutil
-import socket
 import ssl
-import threading
 import traceback
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import IO, Any, Protocol
 
-from quench.process import Failed
+from quench import server
+from quench.desk import Failed
+from quench.server import JSON, Refusal
 
 from . import results, schema
 from .schema import Object, Refused
 from .tester import Tester
 
-MOST_BYTES = 64 << 20
-# Of a request that is refused by its headers: what is left unread resets the connection, and may take the reply with it.
-MOST_UNREAD_BYTES = 64 << 10
-IDLE_S = 60.0
+# An answer may wait for generators, and send a capture of gigabytes.
+LIMITS = server.Limits(patience_s=60.0, answer_s=3600.0, body_bytes=64 << 20)
 FILE_BYTES = 1 << 18
-MOST_CONNECTIONS = 64
-
-
-def is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def host_of(text: str) -> str:
-    """The host of a Host header: [::1]:8443, localhost:8443."""
-    return text[1:text.find("]")] if text.startswith("[") else text.rpartition(":")[0] or text
-
 
 Routes = dict[str, dict[str, Callable[[Any], Any]]]
 
@@ -76,24 +57,12 @@ class Api:
         return {"warnings": found}
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class Handler(server.Handler):
     server_version = "quench-otg"
-    sys_version = ""
-    timeout = IDLE_S
     server: Server
 
-    def setup(self) -> None:
-        if self.server.context is not None:
-            self.request.settimeout(IDLE_S)
-            # Here, in the connection's thread: a client that does not speak holds up itself only.
-            self.request = self.server.context.wrap_socket(self.request, server_side=True)
-        super().setup()
-
-    def reply(self, code: int, body: Any) -> None:
-        data = json.dumps(body, separators=(",", ":")).encode()
-        self.begin_reply(code, "application/json", len(data))
-        self.wfile.write(data)
+    def reply_json(self, code: int, body: Any) -> None:
+        self.reply(code, JSON, json.dumps(body, separators=(",", ":")).encode())
 
     def reply_file(self, file: IO[bytes]) -> None:
         with file:
@@ -101,63 +70,29 @@ class Handler(http.server.BaseHTTPRequestHandler):
             file.seek(0)
             shutil.copyfileobj(file, self.wfile, FILE_BYTES)
 
-    def begin_reply(self, code: int, kind: str, size: int) -> None:
-        self.send_response(code)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(size))
-        self.send_header("X-Content-Type-Options", "nosniff")
-        if self.close_connection:
-            self.send_header("Connection", "close")
-        self.end_headers()
+    def fail(self, code: int, errors: list[str], kind: str = "validation") -> None:
+        self.reply_json(code, {"code": code, "kind": kind, "errors": errors})
 
-    def fail(self, code: int, errors: list[str], kind: str = "validation", close: bool = False) -> None:
-        # What the client still sends cannot be taken for the next request.
-        self.close_connection = self.close_connection or close
-        self.reply(code, {"code": code, "kind": kind, "errors": errors})
-
-    def body(self) -> bytes | None:
-        """None: refused, with a reply."""
-        if "transfer-encoding" in self.headers:
-            self.fail(HTTPStatus.LENGTH_REQUIRED, ["expected Content-Length"], close=True)
-            return None
-        length = self.headers.get("content-length", "0")
-        if not length.isascii() or not length.isdigit() or int(length) > MOST_BYTES:
-            self.fail(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, [f"Content-Length {length[:20]}: expected at most {MOST_BYTES}"], close=True)
-            return None
-        return self.rfile.read(int(length))
-
-    def skip_body(self) -> None:
-        length = self.headers.get("content-length", "0")
-        if length.isascii() and length.isdigit() and int(length) <= MOST_UNREAD_BYTES:
-            self.rfile.read(int(length))
-
-    def is_allowed(self) -> bool:
-        """A token, where one is set. Without one, a page in a browser on this host must not reach us by a name of its own."""
-        token = self.server.token
-        if token is not None:
-            given = self.headers.get("authorization", "")
-            if hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
-                return True
-            self.skip_body()
-            self.fail(HTTPStatus.UNAUTHORIZED, ["expected the header Authorization: Bearer TOKEN, with the token of --token-file"], close=True)
-            return False
-        if is_loopback(host_of(self.headers.get("host", ""))):
-            return True
-        self.fail(HTTPStatus.FORBIDDEN, ["Host: expected localhost or a loopback address"], close=True)
-        return False
+    def say_refused(self, refusal: Refusal) -> None:
+        self.fail(refusal.status, [refusal.text.strip()])
 
     def answer(self) -> None:
-        if not self.is_allowed():
-            return
+        if self.server.token is None:
+            # A page in a browser on this host must not reach us by a name of its own.
+            self.check_host()
+        else:
+            self.check_token(self.headers.get("authorization", ""), f"Bearer {self.server.token}",
+                             "expected the header Authorization: Bearer TOKEN, with the token of --token-file")
+        self.check_length()
         raw = self.body()
-        if raw is None:
+        if not self.begin_answer():
             return
         methods = self.server.api.routes.get(self.path.partition("?")[0])
         if methods is None:
             self.fail(HTTPStatus.NOT_FOUND, [f"{self.path[:80]}: expected one of {', '.join(self.server.api.routes)}"])
         elif self.command not in methods:
             self.fail(HTTPStatus.METHOD_NOT_ALLOWED, [f"{self.command}: expected {', '.join(methods)}"])
-        elif self.command != "GET" and self.headers.get_content_type() != "application/json":
+        elif self.command != "GET" and self.headers.get_content_type() != JSON:
             # A form of a page in a browser cannot have this type.
             self.fail(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, ["expected Content-Type: application/json"])
         else:
@@ -174,7 +109,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if hasattr(found, "read"):
                 self.reply_file(found)
             else:
-                self.reply(HTTPStatus.OK, found)
+                self.reply_json(HTTPStatus.OK, found)
         except Refused as error:
             self.fail(error.code, error.errors)
         except Failed as error:
@@ -186,33 +121,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 traceback.print_exc()
             self.fail(HTTPStatus.INTERNAL_SERVER_ERROR, [f"{type(error).__name__}: {error}"], "internal")
 
-    do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = answer
 
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-    allow_reuse_address = True
-
+class Server(server.Server):
     def __init__(self, host: str, port: int, api: Routed, context: ssl.SSLContext | None, token: str | None) -> None:
-        self.address_family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self.api, self.context, self.token = api, context, token
-        self.places = threading.BoundedSemaphore(MOST_CONNECTIONS)
-        super().__init__((host, port), Handler)
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        if not self.places.acquire(blocking=False):
-            self.shutdown_request(request)
-            return
-        super().process_request(request, client_address)
-
-    def process_request_thread(self, request: Any, client_address: Any) -> None:
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self.places.release()
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away, or spoke no TLS, is no news."""
+        self.api, self.token = api, token
+        super().__init__((host, port), Handler, LIMITS, context)

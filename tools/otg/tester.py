@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
-from quench.process import Failed
+from quench.desk import Failed
 
 from . import capture, schema, update
 from . import plan as plans
@@ -505,13 +505,3 @@ class Tester:
             raw.started = False
         if again:
             self.apply()
-
-
-def version(root: pathlib.Path) -> str:
-    """Of quench: that of meson.build in its tree, or the one that meson wrote beside the installed scripts."""
-    for name in ("meson.build", "version"):
-        path = root / name
-        if path.exists():
-            text = path.read_text(encoding="utf-8")
-            return text.split("version: '", 1)[1].split("'", 1)[0] if name == "meson.build" else text.strip()
-    return "unknown"

@@ -13,41 +13,45 @@
         switch.ports()[0]["tx_pause_frames"]
 
 tables reads CSV files; fluid, data and sweep read what quench-lab and scripts/sweep write; lab starts runs. These need numpy; pandas is
-optional. telemetry is a client of a program's socket, process is a program, programs has its forms for users, and samples reads it over
-time. These need nothing but Python, so numpy is imported by the first use of a name that needs it.
+optional. desk is a client of a program's socket, process is a program, programs has its forms for users, and samples reads it over
+time. These need nothing but Python.
 """
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .capture import Capture
-from .process import Failed
-from .programs import Cable, Nic, Program, Settings, Switch
-from .samples import Samples, per_second, sample
-from .telemetry import Telemetry
-
 if TYPE_CHECKING:
+    from .capture import Capture
     from .data import Counter, Run, read_message_table, read_trace
+    from .desk import Desk, Failed
     from .fluid import Fluid
     from .lab import Started, run, start
+    from .programs import Cable, Nic, Program, Settings, Switch
+    from .samples import Samples, per_second, sample
     from .sweep import Sweep
     from .tables import BadInput, Series, Table, pandas
 
-__all__ = ["BadInput", "Cable", "Capture", "Counter", "Failed", "Fluid", "Nic", "Program", "Run", "Samples", "Series", "Settings", "Started", "Sweep", "Switch",
-           "Table", "Telemetry", "pandas", "per_second", "read_message_table", "read_trace", "run", "sample", "start"]
+__all__ = ["BadInput", "Cable", "Capture", "Counter", "Desk", "Failed", "Fluid", "Nic", "Program", "Run", "Samples", "Series", "Settings", "Started",
+           "Sweep", "Switch", "Table", "pandas", "per_second", "read_message_table", "read_trace", "run", "sample", "start"]
 
-_WITH_NUMPY = {
+# What is not used is not imported: quenchctl, for one, has to answer at once.
+_HOMES = {
+    "capture": ("Capture",),
     "data": ("Counter", "Run", "read_message_table", "read_trace"),
+    "desk": ("Desk", "Failed"),
     "fluid": ("Fluid",),
     "lab": ("Started", "run", "start"),
+    "process": (),
+    "programs": ("Cable", "Nic", "Program", "Settings", "Switch"),
+    "samples": ("Samples", "per_second", "sample"),
     "sweep": ("Sweep",),
     "tables": ("BadInput", "Series", "Table", "pandas"),
 }
 
 
 def __getattr__(name: str) -> Any:
-    for module, names in _WITH_NUMPY.items():
+    for module, names in _HOMES.items():
         if name == module:
             return importlib.import_module(f".{module}", __name__)
         if name in names:

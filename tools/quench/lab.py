@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from places import program
 
 from .data import Run
-from .process import Failed
+from .desk import Failed
 from .programs import Settings, text
 
 LAB = program("quench-lab")

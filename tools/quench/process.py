@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A quench-nic or quench-switch: its process, its files and its telemetry socket. Needs nothing but Python."""
+"""A quench-nic or quench-switch: its process, its files and its socket. Needs nothing but Python."""
 from __future__ import annotations
 
 import contextlib
@@ -10,14 +10,11 @@ import time
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from .telemetry import Columns, Telemetry
+from . import desk
+from .desk import Desk, Failed, Row
 
 PATIENCE_S = 60.0
 STOP_S = 10.0
-
-
-class Failed(Exception):
-    """A program did not start, ended, failed, or refused what it was given; the text is one line."""
 
 
 class Child(Protocol):
@@ -32,7 +29,7 @@ class Child(Protocol):
 
 
 class Process:
-    """A program with a telemetry socket. Its configuration NAME.ini and its log NAME.log are in folder.
+    """A program with a socket. Its configuration NAME.ini and its log NAME.log are in folder.
 
     who: the subject of errors, such as "port p1"
     """
@@ -44,7 +41,7 @@ class Process:
         self.command = [str(program), *eal, "--file-prefix", prefix, "--", "--config", str(self.config), *options]
         self.program = program.name
         self.process: Child | None = None
-        self.telemetry: Telemetry | None = None
+        self.desk: Desk | None = None
 
     def write(self, text: str) -> None:
         part = self.config.with_suffix(".part")
@@ -82,8 +79,16 @@ class Process:
         said = [line for line in lines if "error" in line] or [line for line in lines if line.strip()]
         return said[-1].strip() if said else "without a word"
 
+    def runtime(self) -> pathlib.Path:
+        """The folder of its sockets."""
+        return pathlib.Path(desk.folder(self.prefix))
+
+    def connect(self) -> Desk:
+        """@raise Failed: nobody answers there"""
+        return Desk(str(self.runtime() / desk.SOCKET), PATIENCE_S)
+
     def wait_started(self) -> None:
-        """Wait until its ports are up and its telemetry answers."""
+        """Wait until its ports are up and its socket answers."""
         process = self.process  # stop() may come meanwhile
         assert process is not None
         end = time.monotonic() + PATIENCE_S
@@ -93,49 +98,42 @@ class Process:
             if time.monotonic() > end:
                 raise Failed(f"{self.who}: {self.program} does not run after {PATIENCE_S:g} s: is the other end of its link there? {shlex.join(self.command)}")
             time.sleep(0.005)
-        telemetry = Telemetry(self.prefix, PATIENCE_S)
-        if not telemetry.wait_commands(PATIENCE_S):
-            raise Failed(f"{self.who}: its telemetry does not answer")
-        self.telemetry = telemetry
+        while True:
+            try:
+                self.desk = self.connect()
+                return
+            except Failed as error:
+                if time.monotonic() > end or process.poll() is not None:
+                    raise Failed(f"{self.who}: {error}") from error
+            time.sleep(0.005)
 
     def is_ready(self) -> bool:
         """It runs, and answers."""
         process = self.process
-        return self.telemetry is not None and process is not None and process.poll() is None
+        return self.desk is not None and process is not None and process.poll() is None
 
-    def connected(self) -> Telemetry:
-        telemetry, process = self.telemetry, self.process
-        if telemetry is None or not self.is_ready():
+    def connected(self) -> Desk:
+        found, process = self.desk, self.process
+        if found is None or not self.is_ready():
             code = "" if process is None or process.returncode is None else f" with {process.returncode}: {self.last_line()}"
             raise Failed(f"{self.who}: {self.program} has ended{code}")
-        return telemetry
+        return found
 
-    def ask(self, command: str) -> Any:
-        """The reply to a command of doc/interface.md, such as "/quench/port,1". @raise Failed: also if the program refuses it"""
-        telemetry = self.connected()
+    def call(self, method: str, **params: Any) -> Row:
+        """The result of a method of doc/interface.md, such as call("port", port=1). @raise Failed: also if the program refuses it"""
         try:
-            reply = telemetry.ask(command)
-        except (OSError, ValueError) as error:
-            raise Failed(f"{self.who}: telemetry: {error}") from error
-        if isinstance(reply, dict) and isinstance(reply.get("error"), str):  # a number is the state of a QP
-            rest = "".join(reply.get("error_rest/text", []))
-            raise Failed(f"{self.who}: {reply['error']}{rest} {reply.get('expected', '')}".rstrip())
-        if reply is None:
-            raise Failed(f"{self.who}: {self.program} does not know {command.partition(',')[0]}, or is about to end")
-        return reply
+            found: Row = self.connected().call(method, **params)
+            return found
+        except desk.Refused as error:
+            raise Failed(f"{self.who}: {error}") from error
+        except desk.Gone as error:
+            self.connected()
+            raise Failed(f"{self.who}: {error}") from error
 
-    def all(self, command: str, chosen: Sequence[str] = ()) -> Columns:
-        """Every page of a list, as columns by name. chosen: names of columns, for a command with COLUMNS; none: all"""
-        telemetry = self.connected()
-        try:
-            return telemetry.all(command, chosen)
-        except (OSError, ValueError, AttributeError) as error:
-            raise Failed(f"{self.who}: telemetry: {error}") from error
-
-    def change(self, command: str) -> None:
-        """Send a command that changes the configuration, and wait until all lcores have the change."""
+    def change(self, method: str, **params: Any) -> None:
+        """Call a method that changes the configuration, and wait until all lcores have the change."""
         end = time.monotonic() + PATIENCE_S
-        while self.ask(command)["in_force"] != 1:  # pending: no other change is accepted meanwhile
+        while not self.call(method, **params)["in_force"]:  # pending: no other change is accepted meanwhile
             if time.monotonic() > end:
                 raise Failed(f"{self.who}: a change is not in force after {PATIENCE_S:g} s")
             time.sleep(0.05)
@@ -143,14 +141,14 @@ class Process:
     def reload(self, text: str) -> None:
         """Put another configuration in force; nothing changes if the program refuses it."""
         self.write(text)
-        self.change(f"/quench/reload,{self.config}")
+        self.change("reload", file=str(self.config))
 
     def stop(self) -> None:
         """End it, from any thread."""
-        telemetry, self.telemetry = self.telemetry, None
+        connection, self.desk = self.desk, None
         process, self.process = self.process, None
-        if telemetry is not None:
-            telemetry.close()
+        if connection is not None:
+            connection.close()
         if process is None or process.poll() is not None:
             return
         process.terminate()

@@ -18,14 +18,11 @@ from typing import Any, TypeVar
 from places import program as place_of
 
 from .capture import Capture
-from .process import PATIENCE_S, Failed, Process
-from .telemetry import BASE
+from .desk import Failed, Row
+from .process import PATIENCE_S, Process
 
 Value = str | int | float | bool
 Settings = Mapping[str, Value]  # {"section.key": value}, such as {"wred.Kmax": "200KB", "flow incast.src": "1-8"}
-Row = dict[str, Any]
-
-LONGEST_COMMAND = 1000  # bytes; DPDK reads 1023 of a command and drops the rest
 
 _numbers = itertools.count()
 _running: weakref.WeakSet[Program] = weakref.WeakSet()
@@ -119,7 +116,7 @@ class Program(Process):
         super().stop()
         _running.discard(self)
         # The folder of its socket. Nobody else's name begins with our process number.
-        shutil.rmtree(BASE / self.prefix, ignore_errors=True)
+        shutil.rmtree(self.runtime(), ignore_errors=True)
 
     def results(self) -> Row:
         """All counters, as the program writes them at its end (doc/interface.md): call it after stop()."""
@@ -130,21 +127,17 @@ class Program(Process):
             raise Failed(f"{self.who}: no results: {self.json_path}: {why}: {self.last_line()}") from error
         return found
 
-    def rows(self, command: str) -> list[Row]:
-        """Every page of a list, as one dict a row: rows("/quench/queues,1")[3]["watermark_bytes"]."""
-        columns = {name.rpartition("/")[2]: values for name, values in self.all(command).items()}
-        return [dict(zip(columns, row)) for row in zip(*columns.values())]
+    def rows(self, method: str, **params: Any) -> list[Row]:
+        """The list that a method returns: rows("queues", port=1)[3]["watermark_bytes"]."""
+        return next((value for value in self.call(method, **params).values() if isinstance(value, list)), [])
 
     def info(self) -> Row:
         """Program, version, elapsed_ns and so on."""
-        return self._object("/quench/info")
+        return self.call("info")
 
     def set(self, settings: Settings) -> None:
         """Change live keys, all at one instant: set({"wred.Kmax": "100KB", "wred.Kmin": 6000}). @raise Failed: nothing has changed"""
-        command = "/quench/set," + "\n".join(f"{key}={text(value)}" for key, value in settings.items())
-        if len(command.encode()) > LONGEST_COMMAND:
-            raise Failed(f"{self.who}: set: {len(command)} bytes of keys and values: expected at most {LONGEST_COMMAND}: use reload()")
-        self.change(command)
+        self.change("set", settings=[f"{key}={text(value)}" for key, value in settings.items()])
 
     def capture(self, port: int = 0, most_frames: int = 200_000, **options: Value) -> Capture:
         """Capture the frames of a port, until .stop() of the result; .write(FILE) makes a pcapng file of the last ones.
@@ -155,15 +148,11 @@ class Program(Process):
 
         A capture in Python is for up to some 100,000 frames a second; of more, some are lost, and the file says how many.
         """
-        found: Row = self.ask(f"/quench/capture,{port}" + "".join(f" {key}={text(value)}" for key, value in options.items()))
+        found = self.call("capture", port=port, options=[f"{key}={text(value)}" for key, value in options.items()])
         try:
-            return Capture(BASE / self.prefix / found["socket"], most_frames)
+            return Capture(self.runtime() / found["socket"], most_frames)
         except OSError as error:
             raise Failed(f"{self.who}: capture: {error.strerror}") from error
-
-    def _object(self, command: str) -> Row:
-        found: Row = self.ask(command)
-        return found
 
 
 class Nic(Program):
@@ -174,11 +163,11 @@ class Nic(Program):
 
     def counters(self) -> Row:
         """Every counter of the NIC, of congestion control and of the notification point."""
-        return self._object("/quench/nic")
+        return self.call("nic")
 
     def flows(self) -> list[Row]:
         """Flows, in the order of the file: goodput_bps, messages, cnps_handled, completion_p99_ns and so on."""
-        return self.rows("/quench/flows")
+        return self.rows("flows")
 
     def flow(self, name: str) -> Row:
         for row in self.flows():
@@ -187,11 +176,11 @@ class Nic(Program):
         raise Failed(f"{self.who}: no [flow {name}]: expected {', '.join(row['flow'] for row in self.flows()) or 'a NIC with flows'}")
 
     def qps(self) -> list[Row]:
-        return self.rows("/quench/qps")
+        return self.rows("qps")
 
     def port(self) -> Row:
         """The port: link, pauses, and times between polls."""
-        return self._object("/quench/port")
+        return self.call("port")
 
     def start_flow(self, *names: str) -> None:
         """Start or resume flows."""
@@ -203,7 +192,7 @@ class Nic(Program):
 
     def reset_flow(self, name: str) -> None:
         """Begin again with the QPs of a flow, after a peer that restarted."""
-        self.change(f"/quench/reset,{name}")
+        self.change("reset", flow=name)
 
     def wait_done(self, seconds: float = PATIENCE_S) -> None:
         """Wait until every requester that has an end has ended. @raise Failed: not within these seconds"""
@@ -221,24 +210,24 @@ class Switch(Program):
 
     def ports(self) -> list[Row]:
         """Ports, in order: frames, bytes, pause frames, link."""
-        return self.rows("/quench/ports")
+        return self.rows("ports")
 
     def queues(self, port: int) -> list[Row]:
         """The eight queues of a port: queue_bytes, ecn_marked_packets, watermark_bytes and so on."""
-        return self.rows(f"/quench/queues,{port}")
+        return self.rows("queues", port=port)
 
     def groups(self, port: int) -> list[Row]:
         """The eight priority groups of a port."""
-        return self.rows(f"/quench/pg,{port}")
+        return self.rows("pg", port=port)
 
     def pauses(self) -> list[Row]:
         """Pause counters of each port: tx_prio3_pause, tx_prio3_pause_duration_us and so on."""
-        return self.rows("/quench/pfc")
+        return self.rows("pfc")
 
     def drops(self) -> dict[str, int]:
         """Dropped packets of all ports by reason; reasons without a packet are left out."""
         sums: dict[str, int] = {}
-        for row in self.rows("/quench/drops"):
+        for row in self.rows("drops"):
             for reason, packets in row.items():
                 if reason != "port" and packets:
                     sums[reason] = sums.get(reason, 0) + packets

@@ -24,7 +24,7 @@ from .sections import BadFile, TestFile
 
 SAMPLE_S = 0.05
 LATE_S = 0.02
-Rows = dict[str, quench.programs.Row]  # by "host/flow"
+Rows = dict[str, quench.desk.Row]  # by "host/flow"
 
 
 def check(file: TestFile, plan: Plan) -> None:
@@ -153,16 +153,16 @@ class Network:
     def rows(self) -> Rows:
         return {f"{host}/{row['flow']}": row for host, nic in self.nics.items() for row in nic.flows()}
 
-    def sent(self, flow: PlannedFlow, rows: Rows) -> quench.programs.Row:
+    def sent(self, flow: PlannedFlow, rows: Rows) -> quench.desk.Row:
         return rows[key_of(flow, flow.sender)]
 
-    def received(self, flow: PlannedFlow, rows: Rows) -> quench.programs.Row:
+    def received(self, flow: PlannedFlow, rows: Rows) -> quench.desk.Row:
         return rows[key_of(flow, flow.receiver)]
 
     def take(self, step: Step) -> None:
         node = self.switches[step.node] if step.node.startswith("s") else self.nics[int(step.node[1:])]
-        for command in step.commands:
-            node.ask(command)
+        for kind in step.clears:
+            node.call("clear_watermark", kind=kind)
         if step.settings:
             node.set(step.settings)
         at = time.monotonic() - self.begin_s
@@ -254,7 +254,7 @@ def run(plan: Plan, folder: pathlib.Path, progress: bool, criteria: list[Criteri
         with Network(plan, folder, criteria) as network:
             base, last, passed_s = network.run(said)
             # The end of one program is a link that goes down for the next, which drops what others still send.
-            dropped = {name: switch.rows("/quench/drops") for name, switch in network.switches.items()}
+            dropped = {name: switch.rows("drops") for name, switch in network.switches.items()}
             network.stop()
     except OSError as error:
         raise quench.Failed(f"{error.filename or folder}: {error.strerror}") from error
@@ -264,7 +264,7 @@ def run(plan: Plan, folder: pathlib.Path, progress: bool, criteria: list[Criteri
     return Ran(measured(network, base, last, passed_s, dropped), network.timeline, network.late, network.capture, network.where, network.broken)
 
 
-def measured(network: Network, base: Rows, last: Rows, passed_s: float, dropped: dict[str, list[quench.programs.Row]]) -> Measured:
+def measured(network: Network, base: Rows, last: Rows, passed_s: float, dropped: dict[str, list[quench.desk.Row]]) -> Measured:
     """dropped: by switch, the packets of each port by reason"""
     results = {host: nic.results() for host, nic in network.nics.items()}
     times = {}

@@ -59,13 +59,13 @@ class PlannedFlow:
 
 
 class Step(NamedTuple):
-    """A change at a time. node: "h1" or "s1", say; settings: keys to set; or telemetry commands."""
+    """A change at a time. node: "h1" or "s1", say; settings: keys to set; clears: watermarks to clear."""
 
     at_ns: int
     what: str
     node: str
     settings: Keys
-    commands: tuple[str, ...] = ()
+    clears: tuple[str, ...] = ()
 
 
 @dataclasses.dataclass
@@ -265,20 +265,21 @@ class Maker:
         if action in ("pause_storm", "pause_storm_end"):
             return self.storm_event(name, action == "pause_storm", node, at, lasts, flows)
         if action == "clear_watermarks":
-            return [Step(at, what, switch, {}, tuple(f"/quench/clear/watermark,{kind}" for kind in WATERMARKS))
+            return [Step(at, what, switch, {}, WATERMARKS)
                     for switch in self.wiring.switches if node in (switch, "all")]
         number = self.wiring.number(node, peer) if node in self.wiring.switches else None
         commands = {
-            "tx_disable": (f"/quench/set/tx_disabled,{number},on", f"/quench/set/tx_disabled,{number},off"),
-            "tx_enable": (f"/quench/set/tx_disabled,{number},off", ""),
-            "pfc_delay": (f"/quench/set/pfc_delay_quanta,{number},{keys.get('quanta', '0')}", f"/quench/set/pfc_delay_quanta,{number},0"),
+            "tx_disable": ("tx_disabled", "on", "off"),
+            "tx_enable": ("tx_disabled", "off", ""),
+            "pfc_delay": ("pfc_delay_quanta", keys.get("quanta", "0"), "0"),
         }
         if action not in commands:
             self.refuse(f"[{name}] action = {action}", f"set, {', '.join(commands)}, pause_storm, pause_storm_end or clear_watermarks: the others are for quench-lab")
         if number is None:
             self.refuse(f"[{name}] node = {node}", f"a port of {', '.join(self.wiring.switches)}, not {peer or 'none'}")
-        begin, end = commands[action]
-        return [Step(at, what, node, {}, (begin,))] + ([Step(at + lasts, f"{what} ends", node, {}, (end,))] if lasts and end else [])
+        key, begin, end = commands[action]
+        place = f"port {number}.{key}"
+        return [Step(at, what, node, {place: begin})] + ([Step(at + lasts, f"{what} ends", node, {place: end})] if lasts and end else [])
 
     def storm_event(self, name: str, begins: bool, node: str, at: int, lasts: int, flows: list[PlannedFlow]) -> list[Step]:
         hosts = {end.host for flow in flows for end in (flow.src, flow.dst)}

@@ -3,7 +3,7 @@
 #ifndef QUENCH_APP_QUENCH_NIC_CONFIG_NIC_VERSION_H
 #define QUENCH_APP_QUENCH_NIC_CONFIG_NIC_VERSION_H
 
-#include "runtime/telemetry/active_config.h"
+#include "runtime/desk/active_config.h"
 #include "ctl/nic_config/nic_config.h"
 #include "quench-nic/flows/flow_registry.h"
 #include "quench-nic/flows/flows.h"

@@ -23,7 +23,7 @@
 #include "quench-nic/connections/cm_orders.h"
 #include "quench-nic/flows/flow_registry.h"
 #include "runtime/notice/say.h"
-#include "runtime/telemetry/active_config.h"
+#include "runtime/desk/active_config.h"
 
 /* What the thread knows of one of the connection manager's connections. */
 struct connection {

@@ -69,7 +69,7 @@ trace_write(struct node *const *nodes, uint16_t n_nodes, const char *path)
 	for (uint16_t at = 0; at < n_nodes; at++) {
 		const struct nic_traces *traces = nic_traces(nodes[at]);
 
-		/* Skip traces that were started over telemetry. */
+		/* Skip traces that were started at the front desk. */
 		for (uint32_t i = 0; i < traces->n; i++)
 			for (unsigned int k = 0; k < n_traced; k++)
 				if (traces->trace[i]->owned && traced[k].at.node == at &&

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Traces of QPs of a running quench-nic: those of trace_qps, and those started over telemetry.
+ * Traces of QPs of a running quench-nic: those of trace_qps, and those started at the front desk.
  *
- * A trace started over telemetry has clients and ends with the last of them, or it is turned on and
- * ends when it is turned off. A client may die without ending its trace. Therefore a trace that is
- * not turned on also ends when nobody has read its rows for TRACING_LEASE_NS.
+ * A trace started at the front desk has clients and ends with the last of them, or it is turned on
+ * and ends when it is turned off. A client may die without ending its trace. Therefore a trace that
+ * is not turned on also ends when nobody has read its rows for TRACING_LEASE_NS.
  *
  * The main thread calls tracing_open() and tracing_close(), and during the run tracing_tend(),
- * which neither waits nor frees. Telemetry threads call the other functions during the run.
- * Telemetry threads allocate and free the rings; the QP's lcore starts and stops writing between
+ * which neither waits nor frees. The desk's thread calls the other functions during the run.
+ * The desk's thread allocates and frees the rings; the QP's lcore starts and stops writing between
  * two bursts.
  *
  * Invariant: a ring is freed only after its lcore has adopted a set of traces without it.

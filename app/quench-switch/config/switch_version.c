@@ -107,7 +107,7 @@ switch_version_print_reference(FILE *out)
 }
 
 const struct switch_program *
-switch_of(const struct telemetry_call *call)
+switch_of(const struct desk_call *call)
 {
 	return &((const struct switch_version *)call->version)->shown;
 }

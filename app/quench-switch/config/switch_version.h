@@ -5,12 +5,12 @@
 
 #include <stdio.h>
 
-#include "runtime/telemetry/active_config.h"
-#include "runtime/telemetry/telemetry.h"
+#include "runtime/desk/active_config.h"
+#include "runtime/desk/desk.h"
 #include "ctl/switch_config/switch_config.h"
 #include "switch/sw.h"
 
-/* Data for telemetry's replies. */
+/* Data for the desk's replies. */
 struct switch_program {
 	struct node *node;
 	const struct sw_params *params;
@@ -25,7 +25,7 @@ struct switch_version {
 };
 
 /** Data of the version that was active when the call arrived. */
-const struct switch_program *switch_of(const struct telemetry_call *call);
+const struct switch_program *switch_of(const struct desk_call *call);
 
 /** Read a whole file. @return owned by the caller, or NULL with err filled in. */
 struct switch_version *switch_version_read(struct config *cfg, struct config_error *err);

@@ -17,7 +17,7 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "ctl/output/pcapng.h"
-#include "runtime/telemetry/control_thread.h"
+#include "runtime/desk/control_thread.h"
 
 /* Time for the client to connect. */
 #define CONNECT_NS (5 * NS_PER_SEC)

@@ -17,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 #include <rte_eal.h>
-#include <rte_pdump.h>
 
 #include "base/numbers/units.h"
 #include "runtime/eal/intr_source.h"
@@ -156,7 +155,6 @@ eal_quiet(int code)
 		 program_invocation_short_name, EAL_END_PATIENCE_S);
 	signal(SIGALRM, give_up);
 	(void)alarm(EAL_END_PATIENCE_S);
-	(void)rte_pdump_uninit();
 	state.telemetry_rests = end_telemetry();
 }
 

@@ -12,7 +12,7 @@
  * in a callback for good. If either does not stop, the program ends without rte_eal_cleanup(); EAL
  * removes the files that this leaves at the next start with the same --file-prefix.
  *
- * Memory and its locks are shared with secondary processes, such as dpdk-dumpcap. One that is
+ * Memory and its locks are shared with secondary processes, such as dpdk-proc-info. One that is
  * killed while it holds a lock leaves it locked, and freeing memory then blocks forever. Reports
  * are written before the shutdown begins, so a program whose shutdown takes too long exits in the
  * middle of it, with its normal exit code.

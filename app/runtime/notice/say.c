@@ -29,20 +29,32 @@ say_as(const char *program)
 	name = program;
 }
 
+static _Atomic(say_listener *) listener;
+
+void
+say_listen(say_listener *to)
+{
+	atomic_store(&listener, to);
+}
+
 /* Each line is one write(), so that lines of several programs on one terminal do not mix. */
 static void
-say_line(const char *kind, const char *text)
+say_line(const char *level, const char *text)
 {
-	fprintf(stderr, "%s: %s%s\n", name, kind, text);
+	say_listener *to = atomic_load(&listener);
+
+	fprintf(stderr, "%s: %s%s%s\n", name, level, *level != '\0' ? ": " : "", text);
+	if (to != NULL)
+		to(*level != '\0' ? level : "event", text);
 }
 
 static void
-say_formatted(const char *kind, const char *format, va_list args)
+say_formatted(const char *level, const char *format, va_list args)
 {
 	char text[SAY_CHARS + 1];
 
 	vsnprintf(text, sizeof(text), format, args);
-	say_line(kind, text);
+	say_line(level, text);
 }
 
 void
@@ -76,7 +88,7 @@ say_warning(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	say_line("warning: ", text);
+	say_line("warning", text);
 	if (warnings.keep != NULL)
 		warnings.keep(warnings.arg, text);
 }
@@ -87,7 +99,7 @@ say_error(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	say_formatted("error: ", format, args);
+	say_formatted("error", format, args);
 	va_end(args);
 }
 

@@ -7,7 +7,7 @@
 #define QUENCH_APP_RUNTIME_RUN_PROGRAM_H
 
 #include "runtime/run/opts.h"
-#include "runtime/telemetry/active_config.h"
+#include "runtime/desk/active_config.h"
 
 struct program {
 	const struct opts_program *command_line;

@@ -13,7 +13,6 @@
 #include <rte_errno.h>
 #include <rte_launch.h>
 #include <rte_lcore.h>
-#include <rte_pdump.h>
 
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
@@ -28,7 +27,7 @@
 #include "runtime/notice/say.h"
 #include "runtime/poll/poll_watch.h"
 #include "runtime/notice/service.h"
-#include "runtime/telemetry/telemetry.h"
+#include "runtime/desk/desk.h"
 
 #define DONE_POLL_NS NS_PER_MS
 /* The main lcore looks at the stop flag at least this often. */
@@ -127,9 +126,6 @@ run_start(const struct opts *opts)
 						   : "");
 		return error == EINVAL ? APP_BAD_USAGE : APP_FAILED;
 	}
-	/* For dpdk-dumpcap, which can attach only to a shared configuration. */
-	if (rte_pdump_init() != 0)
-		say_warning("packet capture is not available: %s", rte_strerror(rte_errno));
 	return 0;
 }
 
@@ -289,14 +285,14 @@ look_at_late_polls(struct slow *s, uint64_t now_ns)
 	s->late_ns = now_ns + POLL_WATCH_NS;
 }
 
-/* @return when telemetry wants to be served again. */
+/* @return when the desk wants to be served again. */
 static uint64_t
-serve_telemetry(struct slow *s, uint64_t now_ns)
+serve_desk(struct slow *s, uint64_t now_ns)
 {
-	if (s->app->telemetry == NULL)
+	if (s->app->desk == NULL)
 		return NEVER_NS;
 	/* A change may make control work due. */
-	if (mailbox_serve(&s->app->telemetry->mailbox, now_ns))
+	if (mailbox_serve(&s->app->desk->mailbox, now_ns))
 		s->control_ns = now_ns;
 	return now_ns + MAIN_SLEEP_NS;
 }
@@ -317,7 +313,7 @@ static uint64_t
 do_slow_work(struct slow *s, uint64_t now_ns)
 {
 	const struct run_app *app = s->app;
-	uint64_t serve_ns = serve_telemetry(s, now_ns);
+	uint64_t serve_ns = serve_desk(s, now_ns);
 	uint64_t service_ns = service_watch(&s->service, s->pulses, s->n_workers, now_ns);
 	bool controlled = now_ns >= s->control_ns, looked = now_ns >= s->link_ns;
 
@@ -445,21 +441,19 @@ init_worker(struct slow *s, struct run_result *result, uint16_t i)
 }
 
 static int
-begin_telemetry(const struct run_app *app, const struct run_result *result,
-		const struct tsc_clock *clock)
+begin_desk(const struct run_app *app, const struct run_result *result,
+	   const struct tsc_clock *clock)
 {
 	int rc;
 
-	if (app->telemetry == NULL)
+	if (app->desk == NULL)
 		return 0;
-	app->telemetry->app = app;
-	app->telemetry->result = result;
-	app->telemetry->clock = clock;
-	app->telemetry->stop = &stop;
+	app->desk->app = app;
+	app->desk->result = result;
+	app->desk->clock = clock;
+	app->desk->stop = &stop;
 	captures_open();
-	rc = telemetry_open(app->telemetry);
-	if (rc != 0)
-		say_error("telemetry: %s", strerror(-rc));
+	rc = desk_open(app->desk);
 	return rc != 0 ? APP_FAILED : 0;
 }
 
@@ -534,7 +528,7 @@ run_node(const struct run_app *app, struct run_result *result)
 	if (run_poll_lcores() > n)
 		say_warning("%u of the %u lcores stay idle: the program uses %u",
 			    run_poll_lcores() - n, rte_lcore_count(), n + 1);
-	rc = begin_telemetry(app, result, &clock);
+	rc = begin_desk(app, result, &clock);
 	if (rc != 0) {
 		free_slow(&s);
 		return rc;
@@ -548,8 +542,8 @@ run_node(const struct run_app *app, struct run_result *result)
 	else
 		poll_loop_run(&result->loops[0]);
 	service_stopping();
-	if (app->telemetry != NULL)
-		telemetry_close(app->telemetry);
+	if (app->desk != NULL)
+		desk_close(app->desk);
 	captures_close();
 	result->elapsed_ns = tsc_clock_now(&clock);
 	look_at_links(&s, result->elapsed_ns);

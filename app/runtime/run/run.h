@@ -6,7 +6,7 @@
  * With two lcores or more the workers poll and the main lcore does control work, statistics and
  * stop; with one lcore, its loop also does this slow work, when it is due.
  *
- * Invariant: when run_node() returns, no thread polls a node or serves telemetry.
+ * Invariant: when run_node() returns, no thread polls a node or serves the desk.
  */
 #ifndef QUENCH_APP_RUNTIME_RUN_RUN_H
 #define QUENCH_APP_RUNTIME_RUN_RUN_H
@@ -41,7 +41,7 @@ struct run_traffic {
 };
 
 struct nic_share;
-struct telemetry;
+struct desk;
 
 struct run_app {
 	struct node *node;                /* the only one, or nodes[0] */
@@ -62,7 +62,7 @@ struct run_app {
 	const uint16_t *ethdevs;
 	uint16_t n_ports;
 	const struct opts *opts;
-	struct telemetry *telemetry; /* answers while the nodes run; NULL: no telemetry */
+	struct desk *desk; /* answers while the nodes run; NULL: none */
 	/* Called every millisecond by the control lcore; true stops the run. NULL: not called. */
 	bool (*done)(const struct run_app *app);
 	/* Counters so far; text is the program's part of the statistics line. */

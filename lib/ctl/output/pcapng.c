@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "wire/bytes/le.h"
-
 #define BLOCK_SECTION 0x0A0D0D0Au
 #define BLOCK_INTERFACE 1u
+#define BLOCK_STATISTICS 5u
+#define BLOCK_FRAME 6u
 #define BYTE_ORDER_MAGIC 0x1A2B3C4Du
 #define LINKTYPE_ETHERNET 1u
 #define OPTION_END 0u
@@ -105,7 +105,7 @@ pcapng_write(FILE *out, const struct pcapng_frame *frame)
 	const uint8_t flags[4] = {frame->sent ? FLAG_OUTBOUND : FLAG_INBOUND};
 	uint32_t length = pcapng_frame_bytes(frame);
 
-	put32(out, PCAPNG_BLOCK_FRAME);
+	put32(out, BLOCK_FRAME);
 	put32(out, length);
 	put32(out, 0); /* the interface */
 	put32(out, (uint32_t)(frame->at_ns >> 32));
@@ -123,7 +123,7 @@ pcapng_write(FILE *out, const struct pcapng_frame *frame)
 void
 pcapng_end(FILE *out, const struct pcapng_statistics *s)
 {
-	put32(out, PCAPNG_BLOCK_STATISTICS);
+	put32(out, BLOCK_STATISTICS);
 	put32(out, PCAPNG_END_BYTES);
 	put32(out, 0); /* the interface */
 	put32(out, (uint32_t)(s->at_ns >> 32));
@@ -133,23 +133,4 @@ pcapng_end(FILE *out, const struct pcapng_statistics *s)
 	put64_option(out, OPTION_DELIVERED, s->written);
 	put32(out, OPTION_END);
 	put32(out, PCAPNG_END_BYTES);
-}
-
-uint64_t
-pcapng_lost(const uint8_t *block)
-{
-	bool is_frame = le32_load(block) == PCAPNG_BLOCK_FRAME;
-	uint32_t wanted = is_frame ? OPTION_FRAME_LOST : OPTION_LOST;
-	uint32_t end = le32_load(block + 4) - 4;
-	uint32_t at = is_frame ? 28 + padded(le32_load(block + 20)) : 20;
-
-	while (at + 4 <= end) {
-		uint32_t option = le32_load(block + at), n = option >> 16;
-
-		if ((option & 0xFFFFu) == wanted && n == 8 && at + 12 <= end)
-			return le32_load(block + at + 4) | (uint64_t)le32_load(block + at + 8)
-								   << 32;
-		at += 4 + padded(n);
-	}
-	return 0;
 }

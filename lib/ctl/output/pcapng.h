@@ -46,11 +46,4 @@ void pcapng_end(FILE *out, const struct pcapng_statistics *statistics);
 /* Bytes of that block. */
 #define PCAPNG_END_BYTES 64u
 
-/* For a reader of these files: the first fields of a block. */
-#define PCAPNG_BLOCK_FRAME 6u
-#define PCAPNG_BLOCK_STATISTICS 5u
-
-/** Number of frames lost that a frame's block states, or the statistics. The block is complete. */
-uint64_t pcapng_lost(const uint8_t *block);
-
 #endif

@@ -3,9 +3,9 @@
  * Why did the rate of a QP change? Prints the QP's events for a person: one line per event, or a
  * story of a few lines, each of which summarises several consecutive events.
  *
- * There are two sources of events: the trace of congestion control alone (of a running program),
- * and the lab, which also sees the rest of the fabric: which queue marked, which node paused, which
- * packets were sent again.
+ * The lab sees the trace of congestion control, and the rest of the fabric: which queue marked,
+ * which node paused, which packets were sent again. tools/quenchctl/trace/words.py says the same
+ * of the trace alone, of a running program.
  */
 #ifndef QUENCH_CTL_RESULTS_EXPLAIN_H
 #define QUENCH_CTL_RESULTS_EXPLAIN_H
@@ -58,9 +58,6 @@ void explain_set_before(struct explain_event *events, uint32_t n);
 
 /** Print one event as one line. */
 void explain_line(FILE *out, const struct explain_event *e);
-
-/** As explain_line(), without the time and the newline. */
-void explain_words(FILE *out, const struct explain_event *e);
 
 /**
  * Print all events in at most most_lines lines.

@@ -48,33 +48,6 @@ struct series {
 	uint32_t n;
 };
 
-static int
-compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double
-median(double *v, uint32_t n)
-{
-	qsort(v, n, sizeof(*v), compare);
-	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
-double
-recovery_slope(const double *x, const double *y, uint32_t n)
-{
-	double slopes[64 * 63 / 2];
-	uint32_t k = 0;
-
-	for (uint32_t i = 0; i < n; i++)
-		for (uint32_t j = i + 1; j < n; j++)
-			slopes[k++] = (y[j] - y[i]) / (x[j] - x[i]);
-	return k == 0 ? 0 : median(slopes, k);
-}
-
 struct recovery_first
 recovery_first_increase(const struct curve *c, uint64_t cut_ns, bool may_be_later)
 {

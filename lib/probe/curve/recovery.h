@@ -43,12 +43,6 @@ struct recovery recovery_fit(const struct curve *c, uint64_t cut_ns, double cut_
 			     double timer_ns, double line_bps, double frame_bytes,
 			     unsigned int kinds);
 
-/**
- * Median of the slopes of all pairs of points, which a few outliers do not change (Theil-Sen).
- * @param n  At most 64. @return 0 with fewer than two points.
- */
-double recovery_slope(const double *x, const double *y, uint32_t n);
-
 /* The first increases after a cut. */
 struct recovery_first {
 	double after_ns;  /* T, unless the byte counter expires before; 0: none */

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "unit/cases.h"
-#include "runtime/telemetry/active_config.h"
+#include "runtime/desk/active_config.h"
 
 struct thing {
 	uint32_t size;

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Clearing the watermarks of a switch. */
+#include "quench-switch/desk/switch_methods_set.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/numbers/fixed.h"
+#include "runtime/report/report.h"
+#include "runtime/report/switch_json.h"
+#include "quench-switch/config/switch_version.h"
+#include "quench-switch/desk/switch_port_param.h"
+#include "quench-switch/desk/switch_methods_tables.h"
+#include "tm/buffer/mmu.h"
+
+/* Read parameter kind: "pg", "queue" and so on. @return false: refused with the list. */
+static bool
+read_kind(struct desk_call *call, enum mmu_watermark *kind)
+{
+	char kinds[96] = "one of", digits[DESK_DIGITS];
+	const char *word = desk_word(call, "kind", digits);
+
+	for (unsigned int i = 0; i < MMU_WATERMARKS; i++) {
+		const char *name = mmu_watermark_name((enum mmu_watermark)i);
+		size_t n = strlen(kinds);
+
+		*kind = (enum mmu_watermark)i;
+		if (strcmp(word, name) == 0)
+			return true;
+		snprintf(kinds + n, sizeof(kinds) - n, "%s %s", i == 0 ? "" : ",", name);
+	}
+	desk_refuse_param(call, kinds, "KIND = %s", word);
+	return false;
+}
+
+static bool
+is_of_ports(enum mmu_watermark kind)
+{
+	return kind < MMU_WATERMARK_POOL;
+}
+
+static json_t *
+add_row(json_t *rows, uint32_t index, uint64_t bytes)
+{
+	json_t *row = json_object();
+
+	report_set_u64(row, "index", index);
+	report_set_u64(row, "watermark_bytes", bytes);
+	json_array_append_new(rows, row);
+	return row;
+}
+
+/* Take and clear the watermarks of ports first to end - 1. @return false: refused. */
+static bool
+take_ports(struct desk_call *call, enum mmu_watermark kind, uint16_t first, uint16_t end,
+	   json_t *rows)
+{
+	for (uint16_t port = first; port < end; port++) {
+		struct sw_snapshot s = {.table = SW_SNAPSHOT_WATERMARKS, .kind = kind, .at = port};
+
+		if (!switch_take(call, &s))
+			return false;
+		for (uint32_t i = 0; i < s.n; i++)
+			switch_set_port(add_row(rows, i, s.watermark_bytes[i]),
+					switch_of(call)->params, port);
+	}
+	return true;
+}
+
+/* A pool's watermark is the maximum over its shards. @return false: refused. */
+static bool
+take_pools(struct desk_call *call, enum mmu_watermark kind, json_t *rows)
+{
+	uint64_t highest[TM_CLASSES] = {0};
+	uint32_t n = 0;
+
+	for (uint16_t shard = 0; shard < sw_shards(switch_of(call)->node); shard++) {
+		struct sw_snapshot s = {.table = SW_SNAPSHOT_WATERMARKS, .kind = kind, .at = shard};
+
+		if (!switch_take(call, &s))
+			return false;
+		for (n = 0; n < s.n; n++)
+			highest[n] = max_u64(highest[n], s.watermark_bytes[n]);
+	}
+	for (uint32_t i = 0; i < n; i++)
+		add_row(rows, i, highest[i]);
+	return true;
+}
+
+json_t *
+switch_clear_watermark_reply(struct desk_call *call)
+{
+	uint16_t first = 0, end = switch_of(call)->params->n_ports;
+	bool of_port = json_object_get(call->params, "port") != NULL, taken;
+	enum mmu_watermark kind;
+	json_t *rows;
+
+	if (!read_kind(call, &kind))
+		return NULL;
+	if (!is_of_ports(kind) && of_port)
+		return desk_refuse(call, "no PORT",
+				   "%s applies to the whole switch: leave "
+				   "out the port",
+				   mmu_watermark_name(kind));
+	if (of_port && !switch_port_param(call, &first))
+		return NULL;
+	if (of_port)
+		end = (uint16_t)(first + 1);
+	rows = json_array();
+	taken = is_of_ports(kind) ? take_ports(call, kind, first, end, rows)
+				  : take_pools(call, kind, rows);
+	if (!taken) {
+		json_decref(rows);
+		return NULL;
+	}
+	return json_pack("{s:s, s:o}", "kind", mmu_watermark_name(kind), "rows", rows);
+}
+
+const struct desk_param switch_clear_params[] = {
+	{"kind", DESK_WORD, true,
+	 "pg, pg_shared, pg_headroom, queue, buffer_pool or headroom_pool"},
+	{"port", DESK_WORD, false, "number or name of a port; all without it"},
+	{0},
+};

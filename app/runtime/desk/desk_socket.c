@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/desk/desk_socket.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "runtime/desk/control_thread.h"
+#include "runtime/notice/monotonic.h"
+
+#define MODE 0660
+/* Programs that may share a --file-prefix. */
+#define MOST_SOCKETS 64u
+#define NS_PER_MS 1000000u
+/* Most bytes of notifications that wait for the thread, or for a client. */
+#define WAITING_BYTES (4u << 20)
+
+const char *const desk_topic_words[DESK_TOPICS] = {"events"};
+
+struct client {
+	int fd;     /* -1: free */
+	bool ended; /* it sends no more; its replies may still wait */
+	unsigned int topics;
+	char *in; /* DESK_REQUEST_BYTES while it has begun a line, else NULL */
+	size_t n_in;
+	char *out; /* lines for it */
+	size_t n_out, sent;
+	uint64_t took_ns; /* when it last took a byte, or had nothing to take */
+};
+
+struct desk_socket {
+	struct sockaddr_un addr;
+	int fd, wake;
+	atomic_bool stop;
+	desk_answer_fn *answer;
+	const void *arg;
+	struct control_thread thread;
+	bool has_thread;
+	struct client clients[DESK_CLIENTS];
+};
+
+/* Notifications on their way to the thread of the open socket. */
+static struct {
+	pthread_mutex_t lock;
+	atomic_uint wanted; /* topics with a subscriber */
+	int wake;           /* -1: no socket is open */
+	char *lines[DESK_TOPICS];
+	size_t n[DESK_TOPICS];
+} told = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = -1};
+
+bool
+desk_socket_wants(enum desk_topic topic)
+{
+	return atomic_load_explicit(&told.wanted, memory_order_relaxed) >> topic & 1;
+}
+
+void
+desk_socket_tell(enum desk_topic topic, const char *line)
+{
+	size_t n = strlen(line);
+	char *more;
+
+	pthread_mutex_lock(&told.lock);
+	more = told.wake < 0 || told.n[topic] + n >= WAITING_BYTES
+		       ? NULL
+		       : realloc(told.lines[topic], told.n[topic] + n + 1);
+	if (more != NULL) {
+		memcpy(more + told.n[topic], line, n);
+		more[told.n[topic] + n] = '\n';
+		told.lines[topic] = more;
+		told.n[topic] += n + 1;
+		(void)eventfd_write(told.wake, 1);
+	}
+	pthread_mutex_unlock(&told.lock);
+}
+
+const char *
+desk_socket_path(const struct desk_socket *s)
+{
+	return s->addr.sun_path;
+}
+
+/* Does a program listen? */
+static bool
+is_alive(const struct sockaddr_un *addr)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* A program that hangs listens, too: connect() gives EAGAIN once its queue is full. */
+	bool alive = fd >= 0 && (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0 ||
+				 errno == EAGAIN);
+
+	if (fd >= 0)
+		close(fd);
+	return alive;
+}
+
+/* Bind to the first name at which no program listens. @return 0 or -errno. */
+static int
+take_name(struct desk_socket *s, const char *dir)
+{
+	for (unsigned int i = 0; i < MOST_SOCKETS; i++) {
+		char number[16] = "";
+		int n;
+
+		if (i > 0)
+			snprintf(number, sizeof(number), ":%u", i);
+		n = snprintf(s->addr.sun_path, sizeof(s->addr.sun_path),
+			     "%s/" DESK_SOCKET_NAME "%s", dir, number);
+		if (n >= (int)sizeof(s->addr.sun_path))
+			return -ENAMETOOLONG;
+		if (is_alive(&s->addr))
+			continue;
+		(void)unlink(s->addr.sun_path);
+		if (bind(s->fd, (const struct sockaddr *)&s->addr, sizeof(s->addr)) == 0)
+			return chmod(s->addr.sun_path, MODE) == 0 ? 0 : -errno;
+		if (errno != EADDRINUSE)
+			return -errno;
+	}
+	return -EADDRINUSE;
+}
+
+static void
+end_client(struct client *c)
+{
+	close(c->fd);
+	free(c->in);
+	free(c->out);
+	*c = (struct client){.fd = -1};
+}
+
+/* Append to what the client gets; takes line. @return false: no memory. */
+static bool
+give(struct client *c, const char *lines, size_t n)
+{
+	char *more = realloc(c->out, c->n_out + n);
+
+	if (more == NULL)
+		return false;
+	if (c->sent == c->n_out)
+		c->took_ns = monotonic_ns();
+	memcpy(more + c->n_out, lines, n);
+	c->out = more;
+	c->n_out += n;
+	return true;
+}
+
+/* Send what waits. @return false: the client has gone. */
+static bool
+send_out(struct client *c)
+{
+	while (c->sent < c->n_out) {
+		ssize_t n = send(c->fd, c->out + c->sent, c->n_out - c->sent,
+				 MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n <= 0)
+			return n < 0 && (errno == EAGAIN || errno == EINTR);
+		c->sent += (size_t)n;
+		c->took_ns = monotonic_ns();
+	}
+	free(c->out);
+	c->out = NULL;
+	c->n_out = c->sent = 0;
+	return true;
+}
+
+static bool
+is_idle(const struct client *c)
+{
+	return c->n_out == 0;
+}
+
+/* Answer the first whole line that waits. @return false: the client is to be ended. */
+static bool
+answer_line(struct desk_socket *s, struct client *c)
+{
+	static const char too_long[] =
+		"{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32600,"
+		"\"message\":\"a line of more than 1048576 bytes\"}}\n";
+	char *end = c->n_in == 0 ? NULL : memchr(c->in, '\n', c->n_in), *line;
+	bool given = true;
+	size_t n;
+
+	if (end == NULL && c->n_in < DESK_REQUEST_BYTES)
+		return true;
+	if (end == NULL) {
+		c->ended = true;
+		c->n_in = 0;
+		return give(c, too_long, sizeof(too_long) - 1) && send_out(c);
+	}
+	n = (size_t)(end - c->in);
+	line = s->answer(s->arg, c->in, n, &c->topics);
+	memmove(c->in, end + 1, c->n_in - n - 1);
+	c->n_in -= n + 1;
+	if (line != NULL)
+		given = give(c, line, strlen(line));
+	free(line);
+	return given && send_out(c);
+}
+
+/* @return false: the client has gone. */
+static bool
+read_in(struct client *c)
+{
+	ssize_t n;
+
+	if (c->in == NULL)
+		c->in = malloc(DESK_REQUEST_BYTES);
+	if (c->in == NULL)
+		return false;
+	n = recv(c->fd, c->in + c->n_in, DESK_REQUEST_BYTES - c->n_in, MSG_DONTWAIT);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR;
+	c->n_in += (size_t)n;
+	c->ended = c->ended || n == 0;
+	return true;
+}
+
+static bool
+has_line(const struct client *c)
+{
+	return c->n_in == DESK_REQUEST_BYTES ||
+	       (c->n_in > 0 && memchr(c->in, '\n', c->n_in) != NULL);
+}
+
+/* One step for a client: what it takes, what it says, one answer. @return false: end it. */
+static bool
+serve(struct desk_socket *s, struct client *c, short events)
+{
+	if (!is_idle(c) && events != 0 && !send_out(c))
+		return false;
+	if (is_idle(c) && !c->ended && !has_line(c) && events != 0 && !read_in(c))
+		return false;
+	if (is_idle(c) && has_line(c) && !answer_line(s, c))
+		return false;
+	/* What ends without a line end is no request. */
+	if (c->n_in == 0) {
+		free(c->in);
+		c->in = NULL;
+	}
+	return !(c->ended && is_idle(c) && !has_line(c)) &&
+	       (is_idle(c) || monotonic_ns() - c->took_ns < (uint64_t)DESK_PATIENCE_MS * NS_PER_MS);
+}
+
+static void
+accept_client(struct desk_socket *s)
+{
+	static const char full[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32002,"
+				   "\"message\":\"64 clients are connected\"}}\n";
+	int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	for (unsigned int i = 0; fd >= 0 && i < DESK_CLIENTS; i++)
+		if (s->clients[i].fd < 0) {
+			s->clients[i].fd = fd;
+			return;
+		}
+	if (fd < 0)
+		return;
+	(void)!send(fd, full, sizeof(full) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	close(fd);
+}
+
+/* Pass on what was told, and note which topics have subscribers. */
+static void
+pass_on(struct desk_socket *s)
+{
+	unsigned int wanted = 0;
+	eventfd_t woken;
+
+	(void)eventfd_read(s->wake, &woken);
+	for (unsigned int i = 0; i < DESK_CLIENTS; i++)
+		wanted |= s->clients[i].fd < 0 ? 0 : s->clients[i].topics;
+	atomic_store_explicit(&told.wanted, wanted, memory_order_relaxed);
+	for (unsigned int t = 0; t < DESK_TOPICS; t++) {
+		char *lines;
+		size_t n;
+
+		pthread_mutex_lock(&told.lock);
+		lines = told.lines[t];
+		n = told.n[t];
+		told.lines[t] = NULL;
+		told.n[t] = 0;
+		pthread_mutex_unlock(&told.lock);
+		for (unsigned int i = 0; n > 0 && i < DESK_CLIENTS; i++) {
+			struct client *c = &s->clients[i];
+
+			if (c->fd >= 0 && c->topics >> t & 1 &&
+			    (c->n_out - c->sent + n > 2 * WAITING_BYTES || !give(c, lines, n) ||
+			     !send_out(c)))
+				end_client(c);
+		}
+		free(lines);
+	}
+}
+
+/* What the thread waits for: the two files first, then a row for each client. */
+static int
+wait_for_work(const struct desk_socket *s, struct pollfd p[DESK_CLIENTS + 2])
+{
+	int patience_ms = -1;
+
+	p[0] = (struct pollfd){.fd = s->fd, .events = POLLIN};
+	p[1] = (struct pollfd){.fd = s->wake, .events = POLLIN};
+	for (unsigned int i = 0; i < DESK_CLIENTS; i++) {
+		const struct client *c = &s->clients[i];
+
+		p[i + 2] = (struct pollfd){.fd = c->fd, .events = is_idle(c) ? POLLIN : POLLOUT};
+		if (c->fd >= 0 && is_idle(c) && has_line(c))
+			patience_ms = 0;
+		else if (c->fd >= 0 && !is_idle(c) && patience_ms < 0)
+			patience_ms = DESK_PATIENCE_MS / 4;
+	}
+	return poll(p, DESK_CLIENTS + 2, patience_ms);
+}
+
+static void
+run(void *arg)
+{
+	struct desk_socket *s = arg;
+	struct pollfd p[DESK_CLIENTS + 2];
+
+	while (!atomic_load(&s->stop)) {
+		if (wait_for_work(s, p) < 0)
+			continue;
+		for (unsigned int i = 0; i < DESK_CLIENTS && !atomic_load(&s->stop); i++)
+			if (s->clients[i].fd >= 0 && !serve(s, &s->clients[i], p[i + 2].revents))
+				end_client(&s->clients[i]);
+		pass_on(s);
+		if (p[0].revents != 0)
+			accept_client(s);
+	}
+}
+
+static void
+hear(int wake)
+{
+	pthread_mutex_lock(&told.lock);
+	told.wake = wake;
+	for (unsigned int t = 0; t < DESK_TOPICS; t++) {
+		free(told.lines[t]);
+		told.lines[t] = NULL;
+		told.n[t] = 0;
+	}
+	pthread_mutex_unlock(&told.lock);
+	atomic_store(&told.wanted, 0);
+}
+
+int
+desk_socket_open(struct desk_socket **opened, const char *dir, desk_answer_fn *answer,
+		 const void *arg)
+{
+	struct desk_socket *s = calloc(1, sizeof(*s));
+	int rc = 0;
+
+	*opened = NULL;
+	if (s == NULL)
+		return -ENOMEM;
+	s->answer = answer;
+	s->arg = arg;
+	s->addr.sun_family = AF_UNIX;
+	for (unsigned int i = 0; i < DESK_CLIENTS; i++)
+		s->clients[i].fd = -1;
+	s->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (s->fd < 0 || s->wake < 0)
+		rc = -errno;
+	if (rc == 0)
+		rc = take_name(s, dir);
+	if (rc != 0)
+		s->addr.sun_path[0] = '\0';
+	if (rc == 0 && listen(s->fd, DESK_CLIENTS) != 0)
+		rc = -errno;
+	if (rc == 0) {
+		hear(s->wake);
+		rc = control_thread_start(&s->thread, "quench-desk", run, s);
+		s->has_thread = rc == 0;
+	}
+	if (rc == 0)
+		*opened = s;
+	else
+		desk_socket_close(s);
+	return rc;
+}
+
+void
+desk_socket_close(struct desk_socket *s)
+{
+	if (s == NULL)
+		return;
+	hear(-1);
+	atomic_store(&s->stop, true);
+	if (s->has_thread) {
+		(void)eventfd_write(s->wake, 1);
+		control_thread_join(&s->thread);
+	}
+	for (unsigned int i = 0; i < DESK_CLIENTS; i++)
+		if (s->clients[i].fd >= 0)
+			end_client(&s->clients[i]);
+	if (s->addr.sun_path[0] != '\0')
+		(void)unlink(s->addr.sun_path);
+	if (s->fd >= 0)
+		close(s->fd);
+	if (s->wake >= 0)
+		close(s->wake);
+	free(s);
+}

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A client of a program's desk, and EAL options with which a program has a name of this test's own."""
+import atexit
+import os
+import pathlib
+import shutil
+import sys
+
+from harness import BUILD, CORES, PATIENCE_S, run, until
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+from quench import desk  # noqa: E402
+
+BASE = pathlib.Path(desk.runtime_dir()) / "dpdk"
+SOCKET = desk.SOCKET
+
+
+def prefix(name):
+    """A file prefix of this test's own; its folder is removed at the end."""
+    text = f"qe{os.getpid()}{name}"
+    atexit.register(shutil.rmtree, BASE / text, ignore_errors=True)
+    return text
+
+
+def eal(file_prefix, *devices, lcores=1, memory=96):
+    """With several lcores the first, which is the main one, polls nothing."""
+    where = ",".join(f"{i}@{CORES[i % len(CORES)]}" for i in range(lcores))
+    options = ["--lcores", where, "--no-pci", "--log-level=error", "--no-huge", "--no-shconf", "-m", memory,
+               "--file-prefix", file_prefix]
+    for device in devices:
+        options += ["--vdev", device]
+    return [str(o) for o in options]
+
+
+class Desk(desk.Desk):
+    """Of a running program, which may say that it runs a moment before it answers."""
+
+    def __init__(self, file_prefix):
+        path = str(BASE / file_prefix / SOCKET)
+        until(lambda: desk.is_alive(path))
+        super().__init__(path, PATIENCE_S)
+
+    def rows(self, method, **params):
+        """The list that a method returns."""
+        return next((value for value in self.call(method, **params).values() if isinstance(value, list)), [])
+
+    def column(self, method, key, **params):
+        return [row[key] for row in self.rows(method, **params)]
+
+    def set(self, *settings):
+        return self.call("set", settings=list(settings))
+
+    def refusal(self, method, **params):
+        """The line with which a request is refused; "" if it is not."""
+        try:
+            self.call(method, **params)
+        except desk.Refused as error:
+            return str(error)
+        return ""
+
+
+def controller(file_prefix, **options):
+    """A function that runs quenchctl with the words of a command, from any folder."""
+    def ctl(*words, **more):
+        return run((BUILD / "app/quenchctl/quenchctl").absolute(), "-f", file_prefix, *words, **options, **more)
+    return ctl
+
+
+def answers(file_prefix):
+    try:
+        with desk.choose(file_prefix) as d:
+            return bool(d.call("info"))
+    except desk.Failed:
+        return False
+
+
+def wait_answers(program, file_prefix):
+    """A program says that it runs a moment before its desk answers."""
+    program.wait_started()
+    program.wait_until("it answers", lambda: answers(file_prefix))

@@ -1,0 +1,145 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What quenchctl reads of its command line, and the words and numbers that it prints."""
+import contextlib
+import io
+import os
+import random
+import tempfile
+import unittest
+from unittest import mock
+
+import fake  # noqa: F401  finds the tools
+from quenchctl import main
+from quenchctl.command import NIC, SWITCH, BadUsage, beginning_with, find, is_param
+from quenchctl.show import baseline, cells, port_texts, times
+from quenchctl.table import COMMANDS
+from quenchctl.trace import words
+
+
+def printed(function, *args):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        function(*args)
+    return out.getvalue()
+
+
+class CommandLine(unittest.TestCase):
+    def test_each_command_is_found_by_its_words_and_needs_no_more(self):
+        for command in COMMANDS:
+            given = [word.strip("[].").replace("KEY=VALUE", "a=b").replace("NAME=VALUE", "a=b") if is_param(word) else word for word in command.words.split()]
+            found, _ = find(COMMANDS, given, command.program)
+            self.assertIs(found, command)
+            self.assertTrue(callable(main.function(command.run)))
+
+    def test_abbreviations(self):
+        for given, program, expected in (("sh int", None, "show interfaces"), ("sh int 3", SWITCH, "show interfaces PORT"), ("cl pri water sh 1", None, "clear priority-group watermark shared [PORT]"),
+                                         ("show buffer_pool watermark", None, "show buffer-pool watermark"), ("sh q c", SWITCH, "show queue counters [PORT]"),
+                                         ("set a.b=c", SWITCH, "set SECTION.KEY=VALUE..."), ("set pf b on", SWITCH, "set pfcwd big-red-switch ON|OFF"), ("sh c", NIC, None)):
+            if expected is None:
+                with self.assertRaises(BadUsage):
+                    find(COMMANDS, given.split(), program)
+            else:
+                self.assertEqual(find(COMMANDS, given.split(), program)[0].words, expected)
+
+    def test_refusals_are_one_line(self):
+        rnd = random.Random(5)
+        known = sorted({word for command in COMMANDS for word in command.words.split()})
+        for _ in range(300):
+            given = [rnd.choice([*known, "", "x", "=", "a=b", "\x1b[2J", "é"]) for _ in range(rnd.randrange(5))]
+            for function in (lambda g: find(COMMANDS, g, rnd.choice((None, SWITCH, NIC))), lambda g: beginning_with(COMMANDS, g)):
+                with contextlib.suppress(BadUsage):
+                    function(given)
+
+    def test_options(self):
+        options, given = main.split(["-fx", "-jw0.1", "show", "--all", "--cou", "5", "info", "--", "-a"])
+        self.assertEqual((options, given), ([("file-prefix", "x"), ("json", None), ("watch", "0.1"), ("all", None), ("count", "5")], ["show", "info", "-a"]))
+        self.assertEqual(main.split(["--watch", "show"]), ([("watch", None)], ["show"]))
+        for wrong in (["-x"], ["--c"], ["--json=1"], ["-f"], ["--nonsense"], ["--control-file=x"]):
+            with self.assertRaises(BadUsage):
+                main.split(wrong)
+        for wrong in ([("watch", "nan")], [("watch", "0")], [("qps", "-1")], [("flows", "1025")], [("qp", "1 2")], [("socket", "a"), ("file-prefix", "b")]):
+            with self.assertRaises(BadUsage):
+                main.read_options(wrong)
+
+
+class Tables(unittest.TestCase):
+    def test_units(self):
+        for key, value, text in (("link_speed_bps", 40_000_000_000, "40.000G"), ("rate_bps", 999, "999"), ("start_ns", 17_432_000, "17.432ms"), ("age_ns", 5, "5ns"),
+                                 ("green_drop_probability_ppm", 10_000, "1%"), ("green_min_threshold_bytes", 5000, "5KB"), ("green_min_threshold_bytes", 12_345, "12.345KB"),
+                                 ("marked_pct", 12.345, "12.35%"), ("alpha", 0.0227, "0.0227"), ("done", True, "1"), ("x", None, "-"), ("x", "", "-"),
+                                 ("name", "a\x1b[2J\n\x9bb", "a?[2J??b")):
+            self.assertEqual(cells.text(key, value), text)
+
+    def test_rows_are_aligned(self):
+        text = printed(cells.rows, [{"port": 0, "port_name": "Ethernet1/1", "n": 5}, {"port": 1, "n": 1234}], "port n=count")
+        self.assertEqual(text.splitlines(), ["port         count", "Ethernet1/1      5", "1             1234"])
+        self.assertEqual(printed(cells.rows, [], "port n"), "port  n\n(none)\n")
+        self.assertEqual(printed(cells.members, {"a": 1, "drops": {"mtu": 2}, "rows": []}, None), f"{'a':<34} 1\n{'drops mtu':<34} 2\n")
+
+    def test_names_of_ports(self):
+        names = {0: "eth0", 3: "to-spine"}
+        for text, expected in (("port 3", "port to-spine"), ("interface port 0", "interface port eth0"), ("queue 3|1", "queue to-spine|1"), ("pg 1|2", "pg 1|2"),
+                               ("port 7", "port 7"), ("0-4,7", "eth0,1-2,to-spine,4,7"), ("3", "to-spine"), ("vlan 10", "vlan 10"), ("", ""), ("1-2", "1-2"), ("3-", "3-")):
+            self.assertEqual(port_texts.named(names, text), expected)
+
+    def test_times(self):
+        self.assertEqual([times.time_text(ns) for ns in (812, 8_830, 90_700, 999_499, 1_250_000_000, 5_000_000_000_000)],
+                         ["812 ns", "8.83 us", "90.7 us", "999 us", "1.25 s", "5000 s"])
+        buckets = [{"at_most": n, "count": 1} for n in range(1, 1001)]
+        self.assertEqual([times.quantile(buckets, pct) for pct in (50, 99, 99.9, 100)], [500, 990, 999, 1000])
+        self.assertLessEqual(len(times.lines(buckets)), times.MOST_LINES)
+        self.assertEqual(sum(n for _, n in times.lines(buckets)), 1000)
+
+
+class Baseline(unittest.TestCase):
+    def test_counters_count_from_what_was_kept_and_gauges_do_not(self):
+        desk = mock.Mock(pid=os.getpid())
+        with tempfile.TemporaryDirectory() as home, mock.patch.dict(os.environ, {"XDG_CACHE_HOME": home}):
+            self.assertIsNone(baseline.load(desk))
+            then = {"rows": [{"port": 1, "rx_packets": 5, "link_speed_bps": 9, "drops": {"mtu": 2}}]}
+            baseline.keep(desk, {"ports": then}, ["rx_packets"], 100)
+            baseline.keep(desk, {"times,a": {"rows": [{"measure": "rtt_ns", "at_most": 8, "count": 3}]}}, ["rx_packets"], 100)
+            kept = baseline.load(desk)
+            now = {"rows": [{"port": 0, "rx_packets": 7}, {"port": 1, "rx_packets": 7, "link_speed_bps": 9, "drops": {"mtu": 3}}]}
+            baseline.subtract(kept, "ports", now)
+            self.assertEqual(now["rows"], [{"port": 0, "rx_packets": 7}, {"port": 1, "rx_packets": 2, "link_speed_bps": 9, "drops": {"mtu": 1}}])
+            now = {"rows": [{"measure": "rtt_ns", "at_most": 8, "count": 4}]}
+            baseline.subtract(kept, "times,a", now)
+            self.assertEqual(now["rows"][0]["count"], 1)
+            with mock.patch("quenchctl.show.baseline.start_of", return_value=1):  # another process with this number
+                self.assertIsNone(baseline.load(desk))
+
+
+def row(at, rate, reason, **more):
+    return {"time_ns": at, "rate_bps": rate, "target_rate_bps": rate, "alpha": 0.5, "time_stage": 0, "byte_stage": 0, "rtt_ns": 0, "reason": reason, **more}
+
+
+class Trace(unittest.TestCase):
+    def test_events_in_words(self):
+        rows = [row(0, 10**9, "state"), row(10**6, 5 * 10**8, "cnp+cut"), row(2 * 10**6, 6 * 10**8, "additive", time_stage=2),
+                row(3 * 10**6, 6 * 10**8, "rtt", rtt_ns=12_300), row(4 * 10**6, 7 * 10**8, "reload"), row(5 * 10**6, 10**9, "hyper+release")]
+        self.assertEqual([words.what(e) for e in words.events(rows)],
+                         ["the trace begins at 1.000 Gb/s, alpha 0.500", "CNP: cut from 1.000 Gb/s to 500.0 Mb/s (alpha 1.000, target 500.0 Mb/s)",
+                          "additive increase from 500.0 Mb/s to 600.0 Mb/s, target 600.0 Mb/s (T 2, BC 0, by the timer)", "round trip of 12.3 us: no change",
+                          "reload: other parameters, from 600.0 Mb/s to 700.0 Mb/s",
+                          "hyper increase from 700.0 Mb/s to 1.000 Gb/s; at the maximum rate, no longer limited"])
+
+    def test_a_story_tells_all_in_few_lines(self):
+        rnd = random.Random(3)
+        rows, rate = [row(0, 10**9, "state")], 10**9
+        for i in range(1, 3000):
+            reason = rnd.choice(("cnp+cut", "fast", "additive", "cnp"))
+            rate = max(10**5, int(rate * rnd.uniform(0.5, 1))) if "cut" in reason else min(10**9, int(rate * 1.1)) if reason != "cnp" else rate
+            rows.append(row(i * 1000, rate, reason))
+        story = words.story(words.events(rows), 24)
+        self.assertLessEqual(len(story), 24)
+        self.assertIn("the trace begins", story[0])
+        cuts = sum(int(line.split(" cut")[0].split()[-1]) for line in story if " cuts" in line or " cut," in line or line.endswith(" cut"))
+        self.assertEqual(cuts, sum("cut" in one["reason"] for one in rows))
+        self.assertEqual(words.story([], 24), [])
+        self.assertEqual(len(words.story(words.events(rows[:20]), 24)), 20)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rows of objects as a table for people."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from quenchctl.command import plain
+
+NAME_WIDTH = 34  # least width of names
+
+
+def scaled(value: float, units: Sequence[str]) -> tuple[float, str, bool]:
+    """@return the value in its unit; the unit; is it the smallest?"""
+    unit = 0
+    while value >= 1000 and unit + 1 < len(units):
+        value /= 1000
+        unit += 1
+    return value, units[unit], unit == 0
+
+
+def number(key: str, value: int) -> str:
+    """A unit as the last word of the key gives a number one: 40.000G, 17.432ms, 1%, 100KB."""
+    if key.endswith("_bps"):
+        part, unit, whole = scaled(value, ("", "K", "M", "G", "T"))
+        return f"{part:.0f}" if whole else f"{part:.3f}{unit}"
+    if key.endswith("_ns"):
+        part, unit, whole = scaled(value, ("ns", "us", "ms", "s"))
+        return f"{part:.0f}{unit}" if whole else f"{part:.3f}{unit}"
+    if key.endswith("_ppm"):
+        return f"{value / 1e4:.6g}%"
+    # Sizes of configuration files have all their digits, without zeros.
+    if key.endswith("_threshold_bytes"):
+        part, unit, _ = scaled(value, ("B", "KB", "MB", "GB"))
+        return f"{part:.12g}{unit}"
+    return str(value)
+
+
+def text(key: str, value: Any) -> str:
+    if isinstance(value, int):
+        return number(key, int(value))
+    if isinstance(value, float):
+        return f"{value:.2f}%" if key.endswith("_pct") else f"{value:.6g}"
+    return plain(value) if isinstance(value, str) and value else "-"
+
+
+def split(columns: str) -> Iterator[tuple[str, str]]:
+    """Keys with their headings, of "port queue tx_packets=packets"."""
+    for column in columns.split():
+        key, _, title = column.partition("=")
+        yield key, title or key
+
+
+def cell(row: Mapping[str, Any], key: str) -> Any:
+    """A port that has a name is shown by it."""
+    return row.get("port_name") or row.get(key) if key == "port" else row.get(key)
+
+
+def rows(found: Sequence[Mapping[str, Any]], columns: str) -> None:
+    """Print rows, aligned, under headings. columns: keys in order, as split() takes them"""
+    lines: list[list[str]] = [[] for _ in range(len(found) + 1)]
+    for key, title in split(columns):
+        values = [cell(row, key) for row in found]
+        texts = [title, *(text(key, value) for value in values)]
+        width = max(map(len, texts))
+        left = any(isinstance(value, str) for value in values)
+        for line, part in zip(lines, texts):
+            line.append(part.ljust(width) if left else part.rjust(width))
+    for line in lines:
+        print("  ".join(line).rstrip())
+    if not found:
+        print("(none)")
+
+
+def members(found: Mapping[str, Any], keys: str | None) -> None:
+    """Print the scalars of an object, a line each, in the order of keys; without keys all, those of nested objects as "object key"."""
+    if keys is not None:
+        lines = [(title, key, found[key]) for key, title in split(keys) if key in found]
+    else:
+        lines = list(scalars(found, ""))
+    width = max((len(name) for name, _, _ in lines), default=0) if keys is None else 0
+    for name, key, value in lines:
+        print(f"{name:<{max(width, NAME_WIDTH)}} {text(key, value)}")
+
+
+def scalars(found: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str, Any]]:
+    for key, value in found.items():
+        if isinstance(value, dict):
+            yield from scalars(value, key)
+        elif not isinstance(value, list):
+            yield f"{prefix} {key}".lstrip(), key, value

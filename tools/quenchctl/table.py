@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""All commands of quenchctl."""
+from __future__ import annotations
+
+from typing import Any
+
+from quenchctl.command import NIC, SWITCH, Command
+
+CLEAR_KINDS = "interface, queue, priority-group, pfc, pfcwd, drop, router, nic, flow, times, qp"
+PAUSES = "port frames pfc0=PFC0 pfc1=PFC1 pfc2=PFC2 pfc3=PFC3 pfc4=PFC4 pfc5=PFC5 pfc6=PFC6 pfc7=PFC7 link"
+PAUSE_TIMES = ("port prio rx_pause_transition=rx_pauses rx_pause_duration_ns=rx_paused tx_pause_transition=tx_pauses "
+               "tx_pause_duration_ns=tx_paused")
+
+
+def one(words: str, help_: str, program: str | None, method: str, **more: Any) -> Command:
+    """A show of an object."""
+    return Command(words, help_, program, "show.show:show", method=method, watchable=True, **more)
+
+
+def table(words: str, help_: str, program: str | None, method: str, list_: str, columns: str, members: str | None = "", **more: Any) -> Command:
+    """A show of rows."""
+    return Command(words, help_, program, "show.show:show", method=method, list=list_, columns=columns, members=members, watchable=True, **more)
+
+
+def sent(words: str, help_: str, program: str | None, kind: str, list_: str, columns: str) -> Command:
+    """A clear of watermarks, which shows what they were."""
+    return Command(words, help_, program, "show.show:send", method="clear_watermark", fixed=(("kind", kind),), list=list_, columns=columns, members="")
+
+
+# A switch and a NIC may have different commands of the same words.
+COMMANDS = [
+    Command("top", "live view of rates, queues and pauses on the terminal; q quits", None, "top.top:run", goes_on=True),
+    one("show info", "program, version, run time", None, "info"),
+    table("show interfaces", "ports, their frames and bytes", SWITCH, "ports", "rows",
+          "port device link link_speed_bps=speed rx_packets rx_bytes tx_packets tx_bytes rx_pause_frames=rx_pause tx_pause_frames=tx_pause "
+          "learned_addresses=addresses"),
+    one("show interfaces", "the port, its frames and pauses", NIC, "port"),
+    one("show interfaces PORT", "all counters of a port", SWITCH, "port"),
+    table("show polls", "times between polls of the ports", SWITCH, "ports", "rows",
+          "port device poll_gap_p50_ns=p50 poll_gap_p99_ns=p99 poll_gap_max_ns=max"),
+    table("show device counters", "frames that devices received, sent and lost", SWITCH, "device_stats", "rows",
+          "port ipackets opackets imissed rx_nombuf ierrors oerrors"),
+    table("show mempools", "mbuf pools and their use", None, "mempools", "rows", "pool mbufs in_use"),
+    table("show queue counters [PORT]", "packets sent, marked and dropped by queues", SWITCH, "queues", "queues",
+          "port queue tx_packets tx_bytes ce_in_packets=ce_in ecn_marked_packets=marked drop_packets=dropped drop_bytes=dropped_bytes "
+          "wred_drop_packets=by_wred",
+          active="tx_packets ecn_marked_packets drop_packets", noun="queues", by_port=True),
+    table("show queue wredcounters [PORT]", "packets and bytes that WRED marked and dropped", SWITCH, "queues", "queues",
+          "port queue wred_drop_packets=wred_dropped wred_drop_bytes=wred_dropped_bytes ecn_marked_packets=marked ecn_marked_bytes=marked_bytes",
+          active="wred_drop_packets ecn_marked_packets", noun="queues", by_port=True),
+    table("show maps [PORT]", "maps, lossless priorities and scheduler in force; own: of the port's section", SWITCH, "maps", "maps", "port key value own",
+          by_port=True),
+    table("show queue watermark unicast [PORT]", "the same, in SONiC's words", SWITCH, "queues", "queues",
+          "port queue queue_bytes=bytes watermark_bytes=watermark persistent_watermark_bytes=persistent", by_port=True),
+    table("show queue watermark [PORT]", "bytes in queues, now and at most", SWITCH, "queues", "queues",
+          "port queue queue_bytes=bytes watermark_bytes=watermark persistent_watermark_bytes=persistent", by_port=True),
+    table("show priority-group counters [PORT]", "packets received by priority group", SWITCH, "pg", "pgs",
+          "port pg rx_packets rx_bytes drop_packets=dropped", active="rx_packets drop_packets", noun="priority groups", by_port=True),
+    table("show priority-group drop [PORT]", "packets that the buffer dropped", SWITCH, "pg", "pgs", "port pg drop_packets=dropped", active="drop_packets",
+          noun="priority groups", by_port=True),
+    table("show priority-group watermark shared [PORT]", "shared bytes of priority groups, now and at most", SWITCH, "pg", "pgs",
+          "port pg shared_bytes=shared shared_watermark_bytes=watermark shared_persistent_watermark_bytes=persistent", by_port=True),
+    table("show priority-group watermark headroom [PORT]", "headroom bytes of priority groups, now and at most", SWITCH, "pg", "pgs",
+          "port pg headroom_bytes=headroom headroom_watermark_bytes=watermark headroom_persistent_watermark_bytes=persistent", by_port=True),
+    table("show priority-group watermark [PORT]", "bytes in priority groups, now and at most", SWITCH, "pg", "pgs",
+          "port pg reserved_bytes=reserved shared_bytes=shared headroom_bytes=headroom watermark_bytes=watermark "
+          "shared_watermark_bytes=shared_watermark headroom_watermark_bytes=headroom_watermark",
+          by_port=True),
+    table("show pfc counters", "pause frames by port and priority", SWITCH, "pfc", "rows", PAUSES, shape="pauses"),
+    table("show pfc counters", "pause frames by priority", NIC, "port", "", PAUSES, shape="pauses"),
+    table("show pfc durations", "pauses that ended, and their total time, by port and priority", SWITCH, "pfc", "rows", PAUSE_TIMES, shape="pause_times"),
+    table("show pfc durations", "pauses that ended, and their total time, by priority", NIC, "port", "", PAUSE_TIMES, shape="pause_times"),
+    table("show pfc history [PORT]", "the latest pauses, with their start since the program's", SWITCH, "pauses", "pauses",
+          "port way prio start_ns=start duration_ns=duration lasts", by_port=True),
+    table("show pfc history", "the latest pauses, with their start since the program's", NIC, "pauses", "pauses",
+          "way prio start_ns=start duration_ns=duration lasts"),
+    table("show pfcwd", "pause storms by port and priority", SWITCH, "pfcwd", "rows",
+          "port prio queue status storms=storms/ended storm_detected_ns=last_start storm_restored_ns=last_end longest_storm_ns=longest "
+          "tx=tx/dropped rx=rx/dropped",
+          members="pfcwd big_red_switch", shape="storms"),
+    table("show ecn", "marking curves and marks", SWITCH, "ecn", "rows",
+          "port queue green_min_threshold_bytes=min green_max_threshold_bytes=max green_drop_probability_ppm=max_prob ecn queue_bytes "
+          "tx_packets ecn_marked_packets=marked marked_pct=share",
+          shape="marks"),
+    table("show mark-accuracy PORT QUEUE", "marks by queue length, and the curve", SWITCH, "mark_accuracy", "mark_accuracy",
+          "up_to_bytes packets marked measured expected", members="port queue"),
+    table("show buffer", "pools, headroom, balance of bytes", SWITCH, "buffer", "pools",
+          "pool size_bytes=size used_bytes=used watermark_bytes=watermark persistent_watermark_bytes=persistent", members=None),
+    table("show buffer-pool watermark", "bytes in pools, now and at most", SWITCH, "buffer", "pools",
+          "pool used_bytes=used watermark_bytes=watermark persistent_watermark_bytes=persistent"),
+    one("show headroom-pool watermark", "headroom bytes of all priority groups together, at most", SWITCH, "buffer",
+            members="headroom_pool_watermark_bytes=watermark headroom_pool_persistent_watermark_bytes=persistent"),
+    table("show drops", "dropped packets by port and reason", SWITCH, "drops", "rows", "port reason packets", shape="drops"),
+    table("show drops", "dropped packets by reason", NIC, "nic", "", "reason packets", shape="nic_drops"),
+    table("show fdb", "addresses and their ports", SWITCH, "fdb", "rows", "mac domain port type age_ns=age",
+          members="entries learned moved aged learn_failures learn_limited", port_texts="domain"),
+    table("show vlan", "VLANs and their ports", SWITCH, "vlans", "rows", "vlan untagged tagged", members="vlan_filtering", port_texts="untagged tagged"),
+    table("show route", "routes", SWITCH, "routes", "rows", "prefix nexthop dead"),
+    table("show neighbors", "neighbours of the router", SWITCH, "neigh", "rows", "ip interface mac state", port_texts="interface"),
+    table("show router interfaces", "interfaces of the router", SWITCH, "interfaces", "rows",
+          "interface ip ip6 in_packets in_octets in_error_packets=in_errors out_packets out_octets", port_texts="interface"),
+    one("show router counters", "counters of the router", SWITCH, "router"),
+    table("show lldp", "LLDP neighbours, and the result of DCBX", SWITCH, "lldp", "rows",
+          "port neighbour system_name chassis_id port_id pfc_state pfc_ours pfc_peer pfc_agreed tx_frames=tx rx_frames=rx"),
+    one("show counters", "all counters", NIC, "nic"),
+    table("show flows", "flows, their messages and rates: the mean since the start or a clear, and now", NIC, "flows", "rows",
+          "flow gone qps wire_rate_bps=mean_wire goodput_bps=mean_goodput present_wire_rate_bps=wire_now messages "
+          "retransmitted_packets=resent cnps_sent cnps_handled ce_packets completion_p50_ns=completion_p50 completion_p99_ns=completion_p99 "
+          "rtt_p50_ns=rtt_p50",
+          rates=True),
+    Command("show times FLOW", "histograms of a flow's completion, round-trip and one-way times, slowdown, jitter and burst gaps", NIC, "show.times:run",
+            watchable=True),
+    table("show qp", "QPs, their rates and packets", NIC, "qps", "rows",
+          "local_qpn=qpn peer_qpn=peer flow rate_bps=rate target_rate_bps=target alpha wire_rate_bps=mean_wire tx_packets rx_packets "
+          "retransmitted_packets=resent cnps_sent cnps_handled done error"),
+    one("show qp QPN", "one QP, by its local number", NIC, "qp"),
+    table("show connections", "connections by RDMA CM, and their flows", NIC, "connections", "rows",
+          "flow active state peer_ip cm_port local_qpn=qpn peer_qpn=peer"),
+    table("show traces", "traced QPs, and what started their traces", NIC, "traces", "rows", "local_qpn=qpn flow qp trace_qps on clients written",
+          members="total most"),
+    Command("show trace ID", "stored rows of a QP's trace; ID: its number, FLOW or FLOW#I", NIC, "trace.follow:show", watchable=True),
+    Command("trace qp ID [ON|OFF]", "each change of a QP's rate as it happens; on: record them until off", NIC, "trace.follow:run", goes_on=True),
+    Command("explain qp ID", "the state of a QP and the causes of its rate, in words", NIC, "trace.explain:run", watchable=True),
+    one("show cnp", "the notification point: counters and keys", NIC, "np"),
+    one("show dcqcn", "congestion control: counters and keys", NIC, "rp"),
+    Command("capture PORT FILE", "write the frames of a port to a pcapng file until Ctrl-C or a limit; -: standard output", None, "capture:run"),
+    Command("show metrics [FORMAT]", "every counter and gauge, once; FORMAT: openmetrics, text", None, "metrics.metrics:show", alone=True),
+    Command("serve-metrics", "serve show metrics by HTTP, for Prometheus, until a signal", None, "metrics.metrics:serve", alone=True),
+    Command("web", "a live page of running programs on a loopback address, until a signal", None, "web.web:run", alone=True),
+    Command("clear counters [KIND]", "let show commands count from now on; quantiles, maxima and watermarks stay; KIND: " + CLEAR_KINDS, None,
+            "show.clear:run"),
+    sent("clear queue watermark unicast [PORT]", "the same, in SONiC's words", SWITCH, "queue", "rows", "port index=queue watermark_bytes=was"),
+    sent("clear queue watermark [PORT]", "show and clear the highest length of each queue", SWITCH, "queue", "rows", "port index=queue watermark_bytes=was"),
+    sent("clear priority-group watermark shared [PORT]", "show and clear the highest shared use of each group", SWITCH, "pg_shared", "rows",
+         "port index=pg watermark_bytes=was"),
+    sent("clear priority-group watermark headroom [PORT]", "show and clear the highest headroom use of each group", SWITCH, "pg_headroom", "rows",
+         "port index=pg watermark_bytes=was"),
+    sent("clear priority-group watermark [PORT]", "show and clear the highest use of each group", SWITCH, "pg", "rows", "port index=pg watermark_bytes=was"),
+    sent("clear buffer-pool watermark", "show and clear the highest use of each pool", SWITCH, "buffer_pool", "rows", "index=pool watermark_bytes=was"),
+    sent("clear headroom-pool watermark", "show and clear the highest headroom use", SWITCH, "headroom_pool", "rows", "watermark_bytes=was"),
+    table("show config", "active keys that differ from the defaults", None, "config", "rows", "section key value live", port_texts="section"),
+    table("show config changes", "active keys that differ from the file", None, "config_changes", "rows", "section key from=file to=running",
+          port_texts="section"),
+    Command("reload [FILE]", "read the configuration file again, or another one; all keys change, or none", None, "change:reload"),
+    Command("set SECTION.KEY=VALUE...", "change keys, as written in the file; all, or none", None, "change:set_keys"),
+    Command("remove FLOW", "remove a flow, as a reload of the file without its section would", NIC, "change:remove"),
+    Command("connect perftest HOST[:PORT] [KEY=VALUE...]", "send to ib_send_bw, ib_write_bw or ib_read_bw, which waits there as a server", NIC,
+            "perftest.run:connect", keys_help="perftest.options:print_keys"),
+    Command("listen perftest [KEY=VALUE...]", "serve ib_send_bw, ib_write_bw or ib_read_bw: one run of a client", NIC, "perftest.run:listen",
+            keys_help="perftest.options:print_keys"),
+    Command("start FLOW", "let a flow start messages, as set \"flow FLOW.stopped=off\"", NIC, "change:start"),
+    Command("stop FLOW", "let a flow finish its messages and start no more, as set \"flow FLOW.stopped=on\"", NIC, "change:stop"),
+    Command("reset FLOW", "reset the QPs of a flow to their initial PSN, after a restart of the peer", NIC, "show.show:send", method="reset"),
+    Command("set interface tx-disabled PORT ON|OFF", "stop or resume sending data on a port", SWITCH, "change:set_tx_disabled"),
+    Command("set interface pfc-delay PORT QUANTA", "delay the effect of received pauses on a port", SWITCH, "change:set_pfc_delay"),
+    Command("set pfcwd big-red-switch ON|OFF", "make all watched queues drop", SWITCH, "change:set_big_red_switch"),
+    Command("call METHOD [NAME=VALUE...]", "send any request, and print its result as JSON; VALUE: JSON, or a text", None, "call:run", watchable=True),
+    Command("import nxos FILE", "a running-config of NX-OS as a file of quench-switch", None, "convert:nxos", alone=True),
+    Command("import sonic FILE", "a config_db.json of SONiC as a file of quench-switch", None, "convert:sonic", alone=True),
+    Command("import mlnx FILE", "an mlx5 adapter's DCQCN settings as a file of quench-nic", None, "convert:mlnx", alone=True),
+    Command("export sonic FILE", "a file of quench-switch as a config_db.json of SONiC", None, "convert:export_sonic", alone=True),
+]

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""top: a live view of a program on the terminal."""

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The lines of top, made from two snapshots, without a terminal."""
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterable, Sequence
+
+from quench.desk import Row
+from quenchctl.command import SWITCH, plain
+from quenchctl.snapshot import Pair, Two, drops
+
+MOST_PERCENT = 999.0
+BAR, LEAST_BAR, LEAST_NAME = 24, 8, 8
+DEVICE_WIDTH = 12  # characters of a device, at least
+FLOW_WIDTH = 12
+# Characters of a line beside names and bars.
+PORT_CHARS, PACKET_CHARS, QUEUE_CHARS, FLOW_CHARS = 63, 18, 52, 68
+TOTAL_CHARS = 94  # of the line of totals of a NIC, with packet rates
+
+
+class Style(enum.Enum):
+    PLAIN, HEADING, ALARM, QUIET = range(4)  # ALARM: a storm, drops, a link that is down; QUIET: all rates are 0
+
+
+class View:
+    """columns: of the terminal; 0: any. Narrow lines have shorter names and bars, and fewer columns."""
+
+    def __init__(self, columns: int = 0, hide_quiet: bool = False) -> None:
+        self.columns, self.hide_quiet = columns, hide_quiet
+        self.lines: list[tuple[Style, str]] = []
+        self.full = 0  # columns in which nothing is shortened or left out
+
+    def add(self, style: Style, text: str) -> None:
+        if not (self.hide_quiet and style is Style.QUIET):
+            self.lines.append((style, plain(text)))
+
+    def fits(self, width: int) -> bool:
+        """Does a line of this width fit? If it does not, the view is shortened."""
+        self.full = max(self.full, width)
+        return self.columns == 0 or width <= self.columns
+
+
+def number(value: float) -> str:
+    """With a decimal prefix: 12.30K."""
+    prefix = 0
+    while abs(value) >= 999.95 and prefix < 5:
+        value /= 1000
+        prefix += 1
+    if prefix == 0:
+        return f"{value:.0f}" if value == math.floor(value) else f"{value:.1f}"
+    return f"{value:.2f}{' KMGTP'[prefix]}" if abs(value) < 99.95 else f"{value:.1f}{' KMGTP'[prefix]}"
+
+
+def place(value: float, scale: float, width: int) -> int:
+    return min(int(value / scale * width), width) if scale > 0 and value > 0 else 0
+
+
+def bar(value: float, scale: float, width: int, marks: Iterable[tuple[str, float]] = ()) -> str:
+    """Filled up to value, of 0 to scale, with a letter at each mark that is on it."""
+    filled = max(place(value, scale, width), 1 if value > 0 else 0)  # any value above 0 is visible
+    text = list("=" * filled + "." * (width - filled))
+    for letter, at in marks:
+        if place(at, scale, width) < width:
+            text[place(at, scale, width)] = letter
+    return "".join(text)
+
+
+def short(name: str, width: int) -> str:
+    """In at most width characters, 8 or more: Eth for Ethernet, then ~ for a part of its first half, because names differ in their ends."""
+    if len(name) > width and name.startswith("Ethernet"):
+        name = "Eth" + name[len("Ethernet"):]
+    head = width // 3
+    return name if len(name) <= width else name[:head] + "~" + name[len(name) - (width - head - 1):]
+
+
+def port(row: Row, width: int = 200) -> str:
+    return short(str(row["port_name"]), width) if row.get("port_name") else str(row.get("port", 0))
+
+
+def percent(rate: float, speed: float) -> float:
+    return min(rate / speed * 100, MOST_PERCENT) if speed > 0 else 0.0
+
+
+class Widths:
+    """Names differ in their ends, so none is cut: net_af_packet0. With names of ports, there is no room for devices."""
+
+    def __init__(self, view: View, ports: Sequence[Row]) -> None:
+        named = any(row.get("port_name") for row in ports)
+        self.port = max([len("port"), *(len(port(row)) for row in ports)])
+        self.device = 0 if named else max([DEVICE_WIDTH, *(len(row.get("device", "")) for row in ports)])
+        self.bar = BAR
+        self.packets = view.fits(self.port + self.device + PORT_CHARS + PACKET_CHARS)
+        if not self.packets and named and self.port > view.columns - PORT_CHARS:
+            self.port = max(view.columns - PORT_CHARS, LEAST_NAME)
+        if not view.fits(self.port + BAR + QUEUE_CHARS):
+            self.bar = max(view.columns - QUEUE_CHARS - self.port, LEAST_BAR)
+
+
+def add_ports(view: View, two: Two, w: Widths) -> None:
+    view.add(Style.HEADING, f"{'port':>{w.port}} {'device'[:w.device]:<{w.device + 1}}{'link':<4} {'speed':>6} {'rx b/s':>7} {'tx b/s':>7} {'rx':>4} {'tx':>4} "
+             f"{'pauses<':>7} {'pauses>':>7} {'drops/s':>7}{'   rx p/s   tx p/s' if w.packets else ''}")
+    dropped_of = {p.now.get("port"): sum(p.rate(reason) for reason in drops(p.now)) for p in two.pairs("drops", "port")}
+    for p in two.pairs("ports", "port"):
+        row = p.now
+        rx, tx = p.wire_bps("rx_bytes", "rx_packets"), p.wire_bps("tx_bytes", "tx_packets")
+        dropped, speed, shaper = dropped_of.get(row.get("port"), 0.0), row.get("link_speed_bps", 0), row.get("shaper_rate_bps", 0)
+        link = str(row.get("link", ""))
+        packets = f" {number(p.rate('rx_packets')):>8} {number(p.rate('tx_packets')):>8}" if w.packets else ""
+        view.add(Style.ALARM if link == "down" or dropped > 0 else Style.PLAIN if rx + tx > 0 else Style.QUIET,
+                 f"{port(row, w.port):>{w.port}} {row.get('device', '')[:w.device]:<{w.device + 1}}{link[:4]:<4} {number(speed):>6} {number(rx):>7} {number(tx):>7} "
+                 f"{percent(rx, speed):3.0f}% {percent(tx, shaper if 0 < shaper < speed else speed):3.0f}% {number(p.rate('rx_pause_frames')):>7} "
+                 f"{number(p.rate('tx_pause_frames')):>7} {number(dropped):>7}{packets}")
+
+
+def add_queues(view: View, two: Two, w: Widths) -> None:
+    """Queues with a curve: m and M are WRED's thresholds."""
+    view.add(Style.HEADING, f"{'port':>{w.port}} queue {'m, M: WRED min, max' if w.bar >= 19 else 'm M WRED':<{w.bar}} {'bytes':>8} {'scale':>8} {'tx b/s':>8} {'marks/s':>8} {'drops/s':>8}")
+    for p in two.pairs("ecn", "port", "queue"):
+        low, high, used = p.now.get("green_min_threshold_bytes", 0), p.now.get("green_max_threshold_bytes", 0), p.now.get("queue_bytes", 0)
+        scale, dropped = max(used, high * 1.25), p.rate("drop_packets")
+        view.add(Style.ALARM if dropped > 0 else Style.PLAIN if used > 0 or p.rate("tx_packets") > 0 else Style.QUIET,
+                 f"{port(p.now, w.port):>{w.port}} {p.now.get('queue', 0):5} {bar(used, scale, w.bar, (('m', low), ('M', high)))} {number(used):>8} {number(scale):>8} "
+                 f"{number(p.rate('tx_bytes') * 8):>8} {number(p.rate('ecn_marked_packets')):>8} {number(dropped):>8}")
+
+
+def add_groups(view: View, two: Two, w: Widths) -> None:
+    """Groups, with their use of the shared buffer. A group sends XOFF at X; beyond that it fills headroom."""
+    heading = f"{'port':>{w.port}} group {'X: limit of shared' if w.bar >= 18 else 'X: limit':<{w.bar}} {'shared':>8} {'headroom':>8} {'limit':>8} {'drops/s':>8}"
+    for p in two.pairs("pg", "port", "pg"):
+        shared, headroom, limit, dropped = p.now.get("shared_bytes", 0), p.now.get("headroom_bytes", 0), p.now.get("shared_limit_bytes", 0), p.rate("drop_packets")
+        if shared + headroom <= 0 and dropped <= 0:
+            continue
+        if heading:
+            view.add(Style.HEADING, heading)
+        heading = ""
+        scale = max(shared + headroom, limit * 1.25)
+        view.add(Style.ALARM if dropped > 0 or headroom > 0 else Style.PLAIN,
+                 f"{port(p.now, w.port):>{w.port}} {p.now.get('pg', 0):5} {bar(shared + headroom, scale, w.bar, (('X', limit),))} {number(shared):>8} {number(headroom):>8} "
+                 f"{number(limit):>8} {number(dropped):>8}")
+
+
+def add_switch(view: View, two: Two) -> None:
+    now = two.now
+    w = Widths(view, now.rows("ports"))
+    size, used = now.reply("buffer").get("buffer_bytes", 0), now.reply("buffer").get("buffer_used_bytes", 0)
+    view.add(Style.PLAIN, f"buffer     {bar(used, size, BAR)} {number(used):>9} of {number(size)}")
+    for row in now.rows("pfcwd"):
+        if row.get("status") == "stormed":
+            n = row.get("deadlock_detected", 0)
+            view.add(Style.ALARM, f"STORM: port {port(row, w.port)}, priority {row.get('prio')}, queue {row.get('queue')}: {row.get('action')}; {n} storm{'' if n == 1 else 's'}")
+    add_ports(view, two, w)
+    add_queues(view, two, w)
+    add_groups(view, two, w)
+
+
+def nic_drop_rate(nic: Pair) -> float:
+    """Counters of drops begin with drop_, or have mlx5's names."""
+    return sum(nic.rate(key) for key in nic.now if key.startswith("drop_") or
+               key in ("rx_icrc_encapsulated", "qkey_violations", "out_of_buffer", "rx_discards_phy"))
+
+
+def add_totals(view: View, two: Two) -> None:
+    nic, rp, np = two.pair("nic"), two.pair("rp"), two.pair("np")
+    dropped, ignored = nic_drop_rate(nic), rp.rate("rp_cnp_ignored")
+    wide = view.fits(TOTAL_CHARS)
+    packets = f" {number(nic.rate('rx_packets')):>9} {number(nic.rate('tx_packets')):>9}" if wide else ""
+
+    def line(cells: Sequence[str], more: str) -> str:
+        return " ".join(f"{cell:>{width}}" for cell, width in zip(cells, (7, 8, 8, 7, 7, 7, 8, 7, 7))) + more
+
+    view.add(Style.HEADING, line(("speed", "rx b/s", "tx b/s", "CNPs<", "CNPs>", "ignored", "resent/s", "pauses<", "drops/s"), "    rx p/s    tx p/s" if wide else ""))
+    view.add(Style.ALARM if dropped + ignored > 0 else Style.PLAIN,
+             line([number(value) for value in (two.now.reply("port").get("link_speed_bps", 0), 8 * nic.rate("rx_bytes"), 8 * nic.rate("tx_bytes"), rp.rate("rp_cnp_handled"),
+                                               np.rate("np_cnp_sent"), ignored, nic.rate("retransmitted_packets"), nic.rate("rx_pause_frames"), dropped)], packets))
+
+
+def add_nic(view: View, two: Two) -> None:
+    width = max([FLOW_WIDTH, *(len(row.get("flow", "")) for row in two.now.rows("flows"))])
+    if not view.fits(width + FLOW_CHARS):
+        width = max(view.columns - FLOW_CHARS, FLOW_WIDTH)
+    add_totals(view, two)
+    view.add(Style.HEADING, f"{'flow':<{width}} {'QPs':>5} {'wire b/s':>8} {'goodput':>8} {'msgs/s':>7} {'CNPs/s':>6} {'cuts/s':>6} {'resent':>6} {'paused':>6} {'RTT us':>7}")
+    for p in two.pairs("flows", "flow"):
+        row = p.now
+        if row.get("gone"):
+            continue
+        wire, resent, rtt_ns = 8 * p.rate("wire_bytes"), p.rate("retransmitted_packets"), row.get("rtt_p50_ns", 0)
+        view.add(Style.ALARM if resent + row.get("qps_failed", 0) > 0 else Style.PLAIN if wire > 0 else Style.QUIET,
+                 f"{short(row.get('flow', ''), width):<{width}} {number(row.get('qps', 0)):>5} {number(wire):>8} {number(8 * p.rate('payload_bytes')):>8} "
+                 f"{number(p.rate('messages')):>7} {number(p.rate('cnps_handled')):>6} {number(p.rate('rate_cuts')):>6} {number(resent):>6} "
+                 f"{p.rate('rx_pause_duration_us') / 1e4:5.1f}% {number(rtt_ns / 1e3) if rtt_ns > 0 else '-':>7}")
+
+
+def add(view: View, two: Two) -> None:
+    (add_switch if two.now.program == SWITCH else add_nic)(view, two)
