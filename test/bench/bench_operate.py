@@ -26,7 +26,7 @@ CORES = sorted(os.sched_getaffinity(0))
 # A runtime folder of its own: other programs of this machine may have any name.
 RUNTIME = tempfile.TemporaryDirectory(prefix="quench-run-")  # pylint: disable=consider-using-with
 os.environ["RUNTIME_DIRECTORY"] = RUNTIME.name
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+sys.path.append("@ROOT@/tools")
 from quench import desk  # noqa: E402
 PATIENCE_S = 300
 TURNS, WINDOW_S, SETTLE_S = (1, 0.1, 0.02) if "QUENCH_BENCH_SMOKE" in os.environ else (12, 0.5, 0.1)
@@ -76,7 +76,7 @@ def complain(why):
 
 
 def connect(prefix):
-    return desk.Desk(f"{RUNTIME.name}/dpdk/{prefix}/{desk.SOCKET}")
+    return desk.Desk(f"{RUNTIME.name}/dpdk/{prefix}/{desk.SOCKET}", PATIENCE_S)
 
 
 def at_rate(step):
@@ -174,14 +174,14 @@ class Program:
             [BUILD / f"app/quench-{role}/quench-{role}", "-l", f"{CORES[0]},{CORES[-1]}", *memory, "--file-prefix", self.prefix,
              "--no-pci", "--log-level=error", *(o for d in devices for o in ("--vdev", d)), "--", "--config", path,
              "--stats-interval", "0"], stdout=self.out, stderr=subprocess.STDOUT)
-        self.ports = len(devices)
+        self.role = role
         end = time.monotonic() + PATIENCE_S
         while True:
             try:
-                self.socket = connect(self.prefix)
+                self.desk = connect(self.prefix)
                 if self.sent() > 0:
                     break
-            except (OSError, KeyError, TypeError):
+            except desk.Failed:
                 pass
             if self.process.poll() is not None or time.monotonic() > end:
                 self.out.seek(0)
@@ -189,11 +189,9 @@ class Program:
             time.sleep(0.05)
 
     def sent(self):
-        total = 0
-        for port in range(self.ports):
-            self.socket.send(f"/ethdev/stats,{port}".encode())
-            total += json.loads(self.socket.recv(1 << 16))["/ethdev/stats"]["opackets"]
-        return total
+        if self.role == "nic":
+            return self.desk.call("port")["device_stats"]["opackets"]
+        return sum(row["opackets"] for row in self.desk.call("device_stats")["rows"])
 
     def poller_ns(self):
         """CPU time of the thread that has most."""

@@ -82,7 +82,7 @@ class Export(Case):
         self.keys("lldp", lldp="on", lldp_tx_interval_ns="20s", lldp_tx_hold="3")
         self.keys("port 0", shaper_rate_bps="10G", storm_control_broadcast_bps="10M", storm_control_multicast_bps="15M",
                   storm_control_unknown_unicast_bps="20M")
-        self.keys("fdb 001122334455_10", port="0")
+        self.keys("fdb 001122334455_10", port="Ethernet0")
         self.keys("neighbor 10.0.10.7", mac="00:11:22:33:44:55")
         self.keys("wred w", ecn_green_min_threshold_bytes="100KB", ecn_green_max_threshold_bytes="400KB")
 

@@ -318,7 +318,7 @@ class Vlans(Case):
         self.lost("vlan 10 drop: no counterpart")
         self.lost("ip arp 10.0.11.7 0011.2233.4455: the address is in no subnet")
         self.keys("switch", fdb_ageing_s="300")
-        self.keys("fdb 001122334455_10", mac="00:11:22:33:44:55", vlan="10", port="0")
+        self.keys("fdb 001122334455_10", mac="00:11:22:33:44:55", vlan="10", port="Ethernet1/1")
         self.keys("neighbor 10.0.10.7", mac="00:11:22:33:44:55")
         self.keys("neighbor fd00:10::7", mac="00:11:22:33:44:55")
 

@@ -293,7 +293,7 @@ class Network(Sonic):
         self.lost("FDB|Vlan10|00:11:22:33:44:56: the port is not in this VLAN")
         self.lost("FDB|Vlan10|00:11:22:33:44:57: only static entries")
         self.lost("NEIGH|Vlan10|10.0.11.7: the address is in no subnet")
-        self.keys("fdb 001122334455_10", mac="00:11:22:33:44:55", vlan="10", port="0")
+        self.keys("fdb 001122334455_10", mac="00:11:22:33:44:55", vlan="10", port="Ethernet0")
         self.keys("neighbor 10.0.10.7", mac="00:11:22:33:44:55")
         self.keys("lldp", lldp="on", lldp_tx_interval_ns="20s", lldp_tx_hold="2")
         self.noted("LLDP|GLOBAL|multiplier = 1: lldp_tx_hold = 2, the lowest value")

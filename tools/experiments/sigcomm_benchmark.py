@@ -137,9 +137,9 @@ EXPERIMENTS = (Experiment(
            "Users: pairs of hosts, one message after the other, with the sizes of config/storage.cdf, because the paper's traces "
            "are not public. A run starts for 10 ms and is measured for 20 ms, instead of minutes. Seeds choose hosts, pairs and "
            "ECMP paths. With 5 pairs there are 8 seeds (rebuild from 2 hosts) or 4 (from 10), because 5 pairs are few; with 80 "
-           "pairs, one. --full: rebuilds from 2 to 10 hosts, DCQCN also with 160 and 380 pairs, 10 seeds for 5 pairs and 5 seeds "
+           "pairs, three or one. --full: rebuilds from 2 to 10 hosts, DCQCN also with 160 and 380 pairs, 10 seeds for 5 pairs and 5 seeds "
            "for 80, measured for 150 ms after 50 ms.",
-    variants=variants((("pfc", LOW, FEW, range(1, 9)), ("pfc", HIGH, FEW, range(1, 5)), ("dcqcn", LOW, MANY, (1,)),
+    variants=variants((("pfc", LOW, FEW, range(1, 9)), ("pfc", HIGH, FEW, range(1, 5)), ("dcqcn", LOW, MANY, (1, 2, 3)),
                        ("dcqcn", HIGH, MANY, (1,)))),
     full_variants=variants([("pfc", degree, FEW, range(1, 11)) for degree in range(LOW, HIGH + 1, 2)] +
                            [("dcqcn", degree, MANY, range(1, 6)) for degree in range(LOW, HIGH + 1, 2)] +

@@ -259,7 +259,11 @@ class Tables:
                 self.entry("NEIGH", f"{self._interface(place)[1]}|{ip}", neigh=mac, family="IPv6" if ":" in ip else "IPv4")
         for keys in switch.stations.values():
             if keys["vlan"] != "0":
-                self.entry("FDB", f"Vlan{keys['vlan']}|{keys['mac']}", port=switch.ports[int(keys["port"])].name, type="static")
+                self.entry("FDB", f"Vlan{keys['vlan']}|{keys['mac']}", port=self._port(keys["port"]), type="static")
+
+    def _port(self, text: str) -> str:
+        """The name of a port that has one is its text."""
+        return self.switch.ports[int(text)].name if text.isdigit() else text
 
     def _whole_switch(self) -> None:
         keys = self.switch.keys
