@@ -128,6 +128,11 @@ probe_rp_first(struct prober *p, uint64_t now_ns)
 	/* A busy host may send nothing for that long. */
 	PROBER_WAIT(p, p->qps[0].packets > p->mark + PROBER_RECENT, now_ns + p->params.answer_ns);
 	p->line_bps = curve_rate_bps(&p->curve, p->t_ns, now_ns);
+	/* Packets of a peer that lies may take no time, or have no bytes. */
+	if (p->line_bps <= 0) {
+		say_no_reaction(p, LINE_RP_BEFORE, LINE_RP_BEFORE);
+		return true;
+	}
 	p->unsteady = is_unsteady(p, p->t_ns, now_ns);
 	prober_note_late(p, 2 * (uint64_t)curve_jitter_ns(&p->curve, p->line_bps, p->t_ns, now_ns));
 	/* Frames of other QPs shift those of QP 0. */
