@@ -80,8 +80,8 @@ def parsed(text):
 
 
 def check_series(server, exporter, name):
-    """All of a program that is quiet, but what goes on: times, and what the exporter counts."""
-    moving = ("quench_run_elapsed", "quench_exporter_", "rate_bytes_per_second", "goodput_bytes_per_second")
+    """All of a program that is quiet, but what goes on: times, the gaps between polls, and what the exporter counts."""
+    moving = ("quench_run_elapsed", "quench_port_poll_gap_", "quench_exporter_", "rate_bytes_per_second", "goodput_bytes_per_second")
     def still(series):
         return {k: v for k, v in series.items() if not any(m in k[0] for m in moving)}
 
