@@ -77,11 +77,37 @@ check_storm(const struct sw_forward *f, const struct arrival *a, uint64_t dst)
 	return is_storm(s, a, SW_STORM_MULTICAST) ? SW_DROP_STORM_MULTICAST : SW_PASS;
 }
 
-/* The addresses of a frame, with their homes. */
+/* The addresses of a frame, with their homes, cheaper in bursts; of one alone, the memo. */
 struct addresses {
 	uint64_t src, dst;
-	const uint32_t *homes;
+	const uint32_t *homes; /* NULL: memo */
+	struct fdb_memo *memo;
 };
+
+static __rte_always_inline void
+learn(struct sw_forward *f, const struct arrival *a, struct addresses addr)
+{
+	const uint64_t *at;
+
+	if (addr.homes != NULL) {
+		fdb_learn_at(f->fdb, addr.src, addr.homes[0], a->in_port, a->now_ns);
+		return;
+	}
+	at = fdb_recall(f->fdb, addr.memo, addr.src);
+	if (at == NULL || !fdb_is_fresh(f->fdb, at, a->in_port, a->now_ns))
+		fdb_learn(f->fdb, addr.src, a->in_port, a->now_ns);
+}
+
+static __rte_always_inline uint16_t
+look_up(struct sw_forward *f, const struct arrival *a, struct addresses addr)
+{
+	const uint64_t *at;
+
+	if (addr.homes != NULL)
+		return fdb_lookup_at(f->fdb, addr.dst, addr.homes[1], a->now_ns);
+	at = fdb_recall(f->fdb, addr.memo, addr.dst);
+	return at == NULL ? FDB_UNKNOWN : fdb_port_at(f->fdb, at, addr.dst, a->now_ns);
+}
 
 /* Has the frame's domain another port, without a link? */
 static bool
@@ -142,12 +168,10 @@ forward(struct sw_forward *f, struct arrival *a, struct addresses addr)
 	if (unlikely(is_reserved(dst)))
 		return SW_DROP_RESERVED_ADDRESS;
 	if (bridged)
-		fdb_learn_at(f->fdb, src, addr.homes[0], a->in_port, a->now_ns);
+		learn(f, a, addr);
 	if (sw_router_takes(f->router, dst))
 		return SW_TO_ROUTER;
-	a->out_port = !bridged || fdb_key_is_group(dst)
-			      ? FLOOD
-			      : fdb_lookup_at(f->fdb, dst, addr.homes[1], a->now_ns);
+	a->out_port = !bridged || fdb_key_is_group(dst) ? FLOOD : look_up(f, a, addr);
 	if (unlikely(a->out_port == a->in_port))
 		return SW_DROP_SAME_PORT;
 	if (likely(a->out_port != FLOOD))
@@ -162,7 +186,8 @@ forward(struct sw_forward *f, struct arrival *a, struct addresses addr)
 }
 
 bool
-sw_bridge_forward(struct sw_forward *f, struct arrival *a, unsigned int n, enum sw_drop reasons[])
+sw_bridge_forward(struct sw_forward *f, struct fdb_memo *memo, struct arrival *a, unsigned int n,
+		  enum sw_drop reasons[])
 {
 	/* fdb_homes() works in steps of 4 keys. */
 	uint64_t keys[2 * SW_BURST + 3], src[SW_BURST], dst[SW_BURST];
@@ -173,6 +198,16 @@ sw_bridge_forward(struct sw_forward *f, struct arrival *a, unsigned int n, enum 
 
 	if (n == 0)
 		return false;
+	if (n == 1) {
+		const uint8_t *frame = rte_pktmbuf_mtod(a->m, const uint8_t *);
+
+		reasons[0] =
+			forward(f, a,
+				(struct addresses){.src = fdb_key_in_header(a->domain, frame + 6),
+						   .dst = fdb_key_in_header(a->domain, frame),
+						   .memo = memo});
+		return reasons[0] == SW_TO_ROUTER;
+	}
 	for (unsigned int i = 0; i < n; i++) {
 		const uint8_t *frame = rte_pktmbuf_mtod(a[i].m, const uint8_t *);
 

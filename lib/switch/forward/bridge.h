@@ -24,11 +24,12 @@ enum sw_drop sw_bridge_filter(const struct sw_forward *f, struct arrival *a, uin
 /**
  * Learn the source addresses of a burst, and look up the destinations.
  *
+ * @param memo     Of the caller's table: a frame alone is looked up by it.
  * @param reasons  Result per frame: SW_PASS, SW_TO_ROUTER, or why it is not forwarded.
  * @return         Is any frame for the router?
  */
-bool sw_bridge_forward(struct sw_forward *f, struct arrival *a, unsigned int n,
-		       enum sw_drop reasons[]);
+bool sw_bridge_forward(struct sw_forward *f, struct fdb_memo *memo, struct arrival *a,
+		       unsigned int n, enum sw_drop reasons[]);
 
 /* Inline definitions */
 

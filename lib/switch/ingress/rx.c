@@ -128,7 +128,7 @@ rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, u
 	for (unsigned int i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
 	n = parse(sw, port, pkts, n, arrivals, now_ns);
-	if (sw_bridge_forward(&sw->forward, arrivals, n, reasons))
+	if (sw_bridge_forward(&sw->forward, &sw->memo, arrivals, n, reasons))
 		route(sw, arrivals, n, reasons, now_ns);
 	if (n > 0)
 		sw_admit_burst(sw, arrivals, n, reasons);
