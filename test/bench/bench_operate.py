@@ -138,7 +138,7 @@ class Abuse:
             process.start()
         while not all(c.value for c in self.counts):
             time.sleep(0.02)
-        self.signal(signal.SIGSTOP)
+        self.signal(signal.SIGSTOP)  # lasts: the askers may ask once more
         self.seconds, self.asked = 0, [0, 0]
 
     def signal(self, number):
@@ -151,7 +151,7 @@ class Abuse:
         self.signal(signal.SIGCONT)
 
     def end(self):
-        self.signal(signal.SIGSTOP)
+        self.signal(signal.SIGSTOP)  # lasts: the askers may ask once more
         self.seconds += time.monotonic() - self.before[1]
         self.asked = [a + c.value - b for a, c, b in zip(self.asked, self.counts, self.before[0])]
         for s in self.stuck:

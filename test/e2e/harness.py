@@ -82,6 +82,12 @@ def until(condition, patience_s=PATIENCE_S):
     return good
 
 
+def halt(process):
+    """SIGSTOP to a child, and the wait until all its threads stand: on a busy machine they go on for a while after the signal."""
+    process.send_signal(signal.SIGSTOP)
+    os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+
+
 def lacks_privilege(said):
     """Whether a command failed with EPERM, EACCES or EROFS: root of a container may lack a capability, or write access to /sys."""
     return re.search(r"operation not permitted|permission denied|read-only file system", said, re.I) is not None

@@ -18,7 +18,7 @@ import time
 from configs import LOOP_SWITCH, flow_to_itself, loop_nic, memif, nic
 from ctl import Ctl
 from frames import icrc_ok
-from harness import PATIENCE_S, Program, check, check_equal, finish, run, skip, work_dir
+from harness import PATIENCE_S, Program, check, check_equal, finish, halt, run, skip, work_dir
 from scapy.utils import RawPcapNgReader
 from desk import eal, prefix, wait_answers
 
@@ -232,7 +232,7 @@ def check_slow_reader(work):
     can_capture(program, ctl, work)
 
     stopped = Capture(ctl, "--buffer 64KiB capture 0", work / "stopped.pcapng")
-    stopped.process.send_signal(signal.SIGSTOP)
+    halt(stopped.process)
     since = packets()
     program.wait_until("the NIC goes on", lambda: packets() > since + 10_000)
     check_equal("a stopped reader does not keep the program", program.stop(), 0)

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Frames that the kernel drops because the ring of net_af_packet is full: each program shows them as drops of its port, and no frame
 is missing from the sum."""
-import os
 import signal
 
 from configs import flow, nic, two_ports
 from ctl import Ctl
-from harness import Program, check, check_equal, finish, work_dir
+from harness import Program, check, check_equal, finish, halt, work_dir
 from namespaces import Host, need
 from desk import eal, prefix
 
@@ -22,8 +21,7 @@ def af_packet(number, host):
 
 def overflow(program, host):
     """Send more frames than the ring holds while the program stands still."""
-    program.process.send_signal(signal.SIGSTOP)
-    os.waitid(os.P_PID, program.process.pid, os.WSTOPPED | os.WNOWAIT)
+    halt(program.process)
     host.send([FRAME] * FRAMES)
     program.process.send_signal(signal.SIGCONT)
 

@@ -8,7 +8,7 @@ each meet; net_pcap has one transmit queue, so one lcore polls.
 import csv
 import signal
 
-from harness import CORES, Program, check, check_equal, eal, finish, work_dir
+from harness import CORES, Program, check, check_equal, eal, finish, halt, work_dir
 
 LINK = 2_000_000_000
 
@@ -127,7 +127,7 @@ def half_started(work):
 
     server = start(work, "server", config(2, 1, [("a", 17, False, 0, 4)]), three(memif("server")))
     server.wait_until("listening", (work / "half.sock").exists)
-    server.process.send_signal(signal.SIGSTOP)
+    halt(server.process)
     client = start(work, "client", config(1, 2, [("a", 17, True, 5, 4)]), three(memif("client"), first=1))
     # The latter where this test was too slow to stop the server in time.
     client.wait_until("the first try is over", lambda: "does not answer" in client.err() or "running" in client.err())

@@ -11,7 +11,7 @@ import signal
 import socket
 import sys
 
-from harness import PATIENCE_S, Program, check, check_equal, eal, finish, work_dir
+from harness import PATIENCE_S, Program, check, check_equal, eal, finish, halt, work_dir
 
 REPEATS = int(sys.argv[1]) if len(sys.argv) > 1 else 1
 PEERS = 3  # of one server
@@ -93,7 +93,7 @@ def peers_that_never_were(work, repeat):
     folder.mkdir()
     server = start_nic(folder, "server", 1, "server", 0)
     server.wait_started()
-    server.process.send_signal(signal.SIGSTOP)
+    halt(server.process)
     # net_memif has room for two that wait.
     for _ in range(2):
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:

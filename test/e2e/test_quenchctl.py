@@ -8,7 +8,7 @@ import configs
 from configs import port
 from ctl import Ctl
 from frames import ECT0, roce, write_pcap
-from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, work_dir
+from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, halt, run, work_dir
 from desk import BASE, SOCKET, eal, prefix, wait_answers
 
 FRAMES = 300
@@ -157,7 +157,7 @@ def check_switch(work, name, other):
 
 def check_watch(work, switch, name):
     """It goes on until the program is gone, and says so."""
-    switch.process.send_signal(signal.SIGSTOP)
+    halt(switch.process)
     Ctl(work, "-f", name).refused("show info", "does not answer", code=1)
     switch.process.send_signal(signal.SIGCONT)
     with open(work / "watch.out", "w") as out, open(work / "watch.err", "w") as err:

@@ -7,7 +7,7 @@ import termios
 import time
 
 from ctl import Ctl
-from harness import check, check_equal, finish, work_dir
+from harness import check, check_equal, finish, halt, work_dir
 from looked_at import LONG, check_no_program, start_nic, start_switch
 from desk import prefix
 from terminal import Terminal
@@ -45,7 +45,7 @@ def check_switch(work):
     top.resize(30, 140)
     top.process.send_signal(signal.SIGWINCH)
     top.shows("a larger one all", lambda text: text.splitlines()[29].startswith("q quit") and LONG in text)
-    switch.process.send_signal(signal.SIGSTOP)
+    halt(switch.process)
     top.shows("a program that hangs is said to", lambda text: re.match(r"quench-switch \S+, pid \d+, DOES NOT ANSWER after 0:0\d:\d\d: last picture", text) and LONG in text)
     switch.process.send_signal(signal.SIGCONT)
     top.shows("it goes on", lambda text: " every " in text)

@@ -12,7 +12,7 @@ import subprocess
 
 from configs import LOOP_SWITCH, flow, loop_nic, memif, nic, section
 from ctl import Ctl
-from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, run, work_dir
+from harness import BUILD, PATIENCE_S, Program, check, check_equal, finish, halt, run, work_dir
 from desk import Desk, eal, prefix, wait_answers
 
 CTL = BUILD / "app/quenchctl/quenchctl"
@@ -242,7 +242,7 @@ def check_overrun(who, work, nic, ctl):
     follower = Follower(work, "slow", ctl, "--json --watch=5 trace qp fast")
     nic.wait_until("it follows", follower.lines)
     # It sleeps while the ring goes round; it may not die of that, since the trace is on.
-    follower.process.send_signal(signal.SIGSTOP)
+    halt(follower.process)
     written = ctl.json("show traces")["rows"][1]["written"]
     nic.wait_until("the ring goes round again", lambda: ctl.json("show traces")["rows"][1]["written"] > written + 100_000)
     follower.process.send_signal(signal.SIGCONT)

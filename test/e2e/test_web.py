@@ -12,7 +12,7 @@ import threading
 import time
 
 from ctl import Ctl
-from harness import BUILD, check, check_equal, finish, run, skip, until, work_dir
+from harness import BUILD, check, check_equal, finish, halt, run, skip, until, work_dir
 from looked_at import LONG, check_no_program, start_nic, start_switch
 from desk import BASE, prefix
 from web_page import Web
@@ -353,7 +353,7 @@ def check_frozen(web, name, nic_name, process, nic):
 
     def freeze(target):
         """The program stops, and a request has its turn with it."""
-        process.send_signal(signal.SIGSTOP)
+        halt(process)
         others = connections(nic_name)
         thread = threading.Thread(target=target)
         thread.start()
