@@ -88,6 +88,12 @@ def doubts(work):
         done = run(path_of("nic"), "--config", path, "--check-config")
         words = f"warning: [flow a] verb = write, raw = on: cc = {cc} acts on ACKs"
         check(f"cc = {cc}, raw = {raw}: {'a' if warns else 'no'} warning", done.returncode == 0 and (words in done.stderr) == warns, done.stderr)
+    for rp, warns in (({"K": "50us"}, True), ({"K": "51us"}, False), ({"K": "50us", "rp_profile": "mlx"}, False)):
+        path.write_text(ini({**NIC, "nic": {**NIC["nic"], "cc": "dcqcn"}, "rp": rp, "np": {"N": "50us"}}))
+        done = run(path_of("nic"), "--config", path, "--check-config")
+        words = "[rp] K = 50us: expected more than the 50 us of N in [np]"
+        check(f"{rp}: {'a' if warns else 'no'} warning", done.returncode == 0 and (words in done.stderr) == warns and ("warning: " in done.stderr) == warns, done.stderr)
+
 
 
 def wrong_usage(work):

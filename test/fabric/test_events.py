@@ -353,7 +353,13 @@ def companions(program, folder):
             ("dctcp", {}, (), ("np_min_time_between_cnps_us = 0", "ack_every = 16"), ()),
             ("dctcp", {}, ("np.N=50us",), ("np_min_time_between_cnps_us = 50us",), ("[np] N = 50us", "expected 0")),
             ("dctcp", {}, ("np.N=50us", "np.np_ecn_echo=on"), ("np_min_time_between_cnps_us = 50us",), ()),
-            ("dcqcn", {}, (), ("np_min_time_between_cnps_us = 50us", "ack_every = 16", "int_telemetry = off"), ())):
+            ("dcqcn", {}, (), ("np_min_time_between_cnps_us = 50us", "ack_every = 16", "int_telemetry = off"), ()),
+            # alpha's timer must be longer than the interval of CNPs; in the mlx profile it has no such meaning
+            ("dcqcn", {}, ("rp.K=51us",), ("rp_dce_tcp_rtt_us = 51us",), ()),
+            ("dcqcn", {}, ("rp.K=50us",), ("rp_dce_tcp_rtt_us = 50us",), ("[rp] K = 50us", "expected more than the 50 us of N")),
+            ("dcqcn", {}, ("np.N=55us",), ("rp_dce_tcp_rtt_us = 55us",), ("[np] N = 55us", "expected less than the 55 us of K")),
+            ("dcqcn", {}, ("rp.rp_profile=mlx",), ("rp_dce_tcp_rtt_us = 1us",), ()),
+            ("dctcp", {}, ("rp.K=10us",), ("rp_dce_tcp_rtt_us = 10us",), ())):
         path = scenario(folder, fabric, f"[nic]\ncc = {cc}\n" + flow)
         given = [word for key in sets for word in ("--set", key)]
         done = run(program, "--check-config", *given, path)

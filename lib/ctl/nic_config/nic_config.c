@@ -33,8 +33,9 @@ follow_cc(const struct config *cfg, struct nic_params *out)
 		out->np.np_min_time_between_cnps_us = 0;
 }
 
-bool
-nic_config_doubt_cc(const struct config *cfg, const struct nic_params *p, struct config_error *err)
+/* DCTCP counts CNPs as marks. */
+static bool
+doubt_cnp_interval(const struct config *cfg, const struct nic_params *p, struct config_error *err)
 {
 	char expected[128];
 
@@ -45,6 +46,36 @@ nic_config_doubt_cc(const struct config *cfg, const struct nic_params *p, struct
 		 "0 with cc = %s, which takes each CNP for one marked packet", cc_words[p->cc]);
 	config_refuse(cfg, "np", "np_min_time_between_cnps_us", expected, err);
 	return true;
+}
+
+/*
+ * SIGCOMM'15 section 3.1: K must exceed N, or alpha falls between the CNPs of a queue that marks
+ * all the time. The mlx profile has slots of K instead, which a CNP does not restart.
+ */
+static bool
+doubt_alpha_timer(const struct config *cfg, const struct nic_params *p, struct config_error *err)
+{
+	const uint32_t k_us = p->rp.rp_dce_tcp_rtt_us, n_us = p->np.np_min_time_between_cnps_us;
+	const bool is_k = config_gives(cfg, "rp", "rp_dce_tcp_rtt_us");
+	char expected[160];
+
+	if (p->cc != CC_DCQCN || p->rp.rp_profile != RP_PROFILE_PAPER || k_us > n_us)
+		return false;
+	snprintf(expected, sizeof(expected),
+		 "%s than the %" PRIu32 " us of %s: alpha falls between CNPs that follow each "
+		 "other as fast as they can",
+		 is_k ? "more" : "less", is_k ? n_us : k_us, is_k ? "N in [np]" : "K in [rp]");
+	if (is_k)
+		config_refuse(cfg, "rp", "rp_dce_tcp_rtt_us", expected, err);
+	else
+		config_refuse(cfg, "np", "np_min_time_between_cnps_us", expected, err);
+	return true;
+}
+
+bool
+nic_config_doubt_cc(const struct config *cfg, const struct nic_params *p, struct config_error *err)
+{
+	return doubt_cnp_interval(cfg, p, err) || doubt_alpha_timer(cfg, p, err);
 }
 
 /* Read all sections from the one with this number. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
@@ -88,6 +89,40 @@ TEST(the_profile_sets_defaults_wherever_its_key_stands)
 	assert_int_equal(c.nic.rp.rp_time_reset_us, mlx.rp_time_reset_us);
 	assert_int_equal(c.nic.rp.rp_min_rate_bps, mlx.rp_min_rate_bps);
 	nic_config_free(&c);
+}
+
+TEST(alpha_timer_at_or_below_the_interval_of_cnps_is_doubted)
+{
+	static const struct {
+		const char *keys, *doubt; /* NULL: none */
+	} rows[] = {
+		{"", NULL},
+		{"[rp]\nK = 51us\n", NULL},
+		{"[rp]\nK = 50us\n",
+		 "x.ini:4: [rp] K = 50us: expected more than the 50 us of N in [np]"},
+		{"[np]\nN = 54us\n", NULL},
+		{"[np]\nN = 55us\n",
+		 "x.ini:4: [np] N = 55us: expected less than the 55 us of K in [rp]"},
+		{"[rp]\nK = 50us\nrp_profile = mlx\n", NULL},
+		{"cc = dctcp\n[rp]\nK = 50us\n", NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct config_error err = {"no error"};
+		struct nic_config c;
+		struct config *cfg;
+		char text[128];
+
+		snprintf(text, sizeof(text), NIC "%s", rows[i].keys);
+		cfg = open_text(text);
+		if (nic_config_read(cfg, NULL, &c, &err) != 0)
+			fail_msg("%s", err.text);
+		assert_int_equal(nic_config_doubt_cc(cfg, &c.nic, &err), rows[i].doubt != NULL);
+		if (rows[i].doubt != NULL)
+			assert_memory_equal(err.text, rows[i].doubt, strlen(rows[i].doubt));
+		nic_config_free(&c);
+		config_close(cfg);
+	}
 }
 
 /* The files of message sizes that are shipped, as flows of a file beside them. */
