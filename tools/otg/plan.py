@@ -2,13 +2,14 @@
 """A checked configuration, turned into those of the quench-nics of its ports."""
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import ipaddress
 import re
 from collections.abc import Iterator
 
 from . import capture, raw
-from .schema import Object, Refused, default
+from .schema import Checker, Full, Object, Refused, default
 
 KBPS, MBPS, GBPS = 10**3, 10**6, 10**9
 MTUS = (256, 512, 1024, 2048, 4096)
@@ -211,14 +212,23 @@ class Plan:
                          [flow.text(section) if flow else section_text(f"frames {section}", NO_FRAMES) for section, flow in port.slots.items()])
 
 
+def numbered(items: list[Object] | None) -> Iterator[tuple[int, Object]]:
+    """Items of a list, but those that the schema refuses."""
+    return ((n, item) for n, item in enumerate(items or ()) if item is not None)
+
+
 class Planner:
-    def __init__(self, config: Object, locations: dict[str, Location]) -> None:
-        self.config, self.locations = config, locations
-        self.errors: list[str] = []
+    """
+    Each step goes on after a mistake, so that a client learns of all of them at once: objects that others refer to are there also with a
+    mistake, or their names are lost, and who refers to a lost name makes no mistake.
+    """
+
+    def __init__(self, given: Object, locations: dict[str, Location]) -> None:
+        self.checker = Checker()
+        self.config: Object = {}
+        self.given, self.locations = given, locations
         self.names: dict[str, str] = {}
         self.ports: dict[str, Port] = {}
-        self.devices: dict[str, Address] = {}
-        self.port_of_address: dict[str, Port] = {}
         self.peers: dict[str, Peer] = {}
         self.qps: dict[str, Qp] = {}
         self.numbers: dict[tuple[str, int], str] = {}
@@ -227,8 +237,14 @@ class Planner:
         self.warnings: list[str] = []
 
     def refuse(self, path: str, why: str) -> None:
-        if len(self.errors) < 100:
-            self.errors.append(f"{path}: {why}")
+        self.checker.refuse(path, why)
+
+    def lose(self, item: Object) -> None:
+        """It is not planned, because of a mistake that has its line."""
+        self.checker.lose(item)
+
+    def is_lost(self, name: str | None) -> bool:
+        return self.checker.is_lost(name)
 
     def name(self, path: str, name: str) -> bool:
         if name in self.names:
@@ -237,24 +253,28 @@ class Planner:
 
     def port(self, path: str, name: str | None) -> Port | None:
         found = self.ports.get(name) if name is not None else None
-        if found is None:
+        if found is None and not self.is_lost(name):
             self.refuse(path, f"{name!r}: expected a port of the configuration" if name else "missing, and expected a port")
         return found
 
     def plan(self) -> Plan:
+        with contextlib.suppress(Full):
+            self.config = self.checker.object("Config", self.given, "")
+            if not self.checker.spoilt:
+                self.plan_all()
+        if self.checker.errors:
+            raise Refused(self.checker.errors)
+        return Plan(self.ports, self.peers, self.flows, self.raws, self.warnings, self.config["options"]["protocol_options"]["auto_start_all"])
+
+    def plan_all(self) -> None:
         for step in (self.plan_ports, self.plan_layer1, self.plan_captures, self.plan_devices, self.plan_options, self.plan_flows, self.plan_raw_flows):
             step()
-            if self.errors:
-                raise Refused(self.errors)
         for port in self.ports.values():
             if not port.sections["nic"].keys() & {"ip", "ip6"}:
                 port.sections["nic"]["ip"] = STAND_IN
             if len(port.ends) > MOST_SECTIONS:
                 port.ends = list(grouped(port.ends))
             self.plan_numbers(port)
-        if self.errors:
-            raise Refused(self.errors)
-        return Plan(self.ports, self.peers, self.flows, self.raws, self.warnings, self.config["options"]["protocol_options"]["auto_start_all"])
 
     def plan_numbers(self, port: Port) -> None:
         """A quench-nic has state for each number from its first to its last QP."""
@@ -275,27 +295,26 @@ class Planner:
 
     def plan_ports(self) -> None:
         used: dict[str, str] = {}
-        for n, item in enumerate(self.config.get("ports", [])):
-            path, location = f"ports[{n}]", item.get("location")
+        for n, item in numbered(self.config.get("ports")):
+            path, location = f"ports[{n}]", item.get("location", "")
             if not self.name(f"{path}.name", item["name"]):
                 continue
             known = self.locations.get(location)
             if known is None:
                 self.refuse(f"{path}.location", f"{location!r}: expected one of {', '.join(self.locations)}")
-            elif location in used:
+                known = Location(location)
+            elif used.setdefault(location, item["name"]) != item["name"]:
                 self.refuse(f"{path}.location", f"{location!r}: port {used[location]!r} has it")
-            else:
-                used[location] = item["name"]
-                sections = {name: dict(keys) for name, keys in known.base.items()}
-                nic = sections.setdefault("nic", {})
-                nic["link_speed_bps"] = str(known.speed_bps)
-                if known.running is None:
-                    nic.update(flow_control="off", measure_times="on")
-                self.ports[item["name"]] = Port(item["name"], location, known.speed_bps, sections, nic.get("mac", ""), running=known.running)
+            sections = {name: dict(keys) for name, keys in known.base.items()}
+            nic = sections.setdefault("nic", {})
+            nic["link_speed_bps"] = str(known.speed_bps)
+            if known.running is None:
+                nic.update(flow_control="off", measure_times="on")
+            self.ports[item["name"]] = Port(item["name"], location, known.speed_bps, sections, nic.get("mac", ""), running=known.running)
 
     def plan_layer1(self) -> None:
         seen: set[str] = set()
-        for n, item in enumerate(self.config.get("layer1", [])):
+        for n, item in numbered(self.config.get("layer1")):
             path = f"layer1[{n}]"
             self.name(f"{path}.name", item["name"])
             for name in item["port_names"]:
@@ -305,15 +324,15 @@ class Planner:
                 if name in seen:
                     self.refuse(f"{path}.port_names", f"{name!r}: another layer1 has this port")
                 seen.add(name)
-                self.plan_layer1_of(path, item, port)
+                self.plan_layer1_of(path, item, self.given["layer1"][n], port)
 
-    def plan_layer1_of(self, path: str, item: Object, port: Port) -> None:
+    def plan_layer1_of(self, path: str, item: Object, given: Object, port: Port) -> None:
+        """given: item as it came"""
         nic = port.sections["nic"]
         if "speed" in item:
             _, number, *_, unit = item["speed"].split("_")
             port.speed_bps = int(number) * (GBPS if unit == "gbps" else MBPS)
             nic["link_speed_bps"] = str(port.speed_bps)
-        given = next(raw for raw in self.config["given"]["layer1"] if raw["name"] == item["name"])
         if given.get("promiscuous"):
             self.warnings.append(f"{path}.promiscuous: ignored: quench-nic accepts frames to its own address and groups only")
         if "mtu" in given:
@@ -343,7 +362,7 @@ class Planner:
             tc_to_priority_group_map=", ".join(f"{prio}:{prio}" for prio in range(8)))
 
     def plan_captures(self) -> None:
-        for n, item in enumerate(self.config.get("captures", [])):
+        for n, item in numbered(self.config.get("captures")):
             path = f"captures[{n}]"
             self.name(f"{path}.name", item["name"])
             size = item.get("packet_size", capture.MOST_BYTES)
@@ -359,11 +378,11 @@ class Planner:
                     port.capture = capture.Settings(capture.Order(options, item["overwrite"]), item["format"])
 
     def plan_devices(self) -> None:
-        for n, item in enumerate(self.config.get("devices", [])):
+        for n, item in numbered(self.config.get("devices")):
             path = f"devices[{n}]"
             self.name(f"{path}.name", item["name"])
             own: dict[str, Address] = {}
-            for m, ethernet in enumerate(item.get("ethernets", [])):
+            for m, ethernet in numbered(item.get("ethernets")):
                 self.plan_ethernet(f"{path}.ethernets[{m}]", ethernet, own)
             for version in (4, 6):
                 self.plan_peers(f"{path}.rocev2.ipv{version}_interfaces", version, item["rocev2"].get(f"ipv{version}_interfaces", []), own)
@@ -372,12 +391,13 @@ class Planner:
         self.name(f"{path}.name", item["name"])
         if "port_name" not in item["connection"]:
             self.refuse(f"{path}.connection", "missing, and expected a port_name")
+            self.lose(item)
             return
         port = self.port(f"{path}.connection.port_name", item["connection"]["port_name"])
-        if port is None:
-            return
         if "mac" not in item:
             self.refuse(f"{path}.mac", "missing, and the schema requires it")
+        if port is None or "mac" not in item:
+            self.lose(item)
             return
         self.refuse_group(f"{path}.mac", item["mac"])
         interface = Interface(item["name"], port, item["mac"], item["mtu"] if port.mtu is None else min(item["mtu"], port.mtu))
@@ -387,13 +407,13 @@ class Planner:
         vlans = item.get("vlans", [])
         if len(vlans) > 1:
             self.refuse(f"{path}.vlans", f"{len(vlans)}: expected at most one")
-        for vlan in vlans[:1]:
+        for _, vlan in numbered(vlans[:1]):
             self.name(f"{path}.vlans[0].name", vlan["name"])
             if vlan["id"] == 4095:
                 self.refuse(f"{path}.vlans[0].id", "4095: expected at most 4094: the last number is reserved")
             interface.vlan = {"tagged": "on", "vlan_id": str(vlan["id"]), "vlan_pcp": str(vlan["priority"])}
         for version in (4, 6):
-            for n, address in enumerate(item.get(f"ipv{version}_addresses", [])):
+            for n, address in numbered(item.get(f"ipv{version}_addresses")):
                 self.plan_address(f"{path}.ipv{version}_addresses[{n}]", version, address, interface, own)
 
     def refuse_group(self, path: str, mac: str) -> None:
@@ -419,11 +439,13 @@ class Planner:
         own[item["name"]] = address
 
     def plan_peers(self, path: str, version: int, interfaces: list[Object], own: dict[str, Address]) -> None:
-        for n, interface in enumerate(interfaces):
+        for n, interface in numbered(interfaces):
             at = f"{path}[{n}]"
             name = interface[f"ipv{version}_name"]
             if name not in own or own[name].ip.version != version:
-                self.refuse(f"{at}.ipv{version}_name", f"{name!r}: expected an IPv{version} address of the same device")
+                if not self.is_lost(name):
+                    self.refuse(f"{at}.ipv{version}_name", f"{name!r}: expected an IPv{version} address of the same device")
+                self.lose(interface)
                 continue
             address, mtu_bytes = own[name], own[name].interface.mtu
             port = address.interface.port
@@ -432,13 +454,13 @@ class Planner:
                 self.refuse(f"{at}.ib_mtu", f"{mtu}: expected one of {', '.join(map(str, MTUS))}")
             elif mtu + ROCE_BYTES[version] > mtu_bytes:
                 self.refuse(f"{at}.ib_mtu", f"{mtu}: packets have {mtu + ROCE_BYTES[version]} bytes, and the mtu of the interface is {mtu_bytes}")
-            for m, item in enumerate(interface.get("peers", [])):
+            for m, item in numbered(interface.get("peers")):
                 where = f"{at}.peers[{m}]"
                 peer = Peer(item["name"], version, where, port, address, ipaddress.ip_address(item["destination_ip_address"]),
                             item["destination_ip_address"], mtu)
                 if self.name(f"{where}.name", item["name"]):
                     self.peers[peer.name] = peer
-                for k, qp in enumerate(item.get("qps", [])):
+                for k, qp in numbered(item.get("qps")):
                     self.plan_qp(f"{where}.qps[{k}]", qp, peer)
 
     def plan_qp(self, path: str, item: Object, peer: Peer) -> None:
@@ -468,10 +490,10 @@ class Planner:
             if options["port_options"][key]:
                 self.refuse(f"options.port_options.{key}", "true: expected false: quench-otg has no such option")
         settings: dict[str, tuple[str, Object]] = {}
-        for n, item in enumerate(options.get("per_port_options", [])):
+        for n, item in numbered(options.get("per_port_options")):
             path = f"options.per_port_options[{n}]"
             port = self.port(f"{path}.port_name", item.get("port_name"))
-            for m, protocol in enumerate(item.get("protocols", [])):
+            for m, protocol in numbered(item.get("protocols")):
                 if port is None:
                     continue
                 if port.name in settings:
@@ -528,24 +550,22 @@ class Planner:
 
     def plan_flows(self) -> None:
         used: set[str] = set()
-        for n, group in enumerate(self.config["stateful_flows"].get("rocev2", [])):
-            for m, item in enumerate(group.get("tx_ports", [])):
+        for n, group in numbered(self.config["stateful_flows"].get("rocev2")):
+            for m, item in numbered(group.get("tx_ports")):
                 path = f"stateful_flows.rocev2[{n}].tx_ports[{m}]"
                 port = self.port(f"{path}.port_name", item.get("port_name"))
-                if port is None:
-                    continue
-                if port.name in used:
+                if port is not None and port.name in used:
                     self.refuse(f"{path}.port_name", f"{port.name!r}: another entry of tx_ports has it")
-                used.add(port.name)
+                used |= {port.name} if port is not None else set()
                 rate = item["transmit_type"]["target_line_rate"]
                 flows = rate.get("flows", [])
-                cap_bps = port.speed_bps * rate["value"] // (100 * len(flows)) if flows else 0
-                for k, flow in enumerate(flows):
+                cap_bps = port.speed_bps * rate["value"] // (100 * len(flows)) if flows and port is not None else 0
+                for k, flow in numbered(flows):
                     self.plan_flow(f"{path}.transmit_type.target_line_rate.flows[{k}]", flow, port, cap_bps)
 
     def plan_raw_flows(self) -> None:
-        for n, item in enumerate(self.config.get("flows", [])):
-            self.plan_raw_flow(f"flows[{n}]", item, self.config["given"]["flows"][n])
+        for n, item in numbered(self.config.get("flows")):
+            self.plan_raw_flow(f"flows[{n}]", item, self.given["flows"][n])
         for port in self.ports.values():
             most = MOST_RAW_FLOWS if port.running is None else len(port.running["streams"])
             if len(port.raws) > most:
@@ -571,7 +591,7 @@ class Planner:
         size = item["size"]["fixed"]
         if not raw.LEAST_FRAME_BYTES <= size <= raw.MOST_FRAME_BYTES:
             self.refuse(f"{path}.size.fixed", f"{size}: expected {raw.LEAST_FRAME_BYTES} to {raw.MOST_FRAME_BYTES} bytes")
-        if port is None or None in to or self.errors:
+        if port is None or None in to:
             return
         first = to[0] if to else None
         headers = item.get("packet") or [default("Flow.Header")]
@@ -616,6 +636,8 @@ class Planner:
 
     def end(self, path: str, name: str | None) -> Qp | None:
         qp = self.qps.get(name) if name is not None else None
+        if qp is None and self.is_lost(name):
+            return None
         if qp is None:
             known = f"{name!r}: a port answers no requests: " if name in self.ports else f"{name!r}: " if name else "missing: "
             self.refuse(path, f"{known}expected the qp_name of a QP")
@@ -623,16 +645,19 @@ class Planner:
             self.refuse(path, f"{name!r}: flow {qp.flow.name!r} has it, and a QP has one flow")
         return qp
 
-    def plan_flow(self, path: str, item: Object, port: Port, cap_bps: int) -> None:
+    def plan_flow(self, path: str, item: Object, port: Port | None, cap_bps: int) -> None:
+        """port: of the entry; None: a mistake"""
         tx, rx = self.end(f"{path}.tx_endpoint", item["tx_endpoint"]), self.end(f"{path}.rx_endpoint", item.get("rx_endpoint"))
-        if not self.name(f"{path}.name", item["name"]) or tx is None or rx is None or self.errors:
-            return
         size = item["message_size"] * UNITS[item["message_size_unit"]]
         if size > MOST_MESSAGE_BYTES:
             self.refuse(f"{path}.message_size", f"{size} bytes: expected at most {MOST_MESSAGE_BYTES}: a RETH has 32 bits for it")
+        if not self.name(f"{path}.name", item["name"]) or tx is None or rx is None:
+            return
         if tx is rx:
             self.refuse(f"{path}.rx_endpoint", f"{rx.name!r}: expected another QP than tx_endpoint")
             return
+        if port is None:
+            port = tx.peer.port
         if tx.peer.port is not port:
             self.refuse(f"{path}.tx_endpoint", f"{tx.name!r}: it is on port {tx.peer.port.name!r}, and this is an entry of {port.name!r}")
         for what, end, other in (("tx_endpoint", tx, rx), ("rx_endpoint", rx, tx)):
@@ -707,6 +732,6 @@ def grouped(ends: list[End]) -> Iterator[End]:
             yield last
 
 
-def plan(given: Object, config: Object, locations: dict[str, Location]) -> Plan:
-    """given: the request; config: with defaults. Raises Refused."""
-    return Planner({**config, "given": given}, locations).plan()
+def plan(given: Object, locations: dict[str, Location]) -> Plan:
+    """given: the request. Raises Refused."""
+    return Planner(given, locations).plan()

@@ -5,12 +5,15 @@ third_party/otg/openapi.json is the part of the published schema that the table 
 """
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
 import ipaddress
 import json
+import math
 import pathlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .table import TABLE, Row
@@ -24,6 +27,8 @@ Object = dict[str, Json]
 ABSENT_IS_OFF = {("Layer1", "flow_control")}
 # Selected by the object alone: the schema's enum lacks the name.
 WITHOUT_CHOICE = {("State.Protocol", "rocev2")}
+# Properties that name an object.
+NAME_KEYS = ("name", "qp_name")
 FORMAT_BOUNDS = {"int32": (-(1 << 31), (1 << 31) - 1), "uint32": (0, (1 << 32) - 1), "uint64": (0, (1 << 64) - 1)}
 MOST_ERRORS = 100
 
@@ -73,6 +78,9 @@ class Kind:
     defaults: dict[str, Json]
     objects: list[tuple[str, str]]  # absent objects that get their defaults: property and kind
     choices: frozenset[str]  # properties that `choice` selects
+
+    def is_named(self) -> bool:
+        return any(key in self.properties for key in NAME_KEYS)
 
 
 def _name(ref: str) -> str:
@@ -129,35 +137,77 @@ def shown(value: Json) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+class Full(Exception):
+    """Enough mistakes are known: the rest of the request is not looked at."""
+
+
+def names_in(value: Json) -> Iterator[str]:
+    """Names of the objects in a value, as it came."""
+    left = [value]
+    while left:
+        item = left.pop()
+        if isinstance(item, list):
+            left += item
+        elif isinstance(item, dict):
+            yield from (item[key] for key in NAME_KEYS if isinstance(item.get(key), str))
+            left += item.values()
+
+
 class Checker:
+    """
+    Mistakes of a request, a line each.
+
+    What follows is checked too, so that a client learns of all mistakes at once. It gets the request without the items of lists that have a
+    wrong or missing value: None is in their place. What refers to their names is no mistake.
+    """
+
     def __init__(self) -> None:
         self.errors: list[str] = []
+        self.lost: set[str] = set()  # names of objects that are left out
+        self.nameless = False  # one has no name, so whoever refers to it has a name of nothing
+        self.spoilt = False  # the item at hand
+        self.depth = 0  # of lists
 
     def refuse(self, path: str, why: str) -> None:
-        if len(self.errors) < MOST_ERRORS:
-            self.errors.append(f"{path}: {why}")
-        elif len(self.errors) == MOST_ERRORS:
+        self.errors.append(f"{path}: {why}")
+        if len(self.errors) == MOST_ERRORS:
             self.errors.append("more mistakes are not listed")
+            raise Full
+
+    def spoil(self, path: str, why: str) -> None:
+        """Refuse a value that what follows cannot do without."""
+        self.spoilt = True
+        self.refuse(path, why)
+
+    def lose(self, value: Json) -> None:
+        self.lost.update(names_in(value))
+
+    def is_lost(self, name: str | None) -> bool:
+        return self.nameless or name in self.lost
 
     def object(self, name: str, value: Json, path: str) -> Object:
         kind = KINDS[name]
         if not isinstance(value, dict):
-            self.refuse(path or name, f"{shown(value)}: expected an object")
+            self.spoil(path or name, f"{shown(value)}: expected an object")
             return {}
         given = {key: item for key, item in value.items() if item is not None}
         out = {**kind.defaults}
         for key, item in given.items():
             prop = kind.properties.get(key)
-            at = f"{path}.{key}" if path else key
+            word = key if prop is not None or (key.isidentifier() and len(key) < 60) else shown(key)
+            at = f"{path}.{word}" if path else word
             if prop is None:
                 self.refuse(at, f"{name} has no such property")
             elif not prop.row.carried:
                 self.refuse(at, f"refused: {prop.row.text}")
             else:
                 out[key] = self.value(prop, item, at)
+                if self.spoilt and not path and (key, prop.of) in kind.objects:
+                    out[key], self.spoilt = default(prop.of), False
         for key in kind.required:
             if key not in given and not (key == "choice" and kind.choices & given.keys()):
-                self.refuse(f"{path}.{key}" if path else key, f"missing, and {name} requires it")
+                self.spoil(f"{path}.{key}" if path else key, f"missing, and {name} requires it")
+        self.nameless = self.nameless or any(key in kind.properties and not isinstance(given.get(key), str) for key in NAME_KEYS)
         if kind.choices:
             self.choose(kind, given, out, path)
         for key, of in kind.objects:
@@ -175,7 +225,7 @@ class Checker:
         elif "choice" not in given and len(there) == 1:
             chosen = next(iter(there))
         elif len(there) > 1 and "choice" not in given:
-            self.refuse(path or kind.name, f"expected one of {', '.join(sorted(there))}, or choice")
+            self.spoil(path or kind.name, f"expected one of {', '.join(sorted(there))}, or choice")
             return
         for other in sorted(key for key in there if key != chosen):
             self.refuse(f"{path}.{other}" if path else other, f"not what choice selects, which is {chosen}")
@@ -183,6 +233,7 @@ class Checker:
             return
         out["choice"] = chosen
         prop = kind.properties.get(chosen)
+        self.spoilt = self.spoilt or (prop is not None and not prop.row.carried)
         if prop is not None and prop.row.carried and chosen in kind.choices and chosen not in given:
             if prop.kind == "object":
                 out[chosen] = default(prop.of)
@@ -194,51 +245,70 @@ class Checker:
             return self.object(prop.of, value, path)
         if prop.kind == "array":
             if not isinstance(value, list):
-                self.refuse(path, f"{shown(value)}: expected a list")
+                self.spoil(path, f"{shown(value)}: expected a list")
                 return []
             if len(value) < prop.fewest:
-                self.refuse(path, f"{len(value)} items: expected at least {prop.fewest}")
+                self.spoil(path, f"{len(value)} items: expected at least {prop.fewest}")
             assert prop.items is not None
-            return [self.value(prop.items, item, f"{path}[{n}]") for n, item in enumerate(value)]
+            return self.items(prop.items, value, path)
         if prop.kind == "boolean":
             if not isinstance(value, bool):
-                self.refuse(path, f"{shown(value)}: expected true or false")
+                self.spoil(path, f"{shown(value)}: expected true or false")
             return value
         return self.text(prop, value, path) if prop.kind == "string" else self.number(prop, value, path)
 
+    def items(self, prop: Property, value: list[Json], path: str) -> list[Json]:
+        """None stands for a spoilt item. An item without a name spoils the object around it, unless there is no list around."""
+        outer, out = self.spoilt, []
+        leaves_out = prop.kind == "object" and (self.depth == 0 or KINDS[prop.of].is_named())
+        self.depth += 1
+        for n, item in enumerate(value):
+            self.spoilt = False
+            found = self.value(prop, item, f"{path}[{n}]")
+            if self.spoilt and leaves_out:
+                self.lose(item)
+                found = None
+            else:
+                outer = outer or self.spoilt
+            out.append(found)
+        self.depth -= 1
+        self.spoilt = outer
+        return out
+
     def text(self, prop: Property, value: Json, path: str) -> Json:
         if not isinstance(value, str):
-            self.refuse(path, f"{shown(value)}: expected a text")
+            self.spoil(path, f"{shown(value)}: expected a text")
         elif prop.enum and value not in prop.enum:
-            self.refuse(path, f"{shown(value)}: expected one of {', '.join(prop.enum)}")
+            self.spoil(path, f"{shown(value)}: expected one of {', '.join(prop.enum)}")
         elif value in prop.row.refused:
-            self.refuse(path, f"{shown(value)}: refused: {prop.row.refused[value]}")
+            self.spoil(path, f"{shown(value)}: refused: {prop.row.refused[value]}")
         elif prop.longest is not None and len(value) > prop.longest:
-            self.refuse(path, f"{shown(value)}: expected at most {prop.longest} characters")
+            self.spoil(path, f"{shown(value)}: expected at most {prop.longest} characters")
         elif prop.pattern and not re.search(prop.pattern, value):
-            self.refuse(path, f"{shown(value)}: expected what matches {prop.pattern}")
+            self.spoil(path, f"{shown(value)}: expected what matches {prop.pattern}")
         elif prop.format in FORMATS and not FORMATS[prop.format][0](value):
-            self.refuse(path, f"{shown(value)}: expected {FORMATS[prop.format][1]}")
+            self.spoil(path, f"{shown(value)}: expected {FORMATS[prop.format][1]}")
         return value
 
     def number(self, prop: Property, value: Json, path: str) -> Json:
         whole = prop.kind == "integer"
         # Go's clients write 64-bit numbers as texts, as JSON of protocol buffers has them.
-        if prop.format == "uint64" and isinstance(value, str) and re.fullmatch(r"\d{1,20}", value):
+        if prop.format == "uint64" and isinstance(value, str) and re.fullmatch(r"[0-9]{1,20}", value):
             value = int(value)
         if isinstance(value, float) and whole and value.is_integer():
             value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or value != value:
-            self.refuse(path, f"{shown(value)}: expected a {'whole ' if whole else ''}number")
+        if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or value != value or abs(value) == math.inf:
+            self.spoil(path, f"{shown(value)}: expected a {'whole ' if whole else ''}number")
         elif (prop.low is not None and value < prop.low) or (prop.high is not None and value > prop.high):
             low, high = prop.low, prop.high
             bounds = f"from {low} to {high}" if None not in (low, high) else f"at least {low}" if high is None else f"at most {high}"
-            self.refuse(path, f"{value}: expected a number {bounds}")
+            self.spoil(path, f"{shown(value)}: expected a number {bounds}")
         return value
 
 
+@functools.cache
 def default(name: str) -> Object:
-    """An object of which the request has nothing."""
+    """An object of which the request has nothing. All requests share it."""
     return Checker().object(name, {}, "")
 
 
@@ -247,7 +317,8 @@ def check_list(name: str, value: Json) -> list[Object]:
     if not isinstance(value, list):
         raise Refused([f"{shown(value)}: expected a list"])
     checker = Checker()
-    out = [checker.object(name, item, f"[{n}]") for n, item in enumerate(value)]
+    with contextlib.suppress(Full):
+        out = [checker.object(name, item, f"[{n}]") for n, item in enumerate(value)]
     if checker.errors:
         raise Refused(checker.errors)
     return out
@@ -256,7 +327,8 @@ def check_list(name: str, value: Json) -> list[Object]:
 def check(name: str, value: Json) -> Object:
     """@return the request with defaults; raises Refused."""
     checker = Checker()
-    out = checker.object(name, value, "")
+    with contextlib.suppress(Full):
+        out = checker.object(name, value, "")
     if checker.errors:
         raise Refused(checker.errors)
     return out

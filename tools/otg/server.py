@@ -23,6 +23,8 @@ from .tester import Tester
 # An answer may wait for generators, and send a capture of gigabytes.
 LIMITS = server.Limits(patience_s=60.0, answer_s=3600.0, body_bytes=64 << 20)
 FILE_BYTES = 1 << 18
+# Of a request, in JSON: parsed, each takes up to 200 bytes, and a checked one as much again.
+MOST_VALUES = 1 << 21
 
 Routes = dict[str, dict[str, Callable[[Any], Any]]]
 
@@ -99,6 +101,11 @@ class Handler(server.Handler):
             self.call(methods[self.command], raw)
 
     def call(self, serve: Callable[[Any], Any], raw: bytes) -> None:
+        # Each value follows one of these bytes, which texts have too. Before parsing, which is where memory goes.
+        most_values = sum(map(raw.count, (b",", b":", b"[")))
+        if most_values > MOST_VALUES:
+            self.fail(HTTPStatus.BAD_REQUEST, [f"{most_values} commas, colons and brackets: expected at most {MOST_VALUES}"])
+            return
         try:
             given = json.loads(raw) if self.command != "GET" else None
         except (ValueError, RecursionError) as error:
