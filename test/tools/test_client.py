@@ -118,13 +118,6 @@ class Client(unittest.TestCase):
             d.call("info")
         self.assertTrue(caught.exception.silent)
 
-    def test_notifications_are_kept(self):
-        event = {"jsonrpc": "2.0", "method": "event", "params": {"level": "warning", "text": "x"}}
-        fake = self.fake([json.dumps(one).encode() + b"\n" for one in (event, REPLY, event)], "hang")
-        with desk.Desk(fake.path, 60) as client:
-            self.assertEqual(client.call("flows"), REPLY["result"])
-            self.assertEqual([client.notification(60), client.notification(60), client.notification(0.01)], [event, event, None])
-
     def test_refusals(self):
         cases = (({"code": -32602, "message": "PORT = 7", "data": {"expected": "a number", "usage": "port PORT"}}, desk.Refused, "PORT = 7: expected a number"),
                  ({"code": -32000, "message": "a whole line"}, desk.Refused, "a whole line"),

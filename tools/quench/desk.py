@@ -2,7 +2,6 @@
 """A client of a program's socket: JSON-RPC 2.0, one JSON text a line (doc/interface.md). Needs nothing but Python."""
 from __future__ import annotations
 
-import collections
 import contextlib
 import json
 import os
@@ -114,7 +113,7 @@ def name_of(path: str) -> str:
 
 
 class Desk:
-    """A connection. Any thread may call, one at a time; notifications are for one thread.
+    """A connection. Any thread may call, one at a time.
 
     Each call ends within patience_s, whatever the program does. After a failed exchange the connection is closed: a late reply could
     be taken for the reply to the next request.
@@ -125,7 +124,6 @@ class Desk:
         self.path, self.patience_s, self.most_bytes = path, patience_s, most_bytes
         self.lock = threading.Lock()
         self.rest = b""  # received after the last line
-        self.told: collections.deque[Row] = collections.deque()  # notifications
         self.number = 0
         self.socket = socket.socket(socket.AF_UNIX)
         try:
@@ -198,17 +196,9 @@ class Desk:
             raise Gone(f"{self.path}: expected JSON, got {line[:60].decode(errors='replace')}") from error
 
     def _reply(self, number: int, end_s: float) -> Row:
-        """To this request; notifications that come before it are kept."""
-        while True:
-            found = self._message(end_s)
-            if not isinstance(found, dict):
-                break
-            if "method" in found:
-                self.told.append(found)
-            elif found.get("id") in (number, None) and ("result" in found or isinstance(found.get("error"), dict)):
-                return found  # a request that cannot be read has no number
-            else:
-                break
+        found = self._message(end_s)
+        if isinstance(found, dict) and found.get("id") in (number, None) and ("result" in found or isinstance(found.get("error"), dict)):
+            return found  # a request that cannot be read has no number
         raise Gone(f"{self.path}: expected the reply to request {number}")
 
     def _exchange(self, calls: Sequence[Call]) -> list[Row]:
@@ -250,16 +240,6 @@ class Desk:
     def batch(self, calls: Sequence[Call]) -> list[Any]:
         """The results of several calls, without a wait between them. @raise Gone, Refused: by one of them; the others are done"""
         return [self._result(reply) for reply in self._exchange(calls)]
-
-    def notification(self, patience_s: float) -> Row | None:
-        """The next line that the program sends unasked, after call("subscribe", ...): {"method": .., "params": ..}. @raise Gone"""
-        if self.told:
-            return self.told.popleft()
-        try:
-            found: Row = self._message(time.monotonic() + patience_s)
-        except TimeoutError:
-            return None
-        return found
 
 
 def describe(path: str, several: bool) -> str:

@@ -305,42 +305,10 @@ params_schema(const struct desk_method *m)
 
 static json_t *methods_reply(struct desk_call *call);
 
-static json_t *
-subscribe_reply(struct desk_call *call)
-{
-	const json_t *list = json_object_get(call->params, "to"), *word;
-	unsigned int topics = 0;
-	json_t *rows;
-	size_t i;
-
-	json_array_foreach (list, i, word) {
-		unsigned int t = 0;
-
-		while (t < DESK_TOPICS && strcmp(json_string_value(word), desk_topic_words[t]) != 0)
-			t++;
-		if (t == DESK_TOPICS)
-			return desk_refuse_param(call, "events", "TO = %.100s",
-						 json_string_value(word));
-		topics |= 1u << t;
-	}
-	*call->topics = topics;
-	rows = json_array();
-	for (unsigned int t = 0; t < DESK_TOPICS; t++)
-		if (topics >> t & 1)
-			json_array_append_new(rows, json_string(desk_topic_words[t]));
-	return json_pack("{s:o}", "to", rows);
-}
-
-static const struct desk_param topic_params[] = {
-	{"to", DESK_WORDS, true, "what to send from now on: events; an empty list ends it"},
-	{0},
-};
-
 /* Methods of every program. */
 static const struct desk_method own_methods[] = {
 	{"methods", NULL, "Returns the methods, and the JSON Schema of their parameters",
 	 methods_reply},
-	{"subscribe", topic_params, "Sets which notifications this client gets", subscribe_reply},
 };
 #define OWN_METHODS ARRAY_LEN(own_methods)
 
@@ -457,9 +425,9 @@ is_flat(const char *text, size_t n)
 
 /* @return the reply; NULL: the request was a notification. */
 static json_t *
-reply_to(const struct desk *desk, unsigned int *topics, const json_t *request)
+reply_to(const struct desk *desk, const json_t *request)
 {
-	struct desk_call of_request = {.desk = desk, .topics = topics}, *call = &of_request;
+	struct desk_call of_request = {.desk = desk}, *call = &of_request;
 	const char *fault = fault_of(request, &call->params), *name;
 	json_t *id = json_object_get(request, "id"), *result = NULL, *reply;
 
@@ -493,14 +461,14 @@ reply_to(const struct desk *desk, unsigned int *topics, const json_t *request)
 
 /* The replies to a batch; NULL: it had notifications only. */
 static json_t *
-replies_to(const struct desk *desk, unsigned int *topics, const json_t *batch)
+replies_to(const struct desk *desk, const json_t *batch)
 {
 	json_t *replies = json_array(), *reply;
 	const json_t *request;
 	size_t i;
 
 	json_array_foreach (batch, i, request) {
-		reply = reply_to(desk, topics, request);
+		reply = reply_to(desk, request);
 		if (reply != NULL)
 			json_array_append_new(replies, reply);
 	}
@@ -529,7 +497,7 @@ line_of(const json_t *reply)
 }
 
 char *
-desk_answer(const struct desk *desk, const char *text, size_t n, unsigned int *topics)
+desk_answer(const struct desk *desk, const char *text, size_t n)
 {
 	struct desk_call call = {.desk = desk};
 	json_t *request = NULL, *reply;
@@ -549,7 +517,7 @@ desk_answer(const struct desk *desk, const char *text, size_t n, unsigned int *t
 	} else {
 		bool batch = json_array_size(request) > 0;
 
-		reply = batch ? replies_to(desk, topics, request) : reply_to(desk, topics, request);
+		reply = batch ? replies_to(desk, request) : reply_to(desk, request);
 	}
 	line = reply == NULL && !lacks_memory ? NULL : line_of(reply);
 	json_decref(reply);
@@ -558,9 +526,9 @@ desk_answer(const struct desk *desk, const char *text, size_t n, unsigned int *t
 }
 
 static char *
-answer(const void *desk, const char *text, size_t n, unsigned int *topics)
+answer(const void *desk, const char *text, size_t n)
 {
-	return desk_answer(desk, text, n, topics);
+	return desk_answer(desk, text, n);
 }
 
 /* What DPDK's own telemetry says of us: its clients find the desk by it. */
@@ -589,24 +557,6 @@ register_info(const struct desk *desk)
 					  "Returns program, version and its JSON-RPC socket");
 }
 
-/* Lines that the program says, as notifications. */
-static void
-tell_event(const char *level, const char *text)
-{
-	json_t *event;
-	char *line;
-
-	if (!desk_socket_wants(DESK_EVENTS))
-		return;
-	event = json_pack("{s:s, s:s, s:{s:s, s:s}}", "jsonrpc", VERSION, "method", "event",
-			  "params", "level", level, "text", text);
-	line = json_dumps(event, JSON_COMPACT);
-	if (line != NULL)
-		desk_socket_tell(DESK_EVENTS, line);
-	free(line);
-	json_decref(event);
-}
-
 int
 desk_open(struct desk *desk)
 {
@@ -625,7 +575,6 @@ desk_open(struct desk *desk)
 		rc = desk_socket_open(&desk->socket, rte_eal_get_runtime_dir(), answer, desk);
 	if (rc == 0)
 		rc = register_info(desk);
-	say_listen(tell_event);
 	if (rc == 0 && desk->active != NULL)
 		rc = active_config_start(desk->active);
 	if (rc != 0) {
@@ -645,7 +594,6 @@ desk_close(struct desk *desk)
 	mailbox_close(&desk->mailbox);
 	if (desk->active != NULL)
 		active_config_stop(desk->active);
-	say_listen(NULL);
 	desk_socket_close(desk->socket);
 	desk->socket = NULL;
 	mailbox_destroy(&desk->mailbox);

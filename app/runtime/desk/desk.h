@@ -61,7 +61,6 @@ struct desk_call {
 	const struct desk_method *method;
 	const struct config_version *version; /* of desk->active: active when the call arrived */
 	const json_t *params;                 /* an object, checked against the method's list */
-	unsigned int *topics;                 /* of the client: 1 << enum desk_topic */
 	enum desk_error code;
 	char error[DESK_ERROR_CHARS + 1];       /* what is wrong */
 	char expected[DESK_EXPECTED_CHARS + 1]; /* what was expected; "": error says it */
@@ -102,11 +101,10 @@ void desk_close(struct desk *desk);
 /**
  * Answer one text: a request, or a batch of them.
  *
- * @param topics  What the client subscribed to; `subscribe` changes it.
- * @return        The line of the reply with its line end, for free(); NULL: the text was a
- *                notification and has no reply, or memory is lacking.
+ * @return  The line of the reply with its line end, for free(); NULL: the text was a notification and
+ *          has no reply, or memory is lacking.
  */
-char *desk_answer(const struct desk *desk, const char *text, size_t n, unsigned int *topics);
+char *desk_answer(const struct desk *desk, const char *text, size_t n);
 
 /** Time since the start of the run. */
 uint64_t desk_now_ns(const struct desk_call *call);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,16 +22,11 @@
 /* Programs that may share a --file-prefix. */
 #define MOST_SOCKETS 64u
 #define NS_PER_MS 1000000u
-/* Most bytes of notifications that wait for the thread, or for a client. */
-#define WAITING_BYTES (4u << 20)
-
-const char *const desk_topic_words[DESK_TOPICS] = {"events"};
 
 struct client {
 	int fd;     /* -1: free */
 	bool ended; /* it sends no more; its replies may still wait */
-	unsigned int topics;
-	char *in; /* DESK_REQUEST_BYTES while it has begun a line, else NULL */
+	char *in;   /* DESK_REQUEST_BYTES while it has begun a line, else NULL */
 	size_t n_in;
 	char *out; /* lines for it */
 	size_t n_out, sent;
@@ -49,41 +43,6 @@ struct desk_socket {
 	bool has_thread;
 	struct client clients[DESK_CLIENTS];
 };
-
-/* Notifications on their way to the thread of the open socket. */
-static struct {
-	pthread_mutex_t lock;
-	atomic_uint wanted; /* topics with a subscriber */
-	int wake;           /* -1: no socket is open */
-	char *lines[DESK_TOPICS];
-	size_t n[DESK_TOPICS];
-} told = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = -1};
-
-bool
-desk_socket_wants(enum desk_topic topic)
-{
-	return atomic_load_explicit(&told.wanted, memory_order_relaxed) >> topic & 1;
-}
-
-void
-desk_socket_tell(enum desk_topic topic, const char *line)
-{
-	size_t n = strlen(line);
-	char *more;
-
-	pthread_mutex_lock(&told.lock);
-	more = told.wake < 0 || told.n[topic] + n >= WAITING_BYTES
-		       ? NULL
-		       : realloc(told.lines[topic], told.n[topic] + n + 1);
-	if (more != NULL) {
-		memcpy(more + told.n[topic], line, n);
-		more[told.n[topic] + n] = '\n';
-		told.lines[topic] = more;
-		told.n[topic] += n + 1;
-		(void)eventfd_write(told.wake, 1);
-	}
-	pthread_mutex_unlock(&told.lock);
-}
 
 const char *
 desk_socket_path(const struct desk_socket *s)
@@ -199,7 +158,7 @@ answer_line(struct desk_socket *s, struct client *c)
 		return give(c, too_long, sizeof(too_long) - 1) && send_out(c);
 	}
 	n = (size_t)(end - c->in);
-	line = s->answer(s->arg, c->in, n, &c->topics);
+	line = s->answer(s->arg, c->in, n);
 	memmove(c->in, end + 1, c->n_in - n - 1);
 	c->n_in -= n + 1;
 	if (line != NULL)
@@ -270,39 +229,6 @@ accept_client(struct desk_socket *s)
 	close(fd);
 }
 
-/* Pass on what was told, and note which topics have subscribers. */
-static void
-pass_on(struct desk_socket *s)
-{
-	unsigned int wanted = 0;
-	eventfd_t woken;
-
-	(void)eventfd_read(s->wake, &woken);
-	for (unsigned int i = 0; i < DESK_CLIENTS; i++)
-		wanted |= s->clients[i].fd < 0 ? 0 : s->clients[i].topics;
-	atomic_store_explicit(&told.wanted, wanted, memory_order_relaxed);
-	for (unsigned int t = 0; t < DESK_TOPICS; t++) {
-		char *lines;
-		size_t n;
-
-		pthread_mutex_lock(&told.lock);
-		lines = told.lines[t];
-		n = told.n[t];
-		told.lines[t] = NULL;
-		told.n[t] = 0;
-		pthread_mutex_unlock(&told.lock);
-		for (unsigned int i = 0; n > 0 && i < DESK_CLIENTS; i++) {
-			struct client *c = &s->clients[i];
-
-			if (c->fd >= 0 && c->topics >> t & 1 &&
-			    (c->n_out - c->sent + n > 2 * WAITING_BYTES || !give(c, lines, n) ||
-			     !send_out(c)))
-				end_client(c);
-		}
-		free(lines);
-	}
-}
-
 /* What the thread waits for: the two files first, then a row for each client. */
 static int
 wait_for_work(const struct desk_socket *s, struct pollfd p[DESK_CLIENTS + 2])
@@ -335,24 +261,9 @@ run(void *arg)
 		for (unsigned int i = 0; i < DESK_CLIENTS && !atomic_load(&s->stop); i++)
 			if (s->clients[i].fd >= 0 && !serve(s, &s->clients[i], p[i + 2].revents))
 				end_client(&s->clients[i]);
-		pass_on(s);
 		if (p[0].revents != 0)
 			accept_client(s);
 	}
-}
-
-static void
-hear(int wake)
-{
-	pthread_mutex_lock(&told.lock);
-	told.wake = wake;
-	for (unsigned int t = 0; t < DESK_TOPICS; t++) {
-		free(told.lines[t]);
-		told.lines[t] = NULL;
-		told.n[t] = 0;
-	}
-	pthread_mutex_unlock(&told.lock);
-	atomic_store(&told.wanted, 0);
 }
 
 int
@@ -381,7 +292,6 @@ desk_socket_open(struct desk_socket **opened, const char *dir, desk_answer_fn *a
 	if (rc == 0 && listen(s->fd, DESK_CLIENTS) != 0)
 		rc = -errno;
 	if (rc == 0) {
-		hear(s->wake);
 		rc = control_thread_start(&s->thread, "quench-desk", run, s);
 		s->has_thread = rc == 0;
 	}
@@ -397,7 +307,6 @@ desk_socket_close(struct desk_socket *s)
 {
 	if (s == NULL)
 		return;
-	hear(-1);
 	atomic_store(&s->stop, true);
 	if (s->has_thread) {
 		(void)eventfd_write(s->wake, 1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The socket of a front desk: clients, their lines, and events for those that subscribed.
+ * The socket of a front desk: clients and their lines.
  *
  * The file is quench.sock in EAL's runtime folder, or quench.sock:1 and so on if programs with the
  * same --file-prefix listen already; mode 0660. One request of a client is answered at a time. A
@@ -18,14 +18,10 @@
 #define DESK_CLIENTS 64u
 #define DESK_PATIENCE_MS 10000u
 
-/* What a client may subscribe to. */
-enum desk_topic { DESK_EVENTS, DESK_TOPICS };
-extern const char *const desk_topic_words[DESK_TOPICS];
-
 struct desk_socket;
 
 /* @return as desk_answer(). */
-typedef char *desk_answer_fn(const void *arg, const char *text, size_t n, unsigned int *topics);
+typedef char *desk_answer_fn(const void *arg, const char *text, size_t n);
 
 /**
  * Listen, and answer lines by answer(arg, ...) on a thread of its own.
@@ -38,15 +34,6 @@ int desk_socket_open(struct desk_socket **s, const char *dir, desk_answer_fn *an
 
 /** Path of the socket. */
 const char *desk_socket_path(const struct desk_socket *s);
-
-/** Has a client subscribed to the topic? Any thread. */
-bool desk_socket_wants(enum desk_topic topic);
-
-/**
- * Send a line, without its line end, to the clients that subscribed to the topic. Never waits for a
- * client. Any thread; does nothing while no socket is open.
- */
-void desk_socket_tell(enum desk_topic topic, const char *line);
 
 /** Stop answering, remove the file, and free; NULL does nothing. */
 void desk_socket_close(struct desk_socket *s);

@@ -29,23 +29,11 @@ say_as(const char *program)
 	name = program;
 }
 
-static _Atomic(say_listener *) listener;
-
-void
-say_listen(say_listener *to)
-{
-	atomic_store(&listener, to);
-}
-
 /* Each line is one write(), so that lines of several programs on one terminal do not mix. */
 static void
 say_line(const char *level, const char *text)
 {
-	say_listener *to = atomic_load(&listener);
-
 	fprintf(stderr, "%s: %s%s%s\n", name, level, *level != '\0' ? ": " : "", text);
-	if (to != NULL)
-		to(*level != '\0' ? level : "event", text);
 }
 
 static void

@@ -36,12 +36,6 @@ void say_unwritten(const char *path, int error);
  */
 void say_keep_warnings(void (*keep)(void *arg, const char *text), void *arg);
 
-/* Gets the level, "event", "warning" or "error", and the text. Any thread; must not say. */
-typedef void say_listener(const char *level, const char *text);
-
-/** Pass every line to a listener too; NULL: no longer. It may be called until after that. */
-void say_listen(say_listener *to);
-
 /* Most lines of one event in a second; further ones are only counted. */
 #define SAY_EVENTS_PER_S 10u
 

@@ -375,26 +375,6 @@ TEST(one_client_too_many_is_told)
 		close(fds[i]);
 }
 
-TEST(events_go_to_those_who_subscribed)
-{
-	assert_answer(REQUEST("1", "\"subscribe\",\"params\":{\"to\":[\"events\"]}"),
-		      RESULT("1", "{\"to\":[\"events\"]}"));
-	/* From the next round of the desk's thread on. */
-	assert_answer(REQUEST("2", "\"params\",\"params\":{\"word\":2}"),
-		      RESULT("2", "{\"number\":5,\"word\":\"2\",\"words\":\"\"}"));
-	while (!desk_socket_wants(DESK_EVENTS))
-		sched_yield();
-	say_warning("port %u: the link is down", 1);
-	assert_line(client, "{\"jsonrpc\":\"2.0\",\"method\":\"event\",\"params\":{\"level\":"
-			    "\"warning\",\"text\":\"port 1: the link is down\"}}");
-	assert_answer(REQUEST("1", "\"subscribe\",\"params\":{\"to\":[\"storms\"]}"),
-		      ERROR("1", "-32602",
-			    "\"TO = storms\",\"data\":{\"expected\":\"events\","
-			    "\"usage\":\"subscribe to\"}"));
-	assert_answer(REQUEST("1", "\"subscribe\",\"params\":{\"to\":[]}"),
-		      RESULT("1", "{\"to\":[]}"));
-}
-
 static void *
 serve_one(void *arg)
 {
