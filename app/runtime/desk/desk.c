@@ -484,15 +484,15 @@ line_of(const json_t *reply)
 	static const char no_memory[] =
 		"{\"jsonrpc\":\"" VERSION "\",\"id\":null,\"error\":{\"code\":-32603,"
 		"\"message\":\"out of memory\"}}\n";
-	size_t n = json_dumpb(reply, NULL, 0, JSON_COMPACT);
-	char *line = n == 0 || lacks_memory ? NULL : malloc(n + 2);
+	char *text = json_dumps(reply, JSON_COMPACT);
+	size_t n = text == NULL ? 0 : strlen(text);
+	char *line = n == 0 || lacks_memory ? NULL : realloc(text, n + 2);
 
-	if (line == NULL || json_dumpb(reply, line, n, JSON_COMPACT) != n) {
-		free(line);
+	if (line == NULL) {
+		free(text);
 		return strdup(no_memory);
 	}
-	line[n] = '\n';
-	line[n + 1] = '\0';
+	memcpy(line + n, "\n", 2);
 	return line;
 }
 

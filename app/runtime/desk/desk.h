@@ -101,8 +101,8 @@ void desk_close(struct desk *desk);
 /**
  * Answer one text: a request, or a batch of them.
  *
- * @return  The line of the reply with its line end, for free(); NULL: the text was a notification and
- *          has no reply, or memory is lacking.
+ * @return  The line of the reply with its line end, for free(); NULL: the text was a notification
+ *          and has no reply, or memory is lacking.
  */
 char *desk_answer(const struct desk *desk, const char *text, size_t n);
 

@@ -2,6 +2,8 @@
 """Rows of a QP's trace in words, one by one or as a story of a few lines. lib/ctl/results/explain.h has the same words for quench-lab."""
 from __future__ import annotations
 
+import collections
+import functools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -30,8 +32,13 @@ class Event(NamedTuple):
         return self.before is not None and self.row[stage] > self.before[stage]
 
 
+@functools.cache
+def deeds(reason: str) -> frozenset[str]:
+    return frozenset(word for word in reason.split("+") if word != "state")
+
+
 def event(row: Row, before: Row | None) -> Event:
-    did = frozenset(word for word in row["reason"].split("+") if word != "state")
+    did = deeds(row["reason"])
     return Event(row, did, before or (row if not did or "start" in did else None))
 
 
@@ -119,49 +126,55 @@ COUNTS = {"cnp": ("CNP", "CNPs"), "cut": ("cut", "cuts"), "fast": ("fast recover
           "hyper": ("hyper increase", "hyper increases"), "reload": ("change of parameters", "changes of parameters")}
 
 
-class Chapter(NamedTuple):
-    """Consecutive events, as one line: those from first to before end."""
+class Chapters:
+    """Consecutive events, a line each. A chapter is known by the number of its first event."""
 
-    first: int
-    end: int
-    low: float   # rates
-    high: float
-    told: bool   # a start or an end: always has a line of its own
-    reloads: bool
+    def __init__(self, found: Sequence[Event]) -> None:
+        rates = [e.rate for e in found]
+        before = [e.rate_before or e.rate for e in found]
+        self.low: list[float] = [min(pair) for pair in zip(before, rates)]
+        self.high: list[float] = [max(pair) for pair in zip(before, rates)]
+        self.told = [not e.did or "start" in e.did for e in found]  # a start or an end: always has a line of its own
+        self.reloads = ["reload" in e.did for e in found]
+        self.next = list(range(1, len(found) + 1))
+        self.last = list(range(-1, len(found)))  # the chapter before; that of the end is at the end
+        self.here = bytearray(b"\x01") * len(found)  # 0: it has been joined to another
+        self.n = len(found)
+        self.far = [self.distance(i, i + 1) for i in range(len(found) - 1)] + [FAR]
 
+    def distance(self, i: int, j: int) -> float:
+        """The ratio of the highest to the lowest rate, doubled if one of them alone has a reload."""
+        if self.told[i] or self.told[j]:
+            return FAR
+        low = self.low[i] if self.low[i] < self.low[j] else self.low[j]
+        high = self.high[i] if self.high[i] > self.high[j] else self.high[j]
+        return (high / low if low else 1.0) * (1 if self.reloads[i] == self.reloads[j] else 2)
 
-def chapter(i: int, e: Event) -> Chapter:
-    before = e.rate_before or e.rate
-    return Chapter(i, i + 1, min(before, e.rate), max(before, e.rate), not e.did or "start" in e.did, "reload" in e.did)
+    def join(self, i: int) -> None:
+        """Join a chapter and the next one."""
+        j = self.next[i]
+        self.low[i] = min(self.low[i], self.low[j])
+        self.high[i] = max(self.high[i], self.high[j])
+        self.reloads[i] = self.reloads[i] or self.reloads[j]
+        end = self.next[i] = self.next[j]
+        self.last[end] = i
+        self.here[j] = 0
+        self.n -= 1
+        self.far[i] = self.distance(i, end) if end < len(self.far) else FAR
+        if self.last[i] >= 0:
+            self.far[self.last[i]] = self.distance(self.last[i], i)
 
-
-def join_pairs(chapters: Sequence[Chapter], near: float) -> tuple[list[Chapter], float]:
-    """Join neighbours that are near, each once, so that all grow equally. @return also the least distance of neighbours that are not
-
-    The distance is the ratio of the highest to the lowest rate, doubled if one of them alone has a reload.
-    """
-    found: list[Chapter] = []
-    least = FAR
-    one = chapters[0]
-    pending = True  # one is not in found yet
-    for other in chapters[1:]:
-        if not pending:
-            one, pending = other, True
-            continue
-        low = one[2] if one[2] < other[2] else other[2]
-        high = one[3] if one[3] > other[3] else other[3]
-        far = FAR if one[4] or other[4] else (high / low if low else 1.0) * (1 if one[5] == other[5] else 2)
-        if far <= near:
-            found.append(Chapter(one[0], other[1], low, high, False, one[5] or other[5]))
-            pending = False
-            continue
-        if far < least:
-            least = far
-        found.append(one)
-        one = other
-    if pending:
-        found.append(one)
-    return found, least
+    def join_pairs(self, near: float, among: Sequence[int]) -> list[int]:
+        """Join neighbours that are near, each once, so that all grow equally. @return those that are near now, in order"""
+        joined: list[int] = []
+        busy = -1  # the chapter that has grown last
+        for i in among:
+            if self.far[i] <= near and busy < i and (busy < 0 or self.next[busy] <= i):
+                self.join(i)
+                joined.append(i)
+                busy = i
+        nearer = {k for i in joined for k in (self.last[i], i) if k >= 0 and self.far[k] <= near}
+        return sorted(nearer)
 
 
 def line(of: Sequence[Event], low: float, high: float) -> str:
@@ -172,7 +185,8 @@ def line(of: Sequence[Event], low: float, high: float) -> str:
     text = f"{first.row['time_ns'] / 1e6:12.4f} ms  to {last.row['time_ns'] / 1e6:.4f} ms  {rate(begin)} to {rate(end)}"
     if low < min(begin, end) or high > max(begin, end):
         text += f", between {rate(low)} and {rate(high)}"
-    counts = {word: sum(word in e.did for e in of) for word in COUNTS}
+    deeds_of = collections.Counter(e.did for e in of)
+    counts = {word: sum(n for did, n in deeds_of.items() if word in did) for word in COUNTS}
     parts = {word: f"{n} {COUNTS[word][n != 1]}" for word, n in counts.items() if n}
     timer, counter = (sum(e.rose(stage) and "cut" not in e.did for e in of) for stage in ("time_stage", "byte_stage"))
     reloads = parts.pop("reload", "")
@@ -187,10 +201,12 @@ def story(found: Sequence[Event], most_lines: int) -> list[str]:
     Neighbours are joined, first those across which the rate changed least. So the start, where the rate falls by orders of magnitude,
     is told event by event, and a steady state in a line.
     """
-    chapters, near = [chapter(i, e) for i, e in enumerate(found)], 1.0
-    while len(chapters) > most_lines and near < FAR:
-        before = len(chapters)
-        chapters, least = join_pairs(chapters, near)
-        if len(chapters) == before:
-            near = max(near, least / 1.07) * 1.07
-    return [line(found[one.first:one.end], one.low, one.high) for one in chapters]
+    chapters, near = Chapters(found), 1.0
+    firsts: Sequence[int] = range(len(found))
+    while chapters.n > most_lines and near < FAR:
+        among: Sequence[int] = [i for i in firsts if chapters.far[i] <= near]
+        while among and chapters.n > most_lines:
+            among = chapters.join_pairs(near, among)
+        firsts = [i for i in firsts if chapters.here[i]]
+        near = max(near, min(chapters.far[i] for i in firsts) / 1.07) * 1.07
+    return [line(found[i:chapters.next[i]], chapters.low[i], chapters.high[i]) for i in firsts]
