@@ -24,11 +24,11 @@
 #include "quench-switch/desk/switch_report.h"
 #include "quench-switch/nodes/shards.h"
 #include "quench-switch/nodes/watch.h"
-#include "switch/monitor/dcbx.h"
+#include "switch/monitor/sw_dcbx.h"
 #include "switch/params/port_names.h"
 #include "switch/sw.h"
 #include "quench-switch/desk/switch_methods.h"
-#include "quench-switch/config/thresholds.h"
+#include "quench-switch/config/threshold_advice.h"
 #include "tm/buffer/mmu_part.h"
 #include "wire/link/lldp.h"
 

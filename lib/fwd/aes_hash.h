@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Keyed hash by the AES instructions: four rounds of AES (FIPS 197) over a 64-bit number, with
- * secret round keys, cut to 32 bits. It takes 7 instructions where HalfSipHash (fwd/half_sip.h)
- * takes 45, and is for the table that is looked up for each frame.
+ * secret round keys, cut to 32 bits. It takes 7 instructions where HalfSipHash
+ * (base/numbers/half_sip.h) takes 45, and is for the table that is looked up for each frame.
  *
  * Over four rounds, a given difference of two numbers becomes a given difference of two states with
  * a probability of at most 2^-113 (Keliher and Sui, "Exact maximum expected differential and linear
@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <wmmintrin.h>
 
-#include "fwd/half_sip.h"
+#include "base/numbers/half_sip.h"
 
 #define AES_HASH_ROUNDS 4
 /* Callers need it too, so that the hash is inlined. */

@@ -19,8 +19,8 @@
  * addresses are not learned and known ones do not move to the port, so a flood of forged sources
  * evicts no other address. Their frames are still forwarded, and counted.
  *
- * The hash is keyed (fwd/aes_hash.h, or fwd/half_sip.h on a CPU without AES instructions), so a
- * sender cannot construct addresses that share a bucket.
+ * The hash is keyed (fwd/aes_hash.h, or base/numbers/half_sip.h on a CPU without AES instructions),
+ * so a sender cannot construct addresses that share a bucket.
  * An address is stored less than FDB_MAX_PROBES buckets from its home, which bounds the cost of a
  * frame.
  *

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "fwd/half_sip.h"
+#include "base/numbers/half_sip.h"
 
 #define FDB_UNKNOWN UINT16_MAX
 #define FDB_MIN_ENTRIES 8u

@@ -30,8 +30,8 @@
  * neighbour of that port that failed or did not answer in time. A neighbour entered from an
  * announcement and never used is idle at once. A neighbour in use is never replaced.
  *
- * The hash is keyed (fwd/half_sip.h). At most a quarter of the slots is used, and an entry of
- * neigh_claim() is less than NEIGH_MAX_PROBES from its home slot.
+ * The hash is keyed (base/numbers/half_sip.h). At most a quarter of the slots is used, and an entry
+ * of neigh_claim() is less than NEIGH_MAX_PROBES from its home slot.
  *
  * Invariant (tested): an unanswered request is repeated at most once per retrans_ns, unless the
  * neighbour announces its address or the owner calls neigh_unfix() or neigh_forget_learned().
@@ -47,7 +47,7 @@
 
 #include "base/field/field.h"
 #include "base/numbers/units.h"
-#include "fwd/half_sip.h"
+#include "base/numbers/half_sip.h"
 
 #define NEIGH_NONE UINT32_MAX
 #define NEIGH_TRIES 3

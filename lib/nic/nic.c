@@ -17,17 +17,17 @@
 #include "nic/frames/frames.h"
 #include "nic/gsi/gsi.h"
 #include "nic/io/fetch.h"
-#include "nic/io/rx.h"
+#include "nic/io/nic_rx.h"
 #include "nic/measure/measure.h"
 #include "nic/measure/trace.h"
 #include "nic/np/echo.h"
-#include "nic/np/np.h"
-#include "nic/place/cc.h"
-#include "nic/place/reads.h"
-#include "nic/place/shared.h"
+#include "nic/np/nic_np.h"
+#include "nic/rate/nic_cc.h"
+#include "nic/answers/reads.h"
+#include "nic/messages/nic_shared.h"
 #include "nic/port/port_state.h"
 #include "nic/port/share.h"
-#include "nic/transport/resolve.h"
+#include "nic/neighbour/nic_resolve.h"
 
 /*
  * Size of the pacing wheel. A slot of 32 ns is 1/7 of a 1 KB frame at 40 Gb/s.

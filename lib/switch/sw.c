@@ -10,9 +10,9 @@
 
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
-#include "switch/control/state.h"
+#include "switch/control/control_state.h"
 #include "switch/egress/pfc.h"
-#include "switch/egress/release.h"
+#include "switch/egress/sw_release.h"
 #include "switch/core/settings.h"
 #include "switch/forward/router.h"
 #include "switch/ingress/crossed.h"

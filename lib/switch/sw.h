@@ -39,19 +39,19 @@
 #include <stdint.h>
 
 #include "node/node.h"
-#include "switch/monitor/dcbx.h"
+#include "switch/monitor/sw_dcbx.h"
 #include "switch/control/dcbx_port.h"
 #include "switch/control/event_log.h"
 #include "switch/change/forwarding.h"
 #include "switch/monitor/link.h"
 #include "switch/control/owners.h"
-#include "switch/monitor/pfcwd.h"
-#include "switch/change/reload.h"
+#include "switch/monitor/sw_pfcwd.h"
+#include "switch/change/sw_reload.h"
 #include "switch/change/restart.h"
 #include "switch/monitor/watermarks.h"
 #include "switch/frame/pools.h"
-#include "switch/params/counters.h"
-#include "switch/params/params.h"
+#include "switch/params/sw_counters.h"
+#include "switch/params/sw_params.h"
 
 /**
  * Create a switch.

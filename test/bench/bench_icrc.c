@@ -10,7 +10,7 @@
 #include "../host_path.h"
 #include "base/numbers/array.h"
 #include "wire/icrc/icrc.h"
-#include "wire/icrc/impl.h"
+#include "wire/icrc/icrc_impl.h"
 #include "wire/roce/roce.h"
 
 #define ROUNDS 15

@@ -12,7 +12,7 @@
 #include "nic_set_up.h"
 #include "plain_loop.h"
 #include "base/numbers/array.h"
-#include "wire/icrc/impl.h"
+#include "wire/icrc/icrc_impl.h"
 #include "wire/roce/roce.h"
 
 #define FEW_FRAMES 512 /* over and over: more than the first-level cache holds */

@@ -7,7 +7,7 @@
 #include "ctl/switch_config/switch_config.h"
 #include "fuzz/router.h"
 #include "fuzz/sequence.h"
-#include "switch/params/counters.h"
+#include "switch/params/sw_counters.h"
 #include "switch/control/snapshot.h"
 #include "tm/buffer/mmu.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/field/field.h"
 #include "base/numbers/units.h"
-#include "ctl/config/compare.h"
+#include "ctl/config/config_compare.h"
 #include "fuzz/node.h"
 #include "wire/neighbour/arp.h"
 #include "wire/neighbour/icmp.h"

@@ -7,12 +7,12 @@
 
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
-#include "fabric/net/state.h"
+#include "fabric/net/net_state.h"
 #include "fabric_life.h"
 #include "nic/observe/flow_info.h"
 #include "nic/observe/wait.h"
 #include "nic/qp/payload.h"
-#include "switch/params/counters.h"
+#include "switch/params/sw_counters.h"
 #include "tm/buffer/mmu.h"
 
 #define PFC_WIRE_BYTES 64 /* a frame with FCS */

@@ -19,7 +19,7 @@
 #include <inttypes.h>
 
 #include "base/numbers/fixed.h"
-#include "ctl/config/compare.h"
+#include "ctl/config/config_compare.h"
 #include "ctl/switch_config/switch_config.h"
 #include "life.h"
 #include "pacer/token_bucket.h"

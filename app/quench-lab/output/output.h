@@ -12,7 +12,7 @@
 #include <jansson.h>
 
 #include "fabric/results/probe.h"
-#include "quench-lab/output/fluid.h"
+#include "quench-lab/output/output_fluid.h"
 #include "quench-lab/output/output_dump.h"
 #include "quench-lab/output/output_file.h"
 

@@ -10,7 +10,7 @@
 #include "base/sets/names.h"
 #include "runtime/notice/say.h"
 #include "quench-lab/output/output.h"
-#include "switch/params/counters.h"
+#include "switch/params/sw_counters.h"
 #include "tm/buffer/mmu.h"
 
 #define NAME_CHARS 63

@@ -9,7 +9,7 @@
 #include "runtime/report/report.h"
 #include "runtime/report/switch_json.h"
 #include "ctl/output/json.h"
-#include "switch/params/counters.h"
+#include "switch/params/sw_counters.h"
 
 /* Add frames lost on the cable to here; a switch port also has its own drop reasons. */
 static void

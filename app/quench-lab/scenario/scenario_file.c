@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/numbers/fixed.h"
-#include "ctl/config/sections.h"
+#include "ctl/config/config_sections.h"
 #include "ctl/nic_config/nic_config.h"
 #include "ctl/nic_config/workload_file.h"
 #include "ctl/switch_config/switch_config.h"
-#include "fabric/scenario/path.h"
+#include "fabric/scenario/scenario_path.h"
 #include "quench-lab/sections/capture_file.h"
 #include "quench-lab/sections/event_file.h"
 #include "quench-lab/sections/port_file.h"

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "ctl/config/kinds.h"
+#include "ctl/config/config_kinds.h"
 #include "fabric/scenario/scenario.h"
 
 #define SCENARIO_MAX_TRACES 16u

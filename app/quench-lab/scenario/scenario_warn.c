@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "ctl/nic_config/nic_config.h"
-#include "fabric/scenario/path.h"
+#include "fabric/scenario/scenario_path.h"
 #include "quench-lab/scenario/scenario_headroom.h"
 #include "runtime/notice/say.h"
 

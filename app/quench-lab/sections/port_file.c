@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/config/sections.h"
+#include "ctl/config/config_sections.h"
 
 /* The first rows, up to link_speed_bps, describe a device: they are not keys of a scenario. */
 static unsigned int

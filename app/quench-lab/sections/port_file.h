@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-#include "ctl/config/compare.h"
+#include "ctl/config/config_compare.h"
 #include "fabric/scenario/scenario.h"
 
 /** @return 0, -EINVAL or -ENOMEM with err filled in. */

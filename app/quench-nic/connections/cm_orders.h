@@ -7,7 +7,7 @@
 #define QUENCH_APP_QUENCH_NIC_CONNECTIONS_CM_ORDERS_H
 
 #include "nic/cm/cm.h"
-#include "runtime/desk/mailbox.h"
+#include "runtime/desk/desk_mailbox.h"
 
 struct cm_orders {
 	struct mailbox *mailbox;

@@ -3,7 +3,7 @@
 #ifndef QUENCH_APP_QUENCH_NIC_CONNECTIONS_CONNECTION_FLOW_H
 #define QUENCH_APP_QUENCH_NIC_CONNECTIONS_CONNECTION_FLOW_H
 
-#include "ctl/nic_config/flows.h"
+#include "ctl/nic_config/nic_flow.h"
 #include "nic/cm/cm.h"
 
 /**

@@ -4,7 +4,7 @@
 
 #include "base/numbers/array.h"
 #include "runtime/report/catalogue.h"
-#include "runtime/report/mempools.h"
+#include "runtime/methods/mempools.h"
 #include "nic/nic.h"
 
 /* clang-format off */

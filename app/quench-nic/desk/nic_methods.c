@@ -5,9 +5,9 @@
 
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
-#include "runtime/report/capture_method.h"
-#include "runtime/desk/config_methods.h"
-#include "runtime/report/mempools.h"
+#include "runtime/methods/capture_method.h"
+#include "runtime/methods/config_methods.h"
+#include "runtime/methods/mempools.h"
 #include "runtime/report/report.h"
 #include "runtime/notice/say.h"
 #include "ctl/output/json.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/report/report.h"
-#include "runtime/desk/config_methods.h"
+#include "runtime/methods/config_methods.h"
 #include "quench-nic/config/nic_version.h"
 #include "quench-nic/connections/connections.h"
 

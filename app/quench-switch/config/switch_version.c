@@ -11,8 +11,8 @@
 
 #include "runtime/port/ports.h"
 #include "runtime/run/run.h"
-#include "ctl/switch_config/tables.h"
-#include "quench-switch/config/thresholds.h"
+#include "ctl/switch_config/switch_tables.h"
+#include "quench-switch/config/threshold_advice.h"
 #include "switch/params/port_names.h"
 
 static void

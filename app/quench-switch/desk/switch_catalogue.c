@@ -4,8 +4,8 @@
 
 #include "base/numbers/array.h"
 #include "runtime/report/catalogue.h"
-#include "runtime/report/mempools.h"
-#include "switch/params/counters.h"
+#include "runtime/methods/mempools.h"
+#include "switch/params/sw_counters.h"
 #include "switch/sw.h"
 
 /* clang-format off */

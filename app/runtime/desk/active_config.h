@@ -20,8 +20,8 @@
 #include <stdbool.h>
 
 #include "runtime/desk/control_thread.h"
-#include "runtime/desk/mailbox.h"
-#include "ctl/config/compare.h"
+#include "runtime/desk/desk_mailbox.h"
+#include "ctl/config/config_compare.h"
 
 /* Longest time that a reply waits for the lcores. */
 #define ACTIVE_CONFIG_PATIENCE_MS 2000

@@ -13,7 +13,7 @@
 #include "runtime/notice/say.h"
 #include "ctl/output/json.h"
 #include "switch/sw.h"
-#include "switch/params/counters.h"
+#include "switch/params/sw_counters.h"
 
 json_t *
 report_program(const char *program, uint64_t elapsed_ns)

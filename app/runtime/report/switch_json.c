@@ -7,7 +7,7 @@
 #include "base/numbers/fixed.h"
 #include "runtime/report/report.h"
 #include "ctl/output/json.h"
-#include "switch/params/counters.h"
+#include "switch/params/sw_counters.h"
 #include "switch/params/port_names.h"
 #include "tm/buffer/mmu.h"
 

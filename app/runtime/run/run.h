@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "fwd/half_sip.h"
+#include "base/numbers/half_sip.h"
 #include "node/node.h"
 #include "runtime/run/opts.h"
 #include "runtime/poll/poll_loop.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/config/state.h"
+#include "ctl/config/config_state.h"
 #include "ctl/ini/file.h"
 
 static int

@@ -7,7 +7,7 @@
 #ifndef QUENCH_CTL_NIC_CONFIG_FRAME_STREAMS_H
 #define QUENCH_CTL_NIC_CONFIG_FRAME_STREAMS_H
 
-#include "ctl/config/kinds.h"
+#include "ctl/config/config_kinds.h"
 #include "nic/frames/frames.h"
 
 #define NIC_STREAM_NAME_CHARS 32

@@ -9,8 +9,8 @@
 #include "base/numbers/fixed.h"
 #include "base/sets/names.h"
 #include "base/numbers/units.h"
-#include "ctl/config/kinds.h"
-#include "ctl/config/sections.h"
+#include "ctl/config/config_kinds.h"
+#include "ctl/config/config_sections.h"
 #include "ctl/nic_config/workload_file.h"
 
 /*

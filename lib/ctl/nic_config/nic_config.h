@@ -8,7 +8,7 @@
  *                  the defaults of [rp], which the other keys override
  *   [np]           the notification point
  *   [receiver]     a slow receiver, and [pfc], its pause frames
- *   [flow NAME]    qp_count QPs to one peer (flows.h)
+ *   [flow NAME]    qp_count QPs to one peer (nic_flow.h)
  *   [frames NAME]  a stream of frames from a template (frame_streams.h)
  *
  * No function here calls config_finish(): a program may have sections of its own.
@@ -16,8 +16,8 @@
 #ifndef QUENCH_CTL_NIC_CONFIG_NIC_CONFIG_H
 #define QUENCH_CTL_NIC_CONFIG_NIC_CONFIG_H
 
-#include "ctl/config/compare.h"
-#include "ctl/nic_config/flows.h"
+#include "ctl/config/config_compare.h"
+#include "ctl/nic_config/nic_flow.h"
 
 /**
  * Read everything but the flows and the keys of NIC_DEVICE_SECTIONS, which it refuses, without a

@@ -8,10 +8,10 @@
 #include <rte_common.h>
 
 #include "base/numbers/array.h"
-#include "ctl/config/sections.h"
-#include "ctl/switch_config/classes_rows.h"
-#include "ctl/switch_config/tables.h"
-#include "ctl/switch_config/classes.h"
+#include "ctl/config/config_sections.h"
+#include "ctl/switch_config/switch_classes_rows.h"
+#include "ctl/switch_config/switch_tables.h"
+#include "ctl/switch_config/switch_classes.h"
 #include "switch/params/port_names.h"
 
 const struct field switch_pool_fields[] = {

@@ -6,7 +6,7 @@
  *   [qos_map] [wred] [step] [phantom] [scheduler] [pfc] [router] [pfcwd] [lldp]
  *   [buffer_profile lossless] [buffer_profile lossy]
  *   [buffer_profile egress_lossless] [buffer_profile egress_lossy]
- *   [fdb NAME] [interface ...] [route PREFIX] [neighbor ADDRESS]   see tables.h
+ *   [fdb NAME] [interface ...] [route PREFIX] [neighbor ADDRESS]   see switch_tables.h
  *   [wred NAME] [buffer_profile NAME]  named profiles, which the next two rows may name
  *   [pg N] [queue N]               a group or queue of every port
  *   [pg P|N] [queue P|N]           a group or queue of port P alone
@@ -19,7 +19,7 @@
 #ifndef QUENCH_CTL_SWITCH_CONFIG_SWITCH_CONFIG_H
 #define QUENCH_CTL_SWITCH_CONFIG_SWITCH_CONFIG_H
 
-#include "ctl/config/compare.h"
+#include "ctl/config/config_compare.h"
 #include "switch/sw.h"
 
 /**

@@ -4,9 +4,9 @@
  * points and flows of its net, as classes and queues of fluid/fluid.h.
  *
  * A flow passes the queues of all ports on its path, which are those that bridges and routers
- * choose for its packets (path.h); each QP has its own path. Its loop delay is that of the cables
- * in both directions. Flows of one section and on one path, whose hosts send nothing else, form one
- * class.
+ * choose for its packets (scenario_path.h); each QP has its own path. Its loop delay is that of the
+ * cables in both directions. Flows of one section and on one path, whose hosts send nothing else,
+ * form one class.
  *
  * Features that the equations do not cover are refused by name: other algorithms and the mlx
  * profile, open loops, UD, slow receivers, an averaged queue, and events that change a link, a host

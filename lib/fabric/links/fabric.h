@@ -9,8 +9,8 @@
  * that the seed draws for each time and node: the number of a host or port favours nobody.
  *
  * Nodes interact only over cables, and each node runs ahead as long as no frame can reach it
- * (run.c). Nodes also share packet pools. The pools must not run dry, because which node finds a
- * pool empty depends on the order of execution.
+ * (fabric_run.c). Nodes also share packet pools. The pools must not run dry, because which node
+ * finds a pool empty depends on the order of execution.
  *
  * The digest covers every hop: time, place, length, and bytes that distinguish frames, including
  * ECN and ICRC. Equal digests mean equal runs.

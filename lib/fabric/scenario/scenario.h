@@ -16,9 +16,9 @@
 #include <stdint.h>
 
 #include "base/field/field.h"
-#include "fabric/scenario/fault.h"
+#include "fabric/scenario/scenario_fault.h"
 #include "fabric/tester/stream.h"
-#include "fabric/topology/routes.h"
+#include "fabric/topology/topology_routes.h"
 #include "fabric/topology/topology.h"
 #include "nic/measure/trace.h"
 #include "nic/nic.h"

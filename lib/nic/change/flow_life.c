@@ -13,10 +13,10 @@
 #include "nic/measure/measure.h"
 #include "nic/measure/trace.h"
 #include "nic/np/echo.h"
-#include "nic/np/np.h"
+#include "nic/np/nic_np.h"
 #include "nic/place/place.h"
-#include "nic/place/reads.h"
-#include "nic/transport/resolve.h"
+#include "nic/answers/reads.h"
+#include "nic/neighbour/nic_resolve.h"
 
 /* QPs processed in one call. */
 #define STEP_QPS 64u

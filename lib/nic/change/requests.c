@@ -2,7 +2,7 @@
 #include "nic/change/requests.h"
 
 #include "nic/gsi/gsi.h"
-#include "nic/place/version.h"
+#include "nic/rate/version.h"
 
 static void
 take_traces(struct nic *nic, uint64_t now_ns)

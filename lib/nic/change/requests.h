@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "nic/change/flow_life.h"
-#include "nic/change/reload.h"
+#include "nic/change/nic_reload.h"
 #include "nic/change/reset.h"
 #include "nic/core/core.h"
 #include "nic/measure/trace.h"

@@ -6,10 +6,10 @@
 #include "base/threads/pages.h"
 #include "base/threads/seq.h"
 #include "nic/core/core.h"
-#include "nic/place/cc.h"
+#include "nic/rate/nic_cc.h"
 #include "nic/place/place.h"
-#include "nic/place/reads.h"
-#include "nic/place/version.h"
+#include "nic/answers/reads.h"
+#include "nic/rate/version.h"
 #include "nic/port/port_state.h"
 #include "nic/transport/requester.h"
 

@@ -9,12 +9,12 @@
 #include "nic/address/addresses.h"
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
-#include "nic/np/np.h"
-#include "nic/place/cc.h"
+#include "nic/np/nic_np.h"
+#include "nic/rate/nic_cc.h"
 #include "nic/place/place.h"
-#include "nic/place/reads.h"
-#include "nic/place/shared.h"
-#include "nic/transport/resolve.h"
+#include "nic/answers/reads.h"
+#include "nic/messages/nic_shared.h"
+#include "nic/neighbour/nic_resolve.h"
 
 /* Time to live of our packets. */
 #define TTL 64

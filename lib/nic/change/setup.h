@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "nic/params/params.h"
+#include "nic/params/nic_params.h"
 #include "nic/workload/open_loop.h"
 #include "node/node.h"
 
@@ -23,8 +23,8 @@ int64_t nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64
 void nic_unhold_qp(struct node *node, uint32_t item, uint64_t now_ns);
 
 /**
- * Before the first rx/tx: requesters share the messages of open loops (qp/shared.h). They are all
- * those of one flow, were added with `held`, messages > 0, depth = 1 and sizes by QP
+ * Before the first rx/tx: requesters share the messages of open loops (qp/qp_shared.h). They are
+ * all requesters of one flow, were added with `held`, messages > 0, depth = 1 and sizes by QP
  * (WORKLOAD_BY_QP), send no READs, and take their turns afterwards.
  *
  * @param first  Index of the first of n QPs, which are numbered in the order in which they were

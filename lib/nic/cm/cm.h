@@ -43,7 +43,7 @@
 #include <stdint.h>
 
 #include "base/field/field.h"
-#include "fwd/half_sip.h"
+#include "base/numbers/half_sip.h"
 #include "nic/cm/cm_types.h"
 #include "wire/mad/cm_msg.h"
 

@@ -15,7 +15,7 @@
 #ifndef QUENCH_NIC_CM_CM_PENDING_H
 #define QUENCH_NIC_CM_CM_PENDING_H
 
-#include "fwd/half_sip.h"
+#include "base/numbers/half_sip.h"
 #include "nic/cm/cm_types.h"
 
 #define CM_PENDING_SETS 1024u

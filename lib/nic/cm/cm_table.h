@@ -9,7 +9,7 @@
 #ifndef QUENCH_NIC_CM_CM_TABLE_H
 #define QUENCH_NIC_CM_CM_TABLE_H
 
-#include "fwd/half_sip.h"
+#include "base/numbers/half_sip.h"
 #include "nic/cm/cm_types.h"
 #include "wire/mad/cm_msg.h"
 

@@ -20,8 +20,8 @@
 
 #include "base/threads/counter.h"
 #include "base/threads/words.h"
-#include "nic/params/counters.h"
-#include "nic/params/params.h"
+#include "nic/params/nic_counters.h"
+#include "nic/params/nic_params.h"
 #include "nic/qp/payload.h"
 #include "nic/qp/qp.h"
 #include "nic/qp/timers.h"

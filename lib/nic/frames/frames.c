@@ -8,7 +8,7 @@
 
 #include "base/numbers/fixed.h"
 #include "nic/core/core.h"
-#include "nic/port/pause.h"
+#include "nic/port/nic_pause.h"
 #include "wire/bytes/be.h"
 #include "wire/bytes/checksum.h"
 #include "wire/bytes/headers.h"

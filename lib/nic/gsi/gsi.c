@@ -11,7 +11,7 @@
 #include "base/numbers/fixed.h"
 #include "base/threads/lines.h"
 #include "nic/core/core.h"
-#include "nic/transport/resolve.h"
+#include "nic/neighbour/nic_resolve.h"
 #include "wire/bytes/be.h"
 #include "wire/mad/mad.h"
 

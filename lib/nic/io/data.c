@@ -11,9 +11,9 @@
 #include "base/numbers/fixed.h"
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
-#include "nic/place/cc.h"
+#include "nic/rate/nic_cc.h"
 #include "nic/place/place.h"
-#include "nic/place/version.h"
+#include "nic/rate/version.h"
 #include "nic/transport/read.h"
 #include "nic/transport/requester.h"
 #include "nic/transport/stamp.h"
@@ -41,7 +41,7 @@ queue_after(uint8_t mask, uint8_t last)
 struct outgoing {
 	struct rte_mbuf **pkts;
 	uint16_t sent, taken, max_pkts;
-	uint32_t batch; /* least number to take next; grows, as in struct stock of tx.c */
+	uint32_t batch; /* least number to take next; grows, as in struct stock of nic_tx.c */
 	bool dry;       /* the pool is empty */
 };
 

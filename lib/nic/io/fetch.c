@@ -5,9 +5,9 @@
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
 #include "nic/measure/trace.h"
-#include "nic/np/np.h"
-#include "nic/port/pause.h"
-#include "nic/transport/resolve.h"
+#include "nic/np/nic_np.h"
+#include "nic/port/nic_pause.h"
+#include "nic/neighbour/nic_resolve.h"
 
 /*
  * Up to this number of QPs, and of flows, are prefetched here. A node with more prefetches a QP

@@ -10,7 +10,7 @@
 #include "base/threads/seq.h"
 #include "nic/core/core.h"
 #include "nic/measure/ideal.h"
-#include "nic/qp/shared.h"
+#include "nic/qp/qp_shared.h"
 #include "wire/roce/int_hdr.h"
 
 static bool

@@ -5,7 +5,7 @@
 #include "base/numbers/fixed.h"
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
-#include "nic/port/pause.h"
+#include "nic/port/nic_pause.h"
 
 bool
 nic_measures_times(const struct node *node)

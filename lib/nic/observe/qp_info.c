@@ -5,7 +5,7 @@
 #include "nic/change/reset.h"
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
-#include "nic/place/reads.h"
+#include "nic/answers/reads.h"
 
 uint32_t
 nic_qp_count(const struct node *node)

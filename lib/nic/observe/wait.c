@@ -2,7 +2,7 @@
 #include "nic/observe/wait.h"
 
 #include "nic/core/core.h"
-#include "nic/port/pause.h"
+#include "nic/port/nic_pause.h"
 
 const char *const nic_wait_words[] = {
 	[NIC_WAIT_ERROR] = "error",         [NIC_WAIT_DONE] = "done",

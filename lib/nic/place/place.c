@@ -2,11 +2,11 @@
 #include "nic/place/place.h"
 
 #include "nic/measure/measure.h"
-#include "nic/place/cc.h"
-#include "nic/place/depends.h"
-#include "nic/place/reads.h"
-#include "nic/place/shared.h"
-#include "nic/place/version.h"
+#include "nic/rate/nic_cc.h"
+#include "nic/messages/depends.h"
+#include "nic/answers/reads.h"
+#include "nic/messages/nic_shared.h"
+#include "nic/rate/version.h"
 #include "nic/port/port_state.h"
 
 /* Longest time in the wheel of a QP that has packets in flight and waits for its next message. */

@@ -18,7 +18,7 @@
 
 #include "base/field/field.h"
 #include "tm/classes/qos_map.h"
-#include "tm/receiver/rx_drain.h"
+#include "nic/host/rx_drain.h"
 
 struct nic_ip_pair {
 	struct field_ip local, peer;

@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#include "nic/params/params.h"
+#include "nic/params/nic_params.h"
 
 /* The hash input of IPv6 with ports, 36 bytes, plus 4. */
 #define NIC_RSS_KEY_BYTES 40

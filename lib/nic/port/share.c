@@ -17,7 +17,7 @@
 #include "base/threads/pages.h"
 #include "nic/core/core.h"
 #include "nic/port/port_state.h"
-#include "nic/port/pause.h"
+#include "nic/port/nic_pause.h"
 
 /* Frames for one node, collected until the end of the burst. */
 struct nic_crossing {

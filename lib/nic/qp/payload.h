@@ -20,7 +20,7 @@
 #include <rte_common.h>
 #include <rte_mbuf.h>
 
-#include "nic/params/params.h"
+#include "nic/params/nic_params.h"
 #include "wire/roce/roce.h"
 #include "wire/roce/shape.h"
 

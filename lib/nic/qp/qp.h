@@ -34,7 +34,7 @@
 
 #include "cc/cc.h"
 #include "cc/points/np.h"
-#include "nic/params/params.h"
+#include "nic/params/nic_params.h"
 #include "nic/workload/arrivals.h"
 #include "pacer/token_bucket.h"
 #include "wire/bytes/be.h"

@@ -3,7 +3,7 @@
 
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
-#include "nic/place/cc.h"
+#include "nic/rate/nic_cc.h"
 #include "nic/place/place.h"
 #include "nic/transport/read.h"
 #include "nic/transport/requester.h"

@@ -8,7 +8,7 @@
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
 #include "nic/place/place.h"
-#include "nic/place/reads.h"
+#include "nic/answers/reads.h"
 #include "nic/port/port_state.h"
 #include "nic/transport/requester.h"
 #include "nic/transport/stamp.h"

@@ -6,7 +6,7 @@
  * NAK. It requests the rest again, from the first missing response on: with the PSN of that
  * response, and the address and length of the rest.
  *
- * The responder stores the last READs of a QP (place/reads.h). For a duplicate request it goes
+ * The responder stores the last READs of a QP (answers/reads.h). For a duplicate request it goes
  * back, and answers all later READs again too, because the requester also repeats those.
  *
  * Invariant: acked_seq of a requester advances by 1 per response, and a response is counted once.
@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nic/params/counters.h"
+#include "nic/params/nic_counters.h"
 
 struct nic;
 struct roce_view;

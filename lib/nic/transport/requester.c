@@ -3,9 +3,9 @@
 
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
-#include "nic/place/cc.h"
+#include "nic/rate/nic_cc.h"
 #include "nic/place/place.h"
-#include "nic/place/version.h"
+#include "nic/rate/version.h"
 
 /* Treat all packets before seq as acknowledged. For an incast this may complete the QP's message of
  * the round. */

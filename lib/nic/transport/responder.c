@@ -5,8 +5,8 @@
 
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
-#include "nic/place/depends.h"
-#include "nic/place/owed.h"
+#include "nic/messages/depends.h"
+#include "nic/answers/owed.h"
 #include "nic/place/place.h"
 #include "nic/transport/read.h"
 #include "nic/transport/rnr.h"

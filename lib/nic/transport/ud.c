@@ -2,7 +2,7 @@
 #include "nic/transport/ud.h"
 
 #include "nic/core/core.h"
-#include "nic/np/np.h"
+#include "nic/np/nic_np.h"
 #include "nic/transport/rnr.h"
 #include "nic/transport/stamp.h"
 

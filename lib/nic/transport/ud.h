@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "nic/params/counters.h"
+#include "nic/params/nic_counters.h"
 
 struct nic;
 struct roce_view;

@@ -8,7 +8,7 @@
 #include <rte_errno.h>
 
 #include "switch/control/owners.h"
-#include "switch/control/state.h"
+#include "switch/control/control_state.h"
 #include "switch/forward/router.h"
 #include "switch/params/port_names.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/change/restart.h"
 
-#include "switch/monitor/pfcwd.h"
+#include "switch/monitor/sw_pfcwd.h"
 #include "switch/egress/closed.h"
 #include "switch/egress/pfc.h"
 #include "switch/forward/router.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/control/event_log.h"
 
-#include "switch/control/state.h"
+#include "switch/control/control_state.h"
 
 void
 sw_event_record(struct sw *sw, const struct sw_event *e)

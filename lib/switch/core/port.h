@@ -14,8 +14,8 @@
 #include "base/threads/lines.h"
 #include "pacer/token_bucket.h"
 #include "switch/core/queue.h"
-#include "switch/params/counters.h"
-#include "switch/params/params.h"
+#include "switch/params/sw_counters.h"
+#include "switch/params/sw_params.h"
 
 /* Minimum and maximum rate of a queue, besides the port's shaper. */
 struct sw_queue_shaper {

@@ -17,7 +17,7 @@
 #include "base/threads/counter.h"
 #include "base/numbers/prng.h"
 #include "node/node.h"
-#include "switch/core/mailbox.h"
+#include "switch/core/sw_mailbox.h"
 #include "switch/core/port.h"
 #include "switch/core/request.h"
 #include "switch/forward/forward.h"

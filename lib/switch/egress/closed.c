@@ -3,7 +3,7 @@
 
 #include <rte_mbuf.h>
 
-#include "switch/egress/release.h"
+#include "switch/egress/sw_release.h"
 
 /* Mask of the priorities that pause this queue and are in a storm whose action is drop. */
 static uint8_t

@@ -9,7 +9,7 @@
 #define QUENCH_SWITCH_EGRESS_ENQUEUE_H
 
 #include "switch/egress/closed.h"
-#include "switch/egress/mark.h"
+#include "switch/egress/sw_mark.h"
 #include "switch/core/switch.h"
 #include "switch/frame/arrival.h"
 #include "switch/frame/entry.h"

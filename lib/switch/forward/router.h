@@ -11,7 +11,7 @@
 
 #include "switch/forward/forward.h"
 #include "switch/forward/routing_table.h"
-#include "switch/params/counters.h"
+#include "switch/params/sw_counters.h"
 #include "switch/shard/shard.h"
 
 #define SW_ROUTE_MEMO 512u

@@ -11,7 +11,7 @@
 
 #include "fwd/neigh.h"
 #include "fwd/route.h"
-#include "switch/params/params.h"
+#include "switch/params/sw_params.h"
 
 enum sw_target_kind { SW_TARGET_LOCAL, SW_TARGET_CONNECTED, SW_TARGET_HOPS, SW_TARGET_BLACKHOLE };
 

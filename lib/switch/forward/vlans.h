@@ -11,7 +11,7 @@
 #include "node/port_set.h"
 #include "switch/frame/arrival.h"
 #include "switch/frame/copy_on_write.h"
-#include "switch/params/params.h"
+#include "switch/params/sw_params.h"
 
 /* Access domain of a port that is in all VLANs and does not change tags. */
 #define SW_TRANSPARENT (SW_NO_DOMAIN - 1u)

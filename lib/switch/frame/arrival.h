@@ -14,7 +14,7 @@
 #include <rte_branch_prediction.h>
 
 #include "fwd/fdb_params.h"
-#include "switch/params/counters.h"
+#include "switch/params/sw_counters.h"
 #include "tm/classes/qos_map.h"
 #include "wire/frame/frame.h"
 

@@ -16,7 +16,7 @@
 
 #include "node/pkt_meta.h"
 #include "switch/frame/arrival.h"
-#include "switch/params/params.h"
+#include "switch/params/sw_params.h"
 #include "wire/frame/ecn.h"
 #include "wire/frame/l2.h"
 

@@ -17,8 +17,8 @@
 
 #include "node/pkt_meta.h"
 #include "switch/frame/arrival.h"
-#include "switch/tables/limits.h"
-#include "switch/params/params.h"
+#include "switch/tables/sw_limits.h"
+#include "switch/params/sw_params.h"
 
 #define SW_ENTRY_CHARGED_BITS 20
 #define SW_ENTRY_PLACE_BITS 12

@@ -3,7 +3,7 @@
 
 #include <rte_mbuf.h>
 
-#include "switch/egress/release.h"
+#include "switch/egress/sw_release.h"
 #include "switch/forward/neighbours.h"
 #include "switch/ingress/admit.h"
 #include "switch/ingress/flood.h"

@@ -4,7 +4,7 @@
 #include <rte_mbuf.h>
 
 #include "switch/egress/enqueue.h"
-#include "switch/egress/release.h"
+#include "switch/egress/sw_release.h"
 #include "switch/frame/copy_on_write.h"
 #include "switch/ingress/cross.h"
 #include "switch/ingress/drop.h"

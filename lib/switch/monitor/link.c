@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/monitor/link.h"
 
-#include "switch/monitor/dcbx.h"
+#include "switch/monitor/sw_dcbx.h"
 #include "switch/control/event_log.h"
 #include "switch/control/owners.h"
 #include "switch/core/switch.h"

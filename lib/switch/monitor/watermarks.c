@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "switch/monitor/watermarks.h"
 
-#include "switch/control/state.h"
+#include "switch/control/control_state.h"
 #include "tm/buffer/mmu_part.h"
 
 void

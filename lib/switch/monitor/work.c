@@ -2,9 +2,9 @@
 #include "switch/monitor/work.h"
 
 #include "base/numbers/fixed.h"
-#include "switch/monitor/dcbx.h"
-#include "switch/monitor/pfcwd.h"
-#include "switch/control/state.h"
+#include "switch/monitor/sw_dcbx.h"
+#include "switch/monitor/sw_pfcwd.h"
+#include "switch/control/control_state.h"
 #include "switch/forward/routing_table.h"
 #include "switch/monitor/watermarks.h"
 

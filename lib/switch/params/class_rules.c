@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/numbers/fixed.h"
-#include "switch/params/params.h"
+#include "switch/params/sw_params.h"
 
 #define NO_PROFILE UINT8_MAX
 #define NS_PER_M 5u /* rule of thumb; copper 4.76, fibre 5.13 */

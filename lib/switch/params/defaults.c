@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/numbers/array.h"
-#include "switch/params/params.h"
+#include "switch/params/sw_params.h"
 
 #define SECTION(name, table, member) FIELD_SECTION(name, table, struct sw_params, member)
 

@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 #include "base/numbers/array.h"
-#include "switch/tables/limits.h"
+#include "switch/tables/sw_limits.h"
 #include "switch/params/port_names.h"
 
 /*

@@ -2,7 +2,7 @@
 /* What is in force on a port: its own maps and scheduler, else those of the switch. */
 #include <string.h>
 
-#include "switch/params/params.h"
+#include "switch/params/sw_params.h"
 
 /* Replace a value by the port's own. Both are uint8_t arrays, or one uint8_t. */
 #define TAKE_OWN(merged, own, member)                                                              \

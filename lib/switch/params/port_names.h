@@ -8,7 +8,7 @@
 #ifndef QUENCH_SWITCH_PARAMS_PORT_NAMES_H
 #define QUENCH_SWITCH_PARAMS_PORT_NAMES_H
 
-#include "switch/params/params.h"
+#include "switch/params/sw_params.h"
 
 #define SW_PORT_UNNAMED "none"
 

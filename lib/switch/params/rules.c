@@ -2,8 +2,8 @@
 /* Values derived from the keys of a switch, and the rules across them. */
 #include <string.h>
 
-#include "switch/tables/limits.h"
-#include "switch/params/params.h"
+#include "switch/tables/sw_limits.h"
+#include "switch/params/sw_params.h"
 #include "switch/params/port_names.h"
 #include "wire/frame/frame.h"
 #include "wire/link/pfc_frame.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "fwd/neigh.h"
-#include "switch/params/params.h"
+#include "switch/params/sw_params.h"
 #include "switch/params/port_names.h"
 
 static const char *
@@ -86,7 +86,7 @@ interface_fault(const struct sw_params *params, const struct sw_interface *inter
 	return NULL;
 }
 
-/* Room for a fault: a key, and a clause of tables.h. */
+/* Room for a fault: a key, and a clause of sw_tables.h. */
 #define FAULT_CHARS 128
 
 static const char *

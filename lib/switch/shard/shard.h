@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #include "switch/frame/arrival.h"
-#include "switch/params/params.h"
+#include "switch/params/sw_params.h"
 #include "switch/shard/ring.h"
 
 struct rte_ring;

@@ -6,7 +6,7 @@
 
 #include "base/numbers/array.h"
 #include "wire/frame/frame.h"
-#include "wire/icrc/impl.h"
+#include "wire/icrc/icrc_impl.h"
 #include "wire/bytes/le.h"
 
 #define AT(i) [ICRC_SHAPE_START + (i)]

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "wire/icrc/impl.h"
+#include "wire/icrc/icrc_impl.h"
 #include "wire/bytes/le.h"
 
 uint32_t icrc_table[16][256];

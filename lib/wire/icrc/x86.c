@@ -17,7 +17,7 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 
-#include "wire/icrc/impl.h"
+#include "wire/icrc/icrc_impl.h"
 
 #define TARGET_PCLMUL __attribute__((target("sse4.1,pclmul")))
 #define TARGET_VPCLMUL __attribute__((target("avx512f,avx512vl,avx512bw,vpclmulqdq,sse4.1,pclmul")))

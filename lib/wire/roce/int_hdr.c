@@ -7,7 +7,7 @@
 
 #include "wire/bytes/be.h"
 #include "wire/bytes/checksum.h"
-#include "wire/roce/impl.h"
+#include "wire/roce/roce_impl.h"
 #include "wire/roce/roce.h"
 
 #define FLAGS 0

@@ -5,7 +5,7 @@
  * Only the destination QP, the AckReq bit, the PSN and the UDP source port vary, and their
  * contribution to the ICRC. With F the frame in which they are zero and D their bits,
  *   icrc(F ^ D) = icrc(F) ^ shift(reg0(D));
- * see template.c. A stamp takes a third of the instructions of roce_template_stamp().
+ * see roce_template.c. A stamp takes a third of the instructions of roce_template_stamp().
  *
  * A sender of many packets with one payload keeps, for each QP, the shifted contribution of its
  * struct roce_ends. struct roce_series has that of PSNs, and the way back.
@@ -18,10 +18,10 @@
 #include <string.h>
 
 #include "wire/bytes/checksum.h"
-#include "wire/icrc/impl.h"
+#include "wire/icrc/icrc_impl.h"
 #include "wire/bytes/le.h"
 #include "wire/roce/roce.h"
-#include "wire/roce/impl.h"
+#include "wire/roce/roce_impl.h"
 
 /*
  * The headers next to the payload, one cache line; and the part before it, which only headers with

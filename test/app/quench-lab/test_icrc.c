@@ -10,7 +10,7 @@
 #include "unit/cases.h"
 #include "unit/eal.h"
 #include "ctl/config/config.h"
-#include "fabric/net/state.h"
+#include "fabric/net/net_state.h"
 #include "fabric/results/probe.h"
 #include "nic/qp/payload.h"
 #include "quench-lab/scenario/event_set.h"

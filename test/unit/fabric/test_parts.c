@@ -6,7 +6,7 @@
 #include "unit/eal.h"
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
-#include "fabric/links/parts.h"
+#include "fabric/links/fabric_parts.h"
 #include "node/pkt_pool.h"
 
 #define NODES 16u

@@ -9,7 +9,7 @@
 #include "base/numbers/array.h"
 #include "base/numbers/prng.h"
 #include "base/numbers/units.h"
-#include "fabric/topology/routes.h"
+#include "fabric/topology/topology_routes.h"
 
 static const struct fabric_cable cable = {.rate_bps = 40 * GBPS, .delay_ns = 1000};
 

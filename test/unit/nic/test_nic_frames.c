@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/numbers/units.h"
-#include "nic/change/reload.h"
+#include "nic/change/nic_reload.h"
 #include "nic/core/core.h"
 #include "unit/nic/nic_test.h"
 #include "wire/bytes/be.h"

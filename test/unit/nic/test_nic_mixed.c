@@ -12,7 +12,7 @@
 #include "base/numbers/units.h"
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
-#include "nic/place/reads.h"
+#include "nic/answers/reads.h"
 #include "unit/nic/nic_test.h"
 #include "unit/sanitized.h"
 

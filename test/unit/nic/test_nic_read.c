@@ -7,7 +7,7 @@
 #include "base/numbers/prng.h"
 #include "base/numbers/units.h"
 #include "nic/observe/flow_info.h"
-#include "nic/place/reads.h"
+#include "nic/answers/reads.h"
 
 #define SEEN_MAX 8192
 

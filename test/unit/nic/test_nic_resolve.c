@@ -7,7 +7,7 @@
 #include "nic/core/core.h"
 #include "nic/observe/flow_info.h"
 #include "nic/observe/wait.h"
-#include "nic/transport/resolve.h"
+#include "nic/neighbour/nic_resolve.h"
 #include "wire/neighbour/arp.h"
 #include "wire/neighbour/icmp.h"
 #include "wire/neighbour/nd.h"

@@ -344,7 +344,7 @@ change(void *arg)
 	return NULL;
 }
 
-/* ---- as quench-nic reads (app/quench-nic/telemetry/nic_report.c, flows.c) ---- */
+/* ---- as quench-nic reads (app/quench-nic/desk/nic_report.c, flows.c) ---- */
 
 static uint64_t
 read_node(const struct node *node)

@@ -8,7 +8,7 @@
 #include "unit/chance.h"
 
 #include "switch/control/event_log.h"
-#include "switch/monitor/dcbx.h"
+#include "switch/monitor/sw_dcbx.h"
 #include "wire/link/lldp.h"
 
 static struct bench *

@@ -12,7 +12,7 @@
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 #include "unit/chance.h"
-#include "switch/control/state.h"
+#include "switch/control/control_state.h"
 #include "switch/core/switch.h"
 #include "fwd/neigh.h"
 #include "wire/link/lldp.h"

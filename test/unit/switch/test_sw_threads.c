@@ -12,7 +12,7 @@
 #include "base/threads/counter.h"
 #include "base/numbers/prng.h"
 #include "switch/core/switch.h"
-#include "switch/params/counters.h"
+#include "switch/params/sw_counters.h"
 #include "switch/control/snapshot.h"
 #include "switch/shard/crossing.h"
 #include "tm/queue/mark_accuracy.h"

@@ -8,7 +8,7 @@
 #include "base/numbers/array.h"
 #include "base/numbers/prng.h"
 #include "wire/icrc/icrc.h"
-#include "wire/icrc/impl.h"
+#include "wire/icrc/icrc_impl.h"
 #include "wire/bytes/le.h"
 
 #define SEED 20150817u

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "runtime/methods/config_methods.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/units.h"
+#include "runtime/notice/say.h"
+
+/* Longest text of a log line about a change. */
+#define SAID_CHARS 900
+/* Room for the largest members, a FIELD_STR or a map. */
+#define MEMBER_BYTES 256
+
+static json_t *
+change_row(const struct config_change *change)
+{
+	json_t *row = json_object();
+
+	json_object_set_new(row, "section", json_string(change->section));
+	json_object_set_new(row, "key",
+			    json_string(change->field == NULL ? "" : change->field->name));
+	json_object_set_new(row, "from", json_string(change->from));
+	json_object_set_new(row, "to", json_string(change->to));
+	return row;
+}
+
+static void
+keep_change(void *rows, const struct config_change *change)
+{
+	json_array_append_new(rows, change_row(change));
+}
+
+static void
+keep_warning(void *warnings, const char *text)
+{
+	char plain[DESK_ERROR_CHARS + 1];
+
+	snprintf(plain, sizeof(plain), "%s", text);
+	desk_make_plain(plain);
+	json_array_append_new(warnings, json_string(plain));
+}
+
+/* Log an accepted change in one line. */
+static void
+say_change(const struct active_config_request *r, uint64_t n)
+{
+	const char *command = "reload", *what = r->path;
+	char text[SAID_CHARS + 1] = "";
+
+	if (r->set != NULL) {
+		command = "set";
+		what = r->set;
+	} else if (r->remove != NULL) {
+		command = "remove";
+		what = r->remove;
+	}
+	if (what != NULL)
+		snprintf(text, sizeof(text), " %s", what);
+	for (char *at = text; (at = strchr(at, '\n')) != NULL;)
+		*at = ' ';
+	say_event(false, command, "%s%s: %" PRIu64 " keys changed;", command, text, n);
+}
+
+static json_t *
+change_reply(struct desk_call *call, struct active_config_request request)
+{
+	json_t *rows = json_array(), *warnings = json_array(), *o = NULL;
+	struct active_config_outcome out;
+	struct config_error err;
+	int rc;
+
+	request.visit = keep_change;
+	request.arg = rows;
+	say_keep_warnings(keep_warning, warnings);
+	rc = active_config_change(call->desk->active, &request, &out, &err);
+	say_keep_warnings(NULL, NULL);
+
+	if (rc != 0) {
+		desk_refuse_line(call, err.text);
+		if (rc == -ETIMEDOUT || rc == -ESHUTDOWN)
+			call->code = DESK_NO_ANSWER;
+	} else {
+		o = json_object();
+		json_object_set_new(o, "changed",
+				    json_integer((json_int_t)(json_array_size(rows))));
+		json_object_set_new(o, "in_force", json_boolean(out.in_force));
+		json_object_set_new(o, "waited_us",
+				    json_integer((json_int_t)(out.waited_ns / NS_PER_US)));
+		json_object_set(o, "warnings", warnings);
+		json_object_set(o, "rows", rows);
+		say_change(&request, json_array_size(rows));
+	}
+	json_decref(rows);
+	json_decref(warnings);
+	return o;
+}
+
+json_t *
+config_reload_reply(struct desk_call *call)
+{
+	char digits[DESK_DIGITS];
+
+	return change_reply(
+		call, (struct active_config_request){.path = desk_word(call, "file", digits)});
+}
+
+json_t *
+config_set_reply(struct desk_call *call)
+{
+	char *lines = desk_words(call, "settings", '\n');
+	json_t *o;
+
+	if (lines == NULL)
+		return NULL;
+	if (*lines == '\0')
+		o = desk_refuse_param(call, "SECTION.KEY=VALUE, such as wred.Kmax=400KB",
+				      "there is nothing to set");
+	else
+		o = change_reply(call, (struct active_config_request){.set = lines});
+	free(lines);
+	return o;
+}
+
+json_t *
+config_remove_reply(struct desk_call *call, const char *sections)
+{
+	return change_reply(call, (struct active_config_request){.remove = sections});
+}
+
+json_t *
+config_changes_reply(struct desk_call *call)
+{
+	json_t *rows = json_array();
+	struct config_error err;
+
+	if (active_config_compare(call->desk->active, keep_change, rows, &err) != 0) {
+		json_decref(rows);
+		return desk_refuse_line(call, err.text);
+	}
+	return json_pack("{s:I, s:o}", "total", (json_int_t)json_array_size(rows), "rows", rows);
+}
+
+static bool
+is_default(const struct field *f, const char *value)
+{
+	char member[MEMBER_BYTES] = {0}, text[FIELD_TEXT_SIZE];
+	struct field alone = *f;
+
+	alone.offset = 0;
+	if (f->def == NULL || field_parse(&alone, NULL, f->def, member, NULL, 0) != 0)
+		return false;
+	field_format(&alone, member, text, sizeof(text));
+	return strcmp(text, value) == 0;
+}
+
+static void
+add_key(json_t *keys, const struct config_row *row, const struct field *f)
+{
+	char value[FIELD_TEXT_SIZE];
+
+	field_format(f, row->object, value, sizeof(value));
+	if (!is_default(f, value))
+		json_array_append_new(keys, json_pack("{s:s, s:s, s:s, s:b}", "section",
+						      row->section, "key", f->name, "value", value,
+						      "live", f->live && !row->fixed));
+}
+
+json_t *
+config_reply(struct desk_call *call)
+{
+	struct active_config *active = call->desk->active;
+	struct config_rows rows = {0};
+	json_t *keys = json_array();
+
+	active->ops->rows(active_config_running_begin(active), &rows);
+	for (unsigned int i = 0; i < rows.n; i++)
+		for (unsigned int k = 0; k < rows.rows[i].n; k++)
+			add_key(keys, &rows.rows[i], &rows.rows[i].fields[k]);
+	active_config_running_end(active);
+	config_rows_free(&rows);
+	return json_pack("{s:o}", "rows", keys);
+}
+
+const struct desk_param config_file_params[] = {
+	{"file", DESK_WORD, false, "path of the file; the last one read without it"},
+	{0},
+};
+
+const struct desk_param config_set_params[] = {
+	{"settings", DESK_WORDS, true, "SECTION.KEY=VALUE, such as wred.Kmax=400KB; one change"},
+	{0},
+};

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "fabric/links/fabric_parts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <rte_mbuf.h>
+
+#include "base/numbers/fixed.h"
+
+/* By this percentage the heaviest part may exceed the mean. */
+#define UNEVEN_PERCENT 5u
+/* The parts are first balanced after this number of windows, then each time after twice as many. */
+#define FIRST_BALANCE 64u
+/* A group of nodes is divided if it is heavier than a part's share divided by this. */
+#define GROUPS_OF_A_PART 4u
+#define NO_SIDE UINT32_MAX
+
+/* Nodes that stay together. */
+struct group {
+	uint32_t index; /* of its first node, or of its switch */
+	uint64_t weight[MAX_SIDES];
+};
+
+void
+part_lose(struct part *p, struct rte_mbuf *m)
+{
+	rte_pktmbuf_free(m);
+	p->no_memory = true;
+}
+
+/* ---- frames between parts ---- */
+
+static bool
+box_grow(struct box *box)
+{
+	uint32_t capacity = box->capacity == 0 ? 64 : 2 * box->capacity;
+	struct crossing *items = realloc(box->items, capacity * sizeof(*items));
+
+	if (items == NULL)
+		return false;
+	box->items = items;
+	box->capacity = capacity;
+	return true;
+}
+
+void
+part_send(struct fabric *f, struct part *p, uint32_t direction, const struct flight *frame)
+{
+	const struct end *e = &f->ends[direction];
+	struct box *box = &p->out[f->windows & 1][e->to_part];
+	uint64_t *crossing_ns = &p->crossing_ns[e->to_side];
+
+	if (unlikely(box->n == box->capacity) && !box_grow(box)) {
+		part_lose(p, flight_mbuf(frame));
+		return;
+	}
+	box->items[box->n++] = (struct crossing){.frame = *frame, .direction = direction};
+	*crossing_ns = min_u64(*crossing_ns, frame->due_ns);
+}
+
+void
+part_collect(struct fabric *f, struct part *p, uint64_t window)
+{
+	for (uint32_t i = 0; i < f->n_parts; i++) {
+		struct box *box = &f->parts[i].out[window & 1][p->index];
+
+		for (uint32_t k = 0; k < box->n; k++)
+			part_put(f, p, &f->directions[box->items[k].direction],
+				 &box->items[k].frame);
+		box->n = 0;
+	}
+}
+
+void
+parts_collect(struct fabric *f)
+{
+	for (uint32_t i = 0; f->started && i < f->n_parts; i++)
+		part_collect(f, &f->parts[i], f->windows);
+}
+
+uint64_t
+part_next_ns(const struct side *side)
+{
+	uint64_t next_ns = NEVER_NS;
+
+	for (uint32_t i = 0; i < side->n_nodes; i++)
+		next_ns = min_u64(next_ns, side->node_next_ns[i]);
+	return next_ns;
+}
+
+/* ---- which nodes are on which side ---- */
+
+static uint64_t
+weight_of(const struct fabric *f, const struct node_slot *slot)
+{
+	uint64_t weight = slot->calls;
+
+	for (uint32_t i = 0; !f->started && i < slot->n_ends; i++)
+		weight += f->ends[slot->ends[i]].link.rate_bps / 1000000;
+	return weight;
+}
+
+/* Neighbours of the node that have no side yet come to the other side, and wait in list. @return
+ * false: a neighbour is on the same side. */
+static bool
+choose_neighbours(struct fabric *f, uint32_t node, uint32_t *list, uint32_t *n)
+{
+	const struct node_slot *slot = &f->nodes[node];
+
+	for (uint32_t i = 0; i < slot->n_ends; i++) {
+		uint32_t peer = f->directions[slot->ends[i]].to_node;
+
+		if (f->nodes[peer].side == NO_SIDE) {
+			f->nodes[peer].side = 1 - slot->side;
+			list[(*n)++] = peer;
+		} else if (f->nodes[peer].side == slot->side) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* @return false: some cable would join nodes of one side. */
+static bool
+two_sides(struct fabric *f, uint32_t *list)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		f->nodes[i].side = NO_SIDE;
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		if (f->nodes[i].side == NO_SIDE) {
+			f->nodes[i].side = 0;
+			list[n++] = i;
+		}
+		while (n > 0) {
+			uint32_t node = list[--n];
+
+			if (!choose_neighbours(f, node, list, &n))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Can each side be divided into parts of equal work? */
+static bool
+sides_divide(const struct fabric *f)
+{
+	uint64_t heaviest[MAX_SIDES] = {0}, sum[MAX_SIDES] = {0};
+
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		const struct node_slot *slot = &f->nodes[i];
+		uint64_t weight = weight_of(f, slot);
+
+		heaviest[slot->side] = max_u64(heaviest[slot->side], weight);
+		sum[slot->side] += weight;
+	}
+	return heaviest[0] * f->n_parts <= sum[0] && heaviest[1] * f->n_parts <= sum[1];
+}
+
+/* @return false: no memory. */
+static bool
+choose_sides(struct fabric *f)
+{
+	uint32_t *list = malloc((f->n_nodes + 1) * sizeof(*list));
+
+	if (list == NULL)
+		return false;
+	f->n_sides = two_sides(f, list) && (f->n_parts == 1 || sides_divide(f)) ? 2 : 1;
+	free(list);
+	for (uint32_t i = 0; f->n_sides == 1 && i < f->n_nodes; i++)
+		f->nodes[i].side = 0;
+	return true;
+}
+
+/* ---- which nodes are in which part ---- */
+
+/* The switch of a host, which has one cable; else the node itself. */
+static uint32_t
+group_of(const struct fabric *f, uint32_t node)
+{
+	const struct node_slot *slot = &f->nodes[node];
+	uint32_t peer;
+
+	if (slot->n_ends != 1)
+		return node;
+	peer = f->directions[slot->ends[0]].to_node;
+	return f->nodes[peer].n_ends > 1 ? peer : node;
+}
+
+static uint64_t
+weight_of_group(const struct group *g)
+{
+	return g->weight[0] + g->weight[1];
+}
+
+/* Heaviest first. */
+static int
+by_weight(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	if (weight_of_group(x) != weight_of_group(y))
+		return weight_of_group(x) > weight_of_group(y) ? -1 : 1;
+	return x->index < y->index ? -1 : 1;
+}
+
+/*
+ * Set the weights of all groups, whose index is that of their first node or switch.
+ * @return the weight of the heaviest group.
+ */
+static uint64_t
+weigh(const struct fabric *f, struct group *groups, bool whole)
+{
+	uint64_t heaviest = 0;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		groups[i] = (struct group){.index = i};
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		struct group *g = &groups[whole ? group_of(f, i) : i];
+
+		g->weight[f->nodes[i].side] += weight_of(f, &f->nodes[i]);
+		heaviest = max_u64(heaviest, weight_of_group(g));
+	}
+	return heaviest;
+}
+
+static uint64_t
+total_weight(const struct fabric *f)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		sum += weight_of(f, &f->nodes[i]);
+	return sum;
+}
+
+/* The part that is lightest on the sides where the group is heavy; of equal ones, the lightest. */
+static uint32_t
+lightest_for(const struct fabric *f, const struct group *g,
+	     uint64_t loads[FABRIC_MAX_THREADS][MAX_SIDES])
+{
+	unsigned __int128 least = 0;
+	uint32_t best = 0;
+
+	for (uint32_t k = 0; k < f->n_parts; k++) {
+		const uint64_t *load = loads[k];
+		unsigned __int128 there = (unsigned __int128)load[0] * g->weight[0] +
+					  (unsigned __int128)load[1] * g->weight[1];
+		bool is_lighter = load[0] + load[1] < loads[best][0] + loads[best][1];
+
+		if (k == 0 || there < least || (there == least && is_lighter)) {
+			least = there;
+			best = k;
+		}
+	}
+	return best;
+}
+
+/* The heaviest group that is left goes to the lightest part. @return false: no memory. */
+static bool
+choose_parts(struct fabric *f)
+{
+	struct group *groups = malloc(f->n_nodes * sizeof(*groups));
+	uint32_t *part = malloc(f->n_nodes * sizeof(*part));
+	uint64_t loads[FABRIC_MAX_THREADS][MAX_SIDES] = {0};
+	bool whole = true;
+
+	if (groups == NULL || part == NULL) {
+		free(groups);
+		free(part);
+		return false;
+	}
+	if (weigh(f, groups, true) * GROUPS_OF_A_PART * f->n_parts > total_weight(f)) {
+		whole = false;
+		weigh(f, groups, false);
+	}
+	qsort(groups, f->n_nodes, sizeof(*groups), by_weight);
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		uint32_t lightest = lightest_for(f, &groups[i], loads);
+
+		for (uint32_t s = 0; s < MAX_SIDES; s++)
+			loads[lightest][s] += groups[i].weight[s];
+		part[groups[i].index] = lightest;
+	}
+	for (uint32_t i = 0; i < f->n_nodes; i++)
+		f->nodes[i].part = part[whole ? group_of(f, i) : i];
+	free(groups);
+	free(part);
+	return true;
+}
+
+/* ---- building the parts ---- */
+
+static int
+open_part(const struct fabric *f, struct part *p, uint32_t index)
+{
+	bool ok;
+
+	p->index = index;
+	p->due = calloc(f->n_nodes + 1, sizeof(*p->due));
+	p->out[0] = calloc(f->n_parts, sizeof(*p->out[0]));
+	p->out[1] = calloc(f->n_parts, sizeof(*p->out[1]));
+	p->crossing_ns[0] = p->crossing_ns[1] = NEVER_NS;
+	ok = p->due != NULL && p->out[0] != NULL && p->out[1] != NULL;
+	for (uint32_t i = 0; i < f->n_sides; i++) {
+		struct side *side = &p->sides[i];
+
+		side->nodes = calloc(f->n_nodes + 1, sizeof(*side->nodes));
+		side->node_next_ns = calloc(f->n_nodes + 1, sizeof(*side->node_next_ns));
+		ok &= side->nodes != NULL && side->node_next_ns != NULL;
+	}
+	return ok ? 0 : -ENOMEM;
+}
+
+static void
+free_boxes(struct box *boxes, uint32_t n)
+{
+	for (uint32_t i = 0; boxes != NULL && i < n; i++) {
+		for (uint32_t k = 0; k < boxes[i].n; k++)
+			rte_pktmbuf_free(flight_mbuf(&boxes[i].items[k].frame));
+		free(boxes[i].items);
+	}
+	free(boxes);
+}
+
+static void
+fill_parts(struct fabric *f)
+{
+	for (uint32_t i = 0; i < f->n_parts; i++)
+		for (uint32_t s = 0; s < MAX_SIDES; s++)
+			f->parts[i].sides[s].n_nodes = 0;
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		struct node_slot *slot = &f->nodes[i];
+		struct side *side = &f->parts[slot->part].sides[slot->side];
+		uint64_t sends_ns = min_u64(event_queue_min(&slot->tx).at_ns, slot->control_ns);
+
+		slot->calls = 0;
+		slot->place = side->n_nodes++;
+		side->nodes[slot->place] = i;
+		side->node_next_ns[slot->place] =
+			min_u64(event_queue_min(&slot->rx).at_ns, sends_ns);
+	}
+	for (uint32_t i = 0; i < f->n_parts; i++)
+		for (uint32_t s = 0; s < f->n_sides; s++)
+			f->parts[i].sides[s].next_ns = part_next_ns(&f->parts[i].sides[s]);
+	for (uint32_t i = 0; i < f->n_ends; i++) {
+		const struct node_slot *peer = &f->nodes[f->directions[i].to_node];
+
+		f->ends[i].to_part = (uint16_t)peer->part;
+		f->ends[i].to_side = (uint16_t)peer->side;
+	}
+}
+
+int
+parts_create(struct fabric *f)
+{
+	f->parts = aligned_alloc(LINES_APART, f->n_parts * sizeof(*f->parts));
+	if (f->parts == NULL)
+		return -ENOMEM;
+	memset(f->parts, 0, f->n_parts * sizeof(*f->parts));
+	if (!choose_sides(f))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < f->n_parts; i++)
+		if (open_part(f, &f->parts[i], i) < 0)
+			return -ENOMEM;
+	f->balance_at = FIRST_BALANCE;
+	if (!choose_parts(f))
+		return -ENOMEM;
+	fill_parts(f);
+	return 0;
+}
+
+void
+parts_destroy(struct fabric *f)
+{
+	for (uint32_t i = 0; f->parts != NULL && i < f->n_parts; i++) {
+		struct part *p = &f->parts[i];
+
+		for (uint32_t s = 0; s < MAX_SIDES; s++) {
+			free(p->sides[s].nodes);
+			free(p->sides[s].node_next_ns);
+		}
+		free(p->due);
+		free_boxes(p->out[0], f->n_parts);
+		free_boxes(p->out[1], f->n_parts);
+	}
+	free(f->parts);
+	f->parts = NULL;
+}
+
+static bool
+is_uneven(const struct fabric *f)
+{
+	uint64_t calls[FABRIC_MAX_THREADS][MAX_SIDES] = {0}, most[MAX_SIDES] = {0}, sum = 0;
+
+	for (uint32_t i = 0; i < f->n_nodes; i++) {
+		const struct node_slot *slot = &f->nodes[i];
+		uint64_t *of_part = &calls[slot->part][slot->side];
+
+		*of_part += slot->calls;
+		sum += slot->calls;
+		most[slot->side] = max_u64(most[slot->side], *of_part);
+	}
+	return (most[0] + most[1]) * f->n_parts * 100 > sum * (100 + UNEVEN_PERCENT);
+}
+
+void
+parts_balance(struct fabric *f)
+{
+	if (f->n_parts == 1 || f->windows < f->balance_at)
+		return;
+	f->balance_at = 2 * f->windows;
+	if (!is_uneven(f))
+		return;
+	parts_collect(f);
+	if (choose_parts(f))
+		fill_parts(f);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* State shared by the files of a net. Private to lib/fabric. */
+#ifndef QUENCH_FABRIC_NET_NET_STATE_H
+#define QUENCH_FABRIC_NET_NET_STATE_H
+
+#include "fabric/net/net.h"
+
+struct rte_mempool;
+
+struct net {
+	const struct scenario *scenario; /* as the run began */
+	const struct scenario *in_force; /* after the changes of events */
+	struct fabric *fabric;
+	uint32_t threads;
+	struct node **switches, **hosts;
+	struct net_flow *flows;
+	uint32_t n_flows;
+	uint32_t *message_bytes;      /* of large traces, by flow and QP */
+	struct workload_by_qp *by_qp; /* per flow; NULL: no large trace */
+	struct rte_mempool *data, *control, *frames, *clones;
+	struct nic_payloads *payloads;
+	struct node **testers; /* by host number - 1; NULL: the host is its NIC */
+	struct net_paths *paths;
+	struct nic_message *messages; /* the last net_recorded_messages() */
+	uint32_t messages_size;
+	uint8_t *down; /* per link, 1: excluded from routes; NULL: no link has changed */
+};
+
+/** Recompute the routes of all routers, over the links that are up. @return 0, -ENOSPC, -ENOMEM. */
+int net_reroute(struct net *net, const uint8_t *down);
+
+/**
+ * Apply the parameters of another scenario with the same nodes and flows, for the nodes that the
+ * change names. @return 0, or -ENOMEM.
+ */
+int net_change(struct net *net, const struct scenario_change *change, uint64_t now_ns);
+
+/** As fabric_poke(), of a host whose NIC was called. */
+void net_poke_host(struct net *net, uint16_t host, uint64_t now_ns);
+
+/** The params of a host, except its number of QPs. */
+struct nic_params net_host_params(const struct scenario *s, uint16_t host);
+
+/** Drain rate of a host from [receiver]; 0: it is not slow. */
+uint64_t net_drain_rate(const struct scenario *s, uint16_t host);
+
+/** Add the QPs of all flows, in the order of the file. @return 0, or -1 with why. */
+int net_create_flows(struct net *net, char *why, unsigned int why_size);
+
+/** Let the QPs take their turns, in an order drawn by the seed. @return 0 or -ENOMEM. */
+int net_give_turns(struct net *net);
+
+/** Give the QPs their paths, after all of them are added. @return 0 or -ENOMEM. */
+int net_set_paths(struct net *net);
+void net_free_paths(struct net *net);
+
+#endif
