@@ -9,6 +9,8 @@
 #include "base/numbers/fixed.h"
 #include "nic/core/core.h"
 #include "nic/port/nic_pause.h"
+#include "nic/qp/qp.h"
+#include "pacer/first_wait.h"
 #include "wire/bytes/be.h"
 #include "wire/bytes/checksum.h"
 #include "wire/bytes/headers.h"
@@ -117,8 +119,18 @@ has_order(const struct stream *s)
 	return s->orders != s->order;
 }
 
+static int64_t
+first_debt_nanobits(const struct nic *nic, const struct stream *s)
+{
+	if (!nic->params.spread_starts || s->p.rate_bps >= nic->params.link_speed_bps)
+		return 0;
+	return first_wait_nanobits((uint32_t)(s - nic->frames->streams),
+				   (uint32_t)mac_number(nic->params.mac),
+				   wire_bytes(s->p.frame_bytes - FCS_BYTES));
+}
+
 static void
-follow_order(struct stream *s, uint64_t now_ns)
+follow_order(const struct nic *nic, struct stream *s, uint64_t now_ns)
 {
 	s->order = s->orders;
 	s->sent = 0;
@@ -127,9 +139,9 @@ follow_order(struct stream *s, uint64_t now_ns)
 		return;
 	s->left = s->p.count > 0 ? s->p.count : UINT64_MAX;
 	s->end_ns = s->p.duration_ns > 0 ? now_ns + s->p.duration_ns : NEVER_NS;
-	/* No credit of the time before. */
+	/* No credit of the time before, and streams of one rate do not send together. */
 	token_bucket_update(&s->bucket, now_ns);
-	s->bucket.account.credit_nanobits = 0;
+	s->bucket.account.credit_nanobits = -first_debt_nanobits(nic, s);
 }
 
 static void
@@ -219,10 +231,10 @@ send(struct nic *nic, struct stream *s, uint64_t now_ns)
 }
 
 static bool
-may_send(struct stream *s, uint8_t open_queues, uint64_t now_ns)
+may_send(const struct nic *nic, struct stream *s, uint8_t open_queues, uint64_t now_ns)
 {
 	if (has_order(s))
-		follow_order(s, now_ns);
+		follow_order(nic, s, now_ns);
 	if (s->left > 0 && now_ns >= s->end_ns)
 		end(s);
 	if (s->left == 0 || (s->p.queue >= 0 && !(open_queues >> s->p.queue & 1)))
@@ -240,7 +252,7 @@ nic_frames_next(struct nic *nic, uint8_t open_queues, uint64_t now_ns)
 		struct stream *s = &f->streams[f->turn];
 
 		f->turn = f->turn + 1 == f->n ? 0 : f->turn + 1;
-		if (may_send(s, open_queues, now_ns))
+		if (may_send(nic, s, open_queues, now_ns))
 			return send(nic, s, now_ns);
 	}
 	return NULL;

@@ -75,6 +75,10 @@ static const struct field nic_fields[] = {
 	{FIELD_OF(struct nic_params, qp_burst_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
 	 .max = 1000000000, .def = "2048", .live = true,
 	 .help = "Largest burst of a QP after a late poll, in wire bytes"},
+	{FIELD_OF(struct nic_params, spread_starts), .type = FIELD_BOOL, .def = "on", .live = true,
+	 .help = "QPs with rate_cap_bps, and [frames NAME], that start together: spread their first "
+		 "packets over the time of one packet at this rate; off: each sends its first "
+		 "packet at once, and those of one rate send together from then on"},
 	{FIELD_OF(struct nic_params, icrc_check), .type = FIELD_BOOL, .def = "on", .live = true,
 	 .help = "Verify the ICRC of received frames"},
 	{FIELD_OF(struct nic_params, cc), .type = FIELD_ENUM, .choices = cc_words, .def = "dcqcn",

@@ -45,6 +45,7 @@ struct nic_params {
 	uint64_t link_speed_bps;
 	uint32_t shaper_burst_ns; /* largest burst after a late poll; the lab uses 1 */
 	uint32_t qp_burst_bytes;  /* largest burst of a QP after a late poll */
+	bool spread_starts;       /* of QPs with equal rate_cap_bps, and of streams of frames */
 	bool exact_pacing;        /* to 1 ns, for a driver in virtual time; else to 32 ns */
 	uint32_t first_qpn; /* QPs are numbered from here, in the order in which they are added */
 	uint32_t max_qps;

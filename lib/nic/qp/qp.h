@@ -205,6 +205,7 @@ struct qp_flow {
 	/* NULL: not measured; shared by the parts of a flow, owned by the first */
 	struct nic_times *times;
 	bool stopped;                /* begins no message */
+	bool resumed;                /* by the last change of the version */
 	uint8_t version;             /* of the parameters here: nic_touch() */
 	uint32_t timed_mask;         /* a message is timed if its number has none of these bits */
 	struct nic_qp_params params; /* of its first QP, when the flow was added */

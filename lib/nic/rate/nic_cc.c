@@ -7,6 +7,7 @@
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
 #include "nic/measure/trace.h"
+#include "pacer/first_wait.h"
 #include "wire/roce/int_hdr.h"
 
 /*
@@ -249,6 +250,40 @@ nic_cc_went_back(struct nic *nic, uint32_t item)
 	nic_cc_apply_window(nic, item);
 }
 
+/*
+ * How much a QP that starts is in debt, so that QPs with equal caps do not send together. A QP that
+ * takes messages of its flow starts with each of them, at an instant of its own.
+ */
+static int64_t
+first_debt_nanobits(const struct nic *nic, uint32_t item, uint64_t rate_bps)
+{
+	const struct nic_qp *qp = &nic->qps[item];
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	uint32_t bytes = full_packet_bytes(nic, qp);
+
+	if (!nic->params.spread_starts || flow->shared != NULL || rate_bps != flow->rate_cap_bps ||
+	    rate_bps >= nic->params.link_speed_bps)
+		return 0;
+	if (workload_is_fixed(&flow->params.work)) {
+		uint32_t int_bytes = nic->int_slots > 0 ? int_hdr_bytes(nic->int_slots) : 0;
+
+		bytes = wire_bytes(qp_frame_lens(flow, flow->message_bytes, int_bytes).first);
+	}
+	return first_wait_nanobits(nic_local_qpn(nic, item),
+				   (uint32_t)mac_number(flow->path.src_mac), bytes);
+}
+
+void
+nic_cc_spread(struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	int64_t debt = first_debt_nanobits(nic, item, qp->bucket.rate_bps);
+
+	/* In the middle of a message, it goes on. */
+	if (qp->left_packets == 0)
+		token_account_clamp(&qp->bucket, -debt);
+}
+
 void
 nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 {
@@ -268,7 +303,9 @@ nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 	 * rate allows. At the speed of the link, the wire paces the packets.
 	 */
 	token_account_init(&qp->bucket, rate_bps,
-			   rate_bps < nic->params.link_speed_bps ? 0 : nic->qp_burst_nanobits,
+			   rate_bps < nic->params.link_speed_bps
+				   ? -first_debt_nanobits(nic, item, rate_bps)
+				   : nic->qp_burst_nanobits,
 			   now_ns);
 	/* A QP that shares messages starts again and again. */
 	if (nic->tallies[item].min_rate_bps == 0 || nic_flow_of(nic, qp)->shared == NULL ||

@@ -33,6 +33,8 @@ struct nic_before {
 void nic_cc_init(struct nic *nic);
 /** Set the initial rate of a QP. others: QPs of the host that are active already. */
 void nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns);
+/** The QP's flow resumes: as at the start, its first packet waits for its part of a period. */
+void nic_cc_spread(struct nic *nic, uint32_t item);
 /** Advance a QP of the old version: run its timers and bucket under the old parameters up to
  * nic->before->until_ns, then switch it to the new ones. */
 void nic_cc_change(struct nic *nic, uint32_t item);

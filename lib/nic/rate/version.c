@@ -14,10 +14,12 @@ change_flow(struct nic *nic, struct qp_flow *flow)
 	flow->version = nic->version;
 	flow->cap_before_bps = flow->rate_cap_bps;
 	flow->arrivals.moved_bps = 0;
+	flow->resumed = false;
 	if (id >= nic->before->n_flows || flow->life != FLOW_CONFIGURED)
 		return;
 	next = &nic->before->flows[id];
 	__atomic_store_n(&flow->rate_cap_bps, next->rate_cap_bps, __ATOMIC_RELAXED);
+	flow->resumed = flow->stopped && !next->stopped;
 	__atomic_store_n(&flow->stopped, next->stopped, __ATOMIC_RELAXED);
 	if (flow->params.requester && workload_is_open(&flow->params.work))
 		arrivals_change(&flow->arrivals, next->load_bps, next->stopped,
@@ -60,6 +62,8 @@ nic_bring_along(struct nic *nic, uint32_t item)
 	if (!(qp->flags & QP_STARTED))
 		return;
 	nic_cc_change(nic, item);
+	if (flow->resumed)
+		nic_cc_spread(nic, item);
 	/*
 	 * If the wait has become longer, that is noticed when the old one ends. If it has become
 	 * shorter, the QP needs an earlier deadline.

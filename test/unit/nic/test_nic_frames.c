@@ -276,4 +276,39 @@ TEST(a_reload_changes_a_stream_that_goes_on)
 	finish();
 }
 
+TEST(streams_that_start_together_spread_over_a_period)
+{
+	enum { N = 64 };
+	static struct nic_frames_params streams[N];
+	static struct nic_frames_update all[N];
+
+	for (unsigned int i = 0; i < N; i++) {
+		streams[i] = plain();
+		streams[i].rate_bps = MBPS;
+		all[i].started = true;
+	}
+	for (unsigned int spread = 0; spread < 2; spread++) {
+		/* At 1 Mb/s a frame takes 1,000 times as long as at 1 Gb/s. */
+		uint64_t begin_ns, last_ns, longest_ns = 0;
+
+		begin(streams, N);
+		nic_of(solo.nic)->params.spread_starts = spread;
+		nic_frames_update(nic_of(solo.nic), all, solo.now_ns);
+		begin_ns = last_ns = solo.now_ns;
+		for (unsigned int i = 0; i < 3 * N; i++) {
+			assert_non_null(next_frame(NEVER_NS - 1));
+			if (solo.now_ns - last_ns > longest_ns)
+				longest_ns = solo.now_ns - last_ns;
+			last_ns = solo.now_ns;
+		}
+		/* Gaps of the golden ratio's multiples: at most 3 times the mean. */
+		if (spread)
+			assert_true(longest_ns < 3 * 1000 * GAP_NS / N);
+		else
+			assert_true(longest_ns > 900 * GAP_NS);
+		assert_in_range(last_ns - begin_ns, 2 * 1000 * GAP_NS, 3 * 1000 * GAP_NS);
+		finish();
+	}
+}
+
 TEST_MAIN(.begin = start_eal)

@@ -5,6 +5,9 @@
  */
 #include "unit/nic/nic_test.h"
 
+#include <string.h>
+
+#include "nic/change/nic_reload.h"
 #include "nic/core/core.h"
 #include "nic/observe/wait.h"
 
@@ -225,6 +228,96 @@ TEST(a_qp_behind_answers_waits_for_the_wire)
 	nic_qp_wait(solo.nic, 0, &wait);
 	assert_int_equal(wait.reason, NIC_WAIT_RATE);
 	solo_destroy(&solo);
+}
+
+/* Frames in each eighth of a period, over two periods. */
+static void
+count_eighths(uint64_t begin_ns, uint64_t period_ns, unsigned int counts[16])
+{
+	uint64_t end_ns = begin_ns + 2 * period_ns, now_ns;
+	struct rte_mbuf *m;
+
+	memset(counts, 0, 16 * sizeof(counts[0]));
+	while ((now_ns = solo.nic->ops->next_ns(solo.nic, 0)) < end_ns) {
+		solo.now_ns = now_ns > solo.now_ns ? now_ns : solo.now_ns;
+		if (solo.nic->ops->tx(solo.nic, 0, &m, 1, solo.now_ns) == 0)
+			continue;
+		counts[(solo.now_ns - begin_ns) * 8 / period_ns]++;
+		rte_pktmbuf_free(m);
+	}
+}
+
+/* Is it an eighth of n, give or take a few? */
+static void
+expect_eighth(unsigned int count, unsigned int n)
+{
+	assert_in_range(count, n / 8 - 4, n / 8 + 4);
+}
+
+TEST(qps_that_start_with_equal_caps_spread_over_a_period)
+{
+	enum { N = 200 };
+	static const uint64_t span_ns = 1106ull * 8 * 100; /* of a packet at 10 Mb/s */
+	struct nic_qp_params qp = nic_test_qp(0);
+	struct nic_flow_update update = {.rate_cap_bps = 10 * MBPS};
+	struct nic_reload next = {.flows = &update, .n_flows = 1};
+	unsigned int counts[16];
+
+	for (unsigned int spread = 0; spread < 2; spread++) {
+		solo_init(&solo);
+		solo.params.spread_starts = spread;
+		solo.params.max_qps = N;
+		solo.params.local_ack_timeout = 0;
+		solo_create(&solo, 2 * N);
+		qp.messages = 0;
+		qp.message_bytes = 1 << 20;
+		qp.rate_cap_bps = 10 * MBPS;
+		qp.stopped = true;
+		for (unsigned int i = 0; i < N; i++, qp.peer_qpn++)
+			assert_true(nic_add_qp(solo.nic, &qp, 0) > 0);
+		count_eighths(0, span_ns, counts);
+		assert_int_equal(counts[0], 0);
+		/* Long after the buckets are full, all of them go on. */
+		solo.now_ns = NS_PER_SEC;
+		next.params = solo.params;
+		nic_reload(solo.nic, &next);
+		while (!nic_reload_is_done(solo.nic))
+			solo.nic->ops->rx(solo.nic, 0, NULL, 0, solo.now_ns);
+		count_eighths(NS_PER_SEC, span_ns, counts);
+		for (unsigned int i = 0; i < 16; i++) {
+			if (spread)
+				expect_eighth(counts[i], N);
+			else
+				assert_int_equal(counts[i], i % 8 == 0 ? N : 0);
+		}
+		solo_destroy(&solo);
+	}
+}
+
+/* Hosts whose QPs have the same numbers, as those of a lab. */
+TEST(qps_of_one_number_at_many_hosts_spread_over_a_period)
+{
+	enum { N = 200 };
+	static const uint64_t span_ns = 1106ull * 8 * 100;
+	struct nic_qp_params qp = nic_test_qp(0);
+	unsigned int counts[16], sum[8] = {0};
+
+	qp.messages = 0;
+	qp.message_bytes = 1 << 20;
+	qp.rate_cap_bps = 10 * MBPS;
+	for (unsigned int host = 0; host < N; host++) {
+		solo_init(&solo);
+		solo.params.spread_starts = true;
+		solo.params.mac[5] = (uint8_t)(1 + host);
+		solo_create(&solo, 64);
+		assert_true(nic_add_qp(solo.nic, &qp, 0) > 0);
+		count_eighths(0, span_ns, counts);
+		for (unsigned int i = 0; i < 16; i++)
+			sum[i % 8] += counts[i];
+		solo_destroy(&solo);
+	}
+	for (unsigned int i = 0; i < 8; i++)
+		expect_eighth(sum[i] / 2, N);
 }
 
 TEST_MAIN(.begin = start_eal, .before_each = solo_setup)
