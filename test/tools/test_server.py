@@ -10,7 +10,7 @@ import unittest
 from fake import PATIENCE_S  # finds the tools
 from quench import server
 
-LIMITS = server.Limits(clients=4, patience_s=1.0, answer_s=1.0, body_bytes=100)
+LIMITS = server.Limits(clients=4, patience_s=1.0, answer_s=1.0, body_bytes=100, all_bodies_bytes=250)
 LOOPBACK = "127.0.0.1"
 BIG = b"x" * (64 << 20)  # more than sockets hold
 
@@ -69,6 +69,11 @@ class Case(unittest.TestCase):
     def post(self, body=b"{}", announced=None, **headers):
         return self.ask("POST", "/", body, announced, **{"Origin": f"http://{self.host}", "Content_Type": "application/json", "token": "secret", **headers})
 
+    def head(self, path):
+        """Of a body of 100 bytes."""
+        lines = (f"POST {path} HTTP/1.1", f"Host: {self.host}", f"Origin: http://{self.host}", "Content-Type: application/json", "token: secret", "Content-Length: 100")
+        return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
     def eventually_served(self):
         """A connection of ours may be that which makes room."""
         for _ in range(1000):
@@ -102,6 +107,23 @@ class Case(unittest.TestCase):
         for _ in range(20):
             self.connect(b"GET / HTTP/1.1\r\n")
         self.eventually_served()
+
+    def test_bodies_that_are_not_complete_make_room_for_another(self):
+        self.server.limits = LIMITS._replace(patience_s=PATIENCE_S)
+        large, _ = (self.connect(self.head("/") + b"x" * size) for size in (99, 98))
+        while sum(place.held_bytes for place in list(self.server.places.values())) < 99 + 98:
+            threading.Event().wait(0.01)
+        self.assertEqual(self.post(b"x" * 100), (200, b"x" * 100))
+        self.ends(large)
+        self.assertEqual([place.held_bytes for place in list(self.server.places.values()) if place.held_bytes and not place.ended], [98])
+
+    def test_a_body_beside_those_of_busy_ones_is_told(self):
+        for _ in range(2):
+            self.connect(self.head("/wait") + b"x" * 100)
+        while sum(place.busy for place in list(self.server.places.values())) < 2:
+            threading.Event().wait(0.01)
+        self.assertEqual(self.post(b"x" * 100), (503, b"bodies of more than 250 bytes at a time: expected fewer\n"))
+        self.assertEqual(self.post(b"x" * 50), (200, b"x" * 50))
 
     def test_one_more_than_can_be_busy_is_told(self):
         for _ in range(LIMITS.clients):

@@ -13,15 +13,18 @@ from __future__ import annotations
 import contextlib
 import hmac
 import http.server
+import io
 import ipaddress
+import os
 import select
 import socket
 import ssl
+import stat
 import threading
 import time
 from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 MOST_LINE_BYTES = 8192
 MOST_HEADER_BYTES = 16384
@@ -30,6 +33,7 @@ MOST_UNREAD_BYTES, LINGER_S = 64 << 10, 1.0
 # Connections beyond the limit that are told so; further ones are closed.
 REFUSED = 32
 TICK_S = 0.5
+CHUNK_BYTES = 1 << 20
 TEXT = "text/plain; charset=utf-8"
 JSON = "application/json"
 
@@ -39,6 +43,7 @@ class Limits(NamedTuple):
     patience_s: float = 30.0
     answer_s: float = 30.0
     body_bytes: int = 4096
+    all_bodies_bytes: int = 256 << 20
 
 
 class Refusal(Exception):
@@ -76,6 +81,22 @@ def split_address(text: str) -> tuple[str, int]:
     return address, int(port)
 
 
+def open_secret(path: str | os.PathLike[str], also: int = 0) -> IO[str]:
+    """
+    A file with a token or a key.
+
+    also: further bits of its mode that may be there: stat.S_IRGRP for a file that a group reads
+    @raise OSError, ValueError: others can read or change it
+    """
+    # Without waiting for the other end of a FIFO, and without a terminal that becomes ours.
+    file = open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK), encoding="latin-1")
+    found = os.fstat(file.fileno())
+    if not stat.S_ISREG(found.st_mode) or found.st_mode & (stat.S_IRWXG | stat.S_IRWXO) & ~also or found.st_uid not in (0, os.geteuid()):
+        file.close()
+        raise ValueError("expected a file of yours that " + ("nobody but you and its group can read (chmod 640)" if also else "only you can read (chmod 600)"))
+    return file
+
+
 class Place:
     """A connection."""
 
@@ -83,6 +104,7 @@ class Place:
         self.refused = refused  # it came while all others were busy
         self.since_s = time.monotonic()
         self.busy = False
+        self.held_bytes = 0  # of the body of its request
         self.ended = False  # by the server: its thread will notice
 
 
@@ -99,6 +121,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     server_version = "quench"
     sys_version = ""
     server: Server
+    rfile: io.BufferedReader
     place: Place
 
     def setup(self) -> None:
@@ -131,6 +154,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         finally:
             self.place.since_s = time.monotonic()
             self.place.busy = False
+            server.hold(self.place, -self.place.held_bytes)
 
     do_GET = do_HEAD = do_POST = do_PATCH = do_PUT = do_DELETE = do_OPTIONS = dispatch
 
@@ -198,9 +222,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if not length.isascii() or not length.isdigit() or int(length) > most:
             raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"Content-Length {length[:20]}: expected at most {most}\n")
 
-    def body(self) -> bytes:
+    def body(self) -> bytearray:
         """After check_length()."""
-        return self.rfile.read(int(self.headers.get("content-length", "0")))
+        length, found = int(self.headers.get("content-length", "0")), bytearray()
+        while len(found) < length:
+            chunk = self.rfile.read1(min(CHUNK_BYTES, length - len(found)))
+            if not chunk:
+                raise ConnectionResetError
+            found += chunk
+            if not self.server.hold(self.place, len(chunk)):
+                raise Refusal(HTTPStatus.SERVICE_UNAVAILABLE, f"bodies of more than {self.server.limits.all_bodies_bytes} bytes at a time: expected fewer\n",
+                              Retry_After="1")
+        return found
 
     def begin_answer(self) -> bool:
         """From now on the connection makes no room for another client. False: it has done so already, and gets no answer."""
@@ -263,6 +296,18 @@ class Server(http.server.ThreadingHTTPServer):
             return False
         connection = min(idle, key=lambda one: one[0])[1]
         self.end(connection, self.places[connection])
+        return True
+
+    def hold(self, place: Place, more_bytes: int) -> bool:
+        """Count the bytes of a body. Beyond the limit, the idle connection that holds most makes room. False: there is none."""
+        with self.lock:
+            place.held_bytes += more_bytes
+            while sum(one.held_bytes for one in self.places.values() if not one.ended) > self.limits.all_bodies_bytes:
+                others = [(one.held_bytes, connection) for connection, one in self.places.items() if one is not place and not (one.busy or one.ended)]
+                if not any(held for held, _ in others):
+                    return False
+                connection = max(others, key=lambda one: one[0])[1]
+                self.end(connection, self.places[connection])
         return True
 
     def process_request(self, request: Any, client_address: Any) -> None:

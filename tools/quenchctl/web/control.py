@@ -7,15 +7,13 @@ cookie would not do: a browser adds cookies to the requests of foreign pages too
 from __future__ import annotations
 
 import json
-import os
 import re
 import secrets
-import stat
 import threading
 from collections.abc import Callable
 from typing import Any
 
-from quench import desk
+from quench import desk, server
 from quench.desk import Desk, Row
 from quenchctl.command import BadUsage
 from quenchctl.web.programs import Programs
@@ -44,13 +42,12 @@ class Answer(Exception):
 def read_token(path: str) -> str:
     """@raise BadUsage"""
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY), encoding="latin-1") as file:
-            mode = os.fstat(file.fileno()).st_mode
-            if not stat.S_ISREG(mode) or mode & (stat.S_IRWXG | stat.S_IRWXO):
-                raise BadUsage(f"{path}: expected a file that only its owner can read (chmod 600)")
+        with server.open_secret(path) as file:
             token = file.readline(1024).rstrip("\r\n")
     except OSError as error:
         raise BadUsage(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise BadUsage(f"{path}: {error}") from error
     if not TOKEN.fullmatch(token):
         raise BadUsage(f"{path}:1: expected a token of 16 to 128 letters, digits and -._~")
     return token
