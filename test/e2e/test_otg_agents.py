@@ -35,6 +35,7 @@ class Machine:
         self.host.must("ip", "address", "add", f"10.88.{number}.254/24", "dev", self.host.device, outside=True)
         self.prefix = f"qa{os.getpid()}{number}"
         (work / f"token{number}").write_text(TOKENS[number] + "\n")
+        (work / f"token{number}").chmod(0o600)
 
     def command(self, *options):
         return [*self.host.inside(), ROOT / "scripts" / "otg", "agent", "--no-huge", "--prefix", self.prefix, "--port", "p=net_af_packet0,iface=wire0",

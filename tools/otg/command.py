@@ -5,19 +5,23 @@ from __future__ import annotations
 import argparse
 import configparser
 import dataclasses
+import fcntl
+import itertools
 import json
 import os
 import pathlib
 import re
 import shlex
 import ssl
+import stat
 import tempfile
 import urllib.parse
 import uuid
-from typing import Any
+from collections.abc import Container
+from typing import IO, Any
 
 from quench.desk import Failed
-from quench.server import is_loopback
+from quench.server import is_loopback, open_secret
 
 from .generator import Attached, Generator
 from .plan import Location, Section, section_text
@@ -28,11 +32,13 @@ from .tester import Outlet
 PORT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,32}")
 MOST_CAPTURE_MB = 4096
 RATE = re.compile(r"(\d+)([MG]?)")
-PORT_KEYS = ("device", "lcores", "memory_mb", "speed", "base", "eal", "options", "capture_mb")
-REMOTE_KEYS = ("agent", "at")
-ATTACHED_KEYS = ("attach", "capture_mb")
+UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
+MOST_LOCATION_CHARS, MOST_TOKEN_CHARS = 255, 1024
+PORT_KEYS = ("device", "location", "lcores", "memory_mb", "speed", "base", "eal", "options", "capture_mb")
+REMOTE_KEYS = ("agent", "location", "at")
+ATTACHED_KEYS = ("attach", "location", "capture_mb")
 AGENT_KEYS = ("url", "ca", "token_file")
-STATE = "run.json"
+STATE, LOCK = "run.json", "lock"
 # Sections of quench-nic that a configuration of the API does not make.
 OWN_SECTIONS = ("flow", "frames")
 
@@ -52,15 +58,17 @@ class Settings:
     eal: list[str]
     options: list[str]
     controller: str  # its name at agents
+    lock: IO[str]  # of the folder, as long as we run
     kept: Any = None  # the run of a quench-otg that died, of the same folder
 
 
 def add_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("role", nargs="?", choices=("agent",), help="agent: serve the ports to a quench-otg on another machine, in place of the API")
-    p.add_argument("--port", action="append", default=[], metavar="NAME=DEVICE", help="port: the location that a configuration names, and a "
-                   "device as EAL knows it (0000:01:00.0, net_af_packet0,iface=eth1); may be repeated")
-    p.add_argument("--ports", type=pathlib.Path, metavar="FILE", help="INI of ports: sections [port NAME] with the keys device, lcores, "
-                   "memory_mb, speed, base, eal, options and capture_mb, or agent and at, or attach and capture_mb; and [agent NAME] with url, ca and token_file")
+    p.add_argument("--port", action="append", default=[], metavar="LOCATION=DEVICE", help="port: the location as configurations have it (p1, "
+                   "localhost:5555, 10.0.0.1;1;2), and a device as EAL knows it (0000:01:00.0, net_af_packet0,iface=eth1); may be repeated")
+    p.add_argument("--ports", type=pathlib.Path, metavar="FILE", help="INI of ports: sections [port LOCATION] with the keys device, lcores, "
+                   "memory_mb, speed, base, eal, options and capture_mb, or agent and at, or attach and capture_mb, and location with further "
+                   "locations; and [agent NAME] with url, ca and token_file")
     p.add_argument("--listen", default="127.0.0.1:8443", metavar="ADDRESS:PORT", help="listening address (default 127.0.0.1:8443); port 0 selects a "
                    "free port. Beyond loopback, --token-file is required")
     p.add_argument("--http", action="store_true", help="no TLS; on loopback only")
@@ -107,14 +115,27 @@ def read_base(path: pathlib.Path) -> dict[str, Section]:
     return {name: dict(parser[name]) for name in parser.sections()}
 
 
+def check_location(text: str, where: str) -> None:
+    if not text.isprintable() or not 0 < len(text.strip()) == len(text) <= MOST_LOCATION_CHARS:
+        raise BadUsage(f"{where}: expected a location of 1 to {MOST_LOCATION_CHARS} printable characters")
+
+
+def safe_name(text: str, taken: Container[str]) -> str:
+    """Of files and processes of the port at a location."""
+    name = text if PORT_NAME.fullmatch(text) else UNSAFE.sub("_", text)[:28]
+    return next(found for found in itertools.chain([name], (f"{name}-{n}" for n in itertools.count(2))) if found not in taken)
+
+
 def read_ports(path: pathlib.Path) -> tuple[dict[str, Section], dict[str, Section]]:
-    """@return the ports and the agents, by name. Files are relative to this one."""
+    """@return the ports by location, and the agents by name. Files are relative to this one."""
     ports: dict[str, Section] = {}
     agents: dict[str, Section] = {}
     for name, keys in read_base(path).items():
         kind, _, item = name.partition(" ")
-        if kind not in ("port", "agent") or not PORT_NAME.fullmatch(item):
-            raise BadUsage(f"{path}: [{name}]: expected [port NAME] or [agent NAME]")
+        if kind == "port":
+            check_location(item, f"{path}: [{name}]")
+        elif kind != "agent" or not PORT_NAME.fullmatch(item):
+            raise BadUsage(f"{path}: [{name}]: expected [port LOCATION] or [agent NAME]")
         known, required = (AGENT_KEYS, "url") if kind == "agent" else (REMOTE_KEYS, "agent") if "agent" in keys else (
             ATTACHED_KEYS, "attach") if "attach" in keys else (PORT_KEYS, "device")
         for key in keys:
@@ -132,11 +153,12 @@ def read_ports(path: pathlib.Path) -> tuple[dict[str, Section], dict[str, Sectio
 
 def token_of(path: pathlib.Path, what: str) -> str:
     try:
-        token = path.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadUsage(f"{what} {path}: {getattr(error, 'strerror', None) or 'expected ASCII'}") from error
-    if len(token) < 16 or not token.isprintable() or " " in token:
-        raise BadUsage(f"{what} {path}: expected one word of at least 16 characters")
+        with open_secret(path) as file:
+            token = file.read(MOST_TOKEN_CHARS + 2).strip()
+    except (OSError, ValueError) as error:
+        raise BadUsage(f"{what} {path}: {getattr(error, 'strerror', None) or error}") from error
+    if not 16 <= len(token) <= MOST_TOKEN_CHARS or not token.isascii() or not token.isprintable() or " " in token:
+        raise BadUsage(f"{what} {path}: expected one word of 16 to {MOST_TOKEN_CHARS} characters of ASCII")
     return token
 
 
@@ -231,18 +253,28 @@ def outlets(chosen: argparse.Namespace, settings: Settings) -> dict[str, Outlet]
     if chosen.role == "agent" and sections:
         raise BadUsage(f"{chosen.ports}: [agent {next(iter(sections))}]: expected ports of this machine")
     for text in chosen.port:
-        name, _, device = text.partition("=")
-        if not PORT_NAME.fullmatch(name) or not device:
-            raise BadUsage(f"--port {text}: expected NAME=DEVICE, with letters, digits, '.', '_' and '-' in NAME")
-        if name in found:
-            raise BadUsage(f"--port {text}: another port has this name")
-        found[name] = {"device": device}
+        location, _, device = text.partition("=")
+        if not device:
+            raise BadUsage(f"--port {text}: expected LOCATION=DEVICE")
+        check_location(location, f"--port {text}")
+        if location in found:
+            raise BadUsage(f"--port {text}: another port has this location")
+        found[location] = {"device": device}
     if not found:
         raise BadUsage("no port: expected --port or --ports")
     agents = {name: agent_of(name, keys, settings.controller, settings.folder) for name, keys in sections.items()}
     offers: dict[str, Any] = {}
-    return {name: remote_outlet(name, keys, agents, offers) if "agent" in keys else outlet(name, keys, number, settings)
-            for number, (name, keys) in enumerate(found.items())}
+    made: dict[str, Outlet] = {}
+    owners: dict[str, str] = {}  # of locations
+    for number, (location, keys) in enumerate(found.items()):
+        texts = (location, *(text.strip() for text in keys.get("location", "").split(",") if text.strip()))
+        for text in texts:
+            if owners.setdefault(text, location) != location:
+                raise BadUsage(f"[port {location}]: location {text}: port {owners[text]} has it")
+        name = safe_name(location, made)
+        made[name] = remote_outlet(name, keys, agents, offers) if "agent" in keys else outlet(name, keys, number, settings)
+        made[name].location.texts = texts
+    return made
 
 
 def address(text: str) -> tuple[str, int]:
@@ -269,6 +301,11 @@ def security(chosen: argparse.Namespace, host: str) -> tuple[ssl.SSLContext | No
         raise BadUsage("expected --cert and --key, or --http")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
+        # Debian's keys belong to a group of those who may serve with them.
+        open_secret(chosen.key, stat.S_IRGRP).close()
+    except (OSError, ValueError) as error:
+        raise BadUsage(f"--key {chosen.key}: {getattr(error, 'strerror', None) or error}") from error
+    try:
         context.load_cert_chain(chosen.cert, chosen.key)
     except (OSError, ssl.SSLError) as error:
         raise BadUsage(f"--cert {chosen.cert}, --key {chosen.key}: {error.strerror}") from error
@@ -278,16 +315,42 @@ def security(chosen: argparse.Namespace, host: str) -> tuple[ssl.SSLContext | No
 def settings_of(chosen: argparse.Namespace, program: pathlib.Path) -> tuple[Settings, tempfile.TemporaryDirectory[str] | None]:
     temporary = None if chosen.folder else tempfile.TemporaryDirectory(prefix="quench-otg-")
     folder = pathlib.Path(temporary.name) if temporary else chosen.folder
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadUsage(f"--folder {folder}: {error.strerror}") from error
+    lock = take_folder(folder)
     kept = None if temporary or chosen.role == "agent" else read_state(folder / STATE)
     prefix = chosen.prefix or (kept["prefix"] if kept else f"otg{os.getpid()}")
     if not PORT_NAME.fullmatch(prefix):
         raise BadUsage(f"--prefix {prefix}: expected letters, digits, '.', '_' and '-'")
     controller = kept["controller"] if kept else uuid.uuid4().hex
-    return Settings(program, folder.resolve(), prefix, chosen.no_huge, shlex.split(chosen.eal), shlex.split(chosen.options), controller, kept), temporary
+    return Settings(program, folder.resolve(), prefix, chosen.no_huge, shlex.split(chosen.eal), shlex.split(chosen.options), controller, lock, kept), temporary
+
+
+def take_folder(path: pathlib.Path) -> IO[str]:
+    """Only we write into it, and only one of us. @return what locks it until it is closed"""
+    where = f"--folder {path}"
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError as error:
+        raise BadUsage(f"{where}: " + ("a symbolic link: expected a folder" if path.is_symlink() else str(error.strerror))) from error
+    try:
+        found = os.fstat(folder)
+        if found.st_uid != os.geteuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise BadUsage(f"{where}: user {found.st_uid} owns it, with mode {stat.S_IMODE(found.st_mode):o}: expected a folder that only you (user "
+                           f"{os.geteuid()}) can write into")
+        file = open(os.open(LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600, dir_fd=folder), "r+", encoding="ascii")
+    except OSError as error:
+        raise BadUsage(f"{where}: {LOCK}: {error.strerror}") from error
+    finally:
+        os.close(folder)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        with file:
+            raise BadUsage(f"{where}: process {file.readline(20).strip()}, a quench-otg, runs with it: expected a folder of its own for each") from error
+    file.write(f"{os.getpid()}\n")
+    file.truncate()
+    file.flush()
+    return file
 
 
 def read_state(path: pathlib.Path) -> Any:

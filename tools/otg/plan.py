@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import ipaddress
 import re
+import shlex
 from collections.abc import Iterator
 
 from . import capture, raw
@@ -35,6 +36,8 @@ NO_FRAMES = {"header": "00" * 14, "rate_bps": "1", "stopped": "on"}
 STAND_IN = "169.254.1.1"
 AUTO_MAC = "00:00:00:00:00:00"
 MOST_DURATION_NS = 86400 * 10**9
+# Of layer1, what a device decides. Suites that write all defaults ask for it without wanting it.
+IGNORED = ("promiscuous", "mtu", "media", "ieee_media_defaults", "auto_negotiate", "auto_negotiation")
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_.:-]{1,24}")
 
 Section = dict[str, str]
@@ -77,11 +80,11 @@ class Address:
 @dataclasses.dataclass
 class Port:
     name: str
-    location: str
+    location: str  # as the configuration has it
+    outlet: str  # name of its location
     speed_bps: int
     sections: dict[str, Section]  # all but those of flows
     mac: str = ""  # of the first interface, which is that of its quench-nic
-    mtu: int | None = None  # of layer1
     interfaces: list[Interface] = dataclasses.field(default_factory=list)
     ends: list[End] = dataclasses.field(default_factory=list)
     raws: list[RawFlow] = dataclasses.field(default_factory=list)
@@ -194,6 +197,7 @@ class Location:
     base: dict[str, Section] = dataclasses.field(default_factory=dict)
     # Of a quench-nic that somebody else started: its streams of frames, and the largest frame that it has room for.
     running: Object | None = None
+    texts: tuple[str, ...] = ()  # what configurations call it, if not by its name
 
 
 @dataclasses.dataclass
@@ -235,6 +239,7 @@ class Planner:
         self.flows: dict[str, Flow] = {}
         self.raws: dict[str, RawFlow] = {}
         self.warnings: list[str] = []
+        self.ignored: set[str] = set()  # properties of layer1
 
     def refuse(self, path: str, why: str) -> None:
         self.checker.refuse(path, why)
@@ -296,21 +301,23 @@ class Planner:
     def plan_ports(self) -> None:
         used: dict[str, str] = {}
         for n, item in numbered(self.config.get("ports")):
-            path, location = f"ports[{n}]", item.get("location", "")
+            path = f"ports[{n}]"
+            location: str | None = item.get("location")
             if not self.name(f"{path}.name", item["name"]):
                 continue
-            known = self.locations.get(location)
+            known = self.locations.get(location or "")
             if known is None:
-                self.refuse(f"{path}.location", f"{location!r}: expected one of {', '.join(self.locations)}")
-                known = Location(location)
-            elif used.setdefault(location, item["name"]) != item["name"]:
-                self.refuse(f"{path}.location", f"{location!r}: port {used[location]!r} has it")
+                self.refuse(f"{path}.location", f"missing, and expected one of {', '.join(self.locations)}" if location is None else
+                            f"{location!r}: expected one of {', '.join(self.locations)}, or a device for it: --port {shlex.quote(f'{location}=DEVICE')}")
+                known = Location("")
+            elif used.setdefault(known.name, item["name"]) != item["name"]:
+                self.refuse(f"{path}.location", f"{location!r}: port {used[known.name]!r} has it")
             sections = {name: dict(keys) for name, keys in known.base.items()}
             nic = sections.setdefault("nic", {})
             nic["link_speed_bps"] = str(known.speed_bps)
             if known.running is None:
                 nic.update(flow_control="off", measure_times="on")
-            self.ports[item["name"]] = Port(item["name"], location, known.speed_bps, sections, nic.get("mac", ""), running=known.running)
+            self.ports[item["name"]] = Port(item["name"], location or "", known.name, known.speed_bps, sections, nic.get("mac", ""), running=known.running)
 
     def plan_layer1(self) -> None:
         seen: set[str] = set()
@@ -325,6 +332,8 @@ class Planner:
                     self.refuse(f"{path}.port_names", f"{name!r}: another layer1 has this port")
                 seen.add(name)
                 self.plan_layer1_of(path, item, self.given["layer1"][n], port)
+        if self.ignored:
+            self.warnings.append(f"layer1: {', '.join(sorted(self.ignored))}: ignored: the device and its driver decide")
 
     def plan_layer1_of(self, path: str, item: Object, given: Object, port: Port) -> None:
         """given: item as it came"""
@@ -333,11 +342,7 @@ class Planner:
             _, number, *_, unit = item["speed"].split("_")
             port.speed_bps = int(number) * (GBPS if unit == "gbps" else MBPS)
             nic["link_speed_bps"] = str(port.speed_bps)
-        if given.get("promiscuous"):
-            self.warnings.append(f"{path}.promiscuous: ignored: quench-nic accepts frames to its own address and groups only")
-        if "mtu" in given:
-            self.warnings.append(f"{path}.mtu: the device keeps its own limit; larger packets of RoCEv2 are refused")
-            port.mtu = item["mtu"]
+        self.ignored.update(key for key in IGNORED if given.get(key) is not None and (given[key] is not False or key == "auto_negotiate"))
         flow_control = item.get("flow_control")
         if flow_control is None:
             return
@@ -400,7 +405,7 @@ class Planner:
             self.lose(item)
             return
         self.refuse_group(f"{path}.mac", item["mac"])
-        interface = Interface(item["name"], port, item["mac"], item["mtu"] if port.mtu is None else min(item["mtu"], port.mtu))
+        interface = Interface(item["name"], port, item["mac"], item["mtu"])
         if not port.interfaces and port.running is None:
             port.mac = port.sections["nic"]["mac"] = item["mac"]
         port.interfaces.append(interface)
@@ -486,9 +491,10 @@ class Planner:
 
     def plan_options(self) -> None:
         options = self.config["options"]
-        for key in ("location_preemption", "data_integrity"):
-            if options["port_options"][key]:
-                self.refuse(f"options.port_options.{key}", "true: expected false: quench-otg has no such option")
+        if options["port_options"]["data_integrity"]:
+            self.refuse("options.port_options.data_integrity", "true: expected false: the ICRC covers RoCEv2, and raw flows carry nothing to check")
+        if options["port_options"]["location_preemption"]:
+            self.warnings.append("options.port_options.location_preemption: ignored: the ports of a quench-otg are its own")
         settings: dict[str, tuple[str, Object]] = {}
         for n, item in numbered(options.get("per_port_options")):
             path = f"options.per_port_options[{n}]"

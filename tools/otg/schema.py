@@ -79,6 +79,10 @@ class Kind:
     objects: list[tuple[str, str]]  # absent objects that get their defaults: property and kind
     choices: frozenset[str]  # properties that `choice` selects
 
+    def refuses_choice(self, chosen: Json, key: str) -> bool:
+        """It has a line for `choice` already, which says as much as one for what it selects."""
+        return bool(chosen == key and "choice" in self.properties and key in self.properties["choice"].row.refused)
+
     def is_named(self) -> bool:
         return any(key in self.properties for key in NAME_KEYS)
 
@@ -199,7 +203,8 @@ class Checker:
             if prop is None:
                 self.refuse(at, f"{name} has no such property")
             elif not prop.row.carried:
-                self.refuse(at, f"refused: {prop.row.text}")
+                if not kind.refuses_choice(given.get("choice"), key):
+                    self.refuse(at, f"refused: {prop.row.text}")
             else:
                 out[key] = self.value(prop, item, at)
                 if self.spoilt and not path and (key, prop.of) in kind.objects:
@@ -292,8 +297,8 @@ class Checker:
 
     def number(self, prop: Property, value: Json, path: str) -> Json:
         whole = prop.kind == "integer"
-        # Go's clients write 64-bit numbers as texts, as JSON of protocol buffers has them.
-        if prop.format == "uint64" and isinstance(value, str) and re.fullmatch(r"[0-9]{1,20}", value):
+        # JSON of protocol buffers has 64-bit numbers as texts, and its readers take texts for all whole numbers.
+        if whole and isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,20}", value):
             value = int(value)
         if isinstance(value, float) and whole and value.is_integer():
             value = int(value)

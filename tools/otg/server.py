@@ -2,11 +2,13 @@
 """HTTP and TLS in front of a tester."""
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
 import shutil
 import ssl
+import threading
 import traceback
 from collections.abc import Callable
 from http import HTTPStatus
@@ -16,7 +18,7 @@ from quench import server
 from quench.desk import Failed
 from quench.server import JSON, Refusal
 
-from . import results, schema
+from . import results, schema, table
 from .schema import Object, Refused
 from .tester import Tester
 
@@ -25,6 +27,14 @@ LIMITS = server.Limits(patience_s=60.0, answer_s=3600.0, body_bytes=64 << 20)
 FILE_BYTES = 1 << 18
 # Of a request, in JSON: parsed, each takes up to 200 bytes, and a checked one as much again.
 MOST_VALUES = 1 << 21
+LARGE_BYTES = 1 << 20
+
+MOST_CHOICES = 4  # of an action, one in the other
+ACTIONS = {
+    **{f"protocol.{name}.": f"quench-nic sends no echo requests; get_states has the {what} that answered" for name, what in (("ipv4", "ARP neighbours"), ("ipv6", "neighbours"))},
+    "protocol.": table.NO_PROTOCOL,
+    "port.": "set_control_state restarts the quench-nic of a port: port.link down, and up",
+}
 
 Routes = dict[str, dict[str, Callable[[Any], Any]]]
 
@@ -47,6 +57,7 @@ class Api:
             "/config/append": {"PATCH": lambda body: self.warnings(tester.append_config(body))},
             "/config/delete": {"PATCH": lambda body: self.warnings(tester.delete_config(body))},
             "/control/state": {"POST": lambda body: self.warnings(tester.set_state(body))},
+            "/control/action": {"POST": refuse_action},
             "/monitor/metrics": {"POST": lambda body: results.metrics(tester.run, body)},
             "/monitor/states": {"POST": lambda body: results.states(tester.run, body)},
             "/monitor/capture": {"POST": tester.get_capture},
@@ -57,6 +68,17 @@ class Api:
     @staticmethod
     def warnings(found: list[str]) -> Object:
         return {"warnings": found}
+
+
+def refuse_action(given: Any) -> Any:
+    """set_control_action, of which there is nothing."""
+    names: list[str] = []
+    while isinstance(given, dict) and isinstance(given.get("choice"), str) and len(names) < MOST_CHOICES:
+        names.append(given["choice"])
+        given = given.get(names[-1])
+    action = ".".join(names)
+    why = next((why for begin, why in ACTIONS.items() if f"{action}.".startswith(begin)), "expected no action")
+    raise Refused([f"{schema.shown(action)}: not implemented: {why}"], HTTPStatus.NOT_IMPLEMENTED)
 
 
 class Handler(server.Handler):
@@ -83,8 +105,8 @@ class Handler(server.Handler):
             # A page in a browser on this host must not reach us by a name of its own.
             self.check_host()
         else:
-            self.check_token(self.headers.get("authorization", ""), f"Bearer {self.server.token}",
-                             "expected the header Authorization: Bearer TOKEN, with the token of --token-file")
+            self.check_token(self.given_token(), self.server.token, "expected the header Authorization: Bearer TOKEN, with the token of --token-file, "
+                             "or a location https://otg:TOKEN@HOST:PORT, of which clients make it")
         self.check_length()
         raw = self.body()
         if not self.begin_answer():
@@ -98,9 +120,21 @@ class Handler(server.Handler):
             # A form of a page in a browser cannot have this type.
             self.fail(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, ["expected Content-Type: application/json"])
         else:
-            self.call(methods[self.command], raw)
+            # What a large request takes, when it is parsed, only one takes at a time.
+            with contextlib.ExitStack() as turn:
+                if len(raw) > LARGE_BYTES:
+                    turn.enter_context(self.server.large)
+                self.call(methods[self.command], raw)
 
-    def call(self, serve: Callable[[Any], Any], raw: bytes) -> None:
+    def given_token(self) -> str:
+        """Of Bearer, or the password of Basic, which clients make of https://otg:TOKEN@HOST:PORT."""
+        scheme, _, text = self.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "basic":
+            with contextlib.suppress(ValueError):
+                return base64.b64decode(text).decode("latin-1").partition(":")[2]
+        return text if scheme.lower() == "bearer" else ""
+
+    def call(self, serve: Callable[[Any], Any], raw: bytearray) -> None:
         # Each value follows one of these bytes, which texts have too. Before parsing, which is where memory goes.
         most_values = sum(map(raw.count, (b",", b":", b"[")))
         if most_values > MOST_VALUES:
@@ -131,5 +165,5 @@ class Handler(server.Handler):
 
 class Server(server.Server):
     def __init__(self, host: str, port: int, api: Routed, context: ssl.SSLContext | None, token: str | None) -> None:
-        self.api, self.token = api, token
+        self.api, self.token, self.large = api, token, threading.Lock()
         super().__init__((host, port), Handler, LIMITS, context)

@@ -26,6 +26,7 @@ def no(why: str) -> Row:
 
 
 CE = "a sender of marked frames would make every receiver answer with CNPs, and quench-nic sends none"
+IGNORED = "ignored, with a warning"
 CHOICE = "selects the property of its name"
 NAME = "name of the object; unique in the configuration"
 RDMA_CM = "always 0: the numbers of both QPs are in the configuration, so no connection manager runs"
@@ -65,7 +66,7 @@ CONFIG: dict[str, Rows] = {
         "egress_only_tracking": no("quench-nic counts received packets by QP only"),
     },
     "Port": {
-        "location": yes("name of a port of quench-otg (--port, --ports); required"),
+        "location": yes("a location of quench-otg (--port, --ports), whatever its form; required"),
         "name": yes(NAME),
     },
     "Layer1": {
@@ -73,16 +74,17 @@ CONFIG: dict[str, Rows] = {
         "speed": yes("`[nic] link_speed_bps`; without it, `speed` of the port in --ports, 100 Gb/s by default",
                      speed_10_hd_mbps="quench-nic is full duplex",
                      speed_100_hd_mbps="quench-nic is full duplex"),
-        "media": no("the medium is that of the device"),
-        "promiscuous": yes("quench-nic accepts frames to its own address and groups only. true gives a warning, as the schema asks"),
-        "mtu": yes("packets of RoCEv2 that do not fit are refused. DPDK's devices keep their own limit: a value gives a warning, as the "
-                   "schema asks"),
-        "ieee_media_defaults": no("the link is negotiated by the device"),
-        "auto_negotiate": no("the link is negotiated by the device"),
-        "auto_negotiation": no("the link is negotiated by the device"),
+        "media": yes(f"{IGNORED}: the medium is that of the device"),
+        "promiscuous": yes(f"true is {IGNORED}, as the schema asks: quench-nic accepts frames to its own address and groups only"),
+        "mtu": yes(f"{IGNORED}, as the schema asks: DPDK's devices keep their own limit. Packets of RoCEv2 fit the `mtu` of their Ethernet interface"),
+        "ieee_media_defaults": yes(f"{IGNORED}: the device negotiates the link"),
+        "auto_negotiate": yes(f"{IGNORED}: the device negotiates the link"),
+        "auto_negotiation": yes(f"{IGNORED}: the device negotiates the link"),
         "flow_control": yes("`[nic] flow_control`. Without it: off, as the schema says"),
         "name": yes(NAME),
     },
+    "Layer1.AutoNegotiation": {name: yes(IGNORED) for name in (
+        "advertise_1000_mbps", "advertise_100_fd_mbps", "advertise_100_hd_mbps", "advertise_10_fd_mbps", "advertise_10_hd_mbps", "link_training", "rs_fec")},
     "Layer1.FlowControl": {
         "directed_address": yes("01:80:C2:00:00:01, the address of pause frames; others are refused"),
         "choice": yes("`[nic] flow_control`: pfc or pause"),
@@ -202,10 +204,11 @@ CONFIG: dict[str, Rows] = {
         "flow_options": no("quench-otg has no options for all raw flows"),
     },
     "Port.Options": {
-        "location_preemption": yes("false: a port belongs to one quench-otg; true is refused"),
+        "location_preemption": yes(f"true is {IGNORED}: the ports of a quench-otg are its own, and one of an agent that another controller has is refused"),
         "data_integrity": yes("false; true is refused: it is an option of flows, and the ICRC covers RoCEv2"),
-        "frame_ordering_mode": no("raw frames carry no numbers"),
+        "frame_ordering_mode": yes("below"),
     },
+    "Port.Options.FrameOrderingMode": {"choice": yes("flows of a port are not ordered", rfc2889="quench-nic paces each flow for itself")},
     "Protocol.Options": {
         "auto_start_all": yes("true: QPs answer from set_config on; false: from `protocol.all` start on, or from traffic start"),
     },

@@ -117,7 +117,7 @@ class Tester:
         return self.run.given
 
     def plan(self, given: Object) -> plans.Plan:
-        return plans.plan(given, {name: outlet.location for name, outlet in self.outlets.items()})
+        return plans.plan(given, {text: outlet.location for outlet in self.outlets.values() for text in outlet.location.texts or [outlet.location.name]})
 
     def update_config(self, given: Object) -> list[str]:
         """All of it, or nothing. Flows that send go on."""
@@ -139,6 +139,7 @@ class Tester:
 
     def append_config(self, given: Any) -> list[str]:
         """All of it, or nothing. Other flows go on."""
+        given = update.unwrapped(given, "config_append_list")
         schema.check_list("Config.AppendResources", given)
         with self.lock:
             updated, paths = update.appended(self.run.given, given)
@@ -207,7 +208,7 @@ class Tester:
         return changed
 
     def delete_config(self, given: Any) -> list[str]:
-        request = schema.check_list("Config.DeleteResources", given)
+        request = schema.check_list("Config.DeleteResources", update.unwrapped(given, "config_delete_list"))
         with self.lock:
             left, names = update.deleted(self.run.given, request)
             with self.all_or_nothing():
@@ -258,7 +259,7 @@ class Tester:
 
     def start(self, ports: Iterable[plans.Port]) -> None:
         ports = list(ports)
-        made = {port.name: self.outlets[port.location].make() for port in ports}
+        made = {port.name: self.outlets[port.outlet].make() for port in ports}
         # Another dictionary, because requests for results go through the old one.
         self.run.generators = {**self.run.generators, **made}
         texts = {}
@@ -305,7 +306,7 @@ class Tester:
         """Take over the quench-nics of a run that save() kept."""
         run = Run(kept["given"], self.plan(kept["given"]))
         run.restore(kept)
-        run.generators = {port.name: self.outlets[port.location].make() for port in run.plan.ports.values()}
+        run.generators = {port.name: self.outlets[port.outlet].make() for port in run.plan.ports.values()}
         for name, generator in run.generators.items():
             if name not in run.down and not generator.find():
                 say(f"port {name}: its quench-nic is gone: {generator.why()}")
@@ -365,11 +366,11 @@ class Tester:
     def start_captures(self, orders: dict[str, capture.Order]) -> list[str]:
         """All of them, or none."""
         generators = {self.run.generators[name].name: self.run.generators[name] for name in orders}
-        by_location = {self.run.plan.ports[name].location: order for name, order in orders.items()}
+        by_outlet = {self.run.plan.ports[name].outlet: order for name, order in orders.items()}
         made: dict[str, capture.Recording] = {}
 
         def begin(generator: Driven) -> None:
-            made[generator.name] = generator.capture(by_location[generator.name])
+            made[generator.name] = generator.capture(by_outlet[generator.name])
 
         for name in orders:
             if name in self.run.recordings:
@@ -379,7 +380,7 @@ class Tester:
             for recording in made.values():
                 recording.discard()
             raise next(iter(failed.values()))
-        self.run.recordings.update({name: made[self.run.plan.ports[name].location] for name in orders})
+        self.run.recordings.update({name: made[self.run.plan.ports[name].outlet] for name in orders})
         return []
 
     @staticmethod

@@ -2,6 +2,8 @@
 """A configuration with other rates and sizes of its raw flows (update_config), more of them (append_config), or fewer (delete_config)."""
 from __future__ import annotations
 
+from typing import Any
+
 from . import schema
 from .schema import Object, Refused
 
@@ -29,6 +31,11 @@ def updated(config: Object, given: Object, request: Object) -> Object:
     if errors:
         raise Refused(errors)
     return {**config, "flows": [changed.get(flow["name"], flow) for flow in config["flows"]]}
+
+
+def unwrapped(given: Any, key: str) -> Any:
+    """The list of the OpenAPI text, of a client that sends the message of its protocol buffers, as gosnappi does."""
+    return given[key] if isinstance(given, dict) and given.keys() == {key} else given
 
 
 def appended(config: Object, given: list[Object]) -> tuple[Object, list[str]]:
