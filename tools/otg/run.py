@@ -67,7 +67,7 @@ class Reading(Generic[Row]):
 
 
 def named(path: str, names: list[str] | None, known: dict[str, object]) -> list[str]:
-    wrong = [name for name in names or () if name not in known]
+    wrong = [name for name in dict.fromkeys(names or ()) if name not in known]
     if wrong:
         raise Refused([f"{path}: {name!r}: no such name in the configuration" for name in wrong])
     return list(dict.fromkeys(names)) if names else list(known)

@@ -224,6 +224,8 @@ class Checker:
         """The selected property, with its defaults if it is absent; without `choice`, the only one that is there is it."""
         there = kind.choices & given.keys()
         chosen = out.get("choice")
+        if "choice" in given and (chosen not in kind.properties["choice"].enum or chosen in kind.properties["choice"].row.refused):
+            return  # it has its line
         silent = {key for of, key in WITHOUT_CHOICE if of == kind.name} & there
         if silent and "choice" not in given:
             chosen = next(iter(silent))
@@ -242,6 +244,8 @@ class Checker:
         if prop is not None and prop.row.carried and chosen in kind.choices and chosen not in given:
             if prop.kind == "object":
                 out[chosen] = default(prop.of)
+                if not is_complete(prop.of):
+                    self.spoil(f"{path}.{chosen}" if path else chosen, "missing, and choice selects it")
             elif prop.default is not None:
                 out[chosen] = prop.default
 
@@ -312,9 +316,19 @@ class Checker:
 
 
 @functools.cache
+def _default(name: str) -> tuple[Object, bool]:
+    checker = Checker()
+    return checker.object(name, {}, ""), not checker.errors
+
+
 def default(name: str) -> Object:
     """An object of which the request has nothing. All requests share it."""
-    return Checker().object(name, {}, "")
+    return _default(name)[0]
+
+
+def is_complete(name: str) -> bool:
+    """Does the schema accept its default()?"""
+    return _default(name)[1]
 
 
 def check_list(name: str, value: Json) -> list[Object]:
