@@ -14,14 +14,12 @@
 #include <rte_eal.h>
 
 #include "base/numbers/units.h"
-#include "runtime/eal/eal_drivers.h"
+#include "runtime/eal/eal_start.h"
 #include "runtime/eal/eal_end.h"
-#include "runtime/eal/eal_files.h"
 #include "runtime/notice/doubts.h"
 #include "runtime/notice/say.h"
 #include "ctl/output/json.h"
-#include "quench-lab/scenario/scenario_addresses.h"
-#include "quench-lab/scenario/scenario_headroom.h"
+#include "quench-lab/scenario/scenario_notes.h"
 #include "quench-lab/scenario/event_set.h"
 #include "quench-lab/recording/explain_flow.h"
 #include "quench-lab/eal_clock.h"
@@ -29,7 +27,6 @@
 #include "quench-lab/output/output.h"
 #include "quench-lab/progress.h"
 #include "quench-lab/recording/recording.h"
-#include "quench-lab/scenario/scenario_warn.h"
 
 /*
  * EAL's memory, for the fabric and for each switch. It contains only rings and tables: packets have

@@ -19,12 +19,9 @@
 #include "nic/gsi/gsi.h"
 #include "quench-nic/config/nic_version.h"
 #include "quench-nic/connections/connections.h"
-#include "quench-nic/nodes/hops.h"
 #include "quench-nic/nodes/nodes.h"
 #include "quench-nic/desk/nic_report.h"
-#include "quench-nic/desk/nic_methods.h"
-#include "quench-nic/nodes/totals.h"
-#include "quench-nic/tracing/trace_qps.h"
+#include "quench-nic/desk/nic_desk.h"
 #include "quench-nic/tracing/tracing.h"
 
 static struct quench_nic {

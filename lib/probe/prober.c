@@ -8,8 +8,7 @@
 
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
-#include "probe/experiments/experiments.h"
-#include "probe/experiments/trust.h"
+#include "probe/experiments/probe_experiments.h"
 #include "wire/frame/ecn.h"
 
 /* Points of a curve. */

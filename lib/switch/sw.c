@@ -15,7 +15,7 @@
 #include "switch/egress/sw_release.h"
 #include "switch/core/settings.h"
 #include "switch/forward/router.h"
-#include "switch/ingress/crossed.h"
+#include "switch/ingress/ingress.h"
 #include "switch/shard/crossing.h"
 #include "switch/sw.h"
 #include "switch/sw_node_ops.h"

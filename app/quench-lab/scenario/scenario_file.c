@@ -12,9 +12,31 @@
 #include "ctl/switch_config/switch_config.h"
 #include "fabric/scenario/scenario_path.h"
 #include "quench-lab/sections/capture_file.h"
-#include "quench-lab/sections/event_file.h"
 #include "quench-lab/sections/port_file.h"
 #include "quench-lab/sections/trace_file.h"
+
+/* finish() of struct config_kind. Call capture_release() whatever the result. */
+static int
+read_frames(struct config *cfg, const char *section, void *item, void *arg,
+	    struct config_error *err)
+{
+	struct event_params *e = item;
+	bool has_frame = strcmp(e->frame, "none") != 0, has_file = strcmp(e->file, "none") != 0;
+	char why[160], path[4096];
+	int rc = 0;
+
+	(void)arg;
+	/* A scenario with both or neither is refused later. */
+	if (e->action != EVENT_SEND || has_frame == has_file)
+		return 0;
+	if (has_frame) {
+		rc = capture_from_hex(e->frame, &e->send, why, sizeof(why));
+	} else {
+		config_beside(cfg, e->file, path, sizeof(path));
+		rc = capture_from_file(path, &e->send, why, sizeof(why));
+	}
+	return rc == 0 ? 0 : config_refuse(cfg, section, has_frame ? "frame" : "file", why, err);
+}
 
 static int
 finish_flow(struct config *cfg, const char *section, void *item, void *arg,
@@ -59,7 +81,7 @@ const struct config_kind scenario_kinds[] = {
 	[SCENARIO_RECORDS] = {KIND("record", record_params, record_fields, records),
 			      .not_in_name = "/. "},
 	[SCENARIO_EVENTS] = {KIND("event", event_params, event_fields, events),
-			     .finish = event_file_finish},
+			     .finish = read_frames},
 };
 
 static int

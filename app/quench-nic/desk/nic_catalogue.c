@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Meanings of the keys in quench-nic's replies. */
-#include "quench-nic/desk/nic_catalogue.h"
+#include "quench-nic/desk/nic_desk.h"
 
 #include "base/numbers/array.h"
 #include "runtime/report/catalogue.h"
-#include "runtime/methods/mempools.h"
+#include "runtime/methods/methods.h"
 #include "nic/nic.h"
 
 /* clang-format off */

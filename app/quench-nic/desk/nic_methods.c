@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quench-nic/desk/nic_methods.h"
+#include "quench-nic/desk/nic_desk.h"
 
 #include <inttypes.h>
 
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
-#include "runtime/methods/capture_method.h"
-#include "runtime/methods/config_methods.h"
-#include "runtime/methods/mempools.h"
+#include "runtime/methods/methods.h"
 #include "runtime/report/report.h"
 #include "runtime/notice/say.h"
 #include "ctl/output/json.h"
-#include "quench-nic/desk/nic_catalogue.h"
 #include "quench-nic/config/nic_version.h"
 #include "quench-nic/flows/flows.h"
 #include "quench-nic/desk/nic_report.h"
-#include "quench-nic/desk/nic_methods_flows.h"
-#include "quench-nic/desk/nic_methods_reset.h"
-#include "quench-nic/desk/nic_methods_times.h"
-#include "quench-nic/nodes/totals.h"
-#include "quench-nic/desk/nic_methods_trace.h"
+#include "quench-nic/nodes/nodes.h"
 
 static const struct nic_config *
 config_of(const struct desk_call *call)

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quench-nic/desk/nic_methods_flows.h"
+#include "quench-nic/desk/nic_desk.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "runtime/report/report.h"
-#include "runtime/methods/config_methods.h"
+#include "runtime/methods/methods.h"
 #include "quench-nic/config/nic_version.h"
 #include "quench-nic/connections/connections.h"
+#include "base/numbers/units.h"
+#include "runtime/run/run.h"
+#include "runtime/notice/say.h"
+#include "base/sets/hist.h"
+#include "quench-nic/flows/flows.h"
 
 json_t *
 remove_reply(struct desk_call *call)
@@ -80,4 +86,158 @@ connections_reply(struct desk_call *call)
 							  .arg = rows});
 	json_decref(rows);
 	return reply;
+}
+
+static bool
+is_reset(void *program)
+{
+	const struct nic_config_context *c = (const struct nic_config_context *)program;
+	bool done = true;
+
+	for (uint16_t i = 0; i < c->nodes->plan.n_lcores; i++)
+		done = done && nic_reset_is_done(c->nodes->node[i]);
+	return done;
+}
+
+static json_t *
+reset_flow(struct desk_call *call, struct active_config *active, const struct nic_flow *flow)
+{
+	const struct nic_config_context *c = (const struct nic_config_context *)active->program;
+	uint32_t failed = flow_registry_life_info(c->registry, flow->id).qps_failed;
+	uint64_t waited_ns;
+	bool in_force;
+	json_t *o;
+
+	if (!active_config_wait(active, active->ops->is_done, NULL) ||
+	    !active_config_wait(active, is_reset, NULL))
+		return desk_refuse(
+			call, "another try",
+			"nothing was reset: the previous change is not in force yet; try again");
+	for (uint16_t i = 0; i < c->nodes->plan.n_lcores; i++)
+		if (nic_reset_flow(c->nodes->node[i], flow->id) != 0)
+			return desk_refuse(call, "more memory", "out of memory");
+	in_force = active_config_wait(active, is_reset, &waited_ns);
+	say("reset flow %s: %u QPs, of which %u had given up", flow->name, flow->qp_count, failed);
+	o = json_object();
+	json_object_set_new(o, "flow", json_string(flow->name));
+	report_set_u64(o, "qps", flow->qp_count);
+	report_set_u64(o, "qps_failed", failed);
+	json_object_set_new(o, "in_force", json_boolean(in_force));
+	report_set_u64(o, "waited_us", waited_ns / NS_PER_US);
+	return o;
+}
+
+json_t *
+reset_reply(struct desk_call *call)
+{
+	struct active_config *active = call->desk->active;
+	char digits[DESK_DIGITS];
+	const char *name = desk_word(call, "flow", digits);
+	const struct nic_flow *flow;
+	json_t *o;
+
+	/* No flow is removed during its reset. */
+	flow = nic_config_find(nic_config_of(active_config_running_begin(active)), name);
+	if (flow != NULL)
+		o = reset_flow(call, active, flow);
+	else
+		o = desk_refuse(call, "a flow of show flows that was not removed",
+				"there is no flow %s", name);
+	active_config_running_end(active);
+	return o;
+}
+
+/* Rows of all histograms in one list: bucket b of histogram h is number h * HIST_BUCKETS + b. */
+struct histograms {
+	struct {
+		const char *measure; /* as in times.csv */
+		const struct hist *hist;
+	} of[6];
+	unsigned int n;
+};
+
+static void
+add(struct histograms *all, const char *measure, const struct hist *hist)
+{
+	all->of[all->n].measure = measure;
+	all->of[all->n++].hist = hist;
+}
+
+static json_t *
+bucket_row(struct desk_call *call, void *arg, uint64_t number)
+{
+	const struct histograms *all = arg;
+	const struct hist *hist = all->of[number / HIST_BUCKETS].hist;
+	unsigned int bucket = number % HIST_BUCKETS;
+	json_t *row;
+
+	(void)call;
+	if (hist->weight[bucket] == 0)
+		return NULL;
+	row = json_object();
+	json_object_set_new(row, "measure", json_string(all->of[number / HIST_BUCKETS].measure));
+	report_set_u64(row, "at_most", hist_bucket_top(bucket));
+	report_set_u64(row, "count", hist->weight[bucket]);
+	return row;
+}
+
+static json_t *
+times_of(struct desk_call *call, struct flows *flows, struct nic_pacing *sum)
+{
+	const struct nic_times *times;
+	const struct nic_pacing *pacing;
+	struct histograms all = {0};
+	char digits[DESK_DIGITS];
+	const char *name = desk_word(call, "flow", digits);
+	unsigned int i;
+	json_t *o;
+
+	flows_list(flows);
+	i = flows_find(flows, name);
+	if (i == flows->n_shown)
+		return desk_refuse_param(call, "a flow of show flows", "FLOW = %s", name);
+	times = flows_times(flows, i);
+	pacing = flows_pacing(flows, i, sum);
+	if (times != NULL) {
+		add(&all, "completion_ns", &times->completion_ns);
+		add(&all, "slowdown_milli", &times->slowdown_milli);
+		add(&all, "rtt_ns", &times->rtt_ns);
+	}
+	if (pacing != NULL && pacing->has & NIC_PACING_JITTER)
+		add(&all, "jitter_ns", &pacing->jitter_ns);
+	if (pacing != NULL && pacing->has & NIC_PACING_BURSTS)
+		add(&all, "burst_gap_ns", &pacing->burst_gap_ns);
+	if (pacing != NULL && pacing->has & NIC_PACING_ONE_WAY)
+		add(&all, "one_way_ns", &pacing->one_way_ns);
+	if (all.n == 0)
+		return desk_refuse_param(call, "a requester with measure_times, or measure_pacing",
+					 "FLOW = %s: it has no times", name);
+	o = json_object();
+	json_object_set_new(o, "flow", json_string(flows->shown[i].flow->name));
+	return desk_list_add(call,
+			     &(struct desk_list){.end = (uint64_t)all.n * HIST_BUCKETS,
+						 .row = bucket_row,
+						 .arg = &all},
+			     o);
+}
+
+json_t *
+times_reply(struct desk_call *call)
+{
+	const struct nic_version *version = (const struct nic_version *)call->version;
+	struct nic_pacing *pacing = malloc(sizeof(*pacing));
+	struct flows flows = {0};
+	json_t *o = NULL;
+
+	if (pacing == NULL ||
+	    flows_open(&flows, nic_config_of(call->version), version->registry, NULL) != 0) {
+		desk_refuse(call, "more memory", "out of memory");
+	} else {
+		flow_registry_read_begin(version->registry);
+		o = times_of(call, &flows, pacing);
+		flow_registry_read_end(version->registry);
+	}
+	flows_close(&flows);
+	free(pacing);
+	return o;
 }

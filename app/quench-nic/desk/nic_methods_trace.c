@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quench-nic/desk/nic_methods_trace.h"
+#include "quench-nic/desk/nic_desk.h"
 
 #include <errno.h>
 #include <inttypes.h>

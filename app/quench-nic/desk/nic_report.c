@@ -11,7 +11,7 @@
 #include "ctl/output/json.h"
 #include "nic/observe/wait.h"
 #include "nic/port/share.h"
-#include "quench-nic/nodes/totals.h"
+#include "quench-nic/nodes/nodes.h"
 
 void
 nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char *text,

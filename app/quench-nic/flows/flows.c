@@ -13,7 +13,7 @@
 #include "runtime/notice/scaled.h"
 #include "runtime/notice/say.h"
 #include "ctl/results/flow_results.h"
-#include "quench-nic/nodes/totals.h"
+#include "quench-nic/nodes/nodes.h"
 
 /* Largest number of flows with a line each. More lines would hide the line of the port. */
 #define MOST_LINES 8

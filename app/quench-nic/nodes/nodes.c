@@ -2,6 +2,8 @@
 #include "quench-nic/nodes/nodes.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <rte_errno.h>
@@ -15,6 +17,7 @@
 #include "runtime/run/run.h"
 #include "runtime/notice/say.h"
 #include "node/pkt_pool.h"
+#include "base/threads/counter.h"
 
 /* Number of mbufs of each pool: more than rings, bursts and a virtual device together hold. */
 #define POOL_FRAMES 4095
@@ -406,4 +409,75 @@ nodes_close(struct nic_nodes *n)
 		pkt_pool_destroy(n->gsi_pool);
 	if (n->frames_pool != NULL)
 		pkt_pool_destroy(n->frames_pool);
+}
+
+/* Add the counters that a table names. */
+static void
+add_counters(void *total, const void *part, const struct counter_field *fields, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		uint64_t *to = (uint64_t *)((char *)total + fields[i].offset);
+
+		*to += counter_read((const uint64_t *)((const char *)part + fields[i].offset));
+	}
+}
+
+struct nic_stats
+nic_total_stats(const struct run_app *app)
+{
+	struct nic_stats total = {0};
+
+	for (uint16_t i = 0; i < app->n_nodes; i++) {
+		const struct nic_stats *s = nic_stats(app->nodes[i]);
+
+		add_counters(&total, s, nic_counters, nic_counters_n);
+		counters_add(&s->cc, &total.cc, sizeof(total.cc));
+		add_counters(&total.np, &s->np, np_counters, np_counters_n);
+	}
+	return total;
+}
+
+/* ACKs without in-band telemetry after which it is not the first flow that has just begun. */
+#define ENOUGH_ACKS 100u
+
+/* An algorithm WORD with hears_hops counts WORD_samples, WORD_missing and WORD_full. */
+static uint64_t
+count(const struct nic_stats *stats, int cc, const char *what)
+{
+	const struct cc_ops *ops = cc_algorithms[cc];
+	const char *counts = (const char *)&stats->cc.of[CC_SLOT(cc)];
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_%s", cc_words[cc], what);
+	for (unsigned int i = 0; i < *ops->n_counters; i++)
+		if (strcmp(ops->counters[i].name, name) == 0)
+			return *(const uint64_t *)(counts + ops->counters[i].offset);
+	return 0;
+}
+
+void
+hops_look(struct hops_watch *w, const struct run_app *app)
+{
+	struct nic_stats stats;
+	uint64_t missing, full;
+
+	if (!cc_algorithms[w->cc]->hears_hops || (w->said_missing && w->said_full))
+		return;
+	stats = nic_total_stats(app);
+	missing = count(&stats, w->cc, "missing");
+	full = count(&stats, w->cc, "full");
+	if (!w->said_missing && missing >= ENOUGH_ACKS && count(&stats, w->cc, "samples") == 0) {
+		say_event(true, "int_missing",
+			  "cc = %s: no ACK has in-band telemetry, so rates do not change: set "
+			  "int_telemetry = on at the switches of the path; acks=%" PRIu64,
+			  cc_words[w->cc], missing);
+		w->said_missing = true;
+	}
+	if (!w->said_full && full > 0) {
+		say_event(true, "int_full",
+			  "cc = %s: a path has more hops than int_slots, and the others count as "
+			  "fully used: raise int_slots; int_slots=%u",
+			  cc_words[w->cc], w->int_slots);
+		w->said_full = true;
+	}
 }

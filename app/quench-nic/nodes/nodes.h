@@ -18,6 +18,10 @@
 #include "ctl/nic_config/nic_config.h"
 #include "nic/port/rss.h"
 #include "nic/port/share.h"
+#include "runtime/run/run.h"
+#include "nic/nic.h"
+#include "runtime/run/run.h"
+#include "nic/nic.h"
 
 struct nic_nodes {
 	struct nic_params nic; /* as at start-up */
@@ -70,5 +74,19 @@ bool nodes_are_reloaded(const struct nic_nodes *n);
  * nic_reload()? Only on the thread that calls nic_reload().
  */
 bool nodes_are_done(const struct nic_nodes *n);
+
+/** Counters, summed over all nodes. Any thread, also while the NIC runs. */
+struct nic_stats nic_total_stats(const struct run_app *app);
+
+/* Says once if an algorithm that needs in-band telemetry hears none, or not of all hops. */
+struct hops_watch {
+	/* of the start; they do not change */
+	int cc; /* enum cc_algorithm */
+	uint8_t int_slots;
+	bool said_missing, said_full;
+};
+
+/** Call now and then, in one thread. */
+void hops_look(struct hops_watch *w, const struct run_app *app);
 
 #endif

@@ -25,6 +25,7 @@
 #include "nic/measure/trace.h"
 #include "quench-nic/nodes/nodes.h"
 #include "nic/port/share.h"
+#include "ctl/nic_config/nic_config.h"
 
 #define TRACING_LEASE_NS (10 * NS_PER_SEC)
 
@@ -52,6 +53,13 @@ struct tracing {
 	struct nic_trace *old[NIC_MAX_TRACES];
 	uint32_t n_old;
 };
+
+/** Begin the traces of trace_qps. share maps QPs to nodes. @return 0, or an exit code after an
+ * error line. */
+int trace_start(struct node *const *nodes, const struct nic_share *share,
+		const struct nic_config *config);
+/** Write the traces of trace_qps as CSV. @return 0, or an exit code after an error line. */
+int trace_write(struct node *const *nodes, uint16_t n_nodes, const char *path);
 
 /** Call after trace_start(), before the run. @return 0 or -errno. */
 int tracing_open(struct tracing *t, const struct nic_nodes *nodes);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Meanings of the keys in quench-switch's replies. */
-#include "quench-switch/desk/switch_catalogue.h"
+#include "quench-switch/desk/switch_desk.h"
 
 #include "base/numbers/array.h"
 #include "runtime/report/catalogue.h"
-#include "runtime/methods/mempools.h"
+#include "runtime/methods/methods.h"
 #include "switch/params/sw_counters.h"
 #include "switch/sw.h"
 

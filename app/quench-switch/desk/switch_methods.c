@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quench-switch/desk/switch_methods.h"
+#include "quench-switch/desk/switch_desk.h"
 
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
-#include "runtime/methods/capture_method.h"
-#include "runtime/methods/config_methods.h"
-#include "runtime/methods/mempools.h"
+#include "runtime/methods/methods.h"
 #include "runtime/report/report.h"
 #include "runtime/notice/say.h"
 #include "runtime/report/switch_json.h"
 #include "ctl/output/json.h"
-#include "quench-switch/desk/switch_catalogue.h"
-#include "quench-switch/desk/switch_port_param.h"
 #include "quench-switch/config/switch_version.h"
 #include "switch/params/sw_counters.h"
-#include "quench-switch/desk/switch_methods_set.h"
-#include "quench-switch/desk/switch_methods_tables.h"
 #include "tm/queue/mark_accuracy.h"
 
 typedef json_t *port_row_fn(struct desk_call *call, uint16_t port);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Methods for the switch's tables: addresses, neighbours, routes, interfaces. */
-#include "quench-switch/desk/switch_methods_tables.h"
+#include "quench-switch/desk/switch_desk.h"
 
 #include <stdio.h>
 #include <time.h>

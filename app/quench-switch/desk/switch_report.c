@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quench-switch/desk/switch_report.h"
+#include "quench-switch/desk/switch_desk.h"
 
 #include <stdio.h>
 

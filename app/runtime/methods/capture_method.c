@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runtime/methods/capture_method.h"
+#include "runtime/methods/methods.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runtime/methods/config_methods.h"
+#include "runtime/methods/methods.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "runtime/methods/mempools.h"
+#include "runtime/methods/methods.h"
 
 #include <rte_mempool.h>
 

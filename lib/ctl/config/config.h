@@ -21,8 +21,7 @@
 #include <stdio.h>
 
 #include "base/field/field_table.h"
-#include "ctl/ini/error.h"
-#include "ctl/ini/limits.h"
+#include "ctl/ini/config_error.h"
 
 struct config;
 

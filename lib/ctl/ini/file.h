@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "ctl/ini/error.h"
+#include "ctl/ini/config_error.h"
 #include "ctl/ini/store.h"
 
 /**

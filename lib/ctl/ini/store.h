@@ -7,7 +7,7 @@
 #define QUENCH_CTL_INI_STORE_H
 
 #include "base/sets/names.h"
-#include "ctl/ini/limits.h"
+#include "ctl/ini/config_error.h"
 
 struct config_entry {
 	char name[CONFIG_MAX_NAME + 1];

@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/threads/counter.h"
-#include "ctl/output/out_file.h"
 
 #define LAYOUT (JSON_INDENT(2) | JSON_PRESERVE_ORDER)
 
@@ -52,16 +55,90 @@ json_set_fields(json_t *object, const struct field *fields, unsigned int n, cons
 		json_object_set_new(object, fields[i].name, field_value(&fields[i], params));
 }
 
+/* Write the document and flush. A full disk causes an error at the flush at the latest. */
 static int
-dump(FILE *out, const void *root)
+dump(FILE *out, const json_t *root)
 {
+	errno = 0;
 	if (json_dumpf(root, out, LAYOUT) != 0 || fputc('\n', out) == EOF)
 		return errno ? -errno : -ENOMEM;
+	if (fflush(out) != 0 || ferror(out))
+		return errno ? -errno : -EIO;
 	return 0;
+}
+
+/* A device or pipe cannot be replaced by renaming a file. */
+static int
+write_special(const char *path, const json_t *root)
+{
+	FILE *out = fopen(path, "we");
+	int rc;
+
+	if (!out)
+		return -errno;
+	rc = dump(out, root);
+	if (fclose(out) != 0 && rc == 0)
+		rc = -errno;
+	return rc;
+}
+
+/* mkstemp() creates a file that only its owner may access; give it the mode of any new file. */
+static int
+usual_rights(int fd)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return fchmod(fd, 0666 & ~mask) == 0 ? 0 : -errno;
+}
+
+static int
+write_temporary(int fd, const json_t *root)
+{
+	FILE *out = fdopen(fd, "w");
+	int rc;
+
+	if (!out) {
+		rc = -errno;
+		close(fd);
+		return rc;
+	}
+	rc = usual_rights(fd);
+	if (rc == 0)
+		rc = dump(out, root);
+	if (rc == 0 && fsync(fd) != 0)
+		rc = -errno;
+	if (fclose(out) != 0 && rc == 0)
+		rc = -errno;
+	return rc;
+}
+
+static int
+replace_file(const char *path, const json_t *root)
+{
+	char *temporary = NULL;
+	int fd, rc;
+
+	if (asprintf(&temporary, "%s.XXXXXX", path) < 0)
+		return -ENOMEM;
+	fd = mkstemp(temporary);
+	rc = fd < 0 ? -errno : write_temporary(fd, root);
+	if (rc == 0 && rename(temporary, path) != 0)
+		rc = -errno;
+	if (rc != 0 && fd >= 0)
+		unlink(temporary);
+	free(temporary);
+	return rc;
 }
 
 int
 json_write(const json_t *root, const char *path)
 {
-	return out_file_write(path, dump, root);
+	struct stat st;
+
+	if (strcmp(path, "-") == 0)
+		return dump(stdout, root);
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return write_special(path, root);
+	return replace_file(path, root);
 }

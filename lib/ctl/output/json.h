@@ -20,9 +20,11 @@ void json_set_fields(json_t *object, const struct field *fields, unsigned int n,
 		     const void *params);
 
 /**
- * Write a document, indented, with a newline at the end, as out_file_write() does.
+ * Write a document, indented, with a newline at the end. A regular file is written under a
+ * temporary name in the same folder, synced and renamed, so that path never holds half of it. A
+ * device or pipe is written directly. "-" is standard output.
  *
- * @return 0 or -errno.
+ * @return 0, or -errno without a message.
  */
 int json_write(const json_t *root, const char *path);
 

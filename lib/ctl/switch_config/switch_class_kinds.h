@@ -7,7 +7,7 @@
 #ifndef QUENCH_CTL_SWITCH_CONFIG_SWITCH_CLASS_KINDS_H
 #define QUENCH_CTL_SWITCH_CONFIG_SWITCH_CLASS_KINDS_H
 
-#include "ctl/ini/limits.h"
+#include "ctl/ini/config_error.h"
 #include "switch/sw.h"
 
 #define SWITCH_SECTION_SIZE (CONFIG_MAX_NAME + 1)

@@ -9,7 +9,6 @@
 #include <rte_mempool.h>
 
 #include "base/numbers/fixed.h"
-#include "fabric/net/net_fail.h"
 #include "fabric/net/net_state.h"
 #include "fabric/topology/host_list.h"
 #include "node/pkt_pool.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/net/net_fail.h"
+#include "fabric/net/net_state.h"
 
 #include <stdarg.h>
 #include <stdio.h>

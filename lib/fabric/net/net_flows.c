@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The QPs of all flows, and their results. */
-#include "fabric/net/net_fail.h"
 #include "fabric/net/net_state.h"
 
 #include <errno.h>

@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "base/field/field.h"
-#include "fabric/scenario/scenario_fault.h"
 #include "fabric/tester/stream.h"
 #include "fabric/topology/topology_routes.h"
 #include "fabric/topology/topology.h"
@@ -25,6 +24,17 @@
 #include "nic/workload/open_loop.h"
 #include "nic/workload/workload.h"
 #include "switch/sw.h"
+
+/* Error found by a rule across keys: section, key, and what was expected. */
+struct scenario_fault {
+	char section[64];
+	const char *key;
+	char expected[128];
+};
+
+/** Fill in fault. @return -EINVAL. */
+int scenario_refuse(struct scenario_fault *fault, const char *word, const char *name,
+		    const char *key, const char *expected);
 
 enum fabric_forwarding { FABRIC_FORWARDING_AUTO, FABRIC_FORWARDING_L2, FABRIC_FORWARDING_L3 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "fabric/scenario/scenario_fault.h"
+#include "fabric/scenario/scenario.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
+ * Data frames: choose a QP, build its packet, and decide where the QP waits for the next one.
+ *
+ * Invariant: per call, mbufs taken = frames returned + mbufs put back; each frame returned is
+ * charged to the wire and to its QP's bucket.
+ *
  * At 100 Gb/s a 1 KB frame takes about 90 ns, and a short message far less. So the work per packet
  * is inline: here, in place/place.h and in transport/stamp.h. Work that is done once per message or
  * more rarely is a function call.
  */
-#include "nic/io/data.h"
+#include "nic/io/nic_io.h"
 
 #include <rte_mbuf.h>
 

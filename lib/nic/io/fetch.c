@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nic/io/fetch.h"
+#include "nic/io/nic_io.h"
 
 #include "nic/change/flow_life.h"
 #include "nic/core/core.h"

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nic/io/nic_release.h"
+/*
+ * Work that becomes due at a time: QPs in the wheel, retransmission timers, windows of the
+ * notification point.
+ *
+ * Invariant: if nic_release() returns false, nothing is due at now_ns any more.
+ */
+#include "nic/io/nic_io.h"
 
 #include <string.h>
 

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "nic/io/nic_rx.h"
+/*
+ * Received frames: classify, check the ICRC, find the QP, dispatch.
+ *
+ * Invariant: per burst, frames received = used + drops by reason + kept; all but the kept ones are
+ * freed.
+ */
+#include "nic/io/nic_io.h"
 
 #include <string.h>
 #include <rte_branch_prediction.h>

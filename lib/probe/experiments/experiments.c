@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "probe/experiments/experiments.h"
+#include "probe/experiments/probe_experiments.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
 #include "probe/experiments/asking.h"
-#include "probe/experiments/kinds.h"
 
 #define HELLO_REQUESTS 8u
 

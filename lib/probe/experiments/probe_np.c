@@ -5,7 +5,7 @@
 
 #include "base/numbers/units.h"
 #include "probe/experiments/asking.h"
-#include "probe/experiments/kinds.h"
+#include "probe/experiments/probe_experiments.h"
 #include "wire/frame/ecn.h"
 
 /* Time between two marked requests of a stream: less than any N of use. */

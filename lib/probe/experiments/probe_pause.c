@@ -6,7 +6,7 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "probe/experiments/asking.h"
-#include "probe/experiments/kinds.h"
+#include "probe/experiments/probe_experiments.h"
 
 /* Bit times of a quantum (802.3 31B.2). */
 #define QUANTUM_BITS 512.0

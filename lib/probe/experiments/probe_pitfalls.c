@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Settings that break a network of RDMA NICs without an error anywhere (Collie, NSDI 2022). */
 #include "probe/experiments/asking.h"
-#include "probe/experiments/kinds.h"
+#include "probe/experiments/probe_experiments.h"
 #include "wire/frame/ecn.h"
 
 #define FIRST_SPORT 49152u

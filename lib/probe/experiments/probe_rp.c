@@ -13,7 +13,7 @@
 #include "base/numbers/units.h"
 #include "probe/curve/law.h"
 #include "probe/curve/recovery.h"
-#include "probe/experiments/kinds.h"
+#include "probe/experiments/probe_experiments.h"
 
 /* Below this share of the rate before, the QP has slowed down. */
 #define SLOWER 0.97

@@ -7,7 +7,7 @@
 
 #include "base/numbers/units.h"
 #include "probe/experiments/asking.h"
-#include "probe/experiments/kinds.h"
+#include "probe/experiments/probe_experiments.h"
 
 #define PACKET_GAP_NS 5000u
 /* Reactions up to that long are prompt; Lumina found 100 us and more on some NICs. */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "probe/experiments/trust.h"
+#include "probe/experiments/probe_experiments.h"
 
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
-#include "probe/experiments/kinds.h"
 
 /* Times that have no line of their own to be compared with. */
 #define EXACT_NS (10 * NS_PER_US)

@@ -5,7 +5,7 @@
 #include "switch/egress/closed.h"
 #include "switch/egress/pfc.h"
 #include "switch/forward/router.h"
-#include "switch/ingress/crossed.h"
+#include "switch/ingress/ingress.h"
 #include "tm/buffer/mmu_part.h"
 
 /* What a queue remembers of the frames that it has sent. */

@@ -7,7 +7,7 @@
 #include "switch/control/owners.h"
 #include "switch/monitor/sw_pfcwd.h"
 #include "switch/control/control_state.h"
-#include "switch/egress/apply.h"
+#include "switch/egress/egress.h"
 #include "switch/egress/pfc.h"
 #include "switch/core/settings.h"
 #include "tm/buffer/mmu_part.h"

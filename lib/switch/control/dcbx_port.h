@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #include "base/field/field.h"
-#include "switch/params/sw_lldp.h"
+#include "switch/params/sw_params.h"
 #include "wire/link/lldp.h"
 
 struct dcbx_stats {

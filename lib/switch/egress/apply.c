@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "switch/egress/apply.h"
+/* Applying the requested state of a port, by its owner. */
+#include "switch/egress/egress.h"
 
 #include "switch/egress/closed.h"
 #include "switch/egress/pfc.h"

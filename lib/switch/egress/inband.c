@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "switch/egress/inband.h"
+/* In-band telemetry: frames with an INT header learn the state of the port as they leave. */
+#include "switch/egress/egress.h"
 
 #include <rte_mbuf.h>
 

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "switch/egress/sw_tx.h"
+/*
+ * Egress: MAC control frames, scheduler, marking, release, and the time of the next call.
+ *
+ * Invariant (tested): in any interval t, data wire bytes of a port <= (shaper rate * t) / 8 + burst
+ * + one frame.
+ */
+#include "switch/egress/egress.h"
 
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
 
 #include "base/numbers/fixed.h"
-#include "switch/egress/inband.h"
 #include "switch/egress/sw_mark.h"
 #include "switch/egress/pfc.h"
 #include "switch/egress/sw_release.h"

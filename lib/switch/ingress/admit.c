@@ -5,7 +5,7 @@
 
 #include "switch/egress/sw_release.h"
 #include "switch/ingress/cross.h"
-#include "switch/ingress/flood.h"
+#include "switch/ingress/ingress.h"
 
 /* Add or remove the tag. @return false: no mbuf; a->m is unchanged. */
 static bool

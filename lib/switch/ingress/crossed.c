@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "switch/ingress/crossed.h"
+/*
+ * Receiving from other shards: frames, returned charges, and neighbours' addresses.
+ *
+ * Invariant: crossed_out_bytes - crossed_in_bytes, over all shards, is the number of charged bytes
+ * on their way between shards.
+ */
+#include "switch/ingress/ingress.h"
 
 #include <rte_mbuf.h>
 
 #include "switch/egress/sw_release.h"
 #include "switch/forward/neighbours.h"
 #include "switch/ingress/admit.h"
-#include "switch/ingress/flood.h"
 #include "switch/shard/crossing.h"
 #include "tm/buffer/mmu_part.h"
 

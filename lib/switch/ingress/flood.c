@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "switch/ingress/flood.h"
+/*
+ * Flooding: each copy of a frame is a reference to it, and is admitted at its egress.
+ *
+ * Invariant (tested): the ingress charge is released once, with the last copy.
+ */
+#include "switch/ingress/ingress.h"
 
 #include <rte_mbuf.h>
 

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "switch/ingress/sw_rx.h"
+/*
+ * Ingress, burst by burst: MAC control, parse, forward, admit.
+ *
+ * Invariant (tested): each received frame is queued, dropped under a reason, or consumed.
+ */
+#include "switch/ingress/ingress.h"
 
 #include <rte_mbuf.h>
 #include <rte_prefetch.h>
 
-#include "switch/egress/apply.h"
+#include "switch/egress/egress.h"
 #include "switch/egress/pfc.h"
 #include "switch/forward/bridge.h"
 #include "switch/forward/known.h"

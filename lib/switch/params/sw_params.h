@@ -14,7 +14,6 @@
 #include "base/field/field_table.h"
 #include "fwd/fdb_params.h"
 #include "switch/tables/sw_classes.h"
-#include "switch/params/sw_lldp.h"
 #include "switch/tables/sw_tables.h"
 #include "switch/tables/vlan_list.h"
 #include "tm/buffer/mmu_params.h"
@@ -26,6 +25,17 @@
 #include "tm/queue/sched.h"
 #include "tm/queue/mark.h"
 #include "tm/queue/wred.h"
+
+/* Keys of LLDP and DCBX. */
+struct lldp_params {
+	bool lldp;
+	uint64_t lldp_tx_interval_ns;
+	uint8_t lldp_tx_hold;
+	uint8_t lldp_tx_fast_init;
+	bool dcbx_willing;
+};
+
+FIELD_TABLE(lldp_fields);
 
 #define SW_MAX_SHARDS SW_DEVICE_PORTS
 /* Bytes of a frame with FCS beyond its class's MTU: header, one tag, FCS. */

@@ -9,7 +9,7 @@
 #include "cc/cc.h"
 #include "ctl/output/json.h"
 #include "nic/core/core.h"
-#include "quench-nic/nodes/totals.h"
+#include "quench-nic/nodes/nodes.h"
 #include "unit/nic/nic_test.h"
 
 #define WORDS (sizeof(struct nic_stats) / sizeof(uint64_t))

@@ -4,8 +4,8 @@
 #include <jansson.h>
 
 #include "unit/cases.h"
-#include "quench-nic/desk/nic_catalogue.h"
-#include "quench-switch/desk/switch_catalogue.h"
+#include "quench-nic/desk/nic_desk.h"
+#include "quench-switch/desk/switch_desk.h"
 #include "runtime/desk/desk.h"
 
 /* Add the keys of a reply to those that are known. */

@@ -11,7 +11,7 @@
 
 #include "base/numbers/array.h"
 #include "unit/cases.h"
-#include "runtime/eal/eal_drivers.h"
+#include "runtime/eal/eal_start.h"
 
 #define STARTS 1
 #define HAS_NULL 2

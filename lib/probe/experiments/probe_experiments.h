@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions of the experiments: one call for each event, until it returns true. */
-#ifndef QUENCH_PROBE_EXPERIMENTS_KINDS_H
-#define QUENCH_PROBE_EXPERIMENTS_KINDS_H
+/* The experiments, and their functions: one call for each event, until it returns true. */
+#ifndef QUENCH_PROBE_EXPERIMENTS_PROBE_EXPERIMENTS_H
+#define QUENCH_PROBE_EXPERIMENTS_PROBE_EXPERIMENTS_H
 
 #include "probe/core/prober_core.h"
 
@@ -45,5 +45,12 @@ bool probe_pfc_sent(struct prober *p, uint64_t now_ns);
 
 /* What the headers of data show, and a request that is too long, after which a QP may be dead. */
 bool probe_pitfalls(struct prober *p, uint64_t now_ns);
+
+/* All experiments, in the order in which they run. */
+extern const struct prober_experiment prober_experiments[];
+extern const unsigned int prober_experiments_n;
+
+/** An experiment has ended. If it was too late, its lines of times get "not measured". */
+void probe_distrust(struct prober *p);
 
 #endif

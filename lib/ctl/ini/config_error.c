@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "ctl/ini/error.h"
+#include "ctl/ini/config_error.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#ifndef QUENCH_APP_RUNTIME_EAL_EAL_DRIVERS_H
-#define QUENCH_APP_RUNTIME_EAL_EAL_DRIVERS_H
+#ifndef QUENCH_APP_RUNTIME_EAL_EAL_START_H
+#define QUENCH_APP_RUNTIME_EAL_EAL_START_H
+
+#include <stdbool.h>
 
 /**
  * rte_eal_init() that loads the drivers which are named, if all are.
@@ -20,5 +22,15 @@
  * @return            As rte_eal_init().
  */
 int eal_init(int argc, char **argv);
+
+/**
+ * May this process open all files that EAL needs at start-up? Without a descriptor for the pipe of
+ * an lcore or for the interrupt thread, EAL ends the process with a panic and a stack trace.
+ *
+ * @param lcores  Maximum number of lcores that EAL starts; 0: one on each CPU that this process
+ *                may use.
+ * @return        false after an error line.
+ */
+bool eal_has_files(unsigned int lcores);
 
 #endif

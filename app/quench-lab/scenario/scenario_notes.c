@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quench-lab/scenario/scenario_warn.h"
+#include "quench-lab/scenario/scenario_notes.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "ctl/nic_config/nic_config.h"
 #include "fabric/scenario/scenario_path.h"
-#include "quench-lab/scenario/scenario_headroom.h"
 #include "runtime/notice/say.h"
 
 static void
@@ -214,4 +214,164 @@ scenario_warn(const struct config *cfg, const struct scenario *s)
 		if (s->events[i].at_ns > end_ns)
 			warn_late(cfg, s, "event", s->events[i].name, "at_ns",
 				  "the event never happens");
+}
+
+void
+scenario_print_headroom(FILE *out, const struct scenario *s)
+{
+	struct sw_auto_headroom least = {0}, most = {0};
+	uint32_t least_sw = 0, most_sw = 0;
+
+	for (uint32_t i = 0; i < s->topology->n_switches; i++) {
+		struct sw_auto_headroom found = scenario_auto_headroom(s, i);
+
+		if (found.most_bytes == 0)
+			continue;
+		if (least.least_bytes == 0 || found.least_bytes < least.least_bytes) {
+			least = found;
+			least_sw = i;
+		}
+		if (found.most_bytes > most.most_bytes) {
+			most = found;
+			most_sw = i;
+		}
+	}
+	if (most.most_bytes == 0)
+		return;
+	fprintf(out, "# xoff_bytes = auto is %" PRIu64 " bytes", least.least_bytes);
+	if (most.most_bytes > least.least_bytes)
+		fprintf(out, " (switch %s, port %u) to %" PRIu64 " bytes (switch %s, port %u)",
+			s->topology->switches[least_sw].name, least.least_port, most.most_bytes,
+			s->topology->switches[most_sw].name, most.most_port);
+	fputc('\n', out);
+}
+
+struct headroom_found {
+	struct sw_short_headroom first;
+	unsigned int groups; /* in all switches */
+	uint32_t sw;         /* of the first */
+};
+
+/*
+ * Groups whose xoff_bytes is below what their link needs. Hosts and switches of the lab react to a
+ * pause at once, unless their port has a peer_response_ns.
+ */
+static struct headroom_found
+find_headroom(const struct scenario *s)
+{
+	struct headroom_found f = {0};
+
+	for (uint32_t i = 0; i < s->topology->n_switches; i++) {
+		struct sw_short_headroom found = scenario_short_headroom(s, i);
+
+		if (f.groups == 0) {
+			f.first = found;
+			f.sw = i;
+		}
+		f.groups += found.groups;
+	}
+	return f;
+}
+
+/* @param where  "[event NAME] set: ", or "" for the start. */
+static void
+warn_of_headroom(const struct scenario *s, const struct headroom_found *f, const char *where)
+{
+	char others[48] = "";
+
+	if (f->groups > 1)
+		snprintf(others, sizeof(others), "; so in %u groups in all", f->groups);
+	say_warning("%sswitch %s, port %u, lossless group %u: xoff_bytes = %" PRIu64
+		    ", but %" PRIu64
+		    " bytes may arrive after a pause: frames may be lost%s (doc/buffer.md)",
+		    where, s->topology->switches[f->sw].name, f->first.port, f->first.pg,
+		    f->first.has_bytes, f->first.needs_bytes, others);
+}
+
+void
+scenario_warn_headroom(const struct scenario *s)
+{
+	struct headroom_found start = find_headroom(s);
+
+	if (start.groups > 0)
+		warn_of_headroom(s, &start, "");
+	for (uint32_t i = 0; i < s->n_events; i++) {
+		const struct scenario *next = s->events[i].begin.next;
+		struct headroom_found f = next != NULL ? find_headroom(next) : start;
+		char where[FLOW_NAME_CHARS + 24];
+
+		snprintf(where, sizeof(where), "[event %s] set: ", s->events[i].name);
+		if (f.groups > 0 &&
+		    (f.groups != start.groups || f.first.has_bytes != start.first.has_bytes))
+			warn_of_headroom(next, &f, where);
+	}
+}
+
+/* Hosts, and pairs of hosts, that are listed. */
+#define SHOWN 64u
+
+static void
+print_hosts(FILE *out, const struct scenario *s)
+{
+	uint32_t n = s->topology->n_hosts;
+
+	for (uint16_t h = 1; h <= n && h <= SHOWN; h++) {
+		struct field_ip ip = scenario_host_ip(s, h);
+		char text[FIELD_IP_CHARS];
+		uint8_t mac[6];
+
+		scenario_host_mac(h, mac);
+		fprintf(out, "#   h%u: %s, %02x:%02x:%02x:%02x:%02x:%02x\n", h,
+			field_ip_text(&ip, text), mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+	}
+	if (n > SHOWN)
+		fprintf(out, "#   and %u more\n", n - SHOWN);
+}
+
+/* "0x100", or "0x100 to 0x103". */
+static void
+print_numbers(FILE *out, uint32_t first, uint32_t n)
+{
+	fprintf(out, n > 1 ? "0x%x to 0x%x" : "0x%x", first, first + n - 1);
+}
+
+/* used: by host, QPs so far. */
+static void
+print_pair(FILE *out, const struct flow_params *flow, uint32_t pair, const uint32_t *used)
+{
+	const struct flow_pair *p = &flow->pairs[pair];
+	char title[FLOW_TITLE_CHARS + 1];
+
+	fprintf(out, "#   %s: ", scenario_flow_title(flow, pair, title));
+	print_numbers(out, SCENARIO_FIRST_QPN + used[p->src], scenario_pair_qps(flow, pair));
+	fprintf(out, " at h%u, ", p->src);
+	print_numbers(out, SCENARIO_FIRST_QPN + used[p->dst], scenario_pair_qps(flow, pair));
+	fprintf(out, " at h%u\n", p->dst);
+}
+
+void
+scenario_print_addresses(FILE *out, const struct scenario *s)
+{
+	uint32_t *used = calloc(s->topology->n_hosts + 1ull, sizeof(*used)), n = 0;
+
+	fputs("# Addresses of the hosts:\n", out);
+	print_hosts(out, s);
+	fprintf(out,
+		"# QP numbers: each host numbers its QPs from 0x%x on, in the order of the flows. A "
+		"CNP to\n# the sender of data has the sender's QP number, and comes from the "
+		"receiver's address:\n",
+		SCENARIO_FIRST_QPN);
+	for (uint32_t i = 0; used != NULL && i < s->n_flows; i++) {
+		const struct flow_params *flow = &s->flows[i];
+
+		for (uint32_t k = 0; k < flow->n_pairs; k++) {
+			if (n++ < SHOWN)
+				print_pair(out, flow, k, used);
+			used[flow->pairs[k].src] += scenario_pair_qps(flow, k);
+			used[flow->pairs[k].dst] += scenario_pair_qps(flow, k);
+		}
+	}
+	if (n > SHOWN)
+		fprintf(out, "#   and %u more\n", n - SHOWN);
+	free(used);
 }

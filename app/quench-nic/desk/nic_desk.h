@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Methods of quench-nic's front desk (doc/interface.md). desk.program is a struct tracing. */
+#ifndef QUENCH_APP_QUENCH_NIC_DESK_NIC_DESK_H
+#define QUENCH_APP_QUENCH_NIC_DESK_NIC_DESK_H
+
+#include "runtime/desk/desk.h"
+
+extern const struct desk_method nic_methods[];
+extern const unsigned int nic_methods_n;
+
+/* Meanings of the keys in replies. */
+desk_reply nic_counters_reply, nic_gauges_reply;
+/* Add, remove and reset flows; the histograms of a flow's times. */
+desk_reply remove_reply, free_qpns_reply, connections_reply, reset_reply, times_reply;
+/* Begin, show and end traces of QPs. */
+desk_reply traces_reply, trace_reply, set_trace_reply;
+
+#endif
