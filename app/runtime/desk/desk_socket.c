@@ -211,11 +211,23 @@ serve(struct desk_socket *s, struct client *c, short events)
 	       (is_idle(c) || monotonic_ns() - c->took_ns < (uint64_t)DESK_PATIENCE_MS * NS_PER_MS);
 }
 
+/* Say why, if the socket takes it, and close. */
+static void
+refuse_client(int fd)
+{
+	char line[128];
+	int n = snprintf(line, sizeof(line),
+			 "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":%d,"
+			 "\"message\":\"%u clients are connected\"}}\n",
+			 DESK_TOO_MANY, DESK_CLIENTS);
+
+	(void)!send(fd, line, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	close(fd);
+}
+
 static void
 accept_client(struct desk_socket *s)
 {
-	static const char full[] = "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32002,"
-				   "\"message\":\"64 clients are connected\"}}\n";
 	int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	for (unsigned int i = 0; fd >= 0 && i < DESK_CLIENTS; i++)
@@ -223,10 +235,8 @@ accept_client(struct desk_socket *s)
 			s->clients[i].fd = fd;
 			return;
 		}
-	if (fd < 0)
-		return;
-	(void)!send(fd, full, sizeof(full) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-	close(fd);
+	if (fd >= 0)
+		refuse_client(fd);
 }
 
 /* What the thread waits for: the two files first, then a row for each client. */

@@ -18,6 +18,19 @@
 #define DESK_CLIENTS 64u
 #define DESK_PATIENCE_MS 10000u
 
+/* Codes of errors: those of JSON-RPC 2.0 (section 5.1), and from -32000 on ours. */
+enum desk_error {
+	DESK_NO_JSON = -32700,
+	DESK_NO_REQUEST = -32600,
+	DESK_NO_METHOD = -32601,
+	DESK_BAD_PARAMS = -32602,
+	DESK_NO_MEMORY = -32603,
+	DESK_REFUSED = -32000, /* by the program's state; the line says why */
+	DESK_NO_ANSWER =
+		-32001,         /* the main lcore did not respond, or the program is about to end */
+	DESK_TOO_MANY = -32002, /* clients */
+};
+
 struct desk_socket;
 
 /* @return as desk_answer(). */
