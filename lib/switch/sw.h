@@ -3,9 +3,9 @@
  * The switch node: a shared-memory ToR with per-priority queues, WRED/ECN and PFC.
  *
  * rx: parse, MAC control consumed -> VLAN -> learn, forward, route -> classify -> ingress and
- * egress admission -> WRED drop (non-ECT in a lossy queue) -> enqueue -> XOFF? tx: PFC, then queues
- * below their minimum rate, then strict and DWRR, among queues that hold packets and are neither
- * paused nor above their maximum rate -> ECN mark -> release -> XON?
+ * egress admission -> WRED drop (non-ECT in a lossy queue) -> enqueue -> XOFF?
+ * tx: PFC, then queues below their minimum rate, then strict and DWRR, among queues that hold
+ * packets and are neither paused nor above their maximum rate -> ECN mark -> release -> XON?
  *
  * Choices, where the standards leave them open:
  * - vlan_filtering off: the switch is VLAN-transparent; the key of the forwarding table includes
