@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The connection manager belongs to the main lcore. These functions let the main lcore call it, and
- * wait for that: some 10 ms at most. An ID of a connection that is no more does nothing.
+ * Calls of the connection manager from other threads. The connection manager belongs to the main
+ * lcore. These functions have the main lcore make the call, and wait for the result: 10 ms or so at
+ * most. An order for a connection that has ended does nothing.
  */
 #ifndef QUENCH_APP_QUENCH_NIC_CONNECTIONS_CM_ORDERS_H
 #define QUENCH_APP_QUENCH_NIC_CONNECTIONS_CM_ORDERS_H
@@ -14,7 +15,7 @@ struct cm_orders {
 	struct cm *cm;
 };
 
-/* An event, and the connection at that time; view is zero if the connection is no more. */
+/* An event, and the connection's state; view is zero if the connection has ended. */
 struct cm_news {
 	struct cm_event event;
 	struct cm_view view;

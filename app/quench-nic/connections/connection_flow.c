@@ -9,7 +9,10 @@
 #include "base/numbers/fixed.h"
 #include "wire/mad/cm_msg.h"
 
-/* Keys that have no meaning for a flow of one connection, or that it has agreed with the peer. */
+/*
+ * Is a key not copied from the pattern? Both ends have agreed on its value, or a single connection
+ * has no use for it.
+ */
 static bool
 is_own(const char *key)
 {
@@ -28,7 +31,7 @@ char *
 connection_flow(const struct nic_flow *pattern, const char *name, const struct cm_view *v,
 		uint32_t qpn, uint32_t psn)
 {
-	/* The peer answers this many READs at a time. A flow needs at least one. */
+	/* The number of READs that the peer answers at a time. A flow needs at least one. */
 	const uint32_t reads = v->other.responder_resources > 0 ? v->other.responder_resources : 1;
 	struct nic_flow flow = *pattern;
 	char value[FIELD_TEXT_SIZE], ip[FIELD_IP_CHARS], *lines = NULL;

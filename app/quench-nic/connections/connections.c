@@ -18,30 +18,30 @@
 #include "runtime/notice/monotonic.h"
 #include "runtime/notice/say.h"
 
-/* Interval between two looks at the connection manager. */
+/* Poll interval of the connection manager: with connections, and without. */
 #define LOOK_NS (5 * NS_PER_MS)
 #define IDLE_LOOK_NS (20 * NS_PER_MS)
-/* Events, and ends, that are served together: one change of the configuration is for all. */
+/* Events handled together, in one change of the configuration. */
 #define BATCH 64u
 /*
- * Connections that we open at a time. A peer takes its time for each, and gives those up that it
- * answered long ago.
+ * Limit of connections that are being opened. A peer needs time for each connection, and gives up
+ * the ones that it answered long ago.
  */
 #define MOST_OPENING 64u
-/* How long a peer must be quiet after our last message: it may have more to say. */
+/* Time without a packet from the peer after which a finished connection is ended. */
 #define LINGER_NS NS_PER_SEC
-/* Time to the next attempt after one that failed, doubled with each one in a row, up to 32 s. */
+/* Delay of the next attempt after a failure. It doubles with each failure in a row, up to 32 s. */
 #define RETRY_NS NS_PER_SEC
 #define MOST_DOUBLINGS 5u
-/* Numbers of a pattern's flows: more than connections, since commands may have taken some. */
+/* Flow numbers per pattern: more than connections, because users may add flows NAME@N, too. */
 #define MOST_NAMES (4 * NIC_CM_CONNECTIONS)
-/* How long the end of the program waits for the peers' answers. */
+/* Time that the end of the program waits for answers of the peers. */
 #define LEAVE_NS (300 * NS_PER_MS)
 #define VLAN_ID_MASK 0x0FFFu
 
-/* ---- lines ---- */
+/* ---- messages ---- */
 
-/* May another line be printed? A peer can make many. */
+/* Limit the rate of messages, because a peer can cause many. */
 static bool
 may_say(struct connections *c)
 {
@@ -109,7 +109,7 @@ takes(const struct nic_flow *pattern, const struct cm_view *v)
 	const struct field_ip *ip = &pattern->qp.peer_ip;
 	size_t n = ip->version == 4 ? 4 : 16;
 
-	/* A section without a tag takes peers of any VLAN, on theirs. */
+	/* A pattern without a VLAN accepts peers of any VLAN, and answers in the peer's VLAN. */
 	if (pattern->qp.tagged &&
 	    (!v->peer.tagged || ((pattern->qp.vlan_tci ^ v->peer.vlan_tci) & VLAN_ID_MASK) != 0))
 		return false;
@@ -127,14 +127,14 @@ pattern_for(const struct nic_config *config, const struct cm_view *v)
 	return NULL;
 }
 
-/* A part of a change of the configuration, on behalf of a connection. */
+/* One connection's part of a change of the configuration. */
 struct part {
 	struct connection *one;
-	/* Lines "flow NAME.key=value", or the name of a flow to remove; owned. NULL: no memory. */
+	/* Lines "flow NAME.key=value", or a flow to remove; owned; NULL: out of memory */
 	char *lines;
 	bool done;
-	struct cm_end own; /* of a flow to add */
-	bool completed;    /* of a flow to remove: its messages */
+	struct cm_end own; /* our end of the connection, if the flow is to be added */
+	bool completed;    /* all messages of a flow to be removed are complete */
 };
 
 struct parts {
@@ -150,7 +150,7 @@ add_part(struct parts *p, struct connection *one, char *lines)
 	return &p->all[p->n++];
 }
 
-/* Set or remove. @return false, after a warning if may_warn. */
+/* Set keys, or remove flows. @return false: refused, with a warning if may_warn. */
 static bool
 change(struct connections *c, const char *lines, bool removes, bool may_warn)
 {
@@ -166,7 +166,7 @@ change(struct connections *c, const char *lines, bool removes, bool may_warn)
 	return false;
 }
 
-/* Make all parts one change. @return false: it was refused. */
+/* Apply all parts in one change. @return false: refused. */
 static bool
 change_at_once(struct connections *c, const struct parts *p, bool removes)
 {
@@ -185,7 +185,7 @@ change_at_once(struct connections *c, const struct parts *p, bool removes)
 	return good;
 }
 
-/* Make the parts in force. If one of them is refused, the others are changes of their own. */
+/* Apply the parts in one change. If that is refused, apply each part in its own change. */
 static void
 change_all(struct connections *c, struct parts *p, bool removes)
 {
@@ -209,7 +209,7 @@ has_number(const struct connections *c, uint32_t qpn)
 	return false;
 }
 
-/* A number that nobody can foresee. */
+/* A random number that nobody can predict. */
 static uint32_t
 secret(void)
 {
@@ -221,8 +221,8 @@ secret(void)
 }
 
 /*
- * A QP number that no flow has, nor a connection whose flow is not added yet; or 0. Drawn from all
- * max_qps, so that a stranger cannot guess it at once.
+ * A QP number that is used neither by a flow nor by a connection without a flow; 0: none is free.
+ * It is drawn at random from all max_qps numbers, so that a stranger is unlikely to guess it.
  */
 static uint32_t
 free_qpn(struct connections *c)
@@ -241,7 +241,7 @@ free_qpn(struct connections *c)
 
 /* ---- one connection ---- */
 
-/* N of NAME@N if the flow is one of this pattern, or 0. */
+/* The number N of a flow NAME@N of this pattern; 0: the flow is of another pattern. */
 static uint32_t
 number_of(const char *flow, const char *prefix, size_t prefix_chars)
 {
@@ -253,8 +253,8 @@ number_of(const char *flow, const char *prefix, size_t prefix_chars)
 	return n < MOST_NAMES ? (uint32_t)n : 0;
 }
 
-/* The name of a new connection's flow: with the lowest number that is free, because the program
- * keeps the counters of each name. */
+/* Name a new connection's flow with the lowest free number. Names are reused, because the program
+ * keeps the counters of every name. */
 static void
 name_flow(const struct connections *c, const struct nic_config *config, const char *pattern,
 	  char name[NIC_FLOW_NAME_CHARS + 1])
@@ -268,7 +268,7 @@ name_flow(const struct connections *c, const struct nic_config *config, const ch
 	for (uint32_t i = 0; i < NIC_CM_CONNECTIONS; i++)
 		if (c->all[i].known)
 			used[number_of(c->all[i].flow, prefix, n)] = true;
-	/* A command may have added one, or a removal may have failed. */
+	/* A user may have added a flow of this name, or its removal may have failed. */
 	for (unsigned int i = 0; i < config->n_flows; i++)
 		used[number_of(config->flows[i].name, prefix, n)] = true;
 	while (number < MOST_NAMES - 1 && used[number])
@@ -280,7 +280,7 @@ name_flow(const struct connections *c, const struct nic_config *config, const ch
 static const struct nic_flow *
 flow_of(const struct nic_config *config, struct connection *one)
 {
-	/* Flows are appended, and those behind a removed one move down: it is not far below. */
+	/* New flows are appended, and a removal moves later flows down: search downwards first. */
 	for (uint32_t i = min_u64(one->place + 1ull, config->n_flows); i-- > 0;)
 		if (strcmp(config->flows[i].name, one->flow) == 0) {
 			one->place = i;
@@ -294,7 +294,7 @@ flow_of(const struct nic_config *config, struct connection *one)
 	return NULL;
 }
 
-/* The connection with this ID, or NULL: it is not ours, or no more. */
+/* The connection with this ID; NULL: it is unknown, or it has ended. */
 static struct connection *
 find(struct connections *c, uint32_t id)
 {
@@ -315,14 +315,14 @@ connecting_of(struct connections *c, const char *pattern)
 static void
 try_later(struct connecting *k)
 {
-	/* Connections that were opened together fail together: they are one attempt. */
+	/* Connections that are opened together fail together, and count as one attempt. */
 	if (monotonic_ns() < k->retry_ns)
 		return;
 	k->retry_ns = monotonic_ns() + (RETRY_NS << k->failures);
 	k->failures += k->failures < MOST_DOUBLINGS;
 }
 
-/* Forget a connection that has no flow any more. */
+/* Forget a connection whose flow is removed. */
 static void
 forget(struct connections *c, struct connection *one, bool completed)
 {
@@ -340,7 +340,7 @@ forget(struct connections *c, struct connection *one, bool completed)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Remove the flow of a connection with others, then forget it: remove_all() follows. */
+/* Mark a connection's flow for remove_all(), which then forgets the connection. */
 static void
 remove_flow(struct connections *c, const struct nic_config *config, struct parts *gone,
 	    struct connection *one)
@@ -374,7 +374,7 @@ begin(struct connections *c, const struct nic_config *config, uint32_t id,
 	char name[NIC_FLOW_NAME_CHARS + 1];
 	struct parts gone = {0};
 
-	/* Its slot is free again, but a change of the configuration has kept us from looking. */
+	/* The connection manager has reused the slot, and we have not handled the end yet. */
 	if (one->known) {
 		remove_flow(c, config, &gone, one);
 		remove_all(c, &gone);
@@ -401,7 +401,7 @@ set_state(struct connections *c, struct connection *one, enum cm_state state)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Both ends are ready. */
+/* Both ends are ready: let the flow send. */
 static void
 start(struct connections *c, struct parts *starts, struct connection *one)
 {
@@ -434,27 +434,28 @@ own_end(const struct nic_config *config, uint32_t qpn, uint32_t psn, const struc
 	return own;
 }
 
-/* Not 0, which would stand for initial_psn as a key. */
+/* A random initial PSN. It is not 0, because peer_psn = 0 means initial_psn. */
 static uint32_t
 new_psn(void)
 {
 	return secret() % 0xffffff + 1;
 }
 
-/* The reason to refuse a REQ that the pattern (NULL: none) would serve, or 0. */
+/* The reason to reject a REQ; 0: the pattern (NULL: none matches) accepts it. */
 static enum cm_reason
 fault_of(const struct nic_flow *pattern, const struct cm_view *v)
 {
 	if (pattern == NULL)
 		return CM_REASON_INVALID_SERVICE_ID;
-	/* Who asks decides on the MTU, and takes no other. */
+	/* The requester's MTU is not negotiable. */
 	return cm_mtu_bytes(v->terms.mtu_code) > pattern->qp.mtu_bytes ? CM_REASON_INVALID_MTU
 								       : (enum cm_reason)0;
 }
 
 /*
- * In a flood of REQs: the QP that a peer would get. No flow is made before the peer answers. A
- * number may be offered to several peers: the first one that answers gets it. Main lcore.
+ * In a flood of REQs, offer a QP number to a peer without adding a flow. The flow is added when the
+ * peer answers. Several peers may be offered the same number; the first one that answers gets it.
+ * Called on the main lcore.
  */
 static enum cm_reason
 offer(void *arg, const struct cm_view *v, struct cm_end *own)
@@ -477,7 +478,7 @@ offer(void *arg, const struct cm_view *v, struct cm_end *own)
 	return fault;
 }
 
-/* Choose other QP numbers for offers, if some may have been taken. */
+/* Choose new QP numbers for offers, if any has been offered. */
 static void
 choose_spares(struct connections *c)
 {
@@ -498,7 +499,7 @@ choose_spares(struct connections *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* What the events of a look lead to. Each of them leads to one part and one order at most. */
+/* Results of a batch of events. Each event causes at most one part and one order. */
 struct round {
 	struct parts adds, starts, gone;
 	uint32_t n_orders;
@@ -519,7 +520,7 @@ give_orders(struct connections *c, struct round *r)
 	r->n_orders = 0;
 }
 
-/* A REQ has come, and perhaps the RTU to an offer, which names our end. */
+/* A REQ, or an RTU that accepts an offer. The RTU names our QP number and PSN. */
 static void
 on_requested(struct connections *c, const struct nic_config *config, struct round *r,
 	     const struct cm_news *h)
@@ -546,7 +547,7 @@ on_requested(struct connections *c, const struct nic_config *config, struct roun
 		own_end(config, qpn, psn, &h->view.other);
 }
 
-/* A REP has come. */
+/* A REP: add the flow. */
 static void
 on_replied(struct connections *c, const struct nic_config *config, struct round *r,
 	   struct connection *one, const struct cm_view *v)
@@ -571,7 +572,7 @@ on_ended(struct connections *c, const struct nic_config *config, struct round *r
 
 	say_ended(c, one, e);
 	set_state(c, one, CM_TIMEWAIT);
-	/* A DREQ may overtake the last ACK. The slot stays in TIMEWAIT for twice this time. */
+	/* A DREQ may overtake the last ACK: keep the flow for half of the slot's TIMEWAIT. */
 	if (e->cause == CM_BY_PEER)
 		one->ended_ns = monotonic_ns() + timeout_ns / 2;
 	else
@@ -596,7 +597,7 @@ on_event(struct connections *c, const struct nic_config *config, struct round *r
 		on_ended(c, config, r, one, &h->event);
 }
 
-/* The flow of a connection was added, or refused. */
+/* The flow of a connection was added or refused: tell the peer. */
 static void
 on_added(struct connections *c, struct round *r, const struct part *part)
 {
@@ -619,7 +620,7 @@ on_added(struct connections *c, struct round *r, const struct part *part)
 		start(c, &r->starts, one);
 }
 
-/* Serve events. @return false: there are no more. */
+/* Handle a batch of events. @return false: no more are pending. */
 static bool
 serve(struct connections *c)
 {
@@ -685,7 +686,7 @@ connect_one(struct connections *c, const struct nic_config *config, const struct
 	return true;
 }
 
-/* Connections that we have asked for, and that are not established. */
+/* The number of connections that we have requested and that are not established yet. */
 static uint32_t
 count_opening(const struct connections *c)
 {
@@ -697,7 +698,7 @@ count_opening(const struct connections *c)
 	return n;
 }
 
-/* Will there be messages to send to those who connect? */
+/* Does a pattern send messages to peers that connect to it? */
 static bool
 listens_to_send(const struct nic_config *config)
 {
@@ -711,7 +712,7 @@ listens_to_send(const struct nic_config *config)
 	return any;
 }
 
-/* Open what is missing. */
+/* Open connections until each pattern has as many as it wants. */
 static void
 connect_patterns(struct connections *c, const struct nic_config *config)
 {
@@ -724,7 +725,7 @@ connect_patterns(struct connections *c, const struct nic_config *config)
 		const struct nic_flow *p = find_pattern(config, k->name);
 
 		if (p == NULL) {
-			/* One of this name begins anew. */
+			/* The pattern was removed. A later one of this name starts from 0. */
 			k->completed = k->failures = 0;
 			continue;
 		}
@@ -737,7 +738,7 @@ connect_patterns(struct connections *c, const struct nic_config *config)
 				try_later(k);
 			}
 		}
-		/* Between two attempts, no flow shows that there is more to send. */
+		/* Between two attempts no flow exists, but the pattern has more to send. */
 		if (p->qp.requester)
 			pending = pending || !workload_ends(&p->qp.work) ||
 				  k->completed < p->qp_count;
@@ -747,7 +748,7 @@ connect_patterns(struct connections *c, const struct nic_config *config)
 
 /* ---- ends ---- */
 
-/* Has its QP given up, or are all messages of its flow complete, and is the peer quiet? */
+/* Has the QP given up, or is all sent and the peer quiet? */
 static bool
 is_over(struct connections *c, struct connection *one, const struct nic_flow *flow)
 {
@@ -761,7 +762,7 @@ is_over(struct connections *c, struct connection *one, const struct nic_flow *fl
 				       now_ns - one->quiet_ns >= LINGER_NS);
 }
 
-/* After the peer's DREQ: has the last ACK come, or can none come any more? */
+/* After the peer's DREQ: has the last ACK arrived, or is it too late for one? */
 static bool
 has_settled(struct connections *c, const struct connection *one, const struct nic_flow *flow)
 {
@@ -786,14 +787,14 @@ tend(struct connections *c, const struct nic_config *config, struct round *r,
 		set_state(c, one, CM_DREQ_SENT);
 		order(r, (struct cm_order){.kind = CM_ORDER_END, .id = one->id});
 	} else if (one->view.state == CM_REP_SENT && one->rx_packets > 0) {
-		/* The peer is ready, though its RTU may be lost. */
+		/* A packet shows that the peer is ready, even if its RTU is lost. */
 		order(r, (struct cm_order){.kind = CM_ORDER_PACKET, .id = one->id});
 	}
 }
 
 /* ---- the thread ---- */
 
-/* Look after the connections. @return true: there are some. */
+/* Check all connections. @return true: there is at least one. */
 static bool
 tend_all(struct connections *c, const struct nic_config *config)
 {
@@ -807,7 +808,7 @@ tend_all(struct connections *c, const struct nic_config *config)
 			continue;
 		any = true;
 		tend(c, config, &r, one);
-		/* The configuration changes: the others must wait for the next look. */
+		/* The removals change the configuration: the rest waits for the next call. */
 		if (r.gone.n == BATCH)
 			break;
 		if (r.n_orders == BATCH)
@@ -818,7 +819,7 @@ tend_all(struct connections *c, const struct nic_config *config)
 	return any;
 }
 
-/* @return true: there are connections. */
+/* @return true: there is at least one connection. */
 static bool
 look(struct connections *c)
 {
@@ -889,7 +890,7 @@ connections_leave(struct connections *c, uint64_t now_ns)
 
 	if (!c->has_thread)
 		return false;
-	/* The thread opens no more. What it has just opened ends in the next call. */
+	/* The thread opens no more connections. The next call ends those it has just opened. */
 	atomic_store(&c->stop, true);
 	if (c->leave_by_ns == 0)
 		c->leave_by_ns = now_ns + LEAVE_NS;
