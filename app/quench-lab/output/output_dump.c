@@ -191,13 +191,6 @@ is_no_count(const char *key)
 	       strcmp(key + n - (sizeof(watermark) - 1), watermark) == 0;
 }
 
-static void
-subtract_count(const char *key, json_t *now, const json_t *then)
-{
-	if (!is_no_count(key))
-		json_integer_set(now, json_integer_value(now) - json_integer_value(then));
-}
-
 /* Subtract an earlier dump of the same node, which has the same members. */
 static void
 subtract(json_t *now, json_t *then)
@@ -208,10 +201,11 @@ subtract(json_t *now, json_t *then)
 		const char *key = json_object_iter_key(at);
 		json_t *value = json_object_iter_value(at), *before = json_object_get(then, key);
 
-		if (json_is_integer(value))
-			subtract_count(key, value, before);
-		else
+		if (!json_is_integer(value))
 			subtract(value, before);
+		else if (!is_no_count(key))
+			json_integer_set(value,
+					 json_integer_value(value) - json_integer_value(before));
 	}
 }
 

@@ -11,13 +11,6 @@ set_name(json_t *o, const char *key, const char *name)
 	json_object_set_new(o, key, json_string(name));
 }
 
-static void
-set_watermark(json_t *o, const char *key, const struct node *sw, enum mmu_watermark kind,
-	      uint16_t port, uint8_t index)
-{
-	report_set_u64(o, key, mmu_watermark_bytes(sw_mmu(sw), kind, port, index));
-}
-
 static json_t *
 queue_list(const struct node *sw, uint16_t port, const struct queue_result *data)
 {
@@ -39,7 +32,8 @@ queue_list(const struct node *sw, uint16_t port, const struct queue_result *data
 		/* Both are 0 if the queue has no curve. */
 		report_set_u64(o, "wred_min_bytes", curve->min_bytes);
 		report_set_u64(o, "wred_max_bytes", curve->max_bytes);
-		set_watermark(o, "watermark_bytes", sw, MMU_WATERMARK_QUEUE, port, i);
+		report_set_u64(o, "watermark_bytes",
+			       mmu_watermark_bytes(sw_mmu(sw), MMU_WATERMARK_QUEUE, port, i));
 		if (i == data->queue && data->watched) {
 			report_set_u64(o, "queue_mean_bytes", data->mean_bytes);
 			report_set_u64(o, "queue_p99_bytes", data->p99_bytes);

@@ -164,14 +164,6 @@ read_next(struct config *cfg, const struct turns *t, const struct scenario_overr
 	return rc;
 }
 
-static void
-free_turns(struct turns *t)
-{
-	free(t->list);
-	free(t->active);
-	free(t->layers);
-}
-
 static int
 read_events(struct config *cfg, const struct scenario_override *override, struct scenario *s,
 	    struct config_error *err)
@@ -190,7 +182,9 @@ read_events(struct config *cfg, const struct scenario_override *override, struct
 		rc = read_next(cfg, &t, override, s, before, change, !t.list[i].ends, err);
 		before = change->next;
 	}
-	free_turns(&t);
+	free(t.list);
+	free(t.active);
+	free(t.layers);
 	return rc;
 }
 

@@ -114,15 +114,6 @@ flows_row(struct desk_call *call, void *flows, uint64_t i)
 
 /* Flows of the configuration, then removed ones. */
 static json_t *
-flows_list_reply(struct desk_call *call, struct flows *flows)
-{
-	uint64_t total = flows_list(flows);
-
-	return desk_list_reply(call,
-			       &(struct desk_list){.end = total, .row = flows_row, .arg = flows});
-}
-
-static json_t *
 flows_reply(struct desk_call *call)
 {
 	struct flow_registry *registry = ((const struct nic_version *)call->version)->registry;
@@ -135,7 +126,9 @@ flows_reply(struct desk_call *call)
 		return desk_refuse(call, "more memory", "out of memory");
 	}
 	flow_registry_read_begin(registry);
-	o = flows_list_reply(call, &flows);
+	o = desk_list_reply(
+		call,
+		&(struct desk_list){.end = flows_list(&flows), .row = flows_row, .arg = &flows});
 	flow_registry_read_end(registry);
 	flows_close(&flows);
 	return o;

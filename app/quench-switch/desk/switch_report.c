@@ -76,16 +76,6 @@ pfcwd_list(const struct node *node, const struct sw_params *params, uint16_t por
 }
 
 static json_t *
-interface_list(const struct node *node, const struct sw_params *params)
-{
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < params->tables.n_interfaces; i++)
-		json_array_append_new(list, switch_interface_object(node, params, i));
-	return list;
-}
-
-static json_t *
 port_object(const struct node *node, const struct sw_params *params,
 	    const struct run_result *result, uint16_t port)
 {
@@ -110,7 +100,7 @@ switch_report(const struct run_app *app, const struct sw_params *params,
 	      const struct run_result *result)
 {
 	json_t *o = report_program("quench-switch", result->elapsed_ns);
-	json_t *ports = json_array();
+	json_t *ports = json_array(), *interfaces = json_array();
 
 	for (uint16_t port = 0; port < app->n_ports; port++)
 		json_array_append_new(ports, port_object(app->node, params, result, port));
@@ -118,7 +108,9 @@ switch_report(const struct run_app *app, const struct sw_params *params,
 	report_set_u64(o, "fdb_entries", sw_fdb_entries(app->node));
 	json_object_set_new(o, "fdb", switch_fdb_object(app->node));
 	json_object_set_new(o, "router", switch_router_object(app->node));
-	json_object_set_new(o, "router_interfaces", interface_list(app->node, params));
+	for (uint32_t i = 0; i < params->tables.n_interfaces; i++)
+		json_array_append_new(interfaces, switch_interface_object(app->node, params, i));
+	json_object_set_new(o, "router_interfaces", interfaces);
 	switch_set_buffer(o, app->node, params);
 	return o;
 }

@@ -222,32 +222,20 @@ write_rest(struct capture *c)
 }
 
 static void
-connect_taps(struct capture *c)
-{
-	for (uint16_t i = 0; i < c->n_lanes; i++)
-		capture_tap_connect(c->taps[i], &c->lanes[i]);
-}
-
-static void
-disconnect_taps(struct capture *c)
-{
-	for (uint16_t i = 0; i < c->n_lanes; i++)
-		capture_tap_disconnect(c->taps[i]);
-}
-
-static void
 serve(struct capture *c)
 {
 	enum capture_end end;
 
 	pcapng_begin(c->out, &(struct pcapng_interface){.name = c->name,
 							.snap_bytes = c->params.snap_bytes});
-	connect_taps(c);
+	for (uint16_t i = 0; i < c->n_lanes; i++)
+		capture_tap_connect(c->taps[i], &c->lanes[i]);
 	/* The client takes the headers for the beginning of the capture. */
 	end = flush(c);
 	if (end == GOES_ON)
 		end = go_on(c);
-	disconnect_taps(c);
+	for (uint16_t i = 0; i < c->n_lanes; i++)
+		capture_tap_disconnect(c->taps[i]);
 	if (end == ENDED)
 		end = write_rest(c);
 	if (end == CLIENT_GONE)

@@ -36,13 +36,6 @@ place_digits(const char *digits, const struct capture_match *m, uint8_t bytes[CA
 	return true;
 }
 
-static void
-place_ones(struct capture_match *m)
-{
-	for (uint32_t i = 0; i < m->bits; i++)
-		m->mask[(m->bit % 8 + i) / 8] |= (uint8_t)(0x80 >> (m->bit + i) % 8);
-}
-
 static bool
 find_header(const char *word, enum capture_header *header)
 {
@@ -72,7 +65,8 @@ read_one(const char *text, size_t n, struct capture_match *m)
 		return false;
 	if (with_mask > 0)
 		return place_digits(mask, m, m->mask);
-	place_ones(m);
+	for (uint32_t i = 0; i < m->bits; i++)
+		m->mask[(m->bit % 8 + i) / 8] |= (uint8_t)(0x80 >> (m->bit + i) % 8);
 	return true;
 }
 

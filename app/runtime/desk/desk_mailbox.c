@@ -42,16 +42,6 @@ mailbox_destroy(struct mailbox *m)
 	pthread_mutex_destroy(&m->lock);
 }
 
-static struct timespec
-patience(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += MAILBOX_PATIENCE_MS / 1000;
-	return t;
-}
-
 static void
 take_back(struct mailbox *m, const struct mail *mail)
 {
@@ -68,8 +58,10 @@ take_back(struct mailbox *m, const struct mail *mail)
 static int
 wait_for(struct mailbox *m, struct mail *mail)
 {
-	struct timespec until = patience();
+	struct timespec until;
 
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += MAILBOX_PATIENCE_MS / 1000;
 	while (mail->state == MAIL_WAITS || mail->state == MAIL_BEGUN) {
 		if (mail->state == MAIL_BEGUN)
 			pthread_cond_wait(&m->done, &m->lock);

@@ -72,12 +72,6 @@ driver_length(const char *device)
 	return length;
 }
 
-static bool
-begins(const char *word, const char *with)
-{
-	return strncmp(word, with, strlen(with)) == 0;
-}
-
 /*
  * Does an option name neither a driver nor a device, whatever its value? EAL also takes the
  * beginning of a long option.
@@ -118,7 +112,7 @@ load_named(int argc, char **argv)
 			no_shconf = true;
 		else if (strcmp(argv[i], "--vdev") == 0 && i + 1 < argc)
 			device = argv[++i];
-		else if (begins(argv[i], "--vdev="))
+		else if (strncmp(argv[i], "--vdev=", strlen("--vdev=")) == 0)
 			device = argv[i] + strlen("--vdev=");
 		else if (!names_nothing(argv[i]))
 			return false;

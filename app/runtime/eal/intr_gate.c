@@ -17,14 +17,6 @@
 /* Without /proc the gate sees no events, and releases the interrupt thread after this time. */
 #define BLIND_WAIT_MS 10
 
-static void
-sleep_ns(uint64_t ns)
-{
-	struct timespec t = {.tv_nsec = (long)ns};
-
-	(void)nanosleep(&t, NULL);
-}
-
 /* Does epoll descriptor fd wait for target? The kernel lists targets in /proc. */
 static bool
 waits_for(int fd, int target)
@@ -92,7 +84,7 @@ shut(struct intr_gate *gate)
 
 		while ((seen = atomic_load(&gate->pollers[i].seen)) != epoch &&
 		       seen != INTR_GATE_OFFLINE)
-			sleep_ns(POLLER_LOOK_NS);
+			(void)nanosleep(&(struct timespec){.tv_nsec = POLLER_LOOK_NS}, NULL);
 	}
 }
 

@@ -5,20 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void
-free_part(struct config_part *part)
-{
-	for (unsigned int i = 0; i < part->n; i++)
-		free(part->entries[i].value);
-	free(part->entries);
-	free(part);
-}
-
 void
 config_store_free(struct config_store *s)
 {
-	for (uint32_t i = 0; i < s->names.n; i++)
-		free_part(s->parts[i]);
+	for (uint32_t i = 0; i < s->names.n; i++) {
+		struct config_part *part = s->parts[i];
+
+		for (unsigned int k = 0; k < part->n; k++)
+			free(part->entries[k].value);
+		free(part->entries);
+		free(part);
+	}
 	free(s->parts);
 	names_free(&s->names);
 	*s = (struct config_store){0};

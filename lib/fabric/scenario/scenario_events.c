@@ -34,21 +34,16 @@ event_may_last(int action)
 	       action != EVENT_PAUSE_STORM_END;
 }
 
-static uint16_t
-ports_of(const struct topology *t, uint32_t node)
-{
-	return topology_is_switch(t, node) ? t->switches[node].n_ports : 1;
-}
-
 /* Find a port by number, or by the node at its other end. @return -1: none. */
 static int32_t
 find_port(const struct topology *t, uint32_t node, const char *text)
 {
+	int n_ports = topology_is_switch(t, node) ? t->switches[node].n_ports : 1;
 	int64_t peer = topology_find(t, text);
 	uint32_t link;
 
 	if (strspn(text, "0123456789") == strlen(text) && *text != '\0')
-		return strlen(text) <= 3 && atoi(text) < ports_of(t, node) ? atoi(text) : -1;
+		return strlen(text) <= 3 && atoi(text) < n_ports ? atoi(text) : -1;
 	link = peer < 0 ? TOPOLOGY_NO_LINK : topology_link_between(t, node, (uint32_t)peer, 0);
 	if (link == TOPOLOGY_NO_LINK)
 		return -1;

@@ -86,17 +86,10 @@ pair_permutation(const struct scenario *s, struct flow_params *flow, const uint1
 static void
 pair_all(struct flow_params *flow, const uint16_t *src, uint32_t n)
 {
-	/* In rounds, in which all hosts have different destinations (net/turns.c). */
+	/* In rounds, in which all hosts have different destinations (net/net_turns.c). */
 	for (uint32_t step = 1; step < n; step++)
 		for (uint32_t i = 0; i < n; i++)
 			add_pair(flow, src[i], src[(i + step) % n]);
-}
-
-static void
-pair_ring(struct flow_params *flow, const uint16_t *src, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++)
-		add_pair(flow, src[i], src[(i + 1) % n]);
 }
 
 /*
@@ -225,7 +218,8 @@ pair_hosts(const struct scenario *s, struct flow_params *flow, struct scenario_f
 		pair_all(flow, src, (uint32_t)n);
 		return 0;
 	default:
-		pair_ring(flow, src, (uint32_t)n);
+		for (int32_t i = 0; i < n; i++)
+			add_pair(flow, src[i], src[(i + 1) % n]);
 		return flow->pattern == FLOW_ALL_REDUCE ? check_all_reduce(flow, (uint32_t)n, fault)
 							: 0;
 	}

@@ -30,7 +30,10 @@ struct burst {
 	struct mmu_room room[TM_CLASSES]; /* by group that is not sure: what else certainly fits */
 };
 
-/* Charged bytes << 32 | frame bytes << 8 | 1, so that one addition counts a frame of a burst. */
+/*
+ * Charged bytes << 32 | frame bytes << 8 | 1, so that one addition counts a frame of a burst.
+ * sum_frames() has the charged bytes and the number of frames.
+ */
 static inline uint64_t
 sum_of(const struct arrival *a)
 {
@@ -43,12 +46,6 @@ static inline struct mmu_frames
 sum_frames(uint64_t sum)
 {
 	return (struct mmu_frames){.bytes = (uint32_t)(sum >> 32), .packets = (uint8_t)sum};
-}
-
-static inline uint32_t
-sum_frame_bytes(uint64_t sum)
-{
-	return (uint32_t)sum >> 8;
 }
 
 static inline uint16_t
@@ -256,7 +253,7 @@ end_burst(struct burst *b, uint64_t now_ns)
 		uint8_t pg = (uint8_t)__builtin_ctz(groups);
 
 		counter_add(&stats[pg].rx_packets, sum_frames(b->sum[pg]).packets);
-		counter_add(&stats[pg].rx_bytes, sum_frame_bytes(b->sum[pg]));
+		counter_add(&stats[pg].rx_bytes, (uint32_t)b->sum[pg] >> 8);
 	}
 	for (uint8_t groups = b->groups & sw_classes_of(b->sw, b->port)->lossless_pgs; groups != 0;
 	     groups &= (uint8_t)(groups - 1))

@@ -116,14 +116,6 @@ parse(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n,
 }
 
 static void
-route(struct sw *sw, struct arrival *a, unsigned int n, enum sw_drop reasons[], uint64_t now_ns)
-{
-	sw_route_burst(&sw->forward, a, n, reasons);
-	if (unlikely(neigh_has_ask(sw->forward.router->neighs)))
-		sw_neigh_ask(sw, now_ns);
-}
-
-static void
 rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, uint64_t now_ns)
 {
 	struct arrival arrivals[SW_BURST];
@@ -133,8 +125,11 @@ rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, u
 	for (unsigned int i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
 	n = parse(sw, port, pkts, n, arrivals, now_ns);
-	if (sw_bridge_forward(&sw->forward, &sw->memo, arrivals, n, reasons))
-		route(sw, arrivals, n, reasons, now_ns);
+	if (sw_bridge_forward(&sw->forward, &sw->memo, arrivals, n, reasons)) {
+		sw_route_burst(&sw->forward, arrivals, n, reasons);
+		if (unlikely(neigh_has_ask(sw->forward.router->neighs)))
+			sw_neigh_ask(sw, now_ns);
+	}
 	if (n > 0)
 		sw_admit_burst(sw, arrivals, n, reasons);
 }
