@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 from expect import ROOT, expect, finish
-from experiments import EXPERIMENTS, frame, page  # noqa: E402
+from experiments import EXPERIMENTS, FIGURES, ORDER, frame, page  # noqa: E402
 
 
 def full_size():
@@ -28,6 +28,28 @@ def tolerances():
     expect("outside" in page.check_table([frame.Check("x", 3, 1, 2)]), "the page says what is outside")
 
 
+def verdicts():
+    """Shape decides whether a figure differs, and numbers whether it agrees; without numbers, it agrees in shape at most."""
+    def verdict(*rows):
+        figure = frame.Figure("Figure 1", "", "", "", tuple(frame.Row("", "", lambda runs, v=value: v, 1, 2, shape=shape) for value, shape in rows), (), "")
+        return figure.judge(figure.compare({}))
+    good, bad = 1.5, 3
+    for rows, wanted in ((((good, False), (good, True)), frame.AGREES), (((good, False),), frame.AGREES), (((good, True),), frame.IN_SHAPE),
+                         (((bad, False), (good, True)), frame.IN_SHAPE), (((bad, False), (good, False)), frame.IN_SHAPE),
+                         (((good, False), (bad, True)), frame.DIFFERS), (((float("nan"), True),), frame.DIFFERS)):
+        expect(verdict(*rows) == wanted, f"{rows}: {verdict(*rows)}, expected {wanted}")
+
+
+def figures():
+    """Each figure has an experiment and its plots, and a reason unless it agrees; none is missing from the order, or there twice."""
+    expect([figure.number for figure in FIGURES] == list(ORDER), f"{[figure.number for figure in FIGURES]}")
+    for figure in FIGURES:
+        experiment = EXPERIMENTS.get(figure.experiment)
+        expect(experiment is not None and set(figure.plots) <= experiment.plots.keys(), f"{figure.number}: {figure.experiment}, {figure.plots}")
+        expect(figure.verdict in frame.VERDICTS and (figure.verdict == frame.AGREES or figure.because), f"{figure.number}: a verdict, and a reason")
+        expect(all(row.low is not None or row.high is not None for row in figure.rows) and figure.rows, f"{figure.number}: bounds")
+
+
 def usage():
     for args, code in ((["nobody"], 2), (["--lab", "/nowhere", *list(EXPERIMENTS)[:1]], 2)):
         done = subprocess.run([ROOT / "scripts" / "experiments", *args], stderr=subprocess.PIPE, check=False)
@@ -45,6 +67,8 @@ def failing_run():
 
 full_size()
 tolerances()
+verdicts()
+figures()
 usage()
 failing_run()
 finish()

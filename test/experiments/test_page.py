@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The page of scripts/experiments: whole, with each figure and verdict, and nothing fetched from outside.
+"""The pages of scripts/experiments: whole, with each figure and verdict, and nothing fetched from outside.
 
     test_page.py QUENCH_LAB CONFIG_DIR
 """
@@ -13,7 +13,7 @@ import xml.etree.ElementTree
 
 from expect import ROOT, expect, finish
 import quench  # noqa: E402
-from experiments import frame, page  # noqa: E402
+from experiments import frame, page, paper_page  # noqa: E402
 from report import plots  # noqa: E402
 
 
@@ -58,6 +58,24 @@ with tempfile.TemporaryDirectory() as name:
     for path in ("first/queue", "first/rates", "second/queue"):
         expect((out / f"{path}.png").read_bytes().startswith(b"\x89PNG"), f"{path}.png")
         expect(xml.etree.ElementTree.parse(out / f"{path}.svg").getroot().tag.endswith("svg"), f"{path}.svg")
+
+    def figure(number, verdict, **row):
+        return frame.Figure(number, f"Title <{number}>", "It is shown.", "first", (frame.Row("a <rate>", "about 2 & more", lambda runs: 1.5, 1, 2, "Gb/s", **row),),
+                            ("queue",), verdict, "because of <us>")
+    # Two that are as expected, and one that is not.
+    figures = (figure("Figure 3", frame.AGREES), figure("Section 4", frame.IN_SHAPE, shape=True, recalled=True), figure("Figure 5", frame.DIFFERS))
+    text = paper_page.write(out, figures, {"first": two[0]}, runs, False).read_text(encoding="utf-8")
+    ids = re.findall(r'\bid="([^"]+)"', text)
+    expect(len(ids) == len(set(ids)), "paper: ids are unique")
+    expect([url for url in re.findall(r'(?:src|href)="([^"#]*)', text) if url not in ("", "data:,", "experiments.html")] == [], "paper: nothing is fetched")
+    expect(set(re.findall(r'href="#([^"]+)"', text)) <= set(ids), "paper: each link inside leads somewhere")
+    expect("experiments.html#first" in text and "<script" not in text, "paper: runs are on the other page")
+    sections = text.split("<section")[1:]
+    expect([part.count("<svg") for part in sections] == [1, 1, 1], "paper: each figure has its plot")
+    expect([re.search(r'class="verdict (\w+)">([^<]*)', part).groups() for part in sections] ==
+           [("agrees", "agrees"), ("shape", "agrees in shape"), ("failed", "agrees; expected: differs")], "paper: verdicts")
+    expect(["†" in part for part in sections] == [False, True, False], "paper: what could not be checked is marked")
+    expect(all(word in sections[0] for word in ("Title &lt;Figure 3&gt;", "a &lt;rate&gt;", "about 2 &amp; more", "1.5 Gb/s", "because of &lt;us&gt;")), "paper: texts")
 
 refused = subprocess.run([ROOT / "scripts/experiments", "--lab", sys.argv[1], "--workers", "0"], stderr=subprocess.PIPE, text=True)
 expect(refused.returncode == 2 and "0: expected a number above 0" in refused.stderr, "no runs at a time are refused")

@@ -64,6 +64,50 @@ class Experiment:
         return tuple(Variant(v.name, {**v.settings, **self.full}, v.seed) for v in self.full_variants or self.variants)
 
 
+AGREES, IN_SHAPE, DIFFERS = "agrees", "agrees in shape", "differs"
+VERDICTS = (AGREES, IN_SHAPE, DIFFERS)  # from best to worst
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """A published number or statement, and the lab's figure. The figure agrees with it from low to high; None: no bound on that side."""
+    what: str
+    published: str
+    ours: Callable  # (runs) -> number
+    low: float | None = None
+    high: float | None = None
+    unit: str = ""
+    shape: bool = False  # a statement about an order or a tendency, not a number
+    recalled: bool = False  # we know it from the publication, but found no text of that part to check it against
+
+    def compare(self, runs):
+        return Check(self.what, float(self.ours(runs)), self.low, self.high, self.unit, self.published)
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    """A figure or statement of the paper beside what an experiment measured."""
+    number: str  # as the paper counts, such as Figure 8
+    title: str
+    statement: str  # of the paper, in our words
+    experiment: str  # whose runs are used
+    rows: tuple  # of Row
+    plots: tuple  # names of plots of the experiment
+    verdict: str  # expected; a run that gives another one fails
+    because: str = ""  # which choice, of the paper or of ours, makes the difference
+
+    def compare(self, runs):
+        """@return [(Row, Check)]"""
+        return [(row, row.compare(runs)) for row in self.rows]
+
+    def judge(self, compared):
+        """Without a published number, or with one that is not met, figures agree in shape at most."""
+        if not all(check.holds() for row, check in compared if row.shape):
+            return DIFFERS
+        numbers = [check.holds() for row, check in compared if not row.shape]
+        return AGREES if numbers and all(numbers) else IN_SHAPE
+
+
 class Failed(Exception):
     """A run failed; the text is one line."""
 

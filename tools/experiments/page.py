@@ -8,8 +8,7 @@ from report import output
 from report.html import STYLE, number, table
 
 STYLE_HERE = """
-blockquote { margin: .5rem 0; padding: .1rem 1rem; border-left: 4px solid #0072B2; background: #f4f8fb }
-.good { color: #00624a; font-weight: 600 }
+blockquote { margin: .5rem 0; padding: .1rem 1rem; border-left: 4px solid var(--link); background: var(--faint) }
 details td:last-child { text-align: left }
 .tall { max-height: none }
 nav ol { columns: 2; padding-left: 1.2rem }

@@ -2,7 +2,7 @@
 """SIGCOMM 2015, Figure 10: throughput of the fluid model and of the packet simulation."""
 import numpy as np
 
-from experiments.frame import Check, Experiment, Variant
+from experiments.frame import AGREES, Check, Experiment, Figure, Row, Variant
 from quench.fluid import means
 from report.plots import COLOURS, GREY, MODEL, WIDTH, plt
 
@@ -78,4 +78,23 @@ EXPERIMENTS = (Experiment(
     findings="At the start, a CNP every 50 us halves the rate in the packet simulation, while the model reduces it by e^(-1/2) in "
              "the same time. So the packet simulation's rates fall lower and recover later. The rate of a single flow deviates from "
              "the model by 5 to 11 % of the link, because its cuts come at random times.",
+),)
+
+
+def distance(runs, from_ms=0):
+    return apart(packets(runs).mean(axis=0)[from_ms:], model(runs)[from_ms:])
+
+
+FIGURES = (Figure(
+    number="Figure 10",
+    title="Fluid model and implementation",
+    statement="The throughput of the fluid model over 0.1 s closely matches that of the implementation.",
+    experiment="fig10-model",
+    rows=(
+        Row("mean of all flows, whole run: difference from the model", "close match", distance, None, 5, "% of the link", shape=True),
+        Row(f"mean of all flows, from {START_MS} ms on: difference from the model", "close match", lambda runs: distance(runs, START_MS), None, 1, "% of the link", shape=True),
+        Row("rate of a flow, mean over the second half", "half of the link", lambda runs: 100 * packets(runs).mean(axis=0)[len(model(runs)) // 2:].mean(), 48.5, 51.5, "% of the link"),
+    ),
+    plots=("throughput",),
+    verdict=AGREES,
 ),)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from experiments.frame import NOT_IN_THIS_RUN, Check, Experiment, Variant
+from experiments.frame import AGREES, IN_SHAPE, NOT_IN_THIS_RUN, Check, Experiment, Figure, Row, Variant
 from experiments.measures import dropped, flow, transfers_gbps
 from report.plots import COLOURS, GREY, WIDTH, plt
 
@@ -242,3 +242,92 @@ FIG9 = Experiment(
 )
 
 EXPERIMENTS = (FIG3, FIG4, FIG8, FIG9)
+
+
+def on_uplinks(runs, n):
+    return [run for run in runs.values() if uplinks_used(run) == n]
+
+
+def wire_gbps(runs, name):
+    """Median over the runs of a flow's wire rate."""
+    return float(np.median([flow(run, name)["wire_rate_bps"] for run in runs])) / 1e9
+
+
+def lead(runs):
+    """H4's slowest transfer over the fastest of H1 to H3."""
+    rates = shares(runs)
+    return rates["H4"].min() / max(rates[name].max() for name in SENDERS[:3])
+
+
+def median_lead(runs):
+    rates = shares(runs.values())
+    return np.median(rates["H4"]) / max(np.median(rates[name]) for name in SENDERS[:3])
+
+
+def victim(runs, count):
+    return float(np.median(victims(runs)[count]))
+
+
+FIGURES = (
+    Figure(
+        number="Figure 3",
+        title="PFC alone is unfair",
+        statement="H4 has a port of its own at T4, H1 to H3 share uplinks. With PFC alone, H4 gets up to 20 Gb/s, and its slowest transfer is faster than the "
+                  "fastest transfer of H1 to H3.",
+        experiment="fig3-unfairness",
+        rows=(
+            Row("H4, H1 to H3 on one uplink of T4", "up to 20 Gb/s", lambda runs: wire_gbps(on_uplinks(runs, 1), "H4"), 19, 20.1, "Gb/s"),
+            Row("H4's slowest transfer over the others' fastest, one uplink", "above 1", lambda runs: lead(on_uplinks(runs, 1)), 1.0001, unit="times"),
+            Row("H4's slowest transfer over the others' fastest, all ECMP choices", "above 1", lambda runs: lead(list(runs.values())), 1.0001, unit="times"),
+            Row("H4's median over the largest median of the others, all ECMP choices", "above 1", median_lead, 1.0001, unit="times", shape=True),
+        ),
+        plots=("shares",),
+        verdict=IN_SHAPE,
+        because="ECMP. If H1 to H3 use two uplinks, the one that has an uplink to itself gets as much as H4, a third of R's link. The paper does not publish the choices of "
+                "its transfers.",
+    ),
+    Figure(
+        number="Figure 4",
+        title="PFC alone has victims",
+        statement="VS does not send to R, but shares T1 with H11 to H14. Its median is 10 Gb/s instead of 20, and 4.5 Gb/s with two more senders under T3.",
+        experiment="fig4-victim",
+        rows=(
+            Row("victim's median, no sender under T3", "10 Gb/s", lambda runs: victim(runs, 0), 9, 11, "Gb/s"),
+            Row("victim's median, two senders under T3", "4.5 Gb/s", lambda runs: victim(runs, 2), 4.05, 4.95, "Gb/s"),
+            Row("two senders over none", "0.45", lambda runs: victim(runs, 2) / victim(runs, 0), None, 0.7, shape=True),
+        ),
+        plots=("victim",),
+        verdict=IN_SHAPE,
+        because="ECMP. The victim gets 4.0, 5.0, 6.7 Gb/s or another part of R's link, as the paths are chosen; the paper does not publish its choices. With two of H11 "
+                "to H14 on the victim's uplink, as the paper explains its median, 100 choices have a median of 5.0.",
+    ),
+    Figure(
+        number="Figure 8",
+        title="DCQCN shares fairly",
+        statement="Figure 3 with DCQCN: four equal shares, with little variance.",
+        experiment="fig8-fairness",
+        rows=(
+            Row("largest difference of a sender's rate from a quarter of the link", "equal shares",
+                lambda runs: 100 * max(abs(f["wire_rate_bps"] / 10e9 - 1) for run in runs.values() for f in run.results["flows"]), None, 15, "%"),
+            Row("standard deviation of all transfers over their mean", "little",
+                lambda runs: (lambda rates: rates.std() / rates.mean())(np.concatenate(list(shares(runs.values()).values()))), None, 0.15, shape=True),
+        ),
+        plots=("shares",),
+        verdict=AGREES,
+    ),
+    Figure(
+        number="Figure 9",
+        title="DCQCN has no victims",
+        statement="Figure 4 with DCQCN: senders under T3 do not change the victim's median.",
+        experiment="fig9-victim",
+        rows=(
+            Row("victim's median with two senders over that with none", "1", lambda runs: victim(runs, 2) / victim(runs, 0), 0.9, 1.1),
+            Row("victim's median with two senders over that with none", "does not fall", lambda runs: victim(runs, 2) / victim(runs, 0), 0.95, shape=True),
+            Row("victim's median with two senders, DCQCN", "above PFC alone (4.5 Gb/s)", lambda runs: victim(runs, 2), 9, unit="Gb/s", shape=True),
+        ),
+        plots=("victim",),
+        verdict=IN_SHAPE,
+        because="The victim gets its max-min fair share, which rises: with more senders, each of H11 to H14 has a sixth of R's link instead of a fourth, and leaves more of "
+                "T1's uplinks. The paper prints bars without figures.",
+    ),
+)

@@ -2,7 +2,7 @@
 """SIGCOMM 2015, section 4: ECN must come before PFC, and PFC before loss."""
 import numpy as np
 
-from experiments.frame import Check, Experiment, Variant
+from experiments.frame import AGREES, Check, Experiment, Figure, Row, Variant
 from experiments.measures import dropped
 from report.plots import COLOURS, WIDTH, plt
 
@@ -151,4 +151,23 @@ EXPERIMENTS = (Experiment(
     findings="With one QP on each of 20 hosts, the queue at the start reaches 4.5 MB of the 12 MB; with two QPs, it reaches 9.4 MB. "
              "CNPs arrive before the buffer is full. It takes four QPs per host to lose packets without PFC. The senders detect "
              "these losses when the queue has drained, and resend the packets some ms later, at the rates that they have then.",
+),)
+
+FIGURES = (Figure(
+    number="Section 4",
+    title="ECN before PFC, PFC before loss",
+    statement="With the right thresholds, marks precede pauses, and there are no pauses in steady state. A static PFC threshold pauses first. Without PFC, packets are lost "
+              "when flows start at line rate.",
+    experiment="sec4-thresholds",
+    rows=(
+        Row("right thresholds: PFC frames in steady state", "none", lambda runs: pauses_per_ms(runs["right"]), 0, 0, "per ms"),
+        Row("right thresholds, 80 QPs start: lost", "none", lambda runs: dropped(runs["start"]), 0, 0, "packets"),
+        Row("right thresholds, 80 QPs start: first mark before the first pause by", "ECN first",
+            lambda runs: 1e3 * (first_ms(runs["start"], runs["start"].pauses.values(), "tx_pause") - first_ms(runs["start"], runs["start"].queues.values(), "ecn_marked_packets")),
+            1, unit="us", shape=True),
+        Row("PFC threshold of 24.47 KB, late marks: PFC frames in steady state", "PFC before ECN", lambda runs: pauses_per_ms(runs["ecn-after-pfc"]), 200, unit="per ms", shape=True),
+        Row("without PFC, 80 QPs start: lost", "loss", lambda runs: dropped(runs["start-no-pfc"]), 100, unit="packets", shape=True),
+    ),
+    plots=("pauses", "start"),
+    verdict=AGREES,
 ),)
