@@ -27,7 +27,8 @@ follow_cc(const struct config *cfg, struct nic_params *out)
 {
 	const struct cc_ops *ops = cc_algorithms[out->cc];
 
-	if (ops->has_window && !config_gives(cfg, "nic", "ack_every"))
+	if ((ops->has_window || out->rate_window_bytes > 0) &&
+	    !config_gives(cfg, "nic", "ack_every"))
 		out->ack_every = 1;
 	if (ops->counts_cnps && !config_gives(cfg, "np", "np_min_time_between_cnps_us"))
 		out->np.np_min_time_between_cnps_us = 0;

@@ -18,6 +18,7 @@
 #include <rte_branch_prediction.h>
 #include <rte_prefetch.h>
 
+#include "base/numbers/fixed.h"
 #include "base/threads/counter.h"
 #include "base/threads/words.h"
 #include "nic/params/nic_counters.h"
@@ -362,6 +363,23 @@ nic_charge(struct nic *nic, uint32_t bytes, uint64_t now_ns)
 		nic->wire.left_bytes -= bytes;
 		nic_reserve_turn(nic, now_ns);
 	}
+}
+
+/**
+ * Packets of a QP that may be in flight at a rate, unless congestion control has a window: as
+ * GetWin() of HPCC's simulator, which counts payload.
+ */
+static inline uint32_t
+nic_window_packets(const struct nic *nic, uint32_t mtu_bytes, uint64_t rate_bps)
+{
+	const struct nic_params *p = &nic->params;
+	uint64_t bytes;
+
+	if (p->rate_window_bytes == 0)
+		return nic->window_packets;
+	bytes = mul_div(p->rate_window_bytes, rate_bps, p->link_speed_bps);
+	return (uint32_t)min_u64(max_u64((bytes + mtu_bytes - 1) / mtu_bytes, 1),
+				 nic->window_packets);
 }
 
 /* Prefetch both lines of a QP that sending touches: with many QPs each is a cache miss. */

@@ -249,7 +249,7 @@ path_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64
 		.pace_bps = pace_bps < link_bps ? pace_bps : 0,
 		/* nic_cc_start() gives none; an idle QP has saved as many as it may. */
 		.tokens_nanobits = message == 0 ? 0 : nic->qp_burst_nanobits,
-		.window_packets = nic->window_packets,
+		.window_packets = nic_window_packets(nic, flow->mtu_bytes, pace_bps),
 		.ack_every = nic->params.ack_every,
 		.waits_for_slot = workload_is_open(&flow->params.work),
 	};

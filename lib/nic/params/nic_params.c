@@ -135,6 +135,11 @@ static const struct field nic_fields[] = {
 	 .max = NIC_MAX_WINDOW, .def = "4096",
 	 .help = "Window: largest number of unacknowledged "
 		 "packets of a QP"},
+	{FIELD_OF(struct nic_params, rate_window_bytes), .type = FIELD_U32, .unit = UNIT_BYTES,
+	 .max = 1000000000, .def = "0",
+	 .help = "Window that follows the rate, with a cc that has none (VAR_WIN of HPCC's "
+		 "simulator): a packet leaves while the unacknowledged payload is below this x "
+		 "rate / speed of the port; 0: window_packets alone"},
 	{FIELD_OF(struct nic_params, int_slots), .type = FIELD_U8, .min = 1, .max = INT_MAX_HOPS,
 	 .def = "5",
 	 .help = "Slots of the header for in-band telemetry (doc/int.md) in data packets, one for "
@@ -200,6 +205,10 @@ own_fault(const struct nic_params *p)
 		return "first_qpn + max_qps must not exceed 2^24";
 	if (cc_algorithms[p->cc]->has_window && p->ack_every != 1)
 		return "ack_every must be 1 with this cc, whose window moves with each ACK";
+	if (p->rate_window_bytes > 0 && cc_algorithms[p->cc]->has_window)
+		return "rate_window_bytes must be 0 with this cc, which has a window of its own";
+	if (p->rate_window_bytes > 0 && p->ack_every != 1)
+		return "ack_every must be 1 with rate_window_bytes, which a cut makes smaller";
 	if (p->initial_rate == NIC_INITIAL_VALUE && p->initial_rate_bps == 0)
 		return "initial_rate_bps must not be 0 with initial_rate = value";
 	if (p->initial_rate == NIC_INITIAL_VALUE && p->initial_rate_bps > p->link_speed_bps)

@@ -64,11 +64,12 @@ struct nic_params {
 	uint8_t max_rd_atomic; /* READs outstanding per QP as requester, and remembered as
 				* responder */
 	uint16_t ack_every;    /* AckReq is set on each n-th packet and on the last of a message */
-	uint32_t window_packets; /* unacknowledged packets per QP */
-	uint8_t int_slots;       /* of INT headers, if congestion control hears hops */
-	int control_tx_queue;    /* enum nic_control_tx_queue */
-	bool measure_pacing;     /* set pkt_meta.due_ns of paced frames */
-	int measure_times;       /* enum nic_measure_choice: of messages and round trips */
+	uint32_t window_packets;    /* unacknowledged packets per QP */
+	uint32_t rate_window_bytes; /* ... and payload, at the port's speed; 0: no such window */
+	uint8_t int_slots;          /* of INT headers, if congestion control hears hops */
+	int control_tx_queue;       /* enum nic_control_tx_queue */
+	bool measure_pacing;        /* set pkt_meta.due_ns of paced frames */
+	int measure_times;          /* enum nic_measure_choice: of messages and round trips */
 	/* connections that are opened by messages (nic/cm) */
 	uint8_t cm_response_timeout; /* 4.096 us x 2^n */
 	uint8_t cm_max_retries;

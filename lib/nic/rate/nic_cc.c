@@ -107,6 +107,8 @@ cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 
 	follow(nic, item, did, capped(nic, qp), nic->qp_burst_nanobits, now_ns);
 	rest_if_capped(nic, qp, now_ns);
+	if (nic->params.rate_window_bytes > 0)
+		nic_cc_apply_window(nic, item);
 }
 
 void
@@ -151,11 +153,12 @@ full_packet_bytes(const struct nic *nic, const struct nic_qp *qp)
 	return wire_bytes(len + (nic->int_slots > 0 ? int_hdr_bytes(nic->int_slots) : 0));
 }
 
-/* Is the QP limited by its algorithm's window? READs, UD and raw packets get no ACKs. */
+/* Is the QP limited by a window that changes? READs, UD and raw packets get no ACKs. */
 static bool
 is_in_window(const struct nic *nic, const struct nic_qp *qp)
 {
-	return nic->cc.has_window && !(qp->flags & QP_SPECIAL) && !nic_flow_of(nic, qp)->raw;
+	return (nic->cc.has_window || nic->params.rate_window_bytes > 0) &&
+	       !(qp->flags & QP_SPECIAL) && !nic_flow_of(nic, qp)->raw;
 }
 
 /* A packet may begin while there is any room: the window is rounded up to packets. */
@@ -167,7 +170,10 @@ nic_cc_apply_window(struct nic *nic, uint32_t item)
 
 	if (!is_in_window(nic, qp))
 		return;
-	if (nic->cc.counts_packets) {
+	if (nic->params.rate_window_bytes > 0) {
+		packets = nic_window_packets(nic, nic_flow_of(nic, qp)->mtu_bytes,
+					     qp->cc.head.rate_bps);
+	} else if (nic->cc.counts_packets) {
 		uint32_t full = full_packet_bytes(nic, qp);
 
 		packets = ((uint64_t)qp->cc.head.window_bytes + full - 1) / full;

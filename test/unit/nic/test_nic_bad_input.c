@@ -325,6 +325,7 @@ TEST(wrong_parameters_are_refused_by_name)
 	BREAK(retry_cnt, 8, "retry_cnt");
 	BREAK(ack_every, 0, "ack_every");
 	BREAK(window_packets, 1u << 23, "window_packets");
+	BREAK(rate_window_bytes, 8192, "ack_every");
 	BREAK(rp.rp_max_rate_bps, 41 * GBPS, "rp_max_rate_bps");
 	BREAK(rp.rp_min_rate_bps, 41 * GBPS, "rp_min_rate_bps");
 	BREAK(qos.dscp_to_tc_map[3], 9, "dscp_to_tc_map");

@@ -251,4 +251,64 @@ TEST(window_after_a_timeout_covers_what_is_sent_again)
 	solo_destroy(&solo);
 }
 
+/* Packets in flight, after time for as many as may be. */
+static uint64_t
+fill_window(uint32_t acked)
+{
+	solo_run(&solo, solo.now_ns + 100 * NS_PER_US);
+	return nic_stats(solo.nic)->tx_packets - acked;
+}
+
+/* HPCC's GetWin(): of 10000 bytes of payload, 5000 at half the rate, each rounded up to packets. */
+TEST(window_follows_the_rate)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	solo_init(&solo);
+	solo.params.cc = CC_DCTCP;
+	solo.params.ack_every = 1;
+	solo.params.rate_window_bytes = 10000;
+	solo.params.local_ack_timeout = 0;
+	qp.message_bytes = 1 << 20;
+	qp.messages = 0;
+	qp.depth = 1000;
+	solo_start(&solo, &qp);
+	assert_int_equal(info().rate_bps, 40 * GBPS);
+	assert_int_equal(fill_window(0), 10);
+	/* The first mark halves the rate: of the ten in flight, five have to be acknowledged. */
+	solo_feed(&solo, (struct roce_fields){.opcode = ROCE_CNP, .becn = true}, 0);
+	assert_int_equal(info().rate_bps, 20 * GBPS);
+	for (uint32_t psn = 0; psn < 5; psn++) {
+		feed_answer(AETH_ACK, psn);
+		assert_int_equal(fill_window(0), 10);
+	}
+	feed_answer(AETH_ACK, 5);
+	assert_int_equal(fill_window(6), 5);
+	solo_destroy(&solo);
+}
+
+/* A window below one packet is one packet, and what is lost is sent again. */
+TEST(window_that_follows_the_rate_has_one_packet_at_least)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	solo_init(&solo);
+	solo.params.ack_every = 1;
+	solo.params.rate_window_bytes = 1;
+	solo.params.local_ack_timeout = 1;
+	qp.message_bytes = 1 << 20;
+	qp.messages = 0;
+	solo_start(&solo, &qp);
+	solo_run(&solo, 5000);
+	assert_int_equal(nic_stats(solo.nic)->tx_packets, 1);
+	while (nic_stats(solo.nic)->local_ack_timeout_err == 0)
+		solo_run(&solo, solo.now_ns + 1000);
+	solo_run(&solo, solo.now_ns + 1000);
+	assert_int_equal(nic_stats(solo.nic)->retransmitted_packets, 1);
+	feed_answer(AETH_ACK, 0);
+	solo_run(&solo, solo.now_ns + 1000);
+	assert_int_equal(nic_stats(solo.nic)->tx_packets, 3);
+	solo_destroy(&solo);
+}
+
 TEST_MAIN(.begin = start_eal)

@@ -243,7 +243,9 @@ any_params(struct nic_params *p)
 	do {
 		p->cc = (int)any(&cable.r, CC_NONE, CC_ALGORITHMS - 1);
 	} while (cc_algorithms[p->cc]->hears_hops);
-	if (cc_algorithms[p->cc]->has_window)
+	if (!cc_algorithms[p->cc]->has_window && chance(&cable.r, 30))
+		p->rate_window_bytes = (uint32_t)any(&cable.r, 1, 40000);
+	if (cc_algorithms[p->cc]->has_window || p->rate_window_bytes > 0)
 		p->ack_every = 1;
 	p->measure_times = chance(&cable.r, 50) ? NIC_MEASURE_ON : NIC_MEASURE_OFF;
 	p->measure_pacing = chance(&cable.r, 50);

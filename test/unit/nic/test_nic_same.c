@@ -125,6 +125,7 @@ any_params(struct nic_params *p)
 		p->cc = (int)any(&cable.r, CC_NONE, CC_ALGORITHMS - 1);
 	} while (cc_algorithms[p->cc]->hears_hops);
 	p->ack_every = cc_algorithms[p->cc]->has_window ? 1 : (uint16_t)any(&cable.r, 1, 8);
+	p->rate_window_bytes = !cc_algorithms[p->cc]->has_window && p->ack_every == 1 ? 20000 : 0;
 	p->window_packets = 64;
 	p->local_ack_timeout = 4;
 	p->min_rnr_timer = 2;
