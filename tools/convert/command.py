@@ -70,7 +70,7 @@ def _umask() -> int:
     return mask
 
 
-def say(log: Log) -> int:
+def say(log: Log, program: str = "quenchctl") -> int:
     """The report on standard error. @return the exit code"""
     lines = [f"changed or assumed: {log.file}:{note}" for note in log.notes] + [f"not carried over: {log.file}:{lost}" for lost in log.lost]
     if log.asides:
@@ -79,7 +79,7 @@ def say(log: Log) -> int:
     if len(log.lost) + len(log.notes) > MANY:
         lines.append(f"{len(log.lost)} not carried over, {len(log.notes)} changed or assumed")
     for line in lines:
-        print(f"quenchctl: {line}", file=sys.stderr)
+        print(f"{program}: {line}", file=sys.stderr)
     return PARTLY if log.lost else DONE
 
 
