@@ -239,7 +239,34 @@ class Queues(Sonic):
         self.lost("WRED_PROFILE|W|ecn_green_max_threshold: thresholds of marks need ecn for green packets")
 
 
+    def test_a_curve_without_an_end_is_never_reached(self):
+        """SAI: a threshold of 0, the default, is the size of the buffer."""
+        for more in ("", ", 'green_min_threshold': '0', 'green_max_threshold': '0'"):
+            self.taken(tables("'WRED_PROFILE': {'W': {'wred_green_enable': 'true', 'ecn': 'ecn_all'" + more + "}}"), 0)
+            self.noted("WRED_PROFILE|W|green_max_threshold: none, or 0, is the whole buffer")
+            self.keys("wred W", green_min_threshold_bytes="2GiB", green_max_threshold_bytes="2GiB")
+
+
 class Buffers(Sonic):
+    def test_profiles_of_whole_ports_have_no_counterpart_unless_they_allow_all(self):
+        text = ("'BUFFER_POOL': {'ingress_lossless_pool': {'type': 'ingress', 'size': '9000000'}, 'egress_lossy_pool': {'type': 'egress', 'size': '5000'}}, "
+                "'BUFFER_PROFILE': {'all': {'pool': 'ingress_lossless_pool', 'size': '0', 'dynamic_th': '7'}, "
+                "'most': {'pool': 'ingress_lossless_pool', 'size': '0', 'dynamic_th': '3'}, "
+                "'whole': {'pool': 'egress_lossy_pool', 'size': '9216', 'static_th': '5000'}}, "
+                "'BUFFER_PORT_INGRESS_PROFILE_LIST': {'Ethernet0': {'profile_list': 'all'}, 'Ethernet4': {'profile_list': '[BUFFER_PROFILE|all],most'}}, "
+                "'BUFFER_PORT_EGRESS_PROFILE_LIST': {'Ethernet0,Ethernet4': {'profile_list': 'whole'}}")
+        self.taken(tables(text), 2)
+        self.lost("BUFFER_PORT_INGRESS_PROFILE_LIST|Ethernet4|profile_list = most: the limit of a whole port: quench has those of its groups")
+        self.lost("BUFFER_PORT_EGRESS_PROFILE_LIST|Ethernet0,Ethernet4|profile_list = whole: 9216 reserved bytes of a whole port")
+        self.assertEqual(self.log.asides["BUFFER_PORT_INGRESS_PROFILE_LIST all"], 2)
+        self.refused(tables(text.replace("'whole'}}", "'gone'}}")), "profile_list = gone: expected names of entries of BUFFER_PROFILE")
+
+    def test_a_pool_of_no_bytes_is_not_one_without_a_size(self):
+        for pool in ("ingress_lossless_pool", "ingress_lossy_pool", "egress_lossy_pool"):
+            self.taken(tables(f"'BUFFER_POOL': {{'{pool}': {{'type': '{pool.partition('_')[0]}'}}}}"), 0)
+            self.taken(tables(f"'BUFFER_POOL': {{'{pool}': {{'type': '{pool.partition('_')[0]}', 'size': '0'}}}}"), 1)
+            self.lost(f"BUFFER_POOL|{pool}|size = 0: a pool without room")
+
     def test_pools_have_other_names_and_other_sizes(self):
         """As in templates of vendors."""
         self.taken(tables("'BUFFER_POOL': {'p1': {'type': 'ingress', 'size': '100000 '}, 'p2': {'type': 'ingress', 'size': '50000'}, "
@@ -359,6 +386,7 @@ class Report(Sonic):
                 ("'PFC_WD': {'GLOBAL': {'POLL_INTERVAL': '500'}, 'Ethernet0': {'detection_time': '200'}}",
                  "in:1: PFC_WD|Ethernet0|detection_time = 200: expected at least POLL_INTERVAL, which is 500"),
                 ("'CABLE_LENGTH': {'A': {'Ethernet0': '5'}}", "expected metres from 0m"),
+                ("'STATIC_ROUTE': {'10.0.0.0/8': {'nexthop': '10.0.0.1', 'distance': 'near'}}", "distance = near: expected a whole number from 0 to 255"),
                 ("'QUEUE': 7", "in:1: QUEUE: expected a table"),
                 ("'PORT_QOS_MAP': {'Ethernet0': {'pfc_enable': [3]}}", "expected a text or a number")):
             with self.subTest(text=text):

@@ -74,8 +74,12 @@ def _read_route(tables: Tables, key: str) -> None:
         own = items(field)
         return own[k] if k < len(own) else ""
 
+    def distance(text: str) -> int:
+        own = whole(text or "0", 0, 255)
+        return own if own is not None else tables.refuse(table, key, "distance", text, "a whole number from 0 to 255")
+
     n = max(len(items("nexthop")), 1)
-    distances = [whole(item("distance", k), 0, 255) or 0 for k in range(n)]
+    distances = [distance(item("distance", k)) for k in range(n)]
     for k in range(n):
         hop = "blackhole" if item("blackhole", k) == "true" else item("nexthop", k)
         why: str | None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""BUFFER_POOL, BUFFER_PROFILE, BUFFER_PG and BUFFER_QUEUE.
+"""BUFFER_POOL, BUFFER_PROFILE, BUFFER_PG, BUFFER_QUEUE, and the profiles of whole ports.
 
 For each class, one profile becomes the section of the class ([buffer_profile lossless] and so on): the one with SONiC's name for the
 class, or else the one that most of its groups or queues use. Other profiles keep their names.
@@ -7,6 +7,7 @@ class, or else the one that most of its groups or queues use. Other profiles kee
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections import Counter
 
 from ..switch import (CLASS_PROFILES, CLASSES, EGRESS_LOSSLESS, EGRESS_LOSSY, LOSSLESS, LOSSY, MOST_BYTES, MOST_PROFILES, PROFILE_NAME, Profile,
@@ -15,6 +16,8 @@ from .tables import Tables
 
 ASSUMED_BUFFER = 40000000  # if the pools have no size, because SONiC computes it
 POOLS = {name: f"{name}_pool" if name.startswith("egress") else f"ingress_{name}_pool" for name in CLASS_PROFILES}
+LISTS = {"BUFFER_PORT_INGRESS_PROFILE_LIST": "groups", "BUFFER_PORT_EGRESS_PROFILE_LIST": "queues"}
+MOST_TH = 7  # of dynamic_th: 128 times the free buffer
 PROFILES = {name: f"{name}_profile" if name.startswith("egress") else f"ingress_{name}_profile" for name in CLASS_PROFILES}
 
 
@@ -35,6 +38,8 @@ class Buffers:
         self.uses: dict[tuple[bool, int, int], str] = {}  # of a group (True) or queue, port, number: the profile's name
         self._read_uses("BUFFER_PG", True)
         self._read_uses("BUFFER_QUEUE", False)
+        for table, parts in LISTS.items():
+            self._read_lists(table, parts)
         default_th = self._read_default_limit()
         if default_th is not None:
             self._set_lossless(dynamic_th=default_th)
@@ -73,11 +78,13 @@ class Buffers:
         self.is_of_both = (self.tables.entry("BUFFER_POOL", self.pools[LOSSLESS]) or {}).get("type") == "both"
         size = {}
         for own in CLASS_PROFILES:
-            size[own] = self._bytes("BUFFER_POOL", self.pools[own], "size") or 0
+            size[own] = self._pool_size(own)
             # The mode is ignored: each profile says whether its limit is dynamic.
             for field in ("type", "mode"):
                 self.tables.take("BUFFER_POOL", self.pools[own], field)
+        # A pool without xoff shares no headroom, as one with 0.
         xoff = self._bytes("BUFFER_POOL", self.pools[LOSSLESS], "xoff") or 0
+        self.pool_sizes = {self.pools[own]: size[own] for own in CLASS_PROFILES}
         if size[EGRESS_LOSSLESS] > 0:
             self.log.note(f" BUFFER_POOL|{self.pools[EGRESS_LOSSLESS]}|size: lossless queues share the whole buffer")
         self.switch.shared_headroom = xoff
@@ -89,6 +96,38 @@ class Buffers:
         if size[LOSSLESS] == 0:
             self.log.note(f" BUFFER_POOL|{self.pools[LOSSLESS]}: no size; assumed: 40 MB, or twice the reserved bytes")
         return size[LOSSLESS] > 0
+
+    def _pool_size(self, own: str) -> int:
+        """0: the file does not give it, because SONiC computes it. A pool that has no room has no counterpart."""
+        name = self.pools[own]
+        size = self._bytes("BUFFER_POOL", name, "size")
+        if size == 0:
+            self.tables.lose("BUFFER_POOL", name, "size", "0", "a pool without room: in quench its class shares the buffer of the others")
+        return size or 0
+
+    def _read_lists(self, table: str, parts: str) -> None:
+        """Profiles of a whole port: their limits have no counterpart, unless they allow all."""
+        for key in self.tables.keys(table):
+            place = self.tables.place(table, key)
+            text = self.tables.take(table, key, "profile_list") if place is not None else None
+            for part in text.split(",") if text else []:
+                found = re.fullmatch(r"\[BUFFER_PROFILE\|(.*)\]", part)
+                name = found[1] if found else part
+                if name not in self.profiles:
+                    self.tables.refuse(table, key, "profile_list", text, "names of entries of BUFFER_PROFILE")
+                what = self._port_limit(self.profiles[name])
+                if what:
+                    self.tables.lose(table, key, "profile_list", name, f"{what} of a whole port: quench has those of its {parts}")
+                else:
+                    self.log.aside(f"{table} {name}")
+
+    def _port_limit(self, own: FileProfile) -> str:
+        """What a profile reserves or limits for a port."""
+        profile = own.profile
+        pool = self.pool_sizes.get(own.pool, 0)
+        is_limit = profile.dynamic_th < MOST_TH if profile.dynamic else pool == 0 or profile.static_th < pool
+        reserved, limit = f"{profile.size} reserved bytes" if profile.size else "", "the limit" if is_limit else ""
+        return " and ".join(text for text in (reserved, limit) if text)
 
     def _read_profile(self, key: str) -> FileProfile:
         table = "BUFFER_PROFILE"

@@ -113,6 +113,11 @@ def _read_wred(tables: Tables, key: str) -> None:
     enabled = tables.take_word(table, key, "wred_green_enable", ("true", "false"), "true or false") == "true"
     ecn = ECN[tables.take_word(table, key, "ecn", ECN, ECN_WORDS) or "ecn_none"]
     least, most = (tables.take_number(table, key, f"green_{end}_threshold", 0, MOST_WRED_BYTES) or 0 for end in ("min", "max"))
+    if enabled and most == 0:
+        # SAI: 0, which is the default too, is the size of the buffer.
+        most = MOST_WRED_BYTES
+        least = least or most
+        tables.log.note(f" {table}|{key:.80}|green_max_threshold: none, or 0, is the whole buffer: the curve ends at 2 GiB")
     if least > most:
         tables.refuse(table, key, "green_min_threshold", None, "at most green_max_threshold")
     percent = tables.take_number(table, key, "green_drop_probability", 0, 100)
