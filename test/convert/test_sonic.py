@@ -55,6 +55,15 @@ class Files(Sonic):
         self.noted("2 lossless groups without their own profile have no headroom: assumed 36000 bytes")
         self.noted("DSCP_TO_TC_MAP|AZURE: missing keys map to 0")
 
+    def test_files_of_old_releases_have_lists_of_members_and_facts_of_the_platform(self):
+        """As those of an Arista 7050 and of a Force10 S6000 that are published."""
+        self.taken(tables("'platform': 'x86_64-arista_7050_qx32', 'onie_version': null, 'VLAN': {'Vlan10': {'vlanid': 10, 'members': ['Ethernet0']}}, "
+                          "'PORTCHANNEL': {'PortChannel1': {'members': ['Ethernet4']}}, 'PORTCHANNEL_INTERFACE': {'PortChannel1|10.0.0.1/31': {}}"), 1)
+        self.keys("port 0", access_vlan="10")
+        self.keys("interface port 1", ip="10.0.0.1/31")
+        self.lost("PORTCHANNEL_MEMBER|PortChannel1|Ethernet4")
+        self.assertEqual([self.log.asides[word] for word in ("platform", "onie_version")], [1, 1])
+
     def test_equal_input_gives_equal_output(self):
         self.take(self.fixture("sonic-tor.json"))
         first = self.ini
@@ -393,7 +402,7 @@ class Report(Sonic):
                 self.refused(tables(text), words)
 
     def test_the_report_has_lines(self):
-        self.taken(json.dumps(json.loads(tables("'SCHEDULER': {'s': {'type': 'WRR',\n 'mystery': '7'}}, 'QUEUE': {'Ethernet0|9': {}}, 'X': {}")), indent=1), 3)
+        self.taken(json.dumps(json.loads(tables("'SCHEDULER': {'s': {'type': 'WRR',\n 'mystery': '7'}}, 'QUEUE': {'Ethernet0|9': {}}, 'X': {'k': {}}")), indent=1), 3)
         self.lost("15: SCHEDULER|s|mystery = \"7\": no counterpart")
         self.lost("19: QUEUE|Ethernet0|9: numbers from 0 to 7")
         self.lost("21: X: no counterpart")

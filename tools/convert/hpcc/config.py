@@ -106,8 +106,12 @@ class Config:
         """n, and n pairs of a rate and a value."""
         value = self[key]
         n = value.whole(0, 1000)
-        if len(value.words) != 1 + 2 * n:
+        if len(value.words) % 2 == 0 or len(value.words) < 1 + 2 * n:
             value.refuse(f"expected {n} pairs of a rate and a value, not {len(value.words) - 1} words")
+        more = len(value.words) // 2 - n
+        if more > 0:
+            value.note(f"{more} pairs after the {n} that the simulator reads are taken too")
+            n += more
         return {value.whole(1, 10**13, i): value.number(0, most, i + 1) for i in range(1, 2 * n, 2)}
 
     def name_others(self, cc: str) -> None:

@@ -11,13 +11,13 @@ from .lines import Line
 # What follows these words is not shown, because the report goes into a file that others may read.
 SECRET = re.compile(r"(?<!\S)(password|passphrase|secret|key|key-string|community|auth|priv|md5|sha1|localizedkey|wpa-psk)(?!\S)", re.I)
 # Beginnings of lines of management and routing protocols, and of hardware.
-ASIDE_LINES = """aaa,banner,boot,callhome,cdp,cfs,cli,clock,control-plane,copp,crypto,errdisable,event,feature,feature-set,flow,hostname,icam,
+ASIDE_LINES = """aaa,banner,boot,callhome,cdp,cfs,cli,clock,conf,configure,control-plane,copp,crypto,errdisable,event,feature,feature-set,flow,hostname,icam,
     interface breakout,interface mgmt,ip community-list,ip domain,ip domain-list,ip domain-lookup,ip domain-name,ip ftp,ip host,ip http,ip name-server,
     ip prefix-list,ip ssh,ip tftp,ipv6 prefix-list,key,license,line,logging,ntp,nv,nxapi,password,poap,power,radius,radius-server,rmon,role,
     route-map,router,scheduler,sflow,snmp-server,ssh,switchname,tacacs,tacacs-server,telemetry,telnet,tftp-server,udld,username,vdc,version"""
 # The same for lines of an interface.
 ASIDE_SETTINGS = """beacon,bfd,cdp,description,duplex,fec,ip ospf,ip pim,ip redirects,ip router,ipv6 redirects,isis,load-interval,logging,negotiate,
-    snmp,udld"""
+    snmp,spanning-tree port type edge,udld"""
 MANY = 4  # more lines of one kind share an entry of the report
 MOST_NUMBERS = 20
 

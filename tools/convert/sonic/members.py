@@ -38,7 +38,7 @@ def _read_vlans(tables: Tables) -> None:
         vlanid = tables.take_number("VLAN", key, "vlanid", 1, LAST_VLAN)
         if vlanid is not None and vlanid != number:
             tables.refuse("VLAN", key, "vlanid", None, "the number in the name")
-        # Old releases list the members here as well as in VLAN_MEMBER.
+        # Newer tools write a text here, as well as VLAN_MEMBER.
         tables.drop("VLAN", key, "members")
 
 

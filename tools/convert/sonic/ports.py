@@ -8,7 +8,7 @@ import re
 from ..ports import Ports, split_name
 from ..switch import MOST_MTU, MOST_RATE, MTU_OVERHEAD, Port
 from ..values import MBPS, NS_PER_MS, on_off
-from .tables import Tables
+from .tables import Tables, short_key
 
 ASSUMED_MBPS, ASSUMED_MTU = 100000, 9100
 PORT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9/\-_.:]{0,30}")
@@ -41,7 +41,10 @@ def read_ports(tables: Tables) -> None:
             tables.left.add(name)
     wanted.check()
     _drop_left(tables)
-    mtus = [_read_port(tables, port) for port in tables.switch.ports]
+    without_speed: list[str] = []
+    mtus = [_read_port(tables, port, without_speed) for port in tables.switch.ports]
+    if without_speed:
+        tables.log.note(f" PORT|{short_key(','.join(without_speed))}: no speed: 100G is assumed")
     _join_mtus(tables, mtus)
     _read_cables(tables)
     _read_storms(tables)
@@ -58,12 +61,12 @@ def _drop_left(tables: Tables) -> None:
         tables.drop("CABLE_LENGTH", name, *tables.left)
 
 
-def _read_port(tables: Tables, port: Port) -> int:
+def _read_port(tables: Tables, port: Port, without_speed: list[str]) -> int:
     """@return the mtu; 0: none"""
     name = port.name
     speed = tables.take_number("PORT", name, "speed", 1, 1600000)
     if speed is None:
-        tables.log.note(f" PORT|{name}: no speed: 100G is assumed")
+        without_speed.append(name)
     port.speed = (speed or ASSUMED_MBPS) * MBPS
     mtu = tables.take_number("PORT", name, "mtu", 64, MOST_MTU)
     port.keys["pfc_asymmetric"] = on_off(tables.take_word("PORT", name, "pfc_asym", ("on", "off"), "on or off") == "on")

@@ -44,6 +44,7 @@ KNOWN_TABLES = frozenset("""PORT PORT_QOS_MAP DSCP_TO_TC_MAP DOT1P_TO_TC_MAP TC_
 WITH_HOST = ("QUEUE", "BUFFER_QUEUE", "BUFFER_PG")
 
 Entry = dict[str, Any]
+OLD_MEMBERS: tuple[tuple[str, str, Entry], ...] = (("VLAN", "VLAN_MEMBER", {"tagging_mode": "untagged"}), ("PORTCHANNEL", "PORTCHANNEL_MEMBER", {}))
 
 
 @dataclasses.dataclass
@@ -67,11 +68,27 @@ class Tables:
         self._lost: dict[tuple[str, str], list[str]] = {}  # keys of a table, by what is said of them
         self.channels: dict[int, str] = {}  # port-channels by port, whose VLANs and addresses the port has
         self._check()
+        for table, to, member in OLD_MEMBERS:
+            self._move_members(table, to, member)
+
+    def _move_members(self, table: str, to: str, member: Entry) -> None:
+        """Lists of old releases, which may have the table of members too."""
+        for key, entry in self.table(table).items():
+            names = entry.get("members") if isinstance(entry, dict) else None
+            if isinstance(names, list) and all(isinstance(name, str) for name in names):
+                del entry["members"]
+                for name in names:
+                    self.root.setdefault(to, {}).setdefault(f"{key}|{name}", dict(member))
 
     def _check(self) -> None:
         if not isinstance(self.root, dict) or not any(table in self.root for table in WANTED):
             self.log.refuse(" expected a config_db.json of SONiC, with tables such as PORT, PORT_QOS_MAP and BUFFER_POOL")
-        for table, entries in self.root.items():
+        for table, entries in list(self.root.items()):
+            # Old releases have facts of the platform beside the tables.
+            if entries is None or (isinstance(entries, (str, int, float)) and table not in KNOWN_TABLES):
+                self.log.aside(f"{table:.80}")
+                del self.root[table]
+                continue
             if not isinstance(entries, dict):
                 self.log.refuse(f" {table:.80}: expected a table: an object of entries")
             for key in entries:
@@ -240,7 +257,7 @@ class Tables:
         for table, entries in self.root.items():
             if table in KNOWN_TABLES:
                 self._report_table(table, entries)
-            elif table.startswith(ASIDE_TABLES):
+            elif table.startswith(ASIDE_TABLES) or not entries:
                 self.log.aside(f"{table:.80}")
             else:
                 self.log.lose(f" {table:.80}: no counterpart; entries: {len(entries)}")
