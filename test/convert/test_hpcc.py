@@ -94,7 +94,7 @@ class Hpcc(unittest.TestCase):
 
     def test_any_mutation(self):
         @seed(34)
-        @settings(max_examples=4 * EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+        @settings(max_examples=EXAMPLES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
         @given(st.sampled_from(list(SCENARIOS)), st.integers(0, 2**32 - 1), st.integers(1, 4))
         def holds(name, number, n):
             chance = random.Random(number)

@@ -311,22 +311,30 @@ def hpcc(program, folder):
         (folder / "mix" / name).write_text(HPCC[name], encoding="utf-8")
 
 
+HPCC_STAR = "2\n0 2 25000000000.0 1us 0\n1 2 25Gbps 0.000001 0\n"
+HPCC_FLOW = "1\n0 1 3 100 1000000 0\n"
+
+
+def convert_hpcc(program, folder, keys, topology, flows, *options):
+    """Import HPCC's configuration with other keys, 2 ms long, into the folder out."""
+    text = "".join(f"{k} {v}\n" for k, v in {**dict(line.split(" ", 1) for line in HPCC["config.txt"].splitlines()), "SIMULATOR_STOP_TIME": 0.002, **keys,
+                                             "TOPOLOGY_FILE": "t.txt", "FLOW_FILE": "f.txt"}.items())
+    for path, body in ((folder / "config.txt", text), (folder / "t.txt", topology), (folder / "f.txt", flows)):
+        path.write_text(body, encoding="utf-8")
+    return import_hpcc(program, folder / "config.txt", folder / "out", *options)
+
+
 def hpcc_forms(program, folder):
     """The forms of the files in the simulators derived from HPCC's, and what they hold that this lab has not."""
-    config, out = folder / "config.txt", folder / "out"
+    out = folder / "out"
 
     def convert(keys, topology, flows, *options):
-        text = "".join(f"{k} {v}\n" for k, v in {**dict(line.split(" ", 1) for line in HPCC["config.txt"].splitlines()), "SIMULATOR_STOP_TIME": 0.002, **keys,
-                                                 "TOPOLOGY_FILE": "t.txt", "FLOW_FILE": "f.txt"}.items())
-        for path, body in ((config, text), (folder / "t.txt", topology), (folder / "f.txt", flows)):
-            path.write_text(body, encoding="utf-8")
-        return import_hpcc(program, config, out, *options)
+        return convert_hpcc(program, folder, keys, topology, flows, *options)
 
     def lab(*options):
         return results(program, out / "scenario.ini", *options)
 
-    star = "2\n0 2 25000000000.0 1us 0\n1 2 25Gbps 0.000001 0\n"
-    flow_ab = "1\n0 1 3 100 1000000 0\n"
+    star, flow_ab = HPCC_STAR, HPCC_FLOW
     # Three words in the first line, four, and six with and without a kind of GPU. Rates and times may lack a unit.
     for head in ("3 1 2", "3 1 1 2", "3 1 1 2 25000000000 25000000000", "3 8 0 1 2 H100"):
         done = convert({}, f"{head}\n{star}", flow_ab)
@@ -348,20 +356,6 @@ def hpcc_forms(program, folder):
     expect(done.returncode == 0 and "1 flows start after" in done.stderr, done.stderr)
     f = lab("--duration", "1ms")["flows"]
     expect([(x["messages_wanted"], x["messages_completed"]) for x in f] == [(466, 0)] and f[0]["goodput_bps"] > 15e9, f"{f}")
-    # A window of the largest product of rate and round trip: 4 us and two packets of 1000 bytes at 25 Gb/s, 14500 bytes. It may follow the rate.
-    for keys, lines in (({}, ("window_packets = 15\n", "rate_window_bytes = 0\n")), ({"VAR_WIN": 1}, ("rate_window_bytes = 14500B\n", "ack_every = 1\n")),
-                        ({"VAR_WIN": 1, "L2_ACK_INTERVAL": 4000}, ("rate_window_bytes = 14500B\n", "ack_every = 1\n")),
-                        ({"L2_ACK_INTERVAL": 4000}, ("ack_every = 4\n",))):
-        done = convert({"HAS_WIN": 1, **keys}, f"3 1 2\n{star}", flow_ab)
-        text = run(program, "--check-config", out / "scenario.ini").stdout
-        expect(done.returncode == 0 and all(line in text for line in lines), f"{keys}: {done.stderr}")
-    # The simulator has a window without the key, and an algorithm reads what it has no value for.
-    config.write_text(config.read_text(encoding="utf-8").replace("HAS_WIN 1\n", ""), encoding="utf-8")
-    import_hpcc(program, config, out)
-    expect("window_packets = 15\n" in run(program, "--check-config", out / "scenario.ini").stdout, "no window by default")
-    config.write_text(config.read_text(encoding="utf-8").replace("RP_TIMER 300\n", ""), encoding="utf-8")
-    done = import_hpcc(program, config, out)
-    expect(done.returncode == 0 and "no RP_TIMER, for which the simulator has no value of its own" in done.stderr, done.stderr)
     # Hosts 0 and 1 have two links; the nearest pair carries a flow: over switch 4 to 1, over 5 to 2.
     rails = "6 2 7\n4 5\n0 4 25Gbps 1us 0\n0 5 25Gbps 1us 0\n1 4 25Gbps 1us 0\n1 5 25Gbps 1us 0\n2 5 25Gbps 1us 0\n3 4 25Gbps 1us 0\n4 5 100Gbps 1us 0\n"
     done = convert({}, rails, "4\n0 3 3 1 1000 0\n0 2 3 1 1000 0\n0 1 3 1 1000 0\n0 1 3 1 1000 0\n")
@@ -389,6 +383,24 @@ def hpcc_forms(program, folder):
     done = convert({"LINK_DOWN": "100 2 3", "SIMULATOR_STOP_TIME": 2.01}, two, "1\n0 1 3 100 10000000 2\n")
     text = run(program, "--check-config", out / "scenario.ini").stdout
     expect("at_ns = 100us\naction = link_down\nnode = s2\nport = s3\n" in text and "reroute_after_ns = 1ns" in text, done.stderr)
+
+
+def hpcc_windows(program, folder):
+    """The largest product of rate and round trip: 4 us and two packets of 1000 bytes at 25 Gb/s, 14500 bytes. It may follow the rate."""
+    config, out = folder / "config.txt", folder / "out"
+    for keys, lines in (({}, ("window_packets = 15\n", "rate_window_bytes = 0\n")), ({"VAR_WIN": 1}, ("rate_window_bytes = 14500B\n", "ack_every = 1\n")),
+                        ({"VAR_WIN": 1, "L2_ACK_INTERVAL": 4000}, ("rate_window_bytes = 14500B\n", "ack_every = 1\n")),
+                        ({"L2_ACK_INTERVAL": 4000}, ("ack_every = 4\n",))):
+        done = convert_hpcc(program, folder, {"HAS_WIN": 1, **keys}, f"3 1 2\n{HPCC_STAR}", HPCC_FLOW)
+        text = run(program, "--check-config", out / "scenario.ini").stdout
+        expect(done.returncode == 0 and all(line in text for line in lines), f"{keys}: {done.stderr}")
+    # The simulator has a window without the key, and an algorithm reads what it has no value for.
+    config.write_text(config.read_text(encoding="utf-8").replace("HAS_WIN 1\n", ""), encoding="utf-8")
+    import_hpcc(program, config, out)
+    expect("window_packets = 15\n" in run(program, "--check-config", out / "scenario.ini").stdout, "no window by default")
+    config.write_text(config.read_text(encoding="utf-8").replace("RP_TIMER 300\n", ""), encoding="utf-8")
+    done = import_hpcc(program, config, out)
+    expect(done.returncode == 0 and "no RP_TIMER, for which the simulator has no value of its own" in done.stderr, done.stderr)
 
 
 def hpcc_stock(program, folder):
@@ -620,5 +632,5 @@ def long_trip(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(permutation, all_to_all, first_turns, silent, all_reduce, trace, trace_ends, trace_large, trace_lines, hpcc, hpcc_forms, hpcc_stock, hpcc_beside, hpcc_dctcp, hpcc_refused, load, long_trip,
+    in_folder(permutation, all_to_all, first_turns, silent, all_reduce, trace, trace_ends, trace_large, trace_lines, hpcc, hpcc_forms, hpcc_windows, hpcc_stock, hpcc_beside, hpcc_dctcp, hpcc_refused, load, long_trip,
               refused)

@@ -88,8 +88,9 @@ class Hosts:
                 + "\n[np]\nnp_min_time_between_cnps_us = 0\n")
 
     def _timely(self) -> str:
-        """Their alpha, beta and T are constants of the code. A sample for each packet, whatever its chunk."""
+        """Their alpha, beta and T are constants of the code, and ours by default."""
         config = self.config
+        config["CC_MODE"].note("a round trip below T_low does not count for TIMELY's fast rise here, as in its paper: queues are shorter")
         if config.has("RATE_HAI") and config.has("RATE_AI") and config["RATE_HAI"].rate_or_0() != 5 * config["RATE_AI"].rate_or_0():
             config["RATE_HAI"].lose("TIMELY's fast rise is 5 times RATE_AI here")
         return "\n[timely]\n" + self._settings((("RATE_AI", "timely_ai_rate_bps"), ("MIN_RATE", "timely_min_rate_bps")), Value.rate)
