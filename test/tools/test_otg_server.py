@@ -65,6 +65,20 @@ class Case(unittest.TestCase):
             status, reply = otg.ask("PATCH", "/config/append", body if body is not None else b"null")
             self.assertEqual((status, "expected a list" in reply["errors"][0]), (400, True), reply)
 
+    def test_rates_above_that_of_the_port_give_a_warning(self):
+        otg, config = self.serve(), configuration()
+        config["flows"][0]["rate"] = {"choice": "percentage", "percentage": 100}
+        config["flows"][1]["rate"] = {"choice": "pps", "pps": 1000}
+        line = "flows: those of port 'tx' ask for {} bit/s with preambles and gaps: the port has 1000000000"
+        self.assertEqual(otg.ask("POST", "/config", config), (200, {"warnings": [line.format(10**9 + 84 * 8 * 1000)]}))
+        more = {**raw("more"), "rate": {"choice": "gbps", "gbps": 2}}
+        self.assertEqual(otg.ask("PATCH", "/config/append", [{"choice": "flows", "flows": [more]}])[1],
+                         {"warnings": [line.format(10**9 + 84 * 8 * 1000 + 2 * 10**9 * 84 // 64)]})
+        config["flows"] = [{**raw("only"), "rate": {"choice": "percentage", "percentage": 100}}]
+        self.assertEqual(otg.ask("POST", "/config", config), (200, {"warnings": []}))
+        update = {"choice": "flows", "flows": {"property_names": ["rate"], "flows": [{**config["flows"][0], "rate": {"choice": "gbps", "gbps": 1}}]}}
+        self.assertEqual(otg.ask("PATCH", "/config", update)[1], {"warnings": [line.format(10**9 * 84 // 64)]})
+
     def test_whole_numbers_are_texts_too(self):
         otg, config = self.serve(), configuration()
         config["flows"][0]["rate"] = {"choice": "pps", "pps": "50"}

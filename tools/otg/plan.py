@@ -88,6 +88,7 @@ class Port:
     interfaces: list[Interface] = dataclasses.field(default_factory=list)
     ends: list[End] = dataclasses.field(default_factory=list)
     raws: list[RawFlow] = dataclasses.field(default_factory=list)
+    asked_bps: int = 0  # by them
     capture: capture.Settings | None = None
     most_bytes: int = 0  # largest raw frame that its quench-nic has room for
     slots: dict[str, RawFlow | None] = dataclasses.field(default_factory=dict)  # by section of its quench-nic, in order
@@ -280,6 +281,8 @@ class Planner:
             if len(port.ends) > MOST_SECTIONS:
                 port.ends = list(grouped(port.ends))
             self.plan_numbers(port)
+            if port.asked_bps > port.speed_bps:
+                self.warnings.append(f"flows: those of port {port.name!r} ask for {port.asked_bps} bit/s with preambles and gaps: the port has {port.speed_bps}")
 
     def plan_numbers(self, port: Port) -> None:
         """A quench-nic has state for each number from its first to its last QP."""
@@ -619,6 +622,7 @@ class Planner:
         rate_bps = raw.rate_bps(item["rate"], size, port.speed_bps)
         if rate_bps > raw.MOST_RATE_BPS:
             self.refuse(f"{path}.rate", f"{rate_bps} bit/s: expected at most {raw.MOST_RATE_BPS}")
+        port.asked_bps += rate_bps
         keys["rate_bps"] = str(max(1, rate_bps))
         self.plan_duration(f"{path}.duration", item["duration"], keys)
         for key in ("loss", "timestamps"):

@@ -760,7 +760,7 @@ RAW_FLOWS: dict[str, Rows] = {
         "choice": yes(CHOICE),
         "pps": yes("frames a second"),
         **{name: yes("of frame bytes") for name in ("bps", "kbps", "mbps", "gbps")},
-        "percentage": yes("of the link speed, with preamble and gap; 0: the flow sends nothing"),
+        "percentage": yes("of the link speed, with preamble and gap; 0: the flow sends nothing. Flows of a port that ask for more than its speed give a warning"),
     },
     "Flow.Duration": {
         "choice": yes(CHOICE, burst="a stream has one rate"),

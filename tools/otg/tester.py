@@ -135,7 +135,12 @@ class Tester:
             with self.all_or_nothing():
                 self.put_raws({name: next_plan.raws[name] for name in names})
                 self.run.given = updated
-            return self.save() + self.lost_lines()
+            return self.new_warnings(next_plan) + self.save() + self.lost_lines()
+
+    def new_warnings(self, next_plan: plans.Plan) -> list[str]:
+        """Those that the configuration did not have before."""
+        before, self.run.plan.warnings = self.run.plan.warnings, next_plan.warnings
+        return [line for line in next_plan.warnings if line not in before]
 
     def append_config(self, given: Any) -> list[str]:
         """All of it, or nothing. Other flows go on."""
@@ -145,7 +150,8 @@ class Tester:
             updated, paths = update.appended(self.run.given, given)
             before = len(updated["flows"]) - len(paths)
             try:
-                added = list(self.plan(updated).raws.values())[before:]
+                next_plan = self.plan(updated)
+                added = list(next_plan.raws.values())[before:]
             except Refused as refused:
                 raise Refused([re.sub(r"^flows\[(\d+)\]", lambda found: paths[int(found[1]) - before] if int(found[1]) >= before else found[0], line)
                                for line in refused.errors]) from refused
@@ -157,7 +163,8 @@ class Tester:
                 self.run.given = updated
                 rows = self.run.read_raws()
                 self.run.raw_base.update({flow.name: rows.get(flow.name, {}) for flow in added})
-            return self.started_again([port for port in again if port.name not in self.run.down]) + self.save() + self.lost_lines()
+            return (self.started_again([port for port in again if port.name not in self.run.down]) + self.new_warnings(next_plan) + self.save() +
+                    self.lost_lines())
 
     def full_ports(self, added: list[plans.RawFlow], paths: list[str]) -> list[plans.Port]:
         """Ports whose quench-nics have no room for the flows. @raise Refused: they send, or capture"""
