@@ -19,6 +19,7 @@ SERVERS = [line for line in COMMANDS if line.startswith("scripts/otg ")]
 CURLS = [line for line in COMMANDS if line.startswith("curl ")]
 SWITCH = next(line for line in COMMANDS if "quench-switch " in line)
 SCRIPT = next(line for line in COMMANDS if line.startswith("tools/examples/"))
+URL = SCRIPT.split()[-1]
 CONFIGS = ROOT / "config" / "otg"
 
 
@@ -42,7 +43,7 @@ class Documented(Otg):
 
     def shell(self, command):
         """The reply to a command of the page."""
-        done = subprocess.run(["/bin/bash", "-c", command.replace("http://127.0.0.1:8443", self.url)], capture_output=True, text=True, check=False, cwd=ROOT)
+        done = subprocess.run(["/bin/bash", "-c", command.replace(URL, self.url)], capture_output=True, text=True, check=False, cwd=ROOT)
         try:
             return json.loads(done.stdout)
         except ValueError:
@@ -82,7 +83,7 @@ def check_storm(otg):
 
 def check_incast(otg):
     if importlib.util.find_spec("snappi"):
-        done = run("/bin/bash", "-c", SCRIPT.replace("http://127.0.0.1:8443", otg.url), cwd=ROOT)
+        done = run("/bin/bash", "-c", SCRIPT.replace(URL, otg.url), cwd=ROOT)
         check("the script of snappi reports both flows", done.returncode == 0 and re.search(r"incast1: \d+ messages.*\nincast2: \d+ messages", done.stdout), done)
     check_equal("incast.json is accepted", otg.set_example("incast.json"), {"warnings": []})
     otg.traffic("start")
