@@ -114,6 +114,13 @@ class Mistakes(unittest.TestCase):
         many["flows"] = [{**many["flows"][0], "name": f"f{n}", "size": {"fixed": 63}} for n in range(5000)]
         self.assertEqual(len(errors(many)), 101)
 
+    def test_who_refers_to_what_is_refused_makes_no_mistake(self):
+        config = configuration()
+        config["lags"] = [{"name": "lag", "ports": [{"port_name": "tx"}]}]
+        config["flows"][0]["tx_rx"]["port"]["tx_name"] = "lag"
+        config["captures"][0]["port_names"] = ["lag"]
+        self.assertEqual([line.split(": ")[0] for line in errors(config)], ["lags"])
+
     def test_numbers_beyond_all_bounds(self):
         config = configuration()
         for value in (float("inf"), float("-inf"), float("nan"), 10**400, -10**400):

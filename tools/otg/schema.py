@@ -203,6 +203,7 @@ class Checker:
             if prop is None:
                 self.refuse(at, f"{name} has no such property")
             elif not prop.row.carried:
+                self.lose(item)
                 if not kind.refuses_choice(given.get("choice"), key):
                     self.refuse(at, f"refused: {prop.row.text}")
             else:
