@@ -10,9 +10,9 @@
  * Streams are served before data and after control frames, and take turns. Every frame is charged
  * to the port's shaper.
  *
- * Starts, stops and changes of parameters are part of a reload (change/reload.h). A start begins
- * again with the first frame of the template. A stream that sends when its parameters change goes
- * on with the next frame of the new template; what is left of its count and duration stays.
+ * Starts, stops and changes of parameters are part of a reload (change/nic_reload.h). A start
+ * begins again with the first frame of the template. A stream that sends when its parameters change
+ * goes on with the next frame of the new template; what is left of its count and duration stays.
  *
  * Invariant (tested): in any time t, bytes sent <= rate_bps t / 8 + burst + one frame, and of a
  * stream with a count no more than count frames for each start.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * LLDP and DCBX of the switch: exchanges frames with the data path (core/mailbox.h), and requests
- * PFC for the priorities that a port and its peer agree on.
+ * LLDP and DCBX of the switch: exchanges frames with the data path (core/sw_mailbox.h), and
+ * requests PFC for the priorities that a port and its peer agree on.
  *
  * Invariant: after sw_dcbx_control(), a port with flow_control = auto has requested.pfc_prios = the
  * pfc_prios of its dcbx_port.

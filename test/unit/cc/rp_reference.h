@@ -3,7 +3,7 @@
  * The reaction point as an event loop: every timer event is executed, one after the other, in time
  * order; alpha slot before monitor slot before rate timer when they fall on one instant. It knows
  * no jump, no fixed point and no cache of the next event; in the paper profile its timers never
- * stop. Rates and alpha are rounded as in cc/rp.h.
+ * stop. Rates and alpha are rounded as in cc/points/rp.h.
  */
 #ifndef QUENCH_TEST_UNIT_CC_RP_REFERENCE_H
 #define QUENCH_TEST_UNIT_CC_RP_REFERENCE_H

@@ -40,7 +40,7 @@ static struct sw_static_route routes[] = {
 };
 static struct sw_neighbor neighbors[] = {{.name = "10.0.35.2", .mac = {2, 0, 0, 0, 0, 35}}};
 
-/* From the changing thread to the one that calls control(), as telemetry/mailbox.h does. */
+/* From the changing thread to the one that calls control(), as desk/desk_mailbox.h does. */
 struct order {
 	pthread_mutex_t lock;
 	const struct sw_params *params;
