@@ -40,8 +40,8 @@ largest_mtu(const struct nic_config *config)
 	return mtu;
 }
 
-/* One node per lcore, but not more than transmit queues or QPs; without QPs, those that may come
- * count. */
+/* One node per lcore, but not more than transmit queues or QPs. Without QPs, the limit is the
+ * number of QPs that may be added. */
 static int
 choose_queues(struct nic_nodes *n, const struct nic_config *config)
 {
@@ -437,7 +437,7 @@ nic_total_stats(const struct run_app *app)
 	return total;
 }
 
-/* ACKs without in-band telemetry after which it is not the first flow that has just begun. */
+/* ACKs without in-band telemetry before the warning. The first ACKs of a flow may have none. */
 #define ENOUGH_ACKS 100u
 
 /* An algorithm WORD with hears_hops counts WORD_samples, WORD_missing and WORD_full. */

@@ -25,12 +25,12 @@
 
 struct client {
 	int fd;     /* -1: free */
-	bool ended; /* it sends no more; its replies may still wait */
-	char *in;   /* DESK_REQUEST_BYTES while it has begun a line, else NULL */
+	bool ended; /* it sends no more requests; it may still receive replies */
+	char *in;   /* buffer of DESK_REQUEST_BYTES for an incomplete line; NULL: none */
 	size_t n_in;
-	char *out; /* lines for it */
+	char *out; /* output that waits */
 	size_t n_out, sent;
-	uint64_t took_ns; /* when it last took a byte, or had nothing to take */
+	uint64_t took_ns; /* last time at which it took a byte, or no output waited */
 };
 
 struct desk_socket {
@@ -98,7 +98,7 @@ end_client(struct client *c)
 	*c = (struct client){.fd = -1};
 }
 
-/* Append to what the client gets; takes line. @return false: no memory. */
+/* Append a line to the client's output; takes line. @return false: out of memory. */
 static bool
 give(struct client *c, const char *lines, size_t n)
 {
@@ -114,7 +114,7 @@ give(struct client *c, const char *lines, size_t n)
 	return true;
 }
 
-/* Send what waits. @return false: the client has gone. */
+/* Send output that waits. @return false: the client has disconnected. */
 static bool
 send_out(struct client *c)
 {
@@ -139,7 +139,7 @@ is_idle(const struct client *c)
 	return c->n_out == 0;
 }
 
-/* Answer the first whole line that waits. @return false: the client is to be ended. */
+/* Answer the client's first complete line. @return false: disconnect the client. */
 static bool
 answer_line(struct desk_socket *s, struct client *c)
 {
@@ -167,7 +167,7 @@ answer_line(struct desk_socket *s, struct client *c)
 	return given && send_out(c);
 }
 
-/* @return false: the client has gone. */
+/* Receive from the client. @return false: it has disconnected. */
 static bool
 read_in(struct client *c)
 {
@@ -192,7 +192,7 @@ has_line(const struct client *c)
 	       (c->n_in > 0 && memchr(c->in, '\n', c->n_in) != NULL);
 }
 
-/* One step for a client: what it takes, what it says, one answer. @return false: end it. */
+/* Serve a client: send, receive, answer one line. @return false: disconnect it. */
 static bool
 serve(struct desk_socket *s, struct client *c, short events)
 {
@@ -202,7 +202,7 @@ serve(struct desk_socket *s, struct client *c, short events)
 		return false;
 	if (is_idle(c) && has_line(c) && !answer_line(s, c))
 		return false;
-	/* What ends without a line end is no request. */
+	/* At the end of input, an incomplete line is no request. */
 	if (c->n_in == 0) {
 		free(c->in);
 		c->in = NULL;
@@ -211,7 +211,7 @@ serve(struct desk_socket *s, struct client *c, short events)
 	       (is_idle(c) || monotonic_ns() - c->took_ns < (uint64_t)DESK_PATIENCE_MS * NS_PER_MS);
 }
 
-/* Say why, if the socket takes it, and close. */
+/* Send the reason, if the socket has room for it, and close. */
 static void
 refuse_client(int fd)
 {
@@ -239,7 +239,7 @@ accept_client(struct desk_socket *s)
 		refuse_client(fd);
 }
 
-/* What the thread waits for: the two files first, then a row for each client. */
+/* Wait for events: rows 0 and 1 are our own descriptors, then follow the clients. */
 static int
 wait_for_work(const struct desk_socket *s, struct pollfd p[DESK_CLIENTS + 2])
 {

@@ -30,7 +30,7 @@ void part_collect(struct fabric *f, struct part *p, uint64_t window);
  */
 void parts_collect(struct fabric *f);
 
-/** When the next event of a part's nodes on one side can be. */
+/** Earliest time of the next event at a part's nodes on one side. */
 uint64_t part_next_ns(const struct side *side);
 
 /** Keep a frame for another part until the next window. */

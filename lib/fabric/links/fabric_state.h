@@ -85,12 +85,12 @@ struct box {
 /* The nodes of a part on one side. */
 struct side {
 	uint32_t *nodes;        /* indices, ascending */
-	uint64_t *node_next_ns; /* by place in nodes: no work of the node is earlier */
-	uint64_t next_ns;       /* no work of them all is earlier, apart from frames in boxes */
+	uint64_t *node_next_ns; /* by place in nodes: earliest possible work of the node */
+	uint64_t next_ns;       /* earliest possible work of all nodes, without frames in boxes */
 	uint32_t n_nodes;
 };
 
-/* Nodes that one thread runs, as it may those of other parts. */
+/* Nodes that are run by one thread. A thread may run several parts. */
 struct part {
 	struct side sides[MAX_SIDES];
 	uint32_t *due; /* places in nodes: those with work in this window */
@@ -98,7 +98,7 @@ struct part {
 	bool no_memory; /* a frame in flight was lost for lack of memory: the run ends */
 	/* Frames to other parts, by part: sent in windows with an even number, and an odd one. */
 	struct box *out[2];
-	/* By side: no frame in the boxes of the last window arrives there before. */
+	/* By side: earliest arrival of the frames in the boxes of the last window. */
 	uint64_t crossing_ns[MAX_SIDES];
 	uint64_t packet_hops, hop_bytes;
 	uint64_t calls; /* into its nodes in this window */

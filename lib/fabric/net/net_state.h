@@ -54,7 +54,7 @@ int net_give_turns(struct net *net);
 int net_set_paths(struct net *net);
 void net_free_paths(struct net *net);
 
-/** Write the reason why a net cannot be built, one line, into why. @return -1. */
+/** Write into why, in one line, why the net cannot be built. @return -1. */
 __attribute__((format(printf, 3, 4))) int net_fail(char *why, unsigned int why_size,
 						   const char *format, ...);
 

@@ -24,7 +24,7 @@ int scenario_qp_per_message(const struct scenario *s, struct flow_params *flow,
 
 /**
  * Replace the pairs of a flow by those of these messages, which the flow then owns. Messages of one
- * pair and of one number of parts get adjacent, in the order of their starts.
+ * pair and of one number of parts become adjacent, in the order of their starts.
  */
 void scenario_group_messages(struct flow_params *flow, struct flow_message *messages, uint32_t n);
 

@@ -16,7 +16,7 @@ shared_of(const struct nic *nic, uint32_t item)
 	return nic_flow_of(nic, &nic->qps[item])->shared;
 }
 
-/* No message is left for a QP that rests. */
+/* A resting QP ends: no message is left. */
 static void
 end(struct nic *nic, uint32_t item)
 {
@@ -53,7 +53,7 @@ dispose(struct nic *nic, struct nic_shared *s, uint32_t item, uint64_t now_ns)
 	}
 }
 
-/* A message has been taken: the next one is another QP's. @return that one, or QP_NONE. */
+/* After a QP has taken a message: choose the QP for the next one. @return it, or QP_NONE. */
 static uint32_t
 pass_on(struct nic *nic, struct nic_shared *s, uint64_t now_ns)
 {

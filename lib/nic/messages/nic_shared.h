@@ -10,7 +10,7 @@
 
 struct nic;
 
-/** Of QPs that have not been settled. @return 0 or -ENOMEM. */
+/** Begin with the QPs first to first + n - 1, not settled yet. @return 0 or -ENOMEM. */
 int nic_shared_begin(struct nic *nic, uint32_t first, uint32_t n, const struct open_loop *loops,
 		     uint32_t n_loops);
 /**

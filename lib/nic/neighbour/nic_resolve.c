@@ -189,9 +189,9 @@ nic_resolve_drop_asker(struct nic *nic, uint32_t flow_id)
 }
 
 /*
- * May the neighbour have this MAC address? Frames to one of ours, which a loop or a forged message
- * may tell, reach no other station. A NIC that sends to itself through the wire is its own
- * neighbour.
+ * May the neighbour have this MAC address? A loop or a forged message may announce one of our own
+ * addresses, but frames to it reach no other station. A NIC that sends to itself through the wire
+ * is its own neighbour.
  */
 static bool
 may_have(const struct nic *nic, const struct neigh_key *key, const uint8_t mac[6])
@@ -223,8 +223,9 @@ nic_resolve_from(struct nic *nic, uint32_t item, const uint8_t mac[6], uint64_t 
 	if (!may_have(nic, &key, mac))
 		return;
 	/*
-	 * Only the router tells its address: the frame may have come another way, and other flows
-	 * use the router too. This flow can answer until then.
+	 * A router's address is learned only from the router itself: this frame may have come
+	 * another way, and other flows use the router too. Until then, this flow alone uses the
+	 * frame's source address.
 	 */
 	if (nic_flow_of(nic, &nic->qps[item])->params.next_hop.version == 0)
 		learn(nic, &key, mac, now_ns);
@@ -340,7 +341,7 @@ on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64
 	 */
 	if (arp.op == ARP_REPLY || asked == NULL)
 		nic_share_broadcast(nic, m);
-	/* RFC 826: every packet tells its sender's address. */
+	/* RFC 826: every packet has its sender's address. */
 	sender = key_of(4, arp.sender_ip, vlan_tci);
 	if (memcmp(arp.sender_ip, none, 4) != 0)
 		learn(nic, &sender, arp.sender_mac, now_ns);
@@ -360,7 +361,7 @@ on_arp(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth, uint64
 	return keep_answer(nic, m, arp_build(buf, &l2, &arp));
 }
 
-/* RFC 4861 4.4: to the one who asked, or to all nodes. */
+/* RFC 4861 4.4: sent to the requester, or to all nodes. */
 static unsigned int
 on_advertisement(struct nic *nic, struct rte_mbuf *m, const struct frame_view *eth,
 		 const struct nd *nd, uint64_t now_ns)

@@ -18,7 +18,7 @@
 
 /* Source of the requests for a neighbour. */
 struct nic_asker {
-	uint32_t flow;      /* FLOW_NONE: it has gone, and the scan finds another */
+	uint32_t flow;      /* FLOW_NONE: it was removed; the scan finds another one */
 	struct field_ip ip; /* version 0: the NIC, also until then */
 	uint8_t mac[6];
 };

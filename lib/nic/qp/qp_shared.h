@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages that the QPs of a flow share: each is sent by a QP that is idle, as in simulators that
- * give each message a flow of its own. A QP that has sent its message rests, as before its start.
- * When it takes another one it starts again, with the congestion control of a new QP; only its PSNs
- * go on. QPs take turns: the one that rests longest is next, so that messages in a row differ in
- * their QP numbers, and with them in their paths.
+ * The QPs of a flow may share its messages: each message is sent by an idle QP, as in simulators
+ * that give each message a flow of its own. After its message, a QP rests in the state of before
+ * its start. With the next message it starts with the congestion control of a new QP; only its PSNs
+ * continue. The QP that has rested longest takes the next message, so that consecutive messages
+ * have different QP numbers, and therefore different paths.
  *
- * A message that arrives while no QP rests waits for the first that does, and is counted
+ * A message that arrives while no QP rests waits for the first QP that does, and is counted
  * (nic_times.waited).
  *
  * Invariant: at most one QP is in the wheel until the next arrival (`awaiting`); if none is, and
@@ -34,7 +34,7 @@ struct nic_shared {
 	uint32_t n_loops;
 };
 
-/** The one of the loops with the next message. */
+/** The loop that has the next message. */
 static inline struct open_loop *
 shared_earliest(struct open_loop *loops, uint32_t n_loops)
 {

@@ -12,7 +12,7 @@
 
 /*
  * How long rate increases above the flow's cap may wait. They change no rate in force, but the QP's
- * target rate and the counters of increases, which people look at.
+ * target rate and the counters of increases, which users see.
  */
 #define REST_NS (100 * NS_PER_MS)
 
@@ -257,8 +257,8 @@ nic_cc_went_back(struct nic *nic, uint32_t item)
 }
 
 /*
- * How much a QP that starts is in debt, so that QPs with equal caps do not send together. A QP that
- * takes messages of its flow starts with each of them, at an instant of its own.
+ * Initial debt of a QP that starts, so that QPs with equal caps do not send together. A QP of a
+ * flow with shared messages starts with each of its messages, at a time of its own.
  */
 static int64_t
 first_debt_nanobits(const struct nic *nic, uint32_t item, uint64_t rate_bps)
@@ -313,7 +313,7 @@ nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 				   ? -first_debt_nanobits(nic, item, rate_bps)
 				   : nic->qp_burst_nanobits,
 			   now_ns);
-	/* A QP that shares messages starts again and again. */
+	/* A QP of a flow with shared messages starts once per message: keep the lowest rate. */
 	if (nic->tallies[item].min_rate_bps == 0 || nic_flow_of(nic, qp)->shared == NULL ||
 	    rate_bps < nic->tallies[item].min_rate_bps)
 		nic->tallies[item].min_rate_bps = rate_bps;
