@@ -33,7 +33,7 @@ class Documented(Otg):
 
     def __init__(self, work, command):
         self.work = work
-        words = f"exec {shell(command, work)} --listen 127.0.0.1:0 --program {BUILD}/app/quench-nic/quench-nic --options '--idle-sleep 500'"
+        words = f"exec {shell(command, work)} --listen 127.0.0.1:0 --folder {work}/otg --program {BUILD}/app/quench-nic/quench-nic --options '--idle-sleep 500'"
         with open(work / "otg.err", "w", encoding="utf-8") as err:
             self.process = subprocess.Popen(["/bin/bash", "-c", words], stdout=subprocess.PIPE, stderr=err, text=True, cwd=ROOT)
         atexit.register(self.stop)
@@ -57,9 +57,13 @@ def check_first_commands(otg):
     replies = [otg.shell(command) for command in CURLS]
     check_equal("the first curl is accepted, and the second one", replies[:2], [{"warnings": []}] * 2)
     check_equal("and the third one has the flows", [row["name"] for row in replies[2]["flow_metrics"]], ["right", "left"])
+    otg.capture("start")
+    otg.traffic("start")
     otg.wait("all frames", lambda: otg.raw("right")["transmit"] == "stopped" and otg.raw("left")["frames_tx"] > 100)
     check_equal("of one, 2000 frames", otg.raw("right")["frames_tx"], 2000)
     otg.traffic("stop")
+    check_equal("files, the capture's too, are the user's own", {oct(path.stat().st_mode & 0o777) for path in (otg.work / "otg").iterdir()}, {"0o600"})
+    check("the capture", len(otg.get_capture("port2")) > 10000)
 
 
 def check_storm(otg):
