@@ -151,10 +151,10 @@ def named(value, prefix=""):
     for key, v in value.items():
         if isinstance(v, dict):
             found |= named(v, "" if key == "counters" else f"{key}/")
-        elif isinstance(v, list) and key in ("queues", "pgs", "pfcwd"):
-            word = {"queues": "queue", "pgs": "pg", "pfcwd": "pfcwd"}[key]
+        elif isinstance(v, list):
+            group = {"queues": "queue{queue}/", "pgs": "pg{pg}/", "pfcwd": "pfcwd{prio}/", "pools": "{pool}/", "interfaces": "interface {interface}/"}[key]
             for row in v:
-                found |= named(row, f"{word}{row['prio' if key == 'pfcwd' else word]}/")
+                found |= named(row, group.format(**row))
         elif isinstance(v, int):
             found[prefix + key] = int(v)
     return found

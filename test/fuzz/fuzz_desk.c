@@ -35,12 +35,27 @@ params_back(struct desk_call *call)
 	return o;
 }
 
-static json_t *
-row(struct desk_call *call, void *arg, uint64_t i)
+static bool
+row(struct walk *w, struct desk_call *call, void *arg, uint64_t i)
 {
 	(void)call;
 	(void)arg;
-	return json_pack("{s:I, s:i}", "i", (json_int_t)i, "a", 1);
+	w->object = "row";
+	walk_number(w, WALK_COUNTER, "i", "number of the row", i);
+	walk_number(w, WALK_GAUGE, "a", "1", 1);
+	return true;
+}
+
+static void
+row_result(struct walk *w)
+{
+	desk_list_result(w, row);
+}
+
+static void
+word_result(struct walk *w)
+{
+	walk_text(w, WALK_KEY, "word", "the word", NULL);
 }
 
 static json_t *
@@ -58,8 +73,8 @@ static const struct desk_param all_params[] = {
 static const struct desk_param list_params[] = {DESK_LIST_PARAMS, DESK_COLUMNS_PARAM, {0}};
 
 static const struct desk_method methods[] = {
-	{"p", all_params, "Returns its parameters", params_back},
-	{"l", list_params, "Returns rows", list},
+	{"p", all_params, "Returns its parameters", params_back, word_result},
+	{"l", list_params, "Returns rows", list, row_result},
 };
 
 static void

@@ -8,6 +8,8 @@
 #include "runtime/report/report.h"
 #include "ctl/output/json.h"
 #include "ctl/results/flow_results.h"
+#include "nic/nic_walk.h"
+#include "switch/sw_walk.h"
 #include "tm/buffer/mmu.h"
 
 #define FORMAT 2
@@ -44,6 +46,7 @@ flow_object(const struct lab_run *run, uint32_t index)
 {
 	const struct flow_result *r = &run->result.flows[index];
 	json_t *o = json_object();
+	struct json_walk j = json_walk(o);
 	struct nic_pacing pacing;
 
 	set_text(o, "name", r->flow->name);
@@ -65,8 +68,8 @@ flow_object(const struct lab_run *run, uint32_t index)
 	report_set_u64(o, "rx_pause_duration_us",
 		       net_flow_paused_ns(run->net, index, run->scenario->fabric.duration_ns) /
 			       NS_PER_US);
-	json_set_times(o, net_flow_times(run->net, index));
-	json_set_pacing(o, net_flow_pacing(run->net, index, &pacing));
+	walk_times(&j.walk, net_flow_times(run->net, index));
+	walk_pacing(&j.walk, net_flow_pacing(run->net, index, &pacing));
 	json_object_set_new(o, "error", json_boolean(r->error));
 	return o;
 }
@@ -183,36 +186,16 @@ pfc_list(const struct lab_run *run)
 	return list;
 }
 
-/* Sums over all hosts of a table of counters, which begins at offset in struct nic_stats. */
-static void
-set_host_sums(json_t *o, const struct lab_run *run, const struct counter_field *fields,
-	      unsigned int n, size_t offset)
-{
-	for (unsigned int i = 0; i < n; i++) {
-		uint64_t sum = 0;
-
-		for (uint16_t h = 1; h <= topology_of(run)->n_hosts; h++) {
-			const char *stats = (const char *)nic_stats(net_host(run->net, h));
-
-			sum += *(const uint64_t *)(const void *)(stats + offset + fields[i].offset);
-		}
-		report_set_u64(o, fields[i].name, sum);
-	}
-}
-
 static json_t *
 counters_object(const struct lab_run *run)
 {
 	const struct topology *t = topology_of(run);
 	json_t *o = json_object();
+	struct json_walk sum = json_walk_sum(o);
 	uint64_t marked = 0;
 
-	set_host_sums(o, run, nic_counters, nic_counters_n, 0);
-	for (int i = CC_NONE + 1; i < CC_ALGORITHMS; i++)
-		set_host_sums(o, run, cc_algorithms[i]->counters, *cc_algorithms[i]->n_counters,
-			      offsetof(struct nic_stats, cc) +
-				      CC_SLOT(i) * sizeof(union cc_counts));
-	set_host_sums(o, run, np_counters, np_counters_n, offsetof(struct nic_stats, np));
+	for (uint16_t h = 1; h <= t->n_hosts; h++)
+		nic_walk_counters(&sum.walk, nic_stats(net_host(run->net, h)));
 	for (uint32_t i = 0; i < t->n_switches; i++)
 		for (uint16_t port = 0; port < t->switches[i].n_ports; port++)
 			for (unsigned int q = 0; q < TM_CLASSES; q++)
@@ -331,23 +314,17 @@ set_settings(json_t *o, const struct lab_run *run)
 static void
 set_ledger(json_t *o, const struct lab_run *run)
 {
-	struct sw_ledger sum = {0};
+	json_t *ledger = json_object();
+	struct json_walk sum = json_walk_sum(ledger);
 	uint64_t used_bytes = 0;
 
 	for (uint32_t i = 0; i < topology_of(run)->n_switches; i++) {
 		const struct node *sw = net_switch(run->net, i);
-		const struct sw_ledger l = sw_ledger(sw);
 
-		sum.in += l.in;
-		sum.copies += l.copies;
-		sum.generated += l.generated;
-		sum.queued += l.queued;
-		sum.sent += l.sent;
-		sum.dropped += l.dropped;
-		sum.consumed += l.consumed;
+		sw_walk_ledger(&sum.walk, &(struct sw_view){.sw = sw});
 		used_bytes += mmu_used_bytes(sw_mmu(sw));
 	}
-	report_set_ledger(o, &sum);
+	json_object_set_new(o, "ledger", ledger);
 	report_set_u64(o, "buffer_used_bytes", used_bytes);
 }
 

@@ -8,11 +8,11 @@
 extern const struct desk_method nic_methods[];
 extern const unsigned int nic_methods_n;
 
-/* Meanings of the keys in replies. */
-desk_reply nic_counters_reply, nic_gauges_reply;
 /* Add, remove and reset flows; the histograms of a flow's times. */
 desk_reply remove_reply, free_qpns_reply, connections_reply, reset_reply, times_reply;
+desk_result free_qpns_result, connections_result, reset_result, times_result;
 /* Begin, show and end traces of QPs. */
 desk_reply traces_reply, trace_reply, set_trace_reply;
+desk_result traces_result, trace_result, set_trace_result;
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/numbers/fixed.h"
 #include "runtime/methods/methods.h"
 #include "runtime/report/report.h"
-#include "runtime/notice/say.h"
 #include "ctl/output/json.h"
 #include "quench-nic/config/nic_version.h"
 #include "quench-nic/flows/flows.h"
@@ -20,96 +19,161 @@ config_of(const struct desk_call *call)
 	return nic_config_of(call->version);
 }
 
-static json_t *
-info_reply(struct desk_call *call)
+static void
+walk_info(struct walk *w, const struct desk_call *call)
 {
-	const struct run_app *app = call->desk->app;
-	const struct nic_config *config = config_of(call);
-	json_t *o = report_program("quench-nic", desk_now_ns(call));
+	const struct run_app *app = call == NULL ? NULL : call->desk->app;
+	const struct nic_config *config = call == NULL ? NULL : config_of(call);
 
-	report_set_u64(o, "lcores", app->n_nodes);
-	json_object_set_new(o, "cc", json_string(cc_words[config->nic.cc]));
-	json_object_set_new(o, "icrc_check", json_string(config->nic.icrc_check ? "on" : "off"));
-	json_object_set_new(o, "measure_times",
-			    json_string(nic_measures_all_times(app) ? "on" : "off"));
-	json_object_set_new(o, "done", json_boolean(nic_all_done(app)));
-	report_set_u64(o, "flows", config->n_flows);
-	report_set_u64(o, "qps", nic_config_qps(config));
-	report_set_u64(o, "suppressed_lines", say_suppressed());
-	return o;
+	report_walk_program(w, "quench-nic", call == NULL ? 0 : desk_now_ns(call));
+	w->object = "nic";
+	WALK(number, w, GAUGE, "lcores", "lcores that poll", app->n_nodes);
+	WALK(text, w, KEY, "cc", "congestion control, a word of the key cc",
+	     cc_words[config->nic.cc]);
+	WALK(text, w, KEY, "icrc_check", "on or off", config->nic.icrc_check ? "on" : "off");
+	WALK(text, w, KEY, "measure_times", "on or off, whatever the key: whether it measures",
+	     nic_measures_all_times(app) ? "on" : "off");
+	WALK(flag, w, GAUGE, "done",
+	     "whether all requester QPs with a limit (messages, bytes) or a stop time have finished",
+	     nic_all_done(app));
+	WALK(number, w, GAUGE, "flows", "flows", config->n_flows);
+	WALK(number, w, GAUGE, "qps", "QPs", nic_config_qps(config));
+	report_walk_suppressed(w);
 }
+
+static void
+walk_port(struct walk *w, const struct desk_call *call)
+{
+	const struct run_result *result = call == NULL ? NULL : call->desk->result;
+
+	nic_walk_port(w, call == NULL ? NULL : call->desk->app, result,
+		      call == NULL ? NULL : &config_of(call)->nic,
+		      call == NULL ? 0 : desk_now_ns(call));
+	report_walk_link(w, result, 0);
+}
+
+static void
+walk_latest_pauses(struct walk *w, const struct desk_call *call)
+{
+	const struct node *node = call == NULL ? NULL : call->desk->app->node;
+
+	walk_number(w, WALK_KEY, "port", "0, the only port", 0);
+	report_walk_pauses(w, node == NULL ? NULL : nic_pfc_rx(node),
+			   node == NULL ? NULL : nic_pfc_tx(node), false,
+			   node == NULL ? 0 : desk_now_ns(call));
+}
+
+static void
+walk_nic(struct walk *w, const struct desk_call *call)
+{
+	nic_walk_all_counters(w, call == NULL ? NULL : call->desk->app,
+			      call == NULL ? NULL : call->desk->result);
+}
+
+static void
+walk_np(struct walk *w, const struct desk_call *call)
+{
+	struct nic_stats total = {0};
+
+	if (call != NULL)
+		total = nic_total_stats(call->desk->app);
+	w->object = "np";
+	walk_counters(w, WALK_COUNTER, np_counters, np_counters_n, &total.np);
+	walk_fields(w, WALK_PARAM, np_fields, np_fields_n,
+		    call == NULL ? NULL : &config_of(call)->nic.np);
+}
+
+/*
+ * The algorithm in force, its counters and its parameters; those of dcqcn with none. The names of
+ * all are those that the reply may have.
+ */
+static void
+walk_rp(struct walk *w, const struct desk_call *call)
+{
+	static const char *const objects[] = {
+#define CC(id, word, section) [CC_##id] = #section,
+#include "cc/cc_table.h"
+#undef CC
+	};
+	const struct nic_params *nic = call == NULL ? NULL : &config_of(call)->nic;
+	const int algorithm = call == NULL || nic->cc == CC_NONE ? CC_DCQCN : nic->cc;
+	struct nic_stats total = {0};
+
+	if (call != NULL)
+		total = nic_total_stats(call->desk->app);
+	w->object = "rp";
+	WALK(text, w, KEY, "cc", "congestion control, a word of the key cc", cc_words[nic->cc]);
+	walk_counters(w, WALK_COUNTER, rp_counters, rp_counters_n, &total.rp);
+	w->optional = true;
+	for (int i = CC_NONE + 1; i < CC_ALGORITHMS; i++) {
+		const struct cc_ops *ops = cc_algorithms[i];
+
+		if (call != NULL && i != algorithm)
+			continue;
+		w->object = objects[i];
+		if (i != CC_DCQCN)
+			walk_counters(w, WALK_COUNTER, ops->counters, *ops->n_counters,
+				      &total.cc.of[CC_SLOT(i)]);
+		walk_fields(w, WALK_PARAM, ops->fields, *ops->n_fields,
+			    call == NULL ? NULL : &nic->cc_params.of[CC_SLOT(i)]);
+	}
+	w->optional = false;
+}
+
+static json_t *
+of_nic(const struct desk_call *call, void (*walk)(struct walk *w, const struct desk_call *call))
+{
+	struct json_walk j = json_walk(json_object());
+
+	walk(&j.walk, call);
+	return j.at;
+}
+
+/* The method NAME, by its walk. */
+#define OF_NIC(name, walk_of)                                                                      \
+	static json_t *name##_reply(struct desk_call *call)                                        \
+	{                                                                                          \
+		return of_nic(call, walk_of);                                                      \
+	}                                                                                          \
+	static void name##_result(struct walk *w)                                                  \
+	{                                                                                          \
+		walk_of(w, NULL);                                                                  \
+	}
+
+OF_NIC(info, walk_info)
+OF_NIC(nic, walk_nic)
+OF_NIC(np, walk_np)
+OF_NIC(rp, walk_rp)
+OF_NIC(port_0, walk_port)
+OF_NIC(pauses_0, walk_latest_pauses)
 
 static json_t *
 port_reply(struct desk_call *call)
 {
 	uint64_t port = 0;
-	json_t *o;
 
-	if (!desk_number(call, "port", 0, 0, &port))
-		return NULL;
-	o = nic_port_object(call->desk->app, call->desk->result, &config_of(call)->nic,
-			    desk_now_ns(call));
-	json_object_set_new(o, "link", json_string(report_link_word(call->desk->result, 0)));
-	return o;
+	return desk_number(call, "port", 0, 0, &port) ? port_0_reply(call) : NULL;
 }
 
 static json_t *
 pauses_reply(struct desk_call *call)
 {
-	const struct run_app *app = call->desk->app;
 	uint64_t port = 0;
-	json_t *o;
 
-	if (!desk_number(call, "port", 0, 0, &port))
-		return NULL;
-	o = json_object();
-	report_set_u64(o, "port", port);
-	json_object_set_new(o, "pauses",
-			    report_pauses(nic_pfc_rx(app->node), nic_pfc_tx(app->node), false,
-					  desk_now_ns(call)));
-	return o;
+	return desk_number(call, "port", 0, 0, &port) ? pauses_0_reply(call) : NULL;
 }
 
-static json_t *
-nic_reply(struct desk_call *call)
+static bool
+flows_row(struct walk *w, struct desk_call *call, void *flows, uint64_t i)
 {
-	return nic_counters_object(call->desk->app, call->desk->result);
+	flows_walk(w, flows, (unsigned int)i, call == NULL ? 0 : desk_now_ns(call));
+	return true;
 }
 
-static json_t *
-np_reply(struct desk_call *call)
+static void
+flows_result(struct walk *w)
 {
-	const struct nic_stats total = nic_total_stats(call->desk->app);
-	json_t *o = json_object();
-
-	json_set_counters(o, np_counters, np_counters_n, &total.np);
-	json_set_fields(o, np_fields, np_fields_n, &config_of(call)->nic.np);
-	return o;
-}
-
-/* The algorithm in force, its counters and its parameters; those of dcqcn with none. */
-static json_t *
-rp_reply(struct desk_call *call)
-{
-	const struct nic_stats total = nic_total_stats(call->desk->app);
-	const struct nic_params *nic = &config_of(call)->nic;
-	const int algorithm = nic->cc == CC_NONE ? CC_DCQCN : nic->cc;
-	const struct cc_ops *ops = cc_algorithms[algorithm];
-	json_t *o = json_object();
-
-	json_object_set_new(o, "cc", json_string(cc_words[nic->cc]));
-	json_set_counters(o, rp_counters, rp_counters_n, &total.rp);
-	if (algorithm != CC_DCQCN)
-		json_set_counters(o, ops->counters, *ops->n_counters,
-				  &total.cc.of[CC_SLOT(algorithm)]);
-	json_set_fields(o, ops->fields, *ops->n_fields, &nic->cc_params.of[CC_SLOT(algorithm)]);
-	return o;
-}
-
-static json_t *
-flows_row(struct desk_call *call, void *flows, uint64_t i)
-{
-	return flows_object(flows, (unsigned int)i, desk_now_ns(call));
+	desk_list_result(w, flows_row);
 }
 
 /* Flows of the configuration, then removed ones. */
@@ -134,18 +198,26 @@ flows_reply(struct desk_call *call)
 	return o;
 }
 
-static json_t *
-streams_row(struct desk_call *call, void *arg, uint64_t i)
+static bool
+streams_row(struct walk *w, struct desk_call *call, void *arg, uint64_t i)
 {
-	const struct nic_frames_info info = nic_frames_info(call->desk->app->node, (uint32_t)i);
-	json_t *row = json_object();
+	struct nic_frames_info info = {0};
 
 	(void)arg;
-	json_object_set_new(row, "name", json_string(config_of(call)->streams[i].name));
-	report_set_u64(row, "tx_packets", info.tx_packets);
-	report_set_u64(row, "tx_bytes", info.tx_bytes);
-	json_object_set_new(row, "started", json_boolean(info.started));
-	return row;
+	if (call != NULL)
+		info = nic_frames_info(call->desk->app->node, (uint32_t)i);
+	WALK(text, w, KEY, "name", "name of the stream", config_of(call)->streams[i].name);
+	walk_number(w, WALK_KEY, "tx_packets", "frames sent, of all starts", info.tx_packets);
+	walk_number(w, WALK_KEY, "tx_bytes", "bytes of tx_packets, with FCS", info.tx_bytes);
+	walk_flag(w, WALK_KEY, "started", "whether frames are left of the last start",
+		  info.started);
+	return true;
+}
+
+static void
+frames_result(struct walk *w)
+{
+	desk_list_result(w, streams_row);
 }
 
 static json_t *
@@ -162,17 +234,35 @@ struct qp_cursor {
 	unsigned int flow;
 };
 
-static json_t *
-qps_row(struct desk_call *call, void *arg, uint64_t i)
+static bool
+qps_row(struct walk *w, struct desk_call *call, void *arg, uint64_t i)
 {
-	const struct nic_config *config = config_of(call);
+	const struct nic_config *config = call == NULL ? NULL : config_of(call);
 	struct qp_cursor *at = arg;
 
+	if (call == NULL) {
+		nic_walk_qp_of(w, NULL, NULL, NULL, 0, 0);
+		return true;
+	}
 	while (i - at->before >= config->flows[at->flow].qp_count)
 		at->before += config->flows[at->flow++].qp_count;
-	return nic_qp_object(call->desk->app, config, &config->flows[at->flow],
-			     config->flows[at->flow].first_number + (uint32_t)(i - at->before),
-			     desk_now_ns(call));
+	nic_walk_qp_of(w, call->desk->app, config, &config->flows[at->flow],
+		       config->flows[at->flow].first_number + (uint32_t)(i - at->before),
+		       desk_now_ns(call));
+	return true;
+}
+
+static void
+qps_result(struct walk *w)
+{
+	desk_list_result(w, qps_row);
+}
+
+static void
+qp_result(struct walk *w)
+{
+	nic_walk_qp_of(w, NULL, NULL, NULL, 0, 0);
+	nic_walk_wait(w, NULL, NULL, 0, 0);
 }
 
 static json_t *
@@ -191,8 +281,8 @@ qp_reply(struct desk_call *call)
 	const struct nic_config *config = config_of(call);
 	uint32_t first = config->nic.first_qpn, number;
 	const struct nic_flow *flow;
+	struct json_walk j;
 	uint64_t qpn;
-	json_t *o;
 
 	if (!desk_number(call, "qpn", first, (uint64_t)first + config->nic.max_qps - 1, &qpn))
 		return NULL;
@@ -200,9 +290,10 @@ qp_reply(struct desk_call *call)
 	flow = nic_config_flow_of(config, number, NULL);
 	if (flow == NULL)
 		return desk_refuse(call, "a QPN of show qps", "no flow has QP %" PRIu64, qpn);
-	o = nic_qp_object(call->desk->app, config, flow, number, desk_now_ns(call));
-	nic_add_wait(o, call->desk->app, config, number, desk_now_ns(call));
-	return o;
+	j = json_walk(json_object());
+	nic_walk_qp_of(&j.walk, call->desk->app, config, flow, number, desk_now_ns(call));
+	nic_walk_wait(&j.walk, call->desk->app, config, number, desk_now_ns(call));
+	return j.at;
 }
 
 static const struct desk_param port_params[] = {
@@ -253,27 +344,25 @@ static const struct desk_param count_params[] = {
 
 /* clang-format off */
 const struct desk_method nic_methods[] = {
-	{"info", NULL, "Returns program, version, run time", info_reply},
-	{"counters", NULL, "Returns names and meanings of counters", nic_counters_reply},
-	{"gauges", NULL, "Returns names and meanings of gauges", nic_gauges_reply},
-	{"port", port_params, "Returns the port and its pauses", port_reply},
-	{"pauses", port_params, "Returns the latest pauses of the port", pauses_reply},
-	{"mempools", NULL, "Returns mbuf pools", mempools_reply},
-	{"nic", NULL, "Returns all counters, drops included", nic_reply},
-	{"np", NULL, "Returns counters and keys of the notification point", np_reply},
-	{"rp", NULL, "Returns counters and keys of congestion control", rp_reply},
-	{"flows", column_params, "Returns flows", flows_reply},
-	{"times", flow_params, "Returns histograms of a flow's times", times_reply},
-	{"frames", NULL, "Returns streams of frames", frames_reply},
-	{"qps", column_params, "Returns QPs", qps_reply},
-	{"qp", qpn_params, "Returns the QP with this local number", qp_reply},
-	{"traces", NULL, "Returns QPs that are traced", traces_reply},
-	{"trace", trace_params, "Returns rows of a QP's trace", trace_reply},
-	{"set_trace", set_trace_params, "Sets whether a QP is traced", set_trace_reply},
-	{"reset", flow_params, "Sets the QPs of a flow to their initial PSN", reset_reply},
-	{"connections", list_params, "Returns connections by RDMA CM", connections_reply},
-	{"remove", remove_params, "Sets the configuration to one without these flows", remove_reply},
-	{"free_qpns", count_params, "Returns the first of COUNT free consecutive QP numbers", free_qpns_reply},
+	{"info", NULL, "Returns program, version, run time", info_reply, info_result},
+	{"port", port_params, "Returns the port and its pauses", port_reply, port_0_result},
+	{"pauses", port_params, "Returns the latest pauses of the port", pauses_reply, pauses_0_result},
+	{"mempools", NULL, "Returns mbuf pools", mempools_reply, mempools_result},
+	{"nic", NULL, "Returns all counters, drops included", nic_reply, nic_result},
+	{"np", NULL, "Returns counters and keys of the notification point", np_reply, np_result},
+	{"rp", NULL, "Returns counters and keys of congestion control", rp_reply, rp_result},
+	{"flows", column_params, "Returns flows", flows_reply, flows_result},
+	{"times", flow_params, "Returns histograms of a flow's times", times_reply, times_result},
+	{"frames", NULL, "Returns streams of frames", frames_reply, frames_result},
+	{"qps", column_params, "Returns QPs", qps_reply, qps_result},
+	{"qp", qpn_params, "Returns the QP with this local number", qp_reply, qp_result},
+	{"traces", NULL, "Returns QPs that are traced", traces_reply, traces_result},
+	{"trace", trace_params, "Returns rows of a QP's trace", trace_reply, trace_result},
+	{"set_trace", set_trace_params, "Sets whether a QP is traced", set_trace_reply, set_trace_result},
+	{"reset", flow_params, "Sets the QPs of a flow to their initial PSN", reset_reply, reset_result},
+	{"connections", list_params, "Returns connections by RDMA CM", connections_reply, connections_result},
+	{"remove", remove_params, "Sets the configuration to one without these flows", remove_reply, config_change_result},
+	{"free_qpns", count_params, "Returns the first of COUNT free consecutive QP numbers", free_qpns_reply, free_qpns_result},
 	CAPTURE_METHOD,
 	CONFIG_METHODS,
 };

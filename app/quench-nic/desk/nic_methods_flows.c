@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/report/report.h"
+#include "ctl/output/json.h"
 #include "runtime/methods/methods.h"
 #include "quench-nic/config/nic_version.h"
 #include "quench-nic/connections/connections.h"
@@ -24,6 +24,20 @@ remove_reply(struct desk_call *call)
 	return o;
 }
 
+static void
+walk_free(struct walk *w, uint64_t first, uint64_t count)
+{
+	walk_number(w, WALK_KEY, "local_qpn", "first of consecutive QP numbers that no flow has",
+		    first);
+	walk_number(w, WALK_KEY, "count", "how many there are", count);
+}
+
+void
+free_qpns_result(struct walk *w)
+{
+	walk_free(w, 0, 0);
+}
+
 json_t *
 free_qpns_reply(struct desk_call *call)
 {
@@ -41,9 +55,10 @@ free_qpns_reply(struct desk_call *call)
 			desk_refuse(call, "a smaller COUNT, or a larger max_qps",
 				    "no %u consecutive QP numbers are free", (unsigned int)count);
 		} else {
-			o = json_object();
-			report_set_u64(o, "local_qpn", config->nic.first_qpn + (uint64_t)first);
-			report_set_u64(o, "count", count);
+			struct json_walk j = json_walk(json_object());
+
+			o = j.at;
+			walk_free(&j.walk, config->nic.first_qpn + (uint64_t)first, count);
 		}
 	}
 	active_config_running_end(active);
@@ -51,26 +66,48 @@ free_qpns_reply(struct desk_call *call)
 }
 
 static void
-take_row(void *arg, const struct connection *one)
+walk_connection(struct walk *w, const struct connection *one)
 {
 	char ip[FIELD_IP_CHARS];
-	json_t *row = json_object();
 
-	json_object_set_new(row, "flow", json_string(one->flow));
-	json_object_set_new(row, "active", json_boolean(one->view.active));
-	json_object_set_new(row, "state", json_string(cm_state_words[one->view.state]));
-	json_object_set_new(row, "peer_ip", json_string(field_ip_text(&one->view.peer.ip, ip)));
-	report_set_u64(row, "cm_port", one->view.terms.port);
-	report_set_u64(row, "local_qpn", one->qpn);
-	report_set_u64(row, "peer_qpn", one->view.other.qpn);
-	json_array_append_new(arg, row);
+	walk_text(w, WALK_KEY, "flow", "name of its flow", one->flow);
+	walk_flag(w, WALK_KEY, "active", "true: we asked", one->view.active);
+	walk_text(w, WALK_KEY, "state",
+		  "req_sent, rep_rcvd, req_rcvd, rep_sent, rtu_rcvd or established",
+		  cm_state_words[one->view.state]);
+	walk_text(w, WALK_KEY, "peer_ip", "address of the peer",
+		  field_ip_text(&one->view.peer.ip, ip));
+	walk_number(w, WALK_KEY, "cm_port", "port of RDMA CM", one->view.terms.port);
+	walk_number(w, WALK_KEY, "local_qpn", "our QP", one->qpn);
+	walk_number(w, WALK_KEY, "peer_qpn", "the peer's QP; 0: not known yet",
+		    one->view.other.qpn);
 }
 
-static json_t *
-connection_row(struct desk_call *call, void *rows, uint64_t number)
+static void
+take_row(void *arg, const struct connection *one)
 {
-	(void)call;
-	return json_incref(json_array_get(rows, number));
+	struct json_walk j = json_walk(json_object());
+
+	walk_connection(&j.walk, one);
+	json_array_append_new(arg, j.at);
+}
+
+static bool
+connection_row(struct walk *w, struct desk_call *call, void *rows, uint64_t number)
+{
+	static const struct connection none;
+
+	if (call == NULL)
+		walk_connection(w, &none);
+	else
+		json_object_update(((struct json_walk *)w)->at, json_array_get(rows, number));
+	return true;
+}
+
+void
+connections_result(struct walk *w)
+{
+	desk_list_result(w, connection_row);
 }
 
 json_t *
@@ -99,14 +136,32 @@ is_reset(void *program)
 	return done;
 }
 
+static void
+walk_reset(struct walk *w, const struct nic_flow *flow, uint64_t failed, bool in_force,
+	   uint64_t waited_ns)
+{
+	WALK(text, w, KEY, "flow", "name of the flow", flow->name);
+	WALK(number, w, KEY, "qps", "QPs that were reset", flow->qp_count);
+	walk_number(w, WALK_KEY, "qps_failed", "those of them that had given up", failed);
+	walk_flag(w, WALK_KEY, "in_force", "whether all lcores have done it; false: it is pending",
+		  in_force);
+	walk_number(w, WALK_KEY, "waited_us", "time waited for the lcores", waited_ns / NS_PER_US);
+}
+
+void
+reset_result(struct walk *w)
+{
+	walk_reset(w, NULL, 0, false, 0);
+}
+
 static json_t *
 reset_flow(struct desk_call *call, struct active_config *active, const struct nic_flow *flow)
 {
 	const struct nic_config_context *c = (const struct nic_config_context *)active->program;
 	uint32_t failed = flow_registry_life_info(c->registry, flow->id).qps_failed;
 	uint64_t waited_ns;
+	struct json_walk j;
 	bool in_force;
-	json_t *o;
 
 	if (!active_config_wait(active, active->ops->is_done, NULL) ||
 	    !active_config_wait(active, is_reset, NULL))
@@ -118,13 +173,9 @@ reset_flow(struct desk_call *call, struct active_config *active, const struct ni
 			return desk_refuse(call, "more memory", "out of memory");
 	in_force = active_config_wait(active, is_reset, &waited_ns);
 	say("reset flow %s: %u QPs, of which %u had given up", flow->name, flow->qp_count, failed);
-	o = json_object();
-	json_object_set_new(o, "flow", json_string(flow->name));
-	report_set_u64(o, "qps", flow->qp_count);
-	report_set_u64(o, "qps_failed", failed);
-	json_object_set_new(o, "in_force", json_boolean(in_force));
-	report_set_u64(o, "waited_us", waited_ns / NS_PER_US);
-	return o;
+	j = json_walk(json_object());
+	walk_reset(&j.walk, flow, failed, in_force, waited_ns);
+	return j.at;
 }
 
 json_t *
@@ -163,22 +214,27 @@ add(struct histograms *all, const char *measure, const struct hist *hist)
 	all->of[all->n++].hist = hist;
 }
 
-static json_t *
-bucket_row(struct desk_call *call, void *arg, uint64_t number)
+static bool
+bucket_row(struct walk *w, struct desk_call *call, void *arg, uint64_t number)
 {
 	const struct histograms *all = arg;
-	const struct hist *hist = all->of[number / HIST_BUCKETS].hist;
+	const struct hist *hist = call == NULL ? NULL : all->of[number / HIST_BUCKETS].hist;
 	unsigned int bucket = number % HIST_BUCKETS;
-	json_t *row;
 
-	(void)call;
-	if (hist->weight[bucket] == 0)
-		return NULL;
-	row = json_object();
-	json_object_set_new(row, "measure", json_string(all->of[number / HIST_BUCKETS].measure));
-	report_set_u64(row, "at_most", hist_bucket_top(bucket));
-	report_set_u64(row, "count", hist->weight[bucket]);
-	return row;
+	if (call != NULL && hist->weight[bucket] == 0)
+		return false;
+	WALK(text, w, KEY, "measure", "as in times.csv", all->of[number / HIST_BUCKETS].measure);
+	WALK(number, w, KEY, "at_most", "largest value that the bucket takes",
+	     hist_bucket_top(bucket));
+	WALK(number, w, KEY, "count", "values in the bucket", hist->weight[bucket]);
+	return true;
+}
+
+void
+times_result(struct walk *w)
+{
+	walk_text(w, WALK_KEY, "flow", "name of the flow", NULL);
+	desk_rows_result(w, bucket_row);
 }
 
 static json_t *

@@ -9,7 +9,7 @@
 
 #include "base/numbers/decimal.h"
 #include "base/numbers/fixed.h"
-#include "runtime/report/report.h"
+#include "ctl/output/json.h"
 #include "ctl/results/trace_csv.h"
 #include "quench-nic/config/nic_version.h"
 #include "quench-nic/tracing/tracing.h"
@@ -97,41 +97,56 @@ find_qp(struct desk_call *call, uint32_t *number)
 	return false;
 }
 
-static json_t *
-qp_object(const struct desk_call *call, uint32_t number)
-{
-	const struct nic_config *config = config_of(call);
-	uint32_t i = 0;
-	const struct nic_flow *flow = nic_config_flow_of(config, number, &i);
-	json_t *o = json_object();
-
-	report_set_u64(o, "local_qpn", config->nic.first_qpn + number);
-	/* A flow may be removed while one of its QPs is traced. */
-	json_object_set_new(o, "flow", json_string(flow != NULL ? flow->name : ""));
-	report_set_u64(o, "qp", i);
-	return o;
-}
-
-/* Set the number of the trace, its rows, and the clients or the key that started it. */
 static void
-set_trace(json_t *o, const struct traced *traced)
+walk_qp(struct walk *w, const struct desk_call *call, uint32_t number)
 {
-	report_set_u64(o, "trace", traced->serial);
-	json_object_set_new(o, "trace_qps", json_boolean(traced->configured));
-	json_object_set_new(o, "on", json_boolean(traced->on));
-	report_set_u64(o, "clients", traced->clients);
-	report_set_u64(o, "began_ns", traced->began_ns);
-	report_set_u64(o, "written", nic_trace_written(traced->trace));
+	const struct nic_config *config = call == NULL ? NULL : config_of(call);
+	uint32_t i = 0;
+	const struct nic_flow *flow = call == NULL ? NULL : nic_config_flow_of(config, number, &i);
+
+	WALK(number, w, KEY, "local_qpn", "number of the QP", config->nic.first_qpn + number);
+	/* A flow may be removed while one of its QPs is traced. */
+	WALK(text, w, KEY, "flow", "name of its flow; empty: removed",
+	     flow != NULL ? flow->name : "");
+	walk_number(w, WALK_KEY, "qp", "its number in the flow, from 0 on", i);
 }
 
-static json_t *
-traces_row(struct desk_call *call, void *arg, uint64_t i)
+/* The number of the trace, its rows, and the clients or the key that started it. */
+static void
+walk_trace(struct walk *w, const struct traced *traced)
+{
+	WALK(number, w, KEY, "trace", "number of the trace, unique in the run", traced->serial);
+	WALK(flag, w, KEY, "trace_qps", "whether the key trace_qps started it", traced->configured);
+	WALK(flag, w, KEY, "on", "whether it goes on without clients", traced->on);
+	WALK(number, w, KEY, "clients", "clients that have sent start and not stop",
+	     traced->clients);
+	WALK(number, w, KEY, "began_ns", "when it began, since the start", traced->began_ns);
+	WALK(number, w, KEY, "written", "rows written since then",
+	     nic_trace_written(traced->trace));
+}
+
+static bool
+traces_row(struct walk *w, struct desk_call *call, void *arg, uint64_t i)
 {
 	const struct tracing *t = arg;
-	json_t *row = qp_object(call, t->traced[i].number);
 
-	set_trace(row, &t->traced[i]);
-	return row;
+	walk_qp(w, call, call == NULL ? 0 : t->traced[i].number);
+	walk_trace(w, call == NULL ? NULL : &t->traced[i]);
+	return true;
+}
+
+static void
+walk_total(struct walk *w, uint64_t total)
+{
+	walk_number(w, WALK_KEY, "total", "number of traced QPs", total);
+	walk_number(w, WALK_KEY, "most", "largest possible number", NIC_MAX_TRACES);
+}
+
+void
+traces_result(struct walk *w)
+{
+	walk_total(w, 0);
+	desk_rows_result(w, traces_row);
 }
 
 json_t *
@@ -139,37 +154,36 @@ traces_reply(struct desk_call *call)
 {
 	struct tracing *t = tracing_of(call);
 	struct desk_list list = {.row = traces_row, .arg = t};
+	struct json_walk j = json_walk(json_object());
 	json_t *o;
 
 	tracing_hold(t, 0);
 	list.end = t->n;
-	o = json_object();
-	report_set_u64(o, "total", t->n);
-	report_set_u64(o, "most", NIC_MAX_TRACES);
-	o = desk_list_add(call, &list, o);
+	walk_total(&j.walk, t->n);
+	o = desk_list_add(call, &list, j.at);
 	tracing_release(t);
 	return o;
 }
 
-static json_t *
-row_object(const struct nic_trace_row *row)
+static void
+walk_trace_row(struct walk *w, const struct nic_trace_row *row)
 {
 	const struct cc_view *v = &row->view;
 	char reason[TRACE_REASON_CHARS + 1];
-	json_t *o = json_object();
 
-	report_set_u64(o, "time_ns", row->at_ns);
-	report_set_u64(o, "rate_bps", v->rate_bps);
-	report_set_u64(o, "target_rate_bps", v->target_rate_bps);
-	json_object_set_new(o, "alpha", json_real((double)v->alpha_q32 / (double)Q32_ONE));
-	report_set_u64(o, "time_stage", v->time_stage);
-	report_set_u64(o, "byte_stage", v->byte_stage);
-	report_set_u64(o, "rtt_ns", v->rtt_ns);
-	report_set_u64(o, "window_bytes", v->window_bytes);
-	json_object_set_new(o, "limited", json_boolean(v->limited));
-	json_object_set_new(o, "reason",
-			    json_string(trace_reason(row->did, reason, sizeof(reason))));
-	return o;
+	walk_number(w, WALK_KEY, "time_ns", "since the start", row->at_ns);
+	walk_number(w, WALK_KEY, "rate_bps", "rate after the change", v->rate_bps);
+	walk_number(w, WALK_KEY, "target_rate_bps", "target rate (R_T)", v->target_rate_bps);
+	walk_real(w, WALK_KEY, "alpha", "congestion estimate",
+		  (double)v->alpha_q32 / (double)Q32_ONE);
+	walk_number(w, WALK_KEY, "time_stage", "stage T of DCQCN", v->time_stage);
+	walk_number(w, WALK_KEY, "byte_stage", "stage BC of DCQCN", v->byte_stage);
+	walk_number(w, WALK_KEY, "rtt_ns", "round-trip time that led to it; 0: none", v->rtt_ns);
+	walk_number(w, WALK_KEY, "window_bytes", "window of the algorithm; 0: none",
+		    v->window_bytes);
+	walk_flag(w, WALK_KEY, "limited", "whether congestion control limits the QP", v->limited);
+	walk_text(w, WALK_KEY, "reason", "as in trace.csv",
+		  trace_reason(row->did, reason, sizeof(reason)));
 }
 
 /*
@@ -189,24 +203,75 @@ read_first(const struct nic_trace *trace, uint64_t *number, struct nic_trace_row
 	return *number < written;
 }
 
-/* Add the rows from number first on; "end" is the number of the next row. */
 static void
-add_rows(json_t *o, const struct nic_trace *trace, uint64_t first)
+walk_span(struct walk *w, uint64_t first, uint64_t lost, uint64_t end)
 {
-	uint64_t number = first, written = nic_trace_written(trace);
-	json_t *rows = json_array();
+	walk_number(w, WALK_KEY, "first", "number of the first row", first);
+	walk_number(w, WALK_KEY, "lost", "wanted rows that the trace no longer has", lost);
+	walk_number(w, WALK_KEY, "end", "first of the next request", end);
+}
+
+/* The rows from number first on. */
+static void
+walk_rows(struct walk *w, const struct nic_trace *trace, uint64_t first)
+{
+	uint64_t number = first, begin, written = nic_trace_written(trace);
 	struct nic_trace_row row;
 	bool more = read_first(trace, &number, &row);
 
-	report_set_u64(o, "first", number);
-	report_set_u64(o, "lost", number - first);
+	begin = number;
+	walk_list(w, "rows");
 	while (more) {
-		json_array_append_new(rows, row_object(&row));
+		walk_item(w, "rows");
+		walk_trace_row(w, &row);
+		walk_leave(w);
 		number++;
 		more = number < written && nic_trace_read(trace, number, &row);
 	}
-	report_set_u64(o, "end", number);
-	json_object_set_new(o, "rows", rows);
+	walk_span(w, begin, begin - first, number);
+}
+
+static void
+walk_traced(struct walk *w, const struct desk_call *call, uint32_t number, bool traced)
+{
+	const struct nic_config *config = call == NULL ? NULL : config_of(call);
+	const struct nic_flow *flow =
+		call == NULL ? NULL : nic_config_flow_of(config, number, NULL);
+
+	walk_qp(w, call, number);
+	WALK(text, w, KEY, "cc", "congestion control", cc_words[config->nic.cc]);
+	WALK(text, w, KEY, "verb", "verb of the flow", nic_verb_words[flow->qp.verb]);
+	WALK(flag, w, KEY, "requester", "whether the QP requests", flow->qp.requester);
+	WALK(flag, w, KEY, "sends_data", "whether the QP sends the data of its messages",
+	     flows_sends_data(flow));
+	walk_flag(w, WALK_KEY, "traced", "false: not traced, and there are no more keys", traced);
+}
+
+void
+trace_result(struct walk *w)
+{
+	static const struct nic_trace_row none;
+
+	walk_traced(w, NULL, 0, false);
+	w->optional = true;
+	walk_trace(w, NULL);
+	walk_item(w, "rows");
+	w->optional = false;
+	walk_trace_row(w, &none);
+	w->optional = true;
+	walk_leave(w);
+	walk_span(w, 0, 0, 0);
+	w->optional = false;
+}
+
+void
+set_trace_result(struct walk *w)
+{
+	walk_qp(w, NULL, 0);
+	walk_flag(w, WALK_KEY, "traced", "whether the QP is traced now", false);
+	w->optional = true;
+	walk_trace(w, NULL);
+	w->optional = false;
 }
 
 json_t *
@@ -223,19 +288,15 @@ trace_reply(struct desk_call *call)
 	traced = tracing_hold(t, number);
 	written = traced != NULL ? nic_trace_written(traced->trace) : 0;
 	if (desk_number(call, "first", 0, UINT64_MAX, &first)) {
-		const struct nic_flow *flow = nic_config_flow_of(config_of(call), number, NULL);
+		struct json_walk j = json_walk(json_object());
 
-		o = qp_object(call, number);
-		json_object_set_new(o, "cc", json_string(cc_words[config_of(call)->nic.cc]));
-		json_object_set_new(o, "verb", json_string(nic_verb_words[flow->qp.verb]));
-		json_object_set_new(o, "requester", json_boolean(flow->qp.requester));
-		json_object_set_new(o, "sends_data", json_boolean(flows_sends_data(flow)));
-		json_object_set_new(o, "traced", json_boolean(traced != NULL));
-	}
-	if (o != NULL && traced != NULL) {
-		traced->read_ns = max_u64(traced->read_ns, desk_now_ns(call));
-		set_trace(o, traced);
-		add_rows(o, traced->trace, min_u64(first, written));
+		o = j.at;
+		walk_traced(&j.walk, call, number, traced != NULL);
+		if (traced != NULL) {
+			traced->read_ns = max_u64(traced->read_ns, desk_now_ns(call));
+			walk_trace(&j.walk, traced);
+			walk_rows(&j.walk, traced->trace, min_u64(first, written));
+		}
 	}
 	tracing_release(t);
 	return o;
@@ -313,8 +374,8 @@ set_trace_reply(struct desk_call *call)
 	struct tracing *t = tracing_of(call);
 	const struct traced *traced;
 	enum tracing_word word;
+	struct json_walk j;
 	uint32_t number;
-	json_t *o;
 	int rc;
 
 	if (!find_qp(call, &number) || !find_word(call, &word))
@@ -325,11 +386,12 @@ set_trace_reply(struct desk_call *call)
 	rc = tracing_set(t, number, word, call->desk->stop, desk_now_ns(call));
 	if (rc != 0)
 		return refuse_change(call, number, rc);
-	o = qp_object(call, number);
+	j = json_walk(json_object());
+	walk_qp(&j.walk, call, number);
 	traced = tracing_hold(t, number);
-	json_object_set_new(o, "traced", json_boolean(traced != NULL));
+	walk_flag(&j.walk, WALK_KEY, "traced", "", traced != NULL);
 	if (traced != NULL)
-		set_trace(o, traced);
+		walk_trace(&j.walk, traced);
 	tracing_release(t);
-	return o;
+	return j.at;
 }

@@ -9,9 +9,11 @@
 #include "runtime/report/report.h"
 #include "runtime/notice/scaled.h"
 #include "ctl/output/json.h"
+#include "nic/nic_walk.h"
 #include "nic/observe/wait.h"
 #include "nic/port/share.h"
 #include "quench-nic/nodes/nodes.h"
+#include "tm/pfc/pfc_walk.h"
 
 void
 nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char *text,
@@ -38,95 +40,72 @@ nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char *tex
 		 scaled_count(n[5], counter_read(&s->rx_pause_frames)));
 }
 
-static json_t *
-info_object(const struct node *node, uint32_t index, uint32_t local_qpn,
-	    const struct nic_flow *flow, uint64_t active_ns)
+void
+nic_walk_qp_of(struct walk *w, const struct run_app *app, const struct nic_config *config,
+	       const struct nic_flow *flow, uint32_t number, uint64_t elapsed_ns)
 {
-	struct nic_qp_info i;
-	json_t *o = json_object();
+	uint64_t active_ns = 0;
+	struct nic_qp_info i = {0};
 
-	/* All values are 0 if the data path has not created the QP yet. */
-	nic_qp_info(node, index, &i);
-	report_set_u64(o, "local_qpn", local_qpn);
-	report_set_u64(o, "peer_qpn", i.peer_qpn);
-	json_object_set_new(o, "flow", json_string(flow->name));
-	report_set_u64(o, "wire_rate_bps",
-		       flows_rate_bps(flows_sends_data(flow) ? i.tx_wire_bytes : i.rx_wire_bytes,
-				      active_ns));
-	report_set_u64(
-		o, "goodput_bps",
-		flows_rate_bps(flows_sends_data(flow) ? i.tx_payload_bytes : i.rx_payload_bytes,
-			       active_ns));
-	report_set_u64(o, "rate_bps", i.rate_bps);
-	report_set_u64(o, "target_rate_bps", i.target_rate_bps);
-	report_set_u64(o, "min_rate_bps", i.min_rate_bps);
-	json_object_set_new(o, "alpha", json_real((double)i.alpha_q32 / (double)Q32_ONE));
-	report_set_u64(o, "rtt_ns", i.rtt_ns);
-	report_set_u64(o, "tx_packets", i.tx_packets);
-	report_set_u64(o, "tx_wire_bytes", i.tx_wire_bytes);
-	report_set_u64(o, "tx_messages", i.tx_messages);
-	report_set_u64(o, "tx_payload_bytes", i.tx_payload_bytes);
-	report_set_u64(o, "retransmitted_packets", i.retransmitted_packets);
-	report_set_u64(o, "rx_packets", i.rx_packets);
-	report_set_u64(o, "rx_wire_bytes", i.rx_wire_bytes);
-	report_set_u64(o, "rx_payload_bytes", i.rx_payload_bytes);
-	report_set_u64(o, "rx_messages", i.rx_messages);
-	report_set_u64(o, "cnps_sent", i.cnps_sent);
-	report_set_u64(o, "cnps_handled", i.cnps_handled);
-	report_set_u64(o, "cnps_ignored", i.cnps_ignored);
-	report_set_u64(o, "ce_packets", i.ce_packets);
-	report_set_u64(o, "acks_sent", i.acks_sent);
-	report_set_u64(o, "acks_received", i.acks_received);
-	report_set_u64(o, "naks_sent", i.naks_sent);
-	report_set_u64(o, "naks_received", i.naks_received);
-	report_set_u64(o, "out_of_sequence", i.out_of_sequence);
-	report_set_u64(o, "completions", i.completions);
-	report_set_u64(o, "completion_mean_ns",
-		       i.completions > 0 ? i.completion_sum_ns / i.completions : 0);
-	report_set_u64(o, "completion_max_ns", i.completion_max_ns);
-	report_set_u64(o, "rate_cuts", i.rate_cuts);
-	json_object_set_new(o, "error", json_boolean(i.error));
-	json_object_set_new(o, "done", json_boolean(i.done));
-	return o;
+	if (!w->names_only) {
+		struct nic_location at = nic_share_find(app->share, number);
+
+		/* All values are 0 if the data path has not created the QP yet. */
+		nic_qp_info(app->nodes[at.node], at.item, &i);
+		active_ns = flows_active_ns(flow, elapsed_ns);
+	}
+	w->object = "qp";
+	WALK(number, w, KEY, "local_qpn", "number of the QP", config->nic.first_qpn + number);
+	WALK(text, w, KEY, "flow", "name of its flow", flow->name);
+	WALK(number, w, GAUGE, "wire_rate_bps", "mean rate on the wire since the flow's start",
+	     flows_rate_bps(flows_sends_data(flow) ? i.tx_wire_bytes : i.rx_wire_bytes, active_ns));
+	WALK(number, w, GAUGE, "goodput_bps", "mean payload rate since the flow's start",
+	     flows_rate_bps(flows_sends_data(flow) ? i.tx_payload_bytes : i.rx_payload_bytes,
+			    active_ns));
+	nic_walk_qp(w, &i);
 }
 
-json_t *
-nic_qp_object(const struct run_app *app, const struct nic_config *config,
-	      const struct nic_flow *flow, uint32_t number, uint64_t elapsed_ns)
+static void
+walk_mac(struct walk *w, uint64_t mac)
 {
-	struct nic_location at = nic_share_find(app->share, number);
+	char text[18];
 
-	return info_object(app->nodes[at.node], at.item, config->nic.first_qpn + number, flow,
-			   flows_active_ns(flow, elapsed_ns));
-}
-
-static json_t *
-mac_text(uint64_t mac)
-{
-	return json_sprintf("%02x:%02x:%02x:%02x:%02x:%02x", (unsigned int)(mac >> 40) & 0xFF,
-			    (unsigned int)(mac >> 32) & 0xFF, (unsigned int)(mac >> 24) & 0xFF,
-			    (unsigned int)(mac >> 16) & 0xFF, (unsigned int)(mac >> 8) & 0xFF,
-			    (unsigned int)mac & 0xFF);
+	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x",
+		 (unsigned int)(mac >> 40) & 0xFF, (unsigned int)(mac >> 32) & 0xFF,
+		 (unsigned int)(mac >> 24) & 0xFF, (unsigned int)(mac >> 16) & 0xFF,
+		 (unsigned int)(mac >> 8) & 0xFF, (unsigned int)mac & 0xFF);
+	w->optional = true;
+	if (w->names_only || mac != 0)
+		walk_text(w, WALK_KEY, "peer_mac",
+			  "MAC address of the peer or of the router to it; absent while it is "
+			  "resolved",
+			  text);
+	w->optional = false;
 }
 
 void
-nic_add_wait(json_t *o, const struct run_app *app, const struct nic_config *config, uint32_t number,
-	     uint64_t now_ns)
+nic_walk_wait(struct walk *w, const struct run_app *app, const struct nic_config *config,
+	      uint32_t number, uint64_t now_ns)
 {
-	const struct nic_flow *flow = nic_config_flow_of(config, number, NULL);
-	struct nic_location at = nic_share_find(app->share, number);
-	struct nic_qp_wait h;
+	struct nic_qp_wait h = {0};
+	uint64_t paused_ns = 0;
 
-	nic_qp_wait(app->nodes[at.node], at.item, &h);
-	json_object_set_new(o, "hold", json_string(nic_wait_words[h.reason]));
-	report_set_u64(o, "cc_rate_bps", h.cc_rate_bps);
-	report_set_u64(o, "rate_cap_bps", h.cap_bps);
-	if (h.next_mac != 0)
-		json_object_set_new(o, "peer_mac", mac_text(h.next_mac));
-	report_set_u64(o, "unacked_packets", h.unacked_packets);
-	report_set_u64(o, "window_packets", h.window_packets);
-	report_set_u64(o, "rx_pause_duration_us",
-		       nic_flow_paused_ns(app->nodes[at.node], flow->id, now_ns) / NS_PER_US);
+	if (!w->names_only) {
+		const struct nic_flow *flow = nic_config_flow_of(config, number, NULL);
+		struct nic_location at = nic_share_find(app->share, number);
+
+		nic_qp_wait(app->nodes[at.node], at.item, &h);
+		paused_ns = nic_flow_paused_ns(app->nodes[at.node], flow->id, now_ns);
+	}
+	walk_text(w, WALK_KEY, "hold", "why the QP does not send now", nic_wait_words[h.reason]);
+	walk_number(w, WALK_KEY, "cc_rate_bps",
+		    "rate that congestion control allows, without the cap", h.cc_rate_bps);
+	walk_number(w, WALK_KEY, "rate_cap_bps", "cap of the QP's rate; 0: none", h.cap_bps);
+	walk_mac(w, h.next_mac);
+	walk_number(w, WALK_KEY, "unacked_packets", "packets in flight", h.unacked_packets);
+	walk_number(w, WALK_KEY, "window_packets", "limit of unacked_packets", h.window_packets);
+	walk_number(w, WALK_KEY, "rx_pause_duration_us",
+		    "time during which the priority of its flow was paused", paused_ns / NS_PER_US);
 }
 
 /* Lateness of paced packets, over all lcores. */
@@ -159,27 +138,27 @@ pacing_object(const struct run_result *result)
 	return o;
 }
 
-/* The first json_qps QPs, flow by flow. */
-static json_t *
-qp_list(const struct run_app *app, const struct nic_config *config, uint64_t elapsed_ns,
-	uint64_t *omitted)
+/* The first json_qps QPs, flow by flow. @return how many are omitted. */
+static uint64_t
+walk_qps(struct walk *w, const struct run_app *app, const struct nic_config *config,
+	 uint64_t elapsed_ns)
 {
-	json_t *list = json_array();
-	uint64_t left = app->opts->json_qps;
+	uint64_t left = app->opts->json_qps, omitted = 0;
 
-	*omitted = 0;
+	walk_list(w, "qps");
 	for (unsigned int f = 0; f < config->n_flows; f++) {
 		const struct nic_flow *flow = &config->flows[f];
 		uint32_t shown = (uint32_t)min_u64(flow->qp_count, left);
 
-		for (uint32_t i = 0; i < shown; i++)
-			json_array_append_new(list,
-					      nic_qp_object(app, config, flow,
-							    flow->first_number + i, elapsed_ns));
-		*omitted += flow->qp_count - shown;
+		for (uint32_t i = 0; i < shown; i++) {
+			walk_item(w, "qps");
+			nic_walk_qp_of(w, app, config, flow, flow->first_number + i, elapsed_ns);
+			walk_leave(w);
+		}
+		omitted += flow->qp_count - shown;
 		left -= shown;
 	}
-	return list;
+	return omitted;
 }
 
 static bool
@@ -204,30 +183,33 @@ nic_all_done(const struct run_app *app)
 	return is_true_of_all(app, nic_done);
 }
 
-json_t *
-nic_port_object(const struct run_app *app, const struct run_result *result,
-		const struct nic_params *params, uint64_t now_ns)
+void
+nic_walk_port(struct walk *w, const struct run_app *app, const struct run_result *result,
+	      const struct nic_params *params, uint64_t now_ns)
 {
-	json_t *o = report_port(result, 0, params->link_speed_bps);
-
-	report_set_pfc_rx(o, nic_pfc_rx(app->node), now_ns);
-	report_set_pfc_tx(o, nic_pfc_tx(app->node), now_ns);
-	return o;
+	walk_number(w, WALK_KEY, "port", "0, the only port", 0);
+	report_walk_port(w, result, 0, w->names_only ? 0 : params->link_speed_bps);
+	walk_enter(w, "device_stats", "");
+	report_walk_device_stats(w, result, 0);
+	walk_leave(w);
+	pfc_walk(w, w->names_only ? NULL : nic_pfc_rx(app->node),
+		 w->names_only ? NULL : nic_pfc_tx(app->node), now_ns);
 }
 
-json_t *
-nic_counters_object(const struct run_app *app, const struct run_result *result)
+void
+nic_walk_all_counters(struct walk *w, const struct run_app *app, const struct run_result *result)
 {
-	const struct nic_stats total = nic_total_stats(app);
-	json_t *o = json_object();
+	static const struct report_drop_words words = {
+		"drop_device_missed",
+		"Lost before the NIC received it: the receive ring of the device, or of the "
+		"kernel's socket, was full",
+		"drop_device_cut", "drop_device_mtu"};
+	struct nic_stats total = {0};
 
-	json_set_counters(o, nic_counters, nic_counters_n, &total);
-	report_set_device_drops(o, "drop_", result, 0);
-	for (int i = CC_NONE + 1; i < CC_ALGORITHMS; i++)
-		json_set_counters(o, cc_algorithms[i]->counters, *cc_algorithms[i]->n_counters,
-				  &total.cc.of[CC_SLOT(i)]);
-	json_set_counters(o, np_counters, np_counters_n, &total.np);
-	return o;
+	if (!w->names_only)
+		total = nic_total_stats(app);
+	nic_walk_counters(w, &total);
+	report_walk_device_drops(w, &words, result, 0);
 }
 
 json_t *
@@ -235,22 +217,24 @@ nic_report(const struct run_app *app, const struct run_result *result, struct fl
 {
 	const struct nic_config *config = flows->config;
 	const struct nic_params *params = &config->nic;
-	json_t *o = report_program("quench-nic", result->elapsed_ns);
-	uint64_t omitted;
-	json_t *qps = qp_list(app, config, result->elapsed_ns, &omitted);
+	struct json_walk j = json_walk(report_program("quench-nic", result->elapsed_ns));
+	json_t *o = j.at;
 
-	json_object_set_new(o, "port", nic_port_object(app, result, params, result->elapsed_ns));
+	walk_enter(&j.walk, "port", "");
+	nic_walk_port(&j.walk, app, result, params, result->elapsed_ns);
+	walk_leave(&j.walk);
 	report_set_u64(o, "lcores", app->n_nodes);
 	json_object_set_new(o, "icrc_check", json_string(params->icrc_check ? "on" : "off"));
 	json_object_set_new(o, "cc", json_string(cc_words[params->cc]));
 	json_object_set_new(o, "measure_times",
 			    json_string(nic_measures_all_times(app) ? "on" : "off"));
 	json_object_set_new(o, "done", json_boolean(nic_all_done(app)));
-	json_object_set_new(o, "counters", nic_counters_object(app, result));
+	walk_enter(&j.walk, "counters", "");
+	nic_walk_all_counters(&j.walk, app, result);
+	walk_leave(&j.walk);
 	if (result->paces != NULL)
 		json_object_set_new(o, "pacing", pacing_object(result));
 	json_object_set_new(o, "flows", flows_report(flows, result->elapsed_ns));
-	report_set_u64(o, "qps_omitted", omitted);
-	json_object_set_new(o, "qps", qps);
+	report_set_u64(o, "qps_omitted", walk_qps(&j.walk, app, config, result->elapsed_ns));
 	return o;
 }

@@ -7,6 +7,7 @@
 
 #include "runtime/run/run.h"
 #include "quench-nic/flows/flows.h"
+#include "base/field/walk.h"
 #include "nic/nic.h"
 
 /** For struct run_app. Reads counters only. */
@@ -16,25 +17,26 @@ void nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char
 /** All counters and QPs, after the loop has ended. @return a new object. */
 json_t *nic_report(const struct run_app *app, const struct run_result *result, struct flows *flows);
 
-/* Parts of the report. Any thread, also while the NIC runs. */
+/* Parts of the report. Any thread, also while the NIC runs. All is NULL with names_only. */
 
 /** The port and its pause counters. */
-json_t *nic_port_object(const struct run_app *app, const struct run_result *result,
-			const struct nic_params *params, uint64_t now_ns);
+void nic_walk_port(struct walk *w, const struct run_app *app, const struct run_result *result,
+		   const struct nic_params *params, uint64_t now_ns);
 
 /**
  * Every counter of the NIC, its congestion control and its notification point, summed over all
  * lcores.
  */
-json_t *nic_counters_object(const struct run_app *app, const struct run_result *result);
+void nic_walk_all_counters(struct walk *w, const struct run_app *app,
+			   const struct run_result *result);
 
 /** The QP whose local number is first_qpn + number. */
-json_t *nic_qp_object(const struct run_app *app, const struct nic_config *config,
-		      const struct nic_flow *flow, uint32_t number, uint64_t elapsed_ns);
+void nic_walk_qp_of(struct walk *w, const struct run_app *app, const struct nic_config *config,
+		    const struct nic_flow *flow, uint32_t number, uint64_t elapsed_ns);
 
-/** Add to a QP's object its hold (why it does not send now) and its limits. */
-void nic_add_wait(json_t *o, const struct run_app *app, const struct nic_config *config,
-		  uint32_t number, uint64_t now_ns);
+/** A QP's hold (why it does not send now) and its limits. */
+void nic_walk_wait(struct walk *w, const struct run_app *app, const struct nic_config *config,
+		   uint32_t number, uint64_t now_ns);
 
 /** Are times measured on all lcores? */
 bool nic_measures_all_times(const struct run_app *app);

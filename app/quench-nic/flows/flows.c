@@ -12,6 +12,7 @@
 #include "runtime/report/report.h"
 #include "runtime/notice/scaled.h"
 #include "runtime/notice/say.h"
+#include "ctl/output/json.h"
 #include "ctl/results/flow_results.h"
 #include "quench-nic/nodes/nodes.h"
 
@@ -366,61 +367,84 @@ flows_end(struct flows *f, FILE *out, uint64_t elapsed_ns)
 		fprintf(out, "and %u more flows: see --csv or --json\n", f->n_shown - MOST_ROWS);
 }
 
-/* When the first QP of a requester started, and when its last one ended, or now. 0: not yet. */
-static void
-set_span(json_t *o, const struct nic_flow_info *info, uint64_t now_ns)
+/* When the last QP of a requester ended, or now. 0: none has started. */
+static uint64_t
+ended_ns(const struct nic_flow_info *info, uint64_t now_ns)
 {
 	bool ended = info->qps_done + info->qps_failed == info->qps;
 
-	report_set_u64(o, "started_ns", info->started_ns);
-	report_set_u64(o, "ended_ns", !info->started ? 0 : ended ? info->ended_ns : now_ns);
+	return !info->started ? 0 : ended ? info->ended_ns : now_ns;
 }
 
-static json_t *
-flow_object(const struct nic_flow *flow, const struct nic_flow_info *info,
-	    const struct nic_times *times, uint64_t paused_ns, uint64_t active_ns, uint64_t now_ns)
+static void
+walk_counts(struct walk *w, const struct nic_flow *flow, const struct nic_flow_info *info)
 {
 	const struct nic_qp_info *sum = &info->sum;
-	json_t *o = json_object();
 
-	json_object_set_new(o, "flow", json_string(flow->name));
-	report_set_u64(o, "qps", flow->qp_count);
-	json_object_set_new(o, "requester", json_boolean(flow->qp.requester));
-	report_set_u64(o, "configured_rate_bps", flow->qp.rate_cap_bps * flow->qp_count);
-	report_set_u64(o, "wire_rate_bps", flows_rate_bps(wire_bytes_of(flow, sum), active_ns));
-	report_set_u64(o, "goodput_bps", flows_rate_bps(payload_bytes_of(flow, sum), active_ns));
-	report_set_u64(o, "wire_bytes", wire_bytes_of(flow, sum));
-	report_set_u64(o, "payload_bytes", payload_bytes_of(flow, sum));
-	report_set_u64(o, "messages", messages_of(flow, sum));
-	report_set_u64(o, "retransmitted_packets", sum->retransmitted_packets);
-	report_set_u64(o, "cnps_handled", sum->cnps_handled);
-	report_set_u64(o, "cnps_ignored", sum->cnps_ignored);
-	report_set_u64(o, "cnps_sent", sum->cnps_sent);
-	report_set_u64(o, "ce_packets", sum->ce_packets);
-	report_set_u64(o, "rate_cuts", sum->rate_cuts);
-	report_set_u64(o, "rx_pause_duration_us", paused_ns / NS_PER_US);
-	report_set_u64(o, "qps_done", info->qps_done);
-	report_set_u64(o, "qps_failed", info->qps_failed);
-	set_span(o, info, now_ns);
-	json_set_times(o, times);
-	return o;
+	WALK(number, w, COUNTER, "wire_bytes",
+	     "bytes of data packets on the wire, with preamble and gap", wire_bytes_of(flow, sum));
+	WALK(number, w, COUNTER, "payload_bytes", "payload of messages, without retransmissions",
+	     payload_bytes_of(flow, sum));
+	WALK(number, w, COUNTER, "messages", "complete messages sent or received",
+	     messages_of(flow, sum));
+	walk_number(w, WALK_COUNTER, "retransmitted_packets", "data packets retransmitted",
+		    sum->retransmitted_packets);
+	walk_number(w, WALK_COUNTER, "cnps_handled", "CNPs handled by congestion control",
+		    sum->cnps_handled);
+	walk_number(w, WALK_COUNTER, "cnps_ignored", "CNPs ignored by congestion control",
+		    sum->cnps_ignored);
+	walk_number(w, WALK_COUNTER, "cnps_sent", "CNPs sent for packets with CE", sum->cnps_sent);
+	walk_number(w, WALK_COUNTER, "ce_packets", "data packets received with CE",
+		    sum->ce_packets);
+	walk_number(w, WALK_COUNTER, "rate_cuts", "rate cuts", sum->rate_cuts);
 }
 
-json_t *
-flows_object(struct flows *f, unsigned int i, uint64_t elapsed_ns)
+void
+flows_walk(struct walk *w, struct flows *f, unsigned int i, uint64_t elapsed_ns)
 {
-	const struct flow_shown *shown = &f->shown[i];
+	const struct flow_shown none = {0}, *shown = w->names_only ? &none : &f->shown[i];
 	const struct flow_entry *e = shown->entry;
-	const struct nic_flow_info info = flow_registry_info(f->registry, e);
+	const struct nic_flow *flow = shown->flow;
+	struct nic_flow_info info = {0};
+	uint64_t active_ns = 0;
 	struct nic_pacing pacing;
-	json_t *o = flow_object(shown->flow, &info, read_times(f, e),
-				flow_registry_paused_ns(f->registry, e, elapsed_ns),
-				flow_registry_active_ns(f->registry, e, elapsed_ns), elapsed_ns);
 
-	json_object_set_new(o, "gone", json_boolean(shown->gone));
-	report_set_u64(o, "qps_ending", flow_registry_ending_qps(f->registry, e));
-	json_set_pacing(o, read_pacing(f, e, &pacing));
-	return o;
+	if (!w->names_only) {
+		info = flow_registry_info(f->registry, e);
+		active_ns = flow_registry_active_ns(f->registry, e, elapsed_ns);
+	}
+	w->object = "flow";
+	WALK(text, w, KEY, "flow", "name of the flow", flow->name);
+	WALK(number, w, GAUGE, "qps", "QPs of the flow", flow->qp_count);
+	WALK(flag, w, GAUGE, "requester", "whether the flow is a requester", flow->qp.requester);
+	WALK(number, w, GAUGE, "configured_rate_bps",
+	     "rate limit of the flow in the configuration; 0: none",
+	     flow->qp.rate_cap_bps * flow->qp_count);
+	WALK(number, w, GAUGE, "wire_rate_bps", "mean rate on the wire since the flow's start",
+	     flows_rate_bps(wire_bytes_of(flow, &info.sum), active_ns));
+	WALK(number, w, GAUGE, "goodput_bps", "mean payload rate since the flow's start",
+	     flows_rate_bps(payload_bytes_of(flow, &info.sum), active_ns));
+	walk_counts(w, flow, &info);
+	WALK(number, w, COUNTER, "rx_pause_duration_us",
+	     "time during which the flow's priority was paused",
+	     flow_registry_paused_ns(f->registry, e, elapsed_ns) / NS_PER_US);
+	walk_number(w, WALK_GAUGE, "qps_done", "QPs that have sent all their messages",
+		    info.qps_done);
+	walk_number(w, WALK_GAUGE, "qps_failed", "QPs in error", info.qps_failed);
+	walk_number(w, WALK_GAUGE, "started_ns",
+		    "requester: when its first QP started, since the program's start; 0: not yet",
+		    info.started_ns);
+	walk_number(w, WALK_GAUGE, "ended_ns",
+		    "requester: when its last QP ended, or now while one sends; 0: not started",
+		    ended_ns(&info, elapsed_ns));
+	walk_times(w, w->names_only ? NULL : read_times(f, e));
+	walk_flag(w, WALK_GAUGE, "gone",
+		  "whether the flow was removed from the configuration; its counters stay",
+		  shown->gone);
+	WALK(number, w, GAUGE, "qps_ending",
+	     "QPs of removed flows of this name that are not idle yet",
+	     flow_registry_ending_qps(f->registry, e));
+	walk_pacing(w, w->names_only ? NULL : read_pacing(f, e, &pacing));
 }
 
 unsigned int
@@ -452,8 +476,12 @@ flows_report(struct flows *f, uint64_t elapsed_ns)
 
 	flow_registry_read_begin(f->registry);
 	flows_list(f);
-	for (unsigned int i = 0; i < f->n_shown; i++)
-		json_array_append_new(list, flows_object(f, i, elapsed_ns));
+	for (unsigned int i = 0; i < f->n_shown; i++) {
+		struct json_walk j = json_walk(json_object());
+
+		flows_walk(&j.walk, f, i, elapsed_ns);
+		json_array_append_new(list, j.at);
+	}
 	flow_registry_read_end(f->registry);
 	return list;
 }

@@ -13,6 +13,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "base/field/walk.h"
 #include "runtime/run/run.h"
 #include "ctl/nic_config/nic_config.h"
 #include "quench-nic/flows/flow_registry.h"
@@ -56,8 +57,8 @@ void flows_end(struct flows *f, FILE *out, uint64_t elapsed_ns);
 
 /** Rebuild the list. @return its length. */
 unsigned int flows_list(struct flows *f);
-/** New object with the counters and times of flow i of the list. */
-json_t *flows_object(struct flows *f, unsigned int i, uint64_t elapsed_ns);
+/** The counters and times of flow i of the list; f is NULL with names_only. */
+void flows_walk(struct walk *w, struct flows *f, unsigned int i, uint64_t elapsed_ns);
 
 /** Index in the list of the flow with this name, or n_shown. */
 unsigned int flows_find(const struct flows *f, const char *name);

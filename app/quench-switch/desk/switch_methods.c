@@ -5,265 +5,290 @@
 #include "base/numbers/fixed.h"
 #include "runtime/methods/methods.h"
 #include "runtime/report/report.h"
-#include "runtime/notice/say.h"
-#include "runtime/report/switch_json.h"
 #include "ctl/output/json.h"
 #include "quench-switch/config/switch_version.h"
-#include "switch/params/sw_counters.h"
 #include "tm/queue/mark_accuracy.h"
 
-typedef json_t *port_row_fn(struct desk_call *call, uint16_t port);
+/* @param call  NULL with names_only. */
+typedef void port_walk(struct walk *w, struct desk_call *call, uint16_t port);
 
-static json_t *
-row_of_port(struct desk_call *call, void *arg, uint64_t port)
+static struct sw_view
+view(const struct desk_call *call)
 {
-	port_row_fn *const *row = arg;
+	if (call == NULL)
+		return (struct sw_view){0};
+	return (struct sw_view){switch_of(call)->node, switch_of(call)->params, desk_now_ns(call)};
+}
 
-	return (*row)(call, (uint16_t)port);
+/* The object of the port that parameter port names. */
+static json_t *
+of_port(struct desk_call *call, port_walk *walk)
+{
+	uint16_t port;
+	struct json_walk j;
+
+	if (!switch_port_param(call, &port))
+		return NULL;
+	j = json_walk(json_object());
+	walk(&j.walk, call, port);
+	return j.at;
+}
+
+static bool
+row_of_port(struct walk *w, struct desk_call *call, void *arg, uint64_t port)
+{
+	port_walk *const *walk = arg;
+
+	(*walk)(w, call, (uint16_t)port);
+	return true;
 }
 
 /* A row for each port. */
 static json_t *
-port_rows(struct desk_call *call, port_row_fn *row)
+of_ports(struct desk_call *call, port_walk *walk)
 {
 	return desk_list_reply(call, &(struct desk_list){.end = switch_of(call)->params->n_ports,
 							 .row = row_of_port,
-							 .arg = &row});
+							 .arg = &walk});
 }
 
-/* Read parameter port, and begin an object with the port's number and name. */
-static json_t *
-begin_port(struct desk_call *call, uint16_t *port)
+static void
+names_of_ports(struct walk *w, port_walk *walk)
 {
-	json_t *o;
+	walk_number(w, WALK_KEY, "total", "number of all rows", 0);
+	walk_item(w, "rows");
+	walk(w, NULL, 0);
+	walk_leave(w);
+}
 
-	if (!switch_port_param(call, port))
-		return NULL;
-	o = json_object();
-	switch_set_port(o, switch_of(call)->params, *port);
-	return o;
+/* The method NAME, of a port or of all ports, by its port_walk. */
+#define OF_PORT(name, walk_of)                                                                     \
+	static json_t *name##_reply(struct desk_call *call)                                        \
+	{                                                                                          \
+		return of_port(call, walk_of);                                                     \
+	}                                                                                          \
+	static void name##_result(struct walk *w)                                                  \
+	{                                                                                          \
+		walk_of(w, NULL, 0);                                                               \
+	}
+#define OF_PORTS(name, walk_of)                                                                    \
+	static json_t *name##_reply(struct desk_call *call)                                        \
+	{                                                                                          \
+		return of_ports(call, walk_of);                                                    \
+	}                                                                                          \
+	static void name##_result(struct walk *w)                                                  \
+	{                                                                                          \
+		names_of_ports(w, walk_of);                                                        \
+	}
+
+static void
+walk_info(struct walk *w, const struct desk_call *call)
+{
+	report_walk_program(w, "quench-switch", call == NULL ? 0 : desk_now_ns(call));
+	WALK(number, w, KEY, "ports", "number of ports", switch_of(call)->params->n_ports);
+	report_walk_suppressed(w);
 }
 
 static json_t *
 info_reply(struct desk_call *call)
 {
-	json_t *o = report_program("quench-switch", desk_now_ns(call));
+	struct json_walk j = json_walk(json_object());
 
-	report_set_u64(o, "ports", switch_of(call)->params->n_ports);
-	report_set_u64(o, "suppressed_lines", say_suppressed());
-	return o;
+	walk_info(&j.walk, call);
+	return j.at;
 }
 
-/* A port without its queues, groups, pauses and drops. */
-static json_t *
-port_row(struct desk_call *call, uint16_t port)
-{
-	const struct switch_program *s = switch_of(call);
-	json_t *o = switch_port_object(call->desk->result, s->node, s->params, port);
-
-	json_object_set_new(o, "link", json_string(report_link_word(call->desk->result, port)));
-	json_object_set_new(o, "tx_disabled", json_boolean(sw_tx_disabled(s->node, port)));
-	report_set_u64(o, "pfc_delay_quanta", sw_pfc_delay(s->node, port));
-	return o;
-}
-
-static json_t *
-ports_row(struct desk_call *call, uint16_t port)
-{
-	json_t *o = port_row(call, port);
-
-	json_object_del(o, "device_stats");
-	return o;
-}
-
-static json_t *
-drops_of(struct desk_call *call, uint16_t port)
-{
-	json_t *o = switch_drops_object(switch_of(call)->node, port);
-
-	report_set_device_drops(o, "", call->desk->result, port);
-	return o;
-}
-
-static json_t *
-ports_reply(struct desk_call *call)
-{
-	return port_rows(call, ports_row);
-}
-
-static json_t *
-port_reply(struct desk_call *call)
-{
-	const struct switch_program *s = switch_of(call);
-	uint16_t port;
-	json_t *o = begin_port(call, &port);
-
-	if (o == NULL)
-		return NULL;
-	json_object_update_new(o, port_row(call, port));
-	json_object_set_new(o, "drops", drops_of(call, port));
-	json_object_set_new(o, "malformed", switch_malformed_object(s->node, port));
-	switch_set_pause(o, s->node, &s->params->ports[port], port, desk_now_ns(call));
-	return o;
-}
-
-static json_t *
-classes_reply(struct desk_call *call, const char *key,
-	      json_t *(*row)(const struct node *node, uint16_t port, uint8_t index))
-{
-	uint16_t port;
-	json_t *o = begin_port(call, &port);
-	json_t *list = json_array();
-
-	for (uint8_t i = 0; o != NULL && i < TM_CLASSES; i++)
-		json_array_append_new(list, row(switch_of(call)->node, port, i));
-	if (o == NULL)
-		json_decref(list);
-	else
-		json_object_set_new(o, key, list);
-	return o;
-}
-
-static json_t *
-queues_reply(struct desk_call *call)
-{
-	return classes_reply(call, "queues", switch_queue_object);
-}
-
-static json_t *
-pg_reply(struct desk_call *call)
-{
-	return classes_reply(call, "pgs", switch_pg_object);
-}
-
-static json_t *
-pfc_row(struct desk_call *call, uint16_t port)
-{
-	const struct switch_program *s = switch_of(call);
-	json_t *o = json_object();
-
-	switch_set_port(o, s->params, port);
-	switch_set_pause(o, s->node, &s->params->ports[port], port, desk_now_ns(call));
-	return o;
-}
-
-static json_t *
-pfc_reply(struct desk_call *call)
-{
-	return port_rows(call, pfc_row);
-}
-
-static json_t *
-pauses_reply(struct desk_call *call)
-{
-	const struct switch_program *s = switch_of(call);
-	uint16_t port;
-	json_t *o = begin_port(call, &port);
-
-	if (o != NULL)
-		json_object_set_new(
-			o, "pauses",
-			report_pauses(sw_pfc_rx(s->node, port), sw_pfc_tx(s->node, port),
-				      s->params->ports[port].flow_control == SW_FLOW_PAUSE,
-				      desk_now_ns(call)));
-	return o;
-}
-
-static json_t *
-drops_row(struct desk_call *call, uint16_t port)
-{
-	json_t *o = json_object();
-
-	switch_set_port(o, switch_of(call)->params, port);
-	json_object_update_new(o, drops_of(call, port));
-	return o;
-}
-
-static json_t *
-drops_reply(struct desk_call *call)
-{
-	return port_rows(call, drops_row);
-}
-
-static json_t *
-malformed_row(struct desk_call *call, uint16_t port)
-{
-	json_t *o = switch_malformed_object(switch_of(call)->node, port);
-
-	switch_set_port(o, switch_of(call)->params, port);
-	return o;
-}
-
-static json_t *
-malformed_reply(struct desk_call *call)
-{
-	return port_rows(call, malformed_row);
-}
-
-static json_t *
-device_stats_row(struct desk_call *call, uint16_t port)
-{
-	json_t *o = report_device_stats(call->desk->result, port);
-
-	switch_set_port(o, switch_of(call)->params, port);
-	return o;
-}
-
-static json_t *
-device_stats_reply(struct desk_call *call)
-{
-	return port_rows(call, device_stats_row);
-}
-
-/* The keys of a table as rows: name, value in force, and whether it is the port's own. */
 static void
-add_maps(json_t *rows, const struct field *fields, unsigned int n, const void *values,
+info_result(struct walk *w)
+{
+	walk_info(w, NULL);
+}
+
+static void
+walk_ports(struct walk *w, struct desk_call *call, uint16_t port)
+{
+	const struct sw_view v = view(call);
+	const struct run_result *result = call == NULL ? NULL : call->desk->result;
+
+	switch_walk_port(w, result, &v, port);
+	report_walk_link(w, result, port);
+	WALK(flag, w, GAUGE, "tx_disabled", "whether the port sends no data",
+	     sw_tx_disabled(v.sw, port));
+	WALK(number, w, GAUGE, "pfc_delay_quanta",
+	     "delay with which the port obeys a pause, in quanta of 512 bit times",
+	     sw_pfc_delay(v.sw, port));
+}
+
+OF_PORTS(ports, walk_ports)
+
+static void
+walk_drops(struct walk *w, struct desk_call *call, uint16_t port)
+{
+	const struct sw_view v = view(call);
+
+	switch_walk_drops(w, call == NULL ? NULL : call->desk->result, &v, port);
+}
+
+static void
+walk_drops_row(struct walk *w, struct desk_call *call, uint16_t port)
+{
+	const struct sw_view v = view(call);
+
+	sw_walk_port_key(w, &v, port);
+	walk_drops(w, call, port);
+}
+
+OF_PORTS(drops, walk_drops_row)
+
+static void
+walk_port(struct walk *w, struct desk_call *call, uint16_t port)
+{
+	const struct sw_view v = view(call);
+
+	walk_ports(w, call, port);
+	walk_enter(w, "device_stats", "");
+	report_walk_device_stats(w, call == NULL ? NULL : call->desk->result, port);
+	walk_leave(w);
+	walk_enter(w, "drops", "");
+	walk_drops(w, call, port);
+	walk_leave(w);
+	walk_enter(w, "malformed", "");
+	sw_walk_malformed(w, &v, port);
+	walk_leave(w);
+	sw_walk_pauses(w, &v, port);
+}
+
+OF_PORT(port, walk_port)
+
+static void
+walk_queues(struct walk *w, struct desk_call *call, uint16_t port)
+{
+	const struct sw_view v = view(call);
+
+	sw_walk_port_key(w, &v, port);
+	for (uint8_t i = 0; i < TM_CLASSES; i++) {
+		walk_item(w, "queues");
+		sw_walk_queue(w, &v, port, i);
+		walk_leave(w);
+	}
+}
+
+OF_PORT(queues, walk_queues)
+
+static void
+walk_pgs(struct walk *w, struct desk_call *call, uint16_t port)
+{
+	const struct sw_view v = view(call);
+
+	sw_walk_port_key(w, &v, port);
+	for (uint8_t i = 0; i < TM_CLASSES; i++) {
+		walk_item(w, "pgs");
+		sw_walk_pg(w, &v, port, i);
+		walk_leave(w);
+	}
+}
+
+OF_PORT(pg, walk_pgs)
+
+static void
+walk_pfc(struct walk *w, struct desk_call *call, uint16_t port)
+{
+	const struct sw_view v = view(call);
+
+	sw_walk_port_key(w, &v, port);
+	sw_walk_pauses(w, &v, port);
+}
+
+OF_PORTS(pfc, walk_pfc)
+
+static void
+walk_latest_pauses(struct walk *w, struct desk_call *call, uint16_t port)
+{
+	const struct sw_view v = view(call);
+
+	sw_walk_port_key(w, &v, port);
+	if (call == NULL)
+		report_walk_pauses(w, NULL, NULL, false, 0);
+	else
+		report_walk_pauses(w, sw_pfc_rx(v.sw, port), sw_pfc_tx(v.sw, port),
+				   v.params->ports[port].flow_control == SW_FLOW_PAUSE, v.now_ns);
+}
+
+OF_PORT(pauses, walk_latest_pauses)
+
+static void
+walk_malformed(struct walk *w, struct desk_call *call, uint16_t port)
+{
+	const struct sw_view v = view(call);
+
+	sw_walk_port_key(w, &v, port);
+	sw_walk_malformed(w, &v, port);
+}
+
+OF_PORTS(malformed, walk_malformed)
+
+static void
+walk_device_stats(struct walk *w, struct desk_call *call, uint16_t port)
+{
+	const struct sw_view v = view(call);
+
+	sw_walk_port_key(w, &v, port);
+	report_walk_device_stats(w, call == NULL ? NULL : call->desk->result, port);
+}
+
+OF_PORTS(device_stats, walk_device_stats)
+
+/* A key, its value in force, and whether it is the port's own. @param f  NULL with names_only. */
+static void
+walk_map(struct walk *w, const struct field *f, const void *values,
 	 const struct sw_port_params *port)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		const struct field_alias *alias;
-		const struct field *own =
-			field_find(sw_port_fields, sw_port_fields_n, fields[i].name, &alias);
-		char value[FIELD_TEXT_SIZE], of_port[FIELD_TEXT_SIZE];
+	char value[FIELD_TEXT_SIZE] = "", of_port[FIELD_TEXT_SIZE] = "";
+	const struct field_alias *alias;
 
-		field_format(&fields[i], values, value, sizeof(value));
-		field_format(own, port, of_port, sizeof(of_port));
-		json_array_append_new(rows,
-				      json_pack("{s:s, s:s, s:b}", "key", fields[i].name, "value",
-						value, "own", strcmp(of_port, FIELD_DEFAULT) != 0));
+	if (f != NULL) {
+		field_format(f, values, value, sizeof(value));
+		field_format(field_find(sw_port_fields, sw_port_fields_n, f->name, &alias), port,
+			     of_port, sizeof(of_port));
 	}
+	walk_item(w, "maps");
+	WALK(text, w, KEY, "key", "key of [qos_map] or [scheduler]", f->name);
+	walk_text(w, WALK_KEY, "value", "value in force on the port", value);
+	walk_flag(w, WALK_KEY, "own", "whether the port's section gives it",
+		  strcmp(of_port, FIELD_DEFAULT) != 0);
+	walk_leave(w);
 }
 
-static json_t *
-maps_reply(struct desk_call *call)
+static void
+walk_maps(struct walk *w, struct desk_call *call, uint16_t port)
 {
-	const struct sw_params *params = switch_of(call)->params;
-	json_t *rows = json_array(), *o;
+	const struct sw_view v = view(call);
 	struct sched_params sched;
 	struct qos_map_params qos;
-	uint16_t port;
 
-	o = begin_port(call, &port);
-	if (o == NULL) {
-		json_decref(rows);
-		return NULL;
+	sw_walk_port_key(w, &v, port);
+	if (call == NULL) {
+		walk_map(w, NULL, NULL, NULL);
+		return;
 	}
-	qos = sw_port_qos(params, port);
-	sched = sw_port_sched(params, port);
-	add_maps(rows, qos_map_fields, qos_map_fields_n, &qos, &params->ports[port]);
-	add_maps(rows, sched_fields, sched_fields_n, &sched, &params->ports[port]);
-	json_object_set_new(o, "maps", rows);
-	return o;
+	qos = sw_port_qos(v.params, port);
+	sched = sw_port_sched(v.params, port);
+	for (unsigned int i = 0; i < qos_map_fields_n; i++)
+		walk_map(w, &qos_map_fields[i], &qos, &v.params->ports[port]);
+	for (unsigned int i = 0; i < sched_fields_n; i++)
+		walk_map(w, &sched_fields[i], &sched, &v.params->ports[port]);
 }
+
+OF_PORT(maps, walk_maps)
 
 /* Rows that the main lcore makes, because watchdog and LLDP belong to it: a few ports at a time. */
 #define PORTS_AT_ONCE 8u
 
 struct on_main {
 	struct desk_call *call;
-	json_t *rows;
+	struct json_walk *reply;
 	uint16_t first, end;
-	void (*add)(struct desk_call *call, json_t *rows, uint16_t port);
+	port_walk *walk; /* enters rows */
 };
 
 static void
@@ -273,73 +298,91 @@ add_on_main(void *arg, uint64_t now_ns)
 
 	(void)now_ns;
 	for (uint16_t port = m->first; port < m->end; port++)
-		m->add(m->call, m->rows, port);
+		m->walk(&m->reply->walk, m->call, port);
 }
 
-/* @return a list of the rows of all ports, or NULL: refused, with the reason in call. */
-static json_t *
-rows_on_main(struct desk_call *call,
-	     void (*add)(struct desk_call *call, json_t *rows, uint16_t port))
+/* Set the rows of all ports. @return false: refused, with the reason in call. */
+static bool
+rows_on_main(struct desk_call *call, struct json_walk *reply, port_walk *walk)
 {
 	uint16_t n_ports = switch_of(call)->params->n_ports;
-	struct on_main m = {.call = call, .rows = json_array(), .add = add};
+	struct on_main m = {.call = call, .reply = reply, .walk = walk};
 
+	walk_list(&reply->walk, "rows");
 	for (; m.first < n_ports; m.first = m.end) {
 		m.end = (uint16_t)min_u64(n_ports, m.first + PORTS_AT_ONCE);
-		if (!desk_on_main(call, add_on_main, &m)) {
-			json_decref(m.rows);
-			return NULL;
-		}
+		if (!desk_on_main(call, add_on_main, &m))
+			return false;
 	}
-	return m.rows;
+	return true;
 }
 
 /* The watchdog's action and times on a port. */
 static void
-set_pfcwd_keys(json_t *row, const struct sw_params *params, uint16_t port)
+walk_pfcwd_keys(struct walk *w, const struct sw_view *v, uint16_t port)
 {
 	static const char *const keys[] = {"action", "detection_time_ns", "restoration_time_ns"};
-	const struct pfcwd_params p = sw_port_pfcwd(params, port);
+	const struct pfcwd_params p =
+		w->names_only ? (struct pfcwd_params){0} : sw_port_pfcwd(v->params, port);
 	const struct field_alias *alias;
 
 	for (unsigned int i = 0; i < ARRAY_LEN(keys); i++)
-		json_set_fields(row, field_find(pfcwd_fields, pfcwd_fields_n, keys[i], &alias), 1,
-				&p);
+		walk_fields(w, WALK_PARAM,
+			    field_find(pfcwd_fields, pfcwd_fields_n, keys[i], &alias), 1, &p);
 }
 
 static void
-add_pfcwd(struct desk_call *call, json_t *rows, uint16_t port)
+walk_watched(struct walk *w, struct desk_call *call, uint16_t port)
 {
-	const struct switch_program *s = switch_of(call);
+	const struct sw_view v = view(call);
 
-	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
-		json_t *row;
-
-		if (s->params->pfcwd.pfcwd == PFCWD_OFF || !sw_pfcwd_watches(s->node, port, prio))
+	for (uint8_t prio = 0; prio < (call == NULL ? 1 : TM_CLASSES); prio++) {
+		if (call != NULL &&
+		    (v.params->pfcwd.pfcwd == PFCWD_OFF || !sw_pfcwd_watches(v.sw, port, prio)))
 			continue;
-		row = json_object();
-		switch_set_port(row, s->params, port);
-		json_object_update_new(row, switch_pfcwd_object(s->node, s->params, port, prio));
-		set_pfcwd_keys(row, s->params, port);
-		json_array_append_new(rows, row);
+		walk_item(w, "rows");
+		sw_walk_port_key(w, &v, port);
+		sw_walk_pfcwd(w, &v, port, prio);
+		walk_pfcwd_keys(w, &v, port);
+		walk_leave(w);
 	}
+}
+
+static void
+walk_pfcwd(struct walk *w, struct desk_call *call)
+{
+	const struct sw_view v = view(call);
+
+	w->object = "pfcwd";
+	WALK(text, w, KEY, "pfcwd", "the mode: off, sonic or nxos",
+	     pfcwd_mode_name(v.params->pfcwd.pfcwd));
+	WALK(flag, w, GAUGE, "big_red_switch",
+	     "whether all watched queues drop their frames (SONiC's Big Red Switch)",
+	     sw_big_red_switch(v.sw));
 }
 
 static json_t *
 pfcwd_reply(struct desk_call *call)
 {
-	const struct switch_program *s = switch_of(call);
-	json_t *rows = rows_on_main(call, add_pfcwd);
+	struct json_walk j = json_walk(json_object());
 
-	if (rows == NULL)
-		return NULL;
-	return json_pack("{s:s, s:b, s:o}", "pfcwd", pfcwd_mode_name(s->params->pfcwd.pfcwd),
-			 "big_red_switch", sw_big_red_switch(s->node), "rows", rows);
+	walk_pfcwd(&j.walk, call);
+	if (rows_on_main(call, &j, walk_watched))
+		return j.at;
+	json_decref(j.at);
+	return NULL;
+}
+
+static void
+pfcwd_result(struct walk *w)
+{
+	walk_pfcwd(w, NULL);
+	walk_watched(w, NULL, 0);
 }
 
 /* A neighbour's ID, as text if it is printable, else as hexadecimal bytes. */
 static void
-set_text(json_t *o, const char *key, const uint8_t *bytes, unsigned int len)
+walk_id(struct walk *w, const char *key, const char *help, const uint8_t *bytes, unsigned int len)
 {
 	char text[3 * 32 + 1] = "";
 	bool is_text = len > 0 && len < sizeof(text);
@@ -352,59 +395,69 @@ set_text(json_t *o, const char *key, const uint8_t *bytes, unsigned int len)
 		for (unsigned int i = 0; i < len && i < 32; i++)
 			snprintf(text + (i == 0 ? 0 : 3 * i - 1), 4, i == 0 ? "%02x" : ":%02x",
 				 bytes[i]);
-	json_object_set_new(o, key, json_string(text));
+	walk_text(w, WALK_KEY, key, help, text);
 }
 
 static void
-add_lldp(struct desk_call *call, json_t *rows, uint16_t port)
+walk_lldp(struct walk *w, struct desk_call *call, uint16_t port)
 {
-	const struct switch_program *s = switch_of(call);
-	const struct dcbx_port *d = sw_dcbx(s->node, port);
+	const struct sw_view v = view(call);
+	const struct dcbx_port *d = call == NULL ? NULL : sw_dcbx(v.sw, port);
 	static const struct lldp_info none;
-	const struct lldp_info *peer = d->has_peer ? &d->peer : &none;
-	json_t *o = json_object();
+	const struct lldp_info *peer = d != NULL && d->has_peer ? &d->peer : &none;
 
-	switch_set_port(o, s->params, port);
-	json_object_set_new(o, "neighbour", json_boolean(d->has_peer));
-	set_text(o, "system_name", peer->system_name.text, peer->system_name.len);
-	set_text(o, "chassis_id", peer->chassis.id, peer->chassis.len);
-	set_text(o, "port_id", peer->port.id, peer->port.len);
-	json_object_update_new(o, switch_dcbx_object(s->node, port));
-	json_array_append_new(rows, o);
+	walk_item(w, "rows");
+	sw_walk_port_key(w, &v, port);
+	w->object = "dcbx";
+	WALK(flag, w, GAUGE, "neighbour", "whether a neighbour sends LLDP", d->has_peer);
+	walk_id(w, "system_name", "of the neighbour: text, or bytes as 02:5a",
+		peer->system_name.text, peer->system_name.len);
+	walk_id(w, "chassis_id", "of the neighbour: text, or bytes as 02:5a", peer->chassis.id,
+		peer->chassis.len);
+	walk_id(w, "port_id", "of the neighbour: text, or bytes as 02:5a", peer->port.id,
+		peer->port.len);
+	sw_walk_dcbx(w, &v, port);
+	walk_leave(w);
 }
 
 static json_t *
 lldp_reply(struct desk_call *call)
 {
-	json_t *rows;
+	struct json_walk j;
 
 	if (!switch_of(call)->params->lldp.lldp)
 		return desk_refuse(call, "[lldp] lldp = on", "LLDP is off");
-	rows = rows_on_main(call, add_lldp);
-	return rows == NULL ? NULL : json_pack("{s:o}", "rows", rows);
+	j = json_walk(json_object());
+	if (rows_on_main(call, &j, walk_lldp))
+		return j.at;
+	json_decref(j.at);
+	return NULL;
 }
 
-/* The active curve of a queue, and its marks. */
-static json_t *
-ecn_row(struct desk_call *call, void *arg, uint64_t i)
+static void
+lldp_result(struct walk *w)
 {
-	const struct switch_program *s = switch_of(call);
+	walk_lldp(w, NULL, 0);
+}
+
+/* The active curve of a queue, and its marks. Queues without a curve have no row. */
+static bool
+ecn_row(struct walk *w, struct desk_call *call, void *arg, uint64_t i)
+{
+	const struct sw_view v = view(call);
 	uint16_t port = (uint16_t)(i / TM_CLASSES);
 	uint8_t queue = i % TM_CLASSES;
-	const struct wred_params *w = sw_queue_wred(s->params, port, queue);
-	json_t *o;
+	const struct wred_params *curve =
+		call == NULL ? NULL : sw_queue_wred(v.params, port, queue);
 
 	(void)arg;
-	if (w == NULL)
-		return NULL;
-	o = json_object();
-	switch_set_port(o, s->params, port);
-	report_set_u64(o, "queue", queue);
-	report_set_u64(o, "queue_bytes", sw_queue_bytes(s->node, port, queue));
-	json_set_counters(o, sw_queue_counter_fields, sw_queue_counter_fields_n,
-			  &sw_port_stats(s->node, port)->queue[queue]);
-	json_set_fields(o, wred_fields, wred_fields_n, w);
-	return o;
+	if (call != NULL && curve == NULL)
+		return false;
+	sw_walk_port_key(w, &v, port);
+	sw_walk_queue_counters(w, &v, port, queue);
+	w->object = "wred";
+	walk_fields(w, WALK_GAUGE, wred_fields, wred_fields_n, curve);
+	return true;
 }
 
 static json_t *
@@ -415,44 +468,61 @@ ecn_reply(struct desk_call *call)
 	return desk_list_add(call, &(struct desk_list){.end = end, .row = ecn_row}, json_object());
 }
 
+static void
+ecn_result(struct walk *w)
+{
+	desk_rows_result(w, ecn_row);
+}
+
+static void
+mark_accuracy_result(struct walk *w)
+{
+	sw_walk_port_key(w, &(struct sw_view){0}, 0);
+	walk_number(w, WALK_KEY, "queue", "number of the queue", 0);
+	report_walk_mark_accuracy(w, NULL, NULL);
+}
+
 static json_t *
 mark_accuracy_reply(struct desk_call *call)
 {
-	const struct switch_program *s = switch_of(call);
+	const struct sw_view v = view(call);
+	const struct mark_accuracy *accuracy;
+	struct json_walk j;
 	uint64_t queue;
 	uint16_t port;
-	json_t *o = begin_port(call, &port);
 
-	if (o == NULL)
+	if (!switch_port_param(call, &port) ||
+	    !desk_number(call, "queue", 0, TM_CLASSES - 1, &queue))
 		return NULL;
-	if (!desk_number(call, "queue", 0, TM_CLASSES - 1, &queue) ||
-	    (sw_mark_accuracy(s->node, port, (uint8_t)queue) == NULL &&
-	     desk_refuse(call, "[switch] mark_accuracy = on, and a queue that marks",
-			 "queue %u of port %u does not count marks by length", (unsigned int)queue,
-			 port) == NULL)) {
-		json_decref(o);
-		return NULL;
+	accuracy = sw_mark_accuracy(v.sw, port, (uint8_t)queue);
+	if (accuracy == NULL)
+		return desk_refuse(call, "[switch] mark_accuracy = on, and a queue that marks",
+				   "queue %u of port %u does not count marks by length",
+				   (unsigned int)queue, port);
+	j = json_walk(json_object());
+	sw_walk_port_key(&j.walk, &v, port);
+	walk_number(&j.walk, WALK_KEY, "queue", "", queue);
+	report_walk_mark_accuracy(&j.walk, accuracy, sw_mark_curve(v.sw, port, (uint8_t)queue));
+	return j.at;
+}
+
+/* A method of the whole switch. */
+#define OF_SWITCH(name, walk_of)                                                                   \
+	static json_t *name##_reply(struct desk_call *call)                                        \
+	{                                                                                          \
+		const struct sw_view v = view(call);                                               \
+		struct json_walk j = json_walk(json_object());                                     \
+                                                                                                   \
+		walk_of(&j.walk, &v);                                                              \
+		return j.at;                                                                       \
+	}                                                                                          \
+	static void name##_result(struct walk *w)                                                  \
+	{                                                                                          \
+		walk_of(w, &(struct sw_view){0});                                                  \
 	}
-	report_set_u64(o, "queue", queue);
-	report_set_mark_accuracy(o, sw_mark_accuracy(s->node, port, (uint8_t)queue),
-				 sw_mark_curve(s->node, port, (uint8_t)queue));
-	return o;
-}
 
-static json_t *
-buffer_reply(struct desk_call *call)
-{
-	json_t *o = json_object();
-
-	switch_set_buffer(o, switch_of(call)->node, switch_of(call)->params);
-	return o;
-}
-
-static json_t *
-router_reply(struct desk_call *call)
-{
-	return switch_router_object(switch_of(call)->node);
-}
+OF_SWITCH(buffer, sw_walk_buffer)
+OF_SWITCH(router, sw_walk_router)
 
 #define PORT_PARAM                                                                                 \
 	{                                                                                          \
@@ -473,32 +543,30 @@ static const struct desk_param count_params[] = {
 
 /* clang-format off */
 const struct desk_method switch_methods[] = {
-	{"info", NULL, "Returns program, version, run time", info_reply},
-	{"counters", NULL, "Returns names and meanings of counters", switch_counters_reply},
-	{"gauges", NULL, "Returns names and meanings of gauges", switch_gauges_reply},
-	{"ports", NULL, "Returns counters of all ports", ports_reply},
-	{"port", port_params, "Returns all counters of a port, drops and pauses included", port_reply},
-	{"device_stats", NULL, "Returns counters of devices", device_stats_reply},
-	{"malformed", NULL, "Returns malformed frames of all ports", malformed_reply},
-	{"queues", port_params, "Returns the egress queues of a port", queues_reply},
-	{"pg", port_params, "Returns the priority groups of a port", pg_reply},
-	{"maps", port_params, "Returns the maps and the scheduler of a port", maps_reply},
-	{"pfc", NULL, "Returns pauses of all ports", pfc_reply},
-	{"pauses", port_params, "Returns the latest pauses of a port", pauses_reply},
-	{"pfcwd", NULL, "Returns the PFC watchdog", pfcwd_reply},
-	{"drops", NULL, "Returns drops of all ports", drops_reply},
-	{"ecn", NULL, "Returns marking curves and marks", ecn_reply},
-	{"mark_accuracy", queue_params, "Returns marks by queue length", mark_accuracy_reply},
-	{"buffer", NULL, "Returns the shared buffer", buffer_reply},
-	{"mempools", NULL, "Returns mbuf pools", mempools_reply},
-	{"fdb", count_params, "Returns the forwarding table", switch_fdb_reply},
-	{"vlans", NULL, "Returns VLANs and their ports", switch_vlans_reply},
-	{"routes", NULL, "Returns routes", switch_routes_reply},
-	{"interfaces", NULL, "Returns router interfaces", switch_interfaces_reply},
-	{"neigh", count_params, "Returns neighbours of the router", switch_neigh_reply},
-	{"router", NULL, "Returns counters of the router", router_reply},
-	{"clear_watermark", switch_clear_params, "Sets watermarks to the bytes in use", switch_clear_watermark_reply},
-	{"lldp", NULL, "Returns LLDP neighbours and DCBX", lldp_reply},
+	{"info", NULL, "Returns program, version, run time", info_reply, info_result},
+	{"ports", NULL, "Returns counters of all ports", ports_reply, ports_result},
+	{"port", port_params, "Returns all counters of a port, drops and pauses included", port_reply, port_result},
+	{"device_stats", NULL, "Returns counters of devices", device_stats_reply, device_stats_result},
+	{"malformed", NULL, "Returns malformed frames of all ports", malformed_reply, malformed_result},
+	{"queues", port_params, "Returns the egress queues of a port", queues_reply, queues_result},
+	{"pg", port_params, "Returns the priority groups of a port", pg_reply, pg_result},
+	{"maps", port_params, "Returns the maps and the scheduler of a port", maps_reply, maps_result},
+	{"pfc", NULL, "Returns pauses of all ports", pfc_reply, pfc_result},
+	{"pauses", port_params, "Returns the latest pauses of a port", pauses_reply, pauses_result},
+	{"pfcwd", NULL, "Returns the PFC watchdog", pfcwd_reply, pfcwd_result},
+	{"drops", NULL, "Returns drops of all ports", drops_reply, drops_result},
+	{"ecn", NULL, "Returns marking curves and marks", ecn_reply, ecn_result},
+	{"mark_accuracy", queue_params, "Returns marks by queue length", mark_accuracy_reply, mark_accuracy_result},
+	{"buffer", NULL, "Returns the shared buffer", buffer_reply, buffer_result},
+	{"mempools", NULL, "Returns mbuf pools", mempools_reply, mempools_result},
+	{"fdb", count_params, "Returns the forwarding table", switch_fdb_reply, switch_fdb_result},
+	{"vlans", NULL, "Returns VLANs and their ports", switch_vlans_reply, switch_vlans_result},
+	{"routes", NULL, "Returns routes", switch_routes_reply, switch_routes_result},
+	{"interfaces", NULL, "Returns router interfaces", switch_interfaces_reply, switch_interfaces_result},
+	{"neigh", count_params, "Returns neighbours of the router", switch_neigh_reply, switch_neigh_result},
+	{"router", NULL, "Returns counters of the router", router_reply, router_result},
+	{"clear_watermark", switch_clear_params, "Sets watermarks to the bytes in use", switch_clear_watermark_reply, switch_clear_watermark_result},
+	{"lldp", NULL, "Returns LLDP neighbours and DCBX", lldp_reply, lldp_result},
 	CAPTURE_METHOD,
 	CONFIG_METHODS,
 };

@@ -7,7 +7,7 @@
 
 #include "base/numbers/fixed.h"
 #include "runtime/report/report.h"
-#include "runtime/report/switch_json.h"
+#include "ctl/output/json.h"
 #include "quench-switch/config/switch_version.h"
 #include "tm/buffer/mmu.h"
 #include "switch/params/port_names.h"
@@ -64,37 +64,57 @@ is_of_ports(enum mmu_watermark kind)
 	return kind < MMU_WATERMARK_POOL;
 }
 
-static json_t *
-add_row(json_t *rows, uint32_t index, uint64_t bytes)
+/* @param v  NULL: not of a port. */
+static void
+walk_watermark(struct walk *w, const struct sw_view *v, uint16_t port, uint32_t index,
+	       uint64_t bytes)
 {
-	json_t *row = json_object();
+	walk_item(w, "rows");
+	w->optional = true;
+	if (v != NULL)
+		sw_walk_port_key(w, v, port);
+	w->optional = false;
+	walk_number(w, WALK_KEY, "index", "number of the group or queue, or place of the pool",
+		    index);
+	walk_number(w, WALK_KEY, "watermark_bytes", "value before it was cleared", bytes);
+	walk_leave(w);
+}
 
-	report_set_u64(row, "index", index);
-	report_set_u64(row, "watermark_bytes", bytes);
-	json_array_append_new(rows, row);
-	return row;
+static void
+walk_kind(struct walk *w, const char *kind)
+{
+	walk_text(w, WALK_KEY, "kind", "as asked", kind);
+	walk_list(w, "rows");
+}
+
+void
+switch_clear_watermark_result(struct walk *w)
+{
+	walk_kind(w, NULL);
+	walk_watermark(w, &(struct sw_view){0}, 0, 0, 0);
 }
 
 /* Take and clear the watermarks of ports first to end - 1. @return false: refused. */
 static bool
 take_ports(struct desk_call *call, enum mmu_watermark kind, uint16_t first, uint16_t end,
-	   json_t *rows)
+	   struct walk *w)
 {
+	const struct sw_view v = {.params = switch_of(call)->params};
+
 	for (uint16_t port = first; port < end; port++) {
 		struct sw_snapshot s = {.table = SW_SNAPSHOT_WATERMARKS, .kind = kind, .at = port};
 
 		if (!switch_take(call, &s))
 			return false;
 		for (uint32_t i = 0; i < s.n; i++)
-			switch_set_port(add_row(rows, i, s.watermark_bytes[i]),
-					switch_of(call)->params, port);
+			walk_watermark(w, &v, port, i, s.watermark_bytes[i]);
 	}
 	return true;
 }
 
 /* A pool's watermark is the maximum over its shards. @return false: refused. */
 static bool
-take_pools(struct desk_call *call, enum mmu_watermark kind, json_t *rows)
+take_pools(struct desk_call *call, enum mmu_watermark kind, struct walk *w)
 {
 	uint64_t highest[TM_CLASSES] = {0};
 	uint32_t n = 0;
@@ -108,7 +128,7 @@ take_pools(struct desk_call *call, enum mmu_watermark kind, json_t *rows)
 			highest[n] = max_u64(highest[n], s.watermark_bytes[n]);
 	}
 	for (uint32_t i = 0; i < n; i++)
-		add_row(rows, i, highest[i]);
+		walk_watermark(w, NULL, 0, i, highest[i]);
 	return true;
 }
 
@@ -118,7 +138,7 @@ switch_clear_watermark_reply(struct desk_call *call)
 	uint16_t first = 0, end = switch_of(call)->params->n_ports;
 	bool of_port = json_object_get(call->params, "port") != NULL, taken;
 	enum mmu_watermark kind;
-	json_t *rows;
+	struct json_walk j;
 
 	if (!read_kind(call, &kind))
 		return NULL;
@@ -131,14 +151,14 @@ switch_clear_watermark_reply(struct desk_call *call)
 		return NULL;
 	if (of_port)
 		end = (uint16_t)(first + 1);
-	rows = json_array();
-	taken = is_of_ports(kind) ? take_ports(call, kind, first, end, rows)
-				  : take_pools(call, kind, rows);
-	if (!taken) {
-		json_decref(rows);
-		return NULL;
-	}
-	return json_pack("{s:s, s:o}", "kind", mmu_watermark_name(kind), "rows", rows);
+	j = json_walk(json_object());
+	walk_kind(&j.walk, mmu_watermark_name(kind));
+	taken = is_of_ports(kind) ? take_ports(call, kind, first, end, &j.walk)
+				  : take_pools(call, kind, &j.walk);
+	if (taken)
+		return j.at;
+	json_decref(j.at);
+	return NULL;
 }
 
 const struct desk_param switch_clear_params[] = {

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "runtime/report/report.h"
-#include "runtime/report/switch_json.h"
+#include "ctl/output/json.h"
 #include "quench-switch/config/switch_version.h"
 #include "switch/control/snapshot.h"
 #include "switch/forward/vlans.h"
@@ -45,98 +44,129 @@ switch_take(struct desk_call *call, struct sw_snapshot *s)
 }
 
 static void
-set_mac(json_t *o, const uint8_t mac[6])
+walk_mac(struct walk *w, const char *help, const uint8_t mac[6])
 {
 	char text[18];
 
 	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
 		 mac[3], mac[4], mac[5]);
-	json_object_set_new(o, "mac", json_string(text));
+	walk_text(w, WALK_KEY, "mac", help, text);
 }
 
 static void
-set_domain(json_t *o, const char *key, uint16_t domain)
+walk_domain(struct walk *w, const char *key, const char *help, uint16_t domain)
 {
 	char text[32];
 
 	sw_domain_text(domain, text, sizeof(text));
-	json_object_set_new(o, key, json_string(text));
+	walk_text(w, WALK_KEY, key, help, text);
 }
 
-static json_t *
-fdb_row(struct desk_call *call, const struct sw_snapshot *s, uint32_t i)
+/* @param call, e  NULL with names_only. */
+static void
+walk_fdb_row(struct walk *w, const struct desk_call *call, const struct fdb_entry *e)
 {
-	const struct fdb_entry *e = &s->fdb[i];
-	json_t *o = json_object();
+	static const struct fdb_entry none;
+	struct sw_view v = {0};
 
-	set_mac(o, e->mac);
-	set_domain(o, "domain", e->domain);
-	switch_set_port(o, switch_of(call)->params, e->port);
-	json_object_set_new(o, "type", json_string(e->is_static ? "static" : "dynamic"));
-	report_set_u64(o, "age_ns", e->age_ns);
-	return o;
+	if (call != NULL)
+		v.params = switch_of(call)->params;
+	else
+		e = &none;
+	walk_mac(w, "the address", e->mac);
+	walk_domain(w, "domain", "vlan 10; vlan 0 for untagged frames with vlan_filtering = off",
+		    e->domain);
+	sw_walk_port_key(w, &v, e->port);
+	walk_text(w, WALK_KEY, "type", "dynamic or static", e->is_static ? "static" : "dynamic");
+	walk_number(w, WALK_KEY, "age_ns", "time since its last frame; 0 for a static one",
+		    e->age_ns);
 }
 
-static json_t *
-neigh_row(struct desk_call *call, const struct sw_snapshot *s, uint32_t i)
+static void
+walk_neigh_row(struct walk *w, const struct neigh *n)
 {
 	static const uint8_t unknown[6];
 	static const char *const states[] = {"incomplete", "reachable", "probe", "failed", "stale"};
-	const struct neigh *n = &s->neigh[i];
 	char ip[FIELD_IP_CHARS];
-	json_t *o = json_object();
 
-	(void)call;
-	json_object_set_new(o, "ip", json_string(field_ip_text(&n->key.ip, ip)));
-	set_domain(o, "interface", n->key.vlan_id);
-	set_mac(o, n->has_mac ? n->mac : unknown);
-	json_object_set_new(o, "state", json_string(n->fixed ? "permanent" : states[n->state]));
-	return o;
+	walk_text(w, WALK_KEY, "ip", "the address", field_ip_text(&n->key.ip, ip));
+	walk_domain(w, "interface", "vlan 10, port 3", n->key.vlan_id);
+	walk_mac(w, "its MAC address; zero: unknown", n->has_mac ? n->mac : unknown);
+	walk_text(w, WALK_KEY, "state", "incomplete, reachable, stale, probe, failed or permanent",
+		  n->fixed ? "permanent" : states[n->state]);
 }
 
-/* The whole table, chunk by chunk. @param o  the rest of the result; takes ownership. */
+/* Add the whole table, chunk by chunk. @return j's object, or NULL: refused. */
 static json_t *
-table_reply(struct desk_call *call, enum sw_snapshot_table table, json_t *o,
-	    json_t *(*row)(struct desk_call *call, const struct sw_snapshot *s, uint32_t i))
+table_reply(struct desk_call *call, enum sw_snapshot_table table, struct json_walk *j)
 {
 	struct sw_snapshot s = {.table = table};
-	json_t *rows = json_array();
 	uint64_t most = UINT32_MAX;
+	json_t *rows = json_array();
 
+	json_object_set_new(j->at, "rows", rows);
 	(void)desk_number(call, "count", 0, UINT64_MAX / 2, &most);
 	while (s.at != SW_SNAPSHOT_END && json_array_size(rows) < most) {
 		if (!switch_take(call, &s)) {
-			json_decref(rows);
-			json_decref(o);
+			json_decref(j->at);
 			return NULL;
 		}
-		for (uint32_t j = 0; j < s.n && json_array_size(rows) < most; j++)
-			json_array_append_new(rows, row(call, &s, j));
+		for (uint32_t i = 0; i < s.n && json_array_size(rows) < most; i++) {
+			walk_item(&j->walk, "rows");
+			if (table == SW_SNAPSHOT_FDB)
+				walk_fdb_row(&j->walk, call, &s.fdb[i]);
+			else
+				walk_neigh_row(&j->walk, &s.neigh[i]);
+			walk_leave(&j->walk);
+		}
 	}
-	json_object_set_new(o, "rows", rows);
-	return o;
+	return j->at;
 }
 
 json_t *
 switch_fdb_reply(struct desk_call *call)
 {
-	return table_reply(call, SW_SNAPSHOT_FDB, switch_fdb_object(switch_of(call)->node),
-			   fdb_row);
+	struct json_walk j = json_walk(json_object());
+
+	sw_walk_fdb(&j.walk, &(struct sw_view){.sw = switch_of(call)->node});
+	return table_reply(call, SW_SNAPSHOT_FDB, &j);
+}
+
+void
+switch_fdb_result(struct walk *w)
+{
+	sw_walk_fdb(w, &(struct sw_view){0});
+	walk_item(w, "rows");
+	walk_fdb_row(w, NULL, NULL);
+	walk_leave(w);
 }
 
 json_t *
 switch_neigh_reply(struct desk_call *call)
 {
-	return table_reply(call, SW_SNAPSHOT_NEIGH, json_object(), neigh_row);
+	struct json_walk j = json_walk(json_object());
+
+	return table_reply(call, SW_SNAPSHOT_NEIGH, &j);
+}
+
+void
+switch_neigh_result(struct walk *w)
+{
+	static const struct neigh none;
+
+	walk_item(w, "rows");
+	walk_neigh_row(w, &none);
+	walk_leave(w);
 }
 
 /* The next hops of a route that are dead and bypassed; "" if none. */
-static json_t *
-dead_hops(const struct node *node, const struct sw_static_route *route, uint32_t i)
+static void
+walk_dead_hops(struct walk *w, const struct node *node, const struct sw_static_route *route,
+	       uint32_t i)
 {
 	struct field_ip hops[SW_MAX_NEXTHOPS];
-	int n = sw_nexthops_parse(route->nexthop, hops);
-	uint16_t dead = sw_routing_dead_hops(node, i);
+	int n = node == NULL ? 0 : sw_nexthops_parse(route->nexthop, hops);
+	uint16_t dead = node == NULL ? 0 : sw_routing_dead_hops(node, i);
 	char text[SW_NEXTHOP_CHARS + 1] = "";
 	size_t used = 0;
 
@@ -150,20 +180,22 @@ dead_hops(const struct node *node, const struct sw_static_route *route, uint32_t
 		if (used >= sizeof(text))
 			break;
 	}
-	return json_string(text);
+	walk_text(w, WALK_KEY, "dead",
+		  "next hops whose link is down, or that do not answer; ECMP avoids them", text);
 }
 
-static json_t *
-route_row(struct desk_call *call, void *arg, uint64_t i)
+static bool
+route_row(struct walk *w, struct desk_call *call, void *arg, uint64_t i)
 {
-	const struct sw_static_route *route = &switch_of(call)->params->tables.routes[i];
-	json_t *o = json_object();
+	static const struct sw_static_route none;
+	const struct sw_static_route *route =
+		call == NULL ? &none : &switch_of(call)->params->tables.routes[i];
 
 	(void)arg;
-	json_object_set_new(o, "prefix", json_string(route->name));
-	json_object_set_new(o, "nexthop", json_string(route->nexthop));
-	json_object_set_new(o, "dead", dead_hops(switch_of(call)->node, route, (uint32_t)i));
-	return o;
+	walk_text(w, WALK_KEY, "prefix", "destination", route->name);
+	walk_text(w, WALK_KEY, "nexthop", "next hops", route->nexthop);
+	walk_dead_hops(w, call == NULL ? NULL : switch_of(call)->node, route, (uint32_t)i);
+	return true;
 }
 
 json_t *
@@ -193,27 +225,39 @@ ports_text(uint64_t ports, char *text, size_t size)
 	}
 }
 
-static json_t *
-vlan_row(struct desk_call *call, void *vlans, uint64_t vid)
+static bool
+vlan_row(struct walk *w, struct desk_call *call, void *vlans, uint64_t vid)
 {
-	const struct sw_params *params = switch_of(call)->params;
 	const struct sw_vlans *v = vlans;
+	const uint16_t n_ports = call == NULL ? 0 : switch_of(call)->params->n_ports;
 	/* A switch on devices has at most 64 ports: a word. */
-	uint64_t untagged = 0, members = *sw_members(v, (uint16_t)vid);
+	uint64_t untagged = 0, members = call == NULL ? 0 : *sw_members(v, (uint16_t)vid);
 	char text[4 * SW_DEVICE_PORTS];
-	json_t *o;
 
-	if (members == 0)
-		return NULL;
-	o = json_object();
-	for (uint16_t port = 0; port < params->n_ports; port++)
+	if (call != NULL && members == 0)
+		return false;
+	for (uint16_t port = 0; port < n_ports; port++)
 		untagged |= (uint64_t)(v->access_domain[port] == vid) << port;
-	report_set_u64(o, "vlan", vid);
+	walk_number(w, WALK_KEY, "vlan", "its VLAN ID", vid);
 	ports_text(untagged, text, sizeof(text));
-	json_object_set_new(o, "untagged", json_string(text));
+	walk_text(w, WALK_KEY, "untagged", "ports, such as 0-3,7", text);
 	ports_text(members & ~untagged, text, sizeof(text));
-	json_object_set_new(o, "tagged", json_string(text));
-	return o;
+	walk_text(w, WALK_KEY, "tagged", "ports, such as 0-3,7", text);
+	return true;
+}
+
+static void
+walk_filtering(struct walk *w, bool vlan_filtering)
+{
+	walk_flag(w, WALK_KEY, "vlan_filtering", "the key; without it there are no rows",
+		  vlan_filtering);
+}
+
+void
+switch_vlans_result(struct walk *w)
+{
+	walk_filtering(w, false);
+	desk_rows_result(w, vlan_row);
 }
 
 json_t *
@@ -222,21 +266,39 @@ switch_vlans_reply(struct desk_call *call)
 	const struct sw_params *params = switch_of(call)->params;
 	struct sw_vlans *v = sw_vlans_create(params);
 	struct desk_list list = {.first = 1, .row = vlan_row, .arg = v};
-	json_t *o = json_object();
+	struct json_walk j = json_walk(json_object());
+	json_t *o;
 
 	if (v != NULL && params->vlan_filtering)
 		list.end = VLAN_MAX_ID + 1;
-	json_object_set_new(o, "vlan_filtering", json_boolean(params->vlan_filtering));
-	o = desk_list_add(call, &list, o);
+	walk_filtering(&j.walk, params->vlan_filtering);
+	o = desk_list_add(call, &list, j.at);
 	sw_vlans_free(v);
 	return o;
 }
 
-static json_t *
-interface_row(struct desk_call *call, void *arg, uint64_t i)
+static bool
+interface_row(struct walk *w, struct desk_call *call, void *arg, uint64_t i)
 {
+	struct sw_view v = {0};
+
 	(void)arg;
-	return switch_interface_object(switch_of(call)->node, switch_of(call)->params, (uint32_t)i);
+	if (call != NULL)
+		v = (struct sw_view){switch_of(call)->node, switch_of(call)->params, 0};
+	switch_walk_interface(w, &v, (uint32_t)i);
+	return true;
+}
+
+void
+switch_routes_result(struct walk *w)
+{
+	desk_list_result(w, route_row);
+}
+
+void
+switch_interfaces_result(struct walk *w)
+{
+	desk_list_result(w, interface_row);
 }
 
 json_t *

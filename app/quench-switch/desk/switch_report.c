@@ -6,7 +6,7 @@
 #include "base/threads/counter.h"
 #include "runtime/report/report.h"
 #include "runtime/notice/scaled.h"
-#include "runtime/report/switch_json.h"
+#include "ctl/output/json.h"
 
 void
 switch_stats(const struct run_app *app, struct run_traffic *traffic, char *text,
@@ -38,79 +38,110 @@ switch_stats(const struct run_app *app, struct run_traffic *traffic, char *text,
 		 scaled(n[4], (double)buffer_bytes, "B"));
 }
 
-static json_t *
-queue_list(const struct node *node, uint16_t port)
+void
+switch_walk_port(struct walk *w, const struct run_result *result, const struct sw_view *v,
+		 uint16_t port)
 {
-	json_t *list = json_array();
+	uint8_t shard_of_port[SW_DEVICE_PORTS];
 
-	for (uint8_t queue = 0; queue < TM_CLASSES; queue++) {
-		json_t *o = switch_queue_object(node, port, queue);
+	sw_walk_port_key(w, v, port);
+	report_walk_port(w, result, port,
+			 w->names_only ? 0 : v->params->ports[port].link_speed_bps);
+	if (!w->names_only)
+		sw_shards_deal(v->params, shard_of_port);
+	WALK(number, w, GAUGE, "shard", "shard that owns the port, counted from 1",
+	     shard_of_port[port] + 1u);
+	WALK(number, w, GAUGE, "shaper_rate_bps", "rate limit of the port; 0: the link's rate",
+	     v->params->ports[port].shaper_rate_bps);
+	sw_walk_port(w, v, port);
+}
 
-		report_set_mark_accuracy(o, sw_mark_accuracy(node, port, queue),
-					 sw_mark_curve(node, port, queue));
-		json_array_append_new(list, o);
+void
+switch_walk_interface(struct walk *w, const struct sw_view *v, uint32_t i)
+{
+	const struct sw_interface *interface =
+		w->names_only ? NULL : &v->params->tables.interfaces[i];
+
+	sw_walk_interface(w, v, w->names_only ? NULL : interface->name);
+	WALK(text, w, KEY, "ip", "IPv4 address and prefix", interface->ip);
+	WALK(text, w, KEY, "ip6", "IPv6 address and prefix", interface->ip6);
+}
+
+void
+switch_walk_drops(struct walk *w, const struct run_result *result, const struct sw_view *v,
+		  uint16_t port)
+{
+	static const struct report_drop_words words = {
+		"device_missed",
+		"Lost before the switch received it: the receive ring of the device, or of the "
+		"kernel's socket, was full",
+		"device_cut", "device_mtu"};
+
+	sw_walk_drops(w, v, port);
+	report_walk_device_drops(w, &words, result, port);
+}
+
+static void
+walk_port(struct walk *w, const struct run_result *result, const struct sw_view *v, uint16_t port)
+{
+	switch_walk_port(w, result, v, port);
+	walk_enter(w, "device_stats", "");
+	report_walk_device_stats(w, result, port);
+	walk_leave(w);
+	sw_walk_pauses(w, v, port);
+	walk_enter(w, "drops", "");
+	switch_walk_drops(w, result, v, port);
+	walk_leave(w);
+	walk_enter(w, "malformed", "");
+	sw_walk_malformed(w, v, port);
+	walk_leave(w);
+	if (v->params->lldp.lldp) {
+		walk_enter(w, "dcbx", "");
+		sw_walk_dcbx(w, v, port);
+		walk_leave(w);
 	}
-	return list;
-}
-
-static json_t *
-pg_list(const struct node *node, uint16_t port)
-{
-	json_t *list = json_array();
-
-	for (uint8_t pg = 0; pg < TM_CLASSES; pg++)
-		json_array_append_new(list, switch_pg_object(node, port, pg));
-	return list;
-}
-
-static json_t *
-pfcwd_list(const struct node *node, const struct sw_params *params, uint16_t port)
-{
-	json_t *list = json_array();
-
-	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
-		if (sw_pfcwd_watches(node, port, prio))
-			json_array_append_new(list, switch_pfcwd_object(node, params, port, prio));
+	if (v->params->pfcwd.pfcwd != PFCWD_OFF)
+		sw_walk_watched(w, v, port);
+	for (uint8_t i = 0; i < TM_CLASSES; i++) {
+		walk_item(w, "queues");
+		sw_walk_queue(w, v, port, i);
+		if (sw_mark_accuracy(v->sw, port, i) != NULL)
+			report_walk_mark_accuracy(w, sw_mark_accuracy(v->sw, port, i),
+						  sw_mark_curve(v->sw, port, i));
+		walk_leave(w);
+		walk_item(w, "pgs");
+		sw_walk_pg(w, v, port, i);
+		walk_leave(w);
 	}
-	return list;
-}
-
-static json_t *
-port_object(const struct node *node, const struct sw_params *params,
-	    const struct run_result *result, uint16_t port)
-{
-	json_t *o = switch_port_object(result, node, params, port);
-	json_t *drops = switch_drops_object(node, port);
-
-	json_object_set_new(o, "drops", drops);
-	report_set_device_drops(drops, "", result, port);
-	json_object_set_new(o, "malformed", switch_malformed_object(node, port));
-	switch_set_pause(o, node, &params->ports[port], port, result->elapsed_ns);
-	if (params->lldp.lldp)
-		json_object_set_new(o, "dcbx", switch_dcbx_object(node, port));
-	if (params->pfcwd.pfcwd != PFCWD_OFF)
-		json_object_set_new(o, "pfcwd", pfcwd_list(node, params, port));
-	json_object_set_new(o, "queues", queue_list(node, port));
-	json_object_set_new(o, "pgs", pg_list(node, port));
-	return o;
 }
 
 json_t *
 switch_report(const struct run_app *app, const struct sw_params *params,
 	      const struct run_result *result)
 {
-	json_t *o = report_program("quench-switch", result->elapsed_ns);
-	json_t *ports = json_array(), *interfaces = json_array();
+	const struct sw_view view = {app->node, params, result->elapsed_ns}, *v = &view;
+	struct json_walk j = json_walk(report_program("quench-switch", result->elapsed_ns));
+	struct walk *w = &j.walk;
 
-	for (uint16_t port = 0; port < app->n_ports; port++)
-		json_array_append_new(ports, port_object(app->node, params, result, port));
-	json_object_set_new(o, "ports", ports);
-	report_set_u64(o, "fdb_entries", sw_fdb_entries(app->node));
-	json_object_set_new(o, "fdb", switch_fdb_object(app->node));
-	json_object_set_new(o, "router", switch_router_object(app->node));
-	for (uint32_t i = 0; i < params->tables.n_interfaces; i++)
-		json_array_append_new(interfaces, switch_interface_object(app->node, params, i));
-	json_object_set_new(o, "router_interfaces", interfaces);
-	switch_set_buffer(o, app->node, params);
-	return o;
+	walk_list(w, "ports");
+	for (uint16_t port = 0; port < app->n_ports; port++) {
+		walk_item(w, "ports");
+		walk_port(w, result, v, port);
+		walk_leave(w);
+	}
+	walk_number(w, WALK_KEY, "fdb_entries", "", sw_fdb_entries(app->node));
+	walk_enter(w, "fdb", "");
+	sw_walk_fdb(w, v);
+	walk_leave(w);
+	walk_enter(w, "router", "");
+	sw_walk_router(w, v);
+	walk_leave(w);
+	walk_list(w, "router_interfaces");
+	for (uint32_t i = 0; i < params->tables.n_interfaces; i++) {
+		walk_item(w, "router_interfaces");
+		switch_walk_interface(w, v, i);
+		walk_leave(w);
+	}
+	sw_walk_buffer(w, v);
+	return j.at;
 }

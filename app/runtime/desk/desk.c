@@ -14,8 +14,10 @@
 
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
+#include "ctl/output/json.h"
 #include "runtime/eal/tsc_clock.h"
 #include "runtime/notice/say.h"
+#include "tm/classes/qos_map.h"
 
 #define VERSION "2.0"
 /* Most arrays and objects within one another. */
@@ -303,12 +305,132 @@ params_schema(const struct desk_method *m)
 			 "required", required, "additionalProperties", 0);
 }
 
-static json_t *methods_reply(struct desk_call *call);
+/* The names of a result as a JSON Schema. */
+struct schema_walk {
+	struct json_walk json;
+	bool any_columns; /* a request may ask for some keys of a row */
+};
+
+static json_t *
+object_schema(void)
+{
+	return json_pack("{s:s, s:{}, s:[], s:b}", "type", "object", "properties", "required",
+			 "additionalProperties", 0);
+}
+
+static void
+require(const struct walk *w, json_t *object, const char *name)
+{
+	const struct schema_walk *s = (const struct schema_walk *)w;
+
+	if (!w->optional && !(s->any_columns && w->n > 0))
+		json_array_append_new(json_object_get(object, "required"), json_string(name));
+}
+
+static void
+schema_row(struct walk *w, const struct walk_row *row)
+{
+	static const char *const types[] = {
+		[WALK_NUMBER] = "[\"integer\"]",
+		[WALK_LIMIT] = "[\"integer\", \"string\"]",
+		[WALK_MAYBE] = "[\"integer\", \"null\"]",
+		[WALK_REAL] = "[\"number\"]",
+		[WALK_FLAG] = "[\"boolean\"]",
+		[WALK_TEXT] = "[\"string\"]",
+		[WALK_OBJECT] = "[\"object\"]",
+		[WALK_TEXTS] = "[\"array\"]",
+		[WALK_SIGNED] = "[\"integer\"]",
+	};
+	static const char *const kinds[] = {
+		[WALK_COUNTER] = "counter of ", [WALK_GAUGE] = "gauge of ",
+		[WALK_PEAK] = "gauge of ",      [WALK_KEY] = "key",
+		[WALK_PARAM] = "parameter",
+	};
+	json_t *object = ((struct schema_walk *)w)->json.at;
+	json_t *properties = json_object_get(object, "properties");
+	const char *n = strchr(row->name, 'N');
+
+	for (char prio = '0'; prio < '0' + (n == NULL ? 1 : TM_CLASSES); prio++) {
+		char name[WALK_NAME_CHARS], of[WALK_NAME_CHARS];
+
+		snprintf(name, sizeof(name), "%s", row->name);
+		if (n != NULL)
+			name[n - row->name] = prio;
+		if (json_object_get(properties, name) != NULL)
+			continue;
+		snprintf(of, sizeof(of), "%s%s", kinds[row->kind],
+			 row->kind < WALK_KEY ? w->object : "");
+		json_object_set_new(properties, name,
+				    json_pack("{s:o, s:s, s:s}", "type",
+					      json_loads(types[row->type], 0, NULL), "description",
+					      row->help, "$comment", of));
+		require(w, object, name);
+	}
+}
+
+static void
+schema_enter(struct walk *w, const char *member, bool in_list)
+{
+	struct json_walk *j = &((struct schema_walk *)w)->json;
+	json_t *properties = json_object_get(j->at, "properties");
+	json_t *there = json_object_get(properties, member), *inner;
+
+	j->outer[--w->n] = j->at;
+	if (there == NULL) {
+		inner = object_schema();
+		there = in_list ? json_pack("{s:s, s:o}", "type", "array", "items", inner) : inner;
+		json_object_set_new(properties, member, there);
+		require(w, j->at, member);
+	}
+	w->n++;
+	j->at = in_list ? json_object_get(there, "items") : there;
+}
+
+static json_t *
+result_schema(const struct desk_method *m)
+{
+	struct schema_walk s = {.json = json_walk(object_schema()),
+				.any_columns = find_param(m, "columns") != NULL};
+
+	s.json.walk.names_only = true;
+	s.json.walk.row = schema_row;
+	s.json.walk.enter = schema_enter;
+	s.json.walk.list = NULL;
+	m->result(&s.json.walk);
+	return s.json.at;
+}
+
+static desk_reply methods_reply, counters_reply, gauges_reply;
+
+static void
+methods_result(struct walk *w)
+{
+	walk_item(w, "rows");
+	walk_text(w, WALK_KEY, "name", "name of the method", NULL);
+	walk_text(w, WALK_KEY, "help", "what it returns or sets", NULL);
+	walk_object(w, "params", "JSON Schema of its parameters");
+	walk_object(w, "result", "JSON Schema of its result");
+	walk_leave(w);
+}
+
+static void
+catalogue_result(struct walk *w)
+{
+	walk_item(w, "rows");
+	walk_text(w, WALK_KEY, "object", "what the value is of", NULL);
+	walk_text(w, WALK_KEY, "name", "the key", NULL);
+	walk_text(w, WALK_KEY, "help", "its meaning", NULL);
+	walk_leave(w);
+}
 
 /* Methods of every program. */
 static const struct desk_method own_methods[] = {
-	{"methods", NULL, "Returns the methods, and the JSON Schema of their parameters",
-	 methods_reply},
+	{"methods", NULL,
+	 "Returns the methods, and the JSON Schemas of their parameters and results", methods_reply,
+	 methods_result},
+	{"counters", NULL, "Returns names and meanings of counters", counters_reply,
+	 catalogue_result},
+	{"gauges", NULL, "Returns names and meanings of gauges", gauges_reply, catalogue_result},
 };
 #define OWN_METHODS ARRAY_LEN(own_methods)
 
@@ -326,10 +448,60 @@ methods_reply(struct desk_call *call)
 	for (unsigned int i = 0; i < OWN_METHODS + call->desk->n_methods; i++) {
 		const struct desk_method *m = method_at(call->desk, i);
 
-		json_array_append_new(rows, json_pack("{s:s, s:s, s:o}", "name", m->name, "help",
-						      m->help, "params", params_schema(m)));
+		json_array_append_new(rows, json_pack("{s:s, s:s, s:o, s:o}", "name", m->name,
+						      "help", m->help, "params", params_schema(m),
+						      "result", result_schema(m)));
 	}
 	return json_pack("{s:o}", "rows", rows);
+}
+
+/* The counters, or the gauges, among the names of all results: each once. */
+struct catalogue_walk {
+	struct walk walk;
+	bool counters;
+	json_t *rows, *known; /* objects of names */
+};
+
+static void
+catalogue_row(struct walk *w, const struct walk_row *row)
+{
+	struct catalogue_walk *c = (struct catalogue_walk *)w;
+	char name[2 * WALK_NAME_CHARS];
+
+	if (row->kind >= WALK_KEY || (row->kind == WALK_COUNTER) != c->counters)
+		return;
+	snprintf(name, sizeof(name), "%s %s", w->object, row->name);
+	if (json_object_get(c->known, name) != NULL)
+		return;
+	json_object_set_new(c->known, name, json_true());
+	json_array_append_new(c->rows, json_pack("{s:s, s:s, s:s}", "object", w->object, "name",
+						 row->name, "help", row->help));
+}
+
+static json_t *
+catalogue(const struct desk_call *call, bool counters)
+{
+	struct catalogue_walk c = {.walk = {.row = catalogue_row, .names_only = true},
+				   .counters = counters,
+				   .rows = json_array(),
+				   .known = json_object()};
+
+	for (unsigned int i = 0; i < call->desk->n_methods; i++)
+		call->desk->methods[i].result(&c.walk);
+	json_decref(c.known);
+	return json_pack("{s:o}", "rows", c.rows);
+}
+
+static json_t *
+counters_reply(struct desk_call *call)
+{
+	return catalogue(call, true);
+}
+
+static json_t *
+gauges_reply(struct desk_call *call)
+{
+	return catalogue(call, false);
 }
 
 static const struct desk_method *
@@ -639,8 +811,13 @@ desk_list_add(struct desk_call *call, const struct desk_list *list, json_t *o)
 	i = max_u64(i, list->first);
 	end = min_u64(list->end, i + count);
 	for (; i < end; i++) {
-		json_t *row = list->row(call, list->arg, i);
+		json_t *row = json_object();
+		struct json_walk j = json_walk(row);
 
+		if (!list->row(&j.walk, call, list->arg, i)) {
+			json_decref(row);
+			row = NULL;
+		}
 		if (row != NULL && columns != NULL)
 			row = chosen_columns(call, row, columns);
 		if (row != NULL)
@@ -653,6 +830,21 @@ desk_list_add(struct desk_call *call, const struct desk_list *list, json_t *o)
 	}
 	json_object_set_new(o, "rows", rows);
 	return o;
+}
+
+void
+desk_rows_result(struct walk *w, desk_row *row)
+{
+	walk_item(w, "rows");
+	row(w, NULL, NULL, 0);
+	walk_leave(w);
+}
+
+void
+desk_list_result(struct walk *w, desk_row *row)
+{
+	walk_number(w, WALK_KEY, "total", "number of all rows", 0);
+	desk_rows_result(w, row);
 }
 
 json_t *

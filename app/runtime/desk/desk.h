@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/field/walk.h"
 #include "runtime/desk/active_config.h"
 #include "runtime/desk/desk_socket.h"
 
@@ -56,11 +57,15 @@ struct desk_call {
 /* @return the result, owned by the caller, or NULL with code, error and expected filled in. */
 typedef json_t *desk_reply(struct desk_call *call);
 
+/* Walks over the names of a result. */
+typedef void desk_result(struct walk *w);
+
 struct desk_method {
 	const char *name;
 	const struct desk_param *params; /* NULL: none */
 	const char *help;                /* begins with "Returns" or "Sets" */
 	desk_reply *reply;
+	desk_result *result;
 };
 
 struct desk {
@@ -130,11 +135,13 @@ const char *desk_word(const struct desk_call *call, const char *name, char digit
  */
 char *desk_words(struct desk_call *call, const char *name, char between);
 
+/* @param call  NULL with names_only. @return false: no row has this number. */
+typedef bool desk_row(struct walk *w, struct desk_call *call, void *arg, uint64_t number);
+
 /* A list of rows with numbers from first to end - 1; some numbers may have no row. */
 struct desk_list {
 	uint64_t first, end;
-	/* Called in ascending order. @return NULL: no row has this number. */
-	json_t *(*row)(struct desk_call *call, void *arg, uint64_t number);
+	desk_row *row; /* called in ascending order */
 	void *arg;
 };
 
@@ -159,5 +166,8 @@ json_t *desk_list_add(struct desk_call *call, const struct desk_list *list, json
 
 /** The same, to an object with the total number of rows, which is end. */
 json_t *desk_list_reply(struct desk_call *call, const struct desk_list *list);
+/** The names of the one and of the other. */
+void desk_rows_result(struct walk *w, desk_row *row);
+void desk_list_result(struct walk *w, desk_row *row);
 
 #endif

@@ -99,6 +99,13 @@ start(struct desk_call *call, char *words)
 			 interface_name(call->desk->app, order.port));
 }
 
+void
+capture_result(struct walk *w)
+{
+	walk_text(w, WALK_KEY, "socket", "stream socket that sends pcapng to one client", NULL);
+	walk_text(w, WALK_KEY, "interface", "name of the port, or else of its device", NULL);
+}
+
 json_t *
 capture_reply(struct desk_call *call)
 {

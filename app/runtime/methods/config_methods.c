@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/numbers/units.h"
+#include "ctl/output/json.h"
 #include "runtime/notice/say.h"
 
 /* Longest text of a log line about a change. */
@@ -14,23 +15,25 @@
 /* Room for the largest members, a FIELD_STR or a map. */
 #define MEMBER_BYTES 256
 
-static json_t *
-change_row(const struct config_change *change)
+/* @param c  NULL with names_only. */
+static void
+walk_change(struct walk *w, const struct config_change *c)
 {
-	json_t *row = json_object();
-
-	json_object_set_new(row, "section", json_string(change->section));
-	json_object_set_new(row, "key",
-			    json_string(change->field == NULL ? "" : change->field->name));
-	json_object_set_new(row, "from", json_string(change->from));
-	json_object_set_new(row, "to", json_string(change->to));
-	return row;
+	WALK(text, w, KEY, "section", "section of the file", c->section);
+	WALK(text, w, KEY, "key", "the key; empty: the section itself was added or removed",
+	     c->field == NULL ? "" : c->field->name);
+	WALK(text, w, KEY, "from", "value before, or in the file", c->from);
+	WALK(text, w, KEY, "to", "value in force", c->to);
 }
 
 static void
 keep_change(void *rows, const struct config_change *change)
 {
-	json_array_append_new(rows, change_row(change));
+	json_t *row = json_object();
+	struct json_walk j = json_walk(row);
+
+	walk_change(&j.walk, change);
+	json_array_append_new(rows, row);
 }
 
 static void
@@ -64,6 +67,47 @@ say_change(const struct active_config_request *r, uint64_t n)
 	say_event(false, command, "%s%s: %" PRIu64 " keys changed;", command, text, n);
 }
 
+/* @param out  NULL with names_only. */
+static void
+walk_outcome(struct walk *w, uint64_t changed, const struct active_config_outcome *out)
+{
+	walk_number(w, WALK_KEY, "changed", "number of changed keys", changed);
+	WALK(flag, w, KEY, "in_force", "whether all lcores have the change; false: it is pending",
+	     out->in_force);
+	WALK(number, w, KEY, "waited_us", "time waited for the lcores", out->waited_ns / NS_PER_US);
+}
+
+void
+config_change_result(struct walk *w)
+{
+	walk_outcome(w, 0, NULL);
+	walk_texts(w, "warnings", "warnings about the configuration, as of --check-config");
+	walk_item(w, "rows");
+	walk_change(w, NULL);
+	walk_leave(w);
+}
+
+void
+config_changes_result(struct walk *w)
+{
+	walk_number(w, WALK_KEY, "total", "number of keys", 0);
+	walk_item(w, "rows");
+	walk_change(w, NULL);
+	walk_leave(w);
+}
+
+void
+config_result(struct walk *w)
+{
+	walk_item(w, "rows");
+	walk_text(w, WALK_KEY, "section", "section of the file; [pg P|N] is group N of port P",
+		  NULL);
+	walk_text(w, WALK_KEY, "key", "a key that differs from its default", NULL);
+	walk_text(w, WALK_KEY, "value", "value in force", NULL);
+	walk_flag(w, WALK_KEY, "live", "whether it can change while the program runs", false);
+	walk_leave(w);
+}
+
 static json_t *
 change_reply(struct desk_call *call, struct active_config_request request)
 {
@@ -83,12 +127,11 @@ change_reply(struct desk_call *call, struct active_config_request request)
 		if (rc == -ETIMEDOUT || rc == -ESHUTDOWN)
 			call->code = DESK_NO_ANSWER;
 	} else {
+		struct json_walk j;
+
 		o = json_object();
-		json_object_set_new(o, "changed",
-				    json_integer((json_int_t)(json_array_size(rows))));
-		json_object_set_new(o, "in_force", json_boolean(out.in_force));
-		json_object_set_new(o, "waited_us",
-				    json_integer((json_int_t)(out.waited_ns / NS_PER_US)));
+		j = json_walk(o);
+		walk_outcome(&j.walk, json_array_size(rows), &out);
 		json_object_set(o, "warnings", warnings);
 		json_object_set(o, "rows", rows);
 		say_change(&request, json_array_size(rows));

@@ -3,20 +3,34 @@
 
 #include <rte_mempool.h>
 
-/* clang-format off */
-const struct meaning mempool_meanings[] = {
-	{"mbufs", "mbufs of the pool"},
-	{"in_use", "mbufs of the pool that hold a frame or wait in a device"},
-	{0},
-};
-/* clang-format on */
+#include "ctl/output/json.h"
+
+static void
+walk_pool(struct walk *w, const struct rte_mempool *pool)
+{
+	w->object = "mempool";
+	WALK(text, w, KEY, "pool", "name of the pool", pool->name);
+	WALK(number, w, GAUGE, "mbufs", "mbufs of the pool", pool->size);
+	WALK(number, w, GAUGE, "in_use", "mbufs of the pool that hold a frame or wait in a device",
+	     rte_mempool_in_use_count(pool));
+}
+
+void
+mempools_result(struct walk *w)
+{
+	walk_item(w, "rows");
+	walk_pool(w, NULL);
+	walk_leave(w);
+}
 
 static void
 add_pool(struct rte_mempool *pool, void *rows)
 {
-	json_array_append_new(rows, json_pack("{s:s, s:I, s:I}", "pool", pool->name, "mbufs",
-					      (json_int_t)pool->size, "in_use",
-					      (json_int_t)rte_mempool_in_use_count(pool)));
+	json_t *o = json_object();
+	struct json_walk j = json_walk(o);
+
+	walk_pool(&j.walk, pool);
+	json_array_append_new(rows, o);
 }
 
 json_t *

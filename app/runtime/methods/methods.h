@@ -4,9 +4,9 @@
 #define QUENCH_APP_RUNTIME_METHODS_METHODS_H
 
 #include "runtime/desk/desk.h"
-#include "runtime/report/catalogue.h"
 
 /* Show and change the configuration of a program with a struct active_config. */
+desk_result config_change_result, config_result, config_changes_result;
 desk_reply config_reload_reply, config_set_reply, config_reply, config_changes_reply;
 
 /** Reply of a program's own method that removes sections, one name a line. The program has an
@@ -18,33 +18,32 @@ extern const struct desk_param config_file_params[], config_set_params[];
 /* Rows for a program's table of methods. */
 /* clang-format off */
 #define CONFIG_METHODS                                                                               \
-	{"reload", config_file_params, "Sets the configuration to that of the file", config_reload_reply}, \
-	{"set", config_set_params, "Sets keys of the configuration, all or none", config_set_reply}, \
-	{"config", NULL, "Returns active keys that differ from the defaults", config_reply},         \
-	{"config_changes", NULL, "Returns active keys that differ from the file", config_changes_reply}
+	{"reload", config_file_params, "Sets the configuration to that of the file", config_reload_reply, config_change_result}, \
+	{"set", config_set_params, "Sets keys of the configuration, all or none", config_set_reply, config_change_result}, \
+	{"config", NULL, "Returns active keys that differ from the defaults", config_reply, config_result}, \
+	{"config_changes", NULL, "Returns active keys that differ from the file", config_changes_reply, config_changes_result}
 /* clang-format on */
 
 /* Begin a capture of a port (runtime/capture/capture.h). */
 desk_reply capture_reply;
+desk_result capture_result;
 
 extern const struct desk_param capture_params_of_method[];
 
 /* A row for a program's table of methods. */
 /* clang-format off */
 #define CAPTURE_METHOD                                                                               \
-	{"capture", capture_params_of_method, "Returns the socket of a capture of a port", capture_reply}
+	{"capture", capture_params_of_method, "Returns the socket of a capture of a port", capture_reply, capture_result}
 /* clang-format on */
 
-/* Mbufs in use of each pool, which shows leaks. */
-extern const struct meaning mempool_meanings[];
-
 /**
- * Rows of pool, mbufs and in_use.
+ * Mbufs in use of each pool, which shows leaks: rows of pool, mbufs and in_use.
  *
  * in_use is the pool's size less the mbufs in its ring and in the caches of all lcores. It is
  * exact while the lcores are idle. Otherwise, the error is the number of mbufs that move while it
  * is read.
  */
-json_t *mempools_reply(struct desk_call *call);
+desk_reply mempools_reply;
+desk_result mempools_result;
 
 #endif

@@ -9,50 +9,106 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/threads/counter.h"
-
 #define LAYOUT (JSON_INDENT(2) | JSON_PRESERVE_ORDER)
+
+static json_t *
+value_of(const struct walk_row *row)
+{
+	if (row->type == WALK_MAYBE && row->text != NULL)
+		return json_null();
+	if (row->type == WALK_TEXT || row->text != NULL)
+		return json_string(row->text);
+	if (row->type == WALK_FLAG)
+		return json_boolean(row->number != 0);
+	if (row->type == WALK_REAL)
+		return json_real(row->real);
+	return json_integer((json_int_t)row->number);
+}
+
+void
+json_walk_row(struct walk *w, const struct walk_row *row)
+{
+	json_object_set_new(((struct json_walk *)w)->at, row->name, value_of(row));
+}
+
+static void
+add_row(struct walk *w, const struct walk_row *row)
+{
+	json_t *at = ((struct json_walk *)w)->at;
+	struct walk_row sum = *row;
+
+	sum.number += (uint64_t)json_integer_value(json_object_get(at, row->name));
+	json_object_set_new(at, row->name, value_of(&sum));
+}
+
+static void
+set_list(struct walk *w, const char *member)
+{
+	json_t *at = ((struct json_walk *)w)->at;
+
+	if (json_object_get(at, member) == NULL)
+		json_object_set_new(at, member, json_array());
+}
+
+static void
+enter(struct walk *w, const char *member, bool in_list)
+{
+	struct json_walk *j = (struct json_walk *)w;
+	json_t *to = in_list ? NULL : json_object_get(j->at, member);
+
+	if (to == NULL) {
+		to = json_object();
+		if (in_list) {
+			set_list(w, member);
+			json_array_append_new(json_object_get(j->at, member), to);
+		} else {
+			json_object_set_new(j->at, member, to);
+		}
+	}
+	j->outer[w->n - 1] = j->at;
+	j->at = to;
+}
+
+static void
+leave(struct walk *w)
+{
+	struct json_walk *j = (struct json_walk *)w;
+
+	j->at = j->outer[w->n];
+}
+
+struct json_walk
+json_walk(json_t *object)
+{
+	return (struct json_walk){
+		.walk = {.row = json_walk_row, .enter = enter, .leave = leave, .list = set_list},
+		.at = object};
+}
+
+struct json_walk
+json_walk_sum(json_t *object)
+{
+	struct json_walk j = json_walk(object);
+
+	j.walk.row = add_row;
+	return j;
+}
 
 void
 json_set_counters(json_t *object, const struct counter_field *fields, unsigned int n,
 		  const void *stats)
 {
-	for (unsigned int i = 0; i < n; i++) {
-		const void *counter = (const char *)stats + fields[i].offset;
+	struct json_walk j = json_walk(object);
 
-		json_object_set_new(object, fields[i].name,
-				    json_integer((json_int_t)counter_read(counter)));
-	}
-}
-
-static json_t *
-field_value(const struct field *field, const void *params)
-{
-	char text[FIELD_TEXT_SIZE];
-
-	switch (field->type) {
-	case FIELD_BOOL:
-		return json_boolean(*(const bool *)((const char *)params + field->offset));
-	case FIELD_U8:
-	case FIELD_U16:
-	case FIELD_U32:
-		return json_integer((json_int_t)field_number(field, params));
-	case FIELD_U64:
-		if (field_number(field, params) <= INT64_MAX)
-			return json_integer((json_int_t)field_number(field, params));
-		break;
-	default:
-		break;
-	}
-	field_format(field, params, text, sizeof(text));
-	return json_string(text);
+	walk_counters(&j.walk, WALK_COUNTER, fields, n, stats);
 }
 
 void
 json_set_fields(json_t *object, const struct field *fields, unsigned int n, const void *params)
 {
-	for (unsigned int i = 0; i < n; i++)
-		json_object_set_new(object, fields[i].name, field_value(&fields[i], params));
+	struct json_walk j = json_walk(object);
+
+	walk_fields(&j.walk, WALK_PARAM, fields, n, params);
 }
 
 /* Write the document and flush. A full disk causes an error at the flush at the latest. */

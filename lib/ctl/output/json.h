@@ -8,7 +8,19 @@
 
 #include <jansson.h>
 
-#include "base/field/field.h"
+#include "base/field/walk.h"
+
+/* A visitor that sets members of an object; objects and lists that are entered become members. */
+struct json_walk {
+	struct walk walk;
+	json_t *at, *outer[WALK_DEPTH];
+};
+
+struct json_walk json_walk(json_t *object);
+/** Adds to the numbers that the object has. */
+struct json_walk json_walk_sum(json_t *object);
+/** Its row(), for a visitor that changes rows first. */
+void json_walk_row(struct walk *w, const struct walk_row *row);
 
 /** Set one key of object for each counter of a stats struct; another thread may be writing it. */
 void json_set_counters(json_t *object, const struct counter_field *fields, unsigned int n,

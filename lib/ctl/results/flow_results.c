@@ -105,43 +105,62 @@ times_csv_rows(FILE *out, const char *flow, const struct nic_times *times,
 	hist_rows(out, flow, "one_way_ns", &pacing->one_way_ns);
 }
 
-/* Keys of one histogram: PREFIX_mean SUFFIX and so on, values divided by scale if that is not 1. */
+/*
+ * One histogram: PREFIX_mean SUFFIX and so on; values are divided by scale if that is not 1, and
+ * are of the text.
+ */
 static void
-set_hist(json_t *o, const char *prefix, const char *suffix, const struct hist *h, double scale)
+walk_hist(struct walk *w, const char *prefix, const char *suffix, const char *of,
+	  const struct hist *h, double scale)
 {
 	const struct {
-		const char *name;
+		const char *name, *help;
 		uint64_t value;
 	} rows[] = {
-		{"mean", hist_mean(h)},           {"p50", hist_quantile(h, 50)},
-		{"p95", hist_quantile(h, 95)},    {"p99", hist_quantile(h, 99)},
-		{"p999", hist_quantile(h, 99.9)}, {"max", h->max},
+		{"mean", "mean", hist_mean(h)},
+		{"p50", "median", hist_quantile(h, 50)},
+		{"p95", "95th percentile", hist_quantile(h, 95)},
+		{"p99", "99th percentile", hist_quantile(h, 99)},
+		{"p999", "99.9th percentile", hist_quantile(h, 99.9)},
+		{"max", "maximum", h->max},
 	};
 
 	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
-		char key[64];
+		char key[64], help[160] = "";
 
 		snprintf(key, sizeof(key), "%s_%s%s", prefix, rows[i].name, suffix);
-		json_object_set_new(o, key,
-				    scale > 1 ? json_real((double)rows[i].value / scale)
-					      : json_integer((json_int_t)rows[i].value));
+		if (w->names_only)
+			snprintf(help, sizeof(help), "%s, %s since the start", of, rows[i].help);
+		if (scale > 1)
+			walk_real(w, WALK_GAUGE, key, help, (double)rows[i].value / scale);
+		else
+			walk_number(w, WALK_GAUGE, key, help, rows[i].value);
 	}
 }
 
 void
-json_set_times(json_t *o, const struct nic_times *times)
+walk_times(struct walk *w, const struct nic_times *times)
 {
 	const struct nic_times *t = times != NULL ? times : &no_times;
 
-	json_object_set_new(o, "completions", json_integer((json_int_t)t->completion_ns.count));
-	set_hist(o, "completion", "_ns", &t->completion_ns, 1);
-	json_object_set_new(o, "waited_messages", json_integer((json_int_t)t->waited));
-	json_object_set_new(o, "slowdowns", json_integer((json_int_t)t->slowdown_milli.count));
-	json_object_set_new(o, "ideal_from", json_string(ideal_words[t->ideal_from]));
-	set_hist(o, "slowdown", "", &t->slowdown_milli, 1000);
-	json_object_set_new(o, "rtt_samples", json_integer((json_int_t)t->rtt_ns.count));
-	json_object_set_new(o, "rtt_min_ns", json_integer((json_int_t)t->least_rtt_ns));
-	set_hist(o, "rtt", "_ns", &t->rtt_ns, 1);
+	walk_number(w, WALK_COUNTER, "completions", "messages whose completion time was measured",
+		    t->completion_ns.count);
+	walk_hist(w, "completion", "_ns", "time from a message's start to its completion",
+		  &t->completion_ns, 1);
+	walk_number(w, WALK_COUNTER, "waited_messages",
+		    "messages of an open loop that found the previous one of their QP unsent",
+		    t->waited);
+	walk_number(w, WALK_COUNTER, "slowdowns", "messages whose slowdown is known",
+		    t->slowdown_milli.count);
+	walk_text(w, WALK_KEY, "ideal_from",
+		  "source of the ideal time: path, base_rtt_ns or rtt_min_ns",
+		  ideal_words[t->ideal_from]);
+	walk_hist(w, "slowdown", "", "completion time divided by the ideal time (of ideal_from)",
+		  &t->slowdown_milli, 1000);
+	walk_number(w, WALK_COUNTER, "rtt_samples", "round-trip times measured", t->rtt_ns.count);
+	walk_number(w, WALK_GAUGE, "rtt_min_ns", "shortest round-trip time measured",
+		    t->least_rtt_ns);
+	walk_hist(w, "rtt", "_ns", "round-trip time", &t->rtt_ns, 1);
 }
 
 const char *
@@ -162,29 +181,34 @@ slowdown_base(const struct nic_times *times)
 	return ideal_words[times->ideal_from];
 }
 
-static void
-set_count(json_t *o, const char *key, const struct hist *h)
-{
-	json_object_set_new(o, key, json_integer((json_int_t)h->count));
-}
-
 void
-json_set_pacing(json_t *o, const struct nic_pacing *pacing)
+walk_pacing(struct walk *w, const struct nic_pacing *pacing)
 {
-	uint32_t has = pacing != NULL ? pacing->has : 0;
+	static const struct nic_pacing none;
+	const struct nic_pacing *p = pacing != NULL ? pacing : &none;
+	const uint32_t has = w->names_only ? UINT32_MAX : p->has;
 
+	w->optional = true;
 	if (has & NIC_PACING_JITTER) {
-		set_count(o, "paced_gaps", &pacing->jitter_ns);
-		json_object_set_new(o, "paced_rate_error_ppm",
-				    json_integer(nic_pacing_error_ppm(pacing)));
-		set_hist(o, "jitter", "_ns", &pacing->jitter_ns, 1);
+		walk_number(w, WALK_GAUGE, "paced_gaps", "gaps measured between paced packets",
+			    p->jitter_ns.count);
+		WALK(signed, w, GAUGE, "paced_rate_error_ppm",
+		     "relative error of the rate over the measured gaps", nic_pacing_error_ppm(p));
+		walk_hist(w, "jitter", "_ns", "difference between a gap and its nominal length",
+			  &p->jitter_ns, 1);
 	}
 	if (has & NIC_PACING_BURSTS) {
-		set_count(o, "burst_gaps", &pacing->burst_gap_ns);
-		set_hist(o, "burst_gap", "_ns", &pacing->burst_gap_ns, 1);
+		walk_number(w, WALK_GAUGE, "burst_gaps",
+			    "gaps measured between bursts that arrived", p->burst_gap_ns.count);
+		walk_hist(w, "burst_gap", "_ns", "gap between two bursts of a QP that arrived",
+			  &p->burst_gap_ns, 1);
 	}
 	if (has & NIC_PACING_ONE_WAY) {
-		set_count(o, "one_way_samples", &pacing->one_way_ns);
-		set_hist(o, "one_way", "_ns", &pacing->one_way_ns, 1);
+		walk_number(w, WALK_GAUGE, "one_way_samples", "one-way times measured",
+			    p->one_way_ns.count);
+		walk_hist(w, "one_way", "_ns",
+			  "time from the sender to the receiver of a message's last packet",
+			  &p->one_way_ns, 1);
 	}
+	w->optional = false;
 }

@@ -6,10 +6,10 @@
 #ifndef QUENCH_CTL_RESULTS_FLOW_RESULTS_H
 #define QUENCH_CTL_RESULTS_FLOW_RESULTS_H
 
-#include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/field/walk.h"
 #include "nic/observe/flow_info.h"
 
 #define SLOWDOWN_CHARS 24
@@ -39,10 +39,10 @@ void times_csv_rows(FILE *out, const char *flow, const struct nic_times *times,
 		    const struct nic_pacing *pacing);
 
 /**
- * Set completions, completion_*_ns, slowdowns, ideal_from, slowdown_*, rtt_samples, rtt_*_ns; all
+ * completions, completion_*_ns, slowdowns, ideal_from, slowdown_*, rtt_samples, rtt_*_ns; all
  * numbers are zero if times is NULL. Without samples a quantile is 0.
  */
-void json_set_times(json_t *object, const struct nic_times *times);
+void walk_times(struct walk *w, const struct nic_times *times);
 
 /** A quantile of the slowdown in two digits, or "-" if there is none. @return text. */
 const char *slowdown_text(const struct nic_times *times, double pct, char text[SLOWDOWN_CHARS]);
@@ -51,9 +51,9 @@ const char *slowdown_text(const struct nic_times *times, double pct, char text[S
 const char *slowdown_base(const struct nic_times *times);
 
 /**
- * Set what is measured of paced_gaps, paced_rate_error_ppm, jitter_*_ns; burst_gaps,
- * burst_gap_*_ns; one_way_samples, one_way_*_ns. Nothing if pacing is NULL.
+ * What is measured of paced_gaps, paced_rate_error_ppm, jitter_*_ns; burst_gaps, burst_gap_*_ns;
+ * one_way_samples, one_way_*_ns. Nothing if pacing is NULL.
  */
-void json_set_pacing(json_t *object, const struct nic_pacing *pacing);
+void walk_pacing(struct walk *w, const struct nic_pacing *pacing);
 
 #endif

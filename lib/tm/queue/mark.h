@@ -26,10 +26,8 @@ extern const char *const mark_words[];
 /** By enum mark_scheme; NULL for MARK_WRED. */
 extern const struct mark_ops *const mark_schemes[MARK_SCHEMES];
 
-/* The tables of each scheme. */
-#define MARK(id, word)                                                                             \
-	FIELD_TABLE(word##_fields);                                                                \
-	COUNTER_TABLE(word##_counters);
+/* The keys of each scheme. */
+#define MARK(id, word) FIELD_TABLE(word##_fields);
 #include "tm/queue/mark_table.h"
 #undef MARK
 

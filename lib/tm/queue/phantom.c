@@ -49,11 +49,11 @@ const struct field phantom_fields[] = {
 };
 const unsigned int phantom_fields_n = ARRAY_LEN(phantom_fields);
 
-const struct counter_field phantom_counters[] = {
+static const struct counter_field phantom_counters[] = {
 	COUNTER_FIELD(struct phantom_counts, phantom_over_packets,
 		      "frames that met a phantom queue above phantom_threshold_bytes, ECT or not"),
 };
-const unsigned int phantom_counters_n = ARRAY_LEN(phantom_counters);
+static const unsigned int phantom_counters_n = ARRAY_LEN(phantom_counters);
 
 static void
 drain(struct phantom_state *s, uint64_t drain_bps, uint64_t now_ns)

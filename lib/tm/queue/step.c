@@ -29,11 +29,11 @@ const struct field step_fields[] = {
 };
 const unsigned int step_fields_n = ARRAY_LEN(step_fields);
 
-const struct counter_field step_counters[] = {
+static const struct counter_field step_counters[] = {
 	COUNTER_FIELD(struct step_counts, step_over_packets,
 		      "frames that met more than step_threshold_bytes, ECT or not"),
 };
-const unsigned int step_counters_n = ARRAY_LEN(step_counters);
+static const unsigned int step_counters_n = ARRAY_LEN(step_counters);
 
 static bool
 step_hit(const void *params, void *state, void *counts, uint64_t rate_bps,

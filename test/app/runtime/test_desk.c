@@ -107,14 +107,30 @@ shapes(struct desk_call *call)
 			 "a \"b\"", "nothing", "drops", "mtu", 7, "queues", "queue", 0, "queue");
 }
 
-static json_t *
-list_row(struct desk_call *call, void *arg, uint64_t i)
+static bool
+list_row(struct walk *w, struct desk_call *call, void *arg, uint64_t i)
 {
 	(void)call;
 	(void)arg;
-	return i % 3 == 2
-		       ? NULL
-		       : json_pack("{s:I, s:s}", "i", (json_int_t)i, "odd", i % 2 ? "yes" : "no");
+	walk_number(w, WALK_GAUGE, "i", "number of the row", i);
+	walk_text(w, WALK_KEY, "odd", "yes or no", i % 2 ? "yes" : "no");
+	return i % 3 != 2;
+}
+
+static void
+list_result(struct walk *w)
+{
+	w->object = "list";
+	desk_list_result(w, list_row);
+	w->optional = true;
+	walk_number(w, WALK_COUNTER, "rx_prioN_pause", "pauses", 0);
+	w->optional = false;
+}
+
+static void
+no_result(struct walk *w)
+{
+	(void)w;
 }
 
 static json_t *
@@ -175,11 +191,11 @@ static const struct desk_param all_params[] = {
 };
 
 static const struct desk_method methods[] = {
-	{"shapes", NULL, "Returns all kinds", shapes},
-	{"list", list_params, "Returns rows", list},
-	{"large", NULL, "Returns much", large},
-	{"params", all_params, "Returns its parameters", params_back},
-	{"on_main", NULL, "Returns what the main lcore says", on_main},
+	{"shapes", NULL, "Returns all kinds", shapes, no_result},
+	{"list", list_params, "Returns rows", list, list_result},
+	{"large", NULL, "Returns much", large, no_result},
+	{"params", all_params, "Returns its parameters", params_back, no_result},
+	{"on_main", NULL, "Returns what the main lcore says", on_main, no_result},
 };
 
 static struct desk desk = {.name = "test", .methods = methods, .n_methods = ARRAY_LEN(methods)};

@@ -338,7 +338,7 @@ change(void *arg)
 	return NULL;
 }
 
-/* As quench-switch's telemetry does (app/runtime/report/switch_json.c). */
+/* As the front desk of quench-switch does (lib/switch/sw_walk.c). */
 static uint64_t
 read_port(const struct crew *c, uint16_t port)
 {

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Walks over the values of objects: counters, gauges, and the keys that tell objects apart, each
+ * with its name and its help. One function walks each kind of object. The visitor decides what
+ * becomes of a value: a row of a CSV file, a member of a JSON object, a sum, a line of a reference.
+ *
+ * With names_only, a walk visits every name that an object of its kind may have, reads nothing, and
+ * takes NULL as the object. Then N in a name stands for a priority: rx_prioN_pause.
+ */
+#ifndef QUENCH_BASE_FIELD_WALK_H
+#define QUENCH_BASE_FIELD_WALK_H
+
+#include "base/field/field.h"
+
+enum walk_kind {
+	WALK_COUNTER, /* never decreases; has a sum over objects */
+	WALK_GAUGE,
+	WALK_PEAK,  /* a gauge: the highest value since the last clear */
+	WALK_KEY,   /* tells objects apart, or belongs to an answer alone */
+	WALK_PARAM, /* repeats a key of the configuration */
+};
+
+enum walk_type {
+	WALK_NUMBER,
+	WALK_LIMIT, /* a number, or a text such as "never" */
+	WALK_MAYBE, /* a number, or nothing: null */
+	WALK_SIGNED,
+	WALK_REAL,
+	WALK_FLAG,
+	WALK_TEXT,
+	WALK_OBJECT, /* any object; with names_only alone */
+	WALK_TEXTS,  /* a list of texts; with names_only alone */
+};
+
+struct walk_row {
+	const char *name, *help;
+	enum walk_kind kind;
+	enum walk_type type;
+	uint64_t number;  /* WALK_NUMBER, WALK_FLAG; WALK_SIGNED: as int64_t */
+	double real;      /* WALK_REAL */
+	const char *text; /* WALK_TEXT; WALK_LIMIT, WALK_MAYBE: NULL for a number */
+	bool optional;    /* an object may lack it */
+};
+
+#define WALK_DEPTH 4
+/* Room for a group and the name of a row. */
+#define WALK_NAME_CHARS 128u
+
+/* A visitor is a struct that begins with this one. */
+struct walk {
+	void (*row)(struct walk *w, const struct walk_row *row);
+	/* An object within the object, or one of a list. NULL: groups tell them apart. */
+	void (*enter)(struct walk *w, const char *member, bool in_list);
+	void (*leave)(struct walk *w);
+	void (*list)(struct walk *w, const char *member);
+	bool names_only, optional;
+	const char *object; /* the word of metrics for what is being walked over */
+	char group[96];     /* begins the name of a row if names alone are not unique: "queue3/" */
+	unsigned int n, cut[WALK_DEPTH]; /* lengths of group outside of the present object */
+};
+
+/** Enter a member that is an object; group is what its rows begin with. */
+void walk_enter(struct walk *w, const char *member, const char *group);
+/** There is a list, which may have no object. */
+void walk_list(struct walk *w, const char *list);
+/** Enter the next object of a list; with a group, or without. */
+void walk_item(struct walk *w, const char *list);
+void walk_enter_item(struct walk *w, const char *list, const char *group, ...)
+	__attribute__((format(printf, 3, 4)));
+void walk_leave(struct walk *w);
+
+void walk_number(struct walk *w, enum walk_kind kind, const char *name, const char *help,
+		 uint64_t value);
+void walk_signed(struct walk *w, enum walk_kind kind, const char *name, const char *help,
+		 int64_t value);
+void walk_real(struct walk *w, enum walk_kind kind, const char *name, const char *help,
+	       double value);
+void walk_flag(struct walk *w, enum walk_kind kind, const char *name, const char *help, bool value);
+void walk_text(struct walk *w, enum walk_kind kind, const char *name, const char *help,
+	       const char *value);
+
+/** A number, or a text if that is not NULL. */
+void walk_limit(struct walk *w, enum walk_kind kind, const char *name, const char *help,
+		uint64_t value, const char *text);
+/** A number, or null. */
+void walk_maybe(struct walk *w, enum walk_kind kind, const char *name, const char *help,
+		uint64_t value, bool is_null);
+
+/** A member that is an object of any keys, or a list of texts; with names_only alone. */
+void walk_object(struct walk *w, const char *name, const char *help);
+void walk_texts(struct walk *w, const char *name, const char *help);
+
+/* The same for an expression, which is not evaluated if names alone are wanted. */
+#define WALK(type, w, kind, name, help, value)                                                     \
+	walk_##type(w, WALK_##kind, name, help, (w)->names_only ? 0 : (value))
+
+/** The counters of a table; stats is NULL with names_only. Another thread may be writing them. */
+void walk_counters(struct walk *w, enum walk_kind kind, const struct counter_field *fields,
+		   unsigned int n, const void *stats);
+
+/** The parameters of a table: numbers and switches, which are of that kind, and texts. */
+void walk_fields(struct walk *w, enum walk_kind kind, const struct field *fields, unsigned int n,
+		 const void *params);
+
+#endif
