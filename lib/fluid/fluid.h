@@ -95,4 +95,24 @@ struct fluid_class_point {
 int fluid_fixed_point(const struct fluid_params *params, struct fluid_point *of_queues,
 		      struct fluid_class_point *of_classes);
 
+/* How far a queue's control loop is from oscillation about its fixed point. */
+struct fluid_margin {
+	/* above 0: a disturbance dies away; below 0: the queue oscillates */
+	double phase_deg;
+	double crossover_hz; /* frequency at which the gain of the open loop is 1 */
+};
+
+/**
+ * Phase margin of equations 5 to 9, linearised at the fixed point, with the loop delay (CoNEXT
+ * 2016, section 3 and appendix A).
+ *
+ * @param of_queues, of_classes  from fluid_fixed_point()
+ * @return false: there is none. The fixed point is not on the slope, or it is not the loop of equal
+ *         flows through one full queue: flows differ in rate, packet or loop delay, pass another
+ *         queue that marks, or are limited by a cap, an uplink or the line rate.
+ */
+bool fluid_phase_margin(const struct fluid_params *params, const struct fluid_point *of_queues,
+			const struct fluid_class_point *of_classes, uint32_t queue,
+			struct fluid_margin *out);
+
 #endif

@@ -65,6 +65,65 @@ def fixed_point(lab, config):
         expect(not point["interior"] and point["queue_bytes"] == 200_000 and point["mark_probability"] > 0.01, f"N 16: {point}")
 
 
+def worked_margin(flows, delay_s, mark):
+    """
+    Phase margin in degrees and crossover in Hz, by numpy, from the equations: events of SIGCOMM 2015 (7) to (9), with exact derivatives by complex
+    steps; states alpha, R_T and R_C in packets per second, and the queue in bytes. The loop is cut at the sending rate.
+    """
+    import numpy as np  # only this case needs it
+    packet, link, tau, tau_alpha, timer, byte_counter, f, g = 8 * 1106, 40e9, 50e-6, 55e-6, 55e-6, 10e6 / 1106, 5, 1 / 256
+    rate, additive = link / packet / flows, 40e6 / packet
+
+    def events(p, r):
+        unmarked = np.log1p(-p)
+        rises = [r * p / np.expm1(-n * unmarked) for n in (byte_counter, timer * r)]
+        late = [rise * np.exp(f * n * unmarked) for rise, n in zip(rises, (byte_counter, timer * r))]
+        return np.array([-np.expm1(tau * r * unmarked) / tau, -np.expm1(tau_alpha * r * unmarked), sum(rises), sum(late)])
+
+    cuts, alpha, rises, late = events(mark, rate)
+    gap = additive * late / cuts
+    # The fixed point is that of the equations: increases and cuts of R_C are equal. The last packet of a message is shorter, on average by 0.2 B.
+    expect(abs(gap / 2 * rises / (rate * alpha / 2 * cuts) - 1) < 2e-3, f"{flows} flows: {mark} is not p*")
+
+    def forced(of_events):
+        by_cuts, by_alpha, by_rises, by_late = of_events
+        return np.array([g / tau_alpha * by_alpha, additive * by_late - gap * by_cuts, gap / 2 * by_rises - rate * alpha / 2 * by_cuts])
+
+    step = 1e-30
+    by_mark, by_rate = (forced(events(*at).imag / step) for at in ((mark + 1j * step, rate), (mark, rate + 1j * step)))
+    system = np.array([[-g / tau_alpha, 0, 0], [0, -cuts, cuts], [-rate / 2 * cuts, rises / 2, -rises / 2 - alpha / 2 * cuts]])
+    marks = flows * 1086 * 0.01 / 195e3  # per second, by a change of each rate of a packet per second
+    omegas = np.geomspace(30, 1e6, 30_000)
+    loops = np.array([-np.exp(-1j * w * delay_s) * np.linalg.solve(1j * w * np.eye(3) - system, by_rate + by_mark * marks / (1j * w))[2] for w in omegas])
+    gains, phases = np.log(abs(loops)), np.unwrap(np.angle(loops))
+    phases -= 2 * np.pi * (phases[0] > 0)
+    at = np.flatnonzero(np.diff(np.sign(gains)))
+    margins = 180 + np.degrees(phases[at])
+    return margins.min(), omegas[at[margins.argmin()]] / (2 * np.pi)
+
+
+def margin(lab, config):
+    """The phase margin is that of an independent computation; its sign is that of CoNEXT 2016; there is none where flows differ."""
+    signs = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for n in (2, 4, 10, 64):
+            for delay in ("1us", "12us", "21us"):
+                # The slope goes on to p = 1: 64 flows need 6.5 %.
+                r = results(lab, "--fluid", "--duration", "1ms", "--set", "fabric.measure_from_ns=0", "--set", "wred.Pmax=100%", "--set", "wred.Kmax=19505KB",
+                            changed(config, folder, {**incast(n), ("fabric", "link_delay_ns"): delay}))["fluid"]
+                point, loop_ns = r["queues"][0]["fixed_point"], r["flows"][0]["loop_delay_ns"]
+                degrees, hertz = worked_margin(n, loop_ns / 1e9, point["mark_probability"])
+                print(f"N {n}, loop of {loop_ns / 1e3:.1f} us: {point['phase_margin_deg']:.2f} degrees at {point['crossover_hz']:.0f} Hz, by numpy {degrees:.2f} at {hertz:.0f}")
+                expect(abs(point["phase_margin_deg"] - degrees) < 0.05, f"N {n}, {delay}: {point}, expected {degrees}")
+                near(point["crossover_hz"], hertz, 2e-3, f"N {n}, {delay}: crossover")
+                signs[n, delay] = point["phase_margin_deg"] > 0
+        expect([signs[n, "21us"] for n in (2, 4, 10, 64)] == [True, False, False, True] and all(signs[n, "1us"] for n in (2, 4, 10, 64)), f"{signs}")
+        # A table for people, and none where p* is above Pmax.
+        for n, shown in ((4, r"s1 port 4 queue 3 +0\.2087 +45\.\d+ +1\d\.\d "), (20, r"s1 port 20 queue 3 +1\.58\d\d +200\.00 +- ")):
+            done = run(lab, "--fluid", "--duration", "1ms", "--set", "fabric.measure_from_ns=0", changed(config, folder, incast(n)))
+            expect(re.search(shown, done.stdout), f"N {n}: {done.stdout}")
+
+
 def translation(lab, config):
     """What of the file reaches the model."""
     with tempfile.TemporaryDirectory() as folder:
@@ -290,4 +349,4 @@ def loop_delay(lab, config):
 
 
 if __name__ == "__main__":
-    with_config(fixed_point, translation, switches, ends, bounded, refused, outputs, slopes, loop_delay)
+    with_config(fixed_point, margin, translation, switches, ends, bounded, refused, outputs, slopes, loop_delay)

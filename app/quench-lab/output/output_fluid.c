@@ -166,6 +166,18 @@ flow_object(const struct lab_fluid *fluid, const struct fluid_net_flow *f)
 	return o;
 }
 
+static void
+set_margin(json_t *point, const struct fluid_net_queue *q)
+{
+	if (q->has_margin) {
+		set_real(point, "phase_margin_deg", q->margin.phase_deg);
+		set_real(point, "crossover_hz", q->margin.crossover_hz);
+	} else {
+		json_object_set_new(point, "phase_margin_deg", json_null());
+		json_object_set_new(point, "crossover_hz", json_null());
+	}
+}
+
 static json_t *
 queue_object(const struct lab_fluid *fluid, const struct fluid_net_queue *q)
 {
@@ -177,6 +189,7 @@ queue_object(const struct lab_fluid *fluid, const struct fluid_net_queue *q)
 	json_object_set_new(point, "interior", json_boolean(q->point.interior));
 	set_real(point, "mark_probability", q->point.mark);
 	set_integer(point, "queue_bytes", q->point.queue_bytes);
+	set_margin(point, q);
 	json_object_set_new(point, "note",
 			    notes[q->end] != NULL ? json_string(notes[q->end]) : json_null());
 	json_object_set_new(o, "fixed_point", point);
@@ -229,9 +242,9 @@ queue_table(FILE *out, const struct lab_fluid *fluid)
 	uint32_t left_out = 0;
 	bool noted[ARRAY_LEN(notes)] = {false};
 
-	fprintf(out, "\n%-24s %9s %9s %9s %9s %9s\n", "fluid model, queue", "p*", "queue*", "mean",
-		"least", "most");
-	fprintf(out, "%-24s %9s %9s %9s %9s %9s\n", "", "%", "KB", "KB", "KB", "KB");
+	fprintf(out, "\n%-24s %9s %9s %9s %9s %9s %9s\n", "fluid model, queue", "p*", "queue*",
+		"margin", "mean", "least", "most");
+	fprintf(out, "%-24s %9s %9s %9s %9s %9s %9s\n", "", "%", "KB", "degrees", "KB", "KB", "KB");
 	for (uint32_t i = 0; i < fluid_net_queue_count(fluid->net); i++) {
 		const struct fluid_net_queue *q = fluid_net_queue(fluid->net, i);
 		char name[48];
@@ -244,6 +257,10 @@ queue_table(FILE *out, const struct lab_fluid *fluid)
 			 q->queue);
 		fprintf(out, "%-24s %9.4f %9.2f", name, q->point.mark * 100,
 			q->point.queue_bytes / 1e3);
+		if (q->has_margin)
+			fprintf(out, " %9.1f", q->margin.phase_deg);
+		else
+			fprintf(out, " %9s", "-");
 		if (fluid->ran)
 			fprintf(out, " %9.2f %9.2f %9.2f", q->mean_bytes / 1e3, q->min_bytes / 1e3,
 				q->max_bytes / 1e3);

@@ -62,6 +62,8 @@ struct fluid_net_queue {
 	uint8_t queue;
 	enum fluid_net_end end;
 	struct fluid_point point;
+	bool has_margin;
+	struct fluid_margin margin;
 	double bytes, mark;                      /* present values */
 	double mean_bytes, min_bytes, max_bytes; /* over the measured window */
 };

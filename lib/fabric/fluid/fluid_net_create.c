@@ -142,6 +142,8 @@ find_points(struct fluid_net *net)
 	for (uint32_t q = 0; q < net->params.n_queues; q++) {
 		net->queues[q].point = net->queue_points[q];
 		net->queues[q].end = end_of(net, q);
+		net->queues[q].has_margin = fluid_phase_margin(
+			&net->params, net->queue_points, net->points, q, &net->queues[q].margin);
 	}
 	for (uint32_t i = 0; i < net->n_flows; i++)
 		net->flows[i].point = flow_point(net, &net->flows[i]);

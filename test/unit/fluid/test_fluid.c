@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "unit/cases.h"
+#include "base/numbers/array.h"
 #include "base/numbers/units.h"
 #include "fluid/fluid.h"
 
@@ -282,6 +283,86 @@ set_way(uint32_t class, uint32_t first, uint32_t second, bool both)
 	if (both)
 		hops[params.n_hops++] = (struct fluid_hop){second, CABLE_NS, LOOP_NS};
 	params.n_classes = params.n_uplinks = class + 1;
+}
+
+static bool
+margin_of(uint32_t n, uint64_t loop_ns, struct fluid_margin *margin)
+{
+	struct fluid_class_point points[3];
+	struct fluid_point point;
+
+	classes[0].hosts = n;
+	hops[0].loop_delay_ns = loop_ns;
+	assert_int_equal(fluid_fixed_point(&params, &point, points), 0);
+	return fluid_phase_margin(&params, &point, points, 0, margin);
+}
+
+/* Stable with 2 and with 64 flows and not with 10, as CoNEXT'16 says; and so with its cures. */
+TEST(queue_swings_where_the_phase_margin_is_negative_and_nowhere_else)
+{
+	static const struct {
+		uint32_t flows;
+		uint64_t loop_us;
+		bool enqueue, calm; /* calm: R_AI of 10 Mb/s */
+	} rows[] = {
+		{2, 85, false, false},  {10, 85, false, false}, {64, 85, false, false},
+		{10, 50, false, false}, {10, 50, true, false},  {10, 85, false, true},
+		{2, 120, false, false}, {10, 5, false, false},
+	};
+	unsigned int swinging = 0;
+
+	wred.green_max_threshold_bytes = 5000 + 100 * UINT64_C(195000);
+	wred.green_drop_probability_ppm = 1000000;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		uint64_t loop_ns = rows[i].loop_us * NS_PER_US;
+		struct fluid_margin margin;
+		struct swing s;
+
+		queues[0].mark_at_enqueue = rows[i].enqueue;
+		params.rp.rp_ai_rate_bps = rows[i].calm ? 10 * MBPS : 40 * MBPS;
+		assert_true(margin_of(rows[i].flows, loop_ns, &margin));
+		s = queue_swing(rows[i].flows, loop_ns);
+		print_message("  margin %.2f degrees at %.0f Hz\n", margin.phase_deg,
+			      margin.crossover_hz);
+		assert_int_equal(s.most - s.least > 0.2 * s.mean, margin.phase_deg < 0);
+		swinging += margin.phase_deg < 0;
+	}
+	assert_int_equal(swinging, 3);
+}
+
+TEST(margin_is_of_equal_flows_through_one_full_queue)
+{
+	struct fluid_class_point flows[3];
+	struct fluid_margin margin, split;
+	struct fluid_point points[2];
+
+	assert_true(margin_of(4, LOOP_NS, &margin));
+	/* 2 and 2 of the same kind are 4. */
+	params.n_classes = params.n_hops = 2;
+	classes[1].hosts = 2;
+	assert_true(margin_of(2, LOOP_NS, &split));
+	assert_true(fabs(split.phase_deg - margin.phase_deg) < 1e-3);
+	/* Others have another delay, or a cap. */
+	hops[1].loop_delay_ns = 2 * LOOP_NS;
+	assert_false(margin_of(2, LOOP_NS, &split));
+	hops[1].loop_delay_ns = LOOP_NS;
+	classes[1].cap_bps = GBPS;
+	assert_false(margin_of(2, LOOP_NS, &split));
+	params.n_classes = params.n_hops = 1;
+	/* p* above Pmax, and a link that is not full */
+	assert_false(margin_of(20, LOOP_NS, &split));
+	classes[0].cap_bps = GBPS;
+	assert_false(margin_of(4, LOOP_NS, &split));
+	classes[0].cap_bps = 40 * GBPS;
+	/* the parking lot */
+	params.n_queues = 2;
+	params.n_hops = 0;
+	classes[0].hosts = classes[1].hosts = 1;
+	set_way(0, 0, 1, true);
+	set_way(1, 0, 0, false);
+	set_way(2, 1, 0, false);
+	assert_int_equal(fluid_fixed_point(&params, points, flows), 0);
+	assert_false(fluid_phase_margin(&params, points, flows, 0, &split));
 }
 
 /* A flow that is marked in two queues, and one beside it in each: the parking lot. */
