@@ -11,6 +11,7 @@ from report.html import STYLE, digits, plain, table
 STYLE_HERE = """
 blockquote { margin: .5rem 0; padding: .1rem 1rem; border-left: 4px solid var(--link); background: var(--faint); max-width: 58rem }
 p { max-width: 58rem }
+sup { line-height: 0 }
 h2 { display: flex; flex-wrap: wrap; gap: .2rem .8rem; align-items: baseline }
 .verdict { font-size: .85rem; font-weight: 600; padding: .05rem .6rem; border-radius: 1rem; white-space: nowrap; border: 1px solid currentColor }
 .agrees { color: #00624a }
@@ -22,6 +23,8 @@ h2 { display: flex; flex-wrap: wrap; gap: .2rem .8rem; align-items: baseline }
 table.rows td { white-space: normal; vertical-align: top }
 table.rows td:nth-child(1) { min-width: 13rem }
 table.rows td:nth-child(n + 2) { text-align: right; min-width: 5.5rem }
+@media (max-width: 40rem) { table.rows { font-size: .82rem } table.rows td:nth-child(1) { min-width: 7.5rem } table.rows td:nth-child(n + 2) { min-width: 4rem }
+  table.rows th, table.rows td { padding-right: .5rem } table.rows th:nth-child(4), table.rows td:nth-child(4) { display: none } }
 .overview { list-style: none; padding: 0; margin: 1rem 0 }
 .overview li { display: grid; grid-template-columns: 6.5rem 15rem 1fr max-content; gap: .1rem 1rem; padding: .35rem 0; border-bottom: 1px solid var(--faint); align-items: baseline }
 .overview small { color: var(--soft); font-size: .88rem }
@@ -68,7 +71,7 @@ def overview(judged):
 
 
 def rows(compared):
-    return table(("", "paper", "quench-lab", "agrees", ""),
+    return table(("", "paper", "quench-lab", "agrees if", ""),
                  [(escape(row.what), published(row), f"<b>{value(check)}</b>", escape(check.tolerance()), page.verdict(check.holds())) for row, check in compared], "rows")
 
 

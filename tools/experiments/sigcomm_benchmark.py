@@ -306,8 +306,8 @@ BY_DEGREE = Experiment(
     check=check_degree,
     plots={"spines": (draw_spines, "XOFF, refresh and XON frames that the ports of a spine received, over the whole run."),
            "throughput": (draw_degrees, "Payload rates. Dashed: the link of the rebuild's receiver, divided equally among the rebuild's flows and the one pair that ends there.")},
-    findings="Spines receive most frames with a rebuild from few hosts, not from many: once nearly all uplinks are paused all the time, the paused ports "
-             "send less, so that fewer changes of state remain to be signalled.",
+    findings="Spines receive most frames with a rebuild from few hosts, not from many: we suppose that ports which are paused all the time change their "
+             "state less often.",
 )
 
 THRESHOLDS = Experiment(
@@ -324,7 +324,7 @@ THRESHOLDS = Experiment(
     check=check_thresholds,
     plots={"configurations": (draw_thresholds, "Payload rates. Wrong thresholds: a static PFC threshold of 24.5 KB, and marking from 122 KB on.")},
     findings="Without PFC, nothing is lost as long as the class may use all 12 MB of a switch: a QP keeps its rate from message to message, so that few "
-             "start at line rate at a time. Loss begins at 1 MB. With 400 KB, go-back-N resends more than it delivers, and nobody gets anything.",
+             "start at line rate at a time. Loss begins between 3 MB and 1 MB. With 400 KB, go-back-N resends more than it delivers, and nobody gets anything.",
 )
 
 EXPERIMENTS = (BENCHMARK, BY_DEGREE, THRESHOLDS)
@@ -343,8 +343,8 @@ FIGURES = (
         ),
         plots=("spines",),
         verdict=IN_SHAPE,
-        because="The lab's rebuild never ends and users always have a message ready (ours). So uplinks are paused nearly all the time already at degree 6, and "
-                "more hosts do not add frames.",
+        because="The lab's rebuild never ends and users always have a message ready (ours). With ten hosts, most uplinks are paused all the "
+                "time, and we suppose that ports at a standstill change their state less often.",
     ),
     Figure(
         number="Figure 16",
