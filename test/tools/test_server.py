@@ -3,7 +3,11 @@
 """The HTTP server of quenchctl and quench-otg beside clients that are silent, slow, many or wrong."""
 import contextlib
 import http.client
+import pathlib
 import socket
+import ssl
+import subprocess
+import tempfile
 import threading
 import unittest
 
@@ -30,11 +34,13 @@ class Handler(server.Handler):
 
 
 class Case(unittest.TestCase):
+    scheme, context = "http", None
+
     def setUp(self):
-        self.server = server.Server(("127.0.0.1", 0), Handler, LIMITS)
+        self.server = server.Server(("127.0.0.1", 0), Handler, LIMITS, self.context)
         self.server.go_on = threading.Event()
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
-        self.host = self.server.url.removeprefix("http://")
+        self.host = self.server.url.removeprefix(f"{self.scheme}://")
         self.sockets = []
 
     def tearDown(self):
@@ -46,12 +52,18 @@ class Case(unittest.TestCase):
 
     def connect(self, data=b""):
         host, port = self.host.split(":")
-        self.sockets.append(socket.create_connection((host, int(port)), timeout=PATIENCE_S))
+        self.sockets.append(self.secure(socket.create_connection((host, int(port)), timeout=PATIENCE_S)))
         self.sockets[-1].sendall(data)
         return self.sockets[-1]
 
+    def secure(self, connection):
+        return connection
+
+    def client(self):
+        return http.client.HTTPConnection(self.host, timeout=PATIENCE_S)
+
     def ask(self, method="GET", path="/", body=None, announced=None, **headers):
-        connection = http.client.HTTPConnection(self.host, timeout=PATIENCE_S)
+        connection = self.client()
         connection.putrequest(method, path, skip_host="Host" in headers)
         for name, value in headers.items():
             connection.putheader(name.replace("_", "-"), value)
@@ -67,11 +79,11 @@ class Case(unittest.TestCase):
             return reply.status, reply.read()
 
     def post(self, body=b"{}", announced=None, **headers):
-        return self.ask("POST", "/", body, announced, **{"Origin": f"http://{self.host}", "Content_Type": "application/json", "token": "secret", **headers})
+        return self.ask("POST", "/", body, announced, **{"Origin": f"{self.scheme}://{self.host}", "Content_Type": "application/json", "token": "secret", **headers})
 
     def head(self, path):
         """Of a body of 100 bytes."""
-        lines = (f"POST {path} HTTP/1.1", f"Host: {self.host}", f"Origin: http://{self.host}", "Content-Type: application/json", "token: secret", "Content-Length: 100")
+        lines = (f"POST {path} HTTP/1.1", f"Host: {self.host}", f"Origin: {self.scheme}://{self.host}", "Content-Type: application/json", "token: secret", "Content-Length: 100")
         return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
     def eventually_served(self):
@@ -80,7 +92,7 @@ class Case(unittest.TestCase):
             try:
                 if self.ask() == (200, b"hello"):
                     return
-            except ConnectionError:
+            except (ConnectionError, ssl.SSLError):
                 pass
         self.fail("nobody is served")
 
@@ -88,13 +100,19 @@ class Case(unittest.TestCase):
         try:
             while s.recv(1 << 20):
                 pass
-        except ConnectionError:
+        except (ConnectionError, ssl.SSLError):
             pass
 
     def test_who_says_nothing_or_half_a_request_is_cut_off(self):
         for data in (b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\nX: "):
             self.ends(self.connect(data))
         self.assertGreaterEqual(self.server.counts.closed_slow, 3)
+
+    def test_who_was_served_and_says_no_more_is_cut_off(self):
+        """Its next request would have no answer: a client that keeps connections must see that this one has ended."""
+        s = self.connect(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        self.assertTrue(s.recv(1))
+        self.ends(s)
 
     def test_who_does_not_read_is_cut_off_and_others_are_served(self):
         s = self.connect(b"GET /big HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -139,7 +157,7 @@ class Case(unittest.TestCase):
                                   (415, {"Content_Type": "text/plain;application/json"}), (401, {"token": "wrong"}), (401, {"token": "\xe9"})):
             self.assertEqual(self.post(announced=90, **headers)[0], expected, headers)
         self.assertEqual(self.post(b"x" * 101)[0], 413)
-        self.assertEqual(self.ask("POST", Origin=f"http://{self.host}", Content_Type="application/json", Transfer_Encoding="chunked")[0], 411)
+        self.assertEqual(self.ask("POST", Origin=f"{self.scheme}://{self.host}", Content_Type="application/json", Transfer_Encoding="chunked")[0], 411)
         self.assertEqual(self.post(), (200, b"{}"))
 
     def test_a_request_has_an_end(self):
@@ -151,6 +169,28 @@ class Case(unittest.TestCase):
             self.assertEqual(server.split_address(text), expected)
         for text in ("", ":1", "nowhere:1", f"{LOOPBACK}:{1 << 16}", f"{LOOPBACK}:-1", "9880x", "127.0.0.1", "[::1:1"):
             self.assertRaises(ValueError, server.split_address, text)
+
+
+class Secure(Case):
+    """The same over TLS, whose connection is another object than the one that was accepted."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        key, cert = (pathlib.Path(folder.name) / name for name in ("key.pem", "cert.pem"))
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=localhost"],
+                       check=True, capture_output=True)
+        cls.scheme, cls.context = "https", ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        cls.context.load_cert_chain(cert, key)
+        cls.trusting = ssl.create_default_context(cafile=cert)
+        cls.trusting.check_hostname = False
+
+    def secure(self, connection):
+        return self.trusting.wrap_socket(connection)
+
+    def client(self):
+        return http.client.HTTPSConnection(self.host, timeout=PATIENCE_S, context=self.trusting)
 
 
 if __name__ == "__main__":

@@ -100,7 +100,8 @@ def open_secret(path: str | os.PathLike[str], also: int = 0) -> IO[str]:
 class Place:
     """A connection."""
 
-    def __init__(self, refused: bool) -> None:
+    def __init__(self, connection: socket.socket, refused: bool) -> None:
+        self.connection = connection  # with TLS another object than the one that was accepted, which has no descriptor any more
         self.refused = refused  # it came while all others were busy
         self.since_s = time.monotonic()
         self.busy = False
@@ -131,6 +132,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.request.settimeout(self.server.limits.patience_s)
             self.request = self.server.context.wrap_socket(self.request, server_side=True)
             self.request.settimeout(None)
+            self.server.secured(self.place, self.request)
         super().setup()
 
     def answer(self) -> None:
@@ -282,20 +284,30 @@ class Server(http.server.ThreadingHTTPServer):
         # Not HTTPServer's, which asks a DNS for our name.
         http.server.socketserver.TCPServer.server_bind(self)  # type: ignore[attr-defined]
 
-    def end(self, connection: socket.socket, place: Place) -> None:
+    def secured(self, place: Place, connection: socket.socket) -> None:
+        with self.lock:
+            place.connection = connection
+            if place.ended:  # during the handshake
+                self.shut(place)
+
+    @staticmethod
+    def shut(place: Place) -> None:
+        with contextlib.suppress(OSError):
+            # Not SSLSocket's, which takes TLS away from the thread that reads.
+            socket.socket.shutdown(place.connection, socket.SHUT_RDWR)
+
+    def end(self, place: Place) -> None:
         """With the lock held."""
         place.ended = True
         self.counts.closed_slow += 1
-        with contextlib.suppress(OSError):
-            connection.shutdown(socket.SHUT_RDWR)
+        self.shut(place)
 
     def make_room(self) -> bool:
         """End the connection that has been idle for longest. With the lock held. False: all are busy."""
-        idle = [(place.since_s, connection) for connection, place in self.places.items() if not place.busy and not place.ended]
+        idle = [place for place in self.places.values() if not place.busy and not place.ended]
         if not idle:
             return False
-        connection = min(idle, key=lambda one: one[0])[1]
-        self.end(connection, self.places[connection])
+        self.end(min(idle, key=lambda one: one.since_s))
         return True
 
     def hold(self, place: Place, more_bytes: int) -> bool:
@@ -303,11 +315,10 @@ class Server(http.server.ThreadingHTTPServer):
         with self.lock:
             place.held_bytes += more_bytes
             while sum(one.held_bytes for one in self.places.values() if not one.ended) > self.limits.all_bodies_bytes:
-                others = [(one.held_bytes, connection) for connection, one in self.places.items() if one is not place and not (one.busy or one.ended)]
-                if not any(held for held, _ in others):
+                others = [one for one in self.places.values() if one is not place and not (one.busy or one.ended)]
+                if not any(one.held_bytes for one in others):
                     return False
-                connection = max(others, key=lambda one: one[0])[1]
-                self.end(connection, self.places[connection])
+                self.end(max(others, key=lambda one: one.held_bytes))
         return True
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -316,7 +327,7 @@ class Server(http.server.ThreadingHTTPServer):
             refused = there >= self.limits.clients and not self.make_room()
             full = len(self.places) >= 2 * self.limits.clients + REFUSED
             if not full:
-                self.places[request] = Place(refused)
+                self.places[request] = Place(request, refused)
         if full:
             self.counts.refused_clients += 1
             self.shutdown_request(request)
@@ -325,17 +336,17 @@ class Server(http.server.ThreadingHTTPServer):
 
     def shutdown_request(self, request: Any) -> None:
         with self.lock:
-            self.places.pop(request, None)
-        super().shutdown_request(request)
+            place = self.places.pop(request, None)
+        super().shutdown_request(place.connection if place else request)
 
     def end_slow_ones(self) -> None:
         while True:
             time.sleep(TICK_S)
             now_s = time.monotonic()
             with self.lock:
-                for connection, place in self.places.items():
+                for place in self.places.values():
                     if not place.ended and now_s - place.since_s >= (self.limits.answer_s if place.busy else self.limits.patience_s):
-                        self.end(connection, place)
+                        self.end(place)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that went away, or spoke no TLS, is no news."""
