@@ -64,4 +64,4 @@ def loop_nic(me, peer, requester, **keys):
 
 def memif(role, wire, work, port_number=0):
     """A device at an end of a wire. Rings of 128 frames: what waits in a ring is beyond the reach of marking and pause."""
-    return f"net_memif{port_number},role={role},id=0,socket={work}/wire{wire}.sock,socket-abstract=no,rsize=7"
+    return f"net_memif{port_number},role={role},id=0,socket={work}/wire{wire}.sock,socket-abstract=no,rsize=7,bsize=10240"

@@ -107,7 +107,7 @@ class Loop:
         self.rss = {}
 
     def memif(self, role, wire, number=0):
-        return f"net_memif{number},role={role},id=0,socket={self.work}/wire{wire}.sock,socket-abstract=no,rsize=8"
+        return f"net_memif{number},role={role},id=0,socket={self.work}/wire{wire}.sock,socket-abstract=no,rsize=8,bsize=10240"
 
     def write(self, name, text):
         path = self.work / f"{name}.ini"

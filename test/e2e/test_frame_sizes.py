@@ -145,7 +145,7 @@ def refused(work, what, hosts, ring, *expected):
 
 
 def jumbo(work, hosts):
-    """The recipe of doc/ports.md, over two switches and net_memif between them, whose buffers have 2048 bytes."""
+    """The recipe of doc/ports.md, over two switches and net_memif between them."""
     joint = [memif(role, 0, work) for role in ("server", "client")]
     switches = [Switch(work, f"jumbo{i}", 9018, af_packet(0, host, JUMBO_RING), joint[i]) for i, host in enumerate(hosts)]
     for switch in switches:

@@ -5,6 +5,7 @@
 On net_ring a NIC hears itself, so each QP's peer may be on the other lcore; over memif two processes of two lcores
 each meet; net_pcap has one transmit queue, so one lcore polls.
 """
+import re
 import csv
 import signal
 
@@ -89,6 +90,11 @@ def over_memif(work, more=""):
         text = config(*args, more)
         return text.replace("64KB", "64KB\nmtu_bytes = 4096") if more == APART else text
 
+    if more == APART:
+        for role in ("server", "client"):
+            small = start(work, "small", end(2, 1, [("a", 17, False, 0, 9)]), three(memif(role).replace(",bsize=8192", "")))
+            check_equal(f"memif, {role}: frames beyond its buffers are refused", small.wait_end(), 2)
+            check("the line names the argument", re.search(r"net_memif0: bsize = 2048: expected at least \d+ at both ends", small.err()), small.err())
     receiver = start(work, "receiver", end(2, 1, [("a", 17, False, 0, 9)]), three(memif("server")))
     receiver.wait_started()
     sender = start(work, "sender", end(1, 2, [("a", 17, True, 30, 9)]), three(memif("client"), first=1),

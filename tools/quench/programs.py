@@ -38,13 +38,13 @@ def text(value: Value) -> str:
 class Cable:
     """A cable of shared memory (memif) between two programs: pass .server to the program that starts first, and .client to the other.
 
-    Its rings have 2^7 frames, because what waits in a ring is beyond the reach of marking and pause. The socket is in a temporary folder.
+    Its rings have 2^7 frames, because what waits in a ring is beyond the reach of marking and pause. A frame fits into one buffer. The socket is in a temporary folder.
     """
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="quench-cable-")
         number = next(_numbers)
-        server, client = (f"net_memif{number}{end},role={role},id=0,socket={self._folder.name}/s,socket-abstract=no,rsize=7"
+        server, client = (f"net_memif{number}{end},role={role},id=0,socket={self._folder.name}/s,socket-abstract=no,rsize=7,bsize=10240"
                           for end, role in (("s", "server"), ("c", "client")))
         self.server: str = server
         self.client: str = client

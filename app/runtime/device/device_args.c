@@ -8,6 +8,7 @@
 #include <rte_dev.h>
 #include <rte_devargs.h>
 #include <rte_ethdev.h>
+#include <rte_ether.h>
 
 const char *
 device_args(const struct rte_eth_dev_info *info)
@@ -73,6 +74,20 @@ device_slots_for(uint32_t frame_bytes)
 	while (s.blocksz % PAGE_BYTES != 0)
 		s.blocksz += s.framesz;
 	return s;
+}
+
+/* The driver's own bsize. */
+#define DEFAULT_BSIZE 2048u
+
+uint32_t
+device_memif_frame(const struct rte_eth_dev_info *info)
+{
+	uint32_t bsize;
+
+	if (strcmp(info->driver_name, "net_memif") != 0)
+		return 0;
+	bsize = device_args_number(device_args(info), "bsize", DEFAULT_BSIZE);
+	return bsize <= RTE_VLAN_HLEN ? 1 : bsize - RTE_VLAN_HLEN;
 }
 
 uint32_t

@@ -32,6 +32,14 @@ uint32_t device_whole_frame(uint32_t framesz);
 struct device_slots device_slots_for(uint32_t frame_bytes);
 
 /**
+ * Longest frame, without FCS and tag, that a net_memif device sends in one buffer of its rings
+ * (bsize, which both ends need); 0: another driver. The driver sends a longer one in several
+ * buffers, also if the ring has no room for all of them, and then the receiver reads the rest of
+ * the ring again and again as if it were new.
+ */
+uint32_t device_memif_frame(const struct rte_eth_dev_info *info);
+
+/**
  * Largest framesz of a net_af_packet device whose frames fit into mbufs with this data room: the
  * driver copies a slot of the ring without its header.
  */

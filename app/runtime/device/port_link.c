@@ -4,6 +4,7 @@
 #include <rte_ethdev.h>
 
 #include "base/numbers/units.h"
+#include "runtime/device/device_args.h"
 #include "runtime/device/kernel_interface.h"
 #include "runtime/device/port_device.h"
 #include "runtime/notice/say.h"
@@ -36,6 +37,16 @@ kernel_knows_better(struct port_link *link, uint16_t ethdev, bool *up)
 	return kernel_interface_running(name, up);
 }
 
+static void
+limit_memif(struct port_link *link, uint16_t ethdev)
+{
+	struct rte_eth_dev_info info;
+
+	if (rte_eth_dev_info_get(ethdev, &info) == 0)
+		atomic_store_explicit(&link->most_bytes, device_memif_frame(&info),
+				      memory_order_relaxed);
+}
+
 /* @return 0, or -errno: the device cannot tell. */
 static int
 ask(struct port_link *link, uint16_t ethdev, bool *up)
@@ -45,6 +56,7 @@ ask(struct port_link *link, uint16_t ethdev, bool *up)
 
 	if (kernel_knows_better(link, ethdev, up))
 		return 0;
+	limit_memif(link, ethdev);
 	rc = rte_eth_link_get_nowait(ethdev, &seen);
 	*up = seen.link_status != RTE_ETH_LINK_DOWN;
 	return rc;

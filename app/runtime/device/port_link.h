@@ -15,8 +15,8 @@
 struct port_link {
 	atomic_bool down;
 	/*
-	 * Longest frame, without FCS and tag, that the interface of a net_af_packet device sends:
-	 * the kernel drops longer ones, and counts none. 0: the device takes any.
+	 * Longest frame, without FCS and tag, that the device sends; 0: any. The kernel drops
+	 * longer ones of net_af_packet, and counts none; net_memif: device_memif_frame().
 	 */
 	atomic_uint most_bytes;
 	/* control thread only */

@@ -190,9 +190,20 @@ set_mtu(uint16_t ethdev, const struct port_params *params, const struct rte_eth_
 		warn_of_mtu(ethdev, name, params->largest_frame);
 		return 0;
 	}
-	/* It reports 1514, and takes all frames: long ones use several of its buffers. */
-	if (strcmp(info->driver_name, "net_memif") == 0)
+	/* It reports 1514, and takes what fits into its buffers. */
+	if (device_memif_frame(info) >= params->largest_frame)
 		return 0;
+	if (device_memif_frame(info) > 0) {
+		if (!params->must_fit)
+			return 0; /* longer frames are dropped as device_mtu */
+		say_error(
+			"%s: bsize = %u: expected at least %u at both ends, since the "
+			"configuration has frames of %u bytes: the driver repeats and loses frames "
+			"of several buffers",
+			port_name(ethdev), device_memif_frame(info) + RTE_VLAN_HLEN,
+			params->largest_frame + RTE_VLAN_HLEN, params->largest_frame);
+		return APP_BAD_USAGE;
+	}
 	if (!params->must_fit || port_is_virtual(info)) {
 		say_warning("%s: the device reports a largest frame of %u bytes, but the "
 			    "configuration has %u bytes",
