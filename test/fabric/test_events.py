@@ -386,7 +386,9 @@ def refused(program, folder):
                         (event("x", "1us", "link_down", node="s1", port=3), ("[event x]", "port = 3")),
                         (event("x", "1us", "link_down", node="s1", port="s1"), ("[event x]", "port = s1")),
                         (event("x", "0", "dump"), ("[event x]", "at_ns = 0")),
-                        (event("x", "1us", "explode"), ("[event x]", "explode"))):
+                        (event("x", "1us", "explode"), ("[event x]", "explode")),
+                        (event("x", "1us", "dump", host="4"), ("[event x] host = 4: expected a known key, such as node = h4",)),
+                        ("[record r]\nswitch = s1\n", ("[record r] switch = s1: expected a known key, such as node = s1",))):
         done = run(program, scenario(folder, {}, IDLE + rest))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and all(w in done.stderr for w in words),
                f"{rest!r}: {done.returncode}, {done.stderr}")

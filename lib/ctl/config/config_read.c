@@ -2,7 +2,9 @@
 /* Read keys through field tables, from a file and from the config_set() layers over it. */
 #include "ctl/config/config.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -360,6 +362,28 @@ nearest_key(struct nearest *best, const struct reader *r)
 	}
 }
 
+/*
+ * The name of a section's node, of somebody who wrote what the node is: host = 4 for node = h4.
+ * @return whether there is such a key.
+ */
+static bool
+is_node(const struct read_section *read, const struct config_entry *entry, char *text, size_t size)
+{
+	const bool host = strcmp(entry->name, "host") == 0;
+	const bool number = isdigit((unsigned char)entry->value[0]);
+	const struct field_alias *alias;
+
+	if (!host && strcmp(entry->name, "switch") != 0)
+		return false;
+	for (unsigned int i = 0; read && i < read->n; i++) {
+		if (!field_find(read->readers[i].fields, read->readers[i].n, "node", &alias))
+			continue;
+		snprintf(text, size, "node = %s%s", !number ? "" : host ? "h" : "s", entry->value);
+		return true;
+	}
+	return false;
+}
+
 static int
 finish_key(const struct config *cfg, const char *section, const struct config_entry *entry,
 	   struct config_error *err)
@@ -367,11 +391,14 @@ finish_key(const struct config *cfg, const char *section, const struct config_en
 	const struct read_section *read = find_read(cfg, section);
 	struct nearest best = {.wanted = entry->name};
 	const struct field_alias *alias;
+	char node[64];
 
 	for (unsigned int i = 0; read && i < read->n; i++)
 		if (field_find(read->readers[i].fields, read->readers[i].n, entry->name, &alias))
 			return 0;
-	for (unsigned int i = 0; read && i < read->n; i++)
+	if (is_node(read, entry, node, sizeof(node)))
+		best.name = node;
+	for (unsigned int i = 0; read && i < read->n && best.name == NULL; i++)
 		nearest_key(&best, &read->readers[i]);
 	config_error_at(err, cfg->path, line_of(cfg, entry->line),
 			" [%s] %s = %s: expected a known key%s%s", section, entry->name,
