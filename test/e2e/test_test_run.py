@@ -215,6 +215,8 @@ switch = off
     (work / "foreign.ini").write_text(text)
     done = run_with_traffic(work, "foreign.ini", "--on", "ports", out="foreign")
     check_equal("a foreign switch", (done.returncode, done.stderr), (0, ""))
+    nic = (work / "foreign/ports/h1.ini").read_text()
+    check("bursts of programs that share CPUs, unless the file says otherwise", "shaper_burst_ns = 2ms" in nic and "qp_burst_bytes = 64KB" in nic, nic)
     check("not measured", re.search(r"^loss .* - +not measured$", done.stdout, re.M), done.stdout)
     check_equal("skipped in junit.xml", cases(work / "foreign"), {("ports", "messages"): None, ("ports", "loss"): "skipped"})
 

@@ -24,6 +24,7 @@ from .sections import BadFile, TestFile
 
 SAMPLE_S = 0.05
 LATE_S = 0.02
+MOST_WARNINGS = 8
 Rows = dict[str, quench.desk.Row]  # by "host/flow"
 
 
@@ -150,6 +151,15 @@ class Network:
         for program_ in (*self.switches.values(), *self.nics.values()):
             program_.stop()
 
+    def warnings(self) -> list[str]:
+        """Those of the programs, once each."""
+        found: dict[str, None] = {}
+        for program_ in (*self.switches.values(), *self.nics.values()):
+            for line in program_.log.read_text(encoding="utf-8", errors="replace").splitlines():
+                if "warning: " in line:
+                    found[f"{program_.name}: {line.partition('warning: ')[2]}"] = None
+        return list(found)[:MOST_WARNINGS]
+
     def rows(self) -> Rows:
         return {f"{host}/{row['flow']}": row for host, nic in self.nics.items() for row in nic.flows()}
 
@@ -261,7 +271,7 @@ def run(plan: Plan, folder: pathlib.Path, progress: bool, criteria: list[Criteri
     finally:
         if progress:
             print("\r" + " " * 60 + "\r", end="", file=sys.stderr, flush=True)
-    return Ran(measured(network, base, last, passed_s, dropped), network.timeline, network.late, network.capture, network.where, network.broken)
+    return Ran(measured(network, base, last, passed_s, dropped), network.timeline, network.late + network.warnings(), network.capture, network.where, network.broken)
 
 
 def measured(network: Network, base: Rows, last: Rows, passed_s: float, dropped: dict[str, list[quench.desk.Row]]) -> Measured:

@@ -28,6 +28,9 @@ Keys = dict[str, str]
 SWITCH = {"switch", "wred", "step", "phantom", "buffer_profile", "scheduler", "pfcwd", "lldp", "router", "tc", "pg", "queue", "port", "fdb"}
 BOTH = {"qos_map", "pfc"}
 LAB_ONLY = {"link": "links of their own", "static_route": "bridges", "stream": "flows", "interface": "a bridge", "route": "a bridge", "neighbor": "a bridge"}
+# Programs that share CPUs poll late. Without such bursts their shapers would lose most of the rate; the lab is never late.
+SHARED: dict[str, Keys] = {"switch": {"shaper_burst_ns": "10ms"}, "nic": {"shaper_burst_ns": "2ms", "qp_burst_bytes": "64KB"}}
+PLAIN_QP_BURST = "2048"
 # Keys of a flow that name other hosts, or times, which are in the timetable, or are of the lab alone.
 NOT_OF_NIC = ("src", "dst", "pattern", "trace", "start_ns", "stop_ns", "load_ppm", "stopped", "qp_per_message")
 PORTS_KEY = re.compile(r"h\d+|(s\d+) port (\d+)")
@@ -123,6 +126,8 @@ class Maker:
         self.file = file
         self.sections = sections_of(text)
         self.used = {"ports"}
+        ports = file.own.get("ports")
+        self.shares_cpus = ports is None or ports.get("idle_sleep_us", "50") != "0"
         self.fabric = self.sections["fabric"]
         self.addresses = {int(host): (ip, mac) for host, ip, mac in re.findall(r"^#   h(\d+): (\S+), (\S+)$", text, re.M)}
         self.ends = ends(text)
@@ -167,6 +172,8 @@ class Maker:
         """With the keys of [ports SECTION]."""
         self.used.add(f"ports {name}")
         more = self.file.own.get(f"ports {name}")
+        if self.shares_cpus:
+            keys = {**keys, **{key: value for key, value in SHARED.get(name, {}).items() if keys.get(key) in (None, PLAIN_QP_BURST)}}
         return {**keys, **({key: value for key, (value, _) in more.keys.items()} if more else {})}
 
     def flows(self) -> list[PlannedFlow]:
