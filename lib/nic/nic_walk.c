@@ -42,11 +42,14 @@ static const struct counter_field gauges[] = {
 	C(target_rate_bps, "rate that congestion control aims at (R_T)"),
 	C(min_rate_bps, "lowest rate that the QP was allowed"),
 	C(rtt_ns, "round-trip time measured last"),
+	C(rtt_min_ns, "round-trip time, minimum since the start"),
+	C(rtt_max_ns, "round-trip time, maximum since the start"),
 };
 static const struct counter_field counters[] = {
 	C(tx_packets, "data packets and READ requests sent"),
 	C(tx_wire_bytes, "bytes of tx_packets on the wire, with preamble and gap"),
 	C(tx_messages, "complete messages sent"),
+	C(failed_messages, "messages begun and not acknowledged when the QP gave up"),
 	C(tx_payload_bytes, "payload of the messages sent, without retransmissions"),
 	C(retransmitted_packets, "data packets retransmitted"),
 	C(rx_packets, "data packets received"),
@@ -62,6 +65,10 @@ static const struct counter_field counters[] = {
 	C(naks_sent, "NAKs sent, RNR NAKs included"),
 	C(naks_received, "NAKs received, RNR NAKs included"),
 	C(out_of_sequence, "packets received ahead of the expected PSN"),
+	C(rx_discarded_packets, "data packets received and not accepted: after a gap, duplicates, refused ones"),
+	C(rx_discarded_wire_bytes, "bytes of rx_discarded_packets on the wire, with preamble and gap"),
+	C(rtt_samples, "round-trip times measured"),
+	C(rtt_sum_ns, "sum of the round-trip times"),
 	C(completions, "messages whose completion time was measured"),
 	C(rate_cuts, "cuts of the rate"),
 };

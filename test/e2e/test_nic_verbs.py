@@ -52,7 +52,7 @@ def shipped_example(work):
 
 def other_verbs(work):
     for verb, counter in (("write", "rx_write_requests"), ("write_imm", "rx_write_requests"),
-                          ("send", "rx_send_requests")):
+                          ("send", "rx_send_requests"), ("send_imm", "rx_send_requests")):
         flows, qps, c = result(work, verb, hears_itself("", f"verb = {verb}\nmessages = {MESSAGES}", f"verb = {verb}"))
         check_equal(f"{verb}: messages", (flows["out"]["messages"], flows["back"]["messages"], c[counter]),
                     (QPS * MESSAGES,) * 3)

@@ -670,7 +670,7 @@ connect_one(struct connections *c, const struct nic_config *config, const struct
 		.peer = {.ip = p->qp.peer_ip, .tagged = p->qp.tagged, .vlan_tci = p->qp.vlan_tci},
 		.terms = {.port = p->cm_port,
 			  .mtu_code = cm_mtu_code(p->qp.mtu_bytes),
-			  .retry_cnt = config->nic.retry_cnt,
+			  .retry_cnt = (uint8_t)RTE_MIN(config->nic.retry_cnt, CM_MOST_RETRIES),
 			  .ack_timeout = config->nic.local_ack_timeout},
 	};
 	uint32_t qpn = free_qpn(c), id;

@@ -99,7 +99,8 @@ report_walk_device_drops(struct walk *w, const struct report_drop_words *words,
 	     "Longer than a slot (framesz) of net_af_packet's ring, so that the kernel cut it",
 	     kernel_ring_cut(ethdev));
 	WALK(number, w, COUNTER, words->mtu,
-	     "To be sent through net_af_packet, and longer than the MTU of its interface",
+	     "To be sent through net_af_packet, and longer than the MTU of its interface; or through net_memif, and longer than its "
+	     "buffers (bsize)",
 	     too_long(result, number));
 }
 

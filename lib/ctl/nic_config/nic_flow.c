@@ -101,7 +101,7 @@ const struct field nic_flow_fields[] = {
 		 "that switches and RSS spread the QPs over paths and lcores"},
 	{FIELD_OF(struct nic_flow, imm_data), .type = FIELD_U64, .max = NIC_IMM_NUMBER,
 	 .def = "4294967296",
-	 .help = "immediate data of verb = write_imm; 4294967296: number of the message, from 0"},
+	 .help = "immediate data of verb = write_imm or send_imm; 4294967296: number of the message, from 0"},
 	{FIELD_IN(struct nic_flow, qp, imm_timestamp), .type = FIELD_BOOL, .def = "off",
 	 .help = "immediate data of verb = write_imm is the time at which the packet leaves, in ns "
 		 "modulo 2^32; with it, a responder with measure_pacing measures one-way times; "

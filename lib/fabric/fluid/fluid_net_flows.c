@@ -38,7 +38,8 @@ mean_packet(const struct flow_params *flow, const struct flow_pair *pair)
 {
 	double message = message_bytes(flow, pair);
 	double packets = fmax(1, ceil(message / flow->mtu_bytes));
-	double extension = flow->verb == NIC_SEND ? 0 : RETH_WIRE_BYTES;
+	double extension =
+		flow->verb == NIC_SEND || flow->verb == NIC_SEND_IMM ? 0 : RETH_WIRE_BYTES;
 
 	return (struct mean_packet){
 		.message_bytes = message,

@@ -75,9 +75,10 @@ static int
 flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *params)
 {
 	static const uint8_t middle[] = {
-		[NIC_WRITE] = RC_WRITE_MIDDLE,  [NIC_WRITE_IMM] = RC_WRITE_MIDDLE,
-		[NIC_SEND] = RC_SEND_MIDDLE,    [NIC_READ] = RC_READ_RESP_MIDDLE,
+		[NIC_WRITE] = RC_WRITE_MIDDLE,   [NIC_WRITE_IMM] = RC_WRITE_MIDDLE,
+		[NIC_SEND] = RC_SEND_MIDDLE,     [NIC_READ] = RC_READ_RESP_MIDDLE,
 		[NIC_UD_SEND] = RC_SEND_MIDDLE, /* never used: a datagram is one packet */
+		[NIC_SEND_IMM] = RC_SEND_MIDDLE,
 	};
 	const struct nic_params *p = &nic->params;
 	int pcp = params->tagged ? params->vlan_tci >> 13 : -1;

@@ -105,6 +105,8 @@ data_opcode(const struct qp_flow *flow, const struct nic_qp *qp)
 		[NIC_WRITE_IMM] = {{RC_WRITE_MIDDLE, RC_WRITE_LAST_IMM},
 				   {RC_WRITE_FIRST, RC_WRITE_ONLY_IMM}},
 		[NIC_SEND] = {{RC_SEND_MIDDLE, RC_SEND_LAST}, {RC_SEND_FIRST, RC_SEND_ONLY}},
+		[NIC_SEND_IMM] = {{RC_SEND_MIDDLE, RC_SEND_LAST_IMM},
+				  {RC_SEND_FIRST, RC_SEND_ONLY_IMM}},
 	};
 
 	return opcodes[flow->params.verb][(qp->flags & QP_FIRST) != 0][qp->left_packets == 1];
@@ -144,8 +146,8 @@ stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req, uint
 		.reth_dma_bytes = message_bytes,
 	};
 
-	/* Read only for WRITE with immediate: this cache line is cold. */
-	if (qp->left_packets == 1 && flow->params.verb == NIC_WRITE_IMM) {
+	/* Read only for immediate data: this cache line is cold. */
+	if (qp->left_packets == 1 && nic_verb_has_imm(flow->params.verb)) {
 		fields.imm = flow->params.has_imm ? flow->params.imm_data : qp->next_msg;
 		if (flow->params.imm_timestamp)
 			fields.imm = (uint32_t)(now_ns + nic->epoch_ns);

@@ -272,7 +272,8 @@ rtt_based_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t message
 		rtt_ns = t->least_rtt_ns;
 	if (before_last > 0 && flow->params.verb == NIC_READ)
 		wire += AETH_BYTES;
-	else if (before_last > 0 && flow->params.verb != NIC_SEND)
+	else if (before_last > 0 && flow->params.verb != NIC_SEND &&
+		 flow->params.verb != NIC_SEND_IMM)
 		wire += RETH_BYTES;
 	return rtt_ns == 0 ? 0 : mul_div(wire, 8 * NS_PER_SEC, nic->params.link_speed_bps) + rtt_ns;
 }
@@ -476,7 +477,15 @@ nic_measure_rtt(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 	uint64_t rtt_ns = rtt_on_ack(&nic->measure->rtts[item], seq, now_ns);
 
 	if (rtt_ns != 0 && times != NULL) {
+		struct nic_qp_answers *a = &nic->measure->answers[item];
+
 		hist_add(&times->rtt_ns, rtt_ns, 1);
+		counter_add(&a->rtt_sum_ns, rtt_ns);
+		if (a->rtt_samples == 0 || rtt_ns < a->rtt_min_ns)
+			__atomic_store_n(&a->rtt_min_ns, rtt_ns, __ATOMIC_RELAXED);
+		if (rtt_ns > a->rtt_max_ns)
+			__atomic_store_n(&a->rtt_max_ns, rtt_ns, __ATOMIC_RELAXED);
+		counter_inc(&a->rtt_samples);
 		if (times->least_rtt_ns == 0 || rtt_ns < times->least_rtt_ns)
 			__atomic_store_n(&times->least_rtt_ns, rtt_ns, __ATOMIC_RELAXED);
 	}
@@ -596,6 +605,15 @@ nic_measure_gap_seen(struct nic *nic, uint32_t item)
 {
 	if (nic->measure->answers != NULL)
 		counter_inc(&nic->measure->answers[item].out_of_sequence);
+}
+
+void
+nic_measure_discarded(struct nic *nic, uint32_t item, uint32_t wire)
+{
+	if (nic->measure->answers == NULL)
+		return;
+	counter_inc(&nic->measure->answers[item].rx_discarded_packets);
+	counter_add(&nic->measure->answers[item].rx_discarded_wire_bytes, wire);
 }
 
 void

@@ -35,6 +35,8 @@ struct nic_qp_answers {
 	uint64_t naks_sent, naks_received; /* of all kinds */
 	uint64_t out_of_sequence;          /* packets received ahead of the expected PSN */
 	uint64_t ce_packets, cnps_ignored;
+	uint64_t rx_discarded_packets, rx_discarded_wire_bytes;
+	uint64_t rtt_samples, rtt_sum_ns, rtt_min_ns, rtt_max_ns;
 };
 
 /* The last packet that a QP sent, and the last one that arrived. */
@@ -118,6 +120,11 @@ void nic_measure_answer_sent(struct nic *nic, uint32_t item, bool ack);
 void nic_measure_answer(struct nic *nic, uint32_t item, bool ack);
 /** Count a packet ahead of the expected PSN. */
 void nic_measure_gap_seen(struct nic *nic, uint32_t item);
+/**
+ * Count a packet of data, or a READ request, that arrived and was not accepted: after a gap, a
+ * duplicate, or one that was refused.
+ */
+void nic_measure_discarded(struct nic *nic, uint32_t item, uint32_t wire);
 /** Count a CNP that changed nothing. */
 void nic_measure_cnp_ignored(struct nic *nic, uint32_t item);
 

@@ -17,7 +17,7 @@
  * packet. Messages that complete before NIC_LEAST_RTT_SAMPLES round trips have no slowdown.
  *
  * Measured for requesters that receive ACKs, with measure_times. Most packets cost nothing: only a
- * packet with AckReq, an ACK, and the beginning and end of a message each touch 136 bytes of the
+ * packet with AckReq, an ACK, and the beginning and end of a message each touch 184 bytes of the
  * QP.
  * In a closed loop with a depth above NIC_TIMED_MESSAGES only one message in 2, 4, 8, ... is timed,
  * depending on the depth, so that at most NIC_TIMED_MESSAGES are timed at once.

@@ -58,6 +58,12 @@ add_times(const struct nic *nic, uint32_t item, struct nic_qp_info *out)
 	out->naks_sent = counter_read(&a->naks_sent);
 	out->naks_received = counter_read(&a->naks_received);
 	out->out_of_sequence = counter_read(&a->out_of_sequence);
+	out->rx_discarded_packets = counter_read(&a->rx_discarded_packets);
+	out->rx_discarded_wire_bytes = counter_read(&a->rx_discarded_wire_bytes);
+	out->rtt_samples = counter_read(&a->rtt_samples);
+	out->rtt_sum_ns = counter_read(&a->rtt_sum_ns);
+	out->rtt_min_ns = counter_read(&a->rtt_min_ns);
+	out->rtt_max_ns = counter_read(&a->rtt_max_ns);
 	out->ce_packets = counter_read(&a->ce_packets);
 	out->cnps_ignored = counter_read(&a->cnps_ignored);
 	do {
@@ -66,6 +72,22 @@ add_times(const struct nic *nic, uint32_t item, struct nic_qp_info *out)
 		out->completion_sum_ns = counter_read(&t->sum_ns);
 		out->completion_max_ns = counter_read(&t->max_ns);
 	} while (seq_changed(&t->seq, before));
+}
+
+/* Messages of which a packet was sent, and that were not acknowledged when the QP gave up. */
+static uint64_t
+failed_messages(const struct nic_qp *qp, const struct qp_flow *flow, uint32_t qpn)
+{
+	uint32_t end =
+		qp->acked_end; /* of the oldest one; at most a window of packets is in flight */
+	uint64_t n = 1;
+
+	if ((qp->flags & (QP_REQUESTER | QP_ERROR)) != (QP_REQUESTER | QP_ERROR) ||
+	    qp_sent_seq(qp) == qp->acked_seq)
+		return 0;
+	for (; (int32_t)(qp_sent_seq(qp) - end) > 0 && n <= NIC_MAX_WINDOW; n++)
+		end += qp_packets(flow, qpn, qp->acked_msg + n);
+	return n;
 }
 
 /* @return its flags. */
@@ -91,6 +113,7 @@ read_qp(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
 		.tx_packets = qp_tx_packets(&qp, flow),
 		.retransmitted_packets = qp.retransmitted_packets,
 		.tx_messages = qp.acked_msg,
+		.failed_messages = failed_messages(&qp, flow, nic_local_qpn(nic, index)),
 		.tx_payload_bytes = workload_is_fixed(&flow->params.work)
 					    ? qp.acked_msg * flow->message_bytes
 					    : nic->acked_bytes[index],

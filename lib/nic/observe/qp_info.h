@@ -21,6 +21,7 @@ struct nic_qp_info {
 	uint64_t rtt_ns;                               /* last measured, at most 4.29 s; 0: none */
 	uint64_t tx_wire_bytes, tx_packets, retransmitted_packets;
 	uint64_t tx_messages;      /* fully acknowledged; READ: all data received */
+	uint64_t failed_messages;  /* of a QP in error: begun, and not acknowledged */
 	uint64_t tx_payload_bytes; /* of tx_messages; responder: of the READs answered */
 	uint64_t rx_payload_bytes, rx_messages, rx_packets, rx_wire_bytes; /* in order, once */
 	uint64_t cnps_handled, cnps_sent;
@@ -31,6 +32,9 @@ struct nic_qp_info {
 	uint64_t ce_packets, cnps_ignored;
 	uint64_t acks_sent, acks_received, naks_sent, naks_received; /* NAKs of all kinds */
 	uint64_t out_of_sequence; /* packets received ahead of the expected PSN */
+	/* Received and not accepted: after a gap, duplicates, refused ones. */
+	uint64_t rx_discarded_packets, rx_discarded_wire_bytes;
+	uint64_t rtt_samples, rtt_sum_ns, rtt_min_ns, rtt_max_ns;   /* of a requester */
 	uint64_t completions, completion_sum_ns, completion_max_ns; /* messages that were timed */
 	bool error, done;
 	bool rests; /* has no message now: nic_share_messages() */

@@ -13,7 +13,8 @@ static const char *const control_tx_queue_words[] = {"off", "on", "auto", NULL};
 static const char *const measure_words[] = {"off", "on", "auto", NULL};
 static const char *const initial_rate_words[] = {"line", "fair", "value", NULL};
 
-const char *const nic_verb_words[] = {"write", "write_imm", "send", "read", "ud_send", NULL};
+const char *const nic_verb_words[] = {"write",   "write_imm", "send", "read",
+				      "ud_send", "send_imm",  NULL};
 
 /*
  * The sender of a READ is its responder. Like a UD sender, it receives CNPs and no ACKs. An
@@ -111,10 +112,10 @@ static const struct field nic_fields[] = {
 	{FIELD_OF(struct nic_params, local_ack_timeout), .type = FIELD_U8, .max = 31, .def = "14",
 	 .aliases = {{.name = "timeout"}},
 	 .help = "Retransmission timeout as exponent n: 4.096 us x 2^n without an ACK; 0: never"},
-	{FIELD_OF(struct nic_params, retry_cnt), .type = FIELD_U8, .max = 7, .def = "7",
+	{FIELD_OF(struct nic_params, retry_cnt), .type = FIELD_U8, .max = 255, .def = "7",
 	 .live = true,
-	 .help = "Number of retransmissions without progress before a QP is in "
-		 "error"},
+	 .help = "Number of retransmissions without progress before a QP is in error; InfiniBand's "
+		 "count has three bits, so connect = cm tells its peer at most 7"},
 	{FIELD_OF(struct nic_params, rnr_retry), .type = FIELD_U8, .max = 7, .def = "7",
 	 .live = true,
 	 .help = "Number of successive RNR NAKs after which a QP still tries again; one more "
@@ -152,7 +153,7 @@ static const struct field nic_fields[] = {
 	{FIELD_OF(struct nic_params, measure_times), .type = FIELD_ENUM, .choices = measure_words,
 	 .def = "auto",
 	 .help = "Measure completion times and slowdowns of messages, and round-trip times, in "
-		 "histograms of each flow; auto: on with at most 32768 QPs on an lcore (136 bytes "
+		 "histograms of each flow; auto: on with at most 32768 QPs on an lcore (184 bytes "
 		 "for each QP)"},
 };
 static const unsigned int nic_fields_n = ARRAY_LEN(nic_fields);
@@ -312,13 +313,13 @@ nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params 
 	else if (params->local_bytes == 0 && (params->local_addr > 0 || params->local_rkey > 0))
 		fault = "local_bytes must not be 0 with local_addr and local_rkey";
 	else if (!names_memory(params->verb) && params->remote_addr > 0)
-		fault = "remote_addr must be 0 with verb = send or ud_send";
+		fault = "remote_addr must be 0 with verb = send, send_imm or ud_send";
 	else if (!names_memory(params->verb) && params->remote_addr_stride > 0)
-		fault = "remote_addr_stride must be 0 with verb = send or ud_send";
+		fault = "remote_addr_stride must be 0 with verb = send, send_imm or ud_send";
 	else if (!names_memory(params->verb) && params->rkey > 0)
-		fault = "rkey must be 0 with verb = send or ud_send";
+		fault = "rkey must be 0 with verb = send, send_imm or ud_send";
 	else if (!names_memory(params->verb) && params->local_bytes > 0)
-		fault = "local_bytes must be 0 with verb = send or ud_send";
+		fault = "local_bytes must be 0 with verb = send, send_imm or ud_send";
 	else if (params->imm_timestamp && (params->verb != NIC_WRITE_IMM || params->has_imm))
 		fault = "imm_timestamp needs verb = write_imm, and no imm_data";
 	else if (params->raw && params->verb == NIC_READ)

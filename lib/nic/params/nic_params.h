@@ -123,8 +123,14 @@ int nic_params_check(const struct nic_params *params, char *why, unsigned int wh
 #define NIC_MAX_RECV_WR 65536u
 #define NIC_MAX_POST_RECV_NS (3600 * NS_PER_SEC)
 
-enum nic_verb { NIC_WRITE, NIC_WRITE_IMM, NIC_SEND, NIC_READ, NIC_UD_SEND };
+enum nic_verb { NIC_WRITE, NIC_WRITE_IMM, NIC_SEND, NIC_READ, NIC_UD_SEND, NIC_SEND_IMM };
 extern const char *const nic_verb_words[];
+
+static inline bool
+nic_verb_has_imm(int verb)
+{
+	return verb == NIC_WRITE_IMM || verb == NIC_SEND_IMM;
+}
 
 /**
  * Does the algorithm (enum cc_algorithm) act on ACKs, which the sender of such a flow never gets?

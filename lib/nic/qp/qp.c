@@ -39,6 +39,7 @@ qp_frame_lens(const struct qp_flow *flow, uint32_t message_bytes, uint32_t int_b
 		[NIC_WRITE_IMM] = {RETH_BYTES, IMMDT_BYTES, RETH_BYTES + IMMDT_BYTES},
 		[NIC_SEND] = {0, 0, 0},
 		[NIC_READ] = {AETH_BYTES, AETH_BYTES, AETH_BYTES},
+		[NIC_SEND_IMM] = {0, IMMDT_BYTES, IMMDT_BYTES},
 	};
 	const uint8_t *e = ext[flow->params.verb];
 	uint32_t headers = flow->template.hdr_bytes + ICRC_BYTES;

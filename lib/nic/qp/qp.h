@@ -113,9 +113,10 @@ struct nic_qp {
 				 * wait */
 	uint32_t ends_icrc;     /* roce_series_ends() */
 	uint32_t dest_qp : 24;
-	uint32_t place : 7;     /* enum qp_place */
-	uint32_t version : 1;   /* of the parameters that the state belongs to: nic_touch() */
-	uint16_t ack_countdown; /* packets until the next AckReq */
+	uint32_t place : 3;       /* enum qp_place */
+	uint32_t rnr_retries : 4; /* RNR waits in a row; here, since the third line is full */
+	uint32_t version : 1;     /* of the parameters that the state belongs to: nic_touch() */
+	uint16_t ack_countdown;   /* packets until the next AckReq */
 	uint16_t flags;
 
 	struct cc cc __rte_cache_aligned;
@@ -139,8 +140,7 @@ struct nic_qp {
 	uint64_t rx_seq;        /* next packet expected; starts at the initial PSN */
 	uint32_t rx_left_bytes; /* left of the message being received */
 	uint8_t sent_wraps;     /* bits 32 to 39 of sent_seq, to count packets */
-	uint8_t retries : 4;
-	uint8_t rnr_retries : 4;
+	uint8_t retries;
 	uint8_t rx_flags;
 	uint8_t owed : 3; /* enum qp_owed */
 	/* QP_OWES_NAK_SEQ: how far the dropped packets reach beyond rx_seq; QP_FAR: or farther */

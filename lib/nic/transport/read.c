@@ -85,11 +85,13 @@ nic_on_read_response(struct nic *nic, uint32_t item, const struct roce_view *v, 
 		return NIC_DROP_UNEXPECTED_RESPONSE;
 	if (ahead < 0) {
 		counter_inc(&nic->stats.duplicate_response);
+		nic_measure_discarded(nic, item, wire);
 		return NIC_USED;
 	}
 	if (ahead > 0) {
 		counter_inc(&nic->stats.out_of_sequence);
 		nic_measure_gap_seen(nic, item);
+		nic_measure_discarded(nic, item, wire);
 		ask_again(nic, item, now_ns);
 		return NIC_DROP_OUT_OF_SEQUENCE;
 	}

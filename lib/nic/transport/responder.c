@@ -175,32 +175,49 @@ pass_on(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic_settle(nic, next, now_ns);
 }
 
-enum nic_drop
-nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_t wire,
-	       uint64_t now_ns)
+/* Is it the next packet, and may it be accepted? If not, it is answered for. */
+static bool
+accepts(struct nic *nic, uint32_t item, const struct roce_view *v, enum nic_drop *drop,
+	uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
 	int32_t ahead = psn_diff(v->psn, (uint32_t)qp->rx_seq & PSN_MASK);
 
-	if (qp->rx_flags & QP_RX_REFUSED)
-		return qp->flags & QP_UD ? NIC_DROP_WRONG_TRANSPORT : NIC_DROP_UNEXPECTED_OPCODE;
-	if (ahead > 0)
-		return on_gap(nic, item, ahead);
-	if (ahead < 0) {
+	*drop = NIC_USED;
+	if (qp->rx_flags & QP_RX_REFUSED) {
+		*drop = qp->flags & QP_UD ? NIC_DROP_WRONG_TRANSPORT : NIC_DROP_UNEXPECTED_OPCODE;
+	} else if (ahead > 0) {
+		*drop = on_gap(nic, item, ahead);
+	} else if (ahead < 0) {
 		counter_inc(&nic->stats.duplicate_request);
 		if (v->opcode == RC_READ_REQUEST)
 			nic_read_again(nic, item, v, now_ns);
 		else if (qp->owed == QP_OWES_NOTHING)
 			nic_owe(nic, item, QP_OWES_ACK);
-		return NIC_USED;
+	} else if (!request_fits(nic, item, flow->mtu_bytes, v)) {
+		*drop = refuse(nic, item, QP_OWES_NAK_INVALID, NIC_DROP_UNEXPECTED_OPCODE);
+	} else if (unlikely(!may_access(&flow->params, v))) {
+		*drop = refuse(nic, item, QP_OWES_NAK_ACCESS, NIC_DROP_REMOTE_ACCESS);
+	} else if (1u << v->opcode & TAKES_RECV && !nic_recv_take(nic, item, now_ns)) {
+		*drop = on_not_ready(nic, item);
+	} else {
+		return true;
 	}
-	if (!request_fits(nic, item, flow->mtu_bytes, v))
-		return refuse(nic, item, QP_OWES_NAK_INVALID, NIC_DROP_UNEXPECTED_OPCODE);
-	if (unlikely(!may_access(&flow->params, v)))
-		return refuse(nic, item, QP_OWES_NAK_ACCESS, NIC_DROP_REMOTE_ACCESS);
-	if (1u << v->opcode & TAKES_RECV && !nic_recv_take(nic, item, now_ns))
-		return on_not_ready(nic, item);
+	return false;
+}
+
+enum nic_drop
+nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32_t wire,
+	       uint64_t now_ns)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	enum nic_drop drop;
+
+	if (unlikely(!accepts(nic, item, v, &drop, now_ns))) {
+		nic_measure_discarded(nic, item, wire);
+		return drop;
+	}
 	/*
 	 * A NAK that has not left still leaves, with the PSN expected by then, unless the dropped
 	 * packets arrive again (on_filled()): no later packet may come to show that they are

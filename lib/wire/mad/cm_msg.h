@@ -54,6 +54,8 @@ enum cm_reason {
 enum cm_transport { CM_TRANSPORT_RC = 0, CM_TRANSPORT_UC = 1, CM_TRANSPORT_RD = 2 };
 
 /* Fields in host order; GIDs as on the wire. A message has only some of them. */
+#define CM_MOST_RETRIES 7u /* three bits */
+
 struct cm_msg {
 	uint16_t attribute; /* enum cm_attribute */
 	uint64_t transaction_id;
@@ -73,7 +75,7 @@ struct cm_msg {
 	uint8_t remote_response_timeout; /* the receiver answers within 4.096 us x 2^n */
 	uint8_t local_response_timeout;  /* so does the sender */
 	uint8_t transport;               /* enum cm_transport */
-	uint8_t retry_cnt;
+	uint8_t retry_cnt;               /* at most CM_MOST_RETRIES */
 	uint16_t pkey;
 	uint8_t mtu_code; /* 1: 256 ... 5: 4096 */
 	uint8_t max_retries;

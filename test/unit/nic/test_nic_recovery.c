@@ -31,6 +31,14 @@ expect_answers_by_qp(void)
 		assert_int_equal(qp.naks_sent, stats(side)->naks_sent);
 		assert_int_equal(qp.naks_received, stats(side)->packet_seq_err);
 		assert_int_equal(qp.out_of_sequence, stats(side)->out_of_sequence);
+		assert_int_equal(qp.rx_discarded_packets,
+				 stats(side)->out_of_sequence + stats(side)->duplicate_request);
+		assert_true(qp.rx_discarded_wire_bytes >= qp.rx_discarded_packets * 84);
+		assert_int_equal(qp.failed_messages, 0);
+		assert_int_equal(qp.rtt_samples == 0, side);
+		assert_true(qp.rtt_min_ns <= qp.rtt_max_ns);
+		assert_in_range(qp.rtt_sum_ns, qp.rtt_samples * qp.rtt_min_ns,
+				qp.rtt_samples * qp.rtt_max_ns);
 	}
 }
 
@@ -139,6 +147,25 @@ TEST(retries_run_out_into_an_error)
 	assert_false(pair_info(&pair, 0, 0).done);
 	assert_true(nic_done(pair.nic[0]));
 	assert_int_equal(pair_next_ns(&pair), NEVER_NS);
+	pair_destroy(&pair);
+}
+
+TEST(messages_in_flight_fail_with_their_qp)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	pair.params[0].local_ack_timeout = 3;
+	pair.params[0].retry_cnt = 255;
+	qp.messages = 9;
+	qp.depth = 4;
+	/* Two messages of three packets arrive, and the first packet of the third. */
+	seen.lose_from = 7;
+	seen.lose_to = UINT64_MAX;
+	play(&qp);
+	assert_int_equal(stats(0)->local_ack_timeout_err, 256);
+	assert_true(pair_info(&pair, 0, 0).error);
+	assert_int_equal(pair_info(&pair, 0, 0).tx_messages, 2);
+	assert_int_equal(pair_info(&pair, 0, 0).failed_messages, 4);
 	pair_destroy(&pair);
 }
 

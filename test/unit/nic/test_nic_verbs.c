@@ -2,6 +2,8 @@
 /* WRITE, WRITE with immediate and SEND over a cable that goes wrong once, and raw QPs. */
 #include "unit/nic/nic_test.h"
 
+#include "base/numbers/array.h"
+
 /* What the cable saw of the data. */
 static struct {
 	uint8_t opcodes[64];
@@ -42,10 +44,12 @@ TEST(each_verb_has_its_opcodes)
 		{NIC_WRITE_IMM, RC_WRITE_FIRST, RC_WRITE_MIDDLE, RC_WRITE_LAST_IMM,
 		 RC_WRITE_ONLY_IMM},
 		{NIC_SEND, RC_SEND_FIRST, RC_SEND_MIDDLE, RC_SEND_LAST, RC_SEND_ONLY},
+		{NIC_SEND_IMM, RC_SEND_FIRST, RC_SEND_MIDDLE, RC_SEND_LAST_IMM, RC_SEND_ONLY_IMM},
 	};
 
-	for (unsigned int i = 0; i < 3; i++) {
+	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		struct nic_qp_params qp = nic_test_qp(0);
+		bool sends = rows[i].first == RC_SEND_FIRST;
 
 		setup(NULL);
 		qp.verb = rows[i].verb;
@@ -63,30 +67,34 @@ TEST(each_verb_has_its_opcodes)
 		assert_int_equal(script.opcodes[3], rows[i].only);
 		assert_int_equal(script.opcodes[4], rows[i].last);
 		/* The immediate is the message's number. */
-		assert_int_equal(script.imm[3], i == 1 ? 1 : 0);
-		assert_int_equal(nic_stats(pair.nic[1])->rx_send_requests, i == 2 ? 4 : 0);
-		assert_int_equal(nic_stats(pair.nic[1])->rx_write_requests, i == 2 ? 0 : 4);
+		assert_int_equal(script.imm[3], nic_verb_has_imm(rows[i].verb) ? 1 : 0);
+		assert_int_equal(nic_stats(pair.nic[1])->rx_send_requests, sends ? 4 : 0);
+		assert_int_equal(nic_stats(pair.nic[1])->rx_write_requests, sends ? 0 : 4);
 		pair_destroy(&pair);
 	}
 }
 
 TEST(immediate_data_may_be_a_value)
 {
-	struct nic_qp_params qp = nic_test_qp(0);
+	static const int verbs[] = {NIC_WRITE_IMM, NIC_SEND_IMM};
 
-	setup(NULL);
-	qp.verb = NIC_WRITE_IMM;
-	qp.messages = 2;
-	qp.message_bytes = 7;
-	qp.has_imm = true;
-	qp.imm_data = 0xc0ffee;
-	pair_create(&pair, 64);
-	pair_connect(&pair, &qp);
-	pair_run(&pair, NEVER_NS);
-	assert_int_equal(script.n, 2);
-	assert_int_equal(script.imm[0], 0xc0ffee);
-	assert_int_equal(script.imm[1], 0xc0ffee);
-	pair_destroy(&pair);
+	for (unsigned int i = 0; i < ARRAY_LEN(verbs); i++) {
+		struct nic_qp_params qp = nic_test_qp(0);
+
+		setup(NULL);
+		qp.verb = verbs[i];
+		qp.messages = 2;
+		qp.message_bytes = 7;
+		qp.has_imm = true;
+		qp.imm_data = 0xc0ffee;
+		pair_create(&pair, 64);
+		pair_connect(&pair, &qp);
+		pair_run(&pair, NEVER_NS);
+		assert_int_equal(script.n, 2);
+		assert_int_equal(script.imm[0], 0xc0ffee);
+		assert_int_equal(script.imm[1], 0xc0ffee);
+		pair_destroy(&pair);
+	}
 }
 
 /*
@@ -97,7 +105,9 @@ TEST(each_verb_survives_each_mishap)
 {
 	static const enum fate fates[] = {FATE_LOSE, FATE_DUPLICATE, FATE_OVERTAKEN};
 
-	for (int verb = NIC_WRITE; verb <= NIC_SEND; verb++) {
+	for (int verb = NIC_WRITE; verb <= NIC_SEND_IMM; verb++) {
+		if (verb == NIC_READ || verb == NIC_UD_SEND)
+			continue;
 		for (unsigned int k = 0; k < 3 * (12 + 4); k++) {
 			struct nic_qp_params qp = nic_test_qp(0);
 			struct nic_qp_info a, b;
