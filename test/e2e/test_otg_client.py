@@ -162,8 +162,9 @@ def check_hosts(client, otg):
     otg.wait("messages of all", lambda: all(row["message_complete_rx"] > 10 for row in client.metrics("rocev2_flow")))
     states = client.good("get_states", {"choice": "ipv4_neighbors", "ipv4_neighbors": {}})["ipv4_neighbors"]
     check_equal("neighbours, resolved", sorted((row["ethernet_name"], row["ipv4_address"], row.get("link_layer_address")) for row in states), [
-        ("a.eth", "10.1.0.4", "02:00:00:00:00:02"), ("b.eth", "10.1.0.3", "02:00:00:00:00:01"),
-        ("c.eth", "10.2.0.1", two), ("c.eth", "10.3.0.6", two), ("d.eth", "10.2.0.5", one), ("d.eth", "10.3.0.1", one)])
+        ("a.eth", "10.1.0.254", None), ("a.eth", "10.1.0.4", "02:00:00:00:00:02"), ("b.eth", "10.1.0.254", None), ("b.eth", "10.1.0.3", "02:00:00:00:00:01"),
+        ("c.eth", "10.2.0.1", two), ("c.eth", "10.3.0.254", None), ("c.eth", "10.3.0.6", two),
+        ("d.eth", "10.2.0.254", None), ("d.eth", "10.2.0.5", one), ("d.eth", "10.3.0.1", one)])
     client.traffic("stop")
     otg.wait_quiet()
     check_equal("all arrives", [row["frame_delta"] for row in client.metrics("rocev2_flow")], [0] * 4)
@@ -205,7 +206,7 @@ def main():
     check("frames of the ports", ports["tx"]["frames_tx"] >= row["data_frames_tx"] and ports["rx"]["frames_rx"] >= row["data_frames_rx"], ports)
     check_equal("peers", [(peer["qp_configured"], peer["qp_up"]) for peer in client.metrics("rocev2_ipv4")], [(1, 1)] * 2)
     states = client.good("get_states", {"choice": "ipv4_neighbors", "ipv4_neighbors": {}})
-    check_equal("neighbours", [row["ipv4_address"] for row in states["ipv4_neighbors"]], ["10.0.0.2", "10.0.0.1"])
+    check_equal("neighbours", [row["ipv4_address"] for row in states["ipv4_neighbors"]], ["10.0.0.254", "10.0.0.2", "10.0.0.254", "10.0.0.1"])
     wrong = configuration()
     wrong["devices"][0]["ethernets"][0]["mac"] = "x"
     status, error = client.call("set_config", wrong)

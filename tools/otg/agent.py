@@ -17,8 +17,8 @@ from .tester import Outlet
 
 # A port of a controller that was silent for so long is free for another one.
 LEASE_S = 30.0
-# What a controller reads. The other commands change something, or name files.
-READS = ("nic", "port", "qps", "qp", "frames")
+# What a controller reads, and the reset of a flow. The other commands change more, or name files.
+READS = ("nic", "port", "qps", "qp", "frames", "reset")
 
 
 class AgentPort:
@@ -55,7 +55,7 @@ class AgentApi:
         self.ports = {name: AgentPort(outlet) for name, outlet in outlets.items()}
         calls: dict[str, Callable[[Object], Any]] = {
             "ports": self.list_ports, "states": self.states, "start": self.start, "wait": self.wait, "call": self.call,
-            "write": self.write, "commit": self.commit, "stop": self.stop,
+            "write": self.write, "set_link": self.set_link, "commit": self.commit, "stop": self.stop,
             "capture": self.capture, "capture_stop": self.capture_stop, "capture_file": self.capture_file}
         self.routes = {f"/agent/{name}": {"POST": self.heard(call)} for name, call in calls.items()}
 
@@ -132,6 +132,12 @@ class AgentApi:
         with self.change(given) as port:
             port.running().write(given.get("text", ""))
         return {}
+
+    def set_link(self, given: Object) -> Object:
+        if not isinstance(given.get("up"), bool):
+            raise Refused(["expected up, true or false"])
+        with self.change(given) as port:
+            return {"done": port.running().set_link(given["up"])}
 
     def commit(self, given: Object) -> Object:
         with self.change(given) as port:

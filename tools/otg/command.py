@@ -245,7 +245,7 @@ def outlet(name: str, keys: Section, number: int, settings: Settings) -> Outlet:
     capture_bytes = capture_mb(keys.get("capture_mb", "64"), f"[port {name}] capture_mb") << 20
     speed = rate_bps(keys.get("speed", "100G"), f"[port {name}] speed")
     return Outlet(Location(name, speed, base),
-                  lambda: Generator(settings.program, settings.folder, name, f"{settings.prefix}-{name}", eal, options, capture_bytes))
+                  lambda: Generator(settings.program, settings.folder, name, f"{settings.prefix}-{name}", eal, options, capture_bytes, device))
 
 
 def outlets(chosen: argparse.Namespace, settings: Settings) -> dict[str, Outlet]:

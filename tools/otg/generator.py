@@ -5,11 +5,15 @@ from __future__ import annotations
 import abc
 import concurrent.futures
 import contextlib
+import errno
+import fcntl
 import os
 import pathlib
 import select
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,6 +28,8 @@ S = TypeVar("S")
 T = TypeVar("T")
 # Ports that change at the same time.
 MOST_AT_ONCE = 32
+# linux/sockios.h, linux/if.h
+SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
 # QP numbers of a removed flow are free when its QPs are idle, or a timeout later.
 LONGEST_LINGER_S = 30.0
 
@@ -32,6 +38,9 @@ class Driven(abc.ABC):
     """What a run needs of a quench-nic, on this machine or on another. Each method may raise Failed."""
 
     name: str  # location of its port
+    # Of a net_memif device: its wire, and whether it is the server. A client whose server ends does not connect again.
+    wire = ""
+    serves = False
 
     @abc.abstractmethod
     def start(self, text: str) -> None:
@@ -71,6 +80,10 @@ class Driven(abc.ABC):
         """The capture that a controller before this one began."""
         return None
 
+    def set_link(self, up: bool) -> bool:
+        """Put the link of its device up or down. @return False: only the end of the program can"""
+        return False
+
     @abc.abstractmethod
     def is_attached(self) -> bool:
         """Somebody else started it, and ends it."""
@@ -108,6 +121,15 @@ def gather(generators: Mapping[str, S], read: Callable[[S], T]) -> dict[str, T]:
         return dict(zip(generators, pool.map(read, generators.values())))
 
 
+def set_interface(name: str, up: bool) -> None:
+    """Set an interface of the kernel up or down. @raise OSError"""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        request = struct.pack("16sH14x", name.encode(), 0)
+        flags = struct.unpack("16sH14x", fcntl.ioctl(asked, SIOCGIFFLAGS, request))[1]
+        if bool(flags & IFF_UP) != up:
+            fcntl.ioctl(asked, SIOCSIFFLAGS, struct.pack("16sH14x", name.encode(), flags ^ IFF_UP))
+
+
 class Adopted:
     """A process that another one started, as far as Process uses subprocess.Popen."""
 
@@ -134,8 +156,15 @@ class Generator(Process, Driven):
     """A quench-nic that runs one port. Its files are in folder."""
 
     def __init__(self, program: pathlib.Path, folder: pathlib.Path, name: str, prefix: str, eal: Sequence[str], options: Sequence[str],
-                 capture_bytes: int) -> None:
+                 capture_bytes: int, device: str = "") -> None:
+        """device: as EAL knows it"""
+        driver, *arguments = device.split(",")
+        keys = dict(argument.split("=", 1) for argument in arguments if "=" in argument)
         self.capture_bytes = capture_bytes
+        self.interface = keys.get("iface", "") if driver.startswith("net_af_packet") else ""
+        if driver.startswith("net_memif"):
+            self.wire, self.serves = f"{keys.get('socket')} {keys.get('id')}", keys.get("role") in ("server", "master")
+        self.is_down = False  # its interface, by set_link()
         super().__init__(program, folder, name, prefix, eal, ["--stay", "--stats-interval", "0", *options], f"port {name}")
 
     def find(self) -> bool:
@@ -168,9 +197,24 @@ class Generator(Process, Driven):
     def is_attached(self) -> bool:
         return False
 
+    def set_link(self, up: bool) -> bool:
+        if not self.interface:
+            return False
+        try:
+            set_interface(self.interface, up)
+        except OSError as error:
+            if error.errno == errno.EPERM:
+                return False
+            raise Failed(f"{self.who}: {self.interface}: {error.strerror}") from error
+        self.is_down = not up
+        return True
+
     def stop(self) -> None:
         ours = self.process is not None
         super().stop()
+        if self.is_down:
+            with contextlib.suppress(Failed):
+                self.set_link(True)  # as it was
         if ours:
             shutil.rmtree(self.runtime(), ignore_errors=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import ipaddress
+import itertools
 import re
 import shlex
 from collections.abc import Iterator
@@ -14,13 +15,16 @@ from .schema import Checker, Full, Object, Refused, default
 
 KBPS, MBPS, GBPS = 10**3, 10**6, 10**9
 MTUS = (256, 512, 1024, 2048, 4096)
+# Between two quench-nics: multiples of the smallest one.
+MOST_MTU = 8960
+FIRST_QPN = 17  # of a port without flows, as of quench-nic
 MOST_QPN = MOST_PSN = (1 << 24) - 1
 MOST_NUMBERS = 1 << 22
 MOST_MESSAGE_BYTES = 1 << 31
 MOST_US = (1 << 32) - 1
 UNITS = {"bytes": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 ECN = {"non_ect": "not_ect", "ect_1": "ect1", "ect_0": "ect0"}
-VERBS = {"write": "write", "write_with_immediate": "write_imm", "send": "send", "read": "read"}
+VERBS = {"write": "write", "write_with_immediate": "write_imm", "send": "send", "send_with_immediate": "send_imm", "read": "read"}
 PAUSE_ADDRESS = "01:80:C2:00:00:01"
 # After the IP header's first byte: IP, UDP, BTH, RETH, ImmDt, ICRC.
 ROCE_BYTES = {4: 20 + 8 + 12 + 16 + 4 + 4, 6: 40 + 8 + 12 + 16 + 4 + 4}
@@ -29,6 +33,8 @@ IN_FLIGHT_BYTES, MOST_DEPTH, MOST_READS = 512 * 1024, 64, 16
 # quench-nic reads 4096 sections. With more flows than this on a port, equal neighbours share a section.
 MOST_SECTIONS = 1024
 MOST_RAW_FLOWS = 256
+# Gateways and peers of a port that are asked for their MAC addresses.
+MOST_NEIGHBOURS = 1024
 # Of a port with raw flows, for append_config. quench-nic looks at each stream for every frame.
 SPARE_SECTIONS = 8
 NO_FRAMES = {"header": "00" * 14, "rate_bps": "1", "stopped": "on"}
@@ -70,6 +76,10 @@ class Address:
     def is_behind_gateway(self, ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
         return ip not in self.network
 
+    def hop(self, ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+        """Whose MAC address frames to it have."""
+        return self.gateway if self.is_behind_gateway(ip) else ip
+
     def local(self) -> Section:
         """What differs from the quench-nic's own addresses."""
         nic = self.interface.port.sections["nic"]
@@ -87,6 +97,7 @@ class Port:
     mac: str = ""  # of the first interface, which is that of its quench-nic
     interfaces: list[Interface] = dataclasses.field(default_factory=list)
     ends: list[End] = dataclasses.field(default_factory=list)
+    neighbours: list[Neighbour] = dataclasses.field(default_factory=list)
     raws: list[RawFlow] = dataclasses.field(default_factory=list)
     asked_bps: int = 0  # by them
     capture: capture.Settings | None = None
@@ -119,6 +130,10 @@ class Peer:
     mtu: int
     up: bool = True
     qps: list[Qp] = dataclasses.field(default_factory=list)
+
+    def is_at(self, address: Address) -> bool:
+        """0.0.0.0, or ::, is any: an end that only receives need not know who sends."""
+        return self.to == address.ip or self.to.is_unspecified
 
 
 @dataclasses.dataclass
@@ -170,6 +185,25 @@ class End:
 
 
 @dataclasses.dataclass
+class Neighbour:
+    """
+    A gateway, or a peer, of an interface. The section of quench-nic that asks for its MAC address, and answers for that of the interface, is
+    a QP that nobody sends to.
+    """
+
+    address: Address
+    ip: ipaddress.IPv4Address | ipaddress.IPv6Address
+    mac: str  # empty: asked for
+    section: str = ""  # empty: no section
+    qpn: int = 0
+
+    def text(self) -> str:
+        return section_text(f"flow {self.section}", {
+            "peer_ip": str(self.ip), "local_qpn": str(self.qpn), "peer_qpn": "2", "requester": "off", "mtu_bytes": str(MTUS[0]),
+            **self.address.interface.vlan, **self.address.local()})
+
+
+@dataclasses.dataclass
 class RawFlow:
     """Frames of a template, from one port."""
 
@@ -209,11 +243,13 @@ class Plan:
     raws: dict[str, RawFlow]
     warnings: list[str]
     auto_start: bool
+    protocols: bool = True  # are started: gateways and peers are asked for their MAC addresses
 
     def text_of(self, port: Port) -> str:
         """The configuration of the port's quench-nic."""
         parts = [section_text(name, keys) for name, keys in port.sections.items()]
-        return "\n".join(parts + [end.text() for end in port.ends if end.is_up()] +
+        neighbours = [neighbour.text() for neighbour in port.neighbours if neighbour.section] if self.protocols else []
+        return "\n".join(parts + [end.text() for end in port.ends if end.is_up()] + neighbours +
                          [flow.text(section) if flow else section_text(f"frames {section}", NO_FRAMES) for section, flow in port.slots.items()])
 
 
@@ -280,13 +316,45 @@ class Planner:
                 port.sections["nic"]["ip"] = STAND_IN
             if len(port.ends) > MOST_SECTIONS:
                 port.ends = list(grouped(port.ends))
+            self.plan_neighbours(port)
             self.plan_numbers(port)
             if port.asked_bps > port.speed_bps:
                 self.warnings.append(f"flows: those of port {port.name!r} ask for {port.asked_bps} bit/s with preambles and gaps: the port has {port.speed_bps}")
 
+    def plan_neighbours(self, port: Port) -> None:
+        ours = {address.ip: interface.mac for interface in port.interfaces for address in interface.addresses}
+        for address in (address for interface in port.interfaces for address in interface.addresses):
+            hops = {address.gateway: None} | {address.hop(peer.to): None for peer in self.peers.values() if peer.address is address}
+            port.neighbours += [Neighbour(address, ip, address.gateway_mac if ip == address.gateway and address.gateway_mac else ours.get(ip, ""))
+                                for ip in hops if ip != address.ip and not ip.is_unspecified and not ip.is_multicast]
+        asked = [neighbour for neighbour in port.neighbours if not neighbour.mac]
+        if len(asked) > MOST_NEIGHBOURS:
+            self.warnings.append(f"devices: port {port.name!r} asks for {MOST_NEIGHBOURS} of its {len(asked)} gateways and peers before a flow needs them")
+        for n, neighbour in enumerate(asked[:MOST_NEIGHBOURS]):
+            neighbour.section = f"neighbour.{n + 1}"
+
+    def number_neighbours(self, port: Port, used: set[int], low: int, high: int) -> list[int]:
+        """Numbers from low to high that no flow has. @return all in use"""
+        asked = [neighbour for neighbour in port.neighbours if neighbour.section]
+        free = itertools.islice((qpn for qpn in range(low, high + 1) if qpn not in used), len(asked))
+        for neighbour in asked:
+            neighbour.qpn = next(free, 0)
+            if not neighbour.qpn:
+                neighbour.section = ""
+        if any(not neighbour.section for neighbour in asked):
+            self.warnings.append(f"devices: port {port.name!r}: the QP numbers of its quench-nic do not suffice to ask for all gateways and peers")
+        return [*used, *(neighbour.qpn for neighbour in asked if neighbour.qpn)]
+
     def plan_numbers(self, port: Port) -> None:
         """A quench-nic has state for each number from its first to its last QP."""
-        numbers = [qpn for end in port.ends for qpn in end.qpns]
+        used = {qpn for end in port.ends for qpn in end.qpns}
+        if port.running is not None:
+            low = int(port.sections["nic"]["first_qpn"])
+            numbers = self.number_neighbours(port, used, low, low + int(port.sections["nic"]["max_qps"]) - 1)
+        else:
+            # After the last one, or before the first.
+            n, most = sum(bool(neighbour.section) for neighbour in port.neighbours), max(used, default=FIRST_QPN - 1)
+            numbers = self.number_neighbours(port, used, most + 1 if most + n <= MOST_QPN else min(used) - n, MOST_QPN)
         if not numbers:
             return
         first, last = min(numbers), max(numbers)
@@ -457,11 +525,7 @@ class Planner:
                 continue
             address, mtu_bytes = own[name], own[name].interface.mtu
             port = address.interface.port
-            mtu = interface["ib_mtu"]
-            if mtu not in MTUS:
-                self.refuse(f"{at}.ib_mtu", f"{mtu}: expected one of {', '.join(map(str, MTUS))}")
-            elif mtu + ROCE_BYTES[version] > mtu_bytes:
-                self.refuse(f"{at}.ib_mtu", f"{mtu}: packets have {mtu + ROCE_BYTES[version]} bytes, and the mtu of the interface is {mtu_bytes}")
+            mtu = self.packet_mtu(f"{at}.ib_mtu", interface["ib_mtu"], mtu_bytes - ROCE_BYTES[version], mtu_bytes)
             for m, item in numbered(interface.get("peers")):
                 where = f"{at}.peers[{m}]"
                 peer = Peer(item["name"], version, where, port, address, ipaddress.ip_address(item["destination_ip_address"]),
@@ -470,6 +534,25 @@ class Planner:
                     self.peers[peer.name] = peer
                 for k, qp in numbered(item.get("qps")):
                     self.plan_qp(f"{where}.qps[{k}]", qp, peer)
+
+    def packet_mtu(self, path: str, asked: int, room: int, mtu_bytes: int) -> int:
+        """
+        Payload of a packet. InfiniBand's sizes are as asked. Of other ones, quench-nic has the multiples of 256 above 4096: the largest that
+        fits. room: of the interface, whose mtu is mtu_bytes
+        """
+        if asked in MTUS and asked > room:
+            self.refuse(path, f"{asked}: packets have {asked + mtu_bytes - room} bytes, and the mtu of the interface is {mtu_bytes}")
+        if asked in MTUS:
+            return asked
+        most = min(asked, room, MOST_MTU)
+        if most < MTUS[0]:
+            self.refuse(path, f"{asked}: expected at least {MTUS[0]}, and an mtu of the interface, which is {mtu_bytes}, with room for it")
+            return MTUS[0]
+        found = most - most % MTUS[0] if most > MTUS[-1] else max(mtu for mtu in MTUS if mtu <= most)
+        if found != asked:
+            self.warnings.append(f"{path}: {asked}: packets carry {found} bytes: of sizes that are not InfiniBand's, quench-nic has multiples of {MTUS[0]} from "
+                                 f"{MTUS[-1]} to {MOST_MTU}, and the mtu of the interface is {mtu_bytes}")
+        return found
 
     def plan_qp(self, path: str, item: Object, peer: Peer) -> None:
         parameters = item["connection_type"]["reliable_connection"]
@@ -532,8 +615,6 @@ class Planner:
             exponent = 0
         else:
             exponent = next(n for n in range(1, 32) if 4096 * 2**n >= timeout_ms * 10**6)
-        if retries > 7:
-            self.refuse(f"{at}.retransmission_retry_count", f"{retries}: expected at most 7: InfiniBand's count has three bits")
         nic.update(ack_dscp=str(ack["ip_dscp"]["value"]), ack_ecn=ECN[ack["ecn_value"]], local_ack_timeout=str(exponent),
                    retry_cnt=str(retries), cc="dcqcn" if dcqcn["enable_dcqcn"] else "none")
         if dcqcn["enable_dcqcn"]:
@@ -655,13 +736,42 @@ class Planner:
             self.refuse(path, f"{name!r}: flow {qp.flow.name!r} has it, and a QP has one flow")
         return qp
 
+    def receiver(self, path: str, name: str | None, tx: Qp | None) -> Qp | None:
+        """The end that answers. Without a QP's name it is at the address of tx's peer: the QP of the same place in its list, or a new one."""
+        if tx is None or (name is not None and name not in self.ports):
+            return self.end(path, name) if name is not None else None
+        found = [address for port in self.ports.values() if name in (None, port.name)
+                 for interface in port.interfaces for address in interface.addresses if address.ip == tx.peer.to]
+        if not found:
+            where = "of the configuration" if name is None else f"of port {name!r}"
+            self.refuse(path, f"{'missing' if name is None else repr(name)}: expected the qp_name of a QP, since no interface {where} has {tx.peer.to}, the address "
+                        f"of the peer of {tx.name!r}")
+            return None
+        address = next((address for address in found if address.interface.port is not tx.peer.port), found[0])
+        peers = [peer for peer in self.peers.values() if peer.address is address and peer is not tx.peer and peer.is_at(tx.peer.address)]
+        place = tx.peer.qps.index(tx)
+        known = [qp for peer in peers for qp in [*peer.qps[place:], *peer.qps[:place]] if qp.flow is None]
+        if known:
+            return known[0]
+        port = address.interface.port
+        peer = peers[0] if peers else Peer(f"{address.name} of {tx.peer.name}", tx.peer.version, path, port, address, tx.peer.address.ip, tx.peer.address.text, tx.peer.mtu)
+        used = {qpn for name_, qpn in self.numbers if name_ == port.name}
+        qpn = next(qpn for qpn in itertools.chain([tx.qpn], range(max(used, default=0) + 1, MOST_QPN + 1), range(min(used, default=0) - 1, 1, -1)) if qpn not in used)
+        qp = Qp(f"{tx.name}.rx", path, peer, qpn, {**default("Rocev2.QPParameters"), **{key: tx.parameters[key] for key in ("dscp", "udp_source_port", "initial_psn")}})
+        self.numbers[port.name, qpn] = qp.name
+        port.sections["nic"].setdefault("data_ecn", ECN.get(tx.parameters["ecn"], ""))
+        peer.qps.append(qp)
+        return qp
+
     def plan_flow(self, path: str, item: Object, port: Port | None, cap_bps: int) -> None:
         """port: of the entry; None: a mistake"""
-        tx, rx = self.end(f"{path}.tx_endpoint", item["tx_endpoint"]), self.end(f"{path}.rx_endpoint", item.get("rx_endpoint"))
+        tx = self.end(f"{path}.tx_endpoint", item["tx_endpoint"])
+        rx = self.receiver(f"{path}.rx_endpoint", item.get("rx_endpoint"), tx)
         size = item["message_size"] * UNITS[item["message_size_unit"]]
         if size > MOST_MESSAGE_BYTES:
             self.refuse(f"{path}.message_size", f"{size} bytes: expected at most {MOST_MESSAGE_BYTES}: a RETH has 32 bits for it")
-        if not self.name(f"{path}.name", item["name"]) or tx is None or rx is None:
+        # Suites give a flow the name of its QP: no request names both.
+        if (item["name"] != item["tx_endpoint"] and not self.name(f"{path}.name", item["name"])) or tx is None or rx is None:
             return
         if tx is rx:
             self.refuse(f"{path}.rx_endpoint", f"{rx.name!r}: expected another QP than tx_endpoint")
@@ -671,7 +781,7 @@ class Planner:
         if tx.peer.port is not port:
             self.refuse(f"{path}.tx_endpoint", f"{tx.name!r}: it is on port {tx.peer.port.name!r}, and this is an entry of {port.name!r}")
         for what, end, other in (("tx_endpoint", tx, rx), ("rx_endpoint", rx, tx)):
-            if end.peer.to != other.peer.address.ip:
+            if not end.peer.is_at(other.peer.address):
                 self.refuse(f"{path}.{what}", f"{end.name!r}: its peer is {end.peer.to}, and {other.name!r} is at {other.peer.address.ip}")
         if tx.peer.mtu != rx.peer.mtu:
             self.refuse(f"{path}.rx_endpoint", f"{rx.name!r}: its ib_mtu is {rx.peer.mtu}, and that of {tx.name!r} is {tx.peer.mtu}")
@@ -685,12 +795,11 @@ class Planner:
         answer["requester"] = "off"
         # PSNs of a responder are those of the requests.
         keys["initial_psn"] = answer["initial_psn"] = str(tx.parameters["initial_psn"])
-        if flow.verb != "send":
+        if not flow.verb.startswith("send"):
             keys["remote_addr"] = str(int(rx.parameters["virtual_address"], 16))
             keys["rkey"] = str(int(rx.parameters["remote_key"], 16))
-        if flow.verb == "write_with_immediate":
-            imm = item["rocev2_verb"]["write_with_immediate"]["immediate_data"]
-            keys["imm_data"] = str(int(imm, 16))
+        if flow.verb.endswith("_with_immediate"):
+            keys["imm_data"] = str(int(item["rocev2_verb"][flow.verb]["immediate_data"], 16))
         if cap_bps:
             (answer if flow.verb == "read" else keys)["rate_cap_bps"] = str(max(1, cap_bps))
         name = flow.name if PLAIN_NAME.fullmatch(flow.name) else f"flow-{len(self.flows)}"
@@ -698,18 +807,18 @@ class Planner:
         rx.peer.port.ends.append(End(f"{name}.rx", answer, [flow], False, [rx.qpn]))
 
     def keys_of(self, path: str, qp: Qp, other: Qp) -> Section:
-        peer, address = qp.peer, qp.peer.address
-        keys = {"peer_ip": peer.to_text, "local_qpn": str(qp.qpn), "peer_qpn": str(other.qpn), "dscp": str(qp.parameters["dscp"]),
+        peer, address, to = qp.peer, qp.peer.address, other.peer.address.ip
+        keys = {"peer_ip": other.peer.address.text, "local_qpn": str(qp.qpn), "peer_qpn": str(other.qpn), "dscp": str(qp.parameters["dscp"]),
                 "mtu_bytes": str(peer.mtu), "udp_sport": str(qp.parameters["udp_source_port"]), **address.interface.vlan, **address.local()}
         if other.peer.port is peer.port:
             keys["peer_mac"] = other.peer.address.interface.mac
-        elif address.gateway_mac and (peer.to == address.gateway or address.is_behind_gateway(peer.to)):
+        elif address.gateway_mac and (to == address.gateway or address.is_behind_gateway(to)):
             keys["peer_mac"] = address.gateway_mac
-        elif address.is_behind_gateway(peer.to):
+        elif address.is_behind_gateway(to):
             if address.is_behind_gateway(address.gateway):
-                self.refuse(path, f"{qp.name!r}: its peer {peer.to} and the gateway {address.gateway} are outside the subnet of {address.name!r}")
+                self.refuse(path, f"{qp.name!r}: its peer {to} and the gateway {address.gateway} are outside the subnet of {address.name!r}")
             if address.gateway == address.ip:
-                self.refuse(path, f"{qp.name!r}: its peer {peer.to} is outside the subnet of {address.name!r}, whose gateway is itself")
+                self.refuse(path, f"{qp.name!r}: its peer {to} is outside the subnet of {address.name!r}, whose gateway is itself")
             keys["next_hop"] = str(address.gateway)
         return keys
 

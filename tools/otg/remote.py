@@ -162,6 +162,9 @@ class Remote(Driven):
     def commit(self) -> None:
         self.post("commit")
 
+    def set_link(self, up: bool) -> bool:
+        return bool(self.post("set_link", up=up)["done"])
+
     def capture(self, order: Order) -> Recording:
         self.post("capture", options=order.options, overwrite=order.overwrite)
         self.agent.forget()

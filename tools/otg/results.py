@@ -10,7 +10,7 @@ from quench.desk import Failed
 
 from . import schema
 from .generator import gather
-from .plan import Address, Flow, Peer, Port, Qp, RawFlow
+from .plan import Flow, Neighbour, Peer, Port, Qp, RawFlow
 from .run import NO_ROW, Counters, QpRow, QpRows, Reading, Run, named
 from .schema import Object
 
@@ -97,14 +97,16 @@ def flow_row(run: Run, flow: Flow, rows: QpRows, reading: Reading[QpRow]) -> Obj
     s = rows.get(sender, NO_ROW).since(run.qp_base.get(sender, NO_ROW))
     r = rows.get(receiver, NO_ROW).since(run.qp_base.get(receiver, NO_ROW))
     asks, answers = (s, r) if flow.sender() is tx else (r, s)
+    received = r.received()
     row: Object = {"flow_name": flow.name, "port_tx": tx.peer.port.name, "port_rx": rx.peer.port.name, "src_qp": tx.qpn, "dest_qp": rx.qpn}
     if tx.peer.version == 4:
         row.update(src_ipv4=tx.peer.address.text, dest_ipv4=rx.peer.address.text)
-    row.update(data_frames_tx=s.tx_packets, data_frames_rx=r.rx_packets, frame_delta=max(0, s.tx_packets - r.rx_packets),
+    row.update(data_frames_tx=s.tx_packets, data_frames_rx=received, frame_delta=max(0, s.tx_packets - received),
                data_frames_retransmitted=s.retransmitted_packets, tx_bytes=s.tx_wire_bytes - GAP_BYTES * s.tx_packets,
-               rx_bytes=r.rx_wire_bytes - GAP_BYTES * r.rx_packets, data_tx_rate=round(reading.rate(sender, tx_bits) / 1e9, 9),
+               rx_bytes=rx_bits(r) // 8, data_tx_rate=round(reading.rate(sender, tx_bits) / 1e9, 9),
                data_rx_rate=round(reading.rate(receiver, rx_bits) / 1e9, 9), message_tx=s.tx_messages, message_complete_rx=r.rx_messages,
-               flow_completion_time=lasted_ms(run, flow), ecn_ce_rx=r.ce_packets, cnp_tx=r.cnps_sent,
+               message_fail=asks.failed_messages, avg_latency=asks.rtt_sum_ns // asks.rtt_samples if asks.rtt_samples else 0,
+               min_latency=asks.rtt_min_ns, max_latency=asks.rtt_max_ns, flow_completion_time=lasted_ms(run, flow), ecn_ce_rx=r.ce_packets, cnp_tx=r.cnps_sent,
                cnp_rx=s.cnps_handled + s.cnps_ignored, frame_sequence_error=r.out_of_sequence, ack_tx=answers.acks_sent,
                ack_rx=asks.acks_received, nak_tx=answers.naks_sent, nak_rx=asks.naks_received)
     return row
@@ -115,7 +117,7 @@ def tx_bits(row: QpRow) -> int:
 
 
 def rx_bits(row: QpRow) -> int:
-    return 8 * (row.rx_wire_bytes - GAP_BYTES * row.rx_packets)
+    return 8 * (row.rx_wire_bytes + row.rx_discarded_wire_bytes - GAP_BYTES * row.received())
 
 
 def lasted_ms(run: Run, flow: Flow) -> int:
@@ -168,31 +170,24 @@ def states(run: Run, given: Object) -> Object:
     names = named(f"{choice}.ethernet_names", request[choice].get("ethernet_names"), dict(known))
     found: list[Object] = []
     for name in names:
-        for address in known[name].addresses:
-            if address.ip.version == version:
-                found += neighbours(run, address)
+        port = known[name].port
+        found += [neighbour_row(run, port, neighbour) for neighbour in port.neighbours
+                  if neighbour.address.interface is known[name] and neighbour.ip.version == version]
     return {"choice": choice, choice: found}
 
 
-def neighbours(run: Run, address: Address) -> list[Object]:
-    next_hops: dict[Any, str] = {}
-    if address.gateway_mac:
-        next_hops[address.gateway] = address.gateway_mac
-    for peer in run.plan.peers.values():
-        hop = address.gateway if address.is_behind_gateway(peer.to) else peer.to
-        if peer.address is address and not next_hops.get(hop):
-            next_hops[hop] = resolved(run, peer)
-    return [{"ethernet_name": address.interface.name, f"ipv{address.ip.version}_address": str(ip), **({"link_layer_address": mac} if mac else {})}
-            for ip, mac in next_hops.items()]
+def neighbour_row(run: Run, port: Port, neighbour: Neighbour) -> Object:
+    mac = neighbour.mac or resolved(run, port, neighbour)
+    return {"ethernet_name": neighbour.address.interface.name, f"ipv{neighbour.ip.version}_address": str(neighbour.ip),
+            **({"link_layer_address": mac} if mac else {})}
 
 
-def resolved(run: Run, peer: Peer) -> str:
-    """MAC address that QPs of a peer send to; empty: not known."""
-    generator = run.generators.get(peer.port.name)
-    asked = next((qp for qp in peer.qps if qp.flow is not None), None)
-    if generator is None or asked is None or not peer.up:
+def resolved(run: Run, port: Port, neighbour: Neighbour) -> str:
+    """Its MAC address; empty: not known."""
+    generator = run.generators.get(port.name)
+    if generator is None or not neighbour.section or not run.plan.protocols:
         return ""
     try:
-        return str(generator.call("qp", qpn=asked.qpn).get("peer_mac", "")) if generator.is_ready() else ""
+        return str(generator.call("qp", qpn=neighbour.qpn).get("peer_mac", "")) if generator.is_ready() else ""
     except Failed:
         return ""

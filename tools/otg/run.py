@@ -39,10 +39,22 @@ class QpRow(NamedTuple):
     naks_sent: int
     naks_received: int
     out_of_sequence: int
+    rx_discarded_packets: int
+    rx_discarded_wire_bytes: int
+    failed_messages: int
+    rtt_samples: int
+    rtt_sum_ns: int
+    rtt_min_ns: int
+    rtt_max_ns: int
+
+    def received(self) -> int:
+        """Packets, accepted or not."""
+        return self.rx_packets + self.rx_discarded_packets
 
     def since(self, base: QpRow) -> QpRow:
         """Less than the base: the quench-nic has ended, and perhaps begun again."""
-        return QpRow._make([now - then if now > then else 0 for now, then in zip(self, base)])
+        counts = QpRow._make([now - then if now > then else 0 for now, then in zip(self, base)])
+        return counts._replace(rtt_min_ns=self.rtt_min_ns, rtt_max_ns=self.rtt_max_ns)
 
 
 QpKey = tuple[str, int]  # port, QP number
@@ -126,7 +138,7 @@ class Run:
         """What restore() needs, as JSON. Times are those of the wall clock."""
         to_wall_s = time.time() - time.monotonic()
         flows: list[plans.Flow | plans.RawFlow] = [*self.plan.flows.values(), *self.plan.raws.values()]
-        return {"given": self.given, "down": sorted(self.down), "captured": sorted(self.recordings), "peers": [name for name, peer in self.plan.peers.items() if peer.up],
+        return {"given": self.given, "protocols": self.plan.protocols, "down": sorted(self.down), "captured": sorted(self.recordings), "peers": [name for name, peer in self.plan.peers.items() if peer.up],
                 "started": [flow.name for flow in flows if flow.started],
                 "slots": {name: [[section, flow.name if flow else None] for section, flow in port.slots.items()] for name, port in self.plan.ports.items()},
                 "most_bytes": {name: port.most_bytes for name, port in self.plan.ports.items()},
@@ -138,6 +150,7 @@ class Run:
     def restore(self, kept: Object) -> None:
         """As kept() had it, but for the quench-nics."""
         from_wall_s = time.monotonic() - time.time()
+        self.plan.protocols = kept["protocols"]
         for name, peer in self.plan.peers.items():
             peer.up = name in kept["peers"]
         for name, flow in self.plan.flows.items():

@@ -234,12 +234,13 @@ ROCEV2: dict[str, Rows] = {
     },
     "Rocev2.V4Interface": {
         "ipv4_name": yes("the interface of the device"),
-        "ib_mtu": yes("`mtu_bytes` of each flow: 256, 512, 1024, 2048 or 4096, those of InfiniBand; others are refused"),
+        "ib_mtu": yes("`mtu_bytes` of each flow: 256, 512, 1024, 2048 or 4096, those of InfiniBand. Another size gives a warning, and packets carry the largest "
+                      "multiple of 256 up to it that the mtu of the interface has room for, at most 8960 bytes"),
         "peers": yes("below"),
     },
     "Rocev2.V4Peer": {
         "name": yes(NAME),
-        "destination_ip_address": yes("`peer_ip` of each flow; must be the address of the other end of each flow"),
+        "destination_ip_address": yes("`peer_ip` of each flow; must be the address of the other end of each flow. 0.0.0.0 or ::, of an end that only receives: any"),
         "qps": yes("below"),
     },
     "Rocev2.V6Interface": {
@@ -249,7 +250,7 @@ ROCEV2: dict[str, Rows] = {
     },
     "Rocev2.V6Peer": {
         "name": yes(NAME),
-        "destination_ip_address": yes("`peer_ip` of each flow; must be the address of the other end of each flow"),
+        "destination_ip_address": yes("`peer_ip` of each flow; must be the address of the other end of each flow. 0.0.0.0 or ::, of an end that only receives: any"),
         "qps": yes("below"),
     },
     "Rocev2.QPs": {
@@ -287,16 +288,17 @@ ROCEV2: dict[str, Rows] = {
     },
     "Rocev2.Flow": {
         "tx_endpoint": yes("a QP of the port; the QP of one flow only"),
-        "rx_endpoint": yes("a QP of a port of this configuration, which answers; required. A port is refused: no QP would answer"),
-        "name": yes(NAME),
+        "rx_endpoint": yes("a QP of a port of this configuration, which answers. Without it, or with a port: the QP of an interface with the address of tx_endpoint's "
+                           "peer, of the same place in the list of its peer, or the next one without a flow, or else one more with the number of tx_endpoint, if that is free"),
+        "name": yes(NAME + ", but for that of tx_endpoint"),
         "rocev2_verb": yes("`verb`"),
         "message_size": yes("`message_bytes`; at most 2 GiB with its unit"),
         "message_size_unit": yes("powers of 1000"),
     },
     "Rocev2.Verb": {
-        "choice": yes("`verb`", send_with_immediate="quench-nic has WRITE with immediate data, and SEND without"),
+        "choice": yes("`verb`"),
         "write_with_immediate": yes("below"),
-        "send_with_immediate": no("quench-nic has WRITE with immediate data, and SEND without"),
+        "send_with_immediate": yes("below"),
     },
     "Rocev2.ImmediateData": {
         "immediate_data": yes("`imm_data`: 1 to 8 hexadecimal digits"),
@@ -322,7 +324,7 @@ ROCEV2: dict[str, Rows] = {
         "enable_retransmission_timeout": yes("false: `[nic] local_ack_timeout = 0`"),
         "retransmission_timeout_value": yes("`[nic] local_ack_timeout`: InfiniBand's times are 4.096 us x 2^n, and the shortest that is at "
                                             "least the value is used: 1.05 ms for 1 ms. 0 is refused"),
-        "retransmission_retry_count": yes("`[nic] retry_cnt`. Counts above 7 are refused: InfiniBand's has three bits"),
+        "retransmission_retry_count": yes("`[nic] retry_cnt`. InfiniBand's count has three bits, but no packet carries it here"),
     },
     "Rocev2.ACK": {
         "choice": yes(CHOICE),
@@ -389,8 +391,9 @@ CONTROL: dict[str, Rows] = {
     },
     "State.Port.Link": {
         "port_names": yes("ports; none: all"),
-        "state": yes("down: the port's quench-nic ends, and with it the link of a virtual device; up: it starts again with its "
-                     "configuration, and its counters begin again"),
+        "state": yes("down: the interface of a net_af_packet device goes down (with CAP_NET_ADMIN; it comes up with up, and with the end of its quench-nic). "
+                     "Of other devices, and without this right, the port's quench-nic ends, and with it the link of a virtual device; with up it starts again "
+                     "with its configuration, and its counters begin again. Then QPs at both ends begin with their initial PSN, and started flows go on"),
     },
     "State.Port.Capture": {
         "port_names": yes("ports of captures; none: all of them"),
@@ -403,7 +406,7 @@ CONTROL: dict[str, Rows] = {
         "rocev2": yes("below. The schema has no choice of this name; the object alone selects it"),
     },
     "State.Protocol.All": {
-        "state": yes("stop: the QPs of all peers are removed, and do not answer; start: they are there again, with their initial PSN"),
+        "state": yes("stop: the QPs of all peers are removed, and do not answer, and nobody asks for gateways and peers; start: they are there again, with their initial PSN"),
     },
     "State.Protocol.Rocev2": {
         "choice": yes(CHOICE),
@@ -469,7 +472,6 @@ MONITOR: dict[str, Rows] = {
     "Rocev2Flow.Metrics.Request": {"choice": yes(CHOICE), "per_qp": yes("below")},
     "Rocev2Flow.ColumnNames": {
         "column_names": yes("properties of the reply; none: all that are carried",
-                            message_fail="quench-nic counts no messages that fail; a QP that gave up is in qp_down of its peer", avg_latency=ONE_WAY, min_latency=ONE_WAY, max_latency=ONE_WAY,
                             first_timestamp="quench-nic keeps no time of day", last_timestamp="quench-nic keeps no time of day"),
     },
     "States.Request": {
@@ -572,7 +574,7 @@ REPLIES: dict[str, Rows] = {
         "src_ipv4": yes("address of tx_endpoint; absent with IPv6"),
         "dest_ipv4": yes("address of rx_endpoint; absent with IPv6"),
         "data_frames_tx": yes("packets of the end that sends the data (with READ: of rx_endpoint), retransmissions included"),
-        "data_frames_rx": yes("packets that the other end accepted in sequence"),
+        "data_frames_rx": yes("packets that the other end received, accepted or not: also after a gap, and duplicates"),
         "frame_delta": yes("their difference; packets in flight are part of it"),
         "data_frames_retransmitted": yes("of them, those sent again"),
         "frame_sequence_error": yes("packets of requests that came after a gap, which the QP of rx_endpoint dropped; with READ, responses at tx_endpoint"),
@@ -582,11 +584,12 @@ REPLIES: dict[str, Rows] = {
         "data_rx_rate": yes("as data_tx_rate"),
         "message_tx": yes("messages complete at the end that sends the data: acknowledged, or with READ answered"),
         "message_complete_rx": yes("messages complete at the other end"),
-        "message_fail": no("quench-nic counts no messages that fail; a QP that gave up is in qp_down of its peer"),
+        "message_fail": yes("messages in flight when tx_endpoint gave up, after which it begins no other one; it is in qp_down of its peer"),
         "flow_completion_time": yes("ms from the start of the flow to now, or to its stop"),
-        "avg_latency": no(ONE_WAY),
-        "min_latency": no(ONE_WAY),
-        "max_latency": no(ONE_WAY),
+        "avg_latency": yes("round trips since the start of the flow, from a packet of tx_endpoint that asks for an ACK to this ACK, or from a READ request to its "
+                           "first response; 0: none yet"),
+        "min_latency": yes("of the same round trips, since the protocols of the QP started"),
+        "max_latency": yes("as min_latency"),
         "ecn_ce_rx": yes("data packets received as CE"),
         "cnp_tx": yes("CNPs of the end that receives the data"),
         "cnp_rx": yes("CNPs that the end that sends the data received"),
@@ -609,13 +612,13 @@ REPLIES: dict[str, Rows] = {
     },
     "Neighborsv4.State": {
         "ethernet_name": yes(NAME),
-        "ipv4_address": yes("a peer in the prefix, or the gateway"),
-        "link_layer_address": yes("of the configuration, or as resolved; absent: not resolved, or no flow needs it"),
+        "ipv4_address": yes("the gateway, and peers of RoCEv2 in the prefix"),
+        "link_layer_address": yes("of the configuration, or as resolved: asked for from the start of protocols on, also without flows. Absent: no answer yet"),
     },
     "Neighborsv6.State": {
         "ethernet_name": yes(NAME),
-        "ipv6_address": yes("a peer in the prefix, or the gateway"),
-        "link_layer_address": yes("of the configuration, or as resolved; absent: not resolved, or no flow needs it"),
+        "ipv6_address": yes("the gateway, and peers of RoCEv2 in the prefix"),
+        "link_layer_address": yes("of the configuration, or as resolved: asked for from the start of protocols on, also without flows. Absent: no answer yet"),
     },
     "Version": {
         "api_spec_version": yes("version of the schema"),

@@ -81,6 +81,7 @@ class Tester:
         with self.lock:
             self.close()
             self.run = Run(given, plan)
+            plan.protocols = plan.auto_start
             if not plan.auto_start:
                 self.set_peers(plan.peers.values(), up=False)
             try:
@@ -315,8 +316,10 @@ class Tester:
         run.restore(kept)
         run.generators = {port.name: self.outlets[port.outlet].make() for port in run.plan.ports.values()}
         for name, generator in run.generators.items():
-            if name not in run.down and not generator.find():
+            if not generator.find() and name not in run.down:
                 say(f"port {name}: its quench-nic is gone: {generator.why()}")
+            if name in run.down and generator.is_ready():
+                generator.set_link(False)  # as it is: it knows whose link it put down
             recording = generator.found_capture() if name in kept["captured"] else None
             if recording is not None:
                 run.recordings[name] = recording
@@ -345,11 +348,39 @@ class Tester:
         if request["state"] == "down":
             self.run.down |= set(names)
             for name in names:
-                self.run.generators[name].stop()
+                generator = self.run.generators[name]
+                # The end of a quench-nic is the end of its link.
+                if not generator.set_link(False):
+                    generator.stop()
             return
-        again = [self.run.plan.ports[name] for name in names if not self.run.generators[name].is_ready()]
-        self.begin_again(again)
+        for name in names:
+            if self.run.generators[name].is_ready():
+                self.run.generators[name].set_link(True)
+        ended = [name for name in names if not self.run.generators[name].is_ready()]
+        wires = {self.run.generators[name].wire for name in ended if self.run.generators[name].serves}
+        clients = [name for name, generator in self.run.generators.items() if name not in ended and generator.wire in wires and generator.is_ready()]
+        self.link_again([self.run.plan.ports[name] for name in [*ended, *clients]])
         self.run.down -= set(names)
+
+    def link_again(self, ports: list[plans.Port]) -> None:
+        """Their quench-nics start again. QPs begin with their initial PSN, so those at the other ends do so too, and then started flows go on."""
+        flows = list({flow.name: flow for port in ports for flow in self.flows_of(port)}.values())
+        started = [flow for flow in flows if flow.started]
+        for flow in flows:
+            flow.started = False
+        try:
+            self.begin_again(ports)
+            names = {flow.name for flow in flows}
+            for port in self.run.plan.ports.values():
+                generator = self.run.generators[port.name]
+                for end in port.ends:
+                    if port not in ports and end.is_up() and generator.is_ready() and any(flow.name in names for flow in end.flows):
+                        generator.call("reset", flow=end.section)
+        finally:
+            for flow in started:
+                flow.started = True
+        if started:
+            self.apply([port for port in self.run.plan.ports.values() if any(flow.started for end in port.ends for flow in end.flows)])
 
     def set_capture(self, request: Object) -> list[str]:
         path = "port.capture.port_names"
@@ -413,7 +444,9 @@ class Tester:
         return capture.packed(file, settings.format, first, most, self.folder)
 
     def set_protocols(self, request: Object) -> None:
-        self.put_peers(list(self.run.plan.peers.values()), request["state"] == "start")
+        self.run.plan.protocols = request["state"] == "start"
+        self.put_peers(list(self.run.plan.peers.values()), self.run.plan.protocols)
+        self.apply()
 
     def set_rocev2(self, request: Object) -> None:
         peers = request["peers"]
