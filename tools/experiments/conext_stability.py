@@ -97,6 +97,8 @@ def draw_margins(runs):
     at = found(runs)
     for i, loop in enumerate(LOOPS.values()):
         points = [(n, run) for (n, delay), run in at.items() if delay == loop]
+        if not points:
+            continue
         axes.plot([n for n, _ in points], [margin(run) for _, run in points], "-", color=COLOURS[i], label=f"loop of {loop} us")
         for n, run in points:
             axes.plot(n, margin(run), "x" if swing(run) > STILL else "o", color=COLOURS[i], ms=7 if swing(run) > STILL else 4, mew=2)

@@ -69,7 +69,7 @@ EXPERIMENTS = (Experiment(
     check=check,
     plots={"rates": (draw, "Means of 1 ms, one seed. Dashed: max-min fair share. Black: fixed point of the fluid model.")},
     findings="DCQCN is not max-min fair over two bottlenecks. The marks of both links add up, so that f2 is cut more often: the model's fixed point gives "
-             "it 14.7 Gb/s. With the cut-off, f2 sees nearly every burst of marks of either link, and gets half of that.",
+             "it 14.7 Gb/s. With the cut-off, f2 sees nearly every burst of marks of either link, and gets half of that; its rate still falls at the end of the run.",
 ),)
 
 FIGURES = (Figure(

@@ -41,8 +41,7 @@ GROUPS = {
              ("100%", "70%", "50%", "30%", "10%", "5%", "2%", "1%")),
 }
 CASES = {"strawman": {**QCN, **CUT_OFF}, "timer": dict(CUT_OFF), "red": QCN, "both": {}}
-LABELS = {"strawman": "strawman: B = 150 KB, T = 1.5 ms, cut-off at 40 KB", "timer": "T = 55 us, B = 10 MB; cut-off at 40 KB",
-          "red": "B = 150 KB, T = 1.5 ms; marking from 5 to 200 KB", "both": "T = 55 us, B = 10 MB; marking from 5 to 200 KB"}
+LABELS = {"strawman": "strawman", "timer": "fast timer, slow byte counter", "red": "marking on a slope", "both": "both"}
 
 
 def name(group, value):
@@ -138,7 +137,7 @@ def draw_cases(runs):
                 series = next(series for flow, series in flows.items() if flow.startswith(start))
                 rate = means(series, "wire_rate_bps", 1.0) / 1e9
                 axes.plot(np.arange(len(rate)) + 0.5, rate, **style)
-        axes.set_title(label, fontsize=9.5)
+        axes.set_title(label, fontsize=10.5)
         axes.set_ylim(0, 42)
     for axes in panels[:, 0]:
         axes.set_ylabel("rate (Gb/s)")
@@ -178,7 +177,7 @@ EXPERIMENTS = (
         scenario=SCENARIO,
         variants=tuple(Variant(case, settings) for case, settings in CASES.items()),
         check=check_cases,
-        plots={"rates": (draw_cases, "Means of 1 ms. Colours: packets. Black: fluid model.")},
+        plots={"rates": (draw_cases, "Means of 1 ms. Strawman: B = 150 KB, T = 1.5 ms, cut-off at 40 KB. Fast timer: B = 10 MB, T = 55 us. Slope: from 5 to 200 KB, 1 %.")},
         findings="The byte counter serves the faster flow more often. With the strawman, it decides: the difference grows in the model, until the "
                  "second flow has nothing, and stays at three quarters of the link in the packet simulation.",
     ),
