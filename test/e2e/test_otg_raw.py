@@ -372,6 +372,8 @@ def check_recorder(work):
 class Nic:
     """A quench-nic without a process. At each step, on_step() is called."""
 
+    wire, serves = "", False
+
     def __init__(self, name, on_step):
         self.name, self.on_step, self.runs = name, on_step, False
         self.text = self.in_force = ""
@@ -403,6 +405,9 @@ class Nic:
 
     def stop(self):
         self.step(False)
+
+    def set_link(self, _up):
+        return False
 
     def is_ready(self):
         return self.runs
