@@ -73,6 +73,15 @@ class Rocev2(unittest.TestCase):
             {"qp_name": "other.17", "connection_type": {"reliable_connection": {"source_qp_number": 17}}}]}]
         self.assertEqual(self.text(configuration(end(1, "10.0.0.2", (17,)), receiver), "pb")["flow qp1.17.rx"]["local_qpn"], "18")
 
+    def test_where_both_ends_of_a_pair_send_each_flow_has_an_end_of_its_own(self):
+        config = configuration(end(1, "10.0.0.2", (17,)), end(2, "10.0.0.1", (17,)))
+        config["stateful_flows"]["rocev2"].append({"tx_ports": [{"port_name": "pb", "transmit_type": {"target_line_rate": {"flows": [
+            {"name": "qp2.17", "tx_endpoint": "qp2.17", "rocev2_verb": {"choice": "write"}}]}}}]})
+        for port, sends, answers in (("pa", "qp1.17", "qp2.17.rx"), ("pb", "qp2.17", "qp1.17.rx")):
+            text = self.text(config, port)
+            self.assertEqual([text[f"flow {name}"].get(key) for name in (sends, answers) for key in ("local_qpn", "peer_qpn", "requester")],
+                             ["17", "18", None, "18", "17", "off"], port)
+
     def test_a_port_may_be_the_receiver(self):
         config = configuration(end(1, "10.0.0.2", (17,)), end(2, None), rx_endpoint="pb")
         self.assertIn("flow qp1.17.rx", self.text(config, "pb"))

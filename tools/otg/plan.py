@@ -273,6 +273,7 @@ class Planner:
         self.peers: dict[str, Peer] = {}
         self.qps: dict[str, Qp] = {}
         self.numbers: dict[tuple[str, int], str] = {}
+        self.senders: set[str] = set()  # QPs that are the tx_endpoint of a flow, and answer no other
         self.flows: dict[str, Flow] = {}
         self.raws: dict[str, RawFlow] = {}
         self.warnings: list[str] = []
@@ -640,6 +641,8 @@ class Planner:
 
     def plan_flows(self) -> None:
         used: set[str] = set()
+        self.senders = {flow["tx_endpoint"] for _, group in numbered(self.config["stateful_flows"].get("rocev2")) for _, item in numbered(group.get("tx_ports"))
+                        for _, flow in numbered(item["transmit_type"]["target_line_rate"].get("flows"))}
         for n, group in numbered(self.config["stateful_flows"].get("rocev2")):
             for m, item in numbered(group.get("tx_ports")):
                 path = f"stateful_flows.rocev2[{n}].tx_ports[{m}]"
@@ -750,7 +753,7 @@ class Planner:
         address = next((address for address in found if address.interface.port is not tx.peer.port), found[0])
         peers = [peer for peer in self.peers.values() if peer.address is address and peer is not tx.peer and peer.is_at(tx.peer.address)]
         place = tx.peer.qps.index(tx)
-        known = [qp for peer in peers for qp in [*peer.qps[place:], *peer.qps[:place]] if qp.flow is None]
+        known = [qp for peer in peers for qp in [*peer.qps[place:], *peer.qps[:place]] if qp.flow is None and qp.name not in self.senders]
         if known:
             return known[0]
         port = address.interface.port

@@ -289,7 +289,8 @@ ROCEV2: dict[str, Rows] = {
     "Rocev2.Flow": {
         "tx_endpoint": yes("a QP of the port; the QP of one flow only"),
         "rx_endpoint": yes("a QP of a port of this configuration, which answers. Without it, or with a port: the QP of an interface with the address of tx_endpoint's "
-                           "peer, of the same place in the list of its peer, or the next one without a flow, or else one more with the number of tx_endpoint, if that is free"),
+                           "peer, of the same place in the list of its peer, or the next one without a flow, or else one more with the number of tx_endpoint, if that is free. "
+                           "Where both ends of a pair send, each flow has such a QP of its own"),
         "name": yes(NAME + ", but for that of tx_endpoint"),
         "rocev2_verb": yes("`verb`"),
         "message_size": yes("`message_bytes`; at most 2 GiB with its unit"),
