@@ -36,6 +36,7 @@ Show and control a running quench-nic or quench-switch.
       --qp QPN             capture only RoCEv2 frames for this destination QP
       --match MATCHES      capture only frames with these bits, such as
                            ipv4@96/32:0a000001,l4@16/16:12b7
+      --direction WAY      capture only received or sent frames; both without it
       --snaplen BYTES      capture at most these first bytes of each frame
       --buffer BYTES       memory for frames of a capture on their way, for each polling
                            lcore (default 8MiB)
@@ -55,12 +56,12 @@ Commands:
 # Of the long options: the short one, and whether a value follows ("?": may follow, after = or at once).
 OPTIONS = {
     "file-prefix": ("f", "="), "socket": ("s", "="), "json": ("j", ""), "watch": ("w", "?"), "output": ("o", "="), "ports": ("p", "="), "all": ("a", ""),
-    "since-start": ("", ""), "count": ("", "="), "size": ("", "="), "duration": ("", "="), "kind": ("", "="), "qp": ("", "="), "match": ("", "="),
+    "since-start": ("", ""), "count": ("", "="), "size": ("", "="), "duration": ("", "="), "kind": ("", "="), "qp": ("", "="), "match": ("", "="), "direction": ("", "="),
     "snaplen": ("", "="), "buffer": ("", "="), "listen": ("", "="), "control": ("", "?"), "qps": ("", "="), "flows": ("", "="), "help": ("h", ""),
     "version": ("", ""),
 }
 SHORT = {short: name for name, (short, _) in OPTIONS.items() if short}
-CAPTURE = ("count", "size", "duration", "kind", "qp", "match", "snaplen", "buffer")
+CAPTURE = ("count", "size", "duration", "kind", "qp", "match", "direction", "snaplen", "buffer")
 MOST_QPS, MOST_FLOWS = 4096, 1024  # of metrics
 
 

@@ -20,6 +20,8 @@ enum capture_kind {
 	CAPTURE_KINDS
 };
 
+enum capture_direction { CAPTURE_BOTH, CAPTURE_RECEIVED, CAPTURE_SENT };
+
 /* The words of the kinds, for a message. */
 #define CAPTURE_KIND_WORDS "data, ack, nak, cnp, pause, arp, other"
 
@@ -30,6 +32,7 @@ struct capture_filter {
 	uint32_t kinds;   /* mask of enum capture_kind */
 	uint32_t dest_qp; /* of the BTH; or CAPTURE_ANY_QP */
 	uint32_t n_matches;
+	int direction;                                 /* enum capture_direction */
 	struct capture_match matches[CAPTURE_MATCHES]; /* all must hold */
 };
 

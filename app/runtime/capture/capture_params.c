@@ -11,6 +11,8 @@
 
 #define OF(member) .offset = offsetof(struct capture_params, member)
 
+static const char *const direction_words[] = {"both", "received", "sent", NULL};
+
 /* clang-format off */
 const struct field capture_fields[] = {
 	{.name = "kind", OF(kind), .help = "kinds of frames: all, or some of " CAPTURE_KIND_WORDS,
@@ -19,6 +21,8 @@ const struct field capture_fields[] = {
 	 .type = FIELD_U32, .max = QPN_MASK},
 	{.name = "match", OF(match), .help = "only frames with these bits: HEADER@BIT/BITS:VALUE/MASK of eth, vlan, ipv4, ipv6 or l4",
 	 .type = FIELD_STR, .max = CAPTURE_MATCH_CHARS, .def = ""},
+	{.name = "direction", OF(filter.direction), .help = "only frames that the port received, or that it sent",
+	 .type = FIELD_ENUM, .choices = direction_words, .def = "both"},
 	{.name = "snaplen", OF(snap_bytes), .help = "bytes of each frame at most",
 	 .type = FIELD_U32, .unit = UNIT_BYTES, .min = 14, .max = 65535, .def = "65535"},
 	{.name = "count", OF(most_frames), .help = "end after this number of frames",
@@ -46,10 +50,11 @@ read_word(struct capture_params *p, char *word, char *error, size_t size)
 		*value++ = '\0';
 	field = field_find(capture_fields, capture_fields_n, word, &alias);
 	if (field == NULL || value == NULL) {
-		snprintf(error, size,
-			 "%s: expected KEY=VALUE with one of kind, qp, match, snaplen, count, "
-			 "size, duration, buffer",
-			 word);
+		snprintf(
+			error, size,
+			"%s: expected KEY=VALUE with one of kind, qp, match, direction, snaplen, count, "
+			"size, duration, buffer",
+			word);
 		return -EINVAL;
 	}
 	if (field_parse(field, alias, value, p, expected, sizeof(expected)) == 0)

@@ -27,6 +27,8 @@ leave(struct capture_tap *tap)
 static void
 put(struct capture_lane *lane, const struct rte_mbuf *m, bool sent, uint64_t now_ns)
 {
+	if (lane->filter.direction == (sent ? CAPTURE_RECEIVED : CAPTURE_SENT))
+		return;
 	if (capture_filter_keeps(&lane->filter, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len))
 		capture_ring_put(&lane->ring, m, lane->snap_bytes, sent, now_ns);
 }
