@@ -15,6 +15,7 @@
 #include "nic/address/addresses.h"
 #include "nic/core/core.h"
 #include "nic/frames/frames.h"
+#include "nic/frames/tracked.h"
 #include "nic/gsi/gsi.h"
 #include "nic/io/nic_io.h"
 #include "nic/measure/measure.h"
@@ -240,7 +241,7 @@ nic_create(const struct nic_params *params, const struct nic_pools *pools)
 	if (nic->mbufs.empty == NULL || nic->wheel == NULL || qps_alloc(nic) != 0 ||
 	    nic_resolve_init(nic) != 0 || nic_addresses_init(nic) != 0 ||
 	    (params->measure_pacing && nic->due_ns == NULL) || nic_np_init(nic) != 0 ||
-	    nic_measure_init(nic) != 0) {
+	    nic_measure_init(nic) != 0 || nic_tracked_init(nic) != 0) {
 		nic_destroy(&nic->node);
 		errno = ENOMEM;
 		return NULL;
@@ -260,6 +261,7 @@ nic_destroy(struct node *node)
 		nic_payloads_destroy(nic->mbufs.payloads);
 	nic_gsi_free(nic);
 	nic_frames_free(nic);
+	nic_tracked_free(nic);
 	nic_np_free(nic);
 	nic_port_state_free(&whole->port);
 	nic_traces_free(nic);

@@ -54,6 +54,7 @@
 #include "nic/change/reset.h"
 #include "nic/change/setup.h"
 #include "nic/frames/frames.h"
+#include "nic/frames/tracked.h"
 #include "nic/io/nic_tx.h"
 #include "nic/observe/qp_info.h"
 #include "nic/params/nic_counters.h"

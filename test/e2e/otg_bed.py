@@ -21,12 +21,13 @@ GBPS = 10**9
 class Otg:
     """The server, running, and one connection to it."""
 
-    def __init__(self, work, ports, *options, bases=None, speed="1G", text=""):
-        """ports: {location: device}; bases: {location: sections that the API does not have}; text: further sections of the file of ports"""
+    def __init__(self, work, ports, *options, bases=None, speed="1G", text="", keys=""):
+        """ports: {location: device}; bases: {location: sections that the API does not have}; text: further sections of the file of ports;
+        keys: of each port"""
         self.work, self.prefix = work, f"qo{os.getpid()}{work.name[-4:]}"
         for name, device_ in ports.items():
             (work / f"{name}-base.ini").write_text("[nic]\nshaper_burst_ns = 2ms\nqp_burst_bytes = 8KB\n" + (bases or {}).get(name, ""))
-            text += f"[port {name}]\ndevice = {device_}\nspeed = {speed}\nbase = {name}-base.ini\noptions = --idle-sleep 500\n"
+            text += f"[port {name}]\ndevice = {device_}\nspeed = {speed}\nbase = {name}-base.ini\noptions = --idle-sleep 500\n{keys}"
         (work / "ports.ini").write_text(text)
         command = [ROOT / "scripts" / "otg", "--ports", work / "ports.ini", "--no-huge", "--prefix", self.prefix, "--folder", work / "nics", "--listen",
                    "127.0.0.1:0", "--program", BUILD / "app/quench-nic/quench-nic", *(options or ["--http"])]
@@ -44,9 +45,18 @@ class Otg:
     def ask(self, method, path, body=None, **headers):
         """@return (status, JSON)"""
         data = None if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.connection.request(method, path, data, {"Content-Type": "application/json", **headers})
-        reply = self.connection.getresponse()
+        reply = self.exchange(method, path, data, {"Content-Type": "application/json", **headers})
         return reply.status, json.loads(reply.read())
+
+    def exchange(self, method, path, data, headers):
+        """Again on a new connection, if the server has closed this one because it was silent."""
+        try:
+            self.connection.request(method, path, data, headers)
+            return self.connection.getresponse()
+        except (BrokenPipeError, ConnectionResetError, http.client.RemoteDisconnected):
+            self.connection.close()
+            self.connection.request(method, path, data, headers)
+            return self.connection.getresponse()
 
     def good(self, method, path, body=None):
         status, reply = self.ask(method, path, body)
@@ -63,8 +73,7 @@ class Otg:
 
     def get_capture(self, port, **packets):
         """@return the file"""
-        self.connection.request("POST", "/monitor/capture", json.dumps({"port_name": port, **packets}), {"Content-Type": "application/json"})
-        reply = self.connection.getresponse()
+        reply = self.exchange("POST", "/monitor/capture", json.dumps({"port_name": port, **packets}), {"Content-Type": "application/json"})
         data = reply.read()
         if reply.status != 200:
             sys.exit(f"get_capture {port}: {reply.status}: {data}")

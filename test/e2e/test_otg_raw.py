@@ -10,15 +10,19 @@ import signal
 import socket
 import struct
 import threading
+import zlib
 
 from configs import memif
 from frames import read_pcap
-from harness import PATIENCE_S, Program, check, check_equal, finish, run, work_dir
-from otg_bed import ROOT, Otg, raw_flow, value
+from harness import PATIENCE_S, Program, check, check_equal, finish, run, until, work_dir
+from otg_bed import ROOT, Otg, device, raw_flow, value
 from scapy.contrib.mac_control import MACControlClassBasedFlowControl, MACControlPause
-from scapy.layers.inet import IP, UDP
-from scapy.layers.inet6 import IPv6
-from scapy.layers.l2 import Dot1Q, Ether
+from scapy.contrib.mpls import MPLS
+from scapy.layers.inet import ICMP, IP, TCP, UDP
+from scapy.layers.inet6 import ICMPv6EchoRequest, IPv6
+from scapy.layers.l2 import ARP, Dot1Q, Ether
+from scapy.layers.vxlan import VXLAN
+from scapy.packet import Padding, Raw
 from desk import BASE, Desk, eal, wait_answers
 from otg import capture  # otg_bed says where
 from otg.plan import Location
@@ -68,9 +72,9 @@ def check_v4(found):
     check_equal("v4: DSCP and ECN", [p[IP].tos for p in view], [26 << 2 | 2, 2, 48 << 2 | 2] * 4)
     check_equal("v4: addresses", [p[IP].dst for p in view], ["10.0.0.254", "10.0.0.255", "10.0.1.0"] * 4)
     check_equal("v4: ports", [p[UDP].sport for p in view], ([50001, 49999, 49997, 49995, 49993] * 3)[:FRAMES])
-    check_equal("v4: the rest", {(p.dst, p.src, p[Dot1Q].prio, p[IP].ttl, p[IP].len, p[UDP].len, p[UDP].dport, p[UDP].chksum) for p in view},
-                {(TO, FROM, 3, 9, 178, 158, 7, 0)})
-    check("v4: checksums", all(sum_is_right(p, IP, "chksum") for p in view))
+    check_equal("v4: the rest", {(p.dst, p.src, p[Dot1Q].prio, p[IP].ttl, p[IP].len, p[UDP].len, p[UDP].dport) for p in view},
+                {(TO, FROM, 3, 9, 178, 158, 7)})
+    check("v4: checksums", all(sum_is_right(p, IP, "chksum") and sum_is_right(p, UDP, "chksum") for p in view))
 
 
 def check_v6(found):
@@ -87,26 +91,39 @@ def check_pauses(pfc, pause):
     check_equal("pause: times", {(Ether(frame).dst, Ether(frame)[MACControlPause].pause_time) for frame in pause}, {("01:80:c2:00:00:01", 0x1234)})
 
 
+def device_ends(tx, rx, **more):
+    return {"choice": "device", "device": {"tx_names": tx, "rx_names": rx, **more}}
+
+
 REFUSED = [
     ("flows[0].packet[0].ipv4", raw_flow("f", "p", ("ipv4", {}))),
-    ("flows[0].packet[0].ethernet.dst", raw_flow("f", "p", ("ethernet", {}))),
     ("flows[0].packet[1].pfcpause", raw_flow("f", "p", ETHERNET, ("pfcpause", {}))),
+    ("flows[0].packet[1].ethernet", raw_flow("f", "p", ETHERNET, ETHERNET)),
     ("flows[0].packet[1].ipv4.header_checksum", raw_flow("f", "p", ETHERNET, ("ipv4", {"header_length": value(6)}))),
-    ("flows[0].packet[2].udp.checksum", raw_flow("f", "p", ETHERNET, ("ipv6", {"next_header": value(6)}), ("udp", {}), size=100)),
-    ("flows[0].packet[1].ipv4.src.choice", raw_flow("f", "p", ETHERNET, ("ipv4", {"src": {"choice": "random"}}))),
+    ("flows[0].packet[1].ipv4.src", raw_flow("f", "p", ETHERNET, ("ipv4", {"src": {"choice": "random", "random": {"min": "2.0.0.0", "max": "1.0.0.0"}}}))),
+    ("flows[0].packet[1].ipv4.src", raw_flow("f", "p", ETHERNET, ("ipv4", {"src": {"choice": "values", "values": ["1.1.1.1"] * 1025}}))),
     ("flows[0].packet", raw_flow("f", "p", ETHERNET, ("ipv6", {}), ("udp", {}))),
     ("flows[0].size.fixed", raw_flow("f", "p", ETHERNET, size=63)),
+    ("flows[0].size.increment", {**raw_flow("f", "p", ETHERNET), "size": {"choice": "increment", "increment": {"start": 100, "end": 99}}}),
+    ("flows[0].size.random", {**raw_flow("f", "p", ETHERNET), "size": {"choice": "random", "random": {"min": 60}}}),
+    ("flows[0].size.weight_pairs.custom", {**raw_flow("f", "p", ETHERNET), "size": {"choice": "weight_pairs", "weight_pairs": {
+        "choice": "custom", "custom": [{"size": 100, "weight": 0}]}}}),
     ("flows[0].rate.percentage", raw_flow("f", "p", ETHERNET, rate={"choice": "percentage", "percentage": 101})),
     ("flows[0].duration.fixed_seconds.seconds", raw_flow("f", "p", ETHERNET, duration={"choice": "fixed_seconds", "fixed_seconds": {"seconds": 0}})),
-    ("flows[0].duration.continuous.gap", raw_flow("f", "p", ETHERNET, duration={"choice": "continuous", "continuous": {"gap": 13}})),
-    ("flows[0].metrics.loss", {**raw_flow("f", "p", ETHERNET), "metrics": {"loss": True}}),
+    ("flows[0].duration.continuous.delay", raw_flow("f", "p", ETHERNET, duration={"choice": "continuous", "continuous": {
+        "delay": {"choice": "microseconds", "microseconds": 1e12}}})),
+    ("flows[0].size", {**raw_flow("f", "p", ETHERNET, ("vlan", {}), ("ipv4", {}), ("tcp", {})), "metrics": {"enable": True}}),
     ("flows[0].tx_rx.port.rx_name", raw_flow("f", "p", ETHERNET, rx="q")),
+    ("flows[0].tx_rx.device.rx_names[0]", {**raw_flow("f", "p", ETHERNET), "tx_rx": device_ends(["host1.ip"], ["none"])}),
+    ("flows[0].tx_rx.device.bidirectional", {**raw_flow("f", "p", ETHERNET), "tx_rx": device_ends(["host1.ip"], ["host1.eth"], bidirectional=True)}),
+    ("flows[0].tx_rx.device", {**raw_flow("f", "p", ETHERNET), "tx_rx": device_ends(["host1.ip"], ["host1.ip"])}),
+    ("flows[0].tx_rx.device.rx_names", {**raw_flow("f", "p", ETHERNET), "tx_rx": device_ends(["host1.ip"], ["host1.eth"] * 2, mode="one_to_one")}),
 ]
 
 
 def check_refused(otg):
     for path, flow in REFUSED:
-        status, reply = otg.ask("POST", "/config", {"ports": [{"name": "p", "location": "a"}], "flows": [flow]})
+        status, reply = otg.ask("POST", "/config", {"ports": [{"name": "p", "location": "a"}], "flows": [flow], "devices": [device(1, "p", {})]})
         check(f"{path} is refused", status == 400 and reply["errors"][0].startswith(f"{path}: "), (status, reply))
 
 
@@ -346,17 +363,21 @@ def check_recorder(work):
         thread.start()
         recording = capture.Recorder("port p", lambda method, **params: {"socket": "source"}, work, work / "p", capture.Order([], overwrite), 1 << 20)
         thread.join(PATIENCE_S)
+        until(lambda: not recording.is_running())
         (work / "source").unlink()
         listener.close()
         return recording, recording.stop()
 
     recording, said = record(True, head + b"".join(frames) + tail)
-    check_equal("counts", said, {"frames": 3000, "lost": 7, "error": ""})
     content = recording.content().read()
     kept = (len(content) - len(head + tail)) // len(frames[0])
+    check_equal("counts", said, {"frames": 3000, "lost": 7, "error": "",
+                                 "ended": f"its buffer of 1 MiB has the latest: the first {3000 - kept} were overwritten"})
     check("the latest frames are left", content == head + b"".join(frames[-kept:]) + tail and 1 << 19 < len(content) < 1 << 20, kept)
+    recording, said = record(False, head + frames[0] + tail)
+    check_equal("a buffer that is full", (said["error"], said["ended"]), ("", "its buffer of 1 MiB is full, and has none after them"))
     recording, said = record(False, head + frames[0] + frames[1][:-1])
-    check_equal("a stream that breaks off", (said["frames"], said["error"]), (1, "its quench-nic ended without the last frames"))
+    check_equal("a stream that breaks off", (said["frames"], said["error"], said["ended"]), (1, "its quench-nic ended without the last frames", ""))
     check_equal("whole blocks", recording.content().read(), head + frames[0])
     recording.discard()
     (work / "p.0.capture").symlink_to("/dev/full")
@@ -415,6 +436,9 @@ class Nic:
     def if_ready(self, _read):
         return None
 
+    def take_warnings(self):
+        return []
+
     def is_attached(self):
         return False
 
@@ -448,7 +472,7 @@ def check_all_or_nothing(work):
 
     def state():
         run = tester.run
-        return run.given, list(run.plan.raws), [(raw.started, raw.keys["rate_bps"]) for raw in run.plan.raws.values()], run.generators["pa"].in_force
+        return run.given, list(run.plan.raws), [(raw.started, raw.keys["rate_pps"]) for raw in run.plan.raws.values()], run.generators["pa"].in_force
 
     before = state()
     flows = [raw_flow(f"f{name}", f"p{name}", ETHERNET, rate={"choice": "pps", "pps": 7}) for name in "ab"]
@@ -516,7 +540,7 @@ def check_attached(work):
     before = desk.call("config")
     done = run(ROOT / "scripts" / "otg", "--http", "--port", "a=net_null0", "--ports", write(work / "none.ini", "[port b]\nattach = no-such-nic\n"))
     check("no quench-nic to attach to", done.returncode == 2 and "no quench-nic runs with this --file-prefix" in done.stderr, done)
-    otg = Otg(work, {}, text=f"[port a]\nattach = {prefix}\n")
+    otg = Otg(work, {}, text=f"[port a]\nattach = {prefix}\ncapture_sent = on\n")
     port = {"ports": [{"name": "p", "location": "a"}]}
     for path, more in (("flows", {"flows": [{**FLOWS[2], "size": fixed(1519)}]}), ("flows", {"flows": [{**FLOWS[2], "name": f"f{n}"} for n in range(3)]})):
         status, reply = otg.ask("POST", "/config", {**port, **more})
@@ -539,12 +563,144 @@ def check_attached(work):
     check_equal("and it runs", nic.stop(), 0)
 
 
+MEASURED = {"enable": True, "loss": True, "timestamps": True, "latency": {"enable": True, "mode": "cut_through"}}
+IPV4 = ("ipv4", {"src": value("10.0.0.1"), "dst": value("10.0.0.2")})
+IPV6 = ("ipv6", {"src": value("fd00::1"), "dst": value("fd00::2")})
+INNER = ("ethernet", {"dst": value("02:00:00:00:01:02"), "src": value("02:00:00:00:01:01")})
+MIX = {"choice": "weight_pairs", "weight_pairs": {"choice": "predefined", "predefined": "imix"}}
+# Each with all that its frames have to say: layers of scapy, and lengths.
+SHAPES = [
+    ("tcp", [ETHERNET, IPV4, ("tcp", {"src_port": value(1), "dst_port": {"choice": "random", "random": {"min": 100, "max": 200, "count": 5, "seed": 3}},
+                                      "ctl_syn": value(1)})], fixed(100), (Ether, IP, TCP)),
+    ("icmp", [ETHERNET, IPV4, ("icmp", {"echo": {"identifier": value(7), "sequence_number": counter("increment", 0, 1, 65535)}})], fixed(99), (Ether, IP, ICMP)),
+    ("icmpv6", [ETHERNET, IPV6, ("icmpv6", {"echo": {"identifier": value(7)}})], fixed(101), (Ether, IPv6, ICMPv6EchoRequest)),
+    ("tcp6", [ETHERNET, IPV6, ("tcp", {})], {"choice": "increment", "increment": {"start": 100, "end": 130, "step": 7}}, (Ether, IPv6, TCP)),
+    ("arp", [("ethernet", {"dst": value("ff:ff:ff:ff:ff:ff"), "src": value(FROM)}), ("arp", {"sender_protocol_addr": value("10.0.0.1"),
+                                                                                         "target_protocol_addr": value("10.0.0.9")})], fixed(64), (Ether, ARP)),
+    ("mpls", [ETHERNET, ("mpls", {"label": value(1000)}), ("mpls", {})], fixed(80), (Ether, MPLS, MPLS)),
+    ("vxlan", [ETHERNET, IPV4, ("udp", {"src_port": value(5000), "dst_port": value(4789)}), ("vxlan", {"vni": value(77)}), INNER, IPV4, ("udp", {
+        "src_port": counter("increment", 1, 1, 200), "dst_port": value(9)})], {"choice": "random", "random": {"min": 130, "max": 300}},
+     (Ether, IP, UDP, VXLAN, Ether, IP, UDP)),
+    ("mix", [ETHERNET, IPV4, ("udp", {"src_port": {"choice": "values", "values": list(range(1000, 1100))}, "dst_port": value(9)})], MIX, (Ether, IP, UDP)),
+    ("zero", [("ethernet", {})], fixed(64), (Ether,)),
+]
+SHAPED = 60
+
+
+def shape(name, headers, size, layers):
+    return {**raw_flow(name, "p", *headers, rx="q", duration=packets(SHAPED), rate={"choice": "pps", "pps": 2000}), "size": size, "metrics": MEASURED}
+
+
+def check_shapes(work):
+    """Headers, lengths and checksums of frames with signatures, as they arrive, and what the receiver counts of them."""
+    otg = Otg(work, {"a": memif("server", 0, work), "b": memif("client", 0, work)})
+    warnings = otg.set_config({"ports": [{"name": "p", "location": "a"}, {"name": "q", "location": "b"}], "flows": [shape(*row) for row in SHAPES],
+                               "captures": [{"name": "c", "port_names": ["q"], "format": "pcap"}]})["warnings"]
+    check_equal("set_config warns of nothing", warnings, [])
+    for row in SHAPES:
+        check_shape(otg, work, *row)
+    check_equal("quench-otg ends well", otg.stop(), 0)
+
+
+def checksums_are_right(frame):
+    """Each layer with its own, as scapy computes it."""
+    packet = Ether(frame)
+    return all(sum_is_right(packet, layer, field) for layer, field in ((IP, "chksum"), (UDP, "chksum"), (TCP, "chksum"), (ICMP, "chksum"),
+                                                                      (ICMPv6EchoRequest, "cksum")) if layer in packet)
+
+
+def check_shape(otg, work, name, headers, size, layers):
+    otg.capture("start")
+    otg.traffic("start", name)
+    otg.wait(f"the arrival of {name}", lambda: otg.raw(name)["transmit"] == "stopped" and otg.raw(name)["frames_rx"] == SHAPED)
+    row = otg.raw(name)
+    (work / "shape.pcap").write_bytes(otg.get_capture("q"))
+    found = [frame for frame in read_pcap(work / "shape.pcap") if frame[6:12] != bytes.fromhex("020000000009")]
+    check_equal(f"{name}: frames, and their bytes", (len(found), sum(len(frame) + 4 for frame in found)), (SHAPED, row["bytes_rx"]))
+    check_equal(f"{name}: what was sent has arrived", (row["frames_tx"], row["bytes_tx"], row["loss"]), (SHAPED, row["bytes_rx"], 0))
+    check_equal(f"{name}: layers", {tuple(layer for layer in Ether(frame).layers() if layer not in (Raw, Padding))[:len(layers)] for frame in found}, {layers})
+    check(f"{name}: checksums", all(checksums_are_right(frame) for frame in found), [frame.hex() for frame in found if not checksums_are_right(frame)][:1])
+    lengths = {len(frame) + 4 for frame in found}
+    wanted = {"fixed": {size.get("fixed")}, "increment": {100, 107, 114, 121, 128}, "weight_pairs": {64, 570, 1518}}.get(size["choice"])
+    check(f"{name}: lengths", lengths == wanted if wanted else min(lengths) >= 130 and max(lengths) <= 300 and len(lengths) > 20, lengths)
+    if len(layers) > 1 and layers[1] is IP:
+        check_equal(f"{name}: lengths in the headers", {len(frame) - Ether(frame)[IP].len for frame in found}, {14})
+    latency = row["latency"]
+    check(f"{name}: latency", 0 <= latency["minimum_ns"] <= latency["average_ns"] <= latency["maximum_ns"], latency)
+    times = row["timestamps"]
+    check(f"{name}: times", times["first_timestamp_ns"] < times["last_timestamp_ns"], times)
+
+
+DEVICES = [device(1, "p", {}), device(2, "q", {}), device(3, "q", {})]
+
+
+def pcap_of(otg, work, port):
+    (work / "port.pcap").write_bytes(otg.get_capture(port))
+    return read_pcap(work / "port.pcap")
+
+
+def check_fcs(otg, work):
+    """Frames of a capture with their FCS, which the file announces."""
+    data = otg.get_capture("q")
+    check_equal("the link type has an FCS of 2 x 16 bits", struct.unpack_from("<I", data, 20)[0], 1 | 1 << 26 | 2 << 28)
+    (work / "fcs.pcap").write_bytes(data[:20] + struct.pack("<I", 1) + data[24:])
+    found = read_pcap(work / "fcs.pcap")
+    check("each frame ends with its FCS", found and all(zlib.crc32(frame[:-4]) == struct.unpack("<I", frame[-4:])[0] for frame in found))
+    return found
+
+
+def check_pauses_of_flows(work):
+    """Pause, resume, starts of some flows only, transmit of ports, and captures of what arrives, with FCS."""
+    otg = Otg(work, {"a": memif("server", 0, work), "b": memif("client", 0, work)}, keys="capture_fcs = on\n")
+    one = {**raw_flow("one", "p", ("ethernet", {}), IPV4, ("udp", {}), duration=packets(1000), rate={"choice": "pps", "pps": 500}), "metrics": MEASURED,
+           "tx_rx": device_ends(["host1.ip"], ["host2.ip", "host3.ip"])}
+    two = {**raw_flow("two", "p", ETHERNET, IPV4, ("udp", {}), rx="q", duration=packets(50)), "metrics": {"enable": True}}
+    burst = {**two, "name": "burst", "duration": {"choice": "burst", "burst": {"bursts": 3, "packets": 20, "inter_burst_gap": {
+        "choice": "microseconds", "microseconds": 1000}}}}
+    otg.set_config({"ports": [{"name": "p", "location": "a"}, {"name": "q", "location": "b"}], "flows": [one, two, burst], "devices": DEVICES,
+                    "captures": [{"name": "c", "port_names": ["p", "q"]}]})
+    otg.capture("start")
+    otg.traffic("start", "one")
+    otg.wait("some frames", lambda: otg.raw("one")["frames_tx"] >= 100)
+    otg.traffic("pause")
+    row = otg.raw("one")
+    check_equal("a paused flow, and one that was not started", (row["transmit"], otg.raw("two")["transmit"]), ("paused", "stopped"))
+    check("it is not at its end", row["frames_tx"] < 1000, row)
+    check_equal("the port does not send", otg.metrics("port")[0]["transmit"], "stopped")
+    before = row["frames_tx"]
+    otg.traffic("start", "two")
+    otg.wait("the end of two", lambda: otg.raw("two")["transmit"] == "stopped")
+    check_equal("another flow's start changes nothing of it", (otg.raw("one")["frames_tx"], otg.raw("two")["frames_tx"]), (before, 50))
+    check_equal("nor of the port", otg.metrics("port")[0]["frames_tx"] >= before + 50, True)
+    otg.traffic("resume", "one")
+    otg.wait("the end of one", lambda: otg.raw("one")["transmit"] == "stopped" and otg.raw("one")["frames_rx"] == 1000)
+    check_equal("no more than its count", (otg.raw("one")["frames_tx"], otg.raw("one")["loss"]), (1000, 0))
+    check_equal("the port has sent all", otg.metrics("port")[0]["transmit"], "stopped")
+    found = [frame for frame in check_fcs(otg, work) if frame[12:14] == b"\x08\x00"]
+    check_equal("lengths are those of the flow", {len(frame) for frame in found}, {64})
+    check_equal("each device in turn", [Ether(frame).dst for frame in found][:4], ["02:00:00:00:00:02", "02:00:00:00:00:03"] * 2)
+    check_equal("a port captures nothing of what it sends", [frame for frame in pcap_of(otg, work, "p") if frame[12:14] == b"\x08\x00"], [])
+    otg.traffic("resume", "two")
+    otg.wait("two again", lambda: otg.raw("two")["frames_rx"] == 100)
+    check_equal("a stopped flow begins again, and counters go on", otg.raw("two")["frames_tx"], 100)
+    otg.traffic("start", "two", "burst")
+    otg.wait("bursts", lambda: otg.raw("burst")["frames_rx"] == 60 and otg.raw("burst")["transmit"] == "stopped")
+    otg.wait("two from 0", lambda: otg.raw("two")["frames_rx"] == 50)
+    otg.traffic("start")
+    otg.wait("all", lambda: otg.raw("one")["frames_rx"] == 1000)
+    rows = {row["name"]: row for row in otg.metrics("port")}
+    check_equal("a start of all flows clears the ports, which agree with the flows", (rows["p"]["frames_tx"], rows["q"]["frames_rx"]), (1110, 1110))
+    check_equal("quench-otg ends well", otg.stop(), 0)
+
+
 def write(path, text):
     path.write_text(text)
     return path
 
 
 def main():
+    check_shapes(work_dir())
+    check_pauses_of_flows(work_dir())
     check_attached(work_dir())
     check_recorder(work_dir())
     check_planned_stops(work_dir())
@@ -554,7 +710,7 @@ def main():
     check_return(work_dir())
     check_update(work_dir())
     work = work_dir()
-    otg = Otg(work, {"a": f"net_pcap0,tx_pcap={work}/out.pcap"})
+    otg = Otg(work, {"a": f"net_pcap0,tx_pcap={work}/out.pcap"}, keys="capture_sent = on\n")
     check_refused(otg)
     config = {"ports": [{"name": "p", "location": "a"}], "captures": [{"name": "some", "port_names": ["p"], "filters": FILTERS}], "flows": FLOWS}
     check_equal("set_config warns of nothing", otg.set_config(config), {"warnings": []})
@@ -573,7 +729,7 @@ def main():
     otg.traffic("start", "v4")
     otg.wait("the end of v4", lambda: otg.raw("v4")["transmit"] == "stopped")
     check_equal("a second start counts from 0", (otg.raw("v4")["frames_tx"], otg.raw("v4")["bytes_tx"]), (FRAMES, 200 * FRAMES))
-    check_equal("the port counts all", otg.metrics("port")[0]["frames_tx"], FRAMES)
+    check_equal("the port counts all", otg.metrics("port")[0]["frames_tx"], 6 * FRAMES)
     found = read_pcap(work / "out.pcap")
     check_capture(otg, work, found)
     check_equal("quench-otg ends well", otg.stop(), 0)

@@ -18,7 +18,7 @@ from .tester import Outlet
 # A port of a controller that was silent for so long is free for another one.
 LEASE_S = 30.0
 # What a controller reads, and the reset of a flow. The other commands change more, or name files.
-READS = ("nic", "port", "qps", "qp", "frames", "reset")
+READS = ("nic", "port", "qps", "qp", "frames", "signatures", "reset")
 
 
 class AgentPort:
@@ -117,8 +117,9 @@ class AgentApi:
         return {}
 
     def wait(self, given: Object) -> Object:
-        self.port(given).running().wait_started()
-        return {}
+        generator = self.port(given).running()
+        generator.wait_started()
+        return {"warnings": generator.take_warnings()}
 
     def call(self, given: Object) -> Any:
         method, params = given.get("method", ""), given.get("params", {})
@@ -142,7 +143,7 @@ class AgentApi:
     def commit(self, given: Object) -> Object:
         with self.change(given) as port:
             port.running().commit()
-        return {}
+            return {"warnings": port.running().take_warnings()}
 
     def stop(self, given: Object) -> Object:
         port = self.port(given)

@@ -10,6 +10,7 @@ import socket
 import struct
 import tempfile
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, Any, NamedTuple
 
@@ -25,6 +26,8 @@ CHUNK_BYTES = 1 << 18
 BEGIN_S, END_S = 10.0, 20.0
 SECTION, INTERFACE, STATISTICS, FRAME = 0x0A0D0D0A, 1, 5, 6
 PCAP_NS_MAGIC, ETHERNET_LINK = 0xA1B23C4D, 1
+# Frames end with 2 x 16 bits of FCS.
+PCAP_FCS = 2 << 28 | 1 << 26
 
 WORDS = {"ethernet": "eth", "vlan": "vlan", "ipv4": "ipv4", "ipv6": "ipv6"}
 # Where a custom filter after one of these begins.
@@ -45,6 +48,7 @@ class Settings(NamedTuple):
 
     order: Order
     format: str
+    fcs: bool = False  # frames end with their FCS
 
 
 def compare(path: str, word: str, place: tuple[int, int], item: Object, refuse: Refuse) -> str:
@@ -93,7 +97,7 @@ class Recording(abc.ABC):
 
     @abc.abstractmethod
     def stop(self) -> Object:
-        """End it if it runs. @return frames, lost, and error: empty, or why frames are missing"""
+        """End it if it runs. @return frames, lost, error: empty, or why frames are missing; ended: empty, or where the buffer ended"""
 
     @abc.abstractmethod
     def content(self) -> IO[bytes]:
@@ -115,6 +119,8 @@ class Recorder(Recording):
         self.paths = [stem.with_name(f"{stem.name}.{n}.capture") for n in range(2)]
         self.head, self.tail, self.rest = b"", b"", b""
         self.frames = self.lost = self.now = self.now_bytes = 0
+        self.written, self.overwritten = [0, 0], 0  # frames
+        self.stopping = False
         self.used = [True, False]  # files with frames of this capture
         self.error = ""
         self.broken = False  # the files could not be written
@@ -147,29 +153,33 @@ class Recorder(Recording):
     def take(self, chunk: bytes) -> None:
         """Write the whole blocks."""
         data = self.rest + chunk
-        begin = at = 0
+        begin = at = fresh = 0
         while at + 8 <= len(data):
             kind, size = struct.unpack_from("<II", data, at)
             if at + size > len(data):
                 break
             if kind == FRAME:
                 self.frames += 1
+                fresh += 1
             else:
-                self.write(data[begin:at])
+                self.write(data[begin:at], fresh)
+                fresh = 0
                 begin = at + size
                 if kind == STATISTICS:
                     self.tail = data[at:at + size]
                 else:
                     self.head += data[at:at + size]
             at += size
-        self.write(data[begin:at])
+        self.write(data[begin:at], fresh)
         self.rest = data[at:]
 
-    def write(self, blocks: bytes) -> None:
+    def write(self, blocks: bytes, frames: int) -> None:
         if self.order.overwrite and self.now_bytes + len(blocks) > self.most_bytes // 2 and self.now_bytes:
             self.file.close()
             self.now, self.now_bytes = 1 - self.now, 0
             self.used[self.now] = True
+            self.overwritten += self.written[self.now]
+            self.written[self.now] = 0
             self.file = open(self.paths[self.now], "wb", buffering=0)
         done = 0
         try:
@@ -180,18 +190,27 @@ class Recorder(Recording):
                 self.file.truncate(self.now_bytes)
             raise
         self.now_bytes += done
+        self.written[self.now] += frames
 
     def is_running(self) -> bool:
         return self.thread.is_alive()
 
     def stop(self) -> Object:
+        self.stopping |= self.is_running()
         if self.is_running():
             with contextlib.suppress(OSError):  # it has just ended
                 self.socket.shutdown(socket.SHUT_WR)
             self.thread.join(END_S)
         if self.is_running():
             self.error = "its quench-nic does not answer"
-        return {"frames": self.frames, "lost": lost_of(self.tail), "error": self.error}
+        return {"frames": self.frames, "lost": lost_of(self.tail), "error": self.error, "ended": self.ended()}
+
+    def ended(self) -> str:
+        """Where the buffer ended; empty: it has all frames."""
+        if self.overwritten:
+            return f"its buffer of {self.most_bytes >> 20} MiB has the latest: the first {self.overwritten} were overwritten"
+        full = not self.stopping and not self.error and not self.order.overwrite and not self.is_running()
+        return f"its buffer of {self.most_bytes >> 20} MiB is full, and has none after them" if full else ""
 
     def content(self) -> IO[bytes]:
         if self.broken:
@@ -233,13 +252,14 @@ def blocks(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
         yield kind, start + file.read(size - 8)
 
 
-def packed(file: IO[bytes], form: str, first: int, most: int | None, folder: pathlib.Path) -> IO[bytes]:
+def packed(file: IO[bytes], settings: Settings, first: int, most: int | None, folder: pathlib.Path) -> IO[bytes]:
     """
     What a client asks for of a capture.
 
-    form: pcap or pcapng; first: number of the first frame, from 1; most: frames, None: all
+    first: number of the first frame, from 1; most: frames, None: all
     """
-    if form == "pcapng" and first == 1 and most is None:
+    ng = settings.format == "pcapng"
+    if ng and first == 1 and most is None and not settings.fcs:
         return file
     try:
         out = tempfile.TemporaryFile(dir=folder)
@@ -248,17 +268,40 @@ def packed(file: IO[bytes], form: str, first: int, most: int | None, folder: pat
             if kind == FRAME:
                 number += 1
                 if number >= first and (most is None or number < first + most):
-                    out.write(block if form == "pcapng" else record(block))
-            elif form == "pcapng":
-                out.write(block)
-            elif kind == INTERFACE:
-                out.write(struct.pack("<IHHiIII", PCAP_NS_MAGIC, 2, 4, 0, 0, *struct.unpack_from("<I", block, 12), ETHERNET_LINK))
+                    whole = with_fcs(block) if settings.fcs else block
+                    out.write(whole if ng else record(whole))
+            elif kind == INTERFACE and not ng:
+                link = ETHERNET_LINK | (PCAP_FCS if settings.fcs else 0)
+                out.write(struct.pack("<IHHiIII", PCAP_NS_MAGIC, 2, 4, 0, 0, struct.unpack_from("<I", block, 12)[0] + 4 * settings.fcs, link))
+            elif ng:
+                out.write(interface_with_fcs(block) if kind == INTERFACE and settings.fcs else block)
         out.seek(0)
     except OSError as error:
         raise Failed(f"capture: {folder}: {error.strerror}") from error
     finally:
         file.close()
     return out
+
+
+def with_fcs(block: bytes) -> bytes:
+    """A frame's block, with the FCS that devices do not pass on. A frame that was cut has none."""
+    captured, whole = struct.unpack_from("<II", block, 20)
+    if captured < whole:
+        return block
+    frame = block[28:28 + captured]
+    frame += struct.pack("<I", zlib.crc32(frame))
+    rest = block[28 + captured + -captured % 4:-4]
+    return framed(FRAME, block[8:20] + struct.pack("<II", len(frame), len(frame)) + frame + bytes(-len(frame) % 4) + rest)
+
+
+def interface_with_fcs(block: bytes) -> bytes:
+    """if_fcslen comes before the other options."""
+    return framed(INTERFACE, block[8:16] + struct.pack("<HHBxxx", 13, 1, 4) + block[16:-4])
+
+
+def framed(kind: int, body: bytes) -> bytes:
+    size = struct.pack("<I", 12 + len(body))
+    return struct.pack("<I", kind) + size + body + size
 
 
 def record(block: bytes) -> bytes:

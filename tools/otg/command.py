@@ -34,9 +34,9 @@ MOST_CAPTURE_MB = 4096
 RATE = re.compile(r"(\d+)([MG]?)")
 UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 MOST_LOCATION_CHARS, MOST_TOKEN_CHARS = 255, 1024
-PORT_KEYS = ("device", "location", "lcores", "memory_mb", "speed", "base", "eal", "options", "capture_mb")
-REMOTE_KEYS = ("agent", "location", "at")
-ATTACHED_KEYS = ("attach", "location", "capture_mb")
+PORT_KEYS = ("device", "location", "lcores", "memory_mb", "speed", "base", "eal", "options", "capture_mb", "capture_sent", "capture_fcs")
+REMOTE_KEYS = ("agent", "location", "at", "capture_sent", "capture_fcs")
+ATTACHED_KEYS = ("attach", "location", "capture_mb", "capture_sent", "capture_fcs")
 AGENT_KEYS = ("url", "ca", "token_file")
 STATE, LOCK = "run.json", "lock"
 # Sections of quench-nic that a configuration of the API does not make.
@@ -67,8 +67,8 @@ def add_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("--port", action="append", default=[], metavar="LOCATION=DEVICE", help="port: the location as configurations have it (p1, "
                    "localhost:5555, 10.0.0.1;1;2), and a device as EAL knows it (0000:01:00.0, net_af_packet0,iface=eth1); may be repeated")
     p.add_argument("--ports", type=pathlib.Path, metavar="FILE", help="INI of ports: sections [port LOCATION] with the keys device, lcores, "
-                   "memory_mb, speed, base, eal, options and capture_mb, or agent and at, or attach and capture_mb, and location with further "
-                   "locations; and [agent NAME] with url, ca and token_file")
+                   "memory_mb, speed, base, eal and options, or agent and at, or attach; capture_mb, capture_sent, capture_fcs, and location with "
+                   "further locations; and [agent NAME] with url, ca and token_file")
     p.add_argument("--listen", default="127.0.0.1:8443", metavar="ADDRESS:PORT", help="listening address (default 127.0.0.1:8443); port 0 selects a "
                    "free port. Beyond loopback, --token-file is required")
     p.add_argument("--http", action="store_true", help="no TLS; on loopback only")
@@ -96,6 +96,13 @@ def capture_mb(text: str, where: str) -> int:
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= MOST_CAPTURE_MB:
         raise BadUsage(f"{where} = {text}: expected 1 to {MOST_CAPTURE_MB} MiB")
     return int(text)
+
+
+def on_or_off(keys: Section, key: str, where: str) -> bool:
+    text = keys.get(key, "off")
+    if text not in ("on", "off"):
+        raise BadUsage(f"{where} {key} = {text}: expected on or off")
+    return text == "on"
 
 
 def read_base(path: pathlib.Path) -> dict[str, Section]:
@@ -274,6 +281,8 @@ def outlets(chosen: argparse.Namespace, settings: Settings) -> dict[str, Outlet]
         name = safe_name(location, made)
         made[name] = remote_outlet(name, keys, agents, offers) if "agent" in keys else outlet(name, keys, number, settings)
         made[name].location.texts = texts
+        made[name].location.captures_sent = on_or_off(keys, "capture_sent", f"[port {location}]")
+        made[name].location.captures_fcs = on_or_off(keys, "capture_fcs", f"[port {location}]")
     return made
 
 

@@ -88,6 +88,10 @@ class Driven(abc.ABC):
     def is_attached(self) -> bool:
         """Somebody else started it, and ends it."""
 
+    def take_warnings(self) -> list[str]:
+        """Lines of its own, of starts and changes since the last call."""
+        return []
+
     @abc.abstractmethod
     def stop(self) -> None: ...
 

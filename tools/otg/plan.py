@@ -7,8 +7,9 @@ import dataclasses
 import ipaddress
 import itertools
 import re
+import secrets
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from . import capture, raw
 from .schema import Checker, Full, Object, Refused, default
@@ -37,13 +38,14 @@ MOST_RAW_FLOWS = 256
 MOST_NEIGHBOURS = 1024
 # Of a port with raw flows, for append_config. quench-nic looks at each stream for every frame.
 SPARE_SECTIONS = 8
-NO_FRAMES = {"header": "00" * 14, "rate_bps": "1", "stopped": "on"}
+NO_FRAMES = {"header": "00" * 14, "rate_pps": "1", "stopped": "on"}
 # Of a port without a device: quench-nic has an address always (RFC 3927: of one link).
 STAND_IN = "169.254.1.1"
 AUTO_MAC = "00:00:00:00:00:00"
-MOST_DURATION_NS = 86400 * 10**9
 # Of layer1, what a device decides. Suites that write all defaults ask for it without wanting it.
 IGNORED = ("promiscuous", "mtu", "media", "ieee_media_defaults", "auto_negotiate", "auto_negotiation")
+# Streams of signed frames that a quench-nic counts, at least. A start gives a flow another number, of the same slot.
+LEAST_SIGNATURES, MOST_SIGNATURES, SIGNATURE_NUMBERS = 1024, 16384, 1 << 16
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_.:-]{1,24}")
 
 Section = dict[str, str]
@@ -102,8 +104,11 @@ class Port:
     asked_bps: int = 0  # by them
     capture: capture.Settings | None = None
     most_bytes: int = 0  # largest raw frame that its quench-nic has room for
+    rx_bytes: int = 0  # largest raw frame that arrives
     slots: dict[str, RawFlow | None] = dataclasses.field(default_factory=dict)  # by section of its quench-nic, in order
     running: Object | None = None  # of its location
+    captures_sent: bool = False
+    captures_fcs: bool = False
 
     def begin(self) -> None:
         """A quench-nic starts with its present flows. It keeps its sections, so some are for flows that come later."""
@@ -204,19 +209,51 @@ class Neighbour:
 
 
 @dataclasses.dataclass
+class Measured:
+    """What a raw flow's metrics have of its receiver."""
+
+    timed: bool = True  # its frames have room for a number and a time
+    loss: bool = False
+    timestamps: bool = False
+    latency: bool = False
+    expected: float = 1.0  # frames for each frame sent
+
+
+@dataclasses.dataclass
 class RawFlow:
     """Frames of a template, from one port."""
 
     name: str
     port: Port
-    to: str | None
+    to: list[str]  # ports where they arrive
     section: str
     keys: Section
+    measured: Measured | None = None
+    number: int = 0  # of its signature; 0: it has none
+    # What auto of the first header's dst stands for: addresses, and of devices behind a gateway what it has to be asked for.
+    next_hops: list[str | Address] = dataclasses.field(default_factory=list)
+    resolved: dict[str, str] = dataclasses.field(default_factory=dict)  # of these, by the name of the device's address
     started: bool = False
+    paused: bool = False
     idle: bool = False  # a rate of 0
 
+    def sends(self) -> bool:
+        return self.started and not self.idle
+
+    def next_macs(self) -> list[str]:
+        return [hop if isinstance(hop, str) else self.resolved.get(hop.name, AUTO_MAC) for hop in self.next_hops]
+
     def text(self, section: str) -> str:
-        return section_text(f"frames {section}", {**self.keys, "stopped": "off" if self.started and not self.idle else "on"})
+        keys = {**self.keys, "stopped": "off" if self.sends() else "on", "paused": "on" if self.paused else "off"}
+        macs = self.next_macs()
+        if macs:
+            numbers = [raw.number(mac) for mac in macs]
+            keys["header"] = f"{numbers[0]:012x}" + keys["header"][12:]
+            if len(set(numbers)) > 1:
+                keys["patterns"] = " ".join([f"0/48:{','.join(map(str, numbers))}", *keys.get("patterns", "").split()])
+        if self.number:
+            keys["signature"] = str(self.number)
+        return section_text(f"frames {section}", keys)
 
 
 def section_text(name: str, keys: Section) -> str:
@@ -232,6 +269,8 @@ class Location:
     base: dict[str, Section] = dataclasses.field(default_factory=dict)
     # Of a quench-nic that somebody else started: its streams of frames, and the largest frame that it has room for.
     running: Object | None = None
+    captures_sent: bool = False  # also frames that the port sends
+    captures_fcs: bool = False  # frames of captures end with their FCS
     texts: tuple[str, ...] = ()  # what configurations call it, if not by its name
 
 
@@ -244,13 +283,38 @@ class Plan:
     warnings: list[str]
     auto_start: bool
     protocols: bool = True  # are started: gateways and peers are asked for their MAC addresses
+    signatures: int = 0  # slots of each quench-nic for signed frames
+    key: int = dataclasses.field(default_factory=lambda: secrets.randbits(64))  # of the signatures: frames of an earlier run do not count
+
+    def number(self, flows: Iterable[RawFlow]) -> None:
+        """Give flows with metrics a slot, and so a number."""
+        used = {flow.number % self.signatures for flow in self.raws.values() if flow.number}
+        free = (slot for slot in range(1, self.signatures) if slot not in used)
+        for flow in flows:
+            if flow.measured and not flow.number:
+                flow.number = next(free)
+
+    def renumber(self, flow: RawFlow) -> None:
+        """Its counters begin again at 0: frames that are still on their way have the old number."""
+        if flow.number:
+            flow.number = (flow.number + self.signatures) % SIGNATURE_NUMBERS
+
+    def address(self, name: str) -> Address:
+        return next(address for port in self.ports.values() for one in port.interfaces for address in one.addresses if address.name == name)
 
     def text_of(self, port: Port) -> str:
         """The configuration of the port's quench-nic."""
-        parts = [section_text(name, keys) for name, keys in port.sections.items()]
+        own = {"signature_key": str(self.key)} if self.signatures else {}
+        if self.signatures and port.running is None:
+            own |= {"signatures": str(self.signatures), "rx_frame_bytes": str(max(port.rx_bytes, raw.STANDARD_FRAME_BYTES))}
+        parts = [section_text(name, {**keys, **own} if name == "nic" else keys) for name, keys in port.sections.items()]
         neighbours = [neighbour.text() for neighbour in port.neighbours if neighbour.section] if self.protocols else []
         return "\n".join(parts + [end.text() for end in port.ends if end.is_up()] + neighbours +
                          [flow.text(section) if flow else section_text(f"frames {section}", NO_FRAMES) for section, flow in port.slots.items()])
+
+
+def port_of(end: Interface | Address) -> Port:
+    return end.port if isinstance(end, Interface) else end.interface.port
 
 
 def numbered(items: list[Object] | None) -> Iterator[tuple[int, Object]]:
@@ -276,6 +340,7 @@ class Planner:
         self.senders: set[str] = set()  # QPs that are the tx_endpoint of a flow, and answer no other
         self.flows: dict[str, Flow] = {}
         self.raws: dict[str, RawFlow] = {}
+        self.endpoints: dict[str, Interface | Address] = {}
         self.warnings: list[str] = []
         self.ignored: set[str] = set()  # properties of layer1
 
@@ -307,7 +372,15 @@ class Planner:
                 self.plan_all()
         if self.checker.errors:
             raise Refused(self.checker.errors)
-        return Plan(self.ports, self.peers, self.flows, self.raws, self.warnings, self.config["options"]["protocol_options"]["auto_start_all"])
+        return self.whole()
+
+    def whole(self) -> Plan:
+        plan = Plan(self.ports, self.peers, self.flows, self.raws, self.warnings, self.config["options"]["protocol_options"]["auto_start_all"])
+        if self.raws:
+            measured = sum(flow.measured is not None for flow in self.raws.values())
+            plan.signatures = max(LEAST_SIGNATURES, 1 << (measured + SPARE_SECTIONS).bit_length())
+            plan.number(self.raws.values())
+        return plan
 
     def plan_all(self) -> None:
         for step in (self.plan_ports, self.plan_layer1, self.plan_captures, self.plan_devices, self.plan_options, self.plan_flows, self.plan_raw_flows):
@@ -389,7 +462,8 @@ class Planner:
             nic["link_speed_bps"] = str(known.speed_bps)
             if known.running is None:
                 nic.update(flow_control="off", measure_times="on")
-            self.ports[item["name"]] = Port(item["name"], location or "", known.name, known.speed_bps, sections, nic.get("mac", ""), running=known.running)
+            self.ports[item["name"]] = Port(item["name"], location or "", known.name, known.speed_bps, sections, nic.get("mac", ""), running=known.running,
+                                           captures_sent=known.captures_sent, captures_fcs=known.captures_fcs)
 
     def plan_layer1(self) -> None:
         seen: set[str] = set()
@@ -452,7 +526,8 @@ class Planner:
                 if port is not None and port.capture is not None:
                     self.refuse(f"{path}.port_names", f"{name!r}: other captures have this port")
                 elif port is not None:
-                    port.capture = capture.Settings(capture.Order(options, item["overwrite"]), item["format"])
+                    port.capture = capture.Settings(capture.Order(options + ([] if port.captures_sent else ["direction=received"]), item["overwrite"]), item["format"],
+                                                    port.captures_fcs)
 
     def plan_devices(self) -> None:
         for n, item in numbered(self.config.get("devices")):
@@ -481,6 +556,7 @@ class Planner:
         if not port.interfaces and port.running is None:
             port.mac = port.sections["nic"]["mac"] = item["mac"]
         port.interfaces.append(interface)
+        self.endpoints[interface.name] = interface
         vlans = item.get("vlans", [])
         if len(vlans) > 1:
             self.refuse(f"{path}.vlans", f"{len(vlans)}: expected at most one")
@@ -511,6 +587,7 @@ class Planner:
         if any(other.ip == address.ip for one in port.interfaces for other in one.addresses):
             self.refuse(f"{path}.address", f"{item['address']}: another interface of port {port.name!r} has it")
         interface.addresses.append(address)
+        self.endpoints[address.name] = address
         if interface is port.interfaces[0] and port.running is None:
             port.sections["nic"].setdefault("ip" if version == 4 else "ip6", item["address"])
         own[item["name"]] = address
@@ -659,6 +736,9 @@ class Planner:
     def plan_raw_flows(self) -> None:
         for n, item in numbered(self.config.get("flows")):
             self.plan_raw_flow(f"flows[{n}]", item, self.given["flows"][n])
+        measured = sum(flow.measured is not None for flow in self.raws.values())
+        if measured > MOST_SIGNATURES - 2 * SPARE_SECTIONS:
+            self.refuse("flows", f"{measured} with metrics.enable: expected at most {MOST_SIGNATURES - 2 * SPARE_SECTIONS}")
         for port in self.ports.values():
             most = MOST_RAW_FLOWS if port.running is None else len(port.running["streams"])
             if len(port.raws) > most:
@@ -672,61 +752,144 @@ class Planner:
 
     def plan_raw_flow(self, path: str, item: Object, given: Object) -> None:
         self.name(f"{path}.name", item["name"])
-        ends = item["tx_rx"].get("port")
+        ends = self.raw_ends(f"{path}.tx_rx", item["tx_rx"])
+        sizes = raw.sizes_of(f"{path}.size", item["size"], self.refuse)
         if ends is None:
-            self.refuse(f"{path}.tx_rx.port", "missing, and expected tx_name")
             return
-        port = self.port(f"{path}.tx_rx.port.tx_name", ends.get("tx_name"))
-        named = [ends["rx_name"]] if "rx_name" in ends else []
-        if named and "rx_names" in ends:
-            self.refuse(f"{path}.tx_rx.port.rx_names", "expected rx_name or rx_names, not both")
-        to = [self.port(f"{path}.tx_rx.port.rx_name", name) for name in named + ends.get("rx_names", [])]
-        size = item["size"]["fixed"]
-        if not raw.LEAST_FRAME_BYTES <= size <= raw.MOST_FRAME_BYTES:
-            self.refuse(f"{path}.size.fixed", f"{size}: expected {raw.LEAST_FRAME_BYTES} to {raw.MOST_FRAME_BYTES} bytes")
-        if port is None or None in to:
-            return
-        first = to[0] if to else None
+        port, to, hops = ends
         headers = item.get("packet") or [default("Flow.Header")]
-        builder = raw.Builder(f"{path}.packet", headers, given.get("packet") or [{}], size, first.mac if first else None, self.refuse)
+        macs = [hop for hop in hops if isinstance(hop, str)]
+        builder = raw.Builder(f"{path}.packet", headers, given.get("packet") or [{}], sizes, macs[0] if macs else None, self.refuse)
         template = builder.build()
-        keys = {"header": template.header(), "frame_bytes": str(size)}
+        room = sizes.least - raw.FCS_BYTES
+        keys = {"header": template.header(), "frame_bytes": str(sizes.most)}
         patterns = " ".join(template.patterns())
-        if patterns:
-            keys["patterns"] = patterns
-        if not 14 <= template.bytes() <= min(raw.MOST_HEADER_BYTES, size - raw.FCS_BYTES):
-            self.refuse(f"{path}.packet", f"{template.bytes()} bytes: expected 14 to {min(raw.MOST_HEADER_BYTES, size - raw.FCS_BYTES)}, with a size of {size}")
-        if len(template.patterns()) > raw.MOST_PATTERNS or len(patterns) > raw.MOST_TEXT:
-            self.refuse(f"{path}.packet", f"expected at most {raw.MOST_PATTERNS} fields that change, with fewer or smaller values")
-        if template.ip_at:
-            keys["ip_at"] = str(template.ip_at)
+        if not 14 <= template.bytes() <= min(raw.MOST_HEADER_BYTES, room):
+            self.refuse(f"{path}.packet", f"{template.bytes()} bytes: expected 14 to {min(raw.MOST_HEADER_BYTES, room)}, with a size of {sizes.least}")
+        values = sum(field.pattern.count(",") + 1 for field in template.fields if "," in field.pattern)
+        if len(template.patterns()) > raw.MOST_PATTERNS or values > raw.MOST_VALUES or len(patterns) > raw.MOST_TEXT:
+            self.refuse(f"{path}.packet", f"{len(template.patterns())} fields that change, with {values} listed values: expected at most {raw.MOST_PATTERNS} "
+                        f"fields, and {raw.MOST_VALUES} values with {raw.MOST_TEXT} characters")
+        keys |= {key: text for key, text in (("sizes", sizes.text), ("patterns", patterns), ("checksums", " ".join(reversed(template.checksums)))) if text}
         if builder.prio is not None:
             queues = port.sections.get("qos_map", {}).get("pfc_priority_to_queue_map", "")
             keys["queue"] = dict(pair.split(":") for pair in queues.split(", ") if pair).get(str(builder.prio), str(builder.prio))
-        rate_bps = raw.rate_bps(item["rate"], size, port.speed_bps)
-        if rate_bps > raw.MOST_RATE_BPS:
-            self.refuse(f"{path}.rate", f"{rate_bps} bit/s: expected at most {raw.MOST_RATE_BPS}")
-        port.asked_bps += rate_bps
-        keys["rate_bps"] = str(max(1, rate_bps))
-        self.plan_duration(f"{path}.duration", item["duration"], keys)
-        for key in ("loss", "timestamps"):
-            if item["metrics"][key]:
-                self.refuse(f"{path}.metrics.{key}", "true: expected false: quench-nic counts received frames of raw flows by port only")
+        rate = raw.rate_of(item["rate"], sizes, port.speed_bps)
+        idle = rate == raw.Rate()
+        if rate.bps > raw.MOST_RATE_BPS or rate.pps > raw.MOST_RATE_PPS:
+            self.refuse(f"{path}.rate", f"{rate.bps} bit/s, {rate.pps} frames/s: expected at most {raw.MOST_RATE_BPS} and {raw.MOST_RATE_PPS}")
+        keys |= self.raw_duration(f"{path}.duration", item["duration"], rate, sizes, port.speed_bps)
+        keys |= rate.keys()
+        port.asked_bps += rate.wire_bps(sizes)
+        measured = self.raw_metrics(path, item["metrics"], room - template.bytes(), keys)
         section = item["name"] if PLAIN_NAME.fullmatch(item["name"]) else f"raw-{len(self.raws) + 1}"
-        self.raws[item["name"]] = flow = RawFlow(item["name"], port, first.name if first else None, section, keys, idle=rate_bps == 0)
+        self.raws[item["name"]] = flow = RawFlow(item["name"], port, [one.name for one in to], section, keys, measured,
+                                                 next_hops=hops if builder.has_auto_dst and len(hops) > len(macs[:1]) else [], idle=idle)
         port.raws.append(flow)
+        for one in to or self.ports.values():
+            one.rx_bytes = max(one.rx_bytes, sizes.most)
 
-    def plan_duration(self, path: str, item: Object, keys: Section) -> None:
+    def raw_ends(self, path: str, item: Object) -> tuple[Port, list[Port], list[str | Address]] | None:
+        """@return the port that sends, those that receive, and what auto stands for in dst"""
+        if item["choice"] == "device":
+            return self.raw_devices(f"{path}.device", item["device"])
+        ends = item.get("port")
+        if ends is None:
+            self.refuse(f"{path}.port", "missing, and expected tx_name")
+            return None
+        port = self.port(f"{path}.port.tx_name", ends.get("tx_name"))
+        named = [ends["rx_name"]] if "rx_name" in ends else []
+        if named and "rx_names" in ends and ends["rx_names"] != named:
+            self.refuse(f"{path}.port.rx_names", "expected rx_name or rx_names, not both")
+        to = [self.port(f"{path}.port.rx_name", name) for name in dict.fromkeys(named + ends.get("rx_names", []))]
+        found = [one for one in to if one is not None]
+        if port is None or len(found) < len(to):
+            return None
+        return port, found, [found[0].mac] if found and found[0].mac else []
+
+    def endpoint(self, path: str, name: str) -> Interface | Address | None:
+        found = self.endpoints.get(name)
+        if found is None and not self.is_lost(name):
+            self.refuse(path, f"{name!r}: expected the name of an Ethernet, IPv4 or IPv6 interface of a device")
+        return found
+
+    def raw_devices(self, path: str, item: Object) -> tuple[Port, list[Port], list[str | Address]] | None:
+        sides = [[self.endpoint(f"{path}.{key}[{n}]", name) for n, name in enumerate(item[key])] for key in ("tx_names", "rx_names")]
+        senders, receivers = ([end for end in side if end is not None] for side in sides)
+        if item["bidirectional"]:
+            self.refuse(f"{path}.bidirectional", "true: expected false: a flow is sent by one port; a second flow goes back")
+        if [len(senders), len(receivers)] != [len(side) for side in sides]:
+            return None
+        if item["mode"] == "one_to_one":
+            if len(senders) != len(receivers):
+                self.refuse(f"{path}.rx_names", f"{len(receivers)} names: expected {len(senders)}, as many as tx_names with one_to_one")
+            pairs = list(zip(senders, receivers))
+        else:
+            pairs = [(tx, rx) for tx in senders for rx in receivers]
+        same = next((tx.name for tx, rx in pairs if tx is rx), None)
+        if same is not None:
+            self.refuse(path, f"{same!r} is at both ends of a pair: expected two")
+        ports = {port_of(tx).name: port_of(tx) for tx, _ in pairs}
+        if len(ports) != 1:
+            self.refuse(f"{path}.tx_names", f"names on the ports {', '.join(ports) or 'none'}: expected those of one port: a flow is sent by one port")
+            return None
+        to = {port_of(rx).name: port_of(rx) for _, rx in pairs}
+        return next(iter(ports.values())), list(to.values()), [self.next_hop(f"{path}.rx_names", tx, rx) for tx, rx in pairs]
+
+    def next_hop(self, path: str, tx: Interface | Address, rx: Interface | Address) -> str | Address:
+        """MAC address of the way from one device to another; the sender, if its gateway has to be asked."""
+        if isinstance(tx, Interface) or isinstance(rx, Interface) or not tx.is_behind_gateway(rx.ip):
+            return (rx if isinstance(rx, Interface) else rx.interface).mac
+        if tx.ip.version != rx.ip.version:
+            self.refuse(path, f"{rx.name!r}: expected IPv{tx.ip.version}, as of {tx.name!r}")
+        known = [one.interface.mac for one in self.endpoints.values() if isinstance(one, Address) and one.ip == tx.gateway and one is not tx]
+        mac = tx.gateway_mac or next(iter(known), "")
+        return mac if mac else tx
+
+    def raw_metrics(self, path: str, item: Object, room: int, keys: Section) -> Measured | None:
+        """room: bytes after the headers of the shortest frame"""
+        latency = item["latency"]
+        if not item["enable"]:
+            return None
+        if room < raw.SHORT_SIGNATURE_BYTES:
+            self.refuse(f"{path}.size", f"{room} bytes after the headers: expected at least {raw.SHORT_SIGNATURE_BYTES} with metrics.enable, for the "
+                        "signature by which the frames are counted where they arrive")
+        timed = room >= raw.SIGNATURE_BYTES
+        if latency["enable"]:
+            keys["latency"] = latency["mode"]
+        if latency["enable"] and not timed:
+            self.warnings.append(f"{path}.metrics.latency: {room} bytes after the headers: no latency, which needs {raw.SIGNATURE_BYTES} bytes of each frame")
+        ratio = item["rx_tx_ratio"]
+        return Measured(timed, item["loss"], item["timestamps"], latency["enable"] and timed, ratio["value"] if ratio["choice"] == "value" else 0.0)
+
+    def raw_duration(self, path: str, item: Object, rate: raw.Rate, sizes: raw.Sizes, speed_bps: int) -> Section:
         choice = item["choice"]
-        if item[choice]["gap"] != 12:
-            self.refuse(f"{path}.{choice}.gap", f"{item[choice]['gap']}: expected 12: the rate spaces frames")
+        part, keys = item[choice], {}
+        times = {"delay_ns": (f"{choice}.delay", part.get("delay"))}
+        most = raw.most_pps(sizes, part["gap"], speed_bps) if part["gap"] > raw.LEAST_GAP_BYTES else 0
+        if most:
+            # The gap is the least one: it matters if the rate asks for more than it leaves.
+            rate.pps = min(rate.pps, max(1, most))
+            rate.bps = min(rate.bps, round(8 * most * (sizes.mean + raw.GAP_BYTES)))
         if choice == "fixed_packets":
-            keys["count"] = str(item[choice]["packets"])
+            keys["count"] = str(part["packets"])
         if choice == "fixed_seconds":
-            duration_ns = round(item[choice]["seconds"] * 10**9)
-            if not 0 < duration_ns <= MOST_DURATION_NS:
-                self.refuse(f"{path}.{choice}.seconds", f"{item[choice]['seconds']}: expected more than 0, and at most 86400")
+            duration_ns = round(part["seconds"] * 10**9)
+            if not 0 < duration_ns <= raw.MOST_NS:
+                self.refuse(f"{path}.{choice}.seconds", f"{part['seconds']}: expected more than 0, and at most 86400")
             keys["duration_ns"] = str(duration_ns)
+        if choice == "burst":
+            keys["burst_packets"] = str(part["packets"])
+            if part["bursts"]:
+                keys["count"] = str(part["bursts"] * part["packets"])
+            times["burst_gap_ns"] = f"{choice}.inter_burst_gap", part["inter_burst_gap"]
+        for key, (where, time) in times.items():
+            wait_ns = raw.ns_of(time, speed_bps) if time else 0
+            if wait_ns > raw.MOST_NS:
+                self.refuse(f"{path}.{where}", f"{wait_ns} ns: expected at most 86400 s")
+            if wait_ns:
+                keys[key] = str(wait_ns)
+        return keys
 
     def end(self, path: str, name: str | None) -> Qp | None:
         qp = self.qps.get(name) if name is not None else None

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import dataclasses
 import ipaddress
+import secrets
 from collections.abc import Callable
 
 from .schema import Object
 
 FCS_BYTES, GAP_BYTES = 4, 20
+LEAST_GAP_BYTES = 12
 LEAST_FRAME_BYTES, STANDARD_FRAME_BYTES, MOST_FRAME_BYTES = 64, 1518, 9216
-MOST_HEADER_BYTES = 120
-MOST_PATTERNS, MOST_VALUES, MOST_TEXT = 16, 64, 240
-MOST_RATE_BPS = 800 * 10**9
+MOST_HEADER_BYTES = 192
+# Of quench-nic (template.h, limits.h).
+MOST_PATTERNS, MOST_VALUES, MOST_TEXT, MOST_CHECKSUMS, MOST_SIZES = 32, 1024, 8191, 8, 16
+MOST_RATE_BPS, MOST_RATE_PPS = 800 * 10**9, 2 * 10**9
+MOST_NS = 86400 * 10**9
+# Of frames that are counted where they arrive: with number and time, and without.
+SIGNATURE_BYTES, SHORT_SIGNATURE_BYTES = 16, 6
 UNITS = {"bps": 1, "kbps": 10**3, "mbps": 10**6, "gbps": 10**9}
 # What a header says of the one after it.
-ETHER_TYPES = {"vlan": 0x8100, "ipv4": 0x0800, "ipv6": 0x86DD}
-PROTOCOLS = {"udp": 17}
+ETHER_TYPES = {"vlan": 0x8100, "ipv4": 0x0800, "ipv6": 0x86DD, "arp": 0x0806, "mpls": 0x8847}
+PROTOCOLS = {"icmp": 1, "ipv4": 4, "tcp": 6, "udp": 17, "ipv6": 41, "icmpv6": 58, "mpls": 137}
 NO_ETHER_TYPE, NO_PROTOCOL, NO_NEXT_HEADER = 0xFFFF, 61, 59
 PAUSES = ("pfcpause", "ethernetpause")
+# Bytes and weights, as the schema has them; a frame has at least 64 bytes.
+MIXES = {"imix": ((64, 7), (570, 4), (1518, 1)), "ipsec_imix": ((90, 58.67), (92, 2), (594, 23.66), (1418, 15.67)),
+         "ipv6_imix": ((60, 58.67), (496, 2), (594, 23.66), (1518, 15.67)), "standard_imix": ((58, 58.67), (62, 2), (594, 23.66), (1518, 15.67)),
+         "tcp_imix": ((90, 58.67), (92, 2), (594, 23.66), (1518, 15.67))}
+WEIGHT_UNITS = 10000
 
 Refuse = Callable[[str, str], None]
 
@@ -37,9 +48,66 @@ class Field:
 
 
 @dataclasses.dataclass
+class Sizes:
+    """Lengths of a flow's frames, with FCS."""
+
+    least: int
+    most: int
+    mean: float
+    text: str = ""  # of [frames NAME]; empty: all have the same
+
+
+def sizes_of(path: str, size: Object, refuse: Refuse) -> Sizes:
+    choice = size["choice"]
+    part = size[choice]
+    if choice == "fixed":
+        found = Sizes(part, part, part)
+    elif choice == "increment":
+        start, end, step = part["start"], part["end"], part["step"]
+        if step < 1 or start > end:
+            refuse(f"{path}.increment", f"start {start}, end {end}, step {step}: expected start <= end, and a step of at least 1")
+            return Sizes(LEAST_FRAME_BYTES, LEAST_FRAME_BYTES, LEAST_FRAME_BYTES)
+        last = start + (end - start) // step * step
+        found = Sizes(start, last, (start + last) / 2, f"{start}-{last}/{step}")
+    elif choice == "random":
+        low, high = part["min"], part["max"]
+        if low > high:
+            refuse(f"{path}.random", f"min {low}, max {high}: expected min <= max")
+            return Sizes(LEAST_FRAME_BYTES, LEAST_FRAME_BYTES, LEAST_FRAME_BYTES)
+        found = Sizes(low, high, (low + high) / 2, f"{low}~{high}")
+    else:
+        return mix_of(f"{path}.weight_pairs", part, refuse)
+    for name, value in (("", found.least), ("", found.most)):
+        if not LEAST_FRAME_BYTES <= value <= MOST_FRAME_BYTES:
+            refuse(f"{path}.{choice}{name}", f"{value}: expected {LEAST_FRAME_BYTES} to {MOST_FRAME_BYTES} bytes")
+            break
+    return found
+
+
+def mix_of(path: str, part: Object, refuse: Refuse) -> Sizes:
+    """Sizes by weights. Predefined ones below the least are raised, as testers do."""
+    if part["choice"] == "custom":
+        pairs = [(pair["size"], pair["weight"]) for pair in part.get("custom", [])]
+        wrong = [size for size, _ in pairs if not LEAST_FRAME_BYTES <= size <= MOST_FRAME_BYTES]
+        if wrong:
+            refuse(f"{path}.custom", f"size {wrong[0]}: expected {LEAST_FRAME_BYTES} to {MOST_FRAME_BYTES} bytes")
+    else:
+        pairs = [(max(size, LEAST_FRAME_BYTES), weight) for size, weight in MIXES[part["predefined"]]]
+    total = sum(weight for _, weight in pairs)
+    if not 1 <= len(pairs) <= MOST_SIZES or any(weight < 0 for _, weight in pairs) or not 0 < total < float("inf"):
+        refuse(f"{path}.custom", f"{len(pairs)} pairs: expected 1 to {MOST_SIZES}, with weights of at least 0 that are not all 0")
+        return Sizes(LEAST_FRAME_BYTES, LEAST_FRAME_BYTES, LEAST_FRAME_BYTES)
+    shares = [(size, round(WEIGHT_UNITS * weight / total)) for size, weight in pairs]
+    shares = [(size, share) for size, share in shares if share > 0]
+    sizes = [size for size, _ in shares]
+    mean = sum(size * share for size, share in shares) / sum(share for _, share in shares)
+    return Sizes(min(sizes), max(sizes), mean, ",".join(f"{size}:{share}" for size, share in shares))
+
+
+@dataclasses.dataclass
 class Template:
     fields: list[Field] = dataclasses.field(default_factory=list)
-    ip_at: int = 0
+    checksums: list[str] = dataclasses.field(default_factory=list)  # of outer headers first
 
     def bytes(self) -> int:
         return sum(field.width for field in self.fields) // 8
@@ -78,6 +146,8 @@ def fields_of(pattern: Object, width: int, auto: int | None) -> list[Field]:
         return split(Field(width, auto))
     if choice == "value":
         return split(Field(width, number(pattern["value"])))
+    if choice == "random":
+        return split(random_field(pattern["random"], width))
     if choice == "values":
         values = [number(value) for value in pattern["values"]]
         if not 1 <= len(values) <= MOST_VALUES:
@@ -99,6 +169,16 @@ def fields_of(pattern: Object, width: int, auto: int | None) -> list[Field]:
     return split(Field(width, start, f"{start % 2**64}+{step}*{count}"))
 
 
+def random_field(given: Object, width: int) -> Field:
+    low, high, count = number(given["min"]), number(given["max"]), given["count"]
+    if low > high or high >> width:
+        raise Unfit(f"random: min {given['min']}, max {given['max']}: expected min <= max, of {width} bits")
+    if count == 0:
+        raise Unfit("random.count = 0: expected at least 1")
+    seed = given["seed"] or secrets.randbelow(2**32)  # the schema: 0 is another sequence each time
+    return Field(width, low, f"{low}~{high}*{count}@{seed}")
+
+
 def is_plain(pattern: Object, wanted: int) -> bool:
     """Does the field always have the value that it should?"""
     return bool(pattern["choice"] == "auto" or (pattern["choice"] == "value" and pattern["value"] == wanted))
@@ -113,11 +193,14 @@ def split(field: Field) -> list[Field]:
 class Builder:
     """The headers of one flow, in order."""
 
-    def __init__(self, path: str, headers: list[Object], given: list[Object], frame_bytes: int, dst_mac: str | None, refuse: Refuse) -> None:
-        self.path, self.headers, self.given, self.frame_bytes, self.refuse = path, headers, given, frame_bytes, refuse
+    def __init__(self, path: str, headers: list[Object], given: list[Object], sizes: Sizes, dst_mac: str | None, refuse: Refuse) -> None:
+        """dst_mac: what auto stands for"""
+        self.path, self.headers, self.given, self.sizes, self.refuse = path, headers, given, sizes, refuse
         self.dst_mac = dst_mac
         self.template = Template()
+        self.has_auto_dst = False  # of the first header
         self.prio: int | None = None  # whose pause the flow obeys
+        self.ip_at, self.ip_plain = 0, False  # of the last IP header
 
     def build(self) -> Template:
         for n, header in enumerate(self.headers):
@@ -126,8 +209,8 @@ class Builder:
             self.at = f"{self.path}[{n}].{kind}"
             self.next = self.headers[n + 1]["choice"] if n + 1 < len(self.headers) else None
             self.raw = self.given[n].get(kind) or {}
-            if n > 0 and kind in ("ethernet", *PAUSES):
-                self.refuse(self.at, "expected the first header")
+            if n > 0 and (kind in PAUSES or (kind == "ethernet" and self.before != "vxlan")):
+                self.refuse(self.at, "expected the first header, or ethernet after vxlan")
             elif n == 0 and kind not in ("ethernet", "custom", *PAUSES):
                 self.refuse(self.at, "expected ethernet, pfcpause, ethernetpause or custom as the first header")
             getattr(self, kind)(header[kind])
@@ -144,12 +227,18 @@ class Builder:
     def put_number(self, width: int, value: int) -> None:
         self.template.fields.append(Field(width, value))
 
-    def left(self) -> int:
-        """Bytes of the frame from here on, without FCS."""
-        return self.frame_bytes - FCS_BYTES - self.template.bytes()
+    def put_length(self, name: str, pattern: Object, at: int) -> None:
+        """16 bits, by default the bytes of the frame from an offset on, without FCS."""
+        length = max(0, self.sizes.most - FCS_BYTES - at)
+        if pattern["choice"] == "auto" and self.sizes.text:
+            self.template.fields.append(Field(16, length, f"len-{at}"))
+        else:
+            self.put(name, pattern, 16, length)
 
     def ethernet(self, header: Object) -> None:
-        self.put("dst", header["dst"], 48, number(self.dst_mac) if self.dst_mac else None)
+        first = self.template.bytes() == 0
+        self.has_auto_dst |= first and header["dst"]["choice"] == "auto"
+        self.put("dst", header["dst"], 48, number(self.dst_mac) if first and self.dst_mac else 0)
         self.put("src", header["src"], 48)
         self.put("ether_type", header["ether_type"], 16, ETHER_TYPES.get(self.next or "", NO_ETHER_TYPE))
         queue = header["pfc_queue"]
@@ -168,19 +257,19 @@ class Builder:
         self.put_number(16, ETHER_TYPES.get(self.next or "", NO_ETHER_TYPE))
 
     def ipv4(self, header: Object) -> None:
-        at, total = self.template.bytes(), self.left()
+        at = self.template.bytes()
         self.put("version", header["version"], 4)
         self.put("header_length", header["header_length"], 4, 5)
         self.priority(header["priority"])
-        self.put("total_length", header["total_length"], 16, total)
+        self.put_length("total_length", header["total_length"], at)
         self.put("identification", header["identification"], 16)
         for name in ("reserved", "dont_fragment", "more_fragments"):
             self.put(name, header[name], 1)
         self.put("fragment_offset", header["fragment_offset"], 13)
         self.put("time_to_live", header["time_to_live"], 8)
         self.put("protocol", header["protocol"], 8, PROTOCOLS.get(self.next or "", NO_PROTOCOL))
-        plain = is_plain(header["version"], 4) and is_plain(header["header_length"], 5)
-        self.checksum("header_checksum", header["header_checksum"], at, plain)
+        self.ip_at, self.ip_plain = at, is_plain(header["version"], 4) and is_plain(header["header_length"], 5)
+        self.checksum("header_checksum", header["header_checksum"], f"ipv4@{at}", self.ip_plain)
         self.put("src", header["src"], 32)
         self.put("dst", header["dst"], 32)
 
@@ -194,44 +283,88 @@ class Builder:
             for name, width in (("precedence", 3), ("delay", 1), ("throughput", 1), ("reliability", 1), ("monetary", 1), ("unused", 1)):
                 self.put(f"priority.tos.{name}", header["tos"][name], width)
 
-    def checksum(self, name: str, header: Object, ip_at: int, plain: bool) -> None:
-        """A value, or 0, for which the NIC computes that of the IP header at ip_at. plain: it knows the headers."""
+    def checksum(self, name: str, header: Object, rule: str, known: bool) -> None:
+        """A value, or 0, over which quench-nic writes the sum by a rule, if it knows the headers that it needs."""
         if header["choice"] == "custom":
-            self.put_number(16, header["custom"])
+            self.put_number(16, header.get("custom", 0))
             return
-        if not plain:
-            self.refuse(f"{self.at}.{name}", "generated: expected custom: quench-nic knows IPv4 of 20 bytes, and UDP after IPv6")
+        if not known:
+            self.refuse(f"{self.at}.{name}", "generated: expected custom: quench-nic knows IPv4 of version 4 and 20 bytes, and IPv6 of version 6")
         self.put_number(16, 0)
-        if self.template.ip_at == 0:
-            self.template.ip_at = ip_at
-        elif self.template.ip_at != ip_at:
-            self.refuse(f"{self.at}.{name}", "a second checksum: expected custom: quench-nic computes one in a frame")
+        self.template.checksums.append(rule + ("!" if header.get("generated") == "bad" else ""))
+        if len(self.template.checksums) > MOST_CHECKSUMS:
+            self.refuse(f"{self.at}.{name}", f"generated: expected custom after the {MOST_CHECKSUMS} checksums that quench-nic computes in a frame")
+
+    def transport_checksum(self, header: Object, kind: str, at: int) -> None:
+        """Of a header at an offset, after an IP header. After another one, nobody knows the addresses that it covers."""
+        if self.before in ("ipv4", "ipv6"):
+            self.checksum("checksum", header, f"{kind}@{at}/{self.ip_at}", self.ip_plain)
+        else:
+            self.put_number(16, header.get("custom", 0) if header["choice"] == "custom" else 0)
 
     def ipv6(self, header: Object) -> None:
-        self.ipv6_at = self.template.bytes()
-        self.ipv6_plain = is_plain(header["version"], 6) and is_plain(header["next_header"], PROTOCOLS["udp"])
+        at = self.template.bytes()
+        self.ip_at, self.ip_plain = at, is_plain(header["version"], 6)
         self.put("version", header["version"], 4)
         self.put("traffic_class", header["traffic_class"], 8)
         self.put("flow_label", header["flow_label"], 20)
-        self.put("payload_length", header["payload_length"], 16, self.left() - 36)
+        self.put_length("payload_length", header["payload_length"], at + 40)
         self.put("next_header", header["next_header"], 8, PROTOCOLS.get(self.next or "", NO_NEXT_HEADER))
         self.put("hop_limit", header["hop_limit"], 8)
         self.put("src", header["src"], 128)
         self.put("dst", header["dst"], 128)
 
     def udp(self, header: Object) -> None:
-        length = self.left()
+        at = self.template.bytes()
         self.put("src_port", header["src_port"], 16)
         self.put("dst_port", header["dst_port"], 16)
-        if "length" in self.raw:
-            self.put("length", header["length"], 16)
+        self.put_length("length", header["length"] if "length" in self.raw else {"choice": "auto"}, at)
+        self.transport_checksum(header["checksum"], "udp", at)
+
+    def tcp(self, header: Object) -> None:
+        at = self.template.bytes()
+        for name, width in (("src_port", 16), ("dst_port", 16), ("seq_num", 32), ("ack_num", 32)):
+            self.put(name, header[name], width)
+        # The schema's default of 0 is no header of TCP.
+        self.put("data_offset", header["data_offset"] if "data_offset" in self.raw else {"choice": "auto"}, 4, 5)
+        self.put_number(3, 0)
+        for name in ("ecn_ns", "ecn_cwr", "ecn_echo", "ctl_urg", "ctl_ack", "ctl_psh", "ctl_rst", "ctl_syn", "ctl_fin"):
+            self.put(name, header[name], 1)
+        self.put("window", header["window"], 16)
+        self.transport_checksum(header["checksum"], "tcp", at)
+        self.put_number(16, 0)
+
+    def icmp(self, header: Object) -> None:
+        at, echo = self.template.bytes(), header["echo"]
+        self.at += ".echo"
+        self.raw = self.raw.get("echo") or {}
+        for name in ("type", "code"):
+            self.put(name, echo[name], 8)
+        if self.at.endswith(".icmpv6.echo"):
+            self.transport_checksum(echo["checksum"], "icmpv6", at)
         else:
-            self.put_number(16, length)
-        if self.before == "ipv6":
-            self.checksum("checksum", header["checksum"], self.ipv6_at, self.ipv6_plain)
-        else:
-            # Over IPv4, 0 stands for none.
-            self.put_number(16, header["checksum"]["custom"] if header["checksum"]["choice"] == "custom" else 0)
+            self.checksum("checksum", echo["checksum"], f"icmp@{at}", True)
+        for name in ("identifier", "sequence_number"):
+            self.put(name, echo[name], 16)
+
+    icmpv6 = icmp
+
+    def arp(self, header: Object) -> None:
+        for name, width in (("hardware_type", 16), ("protocol_type", 16), ("hardware_length", 8), ("protocol_length", 8), ("operation", 16),
+                            ("sender_hardware_addr", 48), ("sender_protocol_addr", 32), ("target_hardware_addr", 48), ("target_protocol_addr", 32)):
+            self.put(name, header[name], width)
+
+    def vxlan(self, header: Object) -> None:
+        for name, width in (("flags", 8), ("reserved0", 24)):
+            self.put(name, header[name], width)
+        self.put("vni", header["vni"], 24, 0)
+        self.put("reserved1", header["reserved1"], 8)
+
+    def mpls(self, header: Object) -> None:
+        self.put("label", header["label"], 20, 16)
+        self.put("traffic_class", header["traffic_class"], 3)
+        self.put("bottom_of_stack", header["bottom_of_stack"], 1, int(self.next != "mpls"))
+        self.put("time_to_live", header["time_to_live"], 8)
 
     def pfcpause(self, header: Object) -> None:
         self.pause_start(header)
@@ -261,11 +394,36 @@ class Builder:
             self.put_number(8, octet)
 
 
-def rate_bps(rate: Object, frame_bytes: int, speed_bps: int) -> int:
-    """In wire bytes."""
-    choice, wire_bytes = rate["choice"], frame_bytes + GAP_BYTES
+@dataclasses.dataclass
+class Rate:
+    """Of [frames NAME]: in wire bytes, or in frames."""
+
+    bps: int = 0
+    pps: int = 0
+
+    def wire_bps(self, sizes: Sizes) -> int:
+        return self.bps or round(8 * self.pps * (sizes.mean + GAP_BYTES))
+
+    def keys(self) -> dict[str, str]:
+        """One of 0 is for a flow that is not started."""
+        return {"rate_bps": str(self.bps)} if self.bps else {"rate_pps": str(max(1, self.pps))}
+
+
+def rate_of(rate: Object, sizes: Sizes, speed_bps: int) -> Rate:
+    choice = rate["choice"]
     if choice == "percentage":
-        return round(speed_bps * float(rate[choice]) / 100)
+        return Rate(bps=round(speed_bps * float(rate[choice]) / 100))
     if choice == "pps":
-        return int(rate[choice]) * wire_bytes * 8
-    return int(rate[choice]) * UNITS[choice] * wire_bytes // frame_bytes
+        return Rate(pps=int(rate[choice]))
+    return Rate(bps=int(int(rate[choice]) * UNITS[choice] * (sizes.mean + GAP_BYTES) / sizes.mean))
+
+
+def ns_of(time: Object, speed_bps: int) -> int:
+    """A delay, or a gap: in time, or in the time of bytes on the wire."""
+    value = float(time.get(time["choice"], 0))
+    return round(value * {"nanoseconds": 1, "microseconds": 1000, "bytes": 8 * 10**9 / speed_bps}[time["choice"]])
+
+
+def most_pps(sizes: Sizes, gap_bytes: int, speed_bps: int) -> int:
+    """With this gap between two frames, in which the wire has a preamble of 8 bytes too."""
+    return int(speed_bps / (8 * (sizes.mean + 8 + gap_bytes)))

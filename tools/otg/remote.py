@@ -125,6 +125,7 @@ class Remote(Driven):
 
     def __init__(self, agent: Agent, name: str, at: str) -> None:
         self.agent, self.name, self.at, self.begun = agent, name, at, False
+        self.warnings: list[str] = []
 
     def post(self, what: str, **body: Any) -> Any:
         try:
@@ -139,7 +140,7 @@ class Remote(Driven):
         self.agent.forget()
 
     def wait_started(self) -> None:
-        self.post("wait")
+        self.warnings += self.post("wait").get("warnings", [])
         self.agent.forget()
 
     def find(self) -> bool:
@@ -160,7 +161,11 @@ class Remote(Driven):
         self.post("write", text=text)
 
     def commit(self) -> None:
-        self.post("commit")
+        self.warnings += self.post("commit").get("warnings", [])
+
+    def take_warnings(self) -> list[str]:
+        found, self.warnings = self.warnings, []
+        return [f"port {self.name}: {line}" for line in found]
 
     def set_link(self, up: bool) -> bool:
         return bool(self.post("set_link", up=up)["done"])

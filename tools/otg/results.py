@@ -9,8 +9,8 @@ from typing import Any
 from quench.desk import Failed
 
 from . import schema
-from .generator import gather
-from .plan import Flow, Neighbour, Peer, Port, Qp, RawFlow
+from .generator import Driven, gather
+from .plan import Address, Flow, Neighbour, Peer, Port, Qp, RawFlow
 from .run import NO_ROW, Counters, QpRow, QpRows, Reading, Run, named
 from .schema import Object
 
@@ -20,7 +20,8 @@ CONNECTION_COUNTERS = ("connect_request_tx", "connect_request_rx", "connect_repl
                        "disconnect_request_tx", "disconnect_request_rx", "disconnect_reply_tx", "disconnect_reply_rx", "reject_tx",
                        "unknown_msg_rx")
 RAW_KEYS = ("tx_packets", "tx_bytes")
-PORT_KEYS = ("tx_packets", "tx_bytes", "rx_packets", "rx_bytes")
+SIGNED_KEYS = ("rx_packets", "rx_bytes")
+PORT_KEYS = ("tx_packets", "tx_bytes", "rx_packets", "rx_bytes", "oerrors")
 
 
 def chosen(row: Object, columns: list[str] | None, always: str) -> Object:
@@ -44,40 +45,77 @@ def ports(run: Run, request: Object) -> list[Object]:
     names = named("port.port_names", request.get("port_names"), dict(run.plan.ports))
     found: dict[str, Counters] = {}
     links: dict[str, str] = {}
-    rows = gather(run.generators, lambda generator: generator.if_ready(
-        lambda generator: {**generator.call("nic"), "link": generator.call("port")["link"]}))
+    rows = gather(run.generators, lambda generator: generator.if_ready(port_counters))
+    states = run.read_raws()
     for name, row in rows.items():
         base = run.port_base.get(name, {})
         if row is not None:
             found[name] = {key: row[key] - base.get(key, 0) for key in PORT_KEYS}
+            # The device took them, and could not send them.
+            found[name]["tx_packets"] = max(0, found[name]["tx_packets"] - found[name]["oerrors"])
             links[name] = row["link"]
     reading = run.reading("port", found)
-    return [chosen(port_row(run.plan.ports[name], found.get(name), reading, links.get(name, "down"), run), request.get("column_names"), "name")
+    return [chosen(port_row(run.plan.ports[name], found.get(name), reading, links.get(name, "down"), run, states), request.get("column_names"), "name")
             for name in names]
+
+
+def port_counters(generator: Driven) -> Object:
+    port = generator.call("port")
+    return {**generator.call("nic"), "link": port["link"], "oerrors": port["device_stats"].get("oerrors", 0)}
 
 
 def raws(run: Run, request: Object) -> list[Object]:
     names = named("flow.flow_names", request.get("flow_names"), dict(run.plan.raws))
+    signed = run.read_signed()  # first, so that no frame is received before it was sent
     rows = run.read_raws()
-    found = {name: {key: row[key] - run.raw_base.get(name, {}).get(key, 0) for key in RAW_KEYS} for name, row in rows.items()}
+    found = {name: {**{key: max(0, row[key] - run.raw_base.get(name, {}).get(key, 0)) for key in RAW_KEYS},
+                    **{key: sum(part[key] for part in signed.get(name, ())) for key in SIGNED_KEYS}} for name, row in rows.items()}
     reading = run.reading("raw", found)
-    return [chosen(raw_row(run.plan.raws[name], rows.get(name), found.get(name), reading), request.get("metric_names"), "name") for name in names]
+    return [chosen(raw_row(run.plan.raws[name], rows.get(name), found.get(name, {}), signed.get(name, []), reading), request.get("metric_names"), "name")
+            for name in names]
 
 
-def raw_row(flow: RawFlow, state: Counters | None, counters: Counters | None, reading: Reading[Counters]) -> Object:
-    frames, octets = (reading.rate(flow.name, operator.itemgetter(key)) for key in RAW_KEYS)
-    return {"name": flow.name, "port_tx": flow.port.name, **({"port_rx": flow.to} if flow.to else {}),
-            "transmit": "started" if state and state["started"] else "stopped",
-            "frames_tx": max(0, counters["tx_packets"]) if counters else 0, "bytes_tx": max(0, counters["tx_bytes"]) if counters else 0,
-            "frames_tx_rate": frames, "tx_l1_rate_bps": 8 * (octets + GAP_BYTES * frames), "tx_rate_bytes": octets,
-            "tx_rate_bps": 8 * octets, "tx_rate_kbps": 8 * octets / 1e3, "tx_rate_mbps": 8 * octets / 1e6}
+def raw_row(flow: RawFlow, state: Counters | None, counters: Counters, signed: list[Object], reading: Reading[Counters]) -> Object:
+    row: Object = {"name": flow.name, "port_tx": flow.port.name, **({"port_rx": flow.to[0]} if flow.to else {}),
+                   "transmit": "stopped" if not state or not state["started"] else "paused" if flow.paused else "started",
+                   **rates(flow, counters, reading, "tx")}
+    if flow.measured is None:
+        return row
+    row.update(rates(flow, counters, reading, "rx"))
+    if flow.measured.loss:
+        row["loss"] = loss_of(flow, counters, signed)
+    if flow.measured.timestamps and signed:
+        row["timestamps"] = {"first_timestamp_ns": min(part["first_ns"] for part in signed), "last_timestamp_ns": max(part["last_ns"] for part in signed)}
+    timed = [part for part in signed if "latency_avg_ns" in part]
+    if flow.measured.latency and timed:
+        frames = sum(part["rx_packets"] for part in timed)
+        row["latency"] = {"minimum_ns": min(part["latency_min_ns"] for part in timed), "maximum_ns": max(part["latency_max_ns"] for part in timed),
+                          "average_ns": sum(part["latency_avg_ns"] * part["rx_packets"] for part in timed) / frames}
+    return row
 
 
-def port_row(port: Port, counters: Counters | None, reading: Reading[Counters], link: str, run: Run) -> Object:
+def rates(flow: RawFlow, counters: Counters, reading: Reading[Counters], way: str) -> Object:
+    frames, octets = (reading.rate(flow.name, operator.itemgetter(f"{way}_{key}")) for key in ("packets", "bytes"))
+    return {f"frames_{way}": counters.get(f"{way}_packets", 0), f"bytes_{way}": counters.get(f"{way}_bytes", 0), f"frames_{way}_rate": frames,
+            f"{way}_l1_rate_bps": 8 * (octets + GAP_BYTES * frames), f"{way}_rate_bytes": octets, f"{way}_rate_bps": 8 * octets,
+            f"{way}_rate_kbps": 8 * octets / 1e3, f"{way}_rate_mbps": 8 * octets / 1e6}
+
+
+def loss_of(flow: RawFlow, counters: Counters, signed: list[Object]) -> float:
+    """Percent of the frames that should have arrived. One that arrives again makes up for no other."""
+    assert flow.measured is not None
+    # 0: each port gets a copy.
+    expected = counters.get("tx_packets", 0) * (flow.measured.expected or max(1, len(flow.to)))
+    arrived: int = counters.get("rx_packets", 0) - sum(part.get("duplicates", 0) for part in signed)
+    return 100 * max(0.0, expected - arrived) / expected if expected else 0.0
+
+
+def port_row(port: Port, counters: Counters | None, reading: Reading[Counters], link: str, run: Run, states: dict[str, Counters]) -> Object:
+    """states: of raw flows"""
     row: Object = {"name": port.name, "location": port.location, "link": link, "speed": port.speed_bps // 8000,
                    "capture": "started" if port.name in run.recordings and run.recordings[port.name].is_running() else "stopped",
                    "transmit": "started" if any(flow.started and flow.tx.peer.port is port for flow in run.plan.flows.values()) or
-                   any(flow.started for flow in port.raws) else "stopped"}
+                   any(states.get(flow.name, {}).get("started") and not flow.paused for flow in port.raws) else "stopped"}
     for ours, theirs in (("tx_packets", "frames_tx"), ("rx_packets", "frames_rx"), ("tx_bytes", "bytes_tx"), ("rx_bytes", "bytes_rx")):
         row[theirs] = counters[ours] if counters else 0
         row[f"{theirs}_rate"] = reading.rate(port.name, operator.itemgetter(ours))
@@ -180,6 +218,13 @@ def neighbour_row(run: Run, port: Port, neighbour: Neighbour) -> Object:
     mac = neighbour.mac or resolved(run, port, neighbour)
     return {"ethernet_name": neighbour.address.interface.name, f"ipv{neighbour.ip.version}_address": str(neighbour.ip),
             **({"link_layer_address": mac} if mac else {})}
+
+
+def gateway_mac(run: Run, address: Address) -> str:
+    """Empty: not known."""
+    port = run.plan.ports[address.interface.port.name]
+    known = (found for found in port.neighbours if found.address.name == address.name and found.ip == address.gateway)
+    return next((found.mac or resolved(run, port, found) for found in known), "")
 
 
 def resolved(run: Run, port: Port, neighbour: Neighbour) -> str:

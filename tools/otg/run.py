@@ -140,6 +140,9 @@ class Run:
         flows: list[plans.Flow | plans.RawFlow] = [*self.plan.flows.values(), *self.plan.raws.values()]
         return {"given": self.given, "protocols": self.plan.protocols, "down": sorted(self.down), "captured": sorted(self.recordings), "peers": [name for name, peer in self.plan.peers.items() if peer.up],
                 "started": [flow.name for flow in flows if flow.started],
+                "raws": {raw.name: [raw.number, raw.paused, raw.resolved] for raw in self.plan.raws.values()},
+                "signatures": self.plan.signatures, "key": self.plan.key,
+                "rx_bytes": {name: port.rx_bytes for name, port in self.plan.ports.items()},
                 "slots": {name: [[section, flow.name if flow else None] for section, flow in port.slots.items()] for name, port in self.plan.ports.items()},
                 "most_bytes": {name: port.most_bytes for name, port in self.plan.ports.items()},
                 "started_s": {name: at_s + to_wall_s for name, at_s in self.started_s.items()},
@@ -157,8 +160,10 @@ class Run:
             flow.started = name in kept["started"]
         for name, raw in self.plan.raws.items():
             raw.started = name in kept["started"]
+            raw.number, raw.paused, raw.resolved = kept["raws"][name]
+        self.plan.signatures, self.plan.key = kept["signatures"], kept["key"]
         for name, port in self.plan.ports.items():
-            port.most_bytes = kept["most_bytes"][name]
+            port.most_bytes, port.rx_bytes = kept["most_bytes"][name], kept["rx_bytes"][name]
             port.slots = {section: self.plan.raws[flow] if flow else None for section, flow in kept["slots"][name]}
         self.down = set(kept["down"])
         self.started_s = {name: at_s + from_wall_s for name, at_s in kept["started_s"].items()}
@@ -194,12 +199,33 @@ class Run:
                     rows[raw.name] = {key: value for key, value in row.items() if key != "name"}
         return rows
 
+    def read_signed(self) -> dict[str, list[Object]]:
+        """Of raw flows with metrics, what each of the ports where they arrive has counted since the last start."""
+        flows = {flow.number: flow for flow in self.plan.raws.values() if flow.number}
+        ports = self.plan.ports if any(not flow.to for flow in flows.values()) else {name for flow in flows.values() for name in flow.to}
+        found = gather({name: generator for name, generator in self.generators.items() if name in ports},
+                       lambda generator: generator.if_ready(lambda generator: generator.call("signatures")))
+        rows: dict[str, list[Object]] = {}
+        for name, reply in found.items():
+            for row in reply["rows"] if reply else ():
+                flow = flows.get(row["signature"])
+                if flow is not None and (not flow.to or name in flow.to):
+                    rows.setdefault(flow.name, []).append(row)
+        return rows
+
+    def ports_of(self, flow: plans.Flow | plans.RawFlow) -> set[str]:
+        """Where its frames leave or arrive."""
+        if isinstance(flow, plans.RawFlow):
+            return {flow.port.name, *flow.to} if flow.to else set(self.plan.ports)
+        return {flow.tx.peer.port.name, flow.rx.peer.port.name}
+
     @staticmethod
     def read_port(generator: Driven) -> Counters | None:
-        return generator.if_ready(lambda generator: generator.call("nic"))
+        """Counters of a quench-nic, and of its device, which may refuse frames that it was given."""
+        return generator.if_ready(lambda generator: {**generator.call("nic"), "oerrors": generator.call("port")["device_stats"].get("oerrors", 0)})
 
     def clear(self, flows: list[plans.Flow], raws: list[plans.RawFlow]) -> None:
-        """Counters of flows, and those of all ports, count from here."""
+        """Counters of these flows count from here, and those of ports that have no others."""
         rows = self.read_qps()
         for flow in flows:
             self.started_s.pop(flow.name, None)
@@ -210,7 +236,12 @@ class Run:
         found = self.read_raws()
         for raw in raws:
             self.raw_base[raw.name] = found.get(raw.name, {})
-        nics = gather(self.generators, Run.read_port)
+            self.plan.renumber(raw)
+        names = {flow.name for flow in flows} | {raw.name for raw in raws}
+        everything: list[plans.Flow | plans.RawFlow] = [*self.plan.flows.values(), *self.plan.raws.values()]
+        others = [flow for flow in everything if flow.name not in names]
+        kept = {port for flow in others for port in self.ports_of(flow)}
+        nics = gather({name: generator for name, generator in self.generators.items() if name not in kept}, Run.read_port)
         self.port_base.update({name: row for name, row in nics.items() if row is not None})
         with self.readings_lock:
             self.readings.clear()

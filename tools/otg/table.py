@@ -32,9 +32,8 @@ NAME = "name of the object; unique in the configuration"
 RDMA_CM = "always 0: the numbers of both QPs are in the configuration, so no connection manager runs"
 ONE_WAY = "one-way latency needs a clock that both ports share; quench-nic measures round trips (quenchctl show flows)"
 NO_PROTOCOL = "quench-otg speaks ARP, neighbour discovery and RoCEv2"
-NO_RX = "quench-nic counts received frames of raw flows by port only"
 NO_TAGS = "quench-nic counts frames by flow only"
-NO_HEADER = "expected ethernet, vlan, ipv4, ipv6, udp, pfcpause, ethernetpause or custom"
+NO_HEADER = "expected ethernet, vlan, mpls, arp, ipv4, ipv6, udp, tcp, icmp, icmpv6, vxlan, pfcpause, ethernetpause or custom"
 FILTER = "select ports, and filter the file with other tools"
 
 # Fields of headers that a capture compares: first bit, bits.
@@ -423,8 +422,9 @@ CONTROL: dict[str, Rows] = {
     },
     "State.Traffic.FlowTransmit": {
         "flow_names": yes("flows; none: all"),
-        "state": yes("start: counters of these flows, and those of all ports, begin again at 0, and the flows begin messages; stop and "
-                     "pause: they begin no more messages, and finish those begun; resume: as start, but counters go on"),
+        "state": yes("start: counters of these flows begin again at 0, and those of ports that have no other flow; the flows begin with their first frame "
+                     "or message. stop: RoCEv2 begins no more messages, and finishes those begun. pause: as stop, but raw flows keep their place, and "
+                     "what is left of count and duration. resume: paused raw flows go on there, others begin, and counters go on"),
     },
 }
 
@@ -449,8 +449,7 @@ MONITOR: dict[str, Rows] = {
     },
     "Flow.Metrics.Request": {
         "flow_names": yes("raw flows; none: all"),
-        "metric_names": yes("properties of the reply; none: all that are carried", **{name: NO_RX for name in (
-            "frames_rx", "bytes_rx", "frames_rx_rate", "rx_l1_rate_bps", "rx_rate_bytes", "rx_rate_bps", "rx_rate_kbps", "rx_rate_mbps")}),
+        "metric_names": yes("properties of the reply; none: all that are carried"),
         "tagged_metrics": no(NO_TAGS),
     },
     "Port.Metrics.Request": {
@@ -522,7 +521,7 @@ REPLIES: dict[str, Rows] = {
         "location": yes("location of the configuration"),
         "link": yes("link of the device; down also when the port's quench-nic has ended"),
         "capture": yes("started: a capture runs"),
-        "frames_tx": yes("all frames of the NIC, pause frames included"),
+        "frames_tx": yes("all frames of the NIC, pause frames included, but for those that the device took and then refused (its oerrors)"),
         "frames_rx": yes("all frames that the NIC accepted from the device"),
         "bytes_tx": yes("with FCS"),
         "bytes_rx": yes("with FCS"),
@@ -530,7 +529,7 @@ REPLIES: dict[str, Rows] = {
         "frames_rx_rate": yes("as frames_tx_rate"),
         "bytes_tx_rate": yes("as frames_tx_rate"),
         "bytes_rx_rate": yes("as frames_tx_rate"),
-        "transmit": yes("started: a flow of the port is started"),
+        "transmit": yes("started: a flow of the port sends, or has frames left"),
         "last_change": no("quench-nic keeps no time of day"),
         "data_integrity": no("the ICRC covers RoCEv2"),
         "speed": yes("link_speed_bps in KB/s, as in the schema's examples"),
@@ -538,23 +537,31 @@ REPLIES: dict[str, Rows] = {
     "Flow.Metric": {
         "name": yes(NAME),
         "port_tx": yes("tx_name"),
-        "port_rx": yes("rx_name, or the first of rx_names; absent without"),
-        "transmit": yes("started: frames are left of the last start"),
+        "port_rx": yes("rx_name, or the first of rx_names or of the ports of devices; absent without"),
+        "transmit": yes("started: frames are left of the last start; paused: by pause"),
         "frames_tx": yes("frames since the last start"),
-        "frames_rx": no(NO_RX),
+        "frames_rx": yes("with metrics.enable: frames with the flow's signature since the last start, at all ports of rx_names, or without them at all ports; a "
+                         "frame that arrives twice counts twice"),
         "bytes_tx": yes("with FCS"),
-        "bytes_rx": no(NO_RX),
+        "bytes_rx": yes("of frames_rx, with FCS"),
         "frames_tx_rate": yes("since the previous request of these metrics, if that is at least 0.1 s ago"),
-        "frames_rx_rate": no(NO_RX),
-        "loss": no(NO_RX),
-        "timestamps": no("quench-nic keeps no time of day"),
-        "latency": no(ONE_WAY),
+        "frames_rx_rate": yes("as frames_tx_rate"),
+        "loss": yes("with metrics.loss: frames that should have arrived and have not, in percent of those; also those that are on their way. "
+                    "Duplicates make up for none"),
+        "timestamps": yes("below"),
+        "latency": yes("below"),
         "tagged_metrics": no(NO_TAGS),
-        "tx_l1_rate_bps": yes("as frames_tx_rate, with preamble and gap"),
-        "rx_l1_rate_bps": no(NO_RX),
-        **{f"tx_rate_{unit}": yes("as frames_tx_rate, of bytes_tx") for unit in ("bytes", "bps", "kbps", "mbps")},
-        **{f"rx_rate_{unit}": no(NO_RX) for unit in ("bytes", "bps", "kbps", "mbps")},
-        "packet_loss_duration": no(NO_RX),
+        **{f"{way}_l1_rate_bps": yes("as frames_tx_rate, with preamble and gap") for way in ("tx", "rx")},
+        **{f"{way}_rate_{unit}": yes(f"as frames_tx_rate, of bytes_{way}") for way in ("tx", "rx") for unit in ("bytes", "bps", "kbps", "mbps")},
+        "packet_loss_duration": no("a loss has no duration that quench-nic knows"),
+    },
+    "Metric.Timestamp": {
+        "first_timestamp_ns": yes("arrival of the first frame since the start, by the clock of the receiver's machine since it booted, in ns"),
+        "last_timestamp_ns": yes("of the last one"),
+    },
+    "Metric.Latency": {
+        **{f"{what}_ns": yes("from when the sender's quench-nic gave the frame to its device until the receiver's one took it. It has a meaning if both are "
+                             "on one machine") for what in ("minimum", "maximum", "average")},
     },
     **{f"Rocev2IPv{v}.Metric.PerPeer": {
         "name": yes(NAME),
@@ -647,21 +654,27 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     **{f"Ipv6.{name}": () for name in ("Version", "TrafficClass", "HopLimit")},
     "Ipv6.FlowLabel": ("random",),
     **{f"Ipv6.{name}": ("dhcp",) for name in ("Src", "Dst")},
-    **{f"Udp.{name}": ("random",) for name in ("SrcPort", "DstPort")},
+    **{f"{kind}.{name}": ("random",) for kind in ("Udp", "Tcp") for name in ("SrcPort", "DstPort")},
+    **{f"Tcp.{name}": () for name in ("SeqNum", "AckNum", "DataOffset", "EcnNs", "EcnCwr", "EcnEcho", "CtlUrg", "CtlAck", "CtlPsh", "CtlRst", "CtlSyn", "CtlFin",
+                                      "Window")},
+    **{f"{kind}.Echo.{name}": () for kind in ("Icmp", "Icmpv6") for name in ("Type", "Code", "Identifier", "SequenceNumber")},
+    **{f"Arp.{name}": () for name in ("HardwareType", "ProtocolType", "HardwareLength", "ProtocolLength", "Operation", "SenderHardwareAddr",
+                                      "SenderProtocolAddr", "TargetHardwareAddr", "TargetProtocolAddr")},
+    **{f"Vxlan.{name}": () for name in ("Flags", "Reserved0", "Reserved1")}, "Vxlan.Vni": ("auto",),
+    **{f"Mpls.{name}": ("auto",) for name in ("Label", "BottomOfStack")}, **{f"Mpls.{name}": () for name in ("TrafficClass", "TimeToLive")},
     "Udp.Length": (),
     **{f"PfcPause.{name}": () for name in ("Dst", "Src", "EtherType", "ControlOpCode", "ClassEnableVector", *(f"PauseClass{n}" for n in range(8)))},
     **{f"EthernetPause.{name}": () for name in ("Dst", "Src", "EtherType", "ControlOpCode", "Time")},
 }
-RANDOM = "quench-nic repeats lists and counters, so that frames can be compared"
 DHCP = "quench-otg speaks no DHCP"
 
 
 def pattern_rows(name: str, more: tuple[str, ...]) -> dict[str, Rows]:
-    refused = {**({"random": RANDOM} if "random" in more else {}), **({"auto": DHCP} if "dhcp" in more else {})}
+    refused = {"auto": DHCP} if "dhcp" in more else {}
     rows = {
         "choice": yes(CHOICE, **refused),
         "value": yes("the value"),
-        "values": yes("at most 64 in turn"),
+        "values": yes("in turn; at most 1024 of all fields of a flow, with 8191 characters in all"),
         "increment": yes("below"),
         "decrement": yes("below"),
         "metric_tags": no(NO_TAGS),
@@ -669,27 +682,40 @@ def pattern_rows(name: str, more: tuple[str, ...]) -> dict[str, Rows]:
     }
     if "auto" in more:
         rows["auto"] = yes("as the headers and the length of the frame demand. The value itself is of the schema's default, or this one")
-    return {f"Pattern.Flow.{name}": rows, f"Pattern.Flow.{name}.Counter": {
+    random: dict[str, Rows] = {}
+    if "random" in more:
+        rows["random"] = yes("below")
+        random[f"Pattern.Flow.{name}.Random"] = {
+            "min": yes("the lowest value"), "max": yes("the highest value"), "count": yes("values, after which the first one follows; 0 is refused"),
+            "seed": yes("which values; 0: others with each set_config")}
+    return {**random, f"Pattern.Flow.{name}": rows, f"Pattern.Flow.{name}.Counter": {
         "start": yes("value of the first frame"),
         "step": yes("added, or taken away, from frame to frame, modulo the width of the field"),
         "count": yes("values, after which the first one follows; 0 is refused"),
     }}
 
 
+GAP = yes("the least gap; above 12, it limits the rate")
 GAPS: Rows = {
-    "gap": yes("12, the least of Ethernet; other values are refused: the rate spaces frames"),
-    "delay": no("a flow begins at its start"),
+    "gap": GAP,
+    "delay": yes("below"),
+}
+TIMES: Rows = {
+    "choice": yes(CHOICE),
+    "bytes": yes("the time of these bytes at the link speed"),
+    "nanoseconds": yes("at most a day; 0: none"),
+    "microseconds": yes("as nanoseconds"),
 }
 CHECKSUM: Rows = {
     "choice": yes(CHOICE),
-    "generated": yes("good", bad="custom has a value of your own"),
+    "generated": yes("`checksums`. good: over IPv4 UDP has one too; after neither ipv4 nor ipv6, UDP and TCP have 0. bad: another number"),
     "custom": yes("the value"),
 }
 
 RAW_FLOWS: dict[str, Rows] = {
     "Flow": {
         "tx_rx": yes("below"),
-        "packet": yes("headers of a frame, at most 120 bytes; zeros follow"),
+        "packet": yes("headers of a frame, at most 192 bytes; zeros follow, and with metrics.enable a signature at the end"),
         "egress_packet": no(NO_TAGS),
         "size": yes("below"),
         "rate": yes("below"),
@@ -699,22 +725,29 @@ RAW_FLOWS: dict[str, Rows] = {
         "payload": no("zeros follow the headers; custom adds bytes"),
     },
     "Flow.TxRx": {
-        "choice": yes(CHOICE, device="a device of quench-nic sends RoCEv2: stateful_flows"),
-        "port": yes("below; required"),
-        "device": no("a device of quench-nic sends RoCEv2: stateful_flows"),
+        "choice": yes(CHOICE),
+        "port": yes("below; required, unless device is chosen"),
+        "device": yes("below"),
     },
     "Flow.Port": {
         "tx_name": yes("the port that sends"),
-        "rx_name": yes("a port of the configuration; its metrics count the frames"),
-        "rx_names": yes("ports of the configuration, not together with rx_name"),
+        "rx_name": yes("a port of the configuration, where the frames are counted"),
+        "rx_names": yes("ports of the configuration, where the frames are counted; none: all ports. Not together with another rx_name"),
+    },
+    "Flow.Router": {
+        "mode": yes("pairs of devices. For each pair, auto of the first header's dst has a value, in turn. Other fields are as they are given"),
+        "tx_names": yes("Ethernet, IPv4 or IPv6 interfaces of devices, all of one port"),
+        "rx_names": yes("interfaces of devices"),
+        "bidirectional": yes("false; true is refused: a flow is sent by one port"),
     },
     "Flow.Header": {
         "choice": yes(CHOICE, **{name: NO_HEADER for name in (
-            "vxlan", "tcp", "gre", "gtpv1", "gtpv2", "arp", "icmp", "icmpv6", "ppp", "igmpv1", "mpls", "snmpv2c", "rsvp", "macsec", "lacp",
+            "gre", "gtpv1", "gtpv2", "ppp", "igmpv1", "snmpv2c", "rsvp", "macsec", "lacp",
             "ipv6_extension_header", "cfm")}),
-        **{name: yes("below") for name in ("custom", "ethernet", "vlan", "ipv4", "ipv6", "pfcpause", "ethernetpause", "udp")},
+        **{name: yes("below") for name in (
+            "custom", "ethernet", "vlan", "mpls", "arp", "ipv4", "ipv6", "pfcpause", "ethernetpause", "udp", "tcp", "icmp", "icmpv6", "vxlan")},
         **{name: no(NO_HEADER) for name in (
-            "vxlan", "tcp", "gre", "gtpv1", "gtpv2", "arp", "icmp", "icmpv6", "ppp", "igmpv1", "mpls", "snmpv2c", "rsvp", "macsec", "lacp",
+            "gre", "gtpv1", "gtpv2", "ppp", "igmpv1", "snmpv2c", "rsvp", "macsec", "lacp",
             "ipv6_extension_header", "cfm")},
     },
     "Flow.Custom": {
@@ -722,7 +755,8 @@ RAW_FLOWS: dict[str, Rows] = {
         "metric_tags": no(NO_TAGS),
     },
     "Flow.Ethernet": {
-        "dst": yes("auto: the address of the device of rx_name; without one it is refused"),
+        "dst": yes("auto: the address of the first interface at rx_name, 00:00:00:00:00:00 without one. Of tx_rx.device: of the receiving device, or of the "
+                   "gateway to it: its gateway_mac, a device with this address, or as resolved when the flow starts"),
         "src": yes("below"),
         "ether_type": yes("below"),
         "pfc_queue": yes("the flow waits while a pause of this priority stops its queue (layer1.flow_control); a value, 0 without it"),
@@ -749,44 +783,77 @@ RAW_FLOWS: dict[str, Rows] = {
         "src_port": yes("below"),
         "dst_port": yes("below"),
         "length": yes("absent: that of the rest of the frame"),
-        "checksum": yes("below; over IPv4, 0 is sent for good, which stands for no checksum"),
+        "checksum": yes("below"),
     },
+    "Flow.Tcp": {
+        **{name: yes("below") for name in ("src_port", "dst_port", "seq_num", "ack_num", "ecn_ns", "ecn_cwr", "ecn_echo", "ctl_urg", "ctl_ack", "ctl_psh",
+                                           "ctl_rst", "ctl_syn", "ctl_fin", "window", "checksum")},
+        "data_offset": yes("absent: 5, the header's length, and not the schema's 0"),
+    },
+    **{f"Flow.{kind}": {"choice": yes(CHOICE), "echo": yes("below")} for kind in ("Icmp", "Icmpv6")},
+    **{f"Flow.{kind}.Echo": {name: yes("below") for name in ("type", "code", "checksum", "identifier", "sequence_number")} for kind in ("Icmp", "Icmpv6")},
+    "Flow.Arp": {name: yes("below") for name in (
+        "hardware_type", "protocol_type", "hardware_length", "protocol_length", "operation", "sender_hardware_addr", "sender_protocol_addr",
+        "target_hardware_addr", "target_protocol_addr")},
+    "Flow.Vxlan": {name: yes("below; ethernet may follow this header") for name in ("flags", "reserved0", "vni", "reserved1")},
+    "Flow.Mpls": {name: yes("below") for name in ("label", "traffic_class", "bottom_of_stack", "time_to_live")},
     "Flow.PfcPause": {name: yes("below") for name in (
         "dst", "src", "ether_type", "control_op_code", "class_enable_vector", *(f"pause_class_{n}" for n in range(8)))},
     "Flow.EthernetPause": {name: yes("below") for name in ("dst", "src", "ether_type", "control_op_code", "time")},
     "Flow.Size": {
-        "choice": yes(CHOICE, **{name: "frames of a stream have one length" for name in ("increment", "random", "weight_pairs")}),
+        "choice": yes(CHOICE),
         "fixed": yes("`frame_bytes`, with FCS: 64 to 9216, and room for the headers. update_config: at most 1518, or the largest size of the port at "
                      "set_config"),
-        **{name: no("frames of a stream have one length") for name in ("increment", "random", "weight_pairs")},
+        "increment": yes("below"),
+        "random": yes("below"),
+        "weight_pairs": yes("below"),
     },
+    "Flow.SizeIncrement": {name: yes("`sizes`: from start to at most end, then again") for name in ("start", "end", "step")},
+    "Flow.SizeRandom": {name: yes("`sizes`: the same by chance in each run") for name in ("min", "max")},
+    "Flow.SizeWeightPairs": {
+        "choice": yes(CHOICE),
+        "predefined": yes("sizes below 64 are sent with 64"),
+        "custom": yes("at most 16 pairs"),
+    },
+    "Flow.SizeWeightPairs.Custom": {"size": yes("64 to 9216"), "weight": yes("to a part of 10000 of all weights")},
     "Flow.Rate": {
         "choice": yes(CHOICE),
-        "pps": yes("frames a second"),
-        **{name: yes("of frame bytes") for name in ("bps", "kbps", "mbps", "gbps")},
+        "pps": yes("frames a second, whatever their sizes"),
+        **{name: yes("of frame bytes; with several sizes, on average") for name in ("bps", "kbps", "mbps", "gbps")},
         "percentage": yes("of the link speed, with preamble and gap; 0: the flow sends nothing. Flows of a port that ask for more than its speed give a warning"),
     },
     "Flow.Duration": {
-        "choice": yes(CHOICE, burst="a stream has one rate"),
-        "fixed_packets": yes("below"),
-        "fixed_seconds": yes("below"),
-        "burst": no("a stream has one rate"),
-        "continuous": yes("below"),
+        "choice": yes(CHOICE),
+        **{name: yes("below") for name in ("fixed_packets", "fixed_seconds", "burst", "continuous")},
     },
     "Flow.FixedPackets": {"packets": yes("`count`, after each start"), **GAPS},
-    "Flow.FixedSeconds": {"seconds": yes("`duration_ns`, after each start; at most 86400, and 0 is refused"), **GAPS},
+    "Flow.FixedSeconds": {"seconds": yes("`duration_ns`, after each start and its delay; at most 86400, and 0 is refused"), **GAPS},
+    "Flow.Burst": {
+        "bursts": yes("0: without end"),
+        "packets": yes("`burst_packets`, at the rate of the flow"),
+        "gap": GAP,
+        "inter_burst_gap": yes("`burst_gap_ns`"),
+    },
     "Flow.Continuous": GAPS,
+    "Flow.Delay": TIMES,
+    "Flow.Duration.InterBurstGap": TIMES,
     "Flow.Metrics": {
-        "enable": yes("metrics are there in any case"),
-        "loss": yes("false; true is refused: " + NO_RX),
-        "rx_tx_ratio": no(NO_RX),
-        "timestamps": yes("false; true is refused: quench-nic keeps no time of day"),
-        "latency": no(ONE_WAY),
+        "enable": yes("true: each frame ends with a signature of 16 bytes, by which it is counted where it arrives. A frame with room for 6 to 15 bytes has "
+                      "a short one, without latency; with less room, the flow is refused. Metrics of the sender are there in any case"),
+        "loss": yes("true: `loss` is part of the metrics"),
+        "rx_tx_ratio": yes("below"),
+        "timestamps": yes("true: `timestamps` are part of the metrics"),
+        "latency": yes("below"),
         "predefined_metric_tags": no(NO_TAGS),
     },
+    "Flow.RxTxRatio": {"choice": yes(CHOICE), "rx_count": yes("each of rx_names gets a copy"), "value": yes("frames for each frame sent, for `loss`")},
+    "Flow.RxTxRatio.RxCount": {},
+    "Flow.Latency.Metrics": {
+        "enable": yes("true: `latency` is part of the metrics"),
+        "mode": yes("store_forward: without the time of the frame at the receiver's link speed; cut_through: with it"),
+    },
     **{kind: rows for name, more in PATTERNS.items() for kind, rows in pattern_rows(name, more).items()},
-    "Pattern.Flow.Ipv4.HeaderChecksum": CHECKSUM,
-    "Pattern.Flow.Udp.Checksum": CHECKSUM,
+    **{f"Pattern.Flow.{name}": CHECKSUM for name in ("Ipv4.HeaderChecksum", "Udp.Checksum", "Tcp.Checksum", "Icmp.Echo.Checksum", "Icmpv6.Echo.Checksum")},
 }
 
 TABLE: dict[str, Rows] = {**CONFIG, **ROCEV2, **RAW_FLOWS, **CONTROL, **MONITOR, **REPLIES}

@@ -15,9 +15,10 @@ from typing import IO, Any
 
 from quench.desk import Failed
 
-from . import capture, schema, update
+from . import capture, results, schema, update
 from . import plan as plans
 from .generator import Driven, each, gather
+from .raw import STANDARD_FRAME_BYTES
 from .run import Run, named
 from .schema import Object, Refused
 
@@ -89,7 +90,11 @@ class Tester:
             except Failed:
                 self.close()
                 raise
-            return plan.warnings + self.save()
+            return plan.warnings + self.said() + self.save()
+
+    def said(self) -> list[str]:
+        """Warnings of quench-nics."""
+        return [line for generator in self.run.generators.values() for line in generator.take_warnings()]
 
     @contextlib.contextmanager
     def all_or_nothing(self) -> Iterator[None]:
@@ -136,7 +141,7 @@ class Tester:
             with self.all_or_nothing():
                 self.put_raws({name: next_plan.raws[name] for name in names})
                 self.run.given = updated
-            return self.new_warnings(next_plan) + self.save() + self.lost_lines()
+            return self.new_warnings(next_plan) + self.said() + self.save() + self.lost_lines()
 
     def new_warnings(self, next_plan: plans.Plan) -> list[str]:
         """Those that the configuration did not have before."""
@@ -157,14 +162,15 @@ class Tester:
                 raise Refused([re.sub(r"^flows\[(\d+)\]", lambda found: paths[int(found[1]) - before] if int(found[1]) >= before else found[0], line)
                                for line in refused.errors]) from refused
             for flow in added:
-                flow.port = self.run.plan.ports[flow.port.name]
+                flow.port, flow.number = self.run.plan.ports[flow.port.name], 0
+                flow.next_hops = [hop if isinstance(hop, str) else self.run.plan.address(hop.name) for hop in flow.next_hops]
             again = self.full_ports(added, paths)
             with self.all_or_nothing():
                 self.add_raws(added, again)
                 self.run.given = updated
                 rows = self.run.read_raws()
                 self.run.raw_base.update({flow.name: rows.get(flow.name, {}) for flow in added})
-            return (self.started_again([port for port in again if port.name not in self.run.down]) + self.new_warnings(next_plan) + self.save() +
+            return (self.started_again([port for port in again if port.name not in self.run.down]) + self.new_warnings(next_plan) + self.said() + self.save() +
                     self.lost_lines())
 
     def full_ports(self, added: list[plans.RawFlow], paths: list[str]) -> list[plans.Port]:
@@ -173,18 +179,22 @@ class Tester:
         errors: list[str] = []
         for port in self.run.plan.ports.values():
             ours = [flow for flow in added if flow.port is port]
+            arriving = [flow for flow in added if flow.measured and (not flow.to or port.name in flow.to)]
             free = sum(flow is None for flow in port.slots.values())
-            if len(ours) <= free and all(int(flow.keys["frame_bytes"]) <= port.most_bytes for flow in ours):
+            # What arrives is counted, if somebody counts already, and has room.
+            counts = port.running is not None or all(
+                self.run.plan.signatures and int(flow.keys["frame_bytes"]) <= max(port.rx_bytes, STANDARD_FRAME_BYTES) for flow in arriving)
+            if len(ours) <= free and all(int(flow.keys["frame_bytes"]) <= port.most_bytes for flow in ours) and counts:
                 continue
             full.append(port)
             if port.running is not None:
-                errors.append(f"{paths[added.index(ours[0])]}: port {port.name!r} has room for {free} more flows of at most {port.most_bytes} bytes, and somebody "
+                errors.append(f"{paths[added.index((ours or arriving)[0])]}: port {port.name!r} has room for {free} more flows of at most {port.most_bytes} bytes, and somebody "
                               "else started its quench-nic")
                 continue
             sends = any(flow.started for flow in self.flows_of(port)) or any(flow.started for flow in port.raws)
             running = [what for what, runs in (("flows", sends), ("capture", self.captures(port.name))) if runs]
             if running:
-                errors.append(f"{paths[added.index(ours[0])]}: port {port.name!r} has room for {free} more flows of at most {port.most_bytes} bytes, and "
+                errors.append(f"{paths[added.index((ours or arriving)[0])]}: port {port.name!r} has room for {free} more flows of at most {port.most_bytes} bytes, and "
                               f"would start again: expected its {' and '.join(running)} to be stopped")
         if errors:
             raise Refused(errors)
@@ -197,6 +207,10 @@ class Tester:
         """again: ports whose quench-nics start again"""
         plan = self.run.plan
         plan.raws = {**plan.raws, **{flow.name: flow for flow in added}}
+        plan.signatures = plan.signatures or plans.LEAST_SIGNATURES
+        plan.number(added)
+        for port in again:
+            port.rx_bytes = max([port.rx_bytes, *(int(flow.keys["frame_bytes"]) for flow in added)])
         for flow in added:
             flow.port.raws = [*flow.port.raws, flow]
             if flow.port not in again:
@@ -225,7 +239,7 @@ class Tester:
                 for name in names:
                     self.run.raw_base.pop(name, None)
                 self.apply(changed)
-            return self.save() + self.lost_lines()
+            return self.said() + self.save() + self.lost_lines()
 
     def restart_ports(self, ports: list[plans.Port]) -> None:
         """Their quench-nics start again; QPs at both ends begin with their initial PSN."""
@@ -338,7 +352,7 @@ class Tester:
                 "link": self.set_link, "capture": self.set_capture, "all": self.set_protocols, "rocev2": self.set_rocev2, "flow_transmit": self.set_traffic}
             with self.all_or_nothing():
                 warnings = setters[what](part[what]) or []
-            return warnings + self.save() + self.lost_lines()
+            return warnings + self.said() + self.save() + self.lost_lines()
 
     def set_link(self, request: Object) -> None:
         names = named("port.link.port_names", request.get("port_names"), dict(self.run.plan.ports))
@@ -424,8 +438,8 @@ class Tester:
     @staticmethod
     def stop_captures(recordings: dict[str, capture.Recording]) -> list[str]:
         found = gather(recordings, lambda recording: recording.stop())
-        return [f"port {name}: capture: {said['frames']} frames, {said['lost']} lost" + (f"; {said['error']}" if said["error"] else "")
-                for name, said in found.items() if said["lost"] or said["error"]]
+        return ["; ".join(part for part in (f"port {name}: capture: {said['frames']} frames, {said['lost']} lost", said["error"], said["ended"]) if part)
+                for name, said in found.items() if said["lost"] or said["error"] or said["ended"]]
 
     def get_capture(self, given: Object) -> IO[bytes]:
         request = schema.check("Capture.Request", given)
@@ -441,7 +455,7 @@ class Tester:
         first, most = 1, None
         if packets["choice"] == "slice":
             first, most = packets["slice"]["initial"]["start"], packets["slice"]["initial"]["count"]
-        return capture.packed(file, settings.format, first, most, self.folder)
+        return capture.packed(file, settings, first, most, self.folder)
 
     def set_protocols(self, request: Object) -> None:
         self.run.plan.protocols = request["state"] == "start"
@@ -514,7 +528,8 @@ class Tester:
         names = named("traffic.flow_transmit.flow_names", request.get("flow_names"), {**plan.flows, **plan.raws})
         flows = [plan.flows[name] for name in names if name in plan.flows]
         raws = [plan.raws[name] for name in names if name in plan.raws]
-        begin = request["state"] in ("start", "resume")
+        state = request["state"]
+        begin = state in ("start", "resume")
         wanted = {flow.name: begin for flow in flows}
         for port in self.run.plan.ports.values():
             for end in port.ends:
@@ -525,24 +540,45 @@ class Tester:
         if begin:
             down = {peer.name: peer for flow in flows for peer in (flow.tx.peer, flow.rx.peer) if not peer.up}
             self.put_peers(list(down.values()), True)
-            if request["state"] == "start":
-                self.restart(raws)
-                self.run.clear(flows, raws)
+            self.resolve(raws)
+            self.restart(raws if state == "start" else self.finished(raws))
+        if state == "start":
+            self.run.clear(flows, raws)
         now = time.monotonic()
         for flow in flows:
-            if begin and not flow.started and (request["state"] == "start" or flow.name not in self.run.started_s):
+            if begin and not flow.started and (state == "start" or flow.name not in self.run.started_s):
                 self.run.started_s[flow.name] = now
             if not begin and flow.started:
                 self.run.stopped_s[flow.name] = now
             flow.started = begin
         for raw in raws:
-            raw.started = begin
-        self.apply(what=request["state"])
+            # A flow that is paused is started.
+            raw.started, raw.paused = begin or (state == "pause" and raw.started), state == "pause" and raw.started
+        self.apply(what=state)
+
+    def resolve(self, raws: list[plans.RawFlow]) -> None:
+        """Addresses of gateways to which frames of devices go. @raise Refused: one is not known"""
+        errors = []
+        for raw in raws:
+            for address in (hop for hop in raw.next_hops if isinstance(hop, plans.Address)):
+                mac = results.gateway_mac(self.run, address)
+                if mac:
+                    raw.resolved[address.name] = mac
+                else:
+                    errors.append(f"traffic.flow_transmit.flow_names: {raw.name!r}: the gateway {address.gateway} of {address.name!r} has not answered: expected "
+                                  "it to be resolved, or a gateway_mac")
+        if errors:
+            raise Refused(errors)
+
+    def finished(self, raws: list[plans.RawFlow]) -> list[plans.RawFlow]:
+        """Of started flows, those that have sent all of their frames."""
+        rows = self.run.read_raws()
+        return [raw for raw in raws if raw.started and not rows.get(raw.name, {}).get("started")]
 
     def restart(self, raws: list[plans.RawFlow]) -> None:
         """A stream that is started, and perhaps at its end, starts again only after a stop."""
         again = [raw for raw in raws if raw.started]
         for raw in again:
-            raw.started = False
+            raw.started = raw.paused = False
         if again:
             self.apply()

@@ -42,6 +42,7 @@ class Process:
         self.program = program.name
         self.process: Child | None = None
         self.desk: Desk | None = None
+        self.warnings: list[str] = []  # since take_warnings()
 
     def write(self, text: str) -> None:
         part = self.config.with_suffix(".part")
@@ -79,6 +80,11 @@ class Process:
         said = [line for line in lines if "error" in line] or [line for line in lines if line.strip()]
         return said[-1].strip() if said else "without a word"
 
+    def take_warnings(self) -> list[str]:
+        """What it has warned of at its start, and in its replies to changes, since the last call."""
+        found, self.warnings = self.warnings, []
+        return [f"{self.who}: {line}" for line in dict.fromkeys(found)]
+
     def runtime(self) -> pathlib.Path:
         """The folder of its sockets."""
         return pathlib.Path(desk.folder(self.prefix))
@@ -98,6 +104,8 @@ class Process:
             if time.monotonic() > end:
                 raise Failed(f"{self.who}: {self.program} does not run after {PATIENCE_S:g} s: is the other end of its link there? {shlex.join(self.command)}")
             time.sleep(0.005)
+        said = (line.partition(f"{self.program}: warning: ")[2] for line in self.log.read_text(encoding="utf-8", errors="replace").splitlines())
+        self.warnings += [line for line in said if line and " event=" not in line]  # events, such as of a link, pass
         while True:
             try:
                 self.desk = self.connect()
@@ -133,7 +141,12 @@ class Process:
     def change(self, method: str, **params: Any) -> None:
         """Call a method that changes the configuration, and wait until all lcores have the change."""
         end = time.monotonic() + PATIENCE_S
-        while not self.call(method, **params)["in_force"]:  # pending: no other change is accepted meanwhile
+        while True:
+            reply = self.call(method, **params)
+            self.warnings += reply.get("warnings", [])
+            if reply["in_force"]:
+                return
+            # Pending: no other change is accepted meanwhile.
             if time.monotonic() > end:
                 raise Failed(f"{self.who}: a change is not in force after {PATIENCE_S:g} s")
             time.sleep(0.05)

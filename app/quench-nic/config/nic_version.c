@@ -44,6 +44,7 @@ is_same_stream(const struct nic_stream *a, const struct nic_stream *b)
 	struct nic_stream other = *b;
 
 	other.stopped = a->stopped;
+	other.paused = a->paused;
 	return !config_objects_differ(nic_stream_fields, nic_stream_fields_n, a, &other);
 }
 
@@ -57,6 +58,7 @@ fill_streams(const struct nic_config *now, struct nic_version *v)
 
 		v->streams[i] = (struct nic_frames_update){
 			.started = !streams[i].stopped,
+			.paused = streams[i].paused,
 			.params = same ? NULL : &streams[i].params,
 		};
 	}
@@ -299,9 +301,16 @@ check_streams(const struct nic_nodes *nodes, const struct config *cfg,
 	      const struct nic_config *next, struct config_error *err)
 {
 	char section[NIC_STREAM_NAME_CHARS + 8], most[64];
+	uint32_t sent;
+	const struct nic_stream *long_ = nodes_too_long(nodes, next, &sent);
 
+	if (long_ != NULL) {
+		snprintf(section, sizeof(section), "frames %s", long_->name);
+		snprintf(most, sizeof(most), "at most %u bytes, by the interface's MTU", sent);
+		return config_refuse(cfg, section, "frame_bytes", most, err);
+	}
 	for (uint32_t i = 0; i < next->n_streams; i++) {
-		if (next->streams[i].params.frame_bytes <= nodes->stream_bytes)
+		if (next->streams[i].params.template.frame_bytes <= nodes->stream_bytes)
 			continue;
 		snprintf(section, sizeof(section), "frames %s", next->streams[i].name);
 		snprintf(most, sizeof(most), "at most %u bytes while it runs", nodes->stream_bytes);

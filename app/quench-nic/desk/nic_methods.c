@@ -211,6 +211,8 @@ streams_row(struct walk *w, struct desk_call *call, void *arg, uint64_t i)
 	walk_number(w, WALK_KEY, "tx_bytes", "bytes of tx_packets, with FCS", info.tx_bytes);
 	walk_flag(w, WALK_KEY, "started", "whether frames are left of the last start",
 		  info.started);
+	walk_flag(w, WALK_KEY, "paused", "whether it keeps its place, and sends nothing",
+		  info.paused);
 	return true;
 }
 
@@ -226,6 +228,102 @@ frames_reply(struct desk_call *call)
 	uint64_t total = config_of(call)->n_streams;
 
 	return desk_list_reply(call, &(struct desk_list){.end = total, .row = streams_row});
+}
+
+/* The id that a slot has on most recent frames, counted on all lcores. */
+static struct nic_tracked_info
+tracked_total(const struct run_app *app, uint32_t slot)
+{
+	struct nic_tracked_info total = {0};
+
+	for (uint16_t i = 0; i < app->n_nodes; i++) {
+		const struct nic_tracked_info part = nic_tracked_info(app->nodes[i], slot);
+		const struct nic_tracked_info before = total;
+
+		if (part.rx_packets == 0 || (before.rx_packets > 0 && part.id != before.id &&
+					     part.last_ns < before.last_ns))
+			continue;
+		total = part;
+		if (before.rx_packets == 0 || before.id != part.id)
+			continue;
+		total.rx_packets += before.rx_packets;
+		total.rx_bytes += before.rx_bytes;
+		total.timed += before.timed;
+		total.latency_sum_ns += before.latency_sum_ns;
+		total.latency_min_ns = RTE_MIN(part.latency_min_ns, before.latency_min_ns);
+		total.latency_max_ns = RTE_MAX(part.latency_max_ns, before.latency_max_ns);
+		total.first_ns = RTE_MIN(part.first_ns, before.first_ns);
+		total.last_ns = RTE_MAX(part.last_ns, before.last_ns);
+		/* Each lcore has seen a part of the numbers. */
+		total.numbered = 0;
+	}
+	return total;
+}
+
+static bool
+signature_row(struct walk *w, struct desk_call *call, void *arg, uint64_t i)
+{
+	struct nic_tracked_info t = {0};
+
+	if (call != NULL)
+		t = tracked_total(call->desk->app, ((uint32_t *)arg)[i]);
+	walk_number(w, WALK_KEY, "signature", "number of the stream", t.id);
+	walk_number(w, WALK_KEY, "rx_packets", "frames received", t.rx_packets);
+	walk_number(w, WALK_KEY, "rx_bytes", "bytes of rx_packets, with FCS", t.rx_bytes);
+	walk_number(w, WALK_KEY, "first_ns",
+		    "arrival of the first frame, by a clock that all programs of a machine share",
+		    t.first_ns);
+	walk_number(w, WALK_KEY, "last_ns", "arrival of the last frame", t.last_ns);
+	w->optional = true;
+	if (w->names_only || t.timed > 0) {
+		walk_number(w, WALK_KEY, "latency_min_ns",
+			    "shortest latency; absent for signatures without a time",
+			    t.latency_min_ns);
+		walk_number(w, WALK_KEY, "latency_max_ns", "longest latency", t.latency_max_ns);
+		walk_number(w, WALK_KEY, "latency_avg_ns", "mean latency",
+			    t.timed > 0 ? t.latency_sum_ns / t.timed : 0);
+	}
+	if (w->names_only || t.numbered) {
+		walk_number(w, WALK_KEY, "lost",
+			    "frames before later ones that did not come; absent for signatures "
+			    "without a number, and if several lcores received them",
+			    t.lost);
+		walk_number(w, WALK_KEY, "reordered", "frames that came after later ones",
+			    t.reordered);
+		walk_number(w, WALK_KEY, "duplicates", "frames that came again", t.duplicates);
+		walk_number(w, WALK_KEY, "old",
+			    "frames older than the last 256, or of an earlier start: late, or "
+			    "again",
+			    t.old);
+	}
+	w->optional = false;
+	return true;
+}
+
+static void
+signatures_result(struct walk *w)
+{
+	desk_list_result(w, signature_row);
+}
+
+/* Only slots of streams that have arrived. */
+static json_t *
+signatures_reply(struct desk_call *call)
+{
+	uint32_t n = config_of(call)->nic.signatures;
+	uint32_t *slots = calloc(n + 1, sizeof(*slots));
+	uint64_t total = 0;
+	json_t *o;
+
+	if (slots == NULL)
+		return desk_refuse(call, "more memory", "out of memory");
+	for (uint32_t i = 0; i < n; i++)
+		if (tracked_total(call->desk->app, i).rx_packets > 0)
+			slots[total++] = i;
+	o = desk_list_reply(call,
+			    &(struct desk_list){.end = total, .row = signature_row, .arg = slots});
+	free(slots);
+	return o;
 }
 
 /* A position in the list of QPs: a flow, and the number of QPs of all flows before it. */
@@ -354,6 +452,7 @@ const struct desk_method nic_methods[] = {
 	{"flows", column_params, "Returns flows", flows_reply, flows_result},
 	{"times", flow_params, "Returns histograms of a flow's times", times_reply, times_result},
 	{"frames", NULL, "Returns streams of frames", frames_reply, frames_result},
+	{"signatures", NULL, "Returns signed frames that were received", signatures_reply, signatures_result},
 	{"qps", column_params, "Returns QPs", qps_reply, qps_result},
 	{"qp", qpn_params, "Returns the QP with this local number", qp_reply, qp_result},
 	{"traces", NULL, "Returns QPs that are traced", traces_reply, traces_result},

@@ -11,6 +11,7 @@
 
 #include "base/numbers/units.h"
 #include "nic/gsi/gsi.h"
+#include "runtime/device/kernel_interface.h"
 #include "runtime/device/port_device.h"
 #include "runtime/device/port_stop.h"
 #include "runtime/port/ports.h"
@@ -18,6 +19,8 @@
 #include "runtime/notice/say.h"
 #include "node/pkt_pool.h"
 #include "base/threads/counter.h"
+#include "wire/bytes/be.h"
+#include "wire/bytes/headers.h"
 
 /* Number of mbufs of each pool: more than rings, bursts and a virtual device together hold. */
 #define POOL_FRAMES 4095
@@ -84,8 +87,17 @@ largest_stream_frame(const struct nic_config *config)
 	uint16_t largest = 0;
 
 	for (unsigned int i = 0; i < config->n_streams; i++)
-		largest = RTE_MAX(largest, config->streams[i].params.frame_bytes);
+		largest = RTE_MAX(largest, config->streams[i].params.template.frame_bytes);
 	return largest;
+}
+
+/* With FCS. */
+static uint16_t
+largest_received(const struct nic_nodes *n)
+{
+	uint16_t of_flows = nic_largest_frame(RTE_MAX(n->mtu_bytes, LEAST_ROOM_MTU)) + FCS_BYTES;
+
+	return RTE_MAX(of_flows, n->nic.rx_frame_bytes);
 }
 
 static int
@@ -101,9 +113,7 @@ create_pools(struct nic_nodes *n, const struct nic_config *config)
 	struct pkt_pool_params rx = control, gsi = control, frames = control;
 
 	rx.name = "rx";
-	rx.largest_frame = ports_data_room(
-		&n->ethdev, 1,
-		nic_largest_frame(RTE_MAX(n->mtu_bytes, LEAST_ROOM_MTU)) + FCS_BYTES);
+	rx.largest_frame = ports_data_room(&n->ethdev, 1, largest_received(n));
 	gsi.name = "gsi";
 	gsi.n_mbufs = NIC_GSI_MBUFS;
 	gsi.largest_frame = NIC_GSI_FRAME_BYTES;
@@ -139,9 +149,11 @@ open_device(struct nic_nodes *n, struct nic_params *nic)
 {
 	struct port_params params = {
 		.link_speed_bps = nic->link_speed_bps,
-		.largest_frame = RTE_MAX(
-			nic_largest_frame(n->mtu_bytes),
-			(uint16_t)(RTE_MAX(n->stream_bytes, (uint16_t)FCS_BYTES) - FCS_BYTES)),
+		.largest_frame =
+			RTE_MAX(nic_largest_frame(n->mtu_bytes),
+				(uint16_t)(RTE_MAX(RTE_MAX(n->stream_bytes, nic->rx_frame_bytes),
+						   (uint16_t)FCS_BYTES) -
+					   FCS_BYTES)),
 		.must_fit = true,
 		.pool = n->rx_pool,
 		.rx_queues = n->plan.rx_queues,
@@ -311,6 +323,44 @@ add_streams(struct nic_nodes *n, const struct nic_config *config)
 	return APP_FAILED;
 }
 
+/* A kernel interface would refuse each longer frame, but for a tag. 0: no limit. */
+static uint32_t
+most_sent(const struct nic_nodes *n, const struct nic_frames_template *t)
+{
+	bool tagged = be16_load(&t->header[ETH_HDR_BYTES - 2]) == ETHERTYPE_VLAN;
+	char name[IF_NAMESIZE];
+	uint32_t mtu = kernel_interface_name(n->ethdev, name) ? kernel_interface_mtu(name) : 0;
+
+	return mtu == 0 ? 0 : mtu + ETH_HDR_BYTES + (tagged ? RTE_VLAN_HLEN : 0) + FCS_BYTES;
+}
+
+const struct nic_stream *
+nodes_too_long(const struct nic_nodes *n, const struct nic_config *config, uint32_t *most)
+{
+	for (uint32_t i = 0; i < config->n_streams; i++) {
+		const struct nic_frames_template *t = &config->streams[i].params.template;
+
+		*most = most_sent(n, t);
+		if (*most > 0 && t->frame_bytes > *most)
+			return &config->streams[i];
+	}
+	return NULL;
+}
+
+static int
+check_streams(const struct nic_nodes *n, const struct nic_config *config)
+{
+	uint32_t most;
+	const struct nic_stream *s = nodes_too_long(n, config, &most);
+
+	if (s == NULL)
+		return 0;
+	say_error("[frames %s] frame_bytes = %u: expected at most %u, by the MTU of the interface "
+		  "of %s",
+		  s->name, s->params.template.frame_bytes, most, port_name(n->ethdev));
+	return APP_BAD_USAGE;
+}
+
 /* A node knows the addresses of its own flows only. */
 const struct nic_flow *
 nodes_unfit(const struct nic_nodes *n, const struct nic_config *config)
@@ -351,6 +401,8 @@ nodes_open(struct nic_nodes *n, struct nic_config *config, const struct opts *op
 		rc = choose_queues(n, config);
 	if (rc == 0)
 		rc = check_lcores(n, config);
+	if (rc == 0)
+		rc = check_streams(n, config);
 	if (rc == 0)
 		rc = create_pools(n, config);
 	if (rc == 0)

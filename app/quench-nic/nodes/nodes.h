@@ -59,6 +59,10 @@ void nodes_close(struct nic_nodes *n);
 /** A flow with addresses of its own, which need one node; NULL: none, or there is one node. */
 const struct nic_flow *nodes_unfit(const struct nic_nodes *n, const struct nic_config *config);
 
+/** A stream whose frames the device's kernel interface would refuse; *most: what it takes. */
+const struct nic_stream *nodes_too_long(const struct nic_nodes *n, const struct nic_config *config,
+					uint32_t *most);
+
 /** The node that has QP i of a flow. */
 uint16_t nodes_home(const struct nic_nodes *n, const struct nic_flow *flow, uint32_t i);
 

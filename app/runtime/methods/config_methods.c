@@ -192,6 +192,8 @@ is_default(const struct field *f, const char *value)
 	char member[MEMBER_BYTES] = {0}, text[FIELD_TEXT_SIZE];
 	struct field alone = *f;
 
+	if (f->type == FIELD_STR)
+		return f->def != NULL && strcmp(f->def, value) == 0;
 	alone.offset = 0;
 	if (f->def == NULL || field_parse(&alone, NULL, f->def, member, NULL, 0) != 0)
 		return false;
@@ -202,7 +204,7 @@ is_default(const struct field *f, const char *value)
 static void
 add_key(json_t *keys, const struct config_row *row, const struct field *f)
 {
-	char value[FIELD_TEXT_SIZE];
+	char value[FIELD_VALUE_SIZE];
 
 	field_format(f, row->object, value, sizeof(value));
 	if (!is_default(f, value))

@@ -129,6 +129,8 @@ struct counter_field {
 
 /* Room for any formatted value except a long FIELD_STR, and for any "expected" text. */
 #define FIELD_TEXT_SIZE 512
+/* Room for any formatted value: the longest of a file. */
+#define FIELD_VALUE_SIZE 8192
 
 /**
  * Parse text into the member of object that field describes.

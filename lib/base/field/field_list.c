@@ -250,7 +250,7 @@ map_join(const uint8_t *values, unsigned int n, const char *comma, char *text, s
 	return used + snprintf(tail(text, size, used), space_left(size, used), "*:%u", rest);
 }
 
-/* Longest value in a file (CONFIG_MAX_VALUE). A longer text is written without blanks. */
+/* A longer text is written without blanks. */
 #define FILE_CHARS 255
 
 int

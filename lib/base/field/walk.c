@@ -145,7 +145,7 @@ static void
 walk_field(struct walk *w, enum walk_kind kind, const struct field *f, const void *params)
 {
 	struct walk_row row = {.name = f->name, .help = f->help, .kind = kind};
-	char text[FIELD_TEXT_SIZE];
+	char text[FIELD_VALUE_SIZE];
 
 	if (f->type == FIELD_BOOL)
 		row.type = WALK_FLAG;

@@ -119,7 +119,7 @@ compare_row(const struct config_row *from, const struct config_row *to, const st
 {
 	for (unsigned int i = 0; i < from->n; i++) {
 		const struct field *f = &from->fields[i];
-		char before[FIELD_TEXT_SIZE], after[FIELD_TEXT_SIZE];
+		char before[FIELD_VALUE_SIZE], after[FIELD_VALUE_SIZE];
 		struct config_change change = {.section = from->section,
 					       .field = f,
 					       .from = before,

@@ -24,7 +24,7 @@ void
 config_print_keys(FILE *out, const struct field *fields, unsigned int n, const void *object)
 {
 	for (unsigned int i = 0; i < n; i++) {
-		char text[FIELD_TEXT_SIZE];
+		char text[FIELD_VALUE_SIZE];
 
 		field_format(&fields[i], object, text, sizeof(text));
 		fprintf(out, "%s = %s", fields[i].name, text);

@@ -129,7 +129,7 @@ config_rows_refuse(const struct config *cfg, const struct config_rows *rows, con
 		   struct config_error *err)
 {
 	struct blame b = find_blame(cfg, rows, why);
-	char value[FIELD_TEXT_SIZE];
+	char value[FIELD_VALUE_SIZE];
 
 	/*
 	 * Report misspelt keys first: the default of the intended key is in force instead, and may

@@ -50,6 +50,7 @@ struct nic_reload;
 struct nic_reloading;
 struct nic_resetting;
 struct nic_share;
+struct nic_tracked;
 struct nic_traces;
 struct rte_mbuf;
 
@@ -201,8 +202,9 @@ struct nic {
 	struct nic_removing *removing;
 	struct nic_share *share; /* NULL: the NIC has one node */
 	struct nic_crossings *crossings;
-	struct nic_gsi *gsi;       /* QP 1; NULL: there is none */
-	struct nic_frames *frames; /* NULL: there are none */
+	struct nic_gsi *gsi;         /* QP 1; NULL: there is none */
+	struct nic_frames *frames;   /* NULL: there are none */
+	struct nic_tracked *tracked; /* received test frames; NULL: none are expected */
 	struct nic_stats stats;
 	bool control_apart; /* nic_tx_control() sends control frames: nic_tx() does not */
 	bool taking_over;   /* the frames of this rx() crossed from another node */

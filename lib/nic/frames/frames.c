@@ -7,22 +7,28 @@
 #include <rte_mbuf.h>
 
 #include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
 #include "nic/core/core.h"
+#include "nic/frames/signature.h"
 #include "nic/port/nic_pause.h"
 #include "nic/qp/qp.h"
 #include "pacer/first_wait.h"
-#include "wire/bytes/be.h"
-#include "wire/bytes/checksum.h"
 #include "wire/bytes/headers.h"
 
 struct stream {
 	struct nic_frames_params p;
 	struct token_bucket bucket;
-	uint64_t left;   /* frames of this start */
-	uint64_t sent;   /* of this start */
-	uint64_t end_ns; /* of this start */
-	uint32_t order;  /* the last one that was followed */
+	uint64_t left;       /* frames of this start */
+	uint64_t sent;       /* of this start */
+	uint64_t end_ns;     /* of this start */
+	uint64_t wait_ns;    /* no frame before: of the delay, or the gap after a burst */
+	uint32_t burst_left; /* frames of this burst */
+	bool gap;            /* wait_ns is the end of a gap */
+	bool is_short;       /* signatures */
+	uint64_t paused_ns;  /* since when it is paused */
+	uint32_t order;      /* the last one that was followed */
 	/* shared with other threads */
+	bool paused;
 	uint32_t orders; /* odd: start, even: stop */
 	uint32_t ended;  /* the last start whose frames have all been sent */
 	uint64_t tx_packets, tx_bytes;
@@ -33,6 +39,26 @@ struct nic_frames {
 	uint32_t n, turn;
 	struct stream streams[];
 };
+
+/* Wire bytes by which a stream with rate_pps is charged for each frame. */
+static uint32_t
+charge_bytes(const struct nic_frames_params *p)
+{
+	return wire_bytes(p->template.frame_bytes - FCS_BYTES);
+}
+
+static uint64_t
+bucket_bps(const struct nic_frames_params *p)
+{
+	return p->rate_pps > 0 ? p->rate_pps * charge_bytes(p) * 8 : p->rate_bps;
+}
+
+static void
+choose_signature(struct stream *s)
+{
+	s->is_short = nic_template_least_bytes(&s->p.template) <
+		      s->p.template.header_bytes + SIGNATURE_BYTES;
+}
 
 int
 nic_frames_add(struct node *node, const struct nic_frames_params *streams, uint32_t n,
@@ -47,7 +73,8 @@ nic_frames_add(struct node *node, const struct nic_frames_params *streams, uint3
 	f->n = n;
 	for (uint32_t i = 0; i < n; i++) {
 		f->streams[i].p = streams[i];
-		token_bucket_init(&f->streams[i].bucket, streams[i].rate_bps, burst_bytes, 0);
+		token_bucket_init(&f->streams[i].bucket, bucket_bps(&streams[i]), burst_bytes, 0);
+		choose_signature(&f->streams[i]);
 	}
 	nic->frames = f;
 	return 0;
@@ -67,20 +94,45 @@ order(struct stream *s, bool started)
 		__atomic_store_n(&s->orders, s->orders + 1, __ATOMIC_RELAXED);
 }
 
-/* Without the patterns that are not used: they are most of the bytes. */
 static void
-copy_params(struct nic_frames_params *to, const struct nic_frames_params *from)
+take_params(struct stream *s, const struct nic_frames_params *p, uint64_t now_ns)
 {
-	memcpy(to->patterns, from->patterns, from->n_patterns * sizeof(from->patterns[0]));
-	memcpy(to->header, from->header, sizeof(to->header));
-	to->header_bytes = from->header_bytes;
-	to->frame_bytes = from->frame_bytes;
-	to->ip_at = from->ip_at;
-	to->queue = from->queue;
-	to->n_patterns = from->n_patterns;
-	to->rate_bps = from->rate_bps;
-	to->count = from->count;
-	to->duration_ns = from->duration_ns;
+	token_bucket_set_rate(&s->bucket, bucket_bps(p), now_ns);
+	nic_template_copy(&s->p.template, &p->template);
+	memcpy((uint8_t *)&s->p + sizeof(p->template), (const uint8_t *)p + sizeof(p->template),
+	       sizeof(*p) - sizeof(p->template));
+	choose_signature(s);
+}
+
+static uint64_t
+later(uint64_t at_ns, uint64_t by_ns)
+{
+	return at_ns == NEVER_NS ? NEVER_NS : at_ns + by_ns;
+}
+
+/* Frames that were due meanwhile are not made up for. */
+static void
+no_credit(struct stream *s)
+{
+	if (s->bucket.account.credit_nanobits > 0)
+		s->bucket.account.credit_nanobits = 0;
+}
+
+static void
+set_paused(struct stream *s, bool paused, uint64_t now_ns)
+{
+	if (paused == s->paused)
+		return;
+	__atomic_store_n(&s->paused, paused, __ATOMIC_RELAXED);
+	if (paused) {
+		s->paused_ns = now_ns;
+		return;
+	}
+	s->end_ns = later(s->end_ns, now_ns - s->paused_ns);
+	if (s->wait_ns > s->paused_ns)
+		s->wait_ns += now_ns - s->paused_ns;
+	token_bucket_update(&s->bucket, now_ns);
+	no_credit(s);
 }
 
 void
@@ -91,11 +143,10 @@ nic_frames_update(struct nic *nic, const struct nic_frames_update *updates, uint
 	for (uint32_t i = 0; i < f->n; i++) {
 		struct stream *s = &f->streams[i];
 
-		if (updates[i].params != NULL) {
-			token_bucket_set_rate(&s->bucket, updates[i].params->rate_bps, now_ns);
-			copy_params(&s->p, updates[i].params);
-		}
+		if (updates[i].params != NULL)
+			take_params(s, updates[i].params, now_ns);
 		order(s, updates[i].started);
+		set_paused(s, updates[i].paused, now_ns);
 	}
 }
 
@@ -110,6 +161,7 @@ nic_frames_info(const struct node *node, uint32_t i)
 		.tx_bytes = counter_read(&s->tx_bytes),
 		.started =
 			(orders & 1) != 0 && __atomic_load_n(&s->ended, __ATOMIC_RELAXED) != orders,
+		.paused = __atomic_load_n(&s->paused, __ATOMIC_RELAXED),
 	};
 }
 
@@ -122,11 +174,10 @@ has_order(const struct stream *s)
 static int64_t
 first_debt_nanobits(const struct nic *nic, const struct stream *s)
 {
-	if (!nic->params.spread_starts || s->p.rate_bps >= nic->params.link_speed_bps)
+	if (!nic->params.spread_starts || bucket_bps(&s->p) >= nic->params.link_speed_bps)
 		return 0;
 	return first_wait_nanobits((uint32_t)(s - nic->frames->streams),
-				   (uint32_t)mac_number(nic->params.mac),
-				   wire_bytes(s->p.frame_bytes - FCS_BYTES));
+				   (uint32_t)mac_number(nic->params.mac), charge_bytes(&s->p));
 }
 
 static void
@@ -135,12 +186,16 @@ follow_order(const struct nic *nic, struct stream *s, uint64_t now_ns)
 	s->order = s->orders;
 	s->sent = 0;
 	s->left = 0;
+	s->paused_ns = now_ns;
 	if ((s->order & 1) == 0)
 		return;
 	s->left = s->p.count > 0 ? s->p.count : UINT64_MAX;
-	s->end_ns = s->p.duration_ns > 0 ? now_ns + s->p.duration_ns : NEVER_NS;
+	s->wait_ns = now_ns + s->p.delay_ns;
+	s->end_ns = s->p.duration_ns > 0 ? s->wait_ns + s->p.duration_ns : NEVER_NS;
+	s->burst_left = s->p.burst_packets;
+	s->gap = false;
 	/* No credit of the time before, and streams of one rate do not send together. */
-	token_bucket_update(&s->bucket, now_ns);
+	s->bucket.account.updated_ns = s->wait_ns;
 	s->bucket.account.credit_nanobits = -first_debt_nanobits(nic, s);
 }
 
@@ -151,66 +206,39 @@ end(struct stream *s)
 	__atomic_store_n(&s->ended, s->order, __ATOMIC_RELAXED);
 }
 
-static void
-write_field(uint8_t *header, uint16_t bit, uint8_t width, uint64_t value)
-{
-	for (uint32_t left = width, at = bit + width; left > 0;) {
-		uint32_t low = (8 - at % 8) % 8;     /* bits of the byte below the field */
-		uint32_t n = min_u64(8 - low, left); /* bits of the field in the byte */
-		uint8_t mask = (uint8_t)(((1u << n) - 1) << low);
-		uint8_t *byte = &header[(at - 1) / 8];
-
-		*byte = (uint8_t)((*byte & ~mask) | ((value << low) & mask));
-		value >>= n;
-		at -= n;
-		left -= n;
-	}
-}
-
-static void
-write_patterns(const struct stream *s, uint8_t *header)
-{
-	for (uint32_t i = 0; i < s->p.n_patterns; i++) {
-		const struct nic_frames_pattern *p = &s->p.patterns[i];
-		uint64_t k = s->sent % p->n;
-
-		write_field(header, p->bit, p->width,
-			    p->listed ? p->list[k] : p->first + k * p->step);
-	}
-}
-
-static void
-write_checksum(const struct stream *s, uint8_t *header, uint32_t bytes)
-{
-	uint8_t *ip = header + s->p.ip_at;
-	uint8_t *udp = ip + IPV6_HDR_BYTES;
-
-	if (ip[0] >> 4 == 4) {
-		be16_store(ip + 10, 0);
-		be16_store(ip + 10, ipv4_header_checksum(ip, IPV4_HDR_BYTES));
-	} else if (ip[6] == IP_PROTO_UDP) {
-		be16_store(udp + 6, 0);
-		be16_store(udp + 6, udp_checksum(ip, 6, udp, bytes - s->p.ip_at - IPV6_HDR_BYTES));
-	}
-}
-
 static struct rte_mbuf *
 build(struct nic *nic, struct stream *s, uint64_t now_ns)
 {
+	const struct half_sip_key key = half_sip_key(nic->params.signature_key);
+	const struct signature signature = {
+		.id = s->p.signature,
+		.is_short = s->is_short,
+		.cut_through = s->p.cut_through,
+		/* Another one for each start, and mostly for each process. */
+		.start = (uint8_t)((s->order / 2 + (nic->epoch_ns >> 20)) % SIGNATURE_STARTS),
+		.number = (uint32_t)s->sent,
+		.time_ns = now_ns + nic->epoch_ns,
+	};
 	struct rte_mbuf *m = nic_take_mbuf(nic, nic->frames->pool, now_ns);
-	uint16_t bytes = s->p.frame_bytes - FCS_BYTES;
+	uint16_t bytes = nic_template_bytes(&s->p.template, s->sent);
 	uint8_t *data;
 
 	if (m == NULL)
 		return NULL;
 	data = (uint8_t *)rte_pktmbuf_append(m, bytes);
 	assert(data != NULL);
-	memcpy(data, s->p.header, s->p.header_bytes);
-	memset(data + s->p.header_bytes, 0, bytes - s->p.header_bytes);
-	write_patterns(s, data);
-	if (s->p.ip_at > 0)
-		write_checksum(s, data, bytes);
+	nic_template_write(&s->p.template, s->sent, bytes, s->p.signature != 0 ? &signature : NULL,
+			   &key, data);
 	return m;
+}
+
+static void
+end_burst(const struct nic *nic, struct stream *s, uint32_t bytes, uint64_t now_ns)
+{
+	s->burst_left = s->p.burst_packets;
+	s->gap = true;
+	s->wait_ns =
+		now_ns + serialization_ns(bytes, nic->params.link_speed_bps) + s->p.burst_gap_ns;
 }
 
 static struct rte_mbuf *
@@ -220,11 +248,14 @@ send(struct nic *nic, struct stream *s, uint64_t now_ns)
 
 	if (m == NULL)
 		return NULL;
-	token_bucket_charge(&s->bucket, wire_bytes(m->pkt_len));
+	token_bucket_charge(&s->bucket,
+			    s->p.rate_pps > 0 ? charge_bytes(&s->p) : wire_bytes(m->pkt_len));
 	counter_inc(&s->tx_packets);
-	counter_add(&s->tx_bytes, s->p.frame_bytes);
+	counter_add(&s->tx_bytes, frame_bytes(m->pkt_len));
 	s->sent++;
 	s->left--;
+	if (s->burst_left > 0 && --s->burst_left == 0)
+		end_burst(nic, s, wire_bytes(m->pkt_len), now_ns);
 	if (s->left == 0)
 		end(s);
 	return m;
@@ -235,10 +266,20 @@ may_send(const struct nic *nic, struct stream *s, uint8_t open_queues, uint64_t 
 {
 	if (has_order(s))
 		follow_order(nic, s, now_ns);
-	if (s->left > 0 && now_ns >= s->end_ns)
-		end(s);
-	if (s->left == 0 || (s->p.queue >= 0 && !(open_queues >> s->p.queue & 1)))
+	if (s->left == 0 || s->paused)
 		return false;
+	if (now_ns >= s->end_ns) {
+		end(s);
+		return false;
+	}
+	if (now_ns < s->wait_ns || (s->p.queue >= 0 && !(open_queues >> s->p.queue & 1)))
+		return false;
+	if (s->gap) {
+		/* The rate is that of a burst: the gap earns nothing for the next one. */
+		token_bucket_update(&s->bucket, s->wait_ns);
+		no_credit(s);
+		s->gap = false;
+	}
 	token_bucket_update(&s->bucket, now_ns);
 	return token_bucket_can_send(&s->bucket);
 }
@@ -270,12 +311,13 @@ nic_frames_next_ns(const struct nic *nic)
 
 		if (has_order(s))
 			return 0;
-		if (s->left == 0)
+		if (s->left == 0 || s->paused)
 			continue;
 		if (s->p.queue >= 0 && !(open_queues >> s->p.queue & 1))
 			next_ns = min_u64(next_ns, pfc_rx_next_ns(&nic->pause->pfc_rx));
 		else
-			next_ns = min_u64(next_ns, token_bucket_next_ns(&s->bucket));
+			next_ns = min_u64(next_ns,
+					  max_u64(token_bucket_next_ns(&s->bucket), s->wait_ns));
 		next_ns = min_u64(next_ns, s->end_ns);
 	}
 	return max_u64(next_ns, nic->mbufs.retry_ns);

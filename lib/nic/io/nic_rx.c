@@ -14,6 +14,7 @@
 #include "nic/address/addresses.h"
 #include "nic/change/requests.h"
 #include "nic/core/core.h"
+#include "nic/frames/tracked.h"
 #include "nic/gsi/gsi.h"
 #include "nic/measure/measure.h"
 #include "nic/np/echo.h"
@@ -445,6 +446,8 @@ rx_burst(struct nic *nic, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 	if (likely(!nic->taking_over)) {
 		counter_add(&nic->stats.rx_packets, n);
 		counter_add(&nic->stats.rx_bytes, bytes);
+		if (unlikely(nic->tracked != NULL))
+			nic_tracked_burst(nic, pkts, n, now_ns);
 	}
 	for (uint16_t i = 0; i < n; i++) {
 		unsigned int d;

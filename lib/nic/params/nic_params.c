@@ -62,6 +62,18 @@ static const struct field nic_device_fields[] = {
 		 "manager, as exponent n: 4.096 us x 2^n; 20: 4.3 s"},
 	{FIELD_OF(struct nic_params, cm_max_retries), .type = FIELD_U8, .max = 15, .def = "15",
 	 .help = "connect = cm: number of times that a message without an answer is sent again"},
+	{FIELD_OF(struct nic_params, rx_frame_bytes), .type = FIELD_U16, .unit = UNIT_BYTES,
+	 .max = 9216, .def = "0",
+	 .help = "Largest frame to receive, with FCS, if it is larger than those of flows: test "
+		 "frames of other ports"},
+	{FIELD_OF(struct nic_params, signatures), .type = FIELD_U32, .max = NIC_TRACKED_MOST,
+	 .def = "0",
+	 .help = "Streams of signed frames (signature of [frames NAME], here or at other ports) "
+		 "that are counted on arrival, a power of two: those with the signatures 1 to "
+		 "one less than this; 0: received frames are not looked at"},
+	{FIELD_OF(struct nic_params, signature_key), .type = FIELD_U64, .max = UINT64_MAX,
+	 .def = "0", .live = true,
+	 .help = "Key of signatures: frames that were signed with another one do not count"},
 	{FIELD_OF(struct nic_params, neigh_retrans_time_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = 1000000, .max = 3600 * NS_PER_SEC, .def = "1s",
 	 .help = "Time between two ARP requests or neighbour solicitations to a peer that does "
@@ -202,6 +214,8 @@ own_fault(const struct nic_params *p)
 		return "mac must be a unicast address other than zero";
 	if (p->ip.version == 0 && p->ip6.version == 0)
 		return "ip or ip6 must be set";
+	if ((p->signatures & (p->signatures - 1)) != 0 || p->signatures == 1)
+		return "signatures must be 0 or a power of two from 2 on";
 	if (p->max_qps > QPN_MASK + 1 - p->first_qpn)
 		return "first_qpn + max_qps must not exceed 2^24";
 	if (cc_algorithms[p->cc]->has_window && p->ack_every != 1)

@@ -68,6 +68,9 @@ struct nic_params {
 	uint32_t rate_window_bytes; /* ... and payload, at the port's speed; 0: no such window */
 	uint8_t int_slots;          /* of INT headers, if congestion control hears hops */
 	int control_tx_queue;       /* enum nic_control_tx_queue */
+	uint16_t rx_frame_bytes;    /* largest test frame that is received, with FCS */
+	uint32_t signatures;        /* slots for received test frames, a power of two; 0: none */
+	uint64_t signature_key;     /* of the test frames of a run */
 	bool measure_pacing;        /* set pkt_meta.due_ns of paced frames */
 	int measure_times;          /* enum nic_measure_choice: of messages and round trips */
 	/* connections that are opened by messages (nic/cm) */
@@ -117,6 +120,8 @@ int nic_params_check(const struct nic_params *params, char *why, unsigned int wh
 #define NIC_MTU_TEXT "256, 512, 1024, 2048, 4096, or to a quench-nic a multiple of 256 up to 8960"
 /* A window must leave PSN comparisons unambiguous (IBTA: half of the PSN space). */
 #define NIC_MAX_WINDOW ((1u << 23) - 1)
+/* Slots for received test frames. */
+#define NIC_TRACKED_MOST 16384u
 /* Connections of a NIC that are open, or about to open or to close. */
 #define NIC_CM_CONNECTIONS 1024u
 /* Limits of receive WQEs and of their posting time: the product fits into 64 bits. */

@@ -132,7 +132,7 @@ TEST(every_malformed_file_has_its_error_line)
 
 TEST(names_and_values_that_are_too_long_are_refused)
 {
-	char text[1024], expected[256];
+	char text[CONFIG_MAX_VALUE + 64], expected[256];
 	struct config_error err;
 
 	snprintf(text, sizeof(text), "[%064d]\n", 1);
@@ -143,13 +143,13 @@ TEST(names_and_values_that_are_too_long_are_refused)
 	put(text);
 	assert_int_equal(read_file("x.ini", &err), -EINVAL);
 	assert_string_equal(err.text, "x.ini:2: expected a key of at most 63 characters");
-	snprintf(text, sizeof(text), "[thing]\nrate_bps = %0256d\n", 1);
+	snprintf(text, sizeof(text), "[thing]\nrate_bps = %08192d\n", 1);
 	put(text);
 	assert_int_equal(read_file("x.ini", &err), -EINVAL);
 	assert_string_equal(err.text,
-			    "x.ini:2: expected a value of at most 255 characters for rate_bps");
+			    "x.ini:2: expected a value of at most 8191 characters for rate_bps");
 	/* One less is whole. */
-	snprintf(text, sizeof(text), "[thing]\nrate_bps = %0255d\n", 7);
+	snprintf(text, sizeof(text), "[thing]\nrate_bps = %08191d\n", 7);
 	put(text);
 	assert_int_equal(read_file("x.ini", &err), 0);
 	snprintf(text, sizeof(text), "[%063d]\n", 1);
