@@ -82,6 +82,15 @@ class Rocev2(unittest.TestCase):
             self.assertEqual([text[f"flow {name}"].get(key) for name in (sends, answers) for key in ("local_qpn", "peer_qpn", "requester")],
                              ["17", "18", None, "18", "17", "off"], port)
 
+    def test_who_only_receives_sends_nothing(self):
+        config = configuration(end(1, "10.0.0.2", (17,)), end(2, "0.0.0.0", (40,)))
+        config["stateful_flows"]["rocev2"].append({"tx_ports": [{"port_name": "pb", "transmit_type": {"target_line_rate": {"flows": [
+            {"name": "qp2.40", "tx_endpoint": "qp2.40", "rocev2_verb": {"choice": "write"}}]}}}]})
+        made = planned(config)
+        self.assertEqual(list(made.flows), ["qp1.17"])
+        self.assertRegex(made.warnings[0], r"flow 'qp2\.40' sends nothing: the peer of 'qp2\.40' is at 0\.0\.0\.0")
+        self.assertEqual(self.text(config, "pb")["flow qp1.17.rx"]["local_qpn"], "40")
+
     def test_a_port_may_be_the_receiver(self):
         config = configuration(end(1, "10.0.0.2", (17,)), end(2, None), rx_endpoint="pb")
         self.assertIn("flow qp1.17.rx", self.text(config, "pb"))

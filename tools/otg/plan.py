@@ -720,6 +720,7 @@ class Planner:
         used: set[str] = set()
         self.senders = {flow["tx_endpoint"] for _, group in numbered(self.config["stateful_flows"].get("rocev2")) for _, item in numbered(group.get("tx_ports"))
                         for _, flow in numbered(item["transmit_type"]["target_line_rate"].get("flows"))}
+        self.senders -= {name for name, qp in self.qps.items() if qp.peer.to.is_unspecified}
         for n, group in numbered(self.config["stateful_flows"].get("rocev2")):
             for m, item in numbered(group.get("tx_ports")):
                 path = f"stateful_flows.rocev2[{n}].tx_ports[{m}]"
@@ -931,6 +932,10 @@ class Planner:
 
     def plan_flow(self, path: str, item: Object, port: Port | None, cap_bps: int) -> None:
         """port: of the entry; None: a mistake"""
+        named = self.qps.get(item["tx_endpoint"])
+        if named is not None and named.peer.to.is_unspecified and item.get("rx_endpoint") is None:
+            self.warnings.append(f"{path}: flow {item['name']!r} sends nothing: the peer of {named.name!r} is at {named.peer.to}, which is any address: it only receives")
+            return
         tx = self.end(f"{path}.tx_endpoint", item["tx_endpoint"])
         rx = self.receiver(f"{path}.rx_endpoint", item.get("rx_endpoint"), tx)
         size = item["message_size"] * UNITS[item["message_size_unit"]]

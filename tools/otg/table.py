@@ -286,7 +286,7 @@ ROCEV2: dict[str, Rows] = {
         "flows": yes("below"),
     },
     "Rocev2.Flow": {
-        "tx_endpoint": yes("a QP of the port; the QP of one flow only"),
+        "tx_endpoint": yes("a QP of the port; the QP of one flow only. With a peer at 0.0.0.0 or :: and no rx_endpoint, it only receives, and the flow is ignored with a warning"),
         "rx_endpoint": yes("a QP of a port of this configuration, which answers. Without it, or with a port: the QP of an interface with the address of tx_endpoint's "
                            "peer, of the same place in the list of its peer, or the next one without a flow, or else one more with the number of tx_endpoint, if that is free. "
                            "Where both ends of a pair send, each flow has such a QP of its own"),
