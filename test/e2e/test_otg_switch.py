@@ -41,7 +41,7 @@ static_th_bytes = 1MB
 """ + MAPS + section("port", link_speed_bps=LINK) + port(0) + port(1) + port(2)
 TX, TX2, RX = range(3)
 # The receiver takes frames and drains none; a priority with PFC is paused from its first frame on.
-STUCK = section("receiver", drain_rate_bps=1, xoff_bytes=1, xon_bytes=0, buffer_bytes="2GiB")
+STUCK = section("receiver", drain_rate_bps="0.001K", xoff_bytes="0.001KB", xon_bytes=0, buffer_bytes="2GiB")
 # Its NIC ends the storm by itself, as NICs with a limit on pauses do.
 STORM = STUCK + section("receiver", device_stall_minor_watermark_ns=0, device_stall_critical_watermark_ns="ENDS").split("\n", 1)[1]
 LINK_PAUSE = {"flow_control": {"choice": "ieee_802_3x"}}
