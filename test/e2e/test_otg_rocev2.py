@@ -113,6 +113,8 @@ def veth_pair(work):
     (work / "veth").mkdir()
     ends = [f"qr{os.getpid() % 10**6}{end}" for end in "ab"]
     privileged("ip", "link", "add", ends[0], "type", "veth", "peer", "name", ends[1])
+    for end in ends:  # else set_config warns of it
+        privileged("ethtool", "-K", end, "tx", "off", "tso", "off", "gso", "off")
     atexit.register(privileged, "ip", "link", "delete", ends[0])
     for end in ends:
         privileged("ip", "link", "set", end, "up")
@@ -123,7 +125,7 @@ def veth_pair(work):
 
 
 def main():
-    need("ip")
+    need("ip", "ethtool")
     work = work_dir()
     memif_wire(work)
     veth_pair(work)
