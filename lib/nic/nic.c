@@ -18,6 +18,7 @@
 #include "nic/frames/tracked.h"
 #include "nic/gsi/gsi.h"
 #include "nic/io/nic_io.h"
+#include "nic/jobs/job_ranks.h"
 #include "nic/measure/measure.h"
 #include "nic/measure/trace.h"
 #include "nic/np/echo.h"
@@ -262,6 +263,7 @@ nic_destroy(struct node *node)
 	nic_gsi_free(nic);
 	nic_frames_free(nic);
 	nic_tracked_free(nic);
+	nic_job_free(nic);
 	nic_np_free(nic);
 	nic_port_state_free(&whole->port);
 	nic_traces_free(nic);
@@ -282,7 +284,6 @@ nic_destroy(struct node *node)
 	pages_free(nic->reset->skipped, nic->params.max_qps * sizeof(*nic->reset->skipped));
 	pages_free(nic->recv_full_ns, nic->params.max_qps * sizeof(*nic->recv_full_ns));
 	pages_free(nic->acked_bytes, nic->params.max_qps * sizeof(*nic->acked_bytes));
-	nic_depends_free(nic);
 	nic_shared_free(nic);
 	pages_free(nic->arrivals, nic->params.max_qps * sizeof(*nic->arrivals));
 	pages_free(nic->flows, nic->flows_capacity * sizeof(*nic->flows));

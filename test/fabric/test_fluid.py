@@ -246,7 +246,7 @@ def refused(lab, config):
     """One line that names file, section, key and value, and code 2; beside packets, the same in the results."""
     rows = (("nic", "cc", "dctcp"), ("rp", "rp_profile", "mlx"), ("rp", "rp_clamp_tgt_rate", "off"), ("np", "np_cnp_moderation", "port"),
             ("wred", "wred_weight", "3"), ("wred", "wred_green_enable", "off"), ("wred", "ecn", "ecn_none"),
-            ("flow incast", "arrival", "on_off"), ("flow incast", "pattern", "all_reduce"), ("flow incast", "verb", "ud_send"), ("flow incast", "dscp", "0"))
+            ("flow incast", "arrival", "on_off"), ("flow incast", "verb", "ud_send"), ("flow incast", "dscp", "0"))
     extra = {"pattern": {("flow incast", "dst"): None, ("flow incast", "messages"): 6}, "arrival": {("flow incast", "on_ns"): "1ms", ("flow incast", "off_ns"): "1ms"},
              "verb": {("flow incast", "message_bytes"): 1024}}
     with tempfile.TemporaryDirectory() as folder:

@@ -104,37 +104,6 @@ def silent(program, folder):
             expect({row["flow"] for row in rows[-len(named):]} == named, "the last sample has all flows that have sent")
 
 
-def all_reduce(program, folder):
-    """A step begins when the one before has come in, to the nanosecond; a plain ring does not wait."""
-    keys = {"message_bytes": 1024, "src": "1-4", "depth": 8}
-    # 1122 bytes twice on a wire at 40 Gb/s and 2 us of cable; then the ACK of 86 bytes goes ahead of what is passed on.
-    first, step = 2 * 225 + 2000, 2 * 225 + 2000 + 17
-    arrivals = [first + step * k for k in range(6)]
-    dumps = "".join(f"[event {at} {side}]\nat_ns = {at + side}\naction = dump\nnode = h2\n"
-                    for at in arrivals for side in (-1, 0))
-    r = results(program, scenario(folder, "[nic]\ncc = none\n" + flow("r", pattern="all_reduce", **keys) + dumps,
-                                  hosts=4))
-    expect(pairs(r) == [(1, 2), (2, 3), (3, 4), (4, 1)], f"{pairs(r)}")
-    expect(all(f["messages_wanted"] == f["messages_completed"] == 6 for f in r["flows"]), "6 steps of 4 hosts")
-    got = {d["at_ns"]: d["nodes"]["h2"]["counters"]["rx_write_requests"] for d in r["dumps"]}
-    for k, at in enumerate(arrivals):
-        expect((got[at - 1], got[at]) == (k, k + 1), f"step {k}: {got[at - 1]}, {got[at]} around {at} ns")
-    r = results(program, scenario(folder, "[nic]\ncc = none\n" + flow("r", pattern="ring", messages=6, **keys) + dumps,
-                                  hosts=4))
-    got = {d["at_ns"]: d["nodes"]["h2"]["counters"]["rx_write_requests"] for d in r["dumps"]}
-    expect(got[arrivals[1]] == 6, f"a plain ring has {got[arrivals[1]]} messages by then")
-    # One slow link holds all: the chain goes at its pace.
-    slow = "[link slow]\nends = h3 s1\nlink_rate_bps = 4G\n"
-    keys["message_bytes"] = 102400
-    times = []
-    for link in ("", slow):
-        r = results(program, scenario(folder, "[nic]\ncc = none\n" + link + flow("r", pattern="all_reduce", **keys),
-                                      hosts=4, duration_ns="3ms"))
-        expect(all(f["messages_completed"] == 6 for f in r["flows"]), f"{link!r}: messages are missing")
-        times.append(max(f["completion_max_ns"] for f in r["flows"]))
-    expect(times[1] > 5 * times[0], f"a step takes {times} ns without and with a slow link")
-
-
 def trace(program, folder):
     """Messages of a file: their pairs, sizes and starts."""
     lines = ["src,dst,bytes,start_ns", "# a comment", "1,2,1024,1024", "h3 h4 204800 5000", "", "1 4 64 20000"]
@@ -551,8 +520,7 @@ def refused(program, folder):
     (folder / "none.csv").write_text("# nothing\nsrc,dst,bytes,start_ns\n", encoding="utf-8")
     for keys, word in (({"src": "1"}, "dst"), ({"pattern": "ring", "dst": 2}, "dst"),
                        ({"pattern": "ring", "src": "1"}, "src"), ({"pattern": "permutation", "src": "3"}, "src"),
-                       ({"pattern": "all_reduce", "messages": 5}, "messages"),
-                       ({"pattern": "all_reduce", "verb": "read"}, "verb"),
+                       ({"pattern": "all_reduce"}, "pattern"),
                        ({"pattern": "trace"}, "trace"), ({"pattern": "trace", "trace": "gone.csv"}, "trace"),
                        ({"pattern": "trace", "trace": "bad.csv"}, "bad.csv:1: start_ns = : expected"),
                        ({"pattern": "trace", "trace": "far.csv"}, "message 1"),
@@ -632,5 +600,5 @@ def long_trip(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(permutation, all_to_all, first_turns, silent, all_reduce, trace, trace_ends, trace_large, trace_lines, hpcc, hpcc_forms, hpcc_windows, hpcc_stock, hpcc_beside, hpcc_dctcp, hpcc_refused, load, long_trip,
+    in_folder(permutation, all_to_all, first_turns, silent, trace, trace_ends, trace_large, trace_lines, hpcc, hpcc_forms, hpcc_windows, hpcc_stock, hpcc_beside, hpcc_dctcp, hpcc_refused, load, long_trip,
               refused)

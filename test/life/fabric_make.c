@@ -285,8 +285,7 @@ make_ends(struct draft *d)
 
 	src += src >= dst;
 	if (chance(d->r, 25)) {
-		also(d, " pattern=%s",
-		     WORD_OF(d, "permutation", "all_to_all", "ring", "all_reduce"));
+		also(d, " pattern=%s", WORD_OF(d, "permutation", "all_to_all", "ring"));
 		return;
 	}
 	/* An incast where there is one to be had. */
@@ -294,6 +293,37 @@ make_ends(struct draft *d)
 		also(d, " src=1-%u dst=%u", d->hosts - 1, dst);
 	else
 		also(d, " src=%u dst=%u", src, dst);
+}
+
+/* A collective of all hosts. Halving takes a power of two of them. */
+static void
+make_job(struct draft *d)
+{
+	uint64_t bytes = any_size(d->r, 20000, 2000000), chunk = any_size(d->r, 500, 100000);
+	uint64_t channels = any(d->r, 1, 3), qps = any(d->r, 1, 3), iterations = any(d->r, 1, 50);
+	bool power = (d->hosts & (d->hosts - 1)) == 0;
+	const char *words = WORD_OF(
+		d, "all_reduce algorithm=ring", "all_reduce algorithm=double_binary_tree",
+		"reduce_scatter", "all_gather", "broadcast", "all_to_all algorithm=pairwise",
+		"all_to_all algorithm=linear", "all_to_all algorithm=staggered", "pipeline");
+
+	add(d,
+	    "job+collective collective=%s bytes=%" PRIu64 " channels=%" PRIu64
+	    " qps_per_pair=%" PRIu64,
+	    power && chance(d->r, 25) ? "all_reduce algorithm=halving_doubling" : words, bytes,
+	    channels, qps);
+	also(d, " iterations=%" PRIu64, iterations);
+	if (chance(d->r, 50))
+		also(d, " chunk_bytes=%" PRIu64, chunk);
+	if (chance(d->r, 50)) {
+		uint64_t compute_ns = any_size(d->r, 1, 20000), ps = any(d->r, 0, 100);
+		uint64_t jitter = any(d->r, 0, 100);
+
+		also(d,
+		     " compute_ns=%" PRIu64 " reduce_ps_per_byte=%" PRIu64
+		     " compute_jitter=%" PRIu64 "%%",
+		     compute_ns, ps, jitter);
+	}
 }
 
 static void
@@ -657,6 +687,8 @@ make_base(struct draft *d, struct scenario *s)
 	make_nic(d);
 	for (unsigned int n = (unsigned int)any(d->r, 1, MOST_FLOWS); n > 0; n--)
 		make_flow(d, n);
+	if (chance(d->r, 25))
+		make_job(d);
 	if (strcmp(d->shape, "leaf_spine") == 0 && chance(d->r, 20))
 		add(d, "static_route+around at=leaf1 to=leaf2 via=spine1");
 	while (!reads(d, s, &err))
@@ -720,8 +752,8 @@ make_times(struct draft *d, const struct scenario *s)
 	end_ns = stop_ns + LAST_NS;
 	from_ns = any(d->r, 0, end_ns - 1);
 	for (uint32_t i = 0; i < s->n_flows; i++)
-		add(d, "event+stop%u at_ns=%" PRIu64 " action=set set=flow+%s.stopped=on", i + 1,
-		    stop_ns, s->flows[i].name);
+		add(d, "event+stop%u at_ns=%" PRIu64 " action=set set=%s+%s.stopped=on", i + 1,
+		    stop_ns, s->flows[i].job != NULL ? "job" : "flow", s->flows[i].name);
 	snprintf(d->text[0] + strlen(d->text[0]), LINE_CHARS - strlen(d->text[0]),
 		 " duration_ns=%" PRIu64 " measure_from_ns=%" PRIu64, end_ns, from_ns);
 }

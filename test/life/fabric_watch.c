@@ -778,14 +778,13 @@ check_ended(uint32_t i)
 
 		nic_qp_wait(net_host(w.net, f->src), f->src_qp + k, &wait);
 		/* One that waits for another's message waits for ever, if that was stopped. */
-		life_must("rest",
-			  wait.reason == NIC_WAIT_ERROR || wait.reason == NIC_WAIT_DONE ||
-				  wait.reason == NIC_WAIT_STOPPED ||
-				  wait.reason == NIC_WAIT_START ||
-				  (wait.reason == NIC_WAIT_MESSAGE &&
-				   f->params->pattern == FLOW_ALL_REDUCE),
-			  "flow %s, QP %u is stopped, and held by \"%s\"", f->name, k,
-			  nic_wait_words[wait.reason]);
+		life_must(
+			"rest",
+			wait.reason == NIC_WAIT_ERROR || wait.reason == NIC_WAIT_DONE ||
+				wait.reason == NIC_WAIT_STOPPED || wait.reason == NIC_WAIT_START ||
+				(wait.reason == NIC_WAIT_MESSAGE && f->params->pattern == FLOW_JOB),
+			"flow %s, QP %u is stopped, and held by \"%s\"", f->name, k,
+			nic_wait_words[wait.reason]);
 	}
 	if (!failed && f->params->verb != NIC_UD_SEND)
 		life_must("once",

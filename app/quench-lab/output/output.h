@@ -41,6 +41,16 @@ json_t *output_drops(const struct lab_run *run);
 json_t *output_warnings(const struct lab_run *run);
 json_t *output_cable_faults(const struct lab_run *run);
 
+/** A part of output_json(): the list of all jobs. */
+json_t *output_jobs(const struct lab_run *run);
+/** Lines for each job. */
+void output_jobs_table(FILE *out, const struct lab_run *run);
+/**
+ * Write jobs.csv, a row for each iteration, under its name with ".part". No file without a job.
+ * @return 0, or -errno after an error line.
+ */
+int output_jobs_csv(const struct lab_run *run, const char *dir);
+
 /** Print the main results as tables. */
 void output_table(FILE *out, const struct lab_run *run);
 

@@ -346,6 +346,7 @@ output_json(const struct lab_run *run)
 	json_object_set_new(o, "flows", flows);
 	report_set_u64(o, "silent_flows", silent);
 	json_object_set_new(o, "streams", output_streams(run));
+	json_object_set_new(o, "jobs", output_jobs(run));
 	json_object_set_new(o, "slowdown_by_size", slowdown_object(&r->slowdown));
 	json_object_set_new(o, "jain_index", json_real(r->jain_ppm / 1e6));
 	json_object_set_new(o, "bottleneck", bottleneck_object(run));

@@ -12,6 +12,7 @@
 #include "ctl/switch_config/switch_config.h"
 #include "fabric/scenario/scenario_path.h"
 #include "quench-lab/sections/capture_file.h"
+#include "quench-lab/sections/job_file.h"
 #include "quench-lab/sections/port_file.h"
 #include "quench-lab/sections/trace_file.h"
 
@@ -73,8 +74,20 @@ const struct config_kind scenario_kinds[] = {
 	[SCENARIO_STATIC_ROUTES] = {KIND("static_route", static_route, static_route_fields,
 					 static_routes),
 				    .not_in_name = ",\"/ "},
-	[SCENARIO_FLOWS] = {KIND("flow", flow_params, flow_fields, flows), .not_in_name = ",\"",
+	/* Not those of jobs, which follow them in the array. */
+	[SCENARIO_FLOWS] = {.word = "flow",
+			    .name = "NAME",
+			    .fields = flow_fields,
+			    .n_fields = &flow_fields_n,
+			    .item_bytes = sizeof(struct flow_params),
+			    .name_at = offsetof(struct flow_params, name),
+			    .items = offsetof(struct scenario, flows),
+			    .count = offsetof(struct scenario, n_flow_sections),
+			    .name_chars = FLOW_NAME_CHARS,
+			    .not_in_name = ",\"",
 			    .finish = finish_flow},
+	[SCENARIO_JOBS] = {KIND("job", job_section, job_section_fields, jobs), .not_in_name = ",\"",
+			   .finish = job_file_finish},
 	[SCENARIO_STREAMS] = {CONFIG_KIND("stream", "NAME", struct scenario, struct stream_params,
 					  stream_fields, streams, STREAM_NAME_CHARS),
 			      .not_in_name = ",\""},
@@ -198,6 +211,7 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 	    config_kinds_read(cfg, scenario_kinds, SCENARIO_KINDS, s, NULL, err) < 0 ||
 	    config_finish(cfg, err) < 0)
 		return -EINVAL;
+	s->n_flows = s->n_flow_sections;
 	for (unsigned int i = 0; i < override->n_traces; i++) {
 		char section[128];
 
@@ -260,7 +274,7 @@ release(struct scenario_change *change)
 void
 scenario_free(struct scenario *s)
 {
-	for (uint32_t i = 0; i < s->n_flows; i++)
+	for (uint32_t i = 0; i < s->n_flow_sections; i++)
 		workload_release(&s->flows[i].work);
 	for (uint32_t i = 0; i < s->n_events; i++) {
 		capture_release(&s->events[i].send);

@@ -65,6 +65,7 @@ add_hosts(struct config_rows *rows, const struct scenario *s)
 {
 	nic_config_rows_common(&s->nic, rows);
 	config_kinds_rows(&scenario_kinds[SCENARIO_FLOWS], 1, s, rows);
+	config_kinds_rows(&scenario_kinds[SCENARIO_JOBS], 1, s, rows);
 }
 
 static void

@@ -36,8 +36,6 @@ check_flow(const struct flow_params *flow, struct scenario_fault *fault)
 		{flow->arrival != WORKLOAD_CLOSED && flow->arrival != WORKLOAD_INCAST, "arrival",
 		 "closed or incast: the fluid model's flows always have something to send"},
 		{flow->stopped, "stopped", "off: the fluid model's flows start at start_ns"},
-		{flow->pattern == FLOW_ALL_REDUCE, "pattern",
-		 "one whose messages do not wait for each other: not all_reduce"},
 		{flow->messages_of_pairs != NULL, "trace",
 		 "at most 4096 messages in the fluid model"},
 	};
@@ -207,6 +205,9 @@ fluid_net_check(const struct scenario *s, struct scenario_fault *fault)
 			 : say(fault, "fabric", "", "ip_version",
 			       "4: the packets of the fluid model are IPv4");
 
+	if (rc == 0 && s->n_jobs > 0)
+		rc = say(fault, "job", s->jobs[0].name, NULL,
+			 "no job: the fluid model's flows always have something to send");
 	for (uint32_t i = 0; rc == 0 && i < s->n_flows; i++)
 		rc = check_flow(&s->flows[i], fault);
 	if (rc == 0 && s->n_streams > 0)

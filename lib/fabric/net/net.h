@@ -111,6 +111,12 @@ int64_t net_recorded_messages(struct net *net, const struct nic_message **messag
  */
 bool net_record_not_ended(struct net *net, uint64_t now_ns);
 
+/** A rank of a job of the scenario, by their numbers. */
+void net_job_info(const struct net *net, uint32_t job, uint32_t rank, struct nic_job_info *out);
+/** What a rank waits for whose iteration has begun and not ended. */
+void net_job_stalled(const struct net *net, uint32_t job, uint32_t rank, char *why,
+		     unsigned int why_size);
+
 /** Message times of the flow, at its source; NULL: not measured. */
 const struct nic_times *net_flow_times(const struct net *net, uint32_t index);
 

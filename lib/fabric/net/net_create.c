@@ -325,6 +325,7 @@ net_destroy(struct net *net)
 	for (uint32_t i = 0; net->testers != NULL && i < net->scenario->topology->n_hosts; i++)
 		tester_destroy(net->testers[i]);
 	net_free_paths(net);
+	net_free_jobs(net);
 	free(net->messages);
 	nic_payloads_destroy(net->payloads);
 	pkt_pool_destroy(net->clones);

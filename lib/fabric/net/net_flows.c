@@ -73,6 +73,8 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 			qp.work.message_size = WORKLOAD_BY_QP;
 			qp.work.by_qp = &net->by_qp[net->n_flows - 1];
 		}
+	} else if (flow->pattern == FLOW_JOB && requester) {
+		qp.work.posts = net_job_posts(net, net->n_flows - 1);
 	} else if (flow->pattern == FLOW_TRACE) {
 		qp.work.messages = messages_of(flow, pair);
 		qp.work.message_bytes = (pair->bytes + qp.work.messages - 1) / qp.work.messages;
@@ -159,6 +161,8 @@ add_flow(struct net *net, const struct flow_params *params, uint32_t index, uint
 		.params = params,
 	};
 	scenario_flow_title(params, index, flow->name);
+	if (params->job != NULL && net_job_prepare(net, net->n_flows - 1) < 0)
+		return -ENOMEM;
 	if (params->messages_of_pairs != NULL || params->shares_qps)
 		set_sizes(net, flow, pair, next);
 	for (uint32_t i = 0; i < qps; i++) {
@@ -182,23 +186,6 @@ add_flow(struct net *net, const struct flow_params *params, uint32_t index, uint
 	return params->shares_qps ? share_messages(net, flow, pair) : 0;
 }
 
-/* Link the last n flows into a ring: a message of a host waits for that of the host before it. */
-static int
-chain_ring(struct net *net, uint32_t n)
-{
-	const struct net_flow *ring = &net->flows[net->n_flows - n];
-
-	for (uint32_t k = 0; k < n; k++) {
-		const struct net_flow *flow = &ring[k], *prev = &ring[(k + n - 1) % n];
-
-		for (uint16_t i = 0; i < flow->qps; i++)
-			if (nic_depends(net->hosts[flow->src - 1], flow->src_qp + i,
-					prev->dst_qp + i) < 0)
-				return -1;
-	}
-	return 0;
-}
-
 int
 net_create_flows(struct net *net, char *why, unsigned int why_size)
 {
@@ -207,6 +194,8 @@ net_create_flows(struct net *net, char *why, unsigned int why_size)
 
 	if (reserve_sizes(net) < 0)
 		return net_fail(why, why_size, "no memory for the messages of traces");
+	if (net_jobs_begin(net) < 0)
+		return net_fail(why, why_size, "no memory for jobs");
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		const struct flow_params *flow = &s->flows[i];
 
@@ -218,9 +207,9 @@ net_create_flows(struct net *net, char *why, unsigned int why_size)
 						"flow %s: cannot add a QP or its trace: %s",
 						flow->name, strerror(-rc));
 		}
-		if (flow->pattern == FLOW_ALL_REDUCE && chain_ring(net, flow->n_pairs) < 0)
-			return net_fail(why, why_size, "flow %s: no memory", flow->name);
 	}
+	if (net_add_ranks(net) < 0)
+		return net_fail(why, why_size, "no memory for jobs");
 	return 0;
 }
 
@@ -256,7 +245,8 @@ bool
 net_flow_is_silent(const struct net_flow *flow, const struct nic_qp_info *at_sender,
 		   const struct nic_qp_info *at_receiver)
 {
-	bool pair = flow->params->pattern == FLOW_ALL_TO_ALL || flow->params->pattern == FLOW_TRACE;
+	bool pair = flow->params->pattern == FLOW_ALL_TO_ALL ||
+		    flow->params->pattern == FLOW_TRACE || flow->params->pattern == FLOW_JOB;
 
 	/* The receiver of a READ sends the requests. */
 	return pair && at_sender->tx_wire_bytes == 0 && at_receiver->tx_wire_bytes == 0;

@@ -21,6 +21,7 @@ struct net {
 	struct nic_payloads *payloads;
 	struct node **testers; /* by host number - 1; NULL: the host is its NIC */
 	struct net_paths *paths;
+	struct net_jobs *jobs;        /* NULL: there are none */
 	struct nic_message *messages; /* the last net_recorded_messages() */
 	uint32_t messages_size;
 	uint8_t *down; /* per link, 1: excluded from routes; NULL: no link has changed */
@@ -46,6 +47,15 @@ uint64_t net_drain_rate(const struct scenario *s, uint16_t host);
 
 /** Add the QPs of all flows, in the order of the file. @return 0, or -1 with why. */
 int net_create_flows(struct net *net, char *why, unsigned int why_size);
+
+/** Before the flows: room for the jobs. @return 0 or -ENOMEM. */
+int net_jobs_begin(struct net *net);
+/** A pair of a job, before its QPs: room for the messages of a rank. @return 0 or -ENOMEM. */
+int net_job_prepare(struct net *net, uint32_t flow);
+struct workload_posts *net_job_posts(const struct net *net, uint32_t flow);
+/** After the flows: ranks on their hosts. @return 0 or -ENOMEM. */
+int net_add_ranks(struct net *net);
+void net_free_jobs(struct net *net);
 
 /** Let the QPs take their turns, in an order drawn by the seed. @return 0 or -ENOMEM. */
 int net_give_turns(struct net *net);

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "fabric/events/events.h"
+#include "fabric/results/job_results.h"
 #include "fabric/results/slowdown.h"
 
 #define PROBE_TICK_NS 1000
@@ -56,6 +57,8 @@ struct run_result {
 	uint64_t packet_hops;
 	uint64_t digest; /* over simulated results only */
 	struct slowdown_summary slowdown;
+	struct job_result *jobs; /* owned: of the scenario's jobs */
+	uint32_t n_jobs;
 };
 
 struct probe;

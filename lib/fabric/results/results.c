@@ -212,13 +212,23 @@ digest_cables(const struct probe *p, uint64_t d)
 }
 
 static uint64_t
+digest_jobs(const struct probe *p, const struct run_result *r, uint64_t d)
+{
+	for (uint32_t i = 0; i < scenario_of(p)->n_jobs; i++)
+		for (uint32_t k = 0; k < r->jobs[i].ended; k++)
+			d = digest_u64(digest_u64(d, r->jobs[i].iterations[k].begin_ns),
+				       r->jobs[i].iterations[k].end_ns);
+	return d;
+}
+
+static uint64_t
 digest_of(const struct probe *p, const struct run_result *r)
 {
 	uint64_t d = fabric_stats(net_fabric(p->net)).digest;
 
 	for (uint32_t i = 0; i < r->n_flows; i++)
 		d = digest_qp(digest_qp(d, &r->flows[i].src), &r->flows[i].dst);
-	d = digest_cables(p, digest_ports(p, d));
+	d = digest_jobs(p, r, digest_cables(p, digest_ports(p, d)));
 	d = digest_u64(d, r->bottleneck.sum_bytes);
 	d = digest_u64(d, r->bottleneck.p99_bytes);
 	return digest_u64(d, r->packet_hops);
@@ -267,11 +277,18 @@ probe_result(const struct probe *p, struct run_result *out)
 	out->flows = calloc(out->n_flows, sizeof(*out->flows));
 	out->queues = calloc(out->n_queues, sizeof(*out->queues));
 	out->events = calloc(scenario_of(p)->n_events + 1, sizeof(*out->events));
-	if (out->flows == NULL || out->queues == NULL || out->events == NULL ||
+	out->jobs = calloc(scenario_of(p)->n_jobs + 1, sizeof(*out->jobs));
+	if (out->flows == NULL || out->queues == NULL || out->events == NULL || out->jobs == NULL ||
 	    slowdowns_summary(p->slowdowns, params->edges, params->n_edges, &out->slowdown) < 0) {
 		run_result_free(out);
 		return -ENOMEM;
 	}
+	out->n_jobs = scenario_of(p)->n_jobs;
+	for (uint32_t i = 0; i < out->n_jobs; i++)
+		if (job_result(p->net, i, &out->jobs[i]) < 0) {
+			run_result_free(out);
+			return -ENOMEM;
+		}
 	for (uint32_t i = 0; i < scenario_of(p)->n_events; i++)
 		out->events[i] = events_result(p->events, i);
 	for (uint32_t i = 0; i < out->n_queues; i++)
@@ -290,9 +307,13 @@ probe_result(const struct probe *p, struct run_result *out)
 void
 run_result_free(struct run_result *r)
 {
+	for (uint32_t i = 0; r->jobs != NULL && i < r->n_jobs; i++)
+		job_result_free(&r->jobs[i]);
+	free(r->jobs);
 	free(r->events);
 	free(r->queues);
 	free(r->flows);
+	r->jobs = NULL;
 	r->events = NULL;
 	r->queues = NULL;
 	r->flows = NULL;

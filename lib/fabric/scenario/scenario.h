@@ -19,6 +19,7 @@
 #include "fabric/tester/stream.h"
 #include "fabric/topology/topology_routes.h"
 #include "fabric/topology/topology.h"
+#include "job/collective.h"
 #include "nic/measure/trace.h"
 #include "nic/nic.h"
 #include "nic/workload/open_loop.h"
@@ -29,7 +30,7 @@
 struct scenario_fault {
 	char section[64];
 	const char *key;
-	char expected[128];
+	char expected[320];
 };
 
 /** Fill in fault. @return -EINVAL. */
@@ -84,8 +85,8 @@ enum flow_pattern {
 	FLOW_PERMUTATION, /* each of src to a random other one, such that each receives from one */
 	FLOW_ALL_TO_ALL,  /* each of src to every other one */
 	FLOW_RING,        /* each of src to the next one */
-	FLOW_ALL_REDUCE,  /* as RING, but each message waits for that of the previous host */
 	FLOW_TRACE,       /* from a file */
+	FLOW_JOB,         /* no word of a file stands for it: of a [job NAME] */
 };
 
 struct flow_pair {
@@ -149,9 +150,37 @@ struct flow_params {
 	/* of a large trace and of READs with a QP per message, by pair; else NULL */
 	struct flow_message *messages_of_pairs;
 	uint32_t n_messages;
+	const struct job_section *job; /* FLOW_JOB */
 };
 
 FIELD_TABLE(flow_fields);
+
+/*
+ * One [job NAME]. Its messages are a flow of its name, with a pair for each rank that sends to
+ * another.
+ */
+struct job_section {
+	char name[FLOW_NAME_CHARS + 1];
+	char ranks[FLOW_HOSTS_CHARS + 1]; /* a host list: rank 0 is its first host */
+	char goal[EVENT_PATH_CHARS + 1];
+	int collective; /* enum collective_kind */
+	int algorithm;  /* enum collective_algorithm */
+	uint64_t bytes, chunk_bytes;
+	uint32_t channels;
+	uint64_t compute_ns;
+	uint32_t compute_jitter_ppm;
+	uint64_t reduce_ps_per_byte;
+	uint32_t iterations;
+	uint64_t start_ns;
+	uint16_t qps_per_pair, mtu_bytes;
+	int8_t dscp;            /* -1: data_dscp of the hosts */
+	bool stopped;           /* until an event changes it */
+	struct job_graph graph; /* from goal, by its reader; else set by scenario_resolve() */
+	/* set by scenario_resolve() */
+	uint16_t *hosts; /* by rank */
+};
+
+FIELD_TABLE(job_section_fields);
 
 /* One [switch NAME]. */
 struct switch_section {
@@ -311,13 +340,14 @@ struct scenario {
 	struct port_section *ports; /* from the most general to the most specific */
 	struct link_section *links;
 	struct static_route *static_routes;
-	struct flow_params *flows;
+	struct flow_params *flows; /* those of sections, and after them one for each job */
+	struct job_section *jobs;
 	struct stream_params *streams;
 	struct event_params *events;
 	struct record_params *records;
 	uint32_t max_switches; /* for which switches has room */
 	uint32_t n_switches, n_ports, n_links, n_static_routes, n_flows, n_streams, n_events,
-		n_records;
+		n_records, n_jobs, n_flow_sections;
 	/* set by scenario_resolve() */
 	struct topology *topology;
 	struct routes *routes; /* NULL: switches are bridges */

@@ -92,31 +92,6 @@ pair_all(struct flow_params *flow, const uint16_t *src, uint32_t n)
 			add_pair(flow, src[i], src[(i + step) % n]);
 }
 
-/*
- * Ring all-reduce of N chunks: N - 1 steps add them up, and N - 1 steps distribute the sums
- * (Patarasuk, Yuan 2009).
- */
-static int
-check_all_reduce(struct flow_params *flow, uint32_t n, struct scenario_fault *fault)
-{
-	uint32_t steps = 2 * (n - 1);
-	char expected[64];
-
-	snprintf(expected, sizeof(expected), "0 or a multiple of %u: the steps of one all-reduce",
-		 steps);
-	if (flow->messages == 0)
-		flow->messages = steps;
-	if (flow->messages % steps != 0)
-		return scenario_refuse(fault, "flow", flow->name, "messages", expected);
-	if (flow->arrival != WORKLOAD_CLOSED)
-		return scenario_refuse(fault, "flow", flow->name, "arrival",
-				       "closed with pattern = all_reduce");
-	if (flow->verb == NIC_READ || flow->verb == NIC_UD_SEND)
-		return scenario_refuse(fault, "flow", flow->name, "verb",
-				       "write, write_imm or send with pattern = all_reduce");
-	return 0;
-}
-
 /* Replace the pairs of single messages by pairs with all of theirs. @return 0 or -ENOMEM. */
 static int
 group_trace(struct flow_params *flow)
@@ -194,8 +169,11 @@ static int
 pair_hosts(const struct scenario *s, struct flow_params *flow, struct scenario_fault *fault)
 {
 	uint16_t src[TOPOLOGY_MAX_HOSTS];
-	int32_t n = read_hosts(s, flow, "src", flow->src, src, fault);
+	int32_t n;
 
+	if (flow->pattern == FLOW_JOB)
+		return 0;
+	n = read_hosts(s, flow, "src", flow->src, src, fault);
 	if (n < 0 || check_keys(flow, fault) < 0)
 		return -EINVAL;
 	if (flow->pattern == FLOW_TRACE)
@@ -220,8 +198,7 @@ pair_hosts(const struct scenario *s, struct flow_params *flow, struct scenario_f
 	default:
 		for (int32_t i = 0; i < n; i++)
 			add_pair(flow, src[i], src[(i + 1) % n]);
-		return flow->pattern == FLOW_ALL_REDUCE ? check_all_reduce(flow, (uint32_t)n, fault)
-							: 0;
+		return 0;
 	}
 }
 
@@ -297,7 +274,8 @@ scenario_flow_title(const struct flow_params *flow, uint32_t pair, char text[FLO
 
 	if (flow->pattern == FLOW_TRACE && flow->messages_of_pairs == NULL)
 		snprintf(text, FLOW_TITLE_CHARS + 1, "%s %u", flow->name, pair + 1);
-	else if (flow->pattern == FLOW_ALL_TO_ALL || flow->pattern == FLOW_TRACE)
+	else if (flow->pattern == FLOW_ALL_TO_ALL || flow->pattern == FLOW_TRACE ||
+		 flow->pattern == FLOW_JOB)
 		snprintf(text, FLOW_TITLE_CHARS + 1, "%s h%u-h%u", flow->name, p->src, p->dst);
 	else
 		snprintf(text, FLOW_TITLE_CHARS + 1, "%s h%u", flow->name, p->src);

@@ -91,8 +91,8 @@ const unsigned int fabric_fields_n = ARRAY_LEN(fabric_fields);
 
 static const char *const qp_per_message_words[] = {"auto", "on", "off", NULL};
 
-static const char *const pattern_words[] = {"to_dst",     "permutation", "all_to_all", "ring",
-					    "all_reduce", "trace",       NULL};
+static const char *const pattern_words[] = {"to_dst", "permutation", "all_to_all",
+					    "ring",   "trace",       NULL};
 
 const struct field flow_fields[] = {
 	{FIELD_OF(struct flow_params, src), .type = FIELD_STR, .max = FLOW_HOSTS_CHARS,
@@ -103,9 +103,8 @@ const struct field flow_fields[] = {
 	 .def = "to_dst",
 	 .help = "pairs of hosts: to_dst: each host of src to dst; permutation: each host of src "
 		 "to one other at random, so that each receives from one; all_to_all: each host "
-		 "of src to every other; ring: each host of src to the next; all_reduce: a ring "
-		 "in which each message waits for the message from the previous host; trace: "
-		 "from a file"},
+		 "of src to every other; ring: each host of src to the next; trace: from a "
+		 "file; [job NAME] has collectives, whose messages wait for each other"},
 	{FIELD_OF(struct flow_params, trace), .type = FIELD_STR, .max = EVENT_PATH_CHARS,
 	 .def = "none",
 	 .help = "pattern = trace: file with one line per message: src, dst, bytes and start in "

@@ -16,6 +16,12 @@ int scenario_pair_hosts(const struct scenario *s, struct flow_params *flow,
 			struct scenario_fault *fault);
 
 /**
+ * Build the graphs of jobs and add a flow for each, with its pairs. The topology must be known.
+ * @return 0, or -EINVAL with fault filled in.
+ */
+int scenario_add_jobs(struct scenario *s, struct scenario_fault *fault);
+
+/**
  * Give each message of an open loop QPs of its own, if qp_per_message asks for it; the pairs and
  * load_bps must be known. @return 0, or -EINVAL with fault filled in.
  */

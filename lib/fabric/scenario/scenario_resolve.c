@@ -181,10 +181,12 @@ check_fabric(struct scenario *s, struct scenario_fault *fault)
 	if (host_list_parse(s->topology, s->fabric.slow_hosts, hosts) < 0)
 		return scenario_refuse(fault, "fabric", "", "slow_hosts",
 				       "all, or hosts such as 1-4 or 1,3");
+	if (scenario_add_jobs(s, fault) < 0)
+		return -EINVAL;
 	if (s->n_flows == 0 && s->n_streams == 0 && !sends_frames(s))
 		return scenario_refuse(fault, "flow", "", NULL,
-				       "a [flow NAME] or a [stream NAME], or an [event NAME] that "
-				       "sends frames");
+				       "a [flow NAME], a [job NAME] or a [stream NAME], or an "
+				       "[event NAME] that sends frames");
 	for (uint32_t i = 0; i < s->n_streams; i++)
 		if (check_stream(s, &s->streams[i], fault) < 0)
 			return -EINVAL;
@@ -310,9 +312,14 @@ scenario_reserve_switches(struct scenario *s, uint32_t n)
 void
 scenario_release(struct scenario *s)
 {
-	for (uint32_t i = 0; i < s->n_flows; i++) {
+	/* A file that was refused may have no flows yet but those of its sections. */
+	for (uint64_t i = 0; i < max_u64(s->n_flows, s->n_flow_sections); i++) {
 		free(s->flows[i].pairs);
 		free(s->flows[i].messages_of_pairs);
+	}
+	for (uint32_t i = 0; i < s->n_jobs; i++) {
+		job_graph_free(&s->jobs[i].graph);
+		free(s->jobs[i].hosts);
 	}
 	for (uint32_t i = 0; i < s->n_streams; i++)
 		free(s->streams[i].from);
@@ -323,6 +330,7 @@ scenario_release(struct scenario *s)
 	free(s->records);
 	free(s->events);
 	free(s->streams);
+	free(s->jobs);
 	free(s->flows);
 	free(s->static_routes);
 	free(s->links);

@@ -34,11 +34,11 @@
 #include "wire/roce/roce.h"
 
 struct nic_before;
-struct nic_dependencies;
 struct nic_port_state;
 struct nic_crossings;
 struct nic_frames;
 struct nic_gsi;
+struct nic_jobs;
 struct nic_removing;
 struct nic_measure;
 struct nic_neighbours;
@@ -155,8 +155,7 @@ struct nic {
 	struct qp_tally *tallies;
 	/* per QP: payload of the acknowledged messages; NULL while all messages have one size */
 	uint64_t *acked_bytes;
-	struct nic_arrival *arrivals;    /* per QP; NULL while there is no open loop */
-	struct nic_dependencies *chains; /* NULL: no QP waits for another */
+	struct nic_arrival *arrivals; /* per QP; NULL while there is no open loop */
 	/*
 	 * per QP: time from which all receive WQEs are posted again; NULL: no QP has a limit of
 	 * them
@@ -205,6 +204,7 @@ struct nic {
 	struct nic_gsi *gsi;         /* QP 1; NULL: there is none */
 	struct nic_frames *frames;   /* NULL: there are none */
 	struct nic_tracked *tracked; /* received test frames; NULL: none are expected */
+	struct nic_jobs *jobs;       /* NULL: no rank of a job is here */
 	struct nic_stats stats;
 	bool control_apart; /* nic_tx_control() sends control frames: nic_tx() does not */
 	bool taking_over;   /* the frames of this rx() crossed from another node */

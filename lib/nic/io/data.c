@@ -149,6 +149,10 @@ stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req, uint
 	/* Read only for immediate data: this cache line is cold. */
 	if (qp->left_packets == 1 && nic_verb_has_imm(flow->params.verb)) {
 		fields.imm = flow->params.has_imm ? flow->params.imm_data : qp->next_msg;
+		if (flow->params.arrival == WORKLOAD_OF_JOB)
+			fields.imm = workload_post(&flow->params.work, nic_qpn(nic, qp),
+						   qp_next_message(qp))
+					     ->tag;
 		if (flow->params.imm_timestamp)
 			fields.imm = (uint32_t)(now_ns + nic->epoch_ns);
 	}

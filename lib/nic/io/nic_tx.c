@@ -9,6 +9,7 @@
 #include "nic/core/core.h"
 #include "nic/frames/frames.h"
 #include "nic/io/nic_io.h"
+#include "nic/jobs/job_ranks.h"
 #include "nic/measure/measure.h"
 #include "nic/np/echo.h"
 #include "nic/np/nic_np.h"
@@ -328,6 +329,8 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pk
 	nic_do_requests(nic, now_ns);
 	if (unlikely(nic_resolve_run_ns(nic) <= now_ns))
 		nic_resolve_run(nic, now_ns);
+	if (unlikely(nic->jobs != NULL))
+		nic_job_run(nic, now_ns);
 	nic_flush(nic);
 	if (nic->pause->paused_prios != 0)
 		nic_pause_update(nic, now_ns);
@@ -381,6 +384,8 @@ nic_next_ns(const struct node *node, uint16_t port)
 		next_ns = min_u64(next_ns, nic_pause_next_ns(nic));
 	if (unlikely(nic->frames != NULL))
 		next_ns = min_u64(next_ns, nic_frames_next_ns(nic));
+	if (unlikely(nic->jobs != NULL))
+		next_ns = min_u64(next_ns, nic_job_next_ns(nic));
 	if (unlikely(nic->share != NULL) && nic_share_waits(nic))
 		return 0;
 	if (next_ns == NEVER_NS)

@@ -3,7 +3,6 @@
 
 #include "nic/measure/measure.h"
 #include "nic/rate/nic_cc.h"
-#include "nic/messages/depends.h"
 #include "nic/answers/reads.h"
 #include "nic/messages/nic_shared.h"
 #include "nic/rate/version.h"
@@ -83,12 +82,12 @@ may_begin_ns(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns)
 		return NEVER_NS;
 	if (workload_is_open(w))
 		return nic->arrivals[qp - nic->qps].next_ns;
+	if (w->arrival == WORKLOAD_OF_JOB)
+		return workload_is_posted(w, nic_qpn(nic, qp), qp_next_message(qp)) ? now_ns
+										    : NEVER_NS;
 	if (w->arrival == WORKLOAD_INCAST)
 		return qp_next_message(qp) <= flow->round ? now_ns : NEVER_NS;
 	if (qp->next_msg - (uint32_t)qp->acked_msg >= w->depth)
-		return NEVER_NS;
-	if (unlikely(nic->chains != NULL) &&
-	    !nic_depends_may_begin(nic, (uint32_t)(qp - nic->qps), qp_next_message(qp)))
 		return NEVER_NS;
 	return workload_on_at_ns(w, now_ns);
 }

@@ -2,6 +2,7 @@
 #include "nic/transport/requester.h"
 
 #include "nic/core/core.h"
+#include "nic/jobs/job_ranks.h"
 #include "nic/measure/measure.h"
 #include "nic/rate/nic_cc.h"
 #include "nic/place/place.h"
@@ -79,6 +80,8 @@ nic_progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 		leave_wheel(nic, item, now_ns);
 	if (flow->params.arrival == WORKLOAD_INCAST)
 		nic_next_round(nic, flow, now_ns);
+	if (unlikely(nic->jobs != NULL))
+		nic_job_acked(nic, item, now_ns);
 }
 
 void

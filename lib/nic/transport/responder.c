@@ -4,8 +4,8 @@
 #include <rte_branch_prediction.h>
 
 #include "nic/core/core.h"
+#include "nic/jobs/job_ranks.h"
 #include "nic/measure/measure.h"
-#include "nic/messages/depends.h"
 #include "nic/answers/owed.h"
 #include "nic/place/place.h"
 #include "nic/transport/read.h"
@@ -165,16 +165,6 @@ on_filled(struct nic *nic, uint32_t item)
 	nic_owe(nic, item, QP_OWES_ACK);
 }
 
-/* A message is complete: the QP that depends on this one may begin its next message. */
-static void
-pass_on(struct nic *nic, uint32_t item, uint64_t now_ns)
-{
-	uint32_t next = nic_depends_waiting(nic, item);
-
-	if (next != QP_NONE)
-		nic_settle(nic, next, now_ns);
-}
-
 /* Is it the next packet, and may it be accepted? If not, it is answered for. */
 static bool
 accepts(struct nic *nic, uint32_t item, const struct roce_view *v, enum nic_drop *drop,
@@ -235,7 +225,8 @@ nic_on_request(struct nic *nic, uint32_t item, const struct roce_view *v, uint32
 		deliver(nic, qp, v, wire);
 	if (unlikely(qp->owed == QP_OWES_NAK_SEQ) && v->opcode != RC_READ_REQUEST)
 		on_filled(nic, item);
-	if (unlikely(nic->chains != NULL) && !(qp->rx_flags & QP_RX_IN_MESSAGE))
-		pass_on(nic, item, now_ns);
+	if (unlikely(nic->jobs != NULL) && v->opcode != RC_READ_REQUEST &&
+	    !(qp->rx_flags & QP_RX_IN_MESSAGE))
+		nic_job_arrived(nic, item, v->imm, now_ns);
 	return NIC_USED;
 }

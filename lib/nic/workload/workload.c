@@ -89,6 +89,8 @@ workload_message_bytes(const struct workload *w, uint32_t qpn, uint64_t message)
 		return w->message_bytes;
 	if (w->message_size == WORKLOAD_BY_QP)
 		return w->by_qp->bytes[qpn - w->by_qp->first_qpn];
+	if (w->message_size == WORKLOAD_POSTED)
+		return workload_post(w, qpn, message)->bytes;
 	number = draw(w, STREAM_SIZE, qpn, message);
 	if (w->message_size == WORKLOAD_CDF)
 		return cdf_bytes(w->cdf, (uint32_t)(number >> 32));

@@ -25,8 +25,14 @@
 #include "base/field/field_table.h"
 #include "base/numbers/units.h"
 
-/* BY_QP: no word of a file stands for it. */
-enum workload_size { WORKLOAD_FIXED, WORKLOAD_UNIFORM, WORKLOAD_CDF, WORKLOAD_BY_QP };
+/* BY_QP, POSTED: no word of a file stands for them. */
+enum workload_size {
+	WORKLOAD_FIXED,
+	WORKLOAD_UNIFORM,
+	WORKLOAD_CDF,
+	WORKLOAD_BY_QP,
+	WORKLOAD_POSTED,
+};
 enum workload_arrival {
 	WORKLOAD_CLOSED,
 	WORKLOAD_POISSON,
@@ -34,6 +40,7 @@ enum workload_arrival {
 	WORKLOAD_ON_OFF,
 	WORKLOAD_INCAST,
 	WORKLOAD_LOGNORMAL,
+	WORKLOAD_OF_JOB, /* no word of a file stands for it: messages that are posted */
 };
 
 #define WORKLOAD_CDF_POINTS 256
@@ -58,6 +65,26 @@ struct workload_by_qp {
 	uint32_t *bytes; /* of the QP of that number and of those after it */
 };
 
+/* A message that a job has posted. */
+struct workload_post {
+	uint32_t bytes;
+	uint32_t op;  /* of the job */
+	uint32_t tag; /* its immediate data */
+};
+
+/* Messages of a QP: message m is ring[m % n]; at most n are posted and not acknowledged. */
+struct workload_posted {
+	struct workload_post *ring;
+	uint32_t n;
+	uint64_t posted;
+};
+
+/* Of the QPs of a flow. */
+struct workload_posts {
+	uint32_t first_qpn;
+	struct workload_posted *qps; /* of the QP of that number and of those after it */
+};
+
 /* Members that the parameters of a flow share with struct workload. */
 #define WORKLOAD_MEMBERS                                                                           \
 	int message_size;           /* enum workload_size */                                       \
@@ -74,6 +101,7 @@ struct workload_by_qp {
 	uint32_t arrival_sigma_pct;                /* lognormal */                                 \
 	char message_cdf[WORKLOAD_PATH_CHARS + 1]; /* file that cdf was read from */               \
 	const struct workload_by_qp *by_qp;        /* WORKLOAD_BY_QP: outlives the node */         \
+	struct workload_posts *posts;              /* WORKLOAD_POSTED: outlives the node */        \
 	const struct workload_cdf *cdf             /* owned by the configuration */
 
 struct workload {
@@ -103,6 +131,22 @@ uint64_t workload_largest_bytes(const struct workload *w);
 
 /** Payload of a message. */
 uint64_t workload_message_bytes(const struct workload *w, uint32_t qpn, uint64_t message);
+
+/** A message of a QP that has been posted. */
+static inline const struct workload_post *
+workload_post(const struct workload *w, uint32_t qpn, uint64_t message)
+{
+	const struct workload_posted *p = &w->posts->qps[qpn - w->posts->first_qpn];
+
+	return &p->ring[message % p->n];
+}
+
+/** Has it been? */
+static inline bool
+workload_is_posted(const struct workload *w, uint32_t qpn, uint64_t message)
+{
+	return message < w->posts->qps[qpn - w->posts->first_qpn].posted;
+}
 
 /** Do all messages have the same size? */
 static inline bool

@@ -12,6 +12,9 @@
 #include "unit/config_text.h"
 #include "ctl/nic_config/nic_config.h"
 #include "ctl/switch_config/switch_config.h"
+#include "job/collective.h"
+#include "job/goal.h"
+#include "job/job_check.h"
 #include "unit/failing.h"
 #include "unit/nic/nic_test.h"
 #include "unit/switch/sw_test.h"
@@ -26,8 +29,61 @@ static struct nic_pools nic_pools;
 struct nic_case {
 	struct nic_params params;
 	struct nic_qp_params qp;
-	bool chain, trace;
+	bool trace;
+	const struct job_rank *rank; /* NULL: it is of no job */
 };
+
+/* The graph of a GOAL text, checked. */
+static int
+make_job(struct job_graph *out)
+{
+	static const char text[] =
+		"num_ranks 2 rank 0 { a: calc 1 b: send 1b to 1 b requires a c: recv 2b from 1 } "
+		"rank 1 { recv 1b from 0 send 2b to 0 }";
+	struct job_fault fault;
+	int rc = goal_read(text, strlen(text), out, &fault);
+
+	if (rc < 0)
+		return rc;
+	rc = job_check(out, &fault);
+	if (rc < 0)
+		job_graph_free(out);
+	return rc;
+}
+
+static int
+make_and_free_job(void *arg)
+{
+	struct job_graph g;
+	int rc = make_job(&g);
+
+	(void)arg;
+	if (rc == 0)
+		job_graph_free(&g);
+	return rc;
+}
+
+static int
+make_collective(void *arg)
+{
+	struct job_fault fault;
+	struct job_graph g;
+	int rc = collective_build(arg, &g, &fault);
+
+	if (rc == 0)
+		job_graph_free(&g);
+	return rc;
+}
+
+TEST(a_job_is_made_whole_or_not_at_all)
+{
+	struct collective c = {.n_ranks = 4, .bytes = 4000, .channels = 1, .compute_ns = 1};
+
+	failing_each("a GOAL job", make_and_free_job, NULL);
+	failing_each("a ring", make_collective, &c);
+	c.algorithm = COLLECTIVE_DOUBLE_BINARY_TREE;
+	failing_each("two trees", make_collective, &c);
+}
 
 static int
 make_nic(void *arg)
@@ -39,13 +95,12 @@ make_nic(void *arg)
 	if (nic == NULL)
 		return -errno;
 	rc = nic_add_qp(nic, &c->qp, 0);
-	if (rc >= 0 && c->chain) {
-		struct nic_qp_params answers = c->qp;
+	if (rc >= 0 && c->rank != NULL) {
+		static const struct nic_job_qps peers[] = {{0, JOB_NONE}};
+		const struct nic_job_params job = {
+			.rank = c->rank, .peers = peers, .qps = 1, .iterations = 3};
 
-		answers.requester = false;
-		rc = nic_add_qp(nic, &answers, 0);
-		if (rc >= 0)
-			rc = nic_depends(nic, 0, 1);
+		rc = nic_job_add(nic, &job);
 	}
 	if (rc >= 0 && c->trace)
 		rc = nic_trace_qp(nic, 0, 64);
@@ -65,6 +120,7 @@ set_receive_wqes(struct nic_qp_params *qp)
 TEST(a_nic_is_made_whole_or_not_at_all)
 {
 	struct nic_case c = {.qp = nic_test_qp(0)}, plain;
+	struct job_graph job;
 
 	nic_test_params(&c.params, 0);
 	c.params.max_qps = 4;
@@ -78,8 +134,10 @@ TEST(a_nic_is_made_whole_or_not_at_all)
 	c.trace = true;
 	failing_each("a NIC that measures", make_nic, &c);
 	c = plain;
-	c.chain = true;
-	failing_each("a NIC with a chain", make_nic, &c);
+	assert_int_equal(make_job(&job), 0);
+	c.rank = &job.ranks[0];
+	failing_each("a NIC with a rank of a job", make_nic, &c);
+	job_graph_free(&job);
 	c = plain;
 	c.qp.verb = NIC_READ;
 	failing_each("a NIC that reads", make_nic, &c);

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks of jobs on hosts: room for the messages that they post, and which QP goes to which rank. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fabric/net/net_state.h"
+
+/* Of a pair of ranks: posts.qps[i] is that of the pair's QP i. */
+struct net_posts {
+	struct workload_posts posts;
+	struct workload_post *rings;
+};
+
+struct net_job {
+	uint32_t first_flow; /* the pairs of a job are consecutive flows */
+	uint32_t n_pairs;
+	struct net_posts *posts; /* by pair */
+	int64_t *index;          /* by rank: of the rank on its host */
+};
+
+struct net_jobs {
+	uint32_t n;
+	struct net_job of[];
+};
+
+int
+net_jobs_begin(struct net *net)
+{
+	uint32_t n = net->scenario->n_jobs;
+
+	if (n == 0)
+		return 0;
+	net->jobs = calloc(1, sizeof(*net->jobs) + n * sizeof(net->jobs->of[0]));
+	if (net->jobs == NULL)
+		return -ENOMEM;
+	net->jobs->n = n;
+	return 0;
+}
+
+/* The job of a flow, and its section. */
+static uint32_t
+job_of(const struct net *net, uint32_t flow)
+{
+	return (uint32_t)(net->flows[flow].params->job - net->scenario->jobs);
+}
+
+/* The first pair of a job: room for all of them. */
+static int
+begin_job(struct net *net, struct net_job *job, uint32_t flow)
+{
+	const struct flow_params *params = net->flows[flow].params;
+	const struct job_graph *g = &params->job->graph;
+	uint32_t pair = 0;
+
+	job->first_flow = flow;
+	job->n_pairs = params->n_pairs;
+	job->posts = calloc(params->n_pairs, sizeof(*job->posts));
+	job->index = calloc(g->n_ranks, sizeof(*job->index));
+	if (job->posts == NULL || job->index == NULL)
+		return -ENOMEM;
+	for (uint32_t rank = 0; rank < g->n_ranks; rank++) {
+		const struct job_rank *r = &g->ranks[rank];
+
+		for (uint32_t i = 0; i < r->n_peers; i++) {
+			struct net_posts *p = &job->posts[pair];
+			uint32_t n = r->peers[i].n_sends, qps = params->qp_count;
+
+			if (n == 0)
+				continue;
+			pair++;
+			p->posts.qps = calloc(qps, sizeof(*p->posts.qps));
+			p->rings = calloc((size_t)qps * n, sizeof(*p->rings));
+			if (p->posts.qps == NULL || p->rings == NULL)
+				return -ENOMEM;
+			for (uint32_t q = 0; q < qps; q++)
+				p->posts.qps[q] = (struct workload_posted){
+					.ring = &p->rings[(size_t)q * n], .n = n};
+		}
+	}
+	return 0;
+}
+
+int
+net_job_prepare(struct net *net, uint32_t flow)
+{
+	struct net_job *job = &net->jobs->of[job_of(net, flow)];
+
+	if (job->posts == NULL && begin_job(net, job, flow) < 0)
+		return -ENOMEM;
+	net_job_posts(net, flow)->first_qpn = SCENARIO_FIRST_QPN + net->flows[flow].src_qp;
+	return 0;
+}
+
+struct workload_posts *
+net_job_posts(const struct net *net, uint32_t flow)
+{
+	const struct net_job *job = &net->jobs->of[job_of(net, flow)];
+
+	return &job->posts[flow - job->first_flow].posts;
+}
+
+/* The pairs of a job: that in which a rank sends to its peer i is pair[first[rank] + i]. */
+struct pairs {
+	uint32_t *first, *pair;
+};
+
+static int
+pairs_init(struct pairs *p, const struct job_graph *g)
+{
+	uint32_t n_peers = 0, n_pairs = 0;
+
+	p->first = malloc(g->n_ranks * sizeof(*p->first));
+	for (uint32_t rank = 0; p->first != NULL && rank < g->n_ranks; rank++) {
+		p->first[rank] = n_peers;
+		n_peers += g->ranks[rank].n_peers;
+	}
+	p->pair = malloc((n_peers + 1) * sizeof(*p->pair));
+	if (p->first == NULL || p->pair == NULL)
+		return -ENOMEM;
+	for (uint32_t rank = 0; rank < g->n_ranks; rank++)
+		for (uint32_t i = 0; i < g->ranks[rank].n_peers; i++) {
+			p->pair[p->first[rank] + i] = n_pairs;
+			n_pairs += g->ranks[rank].peers[i].n_sends > 0;
+		}
+	return 0;
+}
+
+static void
+pairs_free(struct pairs *p)
+{
+	free(p->first);
+	free(p->pair);
+}
+
+static int
+add_rank(struct net *net, uint32_t number, uint32_t rank, const struct pairs *pairs)
+{
+	const struct job_section *section = &net->scenario->jobs[number];
+	struct net_job *job = &net->jobs->of[number];
+	const struct job_graph *g = &section->graph;
+	const struct job_rank *r = &g->ranks[rank];
+	const struct net_flow *flows = &net->flows[job->first_flow];
+	struct nic_job_qps *peers = malloc((r->n_peers + 1) * sizeof(*peers));
+	struct nic_job_params params = {
+		.rank = r,
+		.number = rank,
+		.peers = peers,
+		.qps = section->qps_per_pair,
+		.iterations = section->iterations,
+		.start_ns = section->start_ns,
+		.jitter_ppm = section->compute_jitter_ppm,
+		.seed = net->scenario->fabric.seed + number,
+	};
+
+	if (peers == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->n_peers; i++) {
+		uint32_t other = r->peers[i].rank;
+
+		peers[i] = (struct nic_job_qps){JOB_NONE, JOB_NONE};
+		if (r->peers[i].n_sends > 0)
+			peers[i].requesters = flows[pairs->pair[pairs->first[rank] + i]].src_qp;
+		if (r->peers[i].n_recvs > 0)
+			peers[i].responders =
+				flows[pairs->pair[pairs->first[other] +
+						  job_peer_of(&g->ranks[other], rank)]]
+					.dst_qp;
+	}
+	job->index[rank] = nic_job_add(net->hosts[section->hosts[rank] - 1], &params);
+	free(peers);
+	return job->index[rank] < 0 ? -ENOMEM : 0;
+}
+
+int
+net_add_ranks(struct net *net)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; rc == 0 && i < net->scenario->n_jobs; i++) {
+		const struct job_graph *g = &net->scenario->jobs[i].graph;
+		struct pairs pairs = {0};
+
+		if (net->jobs->of[i].index == NULL)
+			net->jobs->of[i].index =
+				calloc(g->n_ranks, sizeof(*net->jobs->of[i].index));
+		if (pairs_init(&pairs, g) < 0 || net->jobs->of[i].index == NULL)
+			rc = -ENOMEM;
+		for (uint32_t rank = 0; rc == 0 && rank < g->n_ranks; rank++)
+			rc = add_rank(net, i, rank, &pairs);
+		pairs_free(&pairs);
+	}
+	return rc;
+}
+
+void
+net_job_info(const struct net *net, uint32_t job, uint32_t rank, struct nic_job_info *out)
+{
+	uint16_t host = net->scenario->jobs[job].hosts[rank];
+
+	nic_job_info(net->hosts[host - 1], (uint32_t)net->jobs->of[job].index[rank], out);
+}
+
+void
+net_job_stalled(const struct net *net, uint32_t job, uint32_t rank, char *why,
+		unsigned int why_size)
+{
+	uint16_t host = net->scenario->jobs[job].hosts[rank];
+
+	nic_job_stalled(net->hosts[host - 1], (uint32_t)net->jobs->of[job].index[rank], why,
+			why_size);
+}
+
+void
+net_free_jobs(struct net *net)
+{
+	for (uint32_t i = 0; net->jobs != NULL && i < net->jobs->n; i++) {
+		struct net_job *job = &net->jobs->of[i];
+
+		for (uint32_t k = 0; job->posts != NULL && k < job->n_pairs; k++) {
+			free(job->posts[k].posts.qps);
+			free(job->posts[k].rings);
+		}
+		free(job->posts);
+		free(job->index);
+	}
+	free(net->jobs);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Completion times of a job: per iteration from the first rank's begin to the last rank's end. */
+#ifndef QUENCH_FABRIC_RESULTS_JOB_RESULTS_H
+#define QUENCH_FABRIC_RESULTS_JOB_RESULTS_H
+
+#include "fabric/net/net.h"
+
+struct job_iteration {
+	uint64_t begin_ns, end_ns;
+	uint32_t last_rank; /* that ended it; of several the first */
+};
+
+struct job_result {
+	const struct job_section *job;
+	struct job_iteration *iterations; /* owned: those that all ranks have ended */
+	uint32_t ended;
+	/* completion times of these iterations; 0: none has ended */
+	uint64_t min_ns, p50_ns, p99_ns, max_ns, mean_ns;
+	/*
+	 * Time that no network with these host links can undercut: the computation, and the bytes
+	 * that the collective moves at least, in frames of mtu_bytes (nccl-tests,
+	 * doc/PERFORMANCE.md). 0: of a GOAL file.
+	 */
+	uint64_t bound_ns;
+	/* bytes / mean_ns, and that times the factor of the bus bandwidth. 0: of a GOAL file */
+	uint64_t alg_bps, bus_bps;
+	uint64_t unknown;      /* messages with a tag that nothing receives */
+	uint32_t stalled_rank; /* of an iteration that has not ended; JOB_NONE: none has begun */
+	char stalled[96];      /* what it waits for */
+};
+
+/** @return 0 or -ENOMEM. Release it with job_result_free() in both cases. */
+int job_result(const struct net *net, uint32_t job, struct job_result *out);
+void job_result_free(struct job_result *r);
+
+#endif

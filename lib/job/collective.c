@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "job/collective.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const collective_words[] = {
+	[COLLECTIVE_ALL_REDUCE] = "all_reduce",
+	[COLLECTIVE_REDUCE_SCATTER] = "reduce_scatter",
+	[COLLECTIVE_ALL_GATHER] = "all_gather",
+	[COLLECTIVE_BROADCAST] = "broadcast",
+	[COLLECTIVE_ALL_TO_ALL] = "all_to_all",
+	[COLLECTIVE_PIPELINE] = "pipeline",
+	NULL,
+};
+
+const char *const collective_algorithm_words[] = {
+	[COLLECTIVE_AUTO] = "auto",
+	[COLLECTIVE_RING] = "ring",
+	[COLLECTIVE_HALVING_DOUBLING] = "halving_doubling",
+	[COLLECTIVE_DOUBLE_BINARY_TREE] = "double_binary_tree",
+	[COLLECTIVE_PAIRWISE] = "pairwise",
+	[COLLECTIVE_LINEAR] = "linear",
+	[COLLECTIVE_STAGGERED] = "staggered",
+	NULL,
+};
+
+/* A part of the array: bytes from `from` on. */
+struct part {
+	uint64_t from, bytes;
+};
+
+struct builder {
+	const struct collective *c;
+	struct job_draft *draft;
+	uint32_t *entry; /* by rank: the operation that all others of the rank wait for */
+	int rc;          /* -ENOMEM or -E2BIG: nothing more is added */
+};
+
+static uint32_t
+add(struct builder *b, uint32_t rank, const struct job_step *step)
+{
+	int64_t op = b->rc < 0 ? 0 : job_add(b->draft, rank, step);
+
+	/* A message of no bytes, or of too many, is a defect of the caller. */
+	assert(op != -EINVAL);
+	if (op < 0)
+		b->rc = (int)op;
+	return op < 0 ? 0 : (uint32_t)op;
+}
+
+static void
+after(struct builder *b, uint32_t rank, uint32_t op, uint32_t before)
+{
+	if (b->rc == 0 && before != JOB_NONE)
+		b->rc = job_after(b->draft, rank, op, before, false);
+}
+
+static uint32_t
+add_calc(struct builder *b, uint32_t rank, uint64_t ns, uint32_t before)
+{
+	uint32_t op = add(b, rank, &(struct job_step){.kind = JOB_CALC, .amount = ns});
+
+	after(b, rank, op, before);
+	return op;
+}
+
+/* `before`, or JOB_NONE: after the rank's entry. */
+static uint32_t
+add_send(struct builder *b, uint32_t rank, uint32_t to, uint64_t bytes, uint32_t tag,
+	 uint32_t before)
+{
+	uint32_t op =
+		add(b, rank,
+		    &(struct job_step){.kind = JOB_SEND, .amount = bytes, .peer = to, .tag = tag});
+
+	after(b, rank, op, before == JOB_NONE ? b->entry[rank] : before);
+	return op;
+}
+
+/* Receives are posted from the beginning on. */
+static uint32_t
+add_recv(struct builder *b, uint32_t rank, uint32_t from, uint64_t bytes, uint32_t tag)
+{
+	return add(b, rank,
+		   &(struct job_step){.kind = JOB_RECV, .amount = bytes, .peer = from, .tag = tag});
+}
+
+/* A message arrives whose bytes are added to the rank's own. @return the end of that. */
+static uint32_t
+add_reduce(struct builder *b, uint32_t rank, uint32_t recv, uint64_t bytes)
+{
+	unsigned __int128 ps = (unsigned __int128)bytes * b->c->reduce_ps_per_byte;
+
+	return ps == 0 ? recv : add_calc(b, rank, (uint64_t)((ps + 999) / 1000), recv);
+}
+
+/* Part i of n of a part; they differ by a byte at most. */
+static struct part
+part_of(struct part whole, uint32_t i, uint32_t n)
+{
+	uint64_t begin = (uint64_t)((unsigned __int128)whole.bytes * i / n);
+	uint64_t end = (uint64_t)((unsigned __int128)whole.bytes * (i + 1) / n);
+
+	return (struct part){whole.from + begin, end - begin};
+}
+
+/* Messages that a part is sent in. */
+static uint32_t
+pieces_of(const struct builder *b, uint64_t bytes)
+{
+	uint64_t most = b->c->chunk_bytes == 0 ? JOB_MAX_BYTES : b->c->chunk_bytes;
+
+	return (uint32_t)((bytes + most - 1) / most);
+}
+
+static uint64_t
+piece_bytes(const struct builder *b, uint64_t bytes, uint32_t i)
+{
+	return part_of((struct part){0, bytes}, i, pieces_of(b, bytes)).bytes;
+}
+
+static uint32_t
+modulo(int64_t a, uint32_t n)
+{
+	return (uint32_t)((a % n + n) % n);
+}
+
+/*
+ * Steps from `step` to `end` of a ring of 2 (n - 1) steps, of which the first n - 1 reduce: in step
+ * s, rank r sends part r - s, which it has received in step s - 1, and receives part r - s - 1.
+ */
+static void
+ring(struct builder *b, struct part whole, uint32_t tag, uint32_t step, uint32_t end)
+{
+	uint32_t n = b->c->n_ranks;
+	uint32_t most = pieces_of(b, part_of(whole, 0, n).bytes + 1);
+	uint32_t *had = malloc(most * sizeof(*had));
+
+	if (had == NULL) {
+		b->rc = -ENOMEM;
+		return;
+	}
+	for (uint32_t rank = 0; b->rc == 0 && rank < n; rank++) {
+		for (uint32_t i = 0; i < most; i++)
+			had[i] = JOB_NONE;
+		for (uint32_t s = step; b->rc == 0 && s < end; s++) {
+			uint64_t out = part_of(whole, modulo((int64_t)rank - s, n), n).bytes;
+			uint64_t in = part_of(whole, modulo((int64_t)rank - s - 1, n), n).bytes;
+
+			for (uint32_t i = 0; i < pieces_of(b, out); i++)
+				add_send(b, rank, (rank + 1) % n, piece_bytes(b, out, i), tag,
+					 had[i]);
+			for (uint32_t i = 0; i < pieces_of(b, in); i++) {
+				uint64_t bytes = piece_bytes(b, in, i);
+
+				had[i] = add_recv(b, rank, (rank + n - 1) % n, bytes, tag);
+				if (s < n - 1)
+					had[i] = add_reduce(b, rank, had[i], bytes);
+			}
+		}
+	}
+	free(had);
+}
+
+/* Rank 0 sends all, and each rank passes on what it receives. */
+static void
+chain(struct builder *b, struct part whole, uint32_t tag)
+{
+	uint32_t n = b->c->n_ranks;
+
+	for (uint32_t rank = 0; b->rc == 0 && rank < n; rank++) {
+		for (uint32_t i = 0; i < pieces_of(b, whole.bytes); i++) {
+			uint64_t bytes = piece_bytes(b, whole.bytes, i);
+			uint32_t had =
+				rank == 0 ? JOB_NONE : add_recv(b, rank, rank - 1, bytes, tag);
+
+			if (b->c->kind == COLLECTIVE_PIPELINE && b->c->compute_ns > 0)
+				had = add_calc(b, rank, b->c->compute_ns,
+					       had == JOB_NONE ? b->entry[rank] : had);
+			if (rank + 1 < n)
+				add_send(b, rank, rank + 1, bytes, tag, had);
+		}
+	}
+}
+
+/* An exchange with another rank: both send. @return the end of what is received. */
+static uint32_t
+exchange(struct builder *b, uint32_t rank, uint32_t with, uint64_t out, uint64_t in, uint32_t tag,
+	 bool reduces, uint32_t before)
+{
+	uint32_t last = before;
+
+	for (uint32_t i = 0; i < pieces_of(b, out); i++)
+		add_send(b, rank, with, piece_bytes(b, out, i), tag, before);
+	for (uint32_t i = 0; i < pieces_of(b, in); i++) {
+		uint64_t bytes = piece_bytes(b, in, i);
+		uint32_t had = add_recv(b, rank, with, bytes, tag);
+
+		if (reduces)
+			had = add_reduce(b, rank, had, bytes);
+		/* One operation stands for the ends of all. */
+		if (i > 0) {
+			uint32_t both = add_calc(b, rank, 0, had);
+
+			after(b, rank, both, last);
+			had = both;
+		}
+		last = had;
+	}
+	return last;
+}
+
+/* The part that a rank has after `halvings`, of those in which it keeps the half of its bit. */
+static struct part
+halved(struct part whole, uint32_t n, uint32_t rank, uint32_t halvings)
+{
+	for (uint32_t i = 1; i <= halvings; i++)
+		whole = part_of(whole, rank & n >> i ? 1 : 0, 2);
+	return whole;
+}
+
+static void
+halving_doubling(struct builder *b, struct part whole, uint32_t tag, bool halves, bool doubles)
+{
+	uint32_t n = b->c->n_ranks, steps = (uint32_t)__builtin_ctz(n);
+
+	for (uint32_t rank = 0; b->rc == 0 && rank < n; rank++) {
+		uint32_t had = JOB_NONE;
+
+		for (uint32_t s = 1; halves && s <= steps; s++) {
+			uint32_t with = rank ^ n >> s;
+
+			had = exchange(b, rank, with, halved(whole, n, with, s).bytes,
+				       halved(whole, n, rank, s).bytes, tag, true, had);
+		}
+		for (uint32_t s = steps; doubles && s >= 1; s--) {
+			uint32_t with = rank ^ n >> s;
+
+			had = exchange(b, rank, with, halved(whole, n, rank, s).bytes,
+				       halved(whole, n, with, s).bytes, tag, false, had);
+		}
+	}
+}
+
+/*
+ * Parent of place i of n in a binary tree whose leaves are the odd places: that with the next
+ * higher bit in place of the lowest one, if there is one. Place 0 is the root.
+ */
+static uint32_t
+parent_of(uint32_t i, uint32_t n)
+{
+	uint32_t bit = i & -i, up = (i ^ bit) | bit << 1;
+
+	if (i == 0)
+		return JOB_NONE;
+	return up < n ? up : i ^ bit;
+}
+
+/* The rank at a place: of the second tree those of the first shifted by one, or mirrored. */
+static uint32_t
+rank_at(uint32_t place, uint32_t n, bool second)
+{
+	if (!second)
+		return place;
+	return n % 2 == 1 ? (place + 1) % n : n - 1 - place;
+}
+
+#define CHILDREN 3
+
+struct tree_place {
+	uint32_t children[CHILDREN], n;
+};
+
+static void
+tree_piece(struct builder *b, uint32_t rank, uint32_t parent, const struct tree_place *t,
+	   uint64_t bytes, uint32_t tag)
+{
+	uint32_t had = JOB_NONE;
+
+	for (uint32_t k = 0; k < t->n; k++) {
+		uint32_t sum =
+			add_reduce(b, rank, add_recv(b, rank, t->children[k], bytes, tag), bytes);
+
+		if (k > 0) {
+			sum = add_calc(b, rank, 0, sum);
+			after(b, rank, sum, had);
+		}
+		had = sum;
+	}
+	if (parent != JOB_NONE) {
+		add_send(b, rank, parent, bytes, tag, had);
+		had = add_recv(b, rank, parent, bytes, tag + 1);
+	}
+	for (uint32_t k = 0; k < t->n; k++)
+		add_send(b, rank, t->children[k], bytes, tag + 1, had);
+}
+
+static void
+tree(struct builder *b, struct part whole, uint32_t tag, bool second)
+{
+	uint32_t n = b->c->n_ranks;
+	struct tree_place *t = calloc(n, sizeof(*t)); /* by rank */
+
+	if (t == NULL) {
+		b->rc = -ENOMEM;
+		return;
+	}
+	for (uint32_t place = 1; place < n; place++) {
+		struct tree_place *up = &t[rank_at(parent_of(place, n), n, second)];
+
+		assert(up->n < CHILDREN);
+		up->children[up->n++] = rank_at(place, n, second);
+	}
+	for (uint32_t place = 0; b->rc == 0 && place < n; place++) {
+		uint32_t rank = rank_at(place, n, second), parent = parent_of(place, n);
+
+		if (parent != JOB_NONE)
+			parent = rank_at(parent, n, second);
+		for (uint32_t i = 0; i < pieces_of(b, whole.bytes); i++)
+			tree_piece(b, rank, parent, &t[rank], piece_bytes(b, whole.bytes, i), tag);
+	}
+	free(t);
+}
+
+static void
+all_to_all(struct builder *b, struct part whole, uint32_t tag)
+{
+	uint32_t n = b->c->n_ranks;
+	int algorithm = b->c->algorithm;
+
+	for (uint32_t rank = 0; b->rc == 0 && rank < n; rank++) {
+		uint32_t had = JOB_NONE;
+
+		for (uint32_t k = 1; b->rc == 0 && k < n; k++) {
+			/* linear: from rank 0 on, without oneself */
+			uint32_t to = (rank + k) % n, from = modulo((int64_t)rank - k, n);
+			uint64_t out, in;
+
+			if (algorithm == COLLECTIVE_LINEAR)
+				to = from = k - (k <= rank);
+			out = part_of(whole, to, n).bytes;
+			in = part_of(whole, rank, n).bytes;
+			for (uint32_t i = 0; i < pieces_of(b, out); i++)
+				add_send(b, rank, to, piece_bytes(b, out, i), tag, had);
+			for (uint32_t i = 0; i < pieces_of(b, in); i++) {
+				uint32_t recv = add_recv(b, rank, from, piece_bytes(b, in, i), tag);
+
+				if (algorithm == COLLECTIVE_PAIRWISE && i + 1 == pieces_of(b, in))
+					had = recv;
+			}
+		}
+	}
+}
+
+static void
+channel(struct builder *b, struct part whole, uint32_t tag)
+{
+	const struct collective *c = b->c;
+	uint32_t n = c->n_ranks;
+	bool reduces = c->kind != COLLECTIVE_ALL_GATHER,
+	     gathers = c->kind != COLLECTIVE_REDUCE_SCATTER;
+
+	if (c->kind == COLLECTIVE_BROADCAST || c->kind == COLLECTIVE_PIPELINE) {
+		chain(b, whole, tag);
+	} else if (c->kind == COLLECTIVE_ALL_TO_ALL) {
+		all_to_all(b, whole, tag);
+	} else if (c->algorithm == COLLECTIVE_HALVING_DOUBLING) {
+		halving_doubling(b, whole, tag, reduces, gathers);
+	} else if (c->algorithm == COLLECTIVE_DOUBLE_BINARY_TREE) {
+		tree(b, part_of(whole, 0, 2), tag, false);
+		tree(b, part_of(whole, 1, 2), tag + 2, true);
+	} else {
+		ring(b, whole, tag, reduces ? 0 : n - 1, gathers ? 2 * (n - 1) : n - 1);
+	}
+}
+
+/* Tags of a channel: two trees with two directions. */
+#define TAGS 4
+
+static bool
+fits(int kind, int algorithm)
+{
+	switch (algorithm) {
+	case COLLECTIVE_AUTO:
+		return true;
+	case COLLECTIVE_RING:
+		return kind != COLLECTIVE_ALL_TO_ALL;
+	case COLLECTIVE_HALVING_DOUBLING:
+		return kind <= COLLECTIVE_ALL_GATHER;
+	case COLLECTIVE_DOUBLE_BINARY_TREE:
+		return kind == COLLECTIVE_ALL_REDUCE;
+	default:
+		return kind == COLLECTIVE_ALL_TO_ALL;
+	}
+}
+
+/* Messages of which the array of a channel is made at least: one for each part of it. */
+static uint64_t
+parts_of(const struct collective *c)
+{
+	if (c->algorithm == COLLECTIVE_DOUBLE_BINARY_TREE)
+		return 2;
+	return c->kind == COLLECTIVE_BROADCAST || c->kind == COLLECTIVE_PIPELINE ? 1 : c->n_ranks;
+}
+
+/* The smallest message has a byte. */
+static bool
+sizes_fit(const struct collective *c)
+{
+	return c->bytes / c->channels >= 2 * parts_of(c) && c->bytes <= 1ull << 45;
+}
+
+static int
+refuse(struct job_fault *fault, const char *expected)
+{
+	*fault = (struct job_fault){0};
+	snprintf(fault->why, sizeof(fault->why), "%s", expected);
+	return -EINVAL;
+}
+
+static int
+too_many(struct job_fault *fault)
+{
+	return refuse(
+		fault,
+		"a million operations of a rank at most: fewer ranks or channels, or larger chunks");
+}
+
+static int
+check(const struct collective *c, struct job_fault *fault)
+{
+	if (c->n_ranks < 2)
+		return refuse(fault, "2 ranks or more");
+	if (!fits(c->kind, c->algorithm))
+		return refuse(
+			fault,
+			"an algorithm of this collective: all_reduce has ring, halving_doubling and double_binary_tree, "
+			"reduce_scatter and all_gather ring and halving_doubling, broadcast and pipeline ring, "
+			"all_to_all pairwise, linear and staggered");
+	if (c->algorithm == COLLECTIVE_HALVING_DOUBLING && (c->n_ranks & (c->n_ranks - 1)) != 0)
+		return refuse(fault, "a power of two of ranks, for halving_doubling");
+	if (!sizes_fit(c))
+		return refuse(
+			fault,
+			"bytes of which each message has one or more, after channels and ranks have divided them, and 32 TiB at most");
+	/* Before anything is built: a rank sends or receives a part in as many messages. */
+	if (c->chunk_bytes > 0 &&
+	    c->bytes / c->channels / parts_of(c) / c->chunk_bytes > JOB_MAX_OPS)
+		return too_many(fault);
+	return 0;
+}
+
+int
+collective_build(const struct collective *c, struct job_graph *out, struct job_fault *fault)
+{
+	struct builder b = {.c = c};
+
+	if (check(c, fault) < 0)
+		return -EINVAL;
+	b.draft = job_draft(c->n_ranks);
+	b.entry = malloc(c->n_ranks * sizeof(*b.entry));
+	if (b.draft == NULL || b.entry == NULL)
+		b.rc = -ENOMEM;
+	for (uint32_t rank = 0; b.rc == 0 && rank < c->n_ranks; rank++)
+		b.entry[rank] = c->kind == COLLECTIVE_PIPELINE || c->compute_ns == 0
+					? JOB_NONE
+					: add_calc(&b, rank, c->compute_ns, JOB_NONE);
+	for (uint32_t i = 0; b.rc == 0 && i < c->channels; i++)
+		channel(&b, part_of((struct part){0, c->bytes}, i, c->channels), TAGS * i);
+	free(b.entry);
+	if (b.rc < 0) {
+		job_draft_free(b.draft);
+		return b.rc == -E2BIG ? too_many(fault) : b.rc;
+	}
+	return job_build(b.draft, out);
+}
+
+double
+collective_bus_factor(int kind, uint32_t n_ranks)
+{
+	double n = n_ranks;
+
+	switch (kind) {
+	case COLLECTIVE_ALL_REDUCE:
+		return 2 * (n - 1) / n;
+	case COLLECTIVE_BROADCAST:
+	case COLLECTIVE_PIPELINE:
+		return 1;
+	default:
+		return (n - 1) / n;
+	}
+}

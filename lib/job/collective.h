@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collective operations as graphs. `bytes` is the size that nccl-tests print (doc/PERFORMANCE.md):
+ * the largest array of a rank. Of all_reduce, broadcast and pipeline, all arrays have it; of
+ * reduce_scatter what a rank has before, of all_gather what it has afterwards, of all_to_all what
+ * it sends, a part to each rank.
+ *
+ * Steps of n ranks, with S = bytes:
+ * - ring: all_reduce takes 2 (n - 1) steps of S/n, reduce_scatter and all_gather n - 1 each;
+ *   broadcast passes S on, from rank 0 to rank n - 1.
+ * - halving_doubling (n a power of two): all_reduce sends S/2, S/4, ... S/n to ranks at distances
+ *   n/2, n/4, ... 1, and back (Thakur, Rabenseifner, Gropp, "Optimization of Collective
+ *   Communication Operations in MPICH", 2005). reduce_scatter is the first half, all_gather the
+ *   second.
+ * - double_binary_tree: all_reduce over two trees, each with half of the array: up with sums, down
+ *   with results. A rank that is inner in one tree is a leaf in the other, but for one (Sanders,
+ *   Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009).
+ * - pairwise: all_to_all in n - 1 steps; in step k, rank r sends to r + k and receives from r - k.
+ *   linear: all messages at once, to rank 0 first. staggered: all at once, to r + 1 first.
+ * - pipeline: rank r receives from r - 1, computes and sends to r + 1.
+ *
+ * A message larger than chunk_bytes is several, of which each goes on as soon as it has arrived.
+ * channels divide the array; each has the steps for itself.
+ */
+#ifndef QUENCH_JOB_COLLECTIVE_H
+#define QUENCH_JOB_COLLECTIVE_H
+
+#include "job/job_graph.h"
+
+enum collective_kind {
+	COLLECTIVE_ALL_REDUCE,
+	COLLECTIVE_REDUCE_SCATTER,
+	COLLECTIVE_ALL_GATHER,
+	COLLECTIVE_BROADCAST,
+	COLLECTIVE_ALL_TO_ALL,
+	COLLECTIVE_PIPELINE,
+};
+
+/* AUTO: ring; of all_to_all: staggered. */
+enum collective_algorithm {
+	COLLECTIVE_AUTO,
+	COLLECTIVE_RING,
+	COLLECTIVE_HALVING_DOUBLING,
+	COLLECTIVE_DOUBLE_BINARY_TREE,
+	COLLECTIVE_PAIRWISE,
+	COLLECTIVE_LINEAR,
+	COLLECTIVE_STAGGERED,
+};
+
+extern const char *const collective_words[];
+extern const char *const collective_algorithm_words[];
+
+struct collective {
+	int kind;      /* enum collective_kind */
+	int algorithm; /* enum collective_algorithm */
+	uint32_t n_ranks;
+	uint64_t bytes;
+	uint64_t chunk_bytes; /* 0: messages are not divided */
+	uint32_t channels;    /* 1 to 64 */
+	uint64_t compute_ns;  /* of each rank before the first step; pipeline: before each send */
+	uint64_t reduce_ps_per_byte;
+};
+
+/**
+ * @param out  On success, release it with job_graph_free(). The job ends (job_check()).
+ * @return     0; -EINVAL with fault filled in: what was expected; or -ENOMEM.
+ */
+int collective_build(const struct collective *c, struct job_graph *out, struct job_fault *fault);
+
+/**
+ * Factor of the bus bandwidth: S / t times this (nccl-tests, doc/PERFORMANCE.md). Independent of
+ * the algorithm.
+ */
+double collective_bus_factor(int kind, uint32_t n_ranks);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * GOAL, the Group Operation Assembly Language of LogGOPSim (Hoefler, Schneider, Lumsdaine, HPDC
+ * 2010), also of htsim and ATLAHS: a job as text.
+ *
+ *	num_ranks 2
+ *	rank 0 {
+ *	l0: calc 5000
+ *	l1: send 8192b to 1 tag 0
+ *	l1 requires l0
+ *	}
+ *	rank 1 {
+ *	l2: recv 8192b from 0 tag 0
+ *	}
+ *
+ * calc is in nanoseconds. `cpu N` of a calc is its stream; that of a send or recv, and `nic N`,
+ * which name resources of LogGOPSim's model, have no effect. A comment begins with "//" or "#", and
+ * ends with its line. The wildcards -1 of a source or a tag are refused.
+ */
+#ifndef QUENCH_JOB_GOAL_H
+#define QUENCH_JOB_GOAL_H
+
+#include <stddef.h>
+
+#include "job/job_graph.h"
+
+/**
+ * Read a job. The graph has not been checked (job_check()).
+ * @param out  On success, release it with job_graph_free().
+ * @return     0; -EINVAL with fault filled in; or -ENOMEM.
+ */
+int goal_read(const char *text, size_t n, struct job_graph *out, struct job_fault *fault);
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/jobs/job_ranks.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/fixed.h"
+#include "base/numbers/prng.h"
+#include "base/threads/pages.h"
+#include "job/job_check.h"
+#include "job/job_progress.h"
+#include "nic/core/core.h"
+#include "nic/place/place.h"
+
+struct rank_peer {
+	struct nic_job_qps qps;
+	/* by QP: messages acknowledged, and messages arrived; the least of each */
+	uint64_t *acked, *arrived;
+	uint64_t all_acked, all_arrived;
+};
+
+struct rank {
+	struct nic *nic;
+	struct nic_job_params params;
+	struct job_progress progress;
+	struct rank_peer *peers;
+	uint64_t *counts;  /* memory of acked and arrived */
+	uint64_t *ends_ns; /* by stream: end of what it computes; NEVER_NS */
+	struct nic_job_span *spans;
+	struct nic_job_info info;
+	uint64_t next_ns;  /* the earliest of ends_ns, or the start */
+	uint64_t now_ns;   /* of the event being handled */
+	uint64_t since_ns; /* up to which time_ns counts */
+};
+
+/* The rank and the peer of a QP. */
+struct lane {
+	struct rank *rank; /* NULL: the QP is of no job */
+	uint32_t peer;
+};
+
+struct nic_jobs {
+	struct rank **ranks;
+	struct lane *lanes; /* by item */
+	uint32_t n;
+	uint64_t next_ns;
+};
+
+static struct workload_posts *
+posts_of(const struct nic *nic, uint32_t item)
+{
+	return nic_flow_of(nic, &nic->qps[item])->params.posts;
+}
+
+static void
+set_next(struct rank *r)
+{
+	struct nic_jobs *jobs = r->nic->jobs;
+
+	r->next_ns = NEVER_NS;
+	for (uint32_t i = 0; i < r->progress.n_streams; i++)
+		r->next_ns = min_u64(r->next_ns, r->ends_ns[i]);
+	jobs->next_ns = NEVER_NS;
+	for (uint32_t i = 0; i < jobs->n; i++)
+		jobs->next_ns = min_u64(jobs->next_ns, jobs->ranks[i]->next_ns);
+	node_wake(&r->nic->node, 0);
+}
+
+/* Part i of the QPs' parts of a message. */
+static uint32_t
+part_bytes(uint64_t bytes, uint32_t i, uint32_t n)
+{
+	return (uint32_t)(bytes * (i + 1) / n - bytes * i / n);
+}
+
+/* If nothing is in flight, the QP did not know the size of its next message, which is known now. */
+static void
+expect_acks(struct nic *nic, uint32_t item, uint64_t message)
+{
+	struct nic_qp *qp = &nic->qps[item];
+
+	if (qp->acked_msg == message)
+		qp->acked_end =
+			qp->acked_seq + qp_packets(nic_flow_of(nic, qp), nic_qpn(nic, qp), message);
+}
+
+static void
+begin_send(void *arg, uint32_t op)
+{
+	struct rank *r = arg;
+	const struct job_op *o = &r->params.rank->ops[op];
+	const struct rank_peer *peer = &r->peers[o->peer];
+
+	r->info.sent++;
+	for (uint32_t i = 0; i < r->params.qps; i++) {
+		uint32_t item = peer->qps.requesters + i;
+		struct workload_posted *p = &posts_of(r->nic, item)->qps[i];
+
+		p->ring[p->posted++ % p->n] = (struct workload_post){
+			.bytes = part_bytes(o->amount, i, r->params.qps), .op = op, .tag = o->tag};
+		expect_acks(r->nic, item, p->posted - 1);
+		if (r->nic->qps[item].place == QP_BLOCKED)
+			nic_settle(r->nic, item, r->now_ns);
+	}
+}
+
+/* Up to jitter_ppm longer or shorter. */
+static uint64_t
+with_jitter(const struct rank *r, uint32_t op, uint64_t ns)
+{
+	uint64_t most = mul_div(ns, r->params.jitter_ppm, 1000000);
+	struct prng rnd;
+
+	if (most == 0)
+		return ns;
+	prng_seed(&rnd, r->params.seed ^ (uint64_t)r->params.number << 32,
+		  (uint64_t)r->info.begun << 32 | op);
+	return max_u64(ns - most + prng_below(&rnd, 2 * most + 1), 1);
+}
+
+static void
+begin_calc(void *arg, uint32_t op, uint64_t ns)
+{
+	struct rank *r = arg;
+
+	r->ends_ns[r->params.rank->ops[op].stream] = r->now_ns + with_jitter(r, op, ns);
+	set_next(r);
+}
+
+static const struct job_actions actions = {.send = begin_send, .calc = begin_calc};
+
+/* Add the time since the last event to what the rank did. */
+static void
+account(struct rank *r, uint64_t now_ns)
+{
+	const struct job_progress *p = &r->progress;
+	enum nic_job_time did = p->computing > 0 ? NIC_JOB_COMPUTES
+				: p->sending > 0 ? NIC_JOB_SENDS
+						 : NIC_JOB_WAITS;
+
+	if (r->info.begun > r->info.ended && now_ns > r->since_ns)
+		r->info.time_ns[did] += now_ns - r->since_ns;
+	r->since_ns = max_u64(r->since_ns, now_ns);
+	r->now_ns = now_ns;
+}
+
+/* After an event: end the iteration and begin the next one, as often as one ends at once. */
+static void
+go_on(struct rank *r)
+{
+	while (job_progress_done(&r->progress)) {
+		if (r->info.begun > r->info.ended)
+			r->spans[r->info.ended++].end_ns = r->now_ns;
+		if (r->info.begun == r->params.iterations)
+			return;
+		r->spans[r->info.begun++] = (struct nic_job_span){r->now_ns, NEVER_NS};
+		job_progress_begin(&r->progress);
+	}
+}
+
+static uint64_t
+least(const uint64_t *counts, uint32_t n)
+{
+	uint64_t least = counts[0];
+
+	for (uint32_t i = 1; i < n; i++)
+		least = min_u64(least, counts[i]);
+	return least;
+}
+
+void
+nic_job_acked(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	const struct lane *lane = &nic->jobs->lanes[item];
+	struct rank *r = lane->rank;
+	struct rank_peer *peer;
+	const struct workload_posted *posted;
+	uint64_t all;
+
+	if (r == NULL)
+		return;
+	peer = &r->peers[lane->peer];
+	peer->acked[item - peer->qps.requesters] = nic->qps[item].acked_msg;
+	all = least(peer->acked, r->params.qps);
+	posted = &posts_of(nic, item)->qps[0];
+	if (peer->all_acked == all)
+		return;
+	account(r, now_ns);
+	while (peer->all_acked < all)
+		job_progress_ended(&r->progress, posted->ring[peer->all_acked++ % posted->n].op);
+	go_on(r);
+}
+
+void
+nic_job_arrived(struct nic *nic, uint32_t item, uint32_t imm, uint64_t now_ns)
+{
+	const struct lane *lane = &nic->jobs->lanes[item];
+	struct rank *r = lane->rank;
+	struct rank_peer *peer;
+	uint32_t key;
+
+	if (r == NULL)
+		return;
+	peer = &r->peers[lane->peer];
+	peer->arrived[item - peer->qps.responders]++;
+	if (peer->all_arrived == least(peer->arrived, r->params.qps))
+		return;
+	peer->all_arrived++;
+	key = job_key_of(r->params.rank, lane->peer, imm);
+	if (key == JOB_NONE) {
+		r->info.unknown++;
+		return;
+	}
+	account(r, now_ns);
+	r->info.received++;
+	job_progress_arrived(&r->progress, key);
+	/* Before the start, messages of ranks that have started wait. */
+	if (r->info.begun > 0)
+		go_on(r);
+}
+
+/* What is due at r->next_ns: the start, or ends of computations. */
+static void
+run(struct rank *r)
+{
+	uint64_t due_ns = r->next_ns;
+
+	account(r, due_ns);
+	if (r->info.begun == 0) {
+		r->next_ns = NEVER_NS;
+		go_on(r);
+	}
+	for (uint32_t i = 0; i < r->progress.n_streams; i++) {
+		if (r->ends_ns[i] > due_ns)
+			continue;
+		r->ends_ns[i] = NEVER_NS;
+		job_progress_ended(&r->progress, r->progress.streams[i].running);
+	}
+	if (r->info.begun > 0)
+		go_on(r);
+	set_next(r);
+}
+
+void
+nic_job_run(struct nic *nic, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < nic->jobs->n; i++)
+		while (nic->jobs->ranks[i]->next_ns <= now_ns)
+			run(nic->jobs->ranks[i]);
+	nic_flush(nic);
+}
+
+uint64_t
+nic_job_next_ns(const struct nic *nic)
+{
+	return nic->jobs->next_ns;
+}
+
+static void
+rank_free(struct rank *r)
+{
+	if (r == NULL)
+		return;
+	job_progress_free(&r->progress);
+	free(r->peers);
+	free(r->counts);
+	free(r->ends_ns);
+	free(r->spans);
+	free(r);
+}
+
+static struct rank *
+rank_create(struct nic *nic, const struct nic_job_params *params)
+{
+	uint32_t n = params->rank->n_peers;
+	struct rank *r = calloc(1, sizeof(*r));
+
+	if (r == NULL)
+		return NULL;
+	r->nic = nic;
+	r->params = *params;
+	r->next_ns = params->start_ns;
+	r->since_ns = params->start_ns;
+	r->peers = calloc(n + 1, sizeof(*r->peers));
+	r->counts = calloc(2 * (size_t)n * params->qps + 1, sizeof(*r->counts));
+	r->spans = malloc(params->iterations * sizeof(*r->spans));
+	if (job_progress_init(&r->progress, params->rank, &actions, r) == 0)
+		r->ends_ns = malloc(r->progress.n_streams * sizeof(*r->ends_ns));
+	if (r->peers == NULL || r->counts == NULL || r->spans == NULL || r->ends_ns == NULL) {
+		rank_free(r);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		r->peers[i] = (struct rank_peer){
+			.qps = params->peers[i],
+			.acked = &r->counts[2 * (size_t)i * params->qps],
+			.arrived = &r->counts[(2 * (size_t)i + 1) * params->qps],
+		};
+	for (uint32_t i = 0; i < r->progress.n_streams; i++)
+		r->ends_ns[i] = NEVER_NS;
+	r->params.peers = NULL;
+	return r;
+}
+
+/* Room for one more rank. @return 0 or -ENOMEM. */
+static int
+grow(struct nic *nic)
+{
+	struct rank **moved;
+
+	if (nic->jobs == NULL) {
+		nic->jobs = calloc(1, sizeof(*nic->jobs));
+		if (nic->jobs == NULL)
+			return -ENOMEM;
+		nic->jobs->next_ns = NEVER_NS;
+	}
+	if (nic->jobs->lanes == NULL)
+		nic->jobs->lanes = pages_alloc(nic->params.max_qps * sizeof(*nic->jobs->lanes));
+	moved = realloc(nic->jobs->ranks, (nic->jobs->n + 1) * sizeof(struct rank *));
+	if (moved != NULL)
+		nic->jobs->ranks = moved;
+	return moved != NULL && nic->jobs->lanes != NULL ? 0 : -ENOMEM;
+}
+
+static void
+claim(struct nic *nic, struct rank *r, uint32_t peer, uint32_t first)
+{
+	for (uint32_t i = 0; first != JOB_NONE && i < r->params.qps; i++) {
+		assert(nic->jobs->lanes[first + i].rank == NULL);
+		nic->jobs->lanes[first + i] = (struct lane){r, peer};
+	}
+}
+
+int64_t
+nic_job_add(struct node *node, const struct nic_job_params *params)
+{
+	struct nic *nic = nic_of(node);
+	struct rank *r;
+
+	assert(params->iterations > 0 && params->qps > 0);
+	r = grow(nic) < 0 ? NULL : rank_create(nic, params);
+	if (r == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < params->rank->n_peers; i++) {
+		claim(nic, r, i, params->peers[i].requesters);
+		claim(nic, r, i, params->peers[i].responders);
+	}
+	nic->jobs->ranks[nic->jobs->n++] = r;
+	nic->jobs->next_ns = min_u64(nic->jobs->next_ns, r->next_ns);
+	node_wake(&nic->node, 0);
+	return nic->jobs->n - 1;
+}
+
+void
+nic_job_info(const struct node *node, uint32_t index, struct nic_job_info *out)
+{
+	const struct rank *r = nic_of_const(node)->jobs->ranks[index];
+
+	*out = r->info;
+	out->spans = r->spans;
+}
+
+void
+nic_job_stalled(const struct node *node, uint32_t index, char *why, unsigned int why_size)
+{
+	(void)job_stalled(&nic_of_const(node)->jobs->ranks[index]->progress, why, why_size);
+}
+
+void
+nic_job_free(struct nic *nic)
+{
+	if (nic->jobs == NULL)
+		return;
+	for (uint32_t i = 0; i < nic->jobs->n; i++)
+		rank_free(nic->jobs->ranks[i]);
+	free(nic->jobs->ranks);
+	pages_free(nic->jobs->lanes, nic->params.max_qps * sizeof(*nic->jobs->lanes));
+	free(nic->jobs);
+	nic->jobs = NULL;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Ranks of jobs (job/job_graph.h) on a NIC. A send is a message on each QP to its peer, of equal
+ * parts; it has ended when all are acknowledged. A receive has ended when all parts have arrived.
+ * A message carries its tag as immediate data. Messages of a QP arrive in order, so those of a rank
+ * do, too: with several QPs, the last part decides.
+ *
+ * A computation lasts its time on the clock of the node; it ends when the node is next called.
+ *
+ * Nothing is allocated after nic_job_add().
+ */
+#ifndef QUENCH_NIC_JOBS_JOB_RANKS_H
+#define QUENCH_NIC_JOBS_JOB_RANKS_H
+
+#include <stdint.h>
+
+#include "job/job_graph.h"
+#include "node/node.h"
+
+struct nic;
+
+/* QPs to or from a peer. */
+struct nic_job_qps {
+	uint32_t requesters; /* index of the first; JOB_NONE: no send goes there */
+	uint32_t responders;
+};
+
+struct nic_job_params {
+	const struct job_rank *rank;     /* outlives the node */
+	uint32_t number;                 /* of the rank */
+	const struct nic_job_qps *peers; /* by peer of the rank; copied */
+	uint32_t qps;                    /* to each peer */
+	uint32_t iterations;             /* 1 or more */
+	uint64_t start_ns;
+	/* Each computation lasts up to this share longer or shorter, uniformly drawn. */
+	uint32_t jitter_ppm; /* 0 to 1000000 */
+	uint64_t seed;
+};
+
+/**
+ * Add a rank, after its QPs: requesters with arrival = WORKLOAD_OF_JOB and verb = write_imm, whose
+ * posts have room for the sends of an iteration, and responders of the same. Before the first
+ * rx/tx.
+ * @return index of the rank on this node, or -ENOMEM.
+ */
+int64_t nic_job_add(struct node *node, const struct nic_job_params *params);
+
+enum nic_job_time { NIC_JOB_COMPUTES, NIC_JOB_SENDS, NIC_JOB_WAITS, NIC_JOB_TIMES };
+
+struct nic_job_span {
+	uint64_t begin_ns, end_ns; /* NEVER_NS: it has not ended */
+};
+
+struct nic_job_info {
+	uint32_t begun, ended;            /* iterations */
+	const struct nic_job_span *spans; /* by iteration that has begun */
+	/*
+	 * Of the iterations so far: while it computed; else while it sent; else while it waited for
+	 * messages.
+	 */
+	uint64_t time_ns[NIC_JOB_TIMES];
+	uint64_t sent, received; /* messages */
+	uint64_t unknown;        /* messages with a tag that nothing receives */
+};
+
+void nic_job_info(const struct node *node, uint32_t index, struct nic_job_info *out);
+/** The operation that the rank waits for, in words. It has begun an iteration, and not ended it. */
+void nic_job_stalled(const struct node *node, uint32_t index, char *why, unsigned int why_size);
+
+/* Inside lib/nic, where nic->jobs is not NULL. */
+
+/** Messages of a requester may have been acknowledged. */
+void nic_job_acked(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** A message has arrived at a responder. */
+void nic_job_arrived(struct nic *nic, uint32_t item, uint32_t imm, uint64_t now_ns);
+/** Starts and ends of computations up to now. */
+void nic_job_run(struct nic *nic, uint64_t now_ns);
+uint64_t nic_job_next_ns(const struct nic *nic);
+void nic_job_free(struct nic *nic);
+
+#endif

@@ -1,0 +1,201 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs of quench-lab: collectives beside their closed forms, GOAL files, what is refused and what stalls.
+
+    test_jobs.py QUENCH_LAB CONFIG_DIR CASE
+"""
+import csv
+import json
+import math
+
+from scenarios import expect, in_folder, results, run, section, write_scenario
+
+RATE_BPS, DELAY_NS, MTU = 400_000_000_000, 500, 4096
+POWERS = (2, 4, 8, 16, 32, 64)
+
+
+def scenario(folder, rest, hosts=4, name="job", **fabric):
+    keys = {"topology": "star", "hosts": hosts, "link_rate_bps": "400G", "link_delay_ns": DELAY_NS, "duration_ns": "20ms", **fabric}
+    return write_scenario(folder / f"{name}.ini", keys, "[nic]\ncc = none\n" + rest)
+
+
+def job(name="j", **keys):
+    return section("job", name, **{"mtu_bytes": MTU, **keys})
+
+
+def jobs(program, path, *options):
+    return results(program, path, *options)["jobs"]
+
+
+def wire_ns(payload, header):
+    """A frame with preamble and gap on a link: Ethernet, IPv4, UDP, BTH, ICRC and FCS are 82 bytes beside its payload and header."""
+    return (payload + 82 + header) * 8e9 / RATE_BPS
+
+
+def way_ns(size):
+    """From the first bit of a WRITE with immediate at its sender to the last one at its receiver, over two links and an idle switch,
+    which takes a frame whole before it passes it on. The first frame has 16 bytes of RETH more, the last one 4 of immediate data."""
+    frames = math.ceil(size / MTU)
+    first = wire_ns(min(size, MTU), 16 + 4 * (frames == 1))
+    return first + (frames * 82 + 20 + size) * 8e9 / RATE_BPS + 2 * DELAY_NS
+
+
+ACK_NS = 2 * (wire_ns(4, 0) + DELAY_NS)  # from a receiver to the sender, whose send ends with it
+
+
+def steps_of(collective, algorithm, n, size):
+    """The sizes of the messages that follow each other."""
+    if algorithm == "halving_doubling":
+        halves = [size / 2 ** k for k in range(1, n.bit_length())]
+        return {"all_reduce": halves + halves[::-1], "reduce_scatter": halves, "all_gather": halves[::-1]}[collective]
+    if collective in ("broadcast", "pipeline"):
+        return [size] * (n - 1)
+    return [size / n] * ((n - 1) * (2 if collective == "all_reduce" else 1))
+
+
+def closed_form(program, folder):
+    """On an idle star, without congestion control, a job takes the sum of its steps: within 1 %, for 2 to 64 ranks."""
+    for collective, algorithm in (("all_reduce", "ring"), ("all_reduce", "halving_doubling"), ("reduce_scatter", "ring"), ("reduce_scatter", "halving_doubling"),
+                                  ("all_gather", "ring"), ("all_gather", "halving_doubling"), ("all_to_all", "pairwise"), ("broadcast", "ring"), ("pipeline", "ring")):
+        for n in POWERS if collective == "all_reduce" else (2, 8, 64):
+            size = n * 65536
+            if collective in ("broadcast", "pipeline"):
+                size = 262144
+            # Ranks of a chain begin their next iteration at other times than the last one ends.
+            once = collective in ("broadcast", "pipeline")
+            path = scenario(folder, job(collective=collective, algorithm=algorithm, bytes=size, iterations=1 if once else 2), hosts=n)
+            got = jobs(program, path)[0]
+            want = sum(way_ns(s) for s in steps_of(collective, algorithm, n, size)) + ACK_NS
+            print(collective, algorithm, n, got["jct_mean_ns"], want)
+            expect(got["iterations_ended"] == got["iterations"] and len(got["ranks"]) == n, f"{collective} {algorithm} of {n}: {got['iterations_ended']} iterations")
+            expect(abs(got["jct_mean_ns"] / want - 1) < 0.01, f"{collective} {algorithm} of {n}: {got['jct_mean_ns']} ns, expected {want:.0f}")
+
+
+def bounds(program, folder):
+    """No collective is faster than its bound; those that fill their links come near it, and the bandwidths follow from the time."""
+    for collective, algorithm, n, most, keys in (("all_reduce", "ring", 8, 1.10, {}), ("all_reduce", "double_binary_tree", 16, 1.35, {"chunk_bytes": "64KB"}),
+                                                 ("all_reduce", "double_binary_tree", 7, 1.35, {"chunk_bytes": "64KB"}), ("all_to_all", "staggered", 16, 1.05, {}),
+                                                 ("all_to_all", "linear", 16, 1.05, {}), ("broadcast", "ring", 16, 1.15, {"chunk_bytes": "64KB"})):
+        path = scenario(folder, job(collective=collective, algorithm=algorithm, bytes=16_000_000, **keys), hosts=n)
+        got = jobs(program, path)[0]
+        ratio = got["jct_mean_ns"] / got["bound_ns"]
+        print(collective, algorithm, n, ratio)
+        expect(1 <= ratio <= most, f"{collective} {algorithm} of {n}: {ratio:.3f} of the bound")
+        factor = {"all_reduce": 2 * (n - 1) / n, "all_to_all": (n - 1) / n, "broadcast": 1}[collective]
+        expect(abs(got["algorithm_bandwidth_bps"] / (16e6 * 8e9 / got["jct_mean_ns"]) - 1) < 1e-6, f"{got}")
+        expect(abs(got["bus_bandwidth_bps"] / (factor * got["algorithm_bandwidth_bps"]) - 1) < 1e-6, f"{got}")
+
+
+def computes(program, folder):
+    """Computations take their time, one after another in a stream; jitter is drawn by the seed; ranks know where their time went."""
+    path = scenario(folder, job(bytes=400_000, compute_ns="50us", reduce_ps_per_byte=20, iterations=4))
+    plain, got = jobs(program, scenario(folder, job(bytes=400_000, iterations=4), name="plain"))[0], jobs(program, path)[0]
+    # 3 sums of 100,000 bytes at 20 ps.
+    expect(abs(got["jct_mean_ns"] - plain["jct_mean_ns"] - 50_000 - 3 * 2_000) < 500, f"{got['jct_mean_ns']} and {plain['jct_mean_ns']} ns")
+    for rank in got["ranks"]:
+        expect(rank["compute_ns"] == 4 * (50_000 + 3 * 2_000), f"{rank}")
+        expect(abs(rank["compute_ns"] + rank["send_ns"] + rank["wait_ns"] - 4 * got["jct_mean_ns"]) < 4000, f"{rank}")
+    path = scenario(folder, job(bytes=400_000, compute_ns="50us", compute_jitter="40%", iterations=20))
+    first, again, other = (jobs(program, path, "--seed", seed)[0] for seed in (1, 1, 2))
+    expect(first == again and first["jct_max_ns"] != other["jct_max_ns"], "the seed draws the jitter")
+    expect(first["jct_max_ns"] - first["jct_min_ns"] > 5000 and first["jct_max_ns"] < plain["jct_max_ns"] + 72_000, f"{first['jct_min_ns']} to {first['jct_max_ns']}")
+
+
+GOAL = """num_ranks 3
+rank 0 {
+a: calc 1000
+b: send 100000b to 1 tag 5
+b requires a
+c: send 50000b to 1 tag 6
+c irequires b
+d: recv 10b from 2
+}
+rank 1 {
+x: recv 50000b from 0 tag 6
+y: recv 100000b from 0 tag 5
+z: send 20b to 2
+z requires x
+z requires y
+}
+rank 2 {
+p: recv 20b from 1
+q: calc 3000 cpu 1
+r: send 10b to 0
+r requires p
+r requires q
+}
+"""
+
+
+def goal(program, folder):
+    """A GOAL file runs as it is, and its lines stand in what is refused."""
+    (folder / "g.goal").write_text(GOAL, encoding="utf-8")
+    path = scenario(folder, job(goal="g.goal", iterations=3, ranks="2-4"))
+    got = jobs(program, path)[0]
+    expect(got["iterations_ended"] == 3 and got["collective"] is None and got["bound_ns"] == 0, f"{got}")
+    expect([r["host"] for r in got["ranks"]] == [2, 3, 4] and [r["messages_sent"] for r in got["ranks"]] == [6, 3, 3], f"{got['ranks']}")
+    want = 1000 + way_ns(150_000) + way_ns(20) + way_ns(10) + ACK_NS
+    expect(abs(got["jct_mean_ns"] / want - 1) < 0.02, f"{got['jct_mean_ns']}, expected {want:.0f}")
+    out = folder / "out"
+    expect(run(program, "--quiet", "--out", out, path).returncode == 0, "runs with --out")
+    with open(out / "jobs.csv", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    expect([r["iteration"] for r in rows] == ["1", "2", "3"] and all(int(r["jct_ns"]) == int(r["end_ns"]) - int(r["begin_ns"]) for r in rows), f"{rows}")
+    expect(json.loads((out / "results.json").read_text(encoding="utf-8"))["jobs"] == [got], "results.json has the same")
+    for text, words in (("num_ranks 2\nrank 0 {\nsend 5b to 7\n}\n", "g.goal:3: expected a rank from 0 to 1, not \"7\" ([job j] goal)"),
+                        ("num_ranks 2\nrank 0 {\nsend 5b to 1\n}\nrank 1 {\n}\n", "g.goal:3: expected rank 0: send 5b to 1 tag 0: a recv of that source and tag at rank 1"),
+                        ("num_ranks 2\nrank 0 {\n}\nrank 1 {\n\nrecv 5b from 0\n}\n", "g.goal:6: expected rank 1: recv 5b from 0 tag 0 waits for its message"),
+                        ("num_ranks 5\n" + "".join(f"rank {i} {{\n}}\n" for i in range(5)), "ranks = 1-4: expected 5 hosts or more, one for each rank of the goal file")):
+        (folder / "g.goal").write_text(text, encoding="utf-8")
+        done = run(program, scenario(folder, job(goal="g.goal", ranks="1-4"), hosts=8))
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and words in done.stderr, f"{words}: {done.stderr}")
+
+
+def refused(program, folder):
+    """One line with section, key and what was expected."""
+    for keys, words in (({"collective": "all_gather", "algorithm": "pairwise"}, "[job j] collective = all_gather: expected an algorithm of this collective"),
+                        ({"algorithm": "halving_doubling", "ranks": "1-3"}, "a power of two of ranks"),
+                        ({"ranks": "2"}, "2 ranks or more"), ({"ranks": "9"}, "ranks = 9: expected hosts of the fabric"),
+                        ({"bytes": "3"}, "expected bytes of which each message has one or more"), ({"goal": "gone.goal"}, "goal = gone.goal: expected a file that can be read"),
+                        ({"bytes": "30000GB", "chunk_bytes": 1}, "a million operations of a rank at most"), ({"mtu_bytes": 1000}, "mtu_bytes = 1000"),
+                        ({"iterations": 0}, "iterations = 0"), ({"qps_per_pair": 65}, "qps_per_pair = 65")):
+        done = run(program, scenario(folder, job(**keys)))
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and words in done.stderr, f"{keys}: {done.returncode} {done.stderr}")
+    done = run(program, scenario(folder, job() + section("flow", "j", src=1, dst=2)))
+    expect(done.returncode == 2 and "a name that no flow and no other job has" in done.stderr, done.stderr)
+    done = run(program, "--fluid", write_scenario(folder / "fluid.ini", {"hosts": 4}, job()))
+    expect(done.returncode == 2 and "[job j]: expected no job" in done.stderr, done.stderr)
+
+
+def behind(program, folder):
+    """A job that does not end says what its last rank waits for, by losses or by the end of the run; one that is stopped goes on later."""
+    path = scenario(folder, job(bytes="64MB", iterations=5), duration_ns="1ms")
+    done = run(program, path)
+    expect("job j: iteration 1 has not ended: rank 0: send 16000000b to 1 tag 0 has not ended" in done.stdout, done.stdout[-600:])
+    lossy = section("link", "bad", ends="h2 s1", frame_loss_ppb=10_000_000) + section("event", "off", at_ns="100us", action="link_down", node="h3")
+    got = jobs(program, scenario(folder, lossy + job(bytes="1MB", iterations=50)))[0]
+    expect(got["iterations_ended"] < 50 and got["waits_for"] is not None, f"{got['iterations_ended']} {got['waits_for']}")
+    got = jobs(program, scenario(folder, section("link", "bad", ends="h2 s1", frame_loss_ppb=1_000_000) + job(bytes="1MB", iterations=20)))[0]
+    expect(got["iterations_ended"] == 20, f"with losses: {got['iterations_ended']}")
+    events = section("event", "stop", at_ns="100us", action="set", set="job j.stopped=on") + section("event", "go", at_ns="5ms", action="set", set="job j.stopped=off")
+    got = jobs(program, scenario(folder, job(bytes="1MB", iterations=20) + events))[0]
+    expect(got["iterations_ended"] == 20 and got["jct_max_ns"] > 4_800_000 > 100 * got["jct_min_ns"], f"{got['iterations_ended']} {got['jct_max_ns']}")
+
+
+def together(program, folder):
+    """Two jobs and a flow share a fabric: one digest for any number of threads, and reading back what is printed."""
+    rest = (job("a", bytes="2MB", ranks="1-8", iterations=2, qps_per_pair=3, channels=2, chunk_bytes="50KB") +
+            job("b", collective="all_to_all", bytes="1MB", iterations=3, start_ns="20us", compute_ns="3us", compute_jitter="50%") +
+            section("flow", "f", src="1-4", dst=16, message_bytes=100_000))
+    path = scenario(folder, rest, hosts=16, topology="leaf_spine", leaves=4, spines=2, duration_ns="2ms")
+    path.write_text(path.read_text(encoding="utf-8").replace("cc = none", "cc = dcqcn"), encoding="utf-8")
+    runs = [results(program, "--threads", threads, path) for threads in (1, 2, 4)]
+    expect(len({r["digest"] for r in runs}) == 1 and runs[0]["jobs"] == runs[1]["jobs"] == runs[2]["jobs"], f"{[r['digest'] for r in runs]}")
+    expect([j["iterations_ended"] for j in runs[0]["jobs"]] == [2, 3], f"{runs[0]['jobs']}")
+    printed = run(program, "--check-config", path).stdout
+    (folder / "printed.ini").write_text(printed, encoding="utf-8")
+    expect(run(program, "--check-config", folder / "printed.ini").stdout == printed and "[job b]" in printed, "reads back the same")
+
+
+if __name__ == "__main__":
+    in_folder(closed_form, bounds, computes, goal, refused, behind, together)

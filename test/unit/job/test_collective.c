@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives beside their definitions: bytes that each rank sends, the longest chain of messages
+ * (steps), and that they end; for every algorithm, many numbers of ranks, chunks and channels.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/cases.h"
+#include "base/numbers/array.h"
+#include "job/collective.h"
+#include "job/job_check.h"
+
+/* Longest chains of messages: a run in which each message takes a time of 1. */
+struct chains {
+	const struct job_graph *g;
+	struct job_progress *p;
+	uint32_t (*due)[2]; /* rank, operation; in order of time, as all take the same */
+	uint64_t head, n;
+};
+
+struct of {
+	struct chains *c;
+	uint32_t rank;
+};
+
+static void
+due(void *arg, uint32_t op)
+{
+	struct of *of = arg;
+
+	of->c->due[of->c->n][0] = of->rank;
+	of->c->due[of->c->n++][1] = op;
+}
+
+static void
+no_calc(void *arg, uint32_t op, uint64_t ns)
+{
+	(void)arg;
+	(void)op;
+	(void)ns;
+	fail_msg("a computation");
+}
+
+static const struct job_actions actions = {.send = due, .calc = no_calc};
+
+/* @return number of rounds until all have ended, if in each all messages that were begun arrive */
+static uint32_t
+rounds(const struct job_graph *g)
+{
+	struct chains c = {.g = g};
+	struct of *of = calloc(g->n_ranks, sizeof(*of));
+	uint32_t n = 0;
+	uint64_t all = 1;
+
+	for (uint32_t i = 0; i < g->n_ranks; i++)
+		all += g->ranks[i].n_ops;
+	c.p = calloc(g->n_ranks, sizeof(*c.p));
+	c.due = calloc(all, sizeof(*c.due));
+	for (uint32_t i = 0; i < g->n_ranks; i++) {
+		of[i] = (struct of){&c, i};
+		assert_int_equal(job_progress_init(&c.p[i], &g->ranks[i], &actions, &of[i]), 0);
+		job_progress_begin(&c.p[i]);
+	}
+	while (c.head < c.n) {
+		n++;
+		for (uint64_t end = c.n; c.head < end; c.head++) {
+			uint32_t rank = c.due[c.head][0], op = c.due[c.head][1];
+			const struct job_rank *r = &g->ranks[rank];
+			uint32_t to = r->peers[r->ops[op].peer].rank;
+			const struct job_rank *at = &g->ranks[to];
+
+			job_progress_arrived(&c.p[to],
+					     job_key_of(at, job_peer_of(at, rank), r->ops[op].tag));
+			job_progress_ended(&c.p[rank], op);
+		}
+	}
+	for (uint32_t i = 0; i < g->n_ranks; i++) {
+		assert_true(job_progress_done(&c.p[i]));
+		job_progress_free(&c.p[i]);
+	}
+	free(c.p);
+	free(c.due);
+	free(of);
+	return n;
+}
+
+static uint64_t
+sent_bytes(const struct job_graph *g, uint32_t rank)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < g->ranks[rank].n_ops; i++)
+		if (g->ranks[rank].ops[i].kind == JOB_SEND)
+			sum += g->ranks[rank].ops[i].amount;
+	return sum;
+}
+
+static uint32_t
+log2_of(uint32_t n)
+{
+	return (uint32_t)__builtin_ctz(n);
+}
+
+/* Steps by definition; 0: not compared. */
+static uint32_t
+steps(const struct collective *c)
+{
+	uint32_t n = c->n_ranks;
+	bool twice = c->kind == COLLECTIVE_ALL_REDUCE;
+
+	switch (c->algorithm) {
+	case COLLECTIVE_HALVING_DOUBLING:
+		return (twice ? 2 : 1) * log2_of(n);
+	case COLLECTIVE_DOUBLE_BINARY_TREE:
+		return 0;
+	case COLLECTIVE_LINEAR:
+	case COLLECTIVE_STAGGERED:
+		return 1;
+	default:
+		return (twice ? 2 : 1) * (n - 1);
+	}
+}
+
+/* Bytes that a rank sends by definition, on average over the ranks. */
+static double
+mean_bytes(const struct collective *c)
+{
+	double n = c->n_ranks, bytes = (double)c->bytes;
+
+	switch (c->kind) {
+	case COLLECTIVE_ALL_REDUCE:
+		return 2 * bytes * (n - 1) / n;
+	case COLLECTIVE_BROADCAST:
+	case COLLECTIVE_PIPELINE:
+		return bytes * (n - 1) / n;
+	default:
+		return bytes * (n - 1) / n;
+	}
+}
+
+static void
+check(const struct collective *c)
+{
+	struct job_fault fault = {0};
+	struct job_graph g;
+	double sum = 0;
+	uint32_t n = c->n_ranks;
+
+	if (c->algorithm == COLLECTIVE_HALVING_DOUBLING && (n & (n - 1)) != 0)
+		return;
+	if (collective_build(c, &g, &fault) < 0)
+		fail_msg("%s %s of %u: %s", collective_words[c->kind],
+			 collective_algorithm_words[c->algorithm], n, fault.why);
+	if (job_check(&g, &fault) < 0)
+		fail_msg("%s %s of %u: %s", collective_words[c->kind],
+			 collective_algorithm_words[c->algorithm], n, fault.why);
+	for (uint32_t i = 0; i < n; i++)
+		sum += (double)sent_bytes(&g, i);
+	/* Parts differ by a byte. */
+	assert_true(sum / n <= mean_bytes(c) * 1.001 + 1 && sum / n >= mean_bytes(c) * 0.999 - 1);
+	if (c->chunk_bytes == 0 && steps(c) > 0)
+		assert_int_equal(rounds(&g), steps(c));
+	job_graph_free(&g);
+}
+
+static const struct {
+	int kind, algorithm;
+} all[] = {
+	{COLLECTIVE_ALL_REDUCE, COLLECTIVE_RING},
+	{COLLECTIVE_ALL_REDUCE, COLLECTIVE_HALVING_DOUBLING},
+	{COLLECTIVE_ALL_REDUCE, COLLECTIVE_DOUBLE_BINARY_TREE},
+	{COLLECTIVE_REDUCE_SCATTER, COLLECTIVE_RING},
+	{COLLECTIVE_REDUCE_SCATTER, COLLECTIVE_HALVING_DOUBLING},
+	{COLLECTIVE_ALL_GATHER, COLLECTIVE_RING},
+	{COLLECTIVE_ALL_GATHER, COLLECTIVE_HALVING_DOUBLING},
+	{COLLECTIVE_BROADCAST, COLLECTIVE_RING},
+	{COLLECTIVE_ALL_TO_ALL, COLLECTIVE_PAIRWISE},
+	{COLLECTIVE_ALL_TO_ALL, COLLECTIVE_LINEAR},
+	{COLLECTIVE_ALL_TO_ALL, COLLECTIVE_STAGGERED},
+	{COLLECTIVE_PIPELINE, COLLECTIVE_RING},
+};
+
+TEST(bytes_and_steps_are_those_of_the_definitions)
+{
+	static const uint32_t ranks[] = {2, 3, 4, 5, 7, 8, 13, 16, 31, 32, 64};
+	static const uint64_t chunks[] = {0, 1000, 65536};
+
+	for (size_t a = 0; a < ARRAY_LEN(all); a++)
+		for (size_t r = 0; r < ARRAY_LEN(ranks); r++)
+			for (size_t k = 0; k < ARRAY_LEN(chunks); k++)
+				for (uint32_t channels = 1; channels <= 3; channels += 2)
+					check(&(struct collective){.kind = all[a].kind,
+								   .algorithm = all[a].algorithm,
+								   .n_ranks = ranks[r],
+								   .bytes = 100003,
+								   .chunk_bytes = chunks[k],
+								   .channels = channels});
+}
+
+/* In each tree a leaf is at most two logarithms from the root, and a rank sends at most twice its
+ * half to children and once to its parent. */
+TEST(no_rank_of_two_trees_sends_much_more_than_twice_the_array)
+{
+	for (uint32_t n = 2; n <= 64; n++) {
+		struct collective c = {.algorithm = COLLECTIVE_DOUBLE_BINARY_TREE,
+				       .n_ranks = n,
+				       .bytes = 1000000,
+				       .channels = 1};
+		struct job_fault fault;
+		struct job_graph g;
+		uint32_t depth = 1;
+
+		while (1u << depth < n)
+			depth++;
+		assert_int_equal(collective_build(&c, &g, &fault), 0);
+		assert_true(rounds(&g) <= 2 * (depth + 1));
+		for (uint32_t i = 0; i < n; i++)
+			assert_true(sent_bytes(&g, i) <= 2 * c.bytes + 2);
+		job_graph_free(&g);
+	}
+}
+
+TEST(computations_stand_before_sends)
+{
+	struct collective c = {.n_ranks = 4,
+			       .bytes = 4000,
+			       .channels = 1,
+			       .compute_ns = 500,
+			       .reduce_ps_per_byte = 100};
+	struct job_fault fault;
+	struct job_graph g;
+	uint64_t sum = 0;
+
+	assert_int_equal(collective_build(&c, &g, &fault), 0);
+	for (uint32_t i = 0; i < g.ranks[2].n_ops; i++)
+		if (g.ranks[2].ops[i].kind == JOB_CALC)
+			sum += g.ranks[2].ops[i].amount;
+	/* Once 500 ns, and three times 1000 bytes of 0.1 ns. */
+	assert_int_equal(sum, 500 + 3 * 100);
+	job_graph_free(&g);
+}
+
+TEST(what_has_no_sense_is_refused)
+{
+	static const struct {
+		struct collective c;
+		const char *why;
+	} rows[] = {
+		{{.n_ranks = 1, .bytes = 1000, .channels = 1}, "2 ranks or more"},
+		{{.n_ranks = 6,
+		  .bytes = 1000,
+		  .channels = 1,
+		  .algorithm = COLLECTIVE_HALVING_DOUBLING},
+		 "a power of two"},
+		{{.n_ranks = 4, .bytes = 1000, .channels = 1, .algorithm = COLLECTIVE_PAIRWISE},
+		 "an algorithm of this collective"},
+		{{.n_ranks = 4,
+		  .bytes = 1000,
+		  .channels = 1,
+		  .kind = COLLECTIVE_ALL_TO_ALL,
+		  .algorithm = COLLECTIVE_RING},
+		 "an algorithm of this collective"},
+		{{.n_ranks = 4, .bytes = 7, .channels = 1}, "one or more"},
+		{{.n_ranks = 4, .bytes = 100, .channels = 64}, "one or more"},
+		{{.n_ranks = 4, .bytes = (1ull << 45) + 1, .channels = 1}, "32 TiB at most"},
+		{{.n_ranks = 4, .bytes = 1ull << 45, .channels = 1, .chunk_bytes = 1000},
+		 "a million operations"},
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct job_fault fault = {0};
+		struct job_graph g;
+
+		assert_int_equal(collective_build(&rows[i].c, &g, &fault), -22);
+		if (strstr(fault.why, rows[i].why) == NULL)
+			fail_msg("row %zu: \"%s\"", i, fault.why);
+	}
+}
+
+TEST(bus_bandwidth_is_that_of_nccl_tests)
+{
+	assert_true(collective_bus_factor(COLLECTIVE_ALL_REDUCE, 4) == 1.5);
+	assert_true(collective_bus_factor(COLLECTIVE_ALL_TO_ALL, 4) == 0.75);
+	assert_true(collective_bus_factor(COLLECTIVE_ALL_GATHER, 2) == 0.5);
+	assert_true(collective_bus_factor(COLLECTIVE_BROADCAST, 9) == 1);
+}
+
+TEST_MAIN()
