@@ -167,7 +167,7 @@ NIC_NOT_IMPORTED = {
     "not a setting of the adapter": """rp.rp_profile rp.rp_hyper_by_timer np.np_cnp_delay_ns np.np_min_port_cnp_interval_ns np.np_cnp_ecn np.np_ecn_echo
         nic.mac nic.ip6 nic.shaper_burst_ns nic.first_qpn nic.max_qps nic.control_tx_queue nic.cm_* nic.neigh_* nic.qp_burst_bytes nic.spread_starts nic.icrc_check
         nic.flow_control nic.initial_rate* nic.data_* nic.ack_* nic.local_ack_timeout nic.retry_cnt nic.rnr_retry nic.min_rnr_timer
-        nic.max_rd_atomic nic.window_packets nic.rate_window_bytes nic.int_slots nic.measure_*""",
+        nic.max_rd_atomic nic.window_packets nic.rate_window_bytes nic.int_slots nic.measure_* nic.signature* nic.rx_frame_bytes""",
 }
 
 

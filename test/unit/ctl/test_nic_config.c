@@ -414,7 +414,7 @@ TEST(a_wrong_nic_is_refused_with_section_key_and_value)
 		{NIC "[flow a]\n" PEER "verb = send\nremote_addr_stride = 64\n",
 		 "x.ini: [flow a] remote_addr_stride = 64B: remote_addr_stride must be 0 with verb"},
 		{NIC "[flow a]\n" PEER "verb = send\nrkey = 7\n",
-		 "x.ini: [flow a] rkey = 7: rkey must be 0 with verb = send or ud_send"},
+		 "x.ini: [flow a] rkey = 7: rkey must be 0 with verb = send, send_imm or ud_send"},
 		{NIC "max_qps = 4\n[flow a]\n" PEER "qp_count = 3\n[flow b]\n" PEER
 		     "qp_count = 2\n",
 		 "x.ini: [flow b] qp_count = 2: qp_count of all flows up to this one must not "},

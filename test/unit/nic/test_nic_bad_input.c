@@ -322,7 +322,6 @@ TEST(wrong_parameters_are_refused_by_name)
 	BREAK(data_dscp, 64, "data_dscp");
 	BREAK(np.np_cnp_dscp, 64, "np_cnp_dscp");
 	BREAK(local_ack_timeout, 32, "local_ack_timeout");
-	BREAK(retry_cnt, 8, "retry_cnt");
 	BREAK(ack_every, 0, "ack_every");
 	BREAK(window_packets, 1u << 23, "window_packets");
 	BREAK(rate_window_bytes, 8192, "ack_every");

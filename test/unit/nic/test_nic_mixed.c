@@ -352,6 +352,9 @@ make_counts_old(struct node *node, uint32_t item)
 		       OLD_COUNT);
 	if (m->times != NULL) {
 		make_old_words(&m->answers[item], sizeof(m->answers[item]), OLD_COUNT);
+		/* These are times: the samples before were longer than any, and shorter. */
+		m->answers[item].rtt_min_ns = UINT64_MAX;
+		m->answers[item].rtt_max_ns = 0;
 		m->times[item].completions = m->times[item].sum_ns = OLD_COUNT;
 	}
 	if (!nic_serves_reads(nic, qp))
@@ -387,7 +390,7 @@ old_messages(const struct nic_qp_params *qp)
 {
 	return age.near_end_of_counts && qp->arrival == WORKLOAD_CLOSED &&
 			       qp->message_size == WORKLOAD_FIXED && qp->bytes == 0 &&
-			       qp->verb != NIC_WRITE_IMM
+			       qp->verb != NIC_WRITE_IMM && qp->verb != NIC_SEND_IMM
 		       ? OLD_MESSAGES
 		       : 0;
 }
@@ -407,11 +410,14 @@ info_of(unsigned int host, uint32_t i)
 	info.cnps_handled -= OLD_COUNT;
 	info.cnps_sent -= OLD_COUNT;
 	info.rate_cuts -= OLD_COUNT;
-	if (nic_of(pair.nic[host])->measure->times != NULL)
+	if (nic_of(pair.nic[host])->measure->times != NULL) {
 		make_old_words(&info.ce_packets,
 			       offsetof(struct nic_qp_info, completion_max_ns) -
 				       offsetof(struct nic_qp_info, ce_packets),
 			       -OLD_COUNT);
+		info.rtt_min_ns = info.rtt_samples > 0 ? info.rtt_min_ns + OLD_COUNT : 0;
+		info.rtt_max_ns += OLD_COUNT;
+	}
 	if (host != qps[i].from && qps[i].qp.verb == NIC_READ) {
 		info.tx_messages -= OLD_COUNT;
 		info.tx_payload_bytes -= OLD_COUNT;
