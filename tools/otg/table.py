@@ -55,8 +55,8 @@ CONFIG: dict[str, Rows] = {
         "lags": no("a port of quench-nic is one device"),
         "layer1": yes("at most one for each port"),
         "captures": yes("below"),
-        "devices": yes("any number for each port. Their addresses are answered for while QPs of their flows are there, those of the first interface of a "
-                       "port always. A port without a device has the IPv4 address 169.254.1.1"),
+        "devices": yes("any number for each port. quench-nic answers for their addresses while QPs of their flows exist, and always for those of the first "
+                       "interface of a port. A port without a device has the IPv4 address 169.254.1.1"),
         "flows": yes("`[frames NAME]` of the port of tx_name, at most 256 for each port"),
         "events": no("quench-otg records no events"),
         "options": yes("below"),
@@ -92,7 +92,7 @@ CONFIG: dict[str, Rows] = {
     },
     "Layer1.Ieee8021qbb": {
         "pfc_delay": yes("0, since quench-nic obeys before its next frame; other values are refused"),
-        **{f"pfc_class_{n}": yes(f"priority {n} is in `[qos_map] pfc_enable`, and class {n} waits in this queue, which it pauses; null: no PFC")
+        **{f"pfc_class_{n}": yes(f"priority {n} is in `[qos_map] pfc_enable`; class {n} uses this queue, which the priority pauses; null: no PFC")
            for n in range(8)},
     },
     "Layer1.Ieee8023x": {},
@@ -101,7 +101,7 @@ CONFIG: dict[str, Rows] = {
         "filters": yes("all must hold. At most 16 fields, since quench-nic compares them before it copies a frame. A frame without the header of a "
                        "filter does not pass"),
         "overwrite": yes("true: the latest frames, at least half of `capture_mb` of the port in --ports; false: the capture ends when it has this size"),
-        "packet_size": yes("at least 14: the Ethernet header"),
+        "packet_size": yes("at least 14, the length of the Ethernet header"),
         "format": yes("with times in nanoseconds. pcapng also has directions and counts of lost frames"),
         "name": yes(NAME),
     },
@@ -109,16 +109,16 @@ CONFIG: dict[str, Rows] = {
     "Capture.Custom": {
         "offset": yes("in bits, 0 without it, from the end of the header or field of the filter before; after ipv4, from the end of the header with its options"),
         "bit_length": yes("1 to 128; others are refused"),
-        **{name: yes("as of Capture.Field") for name in ("value", "mask", "negate")},
+        **{name: yes("as in Capture.Field") for name in ("value", "mask", "negate")},
     },
     "Capture.Field": {
         "value": yes("a number of at most the field's bits"),
-        "mask": yes("bits that are compared are 1; the schema's default compares nothing"),
+        "mask": yes("1 for each bit to compare; the schema's default compares nothing"),
         "negate": yes("true: one of these bits must differ"),
     },
     "Capture.Ethernet": {
         **{name: yes("below") for name in ("src", "dst")},
-        "ether_type": yes("the one after the addresses: 8100 with a tag"),
+        "ether_type": yes("the two bytes after the addresses: 8100 in a frame with a tag"),
         "pfc_queue": no("a frame does not say in which queue it waited"),
     },
     "Capture.Vlan": {
@@ -181,7 +181,7 @@ CONFIG: dict[str, Rows] = {
     },
     "Device.Ipv4GatewayMAC": {
         "choice": yes(CHOICE),
-        "auto": yes("the address is resolved by ARP. The value itself is of the schema's default only"),
+        "auto": yes("the address is resolved by ARP. The value must be the schema's default"),
         "value": yes("`peer_mac` of flows to peers outside the prefix, or to the gateway itself"),
     },
     "Device.Ipv6": {
@@ -193,7 +193,7 @@ CONFIG: dict[str, Rows] = {
     },
     "Device.Ipv6GatewayMAC": {
         "choice": yes(CHOICE),
-        "auto": yes("the address is resolved by neighbour discovery. The value itself is of the schema's default only"),
+        "auto": yes("the address is resolved by neighbour discovery. The value must be the schema's default"),
         "value": yes("`peer_mac` of flows to peers outside the prefix, or to the gateway itself"),
     },
     "Config.Options": {
@@ -287,8 +287,9 @@ ROCEV2: dict[str, Rows] = {
     },
     "Rocev2.Flow": {
         "tx_endpoint": yes("a QP of the port; the QP of one flow only. With a peer at 0.0.0.0 or :: and no rx_endpoint, it only receives, and the flow is ignored with a warning"),
-        "rx_endpoint": yes("a QP of a port of this configuration, which answers. Without it, or with a port: the QP of an interface with the address of tx_endpoint's "
-                           "peer, of the same place in the list of its peer, or the next one without a flow, or else one more with the number of tx_endpoint, if that is free. "
+        "rx_endpoint": yes("a QP of a port of this configuration, which answers. Without it, or with a port: a QP of an interface with the address of tx_endpoint's "
+                           "peer. It is the QP at the same place in the list of its peer, or the next one without a flow. If there is none, it is a new QP with "
+                           "the number of tx_endpoint, if that number is free. "
                            "Where both ends of a pair send, each flow has such a QP of its own"),
         "name": yes(NAME + ", but for that of tx_endpoint"),
         "rocev2_verb": yes("`verb`"),
@@ -406,7 +407,8 @@ CONTROL: dict[str, Rows] = {
         "rocev2": yes("below. The schema has no choice of this name; the object alone selects it"),
     },
     "State.Protocol.All": {
-        "state": yes("stop: the QPs of all peers are removed, and do not answer, and nobody asks for gateways and peers; start: they are there again, with their initial PSN"),
+        "state": yes("stop: the QPs of all peers are removed and do not answer, and quench-nic does not resolve gateways and peers; "
+                     "start: the QPs exist again, with their initial PSN"),
     },
     "State.Protocol.Rocev2": {
         "choice": yes(CHOICE),
@@ -414,7 +416,7 @@ CONTROL: dict[str, Rows] = {
     },
     "State.Protocol.Rocev2.Peers": {
         "peer_names": yes("peers; none: all"),
-        "state": yes("as of `all`, for the flows of the QPs of these peers, at both ends"),
+        "state": yes("as in `all`, for the flows of the QPs of these peers, at both ends"),
     },
     "State.Traffic": {
         "choice": yes(CHOICE),
@@ -547,7 +549,7 @@ REPLIES: dict[str, Rows] = {
         "frames_tx_rate": yes("since the previous request of these metrics, if that is at least 0.1 s ago"),
         "frames_rx_rate": yes("as frames_tx_rate"),
         "loss": yes("with metrics.loss: frames that should have arrived and have not, in percent of those; also those that are on their way. "
-                    "Duplicates make up for none"),
+                    "Duplicates do not compensate for lost frames"),
         "timestamps": yes("below"),
         "latency": yes("below"),
         "tagged_metrics": no(NO_TAGS),
@@ -557,7 +559,7 @@ REPLIES: dict[str, Rows] = {
     },
     "Metric.Timestamp": {
         "first_timestamp_ns": yes("arrival of the first frame since the start, by the clock of the receiver's machine since it booted, in ns"),
-        "last_timestamp_ns": yes("of the last one"),
+        "last_timestamp_ns": yes("arrival of the last frame since the start, by the same clock"),
     },
     "Metric.Latency": {
         **{f"{what}_ns": yes("from when the sender's quench-nic gave the frame to its device until the receiver's one took it. It has a meaning if both are "
@@ -584,7 +586,7 @@ REPLIES: dict[str, Rows] = {
         "data_frames_tx": yes("packets of the end that sends the data (with READ: of rx_endpoint), retransmissions included"),
         "data_frames_rx": yes("packets that the other end received, accepted or not: also after a gap, and duplicates"),
         "frame_delta": yes("their difference; packets in flight are part of it"),
-        "data_frames_retransmitted": yes("of them, those sent again"),
+        "data_frames_retransmitted": yes("retransmissions among data_frames_tx"),
         "frame_sequence_error": yes("packets of requests that came after a gap, which the QP of rx_endpoint dropped; with READ, responses at tx_endpoint"),
         "tx_bytes": yes("of data_frames_tx, with FCS"),
         "rx_bytes": yes("of data_frames_rx, with FCS"),
@@ -621,12 +623,14 @@ REPLIES: dict[str, Rows] = {
     "Neighborsv4.State": {
         "ethernet_name": yes(NAME),
         "ipv4_address": yes("the gateway, and peers of RoCEv2 in the prefix"),
-        "link_layer_address": yes("of the configuration, or as resolved: asked for from the start of protocols on, also without flows. Absent: no answer yet"),
+        "link_layer_address": yes("MAC address from the configuration, or as resolved. quench-nic asks for it from the start of protocols on, also without flows. "
+                                  "Absent: no answer yet"),
     },
     "Neighborsv6.State": {
         "ethernet_name": yes(NAME),
         "ipv6_address": yes("the gateway, and peers of RoCEv2 in the prefix"),
-        "link_layer_address": yes("of the configuration, or as resolved: asked for from the start of protocols on, also without flows. Absent: no answer yet"),
+        "link_layer_address": yes("MAC address from the configuration, or as resolved. quench-nic asks for it from the start of protocols on, also without flows. "
+                                  "Absent: no answer yet"),
     },
     "Version": {
         "api_spec_version": yes("version of the schema"),
@@ -681,17 +685,18 @@ def pattern_rows(name: str, more: tuple[str, ...]) -> dict[str, Rows]:
         **{key: no(why) for key, why in refused.items()},
     }
     if "auto" in more:
-        rows["auto"] = yes("as the headers and the length of the frame demand. The value itself is of the schema's default, or this one")
+        rows["auto"] = yes("quench-otg computes the value from the headers and the length of the frame. The value itself must be the schema's default, or the "
+                           "computed one")
     random: dict[str, Rows] = {}
     if "random" in more:
         rows["random"] = yes("below")
         random[f"Pattern.Flow.{name}.Random"] = {
-            "min": yes("the lowest value"), "max": yes("the highest value"), "count": yes("values, after which the first one follows; 0 is refused"),
-            "seed": yes("which values; 0: others with each set_config")}
+            "min": yes("the lowest value"), "max": yes("the highest value"), "count": yes("number of values, after which the first one follows; 0 is refused"),
+            "seed": yes("selects the values; 0: other values with each set_config")}
     return {**random, f"Pattern.Flow.{name}": rows, f"Pattern.Flow.{name}.Counter": {
         "start": yes("value of the first frame"),
         "step": yes("added, or taken away, from frame to frame, modulo the width of the field"),
-        "count": yes("values, after which the first one follows; 0 is refused"),
+        "count": yes("number of values, after which the first one follows; 0 is refused"),
     }}
 
 
@@ -808,18 +813,18 @@ RAW_FLOWS: dict[str, Rows] = {
         "random": yes("below"),
         "weight_pairs": yes("below"),
     },
-    "Flow.SizeIncrement": {name: yes("`sizes`: from start to at most end, then again") for name in ("start", "end", "step")},
-    "Flow.SizeRandom": {name: yes("`sizes`: the same by chance in each run") for name in ("min", "max")},
+    "Flow.SizeIncrement": {name: yes("`sizes`: from start up to at most end, and again from start") for name in ("start", "end", "step")},
+    "Flow.SizeRandom": {name: yes("`sizes`: random, but the same sequence in each run") for name in ("min", "max")},
     "Flow.SizeWeightPairs": {
         "choice": yes(CHOICE),
         "predefined": yes("sizes below 64 are sent with 64"),
         "custom": yes("at most 16 pairs"),
     },
-    "Flow.SizeWeightPairs.Custom": {"size": yes("64 to 9216"), "weight": yes("to a part of 10000 of all weights")},
+    "Flow.SizeWeightPairs.Custom": {"size": yes("64 to 9216"), "weight": yes("rounded to 1/10000 of the sum of all weights")},
     "Flow.Rate": {
         "choice": yes(CHOICE),
-        "pps": yes("frames a second, whatever their sizes"),
-        **{name: yes("of frame bytes; with several sizes, on average") for name in ("bps", "kbps", "mbps", "gbps")},
+        "pps": yes("frames a second, independent of their sizes"),
+        **{name: yes("rate of frame bytes; with several sizes, the average") for name in ("bps", "kbps", "mbps", "gbps")},
         "percentage": yes("of the link speed, with preamble and gap; 0: the flow sends nothing. Flows of a port that ask for more than its speed give a warning"),
     },
     "Flow.Duration": {
@@ -829,7 +834,7 @@ RAW_FLOWS: dict[str, Rows] = {
     "Flow.FixedPackets": {"packets": yes("`count`, after each start"), **GAPS},
     "Flow.FixedSeconds": {"seconds": yes("`duration_ns`, after each start and its delay; at most 86400, and 0 is refused"), **GAPS},
     "Flow.Burst": {
-        "bursts": yes("0: without end"),
+        "bursts": yes("0: bursts follow each other without end"),
         "packets": yes("`burst_packets`, at the rate of the flow"),
         "gap": GAP,
         "inter_burst_gap": yes("`burst_gap_ns`"),
@@ -839,7 +844,7 @@ RAW_FLOWS: dict[str, Rows] = {
     "Flow.Duration.InterBurstGap": TIMES,
     "Flow.Metrics": {
         "enable": yes("true: each frame ends with a signature of 16 bytes, by which it is counted where it arrives. A frame with room for 6 to 15 bytes has "
-                      "a short one, without latency; with less room, the flow is refused. Metrics of the sender are there in any case"),
+                      "a short one, without latency; with less room, the flow is refused. Metrics of the sender do not need a signature"),
         "loss": yes("true: `loss` is part of the metrics"),
         "rx_tx_ratio": yes("below"),
         "timestamps": yes("true: `timestamps` are part of the metrics"),
