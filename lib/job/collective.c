@@ -89,7 +89,7 @@ add_recv(struct builder *b, uint32_t rank, uint32_t from, uint64_t bytes, uint32
 		   &(struct job_step){.kind = JOB_RECV, .amount = bytes, .peer = from, .tag = tag});
 }
 
-/* A message arrives whose bytes are added to the rank's own. @return the end of that. */
+/* Add the bytes of a received message to the rank's own. @return the operation that ends it. */
 static uint32_t
 add_reduce(struct builder *b, uint32_t rank, uint32_t recv, uint64_t bytes)
 {
@@ -98,7 +98,7 @@ add_reduce(struct builder *b, uint32_t rank, uint32_t recv, uint64_t bytes)
 	return ps == 0 ? recv : add_calc(b, rank, (uint64_t)((ps + 999) / 1000), recv);
 }
 
-/* Part i of n of a part; they differ by a byte at most. */
+/* Part i if a part is divided into n, whose sizes differ by a byte at most. */
 static struct part
 part_of(struct part whole, uint32_t i, uint32_t n)
 {
@@ -108,7 +108,7 @@ part_of(struct part whole, uint32_t i, uint32_t n)
 	return (struct part){whole.from + begin, end - begin};
 }
 
-/* Messages that a part is sent in. */
+/* Number of messages that carry a part. */
 static uint32_t
 pieces_of(const struct builder *b, uint64_t bytes)
 {
@@ -132,6 +132,9 @@ modulo(int64_t a, uint32_t n)
 /*
  * Steps from `step` to `end` of a ring of 2 (n - 1) steps, of which the first n - 1 reduce: in step
  * s, rank r sends part r - s, which it has received in step s - 1, and receives part r - s - 1.
+ *
+ * had[i]: the operation with whose end the rank has message i of the part to send; JOB_NONE: it had
+ * it before the first step.
  */
 static void
 ring(struct builder *b, struct part whole, uint32_t tag, uint32_t step, uint32_t end)
@@ -202,7 +205,7 @@ exchange(struct builder *b, uint32_t rank, uint32_t with, uint64_t out, uint64_t
 
 		if (reduces)
 			had = add_reduce(b, rank, had, bytes);
-		/* One operation stands for the ends of all. */
+		/* Join: an operation that ends when all messages up to this one have arrived. */
 		if (i > 0) {
 			uint32_t both = add_calc(b, rank, 0, had);
 
@@ -214,7 +217,7 @@ exchange(struct builder *b, uint32_t rank, uint32_t with, uint64_t out, uint64_t
 	return last;
 }
 
-/* The part that a rank has after `halvings`, of those in which it keeps the half of its bit. */
+/* The part that a rank keeps after a number of halvings: bit n >> i of it selects the i-th half. */
 static struct part
 halved(struct part whole, uint32_t n, uint32_t rank, uint32_t halvings)
 {
@@ -247,8 +250,9 @@ halving_doubling(struct builder *b, struct part whole, uint32_t tag, bool halves
 }
 
 /*
- * Parent of place i of n in a binary tree whose leaves are the odd places: that with the next
- * higher bit in place of the lowest one, if there is one. Place 0 is the root.
+ * Parent of place i of n in a binary tree whose leaves are the odd places, and whose root is place
+ * 0: clear the lowest bit of i and set the next higher one, or only clear it if there is no such
+ * place.
  */
 static uint32_t
 parent_of(uint32_t i, uint32_t n)
@@ -260,7 +264,8 @@ parent_of(uint32_t i, uint32_t n)
 	return up < n ? up : i ^ bit;
 }
 
-/* The rank at a place: of the second tree those of the first shifted by one, or mirrored. */
+/* The rank at a place. The second tree is the first one, with all ranks shifted by one if n is odd,
+ * or mirrored if n is even. */
 static uint32_t
 rank_at(uint32_t place, uint32_t n, bool second)
 {
@@ -398,7 +403,7 @@ fits(int kind, int algorithm)
 	}
 }
 
-/* Messages of which the array of a channel is made at least: one for each part of it. */
+/* Least number of messages that the array of a channel is divided into: one for each part. */
 static uint64_t
 parts_of(const struct collective *c)
 {
@@ -447,7 +452,7 @@ check(const struct collective *c, struct job_fault *fault)
 		return refuse(
 			fault,
 			"bytes of which each message has one or more, after channels and ranks have divided them, and 32 TiB at most");
-	/* Before anything is built: a rank sends or receives a part in as many messages. */
+	/* Refuse this before anything is built: a part alone takes too many messages. */
 	if (c->chunk_bytes > 0 &&
 	    c->bytes / c->channels / parts_of(c) / c->chunk_bytes > JOB_MAX_OPS)
 		return too_many(fault);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collective operations as graphs. `bytes` is the size that nccl-tests print (doc/PERFORMANCE.md):
- * the largest array of a rank. Of all_reduce, broadcast and pipeline, all arrays have it; of
- * reduce_scatter what a rank has before, of all_gather what it has afterwards, of all_to_all what
- * it sends, a part to each rank.
+ * the largest array of a rank. That is each array of all_reduce, broadcast and pipeline, the input
+ * of reduce_scatter, the output of all_gather, and the array that a rank of all_to_all divides
+ * among all ranks.
  *
  * Steps of n ranks, with S = bytes:
  * - ring: all_reduce takes 2 (n - 1) steps of S/n, reduce_scatter and all_gather n - 1 each;
@@ -13,14 +13,15 @@
  *   Communication Operations in MPICH", 2005). reduce_scatter is the first half, all_gather the
  *   second.
  * - double_binary_tree: all_reduce over two trees, each with half of the array: up with sums, down
- *   with results. A rank that is inner in one tree is a leaf in the other, but for one (Sanders,
- *   Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009).
+ *   with results. At most one rank is inner in both (Sanders, Speck, Träff,
+ *   "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009).
  * - pairwise: all_to_all in n - 1 steps; in step k, rank r sends to r + k and receives from r - k.
  *   linear: all messages at once, to rank 0 first. staggered: all at once, to r + 1 first.
  * - pipeline: rank r receives from r - 1, computes and sends to r + 1.
  *
- * A message larger than chunk_bytes is several, of which each goes on as soon as it has arrived.
- * channels divide the array; each has the steps for itself.
+ * A message larger than chunk_bytes is sent as several. In rings, chains and trees, a rank passes
+ * each of them on as soon as it has arrived; in halving_doubling and pairwise, a step waits for all
+ * messages of the step before. channels divide the array; each takes all steps with its part.
  */
 #ifndef QUENCH_JOB_COLLECTIVE_H
 #define QUENCH_JOB_COLLECTIVE_H
@@ -36,7 +37,7 @@ enum collective_kind {
 	COLLECTIVE_PIPELINE,
 };
 
-/* AUTO: ring; of all_to_all: staggered. */
+/* AUTO is staggered for all_to_all, and ring for all others. */
 enum collective_algorithm {
 	COLLECTIVE_AUTO,
 	COLLECTIVE_RING,
@@ -68,8 +69,8 @@ struct collective {
 int collective_build(const struct collective *c, struct job_graph *out, struct job_fault *fault);
 
 /**
- * Factor of the bus bandwidth: S / t times this (nccl-tests, doc/PERFORMANCE.md). Independent of
- * the algorithm.
+ * Bus bandwidth = S / t times this factor (nccl-tests, doc/PERFORMANCE.md). Independent of the
+ * algorithm.
  */
 double collective_bus_factor(int kind, uint32_t n_ranks);
 

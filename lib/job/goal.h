@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * GOAL, the Group Operation Assembly Language of LogGOPSim (Hoefler, Schneider, Lumsdaine, HPDC
- * 2010), also of htsim and ATLAHS: a job as text.
+ * 2010), which htsim and ATLAHS read, too: a job as text.
  *
  *	num_ranks 2
  *	rank 0 {
@@ -13,9 +13,9 @@
  *	l2: recv 8192b from 0 tag 0
  *	}
  *
- * calc is in nanoseconds. `cpu N` of a calc is its stream; that of a send or recv, and `nic N`,
- * which name resources of LogGOPSim's model, have no effect. A comment begins with "//" or "#", and
- * ends with its line. The wildcards -1 of a source or a tag are refused.
+ * calc is in nanoseconds, and its `cpu N` is its stream. `cpu N` and `nic N` of a send or recv name
+ * resources of LogGOPSim's model, and have no effect. Comments begin with "//" or "#" and end with
+ * the line, or are as in C. The wildcards -1 of a source or a tag are refused.
  */
 #ifndef QUENCH_JOB_GOAL_H
 #define QUENCH_JOB_GOAL_H

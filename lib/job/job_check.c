@@ -113,7 +113,7 @@ compare_bytes(const struct check *c, uint32_t rank, const struct sums *sums,
 	return 0;
 }
 
-/* Do as many bytes of each source and tag leave as are received? Each message has its recv. */
+/* Are as many bytes sent as received, by source and tag? By now each message has its recv. */
 static int
 check_bytes(const struct check *c, struct job_fault *fault)
 {
@@ -141,7 +141,7 @@ check_bytes(const struct check *c, struct job_fault *fault)
 	return rc;
 }
 
-/* All has come to rest: has each rank ended, and was each message received? */
+/* Nothing more can happen: has each rank ended, and was each message received? */
 static int
 check_end(const struct check *c, struct job_fault *fault)
 {
@@ -220,8 +220,8 @@ job_check(const struct job_graph *graph, struct job_fault *fault)
 }
 
 /*
- * No operation has begun that has not ended: each that is left waits for another one that is left.
- * Whoever follows these waits long enough is in a circle.
+ * All operations that have begun have ended, so each of the others waits for another one of them.
+ * From any of them, n_ops steps from an operation to one that it waits for lead into a circle.
  */
 static uint32_t
 in_circle(const struct job_progress *p)

@@ -18,8 +18,8 @@
 int job_check(const struct job_graph *graph, struct job_fault *fault);
 
 /**
- * The operation that keeps a rank from going on, and what it waits for: one that has begun, else
- * the first that has not. The rank has not ended its iteration. @return its number.
+ * An operation that the rank's iteration waits for, and why it does not end: the first that has
+ * begun, or if there is none, one of a circle. The iteration has not ended. @return its number.
  */
 uint32_t job_stalled(const struct job_progress *p, char *why, unsigned int why_size);
 

@@ -203,7 +203,8 @@ build_edges(const struct draft_rank *d, struct job_rank *r)
 	}
 	for (uint32_t i = 0; i < 2 * r->n_ops; i++)
 		r->first[i + 1] += r->first[i];
-	/* From the last edge on, each goes to the end of its part; `first` then has the begins. */
+	/* first[slot + 1] is the end of a slot's part. Fill the parts from the back: it becomes the
+	 * begin. */
 	for (uint32_t i = d->n_edges; i-- > 0;)
 		r->wakes[--r->first[slot(&d->edges[i]) + 1]] = d->edges[i].op;
 	for (uint32_t i = 0; i < 2 * r->n_ops; i++)

@@ -59,7 +59,7 @@ struct job_rank {
 	 */
 	uint32_t *first, *wakes;
 	uint32_t *waits;        /* by operation: number of starts and ends that it waits for */
-	uint32_t *lines;        /* by operation: line of the file; 0: of none */
+	uint32_t *lines;        /* by operation: its line in the file; 0: there is no file */
 	struct job_peer *peers; /* by rank */
 	struct job_key *keys;   /* by peer and tag */
 	uint32_t n_ops, n_peers, n_keys;
@@ -72,7 +72,7 @@ struct job_graph {
 
 /* Why a graph was refused. */
 struct job_fault {
-	uint32_t line; /* of the file; 0: of none */
+	uint32_t line; /* of the file; 0: unknown */
 	char why[256];
 };
 

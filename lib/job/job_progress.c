@@ -69,7 +69,7 @@ job_progress_free(struct job_progress *p)
 	*p = (struct job_progress){0};
 }
 
-/* One of the starts or ends that these operations wait for has come. */
+/* Each of these operations waits for one start or end less. */
 static void
 wake(struct job_progress *p, uint32_t from, uint32_t until)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How far a rank has come with its operations. Whoever drives it says what has happened (a message
- * was sent or has arrived, a computation has ended), and is told what begins.
+ * Progress of a rank through its operations. The caller reports what has happened (a message was
+ * sent or has arrived, a computation has ended); struct job_actions tells it what begins.
  *
  * Invariants: an operation begins once an iteration, after all that it waits for; nothing is
  * allocated after job_progress_init(); what begins depends on the order of the calls alone.
@@ -74,7 +74,7 @@ void job_progress_ended(struct job_progress *p, uint32_t op);
 /** A message has arrived, before or during the iteration that receives it. */
 void job_progress_arrived(struct job_progress *p, uint32_t key);
 
-/** Has the iteration ended? A rank without operations has always. */
+/** Has the iteration ended? That of a rank without operations always has. */
 static inline bool
 job_progress_done(const struct job_progress *p)
 {

@@ -52,7 +52,7 @@ sw_walk_pauses(struct walk *w, const struct sw_view *v, uint16_t port)
 	const struct pfc_tx *tx = w->names_only ? NULL : sw_pfc_tx(v->sw, port);
 	const bool link = !w->names_only && v->params->ports[port].flow_control == SW_FLOW_PAUSE;
 
-	/* A port has the names of its kind of pauses only. */
+	/* A port has only the names of PFC, or only those of link pauses. */
 	w->optional = true;
 	if (!link)
 		pfc_walk(w, rx, tx, v->now_ns);
@@ -91,7 +91,7 @@ sw_walk_queue_counters(struct walk *w, const struct sw_view *v, uint16_t port, u
 		      w->names_only ? NULL : &sw_port_stats(v->sw, port)->queue[queue]);
 }
 
-/* Counters of the marking scheme of a queue, which has only those of its own. */
+/* Counters of the marking scheme of a queue; it has none of other schemes. */
 static void
 walk_scheme(struct walk *w, const struct sw_view *v, uint16_t port, uint8_t queue)
 {
@@ -131,7 +131,7 @@ sw_walk_pg(struct walk *w, const struct sw_view *v, uint16_t port, uint8_t pg)
 	     now.shared_bytes);
 	WALK(number, w, GAUGE, "headroom_bytes", "bytes of the headroom in use by the group",
 	     now.headroom_bytes);
-	/* The limit of a group without one is the pool's size. */
+	/* Of a group without a limit, show the size of the pool. */
 	WALK(number, w, GAUGE, "shared_limit_bytes",
 	     "current limit of shared_bytes; a lossless group that reaches the limit sends XOFF",
 	     min_u64(mmu_pg_limit_bytes(mmu, port, pg),

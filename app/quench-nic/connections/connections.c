@@ -24,8 +24,8 @@
 /* Events handled together, in one change of the configuration. */
 #define BATCH 64u
 /*
- * Limit of connections that are being opened. A peer needs time for each connection, and gives up
- * the ones that it answered long ago.
+ * Limit of connections that are being opened. A peer needs time for each of them, and gives up a
+ * handshake that takes too long.
  */
 #define MOST_OPENING 64u
 /* Time without a packet from the peer after which a finished connection is ended. */
@@ -322,7 +322,7 @@ try_later(struct connecting *k)
 	k->failures += k->failures < MOST_DOUBLINGS;
 }
 
-/* Forget a connection whose flow is removed. */
+/* Forget a connection, whose flow does not exist or was removed. */
 static void
 forget(struct connections *c, struct connection *one, bool completed)
 {

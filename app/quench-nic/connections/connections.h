@@ -39,7 +39,7 @@ struct connection {
 	/* If the peer has ended it: the end of the wait for its last ACKs; else 0. */
 	uint64_t ended_ns;
 	uint64_t rx_packets; /* at the last check */
-	uint64_t quiet_ns;   /* time of the last check that found new packets */
+	uint64_t quiet_ns;   /* time of the last check that found it active: quiet since then */
 	struct cm_view view;
 };
 

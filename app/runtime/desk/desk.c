@@ -20,7 +20,7 @@
 #include "tm/classes/qos_map.h"
 
 #define VERSION "2.0"
-/* Most arrays and objects within one another. */
+/* Deepest nesting of arrays and objects in a request. */
 #define DEPTH 32
 /* Memory that malloc() keeps for the next reply. */
 #define KEPT_BYTES (16 << 20)
@@ -551,7 +551,7 @@ result_of(struct desk_call *call)
 	return result;
 }
 
-/* Is request one, with an id that a reply can carry? Sets *params. */
+/* Why is this no request with an id that a reply can carry? NULL: it is one. Sets *params. */
 static const char *
 fault_of(const json_t *request, const json_t **params)
 {
@@ -760,8 +760,8 @@ void
 desk_close(struct desk *desk)
 {
 	/*
-	 * First of all, because a reply that waits for this thread must not do so while this thread
-	 * waits for replies.
+	 * Close the mailbox first. Otherwise a reply that waits for this thread, and this thread,
+	 * which waits for replies below, would wait for each other.
 	 */
 	mailbox_close(&desk->mailbox);
 	if (desk->active != NULL)
@@ -771,7 +771,7 @@ desk_close(struct desk *desk)
 	mailbox_destroy(&desk->mailbox);
 }
 
-/* A row of the members that columns names. @return NULL: refused. */
+/* The members of a row that columns names; takes row. @return NULL: refused. */
 static json_t *
 chosen_columns(struct desk_call *call, json_t *row, const json_t *columns)
 {

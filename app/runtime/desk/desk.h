@@ -166,7 +166,7 @@ json_t *desk_list_add(struct desk_call *call, const struct desk_list *list, json
 
 /** The same, to an object with the total number of rows, which is end. */
 json_t *desk_list_reply(struct desk_call *call, const struct desk_list *list);
-/** The names of the one and of the other. */
+/** The names of the rows of desk_list_add(); of the result of desk_list_reply(). */
 void desk_rows_result(struct walk *w, desk_row *row);
 void desk_list_result(struct walk *w, desk_row *row);
 

@@ -30,7 +30,7 @@ struct client {
 	size_t n_in;
 	char *out; /* output that waits */
 	size_t n_out, sent;
-	uint64_t took_ns; /* last time at which it took a byte, or no output waited */
+	uint64_t took_ns; /* when it last took a byte, or output began to wait */
 };
 
 struct desk_socket {
@@ -98,7 +98,7 @@ end_client(struct client *c)
 	*c = (struct client){.fd = -1};
 }
 
-/* Append a line to the client's output; takes line. @return false: out of memory. */
+/* Append a copy of n bytes to the client's output. @return false: out of memory. */
 static bool
 give(struct client *c, const char *lines, size_t n)
 {

@@ -16,7 +16,7 @@ enum walk_kind {
 	WALK_COUNTER, /* never decreases; has a sum over objects */
 	WALK_GAUGE,
 	WALK_PEAK,  /* a gauge: the highest value since the last clear */
-	WALK_KEY,   /* tells objects apart, or belongs to an answer alone */
+	WALK_KEY,   /* tells objects apart, or is only in replies: no metric */
 	WALK_PARAM, /* repeats a key of the configuration */
 };
 
@@ -28,8 +28,8 @@ enum walk_type {
 	WALK_REAL,
 	WALK_FLAG,
 	WALK_TEXT,
-	WALK_OBJECT, /* any object; with names_only alone */
-	WALK_TEXTS,  /* a list of texts; with names_only alone */
+	WALK_OBJECT, /* an object of any keys; only with names_only */
+	WALK_TEXTS,  /* a list of texts; only with names_only */
 };
 
 struct walk_row {
@@ -49,21 +49,21 @@ struct walk_row {
 /* A visitor is a struct that begins with this one. */
 struct walk {
 	void (*row)(struct walk *w, const struct walk_row *row);
-	/* An object within the object, or one of a list. NULL: groups tell them apart. */
+	/* An object begins in the current one, or in its list. NULL: groups tell them apart. */
 	void (*enter)(struct walk *w, const char *member, bool in_list);
 	void (*leave)(struct walk *w);
 	void (*list)(struct walk *w, const char *member);
 	bool names_only, optional;
-	const char *object; /* the word of metrics for what is being walked over */
-	char group[96];     /* begins the name of a row if names alone are not unique: "queue3/" */
-	unsigned int n, cut[WALK_DEPTH]; /* lengths of group outside of the present object */
+	const char *object; /* what the rows are of, in the names of metrics: "queue" */
+	char group[96];     /* prefix of names that are not unique without it: "queue3/" */
+	unsigned int n, cut[WALK_DEPTH]; /* by object entered: length of group before it */
 };
 
-/** Enter a member that is an object; group is what its rows begin with. */
+/** Enter a member that is an object; group is the prefix of its rows' names. */
 void walk_enter(struct walk *w, const char *member, const char *group);
-/** There is a list, which may have no object. */
+/** Announce a list, which may be empty. */
 void walk_list(struct walk *w, const char *list);
-/** Enter the next object of a list; with a group, or without. */
+/** Enter the next object of a list, without a group or with one. */
 void walk_item(struct walk *w, const char *list);
 void walk_enter_item(struct walk *w, const char *list, const char *group, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -86,11 +86,11 @@ void walk_limit(struct walk *w, enum walk_kind kind, const char *name, const cha
 void walk_maybe(struct walk *w, enum walk_kind kind, const char *name, const char *help,
 		uint64_t value, bool is_null);
 
-/** A member that is an object of any keys, or a list of texts; with names_only alone. */
+/** A member that is an object of any keys, or a list of texts. Only with names_only. */
 void walk_object(struct walk *w, const char *name, const char *help);
 void walk_texts(struct walk *w, const char *name, const char *help);
 
-/* The same for an expression, which is not evaluated if names alone are wanted. */
+/* walk_TYPE() of an expression, which is not evaluated with names_only. */
 #define WALK(type, w, kind, name, help, value)                                                     \
 	walk_##type(w, WALK_##kind, name, help, (w)->names_only ? 0 : (value))
 
@@ -98,7 +98,7 @@ void walk_texts(struct walk *w, const char *name, const char *help);
 void walk_counters(struct walk *w, enum walk_kind kind, const struct counter_field *fields,
 		   unsigned int n, const void *stats);
 
-/** The parameters of a table: numbers and switches, which are of that kind, and texts. */
+/** The parameters of a table. Texts are of kind WALK_PARAM, all others of the kind given. */
 void walk_fields(struct walk *w, enum walk_kind kind, const struct field *fields, unsigned int n,
 		 const void *params);
 

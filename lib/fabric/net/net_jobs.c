@@ -37,7 +37,7 @@ net_jobs_begin(struct net *net)
 	return 0;
 }
 
-/* The job of a flow, and its section. */
+/* Number of a flow's job, and of the job's section. */
 static uint32_t
 job_of(const struct net *net, uint32_t flow)
 {
@@ -99,7 +99,7 @@ net_job_posts(const struct net *net, uint32_t flow)
 	return &job->posts[flow - job->first_flow].posts;
 }
 
-/* The pairs of a job: that in which a rank sends to its peer i is pair[first[rank] + i]. */
+/* The pairs of a job: in pair[first[rank] + i], a rank sends to its peer i. */
 struct pairs {
 	uint32_t *first, *pair;
 };

@@ -7,7 +7,7 @@
 #include "base/numbers/fixed.h"
 
 /* Bytes of a frame of a message, beside its payload: Ethernet, IP, UDP, BTH, ICRC and FCS, preamble
- * and gap. The RETH and the immediate data of its ends are left out. */
+ * and gap. Left out: RETH and immediate data, which only its first and last frame have. */
 #define IPV4_BYTES 82u
 #define IPV6_BYTES 102u
 
@@ -19,7 +19,7 @@ by_value(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Nearest rank: the value that a share of the others does not exceed. */
+/* By the nearest-rank method: the least value that `percent` of all values do not exceed. */
 static uint64_t
 percentile(const uint64_t *sorted, uint32_t n, uint32_t percent)
 {
@@ -55,7 +55,7 @@ bound_ns(const struct net *net, const struct job_section *job)
 	return job->compute_ns + (uint64_t)(8e9 * bytes * wire / (double)rate_bps(net, job));
 }
 
-/* What the ranks have done in one iteration that all have ended. */
+/* An iteration that all ranks have ended. */
 static struct job_iteration
 iteration(const struct net *net, uint32_t job, uint32_t n_ranks, uint32_t number)
 {

@@ -25,7 +25,7 @@ struct job_result {
 	/* bytes / mean_ns, and that times the factor of the bus bandwidth. 0: of a GOAL file */
 	uint64_t alg_bps, bus_bps;
 	uint64_t unknown;      /* messages with a tag that nothing receives */
-	uint32_t stalled_rank; /* of an iteration that has not ended; JOB_NONE: none has begun */
+	uint32_t stalled_rank; /* has begun an iteration and not ended it; JOB_NONE: none */
 	char stalled[96];      /* what it waits for */
 };
 

@@ -146,7 +146,7 @@ sizes_of(const struct job_graph *g)
 	return sizes;
 }
 
-/* A pair for each rank that sends to another one, in the order of ranks. */
+/* A pair for each rank and each peer that it sends to, in the order of ranks. */
 static int
 add_pairs(const struct job_section *job, struct flow_params *flow)
 {

@@ -21,12 +21,12 @@ struct stream {
 	uint64_t left;       /* frames of this start */
 	uint64_t sent;       /* of this start */
 	uint64_t end_ns;     /* of this start */
-	uint64_t wait_ns;    /* no frame before: of the delay, or the gap after a burst */
+	uint64_t wait_ns;    /* end of the delay, or of the gap after a burst: no frame before */
 	uint32_t burst_left; /* frames of this burst */
 	bool gap;            /* wait_ns is the end of a gap */
-	bool is_short;       /* signatures */
+	bool is_short;       /* frames have room for short signatures only */
 	uint64_t paused_ns;  /* since when it is paused */
-	uint32_t order;      /* the last one that was followed */
+	uint32_t order;      /* number of the last order that was followed */
 	/* shared with other threads */
 	bool paused;
 	uint32_t orders; /* odd: start, even: stop */
@@ -194,7 +194,7 @@ follow_order(const struct nic *nic, struct stream *s, uint64_t now_ns)
 	s->end_ns = s->p.duration_ns > 0 ? s->wait_ns + s->p.duration_ns : NEVER_NS;
 	s->burst_left = s->p.burst_packets;
 	s->gap = false;
-	/* No credit of the time before, and streams of one rate do not send together. */
+	/* No credit is left of earlier times. Different debts spread streams of one rate. */
 	s->bucket.account.updated_ns = s->wait_ns;
 	s->bucket.account.credit_nanobits = -first_debt_nanobits(nic, s);
 }
@@ -214,7 +214,7 @@ build(struct nic *nic, struct stream *s, uint64_t now_ns)
 		.id = s->p.signature,
 		.is_short = s->is_short,
 		.cut_through = s->p.cut_through,
-		/* Another one for each start, and mostly for each process. */
+		/* Starts in a row differ, and mostly those of different processes. */
 		.start = (uint8_t)((s->order / 2 + (nic->epoch_ns >> 20)) % SIGNATURE_STARTS),
 		.number = (uint32_t)s->sent,
 		.time_ns = now_ns + nic->epoch_ns,

@@ -36,7 +36,7 @@ struct rte_mempool;
 
 struct nic_frames_params {
 	struct nic_frames_template template;
-	int8_t queue;           /* whose pause it obeys; -1: none's */
+	int8_t queue;           /* the queue whose pause it obeys; -1: it obeys none */
 	bool cut_through;       /* latency of signed frames counts from the first bit */
 	uint16_t signature;     /* id; 0: frames are not signed */
 	uint64_t rate_bps;      /* wire bytes; 0: rate_pps */
@@ -57,7 +57,7 @@ int nic_frames_add(struct node *node, const struct nic_frames_params *streams, u
 		   uint64_t burst_bytes, struct rte_mempool *pool);
 void nic_frames_free(struct nic *nic);
 
-/* What a reload makes of a stream. */
+/* Change of a stream by a reload. */
 struct nic_frames_update {
 	bool started;
 	bool paused;                            /* sends nothing, and goes on afterwards */

@@ -19,7 +19,7 @@ nic_template_copy(struct nic_frames_template *to, const struct nic_frames_templa
 	memcpy(to->values, from->values, from->n_values * sizeof(from->values[0]));
 }
 
-/* A number by chance, of a number (splitmix64's last step; Steele and others 2014). */
+/* A hash of a number (splitmix64's last step; Steele and others 2014). */
 static uint64_t
 mixed(uint64_t number)
 {
@@ -121,7 +121,7 @@ sum_from(const struct nic_frames_template *t, const uint8_t *data, uint16_t at, 
 	return sum + ((bytes - signature_bytes - at) % 2 == 0 ? end : __builtin_bswap16(end));
 }
 
-/* Of addresses, protocol and length (RFC 9293 3.1, RFC 8200 8.1). */
+/* Sum of the pseudo header: addresses, protocol and length (RFC 9293 3.1, RFC 8200 8.1). */
 static uint64_t
 pseudo_sum(const uint8_t *ip, uint8_t proto, uint32_t l4_bytes)
 {

@@ -35,7 +35,7 @@ struct nic_frames_pattern {
 	uint16_t bit;   /* of the header, where the field begins */
 	uint8_t width;  /* in bits, 1 to 64 */
 	uint8_t values; /* enum nic_frames_values */
-	uint32_t n;     /* values, after which the first one follows */
+	uint32_t n;     /* number of values, which then begin again */
 	uint64_t first; /* the first or lowest value, or its place in the template's values */
 	uint64_t step;  /* from value to value, or from the lowest value to the highest */
 	uint32_t seed;
@@ -47,7 +47,7 @@ struct nic_frames_checksum {
 	uint16_t at;    /* offset of the header that has the checksum */
 	uint16_t ip_at; /* of the IP header before it; not of IPv4 and ICMP */
 	uint8_t sum;    /* enum nic_frames_sum */
-	bool bad;       /* another number */
+	bool bad;       /* write a wrong checksum */
 };
 
 enum nic_frames_sizes { NIC_SIZES_FIXED, NIC_SIZES_COUNTER, NIC_SIZES_RANDOM, NIC_SIZES_WEIGHTS };
@@ -57,7 +57,7 @@ struct nic_frames_lengths {
 	uint8_t n;
 	uint16_t step;
 	uint16_t bytes[NIC_FRAMES_LENGTHS];   /* with FCS; of counter and random: least and most */
-	uint32_t weights[NIC_FRAMES_LENGTHS]; /* sum of those up to here */
+	uint32_t weights[NIC_FRAMES_LENGTHS]; /* sum of the weights up to this length */
 };
 
 struct nic_frames_template {

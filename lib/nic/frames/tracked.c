@@ -31,7 +31,7 @@ struct nic_tracked {
 	struct slot slots[];
 };
 
-/* As counter_add(), of what is not counted. */
+/* As counter_add(), for a value that is set. */
 static void
 put(uint64_t *word, uint64_t value)
 {
@@ -112,8 +112,9 @@ move_window(struct slot *s, uint32_t number, uint64_t sent_ns)
 }
 
 /*
- * A start after the window's: another number of it, or, since the sender may have been a new
- * program with the same one by chance, an earlier frame that left later.
+ * Is the frame of a later start than the window? It has another start number and left later. A new
+ * program may by chance have the same start number: then it has an earlier frame number, and left
+ * later.
  */
 static bool
 is_new_start(const struct slot *s, const struct signature *sig, uint64_t sent_ns)
@@ -176,7 +177,7 @@ static void
 count(const struct nic *nic, struct slot *s, const struct signature *sig, uint32_t bytes,
       uint64_t at_ns)
 {
-	/* A departure after the arrival: the clocks of two cores differ by a few ns. */
+	/* Half of the range and more: it left after it arrived, since clocks of cores differ. */
 	uint64_t age_ns = (at_ns - sig->time_ns) % SIGNATURE_TIME_NS;
 	uint64_t sent_ns;
 
@@ -200,8 +201,8 @@ count(const struct nic *nic, struct slot *s, const struct signature *sig, uint32
 }
 
 /*
- * Bytes of a shortest frame without its padding: a device that removes a tag pads behind the
- * signature.
+ * Length of a frame of minimum size without its padding. A device that removes a tag pads a frame
+ * after its signature.
  */
 static uint32_t
 unpadded(const uint8_t *frame, uint32_t len)

@@ -9,8 +9,8 @@
  * stream; counters do not.
  *
  * Numbers are followed in a window. A frame above it moves it, and the numbers between are lost
- * until they come; within it, a number comes late (reordered) or again (duplicate); below it, or of
- * an earlier start, nobody can tell (old). All of them are received.
+ * until they come. Within the window, a number comes late (reordered) or again (duplicate). Below
+ * it, or of an earlier start, a frame may be either (old). All of them count as received.
  *
  * A signed frame is handled like any other one afterwards: the table only counts.
  *

@@ -16,9 +16,8 @@
 
 struct rank_peer {
 	struct nic_job_qps qps;
-	/* by QP: messages acknowledged, and messages arrived; the least of each */
-	uint64_t *acked, *arrived;
-	uint64_t all_acked, all_arrived;
+	uint64_t *acked, *arrived;       /* by QP: messages acknowledged, messages arrived */
+	uint64_t all_acked, all_arrived; /* on all QPs */
 };
 
 struct rank {
@@ -68,14 +67,14 @@ set_next(struct rank *r)
 	node_wake(&r->nic->node, 0);
 }
 
-/* Part i of the QPs' parts of a message. */
+/* Bytes of a message that QP i of n carries. */
 static uint32_t
 part_bytes(uint64_t bytes, uint32_t i, uint32_t n)
 {
 	return (uint32_t)(bytes * (i + 1) / n - bytes * i / n);
 }
 
-/* If nothing is in flight, the QP did not know the size of its next message, which is known now. */
+/* If nothing is in flight, acked_end is the end of this message, whose size is known now. */
 static void
 expect_acks(struct nic *nic, uint32_t item, uint64_t message)
 {

@@ -2,10 +2,11 @@
 /*
  * Ranks of jobs (job/job_graph.h) on a NIC. A send is a message on each QP to its peer, of equal
  * parts; it has ended when all are acknowledged. A receive has ended when all parts have arrived.
- * A message carries its tag as immediate data. Messages of a QP arrive in order, so those of a rank
- * do, too: with several QPs, the last part decides.
+ * A message carries its tag as immediate data. Each QP carries a part of every message, in order.
+ * So messages of a rank arrive in order, too, each with the last of its parts.
  *
- * A computation lasts its time on the clock of the node; it ends when the node is next called.
+ * Computations last on the clock of the node. An end that is due is handled when the node is next
+ * called, as of the time at which it was due.
  *
  * Nothing is allocated after nic_job_add().
  */
@@ -21,8 +22,8 @@ struct nic;
 
 /* QPs to or from a peer. */
 struct nic_job_qps {
-	uint32_t requesters; /* index of the first; JOB_NONE: no send goes there */
-	uint32_t responders;
+	uint32_t requesters; /* index of the first; JOB_NONE: the rank sends nothing there */
+	uint32_t responders; /* the same; JOB_NONE: it receives nothing from there */
 };
 
 struct nic_job_params {
@@ -38,9 +39,9 @@ struct nic_job_params {
 };
 
 /**
- * Add a rank, after its QPs: requesters with arrival = WORKLOAD_OF_JOB and verb = write_imm, whose
- * posts have room for the sends of an iteration, and responders of the same. Before the first
- * rx/tx.
+ * Add a rank, before the first rx/tx. Its QPs exist: requesters with arrival = WORKLOAD_OF_JOB,
+ * verb = write_imm and posts with room for the sends of an iteration, and responders to such
+ * requesters of the peers.
  * @return index of the rank on this node, or -ENOMEM.
  */
 int64_t nic_job_add(struct node *node, const struct nic_job_params *params);
@@ -55,8 +56,8 @@ struct nic_job_info {
 	uint32_t begun, ended;            /* iterations */
 	const struct nic_job_span *spans; /* by iteration that has begun */
 	/*
-	 * Of the iterations so far: while it computed; else while it sent; else while it waited for
-	 * messages.
+	 * In iterations, up to the rank's last event: time in which it computed; of the rest, in
+	 * which it sent; and the rest, in which it waited for messages.
 	 */
 	uint64_t time_ns[NIC_JOB_TIMES];
 	uint64_t sent, received; /* messages */

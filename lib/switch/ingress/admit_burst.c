@@ -24,10 +24,10 @@ struct burst {
 	/* mask: groups whose frames certainly fit, whatever other groups take during the burst */
 	uint8_t sure;
 	uint16_t key[SW_BURST + 1];
-	/* by group, sum_of() its frames: of all, and of those that are enqueued but not charged */
+	/* by group, as sum_of(): all frames; the frames that are enqueued and not charged yet */
 	uint64_t sum[TM_CLASSES], due[TM_CLASSES];
 	struct mmu_frames all;            /* of the burst */
-	struct mmu_room room[TM_CLASSES]; /* by group that is not sure: what else certainly fits */
+	struct mmu_room room[TM_CLASSES]; /* by group that is not sure: what certainly still fits */
 };
 
 /*
@@ -156,7 +156,8 @@ admit_alone(struct burst *b, unsigned int i)
 }
 
 /*
- * Take a run from the room of its group, which is not sure. The room that is left stays certain.
+ * Take a run from the room of its group, which is not sure. What is left of the room certainly
+ * still fits.
  * @return false: nothing was taken.
  */
 static inline bool
@@ -171,7 +172,7 @@ take_room(struct burst *b, struct sw_run run)
 	return true;
 }
 
-/* Of a run to a port that filters VLANs, the frames before one that changes its form. */
+/* The frames of a run, to a port that filters VLANs, before the first that changes its form. */
 static __rte_noinline struct sw_run
 same_form(const struct sw *sw, struct sw_run run)
 {

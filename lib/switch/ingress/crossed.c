@@ -17,7 +17,8 @@
 
 /*
  * One call takes at most a burst for each port, so that many crossing frames do not delay the
- * ports. A shard of few ports takes more than they send: WRED does not see what waits in a ring.
+ * ports. A shard of few ports takes more than its ports can send, because WRED counts only frames
+ * that have been taken from the ring.
  */
 #define LEAST_BURSTS 4u
 
@@ -125,7 +126,7 @@ admit_crossed_queue(struct sw *sw, const struct sw_crossed_queue *c, uint64_t no
 	return true;
 }
 
-/* Count the entries of a sorted burst that enter with their queue's others. */
+/* Count the CE marks of a sorted burst, in queues whose entries are admitted together. */
 static void
 count_crossed_ce(struct sw *sw, const struct sw_crossed *b, const struct sw_ring *r, uint32_t first,
 		 uint32_t n)

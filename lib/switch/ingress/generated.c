@@ -18,7 +18,7 @@ sw_lldp_rx(struct sw *sw, const struct arrival *a)
 	uint32_t read = __atomic_load_n(&box->read, __ATOMIC_ACQUIRE);
 	struct sw_lldp_mail *mail = &box->mail[box->written % SW_LLDP_MAILS];
 
-	/* Frames of the peer's other agents end as reserved_address. */
+	/* LLDP to other addresses is for other agents: the bridge drops it as reserved_address. */
 	if (!sw->lldp.on || memcmp(frame, lldp_address, 6) != 0)
 		return SW_PASS;
 	if (box->written - read == SW_LLDP_MAILS || a->m->data_len > sizeof(mail->frame))

@@ -121,7 +121,7 @@ rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, u
 	struct arrival arrivals[SW_BURST];
 	enum sw_drop reasons[SW_BURST];
 
-	/* All at once: one from beyond the second-level cache takes longer than several frames. */
+	/* All headers first: a cache miss takes longer than the work of several frames. */
 	for (unsigned int i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
 	n = parse(sw, port, pkts, n, arrivals, now_ns);
