@@ -36,7 +36,7 @@ struct part {
 struct builder {
 	const struct collective *c;
 	struct job_draft *draft;
-	uint32_t *entry; /* by rank: the operation that all others of the rank wait for */
+	uint32_t *entry; /* by rank: the computation before the first send; JOB_NONE: none */
 	int rc;          /* -ENOMEM or -E2BIG: nothing more is added */
 };
 
@@ -68,7 +68,21 @@ add_calc(struct builder *b, uint32_t rank, uint64_t ns, uint32_t before)
 	return op;
 }
 
-/* `before`, or JOB_NONE: after the rank's entry. */
+/*
+ * An operation that ends when both have ended. Its stream is not that of sums, behind which it
+ * would have to wait.
+ */
+static uint32_t
+add_join(struct builder *b, uint32_t rank, uint32_t one, uint32_t other)
+{
+	uint32_t op = add(b, rank, &(struct job_step){.kind = JOB_CALC, .stream = 1});
+
+	after(b, rank, op, one);
+	after(b, rank, op, other);
+	return op;
+}
+
+/* After `before`, or JOB_NONE, and after the computation of the iteration. */
 static uint32_t
 add_send(struct builder *b, uint32_t rank, uint32_t to, uint64_t bytes, uint32_t tag,
 	 uint32_t before)
@@ -77,7 +91,8 @@ add_send(struct builder *b, uint32_t rank, uint32_t to, uint64_t bytes, uint32_t
 		add(b, rank,
 		    &(struct job_step){.kind = JOB_SEND, .amount = bytes, .peer = to, .tag = tag});
 
-	after(b, rank, op, before == JOB_NONE ? b->entry[rank] : before);
+	after(b, rank, op, before);
+	after(b, rank, op, b->entry[rank]);
 	return op;
 }
 
@@ -154,10 +169,10 @@ ring(struct builder *b, struct part whole, uint32_t tag, uint32_t step, uint32_t
 			uint64_t out = part_of(whole, modulo((int64_t)rank - s, n), n).bytes;
 			uint64_t in = part_of(whole, modulo((int64_t)rank - s - 1, n), n).bytes;
 
-			for (uint32_t i = 0; i < pieces_of(b, out); i++)
+			for (uint32_t i = 0; b->rc == 0 && i < pieces_of(b, out); i++)
 				add_send(b, rank, (rank + 1) % n, piece_bytes(b, out, i), tag,
 					 had[i]);
-			for (uint32_t i = 0; i < pieces_of(b, in); i++) {
+			for (uint32_t i = 0; b->rc == 0 && i < pieces_of(b, in); i++) {
 				uint64_t bytes = piece_bytes(b, in, i);
 
 				had[i] = add_recv(b, rank, (rank + n - 1) % n, bytes, tag);
@@ -176,7 +191,7 @@ chain(struct builder *b, struct part whole, uint32_t tag)
 	uint32_t n = b->c->n_ranks;
 
 	for (uint32_t rank = 0; b->rc == 0 && rank < n; rank++) {
-		for (uint32_t i = 0; i < pieces_of(b, whole.bytes); i++) {
+		for (uint32_t i = 0; b->rc == 0 && i < pieces_of(b, whole.bytes); i++) {
 			uint64_t bytes = piece_bytes(b, whole.bytes, i);
 			uint32_t had =
 				rank == 0 ? JOB_NONE : add_recv(b, rank, rank - 1, bytes, tag);
@@ -197,22 +212,16 @@ exchange(struct builder *b, uint32_t rank, uint32_t with, uint64_t out, uint64_t
 {
 	uint32_t last = before;
 
-	for (uint32_t i = 0; i < pieces_of(b, out); i++)
+	for (uint32_t i = 0; b->rc == 0 && i < pieces_of(b, out); i++)
 		add_send(b, rank, with, piece_bytes(b, out, i), tag, before);
-	for (uint32_t i = 0; i < pieces_of(b, in); i++) {
+	for (uint32_t i = 0; b->rc == 0 && i < pieces_of(b, in); i++) {
 		uint64_t bytes = piece_bytes(b, in, i);
 		uint32_t had = add_recv(b, rank, with, bytes, tag);
 
 		if (reduces)
 			had = add_reduce(b, rank, had, bytes);
 		/* Join: an operation that ends when all messages up to this one have arrived. */
-		if (i > 0) {
-			uint32_t both = add_calc(b, rank, 0, had);
-
-			after(b, rank, both, last);
-			had = both;
-		}
-		last = had;
+		last = i > 0 ? add_join(b, rank, had, last) : had;
 	}
 	return last;
 }
@@ -290,11 +299,7 @@ tree_piece(struct builder *b, uint32_t rank, uint32_t parent, const struct tree_
 		uint32_t sum =
 			add_reduce(b, rank, add_recv(b, rank, t->children[k], bytes, tag), bytes);
 
-		if (k > 0) {
-			sum = add_calc(b, rank, 0, sum);
-			after(b, rank, sum, had);
-		}
-		had = sum;
+		had = k > 0 ? add_join(b, rank, sum, had) : sum;
 	}
 	if (parent != JOB_NONE) {
 		add_send(b, rank, parent, bytes, tag, had);
@@ -325,7 +330,7 @@ tree(struct builder *b, struct part whole, uint32_t tag, bool second)
 
 		if (parent != JOB_NONE)
 			parent = rank_at(parent, n, second);
-		for (uint32_t i = 0; i < pieces_of(b, whole.bytes); i++)
+		for (uint32_t i = 0; b->rc == 0 && i < pieces_of(b, whole.bytes); i++)
 			tree_piece(b, rank, parent, &t[rank], piece_bytes(b, whole.bytes, i), tag);
 	}
 	free(t);
@@ -349,9 +354,9 @@ all_to_all(struct builder *b, struct part whole, uint32_t tag)
 				to = from = k - (k <= rank);
 			out = part_of(whole, to, n).bytes;
 			in = part_of(whole, rank, n).bytes;
-			for (uint32_t i = 0; i < pieces_of(b, out); i++)
+			for (uint32_t i = 0; b->rc == 0 && i < pieces_of(b, out); i++)
 				add_send(b, rank, to, piece_bytes(b, out, i), tag, had);
-			for (uint32_t i = 0; i < pieces_of(b, in); i++) {
+			for (uint32_t i = 0; b->rc == 0 && i < pieces_of(b, in); i++) {
 				uint32_t recv = add_recv(b, rank, from, piece_bytes(b, in, i), tag);
 
 				if (algorithm == COLLECTIVE_PAIRWISE && i + 1 == pieces_of(b, in))
@@ -451,7 +456,7 @@ check(const struct collective *c, struct job_fault *fault)
 	if (!sizes_fit(c))
 		return refuse(
 			fault,
-			"bytes of which each message has one or more, after channels and ranks have divided them, and 32 TiB at most");
+			"bytes of which each message has two or more, after channels and ranks have divided them, and 32 TiB at most");
 	/* Refuse this before anything is built: a part alone takes too many messages. */
 	if (c->chunk_bytes > 0 &&
 	    c->bytes / c->channels / parts_of(c) / c->chunk_bytes > JOB_MAX_OPS)

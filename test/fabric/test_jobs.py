@@ -141,6 +141,13 @@ def goal(program, folder):
     with open(out / "jobs.csv", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     expect([r["iteration"] for r in rows] == ["1", "2", "3"] and all(int(r["jct_ns"]) == int(r["end_ns"]) - int(r["begin_ns"]) for r in rows), f"{rows}")
+    idle = "num_ranks 3\nrank 0 {\n}\nrank 1 {\nsend 5b to 2\n}\nrank 2 {\nrecv 5b from 1\n}\n"
+    (folder / "idle.goal").write_text(idle, encoding="utf-8")
+    alone = jobs(program, scenario(folder, job(goal="idle.goal", iterations=5), name="idle"))[0]
+    expect(alone["iterations_ended"] == 5 and alone["jct_min_ns"] > 1000 > alone["jct_max_ns"] - 5 * way_ns(5), f"a rank without operations is no begin: {alone}")
+    (folder / "idle.goal").write_text("num_ranks 1\nrank 0 {\n}\n", encoding="utf-8")
+    empty = jobs(program, scenario(folder, job(goal="idle.goal", iterations=5), name="idle"))[0]
+    expect(empty["iterations_ended"] == 5 and empty["jct_max_ns"] == 0, f"a job of nothing: {empty}")
     expect(json.loads((out / "results.json").read_text(encoding="utf-8"))["jobs"] == [got], "results.json has the same")
     for text, words in (("num_ranks 2\nrank 0 {\nsend 5b to 7\n}\n", "g.goal:3: expected a rank from 0 to 1, not \"7\" ([job j] goal)"),
                         ("num_ranks 2\nrank 0 {\nsend 5b to 1\n}\nrank 1 {\n}\n", "g.goal:3: expected rank 0: send 5b to 1 tag 0: a recv of that source and tag at rank 1"),
@@ -156,7 +163,7 @@ def refused(program, folder):
     for keys, words in (({"collective": "all_gather", "algorithm": "pairwise"}, "[job j] collective = all_gather: expected an algorithm of this collective"),
                         ({"algorithm": "halving_doubling", "ranks": "1-3"}, "a power of two of ranks"),
                         ({"ranks": "2"}, "2 ranks or more"), ({"ranks": "9"}, "ranks = 9: expected hosts of the fabric"),
-                        ({"bytes": "3"}, "expected bytes of which each message has one or more"), ({"goal": "gone.goal"}, "goal = gone.goal: expected a file that can be read"),
+                        ({"bytes": "3"}, "expected bytes of which each message has two or more"), ({"goal": "gone.goal"}, "goal = gone.goal: expected a file that can be read"),
                         ({"bytes": "30000GB", "chunk_bytes": 1}, "a million operations of a rank at most"), ({"mtu_bytes": 1000}, "mtu_bytes = 1000"),
                         ({"iterations": 0}, "iterations = 0"), ({"qps_per_pair": 65}, "qps_per_pair = 65")):
         done = run(program, scenario(folder, job(**keys)))

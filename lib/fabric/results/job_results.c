@@ -55,15 +55,17 @@ bound_ns(const struct net *net, const struct job_section *job)
 	return job->compute_ns + (uint64_t)(8e9 * bytes * wire / (double)rate_bps(net, job));
 }
 
-/* An iteration that all ranks have ended. */
+/* One iteration that all ranks have ended. A rank without operations is ahead of all others. */
 static struct job_iteration
-iteration(const struct net *net, uint32_t job, uint32_t n_ranks, uint32_t number)
+iteration(const struct net *net, uint32_t job, const struct job_graph *g, uint32_t number)
 {
 	struct job_iteration it = {.begin_ns = NEVER_NS};
 
-	for (uint32_t rank = 0; rank < n_ranks; rank++) {
+	for (uint32_t rank = 0; rank < g->n_ranks; rank++) {
 		struct nic_job_info info;
 
+		if (g->ranks[rank].n_ops == 0)
+			continue;
 		net_job_info(net, job, rank, &info);
 		it.begin_ns = min_u64(it.begin_ns, info.spans[number].begin_ns);
 		if (info.spans[number].end_ns > it.end_ns) {
@@ -71,6 +73,8 @@ iteration(const struct net *net, uint32_t job, uint32_t n_ranks, uint32_t number
 			it.last_rank = rank;
 		}
 	}
+	if (it.begin_ns == NEVER_NS) /* no rank has operations */
+		it.begin_ns = it.end_ns;
 	return it;
 }
 
@@ -138,7 +142,7 @@ job_result(const struct net *net, uint32_t job, struct job_result *out)
 	if (out->iterations == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < out->ended; i++)
-		out->iterations[i] = iteration(net, job, out->job->graph.n_ranks, i);
+		out->iterations[i] = iteration(net, job, &out->job->graph, i);
 	return summarise(net, out);
 }
 

@@ -241,6 +241,55 @@ TEST(computations_stand_before_sends)
 	job_graph_free(&g);
 }
 
+static void
+count_send(void *arg, uint32_t op)
+{
+	(void)op;
+	(*(uint32_t *)arg)++;
+}
+
+static void
+ignore_calc(void *arg, uint32_t op, uint64_t ns)
+{
+	(void)arg;
+	(void)op;
+	(void)ns;
+}
+
+/* A rank that still computes passes nothing on, whatever has arrived. */
+TEST(no_rank_sends_before_it_has_computed)
+{
+	static const struct job_actions counts = {.send = count_send, .calc = ignore_calc};
+
+	for (size_t a = 0; a < ARRAY_LEN(all); a++) {
+		struct collective c = {.kind = all[a].kind,
+				       .algorithm = all[a].algorithm,
+				       .n_ranks = 8,
+				       .bytes = 80000,
+				       .chunk_bytes = 3000,
+				       .channels = 2,
+				       .compute_ns = 500};
+		struct job_fault fault;
+		struct job_graph g;
+
+		assert_int_equal(collective_build(&c, &g, &fault), 0);
+		for (uint32_t rank = 0; rank < 8; rank++) {
+			const struct job_rank *r = &g.ranks[rank];
+			struct job_progress p;
+			uint32_t sent = 0;
+
+			assert_int_equal(job_progress_init(&p, r, &counts, &sent), 0);
+			job_progress_begin(&p);
+			for (uint32_t i = 0; i < r->n_ops; i++)
+				if (r->ops[i].kind == JOB_RECV)
+					job_progress_arrived(&p, r->ops[i].key);
+			assert_int_equal(sent, 0);
+			job_progress_free(&p);
+		}
+		job_graph_free(&g);
+	}
+}
+
 TEST(what_has_no_sense_is_refused)
 {
 	static const struct {
@@ -261,8 +310,8 @@ TEST(what_has_no_sense_is_refused)
 		  .kind = COLLECTIVE_ALL_TO_ALL,
 		  .algorithm = COLLECTIVE_RING},
 		 "an algorithm of this collective"},
-		{{.n_ranks = 4, .bytes = 7, .channels = 1}, "one or more"},
-		{{.n_ranks = 4, .bytes = 100, .channels = 64}, "one or more"},
+		{{.n_ranks = 4, .bytes = 7, .channels = 1}, "two or more"},
+		{{.n_ranks = 4, .bytes = 100, .channels = 64}, "two or more"},
 		{{.n_ranks = 4, .bytes = (1ull << 45) + 1, .channels = 1}, "32 TiB at most"},
 		{{.n_ranks = 4, .bytes = 1ull << 45, .channels = 1, .chunk_bytes = 1000},
 		 "a million operations"},
