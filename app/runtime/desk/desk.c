@@ -20,6 +20,8 @@
 #include "tm/classes/qos_map.h"
 
 #define VERSION "2.0"
+/* Requests of a batch: their replies are held together. */
+#define MOST_BATCH 64
 /* Deepest nesting of arrays and objects in a request. */
 #define DEPTH 32
 /* Memory that malloc() keeps for the next reply. */
@@ -681,9 +683,13 @@ desk_answer(const struct desk *desk, const char *text, size_t n)
 		snprintf(fault.text, sizeof(fault.text), "more than %d levels", DEPTH);
 	else
 		request = json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &fault);
-	if (request == NULL) {
-		desk_refuse(&call, "", "no JSON: %s", fault.text);
-		call.code = DESK_NO_JSON;
+	if (request == NULL || json_array_size(request) > MOST_BATCH) {
+		if (request == NULL)
+			desk_refuse(&call, "", "no JSON: %s", fault.text);
+		else
+			desk_refuse(&call, "", "%zu requests: expected at most %d in a batch",
+				    json_array_size(request), MOST_BATCH);
+		call.code = request == NULL ? DESK_NO_JSON : DESK_NO_REQUEST;
 		reply = json_pack("{s:s, s:n, s:o}", "jsonrpc", VERSION, "id", "error",
 				  error_object(&call));
 	} else {

@@ -251,8 +251,8 @@ read_field(struct config *cfg, const char *section, const struct field *field, v
 		snprintf(expected, sizeof(expected), "no other value of this key after it");
 	else
 		field_expected(field, g.alias, expected, sizeof(expected));
-	config_error_at(err, cfg->path, line_of(cfg, g.line), " [%s] %s = %s: expected %s", section,
-			g.name, g.value, expected);
+	config_error_at(err, cfg->path, line_of(cfg, g.line), " [%s] %s = %.200s: expected %s",
+			section, g.name, g.value, expected);
 	return -EINVAL;
 }
 
@@ -328,8 +328,8 @@ config_refuse(const struct config *cfg, const char *section, const char *key, co
 	if (!key)
 		config_error_at(err, cfg->path, line, " [%s]: expected %s", section, expected);
 	else if (g.value)
-		config_error_at(err, cfg->path, line, " [%s] %s = %s: expected %s", section, g.name,
-				g.value, expected);
+		config_error_at(err, cfg->path, line, " [%s] %s = %.200s: expected %s", section,
+				g.name, g.value, expected);
 	else
 		config_error_at(err, cfg->path, line, " [%s] %s: expected %s", section, key,
 				expected);
@@ -345,8 +345,9 @@ config_refuse_given(const struct config *cfg, const char *section, const struct 
 
 		if (!g.value)
 			continue;
-		config_error_at(err, cfg->path, line_of(cfg, g.line), " [%s] %s = %s: expected %s",
-				section, g.name, g.value, expected);
+		config_error_at(err, cfg->path, line_of(cfg, g.line),
+				" [%s] %s = %.200s: expected %s", section, g.name, g.value,
+				expected);
 		return -EINVAL;
 	}
 	return 0;

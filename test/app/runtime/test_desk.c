@@ -313,6 +313,17 @@ TEST(a_batch_is_answered_in_one_line)
 			"\"no object: expected a request of JSON-RPC 2.0\",\"data\":{}") "]");
 }
 
+TEST(a_batch_without_end_is_refused)
+{
+	char text[200] = "[1";
+
+	for (int i = 1; i < 65; i++)
+		strcat(text, ",1");
+	strcat(text, "]");
+	assert_answer(text, ERROR("null", "-32600",
+				  "\"65 requests: expected at most 64 in a batch\",\"data\":{}"));
+}
+
 TEST(lines_that_come_together_are_answered_in_order)
 {
 	say_to(client, REQUEST("1", "\"params\",\"params\":{\"word\":1}") "\n" REQUEST(
