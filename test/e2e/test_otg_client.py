@@ -59,7 +59,7 @@ class Client:
         if request is not None:
             check_equal(f"{operation}: the request is valid", faults(request, body), [])
         status, data = self.call(operation, body)
-        check_equal(f"{operation}: status", status, 200)
+        check(f"{operation}: status", status == 200, (status, data))
         check_equal(f"{operation}: the reply is valid", faults(wanted, data), [])
         return data
 

@@ -8,8 +8,6 @@ The lab computes the time of a message alone from its path. An idle run must tak
 is never faster than its ideal. Nodes act at whole nanoseconds, so each frame and hop of the run may be rounded up by one; results
 have three decimals.
 """
-import sys
-
 from scenarios import expect, in_folder, results, section
 
 DURATION = "5ms"
@@ -85,12 +83,13 @@ def telemetry(lab, folder):
 
 def limits(lab, folder):
     """What the sender's own settings cost is part of the ideal: a cap, a window, the slots of the pacing wheel."""
+    at_once = "[nic]\nspread_starts = off\n"
     for cap in ("1G", "7777777777", "39999M"):
         for verb in ("write", "read"):
-            alone(lab, folder, "one switch", SIZES[:-1] + (100_000,), rate_cap_bps=cap, messages=1, verb=verb)
+            alone(lab, folder, "one switch", SIZES[:-1] + (100_000,), at_once, rate_cap_bps=cap, messages=1, verb=verb)
     # Later messages find the tokens of an idle QP.
     for size in (1, 1024, 10_000):
-        alone(lab, folder, "one switch", (size,), rate_cap_bps="1G", arrival="periodic", load_bps=size * 8 * 5000, messages=10)
+        alone(lab, folder, "one switch", (size,), at_once, rate_cap_bps="1G", arrival="periodic", load_bps=size * 8 * 5000, messages=10)
     alone(lab, folder, "one switch", SIZES[:-1], "[rp]\nrp_max_rate_bps = 3G\n", messages=1)
     for nic in ("window_packets = 16", "window_packets = 7\nack_every = 3", "window_packets = 1", "window_packets = 33\nack_every = 1"):
         for name in ("other leaf", "slow middle"):

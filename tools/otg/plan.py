@@ -106,12 +106,15 @@ class Port:
     most_bytes: int = 0  # largest raw frame that its quench-nic has room for
     rx_bytes: int = 0  # largest raw frame that arrives
     slots: dict[str, RawFlow | None] = dataclasses.field(default_factory=dict)  # by section of its quench-nic, in order
+    signatures: int = 0  # slots for signed frames that its quench-nic started with
+    counted_bytes: int = 0  # largest of these frames
     running: Object | None = None  # of its location
     captures_sent: bool = False
     captures_fcs: bool = False
 
-    def begin(self) -> None:
+    def begin(self, signatures: int) -> None:
         """A quench-nic starts with its present flows. It keeps its sections, so some are for flows that come later."""
+        self.signatures, self.counted_bytes = signatures, max(self.rx_bytes, raw.STANDARD_FRAME_BYTES)
         if self.running is not None:
             self.most_bytes, flows = self.running["most_bytes"], iter(self.raws)
             self.slots = {section: next(flows, None) for section in self.running["streams"]}
@@ -202,9 +205,10 @@ class Neighbour:
     section: str = ""  # empty: no section
     qpn: int = 0
 
-    def text(self) -> str:
+    def text(self, mtu: int) -> str:
+        """mtu: the largest of the port, since a quench-nic has room for no larger one later than those that it starts with."""
         return section_text(f"flow {self.section}", {
-            "peer_ip": str(self.ip), "local_qpn": str(self.qpn), "peer_qpn": "2", "requester": "off", "mtu_bytes": str(MTUS[0]),
+            "peer_ip": str(self.ip), "local_qpn": str(self.qpn), "peer_qpn": "2", "requester": "off", "mtu_bytes": str(mtu),
             **self.address.interface.vlan, **self.address.local()})
 
 
@@ -305,10 +309,11 @@ class Plan:
     def text_of(self, port: Port) -> str:
         """The configuration of the port's quench-nic."""
         own = {"signature_key": str(self.key)} if self.signatures else {}
-        if self.signatures and port.running is None:
-            own |= {"signatures": str(self.signatures), "rx_frame_bytes": str(max(port.rx_bytes, raw.STANDARD_FRAME_BYTES))}
+        if port.signatures and port.running is None:
+            own |= {"signatures": str(port.signatures), "rx_frame_bytes": str(port.counted_bytes)}
         parts = [section_text(name, {**keys, **own} if name == "nic" else keys) for name, keys in port.sections.items()]
-        neighbours = [neighbour.text() for neighbour in port.neighbours if neighbour.section] if self.protocols else []
+        mtu = max((int(end.keys["mtu_bytes"]) for end in port.ends), default=MTUS[0])
+        neighbours = [neighbour.text(mtu) for neighbour in port.neighbours if neighbour.section] if self.protocols else []
         return "\n".join(parts + [end.text() for end in port.ends if end.is_up()] + neighbours +
                          [flow.text(section) if flow else section_text(f"frames {section}", NO_FRAMES) for section, flow in port.slots.items()])
 

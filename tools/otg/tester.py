@@ -18,7 +18,6 @@ from quench.desk import Failed
 from . import capture, results, schema, update
 from . import plan as plans
 from .generator import Driven, each, gather
-from .raw import STANDARD_FRAME_BYTES
 from .run import Run, named
 from .schema import Object, Refused
 
@@ -183,7 +182,7 @@ class Tester:
             free = sum(flow is None for flow in port.slots.values())
             # What arrives is counted, if somebody counts already, and has room.
             counts = port.running is not None or all(
-                self.run.plan.signatures and int(flow.keys["frame_bytes"]) <= max(port.rx_bytes, STANDARD_FRAME_BYTES) for flow in arriving)
+                port.signatures and int(flow.keys["frame_bytes"]) <= port.counted_bytes for flow in arriving)
             if len(ours) <= free and all(int(flow.keys["frame_bytes"]) <= port.most_bytes for flow in ours) and counts:
                 continue
             full.append(port)
@@ -246,7 +245,7 @@ class Tester:
         peers = list({end.peer.name: end.peer for port in ports for flow in self.flows_of(port) for end in (flow.tx, flow.rx) if end.peer.up}.values())
         self.put_peers(peers, False)
         for port in ports:
-            port.begin()
+            port.begin(self.run.plan.signatures)
         # A link that is down comes up with the next request for it.
         self.begin_again([port for port in ports if port.name not in self.run.down])
         self.put_peers(peers, True)
@@ -254,7 +253,7 @@ class Tester:
     def begin_again(self, ports: list[plans.Port]) -> None:
         generators = [self.run.generators[port.name] for port in ports]
         for port in ports:
-            port.begin()
+            port.begin(self.run.plan.signatures)
         # Without room for the configurations, none stops.
         self.write(generators, ports)
         for port in ports:
@@ -286,7 +285,7 @@ class Tester:
         self.run.generators = {**self.run.generators, **made}
         texts = {}
         for port in ports:
-            port.begin()
+            port.begin(self.run.plan.signatures)
             texts[made[port.name].name] = self.run.plan.text_of(port)
         failed = each(made.values(), lambda generator: generator.start(texts[generator.name]))
         failed = failed or each(made.values(), lambda generator: generator.wait_started())

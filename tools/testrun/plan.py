@@ -30,7 +30,7 @@ BOTH = {"qos_map", "pfc"}
 LAB_ONLY = {"link": "links of their own", "static_route": "bridges", "stream": "flows", "interface": "a bridge", "route": "a bridge", "neighbor": "a bridge"}
 # Programs that share CPUs poll late. Without such bursts their shapers would lose most of the rate; the lab is never late.
 SHARED: dict[str, Keys] = {"switch": {"shaper_burst_ns": "10ms"}, "nic": {"shaper_burst_ns": "2ms", "qp_burst_bytes": "64KB"}}
-PLAIN_QP_BURST = "2048"
+PLAIN_QP_BURST = "2048B"
 # Keys of a flow that name other hosts, or times, which are in the timetable, or are of the lab alone.
 NOT_OF_NIC = ("src", "dst", "pattern", "trace", "start_ns", "stop_ns", "load_ppm", "stopped", "qp_per_message")
 PORTS_KEY = re.compile(r"h\d+|(s\d+) port (\d+)")
