@@ -143,6 +143,7 @@ class Run:
                 "raws": {raw.name: [raw.number, raw.paused, raw.resolved] for raw in self.plan.raws.values()},
                 "signatures": self.plan.signatures, "key": self.plan.key,
                 "rx_bytes": {name: port.rx_bytes for name, port in self.plan.ports.items()},
+                "counts": {name: [port.signatures, port.counted_bytes] for name, port in self.plan.ports.items()},
                 "slots": {name: [[section, flow.name if flow else None] for section, flow in port.slots.items()] for name, port in self.plan.ports.items()},
                 "most_bytes": {name: port.most_bytes for name, port in self.plan.ports.items()},
                 "started_s": {name: at_s + to_wall_s for name, at_s in self.started_s.items()},
@@ -164,6 +165,7 @@ class Run:
         self.plan.signatures, self.plan.key = kept["signatures"], kept["key"]
         for name, port in self.plan.ports.items():
             port.most_bytes, port.rx_bytes = kept["most_bytes"][name], kept["rx_bytes"][name]
+            port.signatures, port.counted_bytes = kept["counts"][name]
             port.slots = {section: self.plan.raws[flow] if flow else None for section, flow in kept["slots"][name]}
         self.down = set(kept["down"])
         self.started_s = {name: at_s + from_wall_s for name, at_s in kept["started_s"].items()}
