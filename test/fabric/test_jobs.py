@@ -98,6 +98,7 @@ def computes(program, folder):
     path = scenario(folder, job(bytes=400_000, compute_ns="50us", compute_jitter="40%", iterations=20))
     first, again, other = (jobs(program, path, "--seed", seed)[0] for seed in (1, 1, 2))
     expect(first == again and first["jct_max_ns"] != other["jct_max_ns"], "the seed draws the jitter")
+    expect(first["jct_min_ns"] >= first["bound_ns"] and first["bound_ns"] > 30_000, f"jitter makes a computation shorter than its bound: {first}")
     expect(first["jct_max_ns"] - first["jct_min_ns"] > 5000 and first["jct_max_ns"] < plain["jct_max_ns"] + 72_000, f"{first['jct_min_ns']} to {first['jct_max_ns']}")
 
 
@@ -168,6 +169,9 @@ def refused(program, folder):
                         ({"iterations": 0}, "iterations = 0"), ({"qps_per_pair": 65}, "qps_per_pair = 65")):
         done = run(program, scenario(folder, job(**keys)))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and words in done.stderr, f"{keys}: {done.returncode} {done.stderr}")
+    for start, late in (("19ms", False), ("20ms", True)):
+        err = run(program, "--check-config", scenario(folder, job(start_ns=start))).stderr
+        expect(("the job never starts" in err) == late, f"start_ns = {start}: {err}")
     done = run(program, scenario(folder, job() + section("flow", "j", src=1, dst=2)))
     expect(done.returncode == 2 and "a name that no flow and no other job has" in done.stderr, done.stderr)
     done = run(program, "--fluid", write_scenario(folder / "fluid.ini", {"hosts": 4}, job()))

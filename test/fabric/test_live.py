@@ -57,8 +57,8 @@ SECTION = {"switch NAME": "switch s1", "fdb NAME": "fdb far", "wred NAME": "wred
 NEEDS = {"wred steep": "[queue 3|3]\nwred_profile = steep\n", "buffer_profile small": "[pg 0|3]\nbuffer_profile = small\n",
          "step": "[queue 3]\nmarking = step\n", "phantom": "[queue 3]\nmarking = phantom\n"}
 CC = {"dctcp": "np_ecn_echo = on\n", "timely": "ack_every = 1\n", "hpcc": "ack_every = 1\n", "swift": "ack_every = 1\n", "aimd": "np_ecn_echo = on\n"}
-# Sections of routers and names of rows, which the test "set" and the program's own tests change.
-LEFT_OUT = ("interface vlan N", "route PREFIX", "neighbor ADDRESS")
+# Sections of routers and names of rows, which the test "set" and the program's own tests change; jobs, which test_jobs stops and lets go.
+LEFT_OUT = ("interface vlan N", "route PREFIX", "neighbor ADDRESS", "job NAME")
 VOLATILE = ("wall_seconds", "packet_hops_per_second", "scheduled_events", "scenario", "fluid")  # the fluid model has the values of the start
 # The digest has what began before the change: the first LLDP frame, and the state of QPs that only receive.
 DIGEST = (("lldp", "lldp"), ("hpcc", "hpcc_base_rtt_ns"), ("flow open", "rate_cap_bps"))

@@ -2,16 +2,9 @@
 /* Jobs in results.json, in jobs.csv and on the terminal. */
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "runtime/report/report.h"
 #include "quench-lab/output/output.h"
-
-static bool
-has_file(const struct job_section *job)
-{
-	return strcmp(job->goal, "none") != 0;
-}
 
 /* The algorithm in words, auto by its meaning. */
 static const char *
@@ -55,7 +48,7 @@ job_object(const struct lab_run *run, uint32_t number)
 	const struct job_result *r = &run->result.jobs[number];
 	const struct job_section *job = r->job;
 	json_t *o = json_object(), *ranks = json_array();
-	bool file = has_file(job);
+	bool file = scenario_job_has_file(job);
 
 	json_object_set_new(o, "name", json_string(job->name));
 	json_object_set_new(o, "goal", text_or_null(file, job->goal));

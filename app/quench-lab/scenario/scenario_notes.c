@@ -209,6 +209,10 @@ scenario_warn(const struct config *cfg, const struct scenario *s)
 			warn_late(cfg, s, "flow", flow->name, "trace",
 				  "later messages are not sent");
 	}
+	for (uint32_t i = 0; i < s->n_jobs; i++)
+		if (s->jobs[i].start_ns >= end_ns)
+			warn_late(cfg, s, "job", s->jobs[i].name, "start_ns",
+				  "the job never starts");
 	/* An event at the very end still happens. */
 	for (uint32_t i = 0; i < s->n_events; i++)
 		if (s->events[i].at_ns > end_ns)

@@ -38,12 +38,6 @@ rate_bps(const struct net *net, const struct job_section *job)
 	return least;
 }
 
-static bool
-has_file(const struct job_section *job)
-{
-	return strcmp(job->goal, "none") != 0;
-}
-
 static uint64_t
 bound_ns(const struct net *net, const struct job_section *job)
 {
@@ -51,8 +45,10 @@ bound_ns(const struct net *net, const struct job_section *job)
 	double wire = (double)(job->mtu_bytes + (v6 ? IPV6_BYTES : IPV4_BYTES)) / job->mtu_bytes;
 	double bytes =
 		(double)job->bytes * collective_bus_factor(job->collective, job->graph.n_ranks);
+	uint64_t shorter_ns = mul_div(job->compute_ns, job->compute_jitter_ppm, 1000000);
 
-	return job->compute_ns + (uint64_t)(8e9 * bytes * wire / (double)rate_bps(net, job));
+	return job->compute_ns - shorter_ns +
+	       (uint64_t)(8e9 * bytes * wire / (double)rate_bps(net, job));
 }
 
 /* One iteration that all ranks have ended. A rank without operations is ahead of all others. */
@@ -120,7 +116,7 @@ summarise(const struct net *net, struct job_result *out)
 		out->mean_ns = sum / out->ended;
 	}
 	free(times);
-	if (has_file(job))
+	if (scenario_job_has_file(job))
 		return 0;
 	out->bound_ns = bound_ns(net, job);
 	if (out->mean_ns > 0) {

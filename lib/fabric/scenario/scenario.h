@@ -182,6 +182,9 @@ struct job_section {
 
 FIELD_TABLE(job_section_fields);
 
+/** Has the job a GOAL file, and no collective? */
+bool scenario_job_has_file(const struct job_section *job);
+
 /* One [switch NAME]. */
 struct switch_section {
 	char name[TOPOLOGY_NAME_CHARS + 1];

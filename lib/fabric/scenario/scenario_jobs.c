@@ -64,8 +64,8 @@ const struct field job_section_fields[] = {
 /* clang-format on */
 const unsigned int job_section_fields_n = ARRAY_LEN(job_section_fields);
 
-static bool
-has_file(const struct job_section *job)
+bool
+scenario_job_has_file(const struct job_section *job)
 {
 	return strcmp(job->goal, "none") != 0;
 }
@@ -83,7 +83,7 @@ place_ranks(const struct scenario *s, struct job_section *job, struct scenario_f
 	if (n < 0)
 		return scenario_refuse(fault, "job", job->name, "ranks",
 				       "hosts of the fabric, such as 1-4 or 1,3, T1/1-4");
-	if (has_file(job) && (uint32_t)n < job->graph.n_ranks) {
+	if (scenario_job_has_file(job) && (uint32_t)n < job->graph.n_ranks) {
 		snprintf(expected, sizeof(expected),
 			 "%u hosts or more, one for each rank of the goal file",
 			 job->graph.n_ranks);
@@ -94,7 +94,7 @@ place_ranks(const struct scenario *s, struct job_section *job, struct scenario_f
 		return scenario_refuse(fault, "job", job->name, "ranks",
 				       "fewer hosts: out of memory");
 	memcpy(job->hosts, hosts, (uint32_t)n * sizeof(*hosts));
-	if (!has_file(job))
+	if (!scenario_job_has_file(job))
 		job->graph.n_ranks = (uint32_t)n;
 	return 0;
 }
@@ -115,7 +115,7 @@ build_graph(struct job_section *job, struct scenario_fault *fault)
 	struct job_fault why = {0};
 	int rc;
 
-	if (has_file(job))
+	if (scenario_job_has_file(job))
 		return 0;
 	rc = collective_build(&c, &job->graph, &why);
 	if (rc == -ENOMEM)
