@@ -48,7 +48,7 @@ job_object(const struct lab_run *run, uint32_t number)
 	const struct job_result *r = &run->result.jobs[number];
 	const struct job_section *job = r->job;
 	json_t *o = json_object(), *ranks = json_array();
-	bool file = scenario_job_has_file(job);
+	bool file = job_keys_has_file(&job->keys);
 
 	json_object_set_new(o, "name", json_string(job->name));
 	json_object_set_new(o, "goal", text_or_null(file, job->goal));

@@ -7,12 +7,12 @@
 
 #include "base/numbers/fixed.h"
 #include "ctl/config/config_sections.h"
+#include "ctl/nic_config/job_file.h"
 #include "ctl/nic_config/nic_config.h"
 #include "ctl/nic_config/workload_file.h"
 #include "ctl/switch_config/switch_config.h"
 #include "fabric/scenario/scenario_path.h"
 #include "quench-lab/sections/capture_file.h"
-#include "quench-lab/sections/job_file.h"
 #include "quench-lab/sections/port_file.h"
 #include "quench-lab/sections/trace_file.h"
 
@@ -64,6 +64,15 @@ finish_flow(struct config *cfg, const char *section, void *item, void *arg,
 	return -EINVAL;
 }
 
+static int
+finish_job(struct config *cfg, const char *section, void *item, void *arg, struct config_error *err)
+{
+	struct job_section *job = item;
+
+	(void)arg;
+	return job_file_read(cfg, section, &job->keys, &job->graph, err);
+}
+
 #define KIND(word, item, table, array)                                                             \
 	CONFIG_KIND(word, "NAME", struct scenario, struct item, table, array, FLOW_NAME_CHARS)
 
@@ -87,7 +96,7 @@ const struct config_kind scenario_kinds[] = {
 			    .not_in_name = ",\"",
 			    .finish = finish_flow},
 	[SCENARIO_JOBS] = {KIND("job", job_section, job_section_fields, jobs), .not_in_name = ",\"",
-			   .finish = job_file_finish},
+			   .finish = finish_job},
 	[SCENARIO_STREAMS] = {CONFIG_KIND("stream", "NAME", struct scenario, struct stream_params,
 					  stream_fields, streams, STREAM_NAME_CHARS),
 			      .not_in_name = ",\""},

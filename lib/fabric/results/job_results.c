@@ -116,7 +116,7 @@ summarise(const struct net *net, struct job_result *out)
 		out->mean_ns = sum / out->ended;
 	}
 	free(times);
-	if (scenario_job_has_file(job))
+	if (job_keys_has_file(&job->keys))
 		return 0;
 	out->bound_ns = bound_ns(net, job);
 	if (out->mean_ns > 0) {

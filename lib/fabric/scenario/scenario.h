@@ -19,7 +19,7 @@
 #include "fabric/tester/stream.h"
 #include "fabric/topology/topology_routes.h"
 #include "fabric/topology/topology.h"
-#include "job/collective.h"
+#include "nic/jobs/job_keys.h"
 #include "nic/measure/trace.h"
 #include "nic/nic.h"
 #include "nic/workload/open_loop.h"
@@ -162,28 +162,13 @@ FIELD_TABLE(flow_fields);
 struct job_section {
 	char name[FLOW_NAME_CHARS + 1];
 	char ranks[FLOW_HOSTS_CHARS + 1]; /* a host list: rank 0 is its first host */
-	char goal[EVENT_PATH_CHARS + 1];
-	int collective; /* enum collective_kind */
-	int algorithm;  /* enum collective_algorithm */
-	uint64_t bytes, chunk_bytes;
-	uint32_t channels;
-	uint64_t compute_ns;
-	uint32_t compute_jitter_ppm;
-	uint64_t reduce_ps_per_byte;
-	uint32_t iterations;
-	uint64_t start_ns;
-	uint16_t qps_per_pair, mtu_bytes;
-	int8_t dscp;            /* -1: data_dscp of the hosts */
-	bool stopped;           /* until an event changes it */
+	JOB_KEYS_EMBED;
 	struct job_graph graph; /* from goal, by its reader; else set by scenario_resolve() */
 	/* set by scenario_resolve() */
 	uint16_t *hosts; /* by rank */
 };
 
 FIELD_TABLE(job_section_fields);
-
-/** Has the job a GOAL file, and no collective? */
-bool scenario_job_has_file(const struct job_section *job);
 
 /* One [switch NAME]. */
 struct switch_section {

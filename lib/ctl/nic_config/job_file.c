@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "quench-lab/sections/job_file.h"
+#include "ctl/nic_config/job_file.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -42,10 +42,9 @@ read_all(FILE *file, size_t *n)
 }
 
 int
-job_file_finish(struct config *cfg, const char *section, void *item, void *arg,
-		struct config_error *err)
+job_file_read(const struct config *cfg, const char *section, const struct job_keys *keys,
+	      struct job_graph *out, struct config_error *err)
 {
-	struct job_section *job = item;
 	struct job_fault fault = {0};
 	char path[4096], why[160];
 	char *text = NULL;
@@ -53,10 +52,9 @@ job_file_finish(struct config *cfg, const char *section, void *item, void *arg,
 	FILE *file;
 	int rc;
 
-	(void)arg;
-	if (strcmp(job->goal, "none") == 0)
+	if (!job_keys_has_file(keys))
 		return 0;
-	config_beside(cfg, job->goal, path, sizeof(path));
+	config_beside(cfg, keys->goal, path, sizeof(path));
 	file = fopen(path, "re");
 	if (file != NULL) {
 		text = read_all(file, &n);
@@ -66,10 +64,10 @@ job_file_finish(struct config *cfg, const char *section, void *item, void *arg,
 		snprintf(why, sizeof(why), "a file that can be read (%s)", strerror(errno));
 		return config_refuse(cfg, section, "goal", why, err);
 	}
-	rc = goal_read(text, n, &job->graph, &fault);
+	rc = goal_read(text, n, out, &fault);
 	free(text);
 	if (rc == 0)
-		rc = job_check(&job->graph, &fault);
+		rc = job_check(out, &fault);
 	if (rc == -ENOMEM)
 		return config_refuse(cfg, section, "goal", "a smaller job: out of memory", err);
 	if (rc < 0)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The GOAL file of a [job NAME] (job/goal.h). */
+#ifndef QUENCH_CTL_NIC_CONFIG_JOB_FILE_H
+#define QUENCH_CTL_NIC_CONFIG_JOB_FILE_H
+
+#include "ctl/config/config.h"
+#include "nic/jobs/job_keys.h"
+
+/**
+ * Read the graph of a job, if it has a file.
+ * @param out  Not changed if it has none. On success, release it with job_graph_free().
+ * @return     0; -EINVAL or -ENOMEM with err filled in.
+ */
+int job_file_read(const struct config *cfg, const char *section, const struct job_keys *keys,
+		  struct job_graph *out, struct config_error *err);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "nic/jobs/job_keys.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/numbers/fixed.h"
+
+bool
+job_keys_has_file(const struct job_keys *keys)
+{
+	return strcmp(keys->goal, "none") != 0;
+}
+
+int
+job_keys_build(const struct job_keys *keys, uint32_t n_ranks, struct job_graph *out,
+	       struct job_fault *fault)
+{
+	const struct collective c = {
+		.kind = keys->collective,
+		.algorithm = keys->algorithm,
+		.n_ranks = n_ranks,
+		.bytes = keys->bytes,
+		.chunk_bytes = keys->chunk_bytes,
+		.channels = keys->channels,
+		.compute_ns = keys->compute_ns,
+		.reduce_ps_per_byte = keys->reduce_ps_per_byte,
+	};
+	int rc = collective_build(&c, out, fault);
+
+	if (rc == -ENOMEM)
+		snprintf(fault->why, sizeof(fault->why),
+			 "fewer ranks, or larger chunks: out of memory");
+	return rc;
+}
+
+struct job_sizes
+job_sizes_of(const struct job_graph *graph)
+{
+	struct job_sizes sizes = {0};
+
+	for (uint32_t rank = 0; rank < graph->n_ranks; rank++) {
+		const struct job_rank *r = &graph->ranks[rank];
+
+		for (uint32_t i = 0; i < r->n_ops; i++)
+			if (r->ops[i].kind == JOB_SEND)
+				sizes.bytes = max_u64(sizes.bytes, r->ops[i].amount);
+		for (uint32_t i = 0; i < r->n_peers; i++)
+			sizes.sends = (uint32_t)max_u64(sizes.sends, r->peers[i].n_sends);
+	}
+	return sizes;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Keys of a job that the lab and ports share: what its ranks do in an iteration, how often, and how
+ * their messages travel. Where its ranks are is a key of each program.
+ */
+#ifndef QUENCH_NIC_JOBS_JOB_KEYS_H
+#define QUENCH_NIC_JOBS_JOB_KEYS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/field/field_table.h"
+#include "base/numbers/units.h"
+#include "job/collective.h"
+#include "nic/params/nic_params.h"
+
+#define JOB_PATH_CHARS 128
+
+#define JOB_KEYS_MEMBERS                                                                           \
+	char goal[JOB_PATH_CHARS + 1]; /* file; "none": collective applies */                      \
+	int collective;                /* enum collective_kind */                                  \
+	int algorithm;                 /* enum collective_algorithm */                             \
+	uint64_t bytes, chunk_bytes;                                                               \
+	uint32_t channels;                                                                         \
+	uint64_t compute_ns;                                                                       \
+	uint32_t compute_jitter_ppm;                                                               \
+	uint64_t reduce_ps_per_byte;                                                               \
+	uint32_t iterations;                                                                       \
+	uint64_t start_ns;                                                                         \
+	uint16_t qps_per_pair, mtu_bytes;                                                          \
+	int8_t dscp; /* -1: data_dscp of the NIC */                                                \
+	bool stopped /* ranks begin no message */
+
+struct job_keys {
+	JOB_KEYS_MEMBERS;
+};
+
+/* Embed the keys in a struct: each is accessible by name, and all of them as `keys`. */
+#define JOB_KEYS_EMBED                                                                             \
+	union {                                                                                    \
+		struct job_keys keys;                                                              \
+		struct {                                                                           \
+			JOB_KEYS_MEMBERS;                                                          \
+		};                                                                                 \
+	}
+
+/** Has the job a GOAL file, and no collective? */
+bool job_keys_has_file(const struct job_keys *keys);
+
+/** Build the graph of a job without a file. @return as collective_build(). */
+int job_keys_build(const struct job_keys *keys, uint32_t n_ranks, struct job_graph *out,
+		   struct job_fault *fault);
+
+/* The largest message of a graph, and most messages that one rank sends another in an iteration. */
+struct job_sizes {
+	uint64_t bytes;
+	uint32_t sends;
+};
+
+struct job_sizes job_sizes_of(const struct job_graph *graph);
+
+/* Rows of a field table of struct OWNER, which has JOB_KEYS_EMBED. */
+/* clang-format off */
+#define JOB_KEYS_FIELDS(owner)                                                                     \
+	{FIELD_OF(owner, goal), .type = FIELD_STR, .min = 1, .max = JOB_PATH_CHARS, .def = "none", \
+	 .help = "GOAL file of the operations of each rank, relative to the file of this "          \
+		 "section; none: collective applies"},                                              \
+	{FIELD_OF(owner, collective), .type = FIELD_ENUM, .choices = collective_words,             \
+	 .def = "all_reduce",                                                                      \
+	 .help = "all_reduce, reduce_scatter, all_gather, broadcast, all_to_all, or pipeline: "     \
+		 "each rank receives from the one before, computes and sends to the next"},         \
+	{FIELD_OF(owner, algorithm), .type = FIELD_ENUM, .choices = collective_algorithm_words,    \
+	 .def = "auto",                                                                            \
+	 .help = "ring, halving_doubling or double_binary_tree; of all_to_all: pairwise, linear "   \
+		 "or staggered; auto: ring, of all_to_all staggered"},                              \
+	{FIELD_OF(owner, bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .min = 1,                  \
+	 .max = 1ull << 45, .def = "1MB",                                                          \
+	 .help = "size of the collective as nccl-tests print it: of the largest array of a rank"}, \
+	{FIELD_OF(owner, chunk_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,                      \
+	 .max = JOB_MAX_BYTES, .def = "0",                                                         \
+	 .help = "largest message: a larger one is sent in several, each of which goes on as "      \
+		 "soon as it has arrived; pipeline: of a microbatch; 0: messages are not divided"}, \
+	{FIELD_OF(owner, channels), .type = FIELD_U32, .min = 1, .max = 64, .def = "1",            \
+	 .help = "the array is divided among as many collectives beside each other"},              \
+	{FIELD_OF(owner, compute_ns), .type = FIELD_U64, .unit = UNIT_NS,                          \
+	 .max = 3600 * NS_PER_SEC, .def = "0",                                                     \
+	 .help = "computation of each rank before it sends in an iteration; of pipeline: before "   \
+		 "each send"},                                                                      \
+	{FIELD_OF(owner, compute_jitter_ppm), .least_bare = 1000, .type = FIELD_U32,               \
+	 .unit = UNIT_PPM, .max = 1000000, .def = "0", .aliases = {{.name = "compute_jitter"}},    \
+	 .help = "each computation lasts up to this share longer or shorter, drawn by the seed"},  \
+	{FIELD_OF(owner, reduce_ps_per_byte), .type = FIELD_U64, .max = 1000000, .def = "0",       \
+	 .help = "time in ps that a rank takes to add a byte that it has received to its own"},    \
+	{FIELD_OF(owner, iterations), .type = FIELD_U32, .min = 1, .max = 1000000, .def = "1",     \
+	 .help = "number of iterations; a rank begins one when it has ended the one before"},      \
+	{FIELD_OF(owner, start_ns), .type = FIELD_U64, .unit = UNIT_NS,                            \
+	 .max = 24 * 3600 * NS_PER_SEC, .def = "0", .help = "time at which all ranks begin"},      \
+	{FIELD_OF(owner, qps_per_pair), .type = FIELD_U16, .min = 1, .max = 64, .def = "1",        \
+	 .help = "QPs from a rank to another one; each message is divided among them"},            \
+	{FIELD_OF(owner, mtu_bytes), .type = FIELD_U16, .min = NIC_MIN_MTU, .max = NIC_MAX_MTU,    \
+	 .def = "1024", .help = "path MTU: " NIC_MTU_TEXT},                                        \
+	{FIELD_OF(owner, dscp), .type = FIELD_I8, .min = -1, .max = 63, .def = "-1",               \
+	 .help = "DSCP of the job's data, and of ACK and NAK without ack_dscp; -1: data_dscp of "   \
+		 "[nic]"},                                                                          \
+	{FIELD_OF(owner, stopped), .type = FIELD_BOOL, .def = "off", .live = true,                 \
+	 .help = "on: ranks begin no message until a change of this key to off"}
+/* clang-format on */
+
+#endif
