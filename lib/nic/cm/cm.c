@@ -633,7 +633,7 @@ enter_chains(struct cm *cm, const struct cm_connection *c)
 	       cm_table_enter_qpn(&cm->table, index_of(cm, c));
 }
 
-/* Of connections with one QP or ID, that of the peer which answers replaces one without RTU. */
+/* Of connections with one QP or ID, the one that the peer has answered replaces one without RTU. */
 static bool
 gives_way(struct cm *cm, uint32_t slot, uint64_t now_ns)
 {
@@ -763,7 +763,7 @@ on_first_rep(struct cm *cm, struct cm_connection *c, const struct cm_msg *rep, u
 
 	v->remote_id = rep->local_id;
 	c->transaction_id = rep->transaction_id;
-	if (stale != CM_NONE) {
+	if (!gives_way(cm, stale, now_ns)) {
 		if (at(cm, stale)->view.state == CM_ESTABLISHED)
 			doubt(cm, at(cm, stale));
 		send_reject(cm, &v->peer, of(c, CM_REJ), CM_ABOUT_REP, CM_REASON_STALE_CONNECTION);

@@ -418,6 +418,21 @@ TEST(forged_req_before_the_peers_own_keeps_it_not_out)
 	}
 }
 
+/* A stranger who guesses the QP of the peer's REP, under the peer's address, ends nothing. */
+TEST(forged_req_before_the_peers_rep_ends_no_connection)
+{
+	uint32_t c = connect_to(40);
+
+	/* The peer refuses the REP to it later than it answers our REQ. */
+	inject_req_of(0, 1000, 50);
+	run(now_ns + TIMEOUT_NS / 2);
+	assert_int_equal(state_of(0, c), CM_ESTABLISHED);
+	assert_int_equal(state_of(1, ends[1].last.id), CM_ESTABLISHED);
+	assert_int_equal(ends[0].stats.cm_evicted, 1);
+	run(NEVER_NS);
+	assert_int_equal(cm_count(ends[0].cm), 1);
+}
+
 /* In a flood, too, the REP of an RTU that was lost is repeated; the flood's own, three times. */
 TEST(lost_rtu_in_a_flood_is_asked_for_again)
 {
