@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "quench-nic/connections/cm_orders.h"
 
+#include <errno.h>
+
 /* The arguments of a call of the connection manager, and its results. */
 struct work {
 	struct cm *cm;
@@ -92,6 +94,7 @@ cm_order_all(const struct cm_orders *o, const struct cm_order *orders, uint32_t 
 {
 	struct work w = {.cm = o->cm, .orders = orders, .n = n};
 
-	if (n > 0)
-		mailbox_call(o->mailbox, do_all, &w);
+	/* A connection whose order is lost would wait for ever, here and at the peer. */
+	while (n > 0 && mailbox_call(o->mailbox, do_all, &w) == -ETIMEDOUT)
+		;
 }

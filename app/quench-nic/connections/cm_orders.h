@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls of the connection manager from other threads. The connection manager belongs to the main
- * lcore. These functions have the main lcore make the call, and wait for the result: 10 ms or so at
- * most. An order for a connection that has ended does nothing.
+ * lcore. These functions have the main lcore make the call, and wait for the result: normally 10 ms
+ * or less. An order for a connection that has ended does nothing.
  */
 #ifndef QUENCH_APP_QUENCH_NIC_CONNECTIONS_CM_ORDERS_H
 #define QUENCH_APP_QUENCH_NIC_CONNECTIONS_CM_ORDERS_H
@@ -44,7 +44,7 @@ uint32_t cm_order_look(const struct cm_orders *o, struct cm_news *news, uint32_t
 uint32_t cm_order_connect(const struct cm_orders *o, const struct cm_peer *to,
 			  const struct cm_terms *terms, const struct cm_end *own);
 
-/** Carry out n orders, in their order. */
+/** Carry out n orders, in their order. This takes as long as the main lcore is busy. */
 void cm_order_all(const struct cm_orders *o, const struct cm_order *orders, uint32_t n);
 
 #endif

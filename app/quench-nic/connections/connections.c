@@ -357,12 +357,16 @@ remove_flow(struct connections *c, const struct nic_config *config, struct parts
 		flow_registry_life_info(c->registry, flow->id).qps_done > 0;
 }
 
+/* A connection whose flow could not be removed stays, and tend() tries again. */
 static void
 remove_all(struct connections *c, struct parts *gone)
 {
 	change_all(c, gone, true);
 	for (unsigned int i = 0; i < gone->n; i++)
-		forget(c, gone->all[i].one, gone->all[i].completed);
+		if (gone->all[i].done)
+			forget(c, gone->all[i].one, gone->all[i].completed);
+		else
+			gone->all[i].one->ended_ns = monotonic_ns();
 	gone->n = 0;
 }
 
@@ -378,6 +382,8 @@ begin(struct connections *c, const struct nic_config *config, uint32_t id,
 	if (one->known) {
 		remove_flow(c, config, &gone, one);
 		remove_all(c, &gone);
+		if (one->known)
+			forget(c, one, false);
 	}
 	name_flow(c, config, pattern->name, name);
 	pthread_mutex_lock(&c->lock);
@@ -861,10 +867,11 @@ connections_start(struct connections *c, struct active_config *active,
 	c->orders = (struct cm_orders){active->mailbox, nic_cm(registry->nodes->node[0])};
 	atomic_store(&c->pending, true);
 	pthread_mutex_init(&c->lock, NULL);
-	nic_gsi_set_offer(registry->nodes->node[0], offer, c);
 	rc = control_thread_start(&c->thread, "connections", run_thread, c);
 	c->has_thread = rc == 0;
-	if (rc != 0)
+	if (rc == 0)
+		nic_gsi_set_offer(registry->nodes->node[0], offer, c);
+	else
 		connections_stop(c);
 	return rc;
 }
