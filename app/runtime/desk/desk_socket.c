@@ -2,6 +2,7 @@
 #include "runtime/desk/desk_socket.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -17,11 +19,14 @@
 
 #include "runtime/desk/control_thread.h"
 #include "runtime/notice/monotonic.h"
+#include "runtime/notice/say.h"
 
 #define MODE 0660
 /* Programs that may share a --file-prefix. */
 #define MOST_SOCKETS 64u
 #define NS_PER_MS 1000000u
+/* Pause after a client that could not be accepted: file descriptors or memory are used up. */
+#define ACCEPT_PAUSE_MS 100
 
 struct client {
 	int fd;     /* -1: free */
@@ -41,6 +46,8 @@ struct desk_socket {
 	const void *arg;
 	struct control_thread thread;
 	bool has_thread;
+	uint64_t accept_ns; /* accept no client earlier */
+	bool said_lack;     /* since the last client that was accepted */
 	struct client clients[DESK_CLIENTS];
 };
 
@@ -50,27 +57,27 @@ desk_socket_path(const struct desk_socket *s)
 	return s->addr.sun_path;
 }
 
-/* Does a program listen? */
+/* Does a program listen? Yes, if we cannot tell. */
 static bool
 is_alive(const struct sockaddr_un *addr)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	/* A program that hangs listens, too: connect() gives EAGAIN once its queue is full. */
-	bool alive = fd >= 0 && (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0 ||
-				 errno == EAGAIN);
+	bool alive = fd < 0 || connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0 ||
+		     errno == EAGAIN;
 
 	if (fd >= 0)
 		close(fd);
 	return alive;
 }
 
-/* Bind to the first name at which no program listens. @return 0 or -errno. */
+/* Listen at the first name at which no program listens. @return 0 or -errno. */
 static int
-take_name(struct desk_socket *s, const char *dir)
+listen_at_free_name(struct desk_socket *s, const char *dir)
 {
 	for (unsigned int i = 0; i < MOST_SOCKETS; i++) {
 		char number[16] = "";
-		int n;
+		int n, rc;
 
 		if (i > 0)
 			snprintf(number, sizeof(number), ":%u", i);
@@ -81,12 +88,35 @@ take_name(struct desk_socket *s, const char *dir)
 		if (is_alive(&s->addr))
 			continue;
 		(void)unlink(s->addr.sun_path);
-		if (bind(s->fd, (const struct sockaddr *)&s->addr, sizeof(s->addr)) == 0)
-			return chmod(s->addr.sun_path, MODE) == 0 ? 0 : -errno;
-		if (errno != EADDRINUSE)
+		if (bind(s->fd, (const struct sockaddr *)&s->addr, sizeof(s->addr)) != 0)
 			return -errno;
+		rc = chmod(s->addr.sun_path, MODE) == 0 && listen(s->fd, DESK_CLIENTS) == 0
+			     ? 0
+			     : -errno;
+		if (rc != 0)
+			(void)unlink(s->addr.sun_path);
+		return rc;
 	}
 	return -EADDRINUSE;
+}
+
+/*
+ * listen_at_free_name() under a lock of the folder. Without it, a program that starts at the same
+ * time would find that nobody listens yet at a name just bound, and take it. @return 0 or -errno.
+ */
+static int
+take_name(struct desk_socket *s, const char *dir)
+{
+	int lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc;
+
+	if (lock < 0)
+		return -errno;
+	while ((rc = flock(lock, LOCK_EX) == 0 ? 0 : -errno) == -EINTR)
+		;
+	if (rc == 0)
+		rc = listen_at_free_name(s, dir);
+	close(lock);
+	return rc;
 }
 
 static void
@@ -225,11 +255,25 @@ refuse_client(int fd)
 	close(fd);
 }
 
+/* The client waits. poll() would return at once, for ever. */
+static void
+pause_accepting(struct desk_socket *s, int cause)
+{
+	s->accept_ns = monotonic_ns() + (uint64_t)ACCEPT_PAUSE_MS * NS_PER_MS;
+	if (!s->said_lack)
+		say_warning("%s: clients wait: %s", s->addr.sun_path, strerror(cause));
+	s->said_lack = true;
+}
+
 static void
 accept_client(struct desk_socket *s)
 {
 	int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
+	if (fd >= 0)
+		s->said_lack = false;
+	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+		pause_accepting(s, errno);
 	for (unsigned int i = 0; fd >= 0 && i < DESK_CLIENTS; i++)
 		if (s->clients[i].fd < 0) {
 			s->clients[i].fd = fd;
@@ -243,9 +287,10 @@ accept_client(struct desk_socket *s)
 static int
 wait_for_work(const struct desk_socket *s, struct pollfd p[DESK_CLIENTS + 2])
 {
-	int patience_ms = -1;
+	bool accepts = monotonic_ns() >= s->accept_ns;
+	int patience_ms = accepts ? -1 : ACCEPT_PAUSE_MS;
 
-	p[0] = (struct pollfd){.fd = s->fd, .events = POLLIN};
+	p[0] = (struct pollfd){.fd = accepts ? s->fd : -1, .events = POLLIN};
 	p[1] = (struct pollfd){.fd = s->wake, .events = POLLIN};
 	for (unsigned int i = 0; i < DESK_CLIENTS; i++) {
 		const struct client *c = &s->clients[i];
@@ -299,8 +344,6 @@ desk_socket_open(struct desk_socket **opened, const char *dir, desk_answer_fn *a
 		rc = take_name(s, dir);
 	if (rc != 0)
 		s->addr.sun_path[0] = '\0';
-	if (rc == 0 && listen(s->fd, DESK_CLIENTS) != 0)
-		rc = -errno;
 	if (rc == 0) {
 		rc = control_thread_start(&s->thread, "quench-desk", run, s);
 		s->has_thread = rc == 0;

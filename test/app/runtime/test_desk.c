@@ -10,14 +10,17 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include <jansson.h>
 #include <rte_eal.h>
 
 #include "base/numbers/array.h"
+#include "base/numbers/units.h"
 #include "unit/cases.h"
 #include "runtime/desk/desk.h"
+#include "runtime/notice/monotonic.h"
 #include "runtime/notice/say.h"
 
 #define ROWS 1000u
@@ -402,6 +405,42 @@ TEST(one_client_too_many_is_told)
 		close(fds[i]);
 }
 
+static atomic_bool lacks_descriptors;
+static atomic_uint accepts;
+
+/* In place of the C library's. */
+int
+accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags)
+{
+	atomic_fetch_add(&accepts, 1);
+	if (atomic_load(&lacks_descriptors)) {
+		errno = EMFILE;
+		return -1;
+	}
+	return (int)syscall(SYS_accept4, fd, addr, len, flags);
+}
+
+TEST(a_client_waits_for_a_descriptor_and_the_desk_does_not_spin)
+{
+	uint64_t begin_ns = monotonic_ns();
+	int fd;
+
+	atomic_store(&lacks_descriptors, true);
+	atomic_store(&accepts, 0);
+	fd = connect_to(desk_socket_path(desk.socket));
+	while (atomic_load(&accepts) == 0)
+		sched_yield();
+	/* Each of them wakes the desk's thread. */
+	for (unsigned int i = 0; i < 1000; i++)
+		assert_answer(REQUEST("1", "\"params\",\"params\":{\"word\":1}"),
+			      RESULT("1", "{\"number\":5,\"word\":\"1\",\"words\":\"\"}"));
+	assert_true(atomic_load(&accepts) <= 2 + (monotonic_ns() - begin_ns) / (100 * NS_PER_MS));
+	atomic_store(&lacks_descriptors, false);
+	say_to(fd, REQUEST("1", "\"params\",\"params\":{\"word\":1}") "\n");
+	assert_line(fd, RESULT("1", "{\"number\":5,\"word\":\"1\",\"words\":\"\"}"));
+	close(fd);
+}
+
 static void *
 serve_one(void *arg)
 {
@@ -463,6 +502,41 @@ TEST(a_second_program_of_the_prefix_has_a_socket_of_its_own)
 	assert_int_equal(s.st_mode & 0777, 0660);
 	desk_socket_close(second);
 	assert_int_equal(stat(path, &s), -1);
+}
+
+#define PROGRAMS 6u
+static pthread_barrier_t at_once;
+
+static void *
+open_at_once(void *arg)
+{
+	struct desk_socket **opened = arg;
+
+	pthread_barrier_wait(&at_once);
+	assert_int_equal(desk_socket_open(opened, rte_eal_get_runtime_dir(), NULL, NULL), 0);
+	return NULL;
+}
+
+TEST(programs_that_start_at_once_have_sockets_of_their_own)
+{
+	struct desk_socket *opened[PROGRAMS];
+	pthread_t programs[PROGRAMS];
+
+	pthread_barrier_init(&at_once, NULL, PROGRAMS);
+	for (unsigned int round = 0; round < 100; round++) {
+		for (unsigned int i = 0; i < PROGRAMS; i++)
+			assert_int_equal(
+				pthread_create(&programs[i], NULL, open_at_once, &opened[i]), 0);
+		for (unsigned int i = 0; i < PROGRAMS; i++)
+			pthread_join(programs[i], NULL);
+		for (unsigned int i = 0; i < PROGRAMS; i++)
+			for (unsigned int k = 0; k < i; k++)
+				assert_string_not_equal(desk_socket_path(opened[i]),
+							desk_socket_path(opened[k]));
+		for (unsigned int i = 0; i < PROGRAMS; i++)
+			desk_socket_close(opened[i]);
+	}
+	pthread_barrier_destroy(&at_once);
 }
 
 static void *
