@@ -33,17 +33,33 @@ struct part {
 	uint64_t from, bytes;
 };
 
+/*
+ * A graph is built twice. The first time, operations and dependencies are counted only, so that one
+ * that is too large is refused before it takes memory.
+ */
 struct builder {
 	const struct collective *c;
-	struct job_draft *draft;
+	struct job_draft *draft; /* NULL: count */
+	uint32_t *counts;        /* by rank: operations that have been counted */
+	uint64_t size;           /* operations and dependencies that have been counted */
 	uint32_t *entry; /* by rank: the computation before the first send; JOB_NONE: none */
 	int rc;          /* -ENOMEM or -E2BIG: nothing more is added */
 };
 
+static int64_t
+count(struct builder *b, uint32_t rank)
+{
+	if (b->counts[rank] == JOB_MAX_OPS || ++b->size > JOB_MAX_SIZE)
+		return -E2BIG;
+	return b->counts[rank]++;
+}
+
 static uint32_t
 add(struct builder *b, uint32_t rank, const struct job_step *step)
 {
-	int64_t op = b->rc < 0 ? 0 : job_add(b->draft, rank, step);
+	int64_t op = b->rc < 0          ? 0
+		     : b->draft == NULL ? count(b, rank)
+					: job_add(b->draft, rank, step);
 
 	/* A message of no bytes, or of too many, is a defect of the caller. */
 	assert(op != -EINVAL);
@@ -55,8 +71,12 @@ add(struct builder *b, uint32_t rank, const struct job_step *step)
 static void
 after(struct builder *b, uint32_t rank, uint32_t op, uint32_t before)
 {
-	if (b->rc == 0 && before != JOB_NONE)
+	if (b->rc < 0 || before == JOB_NONE)
+		return;
+	if (b->draft != NULL)
 		b->rc = job_after(b->draft, rank, op, before, false);
+	else if (++b->size > JOB_MAX_SIZE)
+		b->rc = -E2BIG;
 }
 
 static uint32_t
@@ -435,9 +455,7 @@ refuse(struct job_fault *fault, const char *expected)
 static int
 too_many(struct job_fault *fault)
 {
-	return refuse(
-		fault,
-		"a million operations of a rank at most: fewer ranks or channels, or larger chunks");
+	return refuse(fault, JOB_SIZE_TEXT ": fewer ranks or channels, or larger chunks");
 }
 
 static int
@@ -457,11 +475,24 @@ check(const struct collective *c, struct job_fault *fault)
 		return refuse(
 			fault,
 			"bytes of which each message has two or more, after channels and ranks have divided them, and 32 TiB at most");
-	/* Refuse this before anything is built: a part alone takes too many messages. */
+	/* A part alone takes too many messages. */
 	if (c->chunk_bytes > 0 &&
 	    c->bytes / c->channels / parts_of(c) / c->chunk_bytes > JOB_MAX_OPS)
 		return too_many(fault);
 	return 0;
+}
+
+static void
+add_all(struct builder *b)
+{
+	const struct collective *c = b->c;
+
+	for (uint32_t rank = 0; b->rc == 0 && rank < c->n_ranks; rank++)
+		b->entry[rank] = c->kind == COLLECTIVE_PIPELINE || c->compute_ns == 0
+					 ? JOB_NONE
+					 : add_calc(b, rank, c->compute_ns, JOB_NONE);
+	for (uint32_t i = 0; b->rc == 0 && i < c->channels; i++)
+		channel(b, part_of((struct part){0, c->bytes}, i, c->channels), TAGS * i);
 }
 
 int
@@ -471,17 +502,18 @@ collective_build(const struct collective *c, struct job_graph *out, struct job_f
 
 	if (check(c, fault) < 0)
 		return -EINVAL;
-	b.draft = job_draft(c->n_ranks);
 	b.entry = malloc(c->n_ranks * sizeof(*b.entry));
-	if (b.draft == NULL || b.entry == NULL)
+	b.counts = calloc(c->n_ranks, sizeof(*b.counts));
+	if (b.entry == NULL || b.counts == NULL)
 		b.rc = -ENOMEM;
-	for (uint32_t rank = 0; b.rc == 0 && rank < c->n_ranks; rank++)
-		b.entry[rank] = c->kind == COLLECTIVE_PIPELINE || c->compute_ns == 0
-					? JOB_NONE
-					: add_calc(&b, rank, c->compute_ns, JOB_NONE);
-	for (uint32_t i = 0; b.rc == 0 && i < c->channels; i++)
-		channel(&b, part_of((struct part){0, c->bytes}, i, c->channels), TAGS * i);
+	add_all(&b);
+	if (b.rc == 0) {
+		b.draft = job_draft(c->n_ranks);
+		b.rc = b.draft == NULL ? -ENOMEM : 0;
+	}
+	add_all(&b);
 	free(b.entry);
+	free(b.counts);
 	if (b.rc < 0) {
 		job_draft_free(b.draft);
 		return b.rc == -E2BIG ? too_many(fault) : b.rc;

@@ -252,6 +252,14 @@ read_message(struct reader *r, struct job_step *step)
 	return 0;
 }
 
+static int
+refuse_size(struct reader *r, uint32_t line)
+{
+	r->fault->line = line;
+	snprintf(r->fault->why, sizeof(r->fault->why), "%s", JOB_SIZE_TEXT);
+	return -EINVAL;
+}
+
 /* An operation; label.n is 0 if it has none. */
 static int
 read_op(struct reader *r, const struct word *label)
@@ -272,12 +280,8 @@ read_op(struct reader *r, const struct word *label)
 		return refuse(r, "calc, send or recv");
 	}
 	op = job_add(r->draft, r->rank, &step);
-	if (op == -E2BIG) {
-		r->fault->line = step.line;
-		snprintf(r->fault->why, sizeof(r->fault->why), "%u operations of a rank at most",
-			 JOB_MAX_OPS);
-		return -EINVAL;
-	}
+	if (op == -E2BIG)
+		return refuse_size(r, step.line);
 	if (op < 0)
 		return (int)op;
 	return label->n > 0 ? add_label(r, label, (uint32_t)op) : 0;
@@ -356,6 +360,8 @@ end_rank(struct reader *r)
 		if (find(r, &d->op, &op) < 0 || find(r, &d->before, &before) < 0)
 			return -EINVAL;
 		rc = job_after(r->draft, r->rank, op, before, d->start);
+		if (rc == -E2BIG)
+			rc = refuse_size(r, d->op.line);
 	}
 	t->n_labels = t->n_demands = 0;
 	return rc;

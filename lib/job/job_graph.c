@@ -20,6 +20,7 @@ struct draft_rank {
 
 struct job_draft {
 	uint32_t n_ranks;
+	uint32_t size; /* steps and edges of all ranks */
 	struct draft_rank ranks[];
 };
 
@@ -79,13 +80,14 @@ job_add(struct job_draft *draft, uint32_t rank, const struct job_step *step)
 				   : step->amount == 0 || step->amount > JOB_MAX_BYTES ||
 					     step->peer == rank || step->peer >= draft->n_ranks)
 		return -EINVAL;
-	if (r->n_steps == JOB_MAX_OPS)
+	if (r->n_steps == JOB_MAX_OPS || draft->size == JOB_MAX_SIZE)
 		return -E2BIG;
 	steps = grow(r->steps, r->n_steps, &r->room_steps, sizeof(*steps));
 	if (steps == NULL)
 		return -ENOMEM;
 	r->steps = steps;
 	r->steps[r->n_steps] = *step;
+	draft->size++;
 	return r->n_steps++;
 }
 
@@ -96,13 +98,14 @@ job_after(struct job_draft *draft, uint32_t rank, uint32_t op, uint32_t before, 
 	struct edge *edges;
 
 	assert(op < r->n_steps && before < r->n_steps);
-	if (r->n_edges == UINT32_MAX / 2)
-		return -ENOMEM;
+	if (draft->size == JOB_MAX_SIZE)
+		return -E2BIG;
 	edges = grow(r->edges, r->n_edges, &r->room_edges, sizeof(*edges));
 	if (edges == NULL)
 		return -ENOMEM;
 	r->edges = edges;
 	r->edges[r->n_edges++] = (struct edge){op, before, start};
+	draft->size++;
 	return 0;
 }
 
@@ -236,8 +239,11 @@ job_build(struct job_draft *draft, struct job_graph *out)
 	int rc = 0;
 
 	*out = (struct job_graph){.ranks = calloc(draft->n_ranks, sizeof(*out->ranks)),
-				  .n_ranks = draft->n_ranks};
-	if (out->ranks == NULL)
+				  .n_ranks = draft->n_ranks,
+				  .n_users = malloc(sizeof(*out->n_users))};
+	if (out->n_users != NULL)
+		*out->n_users = 1;
+	if (out->ranks == NULL || out->n_users == NULL)
 		rc = -ENOMEM;
 	for (uint32_t i = 0; rc == 0 && i < draft->n_ranks; i++) {
 		rc = build_rank(&draft->ranks[i], &out->ranks[i]);
@@ -250,10 +256,19 @@ job_build(struct job_draft *draft, struct job_graph *out)
 	return rc;
 }
 
+struct job_graph
+job_graph_share(const struct job_graph *graph)
+{
+	++*graph->n_users;
+	return *graph;
+}
+
 void
 job_graph_free(struct job_graph *graph)
 {
-	for (uint32_t i = 0; graph->ranks != NULL && i < graph->n_ranks; i++) {
+	bool last = graph->n_users == NULL || --*graph->n_users == 0;
+
+	for (uint32_t i = 0; last && graph->ranks != NULL && i < graph->n_ranks; i++) {
 		struct job_rank *r = &graph->ranks[i];
 
 		free(r->ops);
@@ -264,7 +279,10 @@ job_graph_free(struct job_graph *graph)
 		free(r->peers);
 		free(r->keys);
 	}
-	free(graph->ranks);
+	if (last) {
+		free(graph->ranks);
+		free(graph->n_users);
+	}
 	*graph = (struct job_graph){0};
 }
 

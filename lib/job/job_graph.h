@@ -20,6 +20,11 @@
 #define JOB_MAX_RANKS 65536u
 /* Of one rank. */
 #define JOB_MAX_OPS 1000000u
+/* Operations and dependencies of all ranks: 6 GB. */
+#define JOB_MAX_SIZE 100000000u
+#define JOB_SIZE_TEXT                                                                              \
+	"a million operations of a rank at most, and 100 million operations and dependencies of "  \
+	"all ranks"
 /* Bytes of a message, or nanoseconds of a computation. */
 #define JOB_MAX_BYTES (1ull << 31)
 #define JOB_MAX_NS ((1ull << 46) - 1)
@@ -68,6 +73,7 @@ struct job_rank {
 struct job_graph {
 	struct job_rank *ranks;
 	uint32_t n_ranks;
+	uint32_t *n_users; /* of ranks: see job_graph_share() */
 };
 
 /* Why a graph was refused. */
@@ -94,12 +100,12 @@ struct job_step {
 /**
  * Add an operation of a rank.
  * @return its number, or -EINVAL (amount is 0 or too large for a message, peer is no other rank),
- *         -E2BIG (JOB_MAX_OPS) or -ENOMEM.
+ *         -E2BIG (JOB_SIZE_TEXT) or -ENOMEM.
  */
 int64_t job_add(struct job_draft *draft, uint32_t rank, const struct job_step *step);
 /**
  * Let an operation wait for the end of another one of its rank, or for its start (irequires).
- * @return 0 or -ENOMEM.
+ * @return 0, -E2BIG (JOB_SIZE_TEXT) or -ENOMEM.
  */
 int job_after(struct job_draft *draft, uint32_t rank, uint32_t op, uint32_t before, bool start);
 
@@ -109,6 +115,8 @@ int job_after(struct job_draft *draft, uint32_t rank, uint32_t op, uint32_t befo
  * @return     0 or -ENOMEM.
  */
 int job_build(struct job_draft *draft, struct job_graph *out);
+/** A copy for another user. Each user calls job_graph_free(); the last call frees the graph. */
+struct job_graph job_graph_share(const struct job_graph *graph);
 void job_graph_free(struct job_graph *graph);
 
 /** Index of the peer with this rank, or JOB_NONE. */

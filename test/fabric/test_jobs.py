@@ -150,6 +150,12 @@ def goal(program, folder):
     empty = jobs(program, scenario(folder, job(goal="idle.goal", iterations=5), name="idle"))[0]
     expect(empty["iterations_ended"] == 5 and empty["jct_max_ns"] == 0, f"a job of nothing: {empty}")
     expect(json.loads((out / "results.json").read_text(encoding="utf-8"))["jobs"] == [got], "results.json has the same")
+    printed = run(program, "--check-config", path).stdout
+    expect("collective" not in printed and "chunk_bytes" not in printed and "compute_jitter" in printed, f"keys beside goal: {printed[-900:]}")
+    for key, value in (("collective", "all_to_all"), ("algorithm", "ring"), ("bytes", "1MB"), ("chunk_bytes", 0), ("channels", 1), ("compute_ns", 0), ("reduce_ps_per_byte", 0)):
+        done = run(program, scenario(folder, job(goal="g.goal", **{key: value}), name="beside"))
+        words = f"[job j] {key} = {value}: expected no such key beside goal"
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and words in done.stderr, f"{key}: {done.stderr}")
     for text, words in (("num_ranks 2\nrank 0 {\nsend 5b to 7\n}\n", "g.goal:3: expected a rank from 0 to 1, not \"7\" ([job j] goal)"),
                         ("num_ranks 2\nrank 0 {\nsend 5b to 1\n}\nrank 1 {\n}\n", "g.goal:3: expected rank 0: send 5b to 1 tag 0: a recv of that source and tag at rank 1"),
                         ("num_ranks 2\nrank 0 {\n}\nrank 1 {\n\nrecv 5b from 0\n}\n", "g.goal:6: expected rank 1: recv 5b from 0 tag 0 waits for its message"),
@@ -169,6 +175,8 @@ def refused(program, folder):
                         ({"iterations": 0}, "iterations = 0"), ({"qps_per_pair": 65}, "qps_per_pair = 65")):
         done = run(program, scenario(folder, job(**keys)))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and words in done.stderr, f"{keys}: {done.returncode} {done.stderr}")
+    done = run(program, scenario(folder, job(collective="all_to_all", algorithm="linear", channels=8, chunk_bytes=100, bytes=40_960_000), hosts=128))
+    expect(done.returncode == 2 and "100 million operations and dependencies of all ranks" in done.stderr, f"{done.returncode} {done.stderr}")
     for start, late in (("19ms", False), ("20ms", True)):
         err = run(program, "--check-config", scenario(folder, job(start_ns=start))).stderr
         expect(("the job never starts" in err) == late, f"start_ns = {start}: {err}")
@@ -183,6 +191,8 @@ def behind(program, folder):
     path = scenario(folder, job(bytes="64MB", iterations=5), duration_ns="1ms")
     done = run(program, path)
     expect("job j: iteration 1 has not ended: rank 0: send 16000000b to 1 tag 0 has not ended" in done.stdout, done.stdout[-600:])
+    for rank in jobs(program, path)[0]["ranks"]:
+        expect(rank["compute_ns"] + rank["send_ns"] + rank["wait_ns"] == 1_000_000, f"its times end with the run: {rank}")
     lossy = section("link", "bad", ends="h2 s1", frame_loss_ppb=10_000_000) + section("event", "off", at_ns="100us", action="link_down", node="h3")
     got = jobs(program, scenario(folder, lossy + job(bytes="1MB", iterations=50)))[0]
     expect(got["iterations_ended"] < 50 and got["waits_for"] is not None, f"{got['iterations_ended']} {got['waits_for']}")
@@ -208,5 +218,23 @@ def together(program, folder):
     expect(run(program, "--check-config", folder / "printed.ini").stdout == printed and "[job b]" in printed, "reads back the same")
 
 
+def changed(program, folder):
+    """A change in a run keeps the graph of a job; its messages all stand in messages.csv, from the first packet to the last ACK."""
+    (folder / "g.goal").write_text("num_ranks 2\nrank 0 {\n" + "send 3000b to 1\n" * 40 + "}\nrank 1 {\n" + "recv 3000b from 0\n" * 40 + "}\n", encoding="utf-8")
+    events = "".join(section("event", f"e{i}", at_ns=f"{i + 1}us", action="set", set=f"job j.stopped={'on' if i % 2 == 0 else 'off'}") for i in range(4))
+    path = scenario(folder, job(goal="g.goal", iterations=3) + job("k", iterations=2) + events)
+    out = folder / "out"
+    done = run(program, "--quiet", "--out", out, path)
+    expect(done.returncode == 0, done.stderr)
+    got = json.loads((out / "results.json").read_text(encoding="utf-8"))["jobs"]
+    expect([j["iterations_ended"] for j in got] == [3, 2], f"{got}")
+    with open(out / "messages.csv", encoding="utf-8") as file:
+        rows = [r for r in csv.DictReader(file) if r["flow"].startswith("j ")]
+    expect(len(rows) == 120 and all(float(r["slowdown"]) >= 0.999 for r in rows), f"{len(rows)} messages of 120")
+    for change in ("job j.goal=none", "job k.bytes=3", "job k.ranks=1-2"):
+        done = run(program, scenario(folder, job(goal="g.goal") + job("k") + section("event", "e", at_ns="1us", action="set", set=change), name="fixed"))
+        expect(done.returncode == 2 and "cannot change while the program runs" in done.stderr, f"{change}: {done.stderr}")
+
+
 if __name__ == "__main__":
-    in_folder(closed_form, bounds, computes, goal, refused, behind, together)
+    in_folder(closed_form, bounds, computes, goal, refused, behind, together, changed)

@@ -49,16 +49,17 @@ buffer_profile = default
 mtu_bytes = 0
 """
 FLOWS = section("flow", "f", src="1-3", dst=4, start_ns="10us") + section(
-    "flow", "open", src=1, dst=2, arrival="periodic", load_bps="3G", message_bytes="10KB", start_ns="10us")
+    "flow", "open", src=1, dst=2, arrival="periodic", load_bps="3G", message_bytes="10KB", start_ns="10us") + section(
+    "job", "ring", bytes="10KB", start_ns="10us", iterations=5)
 DUMP = section("event", "dump", at_ns="400us", action="dump", node="all")
 # What a key needs beside it.
 SECTION = {"switch NAME": "switch s1", "fdb NAME": "fdb far", "wred NAME": "wred steep", "buffer_profile NAME": "buffer_profile small", "tc N": "tc 3",
-           "pg N, pg P|N": "pg 0|3", "queue N, queue P|N": "queue 3|3", "port, port N, switch NAME port, switch NAME port N": "port 0", "flow NAME": "flow open"}
+           "pg N, pg P|N": "pg 0|3", "queue N, queue P|N": "queue 3|3", "port, port N, switch NAME port, switch NAME port N": "port 0", "flow NAME": "flow open", "job NAME": "job ring"}
 NEEDS = {"wred steep": "[queue 3|3]\nwred_profile = steep\n", "buffer_profile small": "[pg 0|3]\nbuffer_profile = small\n",
          "step": "[queue 3]\nmarking = step\n", "phantom": "[queue 3]\nmarking = phantom\n"}
 CC = {"dctcp": "np_ecn_echo = on\n", "timely": "ack_every = 1\n", "hpcc": "ack_every = 1\n", "swift": "ack_every = 1\n", "aimd": "np_ecn_echo = on\n"}
-# Sections of routers and names of rows, which the test "set" and the program's own tests change; jobs, which test_jobs stops and lets go.
-LEFT_OUT = ("interface vlan N", "route PREFIX", "neighbor ADDRESS", "job NAME")
+# Sections of routers and names of rows, which the test "set" and the program's own tests change.
+LEFT_OUT = ("interface vlan N", "route PREFIX", "neighbor ADDRESS")
 VOLATILE = ("wall_seconds", "packet_hops_per_second", "scheduled_events", "scenario", "fluid")  # the fluid model has the values of the start
 # The digest has what began before the change: the first LLDP frame, and the state of QPs that only receive.
 DIGEST = (("lldp", "lldp"), ("hpcc", "hpcc_base_rtt_ns"), ("flow open", "rate_cap_bps"))

@@ -151,6 +151,8 @@ read_next(struct config *cfg, const struct turns *t, const struct scenario_overr
 	}
 	if (rc == 0) {
 		change->next = calloc(1, sizeof(*change->next));
+		if (change->next != NULL)
+			change->next->before = before;
 		rc = change->next == NULL ? config_refuse(cfg, "event", NULL,
 							  "fewer sections: out of memory", err)
 					  : scenario_file_read(top, override, change->next, err);

@@ -68,9 +68,22 @@ static int
 finish_job(struct config *cfg, const char *section, void *item, void *arg, struct config_error *err)
 {
 	struct job_section *job = item;
+	const struct job_section *before = scenario_job_before(arg, job);
 
-	(void)arg;
+	if (before != NULL && job_keys_has_file(&job->keys) &&
+	    strcmp(before->goal, job->goal) == 0) {
+		job->graph = job_graph_share(&before->graph);
+		return 0;
+	}
 	return job_file_read(cfg, section, &job->keys, &job->graph, err);
+}
+
+static const char *
+unused_of_job(const void *item, const struct field *field)
+{
+	const struct job_section *job = item;
+
+	return job_keys_unused(&job->keys, field);
 }
 
 #define KIND(word, item, table, array)                                                             \
@@ -96,7 +109,7 @@ const struct config_kind scenario_kinds[] = {
 			    .not_in_name = ",\"",
 			    .finish = finish_flow},
 	[SCENARIO_JOBS] = {KIND("job", job_section, job_section_fields, jobs), .not_in_name = ",\"",
-			   .finish = finish_job},
+			   .finish = finish_job, .unused = unused_of_job},
 	[SCENARIO_STREAMS] = {CONFIG_KIND("stream", "NAME", struct scenario, struct stream_params,
 					  stream_fields, streams, STREAM_NAME_CHARS),
 			      .not_in_name = ",\""},
@@ -217,7 +230,7 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 	if (config_read_new(cfg, "fabric", fabric_fields, fabric_fields_n, &s->fabric, err) < 0 ||
 	    switch_config_read_common(cfg, &s->sw, err) < 0 || read_switches(cfg, s, err) < 0 ||
 	    port_file_read(cfg, s, err) < 0 || nic_config_read_common(cfg, &s->nic, err) < 0 ||
-	    config_kinds_read(cfg, scenario_kinds, SCENARIO_KINDS, s, NULL, err) < 0 ||
+	    config_kinds_read(cfg, scenario_kinds, SCENARIO_KINDS, s, s, err) < 0 ||
 	    config_finish(cfg, err) < 0)
 		return -EINVAL;
 	s->n_flows = s->n_flow_sections;

@@ -36,7 +36,7 @@ struct scenario_override {
  * Read and check the whole file, without the changes of its events (event_set.h), which stay empty.
  * On success the scenario owns its flows: call scenario_free().
  *
- * @param s  All zero.
+ * @param s  All zero, but for before.
  * @return   0, or -EINVAL with err filled in.
  */
 int scenario_file_read(struct config *cfg, const struct scenario_override *override,

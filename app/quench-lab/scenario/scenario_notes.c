@@ -203,7 +203,7 @@ scenario_warn(const struct config *cfg, const struct scenario *s)
 		if (nic_is_uncontrolled(s->nic.cc, flow->verb, false))
 			say_warning(NIC_UNCONTROLLED, flow->name, nic_verb_words[flow->verb],
 				    NIC_RAW_TEXT(false), cc_words[s->nic.cc]);
-		if (flow->start_ns >= end_ns)
+		if (flow->start_ns >= end_ns && flow->job == NULL)
 			warn_late(cfg, s, "flow", flow->name, "start_ns", "the flow never starts");
 		else if (has_late_message(flow, end_ns))
 			warn_late(cfg, s, "flow", flow->name, "trace",

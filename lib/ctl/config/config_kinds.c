@@ -76,6 +76,19 @@ find(const struct config_kind *kind, const struct items *items, const char *name
 }
 
 static int
+refuse_unused(const struct config *cfg, const struct config_kind *kind, const char *section,
+	      const void *item, struct config_error *err)
+{
+	for (unsigned int i = 0; kind->unused != NULL && i < *kind->n_fields; i++) {
+		const char *expected = kind->unused(item, &kind->fields[i]);
+
+		if (expected != NULL && config_gives(cfg, section, kind->fields[i].name))
+			return config_refuse(cfg, section, kind->fields[i].name, expected, err);
+	}
+	return 0;
+}
+
+static int
 read_item(struct config *cfg, const struct config_kind *kind, struct items *items,
 	  const char *section, void *arg, struct config_error *err)
 {
@@ -95,6 +108,8 @@ read_item(struct config *cfg, const struct config_kind *kind, struct items *item
 	item = *items->array + (*items->count)++ * kind->item_bytes;
 	strcpy(item + kind->name_at, name);
 	rc = config_read_new(cfg, section, kind->fields, *kind->n_fields, item, err);
+	if (rc == 0)
+		rc = refuse_unused(cfg, kind, section, item, err);
 	return rc == 0 && kind->finish != NULL ? kind->finish(cfg, section, item, arg, err) : rc;
 }
 
@@ -115,6 +130,16 @@ config_kinds_read(struct config *cfg, const struct config_kind *kinds, unsigned 
 	return rc;
 }
 
+/* Print the keys that have an effect. */
+static void
+print_used(struct config_rows *rows, const struct config_kind *kind, const char *section,
+	   const char *item)
+{
+	for (unsigned int i = 0; i < *kind->n_fields; i++)
+		if (kind->unused(item, &kind->fields[i]) == NULL)
+			config_rows_add(rows, section, &kind->fields[i], 1, item, false);
+}
+
 void
 config_kinds_rows(const struct config_kind *kinds, unsigned int n, const void *owner,
 		  struct config_rows *rows)
@@ -128,8 +153,11 @@ config_kinds_rows(const struct config_kind *kinds, unsigned int n, const void *o
 
 			snprintf(section, sizeof(section), "%s %s", kinds[k].word,
 				 item + kinds[k].name_at);
-			config_rows_add(rows, section, kinds[k].fields, *kinds[k].n_fields, item,
-					false);
+			if (rows->out != NULL && kinds[k].unused != NULL)
+				print_used(rows, &kinds[k], section, item);
+			else
+				config_rows_add(rows, section, kinds[k].fields, *kinds[k].n_fields,
+						item, false);
 			if (kinds[k].removable)
 				config_rows_last_is_removable(rows);
 		}

@@ -27,6 +27,9 @@ struct config_kind {
 	 * @return 0, or -errno with err filled in. */
 	int (*finish)(struct config *cfg, const char *section, void *item, void *arg,
 		      struct config_error *err);
+	/* A key that has no effect in this item: what is expected instead of it. NULL: it has one.
+	 * Such a key is refused if it is given, and not printed. May be NULL. */
+	const char *(*unused)(const void *item, const struct field *field);
 };
 
 /* clang-format off */

@@ -111,7 +111,7 @@ int64_t net_recorded_messages(struct net *net, const struct nic_message **messag
  */
 bool net_record_not_ended(struct net *net, uint64_t now_ns);
 
-/** A rank of a job of the scenario, by their numbers. */
+/** A rank of a job of the scenario, by their numbers. Its times count up to the end of the run. */
 void net_job_info(const struct net *net, uint32_t job, uint32_t rank, struct nic_job_info *out);
 /** What a rank waits for whose iteration has begun and not ended. */
 void net_job_stalled(const struct net *net, uint32_t job, uint32_t rank, char *why,

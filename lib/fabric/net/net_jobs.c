@@ -197,7 +197,8 @@ net_job_info(const struct net *net, uint32_t job, uint32_t rank, struct nic_job_
 {
 	uint16_t host = net->scenario->jobs[job].hosts[rank];
 
-	nic_job_info(net->hosts[host - 1], (uint32_t)net->jobs->of[job].index[rank], out);
+	nic_job_info(net->hosts[host - 1], (uint32_t)net->jobs->of[job].index[rank],
+		     net->scenario->fabric.duration_ns, out);
 }
 
 void

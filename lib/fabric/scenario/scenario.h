@@ -320,6 +320,8 @@ struct scenario_host {
 };
 
 struct scenario {
+	/* That a set event changes to this one. Its jobs share their graphs with it. NULL: none */
+	const struct scenario *before;
 	struct fabric_params fabric;
 	/* for switches without a section; ports: used for checks, and by a star */
 	struct sw_params sw;
@@ -440,6 +442,10 @@ struct sw_short_headroom scenario_short_headroom(const struct scenario *s, uint3
 struct sw_auto_headroom scenario_auto_headroom(const struct scenario *s, uint32_t sw);
 /** Overwrite the ports in params, and the values that follow from them. */
 void scenario_switch_fill(const struct scenario *s, uint32_t sw, struct sw_params *params);
+
+/** The job of this name in s->before; NULL: none. Of its keys, only `stopped` may differ. */
+const struct job_section *scenario_job_before(const struct scenario *s,
+					      const struct job_section *job);
 
 /**
  * Check the rules across keys of fabric and flows, and fill in the params of switches and NICs that

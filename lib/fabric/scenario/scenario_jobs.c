@@ -21,6 +21,15 @@ const struct field job_section_fields[] = {
 /* clang-format on */
 const unsigned int job_section_fields_n = ARRAY_LEN(job_section_fields);
 
+const struct job_section *
+scenario_job_before(const struct scenario *s, const struct job_section *job)
+{
+	for (uint32_t i = 0; s->before != NULL && i < s->before->n_jobs; i++)
+		if (strcmp(s->before->jobs[i].name, job->name) == 0)
+			return &s->before->jobs[i];
+	return NULL;
+}
+
 /* The hosts of the ranks. */
 static int
 place_ranks(const struct scenario *s, struct job_section *job, struct scenario_fault *fault)
@@ -51,13 +60,19 @@ place_ranks(const struct scenario *s, struct job_section *job, struct scenario_f
 }
 
 static int
-build_graph(struct job_section *job, struct scenario_fault *fault)
+build_graph(const struct scenario *s, struct job_section *job, struct scenario_fault *fault)
 {
+	const struct job_section *before = scenario_job_before(s, job);
 	struct job_fault why = {0};
 	int rc;
 
 	if (job_keys_has_file(&job->keys))
 		return 0;
+	/* With other keys, the change will be refused. */
+	if (before != NULL && before->graph.n_ranks == job->graph.n_ranks) {
+		job->graph = job_graph_share(&before->graph);
+		return 0;
+	}
 	rc = job_keys_build(&job->keys, job->graph.n_ranks, &job->graph, &why);
 	return rc == 0 ? 0 : scenario_refuse(fault, "job", job->name, "collective", why.why);
 }
@@ -105,7 +120,7 @@ add_flow(struct scenario *s, struct job_section *job, struct scenario_fault *fau
 		.arrival = WORKLOAD_OF_JOB,
 		.message_bytes = sizes.bytes,
 		.stopped = job->stopped,
-		.start_ns = 0,
+		.start_ns = job->start_ns,
 		.stop_ns = NEVER_NS,
 		.depth = (uint32_t)min_u64(max_u64(sizes.sends, 1), 1u << 16),
 		.job = job,
@@ -134,8 +149,8 @@ scenario_add_jobs(struct scenario *s, struct scenario_fault *fault)
 				       "fewer jobs: out of memory");
 	s->flows = flows;
 	for (uint32_t i = 0; i < s->n_jobs; i++)
-		if (place_ranks(s, &s->jobs[i], fault) < 0 || build_graph(&s->jobs[i], fault) < 0 ||
-		    add_flow(s, &s->jobs[i], fault) < 0)
+		if (place_ranks(s, &s->jobs[i], fault) < 0 ||
+		    build_graph(s, &s->jobs[i], fault) < 0 || add_flow(s, &s->jobs[i], fault) < 0)
 			return -EINVAL;
 	return 0;
 }

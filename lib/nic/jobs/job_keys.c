@@ -5,12 +5,30 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 
 bool
 job_keys_has_file(const struct job_keys *keys)
 {
 	return strcmp(keys->goal, "none") != 0;
+}
+
+const char *
+job_keys_unused(const struct job_keys *keys, const struct field *field)
+{
+	/* The graph of a file does not follow from them. */
+	static const char *const of_collective[] = {
+		"collective", "algorithm",          "bytes", "chunk_bytes", "channels",
+		"compute_ns", "reduce_ps_per_byte",
+	};
+
+	if (!job_keys_has_file(keys))
+		return NULL;
+	for (unsigned int i = 0; i < ARRAY_LEN(of_collective); i++)
+		if (strcmp(field->name, of_collective[i]) == 0)
+			return "no such key beside goal, whose file says what each rank does";
+	return NULL;
 }
 
 int

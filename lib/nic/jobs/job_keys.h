@@ -47,6 +47,9 @@ struct job_keys {
 /** Has the job a GOAL file, and no collective? */
 bool job_keys_has_file(const struct job_keys *keys);
 
+/** What is expected instead of a key that has no effect, since the job has a file; else NULL. */
+const char *job_keys_unused(const struct job_keys *keys, const struct field *field);
+
 /** Build the graph of a job without a file. @return as collective_build(). */
 int job_keys_build(const struct job_keys *keys, uint32_t n_ranks, struct job_graph *out,
 		   struct job_fault *fault);

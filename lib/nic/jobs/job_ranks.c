@@ -132,7 +132,7 @@ static const struct job_actions actions = {.send = begin_send, .calc = begin_cal
 
 /* Add the time since the last event to what the rank did. */
 static void
-account(struct rank *r, uint64_t now_ns)
+add_time(const struct rank *r, uint64_t now_ns, uint64_t time_ns[NIC_JOB_TIMES])
 {
 	const struct job_progress *p = &r->progress;
 	enum nic_job_time did = p->computing > 0 ? NIC_JOB_COMPUTES
@@ -140,7 +140,13 @@ account(struct rank *r, uint64_t now_ns)
 						 : NIC_JOB_WAITS;
 
 	if (r->info.begun > r->info.ended && now_ns > r->since_ns)
-		r->info.time_ns[did] += now_ns - r->since_ns;
+		time_ns[did] += now_ns - r->since_ns;
+}
+
+static void
+account(struct rank *r, uint64_t now_ns)
+{
+	add_time(r, now_ns, r->info.time_ns);
 	r->since_ns = max_u64(r->since_ns, now_ns);
 	r->now_ns = now_ns;
 }
@@ -353,11 +359,12 @@ nic_job_add(struct node *node, const struct nic_job_params *params)
 }
 
 void
-nic_job_info(const struct node *node, uint32_t index, struct nic_job_info *out)
+nic_job_info(const struct node *node, uint32_t index, uint64_t now_ns, struct nic_job_info *out)
 {
 	const struct rank *r = nic_of_const(node)->jobs->ranks[index];
 
 	*out = r->info;
+	add_time(r, now_ns, out->time_ns);
 	out->spans = r->spans;
 }
 

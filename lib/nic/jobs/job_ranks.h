@@ -56,15 +56,17 @@ struct nic_job_info {
 	uint32_t begun, ended;            /* iterations */
 	const struct nic_job_span *spans; /* by iteration that has begun */
 	/*
-	 * In iterations, up to the rank's last event: time in which it computed; of the rest, in
-	 * which it sent; and the rest, in which it waited for messages.
+	 * In iterations: time in which the rank computed; of the rest, in which it sent; and the
+	 * rest, in which it waited for messages.
 	 */
 	uint64_t time_ns[NIC_JOB_TIMES];
 	uint64_t sent, received; /* messages */
 	uint64_t unknown;        /* messages with a tag that nothing receives */
 };
 
-void nic_job_info(const struct node *node, uint32_t index, struct nic_job_info *out);
+/** @param now_ns  Up to which time_ns counts, not before the rank's last event. */
+void nic_job_info(const struct node *node, uint32_t index, uint64_t now_ns,
+		  struct nic_job_info *out);
 /** The operation that the rank waits for, in words. It has begun an iteration, and not ended it. */
 void nic_job_stalled(const struct node *node, uint32_t index, char *why, unsigned int why_size);
 

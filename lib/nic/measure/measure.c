@@ -101,7 +101,7 @@ nic_measure_add_flow(struct nic *nic, struct qp_flow *flow)
 	uint32_t pacing = nic->measure->departures != NULL ? pacing_of(&flow->params) : 0;
 
 	flow->timed_mask = 0;
-	while (w->arrival != WORKLOAD_INCAST &&
+	while (w->arrival != WORKLOAD_INCAST && w->arrival != WORKLOAD_OF_JOB &&
 	       NIC_TIMED_MESSAGES * (uint64_t)(flow->timed_mask + 1) < w->depth)
 		flow->timed_mask = 2 * flow->timed_mask + 1;
 	flow->times = times && same ? last->times : NULL;
@@ -186,10 +186,15 @@ nic_clear_messages(struct node *node)
 
 /* The entry with the start of a message; NULL: it is not timed. */
 static uint64_t *
-begun_of(const struct qp_flow *flow, struct nic_qp_times *t, uint64_t message)
+begun_of(const struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64_t message)
 {
+	struct nic_qp_times *t = &nic->measure->times[item];
+
 	if (workload_is_open(&flow->params.work))
 		return &t->begun_ns[0];
+	if (flow->params.arrival == WORKLOAD_OF_JOB)
+		return &workload_post(&flow->params.work, nic_local_qpn(nic, item), message)
+				->begun_ns;
 	if (message & flow->timed_mask)
 		return NULL;
 	return &t->begun_ns[message / (flow->timed_mask + 1u) % NIC_TIMED_MESSAGES];
@@ -199,7 +204,7 @@ void
 nic_measure_begun(struct nic *nic, uint32_t item, uint64_t message, uint64_t now_ns)
 {
 	const struct qp_flow *flow = nic_flow_of(nic, &nic->qps[item]);
-	uint64_t *begun_ns = begun_of(flow, &nic->measure->times[item], message);
+	uint64_t *begun_ns = begun_of(nic, flow, item, message);
 
 	if (workload_is_open(&flow->params.work)) {
 		/*
@@ -361,7 +366,7 @@ nic_measure_completed(struct nic *nic, uint32_t item, uint64_t message, uint64_t
 	const struct workload *w = &flow->params.work;
 
 	for (; message < qp->acked_msg; message++) {
-		uint64_t *begun_ns = begun_of(flow, &nic->measure->times[item], message);
+		uint64_t *begun_ns = begun_of(nic, flow, item, message);
 
 		if (begun_ns == NULL || *begun_ns == 0)
 			continue;
@@ -456,12 +461,12 @@ nic_record_not_ended(struct node *node, uint64_t most, uint64_t now_ns)
 			all &= record_shared(nic, flow, most * flow->n_qps, now_ns);
 		/* The QP is due and still in the wheel. Before the start, updated_ns is the start
 		 * time. */
-		if (flow->shared == NULL && !(qp->flags & QP_STARTED) &&
-		    qp->bucket.updated_ns <= now_ns && !flow->stopped)
+		if (flow->shared == NULL && flow->params.arrival != WORKLOAD_OF_JOB &&
+		    !(qp->flags & QP_STARTED) && qp->bucket.updated_ns <= now_ns && !flow->stopped)
 			record_not_ended(nic, flow, item, 0, qp->bucket.updated_ns);
 		for (uint64_t m = qp->acked_msg; m < qp_next_message(qp) + (qp->left_packets > 0);
 		     m++) {
-			const uint64_t *begun_ns = begun_of(flow, &nic->measure->times[item], m);
+			const uint64_t *begun_ns = begun_of(nic, flow, item, m);
 
 			if (begun_ns != NULL && *begun_ns != 0)
 				record_not_ended(nic, flow, item, m, *begun_ns - 1);

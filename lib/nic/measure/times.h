@@ -20,7 +20,7 @@
  * packet with AckReq, an ACK, and the beginning and end of a message each touch 184 bytes of the
  * QP.
  * In a closed loop with a depth above NIC_TIMED_MESSAGES only one message in 2, 4, 8, ... is timed,
- * depending on the depth, so that at most NIC_TIMED_MESSAGES are timed at once.
+ * depending on the depth, so that at most NIC_TIMED_MESSAGES are timed at once. Of a job, all are.
  */
 #ifndef QUENCH_NIC_MEASURE_TIMES_H
 #define QUENCH_NIC_MEASURE_TIMES_H

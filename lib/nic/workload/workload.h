@@ -67,6 +67,7 @@ struct workload_by_qp {
 
 /* A message that a job has posted. */
 struct workload_post {
+	uint64_t begun_ns; /* + 1: time of its first packet; 0: not measured, or before it */
 	uint32_t bytes;
 	uint32_t op;  /* of the job */
 	uint32_t tag; /* its immediate data */
@@ -133,7 +134,7 @@ uint64_t workload_largest_bytes(const struct workload *w);
 uint64_t workload_message_bytes(const struct workload *w, uint32_t qpn, uint64_t message);
 
 /** A message of a QP that has been posted. */
-static inline const struct workload_post *
+static inline struct workload_post *
 workload_post(const struct workload *w, uint32_t qpn, uint64_t message)
 {
 	const struct workload_posted *p = &w->posts->qps[qpn - w->posts->first_qpn];
