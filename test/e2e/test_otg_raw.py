@@ -18,11 +18,12 @@ from harness import PATIENCE_S, Program, check, check_equal, finish, run, until,
 from otg_bed import ROOT, Otg, device, raw_flow, value
 from scapy.contrib.mac_control import MACControlClassBasedFlowControl, MACControlPause
 from scapy.contrib.mpls import MPLS
-from scapy.layers.inet import ICMP, IP, TCP, UDP
-from scapy.layers.inet6 import ICMPv6EchoRequest, IPv6
+from scapy.layers.inet import ICMP, IP, TCP, UDP, in4_chksum
+from scapy.layers.inet6 import ICMPv6EchoRequest, IPv6, in6_chksum
 from scapy.layers.l2 import ARP, Dot1Q, Ether
 from scapy.layers.vxlan import VXLAN
 from scapy.packet import Padding, Raw
+from scapy.utils import checksum
 from desk import BASE, Desk, eal, wait_answers
 from otg import capture  # otg_bed says where
 from otg.plan import Location
@@ -103,6 +104,7 @@ REFUSED = [
     ("flows[0].packet[1].ipv4.src", raw_flow("f", "p", ETHERNET, ("ipv4", {"src": {"choice": "random", "random": {"min": "2.0.0.0", "max": "1.0.0.0"}}}))),
     ("flows[0].packet[1].ipv4.src", raw_flow("f", "p", ETHERNET, ("ipv4", {"src": {"choice": "values", "values": ["1.1.1.1"] * 1025}}))),
     ("flows[0].packet", raw_flow("f", "p", ETHERNET, ("ipv6", {}), ("udp", {}))),
+    ("flows[0].packet", raw_flow("f", "p", ETHERNET, ("vxlan", {}), ETHERNET, ("ipv4", {}), ("udp", {}), size=71)),
     ("flows[0].size.fixed", raw_flow("f", "p", ETHERNET, size=63)),
     ("flows[0].size.increment", {**raw_flow("f", "p", ETHERNET), "size": {"choice": "increment", "increment": {"start": 100, "end": 99}}}),
     ("flows[0].size.random", {**raw_flow("f", "p", ETHERNET), "size": {"choice": "random", "random": {"min": 60}}}),
@@ -567,6 +569,8 @@ MEASURED = {"enable": True, "loss": True, "timestamps": True, "latency": {"enabl
 IPV4 = ("ipv4", {"src": value("10.0.0.1"), "dst": value("10.0.0.2")})
 IPV6 = ("ipv6", {"src": value("fd00::1"), "dst": value("fd00::2")})
 INNER = ("ethernet", {"dst": value("02:00:00:00:01:02"), "src": value("02:00:00:00:01:01")})
+TAG = ("vlan", {"id": value(5)})
+TUNNEL, VNI = ("udp", {"src_port": value(5000), "dst_port": value(4789)}), ("vxlan", {"vni": value(77)})
 MIX = {"choice": "weight_pairs", "weight_pairs": {"choice": "predefined", "predefined": "imix"}}
 # Each with all that its frames have to say: layers of scapy, and lengths.
 SHAPES = [
@@ -581,6 +585,14 @@ SHAPES = [
     ("vxlan", [ETHERNET, IPV4, ("udp", {"src_port": value(5000), "dst_port": value(4789)}), ("vxlan", {"vni": value(77)}), INNER, IPV4, ("udp", {
         "src_port": counter("increment", 1, 1, 200), "dst_port": value(9)})], {"choice": "random", "random": {"min": 130, "max": 300}},
      (Ether, IP, UDP, VXLAN, Ether, IP, UDP)),
+    ("vxlan tcp6", [ETHERNET, TAG, IPV4, TUNNEL, VNI, INNER, TAG, TAG, IPV6, ("tcp", {})], fixed(171), (Ether, Dot1Q, IP, UDP, VXLAN, Ether, Dot1Q, Dot1Q, IPv6, TCP)),
+    ("vxlan icmp", [ETHERNET, IPV6, TUNNEL, VNI, INNER, IPV4, ("icmp", {"echo": {}})], {"choice": "increment", "increment": {"start": 150, "end": 171, "step": 3}},
+     (Ether, IPv6, UDP, VXLAN, Ether, IP, ICMP)),
+    ("vxlan icmpv6", [ETHERNET, IPV4, TUNNEL, VNI, INNER, IPV6, ("icmpv6", {"echo": {}})], fixed(150), (Ether, IP, UDP, VXLAN, Ether, IPv6, ICMPv6EchoRequest)),
+    ("vxlan mpls", [ETHERNET, ("mpls", {}), IPV4, TUNNEL, VNI, INNER, ("mpls", {}), ("mpls", {}), IPV4, ("udp", {})], fixed(153),
+     (Ether, MPLS, IP, UDP, VXLAN, Ether, MPLS, MPLS, IP, UDP)),
+    ("vxlan vxlan", [ETHERNET, IPV4, TUNNEL, VNI, INNER, IPV4, TUNNEL, VNI, INNER, IPV4, ("udp", {})], fixed(200),
+     (Ether, IP, UDP, VXLAN, Ether, IP, UDP, VXLAN, Ether, IP, UDP)),
     ("mix", [ETHERNET, IPV4, ("udp", {"src_port": {"choice": "values", "values": list(range(1000, 1100))}, "dst_port": value(9)})], MIX, (Ether, IP, UDP)),
     ("zero", [("ethernet", {})], fixed(64), (Ether,)),
 ]
@@ -602,11 +614,40 @@ def check_shapes(work):
     check_equal("quench-otg ends well", otg.stop(), 0)
 
 
+HEADER_BYTES = {Ether: 14, Dot1Q: 4, MPLS: 4, IP: 20, IPv6: 40, UDP: 8, VXLAN: 8, TCP: 20, ICMP: 8, ICMPv6EchoRequest: 8, ARP: 28}
+
+
+def placed(frame):
+    """Its headers and where they begin, also in tunnels."""
+    packet, at = Ether(frame), 0
+    while type(packet) in HEADER_BYTES:
+        yield packet, at
+        packet, at = packet.payload, at + HEADER_BYTES[type(packet)]
+
+
+def ends(frame):
+    """Where what the lengths of its headers cover ends, in bytes from the end of the frame."""
+    for packet, at in placed(frame):
+        if isinstance(packet, (IP, UDP)):
+            yield len(frame) - at - packet.len
+        elif isinstance(packet, IPv6):
+            yield len(frame) - at - 40 - packet.plen
+
+
 def checksums_are_right(frame):
-    """Each layer with its own, as scapy computes it."""
-    packet = Ether(frame)
-    return all(sum_is_right(packet, layer, field) for layer, field in ((IP, "chksum"), (UDP, "chksum"), (TCP, "chksum"), (ICMP, "chksum"),
-                                                                      (ICMPv6EchoRequest, "cksum")) if layer in packet)
+    """Of each header, over as many bytes as the lengths say."""
+    ip, end = None, 0
+    for packet, at in placed(frame):
+        if isinstance(packet, (IP, IPv6)):
+            ip, end = packet, at + (packet.len if isinstance(packet, IP) else 40 + packet.plen)
+        covered = frame[at:at + 20 if isinstance(packet, IP) else end]
+        if isinstance(packet, (IP, ICMP)) and checksum(covered) != 0:
+            return False
+        if isinstance(packet, (UDP, TCP, ICMPv6EchoRequest)):
+            number = {UDP: 17, TCP: 6, ICMPv6EchoRequest: 58}[type(packet)]
+            if (in4_chksum if isinstance(ip, IP) else in6_chksum)(number, ip, covered) != 0:
+                return False
+    return True
 
 
 def check_shape(otg, work, name, headers, size, layers):
@@ -621,10 +662,11 @@ def check_shape(otg, work, name, headers, size, layers):
     check_equal(f"{name}: layers", {tuple(layer for layer in Ether(frame).layers() if layer not in (Raw, Padding))[:len(layers)] for frame in found}, {layers})
     check(f"{name}: checksums", all(checksums_are_right(frame) for frame in found), [frame.hex() for frame in found if not checksums_are_right(frame)][:1])
     lengths = {len(frame) + 4 for frame in found}
-    wanted = {"fixed": {size.get("fixed")}, "increment": {100, 107, 114, 121, 128}, "weight_pairs": {64, 570, 1518}}.get(size["choice"])
+    steps = size.get("increment") or {"start": 0, "end": 0, "step": 1}
+    wanted = {"fixed": {size.get("fixed")}, "increment": set(range(steps["start"], steps["end"] + 1, steps["step"])), "weight_pairs": {64, 570, 1518}}.get(size["choice"])
     check(f"{name}: lengths", lengths == wanted if wanted else min(lengths) >= 130 and max(lengths) <= 300 and len(lengths) > 20, lengths)
-    if len(layers) > 1 and layers[1] is IP:
-        check_equal(f"{name}: lengths in the headers", {len(frame) - Ether(frame)[IP].len for frame in found}, {14})
+    check_equal(f"{name}: bytes after each packet", {tuple(ends(frame)) for frame in found}, {
+        tuple(4 * layers[:n].count(VXLAN) for n, layer in enumerate(layers) if layer in (IP, IPv6, UDP))})
     latency = row["latency"]
     check(f"{name}: latency", 0 <= latency["minimum_ns"] <= latency["average_ns"] <= latency["maximum_ns"], latency)
     times = row["timestamps"]

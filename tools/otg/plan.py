@@ -770,8 +770,9 @@ class Planner:
         room = sizes.least - raw.FCS_BYTES
         keys = {"header": template.header(), "frame_bytes": str(sizes.most)}
         patterns = " ".join(template.patterns())
-        if not 14 <= template.bytes() <= min(raw.MOST_HEADER_BYTES, room):
-            self.refuse(f"{path}.packet", f"{template.bytes()} bytes: expected 14 to {min(raw.MOST_HEADER_BYTES, room)}, with a size of {sizes.least}")
+        most = min(raw.MOST_HEADER_BYTES, room - builder.tail)
+        if not 14 <= template.bytes() <= most:
+            self.refuse(f"{path}.packet", f"{template.bytes()} bytes: expected 14 to {most}, with a size of {sizes.least}")
         values = sum(field.pattern.count(",") + 1 for field in template.fields if "," in field.pattern)
         if len(template.patterns()) > raw.MOST_PATTERNS or values > raw.MOST_VALUES or len(patterns) > raw.MOST_TEXT:
             self.refuse(f"{path}.packet", f"{len(template.patterns())} fields that change, with {values} listed values: expected at most {raw.MOST_PATTERNS} "

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "nic/frames/signature.h"
 #include "wire/bytes/headers.h"
@@ -28,8 +29,8 @@ const struct field nic_stream_fields[] = {
 	 .help = "fields of the header that change from frame to frame, separated by spaces. "
 		 "BIT/WIDTH:FIRST+STEP*N: N values, then the first one again; "
 		 "BIT/WIDTH:VALUE,VALUE,...; BIT/WIDTH:LEAST~MOST*N@SEED: N values by chance; "
-		 "BIT/WIDTH:len-BYTES: the frame's bytes without FCS, less BYTES. BIT counts from "
-		 "the first bit of the frame"},
+		 "BIT/WIDTH:len-BYTES: the frame's bytes without FCS, less BYTES, which every frame "
+		 "has. BIT counts from the first bit of the frame"},
 	{FIELD_IN(struct nic_stream, params.template, frame_bytes), .type = FIELD_U16,
 	 .unit = UNIT_BYTES, .min = LEAST_FRAME_BYTES, .max = MOST_FRAME_BYTES, .def = "64",
 	 .live = true,
@@ -45,7 +46,8 @@ const struct field nic_stream_fields[] = {
 	 .help = "checksums that are computed for each frame, separated by spaces, an inner one "
 		 "first: ipv4@OFFSET, icmp@OFFSET, udp@OFFSET/IP, tcp@OFFSET/IP or "
 		 "icmpv6@OFFSET/IP, with the offsets in bytes of its header and of the IP header "
-		 "before it; with ! after it, a wrong one"},
+		 "before it; -BYTES after it: without that many bytes at the end of the frame; "
+		 "with ! at the end, a wrong one"},
 	{FIELD_IN(struct nic_stream, params, queue), .type = FIELD_I8, .min = -1, .max = 7,
 	 .def = "-1", .live = true,
 	 .help = "queue with which the stream waits while it is paused; frames that were due "
@@ -192,7 +194,7 @@ read_values(const char **at, uint64_t most, struct nic_frames_template *t,
 	if (strncmp(values, "len-", 4) == 0) {
 		*at += 4;
 		p->values = NIC_FRAMES_LENGTH;
-		return read_number(at, t->header_bytes, 0, &p->first);
+		return read_number(at, nic_template_least_bytes(t), 0, &p->first);
 	}
 	if (read_number(at, most, '+', &p->first))
 		return read_counter(at, most, p);
@@ -314,7 +316,8 @@ has_checksum(const struct nic_frames_template *t, const struct nic_frames_checks
 	const uint8_t *ip = &t->header[c->ip_at];
 	unsigned int own = least[c->sum];
 
-	if (c->at < ETH_HDR_BYTES || c->at + own > t->header_bytes)
+	if (c->at < ETH_HDR_BYTES || c->at + own > t->header_bytes ||
+	    t->header_bytes + c->tail > nic_template_least_bytes(t))
 		return false;
 	if (c->sum == NIC_SUM_ICMP)
 		return true;
@@ -335,7 +338,7 @@ read_checksum(const char **at, struct nic_frames_checksum *c)
 		[NIC_SUM_IPV4] = "ipv4@", [NIC_SUM_UDP] = "udp@",       [NIC_SUM_TCP] = "tcp@",
 		[NIC_SUM_ICMP] = "icmp@", [NIC_SUM_ICMPV6] = "icmpv6@",
 	};
-	uint64_t own, ip = 0;
+	uint64_t own, ip = 0, tail = 0;
 	char *rest;
 
 	for (c->sum = 0; c->sum < ARRAY_LEN(words); c->sum++)
@@ -350,10 +353,13 @@ read_checksum(const char **at, struct nic_frames_checksum *c)
 			return false;
 		ip = strtoul(rest + 1, &rest, 10);
 	}
+	if (c->sum != NIC_SUM_IPV4 && *rest == '-')
+		tail = strtoul(rest + 1, &rest, 10);
 	c->bad = *rest == '!';
 	*at = rest + c->bad;
 	c->at = (uint16_t)(own < NIC_FRAMES_HEADER_BYTES ? own : 0);
 	c->ip_at = (uint16_t)(ip < NIC_FRAMES_HEADER_BYTES ? ip : 0);
+	c->tail = (uint16_t)min_u64(tail, MOST_FRAME_BYTES);
 	return **at == ' ' || **at == '\0';
 }
 
@@ -399,12 +405,14 @@ nic_stream_finish(struct config *cfg, struct nic_stream *s, struct config_error 
 		return config_refuse(cfg, section, "patterns",
 				     "at most 32 of BIT/WIDTH:FIRST+STEP*N, BIT/WIDTH:VALUE,..., "
 				     "BIT/WIDTH:LEAST~MOST*N@SEED or BIT/WIDTH:len-BYTES with at "
-				     "most 1024 values, in the bits of header",
+				     "most 1024 values, in the bits of header, and BYTES that "
+				     "every frame has",
 				     err);
 	if (!read_checksums(s->checksums, t))
 		return config_refuse(cfg, section, "checksums",
 				     "at most 8 of ipv4@OFFSET, icmp@OFFSET, udp@OFFSET/IP, "
-				     "tcp@OFFSET/IP or icmpv6@OFFSET/IP, of headers within header",
+				     "tcp@OFFSET/IP or icmpv6@OFFSET/IP, of headers within header, "
+				     "and -BYTES of the rest",
 				     err);
 	if ((s->params.rate_bps == 0) == (s->params.rate_pps == 0))
 		return config_refuse(cfg, section, "rate_bps", "either rate_bps or rate_pps", err);

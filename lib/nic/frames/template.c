@@ -105,20 +105,20 @@ value_of(const struct nic_frames_template *t, const struct nic_frames_pattern *p
 }
 
 /*
- * Sum of a frame from an offset on. Zeros are between the header and the signature, which may begin
- * at an odd place.
+ * Sum of a frame from an offset to an end. Zeros are between the header and the signature, which
+ * may begin at an odd place.
  */
 static uint64_t
-sum_from(const struct nic_frames_template *t, const uint8_t *data, uint16_t at, uint16_t bytes,
-	 uint16_t signature_bytes)
+sum_of(const struct nic_frames_template *t, const uint8_t *data, uint16_t at, uint16_t end,
+       uint16_t signature_at)
 {
 	uint64_t sum = checksum_bytes(data + at, (size_t)(t->header_bytes - at));
-	uint16_t end;
+	uint16_t signature;
 
-	if (signature_bytes == 0)
+	if (signature_at >= end)
 		return sum;
-	end = checksum_bytes(data + bytes - signature_bytes, signature_bytes);
-	return sum + ((bytes - signature_bytes - at) % 2 == 0 ? end : __builtin_bswap16(end));
+	signature = checksum_bytes(data + signature_at, (size_t)(end - signature_at));
+	return sum + ((signature_at - at) % 2 == 0 ? signature : __builtin_bswap16(signature));
 }
 
 /* Sum of the pseudo header: addresses, protocol and length (RFC 9293 3.1, RFC 8200 8.1). */
@@ -142,6 +142,7 @@ write_checksum(const struct nic_frames_template *t, const struct nic_frames_chec
 	};
 	uint8_t *header = data + c->at;
 	uint8_t *field = header + sums[c->sum].at;
+	uint16_t end = (uint16_t)(bytes - c->tail);
 	uint64_t sum;
 	uint16_t value;
 
@@ -149,9 +150,9 @@ write_checksum(const struct nic_frames_template *t, const struct nic_frames_chec
 	if (c->sum == NIC_SUM_IPV4)
 		sum = checksum_bytes(header, (header[0] & 15) * 4u);
 	else
-		sum = sum_from(t, data, c->at, bytes, signature_bytes);
+		sum = sum_of(t, data, c->at, end, (uint16_t)(bytes - signature_bytes));
 	if (sums[c->sum].proto != 0)
-		sum += pseudo_sum(data + c->ip_at, sums[c->sum].proto, (uint32_t)bytes - c->at);
+		sum += pseudo_sum(data + c->ip_at, sums[c->sum].proto, (uint32_t)end - c->at);
 	value = (uint16_t)(~checksum_fold(sum) ^ (c->bad ? 0x0101 : 0));
 	/* RFC 768: 0 stands for no checksum. */
 	be16_store(field, value == 0 && c->sum == NIC_SUM_UDP ? 0xFFFF : value);

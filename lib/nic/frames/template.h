@@ -46,6 +46,7 @@ enum nic_frames_sum { NIC_SUM_IPV4, NIC_SUM_UDP, NIC_SUM_TCP, NIC_SUM_ICMP, NIC_
 struct nic_frames_checksum {
 	uint16_t at;    /* offset of the header that has the checksum */
 	uint16_t ip_at; /* of the IP header before it; not of IPv4 and ICMP */
+	uint16_t tail;  /* bytes of the frame after what it covers; not of IPv4 */
 	uint8_t sum;    /* enum nic_frames_sum */
 	bool bad;       /* write a wrong checksum */
 };

@@ -498,8 +498,9 @@ folded(const uint8_t *data, uint32_t from, uint32_t to, uint64_t more)
 TEST(checksums_cover_a_signature_at_even_and_at_odd_places)
 {
 	static const struct {
-		uint8_t sum, proto, bytes;
-	} rows[] = {{NIC_SUM_UDP, 17, 8}, {NIC_SUM_TCP, 6, 20}, {NIC_SUM_ICMP, 0, 8}};
+		uint8_t sum, proto, bytes, tail;
+	} rows[] = {{NIC_SUM_UDP, 17, 8, 0}, {NIC_SUM_TCP, 6, 20, 0}, {NIC_SUM_ICMP, 0, 8, 0},
+		    {NIC_SUM_UDP, 17, 8, 4}, {NIC_SUM_TCP, 6, 20, 3}, {NIC_SUM_ICMP, 0, 8, 20}};
 
 	any_length = true;
 	for (unsigned int row = 0; row < ARRAY_LEN(rows); row++)
@@ -513,20 +514,25 @@ TEST(checksums_cover_a_signature_at_even_and_at_odd_places)
 			p.template.lengths = (struct nic_frames_lengths){
 				.sizes = NIC_SIZES_COUNTER, .n = 2, .bytes = {100, 101}, .step = 1};
 			p.template.n_checksums = 1;
-			p.template.checksums[0] = (struct nic_frames_checksum){
-				.sum = rows[row].sum, .at = 34, .ip_at = 14, .bad = bad};
+			p.template.checksums[0] =
+				(struct nic_frames_checksum){.sum = rows[row].sum,
+							     .at = 34,
+							     .ip_at = 14,
+							     .tail = rows[row].tail,
+							     .bad = bad};
 			p.signature = 3;
 			begin(&p, 1);
 			set(0, true);
 			for (int i = 0; i < 4; i++) {
 				const uint8_t *frame = next_frame(NEVER_NS - 1);
+				uint32_t end = frame_len - rows[row].tail;
 				uint64_t pseudo =
-					folded(frame, 26, 34, 0) + rows[row].proto + frame_len - 34;
+					folded(frame, 26, 34, 0) + rows[row].proto + end - 34;
 
-				assert_int_equal(folded(frame, 34, frame_len,
-							rows[row].proto == 0 ? 0 : pseudo) ==
-							 0xFFFF,
-						 !bad);
+				assert_int_equal(
+					folded(frame, 34, end, rows[row].proto == 0 ? 0 : pseudo) ==
+						0xFFFF,
+					!bad);
 			}
 			finish();
 		}
