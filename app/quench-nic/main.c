@@ -312,6 +312,12 @@ read_first(struct config *cfg, const struct opts *opts, struct config_error *err
 	return v == NULL ? NULL : &v->version;
 }
 
+static uint32_t
+largest_frame(const struct config_version *v)
+{
+	return nodes_largest_frame(nic_config_of(v));
+}
+
 static void
 print_config(const struct config_version *v, const struct opts *opts)
 {
@@ -322,6 +328,7 @@ print_config(const struct config_version *v, const struct opts *opts)
 static const struct program program = {
 	.command_line = &command_line,
 	.read = read_first,
+	.largest_frame = largest_frame,
 	.print = print_config,
 	.config_ops = &nic_config_ops,
 	.context = &nic.config_context,

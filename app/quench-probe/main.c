@@ -73,6 +73,13 @@ params_of(const struct config_version *v)
 	return &((const struct probe_version *)v)->params;
 }
 
+static uint32_t
+largest_frame(const struct config_version *v)
+{
+	(void)v;
+	return PROBER_LARGEST_FRAME;
+}
+
 static void
 print_config(const struct config_version *v, const struct opts *opts)
 {
@@ -215,6 +222,7 @@ static const struct active_config_ops config_ops = {.free = free_config};
 static const struct program program = {
 	.command_line = &command_line,
 	.read = read_config,
+	.largest_frame = largest_frame,
 	.print = print_config,
 	.config_ops = &config_ops,
 	.run = run,

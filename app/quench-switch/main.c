@@ -150,13 +150,19 @@ create_pools(struct quench_switch *s, const char *path)
 	return APP_FAILED;
 }
 
+static uint32_t
+largest_frame(const struct config_version *v)
+{
+	return ((const struct switch_version *)v)->params.max_frame_bytes - FCS_BYTES;
+}
+
 static int
 open_ports(struct quench_switch *s)
 {
 	for (uint16_t i = 0; i < s->config->params.n_ports; i++) {
 		struct port_params params = {
 			.link_speed_bps = s->config->params.ports[i].link_speed_bps,
-			.largest_frame = (uint16_t)(s->config->params.max_frame_bytes - FCS_BYTES),
+			.largest_frame = (uint16_t)largest_frame(&s->config->version),
 			.pool = s->pools.frames,
 		};
 		int rc = port_open(s->ethdevs[i], &params);
@@ -327,6 +333,7 @@ print_config(const struct config_version *v, const struct opts *opts)
 static const struct program program = {
 	.command_line = &command_line,
 	.read = read_first,
+	.largest_frame = largest_frame,
 	.print = print_config,
 	.config_ops = &switch_config_ops,
 	.context = &quench_switch.config_context,

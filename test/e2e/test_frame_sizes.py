@@ -21,8 +21,9 @@ SMALL_RING = "blocksz=4096,framesz=2048,framecnt=512"
 JUMBO_RING = "blocksz=36864,framesz=9216,framecnt=128"
 
 
-def af_packet(number, host, ring):
-    return f"net_af_packet{number},iface={host.device},{ring},qdisc_bypass=1"
+def af_packet(number, host, *ring):
+    """Without a ring: that of the program's own choice."""
+    return ",".join([f"net_af_packet{number}", f"iface={host.device}", *ring, "qdisc_bypass=1"])
 
 
 def config(n_ports, frame_bytes):
@@ -145,9 +146,9 @@ def refused(work, what, hosts, ring, *expected):
 
 
 def jumbo(work, hosts):
-    """The recipe of doc/ports.md, over two switches and net_memif between them."""
+    """Slots of the programs' own choice, over two switches and net_memif between them."""
     joint = [memif(role, 0, work) for role in ("server", "client")]
-    switches = [Switch(work, f"jumbo{i}", 9018, af_packet(0, host, JUMBO_RING), joint[i]) for i, host in enumerate(hosts)]
+    switches = [Switch(work, f"jumbo{i}", 9018, af_packet(0, host), joint[i]) for i, host in enumerate(hosts)]
     for switch in switches:
         switch.wait_until("the joint is up", lambda s=switch: s.ctl.json("show interfaces 1")["link"] == "up")
     client, server = hosts
@@ -156,6 +157,17 @@ def jumbo(work, hosts):
     arrives("MTU 9000, in fragments", client, server.address, (9001, 20000, 60000))
     for switch in switches:
         check_equal("MTU 9000: nothing was dropped", switch.ends() - {"device_missed"}, set())
+
+
+def small(work, hosts):
+    """Frames of the usual size on interfaces with MTU 9000, in slots of the program's choice, and in those for jumbo frames: mbufs follow the slots."""
+    client, server = hosts
+    for what, rings in (("own slots", ((), ())), ("jumbo slots", ((JUMBO_RING,), (JUMBO_RING,))), ("mixed slots", ((), (JUMBO_RING,)))):
+        switch = Switch(work, what.replace(" ", "-"), 1518, *(af_packet(i, host, *ring) for i, (host, ring) in enumerate(zip(hosts, rings))))
+        arrives(what, client, server.address, (100, 1499, 1500), "-M", "do")
+        arrives(what, client, server.address, (1501, 3000, 9000), "-M", "do", "-W", 1, wanted=False)
+        check_equal(f"{what}: each drop has its name", sum(n for name, n in switch.drops(0).items() if name in ("oversize", "device_cut")), 3)
+        check_equal(f"{what}: and nothing else was dropped", switch.ends() - {"device_missed", "oversize", "device_cut"}, set())
 
 
 def main():
@@ -168,7 +180,9 @@ def main():
     refused(work, "framesz", hosts, SMALL_RING, "framesz = 2048", "framesz=9216,blocksz=36864", "MTU of 9000")
     refused(work, "qpairs", hosts, SMALL_RING + ",qpairs=2", "qpairs = 2: expected 1")
     refused(work, "blocksz", hosts, "blocksz=16384,framesz=9216,framecnt=128", "blocksz = 16384", "framesz = 9216")
+    refused(work, "most", hosts, "blocksz=65536,framesz=32768,framecnt=64", "framesz = 32768: expected at most 16384")
     jumbo(work, hosts)
+    small(work, hosts)
     mixed(work, hosts)
     finish()
 

@@ -80,15 +80,24 @@ pool_frames(const struct nic_nodes *n)
 	return n->plan.n_lcores * (POOL_FRAMES + 1) - 1;
 }
 
-/* With FCS; 0: there are no streams. */
+/* With FCS; 0: there are no streams. A change may make frames longer, up to the usual size. */
 static uint16_t
 largest_stream_frame(const struct nic_config *config)
 {
-	uint16_t largest = 0;
+	uint16_t largest = config->n_streams > 0 ? RTE_ETHER_MAX_LEN : 0;
 
 	for (unsigned int i = 0; i < config->n_streams; i++)
 		largest = RTE_MAX(largest, config->streams[i].params.template.frame_bytes);
 	return largest;
+}
+
+uint16_t
+nodes_largest_frame(const struct nic_config *config)
+{
+	uint16_t of_streams = RTE_MAX(largest_stream_frame(config), config->nic.rx_frame_bytes);
+
+	return RTE_MAX(nic_largest_frame(largest_mtu(config)),
+		       (uint16_t)(RTE_MAX(of_streams, (uint16_t)FCS_BYTES) - FCS_BYTES));
 }
 
 /* With FCS. */
@@ -131,9 +140,6 @@ create_pools(struct nic_nodes *n, const struct nic_config *config)
 		n->gsi_pool = pkt_pool_create(&gsi);
 	frames.name = "frames";
 	n->stream_bytes = largest_stream_frame(config);
-	/* A change may make frames longer. */
-	if (n->stream_bytes > 0)
-		n->stream_bytes = RTE_MAX(n->stream_bytes, (uint16_t)RTE_ETHER_MAX_LEN);
 	frames.largest_frame = n->stream_bytes;
 	if (n->gsi_pool != NULL && n->stream_bytes > 0)
 		n->frames_pool = pkt_pool_create(&frames);
@@ -145,15 +151,11 @@ create_pools(struct nic_nodes *n, const struct nic_config *config)
 }
 
 static int
-open_device(struct nic_nodes *n, struct nic_params *nic)
+open_device(struct nic_nodes *n, const struct nic_config *config, struct nic_params *nic)
 {
 	struct port_params params = {
 		.link_speed_bps = nic->link_speed_bps,
-		.largest_frame =
-			RTE_MAX(nic_largest_frame(n->mtu_bytes),
-				(uint16_t)(RTE_MAX(RTE_MAX(n->stream_bytes, nic->rx_frame_bytes),
-						   (uint16_t)FCS_BYTES) -
-					   FCS_BYTES)),
+		.largest_frame = nodes_largest_frame(config),
 		.must_fit = true,
 		.pool = n->rx_pool,
 		.rx_queues = n->plan.rx_queues,
@@ -406,7 +408,7 @@ nodes_open(struct nic_nodes *n, struct nic_config *config, const struct opts *op
 	if (rc == 0)
 		rc = create_pools(n, config);
 	if (rc == 0)
-		rc = open_device(n, &n->nic);
+		rc = open_device(n, config, &n->nic);
 	memcpy(config->nic.mac, n->nic.mac, sizeof(n->nic.mac));
 	if (rc == 0 && n->plan.n_lcores > 1)
 		rc = share_nic(n);

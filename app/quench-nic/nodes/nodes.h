@@ -45,6 +45,9 @@ struct nic_nodes {
 	struct nic_pools pools;
 };
 
+/** Largest frame that a configuration sends or receives, without FCS. */
+uint16_t nodes_largest_frame(const struct nic_config *config);
+
 /**
  * Build everything except the QPs. Sets the MAC address and shaper_burst_ns of config if they are
  * zero.

@@ -19,25 +19,51 @@ device_args(const struct rte_eth_dev_info *info)
 	return args == NULL ? NULL : args->args;
 }
 
-uint32_t
-device_args_number(const char *args, const char *key, uint32_t def)
+/* What follows KEY= in arguments, or NULL. */
+static const char *
+value_of(const char *args, const char *key)
 {
 	size_t n = strlen(key);
 
 	for (const char *at = args; at != NULL && *at != '\0';) {
-		char *end;
-
-		if (strncmp(at, key, n) == 0 && at[n] == '=' && isdigit((unsigned char)at[n + 1])) {
-			unsigned long number = strtoul(at + n + 1, &end, 10);
-
-			return (*end == '\0' || *end == ',') && number <= UINT32_MAX
-				       ? (uint32_t)number
-				       : def;
-		}
+		if (strncmp(at, key, n) == 0 && at[n] == '=')
+			return at + n + 1;
 		at = strchr(at, ',');
 		at = at == NULL ? NULL : at + 1;
 	}
-	return def;
+	return NULL;
+}
+
+bool
+device_args_has(const char *args, const char *key)
+{
+	return value_of(args, key) != NULL;
+}
+
+uint32_t
+device_args_number(const char *args, const char *key, uint32_t def)
+{
+	const char *value = value_of(args, key);
+	unsigned long number;
+	char *end;
+
+	if (value == NULL || !isdigit((unsigned char)*value))
+		return def;
+	number = strtoul(value, &end, 10);
+	return (*end == '\0' || *end == ',') && number <= UINT32_MAX ? (uint32_t)number : def;
+}
+
+bool
+device_args_text(const char *args, const char *key, char *text, size_t size)
+{
+	const char *value = value_of(args, key);
+	size_t n = value == NULL ? 0 : strcspn(value, ",");
+
+	if (value == NULL || n >= size)
+		return false;
+	memcpy(text, value, n);
+	text[n] = '\0';
+	return true;
 }
 
 /* The driver's own framesz. */
@@ -91,7 +117,9 @@ device_memif_frame(const struct rte_eth_dev_info *info)
 }
 
 uint32_t
-device_most_framesz(uint32_t data_room_bytes)
+device_slot_room(uint32_t framesz)
 {
-	return data_room_bytes + (uint32_t)(TPACKET2_HDRLEN - sizeof(struct sockaddr_ll));
+	const uint32_t header = (uint32_t)(TPACKET2_HDRLEN - sizeof(struct sockaddr_ll));
+
+	return framesz <= header ? 0 : framesz - header;
 }

@@ -3,6 +3,8 @@
 #ifndef QUENCH_APP_RUNTIME_DEVICE_DEVICE_ARGS_H
 #define QUENCH_APP_RUNTIME_DEVICE_DEVICE_ARGS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct rte_eth_dev_info;
@@ -12,6 +14,12 @@ const char *device_args(const struct rte_eth_dev_info *info);
 
 /** The number of KEY=NUMBER in arguments, which may be NULL; otherwise, or if it is none, def. */
 uint32_t device_args_number(const char *args, const char *key, uint32_t def);
+
+/** Is there a KEY=VALUE in arguments, which may be NULL? */
+bool device_args_has(const char *args, const char *key);
+
+/** Copy the value of KEY=VALUE in arguments. @return false: there is none, or it is too long. */
+bool device_args_text(const char *args, const char *key, char *value, size_t size);
 
 /* Slots of the rings of a net_af_packet device. */
 struct device_slots {
@@ -40,9 +48,9 @@ struct device_slots device_slots_for(uint32_t frame_bytes);
 uint32_t device_memif_frame(const struct rte_eth_dev_info *info);
 
 /**
- * Largest framesz of a net_af_packet device whose frames fit into mbufs with this data room: the
- * driver copies a slot of the ring without its header.
+ * Data room of mbufs that a net_af_packet device with this framesz requires: the driver copies a
+ * slot of the ring without its header.
  */
-uint32_t device_most_framesz(uint32_t data_room_bytes);
+uint32_t device_slot_room(uint32_t framesz);
 
 #endif

@@ -5,6 +5,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -70,6 +71,36 @@ kernel_interface_most_bytes(uint16_t ethdev, const char *name)
 		return 0;
 	slot = device_whole_frame(device_slots(device_args(&info)).framesz);
 	return RTE_MIN(mtu + RTE_ETHER_HDR_LEN, slot);
+}
+
+uint32_t
+kernel_interface_longest(const char *name, uint32_t largest_frame)
+{
+	uint32_t mtu = kernel_interface_mtu(name);
+
+	return RTE_MIN(mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN, largest_frame);
+}
+
+char *
+kernel_interface_fit(const char *device, uint32_t largest_frame)
+{
+	static const char driver[] = "net_af_packet";
+	const char *args = strchr(device, ',');
+	char name[IF_NAMESIZE], *whole;
+	struct device_slots s;
+	uint32_t longest;
+
+	if (strncmp(device, driver, strlen(driver)) != 0 || args == NULL ||
+	    !device_args_text(args + 1, "iface", name, sizeof(name)) ||
+	    device_args_has(args + 1, "framesz") || device_args_has(args + 1, "blocksz"))
+		return NULL;
+	longest = kernel_interface_longest(name, largest_frame);
+	if (longest <= device_whole_frame(device_slots(NULL).framesz))
+		return NULL;
+	s = device_slots_for(longest);
+	return asprintf(&whole, "%s,framesz=%u,blocksz=%u", device, s.framesz, s.blocksz) < 0
+		       ? NULL
+		       : whole;
 }
 
 /* The value of one of ethtool's older commands, which need no privilege; 0: unknown. */

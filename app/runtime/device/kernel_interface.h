@@ -30,6 +30,20 @@ uint32_t kernel_interface_mtu(const char *name);
  */
 uint32_t kernel_interface_most_bytes(uint16_t ethdev, const char *name);
 
+/**
+ * A device of net_af_packet with slots for the longest frame that arrives: the largest one of the
+ * configuration, or that of the interface's MTU, if this is less.
+ *
+ * @param device         Name and arguments, as of EAL's --vdev.
+ * @param largest_frame  Without FCS.
+ * @return               To be freed. NULL: another driver, or arguments that choose slots, or slots
+ *                       of the driver's own size suffice.
+ */
+char *kernel_interface_fit(const char *device, uint32_t largest_frame);
+
+/** Longest frame, without FCS, that arrives at an interface of this name, if its MTU is known. */
+uint32_t kernel_interface_longest(const char *name, uint32_t largest_frame);
+
 /** Warn of offloads that spoil frames of this device, with the command that turns them off. */
 void kernel_interface_check(uint16_t ethdev);
 

@@ -6,7 +6,7 @@
  * ice round to 128 bytes (DBUFF of the receive queue's context), ixgbe and igb to 1 KB (BSIZEPKT of
  * SRRCTL), em to a power of two (BSIZE and BSEX of RCTL). All of them require room for two VLAN
  * tags in addition to the largest frame. net_af_packet requires room for a whole slot of its ring
- * without the header, which is longer than a frame that is certainly whole in it.
+ * without the header (device_slot_room()).
  *
  * Invariant: the room is a multiple of 1 KB, or a power of two, and holds the largest frame and two
  * VLAN tags.
@@ -26,16 +26,6 @@
 #define DATA_ROOM_STEP_BYTES 1024u
 /* The largest buffer of any driver above. */
 #define DATA_ROOM_MOST_BYTES 16384u
-
-/* Bytes of a slot of net_af_packet's ring beyond a frame with FCS, rounded up. */
-#define DATA_ROOM_SLOT_BYTES 64u
-
-/** Must the room hold a slot of the driver's ring? */
-static inline bool
-data_room_holds_slots(const char *driver)
-{
-	return strcmp(driver, "net_af_packet") == 0;
-}
 
 /** Does this driver round the room down to a power of two? */
 static inline bool

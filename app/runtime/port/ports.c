@@ -102,19 +102,31 @@ ports_find(uint16_t *ethdevs, uint16_t n, const char *const *names, const char *
 	return 0;
 }
 
+/* A slot of net_af_packet's ring, if it is no longer than any frame; 0: another driver. */
+static uint32_t
+slot_room(const struct rte_eth_dev_info *info)
+{
+	uint32_t room;
+
+	if (strcmp(info->driver_name, "net_af_packet") != 0)
+		return 0;
+	room = device_slot_room(device_slots(device_args(info)).framesz);
+	return room <= DATA_ROOM_MOST_BYTES - 2 * VLAN_TAG_BYTES ? room : 0;
+}
+
 uint16_t
 ports_data_room(const uint16_t *ethdevs, uint16_t n, uint32_t frame_bytes)
 {
 	struct rte_eth_dev_info info;
-	bool doubles = false, slots = false;
+	bool doubles = false;
 
 	for (uint16_t i = 0; i < n; i++) {
 		if (rte_eth_dev_info_get(ethdevs[i], &info) != 0)
 			continue;
 		doubles = doubles || data_room_doubles(info.driver_name);
-		slots = slots || data_room_holds_slots(info.driver_name);
+		frame_bytes = RTE_MAX(frame_bytes, slot_room(&info));
 	}
-	return data_room_bytes(frame_bytes + (slots ? DATA_ROOM_SLOT_BYTES : 0), doubles);
+	return data_room_bytes(frame_bytes, doubles);
 }
 
 /* The kernel may end a sleep that much later (timerslack_ns of a thread). */
@@ -237,7 +249,7 @@ check_af_packet(uint16_t ethdev, const struct port_params *params,
 	const struct device_slots s = device_slots(device_args(info));
 	char name[IF_NAMESIZE];
 	struct device_slots fit;
-	uint32_t mtu, longest;
+	uint32_t longest;
 
 	if (!kernel_interface_name(ethdev, name))
 		return 0;
@@ -246,11 +258,9 @@ check_af_packet(uint16_t ethdev, const struct port_params *params,
 			  port_name(ethdev), info->max_rx_queues, queues(params->rx_queues));
 		return APP_BAD_USAGE;
 	}
-	if (s.framesz > device_most_framesz(room)) {
-		say_error("%s: framesz = %u: expected at most %u, since the configuration has "
-			  "frames of at most %u bytes",
-			  port_name(ethdev), s.framesz, device_most_framesz(room),
-			  params->largest_frame);
+	if (device_slot_room(s.framesz) > room) {
+		say_error("%s: framesz = %u: expected at most %u", port_name(ethdev), s.framesz,
+			  DATA_ROOM_MOST_BYTES);
 		return APP_BAD_USAGE;
 	}
 	if (s.blocksz % s.framesz != 0) {
@@ -258,15 +268,14 @@ check_af_packet(uint16_t ethdev, const struct port_params *params,
 			  port_name(ethdev), s.blocksz, s.framesz);
 		return APP_BAD_USAGE;
 	}
-	mtu = kernel_interface_mtu(name);
-	longest = RTE_MIN(mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN, params->largest_frame);
+	longest = kernel_interface_longest(name, params->largest_frame);
 	if (longest <= device_whole_frame(s.framesz))
 		return 0;
 	fit = device_slots_for(longest);
 	say_error("%s: framesz = %u: expected framesz=%u,blocksz=%u, since %s has an MTU of %u: "
-		  "the kernel would cut frames of more than %u bytes",
-		  port_name(ethdev), s.framesz, fit.framesz, fit.blocksz, name, mtu,
-		  device_whole_frame(s.framesz));
+		  "the kernel would cut frames of more than %u bytes; without both, they fit",
+		  port_name(ethdev), s.framesz, fit.framesz, fit.blocksz, name,
+		  kernel_interface_mtu(name), device_whole_frame(s.framesz));
 	return APP_BAD_USAGE;
 }
 

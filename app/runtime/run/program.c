@@ -29,7 +29,7 @@ start(const struct program *program, const struct opts *opts, struct active_conf
 	int rc;
 
 	active_config_block_signal();
-	rc = run_start(opts);
+	rc = run_start(opts, program->largest_frame(active->current));
 	return rc == 0 ? program->run(opts, active) : rc;
 }
 

@@ -14,6 +14,8 @@ struct program {
 	/* Read a whole file, and warn about it. @return owned by the caller, or NULL with err. */
 	struct config_version *(*read)(struct config *cfg, const struct opts *opts,
 				       struct config_error *err);
+	/* Largest frame of a configuration, without FCS, for which devices need room. */
+	uint32_t (*largest_frame)(const struct config_version *v);
 	/* For OPTS_CHECK_CONFIG and OPTS_THRESHOLDS. */
 	void (*print)(const struct config_version *v, const struct opts *opts);
 	/* of struct active_config; context is their program */

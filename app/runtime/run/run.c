@@ -110,13 +110,56 @@ names_lcores(const struct opts *opts)
 	return false;
 }
 
+/* An option with a device, as kernel_interface_fit() has it, or NULL: it stays as it is. */
+static char *
+fitted(const char *option, bool is_device, uint32_t largest_frame)
+{
+	static const char vdev[] = "--vdev=";
+	size_t length = strncmp(option, vdev, strlen(vdev)) == 0 ? strlen(vdev) : 0;
+	char *device, *whole = NULL;
+
+	if (!is_device && length == 0)
+		return NULL;
+	device = kernel_interface_fit(option + length, largest_frame);
+	if (device == NULL || length == 0)
+		return device;
+	if (asprintf(&whole, "%s%s", vdev, device) < 0)
+		whole = NULL;
+	free(device);
+	return whole;
+}
+
+/* eal_init() with devices that have room for the largest frame. EAL copies its options. */
+static int
+init(const struct opts *opts, uint32_t largest_frame)
+{
+	size_t n = (size_t)opts->eal_argc;
+	char **made = calloc(n, sizeof(*made)), **argv = calloc(n + 1, sizeof(*argv));
+	int rc = -1;
+
+	rte_errno = ENOMEM;
+	for (size_t i = 0; made != NULL && argv != NULL && i < n; i++) {
+		bool is_device = i > 0 && strcmp(opts->eal_argv[i - 1], "--vdev") == 0;
+
+		made[i] = fitted(opts->eal_argv[i], is_device, largest_frame);
+		argv[i] = made[i] != NULL ? made[i] : opts->eal_argv[i];
+	}
+	if (made != NULL && argv != NULL)
+		rc = eal_init(opts->eal_argc, argv);
+	for (size_t i = 0; made != NULL && i < n; i++)
+		free(made[i]);
+	free(made);
+	free(argv);
+	return rc;
+}
+
 int
-run_start(const struct opts *opts)
+run_start(const struct opts *opts, uint32_t largest_frame)
 {
 	catch_signals();
 	if (!eal_has_files(names_lcores(opts) ? 1 : 0))
 		return APP_FAILED;
-	if (eal_init(opts->eal_argc, opts->eal_argv) < 0) {
+	if (init(opts, largest_frame) < 0) {
 		int error = rte_errno;
 
 		say_error("EAL does not start: %s%s", rte_strerror(error),

@@ -20,8 +20,13 @@
 #include "runtime/run/opts.h"
 #include "runtime/poll/poll_loop.h"
 
-/** Start EAL and catch SIGINT and SIGTERM. @return 0 or an exit code after an error line. */
-int run_start(const struct opts *opts);
+/**
+ * Start EAL and catch SIGINT and SIGTERM.
+ *
+ * @param largest_frame  Without FCS; net_af_packet gets slots for it (kernel_interface_fit()).
+ * @return               0 or an exit code after an error line.
+ */
+int run_start(const struct opts *opts, uint32_t largest_frame);
 
 /**
  * Make a random key for the hashes of tables that received frames fill, so that a sender cannot
