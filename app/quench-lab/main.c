@@ -19,6 +19,7 @@
 #include "runtime/notice/doubts.h"
 #include "runtime/notice/say.h"
 #include "ctl/output/json.h"
+#include "fabric/results/job_path.h"
 #include "quench-lab/scenario/scenario_notes.h"
 #include "quench-lab/scenario/event_set.h"
 #include "quench-lab/recording/explain_flow.h"
@@ -361,6 +362,19 @@ run_fluid(const struct lab_opts *o, struct lab_run *run)
 	return rc;
 }
 
+/* Results that are written have the critical paths of jobs. @return 0 or -ENOMEM. */
+static int
+record_jobs(const struct lab_opts *o, struct lab_run *run)
+{
+	int rc = 0;
+
+	run->records_jobs =
+		(o->out_dir != NULL || o->json != NULL) && !job_path_too_many(run->scenario);
+	for (uint32_t i = 0; rc == 0 && run->records_jobs && i < run->scenario->n_jobs; i++)
+		rc = net_job_record(run->net, i);
+	return rc;
+}
+
 static int
 run_packets(const struct lab_opts *o, struct lab_run *run)
 {
@@ -374,6 +388,9 @@ run_packets(const struct lab_opts *o, struct lab_run *run)
 	run->net = net_create(run->scenario, threads_of(o, run->scenario), why, sizeof(why));
 	if (run->net == NULL) {
 		say_error("%s", why);
+		rc = APP_FAILED;
+	} else if (record_jobs(o, run) < 0) {
+		say_error("no memory");
 		rc = APP_FAILED;
 	} else {
 		fabric_share_by(net_fabric(run->net), rte_rdtsc);

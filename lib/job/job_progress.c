@@ -90,6 +90,8 @@ end(struct job_progress *p, uint32_t op)
 	assert(p->left[op] == JOB_BEGUN && p->n_left > 0);
 	p->left[op] = JOB_ENDED;
 	p->n_left--;
+	if (p->actions->ended != NULL)
+		p->actions->ended(p->arg, op);
 	wake(p, first[2 * op + 1], first[2 * op + 2]);
 }
 
@@ -131,6 +133,8 @@ begin(struct job_progress *p, uint32_t op)
 	const uint32_t *first = p->rank->first;
 
 	p->left[op] = JOB_BEGUN;
+	if (p->actions->began != NULL)
+		p->actions->began(p->arg, op);
 	wake(p, first[2 * op], first[2 * op + 1]);
 	switch (o->kind) {
 	case JOB_CALC:

@@ -22,6 +22,9 @@ struct job_actions {
 	void (*send)(void *arg, uint32_t op);
 	/* for ns > 0 nanoseconds */
 	void (*calc)(void *arg, uint32_t op, uint64_t ns);
+	/* Operations of all kinds, in order; both may be NULL. */
+	void (*began)(void *arg, uint32_t op);
+	void (*ended)(void *arg, uint32_t op);
 };
 
 /* FIFO of operations, linked through job_progress.next. */

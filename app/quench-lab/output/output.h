@@ -23,6 +23,7 @@ struct lab_run {
 	struct run_result result;
 	struct lab_fluid fluid;
 	struct dumps dumps;
+	bool records_jobs; /* the operations of all jobs */
 	double wall_seconds;
 };
 
@@ -46,10 +47,12 @@ json_t *output_jobs(const struct lab_run *run);
 /** Lines for each job. */
 void output_jobs_table(FILE *out, const struct lab_run *run);
 /**
- * Write jobs.csv, a row for each iteration, under its name with ".part". No file without a job.
+ * Write the CSV files of jobs, under their names with ".part". No file without a job.
  * @return 0, or -errno after an error line.
  */
 int output_jobs_csv(const struct lab_run *run, const char *dir);
+/** As output_csv_keep(), of these files. */
+int output_jobs_keep(const char *dir, bool keep);
 
 /** Print the main results as tables. */
 void output_table(FILE *out, const struct lab_run *run);

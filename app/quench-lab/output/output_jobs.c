@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs in results.json, in jobs.csv and on the terminal. */
-#include <errno.h>
-#include <inttypes.h>
+/* Jobs in results.json and on the terminal. */
 
+#include "fabric/results/job_path.h"
 #include "runtime/report/report.h"
 #include "quench-lab/output/output.h"
 
@@ -36,6 +35,81 @@ rank_object(const struct lab_run *run, uint32_t job, uint32_t rank)
 	return o;
 }
 
+static void
+set_real(json_t *o, const char *prefix, const char *key, uint32_t ppm)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s_%s", prefix, key);
+	json_object_set_new(o, name, json_real(ppm / 1e6));
+}
+
+static void
+set_spread(json_t *o, const char *prefix, const struct job_spread *s)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s_p50_ns", prefix);
+	report_set_u64(o, name, s->p50_ns);
+	snprintf(name, sizeof(name), "%s_p99_ns", prefix);
+	report_set_u64(o, name, s->p99_ns);
+	snprintf(name, sizeof(name), "%s_max_ns", prefix);
+	report_set_u64(o, name, s->max_ns);
+	set_real(o, prefix, "cv", s->cv_ppm);
+}
+
+static void
+set_counts(json_t *o, const struct nic_job_counts *c)
+{
+	report_set_u64(o, "rp_cnp_handled", c->cnps);
+	report_set_u64(o, "ce_packets", c->ce_packets);
+	report_set_u64(o, "retransmitted_packets", c->retransmitted_packets);
+	report_set_u64(o, "out_of_sequence", c->out_of_sequence);
+	report_set_u64(o, "paused_ns", c->paused_ns);
+}
+
+/* Times by kind on the critical path, which add up to the completion time. */
+static json_t *
+path_object(const struct lab_run *run, uint32_t job, uint32_t number)
+{
+	uint64_t times_ns[JOB_PATH_KINDS] = {0};
+	struct job_path path = {0};
+	json_t *o;
+
+	if (!run->records_jobs ||
+	    job_path_find(run->net, job, &run->result.jobs[job].iterations[number], number, &path) <
+		    0) {
+		job_path_free(&path);
+		return json_null();
+	}
+	for (uint32_t i = 0; i < path.n; i++)
+		times_ns[path.parts[i].kind] += path.parts[i].to_ns - path.parts[i].from_ns;
+	o = json_object();
+	report_set_u64(o, "parts", path.n);
+	report_set_u64(o, "compute_ns", times_ns[JOB_PATH_COMPUTE]);
+	report_set_u64(o, "message_ns", times_ns[JOB_PATH_MESSAGE]);
+	report_set_u64(o, "send_ns", times_ns[JOB_PATH_SEND]);
+	job_path_free(&path);
+	return o;
+}
+
+static json_t *
+iteration_object(const struct lab_run *run, uint32_t job, uint32_t number)
+{
+	const struct job_iteration *it = &run->result.jobs[job].iterations[number];
+	json_t *o = json_object();
+
+	report_set_u64(o, "iteration", number + 1);
+	report_set_u64(o, "begin_ns", it->begin_ns);
+	report_set_u64(o, "jct_ns", it->end_ns - it->begin_ns);
+	report_set_u64(o, "last_rank", it->last_rank);
+	set_spread(o, "rank", &it->ranks);
+	set_real(o, "rank", "jain", it->ranks.jain_ppm);
+	set_counts(o, &it->counts);
+	json_object_set_new(o, "critical_path", path_object(run, job, number));
+	return o;
+}
+
 static json_t *
 text_or_null(bool is, const char *text)
 {
@@ -47,7 +121,7 @@ job_object(const struct lab_run *run, uint32_t number)
 {
 	const struct job_result *r = &run->result.jobs[number];
 	const struct job_section *job = r->job;
-	json_t *o = json_object(), *ranks = json_array();
+	json_t *o = json_object(), *ranks = json_array(), *iterations = json_array();
 	bool file = job_keys_has_file(&job->keys);
 
 	json_object_set_new(o, "name", json_string(job->name));
@@ -59,10 +133,11 @@ job_object(const struct lab_run *run, uint32_t number)
 	report_set_u64(o, "iterations", job->iterations);
 	report_set_u64(o, "iterations_ended", r->ended);
 	report_set_u64(o, "jct_min_ns", r->min_ns);
-	report_set_u64(o, "jct_p50_ns", r->p50_ns);
-	report_set_u64(o, "jct_p99_ns", r->p99_ns);
-	report_set_u64(o, "jct_max_ns", r->max_ns);
 	report_set_u64(o, "jct_mean_ns", r->mean_ns);
+	set_spread(o, "jct", &r->spread);
+	set_spread(o, "rank", &r->ranks);
+	set_real(o, "rank", "jain", r->ranks.jain_ppm);
+	set_counts(o, &r->counts);
 	report_set_u64(o, "bound_ns", r->bound_ns);
 	report_set_u64(o, "algorithm_bandwidth_bps", r->alg_bps);
 	report_set_u64(o, "bus_bandwidth_bps", r->bus_bps);
@@ -74,6 +149,9 @@ job_object(const struct lab_run *run, uint32_t number)
 	for (uint32_t i = 0; i < job->graph.n_ranks; i++)
 		json_array_append_new(ranks, rank_object(run, number, i));
 	json_object_set_new(o, "ranks", ranks);
+	for (uint32_t i = 0; i < r->ended; i++)
+		json_array_append_new(iterations, iteration_object(run, number, i));
+	json_object_set_new(o, "per_iteration", iterations);
 	return o;
 }
 
@@ -111,8 +189,8 @@ output_jobs_table(FILE *out, const struct lab_run *run)
 			snprintf(of_bound, sizeof(of_bound), "%.3f",
 				 (double)r->mean_ns / (double)r->bound_ns);
 		fprintf(out, "%-20s %6u %9u %10.1f %10.1f %10.1f %9s %9.2f %8.2f\n", r->job->name,
-			r->job->graph.n_ranks, r->ended, us(r->mean_ns), us(r->p99_ns),
-			us(r->max_ns), of_bound, (double)r->alg_bps / 1e9,
+			r->job->graph.n_ranks, r->ended, us(r->mean_ns), us(r->spread.p99_ns),
+			us(r->spread.max_ns), of_bound, (double)r->alg_bps / 1e9,
 			(double)r->bus_bps / 1e9);
 	}
 	for (uint32_t i = 0; i < run->result.n_jobs; i++) {
@@ -122,28 +200,4 @@ output_jobs_table(FILE *out, const struct lab_run *run)
 			fprintf(out, "job %s: iteration %u has not ended: rank %u: %s\n",
 				r->job->name, r->ended + 1, r->stalled_rank, r->stalled);
 	}
-}
-
-int
-output_jobs_csv(const struct lab_run *run, const char *dir)
-{
-	FILE *out;
-
-	if (run->result.n_jobs == 0)
-		return 0;
-	out = output_open(dir, "jobs.csv", "job,iteration,begin_ns,end_ns,jct_ns,last_rank");
-	if (out == NULL)
-		return -EIO;
-	for (uint32_t i = 0; i < run->result.n_jobs; i++) {
-		const struct job_result *r = &run->result.jobs[i];
-
-		for (uint32_t k = 0; k < r->ended; k++) {
-			const struct job_iteration *it = &r->iterations[k];
-
-			fprintf(out, "%s,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u\n", r->job->name,
-				k + 1, it->begin_ns, it->end_ns, it->end_ns - it->begin_ns,
-				it->last_rank);
-		}
-	}
-	return output_close(out, dir, "jobs.csv");
 }

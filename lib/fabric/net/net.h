@@ -111,6 +111,12 @@ int64_t net_recorded_messages(struct net *net, const struct nic_message **messag
  */
 bool net_record_not_ended(struct net *net, uint64_t now_ns);
 
+/** Before the run: record the operations of a job's ranks. @return 0 or -ENOMEM. */
+int net_job_record(struct net *net, uint32_t job);
+/** The operations of a rank in an iteration, as nic_job_ops(). */
+const struct nic_job_op *net_job_ops(const struct net *net, uint32_t job, uint32_t rank,
+				     uint32_t iteration);
+
 /** A rank of a job of the scenario, by their numbers. Its times count up to the end of the run. */
 void net_job_info(const struct net *net, uint32_t job, uint32_t rank, struct nic_job_info *out);
 /** What a rank waits for whose iteration has begun and not ended. */

@@ -192,6 +192,27 @@ net_add_ranks(struct net *net)
 	return rc;
 }
 
+int
+net_job_record(struct net *net, uint32_t job)
+{
+	const struct job_section *section = &net->scenario->jobs[job];
+	int rc = 0;
+
+	for (uint32_t rank = 0; rc == 0 && rank < section->graph.n_ranks; rank++)
+		rc = nic_job_record(net->hosts[section->hosts[rank] - 1],
+				    (uint32_t)net->jobs->of[job].index[rank]);
+	return rc;
+}
+
+const struct nic_job_op *
+net_job_ops(const struct net *net, uint32_t job, uint32_t rank, uint32_t iteration)
+{
+	uint16_t host = net->scenario->jobs[job].hosts[rank];
+
+	return nic_job_ops(net->hosts[host - 1], (uint32_t)net->jobs->of[job].index[rank],
+			   iteration);
+}
+
 void
 net_job_info(const struct net *net, uint32_t job, uint32_t rank, struct nic_job_info *out)
 {

@@ -2,6 +2,7 @@
 #include "fabric/results/job_results.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/numbers/fixed.h"
@@ -51,27 +52,91 @@ bound_ns(const struct net *net, const struct job_section *job)
 	       (uint64_t)(8e9 * bytes * wire / (double)rate_bps(net, job));
 }
 
-/* One iteration that all ranks have ended. A rank without operations is ahead of all others. */
-static struct job_iteration
-iteration(const struct net *net, uint32_t job, const struct job_graph *g, uint32_t number)
+/* Of n > 0 values, which it sorts. The sums are below 2^126: a run has less than 2^42 ns. */
+static struct job_spread
+spread_of(uint64_t *values, uint32_t n)
 {
-	struct job_iteration it = {.begin_ns = NEVER_NS};
+	unsigned __int128 sum = 0, squares = 0;
+	double jain;
 
+	for (uint32_t i = 0; i < n; i++) {
+		sum += values[i];
+		squares += (unsigned __int128)values[i] * values[i];
+	}
+	jain = squares > 0 ? (double)sum * (double)sum / ((double)squares * n) : 1;
+	qsort(values, n, sizeof(*values), by_value);
+	return (struct job_spread){
+		.p50_ns = percentile(values, n, 50),
+		.p99_ns = percentile(values, n, 99),
+		.max_ns = values[n - 1],
+		/* squares / n is mean^2 / jain, so the variance is mean^2 (1 / jain - 1). */
+		.cv_ppm = (uint32_t)(1e6 * sqrt(fmax(1 / jain - 1, 0))),
+		.jain_ppm = (uint32_t)(1e6 * jain),
+	};
+}
+
+static void
+add_counts(struct nic_job_counts *sum, const struct nic_job_counts *of)
+{
+	sum->cnps += of->cnps;
+	sum->ce_packets += of->ce_packets;
+	sum->retransmitted_packets += of->retransmitted_packets;
+	sum->out_of_sequence += of->out_of_sequence;
+	sum->paused_ns += of->paused_ns;
+}
+
+/*
+ * One iteration that all ranks have ended. A rank without operations is ahead of all others.
+ * @param times  Gets the times of the ranks. @return their number.
+ */
+static uint32_t
+iteration(const struct net *net, uint32_t job, const struct job_graph *g, uint32_t number,
+	  struct job_iteration *it, uint64_t *times)
+{
+	uint32_t n = 0;
+
+	*it = (struct job_iteration){.begin_ns = NEVER_NS};
 	for (uint32_t rank = 0; rank < g->n_ranks; rank++) {
+		const struct nic_job_span *span;
 		struct nic_job_info info;
 
 		if (g->ranks[rank].n_ops == 0)
 			continue;
 		net_job_info(net, job, rank, &info);
-		it.begin_ns = min_u64(it.begin_ns, info.spans[number].begin_ns);
-		if (info.spans[number].end_ns > it.end_ns) {
-			it.end_ns = info.spans[number].end_ns;
-			it.last_rank = rank;
+		span = &info.spans[number];
+		times[n++] = span->end_ns - span->begin_ns;
+		add_counts(&it->counts, &span->counts);
+		it->begin_ns = min_u64(it->begin_ns, span->begin_ns);
+		if (span->end_ns > it->end_ns) {
+			it->end_ns = span->end_ns;
+			it->last_rank = rank;
 		}
 	}
-	if (it.begin_ns == NEVER_NS) /* no rank has operations */
-		it.begin_ns = it.end_ns;
-	return it;
+	if (n == 0) /* no rank has operations */
+		it->begin_ns = it->end_ns;
+	else
+		it->ranks = spread_of(times, n);
+	return n;
+}
+
+/* @return 0 or -ENOMEM. */
+static int
+find_iterations(const struct net *net, uint32_t job, struct job_result *out)
+{
+	const struct job_graph *g = &out->job->graph;
+	uint64_t *times = malloc(((size_t)out->ended * g->n_ranks + 1) * sizeof(*times));
+	size_t n = 0;
+
+	if (times == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < out->ended; i++) {
+		n += iteration(net, job, g, i, &out->iterations[i], &times[n]);
+		add_counts(&out->counts, &out->iterations[i].counts);
+	}
+	if (n > 0)
+		out->ranks = spread_of(times, (uint32_t)n);
+	free(times);
+	return 0;
 }
 
 /* Iterations that all ranks have ended, and the rank that is behind. */
@@ -108,11 +173,8 @@ summarise(const struct net *net, struct job_result *out)
 		sum += times[i];
 	}
 	if (out->ended > 0) {
-		qsort(times, out->ended, sizeof(*times), by_value);
+		out->spread = spread_of(times, out->ended);
 		out->min_ns = times[0];
-		out->p50_ns = percentile(times, out->ended, 50);
-		out->p99_ns = percentile(times, out->ended, 99);
-		out->max_ns = times[out->ended - 1];
 		out->mean_ns = sum / out->ended;
 	}
 	free(times);
@@ -135,11 +197,21 @@ job_result(const struct net *net, uint32_t job, struct job_result *out)
 	*out = (struct job_result){.job = &net_scenario(net)->jobs[job]};
 	find_ended(net, job, out);
 	out->iterations = malloc((out->ended + 1) * sizeof(*out->iterations));
-	if (out->iterations == NULL)
+	if (out->iterations == NULL || find_iterations(net, job, out) < 0)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < out->ended; i++)
-		out->iterations[i] = iteration(net, job, &out->job->graph, i);
 	return summarise(net, out);
+}
+
+uint32_t
+job_slowest(const struct job_result *r)
+{
+	uint32_t slowest = 0;
+
+	for (uint32_t i = 1; i < r->ended; i++)
+		if (r->iterations[i].end_ns - r->iterations[i].begin_ns >
+		    r->iterations[slowest].end_ns - r->iterations[slowest].begin_ns)
+			slowest = i;
+	return slowest;
 }
 
 void

@@ -5,9 +5,18 @@
 
 #include "fabric/net/net.h"
 
+/* Of the times of ranks in an iteration, or of completion times. 0: there are none. */
+struct job_spread {
+	uint64_t p50_ns, p99_ns, max_ns;
+	uint32_t cv_ppm;   /* coefficient of variation: standard deviation / mean */
+	uint32_t jain_ppm; /* (sum x)^2 / (n sum x^2) */
+};
+
 struct job_iteration {
 	uint64_t begin_ns, end_ns;
-	uint32_t last_rank; /* that ended it; of several the first */
+	uint32_t last_rank;           /* that ended it; of several the first */
+	struct job_spread ranks;      /* of the ranks with operations */
+	struct nic_job_counts counts; /* sums over the ranks */
 };
 
 struct job_result {
@@ -15,7 +24,10 @@ struct job_result {
 	struct job_iteration *iterations; /* owned: those that all ranks have ended */
 	uint32_t ended;
 	/* completion times of these iterations; 0: none has ended */
-	uint64_t min_ns, p50_ns, p99_ns, max_ns, mean_ns;
+	uint64_t min_ns, mean_ns;
+	struct job_spread spread;
+	struct job_spread ranks;      /* times of all ranks in all these iterations */
+	struct nic_job_counts counts; /* sums over these iterations */
 	/*
 	 * Time that no network with these host links can undercut: the computation, and the bytes
 	 * that the collective moves at least, in frames of mtu_bytes (nccl-tests,
@@ -31,6 +43,8 @@ struct job_result {
 
 /** @return 0 or -ENOMEM. Release it with job_result_free() in both cases. */
 int job_result(const struct net *net, uint32_t job, struct job_result *out);
+/** The iteration with the longest completion time, of several the first; one has ended. */
+uint32_t job_slowest(const struct job_result *r);
 void job_result_free(struct job_result *r);
 
 #endif

@@ -12,7 +12,9 @@
 #include "job/job_check.h"
 #include "job/job_progress.h"
 #include "nic/core/core.h"
+#include "nic/measure/measure.h"
 #include "nic/place/place.h"
+#include "nic/port/nic_pause.h"
 
 struct rank_peer {
 	struct nic_job_qps qps;
@@ -28,10 +30,13 @@ struct rank {
 	uint64_t *counts;  /* memory of acked and arrived */
 	uint64_t *ends_ns; /* by stream: end of what it computes; NEVER_NS */
 	struct nic_job_span *spans;
+	struct nic_job_op *ops; /* by iteration and operation; NULL: they are not recorded */
+	uint32_t n_begun;       /* operations in this iteration, if they are recorded */
 	struct nic_job_info info;
-	uint64_t next_ns;  /* the earliest of ends_ns, or the start */
-	uint64_t now_ns;   /* of the event being handled */
-	uint64_t since_ns; /* up to which time_ns counts */
+	struct nic_job_counts before; /* at the begin of the iteration */
+	uint64_t next_ns;             /* the earliest of ends_ns, or the start */
+	uint64_t now_ns;              /* of the event being handled */
+	uint64_t since_ns;            /* up to which time_ns counts */
 };
 
 /* The rank and the peer of a QP. */
@@ -119,16 +124,45 @@ with_jitter(const struct rank *r, uint32_t op, uint64_t ns)
 	return max_u64(ns - most + prng_below(&rnd, 2 * most + 1), 1);
 }
 
+/* The record of an operation in the present iteration. */
+static struct nic_job_op *
+record_of(const struct rank *r, uint32_t op)
+{
+	return &r->ops[(size_t)(r->info.begun - 1) * r->params.rank->n_ops + op];
+}
+
+static void
+record_began(void *arg, uint32_t op)
+{
+	struct rank *r = arg;
+
+	if (r->ops != NULL)
+		*record_of(r, op) = (struct nic_job_op){
+			.begin_ns = r->now_ns, .run_ns = r->now_ns, .order = r->n_begun++};
+}
+
+static void
+record_ended(void *arg, uint32_t op)
+{
+	const struct rank *r = arg;
+
+	if (r->ops != NULL)
+		record_of(r, op)->end_ns = r->now_ns;
+}
+
 static void
 begin_calc(void *arg, uint32_t op, uint64_t ns)
 {
 	struct rank *r = arg;
 
+	if (r->ops != NULL)
+		record_of(r, op)->run_ns = r->now_ns;
 	r->ends_ns[r->params.rank->ops[op].stream] = r->now_ns + with_jitter(r, op, ns);
 	set_next(r);
 }
 
-static const struct job_actions actions = {.send = begin_send, .calc = begin_calc};
+static const struct job_actions actions = {
+	.send = begin_send, .calc = begin_calc, .began = record_began, .ended = record_ended};
 
 /* Add the time since the last event to what the rank did. */
 static void
@@ -147,8 +181,58 @@ static void
 account(struct rank *r, uint64_t now_ns)
 {
 	add_time(r, now_ns, r->info.time_ns);
+	if (r->info.begun > r->info.ended)
+		add_time(r, now_ns, r->spans[r->info.ended].time_ns);
 	r->since_ns = max_u64(r->since_ns, now_ns);
 	r->now_ns = now_ns;
+}
+
+static void
+add_counts(const struct rank *r, uint32_t first, struct nic_job_counts *sum)
+{
+	for (uint32_t i = 0; first != JOB_NONE && i < r->params.qps; i++) {
+		const struct nic *nic = r->nic;
+
+		sum->cnps += nic->tallies[first + i].cnps_handled;
+		sum->retransmitted_packets += nic->qps[first + i].retransmitted_packets;
+		if (nic->measure->times == NULL)
+			continue;
+		sum->ce_packets += nic->measure->answers[first + i].ce_packets;
+		sum->out_of_sequence += nic->measure->answers[first + i].out_of_sequence;
+	}
+}
+
+/* Since the start of the NIC. */
+static struct nic_job_counts
+counts_of(const struct rank *r)
+{
+	const struct pfc_rx *pfc = &r->nic->pause->pfc_rx;
+	struct nic_job_counts sum = {0};
+
+	for (uint32_t i = 0; i < r->params.rank->n_peers; i++) {
+		add_counts(r, r->peers[i].qps.requesters, &sum);
+		add_counts(r, r->peers[i].qps.responders, &sum);
+	}
+	for (uint8_t prio = 0; prio < TM_CLASSES; prio++)
+		sum.paused_ns = max_u64(sum.paused_ns, pfc_rx_duration_ns(pfc, prio, r->now_ns));
+	return sum;
+}
+
+static void
+end_iteration(struct rank *r)
+{
+	struct nic_job_span *span = &r->spans[r->info.ended++];
+	const struct nic_job_counts *from = &r->before, to = counts_of(r);
+
+	span->end_ns = r->now_ns;
+	span->counts = (struct nic_job_counts){
+		.cnps = to.cnps - from->cnps,
+		.ce_packets = to.ce_packets - from->ce_packets,
+		.retransmitted_packets = to.retransmitted_packets - from->retransmitted_packets,
+		.out_of_sequence = to.out_of_sequence - from->out_of_sequence,
+		.paused_ns = to.paused_ns - from->paused_ns,
+	};
+	r->before = to;
 }
 
 /* After an event: end the iteration and begin the next one, as often as one ends at once. */
@@ -157,10 +241,12 @@ go_on(struct rank *r)
 {
 	while (job_progress_done(&r->progress)) {
 		if (r->info.begun > r->info.ended)
-			r->spans[r->info.ended++].end_ns = r->now_ns;
+			end_iteration(r);
 		if (r->info.begun == r->params.iterations)
 			return;
-		r->spans[r->info.begun++] = (struct nic_job_span){r->now_ns, NEVER_NS};
+		r->spans[r->info.begun++] =
+			(struct nic_job_span){.begin_ns = r->now_ns, .end_ns = NEVER_NS};
+		r->n_begun = 0;
 		job_progress_begin(&r->progress);
 	}
 }
@@ -235,6 +321,7 @@ run(struct rank *r)
 	account(r, due_ns);
 	if (r->info.begun == 0) {
 		r->next_ns = NEVER_NS;
+		r->before = counts_of(r);
 		go_on(r);
 	}
 	for (uint32_t i = 0; i < r->progress.n_streams; i++) {
@@ -273,6 +360,7 @@ rank_free(struct rank *r)
 	free(r->counts);
 	free(r->ends_ns);
 	free(r->spans);
+	free(r->ops);
 	free(r);
 }
 
@@ -356,6 +444,23 @@ nic_job_add(struct node *node, const struct nic_job_params *params)
 	nic->jobs->next_ns = min_u64(nic->jobs->next_ns, r->next_ns);
 	node_wake(&nic->node, 0);
 	return nic->jobs->n - 1;
+}
+
+int
+nic_job_record(struct node *node, uint32_t index)
+{
+	struct rank *r = nic_of(node)->jobs->ranks[index];
+
+	r->ops = calloc((size_t)r->params.iterations * r->params.rank->n_ops + 1, sizeof(*r->ops));
+	return r->ops != NULL ? 0 : -ENOMEM;
+}
+
+const struct nic_job_op *
+nic_job_ops(const struct node *node, uint32_t index, uint32_t iteration)
+{
+	const struct rank *r = nic_of_const(node)->jobs->ranks[index];
+
+	return r->ops == NULL ? NULL : &r->ops[(size_t)iteration * r->params.rank->n_ops];
 }
 
 void

@@ -48,8 +48,16 @@ int64_t nic_job_add(struct node *node, const struct nic_job_params *params);
 
 enum nic_job_time { NIC_JOB_COMPUTES, NIC_JOB_SENDS, NIC_JOB_WAITS, NIC_JOB_TIMES };
 
+/* Of the QPs of a rank, and the time for which a priority of its NIC was paused. */
+struct nic_job_counts {
+	uint64_t cnps, retransmitted_packets, paused_ns;
+	uint64_t ce_packets, out_of_sequence; /* 0 unless times are measured */
+};
+
 struct nic_job_span {
 	uint64_t begin_ns, end_ns; /* NEVER_NS: it has not ended */
+	uint64_t time_ns[NIC_JOB_TIMES];
+	struct nic_job_counts counts; /* 0 until it has ended */
 };
 
 struct nic_job_info {
@@ -63,6 +71,19 @@ struct nic_job_info {
 	uint64_t sent, received; /* messages */
 	uint64_t unknown;        /* messages with a tag that nothing receives */
 };
+
+/** Before the run: record when the operations of a rank begin and end. @return 0 or -ENOMEM. */
+int nic_job_record(struct node *node, uint32_t index);
+
+/* An operation in an iteration. */
+struct nic_job_op {
+	uint64_t begin_ns, end_ns; /* end_ns is 0 until it has ended */
+	uint64_t run_ns;           /* calc: after those before it in its stream */
+	uint32_t order;            /* of their begins, from 0 */
+};
+
+/** By operation, for an iteration that has begun; NULL: they are not recorded. */
+const struct nic_job_op *nic_job_ops(const struct node *node, uint32_t index, uint32_t iteration);
 
 /** @param now_ns  Up to which time_ns counts, not before the rank's last event. */
 void nic_job_info(const struct node *node, uint32_t index, uint64_t now_ns,

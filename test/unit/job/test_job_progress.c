@@ -31,6 +31,34 @@ note_calc(void *arg, uint32_t op, uint64_t ns)
 
 static const struct job_actions actions = {.send = note_send, .calc = note_calc};
 
+/* Begins and ends of operations, in order: 2 op and 2 op + 1. */
+static void
+note_begin(void *arg, uint32_t op)
+{
+	note_send(arg, 2 * op);
+}
+
+static void
+note_end(void *arg, uint32_t op)
+{
+	note_send(arg, 2 * op + 1);
+}
+
+static void
+do_nothing(void *arg, uint32_t op)
+{
+	(void)arg;
+	(void)op;
+}
+
+static void
+compute_nothing(void *arg, uint32_t op, uint64_t ns)
+{
+	(void)arg;
+	(void)op;
+	(void)ns;
+}
+
 struct bed {
 	struct job_graph graph;
 	struct job_progress p;
@@ -87,6 +115,27 @@ TEST(an_operation_begins_when_all_that_it_requires_has_ended)
 	/* And once more. */
 	job_progress_begin(&b.p);
 	BEGUN(&b, 0, 1);
+	end(&b);
+}
+
+TEST(who_records_hears_of_each_begin_and_each_end)
+{
+	static const struct job_actions recording = {.send = do_nothing,
+						     .calc = compute_nothing,
+						     .began = note_begin,
+						     .ended = note_end};
+	struct bed b;
+
+	begin(&b,
+	      "num_ranks 2 rank 0 { a: calc 5 b: recv 1b from 1 c: send 1b to 1 c requires a c requires b calc 0 } rank 1 { }");
+	b.log.n = 0;
+	b.p.actions = &recording;
+	job_progress_ended(&b.p, 0);
+	BEGUN(&b, 1, 7);
+	job_progress_arrived(&b.p, 0);
+	BEGUN(&b, 3, 4);
+	job_progress_ended(&b.p, 2);
+	BEGUN(&b, 5);
 	end(&b);
 }
 

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The CSV files of jobs: iterations, ranks, critical paths, and what the ranks did when. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/numbers/array.h"
+#include "fabric/results/job_path.h"
+#include "runtime/notice/say.h"
+#include "quench-lab/output/output.h"
+
+#define COUNT_COLUMNS "rp_cnp_handled,ce_packets,retransmitted_packets,out_of_sequence,paused_ns"
+
+static void
+print_counts(FILE *out, const struct nic_job_counts *c)
+{
+	fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", c->cnps,
+		c->ce_packets, c->retransmitted_packets, c->out_of_sequence, c->paused_ns);
+}
+
+static int
+print_iterations(FILE *out, const struct lab_run *run, uint32_t job)
+{
+	const struct job_result *r = &run->result.jobs[job];
+
+	for (uint32_t k = 0; k < r->ended; k++) {
+		const struct job_iteration *it = &r->iterations[k];
+
+		fprintf(out,
+			"%s,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u,%" PRIu64 ",%" PRIu64
+			",%" PRIu64 ",%.6f,%.6f",
+			r->job->name, k + 1, it->begin_ns, it->end_ns, it->end_ns - it->begin_ns,
+			it->last_rank, it->ranks.p50_ns, it->ranks.p99_ns, it->ranks.max_ns,
+			it->ranks.cv_ppm / 1e6, it->ranks.jain_ppm / 1e6);
+		print_counts(out, &it->counts);
+	}
+	return 0;
+}
+
+static int
+print_ranks(FILE *out, const struct lab_run *run, uint32_t job)
+{
+	const struct job_result *r = &run->result.jobs[job];
+
+	for (uint32_t k = 0; k < r->ended; k++) {
+		for (uint32_t rank = 0; rank < r->job->graph.n_ranks; rank++) {
+			const struct nic_job_span *span;
+			struct nic_job_info info;
+
+			net_job_info(run->net, job, rank, &info);
+			span = &info.spans[k];
+			fprintf(out, "%s,%u,%u,%u,%" PRIu64 ",%" PRIu64, r->job->name, k + 1, rank,
+				r->job->hosts[rank], span->begin_ns, span->end_ns);
+			for (int i = 0; i < NIC_JOB_TIMES; i++)
+				fprintf(out, ",%" PRIu64, span->time_ns[i]);
+			print_counts(out, &span->counts);
+		}
+	}
+	return 0;
+}
+
+static int
+print_paths(FILE *out, const struct lab_run *run, uint32_t job)
+{
+	const struct job_result *r = &run->result.jobs[job];
+	int rc = 0;
+
+	for (uint32_t k = 0; rc == 0 && k < r->ended; k++) {
+		struct job_path path;
+
+		rc = job_path_find(run->net, job, &r->iterations[k], k, &path);
+		for (uint32_t i = 0; rc == 0 && i < path.n; i++) {
+			const struct job_path_part *p = &path.parts[i];
+			const struct job_op *op = &r->job->graph.ranks[p->from_rank].ops[p->send];
+
+			fprintf(out, "%s,%u,%u,%s,%u,%" PRIu64 ",%" PRIu64, r->job->name, k + 1,
+				i + 1, job_path_words[p->kind], p->rank, p->from_ns, p->to_ns);
+			if (p->kind == JOB_PATH_COMPUTE)
+				fputs(",,,\n", out);
+			else
+				fprintf(out, ",%u,%" PRIu64 ",%u\n", p->from_rank,
+					(uint64_t)op->amount, op->tag);
+		}
+		job_path_free(&path);
+	}
+	return rc;
+}
+
+/* A computation or a send begins or ends. */
+struct change {
+	uint64_t at_ns;
+	int computing, sending;
+};
+
+static int
+by_time(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+
+	return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
+static uint32_t
+list_changes(const struct job_rank *rank, const struct nic_job_op *ops, struct change *out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < rank->n_ops; i++) {
+		const struct job_op *op = &rank->ops[i];
+		int calc = op->kind == JOB_CALC && op->amount > 0, send = op->kind == JOB_SEND;
+
+		if (!calc && !send)
+			continue;
+		out[n++] = (struct change){calc ? ops[i].run_ns : ops[i].begin_ns, calc, send};
+		out[n++] = (struct change){ops[i].end_ns, -calc, -send};
+	}
+	qsort(out, n, sizeof(*out), by_time);
+	return n;
+}
+
+static void
+print_state(FILE *out, const char *head, const char *state, uint64_t from_ns, uint64_t to_ns)
+{
+	if (from_ns < to_ns)
+		fprintf(out, "%s,%s,%" PRIu64 ",%" PRIu64 "\n", head, state, from_ns, to_ns);
+}
+
+/* In an iteration, as the times of a rank: it computes; else it sends; else it waits. */
+static int
+print_rank_states(FILE *out, const char *head, const struct job_rank *rank,
+		  const struct nic_job_op *ops, const struct nic_job_span *span)
+{
+	struct change *changes = malloc((2 * (size_t)rank->n_ops + 1) * sizeof(*changes));
+	const char *state = "wait";
+	uint64_t since_ns = span->begin_ns;
+	int computing = 0, sending = 0;
+	uint32_t n;
+
+	if (changes == NULL)
+		return -ENOMEM;
+	n = list_changes(rank, ops, changes);
+	for (uint32_t i = 0; i < n; i++) {
+		const char *next;
+
+		computing += changes[i].computing;
+		sending += changes[i].sending;
+		if (i + 1 < n && changes[i + 1].at_ns == changes[i].at_ns)
+			continue;
+		next = computing > 0 ? "compute" : sending > 0 ? "send" : "wait";
+		if (next == state)
+			continue;
+		print_state(out, head, state, since_ns, changes[i].at_ns);
+		since_ns = changes[i].at_ns;
+		state = next;
+	}
+	print_state(out, head, state, since_ns, span->end_ns);
+	free(changes);
+	return 0;
+}
+
+static int
+print_states(FILE *out, const struct lab_run *run, uint32_t job)
+{
+	const struct job_result *r = &run->result.jobs[job];
+	uint32_t slowest = job_slowest(r);
+	int rc = 0;
+
+	for (uint32_t rank = 0; rc == 0 && r->ended > 0 && rank < r->job->graph.n_ranks; rank++) {
+		struct nic_job_info info;
+		char head[96];
+
+		net_job_info(run->net, job, rank, &info);
+		snprintf(head, sizeof(head), "%s,%u,%u", r->job->name, slowest + 1, rank);
+		rc = print_rank_states(out, head, &r->job->graph.ranks[rank],
+				       net_job_ops(run->net, job, rank, slowest),
+				       &info.spans[slowest]);
+	}
+	return rc;
+}
+
+static const struct job_file {
+	const char *name, *columns;
+	int (*print)(FILE *out, const struct lab_run *run, uint32_t job);
+	bool recorded; /* only if the operations of the jobs are */
+} files[] = {
+	{"jobs.csv",
+	 "job,iteration,begin_ns,end_ns,jct_ns,last_rank,rank_p50_ns,rank_p99_ns,rank_max_ns,rank_cv,rank_jain," COUNT_COLUMNS,
+	 print_iterations, false},
+	{"job_ranks.csv",
+	 "job,iteration,rank,host,begin_ns,end_ns,compute_ns,send_ns,wait_ns," COUNT_COLUMNS,
+	 print_ranks, false},
+	{"critical_path.csv", "job,iteration,part,kind,rank,from_ns,to_ns,from_rank,bytes,tag",
+	 print_paths, true},
+	{"job_states.csv", "job,iteration,rank,state,from_ns,to_ns", print_states, true},
+};
+
+static int
+write_file(const struct lab_run *run, const char *dir, const struct job_file *f)
+{
+	FILE *out = output_open(dir, f->name, f->columns);
+	int rc = 0;
+
+	if (out == NULL)
+		return -EIO;
+	for (uint32_t i = 0; rc == 0 && i < run->result.n_jobs; i++)
+		rc = f->print(out, run, i);
+	if (rc < 0)
+		say_error("%s/%s: no memory", dir, f->name);
+	return output_close(out, dir, f->name) < 0 ? -EIO : rc;
+}
+
+int
+output_jobs_csv(const struct lab_run *run, const char *dir)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; rc == 0 && run->result.n_jobs > 0 && i < ARRAY_LEN(files); i++)
+		if (!files[i].recorded || run->records_jobs)
+			rc = write_file(run, dir, &files[i]);
+	return rc;
+}
+
+int
+output_jobs_keep(const char *dir, bool keep)
+{
+	int rc = 0;
+
+	for (unsigned int i = 0; i < ARRAY_LEN(files); i++)
+		if (output_keep_optional(dir, files[i].name, keep) < 0)
+			rc = -EIO;
+	return rc;
+}
