@@ -27,19 +27,30 @@ is_asked(const struct neigh *e)
 	return e->state == NEIGH_INCOMPLETE || e->state == NEIGH_PROBE || e->state == NEIGH_FAILED;
 }
 
+/* Has it answered us at its address? Then another one, which may be forged, is not believed. */
+static bool
+is_verified(const struct neigh *e)
+{
+	return e->state == NEIGH_REACHABLE || (e->state == NEIGH_PROBE && e->has_mac);
+}
+
 /* Enter a learned address. @return true: the neighbour is in the table now. */
 static bool
 enter(struct sw_router *r, const struct sw_neigh_news *news, uint64_t now_ns)
 {
 	struct neigh_stats counted = {0}, *stats = news->counted ? &counted : &r->stats.neigh;
 	uint32_t index = neigh_find(r->neighs, &news->key);
+	const struct neigh *e;
 
 	if (index == NEIGH_NONE && news->kind == NEWS_QUESTION)
 		index = neigh_claim(r->neighs, &r->stats.claims, &news->key,
 				    (struct neigh_claim){.heard = true}, now_ns);
 	if (index == NEIGH_NONE)
 		return false;
-	if (news->kind == NEWS_ANSWER && is_asked(neigh_get(r->neighs, index)))
+	e = neigh_get(r->neighs, index);
+	if (is_verified(e) && memcmp(e->mac, news->mac, sizeof(e->mac)) != 0)
+		neigh_on_claimed(r->neighs, stats, index, news->mac, now_ns);
+	else if (news->kind == NEWS_ANSWER && is_asked(e))
 		neigh_on_learnt(r->neighs, stats, index, news->mac, now_ns);
 	else
 		neigh_on_heard(r->neighs, stats, index, news->mac, now_ns);

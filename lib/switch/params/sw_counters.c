@@ -137,6 +137,8 @@ const struct counter_field sw_router_counter_fields[] = {
 	C(echo_requests_answered, "echo requests answered"),
 	NEIGH(neigh_learnt, "neighbours' addresses learnt for the first time"),
 	NEIGH(neigh_changed, "times that a neighbour's MAC address changed"),
+	NEIGH(neigh_contested, "ARP and neighbour discovery messages with another MAC address than a "
+			       "neighbour's known one, which was asked first"),
 	NEIGH(neigh_failed, "times that a neighbour did not answer"),
 	CLAIM(neigh_displaced, "unused neighbours removed from a full table for new ones"),
 	CLAIM(neigh_table_full, "frames whose next hop was refused: its interface has used its "
