@@ -512,6 +512,8 @@ collective_build(const struct collective *c, struct job_graph *out, struct job_f
 		b.rc = b.draft == NULL ? -ENOMEM : 0;
 	}
 	add_all(&b);
+	if (b.rc == 0 && c->rendezvous_bytes > 0)
+		b.rc = job_rendezvous(b.draft, c->rendezvous_bytes, fault);
 	free(b.entry);
 	free(b.counts);
 	if (b.rc < 0) {

@@ -60,6 +60,7 @@ struct collective {
 	uint32_t channels;    /* 1 to 64 */
 	uint64_t compute_ns;  /* of each rank before the first step; pipeline: before each send */
 	uint64_t reduce_ps_per_byte;
+	uint64_t rendezvous_bytes; /* as of job_rendezvous(); 0: no message waits for its recv */
 };
 
 /**

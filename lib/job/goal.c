@@ -427,10 +427,16 @@ read_all(struct reader *r)
 }
 
 int
-goal_read(const char *text, size_t n, struct job_graph *out, struct job_fault *fault)
+goal_read(const char *text, size_t n, uint64_t rendezvous_bytes, struct job_graph *out,
+	  struct job_fault *fault)
 {
 	struct reader r = {.at = text, .end = text + n, .line = 1, .fault = fault};
 	int rc = read_all(&r);
+
+	if (rc == 0 && rendezvous_bytes > 0)
+		rc = job_rendezvous(r.draft, rendezvous_bytes, fault);
+	if (rc == -E2BIG)
+		rc = refuse_size(&r, 0);
 
 	free(r.seen);
 	free(r.text.labels);

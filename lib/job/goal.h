@@ -26,9 +26,11 @@
 
 /**
  * Read a job. The graph has not been checked (job_check()).
- * @param out  On success, release it with job_graph_free().
- * @return     0; -EINVAL with fault filled in; or -ENOMEM.
+ * @param rendezvous_bytes  As of job_rendezvous(); 0: no message waits for its recv.
+ * @param out               On success, release it with job_graph_free().
+ * @return                  0; -EINVAL with fault filled in; or -ENOMEM.
  */
-int goal_read(const char *text, size_t n, struct job_graph *out, struct job_fault *fault);
+int goal_read(const char *text, size_t n, uint64_t rendezvous_bytes, struct job_graph *out,
+	      struct job_fault *fault);
 
 #endif

@@ -42,6 +42,9 @@ calc(void *arg, uint32_t op, uint64_t ns)
 
 static const struct job_actions actions = {.send = add_due, .calc = calc};
 
+/* Of a send or recv without a counterpart. */
+#define LARGE ", with rendezvous_bytes or more"
+
 /* A message arrives. @return 0, or -EINVAL: no operation receives it. */
 static int
 arrive(struct check *c, uint32_t from, uint32_t op, struct job_fault *fault)
@@ -52,13 +55,15 @@ arrive(struct check *c, uint32_t from, uint32_t op, struct job_fault *fault)
 	const struct job_rank *receiver = &c->graph->ranks[to];
 	uint32_t peer = job_peer_of(receiver, from);
 	uint32_t key = peer == JOB_NONE ? JOB_NONE : job_key_of(receiver, peer, o->tag);
+	bool ready = job_op_is_ready(sender, op);
 	char text[64];
 
 	if (key == JOB_NONE) {
 		fault->line = sender->lines[op];
 		snprintf(fault->why, sizeof(fault->why),
-			 "rank %u: %s: a recv of that source and tag at rank %u", from,
-			 job_op_text(sender, op, text), to);
+			 "rank %u: %s: a %s of that %s and tag at rank %u%s", from,
+			 job_op_text(sender, op, text), ready ? "send" : "recv",
+			 ready ? "destination" : "source", to, ready ? LARGE : "");
 		return -EINVAL;
 	}
 	job_progress_arrived(&c->progress[to], key);
@@ -148,6 +153,7 @@ check_end(const struct check *c, struct job_fault *fault)
 	for (uint32_t i = 0; i < c->graph->n_ranks; i++) {
 		const struct job_rank *r = &c->graph->ranks[i];
 		const struct job_progress *p = &c->progress[i];
+		bool ready;
 
 		if (!job_progress_done(p)) {
 			char why[128];
@@ -160,11 +166,15 @@ check_end(const struct check *c, struct job_fault *fault)
 		for (uint32_t k = 0; k < r->n_keys; k++) {
 			if (p->meetings[k].arrived == 0)
 				continue;
+			ready = r->rendezvous && r->keys[k].tag & JOB_READY_TAG;
 			fault->line = 0;
 			snprintf(
 				fault->why, sizeof(fault->why),
-				"rank %u: a recv for each message from rank %u with tag %u, of which %u are never received",
-				i, r->peers[r->keys[k].peer].rank, r->keys[k].tag,
+				ready ? "rank %u: a send for each recv of rank %u with tag %u" LARGE
+					", of which %u wait forever"
+				      : "rank %u: a recv for each message from rank %u with tag %u, of which %u are never received",
+				i, r->peers[r->keys[k].peer].rank,
+				r->keys[k].tag & ~(ready ? JOB_READY_TAG : 0),
 				p->meetings[k].arrived);
 			return -EINVAL;
 		}
@@ -257,7 +267,8 @@ job_stalled(const struct job_progress *p, char *why, unsigned int why_size)
 		snprintf(why, why_size, "%s waits for an operation that waits for it",
 			 job_op_text(r, op, text));
 	} else if (r->ops[op].kind == JOB_RECV) {
-		snprintf(why, why_size, "%s waits for its message", job_op_text(r, op, text));
+		snprintf(why, why_size, "%s waits for its %s", job_op_text(r, op, text),
+			 job_op_is_ready(r, op) ? "recv" : "message");
 	} else {
 		snprintf(why, why_size, "%s has not ended", job_op_text(r, op, text));
 	}

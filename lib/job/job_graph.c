@@ -21,6 +21,7 @@ struct draft_rank {
 struct job_draft {
 	uint32_t n_ranks;
 	uint32_t size; /* steps and edges of all ranks */
+	bool rendezvous;
 	struct draft_rank ranks[];
 };
 
@@ -107,6 +108,77 @@ job_after(struct job_draft *draft, uint32_t rank, uint32_t op, uint32_t before, 
 	r->edges[r->n_edges++] = (struct edge){op, before, start};
 	draft->size++;
 	return 0;
+}
+
+/*
+ * A large send becomes two operations: one that receives the ready message takes its place among
+ * the others, and the send waits for that one. waits_for[i]: the first of them; of another
+ * operation: i itself.
+ */
+static int
+split_sends(struct job_draft *draft, uint32_t rank, uint64_t bytes, uint32_t *waits_for)
+{
+	struct draft_rank *r = &draft->ranks[rank];
+	uint32_t n_steps = r->n_steps, n_edges = r->n_edges;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < n_steps; i++) {
+		struct job_step ready = r->steps[i];
+		bool large = ready.kind != JOB_CALC && ready.amount >= bytes;
+		int64_t op;
+
+		waits_for[i] = i;
+		if (!large)
+			continue;
+		ready.kind = ready.kind == JOB_SEND ? JOB_RECV : JOB_SEND;
+		ready.amount = JOB_READY_BYTES;
+		ready.tag |= JOB_READY_TAG;
+		op = job_add(draft, rank, &ready);
+		if (op < 0)
+			return (int)op;
+		if (ready.kind == JOB_RECV)
+			waits_for[i] = (uint32_t)op;
+	}
+	for (uint32_t i = 0; i < n_edges; i++) {
+		struct edge *e = &r->edges[i];
+
+		e->op = waits_for[e->op];
+		e->before = e->start ? waits_for[e->before] : e->before;
+	}
+	for (uint32_t i = 0, ready = n_steps; rc == 0 && i < n_steps; i++) {
+		if (r->steps[i].kind == JOB_CALC || r->steps[i].amount < bytes)
+			continue;
+		rc = r->steps[i].kind == JOB_SEND ? job_after(draft, rank, i, ready, false)
+						  : job_after(draft, rank, ready, i, true);
+		ready++;
+	}
+	return rc;
+}
+
+int
+job_rendezvous(struct job_draft *draft, uint64_t bytes, struct job_fault *fault)
+{
+	int rc = 0;
+
+	draft->rendezvous = true;
+	for (uint32_t rank = 0; rc == 0 && rank < draft->n_ranks; rank++) {
+		const struct draft_rank *r = &draft->ranks[rank];
+		uint32_t *waits_for = malloc((r->n_steps + 1) * sizeof(*waits_for));
+
+		for (uint32_t i = 0; i < r->n_steps; i++) {
+			if (r->steps[i].kind == JOB_CALC || r->steps[i].tag < JOB_READY_TAG)
+				continue;
+			*fault = (struct job_fault){.line = r->steps[i].line};
+			snprintf(fault->why, sizeof(fault->why),
+				 "a tag below 2147483648 with rendezvous_bytes, not %u",
+				 r->steps[i].tag);
+			free(waits_for);
+			return -EINVAL;
+		}
+		rc = waits_for == NULL ? -ENOMEM : split_sends(draft, rank, bytes, waits_for);
+		free(waits_for);
+	}
+	return rc;
 }
 
 static int
@@ -247,6 +319,7 @@ job_build(struct job_draft *draft, struct job_graph *out)
 		rc = -ENOMEM;
 	for (uint32_t i = 0; rc == 0 && i < draft->n_ranks; i++) {
 		rc = build_rank(&draft->ranks[i], &out->ranks[i]);
+		out->ranks[i].rendezvous = draft->rendezvous;
 		/* At once, so that large graphs are not held twice. */
 		forget(&draft->ranks[i]);
 	}
@@ -319,6 +392,20 @@ job_key_of(const struct job_rank *rank, uint32_t peer, uint32_t tag)
 	return low < rank->n_keys && compare_keys(&rank->keys[low], &wanted) == 0 ? low : JOB_NONE;
 }
 
+static uint32_t
+tag_of(const struct job_rank *rank, const struct job_op *o)
+{
+	return o->kind == JOB_SEND ? o->tag : rank->keys[o->key].tag;
+}
+
+bool
+job_op_is_ready(const struct job_rank *rank, uint32_t op)
+{
+	const struct job_op *o = &rank->ops[op];
+
+	return rank->rendezvous && o->kind != JOB_CALC && tag_of(rank, o) & JOB_READY_TAG;
+}
+
 const char *
 job_op_text(const struct job_rank *rank, uint32_t op, char text[64])
 {
@@ -327,9 +414,12 @@ job_op_text(const struct job_rank *rank, uint32_t op, char text[64])
 
 	if (o->kind == JOB_CALC)
 		snprintf(text, 64, "calc %" PRIu64, (uint64_t)o->amount);
+	else if (job_op_is_ready(rank, op))
+		snprintf(text, 64, "%s %u tag %u", sends ? "ready for a send of" : "send to",
+			 rank->peers[o->peer].rank, tag_of(rank, o) & ~JOB_READY_TAG);
 	else
 		snprintf(text, 64, "%s %" PRIu64 "b %s %u tag %u", sends ? "send" : "recv",
 			 (uint64_t)o->amount, sends ? "to" : "from", rank->peers[o->peer].rank,
-			 sends ? o->tag : rank->keys[o->key].tag);
+			 tag_of(rank, o));
 	return text;
 }

@@ -8,6 +8,11 @@
  * A message has a tag. As in MPI, the messages of one rank to another with one tag meet the
  * receive operations of that rank and tag in order.
  *
+ * Rendezvous: a large message waits at its sender until its recv has begun. job_rendezvous() adds
+ * the operations: a recv sends a ready message when it begins, and a send begins when it has
+ * received one. So what waits for what is in the graph, and a job that could wait forever is found
+ * by job_check().
+ *
  * Ranks and operations are numbered from 0. A graph is built by job_add() and job_after(), and does
  * not change after job_build().
  */
@@ -56,6 +61,10 @@ struct job_key {
 	uint32_t tag;
 };
 
+/* Of ready messages: this bit, and the tag of the message that is waited for. */
+#define JOB_READY_TAG (1u << 31)
+#define JOB_READY_BYTES 64u /* as of NCCL's (net_ib.cc, ncclIbSendFifo) */
+
 struct job_rank {
 	struct job_op *ops;
 	/*
@@ -68,6 +77,7 @@ struct job_rank {
 	struct job_peer *peers; /* by rank */
 	struct job_key *keys;   /* by peer and tag */
 	uint32_t n_ops, n_peers, n_keys;
+	bool rendezvous; /* tags with JOB_READY_TAG are those of ready messages */
 };
 
 struct job_graph {
@@ -110,6 +120,13 @@ int64_t job_add(struct job_draft *draft, uint32_t rank, const struct job_step *s
 int job_after(struct job_draft *draft, uint32_t rank, uint32_t op, uint32_t before, bool start);
 
 /**
+ * Let messages of `bytes` or more wait for their recv. Call it once, before job_build().
+ * @return 0; -EINVAL with fault filled in: a tag has JOB_READY_TAG; -E2BIG (JOB_SIZE_TEXT) or
+ *         -ENOMEM.
+ */
+int job_rendezvous(struct job_draft *draft, uint64_t bytes, struct job_fault *fault);
+
+/**
  * Make a graph of the draft, and free the draft in any case.
  * @param out  On success, release it with job_graph_free().
  * @return     0 or -ENOMEM.
@@ -123,6 +140,9 @@ void job_graph_free(struct job_graph *graph);
 uint32_t job_peer_of(const struct job_rank *rank, uint32_t peer_rank);
 /** Index of the key, or JOB_NONE: no operation receives such a message. */
 uint32_t job_key_of(const struct job_rank *rank, uint32_t peer, uint32_t tag);
+
+/** Is it the send or recv of a ready message? */
+bool job_op_is_ready(const struct job_rank *rank, uint32_t op);
 
 /** Text of an operation, as in GOAL: "send 8192b to 1 tag 0". @return text. */
 const char *job_op_text(const struct job_rank *rank, uint32_t op, char text[64]);

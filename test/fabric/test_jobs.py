@@ -72,6 +72,25 @@ def closed_form(program, folder):
             expect(abs(got["jct_mean_ns"] / want - 1) < 0.01, f"{collective} {algorithm} of {n}: {got['jct_mean_ns']} ns, expected {want:.0f}")
 
 
+def rendezvous(program, folder):
+    """Messages from rendezvous_bytes on wait for a ready message of 64 bytes; a rank that is not ready holds its sender."""
+    for n in (2, 8, 32):
+        size = n * 65536
+        got = jobs(program, scenario(folder, job(bytes=size, rendezvous_bytes=65536, iterations=3), hosts=n))[0]
+        want = way_ns(64) + sum(way_ns(s) for s in steps_of("all_reduce", "ring", n, size)) + ACK_NS
+        print(n, got["jct_mean_ns"], want)
+        expect(got["iterations_ended"] == 3 and abs(got["jct_mean_ns"] / want - 1) < 0.01, f"ring of {n}: {got['jct_mean_ns']} ns, expected {want:.0f}")
+        expect(got["ranks"][0]["messages_sent"] == 3 * 2 * (n - 1) == got["ranks"][0]["messages_received"], f"{got['ranks'][0]}")
+    # The receiver computes for 100 us before its recv begins.
+    (folder / "late.goal").write_text("num_ranks 2\nrank 0 {\nsend 65536b to 1\n}\nrank 1 {\nc: calc 100000\nr: recv 65536b from 0\nr requires c\n}\n", encoding="utf-8")
+    for limit, want in ((0, 100_000), (65536, 100_000 + way_ns(64) + way_ns(65536) + ACK_NS)):
+        got = jobs(program, scenario(folder, job(goal="late.goal", rendezvous_bytes=limit, ranks="1-2"), name="late"))[0]
+        expect(abs(got["jct_mean_ns"] / want - 1) < 0.01, f"rendezvous_bytes = {limit}: {got['jct_mean_ns']} ns, expected {want:.0f}")
+    (folder / "late.goal").write_text("num_ranks 2\n" + "".join(f"rank {i} {{\ns: send 9000b to {1 - i}\nr: recv 9000b from {1 - i}\nr requires s\n}}\n" for i in (0, 1)), encoding="utf-8")
+    done = run(program, scenario(folder, job(goal="late.goal", rendezvous_bytes=9000, ranks="1-2"), name="stuck"))
+    expect(done.returncode == 2 and "late.goal:3: expected rank 0: send to 1 tag 0 waits for its recv ([job j] goal)" in done.stderr, done.stderr)
+
+
 def bounds(program, folder):
     """No collective is faster than its bound; those that fill their links come near it, and the bandwidths follow from the time."""
     for collective, algorithm, n, most, keys in (("all_reduce", "ring", 8, 1.10, {}), ("all_reduce", "double_binary_tree", 16, 1.35, {"chunk_bytes": "64KB"}),
@@ -320,4 +339,4 @@ def changed(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(closed_form, bounds, computes, goal, path, spread, refused, behind, together, changed)
+    in_folder(closed_form, rendezvous, bounds, computes, goal, path, spread, refused, behind, together, changed)

@@ -84,7 +84,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct job_fault fault = {0};
 	struct job_graph g;
-	int rc = goal_read((const char *)data, len, &g, &fault);
+	int rc = goal_read((const char *)data, len, len % 2 * 100, &g, &fault);
 
 	if (rc < 0) {
 		FUZZ_CHECK(fault.why[0] != '\0' && fault.line > 0);

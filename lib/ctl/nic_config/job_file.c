@@ -64,7 +64,7 @@ job_file_read(const struct config *cfg, const char *section, const struct job_ke
 		snprintf(why, sizeof(why), "a file that can be read (%s)", strerror(errno));
 		return config_refuse(cfg, section, "goal", why, err);
 	}
-	rc = goal_read(text, n, out, &fault);
+	rc = goal_read(text, n, keys->rendezvous_bytes, out, &fault);
 	free(text);
 	if (rc == 0)
 		rc = job_check(out, &fault);

@@ -44,6 +44,7 @@ job_keys_build(const struct job_keys *keys, uint32_t n_ranks, struct job_graph *
 		.channels = keys->channels,
 		.compute_ns = keys->compute_ns,
 		.reduce_ps_per_byte = keys->reduce_ps_per_byte,
+		.rendezvous_bytes = keys->rendezvous_bytes,
 	};
 	int rc = collective_build(&c, out, fault);
 

@@ -25,6 +25,7 @@
 	uint64_t compute_ns;                                                                       \
 	uint32_t compute_jitter_ppm;                                                               \
 	uint64_t reduce_ps_per_byte;                                                               \
+	uint64_t rendezvous_bytes; /* 0: none */                                                   \
 	uint32_t iterations;                                                                       \
 	uint64_t start_ns;                                                                         \
 	uint16_t qps_per_pair, mtu_bytes;                                                          \
@@ -94,6 +95,10 @@ struct job_sizes job_sizes_of(const struct job_graph *graph);
 	 .help = "each computation lasts up to this share longer or shorter, drawn by the seed"},  \
 	{FIELD_OF(owner, reduce_ps_per_byte), .type = FIELD_U64, .max = 1000000, .def = "0",       \
 	 .help = "time in ps that a rank takes to add a byte that it has received to its own"},    \
+	{FIELD_OF(owner, rendezvous_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,                 \
+	 .max = JOB_MAX_BYTES, .def = "0", .least_bare = 1,                                        \
+	 .help = "messages of this size or more wait at their sender until their recv has begun; "  \
+		 "0: none does"},                                                                   \
 	{FIELD_OF(owner, iterations), .type = FIELD_U32, .min = 1, .max = 1000000, .def = "1",     \
 	 .help = "number of iterations; a rank begins one when it has ended the one before"},      \
 	{FIELD_OF(owner, start_ns), .type = FIELD_U64, .unit = UNIT_NS,                            \

@@ -97,7 +97,7 @@ begin_send(void *arg, uint32_t op)
 	const struct job_op *o = &r->params.rank->ops[op];
 	const struct rank_peer *peer = &r->peers[o->peer];
 
-	r->info.sent++;
+	r->info.sent += !job_op_is_ready(r->params.rank, op);
 	for (uint32_t i = 0; i < r->params.qps; i++) {
 		uint32_t item = peer->qps.requesters + i;
 		struct workload_posted *p = &posts_of(r->nic, item)->qps[i];
@@ -305,7 +305,7 @@ nic_job_arrived(struct nic *nic, uint32_t item, uint32_t imm, uint64_t now_ns)
 		return;
 	}
 	account(r, now_ns);
-	r->info.received++;
+	r->info.received += !(r->params.rank->rendezvous && imm & JOB_READY_TAG);
 	job_progress_arrived(&r->progress, key);
 	/* Before the start, messages of ranks that have started wait. */
 	if (r->info.begun > 0)

@@ -68,7 +68,7 @@ struct nic_job_info {
 	 * rest, in which it waited for messages.
 	 */
 	uint64_t time_ns[NIC_JOB_TIMES];
-	uint64_t sent, received; /* messages */
+	uint64_t sent, received; /* messages, without ready messages */
 	uint64_t unknown;        /* messages with a tag that nothing receives */
 };
 

@@ -41,7 +41,7 @@ make_job(struct job_graph *out)
 		"num_ranks 2 rank 0 { a: calc 1 b: send 1b to 1 b requires a c: recv 2b from 1 } "
 		"rank 1 { recv 1b from 0 send 2b to 0 }";
 	struct job_fault fault;
-	int rc = goal_read(text, strlen(text), out, &fault);
+	int rc = goal_read(text, strlen(text), 0, out, &fault);
 
 	if (rc < 0)
 		return rc;

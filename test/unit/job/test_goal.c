@@ -8,7 +8,7 @@
 static int
 read_text(const char *text, struct job_graph *g, struct job_fault *fault)
 {
-	return goal_read(text, strlen(text), g, fault);
+	return goal_read(text, strlen(text), 0, g, fault);
 }
 
 TEST(operations_tags_streams_and_demands_are_read)
@@ -120,7 +120,7 @@ TEST(a_text_ends_anywhere)
 		char *copy = test_malloc(i + 1);
 
 		memcpy(copy, text, i);
-		if (goal_read(copy, i, &g, &fault) == 0) {
+		if (goal_read(copy, i, 0, &g, &fault) == 0) {
 			assert_true(i >= n - 5);
 			job_graph_free(&g);
 		}

@@ -70,7 +70,7 @@ begin(struct bed *b, const char *text)
 {
 	struct job_fault fault;
 
-	assert_int_equal(goal_read(text, strlen(text), &b->graph, &fault), 0);
+	assert_int_equal(goal_read(text, strlen(text), 0, &b->graph, &fault), 0);
 	b->log.n = 0;
 	assert_int_equal(job_progress_init(&b->p, &b->graph.ranks[0], &actions, &b->log), 0);
 	assert_true(job_progress_done(&b->p));
