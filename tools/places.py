@@ -2,9 +2,11 @@
 """Where the programs are: built in this tree, or installed. Needs nothing but Python."""
 from __future__ import annotations
 
+import functools
 import os
 import pathlib
 import shutil
+import subprocess
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 
@@ -17,10 +19,22 @@ def program(name: str) -> pathlib.Path:
 
 
 def version() -> str:
-    """Of quench: that of meson.build in its tree, or the one that meson wrote beside the installed scripts."""
-    for name in ("meson.build", "version"):
-        path = ROOT / name
-        if path.exists():
-            text = path.read_text(encoding="utf-8")
-            return text.split("version: '", 1)[1].split("'", 1)[0] if name == "meson.build" else text.strip()
-    return "unknown"
+    """Of quench, such as 0.2.0."""
+    return release()[0]
+
+
+@functools.cache
+def release() -> tuple[str, str]:
+    """Version and commit of quench: those of its tree, or those that meson wrote beside the installed scripts. The commit is eight
+    digits, and + if the tree was changed; "unknown" without a repository."""
+    tree, installed = ROOT / "meson.build", ROOT / "version"
+    if not tree.exists():
+        known = installed.read_text(encoding="utf-8").split() if installed.exists() else []
+        return (known[0], known[1]) if len(known) == 2 else ("unknown", "unknown")
+    text = tree.read_text(encoding="utf-8")
+    try:
+        found = subprocess.run(["git", "describe", "--always", "--exclude=*", "--abbrev=8", "--dirty=+"], cwd=ROOT, capture_output=True, text=True)
+        commit = found.stdout.strip() if found.returncode == 0 else ""
+    except OSError:
+        commit = ""
+    return text.split("version: '", 1)[1].split("'", 1)[0], commit or "unknown"

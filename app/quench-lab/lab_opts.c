@@ -9,6 +9,7 @@
 #include "base/numbers/decimal.h"
 #include "base/numbers/units.h"
 #include "runtime/notice/say.h"
+#include "runtime/release/release.h"
 
 static const char usage_text[] =
 	"usage: quench-lab [options] SCENARIO.ini\n"
@@ -190,7 +191,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 			scenario_print_reference(stdout);
 			return APP_DONE;
 		case VERSION:
-			puts("quench-lab " QUENCH_VERSION);
+			release_print(stdout, "quench-lab");
 			return APP_DONE;
 		default:
 			say_error("%s: expected an option of --help, with its value",

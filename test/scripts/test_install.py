@@ -44,7 +44,7 @@ def check_programs(prefix, work):
     run("quenchctl", "-o", "tor.ini", "import", "sonic", ROOT / "test/imports/sonic-tor.json")
     run("quench-switch", "--config", "tor.ini", "--check-config")
     check("quench-experiments: lists none", "fig8-fairness" in run("quench-experiments", "--list"))
-    version = run("quench-lab", "--version").split()[-1]
+    version = run("quench-lab", "--version").removeprefix("quench-lab ").strip()
     check("quenchctl: another version", run("quenchctl", "--version") == f"quenchctl {version}\n")
     check("quench-loop: another name", run("quench-loop", "--help").startswith("usage: quench-loop"))
 

@@ -20,7 +20,7 @@ def answer(method, params, **changed):
     if method in MEANINGS:
         return {"rows": [{"object": thing, "name": name, "help": f"of {thing}"} for thing, name in MEANINGS[method]]}
     qps = [{"local_qpn": 17 + i, "flow": 'a"\\\n', "tx_packets": i, "rate_bps": 8} for i in range(5)]
-    return {"info": {"program": "quench-nic", "elapsed_ns": 10**9, "qps": 5, "suppressed_lines": 0}, "mempools": {"rows": []},
+    return {"info": {"program": "quench-nic", "version": "0.2.0", "commit": "1234abcd", "elapsed_ns": 10**9, "qps": 5, "suppressed_lines": 0}, "mempools": {"rows": []},
             "port": {"port": 0, "device": "net_ring0", "rx_bytes": 7, "link": "up", "device_stats": {"ipackets": 1}, "rx_prio3_pause": 9},
             "nic": {"tx_packets": 3, "drop_malformed_packets": 2, "rp_cnp_handled": 4}, "flows": {"rows": [{"flow": 'a"\\\n', "messages": -1}]},
             "qps": {"rows": qps[:params.get("count", 0)]}}[method] | changed.get(method, {})
@@ -68,7 +68,7 @@ class Programs(unittest.TestCase):
         self.start()
         text = self.text()
         mine = 'prefix="a",program="quench-nic"'  # labels are in the order of the alphabet
-        for line in (f"quench_up{{{mine}}} 1.0", f'quench_port_rx_bytes_total{{device="net_ring0",port="0",{mine}}} 7.0', f"quench_run_elapsed_seconds{{{mine}}} 1.0",
+        for line in (f"quench_up{{{mine}}} 1.0", f'quench_build_info{{commit="1234abcd",{mine},version="0.2.0"}} 1.0', f'quench_port_rx_bytes_total{{device="net_ring0",port="0",{mine}}} 7.0', f"quench_run_elapsed_seconds{{{mine}}} 1.0",
                      'quench_pfc_rx_pause_total{port="0",prefix="a",prio="3",program="quench-nic"} 9.0', f'quench_drop_packets_total{{{mine},reason="malformed_packets"}} 2.0',
                      f"quench_rp_cnp_handled_total{{{mine}}} 4.0", f'quench_qp_tx_packets_total{{flow="a\\"\\\\\\n",{mine},qpn="18"}} 1.0',
                      f'quench_port_link{{device="net_ring0",port="0",{mine}}} 1.0'):

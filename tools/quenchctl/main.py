@@ -237,8 +237,9 @@ def run_line(args: Sequence[str]) -> int:
         if shown == "help":
             return print_help(words)
         if shown == "version":
-            from places import version
-            print(f"quenchctl {version()}")
+            from places import release
+            version, commit = release()
+            print(f"quenchctl {version} (commit {commit})")
             return DONE
         return run_in(options, words)
     except (BadUsage, desk.Refused) as error:

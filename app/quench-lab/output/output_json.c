@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/numbers/units.h"
+#include "runtime/release/release.h"
 #include "runtime/report/report.h"
 #include "ctl/output/json.h"
 #include "ctl/results/flow_results.h"
@@ -285,7 +286,8 @@ output_settings(const char *scenario_name, const struct scenario *s)
 
 	report_set_u64(o, "format", FORMAT);
 	set_text(o, "program", "quench-lab");
-	set_text(o, "version", QUENCH_VERSION);
+	set_text(o, "version", release_version);
+	set_text(o, "commit", release_commit);
 	set_text(o, "scenario", scenario_name);
 	set_text(o, "topology", topology_words[s->fabric.topology]);
 	set_text(o, "forwarding", s->routes != NULL ? "l3" : "l2");

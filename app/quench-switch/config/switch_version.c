@@ -10,6 +10,7 @@
 #include <rte_version.h>
 
 #include "runtime/port/ports.h"
+#include "runtime/release/release.h"
 #include "runtime/run/run.h"
 #include "ctl/switch_config/switch_tables.h"
 #include "quench-switch/config/threshold_advice.h"
@@ -61,7 +62,7 @@ describe(struct sw_params *params)
 		host[0] = '\0';
 	snprintf(params->system_name, sizeof(params->system_name), "%.*s", SW_SYSTEM_CHARS, host);
 	snprintf(params->system_description, sizeof(params->system_description),
-		 "quench-switch " QUENCH_VERSION ", %s", rte_version());
+		 "quench-switch %s, %s", release_version, rte_version());
 }
 
 struct switch_version *

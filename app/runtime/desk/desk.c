@@ -17,6 +17,7 @@
 #include "ctl/output/json.h"
 #include "runtime/eal/tsc_clock.h"
 #include "runtime/notice/say.h"
+#include "runtime/release/release.h"
 #include "tm/classes/qos_map.h"
 
 #define VERSION "2.0"
@@ -721,7 +722,7 @@ on_info(const char *path, const char *params, struct rte_tel_data *reply)
 	(void)params;
 	rte_tel_data_start_dict(reply);
 	rte_tel_data_add_dict_string(reply, "program", known.program);
-	rte_tel_data_add_dict_string(reply, "version", QUENCH_VERSION);
+	rte_tel_data_add_dict_string(reply, "version", release_version);
 	rte_tel_data_add_dict_string(reply, "rpc_socket", known.socket);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "runtime/device/port_removal.h"
 #include "runtime/run/run.h"
 #include "runtime/notice/say.h"
+#include "runtime/release/release.h"
 #include "ctl/output/json.h"
 
 void
@@ -18,7 +19,8 @@ report_walk_program(struct walk *w, const char *program, uint64_t elapsed_ns)
 	w->object = "run";
 	walk_number(w, WALK_KEY, "format", "format of the keys", REPORT_FORMAT);
 	walk_text(w, WALK_KEY, "program", "name of the program", program);
-	walk_text(w, WALK_KEY, "version", "version of the program", QUENCH_VERSION);
+	walk_text(w, WALK_KEY, "version", "version of the program", release_version);
+	walk_text(w, WALK_KEY, "commit", "commit of the program's build", release_commit);
 	walk_number(w, WALK_GAUGE, "elapsed_ns", "run time of the program", elapsed_ns);
 }
 

@@ -11,6 +11,7 @@
 #include "base/numbers/decimal.h"
 #include "base/numbers/units.h"
 #include "runtime/notice/say.h"
+#include "runtime/release/release.h"
 
 enum {
 	OPT_CONFIG = 'c',
@@ -292,7 +293,7 @@ opts_answer(const struct opts_program *program, const struct opts *opts)
 		program->help_config(stdout);
 		return true;
 	case OPTS_VERSION:
-		printf("%s %s\n", program->name, QUENCH_VERSION);
+		release_print(stdout, program->name);
 		return true;
 	default:
 		return false;

@@ -104,7 +104,9 @@ class Program:
     def __init__(self, desk: Desk) -> None:
         """@raise desk.Failed"""
         self.desk = desk
-        self.program: str = desk.call("info")["program"]
+        info = desk.call("info")
+        self.program: str = info["program"]
+        self.build = {"version": str(info.get("version", "")), "commit": str(info.get("commit", ""))}
         if self.program not in (SWITCH, NIC):
             raise Refused(0, f"{desk.path}: expected {SWITCH} or {NIC}, got {self.program}")
         self.meanings: dict[str, list[tuple[str, str, bool]]] = {}

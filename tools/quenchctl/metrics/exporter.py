@@ -15,6 +15,7 @@ from prometheus_client import exposition
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.openmetrics import exposition as openmetrics
 
+from places import release
 from quench import desk
 from quench.server import Counts
 from quenchctl.command import say
@@ -43,6 +44,7 @@ class Source:
     def __init__(self, exporter: Exporter, path: str, name: str) -> None:
         self.exporter, self.path, self.name = exporter, path, name
         self.program = ""
+        self.build: Labels = {}  # version and commit of the program
         self.connection: Program | None = None
         self.wanted = self.reading = self.known = self.up = self.silent = self.foreign = False
         self.next_s = self.begun_s = self.took_s = 0.0
@@ -98,7 +100,8 @@ class Source:
         self.foreign = error is not None and not isinstance(error, desk.Gone) and not was_open and self.exporter.finds
         self.readings += 1
         if error is None and self.connection is not None:
-            self.program, self.begun_s, self.took_s = self.connection.program, begun_s, now_s - begun_s
+            self.program, self.build = self.connection.program, self.connection.build
+            self.begun_s, self.took_s = begun_s, now_s - begun_s
             self.next_s = begun_s + LEAST_AGE_S + (REST + 1) * self.took_s
             return
         self.failures += not self.foreign
@@ -201,6 +204,7 @@ class Exporter:
                        ("exporter", "readings", True, "readings of the program", source.readings),
                        ("exporter", "failures", True, "failed readings of the program, also while it was not running", source.failures), labels=labels)
         if source.up:
+            merge(families, one(("build_info", "", False, "1, with the version and commit of the program", 1), labels=labels | source.build))
             merge(families, one(("exporter", "reading_age_ns", False, "age of the program's values, which are left out if it does not answer", (now_s - source.begun_s) * 1e9),
                                 ("exporter", "reading_duration_ns", False, "duration of the last reading of the program", source.took_s * 1e9), labels=labels))
         return families
@@ -208,6 +212,8 @@ class Exporter:
     def own(self, clashes: int) -> Families:
         families = one(("exporter", "repeated", True, "requests answered from the last readings, which were recent enough", self.repeated),
                        ("exporter", "clashes", False, "families left out because they are counters in one program and gauges in another", clashes), labels={})
+        version, commit = release()
+        merge(families, one(("exporter", "build_info", False, "1, with the version and commit of quenchctl", 1), labels={"version": version, "commit": commit}))
         if self.counts is not None:
             merge(families, one(("exporter", "requests", True, "HTTP requests", self.counts.requests),
                                 ("exporter", "refused_clients", True, "HTTP requests refused because of too many clients", self.counts.refused_clients),
