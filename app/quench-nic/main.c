@@ -7,6 +7,7 @@
 #include <string.h>
 #include <rte_lcore.h>
 
+#include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "runtime/eal/eal_end.h"
 #include "runtime/run/program.h"
@@ -22,6 +23,7 @@
 #include "quench-nic/nodes/nodes.h"
 #include "quench-nic/desk/nic_report.h"
 #include "quench-nic/desk/nic_desk.h"
+#include "quench-nic/jobs/jobs.h"
 #include "quench-nic/tracing/tracing.h"
 
 static struct quench_nic {
@@ -32,6 +34,7 @@ static struct quench_nic {
 	struct flow_registry registry;
 	struct tracing tracing;
 	struct connections connections;
+	struct jobs jobs;
 	bool stay;
 	bool said_completed; /* main lcore only */
 	bool tried_connections;
@@ -44,10 +47,11 @@ static const struct opts_program command_line = {
 	.name = "quench-nic",
 	.purpose =
 		"A RoCEv2 traffic generator and responder with DCQCN on a DPDK port. It ends when "
-		"all\nmessages of its flows are complete; without a requester it runs until a signal.",
+		"all\nmessages of its flows and all iterations of its jobs are complete; without a "
+		"requester it\nruns until a signal.",
 	.trace_help = "write traces of the QPs selected by trace_qps of [flow NAME]",
 	.csv_help = "write DIR/flows.csv and DIR/port.csv, a row for each statistics line; "
-		    "DIR/times.csv",
+		    "DIR/times.csv, DIR/jobs.csv",
 	.json_qps_help = "largest number of QPs in the JSON; its flows cover all QPs",
 	.stay_help = "keep running after the last message, until a signal or the end of --duration",
 	.help_config = nic_config_print_reference,
@@ -62,6 +66,7 @@ close_nic(int code)
 	free(nic.result.paces);
 	nodes_close(&nic.nodes);
 	tracing_close(&nic.tracing);
+	jobs_close(&nic.jobs);
 	eal_end();
 	active_config_destroy(nic.active);
 	flow_registry_close(&nic.registry);
@@ -73,11 +78,15 @@ open_nic(const struct opts *opts)
 	struct config_error err;
 	int rc = nodes_open(&nic.nodes, &nic.first->config, opts);
 
+	if (rc == 0)
+		rc = jobs_open(&nic.jobs, &nic.nodes, &nic.registry, &nic.first->config);
 	if (rc == 0 && (flow_registry_open(&nic.registry, &nic.nodes, nic.nodes.max_qps) != 0 ||
 			nic_version_begin(&nic.registry, nic.first, &err) != 0)) {
 		say_error("flows: %s", strerror(ENOMEM));
 		rc = APP_FAILED;
 	}
+	if (rc == 0)
+		rc = jobs_begin(&nic.jobs);
 	if (rc == 0 &&
 	    nic_gsi_open(nic.nodes.node, nic.nodes.plan.n_lcores, nic.nodes.gsi_pool) != 0) {
 		say_error("QP 1: %s", strerror(ENOMEM));
@@ -92,15 +101,15 @@ open_nic(const struct opts *opts)
 	return rc;
 }
 
-/* QPs that gave up and have not been reset since. */
+/* QPs that gave up and have not been reset since, but for those that no job needs. */
 static uint64_t
-failed_qps(void)
+failed_qps(const struct config_version *v)
 {
 	uint64_t failed = 0;
 
 	for (uint16_t i = 0; i < nic.nodes.plan.n_lcores; i++)
 		failed += nic_failed(nic.nodes.node[i]);
-	return failed;
+	return failed > 0 ? sub_sat(failed, jobs_needless(&nic.jobs, nic_config_of(v))) : 0;
 }
 
 /*
@@ -113,8 +122,8 @@ is_done(const struct run_app *app)
 	const struct config_version *v = active_config_hold(nic.active);
 	/* Without a requester that ends by itself, the program never ends by itself. */
 	bool done = ((const struct nic_version *)v)->ends && nodes_are_done(&nic.nodes) &&
-		    connections_are_done(&nic.connections);
-	bool completed = done && failed_qps() == 0;
+		    connections_are_done(&nic.connections) && jobs_are_done(&nic.jobs);
+	bool completed = done && failed_qps(v) == 0 && !jobs_have_failed(&nic.jobs);
 
 	(void)app;
 	active_config_release(nic.active, v);
@@ -133,12 +142,11 @@ shaper_burst_ns(const struct run_app *app)
 
 /* If a QP gave up or the device was removed, the run has failed, even if it ended by a signal. */
 static int
-outcome(void)
+outcome(uint64_t failed)
 {
-	uint64_t failed = failed_qps();
-
 	if (failed == 0)
-		return nic.result.no_device_left ? APP_FAILED : APP_DONE;
+		return nic.result.no_device_left || jobs_have_failed(&nic.jobs) ? APP_FAILED
+										: APP_DONE;
 	/* Some may belong to flows that were removed. */
 	say_error("%" PRIu64 " QPs gave up: the peer does not answer, or refused", failed);
 	return APP_FAILED;
@@ -167,6 +175,10 @@ static void
 watch(const struct run_app *app, const struct port_link *links, uint64_t now_ns)
 {
 	(void)links;
+	const struct config_version *v = active_config_hold(nic.active);
+
+	jobs_watch(&nic.jobs, nic_config_of(v), now_ns);
+	active_config_release(nic.active, v);
 	tracing_tend(&nic.tracing, now_ns);
 	hops_look(&nic.hops, app);
 	/* Here, because now the mailbox is served. */
@@ -218,6 +230,7 @@ say_measures(void)
 static void
 set_epoch(const struct run_app *app, uint64_t epoch_ns)
 {
+	nic.jobs.epoch_ns = epoch_ns;
 	for (uint16_t i = 0; i < app->n_nodes; i++)
 		nic_set_epoch(app->nodes[i], epoch_ns);
 }
@@ -253,6 +266,7 @@ run_nic(const struct opts *opts)
 		.sample = sample,
 	};
 	const struct config_version *last;
+	uint64_t failed;
 	int rc, closed;
 
 	nic.stay = opts->stay;
@@ -265,6 +279,7 @@ run_nic(const struct opts *opts)
 	}
 	say_running();
 	say_measures();
+	jobs_say(&nic.jobs);
 	rc = run_node(&app, &nic.result);
 	connections_stop(&nic.connections);
 	last = active_config_hold(nic.active);
@@ -273,15 +288,20 @@ run_nic(const struct opts *opts)
 	if (rc == 0 && opts->trace != NULL)
 		rc = trace_write(nic.nodes.node, nic.nodes.plan.n_lcores, opts->trace);
 	if (rc == 0 && opts->json != NULL)
-		rc = report_write(nic_report(&app, &nic.result, &nic.flows), opts->json);
-	if (rc == 0 && opts->stats_interval_ns > 0)
+		rc = report_write(nic_report(&app, &nic.result, &nic.flows, &nic.jobs), opts->json);
+	if (rc == 0 && opts->csv != NULL)
+		rc = jobs_csv(&nic.jobs, opts->csv);
+	if (rc == 0 && opts->stats_interval_ns > 0) {
 		flows_end(&nic.flows, run_stats_file(opts), nic.result.elapsed_ns);
+		jobs_table(&nic.jobs, run_stats_file(opts));
+	}
+	failed = failed_qps(last);
 	active_config_release(nic.active, last);
 	/* Close the files even after an error. */
 	closed = flows_close(&nic.flows);
 	if (rc == 0)
 		rc = closed;
-	return rc == 0 ? outcome() : rc;
+	return rc == 0 ? outcome(failed) : rc;
 }
 
 static int

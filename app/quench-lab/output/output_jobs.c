@@ -5,18 +5,6 @@
 #include "runtime/report/report.h"
 #include "quench-lab/output/output.h"
 
-/* The algorithm in words, auto by its meaning. */
-static const char *
-algorithm_of(const struct job_section *job)
-{
-	int algorithm = job->algorithm;
-
-	if (algorithm == COLLECTIVE_AUTO)
-		algorithm = job->collective == COLLECTIVE_ALL_TO_ALL ? COLLECTIVE_STAGGERED
-								     : COLLECTIVE_RING;
-	return collective_algorithm_words[algorithm];
-}
-
 static json_t *
 rank_object(const struct lab_run *run, uint32_t job, uint32_t rank)
 {
@@ -128,7 +116,7 @@ job_object(const struct lab_run *run, uint32_t number)
 	json_object_set_new(o, "goal", text_or_null(file, job->goal));
 	json_object_set_new(o, "collective",
 			    text_or_null(!file, collective_words[job->collective]));
-	json_object_set_new(o, "algorithm", text_or_null(!file, algorithm_of(job)));
+	json_object_set_new(o, "algorithm", text_or_null(!file, job_keys_algorithm(&job->keys)));
 	json_object_set_new(o, "bytes", file ? json_null() : json_integer((json_int_t)job->bytes));
 	report_set_u64(o, "iterations", job->iterations);
 	report_set_u64(o, "iterations_ended", r->ended);

@@ -170,7 +170,7 @@ has_an_end(const struct nic_config *config)
 		    workload_ends(&qp->work))
 			return true;
 	}
-	return false;
+	return config->n_jobs > 0;
 }
 
 /* Complete v after a read that returned read_rc. @return v, or NULL with v freed. */

@@ -213,7 +213,8 @@ nic_walk_all_counters(struct walk *w, const struct run_app *app, const struct ru
 }
 
 json_t *
-nic_report(const struct run_app *app, const struct run_result *result, struct flows *flows)
+nic_report(const struct run_app *app, const struct run_result *result, struct flows *flows,
+	   const struct jobs *jobs)
 {
 	const struct nic_config *config = flows->config;
 	const struct nic_params *params = &config->nic;
@@ -235,6 +236,8 @@ nic_report(const struct run_app *app, const struct run_result *result, struct fl
 	if (result->paces != NULL)
 		json_object_set_new(o, "pacing", pacing_object(result));
 	json_object_set_new(o, "flows", flows_report(flows, result->elapsed_ns));
+	if (jobs->n > 0)
+		json_object_set_new(o, "jobs", jobs_report(jobs, config));
 	report_set_u64(o, "qps_omitted", walk_qps(&j.walk, app, config, result->elapsed_ns));
 	return o;
 }

@@ -7,6 +7,7 @@
 
 #include "runtime/run/run.h"
 #include "quench-nic/flows/flows.h"
+#include "quench-nic/jobs/jobs.h"
 #include "base/field/walk.h"
 #include "nic/nic.h"
 
@@ -15,7 +16,8 @@ void nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char
 		    unsigned int text_size);
 
 /** All counters and QPs, after the loop has ended. @return a new object. */
-json_t *nic_report(const struct run_app *app, const struct run_result *result, struct flows *flows);
+json_t *nic_report(const struct run_app *app, const struct run_result *result, struct flows *flows,
+		   const struct jobs *jobs);
 
 /* Parts of the report. Any thread, also while the NIC runs. All is NULL with names_only. */
 

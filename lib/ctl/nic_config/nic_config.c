@@ -11,6 +11,7 @@
 #include "base/numbers/units.h"
 #include "ctl/config/config_kinds.h"
 #include "ctl/config/config_sections.h"
+#include "ctl/nic_config/nic_job.h"
 #include "ctl/nic_config/workload_file.h"
 
 /*
@@ -403,12 +404,16 @@ finish(struct config *cfg, const struct nic_config *now, struct nic_config *out,
 		rc = read_flows(cfg, now, out, err);
 	if (rc == 0)
 		rc = read_streams(cfg, out, err);
+	if (rc == 0)
+		rc = config_kinds_read(cfg, &nic_job_kind, 1, out, &out->nic, err);
 	if (rc == 0 && from_file)
 		rc = refuse_sign(cfg, out, err);
 	if (rc == 0 && from_file && now != NULL && keep_connections(now, out) != 0)
 		rc = no_memory(cfg, err);
 	if (rc == 0 && split_patterns(out) != 0)
 		rc = no_memory(cfg, err);
+	if (rc == 0)
+		rc = nic_jobs_add_flows(cfg, out, err);
 	if (rc == 0)
 		rc = check(cfg, out, err);
 	if (rc != 0)
@@ -427,8 +432,12 @@ nic_config_read(struct config *cfg, const struct nic_config *now, struct nic_con
 static int
 copy_flows(const struct nic_config *from, struct nic_config *out)
 {
-	unsigned int all = from->n_flows + from->n_patterns;
+	/* Not the flows of jobs, which come first. */
+	const struct nic_flow *flows = from->flows + from->n_job_flows;
+	unsigned int all = from->n_flows - from->n_job_flows + from->n_patterns;
 
+	if (nic_jobs_copy(from, out) != 0)
+		return -ENOMEM;
 	out->streams = malloc((from->n_streams + 1) * sizeof(out->streams[0]));
 	out->flows = malloc((all + 1) * sizeof(out->flows[0]));
 	if (!out->flows || !out->streams)
@@ -439,7 +448,7 @@ copy_flows(const struct nic_config *from, struct nic_config *out)
 	/* Patterns too: split_patterns() follows. */
 	out->n_flows = all;
 	if (all > 0)
-		memcpy(out->flows, from->flows, all * sizeof(out->flows[0]));
+		memcpy(out->flows, flows, all * sizeof(out->flows[0]));
 	for (unsigned int i = 0; i < out->n_flows; i++)
 		workload_share(&out->flows[i].qp.work);
 	return 0;
@@ -498,10 +507,14 @@ nic_config_remove(struct config *cfg, const struct nic_config *now, const char *
 		}
 		names += chars + (names[chars] == '\n');
 	} while (*names != '\0');
-	if (split_patterns(out) == 0)
+	if (split_patterns(out) != 0) {
+		nic_config_free(out);
+		return no_memory(cfg, err);
+	}
+	if (nic_jobs_add_flows(cfg, out, err) == 0)
 		return 0;
 	nic_config_free(out);
-	return no_memory(cfg, err);
+	return -EINVAL;
 }
 
 void
@@ -509,11 +522,12 @@ nic_config_free(struct nic_config *config)
 {
 	for (unsigned int i = 0; i < config->n_flows + config->n_patterns; i++)
 		workload_release(&config->flows[i].qp.work);
+	nic_jobs_free(config);
 	free(config->flows);
 	free(config->streams);
 	config->flows = NULL;
 	config->streams = NULL;
-	config->n_flows = config->n_patterns = config->n_streams = 0;
+	config->n_flows = config->n_patterns = config->n_streams = config->n_job_flows = 0;
 }
 
 /*
@@ -566,9 +580,11 @@ other_rows(const struct nic_config *config, struct config_rows *rows)
 
 	config_sections_rows(nic_sections + N_OWN, nic_sections_n - N_OWN, &config->nic, true,
 			     rows);
-	all.n_flows += all.n_patterns;
+	all.flows += all.n_job_flows;
+	all.n_flows += all.n_patterns - all.n_job_flows;
 	config_kinds_rows(&flow_kind, 1, &all, rows);
 	config_kinds_rows(&stream_kind, 1, &all, rows);
+	config_kinds_rows(&nic_job_kind, 1, &all, rows);
 }
 
 void
@@ -609,4 +625,5 @@ nic_config_print_reference(FILE *out)
 	config_sections_print_reference(out, nic_sections + N_OWN, nic_sections_n - N_OWN, true);
 	config_kinds_print_reference(out, &flow_kind, 1);
 	config_kinds_print_reference(out, &stream_kind, 1);
+	config_kinds_print_reference(out, &nic_job_kind, 1);
 }

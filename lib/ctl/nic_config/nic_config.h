@@ -10,6 +10,7 @@
  *   [receiver]     a slow receiver, and [pfc], its pause frames
  *   [flow NAME]    qp_count QPs to one peer (nic_flow.h)
  *   [frames NAME]  a stream of frames from a template (frame_streams.h)
+ *   [job NAME]     ranks of a job, and the flows between them (nic_job.h)
  *
  * No function here calls config_finish(): a program may have sections of its own.
  */

@@ -14,6 +14,7 @@
 #include "base/sets/ranges.h"
 #include "ctl/config/config.h"
 #include "ctl/nic_config/frame_streams.h"
+#include "nic/jobs/job_keys.h"
 #include "nic/nic.h"
 #include "nic/measure/trace.h"
 
@@ -29,6 +30,13 @@ enum nic_connect { NIC_CONNECT_OFF, NIC_CONNECT_CM, NIC_CONNECT_LISTEN };
 /* imm_data, which has 32 bits, for the number of the message. */
 #define NIC_IMM_NUMBER (1ull << 32)
 
+/* Which job has a flow (nic_job.h). */
+struct nic_flow_job {
+	uint32_t number; /* of the job, from 1 on; 0: the flow is of no job */
+	uint32_t pair;
+	bool alive; /* it asks whether the sender of the pair is alive */
+};
+
 /* One [flow NAME]. */
 struct nic_flow {
 	char name[NIC_FLOW_NAME_CHARS + 1];
@@ -37,8 +45,9 @@ struct nic_flow {
 	uint32_t local_qpn;    /* of the first QP, from the file; 0: not given */
 	uint32_t first_number; /* number of the first QP, minus first_qpn */
 	/* set by the program */
-	uint32_t id;        /* flow_id */
-	uint64_t added_ns;  /* when the flow was put in force */
+	uint32_t id;       /* flow_id */
+	uint64_t added_ns; /* when the flow was put in force */
+	struct nic_flow_job job;
 	uint16_t trace_qps; /* number of traced QPs, from the first */
 	uint16_t vlan_id;
 	uint8_t vlan_pcp;
@@ -53,15 +62,32 @@ FIELD_TABLE(nic_flow_fields);
 /** Has its end addresses of its own? */
 bool nic_flow_is_local(const struct nic_flow *flow);
 
+#define NIC_JOB_RANKS_CHARS 1024
+#define NIC_JOB_HERE_CHARS 256
+
+struct nic_job_plan;
+
+/* One [job NAME]. */
+struct nic_job {
+	char name[NIC_FLOW_NAME_CHARS + 1];
+	char ranks[NIC_JOB_RANKS_CHARS + 1];
+	char ranks_here[NIC_JOB_HERE_CHARS + 1];
+	struct field_ip next_hop; /* version 0: none */
+	JOB_KEYS_EMBED;
+	struct nic_job_plan *plan;
+};
+
 struct nic_config {
 	struct nic_params nic;
-	struct nic_flow *flows; /* in file order; owned */
-	unsigned int n_flows;
+	struct nic_flow *flows; /* those of jobs, then those of sections in file order; owned */
+	unsigned int n_flows, n_job_flows;
 	/* Sections with connect: patterns for the flows of their connections. Without QPs of their
 	 * own; after flows[], in the same memory. */
 	unsigned int n_patterns;
 	struct nic_stream *streams; /* in file order; owned */
 	unsigned int n_streams;
+	struct nic_job *jobs; /* in file order; owned */
+	uint32_t n_jobs;
 };
 
 /**

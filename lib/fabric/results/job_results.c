@@ -7,11 +7,6 @@
 
 #include "base/numbers/fixed.h"
 
-/* Bytes of a frame of a message, beside its payload: Ethernet, IP, UDP, BTH, ICRC and FCS, preamble
- * and gap. Left out: RETH and immediate data, which only its first and last frame have. */
-#define IPV4_BYTES 82u
-#define IPV6_BYTES 102u
-
 static int
 by_value(const void *a, const void *b)
 {
@@ -37,19 +32,6 @@ rate_bps(const struct net *net, const struct job_section *job)
 	for (uint32_t i = 0; i < job->graph.n_ranks; i++)
 		least = min_u64(least, t->links[t->hosts[job->hosts[i] - 1].link].cable.rate_bps);
 	return least;
-}
-
-static uint64_t
-bound_ns(const struct net *net, const struct job_section *job)
-{
-	bool v6 = net_scenario(net)->fabric.ip_version == FABRIC_IPV6;
-	double wire = (double)(job->mtu_bytes + (v6 ? IPV6_BYTES : IPV4_BYTES)) / job->mtu_bytes;
-	double bytes =
-		(double)job->bytes * collective_bus_factor(job->collective, job->graph.n_ranks);
-	uint64_t shorter_ns = mul_div(job->compute_ns, job->compute_jitter_ppm, 1000000);
-
-	return job->compute_ns - shorter_ns +
-	       (uint64_t)(8e9 * bytes * wire / (double)rate_bps(net, job));
 }
 
 /* Of n > 0 values, which it sorts. The sums are below 2^126: a run has less than 2^42 ns. */
@@ -180,7 +162,8 @@ summarise(const struct net *net, struct job_result *out)
 	free(times);
 	if (job_keys_has_file(&job->keys))
 		return 0;
-	out->bound_ns = bound_ns(net, job);
+	out->bound_ns = job_keys_bound_ns(&job->keys, job->graph.n_ranks, rate_bps(net, job),
+					  net_scenario(net)->fabric.ip_version == FABRIC_IPV6);
 	if (out->mean_ns > 0) {
 		double alg = 8e9 * (double)job->bytes / (double)out->mean_ns;
 

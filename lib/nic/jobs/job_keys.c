@@ -8,6 +8,11 @@
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 
+/* Bytes of a frame of a message, beside its payload: Ethernet, IP, UDP, BTH, ICRC and FCS, preamble
+ * and gap. Left out: RETH and immediate data, which only its first and last frame have. */
+#define IPV4_BYTES 82u
+#define IPV6_BYTES 102u
+
 bool
 job_keys_has_file(const struct job_keys *keys)
 {
@@ -52,6 +57,28 @@ job_keys_build(const struct job_keys *keys, uint32_t n_ranks, struct job_graph *
 		snprintf(fault->why, sizeof(fault->why),
 			 "fewer ranks, or larger chunks: out of memory");
 	return rc;
+}
+
+const char *
+job_keys_algorithm(const struct job_keys *keys)
+{
+	int algorithm = keys->algorithm;
+
+	if (algorithm == COLLECTIVE_AUTO)
+		algorithm = keys->collective == COLLECTIVE_ALL_TO_ALL ? COLLECTIVE_STAGGERED
+								      : COLLECTIVE_RING;
+	return collective_algorithm_words[algorithm];
+}
+
+uint64_t
+job_keys_bound_ns(const struct job_keys *keys, uint32_t n_ranks, uint64_t link_bps, bool ipv6)
+{
+	double wire =
+		(double)(keys->mtu_bytes + (ipv6 ? IPV6_BYTES : IPV4_BYTES)) / keys->mtu_bytes;
+	double bytes = (double)keys->bytes * collective_bus_factor(keys->collective, n_ranks);
+	uint64_t shorter_ns = mul_div(keys->compute_ns, keys->compute_jitter_ppm, 1000000);
+
+	return keys->compute_ns - shorter_ns + (uint64_t)(8e9 * bytes * wire / (double)link_bps);
 }
 
 struct job_sizes

@@ -55,6 +55,17 @@ const char *job_keys_unused(const struct job_keys *keys, const struct field *fie
 int job_keys_build(const struct job_keys *keys, uint32_t n_ranks, struct job_graph *out,
 		   struct job_fault *fault);
 
+/** The algorithm in words, auto by its meaning. */
+const char *job_keys_algorithm(const struct job_keys *keys);
+
+/**
+ * Of a job without a file: the time that no network with host links of this rate can undercut. It
+ * is the computation, and the bytes that the collective moves at least, in frames of mtu_bytes
+ * (nccl-tests, doc/PERFORMANCE.md).
+ */
+uint64_t job_keys_bound_ns(const struct job_keys *keys, uint32_t n_ranks, uint64_t link_bps,
+			   bool ipv6);
+
 /* The largest message of a graph, and most messages that one rank sends another in an iteration. */
 struct job_sizes {
 	uint64_t bytes;

@@ -221,7 +221,7 @@ counts_of(const struct rank *r)
 static void
 end_iteration(struct rank *r)
 {
-	struct nic_job_span *span = &r->spans[r->info.ended++];
+	struct nic_job_span *span = &r->spans[r->info.ended];
 	const struct nic_job_counts *from = &r->before, to = counts_of(r);
 
 	span->end_ns = r->now_ns;
@@ -233,6 +233,8 @@ end_iteration(struct rank *r)
 		.paused_ns = to.paused_ns - from->paused_ns,
 	};
 	r->before = to;
+	/* Other threads read the spans of as many iterations as have ended. */
+	__atomic_store_n(&r->info.ended, r->info.ended + 1, __ATOMIC_RELEASE);
 }
 
 /* After an event: end the iteration and begin the next one, as often as one ends at once. */
@@ -244,9 +246,10 @@ go_on(struct rank *r)
 			end_iteration(r);
 		if (r->info.begun == r->params.iterations)
 			return;
-		r->spans[r->info.begun++] =
+		r->spans[r->info.begun] =
 			(struct nic_job_span){.begin_ns = r->now_ns, .end_ns = NEVER_NS};
 		r->n_begun = 0;
+		__atomic_store_n(&r->info.begun, r->info.begun + 1, __ATOMIC_RELEASE);
 		job_progress_begin(&r->progress);
 	}
 }
@@ -469,6 +472,8 @@ nic_job_info(const struct node *node, uint32_t index, uint64_t now_ns, struct ni
 	const struct rank *r = nic_of_const(node)->jobs->ranks[index];
 
 	*out = r->info;
+	/* Before the spans, which the caller reads. */
+	out->ended = __atomic_load_n(&r->info.ended, __ATOMIC_ACQUIRE);
 	add_time(r, now_ns, out->time_ns);
 	out->spans = r->spans;
 }
@@ -477,6 +482,17 @@ void
 nic_job_stalled(const struct node *node, uint32_t index, char *why, unsigned int why_size)
 {
 	(void)job_stalled(&nic_of_const(node)->jobs->ranks[index]->progress, why, why_size);
+}
+
+uint32_t
+nic_job_waits(const struct node *node, uint32_t index)
+{
+	const struct job_progress *p = &nic_of_const(node)->jobs->ranks[index]->progress;
+	uint32_t op = 0;
+
+	while (op < p->rank->n_ops && __atomic_load_n(&p->left[op], __ATOMIC_RELAXED) != JOB_BEGUN)
+		op++;
+	return op < p->rank->n_ops ? op : JOB_NONE;
 }
 
 void

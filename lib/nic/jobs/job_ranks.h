@@ -85,11 +85,20 @@ struct nic_job_op {
 /** By operation, for an iteration that has begun; NULL: they are not recorded. */
 const struct nic_job_op *nic_job_ops(const struct node *node, uint32_t index, uint32_t iteration);
 
-/** @param now_ns  Up to which time_ns counts, not before the rank's last event. */
+/**
+ * From any thread. spans[] of iterations that have ended do not change.
+ * @param now_ns  Up to which time_ns counts, not before the rank's last event.
+ */
 void nic_job_info(const struct node *node, uint32_t index, uint64_t now_ns,
 		  struct nic_job_info *out);
 /** The operation that the rank waits for, in words. It has begun an iteration, and not ended it. */
 void nic_job_stalled(const struct node *node, uint32_t index, char *why, unsigned int why_size);
+
+/**
+ * The first operation that has begun and not ended; JOB_NONE: none has. From any thread, also while
+ * the NIC runs.
+ */
+uint32_t nic_job_waits(const struct node *node, uint32_t index);
 
 /* Inside lib/nic, where nic->jobs is not NULL. */
 

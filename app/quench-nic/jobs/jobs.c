@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "quench-nic/jobs/jobs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/numbers/fixed.h"
+#include "base/numbers/units.h"
+#include "nic/nic.h"
+#include "runtime/notice/say.h"
+
+/* The peers' requests for lost answers arrive within this many of their timeouts. */
+#define LINGER_TIMEOUTS 2
+
+/* ---- begin and end ---- */
+
+/* Number of the first pair in which a rank sends. */
+static uint32_t
+first_pair(const struct nic_job_plan *plan, uint32_t rank)
+{
+	uint32_t pair = 0;
+
+	while (pair < plan->n_pairs && plan->pairs[pair].from != rank)
+		pair++;
+	return pair;
+}
+
+/* The pair of two ranks, of which one sends to the other. */
+static uint32_t
+pair_of(const struct nic_job_plan *plan, uint32_t from, uint32_t to)
+{
+	uint32_t pair = first_pair(plan, from);
+
+	while (plan->pairs[pair].to != to)
+		pair++;
+	return pair;
+}
+
+static int
+make_posts(const struct job_here *here, struct job_rank_here *r, uint32_t first_qpn)
+{
+	const struct nic_job *job = &here->job;
+	const struct job_rank *rank = &job->plan->graph.ranks[r->rank];
+	uint32_t pair = first_pair(job->plan, r->rank), qps = job->qps_per_pair;
+
+	r->posts = calloc(rank->n_peers + 1, sizeof(*r->posts));
+	for (uint32_t i = 0; r->posts != NULL && i < rank->n_peers; i++) {
+		struct job_posts *p = &r->posts[r->n_posts];
+		uint32_t n = rank->peers[i].n_sends;
+
+		if (n == 0)
+			continue;
+		p->posts.qps = calloc(qps, sizeof(*p->posts.qps));
+		p->ring = calloc((size_t)qps * n, sizeof(*p->ring));
+		p->posts.first_qpn = first_qpn + nic_job_requesters(job, pair + r->n_posts++);
+		if (p->posts.qps == NULL || p->ring == NULL)
+			return -ENOMEM;
+		for (uint32_t q = 0; q < qps; q++)
+			p->posts.qps[q] =
+				(struct workload_posted){.ring = &p->ring[(size_t)q * n], .n = n};
+	}
+	return r->posts != NULL ? 0 : -ENOMEM;
+}
+
+static int
+open_job(struct jobs *jobs, const struct nic_config *config, uint32_t index)
+{
+	const struct nic_job *job = &config->jobs[index];
+	const struct nic_job_plan *plan = job->plan;
+	struct job_here *here = &jobs->of[jobs->n];
+
+	if (plan->n_here == 0)
+		return 0;
+	jobs->n++;
+	*here = (struct job_here){.job = *job, .number = index + 1};
+	nic_job_plan_hold(job->plan);
+	here->ranks = calloc(plan->n_here, sizeof(*here->ranks));
+	if (here->ranks == NULL)
+		return -ENOMEM;
+	for (uint32_t rank = 0; rank < plan->graph.n_ranks; rank++) {
+		struct job_rank_here *r = &here->ranks[here->n_ranks];
+
+		if (!plan->here[rank])
+			continue;
+		here->n_ranks++;
+		r->rank = rank;
+		if (make_posts(here, r, config->nic.first_qpn) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The messages of the requesters of a pair, which are here. */
+static struct workload_posts *
+posts_of(const struct jobs *jobs, const struct nic_flow_job *of)
+{
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		const struct job_here *here = &jobs->of[i];
+		uint32_t from;
+
+		if (here->number != of->number)
+			continue;
+		from = here->job.plan->pairs[of->pair].from;
+		for (uint32_t k = 0; k < here->n_ranks; k++)
+			if (here->ranks[k].rank == from)
+				return &here->ranks[k]
+						.posts[of->pair - first_pair(here->job.plan, from)]
+						.posts;
+	}
+	return NULL;
+}
+
+int
+jobs_open(struct jobs *jobs, struct nic_nodes *nodes, struct flow_registry *registry,
+	  struct nic_config *config)
+{
+	int rc = 0;
+
+	jobs->nodes = nodes;
+	jobs->registry = registry;
+	jobs->link_bps = config->nic.link_speed_bps;
+	jobs->linger_ns = LINGER_TIMEOUTS * (4096ull << config->nic.local_ack_timeout);
+	if (config->n_jobs == 0)
+		return 0;
+	if (nodes->plan.n_lcores > 1) {
+		say_error("[job %s]: expected one polling lcore, not %u", config->jobs[0].name,
+			  nodes->plan.n_lcores);
+		return APP_BAD_USAGE;
+	}
+	jobs->of = calloc(config->n_jobs, sizeof(*jobs->of));
+	if (jobs->of == NULL)
+		rc = -ENOMEM;
+	for (uint32_t i = 0; rc == 0 && i < config->n_jobs; i++)
+		rc = open_job(jobs, config, i);
+	if (rc != 0) {
+		say_error("jobs: %s", strerror(ENOMEM));
+		return APP_FAILED;
+	}
+	for (unsigned int i = 0; i < config->n_job_flows; i++)
+		if (config->flows[i].qp.arrival == WORKLOAD_OF_JOB)
+			config->flows[i].qp.posts = posts_of(jobs, &config->flows[i].job);
+	return 0;
+}
+
+static int
+begin_rank(const struct jobs *jobs, const struct job_here *here, struct job_rank_here *r)
+{
+	const struct nic_job *job = &here->job;
+	const struct job_rank *rank = &job->plan->graph.ranks[r->rank];
+	struct nic_job_qps *peers = malloc((rank->n_peers + 1) * sizeof(*peers));
+	const struct nic_job_params params = {
+		.rank = rank,
+		.number = r->rank,
+		.peers = peers,
+		.qps = job->qps_per_pair,
+		.iterations = job->iterations,
+		.start_ns = job->start_ns,
+		.jitter_ppm = job->compute_jitter_ppm,
+		.seed = here->number,
+	};
+	int64_t index = -ENOMEM;
+
+	for (uint32_t i = 0; peers != NULL && i < rank->n_peers; i++) {
+		const struct job_peer *p = &rank->peers[i];
+
+		/* With one lcore, the index of a QP is its number. */
+		peers[i] = (struct nic_job_qps){JOB_NONE, JOB_NONE};
+		if (p->n_sends > 0)
+			peers[i].requesters =
+				nic_job_requesters(job, pair_of(job->plan, r->rank, p->rank));
+		if (p->n_recvs > 0)
+			peers[i].responders =
+				nic_job_responders(job, pair_of(job->plan, p->rank, r->rank));
+	}
+	if (peers != NULL)
+		index = nic_job_add(jobs->nodes->node[0], &params);
+	free(peers);
+	r->index = (uint32_t)index;
+	return index < 0 ? -ENOMEM : 0;
+}
+
+int
+jobs_begin(struct jobs *jobs)
+{
+	for (uint32_t i = 0; i < jobs->n; i++)
+		for (uint32_t k = 0; k < jobs->of[i].n_ranks; k++)
+			if (begin_rank(jobs, &jobs->of[i], &jobs->of[i].ranks[k]) < 0) {
+				say_error("jobs: %s", strerror(ENOMEM));
+				return APP_FAILED;
+			}
+	return 0;
+}
+
+void
+jobs_close(struct jobs *jobs)
+{
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		struct job_here *here = &jobs->of[i];
+
+		for (uint32_t k = 0; k < here->n_ranks; k++) {
+			struct job_rank_here *r = &here->ranks[k];
+
+			for (uint32_t p = 0; p < r->n_posts; p++) {
+				free(r->posts[p].posts.qps);
+				free(r->posts[p].ring);
+			}
+			free(r->posts);
+		}
+		free(here->ranks);
+		nic_job_plan_release(here->job.plan);
+	}
+	free(jobs->of);
+	*jobs = (struct jobs){0};
+}
+
+void
+jobs_say(const struct jobs *jobs)
+{
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		const struct job_here *here = &jobs->of[i];
+
+		say("job %s: %u of %u ranks run here, the first is %u", here->job.name,
+		    here->n_ranks, here->job.plan->graph.n_ranks, here->ranks[0].rank);
+	}
+}
+
+/* ---- watch ---- */
+
+static bool
+has_ended(const struct jobs *jobs, const struct job_here *here)
+{
+	bool ended = true;
+
+	for (uint32_t k = 0; ended && k < here->n_ranks; k++) {
+		struct nic_job_info info;
+
+		nic_job_info(jobs->nodes->node[0], here->ranks[k].index, 0, &info);
+		ended = info.ended == here->job.iterations;
+	}
+	return ended;
+}
+
+static bool
+has_failed(const struct job_here *here)
+{
+	return __atomic_load_n(&here->has_failed, __ATOMIC_ACQUIRE);
+}
+
+/* What a rank waits for. @return its operation, or JOB_NONE. */
+static uint32_t
+waits_for(const struct jobs *jobs, const struct job_rank_here *r)
+{
+	return nic_job_waits(jobs->nodes->node[0], r->index);
+}
+
+static void
+fail(struct job_here *here, const char *why)
+{
+	snprintf(here->why, sizeof(here->why), "%s", why);
+	__atomic_store_n(&here->has_failed, true, __ATOMIC_RELEASE);
+	say_error("job %s: %s", here->job.name, here->why);
+}
+
+/* The QPs of a flow of the job gave up: does a rank here need them? */
+static void
+judge(struct jobs *jobs, struct job_here *here, const struct nic_flow *flow)
+{
+	const struct nic_job_pair *pair = &here->job.plan->pairs[flow->job.pair];
+	uint32_t rank = flow->job.alive ? pair->to : pair->from;
+	uint32_t peer = flow->job.alive ? pair->from : pair->to;
+
+	for (uint32_t k = 0; k < here->n_ranks; k++) {
+		const struct job_rank *ops = &here->job.plan->graph.ranks[rank];
+		uint32_t op =
+			here->ranks[k].rank == rank ? waits_for(jobs, &here->ranks[k]) : JOB_NONE;
+		char text[64], why[JOB_WHY_CHARS];
+
+		if (op == JOB_NONE)
+			continue;
+		if (!flow->job.alive) {
+			snprintf(why, sizeof(why), "rank %u: its QP to rank %u gave up (%s)", rank,
+				 peer, job_op_text(ops, op, text));
+		} else if (ops->ops[op].kind == JOB_RECV &&
+			   ops->peers[ops->ops[op].peer].rank == peer) {
+			snprintf(why, sizeof(why),
+				 "rank %u waits for rank %u's message (%s), and rank %u does not "
+				 "answer",
+				 rank, peer, job_op_text(ops, op, text), peer);
+		} else {
+			continue;
+		}
+		fail(here, why);
+		return;
+	}
+}
+
+static uint32_t
+failed_qps(const struct jobs *jobs, const struct nic_flow *flow)
+{
+	return flow_registry_life_info(jobs->registry, flow->id).qps_failed;
+}
+
+static void
+look_for_failures(struct jobs *jobs, const struct nic_config *config)
+{
+	for (uint32_t i = 0; i < jobs->n; i++)
+		for (unsigned int f = 0; f < config->n_job_flows && !has_failed(&jobs->of[i]); f++)
+			if (config->flows[f].job.number == jobs->of[i].number &&
+			    config->flows[f].qp.requester &&
+			    failed_qps(jobs, &config->flows[f]) > 0)
+				judge(jobs, &jobs->of[i], &config->flows[f]);
+}
+
+void
+jobs_watch(struct jobs *jobs, const struct nic_config *config, uint64_t now_ns)
+{
+	bool all = jobs->n > 0;
+
+	__atomic_store_n(&jobs->now_ns, now_ns, __ATOMIC_RELAXED);
+	if (jobs->n > 0 && nic_failed(jobs->nodes->node[0]) > 0)
+		look_for_failures(jobs, config);
+	for (uint32_t i = 0; i < jobs->n; i++) {
+		struct job_here *here = &jobs->of[i];
+		bool ended = has_ended(jobs, here);
+
+		all = all && ended;
+		if (ended && here->said != here->job.iterations)
+			say("job %s: all iterations have ended", here->job.name);
+		here->said = ended ? here->job.iterations : 0;
+	}
+	if (!all)
+		jobs->ended_ns = 0;
+	else if (jobs->ended_ns == 0)
+		jobs->ended_ns = max_u64(now_ns, 1);
+	jobs->done = all && now_ns >= jobs->ended_ns + jobs->linger_ns;
+}
+
+bool
+jobs_have_failed(const struct jobs *jobs)
+{
+	bool failed = false;
+
+	for (uint32_t i = 0; i < jobs->n; i++)
+		failed = failed || has_failed(&jobs->of[i]);
+	return failed;
+}
+
+bool
+jobs_are_done(const struct jobs *jobs)
+{
+	return jobs->n == 0 || jobs_have_failed(jobs) || jobs->done;
+}
+
+uint32_t
+jobs_needless(const struct jobs *jobs, const struct nic_config *config)
+{
+	uint32_t n = 0;
+
+	for (unsigned int f = 0; f < config->n_job_flows; f++)
+		if (config->flows[f].job.alive && config->flows[f].qp.requester)
+			n += failed_qps(jobs, &config->flows[f]);
+	return n;
+}

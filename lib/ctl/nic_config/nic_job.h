@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * [job NAME] of a NIC: the ranks that run here, and the flows that carry their messages.
+ *
+ * All programs of a job read the same sections, in the same order. So each knows the numbers of all
+ * QPs, and no program tells another. From first_qpn on, a pair is a rank and another one that it
+ * sends to, in the order of ranks; q is qps_per_pair:
+ *
+ *	pair k    requesters first + 2 k q + i at the sender, responders q after them
+ *	          a requester first + 2 n q + 2 k at the receiver, a responder after it
+ *
+ * for QP i of n pairs. The last two are of the flow that asks once a second whether the sender is
+ * alive, for a rank that waits for a message learns nothing from QPs on which it sends nothing.
+ */
+#ifndef QUENCH_CTL_NIC_CONFIG_NIC_JOB_H
+#define QUENCH_CTL_NIC_CONFIG_NIC_JOB_H
+
+#include "ctl/config/config_kinds.h"
+#include "ctl/nic_config/nic_flow.h"
+
+/* Ranks, and flows, of a job here: read once, and shared by the configurations that have it. */
+struct nic_job_plan {
+	unsigned int users;
+	struct job_graph graph;
+	struct field_ip *ips; /* by rank */
+	bool *here;           /* by rank */
+	uint32_t n_here;
+	struct nic_job_pair {
+		uint32_t from, to; /* ranks */
+	} * pairs;
+	uint32_t n_pairs;
+	uint32_t first_number; /* of its QPs, counted from first_qpn */
+};
+
+/* Rows of [job NAME]. */
+extern const struct config_kind nic_job_kind;
+
+/**
+ * Put the flows of the jobs before those of sections, in place of those that are there.
+ * @return 0; -EINVAL or -ENOMEM with err filled in.
+ */
+int nic_jobs_add_flows(const struct config *cfg, struct nic_config *config,
+		       struct config_error *err);
+
+/** Copy the jobs of a configuration, without their flows. @return 0 or -ENOMEM. */
+int nic_jobs_copy(const struct nic_config *from, struct nic_config *out);
+void nic_jobs_free(struct nic_config *config);
+
+struct nic_job_plan *nic_job_plan_hold(struct nic_job_plan *plan);
+void nic_job_plan_release(struct nic_job_plan *plan);
+
+/* QPs of a pair, counted from first_qpn. */
+uint32_t nic_job_requesters(const struct nic_job *job, uint32_t pair);
+uint32_t nic_job_responders(const struct nic_job *job, uint32_t pair);
+
+#endif
