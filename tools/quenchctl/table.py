@@ -80,7 +80,7 @@ COMMANDS = [
           members="pfcwd big_red_switch", shape="storms"),
     table("show ecn", "marking curves and marks", SWITCH, "ecn", "rows",
           "port queue green_min_threshold_bytes=min green_max_threshold_bytes=max green_drop_probability_ppm=max_prob ecn queue_bytes "
-          "tx_packets ecn_marked_packets=marked marked_pct=share",
+          "tx_packets ecn_marked_packets=marked marked_pct=share ecn_not_ect_packets=not_ect",
           shape="marks"),
     table("show mark-accuracy PORT QUEUE", "marks by queue length, and the curve", SWITCH, "mark_accuracy", "mark_accuracy",
           "up_to_bytes packets marked measured expected", members="port queue"),

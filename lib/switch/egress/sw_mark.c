@@ -77,5 +77,11 @@ sw_mark_arriving(struct sw *sw, struct sw_port *p, uint8_t queue, uint64_t queue
 struct rte_mbuf *
 sw_mark_hit(struct sw *sw, struct sw_port *p, uint8_t queue, const struct sw_entry *e)
 {
-	return may_mark(p, queue, e) ? set_ce(sw, &p->stats.queue[queue], e) : sw_entry_mbuf(e);
+	struct sw_queue_stats *stats = &p->stats.queue[queue];
+
+	if (likely(may_mark(p, queue, e)))
+		return set_ce(sw, stats, e);
+	if (p->ecn_queues >> queue & 1 && !(sw_entry_flags(e) & PKT_CE))
+		counter_inc(&stats->ecn_not_ect_packets);
+	return sw_entry_mbuf(e);
 }

@@ -31,6 +31,8 @@ const struct counter_field sw_queue_counter_fields[] = {
 	C(ecn_marked_packets, "ECT frames turned into CE"),
 	C(ecn_marked_bytes, "bytes of ecn_marked_packets, with FCS"),
 	C(ecn_mark_no_mbuf_packets, "frames not marked because no mbuf was free for a copy"),
+	C(ecn_not_ect_packets,
+	  "frames that the curve chose to mark, but that are Not-ECT: their senders are not told"),
 	C(ce_in_packets, "frames that had CE when they entered the queue"),
 	C(drop_packets, "frames dropped on the egress side"),
 	C(drop_bytes, "bytes of drop_packets, with FCS"),

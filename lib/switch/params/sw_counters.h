@@ -65,6 +65,7 @@ struct sw_queue_stats {
 	uint64_t drop_packets, drop_bytes; /* egress drops: queue limit, pool, WRED, no mbuf */
 	uint64_t wred_drop_packets, wred_drop_bytes; /* of these: WRED */
 	uint64_t ecn_mark_no_mbuf_packets;           /* not marked: no mbuf for a private copy */
+	uint64_t ecn_not_ect_packets;                /* not marked: Not-ECT */
 };
 
 struct sw_pg_stats {

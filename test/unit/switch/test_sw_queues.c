@@ -210,6 +210,8 @@ TEST(only_ect_becomes_ce_and_only_that_is_counted)
 		sent(m);
 		assert_int_equal(sw_port_stats(b->sw, 1)->queue[3].ecn_marked_packets,
 				 s.ecn == ECN_ECT0 || s.ecn == ECN_ECT1);
+		assert_int_equal(sw_port_stats(b->sw, 1)->queue[3].ecn_not_ect_packets,
+				 s.ecn == ECN_NOT_ECT);
 		assert_int_equal(all_drops(b), 0);
 		bench_stop(b);
 	}
@@ -276,6 +278,7 @@ TEST(queue_without_wred_is_left_alone)
 	give(b, 0, make_frame(b, &s), 0);
 	assert_int_equal(drain(b, 1, &now_ns), 11);
 	assert_int_equal(sw_port_stats(b->sw, 1)->queue[7].ecn_marked_packets, 0);
+	assert_int_equal(sw_port_stats(b->sw, 1)->queue[7].ecn_not_ect_packets, 0);
 	bench_stop(b);
 }
 
