@@ -14,6 +14,8 @@ const char *const collective_words[] = {
 	[COLLECTIVE_BROADCAST] = "broadcast",
 	[COLLECTIVE_ALL_TO_ALL] = "all_to_all",
 	[COLLECTIVE_PIPELINE] = "pipeline",
+	[COLLECTIVE_ALL_TO_ALL_V] = "all_to_all_v",
+	[COLLECTIVE_ALL_TO_ALL_V_BACK] = "all_to_all_v_back",
 	NULL,
 };
 
@@ -38,12 +40,18 @@ struct part {
  * that is too large is refused before it takes memory.
  */
 struct builder {
-	const struct collective *c;
-	struct job_draft *draft; /* NULL: count */
-	uint32_t *counts;        /* by rank: operations that have been counted */
-	uint64_t size;           /* operations and dependencies that have been counted */
-	uint32_t *entry; /* by rank: the computation before the first send; JOB_NONE: none */
-	int rc;          /* -ENOMEM or -E2BIG: nothing more is added */
+	const struct collective *c; /* the stage that is added */
+	struct job_draft *draft;    /* NULL: count */
+	uint32_t *counts;           /* by rank: operations that have been counted */
+	uint64_t size;              /* operations and dependencies that have been counted */
+	/*
+	 * By rank: its first operation of the stage; the operation with which the stage before has
+	 * ended; and the computation before the first send. JOB_NONE: none.
+	 */
+	uint32_t *first, *gate, *entry;
+	uint32_t channel, tag; /* the first tag of the stage */
+	uint32_t *ended;       /* by rank: operations that have been added */
+	int rc;                /* -ENOMEM or -E2BIG: nothing more is added */
 };
 
 static int64_t
@@ -65,6 +73,8 @@ add(struct builder *b, uint32_t rank, const struct job_step *step)
 	assert(op != -EINVAL);
 	if (op < 0)
 		b->rc = (int)op;
+	else
+		b->ended[rank] = (uint32_t)op + 1;
 	return op < 0 ? 0 : (uint32_t)op;
 }
 
@@ -116,12 +126,16 @@ add_send(struct builder *b, uint32_t rank, uint32_t to, uint64_t bytes, uint32_t
 	return op;
 }
 
-/* Receives are posted from the beginning on. */
+/* Receives are posted from the beginning of the stage on. */
 static uint32_t
 add_recv(struct builder *b, uint32_t rank, uint32_t from, uint64_t bytes, uint32_t tag)
 {
-	return add(b, rank,
-		   &(struct job_step){.kind = JOB_RECV, .amount = bytes, .peer = from, .tag = tag});
+	uint32_t op = add(
+		b, rank,
+		&(struct job_step){.kind = JOB_RECV, .amount = bytes, .peer = from, .tag = tag});
+
+	after(b, rank, op, b->gate[rank]);
+	return op;
 }
 
 /* Add the bytes of a received message to the rank's own. @return the operation that ends it. */
@@ -356,6 +370,21 @@ tree(struct builder *b, struct part whole, uint32_t tag, bool second)
 	free(t);
 }
 
+/* Bytes from a rank to another one, in this channel. */
+static uint64_t
+pair_bytes(const struct builder *b, struct part whole, uint32_t from, uint32_t to)
+{
+	const struct collective *c = b->c;
+	uint32_t n = c->n_ranks;
+	uint64_t bytes;
+
+	if (!collective_has_matrix(c->kind))
+		return part_of(whole, to, n).bytes;
+	bytes = c->matrix->bytes[c->kind == COLLECTIVE_ALL_TO_ALL_V ? (size_t)from * n + to
+								    : (size_t)to * n + from];
+	return part_of((struct part){0, bytes}, b->channel, c->channels).bytes;
+}
+
 static void
 all_to_all(struct builder *b, struct part whole, uint32_t tag)
 {
@@ -372,8 +401,8 @@ all_to_all(struct builder *b, struct part whole, uint32_t tag)
 
 			if (algorithm == COLLECTIVE_LINEAR)
 				to = from = k - (k <= rank);
-			out = part_of(whole, to, n).bytes;
-			in = part_of(whole, rank, n).bytes;
+			out = pair_bytes(b, whole, rank, to);
+			in = pair_bytes(b, whole, from, rank);
 			for (uint32_t i = 0; b->rc == 0 && i < pieces_of(b, out); i++)
 				add_send(b, rank, to, piece_bytes(b, out, i), tag, had);
 			for (uint32_t i = 0; b->rc == 0 && i < pieces_of(b, in); i++) {
@@ -396,7 +425,7 @@ channel(struct builder *b, struct part whole, uint32_t tag)
 
 	if (c->kind == COLLECTIVE_BROADCAST || c->kind == COLLECTIVE_PIPELINE) {
 		chain(b, whole, tag);
-	} else if (c->kind == COLLECTIVE_ALL_TO_ALL) {
+	} else if (c->kind == COLLECTIVE_ALL_TO_ALL || collective_has_matrix(c->kind)) {
 		all_to_all(b, whole, tag);
 	} else if (c->algorithm == COLLECTIVE_HALVING_DOUBLING) {
 		halving_doubling(b, whole, tag, reduces, gathers);
@@ -418,13 +447,13 @@ fits(int kind, int algorithm)
 	case COLLECTIVE_AUTO:
 		return true;
 	case COLLECTIVE_RING:
-		return kind != COLLECTIVE_ALL_TO_ALL;
+		return kind <= COLLECTIVE_BROADCAST || kind == COLLECTIVE_PIPELINE;
 	case COLLECTIVE_HALVING_DOUBLING:
 		return kind <= COLLECTIVE_ALL_GATHER;
 	case COLLECTIVE_DOUBLE_BINARY_TREE:
 		return kind == COLLECTIVE_ALL_REDUCE;
 	default:
-		return kind == COLLECTIVE_ALL_TO_ALL;
+		return kind == COLLECTIVE_ALL_TO_ALL || collective_has_matrix(kind);
 	}
 }
 
@@ -461,14 +490,25 @@ too_many(struct job_fault *fault)
 static int
 check(const struct collective *c, struct job_fault *fault)
 {
+	char expected[64];
+
 	if (c->n_ranks < 2)
 		return refuse(fault, "2 ranks or more");
+	if (c->kind == COLLECTIVE_COMPUTE)
+		return 0;
 	if (!fits(c->kind, c->algorithm))
 		return refuse(
 			fault,
 			"an algorithm of this collective: all_reduce has ring, halving_doubling and double_binary_tree, "
 			"reduce_scatter and all_gather ring and halving_doubling, broadcast and pipeline ring, "
-			"all_to_all pairwise, linear and staggered");
+			"all_to_all, all_to_all_v and all_to_all_v_back pairwise, linear and staggered");
+	if (collective_has_matrix(c->kind)) {
+		if (c->matrix == NULL || c->matrix->n == 0)
+			return refuse(fault, "matrix = FILE with the sizes of all_to_all_v");
+		snprintf(expected, sizeof(expected), "%u ranks, as many as the matrix has",
+			 c->matrix->n);
+		return c->matrix->n == c->n_ranks ? 0 : refuse(fault, expected);
+	}
 	if (c->algorithm == COLLECTIVE_HALVING_DOUBLING && (c->n_ranks & (c->n_ranks - 1)) != 0)
 		return refuse(fault, "a power of two of ranks, for halving_doubling");
 	if (!sizes_fit(c))
@@ -482,45 +522,102 @@ check(const struct collective *c, struct job_fault *fault)
 	return 0;
 }
 
+/* An operation with whose end the rank has ended the stage. */
+static uint32_t
+add_gate(struct builder *b, uint32_t rank)
+{
+	uint32_t end = b->ended[rank], op;
+
+	if (b->first[rank] == end)
+		return b->gate[rank];
+	op = add(b, rank, &(struct job_step){.kind = JOB_CALC, .stream = 1});
+	for (uint32_t i = b->first[rank]; b->rc == 0 && i < end; i++)
+		after(b, rank, op, i);
+	return op;
+}
+
 static void
-add_all(struct builder *b)
+add_stage(struct builder *b)
 {
 	const struct collective *c = b->c;
 
-	for (uint32_t rank = 0; b->rc == 0 && rank < c->n_ranks; rank++)
+	for (uint32_t rank = 0; b->rc == 0 && rank < c->n_ranks; rank++) {
+		b->first[rank] = b->ended[rank];
 		b->entry[rank] = c->kind == COLLECTIVE_PIPELINE || c->compute_ns == 0
-					 ? JOB_NONE
-					 : add_calc(b, rank, c->compute_ns, JOB_NONE);
-	for (uint32_t i = 0; b->rc == 0 && i < c->channels; i++)
-		channel(b, part_of((struct part){0, c->bytes}, i, c->channels), TAGS * i);
+					 ? b->gate[rank]
+					 : add_calc(b, rank, c->compute_ns, b->gate[rank]);
+	}
+	for (b->channel = 0; b->rc == 0 && b->channel < c->channels; b->channel++)
+		if (c->kind != COLLECTIVE_COMPUTE)
+			channel(b, part_of((struct part){0, c->bytes}, b->channel, c->channels),
+				b->tag + TAGS * b->channel);
+	b->tag += TAGS * c->channels;
+}
+
+static void
+add_all(struct builder *b, const struct collective *stages, uint32_t n)
+{
+	b->tag = 0;
+	for (uint32_t rank = 0; b->rc == 0 && rank < stages->n_ranks; rank++) {
+		b->gate[rank] = JOB_NONE;
+		b->ended[rank] = 0;
+	}
+	for (uint32_t i = 0; b->rc == 0 && i < n; i++) {
+		b->c = &stages[i];
+		add_stage(b);
+		for (uint32_t rank = 0; i + 1 < n && b->rc == 0 && rank < stages->n_ranks; rank++)
+			b->gate[rank] = add_gate(b, rank);
+	}
 }
 
 int
-collective_build(const struct collective *c, struct job_graph *out, struct job_fault *fault)
+collective_build_stages(const struct collective *stages, uint32_t n, struct job_graph *out,
+			struct job_fault *fault)
 {
-	struct builder b = {.c = c};
+	struct builder b = {0};
+	uint32_t n_ranks = stages->n_ranks, *memory;
 
-	if (check(c, fault) < 0)
-		return -EINVAL;
-	b.entry = malloc(c->n_ranks * sizeof(*b.entry));
-	b.counts = calloc(c->n_ranks, sizeof(*b.counts));
-	if (b.entry == NULL || b.counts == NULL)
-		b.rc = -ENOMEM;
-	add_all(&b);
+	for (uint32_t i = 0; i < n; i++)
+		if (check(&stages[i], fault) < 0)
+			return -EINVAL;
+	memory = calloc(5 * (size_t)n_ranks, sizeof(*memory));
+	if (memory == NULL)
+		return -ENOMEM;
+	b.first = memory;
+	b.gate = memory + n_ranks;
+	b.entry = memory + 2 * (size_t)n_ranks;
+	b.ended = memory + 3 * (size_t)n_ranks;
+	b.counts = memory + 4 * (size_t)n_ranks;
+	add_all(&b, stages, n);
 	if (b.rc == 0) {
-		b.draft = job_draft(c->n_ranks);
+		b.draft = job_draft(n_ranks);
 		b.rc = b.draft == NULL ? -ENOMEM : 0;
 	}
-	add_all(&b);
-	if (b.rc == 0 && c->rendezvous_bytes > 0)
-		b.rc = job_rendezvous(b.draft, c->rendezvous_bytes, fault);
-	free(b.entry);
-	free(b.counts);
+	add_all(&b, stages, n);
+	if (b.rc == 0 && stages->rendezvous_bytes > 0)
+		b.rc = job_rendezvous(b.draft, stages->rendezvous_bytes, fault);
+	free(memory);
 	if (b.rc < 0) {
 		job_draft_free(b.draft);
 		return b.rc == -E2BIG ? too_many(fault) : b.rc;
 	}
 	return job_build(b.draft, out);
+}
+
+int
+collective_build(const struct collective *c, struct job_graph *out, struct job_fault *fault)
+{
+	return collective_build_stages(c, 1, out, fault);
+}
+
+double
+collective_load(const struct collective *c, uint32_t rank)
+{
+	if (c->kind == COLLECTIVE_COMPUTE)
+		return 0;
+	if (collective_has_matrix(c->kind))
+		return (double)matrix_load_of(c->matrix, rank);
+	return (double)c->bytes * collective_bus_factor(c->kind, c->n_ranks);
 }
 
 double
@@ -533,6 +630,8 @@ collective_bus_factor(int kind, uint32_t n_ranks)
 		return 2 * (n - 1) / n;
 	case COLLECTIVE_BROADCAST:
 	case COLLECTIVE_PIPELINE:
+	case COLLECTIVE_ALL_TO_ALL_V:
+	case COLLECTIVE_ALL_TO_ALL_V_BACK:
 		return 1;
 	default:
 		return (n - 1) / n;

@@ -17,16 +17,24 @@
  *   "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009).
  * - pairwise: all_to_all in n - 1 steps; in step k, rank r sends to r + k and receives from r - k.
  *   linear: all messages at once, to rank 0 first. staggered: all at once, to r + 1 first.
+ * - all_to_all_v: as all_to_all, with the sizes of a matrix; all_to_all_v_back: with those of the
+ *   transposed matrix, so each rank gets back as much as it has sent (dispatch and combine of a
+ *   mixture of experts).
+ * - compute: a computation only, as a stage beside others.
  * - pipeline: rank r receives from r - 1, computes and sends to r + 1.
  *
  * A message larger than chunk_bytes is sent as several. In rings, chains and trees, a rank passes
  * each of them on as soon as it has arrived; in halving_doubling and pairwise, a step waits for all
  * messages of the step before. channels divide the array; each takes all steps with its part.
+ *
+ * Stages follow each other: a rank begins a stage when all its operations of the stage before have
+ * ended. Other ranks may still be in that one.
  */
 #ifndef QUENCH_JOB_COLLECTIVE_H
 #define QUENCH_JOB_COLLECTIVE_H
 
 #include "job/job_graph.h"
+#include "job/matrix.h"
 
 enum collective_kind {
 	COLLECTIVE_ALL_REDUCE,
@@ -35,9 +43,12 @@ enum collective_kind {
 	COLLECTIVE_BROADCAST,
 	COLLECTIVE_ALL_TO_ALL,
 	COLLECTIVE_PIPELINE,
+	COLLECTIVE_ALL_TO_ALL_V,
+	COLLECTIVE_ALL_TO_ALL_V_BACK,
+	COLLECTIVE_COMPUTE, /* of stages; not in collective_words */
 };
 
-/* AUTO is staggered for all_to_all, and ring for all others. */
+/* AUTO is staggered for all_to_all and all_to_all_v, and ring for all others. */
 enum collective_algorithm {
 	COLLECTIVE_AUTO,
 	COLLECTIVE_RING,
@@ -59,6 +70,7 @@ struct collective {
 	uint64_t chunk_bytes; /* 0: messages are not divided */
 	uint32_t channels;    /* 1 to 64 */
 	uint64_t compute_ns;  /* of each rank before the first step; pipeline: before each send */
+	const struct job_matrix *matrix; /* of all_to_all_v; bytes is not used */
 	uint64_t reduce_ps_per_byte;
 	uint64_t rendezvous_bytes; /* as of job_rendezvous(); 0: no message waits for its recv */
 };
@@ -68,6 +80,22 @@ struct collective {
  * @return     0; -EINVAL with fault filled in: what was expected; or -ENOMEM.
  */
 int collective_build(const struct collective *c, struct job_graph *out, struct job_fault *fault);
+
+#define COLLECTIVE_MAX_STAGES 32u
+
+/** As collective_build(), of n stages with equal n_ranks, channels and rendezvous_bytes. */
+int collective_build_stages(const struct collective *stages, uint32_t n, struct job_graph *out,
+			    struct job_fault *fault);
+
+/** Are the sizes of its messages those of a matrix? */
+static inline bool
+collective_has_matrix(int kind)
+{
+	return kind == COLLECTIVE_ALL_TO_ALL_V || kind == COLLECTIVE_ALL_TO_ALL_V_BACK;
+}
+
+/** Bytes that a rank's link carries at least, in one direction, by any algorithm. */
+double collective_load(const struct collective *c, uint32_t rank);
 
 /**
  * Bus bandwidth = S / t times this factor (nccl-tests, doc/PERFORMANCE.md). Independent of the

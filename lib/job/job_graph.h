@@ -89,7 +89,7 @@ struct job_graph {
 /* Why a graph was refused. */
 struct job_fault {
 	uint32_t line; /* of the file; 0: unknown */
-	char why[256];
+	char why[320];
 };
 
 struct job_draft;

@@ -91,6 +91,67 @@ def rendezvous(program, folder):
     expect(done.returncode == 2 and "late.goal:3: expected rank 0: send to 1 tag 0 waits for its recv ([job j] goal)" in done.stderr, done.stderr)
 
 
+MATRIX = [[9, 100_000, 0, 300_000], [50_000, 0, 200_000, 0], [1, 0, 7, 80_000], [0, 0, 640_000, 0]]
+
+
+def write_matrix(path, rows):
+    path.write_text("# dispatch\n" + "".join(" ".join(map(str, row)) + "\n" for row in rows), encoding="utf-8")
+
+
+def matrix(program, folder):
+    """all_to_all_v sends what the matrix says, and all_to_all_v_back its transpose; what is no matrix is refused."""
+    write_matrix(folder / "m.txt", MATRIX)
+    for collective, algorithm in (("all_to_all_v", "pairwise"), ("all_to_all_v", "linear"), ("all_to_all_v_back", "staggered")):
+        path = scenario(folder, job(collective=collective, algorithm=algorithm, matrix="m.txt", channels=2))
+        got = results(program, path)
+        sent = {f["name"]: f["messages_completed"] for f in got["flows"]}
+        pairs = [(i, k) if collective == "all_to_all_v" else (k, i) for i in range(4) for k in range(4) if i != k and MATRIX[i][k] > 0]
+        # A byte alone is not divided between two channels.
+        want = {f"j h{i + 1}-h{k + 1}": 1 if {i, k} == {0, 2} else 2 for i, k in pairs}
+        expect(sent == want, f"{collective} {algorithm}: {sent}, expected {want}")
+        done = got["jobs"][0]
+        # Rank 2 receives 840,000 bytes, or sends them back. The largest messages of two steps of pairwise follow each other; the others share links with smaller ones.
+        expect(done["bytes"] == 840_000 and 1 <= done["jct_mean_ns"] / done["bound_ns"] < (1.7 if algorithm == "pairwise" else 1.2), f"{collective}: {done['jct_mean_ns']} of {done['bound_ns']}")
+    printed = run(program, "--check-config", path).stdout
+    expect("matrix = m.txt" in printed and "\nbytes" not in printed.split("[job j]")[1], printed[-900:])
+    for text, words in (("1 2\n3\n", "m.txt:2: expected 2 lines of 2 numbers"), ("1 2\n", "m.txt:2: expected 2 lines, one for each column, not 1"), ("0 x\n1 0\n", "m.txt:1: expected a number of bytes from 0 to 2147483648 at \"x"),
+                        ("5 0\n0 5\n", "expected a number above 0 beside the diagonal"), ("", "expected 2 to 4096 numbers in a line, not 0"),
+                        ("0 1 2\n1 0 2\n3 3 0\n", "[job j] collective = all_to_all_v: expected 3 ranks, as many as the matrix has")):
+        (folder / "m.txt").write_text(text, encoding="utf-8")
+        done = run(program, scenario(folder, job(collective="all_to_all_v", matrix="m.txt")))
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and words in done.stderr, f"{text!r}: {done.stderr}")
+    for keys, words in (({"collective": "all_to_all_v"}, "expected matrix = FILE with the sizes of all_to_all_v"), ({"matrix": "m.txt"}, "[job j] matrix = m.txt: expected no such key without all_to_all_v"),
+                        ({"collective": "all_to_all_v", "matrix": "gone"}, "matrix = gone: expected a file that can be read")):
+        done = run(program, scenario(folder, job(**keys)))
+        expect(done.returncode == 2 and words in done.stderr, f"{keys}: {done.stderr}")
+
+
+def stages(program, folder):
+    """Stages follow each other at each rank: their times add up. A straggler holds the others."""
+    write_matrix(folder / "m.txt", MATRIX)
+    alone = {"compute 50us": 50_000}
+    for stage, keys in (("all_reduce 400KB", {"bytes": "400KB"}), ("all_to_all pairwise 1MB", {"collective": "all_to_all", "algorithm": "pairwise", "bytes": "1MB"}),
+                        ("all_gather halving_doubling 800KB", {"collective": "all_gather", "algorithm": "halving_doubling", "bytes": "800KB"})):
+        alone[stage] = jobs(program, scenario(folder, job(**keys), name="alone"))[0]["jct_mean_ns"]
+    got = jobs(program, scenario(folder, job(stages=", ".join(alone), iterations=3)))[0]
+    want = sum(alone.values())
+    print(alone, got["jct_mean_ns"])
+    expect(abs(got["jct_mean_ns"] / want - 1) < 0.02 and got["iterations_ended"] == 3, f"{got['jct_mean_ns']}, expected {want}")
+    expect(got["stages"] == ", ".join(alone) and got["collective"] is None and got["bytes"] is None and got["bound_ns"] > 50_000, f"{got['stages']} {got['bound_ns']}")
+    moe = job(stages="compute 20us, all_to_all_v, compute 30us, all_to_all_v_back, all_reduce 1MB", matrix="m.txt", iterations=2, rendezvous_bytes="64KB", channels=2)
+    got = jobs(program, scenario(folder, moe, name="moe"))[0]
+    expect(got["iterations_ended"] == 2 and all(r["compute_ns"] == 2 * 50_000 for r in got["ranks"]), f"{got['ranks']}")
+    slow = jobs(program, scenario(folder, job(stages="compute 100us, all_reduce 400KB", stragglers="2", straggler_slowdown="150%", iterations=2), name="slow"))[0]
+    expect([r["compute_ns"] for r in slow["ranks"]] == [200_000, 200_000, 300_000, 200_000], f"{slow['ranks']}")
+    expect(abs(slow["jct_mean_ns"] - 150_000 - alone["all_reduce 400KB"]) < 3000, f"{slow['jct_mean_ns']}")
+    for keys, words in (({"stages": "compute"}, 'not "compute"'), ({"stages": "all_reduce 1MB, dance 5us"}, 'not " dance 5us"'), ({"stages": "all_reduce 1MB 2MB"}, "1 to 32 stages"),
+                        ({"stages": "all_reduce pairwise 1MB"}, "an algorithm of this collective"), ({"stages": "all_reduce 1MB", "bytes": 5}, "bytes = 5: expected no such key beside stages"),
+                        ({"stages": ", ".join(["compute 1us"] * 33)}, "1 to 32 stages"), ({"stragglers": "4"}, "stragglers = 4: expected none, or ranks of the job"),
+                        ({"stragglers": "1-"}, "stragglers = 1-"), ({"straggler_slowdown": "300%"}, "no such key without stragglers")):
+        done = run(program, scenario(folder, job(**keys)))
+        expect(done.returncode == 2 and done.stderr.count("\n") == 1 and words in done.stderr, f"{keys}: {done.returncode} {done.stderr}")
+
+
 def bounds(program, folder):
     """No collective is faster than its bound; those that fill their links come near it, and the bandwidths follow from the time."""
     for collective, algorithm, n, most, keys in (("all_reduce", "ring", 8, 1.10, {}), ("all_reduce", "double_binary_tree", 16, 1.35, {"chunk_bytes": "64KB"}),
@@ -339,4 +400,4 @@ def changed(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(closed_form, rendezvous, bounds, computes, goal, path, spread, refused, behind, together, changed)
+    in_folder(closed_form, rendezvous, matrix, stages, bounds, computes, goal, path, spread, refused, behind, together, changed)

@@ -110,14 +110,17 @@ job_object(const struct lab_run *run, uint32_t number)
 	const struct job_result *r = &run->result.jobs[number];
 	const struct job_section *job = r->job;
 	json_t *o = json_object(), *ranks = json_array(), *iterations = json_array();
-	bool file = job_keys_has_file(&job->keys);
+	bool file = job_keys_has_file(&job->keys),
+	     stages = !file && job_keys_has_stages(&job->keys), one = !file && !stages;
 
 	json_object_set_new(o, "name", json_string(job->name));
 	json_object_set_new(o, "goal", text_or_null(file, job->goal));
-	json_object_set_new(o, "collective",
-			    text_or_null(!file, collective_words[job->collective]));
-	json_object_set_new(o, "algorithm", text_or_null(!file, job_keys_algorithm(&job->keys)));
-	json_object_set_new(o, "bytes", file ? json_null() : json_integer((json_int_t)job->bytes));
+	json_object_set_new(o, "stages", text_or_null(stages, job->stages));
+	json_object_set_new(o, "collective", text_or_null(one, collective_words[job->collective]));
+	json_object_set_new(o, "algorithm", text_or_null(one, job_keys_algorithm(&job->keys)));
+	json_object_set_new(o, "bytes",
+			    one ? json_integer((json_int_t)job_keys_bytes(&job->keys))
+				: json_null());
 	report_set_u64(o, "iterations", job->iterations);
 	report_set_u64(o, "iterations_ended", r->ended);
 	report_set_u64(o, "jct_min_ns", r->min_ns);

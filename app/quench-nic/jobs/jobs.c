@@ -157,6 +157,7 @@ begin_rank(const struct jobs *jobs, const struct job_here *here, struct job_rank
 		.iterations = job->iterations,
 		.start_ns = job->start_ns,
 		.jitter_ppm = job->compute_jitter_ppm,
+		.slowdown_ppm = job_keys_slowdown_ppm(&job->keys, r->rank),
 		.seed = here->number,
 	};
 	int64_t index = -ENOMEM;

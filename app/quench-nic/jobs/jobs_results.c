@@ -107,7 +107,7 @@ summarise(const struct jobs *jobs, const struct job_here *here, struct result *o
 	out->bound_ns = job_keys_bound_ns(&job->keys, job->plan->graph.n_ranks, jobs->link_bps,
 					  job->plan->ips[0].version == 6);
 	if (out->mean_ns > 0) {
-		double alg = 8e9 * (double)job->bytes / (double)out->mean_ns;
+		double alg = 8e9 * (double)job_keys_bytes(&job->keys) / (double)out->mean_ns;
 
 		out->alg_bps = (uint64_t)alg;
 		out->bus_bps = (uint64_t)(alg * collective_bus_factor(job->collective,
@@ -170,7 +170,9 @@ jobs_walk(struct walk *w, const struct jobs *jobs, uint32_t i, bool stopped)
 	const struct nic_job *job = &here->job;
 	const struct result r =
 		jobs == NULL ? (struct result){.waits_rank = JOB_NONE} : result_of(jobs, here);
-	bool file = jobs != NULL && job_keys_has_file(&job->keys);
+	bool file = jobs != NULL && job_keys_has_file(&job->keys),
+	     stages = jobs != NULL && !file && job_keys_has_stages(&job->keys),
+	     one = !file && !stages;
 
 	w->object = "job";
 	walk_text(w, WALK_KEY, "name", "name of the job", job->name);
@@ -179,14 +181,17 @@ jobs_walk(struct walk *w, const struct jobs *jobs, uint32_t i, bool stopped)
 	     state_of(here, &r, stopped));
 	maybe_text(w, "why", "why it has failed; absent: it has not",
 		   here->has_failed ? here->why : NULL);
-	maybe_text(w, "goal", "its GOAL file; absent: it is a collective", file ? job->goal : NULL);
-	maybe_text(w, "collective", "key of [job NAME]; absent with a GOAL file",
-		   file ? NULL : collective_words[job->collective]);
+	maybe_text(w, "goal", "its GOAL file; absent: it has none", file ? job->goal : NULL);
+	maybe_text(w, "stages", "key of [job NAME]; absent: it has none",
+		   stages ? job->stages : NULL);
+	maybe_text(w, "collective", "key of [job NAME]; absent with a GOAL file or stages",
+		   one ? collective_words[job->collective] : NULL);
 	maybe_text(w, "algorithm",
-		   "key of [job NAME], auto by its meaning; absent with a GOAL file",
-		   file ? NULL : job_keys_algorithm(&job->keys));
-	walk_maybe(w, WALK_GAUGE, "bytes", "size of the collective; null with a GOAL file",
-		   job->bytes, file);
+		   "key of [job NAME], auto by its meaning; absent with a GOAL file or stages",
+		   one ? job_keys_algorithm(&job->keys) : NULL);
+	walk_maybe(w, WALK_GAUGE, "bytes",
+		   "size of the collective; null with a GOAL file or stages",
+		   jobs != NULL ? job_keys_bytes(&job->keys) : 0, !one);
 	WALK(number, w, GAUGE, "ranks_of_all", "ranks of the job, here or elsewhere",
 	     job->plan->graph.n_ranks);
 	walk_number(w, WALK_GAUGE, "ranks_here", "ranks that run here", here->n_ranks);

@@ -7,11 +7,12 @@
 #include "nic/jobs/job_keys.h"
 
 /**
- * Read the graph of a job, if it has a file.
+ * Read the graph of a job, if it has a file, and the matrix of its sizes, if it has one: call
+ * job_keys_release() in any case.
  * @param out  Not changed if it has none. On success, release it with job_graph_free().
  * @return     0; -EINVAL or -ENOMEM with err filled in.
  */
-int job_file_read(const struct config *cfg, const char *section, const struct job_keys *keys,
+int job_file_read(const struct config *cfg, const char *section, struct job_keys *keys,
 		  struct job_graph *out, struct config_error *err);
 
 #endif

@@ -205,7 +205,9 @@ read_addresses(const struct config *cfg, struct nic_job *job, struct config_erro
 		return refuse(cfg, job, "ranks", expected, err);
 	}
 	rc = job_keys_build(&job->keys, n, &plan->graph, &why);
-	return rc == 0 ? 0 : refuse(cfg, job, "collective", why.why, err);
+	return rc == 0 ? 0
+		       : refuse(cfg, job, job_keys_has_stages(&job->keys) ? "stages" : "collective",
+				why.why, err);
 }
 
 static int
@@ -215,6 +217,9 @@ find_here(const struct config *cfg, struct nic_job *job, const struct nic_params
 	struct nic_job_plan *plan = job->plan;
 	uint32_t n = plan->graph.n_ranks;
 
+	if (!job_keys_stragglers_fit(&job->keys, n))
+		return refuse(cfg, job, "stragglers",
+			      "none, or ranks of the job, such as 3 or 0-3, 7", err);
 	plan->here = calloc(n, sizeof(*plan->here));
 	if (plan->here == NULL)
 		return no_memory(cfg, job, err);
@@ -269,6 +274,7 @@ finish(struct config *cfg, const char *section, void *item, void *arg, struct co
 	if (!nic_is_mtu(job->mtu_bytes))
 		return refuse(cfg, job, "mtu_bytes", NIC_MTU_TEXT, err);
 	rc = job_file_read(cfg, section, &job->keys, &job->plan->graph, err);
+	job->plan->sizes = job->keys.sizes;
 	if (rc == 0)
 		rc = read_addresses(cfg, job, err);
 	if (rc == 0)
@@ -278,12 +284,21 @@ finish(struct config *cfg, const char *section, void *item, void *arg, struct co
 	return rc == 0 ? find_pairs(cfg, job, err) : rc;
 }
 
+static const char *
+unused(const void *item, const struct field *field)
+{
+	const struct nic_job *job = item;
+
+	return job_keys_unused(&job->keys, field);
+}
+
 /* A name goes into that of flows, and into jobs.csv. */
 const struct config_kind nic_job_kind = {
 	CONFIG_KIND("job", "NAME", struct nic_config, struct nic_job, nic_job_fields, jobs,
 		    NIC_FLOW_NAME_CHARS),
 	.not_in_name = ",\"@",
 	.finish = finish,
+	.unused = unused,
 };
 
 struct nic_job_plan *
@@ -299,6 +314,7 @@ nic_job_plan_release(struct nic_job_plan *plan)
 	if (plan == NULL || __atomic_sub_fetch(&plan->users, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
 	job_graph_free(&plan->graph);
+	matrix_free(&plan->sizes);
 	free(plan->ips);
 	free(plan->here);
 	free(plan->pairs);

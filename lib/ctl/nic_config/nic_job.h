@@ -22,8 +22,9 @@
 struct nic_job_plan {
 	unsigned int users;
 	struct job_graph graph;
-	struct field_ip *ips; /* by rank */
-	bool *here;           /* by rank */
+	struct job_matrix sizes; /* of the keys, which point to it */
+	struct field_ip *ips;    /* by rank */
+	bool *here;              /* by rank */
 	uint32_t n_here;
 	struct nic_job_pair {
 		uint32_t from, to; /* ranks */

@@ -149,6 +149,7 @@ add_rank(struct net *net, uint32_t number, uint32_t rank, const struct pairs *pa
 		.iterations = section->iterations,
 		.start_ns = section->start_ns,
 		.jitter_ppm = section->compute_jitter_ppm,
+		.slowdown_ppm = job_keys_slowdown_ppm(&section->keys, rank),
 		.seed = net->scenario->fabric.seed + number,
 	};
 

@@ -165,7 +165,7 @@ summarise(const struct net *net, struct job_result *out)
 	out->bound_ns = job_keys_bound_ns(&job->keys, job->graph.n_ranks, rate_bps(net, job),
 					  net_scenario(net)->fabric.ip_version == FABRIC_IPV6);
 	if (out->mean_ns > 0) {
-		double alg = 8e9 * (double)job->bytes / (double)out->mean_ns;
+		double alg = 8e9 * (double)job_keys_bytes(&job->keys) / (double)out->mean_ns;
 
 		out->alg_bps = (uint64_t)alg;
 		out->bus_bps = (uint64_t)(alg * collective_bus_factor(job->collective,

@@ -49,6 +49,10 @@ place_ranks(const struct scenario *s, struct job_section *job, struct scenario_f
 			 job->graph.n_ranks);
 		return scenario_refuse(fault, "job", job->name, "ranks", expected);
 	}
+	if (!job_keys_stragglers_fit(&job->keys, job_keys_has_file(&job->keys) ? job->graph.n_ranks
+									       : (uint32_t)n))
+		return scenario_refuse(fault, "job", job->name, "stragglers",
+				       "none, or ranks of the job, such as 3 or 0-3, 7");
 	job->hosts = malloc((uint32_t)n * sizeof(*hosts));
 	if (job->hosts == NULL)
 		return scenario_refuse(fault, "job", job->name, "ranks",
@@ -74,7 +78,10 @@ build_graph(const struct scenario *s, struct job_section *job, struct scenario_f
 		return 0;
 	}
 	rc = job_keys_build(&job->keys, job->graph.n_ranks, &job->graph, &why);
-	return rc == 0 ? 0 : scenario_refuse(fault, "job", job->name, "collective", why.why);
+	return rc == 0 ? 0
+		       : scenario_refuse(fault, "job", job->name,
+					 job_keys_has_stages(&job->keys) ? "stages" : "collective",
+					 why.why);
 }
 
 /* A pair for each rank and each peer that it sends to, in the order of ranks. */

@@ -319,6 +319,7 @@ scenario_release(struct scenario *s)
 	}
 	for (uint32_t i = 0; i < s->n_jobs; i++) {
 		job_graph_free(&s->jobs[i].graph);
+		job_keys_release(&s->jobs[i].keys);
 		free(s->jobs[i].hosts);
 	}
 	for (uint32_t i = 0; i < s->n_streams; i++)

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers/array.h"
@@ -22,36 +23,198 @@ job_keys_has_file(const struct job_keys *keys)
 const char *
 job_keys_unused(const struct job_keys *keys, const struct field *field)
 {
-	/* The graph of a file does not follow from them. */
+	/* The graph of a file does not follow from them; stages have the first ones. */
 	static const char *const of_collective[] = {
-		"collective", "algorithm",          "bytes", "chunk_bytes", "channels",
-		"compute_ns", "reduce_ps_per_byte",
+		"collective", "algorithm",          "bytes",  "compute_ns", "chunk_bytes",
+		"channels",   "reduce_ps_per_byte", "stages",
 	};
+	bool file = job_keys_has_file(keys), stages = !file && job_keys_has_stages(keys);
 
-	if (!job_keys_has_file(keys))
-		return NULL;
-	for (unsigned int i = 0; i < ARRAY_LEN(of_collective); i++)
-		if (strcmp(field->name, of_collective[i]) == 0)
+	for (unsigned int i = 0; i < ARRAY_LEN(of_collective); i++) {
+		if (strcmp(field->name, of_collective[i]) != 0)
+			continue;
+		if (file)
 			return "no such key beside goal, whose file says what each rank does";
+		if (stages && i < 4)
+			return "no such key beside stages, which have their own";
+	}
+	if (strcmp(field->name, "matrix") == 0 && !job_keys_has_matrix(keys))
+		return "no such key without all_to_all_v or all_to_all_v_back";
+	if (strcmp(field->name, "bytes") == 0 && collective_has_matrix(keys->collective))
+		return "no such key beside matrix, which has the sizes";
+	if (strcmp(field->name, "straggler_slowdown_ppm") == 0 &&
+	    strcmp(keys->stragglers, "none") == 0)
+		return "no such key without stragglers";
 	return NULL;
+}
+
+bool
+job_keys_has_stages(const struct job_keys *keys)
+{
+	return strcmp(keys->stages, "none") != 0;
+}
+
+bool
+job_keys_has_matrix(const struct job_keys *keys)
+{
+	if (job_keys_has_file(keys))
+		return false;
+	if (job_keys_has_stages(keys))
+		return strstr(keys->stages, "all_to_all_v") != NULL;
+	return collective_has_matrix(keys->collective);
+}
+
+void
+job_keys_release(struct job_keys *keys)
+{
+	matrix_free(&keys->sizes);
+}
+
+/* Index of a word in a list, or -1. */
+static int
+index_of(const char *const *words, const char *word)
+{
+	for (int i = 0; words[i] != NULL; i++)
+		if (strcmp(words[i], word) == 0)
+			return i;
+	return -1;
+}
+
+/* A number with its unit. @return false: it is none. */
+static bool
+read_amount(const char *word, enum field_unit unit, uint64_t most, uint64_t *out)
+{
+	const struct field field = {
+		.name = "stages", .type = FIELD_U64, .unit = unit, .min = 1, .max = most};
+
+	return word != NULL && field_parse(&field, NULL, word, out, NULL, 0) == 0;
+}
+
+/* "compute 50us", "all_to_all pairwise 8MB", "all_to_all_v linear". @return false: none of them. */
+static bool
+read_stage(char *text, struct collective *out)
+{
+	char *rest = text, *word = strtok_r(rest, " ", &rest), *next = strtok_r(rest, " ", &rest);
+
+	if (word == NULL)
+		return false;
+	if (strcmp(word, "compute") == 0) {
+		out->kind = COLLECTIVE_COMPUTE;
+		return read_amount(next, UNIT_NS, JOB_MAX_NS, &out->compute_ns) &&
+		       strtok_r(rest, " ", &rest) == NULL;
+	}
+	out->kind = index_of(collective_words, word);
+	if (out->kind < 0)
+		return false;
+	if (next != NULL && index_of(collective_algorithm_words, next) >= 0) {
+		out->algorithm = index_of(collective_algorithm_words, next);
+		next = strtok_r(rest, " ", &rest);
+	}
+	if (collective_has_matrix(out->kind))
+		return next == NULL;
+	return read_amount(next, UNIT_BYTES, 1ull << 45, &out->bytes) &&
+	       strtok_r(rest, " ", &rest) == NULL;
+}
+
+int
+job_keys_stages(const struct job_keys *keys, uint32_t n_ranks,
+		struct collective out[COLLECTIVE_MAX_STAGES], struct job_fault *fault)
+{
+	char text[JOB_STAGES_CHARS + 1], *rest = text, *stage;
+	const struct collective common = {
+		.n_ranks = n_ranks,
+		.chunk_bytes = keys->chunk_bytes,
+		.channels = keys->channels,
+		.reduce_ps_per_byte = keys->reduce_ps_per_byte,
+		.rendezvous_bytes = keys->rendezvous_bytes,
+		.matrix = &keys->sizes,
+	};
+	int n = 0;
+
+	out[0] = common;
+	out[0].kind = keys->collective;
+	out[0].algorithm = keys->algorithm;
+	out[0].bytes = keys->bytes;
+	out[0].compute_ns = keys->compute_ns;
+	if (!job_keys_has_stages(keys))
+		return 1;
+	strcpy(text, keys->stages);
+	while ((stage = strsep(&rest, ",")) != NULL) {
+		char copy[JOB_STAGES_CHARS + 1];
+
+		strcpy(copy, stage);
+		if (n < (int)COLLECTIVE_MAX_STAGES)
+			out[n] = common;
+		if (n == (int)COLLECTIVE_MAX_STAGES || !read_stage(stage, &out[n])) {
+			*fault = (struct job_fault){0};
+			snprintf(
+				fault->why, sizeof(fault->why),
+				"1 to %u stages, each such as compute 50us, all_reduce 64MB or all_to_all pairwise 8MB, "
+				"not \"%.60s\"",
+				COLLECTIVE_MAX_STAGES, copy);
+			return -EINVAL;
+		}
+		n++;
+	}
+	return n;
+}
+
+/* Is the rank in the list? *largest: its largest rank; JOB_NONE: it is not a list. */
+static bool
+in_list(const char *list, uint32_t rank, uint32_t *largest)
+{
+	bool found = false;
+
+	*largest = 0;
+	if (strcmp(list, "none") == 0)
+		return false;
+	for (const char *at = list;;) {
+		char *end;
+		unsigned long first = strtoul(at, &end, 10), last = first;
+
+		if (end == at)
+			break;
+		if (*end == '-')
+			last = strtoul(at = end + 1, &end, 10);
+		if (end == at || last < first || last >= JOB_MAX_RANKS)
+			break;
+		found |= rank >= first && rank <= last;
+		*largest = (uint32_t)max_u64(*largest, last);
+		end += strspn(end, " ");
+		if (*end == '\0')
+			return found;
+		if (*end != ',')
+			break;
+		at = end + 1 + strspn(end + 1, " ");
+	}
+	*largest = JOB_NONE;
+	return false;
+}
+
+bool
+job_keys_stragglers_fit(const struct job_keys *keys, uint32_t n_ranks)
+{
+	uint32_t largest;
+
+	(void)in_list(keys->stragglers, 0, &largest);
+	return largest < n_ranks;
+}
+
+uint32_t
+job_keys_slowdown_ppm(const struct job_keys *keys, uint32_t rank)
+{
+	uint32_t largest;
+
+	return in_list(keys->stragglers, rank, &largest) ? keys->straggler_slowdown_ppm : 1000000;
 }
 
 int
 job_keys_build(const struct job_keys *keys, uint32_t n_ranks, struct job_graph *out,
 	       struct job_fault *fault)
 {
-	const struct collective c = {
-		.kind = keys->collective,
-		.algorithm = keys->algorithm,
-		.n_ranks = n_ranks,
-		.bytes = keys->bytes,
-		.chunk_bytes = keys->chunk_bytes,
-		.channels = keys->channels,
-		.compute_ns = keys->compute_ns,
-		.reduce_ps_per_byte = keys->reduce_ps_per_byte,
-		.rendezvous_bytes = keys->rendezvous_bytes,
-	};
-	int rc = collective_build(&c, out, fault);
+	struct collective stages[COLLECTIVE_MAX_STAGES];
+	int n = job_keys_stages(keys, n_ranks, stages, fault);
+	int rc = n < 0 ? n : collective_build_stages(stages, (uint32_t)n, out, fault);
 
 	if (rc == -ENOMEM)
 		snprintf(fault->why, sizeof(fault->why),
@@ -62,11 +225,12 @@ job_keys_build(const struct job_keys *keys, uint32_t n_ranks, struct job_graph *
 const char *
 job_keys_algorithm(const struct job_keys *keys)
 {
+	bool staggered = keys->collective == COLLECTIVE_ALL_TO_ALL ||
+			 collective_has_matrix(keys->collective);
 	int algorithm = keys->algorithm;
 
 	if (algorithm == COLLECTIVE_AUTO)
-		algorithm = keys->collective == COLLECTIVE_ALL_TO_ALL ? COLLECTIVE_STAGGERED
-								      : COLLECTIVE_RING;
+		algorithm = staggered ? COLLECTIVE_STAGGERED : COLLECTIVE_RING;
 	return collective_algorithm_words[algorithm];
 }
 
@@ -75,10 +239,33 @@ job_keys_bound_ns(const struct job_keys *keys, uint32_t n_ranks, uint64_t link_b
 {
 	double wire =
 		(double)(keys->mtu_bytes + (ipv6 ? IPV6_BYTES : IPV4_BYTES)) / keys->mtu_bytes;
-	double bytes = (double)keys->bytes * collective_bus_factor(keys->collective, n_ranks);
-	uint64_t shorter_ns = mul_div(keys->compute_ns, keys->compute_jitter_ppm, 1000000);
+	struct collective stages[COLLECTIVE_MAX_STAGES];
+	struct job_fault fault;
+	int n = job_keys_stages(keys, n_ranks, stages, &fault);
+	uint64_t most_ns = 0;
 
-	return keys->compute_ns - shorter_ns + (uint64_t)(8e9 * bytes * wire / (double)link_bps);
+	for (uint32_t rank = 0; rank < n_ranks; rank++) {
+		uint64_t compute_ns = 0;
+		double bytes = 0;
+
+		for (int i = 0; i < n; i++) {
+			bytes += collective_load(&stages[i], rank);
+			compute_ns += stages[i].compute_ns;
+		}
+		compute_ns = mul_div(compute_ns, job_keys_slowdown_ppm(keys, rank), 1000000);
+		compute_ns -= mul_div(compute_ns, keys->compute_jitter_ppm, 1000000);
+		most_ns = max_u64(most_ns,
+				  compute_ns + (uint64_t)(8e9 * bytes * wire / (double)link_bps));
+	}
+	return most_ns;
+}
+
+uint64_t
+job_keys_bytes(const struct job_keys *keys)
+{
+	if (job_keys_has_file(keys) || job_keys_has_stages(keys))
+		return 0;
+	return collective_has_matrix(keys->collective) ? matrix_load(&keys->sizes) : keys->bytes;
 }
 
 struct job_sizes

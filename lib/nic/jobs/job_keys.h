@@ -15,12 +15,19 @@
 #include "nic/params/nic_params.h"
 
 #define JOB_PATH_CHARS 128
+#define JOB_STAGES_CHARS 1023
+#define JOB_RANKS_CHARS 255
 
 #define JOB_KEYS_MEMBERS                                                                           \
 	char goal[JOB_PATH_CHARS + 1]; /* file; "none": collective applies */                      \
 	int collective;                /* enum collective_kind */                                  \
 	int algorithm;                 /* enum collective_algorithm */                             \
 	uint64_t bytes, chunk_bytes;                                                               \
+	char matrix[JOB_PATH_CHARS + 1];   /* file; "none" */                                      \
+	struct job_matrix sizes;           /* its contents, set by its reader */                   \
+	char stages[JOB_STAGES_CHARS + 1]; /* "none": collective applies */                        \
+	char stragglers[JOB_RANKS_CHARS + 1];                                                      \
+	uint32_t straggler_slowdown_ppm;                                                           \
 	uint32_t channels;                                                                         \
 	uint64_t compute_ns;                                                                       \
 	uint32_t compute_jitter_ppm;                                                               \
@@ -51,6 +58,27 @@ bool job_keys_has_file(const struct job_keys *keys);
 /** What is expected instead of a key that has no effect, since the job has a file; else NULL. */
 const char *job_keys_unused(const struct job_keys *keys, const struct field *field);
 
+/** Free what a reader has put into the keys. */
+void job_keys_release(struct job_keys *keys);
+
+/** Has the job stages, and no collective of its own? */
+bool job_keys_has_stages(const struct job_keys *keys);
+
+/** Is matrix the sizes of one of its collectives? */
+bool job_keys_has_matrix(const struct job_keys *keys);
+
+/**
+ * The stages of a job without a file; one, if it has a collective.
+ * @return their number, or -EINVAL with fault filled in.
+ */
+int job_keys_stages(const struct job_keys *keys, uint32_t n_ranks,
+		    struct collective out[COLLECTIVE_MAX_STAGES], struct job_fault *fault);
+
+/** Are the stragglers ranks below n_ranks? */
+bool job_keys_stragglers_fit(const struct job_keys *keys, uint32_t n_ranks);
+/** Share of its time that a computation of this rank lasts. */
+uint32_t job_keys_slowdown_ppm(const struct job_keys *keys, uint32_t rank);
+
 /** Build the graph of a job without a file. @return as collective_build(). */
 int job_keys_build(const struct job_keys *keys, uint32_t n_ranks, struct job_graph *out,
 		   struct job_fault *fault);
@@ -60,11 +88,14 @@ const char *job_keys_algorithm(const struct job_keys *keys);
 
 /**
  * Of a job without a file: the time that no network with host links of this rate can undercut. It
- * is the computation, and the bytes that the collective moves at least, in frames of mtu_bytes
- * (nccl-tests, doc/PERFORMANCE.md).
+ * is the computations of a rank, and the bytes that its link carries at least, in frames of
+ * mtu_bytes (nccl-tests, doc/PERFORMANCE.md).
  */
 uint64_t job_keys_bound_ns(const struct job_keys *keys, uint32_t n_ranks, uint64_t link_bps,
 			   bool ipv6);
+
+/** The size for bandwidths: bytes, or the largest load of matrix; 0: the job has none. */
+uint64_t job_keys_bytes(const struct job_keys *keys);
 
 /* The largest message of a graph, and most messages that one rank sends another in an iteration. */
 struct job_sizes {
@@ -82,12 +113,21 @@ struct job_sizes job_sizes_of(const struct job_graph *graph);
 		 "section; none: collective applies"},                                              \
 	{FIELD_OF(owner, collective), .type = FIELD_ENUM, .choices = collective_words,             \
 	 .def = "all_reduce",                                                                      \
-	 .help = "all_reduce, reduce_scatter, all_gather, broadcast, all_to_all, or pipeline: "     \
-		 "each rank receives from the one before, computes and sends to the next"},         \
+	 .help = "all_reduce, reduce_scatter, all_gather, broadcast, all_to_all, all_to_all_v with " \
+		 "the sizes of matrix, all_to_all_v_back with those of the transposed matrix, or "  \
+		 "pipeline: each rank receives from the one before, computes and sends to the next"}, \
 	{FIELD_OF(owner, algorithm), .type = FIELD_ENUM, .choices = collective_algorithm_words,    \
 	 .def = "auto",                                                                            \
 	 .help = "ring, halving_doubling or double_binary_tree; of all_to_all: pairwise, linear "   \
 		 "or staggered; auto: ring, of all_to_all staggered"},                              \
+	{FIELD_OF(owner, matrix), .type = FIELD_STR, .min = 1, .max = JOB_PATH_CHARS,              \
+	 .def = "none",                                                                            \
+	 .help = "file of the sizes of all_to_all_v, relative to the file of this section: n lines " \
+		 "of n numbers of bytes; line i, column k: from rank i - 1 to rank k - 1"},         \
+	{FIELD_OF(owner, stages), .type = FIELD_STR, .min = 1, .max = JOB_STAGES_CHARS,            \
+	 .def = "none",                                                                            \
+	 .help = "an iteration as collectives and computations in order, such as compute 50us, "    \
+		 "all_to_all pairwise 8MB, all_to_all_v, all_reduce 64MB; none: collective applies"}, \
 	{FIELD_OF(owner, bytes), .type = FIELD_U64, .unit = UNIT_BYTES, .min = 1,                  \
 	 .max = 1ull << 45, .def = "1MB",                                                          \
 	 .help = "size of the collective as nccl-tests print it: of the largest array of a rank"}, \
@@ -104,6 +144,12 @@ struct job_sizes job_sizes_of(const struct job_graph *graph);
 	{FIELD_OF(owner, compute_jitter_ppm), .least_bare = 1000, .type = FIELD_U32,               \
 	 .unit = UNIT_PPM, .max = 1000000, .def = "0", .aliases = {{.name = "compute_jitter"}},    \
 	 .help = "each computation lasts up to this share longer or shorter, drawn by the seed"},  \
+	{FIELD_OF(owner, stragglers), .type = FIELD_STR, .min = 1, .max = JOB_RANKS_CHARS,         \
+	 .def = "none", .help = "ranks that compute more slowly, such as 3 or 0-3, 7"},            \
+	{FIELD_OF(owner, straggler_slowdown_ppm), .least_bare = 1000, .type = FIELD_U32,           \
+	 .unit = UNIT_PPM, .min = 1000000, .max = 1000000000, .def = "200%",                       \
+	 .aliases = {{.name = "straggler_slowdown"}},                                              \
+	 .help = "share of its time that a computation of a straggler lasts"},                     \
 	{FIELD_OF(owner, reduce_ps_per_byte), .type = FIELD_U64, .max = 1000000, .def = "0",       \
 	 .help = "time in ps that a rank takes to add a byte that it has received to its own"},    \
 	{FIELD_OF(owner, rendezvous_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,                 \

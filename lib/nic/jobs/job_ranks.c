@@ -110,12 +110,16 @@ begin_send(void *arg, uint32_t op)
 	}
 }
 
-/* Up to jitter_ppm longer or shorter. */
+/* What a computation of ns takes: slowed down, and up to jitter_ppm longer or shorter. */
 static uint64_t
-with_jitter(const struct rank *r, uint32_t op, uint64_t ns)
+calc_ns(const struct rank *r, uint32_t op, uint64_t ns)
 {
-	uint64_t most = mul_div(ns, r->params.jitter_ppm, 1000000);
 	struct prng rnd;
+	uint64_t most;
+
+	if (r->params.slowdown_ppm > 0)
+		ns = mul_div(ns, r->params.slowdown_ppm, 1000000);
+	most = mul_div(ns, r->params.jitter_ppm, 1000000);
 
 	if (most == 0)
 		return ns;
@@ -157,7 +161,7 @@ begin_calc(void *arg, uint32_t op, uint64_t ns)
 
 	if (r->ops != NULL)
 		record_of(r, op)->run_ns = r->now_ns;
-	r->ends_ns[r->params.rank->ops[op].stream] = r->now_ns + with_jitter(r, op, ns);
+	r->ends_ns[r->params.rank->ops[op].stream] = r->now_ns + calc_ns(r, op, ns);
 	set_next(r);
 }
 

@@ -290,6 +290,46 @@ TEST(no_rank_sends_before_it_has_computed)
 	}
 }
 
+/* No stage of a rank begins before the one before has ended there. */
+TEST(stages_follow_each_other)
+{
+	static uint64_t bytes[] = {0, 100, 0, 50, 0, 7, 9, 0, 0};
+	const struct job_matrix matrix = {bytes, 3};
+	struct collective stages[4] = {
+		{.kind = COLLECTIVE_COMPUTE, .compute_ns = 50},
+		{.kind = COLLECTIVE_ALL_TO_ALL_V, .algorithm = COLLECTIVE_PAIRWISE},
+		{.kind = COLLECTIVE_ALL_TO_ALL_V_BACK, .algorithm = COLLECTIVE_LINEAR},
+		{.kind = COLLECTIVE_ALL_REDUCE, .bytes = 3000, .compute_ns = 7},
+	};
+	static const uint64_t sent[] = {100 + 59 + 4000, 57 + 100 + 4000, 9 + 7 + 4000};
+	struct job_fault fault;
+	struct job_graph g;
+
+	for (size_t i = 0; i < ARRAY_LEN(stages); i++) {
+		stages[i].n_ranks = 3;
+		stages[i].channels = 1;
+		stages[i].matrix = &matrix;
+		stages[i].rendezvous_bytes = 60;
+	}
+	assert_int_equal(collective_build_stages(stages, ARRAY_LEN(stages), &g, &fault), 0);
+	assert_int_equal(job_check(&g, &fault), 0);
+	for (uint32_t rank = 0; rank < 3; rank++) {
+		const struct job_rank *r = &g.ranks[rank];
+		uint64_t sum = 0;
+
+		for (uint32_t i = 0; i < r->n_ops; i++)
+			sum += r->ops[i].kind == JOB_SEND && !job_op_is_ready(r, i)
+				       ? r->ops[i].amount
+				       : 0;
+		assert_int_equal(sum, sent[rank]);
+		/* Only the first computation may begin; all else waits, through others, for it. */
+		for (uint32_t i = 1; i < r->n_ops; i++)
+			assert_true(r->waits[i] > 0);
+	}
+	assert_true(collective_load(&stages[1], 0) == 100 && collective_load(&stages[1], 2) == 9);
+	job_graph_free(&g);
+}
+
 TEST(what_has_no_sense_is_refused)
 {
 	static const struct {
