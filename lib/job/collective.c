@@ -571,8 +571,8 @@ add_all(struct builder *b, const struct collective *stages, uint32_t n)
 }
 
 int
-collective_build_stages(const struct collective *stages, uint32_t n, struct job_graph *out,
-			struct job_fault *fault)
+collective_build(const struct collective *stages, uint32_t n, struct job_graph *out,
+		 struct job_fault *fault)
 {
 	struct builder b = {0};
 	uint32_t n_ranks = stages->n_ranks, *memory;
@@ -602,12 +602,6 @@ collective_build_stages(const struct collective *stages, uint32_t n, struct job_
 		return b.rc == -E2BIG ? too_many(fault) : b.rc;
 	}
 	return job_build(b.draft, out);
-}
-
-int
-collective_build(const struct collective *c, struct job_graph *out, struct job_fault *fault)
-{
-	return collective_build_stages(c, 1, out, fault);
 }
 
 double

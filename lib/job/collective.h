@@ -75,17 +75,15 @@ struct collective {
 	uint64_t rendezvous_bytes; /* as of job_rendezvous(); 0: no message waits for its recv */
 };
 
-/**
- * @param out  On success, release it with job_graph_free(). The job ends (job_check()).
- * @return     0; -EINVAL with fault filled in: what was expected; or -ENOMEM.
- */
-int collective_build(const struct collective *c, struct job_graph *out, struct job_fault *fault);
-
 #define COLLECTIVE_MAX_STAGES 32u
 
-/** As collective_build(), of n stages with equal n_ranks, channels and rendezvous_bytes. */
-int collective_build_stages(const struct collective *stages, uint32_t n, struct job_graph *out,
-			    struct job_fault *fault);
+/**
+ * @param stages  n > 0 of them, with equal n_ranks, channels and rendezvous_bytes
+ * @param out     On success, release it with job_graph_free(). The job ends (job_check()).
+ * @return        0; -EINVAL with fault filled in: what was expected; or -ENOMEM.
+ */
+int collective_build(const struct collective *stages, uint32_t n, struct job_graph *out,
+		     struct job_fault *fault);
 
 /** Are the sizes of its messages those of a matrix? */
 static inline bool

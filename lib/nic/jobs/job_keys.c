@@ -116,9 +116,13 @@ read_stage(char *text, struct collective *out)
 	       strtok_r(rest, " ", &rest) == NULL;
 }
 
-int
-job_keys_stages(const struct job_keys *keys, uint32_t n_ranks,
-		struct collective out[COLLECTIVE_MAX_STAGES], struct job_fault *fault)
+/*
+ * The stages of a job without a file; one, if it has a collective.
+ * @return their number, or -EINVAL with fault filled in.
+ */
+static int
+stages_of(const struct job_keys *keys, uint32_t n_ranks,
+	  struct collective out[COLLECTIVE_MAX_STAGES], struct job_fault *fault)
 {
 	char text[JOB_STAGES_CHARS + 1], *rest = text, *stage;
 	const struct collective common = {
@@ -213,8 +217,8 @@ job_keys_build(const struct job_keys *keys, uint32_t n_ranks, struct job_graph *
 	       struct job_fault *fault)
 {
 	struct collective stages[COLLECTIVE_MAX_STAGES];
-	int n = job_keys_stages(keys, n_ranks, stages, fault);
-	int rc = n < 0 ? n : collective_build_stages(stages, (uint32_t)n, out, fault);
+	int n = stages_of(keys, n_ranks, stages, fault);
+	int rc = n < 0 ? n : collective_build(stages, (uint32_t)n, out, fault);
 
 	if (rc == -ENOMEM)
 		snprintf(fault->why, sizeof(fault->why),
@@ -241,7 +245,7 @@ job_keys_bound_ns(const struct job_keys *keys, uint32_t n_ranks, uint64_t link_b
 		(double)(keys->mtu_bytes + (ipv6 ? IPV6_BYTES : IPV4_BYTES)) / keys->mtu_bytes;
 	struct collective stages[COLLECTIVE_MAX_STAGES];
 	struct job_fault fault;
-	int n = job_keys_stages(keys, n_ranks, stages, &fault);
+	int n = stages_of(keys, n_ranks, stages, &fault);
 	uint64_t most_ns = 0;
 
 	for (uint32_t rank = 0; rank < n_ranks; rank++) {

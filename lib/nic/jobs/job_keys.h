@@ -67,13 +67,6 @@ bool job_keys_has_stages(const struct job_keys *keys);
 /** Is matrix the sizes of one of its collectives? */
 bool job_keys_has_matrix(const struct job_keys *keys);
 
-/**
- * The stages of a job without a file; one, if it has a collective.
- * @return their number, or -EINVAL with fault filled in.
- */
-int job_keys_stages(const struct job_keys *keys, uint32_t n_ranks,
-		    struct collective out[COLLECTIVE_MAX_STAGES], struct job_fault *fault);
-
 /** Are the stragglers ranks below n_ranks? */
 bool job_keys_stragglers_fit(const struct job_keys *keys, uint32_t n_ranks);
 /** Share of its time that a computation of this rank lasts. */

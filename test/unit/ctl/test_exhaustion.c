@@ -68,7 +68,7 @@ make_collective(void *arg)
 {
 	struct job_fault fault;
 	struct job_graph g;
-	int rc = collective_build(arg, &g, &fault);
+	int rc = collective_build(arg, 1, &g, &fault);
 
 	if (rc == 0)
 		job_graph_free(&g);

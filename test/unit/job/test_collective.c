@@ -149,7 +149,7 @@ check(const struct collective *c)
 
 	if (c->algorithm == COLLECTIVE_HALVING_DOUBLING && (n & (n - 1)) != 0)
 		return;
-	if (collective_build(c, &g, &fault) < 0)
+	if (collective_build(c, 1, &g, &fault) < 0)
 		fail_msg("%s %s of %u: %s", collective_words[c->kind],
 			 collective_algorithm_words[c->algorithm], n, fault.why);
 	if (job_check(&g, &fault) < 0)
@@ -213,7 +213,7 @@ TEST(no_rank_of_two_trees_sends_much_more_than_twice_the_array)
 
 		while (1u << depth < n)
 			depth++;
-		assert_int_equal(collective_build(&c, &g, &fault), 0);
+		assert_int_equal(collective_build(&c, 1, &g, &fault), 0);
 		assert_true(rounds(&g) <= 2 * (depth + 1));
 		for (uint32_t i = 0; i < n; i++)
 			assert_true(sent_bytes(&g, i) <= 2 * c.bytes + 2);
@@ -232,7 +232,7 @@ TEST(computations_stand_before_sends)
 	struct job_graph g;
 	uint64_t sum = 0;
 
-	assert_int_equal(collective_build(&c, &g, &fault), 0);
+	assert_int_equal(collective_build(&c, 1, &g, &fault), 0);
 	for (uint32_t i = 0; i < g.ranks[2].n_ops; i++)
 		if (g.ranks[2].ops[i].kind == JOB_CALC)
 			sum += g.ranks[2].ops[i].amount;
@@ -272,7 +272,7 @@ TEST(no_rank_sends_before_it_has_computed)
 		struct job_fault fault;
 		struct job_graph g;
 
-		assert_int_equal(collective_build(&c, &g, &fault), 0);
+		assert_int_equal(collective_build(&c, 1, &g, &fault), 0);
 		for (uint32_t rank = 0; rank < 8; rank++) {
 			const struct job_rank *r = &g.ranks[rank];
 			struct job_progress p;
@@ -311,7 +311,7 @@ TEST(stages_follow_each_other)
 		stages[i].matrix = &matrix;
 		stages[i].rendezvous_bytes = 60;
 	}
-	assert_int_equal(collective_build_stages(stages, ARRAY_LEN(stages), &g, &fault), 0);
+	assert_int_equal(collective_build(stages, ARRAY_LEN(stages), &g, &fault), 0);
 	assert_int_equal(job_check(&g, &fault), 0);
 	for (uint32_t rank = 0; rank < 3; rank++) {
 		const struct job_rank *r = &g.ranks[rank];
@@ -361,7 +361,7 @@ TEST(what_has_no_sense_is_refused)
 		struct job_fault fault = {0};
 		struct job_graph g;
 
-		assert_int_equal(collective_build(&rows[i].c, &g, &fault), -22);
+		assert_int_equal(collective_build(&rows[i].c, 1, &g, &fault), -22);
 		if (strstr(fault.why, rows[i].why) == NULL)
 			fail_msg("row %zu: \"%s\"", i, fault.why);
 	}
