@@ -67,7 +67,8 @@ def write(out, experiments, runs, checks, full, seconds):
 <body>
 <h1>Published experiments in quench-lab</h1>
 <p class="lead">Each experiment {"has the published size" if full else "is scaled down"}, and is compared with its document. All runs took
-{seconds:.0f} s. NAME/RUN has the results of a run; <code>scripts/report.py NAME/RUN</code> draws them.</p>
+{seconds:.0f} s. NAME/RUN has the results of a run; <code>scripts/report.py NAME/RUN</code> draws them.
+A tolerance with - in the column “stated” is a guard: no document states it, and it shows only that a change moved the lab's result.</p>
 <nav><ol>{items}</ol></nav>
 {sections}
 </body>

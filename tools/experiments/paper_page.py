@@ -108,8 +108,9 @@ def write(out, figures, experiments, runs, full):
 <p class="lead">“Congestion Control for Large-Scale RDMA Deployments” (SIGCOMM 2015), and the stability analysis of “ECN or Delay” (CoNEXT 2016), beside runs of quench-lab
 {"at their published sizes" if full else "on a smaller scale"}. Of {len(judged)} figures and statements, {counts}.</p>
 <ul>{meanings}</ul>
-<p><sup>†</sup> We know this statement from the publication, but had no text of sections 5.2 to 6 to check it against. All others were read in the paper's text (up to Figure 10), or
-in the LaTeX source of the CoNEXT paper.</p>
+<p><sup>†</sup> We know this statement from the publication, but found no text of sections 5.2 to 6 to check it against. All others were read in the paper's text (up to Figure 10), or
+in the LaTeX source and the curves of the CoNEXT paper.</p>
+<p>“Agrees if” is our reading of a statement. Where the paper prints a number, it is that number and a margin of ours; where it prints an order, the bound is mostly 1 or 0.</p>
 {overview(judged)}
 {sections}"""
     output.write_all(out, {"paper.html": plain("The DCQCN paper, figure by figure: quench-lab", STYLE + STYLE_HERE, body).encode()})

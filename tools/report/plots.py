@@ -22,7 +22,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6
 GREY = "#6e6e6e"
 # black with a white edge, so that it is visible on any colour
 MODEL = {"color": "black", "lw": 1.2, "zorder": 5,
-         "path_effects": [matplotlib.patheffects.withStroke(linewidth=2.6, foreground="white")]}
+         "path_effects": [matplotlib.patheffects.withStroke(linewidth=1.8, foreground="white")]}
 
 plt.rcParams.update({
     "font.size": 10.5, "axes.titlesize": 11.5, "axes.titleweight": "bold", "axes.titlelocation": "left",
