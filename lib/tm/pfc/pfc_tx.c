@@ -107,7 +107,6 @@ send_xon(struct pfc_tx *p, unsigned int prio, uint64_t now_ns)
 void
 pfc_tx_reset(struct pfc_tx *p, uint64_t now_ns)
 {
-	p->xoff = 0;
 	seq_begin(&p->seq);
 	for (uint8_t m = p->sent; m != 0; m &= (uint8_t)(m - 1))
 		send_xon(p, (unsigned int)__builtin_ctz(m), now_ns);

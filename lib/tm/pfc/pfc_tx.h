@@ -83,7 +83,7 @@ void pfc_tx_set(struct pfc_tx *p, uint8_t prio, bool xoff, uint64_t now_ns);
 /** Request the state of all priorities. */
 void pfc_tx_set_all(struct pfc_tx *p, uint8_t xoff);
 
-/** The link went down: the peer's pauses have ended, and none is requested. */
+/** The link went down: the peer's pauses have ended. What is requested stays. */
 void pfc_tx_reset(struct pfc_tx *p, uint64_t now_ns);
 
 /** Is a frame due? If so, fill in out and count it as sent; otherwise leave out unchanged. */

@@ -166,6 +166,20 @@ clean(struct kept *k, uint64_t now_ns)
 
 static struct kept kept[2][PORTS];
 
+/* What ports without a link say to their peers, whatever their buffers still hold. */
+static struct pfc_tx silent[2][PORTS];
+
+static void
+keep_silence(const struct bench *b, struct pfc_tx k[PORTS])
+{
+	for (uint16_t port = 0; port < PORTS; port++) {
+		struct sw_port p = sw_of(b->sw)->ports[port];
+
+		clean_pfc(&p);
+		k[port] = p.pfc_tx;
+	}
+}
+
 static void
 keep(const struct bench *b, struct kept *k, uint64_t now_ns)
 {
@@ -324,11 +338,12 @@ live(struct bench *b, struct prng *r, enum renewal renewal)
 }
 
 static void
-links_down_and_up(struct bench *b, uint64_t now_ns)
+links_down_and_up(struct bench *b, struct pfc_tx k[PORTS], uint64_t now_ns)
 {
 	for (uint16_t port = 0; port < PORTS; port++)
 		sw_set_link(b->sw, port, false, now_ns);
 	pass(b, now_ns, now_ns, STEP_NS);
+	keep_silence(b, k);
 	for (uint16_t port = 0; port < PORTS; port++)
 		sw_set_link(b->sw, port, true, now_ns);
 	pass(b, now_ns, now_ns, STEP_NS);
@@ -362,7 +377,7 @@ compare(uint64_t seed, uint16_t shards, enum renewal renewal)
 		bench_start(b);
 		if (lived)
 			now_ns = live(b, &r, renewal);
-		links_down_and_up(b, now_ns);
+		links_down_and_up(b, silent[lived], now_ns);
 		if (renewal == RESTART)
 			sw_restart(b->sw, now_ns);
 		if (renewal == RESTART)
@@ -373,8 +388,12 @@ compare(uint64_t seed, uint16_t shards, enum renewal renewal)
 		keep(b, kept[lived], until_ns);
 		bench_stop(b);
 	}
-	for (uint16_t port = 0; port < PORTS; port++)
+	for (uint16_t port = 0; port < PORTS; port++) {
+		if (memcmp(&silent[0][port], &silent[1][port], sizeof(struct pfc_tx)) != 0)
+			fail_msg("%s: port %u: without a link, its pauses are not as new", what,
+				 port);
 		check_equal(&kept[0][port], &kept[1][port], port, what);
+	}
 }
 
 TEST(a_port_is_as_new_after_its_link_was_down)

@@ -225,7 +225,6 @@ change(struct peer *peer)
 		pfc_tx_set_params(&peer->tx, &params, peer->speed_bps);
 	} else {
 		peer->resets++;
-		peer->wanted = 0;
 		for (uint8_t m = peer->paused; m != 0; m &= (uint8_t)(m - 1))
 			ends(peer, (unsigned int)__builtin_ctz(m));
 		pfc_tx_reset(&peer->tx, peer->now_ns);
