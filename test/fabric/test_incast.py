@@ -312,30 +312,58 @@ def permuted_scenarios(lab, config):
         yield pathlib.Path(config) / "incast-4to1.ini", cc
 
 
-def permuted_shares(lab, path, cc, hosts):
-    """For each seed the rates of four hosts with one QP, two, three and four."""
+def permuted_shares(lab, path, cc, sections, without=None):
+    """For each seed the rates of flows by name; a section has the name of its flow and its own keys."""
     rest, flow = path.read_text(encoding="utf-8").split("[flow incast]\nsrc = 1-4\n")
+    for old, new in (without or {}).items():
+        flow = flow.replace(old, new)
     with tempfile.TemporaryDirectory() as folder:
         ini = pathlib.Path(folder) / "permuted.ini"
-        ini.write_text(rest + "".join(f"[flow qps{n}]\nsrc = {host}\nqp_count = {n}\n{flow}\n" for n, host in enumerate(hosts, 1)), encoding="utf-8")
+        ini.write_text(rest + "".join(f"[flow {name}]\n{keys}\n{flow}\n" for name, keys in sections), encoding="utf-8")
         options = ["--threads", 1, "--set", f"nic.cc={cc}", "--duration", "8ms", "--set", "fabric.measure_from_ns=3ms"]
-        return [[f["wire_rate_bps"] for f in results(lab, ini, "--seed", seed, *options)["flows"]] for seed in SEEDS]
+        return [{f["name"]: f["wire_rate_bps"] for f in results(lab, ini, "--seed", seed, *options)["flows"]} for seed in SEEDS]
+
+
+def same_share(text, one, other):
+    """The means over the seeds differ by no more than what the seed changes, and up to four QPs, of a frame each."""
+    apart = abs(statistics.fmean(one) - statistics.fmean(other))
+    spread = math.sqrt((statistics.variance(one) + statistics.variance(other)) / len(SEEDS))
+    text = f"{text}: {statistics.fmean(one) / 1e9:.3f} and {statistics.fmean(other) / 1e9:.3f} Gb/s, spread {spread / 1e9:.3f}"
+    print(text)
+    expect(apart <= T_8 * spread + 4 * FRAME_BITS / 5e-3, text)
+
+
+def permuted_orders(lab, config, *orders):
+    """Each flow has the same share in both orders, for each algorithm and marking scheme."""
+    with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        runs = [(path.stem, cc, [pool.submit(permuted_shares, lab, path, cc, order) for order in orders]) for path, cc in permuted_scenarios(lab, config)]
+    for name, cc, (first, second) in runs:
+        for flow, _ in orders[0]:
+            same_share(f"{name} {cc}, {flow}", *([next(rate for full, rate in rates.items() if full.split()[0] == flow) for rates in order.result()]
+                                                 for order in (first, second)))
 
 
 def permuted(lab, config):
-    """Whichever host has one QP, two, three or four, its share is the same, for each algorithm and marking scheme: what the order of the hosts
-    changes in the mean is within what the seed changes."""
+    """Whichever host has one QP, two, three or four, its share is the same."""
+    permuted_orders(lab, config, *([(f"qps{n}", f"src = {host}\nqp_count = {n}") for n, host in enumerate(hosts, 1)]
+                                   for hosts in ((1, 2, 3, 4), (4, 3, 2, 1))))
+
+
+def permuted_qps(lab, config):
+    """Flows of one host, beside three other hosts, in either order of the file."""
+    flows = [(f"qps{n}", f"src = 1\nqp_count = {n}") for n in range(1, 5)] + [(f"h{host}", f"src = {host}") for host in range(2, 5)]
+    permuted_orders(lab, config, flows, flows[::-1])
+
+
+def permuted_rounds(lab, config):
+    """In an all-to-all of five hosts, pairs of each round have the same share: round n sends to the nth next host."""
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        runs = [(path.stem, cc, [pool.submit(permuted_shares, lab, path, cc, hosts) for hosts in ((1, 2, 3, 4), (4, 3, 2, 1))])
+        runs = [(path.stem, cc, pool.submit(permuted_shares, lab, path, cc, [("all", "pattern = all_to_all\nsrc = 1-5")], {"dst = 5\n": ""}))
                 for path, cc in permuted_scenarios(lab, config)]
-    for name, cc, orders in runs:
-        for qps, (one, other) in enumerate(zip(*(zip(*order.result()) for order in orders)), 1):
-            apart = abs(statistics.fmean(one) - statistics.fmean(other))
-            spread = math.sqrt((statistics.variance(one) + statistics.variance(other)) / len(SEEDS))
-            frames = qps * FRAME_BITS / 5e-3
-            text = f"{name} {cc}, {qps} QPs: {statistics.fmean(one) / 1e9:.3f} and {statistics.fmean(other) / 1e9:.3f} Gb/s, spread {spread / 1e9:.3f}"
-            print(text)
-            expect(apart <= T_8 * spread + frames, text)
+    for name, cc, shares in runs:
+        rounds = [[statistics.fmean(rates[f"all h{src}-h{(src + n - 1) % 5 + 1}"] for src in range(1, 6)) for rates in shares.result()] for n in range(1, 5)]
+        for n in range(1, 4):
+            same_share(f"{name} {cc}, rounds {n} and {n + 1}", rounds[n - 1], rounds[n])
 
 
 def aimd(lab, config):
@@ -479,4 +507,4 @@ def digest(lab, config):
 
 
 if __name__ == "__main__":
-    with_config(dcqcn_and_pfc, headroom, pfc_only, eight_to_one, no_pfc, dctcp, schemes, timely, hpcc, swift, permuted, aimd, trace, shards, three_shards, slow_receiver, short, long, digest)
+    with_config(dcqcn_and_pfc, headroom, pfc_only, eight_to_one, no_pfc, dctcp, schemes, timely, hpcc, swift, permuted, permuted_qps, permuted_rounds, aimd, trace, shards, three_shards, slow_receiver, short, long, digest)
