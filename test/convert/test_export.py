@@ -39,6 +39,10 @@ class Export(Case):
             self.assertEqual(self.sections, first, name)
             self.assertEqual(self.exported(self.ini, 0), tables, name)
 
+    def test_a_key_that_the_ini_leaves_out_is_not_lost(self):
+        for pool, n_lost in (("", 0), ("[pool]\nbacking_frame_bytes = 512\n", 1)):
+            self.exported("[port 0]\nlink_speed_bps = 25G\n" + pool, n_lost)
+
     def test_a_curve_without_a_name_gets_one(self):
         self.back("[switch]\nwred_queues = 3-4\n[port]\nlink_speed_bps = 25G\n[port 0]\n[queue 4]\nwred_profile = none\n" + POOL)
         self.keys("wred AZURE_LOSSLESS", green_max_threshold_bytes="200KB")

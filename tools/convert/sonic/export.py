@@ -280,8 +280,14 @@ def _most_common(values: list[list[int]]) -> list[int]:
     return max(values, key=values.count)
 
 
-def find_lost(switch: Switch, tables: str, log: Log) -> None:
-    """Read the tables back, and lose every key that changed. @raise Refused: they cannot be read"""
+def is_unset(text: str, section: str, key: str, value: str) -> bool:
+    """Does the INI leave this key to the program?"""
+    default = program.help_config(PROGRAM).get(section, {}).get(key)
+    return value.removesuffix("B") == default and re.search(rf"^\s*{re.escape(key)}\s*=", text, re.M) is None
+
+
+def find_lost(switch: Switch, text: str, tables: str, log: Log) -> None:
+    """Read the tables back, and lose every key of the INI that changed. @raise Refused: they cannot be read"""
     was = switch.finish(log)
     try:
         back = convert.read(tables, Log("config_db.json")).finish(Log("config_db.json"))
@@ -289,7 +295,7 @@ def find_lost(switch: Switch, tables: str, log: Log) -> None:
         log.refuse(f" makes tables that SONiC cannot have: {why}")
     for name, keys in was.items():
         for key, value in keys.items():
-            if back.get(name, {}).get(key) != value:
+            if back.get(name, {}).get(key) != value and not is_unset(text, name, key, value):
                 log.lose(f" [{name}] {key} = {value}: {NO_COUNTERPART}")
 
 
@@ -310,7 +316,7 @@ def convert_ini(text: str, log: Log) -> str:
         for queue in port.queues:
             queue.burst = None if queue.burst == burst else queue.burst
     tables = json.dumps(Tables(switch, names).root, indent=4, ensure_ascii=False)
-    find_lost(switch, tables, log)
+    find_lost(switch, text, tables, log)
     log.note(" lanes of ports depend on the platform and are left out")
     return tables + "\n"
 
