@@ -28,20 +28,25 @@ def jobs(program, path, *options):
     return results(program, path, *options)["jobs"]
 
 
-def wire_ns(payload, header):
+def wire_ns(payload, header, rate=RATE_BPS):
     """A frame with preamble and gap on a link: Ethernet, IPv4, UDP, BTH, ICRC and FCS are 82 bytes beside its payload and header."""
-    return (payload + 82 + header) * 8e9 / RATE_BPS
+    return (payload + 82 + header) * 8e9 / rate
 
 
-def way_ns(size):
-    """From the first bit of a WRITE with immediate at its sender to the last one at its receiver, over two links and an idle switch,
-    which takes a frame whole before it passes it on. The first frame has 16 bytes of RETH more, the last one 4 of immediate data."""
-    frames = math.ceil(size / MTU)
-    first = wire_ns(min(size, MTU), 16 + 4 * (frames == 1))
-    return first + (frames * 82 + 20 + size) * 8e9 / RATE_BPS + 2 * DELAY_NS
+def way_ns(size, rate=RATE_BPS, mtu=MTU, links=2):
+    """From the first bit of a WRITE with immediate at its sender to the last one at its receiver, over equal links and idle switches,
+    which take a frame whole before they pass it on. The first frame has 16 bytes of RETH more, the last one 4 of immediate data."""
+    frames = math.ceil(size / mtu)
+    first = wire_ns(min(size, mtu), 16 + 4 * (frames == 1), rate)
+    return (links - 1) * first + (frames * 82 + 20 + size) * 8e9 / rate + links * DELAY_NS
 
 
-ACK_NS = 2 * (wire_ns(4, 0) + DELAY_NS)  # from a receiver to the sender, whose send ends with it
+def ack_ns(rate=RATE_BPS, links=2):
+    """From a receiver to the sender, whose send ends with it."""
+    return links * (wire_ns(4, 0, rate) + DELAY_NS)
+
+
+ACK_NS = ack_ns()
 
 
 def steps_of(collective, algorithm, n, size):
@@ -70,6 +75,22 @@ def closed_form(program, folder):
             print(collective, algorithm, n, got["jct_mean_ns"], want)
             expect(got["iterations_ended"] == got["iterations"] and len(got["ranks"]) == n, f"{collective} {algorithm} of {n}: {got['iterations_ended']} iterations")
             expect(abs(got["jct_mean_ns"] / want - 1) < 0.01, f"{collective} {algorithm} of {n}: {got['jct_mean_ns']} ns, expected {want:.0f}")
+
+
+def speeds(program, folder):
+    """Closed forms at other speeds and MTUs, and over two leaves and a spine: within 1 %; one digest for 1, 2 and 8 threads."""
+    for rate, mtu, size in ((10, 1024, 65536), (100, 1024, 65536), (100, 4096, 262144), (400, 256, 32768), (800, 4096, 1_048_576)):
+        bps = rate * 10**9
+        for topology, links in (("star", 2), ("leaf_spine", 4)):
+            # In a leaf_spine of one host a leaf, each step of the ring crosses a spine.
+            keys = {"link_rate_bps": f"{rate}G", "duration_ns": "200ms"} | ({"topology": "leaf_spine", "leaves": 8, "spines": 1} if links == 4 else {})
+            path = scenario(folder, job(bytes=8 * size, mtu_bytes=mtu), hosts=8, **keys)
+            got = jobs(program, path)[0]
+            want = 14 * way_ns(size, bps, mtu, links) + ack_ns(bps, links)
+            print(topology, rate, mtu, got["jct_mean_ns"], want)
+            expect(got["iterations_ended"] == 1 and abs(got["jct_mean_ns"] / want - 1) < 0.01, f"{topology} at {rate}G, MTU {mtu}: {got['jct_mean_ns']} ns, expected {want:.0f}")
+    runs = [results(program, "--threads", threads, path) for threads in (1, 2, 8)]
+    expect(len({r["digest"] for r in runs}) == 1 and runs[0]["jobs"] == runs[1]["jobs"] == runs[2]["jobs"], f"{[r['digest'] for r in runs]}")
 
 
 def rendezvous(program, folder):
@@ -400,4 +421,4 @@ def changed(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(closed_form, rendezvous, matrix, stages, bounds, computes, goal, path, spread, refused, behind, together, changed)
+    in_folder(closed_form, speeds, rendezvous, matrix, stages, bounds, computes, goal, path, spread, refused, behind, together, changed)
