@@ -9,6 +9,7 @@ import tempfile
 
 from expect import ROOT, expect, finish
 from experiments import EXPERIMENTS, FIGURES, ORDER, frame, page  # noqa: E402
+from experiments.equal_flows import EqualFlows  # noqa: E402
 
 
 def full_size():
@@ -50,6 +51,18 @@ def figures():
         expect(all(row.low is not None or row.high is not None for row in figure.rows) and figure.rows, f"{figure.number}: bounds")
 
 
+def equal_flows():
+    """Queues of CoNEXT 2016 with its packets; margins have the signs of the curves, with marks as packets are sent and as they leave."""
+    for n, published_kb in ((2, 20.2), (10, 125), (64, 1181)):
+        found = EqualFlows(n, 1000, 1000).fixed_queue_kb()
+        expect(abs(found / published_kb - 1) < 0.03, f"{n} flows: {found} KB, published {published_kb}")
+    for n, departing, stable in ((2, False, True), (10, False, False), (64, False, True), (2, True, True), (64, True, False)):
+        margin = EqualFlows(n).margin(85e-6, departing)
+        queue = EqualFlows(n).queue_kb(85e-6, departing, 0.15, 5e-6)[20_000:]
+        expect((margin > 0) == stable, f"{n} flows, departing {departing}: margin {margin}")
+        expect((queue.max() - queue.min() < 0.2 * queue.mean()) == stable, f"{n} flows, departing {departing}: {queue.min()} to {queue.max()} KB")
+
+
 def usage():
     for args, code in ((["nobody"], 2), (["--lab", "/nowhere", *list(EXPERIMENTS)[:1]], 2)):
         done = subprocess.run([ROOT / "scripts" / "experiments", *args], stderr=subprocess.PIPE, check=False)
@@ -69,6 +82,7 @@ full_size()
 tolerances()
 verdicts()
 figures()
+equal_flows()
 usage()
 failing_run()
 finish()

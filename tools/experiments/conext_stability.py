@@ -102,7 +102,7 @@ def check(runs):
         # What the equations leave out: with marks as packets leave, their signs are those of the packets.
         Check("64 flows, loop of 85 us, marks as packets leave: phase margin", departing_margin(64, 85), None, 0, "degrees", "packets oscillate"),
         Check("64 flows, loop of 5 us, marks as packets leave: phase margin", departing_margin(64, 5), 0, unit="degrees", stated="packets do not"),
-        Check("64 flows, loop of 85 us: range of the packets' queue over that of the equations with marks as packets leave",
+        Check("64 flows, loop of 85 us: range of the packets' queue over that of these equations",
               spread_kb(at[64, 85]) / (np.percentile(queue, 99) - np.percentile(queue, 1)), 0.8, 1.3, "times", "1"),
         Check("64 flows, loop of 85 us, packets: share of the time with an empty queue", empty(at[64, 85]), 5, unit="%"),
         Check("64 flows, loop of 5 us, packets: share of the time with an empty queue", empty(at[64, 5]), 0, 0, "%"),

@@ -307,7 +307,7 @@ FIGURES = (
         statement="Queue of 2:1 and 16:1 over time, with g = 1/16 and 1/256: calmer with 1/256.",
         experiment="fig12-g",
         rows=tuple(Row(f"{n}:1: {what}, g = 1/256 minus g = 1/16", published, lambda runs, n=n, of=of: of(runs[weight(n, 256)]) - of(runs[weight(n, 16)]), low, high, unit,
-                       shape=True, recalled=True)
+                       shape=True, recalled=published != "-")
                    for n in INCASTS for what, published, of, low, high, unit in (
                        ("time with an empty queue", "calmer", empty, None, 0, "% of the time"),
                        ("use of the link", "-", lambda run: 100 * bottleneck(run, "link_use"), 0, None, "%"))) +
