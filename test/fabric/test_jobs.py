@@ -8,6 +8,7 @@ import csv
 import json
 import math
 import random
+import random
 
 from scenarios import expect, in_folder, results, run, section, write_scenario
 
@@ -171,6 +172,65 @@ def stages(program, folder):
                         ({"stragglers": "1-"}, "stragglers = 1-"), ({"straggler_slowdown": "300%"}, "no such key without stragglers")):
         done = run(program, scenario(folder, job(**keys)))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and words in done.stderr, f"{keys}: {done.returncode} {done.stderr}")
+
+
+def random_job(rnd):
+    """Keys of a job, most of them with values that fit."""
+    keys = {"ranks": rnd.choice(("all", "1-4", "1-8", "2,5", "3")), "mtu_bytes": rnd.choice((256, 1024, 4096)), "iterations": rnd.randint(1, 3)}
+    parts = [f"{rnd.choice(('all_reduce', 'all_gather', 'broadcast', 'pipeline'))} {rnd.choice(('', 'ring ', 'halving_doubling ', 'pairwise '))}{rnd.randint(1, 90000)}",
+             f"compute {rnd.randint(1, 9000)}ns", f"all_to_all {rnd.randint(1, 90000)}B", "all_to_all_v", "all_to_all_v_back linear", ""]
+    kind = rnd.randrange(3)
+    if kind == 0:
+        keys["stages"] = ", ".join(rnd.sample(parts[:5], rnd.randint(1, 4))) + rnd.choice(("", "", ","))
+    elif kind == 1:
+        keys["goal"] = rnd.choice(("g.goal", "none"))
+    else:
+        keys |= {"collective": rnd.choice(("all_reduce", "reduce_scatter", "all_to_all", "all_to_all_v", "pipeline")), "bytes": rnd.choice((1, 777, "64KB", "1MB")),
+                 "algorithm": rnd.choice(("auto", "ring", "pairwise", "double_binary_tree"))}
+    if rnd.random() < 0.8:
+        keys["ranks"] = "1-4"
+    sized = "all_to_all_v" in keys.get("stages", "") + keys.get("collective", "")
+    if sized != (rnd.random() < 0.1):
+        keys["matrix"] = "m.txt"
+    if sized and kind == 2:
+        keys.pop("bytes")
+    for key, values in {"chunk_bytes": (0, 1000, "64KB"), "channels": (1, 2, 7), "compute_jitter": ("50%",), "stragglers": ("0", "1-3", "9"), "reduce_ps_per_byte": (20,),
+                        "rendezvous_bytes": (1, 5000, "1MB"), "start_ns": ("7us",), "qps_per_pair": (1, 3), "stopped": ("off",)}.items():
+        beside_goal = key in ("chunk_bytes", "channels", "reduce_ps_per_byte") and keys.get("goal") == "g.goal"
+        if rnd.random() < (0.02 if beside_goal else 0.25):
+            keys[key] = rnd.choice(values)
+    return keys
+
+
+def any_section(program, folder):
+    """A section of random keys is refused in one line that names the job, or its job ends in time."""
+    (folder / "g.goal").write_text(GOAL, encoding="utf-8")
+    write_matrix(folder / "m.txt", MATRIX)
+    ended = 0
+    for seed in range(60):
+        keys = random_job(random.Random(seed))
+        path = scenario(folder, job(**keys), hosts=8)
+        if run(program, "--check-config", path).returncode == 0:
+            got = jobs(program, path)[0]
+            ended += 1
+            expect(got["iterations_ended"] == got["iterations"] and got["unknown_messages"] == 0, f"seed {seed}, {keys}: {got['iterations_ended']} {got['waits_for']}")
+        else:
+            done = run(program, path)
+            expect(done.returncode == 2 and done.stderr.count("\n") == 1 and ("[job j]" in done.stderr), f"seed {seed}, {keys}: {done.returncode} {done.stderr}")
+    print(ended, "of 60 ran")
+    expect(15 <= ended <= 50, f"only some of the sections are right: {ended} of 60")
+
+
+def restarted(program, folder):
+    """A job that is stopped in mid-iteration and goes on later has the work of one that was not: stages, rendezvous, several QPs."""
+    write_matrix(folder / "m.txt", MATRIX)
+    keys = {"stages": "compute 5us, all_to_all_v, all_reduce 1MB", "matrix": "m.txt", "iterations": 4, "rendezvous_bytes": "64KB", "qps_per_pair": 2}
+    plain = jobs(program, scenario(folder, job(**keys)))[0]
+    for at, back in (("20us", "400us"), ("33us", "35us"), ("1ns", "900us")):
+        events = section("event", "stop", at_ns=at, action="set", set="job j.stopped=on") + section("event", "go", at_ns=back, action="set", set="job j.stopped=off")
+        got = jobs(program, scenario(folder, job(**keys) + events, name="stop"))[0]
+        expect(got["iterations_ended"] == 4 and [(r["messages_sent"], r["messages_received"], r["compute_ns"]) for r in got["ranks"]] ==
+               [(r["messages_sent"], r["messages_received"], r["compute_ns"]) for r in plain["ranks"]], f"{at} to {back}: {got['iterations_ended']} {got['ranks']}")
 
 
 def bounds(program, folder):
@@ -421,4 +481,4 @@ def changed(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(closed_form, speeds, rendezvous, matrix, stages, bounds, computes, goal, path, spread, refused, behind, together, changed)
+    in_folder(closed_form, speeds, rendezvous, matrix, stages, any_section, restarted, bounds, computes, goal, path, spread, refused, behind, together, changed)
