@@ -315,7 +315,8 @@ run(const struct opts *opts, struct active_config *active)
 							 .nodes = &nic.nodes,
 							 .registry = &nic.registry,
 							 .flows = &nic.flows,
-							 .connections = &nic.connections};
+							 .connections = &nic.connections,
+							 .jobs = &nic.jobs};
 	rc = open_nic(opts);
 	if (rc == 0)
 		rc = run_nic(opts);

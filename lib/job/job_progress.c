@@ -28,8 +28,8 @@ pop(struct job_progress *p, struct job_queue *q)
 	return op;
 }
 
-static void
-forget(struct job_progress *p)
+void
+job_progress_forget(struct job_progress *p)
 {
 	for (uint32_t i = 0; i < p->rank->n_keys; i++)
 		p->meetings[i] = (struct job_meeting){.posted = EMPTY};
@@ -55,7 +55,7 @@ job_progress_init(struct job_progress *p, const struct job_rank *rank,
 	p->streams = malloc(p->n_streams * sizeof(*p->streams));
 	if (p->left == NULL || p->next == NULL || p->meetings == NULL || p->streams == NULL)
 		return -ENOMEM;
-	forget(p);
+	job_progress_forget(p);
 	return 0;
 }
 

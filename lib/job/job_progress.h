@@ -68,6 +68,8 @@ struct job_progress {
 int job_progress_init(struct job_progress *p, const struct job_rank *rank,
 		      const struct job_actions *actions, void *arg);
 void job_progress_free(struct job_progress *p);
+/** Forget the iteration, and messages that have arrived: as after job_progress_init(). */
+void job_progress_forget(struct job_progress *p);
 
 /** Begin an iteration. The one before must have ended; messages that have arrived stay. */
 void job_progress_begin(struct job_progress *p);

@@ -20,7 +20,7 @@ def switch_config(ports, **of_ports):
     """Marks from 10 KB on, pauses from 200 KB on."""
     return (section("switch", buffer_bytes="8MB", wred_queues=3, max_frame_bytes=1600, shaper_burst_ns=SHAPER) +
             section("wred", green_min_threshold_bytes="10KB", green_max_threshold_bytes="100KB", green_drop_probability="10%") +
-            section("buffer_profile lossless", dynamic="off", static_th_bytes="200KB", xon_bytes="100KB", xoff_bytes="500KB") +
+            section("buffer_profile lossless", dynamic="off", static_th_bytes="200KB", xon_offset_bytes="100KB", xoff_bytes="500KB") +
             section("port", link_speed_bps=LINK, **of_ports) + "".join(port(i) for i in range(ports)))
 
 
@@ -42,8 +42,10 @@ class Bed:
                               "--stats-interval", 0.25)
         self.switch.wait_started()
 
-    def start(self, host, config, *options):
-        program = Program(self.work, "nic", f"nic{host}", config, eal(memif("client", host - 1, self.work), core=1), "--idle-sleep", 50,
+    def start(self, host, config, *options, prefix=None):
+        """prefix: of EAL's files, by which its desk is found."""
+        of_eal = eal(memif("client", host - 1, self.work), core=1) + (["--file-prefix", prefix] if prefix else [])
+        program = Program(self.work, "nic", f"nic{host}", config, of_eal, "--idle-sleep", 50,
                           "--csv", self.work / f"csv{host}", "--stats-interval", 0.25, *options)
         self.nics[host] = program
         return program

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of four ranks in four quench-nics, through quench-switch over memif: what ranks ended, and what the switch counted."""
+"""Jobs of four ranks, in four quench-nics through quench-switch over memif and in one: what ranks ended, and what the switch counted."""
 import csv
 
-from harness import check, check_equal, check_ledger, finish, work_dir
+from harness import Program, check, check_equal, check_ledger, eal, finish, path_of, run, work_dir
 from job_bed import Bed, addresses, job, nic_config
 
 RANKS, ITERATIONS, BYTES, MTU = 4, 10, 400_000, 1024
@@ -45,7 +45,102 @@ def ring():
         data = sent["payload_bytes"]
         forwarded = switch["ports"][host % RANKS]["tx_bytes"]
         check(f"{name}: the switch sent its payload on", forwarded >= data + data // MTU * 62, (forwarded, data))
-    finish()
+
+
+GOAL = """num_ranks 4
+rank 0 {
+a: calc 1000
+b: send 50000b to 2 tag 7
+b requires a
+}
+rank 1 {
+c: send 30000b to 2 tag 7
+}
+rank 2 {
+d: recv 50000b from 0 tag 7
+e: recv 30000b from 1 tag 7
+f: send 20000b to 3 tag 9
+f requires d
+f requires e
+}
+rank 3 {
+g: recv 20000b from 2 tag 9
+}
+"""
+
+
+def two_jobs():
+    """An all-to-all on two QPs a pair, and a GOAL file, both in the same four programs."""
+    work = work_dir()
+    (work / "tree.goal").write_text(GOAL)
+    bed = Bed(work, RANKS)
+    sections = (job("experts", ranks=addresses(RANKS), collective="all_to_all", bytes=BYTES, iterations=ITERATIONS, qps_per_pair=2),
+                job("tree", ranks=addresses(RANKS), goal="tree.goal", iterations=ITERATIONS))
+    for host in range(1, RANKS + 1):
+        bed.start(host, nic_config(host, *sections))
+    bed.all_end()
+    switch = bed.end_switch()
+    check_ledger("switch", switch)
+    sent = {}
+    for host, program in bed.nics.items():
+        result = program.json()
+        experts, tree = result["jobs"]
+        check_equal(f"rank {host - 1}: both jobs have ended", [(of["state"], of["iterations_ended"]) for of in (experts, tree)],
+                    [("ended", ITERATIONS)] * 2)
+        check_equal(f"rank {host - 1}: a GOAL file has no bandwidth", (tree["goal"], tree["collective"], tree["bus_bandwidth_bps"]),
+                    ("tree.goal", None, 0))
+        for flow in result["flows"]:
+            if flow["flow"][-1].isdigit():
+                sent[flow["flow"]] = flow["payload_bytes"]
+    pairs = [(a, b) for a in range(RANKS) for b in range(RANKS) if a != b]
+    expected = {f"experts {a}-{b}": ITERATIONS * BYTES // RANKS for a, b in pairs}
+    expected |= {f"tree {pair}": ITERATIONS * n for pair, n in (("0-2", 50000), ("1-2", 30000), ("2-3", 20000))}
+    check_equal("payload of each pair", sent, expected)
+    for to in range(RANKS):
+        payload = sum(n for name, n in sent.items() if name.endswith(f"-{to}"))
+        check(f"port {to}: the switch sent that payload", switch["ports"][to]["tx_bytes"] > payload + payload // MTU * 62, payload)
+
+
+def one_program():
+    """Four ranks in a program whose port is a ring to itself."""
+    work = work_dir()
+    section = job("ring", ranks=addresses(RANKS), ranks_here="0-3", bytes=BYTES, iterations=ITERATIONS, chunk_bytes="20KB", channels=2)
+    program = Program(work, "nic", "all", nic_config(1, section), eal("net_ring0", core=1), "--idle-sleep", 50)
+    check_equal("one program: exit code", program.wait_end(), 0)
+    of, = program.json()["jobs"]
+    check_equal("one program: state, iterations, ranks", (of["state"], of["iterations_ended"], [r["iterations_ended"] for r in of["ranks"]]),
+                ("ended", ITERATIONS, [ITERATIONS] * RANKS))
+    check_equal("one program: no rank behind, no bytes lost", (of["waits_rank"], [f["payload_bytes"] for f in program.json()["flows"]]),
+                (None, [2 * (RANKS - 1) * ITERATIONS * BYTES // RANKS] * 2 * RANKS))
+
+
+REFUSED = (
+    ({"ranks": "10.0.9.1-10.0.9.4"}, "[job x] ranks = 10.0.9.1-10.0.9.4: expected the address of [nic] among them"),
+    ({"ranks": "10.0.0.1, 10.0.0.1"}, "[job x] ranks = 10.0.0.1, 10.0.0.1: expected a different address for each rank"),
+    ({"ranks": "10.0.0.1-10.0.0"}, "[job x] ranks = 10.0.0.1-10.0.0: expected at most 65536 IP addresses"),
+    ({"ranks": "h1-h4"}, "[job x] ranks = h1-h4: expected at most 65536 IP addresses"),
+    ({"ranks": "10.0.0.4-10.0.0.1"}, "expected at most 65536 IP addresses"),
+    ({"ranks_here": "1-4"}, "[job x] ranks_here = 1-4: expected auto, none, or numbers from 0 to 3"),
+    ({"ranks_here": "none"}, "expected the address of [nic] among them, or ranks_here"),
+    ({"ranks": addresses(64), "collective": "all_to_all"}, "expected max_qps of [nic] of 16128 or more"),
+    ({"goal": "none.goal"}, "[job x] goal = none.goal: expected a file that can be read"),
+    ({"algorithm": "pairwise"}, "[job x]"),
+    ({"mtu_bytes": 1000}, "[job x] mtu_bytes = 1000"),
+)
+
+
+def refused():
+    work = work_dir()
+    for keys, said in REFUSED:
+        path = work / "x.ini"
+        path.write_text(nic_config(1, job("x", **({"ranks": addresses(RANKS)} | keys))))
+        done = run(path_of("nic"), "--config", path, "--check-config")
+        check(f"{keys}: refused with a line", done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1,
+              (done.returncode, done.stderr))
 
 
 ring()
+two_jobs()
+one_program()
+refused()
+finish()

@@ -64,8 +64,10 @@ def set_big_red_switch(run: Run) -> int:
 def set_stopped(run: Run, value: str) -> int:
     # Setting a key of an unknown flow would begin a new one.
     flow = run.params[0]
+    if any(row["name"] == flow for row in run.desk.call("jobs")["rows"]):
+        return change(run, "set", settings=[f"job {flow}.stopped={value}"])
     if not any(row["flow"] == flow and not row.get("gone") for row in run.desk.call("flows")["rows"]):
-        raise BadUsage(f"{flow}: expected a flow that \"show flows\" lists")
+        raise BadUsage(f"{flow}: expected a flow that \"show flows\" lists, or a job")
     return change(run, "set", settings=[f"flow {flow}.stopped={value}"])
 
 

@@ -108,6 +108,9 @@ COMMANDS = [
           "retransmitted_packets=resent cnps_sent cnps_handled ce_packets completion_p50_ns=completion_p50 completion_p99_ns=completion_p99 "
           "rtt_p50_ns=rtt_p50",
           rates=True),
+    table("show jobs", "jobs whose ranks run here, and the times of their iterations", NIC, "jobs", "rows",
+          "name state ranks_here=ranks ranks_of_all=all iterations_ended=ended iterations jct_mean_ns=mean jct_p99_ns=p99 jct_max_ns=max "
+          "bus_bandwidth_bps=bus waits_rank=waits waits_for=for why"),
     Command("show times FLOW", "histograms of a flow's completion, round-trip and one-way times, slowdown, jitter and burst gaps", NIC, "show.times:run",
             watchable=True),
     table("show frames", "streams of [frames NAME], and what they sent", NIC, "frames", "rows", "name started paused tx_packets tx_bytes"),
@@ -151,9 +154,9 @@ COMMANDS = [
             "perftest.run:connect", keys_help="perftest.options:print_keys"),
     Command("listen perftest [KEY=VALUE...]", "serve ib_send_bw, ib_write_bw or ib_read_bw: one run of a client", NIC, "perftest.run:listen",
             keys_help="perftest.options:print_keys"),
-    Command("start FLOW", "let a flow start messages, as set \"flow FLOW.stopped=off\"", NIC, "change:start"),
-    Command("stop FLOW", "let a flow finish its messages and start no more, as set \"flow FLOW.stopped=on\"", NIC, "change:stop"),
-    Command("reset FLOW", "reset the QPs of a flow to their initial PSN, after a restart of the peer", NIC, "show.show:send", method="reset"),
+    Command("start FLOW", "let a flow or job start messages, as set \"flow FLOW.stopped=off\"", NIC, "change:start"),
+    Command("stop FLOW", "let a flow or job finish its messages and start no more, as set \"flow FLOW.stopped=on\"", NIC, "change:stop"),
+    Command("reset FLOW", "reset the QPs of a flow to their initial PSN, after a restart of the peer; or a stopped job to its start", NIC, "show.show:send", method="reset"),
     Command("set interface tx-disabled PORT ON|OFF", "stop or resume sending data on a port", SWITCH, "change:set_tx_disabled"),
     Command("set interface pfc-delay PORT QUANTA", "delay the effect of received pauses on a port", SWITCH, "change:set_pfc_delay"),
     Command("set pfcwd big-red-switch ON|OFF", "make all watched queues drop", SWITCH, "change:set_big_red_switch"),

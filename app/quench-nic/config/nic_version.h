@@ -33,6 +33,7 @@ int nic_version_begin(struct flow_registry *registry, struct nic_version *v,
 extern const struct active_config_ops nic_config_ops;
 
 struct connections;
+struct jobs;
 
 struct nic_config_context {
 	const struct active_config *active;
@@ -40,6 +41,7 @@ struct nic_config_context {
 	struct flow_registry *registry;
 	struct flows *flows; /* of the main lcore; refers to the active version */
 	struct connections *connections;
+	struct jobs *jobs;
 };
 
 static inline const struct nic_config *

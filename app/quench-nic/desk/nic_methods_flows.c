@@ -13,6 +13,7 @@
 #include "runtime/notice/say.h"
 #include "base/sets/hist.h"
 #include "quench-nic/flows/flows.h"
+#include "quench-nic/jobs/jobs.h"
 
 json_t *
 remove_reply(struct desk_call *call)
@@ -137,11 +138,11 @@ is_reset(void *program)
 }
 
 static void
-walk_reset(struct walk *w, const struct nic_flow *flow, uint64_t failed, bool in_force,
+walk_reset(struct walk *w, const char *name, uint64_t qps, uint64_t failed, bool in_force,
 	   uint64_t waited_ns)
 {
-	WALK(text, w, KEY, "flow", "name of the flow", flow->name);
-	WALK(number, w, KEY, "qps", "QPs that were reset", flow->qp_count);
+	walk_text(w, WALK_KEY, "flow", "name of the flow or job", name);
+	walk_number(w, WALK_KEY, "qps", "QPs that were reset", qps);
 	walk_number(w, WALK_KEY, "qps_failed", "those of them that had given up", failed);
 	walk_flag(w, WALK_KEY, "in_force", "whether all lcores have done it; false: it is pending",
 		  in_force);
@@ -151,7 +152,7 @@ walk_reset(struct walk *w, const struct nic_flow *flow, uint64_t failed, bool in
 void
 reset_result(struct walk *w)
 {
-	walk_reset(w, NULL, 0, false, 0);
+	walk_reset(w, NULL, 0, 0, false, 0);
 }
 
 static json_t *
@@ -174,8 +175,101 @@ reset_flow(struct desk_call *call, struct active_config *active, const struct ni
 	in_force = active_config_wait(active, is_reset, &waited_ns);
 	say("reset flow %s: %u QPs, of which %u had given up", flow->name, flow->qp_count, failed);
 	j = json_walk(json_object());
-	walk_reset(&j.walk, flow, failed, in_force, waited_ns);
+	walk_reset(&j.walk, flow->name, flow->qp_count, failed, in_force, waited_ns);
 	return j.at;
+}
+
+static const struct nic_job *
+find_job(const struct nic_config *config, const char *name)
+{
+	for (uint32_t i = 0; i < config->n_jobs; i++)
+		if (strcmp(config->jobs[i].name, name) == 0)
+			return &config->jobs[i];
+	return NULL;
+}
+
+static bool
+is_restarted(void *program)
+{
+	const struct nic_config_context *c = (const struct nic_config_context *)program;
+
+	return nic_job_restart_is_done(c->nodes->node[0]);
+}
+
+/* The flows first: they drop their messages. */
+static bool
+restart_job(const struct nic_config_context *c, struct active_config *active,
+	    const struct nic_config *config, uint32_t number, uint64_t *qps)
+{
+	bool done = active_config_wait(active, active->ops->is_done, NULL) &&
+		    active_config_wait(active, is_reset, NULL);
+
+	for (unsigned int f = 0; done && f < config->n_job_flows; f++) {
+		if (config->flows[f].job.number != number)
+			continue;
+		*qps += config->flows[f].qp_count;
+		done = nic_reset_flow(c->nodes->node[0], config->flows[f].id) == 0 &&
+		       active_config_wait(active, is_reset, NULL);
+	}
+	for (uint32_t k = 0; done && k < jobs_ranks(c->jobs, number); k++) {
+		jobs_restart_rank(c->jobs, number, k);
+		done = active_config_wait(active, is_restarted, NULL);
+	}
+	if (done)
+		jobs_restarted(c->jobs, number);
+	return done;
+}
+
+static json_t *
+reset_job(struct desk_call *call, struct active_config *active, const struct nic_config *config,
+	  const struct nic_job *job)
+{
+	const struct nic_config_context *c = (const struct nic_config_context *)active->program;
+	uint32_t number = (uint32_t)(job - config->jobs) + 1;
+	struct json_walk j = json_walk(json_object());
+	uint64_t qps = 0;
+
+	if (!job->stopped) {
+		json_decref(j.at);
+		return desk_refuse(call, "a job that all its programs have stopped",
+				   "job %s is not stopped: its ranks may send", job->name);
+	}
+	if (!restart_job(c, active, config, number, &qps)) {
+		json_decref(j.at);
+		return desk_refuse(call, "another try",
+				   "job %s is not reset: the lcore is busy; try again", job->name);
+	}
+	say("reset job %s: its ranks begin with the first iteration", job->name);
+	walk_reset(&j.walk, job->name, qps, 0, true, 0);
+	return j.at;
+}
+
+static bool
+jobs_row(struct walk *w, struct desk_call *call, void *arg, uint64_t i)
+{
+	const struct nic_config_context *c =
+		call == NULL ? NULL
+			     : (const struct nic_config_context *)call->desk->active->program;
+
+	(void)arg;
+	jobs_walk(w, c == NULL ? NULL : c->jobs, (uint32_t)i,
+		  call == NULL ? NULL : nic_config_of(call->version));
+	return true;
+}
+
+void
+jobs_result(struct walk *w)
+{
+	desk_list_result(w, jobs_row);
+}
+
+json_t *
+jobs_reply(struct desk_call *call)
+{
+	const struct nic_config_context *c =
+		(const struct nic_config_context *)call->desk->active->program;
+
+	return desk_list_reply(call, &(struct desk_list){.end = c->jobs->n, .row = jobs_row});
 }
 
 json_t *
@@ -184,15 +278,21 @@ reset_reply(struct desk_call *call)
 	struct active_config *active = call->desk->active;
 	char digits[DESK_DIGITS];
 	const char *name = desk_word(call, "flow", digits);
+	const struct nic_config *config;
 	const struct nic_flow *flow;
+	const struct nic_job *job;
 	json_t *o;
 
 	/* No flow is removed during its reset. */
-	flow = nic_config_find(nic_config_of(active_config_running_begin(active)), name);
-	if (flow != NULL)
+	config = nic_config_of(active_config_running_begin(active));
+	flow = nic_config_find(config, name);
+	job = find_job(config, name);
+	if (job != NULL)
+		o = reset_job(call, active, config, job);
+	else if (flow != NULL)
 		o = reset_flow(call, active, flow);
 	else
-		o = desk_refuse(call, "a flow of show flows that was not removed",
+		o = desk_refuse(call, "a flow of show flows that was not removed, or a job",
 				"there is no flow %s", name);
 	active_config_running_end(active);
 	return o;

@@ -111,6 +111,16 @@ posts_of(const struct jobs *jobs, const struct nic_flow_job *of)
 	return NULL;
 }
 
+/* Are both ends of a flow here? */
+static bool
+is_inside(const struct nic_config *config, const struct nic_flow *flow)
+{
+	const struct nic_job_plan *plan = config->jobs[flow->job.number - 1].plan;
+	const struct nic_job_pair *pair = &plan->pairs[flow->job.pair];
+
+	return plan->here[pair->from] && plan->here[pair->to];
+}
+
 int
 jobs_open(struct jobs *jobs, struct nic_nodes *nodes, struct flow_registry *registry,
 	  struct nic_config *config)
@@ -137,9 +147,15 @@ jobs_open(struct jobs *jobs, struct nic_nodes *nodes, struct flow_registry *regi
 		say_error("jobs: %s", strerror(ENOMEM));
 		return APP_FAILED;
 	}
-	for (unsigned int i = 0; i < config->n_job_flows; i++)
-		if (config->flows[i].qp.arrival == WORKLOAD_OF_JOB)
-			config->flows[i].qp.posts = posts_of(jobs, &config->flows[i].job);
+	for (unsigned int i = 0; i < config->n_job_flows; i++) {
+		struct nic_flow *flow = &config->flows[i];
+
+		if (flow->qp.arrival == WORKLOAD_OF_JOB)
+			flow->qp.posts = posts_of(jobs, &flow->job);
+		/* Nobody else answers ARP for it. */
+		if (is_inside(config, flow) && flow->qp.next_hop.version == 0)
+			memcpy(flow->qp.peer_mac, config->nic.mac, sizeof(flow->qp.peer_mac));
+	}
 	return 0;
 }
 
@@ -362,4 +378,38 @@ jobs_needless(const struct jobs *jobs, const struct nic_config *config)
 		if (config->flows[f].job.alive && config->flows[f].qp.requester)
 			n += failed_qps(jobs, &config->flows[f]);
 	return n;
+}
+
+/* ---- reset ---- */
+
+static struct job_here *
+find(const struct jobs *jobs, uint32_t number)
+{
+	for (uint32_t i = 0; i < jobs->n; i++)
+		if (jobs->of[i].number == number)
+			return &jobs->of[i];
+	return NULL;
+}
+
+uint32_t
+jobs_ranks(const struct jobs *jobs, uint32_t number)
+{
+	const struct job_here *here = find(jobs, number);
+
+	return here == NULL ? 0 : here->n_ranks;
+}
+
+void
+jobs_restart_rank(struct jobs *jobs, uint32_t number, uint32_t k)
+{
+	nic_job_restart(jobs->nodes->node[0], find(jobs, number)->ranks[k].index);
+}
+
+void
+jobs_restarted(struct jobs *jobs, uint32_t number)
+{
+	struct job_here *here = find(jobs, number);
+
+	if (here != NULL)
+		__atomic_store_n(&here->has_failed, false, __ATOMIC_RELEASE);
 }

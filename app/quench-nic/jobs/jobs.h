@@ -83,10 +83,19 @@ bool jobs_have_failed(const struct jobs *jobs);
 /** QPs that gave up, and that no rank needs. */
 uint32_t jobs_needless(const struct jobs *jobs, const struct nic_config *config);
 
+/*
+ * A reset of a job by its number: first its flows, then each of its ranks here, one at a time
+ * (nic_job_restart_is_done()), then its result.
+ */
+uint32_t jobs_ranks(const struct jobs *jobs, uint32_t number);
+void jobs_restart_rank(struct jobs *jobs, uint32_t number, uint32_t k);
+void jobs_restarted(struct jobs *jobs, uint32_t number);
+
 /* Results, from any thread while the registry lives. */
 
 /** The values of job i; jobs is NULL with names_only. */
-void jobs_walk(struct walk *w, const struct jobs *jobs, uint32_t i, bool stopped);
+void jobs_walk(struct walk *w, const struct jobs *jobs, uint32_t i,
+	       const struct nic_config *config);
 /** New list: an object for each job, with its ranks here. */
 json_t *jobs_report(const struct jobs *jobs, const struct nic_config *config);
 void jobs_table(const struct jobs *jobs, FILE *out);

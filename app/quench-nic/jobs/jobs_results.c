@@ -163,7 +163,7 @@ maybe_text(struct walk *w, const char *name, const char *help, const char *text)
 }
 
 void
-jobs_walk(struct walk *w, const struct jobs *jobs, uint32_t i, bool stopped)
+jobs_walk(struct walk *w, const struct jobs *jobs, uint32_t i, const struct nic_config *config)
 {
 	static const struct job_here none;
 	const struct job_here *here = jobs == NULL ? &none : &jobs->of[i];
@@ -178,7 +178,7 @@ jobs_walk(struct walk *w, const struct jobs *jobs, uint32_t i, bool stopped)
 	walk_text(w, WALK_KEY, "name", "name of the job", job->name);
 	WALK(text, w, KEY, "state",
 	     "waiting for its start, running, stopped, ended, or failed: of the ranks here",
-	     state_of(here, &r, stopped));
+	     state_of(here, &r, config->jobs[here->number - 1].stopped));
 	maybe_text(w, "why", "why it has failed; absent: it has not",
 		   here->has_failed ? here->why : NULL);
 	maybe_text(w, "goal", "its GOAL file; absent: it has none", file ? job->goal : NULL);
@@ -254,7 +254,7 @@ jobs_report(const struct jobs *jobs, const struct nic_config *config)
 		struct json_walk j = json_walk(json_object());
 		json_t *ranks = json_array();
 
-		jobs_walk(&j.walk, jobs, i, config->jobs[here->number - 1].stopped);
+		jobs_walk(&j.walk, jobs, i, config);
 		for (unsigned int k = 0; k < ARRAY_LEN(texts); k++)
 			if (json_object_get(j.at, texts[k]) == NULL)
 				json_object_set_new(j.at, texts[k], json_null());

@@ -2,6 +2,7 @@
 #include "nic/change/requests.h"
 
 #include "nic/gsi/gsi.h"
+#include "nic/jobs/job_ranks.h"
 #include "nic/rate/version.h"
 
 static void
@@ -30,6 +31,8 @@ nic_serve_requests(struct nic *nic, uint64_t now_ns)
 		take_traces(nic, now_ns);
 	if (pending & NIC_REQUEST_RESET)
 		nic_reset_step(nic, now_ns);
+	if (pending & NIC_REQUEST_JOB)
+		nic_job_restart_step(nic, now_ns);
 	if (pending & NIC_REQUEST_DATAGRAMS)
 		nic_gsi_send(nic, now_ns);
 }

@@ -6,6 +6,7 @@
 #include "base/threads/pages.h"
 #include "base/threads/seq.h"
 #include "nic/core/core.h"
+#include "nic/jobs/job_ranks.h"
 #include "nic/rate/nic_cc.h"
 #include "nic/place/place.h"
 #include "nic/answers/reads.h"
@@ -91,6 +92,28 @@ rewind_requester(struct nic *nic, uint32_t item, struct nic_skipped *skipped)
 	qp->sent_seq = sent + passed;
 }
 
+/* Of a job, which begins again: what was sent counts as passed, and no message is in flight. */
+static void
+drop_messages(struct nic *nic, uint32_t item, struct nic_skipped *skipped)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t sent = qp_sent_seq(qp);
+	uint32_t passed = to_psn(nic_flow_of(nic, qp)->params.initial_psn, sent);
+
+	nic_job_drop(nic, item);
+	nic_go_back(nic, item);
+	if (sent + passed < sent)
+		qp_wrapped(qp);
+	counter_add(&skipped->sent, passed);
+	counter_add(&skipped->acked, (uint64_t)passed + (sent - qp->acked_seq));
+	qp->flags &= (uint16_t) ~(QP_RESEND | QP_FIRST);
+	qp->left_packets = 0;
+	qp->next_msg = (uint32_t)qp->acked_msg;
+	qp->acked_seq = qp->next_seq = qp->sent_seq = sent + passed;
+	/* Set when a message is posted; until then no ACK reaches it. */
+	qp->acked_end = qp->acked_seq + 1;
+}
+
 static void
 reset_requester(struct nic *nic, uint32_t item, struct nic_skipped *skipped, uint64_t now_ns)
 {
@@ -100,7 +123,10 @@ reset_requester(struct nic *nic, uint32_t item, struct nic_skipped *skipped, uin
 		return;
 	if (qp->flags & QP_ERROR)
 		revive(nic, qp);
-	rewind_requester(nic, item, skipped);
+	if (nic_flow_of(nic, qp)->params.arrival == WORKLOAD_OF_JOB)
+		drop_messages(nic, item, skipped);
+	else
+		rewind_requester(nic, item, skipped);
 	/* Keep QP_TIMED: the QP stays in its list of timers until its tick. */
 	qp->flags &= (uint16_t) ~(QP_RNR | QP_AWAITS);
 	qp->limit_seq = qp->acked_seq + nic->window_packets;

@@ -21,7 +21,8 @@ struct nic;
 /**
  * Reset the QPs of a flow while the node runs, because its peer lost their state. Each QP, even one
  * that gave up, restarts with its initial PSN and sends again all messages that are not fully
- * acknowledged. A responder forgets the part of a message that it has received. Rates and counters
+ * acknowledged; one of a job drops them. A responder forgets the part of a message that it has
+ * received. Rates and counters
  * stay. UD QPs are not reset. Reset the responder's end first: a QP that has been reset answers the
  * peer's frames with its new state at once.
  *

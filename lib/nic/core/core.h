@@ -135,6 +135,7 @@ struct nic_mbufs {
 #define NIC_REQUEST_TRACES 2u
 #define NIC_REQUEST_RESET 4u
 #define NIC_REQUEST_DATAGRAMS 8u /* management datagrams to send */
+#define NIC_REQUEST_JOB 16u
 
 /* Pending requests of other threads, which the owner serves in its next rx() and tx() calls. */
 struct nic_requests {
@@ -142,6 +143,7 @@ struct nic_requests {
 	const struct nic_reload *reload; /* NULL: none */
 	const struct nic_traces *traces; /* the new set of traces; NULL: none */
 	uint32_t reset;                  /* 1 + flow_id; 0: none */
+	uint32_t job;                    /* 1 + index of a rank to restart; 0: none */
 };
 
 struct nic {

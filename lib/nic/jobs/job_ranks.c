@@ -19,6 +19,7 @@
 struct rank_peer {
 	struct nic_job_qps qps;
 	uint64_t *acked, *arrived;       /* by QP: messages acknowledged, messages arrived */
+	uint64_t *before;                /* by QP: messages of before the last restart */
 	uint64_t all_acked, all_arrived; /* on all QPs */
 };
 
@@ -280,14 +281,17 @@ nic_job_acked(struct nic *nic, uint32_t item, uint64_t now_ns)
 	if (r == NULL)
 		return;
 	peer = &r->peers[lane->peer];
-	peer->acked[item - peer->qps.requesters] = nic->qps[item].acked_msg;
+	peer->acked[item - peer->qps.requesters] =
+		nic->qps[item].acked_msg - peer->before[item - peer->qps.requesters];
 	all = least(peer->acked, r->params.qps);
 	posted = &posts_of(nic, item)->qps[0];
 	if (peer->all_acked == all)
 		return;
 	account(r, now_ns);
 	while (peer->all_acked < all)
-		job_progress_ended(&r->progress, posted->ring[peer->all_acked++ % posted->n].op);
+		job_progress_ended(
+			&r->progress,
+			posted->ring[(peer->before[0] + peer->all_acked++) % posted->n].op);
 	go_on(r);
 }
 
@@ -384,7 +388,7 @@ rank_create(struct nic *nic, const struct nic_job_params *params)
 	r->next_ns = params->start_ns;
 	r->since_ns = params->start_ns;
 	r->peers = calloc(n + 1, sizeof(*r->peers));
-	r->counts = calloc(2 * (size_t)n * params->qps + 1, sizeof(*r->counts));
+	r->counts = calloc(3 * (size_t)n * params->qps + 1, sizeof(*r->counts));
 	r->spans = malloc(params->iterations * sizeof(*r->spans));
 	if (job_progress_init(&r->progress, params->rank, &actions, r) == 0)
 		r->ends_ns = malloc(r->progress.n_streams * sizeof(*r->ends_ns));
@@ -395,8 +399,9 @@ rank_create(struct nic *nic, const struct nic_job_params *params)
 	for (uint32_t i = 0; i < n; i++)
 		r->peers[i] = (struct rank_peer){
 			.qps = params->peers[i],
-			.acked = &r->counts[2 * (size_t)i * params->qps],
-			.arrived = &r->counts[(2 * (size_t)i + 1) * params->qps],
+			.acked = &r->counts[3 * (size_t)i * params->qps],
+			.arrived = &r->counts[(3 * (size_t)i + 1) * params->qps],
+			.before = &r->counts[(3 * (size_t)i + 2) * params->qps],
 		};
 	for (uint32_t i = 0; i < r->progress.n_streams; i++)
 		r->ends_ns[i] = NEVER_NS;
@@ -497,6 +502,61 @@ nic_job_waits(const struct node *node, uint32_t index)
 	while (op < p->rank->n_ops && __atomic_load_n(&p->left[op], __ATOMIC_RELAXED) != JOB_BEGUN)
 		op++;
 	return op < p->rank->n_ops ? op : JOB_NONE;
+}
+
+void
+nic_job_restart(struct node *node, uint32_t index)
+{
+	struct nic *nic = nic_of(node);
+
+	assert(nic_job_restart_is_done(node));
+	__atomic_store_n(&nic->requests.job, index + 1, __ATOMIC_RELEASE);
+	nic_request(nic, NIC_REQUEST_JOB);
+}
+
+bool
+nic_job_restart_is_done(const struct node *node)
+{
+	return __atomic_load_n(&nic_of_const(node)->requests.job, __ATOMIC_ACQUIRE) == 0;
+}
+
+void
+nic_job_drop(struct nic *nic, uint32_t item)
+{
+	const struct workload_posts *posts = posts_of(nic, item);
+
+	posts->qps[nic_qpn(nic, &nic->qps[item]) - posts->first_qpn].posted =
+		nic->qps[item].acked_msg;
+}
+
+static void
+restart_peer(const struct rank *r, struct rank_peer *peer)
+{
+	for (uint32_t i = 0; i < r->params.qps; i++) {
+		peer->acked[i] = peer->arrived[i] = 0;
+		if (peer->qps.requesters != JOB_NONE)
+			peer->before[i] = r->nic->qps[peer->qps.requesters + i].acked_msg;
+	}
+	peer->all_acked = peer->all_arrived = 0;
+}
+
+void
+nic_job_restart_step(struct nic *nic, uint64_t now_ns)
+{
+	uint32_t index = __atomic_load_n(&nic->requests.job, __ATOMIC_ACQUIRE) - 1;
+	struct rank *r = nic->jobs->ranks[index];
+
+	job_progress_forget(&r->progress);
+	for (uint32_t i = 0; i < r->params.rank->n_peers; i++)
+		restart_peer(r, &r->peers[i]);
+	for (uint32_t i = 0; i < r->progress.n_streams; i++)
+		r->ends_ns[i] = NEVER_NS;
+	__atomic_store_n(&r->info.ended, 0, __ATOMIC_RELEASE);
+	r->info = (struct nic_job_info){0};
+	r->next_ns = r->since_ns = r->now_ns = now_ns;
+	nic->jobs->next_ns = min_u64(nic->jobs->next_ns, now_ns);
+	nic_request_served(nic, NIC_REQUEST_JOB);
+	__atomic_store_n(&nic->requests.job, 0, __ATOMIC_RELEASE);
 }
 
 void

@@ -102,7 +102,21 @@ void nic_job_stalled(const struct node *node, uint32_t index, char *why, unsigne
  */
 uint32_t nic_job_waits(const struct node *node, uint32_t index);
 
+/**
+ * Let a rank begin with its first iteration again, after a reset of the flows of its QPs, which has
+ * dropped their messages. It forgets its results. From any thread, one at a time. The owner does it
+ * in its next call.
+ */
+void nic_job_restart(struct node *node, uint32_t index);
+/** From any thread. */
+bool nic_job_restart_is_done(const struct node *node);
+
 /* Inside lib/nic, where nic->jobs is not NULL. */
+
+/** Drop the messages of a requester that were posted and not acknowledged. */
+void nic_job_drop(struct nic *nic, uint32_t item);
+/** Do what nic_job_restart() requests. */
+void nic_job_restart_step(struct nic *nic, uint64_t now_ns);
 
 /** Messages of a requester may have been acknowledged. */
 void nic_job_acked(struct nic *nic, uint32_t item, uint64_t now_ns);

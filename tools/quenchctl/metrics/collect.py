@@ -43,7 +43,7 @@ SWITCH_PLACES = (
 NIC_PLACES = (
     Place("run", "info"), Place("nic", "info"), Place("port", "port", labels=("port", "device")), Place("device", "port", "device_stats", ("port",)),
     Place("pfc", "port", labels=("port",)), Place("mempool", "mempools", "rows", ("pool",)), Place("nic", "nic"),
-    Place("drop", "nic", more="_packets", key_label="reason", key_help=f"packets {DROP_HELP}"))
+    Place("drop", "nic", more="_packets", key_label="reason", key_help=f"packets {DROP_HELP}"), Place("job", "jobs", "rows", ("name",)))
 FLOW_OBJECTS = ("flow", "qp")
 
 

@@ -1,0 +1,102 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A job of four ranks while it runs: stop and start in mid-iteration, reset by all, and a rank's program that is killed."""
+import signal
+
+from desk import Desk
+from harness import BUILD, check, check_equal, finish, run, work_dir
+from job_bed import Bed, addresses, job, nic_config
+
+RANKS, BYTES = 4, 400_000
+MANY = 100_000
+
+
+class Live(Bed):
+    def __init__(self, work):
+        super().__init__(work, RANKS)
+        self.desks = {}
+        section = job("ring", ranks=addresses(RANKS), bytes=BYTES, iterations=MANY)
+        for host in range(1, RANKS + 1):
+            prefix = f"jobs-{host}"
+            self.start(host, nic_config(host, section, retry_cnt=40), "--stay", prefix=prefix)
+            self.desks[host] = Desk(prefix)
+
+    def row(self, host):
+        return self.desks[host].rows("jobs")[0]
+
+    def ended(self):
+        return [self.row(host)["iterations_ended"] for host in self.desks]
+
+    def sent(self):
+        """Messages of each rank."""
+        return [row["messages"] for d in self.desks.values() for row in d.rows("flows") if row["flow"].startswith("ring") and
+                row["flow"][-1].isdigit()]
+
+    def wait(self, what, condition):
+        for program in self.nics.values():
+            if program.process.poll() is None:
+                program.wait_until(what, condition)
+                return
+
+    def control(self, host, *words):
+        return run(BUILD / "app/quenchctl/quenchctl", "-f", f"jobs-{host}", *words)
+
+    def all_control(self, *words):
+        for host in self.desks:
+            done = self.control(host, *words)
+            check(f"nic{host}: quenchctl {' '.join(words)}", done.returncode == 0, (done.stdout, done.stderr))
+
+
+def main():
+    bed = Live(work_dir())
+    bed.wait("some iterations", lambda: min(bed.ended()) > 3)
+    done = bed.control(1, "show", "jobs")
+    check("show jobs: a table", done.returncode == 0 and "ring" in done.stdout and "running" in done.stdout, done.stdout)
+    done = bed.control(1, "reset", "ring")
+    check("a running job is not reset", done.returncode != 0 and "not stopped" in done.stderr, (done.stdout, done.stderr))
+
+    done = bed.control(2, "stop", "ring")
+    check("one rank stops", done.returncode == 0, (done.stdout, done.stderr))
+    # A rank ahead of it may take one more iteration at most.
+    bed.wait("all stand", lambda: bed.row(2)["state"] == "stopped" and bed.sent() == bed.sent())
+    stand = bed.ended()
+    check("no rank is more than an iteration ahead", max(stand) - min(stand) <= 1, stand)
+    done = bed.control(2, "start", "ring")
+    bed.wait("all go on", lambda: min(bed.ended()) > max(stand) + 3)
+
+    bed.all_control("stop", "ring")
+    bed.all_control("reset", "ring")
+    check_equal("all begin again", bed.ended(), [0] * RANKS)
+    check_equal("none waits for what was dropped", [bed.row(h)["unknown_messages"] for h in bed.desks], [0] * RANKS)
+    bed.all_control("start", "ring")
+    bed.wait("iterations after the reset", lambda: min(bed.ended()) > 3)
+
+    bed.nics[3].process.send_signal(signal.SIGKILL)
+    bed.nics[3].process.wait()
+    del bed.desks[3]
+    bed.wait("the others fail", lambda: all(bed.row(h)["state"] == "failed" for h in (2, 4)))
+    check("the rank that sends to it", "rank 1: its QP to rank 2 gave up" in bed.nics[2].err() or
+          "rank 1 waits for" in bed.nics[2].err(), bed.nics[2].err())
+    check("the rank that receives from it", "rank 3 waits for rank 2's message (recv 100000b from 2 tag" in bed.nics[4].err() and
+          "rank 2 does not answer" in bed.nics[4].err(), bed.nics[4].err())
+    check("show jobs says why", "does not answer" in bed.row(4)["why"], bed.row(4))
+
+    # It comes back: all are reset, it is new.
+    bed.all_control("stop", "ring")
+    bed.all_control("reset", "ring")
+    section = job("ring", ranks=addresses(RANKS), bytes=BYTES, iterations=MANY)
+    bed.start(3, nic_config(3, section, retry_cnt=40), "--stay", prefix="jobs-3b")
+    bed.desks[3] = Desk("jobs-3b")
+    for host in (1, 2, 4):
+        check_equal(f"nic{host}: start", bed.control(host, "start", "ring").returncode, 0)
+    bed.wait("iterations with the new one", lambda: min(bed.ended()) > 3)
+    check_equal("no job fails", [bed.row(h)["state"] for h in bed.desks], ["running"] * RANKS)
+    for host, program in bed.nics.items():
+        check_equal(f"nic{host}: exit code", program.stop(), 0)
+    result = bed.nics[1].json()["jobs"][0]
+    check_equal("results count from the reset", result["ranks"][0]["messages_sent"] >= 6 * result["iterations_ended"], True)
+    check_equal("switch: exit code", bed.switch.stop(), 0)
+    finish()
+
+
+main()
