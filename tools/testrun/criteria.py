@@ -81,7 +81,7 @@ def read_one(file: TestFile, section: Section, flows: Collection[str]) -> Criter
     if bounds.get("at_least", 0) > bounds.get("at_most", float("inf")):
         file.refuse(section, "at_most", f"at least {section.get('at_least')}, the value of at_least")
     flow = section.get("flow")
-    if flow and QUANTITIES[quantity].of_flows is None:
+    if flow and QUANTITIES[quantity].of_all:
         file.refuse(section, "flow", f"no such key: {quantity} is of the whole network")
     if "flow" in section.keys and flow not in flows:
         file.refuse(section, "flow", f"one of {', '.join(list(flows)[:20])}")
@@ -98,7 +98,7 @@ def judge(criteria: list[Criterion], place: str, measured: Measured) -> list[Fin
         if place not in criterion.places:
             continue
         value = value_of(measured, criterion.quantity, criterion.flow)
-        unknown = value is None and QUANTITIES[criterion.quantity].of_flows is None
+        unknown = value is None and QUANTITIES[criterion.quantity].of_all
         low = criterion.at_least if criterion.at_least is not None else -float("inf")
         high = criterion.at_most if criterion.at_most is not None else float("inf")
         findings.append(Finding(criterion, value, None if unknown else value is not None and low <= value <= high))

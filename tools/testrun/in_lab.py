@@ -2,6 +2,7 @@
 """The scenario in quench-lab."""
 from __future__ import annotations
 
+import csv
 import dataclasses
 import pathlib
 import re
@@ -51,7 +52,7 @@ def effective(scenario: Scenario) -> str:
 
 def flow_names(text: str) -> list[str]:
     """Names of sections and of flows, from effective(), which lists the first flows of many."""
-    return [*re.findall(r"^\[flow (.+)\]$", text, re.M), *(name for name, *_ in ends(text))]
+    return [*re.findall(r"^\[(?:flow|job) (.+)\]$", text, re.M), *(name for name, *_ in ends(text))]
 
 
 def ends(text: str) -> list[tuple[str, str, str, str, str]]:
@@ -85,7 +86,17 @@ def measured(folder: pathlib.Path) -> Measured:
     losses = {f"{drop['node']} port {drop['port']} {drop['reason']}": drop["packets"] for drop in results["drops"] if is_loss(drop["reason"])}
     return Measured(flows, losses, sum(pause["tx_pause"] for pause in pauses),
                     round(sum(pause["tx_pause_duration_us"] for pause in pauses)), results["counters"]["ecn_marked_packets"],
-                    max((queue["watermark_bytes"] for queue in queues), default=0))
+                    max((queue["watermark_bytes"] for queue in queues), default=0), iterations(folder))
+
+
+def iterations(folder: pathlib.Path) -> dict[str, list[float]]:
+    """JCT in ns of each iteration, by job, from jobs.csv."""
+    found: dict[str, list[float]] = {}
+    if (folder / "jobs.csv").exists():
+        with open(folder / "jobs.csv", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                found.setdefault(row["job"], []).append(float(row["jct_ns"]))
+    return found
 
 
 def record(scenario: Scenario, folder: pathlib.Path) -> dict[str, str]:

@@ -2,6 +2,7 @@
 """The scenario on ports: processes, the timetable, and what they counted."""
 from __future__ import annotations
 
+import csv
 import dataclasses
 import pathlib
 import re
@@ -10,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from typing import Any
 
 import quench
 from places import program
@@ -250,6 +252,8 @@ COUNTS: dict[str, Callable[[Network, Rows, str], int]] = {
 
 
 def key_of(flow: PlannedFlow, host: int) -> str:
+    if flow.ranks:
+        return f"{host}/{flow.section} {flow.ranks}{'' if host == flow.src.host else ' in'}"
     return f"{host}/{flow.name}" if host == flow.src.host else f"{host}/{flow.name} <"
 
 
@@ -291,7 +295,7 @@ def measured(network: Network, base: Rows, last: Rows, passed_s: float, dropped:
                           {measure: found for (name, measure), found in times[flow.src.host].items() if name == flow.name}))
     losses = {f"h{host} {name}": value for host, found in results.items() for name, value in found["counters"].items() if name.startswith("drop_") and is_loss(name) and value}
     if not network.switches:
-        return Measured(flows, None, None, None, None, None)
+        return Measured(flows, None, None, None, None, None, iterations(network, results))
     by_switch = {name: switch.results()["ports"] for name, switch in network.switches.items()}
     ports = [port for found in by_switch.values() for port in found]
     queues = [queue for port in ports for queue in port["queues"]]
@@ -300,4 +304,20 @@ def measured(network: Network, base: Rows, last: Rows, passed_s: float, dropped:
     losses |= {f"{name} port {row['port']} {reason}": packets for name, rows in dropped.items() for row in rows
                for reason, packets in row.items() if reason != "port" and packets}
     return Measured(flows, losses, pauses[""], pauses["_duration_us"],
-                    sum(queue["ecn_marked_packets"] for queue in queues), max(queue["watermark_bytes"] for queue in queues))
+                    sum(queue["ecn_marked_packets"] for queue in queues), max(queue["watermark_bytes"] for queue in queues),
+                    iterations(network, results))
+
+
+def iterations(network: Network, results: dict[int, Any]) -> dict[str, list[float]]:
+    """JCT in ns of each iteration that all ranks ended, by job: the programs of a machine share a clock."""
+    found: dict[str, list[float]] = {}
+    for name, hosts in network.plan.jobs.items():
+        spans: dict[str, list[tuple[int, int]]] = {}
+        for host in hosts:
+            epoch = next((job["epoch_ns"] for job in results[host].get("jobs", ()) if job["name"] == name), 0)
+            with open(network.folder / f"h{host}" / "jobs.csv", encoding="utf-8") as file:
+                for row in csv.DictReader(file):
+                    if row["job"] == name:
+                        spans.setdefault(row["iteration"], []).append((epoch + int(row["begin_ns"]), epoch + int(row["end_ns"])))
+        found[name] = [float(max(end for _, end in of) - min(begin for begin, _ in of)) for of in spans.values() if len(of) == len(hosts)]
+    return found

@@ -50,6 +50,7 @@ class PlannedFlow:
     src: End
     dst: End
     keys: Keys
+    ranks: str = ""  # of a job: such as 0-3
 
     @property
     def sender(self) -> int:
@@ -85,6 +86,7 @@ class Plan:
     huge: bool
     idle_sleep_us: int
     record: int | None    # host; frames of its link are recorded
+    jobs: dict[str, list[int]] = dataclasses.field(default_factory=dict)  # the hosts of their ranks
 
 
 def sections_of(text: str) -> dict[str, Keys]:
@@ -134,6 +136,7 @@ class Maker:
         rows = ROWS.get(self.fabric["topology"])
         self.wiring = Wiring(rows(self.fabric) if rows else 1, 1)
         self.storms: set[int] = set()  # hosts
+        self.jobs = {name.partition(" ")[2]: keys for name, keys in self.sections.items() if name.split()[0] == "job"}
         self.lists_all = re.search(r"^#   and \d+ more$", text, re.M) is None
 
     def refuse(self, where: str, expected: str) -> NoReturn:
@@ -180,21 +183,45 @@ class Maker:
         found = []
         for name, a, src, b, dst in self.ends:
             section = name if f"flow {name}" in self.sections else name.rpartition(" ")[0]
+            if section in self.jobs:
+                keys, ranks = self.jobs[section], self.ranks(section)
+                found.append(PlannedFlow(name, section, End(int(src), int(a, 16)), End(int(dst), int(b, 16)),
+                                         {**keys, "verb": "write_imm", "qp_count": keys["qps_per_pair"]}, f"{ranks.index(int(src))}-{ranks.index(int(dst))}"))
+                continue
             found.append(PlannedFlow(name, section, End(int(src), int(a, 16)), End(int(dst), int(b, 16)), self.sections[f"flow {section}"]))
         return found
+
+    def ranks(self, job: str) -> list[int]:
+        """Their hosts."""
+        text = self.jobs[job]["ranks"]
+        if text != "all" and not re.fullmatch(r"[\d, h-]+", text):
+            self.refuse(f"[job {job}] ranks = {text}", "numbers of hosts")
+        return sorted(numbers(text.replace("h", ""))) if text != "all" else list(range(1, int(self.fabric["hosts"]) + 1))
+
+    def job_qps(self, flows: list[PlannedFlow]) -> int:
+        """QP numbers that the jobs take on each host, from the first on: of each pair, and of the question whether a rank is alive."""
+        return sum(2 * int(flow.keys["qp_count"]) + 2 for flow in flows if flow.ranks)
+
+    def job(self, name: str) -> str:
+        keys, beside = self.jobs[name], self.file.path.resolve().parent
+        files = {key: str(beside / keys[key]) for key in ("goal", "matrix") if keys.get(key, "none") != "none"}
+        addresses = ", ".join(self.addresses[host][0] for host in self.ranks(name))
+        return write_section(f"job {name}", {**keys, **files, "ranks": addresses, "start_ns": "0", "stopped": "on"})
 
     def nic(self, host: int, flows: list[PlannedFlow]) -> str:
         ip, mac = self.addresses[host]
         qps = sum(int(flow.keys["qp_count"]) * [flow.src.host, flow.dst.host].count(host) for flow in flows)
-        own = {"mac": mac, "ip" if self.fabric["ip_version"] == "4" else "ip6": ip, "link_speed_bps": self.fabric["link_rate_bps"], "first_qpn": str(FIRST_QPN), "max_qps": str(max(1024, qps))}
+        own = {"mac": mac, "ip" if self.fabric["ip_version"] == "4" else "ip6": ip, "link_speed_bps": self.fabric["link_rate_bps"], "first_qpn": str(FIRST_QPN), "max_qps": str(max(1024, qps + self.job_qps(flows)))}
         slow = self.slow_hosts()
         text = ""
         for name, keys in self.sections.items():
             kind = name.split()[0]
-            if kind in SWITCH or kind in ("fabric", "flow", "event", "record") or (kind == "receiver" and slow is not None and host not in slow):
+            if kind in SWITCH or kind in ("fabric", "flow", "job", "event", "record") or (kind == "receiver" and slow is not None and host not in slow):
                 continue
             text += write_section(name, self.over(name, {**own, **keys} if name == "nic" else keys))
-        return text + "".join(self.flow_at(host, flow) for flow in flows) + (self.storm(mac) if host in self.storms else "")
+        if any(host in self.ranks(name) for name in self.jobs):
+            text += "".join(self.job(name) for name in self.jobs)
+        return text + "".join(self.flow_at(host, flow, self.job_qps(flows)) for flow in flows if not flow.ranks) + (self.storm(mac) if host in self.storms else "")
 
     def storm(self, mac: str) -> str:
         """Pause frames of a host, as its NIC sends them."""
@@ -219,14 +246,15 @@ class Maker:
             self.refuse(f"[fabric] slow_hosts = {text}", "numbers of hosts")
         return numbers(text.replace("h", ""))
 
-    def flow_at(self, host: int, flow: PlannedFlow) -> str:
+    def flow_at(self, host: int, flow: PlannedFlow, after: int) -> str:
+        """after: numbers that are those of jobs"""
         text = ""
         keys = {key: value for key, value in flow.keys.items() if key not in NOT_OF_NIC}
         for here, peer, requester in ((flow.src, flow.dst, True), (flow.dst, flow.src, False)):
             if here.host == host:
                 ip, mac = self.addresses[peer.host]
                 text += write_section(f"flow {flow.name}" if requester else f"flow {flow.name} <", {
-                    **keys, "peer_mac": mac, "peer_ip": ip, "peer_qpn": str(peer.qpn), **({"stopped": "on"} if requester else {"requester": "off"})})
+                    **keys, "peer_mac": mac, "peer_ip": ip, "peer_qpn": str(peer.qpn + after), "local_qpn": str(here.qpn + after), **({"stopped": "on"} if requester else {"requester": "off"})})
         return text
 
     def switch(self, name_: str) -> str:
@@ -251,7 +279,12 @@ class Maker:
 
     def steps(self, flows: list[PlannedFlow]) -> list[Step]:
         found: list[Step] = []
+        for name, keys in self.jobs.items():
+            if keys["stopped"] == "off":
+                found += [Step(nanoseconds(keys["start_ns"]), f"job {name} starts", f"h{host}", {f"job {name}.stopped": "off"}) for host in self.ranks(name)]
         for flow in flows:
+            if flow.ranks:
+                continue
             start, stop = nanoseconds(flow.keys["start_ns"]), nanoseconds(flow.keys["stop_ns"])
             key = f"flow {flow.name}.stopped"
             if flow.keys["stopped"] == "off":
@@ -312,6 +345,8 @@ class Maker:
             places: list[tuple[str, str]]
             if kind == "flow":
                 places = [(f"h{flow.src.host}", f"flow {flow.name}") for flow in flows if flow.section == section.partition(" ")[2]]
+            elif kind == "job":
+                places = [(f"h{host}", section) for host in self.ranks(section.partition(" ")[2])]
             elif kind in SWITCH or kind in BOTH:
                 places = [(switch, section) for switch in self.wiring.switches if not of_one or switch == of_one[1]]
             else:
@@ -383,7 +418,7 @@ class Maker:
                 self.file.refuse(own, "", "[ports] or [ports SECTION], with a section of the switch or the hosts, such as nic")
         return Plan(nics, switches if ours else {}, self.wiring, flows, steps, devices,
                     duration, measure_from, nanoseconds(self.fabric["sample_ns"]), section.get("huge", "off") == "on", int(section.get("idle_sleep_us", "50")),
-                    self.recorded(section.get("record"), flows))
+                    self.recorded(section.get("record"), flows), {name: self.ranks(name) for name in self.jobs})
 
 
 def make(file: TestFile, text: str) -> Plan:

@@ -58,6 +58,7 @@ class Measured:
     pause_duration_us: int | None
     ecn_marked_packets: int | None
     queue_watermark_bytes: int | None
+    iterations: dict[str, list[float]]  # JCT in ns of each iteration that all ranks ended, by job
 
     @property
     def lost_packets(self) -> int | None:
@@ -68,7 +69,12 @@ class Measured:
 class Quantity:
     unit: str
     help: str
-    of_flows: Callable[[list[Flow]], float | None] | None  # None: of the whole network, the member of Measured with this name
+    of_flows: Callable[[list[Flow]], float | None] | None  # None: of jobs, or of the whole network: the member of Measured with this name
+    of_jobs: Callable[[list[float]], float | None] | None = None
+
+    @property
+    def of_all(self) -> bool:
+        return self.of_flows is None and self.of_jobs is None
 
 
 def jain_index(flows: list[Flow]) -> float | None:
@@ -85,6 +91,15 @@ def quantile(measure: str, percent: float, scale: float = 1.0) -> Callable[[list
         values, where = np.unique(np.concatenate([values for values, _ in parts]), return_inverse=True)
         sums = np.cumsum(np.bincount(where, weights=np.concatenate([counts for _, counts in parts])))
         return float(values[np.searchsorted(sums, sums[-1] * percent / 100)]) / scale
+    return of
+
+
+def jct(percent: float | None) -> Callable[[list[float]], float | None]:
+    """A percentile, by the nearest rank, or None for the mean."""
+    def of(values: list[float]) -> float | None:
+        if not values:
+            return None
+        return float(np.mean(values)) if percent is None else float(np.percentile(values, percent, method="inverted_cdf"))
     return of
 
 
@@ -110,6 +125,10 @@ QUANTITIES: dict[str, Quantity] = {
     "retransmitted_packets": Quantity("count", "packets sent again", sum_of("retransmitted_packets")),
     "cnps": Quantity("count", "CNPs sent by the receivers of the flows", sum_of("cnps")),
     "failed_qps": Quantity("count", "QPs in error", sum_of("failed_qps")),
+    "jct_mean_ns": Quantity("ns", "mean time of an iteration of a job, from the first rank's begin to the last rank's end", None, jct(None)),
+    **{f"jct_{key}_ns": Quantity("ns", f"{words} of these times", None, jct(percent))
+       for key, percent, words in (("p50", 50, "median"), ("p99", 99, "99th percentile"), ("max", 100, "maximum"))},
+    "iterations": Quantity("count", "iterations that all ranks of a job have ended", None, lambda values: float(len(values))),
     "lost_packets": Quantity("count", "packets dropped by switches and NICs, and lost on cables; not those that a NIC's transport refused (out_of_sequence, ...)", None),
     "pause_frames": Quantity("count", "PFC frames sent by switches, by priority: pauses, renewals and ends", None),
     "pause_duration_us": Quantity("us", "time that switches paused their peers, all ports and priorities together", None),
@@ -121,6 +140,8 @@ QUANTITIES: dict[str, Quantity] = {
 def value_of(measured: Measured, name: str, flow: str) -> float | None:
     """flow: the name of a flow or of a section, or "" for all."""
     quantity = QUANTITIES[name]
+    if quantity.of_jobs is not None:
+        return quantity.of_jobs([value for job, values in measured.iterations.items() if flow in ("", job) for value in values])
     if quantity.of_flows is None:
         found: int | None = getattr(measured, name)
         return found
