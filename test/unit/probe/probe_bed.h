@@ -123,17 +123,18 @@ dut_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pk
 	struct dut *d = dut_of(node);
 	uint16_t n = 0;
 
-	while (d->late.count > 0 && n < max_pkts &&
-	       d->until_ns[d->first_late % DUT_MOST_LATE] <= now_ns) {
-		pkts[n++] = pkt_fifo_pop(&d->late);
-		d->first_late++;
-	}
-	while (n == 0 && max_pkts > 0) {
+	for (;;) {
 		struct rte_mbuf *m;
 		struct roce_view v = {0};
 		bool is_roce;
 
-		if (d->nic->ops->tx(d->nic, port, &m, 1, now_ns) == 0)
+		/* says() may have kept a frame that is due at once. */
+		while (d->late.count > 0 && n < max_pkts &&
+		       d->until_ns[d->first_late % DUT_MOST_LATE] <= now_ns) {
+			pkts[n++] = pkt_fifo_pop(&d->late);
+			d->first_late++;
+		}
+		if (n > 0 || max_pkts == 0 || d->nic->ops->tx(d->nic, port, &m, 1, now_ns) == 0)
 			break;
 		is_roce = dut_view(m, &v);
 		if (d->says == NULL || d->says(d, m, is_roce ? &v : NULL, now_ns))

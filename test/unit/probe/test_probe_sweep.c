@@ -7,7 +7,7 @@
  * NIC has is known from its parameters, and from the rate of its QP, which is recorded.
  *
  * QUENCH_PROBE_SETTINGS: how many settings, 2000 in the long form. QUENCH_PROBE_SETTING: the first.
- * SHOW: print the reports.
+ * SHOW: print the reports, and what is expected.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -443,7 +443,7 @@ says(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_
 		until_ns = max_u64(until_ns,
 				   now_ns - now_ns % (14 * setting.stall_ns) + setting.stall_ns);
 	until_ns = max_u64(until_ns, dut_kept_until_ns(d));
-	if (until_ns == now_ns)
+	if (until_ns == now_ns && d->late.count == 0)
 		return true;
 	dut_keep(d, m, until_ns);
 	return false;
@@ -478,6 +478,8 @@ judge(enum findings_line line, double expected, double slack)
 	struct tally *t = &tallies[line];
 	char text[32];
 
+	if (getenv("SHOW"))
+		printf("expected %-18s %.5g\n", findings_questions[line].id, expected);
 	if (f->verdict < VERDICT_MEASURED || !f->has_value) {
 		t->silent++;
 		t->clear_silent += is_undisturbed(&setting);
@@ -630,6 +632,7 @@ play(uint64_t number)
 	judge_np();
 	judge_others();
 	judge_faults();
+	fflush(stdout);
 	bed_destroy(&bed);
 }
 
