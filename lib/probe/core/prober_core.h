@@ -17,6 +17,7 @@
 #include "node/node.h"
 #include "node/pkt_fifo.h"
 #include "probe/curve/curve.h"
+#include "probe/curve/recovery.h"
 #include "probe/params/prober_params.h"
 #include "probe/report/findings.h"
 #include "wire/roce/roce.h"
@@ -198,17 +199,18 @@ struct prober {
 	double rtt_spread_ns; /* of a NIC without data of its own */
 	double y[64];
 	uint32_t row_n;       /* CNPs in a row whose cuts were read */
+	double row_ns;        /* and their distance */
 	uint64_t back_off_ns; /* time over which the rate under CNPs is taken */
 	uint64_t cnp_gap_ns;  /* and their distance */
 	/* shared by experiments: fitted so far; 0: unknown */
-	double line_bps, timer_ns;
-	bool timer_is_told;         /* by regular increases after a cut */
+	double line_bps;
+	struct recovery_timer timer;
+	double unit_ns;             /* of the distances of a series of CNPs */
 	double cnp_delay_ns;        /* from a mark to its CNP, beside the round trip */
 	unsigned int kinds;         /* a mask of enum law_kind: laws that alpha leaves */
 	bool cuts;                  /* the first CNP slowed QP 0 down */
 	double first_ns;            /* from its cut to the first increase */
 	double first_alpha;         /* of its cut */
-	bool is_plateau;            /* the rate before a CNP was steady */
 	double last_alpha;          /* at the end of a series, too small for a line; -1: none */
 	double other_ns, other_bps; /* first increase after a deeper cut, and the rate until then */
 	double cut_delay_ns;        /* from the first CNP to its cut, beside the round trip */

@@ -2,6 +2,7 @@
 #include "probe/curve/curve.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* Distances of points that show a new plateau. */
@@ -53,14 +54,22 @@ rate_between(const struct curve *c, uint32_t a, uint32_t b)
 	return ns == 0 ? 0 : (double)(c->points[b].bytes - c->points[a].bytes) * 8e9 / (double)ns;
 }
 
-double
-curve_rate_bps(const struct curve *c, uint64_t from_ns, uint64_t to_ns)
+/* A straight line through points. */
+struct line {
+	uint32_t n;
+	double rate_bps; /* 0: there is none */
+	double error;    /* standard error of the rate, as a share of it */
+};
+
+static struct line
+fit_line(const struct curve *c, uint64_t from_ns, uint64_t to_ns)
 {
 	uint32_t a = curve_find(c, from_ns), b = curve_find(c, to_ns + 1);
-	double n = b - a, x = 0, y = 0, xx = 0, xy = 0;
+	double n = b - a, x = 0, y = 0, xx = 0, xy = 0, yy = 0, rest;
+	struct line line = {0};
 
 	if (b < a + 2)
-		return 0;
+		return line;
 	/* Least squares of time over bytes: the bytes are exact, the times are not. */
 	for (uint32_t i = a; i < b; i++) {
 		double bytes = (double)(c->points[i].bytes - c->points[a].bytes);
@@ -70,9 +79,42 @@ curve_rate_bps(const struct curve *c, uint64_t from_ns, uint64_t to_ns)
 		y += ns;
 		xx += bytes * bytes;
 		xy += bytes * ns;
+		yy += ns * ns;
 	}
-	xy = n * xy - x * y;
-	return xy > 0 ? (n * xx - x * x) / xy * 8e9 : 0;
+	xx -= x * x / n;
+	xy -= x * y / n;
+	yy -= y * y / n;
+	line.n = b - a;
+	if (!(xy > 0))
+		return line;
+	line.rate_bps = xx / xy * 8e9;
+	rest = fmax(yy - xy * xy / xx, 0);
+	line.error = n > 2 ? sqrt(rest / (n - 2) / xx) / (xy / xx) : INFINITY;
+	return line;
+}
+
+double
+curve_rate_bps(const struct curve *c, uint64_t from_ns, uint64_t to_ns)
+{
+	return fit_line(c, from_ns, to_ns).rate_bps;
+}
+
+/* Fewer points of a half tell no error. */
+#define HALF_POINTS 4u
+#define SURE 4
+/* Nor do halves whose rates are less exact. */
+#define MOST_DOUBT 0.01
+
+bool
+curve_is_plateau(const struct curve *c, uint64_t from_ns, uint64_t to_ns, double least)
+{
+	uint64_t mid_ns = from_ns + (to_ns - from_ns) / 2;
+	struct line early = fit_line(c, from_ns, mid_ns), late = fit_line(c, mid_ns, to_ns);
+	/* Errors that follow from few points may be larger. */
+	double doubt = SURE * hypot(early.error, late.error) * (1 + 4.0 / (early.n + 1));
+
+	return early.n >= HALF_POINTS && late.n >= HALF_POINTS && late.rate_bps > 0 &&
+	       fabs(early.rate_bps / late.rate_bps - 1) < fmax(least, fmin(doubt, MOST_DOUBT));
 }
 
 double

@@ -57,6 +57,12 @@ uint32_t curve_find(const struct curve *c, uint64_t at_ns);
 double curve_rate_bps(const struct curve *c, uint64_t from_ns, uint64_t to_ns);
 
 /**
+ * Is the rate in [from_ns, to_ns] constant? Its halves have one rate, within their standard errors
+ * or a share of least that is no step of interest.
+ */
+bool curve_is_plateau(const struct curve *c, uint64_t from_ns, uint64_t to_ns, double least);
+
+/**
  * When did the rate change, from that in [from_ns, to_ns] to that in [then_ns, end_ns]? Where the
  * lines through the two meet; 0: there are too few points.
  */

@@ -233,7 +233,10 @@ law_trend(const struct law *law, const struct law_data *d, double *rest)
 	return n > 0 ? sum / n : 0;
 }
 
-/* Members that least squares change, by a factor; the time of the cut by a share of T. */
+/* Members that least squares change, by a factor; the time of the cut by a share of T, or of that
+ * time where there is no timer. */
+#define MOST_CUT_UNIT_NS 1e6
+
 enum { AT_CUT, AT_RATE, AT_TARGET, AT_TIMER, AT_AI, AT_HAI, AT_BYTES, ATS };
 
 static void
@@ -246,7 +249,7 @@ move(struct law *law, unsigned int at, double step)
 	};
 
 	if (at == AT_CUT)
-		law->cut_ns += step * law->timer_ns;
+		law->cut_ns += step * fmin(law->timer_ns, MOST_CUT_UNIT_NS);
 	else
 		*members[at] *= 1 + step;
 	law->target_bps = fmax(law->target_bps, law->rate_bps);
@@ -281,15 +284,18 @@ normal_fill(struct normal *eq, const struct law *law, const struct law_data *d, 
 	*eq = (struct normal){0};
 	for (unsigned int at = 0; at < ATS; at++) {
 		struct law other = *law;
-		double *to = by[eq->n];
+		double *to = by[eq->n], step = DERIVATIVE_STEP;
 
 		if (is_fixed(law, at, fixed))
 			continue;
-		move(&other, at, DERIVATIVE_STEP);
+		/* A target above the line's rate changes nothing. */
+		if (at == AT_TARGET && law->target_bps * (1 + step) > d->line_bps)
+			step = -step;
+		move(&other, at, step);
 		if (!residuals(&other, d, large, to, NULL))
 			continue;
 		for (uint32_t i = 0; i < d->n; i++)
-			to[i] = (to[i] - of[i]) / DERIVATIVE_STEP;
+			to[i] = (to[i] - of[i]) / step;
 		eq->at[eq->n++] = at;
 	}
 	for (unsigned int i = 0; i < eq->n; i++) {

@@ -27,9 +27,9 @@
 /* Spans of many frames have a lower limit: this many frames, but at least this share. */
 #define FITS_IN_SPAN 0.15
 #define FITS_LEAST 0.0012
-/* Before the fit, T is known within this share. The search takes this many steps each way. */
+/* Before the fit, T is known within this share, or within GUESS_SHARE. */
 #define TIMER_SHARE 0.036
-#define TIMER_STEPS 6
+#define GUESS_SHARE 0.1
 /* Points of a span, so that its rate is exact. */
 #define SPAN_POINTS 6u
 /* Or bytes within that many frames. */
@@ -281,73 +281,6 @@ best_corner(const struct series *s, uint32_t fast_steps, unsigned int kinds)
 	return best;
 }
 
-/* Nor may a byte counter, which expires about as regularly near the line's rate. */
-#define REFUTED 4
-#define EXACT_FRAMES 0.1
-#define NO_TIMER_NS 1e15
-
-static bool
-may_be_bytes(const struct law *timer, double after_bps, struct law_data *d, double error)
-{
-	struct law from = *timer;
-
-	from.byte_reset = timer->timer_ns * after_bps / 8e9;
-	from.timer_ns = d->timer_from_ns = d->timer_to_ns = NO_TIMER_NS;
-	for (int i = -TIMER_STEPS; i <= TIMER_STEPS; i++) {
-		struct law law = from;
-
-		law.byte_reset *= 1 + i * 2 * TIMER_SHARE / TIMER_STEPS;
-		/* The cut is moved by shares of T, which is none. */
-		if (law_improve(&law, d, LAW_CUT | LAW_TIMER | LAW_AI | LAW_HAI, ROUNDS) <
-		    REFUTED * fmax(error, EXACT_FRAMES * EXACT_FRAMES))
-			return true;
-	}
-	return false;
-}
-
-double
-recovery_timer_ns(const struct curve *c, uint64_t cut_ns, double guess_ns, double after_bps,
-		  double line_bps, double frame_bytes)
-{
-	struct law_data *d = malloc(sizeof(*d));
-	struct law law = {
-		.kind = LAW_PAPER,
-		.fast_steps = UINT32_MAX,
-		.cut_ns = (double)cut_ns - (double)c->points[0].at_ns,
-		.timer_ns = guess_ns,
-		.rate_bps = after_bps,
-		.target_bps = line_bps,
-	};
-	struct law from;
-	double error = INFINITY;
-
-	if (d == NULL)
-		return 0;
-	law_data_fill(d, c, cut_ns + (uint64_t)(0.2 * guess_ns), 0, 1, line_bps);
-	d->cut_from_ns = law.cut_ns - 0.1 * guess_ns;
-	d->cut_to_ns = law.cut_ns + 0.1 * guess_ns;
-	d->timer_from_ns = 0.9 * guess_ns;
-	d->timer_to_ns = 1.1 * guess_ns;
-	d->frame_bytes = frame_bytes;
-	from = law;
-	for (int i = -TIMER_STEPS; i <= TIMER_STEPS; i++) {
-		struct law other = from;
-		double with;
-
-		other.timer_ns *= 1 + i * 2 * TIMER_SHARE / TIMER_STEPS;
-		with = law_improve(&other, d, LAW_TIMER | LAW_AI | LAW_HAI | LAW_BYTES, 12);
-		if (with < error) {
-			error = with;
-			law = other;
-		}
-	}
-	error = law_improve(&law, d, LAW_AI | LAW_HAI | LAW_BYTES, ROUNDS);
-	if (error >= FITS_FRAMES * FITS_FRAMES || may_be_bytes(&law, after_bps, d, error))
-		law.timer_ns = 0;
-	free(d);
-	return law.timer_ns;
-}
-
 /*
  * A value is told if the sum of squares is larger by SURE standard errors, squared, times the mean
  * square, with one that is off by this share. The mean square is at least that of exact arrivals.
@@ -365,6 +298,159 @@ static bool
 is_near(double a, double b)
 {
 	return fabs(a - b) <= OFF * fabs(b);
+}
+
+/* No timer, or no byte counter, in these units. */
+#define NO_TIMER_NS 1e15
+/* Bytes of a fluid are within that of those in frames: the errors of a right law. */
+#define EXACT_FRAMES 0.05
+/* The sum of squares of another law is that many times the one of the best law. */
+#define REFUTED 4
+/* Points of these spans are enough. */
+#define FIRST_SPANS 100u
+
+/* Increases by a timer and a byte counter towards a target. */
+struct first_law {
+	struct law law;
+	double error;
+};
+
+static struct first_law
+fit_first(struct law from, struct law_data *d, double timer_ns, double byte_reset)
+{
+	struct first_law f = {.law = from};
+	unsigned int fixed = LAW_AI | LAW_HAI | (timer_ns == NO_TIMER_NS ? LAW_TIMER : 0);
+
+	f.law.timer_ns = timer_ns;
+	f.law.byte_reset = byte_reset;
+	d->timer_from_ns = timer_ns == NO_TIMER_NS ? timer_ns : (1 - GUESS_SHARE) * timer_ns;
+	d->timer_to_ns = timer_ns == NO_TIMER_NS ? timer_ns : (1 + GUESS_SHARE) * timer_ns;
+	f.error = law_improve(&f.law, d, fixed, ROUNDS);
+	return f;
+}
+
+/* Spans of the first increases: up to the one after those that are looked at. */
+static void
+fill_first(struct law_data *d, const struct curve *c, uint64_t from_ns, uint64_t to_ns,
+	   double line_bps)
+{
+	uint32_t points = (curve_find(c, to_ns) - curve_find(c, from_ns)) / FIRST_SPANS;
+
+	law_data_fill(d, c, from_ns, 0,
+		      points < 1             ? 1
+		      : points < SPAN_POINTS ? points
+					     : SPAN_POINTS,
+		      line_bps);
+	while (d->n > 0 && d->at_ns[d->n] > (double)(to_ns - c->points[0].at_ns))
+		d->n--;
+}
+
+/* Bytes that were sent from the cut until a time. */
+static double
+bytes_until(const struct curve *c, uint64_t cut_ns, uint64_t at_ns)
+{
+	uint32_t a = curve_find(c, cut_ns), b = curve_find(c, at_ns);
+
+	return b < c->n ? (double)(c->points[b].bytes - c->points[a].bytes) : 0;
+}
+
+/* Least error of the laws whose T is more than OFF away from that of the best one. */
+static double
+least_other(const struct first_law *of, uint32_t n, double timer_ns)
+{
+	double least = INFINITY;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (fabs(of[i].law.timer_ns - timer_ns) > OFF * timer_ns)
+			least = fmin(least, of[i].error);
+	return least;
+}
+
+/* Least error with a T that is OFF. */
+static double
+least_off(const struct law *law, struct law_data *d)
+{
+	double least = INFINITY;
+
+	for (int sign = -1; sign <= 1; sign += 2) {
+		struct law other = *law;
+
+		other.timer_ns *= 1 + sign * OFF;
+		d->timer_from_ns = d->timer_to_ns = other.timer_ns;
+		least = fmin(least, law_improve(&other, d, LAW_TIMER | LAW_AI | LAW_HAI, ROUNDS));
+	}
+	return least;
+}
+
+/* T from steps[first] to steps[n - 1]: each may be the first one of either counter. */
+static struct recovery_timer
+timer_of_steps(const struct curve *c, const struct curve_step *steps, uint32_t first, uint32_t n,
+	       struct law_data *d, struct law from)
+{
+	const uint64_t cut_ns = c->points[0].at_ns + (uint64_t)from.cut_ns;
+	struct first_law of[STEPS * STEPS + STEPS], best = {.error = INFINITY};
+	uint32_t n_laws = 0;
+	struct recovery_timer t = {0};
+	double refuted;
+
+	for (uint32_t i = first; i <= n; i++) {
+		double timer_ns = i == n ? NO_TIMER_NS : (double)(steps[i].at_ns - cut_ns);
+
+		for (uint32_t j = first; j <= n; j++) {
+			if (i == j)
+				continue;
+			of[n_laws] = fit_first(from, d, timer_ns,
+					       j == n ? 0 : bytes_until(c, cut_ns, steps[j].at_ns));
+			if (of[n_laws].error < best.error)
+				best = of[n_laws];
+			n_laws++;
+		}
+	}
+	refuted = REFUTED * fmax(best.error, EXACT_FRAMES * EXACT_FRAMES);
+	if (best.error > FITS_FRAMES * FITS_FRAMES || best.law.timer_ns == NO_TIMER_NS ||
+	    least_other(of, n_laws, best.law.timer_ns) < refuted)
+		return t;
+	t.ns = best.law.timer_ns;
+	t.is_told = least_off(&best.law, d) > refuted;
+	return t;
+}
+
+#define LEAST_FIRST_STEPS 2u
+
+struct recovery_timer
+recovery_timer(const struct curve *c, uint64_t cut_ns, double doubt_ns, double line_bps,
+	       double frame_bytes)
+{
+	struct curve_step steps[STEPS];
+	uint32_t n = curve_steps(c, cut_ns, STEP_SHARE, steps, STEPS), first = 0;
+	struct recovery_timer t = {0};
+	struct law_data *d;
+	struct law from = {.kind = LAW_PAPER, .fast_steps = UINT32_MAX, .target_bps = line_bps};
+	double first_ns;
+
+	/* The cut, and what follows it. */
+	while (first < n && steps[first].after_bps <= steps[first].before_bps)
+		first++;
+	if (first == n)
+		return t;
+	d = malloc(sizeof(*d));
+	if (d == NULL)
+		return t;
+	first_ns = (double)(steps[first].at_ns - cut_ns);
+	from.rate_bps = steps[first].before_bps;
+	from.cut_ns = (double)cut_ns - (double)c->points[0].at_ns;
+	d->cut_from_ns = from.cut_ns - GUESS_SHARE * first_ns;
+	d->cut_to_ns = from.cut_ns + GUESS_SHARE * first_ns + doubt_ns;
+	d->frame_bytes = frame_bytes;
+	/* Later ones may be those of another phase. */
+	for (; n >= first + LEAST_FIRST_STEPS && t.ns == 0; n--) {
+		fill_first(d, c, cut_ns + (uint64_t)(doubt_ns + 0.2 * first_ns), steps[n - 1].at_ns,
+			   line_bps);
+		if (d->n >= LEAST_SPANS)
+			t = timer_of_steps(c, steps, first, n, d, from);
+	}
+	free(d);
+	return t;
 }
 
 /* Does the law fit worse with these members as they are, whatever the others? */
@@ -814,7 +900,8 @@ is_as_good(double error, double best, const struct law_data *d)
 /* A law is believed if it sends what was seen, and no other one does. */
 static void
 believe(struct recovery *r, const struct series *s, const struct curve *c, uint64_t cut_ns,
-	double cut_doubt_ns, double line_bps, double frame_bytes, unsigned int kinds)
+	double cut_doubt_ns, double timer_share, double line_bps, double frame_bytes,
+	unsigned int kinds)
 {
 	struct law_data *d = malloc(sizeof(*d));
 	struct laws laws;
@@ -834,8 +921,8 @@ believe(struct recovery *r, const struct series *s, const struct curve *c, uint6
 	d->frame_bytes = 0;
 	d->cut_from_ns = law.cut_ns - 0.02 * r->timer_ns;
 	d->cut_to_ns = law.cut_ns + 0.02 * r->timer_ns + cut_doubt_ns;
-	d->timer_from_ns = (1 - TIMER_SHARE) * r->timer_ns;
-	d->timer_to_ns = (1 + TIMER_SHARE) * r->timer_ns;
+	d->timer_from_ns = (1 - timer_share) * r->timer_ns;
+	d->timer_to_ns = (1 + timer_share) * r->timer_ns;
 	laws_fill(&laws, &law, s, d, kinds);
 	if (laws.n == 0) {
 		free(d);
@@ -876,10 +963,11 @@ believe(struct recovery *r, const struct series *s, const struct curve *c, uint6
 }
 
 struct recovery
-recovery_fit(const struct curve *c, uint64_t cut_ns, double cut_doubt_ns, double timer_ns,
-	     double line_bps, double frame_bytes, unsigned int kinds)
+recovery_fit(const struct curve *c, uint64_t cut_ns, double cut_doubt_ns,
+	     const struct recovery_timer *timer, double line_bps, double frame_bytes,
+	     unsigned int kinds)
 {
-	struct recovery r = {.timer_ns = timer_ns};
+	struct recovery r = {.timer_ns = timer->ns};
 	struct series *s;
 
 	if (r.timer_ns <= 0)
@@ -890,7 +978,8 @@ recovery_fit(const struct curve *c, uint64_t cut_ns, double cut_doubt_ns, double
 	fill(s, c, cut_ns, r.timer_ns, line_bps);
 	r.intervals = s->n;
 	if (s->n >= 6)
-		believe(&r, s, c, cut_ns, cut_doubt_ns, line_bps, frame_bytes, kinds);
+		believe(&r, s, c, cut_ns, cut_doubt_ns, timer->is_told ? TIMER_SHARE : GUESS_SHARE,
+			line_bps, frame_bytes, kinds);
 	free(s);
 	return r;
 }

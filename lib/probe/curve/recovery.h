@@ -30,18 +30,24 @@ struct recovery {
 	double ai_bps, hai_bps, byte_reset;
 };
 
+/* T from the first increases. */
+struct recovery_timer {
+	double ns;    /* 0: they do not tell it */
+	bool is_told; /* within 5 % */
+};
+
 /**
  * @param c         Begins with the last cut.
  * @param cut_ns    Time from which packets could leave at the rate after it.
  * @param cut_doubt_ns  Largest error of the cut's time: it may be later.
- * @param timer_ns  T, within some percent.
+ * @param timer     T, if it is known.
  * @param frame_bytes  Mean wire bytes of a frame.
  * @param kinds     A mask of enum law_kind: those that the NIC may have.
  * @param line_bps  Rate that ends the recovery.
  */
 struct recovery recovery_fit(const struct curve *c, uint64_t cut_ns, double cut_doubt_ns,
-			     double timer_ns, double line_bps, double frame_bytes,
-			     unsigned int kinds);
+			     const struct recovery_timer *timer, double line_bps,
+			     double frame_bytes, unsigned int kinds);
 
 /* The first increases after a cut. */
 struct recovery_first {
@@ -55,10 +61,11 @@ struct recovery_first recovery_first_increase(const struct curve *c, uint64_t cu
 					      bool may_be_later);
 
 /**
- * T from fast recovery alone: increases by the timer towards a target.
- * @return 0: they do not explain the curve.
+ * Increases by a timer and a byte counter towards a target, as those of fast recovery: which of the
+ * first increases are whose is what fits, if no other choice fits as well.
+ * @param doubt_ns  The cut may be later by that.
  */
-double recovery_timer_ns(const struct curve *c, uint64_t cut_ns, double guess_ns, double after_bps,
-			 double line_bps, double frame_bytes);
+struct recovery_timer recovery_timer(const struct curve *c, uint64_t cut_ns, double doubt_ns,
+				     double line_bps, double frame_bytes);
 
 #endif

@@ -37,6 +37,8 @@
 #define STEADY 0.9
 /* Points of a curve are that far apart or more: limiters send small bursts. */
 #define CURVE_BIN_NS 2000u
+/* Frames that a QP at line rate has tokens for. */
+#define TOKEN_FRAMES 2.2
 #define MBIT 1e6
 #define GBIT 1e9
 
@@ -170,21 +172,29 @@ say_stages(struct prober *p)
 
 /*
  * Alpha from single CNPs, each after a longer time: alpha used by a cut is 2 (1 - after / before).
- * CNP k comes (2^k - 0.05) T after the one before, and both rates are read in the second half of
- * an interval of the timer: the rate is constant there, and tokens that a QP at line rate had saved
- * have left. Then g from CNPs in a row, which leave the timer no time to expire.
+ * CNP k comes (2^k - 0.5) units after the one before: amid an interval, should T not be exact. A
+ * unit is T, or less if alpha falls fast.
+ * Both rates are those next to the cut, over the longest time within which there is no increase.
+ * Then g from CNPs in a row, which leave the timer no time to expire.
  */
 #define SERIES 14u
 #define IN_ROW 48u
 #define LEAST_IN_ROW 6u
+#define NOT_IN_ROW 3u
 #define ROW_PACKETS 6.0
-/* Their distance: less than K, and than a half of T. */
+/* Their distance: about a half of T at most. */
 #define ROW_NS 30000.0
 #define ROW_SHARE 0.55
 /* Smaller alphas are not trusted. */
 #define LEAST_ALPHA 0.12
-/* The second half of an interval. */
-#define HALF_SHARE 0.4
+/* A rate before a CNP is that of this share of a distance, or of a unit. */
+#define BEFORE 0.85
+#define BEFORE_IN_UNIT 0.45
+/* The distance to the line's rate halves with each T: from 2^40 bit/s to none. */
+#define RELEASE_STEPS 44
+/* A unit is that much shorter than the one before. */
+#define SHORTER 4
+#define MOST_ROUNDS 4u
 
 static double
 alpha_of(double before_bps, double after_bps)
@@ -193,35 +203,137 @@ alpha_of(double before_bps, double after_bps)
 }
 
 static double
-row_ns(const struct prober *p)
-{
-	return ROW_SHARE * p->timer_ns < ROW_NS ? ROW_SHARE * p->timer_ns : ROW_NS;
-}
-
-static double
 series_ns(const struct prober *p, uint32_t k)
 {
-	return ((double)(1u << k) - 0.05) * p->timer_ns;
+	return ((double)(1u << k) - 0.5) * p->unit_ns;
 }
 
-/* Rate at the end of a share of T. */
-static double
-rate_behind(const struct prober *p, double share, uint64_t now_ns)
+/* A step by less shifts alpha by less than its noise. */
+#define HALVES_ALIKE 0.003
+#define ROUGHLY_ALIKE 0.01
+/* Windows are halved so often until nothing happens in one. */
+#define HALVINGS 8
+/* With fewer packets in the longest one a step is not seen, with fewer than those is no rate. */
+#define STEP_PACKETS 9u
+#define RATE_PACKETS 5u
+
+static uint32_t
+packets_in(const struct curve *c, uint64_t from_ns, uint64_t to_ns)
 {
-	return curve_rate_bps(&p->curve, now_ns - (uint64_t)(share * p->timer_ns), now_ns);
+	return curve_find(c, to_ns + 1) - curve_find(c, from_ns);
 }
 
-/* A step within the time, as that of a byte counter, makes its halves differ by more. */
-#define HALVES_ALIKE 0.01
+/* The rate in a window that ends, or begins, at a time; 0: it is not constant in any. */
+static double
+constant_bps(const struct curve *c, uint64_t at_ns, double most_ns, bool ends)
+{
+	double roughly = 0;
+
+	for (int i = 0; i < HALVINGS && most_ns >= 1; i++, most_ns /= 2) {
+		uint64_t from_ns = ends ? at_ns - (uint64_t)most_ns : at_ns;
+		uint64_t to_ns = from_ns + (uint64_t)most_ns;
+		uint32_t n = packets_in(c, from_ns, to_ns);
+
+		if (n >= STEP_PACKETS && curve_is_plateau(c, from_ns, to_ns, HALVES_ALIKE))
+			return curve_rate_bps(c, from_ns, to_ns);
+		/* A frame of another QP shifts a few. */
+		if (i == 0 && n >= RATE_PACKETS &&
+		    (n < STEP_PACKETS || curve_is_plateau(c, from_ns, to_ns, ROUGHLY_ALIKE)))
+			roughly = curve_rate_bps(c, from_ns, to_ns);
+		if (n < STEP_PACKETS)
+			break;
+	}
+	return roughly;
+}
+
+/* The cut of the CNP at p->t_ns shows from then on. */
+static uint64_t
+settled_ns(const struct prober *p)
+{
+	return p->t_ns +
+	       (uint64_t)(p->rtt_ns + p->cut_delay_ns + TOKEN_FRAMES * (double)prober_frame_ns(p));
+}
+
+/* The rate up to a time, since the CNP before at most. */
+static double
+rate_before(const struct prober *p, double most_ns, uint64_t now_ns)
+{
+	most_ns = fmin(most_ns, (double)sub_sat(now_ns, settled_ns(p)));
+	return constant_bps(&p->curve, now_ns, most_ns, true);
+}
+
+/*
+ * The rate from the cut of the CNP at p->t_ns on. It is the lowest one: tokens of before may leave
+ * first, and increases follow.
+ */
+static double
+rate_after(const struct prober *p, uint64_t now_ns)
+{
+	uint64_t from_ns = settled_ns(p);
+	uint64_t left_ns = sub_sat(now_ns, from_ns);
+	double lowest = 0;
+
+	for (unsigned int i = 1; i <= 8; i *= 2) {
+		uint64_t begin_ns = from_ns + left_ns * i / 16;
+		double bps =
+			constant_bps(&p->curve, begin_ns, (double)sub_sat(now_ns, begin_ns), false);
+
+		if (bps > 0 && (lowest == 0 || bps < (1 - HALVES_ALIKE) * lowest))
+			lowest = bps;
+	}
+	return lowest;
+}
+
+/* Alpha falls by more from one CNP to the next, if it is to tell anything. */
+#define LEAST_FALL 0.2
+/* Time constant of the last fall of alpha in the series; 0: it tells nothing. */
+static double
+last_decay_ns(const struct prober *p)
+{
+	double fall = log(p->y[p->n - 2] / p->y[p->n - 1]);
+
+	return fall < LEAST_FALL ? 0 : series_ns(p, p->n - 2) / fall;
+}
+
+/* A row begins with an alpha of about that: the rate lasts for more cuts. */
+#define ROW_ALPHA 0.05
+
+/* Time until alpha is small. */
+static double
+fall_ns(const struct prober *p)
+{
+	return fmin(last_decay_ns(p) * log(fmax(p->y[p->n - 1] / ROW_ALPHA, 1)),
+		    (double)p->params.curve_ns / 2);
+}
+
+/* A cut of the paper's law comes with its CNP, but for what a NIC needs for that. */
+#define AT_ONCE_NS 1000
 
 static bool
-is_plateau_behind(const struct prober *p, double share, uint64_t now_ns)
+cuts_at_once(const struct prober *p)
 {
-	uint64_t half_ns = (uint64_t)(share * p->timer_ns / 2);
-	double late_bps = curve_rate_bps(&p->curve, now_ns - half_ns, now_ns);
-	double early_bps = curve_rate_bps(&p->curve, now_ns - 2 * half_ns, now_ns - half_ns);
+	return p->cut_delay_ns < AT_ONCE_NS + TOKEN_FRAMES * (double)prober_frame_ns(p);
+}
 
-	return fabs(early_bps - late_bps) < HALVES_ALIKE * late_bps;
+/* In slots alpha falls more steadily over longer distances, but not by too much. */
+#define ROW_DECAY 0.125
+
+static double
+row_ns(const struct prober *p)
+{
+	double ns = cuts_at_once(p) ? ROW_NS : fmax(ROW_NS, ROW_DECAY * last_decay_ns(p));
+
+	return fmin(ns, ROW_SHARE * p->timer.ns);
+}
+
+/* The rate before or after a CNP in a row; it may be disturbed. */
+static double
+rate_in_row(const struct prober *p, bool before, uint64_t now_ns)
+{
+	double bps = before ? rate_before(p, BEFORE * p->row_ns, now_ns) : rate_after(p, now_ns);
+
+	return bps > 0 ? bps
+		       : curve_rate_bps(&p->curve, now_ns - (uint64_t)(0.75 * p->row_ns), now_ns);
 }
 
 /* Logarithm of the decay of alpha over the series, without the g (1 - alpha) that a CNP adds. */
@@ -262,6 +374,7 @@ period_ns(const struct prober *p, double periods)
 
 struct weight {
 	double g, k_ns, decay_ns;
+	uint32_t ks; /* paper: whole K between CNPs in a row */
 	/* largest errors of g and K, and of the decay, as shares */
 	double doubt, decay_doubt;
 };
@@ -276,11 +389,21 @@ struct row_fit {
 };
 
 /*
- * Alphas of CNPs in a row follow alpha' = keep alpha + g, from one that is not known. keep is 1 - g
- * in the paper's law, where alpha does not decay between them.
+ * Alphas of CNPs in a row follow alpha' = keep alpha + add, from one that is not known. In mlx's
+ * law keep is known, and add is g. In the paper's law a CNP adds g (1 - alpha), and alpha falls by
+ * 1 - g after each whole K until the next one.
  */
+struct row_law {
+	bool is_paper;
+	double keep; /* mlx */
+	uint32_t ks; /* paper: whole K between CNPs */
+};
+
+/* Far above any g in use: a fit that runs away ends there. */
+#define MOST_G 0.9
+
 static struct row_fit
-fit_row(const double *row, uint32_t n, double keep, bool is_paper)
+fit_row(const double *row, uint32_t n, const struct row_law *law)
 {
 	struct row_fit fit = {0};
 	double first = row[0];
@@ -288,9 +411,15 @@ fit_row(const double *row, uint32_t n, double keep, bool is_paper)
 	for (int round = 0; round < 8; round++) {
 		double alpha = first, by_first = 1, by_g = 0;
 		double aa = 0, ag = 0, gg = 0, ar = 0, gr = 0, rr = 0, d;
+		double fall = pow(1 - fit.g, law->ks), keep_by_g = 0, add_by_g = 1;
+		double keep = law->keep, add = fit.g;
 
-		if (is_paper)
-			keep = 1 - fit.g;
+		if (law->is_paper) {
+			keep = fall * (1 - fit.g);
+			add = fall * fit.g;
+			keep_by_g = -(law->ks + 1.0) * fall;
+			add_by_g = fall * (1 - law->ks * fit.g / (1 - fit.g));
+		}
 		for (uint32_t i = 0; i < n; i++) {
 			double rest = row[i] - alpha;
 
@@ -300,15 +429,17 @@ fit_row(const double *row, uint32_t n, double keep, bool is_paper)
 			ar += by_first * rest;
 			gr += by_g * rest;
 			rr += rest * rest;
-			by_g = keep * by_g + (is_paper ? 1 - alpha : 1);
+			by_g = keep * by_g + keep_by_g * alpha + add_by_g;
 			by_first *= keep;
-			alpha = keep * alpha + fit.g;
+			alpha = keep * alpha + add;
 		}
 		d = aa * gg - ag * ag;
 		fit.noise = sqrt(rr / (n - 2));
 		fit.error = fit.noise * sqrt(aa / d);
 		first += (ar * gg - gr * ag) / d;
 		fit.g += (gr * aa - ar * ag) / d;
+		if (!(fit.g < MOST_G))
+			fit.g = MOST_G;
 	}
 	return fit;
 }
@@ -322,23 +453,48 @@ decay_error(const struct prober *p, double noise)
 	return fall > 0 ? noise / (last * fall) : INFINITY;
 }
 
-/*
- * The paper's law: a cut uses the alpha of before the CNP, and alpha does not decay between CNPs in
- * a row, whose distance is less than K.
- */
+/* More whole K between CNPs in a row leave an alpha that tells no g. */
+#define MOST_KS 8u
+
+/* The paper's law: a cut uses the alpha of before the CNP. */
 static struct weight
 weigh_paper(const struct prober *p, const double *row)
 {
-	struct row_fit fit = fit_row(row, p->row_n, 1, true);
-	struct weight w = {.g = fit.g};
+	struct weight best = {0};
+	double least = INFINITY;
 
-	if (w.g > 0 && w.g < 1) {
+	for (uint32_t ks = 0; ks <= MOST_KS; ks++) {
+		struct row_fit fit = fit_row(row, p->row_n, &(struct row_law){true, 0, ks});
+		struct weight w = {.g = fit.g, .ks = ks};
+
+		if (!(w.g > 0 && w.g < MOST_G) || fit.noise >= least)
+			continue;
 		w.k_ns = period_ns(p, decay_of(p->y, p->n, w.g) / -log(1 - w.g));
 		w.decay_ns = w.k_ns / -log(1 - w.g);
 		w.decay_doubt = SURE * decay_error(p, fit.noise);
 		w.doubt = hypot(SURE * fit.error / w.g, w.decay_doubt);
+		/* As many K as were supposed, or K is next to that. */
+		if (fabs(p->row_ns / w.k_ns - (ks + 0.5)) > 0.5 + 0.02 * (ks + 1))
+			continue;
+		/* In slots, too, alpha falls between CNPs. */
+		if (ks > 0 && !cuts_at_once(p))
+			break;
+		least = fit.noise;
+		best = w;
 	}
-	return w.k_ns > row_ns(p) ? w : (struct weight){0};
+	return best;
+}
+
+/*
+ * A CNP acts on alpha at the end of a slot of K, and its cut comes at the end of a slot of its own:
+ * share of cuts that come first, if the phases of the two are anything.
+ */
+static double
+before_g(const struct prober *p, double k_ns)
+{
+	double cut_ns = fmax(p->cut_delay_ns, 1);
+
+	return k_ns < cut_ns ? k_ns / (2 * cut_ns) : 1 - cut_ns / (2 * k_ns);
 }
 
 /*
@@ -352,7 +508,7 @@ weigh_mlx(const struct prober *p, const double *row)
 	const double late_ns = p->cut_delay_ns / 2;
 	struct row_fit fit = {0};
 	struct weight w = {0};
-	double time_ns;
+	double time_ns, keep, missed = 0;
 
 	for (int step = 0; step < 6; step++) {
 		double fall = 0;
@@ -365,24 +521,30 @@ weigh_mlx(const struct prober *p, const double *row)
 			time_ns += series_ns(p, i);
 		}
 		w.decay_ns = time_ns / fall;
-		fit = fit_row(row, p->row_n, exp(-row_ns(p) / w.decay_ns), false);
-		/* Alpha decays until the cut. */
-		w.g = fit.g * exp(late_ns / w.decay_ns);
+		keep = exp(-p->row_ns / w.decay_ns);
+		fit = fit_row(row, p->row_n, &(struct row_law){false, keep, 0});
+		missed = (1 - keep) * before_g(p, -log(1 - w.g) * w.decay_ns);
+		/* Alpha decays until the cut; some cuts come before the g of their CNP. */
+		w.g = fit.g * exp(late_ns / w.decay_ns) / (1 - missed);
 		if (!(w.g > 0 && w.g < LEAST_ALPHA))
 			return (struct weight){0};
 	}
 	w.k_ns = -log(1 - w.g) * w.decay_ns;
 	w.decay_doubt = SURE * decay_error(p, fit.noise) + late_ns / time_ns;
-	w.doubt = hypot(SURE * fit.error / fit.g, w.decay_doubt) + late_ns / w.decay_ns;
+	/* The phases of slots may be others than any. */
+	w.doubt =
+		hypot(SURE * fit.error / fit.g, w.decay_doubt) + late_ns / w.decay_ns + missed / 3;
 	/* Slots of K, and those of cuts, must be short beside the row's distances. */
-	if (w.k_ns > row_ns(p) / 6 || p->cut_delay_ns > row_ns(p) / 5)
-		return (struct weight){0};
+	if (w.k_ns > p->row_ns / 6 || p->cut_delay_ns > p->row_ns / 5) {
+		if (cuts_at_once(p))
+			return (struct weight){0};
+		w.doubt = 1;
+	}
 	return w;
 }
 
 /* A law fits if each alpha follows from the one before within this share. */
 #define ALPHA_FITS 0.06
-#define LEAST_FALL 0.2
 #define FALLS_ALIKE 0.08
 #define LEAST_FIRST 0.5
 #define ALPHA_NOISE 0.006
@@ -443,8 +605,8 @@ fits(const struct prober *p, const double *row, const struct weight *w, bool is_
 		     2 * ALPHA_NOISE))
 		return false;
 	for (uint32_t i = 0; i + 1 < p->row_n; i++)
-		strange += !follows(row[i], row[i + 1], w, is_paper, is_paper ? 0 : row_ns(p),
-				    ALPHA_NOISE);
+		strange += !follows(row[i], row[i + 1], w, is_paper,
+				    is_paper && w->ks == 0 ? 0 : p->row_ns, ALPHA_NOISE);
 	/* Tokens of before may be in the first one, and a frame of another QP in any. */
 	return strange <= 2 + p->row_n / 16;
 }
@@ -457,21 +619,50 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Far from the median of it and its neighbours. */
-#define OUTLIER 0.03
+/* Far from the median of it and its neighbours: many times as far as half of them are. */
+#define OUTLIER 6
+#define LEAST_OUTLIER 0.008
+#define NEAR 5u
+
+static double
+median_of(const double *of, uint32_t n)
+{
+	double sorted[IN_ROW];
+
+	memcpy(sorted, of, n * sizeof(*of));
+	qsort(sorted, n, sizeof(*sorted), compare);
+	return sorted[n / 2];
+}
+
+/* What an alpha and its neighbours are in the median, at its place among them. */
+static double
+expected_in_row(const double *row, uint32_t n, uint32_t i)
+{
+	uint32_t from = i < NEAR / 2 ? 0 : i + NEAR / 2 >= n ? n - NEAR : i - NEAR / 2;
+	double steps[NEAR - 1];
+
+	for (uint32_t k = 0; k < NEAR - 1; k++)
+		steps[k] = row[from + k + 1] - row[from + k];
+	return median_of(row + from, NEAR) +
+	       ((double)i - (double)(from + NEAR / 2)) * median_of(steps, NEAR - 1);
+}
 
 /* Another QP that sends for a moment takes a share of the link. */
 static void
 smooth(double *row, uint32_t n)
 {
-	double near[5];
+	double expected[IN_ROW], far[IN_ROW], most;
 
-	for (uint32_t i = 2; i + 2 < n; i++) {
-		memcpy(near, row + i - 2, sizeof(near));
-		qsort(near, 5, sizeof(*near), compare);
-		if (fabs(row[i] - near[2]) > OUTLIER + 0.2 * near[2])
-			row[i] = near[2];
+	if (n < NEAR)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		expected[i] = expected_in_row(row, n, i);
+		far[i] = fabs(row[i] - expected[i]);
 	}
+	most = OUTLIER * median_of(far, n) + LEAST_OUTLIER;
+	for (uint32_t i = 0; i < n; i++)
+		if (far[i] > most)
+			row[i] = expected[i];
 }
 
 /* The law that fits; all is 0 if none does. */
@@ -611,9 +802,6 @@ say_recovered(struct prober *p, uint64_t now_ns)
 			     (low_us + high_us) / 2, "%.1f us", (low_us + high_us) / 2);
 }
 
-/* Frames that a QP at line rate has tokens for. */
-#define TOKEN_FRAMES 2.2
-
 /* Time from the first CNP to its cut beside the round trip: the slot of cuts, in mlx's law. */
 static double
 cut_delay_ns(const struct prober *p, uint64_t cut_ns, double after_ns)
@@ -634,24 +822,19 @@ cut_delay_ns(const struct prober *p, uint64_t cut_ns, double after_ns)
 /* A timer expires as late at any rate, a byte counter earlier at a higher one. */
 #define SAME_TIME 0.04
 #define OTHER_RATE 1.5
-/* T is right within this share. */
-#define TOLD 0.05
 
 /* Is the first increase after a cut that of the timer? */
 static void
 take_first(struct prober *p, const struct recovery_first *first, uint64_t cut_ns)
 {
+	double doubt_ns = p->cut_delay_ns + TOKEN_FRAMES * (double)prober_frame_ns(p);
+
 	if (first->after_ns == 0)
 		return;
-	if (first->regular >= 2)
-		p->timer_ns = recovery_timer_ns(&p->curve, cut_ns, first->after_ns, first->rate_bps,
-						p->line_bps, mean_frame_bytes(p));
-	/* The fit is right within a frame, over as many intervals. */
-	p->timer_is_told = p->timer_ns > 0 && mean_frame_bytes(p) * 8e9 / first->rate_bps <
-						      TOLD * first->regular * p->timer_ns;
-	if (p->timer_ns == 0 && p->other_ns > 0 && p->other_bps > OTHER_RATE * first->rate_bps &&
+	p->timer = recovery_timer(&p->curve, cut_ns, doubt_ns, p->line_bps, mean_frame_bytes(p));
+	if (p->timer.ns == 0 && p->other_ns > 0 && p->other_bps > OTHER_RATE * first->rate_bps &&
 	    fabs(first->after_ns / p->other_ns - 1) < SAME_TIME)
-		p->timer_ns = p->other_ns;
+		p->timer.ns = p->other_ns;
 	p->other_ns = first->after_ns;
 	p->other_bps = first->rate_bps;
 }
@@ -686,7 +869,7 @@ say_first(struct prober *p, uint64_t now_ns)
 	return true;
 }
 
-#define DEPTHS 3u
+#define DEPTHS 5u
 #define DEPTH_CNPS 2000u
 #define DEPTH_NS (4 * NS_PER_MS)
 #define NO_TIMER "T is not known: increases come at irregular times"
@@ -716,7 +899,7 @@ probe_rp_alpha(struct prober *p, uint64_t now_ns)
 	if (!say_first(p, now_ns))
 		return true;
 	/* The byte counter may be faster than the timer: at lower rates it is not. */
-	for (p->j = 0; p->timer_ns == 0 && p->j < DEPTHS; p->j++) {
+	for (p->j = 0; p->timer.ns == 0 && p->j < DEPTHS; p->j++) {
 		PROBER_WAIT(p, has_recovered(p, now_ns), now_ns + p->params.curve_ns);
 		for (p->i = 0; p->i < DEPTH_CNPS; p->i++) {
 			if (rate_now(p, 2, now_ns) <= p->line_bps / (4u << 2 * p->j))
@@ -731,7 +914,7 @@ probe_rp_alpha(struct prober *p, uint64_t now_ns)
 			&p->curve, p->t_ns - 5 * NS_PER_US + (uint64_t)p->rtt_ns, true);
 		take_first(p, &first, p->t_ns - 5 * NS_PER_US + (uint64_t)p->rtt_ns);
 	}
-	if (p->timer_ns == 0) {
+	if (p->timer.ns == 0) {
 		for (unsigned int l = LINE_RP_DECAY; l <= LINE_RP_K; l++)
 			findings_say(&p->findings, (enum findings_line)l, VERDICT_NOT_MEASURED,
 				     NO_TIMER);
@@ -739,22 +922,26 @@ probe_rp_alpha(struct prober *p, uint64_t now_ns)
 			     "a cut to %.1f %%; " NO_TIMER, 100 - p->first_alpha * 50);
 		return true;
 	}
-	/* Alpha may have fallen; a limiter that has been released sets it anew. */
+	p->unit_ns = p->timer.ns;
 	p->j = 0;
 again:
+	/* Alpha may have fallen; a limiter that has been released sets it anew. */
+	PROBER_WAIT(p, has_recovered(p, now_ns), now_ns + p->params.curve_ns);
+	if (p->j > 0)
+		PROBER_SLEEP(p, (uint64_t)(RELEASE_STEPS * p->timer.ns));
 	curve_start(&p->curve, 0);
-	PROBER_SLEEP(p, (uint64_t)p->timer_ns);
+	PROBER_SLEEP(p, (uint64_t)p->unit_ns);
 	p->n = 0;
 	p->last_alpha = -1;
 	for (p->i = 0; p->i < SERIES; p->i++) {
-		p->a = rate_behind(p, HALF_SHARE, now_ns);
-		p->is_plateau = is_plateau_behind(p, HALF_SHARE, now_ns);
+		p->a = rate_before(p, BEFORE_IN_UNIT * p->unit_ns, now_ns);
 		prober_send_cnp(p, 0, 0, now_ns);
 		p->t_ns = now_ns;
 		PROBER_WAIT(p, false, p->t_ns + (uint64_t)series_ns(p, 0));
-		if (!p->is_plateau || !is_plateau_behind(p, HALF_SHARE, now_ns))
+		p->b = rate_after(p, now_ns);
+		if (p->a == 0 || p->b == 0)
 			break;
-		p->b = alpha_of(p->a, rate_behind(p, HALF_SHARE, now_ns));
+		p->b = alpha_of(p->a, p->b);
 		if (p->b < LEAST_ALPHA && p->b > -2 * ALPHA_NOISE)
 			p->last_alpha = p->b;
 		if (p->b < LEAST_ALPHA || (p->n > 0 && p->b > 1.5 * p->y[p->n - 1]))
@@ -763,13 +950,14 @@ again:
 		if (now_ns - p->begin_ns > 2 * p->params.curve_ns)
 			break;
 		PROBER_WAIT(p, false,
-			    p->t_ns + (uint64_t)series_ns(p, p->i) - (uint64_t)p->timer_ns);
+			    p->t_ns + (uint64_t)series_ns(p, p->i) - (uint64_t)p->unit_ns);
 		if (p->i > 0)
 			curve_start(&p->curve, 0);
 		PROBER_WAIT(p, false, p->t_ns + (uint64_t)series_ns(p, p->i));
 	}
-	if (p->n < 2 && p->j++ == 0) {
-		PROBER_SLEEP(p, (uint64_t)(40 * p->timer_ns));
+	if (p->n < 2 && p->j++ < MOST_ROUNDS) {
+		if (p->n == 1 && p->last_alpha > -1)
+			p->unit_ns /= SHORTER;
 		goto again;
 	}
 	if (p->n < 2) {
@@ -782,23 +970,24 @@ again:
 			     100 - p->first_alpha * 50);
 		return true;
 	}
+	PROBER_SLEEP(p, (uint64_t)fmax(2.9 * p->timer.ns, fall_ns(p)));
 	curve_start(&p->curve, 0);
-	PROBER_SLEEP(p, (uint64_t)(3.9 * p->timer_ns));
-	p->a = 0;
+	PROBER_SLEEP(p, (uint64_t)p->timer.ns);
+	p->row_ns = row_ns(p);
 	p->row_n = 0;
-	/* The first one only brings the QP below line rate, the next one takes its tokens. */
-	for (p->i = 0; p->i <= IN_ROW + 1; p->i++) {
+	/* The first one only brings the QP below line rate, the next two take its tokens. */
+	for (p->i = 0; p->i < IN_ROW + NOT_IN_ROW; p->i++) {
+		p->a = rate_in_row(p, true, now_ns);
 		prober_send_cnp(p, 0, 0, now_ns);
-		PROBER_SLEEP(p, (uint64_t)(p->i == 0 ? 0.95 * p->timer_ns : row_ns(p)));
-		p->b = curve_rate_bps(&p->curve, now_ns - (uint64_t)(0.75 * row_ns(p)), now_ns);
-		if (p->i > 1) {
-			/* Too slow to be read. */
-			if (p->b * row_ns(p) < ROW_PACKETS * 8e9 * wire_bytes(p->params.mtu_bytes))
-				break;
-			p->y[SERIES + p->i - 2] = alpha_of(p->a, p->b);
-			p->row_n = p->i - 1;
-		}
-		p->a = p->b;
+		p->t_ns = now_ns;
+		PROBER_SLEEP(p, (uint64_t)(p->i == 0 ? 0.95 * p->timer.ns : p->row_ns));
+		p->b = rate_in_row(p, false, now_ns);
+		if (p->i < NOT_IN_ROW)
+			continue;
+		/* Too slow to be read. */
+		if (p->b * p->row_ns < ROW_PACKETS * 8e9 * wire_bytes(p->params.mtu_bytes))
+			break;
+		p->y[SERIES + p->row_n++] = alpha_of(p->a, p->b);
 	}
 	say_alpha(p);
 	PROBER_END(p);
@@ -957,8 +1146,8 @@ low_rate(const struct prober *p)
 {
 	double goal = p->line_bps / 16;
 
-	if (p->timer_ns > 0)
-		goal = 24 * mean_frame_bytes(p) * 8e9 / p->timer_ns;
+	if (p->timer.ns > 0)
+		goal = 24 * mean_frame_bytes(p) * 8e9 / p->timer.ns;
 	if (goal > p->line_bps / 4)
 		goal = p->line_bps / 4;
 	return goal < p->line_bps / 128 ? p->line_bps / 128 : goal;
@@ -982,7 +1171,7 @@ static void
 say_recovery(struct prober *p)
 {
 	struct recovery r = recovery_fit(&p->curve, p->t_ns + (uint64_t)p->rtt_ns, p->cut_delay_ns,
-					 p->timer_ns, p->line_bps, mean_frame_bytes(p), p->kinds);
+					 &p->timer, p->line_bps, mean_frame_bytes(p), p->kinds);
 	struct findings *f = &p->findings;
 
 	if (r.timer_ns <= 0) {
@@ -1001,12 +1190,12 @@ say_recovery(struct prober *p)
 				"no law fits the recovery: %.1f %% off, over %u intervals of T",
 				100 * r.misfit, r.intervals);
 	}
-	if (!r.fits && p->timer_is_told)
-		findings_set(f, LINE_RP_TIMER, VERDICT_MEASURED, p->timer_ns / 1e3,
-			     "%.2f us, from the first increases after a cut", p->timer_ns / 1e3);
+	if (!r.fits && p->timer.is_told)
+		findings_set(f, LINE_RP_TIMER, VERDICT_MEASURED, p->timer.ns / 1e3,
+			     "%.2f us, from the first increases after a cut", p->timer.ns / 1e3);
 	if (!r.fits)
 		return;
-	p->timer_ns = r.timer_ns;
+	p->timer.ns = r.timer_ns;
 	findings_set(f, LINE_RP_TIMER, VERDICT_MEASURED, r.timer_ns / 1e3, "%.2f us",
 		     r.timer_ns / 1e3);
 	say_told(p, LINE_RP_FAST_STEPS, r.tells_fast_steps, r.fast_steps, "%.0f");
@@ -1066,7 +1255,7 @@ probe_rp_recovery(struct prober *p, uint64_t now_ns)
 #define FLOOR_GAP_NS (5 * NS_PER_US)
 /* A rate that neither falls nor rises for that time, and for some packets, is the lowest one. */
 #define FLOOR_NS (8 * NS_PER_MS)
-#define FLOOR_PACKETS 12u
+#define FLOOR_PACKETS 5u
 #define FLOOR_SHARE 0.01
 #define FLOOR_STEP_NS 50000.0
 #define FLOOR_WINDOW_NS (200 * NS_PER_MS)
@@ -1103,7 +1292,7 @@ probe_rp_floor(struct prober *p, uint64_t now_ns)
 	}
 	PROBER_BEGIN(p);
 	PROBER_WAIT(p, has_recovered(p, now_ns), now_ns + p->params.curve_ns);
-	for (p->t_ns = now_ns, p->b = 0; p->b == 0 && now_ns - p->t_ns < p->params.answer_ns;) {
+	for (p->t_ns = now_ns, p->b = 0; p->b == 0 && now_ns - p->t_ns < 2 * p->params.answer_ns;) {
 		/* Points over some distances of CNPs: a cut between them is seen. */
 		curve_start(&p->curve, 0);
 		for (p->t2_ns = now_ns; p->b == 0 && now_ns - p->t2_ns < FLOOR_WINDOW_NS;) {

@@ -50,11 +50,11 @@ most_late_ns(const struct prober *p, enum findings_line l)
 	case LINE_RP_AI:
 	case LINE_RP_BYTES:
 	case LINE_RP_HAI:
-		return (uint64_t)(SHARE * p->timer_ns);
+		return (uint64_t)(SHARE * p->timer.ns);
 	case LINE_RP_DECAY:
 	case LINE_RP_G:
 	case LINE_RP_K:
-		return (uint64_t)(ALPHA_SHARE * p->timer_ns);
+		return (uint64_t)(ALPHA_SHARE * p->unit_ns);
 	case LINE_RP_BEFORE:
 	case LINE_RP_OTHERS:
 		return p->params.settle_ns / 40;
