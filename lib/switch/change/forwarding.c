@@ -55,7 +55,8 @@ router_digest(uint64_t d, const struct sw_router_params *p)
 	d = digest_bytes(d, &p->ecmp_hash_seed, sizeof(p->ecmp_hash_seed));
 	d = digest_bytes(d, &p->ecmp_hash_flow_label, sizeof(p->ecmp_hash_flow_label));
 	d = digest_bytes(d, &p->neigh_retrans_time_ns, sizeof(p->neigh_retrans_time_ns));
-	return digest_bytes(d, &p->neigh_reachable_time_ns, sizeof(p->neigh_reachable_time_ns));
+	d = digest_bytes(d, &p->neigh_reachable_time_ns, sizeof(p->neigh_reachable_time_ns));
+	return digest_bytes(d, &p->icmp_errors_per_s, sizeof(p->icmp_errors_per_s));
 }
 
 static uint64_t

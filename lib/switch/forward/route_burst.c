@@ -15,16 +15,6 @@ struct batch {
 	unsigned int n;
 };
 
-/* As sw_is_routable4(): RFC 4291 2.5. */
-static bool
-is_routable6(const uint8_t ip[16])
-{
-	static const uint8_t zero[15];
-
-	return ip[0] != 0xFF && !(ip[0] == 0xFE && (ip[1] & 0xC0) == 0x80) &&
-	       !(memcmp(ip, zero, 15) == 0 && ip[15] <= 1);
-}
-
 /*
  * RFC 1812 5.3.7 and RFC 3927 7; RFC 4291 2.5.2, 2.5.3, 2.5.6: a frame from a group, "this host",
  * loopback or link-local address is not forwarded. A frame to the router itself may have a
@@ -36,7 +26,7 @@ has_routable_source(const struct arrival *a)
 	const uint8_t *ip = rte_pktmbuf_mtod_offset(a->m, const uint8_t *, a->view.l3_off);
 
 	if (a->view.ip_version == 6)
-		return is_routable6(ip + 8);
+		return sw_is_routable6(ip + 8);
 	return sw_is_forwarded4(ip + 12);
 }
 
@@ -344,7 +334,7 @@ sw_route_burst(struct sw_forward *f, struct arrival *a, unsigned int n, enum sw_
 		reasons[i] = SW_DROP_NON_ROUTABLE;
 		if (a[i].view.ip_version == 4 && sw_is_routable4(ip + 16))
 			v4.at[v4.n++] = (uint8_t)i;
-		else if (a[i].view.ip_version == 6 && is_routable6(ip + 24))
+		else if (a[i].view.ip_version == 6 && sw_is_routable6(ip + 24))
 			v6.at[v6.n++] = (uint8_t)i;
 		else {
 			uint16_t domain = a[i].domain;

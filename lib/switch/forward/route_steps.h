@@ -26,6 +26,16 @@ sw_is_routable4(const uint8_t ip[4])
 	return ip[0] != 0 && ip[0] != 127 && ip[0] < 224;
 }
 
+/** The same of an IPv6 address: RFC 4291 2.5. */
+static inline bool
+sw_is_routable6(const uint8_t ip[16])
+{
+	static const uint8_t zero[15];
+
+	return ip[0] != 0xFF && !(ip[0] == 0xFE && (ip[1] & 0xC0) == 0x80) &&
+	       !(memcmp(ip, zero, 15) == 0 && ip[15] <= 1);
+}
+
 /** RFC 3927 2.7: 169.254.0.0/16. A router may have such an address, and answers at it. */
 static inline bool
 sw_is_link_local4(const uint8_t ip[4])

@@ -25,6 +25,12 @@ struct sw_route_found {
 	uint32_t hop; /* SW_TARGET_CONNECTED: where the neighbour was found; NEIGH_NONE: nowhere */
 };
 
+/* A frame of the router, and where it leaves. */
+struct sw_own_frame {
+	struct rte_mbuf *m;
+	uint16_t domain, port;
+};
+
 /* The router of a shard. It keeps its neighbours and counters when its routes are replaced. */
 struct sw_router {
 	/* per packet, of the routes in force */
@@ -38,6 +44,10 @@ struct sw_router {
 	const struct sw_shard *shard; /* the shard that it belongs to */
 	const struct sw_pools *pools; /* for copy on write */
 	struct sw_router_stats stats;
+	/* per ICMP error: the theoretical arrival time of GCRA, and those of the present burst */
+	uint64_t icmp_due_ns;
+	unsigned int n_errors;
+	struct sw_own_frame errors[SW_BURST];
 	/* routes of frames that arrived alone, by an unkeyed hash; emptied with new routes */
 	struct sw_route_found memo[SW_ROUTE_MEMO];
 	/* per request */

@@ -79,4 +79,11 @@ sw_above_mtu(const struct sw_class *c, const struct arrival *a)
 	       frame_bytes(a->m->pkt_len) - tag > c->max_frame_bytes;
 }
 
+/** The largest IP packet of the class. */
+static inline uint32_t
+sw_ip_mtu_bytes(const struct sw_class *c)
+{
+	return c->max_frame_bytes - (ETH_HDR_BYTES + FCS_BYTES);
+}
+
 #endif

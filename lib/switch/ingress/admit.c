@@ -5,6 +5,7 @@
 
 #include "switch/egress/sw_release.h"
 #include "switch/ingress/cross.h"
+#include "switch/ingress/icmp_error.h"
 #include "switch/ingress/ingress.h"
 
 /* Add or remove the tag. @return false: no mbuf; a->m is unchanged. */
@@ -96,6 +97,10 @@ sw_admit(struct sw *sw, struct arrival *a)
 	enum sw_drop reason = admit_ingress(sw, a);
 
 	if (unlikely(reason != SW_PASS)) {
+		if (reason == SW_DROP_MTU)
+			sw_icmp_error(
+				sw, a, reason,
+				sw_ip_mtu_bytes(sw_class_of(sw_classes_of(sw, a->in_port), a)));
 		sw_count_drop(sw, a->in_port, reason, a->charged_bytes);
 		counter_inc(&sw->ports[a->in_port].stats.pg[a->class.pg].drop_packets);
 		rte_pktmbuf_free(a->m);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "switch/ingress/cross.h"
+#include "switch/ingress/icmp_error.h"
 
 /*
  * Frames with equal keys may form a run: they are of one class, to one port, and all of them are
@@ -140,6 +141,15 @@ charge_due(struct burst *b)
 	}
 }
 
+/* End a frame that forwarding has dropped or consumed. */
+static __rte_noinline void
+end_refused(struct sw *sw, const struct arrival *a, enum sw_drop reason)
+{
+	if (reason == SW_DROP_TTL)
+		sw_icmp_error(sw, a, reason, 0);
+	sw_end(sw, a, reason);
+}
+
 /* Admit a frame with its own decisions, unless it is dropped. */
 static __rte_noinline void
 admit_alone(struct burst *b, unsigned int i)
@@ -147,7 +157,7 @@ admit_alone(struct burst *b, unsigned int i)
 	struct arrival *a = &b->a[i];
 
 	if (b->reasons[i] != SW_PASS) {
-		sw_end(b->sw, a, b->reasons[i]);
+		end_refused(b->sw, a, b->reasons[i]);
 		return;
 	}
 	charge_due(b);
@@ -284,7 +294,7 @@ admit_lone(struct sw *sw, struct arrival *a, enum sw_drop reason)
 	uint8_t pg;
 
 	if (unlikely(reason != SW_PASS)) {
-		sw_end(sw, a, reason);
+		end_refused(sw, a, reason);
 		return;
 	}
 	c = sw_classify(sw_classes_of(sw, port), a);

@@ -114,6 +114,16 @@ sw_neigh_ask(struct sw *sw, uint64_t now_ns)
 }
 
 void
+sw_own_send(struct sw *sw, uint64_t now_ns)
+{
+	struct sw_router *r = sw->forward.router;
+
+	for (unsigned int i = 0; i < r->n_errors; i++)
+		sw_send_own(sw, r->errors[i].m, r->errors[i].domain, r->errors[i].port, now_ns);
+	r->n_errors = 0;
+}
+
+void
 sw_next_hops_check(struct sw *sw, uint64_t now_ns)
 {
 	if (sw->forward.router == NULL)

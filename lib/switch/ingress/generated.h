@@ -20,6 +20,9 @@ enum sw_drop sw_lldp_rx(struct sw *sw, const struct arrival *a);
 /** Enqueue the LLDP frames of the control side. */
 void sw_lldp_send(struct sw *sw, uint64_t now_ns);
 
+/** Send the ICMP errors of a burst. */
+void sw_own_send(struct sw *sw, uint64_t now_ns);
+
 /** Send the pending requests for neighbours' addresses. */
 void sw_neigh_ask(struct sw *sw, uint64_t now_ns);
 

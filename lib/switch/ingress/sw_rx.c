@@ -120,18 +120,22 @@ rx_burst(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, unsigned int n, u
 {
 	struct arrival arrivals[SW_BURST];
 	enum sw_drop reasons[SW_BURST];
+	bool to_router;
 
 	/* All headers first: a cache miss takes longer than the work of several frames. */
 	for (unsigned int i = 0; i < n; i++)
 		rte_prefetch0(rte_pktmbuf_mtod(pkts[i], void *));
 	n = parse(sw, port, pkts, n, arrivals, now_ns);
-	if (sw_bridge_forward(&sw->forward, &sw->memo, arrivals, n, reasons)) {
+	to_router = sw_bridge_forward(&sw->forward, &sw->memo, arrivals, n, reasons);
+	if (to_router) {
 		sw_route_burst(&sw->forward, arrivals, n, reasons);
 		if (unlikely(neigh_has_ask(sw->forward.router->neighs)))
 			sw_neigh_ask(sw, now_ns);
 	}
 	if (n > 0)
 		sw_admit_burst(sw, arrivals, n, reasons);
+	if (to_router && unlikely(sw->forward.router->n_errors > 0))
+		sw_own_send(sw, now_ns);
 }
 
 /*

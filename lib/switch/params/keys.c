@@ -217,6 +217,10 @@ const struct field sw_router_fields[] = {
 	 .unit = UNIT_NS, .min = 1000000, .max = UINT64_MAX, .def = "30s", .live = true,
 	 .help = "time after which the switch asks again for the MAC address of a neighbour in "
 		 "use; never: does not ask again"},
+	{FIELD_OF(struct sw_router_params, icmp_errors_per_s), .type = FIELD_U32, .max = 1000000,
+	 .def = "100", .live = true,
+	 .help = "largest number of ICMP and ICMPv6 errors (time exceeded, packet too big) that "
+		 "the router sends in a second, on each shard; 0: none"},
 };
 
 const unsigned int sw_router_fields_n = ARRAY_LEN(sw_router_fields);

@@ -137,6 +137,10 @@ const struct counter_field sw_router_counter_fields[] = {
 	C(neigh_requests_answered, "ARP requests and neighbour solicitations for the router's "
 				   "addresses answered"),
 	C(echo_requests_answered, "echo requests answered"),
+	C(icmp_errors_sent, "ICMP and ICMPv6 errors sent: time exceeded, packet too big"),
+	C(icmp_errors_limited, "ICMP errors not sent because of icmp_errors_per_s"),
+	C(icmp_errors_unresolved, "ICMP errors not sent because the way to the frame's source is "
+				  "not known, or has no interface address of its IP version"),
 	NEIGH(neigh_learnt, "neighbours' addresses learnt for the first time"),
 	NEIGH(neigh_changed, "times that a neighbour's MAC address changed"),
 	NEIGH(neigh_contested, "ARP and neighbour discovery messages with another MAC address than a "
@@ -147,7 +151,7 @@ const struct counter_field sw_router_counter_fields[] = {
 				"share of the neighbour table"),
 	CLAIM(neigh_unresolved_full, "frames whose next hop was refused: their port waits for "
 				     "answers of too many next hops"),
-	C(neigh_no_mbuf, "ARP requests and neighbour solicitations not sent for lack of an mbuf"),
+	C(neigh_no_mbuf, "ARP requests, neighbour solicitations and ICMP errors not sent for lack of an mbuf"),
 	C(neigh_news_lost, "neighbour updates lost because the ring to another shard was full"),
 };
 #undef C

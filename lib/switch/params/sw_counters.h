@@ -94,7 +94,10 @@ struct sw_router_stats {
 	uint64_t neigh_requests_sent, neigh_requests_answered, echo_requests_answered;
 	/* of these: sent to another next hop, because their own has no link or does not answer */
 	uint64_t ecmp_moved_packets;
-	uint64_t neigh_no_mbuf; /* requests not sent: no mbuf */
+	uint64_t icmp_errors_sent;
+	uint64_t icmp_errors_limited;    /* not sent: icmp_errors_per_s */
+	uint64_t icmp_errors_unresolved; /* not sent: the way back is unknown */
+	uint64_t neigh_no_mbuf;          /* requests and ICMP errors not sent: no mbuf */
 	/* neighbour updates for which a ring to another shard had no room */
 	uint64_t neigh_news_lost;
 	struct neigh_stats neigh;

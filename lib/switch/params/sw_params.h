@@ -116,6 +116,7 @@ struct sw_router_params {
 	uint32_t neighbor_entries;
 	uint64_t neigh_retrans_time_ns;
 	uint64_t neigh_reachable_time_ns; /* NEVER_NS: never asked again */
+	uint32_t icmp_errors_per_s;       /* 0: none */
 };
 
 FIELD_TABLE(sw_router_fields);

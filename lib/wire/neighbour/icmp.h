@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ICMP echo for IPv4 and IPv6 (RFC 792, RFC 4443): a request is turned into its reply in place. */
+/*
+ * ICMP for IPv4 and IPv6 (RFC 792, RFC 4443): an echo request is turned into its reply in place,
+ * and errors of a router are built.
+ */
 #ifndef QUENCH_WIRE_NEIGHBOUR_ICMP_H
 #define QUENCH_WIRE_NEIGHBOUR_ICMP_H
 
-#include "wire/frame/frame.h"
+#include "wire/frame/l2.h"
 
 #define IP_PROTO_ICMP 1u
 #define IP_PROTO_ICMPV6 58u
@@ -16,5 +19,36 @@ bool icmp_is_echo_request(const uint8_t *buf, const struct frame_view *eth);
 
 /** Turn an echo request into its reply: addresses are swapped; data and padding stay. */
 void icmp_echo_answer(uint8_t *buf, const struct frame_view *eth);
+
+enum icmp_error_kind { ICMP_TIME_EXCEEDED, ICMP_TOO_BIG };
+
+struct icmp_error {
+	enum icmp_error_kind kind;
+	uint8_t ip_version;    /* 4, 6 */
+	const uint8_t *src_ip; /* 4 or 16 bytes: an address of the router */
+	const uint8_t *packet; /* the IP packet that it is about; the error goes to its source */
+	size_t packet_bytes;
+	uint32_t mtu_bytes; /* ICMP_TOO_BIG: the largest IP packet */
+};
+
+/**
+ * May a router send an error about this parsed frame? Not about a fragment, about an ICMP message
+ * that is no echo (RFC 1812 4.3.2.7, RFC 4443 2.4 e), and not that an IPv4 packet is too big that
+ * may be fragmented.
+ */
+bool icmp_may_answer(const uint8_t *buf, const struct frame_view *eth, enum icmp_error_kind kind);
+
+/**
+ * Build the frame of an error, with as much of the packet as RFC 1812 4.3.2.3 (576 bytes in all)
+ * and RFC 4443 2.4 c (1280 bytes in all) allow, and as fits.
+ *
+ * @param size  Of frame: at least ICMP_ERROR_MIN_BYTES.
+ * @return      Length of the frame.
+ */
+size_t icmp_error_build(uint8_t *frame, size_t size, const struct l2 *l2,
+			const struct icmp_error *error);
+
+/* Headers of the frame, of the packet with options or an extension header, and 8 bytes of data. */
+#define ICMP_ERROR_MIN_BYTES 160u
 
 #endif

@@ -34,8 +34,9 @@ static struct sw_neighbor neighbors[] = {
 	{.name = "fd00:33::2", .mac = {2, 0, 0, 0, 0, 33}},
 };
 
+/* bench_of_router() before its start. */
 static struct bench *
-bench_of_router(void)
+bench_to_start(void)
 {
 	struct bench *b = &bench;
 	struct sw_params *p = &b->params;
@@ -51,6 +52,14 @@ bench_of_router(void)
 				       .n_interfaces = ARRAY_LEN(interfaces),
 				       .n_routes = ARRAY_LEN(routes),
 				       .n_neighbors = ARRAY_LEN(neighbors)};
+	return b;
+}
+
+static struct bench *
+bench_of_router(void)
+{
+	struct bench *b = bench_to_start();
+
 	bench_start(b);
 	return b;
 }
@@ -271,6 +280,157 @@ TEST(what_cannot_be_routed_is_dropped_by_name)
 }
 
 /* RFC 1812 5.3.7, RFC 3927 7, RFC 4291 2.5.2, 2.5.3 and 2.5.6. */
+/* An ICMP error leaves port for a neighbour, and quotes the packet; its checksums are right. */
+static void
+sees_error(struct bench *b, uint16_t port, const char *from, const uint8_t type_code[2],
+	   uint32_t word, const uint8_t *packet, size_t packet_bytes, uint64_t now_ns)
+{
+	struct rte_mbuf *m = take(b, port, now_ns);
+	const uint8_t *frame, *icmp;
+	struct field_ip own;
+	struct frame_view v;
+	size_t n;
+
+	assert_non_null(m);
+	frame = rte_pktmbuf_mtod(m, const uint8_t *);
+	v = view_of(m);
+	icmp = frame + v.l4_off;
+	n = (size_t)(v.ip_end - v.l4_off);
+	assert_true(sw_address_parse(from, &own));
+	assert_memory_equal(frame, neighbors[0].mac, 6);
+	assert_memory_equal(frame + 6, router_mac, 6);
+	assert_int_equal(v.dscp, 48);
+	assert_memory_equal(icmp, type_code, 2);
+	assert_int_equal(be32_load(icmp + 4), word);
+	if (own.version == 4) {
+		assert_memory_equal(frame + v.l3_off + 12, own.addr, 4);
+		assert_memory_equal(frame + v.l3_off + 16, packet + 12, 4);
+		assert_int_equal(checksum_bytes(icmp, n), 0xFFFF);
+	} else {
+		assert_memory_equal(frame + v.l3_off + 8, own.addr, 16);
+		assert_memory_equal(frame + v.l3_off + 24, packet + 8, 16);
+		assert_int_equal(icmp6_checksum(frame + v.l3_off, icmp, n), 0);
+	}
+	assert_int_equal(n, 8 + packet_bytes);
+	/* RFC 1812 4.3.2.3: the hop that the router has taken away may be missing. */
+	assert_memory_equal(icmp + 8, packet, own.version == 4 ? 8 : 7);
+	assert_memory_equal(icmp + 20, packet + 12, packet_bytes - 12);
+	sent(m);
+}
+
+struct error_case {
+	const char *from, *to, *own;
+	uint8_t late[2], big[2];
+	uint32_t word; /* too big: second word of the message, for 100 bytes */
+};
+
+static const struct error_case error_cases[] = {
+	{"10.0.33.2", "10.88.1.2", "10.0.33.1", {11, 0}, {3, 4}, 100},
+	{"fd00:33::2", "fd00:20::9", "fd00:33::1", {3, 0}, {2, 0}, 100},
+};
+
+TEST(sender_is_told_that_a_packet_ran_out_of_hops)
+{
+	for (unsigned int i = 0; i < ARRAY_LEN(error_cases); i++) {
+		const struct error_case *c = &error_cases[i];
+		struct packet late = {.src = 3, .from = c->from, .to = c->to, .ttl = 1};
+		struct bench *b = bench_of_router();
+		uint8_t packet[256];
+		struct rte_mbuf *m = make_packet(b, &late);
+		size_t n = m->data_len - ETH_HDR_BYTES;
+
+		memcpy(packet, rte_pktmbuf_mtod_offset(m, uint8_t *, ETH_HDR_BYTES), n);
+		give(b, 3, m, 0);
+		sees_error(b, 3, c->own, c->late, 0, packet, n, 0);
+		assert_int_equal(drops(b, 3, SW_DROP_TTL), 1);
+		assert_int_equal(sw_router_stats(b->sw).icmp_errors_sent, 1);
+		sees_nothing(b, 0);
+		bench_stop(b);
+	}
+}
+
+TEST(sender_is_told_that_a_routed_packet_is_too_big)
+{
+	for (unsigned int i = 0; i < ARRAY_LEN(error_cases); i++) {
+		const struct error_case *c = &error_cases[i];
+		struct packet big = {.src = 3, .from = c->from, .to = c->to};
+		struct bench *b = bench_to_start();
+		uint8_t packet[256];
+		struct rte_mbuf *m;
+		size_t n;
+
+		if (i == 1) /* the way of the packet is known, too */
+			big.to = "fd00:99::1";
+		b->params.tcs[3].mtu_bytes = 100;
+		bench_start(b);
+		m = make_packet(b, &big);
+		n = m->data_len - ETH_HDR_BYTES;
+		memcpy(packet, rte_pktmbuf_mtod_offset(m, uint8_t *, ETH_HDR_BYTES), n);
+		give(b, 3, m, 0);
+		sees_error(b, 3, c->own, c->big, c->word, packet, n, 0);
+		assert_int_equal(drops(b, 3, SW_DROP_MTU), 1);
+		sees_nothing(b, 0);
+		/* IPv4 without DF: it should have been cut, and the sender could not help it. */
+		m = make_packet(b, &big);
+		if (i == 0) {
+			uint8_t *ip = rte_pktmbuf_mtod_offset(m, uint8_t *, ETH_HDR_BYTES);
+
+			ip[6] = 0;
+			be16_store(ip + 10, 0);
+			be16_store(ip + 10, ipv4_header_checksum(ip, 20));
+			give(b, 3, m, 0);
+			sees_nothing(b, 0);
+			assert_int_equal(drops(b, 3, SW_DROP_MTU), 2);
+		} else {
+			sent(m);
+		}
+		bench_stop(b);
+	}
+}
+
+/* Nobody is asked for, and nothing answers an error, a fragment or a packet of nobody. */
+TEST(icmp_errors_are_limited_and_answer_no_errors)
+{
+	struct packet late = {.src = 3, .from = "10.0.33.2", .to = "10.99.1.2", .ttl = 1};
+	struct bench *b = bench_to_start();
+	static const char *const strangers[] = {"10.0.33.9", "10.0.10.77", "192.0.2.1"};
+	uint64_t now_ns = 0;
+	struct rte_mbuf *m;
+	uint8_t *ip;
+
+	b->params.router.icmp_errors_per_s = 2;
+	bench_start(b);
+	for (unsigned int i = 0; i < 5; i++)
+		give(b, 3, make_packet(b, &late), 0);
+	assert_int_equal(sw_router_stats(b->sw).icmp_errors_sent, 2);
+	assert_int_equal(sw_router_stats(b->sw).icmp_errors_limited, 3);
+	for (unsigned int i = 0; i < 2; i++)
+		sent(take_next(b, 3, &now_ns));
+	give(b, 3, make_packet(b, &late), NS_PER_SEC / 2);
+	assert_int_equal(sw_router_stats(b->sw).icmp_errors_sent, 3);
+	sent(take(b, 3, NS_PER_SEC / 2));
+	for (unsigned int i = 0; i < ARRAY_LEN(strangers); i++) {
+		late.from = strangers[i];
+		give(b, 3, make_packet(b, &late), (10 + i) * NS_PER_SEC);
+	}
+	assert_int_equal(sw_router_stats(b->sw).icmp_errors_unresolved, ARRAY_LEN(strangers));
+	late.from = "10.0.33.2";
+	for (unsigned int i = 0; i < 2; i++) {
+		m = make_packet(b, &late);
+		ip = rte_pktmbuf_mtod_offset(m, uint8_t *, ETH_HDR_BYTES);
+		if (i == 0)
+			ip[9] = IP_PROTO_ICMP, ip[20] = 11;
+		else
+			ip[6] = 0x20; /* more fragments follow */
+		be16_store(ip + 10, 0);
+		be16_store(ip + 10, ipv4_header_checksum(ip, 20));
+		give(b, 3, m, (20 + i) * NS_PER_SEC);
+	}
+	assert_int_equal(sw_router_stats(b->sw).icmp_errors_sent, 3);
+	sees_nothing(b, 30 * NS_PER_SEC);
+	bench_stop(b);
+}
+
 TEST(packet_from_an_address_that_is_nobody_s_is_not_forwarded)
 {
 	static const char *const sources4[] = {"239.1.1.1", "255.255.255.255", "240.0.0.1",
@@ -979,10 +1139,13 @@ take_all(struct bench *b, struct outcome *o, uint64_t *now_ns)
 static void
 run_in_bursts(uint64_t seed, uint16_t burst, struct outcome *o)
 {
-	struct bench *b = bench_of_router();
+	struct bench *b = bench_to_start();
 	uint64_t now_ns = 0, control_ns = 0;
 	struct prng r;
 
+	/* The router's own packets follow the burst that caused them. */
+	b->params.router.icmp_errors_per_s = 0;
+	bench_start(b);
 	memset(o, 0, sizeof(*o));
 	prng_seed(&r, seed, 1);
 	for (uint32_t round = 0; round < 1000; round++) {
