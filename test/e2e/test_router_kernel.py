@@ -76,7 +76,9 @@ def main():
         out = check_ping(f"{to} is reached through the router", client, to)
         check("a hop less came back", "ttl=63" in out, out)
         check_ping("long packets are routed whole", client, to, "-s", 1400)
-        check_ping("with one hop nobody gets there", client, to, "-t", 1, "-W", 0.3, wanted=0, count=2)
+        out = check_ping("with one hop nobody gets there", client, to, "-t", 1, "-W", 0.3, wanted=0, count=2)
+        own, words = ("10.78.1.254", "Time to live exceeded") if "." in to else ("fd78:1::fe", "Time exceeded: Hop limit")
+        check("and the router says so", f"From {own} icmp_seq=1 {words}" in out, out)
         check_ping("with two the server is reached", client, to, "-t", 2)
     neighbours = client.must("ip", "neighbour", "show", "dev", "eth0")
     for gateway in ("10.78.1.254", "fd78:1::fe"):
