@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import ipaddress
 import secrets
 from collections.abc import Callable
 
-from .schema import Object
+from .schema import ADDRESSES, Object
 
 FCS_BYTES, GAP_BYTES = 4, 20
 LEAST_GAP_BYTES = 12
@@ -129,9 +130,11 @@ class Template:
 
 def number(value: object) -> int:
     """A number, or an address."""
-    if isinstance(value, int):
-        return value
-    text = str(value)
+    return value if isinstance(value, int) else address_number(str(value))
+
+
+@functools.lru_cache(ADDRESSES)
+def address_number(text: str) -> int:
     if text.count(":") == 5 and "::" not in text:
         return int(text.replace(":", ""), 16)
     return int(ipaddress.ip_address(text))

@@ -31,9 +31,11 @@ WITHOUT_CHOICE = {("State.Protocol", "rocev2")}
 NAME_KEYS = ("name", "qp_name")
 FORMAT_BOUNDS = {"int32": (-(1 << 31), (1 << 31) - 1), "uint32": (0, (1 << 32) - 1), "uint64": (0, (1 << 64) - 1)}
 MOST_ERRORS = 100
+ADDRESSES = 4096
 
 
 def _is_ip(version: int) -> Callable[[str], bool]:
+    @functools.lru_cache(ADDRESSES)  # flows of a configuration share them
     def check(text: str) -> bool:
         try:
             # A scope would be copied as it is, whatever its characters.
@@ -78,13 +80,11 @@ class Kind:
     defaults: dict[str, Json]
     objects: list[tuple[str, str]]  # absent objects that get their defaults: property and kind
     choices: frozenset[str]  # properties that `choice` selects
+    names: tuple[str, ...]  # of NAME_KEYS
 
     def refuses_choice(self, chosen: Json, key: str) -> bool:
         """It has a line for `choice` already, which says as much as one for what it selects."""
         return bool(chosen == key and "choice" in self.properties and key in self.properties["choice"].row.refused)
-
-    def is_named(self) -> bool:
-        return any(key in self.properties for key in NAME_KEYS)
 
 
 def _name(ref: str) -> str:
@@ -117,7 +117,7 @@ def _kind(name: str, found: Object) -> Kind:
                 if value.default is not None and value.row.carried and key not in choices}
     objects = [(key, value.of) for key, value in properties.items()
                if value.kind == "object" and value.filled and value.row.carried and key not in choices]
-    return Kind(name, properties, tuple(found.get("required", ())), defaults, objects, choices)
+    return Kind(name, properties, tuple(found.get("required", ())), defaults, objects, choices, tuple(key for key in NAME_KEYS if key in properties))
 
 
 DOCUMENT: Object = json.loads(PATH.read_text(encoding="utf-8"))
@@ -198,11 +198,12 @@ class Checker:
         out = {**kind.defaults}
         for key, item in given.items():
             prop = kind.properties.get(key)
-            word = key if prop is not None or (key.isidentifier() and len(key) < 60) else shown(key)
-            at = f"{path}.{word}" if path else word
             if prop is None:
-                self.refuse(at, f"{name} has no such property")
-            elif not prop.row.carried:
+                word = key if key.isidentifier() and len(key) < 60 else shown(key)
+                self.refuse(f"{path}.{word}" if path else word, f"{name} has no such property")
+                continue
+            at = f"{path}.{key}" if path else key
+            if not prop.row.carried:
                 self.lose(item)
                 if not kind.refuses_choice(given.get("choice"), key):
                     self.refuse(at, f"refused: {prop.row.text}")
@@ -213,7 +214,7 @@ class Checker:
         for key in kind.required:
             if key not in given and not (key == "choice" and kind.choices & given.keys()):
                 self.spoil(f"{path}.{key}" if path else key, f"missing, and {name} requires it")
-        self.nameless = self.nameless or any(key in kind.properties and not isinstance(given.get(key), str) for key in NAME_KEYS)
+        self.nameless = self.nameless or any(not isinstance(given.get(key), str) for key in kind.names)
         if kind.choices:
             self.choose(kind, given, out, path)
         for key, of in kind.objects:
@@ -235,7 +236,7 @@ class Checker:
         elif len(there) > 1 and "choice" not in given:
             self.spoil(path or kind.name, f"expected one of {', '.join(sorted(there))}, or choice")
             return
-        for other in sorted(key for key in there if key != chosen):
+        for other in sorted(there - {chosen}):
             self.refuse(f"{path}.{other}" if path else other, f"not what choice selects, which is {chosen}")
         if chosen is None:
             return
@@ -270,7 +271,7 @@ class Checker:
     def items(self, prop: Property, value: list[Json], path: str) -> list[Json]:
         """None stands for a spoilt item. An item without a name spoils the object around it, unless there is no list around."""
         outer, out = self.spoilt, []
-        leaves_out = prop.kind == "object" and (self.depth == 0 or KINDS[prop.of].is_named())
+        leaves_out = prop.kind == "object" and (self.depth == 0 or bool(KINDS[prop.of].names))
         self.depth += 1
         for n, item in enumerate(value):
             self.spoilt = False
