@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 from .schema import ADDRESSES, Object
 
-FCS_BYTES, GAP_BYTES = 4, 20
+FCS_BYTES = 4
+GAP_BYTES = 20  # preamble and gap, which wire bytes of quench-nic include and frames do not
 LEAST_GAP_BYTES = 12
 LEAST_FRAME_BYTES, STANDARD_FRAME_BYTES, MOST_FRAME_BYTES = 64, 1518, 9216
 MOST_HEADER_BYTES = 192

@@ -11,11 +11,10 @@ from quench.desk import Failed
 from . import schema
 from .generator import Driven, gather
 from .plan import Address, Flow, Neighbour, Peer, Port, Qp, RawFlow
+from .raw import GAP_BYTES
 from .run import NO_ROW, Counters, QpRow, QpRows, Reading, Run, named
 from .schema import Object
 
-# Preamble and gap, which wire bytes of quench-nic include and frames do not.
-GAP_BYTES = 20
 CONNECTION_COUNTERS = ("connect_request_tx", "connect_request_rx", "connect_reply_tx", "connect_reply_rx", "ready_tx", "ready_rx",
                        "disconnect_request_tx", "disconnect_request_rx", "disconnect_reply_tx", "disconnect_reply_rx", "reject_tx",
                        "unknown_msg_rx")

@@ -11,11 +11,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from . import plan as plans
 from .capture import Recording
 from .generator import Driven, each, gather
+from .raw import GAP_BYTES
 from .schema import Object, Refused
 
 Counters = dict[str, int]
 
 LEAST_INTERVAL_S = 0.1
+# What a raw flow misses at least, if it is worth a warning: of its rate, and in time at this rate.
+BEHIND_PCT, BEHIND_S = 10, 0.2
 
 
 class QpRow(NamedTuple):
@@ -101,6 +104,7 @@ class Run:
         self.raw_base: dict[str, Counters] = {}
         self.started_s: dict[str, float] = {}
         self.stopped_s: dict[str, float] = {}
+        self.behind: dict[str, str] = {}  # lines of raw flows that have missed a part of their rate since their start
         self.readings: dict[str, Reading[Any]] = {}
         self.readings_lock = threading.Lock()
         self.rows: QpRows = {}
@@ -199,7 +203,17 @@ class Run:
             for raw, row in zip(self.plan.ports[name].slots.values(), reply["rows"] if reply else ()):
                 if raw is not None:
                     rows[raw.name] = {key: value for key, value in row.items() if key != "name"}
+                    self.note_behind(raw, rows[raw.name])
         return rows
+
+    def note_behind(self, raw: plans.RawFlow, row: Counters) -> None:
+        base = self.raw_base.get(raw.name, {})
+        frames, octets, missed = (max(0, row[key] - base.get(key, 0)) for key in ("tx_packets", "tx_bytes", "missed_bytes"))
+        wire = int(raw.keys["frame_bytes"]) + GAP_BYTES
+        sent, rate_bps = (frames * wire, 8 * wire * int(raw.keys["rate_pps"])) if "rate_pps" in raw.keys else (octets + GAP_BYTES * frames, int(raw.keys["rate_bps"]))
+        if 100 * missed >= BEHIND_PCT * (missed + sent) and 8 * missed > BEHIND_S * rate_bps:
+            self.behind.setdefault(raw.name, f"flow {raw.name!r}: it sends {100 * sent // (missed + sent)} % of its rate: the quench-nic of port {raw.port.name!r} "
+                                             "polls late, or its device or link has no room")
 
     def read_signed(self) -> dict[str, list[Object]]:
         """Of raw flows with metrics, what each of the ports where they arrive has counted since the last start."""
@@ -238,6 +252,7 @@ class Run:
         found = self.read_raws()
         for raw in raws:
             self.raw_base[raw.name] = found.get(raw.name, {})
+            self.behind.pop(raw.name, None)
             self.plan.renumber(raw)
         names = {flow.name for flow in flows} | {raw.name for raw in raws}
         everything: list[plans.Flow | plans.RawFlow] = [*self.plan.flows.values(), *self.plan.raws.values()]

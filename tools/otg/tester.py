@@ -51,17 +51,23 @@ class Tester:
         self.outlets, self.state_path, self.identity = outlets, state, identity or {}
         self.lock = threading.RLock()
         self.run = empty()
+        self.told: set[str] = set()  # lines of run.behind that a reply had
         self.ended = threading.Event()
         threading.Thread(target=self.watch, daemon=True).start()
 
     def watch(self) -> None:
-        """Name each quench-nic that ends by itself, once."""
+        """Name each quench-nic that ends by itself, and each flow that falls behind, once."""
         named_: set[Driven] = set()
+        behind: set[str] = set()
         while not self.ended.wait(WATCH_S):
             lost = self.lost(self.run)
             for generator in lost.keys() - named_:
                 say(lost[generator])
             named_ = set(lost)
+            found = set(self.run.behind.values())
+            for line in found - behind:
+                say(line)
+            behind = found
 
     @staticmethod
     def lost(run: Run) -> dict[Driven, str]:
@@ -92,8 +98,10 @@ class Tester:
             return plan.warnings + self.said() + self.save()
 
     def said(self) -> list[str]:
-        """Warnings of quench-nics."""
-        return [line for generator in self.run.generators.values() for line in generator.take_warnings()]
+        """Warnings of quench-nics, and of flows that have fallen behind since the last reply."""
+        found = list(self.run.behind.values())  # requests for results add to it meanwhile
+        behind, self.told = [line for line in found if line not in self.told], set(found)
+        return [line for generator in self.run.generators.values() for line in generator.take_warnings()] + behind
 
     @contextlib.contextmanager
     def all_or_nothing(self) -> Iterator[None]:
@@ -554,6 +562,8 @@ class Tester:
             # A flow that is paused is started.
             raw.started, raw.paused = begin or (state == "pause" and raw.started), state == "pause" and raw.started
         self.apply(what=state)
+        if not begin and raws:
+            self.run.read_raws()  # notes those that have fallen behind
 
     def resolve(self, raws: list[plans.RawFlow]) -> None:
         """Addresses of gateways to which frames of devices go. @raise Refused: one is not known"""

@@ -113,7 +113,7 @@ COMMANDS = [
           "bus_bandwidth_bps=bus waits_rank=waits waits_for=for why"),
     Command("show times FLOW", "histograms of a flow's completion, round-trip and one-way times, slowdown, jitter and burst gaps", NIC, "show.times:run",
             watchable=True),
-    table("show frames", "streams of [frames NAME], and what they sent", NIC, "frames", "rows", "name started paused tx_packets tx_bytes"),
+    table("show frames", "streams of [frames NAME], and what they sent", NIC, "frames", "rows", "name started paused tx_packets tx_bytes missed_bytes"),
     table("show signatures", "signed frames that were received, by number of their stream", NIC, "signatures", "rows",
           "signature rx_packets rx_bytes lost reordered duplicates old latency_min_ns=latency_min latency_avg_ns=latency_avg latency_max_ns=latency_max"),
     table("show qp", "QPs, their rates and packets", NIC, "qps", "rows",

@@ -209,6 +209,10 @@ streams_row(struct walk *w, struct desk_call *call, void *arg, uint64_t i)
 	WALK(text, w, KEY, "name", "name of the stream", config_of(call)->streams[i].name);
 	walk_number(w, WALK_KEY, "tx_packets", "frames sent, of all starts", info.tx_packets);
 	walk_number(w, WALK_KEY, "tx_bytes", "bytes of tx_packets, with FCS", info.tx_bytes);
+	walk_number(w, WALK_KEY, "missed_bytes",
+		    "bytes on the wire that were due by its rate, and are not made up for: polls "
+		    "were late, or device or port had no room",
+		    info.missed_bytes);
 	walk_flag(w, WALK_KEY, "started", "whether frames are left of the last start",
 		  info.started);
 	walk_flag(w, WALK_KEY, "paused", "whether it keeps its place, and sends nothing",

@@ -316,8 +316,7 @@ add_streams(struct nic_nodes *n, const struct nic_config *config)
 	for (unsigned int i = 0; rc == 0 && i < config->n_streams; i++)
 		params[i] = config->streams[i].params;
 	if (rc == 0)
-		rc = nic_frames_add(n->node[0], params, config->n_streams,
-				    config->nic.qp_burst_bytes, n->frames_pool);
+		rc = nic_frames_add(n->node[0], params, config->n_streams, n->frames_pool);
 	free(params);
 	if (rc == 0)
 		return 0;

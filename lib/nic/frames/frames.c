@@ -25,13 +25,15 @@ struct stream {
 	uint32_t burst_left; /* frames of this burst */
 	bool gap;            /* wait_ns is the end of a gap */
 	bool is_short;       /* frames have room for short signatures only */
-	uint64_t paused_ns;  /* since when it is paused */
-	uint32_t order;      /* number of the last order that was followed */
+	bool held;           /* its queue was paused when it was last looked at */
+	uint64_t missed_nanobits; /* not yet in missed_bytes */
+	uint64_t paused_ns;       /* since when it is paused */
+	uint32_t order;           /* number of the last order that was followed */
 	/* shared with other threads */
 	bool paused;
 	uint32_t orders; /* odd: start, even: stop */
 	uint32_t ended;  /* the last start whose frames have all been sent */
-	uint64_t tx_packets, tx_bytes;
+	uint64_t tx_packets, tx_bytes, missed_bytes;
 };
 
 struct nic_frames {
@@ -53,6 +55,16 @@ bucket_bps(const struct nic_frames_params *p)
 	return p->rate_pps > 0 ? p->rate_pps * charge_bytes(p) * 8 : p->rate_bps;
 }
 
+/* After a late call, the port's shaper has room for shaper_burst_ns. */
+static uint64_t
+burst_bytes(const struct nic *nic, const struct nic_frames_params *p)
+{
+	uint64_t of_port = (uint64_t)((unsigned __int128)bucket_bps(p) *
+				      nic->params.shaper_burst_ns / (8 * NS_PER_SEC));
+
+	return min_u64(max_u64(of_port, nic->params.qp_burst_bytes), TOKEN_BUCKET_MAX_BURST_BYTES);
+}
+
 static void
 choose_signature(struct stream *s)
 {
@@ -62,7 +74,7 @@ choose_signature(struct stream *s)
 
 int
 nic_frames_add(struct node *node, const struct nic_frames_params *streams, uint32_t n,
-	       uint64_t burst_bytes, struct rte_mempool *pool)
+	       struct rte_mempool *pool)
 {
 	struct nic *nic = nic_of(node);
 	struct nic_frames *f = calloc(1, sizeof(*f) + n * sizeof(f->streams[0]));
@@ -73,7 +85,8 @@ nic_frames_add(struct node *node, const struct nic_frames_params *streams, uint3
 	f->n = n;
 	for (uint32_t i = 0; i < n; i++) {
 		f->streams[i].p = streams[i];
-		token_bucket_init(&f->streams[i].bucket, bucket_bps(&streams[i]), burst_bytes, 0);
+		token_bucket_init(&f->streams[i].bucket, bucket_bps(&streams[i]),
+				  burst_bytes(nic, &streams[i]), 0);
 		choose_signature(&f->streams[i]);
 	}
 	nic->frames = f;
@@ -95,9 +108,11 @@ order(struct stream *s, bool started)
 }
 
 static void
-take_params(struct stream *s, const struct nic_frames_params *p, uint64_t now_ns)
+take_params(const struct nic *nic, struct stream *s, const struct nic_frames_params *p,
+	    uint64_t now_ns)
 {
 	token_bucket_set_rate(&s->bucket, bucket_bps(p), now_ns);
+	token_bucket_set_burst(&s->bucket, burst_bytes(nic, p));
 	nic_template_copy(&s->p.template, &p->template);
 	memcpy((uint8_t *)&s->p + sizeof(p->template), (const uint8_t *)p + sizeof(p->template),
 	       sizeof(*p) - sizeof(p->template));
@@ -144,7 +159,7 @@ nic_frames_update(struct nic *nic, const struct nic_frames_update *updates, uint
 		struct stream *s = &f->streams[i];
 
 		if (updates[i].params != NULL)
-			take_params(s, updates[i].params, now_ns);
+			take_params(nic, s, updates[i].params, now_ns);
 		order(s, updates[i].started);
 		set_paused(s, updates[i].paused, now_ns);
 	}
@@ -159,6 +174,7 @@ nic_frames_info(const struct node *node, uint32_t i)
 	return (struct nic_frames_info){
 		.tx_packets = counter_read(&s->tx_packets),
 		.tx_bytes = counter_read(&s->tx_bytes),
+		.missed_bytes = counter_read(&s->missed_bytes),
 		.started =
 			(orders & 1) != 0 && __atomic_load_n(&s->ended, __ATOMIC_RELAXED) != orders,
 		.paused = __atomic_load_n(&s->paused, __ATOMIC_RELAXED),
@@ -193,7 +209,7 @@ follow_order(const struct nic *nic, struct stream *s, uint64_t now_ns)
 	s->wait_ns = now_ns + s->p.delay_ns;
 	s->end_ns = s->p.duration_ns > 0 ? s->wait_ns + s->p.duration_ns : NEVER_NS;
 	s->burst_left = s->p.burst_packets;
-	s->gap = false;
+	s->gap = s->held = false;
 	/* No credit is left of earlier times. Different debts spread streams of one rate. */
 	s->bucket.account.updated_ns = s->wait_ns;
 	s->bucket.account.credit_nanobits = -first_debt_nanobits(nic, s);
@@ -261,9 +277,26 @@ send(struct nic *nic, struct stream *s, uint64_t now_ns)
 	return m;
 }
 
+/* Count what was earned beyond the burst. before: the bucket's account until now */
+static void
+miss(struct stream *s, const struct token_account *before, uint64_t now_ns)
+{
+	const unsigned __int128 bytes = NANOBITS_PER_BYTE;
+	unsigned __int128 lost = s->missed_nanobits;
+
+	if (now_ns > before->updated_ns)
+		lost += (unsigned __int128)before->rate_bps * (now_ns - before->updated_ns) -
+			((uint64_t)s->bucket.account.credit_nanobits -
+			 (uint64_t)before->credit_nanobits);
+	counter_add(&s->missed_bytes, (uint64_t)(lost / bytes));
+	s->missed_nanobits = (uint64_t)(lost % bytes);
+}
+
 static bool
 may_send(const struct nic *nic, struct stream *s, uint8_t open_queues, uint64_t now_ns)
 {
+	struct token_account before;
+
 	if (has_order(s))
 		follow_order(nic, s, now_ns);
 	if (s->left == 0 || s->paused)
@@ -272,15 +305,22 @@ may_send(const struct nic *nic, struct stream *s, uint8_t open_queues, uint64_t 
 		end(s);
 		return false;
 	}
-	if (now_ns < s->wait_ns || (s->p.queue >= 0 && !(open_queues >> s->p.queue & 1)))
+	if (now_ns < s->wait_ns)
 		return false;
-	if (s->gap) {
-		/* The rate is that of a burst: the gap earns nothing for the next one. */
-		token_bucket_update(&s->bucket, s->wait_ns);
-		no_credit(s);
-		s->gap = false;
+	if (s->p.queue >= 0 && !(open_queues >> s->p.queue & 1)) {
+		s->held = true;
+		return false;
 	}
+	if (s->gap || s->held) {
+		/* Neither a gap between bursts, which have the rate, nor a pause earns credit. */
+		token_bucket_update(&s->bucket, s->held ? now_ns : s->wait_ns);
+		no_credit(s);
+		s->gap = s->held = false;
+	}
+	before = s->bucket.account;
 	token_bucket_update(&s->bucket, now_ns);
+	if (unlikely(s->bucket.account.credit_nanobits == s->bucket.cap_nanobits))
+		miss(s, &before, now_ns);
 	return token_bucket_can_send(&s->bucket);
 }
 

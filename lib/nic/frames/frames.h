@@ -4,9 +4,10 @@
  * frames with errors.
  *
  * Frames of a stream are spaced by a token bucket: at rate_bps by their wire bytes, or at rate_pps
- * by their number. A stream waits while its queue is paused, and does not catch up by more than the
- * bucket's burst. Streams are served before data and after control frames, and take turns. Every
- * frame is charged to the port's shaper.
+ * by their number. After a late call, a stream catches up by as much as the port's shaper does, and
+ * by no less than a QP; what was due beyond that is missed. A stream waits while its queue is
+ * paused, and does not catch up afterwards. Streams are served before data and after control
+ * frames, and take turns. Every frame is charged to the port's shaper.
  *
  * A start waits for delay_ns. With burst_packets, a gap follows each burst: the next frame leaves
  * no earlier than burst_gap_ns after the wire had the last one.
@@ -54,7 +55,7 @@ struct nic_frames_params {
  * @return      0 or -ENOMEM.
  */
 int nic_frames_add(struct node *node, const struct nic_frames_params *streams, uint32_t n,
-		   uint64_t burst_bytes, struct rte_mempool *pool);
+		   struct rte_mempool *pool);
 void nic_frames_free(struct nic *nic);
 
 /* Change of a stream by a reload. */
@@ -69,6 +70,7 @@ void nic_frames_update(struct nic *nic, const struct nic_frames_update *updates,
 
 struct nic_frames_info {
 	uint64_t tx_packets, tx_bytes; /* of all starts; with FCS */
+	uint64_t missed_bytes;         /* of all starts: on the wire, by the rate */
 	bool started;                  /* frames are left of the last start */
 	bool paused;
 };

@@ -22,6 +22,7 @@ static struct rte_mempool *pool;
 static struct nic_frames_update updates[3];
 static bool any_length; /* of frames */
 static uint32_t frame_len;
+static uint32_t port_burst_ns;
 
 static struct nic_frames_params
 plain(void)
@@ -43,12 +44,14 @@ begin(const struct nic_frames_params *streams, uint32_t n)
 	memset(updates, 0, sizeof(updates));
 	solo_init(&solo);
 	solo.params.signatures = 16;
+	solo.params.qp_burst_bytes = 0;
+	solo.params.shaper_burst_ns = port_burst_ns;
 	solo.params.signature_key = KEY;
 	solo_create(&solo, 64);
 	pool = pkt_pool_create(&(struct pkt_pool_params){
 		.name = "frames", .n_mbufs = 63, .largest_frame = 1514, .socket = SOCKET_ID_ANY});
 	assert_non_null(pool);
-	assert_int_equal(nic_frames_add(solo.nic, streams, n, 0, pool), 0);
+	assert_int_equal(nic_frames_add(solo.nic, streams, n, pool), 0);
 }
 
 static void
@@ -221,6 +224,29 @@ TEST(checksums_are_those_of_each_frame)
 	finish();
 }
 
+TEST(what_a_late_call_does_not_catch_up_with_is_missed)
+{
+	struct nic_frames_params p = plain();
+
+	p.rate_bps = GBPS / 2;
+	port_burst_ns = 10 * 2 * GAP_NS;
+	begin(&p, 1);
+	set(0, true);
+	assert_non_null(next_frame(NEVER_NS - 1));
+	assert_int_equal(nic_frames_info(solo.nic, 0).missed_bytes, 0);
+	/* As late as the burst: all frames that were due follow at once. */
+	solo.now_ns += 10 * 2 * GAP_NS;
+	for (int i = 0; i < 10; i++)
+		assert_non_null(next_frame(solo.now_ns));
+	assert_int_equal(nic_frames_info(solo.nic, 0).missed_bytes, 0);
+	/* Later: the frames beyond the burst are missed, on the wire. */
+	solo.now_ns += 110 * 2 * GAP_NS;
+	assert_non_null(next_frame(solo.now_ns));
+	assert_in_range(nic_frames_info(solo.nic, 0).missed_bytes, 99 * 120, 101 * 120);
+	port_burst_ns = 0;
+	finish();
+}
+
 TEST(a_stream_waits_while_its_queue_is_paused)
 {
 	struct nic_frames_params p[2] = {plain(), plain()};
@@ -239,6 +265,7 @@ TEST(a_stream_waits_while_its_queue_is_paused)
 	set(1, true);
 	for (int i = 0; i < 5; i++)
 		assert_int_equal(next_frame(solo.now_ns + GAP_NS)[0], 0xEE);
+	assert_int_equal(nic_frames_info(solo.nic, 0).missed_bytes, 0);
 	finish();
 }
 
