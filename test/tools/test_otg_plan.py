@@ -130,5 +130,21 @@ class Mistakes(unittest.TestCase):
             self.assertEqual([line.split(": ")[0] for line in errors(config)], ["flows[0].duration.fixed_packets.packets"], value)
 
 
+class LatePolls(unittest.TestCase):
+    """A port that is polled late catches up: with a burst of two frames, streams lose most of their rate without a word."""
+
+    BURSTS = {"shaper_burst_ns": "2ms", "qp_burst_bytes": "64KB"}
+
+    def bursts(self, base):
+        nic = plan.plan(configuration(), {**LOCATIONS, "a": plan.Location("a", base=base)}).ports["tx"].sections["nic"]
+        return {key: nic.get(key) for key in self.BURSTS}
+
+    def test_bursts_make_up_for_them(self):
+        self.assertEqual(self.bursts({}), self.BURSTS)
+
+    def test_the_base_takes_precedence(self):
+        self.assertEqual(self.bursts({"nic": {"qp_burst_bytes": "2048B"}}), {**self.BURSTS, "qp_burst_bytes": "2048B"})
+
+
 if __name__ == "__main__":
     unittest.main()

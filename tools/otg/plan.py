@@ -11,6 +11,8 @@ import secrets
 import shlex
 from collections.abc import Iterable, Iterator
 
+from quench.programs import SHARED
+
 from . import capture, raw
 from .schema import Checker, Full, Object, Refused, default
 
@@ -466,7 +468,7 @@ class Planner:
             nic = sections.setdefault("nic", {})
             nic["link_speed_bps"] = str(known.speed_bps)
             if known.running is None:
-                nic.update(flow_control="off", measure_times="on")
+                nic.update({**SHARED["nic"], **nic, "flow_control": "off", "measure_times": "on"})
             self.ports[item["name"]] = Port(item["name"], location or "", known.name, known.speed_bps, sections, nic.get("mac", ""), running=known.running,
                                            captures_sent=known.captures_sent, captures_fcs=known.captures_fcs)
 

@@ -24,6 +24,9 @@ from .process import PATIENCE_S, Process
 Value = str | int | float | bool
 Settings = Mapping[str, Value]  # {"section.key": value}, such as {"wred.Kmax": "200KB", "flow incast.src": "1-8"}
 
+# Programs that share CPUs poll late. Without such bursts their shapers would lose most of the rate; the lab is never late.
+SHARED: dict[str, dict[str, str]] = {"switch": {"shaper_burst_ns": "10ms"}, "nic": {"shaper_burst_ns": "2ms", "qp_burst_bytes": "64KB"}}
+
 _numbers = itertools.count()
 _running: weakref.WeakSet[Program] = weakref.WeakSet()
 

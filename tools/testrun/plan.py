@@ -10,6 +10,8 @@ import dataclasses
 import re
 from typing import NamedTuple, NoReturn
 
+from quench.programs import SHARED
+
 from .in_lab import ends
 from .quantities import parse
 from .sections import COMMENT, BadFile, Section, TestFile
@@ -28,8 +30,6 @@ Keys = dict[str, str]
 SWITCH = {"switch", "wred", "step", "phantom", "buffer_profile", "scheduler", "pfcwd", "lldp", "router", "tc", "pg", "queue", "port", "fdb"}
 BOTH = {"qos_map", "pfc"}
 LAB_ONLY = {"link": "links of their own", "static_route": "bridges", "stream": "flows", "interface": "a bridge", "route": "a bridge", "neighbor": "a bridge"}
-# Programs that share CPUs poll late. Without such bursts their shapers would lose most of the rate; the lab is never late.
-SHARED: dict[str, Keys] = {"switch": {"shaper_burst_ns": "10ms"}, "nic": {"shaper_burst_ns": "2ms", "qp_burst_bytes": "64KB"}}
 PLAIN_QP_BURST = "2048B"
 # Keys of a flow that name other hosts, or times, which are in the timetable, or are of the lab alone.
 NOT_OF_NIC = ("src", "dst", "pattern", "trace", "start_ns", "stop_ns", "load_ppm", "stopped", "qp_per_message")
