@@ -42,7 +42,7 @@ enum fabric_forwarding { FABRIC_FORWARDING_AUTO, FABRIC_FORWARDING_L2, FABRIC_FO
 enum fabric_ip_version { FABRIC_IPV4, FABRIC_IPV6 };
 
 #define FLOW_NAME_CHARS 32
-#define FLOW_HOSTS_CHARS 128
+#define FLOW_HOSTS_CHARS 1023
 #define LINK_ENDS_CHARS 40
 #define EVENT_PATH_CHARS 128
 /* Edges of the buckets of message sizes in results. */

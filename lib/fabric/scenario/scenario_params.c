@@ -97,8 +97,8 @@ static const char *const pattern_words[] = {"to_dst", "permutation", "all_to_all
 const struct field flow_fields[] = {
 	{FIELD_OF(struct flow_params, src), .type = FIELD_STR, .max = FLOW_HOSTS_CHARS,
 	 .def = "all",
-	 .help = "requesting hosts, one flow for each: such as 1-4 or 1,3, h1-h4, T1/1-4 (hosts "
-		 "1 to 4 of switch T1), T1 (all its hosts) or all"},
+	 .help = "requesting hosts, one flow for each: such as 1-4 or 1,3, h1-h4, 1-64:8 (1, "
+		 "9, ... 57), T1/1-4 (hosts 1 to 4 of switch T1), T1 (all its hosts) or all"},
 	{FIELD_OF(struct flow_params, pattern), .type = FIELD_ENUM, .choices = pattern_words,
 	 .def = "to_dst",
 	 .help = "pairs of hosts: to_dst: each host of src to dst; permutation: each host of src "

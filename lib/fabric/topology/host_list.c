@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hosts selected by an item. They are consecutive, because the hosts of a switch are. */
+/* Hosts selected by an item: of n consecutive ones, as those of a switch are, each step-th. */
 struct choice {
-	uint16_t first, n;
+	uint16_t first, n, step;
 };
 
 /* Parse a number from 1 on, with or without a leading h. @return the rest of the text, or NULL. */
@@ -29,7 +29,7 @@ parse_number(const char *text, bool may_h, uint32_t *out)
 static int
 choose(const char *text, bool may_h, struct choice from, struct choice *out)
 {
-	uint32_t first, last;
+	uint32_t first, last, step = 1;
 
 	text = parse_number(text, may_h, &first);
 	if (text == NULL)
@@ -37,12 +37,15 @@ choose(const char *text, bool may_h, struct choice from, struct choice *out)
 	last = first;
 	if (*text == '-')
 		text = parse_number(text + 1, may_h, &last);
+	if (text != NULL && *text == ':' && last > first)
+		text = parse_number(text + 1, false, &step);
 	if (text == NULL || *text != '\0' || last < first)
 		return -EINVAL;
 	if (last > from.n)
 		return -ERANGE;
 	*out = (struct choice){.first = (uint16_t)(from.first + first - 1),
-			       .n = (uint16_t)(last - first + 1)};
+			       .n = (uint16_t)(last - first + 1),
+			       .step = (uint16_t)(step < last ? step : last)};
 	return 0;
 }
 
@@ -53,7 +56,7 @@ hosts_of_switch(const struct topology *t, const char *name, struct choice *out)
 
 	if (sw < 0 || !topology_is_switch(t, (uint32_t)sw))
 		return -ERANGE;
-	*out = (struct choice){.n = t->switches[sw].n_hosts};
+	*out = (struct choice){.n = t->switches[sw].n_hosts, .step = 1};
 	for (uint32_t i = t->n_hosts; i > 0; i--)
 		if (t->hosts[i - 1].sw == sw)
 			out->first = (uint16_t)i;
@@ -98,7 +101,8 @@ parse_items(const struct topology *t, const char *list, bool *chosen)
 		rc = parse_item(t, item, &c);
 		if (rc < 0)
 			return rc;
-		memset(&chosen[c.first], true, c.n);
+		for (uint32_t i = 0; i < c.n; i += c.step)
+			chosen[c.first + i] = true;
 		at += length;
 		at += strspn(at, " ");
 		if (*at == '\0')

@@ -4,6 +4,7 @@
  *
  *   3  h3         host 3
  *   1-4  h1-h4    hosts 1 to 4
+ *   1-64:8        every eighth of them: hosts 1, 9, 17, ... 57
  *   T1/2  T1/1-4  the second host of switch T1; its first four
  *   T1            all hosts of switch T1
  *   all           all hosts; only alone in the list
