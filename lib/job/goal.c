@@ -53,7 +53,7 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Skip white space and comments. */
+/* Skip white space and comments. A comment without an end stays. */
 static void
 skip(struct reader *r)
 {
@@ -69,9 +69,10 @@ skip(struct reader *r)
 			continue;
 		} else if (left > 1 && memcmp(r->at, "/*", 2) == 0) {
 			const char *end = memmem(r->at + 2, left - 2, "*/", 2);
-			const char *until = end == NULL ? r->end : end + 2;
 
-			for (; r->at < until; r->at++)
+			if (end == NULL)
+				return;
+			for (; r->at < end + 2; r->at++)
 				r->line += *r->at == '\n';
 			continue;
 		} else if (*r->at != ' ' && *r->at != '\t' && *r->at != '\r') {
@@ -81,7 +82,7 @@ skip(struct reader *r)
 	}
 }
 
-/* Read the next word: a name, a number with an optional minus, or another character. */
+/* The next word: a name, a number with an optional minus, an open comment, or another character. */
 static void
 advance(struct reader *r)
 {
@@ -92,6 +93,8 @@ advance(struct reader *r)
 	if (r->at < r->end && is_letter(*r->at)) {
 		while (r->at < r->end && (is_letter(*r->at) || is_digit(*r->at)))
 			r->at++;
+	} else if (r->end - r->at > 1 && memcmp(r->at, "/*", 2) == 0) {
+		r->at += 2;
 	} else if (r->at < r->end) {
 		r->at++;
 		while (is_digit(r->at[-1]) || *from == '-') {
@@ -110,6 +113,11 @@ refuse_at(struct reader *r, const struct word *w, const char *expected)
 	if (w->n == 0)
 		snprintf(r->fault->why, sizeof(r->fault->why), "%s, not the end of the file",
 			 expected);
+	else if (w->n == 1 && (*w->at < ' ' || *w->at > '~'))
+		/* A terminal or JSON may not take it. */
+		snprintf(r->fault->why, sizeof(r->fault->why),
+			 "%s, not a character that is not printable ASCII (0x%02x)", expected,
+			 (uint8_t)*w->at);
 	else
 		snprintf(r->fault->why, sizeof(r->fault->why), "%s, not \"%.*s\"", expected,
 			 (int)(w->n < 40 ? w->n : 40), w->at);
