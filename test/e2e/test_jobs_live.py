@@ -55,6 +55,15 @@ def main():
     done = bed.control(1, "reset", "ring")
     check("a running job is not reset", done.returncode != 0 and "not stopped" in done.stderr, (done.stdout, done.stderr))
 
+    for words in (("reset", "ring 0-1"), ("reset", "ring 3-0 in"), ("reset", "ring 1-0 alive in")):
+        done = bed.control(1, *words)
+        check(f"{words}: a flow of a job is not reset alone", done.returncode != 0 and "expected the name of its job" in done.stderr,
+              (done.stdout, done.stderr))
+    for words in (("stop", "ring 0-1"), ("set", "flow ring 0-1.rate_cap_bps=1M")):
+        done = bed.control(1, *words)
+        check(f"{words}: a flow of a job has no section", done.returncode != 0 and
+              "[flow ring 0-1]: expected another name: a flow of a job has this one" in done.stderr, (done.stdout, done.stderr))
+
     done = bed.control(2, "stop", "ring")
     check("one rank stops", done.returncode == 0, (done.stdout, done.stderr))
     # A rank ahead of it may take one more iteration at most.

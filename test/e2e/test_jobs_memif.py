@@ -3,6 +3,7 @@
 """Jobs of four ranks, in four quench-nics through quench-switch over memif and in one: what ranks ended, and what the switch counted."""
 import csv
 
+import configs
 from harness import Program, check, check_equal, check_ledger, eal, finish, path_of, run, work_dir
 from job_bed import Bed, addresses, job, nic_config
 
@@ -137,6 +138,10 @@ def refused():
         done = run(path_of("nic"), "--config", path, "--check-config")
         check(f"{keys}: refused with a line", done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1,
               (done.returncode, done.stderr))
+    path.write_text(nic_config(1, job("x", ranks=addresses(RANKS)), configs.flow("x 0-1", 2)))
+    done = run(path_of("nic"), "--config", path, "--check-config")
+    check("a flow with the name of a job's flow", done.returncode == 2 and done.stderr.count("\n") == 1 and
+          "[flow x 0-1]: expected another name: a flow of a job has this one" in done.stderr, (done.returncode, done.stderr))
 
 
 ring()

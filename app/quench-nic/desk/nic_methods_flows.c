@@ -289,6 +289,10 @@ reset_reply(struct desk_call *call)
 	job = find_job(config, name);
 	if (job != NULL)
 		o = reset_job(call, active, config, job);
+	else if (flow != NULL && flow->job.number != 0)
+		o = desk_refuse(call, "the name of its job",
+				"flow %s is reset with job %s alone, whose messages it carries",
+				name, config->jobs[flow->job.number - 1].name);
 	else if (flow != NULL)
 		o = reset_flow(call, active, flow);
 	else

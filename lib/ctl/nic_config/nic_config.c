@@ -174,9 +174,16 @@ read_flows(struct config *cfg, const struct nic_config *now, struct nic_config *
 	   struct config_error *err)
 {
 	struct known known = {.now = now};
+	char section[NIC_FLOW_NAME_CHARS + 8];
 	int rc = 0;
 
-	for (unsigned int i = 0; now != NULL && i < now->n_flows; i++)
+	/* Before keys of such a section are missed. */
+	for (unsigned int i = 0; rc == 0 && now != NULL && i < now->n_job_flows; i++) {
+		snprintf(section, sizeof(section), "flow %s", now->flows[i].name);
+		if (config_has(cfg, section))
+			rc = nic_job_refuse_name(cfg, now->flows[i].name, err);
+	}
+	for (unsigned int i = 0; rc == 0 && now != NULL && i < now->n_flows; i++)
 		if (names_add(&known.names, now->flows[i].name) == NAMES_NONE)
 			rc = config_refuse(cfg, "flow", NULL, "fewer flows: out of memory", err);
 	if (rc == 0)

@@ -507,6 +507,18 @@ most_flows(const struct nic_config *config)
 	return n;
 }
 
+int
+nic_job_refuse_name(const struct config *cfg, const char *flow, struct config_error *err)
+{
+	char section[NIC_FLOW_NAME_CHARS + 8];
+
+	snprintf(section, sizeof(section), "flow %s", flow);
+	return config_refuse(
+		cfg, section, NULL,
+		"another name: a flow of a job has this one, and its keys are those of [job NAME]",
+		err);
+}
+
 /* Names of sections may be those of a job's flows. */
 static int
 refuse_same(const struct config *cfg, const struct nic_config *config, struct config_error *err)
@@ -519,9 +531,7 @@ refuse_same(const struct config *cfg, const struct nic_config *config, struct co
 			rc = -ENOMEM;
 	for (unsigned int i = config->n_job_flows; rc == 0 && i < config->n_flows; i++)
 		if (names_find(&names, config->flows[i].name) != NAMES_NONE)
-			rc = nic_config_refuse_flow(cfg, &config->flows[i],
-						    "the name must not be that of a flow of a job",
-						    err);
+			rc = nic_job_refuse_name(cfg, config->flows[i].name, err);
 	names_free(&names);
 	if (rc == -ENOMEM)
 		no_memory(cfg, &config->jobs[0], err);

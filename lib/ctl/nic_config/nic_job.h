@@ -43,6 +43,9 @@ extern const struct config_kind nic_job_kind;
 int nic_jobs_add_flows(const struct config *cfg, struct nic_config *config,
 		       struct config_error *err);
 
+/** Refuse [flow FLOW], whose name a flow of a job has. @return -EINVAL. */
+int nic_job_refuse_name(const struct config *cfg, const char *flow, struct config_error *err);
+
 /** Copy the jobs of a configuration, without their flows. @return 0 or -ENOMEM. */
 int nic_jobs_copy(const struct nic_config *from, struct nic_config *out);
 void nic_jobs_free(struct nic_config *config);
