@@ -90,6 +90,7 @@ def two_jobs():
                     [("ended", ITERATIONS)] * 2)
         check_equal(f"rank {host - 1}: a GOAL file has no bandwidth", (tree["goal"], tree["collective"], tree["bus_bandwidth_bps"]),
                     ("tree.goal", None, 0))
+        check_equal(f"rank {host - 1}: neither has stages", (experts["stages"], tree["stages"]), (None, None))
         for flow in result["flows"]:
             if flow["flow"][-1].isdigit():
                 sent[flow["flow"]] = flow["payload_bytes"]

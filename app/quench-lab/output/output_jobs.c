@@ -162,6 +162,16 @@ us(uint64_t ns)
 	return (double)ns / 1e3;
 }
 
+/* A goal file and stages have no bandwidth. */
+static const char *
+gbps(char text[16], uint64_t bps)
+{
+	if (bps == 0)
+		return "-";
+	snprintf(text, 16, "%.2f", (double)bps / 1e9);
+	return text;
+}
+
 void
 output_jobs_table(FILE *out, const struct lab_run *run)
 {
@@ -174,15 +184,15 @@ output_jobs_table(FILE *out, const struct lab_run *run)
 	for (uint32_t i = 0; i < run->result.n_jobs; i++) {
 		const struct job_result *r = &run->result.jobs[i];
 		bool bound = r->bound_ns > 0 && r->ended > 0;
-		char of_bound[16] = "-";
+		char of_bound[16] = "-", alg[16], bus[16];
 
 		if (bound)
 			snprintf(of_bound, sizeof(of_bound), "%.3f",
 				 (double)r->mean_ns / (double)r->bound_ns);
-		fprintf(out, "%-20s %6u %9u %10.1f %10.1f %10.1f %9s %9.2f %8.2f\n", r->job->name,
+		fprintf(out, "%-20s %6u %9u %10.1f %10.1f %10.1f %9s %9s %8s\n", r->job->name,
 			r->job->graph.n_ranks, r->ended, us(r->mean_ns), us(r->spread.p99_ns),
-			us(r->spread.max_ns), of_bound, (double)r->alg_bps / 1e9,
-			(double)r->bus_bps / 1e9);
+			us(r->spread.max_ns), of_bound, gbps(alg, r->alg_bps),
+			gbps(bus, r->bus_bps));
 	}
 	for (uint32_t i = 0; i < run->result.n_jobs; i++) {
 		const struct job_result *r = &run->result.jobs[i];

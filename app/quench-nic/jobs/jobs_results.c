@@ -246,7 +246,8 @@ rank_object(const struct jobs *jobs, const struct job_here *here, uint32_t k)
 json_t *
 jobs_report(const struct jobs *jobs, const struct nic_config *config)
 {
-	static const char *const texts[] = {"why", "goal", "collective", "algorithm", "waits_for"};
+	static const char *const texts[] = {"why",        "goal",      "stages",
+					    "collective", "algorithm", "waits_for"};
 	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < jobs->n; i++) {
@@ -272,6 +273,16 @@ us(uint64_t ns)
 	return (double)ns / 1e3;
 }
 
+/* A goal file and stages have no bandwidth. */
+static const char *
+gbps(char text[16], uint64_t bps)
+{
+	if (bps == 0)
+		return "-";
+	snprintf(text, 16, "%.2f", (double)bps / 1e9);
+	return text;
+}
+
 void
 jobs_table(const struct jobs *jobs, FILE *out)
 {
@@ -284,14 +295,14 @@ jobs_table(const struct jobs *jobs, FILE *out)
 	for (uint32_t i = 0; i < jobs->n; i++) {
 		const struct job_here *here = &jobs->of[i];
 		const struct result r = result_of(jobs, here);
-		char of_bound[16] = "-";
+		char of_bound[16] = "-", alg[16], bus[16];
 
 		if (r.bound_ns > 0 && r.ended > 0)
 			snprintf(of_bound, sizeof(of_bound), "%.3f",
 				 (double)r.mean_ns / (double)r.bound_ns);
-		fprintf(out, "%-20s %6u %9u %10.1f %10.1f %10.1f %9s %9.2f %8.2f\n", here->job.name,
+		fprintf(out, "%-20s %6u %9u %10.1f %10.1f %10.1f %9s %9s %8s\n", here->job.name,
 			here->n_ranks, r.ended, us(r.mean_ns), us(r.p99_ns), us(r.max_ns), of_bound,
-			(double)r.alg_bps / 1e9, (double)r.bus_bps / 1e9);
+			gbps(alg, r.alg_bps), gbps(bus, r.bus_bps));
 		if (r.waits_rank != JOB_NONE)
 			fprintf(out, "job %s: iteration %u has not ended: rank %u: %s\n",
 				here->job.name, r.ended + 1, r.waits_rank, r.waits_for);
