@@ -101,7 +101,7 @@ open_nic(const struct opts *opts)
 	return rc;
 }
 
-/* QPs that gave up and have not been reset since, but for those that no job needs. */
+/* QPs that gave up and have not been reset since, except those that no job needs. */
 static uint64_t
 failed_qps(const struct config_version *v)
 {
@@ -109,7 +109,7 @@ failed_qps(const struct config_version *v)
 
 	for (uint16_t i = 0; i < nic.nodes.plan.n_lcores; i++)
 		failed += nic_failed(nic.nodes.node[i]);
-	return failed > 0 ? sub_sat(failed, jobs_needless(&nic.jobs, nic_config_of(v))) : 0;
+	return failed > 0 ? sub_sat(failed, jobs_unneeded_qps(&nic.jobs, nic_config_of(v))) : 0;
 }
 
 /*

@@ -42,7 +42,7 @@ calc(void *arg, uint32_t op, uint64_t ns)
 
 static const struct job_actions actions = {.send = add_due, .calc = calc};
 
-/* Of a send or recv without a counterpart. */
+/* Ends a fault about a ready message: only messages of that size have one. */
 #define LARGE ", with rendezvous_bytes or more"
 
 /* A message arrives. @return 0, or -EINVAL: no operation receives it. */
@@ -252,6 +252,18 @@ in_circle(const struct job_progress *p)
 	return op;
 }
 
+void
+job_op_why(const struct job_rank *rank, uint32_t op, char *why, unsigned int why_size)
+{
+	char text[64];
+
+	if (rank->ops[op].kind == JOB_RECV)
+		snprintf(why, why_size, "%s waits for its %s", job_op_text(rank, op, text),
+			 job_op_is_ready(rank, op) ? "recv" : "message");
+	else
+		snprintf(why, why_size, "%s has not ended", job_op_text(rank, op, text));
+}
+
 uint32_t
 job_stalled(const struct job_progress *p, char *why, unsigned int why_size)
 {
@@ -266,11 +278,8 @@ job_stalled(const struct job_progress *p, char *why, unsigned int why_size)
 		op = in_circle(p);
 		snprintf(why, why_size, "%s waits for an operation that waits for it",
 			 job_op_text(r, op, text));
-	} else if (r->ops[op].kind == JOB_RECV) {
-		snprintf(why, why_size, "%s waits for its %s", job_op_text(r, op, text),
-			 job_op_is_ready(r, op) ? "recv" : "message");
 	} else {
-		snprintf(why, why_size, "%s has not ended", job_op_text(r, op, text));
+		job_op_why(r, op, why, why_size);
 	}
 	return op;
 }

@@ -123,7 +123,7 @@ job_object(const struct lab_run *run, uint32_t number)
 				: json_null());
 	report_set_u64(o, "iterations", job->iterations);
 	report_set_u64(o, "iterations_ended", r->ended);
-	report_set_u64(o, "jct_min_ns", r->min_ns);
+	report_set_u64(o, "jct_min_ns", r->spread.min_ns);
 	report_set_u64(o, "jct_mean_ns", r->mean_ns);
 	set_spread(o, "jct", &r->spread);
 	set_spread(o, "rank", &r->ranks);

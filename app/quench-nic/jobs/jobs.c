@@ -258,19 +258,6 @@ has_ended(const struct jobs *jobs, const struct job_here *here)
 	return ended;
 }
 
-static bool
-has_failed(const struct job_here *here)
-{
-	return __atomic_load_n(&here->has_failed, __ATOMIC_ACQUIRE);
-}
-
-/* What a rank waits for. @return its operation, or JOB_NONE. */
-static uint32_t
-waits_for(const struct jobs *jobs, const struct job_rank_here *r)
-{
-	return nic_job_waits(jobs->nodes->node[0], r->index);
-}
-
 static void
 fail(struct job_here *here, const char *why)
 {
@@ -289,8 +276,9 @@ judge(struct jobs *jobs, struct job_here *here, const struct nic_flow *flow)
 
 	for (uint32_t k = 0; k < here->n_ranks; k++) {
 		const struct job_rank *ops = &here->job.plan->graph.ranks[rank];
-		uint32_t op =
-			here->ranks[k].rank == rank ? waits_for(jobs, &here->ranks[k]) : JOB_NONE;
+		uint32_t op = here->ranks[k].rank != rank
+				      ? JOB_NONE
+				      : nic_job_waits(jobs->nodes->node[0], here->ranks[k].index);
 		char text[64], why[JOB_WHY_CHARS];
 
 		if (op == JOB_NONE)
@@ -322,7 +310,8 @@ static void
 look_for_failures(struct jobs *jobs, const struct nic_config *config)
 {
 	for (uint32_t i = 0; i < jobs->n; i++)
-		for (unsigned int f = 0; f < config->n_job_flows && !has_failed(&jobs->of[i]); f++)
+		for (unsigned int f = 0; f < config->n_job_flows && !job_has_failed(&jobs->of[i]);
+		     f++)
 			if (config->flows[f].job.number == jobs->of[i].number &&
 			    config->flows[f].qp.requester &&
 			    failed_qps(jobs, &config->flows[f]) > 0)
@@ -359,7 +348,7 @@ jobs_have_failed(const struct jobs *jobs)
 	bool failed = false;
 
 	for (uint32_t i = 0; i < jobs->n; i++)
-		failed = failed || has_failed(&jobs->of[i]);
+		failed = failed || job_has_failed(&jobs->of[i]);
 	return failed;
 }
 
@@ -370,7 +359,7 @@ jobs_are_done(const struct jobs *jobs)
 }
 
 uint32_t
-jobs_needless(const struct jobs *jobs, const struct nic_config *config)
+jobs_unneeded_qps(const struct jobs *jobs, const struct nic_config *config)
 {
 	uint32_t n = 0;
 

@@ -72,16 +72,13 @@ void jobs_say(const struct jobs *jobs);
 
 /* Main lcore. */
 
-/** Look for jobs that have ended or failed, and say so. Call it now and then. */
+/** Look for jobs that have ended or failed, and say so. Call it periodically. */
 void jobs_watch(struct jobs *jobs, const struct nic_config *config, uint64_t now_ns);
-/**
- * Have all jobs ended here, and had the others time to ask again for the last answers? Or has one
- * failed?
- */
+/** Have all jobs ended here, and had the peers time to request lost ACKs? Or has one failed? */
 bool jobs_are_done(const struct jobs *jobs);
 bool jobs_have_failed(const struct jobs *jobs);
 /** QPs that gave up, and that no rank needs. */
-uint32_t jobs_needless(const struct jobs *jobs, const struct nic_config *config);
+uint32_t jobs_unneeded_qps(const struct jobs *jobs, const struct nic_config *config);
 
 /*
  * A reset of a job by its number: first its flows, then each of its ranks here, one at a time
@@ -92,6 +89,12 @@ void jobs_restart_rank(struct jobs *jobs, uint32_t number, uint32_t k);
 void jobs_restarted(struct jobs *jobs, uint32_t number);
 
 /* Results, from any thread while the registry lives. */
+
+static inline bool
+job_has_failed(const struct job_here *here)
+{
+	return __atomic_load_n(&here->has_failed, __ATOMIC_ACQUIRE);
+}
 
 /** The values of job i; jobs is NULL with names_only. */
 void jobs_walk(struct walk *w, const struct jobs *jobs, uint32_t i,

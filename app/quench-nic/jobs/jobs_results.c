@@ -8,6 +8,8 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "ctl/output/json.h"
+#include "job/job_check.h"
+#include "nic/jobs/job_spread.h"
 #include "nic/nic.h"
 #include "quench-nic/jobs/jobs.h"
 #include "runtime/notice/say.h"
@@ -16,8 +18,9 @@
 /* Of the ranks here: the iterations that all of them have ended. */
 struct result {
 	uint32_t ended;
-	uint64_t min_ns, p50_ns, p99_ns, max_ns, mean_ns; /* 0: none has ended */
-	uint64_t bound_ns, alg_bps, bus_bps;              /* 0: of a GOAL file */
+	struct job_spread spread;            /* of their completion times */
+	uint64_t mean_ns;                    /* 0: none has ended */
+	uint64_t bound_ns, alg_bps, bus_bps; /* 0: of a GOAL file */
 	uint64_t unknown;
 	uint32_t waits_rank; /* JOB_NONE: no rank waits */
 	char waits_for[96];
@@ -66,21 +69,6 @@ iteration_of(const struct jobs *jobs, const struct job_here *here, uint32_t numb
 	return it;
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/* By the nearest-rank method. */
-static uint64_t
-percentile(const uint64_t *sorted, uint32_t n, uint32_t percent)
-{
-	return sorted[((uint64_t)n * percent + 99) / 100 - 1];
-}
-
 static void
 summarise(const struct jobs *jobs, const struct job_here *here, struct result *out)
 {
@@ -94,11 +82,7 @@ summarise(const struct jobs *jobs, const struct job_here *here, struct result *o
 		sum += times[i];
 	}
 	if (times != NULL && out->ended > 0) {
-		qsort(times, out->ended, sizeof(*times), by_value);
-		out->min_ns = times[0];
-		out->p50_ns = percentile(times, out->ended, 50);
-		out->p99_ns = percentile(times, out->ended, 99);
-		out->max_ns = times[out->ended - 1];
+		out->spread = job_spread_of(times, out->ended);
 		out->mean_ns = sum / out->ended;
 	}
 	free(times);
@@ -124,7 +108,6 @@ result_of(const struct jobs *jobs, const struct job_here *here)
 		const struct nic_job_info info = info_of(jobs, here, k);
 		const struct job_rank *rank = &here->job.plan->graph.ranks[here->ranks[k].rank];
 		uint32_t op = JOB_NONE;
-		char text[64];
 
 		r.begun = r.begun || info.begun > 0;
 		r.unknown += info.unknown;
@@ -134,9 +117,7 @@ result_of(const struct jobs *jobs, const struct job_here *here)
 		if (op == JOB_NONE)
 			continue;
 		r.waits_rank = here->ranks[k].rank;
-		snprintf(r.waits_for, sizeof(r.waits_for), "%s %s", job_op_text(rank, op, text),
-			 rank->ops[op].kind == JOB_RECV ? "waits for its message"
-							: "has not ended");
+		job_op_why(rank, op, r.waits_for, sizeof(r.waits_for));
 	}
 	summarise(jobs, here, &r);
 	return r;
@@ -145,7 +126,7 @@ result_of(const struct jobs *jobs, const struct job_here *here)
 static const char *
 state_of(const struct job_here *here, const struct result *r, bool stopped)
 {
-	if (__atomic_load_n(&here->has_failed, __ATOMIC_ACQUIRE))
+	if (job_has_failed(here))
 		return "failed";
 	if (r->begun && r->ended == here->job.iterations)
 		return "ended";
@@ -180,14 +161,13 @@ jobs_walk(struct walk *w, const struct jobs *jobs, uint32_t i, const struct nic_
 	     "waiting for its start, running, stopped, ended, or failed: of the ranks here",
 	     state_of(here, &r, config->jobs[here->number - 1].stopped));
 	maybe_text(w, "why", "why it has failed; absent: it has not",
-		   here->has_failed ? here->why : NULL);
+		   job_has_failed(here) ? here->why : NULL);
 	maybe_text(w, "goal", "its GOAL file; absent: it has none", file ? job->goal : NULL);
 	maybe_text(w, "stages", "key of [job NAME]; absent: it has none",
 		   stages ? job->stages : NULL);
 	maybe_text(w, "collective", "key of [job NAME]; absent with a GOAL file or stages",
 		   one ? collective_words[job->collective] : NULL);
-	maybe_text(w, "algorithm",
-		   "key of [job NAME], auto by its meaning; absent with a GOAL file or stages",
+	maybe_text(w, "algorithm", "algorithm in use; absent with a GOAL file or stages",
 		   one ? job_keys_algorithm(&job->keys) : NULL);
 	walk_maybe(w, WALK_GAUGE, "bytes",
 		   "size of the collective; null with a GOAL file or stages",
@@ -200,22 +180,22 @@ jobs_walk(struct walk *w, const struct jobs *jobs, uint32_t i, const struct nic_
 	walk_number(w, WALK_GAUGE, "iterations_ended", "iterations that all ranks here have ended",
 		    r.ended);
 	walk_number(w, WALK_GAUGE, "jct_min_ns",
-		    "shortest time from the first begin of a rank here to the last end, of an "
-		    "iteration",
-		    r.min_ns);
-	walk_number(w, WALK_GAUGE, "jct_p50_ns", "median of these times", r.p50_ns);
-	walk_number(w, WALK_GAUGE, "jct_p99_ns", "99th percentile of these times", r.p99_ns);
-	walk_number(w, WALK_GAUGE, "jct_max_ns", "longest of these times", r.max_ns);
+		    "shortest completion time of an iteration: from the begin of the first rank "
+		    "here to the end of the last one",
+		    r.spread.min_ns);
+	walk_number(w, WALK_GAUGE, "jct_p50_ns", "median of these times", r.spread.p50_ns);
+	walk_number(w, WALK_GAUGE, "jct_p99_ns", "99th percentile of these times", r.spread.p99_ns);
+	walk_number(w, WALK_GAUGE, "jct_max_ns", "longest of these times", r.spread.max_ns);
 	walk_number(w, WALK_GAUGE, "jct_mean_ns", "mean of these times", r.mean_ns);
 	walk_number(w, WALK_GAUGE, "bound_ns",
-		    "time that links of this speed cannot undercut; 0 with a GOAL file",
+		    "lower bound of jct_mean_ns for links of this speed; 0 with a GOAL file",
 		    r.bound_ns);
 	walk_number(w, WALK_GAUGE, "algorithm_bandwidth_bps", "bytes / jct_mean_ns", r.alg_bps);
-	walk_number(w, WALK_GAUGE, "bus_bandwidth_bps", "the same, by the factor of nccl-tests",
-		    r.bus_bps);
+	walk_number(w, WALK_GAUGE, "bus_bandwidth_bps",
+		    "algorithm_bandwidth_bps x the factor of nccl-tests", r.bus_bps);
 	walk_number(w, WALK_COUNTER, "unknown_messages",
 		    "messages with a tag that nothing receives", r.unknown);
-	walk_maybe(w, WALK_KEY, "waits_rank", "rank here that is behind; null: none is",
+	walk_maybe(w, WALK_KEY, "waits_rank", "number of a rank here that is behind; null: none is",
 		   r.waits_rank, r.waits_rank == JOB_NONE);
 	maybe_text(w, "waits_for", "the operation that it waits for; absent: none",
 		   r.waits_rank == JOB_NONE ? NULL : r.waits_for);
@@ -301,8 +281,8 @@ jobs_table(const struct jobs *jobs, FILE *out)
 			snprintf(of_bound, sizeof(of_bound), "%.3f",
 				 (double)r.mean_ns / (double)r.bound_ns);
 		fprintf(out, "%-20s %6u %9u %10.1f %10.1f %10.1f %9s %9s %8s\n", here->job.name,
-			here->n_ranks, r.ended, us(r.mean_ns), us(r.p99_ns), us(r.max_ns), of_bound,
-			gbps(alg, r.alg_bps), gbps(bus, r.bus_bps));
+			here->n_ranks, r.ended, us(r.mean_ns), us(r.spread.p99_ns),
+			us(r.spread.max_ns), of_bound, gbps(alg, r.alg_bps), gbps(bus, r.bus_bps));
 		if (r.waits_rank != JOB_NONE)
 			fprintf(out, "job %s: iteration %u has not ended: rank %u: %s\n",
 				here->job.name, r.ended + 1, r.waits_rank, r.waits_for);

@@ -2,25 +2,9 @@
 #include "fabric/results/job_results.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/numbers/fixed.h"
-
-static int
-by_value(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
-/* By the nearest-rank method: the least value that `percent` of all values do not exceed. */
-static uint64_t
-percentile(const uint64_t *sorted, uint32_t n, uint32_t percent)
-{
-	return sorted[((uint64_t)n * percent + 99) / 100 - 1];
-}
 
 /* The slowest of the links of the ranks' hosts. */
 static uint64_t
@@ -32,29 +16,6 @@ rate_bps(const struct net *net, const struct job_section *job)
 	for (uint32_t i = 0; i < job->graph.n_ranks; i++)
 		least = min_u64(least, t->links[t->hosts[job->hosts[i] - 1].link].cable.rate_bps);
 	return least;
-}
-
-/* Of n > 0 values, which it sorts. The sums are below 2^126: a run has less than 2^42 ns. */
-static struct job_spread
-spread_of(uint64_t *values, uint32_t n)
-{
-	unsigned __int128 sum = 0, squares = 0;
-	double jain;
-
-	for (uint32_t i = 0; i < n; i++) {
-		sum += values[i];
-		squares += (unsigned __int128)values[i] * values[i];
-	}
-	jain = squares > 0 ? (double)sum * (double)sum / ((double)squares * n) : 1;
-	qsort(values, n, sizeof(*values), by_value);
-	return (struct job_spread){
-		.p50_ns = percentile(values, n, 50),
-		.p99_ns = percentile(values, n, 99),
-		.max_ns = values[n - 1],
-		/* squares / n is mean^2 / jain, so the variance is mean^2 (1 / jain - 1). */
-		.cv_ppm = (uint32_t)(1e6 * sqrt(fmax(1 / jain - 1, 0))),
-		.jain_ppm = (uint32_t)(1e6 * jain),
-	};
 }
 
 static void
@@ -96,8 +57,7 @@ iteration(const struct net *net, uint32_t job, const struct job_graph *g, uint32
 	}
 	if (n == 0) /* no rank has operations */
 		it->begin_ns = it->end_ns;
-	else
-		it->ranks = spread_of(times, n);
+	it->ranks = job_spread_of(times, n);
 	return n;
 }
 
@@ -115,8 +75,7 @@ find_iterations(const struct net *net, uint32_t job, struct job_result *out)
 		n += iteration(net, job, g, i, &out->iterations[i], &times[n]);
 		add_counts(&out->counts, &out->iterations[i].counts);
 	}
-	if (n > 0)
-		out->ranks = spread_of(times, (uint32_t)n);
+	out->ranks = job_spread_of(times, (uint32_t)n);
 	free(times);
 	return 0;
 }
@@ -154,11 +113,9 @@ summarise(const struct net *net, struct job_result *out)
 		times[i] = out->iterations[i].end_ns - out->iterations[i].begin_ns;
 		sum += times[i];
 	}
-	if (out->ended > 0) {
-		out->spread = spread_of(times, out->ended);
-		out->min_ns = times[0];
+	out->spread = job_spread_of(times, out->ended);
+	if (out->ended > 0)
 		out->mean_ns = sum / out->ended;
-	}
 	free(times);
 	if (job_keys_has_file(&job->keys))
 		return 0;

@@ -4,13 +4,7 @@
 #define QUENCH_FABRIC_RESULTS_JOB_RESULTS_H
 
 #include "fabric/net/net.h"
-
-/* Of the times of ranks in an iteration, or of completion times. 0: there are none. */
-struct job_spread {
-	uint64_t p50_ns, p99_ns, max_ns;
-	uint32_t cv_ppm;   /* coefficient of variation: standard deviation / mean */
-	uint32_t jain_ppm; /* (sum x)^2 / (n sum x^2) */
-};
+#include "nic/jobs/job_spread.h"
 
 struct job_iteration {
 	uint64_t begin_ns, end_ns;
@@ -24,7 +18,7 @@ struct job_result {
 	struct job_iteration *iterations; /* owned: those that all ranks have ended */
 	uint32_t ended;
 	/* completion times of these iterations; 0: none has ended */
-	uint64_t min_ns, mean_ns;
+	uint64_t mean_ns;
 	struct job_spread spread;
 	struct job_spread ranks;      /* times of all ranks in all these iterations */
 	struct nic_job_counts counts; /* sums over these iterations */
