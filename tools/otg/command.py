@@ -31,8 +31,6 @@ from .tester import Outlet
 
 PORT_NAME = re.compile(r"[A-Za-z0-9_.-]{1,32}")
 MOST_CAPTURE_MB = 4096
-# Default of qp_burst_bytes for devices whose program shares its CPU, and so polls late.
-VIRTUAL_BURST = "64KB"
 RATE = re.compile(r"(\d+)([MG]?)")
 UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 MOST_LOCATION_CHARS, MOST_TOKEN_CHARS = 255, 1024
@@ -241,8 +239,6 @@ def outlet(name: str, keys: Section, number: int, settings: Settings) -> Outlet:
     if "attach" in keys:
         return attached(name, keys, settings)
     base = read_base(pathlib.Path(keys["base"])) if "base" in keys else {}
-    if keys["device"].startswith("net_"):
-        base.setdefault("nic", {}).setdefault("qp_burst_bytes", VIRTUAL_BURST)
     cores = sorted(os.sched_getaffinity(0))
     device = keys["device"]
     eal = ["--lcores", keys.get("lcores", f"0@{cores[number % len(cores)]}"), "--log-level=error"]
