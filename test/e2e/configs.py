@@ -14,14 +14,14 @@ def flow(name, peer, net="10.0.0", **keys):
     return section(f"flow {name}", peer_mac=f"02:00:00:00:00:0{peer}", peer_ip=f"{net}.{peer}", **keys)
 
 
-def flow_to_itself(name, qps, both=None, **keys):
-    """A flow of host 1 to itself, by a ring: its QPs are the first ones of first_qpn = 100, and those of flow answer follow.
+def flow_to_itself(name, qps, both=None, first=100, **keys):
+    """A flow of host 1 to itself, by a ring: its QPs are those from first on, and those of flow answer follow.
 
     both: keys of both ends.
     """
     both = both or {}
-    return flow(name, 1, peer_qpn=100 + qps, qp_count=qps, **both, **keys) + flow(
-        "answer", 1, requester="off", peer_qpn=100, qp_count=qps, **both)
+    return flow(name, 1, peer_qpn=first + qps, qp_count=qps, **both, **keys) + flow(
+        "answer", 1, requester="off", peer_qpn=first, qp_count=qps, **both)
 
 
 def port(number, **keys):

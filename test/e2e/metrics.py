@@ -6,7 +6,7 @@ import time
 import urllib.error
 import urllib.request
 
-from configs import flow_to_itself, nic, port
+from configs import flow_to_itself, nic, port, section
 from frames import ECT0, roce, write_pcap
 from harness import BUILD, PATIENCE_S, Program, _running, run
 from desk import eal
@@ -30,8 +30,8 @@ mac = 02:00:00:00:08:08
 vlan = 1
 port = 1
 """ + port(0, link_speed_bps="1G") + port(1, link_speed_bps="10G") + port(2, link_speed_bps="10G", flow_control="pause")
-NIC = nic(1, link_speed_bps="1G", first_qpn=100, measure_pacing="on", measure_times="on") + flow_to_itself(
-    'write "a\\b"', 60, messages=1, message_bytes=1000)
+JOB = section("job ring", ranks="10.0.0.1-10.0.0.2", ranks_here="0-1", bytes="4KB")
+JOB_QPS = 8
 
 
 def start_switch(work, name):
@@ -44,9 +44,11 @@ def start_switch(work, name):
         f"net_pcap2,tx_pcap={work}/out2.pcap"), "--stats-interval", 0.2, "--idle-sleep", 200)
 
 
-def start_nic(work, name):
-    """Sends each QP's message to itself, and stays."""
-    return Program(work, "nic", f"nic{name}", NIC, eal(name, "net_ring0"), "--stats-interval", 0.2, "--idle-sleep", 200,
+def start_nic(work, name, job=""):
+    """Sends each QP's message to itself, and stays. job: JOB, or none."""
+    text = nic(1, link_speed_bps="1G", first_qpn=100, measure_pacing="on", measure_times="on") + flow_to_itself(
+        'write "a\\b"', 60, first=100 + (JOB_QPS if job else 0), messages=1, message_bytes=1000) + job
+    return Program(work, "nic", f"nic{name}", text, eal(name, "net_ring0"), "--stats-interval", 0.2, "--idle-sleep", 200,
                    "--stay")
 
 

@@ -2,8 +2,8 @@
 """
 DCQCN's equations for equal flows through one queue: SIGCOMM 2015 (5) to (9), in the form of CoNEXT 2016.
 
-They let packets be marked at the rate at which they are sent, one loop delay ago. But a queue marks packets that leave, and while it is not empty,
-they leave at the rate of the link. departing = True counts marks so. With departing = False, the equations are as published; quench-lab --fluid
+The published equations mark packets at the rate at which they are sent. But a queue marks packets that leave, and while it is not empty, they leave
+at the rate of the link. With departing = True, marks follow that rate. With departing = False, the equations are as published; quench-lab --fluid
 solves the same ones in C.
 """
 import dataclasses
@@ -18,7 +18,7 @@ K_MIN, SLOPE = 5e3, 0.01 / 195e3  # bytes, marks per byte; the slope goes on to 
 
 @dataclasses.dataclass(frozen=True)
 class EqualFlows:
-    """n flows. Rates are in packets per second; packets are those of MTU 1024, if nothing else is said."""
+    """n flows. Rates are in packets per second; by default, packets are those of MTU 1024."""
     n: int
     wire_bytes: int = 1106
     queued_bytes: int = 1086

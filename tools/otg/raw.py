@@ -205,7 +205,7 @@ class Builder:
         self.has_auto_dst = False  # of the first header
         self.prio: int | None = None  # whose pause the flow obeys
         self.ip_at, self.ip_plain = 0, False  # of the last IP header
-        self.tail = 0  # bytes at the end of the frame that are not of the packets in tunnels
+        self.tail = 0  # bytes at the end of the frame that belong to no packet in a tunnel
 
     def build(self) -> Template:
         for n, header in enumerate(self.headers):
@@ -242,7 +242,7 @@ class Builder:
 
     def ethernet(self, header: Object) -> None:
         first = self.template.bytes() == 0
-        # As ixia-c and the conformance suite have it: a frame in a tunnel ends with room for its FCS. RFC 7348 carries none, so to its receiver this is padding.
+        # As in ixia-c and the conformance suite: 4 bytes for an FCS end a frame in a tunnel. RFC 7348 carries no inner FCS, so the receiver sees padding.
         self.tail += 0 if first else FCS_BYTES
         self.has_auto_dst |= first and header["dst"]["choice"] == "auto"
         self.put("dst", header["dst"], 48, number(self.dst_mac) if first and self.dst_mac else 0)

@@ -17,7 +17,7 @@ from .schema import Object, Refused
 Counters = dict[str, int]
 
 LEAST_INTERVAL_S = 0.1
-# What a raw flow misses at least, if it is worth a warning: of its rate, and in time at this rate.
+# A raw flow that misses this share of its rate, and this time at its rate, is worth a warning.
 BEHIND_PCT, BEHIND_S = 10, 0.2
 
 

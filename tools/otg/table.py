@@ -800,7 +800,7 @@ RAW_FLOWS: dict[str, Rows] = {
     "Flow.Arp": {name: yes("below") for name in (
         "hardware_type", "protocol_type", "hardware_length", "protocol_length", "operation", "sender_hardware_addr", "sender_protocol_addr",
         "target_hardware_addr", "target_protocol_addr")},
-    "Flow.Vxlan": {name: yes("below; ethernet may follow this header. Its frame ends with 4 bytes, as for an FCS, that no length or checksum inside it covers") for name in ("flags", "reserved0", "vni", "reserved1")},
+    "Flow.Vxlan": {name: yes("below; ethernet may follow this header. The last 4 bytes of its frame are padding in place of an FCS: no inner length or checksum includes them") for name in ("flags", "reserved0", "vni", "reserved1")},
     "Flow.Mpls": {name: yes("below") for name in ("label", "traffic_class", "bottom_of_stack", "time_to_live")},
     "Flow.PfcPause": {name: yes("below") for name in (
         "dst", "src", "ether_type", "control_op_code", "class_enable_vector", *(f"pause_class_{n}" for n in range(8)))},

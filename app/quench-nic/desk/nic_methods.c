@@ -210,8 +210,8 @@ streams_row(struct walk *w, struct desk_call *call, void *arg, uint64_t i)
 	walk_number(w, WALK_KEY, "tx_packets", "frames sent, of all starts", info.tx_packets);
 	walk_number(w, WALK_KEY, "tx_bytes", "bytes of tx_packets, with FCS", info.tx_bytes);
 	walk_number(w, WALK_KEY, "missed_bytes",
-		    "bytes on the wire that were due by its rate, and are not made up for: polls "
-		    "were late, or device or port had no room",
+		    "wire bytes that were due by the rate and are never sent, because polls were "
+		    "late, or the device or port had no room",
 		    info.missed_bytes);
 	walk_flag(w, WALK_KEY, "started", "whether frames are left of the last start",
 		  info.started);

@@ -31,13 +31,13 @@ uint32_t kernel_interface_mtu(const char *name);
 uint32_t kernel_interface_most_bytes(uint16_t ethdev, const char *name);
 
 /**
- * A device of net_af_packet with slots for the longest frame that arrives: the largest one of the
- * configuration, or that of the interface's MTU, if this is less.
+ * Add framesz and blocksz to the arguments of a net_af_packet device, for the longest frame that
+ * arrives: the largest one of the configuration, or that of the interface's MTU, if this is less.
  *
  * @param device         Name and arguments, as of EAL's --vdev.
  * @param largest_frame  Without FCS.
- * @return               To be freed. NULL: another driver, or arguments that choose slots, or slots
- *                       of the driver's own size suffice.
+ * @return               To be freed. NULL: another driver, the arguments have framesz or blocksz,
+ *                       or the driver's default suffices.
  */
 char *kernel_interface_fit(const char *device, uint32_t largest_frame);
 

@@ -102,7 +102,7 @@ ports_find(uint16_t *ethdevs, uint16_t n, const char *const *names, const char *
 	return 0;
 }
 
-/* A slot of net_af_packet's ring, if it is no longer than any frame; 0: another driver. */
+/* Data room for a slot of net_af_packet's ring; 0: another driver, or no mbuf has this room. */
 static uint32_t
 slot_room(const struct rte_eth_dev_info *info)
 {
@@ -273,7 +273,7 @@ check_af_packet(uint16_t ethdev, const struct port_params *params,
 		return 0;
 	fit = device_slots_for(longest);
 	say_error("%s: framesz = %u: expected framesz=%u,blocksz=%u, since %s has an MTU of %u: "
-		  "the kernel would cut frames of more than %u bytes; without both, they fit",
+		  "the kernel would cut frames of more than %u bytes; or give neither",
 		  port_name(ethdev), s.framesz, fit.framesz, fit.blocksz, name,
 		  kernel_interface_mtu(name), device_whole_frame(s.framesz));
 	return APP_BAD_USAGE;

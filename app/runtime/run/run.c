@@ -110,7 +110,7 @@ names_lcores(const struct opts *opts)
 	return false;
 }
 
-/* An option with a device, as kernel_interface_fit() has it, or NULL: it stays as it is. */
+/* A --vdev option with the slots of kernel_interface_fit(), to be freed; NULL: unchanged. */
 static char *
 fitted(const char *option, bool is_device, uint32_t largest_frame)
 {

@@ -29,8 +29,8 @@ const struct field nic_stream_fields[] = {
 	 .help = "fields of the header that change from frame to frame, separated by spaces. "
 		 "BIT/WIDTH:FIRST+STEP*N: N values, then the first one again; "
 		 "BIT/WIDTH:VALUE,VALUE,...; BIT/WIDTH:LEAST~MOST*N@SEED: N values by chance; "
-		 "BIT/WIDTH:len-BYTES: the frame's bytes without FCS, less BYTES, which every frame "
-		 "has. BIT counts from the first bit of the frame"},
+		 "BIT/WIDTH:len-BYTES: length of the frame without FCS, minus BYTES, which may not "
+		 "exceed the shortest frame. BIT counts from the first bit of the frame"},
 	{FIELD_IN(struct nic_stream, params.template, frame_bytes), .type = FIELD_U16,
 	 .unit = UNIT_BYTES, .min = LEAST_FRAME_BYTES, .max = MOST_FRAME_BYTES, .def = "64",
 	 .live = true,
@@ -46,8 +46,8 @@ const struct field nic_stream_fields[] = {
 	 .help = "checksums that are computed for each frame, separated by spaces, an inner one "
 		 "first: ipv4@OFFSET, icmp@OFFSET, udp@OFFSET/IP, tcp@OFFSET/IP or "
 		 "icmpv6@OFFSET/IP, with the offsets in bytes of its header and of the IP header "
-		 "before it; -BYTES after it: without that many bytes at the end of the frame; "
-		 "with ! at the end, a wrong one"},
+		 "before it; -BYTES after it leaves out the last BYTES of the frame; ! at the end "
+		 "makes a wrong checksum"},
 	{FIELD_IN(struct nic_stream, params, queue), .type = FIELD_I8, .min = -1, .max = 7,
 	 .def = "-1", .live = true,
 	 .help = "queue with which the stream waits while it is paused; frames that were due "
@@ -405,14 +405,14 @@ nic_stream_finish(struct config *cfg, struct nic_stream *s, struct config_error 
 		return config_refuse(cfg, section, "patterns",
 				     "at most 32 of BIT/WIDTH:FIRST+STEP*N, BIT/WIDTH:VALUE,..., "
 				     "BIT/WIDTH:LEAST~MOST*N@SEED or BIT/WIDTH:len-BYTES with at "
-				     "most 1024 values, in the bits of header, and BYTES that "
-				     "every frame has",
+				     "most 1024 values, in the bits of header, and BYTES up "
+				     "to the shortest frame",
 				     err);
 	if (!read_checksums(s->checksums, t))
 		return config_refuse(cfg, section, "checksums",
 				     "at most 8 of ipv4@OFFSET, icmp@OFFSET, udp@OFFSET/IP, "
 				     "tcp@OFFSET/IP or icmpv6@OFFSET/IP, of headers within header, "
-				     "and -BYTES of the rest",
+				     "and -BYTES up to what the shortest frame has after header",
 				     err);
 	if ((s->params.rate_bps == 0) == (s->params.rate_pps == 0))
 		return config_refuse(cfg, section, "rate_bps", "either rate_bps or rate_pps", err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The GOAL file of a [job NAME] (job/goal.h). */
+/* The files of a [job NAME]: GOAL (job/goal.h), and the matrix of sizes (job/matrix.h). */
 #ifndef QUENCH_CTL_NIC_CONFIG_JOB_FILE_H
 #define QUENCH_CTL_NIC_CONFIG_JOB_FILE_H
 
@@ -9,7 +9,7 @@
 /**
  * Read the graph of a job, if it has a file, and the matrix of its sizes, if it has one: call
  * job_keys_release() in any case.
- * @param out  Not changed if it has none. On success, release it with job_graph_free().
+ * @param out  Unchanged without a GOAL file. On success, release it with job_graph_free().
  * @return     0; -EINVAL or -ENOMEM with err filled in.
  */
 int job_file_read(const struct config *cfg, const char *section, struct job_keys *keys,

@@ -30,7 +30,7 @@ enum nic_connect { NIC_CONNECT_OFF, NIC_CONNECT_CM, NIC_CONNECT_LISTEN };
 /* imm_data, which has 32 bits, for the number of the message. */
 #define NIC_IMM_NUMBER (1ull << 32)
 
-/* Which job has a flow (nic_job.h). */
+/* The job of a flow (nic_job.h). */
 struct nic_flow_job {
 	uint32_t number; /* of the job, from 1 on; 0: the flow is of no job */
 	uint32_t pair;

@@ -10,7 +10,7 @@
  *	          a requester first + 2 n q + 2 k at the receiver, a responder after it
  *
  * for QP i of n pairs. The last two are of the flow that asks once a second whether the sender is
- * alive, for a rank that waits for a message learns nothing from QPs on which it sends nothing.
+ * alive: a rank that only waits for messages has no QP that would give up.
  */
 #ifndef QUENCH_CTL_NIC_CONFIG_NIC_JOB_H
 #define QUENCH_CTL_NIC_CONFIG_NIC_JOB_H

@@ -633,7 +633,7 @@ enter_chains(struct cm *cm, const struct cm_connection *c)
 	       cm_table_enter_qpn(&cm->table, index_of(cm, c));
 }
 
-/* Of connections with one QP or ID, the one that the peer has answered replaces one without RTU. */
+/* Of two connections with one QP or ID, one that the peer answered replaces one without RTU. */
 static bool
 gives_way(struct cm *cm, uint32_t slot, uint64_t now_ns)
 {

@@ -277,7 +277,7 @@ send(struct nic *nic, struct stream *s, uint64_t now_ns)
 	return m;
 }
 
-/* Count what was earned beyond the burst. before: the bucket's account until now */
+/* Count the credit that the burst cut off. before: the account of the last update */
 static void
 miss(struct stream *s, const struct token_account *before, uint64_t now_ns)
 {
@@ -312,7 +312,8 @@ may_send(const struct nic *nic, struct stream *s, uint8_t open_queues, uint64_t 
 		return false;
 	}
 	if (s->gap || s->held) {
-		/* Neither a gap between bursts, which have the rate, nor a pause earns credit. */
+		/* Only bursts have the rate: neither the gap between them nor a pause earns
+		 * credit. */
 		token_bucket_update(&s->bucket, s->held ? now_ns : s->wait_ns);
 		no_credit(s);
 		s->gap = s->held = false;

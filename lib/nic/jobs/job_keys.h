@@ -55,7 +55,7 @@ struct job_keys {
 /** Has the job a GOAL file, and no collective? */
 bool job_keys_has_file(const struct job_keys *keys);
 
-/** What is expected instead of a key that has no effect, since the job has a file; else NULL. */
+/** What is expected instead of a key that has no effect beside the others; NULL: it has one. */
 const char *job_keys_unused(const struct job_keys *keys, const struct field *field);
 
 /** Free what a reader has put into the keys. */
@@ -64,19 +64,19 @@ void job_keys_release(struct job_keys *keys);
 /** Has the job stages, and no collective of its own? */
 bool job_keys_has_stages(const struct job_keys *keys);
 
-/** Is matrix the sizes of one of its collectives? */
+/** Does one of its collectives have the sizes of matrix? */
 bool job_keys_has_matrix(const struct job_keys *keys);
 
 /** Are the stragglers ranks below n_ranks? */
 bool job_keys_stragglers_fit(const struct job_keys *keys, uint32_t n_ranks);
-/** Share of its time that a computation of this rank lasts. */
+/** Duration of a computation of this rank, as a share of the configured one. */
 uint32_t job_keys_slowdown_ppm(const struct job_keys *keys, uint32_t rank);
 
 /** Build the graph of a job without a file. @return as collective_build(). */
 int job_keys_build(const struct job_keys *keys, uint32_t n_ranks, struct job_graph *out,
 		   struct job_fault *fault);
 
-/** The algorithm in words, auto by its meaning. */
+/** The algorithm in use: for auto, the one that it stands for. */
 const char *job_keys_algorithm(const struct job_keys *keys);
 
 /**
@@ -142,13 +142,13 @@ struct job_sizes job_sizes_of(const struct job_graph *graph);
 	{FIELD_OF(owner, straggler_slowdown_ppm), .least_bare = 1000, .type = FIELD_U32,           \
 	 .unit = UNIT_PPM, .min = 1000000, .max = 1000000000, .def = "200%",                       \
 	 .aliases = {{.name = "straggler_slowdown"}},                                              \
-	 .help = "share of its time that a computation of a straggler lasts"},                     \
+	 .help = "duration of a straggler's computation, as a share of that of other ranks"},      \
 	{FIELD_OF(owner, reduce_ps_per_byte), .type = FIELD_U64, .max = 1000000, .def = "0",       \
 	 .help = "time in ps that a rank takes to add a byte that it has received to its own"},    \
 	{FIELD_OF(owner, rendezvous_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,                 \
 	 .max = JOB_MAX_BYTES, .def = "0", .least_bare = 1,                                        \
 	 .help = "messages of this size or more wait at their sender until their recv has begun; "  \
-		 "0: none does"},                                                                   \
+		 "0: no message waits"},                                                            \
 	{FIELD_OF(owner, iterations), .type = FIELD_U32, .min = 1, .max = 1000000, .def = "1",     \
 	 .help = "number of iterations; a rank begins one when it has ended the one before"},      \
 	{FIELD_OF(owner, start_ns), .type = FIELD_U64, .unit = UNIT_NS,                            \

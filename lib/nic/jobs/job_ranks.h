@@ -35,7 +35,7 @@ struct nic_job_params {
 	uint64_t start_ns;
 	/* Each computation lasts up to this share longer or shorter, uniformly drawn. */
 	uint32_t jitter_ppm; /* 0 to 1000000 */
-	/* Before that, the share of its time that each computation lasts; 0: 1000000 */
+	/* Before the jitter: duration of each computation, as a share of its time; 0: 1000000 */
 	uint32_t slowdown_ppm;
 	uint64_t seed;
 };

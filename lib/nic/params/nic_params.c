@@ -43,9 +43,9 @@ static const struct field nic_device_fields[] = {
 	 .help = "Speed of the port; sets its shaper, the pause quanta and DCQCN's maximum rate"},
 	{FIELD_OF(struct nic_params, shaper_burst_ns), .type = FIELD_U32, .unit = UNIT_NS,
 	 .max = 10000000, .def = "0",
-	 .help = "Largest burst of the port after a late poll, as time at line rate, and of a "
-		 "stream of frames as time at its rate; 0: 2 us, and if the device is virtual, 4 "
-		 "x (--idle-sleep + 50 us)"},
+	 .help = "Largest burst after a late poll: of the port, as time at line rate; of [frames "
+		 "NAME], as time at its rate. 0: 2 us, and if the device is virtual, 4 x "
+		 "(--idle-sleep + 50 us)"},
 	{FIELD_OF(struct nic_params, first_qpn), .type = FIELD_U32, .min = 2, .max = QPN_MASK,
 	 .def = "17", .help = "Number of the first QP; 0 and 1 are reserved by InfiniBand"},
 	{FIELD_OF(struct nic_params, max_qps), .type = FIELD_U32, .min = 1, .max = 1u << 22,

@@ -99,10 +99,10 @@ curve_rate_bps(const struct curve *c, uint64_t from_ns, uint64_t to_ns)
 	return fit_line(c, from_ns, to_ns).rate_bps;
 }
 
-/* Fewer points of a half tell no error. */
+/* Fewer points of a half give no standard error. */
 #define HALF_POINTS 4u
 #define SURE 4
-/* Nor do halves whose rates are less exact. */
+/* Upper limit of the tolerance, however large the standard errors are. */
 #define MOST_DOUBT 0.01
 
 bool
@@ -110,7 +110,7 @@ curve_is_plateau(const struct curve *c, uint64_t from_ns, uint64_t to_ns, double
 {
 	uint64_t mid_ns = from_ns + (to_ns - from_ns) / 2;
 	struct line early = fit_line(c, from_ns, mid_ns), late = fit_line(c, mid_ns, to_ns);
-	/* Errors that follow from few points may be larger. */
+	/* With few points, the standard error itself may be too small. */
 	double doubt = SURE * hypot(early.error, late.error) * (1 + 4.0 / (early.n + 1));
 
 	return early.n >= HALF_POINTS && late.n >= HALF_POINTS && late.rate_bps > 0 &&

@@ -57,8 +57,8 @@ uint32_t curve_find(const struct curve *c, uint64_t at_ns);
 double curve_rate_bps(const struct curve *c, uint64_t from_ns, uint64_t to_ns);
 
 /**
- * Is the rate in [from_ns, to_ns] constant? Its halves have one rate, within their standard errors
- * or a share of least that is no step of interest.
+ * Is the rate in [from_ns, to_ns] constant? Then its halves have the same rate within their
+ * standard errors, or within the share `least`, below which a step does not matter.
  */
 bool curve_is_plateau(const struct curve *c, uint64_t from_ns, uint64_t to_ns, double least);
 

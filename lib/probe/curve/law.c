@@ -233,8 +233,8 @@ law_trend(const struct law *law, const struct law_data *d, double *rest)
 	return n > 0 ? sum / n : 0;
 }
 
-/* Members that least squares change, by a factor; the time of the cut by a share of T, or of that
- * time where there is no timer. */
+/* Members that least squares change by a factor. The time of the cut changes by a share of T, or of
+ * this time if T is longer or there is no timer. */
 #define MOST_CUT_UNIT_NS 1e6
 
 enum { AT_CUT, AT_RATE, AT_TARGET, AT_TIMER, AT_AI, AT_HAI, AT_BYTES, ATS };

@@ -302,11 +302,11 @@ is_near(double a, double b)
 
 /* No timer, or no byte counter, in these units. */
 #define NO_TIMER_NS 1e15
-/* Bytes of a fluid are within that of those in frames: the errors of a right law. */
+/* Error of a right law, in frames: it sends a fluid, and the NIC sends whole frames. */
 #define EXACT_FRAMES 0.05
-/* The sum of squares of another law is that many times the one of the best law. */
+/* Another law is refuted if its sum of squares is this many times that of the best law. */
 #define REFUTED 4
-/* Points of these spans are enough. */
+/* More points are put together, up to SPAN_POINTS, so that there are about this many spans. */
 #define FIRST_SPANS 100u
 
 /* Increases by a timer and a byte counter towards a target. */
@@ -329,7 +329,7 @@ fit_first(struct law from, struct law_data *d, double timer_ns, double byte_rese
 	return f;
 }
 
-/* Spans of the first increases: up to the one after those that are looked at. */
+/* Spans of the time from the cut to the end of the first increases. */
 static void
 fill_first(struct law_data *d, const struct curve *c, uint64_t from_ns, uint64_t to_ns,
 	   double line_bps)
@@ -366,7 +366,7 @@ least_other(const struct first_law *of, uint32_t n, double timer_ns)
 	return least;
 }
 
-/* Least error with a T that is OFF. */
+/* Least error with a T that is wrong by OFF. */
 static double
 least_off(const struct law *law, struct law_data *d)
 {
@@ -382,7 +382,7 @@ least_off(const struct law *law, struct law_data *d)
 	return least;
 }
 
-/* T from steps[first] to steps[n - 1]: each may be the first one of either counter. */
+/* T from steps[first] to steps[n - 1]: each may be the timer's or the byte counter's first one. */
 static struct recovery_timer
 timer_of_steps(const struct curve *c, const struct curve_step *steps, uint32_t first, uint32_t n,
 	       struct law_data *d, struct law from)
@@ -428,7 +428,7 @@ recovery_timer(const struct curve *c, uint64_t cut_ns, double doubt_ns, double l
 	struct law from = {.kind = LAW_PAPER, .fast_steps = UINT32_MAX, .target_bps = line_bps};
 	double first_ns;
 
-	/* The cut, and what follows it. */
+	/* Skip the cut. */
 	while (first < n && steps[first].after_bps <= steps[first].before_bps)
 		first++;
 	if (first == n)

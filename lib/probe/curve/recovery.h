@@ -32,7 +32,7 @@ struct recovery {
 
 /* T from the first increases. */
 struct recovery_timer {
-	double ns;    /* 0: they do not tell it */
+	double ns;    /* 0: unknown */
 	bool is_told; /* within 5 % */
 };
 
@@ -61,9 +61,9 @@ struct recovery_first recovery_first_increase(const struct curve *c, uint64_t cu
 					      bool may_be_later);
 
 /**
- * Increases by a timer and a byte counter towards a target, as those of fast recovery: which of the
- * first increases are whose is what fits, if no other choice fits as well.
- * @param doubt_ns  The cut may be later by that.
+ * Find T from the first increases towards a target, as in fast recovery. Each may be the timer's or
+ * the byte counter's: the choice that fits is taken, if no other one fits as well.
+ * @param doubt_ns  Largest error of the cut's time: it may be later.
  */
 struct recovery_timer recovery_timer(const struct curve *c, uint64_t cut_ns, double doubt_ns,
 				     double line_bps, double frame_bytes);

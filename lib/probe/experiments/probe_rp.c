@@ -172,10 +172,10 @@ say_stages(struct prober *p)
 
 /*
  * Alpha from single CNPs, each after a longer time: alpha used by a cut is 2 (1 - after / before).
- * CNP k comes (2^k - 0.5) units after the one before: amid an interval, should T not be exact. A
- * unit is T, or less if alpha falls fast.
- * Both rates are those next to the cut, over the longest time within which there is no increase.
- * Then g from CNPs in a row, which leave the timer no time to expire.
+ * CNP k comes (2^k - 0.5) units after the one before: in the middle of an interval, even if T is
+ * not exact. A unit is T, or less if alpha falls fast. Both rates are those next to the cut, over
+ * the longest time without an increase. Then g from CNPs in a row, which leave the timer no time
+ * to expire.
  */
 #define SERIES 14u
 #define IN_ROW 48u
@@ -187,12 +187,12 @@ say_stages(struct prober *p)
 #define ROW_SHARE 0.55
 /* Smaller alphas are not trusted. */
 #define LEAST_ALPHA 0.12
-/* A rate before a CNP is that of this share of a distance, or of a unit. */
+/* The rate before a CNP is taken over this share of the distance of CNPs in a row, or of a unit. */
 #define BEFORE 0.85
 #define BEFORE_IN_UNIT 0.45
 /* The distance to the line's rate halves with each T: from 2^40 bit/s to none. */
 #define RELEASE_STEPS 44
-/* A unit is that much shorter than the one before. */
+/* Each shorter unit is this fraction of the one before. */
 #define SHORTER 4
 #define MOST_ROUNDS 4u
 
@@ -208,12 +208,12 @@ series_ns(const struct prober *p, uint32_t k)
 	return ((double)(1u << k) - 0.5) * p->unit_ns;
 }
 
-/* A step by less shifts alpha by less than its noise. */
+/* A smaller step shifts alpha by less than its noise. */
 #define HALVES_ALIKE 0.003
 #define ROUGHLY_ALIKE 0.01
-/* Windows are halved so often until nothing happens in one. */
+/* A window is halved at most this many times, until its rate is constant. */
 #define HALVINGS 8
-/* With fewer packets in the longest one a step is not seen, with fewer than those is no rate. */
+/* Fewest packets of a window in which a step would show, and fewest that have a rate. */
 #define STEP_PACKETS 9u
 #define RATE_PACKETS 5u
 
@@ -246,7 +246,7 @@ constant_bps(const struct curve *c, uint64_t at_ns, double most_ns, bool ends)
 	return roughly;
 }
 
-/* The cut of the CNP at p->t_ns shows from then on. */
+/* From when on the rate shows the cut of the CNP at p->t_ns. */
 static uint64_t
 settled_ns(const struct prober *p)
 {
@@ -263,8 +263,8 @@ rate_before(const struct prober *p, double most_ns, uint64_t now_ns)
 }
 
 /*
- * The rate from the cut of the CNP at p->t_ns on. It is the lowest one: tokens of before may leave
- * first, and increases follow.
+ * The rate after the cut of the CNP at p->t_ns. It is the lowest one: tokens saved before the cut
+ * may leave first, and increases follow.
  */
 static double
 rate_after(const struct prober *p, uint64_t now_ns)
@@ -284,9 +284,9 @@ rate_after(const struct prober *p, uint64_t now_ns)
 	return lowest;
 }
 
-/* Alpha falls by more from one CNP to the next, if it is to tell anything. */
+/* Least fall of ln(alpha) from one CNP to the next that says something about its decay. */
 #define LEAST_FALL 0.2
-/* Time constant of the last fall of alpha in the series; 0: it tells nothing. */
+/* Time constant of the last fall of alpha in the series; 0: it fell too little. */
 static double
 last_decay_ns(const struct prober *p)
 {
@@ -295,7 +295,7 @@ last_decay_ns(const struct prober *p)
 	return fall < LEAST_FALL ? 0 : series_ns(p, p->n - 2) / fall;
 }
 
-/* A row begins with an alpha of about that: the rate lasts for more cuts. */
+/* A row begins with about this alpha: with a small alpha, the rate stays readable for more cuts. */
 #define ROW_ALPHA 0.05
 
 /* Time until alpha is small. */
@@ -306,7 +306,7 @@ fall_ns(const struct prober *p)
 		    (double)p->params.curve_ns / 2);
 }
 
-/* A cut of the paper's law comes with its CNP, but for what a NIC needs for that. */
+/* In the paper's law, a cut comes with its CNP, after the processing time of the NIC. */
 #define AT_ONCE_NS 1000
 
 static bool
@@ -315,7 +315,7 @@ cuts_at_once(const struct prober *p)
 	return p->cut_delay_ns < AT_ONCE_NS + TOKEN_FRAMES * (double)prober_frame_ns(p);
 }
 
-/* In slots alpha falls more steadily over longer distances, but not by too much. */
+/* Where alpha falls in slots, CNPs in a row are at least this share of its time constant apart. */
 #define ROW_DECAY 0.125
 
 static double
@@ -399,7 +399,7 @@ struct row_law {
 	uint32_t ks; /* paper: whole K between CNPs */
 };
 
-/* Far above any g in use: a fit that runs away ends there. */
+/* Far above any g in use: a fit that diverges ends there. */
 #define MOST_G 0.9
 
 static struct row_fit
@@ -453,7 +453,7 @@ decay_error(const struct prober *p, double noise)
 	return fall > 0 ? noise / (last * fall) : INFINITY;
 }
 
-/* More whole K between CNPs in a row leave an alpha that tells no g. */
+/* With more whole K between CNPs in a row, alpha is too small to find g. */
 #define MOST_KS 8u
 
 /* The paper's law: a cut uses the alpha of before the CNP. */
@@ -473,7 +473,7 @@ weigh_paper(const struct prober *p, const double *row)
 		w.decay_ns = w.k_ns / -log(1 - w.g);
 		w.decay_doubt = SURE * decay_error(p, fit.noise);
 		w.doubt = hypot(SURE * fit.error / w.g, w.decay_doubt);
-		/* As many K as were supposed, or K is next to that. */
+		/* The K found must lie near as many K as were assumed. */
 		if (fabs(p->row_ns / w.k_ns - (ks + 0.5)) > 0.5 + 0.02 * (ks + 1))
 			continue;
 		/* In slots, too, alpha falls between CNPs. */
@@ -486,8 +486,9 @@ weigh_paper(const struct prober *p, const double *row)
 }
 
 /*
- * A CNP acts on alpha at the end of a slot of K, and its cut comes at the end of a slot of its own:
- * share of cuts that come first, if the phases of the two are anything.
+ * A CNP acts on alpha at the end of a slot of K, and its cut comes at the end of a slot of cuts.
+ * The share of cuts that come before their CNP acts on alpha, if the phases of the slots are
+ * random.
  */
 static double
 before_g(const struct prober *p, double k_ns)
@@ -531,7 +532,7 @@ weigh_mlx(const struct prober *p, const double *row)
 	}
 	w.k_ns = -log(1 - w.g) * w.decay_ns;
 	w.decay_doubt = SURE * decay_error(p, fit.noise) + late_ns / time_ns;
-	/* The phases of slots may be others than any. */
+	/* The phases of the slots may not be random. */
 	w.doubt =
 		hypot(SURE * fit.error / fit.g, w.decay_doubt) + late_ns / w.decay_ns + missed / 3;
 	/* Slots of K, and those of cuts, must be short beside the row's distances. */
@@ -619,7 +620,7 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Far from the median of it and its neighbours: many times as far as half of them are. */
+/* An alpha is an outlier if it is this many times as far from what is expected as the median is. */
 #define OUTLIER 6
 #define LEAST_OUTLIER 0.008
 #define NEAR 5u
@@ -634,7 +635,7 @@ median_of(const double *of, uint32_t n)
 	return sorted[n / 2];
 }
 
-/* What an alpha and its neighbours are in the median, at its place among them. */
+/* The alpha that the medians of its neighbours and of their differences predict. */
 static double
 expected_in_row(const double *row, uint32_t n, uint32_t i)
 {

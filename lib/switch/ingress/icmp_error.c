@@ -10,7 +10,7 @@
 #include "switch/forward/route_steps.h"
 #include "wire/neighbour/icmp.h"
 
-/* May another error leave now? GCRA: the due time moves on by an error's share of a second. */
+/* May another error leave now? GCRA: each error moves the due time on by 1 / icmp_errors_per_s. */
 static bool
 is_within_rate(struct sw_router *r, uint64_t now_ns)
 {
@@ -71,7 +71,7 @@ sw_icmp_error(struct sw *sw, const struct arrival *a, enum sw_drop reason, uint3
 	struct frame_view v;
 	const uint8_t *src;
 
-	/* Again: routing may have removed a tag. */
+	/* Parse the frame again: routing may have removed its tag. */
 	if (r == NULL || r->routes->params.icmp_errors_per_s == 0 || !is_routed(r, frame, reason) ||
 	    frame_parse(frame, a->m->data_len, &v) != FRAME_OK ||
 	    !icmp_may_answer(frame, &v, error.kind) ||

@@ -219,8 +219,8 @@ const struct field sw_router_fields[] = {
 		 "use; never: does not ask again"},
 	{FIELD_OF(struct sw_router_params, icmp_errors_per_s), .type = FIELD_U32, .max = 1000000,
 	 .def = "100", .live = true,
-	 .help = "largest number of ICMP and ICMPv6 errors (time exceeded, packet too big) that "
-		 "the router sends in a second, on each shard; 0: none"},
+	 .help = "largest mean rate of ICMP and ICMPv6 errors (time exceeded, packet too big) per "
+		 "second, and largest burst, of each shard; 0: none"},
 };
 
 const unsigned int sw_router_fields_n = ARRAY_LEN(sw_router_fields);

@@ -32,7 +32,7 @@ const struct counter_field sw_queue_counter_fields[] = {
 	C(ecn_marked_bytes, "bytes of ecn_marked_packets, with FCS"),
 	C(ecn_mark_no_mbuf_packets, "frames not marked because no mbuf was free for a copy"),
 	C(ecn_not_ect_packets,
-	  "frames that the curve chose to mark, but that are Not-ECT: their senders are not told"),
+	  "frames that were chosen for marking, but are Not-ECT: sent on without a mark"),
 	C(ce_in_packets, "frames that had CE when they entered the queue"),
 	C(drop_packets, "frames dropped on the egress side"),
 	C(drop_bytes, "bytes of drop_packets, with FCS"),
@@ -139,8 +139,8 @@ const struct counter_field sw_router_counter_fields[] = {
 	C(echo_requests_answered, "echo requests answered"),
 	C(icmp_errors_sent, "ICMP and ICMPv6 errors sent: time exceeded, packet too big"),
 	C(icmp_errors_limited, "ICMP errors not sent because of icmp_errors_per_s"),
-	C(icmp_errors_unresolved, "ICMP errors not sent because the way to the frame's source is "
-				  "not known, or has no interface address of its IP version"),
+	C(icmp_errors_unresolved, "ICMP errors not sent: the next hop to the frame's source is not "
+				  "known, or its interface has no address of this IP version"),
 	NEIGH(neigh_learnt, "neighbours' addresses learnt for the first time"),
 	NEIGH(neigh_changed, "times that a neighbour's MAC address changed"),
 	NEIGH(neigh_contested, "ARP and neighbour discovery messages with another MAC address than a "

@@ -96,7 +96,7 @@ struct sw_router_stats {
 	uint64_t ecmp_moved_packets;
 	uint64_t icmp_errors_sent;
 	uint64_t icmp_errors_limited;    /* not sent: icmp_errors_per_s */
-	uint64_t icmp_errors_unresolved; /* not sent: the way back is unknown */
+	uint64_t icmp_errors_unresolved; /* not sent: the next hop is unknown */
 	uint64_t neigh_no_mbuf;          /* requests and ICMP errors not sent: no mbuf */
 	/* neighbour updates for which a ring to another shard had no room */
 	uint64_t neigh_news_lost;

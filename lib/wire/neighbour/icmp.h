@@ -26,15 +26,15 @@ struct icmp_error {
 	enum icmp_error_kind kind;
 	uint8_t ip_version;    /* 4, 6 */
 	const uint8_t *src_ip; /* 4 or 16 bytes: an address of the router */
-	const uint8_t *packet; /* the IP packet that it is about; the error goes to its source */
+	const uint8_t *packet; /* the dropped IP packet; the error goes to its source */
 	size_t packet_bytes;
 	uint32_t mtu_bytes; /* ICMP_TOO_BIG: the largest IP packet */
 };
 
 /**
- * May a router send an error about this parsed frame? Not about a fragment, about an ICMP message
- * that is no echo (RFC 1812 4.3.2.7, RFC 4443 2.4 e), and not that an IPv4 packet is too big that
- * may be fragmented.
+ * May a router send an error about this parsed frame? No error is about a fragment or about an ICMP
+ * message other than an echo (RFC 1812 4.3.2.7, RFC 4443 2.4 e). ICMP_TOO_BIG is not about an IPv4
+ * packet without DF.
  */
 bool icmp_may_answer(const uint8_t *buf, const struct frame_view *eth, enum icmp_error_kind kind);
 
@@ -48,7 +48,7 @@ bool icmp_may_answer(const uint8_t *buf, const struct frame_view *eth, enum icmp
 size_t icmp_error_build(uint8_t *frame, size_t size, const struct l2 *l2,
 			const struct icmp_error *error);
 
-/* Headers of the frame, of the packet with options or an extension header, and 8 bytes of data. */
+/* Headers of the frame and of the packet, with options or an extension header; 8 bytes of data. */
 #define ICMP_ERROR_MIN_BYTES 160u
 
 #endif
