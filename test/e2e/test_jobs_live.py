@@ -101,7 +101,7 @@ def main():
     bed.wait("iterations with the new one", lambda: min(bed.ended()) > 3)
     check_equal("no job fails", [bed.row(h)["state"] for h in bed.desks], ["running"] * RANKS)
     for host, program in bed.nics.items():
-        check_equal(f"nic{host}: exit code", program.stop(), 0)
+        check(f"nic{host}: exit code 0", program.stop() == 0, program.err()[-500:])
     result = bed.nics[1].json()["jobs"][0]
     check_equal("results count from the reset", result["ranks"][0]["messages_sent"] >= 6 * result["iterations_ended"], True)
     check_equal("switch: exit code", bed.switch.stop(), 0)
