@@ -203,11 +203,12 @@ def static_routes(program, folder):
     for routes, there in (("", 3), (long_way, 5)):
         r = results(program, scenario(folder, fabric, graph + routes + one))
         expect(r["flows"][0]["messages_completed"] == 1 and r["packet_hops"] == there + 3, f"{routes}: {r['packet_hops']} hops")
-    # b sends it back to a: 64 hops at the first router leave 63 cables between routers.
+    # b sends it back to a: 64 hops at the first router leave 63 cables between routers. Two more lead the router's ICMP error
+    # to h1, for which it is no RoCE.
     loop = static_route("one", "a", "d", "b") + static_route("two", "b", "d", "a")
     r = results(program, scenario(folder, fabric, graph + loop + one + "[nic]\nlocal_ack_timeout = 0\n"))
-    expect([(d["reason"], d["packets"]) for d in r["drops"]] == [("ttl", 1)], f"{r['drops']}")
-    expect(r["packet_hops"] == 64, f"{r['packet_hops']} hops")
+    expect([(d["node"], d["reason"], d["packets"]) for d in r["drops"]] == [("b", "ttl", 1), ("h1", "not_roce", 1)], f"{r['drops']}")
+    expect(r["packet_hops"] == 64 + 2, f"{r['packet_hops']} hops")
     printed = run(program, "--check-config", scenario(folder, fabric, graph + long_way + one)).stdout
     expect("[static_route two]" in printed, "printed sections")
     for route, key in ((static_route("x", "h1", "d", "b"), "at"), (static_route("x", "a", "a", "b"), "to"),
