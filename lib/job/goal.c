@@ -115,8 +115,7 @@ refuse_at(struct reader *r, const struct word *w, const char *expected)
 			 expected);
 	else if (w->n == 1 && (*w->at < ' ' || *w->at > '~'))
 		/* A terminal or JSON may not take it. */
-		snprintf(r->fault->why, sizeof(r->fault->why),
-			 "%s, not a character that is not printable ASCII (0x%02x)", expected,
+		snprintf(r->fault->why, sizeof(r->fault->why), "%s, not the byte 0x%02x", expected,
 			 (uint8_t)*w->at);
 	else
 		snprintf(r->fault->why, sizeof(r->fault->why), "%s, not \"%.*s\"", expected,
