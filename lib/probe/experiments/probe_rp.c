@@ -488,7 +488,8 @@ weigh_paper(const struct prober *p, const double *row)
 /*
  * A CNP acts on alpha at the end of a slot of K, and its cut comes at the end of a slot of cuts.
  * The share of cuts that come before their CNP acts on alpha, if the phases of the slots are
- * random.
+ * random. Where K divides the slot of cuts, none does: so half of the share is assumed, and the
+ * other half is doubt.
  */
 static double
 before_g(const struct prober *p, double k_ns)
@@ -524,7 +525,7 @@ weigh_mlx(const struct prober *p, const double *row)
 		w.decay_ns = time_ns / fall;
 		keep = exp(-p->row_ns / w.decay_ns);
 		fit = fit_row(row, p->row_n, &(struct row_law){false, keep, 0});
-		missed = (1 - keep) * before_g(p, -log(1 - w.g) * w.decay_ns);
+		missed = (1 - keep) * before_g(p, -log(1 - w.g) * w.decay_ns) / 2;
 		/* Alpha decays until the cut; some cuts come before the g of their CNP. */
 		w.g = fit.g * exp(late_ns / w.decay_ns) / (1 - missed);
 		if (!(w.g > 0 && w.g < LEAST_ALPHA))
@@ -533,8 +534,7 @@ weigh_mlx(const struct prober *p, const double *row)
 	w.k_ns = -log(1 - w.g) * w.decay_ns;
 	w.decay_doubt = SURE * decay_error(p, fit.noise) + late_ns / time_ns;
 	/* The phases of the slots may not be random. */
-	w.doubt =
-		hypot(SURE * fit.error / fit.g, w.decay_doubt) + late_ns / w.decay_ns + missed / 3;
+	w.doubt = hypot(SURE * fit.error / fit.g, w.decay_doubt) + late_ns / w.decay_ns + missed;
 	/* Slots of K, and those of cuts, must be short beside the row's distances. */
 	if (w.k_ns > p->row_ns / 6 || p->cut_delay_ns > p->row_ns / 5) {
 		if (cuts_at_once(p))
