@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import os
 import pathlib
 import re
 import subprocess
@@ -13,11 +14,12 @@ from quench import lab, tables
 from quench.data import Run
 
 from .quantities import Flow, Measured, is_loss
-from .sections import BadFile, TestFile
+from .sections import COMMENT, FILES, BadFile, TestFile
 
 LAB = lab.LAB
 MOST_RECORDED = 200_000  # frames of a port
 SNAP_BYTES = 128
+NAMES_FILE = re.compile(rf"(?:^|\.)\s*(?:{'|'.join(FILES)})[ \t]*=[ \t]*(.*?)[ \t]*$", re.M)
 
 
 @dataclasses.dataclass
@@ -29,13 +31,22 @@ class Scenario:
     options: list[str]
 
     def translate(self, text: str) -> str:
-        """A message of quench-lab: of the user's file."""
-        return text.replace(str(self.path), str(self.file.path)).removeprefix("quench-lab: ").removeprefix("error: ")
+        """A message of quench-lab: of the user's file, or of one beside it."""
+        text = text.replace(str(self.path), str(self.file.path)).replace(f"{self.path.parent}/", f"{self.file.path.parent}/".removeprefix("./"))
+        return text.removeprefix("quench-lab: ").removeprefix("error: ")
 
 
 def prepare(file: TestFile, folder: pathlib.Path, options: list[str]) -> Scenario:
-    path = folder / file.path.name
+    """The folder has the path of the user's below it, and links to the files that the scenario names: so names with .. lead to them too."""
+    beside = file.path.resolve().parent
+    path = folder / beside.relative_to("/") / file.path.name
+    path.parent.mkdir(parents=True)
     path.write_text(file.scenario, encoding="utf-8")
+    for name in NAMES_FILE.findall("\n".join((COMMENT.sub("", file.scenario), *options))):
+        link = pathlib.Path(os.path.normpath(path.parent / name))
+        if os.path.isfile(beside / name) and not os.path.lexists(link) and folder in link.parents:
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to((beside / name).resolve())
     return Scenario(file, path, options)
 
 

@@ -14,7 +14,7 @@ from quench.programs import SHARED
 
 from .in_lab import ends
 from .quantities import parse
-from .sections import COMMENT, BadFile, Section, TestFile
+from .sections import COMMENT, FILES, BadFile, Section, TestFile
 from .wiring import ROWS, Port, Wiring
 
 MOST_HOSTS = 32
@@ -202,11 +202,15 @@ class Maker:
         """QP numbers that the jobs take on each host, from the first on: of each pair, and of the question whether a rank is alive."""
         return sum(2 * int(flow.keys["qp_count"]) + 2 for flow in flows if flow.ranks)
 
+    def with_files(self, keys: Keys) -> Keys:
+        """For a file elsewhere."""
+        beside = self.file.path.resolve().parent
+        return {**keys, **{key: str(beside / keys[key]) for key in FILES if key in keys and (beside / keys[key]).is_file()}}
+
     def job(self, name: str) -> str:
-        keys, beside = self.jobs[name], self.file.path.resolve().parent
-        files = {key: str(beside / keys[key]) for key in ("goal", "matrix") if keys.get(key, "none") != "none"}
+        keys = self.with_files(self.jobs[name])
         addresses = ", ".join(self.addresses[host][0] for host in self.ranks(name))
-        return write_section(f"job {name}", {**keys, **files, "ranks": addresses, "start_ns": "0", "stopped": "on"})
+        return write_section(f"job {name}", {**keys, "ranks": addresses, "start_ns": "0", "stopped": "on"})
 
     def nic(self, host: int, flows: list[PlannedFlow]) -> str:
         ip, mac = self.addresses[host]
@@ -249,7 +253,7 @@ class Maker:
     def flow_at(self, host: int, flow: PlannedFlow, after: int) -> str:
         """after: numbers that are those of jobs"""
         text = ""
-        keys = {key: value for key, value in flow.keys.items() if key not in NOT_OF_NIC}
+        keys = self.with_files({key: value for key, value in flow.keys.items() if key not in NOT_OF_NIC})
         for here, peer, requester in ((flow.src, flow.dst, True), (flow.dst, flow.src, False)):
             if here.host == host:
                 ip, mac = self.addresses[peer.host]

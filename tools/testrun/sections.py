@@ -8,7 +8,8 @@ import re
 from typing import NoReturn
 
 OWN = ("criterion", "ports", "search")
-COMMENT = re.compile(r"(^|\s)[#;].*")
+COMMENT = re.compile(r"(^|\s)[#;].*", re.M)
+FILES = ("goal", "matrix", "message_cdf", "trace", "file")  # keys whose value may be a file, relative to that of the section
 
 
 class BadFile(Exception):
