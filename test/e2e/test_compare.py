@@ -140,6 +140,24 @@ def check_page(work, page, three):
         check_equal("and a third colour", run_colours(chromium), [["A", "rgb(0, 114, 178)"], ["B", "rgb(213, 94, 0)"], ["C", "rgb(0, 158, 115)"]])
 
 
+def check_jobs(work):
+    """Completion times of jobs: of one that both have, and of one that only B has and that ends no iteration."""
+    folders, found = [], []
+    for name, more in (("a", ""), ("b", "[job late]\nbytes = 100MB\n")):
+        path = work / f"jobs-{name}.ini"
+        path.write_text("[fabric]\ntopology = star\nhosts = 4\nlink_rate_bps = 100G\nduration_ns = 1ms\n[job ring]\nbytes = 100KB\niterations = 3\n" + more)
+        folders.append(work / f"jobs-{name}")
+        done = run(path_of("lab"), "--quiet", "--no-progress", "--out", folders[-1], path)
+        check_equal(f"quench-lab runs jobs {name}", (done.returncode, done.stderr), (0, ""))
+        found.append(json.loads((folders[-1] / "results.json").read_text(encoding="utf-8"))["jobs"])
+    done = compare(work / "jobs", *folders)
+    results = rows(json.loads((work / "jobs" / "compare.json").read_text(encoding="utf-8")))
+    for words, key in (("mean", "jct_mean_ns"), ("p99", "jct_p99_ns")):
+        check_equal(f"JCT of both, {words}", results[f"JCT of ring, {words}"]["values"], [of[0][key] / 1e3 for of in found])
+        check_equal(f"JCT of a job without an iteration, {words}", results[f"JCT of late, {words}"]["values"], [None, None])
+    check("the text has it", "JCT of ring, mean" in done.stdout, done.stdout)
+
+
 def run_colours(chromium):
     """Runs and colours, as the table of runs and all legends have them."""
     return chromium.run("""const found = new Set();
@@ -161,6 +179,7 @@ check_same(work, long)
 check_old(work, long)
 check_help()
 check_sizes(work)
+check_jobs(work)
 check_refusals(work, long)
 check_page(work, page, check_three(work, long, short))
 finish()

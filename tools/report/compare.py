@@ -88,6 +88,7 @@ class Comparison:
         return [
             self.figure("goodput, all flows", goodput, "Gb/s"),
             self.figure("Jain index", lambda run: run.results["jain_index"]),
+            *self.jobs(),
             self.figure("link use", bottleneck("link_use", 0.01), "%"),
             self.figure("queue, mean", bottleneck("queue_mean_bytes", 1e3), "KB"),
             self.figure("queue, p99", bottleneck("queue_p99_bytes", 1e3), "KB"),
@@ -103,6 +104,14 @@ class Comparison:
             self.count("retransmitted", lambda run: run.results["counters"]["retransmitted_packets"], "packets"),
             self.count("dropped", lambda run: sum(d["packets"] for d in run.results["drops"]), "packets"),
         ]
+
+    def jobs(self):
+        """Completion times of the jobs of all runs, by name."""
+        def jct(run, name, key):
+            return next((job[key] / 1e3 for job in run.results.get("jobs", ()) if job["name"] == name and job["iterations_ended"]), None)
+        return [self.figure(f"JCT of {name}, {words}", lambda run, name=name, key=key: jct(run, name, key), "us")
+                for name in dict.fromkeys(job["name"] for run in self.runs for job in run.results.get("jobs", ()))
+                for words, key in (("mean", "jct_mean_ns"), ("p99", "jct_p99_ns"))]
 
     @functools.cached_property
     def by_size(self):
