@@ -45,7 +45,7 @@ class Nothing(Driven):
     def call(self, method, **params):
         streams = [line[8:-1] for line in self.text.splitlines() if line.startswith("[frames ")]
         return {"nic": {**dict.fromkeys(results.PORT_KEYS, 0)}, "port": {"link": "up", "device_stats": {"oerrors": 0}}, "qp": {"hold": "", "peer_mac": ""},
-                "qps": {"rows": []}, "frames": {"rows": [{"name": name, "started": 0, **dict.fromkeys(results.RAW_KEYS, 0)} for name in streams]}}[method]
+                "qps": {"rows": []}, "frames": {"rows": [{"name": name, "started": 0, "missed_bytes": 0, **dict.fromkeys(results.RAW_KEYS, 0)} for name in streams]}}[method]
 
     def capture(self, order):
         raise Failed(f"port {self.name}: no capture")
