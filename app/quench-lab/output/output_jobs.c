@@ -2,6 +2,7 @@
 /* Jobs in results.json and on the terminal. */
 
 #include "fabric/results/job_path.h"
+#include "runtime/report/job_table.h"
 #include "runtime/report/report.h"
 #include "quench-lab/output/output.h"
 
@@ -156,20 +157,21 @@ output_jobs(const struct lab_run *run)
 	return list;
 }
 
-static double
-us(uint64_t ns)
+static struct job_line
+line_of(const struct job_result *r)
 {
-	return (double)ns / 1e3;
-}
-
-/* A goal file and stages have no bandwidth. */
-static const char *
-gbps(char text[16], uint64_t bps)
-{
-	if (bps == 0)
-		return "-";
-	snprintf(text, 16, "%.2f", (double)bps / 1e9);
-	return text;
+	return (struct job_line){
+		.name = r->job->name,
+		.n_ranks = r->job->graph.n_ranks,
+		.ended = r->ended,
+		.jct = r->spread,
+		.mean_ns = r->mean_ns,
+		.bound_ns = r->bound_ns,
+		.alg_bps = r->alg_bps,
+		.bus_bps = r->bus_bps,
+		.waits_rank = r->stalled_rank,
+		.waits_for = r->stalled,
+	};
 }
 
 void
@@ -177,28 +179,15 @@ output_jobs_table(FILE *out, const struct lab_run *run)
 {
 	if (run->result.n_jobs == 0)
 		return;
-	fprintf(out, "\n%-20s %6s %9s %10s %10s %10s %9s %9s %8s\n", "job", "ranks", "iterat.",
-		"mean", "p99", "max", "of bound", "alg.", "bus");
-	fprintf(out, "%-20s %6s %9s %10s %10s %10s %9s %9s %8s\n", "", "", "ended", "us", "us",
-		"us", "", "Gb/s", "Gb/s");
+	job_table_head(out, "");
 	for (uint32_t i = 0; i < run->result.n_jobs; i++) {
-		const struct job_result *r = &run->result.jobs[i];
-		bool bound = r->bound_ns > 0 && r->ended > 0;
-		char of_bound[16] = "-", alg[16], bus[16];
+		const struct job_line line = line_of(&run->result.jobs[i]);
 
-		if (bound)
-			snprintf(of_bound, sizeof(of_bound), "%.3f",
-				 (double)r->mean_ns / (double)r->bound_ns);
-		fprintf(out, "%-20s %6u %9u %10.1f %10.1f %10.1f %9s %9s %8s\n", r->job->name,
-			r->job->graph.n_ranks, r->ended, us(r->mean_ns), us(r->spread.p99_ns),
-			us(r->spread.max_ns), of_bound, gbps(alg, r->alg_bps),
-			gbps(bus, r->bus_bps));
+		job_table_line(out, &line);
 	}
 	for (uint32_t i = 0; i < run->result.n_jobs; i++) {
-		const struct job_result *r = &run->result.jobs[i];
+		const struct job_line line = line_of(&run->result.jobs[i]);
 
-		if (r->stalled_rank != JOB_NONE)
-			fprintf(out, "job %s: iteration %u has not ended: rank %u: %s\n",
-				r->job->name, r->ended + 1, r->stalled_rank, r->stalled);
+		job_table_waits(out, &line);
 	}
 }

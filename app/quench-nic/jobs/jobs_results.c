@@ -13,6 +13,7 @@
 #include "nic/nic.h"
 #include "quench-nic/jobs/jobs.h"
 #include "runtime/notice/say.h"
+#include "runtime/report/job_table.h"
 #include "runtime/report/report.h"
 
 /* Of the ranks here: the iterations that all of them have ended. */
@@ -247,45 +248,30 @@ jobs_report(const struct jobs *jobs, const struct nic_config *config)
 	return list;
 }
 
-static double
-us(uint64_t ns)
-{
-	return (double)ns / 1e3;
-}
-
-/* A goal file and stages have no bandwidth. */
-static const char *
-gbps(char text[16], uint64_t bps)
-{
-	if (bps == 0)
-		return "-";
-	snprintf(text, 16, "%.2f", (double)bps / 1e9);
-	return text;
-}
-
 void
 jobs_table(const struct jobs *jobs, FILE *out)
 {
 	if (jobs->n == 0)
 		return;
-	fprintf(out, "\n%-20s %6s %9s %10s %10s %10s %9s %9s %8s\n", "job", "ranks", "iterat.",
-		"mean", "p99", "max", "of bound", "alg.", "bus");
-	fprintf(out, "%-20s %6s %9s %10s %10s %10s %9s %9s %8s\n", "", "here", "ended", "us", "us",
-		"us", "", "Gb/s", "Gb/s");
+	job_table_head(out, "here");
 	for (uint32_t i = 0; i < jobs->n; i++) {
 		const struct job_here *here = &jobs->of[i];
 		const struct result r = result_of(jobs, here);
-		char of_bound[16] = "-", alg[16], bus[16];
+		const struct job_line line = {
+			.name = here->job.name,
+			.n_ranks = here->n_ranks,
+			.ended = r.ended,
+			.jct = r.spread,
+			.mean_ns = r.mean_ns,
+			.bound_ns = r.bound_ns,
+			.alg_bps = r.alg_bps,
+			.bus_bps = r.bus_bps,
+			.waits_rank = r.waits_rank,
+			.waits_for = r.waits_for,
+		};
 
-		if (r.bound_ns > 0 && r.ended > 0)
-			snprintf(of_bound, sizeof(of_bound), "%.3f",
-				 (double)r.mean_ns / (double)r.bound_ns);
-		fprintf(out, "%-20s %6u %9u %10.1f %10.1f %10.1f %9s %9s %8s\n", here->job.name,
-			here->n_ranks, r.ended, us(r.mean_ns), us(r.spread.p99_ns),
-			us(r.spread.max_ns), of_bound, gbps(alg, r.alg_bps), gbps(bus, r.bus_bps));
-		if (r.waits_rank != JOB_NONE)
-			fprintf(out, "job %s: iteration %u has not ended: rank %u: %s\n",
-				here->job.name, r.ended + 1, r.waits_rank, r.waits_for);
+		job_table_line(out, &line);
+		job_table_waits(out, &line);
 	}
 }
 
