@@ -50,12 +50,18 @@ def ports(run: Run, request: Object) -> list[Object]:
         base = run.port_base.get(name, {})
         if row is not None:
             found[name] = {key: row[key] - base.get(key, 0) for key in PORT_KEYS}
-            # The device took them, and could not send them.
-            found[name]["tx_packets"] = max(0, found[name]["tx_packets"] - found[name]["oerrors"])
+            take_refused(found[name])
             links[name] = row["link"]
     reading = run.reading("port", found)
     return [chosen(port_row(run.plan.ports[name], found.get(name), reading, links.get(name, "down"), run, states), request.get("column_names"), "name")
             for name in names]
+
+
+def take_refused(counters: Counters) -> None:
+    """Take away the frames that the device could not send. Their sizes are not known: they count as of mean size."""
+    handed = counters["tx_packets"]
+    counters["tx_packets"] = max(0, handed - counters["oerrors"])
+    counters["tx_bytes"] = round(counters["tx_bytes"] * counters["tx_packets"] / handed) if handed else 0
 
 
 def port_counters(generator: Driven) -> Object:
