@@ -164,7 +164,7 @@ def check_faults(work):
 
 
 def check_ports(work):
-    """Both places: two ToRs, IPv6, a live change, steps of a switch and of a host. Frames for a wrong QP or host would be lost packets."""
+    """Both places: two ToRs, IPv6, a live change, steps of a switch and of a host. Frames for a wrong QP would be lost packets."""
     events = ("[event less]\nat_ns = 150ms\nfor_ns = 50ms\naction = set\nset = wred.green_max_threshold_bytes=300KB, flow incast.rate_cap_bps=50M\n\n"
               "[event hold]\nat_ns = 200ms\nfor_ns = 20ms\naction = tx_disable\nnode = s2\nport = h3\n\n"
               "[event storm]\nat_ns = 250ms\nfor_ns = 200ms\naction = pause_storm\nnode = h3\n\n"

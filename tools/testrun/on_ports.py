@@ -98,6 +98,7 @@ class Network:
         self.nics: dict[int, quench.Nic] = {}
         self.switches: dict[str, quench.Switch] = {}
         self.begin_s = 0.0
+        self.flooded: dict[str, list[quench.desk.Row]] = {}  # before the run: ARP requests, to links that were still down
         self.timeline = Timeline([], {flow.name: [] for flow in plan.flows}, [])
         self.late: list[str] = []
 
@@ -128,6 +129,7 @@ class Network:
             self.nics[host] = quench.Nic(text, [device], name=f"h{host}", folder=folder, huge=plan.huge, idle_sleep_us=plan.idle_sleep_us,
                                          options=["--csv", str(folder / f"h{host}"), "--stats-interval", "0.1"])
         self.wait_links()
+        self.flooded = {name: switch.rows("drops") for name, switch in self.switches.items()}
         if self.criteria is not None and plan.record is not None:
             at = plan.wiring.of_host(plan.record)
             node, port = (self.switches[at.switch], at.number) if self.switches else (self.nics[plan.record], 0)
@@ -207,7 +209,16 @@ class Network:
     def lost(self) -> int:
         hosts: int = sum(value for nic in self.nics.values() for name, value in nic.counters().items()
                          if name.startswith("drop_") and is_loss(name))
-        return hosts + sum(sum(switch.drops().values()) for switch in self.switches.values())
+        return hosts + sum(self.dropped().values())
+
+    def dropped(self) -> dict[str, int]:
+        """Packets that switches have dropped in the run, by place and reason."""
+        found: dict[str, int] = {}
+        for name, switch in self.switches.items():
+            for before, row in zip(self.flooded[name], switch.rows("drops"), strict=True):
+                found |= {f"{name} port {row['port']} {reason}": packets - before[reason] for reason, packets in row.items()
+                          if reason != "port" and packets > before[reason]}
+        return found
 
     def pauses(self) -> int:
         rows = [row for switch in self.switches.values() for row in switch.pauses()]
@@ -268,7 +279,7 @@ def run(plan: Plan, folder: pathlib.Path, progress: bool, criteria: list[Criteri
         with Network(plan, folder, criteria) as network:
             base, last, passed_s = network.run(said)
             # The end of one program is a link that goes down for the next, which drops what others still send.
-            dropped = {name: switch.rows("drops") for name, switch in network.switches.items()}
+            dropped = network.dropped()
             network.stop()
     except OSError as error:
         raise quench.Failed(f"{error.filename or folder}: {error.strerror}") from error
@@ -278,8 +289,8 @@ def run(plan: Plan, folder: pathlib.Path, progress: bool, criteria: list[Criteri
     return Ran(measured(network, base, last, passed_s, dropped), network.timeline, network.late + network.warnings(), network.capture, network.where, network.broken)
 
 
-def measured(network: Network, base: Rows, last: Rows, passed_s: float, dropped: dict[str, list[quench.desk.Row]]) -> Measured:
-    """dropped: by switch, the packets of each port by reason"""
+def measured(network: Network, base: Rows, last: Rows, passed_s: float, dropped: dict[str, int]) -> Measured:
+    """dropped: packets of the switches, by place and reason"""
     results = {host: nic.results() for host, nic in network.nics.items()}
     times = {}
     try:
@@ -301,8 +312,7 @@ def measured(network: Network, base: Rows, last: Rows, passed_s: float, dropped:
     queues = [queue for port in ports for queue in port["queues"]]
     pauses = {what: sum(value for port in ports for name, value in port.items() if re.fullmatch(rf"tx_(prio\d|global)_pause{what}", name))
               for what in ("", "_duration_us")}
-    losses |= {f"{name} port {row['port']} {reason}": packets for name, rows in dropped.items() for row in rows
-               for reason, packets in row.items() if reason != "port" and packets}
+    losses |= dropped
     return Measured(flows, losses, pauses[""], pauses["_duration_us"],
                     sum(queue["ecn_marked_packets"] for queue in queues), max(queue["watermark_bytes"] for queue in queues),
                     iterations(network, results))

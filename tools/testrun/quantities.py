@@ -39,8 +39,9 @@ class Flow:
         return self.name.rpartition(" ")[0]
 
 
-# Packets that arrived, and that the transport refused: what follows a loss or a QP in error, and is no loss itself.
-REFUSED = {"out_of_sequence", "unexpected_ack", "unexpected_response", "unexpected_opcode", "out_of_buffer"}
+# Packets that arrived, and that the transport refused: what follows a loss or a QP in error, and is no loss itself. And what a switch flooded to
+# all hosts and was for another one, such as an ARP request.
+REFUSED = {"out_of_sequence", "unexpected_ack", "unexpected_response", "unexpected_opcode", "out_of_buffer", "not_for_us"}
 
 
 def is_loss(reason: str) -> bool:
