@@ -79,7 +79,7 @@ class Quantity:
 
 
 def jain_index(flows: list[Flow]) -> float | None:
-    rates = np.array([flow.wire_rate_bps for flow in flows])
+    rates = np.array([flow.wire_rate_bps for flow in flows], dtype=float)
     squares = float((rates**2).sum())
     return float(rates.sum()) ** 2 / (len(rates) * squares) if squares else None
 
