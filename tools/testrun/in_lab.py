@@ -2,18 +2,18 @@
 """The scenario in quench-lab."""
 from __future__ import annotations
 
-import csv
 import dataclasses
 import os
 import pathlib
 import re
 import subprocess
+from typing import Any
 
 import quench
 from quench import lab, tables
 from quench.data import Run
 
-from .quantities import Flow, Measured, is_loss
+from .quantities import Flow, Job, Measured, is_loss
 from .sections import COMMENT, FILES, BadFile, TestFile
 
 LAB = lab.LAB
@@ -97,17 +97,12 @@ def measured(folder: pathlib.Path) -> Measured:
     losses = {f"{drop['node']} port {drop['port']} {drop['reason']}": drop["packets"] for drop in results["drops"] if is_loss(drop["reason"])}
     return Measured(flows, losses, sum(pause["tx_pause"] for pause in pauses),
                     round(sum(pause["tx_pause_duration_us"] for pause in pauses)), results["counters"]["ecn_marked_packets"],
-                    max((queue["watermark_bytes"] for queue in queues), default=0), iterations(folder))
+                    max((queue["watermark_bytes"] for queue in queues), default=0), jobs(results))
 
 
-def iterations(folder: pathlib.Path) -> dict[str, list[float]]:
-    """JCT in ns of each iteration, by job, from jobs.csv."""
-    found: dict[str, list[float]] = {}
-    if (folder / "jobs.csv").exists():
-        with open(folder / "jobs.csv", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                found.setdefault(row["job"], []).append(float(row["jct_ns"]))
-    return found
+def jobs(results: dict[str, Any]) -> dict[str, Job]:
+    return {job["name"]: Job([float(one["jct_ns"]) for one in job["per_iteration"]], float(job["bound_ns"]), job["iterations"] - job["iterations_ended"])
+            for job in results["jobs"]}
 
 
 def record(scenario: Scenario, folder: pathlib.Path) -> dict[str, str]:

@@ -21,7 +21,7 @@ from quench.process import PATIENCE_S
 from .criteria import Criterion
 from .in_lab import MOST_RECORDED, SNAP_BYTES
 from .plan import Plan, PlannedFlow, Step
-from .quantities import Flow, Measured, is_loss
+from .quantities import Flow, Job, Measured, is_loss
 from .sections import BadFile, TestFile
 
 SAMPLE_S = 0.05
@@ -306,7 +306,7 @@ def measured(network: Network, base: Rows, last: Rows, passed_s: float, dropped:
                           {measure: found for (name, measure), found in times[flow.src.host].items() if name == flow.name}))
     losses = {f"h{host} {name}": value for host, found in results.items() for name, value in found["counters"].items() if name.startswith("drop_") and is_loss(name) and value}
     if not network.switches:
-        return Measured(flows, None, None, None, None, None, iterations(network, results))
+        return Measured(flows, None, None, None, None, None, jobs(network, results))
     by_switch = {name: switch.results()["ports"] for name, switch in network.switches.items()}
     ports = [port for found in by_switch.values() for port in found]
     queues = [queue for port in ports for queue in port["queues"]]
@@ -315,19 +315,22 @@ def measured(network: Network, base: Rows, last: Rows, passed_s: float, dropped:
     losses |= dropped
     return Measured(flows, losses, pauses[""], pauses["_duration_us"],
                     sum(queue["ecn_marked_packets"] for queue in queues), max(queue["watermark_bytes"] for queue in queues),
-                    iterations(network, results))
+                    jobs(network, results))
 
 
-def iterations(network: Network, results: dict[int, Any]) -> dict[str, list[float]]:
-    """JCT in ns of each iteration that all ranks ended, by job: the programs of a machine share a clock."""
-    found: dict[str, list[float]] = {}
+def jobs(network: Network, results: dict[int, Any]) -> dict[str, Job]:
+    """The programs of a machine share a clock."""
+    found: dict[str, Job] = {}
     for name, hosts in network.plan.jobs.items():
         spans: dict[str, list[tuple[int, int]]] = {}
+        told = {host: next(job for job in results[host]["jobs"] if job["name"] == name) for host in hosts}
         for host in hosts:
-            epoch = next((job["epoch_ns"] for job in results[host].get("jobs", ()) if job["name"] == name), 0)
+            epoch = told[host]["epoch_ns"]
             with open(network.folder / f"h{host}" / "jobs.csv", encoding="utf-8") as file:
                 for row in csv.DictReader(file):
                     if row["job"] == name:
                         spans.setdefault(row["iteration"], []).append((epoch + int(row["begin_ns"]), epoch + int(row["end_ns"])))
-        found[name] = [float(max(end for _, end in of) - min(begin for begin, _ in of)) for of in spans.values() if len(of) == len(hosts)]
+        jct = [float(max(end for _, end in of) - min(begin for begin, _ in of)) for of in spans.values() if len(of) == len(hosts)]
+        first = told[hosts[0]]
+        found[name] = Job(jct, float(first["bound_ns"]), first["iterations"] - len(jct))
     return found

@@ -50,6 +50,15 @@ def is_loss(reason: str) -> bool:
 
 
 @dataclasses.dataclass
+class Job:
+    """A job: times of the iterations that all ranks ended, in ns."""
+
+    jct: list[float]
+    bound: float  # lower bound of these times; 0: there is none
+    left: int     # iterations that not all ranks ended
+
+
+@dataclasses.dataclass
 class Measured:
     """Results of a run. None: nobody could count it, because the switch is not ours."""
 
@@ -59,7 +68,7 @@ class Measured:
     pause_duration_us: int | None
     ecn_marked_packets: int | None
     queue_watermark_bytes: int | None
-    iterations: dict[str, list[float]]  # JCT in ns of each iteration that all ranks ended, by job
+    jobs: dict[str, Job]
 
     @property
     def lost_packets(self) -> int | None:
@@ -71,7 +80,7 @@ class Quantity:
     unit: str
     help: str
     of_flows: Callable[[list[Flow]], float | None] | None  # None: of jobs, or of the whole network: the member of Measured with this name
-    of_jobs: Callable[[list[float]], float | None] | None = None
+    of_jobs: Callable[[list[Job]], float | None] | None = None
 
     @property
     def of_all(self) -> bool:
@@ -95,13 +104,24 @@ def quantile(measure: str, percent: float, scale: float = 1.0) -> Callable[[list
     return of
 
 
-def jct(percent: float | None) -> Callable[[list[float]], float | None]:
+def jct(percent: float | None) -> Callable[[list[Job]], float | None]:
     """A percentile, by the nearest rank, or None for the mean."""
-    def of(values: list[float]) -> float | None:
+    def of(jobs: list[Job]) -> float | None:
+        values = [value for job in jobs for value in job.jct]
         if not values:
             return None
         return float(np.mean(values)) if percent is None else float(np.percentile(values, percent, method="inverted_cdf"))
     return of
+
+
+def largest(of_one: Callable[[Job], float]) -> Callable[[list[Job]], float | None]:
+    """None: a job has ended no iteration."""
+    return lambda jobs: max(map(of_one, jobs)) if jobs and all(job.jct for job in jobs) else None
+
+
+def jct_of_bound(jobs: list[Job]) -> float | None:
+    """None also for a job without a bound."""
+    return largest(lambda job: float(np.mean(job.jct)) / job.bound)(jobs) if all(job.bound for job in jobs) else None
 
 
 def sum_of(member: str) -> Callable[[list[Flow]], float | None]:
@@ -129,7 +149,10 @@ QUANTITIES: dict[str, Quantity] = {
     "jct_mean_ns": Quantity("ns", "mean time of an iteration of a job, from the first rank's begin to the last rank's end", None, jct(None)),
     **{f"jct_{key}_ns": Quantity("ns", f"{words} of these times", None, jct(percent))
        for key, percent, words in (("p50", 50, "median"), ("p99", 99, "99th percentile"), ("max", 100, "maximum"))},
-    "iterations": Quantity("count", "iterations that all ranks of a job have ended", None, lambda values: float(len(values))),
+    "jct_of_bound": Quantity("ratio", "mean of these times, divided by a lower bound for any network with these host links; the largest of the jobs", None, jct_of_bound),
+    "jct_cv": Quantity("ratio", "coefficient of variation of these times; the largest of the jobs", None, largest(lambda job: float(np.std(job.jct) / np.mean(job.jct)))),
+    "iterations": Quantity("count", "iterations that all ranks of a job have ended", None, lambda jobs: float(sum(len(job.jct) for job in jobs))),
+    "iterations_left": Quantity("count", "iterations of a job that not all ranks have ended", None, lambda jobs: float(sum(job.left for job in jobs))),
     "lost_packets": Quantity("count", "packets dropped by switches and NICs, and lost on cables; not those that a NIC's transport refused (out_of_sequence, ...)", None),
     "pause_frames": Quantity("count", "PFC frames sent by switches, by priority: pauses, renewals and ends", None),
     "pause_duration_us": Quantity("us", "time that switches paused their peers, all ports and priorities together", None),
@@ -142,7 +165,7 @@ def value_of(measured: Measured, name: str, flow: str) -> float | None:
     """flow: the name of a flow or of a section, or "" for all."""
     quantity = QUANTITIES[name]
     if quantity.of_jobs is not None:
-        return quantity.of_jobs([value for job, values in measured.iterations.items() if flow in ("", job) for value in values])
+        return quantity.of_jobs([job for name, job in measured.jobs.items() if flow in ("", name)])
     if quantity.of_flows is None:
         found: int | None = getattr(measured, name)
         return found
