@@ -23,6 +23,7 @@ def answer(method, params, **changed):
     return {"info": {"program": "quench-nic", "version": "0.2.0", "commit": "1234abcd", "elapsed_ns": 10**9, "qps": 5, "suppressed_lines": 0}, "mempools": {"rows": []},
             "port": {"port": 0, "device": "net_ring0", "rx_bytes": 7, "link": "up", "device_stats": {"ipackets": 1}, "rx_prio3_pause": 9},
             "nic": {"tx_packets": 3, "drop_malformed_packets": 2, "rp_cnp_handled": 4}, "flows": {"rows": [{"flow": 'a"\\\n', "messages": -1}]},
+            "jobs": {"code": -32601, "message": "no such method"},  # a program from before an upgrade
             "qps": {"rows": qps[:params.get("count", 0)]}}[method] | changed.get(method, {})
 
 

@@ -27,7 +27,7 @@ class Place(NamedTuple):
     more: str = ""  # last word of names, such as "_bytes"
     key_label: str = ""  # all keys form one family with this label, such as "reason"
     key_help: str = ""
-    optional: bool = False  # refused if the feature is off
+    optional: bool = False  # refused if the feature is off, or by a program from before an upgrade
     params: tuple[tuple[str, Any], ...] = ()
 
 
@@ -43,7 +43,7 @@ SWITCH_PLACES = (
 NIC_PLACES = (
     Place("run", "info"), Place("nic", "info"), Place("port", "port", labels=("port", "device")), Place("device", "port", "device_stats", ("port",)),
     Place("pfc", "port", labels=("port",)), Place("mempool", "mempools", "rows", ("pool",)), Place("nic", "nic"),
-    Place("drop", "nic", more="_packets", key_label="reason", key_help=f"packets {DROP_HELP}"), Place("job", "jobs", "rows", ("name",)))
+    Place("drop", "nic", more="_packets", key_label="reason", key_help=f"packets {DROP_HELP}"), Place("job", "jobs", "rows", ("name",), optional=True))
 FLOW_OBJECTS = ("flow", "qp")
 
 
