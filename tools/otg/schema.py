@@ -236,7 +236,7 @@ class Checker:
         elif len(there) > 1 and "choice" not in given:
             self.spoil(path or kind.name, f"expected one of {', '.join(sorted(there))}, or choice")
             return
-        for other in sorted(there - {chosen}):
+        for other in sorted(key for key in there if key != chosen):
             self.refuse(f"{path}.{other}" if path else other, f"not what choice selects, which is {chosen}")
         if chosen is None:
             return
