@@ -248,14 +248,14 @@ read_message(struct reader *r, struct job_step *step)
 		return refuse_at(r, &bytes, "a message of 1 byte or more");
 	bytes = r->next;
 	if (number(r, r->n_ranks - 1, "a rank", &peer) < 0 ||
-	    (take(r, "tag") && number(r, UINT32_MAX, "a tag", &tag) < 0) ||
+	    (take(r, "tag") && number(r, UINT64_MAX, "a tag", &tag) < 0) ||
 	    (take(r, "cpu") && number(r, JOB_STREAMS - 1, "a cpu", &ignored) < 0) ||
 	    (take(r, "nic") && number(r, 255, "a nic", &ignored) < 0))
 		return -EINVAL;
 	if (peer == r->rank)
 		return refuse_at(r, &bytes, "another rank than its own");
 	step->peer = (uint32_t)peer;
-	step->tag = (uint32_t)tag;
+	step->tag = (uint32_t)tag; /* as LogGOPSim */
 	return 0;
 }
 

@@ -89,7 +89,8 @@ TEST(what_is_wrong_is_refused_with_its_line)
 		{"num_ranks 2\nrank 0 {\nsend 8b to 0\n}\n", 3, "another rank than its own"},
 		{"num_ranks 2\nrank 0 {\nrecv 8b from -1\n}\n", 3, "wildcards"},
 		{"num_ranks 2\nrank 0 {\nrecv 8b from 1 tag -1\n}\n", 3, "wildcards"},
-		{"num_ranks 2\nrank 0 {\nrecv 8b from 1 tag 4294967296\n}\n", 3, "a tag from 0"},
+		{"num_ranks 2\nrank 0 {\nrecv 8b from 1 tag 18446744073709551616\n}\n", 3,
+		 "a tag from 0"},
 		{"num_ranks 2\n/* open\n", 2, "\"rank\", not \"/*\""},
 		{"num_ranks 1\nrank 0 {\ncalc 5\n/* open }\n", 4, "not \"/*\""},
 		{"num_ranks 1\nrank 0 {\n}\n/* open }\n", 4, "not \"/*\""},
@@ -108,6 +109,21 @@ TEST(what_is_wrong_is_refused_with_its_line)
 		if (rows[i].line != 0)
 			assert_int_equal(fault.line, rows[i].line);
 	}
+}
+
+/* Those of ATLAHS's generator: digits of the message, channel, sequence, kind and communicator. */
+TEST(tags_keep_their_lower_32_bits)
+{
+	static const char text[] = "num_ranks 2 rank 0 { send 8b to 1 tag 12030004105 }\n"
+				   "rank 1 { recv 8b from 0 tag 12030004105 }\n";
+	struct job_fault fault;
+	struct job_graph g;
+	char op[64];
+
+	assert_int_equal(read_text(text, &g, &fault), 0);
+	assert_string_equal(job_op_text(&g.ranks[0], 0, op), "send 8b to 1 tag 3440069513");
+	assert_string_equal(job_op_text(&g.ranks[1], 0, op), "recv 8b from 0 tag 3440069513");
+	job_graph_free(&g);
 }
 
 TEST(a_text_ends_anywhere)
