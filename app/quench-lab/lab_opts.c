@@ -28,7 +28,11 @@ static const char usage_text[] =
 	"  --explain FLOW    instead of the table, print the causes of a flow's rate changes: "
 	"marks,\n"
 	"                    pauses, congestion control; FLOW as in the table, FLOW#3: its QP 3\n"
-	"  --all             with --explain: one line per event, not a summary in 30 lines\n"
+	"  --explain \"job NAME 3\"  print the critical path of iteration 3 of a job, and what its\n"
+	"                    parts waited for; without a number, of the slowest iteration\n"
+	"  --explain pauses  print who paused whom, from which root, and which flows waited for it\n"
+	"  --explain hot     print the longest queues and the flows that fill them\n"
+	"  --all             with --explain: every line, not a summary in 30\n"
 	"  --fluid           compute the fluid model of the scenario instead of simulating packets:\n"
 	"                    its fixed point; with --out also fluid.json, fluid_flows.csv and\n"
 	"                    fluid_queues.csv\n"
@@ -53,6 +57,16 @@ parse_duration(const char *text, uint64_t *out_ns)
 	char expected[128];
 
 	return field_parse(&field, NULL, text, out_ns, expected, sizeof(expected)) == 0;
+}
+
+static enum lab_explains
+what_of(const char *text)
+{
+	if (strcmp(text, "pauses") == 0)
+		return LAB_EXPLAINS_PAUSES;
+	if (strcmp(text, "hot") == 0)
+		return LAB_EXPLAINS_HOT;
+	return strncmp(text, "job ", 4) == 0 ? LAB_EXPLAINS_JOB : LAB_EXPLAINS_FLOW;
 }
 
 /* Are the options compatible? */
@@ -160,6 +174,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 			break;
 		case EXPLAIN:
 			o->explain = optarg;
+			o->explains = what_of(optarg);
 			break;
 		case ALL:
 			o->explain_all = true;

@@ -9,10 +9,20 @@
 
 #define LAB_MAX_SETS 64u
 
+/* What --explain is about. */
+enum lab_explains {
+	LAB_EXPLAINS_NOTHING,
+	LAB_EXPLAINS_FLOW,
+	LAB_EXPLAINS_JOB,
+	LAB_EXPLAINS_PAUSES,
+	LAB_EXPLAINS_HOT
+};
+
 struct lab_opts {
 	const char *scenario, *json, *out_dir;
-	const char *explain; /* flow; NULL: none */
-	bool explain_all;    /* every event, one line each */
+	const char *explain; /* its argument, the name of a flow, or a word; NULL: none */
+	enum lab_explains explains;
+	bool explain_all; /* every event, one line each */
 	struct scenario_override override;
 	const char *sets[LAB_MAX_SETS]; /* section.key=value; override the file */
 	unsigned int n_sets;

@@ -23,6 +23,7 @@
 #include "quench-lab/scenario/scenario_notes.h"
 #include "quench-lab/scenario/event_set.h"
 #include "quench-lab/recording/explain_flow.h"
+#include "quench-lab/recording/explain_job.h"
 #include "quench-lab/eal_clock.h"
 #include "quench-lab/lab_opts.h"
 #include "quench-lab/output/output.h"
@@ -173,7 +174,7 @@ write_json(const struct lab_opts *o, json_t *json, const char *name)
 static uint32_t
 threads_of(const struct lab_opts *o, const struct scenario *s)
 {
-	if (o->explain != NULL)
+	if (o->explains == LAB_EXPLAINS_FLOW || o->explains == LAB_EXPLAINS_JOB)
 		return 1;
 	return o->threads > 0 ? o->threads : net_threads_that_pay(s);
 }
@@ -292,10 +293,15 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 		recordings = recordings_open(run->scenario, run->net, o->out_dir);
 		rc = recordings != NULL ? APP_DONE : APP_FAILED;
 	}
-	if (rc == APP_DONE && o->explain != NULL)
+	if (rc == APP_DONE && o->explains == LAB_EXPLAINS_FLOW)
 		explain = lab_explain_open(o->explain, run->net, recordings, &rc);
+	if (rc == APP_DONE && run->explain_job != NULL &&
+	    explain_job_observe(run->explain_job, run->net, recordings) < 0)
+		rc = APP_FAILED;
 	if (rc == APP_DONE)
 		rc = run_probe(o, run, o->out_dir != NULL ? &csv : NULL, recordings, explain);
+	if (rc == APP_DONE && run->explain_job != NULL && explain_job_solve(run->explain_job) < 0)
+		rc = APP_FAILED;
 	if (o->out_dir != NULL && output_csv_close(&csv, o->out_dir, run->net) < 0)
 		rc = APP_FAILED;
 	if (rc == APP_DONE && o->out_dir != NULL && output_times(run, o->out_dir) < 0)
@@ -316,6 +322,12 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 		rc = APP_FAILED;
 	if (rc == APP_DONE && explain != NULL)
 		rc = lab_explain_print(stdout, explain, o->explain_all);
+	else if (rc == APP_DONE && run->explain_job != NULL)
+		explain_job_print(stdout, run->explain_job, o->explain_all);
+	else if (rc == APP_DONE && o->explains == LAB_EXPLAINS_PAUSES)
+		output_explain_pauses(stdout, run, o->explain_all);
+	else if (rc == APP_DONE && o->explains == LAB_EXPLAINS_HOT)
+		output_explain_hot(stdout, run, o->explain_all);
 	else if (rc == APP_DONE && !o->quiet)
 		output_table(stdout, run);
 	lab_explain_close(explain);
@@ -375,28 +387,77 @@ record_jobs(const struct lab_opts *o, struct lab_run *run)
 	return rc;
 }
 
+/*
+ * --explain "job NAME": a run that only finds the critical path, whose messages the next run
+ * observes.
+ */
 static int
-run_packets(const struct lab_opts *o, struct lab_run *run)
+find_path(const struct lab_opts *o, struct lab_run *run, uint32_t job, uint32_t iteration)
 {
 	char why[256];
-	int rc;
+	int rc = APP_FAILED;
 
-	if (start_eal(run->scenario->topology->n_switches) < 0)
+	run->net = net_create(run->scenario,
+			      o->threads > 0 ? o->threads : net_threads_that_pay(run->scenario),
+			      why, sizeof(why));
+	if (run->net == NULL) {
+		say_error("%s", why);
 		return APP_FAILED;
-	signal(SIGINT, on_signal);
-	signal(SIGTERM, on_signal);
+	}
+	fabric_share_by(net_fabric(run->net), rte_rdtsc);
+	if (net_job_record(run->net, job) < 0)
+		say_error("no memory");
+	else
+		rc = run_probe(o, run, NULL, NULL, NULL);
+	if (rc == APP_DONE) {
+		run->explain_job =
+			explain_job_create(run->net, &run->result.jobs[job], job, iteration);
+		rc = run->explain_job != NULL ? APP_DONE : APP_FAILED;
+		run_result_free(&run->result);
+	}
+	dumps_free(&run->dumps, run->net);
+	net_destroy(run->net);
+	run->net = NULL;
+	return rc;
+}
+
+static int
+run_once(const struct lab_opts *o, struct lab_run *run)
+{
+	char why[256];
+	int rc = APP_FAILED;
+
 	run->net = net_create(run->scenario, threads_of(o, run->scenario), why, sizeof(why));
 	if (run->net == NULL) {
 		say_error("%s", why);
-		rc = APP_FAILED;
 	} else if (record_jobs(o, run) < 0) {
 		say_error("no memory");
-		rc = APP_FAILED;
 	} else {
 		fabric_share_by(net_fabric(run->net), rte_rdtsc);
 		rc = run_net(o, run);
 	}
+	explain_job_free(run->explain_job);
 	net_destroy(run->net);
+	return rc;
+}
+
+static int
+run_packets(const struct lab_opts *o, struct lab_run *run)
+{
+	uint32_t job, iteration;
+	int rc = APP_DONE;
+
+	if (o->explains == LAB_EXPLAINS_JOB &&
+	    !explain_job_named(o->explain, run->scenario, &job, &iteration))
+		return APP_BAD_USAGE;
+	if (start_eal(run->scenario->topology->n_switches) < 0)
+		return APP_FAILED;
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+	if (o->explains == LAB_EXPLAINS_JOB)
+		rc = find_path(o, run, job, iteration);
+	if (rc == APP_DONE)
+		rc = run_once(o, run);
 	eal_quiet(rc);
 	eal_end();
 	return rc;

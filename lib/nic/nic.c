@@ -302,6 +302,12 @@ nic_pfc_rx(const struct node *node)
 	return &nic_of_const(node)->pause->pfc_rx;
 }
 
+void
+nic_watch_pauses(struct node *node, struct pfc_tx_watch watch)
+{
+	nic_of(node)->pause->pfc_tx.watch = watch;
+}
+
 const struct pfc_tx *
 nic_pfc_tx(const struct node *node)
 {

@@ -90,6 +90,8 @@ const struct pfc_rx *nic_pfc_rx(const struct node *node);
  * simulated. With link pause (802.3x), priority 0 stands for the link, here and in nic_pfc_rx().
  */
 const struct pfc_tx *nic_pfc_tx(const struct node *node);
+/** Before the first rx/tx. */
+void nic_watch_pauses(struct node *node, struct pfc_tx_watch watch);
 /**
  * Number of peers configured by IP address alone. *unresolved: the number of those whose MAC
  * address is unknown.

@@ -363,6 +363,58 @@ sw_pfc_tx(const struct node *node, uint16_t port)
 	return &sw_of_const(node)->ports[port].pfc_tx;
 }
 
+void
+sw_watch_pauses(struct node *node, uint16_t port, struct pfc_tx_watch watch)
+{
+	sw_of(node)->ports[port].pfc_tx.watch = watch;
+}
+
+/* Bytes of a queue's oldest `most` frames that a port has received, in the groups of a mask. */
+static uint64_t
+received_by(const struct sw_queue *q, uint16_t in_port, uint8_t groups, uint32_t most)
+{
+	const struct sw_entry *e = NULL;
+	uint64_t bytes = 0;
+
+	while (most-- > 0 && (e = sw_fifo_next(&q->fifo, e)) != NULL) {
+		uint16_t group = sw_entry_group(e);
+
+		if (group / TM_CLASSES == in_port && groups >> group % TM_CLASSES & 1)
+			bytes += sw_entry_charged_bytes(e);
+	}
+	return bytes;
+}
+
+static struct sw_holder
+find_holder(const struct sw *sw, uint16_t in_port, uint8_t prio, uint32_t most_frames)
+{
+	uint8_t groups = sw->ports[in_port].flow_control == SW_FLOW_PAUSE ? UINT8_MAX
+									  : (uint8_t)(1u << prio);
+	struct sw_holder most = {0};
+
+	for (uint16_t port = 0; port < sw->n_ports; port++)
+		for (uint8_t m = sw->ports[port].backlogged; m != 0; m &= (uint8_t)(m - 1)) {
+			uint8_t queue = (uint8_t)__builtin_ctz(m);
+			uint64_t bytes = received_by(&sw->ports[port].queue[queue], in_port, groups,
+						     most_frames);
+
+			if (bytes > most.bytes)
+				most = (struct sw_holder){port, queue, bytes};
+		}
+	return most;
+}
+
+/* A few frames say enough, unless the port's frames are behind others. */
+#define FEW_FRAMES 128u
+
+struct sw_holder
+sw_find_holder(const struct node *node, uint16_t in_port, uint8_t prio)
+{
+	struct sw_holder found = find_holder(sw_of_const(node), in_port, prio, FEW_FRAMES);
+
+	return found.bytes > 0 ? found : find_holder(sw_of_const(node), in_port, prio, UINT32_MAX);
+}
+
 const struct mmu *
 sw_mmu(const struct node *node)
 {

@@ -99,6 +99,22 @@ const struct mark_queue *sw_mark_scheme(const struct node *node, uint16_t port, 
 /** WRED's marking curve of a queue; all 0 without WRED, or with another scheme. */
 const struct wred_curve *sw_mark_curve(const struct node *node, uint16_t port, uint8_t queue);
 uint64_t sw_queue_bytes(const struct node *node, uint16_t port, uint8_t queue);
+
+/* A queue that holds a port's received frames of a priority, the most of all queues' oldest frames. */
+struct sw_holder {
+	uint16_t port;
+	uint8_t queue;
+	uint64_t bytes; /* charged; 0: no queue holds such frames */
+};
+
+/**
+ * Why is the peer of a port paused? Reads the frames of all queues, so it is for rare events. With
+ * link pause, frames of all priorities count.
+ */
+struct sw_holder sw_find_holder(const struct node *node, uint16_t in_port, uint8_t prio);
+/** Before the first rx/tx. */
+void sw_watch_pauses(struct node *node, uint16_t port, struct pfc_tx_watch watch);
+
 uint32_t sw_fdb_entries(const struct node *node);
 /** Addresses currently learned on port. */
 uint32_t sw_fdb_port_entries(const struct node *node, uint16_t port);

@@ -412,6 +412,52 @@ def spread(program, folder):
         expect(result[key] == sum(it[key] for it in result["per_iteration"]), f"{key}: {result[key]}")
 
 
+def explain(program, folder):
+    """Each nanosecond of a critical path has one cause, and the causes of a part are named."""
+    causes = [f"{c}_ns" for c in ("compute", "wire", "rate", "paused", "queue", "others", "earlier", "again", "ack", "unknown")]
+    ring = job(bytes="2MB", iterations=3, compute_ns="20us", ranks="1-4", qps_per_pair=2, chunk_bytes="100KB")
+    cases = {
+        "idle": (ring, "none", {}),
+        "cut": (ring + section("flow", "f", src="5-8", dst=3), "dcqcn", {}),
+        "paused": ("[switch]\nbuffer_bytes = 1MB\n" + ring + section("flow", "f", src="5-8", dst=3), "none", {}),
+        "lossy": (section("link", "bad", ends="h2 s1", frame_loss_ppb=3_000_000) + job(bytes="2MB", iterations=3, ranks="1-4"), "none", {}),
+        "experts": (job(collective="all_to_all", bytes="1MB", iterations=3), "dcqcn", {"topology": "leaf_spine", "leaves": 4, "spines": 2, "forwarding": "l3"}),
+    }
+    got, seen = {}, {}
+    for name, (rest, cc, fabric) in cases.items():
+        path = scenario(folder, rest, hosts=8, name=name, **fabric)
+        path.write_text(path.read_text(encoding="utf-8").replace("cc = none", f"cc = {cc}"), encoding="utf-8")
+        plain = results(program, path)
+        for iteration in ("", " 1", " 3"):
+            file = folder / "r.json"
+            done = run(program, "--json", file, "--explain", f"job j{iteration}", path)
+            expect(done.returncode == 0, f"{name}: {done.stderr}")
+            r = json.loads(file.read_text(encoding="utf-8"))
+            x = r["explained_job"]
+            it = plain["jobs"][0]["per_iteration"][x["iteration"] - 1]
+            expect(r["digest"] == plain["digest"] and x["jct_ns"] == it["jct_ns"], f"{name}: observing changes the run")
+            expect(sum(x[c] for c in causes) == x["jct_ns"] and x["unknown_ns"] == 0, f"{name}: {x['jct_ns']} ns, {[x[c] for c in causes]}")
+            for p in x["parts"]:
+                expect(sum(p[c] for c in causes) == p["to_ns"] - p["from_ns"], f"{name}: {p}")
+            expect(len(done.stdout.splitlines()) <= 30 and done.stdout.startswith(f"job j, iteration {x['iteration']} of 3: "), done.stdout)
+            seen.setdefault(name, []).extend(x["parts"])
+            if iteration == "":
+                expect(x["jct_ns"] == plain["jobs"][0]["jct_max_ns"], f"{name}: the slowest")
+                got[name] = x
+    expect(got["idle"]["paused_ns"] == got["idle"]["again_ns"] == 0 and got["idle"]["compute_ns"] >= 20_000, f"{got['idle']}")
+    marked = [p for p in seen["cut"] if p["marked_at"] == "s1 port 2"]
+    expect(any(f["flow"].startswith("f h") for p in marked for f in p["marked_queue_flows"]) and any(p["cnps"] for p in marked), f"{seen['cut']}")
+    expect(got["cut"]["rate_ns"] > got["idle"]["rate_ns"], f"cut: {got['cut']['rate_ns']}")
+    expect(got["paused"]["paused_ns"] > 10_000 and any(p["paused_at"] == "h2" for p in seen["paused"]), f"{seen['paused']}")
+    expect(got["lossy"]["again_ns"] > 1000 and any(p["retransmitted_packets"] for p in got["lossy"]["parts"]), f"{got['lossy']}")
+    for words, said in (("job k", "expected a [job NAME] of the scenario, such as job j"), ("job j 4", "expected an iteration from 1 to 3"),
+                        ("job j x", "expected an iteration from 1 to 3")):
+        done = run(program, "--explain", words, folder / "idle.ini")
+        expect(done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+    done = run(program, "--explain", "job j", "--duration", "10us", folder / "idle.ini")
+    expect(done.returncode == 1 and "0 iterations have ended" in done.stderr, done.stderr)
+
+
 def refused(program, folder):
     """One line with section, key and what was expected."""
     for keys, words in (({"collective": "all_gather", "algorithm": "pairwise"}, "[job j] collective = all_gather: expected an algorithm of this collective"),
@@ -484,4 +530,4 @@ def changed(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(closed_form, speeds, rendezvous, matrix, stages, any_section, restarted, bounds, computes, goal, path, spread, refused, behind, together, changed)
+    in_folder(closed_form, speeds, rendezvous, matrix, stages, any_section, restarted, bounds, computes, goal, path, spread, explain, refused, behind, together, changed)

@@ -23,7 +23,8 @@ struct lab_run {
 	struct run_result result;
 	struct lab_fluid fluid;
 	struct dumps dumps;
-	bool records_jobs; /* the operations of all jobs */
+	bool records_jobs;               /* the operations of all jobs */
+	struct explain_job *explain_job; /* NULL: none */
 	double wall_seconds;
 };
 
@@ -53,6 +54,13 @@ void output_jobs_table(FILE *out, const struct lab_run *run);
 int output_jobs_csv(const struct lab_run *run, const char *dir);
 /** As output_csv_keep(), of these files. */
 int output_jobs_keep(const char *dir, bool keep);
+
+/** Parts of output_json(): pause_tree, deadlock and hot_queues. */
+void output_set_pauses(json_t *object, const struct lab_run *run);
+/** Who paused whom, from which root, and which flows it delayed: about 30 lines, or all. */
+void output_explain_pauses(FILE *out, const struct lab_run *run, bool all);
+/** The longest queues, and the flows that fill them. */
+void output_explain_hot(FILE *out, const struct lab_run *run, bool all);
 
 /** Print the main results as tables. */
 void output_table(FILE *out, const struct lab_run *run);

@@ -10,6 +10,7 @@
 #include "ctl/output/json.h"
 #include "ctl/results/flow_results.h"
 #include "nic/nic_walk.h"
+#include "quench-lab/recording/explain_job.h"
 #include "switch/sw_walk.h"
 #include "tm/buffer/mmu.h"
 
@@ -349,11 +350,14 @@ output_json(const struct lab_run *run)
 	report_set_u64(o, "silent_flows", silent);
 	json_object_set_new(o, "streams", output_streams(run));
 	json_object_set_new(o, "jobs", output_jobs(run));
+	if (run->explain_job != NULL)
+		json_object_set_new(o, "explained_job", explain_job_json(run->explain_job));
 	json_object_set_new(o, "slowdown_by_size", slowdown_object(&r->slowdown));
 	json_object_set_new(o, "jain_index", json_real(r->jain_ppm / 1e6));
 	json_object_set_new(o, "bottleneck", bottleneck_object(run));
 	json_object_set_new(o, "ports", output_ports(run));
 	json_object_set_new(o, "pfc_counters", pfc_list(run));
+	output_set_pauses(o, run);
 	report_set_u64(o, "pause_frames_after_measure", r->pause_frames_after_measure);
 	json_object_set_new(o, "last_pause_ns",
 			    r->last_pause_ns == NEVER_NS

@@ -7,11 +7,8 @@
 #include "base/numbers/decimal.h"
 #include "runtime/notice/say.h"
 #include "quench-lab/recording/explain_flow.h"
+#include "quench-lab/recording/explain_frame.h"
 #include "quench-lab/recording/explain_flow_internal.h"
-#include "node/pkt_meta.h"
-#include "wire/link/pfc_frame.h"
-#include "wire/roce/int_hdr.h"
-#include "wire/roce/roce.h"
 
 static struct explain_event *
 add(struct lab_explain *x, enum explain_kind kind, uint64_t at_ns)
@@ -55,21 +52,6 @@ is_between(const uint8_t *frame, const struct roce_view *v, const struct field_i
 	       is_ip(frame, v, src + bytes, to);
 }
 
-/* Parse a RoCEv2 frame, or the one that a frame with an INT header was. */
-static bool
-parse(const struct rte_mbuf *m, struct frame_view *f, struct roce_view *v)
-{
-	const uint8_t *frame = rte_pktmbuf_mtod(m, const uint8_t *), *hdr;
-	uint8_t plain[INT_MAX_FRAME_BYTES];
-
-	if (frame_parse(frame, m->data_len, f) != FRAME_OK || f->ip_version == 0)
-		return false;
-	if (m->data_len > sizeof(plain) || int_strip(frame, m->data_len, f, plain, &hdr) != INT_OK)
-		return roce_parse(frame, m->data_len, f, false, v) == ROCE_OK;
-	f->ip_end = (uint16_t)(f->ip_end - int_hdr_bytes(int_hdr_slots(hdr)));
-	return roce_parse(plain, m->data_len, f, false, v) == ROCE_OK;
-}
-
 static bool
 is_data(const struct lab_explain *x, const struct rte_mbuf *m, const struct roce_view *v)
 {
@@ -107,26 +89,13 @@ see_data(struct lab_explain *x, const struct roce_view *v, uint64_t at_ns)
 	x->sights[x->back].e.packets++;
 }
 
-/* The queue of this port that marked the packet; -1: none did. */
-static int
-marking_queue(const struct node *sw, uint16_t port, const struct rte_mbuf *m)
-{
-	const void *marked_by = pkt_meta((struct rte_mbuf *)(uintptr_t)m)->marked_by;
-
-	for (int queue = 0; queue < TM_CLASSES; queue++) {
-		if (marked_by == &sw_port_stats(sw, port)->queue[queue])
-			return queue;
-	}
-	return -1;
-}
-
 /* A packet leaves a switch, which may have marked it. */
 static void
 see_mark(struct place *p, const struct rte_mbuf *m, const struct roce_view *v, uint64_t at_ns)
 {
 	const struct node *sw = net_switch(p->x->net, p->node);
 	struct explain_mark *mark = &p->x->marked;
-	int queue = v->ecn == ECN_CE ? marking_queue(sw, p->port, m) : -1;
+	int queue = v->ecn == ECN_CE ? explain_marking_queue(sw, p->port, m) : -1;
 
 	if (queue < 0 || mark->packets++ > 0)
 		return;
@@ -146,7 +115,7 @@ see_sent(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
 	struct frame_view f;
 	struct roce_view v;
 
-	if (!parse(m, &f, &v))
+	if (!explain_parse(m, &f, &v))
 		return;
 	if (is_data(x, m, &v)) {
 		if (p->hop == 0)
@@ -184,18 +153,10 @@ say_who(const struct place *p, char text[static EXPLAIN_WHERE_CHARS + 1])
 }
 
 static void
-see_pause(struct place *p, const struct rte_mbuf *m, uint64_t at_ns)
+see_pause(struct place *p, bool hold, uint64_t at_ns)
 {
-	struct mac_control c;
 	struct explain_event *e;
-	enum mac_control_kind kind =
-		mac_control_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &c);
-	uint8_t prio = kind == MAC_CONTROL_PAUSE ? 0 : p->x->prio;
-	bool hold;
 
-	if ((kind != MAC_CONTROL_PFC || !(c.enable & 1u << prio)) && kind != MAC_CONTROL_PAUSE)
-		return;
-	hold = c.quanta[prio] > 0;
 	/* A refresh, or a repeated XON */
 	if (hold == p->held)
 		return;
@@ -215,12 +176,12 @@ see_received(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
 	struct lab_explain *x = p->x;
 	struct frame_view f;
 	struct roce_view v;
+	int hold = explain_pause(m, x->prio);
 
-	if (frame_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &f) == FRAME_OK &&
-	    f.ethertype == ETHERTYPE_MAC_CONTROL) {
-		see_pause(p, m, at_ns);
+	if (hold >= 0) {
+		see_pause(p, hold != 0, at_ns);
 	} else if (p->node == topology_host_node(topology_of(x), x->from.host) &&
-		   parse(m, &f, &v) &&
+		   explain_parse(m, &f, &v) &&
 		   is_between(rte_pktmbuf_mtod(m, const uint8_t *), &v, &x->to_ip, &x->from_ip,
 			      x->from_qpn)) {
 		struct explain_event *e;

@@ -117,6 +117,9 @@ int net_job_record(struct net *net, uint32_t job);
 const struct nic_job_op *net_job_ops(const struct net *net, uint32_t job, uint32_t rank,
 				     uint32_t iteration);
 
+/** The flow of the messages from one rank to another. */
+uint32_t net_job_flow(const struct net *net, uint32_t job, uint32_t from, uint32_t to);
+
 /** A rank of a job of the scenario, by their numbers. Its times count up to the end of the run. */
 void net_job_info(const struct net *net, uint32_t job, uint32_t rank, struct nic_job_info *out);
 /** What a rank waits for whose iteration has begun and not ended. */
@@ -129,6 +132,9 @@ const struct nic_times *net_flow_times(const struct net *net, uint32_t index);
 /** Pacing of the flow at both ends, added up in *sum. @return sum, or NULL: not measured. */
 const struct nic_pacing *net_flow_pacing(const struct net *net, uint32_t index,
 					 struct nic_pacing *sum);
+
+/** Before the run: watch the pauses that a port sends. */
+void net_watch_pauses(struct net *net, struct topology_end at, struct pfc_tx_watch watch);
 
 /** Total time during which pauses stopped the flow's data at its sender. */
 uint64_t net_flow_paused_ns(const struct net *net, uint32_t index, uint64_t now_ns);

@@ -214,6 +214,21 @@ net_job_ops(const struct net *net, uint32_t job, uint32_t rank, uint32_t iterati
 			   iteration);
 }
 
+uint32_t
+net_job_flow(const struct net *net, uint32_t job, uint32_t from, uint32_t to)
+{
+	const struct job_graph *g = &net->scenario->jobs[job].graph;
+	uint32_t flow = net->jobs->of[job].first_flow;
+
+	for (uint32_t rank = 0; rank <= from; rank++)
+		for (uint32_t i = 0; i < g->ranks[rank].n_peers; i++) {
+			if (rank == from && g->ranks[rank].peers[i].rank == to)
+				return flow;
+			flow += g->ranks[rank].peers[i].n_sends > 0;
+		}
+	return flow;
+}
+
 void
 net_job_info(const struct net *net, uint32_t job, uint32_t rank, struct nic_job_info *out)
 {

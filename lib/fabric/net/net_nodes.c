@@ -40,6 +40,17 @@ net_poke_host(struct net *net, uint16_t host, uint64_t now_ns)
 	fabric_poke(net->fabric, topology_host_node(net->scenario->topology, host), now_ns);
 }
 
+void
+net_watch_pauses(struct net *net, struct topology_end at, struct pfc_tx_watch watch)
+{
+	const struct topology *t = net->scenario->topology;
+
+	if (topology_is_switch(t, at.node))
+		sw_watch_pauses(net->switches[at.node], at.port, watch);
+	else
+		nic_watch_pauses(net->hosts[at.node - t->n_switches], watch);
+}
+
 const struct node *
 net_tester(const struct net *net, uint16_t h)
 {

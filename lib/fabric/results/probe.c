@@ -174,7 +174,8 @@ probe_create(struct net *net)
 	p->at_sample = calloc(flows, sizeof(*p->at_sample));
 	p->samples = calloc(flows, sizeof(*p->samples));
 	if (p->at_open == NULL || p->at_sample == NULL || p->samples == NULL ||
-	    (p->slowdowns = slowdowns_create()) == NULL || net_record_messages(net) < 0 ||
+	    (p->slowdowns = slowdowns_create()) == NULL ||
+	    (p->pauses = pauses_create(net)) == NULL || net_record_messages(net) < 0 ||
 	    list_queues(p) < 0 || watch_switches(p) < 0) {
 		probe_destroy(p);
 		errno = ENOMEM;
@@ -192,6 +193,7 @@ probe_destroy(struct probe *p)
 		lengths_free(&p->queues[i].lengths);
 	events_destroy(p->events);
 	slowdowns_destroy(p->slowdowns);
+	pauses_destroy(p->pauses);
 	free(p->queues);
 	free(p->switches);
 	free(p->first_queue);

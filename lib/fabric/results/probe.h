@@ -15,6 +15,7 @@
 
 #include "fabric/events/events.h"
 #include "fabric/results/job_results.h"
+#include "fabric/results/pauses.h"
 #include "fabric/results/slowdown.h"
 
 #define PROBE_TICK_NS 1000
@@ -57,6 +58,7 @@ struct run_result {
 	uint64_t packet_hops;
 	uint64_t digest; /* over simulated results only */
 	struct slowdown_summary slowdown;
+	struct pause_tree pause_tree;
 	struct job_result *jobs; /* owned: of the scenario's jobs */
 	uint32_t n_jobs;
 };

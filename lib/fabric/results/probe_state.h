@@ -10,6 +10,7 @@
 
 struct events;
 struct flow_sample;
+struct pauses;
 
 /* Byte counters of a flow at one time. */
 struct flow_bytes {
@@ -55,6 +56,7 @@ struct probe {
 	struct flow_bytes *at_open, *at_sample; /* per flow */
 	struct flow_sample *samples;
 	struct slowdowns *slowdowns;
+	struct pauses *pauses;
 	probe_messages_fn messages_fn; /* NULL: nobody wants them */
 	void *messages_arg;
 	uint64_t next_messages_ns;

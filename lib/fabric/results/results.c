@@ -279,6 +279,7 @@ probe_result(const struct probe *p, struct run_result *out)
 	out->events = calloc(scenario_of(p)->n_events + 1, sizeof(*out->events));
 	out->jobs = calloc(scenario_of(p)->n_jobs + 1, sizeof(*out->jobs));
 	if (out->flows == NULL || out->queues == NULL || out->events == NULL || out->jobs == NULL ||
+	    pauses_tree(p->pauses, params->duration_ns, &out->pause_tree) < 0 ||
 	    slowdowns_summary(p->slowdowns, params->edges, params->n_edges, &out->slowdown) < 0) {
 		run_result_free(out);
 		return -ENOMEM;
@@ -309,11 +310,13 @@ run_result_free(struct run_result *r)
 {
 	for (uint32_t i = 0; r->jobs != NULL && i < r->n_jobs; i++)
 		job_result_free(&r->jobs[i]);
+	pause_tree_free(&r->pause_tree);
 	free(r->jobs);
 	free(r->events);
 	free(r->queues);
 	free(r->flows);
 	r->jobs = NULL;
+	r->pause_tree = (struct pause_tree){0};
 	r->events = NULL;
 	r->queues = NULL;
 	r->flows = NULL;

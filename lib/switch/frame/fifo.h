@@ -61,6 +61,16 @@ sw_fifo_push(struct sw_fifo *f, struct sw_chunks *c, struct sw_entry e)
 	*f->tail++ = e;
 }
 
+/** The entry after e, or the oldest one for NULL; NULL: there is none. */
+static inline const struct sw_entry *
+sw_fifo_next(const struct sw_fifo *f, const struct sw_entry *e)
+{
+	e = e == NULL ? f->head : e + 1;
+	if (e != f->tail && sw_fifo_at_link(e))
+		e = sw_fifo_chunk(e)->next->entry;
+	return e != f->tail ? e : NULL;
+}
+
 /** Remove the oldest entry of a FIFO that is not empty. @return valid until the next operation. */
 static inline const struct sw_entry *
 sw_fifo_pop(struct sw_fifo *f, struct sw_chunks *c)

@@ -86,8 +86,11 @@ due(const struct pfc_tx *p, uint64_t now_ns)
 static uint16_t
 send_xoff(struct pfc_tx *p, unsigned int prio, uint64_t now_ns)
 {
-	if (!(p->sent >> prio & 1))
+	if (!(p->sent >> prio & 1)) {
 		__atomic_store_n(&p->since_ns[prio], now_ns, __ATOMIC_RELAXED);
+		if (p->watch.fn != NULL)
+			p->watch.fn(p->watch.arg, (uint8_t)prio, true, now_ns);
+	}
 	__atomic_store_n(&p->sent, (uint8_t)(p->sent | 1u << prio), __ATOMIC_RELAXED);
 	p->next_ns[prio] = now_ns + p->refresh_ns;
 	return p->quanta;
@@ -101,6 +104,8 @@ send_xon(struct pfc_tx *p, unsigned int prio, uint64_t now_ns)
 	pause_log_add(&p->log, prio, p->since_ns[prio], now_ns - p->since_ns[prio]);
 	__atomic_store_n(&p->sent, (uint8_t)(p->sent & ~(1u << prio)), __ATOMIC_RELAXED);
 	p->next_ns[prio] = NEVER_NS;
+	if (p->watch.fn != NULL)
+		p->watch.fn(p->watch.arg, (uint8_t)prio, false, now_ns);
 	return 0;
 }
 

@@ -50,6 +50,15 @@ struct pfc_tx_stats {
 	uint64_t tx_pause_duration_ns[TM_CLASSES];
 };
 
+/*
+ * Who wants to know when a pause of the peer begins and when it ends. fn is called as the frame
+ * leaves, and for each pause that pfc_tx_reset() ends. It must not call this module.
+ */
+struct pfc_tx_watch {
+	void (*fn)(void *arg, uint8_t prio, bool xoff, uint64_t now_ns); /* NULL: nobody */
+	void *arg;
+};
+
 struct pfc_tx {
 	uint8_t xoff; /* mask: requested state */
 	uint8_t sent; /* mask: last state sent */
@@ -61,6 +70,7 @@ struct pfc_tx {
 	uint64_t since_ns[TM_CLASSES]; /* when the current XOFF was sent */
 	struct pfc_tx_stats stats;
 	struct pause_log log;
+	struct pfc_tx_watch watch;
 };
 
 void pfc_tx_init(struct pfc_tx *p, const struct pfc_params *params, uint64_t speed_bps);

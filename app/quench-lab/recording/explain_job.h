@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * --explain "job NAME [ITERATION]": why did an iteration take its time? A first run finds its
+ * critical path (fabric/results/job_path.h). A second, equal run observes the frames of the
+ * messages on it, from the sender's link to the receiver.
+ *
+ * Each nanosecond of the path has one cause. Until the last packet of a message leaves its host,
+ * the cause is what the host's link did; after that, where the packet was.
+ *
+ * Invariant (tested): the times by cause of a part add up to its time, and those of all parts to
+ * the completion time.
+ */
+#ifndef QUENCH_APP_QUENCH_LAB_RECORDING_EXPLAIN_JOB_H
+#define QUENCH_APP_QUENCH_LAB_RECORDING_EXPLAIN_JOB_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "fabric/results/job_path.h"
+#include "fabric/results/ways.h"
+#include "quench-lab/recording/recording.h"
+
+enum explain_cause {
+	CAUSE_COMPUTE, /* a computation */
+	CAUSE_WIRE,    /* packets of the message on links: their length, and the cables' */
+	CAUSE_RATE,    /* the host's link was free, but the QP was not allowed to send */
+	CAUSE_HELD,    /* pauses: of the host, or of the queue in which the last packet waited */
+	CAUSE_QUEUE,   /* the last packet waited in queues */
+	CAUSE_OTHERS,  /* the host's link sent frames of others */
+	CAUSE_EARLIER, /* the host's link sent earlier messages of the same QP */
+	CAUSE_AGAIN,   /* the host's link sent packets again, or waited to do so */
+	CAUSE_ACK,     /* from the arrival of the last packet to its acknowledgement */
+	CAUSE_UNKNOWN, /* the last packet was not seen on the path of the run's start */
+	CAUSES
+};
+
+struct explain_job;
+
+/** Parse "job NAME [ITERATION]". @return false after an error line. */
+bool explain_job_named(const char *text, const struct scenario *s, uint32_t *job,
+		       uint32_t *iteration);
+
+/**
+ * After the first run: keep the path of an iteration, or with JOB_NONE of the slowest one.
+ * @return owned by the caller, or NULL after an error line.
+ */
+struct explain_job *explain_job_create(const struct net *net, const struct job_result *result,
+				       uint32_t job, uint32_t iteration);
+void explain_job_free(struct explain_job *x);
+
+/** Before the second run. @return 0, or -errno after an error line. */
+int explain_job_observe(struct explain_job *x, struct net *net, struct recordings *recordings);
+/** After it. @return 0, or -ENOMEM after an error line. */
+int explain_job_solve(struct explain_job *x);
+
+/** In about 30 lines, or with a line for each part. */
+void explain_job_print(FILE *out, const struct explain_job *x, bool all);
+/** The same for results.json; the caller owns the reference. */
+json_t *explain_job_json(const struct explain_job *x);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Shared by explain_job.c, which observes, and explain_job_print.c, which prints. */
+#ifndef QUENCH_APP_QUENCH_LAB_RECORDING_EXPLAIN_JOB_INTERNAL_H
+#define QUENCH_APP_QUENCH_LAB_RECORDING_EXPLAIN_JOB_INTERNAL_H
+
+#include "quench-lab/recording/explain_job.h"
+
+#define EXPLAIN_MOST_FLOWS 3u
+
+/* Flows by the bytes that they sent through a port in some time. */
+struct fill {
+	uint32_t flow[EXPLAIN_MOST_FLOWS];
+	uint32_t percent[EXPLAIN_MOST_FLOWS];
+	uint32_t n;
+};
+
+/* What a part waited for. Ends with node NEVER_NODE: none. */
+#define NEVER_NODE UINT32_MAX
+
+struct explained {
+	uint64_t times_ns[CAUSES];
+	uint32_t flow; /* of a message */
+	uint16_t qp;
+	uint32_t cnps, marks, sent_again;
+	struct topology_end marked; /* the port that marked most of its packets */
+	int marked_queue;
+	struct topology_end queued; /* the port at which the last packet waited longest */
+	struct topology_end held;   /* the port or host that was paused longest */
+	struct fill marked_by, queued_by, others;
+};
+
+struct sight {
+	uint64_t at_ns;
+	uint32_t part;
+	uint32_t flow; /* JOB_NONE: no data of a flow */
+	uint32_t psn;
+	uint16_t qp;
+	uint16_t wire_bytes;
+	int8_t marked_queue; /* -1: not marked here */
+};
+
+/* A pause that a port obeyed. */
+struct hold {
+	uint64_t from_ns, to_ns;
+};
+
+/* One end of a cable. */
+struct spot {
+	struct explain_job *x;
+	struct topology_end end;
+	struct sight *sent; /* data that left */
+	uint32_t n_sent, sent_room;
+	struct hold *holds;
+	uint32_t n_holds, holds_room;
+	bool held;
+};
+
+/* A data packet, an acknowledgement or a CNP that a host has received. */
+struct arrival_sight {
+	uint64_t at_ns;
+	uint32_t part, psn;
+	uint16_t qp;
+	enum { ARRIVED_DATA, ARRIVED_ACK, ARRIVED_CNP } kind;
+};
+
+struct address {
+	uint8_t bytes[16];
+	uint32_t host; /* from 0 */
+};
+
+struct explain_job {
+	char name[FLOW_NAME_CHARS + 1];
+	uint32_t job, number, n_iterations, n_ranks;
+	struct job_iteration iteration;
+	struct job_path path;
+	struct explained *explained; /* by part */
+	struct net *net;             /* of the second run */
+	struct ways *ways;
+	struct spot *spots;        /* two for each link: a, b */
+	struct address *addresses; /* of all hosts, in order */
+	uint32_t **flow_of;        /* by host and item: the flow that it receives; JOB_NONE */
+	struct arrival_sight *arrivals;
+	uint32_t n_arrivals, arrivals_room;
+	uint8_t prio;
+	bool lost;
+};
+
+#endif
