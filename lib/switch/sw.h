@@ -100,7 +100,7 @@ const struct mark_queue *sw_mark_scheme(const struct node *node, uint16_t port, 
 const struct wred_curve *sw_mark_curve(const struct node *node, uint16_t port, uint8_t queue);
 uint64_t sw_queue_bytes(const struct node *node, uint16_t port, uint8_t queue);
 
-/* A queue that holds a port's received frames of a priority, the most of all queues' oldest frames. */
+/* A queue that holds frames of a priority that a port has received. */
 struct sw_holder {
 	uint16_t port;
 	uint8_t queue;

@@ -112,6 +112,27 @@ def read_messages(path: pathlib.Path) -> tuple[Column, Column] | None:
     return size[known], slowdown[known]
 
 
+def read_rows(path: pathlib.Path, texts: Collection[str]) -> Table:
+    """A CSV file as columns of numbers, and those of texts as text; cells without a number are 0. Empty if there is no file."""
+    line = 1
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.reader(file)
+            columns: list[str] = next(reader, [])
+            values: dict[str, list[Any]] = {column: [] for column in columns}
+            for row in reader:
+                line = reader.line_num
+                for column, text in zip(columns, row, strict=True):
+                    values[column].append(text if column in texts else float(text) if "." in text else int(text or 0))
+    except FileNotFoundError:
+        return Table()
+    except ValueError as error:
+        raise BadInput(f"{path}: line {line}: {error}") from error
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from error
+    return Table({column: np.array(found, dtype=np.str_ if column in texts else None) for column, found in values.items()})
+
+
 def read_samples(path: pathlib.Path, header: str, key: Sequence[str]) -> dict[tuple[str, ...], Series]:
     return {group: series.even() for group, series in read_series(path, header, key).items()}
 
@@ -214,6 +235,22 @@ class Run:
 
     def counters(self) -> list[Counter]:
         return read_counters(self.folder / "counters.csv")
+
+    def jobs(self) -> Table:
+        """jobs.csv: each iteration of each job. Empty without jobs, as the next ones."""
+        return read_rows(self.folder / "jobs.csv", ["job"])
+
+    def job_ranks(self) -> Table:
+        """job_ranks.csv: each rank in each iteration."""
+        return read_rows(self.folder / "job_ranks.csv", ["job"])
+
+    def critical_path(self) -> Table:
+        """critical_path.csv: the parts of the critical path of each iteration."""
+        return read_rows(self.folder / "critical_path.csv", ["job", "kind"])
+
+    def job_states(self) -> Table:
+        """job_states.csv: what each rank did in the slowest iteration."""
+        return read_rows(self.folder / "job_states.csv", ["job", "state"])
 
     def trace(self) -> dict[tuple[str, int], Series]:
         return read_trace(self.folder / "trace.csv")

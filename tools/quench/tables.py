@@ -20,6 +20,11 @@ class BadInput(Exception):
 class Table(dict[str, Column]):
     """Columns by name, as arrays of equal length."""
 
+    def rows(self) -> list[dict[str, Any]]:
+        """A dict for each row, with plain numbers and texts."""
+        columns = {name: values.tolist() for name, values in self.items()}
+        return [dict(zip(columns, row)) for row in zip(*columns.values())]
+
     def pandas(self) -> Any:
         """The table as a pandas.DataFrame."""
         import pandas  # type: ignore[import]  # optional: only this method and pandas() need it

@@ -5,7 +5,7 @@ from html import escape
 
 from quench import Run, fluid
 
-from . import charts, counters, output, sizes, topology
+from . import charts, counters, jobs, output, pauses, sizes, topology
 from .html import digits, document, gbps, kbytes, number, seconds, size_text, table
 
 CAPTIONS = {
@@ -220,6 +220,9 @@ load that it sends, the right half the load that it receives.</p>
 <h2>Over time</h2>
 {no_script}<div id="zoom"></div>
 <div id="charts" class="charts">{"" if data["charts"] else "<p>no samples"}</div>
+{jobs.section(run)}
+{pauses.tree(results)}
+{pauses.hot(results)}
 <h2>Flows</h2>
 {flow_table(results)}
 {times_table(results)}

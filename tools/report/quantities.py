@@ -116,6 +116,18 @@ def shares(measure, scale):
     return of
 
 
+def completion_times(runs, labels, _):
+    """The completion time of each iteration of each job."""
+    curves = []
+    for i, (run, label) in enumerate(zip(runs, labels)):
+        jobs = run.results.get("jobs", [])
+        for dash, job in enumerate(jobs):
+            words = [label] * (len(runs) > 1) + [job["name"]] * (len(jobs) > 1 or len(runs) == 1)
+            rows = job.get("per_iteration", [])
+            curves.append(Curve(", ".join(words), i, dash, np.array([it["iteration"] for it in rows]), np.array([it["jct_ns"] / 1e3 for it in rows])))
+    return curves
+
+
 # Of runs: {quantity: (kind, x, y, curves)}
 OF_RUNS = {
     "queue": ("line", "time (ms)", "queue (KB)", queue),
@@ -126,6 +138,7 @@ OF_RUNS = {
     "paused": ("steps", "time (ms)", "paused ports", sums("rx_pause_duration_us", "pauses", 1e-3)),
     "completion": ("share", "completion time (µs)", "share of messages", shares("completion_ns", 1e3)),
     "slowdown": ("share", "slowdown", "share of messages", shares("slowdown_milli", 1e3)),
+    "jct": ("points", "iteration", "completion time of an iteration (µs)", completion_times),
     "rtt": ("share", "round-trip time (µs)", "share of round trips", shares("rtt_ns", 1e3)),
 }
 
@@ -138,6 +151,7 @@ OF_SWEEPS = {
     "pauses": ("PFC frames", 1, {"pause_frames_after_measure": ""}),
     "converged": ("time to converge (ms)", 1, {"converged_ms": ""}),
     "slowdown": ("slowdown", 1, {"slowdown_p50": "p50", "slowdown_p99": "p99"}),
+    "jct": ("completion time of an iteration (µs)", 1e-3, {}),  # of each job
 }
 
 
@@ -218,19 +232,21 @@ def of_runs(quantity, runs, labels, begin_ms=None, end_ms=None):
     if quantity not in OF_RUNS:
         raise BadInput(f"{quantity}: no quantity of runs: expected one of {', '.join([*OF_RUNS, BY_SIZE])}")
     kind, x_label, y_label, of = OF_RUNS[quantity]
-    if kind == "share" and (begin_ms is not None or end_ms is not None):
+    if kind in ("share", "points") and (begin_ms is not None or end_ms is not None):
         raise BadInput(f"--from, --to: {quantity} has no time axis")
     window = Window(runs, begin_ms, end_ms)
     curves = [curve for curve in of(runs, labels, window) if len(curve.x)]
     if not curves:
         raise BadInput(f"{quantity}: nothing to draw in {', '.join(str(run.folder) for run in runs)}" +
-                       ("" if kind == "share" else f" from {window.begin:g} to {window.end:g} ms"))
+                       ("" if kind in ("share", "points") else f" from {window.begin:g} to {window.end:g} ms"))
     plot = Plot(kind, x_label, y_label, curves, thresholds(runs) if quantity == "queue" else [])
     if kind == "share":
         least, most = min(c.x[c.x > 0].min() for c in curves), max(c.x.max() for c in curves)
         plot.log_x = bool(most > 10 * least)
         if not plot.log_x:
             plot.x_range = (min(1, least) if quantity == "slowdown" else 0, most * 1.02)
+    elif kind == "points":
+        plot.x_range = (0, max(c.x.max() for c in curves) + 1)
     else:
         plot.x_range = (window.begin, window.end)
     return plot
@@ -254,6 +270,11 @@ def of_sweeps(quantity, sweeps, labels):
             raise BadInput(f"{sweep.folder}: its first axis is {sweep.axes[0][0]}: expected {axis}, as of {sweeps[0].folder}")
     values = list(dict.fromkeys(value for sweep in sweeps for value in sweep.axes[0][1]))
     y_label, scale, columns = OF_SWEEPS.get(quantity, (quantity, 1, {quantity: ""}))
+    if quantity == "jct":
+        names = [name.removesuffix("_jct_mean_ns") for name in sweeps[0].table if name.endswith("_jct_mean_ns")]
+        columns = {f"{name}_jct_{key}_ns": " ".join([name] * (len(names) > 1) + [key]) for name in names for key in ("mean", "p99")}
+        if not names:
+            raise BadInput(f"{sweeps[0].folder}: jct: its runs have no jobs")
     numbers = scaled(values)
     curves, colour = [], 0
     for sweep, label in zip(sweeps, labels):

@@ -61,6 +61,7 @@ def row(run):
         "messages_not_ended": slowdown["all"]["not_ended"], "slowdown_p99_bound": slowdown["all"]["p99_bound"],
         **{f"size{i}_{key}": bucket[key] for i, bucket in enumerate(slowdown["sizes"], 1)
            for key in ("to_bytes", "messages", "not_ended", *sizes.PERCENTILES)},
+        **{f"{job['name']}_{key}": job[key] for job in r.get("jobs", []) for key in ("jct_mean_ns", "jct_p99_ns", "jct_max_ns", "iterations_ended")},
         "converged_ms": converged_ms(result.flows, since),
         "fluid_mark_probability": queue and queue["fixed_point"]["mark_probability"],
         "fluid_interior": queue and queue["fixed_point"]["interior"],

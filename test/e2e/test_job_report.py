@@ -1,0 +1,127 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs and pauses in the scripts: report, compare with a baseline, plot, sweep, and the Python package."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+from harness import check, check_equal, finish, path_of, run, skip, work_dir
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+try:
+    import matplotlib  # noqa: F401
+    sys.path.insert(0, str(ROOT / "tools"))
+    import quench
+except ImportError:
+    skip("python3-matplotlib is not installed")
+
+SCENARIO = """[fabric]
+topology = leaf_spine
+leaves = 2
+spines = 1
+hosts = 8
+link_rate_bps = 100G
+link_delay_ns = 500
+duration_ns = 2ms
+[switch]
+buffer_bytes = 1MB
+[nic]
+cc = none
+[job ring]
+ranks = 1-2, 5-6
+bytes = 1MB
+compute_ns = 30us
+compute_jitter = 20%
+iterations = 4
+[job experts]
+ranks = 3-4, 7-8
+collective = all_to_all
+bytes = 1MB
+iterations = 3
+[flow f]
+src = 3-4, 7-8
+dst = 2
+"""
+
+
+def script(name, *args):
+    return run(ROOT / "scripts" / name, *args)
+
+
+def lab(work, name, *options):
+    done = run(path_of("lab"), "--quiet", "--no-progress", "--out", work / name, *options, work / "s.ini")
+    check_equal(f"quench-lab runs {name}", (done.returncode, done.stderr), (0, ""))
+    return work / name
+
+
+def check_report(work, out):
+    done = script("report.py", out)
+    check_equal("a report of jobs", (done.returncode, done.stderr), (0, ""))
+    page = (out / "report.html").read_text(encoding="utf-8")
+    results = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    for words in ("<h2>Jobs</h2>", "Job ring", "Job experts", "<h3>Iterations</h3>", 'class="path"', "Critical path, ", "<h2>Who paused whom</h2>", "victims: ", "<h2>Hot queues</h2>",
+                  "<h3>Why iteration 2 of ring took "):
+        check(f"the report has {words}", words in page, page[:200])
+    slowest = [max(job["per_iteration"], key=lambda it: it["jct_ns"])["iteration"] for job in results["jobs"]]
+    check_equal("the slowest iterations are drawn", re.findall(r"<h3>Iteration (\d+), the slowest</h3>", page), [str(n) for n in slowest])
+    paths = re.findall(r"Critical path, (\d+) parts", page)
+    parts = [next(it["critical_path"]["parts"] for it in job["per_iteration"] if it["iteration"] == n) for job, n in zip(results["jobs"], slowest)]
+    check_equal("with all parts", paths, [str(n) for n in parts])
+    root = results["pause_tree"][0]
+    check("a root of pauses", f"<b>{root['node']} port {root['port']} queue {root['queue']}</b>" in page, root)
+    bare = work / "bare"
+    shutil.copytree(out, bare)
+    for name in ("critical_path.csv", "job_states.csv"):
+        (bare / name).unlink()
+    done = script("report.py", bare)
+    check_equal("a report without recorded operations", (done.returncode, done.stderr, "the slowest</h3>" in (bare / "report.html").read_text(encoding="utf-8")), (0, "", False))
+
+
+def check_compare(work, a, b):
+    done = script("compare", a, b, "--out", work / "ab")
+    check("completion times are compared", done.returncode == 0 and "JCT of ring, mean" in done.stdout and "JCT of experts, p99" in done.stdout, done)
+    band = work / "band.json"
+    check_equal("a baseline", script("compare", "--save-baseline", band, a, b).returncode, 0)
+    done = script("compare", "--baseline", band, a)
+    check("a run of the baseline is in its bands", done.returncode == 0 and "usually" in done.stdout and done.stderr == "", done)
+    slow = lab(work, "slow", "--set", "job ring.compute_ns=250us", "--seed", "3")
+    done = script("compare", "--baseline", band, slow)
+    check("a slower job has left its band", done.returncode == 1 and "JCT of ring, mean: left its band" in done.stderr and "above" in done.stdout, done)
+    short = lab(work, "short", "--duration", "1ms")
+    for args, words in (((band, short), "lasts 1 ms: expected 2 ms"), ((a / "results.json", a), "expected a file of scripts/compare --save-baseline"), ((work / "no", a), "No such file")):
+        done = script("compare", "--baseline", *args)
+        check(f"refused: {words}", done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1, done)
+
+
+def check_values(work, out):
+    r = quench.Run(out)
+    jobs, path = r.jobs(), r.critical_path()
+    ended = {job["name"]: job["iterations_ended"] for job in r.results["jobs"]}
+    check("two iterations of each job, or more", min(ended.values()) >= 2, ended)
+    check_equal("rows of jobs.csv", {name: int(sum(jobs["job"] == name)) for name in ended}, ended)
+    check_equal("parts add up", int((path["to_ns"] - path["from_ns"]).sum()), int(jobs["jct_ns"].sum()))
+    check("rows of ranks", len(r.job_ranks()["rank"]) == 4 * sum(ended.values()) and set(r.job_states()["state"]) <= {"compute", "send", "wait"}, r.job_ranks())
+    check_equal("a row as a dict", jobs.rows()[0]["job"], "ring")
+    done = script("plot", "jct", out, "--out", work / "jct.pdf")
+    check_equal("completion times are plotted", (done.returncode, done.stderr), (0, ""))
+    sweep = work / "sweep"
+    done = script("sweep", work / "s.ini", "--set", "job ring.bytes=500KB,1MB", "--workers", "1", "--out", sweep)
+    check_equal("a sweep of jobs", done.returncode, 0)
+    times = quench.Sweep(sweep).table["ring_jct_mean_ns"]
+    check("twice the bytes take longer", times[1] > times[0] > 30_000, times)
+    done = script("plot", "jct", sweep, "--out", work / "sweep.pdf")
+    check_equal("completion times over a sweep", (done.returncode, done.stderr), (0, ""))
+
+
+os.environ["MPLCONFIGDIR"] = str(work_dir())
+work = work_dir()
+(work / "s.ini").write_text(SCENARIO, encoding="utf-8")
+first = lab(work, "a", "--explain", "job ring 2")
+check_report(work, first)
+check_compare(work, first, lab(work, "b", "--seed", "2"))
+check_values(work, first)
+finish()

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs in the report: tables, the iterations, what the ranks of the slowest one did, and its critical path."""
+from html import escape
+
+from .html import digits, number, table
+
+WIDTH, LABEL, ROW, GAP = 960, 64, 14, 4
+MOST_RANKS = 64  # drawn; ranks on the critical path come first
+MOST_BARS = 400  # iterations
+STATES = {"compute": "computes", "send": "sends", "wait": "waits"}
+
+
+def us(ns):
+    return digits(ns / 1e3)
+
+
+def job_table(jobs):
+    heads = ("job", "ranks", "iterations", "mean µs", "p50 µs", "p99 µs", "max µs", "variation", "of bound", "bus Gb/s", "CNPs", "CE packets", "retransmitted", "paused µs")
+    rows = []
+    for job in jobs:
+        ended = job["iterations_ended"]
+        bound = digits(job["jct_mean_ns"] / job["bound_ns"]) if job["bound_ns"] and ended else "-"
+        rows.append((escape(job["name"]), number(len(job["ranks"])), f"{number(ended)} of {number(job['iterations'])}",
+                     *(us(job[f"jct_{key}_ns"]) for key in ("mean", "p50", "p99", "max")), f"{job['jct_cv'] * 100:.1f} %", bound,
+                     digits(job["bus_bandwidth_bps"] / 1e9) if job["bus_bandwidth_bps"] else "-",
+                     *(number(job[key]) for key in ("rp_cnp_handled", "ce_packets", "retransmitted_packets")), us(job["paused_ns"])))
+    waits = "".join(f'<p class="bad">Job {escape(job["name"])}: iteration {job["iterations_ended"] + 1} has not ended: rank {job["waits_rank"]}: '
+                    f'{escape(job["waits_for"])}.' for job in jobs if job["waits_for"] is not None)
+    return table(heads, rows) + waits
+
+
+def svg(height, label, parts):
+    return (f'<div class="wide"><svg class="job" role="img" aria-label="{escape(label)}" viewBox="0 0 {WIDTH} {height}" '
+            f'style="width: 100%; min-width: 34rem">{"".join(parts)}</svg></div>')
+
+
+def bar(x, y, width, height, kind, tip):
+    return f'<rect class="{kind}" x="{x:.2f}" y="{y:.2f}" width="{max(width, 0.3):.2f}" height="{height}"><title>{escape(tip)}</title></rect>'
+
+
+def text(x, y, words, anchor="start"):
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+def iterations_chart(job):
+    """A bar for each iteration, divided by the kinds of its critical path where that is known."""
+    rows = job["per_iteration"][:MOST_BARS]
+    most = max((it["jct_ns"] for it in rows), default=0)
+    if not most:
+        return ""
+    high, step = 120, (WIDTH - LABEL) / len(rows)
+    parts = [text(LABEL - 6, 16, f"{us(most)} µs", "end"), text(LABEL - 6, high + 6, "0", "end"), f'<line x1="{LABEL}" y1="{high + 6}" x2="{WIDTH}" y2="{high + 6}"/>']
+    for i, it in enumerate(rows):
+        path = it["critical_path"]
+        pieces = [(kind, path[f"{key}_ns"]) for kind, key in (("compute", "compute"), ("send", "message"), ("ack", "send"))] if path else [("send", it["jct_ns"])]
+        y = high + 6
+        tip = f"iteration {it['iteration']}: {us(it['jct_ns'])} µs, rank {it['last_rank']} last, {it['rp_cnp_handled']} CNPs, paused {us(it['paused_ns'])} µs"
+        for kind, ns in pieces:
+            tall = high * ns / most
+            y -= tall
+            if ns:
+                parts.append(bar(LABEL + i * step, y, step * 0.85, f"{tall:.2f}", kind, tip))
+    for i in {0, len(rows) - 1}:
+        parts.append(text(LABEL + (i + 0.4) * step, high + 22, str(rows[i]["iteration"]), "middle"))
+    return ("<h3>Iterations</h3>" + svg(high + 30, f"completion times of job {job['name']}", parts) +
+            '<p class="lead">Completion time of each iteration, by its critical path: '
+            '<span class="key compute"></span> computations, <span class="key send"></span> messages, <span class="key ack"></span> sends until acknowledged.</p>')
+
+
+def gantt(job, states, path):
+    """The ranks of the slowest iteration, and over them its critical path."""
+    number_ = next(iter(states), {}).get("iteration")
+    it = next((it for it in job["per_iteration"] if it["iteration"] == number_), None)
+    if it is None:
+        return ""
+    path = [p for p in path if p["iteration"] == number_]
+    begin, end = min(s["from_ns"] for s in states), max(s["to_ns"] for s in states)
+    ranks = sorted({s["rank"] for s in states})
+    if len(ranks) > MOST_RANKS:
+        first = list(dict.fromkeys(r for p in path for r in (p["from_rank"] if p["kind"] == "message" else p["rank"], p["rank"])))
+        ranks = sorted(list(dict.fromkeys(first + ranks))[:MOST_RANKS])
+    row = {rank: 20 + i * (ROW + GAP) for i, rank in enumerate(ranks)}
+
+    def x(ns):
+        return LABEL + (WIDTH - LABEL - 4) * (ns - begin) / (end - begin)
+
+    parts = [text(LABEL, 12, f"{digits(begin / 1e6)} ms"), text(WIDTH - 4, 12, f"{digits(end / 1e6)} ms", "end")]
+    host = {r["rank"]: r.get("host", "") for r in job["ranks"]}
+    for rank, y in row.items():
+        parts.append(text(LABEL - 6, y + ROW - 3, f"{rank} h{host[rank]}", "end"))
+    parts += [bar(x(s["from_ns"]), row[s["rank"]], x(s["to_ns"]) - x(s["from_ns"]), ROW, s["state"],
+                  f"rank {s['rank']} {STATES[s['state']]} {us(s['to_ns'] - s['from_ns'])} µs") for s in states if s["rank"] in row]
+    for p in path:
+        source = p["from_rank"] if p["kind"] == "message" else p["rank"]
+        if source in row and p["rank"] in row:
+            parts.append(f'<line class="path" x1="{x(p["from_ns"]):.2f}" y1="{row[source] + ROW / 2}" x2="{x(p["to_ns"]):.2f}" y2="{row[p["rank"]] + ROW / 2}">'
+                         f'<title>{escape(part_text(p))}</title></line>')
+    left = "" if len(ranks) == len(job["ranks"]) else f" {len(job['ranks']) - len(ranks)} ranks are left out."
+    return (f"<h3>Iteration {number_}, the slowest</h3>" + svg(max(row.values()) + ROW + 8, f"ranks of job {job['name']}", parts) +
+            '<p class="lead">Each row is a rank: <span class="key compute"></span> computes, <span class="key send"></span> sends, '
+            f'<span class="key wait"></span> waits. <span class="key path"></span> The critical path.{left}</p>')
+
+
+def part_text(p):
+    if p["kind"] == "compute":
+        return f"rank {p['rank']} computes {us(p['to_ns'] - p['from_ns'])} µs"
+    way = f"rank {p['from_rank']} to {p['rank']}" if p["kind"] == "message" else f"rank {p['rank']} until acknowledged"
+    return f"{way}: {p['bytes']} bytes, tag {p['tag']}, {us(p['to_ns'] - p['from_ns'])} µs"
+
+
+def path_table(path, number_):
+    path = [p for p in path if p["iteration"] == number_]
+    if not path:
+        return ""
+    rows = [(digits(p["from_ns"] / 1e6), us(p["to_ns"] - p["from_ns"]), escape(part_text(p))) for p in path]
+    return f"<details><summary>Critical path, {len(path)} parts</summary>" + table(("from ms", "µs", "part"), rows, "texts") + "</details>"
+
+
+CAUSES = {"compute": "computing", "wire": "packets on the wire", "rate": "QPs not allowed to send", "paused": "paused", "queue": "last packets in queues",
+          "others": "links of senders busy with other flows", "earlier": "behind earlier messages", "again": "sending again",
+          "ack": "waiting for the last acknowledgement", "unknown": "unknown"}
+
+
+def explained(results):
+    """The causes of quench-lab --explain "job NAME"; empty without it."""
+    x = results.get("explained_job")
+    if x is None:
+        return ""
+    causes = sorted(((x[f"{key}_ns"], words) for key, words in CAUSES.items() if x[f"{key}_ns"]), reverse=True)
+    rows = [(words, us(ns), f"{100 * ns / x['jct_ns']:.1f} %") for ns, words in causes]
+    return f"<h3>Why iteration {x['iteration']} of {escape(x['job'])} took {us(x['jct_ns'])} µs</h3>" + table(("cause", "µs", "share"), rows)
+
+
+def section(run):
+    """All of it; empty without jobs."""
+    jobs = run.results.get("jobs", [])
+    if not jobs or "per_iteration" not in jobs[0]:
+        return ""
+    parts = ["<h2>Jobs</h2>", job_table(jobs), explained(run.results)]
+    states, path = run.job_states().rows(), run.critical_path().rows()
+    for job in jobs:
+        mine = [s for s in states if s["job"] == job["name"]]
+        own_path = [p for p in path if p["job"] == job["name"]]
+        if len(jobs) > 1:
+            parts.append(f"<h3>Job {escape(job['name'])}</h3>")
+        parts.append(iterations_chart(job))
+        if mine:
+            parts += [gantt(job, mine, own_path), path_table(own_path, mine[0]["iteration"])]
+    return "".join(parts)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Pause trees and hot queues in the report."""
+from html import escape
+
+from .html import digits, kbytes, number, table
+
+MOST_ROOTS, MOST_BRANCHES = 8, 60
+
+
+def us(ns):
+    return digits(ns / 1e3)
+
+
+def is_host(name):
+    return name.startswith("h") and name[1:].isdigit()
+
+
+def end(node, port):
+    return node if is_host(node) else f"{node} port {port}"
+
+
+def flows_text(flows):
+    return ", ".join(f"{escape(f['flow'])} {f['share'] * 100:.0f} %" for f in flows)
+
+
+def root_text(root):
+    name = escape(root["node"])
+    where = {"host": f"{name}, which receives slowly", "buffer": f"the buffer of {name}, which others fill",
+             "queue": f"{name} port {root['port']} queue {root['queue']}"}[root["kind"]]
+    filled = f" Filled by {flows_text(root['flows'])}." if root["flows"] else ""
+    return f"<b>{where}</b>: {number(root['pauses'])} pauses of priority {root['prio']}, {us(root['duration_ns'])} µs in all.{filled}"
+
+
+def branch_line(branch, most):
+    victims = [escape(v) for v in branch["victims"]]
+    more = branch["n_victims"] - len(victims)
+    delayed = f'<span class="bad">victims: {", ".join(victims)}{f" and {more} more" if more else ""}</span>' if victims else ""
+    return (f'<div class="pause"><span class="held" style="width: {100 * branch["duration_ns"] / most:.1f}%"></span>'
+            f'<span class="who">{escape(end(branch["node"], branch["port"]))} pauses {escape(end(branch["holds"], branch["holds_port"]))}: '
+            f'{number(branch["pauses"])} times, {us(branch["duration_ns"])} µs {delayed}</span></div>')
+
+
+def below(branches, parent, most):
+    lines = [branch_line(b, most) + below(branches, i, most) for i, b in enumerate(branches) if b["parent"] == parent]
+    return f'<ul>{"".join(f"<li>{line}" for line in lines)}</ul>' if lines else ""
+
+
+def tree(results):
+    """Roots and the ports below them; empty without pauses."""
+    roots = results.get("pause_tree", [])
+    if not roots:
+        return ""
+    circle = results.get("deadlock", [])
+    parts = ["<h2>Who paused whom</h2>"]
+    if circle:
+        parts.append('<p class="bad">Deadlock at the end of the run: ' + ", ".join(
+            f"{escape(end(d['node'], d['port']))} pauses {escape(end(d['holds'], d['holds_port']))}" for d in circle) + ", and so on in a circle.")
+    for root in roots[:MOST_ROOTS]:
+        branches = root["branches"][:MOST_BRANCHES]
+        most = max(b["duration_ns"] for b in branches) or 1
+        parts.append(f'<div class="pauses"><p>Root: {root_text(root)}{below(branches, None, most)}</div>')
+        if len(root["branches"]) > len(branches):
+            parts.append(f"<p>{len(root['branches']) - len(branches)} ports are left out.")
+    if len(roots) > MOST_ROOTS:
+        parts.append(f"<p>{len(roots) - MOST_ROOTS} roots are left out.")
+    parts.append('<p class="lead">Each line is a port that paused its peer, below the pauses that held the queue in which its frames waited. '
+                 "Bars show the time. Victims are flows that were held although their data does not go through the root.</p>")
+    return "".join(parts)
+
+
+def hot(results):
+    """The longest queues of a fabric of several switches."""
+    queues = results.get("hot_queues", [])
+    if len(queues) < 2:
+        return ""
+    rows = [(f"{escape(q['node'])} port {q['port']} queue {q['queue']}", *(kbytes(q[f"queue_{key}_bytes"]) for key in ("mean", "p99", "max")),
+             number(q["ecn_marked_packets"]), us(q["paused_ns"]), flows_text(q["flows"][:3])) for q in queues]
+    return "<h2>Hot queues</h2>" + table(("queue", "mean", "p99", "max", "marked", "paused µs", "filled by"), rows)
