@@ -9,6 +9,7 @@
 #include "base/numbers/units.h"
 #include "runtime/notice/say.h"
 #include "quench-lab/recording/explain_frame.h"
+#include "quench-lab/recording/explain_job.h"
 #include "quench-lab/recording/explain_job_internal.h"
 
 bool

@@ -3,9 +3,25 @@
 #ifndef QUENCH_APP_QUENCH_LAB_RECORDING_EXPLAIN_JOB_INTERNAL_H
 #define QUENCH_APP_QUENCH_LAB_RECORDING_EXPLAIN_JOB_INTERNAL_H
 
-#include "quench-lab/recording/explain_job.h"
+#include "fabric/results/job_path.h"
+#include "fabric/results/ways.h"
+#include "quench-lab/recording/recording.h"
 
 #define EXPLAIN_MOST_FLOWS 3u
+
+enum explain_cause {
+	CAUSE_COMPUTE, /* a computation */
+	CAUSE_WIRE,    /* packets of the message on links: their length, and the cables' */
+	CAUSE_RATE,    /* the host's link was free, but the QP was not allowed to send */
+	CAUSE_HELD,    /* pauses: of the host, or of the queue in which the last packet waited */
+	CAUSE_QUEUE,   /* the last packet waited in queues */
+	CAUSE_OTHERS,  /* the host's link sent frames of others */
+	CAUSE_EARLIER, /* the host's link sent earlier messages of the same QP */
+	CAUSE_AGAIN,   /* the host's link sent packets again, or waited to do so */
+	CAUSE_ACK,     /* from the arrival of the last packet to its acknowledgement */
+	CAUSE_UNKNOWN, /* the last packet was not seen on the path of the run's start */
+	CAUSES
+};
 
 /* Flows by the bytes that they sent through a port in some time. */
 struct fill {

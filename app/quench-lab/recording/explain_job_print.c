@@ -4,6 +4,7 @@
 
 #include "base/numbers/fixed.h"
 #include "runtime/report/report.h"
+#include "quench-lab/recording/explain_job.h"
 #include "quench-lab/recording/explain_job_internal.h"
 
 #define STORY_LINES 30u
