@@ -215,11 +215,10 @@ on_advertisement(struct sw_router *r, const struct arrival *a, const struct nd *
 
 	memcpy(key.ip.addr, nd->target_ip, 16);
 	index = neigh_find(r->neighs, &key);
-	if (index == NEIGH_NONE)
+	e = index == NEIGH_NONE ? NULL : neigh_get(r->neighs, index);
+	if (e != NULL && e->has_mac && !(nd->flags & ND_OVERRIDE) && memcmp(e->mac, mac, 6) != 0)
 		return;
-	e = neigh_get(r->neighs, index);
-	if (e->has_mac && !(nd->flags & ND_OVERRIDE) && memcmp(e->mac, mac, 6) != 0)
-		return;
+	/* A neighbour that is unknown here may be one that another shard has asked. */
 	learn(r, a, 6, nd->target_ip, mac, nd->flags & ND_SOLICITED ? NEWS_ANSWER : NEWS_OVERHEARD);
 }
 
