@@ -150,7 +150,7 @@ NOT_IMPORTED = {
     "schemes of papers, which no switch on the market has": "step.* phantom.* queue.marking switch.int_telemetry",
     "cells depend on the platform": "switch.cell_bytes",
     NO_WORDS: """wred.nonect_drop_in_lossless pfc.pfc_xoff_quanta pfc.pfc_refresh_pct router.ecmp_hash_flow_label router.neigh_retrans_time_ns
-        router.neigh_reachable_time_ns pfcwd.detect_empty pfcwd.xon_blocks_restore pfcwd.big_red_switch_storms lldp.lldp_tx_fast_init
+        router.neigh_reachable_time_ns router.icmp_errors_per_s pfcwd.detect_empty pfcwd.xon_blocks_restore pfcwd.big_red_switch_storms lldp.lldp_tx_fast_init
         lldp.dcbx_willing port.max_learned_addresses""",
 }
 # Further keys that export sonic does not write, though NX-OS sets them.
@@ -163,7 +163,7 @@ NOT_EXPORTED = {
 # Keys of quench-nic that no import sets, by section.
 NIC_SECTIONS = {"dctcp", "timely", "hpcc", "swift", "aimd"}
 NIC_NOT_IMPORTED = {
-    "an adapter's settings are those of its DCQCN": "receiver.* qos_map.* pfc.* flow.* frames.*",
+    "an adapter's settings are those of its DCQCN": "receiver.* qos_map.* pfc.* flow.* frames.* job.*",
     "not a setting of the adapter": """rp.rp_profile rp.rp_hyper_by_timer np.np_cnp_delay_ns np.np_min_port_cnp_interval_ns np.np_cnp_ecn np.np_ecn_echo
         nic.mac nic.ip6 nic.shaper_burst_ns nic.first_qpn nic.max_qps nic.control_tx_queue nic.cm_* nic.neigh_* nic.qp_burst_bytes nic.spread_starts nic.icrc_check
         nic.flow_control nic.initial_rate* nic.data_* nic.ack_* nic.local_ack_timeout nic.retry_cnt nic.rnr_retry nic.min_rnr_timer
