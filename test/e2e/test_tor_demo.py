@@ -22,7 +22,7 @@ def check_output(work):
     done = run(SCRIPT, "--programs", BUILD, "--seconds", 2, cwd=work)
     check_equal("exit code", done.returncode, 0)
     check("ping loses nothing", "3 received" in done.stdout, done.stdout + done.stderr)
-    marked = re.search(r"^ +1 +3 +50KB.* (\d+) +[\d.]+%$", done.stdout, re.M)
+    marked = re.search(r"^ +1 +3 +50KB.* (\d+) +[\d.]+% +\d+$", done.stdout, re.M)
     check("port 1 marks", marked is not None and int(marked[1]) > 0, done.stdout)
     check_equal("nothing is left", left(), [])
 
