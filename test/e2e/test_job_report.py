@@ -104,6 +104,7 @@ def check_values(work, out):
     check("two iterations of each job, or more", min(ended.values()) >= 2, ended)
     check_equal("rows of jobs.csv", {name: int(sum(jobs["job"] == name)) for name in ended}, ended)
     check_equal("parts add up", int((path["to_ns"] - path["from_ns"]).sum()), int(jobs["jct_ns"].sum()))
+    check_equal("only computations have no sender: rank 0 is one", {part["kind"] for part in path.rows() if part["from_rank"] is None}, {"compute"})
     check("rows of ranks", len(r.job_ranks()["rank"]) == 4 * sum(ended.values()) and set(r.job_states()["state"]) <= {"compute", "send", "wait"}, r.job_ranks())
     check_equal("a row as a dict", jobs.rows()[0]["job"], "ring")
     done = script("plot", "jct", out, "--out", work / "jct.pdf")

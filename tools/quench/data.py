@@ -113,7 +113,7 @@ def read_messages(path: pathlib.Path) -> tuple[Column, Column] | None:
 
 
 def read_rows(path: pathlib.Path, texts: Collection[str]) -> Table:
-    """A CSV file as columns of numbers, and those of texts as text; cells without a number are 0. Empty if there is no file."""
+    """A CSV file as columns of numbers, and those of texts as text; cells without a number are None. Empty if there is no file."""
     line = 1
     try:
         with open(path, newline="", encoding="utf-8") as file:
@@ -123,7 +123,7 @@ def read_rows(path: pathlib.Path, texts: Collection[str]) -> Table:
             for row in reader:
                 line = reader.line_num
                 for column, text in zip(columns, row, strict=True):
-                    values[column].append(text if column in texts else float(text) if "." in text else int(text or 0))
+                    values[column].append(text if column in texts else None if text == "" else float(text) if "." in text else int(text))
     except FileNotFoundError:
         return Table()
     except ValueError as error:
