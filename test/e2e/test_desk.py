@@ -4,11 +4,12 @@
 
 Everything that the final JSON says of a switch that has become quiet is compared with what the desk said before.
 """
+import datetime
 import shutil
 
 import configs
 from configs import port
-from frames import ECT0, roce, write_pcap
+from frames import ECT0, pfc_frame, roce, write_pcap
 from harness import Program, check, check_equal, finish, run, work_dir
 from desk import Desk, eal, prefix
 
@@ -45,6 +46,22 @@ def scalars(reply, report):
     return {name: report[name] for name in reply if name in report and not isinstance(report[name], (list, dict)) and not name.startswith("poll_gap_")}
 
 
+def utc(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def check_times(t, switch, began):
+    """Times of the day lie between the start of this test and now, and are in the order of those since the start."""
+    pause, = t.rows("pauses", port=0)
+    started, at = utc(t.call("info")["started_at"]), utc(pause["start_at"])
+    ended = datetime.datetime.now(datetime.timezone.utc)
+    check("times of day", began < started < at < ended, (began, started, at, ended))
+    check_equal("a pause of priority 3", [pause[k] for k in ("prio", "way", "lasts")], [3, "rx", False])
+    check_equal("no storm has a time", select(t.rows("pfcwd"), "storm_detected_at", "storm_restored_at"), [[""], [""]])
+    line, = (line for line in switch.err().splitlines() if " event=set " in line)
+    check("an event has its time", at < utc(line.rpartition(" time=")[2]) < ended, line)
+
+
 def check_refusals(t, cases):
     for method, params, about in cases:
         refused = t.refusal(method, **params)
@@ -56,8 +73,9 @@ def select(rows, *keys):
 
 
 def check_switch(work):
-    name = prefix("s")
-    frames = [roce(f"02:00:00:01:{i >> 8:02x}:{i & 255:02x}", "02:00:00:00:08:08", "10.0.0.1", "10.0.0.2", 50000, i, 26,
+    name, began = prefix("s"), datetime.datetime.now(datetime.timezone.utc)
+    frames = [pfc_frame("02:00:00:00:01:00", 1 << 3, (0, 0, 0, 100, 0, 0, 0, 0))]
+    frames += [roce(f"02:00:00:01:{i >> 8:02x}:{i & 255:02x}", "02:00:00:00:08:08", "10.0.0.1", "10.0.0.2", 50000, i, 26,
                    ECT0, bytes(64)) for i in range(ADDRESSES)]
     write_pcap(work / "in.pcap", frames)
     switch = Program(work, "switch", "switch", SWITCH, eal(
@@ -70,6 +88,7 @@ def check_switch(work):
     # Neighbours are told when it ends, by a frame; this way that is before the desk is asked.
     t.set("lldp.lldp=off")
     switch.wait_quiet()
+    check_times(t, switch, began)
     ports = t.rows("ports")
     pairs = [(f"port {n}", t.call("port", port=n)) for n in (0, 1)]
     queues = [t.rows("queues", port=n) for n in (0, 1)]
@@ -111,7 +130,7 @@ def check_switch(work):
     check_equal("rx_packets of all ports", [p["rx_packets"] for p in ports], [p["rx_packets"] for p in final["ports"]])
     check_equal("drops of all ports", [row["mtu"] for row in drops], [p["drops"]["mtu"] for p in final["ports"]])
     check("link pause in place of priorities", "tx_global_pause_transition" in pairs[1][1] and
-          "rx_prio3_pause" not in pairs[1][1] and [row.get("rx_prio3_pause") for row in pfc] == [0, None], pfc)
+          "rx_prio3_pause" not in pairs[1][1] and [row.get("rx_prio3_pause") for row in pfc] == [1, None], pfc)
     check_equal("buffer", buffer["ledger"], final["ledger"])
     check_equal("pools", [pool["watermark_bytes"] for pool in buffer["pools"]], [p["watermark_bytes"] for p in final["pools"]])
     check_equal("router", router, final["router"])

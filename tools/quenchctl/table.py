@@ -70,12 +70,12 @@ COMMANDS = [
     table("show pfc counters", "pause frames by priority", NIC, "port", "", PAUSES, shape="pauses"),
     table("show pfc durations", "pauses that ended, and their total time, by port and priority", SWITCH, "pfc", "rows", PAUSE_TIMES, shape="pause_times"),
     table("show pfc durations", "pauses that ended, and their total time, by priority", NIC, "port", "", PAUSE_TIMES, shape="pause_times"),
-    table("show pfc history [PORT]", "the latest pauses, with their start since the program's", SWITCH, "pauses", "pauses",
-          "port way prio start_ns=start duration_ns=duration lasts", by_port=True),
-    table("show pfc history", "the latest pauses, with their start since the program's", NIC, "pauses", "pauses",
-          "way prio start_ns=start duration_ns=duration lasts"),
+    table("show pfc history [PORT]", "the latest pauses, with their start in UTC and since the program's", SWITCH, "pauses", "pauses",
+          "port way prio start_at=at start_ns=start duration_ns=duration lasts", by_port=True),
+    table("show pfc history", "the latest pauses, with their start in UTC and since the program's", NIC, "pauses", "pauses",
+          "way prio start_at=at start_ns=start duration_ns=duration lasts"),
     table("show pfcwd", "pause storms by port and priority", SWITCH, "pfcwd", "rows",
-          "port prio queue status storms=storms/ended storm_detected_ns=last_start storm_restored_ns=last_end longest_storm_ns=longest "
+          "port prio queue status storms=storms/ended storm_detected_at=last_start storm_restored_at=last_end longest_storm_ns=longest "
           "tx=tx/dropped rx=rx/dropped",
           members="pfcwd big_red_switch", shape="storms"),
     table("show ecn", "marking curves and marks", SWITCH, "ecn", "rows",

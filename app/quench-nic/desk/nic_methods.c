@@ -26,6 +26,7 @@ walk_info(struct walk *w, const struct desk_call *call)
 	const struct nic_config *config = call == NULL ? NULL : config_of(call);
 
 	report_walk_program(w, "quench-nic", call == NULL ? 0 : desk_now_ns(call));
+	report_walk_started(w, call == NULL ? 0 : desk_now_ns(call));
 	w->object = "nic";
 	WALK(number, w, GAUGE, "lcores", "lcores that poll", app->n_nodes);
 	WALK(text, w, KEY, "cc", "congestion control, a word of the key cc",

@@ -4,6 +4,7 @@
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 #include "runtime/methods/methods.h"
+#include "runtime/notice/wall_time.h"
 #include "runtime/report/report.h"
 #include "ctl/output/json.h"
 #include "quench-switch/config/switch_version.h"
@@ -85,6 +86,7 @@ static void
 walk_info(struct walk *w, const struct desk_call *call)
 {
 	report_walk_program(w, "quench-switch", call == NULL ? 0 : desk_now_ns(call));
+	report_walk_started(w, call == NULL ? 0 : desk_now_ns(call));
 	WALK(number, w, KEY, "ports", "number of ports", switch_of(call)->params->n_ports);
 	report_walk_suppressed(w);
 }
@@ -331,6 +333,29 @@ walk_pfcwd_keys(struct walk *w, const struct sw_view *v, uint16_t port)
 			    field_find(pfcwd_fields, pfcwd_fields_n, keys[i], &alias), 1, &p);
 }
 
+/* A time of the watchdog as UTC, ISO 8601; "" if it never was. */
+static void
+walk_storm_time(struct walk *w, const char *key, const char *help, uint64_t at_ns, uint64_t now_ns)
+{
+	char text[WALL_TIME_CHARS] = "";
+
+	if (at_ns > 0)
+		wall_time_of(at_ns, now_ns, text);
+	walk_text(w, WALK_KEY, key, help, text);
+}
+
+static void
+walk_storm_times(struct walk *w, const struct sw_view *v, uint16_t port, uint8_t prio)
+{
+	const struct pfcwd_stats *stats =
+		w->names_only ? NULL : &sw_pfcwd(v->sw, port, prio)->stats;
+
+	walk_storm_time(w, "storm_detected_at", "storm_detected_ns as UTC, ISO 8601; empty: never",
+			stats == NULL ? 0 : counter_read(&stats->detected_ns), v->now_ns);
+	walk_storm_time(w, "storm_restored_at", "storm_restored_ns as UTC, ISO 8601; empty: never",
+			stats == NULL ? 0 : counter_read(&stats->restored_ns), v->now_ns);
+}
+
 static void
 walk_watched(struct walk *w, struct desk_call *call, uint16_t port)
 {
@@ -343,6 +368,7 @@ walk_watched(struct walk *w, struct desk_call *call, uint16_t port)
 		walk_item(w, "rows");
 		sw_walk_port_key(w, &v, port);
 		sw_walk_pfcwd(w, &v, port, prio);
+		walk_storm_times(w, &v, port, prio);
 		walk_pfcwd_keys(w, &v, port);
 		walk_leave(w);
 	}

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/notice/monotonic.h"
+#include "runtime/notice/wall_time.h"
 
 #define NS_PER_S 1000000000u
 #define MOST_EVENTS 32u
@@ -138,7 +139,7 @@ void
 say_event(bool warning, const char *event, const char *format, ...)
 {
 	struct event *e = find_event(event);
-	char text[SAY_CHARS + 1], more[48] = "";
+	char text[SAY_CHARS + 1], at[WALL_TIME_CHARS], more[48] = "";
 	va_list args;
 
 	if (!say_limit_passes(&e->limit, monotonic_ns())) {
@@ -151,7 +152,8 @@ say_event(bool warning, const char *event, const char *format, ...)
 	if (e->limit.suppressed > 0)
 		snprintf(more, sizeof(more), " suppressed=%" PRIu64, e->limit.suppressed);
 	e->limit.suppressed = 0;
-	(warning ? say_warning : say)("%s event=%s%s", text, event, more);
+	(warning ? say_warning : say)("%s event=%s%s time=%s", text, event, more,
+				      wall_time(wall_now_ns(), at));
 }
 
 /* Report suppressed lines that no later line of their event has reported. */

@@ -41,8 +41,9 @@ void say_keep_warnings(void (*keep)(void *arg, const char *text), void *arg);
 
 /**
  * Report an event of the running program: a line for people that ends with keys for programs, such
- * as "; port=1 event=link_down". Lines beyond the limit are suppressed; the event's next line has
- * suppressed=N, and say_end() reports the rest. One thread at a time.
+ * as "; port=1 event=link_down time=2026-11-29T18:20:32.123456Z". Lines beyond the limit are
+ * suppressed; the event's next line has suppressed=N, and say_end() reports the rest. One thread at
+ * a time.
  *
  * @param warning  The line begins with "warning: ".
  * @param event    A name of doc/interface.md; kept by reference. There are at most 32.

@@ -10,6 +10,7 @@
 #include "runtime/device/port_removal.h"
 #include "runtime/run/run.h"
 #include "runtime/notice/say.h"
+#include "runtime/notice/wall_time.h"
 #include "runtime/release/release.h"
 #include "ctl/output/json.h"
 
@@ -22,6 +23,15 @@ report_walk_program(struct walk *w, const char *program, uint64_t elapsed_ns)
 	walk_text(w, WALK_KEY, "version", "version of the program", release_version);
 	walk_text(w, WALK_KEY, "commit", "commit of the program's build", release_commit);
 	walk_number(w, WALK_GAUGE, "elapsed_ns", "run time of the program", elapsed_ns);
+}
+
+void
+report_walk_started(struct walk *w, uint64_t elapsed_ns)
+{
+	char at[WALL_TIME_CHARS];
+
+	WALK(text, w, KEY, "started_at", "start of the program as UTC, ISO 8601",
+	     wall_time_of(0, elapsed_ns, at));
 }
 
 json_t *
@@ -175,6 +185,7 @@ report_walk_pauses(struct walk *w, const struct pfc_rx *rx, const struct pfc_tx 
 {
 	static const char *const ways[] = {"rx", "tx"};
 	struct pause_view v[PAUSE_LOG_MOST] = {{0}};
+	char at[WALL_TIME_CHARS];
 
 	walk_list(w, "pauses");
 	for (unsigned int way = 0; way < 2; way++) {
@@ -188,6 +199,8 @@ report_walk_pauses(struct walk *w, const struct pfc_rx *rx, const struct pfc_tx 
 				   link ? "link" : NULL);
 			walk_text(w, WALK_KEY, "way", "rx or tx", ways[way]);
 			walk_number(w, WALK_KEY, "start_ns", "since the start", v[i].start_ns);
+			WALK(text, w, KEY, "start_at", "the same as UTC, ISO 8601",
+			     wall_time_of(v[i].start_ns, now_ns, at));
 			walk_number(w, WALK_KEY, "duration_ns", "until now if it lasts",
 				    v[i].duration_ns);
 			walk_flag(w, WALK_KEY, "lasts", "whether it is in force", v[i].lasts);

@@ -29,6 +29,9 @@ struct run_result;
 void report_walk_program(struct walk *w, const char *program, uint64_t elapsed_ns);
 void report_walk_suppressed(struct walk *w);
 
+/** When the program started, by the time of day. @param elapsed_ns  now, since the start */
+void report_walk_started(struct walk *w, uint64_t elapsed_ns);
+
 /** A port's counters, of the poll loops; without its number. */
 void report_walk_port(struct walk *w, const struct run_result *result, uint16_t number,
 		      uint64_t link_speed_bps);

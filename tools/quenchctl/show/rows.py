@@ -68,10 +68,10 @@ def marks(reply: Any) -> Rows:
 
 
 def storms(reply: Any) -> Rows:
-    """Without the times of storms that never were, with pairs of counters in one column, as SONiC has them, and the action in the status of a storm."""
+    """Without the length of a storm that never was, with pairs of counters in one column, as SONiC has them, and the action in the status of a storm."""
     found = []
     for queue in reply:
-        row = {key: value for key, value in queue.items() if value or key not in ("storm_detected_ns", "storm_restored_ns", "longest_storm_ns")}
+        row = {key: value for key, value in queue.items() if value or key != "longest_storm_ns"}
         for key, first, second in (("storms", "deadlock_detected", "deadlock_restored"), ("tx", "tx_packets", "tx_dropped_packets"),
                                    ("rx", "rx_packets", "rx_dropped_packets")):
             row[key] = f"{queue.get(first, 0)}/{queue.get(second, 0)}"
