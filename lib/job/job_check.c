@@ -146,6 +146,62 @@ check_bytes(const struct check *c, struct job_fault *fault)
 	return rc;
 }
 
+/*
+ * All operations that have begun have ended, so each of the others waits for another one of them.
+ * From any of them, n_ops steps from an operation to one that it waits for lead into a circle.
+ */
+static uint32_t
+in_circle(const struct job_progress *p)
+{
+	const struct job_rank *r = p->rank;
+	uint32_t *before = calloc(r->n_ops, sizeof(*before)), op = JOB_NONE;
+
+	for (uint32_t i = 0; i < r->n_ops; i++) {
+		if (p->left[i] >= JOB_BEGUN)
+			continue;
+		op = op == JOB_NONE ? i : op;
+		for (uint32_t k = r->first[2 * i]; before != NULL && k < r->first[2 * i + 2]; k++)
+			before[r->wakes[k]] = i;
+	}
+	for (uint32_t i = 0; before != NULL && i < r->n_ops; i++)
+		op = before[op];
+	free(before);
+	return op;
+}
+
+void
+job_op_why(const struct job_rank *rank, uint32_t op, char *why, unsigned int why_size)
+{
+	char text[64];
+
+	if (rank->ops[op].kind == JOB_RECV)
+		snprintf(why, why_size, "%s waits for its %s", job_op_text(rank, op, text),
+			 job_op_is_ready(rank, op) ? "recv" : "message");
+	else
+		snprintf(why, why_size, "%s has not ended", job_op_text(rank, op, text));
+}
+
+/* The operation that the rest waits for, and why. */
+static uint32_t
+stalled(const struct job_progress *p, char *why, unsigned int why_size)
+{
+	const struct job_rank *r = p->rank;
+	char text[64];
+	uint32_t op;
+
+	assert(!job_progress_done(p));
+	for (op = 0; op < r->n_ops && p->left[op] != JOB_BEGUN; op++)
+		;
+	if (op == r->n_ops) {
+		op = in_circle(p);
+		snprintf(why, why_size, "%s waits for an operation that waits for it",
+			 job_op_text(r, op, text));
+	} else {
+		job_op_why(r, op, why, why_size);
+	}
+	return op;
+}
+
 /* Nothing more can happen: has each rank ended, and was each message received? */
 static int
 check_end(const struct check *c, struct job_fault *fault)
@@ -157,7 +213,7 @@ check_end(const struct check *c, struct job_fault *fault)
 
 		if (!job_progress_done(p)) {
 			char why[128];
-			uint32_t op = job_stalled(p, why, sizeof(why));
+			uint32_t op = stalled(p, why, sizeof(why));
 
 			fault->line = r->lines[op];
 			snprintf(fault->why, sizeof(fault->why), "rank %u: %s", i, why);
@@ -227,59 +283,4 @@ job_check(const struct job_graph *graph, struct job_fault *fault)
 	free(c.due);
 	free(of);
 	return rc;
-}
-
-/*
- * All operations that have begun have ended, so each of the others waits for another one of them.
- * From any of them, n_ops steps from an operation to one that it waits for lead into a circle.
- */
-static uint32_t
-in_circle(const struct job_progress *p)
-{
-	const struct job_rank *r = p->rank;
-	uint32_t *before = calloc(r->n_ops, sizeof(*before)), op = JOB_NONE;
-
-	for (uint32_t i = 0; i < r->n_ops; i++) {
-		if (p->left[i] >= JOB_BEGUN)
-			continue;
-		op = op == JOB_NONE ? i : op;
-		for (uint32_t k = r->first[2 * i]; before != NULL && k < r->first[2 * i + 2]; k++)
-			before[r->wakes[k]] = i;
-	}
-	for (uint32_t i = 0; before != NULL && i < r->n_ops; i++)
-		op = before[op];
-	free(before);
-	return op;
-}
-
-void
-job_op_why(const struct job_rank *rank, uint32_t op, char *why, unsigned int why_size)
-{
-	char text[64];
-
-	if (rank->ops[op].kind == JOB_RECV)
-		snprintf(why, why_size, "%s waits for its %s", job_op_text(rank, op, text),
-			 job_op_is_ready(rank, op) ? "recv" : "message");
-	else
-		snprintf(why, why_size, "%s has not ended", job_op_text(rank, op, text));
-}
-
-uint32_t
-job_stalled(const struct job_progress *p, char *why, unsigned int why_size)
-{
-	const struct job_rank *r = p->rank;
-	char text[64];
-	uint32_t op;
-
-	assert(!job_progress_done(p));
-	for (op = 0; op < r->n_ops && p->left[op] != JOB_BEGUN; op++)
-		;
-	if (op == r->n_ops) {
-		op = in_circle(p);
-		snprintf(why, why_size, "%s waits for an operation that waits for it",
-			 job_op_text(r, op, text));
-	} else {
-		job_op_why(r, op, why, why_size);
-	}
-	return op;
 }

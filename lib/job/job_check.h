@@ -20,10 +20,4 @@ int job_check(const struct job_graph *graph, struct job_fault *fault);
 /** Why an operation that has begun has not ended. */
 void job_op_why(const struct job_rank *rank, uint32_t op, char *why, unsigned int why_size);
 
-/**
- * An operation that the rank's iteration waits for, and why it does not end: the first that has
- * begun, or if there is none, one of a circle. The iteration has not ended. @return its number.
- */
-uint32_t job_stalled(const struct job_progress *p, char *why, unsigned int why_size);
-
 #endif

@@ -7,6 +7,8 @@ import configs
 from harness import Program, check, check_equal, check_ledger, eal, finish, path_of, run, work_dir
 from job_bed import Bed, addresses, job, nic_config
 
+JOBS_CSV = ["job", "iteration", "begin_ns", "end_ns", "jct_ns", "last_rank", "rank_p50_ns", "rank_p99_ns", "rank_max_ns", "rank_cv", "rank_jain",
+            "rp_cnp_handled", "ce_packets", "retransmitted_packets", "out_of_sequence", "paused_ns"]
 RANKS, ITERATIONS, BYTES, MTU = 4, 10, 400_000, 1024
 
 
@@ -37,11 +39,20 @@ def ring():
         check_equal(f"{name}: messages", (rank["messages_sent"], rank["messages_received"]), (messages, messages))
         check_equal(f"{name}: unknown messages, waits", (of["unknown_messages"], of["waits_rank"]), (0, None))
         check(f"{name}: no iteration is faster than its bound", 0 < of["bound_ns"] <= of["jct_min_ns"] <= of["jct_p50_ns"] <= of["jct_max_ns"], of)
+        check(f"{name}: variation, and times of its one rank", 0 <= of["jct_cv"] < 10 and of["rank_jain"] > 0 and
+              [of[f"rank_{key}_ns"] for key in ("p50", "p99", "max")] == [of[f"jct_{key}_ns"] for key in ("p50", "p99", "max")] and
+              of["rank_cv"] == of["jct_cv"], of)
         flows = {flow["flow"]: flow for flow in result["flows"]}
+        check("the table has them too", "varia-" in program.out() and "CNPs" in program.out(), program.out())
         sent, got = flows[f"ring {host - 1}-{host % RANKS}"], flows[f"ring {(host - 2) % RANKS}-{host - 1} in"]
+        # Those of after the last iteration are in the flows alone.
+        for key, flow in (("rp_cnp_handled", sent["cnps_handled"]), ("ce_packets", got["ce_packets"])):
+            check(f"{name}: {key}, as its flows have it", flow // 2 <= of[key] <= flow, (of[key], flow))
         check_equal(f"{name}: payload", (sent["payload_bytes"], got["payload_bytes"]), (messages * BYTES // RANKS,) * 2)
         of_file = rows(work / f"csv{host}" / "jobs.csv")
         check_equal(f"{name}: jobs.csv", [int(row["iteration"]) for row in of_file], list(range(1, ITERATIONS + 1)))
+        check_equal(f"{name}: jobs.csv has the columns of the lab", list(of_file[0]), JOBS_CSV)
+        check_equal(f"{name}: jobs.csv has the sums of the job", sum(int(row["rp_cnp_handled"]) for row in of_file), of["rp_cnp_handled"])
         check(f"{name}: iterations follow each other", all(int(a["end_ns"]) <= int(b["begin_ns"]) for a, b in zip(of_file, of_file[1:])))
         data = sent["payload_bytes"]
         forwarded = switch["ports"][host % RANKS]["tx_bytes"]

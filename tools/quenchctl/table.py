@@ -110,7 +110,7 @@ COMMANDS = [
           rates=True),
     table("show jobs", "jobs whose ranks run here, and the times of their iterations", NIC, "jobs", "rows",
           "name state ranks_here=ranks ranks_of_all=all iterations_ended=ended iterations jct_mean_ns=mean jct_p99_ns=p99 jct_max_ns=max "
-          "bus_bandwidth_bps=bus waits_rank=waits waits_for=for why"),
+          "jct_cv=variation bus_bandwidth_bps=bus rp_cnp_handled=CNPs retransmitted_packets=resent paused_ns=paused waits_rank=waits waits_for=for why"),
     Command("show times FLOW", "histograms of a flow's completion, round-trip and one-way times, slowdown, jitter and burst gaps", NIC, "show.times:run",
             watchable=True),
     table("show frames", "streams of [frames NAME], and what they sent", NIC, "frames", "rows", "name started paused tx_packets tx_bytes missed_bytes"),

@@ -7,53 +7,34 @@
 #include "base/numbers/array.h"
 #include "fabric/results/job_path.h"
 #include "runtime/notice/say.h"
+#include "runtime/report/job_report.h"
 #include "quench-lab/output/output.h"
-
-#define COUNT_COLUMNS "rp_cnp_handled,ce_packets,retransmitted_packets,out_of_sequence,paused_ns"
-
-static void
-print_counts(FILE *out, const struct nic_job_counts *c)
-{
-	fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n", c->cnps,
-		c->ce_packets, c->retransmitted_packets, c->out_of_sequence, c->paused_ns);
-}
 
 static int
 print_iterations(FILE *out, const struct lab_run *run, uint32_t job)
 {
-	const struct job_result *r = &run->result.jobs[job];
-
-	for (uint32_t k = 0; k < r->ended; k++) {
-		const struct job_iteration *it = &r->iterations[k];
-
-		fprintf(out,
-			"%s,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u,%" PRIu64 ",%" PRIu64
-			",%" PRIu64 ",%.6f,%.6f",
-			r->job->name, k + 1, it->begin_ns, it->end_ns, it->end_ns - it->begin_ns,
-			it->last_rank, it->ranks.p50_ns, it->ranks.p99_ns, it->ranks.max_ns,
-			it->ranks.cv_ppm / 1e6, it->ranks.jain_ppm / 1e6);
-		print_counts(out, &it->counts);
-	}
+	job_csv_iterations(out, run->scenario->jobs[job].name, &run->result.jobs[job]);
 	return 0;
 }
 
 static int
 print_ranks(FILE *out, const struct lab_run *run, uint32_t job)
 {
+	const struct job_section *section = &run->scenario->jobs[job];
 	const struct job_result *r = &run->result.jobs[job];
 
 	for (uint32_t k = 0; k < r->ended; k++) {
-		for (uint32_t rank = 0; rank < r->job->graph.n_ranks; rank++) {
+		for (uint32_t rank = 0; rank < section->graph.n_ranks; rank++) {
 			const struct nic_job_span *span;
 			struct nic_job_info info;
 
 			net_job_info(run->net, job, rank, &info);
 			span = &info.spans[k];
-			fprintf(out, "%s,%u,%u,%u,%" PRIu64 ",%" PRIu64, r->job->name, k + 1, rank,
-				r->job->hosts[rank], span->begin_ns, span->end_ns);
+			fprintf(out, "%s,%u,%u,%u,%" PRIu64 ",%" PRIu64, section->name, k + 1, rank,
+				section->hosts[rank], span->begin_ns, span->end_ns);
 			for (int i = 0; i < NIC_JOB_TIMES; i++)
 				fprintf(out, ",%" PRIu64, span->time_ns[i]);
-			print_counts(out, &span->counts);
+			job_csv_counts(out, &span->counts);
 		}
 	}
 	return 0;
@@ -62,6 +43,7 @@ print_ranks(FILE *out, const struct lab_run *run, uint32_t job)
 static int
 print_paths(FILE *out, const struct lab_run *run, uint32_t job)
 {
+	const struct job_section *section = &run->scenario->jobs[job];
 	const struct job_result *r = &run->result.jobs[job];
 	int rc = 0;
 
@@ -71,9 +53,9 @@ print_paths(FILE *out, const struct lab_run *run, uint32_t job)
 		rc = job_path_find(run->net, job, &r->iterations[k], k, &path);
 		for (uint32_t i = 0; rc == 0 && i < path.n; i++) {
 			const struct job_path_part *p = &path.parts[i];
-			const struct job_op *op = &r->job->graph.ranks[p->from_rank].ops[p->send];
+			const struct job_op *op = &section->graph.ranks[p->from_rank].ops[p->send];
 
-			fprintf(out, "%s,%u,%u,%s,%u,%" PRIu64 ",%" PRIu64, r->job->name, k + 1,
+			fprintf(out, "%s,%u,%u,%s,%u,%" PRIu64 ",%" PRIu64, section->name, k + 1,
 				i + 1, job_path_words[p->kind], p->rank, p->from_ns, p->to_ns);
 			if (p->kind == JOB_PATH_COMPUTE)
 				fputs(",,,\n", out);
@@ -161,17 +143,18 @@ print_rank_states(FILE *out, const char *head, const struct job_rank *rank,
 static int
 print_states(FILE *out, const struct lab_run *run, uint32_t job)
 {
+	const struct job_section *section = &run->scenario->jobs[job];
 	const struct job_result *r = &run->result.jobs[job];
 	uint32_t slowest = job_slowest(r);
 	int rc = 0;
 
-	for (uint32_t rank = 0; rc == 0 && r->ended > 0 && rank < r->job->graph.n_ranks; rank++) {
+	for (uint32_t rank = 0; rc == 0 && r->ended > 0 && rank < section->graph.n_ranks; rank++) {
 		struct nic_job_info info;
 		char head[96];
 
 		net_job_info(run->net, job, rank, &info);
-		snprintf(head, sizeof(head), "%s,%u,%u", r->job->name, slowest + 1, rank);
-		rc = print_rank_states(out, head, &r->job->graph.ranks[rank],
+		snprintf(head, sizeof(head), "%s,%u,%u", section->name, slowest + 1, rank);
+		rc = print_rank_states(out, head, &section->graph.ranks[rank],
 				       net_job_ops(run->net, job, rank, slowest),
 				       &info.spans[slowest]);
 	}
@@ -183,11 +166,9 @@ static const struct job_file {
 	int (*print)(FILE *out, const struct lab_run *run, uint32_t job);
 	bool recorded; /* only if the operations of the jobs are */
 } files[] = {
-	{"jobs.csv",
-	 "job,iteration,begin_ns,end_ns,jct_ns,last_rank,rank_p50_ns,rank_p99_ns,rank_max_ns,rank_cv,rank_jain," COUNT_COLUMNS,
-	 print_iterations, false},
+	{"jobs.csv", JOB_CSV_COLUMNS, print_iterations, false},
 	{"job_ranks.csv",
-	 "job,iteration,rank,host,begin_ns,end_ns,compute_ns,send_ns,wait_ns," COUNT_COLUMNS,
+	 "job,iteration,rank,host,begin_ns,end_ns,compute_ns,send_ns,wait_ns," JOB_COUNT_COLUMNS,
 	 print_ranks, false},
 	{"critical_path.csv", "job,iteration,part,kind,rank,from_ns,to_ns,from_rank,bytes,tag",
 	 print_paths, true},

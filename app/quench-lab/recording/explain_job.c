@@ -44,21 +44,22 @@ struct explain_job *
 explain_job_create(const struct net *net, const struct job_result *result, uint32_t job,
 		   uint32_t iteration)
 {
+	const struct job_section *section = &net_scenario(net)->jobs[job];
 	struct explain_job *x;
 
 	if (result->ended == 0 || (iteration != JOB_NONE && iteration >= result->ended)) {
 		say_error("--explain \"job %s\": %u iterations have ended: expected %s",
-			  result->job->name, result->ended,
+			  section->name, result->ended,
 			  result->ended == 0 ? "one, in a longer run" : "one of these");
 		return NULL;
 	}
 	x = calloc(1, sizeof(*x));
 	if (x != NULL) {
-		snprintf(x->name, sizeof(x->name), "%s", result->job->name);
+		snprintf(x->name, sizeof(x->name), "%s", section->name);
 		x->job = job;
 		x->number = iteration != JOB_NONE ? iteration : job_slowest(result);
 		x->n_iterations = result->ended;
-		x->n_ranks = result->job->graph.n_ranks;
+		x->n_ranks = section->graph.n_ranks;
 		x->iteration = result->iterations[x->number];
 		if (job_path_find(net, job, &x->iteration, x->number, &x->path) == 0)
 			x->explained = calloc(x->path.n + 1ull, sizeof(*x->explained));

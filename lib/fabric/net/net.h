@@ -8,6 +8,7 @@
 
 #include "fabric/links/fabric.h"
 #include "fabric/scenario/scenario.h"
+#include "nic/jobs/job_results.h"
 #include "nic/observe/flow_info.h"
 
 /* One flow from one host to another, with consecutive QPs at both ends. */
@@ -122,9 +123,8 @@ uint32_t net_job_flow(const struct net *net, uint32_t job, uint32_t from, uint32
 
 /** A rank of a job of the scenario, by their numbers. Its times count up to the end of the run. */
 void net_job_info(const struct net *net, uint32_t job, uint32_t rank, struct nic_job_info *out);
-/** What a rank waits for whose iteration has begun and not ended. */
-void net_job_stalled(const struct net *net, uint32_t job, uint32_t rank, char *why,
-		     unsigned int why_size);
+/** Where it runs. */
+struct job_member net_job_member(const struct net *net, uint32_t job, uint32_t rank);
 
 /** Message times of the flow, at its source; NULL: not measured. */
 const struct nic_times *net_flow_times(const struct net *net, uint32_t index);

@@ -229,23 +229,21 @@ net_job_flow(const struct net *net, uint32_t job, uint32_t from, uint32_t to)
 	return flow;
 }
 
-void
-net_job_info(const struct net *net, uint32_t job, uint32_t rank, struct nic_job_info *out)
+struct job_member
+net_job_member(const struct net *net, uint32_t job, uint32_t rank)
 {
 	uint16_t host = net->scenario->jobs[job].hosts[rank];
 
-	nic_job_info(net->hosts[host - 1], (uint32_t)net->jobs->of[job].index[rank],
-		     net->scenario->fabric.duration_ns, out);
+	return (struct job_member){rank, net->hosts[host - 1],
+				   (uint32_t)net->jobs->of[job].index[rank]};
 }
 
 void
-net_job_stalled(const struct net *net, uint32_t job, uint32_t rank, char *why,
-		unsigned int why_size)
+net_job_info(const struct net *net, uint32_t job, uint32_t rank, struct nic_job_info *out)
 {
-	uint16_t host = net->scenario->jobs[job].hosts[rank];
+	const struct job_member m = net_job_member(net, job, rank);
 
-	nic_job_stalled(net->hosts[host - 1], (uint32_t)net->jobs->of[job].index[rank], why,
-			why_size);
+	nic_job_info(m.node, m.index, net->scenario->fabric.duration_ns, out);
 }
 
 void

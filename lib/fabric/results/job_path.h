@@ -10,7 +10,7 @@
 #ifndef QUENCH_FABRIC_RESULTS_JOB_PATH_H
 #define QUENCH_FABRIC_RESULTS_JOB_PATH_H
 
-#include "fabric/results/job_results.h"
+#include "fabric/net/net.h"
 
 enum job_path_kind {
 	JOB_PATH_COMPUTE,

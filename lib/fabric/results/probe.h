@@ -14,7 +14,6 @@
 #include <stdint.h>
 
 #include "fabric/events/events.h"
-#include "fabric/results/job_results.h"
 #include "fabric/results/pauses.h"
 #include "fabric/results/slowdown.h"
 

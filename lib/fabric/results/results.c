@@ -266,6 +266,44 @@ frames_made(const struct probe *p)
 	return n;
 }
 
+/* The slowest of the links of the ranks' hosts. */
+static uint64_t
+rate_bps(const struct net *net, const struct job_section *job)
+{
+	const struct topology *t = net_scenario(net)->topology;
+	uint64_t least = UINT64_MAX;
+
+	for (uint32_t i = 0; i < job->graph.n_ranks; i++)
+		least = min_u64(least, t->links[t->hosts[job->hosts[i] - 1].link].cable.rate_bps);
+	return least;
+}
+
+/* @return 0 or -ENOMEM. */
+static int
+find_job(const struct net *net, uint32_t number, struct job_result *out)
+{
+	const struct scenario *s = net_scenario(net);
+	const struct job_section *job = &s->jobs[number];
+	struct job_member *of = malloc(job->graph.n_ranks * sizeof(*of));
+	const struct job_members members = {
+		.keys = &job->keys,
+		.graph = &job->graph,
+		.of = of,
+		.n = job->graph.n_ranks,
+		.link_bps = rate_bps(net, job),
+		.ipv6 = s->fabric.ip_version == FABRIC_IPV6,
+		.now_ns = s->fabric.duration_ns,
+	};
+	int rc = -ENOMEM;
+
+	for (uint32_t i = 0; of != NULL && i < members.n; i++)
+		of[i] = net_job_member(net, number, i);
+	if (of != NULL)
+		rc = job_result(&members, out);
+	free(of);
+	return rc;
+}
+
 int
 probe_result(const struct probe *p, struct run_result *out)
 {
@@ -286,7 +324,7 @@ probe_result(const struct probe *p, struct run_result *out)
 	}
 	out->n_jobs = scenario_of(p)->n_jobs;
 	for (uint32_t i = 0; i < out->n_jobs; i++)
-		if (job_result(p->net, i, &out->jobs[i]) < 0) {
+		if (find_job(p->net, i, &out->jobs[i]) < 0) {
 			run_result_free(out);
 			return -ENOMEM;
 		}

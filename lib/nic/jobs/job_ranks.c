@@ -487,12 +487,6 @@ nic_job_info(const struct node *node, uint32_t index, uint64_t now_ns, struct ni
 	out->spans = r->spans;
 }
 
-void
-nic_job_stalled(const struct node *node, uint32_t index, char *why, unsigned int why_size)
-{
-	(void)job_stalled(&nic_of_const(node)->jobs->ranks[index]->progress, why, why_size);
-}
-
 uint32_t
 nic_job_waits(const struct node *node, uint32_t index)
 {

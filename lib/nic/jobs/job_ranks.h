@@ -93,9 +93,6 @@ const struct nic_job_op *nic_job_ops(const struct node *node, uint32_t index, ui
  */
 void nic_job_info(const struct node *node, uint32_t index, uint64_t now_ns,
 		  struct nic_job_info *out);
-/** The operation that the rank waits for, in words. It has begun an iteration, and not ended it. */
-void nic_job_stalled(const struct node *node, uint32_t index, char *why, unsigned int why_size);
-
 /**
  * The first operation that has begun and not ended; JOB_NONE: none has. From any thread, also while
  * the NIC runs.

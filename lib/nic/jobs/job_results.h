@@ -1,10 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Completion times of a job: per iteration from the first rank's begin to the last rank's end. */
-#ifndef QUENCH_FABRIC_RESULTS_JOB_RESULTS_H
-#define QUENCH_FABRIC_RESULTS_JOB_RESULTS_H
+/*
+ * Results of a job, or of those of its ranks that one program knows: per iteration the time from
+ * the begin of the first of these ranks to the end of the last one.
+ */
+#ifndef QUENCH_NIC_JOBS_JOB_RESULTS_H
+#define QUENCH_NIC_JOBS_JOB_RESULTS_H
 
-#include "fabric/net/net.h"
+#include "nic/jobs/job_keys.h"
+#include "nic/jobs/job_ranks.h"
 #include "nic/jobs/job_spread.h"
+
+/* Where a rank runs. */
+struct job_member {
+	uint32_t rank;
+	const struct node *node;
+	uint32_t index; /* on the node */
+};
+
+struct job_members {
+	const struct job_keys *keys;
+	const struct job_graph *graph; /* of all ranks */
+	const struct job_member *of;   /* in the order of ranks */
+	uint32_t n;
+	uint64_t link_bps; /* of the slowest host link */
+	bool ipv6;
+	uint64_t now_ns; /* not before their last event */
+};
 
 struct job_iteration {
 	uint64_t begin_ns, end_ns;
@@ -14,9 +35,9 @@ struct job_iteration {
 };
 
 struct job_result {
-	const struct job_section *job;
 	struct job_iteration *iterations; /* owned: those that all ranks have ended */
 	uint32_t ended;
+	bool begun; /* a rank has begun an iteration */
 	/* completion times of these iterations; 0: none has ended */
 	uint64_t mean_ns;
 	struct job_spread spread;
@@ -30,13 +51,16 @@ struct job_result {
 	uint64_t bound_ns;
 	/* bytes / mean_ns, and that times the factor of the bus bandwidth. 0: of a GOAL file */
 	uint64_t alg_bps, bus_bps;
-	uint64_t unknown;      /* messages with a tag that nothing receives */
-	uint32_t stalled_rank; /* has begun an iteration and not ended it; JOB_NONE: none */
-	char stalled[96];      /* what it waits for */
+	uint64_t unknown;    /* messages with a tag that nothing receives */
+	uint32_t waits_rank; /* is behind, in an iteration that it has begun; JOB_NONE: none */
+	char waits_for[96];  /* the operation that it waits for */
 };
 
-/** @return 0 or -ENOMEM. Release it with job_result_free() in both cases. */
-int job_result(const struct net *net, uint32_t job, struct job_result *out);
+/**
+ * From any thread: iterations that have ended do not change.
+ * @return 0 or -ENOMEM. Release it with job_result_free() in both cases.
+ */
+int job_result(const struct job_members *of, struct job_result *out);
 /** The iteration with the longest completion time, of several the first; one has ended. */
 uint32_t job_slowest(const struct job_result *r);
 void job_result_free(struct job_result *r);
