@@ -13,9 +13,13 @@
 
 static const char usage_text[] =
 	"usage: quench-lab [options] SCENARIO.ini\n"
+	"       quench-lab [options] --switch SWITCH.ini [SCENARIO.ini]\n"
 	"\n"
 	"Run a fabric of RoCEv2 NICs and switches in virtual time.\n"
 	"\n"
+	"  --switch FILE     try the configuration of a quench-switch as it is, with a host at each\n"
+	"                    port: with the traffic of the scenario, whose sections of switches do\n"
+	"                    not apply; without a scenario, an incast over the lossless class\n"
 	"  --set S.K=VALUE   set key K of section S, such as wred.Kmax=400KB or\n"
 	"                    \"flow incast.src=1-8\", instead of the file's value; repeatable\n"
 	"  --seed N          seed of all random choices, instead of the file's value\n"
@@ -95,6 +99,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 {
 	enum {
 		SEED = 256,
+		SWITCH,
 		SET,
 		DURATION,
 		JSON,
@@ -113,6 +118,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 	};
 	static const struct option options[] = {
 		{"seed", required_argument, NULL, SEED},
+		{"switch", required_argument, NULL, SWITCH},
 		{"set", required_argument, NULL, SET},
 		{"duration", required_argument, NULL, DURATION},
 		{"json", required_argument, NULL, JSON},
@@ -142,6 +148,9 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 				say_error("--seed %s: expected a whole number", optarg);
 				return APP_BAD_USAGE;
 			}
+			break;
+		case SWITCH:
+			o->switch_file = optarg;
 			break;
 		case SET:
 			if (o->n_sets == LAB_MAX_SETS) {
@@ -214,12 +223,12 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 			return APP_BAD_USAGE;
 		}
 	}
-	if (optind + 1 != argc) {
+	if (optind + 1 != argc && (optind != argc || o->switch_file == NULL)) {
 		say_error("expected one scenario file; try quench-lab --help");
 		return APP_BAD_USAGE;
 	}
 	if (!fits(o))
 		return APP_BAD_USAGE;
-	o->scenario = argv[optind];
+	o->scenario = optind < argc ? argv[optind] : o->switch_file;
 	return -1;
 }

@@ -19,7 +19,9 @@ enum lab_explains {
 };
 
 struct lab_opts {
-	const char *scenario, *json, *out_dir;
+	const char *scenario;    /* or switch_file, if there is no scenario */
+	const char *switch_file; /* NULL: none */
+	const char *json, *out_dir;
 	const char *explain; /* its argument, the name of a flow, or a word; NULL: none */
 	enum lab_explains explains;
 	bool explain_all; /* every event, one line each */

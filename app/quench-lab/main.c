@@ -22,6 +22,7 @@
 #include "fabric/results/job_path.h"
 #include "quench-lab/scenario/scenario_notes.h"
 #include "quench-lab/scenario/event_set.h"
+#include "quench-lab/sections/switch_file.h"
 #include "quench-lab/recording/explain_flow.h"
 #include "quench-lab/recording/explain_job.h"
 #include "quench-lab/eal_clock.h"
@@ -498,6 +499,22 @@ warn_unrecorded(const struct lab_opts *o, const struct scenario *s)
 		    o->fluid ? "--fluid has no frames" : "recordings need --out DIR");
 }
 
+/* @return NULL, with err filled in. */
+static struct config *
+open_scenario(const struct lab_opts *o, struct config_error *err)
+{
+	bool alone = o->scenario == o->switch_file;
+	struct config *cfg = alone ? config_open_text(o->scenario, SWITCH_FILE_ALONE,
+						      strlen(SWITCH_FILE_ALONE), err)
+				   : config_open(o->scenario, err);
+
+	if (cfg == NULL || o->switch_file == NULL ||
+	    switch_file_take(cfg, o->switch_file, alone, err) == 0)
+		return cfg;
+	config_close(cfg);
+	return NULL;
+}
+
 static int
 set_keys(struct config *cfg, const struct lab_opts *o, struct config_error *err)
 {
@@ -520,7 +537,7 @@ main(int argc, char **argv)
 	rc = lab_opts_parse(argc, argv, &o);
 	if (rc >= 0)
 		return say_end(rc);
-	cfg = config_open(o.scenario, &err);
+	cfg = open_scenario(&o, &err);
 	if (cfg == NULL || set_keys(cfg, &o, &err) < 0 ||
 	    scenario_read(cfg, &o.override, &s, &err) < 0) {
 		say_error("%s", err.text);

@@ -131,23 +131,69 @@ section_to_set(struct config *cfg, const char *name)
 	return part;
 }
 
+static int
+set_pair(struct config *cfg, const struct config_pair *pair, struct config_error *err)
+{
+	struct config_part *part = section_to_set(cfg, pair->section);
+
+	if (part && (pair->key[0] == '\0' || config_part_add(part, pair->key, pair->value, 0) == 0))
+		return 0;
+	config_error_set(err, cfg->path, " out of memory");
+	return -ENOMEM;
+}
+
 int
 config_set(struct config *cfg, const char *text, struct config_error *err)
 {
-	char section[CONFIG_MAX_NAME + 1], key[CONFIG_MAX_NAME + 1], value[CONFIG_MAX_VALUE + 1];
-	struct config_part *part;
-	enum config_set_fault fault = config_split_set(text, section, key, value);
+	struct config_pair pair;
+	enum config_set_fault fault = config_split_set(text, pair.section, pair.key, pair.value);
 
 	if (fault == CONFIG_SET_FORM)
 		return refuse_set(cfg, text, "SECTION.KEY=VALUE, such as wred.Kmax=400KB", err);
 	if (fault == CONFIG_SET_LENGTH)
 		return refuse_set(cfg, text, "shorter names or a shorter value", err);
-	part = section_to_set(cfg, section);
-	if (!part || config_part_add(part, key, value, 0) != 0) {
-		config_error_set(err, cfg->path, " out of memory");
-		return -ENOMEM;
+	return set_pair(cfg, &pair, err);
+}
+
+int
+config_copy(struct config *cfg, const struct config *from,
+	    bool (*take)(void *arg, struct config_pair *pair), void *arg, struct config_error *err)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < from->file.names.n; i++) {
+		const struct config_part *part = from->file.parts[i];
+
+		for (unsigned int k = 0; rc == 0 && k < part->n + (part->n == 0); k++) {
+			struct config_pair pair = {.key = ""};
+
+			strcpy(pair.section, part->name);
+			if (part->n > 0) {
+				strcpy(pair.key, part->entries[k].name);
+				strcpy(pair.value, part->entries[k].value);
+			}
+			if (take(arg, &pair))
+				rc = set_pair(cfg, &pair, err);
+		}
 	}
-	return 0;
+	return rc;
+}
+
+unsigned int
+config_forget(struct config *cfg, const char *word)
+{
+	unsigned int n = 0;
+	const char *at;
+
+	for (; (at = config_next(cfg, word, NULL)) != NULL; n++) {
+		int i = (int)((at - cfg->sections[0]) / (CONFIG_MAX_NAME + 1));
+
+		config_store_find(&cfg->file, at)->removed = true;
+		cfg->n_sections--;
+		memmove(cfg->sections + i, cfg->sections + i + 1,
+			(size_t)(cfg->n_sections - i) * sizeof(cfg->sections[0]));
+	}
+	return n;
 }
 
 const char *

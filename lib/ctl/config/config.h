@@ -55,6 +55,27 @@ void config_close(struct config *cfg);
  */
 int config_set(struct config *cfg, const char *text, struct config_error *err);
 
+/* A key and its value, as a file writes them. Key "": a section without keys. */
+struct config_pair {
+	char section[CONFIG_MAX_NAME + 1], key[CONFIG_MAX_NAME + 1], value[CONFIG_MAX_VALUE + 1];
+};
+
+/**
+ * Set the keys that the file of `from` gives, as config_set() does, in its order.
+ *
+ * @param take  May change the pair; false: leave this key out.
+ * @return      0, or -ENOMEM with err filled in.
+ */
+int config_copy(struct config *cfg, const struct config *from,
+		bool (*take)(void *arg, struct config_pair *pair), void *arg,
+		struct config_error *err);
+
+/**
+ * Remove from the file, before anything is read, the sections that config_next() finds for this
+ * word. Not of a layer. @return their number.
+ */
+unsigned int config_forget(struct config *cfg, const char *word);
+
 /** Values are changes of objects that have valid ones: field_parse_change(). */
 void config_changes(struct config *cfg);
 

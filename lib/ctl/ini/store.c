@@ -26,7 +26,7 @@ config_store_find(const struct config_store *s, const char *section)
 {
 	uint32_t i = names_find(&s->names, section);
 
-	return i == NAMES_NONE ? NULL : s->parts[i];
+	return i == NAMES_NONE || s->parts[i]->removed ? NULL : s->parts[i];
 }
 
 struct config_part *

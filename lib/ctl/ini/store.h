@@ -6,6 +6,8 @@
 #ifndef QUENCH_CTL_INI_STORE_H
 #define QUENCH_CTL_INI_STORE_H
 
+#include <stdbool.h>
+
 #include "base/sets/names.h"
 #include "ctl/ini/config_error.h"
 
@@ -20,6 +22,7 @@ struct config_part {
 	struct config_entry *entries;
 	unsigned int n, capacity;
 	unsigned int line; /* of the heading; 0: not of a file */
+	bool removed;      /* no longer found */
 };
 
 /* Zero-initialised: empty. */

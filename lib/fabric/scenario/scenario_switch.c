@@ -38,6 +38,18 @@ set_ports(const struct build *b)
 		b->out->ports[p] = scenario_port(b->s, b->sw, p);
 }
 
+/* As many shards as the ports name. */
+static void
+set_shards(const struct build *b)
+{
+	uint16_t most = 0;
+
+	for (uint16_t p = 0; p < b->out->n_ports; p++)
+		most = RTE_MAX(most, b->out->ports[p].shard);
+	if (b->out->shards == 0)
+		b->out->shards = most;
+}
+
 /* FCS, and a tag that a switch may add. */
 #define MORE_BYTES 8u
 
@@ -245,6 +257,7 @@ scenario_switch_fill(const struct scenario *s, uint32_t sw, struct sw_params *pa
 	struct prng rnd;
 
 	set_ports(&b);
+	set_shards(&b);
 	params->longest_frame_bytes = longest_frame(s);
 	/* In virtual time no call is late, so the smallest burst is enough. */
 	params->shaper_burst_ns = 1;

@@ -157,7 +157,7 @@ const struct field sw_fields[] = {
 	{FIELD_OF(struct sw_params, shards), .type = FIELD_U16, .max = SW_MAX_SHARDS, .def = "0",
 	 .help = "number of shards; a shard is the part of the switch that runs on one lcore, "
 		 "and owns some of the ports; 0: one per polling lcore, but not more than "
-		 "ports; in quench-lab 0 is 1"},
+		 "ports; in quench-lab 0 is the highest shard of a port, or 1"},
 	{FIELD_OF(struct sw_params, wred_queues), .type = FIELD_SET8, .def = "3", .live = true,
 	 .help = "egress queues to which the curve of [wred] applies; leave out the queue of CNPs"},
 	{FIELD_OF(struct sw_params, pfc_generate), .type = FIELD_BOOL, .def = "on", .live = true,
