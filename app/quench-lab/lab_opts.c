@@ -42,6 +42,7 @@ static const char usage_text[] =
 	"                    fluid_queues.csv\n"
 	"  --threads N       default: one thread for each core that the process may use, or fewer if\n"
 	"                    the fabric is too small to gain. The results do not depend on N\n"
+	"  --goal JOB        print the operations of a [job JOB] in GOAL, do not run\n"
 	"  --check-config    check the scenario, print the resulting configuration, do not run\n"
 	"  --quiet           print no table on standard output\n"
 	"  --no-progress     no progress bar\n"
@@ -107,6 +108,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 		TRACE,
 		EXPLAIN,
 		ALL,
+		GOAL,
 		CHECK,
 		FLUID,
 		THREADS,
@@ -126,6 +128,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 		{"trace", required_argument, NULL, TRACE},
 		{"explain", required_argument, NULL, EXPLAIN},
 		{"all", no_argument, NULL, ALL},
+		{"goal", required_argument, NULL, GOAL},
 		{"check-config", no_argument, NULL, CHECK},
 		{"fluid", no_argument, NULL, FLUID},
 		{"threads", required_argument, NULL, THREADS},
@@ -187,6 +190,9 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 			break;
 		case ALL:
 			o->explain_all = true;
+			break;
+		case GOAL:
+			o->goal = optarg;
 			break;
 		case CHECK:
 			o->check_config = true;

@@ -24,6 +24,7 @@ struct lab_opts {
 	const char *json, *out_dir;
 	const char *explain; /* its argument, the name of a flow, or a word; NULL: none */
 	enum lab_explains explains;
+	const char *goal; /* name of the job to print; NULL: none */
 	bool explain_all; /* every event, one line each */
 	struct scenario_override override;
 	const char *sets[LAB_MAX_SETS]; /* section.key=value; override the file */

@@ -20,6 +20,7 @@
 #include "runtime/notice/say.h"
 #include "ctl/output/json.h"
 #include "fabric/results/job_path.h"
+#include "job/goal.h"
 #include "quench-lab/scenario/scenario_notes.h"
 #include "quench-lab/scenario/event_set.h"
 #include "quench-lab/sections/switch_file.h"
@@ -524,6 +525,22 @@ set_keys(struct config *cfg, const struct lab_opts *o, struct config_error *err)
 	return 0;
 }
 
+/* @return the exit code */
+static int
+print_goal(const struct scenario *s, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < s->n_jobs && strcmp(s->jobs[i].name, name) != 0)
+		i++;
+	if (i == s->n_jobs) {
+		say_error("--goal %s: expected NAME of a section [job NAME]", name);
+		return APP_BAD_USAGE;
+	}
+	goal_write(stdout, &s->jobs[i].graph);
+	return APP_DONE;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -546,7 +563,9 @@ main(int argc, char **argv)
 	}
 	say_doubts(cfg);
 	scenario_warn(cfg, &s);
-	if (o.check_config) {
+	if (o.goal != NULL) {
+		rc = print_goal(&s, o.goal);
+	} else if (o.check_config) {
 		scenario_print(stdout, &s);
 		scenario_print_headroom(stdout, &s);
 		scenario_print_addresses(stdout, &s);

@@ -454,3 +454,47 @@ goal_read(const char *text, size_t n, uint64_t rendezvous_bytes, struct job_grap
 	}
 	return job_build(r.draft, out);
 }
+
+/* Operations of the rank that wait for operation i: from wakes[from] to wakes[to]. */
+static void
+write_demands(FILE *out, const struct job_rank *rank, uint32_t i, bool start)
+{
+	uint32_t from = rank->first[2 * i + !start], to = rank->first[2 * i + !start + 1];
+
+	for (uint32_t k = from; k < to; k++)
+		if (!job_op_is_ready(rank, rank->wakes[k]))
+			fprintf(out, "l%u %s l%u\n", rank->wakes[k],
+				start ? "irequires" : "requires", i);
+}
+
+static void
+write_rank(FILE *out, const struct job_rank *rank)
+{
+	char text[64];
+
+	for (uint32_t i = 0; i < rank->n_ops; i++) {
+		if (job_op_is_ready(rank, i))
+			continue;
+		fprintf(out, "l%u: %s", i, job_op_text(rank, i, text));
+		if (rank->ops[i].stream != 0)
+			fprintf(out, " cpu %u", (unsigned int)rank->ops[i].stream);
+		fputc('\n', out);
+	}
+	for (uint32_t i = 0; i < rank->n_ops; i++) {
+		if (job_op_is_ready(rank, i))
+			continue;
+		write_demands(out, rank, i, true);
+		write_demands(out, rank, i, false);
+	}
+}
+
+void
+goal_write(FILE *out, const struct job_graph *graph)
+{
+	fprintf(out, "num_ranks %u\n", graph->n_ranks);
+	for (uint32_t rank = 0; rank < graph->n_ranks; rank++) {
+		fprintf(out, "rank %u {\n", rank);
+		write_rank(out, &graph->ranks[rank]);
+		fputs("}\n", out);
+	}
+}

@@ -21,6 +21,7 @@
 #define QUENCH_JOB_GOAL_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "job/job_graph.h"
 
@@ -32,5 +33,11 @@
  */
 int goal_read(const char *text, size_t n, uint64_t rendezvous_bytes, struct job_graph *out,
 	      struct job_fault *fault);
+
+/**
+ * Write a job as text, without the ready messages of job_rendezvous(): goal_read() makes the same
+ * graph of it. Operation 5 of a rank has the label l5.
+ */
+void goal_write(FILE *out, const struct job_graph *graph);
 
 #endif

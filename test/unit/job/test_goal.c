@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "unit/cases.h"
@@ -124,6 +126,52 @@ TEST(tags_keep_their_lower_32_bits)
 	assert_string_equal(job_op_text(&g.ranks[0], 0, op), "send 8b to 1 tag 3440069513");
 	assert_string_equal(job_op_text(&g.ranks[1], 0, op), "recv 8b from 0 tag 3440069513");
 	job_graph_free(&g);
+}
+
+/* A job as text, which the caller frees. */
+static char *
+text_of(const struct job_graph *g)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *out = open_memstream(&text, &n);
+
+	assert_non_null(out);
+	goal_write(out, g);
+	fclose(out);
+	return text;
+}
+
+/* With a rendezvous, too: its ready messages are not written, and made again. */
+TEST(what_is_written_reads_back_the_same)
+{
+	static const char text[] = "num_ranks 2\n"
+				   "rank 0 {\n"
+				   "l0: calc 5000 cpu 3\n"
+				   "l1: send 8192b to 1 tag 7\n"
+				   "l2: recv 100b from 1 tag 0\n"
+				   "l2 irequires l0\n"
+				   "l1 requires l0\n"
+				   "l2 requires l1\n"
+				   "}\n"
+				   "rank 1 {\n"
+				   "l0: recv 8192b from 0 tag 7\n"
+				   "l1: send 100b to 0 tag 0\n"
+				   "l1 requires l0\n"
+				   "}\n";
+
+	for (uint64_t rendezvous_bytes = 0; rendezvous_bytes <= 4096; rendezvous_bytes += 4096) {
+		struct job_fault fault;
+		struct job_graph g;
+		char *written;
+
+		assert_int_equal(goal_read(text, strlen(text), rendezvous_bytes, &g, &fault), 0);
+		assert_int_equal(g.ranks[0].n_ops, rendezvous_bytes > 0 ? 4 : 3);
+		written = text_of(&g);
+		job_graph_free(&g);
+		assert_string_equal(written, text);
+		free(written);
+	}
 }
 
 TEST(a_text_ends_anywhere)
