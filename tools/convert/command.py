@@ -111,6 +111,20 @@ DIALECTS: dict[tuple[str, str], Callable[[str, Log], str]] = {
 }
 
 
+def chakra(prefix: str, log: Log, settings: list[str]) -> str:
+    from .jobs import chakra as dialect
+    return dialect.convert(prefix, log, settings)
+
+
+def simai(path: str, log: Log, settings: list[str]) -> str:
+    from .jobs import simai as dialect
+    return dialect.convert(read_input(path), log, settings)
+
+
+# Jobs: of a FILE, or of several whose names begin with it, with settings KEY=VALUE.
+JOBS: dict[str, Callable[[str, Log, list[str]], str]] = {"chakra": chakra, "simai": simai}
+
+
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="quenchctl", add_help=False)
     parser.add_argument("direction")
@@ -118,12 +132,16 @@ def main(argv: list[str]) -> int:
     parser.add_argument("file")
     parser.add_argument("--output")
     parser.add_argument("--ports")
+    parser.add_argument("--set", action="append", default=[], dest="settings")
     args = parser.parse_args(argv)
     log = Log("standard input" if args.file == "-" else args.file, args.ports)
     if isinstance(sys.stderr, io.TextIOWrapper):
         sys.stderr.reconfigure(errors="surrogateescape")
     try:
-        text = DIALECTS[args.direction, args.dialect](read_input(args.file), log)
+        if args.dialect in JOBS:
+            text = JOBS[args.dialect](args.file, log, args.settings)
+        else:
+            text = DIALECTS[args.direction, args.dialect](read_input(args.file), log)
     except Refused as error:
         complain(str(error))
         return BAD_USAGE

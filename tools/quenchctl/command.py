@@ -61,6 +61,7 @@ class Options:
         self.all = False
         self.output: str | None = None
         self.ports: str | None = None
+        self.settings: list[str] = []  # KEY=VALUE of an import
         self.capture: dict[str, str] = {}
         self.listen: str | None = None
         self.control = False

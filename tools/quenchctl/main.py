@@ -26,6 +26,8 @@ Show and control a running quench-nic or quench-switch.
   -o, --output FILE        write the output of import or export to FILE
   -p, --ports LIST         import these ports, such as Ethernet1/1,1/3 or Ethernet0-28,
                            or the first N (default: the first 64)
+      --set KEY=VALUE      setting of import chakra or import simai, such as all_reduce=halving_doubling;
+                           repeatable
   -a, --all                show idle queues and priority groups too
       --since-start        show counters since the start, not since the last clear
       --count N            end a capture after N frames
@@ -55,7 +57,7 @@ Commands:
 """
 # Of the long options: the short one, and whether a value follows ("?": may follow, after = or at once).
 OPTIONS = {
-    "file-prefix": ("f", "="), "socket": ("s", "="), "json": ("j", ""), "watch": ("w", "?"), "output": ("o", "="), "ports": ("p", "="), "all": ("a", ""),
+    "file-prefix": ("f", "="), "socket": ("s", "="), "json": ("j", ""), "watch": ("w", "?"), "output": ("o", "="), "ports": ("p", "="), "set": ("", "="), "all": ("a", ""),
     "since-start": ("", ""), "count": ("", "="), "size": ("", "="), "duration": ("", "="), "kind": ("", "="), "qp": ("", "="), "match": ("", "="), "direction": ("", "="),
     "snaplen": ("", "="), "buffer": ("", "="), "listen": ("", "="), "control": ("", "?"), "qps": ("", "="), "flows": ("", "="), "help": ("h", ""),
     "version": ("", ""),
@@ -136,6 +138,8 @@ def read_options(given: Sequence[tuple[str, str | None]]) -> tuple[Options, str]
             setattr(o, name.replace("-", "_"), True)
         elif name in ("socket", "output", "ports", "listen"):
             setattr(o, name, value)
+        elif name == "set":
+            o.settings.append(value)
         elif name == "file-prefix":
             o.prefix = value
         elif name == "watch":
@@ -183,6 +187,7 @@ def check_options(command: Command, o: Options) -> None:
     for given, name, allowed, expected in (
             (o.output is not None, "output", command.alone, "an import or export command"),
             (o.ports is not None, "ports", command.alone, "import nxos or import sonic"),
+            (bool(o.settings), "set", command.alone, "import chakra or import simai"),
             (o.control, "control", command.words == "web", "web"),
             (bool(o.capture), next(iter(o.capture), ""), command.words.startswith("capture"), "capture PORT FILE"),
             (o.watch_s > 0, "watch", not command.alone, "a show of one program"),
@@ -208,7 +213,7 @@ def run_in(o: Options, words: Sequence[str]) -> int:
         check_options(command, o)
         code: int = function(command.run)(Run(command, o, params))
         return code
-    if o.output is not None or o.ports is not None or o.control or o.capture:
+    if o.output is not None or o.ports is not None or o.settings or o.control or o.capture:
         check_options(command, o)
     connection, program = open_program(o)
     with connection:
