@@ -173,6 +173,61 @@ def try_reloads(shards, lcores):
     print(f"# {sum(p['tx_packets'] for p in result['ports'])} frames, {changed[0]} keys a reload")
 
 
+KEPT = """# of this file
+
+[wred own]   ; a curve
+  Kmax = 300KB # R&D
+Pmax = 50%
+# after its last key
+[queue 3]
+wred_profile = own
+"""
+
+
+def check_dry_run(work, ctl):
+    """What would change is said, with warnings, and nothing changes."""
+    done = ctl("--dry-run", "reload", work / "plain.ini")
+    check("reload --dry-run", done.returncode == 0 and "pfc_xoff_quanta" in done.stdout and "nothing was changed: --dry-run" in done.stdout, done.stdout + done.stderr)
+    done = ctl("--dry-run", "set", "wred.Kmax=400KB", "buffer_profile lossless.xoff_bytes=1KB")
+    check("set --dry-run, and its warnings", done.returncode == 0 and "400KB" in done.stdout and "warning: " in done.stderr, done.stdout + done.stderr)
+    done = ctl("--dry-run", "reload", work / "fixed.ini")
+    check("what cannot change is refused", done.returncode == 2 and "cannot change while the program runs" in done.stderr, done.stdout + done.stderr)
+    done = ctl("show", "config", "changes")
+    check("nothing has changed", "(none)" in done.stdout, done.stdout)
+    done = ctl("--dry-run", "show", "config")
+    check("no other command takes it", done.returncode == 2 and "expected set or reload" in done.stderr, done.stderr)
+
+
+def check_save(work, ctl):
+    """The file has the values in force, and the comments that it had."""
+    file = work / "kept.ini"
+    file.write_text((work / "plain.ini").read_text() + KEPT)
+    file.chmod(0o640)
+    check_equal("a file with comments", ctl("reload", file).returncode, 0)
+    check_equal("show config is that file", ctl("show", "config").stdout, file.read_text())
+    done = ctl("set", "wred own.Kmax=400KB", "wred own.Kmin=2KB", "tc 0.mtu_bytes=1500", "port 1.shaper_rate=100G", "fdb c.mac=02:00:00:00:02:01", "fdb c.port=1")
+    check_equal("keys are set", (done.returncode, done.stderr), (0, ""))
+    done = ctl("save", work / "copy.ini")
+    check("save says what it writes", done.returncode == 0 and "shaper_rate_bps" in done.stdout and "copy.ini: written" in done.stdout, done.stdout + done.stderr)
+    text = (work / "copy.ini").read_text()
+    expected = KEPT.replace("Kmax = 300KB", "green_max_threshold_bytes = 400KB").replace("50%\n", "50%\ngreen_min_threshold_bytes = 2KB\n")
+    check("the lines of the file, with their comments", expected in text, text)
+    check("new keys and sections", "mac = 02:5a:00:00:00:01\nshaper_rate_bps = 100G\n" in text and
+          "\n[tc 0]\nmtu_bytes = 1500B\n" in text and "\n[fdb c]\nmac = 02:00:00:00:02:01\nport = 1\n" in text, text)
+    check("what was not saved stays", "(none)" not in ctl("show", "config", "changes").stdout)
+    done = ctl("save")
+    check_equal("saved to its own file", (done.returncode, file.read_text(), file.stat().st_mode & 0o777), (0, text, 0o640))
+    check("nothing differs from the file now", "(none)" in ctl("show", "config", "changes").stdout)
+    check("and a reload changes nothing", "nothing to change" in ctl("reload").stdout)
+    file.unlink()
+    done = ctl("save", work / "again.ini")
+    check("without the file, every key is written", done.returncode == 0 and "kept.ini: cannot be opened" in done.stderr, done.stdout + done.stderr)
+    check_equal("and it says the same", ctl("reload", work / "again.ini").stdout, "nothing to change: all keys have these values already\n")
+    file.write_text(text)
+    check_equal("back", ctl("reload", file).returncode, 0)
+    check_equal("exit code", ctl("save", work / "nowhere" / "x.ini").returncode, 1)
+
+
 def try_quenchctl():
     """The same by quenchctl, from another folder."""
     work = work_dir()
@@ -203,8 +258,8 @@ def try_quenchctl():
     check("knobs are as they were", done.returncode == 0, done.stderr)
     done = ctl("reload")
     check("reload puts all back to the file", "shaper_rate_bps" in done.stdout and "tx_disabled" in done.stdout, done.stdout)
-    done = ctl("show", "config")
-    check("the configuration", done.returncode == 0 and "link_speed_bps" in done.stdout, done.stderr)
+    check_dry_run(work, ctl)
+    check_save(work, ctl)
     check_equal("exit code", switch.stop(), 0)
 
 

@@ -81,11 +81,13 @@ def moving_keys(role, name, sends):
         counters, gauges = (asked.column(what, "name") for what in ("counters", "gauges"))
     unknown = MOVING[role] - {*counters, *gauges}
     check(f"{role}: keys that move are in the catalogue", not unknown, unknown)
+    # The same times as times of the day.
+    moving = MOVING[role] | {name.removesuffix("_ns") + "_at" for name in MOVING[role]}
     if not sends:
-        return MOVING[role]
+        return moving
     waits = {"queue_bytes", "used_bytes", "shared_bytes", "reserved_bytes", "headroom_bytes"}
     ledger = {"in", "copies", "generated", "queued", "sent", "dropped", "consumed"}
-    return MOVING[role] | set(counters) | {key for key in gauges if "watermark" in key} | {"tx_frames", "opackets", "obytes"} | waits | ledger
+    return moving | set(counters) | {key for key in gauges if "watermark" in key} | {"tx_frames", "opackets", "obytes"} | waits | ledger
 
 
 def answers(ctl, role, moving):

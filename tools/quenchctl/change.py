@@ -11,13 +11,16 @@ from quenchctl.show import cells
 
 def change(run: Run, method: str, **params: object) -> int:
     """Send a change, and print what became of it."""
-    reply = run.desk.call(method, **params)
+    reply = run.desk.call(method, **params, dry_run=run.options.dry_run or None)
     for warning in reply.get("warnings", []):
         say("warning: ", warning)
     if run.options.json:
         print_json(reply)
         return DONE
     print_changes(run, reply)
+    if run.options.dry_run:
+        print("nothing was changed: --dry-run")
+        return DONE
     # It is not in force yet, or took long.
     waited_s = reply["waited_us"] / 1e6
     if not reply["in_force"]:

@@ -34,6 +34,7 @@ class Command(NamedTuple):
     alone: bool = False     # it needs no program, or finds programs itself
     watchable: bool = False  # --watch runs it repeatedly
     goes_on: bool = False   # it repeats itself; --watch sets its interval
+    tries: bool = False     # it may change nothing, with --dry-run
     keys_help: str = ""     # "module:function" that prints the KEY=VALUE words
     # of show and send: the request, and the format of the reply
     method: str = ""
@@ -59,6 +60,7 @@ class Options:
         self.watch_s = 0.0  # 0: once
         self.since_start = False
         self.all = False
+        self.dry_run = False
         self.output: str | None = None
         self.ports: str | None = None
         self.settings: list[str] = []  # KEY=VALUE of an import

@@ -29,6 +29,8 @@ Show and control a running quench-nic or quench-switch.
       --set KEY=VALUE      setting of import chakra or import simai, such as all_reduce=halving_doubling;
                            repeatable
   -a, --all                show idle queues and priority groups too
+      --dry-run            of set and reload: print what would change, and the warnings;
+                           nothing changes
       --since-start        show counters since the start, not since the last clear
       --count N            end a capture after N frames
       --size BYTES         end a capture before its file is larger, such as 10MB
@@ -58,7 +60,7 @@ Commands:
 # Of the long options: the short one, and whether a value follows ("?": may follow, after = or at once).
 OPTIONS = {
     "file-prefix": ("f", "="), "socket": ("s", "="), "json": ("j", ""), "watch": ("w", "?"), "output": ("o", "="), "ports": ("p", "="), "set": ("", "="), "all": ("a", ""),
-    "since-start": ("", ""), "count": ("", "="), "size": ("", "="), "duration": ("", "="), "kind": ("", "="), "qp": ("", "="), "match": ("", "="), "direction": ("", "="),
+    "dry-run": ("", ""), "since-start": ("", ""), "count": ("", "="), "size": ("", "="), "duration": ("", "="), "kind": ("", "="), "qp": ("", "="), "match": ("", "="), "direction": ("", "="),
     "snaplen": ("", "="), "buffer": ("", "="), "listen": ("", "="), "control": ("", "?"), "qps": ("", "="), "flows": ("", "="), "help": ("h", ""),
     "version": ("", ""),
 }
@@ -134,7 +136,7 @@ def read_options(given: Sequence[tuple[str, str | None]]) -> tuple[Options, str]
         value = text or ""
         if name in ("help", "version"):
             shown = shown if shown == "help" else name
-        elif name in ("json", "all", "since-start"):
+        elif name in ("json", "all", "dry-run", "since-start"):
             setattr(o, name.replace("-", "_"), True)
         elif name in ("socket", "output", "ports", "listen"):
             setattr(o, name, value)
@@ -190,6 +192,7 @@ def check_options(command: Command, o: Options) -> None:
             (bool(o.settings), "set", command.alone, "import chakra or import simai"),
             (o.control, "control", command.words == "web", "web"),
             (bool(o.capture), next(iter(o.capture), ""), command.words.startswith("capture"), "capture PORT FILE"),
+            (o.dry_run, "dry-run", command.tries, "set or reload"),
             (o.watch_s > 0, "watch", not command.alone, "a show of one program"),
             (o.watch_s > 0, "watch", command.watchable or command.goes_on, "a show command, explain, trace or top")):
         if given and not allowed:

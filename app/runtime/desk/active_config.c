@@ -8,6 +8,8 @@
 #include <time.h>
 
 #include "base/numbers/units.h"
+#include "ctl/config/config_edit.h"
+#include "ctl/ini/file.h"
 #include "runtime/notice/doubts.h"
 #include "runtime/notice/monotonic.h"
 #include "runtime/notice/say.h"
@@ -249,7 +251,9 @@ change(struct active_config *active, const struct active_config_request *r,
 		c.next = read_next(active, r, err);
 	if (rc == 0 && c.next == NULL)
 		rc = -EINVAL;
-	if (rc == 0) {
+	if (rc == 0 && r->dry_run) {
+		active->ops->free(c.next);
+	} else if (rc == 0) {
 		rc = mailbox_call(active->mailbox, commit, &c);
 		if (rc != 0)
 			snprintf(err->text, sizeof(err->text), "%s: nothing was changed: %s",
@@ -310,6 +314,117 @@ active_config_compare(struct active_config *active,
 	config_close(cfg);
 	pthread_mutex_unlock(&active->turn);
 	return rc;
+}
+
+/* The text of the last file read, with the values of to; NULL with err filled in. */
+static char *
+edited(struct active_config *active, struct config_rows *to, struct config_error *err)
+{
+	struct config_rows from = {0};
+	struct config_version *file = NULL;
+	struct config *cfg = NULL;
+	size_t size;
+	char *text = config_file_text(active->path, &size, err), *made = NULL;
+
+	if (text != NULL)
+		cfg = config_open_text(active->path, text, size, err);
+	if (cfg != NULL)
+		file = active->ops->read(active->program, cfg, err);
+	if (file != NULL) {
+		active->ops->rows(file, &from);
+		made = config_edit(cfg, text, &from, to);
+		if (made == NULL)
+			config_error_set(err, active->path, " out of memory");
+		config_rows_free(&from);
+		active->ops->free(file);
+	}
+	config_close(cfg);
+	free(text);
+	return made;
+}
+
+/* Every key of v. @return NULL: no memory. */
+static char *
+printed(const struct active_config *active, const struct config_version *v)
+{
+	char *text = NULL;
+	size_t size;
+	struct config_rows rows = {.out = open_memstream(&text, &size)};
+
+	if (rows.out == NULL)
+		return NULL;
+	active->ops->rows(v, &rows);
+	config_rows_end(&rows);
+	if (fclose(rows.out) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+/* Does the text, read as a file, have the values of wanted? */
+static bool
+reads_as(struct active_config *active, const char *text, struct config_rows *wanted,
+	 struct config_error *err)
+{
+	struct config_rows rows = {0};
+	struct config_version *v = NULL;
+	struct config *cfg = config_open_text(active->path, text, strlen(text), err);
+	bool same = false;
+
+	if (cfg != NULL)
+		v = active->ops->read(active->program, cfg, err);
+	if (v != NULL) {
+		active->ops->rows(v, &rows);
+		same = !config_rows_differ(&rows, wanted);
+		if (!same)
+			config_error_set(err, active->path,
+					 " its sections give keys to each other, so that no line "
+					 "alone can be changed");
+		config_rows_free(&rows);
+		active->ops->free(v);
+	}
+	config_close(cfg);
+	return same;
+}
+
+int
+active_config_text(struct active_config *active, struct active_config_text *out,
+		   struct config_error *err)
+{
+	struct config_rows wanted = {0};
+	const struct config_version *now;
+	int rc = 0;
+
+	*out = (struct active_config_text){0};
+	pthread_mutex_lock(&active->turn);
+	now = running(active);
+	active->ops->rows(now, &wanted);
+	out->text = edited(active, &wanted, &out->why);
+	out->is_edited = out->text != NULL && reads_as(active, out->text, &wanted, &out->why);
+	if (!out->is_edited) {
+		free(out->text);
+		out->text = printed(active, now);
+		snprintf(err->text, sizeof(err->text), "%s: out of memory", active->path);
+		if (out->text == NULL || !reads_as(active, out->text, &wanted, err))
+			rc = -EINVAL;
+	}
+	out->path = realpath(active->path, NULL);
+	if (out->path == NULL)
+		out->path = strdup(active->path);
+	pthread_mutex_unlock(&active->turn);
+	config_rows_free(&wanted);
+	if (rc != 0)
+		active_config_text_free(out);
+	return rc;
+}
+
+void
+active_config_text_free(struct active_config_text *text)
+{
+	free(text->path);
+	free(text->text);
+	*text = (struct active_config_text){0};
 }
 
 static void

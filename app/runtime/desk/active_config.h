@@ -121,12 +121,13 @@ struct active_config_request {
 	const char *set;
 	const char *remove; /* not NULL, instead of reading a file: remove these, one a line */
 	bool quiet;         /* say no warnings about the configuration */
+	bool dry_run;       /* check all, and change nothing */
 	/* Called for each difference before the change, which may still fail. May be NULL. */
 	void (*visit)(void *arg, const struct config_change *change);
 	void *arg;
 };
 
-/* Outcome of an accepted change. */
+/* Outcome of an accepted change; of a dry run all zero. */
 struct active_config_outcome {
 	bool in_force;      /* on all lcores; false: not yet */
 	uint64_t waited_ns; /* for in_force */
@@ -153,5 +154,21 @@ bool active_config_wait(struct active_config *active, bool (*is_done)(void *prog
 int active_config_compare(struct active_config *active,
 			  void (*visit)(void *arg, const struct config_change *change), void *arg,
 			  struct config_error *err);
+
+/* The values in force as the text of a file. */
+struct active_config_text {
+	char *path; /* absolute path of the last file read */
+	char *text;
+	bool is_edited;          /* text is that of path, with changed lines; false: every key */
+	struct config_error why; /* it could not be edited */
+};
+
+/**
+ * Write the values in force as the text of a file. It was read again, and has the same values.
+ * @return 0, or -errno with err filled in.
+ */
+int active_config_text(struct active_config *active, struct active_config_text *text,
+		       struct config_error *err);
+void active_config_text_free(struct active_config_text *text);
 
 #endif

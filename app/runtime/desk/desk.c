@@ -162,6 +162,12 @@ desk_number(struct desk_call *call, const char *name, uint64_t min, uint64_t max
 	return false;
 }
 
+bool
+desk_flag(const struct desk_call *call, const char *name)
+{
+	return json_is_true(json_object_get(call->params, name));
+}
+
 const char *
 desk_word(const struct desk_call *call, const char *name, char digits[DESK_DIGITS])
 {
@@ -219,6 +225,8 @@ has_type(const json_t *v, enum desk_type type)
 		return is_number || json_is_string(v);
 	case DESK_WORDS:
 		return is_words(v);
+	case DESK_FLAG:
+		return json_is_boolean(v);
 	}
 	return false;
 }
@@ -226,9 +234,9 @@ has_type(const json_t *v, enum desk_type type)
 static bool
 refuse_value(struct desk_call *call, const struct desk_param *p, const json_t *v)
 {
-	static const char *const expected[] = {"an integer of at least 0",
-					       "a text, or an integer of at least 0",
-					       "a list of texts without line ends"};
+	static const char *const expected[] = {
+		"an integer of at least 0", "a text, or an integer of at least 0",
+		"a list of texts without line ends", "true or false"};
 	char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY), word[32];
 
 	desk_refuse_param(call, expected[p->type], "%s = %.200s", upper(p->name, word),
@@ -289,6 +297,8 @@ type_schema(const struct desk_param *p)
 	case DESK_WORDS:
 		return json_pack("{s:s, s:{s:s}, s:s}", "type", "array", "items", "type", "string",
 				 "description", p->help);
+	case DESK_FLAG:
+		return json_pack("{s:s, s:s}", "type", "boolean", "description", p->help);
 	}
 	return NULL;
 }

@@ -34,6 +34,7 @@ enum desk_type {
 	DESK_NUMBER, /* an integer of at least 0 */
 	DESK_WORD,   /* a text, or an integer that stands for its digits: a port, a QP */
 	DESK_WORDS,  /* a list of texts without line ends */
+	DESK_FLAG,   /* true or false */
 };
 
 struct desk_param {
@@ -124,6 +125,9 @@ void desk_make_plain(char *text);
  */
 bool desk_number(struct desk_call *call, const char *name, uint64_t min, uint64_t max,
 		 uint64_t *value);
+
+/** Parameter name, a flag; false if it is missing. */
+bool desk_flag(const struct desk_call *call, const char *name);
 
 #define DESK_DIGITS 21
 /** Parameter name, a word; digits has room for an integer. @return NULL: missing. */

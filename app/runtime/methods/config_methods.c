@@ -7,14 +7,12 @@
 #include <string.h>
 
 #include "base/numbers/units.h"
+#include "ctl/config/config_edit.h"
 #include "ctl/output/json.h"
 #include "runtime/notice/say.h"
 
 /* Longest text of a log line about a change. */
 #define SAID_CHARS 900
-/* Room for the largest members, a FIELD_STR or a map. */
-#define MEMBER_BYTES 256
-
 /* @param c  NULL with names_only. */
 static void
 walk_change(struct walk *w, const struct config_change *c)
@@ -72,7 +70,8 @@ static void
 walk_outcome(struct walk *w, uint64_t changed, const struct active_config_outcome *out)
 {
 	walk_number(w, WALK_KEY, "changed", "number of changed keys", changed);
-	WALK(flag, w, KEY, "in_force", "whether all lcores have the change; false: it is pending",
+	WALK(flag, w, KEY, "in_force",
+	     "whether all lcores have the change; false: it is pending, or was only tried",
 	     out->in_force);
 	WALK(number, w, KEY, "waited_us", "time waited for the lcores", out->waited_ns / NS_PER_US);
 }
@@ -111,14 +110,16 @@ config_result(struct walk *w)
 static json_t *
 change_reply(struct desk_call *call, struct active_config_request request)
 {
+	const struct say_keeper keeper = {.keep = keep_warning, .only = desk_flag(call, "dry_run")};
 	json_t *rows = json_array(), *warnings = json_array(), *o = NULL;
-	struct active_config_outcome out;
+	struct active_config_outcome out = {0};
 	struct config_error err;
 	int rc;
 
+	request.dry_run = keeper.only;
 	request.visit = keep_change;
 	request.arg = rows;
-	say_keep_warnings(keep_warning, warnings);
+	say_keep_warnings(&keeper, warnings);
 	rc = active_config_change(call->desk->active, &request, &out, &err);
 	say_keep_warnings(NULL, NULL);
 
@@ -134,7 +135,8 @@ change_reply(struct desk_call *call, struct active_config_request request)
 		walk_outcome(&j.walk, json_array_size(rows), &out);
 		json_object_set(o, "warnings", warnings);
 		json_object_set(o, "rows", rows);
-		say_change(&request, json_array_size(rows));
+		if (!request.dry_run)
+			say_change(&request, json_array_size(rows));
 	}
 	json_decref(rows);
 	json_decref(warnings);
@@ -186,28 +188,13 @@ config_changes_reply(struct desk_call *call)
 	return json_pack("{s:I, s:o}", "total", (json_int_t)json_array_size(rows), "rows", rows);
 }
 
-static bool
-is_default(const struct field *f, const char *value)
-{
-	char member[MEMBER_BYTES] = {0}, text[FIELD_TEXT_SIZE];
-	struct field alone = *f;
-
-	if (f->type == FIELD_STR)
-		return f->def != NULL && strcmp(f->def, value) == 0;
-	alone.offset = 0;
-	if (f->def == NULL || field_parse(&alone, NULL, f->def, member, NULL, 0) != 0)
-		return false;
-	field_format(&alone, member, text, sizeof(text));
-	return strcmp(text, value) == 0;
-}
-
 static void
 add_key(json_t *keys, const struct config_row *row, const struct field *f)
 {
 	char value[FIELD_VALUE_SIZE];
 
 	field_format(f, row->object, value, sizeof(value));
-	if (!is_default(f, value))
+	if (!config_is_default(f, value))
 		json_array_append_new(keys, json_pack("{s:s, s:s, s:s, s:b}", "section",
 						      row->section, "key", f->name, "value", value,
 						      "live", f->live && !row->fixed));
@@ -229,12 +216,60 @@ config_reply(struct desk_call *call)
 	return json_pack("{s:o}", "rows", keys);
 }
 
+void
+config_file_result(struct walk *w)
+{
+	walk_text(w, WALK_KEY, "file", "path of the last file read", NULL);
+	walk_text(w, WALK_KEY, "text",
+		  "a file of the values in force: the last one read, edited; or all keys", NULL);
+	walk_texts(w, "lost",
+		   "why the file could not be edited, so that its comments are lost; at most one");
+}
+
+/* JSON is UTF-8; a file's comments may be anything. */
+static json_t *
+text_of(char *text)
+{
+	json_t *whole = json_string(text);
+
+	for (unsigned char *c = (unsigned char *)text; whole == NULL && *c != '\0'; c++)
+		if (*c > '~')
+			*c = '?';
+	return whole != NULL ? whole : json_string(text);
+}
+
+json_t *
+config_file_reply(struct desk_call *call)
+{
+	struct active_config_text text;
+	struct config_error err;
+	json_t *lost = json_array(), *o;
+
+	if (active_config_text(call->desk->active, &text, &err) != 0) {
+		json_decref(lost);
+		return desk_refuse_line(call, err.text);
+	}
+	if (!text.is_edited)
+		keep_warning(lost, text.why.text);
+	o = json_pack("{s:s?, s:o, s:o}", "file", text.path, "text", text_of(text.text), "lost",
+		      lost);
+	active_config_text_free(&text);
+	return o;
+}
+
+#define DRY_RUN_PARAM                                                                              \
+	{                                                                                          \
+		"dry_run", DESK_FLAG, false, "true: say what would change, and change nothing"     \
+	}
+
 const struct desk_param config_file_params[] = {
 	{"file", DESK_WORD, false, "path of the file; the last one read without it"},
+	DRY_RUN_PARAM,
 	{0},
 };
 
 const struct desk_param config_set_params[] = {
 	{"settings", DESK_WORDS, true, "SECTION.KEY=VALUE, such as wred.Kmax=400KB; one change"},
+	DRY_RUN_PARAM,
 	{0},
 };

@@ -6,8 +6,9 @@
 #include "runtime/desk/desk.h"
 
 /* Show and change the configuration of a program with a struct active_config. */
-desk_result config_change_result, config_result, config_changes_result;
-desk_reply config_reload_reply, config_set_reply, config_reply, config_changes_reply;
+desk_result config_change_result, config_result, config_changes_result, config_file_result;
+desk_reply config_reload_reply, config_set_reply, config_reply, config_changes_reply,
+	config_file_reply;
 
 /** Reply of a program's own method that removes sections, one name a line. The program has an
  * operation remove(). */
@@ -21,7 +22,8 @@ extern const struct desk_param config_file_params[], config_set_params[];
 	{"reload", config_file_params, "Sets the configuration to that of the file", config_reload_reply, config_change_result}, \
 	{"set", config_set_params, "Sets keys of the configuration, all or none", config_set_reply, config_change_result}, \
 	{"config", NULL, "Returns active keys that differ from the defaults", config_reply, config_result}, \
-	{"config_changes", NULL, "Returns active keys that differ from the file", config_changes_reply, config_changes_result}
+	{"config_changes", NULL, "Returns active keys that differ from the file", config_changes_reply, config_changes_result}, \
+	{"config_file", NULL, "Returns the active configuration as a file, with the comments of the last one read", config_file_reply, config_file_result}
 /* clang-format on */
 
 /* Begin a capture of a port (runtime/capture/capture.h). */

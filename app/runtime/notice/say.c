@@ -57,14 +57,14 @@ say(const char *format, ...)
 }
 
 static _Thread_local struct {
-	void (*keep)(void *arg, const char *text);
+	const struct say_keeper *keeper;
 	void *arg;
 } warnings;
 
 void
-say_keep_warnings(void (*keep)(void *arg, const char *text), void *arg)
+say_keep_warnings(const struct say_keeper *keeper, void *arg)
 {
-	warnings.keep = keep;
+	warnings.keeper = keeper;
 	warnings.arg = arg;
 }
 
@@ -77,9 +77,10 @@ say_warning(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	say_line("warning", text);
-	if (warnings.keep != NULL)
-		warnings.keep(warnings.arg, text);
+	if (warnings.keeper == NULL || !warnings.keeper->only)
+		say_line("warning", text);
+	if (warnings.keeper != NULL)
+		warnings.keeper->keep(warnings.arg, text);
 }
 
 void

@@ -29,12 +29,13 @@ void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** The error line of a file that out_file_write() could not write; path "-": standard output. */
 void say_unwritten(const char *path, int error);
 
-/**
- * From now on, pass the warnings of the calling thread to keep() too; NULL: no longer.
- *
- * @param keep  Called with the text of a warning.
- */
-void say_keep_warnings(void (*keep)(void *arg, const char *text), void *arg);
+struct say_keeper {
+	void (*keep)(void *arg, const char *text); /* called with the text of a warning */
+	bool only;                                 /* nothing is printed */
+};
+
+/** From now on, pass the warnings of the calling thread to a keeper; NULL: no longer. */
+void say_keep_warnings(const struct say_keeper *keeper, void *arg);
 
 /* Most lines of one event in a second; further ones are only counted. */
 #define SAY_EVENTS_PER_S 10u

@@ -218,8 +218,8 @@ read_text(int fd, const char *path, size_t *size, struct config_error *err)
 	return text;
 }
 
-static char *
-read_file(const char *path, size_t *size, struct config_error *err)
+char *
+config_file_text(const char *path, size_t *size, struct config_error *err)
 {
 	/* O_NONBLOCK, so that a FIFO is refused, and does not block the program. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -250,7 +250,7 @@ int
 config_file_load(const char *path, struct config_store *out, struct config_error *err)
 {
 	size_t size = 0;
-	char *text = read_file(path, &size, err);
+	char *text = config_file_text(path, &size, err);
 	int rc = text ? parse(path, text, size, out, err) : -EINVAL;
 
 	free(text);

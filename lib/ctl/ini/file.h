@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parse an INI file into sections and keys, checked line by line. Private to lib/ctl. */
+/* Parse an INI file into sections and keys, checked line by line. */
 #ifndef QUENCH_CTL_INI_FILE_H
 #define QUENCH_CTL_INI_FILE_H
 
@@ -7,6 +7,12 @@
 
 #include "ctl/ini/config_error.h"
 #include "ctl/ini/store.h"
+
+/**
+ * The text of a regular file, with a zero after it.
+ * @return owned by the caller, or NULL with err filled in.
+ */
+char *config_file_text(const char *path, size_t *size, struct config_error *err);
 
 /**
  * Read a file into an empty store.

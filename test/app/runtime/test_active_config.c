@@ -241,4 +241,28 @@ TEST(several_keys_change_together_or_not_at_all)
 	assert_int_equal(program.in_force, 7);
 }
 
+static void
+note_change(void *arg, const struct config_change *c)
+{
+	snprintf(arg, 64, "%s %s", c->from, c->to);
+}
+
+TEST(a_dry_run_says_what_would_change_and_changes_nothing)
+{
+	char seen[64] = "";
+	const struct active_config_request request = {
+		.set = "thing.size=7", .dry_run = true, .visit = note_change, .arg = seen};
+	struct active_config_outcome out = {0};
+	struct config_error err;
+
+	assert_int_equal(active_config_change(&active, &request, &out, &err), 0);
+	assert_string_equal(seen, "1 7");
+	assert_false(out.in_force);
+	assert_null(program.asked);
+	assert_int_equal(program.in_force, 1);
+	assert_int_equal(((const struct version *)active.current)->thing.size, 1);
+	/* The copy is gone. */
+	assert_int_equal(program.frees, 1);
+}
+
 TEST_MAIN(.before_each = setup, .after_each = teardown)

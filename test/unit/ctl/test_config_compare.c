@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "unit/cases.h"
+#include "base/numbers/array.h"
+#include "ctl/config/config_edit.h"
 #include "ctl/switch_config/switch_config.h"
 
 #define PORTS "[port]\nlink_speed = 40G\n[port 0]\n[port 1]\n"
@@ -140,6 +142,70 @@ TEST(what_is_printed_differs_in_nothing)
 	free(text);
 	free(p);
 	free(again);
+}
+
+/* The file's text with the values of another. */
+static char *
+edit(const char *text, const char *wanted_text)
+{
+	struct sw_params *file = calloc(1, sizeof(*file)), *wanted = read_text(wanted_text);
+	struct config_rows from = {0}, to = {0};
+	struct config_error err;
+	struct config *cfg = config_open_text("x.ini", text, strlen(text), &err);
+	char *made;
+
+	assert_non_null(cfg);
+	assert_int_equal(switch_config_read(cfg, file, &err), 0);
+	switch_config_rows(file, &from);
+	switch_config_rows(wanted, &to);
+	made = config_edit(cfg, text, &from, &to);
+	config_rows_free(&from);
+	config_rows_free(&to);
+	config_close(cfg);
+	sw_tables_free(&file->tables);
+	sw_tables_free(&wanted->tables);
+	free(file);
+	free(wanted);
+	return made;
+}
+
+TEST(an_edited_file_keeps_the_lines_that_need_no_change)
+{
+	static const struct {
+		const char *file, *wanted, *edited;
+	} cases[] = {
+		{PORTS "# end", PORTS, PORTS "# end\n"},
+		/* A key under another name, and its comment. */
+		{"; first\n[wred]\n\tKmax = 300KB  # why\n" PORTS, PORTS "[wred]\nKmax = 400KB\n",
+		 "; first\n[wred]\n\tgreen_max_threshold_bytes = 400KB  # why\n" PORTS},
+		/* A new key comes after the last one, before comments and blank lines. */
+		{"[wred]\nKmax = 300KB\n# about ports\n\n" PORTS,
+		 PORTS "[wred]\nKmax = 300KB\nKmin = 1KB\n",
+		 "[wred]\nKmax = 300KB\ngreen_min_threshold_bytes = 1KB\n# about ports\n\n" PORTS},
+		{"[wred] # none\n" PORTS, PORTS "[wred]\nKmin = 1KB\n",
+		 "[wred] # none\ngreen_min_threshold_bytes = 1KB\n" PORTS},
+		/* The default is a value, too. */
+		{PORTS "[wred]\nKmax = 300KB", PORTS,
+		 PORTS "[wred]\ngreen_max_threshold_bytes = 200KB\n"},
+		/* Sections are added at the end, and removed up to their last key. */
+		{PORTS,
+		 PORTS "[fdb a]\nmac = 02:00:00:00:00:01\nport = 1\n[tc 0]\nmtu_bytes = 1500\n",
+		 PORTS
+		 "\n[tc 0]\nmtu_bytes = 1500B\n\n[fdb a]\nmac = 02:00:00:00:00:01\nport = 1\n"},
+		{PORTS "# a\n[fdb a]\nmac = 02:00:00:00:00:01\n# of a\nport = 1\n# b\n[wred]\n",
+		 PORTS, PORTS "# a\n# b\n[wred]\n"},
+	};
+
+	for (unsigned int i = 0; i < ARRAY_LEN(cases); i++) {
+		char *made = edit(cases[i].file, cases[i].wanted), *again;
+
+		assert_string_equal(made, cases[i].edited);
+		/* It has the wanted values: nothing is left to edit. */
+		again = edit(made, cases[i].wanted);
+		assert_string_equal(again, made);
+		free(again);
+		free(made);
+	}
 }
 
 TEST_MAIN()
