@@ -51,7 +51,11 @@ class Ctl:
         self.env = {**os.environ, "XDG_CACHE_HOME": str(work / "cache")}
 
     def __call__(self, words):
-        return forked([str(word) for word in (*self.command[1:], *words.split())], self.env)
+        return self.words(words.split())
+
+    def words(self, words):
+        """Of a command whose words may have blanks."""
+        return forked([str(word) for word in (*self.command[1:], *words)], self.env)
 
     def answer(self, words):
         """Of a question, which may be asked again."""
