@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """quench-otg's answer to a configuration with many mistakes: a line for each, all at once, and none for what follows from another."""
 import copy
+import sys
 import unittest
 
 import fake  # noqa: F401  finds the tools
@@ -144,6 +145,53 @@ class LatePolls(unittest.TestCase):
 
     def test_the_base_takes_precedence(self):
         self.assertEqual(self.bursts({"nic": {"qp_burst_bytes": "2048B"}}), {**self.BURSTS, "qp_burst_bytes": "2048B"})
+
+
+def many_hosts(count, *, named, raws):
+    """A device for each end of each flow. named: flows of RoCEv2 name both of their QPs; raws: there are raw flows in place of them"""
+    def end(port, n):
+        name, ip, peer = f"{port}{n}", *(f"10.{octet}.{n // 250}.{n % 250 + 1}" for octet in ((0, 1) if port == "tx" else (1, 0)))
+        return {"name": f"{name}.device",
+                "ethernets": [{"name": f"{name}.eth", "mac": f"02:00:00:{'01' if port == 'tx' else '02'}:{n >> 8:02x}:{n & 255:02x}",
+                               "connection": {"choice": "port_name", "port_name": port},
+                               "ipv4_addresses": [{"name": f"{name}.ip", "address": ip, "gateway": peer, "prefix": 8}]}],
+                "rocev2": {"ipv4_interfaces": [] if raws else [{"ipv4_name": f"{name}.ip", "ib_mtu": 1024, "peers": [
+                    {"name": f"{name}.peer", "destination_ip_address": peer, "qps": [
+                        {"qp_name": name, "connection_type": {"reliable_connection": {"source_qp_number": 100 + n}}}]}]}]}}
+
+    flows = [{"name": f"f{n}", "tx_endpoint": f"tx{n}", **({"rx_endpoint": f"rx{n}"} if named else {})} for n in range(count)]
+    made = {**configuration(), "devices": [end(port, n) for port in ("tx", "rx") for n in range(count)], "flows": [], "captures": [], "stateful_flows": {"choice": "rocev2", "rocev2": [
+        {"tx_ports": [{"port_name": "tx", "transmit_type": {"target_line_rate": {"flows": flows}}}]}]}}
+    if raws:
+        made["flows"] = [{"name": f"f{n}", "tx_rx": {"choice": "device", "device": {"tx_names": [f"tx{n}.ip"], "rx_names": [f"rx{n}.ip"]}}} for n in range(count)]
+        del made["stateful_flows"]
+    return made
+
+
+def work(config):
+    """Steps of the interpreter until it is planned."""
+    steps = 0
+
+    def trace(frame, event, _):
+        nonlocal steps
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        steps += event == "opcode"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        plan.plan(config, LOCATIONS)
+    finally:
+        sys.settrace(before)
+    return steps
+
+
+class Cost(unittest.TestCase):
+    def test_twice_as_many_devices_and_flows_take_twice_as_much_work(self):
+        for shape in ({"named": True, "raws": False}, {"named": False, "raws": False}, {"named": False, "raws": True}):
+            half, whole = (work(many_hosts(count, **shape)) for count in (100, 200))
+            self.assertLess(whole, 2.1 * half, shape)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 """A checked configuration, turned into those of the quench-nics of its ports."""
 from __future__ import annotations
 
+import collections
 import contextlib
 import dataclasses
 import ipaddress
@@ -76,6 +77,7 @@ class Address:
     gateway: ipaddress.IPv4Address | ipaddress.IPv6Address
     gateway_mac: str  # empty: resolved
     text: str  # of ip
+    peers: list[Peer] = dataclasses.field(default_factory=list)  # those of the configuration
 
     def is_behind_gateway(self, ip: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
         return ip not in self.network
@@ -153,6 +155,7 @@ class Qp:
     peer: Peer
     qpn: int
     parameters: Object
+    place: int  # in the list of its peer
     flow: Flow | None = None
 
 
@@ -329,6 +332,23 @@ def numbered(items: list[Object] | None) -> Iterator[tuple[int, Object]]:
     return ((n, item) for n, item in enumerate(items or ()) if item is not None)
 
 
+class Numbers:
+    """QP numbers of a port, with the names of their QPs."""
+
+    def __init__(self) -> None:
+        self.names: dict[int, str] = {}
+        self.most = 0
+
+    def take(self, qpn: int, name: str) -> str:
+        """@return the name of the QP that has it: the first one that took it"""
+        self.most = max(self.most, qpn)
+        return self.names.setdefault(qpn, name)
+
+    def free(self, wanted: int) -> int:
+        """This one, or the next after the last, or the last before it."""
+        return next(qpn for qpn in itertools.chain([wanted], range(self.most + 1, MOST_QPN + 1), range(MOST_QPN, 1, -1)) if qpn not in self.names)
+
+
 class Planner:
     """
     Each step goes on after a mistake, so that a client learns of all of them at once: objects that others refer to are there also with a
@@ -343,11 +363,12 @@ class Planner:
         self.ports: dict[str, Port] = {}
         self.peers: dict[str, Peer] = {}
         self.qps: dict[str, Qp] = {}
-        self.numbers: dict[tuple[str, int], str] = {}
+        self.numbers: collections.defaultdict[str, Numbers] = collections.defaultdict(Numbers)  # of ports
         self.senders: set[str] = set()  # QPs that are the tx_endpoint of a flow, and answer no other
         self.flows: dict[str, Flow] = {}
         self.raws: dict[str, RawFlow] = {}
         self.endpoints: dict[str, Interface | Address] = {}
+        self.addresses: collections.defaultdict[ipaddress.IPv4Address | ipaddress.IPv6Address, list[Address]] = collections.defaultdict(list)
         self.warnings: list[str] = []
         self.ignored: set[str] = set()  # properties of layer1
 
@@ -405,7 +426,7 @@ class Planner:
     def plan_neighbours(self, port: Port) -> None:
         ours = {address.ip: interface.mac for interface in port.interfaces for address in interface.addresses}
         for address in (address for interface in port.interfaces for address in interface.addresses):
-            hops = {address.gateway: None} | {address.hop(peer.to): None for peer in self.peers.values() if peer.address is address}
+            hops = {address.gateway: None} | {address.hop(peer.to): None for peer in address.peers}
             port.neighbours += [Neighbour(address, ip, address.gateway_mac if ip == address.gateway and address.gateway_mac else ours.get(ip, ""))
                                 for ip in hops if ip != address.ip and not ip.is_unspecified and not ip.is_multicast]
         asked = [neighbour for neighbour in port.neighbours if not neighbour.mac]
@@ -591,8 +612,9 @@ class Planner:
         address = Address(item["name"], interface, ipaddress.ip_address(item["address"]),
                           ipaddress.ip_network(f"{item['address']}/{item['prefix']}", strict=False),
                           ipaddress.ip_address(item["gateway"]), gateway_mac["value"] if gateway_mac["choice"] == "value" else "", item["address"])
-        if any(other.ip == address.ip for one in port.interfaces for other in one.addresses):
+        if any(other.interface.port is port for other in self.addresses[address.ip]):
             self.refuse(f"{path}.address", f"{item['address']}: another interface of port {port.name!r} has it")
+        self.addresses[address.ip].append(address)
         interface.addresses.append(address)
         self.endpoints[address.name] = address
         if interface is port.interfaces[0] and port.running is None:
@@ -617,6 +639,7 @@ class Planner:
                             item["destination_ip_address"], mtu)
                 if self.name(f"{where}.name", item["name"]):
                     self.peers[peer.name] = peer
+                    address.peers.append(peer)
                 for k, qp in numbered(item.get("qps")):
                     self.plan_qp(f"{where}.qps[{k}]", qp, peer)
 
@@ -642,12 +665,12 @@ class Planner:
     def plan_qp(self, path: str, item: Object, peer: Peer) -> None:
         parameters = item["connection_type"]["reliable_connection"]
         at = f"{path}.connection_type.reliable_connection"
-        qp = Qp(item["qp_name"], path, peer, parameters["source_qp_number"], parameters)
+        qp = Qp(item["qp_name"], path, peer, parameters["source_qp_number"], parameters, len(peer.qps))
         if self.name(f"{path}.qp_name", qp.name):
             self.qps[qp.name] = qp
         if qp.qpn > MOST_QPN:
             self.refuse(f"{at}.source_qp_number", f"{qp.qpn}: expected at most {MOST_QPN}: a BTH has 24 bits for it")
-        other = self.numbers.setdefault((peer.port.name, qp.qpn), qp.name)
+        other = self.numbers[peer.port.name].take(qp.qpn, qp.name)
         if other != qp.name:
             self.refuse(f"{at}.source_qp_number", f"{qp.qpn}: QP {other!r} of the port has it")
         if parameters["initial_psn"] > MOST_PSN:
@@ -771,13 +794,13 @@ class Planner:
         template = builder.build()
         room = sizes.least - raw.FCS_BYTES
         keys = {"header": template.header(), "frame_bytes": str(sizes.most)}
-        patterns = " ".join(template.patterns())
+        patterns = " ".join(template.patterns)
         most = min(raw.MOST_HEADER_BYTES, room - builder.tail)
         if not 14 <= template.bytes() <= most:
             self.refuse(f"{path}.packet", f"{template.bytes()} bytes: expected 14 to {most}, with a size of {sizes.least}")
-        values = sum(field.pattern.count(",") + 1 for field in template.fields if "," in field.pattern)
-        if len(template.patterns()) > raw.MOST_PATTERNS or values > raw.MOST_VALUES or len(patterns) > raw.MOST_TEXT:
-            self.refuse(f"{path}.packet", f"{len(template.patterns())} fields that change, with {values} listed values: expected at most {raw.MOST_PATTERNS} "
+        values = template.listed_values
+        if len(template.patterns) > raw.MOST_PATTERNS or values > raw.MOST_VALUES or len(patterns) > raw.MOST_TEXT:
+            self.refuse(f"{path}.packet", f"{len(template.patterns)} fields that change, with {values} listed values: expected at most {raw.MOST_PATTERNS} "
                         f"fields, and {raw.MOST_VALUES} values with {raw.MOST_TEXT} characters")
         keys |= {key: text for key, text in (("sizes", sizes.text), ("patterns", patterns), ("checksums", " ".join(reversed(template.checksums)))) if text}
         if builder.prio is not None:
@@ -851,7 +874,7 @@ class Planner:
             return (rx if isinstance(rx, Interface) else rx.interface).mac
         if tx.ip.version != rx.ip.version:
             self.refuse(path, f"{rx.name!r}: expected IPv{tx.ip.version}, as of {tx.name!r}")
-        known = [one.interface.mac for one in self.endpoints.values() if isinstance(one, Address) and one.ip == tx.gateway and one is not tx]
+        known = [one.interface.mac for one in self.addresses.get(tx.gateway, ()) if one is not tx]
         mac = tx.gateway_mac or next(iter(known), "")
         return mac if mac else tx
 
@@ -915,25 +938,22 @@ class Planner:
         """The end that answers. Without a QP's name it is at the address of tx's peer: the QP of the same place in its list, or a new one."""
         if tx is None or (name is not None and name not in self.ports):
             return self.end(path, name) if name is not None else None
-        found = [address for port in self.ports.values() if name in (None, port.name)
-                 for interface in port.interfaces for address in interface.addresses if address.ip == tx.peer.to]
+        found = [address for address in self.addresses.get(tx.peer.to, ()) if name in (None, address.interface.port.name)]
         if not found:
             where = "of the configuration" if name is None else f"of port {name!r}"
             self.refuse(path, f"{'missing' if name is None else repr(name)}: expected the qp_name of a QP, since no interface {where} has {tx.peer.to}, the address "
                         f"of the peer of {tx.name!r}")
             return None
         address = next((address for address in found if address.interface.port is not tx.peer.port), found[0])
-        peers = [peer for peer in self.peers.values() if peer.address is address and peer is not tx.peer and peer.is_at(tx.peer.address)]
-        place = tx.peer.qps.index(tx)
-        known = [qp for peer in peers for qp in [*peer.qps[place:], *peer.qps[:place]] if qp.flow is None and qp.name not in self.senders]
-        if known:
-            return known[0]
+        peers = [peer for peer in address.peers if peer is not tx.peer and peer.is_at(tx.peer.address)]
+        known = next((qp for peer in peers for qp in [*peer.qps[tx.place:], *peer.qps[:tx.place]] if qp.flow is None and qp.name not in self.senders), None)
+        if known is not None:
+            return known
         port = address.interface.port
         peer = peers[0] if peers else Peer(f"{address.name} of {tx.peer.name}", tx.peer.version, path, port, address, tx.peer.address.ip, tx.peer.address.text, tx.peer.mtu)
-        used = {qpn for name_, qpn in self.numbers if name_ == port.name}
-        qpn = next(qpn for qpn in itertools.chain([tx.qpn], range(max(used, default=0) + 1, MOST_QPN + 1), range(min(used, default=0) - 1, 1, -1)) if qpn not in used)
-        qp = Qp(f"{tx.name}.rx", path, peer, qpn, {**default("Rocev2.QPParameters"), **{key: tx.parameters[key] for key in ("dscp", "udp_source_port", "initial_psn")}})
-        self.numbers[port.name, qpn] = qp.name
+        qpn = self.numbers[port.name].free(tx.qpn)
+        qp = Qp(f"{tx.name}.rx", path, peer, qpn, {**default("Rocev2.QPParameters"), **{key: tx.parameters[key] for key in ("dscp", "udp_source_port", "initial_psn")}}, len(peer.qps))
+        self.numbers[port.name].take(qpn, qp.name)
         port.sections["nic"].setdefault("data_ecn", ECN.get(tx.parameters["ecn"], ""))
         peer.qps.append(qp)
         return qp

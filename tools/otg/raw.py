@@ -7,6 +7,7 @@ import functools
 import ipaddress
 import secrets
 from collections.abc import Callable
+from typing import NamedTuple
 
 from .schema import ADDRESSES, Object
 
@@ -40,8 +41,7 @@ class Unfit(Exception):
     """The text says what was expected."""
 
 
-@dataclasses.dataclass
-class Field:
+class Field(NamedTuple):
     """Bits of a header: one value, or a pattern of values."""
 
     width: int
@@ -106,27 +106,28 @@ def mix_of(path: str, part: Object, refuse: Refuse) -> Sizes:
     return Sizes(min(sizes), max(sizes), mean, ",".join(f"{size}:{share}" for size, share in shares))
 
 
-@dataclasses.dataclass
 class Template:
-    fields: list[Field] = dataclasses.field(default_factory=list)
-    checksums: list[str] = dataclasses.field(default_factory=list)  # of outer headers first
+    """The headers so far."""
+
+    def __init__(self) -> None:
+        self.bits = self.value = 0
+        self.patterns: list[str] = []
+        self.listed_values = 0
+        self.checksums: list[str] = []  # of outer headers first
+
+    def add(self, field: Field) -> None:
+        width, value, pattern = field
+        if pattern:
+            self.patterns.append(f"{self.bits}/{width}:{pattern}")
+            self.listed_values += pattern.count(",") + 1 if "," in pattern else 0
+        self.value = self.value << width | value
+        self.bits += width
 
     def bytes(self) -> int:
-        return sum(field.width for field in self.fields) // 8
+        return self.bits // 8
 
     def header(self) -> str:
-        value = 0
-        for field in self.fields:
-            value = value << field.width | field.value
-        return value.to_bytes(self.bytes(), "big").hex()
-
-    def patterns(self) -> list[str]:
-        found, bit = [], 0
-        for field in self.fields:
-            if field.pattern:
-                found.append(f"{bit}/{field.width}:{field.pattern}")
-            bit += field.width
-        return found
+        return self.value.to_bytes(self.bytes(), "big").hex()
 
 
 def number(value: object) -> int:
@@ -144,12 +145,12 @@ def address_number(text: str) -> int:
 def fields_of(pattern: Object, width: int, auto: int | None) -> list[Field]:
     """A header's field; one of 128 bits is two, since a pattern has 64 at most."""
     choice = pattern["choice"]
+    if choice == "value":
+        return split(Field(width, number(pattern["value"])))
     if choice == "auto":
         if auto is None:
             raise Unfit("auto: expected a value")
         return split(Field(width, auto))
-    if choice == "value":
-        return split(Field(width, number(pattern["value"])))
     if choice == "random":
         return split(random_field(pattern["random"], width))
     if choice == "values":
@@ -225,18 +226,19 @@ class Builder:
         if pattern["choice"] == "auto" and "auto" in (self.raw.get(name.rpartition(".")[2]) or {}) and pattern["auto"] != auto:
             self.refuse(f"{self.at}.{name}.auto", "expected no value of its own")
         try:
-            self.template.fields += fields_of(pattern, width, auto)
+            for field in fields_of(pattern, width, auto):
+                self.template.add(field)
         except Unfit as unfit:
             self.refuse(f"{self.at}.{name}", str(unfit))
 
     def put_number(self, width: int, value: int) -> None:
-        self.template.fields.append(Field(width, value))
+        self.template.add(Field(width, value))
 
     def put_length(self, name: str, pattern: Object, at: int) -> None:
         """16 bits, by default the bytes of the frame from an offset on, without FCS."""
         length = max(0, self.sizes.most - FCS_BYTES - self.tail - at)
         if pattern["choice"] == "auto" and self.sizes.text:
-            self.template.fields.append(Field(16, length, f"len-{at + self.tail}"))
+            self.template.add(Field(16, length, f"len-{at + self.tail}"))
         else:
             self.put(name, pattern, 16, length)
 

@@ -13,6 +13,7 @@ import json
 import math
 import pathlib
 import re
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -34,6 +35,9 @@ MOST_ERRORS = 100
 ADDRESSES = 4096
 
 
+MAC = re.compile(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}")
+
+
 def _is_ip(version: int) -> Callable[[str], bool]:
     @functools.lru_cache(ADDRESSES)  # flows of a configuration share them
     def check(text: str) -> bool:
@@ -48,7 +52,7 @@ def _is_ip(version: int) -> Callable[[str], bool]:
 FORMATS: dict[str, tuple[Callable[[str], bool], str]] = {
     "ipv4": (_is_ip(4), "an IPv4 address"),
     "ipv6": (_is_ip(6), "an IPv6 address"),
-    "mac": (lambda text: re.fullmatch(r"[0-9A-Fa-f]{2}(:[0-9A-Fa-f]{2}){5}", text) is not None, "a MAC address"),
+    "mac": (lambda text: MAC.fullmatch(text) is not None, "a MAC address"),
     "hex": (lambda text: re.fullmatch(r"[0-9A-Fa-f]+", text) is not None, "hexadecimal digits"),
 }
 
@@ -69,6 +73,45 @@ class Property:
     default: Json = None
     filled: bool = True  # an absent object gets its defaults
 
+    def quick(self) -> Callable[[Json], bool] | None:
+        """
+        A test for values without a mistake that stay as they are, which nearly all are. Of what it turns down, the Checker finds the mistake, if
+        there is one. None: there is no such test.
+        """
+        if self.kind == "boolean":
+            return lambda value: value is True or value is False
+        if self.kind in ("integer", "number"):
+            types = (int,) if self.kind == "integer" else (int, float)
+            low, high = -sys.float_info.max if self.low is None else self.low, sys.float_info.max if self.high is None else self.high
+            return lambda value: type(value) in types and low <= value <= high
+        if self.kind == "object":
+            return self.quick_choice()
+        if self.kind != "string" or self.pattern:
+            return None
+        if self.enum:
+            right = frozenset(self.enum) - self.row.refused.keys()
+            return lambda value: type(value) is str and value in right
+        longest = sys.maxsize if self.longest is None else self.longest
+        if self.format in FORMATS:
+            fits = FORMATS[self.format][0]
+            return lambda value: type(value) is str and len(value) <= longest and fits(value)
+        return lambda value: type(value) is str and len(value) <= longest
+
+    def quick_choice(self) -> Callable[[Json], bool] | None:
+        """Of an object like {"choice": "value", "value": 1}."""
+        kind = KINDS[self.of]
+        if not kind.choices or kind.names or kind.objects or kind.defaults.keys() - {"choice"} or set(kind.required) - {"choice"}:
+            return None
+        tests = {key: kind.quick[key] for key in kind.choices & kind.quick.keys() if kind.properties[key].kind != "object"}
+        selects = kind.quick["choice"]
+
+        def test(value: Json) -> bool:
+            if type(value) is not dict or len(value) != 2:
+                return False
+            chosen = value.get("choice")
+            return selects(chosen) and chosen in tests and chosen in value and tests[chosen](value[chosen])
+        return test
+
 
 @dataclasses.dataclass
 class Kind:
@@ -81,6 +124,16 @@ class Kind:
     objects: list[tuple[str, str]]  # absent objects that get their defaults: property and kind
     choices: frozenset[str]  # properties that `choice` selects
     names: tuple[str, ...]  # of NAME_KEYS
+
+    @functools.cached_property
+    def quick(self) -> dict[str, Callable[[Json], bool]]:
+        """Property.quick()"""
+        return {key: test for key, test in ((key, prop.quick()) for key, prop in self.properties.items() if prop.row.carried) if test is not None}
+
+    @functools.cached_property
+    def filled(self) -> Object:
+        """What an object has of which the request gives nothing. All requests share the objects in it."""
+        return {**self.defaults, **{key: default(of) for key, of in self.objects}}
 
     def refuses_choice(self, chosen: Json, key: str) -> bool:
         """It has a line for `choice` already, which says as much as one for what it selects."""
@@ -194,56 +247,62 @@ class Checker:
         if not isinstance(value, dict):
             self.spoil(path or name, f"{shown(value)}: expected an object")
             return {}
-        given = {key: item for key, item in value.items() if item is not None}
-        out = {**kind.defaults}
-        for key, item in given.items():
-            prop = kind.properties.get(key)
-            if prop is None:
-                word = key if key.isidentifier() and len(key) < 60 else shown(key)
-                self.refuse(f"{path}.{word}" if path else word, f"{name} has no such property")
-                continue
-            at = f"{path}.{key}" if path else key
-            if not prop.row.carried:
-                self.lose(item)
-                if not kind.refuses_choice(given.get("choice"), key):
-                    self.refuse(at, f"refused: {prop.row.text}")
-            else:
-                out[key] = self.value(prop, item, at)
-                if self.spoilt and not path and (key, prop.of) in kind.objects:
-                    out[key], self.spoilt = default(prop.of), False
+        out = kind.filled.copy()
+        for key, item in value.items():
+            test = kind.quick.get(key)
+            if test is not None and test(item):
+                out[key] = item
+            elif item is not None:
+                self.property(kind, key, item, path, value, out)
         for key in kind.required:
-            if key not in given and not (key == "choice" and kind.choices & given.keys()):
+            if value.get(key) is None and not (key == "choice" and any(value.get(choice) is not None for choice in kind.choices)):
                 self.spoil(f"{path}.{key}" if path else key, f"missing, and {name} requires it")
-        self.nameless = self.nameless or any(not isinstance(given.get(key), str) for key in kind.names)
+        if kind.names:
+            self.nameless = self.nameless or any(not isinstance(value.get(key), str) for key in kind.names)
         if kind.choices:
-            self.choose(kind, given, out, path)
-        for key, of in kind.objects:
-            if key not in given:
-                out[key] = default(of)
+            self.choose(kind, value, out, path)
         return out
 
-    def choose(self, kind: Kind, given: Object, out: Object, path: str) -> None:
-        """The selected property, with its defaults if it is absent; without `choice`, the only one that is there is it."""
-        there = kind.choices & given.keys()
-        chosen = out.get("choice")
-        if "choice" in given and (chosen not in kind.properties["choice"].enum or chosen in kind.properties["choice"].row.refused):
-            return  # it has its line
-        silent = {key for of, key in WITHOUT_CHOICE if of == kind.name} & there
-        if silent and "choice" not in given:
-            chosen = next(iter(silent))
-        elif "choice" not in given and len(there) == 1:
-            chosen = next(iter(there))
-        elif len(there) > 1 and "choice" not in given:
-            self.spoil(path or kind.name, f"expected one of {', '.join(sorted(there))}, or choice")
+    def property(self, kind: Kind, key: str, item: Json, path: str, around: Object, out: Object) -> None:
+        prop = kind.properties.get(key)
+        if prop is None:
+            word = key if key.isidentifier() and len(key) < 60 else shown(key)
+            self.refuse(f"{path}.{word}" if path else word, f"{kind.name} has no such property")
             return
-        for other in sorted(key for key in there if key != chosen):
-            self.refuse(f"{path}.{other}" if path else other, f"not what choice selects, which is {chosen}")
+        at = f"{path}.{key}" if path else key
+        if not prop.row.carried:
+            self.lose(item)
+            if not kind.refuses_choice(around.get("choice"), key):
+                self.refuse(at, f"refused: {prop.row.text}")
+            return
+        out[key] = self.value(prop, item, at)
+        if self.spoilt and not path and (key, prop.of) in kind.objects:
+            out[key], self.spoilt = default(prop.of), False
+
+    def choose(self, kind: Kind, value: Object, out: Object, path: str) -> None:
+        """The selected property, with its defaults if it is absent; without `choice`, the only one that is there is it."""
+        there = [key for key in value if key in kind.choices and value[key] is not None]
+        chosen = out.get("choice")
+        if value.get("choice") is None:
+            silent = [key for key in there if (kind.name, key) in WITHOUT_CHOICE]
+            if silent or len(there) == 1:
+                chosen = (silent or there)[0]
+            elif there:
+                self.spoil(path or kind.name, f"expected one of {', '.join(sorted(there))}, or choice")
+                return
+        elif chosen not in kind.properties["choice"].enum or chosen in kind.properties["choice"].row.refused:
+            return  # it has its line
+        if there != [chosen]:
+            for other in sorted(key for key in there if key != chosen):
+                self.refuse(f"{path}.{other}" if path else other, f"not what choice selects, which is {chosen}")
         if chosen is None:
             return
         out["choice"] = chosen
         prop = kind.properties.get(chosen)
-        self.spoilt = self.spoilt or (prop is not None and not prop.row.carried)
-        if prop is not None and prop.row.carried and chosen in kind.choices and chosen not in given:
+        if prop is None:
+            return
+        self.spoilt = self.spoilt or not prop.row.carried
+        if prop.row.carried and chosen in kind.choices and chosen not in there:
             if prop.kind == "object":
                 out[chosen] = default(prop.of)
                 if not is_complete(prop.of):
