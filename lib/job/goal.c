@@ -438,7 +438,15 @@ goal_read(const char *text, size_t n, uint64_t rendezvous_bytes, struct job_grap
 	  struct job_fault *fault)
 {
 	struct reader r = {.at = text, .end = text + n, .line = 1, .fault = fault};
-	int rc = read_all(&r);
+	int rc;
+
+	/* Their first four bytes are the number of ranks. */
+	if (n >= 4 && memchr(text, '\0', 4) != NULL) {
+		*fault = (struct job_fault){
+			.why = "GOAL text, not a binary schedule of LogGOPSim's txt2bin"};
+		return -EINVAL;
+	}
+	rc = read_all(&r);
 
 	if (rc == 0 && rendezvous_bytes > 0)
 		rc = job_rendezvous(r.draft, rendezvous_bytes, fault);

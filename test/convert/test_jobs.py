@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""import chakra, import simai: traces and workloads of training as jobs, which quench-lab runs."""
+"""import chakra, simai and nccl: traces and workloads of training as jobs, which quench-lab runs."""
 import gzip
 import json
 import pathlib
@@ -263,6 +263,50 @@ class SimAI(Case):
         self.refuses("in:1: : expected ep: a number from 1", self.workload(good, head="MICRO ep:"))
         (self.folder / "w.txt").write_text("", encoding="utf-8")
         self.refuses("expected a workload of SimAI", self.folder / "w.txt")
+
+
+class Nccl(Case):
+    DIALECT = "nccl"
+
+    def graph(self, *orders, crossnic=0, n=None, pattern=4):
+        path = self.folder / "graph.xml"
+        gpus = ["".join(f'<gpu dev="{dev}" rank="{dev}"/>' for dev in order) for order in orders]
+        channels = "".join(f'<channel><net dev="0"/>{each}<net dev="0"/></channel>' for each in gpus)
+        path.write_text(f'<graphs version="1"><graph id="1" pattern="1" nchannels="0"/><graph id="0" pattern="{pattern}" crossnic="{crossnic}" '
+                        f'nchannels="{len(orders) if n is None else n}">{channels}</graph></graphs>', encoding="utf-8")
+        return path
+
+    def peers(self, goal, n_ranks):
+        """To whom each rank sends, by rank."""
+        parts = goal.split("\nrank ")[1:]
+        self.assertEqual(len(parts), n_ranks)
+        return [sorted({int(peer) for peer in re.findall(r"send \d+b to (\d+)", part)}) for part in parts]
+
+    def test_each_channel_is_a_ring_of_its_order(self):
+        self.assertEqual(self.peers(self.make(self.graph([0, 1, 2, 3], [0, 3, 2, 1])), 4), [[1, 3], [0, 2], [1, 3], [0, 2]])
+        self.assertEqual(self.peers(self.make(self.graph([4, 0, 2]), "nodes=2"), 6), [[1], [5], [0], [4], [2], [3]])
+
+    def test_odd_nodes_exchange_channels_if_rails_would_cross(self):
+        path = self.graph([0, 1], [1, 0], crossnic=2)
+        rings = [[0, 1, 3, 2], [1, 0, 2, 3]]
+        wanted = [sorted({ring[(ring.index(rank) + 1) % 4] for ring in rings}) for rank in range(4)]
+        self.assertEqual(self.peers(self.make(path, "nodes=2"), 4), wanted)
+
+    def test_a_ring_takes_as_long_as_that_of_a_job_section(self):
+        self.assertEqual(self.jct_of(self.make(self.graph([2, 0, 3, 1]), "bytes=4000000", "collective=all_gather"), 4), self.jct("ranks = 1-4\ncollective = all_gather\nbytes = 4MB\n"))
+
+    def test_bad_graphs_are_refused_in_a_line(self):
+        self.refuses("nchannels = 2: expected 1 to 64, the number of its <channel>, not 1", self.graph([0, 1], n=2))
+        self.refuses("expected two GPUs or more: --set nodes=N", self.graph([0]))
+        self.refuses("channel 1: expected each GPU of channel 0 once, not 0 0", self.graph([0, 1], [0, 0]))
+        self.refuses("channel 0: expected 1 to 1024 times", self.graph(["x", 1]))
+        self.refuses('expected <graphs> with a ring: <graph pattern="4">', self.graph([0, 1], pattern=1))
+        self.refuses("--set collective=all_to_all: expected one of all_reduce", self.graph([0, 1]), "collective=all_to_all")
+        path = self.folder / "graph.xml"
+        for text, words in (("<graphs", "expected XML, as NCCL_GRAPH_DUMP_FILE has it"), ("", "expected XML"), ("<system/>", "expected <graphs> with a ring"),
+                            ('<!DOCTYPE a [<!ENTITY b "c">]><graphs/>', "without DOCTYPE")):
+            path.write_text(text, encoding="utf-8")
+            self.refuses(words, path)
 
 
 if __name__ == "__main__":

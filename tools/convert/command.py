@@ -121,8 +121,13 @@ def simai(path: str, log: Log, settings: list[str]) -> str:
     return dialect.convert(read_input(path), log, settings)
 
 
+def nccl(path: str, log: Log, settings: list[str]) -> str:
+    from .jobs import nccl as dialect
+    return dialect.convert(read_input(path), log, settings)
+
+
 # Jobs: of a FILE, or of several whose names begin with it, with settings KEY=VALUE.
-JOBS: dict[str, Callable[[str, Log, list[str]], str]] = {"chakra": chakra, "simai": simai}
+JOBS: dict[str, Callable[[str, Log, list[str]], str]] = {"chakra": chakra, "simai": simai, "nccl": nccl}
 
 
 def main(argv: list[str]) -> int:

@@ -12,7 +12,7 @@ def convert(run: Run, direction: str, dialect: str, has_ports: bool = False, has
     if o.ports is not None and not has_ports:
         raise BadUsage("--ports: expected import nxos or import sonic")
     if o.settings and not has_settings:
-        raise BadUsage("--set: expected import chakra or import simai")
+        raise BadUsage("--set: expected import chakra, simai or nccl")
     if o.json or o.socket is not None or o.prefix is not None:
         raise BadUsage("import and export: expected no option but --output, since they use no running program")
     given = [word for name, value in (("--output", o.output), ("--ports", o.ports)) if value is not None for word in (name, value)]
@@ -38,6 +38,10 @@ def chakra(run: Run) -> int:
 
 def simai(run: Run) -> int:
     return convert(run, "import", "simai", has_settings=True)
+
+
+def nccl(run: Run) -> int:
+    return convert(run, "import", "nccl", has_settings=True)
 
 
 def export_sonic(run: Run) -> int:

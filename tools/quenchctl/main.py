@@ -26,7 +26,7 @@ Show and control a running quench-nic or quench-switch.
   -o, --output FILE        write the output of import or export to FILE
   -p, --ports LIST         import these ports, such as Ethernet1/1,1/3 or Ethernet0-28,
                            or the first N (default: the first 64)
-      --set KEY=VALUE      setting of import chakra or import simai, such as all_reduce=halving_doubling;
+      --set KEY=VALUE      setting of import chakra, simai or nccl, such as all_reduce=halving_doubling;
                            repeatable
   -a, --all                show idle queues and priority groups too
       --dry-run            of set and reload: print what would change, and the warnings;
@@ -189,7 +189,7 @@ def check_options(command: Command, o: Options) -> None:
     for given, name, allowed, expected in (
             (o.output is not None, "output", command.alone, "an import or export command"),
             (o.ports is not None, "ports", command.alone, "import nxos or import sonic"),
-            (bool(o.settings), "set", command.alone, "import chakra or import simai"),
+            (bool(o.settings), "set", command.alone, "import chakra, simai or nccl"),
             (o.control, "control", command.words == "web", "web"),
             (bool(o.capture), next(iter(o.capture), ""), command.words.startswith("capture"), "capture PORT FILE"),
             (o.dry_run, "dry-run", command.tries, "set or reload"),

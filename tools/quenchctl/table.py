@@ -168,5 +168,6 @@ COMMANDS = [
     Command("import mlnx FILE", "an mlx5 adapter's DCQCN settings as a file of quench-nic", None, "convert:mlnx", alone=True),
     Command("import chakra PREFIX", "Chakra traces PREFIX.0.et, PREFIX.1.et and so on as a job (GOAL)", None, "convert:chakra", alone=True),
     Command("import simai FILE", "a workload of SimAI or AICB as a job (GOAL)", None, "convert:simai", alone=True),
+    Command("import nccl FILE", "the rings of a NCCL_GRAPH_DUMP_FILE as a job (GOAL)", None, "convert:nccl", alone=True),
     Command("export sonic FILE", "a file of quench-switch as a config_db.json of SONiC", None, "convert:export_sonic", alone=True),
 ]

@@ -113,6 +113,17 @@ TEST(what_is_wrong_is_refused_with_its_line)
 	}
 }
 
+TEST(a_binary_schedule_is_refused_by_name)
+{
+	static const char bytes[] = {8, 0, 0, 0, 64, 0, 0, 0};
+	struct job_fault fault;
+	struct job_graph g;
+
+	assert_int_equal(goal_read(bytes, sizeof(bytes), 0, &g, &fault), -22);
+	assert_non_null(strstr(fault.why, "txt2bin"));
+	assert_int_equal(fault.line, 0);
+}
+
 /* Those of ATLAHS's generator: digits of the message, channel, sequence, kind and communicator. */
 TEST(tags_keep_their_lower_32_bits)
 {
