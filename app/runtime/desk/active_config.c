@@ -42,7 +42,8 @@ active_config_init(struct active_config *active, const struct active_config_ops 
 	*active = (struct active_config){.ops = ops, .program = program, .current = first};
 	first->users = 1;
 	active->path = strdup(path);
-	pthread_mutex_init(&active->turn, NULL);
+	pthread_mutex_init(&active->turns.lock, NULL);
+	pthread_cond_init(&active->turns.next, NULL);
 	pthread_mutex_init(&active->lock, NULL);
 	return active->path == NULL ? -ENOMEM : 0;
 }
@@ -53,7 +54,8 @@ active_config_destroy(struct active_config *active)
 	if (active->ops == NULL)
 		return;
 	active_config_release(active, active->current);
-	pthread_mutex_destroy(&active->turn);
+	pthread_mutex_destroy(&active->turns.lock);
+	pthread_cond_destroy(&active->turns.next);
 	pthread_mutex_destroy(&active->lock);
 	free(active->path);
 	*active = (struct active_config){0};
@@ -84,6 +86,27 @@ active_config_release(struct active_config *active, const struct config_version 
 		active->ops->free(last);
 }
 
+static void
+begin_turn(struct active_config *active)
+{
+	uint64_t mine;
+
+	pthread_mutex_lock(&active->turns.lock);
+	mine = active->turns.given++;
+	while (active->turns.ended != mine)
+		pthread_cond_wait(&active->turns.next, &active->turns.lock);
+	pthread_mutex_unlock(&active->turns.lock);
+}
+
+static void
+end_turn(struct active_config *active)
+{
+	pthread_mutex_lock(&active->turns.lock);
+	active->turns.ended++;
+	pthread_cond_broadcast(&active->turns.next);
+	pthread_mutex_unlock(&active->turns.lock);
+}
+
 static const struct config_version *
 running(const struct active_config *active)
 {
@@ -95,14 +118,14 @@ running(const struct active_config *active)
 const struct config_version *
 active_config_running_begin(struct active_config *active)
 {
-	pthread_mutex_lock(&active->turn);
+	begin_turn(active);
 	return running(active);
 }
 
 void
 active_config_running_end(struct active_config *active)
 {
-	pthread_mutex_unlock(&active->turn);
+	end_turn(active);
 }
 
 void
@@ -281,9 +304,9 @@ active_config_change(struct active_config *active, const struct active_config_re
 {
 	int rc;
 
-	pthread_mutex_lock(&active->turn);
+	begin_turn(active);
 	rc = change(active, request, out, err);
-	pthread_mutex_unlock(&active->turn);
+	end_turn(active);
 	return rc;
 }
 
@@ -297,7 +320,7 @@ active_config_compare(struct active_config *active,
 	struct config *cfg;
 	int rc = 0;
 
-	pthread_mutex_lock(&active->turn);
+	begin_turn(active);
 	cfg = config_open(active->path, err);
 	if (cfg != NULL)
 		file = active->ops->read(active->program, cfg, err);
@@ -312,7 +335,7 @@ active_config_compare(struct active_config *active,
 	config_rows_free(&from);
 	config_rows_free(&to);
 	config_close(cfg);
-	pthread_mutex_unlock(&active->turn);
+	end_turn(active);
 	return rc;
 }
 
@@ -397,7 +420,7 @@ active_config_text(struct active_config *active, struct active_config_text *out,
 	int rc = 0;
 
 	*out = (struct active_config_text){0};
-	pthread_mutex_lock(&active->turn);
+	begin_turn(active);
 	now = running(active);
 	active->ops->rows(now, &wanted);
 	out->text = edited(active, &wanted, &out->why);
@@ -412,7 +435,7 @@ active_config_text(struct active_config *active, struct active_config_text *out,
 	out->path = realpath(active->path, NULL);
 	if (out->path == NULL)
 		out->path = strdup(active->path);
-	pthread_mutex_unlock(&active->turn);
+	end_turn(active);
 	config_rows_free(&wanted);
 	if (rc != 0)
 		active_config_text_free(out);

@@ -71,7 +71,13 @@ struct active_config_ops {
 struct active_config {
 	const struct active_config_ops *ops;
 	void *program;
-	pthread_mutex_t turn; /* one change at a time */
+	/* One change at a time, in the order of their requests: who asks again and again must not
+	 * keep the others waiting. */
+	struct {
+		pthread_mutex_t lock;
+		pthread_cond_t next;
+		uint64_t given, ended;
+	} turns;
 	char *path;           /* of the last file read */
 	pthread_mutex_t lock; /* protects current and its users */
 	struct config_version *current;

@@ -2,6 +2,7 @@
 /* Changes of a configuration of one key, in a program whose owners may be late. */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,11 @@ static struct {
 	const struct version *asked;
 	unsigned int late;
 	unsigned int reads, frees;
+	unsigned int applied, applied_before_user;
 } program;
+
+/* The size that a user sets while another thread sets others. */
+#define OF_USER 50u
 
 static struct config_version *
 program_read(void *arg, struct config *cfg, struct config_error *err)
@@ -92,6 +97,9 @@ program_apply(void *arg, const struct config_version *v, uint64_t now_ns)
 	(void)arg;
 	(void)now_ns;
 	program.asked = (const struct version *)v;
+	if (program.asked->thing.size == OF_USER)
+		program.applied_before_user = program.applied;
+	program.applied++;
 }
 
 static bool
@@ -263,6 +271,59 @@ TEST(a_dry_run_says_what_would_change_and_changes_nothing)
 	assert_int_equal(((const struct version *)active.current)->thing.size, 1);
 	/* The copy is gone. */
 	assert_int_equal(program.frees, 1);
+}
+
+#define CHANGES 20u
+
+static void *
+change_again_and_again(void *arg)
+{
+	struct active_config_outcome out;
+	struct config_error err;
+
+	for (unsigned int i = 0; i < CHANGES; i++)
+		assert_int_equal(set(i % 2 == 0 ? "thing.size=2" : "thing.size=3", &out, &err), 0);
+	return arg;
+}
+
+static void *
+change_once(void *arg)
+{
+	struct active_config_outcome out;
+	struct config_error err;
+
+	assert_int_equal(set("thing.size=50", &out, &err), 0);
+	return arg;
+}
+
+static void
+wait_until_given(uint64_t turns)
+{
+	uint64_t given;
+
+	do {
+		sched_yield();
+		pthread_mutex_lock(&active.turns.lock);
+		given = active.turns.given;
+		pthread_mutex_unlock(&active.turns.lock);
+	} while (given < turns);
+}
+
+/* As a flood of connections does, each of which adds a flow. */
+TEST(who_changes_again_and_again_keeps_nobody_waiting)
+{
+	pthread_t busy, user;
+
+	active_config_running_begin(&active);
+	assert_int_equal(pthread_create(&busy, NULL, change_again_and_again, NULL), 0);
+	wait_until_given(2);
+	assert_int_equal(pthread_create(&user, NULL, change_once, NULL), 0);
+	wait_until_given(3);
+	active_config_running_end(&active);
+	pthread_join(busy, NULL);
+	pthread_join(user, NULL);
+	assert_int_equal(program.applied, CHANGES + 1);
+	assert_int_equal(program.applied_before_user, 1);
 }
 
 TEST_MAIN(.before_each = setup, .after_each = teardown)
