@@ -589,39 +589,57 @@ answer_without_connection(struct cm *cm, const struct cm_peer *from, const struc
 	p->terms = v.terms;
 	p->peer_retries = req->max_retries;
 	p->peer_timeout = req->local_response_timeout;
-	p->retries_left = (uint8_t)min_u64(PENDING_RETRIES,
+	p->most_repeats = (uint8_t)min_u64(PENDING_RETRIES,
 					   min_u64(req->max_retries, cm->params.max_retries));
 	p->due_ns = now_ns + timeout_ns(patience(cm, p->peer_timeout));
 	cm->pending_ns = min_u64(cm->pending_ns, now_ns + PENDING_INTERVAL_NS);
 	send_rep_of(cm, p);
 }
 
-/* Its RTU may be lost. @return false: there is nothing to send. */
 static bool
+is_overdue(const struct cm_pending *p, uint64_t now_ns)
+{
+	return p->number != 0 && p->due_ns <= now_ns;
+}
+
+/* Its RTU may be lost. */
+static void
 repeat_rep_of(struct cm *cm, struct cm_pending *p, uint64_t now_ns)
 {
-	if (p->number == 0 || p->due_ns > now_ns)
-		return false;
-	if (p->retries_left == 0) {
-		drop_pending(cm, p);
-		return false;
-	}
-	p->retries_left--;
+	p->repeats++;
 	p->due_ns = now_ns + timeout_ns(patience(cm, p->peer_timeout));
 	counter_inc(&cm->stats->cm_retries);
 	send_rep_of(cm, p);
-	return true;
 }
 
+/*
+ * The first repetition of a REP comes before the later ones of others: an honest peer that has lost
+ * its RTU needs one, and those that never answer would use up all.
+ */
 static void
 repeat_reps(struct cm *cm, uint64_t now_ns)
 {
-	unsigned int repeated = 0;
+	struct cm_pending *later[PENDING_REPEATS];
+	unsigned int left = PENDING_REPEATS, n_later = 0;
 
 	if (now_ns < cm->pending_ns)
 		return;
-	for (unsigned int i = 0; i < PENDING_LOOKED_AT && repeated < PENDING_REPEATS; i++)
-		repeated += repeat_rep_of(cm, cm_pending_next(&cm->pendings), now_ns);
+	for (unsigned int i = 0; i < PENDING_LOOKED_AT && left > 0; i++) {
+		struct cm_pending *p = cm_pending_next(&cm->pendings);
+
+		if (!is_overdue(p, now_ns))
+			continue;
+		if (p->repeats >= p->most_repeats) {
+			drop_pending(cm, p);
+		} else if (p->repeats == 0) {
+			repeat_rep_of(cm, p, now_ns);
+			left--;
+		} else if (n_later < PENDING_REPEATS) {
+			later[n_later++] = p;
+		}
+	}
+	for (unsigned int i = 0; i < n_later && left > 0; i++, left--)
+		repeat_rep_of(cm, later[i], now_ns);
 	cm->pending_ns = cm->pendings.used == 0 ? NEVER_NS : now_ns + PENDING_INTERVAL_NS;
 }
 

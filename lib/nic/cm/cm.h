@@ -21,10 +21,10 @@
  * Bounds: max_connections connections; a connection has at most one message waiting for an answer;
  * a refusal needs no state. At most 1/8 of the connections have no RTU yet; beyond them, a REQ
  * costs an entry of a table in which later ones displace it (cm_pending.h), and at most four REPs;
- * all such entries repeat 4000 REPs a second at most. From 7/8 of the
- * connections on, each REQ gives up the oldest of some that are in TIMEWAIT. Peers look connections
- * up by keyed hashes with bounded chains, and the IDs and transactions that they see tell nothing
- * about others.
+ * all such entries repeat 4000 REPs a second at most, the first repetition of each before the later
+ * ones of others. From 7/8 of the connections on, each REQ gives up the oldest of some that are in
+ * TIMEWAIT. Peers look connections up by keyed hashes with bounded chains, and the IDs and
+ * transactions that they see tell nothing about others.
  *
  * A message about a connection must name both IDs, once both are known. A REQ with the numbers of
  * an established one does not end it, since it may be forged: it costs one message, by which the

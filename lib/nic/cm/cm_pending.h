@@ -29,7 +29,7 @@ struct cm_pending {
 	struct cm_end own, other;
 	struct cm_terms terms;
 	uint8_t peer_retries, peer_timeout;
-	uint8_t retries_left; /* of the REP */
+	uint8_t repeats, most_repeats; /* of the REP */
 	uint64_t due_ns;
 };
 
