@@ -225,6 +225,11 @@ def schemes(lab, config):
         with open(out + "/counters.csv", newline="", encoding="utf-8") as file:
             found = [int(row["value"]) for row in csv.DictReader(file) if row["node"] == "s1" and row["counter"] == "queue3/phantom_over_packets"]
     expect(sum(found) > 0, f"the scheme's counter: {found}")
+    # A receiver that drains a quarter of the link holds its port by PFC.
+    slow = [config + "/slow-receiver.ini", "--set", "queue 3.marking=phantom", "--set", "wred.wred_green_enable=on"]
+    for options, said in ((slow, True), (slow[:1], False), ([config + "/incast-4to1-phantom.ini", "--duration", "5ms"], False)):
+        warnings = results(lab, *options)["warnings"]
+        expect(any("phantom queue marked" in text for text in warnings) == said, f"{options}: {warnings}")
 
 
 def timely(lab, config):

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Dropped frames, and frames that cable faults corrupted or reordered. */
+#include "base/numbers/fixed.h"
 #include "runtime/report/report.h"
 #include "quench-lab/output/output.h"
 
@@ -85,6 +86,38 @@ output_cable_faults(const struct lab_run *run)
 	return list;
 }
 
+/* Share of the run for which a port may be paused without a doubt about its phantom queues. */
+#define PAUSED_SHARE 0.1
+
+/* A phantom queue counts frames that leave, so it does not grow while a pause holds its port. */
+static void
+add_blind_marking(json_t *list, const struct lab_run *run, uint32_t sw, uint16_t port,
+		  uint8_t queue)
+{
+	const struct node *node = net_switch(run->net, sw);
+	const struct mark_queue *marking = sw_mark_scheme(node, port, queue);
+	const struct sw_queue_stats *stats = &sw_port_stats(node, port)->queue[queue];
+	uint64_t end_ns = run->scenario->fabric.duration_ns, paused_ns = 0;
+
+	if (marking == NULL || marking->ops != mark_schemes[MARK_PHANTOM])
+		return;
+	for (uint8_t prio = 0; prio < TM_CLASSES; prio++)
+		paused_ns =
+			max_u64(paused_ns, pfc_rx_duration_ns(sw_pfc_rx(node, port), prio, end_ns));
+	if ((double)paused_ns < PAUSED_SHARE * (double)end_ns || stats->tx_packets == 0)
+		return;
+	json_array_append_new(
+		list,
+		json_sprintf("%s port %u queue %u was paused for %.0f %% of the run, and its "
+			     "phantom queue marked %" JSON_INTEGER_FORMAT
+			     " of %" JSON_INTEGER_FORMAT
+			     " frames: it does not see frames that a pause holds. Use marking "
+			     "= wred or step at a port whose peer is slow",
+			     run->scenario->topology->switches[sw].name, port, queue,
+			     100 * (double)paused_ns / (double)end_ns,
+			     (json_int_t)stats->ecn_marked_packets, (json_int_t)stats->tx_packets));
+}
+
 json_t *
 output_warnings(const struct lab_run *run)
 {
@@ -93,9 +126,12 @@ output_warnings(const struct lab_run *run)
 	uint64_t lost = 0;
 
 	for (uint32_t i = 0; i < t->n_switches; i++)
-		for (uint16_t port = 0; port < t->switches[i].n_ports; port++)
+		for (uint16_t port = 0; port < t->switches[i].n_ports; port++) {
 			lost += sw_port_stats(net_switch(run->net, i), port)
 					->drops[SW_DROP_NO_HEADROOM];
+			for (uint8_t queue = 0; queue < TM_CLASSES; queue++)
+				add_blind_marking(list, run, i, port, queue);
+		}
 	if (lost > 0)
 		json_array_append_new(
 			list,
