@@ -61,6 +61,10 @@ probe_say_delay(struct prober *p, enum findings_line line, double delay_ns,
 	double least_ns, most_ns;
 	enum findings_verdict verdict;
 
+	if (p->rtt_ns == 0) {
+		findings_say(&p->findings, line, VERDICT_NOT_MEASURED, PROBE_NO_TRIP);
+		return;
+	}
 	delay_ns = fmax(delay_ns, 0);
 	least_ns = fmax(delay_ns - doubt_ns, 0);
 	most_ns = delay_ns + doubt_ns;

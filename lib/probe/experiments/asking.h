@@ -21,6 +21,8 @@
 void probe_resync(struct prober *p, uint32_t qp, uint64_t now_ns);
 bool probe_is_synced(const struct prober *p, uint32_t qp);
 
+#define PROBE_NO_TRIP "the round trip is not known: requests were not acknowledged one by one"
+
 /**
  * Note a delay: its value if it is known within 5 %, else only a bound. Lateness and a frame that
  * is being sent are in what was measured. Up to prompt_ns it is ok, above sluggish_ns a fault.

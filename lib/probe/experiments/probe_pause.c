@@ -50,6 +50,10 @@ say_pause(struct prober *p, uint64_t now_ns)
 		findings_set(&p->findings, LINE_PFC_STOP, VERDICT_MEASURED, stop_ns / 1e3,
 			     "%.2f us, the round trip of %.2f us included", stop_ns / 1e3,
 			     p->rtt_ns / 1e3);
+	if (p->rtt_ns == 0) {
+		findings_say(&p->findings, LINE_PFC_QUANTA, VERDICT_NOT_MEASURED, PROBE_NO_TRIP);
+		return;
+	}
 	findings_set(&p->findings, LINE_PFC_QUANTA,
 		     quanta > 0.98 * PROBE_QUANTA && quanta < 1.05 * PROBE_QUANTA ? VERDICT_OK
 										  : VERDICT_DIFFERS,

@@ -18,7 +18,9 @@
 #include "node/pkt_fifo.h"
 #include "node/pkt_pool.h"
 #include "probe/prober.h"
+#include "wire/bytes/be.h"
 #include "wire/bytes/le.h"
+#include "wire/bytes/headers.h"
 #include "wire/icrc/icrc.h"
 
 #define BED_QPS 2u
@@ -67,6 +69,8 @@ dut_mend_icrc(struct rte_mbuf *m, const struct roce_view *v)
 	m->ol_flags = 0;
 	le32_store(buf + v->icrc_off,
 		   icrc_compute(buf + v->ip_off, v->ip_version, v->icrc_off - v->ip_off));
+	/* Zero stands for none, also over IPv6 (annex A17), and the ICRC does not cover it. */
+	be16_store(buf + v->bth_off - UDP_HDR_BYTES + 6, 0);
 }
 
 /* Keep a frame until a time, at least that of the frame before it. */

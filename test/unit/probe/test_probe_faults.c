@@ -429,6 +429,33 @@ TEST(takes_the_round_trip_from_acks_with_credits)
 	bed_destroy(&bed);
 }
 
+/* Requests are acknowledged together, long after they came. */
+static bool
+says_acks_in_turns(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
+{
+	static unsigned int n;
+
+	(void)d;
+	(void)now_ns;
+	if (!is_answer(v, AETH_ACK >> 5) || ++n % 32 == 0)
+		return true;
+	rte_pktmbuf_free(m);
+	return false;
+}
+
+TEST(measures_no_delay_beside_a_round_trip_that_is_not_known)
+{
+	static const enum findings_line delays[] = {LINE_NP_DELAY, LINE_PFC_START, LINE_PFC_QUANTA};
+
+	bed_only(&bed, true, false, false, true);
+	bed.dut.says = says_acks_in_turns;
+	bed_finish(&bed);
+	expect_faults(&bed, 0);
+	for (unsigned int i = 0; i < ARRAY_LEN(delays); i++)
+		expect(&bed, delays[i], VERDICT_NOT_MEASURED, "the round trip is not known");
+	bed_destroy(&bed);
+}
+
 static bool says_in_bursts(struct dut *d, struct rte_mbuf *m, const struct roce_view *v,
 			   uint64_t now_ns);
 
