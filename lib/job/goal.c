@@ -463,16 +463,30 @@ goal_read(const char *text, size_t n, uint64_t rendezvous_bytes, struct job_grap
 	return job_build(r.draft, out);
 }
 
-/* Operations of the rank that wait for operation i: from wakes[from] to wakes[to]. */
+/*
+ * The operation that a file has for one: of the recv of a ready message, the send that waits for
+ * it. JOB_NONE: none.
+ */
+static uint32_t
+written_as(const struct job_rank *rank, uint32_t op)
+{
+	if (!job_op_is_ready(rank, op))
+		return op;
+	return rank->ops[op].kind == JOB_RECV ? rank->wakes[rank->first[2 * op + 1]] : JOB_NONE;
+}
+
+/* What waits for the start or for the end of operation i. */
 static void
 write_demands(FILE *out, const struct job_rank *rank, uint32_t i, bool start)
 {
 	uint32_t from = rank->first[2 * i + !start], to = rank->first[2 * i + !start + 1];
 
-	for (uint32_t k = from; k < to; k++)
-		if (!job_op_is_ready(rank, rank->wakes[k]))
-			fprintf(out, "l%u %s l%u\n", rank->wakes[k],
-				start ? "irequires" : "requires", i);
+	for (uint32_t k = from; k < to; k++) {
+		uint32_t op = written_as(rank, rank->wakes[k]), before = written_as(rank, i);
+
+		if (op != JOB_NONE && before != JOB_NONE && op != before)
+			fprintf(out, "l%u %s l%u\n", op, start ? "irequires" : "requires", before);
+	}
 }
 
 static void
@@ -489,8 +503,6 @@ write_rank(FILE *out, const struct job_rank *rank)
 		fputc('\n', out);
 	}
 	for (uint32_t i = 0; i < rank->n_ops; i++) {
-		if (job_op_is_ready(rank, i))
-			continue;
 		write_demands(out, rank, i, true);
 		write_demands(out, rank, i, false);
 	}
