@@ -11,13 +11,19 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "ctl/output/pcapng.h"
+#include "quench-lab/recording/explain_frame.h"
+#include "switch/sw.h"
+#include "tm/buffer/mmu.h"
 #include "runtime/notice/say.h"
+
+#define WHY_CHARS 80
 
 struct seen {
 	uint64_t at_ns;
 	uint64_t number; /* order of observation */
 	uint32_t n_bytes, frame_bytes;
 	bool sent;
+	char why[WHY_CHARS]; /* what a switch has done to it; "": nothing */
 	uint8_t *bytes;
 };
 
@@ -26,6 +32,7 @@ struct recording {
 	char path[PATH_MAX];
 	uint32_t snap_bytes;
 	struct fabric_end end;
+	const struct node *sw; /* at this end; NULL: a host */
 	struct cable_tap also_sent, also_received;
 	/* frames not written yet, because a frame with an earlier time may still be added */
 	struct seen *waiting;
@@ -38,6 +45,45 @@ struct recordings {
 	uint32_t n;
 	struct recording items[];
 };
+
+/* Of a pause frame that a switch sends: its groups, each with what it holds of the buffer. */
+static void
+say_pause(const struct recording *r, const struct rte_mbuf *m, char why[WHY_CHARS])
+{
+	size_t used = 0;
+
+	why[0] = '\0';
+	for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
+		int hold = explain_pause(m, pg);
+		struct mmu_pg_state in_use = mmu_pg_state(sw_mmu(r->sw), r->end.port, pg);
+
+		if (hold < 0 || used >= WHY_CHARS)
+			continue;
+		used += (size_t)snprintf(why + used, WHY_CHARS - used,
+					 "%s%s of group %u at %.1f KB shared, %.1f KB headroom",
+					 used > 0 ? ", " : "", hold ? "XOFF" : "XON", pg,
+					 (double)in_use.shared_bytes / 1e3,
+					 (double)in_use.headroom_bytes / 1e3);
+	}
+}
+
+/* Why does a frame that a switch sends look so: a mark, or a pause. */
+static void
+say_why(const struct recording *r, const struct rte_mbuf *m, char why[WHY_CHARS])
+{
+	struct frame_view f;
+	int queue = -1;
+
+	/* A buffer that is used again still names the queue that marked its frame before. */
+	if (frame_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &f) == FRAME_OK &&
+	    f.ip_version != 0 && f.ecn == ECN_CE)
+		queue = explain_marking_queue(r->sw, r->end.port, m);
+	if (queue < 0)
+		say_pause(r, m, why);
+	else
+		snprintf(why, WHY_CHARS, "marked in queue %d at %.1f KB", queue,
+			 (double)sw_queue_bytes(r->sw, r->end.port, (uint8_t)queue) / 1e3);
+}
 
 static void
 add(struct recording *r, const struct rte_mbuf *m, uint64_t at_ns, bool sent)
@@ -64,6 +110,9 @@ add(struct recording *r, const struct rte_mbuf *m, uint64_t at_ns, bool sent)
 	more->n_bytes = n;
 	more->frame_bytes = m->pkt_len;
 	more->sent = sent;
+	more->why[0] = '\0';
+	if (sent && r->sw != NULL)
+		say_why(r, m, more->why);
 	r->n++;
 }
 
@@ -111,6 +160,7 @@ flush(struct recording *r, uint64_t now_ns)
 						   .n_bytes = s->n_bytes,
 						   .frame_bytes = s->frame_bytes,
 						   .at_ns = s->at_ns,
+						   .comment = s->why,
 						   .sent = s->sent};
 
 		pcapng_write(r->file, &frame);
@@ -130,6 +180,7 @@ open_one(struct recording *r, const struct scenario *s, const struct record_para
 	int rc;
 
 	r->end = end;
+	r->sw = topology_is_switch(s->topology, end.node) ? net_switch(net, end.node) : NULL;
 	snprintf(r->path, sizeof(r->path), "%s/%s.pcapng.part", dir, params->name);
 	r->snap_bytes = params->snap_bytes > 0 ? params->snap_bytes : UINT32_MAX;
 	r->file = fopen(r->path, "we");

@@ -10,6 +10,7 @@
 #define BYTE_ORDER_MAGIC 0x1A2B3C4Du
 #define LINKTYPE_ETHERNET 1u
 #define OPTION_END 0u
+#define OPTION_COMMENT 1u
 #define OPTION_NAME 2u
 #define OPTION_TIME_RESOLUTION 9u
 #define OPTION_FLAGS 2u
@@ -93,17 +94,26 @@ pcapng_begin(FILE *out, const struct pcapng_interface *interface)
 	put32(out, length);
 }
 
+static uint32_t
+comment_bytes(const struct pcapng_frame *frame)
+{
+	return frame->comment == NULL ? 0 : (uint32_t)strlen(frame->comment);
+}
+
 uint32_t
 pcapng_frame_bytes(const struct pcapng_frame *frame)
 {
-	return 32 + padded(frame->n_bytes) + (4 + 4) + (frame->lost > 0 ? 4 + 8 : 0) + 4;
+	uint32_t n = comment_bytes(frame);
+
+	return 32 + padded(frame->n_bytes) + (4 + 4) + (frame->lost > 0 ? 4 + 8 : 0) +
+	       (n > 0 ? 4 + padded(n) : 0) + 4;
 }
 
 void
 pcapng_write(FILE *out, const struct pcapng_frame *frame)
 {
 	const uint8_t flags[4] = {frame->sent ? FLAG_OUTBOUND : FLAG_INBOUND};
-	uint32_t length = pcapng_frame_bytes(frame);
+	uint32_t length = pcapng_frame_bytes(frame), n = comment_bytes(frame);
 
 	put32(out, BLOCK_FRAME);
 	put32(out, length);
@@ -116,6 +126,8 @@ pcapng_write(FILE *out, const struct pcapng_frame *frame)
 	put_option(out, OPTION_FLAGS, flags, sizeof(flags));
 	if (frame->lost > 0)
 		put64_option(out, OPTION_FRAME_LOST, frame->lost);
+	if (n > 0)
+		put_option(out, OPTION_COMMENT, frame->comment, n);
 	put32(out, OPTION_END);
 	put32(out, length);
 }

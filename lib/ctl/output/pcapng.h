@@ -26,8 +26,9 @@ struct pcapng_frame {
 	uint32_t n_bytes;     /* captured bytes */
 	uint32_t frame_bytes; /* original length, without FCS */
 	uint64_t at_ns;
-	uint64_t lost; /* frames between the previous block and this one */
-	bool sent;     /* by the port; else received */
+	uint64_t lost;       /* frames between the previous block and this one */
+	const char *comment; /* NULL or "": none */
+	bool sent;           /* by the port; else received */
 };
 
 void pcapng_write(FILE *out, const struct pcapng_frame *frame);
