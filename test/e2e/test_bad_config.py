@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What bad input gets: one line that names what is wrong, exit code 2, and nothing is started."""
 import os
+import socket
 
 from harness import check, check_equal, eal, finish, path_of, run, work_dir
 
@@ -119,6 +120,21 @@ def wrong_usage(work):
     check("a device that is not there", done.returncode == 2 and "quench-switch: error" in done.stderr, done.stderr)
 
 
+def used_interface(work):
+    """Two programs on one interface would both answer. This process holds it as a program does."""
+    good = work / "nic.ini"
+    good.write_text(ini(NIC))
+    name = f"qif{os.getpid()}"
+    with socket.socket(socket.AF_UNIX) as holder:
+        holder.bind(f"\0quench/interface/{name}")
+        holder.listen(1)
+        for option in ([f"--vdev=net_af_packet0,iface={name}"], ["--vdev", f"net_pcap0,rx_iface=other,tx_iface={name}"]):
+            done = run(path_of("nic"), *eal(), *option, "--", "--config", good)
+            one_line(f"an interface in use: {option[-1]}", done, 1, (f"interface {name} is in use by", f"(pid {os.getpid()})"))
+    done = run(path_of("nic"), *eal(f"net_af_packet0,iface={name}"), "--", "--config", good)
+    check("and when it is free", done.returncode != 0 and "in use" not in done.stderr, done.stderr)
+
+
 def no_hugepages(work):
     """What EAL says of them helps nobody who has none."""
     good = work / "nic.ini"
@@ -195,6 +211,7 @@ def main():
     doubts(work)
     wrong_usage(work)
     no_hugepages(work)
+    used_interface(work)
     few_files(work)
     run_time(work)
     finish()

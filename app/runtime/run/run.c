@@ -18,6 +18,7 @@
 #include "base/numbers/units.h"
 #include "runtime/capture/capture.h"
 #include "runtime/eal/eal_start.h"
+#include "runtime/device/interface_claim.h"
 #include "runtime/device/kernel_interface.h"
 #include "runtime/device/port_device.h"
 #include "runtime/device/port_removal.h"
@@ -153,10 +154,35 @@ init(const struct opts *opts, uint32_t largest_frame)
 	return rc;
 }
 
+/* The device of EAL option i, or NULL. */
+static const char *
+vdev_of(const struct opts *opts, int i)
+{
+	static const char vdev[] = "--vdev=";
+
+	if (strncmp(opts->eal_argv[i], vdev, strlen(vdev)) == 0)
+		return opts->eal_argv[i] + strlen(vdev);
+	return i > 1 && strcmp(opts->eal_argv[i - 1], "--vdev") == 0 ? opts->eal_argv[i] : NULL;
+}
+
+static int
+claim_interfaces(const struct opts *opts)
+{
+	for (int i = 1; i < opts->eal_argc; i++) {
+		const char *device = vdev_of(opts, i);
+
+		if (device != NULL && interface_claim(device) != 0)
+			return APP_FAILED;
+	}
+	return 0;
+}
+
 int
 run_start(const struct opts *opts, uint32_t largest_frame)
 {
 	catch_signals();
+	if (claim_interfaces(opts) != 0)
+		return APP_FAILED;
 	if (!eal_has_files(names_lcores(opts) ? 1 : 0))
 		return APP_FAILED;
 	if (init(opts, largest_frame) < 0) {
