@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Metrics: names, units and values of keys, and programs that hang, end, lie or have one name."""
 import os
+import socket
 import tempfile
 import time
 import unittest
@@ -94,12 +95,24 @@ class Programs(unittest.TestCase):
                     program.end()
                 self.programs = []
 
-    def test_a_program_that_comes_back_is_read_again(self):
+    def test_a_program_that_was_killed_is_down_until_it_is_read_again(self):
+        path = self.start().path
+        made = exporter.Exporter(None, None, 9, 2, serves=True)
+        self.assertIn('quench_up{prefix="a",program="quench-nic"} 1.0', self.text(made=made))
+        self.programs.pop().end()
+        with socket.socket(socket.AF_UNIX) as left_behind:
+            left_behind.bind(path)
+        self.until(made, lambda text: 'quench_up{prefix="a",program="quench-nic"} 0.0' in text and "quench_port" not in text)
+        os.unlink(path)
+        self.start()
+        self.until(made, lambda text: 'quench_up{prefix="a",program="quench-nic"} 1.0' in text)
+
+    def test_a_program_that_was_stopped_has_no_metrics_until_it_runs_again(self):
         self.start()
         made = exporter.Exporter(None, None, 9, 2, serves=True)
         self.assertIn('quench_up{prefix="a",program="quench-nic"} 1.0', self.text(made=made))
         self.programs.pop().end()
-        self.until(made, lambda text: 'quench_up{prefix="a",program="quench-nic"} 0.0' in text and "quench_port" not in text)
+        self.until(made, lambda text: "quench_up{" not in text and "quench_port" not in text)
         self.start()
         self.until(made, lambda text: 'quench_up{prefix="a",program="quench-nic"} 1.0' in text)
 

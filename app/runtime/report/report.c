@@ -142,12 +142,14 @@ report_walk_port(struct walk *w, const struct run_result *result, uint16_t numbe
 		 uint64_t link_speed_bps)
 {
 	const struct poll_port *port = w->names_only ? NULL : &result->loops[0].ports[number];
-	uint64_t held = 0, refusals = 0, lost = 0;
+	uint64_t held = 0, refusals = 0, lost = 0, late_ns = 0;
 
 	for (uint16_t i = 0; !w->names_only && i < result->n_loops; i++) {
 		held += poll_port_read_held(&result->loops[i].ports[number]);
 		refusals += poll_port_refusals(&result->loops[i].ports[number]);
 		lost += counter_read(&result->loops[i].ports[number].removal_drops);
+		if (poll_loop_polls(&result->loops[i], number))
+			late_ns += counter_read(&result->loops[i].gap.lost_ns);
 	}
 	w->object = "port";
 	WALK(text, w, KEY, "device", "name of the device", port_name(port->ethdev));
@@ -168,6 +170,11 @@ report_walk_port(struct walk *w, const struct run_result *result, uint16_t numbe
 	     port_removal_requested(port->ethdev));
 	walk_number(w, WALK_COUNTER, "device_removal_drops",
 		    "frames dropped because the device was removed before it took them", lost);
+	walk_number(
+		w, WALK_COUNTER, "poll_late_ns",
+		"time beyond shaper_burst_ns by which polls that moved frames were late, so that "
+		"a shaped port lost it",
+		late_ns);
 	walk_poll_gap(w, result, number);
 }
 

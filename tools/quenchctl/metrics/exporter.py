@@ -3,10 +3,12 @@
 
 Reading costs a program's desk some work. So a program is read at most four times a second, and the pause after a reading is nine times
 the reading's duration. Requests in between get the last reading and its age. A thread per program reads it, so that a program that hangs
-loses only its own metrics. The text then shows quench_up 0 for that program, as for one that has ended, and requests do not wait for it.
+loses only its own metrics. The text then shows quench_up 0 for that program, as for one that was killed or has failed, and requests do
+not wait for it. A program that was stopped has removed its socket, and has no metrics until it runs again.
 """
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -95,7 +97,8 @@ class Source:
 
     def keep(self, families: Families, error: Exception | None, begun_s: float, was_open: bool) -> None:
         now_s = time.monotonic()
-        self.up, self.last, self.known = error is None, families, True
+        self.up, self.last = error is None, families
+        self.known = error is None or not self.exporter.finds or os.path.exists(self.path)
         self.silent = isinstance(error, desk.Gone) and error.silent
         self.foreign = error is not None and not isinstance(error, desk.Gone) and not was_open and self.exporter.finds
         self.readings += 1
@@ -104,11 +107,11 @@ class Source:
             self.begun_s, self.took_s = begun_s, now_s - begun_s
             self.next_s = begun_s + LEAST_AGE_S + (REST + 1) * self.took_s
             return
-        self.failures += not self.foreign
+        self.failures += self.known and not self.foreign
         self.next_s = now_s + RETRY_S if self.silent else begun_s + LEAST_AGE_S
         # When serving, only the first failure after a success is said.
         if not self.foreign and (was_open or not self.exporter.serves):
-            say("warning: ", str(error))
+            say("warning: " if self.known else "", str(error) if self.known else f"{self.name}: stopped")
         self.lose()
 
 
