@@ -85,7 +85,7 @@ def check_with(shards):
     check_equal("frames in the capture", len(read_pcap(work / "out1.pcap")), FRAMES)
     final = switch.json()
     check_equal("counters were never cleared", final["ports"][1]["queues"][3]["tx_packets"], FRAMES)
-    check("changes are said", "set port 1.tx_disabled=off: 1 keys changed" in switch.err() and "set pfcwd.big_red_switch=on: 1 keys changed" in switch.err())
+    check("changes are said", "set port 1.tx_disabled=off: 1 key changed" in switch.err() and "set pfcwd.big_red_switch=on: 1 key changed" in switch.err())
 
 
 def main():

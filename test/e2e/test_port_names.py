@@ -51,7 +51,7 @@ def check_changes(ctl, switch):
     check_equal("set interface", ctl.table(f"set interface tx-disabled {LONG} on")[1], ["port", LONG, "tx_disabled", "off", "on"])
     check_equal("it is set", ctl.json("show interface 1")["tx_disabled"], 1)
     ctl.text("set interface pfc-delay Ethernet1/1 7")
-    check("lines have names", f"set port {LONG}.tx_disabled=on: 1 keys changed" in switch.err(), switch.err())
+    check("lines have names", f"set port {LONG}.tx_disabled=on: 1 key changed" in switch.err(), switch.err())
     done = run(*ctl.command, "set", "port Ethernet1/1.shaper_rate=5G", f"queue {LONG}|3.max_rate_bps=2G", f"pg {LONG.upper()}|3.buffer_profile=default")
     check("keys of [port N], [queue N|M] and [pg N|M]", done.returncode == 0 and "shaper_rate_bps" in done.stdout and
           "max_rate_bps" in done.stdout, done)

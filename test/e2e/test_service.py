@@ -56,6 +56,9 @@ def check_starts(unit):
     head, _, service = (BUILD / "share" / unit).read_text().partition("[Service]")
     check(f"{unit}: it is started again, however often it ends",
           "\nStartLimitIntervalSec=0\n" in head and "\nRestart=on-failure\n" in service)
+    reload = re.search(r"^ExecReload=\S*/quenchctl --file-prefix %i reload$", service, re.M)
+    check(f"{unit}: reload is quenchctl's", reload or "serve-metrics" in service)
+    check(f"{unit}: options of the program", " $OPTIONS\n" in service or "serve-metrics" in service)
     stop = re.search(r"^TimeoutStopSec=(\d+)$", service, re.M)
     if stop:
         patience = re.search(r"#define EAL_END_PATIENCE_S (\d+)u", (ROOT / "app/runtime/eal/eal_end.c").read_text())
@@ -71,6 +74,7 @@ def check_unit(work, unit, folder):
     text = unit.read_text()
     bindir = next(line for line in text.splitlines() if line.startswith("ExecStart=")).partition("=")[2].split("/quench")[0]
     copy = work / unit.name
+    text = text.replace(f"{bindir}/quenchctl", str((BUILD / "app/quenchctl/quenchctl").resolve()))
     copy.write_text(text.replace(bindir, str((BUILD / "app" / folder).resolve())))
     done = run("systemd-analyze", "verify", "--man=no", copy)
     check(f"{unit.name}: systemd-analyze verify", done.returncode == 0 and "quench" not in done.stderr, done.stderr)
@@ -110,6 +114,40 @@ def check_as_service_user(work):
     check("root's quenchctl reaches it", done.returncode == 0 and "net_null1" in done.stdout, done.stderr)
     check_exporter(work, name)
     check_equal("exit code", program.stop(), 0)
+
+
+def check_groups(work):
+    """Who is in a group may read, who is in the other may change, and nobody else may do anything."""
+    folder = pathlib.Path(os.environ["RUNTIME_DIRECTORY"])
+    folder.chmod(0o755)
+    name = prefix("groups")
+    program = Program(work, "switch", "groups", SWITCH, eal(name, "net_null0", "net_null1"), "--stats-interval", 0, "--idle-sleep", 200,
+                      "--read-group", "daemon", "--change-group", "bin")
+    program.wait_started()
+    desk = Desk(name)
+
+    def as_member(group, *words):
+        groups = ["--clear-groups"] if group is None else [f"--groups={group}"]
+        return run("setpriv", "--reuid=nobody", "--regid=nogroup", *groups, BUILD / "app/quenchctl/quenchctl", "--since-start", "-f", name, *words)
+
+    for group, reads, changes in ((None, False, False), ("daemon", True, False), ("bin", True, True)):
+        done = as_member(group, "show", "interfaces")
+        check(f"member of {group}: reads" if reads else f"member of {group}: does not read", (done.returncode == 0) == reads, done.stdout + done.stderr)
+        done = as_member(group, "set", "port 1.tx_disabled=on")
+        check(f"member of {group}: changes" if changes else f"member of {group}: does not change",
+              (done.returncode == 0) == changes and (changes or "may" in done.stderr), done.stdout + done.stderr)
+        check_equal("it is so", desk.rows("ports")[1]["tx_disabled"], changes)
+    done = as_member("bin", "capture", "0", "-")
+    check("nobody else sees frames", done.returncode == 2 and "may only read and change" in done.stderr, done.stderr)
+    line, = (line for line in program.err().splitlines() if " event=set " in line)
+    check("the log says who, and what", "set port 1.tx_disabled=on: 1 key changed; changed=1 by=nobody uid=" in line, line)
+    done = run(BUILD / "app/quench-switch/quench-switch", "--read-group", "no-such-group", "--config", work / "x.ini")
+    check_equal("no such group", (done.returncode, done.stderr), (2, "quench-switch: error: --read-group no-such-group: expected the name of a group\n"))
+    program.process.send_signal(signal.SIGHUP)
+    program.wait_until("the reload", lambda: " event=reload " in program.err())
+    line, = (line for line in program.err().splitlines() if " event=reload " in line)
+    check("a signal's reload says who", f"1 key changed; changed=1 by=root uid=0 pid={os.getpid()} event=reload" in line, line)
+    check_equal("groups: exit code", program.stop(), 0)
 
 
 def check_exporter(work, name):
@@ -152,6 +190,7 @@ def main():
     else:
         check("systemd-analyze is there (package systemd)", False)
     if os.geteuid() == 0:
+        check_groups(work)
         check_as_service_user(work)
     finish()
 

@@ -90,13 +90,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static const struct desk desk = {
 		.name = "fuzz", .methods = methods, .n_methods = ARRAY_LEN(methods)};
+	static const struct desk_peer peer = {.access = DESK_OWN};
 	char *text = malloc(len + 1), *line;
 	json_t *reply, *one;
 	size_t n, i;
 
 	/* Of just this size, so that reading beyond it is found. */
 	memcpy(text, data, len);
-	line = desk_answer(&desk, text, len);
+	line = desk_answer(&desk, &peer, text, len);
 	free(text);
 	if (line == NULL)
 		return 0;

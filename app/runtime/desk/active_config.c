@@ -10,6 +10,7 @@
 #include "base/numbers/units.h"
 #include "ctl/config/config_edit.h"
 #include "ctl/ini/file.h"
+#include "runtime/desk/desk_peer.h"
 #include "runtime/notice/doubts.h"
 #include "runtime/notice/monotonic.h"
 #include "runtime/notice/say.h"
@@ -458,8 +459,9 @@ count_change(void *arg, const struct config_change *change)
 }
 
 static void
-reload_for_signal(struct active_config *active)
+reload_for_signal(struct active_config *active, const siginfo_t *info)
 {
+	char by[DESK_PEER_CHARS];
 	struct active_config_outcome out;
 	struct config_error err;
 	unsigned int n = 0;
@@ -468,7 +470,9 @@ reload_for_signal(struct active_config *active)
 	if (active_config_change(active, &request, &out, &err) != 0)
 		say_warning("SIGHUP: nothing changes: %s", err.text);
 	else if (out.in_force)
-		say("SIGHUP: %s: %u keys changed", active->path, n);
+		say_event(false, "reload", "SIGHUP: %s: %u key%s changed; changed=%u %s",
+			  active->path, n, n == 1 ? "" : "s", n,
+			  desk_peer_text(info->si_pid, info->si_uid, by));
 	else
 		say_warning("SIGHUP: %s: %u keys change, but are not in force on all lcores yet",
 			    active->path, n);
@@ -491,7 +495,7 @@ wait_for_signals(void *arg)
 		if (info.si_code == SI_KERNEL)
 			atomic_store_explicit(active->stop, true, memory_order_relaxed);
 		else
-			reload_for_signal(active);
+			reload_for_signal(active, &info);
 	}
 }
 

@@ -542,12 +542,38 @@ error_object(const struct desk_call *call)
 			 data);
 }
 
+static enum desk_access
+access_for(const struct desk_method *m)
+{
+	if (strncmp(m->help, "Sets", 4) == 0)
+		return DESK_CHANGE;
+	return strncmp(m->help, "Captures", 8) == 0 ? DESK_OWN : DESK_READ;
+}
+
+static bool
+check_access(struct desk_call *call)
+{
+	enum desk_access needed = access_for(call->method);
+
+	if (call->peer->access >= needed)
+		return true;
+	desk_refuse(call,
+		    needed == DESK_OWN ? "root, or the user of the program"
+				       : "a member of the group of --change-group",
+		    "%s: user %u may only %s", call->method->name, call->peer->uid,
+		    call->peer->access == DESK_CHANGE ? "read and change" : "read");
+	call->code = DESK_FORBIDDEN;
+	return false;
+}
+
 static json_t *
 result_of(struct desk_call *call)
 {
 	const struct desk *desk = call->desk;
 	json_t *result = NULL;
 
+	if (!check_access(call))
+		return NULL;
 	if (!check_params(call))
 		return NULL;
 	if (desk->active != NULL)
@@ -610,9 +636,9 @@ is_flat(const char *text, size_t n)
 
 /* @return the reply; NULL: the request was a notification. */
 static json_t *
-reply_to(const struct desk *desk, const json_t *request)
+reply_to(const struct desk *desk, const struct desk_peer *peer, const json_t *request)
 {
-	struct desk_call of_request = {.desk = desk}, *call = &of_request;
+	struct desk_call of_request = {.desk = desk, .peer = peer}, *call = &of_request;
 	const char *fault = fault_of(request, &call->params), *name;
 	json_t *id = json_object_get(request, "id"), *result = NULL, *reply;
 
@@ -646,14 +672,14 @@ reply_to(const struct desk *desk, const json_t *request)
 
 /* The replies to a batch; NULL: it had notifications only. */
 static json_t *
-replies_to(const struct desk *desk, const json_t *batch)
+replies_to(const struct desk *desk, const struct desk_peer *peer, const json_t *batch)
 {
 	json_t *replies = json_array(), *reply;
 	const json_t *request;
 	size_t i;
 
 	json_array_foreach (batch, i, request) {
-		reply = reply_to(desk, request);
+		reply = reply_to(desk, peer, request);
 		if (reply != NULL)
 			json_array_append_new(replies, reply);
 	}
@@ -682,7 +708,7 @@ line_of(const json_t *reply)
 }
 
 char *
-desk_answer(const struct desk *desk, const char *text, size_t n)
+desk_answer(const struct desk *desk, const struct desk_peer *peer, const char *text, size_t n)
 {
 	struct desk_call call = {.desk = desk};
 	json_t *request = NULL, *reply;
@@ -706,7 +732,7 @@ desk_answer(const struct desk *desk, const char *text, size_t n)
 	} else {
 		bool batch = json_array_size(request) > 0;
 
-		reply = batch ? replies_to(desk, request) : reply_to(desk, request);
+		reply = batch ? replies_to(desk, peer, request) : reply_to(desk, peer, request);
 	}
 	line = reply == NULL && !lacks_memory ? NULL : line_of(reply);
 	json_decref(reply);
@@ -715,9 +741,9 @@ desk_answer(const struct desk *desk, const char *text, size_t n)
 }
 
 static char *
-answer(const void *desk, const char *text, size_t n)
+answer(const void *desk, const struct desk_peer *peer, const char *text, size_t n)
 {
-	return desk_answer(desk, text, n);
+	return desk_answer(desk, peer, text, n);
 }
 
 /* What DPDK's own telemetry says of us: its clients find the desk by it. */
@@ -761,7 +787,8 @@ desk_open(struct desk *desk)
 	if (rc == 0 && desk->active != NULL)
 		active_config_prepare(desk->active, &desk->mailbox, desk->stop);
 	if (rc == 0)
-		rc = desk_socket_open(&desk->socket, rte_eal_get_runtime_dir(), answer, desk);
+		rc = desk_socket_open(&desk->socket, rte_eal_get_runtime_dir(), &desk->groups,
+				      answer, desk);
 	if (rc == 0)
 		rc = register_info(desk);
 	if (rc == 0 && desk->active != NULL)
@@ -783,7 +810,7 @@ desk_close(struct desk *desk)
 	mailbox_close(&desk->mailbox);
 	if (desk->active != NULL)
 		active_config_stop(desk->active);
-	desk_socket_close(desk->socket);
+	desk_socket_close(desk->socket, desk->failed);
 	desk->socket = NULL;
 	mailbox_destroy(&desk->mailbox);
 }

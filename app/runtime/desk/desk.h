@@ -48,6 +48,7 @@ struct desk_param {
 struct desk_call {
 	const struct desk *desk;
 	const struct desk_method *method;
+	const struct desk_peer *peer;
 	const struct config_version *version; /* of desk->active: active when the call arrived */
 	const json_t *params;                 /* an object, checked against the method's list */
 	enum desk_error code;
@@ -64,7 +65,8 @@ typedef void desk_result(struct walk *w);
 struct desk_method {
 	const char *name;
 	const struct desk_param *params; /* NULL: none */
-	const char *help;                /* begins with "Returns" or "Sets" */
+	/* Begins with "Returns", with "Sets" if it needs DESK_CHANGE, or "Captures": DESK_OWN. */
+	const char *help;
 	desk_reply *reply;
 	desk_result *result;
 };
@@ -77,6 +79,8 @@ struct desk {
 	const void *program;
 	struct active_config *active; /* configurations of the program; NULL: they cannot change */
 	/* set by run_node() */
+	struct desk_groups groups;
+	bool failed; /* the socket's file stays when the desk closes */
 	atomic_bool *stop;
 	const struct run_app *app;
 	const struct run_result *result;
@@ -92,12 +96,13 @@ int desk_open(struct desk *desk);
 void desk_close(struct desk *desk);
 
 /**
- * Answer one text: a request, or a batch of them.
+ * Answer one text of a peer: a request, or a batch of them.
  *
  * @return  The line of the reply with its line end, for free(); NULL: the text was a notification
  *          and has no reply, or memory is lacking.
  */
-char *desk_answer(const struct desk *desk, const char *text, size_t n);
+char *desk_answer(const struct desk *desk, const struct desk_peer *peer, const char *text,
+		  size_t n);
 
 /** Time since the start of the run. */
 uint64_t desk_now_ns(const struct desk_call *call);

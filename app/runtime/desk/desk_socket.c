@@ -22,6 +22,9 @@
 #include "runtime/notice/say.h"
 
 #define MODE 0660
+/* With groups, by which each client is judged. */
+#define MODE_FOR_ALL 0666
+#define FOLDER_FOR_ALL 0055
 /* Programs that may share a --file-prefix. */
 #define MOST_SOCKETS 64u
 #define NS_PER_MS 1000000u
@@ -29,7 +32,8 @@
 #define ACCEPT_PAUSE_MS 100
 
 struct client {
-	int fd;     /* -1: free */
+	int fd; /* -1: free */
+	struct desk_peer peer;
 	bool ended; /* it sends no more requests; it may still receive replies */
 	char *in;   /* buffer of DESK_REQUEST_BYTES for an incomplete line; NULL: none */
 	size_t n_in;
@@ -44,6 +48,7 @@ struct desk_socket {
 	atomic_bool stop;
 	desk_answer_fn *answer;
 	const void *arg;
+	struct desk_groups groups;
 	struct control_thread thread;
 	bool has_thread;
 	uint64_t accept_ns; /* accept no client earlier */
@@ -90,7 +95,9 @@ listen_at_free_name(struct desk_socket *s, const char *dir)
 		(void)unlink(s->addr.sun_path);
 		if (bind(s->fd, (const struct sockaddr *)&s->addr, sizeof(s->addr)) != 0)
 			return -errno;
-		rc = chmod(s->addr.sun_path, MODE) == 0 && listen(s->fd, DESK_CLIENTS) == 0
+		rc = chmod(s->addr.sun_path, desk_groups_given(&s->groups) ? MODE_FOR_ALL : MODE) ==
+					     0 &&
+				     listen(s->fd, DESK_CLIENTS) == 0
 			     ? 0
 			     : -errno;
 		if (rc != 0)
@@ -116,6 +123,34 @@ take_name(struct desk_socket *s, const char *dir)
 	if (rc == 0)
 		rc = listen_at_free_name(s, dir);
 	close(lock);
+	return rc;
+}
+
+/* Let every user pass a folder. @return 0 or -errno. */
+static int
+open_folder(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) != 0)
+		return -errno;
+	if ((st.st_mode & FOLDER_FOR_ALL) == FOLDER_FOR_ALL)
+		return 0;
+	return chmod(path, (st.st_mode | FOLDER_FOR_ALL) & 07777) == 0 ? 0 : -errno;
+}
+
+/* The folder of the program, and that of all of DPDK's programs. @return 0 or -errno. */
+static int
+open_folders(const char *dir)
+{
+	char *above = strdup(dir), *end = above == NULL ? NULL : strrchr(above, '/');
+	int rc = above == NULL ? -ENOMEM : open_folder(dir);
+
+	if (rc == 0 && end != NULL && end != above) {
+		*end = '\0';
+		rc = open_folder(above);
+	}
+	free(above);
 	return rc;
 }
 
@@ -188,7 +223,7 @@ answer_line(struct desk_socket *s, struct client *c)
 		return give(c, too_long, sizeof(too_long) - 1) && send_out(c);
 	}
 	n = (size_t)(end - c->in);
-	line = s->answer(s->arg, c->in, n);
+	line = s->answer(s->arg, &c->peer, c->in, n);
 	memmove(c->in, end + 1, c->n_in - n - 1);
 	c->n_in -= n + 1;
 	if (line != NULL)
@@ -243,13 +278,13 @@ serve(struct desk_socket *s, struct client *c, short events)
 
 /* Send the reason, if the socket has room for it, and close. */
 static void
-refuse_client(int fd)
+refuse_client(int fd, enum desk_error code, const char *reason)
 {
-	char line[128];
+	char line[192];
 	int n = snprintf(line, sizeof(line),
 			 "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":%d,"
-			 "\"message\":\"%u clients are connected\"}}\n",
-			 DESK_TOO_MANY, DESK_CLIENTS);
+			 "\"message\":\"%s\"}}\n",
+			 code, reason);
 
 	(void)!send(fd, line, (size_t)n, MSG_DONTWAIT | MSG_NOSIGNAL);
 	close(fd);
@@ -269,18 +304,32 @@ static void
 accept_client(struct desk_socket *s)
 {
 	int fd = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct desk_peer peer;
+	char reason[128];
 
 	if (fd >= 0)
 		s->said_lack = false;
 	else if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
 		pause_accepting(s, errno);
-	for (unsigned int i = 0; fd >= 0 && i < DESK_CLIENTS; i++)
+	if (fd < 0)
+		return;
+	peer = desk_peer_of(fd, &s->groups);
+	if (peer.access == DESK_NOTHING) {
+		snprintf(
+			reason, sizeof(reason),
+			"user %u may not read: expected a member of the group of --read-group or --change-group",
+			peer.uid);
+		refuse_client(fd, DESK_FORBIDDEN, reason);
+		return;
+	}
+	for (unsigned int i = 0; i < DESK_CLIENTS; i++)
 		if (s->clients[i].fd < 0) {
 			s->clients[i].fd = fd;
+			s->clients[i].peer = peer;
 			return;
 		}
-	if (fd >= 0)
-		refuse_client(fd);
+	snprintf(reason, sizeof(reason), "%u clients are connected", DESK_CLIENTS);
+	refuse_client(fd, DESK_TOO_MANY, reason);
 }
 
 /* Wait for events: rows 0 and 1 are our own descriptors, then follow the clients. */
@@ -322,8 +371,8 @@ run(void *arg)
 }
 
 int
-desk_socket_open(struct desk_socket **opened, const char *dir, desk_answer_fn *answer,
-		 const void *arg)
+desk_socket_open(struct desk_socket **opened, const char *dir, const struct desk_groups *groups,
+		 desk_answer_fn *answer, const void *arg)
 {
 	struct desk_socket *s = calloc(1, sizeof(*s));
 	int rc = 0;
@@ -333,6 +382,7 @@ desk_socket_open(struct desk_socket **opened, const char *dir, desk_answer_fn *a
 		return -ENOMEM;
 	s->answer = answer;
 	s->arg = arg;
+	s->groups = *groups;
 	s->addr.sun_family = AF_UNIX;
 	for (unsigned int i = 0; i < DESK_CLIENTS; i++)
 		s->clients[i].fd = -1;
@@ -340,6 +390,8 @@ desk_socket_open(struct desk_socket **opened, const char *dir, desk_answer_fn *a
 	s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (s->fd < 0 || s->wake < 0)
 		rc = -errno;
+	if (rc == 0 && desk_groups_given(groups))
+		rc = open_folders(dir);
 	if (rc == 0)
 		rc = take_name(s, dir);
 	if (rc != 0)
@@ -351,12 +403,12 @@ desk_socket_open(struct desk_socket **opened, const char *dir, desk_answer_fn *a
 	if (rc == 0)
 		*opened = s;
 	else
-		desk_socket_close(s);
+		desk_socket_close(s, false);
 	return rc;
 }
 
 void
-desk_socket_close(struct desk_socket *s)
+desk_socket_close(struct desk_socket *s, bool leave)
 {
 	if (s == NULL)
 		return;
@@ -368,7 +420,7 @@ desk_socket_close(struct desk_socket *s)
 	for (unsigned int i = 0; i < DESK_CLIENTS; i++)
 		if (s->clients[i].fd >= 0)
 			end_client(&s->clients[i]);
-	if (s->addr.sun_path[0] != '\0')
+	if (s->addr.sun_path[0] != '\0' && !leave)
 		(void)unlink(s->addr.sun_path);
 	if (s->fd >= 0)
 		close(s->fd);

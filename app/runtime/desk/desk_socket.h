@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "runtime/desk/desk_peer.h"
+
 #define DESK_SOCKET_NAME "quench.sock"
 #define DESK_REQUEST_BYTES (1u << 20)
 #define DESK_CLIENTS 64u
@@ -29,26 +31,33 @@ enum desk_error {
 	DESK_NO_ANSWER =
 		-32001,         /* the main lcore did not respond, or the program is about to end */
 	DESK_TOO_MANY = -32002, /* clients */
+	DESK_FORBIDDEN = -32003, /* to this user */
 };
 
 struct desk_socket;
 
 /* @return as desk_answer(). */
-typedef char *desk_answer_fn(const void *arg, const char *text, size_t n);
+typedef char *desk_answer_fn(const void *arg, const struct desk_peer *peer, const char *text,
+			     size_t n);
 
 /**
- * Listen, and answer lines by answer(arg, ...) on a thread of its own.
+ * Listen, and answer lines by answer(arg, ...) on a thread of its own. A user who may do nothing is
+ * refused. With groups, the socket's mode and those of its two folders let every user reach it.
  *
- * @param dir  Folder of the socket; it exists.
- * @return     0 or -errno.
+ * @param dir     Folder of the socket; it exists.
+ * @param groups  Copied.
+ * @return        0 or -errno.
  */
-int desk_socket_open(struct desk_socket **s, const char *dir, desk_answer_fn *answer,
-		     const void *arg);
+int desk_socket_open(struct desk_socket **s, const char *dir, const struct desk_groups *groups,
+		     desk_answer_fn *answer, const void *arg);
 
 /** Path of the socket. */
 const char *desk_socket_path(const struct desk_socket *s);
 
-/** Stop answering, remove the file, and free; NULL does nothing. */
-void desk_socket_close(struct desk_socket *s);
+/**
+ * Stop answering, and free; NULL does nothing.
+ * @param leave  The program has failed: leave the socket's file, by which others see that.
+ */
+void desk_socket_close(struct desk_socket *s, bool leave);
 
 #endif

@@ -46,10 +46,10 @@ keep_warning(void *warnings, const char *text)
 
 /* Log an accepted change in one line. */
 static void
-say_change(const struct active_config_request *r, uint64_t n)
+say_change(const struct active_config_request *r, const struct desk_peer *peer, uint64_t n)
 {
 	const char *command = "reload", *what = r->path;
-	char text[SAID_CHARS + 1] = "";
+	char text[SAID_CHARS + 1] = "", by[DESK_PEER_CHARS];
 
 	if (r->set != NULL) {
 		command = "set";
@@ -62,7 +62,8 @@ say_change(const struct active_config_request *r, uint64_t n)
 		snprintf(text, sizeof(text), " %s", what);
 	for (char *at = text; (at = strchr(at, '\n')) != NULL;)
 		*at = ' ';
-	say_event(false, command, "%s%s: %" PRIu64 " keys changed;", command, text, n);
+	say_event(false, command, "%s%s: %" PRIu64 " key%s changed; changed=%" PRIu64 " %s",
+		  command, text, n, n == 1 ? "" : "s", n, desk_peer_text(peer->pid, peer->uid, by));
 }
 
 /* @param out  NULL with names_only. */
@@ -136,7 +137,7 @@ change_reply(struct desk_call *call, struct active_config_request request)
 		json_object_set(o, "warnings", warnings);
 		json_object_set(o, "rows", rows);
 		if (!request.dry_run)
-			say_change(&request, json_array_size(rows));
+			say_change(&request, call->peer, json_array_size(rows));
 	}
 	json_decref(rows);
 	json_decref(warnings);

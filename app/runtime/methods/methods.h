@@ -35,7 +35,7 @@ extern const struct desk_param capture_params_of_method[];
 /* A row for a program's table of methods. */
 /* clang-format off */
 #define CAPTURE_METHOD                                                                               \
-	{"capture", capture_params_of_method, "Returns the socket of a capture of a port", capture_reply, capture_result}
+	{"capture", capture_params_of_method, "Captures a port, and returns the socket of the capture", capture_reply, capture_result}
 /* clang-format on */
 
 /**

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,8 @@ enum {
 	OPT_JSON_QPS,
 	OPT_HELP_CONFIG,
 	OPT_VERSION,
+	OPT_READ_GROUP,
+	OPT_CHANGE_GROUP,
 };
 
 static const struct option options[] = {
@@ -45,6 +48,8 @@ static const struct option options[] = {
 	{"help", no_argument, NULL, OPT_HELP},
 	{"help-config", no_argument, NULL, OPT_HELP_CONFIG},
 	{"version", no_argument, NULL, OPT_VERSION},
+	{"read-group", required_argument, NULL, OPT_READ_GROUP},
+	{"change-group", required_argument, NULL, OPT_CHANGE_GROUP},
 	{NULL, 0, NULL, 0},
 };
 
@@ -95,6 +100,19 @@ parse_count(const char *option, const char *text, uint32_t *out)
 }
 
 static int
+parse_group(const char *option, const char *text, gid_t *out)
+{
+	const struct group *group = getgrnam(text);
+
+	if (group == NULL) {
+		say_error("--%s %s: expected the name of a group", option, text);
+		return APP_BAD_USAGE;
+	}
+	*out = group->gr_gid;
+	return 0;
+}
+
+static int
 take_option(const struct opts_program *program, int option, struct opts *opts)
 {
 	switch (option) {
@@ -132,6 +150,10 @@ take_option(const struct opts_program *program, int option, struct opts *opts)
 		return parse_time("idle-sleep", optarg, 1e3, 1e6,
 				  "microseconds, 0 (never sleep) to 1000000, or a time such as 1ms",
 				  &opts->idle_sleep_ns);
+	case OPT_READ_GROUP:
+		return parse_group("read-group", optarg, &opts->groups.read);
+	case OPT_CHANGE_GROUP:
+		return parse_group("change-group", optarg, &opts->groups.change);
 	case OPT_CSV:
 		opts->csv = optarg;
 		return 0;
@@ -172,7 +194,9 @@ parse_program_options(const struct opts_program *program, int argc, char **argv,
 		    (option == OPT_TRACE && program->trace_help == NULL) ||
 		    (option == OPT_THRESHOLDS && program->thresholds_help == NULL) ||
 		    (option == OPT_CSV && program->csv_help == NULL) ||
-		    (option == OPT_JSON_QPS && program->json_qps_help == NULL)) {
+		    (option == OPT_JSON_QPS && program->json_qps_help == NULL) ||
+		    (program->is_fixed &&
+		     (option == OPT_READ_GROUP || option == OPT_CHANGE_GROUP))) {
 			say_error("%s: unknown option (see --help; EAL options come before \"--\")",
 				  text);
 			return APP_BAD_USAGE;
@@ -205,7 +229,9 @@ opts_parse(const struct opts_program *program, int argc, char **argv, struct opt
 	int split = 0;
 	int rc;
 
-	*opts = (struct opts){.stats_interval_ns = NS_PER_SEC, .json_qps = OPTS_JSON_QPS};
+	*opts = (struct opts){.stats_interval_ns = NS_PER_SEC,
+			      .json_qps = OPTS_JSON_QPS,
+			      .groups = {DESK_NO_GROUP, DESK_NO_GROUP}};
 	for (int i = 1; i < argc && split == 0; i++)
 		if (strcmp(argv[i], "--") == 0)
 			split = i;
@@ -272,6 +298,9 @@ print_help(const struct opts_program *program)
 		printf("      --stay              %s\n", program->stay_help);
 	if (program->trace_help != NULL)
 		printf("      --trace FILE        %s\n", program->trace_help);
+	if (!program->is_fixed)
+		printf("      --read-group GROUP  let members of GROUP read counters and configuration\n"
+		       "      --change-group GROUP  let members of GROUP read, and change the program\n");
 	printf("  -h, --help              this text\n"
 	       "      --help-config       all keys with unit, range, default and meaning\n"
 	       "      --version           version\n"

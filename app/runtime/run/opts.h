@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "runtime/desk/desk_peer.h"
+
 enum opts_action {
 	OPTS_RUN,
 	OPTS_CHECK_CONFIG, /* read the file, print the resulting configuration */
@@ -47,8 +49,9 @@ struct opts {
 	uint64_t idle_sleep_ns;     /* 0: never sleep */
 	uint32_t json_qps;          /* most QPs in the JSON */
 	bool stay;
-	int eal_argc;    /* EAL's arguments, including the program's name */
-	char **eal_argv; /* NULL-terminated */
+	struct desk_groups groups; /* of --read-group and --change-group */
+	int eal_argc;              /* EAL's arguments, including the program's name */
+	char **eal_argv;           /* NULL-terminated */
 };
 
 /**

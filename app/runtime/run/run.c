@@ -516,6 +516,7 @@ begin_desk(const struct run_app *app, const struct run_result *result,
 
 	if (app->desk == NULL)
 		return 0;
+	app->desk->groups = app->opts->groups;
 	app->desk->app = app;
 	app->desk->result = result;
 	app->desk->clock = clock;
@@ -610,8 +611,10 @@ run_node(const struct run_app *app, struct run_result *result)
 	else
 		poll_loop_run(&result->loops[0]);
 	service_stopping();
-	if (app->desk != NULL)
+	if (app->desk != NULL) {
+		app->desk->failed = rc != 0 || result->no_device_left;
 		desk_close(app->desk);
+	}
 	captures_close();
 	result->elapsed_ns = tsc_clock_now(&clock);
 	look_at_links(&s, result->elapsed_ns);

@@ -28,6 +28,8 @@
 /* For a machine that is slow, too. */
 #define PATIENCE_MS 60000
 
+static const struct desk_groups no_groups = {DESK_NO_GROUP, DESK_NO_GROUP};
+
 static int
 connect_to(const char *path)
 {
@@ -201,7 +203,10 @@ static const struct desk_method methods[] = {
 	{"on_main", NULL, "Returns what the main lcore says", on_main, no_result},
 };
 
-static struct desk desk = {.name = "test", .methods = methods, .n_methods = ARRAY_LEN(methods)};
+static struct desk desk = {.name = "test",
+			   .groups = {DESK_NO_GROUP, DESK_NO_GROUP},
+			   .methods = methods,
+			   .n_methods = ARRAY_LEN(methods)};
 
 #define REQUEST(id, rest) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":" rest "}"
 #define RESULT(id, rest) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":" rest "}"
@@ -496,11 +501,12 @@ TEST(a_second_program_of_the_prefix_has_a_socket_of_its_own)
 	struct stat s;
 
 	snprintf(path, sizeof(path), "%s:1", desk_socket_path(desk.socket));
-	assert_int_equal(desk_socket_open(&second, rte_eal_get_runtime_dir(), NULL, NULL), 0);
+	assert_int_equal(
+		desk_socket_open(&second, rte_eal_get_runtime_dir(), &no_groups, NULL, NULL), 0);
 	assert_string_equal(desk_socket_path(second), path);
 	assert_return_code(stat(path, &s), errno);
 	assert_int_equal(s.st_mode & 0777, 0660);
-	desk_socket_close(second);
+	desk_socket_close(second, false);
 	assert_int_equal(stat(path, &s), -1);
 }
 
@@ -513,7 +519,8 @@ open_at_once(void *arg)
 	struct desk_socket **opened = arg;
 
 	pthread_barrier_wait(&at_once);
-	assert_int_equal(desk_socket_open(opened, rte_eal_get_runtime_dir(), NULL, NULL), 0);
+	assert_int_equal(
+		desk_socket_open(opened, rte_eal_get_runtime_dir(), &no_groups, NULL, NULL), 0);
 	return NULL;
 }
 
@@ -534,7 +541,7 @@ TEST(programs_that_start_at_once_have_sockets_of_their_own)
 				assert_string_not_equal(desk_socket_path(opened[i]),
 							desk_socket_path(opened[k]));
 		for (unsigned int i = 0; i < PROGRAMS; i++)
-			desk_socket_close(opened[i]);
+			desk_socket_close(opened[i], false);
 	}
 	pthread_barrier_destroy(&at_once);
 }
