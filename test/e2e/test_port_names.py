@@ -39,7 +39,7 @@ def check_shows(ctl):
     check_equal("those of one", [row[:3] for row in ctl.table(f"show queue counters {LONG}")][1], [LONG, "3", str(FRAMES)])
     for words in ("show pfc counters", "show pfcwd", "show ecn", "show lldp", "show device counters", "show polls",
                   "clear queue watermark"):
-        names = {row[0] for row in ctl.table(words)}
+        names = {row[0] for row in ctl.table(f"-a {words}")}
         check(f"{words}: names", {"Ethernet1/1", LONG, "2"} <= names and not names & {"0", "1"}, names)
     check_equal("clear queue watermark", [row["port"] for row in ctl.json("clear queue watermark ethernet1/1")["rows"]], [0] * 8)
     check_equal("show fdb", {row[3] for row in ctl.table("show fdb")[-2:]}, {"Ethernet1/1", LONG})

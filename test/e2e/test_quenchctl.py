@@ -57,17 +57,20 @@ def check_switch(work, name, other):
                 ["port", "queue", "wred_dropped", "wred_dropped_bytes", "marked", "marked_bytes"])
     check_equal("show priority-group drop: none", ctl.table("show priority-group drop")[1], ["(none)"])
     check_equal("show pfc counters: the whole matrix, of zeros",
-                ctl.table("show pfc counters"),
+                ctl.table("-a show pfc counters"),
                 [["port", "frames", *(f"PFC{i}" for i in range(8)), "link"]] +
                 [[port, way, *["0"] * 9] for port in "01" for way in ("rx", "tx")])
     for words in ("show pfc history", "show pfc history 1", "show pfc durations"):
         check_equal(f"{words}: nobody was paused", ctl.table(words)[1:], [["(none)"]])
     check_equal("show queue watermark: its table", ctl.table("show queue watermark 1")[0],
-                ["port", "queue", "bytes", "watermark", "persistent"])
+                ["port", "queue", "now", "watermark", "persistent"])
+    rows = ctl.table("show queue watermark")
+    check("show queue watermark: idle queues are counted, and sizes have units", rows[1][:2] == ["1", "3"] and rows[1][3].endswith("B") and
+          " ".join(rows[-1]) == f"{18 - len(rows)} idle queues not shown; --all shows them", rows)
     check_equal("show priority-group counters", ctl.json("show priority-group counters 0")["pgs"][3]["rx_packets"], FRAMES)
     ecn = ctl.json("show ecn")["rows"]
     check_equal("show ecn", [(q["port"], q["queue"], q["ecn"]) for q in ecn], [(0, 3, "ecn_all"), (1, 3, "ecn_all")])
-    cells = ctl.table("show ecn")[2]
+    cells = ctl.table("show ecn")[1]
     check("show ecn: units and percent", cells[:5] == ["1", "3", "5KB", "200KB", "1%"] and cells[-2:] == ["0.00%", "0"], cells)
     bins = ctl.json("show mark-accuracy 1 3")["mark_accuracy"]
     check_equal("show mark-accuracy", sum(b["packets"] for b in bins), FRAMES)

@@ -80,6 +80,30 @@ class Top(unittest.TestCase):
             # Names of devices are not cut.
             self.assertLessEqual(max(len(text) for _, text in narrow.lines), 80 if named else 81)
 
+    def test_the_longest_queue_comes_first(self):
+        now, before = switch(2, 1000), switch(1)
+        for taken, lengths in ((now, (0, 5000, 900)), (before, (0, 0, 0))):
+            row = taken.replies["ecn"]["rows"][0]
+            taken.replies["ecn"]["rows"] = [row | {"queue": queue, "queue_bytes": used} for queue, used in enumerate(lengths)]
+        found = [(style, text.split()[1]) for style, text in lines(Two(now, before)).lines if "m" in text and "M" in text and "port" not in text]
+        self.assertEqual([queue for _, queue in found], ["1", "2", "0"])
+
+    def test_wide_terminals_have_queues_beside_ports(self):
+        two = Two(switch(2, 1000), switch(1))
+        narrow, wide = lines(two, 160), lines(two, 200)
+        self.assertEqual((narrow.beside, narrow.height()), ([], len(narrow.lines)))
+        self.assertEqual(wide.lines + wide.beside, narrow.lines)
+        heading = wide.row(wide.beside_row)
+        self.assertEqual([text.split()[:2] for _, _, text in heading], [["port", "device"], ["port", "queue"]])
+        self.assertLessEqual(max(at + len(text) for i in range(wide.height()) for at, _, text in wide.row(i)), 200)
+        self.assertLess(wide.height(), narrow.height())
+
+    def test_marks_and_pauses_are_busy(self):
+        def styles(now):
+            return [style for style, _ in lines(Two(now, switch(1))).lines]
+        self.assertNotIn(Style.BUSY, styles(switch(2)))
+        self.assertEqual(styles(switch(2, 1000)).count(Style.BUSY), 2)  # the port and the queue
+
     def test_a_flow_with_a_long_name_fits_80_columns(self):
         view = lines(Two(nic(2, 10**6, flow="f" * 50), None), 80)
         self.assertLessEqual(max(len(text) for _, text in view.lines), 80)

@@ -67,7 +67,8 @@ class Tables(unittest.TestCase):
     def test_units(self):
         for key, value, text in (("link_speed_bps", 40_000_000_000, "40.000G"), ("rate_bps", 999, "999"), ("start_ns", 17_432_000, "17.432ms"), ("age_ns", 5, "5ns"),
                                  ("green_drop_probability_ppm", 10_000, "1%"), ("green_min_threshold_bytes", 5000, "5KB"), ("green_min_threshold_bytes", 12_345, "12.345KB"),
-                                 ("marked_pct", 12.345, "12.35%"), ("alpha", 0.0227, "0.0227"), ("done", True, "1"), ("x", None, "-"), ("x", "", "-"),
+                                 ("marked_pct", 12.345, "12.35%"), ("alpha", 0.0227, "0.0227"), ("done", True, "yes"), ("lasts", False, "no"), ("pfc_ours", 0x18, "3,4"), ("pfc_peer", 0, "none"), ("queue_bytes", 999, "999B"),
+                                 ("tx_bytes", 1_234_567, "1.235MB"), ("x", None, "-"), ("x", "", "-"),
                                  ("name", "a\x1b[2J\n\x9bb", "a?[2J??b")):
             self.assertEqual(cells.text(key, value), text)
 

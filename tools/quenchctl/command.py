@@ -45,6 +45,7 @@ class Command(NamedTuple):
     shape: str = ""         # function of show.rows that makes rows for people
     active: str = ""        # counters of a row; a table hides rows in which all are 0
     noun: str = ""          # plural of a row, with active
+    sort: str = ""          # key of a row; the highest value comes first
     port_texts: str = ""    # keys of rows with numbers of ports in their text, which a table replaces by names
     by_port: bool = False   # asked for each port, if none is named
     rates: bool = False     # rows of flows get their present rates

@@ -8,6 +8,7 @@ from quenchctl.command import NIC, SWITCH, Command
 
 CLEAR_KINDS = "interface, queue, priority-group, pfc, pfcwd, drop, router, nic, flow, times, qp"
 PAUSES = "port frames pfc0=PFC0 pfc1=PFC1 pfc2=PFC2 pfc3=PFC3 pfc4=PFC4 pfc5=PFC5 pfc6=PFC6 pfc7=PFC7 link"
+PAUSED = "pfc0 pfc1 pfc2 pfc3 pfc4 pfc5 pfc6 pfc7 link"
 PAUSE_TIMES = ("port prio rx_pause_transition=rx_pauses rx_pause_duration_ns=rx_paused tx_pause_transition=tx_pauses "
                "tx_pause_duration_ns=tx_paused")
 
@@ -22,9 +23,10 @@ def table(words: str, help_: str, program: str | None, method: str, list_: str, 
     return Command(words, help_, program, "show.show:show", method=method, list=list_, columns=columns, members=members, watchable=True, **more)
 
 
-def sent(words: str, help_: str, program: str | None, kind: str, list_: str, columns: str) -> Command:
+def sent(words: str, help_: str, program: str | None, kind: str, list_: str, columns: str, noun: str = "pools") -> Command:
     """A clear of watermarks, which shows what they were."""
-    return Command(words, help_, program, "show.show:send", method="clear_watermark", fixed=(("kind", kind),), list=list_, columns=columns, members="")
+    return Command(words, help_, program, "show.show:send", method="clear_watermark", fixed=(("kind", kind),), list=list_, columns=columns, members="",
+                   active="watermark_bytes", noun=noun, sort="watermark_bytes")
 
 
 # A switch and a NIC may have different commands of the same words.
@@ -39,7 +41,8 @@ COMMANDS = [
     table("show polls", "times between polls of the ports", SWITCH, "ports", "rows",
           "port device poll_gap_p50_ns=p50 poll_gap_p99_ns=p99 poll_gap_max_ns=max"),
     table("show device counters", "frames that devices received, sent and lost", SWITCH, "device_stats", "rows",
-          "port ipackets opackets imissed rx_nombuf ierrors oerrors"),
+          "port ipackets opackets imissed rx_nombuf ierrors oerrors",
+          active="ipackets opackets imissed rx_nombuf ierrors oerrors", noun="devices"),
     table("show mempools", "mbuf pools and their use", None, "mempools", "rows", "pool mbufs in_use"),
     table("show queue counters [PORT]", "packets sent, marked and dropped by queues", SWITCH, "queues", "queues",
           "port queue tx_packets tx_bytes ce_in_packets=ce_in ecn_marked_packets=marked drop_packets=dropped drop_bytes=dropped_bytes "
@@ -51,22 +54,26 @@ COMMANDS = [
     table("show maps [PORT]", "maps, lossless priorities and scheduler in force; own: of the port's section", SWITCH, "maps", "maps", "port key value own",
           by_port=True),
     table("show queue watermark unicast [PORT]", "the same, in SONiC's words", SWITCH, "queues", "queues",
-          "port queue queue_bytes=bytes watermark_bytes=watermark persistent_watermark_bytes=persistent", by_port=True),
+          "port queue queue_bytes=now watermark_bytes=watermark persistent_watermark_bytes=persistent", active="queue_bytes watermark_bytes",
+          noun="queues", sort="watermark_bytes", by_port=True),
     table("show queue watermark [PORT]", "bytes in queues, now and at most", SWITCH, "queues", "queues",
-          "port queue queue_bytes=bytes watermark_bytes=watermark persistent_watermark_bytes=persistent", by_port=True),
+          "port queue queue_bytes=now watermark_bytes=watermark persistent_watermark_bytes=persistent", active="queue_bytes watermark_bytes",
+          noun="queues", sort="watermark_bytes", by_port=True),
     table("show priority-group counters [PORT]", "packets received by priority group", SWITCH, "pg", "pgs",
           "port pg rx_packets rx_bytes drop_packets=dropped", active="rx_packets drop_packets", noun="priority groups", by_port=True),
     table("show priority-group drop [PORT]", "packets that the buffer dropped", SWITCH, "pg", "pgs", "port pg drop_packets=dropped", active="drop_packets",
-          noun="priority groups", by_port=True),
+          noun="priority groups", sort="drop_packets", by_port=True),
     table("show priority-group watermark shared [PORT]", "shared bytes of priority groups, now and at most", SWITCH, "pg", "pgs",
-          "port pg shared_bytes=shared shared_watermark_bytes=watermark shared_persistent_watermark_bytes=persistent", by_port=True),
+          "port pg shared_bytes=shared shared_watermark_bytes=watermark shared_persistent_watermark_bytes=persistent",
+          active="shared_bytes shared_watermark_bytes", noun="priority groups", sort="shared_watermark_bytes", by_port=True),
     table("show priority-group watermark headroom [PORT]", "headroom bytes of priority groups, now and at most", SWITCH, "pg", "pgs",
-          "port pg headroom_bytes=headroom headroom_watermark_bytes=watermark headroom_persistent_watermark_bytes=persistent", by_port=True),
+          "port pg headroom_bytes=headroom headroom_watermark_bytes=watermark headroom_persistent_watermark_bytes=persistent",
+          active="headroom_bytes headroom_watermark_bytes", noun="priority groups", sort="headroom_watermark_bytes", by_port=True),
     table("show priority-group watermark [PORT]", "bytes in priority groups, now and at most", SWITCH, "pg", "pgs",
           "port pg reserved_bytes=reserved shared_bytes=shared headroom_bytes=headroom watermark_bytes=watermark "
           "shared_watermark_bytes=shared_watermark headroom_watermark_bytes=headroom_watermark",
-          by_port=True),
-    table("show pfc counters", "pause frames by port and priority", SWITCH, "pfc", "rows", PAUSES, shape="pauses"),
+          active="reserved_bytes shared_bytes headroom_bytes watermark_bytes", noun="priority groups", sort="watermark_bytes", by_port=True),
+    table("show pfc counters", "pause frames by port and priority", SWITCH, "pfc", "rows", PAUSES, shape="pauses", active=PAUSED, noun="rows"),
     table("show pfc counters", "pause frames by priority", NIC, "port", "", PAUSES, shape="pauses"),
     table("show pfc durations", "pauses that ended, and their total time, by port and priority", SWITCH, "pfc", "rows", PAUSE_TIMES, shape="pause_times"),
     table("show pfc durations", "pauses that ended, and their total time, by priority", NIC, "port", "", PAUSE_TIMES, shape="pause_times"),
@@ -81,7 +88,7 @@ COMMANDS = [
     table("show ecn", "marking curves and marks", SWITCH, "ecn", "rows",
           "port queue green_min_threshold_bytes=min green_max_threshold_bytes=max green_drop_probability_ppm=max_prob ecn queue_bytes "
           "tx_packets ecn_marked_packets=marked marked_pct=share ecn_not_ect_packets=not_ect",
-          shape="marks"),
+          shape="marks", active="queue_bytes tx_packets", noun="queues"),
     table("show mark-accuracy PORT QUEUE", "marks by queue length, and the curve", SWITCH, "mark_accuracy", "mark_accuracy",
           "up_to_bytes packets marked measured expected", members="port queue"),
     table("show buffer", "pools, headroom, balance of bytes", SWITCH, "buffer", "pools",
@@ -90,8 +97,8 @@ COMMANDS = [
           "pool used_bytes=used watermark_bytes=watermark persistent_watermark_bytes=persistent"),
     one("show headroom-pool watermark", "headroom bytes of all priority groups together, at most", SWITCH, "buffer",
             members="headroom_pool_watermark_bytes=watermark headroom_pool_persistent_watermark_bytes=persistent"),
-    table("show drops", "dropped packets by port and reason", SWITCH, "drops", "rows", "port reason packets", shape="drops"),
-    table("show drops", "dropped packets by reason", NIC, "nic", "", "reason packets", shape="nic_drops"),
+    table("show drops", "dropped packets by port and reason", SWITCH, "drops", "rows", "port reason packets", shape="drops", sort="packets"),
+    table("show drops", "dropped packets by reason", NIC, "nic", "", "reason packets", shape="nic_drops", sort="packets"),
     table("show fdb", "addresses and their ports", SWITCH, "fdb", "rows", "mac domain port type age_ns=age",
           members="entries learned moved aged learn_failures learn_limited", port_texts="domain"),
     table("show vlan", "VLANs and their ports", SWITCH, "vlans", "rows", "vlan untagged tagged", members="vlan_filtering", port_texts="untagged tagged"),
@@ -135,13 +142,13 @@ COMMANDS = [
     Command("web", "a live page of running programs on a loopback address, until a signal", None, "web.web:run", alone=True),
     Command("clear counters [KIND]", "let show commands count from now on; quantiles, maxima and watermarks stay; KIND: " + CLEAR_KINDS, None,
             "show.clear:run"),
-    sent("clear queue watermark unicast [PORT]", "the same, in SONiC's words", SWITCH, "queue", "rows", "port index=queue watermark_bytes=was"),
-    sent("clear queue watermark [PORT]", "show and clear the highest length of each queue", SWITCH, "queue", "rows", "port index=queue watermark_bytes=was"),
+    sent("clear queue watermark unicast [PORT]", "the same, in SONiC's words", SWITCH, "queue", "rows", "port index=queue watermark_bytes=was", "queues"),
+    sent("clear queue watermark [PORT]", "show and clear the highest length of each queue", SWITCH, "queue", "rows", "port index=queue watermark_bytes=was", "queues"),
     sent("clear priority-group watermark shared [PORT]", "show and clear the highest shared use of each group", SWITCH, "pg_shared", "rows",
-         "port index=pg watermark_bytes=was"),
+         "port index=pg watermark_bytes=was", "priority groups"),
     sent("clear priority-group watermark headroom [PORT]", "show and clear the highest headroom use of each group", SWITCH, "pg_headroom", "rows",
-         "port index=pg watermark_bytes=was"),
-    sent("clear priority-group watermark [PORT]", "show and clear the highest use of each group", SWITCH, "pg", "rows", "port index=pg watermark_bytes=was"),
+         "port index=pg watermark_bytes=was", "priority groups"),
+    sent("clear priority-group watermark [PORT]", "show and clear the highest use of each group", SWITCH, "pg", "rows", "port index=pg watermark_bytes=was", "priority groups"),
     sent("clear buffer-pool watermark", "show and clear the highest use of each pool", SWITCH, "buffer_pool", "rows", "index=pool watermark_bytes=was"),
     sent("clear headroom-pool watermark", "show and clear the highest headroom use", SWITCH, "headroom_pool", "rows", "watermark_bytes=was"),
     Command("show config", "the configuration in force, as save writes it; --json: active keys that differ from the defaults", None, "config:show",

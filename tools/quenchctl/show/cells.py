@@ -2,12 +2,18 @@
 """Rows of objects as a table for people."""
 from __future__ import annotations
 
+import os
+import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from quenchctl.command import plain
 
 NAME_WIDTH = 34  # least width of names
+MASKS = {"pfc_ours", "pfc_peer", "pfc_agreed"}  # a bit for each priority
+BOLD, RED, PLAIN = "\033[1m", "\033[1;31m", "\033[0m"
+TROUBLE = re.compile(r"down|stormed")
 
 
 def scaled(value: float, units: Sequence[str]) -> tuple[float, str, bool]:
@@ -20,7 +26,7 @@ def scaled(value: float, units: Sequence[str]) -> tuple[float, str, bool]:
 
 
 def number(key: str, value: int) -> str:
-    """A unit as the last word of the key gives a number one: 40.000G, 17.432ms, 1%, 100KB."""
+    """A unit as the last word of the key gives a number one: 40.000G, 17.432ms, 1%, 1.234MB. A mask is a list: 3,4."""
     if key.endswith("_bps"):
         part, unit, whole = scaled(value, ("", "K", "M", "G", "T"))
         return f"{part:.0f}" if whole else f"{part:.3f}{unit}"
@@ -29,14 +35,21 @@ def number(key: str, value: int) -> str:
         return f"{part:.0f}{unit}" if whole else f"{part:.3f}{unit}"
     if key.endswith("_ppm"):
         return f"{value / 1e4:.6g}%"
+    if key in MASKS:
+        return ",".join(str(prio) for prio in range(value.bit_length()) if value >> prio & 1) or "none"
     # Sizes of configuration files have all their digits, without zeros.
     if key.endswith("_threshold_bytes"):
         part, unit, _ = scaled(value, ("B", "KB", "MB", "GB"))
         return f"{part:.12g}{unit}"
+    if key.endswith("_bytes"):
+        part, unit, whole = scaled(value, ("B", "KB", "MB", "GB", "TB"))
+        return f"{part:.0f}{unit}" if whole else f"{part:.3f}{unit}"
     return str(value)
 
 
 def text(key: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, int):
         return number(key, int(value))
     if isinstance(value, float):
@@ -56,6 +69,18 @@ def cell(row: Mapping[str, Any], key: str) -> Any:
     return row.get("port_name") or row.get(key) if key == "port" else row.get(key)
 
 
+def coloured() -> bool:
+    """On a terminal, unless NO_COLOR is set (no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def paint(line: list[str], heading: bool) -> list[str]:
+    """Headings bold, what is wrong red."""
+    if heading:
+        return [f"{BOLD}{part}{PLAIN}" for part in line]
+    return [f"{RED}{part}{PLAIN}" if TROUBLE.match(part) else part for part in line]
+
+
 def rows(found: Sequence[Mapping[str, Any]], columns: str) -> None:
     """Print rows, aligned, under headings. columns: keys in order, as split() takes them"""
     lines: list[list[str]] = [[] for _ in range(len(found) + 1)]
@@ -66,8 +91,8 @@ def rows(found: Sequence[Mapping[str, Any]], columns: str) -> None:
         left = any(isinstance(value, str) for value in values)
         for line, part in zip(lines, texts):
             line.append(part.ljust(width) if left else part.rjust(width))
-    for line in lines:
-        print("  ".join(line).rstrip())
+    for i, line in enumerate(lines):
+        print("  ".join(paint(line, i == 0) if coloured() else line).rstrip())
     if not found:
         print("(none)")
 

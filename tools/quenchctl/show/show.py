@@ -82,9 +82,12 @@ def print_reply(run: Run, reply: Row) -> None:
 
 
 def print_rows(command: Command, options: Options, found: Any) -> None:
-    """Those that are idle are left out, and counted."""
+    """Those that are idle are left out, and counted. What matters most comes first."""
     shown = getattr(rows, command.shape)(found) if command.shape else found
     active = rows.in_use(shown, command.active) if command.active and not options.all else shown
+    if command.sort:
+        active = sorted(active, key=lambda row: -row.get(command.sort, 0))
     cells.rows(active, command.columns)
-    if len(active) < len(shown):
-        print(f"{len(shown) - len(active)} idle {command.noun} not shown; --all shows them")
+    idle = len(shown) - len(active)
+    if idle > 0:
+        print(f"{idle} idle {command.noun if idle > 1 else command.noun.removesuffix('s')} not shown; --all shows {'them' if idle > 1 else 'it'}")

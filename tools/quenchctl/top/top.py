@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import curses
+import os
 import signal
 import sys
 import time
@@ -91,19 +92,25 @@ def put(screen: curses.window, row: int, column: int, text: str, columns: int, a
         pass
 
 
+def has_colour() -> bool:
+    """NO_COLOR: no-color.org."""
+    return curses.has_colors() and not os.environ.get("NO_COLOR")
+
+
 def draw(screen: curses.window, top: Top, view: View) -> None:
     height, columns = screen.getmaxyx()
     rows = max(height - 1, 1)
-    top.first = max(min(top.first, len(view.lines) - rows), 0)
-    alarm = curses.A_BOLD | (curses.color_pair(1) if curses.has_colors() else 0)
-    attributes = {Style.PLAIN: curses.A_NORMAL, Style.HEADING: curses.A_REVERSE, Style.ALARM: alarm, Style.QUIET: curses.A_DIM}
-    shown = view.lines[top.first:top.first + rows]
+    top.first = max(min(top.first, view.height() - rows), 0)
+    alarm, busy = (curses.A_BOLD | curses.color_pair(1), curses.color_pair(2)) if has_colour() else (curses.A_BOLD, curses.A_NORMAL)
+    attributes = {Style.PLAIN: curses.A_NORMAL, Style.HEADING: curses.A_REVERSE, Style.ALARM: alarm, Style.BUSY: busy, Style.QUIET: curses.A_DIM}
+    shown = [view.row(row) for row in range(top.first, min(top.first + rows, view.height()))]
     screen.erase()
-    for row, (style, text) in enumerate(shown):
-        put(screen, row, 0, text, columns, attributes[style])
-        if len(text) > columns:  # a line that is cut ends with ">"
-            put(screen, row, columns - 1, ">", columns, curses.A_REVERSE)
-    widest = max((len(text) for _, text in shown), default=0)
+    for row, parts in enumerate(shown):
+        for at, style, text in parts:
+            put(screen, row, at, text, columns, attributes[style])
+            if at + len(text) > columns:  # a line that is cut ends with ">"
+                put(screen, row, columns - 1, ">", columns, curses.A_REVERSE)
+    widest = max((at + len(text) for parts in shown for at, _, text in parts), default=0)
     full = max(view.full, widest)
     said = f"{'cut at >' if widest > columns else 'shortened'}: widen to {full} columns   " if full > columns else ""
     put(screen, height - 1, 0, said, columns, curses.A_BOLD)
@@ -112,9 +119,10 @@ def draw(screen: curses.window, top: Top, view: View) -> None:
 
 
 def loop(screen: curses.window, top: Top) -> None:
-    if curses.has_colors():
+    if has_colour():
         curses.use_default_colors()
         curses.init_pair(1, curses.COLOR_RED, -1)
+        curses.init_pair(2, curses.COLOR_YELLOW, -1)
     curses.curs_set(0)
     next_s = 0.0
     while True:

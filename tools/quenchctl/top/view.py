@@ -17,23 +17,47 @@ FLOW_WIDTH = 12
 # Characters of a line beside names and bars.
 PORT_CHARS, PACKET_CHARS, QUEUE_CHARS, FLOW_CHARS = 63, 18, 52, 68
 TOTAL_CHARS = 94  # of the line of totals of a NIC, with packet rates
+BESIDE = 3  # columns between ports, and queues at their right
 
 
 class Style(enum.Enum):
-    PLAIN, HEADING, ALARM, QUIET = range(4)  # ALARM: a storm, drops, a link that is down; QUIET: all rates are 0
+    """ALARM: a storm, drops, a link that is down; BUSY: marks, pauses, a queue above its lower threshold; QUIET: all rates are 0"""
+
+    PLAIN, HEADING, ALARM, BUSY, QUIET = range(5)
 
 
 class View:
-    """columns: of the terminal; 0: any. Narrow lines have shorter names and bars, and fewer columns."""
+    """columns: of the terminal; 0: any. Narrow lines have shorter names and bars, and fewer columns.
+
+    beside: lines at the right of lines[beside_row] and the following ones, from column beside_at on
+    """
 
     def __init__(self, columns: int = 0, hide_quiet: bool = False) -> None:
         self.columns, self.hide_quiet = columns, hide_quiet
         self.lines: list[tuple[Style, str]] = []
+        self.beside: list[tuple[Style, str]] = []
+        self.beside_row = self.beside_at = 0
         self.full = 0  # columns in which nothing is shortened or left out
 
     def add(self, style: Style, text: str) -> None:
         if not (self.hide_quiet and style is Style.QUIET):
             self.lines.append((style, plain(text)))
+
+    def fold(self, first: int, second: int) -> None:
+        """Put lines[second:] beside lines[first:second], if the columns suffice for both."""
+        left, right = self.lines[first:second], self.lines[second:]
+        at = max((len(text) for _, text in left), default=0) + BESIDE
+        if right and at + max(len(text) for _, text in right) <= self.columns:
+            self.lines, self.beside, self.beside_row, self.beside_at = self.lines[:second], right, first, at
+
+    def height(self) -> int:
+        return max(len(self.lines), self.beside_row + len(self.beside) if self.beside else 0)
+
+    def row(self, number: int) -> list[tuple[int, Style, str]]:
+        """The parts of a row, with their columns."""
+        parts = [(0, *self.lines[number])] if number < len(self.lines) else []
+        right = number - self.beside_row
+        return parts + ([(self.beside_at, *self.beside[right])] if 0 <= right < len(self.beside) else [])
 
     def fits(self, width: int) -> bool:
         """Does a line of this width fit? If it does not, the view is shortened."""
@@ -107,27 +131,29 @@ def add_ports(view: View, two: Two, w: Widths) -> None:
         dropped, speed, shaper = dropped_of.get(row.get("port"), 0.0), row.get("link_speed_bps", 0), row.get("shaper_rate_bps", 0)
         link = str(row.get("link", ""))
         packets = f" {number(p.rate('rx_packets')):>8} {number(p.rate('tx_packets')):>8}" if w.packets else ""
-        view.add(Style.ALARM if link == "down" or dropped > 0 else Style.PLAIN if rx + tx > 0 else Style.QUIET,
+        paused = p.rate("rx_pause_frames") + p.rate("tx_pause_frames") > 0
+        view.add(Style.ALARM if link == "down" or dropped > 0 else Style.BUSY if paused else Style.PLAIN if rx + tx > 0 else Style.QUIET,
                  f"{port(row, w.port):>{w.port}} {row.get('device', '')[:w.device]:<{w.device + 1}}{link[:4]:<4} {number(speed):>6} {number(rx):>7} {number(tx):>7} "
                  f"{percent(rx, speed):3.0f}% {percent(tx, shaper if 0 < shaper < speed else speed):3.0f}% {number(p.rate('rx_pause_frames')):>7} "
                  f"{number(p.rate('tx_pause_frames')):>7} {number(dropped):>7}{packets}")
 
 
 def add_queues(view: View, two: Two, w: Widths) -> None:
-    """Queues with a curve: m and M are WRED's thresholds."""
+    """Queues with a curve, the longest first, then the fastest; m and M are WRED's thresholds."""
     view.add(Style.HEADING, f"{'port':>{w.port}} queue {'m, M: WRED min, max' if w.bar >= 19 else 'm M WRED':<{w.bar}} {'bytes':>8} {'scale':>8} {'tx b/s':>8} {'marks/s':>8} {'drops/s':>8}")
-    for p in two.pairs("ecn", "port", "queue"):
+    for p in sorted(two.pairs("ecn", "port", "queue"), key=lambda p: (-p.now.get("queue_bytes", 0), -p.rate("tx_bytes"))):
         low, high, used = p.now.get("green_min_threshold_bytes", 0), p.now.get("green_max_threshold_bytes", 0), p.now.get("queue_bytes", 0)
         scale, dropped = max(used, high * 1.25), p.rate("drop_packets")
-        view.add(Style.ALARM if dropped > 0 else Style.PLAIN if used > 0 or p.rate("tx_packets") > 0 else Style.QUIET,
+        busy = used > low or p.rate("ecn_marked_packets") > 0
+        view.add(Style.ALARM if dropped > 0 else Style.BUSY if busy else Style.PLAIN if used > 0 or p.rate("tx_packets") > 0 else Style.QUIET,
                  f"{port(p.now, w.port):>{w.port}} {p.now.get('queue', 0):5} {bar(used, scale, w.bar, (('m', low), ('M', high)))} {number(used):>8} {number(scale):>8} "
                  f"{number(p.rate('tx_bytes') * 8):>8} {number(p.rate('ecn_marked_packets')):>8} {number(dropped):>8}")
 
 
 def add_groups(view: View, two: Two, w: Widths) -> None:
-    """Groups, with their use of the shared buffer. A group sends XOFF at X; beyond that it fills headroom."""
+    """Groups, the largest first, with their use of the shared buffer. A group sends XOFF at X; beyond that it fills headroom."""
     heading = f"{'port':>{w.port}} group {'X: limit of shared' if w.bar >= 18 else 'X: limit':<{w.bar}} {'shared':>8} {'headroom':>8} {'limit':>8} {'drops/s':>8}"
-    for p in two.pairs("pg", "port", "pg"):
+    for p in sorted(two.pairs("pg", "port", "pg"), key=lambda p: -(p.now.get("shared_bytes", 0) + p.now.get("headroom_bytes", 0))):
         shared, headroom, limit, dropped = p.now.get("shared_bytes", 0), p.now.get("headroom_bytes", 0), p.now.get("shared_limit_bytes", 0), p.rate("drop_packets")
         if shared + headroom <= 0 and dropped <= 0:
             continue
@@ -149,9 +175,12 @@ def add_switch(view: View, two: Two) -> None:
         if row.get("status") == "stormed":
             n = row.get("deadlock_detected", 0)
             view.add(Style.ALARM, f"STORM: port {port(row, w.port)}, priority {row.get('prio')}, queue {row.get('queue')}: {row.get('action')}; {n} storm{'' if n == 1 else 's'}")
+    ports = len(view.lines)
     add_ports(view, two, w)
+    queues = len(view.lines)
     add_queues(view, two, w)
     add_groups(view, two, w)
+    view.fold(ports, queues)
 
 
 def nic_drop_rate(nic: Pair) -> float:
