@@ -27,6 +27,7 @@ const char *const collective_algorithm_words[] = {
 	[COLLECTIVE_PAIRWISE] = "pairwise",
 	[COLLECTIVE_LINEAR] = "linear",
 	[COLLECTIVE_STAGGERED] = "staggered",
+	[COLLECTIVE_HIERARCHICAL] = "hierarchical",
 	NULL,
 };
 
@@ -178,42 +179,128 @@ modulo(int64_t a, uint32_t n)
 	return (uint32_t)((a % n + n) % n);
 }
 
+/* A ring of n ranks: of all; or of the first one and each stride-th after it. */
+struct circle {
+	uint32_t n, first, stride; /* stride 0: all */
+};
+
+/* The rank at a place of the ring. */
+static uint32_t
+rank_on(const struct builder *b, const struct circle *c, uint32_t place)
+{
+	uint32_t per_server = b->c->ranks_per_server, in_server;
+
+	if (c->stride > 0)
+		return c->first + place * c->stride;
+	if (per_server == 0)
+		return place;
+	in_server = place % per_server;
+	return place - in_server + (in_server + b->channel) % per_server;
+}
+
+/* Most messages that carry a part of the ring. */
+static uint32_t
+most_pieces(const struct builder *b, struct part whole, uint32_t n)
+{
+	return pieces_of(b, part_of(whole, 0, n).bytes + 1);
+}
+
 /*
  * Steps from `step` to `end` of a ring of 2 (n - 1) steps, of which the first n - 1 reduce: in step
- * s, rank r sends part r - s, which it has received in step s - 1, and receives part r - s - 1.
+ * s, place r sends part r - s, which it has received in step s - 1, and receives part r - s - 1.
  *
- * had[i]: the operation with whose end the rank has message i of the part to send; JOB_NONE: it had
- * it before the first step.
+ * had[i]: the operation with whose end the rank has message i of the part to send; before it is
+ * `before`, or JOB_NONE: it had it before the first step.
+ * @return number of messages of the last part that it received.
  */
+static uint32_t
+ring_place(struct builder *b, const struct circle *c, uint32_t place, struct part whole,
+	   uint32_t tag, uint32_t step, uint32_t end, uint32_t before, uint32_t *had)
+{
+	uint32_t n = c->n, rank = rank_on(b, c, place), pieces = 0;
+	uint32_t to = rank_on(b, c, (place + 1) % n), from = rank_on(b, c, (place + n - 1) % n);
+
+	for (uint32_t i = 0; i < most_pieces(b, whole, n); i++)
+		had[i] = before;
+	for (uint32_t s = step; b->rc == 0 && s < end; s++) {
+		uint64_t out = part_of(whole, modulo((int64_t)place - s, n), n).bytes;
+		uint64_t in = part_of(whole, modulo((int64_t)place - s - 1, n), n).bytes;
+
+		pieces = pieces_of(b, in);
+		for (uint32_t i = 0; b->rc == 0 && i < pieces_of(b, out); i++)
+			add_send(b, rank, to, piece_bytes(b, out, i), tag, had[i]);
+		for (uint32_t i = 0; b->rc == 0 && i < pieces; i++) {
+			uint64_t bytes = piece_bytes(b, in, i);
+
+			had[i] = add_recv(b, rank, from, bytes, tag);
+			if (s < n - 1)
+				had[i] = add_reduce(b, rank, had[i], bytes);
+		}
+	}
+	return pieces;
+}
+
 static void
 ring(struct builder *b, struct part whole, uint32_t tag, uint32_t step, uint32_t end)
 {
-	uint32_t n = b->c->n_ranks;
-	uint32_t most = pieces_of(b, part_of(whole, 0, n).bytes + 1);
-	uint32_t *had = malloc(most * sizeof(*had));
+	const struct circle all = {.n = b->c->n_ranks};
+	uint32_t *had = malloc(most_pieces(b, whole, all.n) * sizeof(*had));
 
 	if (had == NULL) {
 		b->rc = -ENOMEM;
 		return;
 	}
-	for (uint32_t rank = 0; b->rc == 0 && rank < n; rank++) {
-		for (uint32_t i = 0; i < most; i++)
-			had[i] = JOB_NONE;
-		for (uint32_t s = step; b->rc == 0 && s < end; s++) {
-			uint64_t out = part_of(whole, modulo((int64_t)rank - s, n), n).bytes;
-			uint64_t in = part_of(whole, modulo((int64_t)rank - s - 1, n), n).bytes;
+	for (uint32_t place = 0; b->rc == 0 && place < all.n; place++)
+		(void)ring_place(b, &all, place, whole, tag, step, end, JOB_NONE, had);
+	free(had);
+}
 
-			for (uint32_t i = 0; b->rc == 0 && i < pieces_of(b, out); i++)
-				add_send(b, rank, (rank + 1) % n, piece_bytes(b, out, i), tag,
-					 had[i]);
-			for (uint32_t i = 0; b->rc == 0 && i < pieces_of(b, in); i++) {
-				uint64_t bytes = piece_bytes(b, in, i);
+/* An operation that ends when all n messages are there. */
+static uint32_t
+join_all(struct builder *b, uint32_t rank, const uint32_t *had, uint32_t n)
+{
+	uint32_t last = had[0];
 
-				had[i] = add_recv(b, rank, (rank + n - 1) % n, bytes, tag);
-				if (s < n - 1)
-					had[i] = add_reduce(b, rank, had[i], bytes);
-			}
-		}
+	for (uint32_t i = 1; b->rc == 0 && i < n; i++)
+		last = add_join(b, rank, last, had[i]);
+	return last;
+}
+
+/* Steps of a ring, of which the first waits for `before`. @return the end of the last one. */
+static uint32_t
+phase(struct builder *b, const struct circle *c, uint32_t place, struct part whole, uint32_t tag,
+      uint32_t step, uint32_t end, uint32_t before, uint32_t *had)
+{
+	uint32_t n = ring_place(b, c, place, whole, tag, step, end, before, had);
+
+	return n == 0 ? before : join_all(b, rank_on(b, c, place), had, n);
+}
+
+static void
+hierarchical(struct builder *b, struct part whole, uint32_t tag)
+{
+	uint32_t m = b->c->ranks_per_server, n_servers = b->c->n_ranks / m;
+	/* Parts of the rings inside are the largest; they differ by a byte. */
+	uint32_t *had = malloc((most_pieces(b, whole, m) + 1ull) * sizeof(*had));
+
+	if (had == NULL) {
+		b->rc = -ENOMEM;
+		return;
+	}
+	for (uint32_t rank = 0; b->rc == 0 && rank < b->c->n_ranks; rank++) {
+		uint32_t place = rank % m, server = rank / m, reduced, gathered;
+		const struct circle inside = {m, server * m, 1}, across = {n_servers, place, m};
+		/* The part that the rank has reduced after m - 1 steps. */
+		struct part own = part_of(whole, (place + 1) % m, m);
+
+		reduced = phase(b, &inside, place, whole, tag, 0, m - 1, JOB_NONE, had);
+		reduced = phase(b, &across, server, own, tag, 0, n_servers - 1, reduced, had);
+		gathered = phase(b, &across, server, own, tag, n_servers - 1, 2 * (n_servers - 1),
+				 reduced, had);
+		/* The others' parts may be there before the sum of its own is. */
+		if (n_servers > 1)
+			gathered = add_join(b, rank, reduced, gathered);
+		phase(b, &inside, place, whole, tag, m - 1, 2 * (m - 1), gathered, had);
 	}
 	free(had);
 }
@@ -432,6 +519,8 @@ channel(struct builder *b, struct part whole, uint32_t tag)
 	} else if (c->algorithm == COLLECTIVE_DOUBLE_BINARY_TREE) {
 		tree(b, part_of(whole, 0, 2), tag, false);
 		tree(b, part_of(whole, 1, 2), tag + 2, true);
+	} else if (c->algorithm == COLLECTIVE_HIERARCHICAL) {
+		hierarchical(b, whole, tag);
 	} else {
 		ring(b, whole, tag, reduces ? 0 : n - 1, gathers ? 2 * (n - 1) : n - 1);
 	}
@@ -451,6 +540,7 @@ fits(int kind, int algorithm)
 	case COLLECTIVE_HALVING_DOUBLING:
 		return kind <= COLLECTIVE_ALL_GATHER;
 	case COLLECTIVE_DOUBLE_BINARY_TREE:
+	case COLLECTIVE_HIERARCHICAL:
 		return kind == COLLECTIVE_ALL_REDUCE;
 	default:
 		return kind == COLLECTIVE_ALL_TO_ALL || collective_has_matrix(kind);
@@ -499,7 +589,7 @@ check(const struct collective *c, struct job_fault *fault)
 	if (!fits(c->kind, c->algorithm))
 		return refuse(
 			fault,
-			"an algorithm of this collective: all_reduce has ring, halving_doubling and double_binary_tree, "
+			"an algorithm of this collective: all_reduce has ring, halving_doubling, double_binary_tree and hierarchical, "
 			"reduce_scatter and all_gather ring and halving_doubling, broadcast and pipeline ring, "
 			"all_to_all, all_to_all_v and all_to_all_v_back pairwise, linear and staggered");
 	if (collective_has_matrix(c->kind)) {
@@ -511,6 +601,8 @@ check(const struct collective *c, struct job_fault *fault)
 	}
 	if (c->algorithm == COLLECTIVE_HALVING_DOUBLING && (c->n_ranks & (c->n_ranks - 1)) != 0)
 		return refuse(fault, "a power of two of ranks, for halving_doubling");
+	if (c->algorithm == COLLECTIVE_HIERARCHICAL && c->ranks_per_server == 0)
+		return refuse(fault, "servers, each with as many ranks, for hierarchical");
 	if (!sizes_fit(c))
 		return refuse(
 			fault,
@@ -612,6 +704,30 @@ collective_load(const struct collective *c, uint32_t rank)
 	if (collective_has_matrix(c->kind))
 		return (double)matrix_load_of(c->matrix, rank);
 	return (double)c->bytes * collective_bus_factor(c->kind, c->n_ranks);
+}
+
+double
+collective_server_load(const struct collective *c, const struct collective_servers *servers,
+		       uint32_t server)
+{
+	uint32_t first = servers->first[server], end = servers->first[server + 1];
+	double n = c->n_ranks, own = end - first;
+
+	if (c->kind == COLLECTIVE_COMPUTE || servers->n == 1)
+		return 0;
+	if (collective_has_matrix(c->kind))
+		return (double)matrix_load_between(c->matrix, first, end);
+	switch (c->kind) {
+	case COLLECTIVE_ALL_REDUCE:
+		return (double)c->bytes * 2 * (servers->n - 1) / servers->n;
+	case COLLECTIVE_REDUCE_SCATTER:
+	case COLLECTIVE_ALL_GATHER:
+		return (double)c->bytes * (n - own) / n;
+	case COLLECTIVE_ALL_TO_ALL:
+		return (double)c->bytes * own * (n - own) / n;
+	default:
+		return (double)c->bytes;
+	}
 }
 
 double

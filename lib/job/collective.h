@@ -15,6 +15,9 @@
  * - double_binary_tree: all_reduce over two trees, each with half of the array: up with sums, down
  *   with results. At most one rank is inner in both (Sanders, Speck, Träff,
  *   "Two-tree algorithms for full bandwidth broadcast, reduction and scan", 2009).
+ * - hierarchical, of n ranks on M servers with m each: all_reduce takes m - 1 steps of S/m that
+ *   reduce inside each server, 2 (M - 1) steps of S/n of a ring across the servers among ranks of
+ *   one place in them, and m - 1 steps of S/m inside, which gather.
  * - pairwise: all_to_all in n - 1 steps; in step k, rank r sends to r + k and receives from r - k.
  *   linear: all messages at once, to rank 0 first. staggered: all at once, to r + 1 first.
  * - all_to_all_v: as all_to_all, with the sizes of a matrix; all_to_all_v_back: with those of the
@@ -25,7 +28,12 @@
  *
  * A message larger than chunk_bytes is sent as several. In rings, chains and trees, a rank passes
  * each of them on as soon as it has arrived; in halving_doubling and pairwise, a step waits for all
- * messages of the step before. channels divide the array; each takes all steps with its part.
+ * messages of the step before. channels divide the array; each takes all steps with its part. In
+ * hierarchical, a phase waits for all messages of the one before.
+ *
+ * With ranks_per_server, a ring visits all ranks of a server after each other. Channel c begins
+ * with the rank of place c in each server, so that channels enter and leave servers by different
+ * NICs.
  *
  * Stages follow each other: a rank begins a stage when all its operations of the stage before have
  * ended. Other ranks may still be in that one.
@@ -57,6 +65,7 @@ enum collective_algorithm {
 	COLLECTIVE_PAIRWISE,
 	COLLECTIVE_LINEAR,
 	COLLECTIVE_STAGGERED,
+	COLLECTIVE_HIERARCHICAL,
 };
 
 extern const char *const collective_words[];
@@ -66,6 +75,7 @@ struct collective {
 	int kind;      /* enum collective_kind */
 	int algorithm; /* enum collective_algorithm */
 	uint32_t n_ranks;
+	uint32_t ranks_per_server; /* on each server as many, in order; 0: servers do not matter */
 	uint64_t bytes;
 	uint64_t chunk_bytes; /* 0: messages are not divided */
 	uint32_t channels;    /* 1 to 64 */
@@ -91,6 +101,16 @@ collective_has_matrix(int kind)
 {
 	return kind == COLLECTIVE_ALL_TO_ALL_V || kind == COLLECTIVE_ALL_TO_ALL_V_BACK;
 }
+
+/* Ranks of a job on servers. */
+struct collective_servers {
+	uint32_t n;
+	const uint32_t *first; /* by server: its first rank; first[n] is the number of ranks */
+};
+
+/** Bytes that all links of a server carry at least, in one direction, by any algorithm. */
+double collective_server_load(const struct collective *c, const struct collective_servers *servers,
+			      uint32_t server);
 
 /** Bytes that a rank's link carries at least, in one direction, by any algorithm. */
 double collective_load(const struct collective *c, uint32_t rank);

@@ -132,15 +132,24 @@ matrix_free(struct job_matrix *m)
 }
 
 uint64_t
-matrix_load_of(const struct job_matrix *m, uint32_t rank)
+matrix_load_between(const struct job_matrix *m, uint32_t first, uint32_t end)
 {
 	uint64_t sent = 0, received = 0;
 
-	for (uint32_t i = 0; i < m->n; i++) {
-		sent += m->bytes[(size_t)rank * m->n + i];
-		received += m->bytes[(size_t)i * m->n + rank];
-	}
+	for (uint32_t rank = first; rank < end; rank++)
+		for (uint32_t i = 0; i < m->n; i++) {
+			if (i >= first && i < end)
+				continue;
+			sent += m->bytes[(size_t)rank * m->n + i];
+			received += m->bytes[(size_t)i * m->n + rank];
+		}
 	return sent > received ? sent : received;
+}
+
+uint64_t
+matrix_load_of(const struct job_matrix *m, uint32_t rank)
+{
+	return matrix_load_between(m, rank, rank + 1);
 }
 
 uint64_t

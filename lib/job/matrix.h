@@ -23,7 +23,9 @@ struct job_matrix {
 int matrix_read(const char *text, size_t size, struct job_matrix *out, struct job_fault *fault);
 void matrix_free(struct job_matrix *m);
 
-/** The sum that a rank sends or receives, whichever is larger. */
+/** The sum that ranks first to end - 1 send to all others, or receive, whichever is larger. */
+uint64_t matrix_load_between(const struct job_matrix *m, uint32_t first, uint32_t end);
+/** The same of one rank. */
 uint64_t matrix_load_of(const struct job_matrix *m, uint32_t rank);
 /** The largest of them. */
 uint64_t matrix_load(const struct job_matrix *m);

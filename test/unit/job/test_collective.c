@@ -4,6 +4,7 @@
  * (steps), and that they end; for every algorithm, many numbers of ranks, chunks and channels.
  */
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "unit/cases.h"
@@ -198,6 +199,66 @@ TEST(bytes_and_steps_are_those_of_the_definitions)
 								   .channels = channels});
 }
 
+/* Ranks of a server follow each other in each channel's ring, which leaves it by another rank. */
+TEST(rings_keep_ranks_of_a_server_together)
+{
+	struct collective c = {
+		.n_ranks = 12, .ranks_per_server = 4, .bytes = 120000, .channels = 4};
+	struct job_fault fault;
+	struct job_graph g;
+	uint32_t leaves[4] = {0};
+
+	assert_int_equal(collective_build(&c, 1, &g, &fault), 0);
+	assert_int_equal(job_check(&g, &fault), 0);
+	for (uint32_t rank = 0; rank < 12; rank++)
+		for (uint32_t i = 0; i < g.ranks[rank].n_peers; i++) {
+			const struct job_peer *peer = &g.ranks[rank].peers[i];
+
+			if (peer->n_sends == 0 || peer->rank / 4 == rank / 4)
+				continue;
+			assert_int_equal(peer->rank / 4, (rank / 4 + 1) % 3);
+			assert_int_equal(peer->rank % 4, (rank + 1) % 4);
+			leaves[rank % 4]++;
+		}
+	for (uint32_t i = 0; i < 4; i++)
+		assert_int_equal(leaves[i], 3);
+	job_graph_free(&g);
+}
+
+/* Of M servers with m ranks: 2 (m - 1) steps of S/m inside, 2 (M - 1) of S/n across. */
+TEST(hierarchical_has_the_steps_of_its_phases)
+{
+	for (uint32_t m = 1; m <= 8; m++)
+		for (uint32_t servers = 1; servers <= 5; servers++)
+			for (uint64_t chunk = 0; chunk <= 1000; chunk += 500)
+				for (uint32_t channels = 1; channels <= 2; channels++) {
+					struct collective c = {.algorithm = COLLECTIVE_HIERARCHICAL,
+							       .n_ranks = m * servers,
+							       .ranks_per_server = m,
+							       .bytes = 100003,
+							       .chunk_bytes = chunk,
+							       .channels = channels,
+							       .reduce_ps_per_byte = chunk / 10};
+					double bytes =
+						2.0 * c.bytes *
+						((m - 1.0) / m + (servers - 1.0) / c.n_ranks);
+					struct job_fault fault = {0};
+					struct job_graph g;
+
+					if (c.n_ranks < 2)
+						continue;
+					assert_int_equal(collective_build(&c, 1, &g, &fault), 0);
+					assert_int_equal(job_check(&g, &fault), 0);
+					if (chunk == 0)
+						assert_int_equal(rounds(&g),
+								 2 * (m - 1) + 2 * (servers - 1));
+					for (uint32_t i = 0; i < c.n_ranks; i++)
+						assert_true(fabs((double)sent_bytes(&g, i) -
+								 bytes) < 4.0 * c.n_ranks);
+					job_graph_free(&g);
+				}
+}
+
 /* In each tree a leaf is at most two logarithms from the root, and a rank sends at most twice its
  * half to children and once to its parent. */
 TEST(no_rank_of_two_trees_sends_much_more_than_twice_the_array)
@@ -350,6 +411,8 @@ TEST(what_has_no_sense_is_refused)
 		  .kind = COLLECTIVE_ALL_TO_ALL,
 		  .algorithm = COLLECTIVE_RING},
 		 "an algorithm of this collective"},
+		{{.n_ranks = 4, .bytes = 1000, .channels = 1, .algorithm = COLLECTIVE_HIERARCHICAL},
+		 "servers, each with as many ranks"},
 		{{.n_ranks = 4, .bytes = 7, .channels = 1}, "two or more"},
 		{{.n_ranks = 4, .bytes = 100, .channels = 64}, "two or more"},
 		{{.n_ranks = 4, .bytes = (1ull << 45) + 1, .channels = 1}, "32 TiB at most"},
@@ -365,6 +428,31 @@ TEST(what_has_no_sense_is_refused)
 		if (strstr(fault.why, rows[i].why) == NULL)
 			fail_msg("row %zu: \"%s\"", i, fault.why);
 	}
+}
+
+TEST(bytes_inside_a_server_are_no_load_of_its_links)
+{
+	static const uint32_t first[] = {0, 2, 3, 6};
+	const struct collective_servers servers = {3, first};
+	struct collective c = {.n_ranks = 6, .bytes = 600, .channels = 1};
+	uint64_t sizes[36] = {0};
+	const struct job_matrix matrix = {sizes, 6};
+
+	assert_true(collective_server_load(&c, &servers, 0) == 800);
+	c.kind = COLLECTIVE_ALL_GATHER;
+	assert_true(collective_server_load(&c, &servers, 2) == 300);
+	c.kind = COLLECTIVE_ALL_TO_ALL;
+	assert_true(collective_server_load(&c, &servers, 0) == 800);
+	assert_true(collective_server_load(&c, &servers, 2) == 900);
+	c.kind = COLLECTIVE_BROADCAST;
+	assert_true(collective_server_load(&c, &servers, 1) == 600);
+	c.kind = COLLECTIVE_ALL_TO_ALL_V;
+	c.matrix = &matrix;
+	sizes[0 * 6 + 1] = 50; /* inside the first */
+	sizes[1 * 6 + 4] = 7;
+	sizes[5 * 6 + 0] = 9;
+	assert_true(collective_server_load(&c, &servers, 0) == 9);
+	assert_true(collective_server_load(&c, &servers, 1) == 0);
 }
 
 TEST(bus_bandwidth_is_that_of_nccl_tests)
