@@ -310,7 +310,7 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 		rc = APP_FAILED;
 	if (rc == APP_DONE && o->out_dir != NULL &&
 	    (output_counters(run, o->out_dir) < 0 || output_jobs_csv(run, o->out_dir) < 0 ||
-	     write_effective(o, run) < 0))
+	     output_servers_csv(run, o->out_dir) < 0 || write_effective(o, run) < 0))
 		rc = APP_FAILED;
 	if (rc == APP_DONE && o->out_dir != NULL && output_trace(run, o->out_dir) < 0)
 		rc = APP_FAILED;

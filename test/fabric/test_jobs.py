@@ -324,7 +324,7 @@ def goal(program, folder):
     for text, words in (("num_ranks 2\nrank 0 {\nsend 5b to 7\n}\n", "g.goal:3: expected a rank from 0 to 1, not \"7\" ([job j] goal)"),
                         ("num_ranks 2\nrank 0 {\nsend 5b to 1\n}\nrank 1 {\n}\n", "g.goal:3: expected rank 0: send 5b to 1 tag 0: a recv of that source and tag at rank 1"),
                         ("num_ranks 2\nrank 0 {\n}\nrank 1 {\n\nrecv 5b from 0\n}\n", "g.goal:6: expected rank 1: recv 5b from 0 tag 0 waits for its message"),
-                        ("num_ranks 5\n" + "".join(f"rank {i} {{\n}}\n" for i in range(5)), "ranks = 1-4: expected 5 hosts or more, one for each rank of the goal file")):
+                        ("num_ranks 5\n" + "".join(f"rank {i} {{\n}}\n" for i in range(5)), "ranks = 1-4: expected 5 ranks or more, as many as the goal file has")):
         (folder / "g.goal").write_text(text, encoding="utf-8")
         done = run(program, scenario(folder, job(goal="g.goal", ranks="1-4"), hosts=8))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and words in done.stderr, f"{words}: {done.stderr}")

@@ -329,7 +329,8 @@ lost(const struct way *way)
 	uint64_t n = 0;
 
 	for (unsigned int i = 0; i < CABLE_DROP_REASONS; i++)
-		n += net_cable_drops(w.net, way->to, (enum cable_drop)i);
+		n += net_cable_drops(w.net, (struct topology_end){way->to.node, way->to.port},
+				     (enum cable_drop)i);
 	return n;
 }
 

@@ -52,7 +52,7 @@ def iterations_chart(job):
     parts = [text(LABEL - 6, 16, f"{us(most)} µs", "end"), text(LABEL - 6, high + 6, "0", "end"), f'<line x1="{LABEL}" y1="{high + 6}" x2="{WIDTH}" y2="{high + 6}"/>']
     for i, it in enumerate(rows):
         path = it["critical_path"]
-        pieces = [(kind, path[f"{key}_ns"]) for kind, key in (("compute", "compute"), ("send", "message"), ("ack", "send"))] if path else [("send", it["jct_ns"])]
+        pieces = [(kind, path[f"{key}_ns"]) for kind, key in (("compute", "compute"), ("inside", "inside"), ("send", "message"), ("ack", "send"))] if path else [("send", it["jct_ns"])]
         y = high + 6
         tip = f"iteration {it['iteration']}: {us(it['jct_ns'])} µs, rank {it['last_rank']} last, {it['rp_cnp_handled']} CNPs, paused {us(it['paused_ns'])} µs"
         for kind, ns in pieces:
@@ -64,7 +64,8 @@ def iterations_chart(job):
         parts.append(text(LABEL + (i + 0.4) * step, high + 22, str(rows[i]["iteration"]), "middle"))
     return ("<h3>Iterations</h3>" + svg(high + 30, f"completion times of job {job['name']}", parts) +
             '<p class="lead">Completion time of each iteration, by its critical path: '
-            '<span class="key compute"></span> computations, <span class="key send"></span> messages, <span class="key ack"></span> sends until acknowledged.</p>')
+            '<span class="key compute"></span> computations, <span class="key inside"></span> messages inside servers, <span class="key send"></span> other messages, '
+            '<span class="key ack"></span> sends until acknowledged.</p>')
 
 
 def gantt(job, states, path):
@@ -77,7 +78,7 @@ def gantt(job, states, path):
     begin, end = min(s["from_ns"] for s in states), max(s["to_ns"] for s in states)
     ranks = sorted({s["rank"] for s in states})
     if len(ranks) > MOST_RANKS:
-        first = list(dict.fromkeys(r for p in path for r in (p["from_rank"] if p["kind"] == "message" else p["rank"], p["rank"])))
+        first = list(dict.fromkeys(r for p in path for r in (source_of(p), p["rank"])))
         ranks = sorted(list(dict.fromkeys(first + ranks))[:MOST_RANKS])
     row = {rank: 20 + i * (ROW + GAP) for i, rank in enumerate(ranks)}
 
@@ -91,7 +92,7 @@ def gantt(job, states, path):
     parts += [bar(x(s["from_ns"]), row[s["rank"]], x(s["to_ns"]) - x(s["from_ns"]), ROW, s["state"],
                   f"rank {s['rank']} {STATES[s['state']]} {us(s['to_ns'] - s['from_ns'])} µs") for s in states if s["rank"] in row]
     for p in path:
-        source = p["from_rank"] if p["kind"] == "message" else p["rank"]
+        source = source_of(p)
         if source in row and p["rank"] in row:
             parts.append(f'<line class="path" x1="{x(p["from_ns"]):.2f}" y1="{row[source] + ROW / 2}" x2="{x(p["to_ns"]):.2f}" y2="{row[p["rank"]] + ROW / 2}">'
                          f'<title>{escape(part_text(p))}</title></line>')
@@ -101,10 +102,16 @@ def gantt(job, states, path):
             f'<span class="key wait"></span> waits. <span class="key path"></span> The critical path.{left}</p>')
 
 
+def source_of(p):
+    return p["from_rank"] if p["kind"] in ("message", "inside") else p["rank"]
+
+
 def part_text(p):
     if p["kind"] == "compute":
         return f"rank {p['rank']} computes {us(p['to_ns'] - p['from_ns'])} µs"
-    way = f"rank {p['from_rank']} to {p['rank']}" if p["kind"] == "message" else f"rank {p['rank']} until acknowledged"
+    way = f"rank {p['rank']} until {'its message has arrived' if p['kind'] == 'inside' else 'acknowledged'}"
+    if source_of(p) != p["rank"]:
+        way = f"rank {p['from_rank']} to {p['rank']}{' inside their server' if p['kind'] == 'inside' else ''}"
     return f"{way}: {p['bytes']} bytes, tag {p['tag']}, {us(p['to_ns'] - p['from_ns'])} µs"
 
 
@@ -116,7 +123,7 @@ def path_table(path, number_):
     return f"<details><summary>Critical path, {len(path)} parts</summary>" + table(("from ms", "µs", "part"), rows, "texts") + "</details>"
 
 
-CAUSES = {"compute": "computing", "wire": "packets on the wire", "rate": "QPs not allowed to send", "paused": "paused", "queue": "last packets in queues",
+CAUSES = {"compute": "computing", "inside": "messages inside servers", "wire": "packets on the wire", "rate": "QPs not allowed to send", "paused": "paused", "queue": "last packets in queues",
           "others": "links of senders busy with other flows", "earlier": "behind earlier messages", "again": "sending again",
           "ack": "waiting for the last acknowledgement", "unknown": "unknown"}
 

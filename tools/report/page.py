@@ -34,6 +34,16 @@ def flow_table(results):
     return table(heads, rows)
 
 
+def server_table(results):
+    """Servers with several NICs, and their NICs; empty without them."""
+    rows = []
+    keys = ("tx_wire_rate_bps", "tx_goodput_bps", "rx_goodput_bps")
+    for server in results.get("servers", []):
+        rows.append((escape(server["name"]), *(gbps(server[key]) for key in keys), number(server["bytes_inside"])))
+        rows += [(f"NIC {escape(nic['host'])}", *(gbps(nic[key]) for key in keys), "") for nic in server["nics"]]
+    return "<h2>Servers</h2>" + table(("server", "wire Gb/s", "sent Gb/s", "received Gb/s", "bytes inside"), rows) if rows else ""
+
+
 def microseconds(ns):
     return digits(ns / 1e3)
 
@@ -225,6 +235,7 @@ load that it sends, the right half the load that it receives.</p>
 {pauses.hot(results)}
 <h2>Flows</h2>
 {flow_table(results)}
+{server_table(results)}
 {times_table(results)}
 {sizes_table(run)}
 <div id="distributions" class="charts"></div>

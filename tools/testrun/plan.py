@@ -117,6 +117,10 @@ def numbers(text: str) -> set[int]:
     return found
 
 
+# Keys of [job NAME] that only quench-lab has.
+OF_SERVERS = ("ranks_per_server", "rank_nics", "pxn")
+
+
 class OnlyInLab(BadFile):
     """Something that quench-lab has and ports do not."""
 
@@ -160,6 +164,11 @@ class Maker:
                 self.refuse(f"[{name}]", f"[{' '.join(words[2:]) or 'switch'}]: all switches have the same keys")
             if words[0] == "flow" and self.sections[name]["pattern"] == "trace":
                 self.refuse(f"[{name}] pattern = trace", "another pattern")
+        if self.fabric["nics_per_server"] != "1":
+            self.refuse(f"[fabric] nics_per_server = {self.fabric['nics_per_server']}", "1: hosts with one NIC")
+        for name, keys in self.jobs.items():
+            if keys["ranks_per_server"] != "0":
+                self.refuse(f"[job {name}] ranks_per_server = {keys['ranks_per_server']}", "0: a rank on each host")
         if not self.lists_all:
             self.refuse(f"[fabric] hosts = {self.fabric['hosts']}", f"at most {len(self.ends)} flows, and as many hosts")
         hosts = {int(host) for _, _, a, _, b in self.ends for host in (a, b)}
@@ -208,7 +217,7 @@ class Maker:
         return {**keys, **{key: str(beside / keys[key]) for key in FILES if key in keys and (beside / keys[key]).is_file()}}
 
     def job(self, name: str) -> str:
-        keys = self.with_files(self.jobs[name])
+        keys = {key: value for key, value in self.with_files(self.jobs[name]).items() if key not in OF_SERVERS}
         addresses = ", ".join(self.addresses[host][0] for host in self.ranks(name))
         return write_section(f"job {name}", {**keys, "ranks": addresses, "start_ns": "0", "stopped": "on"})
 

@@ -16,7 +16,7 @@ view(const struct net *net, uint32_t i, uint64_t now_ns)
 
 /* Frames lost on the cable to here; a switch port has drop reasons of its own beside them. */
 static void
-walk_cable(struct walk *w, const struct net *net, struct fabric_end end)
+walk_cable(struct walk *w, const struct net *net, struct topology_end end)
 {
 	walk_enter(w, "drops", "drops/");
 	for (unsigned int d = 0; d < CABLE_DROP_REASONS; d++)
@@ -75,7 +75,7 @@ lab_walk_port(struct walk *w, const struct net *net, uint32_t i, uint16_t port, 
 	const struct sw_view v = view(net, i, now_ns);
 
 	sw_walk_whole_port(w, &v, port);
-	walk_cable(w, net, (struct fabric_end){.node = i, .port = port});
+	walk_cable(w, net, (struct topology_end){.node = i, .port = port});
 }
 
 void
@@ -87,8 +87,9 @@ lab_walk_host(struct walk *w, const struct net *net, uint16_t h, uint64_t now_ns
 	nic_walk_counters(w, nic_stats(nic));
 	walk_leave(w);
 	pfc_walk(w, nic_pfc_rx(nic), nic_pfc_tx(nic), now_ns);
-	walk_cable(w, net,
-		   (struct fabric_end){.node = topology_host_node(net_scenario(net)->topology, h)});
+	walk_cable(
+		w, net,
+		(struct topology_end){.node = topology_host_node(net_scenario(net)->topology, h)});
 }
 
 void

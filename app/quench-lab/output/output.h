@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "fabric/results/probe.h"
+#include "fabric/server/server.h"
 #include "quench-lab/output/output_fluid.h"
 #include "quench-lab/output/output_dump.h"
 #include "quench-lab/output/output_file.h"
@@ -35,6 +36,15 @@ json_t *output_json(const struct lab_run *run);
 json_t *output_streams(const struct lab_run *run);
 /** A line for each stream. */
 void output_streams_table(FILE *out, const struct lab_run *run);
+/** A part of it: the list of all servers; empty: hosts are not NICs of servers. */
+json_t *output_servers(const struct lab_run *run);
+/** A line for each server; none without servers. */
+void output_servers_table(FILE *out, const struct lab_run *run);
+/**
+ * Write servers.csv, under its name with ".part". No file without servers.
+ * @return as output_jobs_csv().
+ */
+int output_servers_csv(const struct lab_run *run, const char *dir);
 /** A part of output_json(): the list of all switch ports. */
 json_t *output_ports(const struct lab_run *run);
 /** Lists of dropped frames, and of frames that cable faults corrupted or reordered. */

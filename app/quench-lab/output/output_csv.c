@@ -291,7 +291,8 @@ output_csv_keep(const char *dir, bool keep)
 		if (output_keep(dir, names[i], keep) < 0)
 			rc = -EIO;
 	if (output_keep_optional(dir, "messages.csv", keep) < 0 ||
-	    output_keep_optional(dir, "trace.csv", keep) < 0 || output_jobs_keep(dir, keep) < 0 ||
+	    output_keep_optional(dir, "trace.csv", keep) < 0 ||
+	    output_keep_optional(dir, "servers.csv", keep) < 0 || output_jobs_keep(dir, keep) < 0 ||
 	    output_fluid_keep(dir, keep) < 0)
 		rc = -EIO;
 	return rc;

@@ -30,7 +30,7 @@ add_cable_drops(json_t *list, const struct lab_run *run, struct topology_end end
 	topology_node_name(run->scenario->topology, end.node, name);
 	for (unsigned int d = 0; d < CABLE_DROP_REASONS; d++)
 		add(list, name, end.port, "reason", cable_drop_name(d),
-		    net_cable_drops(run->net, (struct fabric_end){end.node, end.port}, d));
+		    net_cable_drops(run->net, end, d));
 }
 
 json_t *
@@ -63,8 +63,7 @@ output_drops(const struct lab_run *run)
 static void
 add_cable_faults(json_t *list, const struct lab_run *run, struct topology_end end)
 {
-	const struct cable_stats stats =
-		net_cable_stats(run->net, (struct fabric_end){end.node, end.port});
+	const struct cable_stats stats = net_cable_stats(run->net, end);
 	char name[TOPOLOGY_NODE_CHARS + 1];
 
 	topology_node_name(run->scenario->topology, end.node, name);

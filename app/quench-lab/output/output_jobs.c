@@ -40,6 +40,7 @@ path_object(const struct lab_run *run, uint32_t job, uint32_t number)
 	report_set_u64(o, "parts", path.n);
 	report_set_u64(o, "compute_ns", times_ns[JOB_PATH_COMPUTE]);
 	report_set_u64(o, "message_ns", times_ns[JOB_PATH_MESSAGE]);
+	report_set_u64(o, "inside_ns", times_ns[JOB_PATH_INSIDE]);
 	report_set_u64(o, "send_ns", times_ns[JOB_PATH_SEND]);
 	job_path_free(&path);
 	return o;

@@ -348,6 +348,7 @@ output_json(const struct lab_run *run)
 	}
 	json_object_set_new(o, "flows", flows);
 	report_set_u64(o, "silent_flows", silent);
+	json_object_set_new(o, "servers", output_servers(run));
 	json_object_set_new(o, "streams", output_streams(run));
 	json_object_set_new(o, "jobs", output_jobs(run));
 	if (run->explain_job != NULL)

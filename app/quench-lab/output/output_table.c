@@ -400,6 +400,7 @@ output_table(FILE *out, const struct lab_run *run)
 	pause_table(out, run);
 	drop_table(out, run);
 	output_jobs_table(out, run);
+	output_servers_table(out, run);
 	output_streams_table(out, run);
 	fprintf(out, "%-26s %" PRIu64 "\n", "frames", r->frames);
 	fprintf(out, "%-26s %" PRIu64 " in %.2f s: %.2f M/s\n", "packet_hops", r->packet_hops,

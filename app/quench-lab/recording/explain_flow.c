@@ -213,7 +213,7 @@ lab_explain_set(struct lab_explain *x, const struct event_params *e, uint64_t no
 static int
 look_at(struct lab_explain *x, uint32_t node, uint16_t port)
 {
-	const struct fabric_end end = {.node = node, .port = port};
+	const struct fabric_end end = net_end_at(x->net, (struct topology_end){node, port});
 	struct place *p = &x->places[x->n_places++];
 	struct cable_tap sent = {see_sent, p}, received = {see_received, p};
 

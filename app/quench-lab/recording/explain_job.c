@@ -174,11 +174,11 @@ flow_of(const struct explain_job *x, const struct rte_mbuf *m, const struct roce
 	return flow;
 }
 
-/* Is it a message that both runs see on the wire? */
+/* Is it a message on the wire? */
 static bool
 is_message(const struct job_path_part *p)
 {
-	return p->kind != JOB_PATH_COMPUTE;
+	return p->kind == JOB_PATH_MESSAGE || p->kind == JOB_PATH_SEND;
 }
 
 static void
@@ -288,13 +288,28 @@ static int
 look_at(struct explain_job *x, struct recordings *recordings, struct spot *spot,
 	struct topology_end end)
 {
-	const struct fabric_end at = {.node = end.node, .port = end.port};
+	const struct fabric_end at = net_end_at(x->net, end);
 	struct cable_tap sent = {see_sent, spot}, received = {see_received, spot};
 
 	*spot = (struct spot){.x = x, .end = end};
 	if (recordings_share(recordings, at, sent, received))
 		return 0;
 	return fabric_tap(net_fabric(x->net), at, sent, received);
+}
+
+/* A priority group generates PFC for the priority of its number. */
+static void
+set_prio(struct explain_job *x)
+{
+	uint32_t last = x->path.n;
+
+	while (last > 0 && !is_message(&x->path.parts[last - 1]))
+		last--;
+	for (uint8_t prio = 0; last > 0 && prio < TM_CLASSES; prio++)
+		if (ways_obeys(x->ways, x->explained[last - 1].flow, prio)) {
+			x->prio = prio;
+			return;
+		}
 }
 
 int
@@ -318,12 +333,7 @@ explain_job_observe(struct explain_job *x, struct net *net, struct recordings *r
 			x->explained[i].flow = net_job_flow(net, x->job, p->from_rank,
 							    r->peers[r->ops[p->send].peer].rank);
 	}
-	/* A priority group generates PFC for the priority of its number. */
-	for (uint8_t prio = 0; prio < TM_CLASSES; prio++)
-		if (x->path.n > 0 && ways_obeys(x->ways, x->explained[x->path.n - 1].flow, prio)) {
-			x->prio = prio;
-			break;
-		}
+	set_prio(x);
 	rc = know_flows(x);
 	x->spots = calloc(2ull * t->n_links + 1, sizeof(*x->spots));
 	if (x->spots == NULL)
@@ -665,6 +675,10 @@ divide(struct division *d)
 
 	if (d->part->kind == JOB_PATH_COMPUTE) {
 		take(d, CAUSE_COMPUTE, d->part->to_ns);
+		return;
+	}
+	if (d->part->kind == JOB_PATH_INSIDE) {
+		take(d, CAUSE_INSIDE, d->part->to_ns);
 		return;
 	}
 	ack = find_ack(d);

@@ -11,6 +11,7 @@
 
 enum explain_cause {
 	CAUSE_COMPUTE, /* a computation */
+	CAUSE_INSIDE,  /* a message inside a server */
 	CAUSE_WIRE,    /* packets of the message on links: their length, and the cables' */
 	CAUSE_RATE,    /* the host's link was free, but the QP was not allowed to send */
 	CAUSE_HELD,    /* pauses: of the host, or of the queue in which the last packet waited */

@@ -10,11 +10,12 @@
 #define STORY_LINES 30u
 
 /* In results.json, and in the summary. */
-static const char *const keys[CAUSES] = {"compute_ns", "wire_ns",   "rate_ns",    "paused_ns",
-					 "queue_ns",   "others_ns", "earlier_ns", "again_ns",
-					 "ack_ns",     "unknown_ns"};
+static const char *const keys[CAUSES] = {"compute_ns", "inside_ns", "wire_ns",   "rate_ns",
+					 "paused_ns",  "queue_ns",  "others_ns", "earlier_ns",
+					 "again_ns",   "ack_ns",    "unknown_ns"};
 static const char *const words[CAUSES] = {
 	"computing",
+	"messages inside servers",
 	"packets on the wire",
 	"QPs not allowed to send, by rate or window",
 	"paused",
@@ -119,6 +120,13 @@ print_part(FILE *out, const struct explain_job *x, uint32_t number, bool all)
 	fprintf(out, "%10.4f ms  ", (double)p->from_ns / 1e6);
 	if (p->kind == JOB_PATH_COMPUTE) {
 		fprintf(out, "rank %u computes %.1f us", p->rank, us(p->to_ns - p->from_ns));
+	} else if (p->kind == JOB_PATH_INSIDE) {
+		const struct job_rank *rank = &job->graph.ranks[p->from_rank];
+		const struct job_op *op = &rank->ops[p->send];
+
+		fprintf(out, "rank %u to %u inside their server, %" PRIu64 " bytes: %.1f us",
+			p->from_rank, rank->peers[op->peer].rank, (uint64_t)op->amount,
+			us(p->to_ns - p->from_ns));
 	} else {
 		const struct net_flow *flow = net_flow(x->net, e->flow);
 		const struct job_op *op = &job->graph.ranks[p->from_rank].ops[p->send];
@@ -245,7 +253,7 @@ part_object(const struct explain_job *x, uint32_t number)
 {
 	const struct job_path_part *p = &x->path.parts[number];
 	const struct explained *e = &x->explained[number];
-	bool message = p->kind != JOB_PATH_COMPUTE;
+	bool message = p->kind == JOB_PATH_MESSAGE || p->kind == JOB_PATH_SEND;
 	json_t *o = json_object();
 
 	json_object_set_new(o, "kind", json_string(job_path_words[p->kind]));

@@ -175,7 +175,7 @@ static int
 open_one(struct recording *r, const struct scenario *s, const struct record_params *params,
 	 struct net *net, const char *dir)
 {
-	const struct fabric_end end = {.node = params->at.node, .port = params->at.port};
+	const struct fabric_end end = net_end_at(net, params->at);
 	char node[TOPOLOGY_NODE_CHARS + 1], name[TOPOLOGY_NODE_CHARS + 16];
 	int rc;
 

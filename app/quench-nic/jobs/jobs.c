@@ -182,7 +182,7 @@ begin_rank(const struct jobs *jobs, const struct job_here *here, struct job_rank
 		const struct job_peer *p = &rank->peers[i];
 
 		/* With one lcore, the index of a QP is its number. */
-		peers[i] = (struct nic_job_qps){JOB_NONE, JOB_NONE};
+		peers[i] = (struct nic_job_qps){JOB_NONE, JOB_NONE, false};
 		if (p->n_sends > 0)
 			peers[i].requesters =
 				nic_job_requesters(job, pair_of(job->plan, r->rank, p->rank));

@@ -204,7 +204,7 @@ read_addresses(const struct config *cfg, struct nic_job *job, struct config_erro
 			 plan->graph.n_ranks);
 		return refuse(cfg, job, "ranks", expected, err);
 	}
-	rc = job_keys_build(&job->keys, n, &plan->graph, &why);
+	rc = job_keys_build(&job->keys, n, NULL, &plan->graph, &why);
 	return rc == 0 ? 0
 		       : refuse(cfg, job, job_keys_has_stages(&job->keys) ? "stages" : "collective",
 				why.why, err);

@@ -48,7 +48,7 @@ set_link(struct events *ev, uint32_t index, uint8_t why, bool up, uint64_t now_n
 	ev->down[index] = up ? was & (uint8_t)~why : was | why;
 	if ((was == 0) == (ev->down[index] == 0))
 		return 0;
-	rc = fabric_set_link_up(ev->net->fabric, events_end(link->a), up);
+	rc = fabric_set_link_up(ev->net->fabric, net_end_at(ev->net, link->a), up);
 	if (rc < 0)
 		return rc;
 	notify(ev, link->a, up, now_ns);
@@ -114,10 +114,10 @@ static int
 change_direction(struct events *ev, const struct event_params *e, bool on,
 		 const struct topology_link *link, struct topology_end from)
 {
-	struct fabric_cable cable = *fabric_cable(ev->net->fabric, events_end(from));
+	struct fabric_cable cable = *fabric_cable(ev->net->fabric, net_end_at(ev->net, from));
 
 	change_cable(ev, e, on, &link->cable, &cable);
-	return fabric_set_cable(ev->net->fabric, events_end(from), &cable);
+	return fabric_set_cable(ev->net->fabric, net_end_at(ev->net, from), &cable);
 }
 
 static int

@@ -94,7 +94,7 @@ send_frame(struct events *ev, const struct event_params *e, const struct event_f
 		return false;
 	}
 	memcpy(data, e->send.bytes + frame->offset, frame->n_bytes);
-	if (fabric_inject(ev->net->fabric, events_end(e->at), m, ev->next_ns) < 0) {
+	if (fabric_inject(ev->net->fabric, net_end_at(ev->net, e->at), m, ev->next_ns) < 0) {
 		rte_pktmbuf_free(m);
 		return false;
 	}

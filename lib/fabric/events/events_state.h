@@ -26,12 +26,6 @@ struct events {
 	uint64_t next_ns;
 };
 
-static inline struct fabric_end
-events_end(struct topology_end at)
-{
-	return (struct fabric_end){.node = at.node, .port = at.port};
-}
-
 static inline struct node *
 events_switch(const struct events *ev, uint32_t node)
 {

@@ -42,6 +42,10 @@ const struct scenario *net_scenario(const struct net *net);
 /** After the changes that events have made so far: the keys of switches, hosts and flows. */
 const struct scenario *net_in_force(const struct net *net);
 struct fabric *net_fabric(struct net *net);
+/** The end of a cable in the fabric. */
+struct fabric_end net_end_at(const struct net *net, struct topology_end at);
+/** A server, from 0 on; NULL: its hosts are nodes of their own. */
+const struct node *net_server(const struct net *net, uint32_t server);
 /** Switch i in [0, topology->n_switches). */
 const struct node *net_switch(const struct net *net, uint32_t i);
 /** Host h in [1, hosts]. */
@@ -49,9 +53,9 @@ const struct node *net_host(const struct net *net, uint16_t h);
 /** The tester around a host's NIC; NULL: none. */
 const struct node *net_tester(const struct net *net, uint16_t h);
 /** Frames to a port that were lost, as fabric_cable_drops(). */
-uint64_t net_cable_drops(const struct net *net, struct fabric_end e, enum cable_drop why);
+uint64_t net_cable_drops(const struct net *net, struct topology_end e, enum cable_drop why);
 /** Counts of frames that arrived at a port, as fabric_cable_stats(). */
-struct cable_stats net_cable_stats(const struct net *net, struct fabric_end e);
+struct cable_stats net_cable_stats(const struct net *net, struct topology_end e);
 uint32_t net_flow_count(const struct net *net);
 const struct net_flow *net_flow(const struct net *net, uint32_t index);
 
@@ -118,7 +122,7 @@ int net_job_record(struct net *net, uint32_t job);
 const struct nic_job_op *net_job_ops(const struct net *net, uint32_t job, uint32_t rank,
 				     uint32_t iteration);
 
-/** The flow of the messages from one rank to another. */
+/** The flow of the messages from one rank to another one, on another server. */
 uint32_t net_job_flow(const struct net *net, uint32_t job, uint32_t from, uint32_t to);
 
 /** A rank of a job of the scenario, by their numbers. Its times count up to the end of the run. */

@@ -103,6 +103,7 @@ change_hosts(struct net *net, const struct scenario *next, uint64_t now_ns)
 			host->ops->rx(host, 0, NULL, 0, now_ns);
 		net_poke_host(net, h, now_ns);
 	}
+	net_change_jobs(net, next, now_ns);
 	free((void *)(uintptr_t)reload.flows);
 	return 0;
 }

@@ -204,7 +204,7 @@ create_hosts(struct net *net, char *why, unsigned int why_size)
 
 /*
  * Nodes are added in the topology's order (switches, then hosts), so a node has the same number in
- * the fabric as in the topology.
+ * the fabric as in the topology, unless servers take the place of hosts (net_end_at()).
  */
 static int
 connect_all(struct net *net, char *why, unsigned int why_size)
@@ -214,14 +214,17 @@ connect_all(struct net *net, char *why, unsigned int why_size)
 
 	for (uint32_t i = 0; rc >= 0 && i < t->n_switches; i++)
 		rc = fabric_add_node(net->fabric, net->switches[i]);
-	for (uint32_t i = 0; rc >= 0 && i < t->n_hosts; i++)
+	for (uint32_t i = 0;
+	     net->servers != NULL && rc >= 0 && i < scenario_n_servers(net->scenario); i++)
+		rc = fabric_add_node(net->fabric, net->servers[i]);
+	for (uint32_t i = 0; net->servers == NULL && rc >= 0 && i < t->n_hosts; i++)
 		rc = fabric_add_node(net->fabric,
 				     net->testers[i] != NULL ? net->testers[i] : net->hosts[i]);
 	for (uint32_t i = 0; rc >= 0 && i < t->n_links; i++) {
 		const struct topology_link *l = &t->links[i];
 
-		rc = fabric_connect(net->fabric, (struct fabric_end){l->a.node, l->a.port},
-				    (struct fabric_end){l->b.node, l->b.port}, &l->cable);
+		rc = fabric_connect(net->fabric, net_end_at(net, l->a), net_end_at(net, l->b),
+				    &l->cable);
 	}
 	return rc < 0 ? net_fail(why, why_size, "the fabric does not connect: %s", strerror(-rc))
 		      : 0;
@@ -282,8 +285,11 @@ build(struct net *net, char *why, unsigned int why_size)
 	    net->flows == NULL || net->fabric == NULL)
 		return net_fail(why, why_size, "no memory");
 	if (create_pools(net, why, why_size) < 0 || create_switches(net, why, why_size) < 0 ||
-	    create_hosts(net, why, why_size) < 0 || create_testers(net, why, why_size) < 0 ||
-	    connect_all(net, why, why_size) < 0 || teach_bridges(net, why, why_size) < 0)
+	    create_hosts(net, why, why_size) < 0 || create_testers(net, why, why_size) < 0)
+		return -1;
+	if (net_create_servers(net) < 0)
+		return net_fail(why, why_size, "no memory for servers");
+	if (connect_all(net, why, why_size) < 0 || teach_bridges(net, why, why_size) < 0)
 		return -1;
 	if (net_create_flows(net, why, why_size) < 0)
 		return -1;
@@ -324,6 +330,7 @@ net_destroy(struct net *net)
 			nic_destroy(net->hosts[i]);
 	for (uint32_t i = 0; net->testers != NULL && i < net->scenario->topology->n_hosts; i++)
 		tester_destroy(net->testers[i]);
+	net_free_servers(net);
 	net_free_paths(net);
 	net_free_jobs(net);
 	free(net->messages);

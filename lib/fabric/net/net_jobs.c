@@ -14,8 +14,9 @@ struct net_posts {
 struct net_job {
 	uint32_t first_flow; /* the pairs of a job are consecutive flows */
 	uint32_t n_pairs;
-	struct net_posts *posts; /* by pair */
-	int64_t *index;          /* by rank: of the rank on its host */
+	struct net_posts *posts;     /* by pair */
+	int64_t *index;              /* by rank: of the rank on its host */
+	struct server_rank **inside; /* by rank: on its server; NULL: there are no servers */
 };
 
 struct net_jobs {
@@ -65,7 +66,7 @@ begin_job(struct net *net, struct net_job *job, uint32_t flow)
 			struct net_posts *p = &job->posts[pair];
 			uint32_t n = r->peers[i].n_sends, qps = params->qp_count;
 
-			if (n == 0)
+			if (!scenario_is_pair(net->scenario, params->job, rank, &r->peers[i]))
 				continue;
 			pair++;
 			p->posts.qps = calloc(qps, sizeof(*p->posts.qps));
@@ -105,8 +106,9 @@ struct pairs {
 };
 
 static int
-pairs_init(struct pairs *p, const struct job_graph *g)
+pairs_init(struct pairs *p, const struct scenario *s, const struct job_section *job)
 {
+	const struct job_graph *g = &job->graph;
 	uint32_t n_peers = 0, n_pairs = 0;
 
 	p->first = malloc(g->n_ranks * sizeof(*p->first));
@@ -120,7 +122,7 @@ pairs_init(struct pairs *p, const struct job_graph *g)
 	for (uint32_t rank = 0; rank < g->n_ranks; rank++)
 		for (uint32_t i = 0; i < g->ranks[rank].n_peers; i++) {
 			p->pair[p->first[rank] + i] = n_pairs;
-			n_pairs += g->ranks[rank].peers[i].n_sends > 0;
+			n_pairs += scenario_is_pair(s, job, rank, &g->ranks[rank].peers[i]);
 		}
 	return 0;
 }
@@ -155,10 +157,24 @@ add_rank(struct net *net, uint32_t number, uint32_t rank, const struct pairs *pa
 
 	if (peers == NULL)
 		return -ENOMEM;
+	if (net->servers != NULL) {
+		uint16_t host = section->hosts[rank];
+
+		job->inside[rank] =
+			server_add_rank(net->servers[scenario_server_of(net->scenario, host)],
+					number, rank, scenario_nic_of(net->scenario, host));
+		server_stop(job->inside[rank], section->stopped, 0);
+		params.send_inside = server_send_inside;
+		params.arg = job->inside[rank];
+	}
 	for (uint32_t i = 0; i < r->n_peers; i++) {
 		uint32_t other = r->peers[i].rank;
 
-		peers[i] = (struct nic_job_qps){JOB_NONE, JOB_NONE};
+		peers[i] = (struct nic_job_qps){JOB_NONE, JOB_NONE, false};
+		if (scenario_is_inside(net->scenario, section, rank, other)) {
+			peers[i].inside = true;
+			continue;
+		}
 		if (r->peers[i].n_sends > 0)
 			peers[i].requesters = flows[pairs->pair[pairs->first[rank] + i]].src_qp;
 		if (r->peers[i].n_recvs > 0)
@@ -169,6 +185,8 @@ add_rank(struct net *net, uint32_t number, uint32_t rank, const struct pairs *pa
 	}
 	job->index[rank] = nic_job_add(net->hosts[section->hosts[rank] - 1], &params);
 	free(peers);
+	if (job->inside != NULL)
+		server_set_index(job->inside[rank], (uint32_t)job->index[rank]);
 	return job->index[rank] < 0 ? -ENOMEM : 0;
 }
 
@@ -184,7 +202,11 @@ net_add_ranks(struct net *net)
 		if (net->jobs->of[i].index == NULL)
 			net->jobs->of[i].index =
 				calloc(g->n_ranks, sizeof(*net->jobs->of[i].index));
-		if (pairs_init(&pairs, g) < 0 || net->jobs->of[i].index == NULL)
+		if (net->servers != NULL)
+			net->jobs->of[i].inside = calloc(g->n_ranks, sizeof(struct server_rank *));
+		if (pairs_init(&pairs, net->scenario, &net->scenario->jobs[i]) < 0 ||
+		    net->jobs->of[i].index == NULL ||
+		    (net->servers != NULL && net->jobs->of[i].inside == NULL))
 			rc = -ENOMEM;
 		for (uint32_t rank = 0; rc == 0 && rank < g->n_ranks; rank++)
 			rc = add_rank(net, i, rank, &pairs);
@@ -217,14 +239,16 @@ net_job_ops(const struct net *net, uint32_t job, uint32_t rank, uint32_t iterati
 uint32_t
 net_job_flow(const struct net *net, uint32_t job, uint32_t from, uint32_t to)
 {
-	const struct job_graph *g = &net->scenario->jobs[job].graph;
+	const struct job_section *section = &net->scenario->jobs[job];
+	const struct job_graph *g = &section->graph;
 	uint32_t flow = net->jobs->of[job].first_flow;
 
 	for (uint32_t rank = 0; rank <= from; rank++)
 		for (uint32_t i = 0; i < g->ranks[rank].n_peers; i++) {
 			if (rank == from && g->ranks[rank].peers[i].rank == to)
 				return flow;
-			flow += g->ranks[rank].peers[i].n_sends > 0;
+			flow += scenario_is_pair(net->scenario, section, rank,
+						 &g->ranks[rank].peers[i]);
 		}
 	return flow;
 }
@@ -247,6 +271,16 @@ net_job_info(const struct net *net, uint32_t job, uint32_t rank, struct nic_job_
 }
 
 void
+net_change_jobs(struct net *net, const struct scenario *next, uint64_t now_ns)
+{
+	for (uint32_t i = 0; net->servers != NULL && i < next->n_jobs; i++)
+		for (uint32_t rank = 0; rank < next->jobs[i].graph.n_ranks; rank++) {
+			server_stop(net->jobs->of[i].inside[rank], next->jobs[i].stopped, now_ns);
+			net_poke_host(net, next->jobs[i].hosts[rank], now_ns);
+		}
+}
+
+void
 net_free_jobs(struct net *net)
 {
 	for (uint32_t i = 0; net->jobs != NULL && i < net->jobs->n; i++) {
@@ -258,6 +292,7 @@ net_free_jobs(struct net *net)
 		}
 		free(job->posts);
 		free(job->index);
+		free(job->inside);
 	}
 	free(net->jobs);
 }

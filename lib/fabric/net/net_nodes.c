@@ -35,9 +35,14 @@ net_host_params(const struct scenario *s, uint16_t host)
 void
 net_poke_host(struct net *net, uint16_t host, uint64_t now_ns)
 {
-	if (net->testers[host - 1] != NULL)
+	const struct topology_end at = {topology_host_node(net->scenario->topology, host), 0};
+
+	if (net->servers != NULL)
+		server_wake(net->servers[scenario_server_of(net->scenario, host)],
+			    scenario_nic_of(net->scenario, host));
+	else if (net->testers[host - 1] != NULL)
 		tester_wake(net->testers[host - 1]);
-	fabric_poke(net->fabric, topology_host_node(net->scenario->topology, host), now_ns);
+	fabric_poke(net->fabric, net_end_at(net, at).node, now_ns);
 }
 
 void
@@ -88,13 +93,13 @@ net_host(const struct net *net, uint16_t h)
 }
 
 uint64_t
-net_cable_drops(const struct net *net, struct fabric_end e, enum cable_drop why)
+net_cable_drops(const struct net *net, struct topology_end e, enum cable_drop why)
 {
-	return fabric_cable_drops(net->fabric, e, why);
+	return fabric_cable_drops(net->fabric, net_end_at(net, e), why);
 }
 
 struct cable_stats
-net_cable_stats(const struct net *net, struct fabric_end e)
+net_cable_stats(const struct net *net, struct topology_end e)
 {
-	return fabric_cable_stats(net->fabric, e);
+	return fabric_cable_stats(net->fabric, net_end_at(net, e));
 }

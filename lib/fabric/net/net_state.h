@@ -4,6 +4,7 @@
 #define QUENCH_FABRIC_NET_NET_STATE_H
 
 #include "fabric/net/net.h"
+#include "fabric/server/server.h"
 
 struct rte_mempool;
 
@@ -20,6 +21,7 @@ struct net {
 	struct rte_mempool *data, *control, *frames, *clones;
 	struct nic_payloads *payloads;
 	struct node **testers; /* by host number - 1; NULL: the host is its NIC */
+	struct node **servers; /* NULL: hosts are nodes of their own */
 	struct net_paths *paths;
 	struct net_jobs *jobs;        /* NULL: there are none */
 	struct nic_message *messages; /* the last net_recorded_messages() */
@@ -53,6 +55,13 @@ int net_jobs_begin(struct net *net);
 /** A pair of a job, before its QPs: room for the messages of a rank. @return 0 or -ENOMEM. */
 int net_job_prepare(struct net *net, uint32_t flow);
 struct workload_posts *net_job_posts(const struct net *net, uint32_t flow);
+/** After the hosts and testers: servers around them, if there are any. @return 0 or -ENOMEM. */
+int net_create_servers(struct net *net);
+void net_free_servers(struct net *net);
+
+/** Let ranks of jobs that stop or go on in the next scenario do so inside servers. */
+void net_change_jobs(struct net *net, const struct scenario *next, uint64_t now_ns);
+
 /** After the flows: ranks on their hosts. @return 0 or -ENOMEM. */
 int net_add_ranks(struct net *net);
 void net_free_jobs(struct net *net);

@@ -7,7 +7,7 @@
 
 #include "base/numbers/fixed.h"
 
-const char *const job_path_words[] = {"compute", "message", "send"};
+const char *const job_path_words[] = {"compute", "message", "inside", "send"};
 
 /* What an operation waits for: the start or the end of another one. */
 struct cause {
@@ -256,6 +256,17 @@ go_to_cause(struct walk *w)
 	}
 }
 
+/* Is it a send to a rank of the same server, or a recv from one? */
+static bool
+is_inside(const struct walk *w, const struct job_op *op)
+{
+	const struct scenario *s = net_scenario(w->net);
+	const struct job_rank *rank = &w->graph->ranks[w->rank];
+	uint32_t peer = op->kind == JOB_SEND ? op->peer : rank->keys[op->key].peer;
+
+	return scenario_is_inside(s, &s->jobs[w->job], w->rank, rank->peers[peer].rank);
+}
+
 /* One step, from the end of an operation. @return as go_to_cause(). */
 static int
 step(struct walk *w)
@@ -281,7 +292,9 @@ step(struct walk *w)
 		w->op = before_in_stream(w, v, w->op);
 		return 1;
 	case JOB_SEND:
-		if (at->end_ns > at->begin_ns && add(w, JOB_PATH_SEND, at->begin_ns) == NULL)
+		if (at->end_ns > at->begin_ns &&
+		    add(w, is_inside(w, op) ? JOB_PATH_INSIDE : JOB_PATH_SEND, at->begin_ns) ==
+			    NULL)
 			return -ENOMEM;
 		break;
 	default:
@@ -289,7 +302,8 @@ step(struct walk *w)
 			break;
 		if (find_sender(w, v, &sender, &send) < 0)
 			return -ENOMEM;
-		part = add(w, JOB_PATH_MESSAGE, ops_of(w, sender)[send].begin_ns);
+		part = add(w, is_inside(w, op) ? JOB_PATH_INSIDE : JOB_PATH_MESSAGE,
+			   ops_of(w, sender)[send].begin_ns);
 		if (part == NULL)
 			return -ENOMEM;
 		part->from_rank = sender;

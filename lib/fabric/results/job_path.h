@@ -15,6 +15,7 @@
 enum job_path_kind {
 	JOB_PATH_COMPUTE,
 	JOB_PATH_MESSAGE, /* from the begin of a send to the end of its recv, at another rank */
+	JOB_PATH_INSIDE,  /* the same, at another rank of one server, or until the send has ended */
 	JOB_PATH_SEND,    /* from the begin of a send until it is acknowledged */
 	JOB_PATH_KINDS
 };
@@ -30,7 +31,7 @@ struct job_path_part {
 	uint32_t iteration; /* from 0 */
 	uint32_t rank;      /* that ended the operation */
 	uint32_t op;
-	uint32_t from_rank, send; /* of a message: its sender's operation */
+	uint32_t from_rank, send; /* of a message or a send: the sender's operation */
 };
 
 struct job_path {

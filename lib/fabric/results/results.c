@@ -201,8 +201,7 @@ digest_cables(const struct probe *p, uint64_t d)
 		const struct topology_end end = i % 2 ? t->links[i / 2].b : t->links[i / 2].a;
 
 		for (unsigned int k = 0; k < CABLE_DROP_REASONS; k++) {
-			uint64_t n = net_cable_drops(
-				p->net, (struct fabric_end){.node = end.node, .port = end.port}, k);
+			uint64_t n = net_cable_drops(p->net, end, k);
 
 			if (n != 0)
 				d = digest_u64(digest_cable_drop(d, i, k), n);
@@ -278,6 +277,24 @@ rate_bps(const struct net *net, const struct job_section *job)
 	return least;
 }
 
+/* The rates of the NICs of each server that have ranks of the job. */
+static void
+add_links(const struct net *net, const struct job_section *job, uint64_t *links_bps)
+{
+	const struct topology *t = net_scenario(net)->topology;
+	const struct collective_servers *servers = &job->servers;
+	bool used[TOPOLOGY_MAX_HOSTS + 1] = {0};
+
+	for (uint32_t i = 0; i < servers->n; i++)
+		for (uint32_t rank = servers->first[i]; rank < servers->first[i + 1]; rank++) {
+			uint16_t host = job->hosts[rank];
+
+			if (!used[host])
+				links_bps[i] += t->links[t->hosts[host - 1].link].cable.rate_bps;
+			used[host] = true;
+		}
+}
+
 /* @return 0 or -ENOMEM. */
 static int
 find_job(const struct net *net, uint32_t number, struct job_result *out)
@@ -285,12 +302,17 @@ find_job(const struct net *net, uint32_t number, struct job_result *out)
 	const struct scenario *s = net_scenario(net);
 	const struct job_section *job = &s->jobs[number];
 	struct job_member *of = malloc(job->graph.n_ranks * sizeof(*of));
+	uint64_t *links_bps = calloc(job->servers.n + 1ull, sizeof(*links_bps));
+	const struct job_places places = {.servers = &job->servers,
+					  .links_bps = links_bps,
+					  .inside_bps = s->fabric.server_rate_bps};
 	const struct job_members members = {
 		.keys = &job->keys,
 		.graph = &job->graph,
 		.of = of,
 		.n = job->graph.n_ranks,
 		.link_bps = rate_bps(net, job),
+		.places = job->servers.n > 0 ? &places : NULL,
 		.ipv6 = s->fabric.ip_version == FABRIC_IPV6,
 		.now_ns = s->fabric.duration_ns,
 	};
@@ -298,8 +320,11 @@ find_job(const struct net *net, uint32_t number, struct job_result *out)
 
 	for (uint32_t i = 0; of != NULL && i < members.n; i++)
 		of[i] = net_job_member(net, number, i);
-	if (of != NULL)
+	if (links_bps != NULL)
+		add_links(net, job, links_bps);
+	if (of != NULL && links_bps != NULL)
 		rc = job_result(&members, out);
+	free(links_bps);
 	free(of);
 	return rc;
 }

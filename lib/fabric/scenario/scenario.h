@@ -47,6 +47,8 @@ enum fabric_ip_version { FABRIC_IPV4, FABRIC_IPV6 };
 #define EVENT_PATH_CHARS 128
 /* Edges of the buckets of message sizes in results. */
 #define SCENARIO_MAX_EDGES 15u
+/* NICs of a server. */
+#define SCENARIO_MAX_NICS 64u
 /* VLAN of hosts, unless a [link NAME] overrides it. */
 #define SCENARIO_HOST_VLAN 1
 /* First QPN of every host: low numbers are reserved (in InfiniBand, 0 and 1 are management QPs). */
@@ -57,7 +59,9 @@ enum fabric_ip_version { FABRIC_IPV4, FABRIC_IPV6 };
 struct fabric_params {
 	int topology; /* enum topology_shape */
 	uint16_t hosts;
-	uint16_t switches, leaves, spines, fat_tree_k;
+	uint16_t switches, leaves, spines, fat_tree_k, groups;
+	uint16_t nics_per_server;
+	uint64_t server_rate_bps, server_delay_ns;
 	uint64_t link_rate_bps, link_delay_ns;
 	uint64_t core_rate_bps, core_delay_ns; /* 0: as link_rate_bps, link_delay_ns */
 	int forwarding;                        /* enum fabric_forwarding */
@@ -91,6 +95,7 @@ enum flow_pattern {
 
 struct flow_pair {
 	uint16_t src, dst;     /* host numbers */
+	uint16_t from, to;     /* of a job: ranks */
 	uint64_t bytes, at_ns; /* of a trace: its message and start time */
 	/* of a large trace, and of READs with a QP per message: its messages; bytes is then the
 	 * largest, at_ns the first start */
@@ -161,11 +166,17 @@ FIELD_TABLE(flow_fields);
  */
 struct job_section {
 	char name[FLOW_NAME_CHARS + 1];
-	char ranks[FLOW_HOSTS_CHARS + 1]; /* a host list: rank 0 is its first host */
+	char ranks[FLOW_HOSTS_CHARS + 1]; /* a host list: rank 0 is on its first host */
+	uint16_t ranks_per_server;        /* 0: one on each host of the list */
+	char rank_nics[JOB_RANKS_CHARS + 1];
+	bool pxn;
 	JOB_KEYS_EMBED;
 	struct job_graph graph; /* from goal, by its reader; else set by scenario_resolve() */
 	/* set by scenario_resolve() */
-	uint16_t *hosts; /* by rank */
+	uint16_t *hosts;  /* by rank */
+	bool shares_nics; /* several ranks are on one host */
+	struct collective_servers
+		servers; /* that have ranks, in order; n is 0: they do not matter */
 };
 
 FIELD_TABLE(job_section_fields);
@@ -370,6 +381,44 @@ uint16_t scenario_host_domain(const struct scenario *s, uint16_t host);
 void scenario_router_mac(uint32_t sw, uint8_t mac[6]);
 /** First destination MAC of a host's frames to a peer: the peer itself, or the host's router. */
 void scenario_next_hop_mac(const struct scenario *s, uint16_t host, uint16_t peer, uint8_t mac[6]);
+
+/* Servers are numbered from 0; of a host from 1 on. */
+static inline uint32_t
+scenario_server_of(const struct scenario *s, uint16_t host)
+{
+	return (host - 1u) / s->fabric.nics_per_server;
+}
+
+static inline uint16_t
+scenario_nic_of(const struct scenario *s, uint16_t host)
+{
+	return (uint16_t)((host - 1u) % s->fabric.nics_per_server);
+}
+
+static inline uint32_t
+scenario_n_servers(const struct scenario *s)
+{
+	return s->topology->n_hosts / s->fabric.nics_per_server;
+}
+
+/** Are there ranks that may exchange messages inside a server? */
+bool scenario_has_servers(const struct scenario *s);
+
+/** Are both ranks on one server? */
+static inline bool
+scenario_is_inside(const struct scenario *s, const struct job_section *job, uint32_t rank,
+		   uint32_t other)
+{
+	return scenario_server_of(s, job->hosts[rank]) == scenario_server_of(s, job->hosts[other]);
+}
+
+/** Does a rank send to its peer through QPs? Then the job's flow has a pair for them. */
+static inline bool
+scenario_is_pair(const struct scenario *s, const struct job_section *job, uint32_t rank,
+		 const struct job_peer *peer)
+{
+	return peer->n_sends > 0 && !scenario_is_inside(s, job, rank, peer->rank);
+}
 
 /** Number of pairs of hosts, over all flows. */
 uint32_t scenario_flow_pairs(const struct scenario *s);

@@ -272,7 +272,9 @@ scenario_flow_title(const struct flow_params *flow, uint32_t pair, char text[FLO
 {
 	const struct flow_pair *p = &flow->pairs[pair];
 
-	if (flow->pattern == FLOW_TRACE && flow->messages_of_pairs == NULL)
+	if (flow->job != NULL && flow->job->shares_nics)
+		snprintf(text, FLOW_TITLE_CHARS + 1, "%s %u-%u", flow->name, p->from, p->to);
+	else if (flow->pattern == FLOW_TRACE && flow->messages_of_pairs == NULL)
 		snprintf(text, FLOW_TITLE_CHARS + 1, "%s %u", flow->name, pair + 1);
 	else if (flow->pattern == FLOW_ALL_TO_ALL || flow->pattern == FLOW_TRACE ||
 		 flow->pattern == FLOW_JOB)

@@ -254,11 +254,21 @@ int
 scenario_check_reach(const struct scenario *s, const struct flow_params *flow,
 		     struct scenario_fault *fault)
 {
-	for (uint32_t i = 0; s->routes != NULL && i < flow->n_pairs; i++)
-		if (!is_routed(s, flow->pairs[i].src, flow->pairs[i].dst))
-			return scenario_refuse(fault, "flow", flow->name,
-					       flow->pattern == FLOW_TRACE ? "trace" : "src",
-					       "hosts whose switches are joined by links");
+	for (uint32_t i = 0; s->routes != NULL && i < flow->n_pairs; i++) {
+		const struct flow_pair *p = &flow->pairs[i];
+		char expected[96];
+
+		if (is_routed(s, p->src, p->dst))
+			continue;
+		snprintf(expected, sizeof(expected),
+			 "hosts whose switches are joined by links, not h%u and h%u", p->src,
+			 p->dst);
+		return scenario_refuse(fault, flow->job != NULL ? "job" : "flow", flow->name,
+				       flow->job != NULL             ? "ranks"
+				       : flow->pattern == FLOW_TRACE ? "trace"
+								     : "src",
+				       expected);
+	}
 	for (uint32_t i = 0; i < flow->n_pairs; i++) {
 		const struct scenario_host *a = &s->hosts[flow->pairs[i].src - 1];
 		const struct scenario_host *b = &s->hosts[flow->pairs[i].dst - 1];

@@ -15,7 +15,9 @@ const struct field fabric_fields[] = {
 	 .def = "star",
 	 .help = "shape of the fabric: star: one switch; dumbbell: two switches; parking_lot: "
 		 "`switches` in a row; testbed: 4 ToRs, 4 leaves and 2 spines, as in the DCQCN "
-		 "paper; leaf_spine; fat_tree; graph: as in [switch NAME] and [link NAME]"},
+		 "paper; leaf_spine; fat_tree; rail_optimized: a leaf for each rail of a group of "
+		 "servers, and spines; rail_only: a switch for each rail, and no spine; graph: as in "
+		 "[switch NAME] and [link NAME]"},
 	{FIELD_OF(struct fabric_params, hosts), .type = FIELD_U16, .min = 2,
 	 .max = TOPOLOGY_MAX_HOSTS, .def = "5",
 	 .help = "number of hosts, spread evenly over the switches with hosts; graph: sum "
@@ -25,11 +27,27 @@ const struct field fabric_fields[] = {
 	{FIELD_OF(struct fabric_params, leaves), .type = FIELD_U16, .min = 1, .max = 1024,
 	 .def = "4", .help = "leaf_spine: number of leaves (switches with hosts)"},
 	{FIELD_OF(struct fabric_params, spines), .type = FIELD_U16, .min = 1, .max = SW_MAX_PORTS,
-	 .def = "2", .help = "leaf_spine: number of spines (switches that connect all leaves)"},
+	 .def = "2",
+	 .help = "leaf_spine, rail_optimized: number of spines (switches that connect all leaves)"},
 	{FIELD_OF(struct fabric_params, fat_tree_k), .type = FIELD_U16, .min = 2, .max = 32,
 	 .def = "4",
 	 .help = "fat_tree: number of pods k, even; each pod has k/2 edge and k/2 aggregation "
 		 "switches"},
+	{FIELD_OF(struct fabric_params, groups), .type = FIELD_U16, .min = 1, .max = 512,
+	 .def = "1",
+	 .help = "rail_optimized: number of groups of servers, each with a leaf for each rail; "
+		 "servers are spread evenly over them"},
+	{FIELD_OF(struct fabric_params, nics_per_server), .type = FIELD_U16, .min = 1,
+	 .max = SCENARIO_MAX_NICS, .def = "1",
+	 .help = "NICs of a server: hosts 1 to N are those of the first server, and so on; they are "
+		 "also its rails"},
+	{FIELD_OF(struct fabric_params, server_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
+	 .min = MBPS, .max = 100000 * GBPS, .def = "3600G",
+	 .help = "speed at which a rank sends to ranks of its server, and receives from them, "
+		 "without frames"},
+	{FIELD_OF(struct fabric_params, server_delay_ns), .type = FIELD_U64, .unit = UNIT_NS,
+	 .max = NS_PER_SEC, .def = "1us",
+	 .help = "latency from a rank to another one of its server"},
 	{FIELD_OF(struct fabric_params, link_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .min = MBPS, .max = MAX_RATE, .def = "40G",
 	 .help = "speed of every link, in each "

@@ -321,6 +321,7 @@ scenario_release(struct scenario *s)
 		job_graph_free(&s->jobs[i].graph);
 		job_keys_release(&s->jobs[i].keys);
 		free(s->jobs[i].hosts);
+		free((void *)(uintptr_t)s->jobs[i].servers.first);
 	}
 	for (uint32_t i = 0; i < s->n_streams; i++)
 		free(s->streams[i].from);

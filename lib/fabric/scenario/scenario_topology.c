@@ -177,6 +177,32 @@ build_graph(struct scenario *s, struct scenario_fault *fault)
 	return 0;
 }
 
+/* Servers, and the sizes of the shapes that are made of them. */
+static int
+check_servers(const struct fabric_params *f, struct scenario_fault *fault)
+{
+	bool optimized = f->topology == TOPOLOGY_RAIL_OPTIMIZED;
+	uint32_t servers = f->hosts / f->nics_per_server;
+	char expected[96];
+
+	if (f->hosts % f->nics_per_server != 0) {
+		snprintf(expected, sizeof(expected), "a multiple of nics_per_server, which is %u",
+			 f->nics_per_server);
+		return scenario_refuse(fault, "fabric", "", "hosts", expected);
+	}
+	if ((optimized || f->topology == TOPOLOGY_RAIL_ONLY) && f->nics_per_server < 2)
+		return scenario_refuse(fault, "fabric", "", "nics_per_server",
+				       "2 or more, of which each is a rail of this topology");
+	if (f->groups > 1 && !optimized)
+		return scenario_refuse(fault, "fabric", "", "groups",
+				       "1 without topology = rail_optimized");
+	if (f->groups > servers) {
+		snprintf(expected, sizeof(expected), "%u, the number of servers, at most", servers);
+		return scenario_refuse(fault, "fabric", "", "groups", expected);
+	}
+	return 0;
+}
+
 static int
 build_shape(struct scenario *s, struct scenario_fault *fault)
 {
@@ -188,6 +214,8 @@ build_shape(struct scenario *s, struct scenario_fault *fault)
 		.leaves = f->leaves,
 		.spines = f->spines,
 		.fat_tree_k = f->fat_tree_k,
+		.rails = f->nics_per_server,
+		.groups = f->groups,
 		.host_cable = host_cable(f),
 		.core_cable = core_cable(f),
 	};
@@ -321,9 +349,11 @@ choose_forwarding(struct scenario *s, struct scenario_fault *fault)
 int
 scenario_build_topology(struct scenario *s, struct scenario_fault *fault)
 {
-	int rc = s->fabric.topology == TOPOLOGY_GRAPH ? build_graph(s, fault)
-						      : build_shape(s, fault);
+	int rc = check_servers(&s->fabric, fault);
 
+	if (rc == 0)
+		rc = s->fabric.topology == TOPOLOGY_GRAPH ? build_graph(s, fault)
+							  : build_shape(s, fault);
 	if (rc == 0)
 		rc = change_links(s, fault);
 	if (rc < 0)

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Hosts selected by an item: of n consecutive ones, as those of a switch are, each step-th. */
+/* Hosts selected by an item: each step-th of n consecutive ones, of all or of a switch. */
 struct choice {
+	int64_t sw; /* -1: of all */
 	uint16_t first, n, step;
 };
 
@@ -43,7 +44,8 @@ choose(const char *text, bool may_h, struct choice from, struct choice *out)
 		return -EINVAL;
 	if (last > from.n)
 		return -ERANGE;
-	*out = (struct choice){.first = (uint16_t)(from.first + first - 1),
+	*out = (struct choice){.sw = from.sw,
+			       .first = (uint16_t)first,
 			       .n = (uint16_t)(last - first + 1),
 			       .step = (uint16_t)(step < last ? step : last)};
 	return 0;
@@ -56,17 +58,14 @@ hosts_of_switch(const struct topology *t, const char *name, struct choice *out)
 
 	if (sw < 0 || !topology_is_switch(t, (uint32_t)sw))
 		return -ERANGE;
-	*out = (struct choice){.n = t->switches[sw].n_hosts, .step = 1};
-	for (uint32_t i = t->n_hosts; i > 0; i--)
-		if (t->hosts[i - 1].sw == sw)
-			out->first = (uint16_t)i;
+	*out = (struct choice){.sw = sw, .first = 1, .n = t->switches[sw].n_hosts, .step = 1};
 	return 0;
 }
 
 static int
 parse_item(const struct topology *t, char *item, struct choice *out)
 {
-	const struct choice all = {.first = 1, .n = (uint16_t)t->n_hosts};
+	const struct choice all = {.sw = -1, .first = 1, .n = (uint16_t)t->n_hosts};
 	char *slash = strchr(item, '/');
 	struct choice on_switch;
 	int rc;
@@ -82,6 +81,25 @@ parse_item(const struct topology *t, char *item, struct choice *out)
 		return choose(slash + 1, false, on_switch, out);
 	*out = on_switch;
 	return on_switch.n > 0 ? 0 : -ERANGE;
+}
+
+/* Is the number-th of the hosts that the choice is of among those that it selects? */
+static bool
+has(const struct choice *c, uint32_t number)
+{
+	return number >= c->first && number < c->first + (uint32_t)c->n &&
+	       (number - c->first) % c->step == 0;
+}
+
+static void
+mark(const struct topology *t, const struct choice *c, bool *chosen)
+{
+	for (uint32_t h = 1; h <= t->n_hosts; h++) {
+		const struct topology_host *host = &t->hosts[h - 1];
+
+		if (c->sw < 0 || host->sw == c->sw)
+			chosen[h] |= has(c, c->sw < 0 ? h : host->place + 1u);
+	}
 }
 
 static int
@@ -101,8 +119,7 @@ parse_items(const struct topology *t, const char *list, bool *chosen)
 		rc = parse_item(t, item, &c);
 		if (rc < 0)
 			return rc;
-		for (uint32_t i = 0; i < c.n; i += c.step)
-			chosen[c.first + i] = true;
+		mark(t, &c, chosen);
 		at += length;
 		at += strspn(at, " ");
 		if (*at == '\0')

@@ -110,6 +110,37 @@ build_fat_tree(struct builder *b)
 				join(b, aggs + pod * half + i, cores + i * half + j);
 }
 
+/* Of S servers, server i goes to group floor(i x groups / S); its NIC r to leaf r of the group. */
+static void
+spread_servers(struct builder *b, uint32_t first, uint32_t groups)
+{
+	uint32_t rails = b->params->rails, servers = b->params->hosts / rails;
+
+	for (uint32_t i = 0; i < servers; i++)
+		for (uint32_t r = 0; b->rc == 0 && r < rails; r++)
+			b->rc = topology_add_hosts(b->t, first + i * groups / servers * rails + r,
+						   1, &b->params->host_cable);
+}
+
+static void
+build_rail_optimized(struct builder *b)
+{
+	uint32_t n = b->params->rails * b->params->groups;
+	uint32_t leaves = add_switches(b, "leaf", n, 0);
+	uint32_t spines = add_switches(b, "spine", b->params->spines, 1);
+
+	spread_servers(b, leaves, b->params->groups);
+	for (uint32_t i = 0; i < n; i++)
+		for (uint32_t j = 0; j < b->params->spines; j++)
+			join(b, leaves + i, spines + j);
+}
+
+static void
+build_rail_only(struct builder *b)
+{
+	spread_servers(b, add_switches(b, "rail", b->params->rails, 0), 1);
+}
+
 static void
 build(struct builder *b)
 {
@@ -131,6 +162,12 @@ build(struct builder *b)
 		break;
 	case TOPOLOGY_FAT_TREE:
 		build_fat_tree(b);
+		break;
+	case TOPOLOGY_RAIL_OPTIMIZED:
+		build_rail_optimized(b);
+		break;
+	case TOPOLOGY_RAIL_ONLY:
+		build_rail_only(b);
 		break;
 	case TOPOLOGY_GRAPH:
 		b->rc = -EINVAL;

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const topology_words[] = {"star",       "dumbbell", "parking_lot", "testbed",
-				      "leaf_spine", "fat_tree", "graph",       NULL};
+const char *const topology_words[] = {"star",       "dumbbell", "parking_lot",    "testbed",
+				      "leaf_spine", "fat_tree", "rail_optimized", "rail_only",
+				      "graph",      NULL};
 
 struct topology *
 topology_create(void)

@@ -18,9 +18,14 @@
  *   fat_tree     of k-port switches (Al-Fares, Loukissas, Vahdat 2008): k pods of k/2 edge and k/2
  *                agg switches, k^2/4 core switches; agg i of a pod on k/2 core switches from
  *                i k/2 + 1 on; hosts on the edges
+ *   rail_optimized  groups of servers with R NICs each; a group has R leaves, one for each rail: of
+ *                rail r, group g has leaf (g - 1) R + r; every leaf on every spine
+ *   rail_only    rail1 to railR, each with that NIC of all servers, and no link between them
  *   graph        from [switch NAME] and [link NAME]
  *
- * Hosts are spread evenly, in order, over the switches that take hosts.
+ * Hosts are spread evenly, in order, over the switches that take hosts. Those of the shapes with R
+ * rails are NICs of servers: hosts 1 to R are the NICs of the first server, for rail 1 to R, and so
+ * on. Servers are spread evenly, in order, over the groups.
  */
 #ifndef QUENCH_FABRIC_TOPOLOGY_TOPOLOGY_H
 #define QUENCH_FABRIC_TOPOLOGY_TOPOLOGY_H
@@ -43,6 +48,8 @@ enum topology_shape {
 	TOPOLOGY_TESTBED,
 	TOPOLOGY_LEAF_SPINE,
 	TOPOLOGY_FAT_TREE,
+	TOPOLOGY_RAIL_OPTIMIZED,
+	TOPOLOGY_RAIL_ONLY,
 	TOPOLOGY_GRAPH,
 };
 
@@ -87,6 +94,8 @@ struct topology_params {
 	uint16_t switches; /* parking_lot */
 	uint16_t leaves, spines;
 	uint16_t fat_tree_k;
+	uint16_t rails;  /* shapes with rails: hosts is a multiple of it */
+	uint16_t groups; /* rail_optimized */
 	struct fabric_cable host_cable, core_cable;
 };
 

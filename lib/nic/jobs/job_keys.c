@@ -116,17 +116,30 @@ read_stage(char *text, struct collective *out)
 	       strtok_r(rest, " ", &rest) == NULL;
 }
 
+/* Ranks of each server; 0: not all have as many. */
+static uint32_t
+ranks_of_each(const struct collective_servers *servers)
+{
+	uint32_t n = servers->first[1];
+
+	for (uint32_t i = 1; i < servers->n; i++)
+		if (servers->first[i + 1] - servers->first[i] != n)
+			return 0;
+	return n;
+}
+
 /*
  * The stages of a job without a file; one, if it has a collective.
  * @return their number, or -EINVAL with fault filled in.
  */
 static int
-stages_of(const struct job_keys *keys, uint32_t n_ranks,
+stages_of(const struct job_keys *keys, uint32_t n_ranks, const struct collective_servers *servers,
 	  struct collective out[COLLECTIVE_MAX_STAGES], struct job_fault *fault)
 {
 	char text[JOB_STAGES_CHARS + 1], *rest = text, *stage;
 	const struct collective common = {
 		.n_ranks = n_ranks,
+		.ranks_per_server = servers == NULL ? 0 : ranks_of_each(servers),
 		.chunk_bytes = keys->chunk_bytes,
 		.channels = keys->channels,
 		.reduce_ps_per_byte = keys->reduce_ps_per_byte,
@@ -213,11 +226,12 @@ job_keys_slowdown_ppm(const struct job_keys *keys, uint32_t rank)
 }
 
 int
-job_keys_build(const struct job_keys *keys, uint32_t n_ranks, struct job_graph *out,
+job_keys_build(const struct job_keys *keys, uint32_t n_ranks,
+	       const struct collective_servers *servers, struct job_graph *out,
 	       struct job_fault *fault)
 {
 	struct collective stages[COLLECTIVE_MAX_STAGES];
-	int n = stages_of(keys, n_ranks, stages, fault);
+	int n = stages_of(keys, n_ranks, servers, stages, fault);
 	int rc = n < 0 ? n : collective_build(stages, (uint32_t)n, out, fault);
 
 	if (rc == -ENOMEM)
@@ -238,28 +252,83 @@ job_keys_algorithm(const struct job_keys *keys)
 	return collective_algorithm_words[algorithm];
 }
 
+/* Bytes on the wire for one of a message. */
+static double
+wire_per_byte(const struct job_keys *keys, bool ipv6)
+{
+	return (double)(keys->mtu_bytes + (ipv6 ? IPV6_BYTES : IPV4_BYTES)) / keys->mtu_bytes;
+}
+
+static uint64_t
+ns_at(double bytes, uint64_t rate_bps)
+{
+	return (uint64_t)(8e9 * bytes / (double)rate_bps);
+}
+
+/* Least time that a rank computes. */
+static uint64_t
+compute_ns_of(const struct job_keys *keys, const struct collective *stages, int n, uint32_t rank)
+{
+	uint64_t ns = 0;
+
+	for (int i = 0; i < n; i++)
+		ns += stages[i].compute_ns;
+	ns = mul_div(ns, job_keys_slowdown_ppm(keys, rank), 1000000);
+	return ns - mul_div(ns, keys->compute_jitter_ppm, 1000000);
+}
+
+static double
+load_of(const struct collective *stages, int n, uint32_t rank)
+{
+	double bytes = 0;
+
+	for (int i = 0; i < n; i++)
+		bytes += collective_load(&stages[i], rank);
+	return bytes;
+}
+
 uint64_t
 job_keys_bound_ns(const struct job_keys *keys, uint32_t n_ranks, uint64_t link_bps, bool ipv6)
 {
-	double wire =
-		(double)(keys->mtu_bytes + (ipv6 ? IPV6_BYTES : IPV4_BYTES)) / keys->mtu_bytes;
+	double wire = wire_per_byte(keys, ipv6);
 	struct collective stages[COLLECTIVE_MAX_STAGES];
 	struct job_fault fault;
-	int n = stages_of(keys, n_ranks, stages, &fault);
+	int n = stages_of(keys, n_ranks, NULL, stages, &fault);
 	uint64_t most_ns = 0;
 
-	for (uint32_t rank = 0; rank < n_ranks; rank++) {
-		uint64_t compute_ns = 0;
+	for (uint32_t rank = 0; rank < n_ranks; rank++)
+		most_ns =
+			max_u64(most_ns, compute_ns_of(keys, stages, n, rank) +
+						 ns_at(load_of(stages, n, rank) * wire, link_bps));
+	return most_ns;
+}
+
+uint64_t
+job_keys_servers_bound_ns(const struct job_keys *keys, const struct job_places *places, bool ipv6)
+{
+	const struct collective_servers *servers = places->servers;
+	double wire = wire_per_byte(keys, ipv6);
+	struct collective stages[COLLECTIVE_MAX_STAGES];
+	struct job_fault fault;
+	int n = stages_of(keys, servers->first[servers->n], servers, stages, &fault);
+	uint64_t most_ns = 0;
+
+	for (uint32_t i = 0; i < servers->n; i++) {
+		/* The fastest rank of a server may be the first whose bytes leave it. */
+		uint64_t least_ns = UINT64_MAX;
 		double bytes = 0;
 
-		for (int i = 0; i < n; i++) {
-			bytes += collective_load(&stages[i], rank);
-			compute_ns += stages[i].compute_ns;
+		for (int k = 0; k < n; k++)
+			bytes += collective_server_load(&stages[k], servers, i);
+		for (uint32_t rank = servers->first[i]; rank < servers->first[i + 1]; rank++) {
+			uint64_t ns = compute_ns_of(keys, stages, n, rank);
+
+			least_ns = min_u64(least_ns, ns);
+			if (servers->n == 1)
+				ns += ns_at(load_of(stages, n, rank), places->inside_bps);
+			most_ns = max_u64(most_ns, ns);
 		}
-		compute_ns = mul_div(compute_ns, job_keys_slowdown_ppm(keys, rank), 1000000);
-		compute_ns -= mul_div(compute_ns, keys->compute_jitter_ppm, 1000000);
-		most_ns = max_u64(most_ns,
-				  compute_ns + (uint64_t)(8e9 * bytes * wire / (double)link_bps));
+		most_ns = max_u64(most_ns, least_ns + ns_at(bytes * wire, places->links_bps[i]));
 	}
 	return most_ns;
 }

@@ -72,8 +72,13 @@ bool job_keys_stragglers_fit(const struct job_keys *keys, uint32_t n_ranks);
 /** Duration of a computation of this rank, as a share of the configured one. */
 uint32_t job_keys_slowdown_ppm(const struct job_keys *keys, uint32_t rank);
 
-/** Build the graph of a job without a file. @return as collective_build(). */
-int job_keys_build(const struct job_keys *keys, uint32_t n_ranks, struct job_graph *out,
+/**
+ * Build the graph of a job without a file.
+ * @param servers  Of the ranks; NULL: they do not matter.
+ * @return         As collective_build().
+ */
+int job_keys_build(const struct job_keys *keys, uint32_t n_ranks,
+		   const struct collective_servers *servers, struct job_graph *out,
 		   struct job_fault *fault);
 
 /** The algorithm in use: for auto, the one that it stands for. */
@@ -86,6 +91,20 @@ const char *job_keys_algorithm(const struct job_keys *keys);
  */
 uint64_t job_keys_bound_ns(const struct job_keys *keys, uint32_t n_ranks, uint64_t link_bps,
 			   bool ipv6);
+
+/* The ranks of a job on servers. */
+struct job_places {
+	const struct collective_servers *servers;
+	const uint64_t *links_bps; /* by server: of all its NICs that have ranks of the job */
+	uint64_t inside_bps;       /* from a rank to others of its server */
+};
+
+/**
+ * As job_keys_bound_ns(), of ranks on servers: only bytes between servers pass the links. On one
+ * server alone, the bytes of a rank pass inside.
+ */
+uint64_t job_keys_servers_bound_ns(const struct job_keys *keys, const struct job_places *places,
+				   bool ipv6);
 
 /** The size for bandwidths: bytes, or the largest load of matrix; 0: the job has none. */
 uint64_t job_keys_bytes(const struct job_keys *keys);
@@ -111,8 +130,9 @@ struct job_sizes job_sizes_of(const struct job_graph *graph);
 		 "pipeline: each rank receives from the one before, computes and sends to the next"}, \
 	{FIELD_OF(owner, algorithm), .type = FIELD_ENUM, .choices = collective_algorithm_words,    \
 	 .def = "auto",                                                                            \
-	 .help = "ring, halving_doubling or double_binary_tree; of all_to_all: pairwise, linear "   \
-		 "or staggered; auto: ring, of all_to_all staggered"},                              \
+	 .help = "ring, halving_doubling, double_binary_tree, or hierarchical for ranks on servers "  \
+		 "of quench-lab; of all_to_all: pairwise, linear or staggered; auto: ring, of "      \
+		 "all_to_all staggered"},                                                           \
 	{FIELD_OF(owner, matrix), .type = FIELD_STR, .min = 1, .max = JOB_PATH_CHARS,              \
 	 .def = "none",                                                                            \
 	 .help = "file of the sizes of all_to_all_v, relative to the file of this section: n lines " \

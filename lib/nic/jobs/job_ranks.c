@@ -99,6 +99,16 @@ begin_send(void *arg, uint32_t op)
 	const struct rank_peer *peer = &r->peers[o->peer];
 
 	r->info.sent += !job_op_is_ready(r->params.rank, op);
+	if (peer->qps.inside) {
+		const struct nic_job_message m = {.from = r->params.number,
+						  .to = r->params.rank->peers[o->peer].rank,
+						  .op = op,
+						  .tag = o->tag,
+						  .bytes = o->amount};
+
+		r->params.send_inside(r->params.arg, &m, r->now_ns);
+		return;
+	}
 	for (uint32_t i = 0; i < r->params.qps; i++) {
 		uint32_t item = peer->qps.requesters + i;
 		struct workload_posted *p = &posts_of(r->nic, item)->qps[i];
@@ -295,13 +305,29 @@ nic_job_acked(struct nic *nic, uint32_t item, uint64_t now_ns)
 	go_on(r);
 }
 
+static void
+take(struct rank *r, uint32_t peer, uint32_t tag, uint64_t now_ns)
+{
+	uint32_t key = job_key_of(r->params.rank, peer, tag);
+
+	if (key == JOB_NONE) {
+		r->info.unknown++;
+		return;
+	}
+	account(r, now_ns);
+	r->info.received += !(r->params.rank->rendezvous && tag & JOB_READY_TAG);
+	job_progress_arrived(&r->progress, key);
+	/* Before the start, messages of ranks that have started wait. */
+	if (r->info.begun > 0)
+		go_on(r);
+}
+
 void
 nic_job_arrived(struct nic *nic, uint32_t item, uint32_t imm, uint64_t now_ns)
 {
 	const struct lane *lane = &nic->jobs->lanes[item];
 	struct rank *r = lane->rank;
 	struct rank_peer *peer;
-	uint32_t key;
 
 	if (r == NULL)
 		return;
@@ -310,17 +336,30 @@ nic_job_arrived(struct nic *nic, uint32_t item, uint32_t imm, uint64_t now_ns)
 	if (peer->all_arrived == least(peer->arrived, r->params.qps))
 		return;
 	peer->all_arrived++;
-	key = job_key_of(r->params.rank, lane->peer, imm);
-	if (key == JOB_NONE) {
-		r->info.unknown++;
-		return;
-	}
+	take(r, lane->peer, imm, now_ns);
+}
+
+void
+nic_job_arrived_inside(struct node *node, uint32_t index, uint32_t from, uint32_t tag,
+		       uint64_t now_ns)
+{
+	struct nic *nic = nic_of(node);
+	struct rank *r = nic->jobs->ranks[index];
+
+	take(r, job_peer_of(r->params.rank, from), tag, now_ns);
+	nic_flush(nic);
+}
+
+void
+nic_job_sent_inside(struct node *node, uint32_t index, uint32_t op, uint64_t now_ns)
+{
+	struct nic *nic = nic_of(node);
+	struct rank *r = nic->jobs->ranks[index];
+
 	account(r, now_ns);
-	r->info.received += !(r->params.rank->rendezvous && imm & JOB_READY_TAG);
-	job_progress_arrived(&r->progress, key);
-	/* Before the start, messages of ranks that have started wait. */
-	if (r->info.begun > 0)
-		go_on(r);
+	job_progress_ended(&r->progress, op);
+	go_on(r);
+	nic_flush(nic);
 }
 
 /* What is due at r->next_ns: the start, or ends of computations. */
@@ -353,6 +392,21 @@ nic_job_run(struct nic *nic, uint64_t now_ns)
 		while (nic->jobs->ranks[i]->next_ns <= now_ns)
 			run(nic->jobs->ranks[i]);
 	nic_flush(nic);
+}
+
+void
+nic_jobs_run(struct node *node, uint64_t now_ns)
+{
+	if (nic_of(node)->jobs != NULL)
+		nic_job_run(nic_of(node), now_ns);
+}
+
+uint64_t
+nic_jobs_next_ns(const struct node *node)
+{
+	const struct nic *nic = nic_of_const(node);
+
+	return nic->jobs == NULL ? NEVER_NS : nic->jobs->next_ns;
 }
 
 uint64_t

@@ -8,11 +8,15 @@
  * Computations last on the clock of the node. An end that is due is handled when the node is next
  * called, as of the time at which it was due.
  *
+ * Messages to ranks on the same server pass through none of its NICs: nic_job_params has a function
+ * that carries them.
+ *
  * Nothing is allocated after nic_job_add().
  */
 #ifndef QUENCH_NIC_JOBS_JOB_RANKS_H
 #define QUENCH_NIC_JOBS_JOB_RANKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "job/job_graph.h"
@@ -24,6 +28,14 @@ struct nic;
 struct nic_job_qps {
 	uint32_t requesters; /* index of the first; JOB_NONE: the rank sends nothing there */
 	uint32_t responders; /* the same; JOB_NONE: it receives nothing from there */
+	bool inside;         /* the peer is on the same server, and there are no QPs */
+};
+
+/* A message to a rank on the same server. */
+struct nic_job_message {
+	uint32_t from, to; /* numbers of the ranks in their job */
+	uint32_t op, tag;  /* of the sender's operation */
+	uint64_t bytes;
 };
 
 struct nic_job_params {
@@ -38,6 +50,12 @@ struct nic_job_params {
 	/* Before the jitter: duration of each computation, as a share of its time; 0: 1000000 */
 	uint32_t slowdown_ppm;
 	uint64_t seed;
+	/*
+	 * Begin to carry a message from this rank; the caller reports its end by
+	 * nic_job_sent_inside() and nic_job_arrived_inside(), not within this call.
+	 */
+	void (*send_inside)(void *arg, const struct nic_job_message *message, uint64_t now_ns);
+	void *arg;
 };
 
 /**
@@ -107,6 +125,19 @@ uint32_t nic_job_waits(const struct node *node, uint32_t index);
 void nic_job_restart(struct node *node, uint32_t index);
 /** From any thread. */
 bool nic_job_restart_is_done(const struct node *node);
+
+/** A message by send_inside() has left its sender, whose operation ends. */
+void nic_job_sent_inside(struct node *node, uint32_t index, uint32_t op, uint64_t now_ns);
+/** A message from the job's rank `from` has arrived, as above. */
+void nic_job_arrived_inside(struct node *node, uint32_t index, uint32_t from, uint32_t tag,
+			    uint64_t now_ns);
+/**
+ * Starts and ends of computations up to now, of all ranks of a NIC. next_ns() and tx() of the NIC
+ * see them only when its wire is free: for a driver that must be exact.
+ */
+void nic_jobs_run(struct node *node, uint64_t now_ns);
+/** When nic_jobs_run() has work; NEVER_NS: it has none. */
+uint64_t nic_jobs_next_ns(const struct node *node);
 
 /* Inside lib/nic, where nic->jobs is not NULL. */
 

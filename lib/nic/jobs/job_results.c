@@ -117,7 +117,9 @@ summarise(const struct job_members *of, struct job_result *out)
 	free(times);
 	if (job_keys_has_file(keys))
 		return 0;
-	out->bound_ns = job_keys_bound_ns(keys, of->graph->n_ranks, of->link_bps, of->ipv6);
+	out->bound_ns = of->places != NULL ? job_keys_servers_bound_ns(keys, of->places, of->ipv6)
+					   : job_keys_bound_ns(keys, of->graph->n_ranks,
+							       of->link_bps, of->ipv6);
 	if (out->mean_ns > 0) {
 		double alg = 8e9 * (double)job_keys_bytes(keys) / (double)out->mean_ns;
 

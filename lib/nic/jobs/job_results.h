@@ -22,7 +22,8 @@ struct job_members {
 	const struct job_graph *graph; /* of all ranks */
 	const struct job_member *of;   /* in the order of ranks */
 	uint32_t n;
-	uint64_t link_bps; /* of the slowest host link */
+	uint64_t link_bps;               /* of the slowest host link */
+	const struct job_places *places; /* NULL: the ranks are on no servers */
 	bool ipv6;
 	uint64_t now_ns; /* not before their last event */
 };
@@ -44,8 +45,8 @@ struct job_result {
 	struct job_spread ranks;      /* times of all ranks in all these iterations */
 	struct nic_job_counts counts; /* sums over these iterations */
 	/*
-	 * Time that no network with these host links can undercut: the computation, and the bytes
-	 * that the collective moves at least, in frames of mtu_bytes (nccl-tests,
+	 * Time that no network with these host links and servers can undercut: the computation, and
+	 * the bytes that the collective moves at least, in frames of mtu_bytes (nccl-tests,
 	 * doc/PERFORMANCE.md). 0: of a GOAL file.
 	 */
 	uint64_t bound_ns;

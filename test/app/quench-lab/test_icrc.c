@@ -159,9 +159,7 @@ run(const char *text)
 		const struct topology_end ends[] = {t->links[i].a, t->links[i].b};
 
 		for (unsigned int k = 0; k < 2; k++)
-			corrupted += net_cable_stats(seen.net, (struct fabric_end){ends[k].node,
-										   ends[k].port})
-					     .corrupted;
+			corrupted += net_cable_stats(seen.net, ends[k]).corrupted;
 	}
 	probe_destroy(probe);
 	net_destroy(seen.net);

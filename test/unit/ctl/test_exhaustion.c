@@ -96,7 +96,7 @@ make_nic(void *arg)
 		return -errno;
 	rc = nic_add_qp(nic, &c->qp, 0);
 	if (rc >= 0 && c->rank != NULL) {
-		static const struct nic_job_qps peers[] = {{0, JOB_NONE}};
+		static const struct nic_job_qps peers[] = {{0, JOB_NONE, false}};
 		const struct nic_job_params job = {
 			.rank = c->rank, .peers = peers, .qps = 1, .iterations = 3};
 

@@ -82,6 +82,40 @@ TEST(hosts_are_spread_evenly)
 	topology_destroy(t);
 }
 
+TEST(a_rail_has_a_leaf_in_each_group)
+{
+	struct topology *t = build((struct topology_params){.shape = TOPOLOGY_RAIL_OPTIMIZED,
+							    .hosts = 20,
+							    .rails = 4,
+							    .groups = 2,
+							    .spines = 3});
+
+	assert_int_equal(t->n_switches, 8 + 3);
+	assert_int_equal(t->n_links, 20 + 8 * 3);
+	/* Servers 0 to 2 are in the first group, 3 and 4 in the second. */
+	for (uint32_t h = 0; h < 20; h++)
+		assert_int_equal(t->hosts[h].sw, (h / 4 < 3 ? 0 : 4) + h % 4);
+	assert_int_equal(t->switches[1].n_hosts, 3);
+	assert_int_equal(t->hosts[9].place, 2);
+	assert_true(joined(t, "leaf8", "spine3") && !joined(t, "leaf1", "leaf5"));
+	assert_true(topology_is_connected(t));
+	topology_destroy(t);
+}
+
+TEST(rails_alone_are_not_joined)
+{
+	struct topology *t = build((struct topology_params){
+		.shape = TOPOLOGY_RAIL_ONLY, .hosts = 12, .rails = 3, .groups = 1});
+
+	assert_int_equal(t->n_switches, 3);
+	assert_int_equal(t->n_links, 12);
+	for (uint32_t h = 0; h < 12; h++)
+		assert_int_equal(t->hosts[h].sw, h % 3);
+	assert_int_equal(topology_find(t, "rail3"), 2);
+	assert_false(topology_is_connected(t));
+	topology_destroy(t);
+}
+
 TEST(hosts_have_the_first_ports)
 {
 	struct topology *t = build(
@@ -158,6 +192,11 @@ TEST(routes_are_all_shortest_paths)
 		{.shape = TOPOLOGY_TESTBED, .hosts = 20},
 		{.shape = TOPOLOGY_LEAF_SPINE, .hosts = 12, .leaves = 4, .spines = 3},
 		{.shape = TOPOLOGY_FAT_TREE, .hosts = 16, .fat_tree_k = 4},
+		{.shape = TOPOLOGY_RAIL_OPTIMIZED,
+		 .hosts = 16,
+		 .rails = 4,
+		 .groups = 2,
+		 .spines = 2},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Servers with several NICs: what their hosts sent and received, and their sums. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "runtime/notice/say.h"
+#include "runtime/report/report.h"
+#include "quench-lab/output/output.h"
+
+/* Sums over flows, in the measured window. */
+struct traffic {
+	uint64_t tx_wire_bps, tx_goodput_bps, rx_goodput_bps;
+};
+
+static bool
+has_servers(const struct lab_run *run)
+{
+	return net_server(run->net, 0) != NULL;
+}
+
+/* By host number - 1. @return owned by the caller, or NULL. */
+static struct traffic *
+traffic_of(const struct lab_run *run)
+{
+	struct traffic *hosts = calloc(run->scenario->topology->n_hosts, sizeof(*hosts));
+
+	for (uint32_t i = 0; hosts != NULL && i < run->result.n_flows; i++) {
+		const struct flow_result *f = &run->result.flows[i];
+		struct traffic *from = &hosts[net_flow_sender(f->flow).host - 1];
+
+		from->tx_wire_bps += f->wire_rate_bps;
+		from->tx_goodput_bps += f->goodput_bps;
+		hosts[net_flow_receiver(f->flow).host - 1].rx_goodput_bps += f->goodput_bps;
+	}
+	return hosts;
+}
+
+static struct traffic
+sum_of(const struct lab_run *run, const struct traffic *hosts, uint32_t server)
+{
+	uint16_t n = run->scenario->fabric.nics_per_server;
+	struct traffic sum = {0};
+
+	for (uint16_t i = 0; i < n; i++) {
+		const struct traffic *host = &hosts[server * n + i];
+
+		sum.tx_wire_bps += host->tx_wire_bps;
+		sum.tx_goodput_bps += host->tx_goodput_bps;
+		sum.rx_goodput_bps += host->rx_goodput_bps;
+	}
+	return sum;
+}
+
+static void
+set_traffic(json_t *o, const struct traffic *t)
+{
+	report_set_u64(o, "tx_wire_rate_bps", t->tx_wire_bps);
+	report_set_u64(o, "tx_goodput_bps", t->tx_goodput_bps);
+	report_set_u64(o, "rx_goodput_bps", t->rx_goodput_bps);
+}
+
+static json_t *
+server_object(const struct lab_run *run, const struct traffic *hosts, uint32_t server)
+{
+	const struct server_stats *inside = server_stats(net_server(run->net, server));
+	json_t *o = json_object(), *names = json_array(), *nics = json_array();
+	const struct traffic sum = sum_of(run, hosts, server);
+	uint16_t n = run->scenario->fabric.nics_per_server;
+
+	json_object_set_new(o, "name", json_sprintf("server%u", server + 1));
+	for (uint32_t h = server * n + 1; h <= (server + 1) * n; h++) {
+		json_t *nic = json_object();
+
+		json_array_append_new(names, json_sprintf("h%u", h));
+		json_object_set_new(nic, "host", json_sprintf("h%u", h));
+		set_traffic(nic, &hosts[h - 1]);
+		json_array_append_new(nics, nic);
+	}
+	json_object_set_new(o, "hosts", names);
+	set_traffic(o, &sum);
+	report_set_u64(o, "messages_inside", inside->messages);
+	report_set_u64(o, "bytes_inside", inside->bytes);
+	json_object_set_new(o, "nics", nics);
+	return o;
+}
+
+json_t *
+output_servers(const struct lab_run *run)
+{
+	struct traffic *hosts = has_servers(run) ? traffic_of(run) : NULL;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; hosts != NULL && i < scenario_n_servers(run->scenario); i++)
+		json_array_append_new(list, server_object(run, hosts, i));
+	free(hosts);
+	return list;
+}
+
+/* Rows on the terminal; results.json has all. */
+#define SERVER_ROWS 16u
+
+void
+output_servers_table(FILE *out, const struct lab_run *run)
+{
+	uint32_t n = has_servers(run) ? scenario_n_servers(run->scenario) : 0;
+	struct traffic *hosts = n > 0 ? traffic_of(run) : NULL;
+
+	if (hosts == NULL)
+		return;
+	fprintf(out, "\n%-20s %9s %10s %10s %14s\n%-20s %9s %10s %10s %14s\n", "server", "NICs",
+		"sent", "received", "inside", "", "", "Gb/s", "Gb/s", "bytes");
+	for (uint32_t i = 0; i < n && i < SERVER_ROWS; i++) {
+		const struct traffic sum = sum_of(run, hosts, i);
+		char name[16];
+
+		snprintf(name, sizeof(name), "server%u", i + 1);
+		fprintf(out, "%-20s %9u %10.3f %10.3f %14" PRIu64 "\n", name,
+			run->scenario->fabric.nics_per_server, (double)sum.tx_goodput_bps / 1e9,
+			(double)sum.rx_goodput_bps / 1e9,
+			server_stats(net_server(run->net, i))->bytes);
+	}
+	if (n > SERVER_ROWS)
+		fprintf(out, "and %u more servers\n", n - SERVER_ROWS);
+	fputc('\n', out);
+	free(hosts);
+}
+
+int
+output_servers_csv(const struct lab_run *run, const char *dir)
+{
+	struct traffic *hosts;
+	FILE *out;
+
+	if (!has_servers(run))
+		return 0;
+	hosts = traffic_of(run);
+	if (hosts == NULL) {
+		say_error("%s/servers.csv: no memory", dir);
+		return -ENOMEM;
+	}
+	out = output_open(dir, "servers.csv",
+			  "server,host,tx_wire_rate_bps,tx_goodput_bps,rx_goodput_bps");
+	for (uint16_t h = 1; out != NULL && h <= run->scenario->topology->n_hosts; h++)
+		fprintf(out, "server%u,h%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
+			scenario_server_of(run->scenario, h) + 1, h, hosts[h - 1].tx_wire_bps,
+			hosts[h - 1].tx_goodput_bps, hosts[h - 1].rx_goodput_bps);
+	free(hosts);
+	return out == NULL ? -EIO : output_close(out, dir, "servers.csv");
+}
