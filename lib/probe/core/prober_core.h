@@ -213,6 +213,7 @@ struct prober {
 	double first_alpha;         /* of its cut */
 	double last_alpha;          /* at the end of a series, too small for a line; -1: none */
 	double other_ns, other_bps; /* first increase after a deeper cut, and the rate until then */
+	double quiet_ns, quiet_bps; /* after the first cut, until the first increase */
 	double cut_delay_ns;        /* from the first CNP to its cut, beside the round trip */
 };
 

@@ -185,6 +185,8 @@ say_stages(struct prober *p)
 /* Their distance: about a half of T at most. */
 #define ROW_NS 30000.0
 #define ROW_SHARE 0.55
+#define ROW_BYTES 0.85
+#define BEFORE_TIMER 0.95
 /* Smaller alphas are not trusted. */
 #define LEAST_ALPHA 0.12
 /* The rate before a CNP is taken over this share of the distance of CNPs in a row, or of a unit. */
@@ -323,7 +325,11 @@ row_ns(const struct prober *p)
 {
 	double ns = cuts_at_once(p) ? ROW_NS : fmax(ROW_NS, ROW_DECAY * last_decay_ns(p));
 
-	return fmin(ns, ROW_SHARE * p->timer.ns);
+	ns = fmin(ns, ROW_SHARE * p->timer.ns);
+	/* An increase, which the byte counter brings sooner at more rate, halves the cut. */
+	if (p->quiet_ns < BEFORE_TIMER * p->timer.ns)
+		ns = fmin(ns, ROW_BYTES * p->quiet_ns * p->quiet_bps / p->line_bps);
+	return ns;
 }
 
 /* The rate before or after a CNP in a row; it may be disturbed. */
@@ -334,6 +340,27 @@ rate_in_row(const struct prober *p, bool before, uint64_t now_ns)
 
 	return bps > 0 ? bps
 		       : curve_rate_bps(&p->curve, now_ns - (uint64_t)(0.75 * p->row_ns), now_ns);
+}
+
+/* An alpha that has fallen below the largest one by this share is that of its own cut. */
+#define HAS_FALLEN 0.02
+
+/*
+ * The first alpha of a series from which the decay is taken. Those before are too small: tokens of
+ * before the very first cut may be in it, and a cut may have a limit (rpg_min_dec_fac). A short
+ * series cannot do without them.
+ */
+static uint32_t
+first_of(const struct prober *p)
+{
+	uint32_t most = 0, i;
+
+	for (i = 1; i < p->n; i++)
+		if (p->y[i] > p->y[most])
+			most = i;
+	for (i = most + 1; i < p->n && p->y[i] > (1 - HAS_FALLEN) * p->y[most];)
+		i++;
+	return i + 2 <= p->n ? i : 0;
 }
 
 /* Logarithm of the decay of alpha over the series, without the g (1 - alpha) that a CNP adds. */
@@ -353,16 +380,16 @@ period_ns(const struct prober *p, double periods)
 {
 	double low = 0, high = 0, k_ns;
 
-	for (uint32_t i = 0; i + 1 < p->n; i++)
+	for (uint32_t i = first_of(p); i + 1 < p->n; i++)
 		high += series_ns(p, i);
 	/* K is above all time over periods + n, and at most all time over periods. */
-	low = high / (periods + p->n);
+	low = high / (periods + p->n - first_of(p));
 	high = high / (periods > 1 ? periods - 0.5 : 0.5);
 	for (int step = 0; step < 50; step++) {
 		double n = 0;
 
 		k_ns = (low + high) / 2;
-		for (uint32_t i = 0; i + 1 < p->n; i++)
+		for (uint32_t i = first_of(p); i + 1 < p->n; i++)
 			n += floor(series_ns(p, i) / k_ns);
 		if (n > periods)
 			low = k_ns;
@@ -448,7 +475,7 @@ fit_row(const double *row, uint32_t n, const struct row_law *law)
 static double
 decay_error(const struct prober *p, double noise)
 {
-	double last = p->y[p->n - 1], fall = log(p->y[0] / last);
+	double last = p->y[p->n - 1], fall = log(p->y[first_of(p)] / last);
 
 	return fall > 0 ? noise / (last * fall) : INFINITY;
 }
@@ -469,7 +496,8 @@ weigh_paper(const struct prober *p, const double *row)
 
 		if (!(w.g > 0 && w.g < MOST_G) || fit.noise >= least)
 			continue;
-		w.k_ns = period_ns(p, decay_of(p->y, p->n, w.g) / -log(1 - w.g));
+		w.k_ns = period_ns(p, decay_of(p->y + first_of(p), p->n - first_of(p), w.g) /
+					      -log(1 - w.g));
 		w.decay_ns = w.k_ns / -log(1 - w.g);
 		w.decay_doubt = SURE * decay_error(p, fit.noise);
 		w.doubt = hypot(SURE * fit.error / w.g, w.decay_doubt);
@@ -516,9 +544,9 @@ weigh_mlx(const struct prober *p, const double *row)
 		double fall = 0;
 
 		/* The first cut came after a whole slot. */
-		time_ns = -late_ns;
+		time_ns = first_of(p) > 0 ? 0 : -late_ns;
 
-		for (uint32_t i = 0; i + 1 < p->n; i++) {
+		for (uint32_t i = first_of(p); i + 1 < p->n; i++) {
 			fall -= log((p->y[i + 1] - w.g) / p->y[i]);
 			time_ns += series_ns(p, i);
 		}
@@ -832,6 +860,10 @@ take_first(struct prober *p, const struct recovery_first *first, uint64_t cut_ns
 
 	if (first->after_ns == 0)
 		return;
+	if (p->quiet_ns == 0) {
+		p->quiet_ns = first->after_ns;
+		p->quiet_bps = first->rate_bps;
+	}
 	p->timer = recovery_timer(&p->curve, cut_ns, doubt_ns, p->line_bps, mean_frame_bytes(p));
 	if (p->timer.ns == 0 && p->other_ns > 0 && p->other_bps > OTHER_RATE * first->rate_bps &&
 	    fabs(first->after_ns / p->other_ns - 1) < SAME_TIME)
