@@ -78,6 +78,8 @@ kernel_interface_longest(const char *name, uint32_t largest_frame)
 {
 	uint32_t mtu = kernel_interface_mtu(name);
 
+	if (mtu == 0)
+		return largest_frame;
 	return RTE_MIN(mtu + RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN, largest_frame);
 }
 

@@ -41,7 +41,8 @@ uint32_t kernel_interface_most_bytes(uint16_t ethdev, const char *name);
  */
 char *kernel_interface_fit(const char *device, uint32_t largest_frame);
 
-/** Longest frame, without FCS, that arrives at an interface of this name, if its MTU is known. */
+/** Longest frame, without FCS, that arrives at an interface of this name; the largest one of the
+ * configuration if its MTU is not known. */
 uint32_t kernel_interface_longest(const char *name, uint32_t largest_frame);
 
 /** Warn of offloads that spoil frames of this device, with the command that turns them off. */

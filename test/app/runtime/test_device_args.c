@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Arguments of a --vdev option. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/numbers/array.h"
 #include "base/numbers/units.h"
 #include "runtime/device/device_args.h"
+#include "runtime/device/kernel_interface.h"
 #include "runtime/port/data_room.h"
 #include "unit/cases.h"
 
@@ -58,6 +62,19 @@ TEST(recommended_slots_hold_the_frame_and_fit_into_blocks_and_mbufs)
 	}
 	assert_int_equal(device_slots_for(9014).framesz, 9216);
 	assert_int_equal(device_slots_for(9014).blocksz, 36864);
+}
+
+/* It may be renamed, or come later: every frame of the configuration must fit. */
+TEST(slots_fit_the_largest_frame_if_the_mtu_is_not_known)
+{
+	char *device = kernel_interface_fit("net_af_packet0,iface=no_such_iface", 9000);
+
+	assert_non_null(device);
+	assert_non_null(strstr(device, ",framesz="));
+	assert_true(device_whole_frame(device_args_number(strchr(device, ',') + 1, "framesz", 0)) >=
+		    9000);
+	free(device);
+	assert_null(kernel_interface_fit("net_af_packet0,iface=no_such_iface", 1514));
 }
 
 TEST_MAIN()
