@@ -23,19 +23,23 @@ job_keys_has_file(const struct job_keys *keys)
 const char *
 job_keys_unused(const struct job_keys *keys, const struct field *field)
 {
-	/* The graph of a file does not follow from them; stages have the first ones. */
-	static const char *const of_collective[] = {
-		"collective", "algorithm",          "bytes",  "compute_ns", "chunk_bytes",
-		"channels",   "reduce_ps_per_byte", "stages",
+	/* The graph of a file does not follow from them. */
+	static const struct {
+		const char *name;
+		bool of_stages; /* each stage has its own */
+	} of_collective[] = {
+		{"collective", true}, {"algorithm", true},           {"bytes", true},
+		{"compute_ns", true}, {"chunk_bytes", false},        {"channels", false},
+		{"stages", false},    {"reduce_ps_per_byte", false},
 	};
 	bool file = job_keys_has_file(keys), stages = !file && job_keys_has_stages(keys);
 
 	for (unsigned int i = 0; i < ARRAY_LEN(of_collective); i++) {
-		if (strcmp(field->name, of_collective[i]) != 0)
+		if (strcmp(field->name, of_collective[i].name) != 0)
 			continue;
 		if (file)
 			return "no such key beside goal, whose file says what each rank does";
-		if (stages && i < 4)
+		if (stages && of_collective[i].of_stages)
 			return "no such key beside stages, which have their own";
 	}
 	if (strcmp(field->name, "matrix") == 0 && !job_keys_has_matrix(keys))
