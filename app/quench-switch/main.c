@@ -123,6 +123,29 @@ create_pool(struct rte_mempool **pool, struct pkt_pool_params params, const char
 	return *pool != NULL;
 }
 
+/* Memory that is worth a line. */
+#define MUCH_BYTES (1ull << 30)
+
+static uint64_t
+memory_of(const struct rte_mempool *pool)
+{
+	return (uint64_t)pool->size * (pool->header_size + pool->elt_size + pool->trailer_size);
+}
+
+static void
+say_memory(const struct sw_pools *pools, uint16_t data_room)
+{
+	uint64_t bytes = memory_of(pools->frames) + memory_of(pools->clones) +
+			 memory_of(pools->lossless_clones) + memory_of(pools->pause) +
+			 memory_of(pools->own) + memory_of(pools->copies);
+
+	if (bytes >= MUCH_BYTES)
+		say("packet memory: %.1f GB, with room for %u bytes in each of %u mbufs "
+		    "(less with a smaller max_frame_bytes or buffer_bytes, or a larger "
+		    "backing_frame_bytes)",
+		    (double)bytes / 1e9, data_room, pools->frames->size);
+}
+
 static int
 create_pools(struct quench_switch *s, const char *path)
 {
@@ -140,8 +163,10 @@ create_pools(struct quench_switch *s, const char *path)
 	    create_pool(&s->pools.lossless_clones, pool, "lossless_clones", frames / 4 + 1, 0) &&
 	    create_pool(&s->pools.pause, pool, "pause", own, PAUSE_ROOM_BYTES) &&
 	    create_pool(&s->pools.own, pool, "own", own, LLDP_MAX_BYTES) &&
-	    create_pool(&s->pools.copies, pool, "copies", own, data_room))
+	    create_pool(&s->pools.copies, pool, "copies", own, data_room)) {
+		say_memory(&s->pools, data_room);
 		return 0;
+	}
 	say_error("%s: buffer_bytes = %" PRIu64
 		  " at backing_frame_bytes = %u needs %u mbufs of %u bytes: %s "
 		  "(more memory with -m or hugepages, or a smaller buffer)",

@@ -108,6 +108,9 @@ print_thresholds(FILE *out, const struct sw_params *params, const char *title,
 		kb(t.dynamic_ecn_bytes));
 }
 
+/* Of an mbuf beside its frame: headers, headroom, and the mbuf of a clone. */
+#define MBUF_BYTES 640u
+
 static void
 print_packets(FILE *out, const struct sw_params *params)
 {
@@ -119,9 +122,12 @@ print_packets(FILE *out, const struct sw_params *params)
 		" mbufs, one per %" PRIu64 " bytes.\nHeadroom and size_bytes: %" PRIu64
 		" mbufs, one per frame of %u bytes. A group may use the same share of\n"
 		"the mbufs as of the shared bytes. At that limit a lossless group sends XOFF, and a "
-		"lossy group\ndrops (packet_memory).\n",
+		"lossy group\ndrops (packet_memory). With room for frames of %u bytes each, they take "
+		"%.0f MB;\ndevices, shards and copies need more.\n",
 		params->mmu.packets, shared, (b.shared_bytes + b.lossy_bytes) / max_u64(shared, 1),
-		b.reserved_packets + b.headroom_packets, MMU_SHORTEST_FRAME_BYTES);
+		b.reserved_packets + b.headroom_packets, MMU_SHORTEST_FRAME_BYTES,
+		params->max_frame_bytes,
+		(double)params->mmu.packets * (params->max_frame_bytes + MBUF_BYTES) / 1e6);
 }
 
 /* A lossless group, and the length (t_ECN) at which each of the queues of all ports holds so much
