@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Draw the report of a quench-lab run: scripts/report.py DIR, where DIR is a folder of quench-lab --out.
 
-Writes report.html (one file, opens without a network) and each plot as .svg and .png into DIR.
+Writes report.html (one file, opens without a network) into DIR and, with matplotlib, each plot as .svg and .png.
 Exit code 2, with one line, when a file is missing or malformed (doc/interface.md).
 """
 import pathlib
@@ -23,9 +23,7 @@ try:
     from quench import BadInput
     from report import page
 except ImportError as error:
-    sys.exit(f"report.py: {error}: install python3-matplotlib, or run scripts/install-deps report")
-if not command_line.has_matplotlib():
-    sys.exit(f"report.py: {command_line.MATPLOTLIB}")
+    sys.exit(f"report.py: {error}: install python3-numpy, or run scripts/install-deps report")
 
 
 def main(args):
@@ -33,13 +31,15 @@ def main(args):
     p.add_argument("folder", type=pathlib.Path, metavar="DIR", help="folder of a run (DIR of quench-lab --out DIR)")
     folder = p.parse_args(args).folder
     try:
-        page.write(folder)
+        written = page.write(folder)
     except BadInput as error:
         print(f"report.py: {error}", file=sys.stderr)
         return 2
     except OSError as error:
         print(f"report.py: {error.filename or folder}: {error.strerror}", file=sys.stderr)
         return 1
+    if not written:
+        print(f"report.py: without pictures for printing: {command_line.MATPLOTLIB}", file=sys.stderr)
     print(folder / "report.html")
     return 0
 

@@ -155,6 +155,22 @@ def check_thinning():
     check_equal("a few are left as they are", list(series.Thinner(3, 400).values(values[:3])), [1, 1, 1])
 
 
+def check_without_matplotlib(work, out):
+    """Charts are JavaScript: the page needs matplotlib for its pictures only."""
+    blind, copy = work / "blind", work / "without"
+    blind.mkdir()
+    copy.mkdir()
+    (blind / "sitecustomize.py").write_text("import sys\nsys.modules['matplotlib'] = None\n")
+    for path in out.iterdir():
+        if path.suffix in (".json", ".csv"):
+            (copy / path.name).write_bytes(path.read_bytes())
+    done = run(REPORT.path, copy, env={**os.environ, "PYTHONPATH": str(blind)})
+    check("without matplotlib: it ends well, and says what is missing", done.returncode == 0 and "without pictures for printing: no matplotlib: install" in done.stderr,
+          (done.returncode, done.stderr))
+    page = (copy / "report.html").read_text(encoding="utf-8")
+    check("the page has its charts, and no pictures", '"charts"' in page and "<figure id=" not in page and not list(copy.glob("*.svg")))
+
+
 os.environ["MPLCONFIGDIR"] = str(work_dir())
 check_thinning()
 check_sizes()
@@ -162,6 +178,7 @@ check_digits()
 work = work_dir()
 for scenario_file in ("incast-4to1.ini", "incast-4to1-pfc-only.ini", "incast-4to1-no-pfc.ini"):
     check_report(lab(work, scenario_file))
+check_without_matplotlib(work, work / "incast-4to1")
 check_distributions(work / "incast-4to1")
 check_websearch(work)
 check_refusals(work / "incast-4to1")

@@ -3,6 +3,7 @@
 import pathlib
 from html import escape
 
+import command_line
 from quench import Run, fluid
 
 from . import charts, counters, jobs, output, pauses, sizes, topology
@@ -190,7 +191,9 @@ def optional_tables(results):
 
 
 def stills(svgs):
-    """The main charts as pictures with captions, for printing and for readers without JavaScript."""
+    """The main charts as pictures with captions, for printing and for readers without JavaScript; empty without pictures."""
+    if not svgs:
+        return ""
     figures = "".join(
         f'<figure id="still-{name}"><div class="wide" role="img" aria-label="{name}">{svg}</div>'
         f"<figcaption>{CAPTIONS[name]} Files: {name}.svg, {name}.png.</figcaption></figure>"
@@ -219,7 +222,7 @@ def render(run, rows, svgs):
     drawing = topology.draw(results)
     data = {"end_ms": results["duration_ns"] / 1e6, "measure_from_ms": results["measure_from_ns"] / 1e6, "events": charts.events(run),
             "charts": charts.over_time(run), "distributions": charts.distributions(run), "counters": rows}
-    no_script = "<noscript><p>Charts and the search for counters need JavaScript; the pictures below do not.</noscript>"
+    no_script = f"<noscript><p>Charts and the search for counters need JavaScript{'; the pictures below do not' if svgs else ''}.</noscript>"
     return document(title, f"""<h1>{escape(title)}</h1>
 <p class="lead">{lead(results)}</p>
 {fact_table(run)}
@@ -251,16 +254,18 @@ load that it sends, the right half the load that it receives.</p>
 
 
 def write(folder: pathlib.Path) -> dict[str, str]:
-    """Write report.html, and each plot as .svg and .png, into the folder of a run: all or none.
+    """Write report.html, and with matplotlib each plot as .svg and .png, into the folder of a run: all or none.
 
-    @return {name: SVG as a part of a page}. @raise BadInput: the folder cannot be read; OSError: it cannot be written
+    @return {name: SVG as a part of a page}; empty without matplotlib. @raise BadInput: the folder cannot be read; OSError: it cannot be written
     """
-    from . import plots
+    plots = {}
+    if command_line.has_matplotlib():
+        from .plots import PLOTS as plots
     run = Run(folder)
     rows = counters.compact(run.counters())
     run.messages  # is read when first used: here, where its errors are expected
     files, svgs = {}, {}
-    for name, draw in plots.PLOTS.items():
+    for name, draw in plots.items():
         files[f"{name}.png"], files[f"{name}.svg"] = output.draw_plot(run, name, draw)
         svgs[name] = output.inside_page(name, files[f"{name}.svg"])
     files["report.html"] = render(run, rows, svgs).encode()
