@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """A job of four ranks while it runs: stop and start in mid-iteration, reset by all, and a rank's program that is killed."""
+import csv
 import signal
+import time
 
 from desk import Desk
 from harness import BUILD, check, check_equal, finish, run, work_dir
@@ -96,6 +98,7 @@ def main():
     section = job("ring", ranks=addresses(RANKS), bytes=BYTES, iterations=MANY)
     bed.start(3, nic_config(3, section, retry_cnt=40), "--stay", prefix="jobs-3b")
     bed.desks[3] = Desk("jobs-3b")
+    reset_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     for host in (1, 2, 4):
         check_equal(f"nic{host}: start", bed.control(host, "start", "ring").returncode, 0)
     bed.wait("iterations with the new one", lambda: min(bed.ended()) > 3)
@@ -103,6 +106,9 @@ def main():
     for host, program in bed.nics.items():
         check(f"nic{host}: exit code 0", program.stop() == 0, program.err()[-500:])
     result = bed.nics[1].json()["jobs"][0]
+    with open(bed.work / "csv1" / "jobs.csv", encoding="utf-8") as file:
+        begin_ns = int(next(csv.DictReader(file))["begin_ns"]) + result["epoch_ns"]
+    check("the clock of the first iteration begins with the start, not with the reset", begin_ns >= reset_ns, (begin_ns, reset_ns))
     check_equal("results count from the reset", result["ranks"][0]["messages_sent"] >= 6 * result["iterations_ended"], True)
     check_equal("switch: exit code", bed.switch.stop(), 0)
     finish()

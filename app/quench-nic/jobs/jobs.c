@@ -318,6 +318,23 @@ look_for_failures(struct jobs *jobs, const struct nic_config *config)
 				judge(jobs, &jobs->of[i], &config->flows[f]);
 }
 
+/*
+ * After a reset, the clock of the first iteration begins with the start of the job, not with the
+ * reset.
+ */
+static void
+begin_if_started(const struct jobs *jobs, struct job_here *here, const struct nic_config *config)
+{
+	struct node *node = jobs->nodes->node[0];
+
+	if (!__atomic_load_n(&here->waits, __ATOMIC_ACQUIRE) ||
+	    config->jobs[here->number - 1].stopped || !nic_job_begin_is_done(node))
+		return;
+	/* Its ranks were put on the node one after another. */
+	nic_job_begin(node, here->ranks[0].index, here->n_ranks);
+	__atomic_store_n(&here->waits, false, __ATOMIC_RELEASE);
+}
+
 void
 jobs_watch(struct jobs *jobs, const struct nic_config *config, uint64_t now_ns)
 {
@@ -330,6 +347,7 @@ jobs_watch(struct jobs *jobs, const struct nic_config *config, uint64_t now_ns)
 		struct job_here *here = &jobs->of[i];
 		bool ended = has_ended(jobs, here);
 
+		begin_if_started(jobs, here, config);
 		all = all && ended;
 		if (ended && here->said != here->job.iterations)
 			say("job %s: all iterations have ended", here->job.name);
@@ -399,6 +417,8 @@ jobs_restarted(struct jobs *jobs, uint32_t number)
 {
 	struct job_here *here = find(jobs, number);
 
-	if (here != NULL)
-		__atomic_store_n(&here->has_failed, false, __ATOMIC_RELEASE);
+	if (here == NULL)
+		return;
+	__atomic_store_n(&here->has_failed, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&here->waits, true, __ATOMIC_RELEASE);
 }

@@ -40,6 +40,7 @@ struct job_here {
 	/* why it failed, empty: it has not; written once, before has_failed */
 	char why[JOB_WHY_CHARS];
 	bool has_failed;
+	bool waits; /* its ranks were reset, and begin when the job is started */
 };
 
 struct jobs {

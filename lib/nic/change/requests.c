@@ -32,7 +32,7 @@ nic_serve_requests(struct nic *nic, uint64_t now_ns)
 	if (pending & NIC_REQUEST_RESET)
 		nic_reset_step(nic, now_ns);
 	if (pending & NIC_REQUEST_JOB)
-		nic_job_restart_step(nic, now_ns);
+		nic_job_request_step(nic, now_ns);
 	if (pending & NIC_REQUEST_DATAGRAMS)
 		nic_gsi_send(nic, now_ns);
 }

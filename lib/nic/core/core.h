@@ -144,6 +144,8 @@ struct nic_requests {
 	const struct nic_traces *traces; /* the new set of traces; NULL: none */
 	uint32_t reset;                  /* 1 + flow_id; 0: none */
 	uint32_t job;                    /* 1 + index of a rank to restart; 0: none */
+	/* restarted ranks that begin: how many, 0 for none, and the index of the first */
+	uint32_t job_begins, job_first;
 };
 
 struct nic {

@@ -562,6 +562,23 @@ nic_job_restart(struct node *node, uint32_t index)
 	nic_request(nic, NIC_REQUEST_JOB);
 }
 
+void
+nic_job_begin(struct node *node, uint32_t first, uint32_t n)
+{
+	struct nic *nic = nic_of(node);
+
+	assert(nic_job_begin_is_done(node));
+	nic->requests.job_first = first;
+	__atomic_store_n(&nic->requests.job_begins, n, __ATOMIC_RELEASE);
+	nic_request(nic, NIC_REQUEST_JOB);
+}
+
+bool
+nic_job_begin_is_done(const struct node *node)
+{
+	return __atomic_load_n(&nic_of_const(node)->requests.job_begins, __ATOMIC_ACQUIRE) == 0;
+}
+
 bool
 nic_job_restart_is_done(const struct node *node)
 {
@@ -588,12 +605,9 @@ restart_peer(const struct rank *r, struct rank_peer *peer)
 	peer->all_acked = peer->all_arrived = 0;
 }
 
-void
-nic_job_restart_step(struct nic *nic, uint64_t now_ns)
+static void
+restart(struct rank *r, uint64_t now_ns)
 {
-	uint32_t index = __atomic_load_n(&nic->requests.job, __ATOMIC_ACQUIRE) - 1;
-	struct rank *r = nic->jobs->ranks[index];
-
 	job_progress_forget(&r->progress);
 	for (uint32_t i = 0; i < r->params.rank->n_peers; i++)
 		restart_peer(r, &r->peers[i]);
@@ -601,10 +615,29 @@ nic_job_restart_step(struct nic *nic, uint64_t now_ns)
 		r->ends_ns[i] = NEVER_NS;
 	__atomic_store_n(&r->info.ended, 0, __ATOMIC_RELEASE);
 	r->info = (struct nic_job_info){0};
-	r->next_ns = r->since_ns = r->now_ns = now_ns;
-	nic->jobs->next_ns = min_u64(nic->jobs->next_ns, now_ns);
+	r->since_ns = r->now_ns = now_ns;
+	set_next(r);
+}
+
+void
+nic_job_request_step(struct nic *nic, uint64_t now_ns)
+{
+	uint32_t restarts, begins;
+
+	/* A request after this sets the bit again. */
 	nic_request_served(nic, NIC_REQUEST_JOB);
-	__atomic_store_n(&nic->requests.job, 0, __ATOMIC_RELEASE);
+	restarts = __atomic_load_n(&nic->requests.job, __ATOMIC_ACQUIRE);
+	begins = __atomic_load_n(&nic->requests.job_begins, __ATOMIC_ACQUIRE);
+	if (restarts > 0) {
+		restart(nic->jobs->ranks[restarts - 1], now_ns);
+		__atomic_store_n(&nic->requests.job, 0, __ATOMIC_RELEASE);
+	}
+	for (uint32_t i = 0; i < begins; i++)
+		nic->jobs->ranks[nic->requests.job_first + i]->next_ns = now_ns;
+	if (begins > 0) {
+		nic->jobs->next_ns = min_u64(nic->jobs->next_ns, now_ns);
+		__atomic_store_n(&nic->requests.job_begins, 0, __ATOMIC_RELEASE);
+	}
 }
 
 void

@@ -118,13 +118,16 @@ void nic_job_info(const struct node *node, uint32_t index, uint64_t now_ns,
 uint32_t nic_job_waits(const struct node *node, uint32_t index);
 
 /**
- * Let a rank begin with its first iteration again, after a reset of the flows of its QPs, which has
- * dropped their messages. It forgets its results. From any thread, one at a time. The owner does it
- * in its next call.
+ * Return a rank to before its first iteration, after a reset of the flows of its QPs, which has
+ * dropped their messages. It forgets its results, and waits for nic_job_begin(). From any thread,
+ * one at a time. The owner does it in its next call.
  */
 void nic_job_restart(struct node *node, uint32_t index);
-/** From any thread. */
+/** Let n restarted ranks, 1 or more, begin their first iteration. From one thread. */
+void nic_job_begin(struct node *node, uint32_t first, uint32_t n);
+/** From any thread: has the owner done the last nic_job_restart(), and the last nic_job_begin()? */
 bool nic_job_restart_is_done(const struct node *node);
+bool nic_job_begin_is_done(const struct node *node);
 
 /** A message by send_inside() has left its sender, whose operation ends. */
 void nic_job_sent_inside(struct node *node, uint32_t index, uint32_t op, uint64_t now_ns);
@@ -143,8 +146,8 @@ uint64_t nic_jobs_next_ns(const struct node *node);
 
 /** Drop the messages of a requester that were posted and not acknowledged. */
 void nic_job_drop(struct nic *nic, uint32_t item);
-/** Do what nic_job_restart() requests. */
-void nic_job_restart_step(struct nic *nic, uint64_t now_ns);
+/** Do what nic_job_restart() and nic_job_begin() request. */
+void nic_job_request_step(struct nic *nic, uint64_t now_ns);
 
 /** Messages of a requester may have been acknowledged. */
 void nic_job_acked(struct nic *nic, uint32_t item, uint64_t now_ns);
