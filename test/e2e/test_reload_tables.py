@@ -146,9 +146,14 @@ def try_tables(shards, lcores):
 
     check_equal(f"{name}: a route by set", t.set("route 10.9.0.0/17.nexthop=10.0.33.2")["changed"], 1)
     check_equal(f"{name}: a next hop by set", t.set("route 10.9.0.0/17.nexthop=blackhole")["changed"], 1)
+    check("a route that is not there is not removed", "there is no [route 10.99.0.0/16]" in t.refusal("remove", routes=["10.9.0.0/17", "10.99.0.0/16"]), name)
+    check_equal(f"{name}: nothing was removed", "10.9.0.0/17" in t.column("routes", "prefix"), True)
     lost = t.call("port", port=2)["drops"]["blackhole_route"]
     switch.wait_until("frames go nowhere", lambda: t.call("port", port=2)["drops"]["blackhole_route"] > lost)
     check_equal(f"{name}: what is not in the file is said", t.column("config_changes", "section"), ["route 10.9.0.0/17"])
+    check_equal(f"{name}: a route is removed", t.call("remove", routes=["10.9.0.0/17"])["changed"], 1)
+    check_equal(f"{name}: it is gone", "10.9.0.0/17" in t.column("routes", "prefix"), False)
+    check_equal(f"{name}: it is back by set", t.set("route 10.9.0.0/17.nexthop=blackhole")["changed"], 1)
     check_equal(f"{name}: VLANs by set", t.set("port 1.tagged_vlans=20,25-26")["changed"], 1)
     check_equal(f"{name}: ports of a VLAN", t.rows("vlans")[2]["tagged"], "0,2")
     check_equal(f"{name}: LLDP by set", t.set("lldp.lldp=on")["changed"], 1)

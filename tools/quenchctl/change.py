@@ -92,5 +92,9 @@ def reload(run: Run) -> int:
         raise BadUsage(f"{run.params[0]}: {error.strerror}") from error
 
 
+def remove_route(run: Run) -> int:
+    return change(run, "remove", routes=run.params)
+
+
 def remove(run: Run) -> int:
     return change(run, "remove", flows=run.params)

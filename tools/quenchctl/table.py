@@ -162,6 +162,7 @@ COMMANDS = [
     Command("connect perftest HOST[:PORT] [KEY=VALUE...]", "send to ib_send_bw, ib_write_bw or ib_read_bw, which waits there as a server", NIC,
             "perftest.run:connect", keys_help="perftest.options:print_keys"),
     Command("listen perftest [KEY=VALUE...]", "serve ib_send_bw, ib_write_bw or ib_read_bw: one run of a client", NIC, "perftest.run:listen",
+    Command("remove route PREFIX", "remove a static route, as a reload of the file without its section would", SWITCH, "change:remove_route"),
             keys_help="perftest.options:print_keys"),
     Command("start FLOW", "let a flow or job start messages, as set \"flow FLOW.stopped=off\"", NIC, "change:start"),
     Command("stop FLOW", "let a flow or job finish its messages and start no more, as set \"flow FLOW.stopped=on\"", NIC, "change:stop"),

@@ -157,6 +157,27 @@ op_set(void *program, const struct config_version *now, struct config *cfg,
 	return &v->version;
 }
 
+static struct config_version *
+op_remove(void *program, const struct config_version *now, struct config *cfg, const char *names,
+	  struct config_error *err)
+{
+	struct switch_version *v = calloc(1, sizeof(*v));
+
+	if (v == NULL) {
+		snprintf(err->text, sizeof(err->text), "%s: out of memory", config_path(cfg));
+		return NULL;
+	}
+	v->pool = of(now)->pool;
+	if (switch_config_remove(cfg, &of(now)->params, names, &v->params, err) != 0) {
+		free(v);
+		return NULL;
+	}
+	v->shown.params = &v->params;
+	set_burst(v, program);
+	v->shown.node = ((const struct switch_config_context *)program)->node;
+	return &v->version;
+}
+
 static void
 op_free(struct config_version *v)
 {
@@ -230,6 +251,7 @@ op_is_done(void *program)
 const struct active_config_ops switch_config_ops = {
 	.read = op_read,
 	.set = op_set,
+	.remove = op_remove,
 	.free = op_free,
 	.rows = op_rows,
 	.running = op_running,

@@ -15,7 +15,7 @@ extern const unsigned int switch_methods_n;
 
 /* Tables. */
 desk_reply switch_fdb_reply, switch_neigh_reply, switch_routes_reply, switch_vlans_reply,
-	switch_interfaces_reply;
+	switch_interfaces_reply, switch_remove_reply;
 desk_result switch_fdb_result, switch_neigh_result, switch_routes_result, switch_vlans_result,
 	switch_interfaces_result;
 

@@ -567,6 +567,11 @@ static const struct desk_param queue_params[] = {
 
 static const struct desk_param count_params[] = {
 	{"count", DESK_NUMBER, false, "most rows; 0: none, only the rest"},
+static const struct desk_param remove_params[] = {
+	{"routes", DESK_WORDS, true, "prefixes of [route PREFIX]"},
+	{0},
+};
+
 	{0},
 };
 
@@ -594,6 +599,7 @@ const struct desk_method switch_methods[] = {
 	{"interfaces", NULL, "Returns router interfaces", switch_interfaces_reply, switch_interfaces_result},
 	{"neigh", count_params, "Returns neighbours of the router", switch_neigh_reply, switch_neigh_result},
 	{"router", NULL, "Returns counters of the router", router_reply, router_result},
+	{"remove", remove_params, "Sets the configuration to one without these routes", switch_remove_reply, config_change_result},
 	{"clear_watermark", switch_clear_params, "Sets watermarks to the bytes in use", switch_clear_watermark_reply, switch_clear_watermark_result},
 	{"lldp", NULL, "Returns LLDP neighbours and DCBX", lldp_reply, lldp_result},
 	CAPTURE_METHOD,

@@ -3,10 +3,12 @@
 #include "quench-switch/desk/switch_desk.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "ctl/output/json.h"
 #include "quench-switch/config/switch_version.h"
+#include "runtime/methods/methods.h"
 #include "switch/control/snapshot.h"
 #include "switch/forward/vlans.h"
 
@@ -204,6 +206,16 @@ switch_routes_reply(struct desk_call *call)
 	return desk_list_reply(call,
 			       &(struct desk_list){.end = switch_of(call)->params->tables.n_routes,
 						   .row = route_row});
+}
+
+json_t *
+switch_remove_reply(struct desk_call *call)
+{
+	char *routes = desk_words(call, "routes", '\n');
+	json_t *o = routes == NULL ? NULL : config_remove_reply(call, routes);
+
+	free(routes);
+	return o;
 }
 
 /* Format as "0-3,7". text must have room for all ports. */

@@ -349,6 +349,50 @@ switch_config_set(struct config *cfg, const struct sw_params *now, struct sw_par
 	return finish(cfg, out, rc, err);
 }
 
+/* Remove a route from a copy. @return false: there is none with this prefix. */
+static bool
+take_out_route(struct sw_tables *t, const char *text)
+{
+	struct route_prefix prefix, other;
+
+	if (route_prefix_parse(text, &prefix) < 0)
+		return false;
+	for (uint32_t i = 0; i < t->n_routes; i++) {
+		if (route_prefix_parse(t->routes[i].name, &other) < 0 ||
+		    !route_prefix_equal(&prefix, &other))
+			continue;
+		t->n_routes--;
+		memmove(&t->routes[i], &t->routes[i + 1], (t->n_routes - i) * sizeof(t->routes[0]));
+		return true;
+	}
+	return false;
+}
+
+int
+switch_config_remove(struct config *cfg, const struct sw_params *now, const char *prefixes,
+		     struct sw_params *out, struct config_error *err)
+{
+	char text[SW_NAME_CHARS + 1];
+	int rc;
+
+	sw_params_copy(now, out);
+	out->mmu.packets = 0;
+	rc = sw_tables_copy(&now->tables, &out->tables);
+	if (rc != 0)
+		config_error_set(err, config_path(cfg), " out of memory");
+	for (size_t chars; rc == 0 && *prefixes != '\0';
+	     prefixes += chars + (prefixes[chars] == '\n')) {
+		chars = strcspn(prefixes, "\n");
+		snprintf(text, sizeof(text), "%.*s", (int)chars, prefixes);
+		if (chars <= SW_NAME_CHARS && take_out_route(&out->tables, text))
+			continue;
+		config_error_set(err, config_path(cfg), " there is no [route %.*s]", (int)chars,
+				 prefixes);
+		rc = -EINVAL;
+	}
+	return finish(cfg, out, rc, err);
+}
+
 static void
 print_all(FILE *out, const struct sw_params *params, unsigned int first, uint16_t n_ports)
 {

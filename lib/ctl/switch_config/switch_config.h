@@ -48,6 +48,15 @@ int switch_config_set(struct config *cfg, const struct sw_params *now, struct sw
 		      struct config_error *err);
 
 /**
+ * Copy `now`, whose params are resolved, to `out`, without some static routes.
+ *
+ * @param prefixes  Of [route PREFIX], one a line.
+ * @return          as switch_config_read(); -EINVAL: there is no such route.
+ */
+int switch_config_remove(struct config *cfg, const struct sw_params *now, const char *prefixes,
+			 struct sw_params *out, struct config_error *err);
+
+/**
  * Check resolved params with their ports, once the program has completed the result of
  * switch_config_read_common(). @return 0, or -EINVAL with the key to blame in err.
  */
