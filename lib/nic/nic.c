@@ -296,6 +296,12 @@ nic_stats(const struct node *node)
 	return &nic_of_const(node)->stats;
 }
 
+uint64_t
+nic_pause_source(const struct node *node)
+{
+	return counter_read(&nic_of_const(node)->pause->source);
+}
+
 const struct pfc_rx *
 nic_pfc_rx(const struct node *node)
 {

@@ -84,6 +84,8 @@ struct node *nic_create(const struct nic_params *params, const struct nic_pools 
 void nic_destroy(struct node *node);
 
 const struct nic_stats *nic_stats(const struct node *node);
+/** MAC address that sent the last pause frame; 0: none has arrived. From any thread. */
+uint64_t nic_pause_source(const struct node *node);
 const struct pfc_rx *nic_pfc_rx(const struct node *node);
 /**
  * State of the pauses that the NIC sends: none, unless the receiver is slow or a pause storm is

@@ -20,6 +20,7 @@
 #include "switch/sw.h"
 #include "switch/sw_node_ops.h"
 #include "tm/buffer/mmu_part.h"
+#include "wire/bytes/be.h"
 #include "wire/link/pfc_frame.h"
 
 /* A reload may replace the table; the old one stays allocated for readers. */
@@ -361,6 +362,18 @@ const struct pfc_tx *
 sw_pfc_tx(const struct node *node, uint16_t port)
 {
 	return &sw_of_const(node)->ports[port].pfc_tx;
+}
+
+uint64_t
+sw_port_mac(const struct node *node, uint16_t port)
+{
+	return be48_load(sw_of_const(node)->ports[port].mac);
+}
+
+uint64_t
+sw_pause_source(const struct node *node, uint16_t port)
+{
+	return counter_read(&sw_of_const(node)->ports[port].pause_source);
 }
 
 void

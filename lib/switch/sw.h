@@ -91,6 +91,10 @@ uint64_t sw_shard_ports(const struct node *node, uint16_t i);
 const struct sw_port_stats *sw_port_stats(const struct node *node, uint16_t port);
 const struct pfc_rx *sw_pfc_rx(const struct node *node, uint16_t port);
 const struct pfc_tx *sw_pfc_tx(const struct node *node, uint16_t port);
+/** MAC address of a port. */
+uint64_t sw_port_mac(const struct node *node, uint16_t port);
+/** MAC address that sent the last pause frame to a port; 0: none has arrived. */
+uint64_t sw_pause_source(const struct node *node, uint16_t port);
 const struct mmu *sw_mmu(const struct node *node);
 /** Marks by queue length; NULL without mark_accuracy, or if the queue does not mark. */
 const struct mark_accuracy *sw_mark_accuracy(const struct node *node, uint16_t port, uint8_t queue);

@@ -12,6 +12,7 @@
 #include "quench-nic/flows/flows.h"
 #include "quench-nic/desk/nic_report.h"
 #include "quench-nic/nodes/nodes.h"
+#include "wire/bytes/be.h"
 
 static const struct nic_config *
 config_of(const struct desk_call *call)
@@ -59,6 +60,8 @@ walk_latest_pauses(struct walk *w, const struct desk_call *call)
 	const struct node *node = call == NULL ? NULL : call->desk->app->node;
 
 	walk_number(w, WALK_KEY, "port", "0, the only port", 0);
+	report_walk_macs(w, node == NULL ? 0 : be48_load(config_of(call)->nic.mac),
+			 node == NULL ? 0 : nic_pause_source(node));
 	report_walk_pauses(w, node == NULL ? NULL : nic_pfc_rx(node),
 			   node == NULL ? NULL : nic_pfc_tx(node), false,
 			   node == NULL ? 0 : desk_now_ns(call));

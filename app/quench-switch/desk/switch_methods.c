@@ -212,6 +212,8 @@ walk_latest_pauses(struct walk *w, struct desk_call *call, uint16_t port)
 	const struct sw_view v = view(call);
 
 	sw_walk_port_key(w, &v, port);
+	report_walk_macs(w, call == NULL ? 0 : sw_port_mac(v.sw, port),
+			 call == NULL ? 0 : sw_pause_source(v.sw, port));
 	if (call == NULL)
 		report_walk_pauses(w, NULL, NULL, false, 0);
 	else
@@ -565,13 +567,13 @@ static const struct desk_param queue_params[] = {
 	{0},
 };
 
-static const struct desk_param count_params[] = {
-	{"count", DESK_NUMBER, false, "most rows; 0: none, only the rest"},
 static const struct desk_param remove_params[] = {
 	{"routes", DESK_WORDS, true, "prefixes of [route PREFIX]"},
 	{0},
 };
 
+static const struct desk_param count_params[] = {
+	{"count", DESK_NUMBER, false, "most rows; 0: none, only the rest"},
 	{0},
 };
 
@@ -590,16 +592,17 @@ const struct desk_method switch_methods[] = {
 	{"pfcwd", NULL, "Returns the PFC watchdog", pfcwd_reply, pfcwd_result},
 	{"drops", NULL, "Returns drops of all ports", drops_reply, drops_result},
 	{"ecn", NULL, "Returns marking curves and marks", ecn_reply, ecn_result},
+	{"look", queue_params, "Returns what waits in a queue, where it came from, and why it waits", switch_look_reply, switch_look_result},
 	{"mark_accuracy", queue_params, "Returns marks by queue length", mark_accuracy_reply, mark_accuracy_result},
 	{"buffer", NULL, "Returns the shared buffer", buffer_reply, buffer_result},
 	{"mempools", NULL, "Returns mbuf pools", mempools_reply, mempools_result},
 	{"fdb", count_params, "Returns the forwarding table", switch_fdb_reply, switch_fdb_result},
 	{"vlans", NULL, "Returns VLANs and their ports", switch_vlans_reply, switch_vlans_result},
 	{"routes", NULL, "Returns routes", switch_routes_reply, switch_routes_result},
+	{"remove", remove_params, "Sets the configuration to one without these routes", switch_remove_reply, config_change_result},
 	{"interfaces", NULL, "Returns router interfaces", switch_interfaces_reply, switch_interfaces_result},
 	{"neigh", count_params, "Returns neighbours of the router", switch_neigh_reply, switch_neigh_result},
 	{"router", NULL, "Returns counters of the router", router_reply, router_result},
-	{"remove", remove_params, "Sets the configuration to one without these routes", switch_remove_reply, config_change_result},
 	{"clear_watermark", switch_clear_params, "Sets watermarks to the bytes in use", switch_clear_watermark_reply, switch_clear_watermark_result},
 	{"lldp", NULL, "Returns LLDP neighbours and DCBX", lldp_reply, lldp_result},
 	CAPTURE_METHOD,

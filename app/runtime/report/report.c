@@ -186,6 +186,28 @@ report_walk_link(struct walk *w, const struct run_result *result, uint16_t numbe
 	     port_link_is_down(&result->links[number]) ? "down" : "up");
 }
 
+static void
+walk_mac(struct walk *w, const char *name, const char *help, uint64_t mac)
+{
+	char text[18] = "";
+
+	if (mac != 0)
+		snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x",
+			 (unsigned int)(mac >> 40 & 0xFF), (unsigned int)(mac >> 32 & 0xFF),
+			 (unsigned int)(mac >> 24 & 0xFF), (unsigned int)(mac >> 16 & 0xFF),
+			 (unsigned int)(mac >> 8 & 0xFF), (unsigned int)(mac & 0xFF));
+	walk_text(w, WALK_KEY, name, help, text);
+}
+
+void
+report_walk_macs(struct walk *w, uint64_t own, uint64_t pause_source)
+{
+	walk_mac(w, "mac", "MAC address of the port, which its pause frames come from", own);
+	walk_mac(w, "pause_source",
+		 "MAC address that sent the last pause frame; empty: none has arrived",
+		 pause_source);
+}
+
 void
 report_walk_pauses(struct walk *w, const struct pfc_rx *rx, const struct pfc_tx *tx, bool link,
 		   uint64_t now_ns)

@@ -64,6 +64,9 @@ void report_walk_mark_accuracy(struct walk *w, const struct mark_accuracy *accur
 /** The same as a member; nothing if accuracy is NULL. */
 void report_set_mark_accuracy(json_t *object, const struct mark_accuracy *accuracy,
 			      const struct wred_curve *curve);
+/** Who is at the two ends of a link, for the pauses of several programs: 0 is no address. */
+void report_walk_macs(struct walk *w, uint64_t own, uint64_t pause_source);
+
 /**
  * The list pauses: the latest pauses of a port, received and sent.
  *

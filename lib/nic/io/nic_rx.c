@@ -130,6 +130,8 @@ on_mac_control(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 	switch (kind) {
 	case MAC_CONTROL_PFC:
 	case MAC_CONTROL_PAUSE:
+		/* Other threads read it. */
+		__atomic_store_n(&nic->pause->source, be48_load(f->buf + 6), __ATOMIC_RELAXED);
 		if ((kind == MAC_CONTROL_PAUSE) == (nic->params.flow_control == NIC_FLOW_PAUSE))
 			nic_share_broadcast(nic, f->m);
 		nic_pause_on_frame(nic, kind, &mc, now_ns);

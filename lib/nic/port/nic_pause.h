@@ -41,6 +41,7 @@ struct nic_pause {
 	struct pfc_rx pfc_rx;
 	struct pfc_tx pfc_tx;
 	struct pause_storm storm;
+	uint64_t source; /* MAC address that sent the last pause frame; 0: none has arrived */
 };
 
 void nic_pause_init(struct nic *nic);

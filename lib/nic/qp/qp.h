@@ -233,7 +233,7 @@ struct qp_flow {
 static inline uint64_t
 mac_number(const uint8_t mac[6])
 {
-	return (uint64_t)be16_load(mac) << 32 | be32_load(mac + 2);
+	return be48_load(mac);
 }
 
 /** Address that the messages of the QP with this peer_qpn name; params are those of its flow. */

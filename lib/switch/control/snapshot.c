@@ -13,6 +13,8 @@
 static struct sw *
 owner_of(struct node *node, const struct sw_snapshot *s)
 {
+	if (s->table == SW_SNAPSHOT_LOOK)
+		return sw_owner(sw_of(node), s->look->port);
 	if (s->table != SW_SNAPSHOT_WATERMARKS)
 		return sw_shard_at(sw_of(node), 0);
 	return s->kind < MMU_WATERMARK_POOL ? sw_owner(sw_of(node), (uint16_t)s->at)
@@ -87,6 +89,8 @@ sw_do_snapshot(struct sw *sw, uint64_t now_ns)
 		s->n = fdb_read(sw->forward.fdb, &s->at, s->fdb, SW_SNAPSHOT_ROWS, now_ns);
 	else if (s->table == SW_SNAPSHOT_NEIGH)
 		read_neighbours(sw->forward.router, s);
+	else if (s->table == SW_SNAPSHOT_LOOK)
+		sw_look_at(sw, s->look, now_ns);
 	else
 		take_watermarks(sw, s);
 	__atomic_store_n(&s->done, 1, __ATOMIC_RELEASE);

@@ -6,6 +6,7 @@
  * - Neighbours: at most SW_SNAPSHOT_ROWS.
  * - Watermarks of a kind, read and cleared: `at` is the port; for pools it is the shard, and the
  *   pool's watermark is the highest over all shards.
+ * - A queue (control/queue_look.h).
  *
  * Invariant: at most one request is pending. A reader may withdraw its request instead of waiting.
  */
@@ -17,6 +18,7 @@
 
 #include "fwd/fdb_read.h"
 #include "fwd/neigh.h"
+#include "switch/control/queue_look.h"
 #include "tm/buffer/mmu_params.h"
 
 struct node;
@@ -26,7 +28,12 @@ struct sw;
 /* Value of `at` after the last row. */
 #define SW_SNAPSHOT_END UINT32_MAX
 
-enum sw_snapshot_table { SW_SNAPSHOT_FDB, SW_SNAPSHOT_NEIGH, SW_SNAPSHOT_WATERMARKS };
+enum sw_snapshot_table {
+	SW_SNAPSHOT_FDB,
+	SW_SNAPSHOT_NEIGH,
+	SW_SNAPSHOT_WATERMARKS,
+	SW_SNAPSHOT_LOOK
+};
 
 struct sw_snapshot {
 	enum sw_snapshot_table table;
@@ -43,6 +50,7 @@ struct sw_snapshot {
 		struct fdb_entry fdb[SW_SNAPSHOT_ROWS];
 		struct neigh neigh[SW_SNAPSHOT_ROWS];
 		uint64_t watermark_bytes[TM_CLASSES]; /* n entries, by group, queue or pool */
+		struct sw_look *look;                 /* of the caller */
 	};
 };
 

@@ -74,6 +74,7 @@ struct sw_port {
 	struct sw_queue_shaper queue_shaper[TM_CLASSES];
 	/* per MAC control frame */
 	struct pfc_rx pfc_rx;
+	uint64_t pause_source; /* MAC address that sent the last pause frame; 0: none has arrived */
 	int flow_control;      /* enum sw_flow_control */
 	uint8_t may_pause_pgs; /* mask: groups that may pause their senders */
 	/* mask: priorities that flow_control lets the peer pause, before pfc_prios limits them */

@@ -5,6 +5,7 @@
 #include <rte_mbuf.h>
 
 #include "base/numbers/fixed.h"
+#include "wire/bytes/be.h"
 #include "wire/link/pfc_frame.h"
 
 /*
@@ -134,6 +135,13 @@ obey(struct sw *sw, uint16_t port, const struct pfc_vector *v, uint64_t now_ns)
 	node_wake(&sw->node, port);
 }
 
+/* Other threads read it. */
+static void
+set_pause_source(struct sw_port *p, const uint8_t *frame)
+{
+	__atomic_store_n(&p->pause_source, be48_load(frame + 6), __ATOMIC_RELAXED);
+}
+
 enum sw_drop
 sw_pfc_rx_frame(struct sw *sw, uint16_t port, const struct rte_mbuf *m, uint64_t now_ns)
 {
@@ -147,6 +155,7 @@ sw_pfc_rx_frame(struct sw *sw, uint16_t port, const struct rte_mbuf *m, uint64_t
 	switch (mac_control_parse(frame, m->data_len, &mc)) {
 	case MAC_CONTROL_PFC:
 		counter_inc(&p->stats.rx_pause_frames);
+		set_pause_source(p, frame);
 		static_assert(sizeof(v.quanta) == sizeof(mc.quanta), "eight priorities");
 		v.enable = mc.enable;
 		memcpy(v.quanta, mc.quanta, sizeof(v.quanta));
@@ -155,6 +164,7 @@ sw_pfc_rx_frame(struct sw *sw, uint16_t port, const struct rte_mbuf *m, uint64_t
 		return SW_CONSUMED;
 	case MAC_CONTROL_PAUSE:
 		counter_inc(&p->stats.rx_global_pause_frames);
+		set_pause_source(p, frame);
 		v.enable = 1u << LINK_PRIO;
 		v.quanta[LINK_PRIO] = mc.quanta[0];
 		if (p->flow_control == SW_FLOW_PAUSE)

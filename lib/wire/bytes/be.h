@@ -36,6 +36,12 @@ be64_load(const void *p)
 	return be64toh(v);
 }
 
+static inline uint64_t
+be48_load(const void *p)
+{
+	return (uint64_t)be16_load(p) << 32 | be32_load((const uint8_t *)p + 2);
+}
+
 static inline void
 be16_store(void *p, uint16_t v)
 {

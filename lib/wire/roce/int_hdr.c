@@ -152,7 +152,7 @@ int_append(uint8_t *buf, size_t len, uint16_t port_id, const struct int_hop *hop
 uint16_t
 int_port_id(const uint8_t switch_mac[6], uint16_t port)
 {
-	uint64_t mac = (uint64_t)be16_load(switch_mac) << 32 | be32_load(switch_mac + 2);
+	uint64_t mac = be48_load(switch_mac);
 	/* An odd factor spreads neighbouring addresses and ports over the high bits. */
 	uint64_t mixed = (mac << 16 | port) * UINT64_C(0x9e3779b97f4a7c15);
 

@@ -54,6 +54,108 @@ TEST(addresses_come_in_steps_when_the_owner_looks)
 	bench_stop(b);
 }
 
+static struct sw_look look;
+
+/* What the owner sees in queue 3 of port 1. */
+static const struct sw_look *
+look_at(struct bench *b, uint64_t now_ns)
+{
+	struct sw_snapshot s = {.table = SW_SNAPSHOT_LOOK, .look = &look};
+
+	memset(&look, 0, sizeof(look));
+	look.port = 1;
+	look.queue = 3;
+	sw_snapshot_ask(b->sw, &s);
+	assert_null(take(b, 3, now_ns)); /* whatever port the owner polls */
+	assert_true(sw_snapshot_is_done(&s));
+	return &look;
+}
+
+/* Four ports; the host of port 1 is known. */
+static struct bench *
+bench_to_host_1(void)
+{
+	struct bench *b = bench_with_ports(4);
+	uint8_t mac[6];
+
+	bench_start(b);
+	host_mac(mac, 1);
+	assert_int_equal(sw_learn(b->sw, 0, mac, 1, 0), 0);
+	return b;
+}
+
+TEST(a_look_says_what_waits_where_it_came_from_and_why)
+{
+	struct bench *b = bench_to_host_1();
+	const struct sw_look *l;
+
+	assert_int_equal(look_at(b, 500)->hold, SW_HOLD_EMPTY);
+	/* The peer pauses it: frames of two ports wait, and one of them cannot be marked. */
+	give_pfc(b, 1, 1u << 3, 1000, 1000);
+	for (uint32_t i = 0; i < 30; i++)
+		give(b, i % 3 == 0 ? 2 : 0, make_data(b, i % 3 == 0 ? 2 : 0, 1, i), 2000);
+	give(b, 2,
+	     make_frame(b,
+			&(struct frame_spec){
+				.src = 2, .dst = 1, .dscp = 26, .payload_bytes = DATA_PAYLOAD}),
+	     2000);
+	l = look_at(b, 3000);
+	assert_int_equal(l->hold, SW_HOLD_PAUSE);
+	assert_int_equal(l->paused_prios, 1u << 3);
+	assert_int_equal(l->since_ns, 1000);
+	assert_int_equal(l->now_ns, 3000);
+	assert_int_equal(l->read.packets, 31);
+	assert_int_equal(l->read.bytes, l->queue_bytes);
+	assert_int_equal(l->queue_bytes, sw_queue_bytes(b->sw, 1, 3));
+	assert_int_equal(l->group[0 * TM_CLASSES + 3].packets, 20);
+	assert_int_equal(l->group[2 * TM_CLASSES + 3].packets, 11);
+	assert_int_equal(l->group[2 * TM_CLASSES + 3].not_ect_packets, 1);
+	assert_int_equal(l->group[0 * TM_CLASSES + 3].not_ect_packets, 0);
+	assert_int_equal(l->n_headers, 31);
+	assert_int_equal(l->headers[0].data[11], 2); /* source of the oldest: host 2 */
+	bench_stop(b);
+}
+
+TEST(a_look_at_a_long_queue_reads_a_bounded_part)
+{
+	struct bench *b = bench_to_host_1();
+	const struct sw_look *l;
+
+	give_pfc(b, 1, 1u << 3, 1000, 1000);
+	for (uint32_t i = 0; i < 200; i++)
+		give(b, 0, make_data(b, 0, 1, i), 2000);
+	l = look_at(b, 3000);
+	assert_int_equal(l->read.packets, 200);
+	assert_true(l->n_headers > SW_LOOK_FRAMES / 2 && l->n_headers <= SW_LOOK_FRAMES);
+	bench_stop(b);
+}
+
+TEST(a_look_says_which_queues_go_first)
+{
+	struct bench *b = bench_to_host_1();
+
+	for (uint32_t i = 0; i < 4; i++) {
+		give(b, 0, make_data(b, 0, 1, i), 1000);
+		give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = 1, .dscp = 48}),
+		     1000);
+	}
+	/* Data share by weight; queue 7 is strict. */
+	assert_int_equal(look_at(b, 1000)->hold, SW_HOLD_STRICT);
+	assert_int_equal(look.behind, 1u << 7);
+	for (uint64_t now_ns = 1000; look.hold == SW_HOLD_STRICT; now_ns += 1000) {
+		struct rte_mbuf *m = take(b, 1, now_ns);
+
+		if (m != NULL)
+			sent(m);
+		(void)look_at(b, now_ns);
+	}
+	assert_int_equal(look.hold, SW_HOLD_WIRE);
+	give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = 1, .dscp = 0}), 9000);
+	assert_int_equal(look_at(b, 9000)->hold, SW_HOLD_WEIGHTS);
+	assert_int_equal(look.behind, 1u << 0);
+	bench_stop(b);
+}
+
 TEST(who_withdraws_is_not_written_to)
 {
 	struct bench *b = bench_of();
