@@ -161,6 +161,11 @@ def check_routes(switch, ctl):
     check_equal("show neighbors", [states[ip] for ip in ("10.0.33.2", "10.0.33.7")], ["permanent", "failed"])
     drops = next(row for row in ctl.json("--since-start show drops")["rows"] if row["port"] == 0)
     check_equal("show drops: without a route, and to the dead next hop", (drops["lpm4_miss"], drops["unresolved_next_hop"]), (NOWHERE, SILENT))
+    for address, kind, said in (("10.9.1.1", "static", "10.0.33.2 at port to-the-router: "), ("10.8.1.1", "static", "dead: frames to it are dropped"),
+                                ("10.0.33.1", "local", "the router's own address"), ("10.77.1.1", "none", "no route")):
+        way = ctl.json(f"show route {address}")
+        text = run(*ctl.command, "show", "route", address, env=ctl.env).stdout
+        check(f"show route {address}", way["kind"] == kind and said in text, (way, text))
     # Nothing is asked for any more, so that counters stand still.
     check_equal("set: its address", run(*ctl.command, "set", "neighbor 10.0.33.7.mac=02:00:00:00:03:07", env=ctl.env).returncode, 0)
     check_equal("show route: none is dead", [row["dead"] for row in ctl.json("show route")["rows"]], ["", ""])

@@ -3,12 +3,10 @@
 #include "quench-switch/desk/switch_desk.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "ctl/output/json.h"
 #include "quench-switch/config/switch_version.h"
-#include "runtime/methods/methods.h"
 #include "switch/control/snapshot.h"
 #include "switch/forward/vlans.h"
 
@@ -161,63 +159,6 @@ switch_neigh_result(struct walk *w)
 	walk_leave(w);
 }
 
-/* The next hops of a route that are dead and bypassed; "" if none. */
-static void
-walk_dead_hops(struct walk *w, const struct node *node, const struct sw_static_route *route,
-	       uint32_t i)
-{
-	struct field_ip hops[SW_MAX_NEXTHOPS];
-	int n = node == NULL ? 0 : sw_nexthops_parse(route->nexthop, hops);
-	uint16_t dead = node == NULL ? 0 : sw_routing_dead_hops(node, i);
-	char text[SW_NEXTHOP_CHARS + 1] = "";
-	size_t used = 0;
-
-	for (int k = 0; k < n; k++) {
-		char ip[FIELD_IP_CHARS];
-
-		if (!(dead >> k & 1))
-			continue;
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
-					 used == 0 ? "" : ", ", field_ip_text(&hops[k], ip));
-		if (used >= sizeof(text))
-			break;
-	}
-	walk_text(w, WALK_KEY, "dead",
-		  "next hops whose link is down, or that do not answer; ECMP avoids them", text);
-}
-
-static bool
-route_row(struct walk *w, struct desk_call *call, void *arg, uint64_t i)
-{
-	static const struct sw_static_route none;
-	const struct sw_static_route *route =
-		call == NULL ? &none : &switch_of(call)->params->tables.routes[i];
-
-	(void)arg;
-	walk_text(w, WALK_KEY, "prefix", "destination", route->name);
-	walk_text(w, WALK_KEY, "nexthop", "next hops", route->nexthop);
-	walk_dead_hops(w, call == NULL ? NULL : switch_of(call)->node, route, (uint32_t)i);
-	return true;
-}
-
-json_t *
-switch_routes_reply(struct desk_call *call)
-{
-	return desk_list_reply(call,
-			       &(struct desk_list){.end = switch_of(call)->params->tables.n_routes,
-						   .row = route_row});
-}
-
-json_t *
-switch_remove_reply(struct desk_call *call)
-{
-	char *routes = desk_words(call, "routes", '\n');
-	json_t *o = routes == NULL ? NULL : config_remove_reply(call, routes);
-
-	free(routes);
-	return o;
-}
-
 /* Format as "0-3,7". text must have room for all ports. */
 static void
 ports_text(uint64_t ports, char *text, size_t size)
@@ -299,12 +240,6 @@ interface_row(struct walk *w, struct desk_call *call, void *arg, uint64_t i)
 		v = (struct sw_view){switch_of(call)->node, switch_of(call)->params, 0};
 	switch_walk_interface(w, &v, (uint32_t)i);
 	return true;
-}
-
-void
-switch_routes_result(struct walk *w)
-{
-	desk_list_result(w, route_row);
 }
 
 void

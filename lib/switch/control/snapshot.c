@@ -91,6 +91,8 @@ sw_do_snapshot(struct sw *sw, uint64_t now_ns)
 		read_neighbours(sw->forward.router, s);
 	else if (s->table == SW_SNAPSHOT_LOOK)
 		sw_look_at(sw, s->look, now_ns);
+	else if (s->table == SW_SNAPSHOT_ROUTE)
+		sw_route_look_at(sw, s->route, now_ns);
 	else
 		take_watermarks(sw, s);
 	__atomic_store_n(&s->done, 1, __ATOMIC_RELEASE);

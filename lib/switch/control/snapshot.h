@@ -6,7 +6,7 @@
  * - Neighbours: at most SW_SNAPSHOT_ROWS.
  * - Watermarks of a kind, read and cleared: `at` is the port; for pools it is the shard, and the
  *   pool's watermark is the highest over all shards.
- * - A queue (control/queue_look.h).
+ * - A queue (control/queue_look.h), and the way of a flow (control/route_look.h).
  *
  * Invariant: at most one request is pending. A reader may withdraw its request instead of waiting.
  */
@@ -19,6 +19,7 @@
 #include "fwd/fdb_read.h"
 #include "fwd/neigh.h"
 #include "switch/control/queue_look.h"
+#include "switch/control/route_look.h"
 #include "tm/buffer/mmu_params.h"
 
 struct node;
@@ -32,7 +33,8 @@ enum sw_snapshot_table {
 	SW_SNAPSHOT_FDB,
 	SW_SNAPSHOT_NEIGH,
 	SW_SNAPSHOT_WATERMARKS,
-	SW_SNAPSHOT_LOOK
+	SW_SNAPSHOT_LOOK,
+	SW_SNAPSHOT_ROUTE,
 };
 
 struct sw_snapshot {
@@ -51,6 +53,7 @@ struct sw_snapshot {
 		struct neigh neigh[SW_SNAPSHOT_ROWS];
 		uint64_t watermark_bytes[TM_CLASSES]; /* n entries, by group, queue or pool */
 		struct sw_look *look;                 /* of the caller */
+		struct sw_route_look *route;          /* of the caller */
 	};
 };
 

@@ -6,6 +6,7 @@
 #include "base/numbers/array.h"
 #include "base/numbers/prng.h"
 #include "unit/switch/sw_test.h"
+#include "switch/control/snapshot.h"
 
 #include "wire/neighbour/arp.h"
 #include "wire/bytes/checksum.h"
@@ -751,6 +752,73 @@ TEST(flows_of_a_next_hop_without_a_link_go_by_the_others_and_come_back)
 		sw_set_link(b->sw, port, false, 20 * NS_PER_MS);
 	now = send_flows(b, 22 * NS_PER_MS);
 	assert_int_equal(now.n[3] + now.n[4] + now.n[5], 0);
+	bench_stop(b);
+}
+
+/* Where the router says that a flow goes; protocol UDP, as RoCE. */
+static struct sw_route_look
+way_of(struct bench *b, const char *from, const char *to, uint16_t sport, uint64_t now_ns)
+{
+	struct sw_route_look look = {
+		.source_port = sport, .destination_port = ROCE_UDP_PORT, .protocol = IP_PROTO_UDP};
+	struct sw_snapshot s = {.table = SW_SNAPSHOT_ROUTE, .route = &look};
+
+	assert_true(sw_address_parse(to, &look.destination));
+	assert_true(from == NULL || sw_address_parse(from, &look.source));
+	sw_snapshot_ask(b->sw, &s);
+	assert_null(take(b, 2, now_ns));
+	assert_true(sw_snapshot_is_done(&s));
+	return look;
+}
+
+/* Each flow of send_flows() goes where the router says. */
+static void
+sees_ways(struct bench *b, const struct spread *now, uint64_t now_ns)
+{
+	for (unsigned int i = 0; i < ARRAY_LEN(now->port); i++) {
+		struct sw_route_look look;
+		char to[32];
+
+		snprintf(to, sizeof(to), "10.88.%u.%u", i / 200, 1 + i % 200);
+		look = way_of(b, "10.0.10.5", to, (uint16_t)(40000 + i), now_ns);
+		assert_int_equal(look.kind, SW_ROUTE_STATIC);
+		assert_int_equal(look.n_hops, 3);
+		assert_true(look.hashed);
+		assert_int_equal(look.hops[look.chosen].port, now->port[i]);
+		assert_false(look.hops[look.chosen].dead);
+	}
+}
+
+TEST(a_question_names_the_next_hop_that_frames_take)
+{
+	struct bench *b = bench_of_router();
+	struct spread now = send_flows(b, 1000);
+	struct sw_route_look look;
+
+	sees_ways(b, &now, 2 * NS_PER_MS);
+	sw_set_link(b->sw, 4, false, 2 * NS_PER_MS);
+	now = send_flows(b, 4 * NS_PER_MS);
+	assert_int_equal(now.n[4], 0);
+	sees_ways(b, &now, 6 * NS_PER_MS);
+	/* Without a flow, there are only the next hops. */
+	look = way_of(b, NULL, "10.88.1.1", 0, 6 * NS_PER_MS);
+	assert_int_equal(look.n_hops, 3);
+	assert_false(look.hashed);
+	assert_true(look.hops[1].dead && look.hops[1].port == 4 && !look.hops[0].dead);
+	/* The other kinds. */
+	look = way_of(b, NULL, "10.99.1.1", 0, 6 * NS_PER_MS);
+	assert_int_equal(look.kind, SW_ROUTE_STATIC);
+	assert_int_equal(look.n_hops, 1);
+	assert_memory_equal(look.hops[0].neigh.mac, neighbors[0].mac, 6);
+	assert_int_equal(way_of(b, NULL, "10.77.1.1", 0, 6 * NS_PER_MS).kind, SW_ROUTE_BLACKHOLE);
+	assert_int_equal(way_of(b, NULL, "10.66.1.1", 0, 6 * NS_PER_MS).kind, SW_ROUTE_NONE);
+	assert_int_equal(way_of(b, NULL, "10.0.33.1", 0, 6 * NS_PER_MS).kind, SW_ROUTE_LOCAL);
+	look = way_of(b, NULL, "10.0.33.9", 0, 6 * NS_PER_MS);
+	assert_int_equal(look.kind, SW_ROUTE_CONNECTED);
+	assert_int_equal(look.hops[0].neigh.key.ip.version, 0); /* the question asks nobody */
+	look = way_of(b, NULL, "fd00:99::1", 0, 6 * NS_PER_MS);
+	assert_int_equal(look.kind, SW_ROUTE_STATIC);
+	assert_int_equal(look.hops[0].neigh.key.ip.version, 6);
 	bench_stop(b);
 }
 

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""show route: static and connected routes, and the way of a destination or of a flow, and why."""
+from __future__ import annotations
+
+from typing import Any
+
+from quench.desk import Row
+from quenchctl.command import DONE, BadUsage, Run, print_json
+from quenchctl.show import cells, port_texts
+
+WORDS = ("ADDRESS", "SOURCE", "SOURCE_PORT", "DESTINATION_PORT", "PROTOCOL")
+PROTOCOLS = {"icmp": 1, "tcp": 6, "udp": 17, "icmp6": 58}
+KINDS = {
+    "none": "no route: its frames are dropped",
+    "local": "the router's own address",
+    "blackhole": "blackhole: its frames are dropped",
+}
+
+
+def all_routes(run: Run) -> int:
+    reply = run.desk.call("routes")
+    if run.options.json:
+        print_json(reply)
+        return DONE
+    connected = [{"prefix": row["prefix"], "type": "connected", "interface": row["interface"], "nexthop": row["address"]} for row in reply["connected"]]
+    static = [{**row, "type": "static"} for row in reply["rows"]]
+    port_texts.name(run.desk, ["interface"], connected)
+    cells.rows(connected + static, "prefix type interface nexthop dead")
+    return DONE
+
+
+def number(name: str, text: str, most: int) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) <= most):
+        raise BadUsage(f"{name} = {text}: expected a number from 0 to {most}")
+    return int(text)
+
+
+def question(params: list[str]) -> Row:
+    if len(params) > len(WORDS):
+        raise BadUsage(f"{params[len(WORDS)]}: expected at most {' '.join(WORDS)}")
+    asked: Row = {"destination": params[0]}
+    if len(params) > 1:
+        asked["source"] = params[1]
+    for name, text in zip(WORDS[2:4], params[2:4]):
+        asked[name.lower()] = number(name, text, 65535)
+    if len(params) > 4:
+        asked["protocol"] = PROTOCOLS.get(params[4].lower()) or number("PROTOCOL", params[4], 255)
+    return asked
+
+
+def hop_text(hop: Row, several: bool) -> str:
+    port = hop.get("port_name", hop.get("port"))
+    where = f", out of port {port}" if port is not None else ", out of all ports of the VLAN" if hop["mac"] else ""
+    dead = "; dead: it is avoided" if several else "; dead: frames to it are dropped"
+    what = f"{hop['nexthop']} at {hop['interface']}: {hop['mac'] or 'no MAC address'}, {hop['state']}{where}" if hop["nexthop"] else \
+        "no frame has asked for its MAC address yet"
+    return f"{'* ' if hop['chosen'] and several else '  '}{what}{dead if hop['dead'] else ''}"
+
+
+def why_text(way: Row) -> str:
+    """How one of several next hops is chosen."""
+    n = len(way["hops"])
+    if way["hash"] is None:
+        return f"one of {n} next hops, by the hash of the flow: show route ADDRESS SOURCE SOURCE_PORT DESTINATION_PORT PROTOCOL tells which"
+    own = way["hops"][way["own_hop"]]
+    said = f"hash {way['hash']:#010x} of the flow selects next hop {way['own_hop'] + 1} of {n}, {own['nexthop']}"
+    return said if own["chosen"] else f"{said}, which is dead; another one takes its flows meanwhile"
+
+
+def print_way(way: Row, destination: Any) -> None:
+    if way["kind"] in KINDS:
+        print(f"{destination}: {KINDS[way['kind']]}{', by ' + way['prefix'] if way['prefix'] and way['kind'] == 'blackhole' else ''}")
+        return
+    print(f"{destination}: {way['kind']} route {way['prefix']}, the longest prefix")
+    several = len(way["hops"]) > 1
+    if several:
+        print(why_text(way))
+    for hop in way["hops"]:
+        print(hop_text(hop, several))
+
+
+def one(run: Run) -> int:
+    way = run.desk.call("route", **question(run.params))
+    if run.options.json:
+        print_json(way)
+        return DONE
+    port_texts.name(run.desk, ["interface"], way["hops"])
+    print_way(way, run.params[0])
+    return DONE
