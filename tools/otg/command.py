@@ -71,6 +71,7 @@ def add_options(p: argparse.ArgumentParser) -> None:
                    "further locations; and [agent NAME] with url, ca and token_file")
     p.add_argument("--listen", default="127.0.0.1:8443", metavar="ADDRESS:PORT", help="listening address (default 127.0.0.1:8443); port 0 selects a "
                    "free port. Beyond loopback, --token-file is required")
+    p.add_argument("--grpc", metavar="ADDRESS:PORT", help="serve gRPC too, at this address, with the same certificate and token; needs python3-grpcio")
     p.add_argument("--http", action="store_true", help="no TLS; on loopback only")
     p.add_argument("--cert", type=pathlib.Path, metavar="FILE", help="certificate of the server, in PEM")
     p.add_argument("--key", type=pathlib.Path, metavar="FILE", help="its key, in PEM")
@@ -286,25 +287,26 @@ def outlets(chosen: argparse.Namespace, settings: Settings) -> dict[str, Outlet]
     return made
 
 
-def address(text: str) -> tuple[str, int]:
+def address(text: str, option: str = "--listen") -> tuple[str, int]:
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
     if not port.isdigit() or int(port) > 65535:
-        raise BadUsage(f"--listen {text}: expected ADDRESS:PORT")
+        raise BadUsage(f"{option} {text}: expected ADDRESS:PORT")
     return host, int(port)
 
 
-def security(chosen: argparse.Namespace, host: str) -> tuple[ssl.SSLContext | None, str | None]:
+def security(chosen: argparse.Namespace) -> tuple[ssl.SSLContext | None, str | None]:
     """@return TLS and the token; refuses what would listen beyond loopback without them."""
-    beyond = not is_loopback(host)
-    token = None
-    if chosen.token_file:
-        token = token_of(chosen.token_file, "--token-file")
-    elif beyond:
-        raise BadUsage(f"--listen {chosen.listen}: beyond loopback, --token-file is required")
+    token = token_of(chosen.token_file, "--token-file") if chosen.token_file else None
+    for option, text in (("--listen", chosen.listen), ("--grpc", chosen.grpc)):
+        host = address(text, option)[0] if text else ""
+        if not host or is_loopback(host):
+            continue
+        if token is None:
+            raise BadUsage(f"{option} {text}: beyond loopback, --token-file is required")
+        if chosen.http:
+            raise BadUsage(f"--http: expected a loopback address in {option}, not {host}")
     if chosen.http:
-        if beyond:
-            raise BadUsage(f"--http: expected a loopback address in --listen, not {host}")
         return None, token
     if not chosen.cert or not chosen.key:
         raise BadUsage("expected --cert and --key, or --http")
@@ -319,6 +321,25 @@ def security(chosen: argparse.Namespace, host: str) -> tuple[ssl.SSLContext | No
     except (OSError, ssl.SSLError) as error:
         raise BadUsage(f"--cert {chosen.cert}, --key {chosen.key}: {error.strerror}") from error
     return context, token
+
+
+def grpc_server(chosen: argparse.Namespace, api: Any, token: str | None) -> tuple[Any, str]:
+    """@return a running server, and its address. Without --grpc: None"""
+    if not chosen.grpc:
+        return None, ""
+    host, port = address(chosen.grpc, "--grpc")
+    if chosen.role == "agent":
+        raise BadUsage("--grpc: expected no agent: a controller speaks HTTP with it")
+    try:
+        from . import rpc
+    except ImportError as error:
+        raise BadUsage(f"--grpc: {error}: expected the Debian package python3-grpcio") from error
+    where = f"[{host}]" if ":" in host else host
+    try:
+        server, port = rpc.serve(f"{where}:{port}", api, None if chosen.http else (chosen.key, chosen.cert), token)
+    except OSError as error:
+        raise BadUsage(f"--grpc {chosen.grpc}: {error.strerror or error}") from error
+    return server, f"{where}:{port}"
 
 
 def settings_of(chosen: argparse.Namespace, program: pathlib.Path) -> tuple[Settings, tempfile.TemporaryDirectory[str] | None]:

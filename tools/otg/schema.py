@@ -72,6 +72,9 @@ class Property:
     enum: tuple[str, ...] = ()
     default: Json = None
     filled: bool = True  # an absent object gets its defaults
+    # Of protocol buffers.
+    number: int = 0
+    enum_numbers: dict[str, int] = dataclasses.field(default_factory=dict)
 
     def quick(self) -> Callable[[Json], bool] | None:
         """
@@ -146,9 +149,10 @@ def _name(ref: str) -> str:
 
 def _property(kind: str, name: str, found: Object, row: Row) -> Property:
     if "$ref" in found:
-        return Property(row, "object", of=_name(found["$ref"]), filled=(kind, name) not in ABSENT_IS_OFF)
+        return Property(row, "object", of=_name(found["$ref"]), filled=(kind, name) not in ABSENT_IS_OFF, number=found.get("x-field-uid", 0))
     type_ = found.get("type", "refused")
-    prop = Property(row, type_, format=found.get("format", ""), enum=tuple(found.get("enum", ())), default=found.get("default"))
+    prop = Property(row, type_, format=found.get("format", ""), enum=tuple(found.get("enum", ())), default=found.get("default"),
+                    number=found.get("x-field-uid", 0), enum_numbers={text: value["x-field-uid"] for text, value in found.get("x-enum", {}).items()})
     if type_ == "array":
         prop.items = _property(kind, name, found["items"], row)
         prop.fewest = found.get("minItems", 0)
@@ -176,6 +180,9 @@ def _kind(name: str, found: Object) -> Kind:
 DOCUMENT: Object = json.loads(PATH.read_text(encoding="utf-8"))
 SCHEMAS: dict[str, Object] = DOCUMENT["components"]["schemas"]
 KINDS = {name: _kind(name, SCHEMAS[name]) for name in TABLE}
+
+
+UNREAD = object()  # in place of a value that a decoder has not read, since it is refused
 
 
 class Refused(Exception):
@@ -237,6 +244,7 @@ class Checker:
         self.refuse(path, why)
 
     def lose(self, value: Json) -> None:
+        self.nameless = self.nameless or value is UNREAD
         self.lost.update(names_in(value))
 
     def is_lost(self, name: str | None) -> bool:
