@@ -4,7 +4,7 @@
 import os
 import socket
 
-from harness import check, check_equal, eal, finish, path_of, run, work_dir
+from harness import Program, check, check_equal, eal, finish, path_of, run, work_dir
 
 SWITCH = {
     "switch": {"buffer_bytes": "1MB", "max_frame_bytes": "1518"},
@@ -135,6 +135,18 @@ def used_interface(work):
     check("and when it is free", done.returncode != 0 and "in use" not in done.stderr, done.stderr)
 
 
+def used_prefix(work):
+    """EAL's own words name a lock file. Here a prefix is of one program, as without --no-shconf."""
+    shared = [option for option in eal("net_null0") if option not in ("--no-shconf", "--no-telemetry")] + ["--file-prefix", f"qp{os.getpid()}"]
+    first = Program(work, "nic", "first", ini(NIC), shared, "--stay", "--stats-interval", 0, "--idle-sleep", 200)
+    first.wait_started()
+    done = run(path_of("nic"), *shared, "--", "--config", work / "first.ini")
+    check("a prefix in use: the last line names its program", done.returncode == 1 and
+          done.stderr.splitlines()[-1:] == [f"quench-nic: error: --file-prefix qp{os.getpid()} is in use by quench-nic (pid {first.process.pid}): expected another name"],
+          (done.returncode, done.stderr))
+    check_equal("the first one runs on", first.stop(), 0)
+
+
 def no_hugepages(work):
     """What EAL says of them helps nobody who has none."""
     good = work / "nic.ini"
@@ -212,6 +224,7 @@ def main():
     wrong_usage(work)
     no_hugepages(work)
     used_interface(work)
+    used_prefix(work)
     few_files(work)
     run_time(work)
     finish()

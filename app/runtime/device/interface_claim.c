@@ -11,40 +11,8 @@
 
 #include "base/numbers/array.h"
 #include "runtime/device/device_args.h"
+#include "runtime/notice/listener.h"
 #include "runtime/notice/say.h"
-
-#define COMM_CHARS 16
-
-/* The program that holds a claim. @return its process, or 0: it has just ended. */
-static pid_t
-holder(const struct sockaddr_un *addr, socklen_t bytes)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct ucred c = {0};
-	socklen_t n = sizeof(c);
-
-	if (fd >= 0 && (connect(fd, (const struct sockaddr *)addr, bytes) != 0 ||
-			getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c, &n) != 0))
-		c.pid = 0;
-	if (fd >= 0)
-		close(fd);
-	return c.pid;
-}
-
-static void
-read_name(pid_t pid, char name[COMM_CHARS])
-{
-	char path[32];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	f = fopen(path, "re");
-	if (f == NULL || fgets(name, COMM_CHARS, f) == NULL)
-		snprintf(name, COMM_CHARS, "a program");
-	name[strcspn(name, "\n")] = '\0';
-	if (f != NULL)
-		fclose(f);
-}
 
 static int
 claim(const char *name)
@@ -54,21 +22,21 @@ claim(const char *name)
 	int n = snprintf(addr.sun_path + 1, sizeof(addr.sun_path) - 1, "quench/interface/%s", name);
 	socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	char program[COMM_CHARS];
-	pid_t pid;
+	struct listener other;
+	bool taken;
 
 	/* The descriptor stays open for the life of the process. */
 	if (fd >= 0 && bind(fd, (const struct sockaddr *)&addr, bytes) == 0 && listen(fd, 1) == 0)
 		return 0;
-	pid = errno == EADDRINUSE ? holder(&addr, bytes) : 0;
+	/* It may have ended since. */
+	taken = errno == EADDRINUSE && listener_find(&addr, bytes, &other) && other.pid != getpid();
 	if (fd >= 0)
 		close(fd);
-	if (pid == 0 || pid == getpid())
+	if (!taken)
 		return 0;
-	read_name(pid, program);
 	say_error("interface %s is in use by %s (pid %d): expected an interface of this program "
 		  "alone",
-		  name, program, pid);
+		  name, other.program, other.pid);
 	return -EBUSY;
 }
 

@@ -23,6 +23,7 @@
 #include "runtime/device/port_device.h"
 #include "runtime/device/port_removal.h"
 #include "runtime/device/port_stop.h"
+#include "runtime/notice/listener.h"
 #include "runtime/notice/scaled.h"
 #include "runtime/notice/say.h"
 #include "runtime/poll/poll_watch.h"
@@ -177,6 +178,22 @@ claim_interfaces(const struct opts *opts)
 	return 0;
 }
 
+/* Does a program with a desk have this --file-prefix, which EAL gives to one program only? */
+static bool
+is_prefix_taken(void)
+{
+	struct sockaddr_un addr = {.sun_family = AF_UNIX};
+	const char *dir = rte_eal_get_runtime_dir(), *name = strrchr(dir, '/');
+	struct listener other;
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/" DESK_SOCKET_NAME, dir);
+	if (name == NULL || !listener_find(&addr, sizeof(addr), &other))
+		return false;
+	say_error("--file-prefix %s is in use by %s (pid %d): expected another name", name + 1,
+		  other.program, other.pid);
+	return true;
+}
+
 int
 run_start(const struct opts *opts, uint32_t largest_frame)
 {
@@ -188,6 +205,8 @@ run_start(const struct opts *opts, uint32_t largest_frame)
 	if (init(opts, largest_frame) < 0) {
 		int error = rte_errno;
 
+		if (is_prefix_taken())
+			return APP_FAILED;
 		say_error("EAL does not start: %s%s", rte_strerror(error),
 			  asks_for_hugepages(opts) ? "; if there are no hugepages: --no-huge "
 						     "--no-shconf -m 256"
