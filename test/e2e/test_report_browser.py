@@ -201,6 +201,8 @@ def check_dark(browser):
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
     check("dark: the ground is dark and the text light", browser.wait(
         "return getComputedStyle(document.body).backgroundColor !== arguments[0]", ground) and brightness(colours()[0]) > 20 > brightness(colours()[1]), colours())
+    loads = sorted(browser.run("return [...document.querySelectorAll('#topology [data-load]')].map(l => [+l.dataset.load, getComputedStyle(l).fill])"))
+    check("dark: more load is lighter", all(brightness(a) <= brightness(b) for (_, a), (_, b) in zip(loads, loads[1:]) if a != "none" != b), loads[:9])
     check("which is the reverse of light", brightness(ink) < 10 < brightness(ground), (ink, ground))
     check("and charts are drawn in lighter colours", browser.wait(
         "return getComputedStyle(document.querySelector('#rates .u-series:nth-child(2) .u-marker')).borderTopColor === 'rgb(74, 163, 232)'"))

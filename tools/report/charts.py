@@ -57,9 +57,10 @@ def rates(run, times_ns):
 
 
 def allowed(run, times_ns):
-    columns = [(name, ts.on_axis(s, s["rp_rate_bps"], times_ns) / 1e9) for name, s in run.flows.items()]
-    return chart("allowed", "Rates that congestion control allows", "Gb/s", "State at each sample, summed over the QPs of a flow.", times_ns, columns,
-                 lowest=True, total=MEAN)
+    fastest = max([run.results["link_speed_bps"], *(port["link_speed_bps"] for port in run.results.get("ports", []))])
+    columns = [(name, ts.on_axis(s, s["rp_rate_bps"], times_ns).clip(max=fastest) / 1e9) for name, s in run.flows.items()]
+    return chart("allowed", "Rates that congestion control allows", "Gb/s",
+                 "State at each sample, summed over the QPs of a flow, up to the speed of the fastest link.", times_ns, columns, lowest=True, total=MEAN)
 
 
 def queues(run, times_ns):

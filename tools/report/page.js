@@ -15,6 +15,7 @@
 	const MOST_START_MS = 5;
 	const START_HIGHER = 1.5;  // than the measured window, for a chart of its own
 	const START_SHARE = 0.26;  // of the width of a chart
+	const START_FROM_PX = 460;  // a narrower chart has no room for two
 	const MOST_LABELS = 10;
 	const FONT_PX = 11;
 	const charts = [];
@@ -98,7 +99,7 @@
 
 		/* The start has a chart of its own beside the measured window, where it is higher. */
 		startSeen() {
-			return this.startEnd > 0 && range[0] >= this.startEnd;
+			return this.startEnd > 0 && range[0] >= this.startEnd && this.width() >= START_FROM_PX;
 		}
 
 		/* End of that start in ms; 0: it is no higher. As start_until() of plots.py. */
@@ -238,6 +239,7 @@
 			this.lines = this.spec.lines.filter(line => line.of === null || series.some(s => s.label === line.of))
 				.filter((line, i, all) => all.findIndex(other => other.at === line.at && other.label === line.label) === i);
 			this.startEnd = this.findStart(series);
+			this.canvas.classList.toggle("labelled", this.labelled(series));
 			this.plot?.destroy();
 			this.plot = new uPlot(this.options(series), data, this.place);
 			this.show();
@@ -345,13 +347,27 @@
 
 		moments(u, ctx, bbox, ratio) {
 			const inside = at => at > u.scales.x.min && at < u.scales.x.max;
-			ctx.textAlign = "left";
 			ctx.fillStyle = css("--soft");
-			[{ at: doc.measure_from_ms, label: "measured from here" }, ...doc.events].filter(e => inside(e.at)).forEach((e, i) => {
-				const x = u.valToPos(e.at, "x", true);
-				this.stroke(ctx, [x, bbox.top, x, bbox.top + bbox.height], css("--soft"), [2 * ratio, 3 * ratio]);
-				this.write(ctx, e.label, x + 3 * ratio, bbox.top + (11 + 13 * (i % 6)) * ratio);
+			const found = [{ at: doc.measure_from_ms, label: "measured from here" }, ...doc.events].filter(e => inside(e.at));
+			const xOf = at => u.valToPos(at, "x", true), right = bbox.left + bbox.width;
+			found.forEach(e => this.stroke(ctx, [xOf(e.at), bbox.top, xOf(e.at), bbox.top + bbox.height], css("--soft"), [2 * ratio, 3 * ratio]));
+			// Beside the line, on the side that has more room.
+			found.forEach((e, i) => {
+				const x = xOf(e.at), after = right - x, leftwards = ctx.measureText(e.label).width > after - 6 * ratio && x - bbox.left > after;
+				ctx.textAlign = leftwards ? "right" : "left";
+				const text = this.fitted(ctx, e.label, (leftwards ? x - bbox.left : after) - 6 * ratio);
+				this.write(ctx, text, x + (leftwards ? -3 : 3) * ratio, bbox.top + (11 + 13 * (i % 6)) * ratio);
 			});
+		}
+
+		/* As much of a text as fits, with an ellipsis if that is not all. */
+		fitted(ctx, text, room) {
+			if (ctx.measureText(text).width <= room)
+				return text;
+			let n = text.length;
+			while (n > 0 && ctx.measureText(`${text.slice(0, n)}…`).width > room)
+				n--;
+			return n > 2 ? `${text.slice(0, n)}…` : "";
 		}
 
 		write(ctx, text, x, y) {

@@ -10,7 +10,7 @@ from . import charts, counters, jobs, output, pauses, sizes, topology
 from .html import digits, document, gbps, kbytes, number, seconds, size_text, table
 
 CAPTIONS = {
-    "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows. "
+    "rates": "Wire rate counts frame, FCS, preamble and gap, averaged over each sample (at the start) or step. Dashed: the link divided by the flows, if all go to one host. "
              "Black: the fluid model, if it knows the scenario.",
     "slowdown": "Cumulative distribution over the messages of each flow, whole run. A message that is alone on its path has a slowdown of 1.",
     "sizes": "Percentiles of the slowdown of all messages of the run. Ten buckets of equally many messages, unless many have one size or size_edges is given.",

@@ -16,7 +16,7 @@ WIDTH = 8.0  # inches
 MOST_POINTS = 500  # on one line
 LONGEST_START_MS = 5.0
 MOST_LINES = 8  # with a colour and a label each
-MOST_CURVES = 100  # of more flows, the spread is drawn
+MOST_CURVES = 24  # of more flows, the spread is drawn
 # Okabe and Ito's colours: distinct for colour-blind eyes, and as greys
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B5B95", "#000000")
 GREY = "#6e6e6e"
@@ -191,8 +191,11 @@ def rates(run):
         axes.plot(bins.mean(series.ms()), y, color=colour, lw=1.3 if few else 0.6, alpha=0.9 if few else 0.6)
         tops.append(y[bins.mean(series.ms()) >= start].max(initial=0))
         labels.append((y[-max(1, len(y) // 20):].mean(), name, colour))
+    # Flows to several hosts have several bottlenecks, and no common share.
+    shared = len({flow["dst"] for flow in results["flows"]}) == 1
     share = run.bottleneck_speed_bps() / 1e9 / len(run.flows)
-    axes.axhline(share, color="black", lw=1, ls="--")
+    if shared:
+        axes.axhline(share, color="black", lw=1, ls="--")
     if not few:
         labels = [(np.median([y for y, _, _ in labels]), f"{len(labels)} flows", GREY)]
     for series in run.fluid.curves():
@@ -202,8 +205,8 @@ def rates(run):
         if not any(text == "fluid model" and abs(y - ended) < 0.05 * share for y, text, _ in labels):
             labels.append((ended, "fluid model", "black"))
         tops.append(rate[ms >= start].max(initial=0))
-    axes.set_ylim(0, max(max(tops), share) * 1.06)
-    label_ends(axes, [*labels, (share, f"fair share {share:.4g}", "black")])
+    axes.set_ylim(0, max(max(tops), share if shared else 0) * 1.06 or 1)
+    label_ends(axes, [*labels, *([(share, f"fair share {share:.4g}", "black")] if shared else [])])
     measured_from(axes, results)
     return figure
 

@@ -5,18 +5,23 @@ from html import escape
 
 # Grey for idle, then ColorBrewer's YlOrRd: lightness falls with load.
 SCALE = ((0.0, (225, 228, 232)), (0.25, (254, 217, 118)), (0.6, (253, 141, 60)), (0.85, (227, 26, 28)), (1.0, (128, 0, 38)))
+# On a dark ground: idle is near the ground, and lightness rises with load.
+DARK_SCALE = ((0.0, (57, 66, 76)), (0.25, (124, 92, 44)), (0.6, (226, 124, 44)), (0.85, (255, 140, 116)), (1.0, (255, 214, 206)))
 BOX, GAP = 24, 6  # of a host, and between groups
 ROW_HEIGHT = 120
 SWITCH_WIDTH, SWITCH_HEIGHT = 58, 24
 
 
-def colour(load):
+def on_scale(load, scale):
     load = min(max(load, 0), 1)
-    for (low, a), (high, b) in zip(SCALE, SCALE[1:]):
-        if load <= high:
-            part = (load - low) / (high - low)
-            return "#" + "".join(f"{round(x + (y - x) * part):02x}" for x, y in zip(a, b))
-    return "#800026"
+    low, a, high, b = next((low, a, high, b) for (low, a), (high, b) in zip(scale, scale[1:]) if load <= high)
+    part = (load - low) / (high - low)
+    return "#" + "".join(f"{round(x + (y - x) * part):02x}" for x, y in zip(a, b))
+
+
+def loaded(load):
+    """The colours of a shape; the style sheet takes that of the ground."""
+    return f'style="--light: {on_scale(load, SCALE)}; --dark: {on_scale(load, DARK_SCALE)}"'
 
 
 def is_host(name):
@@ -110,7 +115,7 @@ def link_lines(graph, at):
         for end, port in ((a, p), (b, q)):
             text = f"{port['node']} port {port['port']} to {port['peer']}: {load_text(port)}"
             yield (f'<line class="link" x1="{end[0] + shift:.1f}" y1="{end[1]:.1f}" x2="{middle[0] + shift:.1f}" y2="{middle[1]:.1f}" '
-                   f'stroke="{colour(port["link_use"])}" stroke-width="{width}" data-load="{port["link_use"]:.4f}">{tip(text)}</line>')
+                   f'{loaded(port["link_use"])} stroke-width="{width}" data-load="{port["link_use"]:.4f}">{tip(text)}</line>')
 
 
 def host_boxes(graph, at, numbered):
@@ -124,10 +129,9 @@ def host_boxes(graph, at, numbered):
             sends, receives = p.get("rx_link_use", 0), p["link_use"]
             text = f"{p['peer']} on {name} port {p['port']}: sends {sends * 100:.1f} %, receives {load_text(p)}"
             half = (BOX - 2) / 2
-            dark = max(sends, receives) > 0.7
-            yield (f'<g class="host">{tip(text)}<rect x="{x:.1f}" y="{y:.1f}" width="{half}" height="{BOX - 2}" fill="{colour(sends)}" data-load="{sends:.4f}"/>'
-                   f'<rect x="{x + half:.1f}" y="{y:.1f}" width="{half}" height="{BOX - 2}" fill="{colour(receives)}" data-load="{receives:.4f}"/>'
-                   + (f'<text x="{x + half:.1f}" y="{y + BOX / 2 + 3:.1f}" class="{"dark" if dark else ""}">{escape(p["peer"][1:])}</text>' if numbered else "") + "</g>")
+            yield (f'<g class="host">{tip(text)}<rect x="{x:.1f}" y="{y:.1f}" width="{half}" height="{BOX - 2}" {loaded(sends)} data-load="{sends:.4f}"/>'
+                   f'<rect x="{x + half:.1f}" y="{y:.1f}" width="{half}" height="{BOX - 2}" {loaded(receives)} data-load="{receives:.4f}"/>'
+                   + (f'<text x="{x + half:.1f}" y="{y + BOX / 2 + 3:.1f}">{escape(p["peer"][1:])}</text>' if numbered else "") + "</g>")
 
 
 def switch_boxes(graph, at):
@@ -140,7 +144,7 @@ def switch_boxes(graph, at):
 
 
 def legend(width):
-    steps = "".join(f'<rect x="{i * 12}" width="12" height="12" fill="{colour(i / 10)}"/>' for i in range(11))
+    steps = "".join(f'<rect x="{i * 12}" width="12" height="12" {loaded(i / 10)}/>' for i in range(11))
     return (f'<g class="legend" transform="translate({width - 240:.0f} 4)">{steps}<text x="-6" y="10" style="text-anchor: end">0</text>'
             '<text x="138" y="10" style="text-anchor: start">100 % of the link</text></g>')
 
@@ -157,4 +161,4 @@ def draw(results):
     numbered = sum(map(len, graph.hosts.values())) <= 1024
     parts = [legend(width), *link_lines(graph, at), *host_boxes(graph, at, numbered), *switch_boxes(graph, at)]
     return (f'<svg id="topology" role="img" aria-label="topology, coloured by load" viewBox="0 0 {width:.0f} {height:.0f}" '
-            f'style="width: {width * (1.3 if width < 600 else 1):.0f}px; max-width: 100%; min-width: {min(width, max(300, width * 0.6)):.0f}px">{"".join(parts)}</svg>')
+            f'style="width: {width * (1.3 if width < 600 else 1):.0f}px; max-width: 100%; min-width: {min(width, max(300, width * 0.9)):.0f}px">{"".join(parts)}</svg>')
