@@ -125,6 +125,8 @@ sw_walk_pg(struct walk *w, const struct sw_view *v, uint16_t port, uint8_t pg)
 
 	w->object = "pg";
 	WALK(number, w, KEY, "pg", "number of the priority group", pg);
+	WALK(flag, w, KEY, "lossless", "whether the group pauses its peer before it drops",
+	     mmu_pg_is_lossless(mmu, port, pg));
 	WALK(number, w, GAUGE, "reserved_bytes", "reserved bytes in use by the group",
 	     now.reserved_bytes);
 	WALK(number, w, GAUGE, "shared_bytes", "bytes of the shared buffer in use by the group",

@@ -164,7 +164,7 @@ def check_switch_page(page, other, name):
     wait("a card for each port, with its speed", lambda: count(page, css + ".port") == 4 and text(page, css + '[data-port="port 1"] .speed') == "10 Gb/s, out 20 Mb/s")
     wait("what comes in", lambda: re.search(r"in (?=[\d.]*[1-9])[\d.]+ [kMG]?b/s", text(page, css + '[data-port="port 1"]')))
     wait("bars of queues with both WRED thresholds", lambda: count(page, css + ".bar .mark.wred") >= 4)
-    wait("three charts", lambda: count(page, css + ".chart canvas") == 3)
+    wait("four charts", lambda: count(page, css + ".chart canvas") == 4)
     wait("drops and pauses are tiles", lambda: {"drops", "pauses sent", "pauses received"} <= {
         e.text for e in page.all(css + ".stat span")})
     wait("lines of both ports", lambda: f"{LONG} in" in text(page, css + ".rates") and "port 1 in" in text(page, css + ".rates"))
@@ -190,7 +190,7 @@ def check_nic_page(page, name):
     wait("who points nowhere reads the newest values, in units a person reads",
          lambda: re.search(r"<b>write</b>:?\s*[\d.]+ [kMG]b/s", text(page, css + ".rates")) and
          re.search(r"[\d.]+ (m|\u00b5)s", text(page, css + ".depth")))
-    wait("no CNP, no pause: words instead of lines at 0", lambda: "none of them in the last two minutes" in text(page, css + ".signals"))
+    wait("no CNP, no pause: words instead of lines at 0", lambda: "no CNPs in the last two minutes" in text(page, css + ".marks") and "neither in the last two minutes" in text(page, css + ".chart.pauses"))
 
 
 def answered(page, css):

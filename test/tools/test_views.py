@@ -138,6 +138,15 @@ class Web(unittest.TestCase):
         self.assertEqual([mark["at"] for mark in queue["marks"]], [1000, 4000])
         self.assertEqual((group["key"], group["value"], group["alarm"], [mark["name"] for mark in group["marks"]]), ("port 0 group 3", 701, True, ["XON", "XOFF"]))
         self.assertEqual(picture.charts["depth"], {"port 0 queue 3": 500, "port 0 group 3": 701})
+        # Pauses are far fewer than marks: on one axis, they would lie flat.
+        self.assertEqual((picture.charts["marks"], list(picture.charts["pauses"])), ({"port 0": 1000.0}, ["port 0"]))
+
+    def test_a_lossy_group_has_no_xoff(self):
+        snapshot = switch(3, 2000, headroom=1)
+        for row in snapshot.rows("pg"):
+            row["lossless"] = False
+        group = Picture(Two(snapshot, switch(1))).bars[-1]
+        self.assertEqual([(mark["name"], mark["kind"]) for mark in group["marks"]], [("limit", "xon")])
 
     def test_without_an_earlier_snapshot_rates_are_0_and_totals_are_there(self):
         picture = Picture(Two(switch(3, 2000), None))

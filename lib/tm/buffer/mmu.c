@@ -297,6 +297,15 @@ mmu_pg_limit_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg)
 	return read_limit(mmu, port, pg, &rule);
 }
 
+bool
+mmu_pg_is_lossless(const struct mmu *mmu, uint16_t port, uint8_t pg)
+{
+	struct mmu_rule rule;
+
+	read_limit(mmu, port, pg, &rule);
+	return rule.lossless;
+}
+
 uint64_t
 mmu_pg_xon_mark_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg)
 {

@@ -136,6 +136,8 @@ uint64_t mmu_used_bytes(const struct mmu *mmu);
 uint64_t mmu_headroom_used_bytes(const struct mmu *mmu);
 /** Present limit on a PG's shared bytes; at least UINT64_MAX / 2 when there is none. */
 uint64_t mmu_pg_limit_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg);
+/** Is it a lossless PG, which sends XOFF? */
+bool mmu_pg_is_lossless(const struct mmu *mmu, uint16_t port, uint8_t pg);
 /** The XON mark: a lossless PG with empty headroom sends XON once its shared bytes fall to it. */
 uint64_t mmu_pg_xon_mark_bytes(const struct mmu *mmu, uint16_t port, uint8_t pg);
 /**

@@ -7,8 +7,8 @@
   "down" and "storm";
 - a bar has "key", "port" (the key of its port), "value", "unit", "alarm", "marks" ("name", "kind" and "at") and, of a flow, "full", the speed
   of the link. The key of a queue or group is the name of its series in the chart "depth";
-- charts has a value for each series of "rates" (b/s), "depth" (bytes), "rtt" (s) and "signals" (a second). rtt is a mean over the samples
-  between the snapshots.
+- charts has a value for each series of "rates" (b/s), "depth" (bytes), "rtt" (s), "marks" and "pauses" (a second). rtt is a mean over the
+  samples between the snapshots. Of a NIC, "marks" are CNPs, and "pauses" has what is sent again, too.
 """
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Picture:
         self.tiles: list[Row] = []
         self.ports: list[Row] = []
         self.bars: list[Row] = []
-        self.charts: Charts = {"rates": {}, "depth": {}, "rtt": {}, "signals": {}}
+        self.charts: Charts = {"rates": {}, "depth": {}, "rtt": {}, "marks": {}, "pauses": {}}
         stormed = [row for row in two.now.rows("pfcwd") if row.get("status") == "stormed"]
         self.storms = [f"{port_name(row)}, priority {row.get('prio')}: storm of pauses, {row.get('action') or 'watched'}" for row in stormed]
         self.stormed = {row.get("port") for row in stormed}
@@ -76,7 +76,7 @@ class Picture:
             self.port(key, p, rx, tx, pauses, p.now, shaped=p.now.get("shaper_rate_bps"), storm=p.now.get("port") in self.stormed)
             self.chart("rates", f"{key} in", rx)
             self.chart("rates", f"{key} out", tx)
-            self.chart("signals", f"{key} pauses", pauses)
+            self.chart("pauses", key, pauses)
         for label, key in (("pauses sent", "tx_pause_frames"), ("pauses received", "rx_pause_frames")):
             self.tile("pause", label, sum(p.rate(key) for p in pairs), sum(p.now.get(key, 0) for p in pairs))
 
@@ -87,7 +87,7 @@ class Picture:
             key = f"{port} queue {p.now.get('queue')}"
             self.bar(key, port, used, "B", False, [mark("Kmin", "wred", p.now, "green_min_threshold_bytes"), mark("Kmax", "wred", p.now, "green_max_threshold_bytes")])
             self.chart("depth", key, used)
-            self.chart("signals", f"{port} marks", p.rate("ecn_marked_packets"))
+            self.chart("marks", port, p.rate("ecn_marked_packets"))
         self.tile("plain", "ECN marks", sum(p.rate("ecn_marked_packets") for p in pairs), sum(p.now.get("ecn_marked_packets", 0) for p in pairs))
 
     def add_groups(self) -> None:
@@ -97,10 +97,12 @@ class Picture:
             if used <= 0 and row.get("watermark_bytes", 0) <= 0:
                 continue
             # The last one is on top, where both are at one place.
-            marks = [mark("XON", "xon", row, "shared_xon_bytes")] if "shared_xon_bytes" in row else []
+            lossless = row.get("lossless", True)  # a program from before an upgrade does not tell
+            marks = [mark("XON", "xon", row, "shared_xon_bytes"), mark("XOFF", "xoff", row, "shared_limit_bytes")] if lossless else \
+                [mark("limit", "xon", row, "shared_limit_bytes")]
             port = port_name(row)
             key = f"{port} group {row.get('pg')}"
-            self.bar(key, port, used, "B", headroom > 0, [*marks, mark("XOFF", "xoff", row, "shared_limit_bytes")])
+            self.bar(key, port, used, "B", headroom > 0, marks)
             self.chart("depth", key, used)
 
     def draw_nic(self) -> None:
@@ -108,9 +110,10 @@ class Picture:
         self.port("port", nic, nic.wire_bps("rx_bytes", "rx_packets"), nic.wire_bps("tx_bytes", "tx_packets"), nic.rate("rx_pause_frames"), link, storm=False)
         lost = [key for key in nic.now if key.startswith("drop_")]
         self.tile("drop", "drops", sum(nic.rate(key) for key in lost), sum(nic.now[key] for key in lost))
-        for p, key, kind, label in ((nic, "rx_pause_frames", "pause", "pauses received"), (rp, "rp_cnp_handled", "plain", "CNPs handled"),
-                                    (np, "np_cnp_sent", "plain", "CNPs sent"), (nic, "retransmitted_packets", "drop", "retransmitted")):
-            self.chart("signals", label, p.rate(key))
+        for p, key, kind, label, chart in ((nic, "rx_pause_frames", "pause", "pauses received", "pauses"),
+                                           (rp, "rp_cnp_handled", "plain", "CNPs handled", "marks"), (np, "np_cnp_sent", "plain", "CNPs sent", "marks"),
+                                           (nic, "retransmitted_packets", "drop", "retransmitted", "pauses")):
+            self.chart(chart, label, p.rate(key))
             self.tile(kind, label, p.rate(key), p.now.get(key, 0))
         for p in self.two.pairs("flows", "flow"):
             if not p.now.get("gone"):

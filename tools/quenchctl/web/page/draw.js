@@ -153,6 +153,8 @@ class Bars {
         track.replaceChildren(element("div", {class: "fill"}), ...b.marks.map(() => element("div")));
       track.firstChild.style.width = Math.min(100, b.value / scale * 100) + "%";
       track.firstChild.classList.toggle("headroom", b.alarm);
+      // A flow's one mark is its cap; above a queue's Kmax each packet is marked.
+      track.firstChild.classList.toggle("over", !b.full && b.marks.some(m => m.kind === "wred") && b.value > Math.max(...b.marks.map(m => m.at)));
       b.marks.forEach((m, i) => {
         track.children[i + 1].className = "mark " + m.kind;
         track.children[i + 1].style.left = Math.min(99, m.at / scale * 100) + "%";
@@ -245,6 +247,13 @@ class Chart {
       this.plot.setLegend({idx: this.newest(data)});
   }
 
+  // Without a cursor, a series that has no value right now shows its last one.
+  legend(plot, value, series) {
+    const list = plot.data[series], known = v => v !== null && v !== undefined;
+    const v = known(value) || plot.cursor.left >= 0 ? value : list && list.findLast(known);
+    return known(v) ? number(v, this.unit) : "\u2013";
+  }
+
   newest(data) {
     let i = data[0].length - 1;
     while (i > 0 && data.slice(1).every(list => list[i] === null))
@@ -314,7 +323,7 @@ class Chart {
         {...axis, space: 30, size: 66, values: (_, ticks) => ticks.map(t => round(t, this.unit))}],
       series: [{label: "at", value: (_, t) => t === null ? "" : clock(t)}, ...names.map((name, i) => ({
         label: name, stroke: colours[i % colours.length], width: 1.5, spanGaps: false, points: {show: false},
-        value: (_, v) => v === null || v === undefined ? "\u2013" : number(v, this.unit)}))],
+        value: (plot, v, s) => this.legend(plot, v, s)}))],
     }, data, this.parent);
   }
 }

@@ -14,9 +14,9 @@ let held = false, last = null;
 
 const WORDS = {
   "quench-switch": {bars: "Queues and priority groups", rates: "Rates of ports", depth: "Queue depth",
-    signals: "Marks and pauses", none: {rates: "no traffic", depth: "all queues empty", signals: "no marks, no pauses"}},
+    marks: "ECN marks", pauses: "Pauses, both ways", none: {rates: "no traffic", depth: "all queues empty", marks: "no marks", pauses: "no pauses"}},
   "quench-nic": {bars: "Flows, of the link's speed", rates: "Rates of flows", depth: "Round-trip time, mean of half a second",
-    signals: "CNPs, pauses, retransmissions", none: {rates: "no traffic", rtt: "no round trip", signals: "none of them"}},
+    marks: "CNPs", pauses: "Pauses, packets sent again", none: {rates: "no traffic", rtt: "no round trip", marks: "no CNPs", pauses: "neither"}},
 };
 
 // A program: the switch, or a NIC.
@@ -30,7 +30,7 @@ class View {
     this.history = new History();
     this.isSwitch = program.program === "quench-switch";
     const words = WORDS[program.program];
-    for (const name of ["bars", "rates", "depth", "signals"])
+    for (const name of ["bars", "rates", "depth", "marks", "pauses"])
       this.find(`.${name}-title`).textContent = words[name];
     this.none = words.none;
     this.find("h2").textContent = program.name;
@@ -43,7 +43,8 @@ class View {
     this.charts = {
       rates: new Chart(this.find(".rates"), "b/s", seconds),
       [this.isSwitch ? "depth" : "rtt"]: new Chart(this.find(".depth"), this.isSwitch ? "B" : "s", seconds),
-      signals: new Chart(this.find(".signals"), "/s", seconds),
+      marks: new Chart(this.find(".marks"), "/s", seconds),
+      pauses: new Chart(this.find(".chart.pauses"), "/s", seconds),
     };
   }
 
@@ -64,7 +65,7 @@ class View {
   wanted(chart) {
     const series = this.history.series(chart);
     const highest = [...series].map(([name, list]) => [name, Math.max(0, ...list)])
-      .filter(([name]) => this.chosen === null || !this.isSwitch || name.startsWith(this.chosen + " "));
+      .filter(([name]) => this.chosen === null || !this.isSwitch || name === this.chosen || name.startsWith(this.chosen + " "));
     if (highest.every(m => m[1] === 0))
       return [];
     if (this.chosen !== null && this.isSwitch)
