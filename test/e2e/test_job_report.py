@@ -81,6 +81,19 @@ def check_report(work, out):
     check_equal("a report without recorded operations", (done.returncode, done.stderr, "the slowest</h3>" in (bare / "report.html").read_text(encoding="utf-8")), (0, "", False))
 
 
+def check_servers(work):
+    """A server is one host in the report, with its NICs beside; time inside servers has a colour and a cause of its own."""
+    keys = "topology = rail_only\nhosts = 16\nnics_per_server = 4\nlink_rate_bps = 100G\nlink_delay_ns = 500\nduration_ns = 2ms\nfluid_ns = 0\n"
+    (work / "s.ini").write_text(f"[fabric]\n{keys}[nic]\ncc = none\n[job sum]\nalgorithm = hierarchical\nbytes = 1MB\n", encoding="utf-8")
+    out = lab(work, "servers", "--explain", "job sum")
+    done = script("report.py", out)
+    check_equal("a report of servers", (done.returncode, done.stderr), (0, ""))
+    page = (out / "report.html").read_text(encoding="utf-8")
+    for words in ("<h2>Servers</h2>", "server4", "NIC h16", "messages inside servers", ' inside their server: ', 'class="inside"'):
+        check(f"the report has {words}", words in page, page[:200])
+    check("none without servers", "<h2>Servers</h2>" not in (work / "a" / "report.html").read_text(encoding="utf-8"))
+
+
 def check_compare(work, a, b):
     done = script("compare", a, b, "--out", work / "ab")
     check("completion times are compared", done.returncode == 0 and "JCT of ring, mean" in done.stdout and "JCT of experts, p99" in done.stdout, done)
@@ -125,4 +138,5 @@ first = lab(work, "a", "--explain", "job ring 2")
 check_report(work, first)
 check_compare(work, first, lab(work, "b", "--seed", "2"))
 check_values(work, first)
+check_servers(work)
 finish()
