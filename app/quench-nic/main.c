@@ -270,7 +270,7 @@ run_nic(const struct opts *opts)
 	int rc, closed;
 
 	nic.stay = opts->stay;
-	nic.hops.cc = nic.first->config.nic.cc;
+	nic.hops.cc_mask = nic_cc_mask(&nic.first->config.nic);
 	nic.hops.int_slots = nic.first->config.nic.int_slots;
 	rc = flows_open(&nic.flows, &nic.first->config, &nic.registry, opts->csv);
 	if (rc != 0) {

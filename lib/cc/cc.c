@@ -7,13 +7,20 @@
 #include "base/numbers/fixed.h"
 #include "base/threads/counter.h"
 
+#define CC(id, word, section) #word,
 const char *const cc_words[] = {
 	"none",
-#define CC(id, word, section) #word,
 #include "cc/cc_table.h"
-#undef CC
 	NULL,
 };
+
+const char *const cc_choice_words[] = {
+	"default",
+	"none",
+#include "cc/cc_table.h"
+	NULL,
+};
+#undef CC
 
 #define CC(id, word, section) extern const struct cc_ops cc_##word;
 #include "cc/cc_table.h"
@@ -61,6 +68,25 @@ static uint64_t
 min_rate_bps(const struct cc_ops *ops, const void *params)
 {
 	return key_value(ops, ops->min_rate_key, params);
+}
+
+struct cc_needs
+cc_needs_of(uint32_t mask)
+{
+	struct cc_needs needs = {0};
+
+	for (int i = 0; i < CC_ALGORITHMS; i++) {
+		const struct cc_ops *ops = cc_algorithms[i];
+
+		if (!(mask >> i & 1))
+			continue;
+		needs.hears_rtts |= ops->hears_rtts;
+		needs.hears_hops |= ops->hears_hops;
+		needs.hears_echoes |= ops->hears_echoes;
+		needs.has_window |= ops->has_window;
+		needs.more_bytes = (uint32_t)max_u64(needs.more_bytes, (ops->more_bytes + 7) & ~7u);
+	}
+	return needs;
 }
 
 uint64_t

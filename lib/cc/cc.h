@@ -37,6 +37,19 @@ enum cc_algorithm {
 /** Words of enum cc_algorithm, NULL-terminated. */
 extern const char *const cc_words[];
 
+/*
+ * A choice of a flow: 0 for the algorithm of its NIC, or CC_CHOICE(algorithm). Words: default, and
+ * those of cc_words.
+ */
+#define CC_CHOICE(algorithm) ((int)(algorithm) + 1)
+extern const char *const cc_choice_words[];
+
+static inline enum cc_algorithm
+cc_chosen(int choice, int of_nic)
+{
+	return (enum cc_algorithm)(choice > 0 ? choice - 1 : of_nic);
+}
+
 /* The tables of each algorithm. */
 #define CC(id, word, section)                                                                      \
 	FIELD_TABLE(section##_fields);                                                             \
@@ -74,6 +87,15 @@ void cc_take_params(struct cc_node *node);
 
 /** By enum cc_algorithm. CC_NONE has neither tables nor functions. */
 extern const struct cc_ops *const cc_algorithms[];
+
+/* What the algorithms of a NIC need of it, together; as in struct cc_ops. */
+struct cc_needs {
+	bool hears_rtts, hears_hops, hears_echoes, has_window;
+	uint32_t more_bytes; /* the most that one of them needs, a multiple of 8 */
+};
+
+/** @param mask  Algorithms, as bits of enum cc_algorithm. */
+struct cc_needs cc_needs_of(uint32_t mask);
 
 /** Value of an algorithm's min_rate_key; 0: it has none. */
 uint64_t cc_min_rate_bps(enum cc_algorithm algorithm, const struct cc_params *params);

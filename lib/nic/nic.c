@@ -103,23 +103,24 @@ qps_alloc(struct nic *nic)
 {
 	size_t n = nic->params.max_qps;
 
-	size_t more_bytes = n * nic->cc.ops->more_bytes;
-	bool echoes = nic->int_slots > 0 || nic->params.np.np_ecn_echo;
+	size_t more_bytes = n * nic->needs.more_bytes;
+	bool echoes = nic->needs.hears_hops || nic->params.np.np_ecn_echo ||
+		      (nic->params.cc_of_flows != 0 && nic->needs.hears_echoes);
 
 	nic->qps = pages_alloc(n * sizeof(*nic->qps));
 	nic->tallies = pages_alloc(n * sizeof(*nic->tallies));
 	if (more_bytes > 0)
 		nic->cc_more = pages_alloc(more_bytes);
-	if (nic->cc.has_window)
+	if (nic->needs.has_window)
 		nic->in_flight_bytes = pages_alloc(n * sizeof(*nic->in_flight_bytes));
-	if (nic->int_slots > 0)
+	if (nic->needs.hears_hops)
 		nic->int_plain = malloc(INT_MAX_FRAME_BYTES);
 	if (echoes)
 		nic->echoes = pages_alloc(n * sizeof(*nic->echoes));
 	return nic->qps == NULL || nic->tallies == NULL ||
 			       (more_bytes > 0 && nic->cc_more == NULL) ||
-			       (nic->cc.has_window && nic->in_flight_bytes == NULL) ||
-			       (nic->int_slots > 0 && nic->int_plain == NULL) ||
+			       (nic->needs.has_window && nic->in_flight_bytes == NULL) ||
+			       (nic->needs.hears_hops && nic->int_plain == NULL) ||
 			       (echoes && nic->echoes == NULL)
 		       ? -ENOMEM
 		       : 0;
@@ -206,8 +207,7 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	queues_init(&nic->acks);
 	nic->qp_burst_nanobits = token_burst_nanobits(params->qp_burst_bytes);
 	nic_cc_init(nic);
-	nic->int_slots = nic->cc.hears_hops ? params->int_slots : 0;
-	nic->is_watched = params->measure_pacing || nic->int_slots > 0 || nic->cc.has_window;
+	nic->is_watched = params->measure_pacing || nic->needs.hears_hops || nic->needs.has_window;
 	nic_timers_init(&nic->timers, params->local_ack_timeout);
 	shaper_init(nic);
 	nic_pause_init(nic);
@@ -277,7 +277,7 @@ nic_destroy(struct node *node)
 		qp_ring_free(&nic->ready.ring[i]);
 	pages_free(nic->qps, nic->params.max_qps * sizeof(*nic->qps));
 	pages_free(nic->tallies, nic->params.max_qps * sizeof(*nic->tallies));
-	pages_free(nic->cc_more, nic->params.max_qps * nic->cc.ops->more_bytes);
+	pages_free(nic->cc_more, nic->params.max_qps * nic->needs.more_bytes);
 	pages_free(nic->in_flight_bytes, nic->params.max_qps * sizeof(*nic->in_flight_bytes));
 	pages_free(nic->echoes, nic->params.max_qps * sizeof(*nic->echoes));
 	nic_reads_free(nic);

@@ -24,6 +24,8 @@ CAPTIONS = {
 def flow_table(results):
     heads = ("flow", "from → to", "wire Gb/s", "goodput Gb/s", "lowest rate Gb/s", "messages", "CNPs", "cuts",
              "retransmitted")
+    mixed = len(results.get("algorithms", [])) > 1
+    heads += ("algorithm",) * mixed
     rows = []
     for flow in results["flows"]:
         name = escape(flow["name"]) + (' <span class="bad">error</span>' if flow["error"] else "")
@@ -31,7 +33,8 @@ def flow_table(results):
                      gbps(flow["goodput_bps"]), gbps(flow["min_rate_bps"]),
                      number(flow["messages_completed"]) +
                      (f" of {number(flow['messages_wanted'])}" if flow["messages_wanted"] else ""),
-                     *(number(flow[key]) for key in ("rp_cnp_handled", "rate_cuts", "retransmitted_packets"))))
+                     *(number(flow[key]) for key in ("rp_cnp_handled", "rate_cuts", "retransmitted_packets")),
+                     *([escape(flow["cc"])] if mixed else [])))
     return table(heads, rows)
 
 
@@ -145,12 +148,28 @@ def fact_table(run):
     ), "facts")
 
 
+def used_cc(results):
+    """The algorithms of flows; an older quench-lab had one for all."""
+    return [row["cc"] for row in results.get("algorithms", [])] or [results["cc"]]
+
+
+def algorithms_table(results):
+    """What the flows of each algorithm got; empty with a single one."""
+    found = results.get("algorithms", [])
+    if len(found) < 2:
+        return ""
+    total = sum(row["wire_rate_bps"] for row in found)
+    rows = [(escape(row["cc"]), number(row["flows"]), gbps(row["wire_rate_bps"]), f"{100 * row['wire_rate_bps'] / total:.1f} %" if total else "-",
+             gbps(row["lowest_rate_bps"]), gbps(row["highest_rate_bps"]), f"{row['jain_index']:.4f}") for row in found]
+    return "<h2>Algorithms</h2>" + table(("algorithm", "flows", "wire Gb/s", "share", "lowest flow Gb/s", "highest flow Gb/s", "Jain index"), rows)
+
+
 def settings_table(results):
     return table((), (
         ("Scenario", escape(results["scenario"])),
         ("Seed", number(results["seed"])),
         ("Time", f"{seconds(results['duration_ns'])}, measured from {seconds(results['measure_from_ns'])}"),
-        ("Congestion control, PFC, ICRC check", escape(f"{results['cc']}, {results['pfc']}, {results['icrc_check']}")),
+        ("Congestion control, PFC, ICRC check", escape(f"{' and '.join(used_cc(results))}, {results['pfc']}, {results['icrc_check']}")),
         ("WRED", f"min {kbytes(results['bottleneck']['wred_min_bytes'])}, "
                  f"max {kbytes(results['bottleneck']['wred_max_bytes'])}"
          if results["bottleneck"]["wred_max_bytes"] else "off"),
@@ -166,8 +185,8 @@ def control_table(run):
     if run.config is None:
         return ""
     sections = {section for section, _ in run.config}
-    cc = run.results["cc"]
-    wanted = ["wred"] if cc == "none" else [cc if cc in sections else "rp", "np", "wred"]
+    wanted = [cc if cc in sections else "rp" for cc in used_cc(run.results) if cc != "none"]
+    wanted += ["np", "wred"] if wanted else ["wred"]
     queues = {section for section, key in run.config if key == "marking"}
     wanted += [*queues, *(run.config[section, "marking"] for section in queues)]
     rows = [(f"[{escape(section)}]", f"<code>{escape(key)}</code>", escape(value)) for (section, key), value in run.config.items() if section in wanted]
@@ -210,7 +229,7 @@ def lead(results):
     flows = f"{len(results['flows'])} flow{'s' if len(results['flows']) != 1 else ''}"
     if results.get("silent_flows"):
         flows += f" (and {number(results['silent_flows'])} that sent nothing)"
-    return (f"{flows} over {results['link_speed_bps'] / 1e9:g} Gb/s links; congestion control {escape(results['cc'])}, PFC {escape(results['pfc'])}. "
+    return (f"{flows} over {results['link_speed_bps'] / 1e9:g} Gb/s links; congestion control {escape(' and '.join(used_cc(results)))}, PFC {escape(results['pfc'])}. "
             + (f"Figures cover the last {seconds(results['duration_ns'] - results['measure_from_ns'])} of {seconds(results['duration_ns'])}. "
                "Counts cover the whole run." if results["measure_from_ns"] else f"Figures and counts cover the whole run of {seconds(results['duration_ns'])}."))
 
@@ -226,6 +245,7 @@ def render(run, rows, svgs):
     return document(title, f"""<h1>{escape(title)}</h1>
 <p class="lead">{lead(results)}</p>
 {fact_table(run)}
+{algorithms_table(results)}
 <h2>Topology</h2>
 <div class="wide">{drawing or "<p>not in these results"}</div>
 <p class="lead">Load in the measured window. The half of a link at a node shows the load that the node sends. The left half of a host's box shows the

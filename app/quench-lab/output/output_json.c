@@ -54,6 +54,7 @@ flow_object(const struct lab_run *run, uint32_t index)
 	set_text(o, "name", r->flow->name);
 	set_host(o, "src", r->flow->src);
 	set_host(o, "dst", r->flow->dst);
+	set_text(o, "cc", cc_words[r->flow->cc]);
 	report_set_u64(o, "qps", r->flow->qps);
 	report_set_u64(o, "wire_rate_bps", r->wire_rate_bps);
 	report_set_u64(o, "goodput_bps", r->goodput_bps);
@@ -74,6 +75,30 @@ flow_object(const struct lab_run *run, uint32_t index)
 	walk_pacing(&j.walk, net_flow_pacing(run->net, index, &pacing));
 	json_object_set_new(o, "error", json_boolean(r->error));
 	return o;
+}
+
+/* What the flows of each algorithm got. */
+static json_t *
+algorithm_list(const struct run_result *r)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < CC_ALGORITHMS; i++) {
+		const struct cc_result *c = &r->cc[i];
+		json_t *o;
+
+		if (c->flows == 0)
+			continue;
+		o = json_object();
+		set_text(o, "cc", cc_words[i]);
+		report_set_u64(o, "flows", c->flows);
+		report_set_u64(o, "wire_rate_bps", c->wire_rate_bps);
+		report_set_u64(o, "lowest_rate_bps", c->lowest_bps);
+		report_set_u64(o, "highest_rate_bps", c->highest_bps);
+		json_object_set_new(o, "jain_index", json_real(c->jain_ppm / 1e6));
+		json_array_append_new(list, o);
+	}
+	return list;
 }
 
 static json_t *
@@ -349,6 +374,7 @@ output_json(const struct lab_run *run)
 	json_object_set_new(o, "flows", flows);
 	report_set_u64(o, "silent_flows", silent);
 	json_object_set_new(o, "servers", output_servers(run));
+	json_object_set_new(o, "algorithms", algorithm_list(r));
 	json_object_set_new(o, "streams", output_streams(run));
 	json_object_set_new(o, "jobs", output_jobs(run));
 	if (run->explain_job != NULL)

@@ -71,11 +71,50 @@ flow_quantiles(FILE *out, const struct run_result *r)
 	free(values);
 }
 
+static unsigned int
+n_algorithms(const struct run_result *r)
+{
+	unsigned int n = 0;
+
+	for (int i = 0; i < CC_ALGORITHMS; i++)
+		n += r->cc[i].flows > 0;
+	return n;
+}
+
+/* What each algorithm got, if there are several. */
+static void
+cc_table(FILE *out, const struct run_result *r)
+{
+	uint64_t all_bps = 0;
+
+	if (n_algorithms(r) < 2)
+		return;
+	for (int i = 0; i < CC_ALGORITHMS; i++)
+		all_bps += r->cc[i].wire_rate_bps;
+	fprintf(out, "\n%-20s %9s %9s %9s %9s %9s %9s\n", "cc", "flows", "wire", "share", "lowest",
+		"highest", "jain");
+	fprintf(out, "%-20s %9s %9s %9s %9s %9s %9s\n", "", "", "Gb/s", "%", "Gb/s", "Gb/s",
+		"index");
+	for (int i = 0; i < CC_ALGORITHMS; i++) {
+		const struct cc_result *c = &r->cc[i];
+
+		if (c->flows > 0)
+			fprintf(out, "%-20s %9u %9.3f %9.1f %9.3f %9.3f %9.4f\n", cc_words[i],
+				c->flows, (double)c->wire_rate_bps / 1e9,
+				all_bps > 0 ? 100.0 * (double)c->wire_rate_bps / (double)all_bps
+					    : 0,
+				(double)c->lowest_bps / 1e9, (double)c->highest_bps / 1e9,
+				c->jain_ppm / 1e6);
+	}
+}
+
 static void
 flow_table(FILE *out, const struct run_result *r)
 {
-	fprintf(out, "\n%-20s %9s %9s %9s %9s %9s %8s %8s %9s\n", "flow", "wire", "goodput",
-		"lowest", "messages", "messages", "cnp", "rate", "retrans-");
+	bool mixed = n_algorithms(r) > 1;
+
+	fprintf(out, "\n%-20s %9s %9s %9s %9s %9s %8s %8s %9s%s\n", "flow", "wire", "goodput",
+		"lowest", "messages", "messages", "cnp", "rate", "retrans-", mixed ? "  cc" : "");
 	fprintf(out, "%-20s %9s %9s %9s %9s %9s %8s %8s %9s\n", "", "Gb/s", "Gb/s", "Gb/s",
 		"complete", "wanted", "handled", "cuts", "mitted");
 	for (uint32_t i = 0; i < r->n_flows; i++) {
@@ -89,10 +128,11 @@ flow_table(FILE *out, const struct run_result *r)
 			snprintf(limit, sizeof(limit), "-");
 		fprintf(out,
 			"%-20s %9.3f %9.3f %9.3f %9" PRIu64 " %9s %8" PRIu64 " %8" PRIu64
-			" %9" PRIu64 "%s\n",
+			" %9" PRIu64 "%s%s%s\n",
 			f->flow->name, (double)f->wire_rate_bps / 1e9, (double)f->goodput_bps / 1e9,
 			(double)f->src.min_rate_bps / 1e9, f->messages_completed, limit,
 			f->src.cnps_handled, f->src.rate_cuts, f->src.retransmitted_packets,
+			mixed ? "  " : "", mixed ? cc_words[f->flow->cc] : "",
 			f->error ? "  error" : "");
 	}
 }
@@ -393,6 +433,7 @@ output_table(FILE *out, const struct lab_run *run)
 		flow_quantiles(out, r);
 	else
 		flow_table(out, r);
+	cc_table(out, r);
 	times_table(out, run);
 	slowdown_table(out, &r->slowdown, waited_messages(run));
 	bottleneck_table(out, run);

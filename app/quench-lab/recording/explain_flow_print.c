@@ -103,12 +103,11 @@ print_way(FILE *out, const struct lab_explain *x)
 static void
 print_head(FILE *out, const struct lab_explain *x, const struct nic_qp_info *info)
 {
-	const struct scenario *s = net_scenario(x->net);
 	const struct net_flow *flow = net_flow(x->net, x->flow);
 	char lowest[24];
 
 	fprintf(out, "%s, QP %u of %u: h%u to h%u, priority %u, cc %s", flow->name, x->qp,
-		flow->qps, x->from.host, x->to.host, x->prio, cc_words[s->nic.cc]);
+		flow->qps, x->from.host, x->to.host, x->prio, cc_words[flow->cc]);
 	if (x->one_of_many)
 		fprintf(out, "; the first of the flows of %s", flow->params->name);
 	fprintf(out,

@@ -93,6 +93,8 @@ unused_of_job(const void *item, const struct field *field)
 const struct config_kind scenario_kinds[] = {
 	[SCENARIO_LINKS] = {KIND("link", link_section, link_section_fields, links),
 			    .not_in_name = ",\"/ "},
+	[SCENARIO_HOSTS] = {KIND("host", host_section, host_section_fields, host_sections),
+			    .not_in_name = ",\"/ "},
 	[SCENARIO_STATIC_ROUTES] = {KIND("static_route", static_route, static_route_fields,
 					 static_routes),
 				    .not_in_name = ",\"/ "},
@@ -257,7 +259,8 @@ read_sections(struct config *cfg, const struct scenario_override *override, stru
 	}
 	if (scenario_resolve(s, &fault) < 0)
 		return config_refuse(cfg, fault.section, fault.key, fault.expected, err);
-	if (cc_algorithms[s->nic.cc]->hears_hops)
+	nic_config_follow_flows(cfg, &s->nic);
+	if (cc_needs_of(nic_cc_mask(&s->nic)).hears_hops)
 		give_telemetry(cfg, s);
 	if (port_file_check(cfg, s, err) < 0 || switch_config_check(cfg, &s->sw, err) < 0)
 		return -EINVAL;

@@ -13,6 +13,7 @@
 /* Kinds of sections that may occur any number of times, in the order in which they are printed. */
 enum {
 	SCENARIO_LINKS,
+	SCENARIO_HOSTS,
 	SCENARIO_STATIC_ROUTES,
 	SCENARIO_FLOWS,
 	SCENARIO_JOBS,

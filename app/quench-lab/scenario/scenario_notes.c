@@ -7,6 +7,7 @@
 
 #include "ctl/nic_config/nic_config.h"
 #include "fabric/scenario/scenario_path.h"
+#include "fabric/topology/host_list.h"
 #include "runtime/notice/say.h"
 
 static void
@@ -75,29 +76,82 @@ has_marks(const struct scenario *s)
 	return any;
 }
 
+/* Section that gives a pair its algorithm: "[flow NAME]", or another. @return text. */
+static const char *
+cc_section(const struct scenario *s, const struct flow_params *flow, uint32_t pair,
+	   char text[FLOW_NAME_CHARS + 16])
+{
+	uint16_t host = scenario_sender(flow, pair), hosts[TOPOLOGY_MAX_HOSTS];
+	const char *name = flow->name, *word = flow->job != NULL ? "job" : "flow";
+
+	for (uint32_t i = 0; flow->cc == 0 && i < s->n_host_sections; i++) {
+		int32_t n = host_list_parse(s->topology, s->host_sections[i].hosts, hosts);
+
+		for (int32_t k = 0; k < n; k++)
+			if (hosts[k] == host)
+				name = s->host_sections[i].name;
+		word = "host";
+	}
+	if (scenario_cc_choice(s, flow, pair) == 0)
+		snprintf(text, FLOW_NAME_CHARS + 16, "[nic]");
+	else
+		snprintf(text, FLOW_NAME_CHARS + 16, "[%s %s]", word, name);
+	return text;
+}
+
+/* A choice that pairs have (cc.h), and the first section that made it. */
+struct cc_use {
+	enum cc_algorithm cc;
+	int choice;
+	char section[FLOW_NAME_CHARS + 16];
+};
+
+/* @return their number. */
+static unsigned int
+find_uses(const struct scenario *s, struct cc_use uses[CC_ALGORITHMS + 1])
+{
+	uint32_t found = 0;
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < s->n_flows; i++)
+		for (uint32_t k = 0; k < s->flows[i].n_pairs; k++) {
+			int choice = scenario_cc_choice(s, &s->flows[i], k);
+			struct cc_use *use = &uses[n];
+
+			if (found >> choice & 1)
+				continue;
+			found |= 1u << choice;
+			n++;
+			use->cc = cc_chosen(choice, s->nic.cc);
+			use->choice = choice;
+			cc_section(s, &s->flows[i], k, use->section);
+		}
+	return n;
+}
+
 /*
  * An algorithm that acts on marks alone hears nothing without them. Some act on losses too, which
- * are rare with PFC.
+ * are rare with PFC. Flows with a choice have the echoes or CNPs that they need.
  */
 static void
-warn_deaf(const struct scenario *s)
+warn_deaf(const struct scenario *s, const struct cc_use *use)
 {
-	const struct cc_ops *ops = cc_algorithms[s->nic.cc];
+	const struct cc_ops *ops = cc_algorithms[use->cc];
 	const char *why = NULL;
 
-	if (s->n_flows == 0 || (ops->cnp == NULL && !ops->hears_echoes))
+	if (ops->cnp == NULL && !ops->hears_echoes)
 		return;
-	if (s->nic.np.np_ecn_echo && !ops->hears_echoes)
+	if (use->choice == 0 && s->nic.np.np_ecn_echo && !ops->hears_echoes)
 		why = "acts on CNPs, and np_ecn_echo = on of [np] sends none for acknowledged "
 		      "packets";
-	else if (!s->nic.np.np_ecn_echo && ops->cnp == NULL)
+	else if (use->choice == 0 && !s->nic.np.np_ecn_echo && ops->cnp == NULL)
 		why = "acts on marks that ACKs echo, which needs np_ecn_echo = on in [np]";
 	else if (s->nic.data_ecn == 0)
 		why = "acts on marks, which data_ecn = not_ect of [nic] excludes";
 	else if ((ops->loss == NULL || s->sw.pfc_generate) && !has_marks(s))
 		why = "acts on marks, and no switch marks data";
 	if (why != NULL)
-		say_warning("[nic] cc = %s: it %s", cc_words[s->nic.cc], why);
+		say_warning("%s cc = %s: it %s", use->section, cc_words[use->cc], why);
 }
 
 static bool
@@ -112,19 +166,18 @@ all_tell(const struct scenario *s)
 
 /* Given values of keys that the algorithm would have chosen differently. */
 static void
-warn_companions(const struct config *cfg, const struct scenario *s)
+warn_companions(const struct config *cfg, const struct scenario *s, const struct cc_use *use)
 {
 	unsigned int hops;
-	char expected[128];
+	char expected[192];
 	struct config_error err;
 
-	if (nic_config_doubt_cc(cfg, &s->nic, &err))
-		say_warning("%s", err.text);
-	if (!cc_algorithms[s->nic.cc]->hears_hops)
+	if (!cc_algorithms[use->cc]->hears_hops)
 		return;
 	if (!all_tell(s)) {
 		snprintf(expected, sizeof(expected),
-			 "on with cc = %s, which needs it at each switch", cc_words[s->nic.cc]);
+			 "on with cc = %s of %s, which needs it at each switch", cc_words[use->cc],
+			 use->section);
 		config_refuse(cfg, "switch", "int_telemetry", expected, &err);
 		say_warning("%s", err.text);
 	}
@@ -153,13 +206,13 @@ way_ns(const struct scenario *s, const struct routes *routes, uint16_t from, uin
 
 /* An algorithm that stays below the speed of the port on a long way: the first such pair. */
 static void
-warn_long_trip(const struct config *cfg, const struct scenario *s)
+warn_long_trip(const struct config *cfg, const struct scenario *s, const struct cc_use *use)
 {
-	const struct cc_ops *ops = cc_algorithms[s->nic.cc];
 	struct routes *own = s->routes == NULL ? routes_create(s->topology, NULL) : NULL;
 	const struct routes *routes = s->routes != NULL ? s->routes : own;
+	const struct cc_ops *ops = cc_algorithms[use->cc];
 	uint64_t most_ns = ops->longest_trip_ns != NULL
-				   ? ops->longest_trip_ns(&s->nic.cc_params.of[CC_SLOT(s->nic.cc)])
+				   ? ops->longest_trip_ns(&s->nic.cc_params.of[CC_SLOT(use->cc)])
 				   : UINT64_MAX;
 	bool told = routes == NULL || most_ns == UINT64_MAX;
 	struct config_error err;
@@ -173,7 +226,7 @@ warn_long_trip(const struct config *cfg, const struct scenario *s)
 			uint64_t trip_ns =
 				way_ns(s, routes, from, to) + way_ns(s, routes, to, from);
 
-			told = trip_ns > most_ns;
+			told = trip_ns > most_ns && scenario_cc_choice(s, flow, k) == use->choice;
 			if (!told)
 				continue;
 			snprintf(expected, sizeof(expected),
@@ -181,28 +234,48 @@ warn_long_trip(const struct config *cfg, const struct scenario *s)
 				 " ns, and above %" PRIu64
 				 " ns a sender cannot reach the speed of its link",
 				 from, to, trip_ns, most_ns);
-			config_refuse(cfg, cc_words[s->nic.cc], ops->trip_key, expected, &err);
+			config_refuse(cfg, cc_words[use->cc], ops->trip_key, expected, &err);
 			say_warning("%s", err.text);
 		}
 	}
 	routes_destroy(own);
 }
 
+static void
+warn_uncontrolled(const struct scenario *s, const struct flow_params *flow)
+{
+	for (uint32_t k = 0; k < flow->n_pairs; k++) {
+		int cc = cc_chosen(scenario_cc_choice(s, flow, k), s->nic.cc);
+
+		if (!nic_is_uncontrolled(cc, flow->verb, false))
+			continue;
+		say_warning(NIC_UNCONTROLLED, flow->name, nic_verb_words[flow->verb],
+			    NIC_RAW_TEXT(false), cc_words[cc]);
+		return;
+	}
+}
+
 void
 scenario_warn(const struct config *cfg, const struct scenario *s)
 {
 	uint64_t end_ns = s->fabric.duration_ns;
+	struct cc_use uses[CC_ALGORITHMS + 1];
+	unsigned int n = find_uses(s, uses);
+	struct config_error err;
 
 	scenario_warn_headroom(s);
-	warn_deaf(s);
-	warn_companions(cfg, s);
-	warn_long_trip(cfg, s);
+	for (unsigned int i = 0; i < n; i++)
+		warn_deaf(s, &uses[i]);
+	if (nic_config_doubt_cc(cfg, &s->nic, &err))
+		say_warning("%s", err.text);
+	for (unsigned int i = 0; i < n; i++) {
+		warn_companions(cfg, s, &uses[i]);
+		warn_long_trip(cfg, s, &uses[i]);
+	}
 	for (uint32_t i = 0; i < s->n_flows; i++) {
 		const struct flow_params *flow = &s->flows[i];
 
-		if (nic_is_uncontrolled(s->nic.cc, flow->verb, false))
-			say_warning(NIC_UNCONTROLLED, flow->name, nic_verb_words[flow->verb],
-				    NIC_RAW_TEXT(false), cc_words[s->nic.cc]);
+		warn_uncontrolled(s, flow);
 		if (flow->start_ns >= end_ns && flow->job == NULL)
 			warn_late(cfg, s, "flow", flow->name, "start_ns", "the flow never starts");
 		else if (has_late_message(flow, end_ns))

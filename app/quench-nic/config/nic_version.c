@@ -289,9 +289,11 @@ op_warn(const struct config_version *v, const struct config *cfg)
 		const struct nic_flow *f = &config->flows[i];
 		bool sends = f->qp.requester != (f->qp.verb == NIC_READ);
 
-		if (sends && nic_is_uncontrolled(config->nic.cc, f->qp.verb, f->qp.raw))
+		int cc = cc_chosen(f->qp.cc, config->nic.cc);
+
+		if (sends && nic_is_uncontrolled(cc, f->qp.verb, f->qp.raw))
 			say_warning(NIC_UNCONTROLLED, f->name, nic_verb_words[f->qp.verb],
-				    NIC_RAW_TEXT(f->qp.raw), cc_words[config->nic.cc]);
+				    NIC_RAW_TEXT(f->qp.raw), cc_words[cc]);
 	}
 }
 

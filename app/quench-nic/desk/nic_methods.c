@@ -88,8 +88,8 @@ walk_np(struct walk *w, const struct desk_call *call)
 }
 
 /*
- * The algorithm in force, its counters and its parameters; those of dcqcn with none. The names of
- * all are those that the reply may have.
+ * The algorithms in force, their counters and parameters; those of dcqcn if there is only none. The
+ * names of all are those that the reply may have.
  */
 static void
 walk_rp(struct walk *w, const struct desk_call *call)
@@ -100,11 +100,13 @@ walk_rp(struct walk *w, const struct desk_call *call)
 #undef CC
 	};
 	const struct nic_params *nic = call == NULL ? NULL : &config_of(call)->nic;
-	const int algorithm = call == NULL || nic->cc == CC_NONE ? CC_DCQCN : nic->cc;
+	uint32_t algorithms = call == NULL ? 0 : nic_cc_mask(nic) & ~(1u << CC_NONE);
 	struct nic_stats total = {0};
 
 	if (call != NULL)
 		total = nic_total_stats(call->desk->app);
+	if (algorithms == 0)
+		algorithms = 1u << CC_DCQCN;
 	w->object = "rp";
 	WALK(text, w, KEY, "cc", "congestion control, a word of the key cc", cc_words[nic->cc]);
 	walk_counters(w, WALK_COUNTER, rp_counters, rp_counters_n, &total.rp);
@@ -112,7 +114,7 @@ walk_rp(struct walk *w, const struct desk_call *call)
 	for (int i = CC_NONE + 1; i < CC_ALGORITHMS; i++) {
 		const struct cc_ops *ops = cc_algorithms[i];
 
-		if (call != NULL && i != algorithm)
+		if (call != NULL && !(algorithms >> i & 1))
 			continue;
 		w->object = objects[i];
 		if (i != CC_DCQCN)

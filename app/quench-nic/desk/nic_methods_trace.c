@@ -239,7 +239,8 @@ walk_traced(struct walk *w, const struct desk_call *call, uint32_t number, bool 
 		call == NULL ? NULL : nic_config_flow_of(config, number, NULL);
 
 	walk_qp(w, call, number);
-	WALK(text, w, KEY, "cc", "congestion control", cc_words[config->nic.cc]);
+	WALK(text, w, KEY, "cc", "congestion control",
+	     cc_words[cc_chosen(flow->qp.cc, config->nic.cc)]);
 	WALK(text, w, KEY, "verb", "verb of the flow", nic_verb_words[flow->qp.verb]);
 	WALK(flag, w, KEY, "requester", "whether the QP requests", flow->qp.requester);
 	WALK(flag, w, KEY, "sends_data", "whether the QP sends the data of its messages",

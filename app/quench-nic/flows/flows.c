@@ -415,6 +415,8 @@ flows_walk(struct walk *w, struct flows *f, unsigned int i, uint64_t elapsed_ns)
 	}
 	w->object = "flow";
 	WALK(text, w, KEY, "flow", "name of the flow", flow->name);
+	WALK(text, w, KEY, "cc", "congestion control of the flow",
+	     cc_words[cc_chosen(flow->qp.cc, f->config->nic.cc)]);
 	WALK(number, w, GAUGE, "qps", "QPs of the flow", flow->qp_count);
 	WALK(flag, w, GAUGE, "requester", "whether the flow is a requester", flow->qp.requester);
 	WALK(number, w, GAUGE, "configured_rate_bps",

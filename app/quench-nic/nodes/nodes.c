@@ -508,29 +508,38 @@ count(const struct nic_stats *stats, int cc, const char *what)
 	return 0;
 }
 
+static void
+look(struct hops_watch *w, const struct nic_stats *stats, int cc)
+{
+	uint64_t missing = count(stats, cc, "missing"), full = count(stats, cc, "full");
+	uint32_t bit = 1u << cc;
+
+	if (!(w->said_missing & bit) && missing >= ENOUGH_ACKS &&
+	    count(stats, cc, "samples") == 0) {
+		say_event(true, "int_missing",
+			  "cc = %s: no ACK has in-band telemetry, so rates do not change: set "
+			  "int_telemetry = on at the switches of the path; acks=%" PRIu64,
+			  cc_words[cc], missing);
+		w->said_missing |= bit;
+	}
+	if (!(w->said_full & bit) && full > 0) {
+		say_event(true, "int_full",
+			  "cc = %s: a path has more hops than int_slots, and the others count as "
+			  "fully used: raise int_slots; int_slots=%u",
+			  cc_words[cc], w->int_slots);
+		w->said_full |= bit;
+	}
+}
+
 void
 hops_look(struct hops_watch *w, const struct run_app *app)
 {
 	struct nic_stats stats;
-	uint64_t missing, full;
 
-	if (!cc_algorithms[w->cc]->hears_hops || (w->said_missing && w->said_full))
+	if (!cc_needs_of(w->cc_mask & ~(w->said_missing & w->said_full)).hears_hops)
 		return;
 	stats = nic_total_stats(app);
-	missing = count(&stats, w->cc, "missing");
-	full = count(&stats, w->cc, "full");
-	if (!w->said_missing && missing >= ENOUGH_ACKS && count(&stats, w->cc, "samples") == 0) {
-		say_event(true, "int_missing",
-			  "cc = %s: no ACK has in-band telemetry, so rates do not change: set "
-			  "int_telemetry = on at the switches of the path; acks=%" PRIu64,
-			  cc_words[w->cc], missing);
-		w->said_missing = true;
-	}
-	if (!w->said_full && full > 0) {
-		say_event(true, "int_full",
-			  "cc = %s: a path has more hops than int_slots, and the others count as "
-			  "fully used: raise int_slots; int_slots=%u",
-			  cc_words[w->cc], w->int_slots);
-		w->said_full = true;
-	}
+	for (int cc = 0; cc < CC_ALGORITHMS; cc++)
+		if ((w->cc_mask >> cc & 1) && cc_algorithms[cc]->hears_hops)
+			look(w, &stats, cc);
 }

@@ -88,9 +88,10 @@ struct nic_stats nic_total_stats(const struct run_app *app);
 /* Says once if an algorithm that needs in-band telemetry hears none, or not of all hops. */
 struct hops_watch {
 	/* of the start; they do not change */
-	int cc; /* enum cc_algorithm */
+	uint32_t cc_mask; /* bits of enum cc_algorithm */
 	uint8_t int_slots;
-	bool said_missing, said_full;
+	/* of cc_mask */
+	uint32_t said_missing, said_full;
 };
 
 /** Call now and then, in one thread. */

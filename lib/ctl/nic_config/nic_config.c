@@ -22,15 +22,21 @@
 /* @ and a number of 32 bits, in the name of a connection's flow. */
 #define CONNECTION_CHARS 11
 
+void
+nic_config_follow_flows(const struct config *cfg, struct nic_params *p)
+{
+	if ((cc_needs_of(nic_cc_mask(p)).has_window || p->rate_window_bytes > 0) &&
+	    !config_gives(cfg, "nic", "ack_every"))
+		p->ack_every = 1;
+}
+
 /* What the algorithm needs of keys that the file does not give. */
 static void
 follow_cc(const struct config *cfg, struct nic_params *out)
 {
 	const struct cc_ops *ops = cc_algorithms[out->cc];
 
-	if ((ops->has_window || out->rate_window_bytes > 0) &&
-	    !config_gives(cfg, "nic", "ack_every"))
-		out->ack_every = 1;
+	nic_config_follow_flows(cfg, out);
 	if (ops->counts_cnps && !config_gives(cfg, "np", "np_min_time_between_cnps_us"))
 		out->np.np_min_time_between_cnps_us = 0;
 }
@@ -61,7 +67,8 @@ doubt_alpha_timer(const struct config *cfg, const struct nic_params *p, struct c
 	const bool is_k = config_gives(cfg, "rp", "rp_dce_tcp_rtt_us");
 	char expected[160];
 
-	if (p->cc != CC_DCQCN || p->rp.rp_profile != RP_PROFILE_PAPER || k_us > n_us)
+	if (!(nic_cc_mask(p) >> CC_DCQCN & 1) || p->rp.rp_profile != RP_PROFILE_PAPER ||
+	    k_us > n_us)
 		return false;
 	snprintf(expected, sizeof(expected),
 		 "%s than the %" PRIu32 " us of %s: alpha falls between CNPs that follow each "
@@ -402,6 +409,32 @@ refuse_sign(const struct config *cfg, const struct nic_config *c, struct config_
 	return 0;
 }
 
+/*
+ * The algorithms of flows, and of those of connections to come. A running NIC has memory for those
+ * of its start.
+ */
+static int
+gather_cc(const struct config *cfg, const struct nic_config *now, struct nic_config *out,
+	  struct config_error *err)
+{
+	if (now != NULL)
+		out->nic.cc_of_flows = now->nic.cc_of_flows;
+	for (unsigned int i = 0; i < out->n_flows + out->n_patterns; i++) {
+		const struct nic_flow *flow = &out->flows[i];
+		uint32_t bit = flow->qp.cc > 0 ? 1u << cc_chosen(flow->qp.cc, out->nic.cc) : 0;
+
+		if (now != NULL && (bit & ~nic_cc_mask(&now->nic)))
+			return nic_config_refuse_flow(
+				cfg, flow,
+				"cc must be default, or an algorithm that [nic], a flow or a job "
+				"had when the program started",
+				err);
+		out->nic.cc_of_flows |= bit;
+	}
+	nic_config_follow_flows(cfg, &out->nic);
+	return 0;
+}
+
 /* Complete out after a read that returned rc. @return 0, or an error with out freed. */
 static int
 finish(struct config *cfg, const struct nic_config *now, struct nic_config *out, bool from_file,
@@ -421,6 +454,8 @@ finish(struct config *cfg, const struct nic_config *now, struct nic_config *out,
 		rc = no_memory(cfg, err);
 	if (rc == 0)
 		rc = nic_jobs_add_flows(cfg, out, err);
+	if (rc == 0)
+		rc = gather_cc(cfg, now, out, err);
 	if (rc == 0)
 		rc = check(cfg, out, err);
 	if (rc != 0)

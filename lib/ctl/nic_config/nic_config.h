@@ -27,6 +27,9 @@
  */
 int nic_config_read_common(struct config *cfg, struct nic_params *out, struct config_error *err);
 
+/** Set what algorithms need of keys that the file does not give; p->cc_of_flows is known. */
+void nic_config_follow_flows(const struct config *cfg, struct nic_params *p);
+
 /**
  * Does a key with which the algorithm cannot work as it should have a value of the file?
  * @return true, with err filled in: a warning.

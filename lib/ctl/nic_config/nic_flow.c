@@ -57,6 +57,11 @@ const struct field nic_flow_fields[] = {
 	 .help = "operation of each message: RDMA WRITE, WRITE with immediate data, SEND, RDMA "
 		 "READ (the peer sends the data), or UD SEND of one packet; must be the same at "
 		 "the peer"},
+	{FIELD_IN(struct nic_flow, qp, cc), .type = FIELD_ENUM, .choices = cc_choice_words,
+	 .def = "default",
+	 .help = "congestion control of the flow, which decides, too, whether its receiver sends "
+		 "CNPs or echoes marks in ACKs; must be the same at the peer; default: cc and "
+		 "np_ecn_echo of [nic] and [np]"},
 	{FIELD_IN(struct nic_flow, qp, remote_addr), .type = FIELD_U64, .max = UINT64_MAX,
 	 .def = "0",
 	 .help = "address in the peer's memory that each WRITE or READ of the first QP names; a "

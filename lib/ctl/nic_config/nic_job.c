@@ -413,6 +413,7 @@ add_flow(const struct config *cfg, struct nic_config *config, uint32_t index, ui
 	f->local_qpn = config->nic.first_qpn + e->local;
 	f->qp.mtu_bytes = job->mtu_bytes;
 	f->dscp = job->dscp;
+	f->qp.cc = job->cc;
 	f->qp.has_dscp = job->dscp >= 0;
 	f->qp.dscp = job->dscp >= 0 ? (uint8_t)job->dscp : 0;
 	f->qp.messages = 0;

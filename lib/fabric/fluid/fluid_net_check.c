@@ -117,6 +117,8 @@ check_hosts(const struct scenario *s, struct scenario_fault *fault)
 	} rules[] = {
 		{s->nic.cc != CC_DCQCN, "nic", "cc",
 		 "dcqcn, the only algorithm of the fluid model"},
+		{s->nic.cc_of_flows & ~(1u << CC_DCQCN), "nic", "cc",
+		 "dcqcn for all flows, the only algorithm of the fluid model"},
 		{s->nic.rp.rp_profile != RP_PROFILE_PAPER, "rp", "rp_profile",
 		 "paper: the fluid model has no equations for mlx"},
 		{!s->nic.rp.rp_clamp_tgt_rate, "rp", "rp_clamp_tgt_rate",

@@ -18,6 +18,7 @@ struct net_flow {
 	uint32_t src_qp, dst_qp;         /* index of the first QP at each end */
 	uint32_t qps;
 	uint64_t messages; /* of each QP; 0: no limit */
+	enum cc_algorithm cc;
 	const struct flow_params *params;
 };
 

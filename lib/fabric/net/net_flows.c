@@ -33,6 +33,7 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 		.requester = requester,
 		.mtu_bytes = flow->mtu_bytes,
 		.verb = flow->verb,
+		.cc = scenario_cc_choice(net->scenario, flow, (uint32_t)(pair - flow->pairs)),
 		.imm_timestamp = flow->imm_timestamp,
 		.flow_id = net->n_flows - 1,
 		.work = flow->work,
@@ -158,6 +159,8 @@ add_flow(struct net *net, const struct flow_params *params, uint32_t index, uint
 		.dst_qp = nic_qp_count(net->hosts[pair->dst - 1]),
 		.qps = qps,
 		.messages = messages_of(params, pair),
+		.cc = cc_chosen(scenario_cc_choice(net->scenario, params, index),
+				net->scenario->nic.cc),
 		.params = params,
 	};
 	scenario_flow_title(params, index, flow->name);

@@ -42,10 +42,18 @@ struct queue_result {
 	bool watched; /* its lengths were sampled; on a single switch only the bottleneck's are */
 };
 
+/* The flows of one algorithm. */
+struct cc_result {
+	uint32_t flows;
+	uint64_t wire_rate_bps, lowest_bps, highest_bps; /* of all; of one flow */
+	uint32_t jain_ppm;                               /* over their wire rates */
+};
+
 struct run_result {
 	struct flow_result *flows; /* owned; n of net_flow_count() */
 	uint32_t n_flows;
 	uint32_t jain_ppm;
+	struct cc_result cc[CC_ALGORITHMS];
 	struct queue_result bottleneck;
 	struct queue_result *queues; /* owned: the data queue of each port, by switch and port */
 	uint32_t n_queues;

@@ -15,18 +15,50 @@
  * (4096 hosts of 800 Gb/s). The square of the sum times 10^6 has at most 124 bits. So has the sum
  * of the squares, which is at most the square of the sum, times n, which is at most 2^20.
  */
-static uint32_t
-jain_ppm(const struct flow_result *flows, uint32_t n)
-{
-	unsigned __int128 sum = 0, squares = 0;
+struct jain {
+	unsigned __int128 sum, squares;
+	uint32_t n;
+};
 
-	for (uint32_t i = 0; i < n; i++) {
-		sum += flows[i].wire_rate_bps;
-		squares += (unsigned __int128)flows[i].wire_rate_bps * flows[i].wire_rate_bps;
-	}
-	if (squares == 0)
+static void
+jain_add(struct jain *j, uint64_t rate_bps)
+{
+	j->sum += rate_bps;
+	j->squares += (unsigned __int128)rate_bps * rate_bps;
+	j->n++;
+}
+
+static uint32_t
+jain_ppm(const struct jain *j)
+{
+	if (j->squares == 0)
 		return 0;
-	return (uint32_t)(sum * sum * 1000000 / (squares * n));
+	return (uint32_t)(j->sum * j->sum * 1000000 / (j->squares * j->n));
+}
+
+/* Fairness among all flows, and among those of an algorithm. */
+static void
+shares(struct run_result *out)
+{
+	struct jain all = {0}, of[CC_ALGORITHMS] = {0};
+
+	for (uint32_t i = 0; i < out->n_flows; i++) {
+		const struct flow_result *r = &out->flows[i];
+		struct cc_result *cc = &out->cc[r->flow->cc];
+
+		jain_add(&all, r->wire_rate_bps);
+		if (r->silent)
+			continue;
+		jain_add(&of[r->flow->cc], r->wire_rate_bps);
+		cc->lowest_bps = cc->flows == 0 ? r->wire_rate_bps
+						: min_u64(cc->lowest_bps, r->wire_rate_bps);
+		cc->highest_bps = max_u64(cc->highest_bps, r->wire_rate_bps);
+		cc->wire_rate_bps += r->wire_rate_bps;
+		cc->flows++;
+	}
+	out->jain_ppm = jain_ppm(&all);
+	for (int i = 0; i < CC_ALGORITHMS; i++)
+		out->cc[i].jain_ppm = jain_ppm(&of[i]);
 }
 
 /* The counts are at the requester. For UD, only the receiver has them. */
@@ -358,7 +390,7 @@ probe_result(const struct probe *p, struct run_result *out)
 	for (uint32_t i = 0; i < out->n_queues; i++)
 		out->queues[i] = queue_result(p, i, window_ns);
 	flow_results(p, out, window_ns);
-	out->jain_ppm = jain_ppm(out->flows, out->n_flows);
+	shares(out);
 	out->bottleneck = out->queues[find_bottleneck(p)];
 	out->pause_frames_after_measure = probe_pause_frames(p) - p->pause_frames_at_open;
 	out->last_pause_ns = last_pause_ns(p);

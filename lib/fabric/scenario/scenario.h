@@ -141,6 +141,7 @@ struct flow_params {
 	int verb; /* enum nic_verb */
 	bool imm_timestamp;
 	int8_t dscp;          /* -1: data_dscp of the hosts */
+	int cc;               /* a choice (cc.h); 0: that of the sending host */
 	uint32_t max_recv_wr; /* of the responder; 0: unlimited */
 	uint64_t post_recv_ns;
 	WORKLOAD_EMBED;
@@ -180,6 +181,15 @@ struct job_section {
 };
 
 FIELD_TABLE(job_section_fields);
+
+/* One [host NAME]: keys of some hosts. */
+struct host_section {
+	char name[FLOW_NAME_CHARS + 1];
+	char hosts[FLOW_HOSTS_CHARS + 1]; /* a host list */
+	int cc;                           /* a choice (cc.h); 0: that of [nic] */
+};
+
+FIELD_TABLE(host_section_fields);
 
 /* One [switch NAME]. */
 struct switch_section {
@@ -328,6 +338,7 @@ struct scenario_host {
 	struct field_ip ip;
 	uint16_t domain; /* VLAN, or SW_PORT_DOMAIN + the number of a routed port; 0: none */
 	bool routed;     /* in the subnet of an [interface] */
+	uint8_t cc;      /* a choice (cc.h), from a [host NAME] */
 };
 
 struct scenario {
@@ -337,6 +348,7 @@ struct scenario {
 	/* for switches without a section; ports: used for checks, and by a star */
 	struct sw_params sw;
 	struct nic_params nic; /* for all hosts; addresses and speeds are filled in per host */
+	struct host_section *host_sections;
 	struct switch_section *switches;
 	struct port_section *ports; /* from the most general to the most specific */
 	struct link_section *links;
@@ -348,7 +360,7 @@ struct scenario {
 	struct record_params *records;
 	uint32_t max_switches; /* for which switches has room */
 	uint32_t n_switches, n_ports, n_links, n_static_routes, n_flows, n_streams, n_events,
-		n_records, n_jobs, n_flow_sections;
+		n_records, n_jobs, n_flow_sections, n_host_sections;
 	/* set by scenario_resolve() */
 	struct topology *topology;
 	struct routes *routes; /* NULL: switches are bridges */
@@ -419,6 +431,12 @@ scenario_is_pair(const struct scenario *s, const struct job_section *job, uint32
 {
 	return peer->n_sends > 0 && !scenario_is_inside(s, job, rank, peer->rank);
 }
+
+/** The host that sends the data of a pair: of a READ, the one that is asked. */
+uint16_t scenario_sender(const struct flow_params *flow, uint32_t pair);
+
+/** Choice of an algorithm (cc.h) for a pair: of the flow, or else of the host that sends its data. */
+int scenario_cc_choice(const struct scenario *s, const struct flow_params *flow, uint32_t pair);
 
 /** Number of pairs of hosts, over all flows. */
 uint32_t scenario_flow_pairs(const struct scenario *s);

@@ -302,6 +302,7 @@ add_flow(struct scenario *s, struct job_section *job, struct scenario_fault *fau
 		.mtu_bytes = job->mtu_bytes,
 		.verb = NIC_WRITE_IMM,
 		.dscp = job->dscp,
+		.cc = job->cc,
 		.message_size = WORKLOAD_POSTED,
 		.arrival = WORKLOAD_OF_JOB,
 		.message_bytes = sizes.bytes,

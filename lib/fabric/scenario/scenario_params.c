@@ -149,6 +149,10 @@ const struct field flow_fields[] = {
 		 "it, measure_pacing measures one-way times"},
 	{FIELD_OF(struct flow_params, dscp), .type = FIELD_I8, .min = -1, .max = 63, .def = "-1",
 	 .help = "DSCP of the flow's data, and of ACK and NAK without ack_dscp; -1: data_dscp of [nic]"},
+	{FIELD_OF(struct flow_params, cc), .type = FIELD_ENUM, .choices = cc_choice_words,
+	 .def = "default",
+	 .help = "congestion control of the flow; default: that of the sending host in [host NAME], "
+		 "or cc of [nic]"},
 	{FIELD_OF(struct flow_params, max_recv_wr), .type = FIELD_U32, .max = NIC_MAX_RECV_WR,
 	 .def = "0",
 	 .help = "receive WQEs of each QP of dst; each SEND, and each WRITE with immediate data, "

@@ -43,6 +43,12 @@ struct sw_port_params scenario_port(const struct scenario *s, uint32_t sw, uint1
 /** Assign VLANs and addresses to all hosts. @return 0, or -EINVAL with fault filled in. */
 int scenario_place_hosts(struct scenario *s, struct scenario_fault *fault);
 
+/** Give hosts the keys of their [host NAME]. @return 0, or -EINVAL with fault filled in. */
+int scenario_give_hosts(struct scenario *s, struct scenario_fault *fault);
+
+/** Algorithms that pairs choose, as bits of enum cc_algorithm. */
+uint32_t scenario_cc_of_flows(const struct scenario *s);
+
 /**
  * Check that bridges and their router can deliver the flow's frames.
  * @return 0, or -EINVAL with fault filled in.

@@ -253,6 +253,7 @@ fill_nics(struct scenario *s)
 	s->nic.link_speed_bps = s->fabric.link_rate_bps;
 	s->nic.shaper_burst_ns = 1;
 	s->nic.exact_pacing = true;
+	s->nic.cc_of_flows = scenario_cc_of_flows(s);
 	/* For the checks use the addresses of host 1. Each host gets its own addresses later. */
 	scenario_set_nic_ip(s, 1, &s->nic);
 	scenario_host_mac(1, s->nic.mac);
@@ -294,8 +295,8 @@ scenario_resolve(struct scenario *s, struct scenario_fault *fault)
 {
 	if (read_edges(&s->fabric, fault) < 0 || scenario_build_topology(s, fault) < 0 ||
 	    scenario_check_ports(s, fault) < 0 || scenario_place_hosts(s, fault) < 0 ||
-	    scenario_check_events(s, fault) < 0 || check_fabric(s, fault) < 0 ||
-	    fill_switches(s, fault) < 0)
+	    scenario_give_hosts(s, fault) < 0 || scenario_check_events(s, fault) < 0 ||
+	    check_fabric(s, fault) < 0 || fill_switches(s, fault) < 0)
 		return -EINVAL;
 	fill_nics(s);
 	return 0;
@@ -328,6 +329,7 @@ scenario_release(struct scenario *s)
 	sw_tables_free(&s->sw.tables);
 	routes_destroy(s->routes);
 	free(s->hosts);
+	free(s->host_sections);
 	topology_destroy(s->topology);
 	free(s->records);
 	free(s->events);

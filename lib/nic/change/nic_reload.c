@@ -45,7 +45,7 @@ set_params(struct nic *nic, const struct nic_params *next)
 	/* A shorter interval may be over. */
 	node_wake(&nic->node, 0);
 	nic->qp_burst_nanobits = token_burst_nanobits(params.qp_burst_bytes);
-	cc_take_params(&nic->cc);
+	nic_cc_take_params(nic);
 }
 
 static void

@@ -117,6 +117,9 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	roce_shape_init(&flow->middle, &flow->template, flow->full, middle[params->verb]);
 	flow->raw = params->raw;
 	flow->udp_sport = params->udp_sport;
+	flow->cc = (uint8_t)cc_chosen(params->cc, p->cc);
+	if (nic->cc[flow->cc].hears_hops && !params->raw)
+		flow->int_slots = p->int_slots;
 	flow->stopped = params->stopped;
 	flow->rate_cap_bps = params->rate_cap_bps;
 	flow->data_queue = qos_map_classify(&p->qos, flow->path.dscp, pcp).queue;

@@ -165,24 +165,24 @@ struct nic {
 	 * them
 	 */
 	uint64_t *recv_full_ns;
-	uint8_t *cc_more; /* per QP: more_bytes of the algorithm */
+	uint8_t *cc_more; /* per QP: needs.more_bytes, for its algorithm */
 	/* per QP: wire bytes sent from acked_seq on, since it went back last; NULL: no algorithm
 	 * with a window */
 	uint32_t *in_flight_bytes;
 	struct nic_echo *echoes; /* per QP: what its next ACK echoes; NULL: ACKs echo nothing */
-	uint8_t int_slots;       /* of the INT header of data frames; 0: they have none */
-	bool is_watched;         /* each data frame takes the path for due_ns, INT or a window */
+	bool is_watched;         /* each data frame takes the path for due_ns, INT or windows */
 	const struct roce_view *heard; /* the ACK being handled, and its INT header or NULL */
 	const uint8_t *heard_int;
-	uint8_t *int_plain;      /* with int_slots: the frame being handled, without INT header */
-	struct nic_reads *reads; /* per QP; NULL while no QP serves READs */
+	uint8_t *int_plain; /* with needs.hears_hops: the frame being handled, without INT header */
+	struct nic_reads *reads;    /* per QP; NULL while no QP serves READs */
 	struct nic_read *read_ring; /* [max_qps][places]; NULL like reads */
 	uint32_t n_qps;
 	uint32_t n_flows;
 	uint32_t window_packets;
-	uint8_t last_queue; /* data queue served last: they take turns */
-	uint8_t version;    /* of the parameters in force: nic_touch() */
-	struct cc_node cc;
+	uint8_t last_queue;               /* data queue served last: they take turns */
+	uint8_t version;                  /* of the parameters in force: nic_touch() */
+	struct cc_node cc[CC_ALGORITHMS]; /* of the algorithms in nic_cc_mask() */
+	struct cc_needs needs;            /* of these algorithms */
 	struct nic_queues cnps;
 	struct nic_queues acks;
 	struct nic_ready ready;
@@ -302,6 +302,12 @@ static inline struct qp_flow *
 nic_flow_of(const struct nic *nic, const struct nic_qp *qp)
 {
 	return &nic->flows[qp->flow];
+}
+
+static inline const struct cc_node *
+nic_cc_of(const struct nic *nic, const struct nic_qp *qp)
+{
+	return &nic->cc[nic_flow_of(nic, qp)->cc];
 }
 
 static inline struct qp_tally *

@@ -232,7 +232,7 @@ account(struct nic *nic, uint32_t item, struct nic_qp *qp, uint32_t wire, uint64
 	nic_charge(nic, wire, now_ns);
 	qp->tx_wire_bytes += wire;
 	token_account_charge(&qp->bucket, wire);
-	account_cc(nic, item, qp, nic->cc.byte_event_bytes, wire, now_ns);
+	account_cc(nic, item, qp, nic_cc_of(nic, qp)->byte_event_bytes, wire, now_ns);
 }
 
 /* Send the next packet of a QP with QP_SPECIAL (READs or UD). @return frame length. */
@@ -259,10 +259,9 @@ send_special(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf 
 
 /* Insert an INT header, which the switches fill in. @return frame length. */
 static uint32_t
-add_int(const struct nic *nic, struct rte_mbuf *m)
+add_int(struct rte_mbuf *m, unsigned int slots)
 {
-	unsigned int bytes =
-		int_insert(rte_pktmbuf_mtod(m, uint8_t *), nic->int_slots, 0, 0, NULL, 0);
+	unsigned int bytes = int_insert(rte_pktmbuf_mtod(m, uint8_t *), slots, 0, 0, NULL, 0);
 
 	m->data_off = (uint16_t)(m->data_off - bytes);
 	m->data_len = (uint16_t)(m->data_len + bytes);
@@ -289,15 +288,15 @@ send_any(struct nic *nic, uint32_t item, struct nic_qp *qp, struct rte_mbuf *m, 
 		len = nic_stamp_middle(nic, item, qp, flow, m, asks);
 	else
 		len = stamp_end(nic, item, m, asks, now_ns);
-	if (watched && nic->int_slots > 0 && !raw)
-		len = add_int(nic, m);
+	if (watched && flow->int_slots > 0)
+		len = add_int(m, flow->int_slots);
 	if (asks)
 		ask(nic, item, qp, now_ns);
 	if (qp->flags & QP_RESEND)
 		counter_inc(&nic->stats.retransmitted_packets);
 	qp_sent(qp);
 	account(nic, item, qp, wire_bytes(len), now_ns);
-	if (watched && nic->cc.has_window && !raw)
+	if (watched && nic->cc[flow->cc].has_window && !raw)
 		nic_cc_sent_in_window(nic, item, wire_bytes(len));
 	if (raw && (qp->left_packets == 0 || !qp_in_window(qp)))
 		nic_unanswered(nic, item, now_ns);
@@ -426,7 +425,6 @@ send_run(struct nic *nic, struct qp_ring *in_ring, struct rte_mbuf **pkts, uint1
 	 uint64_t now_ns, uint64_t *bytes)
 {
 	const bool cached = nic->n_qps <= NIC_CACHED_QPS;
-	const uint64_t byte_event_bytes = nic->cc.byte_event_bytes;
 	const uint64_t mark = nic->mbufs.payloads->mark;
 	const int64_t qp_burst_nanobits = nic->qp_burst_nanobits;
 	const int64_t credit_bytes = nic->wire.shaper.account.credit_nanobits / NANOBITS_PER_BYTE;
@@ -436,6 +434,7 @@ send_run(struct nic *nic, struct qp_ring *in_ring, struct rte_mbuf **pkts, uint1
 	struct qp_ring ring = *in_ring;
 	uint64_t free_ns = now_ns;
 	int64_t sent_bytes = 0, charge_nanobits = 0;
+	uint64_t byte_event_bytes = 0;
 	uint32_t paced, frame_bytes = 0;
 	const struct qp_flow *flow = NULL;
 	uint16_t n = 0;
@@ -457,6 +456,7 @@ send_run(struct nic *nic, struct qp_ring *in_ring, struct rte_mbuf **pkts, uint1
 			/* wire_bytes() without padding: no frame with a full MTU is too short. */
 			frame_bytes = flow->middle.frame_bytes + FCS_BYTES + GAP_BYTES;
 			charge_nanobits = frame_bytes * NANOBITS_PER_BYTE;
+			byte_event_bytes = nic->cc[flow->cc].byte_event_bytes;
 		}
 		if (unlikely(qp->version != version) || !is_plain(qp))
 			break;

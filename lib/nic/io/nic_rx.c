@@ -343,7 +343,7 @@ classify_other(const struct nic *nic, struct rx_frame *f)
 			drop(f, NIC_DROP_NOT_FOR_US);
 		} else if (verdict == ROCE_OK) {
 			f->class = RX_ROCE;
-		} else if (verdict == ROCE_NOT_ROCE && nic->int_slots > 0) {
+		} else if (verdict == ROCE_NOT_ROCE && nic->needs.hears_hops) {
 			f->class = RX_INT;
 			f->eth = eth;
 		} else {

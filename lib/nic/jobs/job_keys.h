@@ -37,6 +37,7 @@
 	uint64_t start_ns;                                                                         \
 	uint16_t qps_per_pair, mtu_bytes;                                                          \
 	int8_t dscp; /* -1: data_dscp of the NIC */                                                \
+	int cc;      /* a choice (cc.h) */                                                         \
 	bool stopped /* ranks begin no message */
 
 struct job_keys {
@@ -180,6 +181,8 @@ struct job_sizes job_sizes_of(const struct job_graph *graph);
 	{FIELD_OF(owner, dscp), .type = FIELD_I8, .min = -1, .max = 63, .def = "-1",               \
 	 .help = "DSCP of the job's data, and of ACK and NAK without ack_dscp; -1: data_dscp of "   \
 		 "[nic]"},                                                                          \
+	{FIELD_OF(owner, cc), .type = FIELD_ENUM, .choices = cc_choice_words, .def = "default",    \
+	 .help = "congestion control of the job's data; default: as of a flow without cc"},        \
 	{FIELD_OF(owner, stopped), .type = FIELD_BOOL, .def = "off", .live = true,                 \
 	 .help = "on: ranks begin no message until a change of this key to off"}
 /* clang-format on */

@@ -26,17 +26,17 @@ nic_measure_init(struct nic *nic)
 	struct nic_measure *m = nic->measure;
 	size_t n = nic->params.max_qps;
 	bool times = wants_times(&nic->params);
+	bool rtts = times || nic->needs.hears_rtts;
 
 	if (times)
 		m->times = pages_alloc(n * sizeof(*m->times));
 	if (times)
 		m->answers = pages_alloc(n * sizeof(*m->answers));
-	if (times || nic->cc.hears_rtts)
+	if (rtts)
 		m->rtts = pages_alloc(n * sizeof(*m->rtts));
 	if (nic->params.measure_pacing)
 		m->departures = pages_alloc(n * sizeof(*m->departures));
-	if ((times && (m->times == NULL || m->answers == NULL)) ||
-	    ((times || nic->cc.hears_rtts) && m->rtts == NULL) ||
+	if ((times && (m->times == NULL || m->answers == NULL)) || (rtts && m->rtts == NULL) ||
 	    (nic->params.measure_pacing && m->departures == NULL))
 		return -ENOMEM;
 	return 0;
@@ -228,17 +228,16 @@ path_ns(const struct nic *nic, const struct qp_flow *flow, uint32_t item, uint64
 	uint32_t bytes = qp_bytes(flow, nic_local_qpn(nic, item), message);
 	uint32_t packets = qp_message_packets(bytes, flow->mtu_bytes);
 	const struct ideal_path *path = nic->measure->paths[item];
-	bool reads = flow->params.verb == NIC_READ,
-	     has_int = nic->int_slots > 0 && !reads && !flow->raw;
+	bool reads = flow->params.verb == NIC_READ, has_int = flow->int_slots > 0 && !reads;
 	/* Each switch of the way there adds a hop, and the ACK brings them all back. */
-	uint32_t hops = (uint32_t)min_u64(nic->int_slots, path->n_there - 1);
+	uint32_t hops = (uint32_t)min_u64(flow->int_slots, path->n_there - 1);
 	uint32_t headers = flow->template.hdr_bytes + ICRC_BYTES;
 	uint32_t ack_len = headers + AETH_BYTES + (has_int ? int_hdr_bytes(hops) : 0);
 	struct qp_frame_lens data =
-		qp_frame_lens(flow, bytes, has_int ? int_hdr_bytes(nic->int_slots) : 0);
+		qp_frame_lens(flow, bytes, has_int ? int_hdr_bytes(flow->int_slots) : 0);
 	uint64_t link_bps = nic->params.link_speed_bps, pace_bps = link_bps;
 
-	if (nic->params.cc == CC_DCQCN)
+	if (flow->cc == CC_DCQCN)
 		pace_bps = nic->params.rp.rp_max_rate_bps;
 	if (flow->rate_cap_bps > 0)
 		pace_bps = min_u64(pace_bps, flow->rate_cap_bps);

@@ -151,7 +151,7 @@ write_row(struct nic *nic, struct nic_trace *trace, uint32_t did, uint64_t now_n
 	const struct nic_qp *qp = &nic->qps[trace->index];
 	struct nic_trace_row row = {.at_ns = now_ns, .did = did};
 
-	cc_read(&qp->cc, &nic->cc, &row.view, now_ns);
+	cc_read(&qp->cc, nic_cc_of(nic, qp), &row.view, now_ns);
 	if (nic->measure->rtts != NULL)
 		row.view.rtt_ns = nic->measure->rtts[trace->index].last_ns;
 	__atomic_store_n(&trace->begun, trace->begun + 1, __ATOMIC_RELAXED);

@@ -83,8 +83,8 @@ nic_shared_take(struct nic *nic, uint32_t item, uint64_t now_ns)
 	qp->acked_end = qp->acked_seq + qp_packets(flow, qpn, qp->acked_msg);
 	memset(&qp->cc, 0, sizeof(qp->cc));
 	if (nic->cc_more != NULL)
-		memset(nic->cc_more + (size_t)item * nic->cc.ops->more_bytes, 0,
-		       nic->cc.ops->more_bytes);
+		memset(nic->cc_more + (size_t)item * nic->needs.more_bytes, 0,
+		       nic->needs.more_bytes);
 	return pass_on(nic, s, now_ns);
 }
 

@@ -220,6 +220,17 @@ is_acknowledged(const struct nic *nic, const struct nic_qp *qp)
 	return !(qp->flags & (QP_READS | QP_UD)) && !nic_flow_of(nic, qp)->raw;
 }
 
+/* A flow with an algorithm of its own has the echoes or the CNPs that this one acts on. */
+static bool
+echoes(const struct nic *nic, const struct nic_qp *qp)
+{
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	bool by_ack = flow->params.cc > 0 ? nic->cc[flow->cc].ops->hears_echoes
+					  : nic->params.np.np_ecn_echo;
+
+	return by_ack && is_acknowledged(nic, qp);
+}
+
 void
 nic_np_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
@@ -227,7 +238,7 @@ nic_np_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 	counter_inc(&nic->stats.np.np_ecn_marked_roce_packets);
 	nic_measure_ce(nic, item);
-	if (nic->params.np.np_ecn_echo && is_acknowledged(nic, &nic->qps[item])) {
+	if (echoes(nic, &nic->qps[item])) {
 		nic->echoes[item].ce = true;
 		return;
 	}

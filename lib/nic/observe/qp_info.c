@@ -101,7 +101,7 @@ read_qp(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
 
 	words_read(&qp, &nic->qps[index], sizeof(qp));
 	flow = nic_flow_of(nic, &qp);
-	cc_read(&qp.cc, &nic->cc, &cc, qp.bucket.updated_ns);
+	cc_read(&qp.cc, &nic->cc[flow->cc], &cc, qp.bucket.updated_ns);
 	*out = (struct nic_qp_info){
 		.local_qpn = nic_local_qpn(nic, index),
 		.peer_qpn = qp.dest_qp,

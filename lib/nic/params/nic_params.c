@@ -27,6 +27,12 @@ nic_is_uncontrolled(int cc, int verb, bool raw)
 	return (verb == NIC_READ || verb == NIC_UD_SEND || raw) && cc_algorithms[cc]->ack != NULL;
 }
 
+uint32_t
+nic_cc_mask(const struct nic_params *p)
+{
+	return p->cc_of_flows | 1u << p->cc;
+}
+
 /*
  * Members of nic_params itself; its structs have their own tables. The first table describes one
  * NIC on its port: a fabric chooses these values for each of its NICs.
@@ -96,7 +102,7 @@ static const struct field nic_fields[] = {
 	{FIELD_OF(struct nic_params, icrc_check), .type = FIELD_BOOL, .def = "on", .live = true,
 	 .help = "Verify the ICRC of received frames"},
 	{FIELD_OF(struct nic_params, cc), .type = FIELD_ENUM, .choices = cc_words, .def = "dcqcn",
-	 .help = "Congestion control algorithm; its keys are in the section of its name, those "
+	 .help = "Congestion control algorithm of flows without one of their own; its keys are in the section of its name, those "
 		 "of dcqcn in [rp]; the receiver sends CNPs as [np] says: set N = 0 there for "
 		 "dctcp; none: fixed rate, PFC only"},
 	{FIELD_OF(struct nic_params, flow_control), .type = FIELD_ENUM,
@@ -219,8 +225,9 @@ own_fault(const struct nic_params *p)
 		return "signatures must be 0 or a power of two from 2 on";
 	if (p->max_qps > QPN_MASK + 1 - p->first_qpn)
 		return "first_qpn + max_qps must not exceed 2^24";
-	if (cc_algorithms[p->cc]->has_window && p->ack_every != 1)
-		return "ack_every must be 1 with this cc, whose window moves with each ACK";
+	if (cc_needs_of(nic_cc_mask(p)).has_window && p->ack_every != 1)
+		return "ack_every must be 1 with a cc, here or of a flow, whose window moves with "
+		       "each ACK";
 	if (p->rate_window_bytes > 0 && cc_algorithms[p->cc]->has_window)
 		return "rate_window_bytes must be 0 with this cc, which has a window of its own";
 	if (p->rate_window_bytes > 0 && p->ack_every != 1)
@@ -254,9 +261,10 @@ nic_params_check(const struct nic_params *p, char *why, unsigned int why_size)
 		rc = qos_map_params_check(&p->qos, why, why_size);
 	if (rc == 0)
 		rc = rp_params_check(&rp, why, why_size);
-	if (rc == 0 && p->cc != CC_NONE && p->cc != CC_DCQCN)
-		rc = cc_params_check((enum cc_algorithm)p->cc, &p->cc_params, p->link_speed_bps,
-				     why, why_size);
+	for (int i = CC_NONE + 1; i < CC_ALGORITHMS && rc == 0; i++)
+		if (i != CC_DCQCN && (nic_cc_mask(p) >> i & 1))
+			rc = cc_params_check((enum cc_algorithm)i, &p->cc_params, p->link_speed_bps,
+					     why, why_size);
 	if (rc == 0)
 		rc = rx_drain_params_check(&p->receiver, why, why_size);
 	if (rc == 0)
@@ -315,6 +323,8 @@ nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params 
 		fault = "peer_psn must not exceed 2^24 - 1";
 	else if (!nic_is_mtu(params->mtu_bytes))
 		fault = "mtu_bytes must be " NIC_MTU_TEXT;
+	else if (params->cc > 0 && !(nic_cc_mask(nic) >> cc_chosen(params->cc, nic->cc) & 1))
+		fault = "cc must be an algorithm that the NIC had at its start";
 	else if (params->has_dscp && params->dscp > 63)
 		fault = "dscp must not exceed 63";
 	else if (params->max_recv_wr > NIC_MAX_RECV_WR ||

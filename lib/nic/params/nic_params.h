@@ -51,6 +51,7 @@ struct nic_params {
 	uint32_t max_qps;
 	bool icrc_check;
 	int cc;                    /* enum cc_algorithm */
+	uint32_t cc_of_flows;      /* algorithms that flows may choose: bits of enum cc_algorithm */
 	int flow_control;          /* enum nic_flow_control */
 	int initial_rate;          /* enum nic_initial_rate: if the host has other active flows */
 	uint64_t initial_rate_bps; /* for NIC_INITIAL_VALUE */
@@ -99,6 +100,9 @@ extern const struct field_section nic_sections[];
 extern const unsigned int nic_sections_n;
 /* The sections before this one follow the column `live`; no key of the others changes live. */
 extern const unsigned int nic_live_sections_n;
+
+/** Algorithms of the NIC and its flows: bits of enum cc_algorithm. */
+uint32_t nic_cc_mask(const struct nic_params *params);
 
 /** Set all defaults, those of rp from the paper profile. Addresses have none and stay zero. */
 void nic_params_default(struct nic_params *params);
@@ -167,6 +171,7 @@ struct nic_qp_params {
 	bool stopped;         /* begins no messages until nic_reload() clears this */
 	bool held;            /* takes no turn before nic_unhold_qp() */
 	int verb;             /* enum nic_verb */
+	int cc;               /* a choice (cc.h), at both ends; in cc_of_flows of the NIC */
 	bool raw;             /* no ACKs; always set with UD */
 	uint32_t qkey;        /* of UD, at both ends */
 	/* of a requester's WRITE and READ: the peer's memory (IBTA 9.3.3, RETH) */

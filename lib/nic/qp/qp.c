@@ -70,8 +70,9 @@ qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params)
 	       p->initial_psn == params->initial_psn && p->peer_psn == params->peer_psn &&
 	       p->tagged == params->tagged && p->vlan_tci == params->vlan_tci &&
 	       p->requester == params->requester && p->stopped == params->stopped &&
-	       p->verb == params->verb && p->raw == params->raw && p->qkey == params->qkey &&
-	       p->rkey == params->rkey && p->remote_addr_stride == params->remote_addr_stride &&
+	       p->verb == params->verb && p->cc == params->cc && p->raw == params->raw &&
+	       p->qkey == params->qkey && p->rkey == params->rkey &&
+	       p->remote_addr_stride == params->remote_addr_stride &&
 	       params->remote_addr == qp_remote_addr(p, params->peer_qpn) &&
 	       p->local_rkey == params->local_rkey && p->local_addr == params->local_addr &&
 	       p->local_bytes == params->local_bytes && p->max_recv_wr == params->max_recv_wr &&

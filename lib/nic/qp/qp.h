@@ -182,6 +182,8 @@ struct qp_flow {
 	uint8_t data_queue;
 	bool raw;
 	uint16_t udp_sport; /* 0: from the numbers of the two QPs */
+	uint8_t cc;         /* enum cc_algorithm */
+	uint8_t int_slots;  /* of the INT header of data; 0: none */
 	/* NULL: not measured; shared by the parts of a flow, owned by the first */
 	struct nic_pacing *pacing;
 	/* each message */

@@ -17,22 +17,36 @@
 #define REST_NS (100 * NS_PER_MS)
 
 static void
-node_init(struct nic *nic, struct cc_node *node, const struct cc_params *params)
+nodes_init(struct nic *nic, struct cc_node nodes[CC_ALGORITHMS], const struct cc_params *params)
 {
-	const struct cc_setup setup = {
-		.algorithm = (enum cc_algorithm)nic->params.cc,
-		.max_rate_bps = nic->params.link_speed_bps,
-		.params = params,
-		.stats = &nic->stats.cc,
-	};
+	const uint32_t mask = nic_cc_mask(&nic->params);
 
-	cc_init(node, &setup);
+	for (int i = 0; i < CC_ALGORITHMS; i++) {
+		const struct cc_setup setup = {
+			.algorithm = (enum cc_algorithm)i,
+			.max_rate_bps = nic->params.link_speed_bps,
+			.params = params,
+			.stats = &nic->stats.cc,
+		};
+
+		if (mask >> i & 1)
+			cc_init(&nodes[i], &setup);
+	}
 }
 
 void
 nic_cc_init(struct nic *nic)
 {
-	node_init(nic, &nic->cc, &nic->params.cc_params);
+	nodes_init(nic, nic->cc, &nic->params.cc_params);
+	nic->needs = cc_needs_of(nic_cc_mask(&nic->params));
+}
+
+void
+nic_cc_take_params(struct nic *nic)
+{
+	for (int i = 0; i < CC_ALGORITHMS; i++)
+		if (nic->cc[i].ops != NULL)
+			cc_take_params(&nic->cc[i]);
 }
 
 void
@@ -43,7 +57,7 @@ nic_cc_keep_before(struct nic *nic, uint64_t now_ns)
 	b->until_ns = now_ns;
 	b->qp_burst_nanobits = nic->qp_burst_nanobits;
 	b->cc_params = nic->params.cc_params;
-	node_init(nic, &b->cc, &b->cc_params);
+	nodes_init(nic, b->cc, &b->cc_params);
 }
 
 static uint64_t
@@ -65,7 +79,7 @@ static inline void
 rest_if_capped(const struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 {
 	if (qp->cc.head.rate_bps > qp->bucket.rate_bps)
-		cc_rest(&qp->cc, &nic->cc, now_ns + REST_NS);
+		cc_rest(&qp->cc, nic_cc_of(nic, qp), now_ns + REST_NS);
 }
 
 /*
@@ -107,7 +121,7 @@ cc_follow(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 
 	follow(nic, item, did, capped(nic, qp), nic->qp_burst_nanobits, now_ns);
 	rest_if_capped(nic, qp, now_ns);
-	if (nic->params.rate_window_bytes > 0)
+	if (nic->params.rate_window_bytes > 0 && !nic_cc_of(nic, qp)->has_window)
 		nic_cc_apply_window(nic, item);
 }
 
@@ -116,14 +130,15 @@ nic_cc_change(struct nic *nic, uint32_t item)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	const struct nic_before *b = nic->before;
-	uint64_t cap_bps = nic_flow_of(nic, qp)->cap_before_bps;
-	uint32_t did = cc_catch_up(&qp->cc, &b->cc, b->until_ns);
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
+	uint64_t cap_bps = flow->cap_before_bps;
+	uint32_t did = cc_catch_up(&qp->cc, &b->cc[flow->cc], b->until_ns);
 
 	if (did)
 		follow(nic, item, did, capped_at(qp, cap_bps), b->qp_burst_nanobits, b->until_ns);
 	token_account_update(&qp->bucket, b->qp_burst_nanobits, b->until_ns);
 	token_account_clamp(&qp->bucket, nic->qp_burst_nanobits);
-	did = cc_on_params(&qp->cc, &nic->cc);
+	did = cc_on_params(&qp->cc, &nic->cc[flow->cc]);
 	if (did || capped(nic, qp) != qp->bucket.rate_bps)
 		cc_follow(nic, item, did | CC_DID_RELOAD, b->until_ns);
 }
@@ -133,31 +148,39 @@ nic_cc_change(struct nic *nic, uint32_t item)
  * initial_rate.
  */
 static uint64_t
-first_rate_bps(const struct nic *nic, uint32_t others)
+first_rate_bps(const struct nic *nic, const struct nic_qp *qp, uint32_t others)
 {
 	const struct nic_params *p = &nic->params;
 
-	if (others == 0 || p->initial_rate == NIC_INITIAL_LINE || p->cc == CC_NONE)
+	if (others == 0 || p->initial_rate == NIC_INITIAL_LINE ||
+	    nic_flow_of(nic, qp)->cc == CC_NONE)
 		return p->link_speed_bps;
 	if (p->initial_rate == NIC_INITIAL_FAIR)
 		return p->link_speed_bps / (others + 1);
 	return p->initial_rate_bps;
 }
 
+/* Bytes of the INT header of the flow's packets. */
+static uint32_t
+int_bytes_of(const struct qp_flow *flow)
+{
+	return flow->int_slots > 0 ? int_hdr_bytes(flow->int_slots) : 0;
+}
+
 /* Wire bytes of a packet with a full MTU. */
 static uint32_t
 full_packet_bytes(const struct nic *nic, const struct nic_qp *qp)
 {
-	uint32_t len = nic_flow_of(nic, qp)->middle.frame_bytes;
+	const struct qp_flow *flow = nic_flow_of(nic, qp);
 
-	return wire_bytes(len + (nic->int_slots > 0 ? int_hdr_bytes(nic->int_slots) : 0));
+	return wire_bytes(flow->middle.frame_bytes + int_bytes_of(flow));
 }
 
 /* Is the QP limited by a window that changes? READs, UD and raw packets get no ACKs. */
 static bool
 is_in_window(const struct nic *nic, const struct nic_qp *qp)
 {
-	return (nic->cc.has_window || nic->params.rate_window_bytes > 0) &&
+	return (nic_cc_of(nic, qp)->has_window || nic->params.rate_window_bytes > 0) &&
 	       !(qp->flags & QP_SPECIAL) && !nic_flow_of(nic, qp)->raw;
 }
 
@@ -166,14 +189,15 @@ void
 nic_cc_apply_window(struct nic *nic, uint32_t item)
 {
 	struct nic_qp *qp = &nic->qps[item];
+	const struct cc_node *cc = nic_cc_of(nic, qp);
 	uint64_t packets = nic->window_packets;
 
 	if (!is_in_window(nic, qp))
 		return;
-	if (nic->params.rate_window_bytes > 0) {
+	if (!cc->has_window) {
 		packets = nic_window_packets(nic, nic_flow_of(nic, qp)->mtu_bytes,
 					     qp->cc.head.rate_bps);
-	} else if (nic->cc.counts_packets) {
+	} else if (cc->counts_packets) {
 		uint32_t full = full_packet_bytes(nic, qp);
 
 		packets = ((uint64_t)qp->cc.head.window_bytes + full - 1) / full;
@@ -190,9 +214,10 @@ void
 nic_cc_sent_in_window(struct nic *nic, uint32_t item, uint32_t wire)
 {
 	struct nic_qp *qp = &nic->qps[item];
+	const struct cc_node *cc = nic_cc_of(nic, qp);
 	uint32_t full;
 
-	if (!nic->cc.counts_packets) {
+	if (!cc->counts_packets) {
 		nic->in_flight_bytes[item] += wire;
 		if (nic->in_flight_bytes[item] >= qp->cc.head.window_bytes)
 			qp->limit_seq = qp->next_seq;
@@ -201,7 +226,7 @@ nic_cc_sent_in_window(struct nic *nic, uint32_t item, uint32_t wire)
 	/* A pace of packets: a short one takes the time of a full one. A cap limits bytes. */
 	full = full_packet_bytes(nic, qp);
 	if (qp->bucket.rate_bps == qp->cc.head.rate_bps &&
-	    qp->cc.head.rate_bps < nic->cc.max_rate_bps && wire < full)
+	    qp->cc.head.rate_bps < cc->max_rate_bps && wire < full)
 		token_account_charge(&qp->bucket, full - wire);
 }
 
@@ -223,10 +248,11 @@ nic_cc_before_acked(struct nic *nic, uint32_t item, uint32_t seq)
 {
 	const struct nic_qp *qp = &nic->qps[item];
 	const struct qp_flow *flow = nic_flow_of(nic, qp);
-	uint32_t int_bytes = nic->int_slots > 0 ? int_hdr_bytes(nic->int_slots) : 0;
+	const struct cc_node *cc = nic_cc_of(nic, qp);
+	uint32_t int_bytes = int_bytes_of(flow);
 	uint32_t at = qp->acked_seq, end = qp->acked_end;
 
-	if (!is_in_window(nic, qp) || nic->cc.counts_packets)
+	if (!is_in_window(nic, qp) || !cc->has_window || cc->counts_packets)
 		return;
 	/* The packets to send again have arrived, and with them all that are in flight. */
 	if ((int32_t)(qp->next_seq - seq) <= 0) {
@@ -271,9 +297,8 @@ first_debt_nanobits(const struct nic *nic, uint32_t item, uint64_t rate_bps)
 	    rate_bps >= nic->params.link_speed_bps)
 		return 0;
 	if (workload_is_fixed(&flow->params.work)) {
-		uint32_t int_bytes = nic->int_slots > 0 ? int_hdr_bytes(nic->int_slots) : 0;
-
-		bytes = wire_bytes(qp_frame_lens(flow, flow->message_bytes, int_bytes).first);
+		bytes = wire_bytes(
+			qp_frame_lens(flow, flow->message_bytes, int_bytes_of(flow)).first);
 	}
 	return first_wait_nanobits(nic_local_qpn(nic, item),
 				   (uint32_t)mac_number(flow->path.src_mac), bytes);
@@ -295,13 +320,12 @@ nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	const struct cc_begin start = {
-		.rate_bps = first_rate_bps(nic, others),
+		.rate_bps = first_rate_bps(nic, qp, others),
 		.packet_bytes = full_packet_bytes(nic, qp),
-		.more = nic->cc_more == NULL
-				? NULL
-				: nic->cc_more + (size_t)item * nic->cc.ops->more_bytes,
+		.more = nic->cc_more == NULL ? NULL
+					     : nic->cc_more + (size_t)item * nic->needs.more_bytes,
 	};
-	uint32_t did = cc_on_start(&qp->cc, &nic->cc, &start, now_ns);
+	uint32_t did = cc_on_start(&qp->cc, nic_cc_of(nic, qp), &start, now_ns);
 	uint64_t rate_bps = capped(nic, qp);
 
 	/*
@@ -333,13 +357,17 @@ follow_if_any(struct nic *nic, uint32_t item, uint32_t did, uint64_t now_ns)
 void
 nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
-	follow_if_any(nic, item, cc_on_timer(&nic->qps[item].cc, &nic->cc, now_ns), now_ns);
+	struct nic_qp *qp = &nic->qps[item];
+
+	follow_if_any(nic, item, cc_on_timer(&qp->cc, nic_cc_of(nic, qp), now_ns), now_ns);
 }
 
 void
 nic_cc_sent(struct nic *nic, uint32_t item, uint32_t wire, uint64_t now_ns)
 {
-	follow_if_any(nic, item, cc_on_sent(&nic->qps[item].cc, &nic->cc, wire, now_ns), now_ns);
+	struct nic_qp *qp = &nic->qps[item];
+
+	follow_if_any(nic, item, cc_on_sent(&qp->cc, nic_cc_of(nic, qp), wire, now_ns), now_ns);
 }
 
 void
@@ -353,7 +381,7 @@ nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic_measure_cnp_ignored(nic, item);
 		return;
 	}
-	did = cc_on_cnp(&qp->cc, &nic->cc, qp->next_seq, now_ns);
+	did = cc_on_cnp(&qp->cc, nic_cc_of(nic, qp), qp->next_seq, now_ns);
 	if (!did) {
 		nic_measure_cnp_ignored(nic, item);
 		return;
@@ -394,7 +422,8 @@ nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t now_ns
 			ack->ce_packets = ack->packets;
 		if (nic->heard_int != NULL)
 			read_hops(nic->heard_int, hops, ack);
-		follow_if_any(nic, item, cc_on_ack(&qp->cc, &nic->cc, ack, now_ns), now_ns);
+		follow_if_any(nic, item, cc_on_ack(&qp->cc, nic_cc_of(nic, qp), ack, now_ns),
+			      now_ns);
 	}
 	nic_cc_apply_window(nic, item);
 }
@@ -404,6 +433,7 @@ nic_cc_lost(struct nic *nic, uint32_t item, enum cc_loss by, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
 
-	follow_if_any(nic, item, cc_on_loss(&qp->cc, &nic->cc, qp->next_seq, by, now_ns), now_ns);
+	follow_if_any(nic, item, cc_on_loss(&qp->cc, nic_cc_of(nic, qp), qp->next_seq, by, now_ns),
+		      now_ns);
 	nic_cc_apply_window(nic, item);
 }

@@ -23,7 +23,7 @@ struct nic_before {
 	/* in force before the change */
 	uint64_t until_ns; /* the instant of the change */
 	int64_t qp_burst_nanobits;
-	struct cc_node cc;
+	struct cc_node cc[CC_ALGORITHMS];
 	struct cc_params cc_params;
 	/* in force after the change, by flow_id; valid while a QP is of the old version */
 	const struct nic_flow_update *flows;
@@ -31,6 +31,8 @@ struct nic_before {
 };
 
 void nic_cc_init(struct nic *nic);
+/** The parameters have changed. */
+void nic_cc_take_params(struct nic *nic);
 /** Set the initial rate of a QP. others: QPs of the host that are active already. */
 void nic_cc_start(struct nic *nic, uint32_t item, uint32_t others, uint64_t now_ns);
 /** The QP's flow resumes: as at the start, its first packet waits for its part of a period. */
@@ -53,7 +55,7 @@ void nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns);
 void nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t now_ns);
 /** Set the QP's limit_seq by its algorithm's window, if it has one. */
 void nic_cc_apply_window(struct nic *nic, uint32_t item);
-/** A packet of wire bytes has left, of a QP that gets ACKs. Only with nic->cc.has_window. */
+/** A packet of wire bytes has left, of a QP that gets ACKs. Only with a window. */
 void nic_cc_sent_in_window(struct nic *nic, uint32_t item, uint32_t wire);
 /** The packets before seq will be acknowledged: call before the QP's acked_seq changes. */
 void nic_cc_before_acked(struct nic *nic, uint32_t item, uint32_t seq);

@@ -38,7 +38,7 @@ nic_acknowledge(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 		nic_cc_before_acked(nic, item, seq);
 	mark_acknowledged(nic, qp, seq, now_ns);
 	/* The responder sends the data of a READ, so its congestion control applies, not ours. */
-	if (nic->cc.hears_acks && !(qp->flags & QP_READS))
+	if (nic_cc_of(nic, qp)->hears_acks && !(qp->flags & QP_READS))
 		nic_cc_acked(nic, item, &ack, now_ns);
 	else if (nic->params.rate_window_bytes > 0)
 		nic_cc_apply_window(nic, item);

@@ -72,7 +72,7 @@ keep(unsigned int life, const char *name, const void *memory, size_t bytes)
 static void
 keep_qp(unsigned int life, const struct nic *nic, uint32_t item)
 {
-	size_t more = nic->cc.ops->more_bytes;
+	size_t more = nic->needs.more_bytes;
 
 	keep(life, "qp", &nic->qps[item], sizeof(struct nic_qp));
 	KEEP(nic->tallies);
