@@ -84,6 +84,7 @@ cc_needs_of(uint32_t mask)
 		needs.hears_hops |= ops->hears_hops;
 		needs.hears_echoes |= ops->hears_echoes;
 		needs.has_window |= ops->has_window;
+		needs.notifies |= ops->notify != NULL;
 		needs.more_bytes = (uint32_t)max_u64(needs.more_bytes, (ops->more_bytes + 7) & ~7u);
 	}
 	return needs;
@@ -158,10 +159,10 @@ cc_on_start(struct cc *cc, const struct cc_node *node, const struct cc_begin *be
 }
 
 uint32_t
-cc_on_cnp(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns)
+cc_on_cnp(struct cc *cc, const struct cc_node *node, const struct cc_cnp *cnp, uint64_t now_ns)
 {
 	if (node->ops->cnp != NULL)
-		return node->ops->cnp(cc, node, next_seq, now_ns);
+		return node->ops->cnp(cc, node, cnp, now_ns);
 	counter_inc(&node->rp_stats->rp_cnp_ignored);
 	return 0;
 }

@@ -90,7 +90,7 @@ extern const struct cc_ops *const cc_algorithms[];
 
 /* What the algorithms of a NIC need of it, together; as in struct cc_ops. */
 struct cc_needs {
-	bool hears_rtts, hears_hops, hears_echoes, has_window;
+	bool hears_rtts, hears_hops, hears_echoes, has_window, notifies;
 	uint32_t more_bytes; /* the most that one of them needs, a multiple of 8 */
 };
 
@@ -112,11 +112,9 @@ int cc_params_check(enum cc_algorithm algorithm, const struct cc_params *params,
 uint32_t cc_on_start(struct cc *cc, const struct cc_node *node, const struct cc_begin *begin,
 		     uint64_t now_ns);
 
-/**
- * A CNP for this QP; counted as handled, or as ignored if the algorithm ignores CNPs.
- * @param next_seq  As in struct cc_ack.
- */
-uint32_t cc_on_cnp(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns);
+/** A CNP for this QP; counted as handled, or as ignored if the algorithm ignores CNPs. */
+uint32_t cc_on_cnp(struct cc *cc, const struct cc_node *node, const struct cc_cnp *cnp,
+		   uint64_t now_ns);
 
 /** Run the timer if it is due, and the events that cc_rest() let wait. */
 uint32_t cc_catch_up(struct cc *cc, const struct cc_node *node, uint64_t now_ns);

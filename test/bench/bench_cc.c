@@ -47,7 +47,7 @@ start_qps(enum rp_profile profile)
 	for (unsigned int i = 0; i < QPS; i++) {
 		cc_on_start(&ccs[i], &node, &(struct cc_begin){.rate_bps = params->rp_max_rate_bps},
 			    0);
-		cc_on_cnp(&ccs[i], &node, 0, 0);
+		cc_on_cnp(&ccs[i], &node, &(struct cc_cnp){.next_seq = 0}, 0);
 		ref_init(&refs[i], params, params->rp_max_rate_bps, 0);
 		ref_cnp(&refs[i], 0);
 	}
@@ -68,7 +68,7 @@ start_pace(const struct pace *pace)
 		params->rp_time_reset_us = UINT32_MAX;
 		params->rp_dce_tcp_rtt_us = UINT32_MAX;
 		for (unsigned int i = 0; i < QPS; i++) {
-			cc_on_cnp(&ccs[i], &node, 0, 1);
+			cc_on_cnp(&ccs[i], &node, &(struct cc_cnp){.next_seq = 0}, 1);
 			ref_cnp(&refs[i], 1);
 		}
 	}
@@ -120,7 +120,7 @@ round_sent_ref(void *arg)
 static inline uint64_t
 cnp(unsigned int i, uint64_t now_ns)
 {
-	return cc_on_cnp(&ccs[i % QPS], &node, 0, now_ns);
+	return cc_on_cnp(&ccs[i % QPS], &node, &(struct cc_cnp){.next_seq = 0}, now_ns);
 }
 
 static double

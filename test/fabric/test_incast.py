@@ -383,6 +383,21 @@ def aimd(lab, config):
     expect(drops(r) == 0, f"drops {r['drops']}")
 
 
+def fair(lab, config):
+    """The receiver's hook and the number in CNPs: each of n senders gets its share of the link, for any n."""
+    for n in (2, 4, 16):
+        r = results(lab, "--set", f"fabric.hosts={n + 1}", "--set", f"flow incast.src=1-{n}", "--set", f"flow incast.dst={n + 1}",
+                    config + "/incast-4to1-fair.ini")
+        c, q = r["counters"], r["bottleneck"]
+        expect(r["jain_index"] >= 0.99, f"{n}:1: Jain index {r['jain_index']}")
+        expect(q["link_use"] >= 0.9, f"{n}:1: link use {q['link_use']}")
+        expect(c["fair_cuts"] > n and c["fair_increases"] > c["fair_cuts"], f"{n}:1: {c['fair_cuts']} cuts")
+        expect(all(0.9 * 40e9 * 0.95 / n <= flow["min_rate_bps"] for flow in r["flows"]), f"{n}:1: a sender fell far below its share", [flow["min_rate_bps"] for flow in r["flows"]])
+        # A window of 50 us has one CNP for each sender at most.
+        expect(0 < c["np_cnp_sent"] <= n * r["duration_ns"] / 50e3, f"{n}:1: {c['np_cnp_sent']} CNPs")
+        expect(drops(r) == 0, f"drops {r['drops']}")
+
+
 def slow_receiver(lab, config):
     """One slow host pauses its port, the switch pauses its senders, and all of them go on in the end."""
     r = results(lab, config + "/slow-receiver.ini")
@@ -512,4 +527,4 @@ def digest(lab, config):
 
 
 if __name__ == "__main__":
-    with_config(dcqcn_and_pfc, headroom, pfc_only, eight_to_one, no_pfc, dctcp, schemes, timely, hpcc, swift, permuted, permuted_qps, permuted_rounds, aimd, trace, shards, three_shards, slow_receiver, short, long, digest)
+    with_config(dcqcn_and_pfc, headroom, pfc_only, eight_to_one, no_pfc, dctcp, schemes, timely, hpcc, swift, permuted, permuted_qps, permuted_rounds, aimd, fair, trace, shards, three_shards, slow_receiver, short, long, digest)

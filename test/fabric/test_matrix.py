@@ -137,7 +137,7 @@ def faults(signal, cell, free):
 
 def cells_of(program):
     help_text = run(program, "--help-config").stdout
-    algorithms = [cc for cc in choices(help_text, "cc") if cc != "none"]
+    algorithms = [cc for cc in choices(help_text, "cc") if cc not in ("default", "none")]
     return list(itertools.product(algorithms, choices(help_text, "verb"), SIZES, SIGNALS, COMPANY))
 
 

@@ -94,6 +94,34 @@ struct cc_ack {
 	bool is_full;     /* the path has further hops, for which the header had no slot */
 };
 
+/* A CNP that the sender of data has received. */
+struct cc_cnp {
+	uint32_t next_seq; /* as in struct cc_ack */
+	uint32_t value;    /* of notify() at the receiver; 0: of a standard CNP */
+};
+
+/* State of a notification point, for its algorithm: of a QP, and of all QPs of a node. */
+struct cc_np {
+	uint64_t words[2];
+};
+
+struct cc_np_node {
+	uint64_t words[4];
+};
+
+#define CC_NP_FITS(of_qp, of_node)                                                                 \
+	static_assert(sizeof(of_qp) <= sizeof(struct cc_np) &&                                     \
+			      sizeof(of_node) <= sizeof(struct cc_np_node),                        \
+		      "state of the notification point fits")
+
+/* A data packet that has arrived at its receiver. */
+struct cc_arrival {
+	bool ce;
+	/* its path; 0: none, or not node->hears_hops */
+	uint32_t n_hops;
+	const struct cc_hop *hops;
+};
+
 /* What told the requester of a loss. */
 enum cc_loss {
 	CC_LOSS_NAK,
@@ -146,6 +174,7 @@ struct cc_ops {
 	 * speed: both limit packets. */
 	bool counts_packets;
 	uint32_t more_bytes; /* memory per QP in addition to struct cc */
+	bool hears_arrivals; /* notify() wants packets without CE, too */
 	/* begin->rate_bps is in [min_rate_bps, max_rate_bps] of node, if there is a min_rate_key.
 	 * All state but the head is zero. NULL: nothing else to set. */
 	void (*start)(struct cc *cc, const struct cc_node *node, const struct cc_begin *begin,
@@ -153,9 +182,15 @@ struct cc_ops {
 	uint32_t (*sent)(struct cc *cc, const struct cc_node *node, uint32_t bytes,
 			 uint64_t now_ns);
 	uint32_t (*timer)(struct cc *cc, const struct cc_node *node, uint64_t now_ns);
-	/* next_seq: as in struct cc_ack */
-	uint32_t (*cnp)(struct cc *cc, const struct cc_node *node, uint32_t next_seq,
+	uint32_t (*cnp)(struct cc *cc, const struct cc_node *node, const struct cc_cnp *cnp,
 			uint64_t now_ns);
+	/*
+	 * At the receiver: a data packet has arrived. qp and all are zero at the start. NULL: [np]
+	 * says which packets cause a CNP.
+	 * @return true: send a CNP with *value, which is not 0.
+	 */
+	bool (*notify)(struct cc_np *qp, struct cc_np_node *all, const struct cc_node *node,
+		       const struct cc_arrival *arrival, uint32_t *value, uint64_t now_ns);
 	uint32_t (*ack)(struct cc *cc, const struct cc_node *node, const struct cc_ack *ack,
 			uint64_t now_ns);
 	uint32_t (*loss)(struct cc *cc, const struct cc_node *node, uint32_t next_seq,

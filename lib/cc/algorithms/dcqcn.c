@@ -30,9 +30,9 @@ on_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 }
 
 static uint32_t
-on_cnp(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns)
+on_cnp(struct cc *cc, const struct cc_node *node, const struct cc_cnp *cnp, uint64_t now_ns)
 {
-	(void)next_seq;
+	(void)cnp;
 	return rp_on_cnp(&cc->rp, node->params, node->rp_stats, now_ns);
 }
 

@@ -111,14 +111,14 @@ cut(struct dctcp *d, const struct cc_node *node, uint32_t alpha_q31, uint32_t ne
 }
 
 static uint32_t
-on_cnp(struct cc *cc, const struct cc_node *node, uint32_t next_seq, uint64_t now_ns)
+on_cnp(struct cc *cc, const struct cc_node *node, const struct cc_cnp *cnp, uint64_t now_ns)
 {
 	struct dctcp *d = (struct dctcp *)cc;
 
 	(void)now_ns;
 	counter_inc(&node->rp_stats->rp_cnp_handled);
 	d->marked_packets++;
-	return CC_DID_CNP | cut(d, node, d->alpha_q31, next_seq);
+	return CC_DID_CNP | cut(d, node, d->alpha_q31, cnp->next_seq);
 }
 
 static uint32_t

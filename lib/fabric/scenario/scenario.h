@@ -435,7 +435,7 @@ scenario_is_pair(const struct scenario *s, const struct job_section *job, uint32
 /** The host that sends the data of a pair: of a READ, the one that is asked. */
 uint16_t scenario_sender(const struct flow_params *flow, uint32_t pair);
 
-/** Choice of an algorithm (cc.h) for a pair: of the flow, or else of the host that sends its data. */
+/** Choice of an algorithm (cc.h) for a pair: of the flow, or of the host that sends its data. */
 int scenario_cc_choice(const struct scenario *s, const struct flow_params *flow, uint32_t pair);
 
 /** Number of pairs of hosts, over all flows. */

@@ -84,6 +84,8 @@ clear(struct nic *nic, uint32_t item)
 		memset(&nic->reads[item], 0, sizeof(nic->reads[item]));
 	if (nic->echoes != NULL)
 		memset(&nic->echoes[item], 0, sizeof(nic->echoes[item]));
+	if (nic->np->told != NULL)
+		memset(&nic->np->told[item], 0, sizeof(nic->np->told[item]));
 	if (nic->np->windows != NULL)
 		memset(&nic->np->windows[item], 0, sizeof(nic->np->windows[item]));
 }

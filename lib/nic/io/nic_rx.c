@@ -143,6 +143,20 @@ on_mac_control(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 	}
 }
 
+/* Data that an ACK answers, and that may have an INT header. */
+static bool
+is_data(uint8_t opcode)
+{
+	return opcode <= RC_WRITE_ONLY_IMM || opcode == RC_SEND_LAST_INV ||
+	       opcode == RC_SEND_ONLY_INV;
+}
+
+static bool
+is_read_data(uint8_t opcode)
+{
+	return opcode >= RC_READ_RESP_FIRST && opcode <= RC_READ_RESP_ONLY;
+}
+
 /* A CNP, ACK or request of one of our QPs. */
 static enum nic_drop
 on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
@@ -153,7 +167,7 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 	if (v->ecn == ECN_CE && (v->opcode == ROCE_CNP || v->opcode == RC_ACK))
 		counter_inc(&nic->stats.np.np_ce_on_control);
 	if (v->opcode == ROCE_CNP) {
-		nic_on_cnp(nic, item, now_ns);
+		nic_on_cnp(nic, item, be32_load(f->buf + v->ext_off), now_ns);
 		return NIC_USED;
 	}
 	if (v->opcode == RC_ACK)
@@ -164,6 +178,8 @@ on_qp(struct nic *nic, uint32_t item, const struct rx_frame *f, uint64_t now_ns)
 	 */
 	if (v->ecn == ECN_CE && v->opcode < UD_SEND_ONLY)
 		nic_np_on_ce(nic, item, now_ns);
+	else if (unlikely(nic->needs.notifies) && (is_data(v->opcode) || is_read_data(v->opcode)))
+		nic_np_on_unmarked(nic, item, now_ns);
 	if (v->opcode <= RC_READ_REQUEST ||
 	    (v->opcode >= RC_COMPARE_SWAP && v->opcode < RC_OPCODES_END))
 		return nic_on_request(nic, item, v, wire_bytes(f->len), now_ns);
@@ -232,14 +248,6 @@ has_room(struct nic *nic, const struct rx_frame *f, uint64_t now_ns)
 	return nic_pause_admit(nic, f->roce.dscp,
 			       tagged ? be16_load(f->buf + ETH_HDR_BYTES) >> 13 : -1, f->len,
 			       now_ns);
-}
-
-/* Data whose ACK echoes the INT header. */
-static bool
-is_data(uint8_t opcode)
-{
-	return opcode <= RC_WRITE_ONLY_IMM || opcode == RC_SEND_LAST_INV ||
-	       opcode == RC_SEND_ONLY_INV;
 }
 
 /*

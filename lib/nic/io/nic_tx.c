@@ -122,8 +122,8 @@ send_cnp(struct nic *nic, struct stock *stock, uint8_t queue, uint64_t now_ns)
 	nic_prefetch_control(nic, nic->cnps.list[queue].head);
 	ends.dest_qp |= ROCE_SHAPE_BECN;
 	body = icrc_of(m) - CNP_BODY_BYTES;
-	memset(body, 0, CNP_BODY_BYTES);
-	hdr_bytes = roce_shape_stamp(&nic_flow_of(nic, qp)->cnp, &ends, 0, false, body);
+	hdr_bytes = roce_shape_stamp_cnp(&nic_flow_of(nic, qp)->cnp, &ends,
+					 nic_np_value(nic->np, item), body);
 	send_control(nic, m, hdr_bytes + CNP_BODY_BYTES, now_ns);
 	qp->rx_flags &= (uint8_t)~QP_RX_OWES_CNP;
 	nic->tallies[item].cnps_sent++;

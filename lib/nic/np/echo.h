@@ -6,11 +6,16 @@
 #ifndef QUENCH_NIC_NP_ECHO_H
 #define QUENCH_NIC_NP_ECHO_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "base/numbers/units.h"
+#include "cc/cc.h"
 #include "wire/roce/int_hdr.h"
+
+static_assert(CC_MAX_HOPS == INT_MAX_HOPS, "a packet tells all hops of a header");
 
 /* Zero-initialised state echoes nothing. */
 struct nic_echo {
@@ -27,6 +32,23 @@ nic_echo_int(struct nic_echo *e, const uint8_t *hdr)
 {
 	e->has_int = true;
 	memcpy(e->int_hdr, hdr, int_hdr_bytes(int_hdr_hops(hdr)));
+}
+
+/** The hops of an INT header, for congestion control. @return their number. */
+static inline unsigned int
+nic_read_hops(const uint8_t *hdr, struct cc_hop hops[CC_MAX_HOPS])
+{
+	unsigned int n = int_hdr_hops(hdr);
+
+	for (unsigned int i = 0; i < n; i++) {
+		struct int_hop hop = int_read_hop(hdr, i);
+
+		hops[i] = (struct cc_hop){.rate_bps = hop.rate_mbps * MBPS,
+					  .queue_bytes = hop.queue_bytes,
+					  .tx_bytes = hop.tx_bytes,
+					  .time_ns = hop.time_ns};
+	}
+	return n;
 }
 
 /** Put the hops into an ACK. @return bytes by which the frame at buf now begins earlier. */

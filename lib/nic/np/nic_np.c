@@ -47,6 +47,11 @@ nic_np_init(struct nic *nic)
 		if (np->windows == NULL)
 			return -ENOMEM;
 	}
+	if (nic->needs.notifies) {
+		np->told = calloc(max_qps, sizeof(*np->told));
+		if (np->told == NULL)
+			return -ENOMEM;
+	}
 	if (p->np_cnp_delay_ns > 0) {
 		np->delayed_capacity = (uint64_t)max_qps * delayed_of_a_qp(p);
 		np->delayed = calloc(np->delayed_capacity, sizeof(*np->delayed));
@@ -62,6 +67,7 @@ nic_np_free(struct nic *nic)
 	struct nic_np *np = nic->np;
 
 	free(np->windows);
+	free(np->told);
 	nic_np_units_free(&np->units);
 	free(np->delayed);
 }
@@ -231,6 +237,34 @@ echoes(const struct nic *nic, const struct nic_qp *qp)
 	return by_ack && is_acknowledged(nic, qp);
 }
 
+/* The notification point of the algorithm. @return false: it has none. */
+static bool
+notify(struct nic *nic, uint32_t item, bool ce, uint64_t now_ns)
+{
+	const uint8_t cc = nic_flow_of(nic, &nic->qps[item])->cc;
+	const struct cc_ops *ops = nic->cc[cc].ops;
+	struct nic_np_told *told = &nic->np->told[item];
+	struct cc_hop hops[CC_MAX_HOPS];
+	struct cc_arrival arrival = {.ce = ce};
+
+	if (ops->notify == NULL || (!ce && !ops->hears_arrivals))
+		return ops->notify != NULL;
+	if (nic->heard_int != NULL) {
+		arrival.n_hops = nic_read_hops(nic->heard_int, hops);
+		arrival.hops = hops;
+	}
+	if (ops->notify(&told->state, &nic->np->all[cc], &nic->cc[cc], &arrival, &told->value,
+			now_ns))
+		owe_cnp(nic, item, now_ns);
+	return true;
+}
+
+void
+nic_np_on_unmarked(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	(void)notify(nic, item, false, now_ns);
+}
+
 void
 nic_np_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
@@ -238,6 +272,8 @@ nic_np_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 	counter_inc(&nic->stats.np.np_ecn_marked_roce_packets);
 	nic_measure_ce(nic, item);
+	if (unlikely(np->told != NULL) && notify(nic, item, true, now_ns))
+		return;
 	if (echoes(nic, &nic->qps[item])) {
 		nic->echoes[item].ce = true;
 		return;

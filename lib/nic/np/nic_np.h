@@ -8,6 +8,9 @@
  * once or after np_cnp_delay. If the ring of delayed CNPs is full, no CNP is added: one that the QP
  * already owes answers the mark.
  *
+ * An algorithm with a notification point of its own (cc_ops.notify) decides for the QPs of its
+ * flows, in place of the windows.
+ *
  * Invariants: a window is in the FIFO if and only if it runs. A QP is in the queue of CNPs at most
  * once. CNPs of one QP in the delay ring <= delay / N + 1, or 1 if N = 0.
  *
@@ -22,6 +25,7 @@
 #include <rte_branch_prediction.h>
 
 #include "base/numbers/fixed.h"
+#include "cc/cc.h"
 #include "cc/points/np.h"
 #include "nic/np/np_units.h"
 #include "nic/qp/qp.h"
@@ -35,6 +39,12 @@ struct nic_np_delayed {
 	bool is_only_cnp; /* N = 0: QP_RX_OWES_CNP is set, so this is the QP's only CNP */
 };
 
+/* Of a QP, for an algorithm with a notification point of its own. */
+struct nic_np_told {
+	struct cc_np state;
+	uint32_t value; /* of the next CNP */
+};
+
 struct nic_np {
 	uint64_t interval_ns; /* N of the parameters in force */
 	/* per QP */
@@ -44,6 +54,9 @@ struct nic_np {
 	/* ring of delayed CNPs; with np_cnp_delay only */
 	struct nic_np_delayed *delayed;
 	uint64_t delayed_capacity, delayed_first, delayed_n;
+	/* per QP; NULL: no algorithm has a notification point of its own */
+	struct nic_np_told *told;
+	struct cc_np_node all[CC_ALGORITHMS];
 	uint64_t gate_ns; /* no CNP leaves the port before this time, as far as this node knows */
 };
 
@@ -64,11 +77,19 @@ void nic_np_remove_flow(struct nic *nic, const struct qp_flow *flow);
 /** @return true if no window, unit or delayed CNP refers to this hidden QP any more. */
 bool nic_np_is_quiet(const struct nic *nic, const struct qp_flow *flow, uint32_t item);
 
-/** Handle a valid data packet with CE. */
+/** Handle a valid data packet with CE; or one without, for an algorithm that hears of it. */
 void nic_np_on_ce(struct nic *nic, uint32_t item, uint64_t now_ns);
+void nic_np_on_unmarked(struct nic *nic, uint32_t item, uint64_t now_ns);
 
 /** End the windows that are over, and queue the CNPs whose delay is over. */
 void nic_np_run(struct nic *nic, uint64_t now_ns);
+
+/** The number in the next CNP of a QP; 0: a standard CNP. */
+static inline uint32_t
+nic_np_value(const struct nic_np *np, uint32_t item)
+{
+	return unlikely(np->told != NULL) ? np->told[item].value : 0;
+}
 
 /** Next time at which nic_np_run() has something to do. */
 static inline uint64_t

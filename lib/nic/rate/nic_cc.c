@@ -7,6 +7,7 @@
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
 #include "nic/measure/trace.h"
+#include "nic/np/echo.h"
 #include "pacer/first_wait.h"
 #include "wire/roce/int_hdr.h"
 
@@ -371,9 +372,10 @@ nic_cc_sent(struct nic *nic, uint32_t item, uint32_t wire, uint64_t now_ns)
 }
 
 void
-nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
+nic_on_cnp(struct nic *nic, uint32_t item, uint32_t value, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
+	const struct cc_cnp cnp = {.next_seq = qp->next_seq, .value = value};
 	uint32_t did;
 
 	if (!(qp->flags & QP_STARTED)) {
@@ -381,7 +383,7 @@ nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 		nic_measure_cnp_ignored(nic, item);
 		return;
 	}
-	did = cc_on_cnp(&qp->cc, nic_cc_of(nic, qp), qp->next_seq, now_ns);
+	did = cc_on_cnp(&qp->cc, nic_cc_of(nic, qp), &cnp, now_ns);
 	if (!did) {
 		nic_measure_cnp_ignored(nic, item);
 		return;
@@ -390,23 +392,13 @@ nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns)
 	nic->tallies[item].cnps_handled++;
 }
 
-static_assert(CC_MAX_HOPS == INT_MAX_HOPS, "an ACK tells all hops of a header");
-
 static void
-read_hops(const uint8_t *hdr, struct cc_hop *hops, struct cc_ack *ack)
+read_path(const uint8_t *hdr, struct cc_hop *hops, struct cc_ack *ack)
 {
-	ack->n_hops = int_hdr_hops(hdr);
+	ack->n_hops = nic_read_hops(hdr, hops);
 	ack->path_id = int_hdr_path_id(hdr);
 	ack->is_full = int_hdr_is_full(hdr);
 	ack->hops = hops;
-	for (unsigned int i = 0; i < ack->n_hops; i++) {
-		struct int_hop hop = int_read_hop(hdr, i);
-
-		hops[i] = (struct cc_hop){.rate_bps = hop.rate_mbps * MBPS,
-					  .queue_bytes = hop.queue_bytes,
-					  .tx_bytes = hop.tx_bytes,
-					  .time_ns = hop.time_ns};
-	}
 }
 
 void
@@ -421,7 +413,7 @@ nic_cc_acked(struct nic *nic, uint32_t item, struct cc_ack *ack, uint64_t now_ns
 		if (nic->heard->becn)
 			ack->ce_packets = ack->packets;
 		if (nic->heard_int != NULL)
-			read_hops(nic->heard_int, hops, ack);
+			read_path(nic->heard_int, hops, ack);
 		follow_if_any(nic, item, cc_on_ack(&qp->cc, nic_cc_of(nic, qp), ack, now_ns),
 			      now_ns);
 	}

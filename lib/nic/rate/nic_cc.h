@@ -46,8 +46,8 @@ void nic_cc_keep_before(struct nic *nic, uint64_t now_ns);
 void nic_cc_catch_up(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** Account wire bytes, at least one, sent by the QP, and update the bucket's rate. */
 void nic_cc_sent(struct nic *nic, uint32_t item, uint32_t wire, uint64_t now_ns);
-/** Handle a CNP from the QP's peer. */
-void nic_on_cnp(struct nic *nic, uint32_t item, uint64_t now_ns);
+/** Handle a CNP from the QP's peer. value: the number in its body. */
+void nic_on_cnp(struct nic *nic, uint32_t item, uint32_t value, uint64_t now_ns);
 /**
  * All packets before ack->acked_seq were acknowledged by the ACK nic->heard. Fills in the rest of
  * ack, and sets the QP's limit_seq if the algorithm has a window.

@@ -174,6 +174,24 @@ roce_shape_stamp_next(const struct roce_shape *s, const struct roce_series *seri
 }
 
 /**
+ * As roce_shape_stamp() for a CNP, whose body begins with a number between two quench-nics; the
+ * standard's is 0.
+ */
+static inline unsigned int
+roce_shape_stamp_cnp(const struct roce_shape *s, const struct roce_ends *ends, uint32_t value,
+		     uint8_t *body)
+{
+	const unsigned int after = CNP_BODY_BYTES - 4;
+	uint32_t reg = icrc_table[after + 3][value >> 24] ^
+		       icrc_table[after + 2][value >> 16 & 0xFF] ^
+		       icrc_table[after + 1][value >> 8 & 0xFF] ^ icrc_table[after][value & 0xFF];
+
+	memset(body, 0, CNP_BODY_BYTES);
+	be32_store(body, value);
+	return roce_shape_write(s, ends, 0, roce_shape_icrc(s, ends, 0, reg), value, body);
+}
+
+/**
  * As roce_shape_stamp() for an ACK or NAK, with its AETH. @return length of the headers before it.
  */
 static inline unsigned int

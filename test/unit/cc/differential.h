@@ -207,7 +207,8 @@ diff_step(struct differential *d, const struct diff_model *m)
 		m->sent(d, bytes, cc_on_sent(cc, node, bytes, d->now_ns));
 	}
 	if (m->cnp != NULL && chance(r, d->cnp_pct))
-		m->cnp(d, cc_on_cnp(cc, node, d->next_seq, d->now_ns));
+		m->cnp(d,
+		       cc_on_cnp(cc, node, &(struct cc_cnp){.next_seq = d->next_seq}, d->now_ns));
 	else if (m->loss != NULL && chance(r, d->loss_pct)) {
 		/* Go-back-N. */
 		enum cc_loss by = chance(r, d->timeout_pct) ? CC_LOSS_TIMEOUT : CC_LOSS_NAK;

@@ -101,7 +101,7 @@ point_cnp(struct point *p, uint64_t now_ns)
 {
 	struct rp_stats was = p->stats;
 
-	return after(p, &was, cc_on_cnp(&p->cc, &p->node, 0, now_ns));
+	return after(p, &was, cc_on_cnp(&p->cc, &p->node, &(struct cc_cnp){.next_seq = 0}, now_ns));
 }
 
 static inline uint64_t

@@ -27,7 +27,7 @@ TEST(none_keeps_its_rate_whatever_happens)
 	assert_false(b.node.hears_acks);
 	assert_false(b.node.hears_rtts);
 	assert_int_equal(b.cc.head.next_event_ns, NEVER_NS);
-	assert_int_equal(cc_on_cnp(&b.cc, &b.node, 0, 1), 0);
+	assert_int_equal(cc_on_cnp(&b.cc, &b.node, &(struct cc_cnp){.next_seq = 0}, 1), 0);
 	assert_int_equal(cc_on_ack(&b.cc, &b.node, &ack, 2), 0);
 	assert_int_equal(cc_on_loss(&b.cc, &b.node, 0, CC_LOSS_NAK, 3), 0);
 	/* The byte count may wrap: there is no byte event. */
@@ -53,7 +53,7 @@ TEST(who_hears_cnps_counts_them_as_handled)
 
 	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		start(&b, rows[i].algorithm);
-		cc_on_cnp(&b.cc, &b.node, 0, 5);
+		cc_on_cnp(&b.cc, &b.node, &(struct cc_cnp){.next_seq = 0}, 5);
 		assert_int_equal(cnps(&b)->rp_cnp_handled, rows[i].hears);
 		assert_int_equal(cnps(&b)->rp_cnp_ignored, !rows[i].hears);
 		assert_int_equal(b.cc.head.rate_bps < LINE_BPS, rows[i].hears);
@@ -69,7 +69,8 @@ TEST(what_dcqcn_did_is_told)
 	struct cc_bed b;
 
 	start(&b, CC_DCQCN);
-	assert_int_equal(cc_on_cnp(&b.cc, &b.node, 0, 0), CC_DID_CNP | CC_DID_CUT | CC_DID_ENGAGE);
+	assert_int_equal(cc_on_cnp(&b.cc, &b.node, &(struct cc_cnp){.next_seq = 0}, 0),
+			 CC_DID_CNP | CC_DID_CUT | CC_DID_ENGAGE);
 	assert_int_equal(b.cc.head.rate_bps, 20 * GBPS);
 	for (uint64_t i = 0; i < 6; i++) {
 		assert_int_equal(cc_on_timer(&b.cc, &b.node, (i + 1) * 55000 - 1), 0);
@@ -118,7 +119,8 @@ TEST(rates_stay_in_range)
 			now_ns += prng_below(&rnd, 100000);
 			switch (prng_below(&rnd, 6)) {
 			case 0:
-				cc_on_cnp(&b.cc, &b.node, next, now_ns);
+				cc_on_cnp(&b.cc, &b.node, &(struct cc_cnp){.next_seq = next},
+					  now_ns);
 				break;
 			case 1:
 				cc_on_loss(&b.cc, &b.node, next, CC_LOSS_NAK, now_ns);

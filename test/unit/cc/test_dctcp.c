@@ -24,7 +24,7 @@ ack(uint32_t acked_seq, uint32_t next_seq, uint32_t packets)
 static uint32_t
 cnp(uint32_t next_seq)
 {
-	return cc_on_cnp(&bed.cc, &bed.node, next_seq, 0);
+	return cc_on_cnp(&bed.cc, &bed.node, &(struct cc_cnp){.next_seq = next_seq}, 0);
 }
 
 static uint32_t

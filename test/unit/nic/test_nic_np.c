@@ -101,6 +101,73 @@ TEST(each_unit_has_a_window_of_its_own)
 	}
 }
 
+/* The number in the body of the next CNP, and its QP. */
+static uint32_t
+take_value(int qp)
+{
+	struct frame_view eth;
+	struct roce_view v;
+	struct rte_mbuf *m;
+	const uint8_t *body;
+	uint32_t value;
+
+	assert_int_equal(solo.nic->ops->tx(solo.nic, 0, &m, 1, solo.now_ns), 1);
+	nic_test_view(m, &eth, &v);
+	assert_int_equal(v.opcode, ROCE_CNP);
+	assert_int_equal((int)v.dest_qp - 100, qp);
+	body = rte_pktmbuf_mtod(m, const uint8_t *) + v.ext_off;
+	for (unsigned int i = 4; i < CNP_BODY_BYTES; i++)
+		assert_int_equal(body[i], 0);
+	value = be32_load(body);
+	rte_pktmbuf_free(m);
+	return value;
+}
+
+/* Algorithm fair counts the QPs with data, marked or not, and tells a marked one once a window. */
+TEST(an_algorithm_notifies_in_place_of_the_windows)
+{
+	setup(NULL);
+	solo.params.cc = CC_FAIR;
+	start(NP_PER_QP);
+	feed(1 * NS_PER_US, 0, ECN_ECT0);
+	feed(2 * NS_PER_US, 1, ECN_ECT0);
+	assert_int_equal(take_cnp(solo.now_ns), -1);
+	feed(3 * NS_PER_US, 2, ECN_CE);
+	assert_int_equal(take_value(2), 3);
+	feed(4 * NS_PER_US, 2, ECN_CE);
+	assert_int_equal(take_cnp(solo.now_ns), -1);
+	/* In the next window, those of the one before count as long as there are more of them. */
+	feed(N_NS, 2, ECN_CE);
+	assert_int_equal(take_value(2), 3);
+	/* After a window without data, nobody is left of the one before. */
+	feed(3 * N_NS, 5, ECN_CE);
+	assert_int_equal(take_value(5), 1);
+	solo_destroy(&solo);
+}
+
+/* Other QPs of the same NIC have standard CNPs, whose body is zero. */
+TEST(a_cnp_of_another_algorithm_is_a_standard_one)
+{
+	struct nic_qp_params qp = nic_test_qp(0);
+
+	setup(NULL);
+	solo.params.cc_of_flows = 1u << CC_FAIR;
+	solo_create(&solo, 64);
+	qp.requester = false;
+	for (uint32_t i = 0; i < 2; i++) {
+		qp.peer_ip.addr[3] = host_of(i);
+		qp.peer_qpn = 100 + i;
+		qp.cc = i == 1 ? CC_CHOICE(CC_FAIR) : 0;
+		qp.flow_id = i;
+		assert_int_equal(nic_add_qp(solo.nic, &qp, 0), PAIR_QPN + i);
+	}
+	feed(1 * NS_PER_US, 1, ECN_CE);
+	assert_int_equal(take_value(1), 1);
+	feed(2 * NS_PER_US, 0, ECN_CE);
+	assert_int_equal(take_value(0), 0);
+	solo_destroy(&solo);
+}
+
 TEST(nothing_without_marks)
 {
 	for (unsigned int m = 0; m < 3; m++) {

@@ -186,6 +186,40 @@ TEST(cnps_of_a_shape_equal_stamped_ones)
 		assert_int_equal(p.shape.frame_bytes, hdr + ICRC_BYTES);
 		assert_memory_equal(got + 200 + CNP_BODY_BYTES - hdr,
 				    want + 200 + CNP_BODY_BYTES - hdr, p.shape.frame_bytes);
+		memset(got, 0, sizeof(got));
+		roce_shape_stamp_cnp(&p.shape, &p.ends, 0, got + 200);
+		assert_memory_equal(got + 200 + CNP_BODY_BYTES - hdr,
+				    want + 200 + CNP_BODY_BYTES - hdr, p.shape.frame_bytes);
+	}
+}
+
+/* With a number in the body, a CNP parses, its ICRC is right, and the rest of the body is zero. */
+TEST(cnps_may_tell_a_number)
+{
+	static const uint8_t zeros[CNP_BODY_BYTES];
+	static struct roce_payload body;
+	struct prng r;
+
+	prng_seed(&r, SEED, 7);
+	roce_payload_init(&body, zeros, sizeof(zeros));
+	for (unsigned int i = 0; i < 1000; i++) {
+		uint8_t frame[ROOM] = {0}, *at = frame + 200;
+		struct frame_view eth;
+		struct roce_view v;
+		struct shaped p;
+		unsigned int hdr;
+		uint32_t value = prng_u32(&r);
+		uint16_t n;
+
+		random_shaped(&r, &p, &body, ROCE_CNP);
+		p.ends.dest_qp |= ROCE_SHAPE_BECN;
+		hdr = roce_shape_stamp_cnp(&p.shape, &p.ends, value, at);
+		n = (uint16_t)(hdr + CNP_BODY_BYTES + ICRC_BYTES);
+		assert_int_equal(frame_parse(at - hdr, n, &eth), FRAME_OK);
+		assert_int_equal(roce_parse(at - hdr, n, &eth, true, &v), ROCE_OK);
+		assert_int_equal(v.opcode, ROCE_CNP);
+		assert_int_equal(be32_load(at - hdr + v.ext_off), value);
+		assert_memory_equal(at + 4, zeros, CNP_BODY_BYTES - 4);
 	}
 }
 
