@@ -32,19 +32,24 @@ def check_switch(work):
     top.resize(24, 80)
     top.process.send_signal(signal.SIGWINCH)
     top.shows("80 columns have all that matters: names and bars are shorter, packet rates left out, and that is said",
-              lambda text: re.search(r"^shortened: widen to \d+ columns   q quit", text.splitlines()[23]) and ">\n" not in text and
+              lambda text: re.search(r"^shortened: widen to \d+ columns   q quit", text.rpartition("\n")[2]) and ">\n" not in text and
               re.search(r"^ +port +link .* pauses< pauses> +drops/s$", text, re.M) and re.search(r"^ +port queue m M WRED .* marks/s +drops/s$", text, re.M) and
               text.count("Eth10~akout-lane4 ") >= 2)
     top.resize(8, 60)
     top.process.send_signal(signal.SIGWINCH)
-    top.shows("a smaller terminal has its last line", lambda text: re.match(r"cut at >: widen to \d+ columns   q quit", text.splitlines()[7]))
+    top.shows("a smaller terminal has its last line", lambda text: re.match(r"cut at >: widen to \d+ columns   q quit", text.rpartition("\n")[2]))
     top.key("\x1b[B" * 3)
     top.shows("and scrolls", lambda text: not text.startswith("quench-switch"))
     top.key("\x1b[A" * 9)
     top.shows("and back", lambda text: text.startswith("quench-switch"))
     top.resize(30, 140)
     top.process.send_signal(signal.SIGWINCH)
-    top.shows("a larger one all", lambda text: text.splitlines()[29].startswith("q quit") and LONG in text)
+    top.shows("a larger one all", lambda text: text.rpartition("\n")[2].startswith("q quit") and LONG in text)
+    top.resize(30, 230)
+    top.process.send_signal(signal.SIGWINCH)
+    top.shows("a wide one has queues beside ports", lambda text: re.search(r"^ +port +link .* drops/s +rx p/s +tx p/s +port queue m, M: WRED", text, re.M))
+    top.resize(30, 140)
+    top.process.send_signal(signal.SIGWINCH)
     halt(switch.process)
     top.shows("a program that hangs is said to", lambda text: re.match(r"quench-switch \S+, pid \d+, DOES NOT ANSWER after 0:0\d:\d\d: last picture", text) and LONG in text)
     switch.process.send_signal(signal.SIGCONT)
