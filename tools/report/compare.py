@@ -11,6 +11,7 @@ from . import series as ts
 from .html import document, number, seconds, size_text, table
 
 MOST_FLOWS = 20  # in the text output; the page has all flows
+MOST_PERCENT = 400
 MOST_LINES = 8  # drawn in one chart at first
 
 
@@ -26,12 +27,16 @@ class Figure:
         return [None if a is None or b is None or (not a and b) else (b - a) / a if a else 0.0 for b in self.values[1:]]
 
     def cells(self):
-        against = ["" if b == self.values[0] else "-" if relative is None else f"{relative * 100:+.1f} %"
-                   for b, relative in zip(self.values[1:], self.relative())]
-        return (self.name, *map(digits, self.values), self.unit, *against)
+        against = ["" if b == self.values[0] else "-" if relative is None else change(relative) for b, relative in zip(self.values[1:], self.relative())]
+        return (self.name, self.unit, *map(digits, self.values), *against)
 
     def beyond(self, percent):
         return any(b != self.values[0] and (relative is None or abs(relative) * 100 > percent) for b, relative in zip(self.values[1:], self.relative()))
+
+
+def change(relative):
+    """In percent; of what has grown to a multiple, the factor."""
+    return f"{relative * 100:+.1f} %" if relative < MOST_PERCENT / 100 else f"{1 + relative:.3g} times"
 
 
 def digits(value):
@@ -58,6 +63,7 @@ def goodput(run):
     return sum(flow["goodput_bps"] for flow in run.results["flows"]) / 1e9
 
 
+UNITS = {"us": "µs", "us per ms": "µs per ms"}  # as the page has them
 LETTERS = "ABCDEFGH"  # as many as there are colours
 
 
@@ -174,9 +180,9 @@ class Comparison:
         else:
             lines += ["", "configuration" + ("" if config else ": the same")] + columns([(f"[{s}] {key}", *values) for s, key, *values in config], ("", *self.letters))
         flows = self.flows()
-        lines += [""] + columns([row.cells() for row in self.headline()], ("result", *self.letters, "", *self.against))
+        lines += [""] + columns([row.cells() for row in self.headline()], ("result", "", *self.letters, *self.against))
         lines += self.notes()
-        lines += [""] + columns([row.cells() for row in flows[:MOST_FLOWS]], ("flow", *self.letters, "", *self.against))
+        lines += [""] + columns([row.cells() for row in flows[:MOST_FLOWS]], ("flow", "", *self.letters, *self.against))
         if len(flows) > MOST_FLOWS:
             lines.append(f"and {len(flows) - MOST_FLOWS} more flows")
         return "\n".join(lines) + "\n"
@@ -189,11 +195,11 @@ class Comparison:
 
     def page(self):
         config = self.config()
-        heads = ("", *self.letters, "", *self.against)
-        texts = (0, len(self.runs) + 1)
+        heads = ("", "unit", *self.letters, *self.against)
 
         def figures(rows):
-            return table(heads, [tuple(escape(cell) if i in texts else cell for i, cell in enumerate(row.cells())) for row in rows])
+            cells = [(escape(name), escape(UNITS.get(unit, unit)), *numbers) for name, unit, *numbers in (row.cells() for row in rows)]
+            return table(heads, cells, "figures")
         runs = "".join(f'<tr><td><span class="run" data-run="{i}"></span> {letter}<td>{escape(name)}'
                        f"<td>{escape(run.results['scenario'])}<td>{run.results['seed']}<td>"
                        f"{seconds(run.results['duration_ns'])}<td><code>{escape(run.results['digest'])}</code>"
@@ -209,7 +215,7 @@ class Comparison:
 <p class="lead">{"Their digests are equal: the same run." if self.same() else ""} Each run has a colour. Each flow or queue has a dash pattern.{note}</p>
 <h2>Results</h2>
 {figures(self.headline())}
-{"".join(f'<p class="bad">{escape(line)}.' for line in self.notes())}
+{"".join(f'<p class="note">{escape(line)}.' for line in self.notes())}
 {"<h2>Slowdown by message size</h2>" + figures(self.slowdowns_by_size(sizes.PERCENTILES)) if self.by_size else ""}
 <h2>Configuration</h2>
 {asked}
