@@ -9,6 +9,7 @@ import json
 import pathlib
 import traceback
 from collections.abc import Callable, Iterator
+from http import HTTPStatus
 from typing import Any, NamedTuple
 
 import grpc  # type: ignore[import]
@@ -17,7 +18,7 @@ from quench.desk import Failed
 
 from . import protobuf
 from .schema import Object, Refused
-from .server import MOST_VALUES, Routed, refuse_action
+from .server import MOST_VALUES, Routed
 
 SERVICE = "/otg.Openapi/"
 MOST_MESSAGE_BYTES, CHUNK_BYTES = 16 << 20, 1 << 20
@@ -61,9 +62,9 @@ def inner(decoder: protobuf.Decoder, at: int, end: int) -> Iterator[tuple[int, i
 
 
 def refuse(_: bytes) -> bytes:
-    """set_control_action"""
-    refuse_action({})
-    return b""
+    """set_control_action, of which there is nothing."""
+    raise Refused(["set_control_action: not implemented: quench-nic sends no echo requests, and other actions concern protocols that it does not have"],
+                  HTTPStatus.NOT_IMPLEMENTED)
 
 
 def status(code: grpc.StatusCode, errors: list[str], kind: str = "validation") -> tuple[grpc.StatusCode, str]:
@@ -147,7 +148,7 @@ class Service(grpc.GenericRpcHandler):  # type: ignore[misc]
     @staticmethod
     def failed(error: Exception) -> tuple[grpc.StatusCode, str]:
         if isinstance(error, Refused):
-            return status(grpc.StatusCode.UNIMPLEMENTED if error.code == 501 else grpc.StatusCode.INVALID_ARGUMENT, error.errors)
+            return status(grpc.StatusCode.UNIMPLEMENTED if error.code == HTTPStatus.NOT_IMPLEMENTED else grpc.StatusCode.INVALID_ARGUMENT, error.errors)
         if isinstance(error, protobuf.Malformed):
             return status(grpc.StatusCode.INVALID_ARGUMENT, [f"expected a message of the API: {error}"])
         if isinstance(error, Failed):

@@ -78,7 +78,7 @@ def refuse_action(given: Any) -> Any:
         given = given.get(names[-1])
     action = ".".join(names)
     why = next((why for begin, why in ACTIONS.items() if f"{action}.".startswith(begin)), "expected no action")
-    raise Refused([f"{schema.shown(action) if names else 'control_action'}: not implemented: {why}"], HTTPStatus.NOT_IMPLEMENTED)
+    raise Refused([f"{schema.shown(action)}: not implemented: {why}"], HTTPStatus.NOT_IMPLEMENTED)
 
 
 class Handler(server.Handler):
