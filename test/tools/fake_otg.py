@@ -16,7 +16,7 @@ class Nothing(Driven):
     """A quench-nic that is none."""
 
     def __init__(self, name, check):
-        self.name, self.check, self.text, self.runs = name, check, "", False
+        self.name, self.check, self.text, self.runs, self.late_ns = name, check, "", False, 0
 
     def start(self, text):
         self.write(text)
@@ -44,7 +44,7 @@ class Nothing(Driven):
 
     def call(self, method, **params):
         streams = [line[8:-1] for line in self.text.splitlines() if line.startswith("[frames ")]
-        return {"nic": {**dict.fromkeys(results.PORT_KEYS, 0)}, "port": {"link": "up", "device_stats": {"oerrors": 0}}, "qp": {"hold": "", "peer_mac": ""},
+        return {"nic": {**dict.fromkeys(results.PORT_KEYS, 0)}, "port": {"link": "up", "device_stats": {"oerrors": 0}, "poll_late_ns": self.late_ns}, "qp": {"hold": "", "peer_mac": ""},
                 "qps": {"rows": []}, "frames": {"rows": [{"name": name, "started": 0, "missed_bytes": 0, **dict.fromkeys(results.RAW_KEYS, 0)} for name in streams]}}[method]
 
     def capture(self, order):

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """quench-otg's answer to a configuration with many mistakes: a line for each, all at once, and none for what follows from another."""
 import copy
+import pathlib
 import sys
+import tempfile
 import unittest
 
 import fake  # noqa: F401  finds the tools
-from otg import plan, schema
+from otg import command, plan, schema
 
 LOCATIONS = {name: plan.Location(name) for name in ("a", "b")}
 
@@ -136,15 +138,23 @@ class LatePolls(unittest.TestCase):
 
     BURSTS = {"shaper_burst_ns": "2ms", "qp_burst_bytes": "64KB"}
 
-    def bursts(self, base):
-        nic = plan.plan(configuration(), {**LOCATIONS, "a": plan.Location("a", base=base)}).ports["tx"].sections["nic"]
+    def bursts(self, device, base):
+        with tempfile.NamedTemporaryFile("w", suffix=".ini") as file:
+            file.write(base)
+            file.flush()
+            settings = command.Settings(pathlib.Path("quench-nic"), pathlib.Path("."), "", False, [], [], "", file)
+            location = command.outlet("a", {"device": device, "base": file.name}, 0, settings).location
+        nic = plan.plan(configuration(), {**LOCATIONS, "a": location}).ports["tx"].sections["nic"]
         return {key: nic.get(key) for key in self.BURSTS}
 
     def test_bursts_make_up_for_them(self):
-        self.assertEqual(self.bursts({}), self.BURSTS)
+        self.assertEqual(self.bursts("net_memif0", ""), self.BURSTS)
 
     def test_the_base_takes_precedence(self):
-        self.assertEqual(self.bursts({"nic": {"qp_burst_bytes": "2048B"}}), {**self.BURSTS, "qp_burst_bytes": "2048B"})
+        self.assertEqual(self.bursts("net_memif0", "[nic]\nqp_burst_bytes = 2048B\n"), {**self.BURSTS, "qp_burst_bytes": "2048B"})
+
+    def test_a_hardware_nic_has_those_of_quench_nic(self):
+        self.assertEqual(self.bursts("0000:01:00.0", ""), {key: None for key in self.BURSTS})
 
 
 def many_hosts(count, *, named, raws):

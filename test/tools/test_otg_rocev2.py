@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """RoCEv2 of a configuration of the API, as quench-nics get it: ends that are derived, sizes of packets, neighbours and their numbers."""
 import ipaddress
+import time
 import unittest
 
-import fake  # noqa: F401  finds the tools
-from otg import plan
+import fake_otg
+from otg import plan, run
 
 LOCATIONS = {name: plan.Location(name, 10**10) for name in "ab"}
 
@@ -148,6 +149,24 @@ class Rocev2(unittest.TestCase):
         made = planned(configuration(end(1, "10.0.0.2", (17,), ipv6_addresses=[{"name": "six", "address": "fd00::1", "gateway": "fd00::fe"}]), end(2, None)))
         found = {(one.address.ip.version, one.ip) for one in made.ports["pa"].neighbours}
         self.assertEqual(found, {(4, ipaddress.ip_address("10.0.0.254")), (4, ipaddress.ip_address("10.0.0.2")), (6, ipaddress.ip_address("fd00::fe"))})
+
+
+class LatePolls(unittest.TestCase):
+    def test_a_port_that_polled_late_for_a_tenth_of_the_time_has_a_line(self):
+        for late_s, lines in ((0.05, 0), (0.9, 0), (3.0, 1)):
+            made = run.Run({}, planned(configuration(end(1, "10.0.0.2", (17,)), end(2, "10.0.0.1", (17,)))))
+            made.generators = {name: fake_otg.Nothing(name, lambda text: None) for name in ("pa", "pb")}
+            flows = list(made.plan.flows.values())
+            for generator in made.generators.values():
+                generator.start("")
+                generator.late_ns = 77 * 10**9  # before the start: not of these flows
+            made.clear(flows, [])
+            made.started_s[flows[0].name] = time.monotonic() - 10
+            made.generators["pb"].late_ns += round(late_s * 1e9)
+            made.note_late(flows)
+            self.assertEqual([line.split(":")[0] for line in made.behind.values()], ["port 'pb'"] * lines, late_s)
+            made.clear(flows, [])
+            self.assertEqual(made.behind, {})
 
 
 if __name__ == "__main__":

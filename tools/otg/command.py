@@ -21,9 +21,10 @@ from collections.abc import Container
 from typing import IO, Any
 
 from quench.desk import Failed
+from quench.programs import SHARED
 from quench.server import is_loopback, open_secret
 
-from .generator import Attached, Generator
+from .generator import Attached, Generator, interface_of
 from .plan import Location, Section, section_text
 from .raw import LEAST_FRAME_BYTES, STANDARD_FRAME_BYTES
 from .remote import Agent, Remote
@@ -252,7 +253,10 @@ def outlet(name: str, keys: Section, number: int, settings: Settings) -> Outlet:
     options = settings.options + shlex.split(keys.get("options", ""))
     capture_bytes = capture_mb(keys.get("capture_mb", "64"), f"[port {name}] capture_mb") << 20
     speed = rate_bps(keys.get("speed", "100G"), f"[port {name}] speed")
-    return Outlet(Location(name, speed, base),
+    if device.startswith("net_"):
+        # Sleeping and shared CPUs poll virtual devices late. A hardware NIC has bursts as quench-nic has them.
+        base["nic"] = {**SHARED["nic"], **base.get("nic", {})}
+    return Outlet(Location(name, speed, base, interface=interface_of(device)),
                   lambda: Generator(settings.program, settings.folder, name, f"{settings.prefix}-{name}", eal, options, capture_bytes, device))
 
 

@@ -29,7 +29,7 @@ T = TypeVar("T")
 # Ports that change at the same time.
 MOST_AT_ONCE = 32
 # linux/sockios.h, linux/if.h
-SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 1
+SIOCGIFFLAGS, SIOCSIFFLAGS, SIOCGIFMTU, IFF_UP = 0x8913, 0x8914, 0x8921, 1
 # QP numbers of a removed flow are free when its QPs are idle, or a timeout later.
 LONGEST_LINGER_S = 30.0
 
@@ -134,6 +134,25 @@ def set_interface(name: str, up: bool) -> None:
             fcntl.ioctl(asked, SIOCSIFFLAGS, struct.pack("16sH14x", name.encode(), flags ^ IFF_UP))
 
 
+def split_device(text: str) -> tuple[str, dict[str, str]]:
+    """@return name and arguments"""
+    name, *arguments = text.split(",")
+    return name, dict(argument.split("=", 1) for argument in arguments if "=" in argument)
+
+
+def interface_of(device: str) -> str:
+    """Of the kernel, through which a device sends. Empty: through none"""
+    name, keys = split_device(device)
+    return keys.get("iface", "") if name.startswith("net_af_packet") else ""
+
+
+def interface_mtu(name: str) -> int:
+    """0: there is none"""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked, contextlib.suppress(OSError):
+        return int(struct.unpack("16si12x", fcntl.ioctl(asked, SIOCGIFMTU, struct.pack("16s16x", name.encode())))[1])
+    return 0
+
+
 class Adopted:
     """A process that another one started, as far as Process uses subprocess.Popen."""
 
@@ -162,10 +181,9 @@ class Generator(Process, Driven):
     def __init__(self, program: pathlib.Path, folder: pathlib.Path, name: str, prefix: str, eal: Sequence[str], options: Sequence[str],
                  capture_bytes: int, device: str = "") -> None:
         """device: as EAL knows it"""
-        driver, *arguments = device.split(",")
-        keys = dict(argument.split("=", 1) for argument in arguments if "=" in argument)
+        driver, keys = split_device(device)
         self.capture_bytes = capture_bytes
-        self.interface = keys.get("iface", "") if driver.startswith("net_af_packet") else ""
+        self.interface = interface_of(device)
         if driver.startswith("net_memif"):
             self.wire, self.serves = f"{keys.get('socket')} {keys.get('id')}", keys.get("role") in ("server", "master")
         self.is_down = False  # its interface, by set_link()

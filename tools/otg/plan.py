@@ -12,9 +12,8 @@ import secrets
 import shlex
 from collections.abc import Iterable, Iterator
 
-from quench.programs import SHARED
-
 from . import capture, raw
+from .generator import interface_mtu
 from .schema import Checker, Full, Object, Refused, default
 
 KBPS, MBPS, GBPS = 10**3, 10**6, 10**9
@@ -44,6 +43,7 @@ SPARE_SECTIONS = 8
 NO_FRAMES = {"header": "00" * 14, "rate_pps": "1", "stopped": "on"}
 # Of a port without a device: quench-nic has an address always (RFC 3927: of one link).
 STAND_IN = "169.254.1.1"
+ETHERNET_BYTES, TAG_BYTES = 14, 4
 AUTO_MAC = "00:00:00:00:00:00"
 # Of layer1, what a device decides. Suites that write all defaults ask for it without wanting it.
 IGNORED = ("promiscuous", "mtu", "media", "ieee_media_defaults", "auto_negotiate", "auto_negotiation")
@@ -115,6 +115,7 @@ class Port:
     running: Object | None = None  # of its location
     captures_sent: bool = False
     captures_fcs: bool = False
+    interface: str = ""  # of its location
 
     def begin(self, signatures: int) -> None:
         """A quench-nic starts with its present flows. It keeps its sections, so some are for flows that come later."""
@@ -281,6 +282,7 @@ class Location:
     captures_sent: bool = False  # also frames that the port sends
     captures_fcs: bool = False  # frames of captures end with their FCS
     texts: tuple[str, ...] = ()  # what configurations call it, if not by its name
+    interface: str = ""  # of this machine's kernel, through which its device sends
 
 
 @dataclasses.dataclass
@@ -321,6 +323,14 @@ class Plan:
         neighbours = [neighbour.text(mtu) for neighbour in port.neighbours if neighbour.section] if self.protocols else []
         return "\n".join(parts + [end.text() for end in port.ends if end.is_up()] + neighbours +
                          [flow.text(section) if flow else section_text(f"frames {section}", NO_FRAMES) for section, flow in port.slots.items()])
+
+
+def longest_frame_bytes(interface: str, tagged: bool) -> int:
+    """That an interface of the kernel sends, with FCS; as quench-nic has it. Without one, or if it is not there, the most of all frames"""
+    mtu_bytes = interface_mtu(interface) if interface else 0
+    if not mtu_bytes:
+        return raw.MOST_FRAME_BYTES
+    return mtu_bytes + ETHERNET_BYTES + (TAG_BYTES if tagged else 0) + raw.FCS_BYTES
 
 
 def port_of(end: Interface | Address) -> Port:
@@ -489,9 +499,9 @@ class Planner:
             nic = sections.setdefault("nic", {})
             nic["link_speed_bps"] = str(known.speed_bps)
             if known.running is None:
-                nic.update({**SHARED["nic"], **nic, "flow_control": "off", "measure_times": "on"})
+                nic.update({"flow_control": "off", "measure_times": "on"})
             self.ports[item["name"]] = Port(item["name"], location or "", known.name, known.speed_bps, sections, nic.get("mac", ""), running=known.running,
-                                           captures_sent=known.captures_sent, captures_fcs=known.captures_fcs)
+                                           captures_sent=known.captures_sent, captures_fcs=known.captures_fcs, interface=known.interface)
 
     def plan_layer1(self) -> None:
         seen: set[str] = set()
@@ -806,6 +816,9 @@ class Planner:
         if builder.prio is not None:
             queues = port.sections.get("qos_map", {}).get("pfc_priority_to_queue_map", "")
             keys["queue"] = dict(pair.split(":") for pair in queues.split(", ") if pair).get(str(builder.prio), str(builder.prio))
+        longest = longest_frame_bytes(port.interface, bool(template.header()[24:28] == "8100"))
+        if sizes.most > longest:
+            self.refuse(f"{path}.size", f"{sizes.most} bytes: expected at most {longest}, by the MTU of {port.interface}, the interface of port {port.name!r}")
         rate = raw.rate_of(item["rate"], sizes, port.speed_bps)
         idle = rate == raw.Rate()
         if rate.bps > raw.MOST_RATE_BPS or rate.pps > raw.MOST_RATE_PPS:

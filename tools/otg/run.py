@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -88,6 +89,11 @@ def named(path: str, names: list[str] | None, known: dict[str, object]) -> list[
     return list(dict.fromkeys(names)) if names else list(known)
 
 
+def late_key(port: str) -> str:
+    """In Run.behind, beside names of flows, which are no such text: a name has no line break."""
+    return f"{port}\n"
+
+
 class Run:
     """Requests that change it follow each other; requests for results read it at any time."""
 
@@ -104,7 +110,9 @@ class Run:
         self.raw_base: dict[str, Counters] = {}
         self.started_s: dict[str, float] = {}
         self.stopped_s: dict[str, float] = {}
-        self.behind: dict[str, str] = {}  # lines of raw flows that have missed a part of their rate since their start
+        # Lines of raw flows, and of ports with RoCEv2, that have missed a part of their rate since their start.
+        self.behind: dict[str, str] = {}
+        self.late_base_ns: dict[str, int] = {}  # of ports with RoCEv2, as of their start
         self.readings: dict[str, Reading[Any]] = {}
         self.readings_lock = threading.Lock()
         self.rows: QpRows = {}
@@ -215,6 +223,22 @@ class Run:
             self.behind.setdefault(raw.name, f"flow {raw.name!r}: it sends {100 * sent // (missed + sent)} % of its rate: the quench-nic of port {raw.port.name!r} "
                                              "polls late, or its device or link has no room")
 
+    def read_late(self, flows: list[plans.Flow]) -> dict[str, int]:
+        """Of ports with these flows, the time for which their quench-nics were polled too late to keep up a rate."""
+        names = {name for flow in flows for name in self.ports_of(flow)}
+        found = gather({name: generator for name, generator in self.generators.items() if name in names},
+                       lambda generator: generator.if_ready(lambda generator: generator.call("port")))
+        return {name: int(reply["poll_late_ns"]) for name, reply in found.items() if reply}
+
+    def note_late(self, flows: list[plans.Flow]) -> None:
+        """Flows that stop, or have stopped."""
+        for name, late_ns in self.read_late(flows).items():
+            begun_s = min(self.started_s.get(flow.name, math.inf) for flow in flows if name in self.ports_of(flow))
+            passed_s, late_s = time.monotonic() - begun_s, (late_ns - self.late_base_ns.get(name, 0)) / 1e9
+            if late_s > BEHIND_S and 100 * late_s >= BEHIND_PCT * passed_s:
+                self.behind.setdefault(late_key(name), f"port {name!r}: of {passed_s:.1f} s of RoCEv2, its quench-nic polled {late_s:.1f} s too late to keep up a "
+                                       "rate: flows and answers of the port have gaps that are not the network's")
+
     def read_signed(self) -> dict[str, list[Object]]:
         """Of raw flows with metrics, what each of the ports where they arrive has counted since the last start."""
         flows = {flow.number: flow for flow in self.plan.raws.values() if flow.number}
@@ -249,6 +273,9 @@ class Run:
             for end in (flow.tx, flow.rx):
                 key = end.peer.port.name, end.qpn
                 self.qp_base[key] = rows.get(key, NO_ROW)
+        for name, late_ns in self.read_late(flows).items():
+            self.late_base_ns[name] = late_ns
+            self.behind.pop(late_key(name), None)
         found = self.read_raws()
         for raw in raws:
             self.raw_base[raw.name] = found.get(raw.name, {})

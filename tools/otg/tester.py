@@ -564,6 +564,8 @@ class Tester:
         self.apply(what=state)
         if not begin and raws:
             self.run.read_raws()  # notes those that have fallen behind
+        if not begin and flows:
+            self.run.note_late(flows)
 
     def resolve(self, raws: list[plans.RawFlow]) -> None:
         """Addresses of gateways to which frames of devices go. @raise Refused: one is not known"""
