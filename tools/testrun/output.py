@@ -19,7 +19,8 @@ from .on_ports import Timeline
 
 FILES = ("report.html", "junit.xml", "verdict.json", "failed.pcapng", "failed-ports.pcapng", "search.csv", "search.svg")
 PLACES = {"lab": "lab", "ports": "on ports"}
-STYLE = "td.FAIL { color: var(--alarm); font-weight: 600 } td.not-measured { color: var(--soft) }"
+STYLE = "td.FAIL { color: var(--alarm); font-weight: 600 } td.pass { color: var(--fine); font-weight: 600 } td.not-measured { color: var(--soft) }"
+WORDS = ("FAIL", "pass", "not measured")
 
 
 @dataclasses.dataclass
@@ -103,13 +104,14 @@ def rates_on_ports(timeline: Timeline) -> bytes:
     from report.plots import plt
     figure, axes = plt.subplots(figsize=(7, 2.6), layout="constrained")
     for name, sent in list(timeline.wire_bytes.items())[:12]:
-        points = [(t, 8e-6 * (b - a) / (t - s)) for s, t, a, b in zip(timeline.time_s, timeline.time_s[1:], sent, sent[1:]) if t - s > 0.01]
+        points = [(1e3 * t, 8e-9 * (b - a) / (t - s)) for s, t, a, b in zip(timeline.time_s, timeline.time_s[1:], sent, sent[1:]) if t - s > 0.01]
         axes.plot([t for t, _ in points], [rate for _, rate in points], lw=1, label=name)
     for at, what in timeline.steps:
         if not what.startswith("flow "):
-            axes.axvline(at, color="0.6", lw=0.8)
-            axes.annotate(what, (at, 1), xycoords=("data", "axes fraction"), fontsize=7, color="0.4", va="top")
-    axes.set(xlabel="time (s)", ylabel="wire rate (Mb/s)", ylim=(0, None), xlim=(0, None))
+            axes.axvline(1e3 * at, color="0.6", lw=0.8)
+            axes.annotate(what, (1e3 * at, 1), xycoords=("data", "axes fraction"), fontsize=7, color="0.4", va="top")
+    # Units of the lab's pictures, beside which this one is.
+    axes.set(xlabel="time (ms)", ylabel="wire rate (Gb/s)", ylim=(0, None), xlim=(0, None))
     axes.legend(frameon=False, fontsize=7)
     svg = io.BytesIO()
     figure.savefig(svg, format="svg", metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
@@ -119,17 +121,19 @@ def rates_on_ports(timeline: Timeline) -> bytes:
 
 def page(verdict: Verdict, plots: dict[str, str]) -> bytes:
     """plots: of the run in the lab"""
-    heads = "".join(f"<th>{escape(head)}" for head in ("criterion", "value", "expected", *(head for place in verdict.findings for head in (PLACES[place], "verdict"))))
-    body = "".join("<tr>" + "".join(f'<td class="{escape(cell.replace(" ", "-"))}">{escape(cell)}' if cell in ("FAIL", "not measured") else f"<td>{escape(cell)}"
+    both = len(verdict.findings) > 1
+    places = [head for place in verdict.findings for head in (PLACES[place], f"verdict {'in the lab' if place == 'lab' else 'on ports'}" if both else "verdict")]
+    heads = "".join(f"<th>{escape(head)}" for head in ("criterion", "value", "expected", *places))
+    body = "".join("<tr>" + "".join(f'<td class="{escape(cell.replace(" ", "-"))}">{escape(cell)}' if cell in WORDS else f"<td>{escape(cell)}"
                                     for cell in row) for row in rows(verdict))
     parts = [f'<div class="wide"><table class="words"><thead><tr>{heads}</thead><tbody>{body}</tbody></table></div>']
     parts += [f"<p>{escape(remark)}</p>" for remark in verdict.remarks]
     parts += [f'<p>For Wireshark: <a href="{name}">{name}</a>, {escape(what)}.</p>' for name, what in verdict.recordings.items()]
     if "lab" in verdict.findings:
-        figures = "".join(f"<figure>{plot}</figure>" for plot in plots.values())
+        figures = "".join(f'<figure><div class="wide">{plot}</div></figure>' for plot in plots.values())
         parts.append(f'<h2>In the lab</h2><p>The whole <a href="lab/report.html">report of the run</a>.</p>{figures}')
     if verdict.timeline:
-        parts.append(f"<h2>On ports</h2><figure>{output.inside_page('ports', rates_on_ports(verdict.timeline))}</figure>")
+        parts.append(f"<h2>On ports</h2><figure><div class='wide'>{output.inside_page('ports', rates_on_ports(verdict.timeline))}</div></figure>")
     return document(f"{verdict.scenario}: {'pass' if verdict.holds() else 'FAIL'}", parts)
 
 
