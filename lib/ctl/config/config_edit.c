@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ctl/config/config_edit.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
