@@ -17,7 +17,7 @@ class Live(Bed):
     def __init__(self, work):
         super().__init__(work, RANKS)
         self.desks = {}
-        section = job("ring", ranks=addresses(RANKS), bytes=BYTES, iterations=MANY)
+        section = job("ring", ranks=addresses(RANKS), bytes=BYTES, iterations=MANY, stopped="on")
         for host in range(1, RANKS + 1):
             prefix = f"jobs-{host}"
             self.start(host, nic_config(host, section, retry_cnt=40), "--stay", prefix=prefix)
@@ -51,6 +51,9 @@ class Live(Bed):
 
 def main():
     bed = Live(work_dir())
+    # Its first messages are posted, and no QP has started.
+    bed.all_control("reset", "ring")
+    bed.all_control("start", "ring")
     bed.wait("some iterations", lambda: min(bed.ended()) > 3)
     done = bed.control(1, "show", "jobs")
     check("show jobs: a table", done.returncode == 0 and "ring" in done.stdout and "running" in done.stdout, done.stdout)

@@ -594,13 +594,20 @@ nic_job_drop(struct nic *nic, uint32_t item)
 		nic->qps[item].acked_msg;
 }
 
+/*
+ * Messages that the rank has posted since the reset of its QPs are dropped, too, and those of QPs
+ * that had not started then.
+ */
 static void
-restart_peer(const struct rank *r, struct rank_peer *peer)
+restart_peer(const struct rank *r, struct rank_peer *peer, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < r->params.qps; i++) {
 		peer->acked[i] = peer->arrived[i] = 0;
-		if (peer->qps.requesters != JOB_NONE)
-			peer->before[i] = r->nic->qps[peer->qps.requesters + i].acked_msg;
+		if (peer->qps.requesters == JOB_NONE)
+			continue;
+		nic_job_drop(r->nic, peer->qps.requesters + i);
+		nic_settle(r->nic, peer->qps.requesters + i, now_ns);
+		peer->before[i] = r->nic->qps[peer->qps.requesters + i].acked_msg;
 	}
 	peer->all_acked = peer->all_arrived = 0;
 }
@@ -610,7 +617,7 @@ restart(struct rank *r, uint64_t now_ns)
 {
 	job_progress_forget(&r->progress);
 	for (uint32_t i = 0; i < r->params.rank->n_peers; i++)
-		restart_peer(r, &r->peers[i]);
+		restart_peer(r, &r->peers[i], now_ns);
 	for (uint32_t i = 0; i < r->progress.n_streams; i++)
 		r->ends_ns[i] = NEVER_NS;
 	__atomic_store_n(&r->info.ended, 0, __ATOMIC_RELEASE);
