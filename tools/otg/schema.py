@@ -14,7 +14,7 @@ import math
 import pathlib
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .table import TABLE, Row
@@ -165,8 +165,8 @@ def _property(kind: str, name: str, found: Object, row: Row) -> Property:
     return prop
 
 
-def _kind(name: str, found: Object) -> Kind:
-    properties = {key: _property(name, key, value, TABLE[name][key]) for key, value in found.get("properties", {}).items()}
+def _kind(name: str, found: Object, rows: Mapping[str, Row]) -> Kind:
+    properties = {key: _property(name, key, value, rows[key]) for key, value in found.get("properties", {}).items()}
     choice = properties.get("choice")
     choices = frozenset(choice.enum if choice else ()) & frozenset(properties)
     choices |= {key for kind, key in WITHOUT_CHOICE if kind == name}
@@ -179,7 +179,12 @@ def _kind(name: str, found: Object) -> Kind:
 
 DOCUMENT: Object = json.loads(PATH.read_text(encoding="utf-8"))
 SCHEMAS: dict[str, Object] = DOCUMENT["components"]["schemas"]
-KINDS = {name: _kind(name, SCHEMAS[name]) for name in TABLE}
+KINDS = {name: _kind(name, SCHEMAS[name], rows) for name, rows in TABLE.items()}
+
+
+def extend(schemas: Mapping[str, Object], table: Mapping[str, Mapping[str, Row]]) -> None:
+    """Know further objects, those of a draft."""
+    KINDS.update({name: _kind(name, schemas[name], rows) for name, rows in table.items()})
 
 
 UNREAD = object()  # in place of a value that a decoder has not read, since it is refused
