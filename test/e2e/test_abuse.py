@@ -8,9 +8,11 @@ import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from harness import PATIENCE_S, check, check_equal, finish, run, work_dir
+from configs import nic as network
+from configs import section
+from harness import PATIENCE_S, Program, check, check_equal, finish, run, work_dir
 from metrics import CTL, Exporter, start_nic, start_switch
-from desk import BASE, SOCKET, Desk, prefix
+from desk import BASE, SOCKET, Desk, eal, prefix
 
 HTTP_CLIENTS = 64
 DESK_CLIENTS = 64
@@ -169,6 +171,36 @@ def check_lines(switch, name):
     return times
 
 
+def check_large_change(work):
+    """A change of more keys than fit into a client's socket, beside clients that never read, and by one of them."""
+    name, flows = prefix("l"), 600
+
+    def config(cap):
+        return network(1, max_qps=flows, link_speed_bps="10G") + "".join(
+            section(f"flow f{i}", peer_ip="10.0.0.9", peer_mac="02:00:00:00:00:09", peer_qpn=99, stopped="on", rate_cap_bps=cap) for i in range(flows))
+
+    def caps():
+        return {desk.call("qp", qpn=row["local_qpn"])["rate_cap_bps"] for row in desk.rows("qps")[::50]}
+
+    files = {cap: work / f"{cap}.ini" for cap in ("1G", "2G", "3G")}
+    for cap, path in files.items():
+        path.write_text(config(cap))
+    program = Program(work, "nic", "large", config("1G"), eal(name, "net_null0"), "--stats-interval", 0, "--idle-sleep", 200, "--stay")
+    program.wait_started()
+    program.wait_until("it answers", lambda: Desk(name).call("info"))
+    silent = [stuck(name) for _ in range(4)]
+    done = ctl("-j", "-f", name, "reload", files["2G"])
+    check("a reload beside clients that never read: exit code 0", done.returncode == 0, done.stderr)
+    reply = json.loads(done.stdout)
+    check_equal("it names each key", (reply["changed"], reply["in_force"], len(reply["rows"])), (flows, True, flows))
+    desk = Desk(name)
+    check_equal("all keys are in force", caps(), {2_000_000_000})
+    silent.append(Desk(name))
+    silent[-1].socket.sendall(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "reload", "params": {"file": str(files["3G"])}}).encode() + b"\n")
+    program.wait_until("a change whose author does not read the reply is in force", lambda: caps() == {3_000_000_000})
+    check_equal("exit code", program.stop(), 0)
+
+
 def check_one_name(work):
     """Two programs without shared configuration may have one --file-prefix."""
     name = prefix("t")
@@ -210,6 +242,7 @@ def main():
     left_out = sum(int(n) for n in re.findall(r"suppressed=(\d+)", "\n".join(lines)))
     check_equal("all are said or counted at the end", len([x for x in lines if "more lines" not in x]) + left_out, turned)
     check_one_name(work)
+    check_large_change(work)
     finish()
 
 
