@@ -865,9 +865,11 @@ take_first(struct prober *p, const struct recovery_first *first, uint64_t cut_ns
 		p->quiet_bps = first->rate_bps;
 	}
 	p->timer = recovery_timer(&p->curve, cut_ns, doubt_ns, p->line_bps, mean_frame_bytes(p));
-	if (p->timer.ns == 0 && p->other_ns > 0 && p->other_bps > OTHER_RATE * first->rate_bps &&
-	    fabs(first->after_ns / p->other_ns - 1) < SAME_TIME)
-		p->timer.ns = p->other_ns;
+	/* Two cuts tell more than a fit to one, whose time is in doubt. */
+	if (p->other_ns > 0 && p->other_bps > OTHER_RATE * first->rate_bps &&
+	    fabs(first->after_ns / p->other_ns - 1) < SAME_TIME &&
+	    fabs(p->timer.ns / p->other_ns - 1) > SAME_TIME)
+		p->timer = (struct recovery_timer){.ns = p->other_ns};
 	p->other_ns = first->after_ns;
 	p->other_bps = first->rate_bps;
 }
