@@ -388,6 +388,9 @@ run(struct rank *r)
 void
 nic_job_run(struct nic *nic, uint64_t now_ns)
 {
+	/* Called for each frame: mostly nothing is due. */
+	if (nic->jobs->next_ns > now_ns)
+		return;
 	for (uint32_t i = 0; i < nic->jobs->n; i++)
 		while (nic->jobs->ranks[i]->next_ns <= now_ns)
 			run(nic->jobs->ranks[i]);
