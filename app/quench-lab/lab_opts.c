@@ -37,6 +37,8 @@ static const char usage_text[] =
 	"  --explain pauses  print who paused whom, from which root, and which flows waited for it\n"
 	"  --explain hot     print the longest queues and the flows that fill them\n"
 	"  --all             with --explain: every line, not a summary in 30\n"
+	"  --alone           run each job alone first, without other jobs, flows, streams and events:\n"
+	"                    its completion times are divided by those alone\n"
 	"  --fluid           compute the fluid model of the scenario instead of simulating packets:\n"
 	"                    its fixed point; with --out also fluid.json, fluid_flows.csv and\n"
 	"                    fluid_queues.csv\n"
@@ -84,6 +86,8 @@ fits(const struct lab_opts *o)
 		say_error("--trace %s: needs --out DIR", trace);
 	else if (trace != NULL && o->fluid)
 		say_error("--trace %s: needs packets, not --fluid", trace);
+	else if (o->alone && o->fluid)
+		say_error("--alone: needs packets, not --fluid");
 	else if (o->explain != NULL && o->fluid)
 		say_error("--explain %s: needs packets, not --fluid", o->explain);
 	else if (o->explain != NULL && o->json != NULL && strcmp(o->json, "-") == 0)
@@ -112,6 +116,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 		CHECK,
 		FLUID,
 		THREADS,
+		ALONE,
 		QUIET,
 		NO_PROGRESS,
 		HELP,
@@ -132,6 +137,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 		{"check-config", no_argument, NULL, CHECK},
 		{"fluid", no_argument, NULL, FLUID},
 		{"threads", required_argument, NULL, THREADS},
+		{"alone", no_argument, NULL, ALONE},
 		{"quiet", no_argument, NULL, QUIET},
 		{"no-progress", no_argument, NULL, NO_PROGRESS},
 		{"help", no_argument, NULL, HELP},
@@ -207,6 +213,9 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 				return APP_BAD_USAGE;
 			}
 			o->threads = (uint32_t)number;
+			break;
+		case ALONE:
+			o->alone = true;
 			break;
 		case QUIET:
 			o->quiet = true;

@@ -31,6 +31,7 @@ struct lab_opts {
 	unsigned int n_sets;
 	uint32_t threads; /* 0: as many as make the run faster */
 	bool check_config, fluid, quiet, no_progress;
+	bool alone; /* each job runs alone, too */
 };
 
 /** @return -1: run; else the exit code, after help or an error line. */

@@ -443,6 +443,61 @@ run_once(const struct lab_opts *o, struct lab_run *run)
 	return rc;
 }
 
+/* --alone: a run for each job, in which only this one sends. */
+static int
+run_alone(const struct lab_opts *o, struct lab_run *run, uint32_t job)
+{
+	struct lab_run one = {.scenario_name = run->scenario_name};
+	struct scenario scenario;
+	char why[256];
+	int rc = APP_FAILED;
+
+	if (scenario_alone(run->scenario, job, &scenario) < 0) {
+		say_error("no memory");
+		scenario_alone_free(&scenario);
+		return APP_FAILED;
+	}
+	one.scenario = &scenario;
+	one.net = net_create(&scenario, threads_of(o, &scenario), why, sizeof(why));
+	if (one.net == NULL) {
+		say_error("%s", why);
+	} else {
+		fabric_share_by(net_fabric(one.net), rte_rdtsc);
+		rc = run_probe(o, &one, NULL, NULL, NULL);
+	}
+	if (rc == APP_DONE) {
+		run->alone[job] = one.result.jobs[job];
+		one.result.jobs[job] = (struct job_result){0};
+	}
+	run_result_free(&one.result);
+	net_destroy(one.net);
+	scenario_alone_free(&scenario);
+	return rc;
+}
+
+static int
+run_all_alone(const struct lab_opts *o, struct lab_run *run)
+{
+	int rc = APP_DONE;
+
+	run->alone = calloc(run->scenario->n_jobs, sizeof(*run->alone));
+	if (run->alone == NULL) {
+		say_error("no memory");
+		return APP_FAILED;
+	}
+	for (uint32_t i = 0; rc == APP_DONE && i < run->scenario->n_jobs; i++)
+		rc = run_alone(o, run, i);
+	return rc;
+}
+
+static void
+free_alone(struct lab_run *run)
+{
+	for (uint32_t i = 0; run->alone != NULL && i < run->scenario->n_jobs; i++)
+		job_result_free(&run->alone[i]);
+	free(run->alone);
+}
+
 static int
 run_packets(const struct lab_opts *o, struct lab_run *run)
 {
@@ -452,14 +507,21 @@ run_packets(const struct lab_opts *o, struct lab_run *run)
 	if (o->explains == LAB_EXPLAINS_JOB &&
 	    !explain_job_named(o->explain, run->scenario, &job, &iteration))
 		return APP_BAD_USAGE;
+	if (o->alone && run->scenario->n_jobs == 0) {
+		say_error("--alone: expected a scenario with a [job NAME]");
+		return APP_BAD_USAGE;
+	}
 	if (start_eal(run->scenario->topology->n_switches) < 0)
 		return APP_FAILED;
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
-	if (o->explains == LAB_EXPLAINS_JOB)
+	if (o->alone)
+		rc = run_all_alone(o, run);
+	if (rc == APP_DONE && o->explains == LAB_EXPLAINS_JOB)
 		rc = find_path(o, run, job, iteration);
 	if (rc == APP_DONE)
 		rc = run_once(o, run);
+	free_alone(run);
 	eal_quiet(rc);
 	eal_end();
 	return rc;

@@ -511,6 +511,35 @@ def together(program, folder):
     expect(run(program, "--check-config", folder / "printed.ini").stdout == printed and "[job b]" in printed, "reads back the same")
 
 
+def alone(program, folder):
+    """--alone: the ratio of each JCT to that of the same job without the other jobs, flows, streams and events."""
+    ring = job("ring", bytes="400KB", ranks="1-4", iterations=3)
+    rest = (ring + job("other", collective="all_to_all", bytes="2MB", ranks="1-8", iterations=2) + section("flow", "f", src=5, dst=1)
+            + section("flow", "open", src=6, dst=2, arrival="poisson", load_bps="5G", message_bytes="20KB") + section("flow", "reads", src=7, dst=3, verb="read")
+            + section("stream", "s", src=8, dst=4, rate_bps="1G") + section("event", "slow", action="slow_receiver", at_ns="10us", for_ns="50us", node="h2", drain_rate_bps="5G"))
+    path = scenario(folder, rest, hosts=8, duration_ns="20ms")
+    out = folder / "out"
+    done = run(program, "--alone", "--out", out, path)
+    expect(done.returncode == 0, done.stderr)
+    both = json.loads((out / "results.json").read_text(encoding="utf-8"))
+    expect(both["digest"] == results(program, path)["digest"], "the digest is that of a run without --alone")
+    got = both["jobs"][0]
+    (want,) = jobs(program, scenario(folder, ring, hosts=8, duration_ns="20ms"))
+    expect(got["iterations_ended"] == 3 and got["jct_alone_ns"] == want["jct_mean_ns"], f"alone: {got['jct_alone_ns']}, not {want['jct_mean_ns']}")
+    expect(got["jct_ratio_alone"] == got["jct_mean_ns"] / got["jct_alone_ns"] > 1.2, f"{got['jct_ratio_alone']}")
+    expect([it["jct_alone_ns"] for it in got["per_iteration"]] == [it["jct_ns"] for it in want["per_iteration"]], "per iteration")
+    with open(out / "jobs_alone.csv", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["job"] == "ring"]
+    expect([int(row["jct_alone_ns"]) for row in rows] == [it["jct_ns"] for it in want["per_iteration"]], f"jobs_alone.csv: {rows}")
+    expect(f"job ring: mean JCT {got['jct_ratio_alone']:.3f} times that alone" in done.stdout, done.stdout[-900:])
+    threads = [results(program, "--alone", "--threads", n, path) for n in (1, 2, 8)]
+    expect(all(r["jobs"] == threads[0]["jobs"] for r in threads), "any number of threads gives the same")
+    expect(jobs(program, path)[0]["jct_ratio_alone"] is None, "null without --alone")
+    for more, rest, words in (((), section("flow", "f", src=1, dst=2), "[job NAME]"), (("--fluid",), ring, "--alone: needs packets")):
+        done = run(program, "--alone", *more, scenario(folder, rest))
+        expect(done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+
+
 def changed(program, folder):
     """A change in a run keeps the graph of a job; its messages all stand in messages.csv, from the first packet to the last ACK."""
     (folder / "g.goal").write_text("num_ranks 2\nrank 0 {\n" + "send 3000b to 1\n" * 40 + "}\nrank 1 {\n" + "recv 3000b from 0\n" * 40 + "}\n", encoding="utf-8")
@@ -530,4 +559,4 @@ def changed(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(closed_form, speeds, rendezvous, matrix, stages, any_section, restarted, bounds, computes, goal, path, spread, explain, refused, behind, together, changed)
+    in_folder(closed_form, speeds, rendezvous, matrix, stages, any_section, restarted, bounds, computes, goal, path, spread, explain, refused, behind, together, alone, changed)

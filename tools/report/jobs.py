@@ -15,7 +15,8 @@ def us(ns):
 
 
 def job_table(jobs):
-    heads = ("job", "ranks", "iterations", "mean µs", "p50 µs", "p99 µs", "max µs", "variation", "of bound", "bus Gb/s", "CNPs", "CE packets", "retransmitted", "paused µs")
+    alone = any(job.get("jct_ratio_alone") for job in jobs)
+    heads = ("job", "ranks", "iterations", "mean µs", "p50 µs", "p99 µs", "max µs", "variation", "of bound", "bus Gb/s", "CNPs", "CE packets", "retransmitted", "paused µs", *["of alone"] * alone)
     rows = []
     for job in jobs:
         ended = job["iterations_ended"]
@@ -23,7 +24,8 @@ def job_table(jobs):
         rows.append((escape(job["name"]), number(len(job["ranks"])), f"{number(ended)} of {number(job['iterations'])}",
                      *(us(job[f"jct_{key}_ns"]) for key in ("mean", "p50", "p99", "max")), f"{job['jct_cv'] * 100:.1f} %", bound,
                      digits(job["bus_bandwidth_bps"] / 1e9) if job["bus_bandwidth_bps"] else "-",
-                     *(number(job[key]) for key in ("rp_cnp_handled", "ce_packets", "retransmitted_packets")), us(job["paused_ns"])))
+                     *(number(job[key]) for key in ("rp_cnp_handled", "ce_packets", "retransmitted_packets")), us(job["paused_ns"]),
+                     *[digits(job["jct_ratio_alone"]) if job["jct_ratio_alone"] else "-"] * alone))
     waits = "".join(f'<p class="bad">Job {escape(job["name"])}: iteration {job["iterations_ended"] + 1} has not ended: rank {job["waits_rank"]}: '
                     f'{escape(job["waits_for"])}.' for job in jobs if job["waits_for"] is not None)
     return table(heads, rows) + waits

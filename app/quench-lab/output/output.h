@@ -26,6 +26,7 @@ struct lab_run {
 	struct dumps dumps;
 	bool records_jobs;               /* the operations of all jobs */
 	struct explain_job *explain_job; /* NULL: none */
+	struct job_result *alone;        /* by job; NULL: they did not run alone */
 	double wall_seconds;
 };
 

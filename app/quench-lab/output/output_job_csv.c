@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
 #include "fabric/results/job_path.h"
 #include "runtime/notice/say.h"
 #include "runtime/report/job_report.h"
@@ -161,6 +162,24 @@ print_states(FILE *out, const struct lab_run *run, uint32_t job)
 	return rc;
 }
 
+static int
+print_alone(FILE *out, const struct lab_run *run, uint32_t job)
+{
+	const struct job_result *r = &run->result.jobs[job];
+
+	for (uint32_t k = 0; run->alone != NULL && k < min_u64(r->ended, run->alone[job].ended);
+	     k++) {
+		const struct job_iteration *it = &r->iterations[k];
+		const struct job_iteration *alone = &run->alone[job].iterations[k];
+		uint64_t jct_ns = it->end_ns - it->begin_ns;
+		uint64_t alone_ns = alone->end_ns - alone->begin_ns;
+
+		fprintf(out, "%s,%u,%" PRIu64 ",%" PRIu64 ",%.6f\n", run->scenario->jobs[job].name,
+			k + 1, jct_ns, alone_ns, (double)jct_ns / (double)alone_ns);
+	}
+	return 0;
+}
+
 static const struct job_file {
 	const char *name, *columns;
 	int (*print)(FILE *out, const struct lab_run *run, uint32_t job);
@@ -173,6 +192,7 @@ static const struct job_file {
 	{"critical_path.csv", "job,iteration,part,kind,rank,from_ns,to_ns,from_rank,bytes,tag",
 	 print_paths, true},
 	{"job_states.csv", "job,iteration,rank,state,from_ns,to_ns", print_states, true},
+	{"jobs_alone.csv", "job,iteration,jct_ns,jct_alone_ns,jct_ratio_alone", print_alone, false},
 };
 
 static int
@@ -196,7 +216,8 @@ output_jobs_csv(const struct lab_run *run, const char *dir)
 	int rc = 0;
 
 	for (unsigned int i = 0; rc == 0 && run->result.n_jobs > 0 && i < ARRAY_LEN(files); i++)
-		if (!files[i].recorded || run->records_jobs)
+		if ((!files[i].recorded || run->records_jobs) &&
+		    (files[i].print != print_alone || run->alone != NULL))
 			rc = write_file(run, dir, &files[i]);
 	return rc;
 }

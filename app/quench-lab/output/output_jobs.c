@@ -46,12 +46,35 @@ path_object(const struct lab_run *run, uint32_t job, uint32_t number)
 	return o;
 }
 
+/* Mean completion time of the same iterations of the job alone; 0: unknown. */
+static uint64_t
+alone_ns(const struct lab_run *run, uint32_t job)
+{
+	return run->alone == NULL ? 0 : job_mean_ns(&run->alone[job], run->result.jobs[job].ended);
+}
+
+/* A completion time beside that of the job alone; null: unknown. */
+static void
+set_alone(json_t *o, uint64_t jct_ns, uint64_t alone)
+{
+	json_object_set_new(o, "jct_alone_ns",
+			    alone > 0 ? json_integer((json_int_t)alone) : json_null());
+	json_object_set_new(o, "jct_ratio_alone",
+			    alone > 0 ? json_real((double)jct_ns / (double)alone) : json_null());
+}
+
 static json_t *
 iteration_object(const struct lab_run *run, uint32_t job, uint32_t number)
 {
 	struct json_walk j = json_walk(json_object());
+	const struct job_iteration *it = &run->result.jobs[job].iterations[number];
+	uint64_t alone = 0;
 
-	job_walk_iteration(&j.walk, &run->result.jobs[job].iterations[number], number);
+	if (run->alone != NULL && number < run->alone[job].ended)
+		alone = run->alone[job].iterations[number].end_ns -
+			run->alone[job].iterations[number].begin_ns;
+	job_walk_iteration(&j.walk, it, number);
+	set_alone(j.at, it->end_ns - it->begin_ns, alone);
 	json_object_set_new(j.at, "critical_path", path_object(run, job, number));
 	return j.at;
 }
@@ -68,6 +91,7 @@ job_object(const struct lab_run *run, uint32_t number)
 	job_walk_keys(&j.walk, &job->keys);
 	job_walk_result(&j.walk, r);
 	job_set_nulls(j.at);
+	set_alone(j.at, r->mean_ns, alone_ns(run, number));
 	for (uint32_t i = 0; i < job->graph.n_ranks; i++)
 		json_array_append_new(ranks, rank_object(run, number, i));
 	json_object_set_new(j.at, "ranks", ranks);
@@ -97,6 +121,12 @@ output_jobs_table(FILE *out, const struct lab_run *run)
 	job_table_head(out, "");
 	for (uint32_t i = 0; i < run->result.n_jobs; i++)
 		job_table_line(out, jobs[i].name, jobs[i].graph.n_ranks, &run->result.jobs[i]);
+	for (uint32_t i = 0; i < run->result.n_jobs; i++)
+		if (alone_ns(run, i) > 0)
+			fprintf(out, "job %s: mean JCT %.3f times that alone, %.1f us\n",
+				jobs[i].name,
+				(double)run->result.jobs[i].mean_ns / (double)alone_ns(run, i),
+				(double)alone_ns(run, i) / 1e3);
 	for (uint32_t i = 0; i < run->result.n_jobs; i++)
 		job_table_waits(out, jobs[i].name, &run->result.jobs[i]);
 }

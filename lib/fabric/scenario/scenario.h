@@ -510,6 +510,14 @@ struct sw_auto_headroom scenario_auto_headroom(const struct scenario *s, uint32_
 /** Overwrite the ports in params, and the values that follow from them. */
 void scenario_switch_fill(const struct scenario *s, uint32_t sw, struct sw_params *params);
 
+/**
+ * A copy of s in which one job runs alone: other flows have their QPs and send nothing, other jobs
+ * begin after the run, and there are no streams, events or recordings. s must outlive it.
+ * @return 0 or -ENOMEM. Call scenario_alone_free() in both cases.
+ */
+int scenario_alone(const struct scenario *s, uint32_t job, struct scenario *out);
+void scenario_alone_free(struct scenario *alone);
+
 /** The job of this name in s->before; NULL: none. Of its keys, only `stopped` may differ. */
 const struct job_section *scenario_job_before(const struct scenario *s,
 					      const struct job_section *job);

@@ -342,3 +342,39 @@ scenario_add_jobs(struct scenario *s, struct scenario_fault *fault)
 			return -EINVAL;
 	return 0;
 }
+
+int
+scenario_alone(const struct scenario *s, uint32_t job, struct scenario *out)
+{
+	const uint64_t after_ns = s->fabric.duration_ns + NS_PER_SEC;
+
+	*out = *s;
+	out->flows = malloc((s->n_flows + 1) * sizeof(*out->flows));
+	out->jobs = malloc((s->n_jobs + 1) * sizeof(*out->jobs));
+	if (out->flows == NULL || out->jobs == NULL)
+		return -ENOMEM;
+	memcpy(out->flows, s->flows, s->n_flows * sizeof(*out->flows));
+	memcpy(out->jobs, s->jobs, s->n_jobs * sizeof(*out->jobs));
+	out->n_streams = out->n_events = out->n_records = 0;
+	for (uint32_t i = 0; i < s->n_jobs; i++)
+		if (i != job)
+			out->jobs[i].start_ns = after_ns;
+	for (uint32_t i = 0; i < s->n_flows; i++) {
+		struct flow_params *flow = &out->flows[i];
+
+		if (flow->job != NULL)
+			flow->job = &out->jobs[flow->job - s->jobs];
+		flow->stopped |= flow->job != &out->jobs[job];
+		/* The arrivals of QPs that share messages do not stop. */
+		if (flow->shares_qps)
+			flow->start_ns = after_ns;
+	}
+	return 0;
+}
+
+void
+scenario_alone_free(struct scenario *alone)
+{
+	free(alone->flows);
+	free(alone->jobs);
+}

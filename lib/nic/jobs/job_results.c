@@ -155,3 +155,15 @@ job_result_free(struct job_result *r)
 {
 	free(r->iterations);
 }
+
+uint64_t
+job_mean_ns(const struct job_result *r, uint32_t n)
+{
+	uint64_t sum_ns = 0;
+
+	if (n == 0 || r->ended < n)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		sum_ns += r->iterations[i].end_ns - r->iterations[i].begin_ns;
+	return sum_ns / n;
+}

@@ -66,4 +66,7 @@ int job_result(const struct job_members *of, struct job_result *out);
 uint32_t job_slowest(const struct job_result *r);
 void job_result_free(struct job_result *r);
 
+/** Mean completion time of the first n iterations; 0: fewer have ended, or n is 0. */
+uint64_t job_mean_ns(const struct job_result *r, uint32_t n);
+
 #endif
