@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The rows and the plot of a sweep."""
+import functools
+import re
+
 import numpy as np
 
 from quench import Run, fluid
@@ -102,7 +105,7 @@ def draw_line(axes, groups, column, scale, **style):
         return
     x, mean = [i for i, _ in known], [sizes.mean(v) for _, v in known]
     axes.errorbar(x, mean, yerr=[[m - v.min() for m, (_, v) in zip(mean, known)], [v.max() - m for m, (_, v) in zip(mean, known)]],
-                  marker="o", ms=4, capsize=2, lw=1.2, **style)
+                  **{"marker": "o", "ms": 4, "capsize": 2, "lw": 1.2} | style)
 
 
 def curves(axes_of_grid, rows):
@@ -116,43 +119,61 @@ def curves(axes_of_grid, rows):
     return [(label, list(groups.values())) for label, groups in found.items()]
 
 
-def draw_curve(axes, groups, colour, model_colour):
-    queue, share, time = axes
-    line, model = {"color": colour, "alpha": 0.9}, {"color": model_colour, "alpha": 0.8, "ls": "-."}
-    draw_line(queue, groups, "queue_mean_bytes", 1e-3, **line)
-    draw_line(queue, groups, "queue_p99_bytes", 1e-3, ls=":", **line)
-    draw_line(queue, groups, "fluid_queue_bytes", 1e-3, **model)
-    draw_line(share, groups, "link_use", 1, **line)
-    draw_line(share, groups, "jain_index", 1, ls="--", **line)
-    draw_line(time, groups, "converged_ms", 1, **line)
-    draw_line(time, groups, "fluid_converged_ms", 1, **model)
+def is_scale(values):
+    """Are the values of an axis numbers, between which a line means something? Words such as algorithms are side by side only."""
+    return all(re.match(r"[\d.]", str(value)) for value in values)
+
+
+def draw_curve(axes, groups, colour, model_colour, joined):
+    """axes: by name, those of PANELS that have something to show."""
+    line, model = {"color": colour, "alpha": 0.9, "ls": "-"}, {"color": model_colour, "alpha": 0.8, "ls": "-."}
+    for panel, column, scale, style in (
+            ("queue", "queue_mean_bytes", 1e-3, line), ("queue", "queue_p99_bytes", 1e-3, line | {"ls": ":"}), ("queue", "fluid_queue_bytes", 1e-3, model),
+            ("share", "link_use", 1, line), ("share", "jain_index", 1, line | {"ls": "--"}),
+            ("time", "converged_ms", 1, line), ("time", "fluid_converged_ms", 1, model), ("slowdown", "slowdown_p99", 1, line)):
+        if panel in axes:
+            # Without lines, a hollow mark stands for what is dotted or dashed, and a cross for the model.
+            marks = {} if joined else {"ls": "", "mfc": "none" if style["ls"] in (":", "--") else None, "marker": "x" if style["ls"] == "-." else "o"}
+            draw_line(axes[panel], groups, column, scale, **style | marks)
+
+
+# Title and label of each panel, and the columns that it shows. Beyond the first two, those without a value are left out.
+PANELS = {
+    "queue": ("{}: queue, mean (solid), 99 % (dotted), fluid fixed point (dash-dot)", "queue (KB)", ()),
+    "share": ("Link use (solid) and Jain index (dashed)", "share, index", ()),
+    "time": (f"Time until rates are fair and the link is full for {WINDOW_MS:g} ms, fluid model (dash-dot)", "time (ms)", ("converged_ms", "fluid_converged_ms")),
+    "slowdown": ("Slowdown of messages, 99 %", "slowdown", ("slowdown_p99",)),
+}
+
+
+MARKS = {"solid": "full", "dotted": "hollow", "dashed": "hollow", "dash-dot": "cross"}  # in titles, if marks are not joined
 
 
 def draw(scenario, axes_of_grid, rows):
-    """@return the figure: queue, rates and convergence over the values of the first axis."""
+    """@return the figure: queue, rates, convergence and slowdowns over the values of the first axis."""
     from .plots import COLOURS, WIDTH, plt
     found = curves(axes_of_grid, rows)
     lines = -(-len(found) // 2) if len(found) > 1 else 0
-    figure, axes = plt.subplots(3, 1, figsize=(WIDTH, 8 + 0.25 * lines), sharex=True)
-    queue, share, time = axes
-    queue.set_title(f"{scenario}: queue, mean (solid), 99 % (dotted), fluid fixed point (dash-dot)")
-    queue.set_ylabel("queue (KB)")
-    share.set_title("Link use (solid) and Jain index (dashed)")
-    share.set_ylabel("share, index")
-    time.set_title(f"Time until rates are fair and the link is full for {WINDOW_MS:g} ms, fluid model (dash-dot)")
-    time.set_ylabel("time (ms)")
+    shown = [name for name, (_, _, columns) in PANELS.items() if not columns or any(row.get(column) is not None for row in rows for column in columns)]
+    figure, drawn = plt.subplots(len(shown), 1, figsize=(WIDTH, 2.67 * len(shown) + 0.25 * lines), sharex=True)
+    axes = dict(zip(shown, drawn))
+    joined = is_scale(axes_of_grid[0][1])
+    for name, panel in axes.items():
+        title, label, _ = PANELS[name]
+        panel.set_title((title if joined else functools.reduce(lambda text, pair: text.replace(*pair), MARKS.items(), title)).format(scenario))
+        panel.set_ylabel(label)
     for i, (_, groups) in enumerate(found):
         colour = COLOURS[i % (len(COLOURS) - 1)]  # the last is the model's
-        draw_curve(axes, groups, colour, colour if len(found) > 1 else COLOURS[-1])
-    for panel in (queue, time):
-        panel.set_ylim(0, panel.dataLim.y1 * 1.08 if panel.has_data() else 1)
-    share.set_ylim(0, 1.05)
+        draw_curve(axes, groups, colour, colour if len(found) > 1 else COLOURS[-1], joined)
+    for name, panel in axes.items():
+        panel.set_ylim(0, 1.05 if name == "share" else panel.dataLim.y1 * 1.08 if panel.has_data() else 1)
+    last = drawn[-1]
     if lines:
         handles = [plt.Line2D([], [], marker="o", ms=4, color=COLOURS[i % (len(COLOURS) - 1)], label=label)
                    for i, (label, _) in enumerate(found)]
-        time.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=2, frameon=False, fontsize=9)
+        last.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.5, -0.25), ncols=2, frameon=False, fontsize=9)
     keys, values = axes_of_grid[0]
-    time.set_xticks(range(len(values)), values, rotation=0 if len(values) < 9 else 45)
-    time.set_xlim(-0.3, len(values) - 0.7)
-    time.set_xlabel(" = ".join(keys) + " (values side by side, not to scale)")
+    last.set_xticks(range(len(values)), values, rotation=0 if len(values) < 9 else 45)
+    last.set_xlim(-0.3, len(values) - 0.7)
+    last.set_xlabel(" = ".join(keys) + " (values side by side, not to scale)")
     return figure
