@@ -274,6 +274,8 @@ sw_create(const struct sw_params *params, const struct sw_pools *pools)
 		errno = -rc;
 		return NULL;
 	}
+	for (uint16_t i = 0; i < params->n_ports; i++)
+		sw_set_shutdown(&sw->node, i, params->ports[i].shutdown, 0);
 	return &sw->node;
 }
 

@@ -70,13 +70,14 @@ interface Ethernet1/1-3
   storm-control multicast level 2
   storm-control unicast level 3
 interface Ethernet1/2
+  shutdown
   no priority-flow-control mode on
   service-policy type qos input P
   service-policy type queuing output T
 ip route 10.9.0.0/16 10.0.10.9
 """
 SONIC = {
-    "PORT": {"Ethernet0": {"speed": "25000", "mtu": "9000", "pfc_asym": "on"}, "Ethernet4": {"speed": "25000", "mtu": "9000"},
+    "PORT": {"Ethernet0": {"speed": "25000", "mtu": "9000", "pfc_asym": "on"}, "Ethernet4": {"speed": "25000", "mtu": "9000", "admin_status": "down"},
              "Ethernet8": {"speed": "25000", "mtu": "9000"}},
     "CABLE_LENGTH": {"AZURE": {"Ethernet0": "40m"}},
     "PORT_STORM_CONTROL": {f"Ethernet0|{kind}": {"kbps": "1000"} for kind in ("broadcast", "unknown-unicast", "unknown-multicast")},

@@ -235,6 +235,11 @@ class Vlans(Case):
         self.taken(PORT, 0)
         self.keys("switch", vlan_filtering="off")
 
+    def test_a_port_that_is_shut_down_stays_so(self):
+        self.taken(PORT + "  shutdown\ninterface Ethernet1/2\n  no shutdown\n", 0)
+        self.keys("port 0", shutdown="on")
+        self.keys("port 1", shutdown="off")
+
     def test_vlans_that_a_trunk_names_exist(self):
         """A part of a file may lack its vlan lines."""
         self.taken(PORT + "  switchport mode trunk\n  switchport trunk allowed vlan 5-6\n", 0)

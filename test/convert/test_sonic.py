@@ -87,6 +87,11 @@ class Ports(Sonic):
         self.assertEqual(self.sections["buffer_profile own"]["xoff_bytes"], self.sections["buffer_profile lossless"]["xoff_bytes"])
         self.assertEqual(self.group(1, 4), "own")
 
+    def test_a_port_that_is_down_stays_so(self):
+        self.taken("""{"PORT": {"Ethernet0": {"speed": "100000", "admin_status": "down"}, "Ethernet4": {"speed": "100000", "admin_status": "up"}}}""", 0)
+        self.keys("port 0", shutdown="on")
+        self.keys("port 1", shutdown="off")
+
     def test_ports_have_the_priorities_that_they_name(self):
         self.taken(tables("'PORT_QOS_MAP': {'Ethernet0': {'pfc_enable': '3,4'}, 'Ethernet4': {}}"), 0)
         self.keys("qos_map", pfc_enable="3-4")

@@ -46,6 +46,7 @@ sw_reload(struct node *node, const struct sw_params *params, struct sw_forwardin
 	sw_pfcwd_set_params(front, params, now_ns);
 	sw_dcbx_set_params(front, params, now_ns);
 	for (uint16_t i = 0; i < params->n_ports; i++) {
+		sw_set_shutdown(node, i, params->ports[i].shutdown, now_ns);
 		sw_set_tx_disabled(node, i, params->ports[i].tx_disabled);
 		sw_set_pfc_delay(node, i, params->ports[i].pfc_delay_quanta);
 	}

@@ -28,6 +28,7 @@ struct sw_port_state {
 	/* number of polls that found the link still down after a received frame */
 	uint8_t link_down_confirms;
 	uint8_t tx_disabled;
+	uint8_t shutdown;  /* then link_down is set too, and no frame clears it */
 	uint8_t pfc_prios; /* mask: priorities with PFC */
 	/* masks: priorities in a storm whose action is drop, or forward */
 	uint8_t storm_drop, storm_forward;

@@ -12,6 +12,7 @@ read_requested(const struct sw_port_state *w)
 		.link_down = __atomic_load_n(&w->link_down, __ATOMIC_RELAXED),
 		.link_down_confirms = __atomic_load_n(&w->link_down_confirms, __ATOMIC_RELAXED),
 		.tx_disabled = __atomic_load_n(&w->tx_disabled, __ATOMIC_RELAXED),
+		.shutdown = __atomic_load_n(&w->shutdown, __ATOMIC_RELAXED),
 		.pfc_prios = __atomic_load_n(&w->pfc_prios, __ATOMIC_RELAXED),
 		.storm_drop = __atomic_load_n(&w->storm_drop, __ATOMIC_RELAXED),
 		.storm_forward = __atomic_load_n(&w->storm_forward, __ATOMIC_RELAXED),
@@ -81,7 +82,7 @@ sw_port_apply(struct sw *sw, uint16_t port, uint64_t now_ns)
 	p->now = read_requested(&p->requested);
 	if (!p->now.link_down || p->now.link_down_confirms != looks)
 		__atomic_store_n(&p->heard, false, __ATOMIC_RELAXED);
-	if (p->heard)
+	if (p->heard && !p->now.shutdown)
 		p->now.link_down = false;
 	if (p->now.link_down && !was_down)
 		link_down(sw, port, now_ns);

@@ -207,19 +207,29 @@ is_to_router(const struct sw *sw, const struct rte_mbuf *m)
 }
 
 /* Out of line, so that sw_rx() keeps its registers for frames of ports with a link. */
-static __rte_noinline void
-hear_if_down(struct sw *sw, uint16_t port, uint64_t now_ns)
+static __rte_noinline bool
+is_shut(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
-	if (sw_is_down(&sw->forward, port))
+	if (!sw_is_down(&sw->forward, port))
+		return false;
+	if (!sw->ports[port].now.shutdown) {
 		sw_port_hear(sw, port, now_ns);
+		return false;
+	}
+	/* They were never in the switch, so the ledger has no bytes of them. */
+	for (unsigned int i = 0; i < n; i++)
+		sw_count_drop(sw, port, SW_DROP_LINK_DOWN, 0);
+	rte_pktmbuf_free_bulk(pkts, n);
+	return true;
 }
 
 void
 sw_rx(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
 	assert(port < sw->n_ports);
-	if (unlikely(sw_may_be_down(&sw->forward, port)) && n > 0)
-		hear_if_down(sw, port, now_ns);
+	if (unlikely(sw_may_be_down(&sw->forward, port)) && n > 0 &&
+	    is_shut(sw, port, pkts, n, now_ns))
+		return;
 	if (n == 1 &&
 	    likely(is_to_router(sw, pkts[0]) ? rx_known_routed(sw, port, pkts[0], now_ns)
 					     : rx_known(sw, port, pkts[0], false, now_ns)))

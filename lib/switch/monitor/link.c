@@ -12,6 +12,7 @@ sw_set_link(struct node *node, uint16_t port, bool up, uint64_t now_ns)
 	struct sw *sw = sw_of(node);
 	struct sw_port *p = &sw->ports[port];
 
+	up = up && !p->requested.shutdown;
 	if (p->requested.link_down == !up) {
 		/* A frame received while the link was reported down counts as link up. This later
 		 * poll reports down again, so it overrides the frame. */
@@ -30,6 +31,18 @@ sw_set_link(struct node *node, uint16_t port, bool up, uint64_t now_ns)
 		sw_dcbx_link_down(sw, port, now_ns);
 	__atomic_store_n(&p->requested.link_down, !up, __ATOMIC_RELAXED);
 	sw_want_port(sw, port);
+}
+
+void
+sw_set_shutdown(struct node *node, uint16_t port, bool shutdown, uint64_t now_ns)
+{
+	struct sw_port *p = &sw_of(node)->ports[port];
+
+	if (p->requested.shutdown == shutdown)
+		return;
+	__atomic_store_n(&p->requested.shutdown, shutdown, __ATOMIC_RELAXED);
+	/* The next poll says so if there is no link. */
+	sw_set_link(node, port, !shutdown, now_ns);
 }
 
 void

@@ -18,6 +18,8 @@ struct node;
  * control().
  */
 void sw_set_link(struct node *node, uint16_t port, bool up, uint64_t now_ns);
+/** Treat the port as one without a link, whatever polls report. As sw_set_link(). */
+void sw_set_shutdown(struct node *node, uint16_t port, bool shutdown, uint64_t now_ns);
 /** Hold all data of the port. MAC control frames still leave, so that its peer can be paused. */
 void sw_set_tx_disabled(struct node *node, uint16_t port, bool disabled);
 /** Delay the effect of pause frames received from now on by this many quanta. */

@@ -95,6 +95,9 @@ const struct field sw_port_fields[] = {
 	{FIELD_OF(struct sw_port_params, pfc_asymmetric), .type = FIELD_BOOL, .def = "off",
 	 .live = true,
 	 .help = "obey PFC for all eight priorities, and send PFC for those of pfc_enable"},
+	{FIELD_OF(struct sw_port_params, shutdown), .type = FIELD_BOOL, .def = "off", .live = true,
+	 .help = "the port neither sends nor takes frames, as without a link; its device stays up, "
+		 "so that its peer has a link"},
 	{FIELD_OF(struct sw_port_params, tx_disabled), .type = FIELD_BOOL, .def = "off",
 	 .live = true, .help = "for tests: the port sends no data, only pause frames"},
 	{FIELD_OF(struct sw_port_params, pfc_delay_quanta), .type = FIELD_U16, .max = UINT16_MAX,

@@ -96,6 +96,7 @@ struct sw_port_params {
 	uint32_t max_learned_addresses;         /* 0: no limit */
 	int flow_control;                       /* enum sw_flow_control */
 	bool pfc_asymmetric;       /* obey PFC on all priorities, send it on pfc_enable's */
+	bool shutdown;             /* neither sends nor takes frames */
 	bool tx_disabled;          /* debugging: hold all data */
 	uint16_t pfc_delay_quanta; /* debugging: delay before obeying a pause frame */
 	bool pfcwd;                /* watched by the PFC watchdog, if that is on */

@@ -235,7 +235,8 @@ class PortReader:
             settings.mtu_lines = [line]
             line.use()
         elif line.text.lower() == "shutdown":
-            line.lose("a port is up while its device is up")
+            port.keys["shutdown"] = "on"
+            line.use()
         elif line.begins("priority-flow-control watch-dog") or line.begins("priority-flow-control watch-dog-interval on"):
             self._read_watchdog(line, port, settings)
         elif line.begins("storm-control"):

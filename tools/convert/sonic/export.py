@@ -99,7 +99,7 @@ class Tables:
         for port, name in zip(self.switch.ports, names):
             if name not in (NONE, port.name):
                 self.entry("PORT", port.name, alias=name)
-            self.entry("PORT", port.name, speed=port.speed // MBPS, mtu=self.switch.max_frame - MTU_OVERHEAD, admin_status="up")
+            self.entry("PORT", port.name, speed=port.speed // MBPS, mtu=self.switch.max_frame - MTU_OVERHEAD, admin_status="down" if port.keys["shutdown"] == "on" else "up")
             if port.keys["pfc_asymmetric"] == "on":
                 self.entry("PORT", port.name, pfc_asym="on")
             self.entry("CABLE_LENGTH", MAP_NAME, **{port.name: f"{port.cable_m}m"})

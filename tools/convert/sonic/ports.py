@@ -70,9 +70,7 @@ def _read_port(tables: Tables, port: Port, without_speed: list[str]) -> int:
     port.speed = (speed or ASSUMED_MBPS) * MBPS
     mtu = tables.take_number("PORT", name, "mtu", 64, MOST_MTU)
     port.keys["pfc_asymmetric"] = on_off(tables.take_word("PORT", name, "pfc_asym", ("on", "off"), "on or off") == "on")
-    status = tables.take("PORT", name, "admin_status")
-    if status is not None and status != "up":
-        tables.lose("PORT", name, "admin_status", status, "a port is up while its device is up")
+    port.keys["shutdown"] = on_off(tables.take_word("PORT", name, "admin_status", ("up", "down"), "up or down") == "down")
     for field, plain, why in (("tpid", "0x8100", "tags have the type 0x8100"), ("macsec", "", "frames are not encrypted")):
         value = tables.take("PORT", name, field)
         if value is not None and value.lower() == plain:

@@ -14,7 +14,7 @@ MOST = 10  # lines of ports, and of flows
 # Why a frame waits, by the key "hold" (sw_hold_words of switch/control/queue_look.c).
 HOLDS = {
     "empty": "nothing waited",
-    "link": "the link is down",
+    "link": "the link is down, or the port is shut down",
     "disabled": "the port sends no data (tx_disabled)",
     "storm": "the PFC watchdog drops the frames of this queue",
     "max_rate": "the queue is at its max_rate_bps",
