@@ -86,7 +86,7 @@ def print_rows(command: Command, options: Options, found: Any) -> None:
     shown = getattr(rows, command.shape)(found) if command.shape else found
     active = rows.in_use(shown, command.active) if command.active and not options.all else shown
     if command.sort:
-        active = sorted(active, key=lambda row: -row.get(command.sort, 0))
+        active = sorted(active, key=lambda row: -float(row.get(command.sort, 0)))
     cells.rows(active, command.columns)
     idle = len(shown) - len(active)
     if idle > 0:

@@ -153,7 +153,7 @@ def add_queues(view: View, two: Two, w: Widths) -> None:
 def add_groups(view: View, two: Two, w: Widths) -> None:
     """Groups, the largest first, with their use of the shared buffer. A group sends XOFF at X; beyond that it fills headroom."""
     heading = f"{'port':>{w.port}} group {'X: limit of shared' if w.bar >= 18 else 'X: limit':<{w.bar}} {'shared':>8} {'headroom':>8} {'limit':>8} {'drops/s':>8}"
-    for p in sorted(two.pairs("pg", "port", "pg"), key=lambda p: -(p.now.get("shared_bytes", 0) + p.now.get("headroom_bytes", 0))):
+    for p in sorted(two.pairs("pg", "port", "pg"), key=lambda p: -float(p.now.get("shared_bytes", 0) + p.now.get("headroom_bytes", 0))):
         shared, headroom, limit, dropped = p.now.get("shared_bytes", 0), p.now.get("headroom_bytes", 0), p.now.get("shared_limit_bytes", 0), p.rate("drop_packets")
         if shared + headroom <= 0 and dropped <= 0:
             continue
