@@ -8,6 +8,7 @@
 #include <rte_common.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
+#include <rte_mempool.h>
 
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
