@@ -5,6 +5,7 @@ import json
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 
 from harness import check, check_equal, finish, run, work_dir
@@ -123,8 +124,8 @@ def check_values(exporter, switch, nic):
 def check_programs(work, exporter, switch, name):
     up = f'quench_up{{program="quench-switch",prefix="{name}"}}'
     check_equal("the switch is up", exporter.samples()[up], 1)
-    check_equal("exit code of the switch", switch.stop(), 0)
-    exporter.wait_until("the switch is down", lambda s: s[up] == 0)
+    check_equal("the switch is killed", switch.stop(signal.SIGKILL), -signal.SIGKILL)
+    exporter.wait_until("the switch is down", lambda s: s.get(up) == 0)
     check("its counters are gone", not any(f'prefix="{name}"' in n and "_port_" in n for n in exporter.samples()))
     exporter.wait_for(f"dpdk/{name}/.*the program has ended")
     again = start_switch(work, name)
@@ -132,6 +133,7 @@ def check_programs(work, exporter, switch, name):
     exporter.wait_until("it is up again", lambda s: s.get(up) == 1)
     check("and counts from the start", any(f'prefix="{name}"' in n and "_port_" in n for n in exporter.samples()))
     check_equal("exit code", again.stop(), 0)
+    exporter.wait_until("a program that was stopped is not down", lambda s: up not in s)
 
 
 def check_command(work, nic):
