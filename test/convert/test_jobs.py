@@ -67,10 +67,10 @@ class Case(unittest.TestCase):
         self.assertIn(words, str(caught.exception))
         self.assertNotIn("\n", str(caught.exception))
 
-    def jct(self, keys):
+    def jct(self, keys, fabric=FABRIC):
         """Mean JCT in ns of a job with these keys."""
         path = self.folder / "scenario.ini"
-        path.write_text(FABRIC + keys, encoding="utf-8")
+        path.write_text(fabric + keys, encoding="utf-8")
         done = subprocess.run([program.place_of("quench-lab"), "--json", "-", path], capture_output=True, encoding="utf-8", check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)["jobs"][0]["jct_mean_ns"]
@@ -182,7 +182,7 @@ class Chakra(Case):
                              ([node(1, SEND, comm_size=5, comm_dst=2)], "comm_dst = 2: expected a whole number from 0 to 1"),
                              ([node(1, SEND, comm_size=5, comm_dst=0)], "comm_dst = 0: expected another rank"), ([node(1, SEND, comm_dst=1)], "comm_size = None"),
                              ([node(1, SEND, comm_size=5, comm_dst=1, comm_src=1)], "comm_src = 1: expected 0"),
-                             ([node(1, SEND, comm_size=5, comm_dst=1, comm_tag=1 << 30)], "comm_tag = 1073741824"),
+                             ([node(1, SEND, comm_size=5, comm_dst=1, comm_tag=1 << 29)], "comm_tag = 536870912"),
                              ([node(1, SEND, comm_size=5, comm_dst=1)], "a job that quench-lab refuses: job.goal:4: expected rank 0: send 5b to 1 tag 0"),
                              ([collective(1, 11, 5)], "comm_type = 11"), ([collective(1, "all_reduce", -1)], "comm_size = -1"),
                              ([collective(1, "all_reduce", 5)], "collective 1 of group of all ranks, which rank 0 in node 1 begins: rank 1 has none")):
@@ -228,6 +228,11 @@ class SimAI(Case):
         self.assertEqual(ns, max(200000, ring + 7000))
         ns = self.jct_of(self.make(self.workload("a -1 0 NONE 0 0 NONE 0 9000 NONE 0 0", "b -1 0 NONE 0 0 ALLREDUCE 1000000 0 NONE 0 0"), "ranks=4"), 4)
         self.assertEqual(ns, 9000 + self.jct("ranks = 1-2\ncollective = all_reduce\nbytes = 1MB\n"))
+
+    def test_a_job_runs_on_rails_with_messages_through_other_ranks(self):
+        (self.folder / "j.goal").write_text(self.make(self.workload("a -1 0 ALLTOALL_EP 4000000 0 NONE 0 0 ALLTOALL 4000000 0")), encoding="utf-8")
+        rails = FABRIC.replace("star\n", "rail_only\nnics_per_server = 4\n")
+        self.assertGreater(self.jct("goal = j.goal\n", rails), 0)
 
     def test_layers_run_again_from_a_checkpoint(self):
         head = self.HEAD.replace("checkpoints: 0 checkpoint_initiates: 0", "checkpoints: 1 0 checkpoint_initiates: 1 2")

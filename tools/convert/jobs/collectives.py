@@ -15,8 +15,8 @@ from .settings import OF_JOB, Settings
 
 LAB = "quench-lab"
 PORTS = 256  # of a switch of the fabric that only names hosts
-# Tags from here on are those of collectives; of the 31 bits, the highest marks them.
-FIRST_TAG, MOST_TAG = 1 << 30, (1 << 31) - 1
+# Tags from here on are those of collectives, and end below those of messages through other ranks (doc/jobs.md).
+FIRST_TAG, MOST_TAG = 1 << 29, (1 << 30) - 1
 
 
 class Collective(NamedTuple):
