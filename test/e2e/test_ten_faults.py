@@ -23,7 +23,7 @@ SIGNS = {
     "Too little headroom": (r"^ +0 +no_headroom +[1-9]",),
     "A watchdog that takes pauses for a storm": (r"^drops +s1 pfc_watchdog: [1-9]",),
     "Polarised ECMP": (r"^L1 port 2 queue 3: mean \d\d",),
-    "The wrong class on one hop": (r"^ +0 +dscp_to_tc_map .* 1$", r"^ +0 +0 +[1-9]\d*"),
+    "The wrong class on one hop": (r"^ +0 +dscp_to_tc_map .* yes$", r"^ +0 +0 +[1-9]\d*"),
     "Lossy by mistake": (r"^ +0 +(pg_limit|pool) +[1-9]", r"^ +0 +pfc_enable +none"),
 }
 
