@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A configuration that changes a hundred times while ports are full: not a frame is dropped, all of it is in force, and
 what cannot change is refused whole."""
+import os
 import signal
+
 
 from frames import ECT0, roce, write_pcap
 from configs import two_ports
@@ -226,6 +228,32 @@ def check_save(work, ctl):
     file.write_text(text)
     check_equal("back", ctl("reload", file).returncode, 0)
     check_equal("exit code", ctl("save", work / "nowhere" / "x.ini").returncode, 1)
+    check_save_places(work, ctl, text)
+
+
+def check_save_places(work, ctl, text):
+    """Only the file itself is replaced."""
+    neighbour = work / "neighbour.txt"
+    neighbour.write_text("of others")
+    (work / "new.ini.part").symlink_to(neighbour)
+    check_equal("a new file", (ctl("save", work / "new.ini").returncode, (work / "new.ini").read_text()), (0, text))
+    check_equal("no other file is written", neighbour.read_text(), "of others")
+    pipe = work / "pipe"
+    os.mkfifo(pipe)
+    with open(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK), encoding="utf-8") as reader:
+        check_equal("to a pipe", (ctl("save", pipe).returncode, pipe.is_fifo()), (0, True))
+        check_equal("which stays one", reader.read(), text)
+    check_equal("nothing is left over", [file.name for file in work.glob(".quenchctl-*")], [])
+
+
+def check_save_relative(work, ctl, file_prefix):
+    """The program read a file of its folder, which is not that of quenchctl."""
+    file = work / "gone.ini"
+    file.write_text((work / "plain.ini").read_text())
+    Desk(file_prefix).call("reload", file="gone.ini")
+    file.unlink()
+    done = ctl("save")
+    check("saved where the program read it", done.returncode == 0 and file.exists() and f"{file}: written" in done.stdout, done.stdout + done.stderr)
 
 
 def try_quenchctl():
@@ -260,6 +288,7 @@ def try_quenchctl():
     check("reload puts all back to the file", "shaper_rate_bps" in done.stdout and "tx_disabled" in done.stdout, done.stdout)
     check_dry_run(work, ctl)
     check_save(work, ctl)
+    check_save_relative(work, ctl, file_prefix)
     check_equal("exit code", switch.stop(), 0)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import tempfile
 
 from quench.desk import Refused, Row
 from quenchctl.command import DONE, Ends, Run, print_json, say
@@ -26,24 +27,43 @@ def show(run: Run) -> int:
     return DONE
 
 
-def write(path: str, text: str) -> None:
-    """The file is complete or as it was, and keeps its mode and owner. @raise Ends"""
-    there = os.path.realpath(path)  # a link stays one
-    part = f"{there}.part"
+def mode_of_new() -> int:
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+def replace(there: str, text: str) -> None:
+    """The file is complete or as it was, and keeps its mode and owner. The other file has a name of its own: two may save at once."""
+    fd, part = tempfile.mkstemp(prefix=".quenchctl-", dir=os.path.dirname(there))
     try:
-        with open(part, "w", encoding="utf-8") as file:
+        with open(fd, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         if os.path.exists(there):
             old = os.stat(there)
-            shutil.copymode(there, part)
             if (old.st_uid, old.st_gid) != (os.geteuid(), os.getegid()):
                 os.chown(part, old.st_uid, old.st_gid)
+            shutil.copymode(there, part)
+        else:
+            os.chmod(part, mode_of_new())
         os.replace(part, there)
+    except BaseException:
+        os.unlink(part)
+        raise
+
+
+def write(path: str, text: str) -> None:
+    """A device or a pipe is written to, and stays. @raise Ends"""
+    there = os.path.realpath(path)  # a link stays one
+    try:
+        if os.path.isfile(there) or not os.path.exists(there):
+            replace(there, text)
+        else:
+            with open(there, "w", encoding="utf-8") as file:
+                file.write(text)
     except OSError as error:
-        if os.path.exists(part):
-            os.unlink(part)
         raise Ends(f"{path}: cannot be written: {error.strerror}") from error
 
 

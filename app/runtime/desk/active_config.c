@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/numbers/units.h"
 #include "ctl/config/config_edit.h"
@@ -412,6 +413,21 @@ reads_as(struct active_config *active, const char *text, struct config_rows *wan
 	return same;
 }
 
+/* For clients, which run in other folders. The file may be gone. */
+static char *
+absolute(const char *path)
+{
+	char *found = realpath(path, NULL), *folder;
+
+	if (found != NULL || *path == '/')
+		return found != NULL ? found : strdup(path);
+	folder = getcwd(NULL, 0);
+	if (folder != NULL && asprintf(&found, "%s/%s", folder, path) < 0)
+		found = NULL;
+	free(folder);
+	return found;
+}
+
 int
 active_config_text(struct active_config *active, struct active_config_text *out,
 		   struct config_error *err)
@@ -433,9 +449,7 @@ active_config_text(struct active_config *active, struct active_config_text *out,
 		if (out->text == NULL || !reads_as(active, out->text, &wanted, err))
 			rc = -EINVAL;
 	}
-	out->path = realpath(active->path, NULL);
-	if (out->path == NULL)
-		out->path = strdup(active->path);
+	out->path = absolute(active->path);
 	end_turn(active);
 	config_rows_free(&wanted);
 	if (rc != 0)
