@@ -17,13 +17,15 @@ COUNTERS = ("ecn_marked_packets", "ecn_not_ect_packets", "drop_packets")
 
 
 class Queue:
-    """The looks at one queue."""
+    """The looks at one queue. n_empty: looks before the first one, when nothing waited."""
 
-    def __init__(self, first: Row) -> None:
+    def __init__(self, first: Row, n_empty: int = 0) -> None:
         self.first = self.last = first
-        self.n = 0
+        self.n = n_empty
         self.sum_bytes = self.most_bytes = self.read_bytes = self.sampled_bytes = 0
         self.holds: Counter[tuple[str, str]] = Counter()  # hold, and the queues that it is behind
+        if n_empty:
+            self.holds["empty", ""] = n_empty
         self.paused_prios: set[str] = set()
         self.froms: dict[tuple[Any, ...], Row] = {}
         self.flows: dict[tuple[Any, ...], Row] = {}

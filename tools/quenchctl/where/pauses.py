@@ -6,13 +6,14 @@ root. A host that pauses is a root. The two ends of a link are found by the sour
 """
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from quench.desk import Row
+from quench.desk import Gone, Row
 from quenchctl.command import DONE, Run, print_json
 from quenchctl.where import looks
-from quenchctl.where.programs import programs
+from quenchctl.where.programs import Program, programs
 from quenchctl.where.reading import Paused, Port, Reading
 
 LINES = 30
@@ -116,6 +117,13 @@ class Tree:
         if held.is_switch:
             rows = [row for (port, _), q in r.queues.items() if port == pause.held for row in q.result()["flows"]]
             return [looks.flow_text(row) for row in rows if key_of(row) not in culprits and row["dscp"] in {c["dscp"] for c in self.flows_of_root(pause.root)}]
+        with contextlib.suppress(Gone):  # it has ended: nothing waits there
+            return self._flows_elsewhere(held, culprits)
+        return []
+
+    @staticmethod
+    def _flows_elsewhere(held: Program, culprits: set[tuple[Any, ...]]) -> list[str]:
+        """Those of a NIC none of whose QPs is a culprit."""
         own = {row["value"] for row in held.desk.call("config")["rows"] if row["section"] == "nic" and row["key"] in ("ip", "ip6")}
         hit = {qpn for source, _, qpn in culprits if source in own}
         qps: dict[str, bool] = {}

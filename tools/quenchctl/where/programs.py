@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from quench import desk
 from quench.desk import Desk, Row
-from quenchctl.command import NIC, SWITCH, Ends, Options
+from quenchctl.command import NIC, SWITCH, Ends, Options, say
 
 
 class Program:
@@ -37,12 +37,22 @@ class Program:
 def programs(options: Options) -> Iterator[list[Program]]:
     """@raise Ends: there is none"""
     found: list[Program] = []
+    failed: dict[str, desk.Failed] = {}
     with contextlib.ExitStack() as stack:
         for path in [options.socket] if options.socket is not None else desk.sockets(options.prefix):
-            with contextlib.suppress(desk.Gone):
+            try:
                 program = Program(stack.enter_context(Desk(path)))
-                if program.program in (SWITCH, NIC):
-                    found.append(program)
+            except desk.Failed as error:
+                # It has just ended, or hangs, or is for other users.
+                if not isinstance(error, desk.Gone) or error.silent:
+                    failed[desk.name_of(path)] = error
+                continue
+            if program.program in (SWITCH, NIC):
+                found.append(program)
+        if not found and failed:
+            raise next(iter(failed.values()))
         if not found:
             raise Ends("no program runs" if options.prefix is None else f"no program with --file-prefix {options.prefix} runs")
+        for name, why in failed.items():
+            say("warning: ", f"{name} is left out: {why}")
         yield found
