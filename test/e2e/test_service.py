@@ -139,6 +139,10 @@ def check_groups(work):
         check_equal("it is so", desk.rows("ports")[1]["tx_disabled"], changes)
     done = as_member("bin", "capture", "0", "-")
     check("nobody else sees frames", done.returncode == 2 and "may only read and change" in done.stderr, done.stderr)
+    secret = work / "secret"
+    secret.write_text("of another user\n")
+    done = as_member("bin", "call", "reload", f"file={secret}")
+    check("nor, by a reload, a file", done.returncode == 2 and "may not name a file" in done.stderr and "of another" not in done.stderr, done.stderr)
     line, = (line for line in program.err().splitlines() if " event=set " in line)
     check("the log says who, and what", "set port 1.tx_disabled=on: 1 key changed; changed=1 by=nobody uid=" in line, line)
     done = run(BUILD / "app/quench-switch/quench-switch", "--read-group", "no-such-group", "--config", work / "x.ini")

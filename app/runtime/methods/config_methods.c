@@ -148,9 +148,16 @@ json_t *
 config_reload_reply(struct desk_call *call)
 {
 	char digits[DESK_DIGITS];
+	const char *path = desk_word(call, "file", digits);
 
-	return change_reply(
-		call, (struct active_config_request){.path = desk_word(call, "file", digits)});
+	/* The program reads it with its own rights, and a refusal quotes its lines. */
+	if (path != NULL && call->peer->access < DESK_OWN) {
+		desk_refuse(call, "root, or the user of the program",
+			    "reload: user %u may not name a file", call->peer->uid);
+		call->code = DESK_FORBIDDEN;
+		return NULL;
+	}
+	return change_reply(call, (struct active_config_request){.path = path});
 }
 
 json_t *
