@@ -525,8 +525,8 @@ def refused(program, folder):
                        ({"pattern": "trace", "trace": "bad.csv"}, "bad.csv:1: start_ns = : expected"),
                        ({"pattern": "trace", "trace": "far.csv"}, "message 1"),
                        ({"pattern": "trace", "trace": "none.csv"}, "trace"),
-                       ({"src": 1, "dst": 2, "message_size": "cdf", "message_cdf": "fractions.cdf"}, "fractions.cdf:3: the end, 1: expected 100 % in the last line, not fractions"),
-                       ({"src": 1, "dst": 2, "message_size": "cdf", "message_cdf": "half.cdf"}, "half.cdf:2: the end: expected 100 % in the last line ("),
+                       ({"src": 1, "dst": 2, "message_size": "cdf", "message_cdf": "fractions.cdf"}, "fractions.cdf:3: expected 100 % in the last line, not fractions"),
+                       ({"src": 1, "dst": 2, "message_size": "cdf", "message_cdf": "half.cdf"}, "half.cdf:2: expected 100 % in the last line ("),
                        ({"dst": 1, "src": "2", "trace": "bad.csv"}, "trace")):
         done = run(program, scenario(folder, flow("x", **keys)))
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and "[flow x]" in done.stderr and

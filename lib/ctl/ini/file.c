@@ -218,18 +218,49 @@ read_text(int fd, const char *path, size_t *size, struct config_error *err)
 	return text;
 }
 
-char *
-config_file_text(const char *path, size_t *size, struct config_error *err)
+/* @return a descriptor, -errno, or -ENOTSUP: no regular file. */
+static int
+open_regular(const char *path)
 {
 	/* O_NONBLOCK, so that a FIFO is refused, and does not block the program. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char *text = NULL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), rc = 0;
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) != 0)
-		config_error_set(err, path, " cannot be opened: %s", strerror(errno));
+		rc = -errno;
 	else if (!S_ISREG(st.st_mode))
+		rc = -ENOTSUP;
+	if (rc == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
+FILE *
+config_file_stream(const char *path, const char **fault)
+{
+	int fd = open_regular(path);
+	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+
+	if (file != NULL)
+		return file;
+	*fault = fd == -ENOTSUP ? "no regular file" : strerror(fd < 0 ? -fd : errno);
+	if (fd >= 0)
+		close(fd);
+	return NULL;
+}
+
+char *
+config_file_text(const char *path, size_t *size, struct config_error *err)
+{
+	int fd = open_regular(path);
+	char *text = NULL;
+
+	if (fd == -ENOTSUP)
 		config_error_set(err, path, " expected a regular file");
+	else if (fd < 0)
+		config_error_set(err, path, " cannot be opened: %s", strerror(-fd));
 	else
 		text = read_text(fd, path, size, err);
 	if (fd >= 0)

@@ -4,6 +4,7 @@
 #define QUENCH_CTL_INI_FILE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 #include "ctl/ini/config_error.h"
 #include "ctl/ini/store.h"
@@ -13,6 +14,12 @@
  * @return owned by the caller, or NULL with err filled in.
  */
 char *config_file_text(const char *path, size_t *size, struct config_error *err);
+
+/**
+ * Open a regular file, to which a configuration refers. A FIFO would block the program.
+ * @return owned by the caller, or NULL with *fault the reason.
+ */
+FILE *config_file_stream(const char *path, const char **fault);
 
 /**
  * Read a file into an empty store.

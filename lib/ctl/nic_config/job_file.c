@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ctl/ini/file.h"
 #include "job/goal.h"
 #include "job/job_check.h"
 
@@ -52,19 +53,21 @@ static int
 read_text(const struct config *cfg, const char *section, const char *key, const char *name,
 	  struct file_text *out, struct config_error *err)
 {
+	const char *fault;
 	char why[160];
 	FILE *file;
 
 	config_beside(cfg, name, out->path, sizeof(out->path));
 	out->text = NULL;
-	file = fopen(out->path, "re");
+	file = config_file_stream(out->path, &fault);
 	if (file != NULL) {
 		out->text = read_all(file, &out->n);
+		fault = strerror(errno);
 		fclose(file);
 	}
 	if (out->text != NULL)
 		return 0;
-	snprintf(why, sizeof(why), "a file that can be read (%s)", strerror(errno));
+	snprintf(why, sizeof(why), "a file that can be read (%s)", fault);
 	return config_refuse(cfg, section, key, why, err);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/numbers/fixed.h"
+#include "ctl/ini/file.h"
 #include "nic/workload/cdfs.h"
 
 #define LINE_CHARS 256
@@ -19,14 +20,13 @@ struct place {
 	struct config_error *err;
 };
 
-/* "a.cdf:3: 50: expected lines with bytes and a percentage ([flow x] message_cdf)" */
+/* "a.cdf:3: expected lines with bytes and a percentage ([flow x] message_cdf)". The line itself is
+ * not shown: who may change a program may not read each file that the program may. */
 static int
-refuse(const struct place *at, const char *what, const char *expected)
+refuse(const struct place *at, const char *expected)
 {
-	int shown = (int)strcspn(what, "\r\n");
-
-	config_error_at(at->err, at->path, at->line, " %.*s: expected %s ([%s] message_cdf)",
-			shown < 40 ? shown : 40, what, expected, at->section);
+	config_error_at(at->err, at->path, at->line, " expected %s ([%s] message_cdf)", expected,
+			at->section);
 	return -EINVAL;
 }
 
@@ -64,16 +64,16 @@ add_line(const struct place *at, struct workload_cdf *cdf, const char *line)
 	if (rc == 0)
 		return 0;
 	if (rc < 0)
-		return refuse(at, line, EXPECTED_LINES);
+		return refuse(at, EXPECTED_LINES);
 	if (cdf->n == WORKLOAD_CDF_POINTS)
-		return refuse(at, line, "at most 256 lines of sizes");
+		return refuse(at, "at most 256 lines of sizes");
 	if (!(percent >= 0 && percent <= 100))
-		return refuse(at, line, "a percentage from 0 to 100");
+		return refuse(at, "a percentage from 0 to 100");
 	share_q32 = (uint64_t)(percent / 100 * (double)Q32_ONE + 0.5);
 	if (bytes > WORKLOAD_MAX_BYTES)
-		return refuse(at, line, "at most 2^31 bytes");
+		return refuse(at, "at most 2^31 bytes");
 	if (bytes < last_bytes || share_q32 < last_q32)
-		return refuse(at, line, "neither fewer bytes nor a lower percentage than before");
+		return refuse(at, "neither fewer bytes nor a lower percentage than before");
 	cdf->bytes[cdf->n] = bytes;
 	cdf->share_q32[cdf->n++] = share_q32;
 	return 0;
@@ -87,7 +87,7 @@ read_points(FILE *file, struct place *at, struct workload_cdf *cdf)
 	while (fgets(line, sizeof(line), file) != NULL) {
 		at->line++;
 		if (strlen(line) + 1 == sizeof(line) && *line != '#')
-			return refuse(at, line, "a line of at most 254 characters");
+			return refuse(at, "a line of at most 254 characters");
 		if (add_line(at, cdf, line) < 0)
 			return -EINVAL;
 		/* The rest of a long comment. */
@@ -100,15 +100,14 @@ read_points(FILE *file, struct place *at, struct workload_cdf *cdf)
 	}
 	if (cdf->n == 0) {
 		at->line = 0;
-		return refuse(at, "no sizes", EXPECTED_LINES);
+		return refuse(at, EXPECTED_LINES ", found none");
 	}
 	if (workload_cdf_finish(cdf) == 0)
 		return 0;
 	/* Generators in Python write such files. */
 	if (cdf->share_q32[cdf->n - 1] == (Q32_ONE + 50) / 100)
-		return refuse(at, "the end, 1",
-			      "100 % in the last line, not fractions: 15 % is 15, not 0.15");
-	return refuse(at, "the end", "100 % in the last line");
+		return refuse(at, "100 % in the last line, not fractions: 15 % is 15, not 0.15");
+	return refuse(at, "100 % in the last line");
 }
 
 /* A distribution with its count of users: flows and successive configurations share it. */
@@ -123,14 +122,15 @@ read_file(struct config *cfg, const char *section, const char *name, struct work
 {
 	char why[160], path[4096];
 	struct place at = {.path = path, .section = section, .err = err};
+	const char *fault;
 	FILE *file;
 	int rc;
 
 	config_beside(cfg, name, path, sizeof(path));
-	file = fopen(path, "re");
+	file = config_file_stream(path, &fault);
 	if (file == NULL) {
 		snprintf(why, sizeof(why), WORKLOAD_CDF_NAMES ", or a file that can be read (%s)",
-			 strerror(errno));
+			 fault);
 		return config_refuse(cfg, section, "message_cdf", why, err);
 	}
 	rc = read_points(file, &at, cdf);

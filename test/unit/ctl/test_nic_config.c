@@ -446,8 +446,8 @@ TEST(a_wrong_nic_is_refused_with_section_key_and_value)
 		 "x.ini: [flow a] message_cdf = /nowhere: expected websearch, hadoop or alistorage, "
 		 "or a file that can be read"},
 		{NIC "[flow a]\n" PEER "message_size = cdf\nmessage_cdf = /dev/null\n",
-		 "/dev/null: no sizes: expected lines with bytes and a percentage ([flow a] "
-		 "message_cdf)"},
+		 "x.ini: [flow a] message_cdf = /dev/null: expected websearch, hadoop or alistorage, "
+		 "or a file that can be read (no regular file)"},
 		{NIC "[flow a]\n" PEER "arrival = poisson\n",
 		 "x.ini: [flow a] arrival = poisson: load_bps must not be 0 with arrival"},
 		{NIC "[flow a]\n" PEER "color = red\n",
