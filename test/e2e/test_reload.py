@@ -233,6 +233,9 @@ def check_save(work, ctl):
 
 def check_save_places(work, ctl, text):
     """Only the file itself is replaced."""
+    (work / "latin.ini").write_bytes(text.encode() + b"# caf\xe9\n")
+    check_equal("a comment in Latin-1", (ctl("reload", work / "latin.ini").returncode, ctl("show", "config").stdout), (0, text + "# caf\u00e9\n"))
+    check_equal("back", ctl("reload", work / "kept.ini").returncode, 0)
     neighbour = work / "neighbour.txt"
     neighbour.write_text("of others")
     (work / "new.ini.part").symlink_to(neighbour)

@@ -234,16 +234,27 @@ config_file_result(struct walk *w)
 		   "why the file could not be edited, so that its comments are lost; at most one");
 }
 
-/* JSON is UTF-8; a file's comments may be anything. */
+/* JSON is UTF-8. Other comments of a file are taken as Latin-1, whose letters then stay. */
 static json_t *
-text_of(char *text)
+text_of(const char *text)
 {
 	json_t *whole = json_string(text);
+	char *utf8 = whole != NULL ? NULL : malloc(2 * strlen(text) + 1), *at = utf8;
 
-	for (unsigned char *c = (unsigned char *)text; whole == NULL && *c != '\0'; c++)
-		if (*c > '~')
-			*c = '?';
-	return whole != NULL ? whole : json_string(text);
+	if (utf8 == NULL)
+		return whole;
+	for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
+		if (*c < 0x80) {
+			*at++ = (char)*c;
+		} else {
+			*at++ = (char)(0xc0 | *c >> 6);
+			*at++ = (char)(0x80 | (*c & 0x3f));
+		}
+	}
+	*at = '\0';
+	whole = json_string(utf8);
+	free(utf8);
+	return whole;
 }
 
 json_t *
