@@ -484,9 +484,8 @@ reload_for_signal(struct active_config *active, const siginfo_t *info)
 	if (active_config_change(active, &request, &out, &err) != 0)
 		say_warning("SIGHUP: nothing changes: %s", err.text);
 	else if (out.in_force)
-		say_event(false, "reload", "SIGHUP: %s: %u key%s changed; changed=%u %s",
-			  active->path, n, n == 1 ? "" : "s", n,
-			  desk_peer_text(info->si_pid, info->si_uid, by));
+		say_answer("reload", "SIGHUP: %s: %u key%s changed; changed=%u %s", active->path, n,
+			   n == 1 ? "" : "s", n, desk_peer_text(info->si_pid, info->si_uid, by));
 	else
 		say_warning("SIGHUP: %s: %u keys change, but are not in force on all lcores yet",
 			    active->path, n);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -17,6 +18,8 @@
 
 static const char *name = "quench";
 
+/* The main lcore, the front desk and the thread of SIGHUP report events. */
+static pthread_mutex_t events_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct event {
 	const char *name;
 	struct say_limit limit;
@@ -136,25 +139,62 @@ find_event(const char *event)
 	return &events[i];
 }
 
+/* @return false: the line is suppressed; true: left_out is the number of lines that were suppressed
+ * before it. */
+static bool
+event_passes(const char *name_of_event, bool always, uint64_t *left_out)
+{
+	struct event *e;
+	bool passes;
+
+	pthread_mutex_lock(&events_lock);
+	e = find_event(name_of_event);
+	passes = always || say_limit_passes(&e->limit, monotonic_ns());
+	if (passes) {
+		*left_out = e->limit.suppressed;
+		e->limit.suppressed = 0;
+	}
+	pthread_mutex_unlock(&events_lock);
+	return passes;
+}
+
+static void
+say_event_line(bool warning, const char *event, uint64_t left_out, const char *format, va_list args)
+{
+	char text[SAY_CHARS + 1], at[WALL_TIME_CHARS], more[48] = "";
+
+	vsnprintf(text, sizeof(text), format, args);
+	if (left_out > 0)
+		snprintf(more, sizeof(more), " suppressed=%" PRIu64, left_out);
+	(warning ? say_warning : say)("%s event=%s%s time=%s", text, event, more,
+				      wall_time(wall_now_ns(), at));
+}
+
 void
 say_event(bool warning, const char *event, const char *format, ...)
 {
-	struct event *e = find_event(event);
-	char text[SAY_CHARS + 1], at[WALL_TIME_CHARS], more[48] = "";
+	uint64_t left_out;
 	va_list args;
 
-	if (!say_limit_passes(&e->limit, monotonic_ns())) {
+	if (!event_passes(event, false, &left_out)) {
 		atomic_fetch_add_explicit(&suppressed, 1, memory_order_relaxed);
 		return;
 	}
 	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
+	say_event_line(warning, event, left_out, format, args);
 	va_end(args);
-	if (e->limit.suppressed > 0)
-		snprintf(more, sizeof(more), " suppressed=%" PRIu64, e->limit.suppressed);
-	e->limit.suppressed = 0;
-	(warning ? say_warning : say)("%s event=%s%s time=%s", text, event, more,
-				      wall_time(wall_now_ns(), at));
+}
+
+void
+say_answer(const char *event, const char *format, ...)
+{
+	uint64_t left_out = 0;
+	va_list args;
+
+	event_passes(event, true, &left_out);
+	va_start(args, format);
+	say_event_line(false, event, left_out, format, args);
+	va_end(args);
 }
 
 /* Report suppressed lines that no later line of their event has reported. */

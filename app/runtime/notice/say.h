@@ -43,8 +43,8 @@ void say_keep_warnings(const struct say_keeper *keeper, void *arg);
 /**
  * Report an event of the running program: a line for people that ends with keys for programs, such
  * as "; port=1 event=link_down time=2026-11-29T18:20:32.123456Z". Lines beyond the limit are
- * suppressed; the event's next line has suppressed=N, and say_end() reports the rest. One thread at
- * a time.
+ * suppressed; the event's next line has suppressed=N, and say_end() reports the rest. Any thread,
+ * but not per packet.
  *
  * @param warning  The line begins with "warning: ".
  * @param event    A name of doc/interface.md; kept by reference. There are at most 32.
@@ -52,6 +52,12 @@ void say_keep_warnings(const struct say_keeper *keeper, void *arg);
  */
 void say_event(bool warning, const char *event, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/**
+ * As say_event(), but never suppressed: for an event whose line is the only answer to who caused
+ * it, such as the sender of a signal.
+ */
+void say_answer(const char *event, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /** Event lines suppressed so far. Any thread. */
 uint64_t say_suppressed(void);
