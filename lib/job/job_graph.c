@@ -359,6 +359,49 @@ job_graph_free(struct job_graph *graph)
 	*graph = (struct job_graph){0};
 }
 
+/* A step of splitmix64 (Vigna), from the digest so far and the value. */
+uint64_t
+job_digest_add(uint64_t digest, uint64_t value)
+{
+	uint64_t z = (digest ^ value) + 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
+
+static uint64_t
+mix_rank(uint64_t digest, const struct job_rank *rank)
+{
+	digest = job_digest_add(digest, rank->n_ops);
+	for (uint32_t i = 0; i < rank->n_ops; i++) {
+		const struct job_op *op = &rank->ops[i];
+		uint64_t peer = op->kind == JOB_CALC ? 0 : rank->peers[op->peer].rank;
+		uint64_t tag = op->kind == JOB_CALC   ? 0
+			       : op->kind == JOB_SEND ? op->tag
+						      : rank->keys[op->key].tag;
+
+		digest = job_digest_add(digest, op->amount | (uint64_t)op->kind << 46 |
+							(uint64_t)op->stream << 48);
+		digest = job_digest_add(digest, peer << 32 | tag);
+		digest = job_digest_add(digest, (uint64_t)rank->first[2 * i] << 32 |
+							rank->first[2 * i + 1]);
+	}
+	for (uint32_t i = 0; rank->n_ops > 0 && i < rank->first[2 * rank->n_ops]; i++)
+		digest = job_digest_add(digest, rank->wakes[i]);
+	return digest;
+}
+
+uint64_t
+job_graph_digest(const struct job_graph *graph)
+{
+	uint64_t digest = job_digest_add(0, graph->n_ranks);
+
+	for (uint32_t rank = 0; rank < graph->n_ranks; rank++)
+		digest = mix_rank(digest, &graph->ranks[rank]);
+	return digest;
+}
+
 uint32_t
 job_peer_of(const struct job_rank *rank, uint32_t peer_rank)
 {

@@ -136,6 +136,14 @@ int job_build(struct job_draft *draft, struct job_graph *out);
 struct job_graph job_graph_share(const struct job_graph *graph);
 void job_graph_free(struct job_graph *graph);
 
+/**
+ * A hash of all operations, their order and what they wait for. Graphs of equal files, or of equal
+ * keys, have equal digests, on all machines.
+ */
+uint64_t job_graph_digest(const struct job_graph *graph);
+/** The digest of what had this one, and of a further value. */
+uint64_t job_digest_add(uint64_t digest, uint64_t value);
+
 /** Index of the peer with this rank, or JOB_NONE. */
 uint32_t job_peer_of(const struct job_rank *rank, uint32_t peer_rank);
 /** Index of the key, or JOB_NONE: no operation receives such a message. */

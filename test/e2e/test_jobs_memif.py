@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs of four ranks, in four quench-nics through quench-switch over memif and in one: what ranks ended, and what the switch counted."""
 import csv
+import re
 
 import configs
 from harness import Program, check, check_equal, check_ledger, eal, finish, path_of, run, work_dir
@@ -127,6 +128,34 @@ def one_program():
                 (None, [2 * (RANKS - 1) * ITERATIONS * BYTES // RANKS] * 2 * RANKS))
 
 
+DIFFERENCES = ({"bytes": BYTES + 4}, {"iterations": ITERATIONS + 1}, {"chunk_bytes": "10KB"}, {"mtu_bytes": 512})
+SAID = r"job ring: rank (\d) \(10\.0\.0\.(\d)\) has another job: its digest is ([0-9a-f]{8}), and that of rank (\d) is ([0-9a-f]{8}); " \
+       r"expected equal keys in the section \[job ring\] of all programs"
+
+
+def two_that_differ():
+    """Two ranks, of which the second has another value of a key: both name it, and end."""
+    for collective in ("all_reduce", "pipeline"):
+        for other in DIFFERENCES if collective == "all_reduce" else DIFFERENCES[:1]:
+            name = f"{collective}, {other}"
+            bed = Bed(work_dir(), 2)
+            keys = {"ranks": addresses(2), "collective": collective, "bytes": BYTES, "iterations": ITERATIONS, "mtu_bytes": MTU, "stopped": "on"}
+            for host, own in ((1, keys), (2, keys | other)):
+                bed.start(host, nic_config(host, job("ring", **own)))
+            bed.all_end(1)
+            said = [re.findall(SAID, program.err()) for program in bed.nics.values()]
+            if not check(f"{name}: each says it once", [len(lines) for lines in said] == [1, 1], [program.err() for program in bed.nics.values()]):
+                continue
+            (peer, host, theirs, rank, own), = said[0]
+            check_equal(f"{name}: rank and address", (peer, host, rank), ("1", "2", "0"))
+            check_equal(f"{name}: the other one has it the other way round", said[1], [("0", "1", own, "1", theirs)])
+            check(f"{name}: two digests", own != theirs, said)
+            for program in bed.nics.values():
+                of, = program.json()["jobs"]
+                check_equal(f"{name}: state", (of["state"], "has another job" in of["why"]), ("failed", True))
+            bed.end_switch()
+
+
 REFUSED = (
     ({"ranks": "10.0.9.1-10.0.9.4"}, "[job x] ranks = 10.0.9.1-10.0.9.4: expected the address of [nic] among them"),
     ({"ranks": "10.0.0.1, 10.0.0.1"}, "[job x] ranks = 10.0.0.1, 10.0.0.1: expected a different address for each rank"),
@@ -159,5 +188,6 @@ def refused():
 ring()
 two_jobs()
 one_program()
+two_that_differ()
 refused()
 finish()

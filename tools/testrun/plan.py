@@ -208,8 +208,8 @@ class Maker:
         return sorted(numbers(text.replace("h", ""))) if text != "all" else list(range(1, int(self.fabric["hosts"]) + 1))
 
     def job_qps(self, flows: list[PlannedFlow]) -> int:
-        """QP numbers that the jobs take on each host, from the first on: of each pair, and of the question whether a rank is alive."""
-        return sum(2 * int(flow.keys["qp_count"]) + 2 for flow in flows if flow.ranks)
+        """At least the QP numbers that the jobs take on each host, from the first on: of each pair, and of the question whether a rank is alive, both ways."""
+        return sum(2 * int(flow.keys["qp_count"]) + 4 for flow in flows if flow.ranks)
 
     def with_files(self, keys: Keys) -> Keys:
         """For a file elsewhere."""

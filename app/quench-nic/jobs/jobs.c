@@ -73,7 +73,7 @@ open_job(struct jobs *jobs, const struct nic_config *config, uint32_t index)
 	if (plan->n_here == 0)
 		return 0;
 	jobs->n++;
-	*here = (struct job_here){.job = *job, .number = index + 1};
+	*here = (struct job_here){.job = *job, .number = index + 1, .tells = JOB_NONE};
 	nic_job_plan_hold(job->plan);
 	here->ranks = calloc(plan->n_here, sizeof(*here->ranks));
 	if (here->ranks == NULL)
@@ -159,6 +159,27 @@ jobs_open(struct jobs *jobs, struct nic_nodes *nodes, struct flow_registry *regi
 	return 0;
 }
 
+/* Its peers in other programs say their digest when they ask whether it is alive. */
+static void
+hear_peers(const struct jobs *jobs, const struct job_here *here, const struct job_rank_here *r)
+{
+	const struct nic_job *job = &here->job;
+	const struct job_rank *rank = &job->plan->graph.ranks[r->rank];
+
+	for (uint32_t i = 0; i < rank->n_peers; i++) {
+		const struct job_peer *p = &rank->peers[i];
+		uint32_t at;
+
+		if (job->plan->here[p->rank])
+			continue;
+		if (p->n_sends > 0)
+			at = nic_job_asked_sender(job, pair_of(job->plan, r->rank, p->rank));
+		else
+			at = nic_job_asked_receiver(job, pair_of(job->plan, p->rank, r->rank));
+		nic_job_hear(jobs->nodes->node[0], r->index, i, at);
+	}
+}
+
 static int
 begin_rank(const struct jobs *jobs, const struct job_here *here, struct job_rank_here *r)
 {
@@ -194,7 +215,10 @@ begin_rank(const struct jobs *jobs, const struct job_here *here, struct job_rank
 		index = nic_job_add(jobs->nodes->node[0], &params);
 	free(peers);
 	r->index = (uint32_t)index;
-	return index < 0 ? -ENOMEM : 0;
+	if (index < 0)
+		return -ENOMEM;
+	hear_peers(jobs, here, r);
+	return 0;
 }
 
 int
@@ -270,9 +294,7 @@ fail(struct job_here *here, const char *why)
 static void
 judge(struct jobs *jobs, struct job_here *here, const struct nic_flow *flow)
 {
-	const struct nic_job_pair *pair = &here->job.plan->pairs[flow->job.pair];
-	uint32_t rank = flow->job.alive ? pair->to : pair->from;
-	uint32_t peer = flow->job.alive ? pair->from : pair->to;
+	uint32_t rank = flow->job.rank, peer = flow->job.peer;
 
 	for (uint32_t k = 0; k < here->n_ranks; k++) {
 		const struct job_rank *ops = &here->job.plan->graph.ranks[rank];
@@ -318,6 +340,69 @@ look_for_failures(struct jobs *jobs, const struct nic_config *config)
 				judge(jobs, &jobs->of[i], &config->flows[f]);
 }
 
+/* The flow by which a rank here asks a peer of another program. */
+static uint32_t
+asks(const struct job_here *here, uint32_t rank, uint32_t peer, const struct nic_config *config)
+{
+	unsigned int f = 0;
+
+	while (f < config->n_job_flows) {
+		const struct nic_flow *flow = &config->flows[f];
+
+		if (flow->job.number == here->number && flow->job.alive && flow->qp.requester &&
+		    flow->job.rank == rank && flow->job.peer == peer)
+			return flow->id;
+		f++;
+	}
+	return JOB_NONE;
+}
+
+/* Does a peer of rank k here say another digest than that of the job here? */
+static void
+compare_peers(struct jobs *jobs, struct job_here *here, uint32_t k, const struct nic_config *config)
+{
+	const struct nic_job_plan *plan = here->job.plan;
+	const struct job_rank *rank = &plan->graph.ranks[here->ranks[k].rank];
+	char address[FIELD_IP_CHARS], why[JOB_WHY_CHARS];
+	uint32_t theirs;
+
+	for (uint32_t i = 0; i < rank->n_peers; i++) {
+		uint32_t peer = rank->peers[i].rank;
+
+		if (!nic_job_heard(jobs->nodes->node[0], here->ranks[k].index, i, &theirs) ||
+		    theirs == plan->digest)
+			continue;
+		here->tells = asks(here, here->ranks[k].rank, peer, config);
+		field_ip_text(&plan->ips[peer], address);
+		snprintf(why, sizeof(why),
+			 "rank %u (%s) has another job: its digest is %08x, and that of rank %u is "
+			 "%08x; expected equal keys in the section [job %s] of all programs",
+			 peer, address, theirs, here->ranks[k].rank, plan->digest, here->job.name);
+		fail(here, why);
+		return;
+	}
+}
+
+static void
+compare(struct jobs *jobs, const struct nic_config *config)
+{
+	for (uint32_t i = 0; i < jobs->n; i++)
+		for (uint32_t k = 0; k < jobs->of[i].n_ranks && !job_has_failed(&jobs->of[i]); k++)
+			compare_peers(jobs, &jobs->of[i], k, config);
+}
+
+/* Does the rank that has another job know our digest, or is it gone? */
+static bool
+has_told(const struct jobs *jobs, const struct job_here *here)
+{
+	struct nic_flow_info info;
+
+	if (!job_has_failed(here) || here->tells == JOB_NONE)
+		return true;
+	info = flow_registry_life_info(jobs->registry, here->tells);
+	return info.sum.tx_messages > 0 || info.qps_failed > 0;
+}
+
 /*
  * After a reset, the clock of the first iteration begins with the start of the job, not with the
  * reset.
@@ -338,16 +423,18 @@ begin_if_started(const struct jobs *jobs, struct job_here *here, const struct ni
 void
 jobs_watch(struct jobs *jobs, const struct nic_config *config, uint64_t now_ns)
 {
-	bool all = jobs->n > 0;
+	bool all = jobs->n > 0, told = true;
 
 	__atomic_store_n(&jobs->now_ns, now_ns, __ATOMIC_RELAXED);
 	if (jobs->n > 0 && nic_failed(jobs->nodes->node[0]) > 0)
 		look_for_failures(jobs, config);
+	compare(jobs, config);
 	for (uint32_t i = 0; i < jobs->n; i++) {
 		struct job_here *here = &jobs->of[i];
 		bool ended = has_ended(jobs, here);
 
 		begin_if_started(jobs, here, config);
+		told = told && has_told(jobs, here);
 		all = all && ended;
 		if (ended && here->said != here->job.iterations)
 			say("job %s: all iterations have ended", here->job.name);
@@ -357,6 +444,7 @@ jobs_watch(struct jobs *jobs, const struct nic_config *config, uint64_t now_ns)
 		jobs->ended_ns = 0;
 	else if (jobs->ended_ns == 0)
 		jobs->ended_ns = max_u64(now_ns, 1);
+	jobs->told = told;
 	jobs->done = all && now_ns >= jobs->ended_ns + jobs->linger_ns;
 }
 
@@ -373,7 +461,7 @@ jobs_have_failed(const struct jobs *jobs)
 bool
 jobs_are_done(const struct jobs *jobs)
 {
-	return jobs->n == 0 || jobs_have_failed(jobs) || jobs->done;
+	return jobs->n == 0 || (jobs_have_failed(jobs) && jobs->told) || jobs->done;
 }
 
 uint32_t

@@ -4,7 +4,8 @@
  * watched by the main lcore. Their results are those of the ranks here.
  *
  * A job fails if a QP gives up that one of its ranks needs: one that carries messages, or the one
- * that asks whether a rank is alive, while a rank here waits for that one.
+ * that asks whether a rank is alive, while a rank here waits for that one. It fails, too, if a peer
+ * says another digest of the job.
  */
 #ifndef QUENCH_APP_QUENCH_NIC_JOBS_JOBS_H
 #define QUENCH_APP_QUENCH_NIC_JOBS_JOBS_H
@@ -41,6 +42,8 @@ struct job_here {
 	char why[JOB_WHY_CHARS];
 	bool has_failed;
 	bool waits; /* its ranks were reset, and begin when the job is started */
+	/* flow that asks the rank that has another job, and says ours; JOB_NONE: none has */
+	uint32_t tells;
 };
 
 struct jobs {
@@ -54,6 +57,7 @@ struct jobs {
 	uint64_t linger_ns; /* how long to answer after the end */
 	uint64_t ended_ns;  /* when all had ended here; 0: not yet */
 	bool done;          /* and linger_ns have passed since */
+	bool told;          /* ranks that have another job know it, or are gone */
 };
 
 /**

@@ -34,7 +34,8 @@ enum nic_connect { NIC_CONNECT_OFF, NIC_CONNECT_CM, NIC_CONNECT_LISTEN };
 struct nic_flow_job {
 	uint32_t number; /* of the job, from 1 on; 0: the flow is of no job */
 	uint32_t pair;
-	bool alive; /* it asks whether the sender of the pair is alive */
+	uint32_t rank, peer; /* of this end, and of the other one */
+	bool alive;          /* it asks whether a rank is alive, and says the digest of the job */
 };
 
 /* One [flow NAME]. */

@@ -253,11 +253,29 @@ find_pairs(const struct config *cfg, struct nic_job *job, struct config_error *e
 	if (plan->pairs == NULL)
 		return no_memory(cfg, job, err);
 	for (uint32_t rank = 0; rank < g->n_ranks; rank++)
-		for (uint32_t i = 0; i < g->ranks[rank].n_peers; i++)
-			if (g->ranks[rank].peers[i].n_sends > 0)
-				plan->pairs[plan->n_pairs++] =
-					(struct nic_job_pair){rank, g->ranks[rank].peers[i].rank};
+		for (uint32_t i = 0; i < g->ranks[rank].n_peers; i++) {
+			const struct job_peer *p = &g->ranks[rank].peers[i];
+
+			if (p->n_sends > 0)
+				plan->pairs[plan->n_pairs++] = (struct nic_job_pair){
+					rank, p->rank,
+					p->n_recvs > 0 ? JOB_NONE : plan->n_one_way++};
+		}
 	return 0;
+}
+
+static uint32_t
+digest_of(const struct nic_job *job)
+{
+	const struct nic_job_plan *plan = job->plan;
+	uint64_t digest = job_graph_digest(&plan->graph);
+
+	digest = job_digest_add(digest, job->iterations);
+	digest = job_digest_add(digest, (uint64_t)job->qps_per_pair << 32 | job->mtu_bytes);
+	for (uint32_t i = 0; i < plan->graph.n_ranks; i++)
+		for (uint32_t byte = 0; byte < sizeof(plan->ips[i].addr); byte++)
+			digest = job_digest_add(digest, plan->ips[i].addr[byte]);
+	return (uint32_t)(digest >> 32);
 }
 
 /* As config_kind.finish: arg is a struct nic_params. */
@@ -281,7 +299,11 @@ finish(struct config *cfg, const char *section, void *item, void *arg, struct co
 		rc = refuse_twice(cfg, job, err);
 	if (rc == 0)
 		rc = find_here(cfg, job, arg, err);
-	return rc == 0 ? find_pairs(cfg, job, err) : rc;
+	if (rc == 0)
+		rc = find_pairs(cfg, job, err);
+	if (rc == 0)
+		job->plan->digest = digest_of(job);
+	return rc;
 }
 
 static const char *
@@ -350,7 +372,8 @@ nic_jobs_free(struct nic_config *config)
 static uint64_t
 numbers_of(const struct nic_job *job)
 {
-	return (uint64_t)job->plan->n_pairs * (2 * job->qps_per_pair + 2);
+	return (uint64_t)job->plan->n_pairs * (2 * job->qps_per_pair + 2) +
+	       2 * (uint64_t)job->plan->n_one_way;
 }
 
 uint32_t
@@ -365,11 +388,16 @@ nic_job_responders(const struct nic_job *job, uint32_t pair)
 	return nic_job_requesters(job, pair) + job->qps_per_pair;
 }
 
-/* The QP that asks whether the sender of a pair is alive; the one that answers is the next. */
-static uint32_t
-alive_of(const struct nic_job *job, uint32_t pair)
+uint32_t
+nic_job_asked_sender(const struct nic_job *job, uint32_t pair)
 {
-	return nic_job_requesters(job, job->plan->n_pairs) + 2 * pair;
+	return nic_job_requesters(job, job->plan->n_pairs) + 2 * pair + 1;
+}
+
+uint32_t
+nic_job_asked_receiver(const struct nic_job *job, uint32_t pair)
+{
+	return nic_job_asked_sender(job, job->plan->n_pairs + job->plan->pairs[pair].one_way);
 }
 
 /* An end of a flow of a job. */
@@ -402,7 +430,11 @@ add_flow(const struct config *cfg, struct nic_config *config, uint32_t index, ui
 			 e->rank, e->peer, NIC_FLOW_NAME_CHARS);
 		return refuse(cfg, job, NULL, expected, err);
 	}
-	f->job = (struct nic_flow_job){.number = index + 1, .pair = pair, .alive = e->alive};
+	f->job = (struct nic_flow_job){.number = index + 1,
+				       .pair = pair,
+				       .rank = e->rank,
+				       .peer = e->peer,
+				       .alive = e->alive};
 	f->qp.peer_ip = plan->ips[e->peer];
 	f->qp.next_hop = job->next_hop;
 	if (!is_ip(ip, &config->nic.ip) && !is_ip(ip, &config->nic.ip6))
@@ -417,13 +449,16 @@ add_flow(const struct config *cfg, struct nic_config *config, uint32_t index, ui
 	f->qp.has_dscp = job->dscp >= 0;
 	f->qp.dscp = job->dscp >= 0 ? (uint8_t)job->dscp : 0;
 	f->qp.messages = 0;
+	f->qp.verb = NIC_WRITE_IMM;
 	if (e->alive) {
+		f->imm_data = plan->digest;
+		f->qp.has_imm = true;
+		f->qp.imm_data = plan->digest;
 		f->qp.message_bytes = ALIVE_BYTES;
 		f->qp.arrival = e->requester ? WORKLOAD_PERIODIC : WORKLOAD_CLOSED;
 		f->qp.load_bps = e->requester ? ALIVE_BPS : 0;
 	} else {
 		f->qp.stopped = job->stopped && e->requester;
-		f->qp.verb = NIC_WRITE_IMM;
 		f->qp.message_bytes = sizes.bytes;
 		f->qp.message_size = WORKLOAD_POSTED;
 		f->qp.arrival = e->requester ? WORKLOAD_OF_JOB : WORKLOAD_CLOSED;
@@ -441,26 +476,39 @@ add_pair(const struct config *cfg, struct nic_config *config, uint32_t index, ui
 	const struct nic_job_plan *plan = job->plan;
 	const struct nic_job_pair *p = &plan->pairs[pair];
 	uint32_t req = nic_job_requesters(job, pair), rsp = nic_job_responders(job, pair);
-	uint32_t alive = alive_of(job, pair);
+	uint32_t of_sender = nic_job_asked_sender(job, pair);
+	uint32_t of_receiver = nic_job_asked_receiver(job, pair);
+	bool one_way = p->one_way != JOB_NONE;
 	const struct end ends[] = {
 		{.rank = p->from, .peer = p->to, .local = req, .remote = rsp, .requester = true},
 		{.rank = p->to, .peer = p->from, .local = rsp, .remote = req},
 		{.rank = p->to,
 		 .peer = p->from,
-		 .local = alive,
-		 .remote = alive + 1,
+		 .local = of_sender - 1,
+		 .remote = of_sender,
 		 .requester = true,
 		 .alive = true},
 		{.rank = p->from,
 		 .peer = p->to,
-		 .local = alive + 1,
-		 .remote = alive,
+		 .local = of_sender,
+		 .remote = of_sender - 1,
+		 .alive = true},
+		{.rank = p->from,
+		 .peer = p->to,
+		 .local = of_receiver - 1,
+		 .remote = of_receiver,
+		 .requester = true,
+		 .alive = true},
+		{.rank = p->to,
+		 .peer = p->from,
+		 .local = of_receiver,
+		 .remote = of_receiver - 1,
 		 .alive = true},
 	};
 	bool both = plan->here[p->from] && plan->here[p->to];
 	int rc = 0;
 
-	for (unsigned int i = 0; rc == 0 && i < ARRAY_LEN(ends); i++)
+	for (unsigned int i = 0; rc == 0 && i < ARRAY_LEN(ends) - (one_way ? 0 : 2); i++)
 		if (plan->here[ends[i].rank] && !(both && ends[i].alive))
 			rc = add_flow(cfg, config, index, pair, &ends[i], err);
 	return rc;
@@ -492,7 +540,7 @@ number(const struct config *cfg, struct nic_config *config, struct config_error 
 	return 0;
 }
 
-/* At most four ends of a pair are here. */
+/* At most six ends of a pair are here. */
 static uint32_t
 most_flows(const struct nic_config *config)
 {
@@ -503,7 +551,7 @@ most_flows(const struct nic_config *config)
 			const struct nic_job_plan *plan = config->jobs[i].plan;
 
 			if (plan->here[plan->pairs[k].from] || plan->here[plan->pairs[k].to])
-				n += 4;
+				n += 6;
 		}
 	return n;
 }

@@ -8,9 +8,12 @@
  *
  *	pair k    requesters first + 2 k q + i at the sender, responders q after them
  *	          a requester first + 2 n q + 2 k at the receiver, a responder after it
+ *	          a requester first + 2 n q + 2 n + 2 j at the sender, a responder after it
  *
- * for QP i of n pairs. The last two are of the flow that asks once a second whether the sender is
- * alive: a rank that only waits for messages has no QP that would give up.
+ * for QP i of n pairs. The second row is of the flow that asks once a second whether the sender is
+ * alive: a rank that only waits for messages has no QP that would give up. The question says the
+ * digest of the job as immediate data, so a rank finds that a peer has another job. The third row
+ * is of the same question by the sender of pair j of those whose receiver sends nothing back.
  */
 #ifndef QUENCH_CTL_NIC_CONFIG_NIC_JOB_H
 #define QUENCH_CTL_NIC_CONFIG_NIC_JOB_H
@@ -28,8 +31,11 @@ struct nic_job_plan {
 	uint32_t n_here;
 	struct nic_job_pair {
 		uint32_t from, to; /* ranks */
+		uint32_t one_way;  /* index among pairs whose receiver sends nothing back; or
+				    * JOB_NONE */
 	} * pairs;
-	uint32_t n_pairs;
+	uint32_t n_pairs, n_one_way;
+	uint32_t digest;       /* of all that the programs of a job must agree on */
 	uint32_t first_number; /* of its QPs, counted from first_qpn */
 };
 
@@ -56,5 +62,9 @@ void nic_job_plan_release(struct nic_job_plan *plan);
 /* QPs of a pair, counted from first_qpn. */
 uint32_t nic_job_requesters(const struct nic_job *job, uint32_t pair);
 uint32_t nic_job_responders(const struct nic_job *job, uint32_t pair);
+/** The QP at the sender of a pair at which the receiver asks whether it is alive. */
+uint32_t nic_job_asked_sender(const struct nic_job *job, uint32_t pair);
+/** The QP at the receiver of a pair at which the sender asks; the pair is one-way. */
+uint32_t nic_job_asked_receiver(const struct nic_job *job, uint32_t pair);
 
 #endif

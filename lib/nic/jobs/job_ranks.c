@@ -21,7 +21,11 @@ struct rank_peer {
 	uint64_t *acked, *arrived;       /* by QP: messages acknowledged, messages arrived */
 	uint64_t *before;                /* by QP: messages of before the last restart */
 	uint64_t all_acked, all_arrived; /* on all QPs */
+	uint32_t ear;                    /* responder of nic_job_hear(); JOB_NONE: there is none */
+	uint64_t heard;                  /* HEARD and a digest; 0: none */
 };
+
+#define HEARD (1ull << 32)
 
 struct rank {
 	struct nic *nic;
@@ -332,6 +336,10 @@ nic_job_arrived(struct nic *nic, uint32_t item, uint32_t imm, uint64_t now_ns)
 	if (r == NULL)
 		return;
 	peer = &r->peers[lane->peer];
+	if (unlikely(item == peer->ear)) {
+		__atomic_store_n(&peer->heard, HEARD | imm, __ATOMIC_RELAXED);
+		return;
+	}
 	peer->arrived[item - peer->qps.responders]++;
 	if (peer->all_arrived == least(peer->arrived, r->params.qps))
 		return;
@@ -459,6 +467,7 @@ rank_create(struct nic *nic, const struct nic_job_params *params)
 			.acked = &r->counts[3 * (size_t)i * params->qps],
 			.arrived = &r->counts[(3 * (size_t)i + 1) * params->qps],
 			.before = &r->counts[(3 * (size_t)i + 2) * params->qps],
+			.ear = JOB_NONE,
 		};
 	for (uint32_t i = 0; i < r->progress.n_streams; i++)
 		r->ends_ns[i] = NEVER_NS;
@@ -513,6 +522,26 @@ nic_job_add(struct node *node, const struct nic_job_params *params)
 	nic->jobs->next_ns = min_u64(nic->jobs->next_ns, r->next_ns);
 	node_wake(&nic->node, 0);
 	return nic->jobs->n - 1;
+}
+
+void
+nic_job_hear(struct node *node, uint32_t index, uint32_t peer, uint32_t item)
+{
+	const struct nic_jobs *jobs = nic_of(node)->jobs;
+
+	assert(jobs->lanes[item].rank == NULL);
+	jobs->lanes[item] = (struct lane){jobs->ranks[index], peer};
+	jobs->ranks[index]->peers[peer].ear = item;
+}
+
+bool
+nic_job_heard(const struct node *node, uint32_t index, uint32_t peer, uint32_t *digest)
+{
+	const struct rank_peer *p = &nic_of_const(node)->jobs->ranks[index]->peers[peer];
+	uint64_t heard = __atomic_load_n(&p->heard, __ATOMIC_RELAXED);
+
+	*digest = (uint32_t)heard;
+	return heard != 0;
 }
 
 int
@@ -613,6 +642,7 @@ restart_peer(const struct rank *r, struct rank_peer *peer, uint64_t now_ns)
 		peer->before[i] = r->nic->qps[peer->qps.requesters + i].acked_msg;
 	}
 	peer->all_acked = peer->all_arrived = 0;
+	__atomic_store_n(&peer->heard, 0, __ATOMIC_RELAXED);
 }
 
 static void

@@ -66,6 +66,14 @@ struct nic_job_params {
  */
 int64_t nic_job_add(struct node *node, const struct nic_job_params *params);
 
+/**
+ * After nic_job_add(): each message that arrives at responder `item` from this peer of the rank
+ * says a digest, as immediate data.
+ */
+void nic_job_hear(struct node *node, uint32_t index, uint32_t peer, uint32_t item);
+/** The digest that a peer said last. From any thread. @return false: none since the restart. */
+bool nic_job_heard(const struct node *node, uint32_t index, uint32_t peer, uint32_t *digest);
+
 enum nic_job_time { NIC_JOB_COMPUTES, NIC_JOB_SENDS, NIC_JOB_WAITS, NIC_JOB_TIMES };
 
 /* Of the QPs of a rank, and the time for which a priority of its NIC was paused. */

@@ -208,4 +208,40 @@ TEST(a_text_ends_anywhere)
 	}
 }
 
+static uint64_t
+digest_of(const char *text)
+{
+	struct job_fault fault;
+	struct job_graph g;
+	uint64_t digest;
+
+	assert_int_equal(read_text(text, &g, &fault), 0);
+	digest = job_graph_digest(&g);
+	job_graph_free(&g);
+	return digest;
+}
+
+#define PAIR(calc, bytes, tag, need)                                                               \
+	"num_ranks 2\nrank 0 {\na: calc " calc " cpu 1\nb: send " bytes "b to 1 tag " tag          \
+	"\nb " need " a\n}\nrank 1 {\nrecv " bytes "b from 0 tag " tag "\n}\n"
+
+TEST(equal_jobs_alone_have_equal_digests)
+{
+	static const char job[] = PAIR("10", "100", "7", "requires");
+	static const char *const others[] = {
+		PAIR("11", "100", "7", "requires"),
+		PAIR("10", "101", "7", "requires"),
+		PAIR("10", "100", "8", "requires"),
+		PAIR("10", "100", "7", "irequires"),
+		"num_ranks 3\nrank 0 {\na: calc 10 cpu 1\nb: send 100b to 1 tag 7\nb requires a\n}\n"
+		"rank 1 {\nrecv 100b from 0 tag 7\n}\nrank 2 {\n}\n",
+		"num_ranks 2\nrank 0 {\na: calc 10\nb: send 100b to 1 tag 7\nb requires a\n}\n"
+		"rank 1 {\nrecv 100b from 0 tag 7\n}\n",
+	};
+
+	assert_int_equal(digest_of(job), digest_of(job));
+	for (unsigned int i = 0; i < ARRAY_LEN(others); i++)
+		assert_int_not_equal(digest_of(job), digest_of(others[i]));
+}
+
 TEST_MAIN()
