@@ -72,6 +72,12 @@ class Tables(unittest.TestCase):
                                  ("name", "a\x1b[2J\n\x9bb", "a?[2J??b")):
             self.assertEqual(cells.text(key, value), text)
 
+    def test_what_is_wrong_is_red_and_names_are_not(self):
+        def red(part):
+            return cells.paint([part], heading=False) != [part]
+
+        self.assertEqual([part for part in ("down", "down   ", "stormed (drop)", "up", "downlink1", "stormedge") if red(part)], ["down", "down   ", "stormed (drop)"])
+
     def test_rows_are_aligned(self):
         text = printed(cells.rows, [{"port": 0, "port_name": "Ethernet1/1", "n": 5}, {"port": 1, "n": 1234}], "port n=count")
         self.assertEqual(text.splitlines(), ["port         count", "Ethernet1/1      5", "1             1234"])

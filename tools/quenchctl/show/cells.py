@@ -13,7 +13,7 @@ from quenchctl.command import plain
 NAME_WIDTH = 34  # least width of names
 MASKS = {"pfc_ours", "pfc_peer", "pfc_agreed"}  # a bit for each priority
 BOLD, RED, PLAIN = "\033[1m", "\033[1;31m", "\033[0m"
-TROUBLE = re.compile(r"down|stormed")
+TROUBLE = re.compile(r"down\s*$|stormed\b")  # a cell, not a name such as downlink
 
 
 def scaled(value: float, units: Sequence[str]) -> tuple[float, str, bool]:
