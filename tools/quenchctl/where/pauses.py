@@ -110,13 +110,14 @@ class Tree:
     def victims(self, pause: Pause) -> list[str]:
         """Flows that wait at the held port and do not use what the root holds. Of a NIC: its flows to other QPs."""
         r = self.reading
-        culprits = {key_of(row) for row in self.flows_of_root(pause.root)}
         if pause.held is None or pause.root[0] == "host" and pause.parent is None:
             return []
+        of_root = self.flows_of_root(pause.root)
+        culprits, dscps = {key_of(row) for row in of_root}, {row["dscp"] for row in of_root}
         held = r.programs[pause.held.program]
         if held.is_switch:
             rows = [row for (port, _), q in r.queues.items() if port == pause.held for row in q.result()["flows"]]
-            return [looks.flow_text(row) for row in rows if key_of(row) not in culprits and row["dscp"] in {c["dscp"] for c in self.flows_of_root(pause.root)}]
+            return [looks.flow_text(row) for row in rows if key_of(row) not in culprits and row["dscp"] in dscps]
         with contextlib.suppress(Gone):  # it has ended: nothing waits there
             return self._flows_elsewhere(held, culprits)
         return []
