@@ -126,6 +126,8 @@ def check_refused(work):
             ("routers", [("topology = star\nhosts = 3", "topology = dumbbell\nforwarding = l3\nhosts = 4")], ["[fabric] forwarding = l3", "l2"], "ports"),
             ("uneven", [("topology = star\nhosts = 3", "topology = dumbbell\nforwarding = l2\nhosts = 3")], ["[fabric] hosts = 3", "multiple of 2"], "ports"),
             ("servers", [("hosts = 3", "hosts = 4\nnics_per_server = 2")], ["[fabric] nics_per_server = 2", "hosts with one NIC"], "ports"),
+            ("after", [("[criterion loss]", "[flow first]\nsrc = 1\ndst = 2\nmessages = 1\n[flow next]\nsrc = 2\ndst = 1\nafter = first\n\n[criterion loss]")],
+             ["[flow next] after = first", "flows with start_ns"], "ports"),
             ("storm", [("hosts = 3", "hosts = 4"), ("[criterion loss]", "[event e]\nat_ns = 1ms\naction = pause_storm\nnode = h4\n\n[criterion loss]")],
              ["[event e] node = h4", "h1, h2, h3"], "ports"),
             ("event", [("[criterion loss]", "[event e]\nat_ns = 1ms\naction = loss\nnode = h1\nport = 0\nframe_ppb = 5\n\n[criterion loss]")],

@@ -117,6 +117,19 @@ add_blind_marking(json_t *list, const struct lab_run *run, uint32_t sw, uint16_t
 			     (json_int_t)stats->ecn_marked_packets, (json_int_t)stats->tx_packets));
 }
 
+/* A flow that has not begun, since one that its key `after` names has not ended. */
+static void
+add_waiting(json_t *list, const struct lab_run *run, uint32_t section)
+{
+	const struct flow_params *flows = run->scenario->flows;
+	uint32_t awaited = net_after_awaits(run->net, section);
+
+	if (awaited != UINT32_MAX)
+		json_array_append_new(list, json_sprintf("[flow %s] has not begun: it waits for "
+							 "[flow %s], which has not ended",
+							 flows[section].name, flows[awaited].name));
+}
+
 json_t *
 output_warnings(const struct lab_run *run)
 {
@@ -131,6 +144,8 @@ output_warnings(const struct lab_run *run)
 			for (uint8_t queue = 0; queue < TM_CLASSES; queue++)
 				add_blind_marking(list, run, i, port, queue);
 		}
+	for (uint32_t i = 0; i < run->scenario->n_flow_sections; i++)
+		add_waiting(list, run, i);
 	if (lost > 0)
 		json_array_append_new(
 			list,

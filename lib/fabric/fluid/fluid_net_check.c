@@ -36,6 +36,8 @@ check_flow(const struct flow_params *flow, struct scenario_fault *fault)
 		{flow->arrival != WORKLOAD_CLOSED && flow->arrival != WORKLOAD_INCAST, "arrival",
 		 "closed or incast: the fluid model's flows always have something to send"},
 		{flow->stopped, "stopped", "off: the fluid model's flows start at start_ns"},
+		{scenario_has_after(flow), "after",
+		 "none: the fluid model's flows start at start_ns"},
 		{flow->messages_of_pairs != NULL, "trace",
 		 "at most 4096 messages in the fluid model"},
 	};

@@ -23,6 +23,20 @@ messages_of(const struct flow_params *flow, const struct flow_pair *pair)
 	return 1 + sub_sat(pair->bytes, 1) / WORKLOAD_MAX_BYTES;
 }
 
+uint64_t
+net_qp_start_ns(const struct net_flow *flow, const struct flow_pair *pair, uint32_t number)
+{
+	const struct flow_params *p = flow->params;
+
+	if (p->messages_of_pairs != NULL)
+		return p->messages_of_pairs[pair->first_message + number / scenario_message_qps(p)]
+			.at_ns;
+	/* Of shared messages, each has its own arrival. */
+	if (p->shares_qps)
+		return 0;
+	return p->pattern == FLOW_TRACE ? pair->at_ns : p->start_ns;
+}
+
 static int64_t
 add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool requester,
        const struct flow_params *flow, const struct flow_pair *pair, uint32_t number)
@@ -52,12 +66,10 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 						 number / scenario_message_qps(flow)];
 
 		qp.work.messages = m->parts;
-		qp.work.start_ns = m->at_ns;
 	} else if (flow->shares_qps) {
 		/* As nic_share_messages() wants it. */
 		qp.work.messages = 1;
 		qp.work.depth = 1;
-		qp.work.start_ns = 0;
 		qp.work.stop_ns = NEVER_NS;
 	}
 	if (flow->messages_of_pairs != NULL || flow->shares_qps) {
@@ -79,8 +91,8 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 	} else if (flow->pattern == FLOW_TRACE) {
 		qp.work.messages = messages_of(flow, pair);
 		qp.work.message_bytes = (pair->bytes + qp.work.messages - 1) / qp.work.messages;
-		qp.work.start_ns = pair->at_ns;
 	}
+	qp.work.start_ns = net_qp_start_ns(&net->flows[net->n_flows - 1], pair, number);
 	qp.seed = scenario_flow_seed(net->scenario, flow, host);
 	scenario_next_hop_mac(net->scenario, host, peer, qp.peer_mac);
 	return nic_add_qp(net->hosts[host - 1], &qp, 0);
@@ -180,6 +192,8 @@ add_flow(struct net *net, const struct flow_params *params, uint32_t index, uint
 
 		if (src_qp < 0 || dst_qp < 0)
 			return (int)(src_qp < 0 ? src_qp : dst_qp);
+		if (scenario_has_after(params))
+			nic_await_start(net->hosts[pair->src - 1], flow->src_qp + i);
 		if (i < params->trace_qps)
 			rc = nic_trace_qp(net->hosts[net_flow_sender(flow).host - 1],
 					  net_flow_sender(flow).first_qp + i, NIC_TRACE_ROWS);

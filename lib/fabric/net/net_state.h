@@ -26,6 +26,7 @@ struct net {
 	struct net_jobs *jobs;        /* NULL: there are none */
 	struct nic_message *messages; /* the last net_recorded_messages() */
 	uint32_t messages_size;
+	struct net_after *after;
 	uint8_t *down; /* per link, 1: excluded from routes; NULL: no link has changed */
 };
 
@@ -65,6 +66,21 @@ void net_change_jobs(struct net *net, const struct scenario *next, uint64_t now_
 /** After the flows: ranks on their hosts. @return 0 or -ENOMEM. */
 int net_add_ranks(struct net *net);
 void net_free_jobs(struct net *net);
+
+/* The first turn of a requester: QP i of a flow. */
+struct net_turn {
+	uint32_t flow, qp;
+};
+
+/** When a QP starts; of a flow with `after`, counted from where that is. */
+uint64_t net_qp_start_ns(const struct net_flow *flow, const struct flow_pair *pair,
+			 uint32_t number);
+
+/** After the flows: which of them wait for others. @return 0 or -ENOMEM. */
+int net_create_after(struct net *net);
+void net_free_after(struct net *net);
+/** Add a turn, in the order of the turns of its host. Keeps those of flows that wait. */
+void net_keep_turn(struct net *net, struct net_turn turn);
 
 /** Let the QPs take their turns, in an order drawn by the seed. @return 0 or -ENOMEM. */
 int net_give_turns(struct net *net);

@@ -17,6 +17,8 @@ struct turn {
 	uint64_t drawn;
 	uint32_t qp;
 	uint16_t host;
+	bool requester;
+	struct net_turn of;
 };
 
 static int
@@ -47,16 +49,18 @@ flows_of_round(const struct flow_params *p)
 
 /* The turns of both ends of a flow's QPs. @return where the next flow's begin. */
 static struct turn *
-draw(const struct net_flow *flow, uint64_t seed, uint32_t round, struct turn *turn)
+draw(const struct net *net, uint32_t index, uint32_t round, struct turn *turn)
 {
+	const struct net_flow *flow = &net->flows[index];
+
 	for (uint32_t i = 0; i < flow->qps; i++) {
 		struct prng rnd;
 		uint64_t drawn;
 
-		prng_seed(&rnd, seed, (uint64_t)round << 32 | i);
+		prng_seed(&rnd, net->scenario->fabric.seed, (uint64_t)round << 32 | i);
 		drawn = prng_u64(&rnd);
-		*turn++ = (struct turn){drawn, flow->src_qp + i, flow->src};
-		*turn++ = (struct turn){drawn, flow->dst_qp + i, flow->dst};
+		*turn++ = (struct turn){drawn, flow->src_qp + i, flow->src, true, {index, i}};
+		*turn++ = (struct turn){drawn, flow->dst_qp + i, flow->dst, false, {index, i}};
 	}
 	return turn;
 }
@@ -64,7 +68,7 @@ draw(const struct net_flow *flow, uint64_t seed, uint32_t round, struct turn *tu
 int
 net_give_turns(struct net *net)
 {
-	uint64_t seed = net->scenario->fabric.seed, n = 0;
+	uint64_t n = 0;
 	struct turn *turns, *end;
 
 	for (uint32_t i = 0; i < net->n_flows; i++)
@@ -76,11 +80,14 @@ net_give_turns(struct net *net)
 		uint32_t of_round = flows_of_round(net->flows[first].params);
 
 		for (i = first; i < first + of_round; i++)
-			end = draw(&net->flows[i], seed, first, end);
+			end = draw(net, i, first, end);
 	}
 	qsort(turns, n, sizeof(*turns), by_draw);
-	for (const struct turn *t = turns; t < end; t++)
+	for (const struct turn *t = turns; t < end; t++) {
 		nic_unhold_qp(net->hosts[t->host - 1], t->qp, 0);
+		if (t->requester)
+			net_keep_turn(net, t->of);
+	}
 	free(turns);
 	return 0;
 }

@@ -317,6 +317,22 @@ next_stop_ns(const struct probe *p, uint64_t next_sample_ns, uint64_t next_progr
 	return p->measuring ? stop_ns : min_u64(stop_ns, params->measure_from_ns);
 }
 
+/* Run up to now_ns. Flows that wait for others begin when those have ended. */
+static int
+run_flows(struct probe *p, uint64_t now_ns)
+{
+	int rc = 0;
+
+	while (rc == 0 && net_after_next_ns(p->net) <= now_ns) {
+		uint64_t look_ns = net_after_next_ns(p->net);
+
+		rc = fabric_run(net_fabric(p->net), look_ns);
+		if (rc == 0)
+			net_after_run(p->net, look_ns);
+	}
+	return rc < 0 ? rc : fabric_run(net_fabric(p->net), now_ns);
+}
+
 /* Run up to now_ns, stopping at each event. */
 static int
 run_to(struct probe *p, uint64_t now_ns)
@@ -327,7 +343,7 @@ run_to(struct probe *p, uint64_t now_ns)
 	while (rc == 0 && events_next_ns(p->events) <= now_ns) {
 		uint64_t event_ns = events_next_ns(p->events);
 
-		rc = fabric_run(net_fabric(p->net), event_ns);
+		rc = run_flows(p, event_ns);
 		if (rc == 0)
 			rc = events_run(p->events, event_ns);
 		/* A change of the maps moves the data. */
@@ -336,7 +352,7 @@ run_to(struct probe *p, uint64_t now_ns)
 			p->queues[i].queue = queue;
 	}
 	if (rc == 0)
-		rc = fabric_run(net_fabric(p->net), now_ns);
+		rc = run_flows(p, now_ns);
 	errno = -rc;
 	return rc;
 }

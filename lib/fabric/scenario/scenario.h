@@ -62,6 +62,7 @@ struct fabric_params {
 	uint16_t switches, leaves, spines, fat_tree_k, groups;
 	uint16_t nics_per_server;
 	uint64_t server_rate_bps, server_delay_ns;
+	uint64_t signal_delay_ns; /* from the end of a flow to the start of one that waits for it */
 	uint64_t link_rate_bps, link_delay_ns;
 	uint64_t core_rate_bps, core_delay_ns; /* 0: as link_rate_bps, link_delay_ns */
 	int forwarding;                        /* enum fabric_forwarding */
@@ -149,6 +150,7 @@ struct flow_params {
 	uint64_t rate_cap_bps; /* 0: none */
 	uint16_t trace_qps;    /* traced QPs of each source, the first ones */
 	bool stopped;          /* until an event changes it */
+	char after[FLOW_HOSTS_CHARS + 1]; /* names of flows; "none" */
 	/* set by scenario_resolve(); for a trace by its reader */
 	struct flow_pair *pairs;
 	uint32_t n_pairs;
@@ -451,6 +453,11 @@ uint64_t scenario_flow_seed(const struct scenario *s, const struct flow_params *
 /** The open loops of a pair that shares QPs, of which there are qp_count. */
 void scenario_open_loops(const struct scenario *s, const struct flow_params *flow,
 			 const struct flow_pair *pair, struct open_loop *loops);
+
+/** Does the flow wait for others? */
+bool scenario_has_after(const struct flow_params *flow);
+/** Does it wait for this one? */
+bool scenario_is_after(const struct flow_params *flow, const struct flow_params *other);
 
 /** QPs of each message of messages_of_pairs. */
 uint32_t scenario_message_qps(const struct flow_params *flow);

@@ -202,7 +202,7 @@ has_qp_per_message(const struct scenario *s, const struct flow_params *flow)
 		return flow->qp_per_message == FLOW_QP_PER_MESSAGE_ON;
 	return (flow->arrival == WORKLOAD_POISSON || flow->arrival == WORKLOAD_LOGNORMAL) &&
 	       flow->verb != NIC_UD_SEND && flow->rate_cap_bps == 0 && !flow->stopped &&
-	       !is_changed(s, flow);
+	       !scenario_has_after(flow) && !is_changed(s, flow);
 }
 
 static int
@@ -214,6 +214,8 @@ check_asked(const struct scenario *s, const struct flow_params *flow, struct sce
 		expected = "auto or off, unless arrival is poisson, lognormal or periodic";
 	else if (flow->verb == NIC_UD_SEND)
 		expected = "auto or off with verb = ud_send";
+	else if (scenario_has_after(flow))
+		expected = "auto or off with after: the arrivals are not known before the run";
 	else if (flow->stopped || is_changed(s, flow))
 		expected = "auto or off with stopped = on or an event that changes the flow";
 	return expected == NULL

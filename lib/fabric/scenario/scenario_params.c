@@ -48,6 +48,10 @@ const struct field fabric_fields[] = {
 	{FIELD_OF(struct fabric_params, server_delay_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .max = NS_PER_SEC, .def = "1us",
 	 .help = "latency from a rank to another one of its server"},
+	{FIELD_OF(struct fabric_params, signal_delay_ns), .type = FIELD_U64, .unit = UNIT_NS,
+	 .min = NS_PER_US, .max = NS_PER_SEC, .def = "5us",
+	 .help = "time from the end of a flow to that at which flows with `after` hear of it, on all "
+		 "hosts and without frames"},
 	{FIELD_OF(struct fabric_params, link_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .min = MBPS, .max = MAX_RATE, .def = "40G",
 	 .help = "speed of every link, in each "
@@ -135,7 +139,7 @@ const struct field flow_fields[] = {
 	 .choices = qp_per_message_words, .def = "auto",
 	 .help = "on: each message of an open loop has a QP of its own, which starts at its arrival, "
 		 "as the flows of other simulators do; off: the messages of a QP wait for each other; "
-		 "auto: on with arrival = poisson or lognormal, unless an event, stopped or "
+		 "auto: on with arrival = poisson or lognormal, unless an event, stopped, after or "
 		 "rate_cap_bps applies to the flow, or verb is read and the run has more than a "
 		 "million messages"},
 	{FIELD_OF(struct flow_params, mtu_bytes), .type = FIELD_U16, .min = NIC_MIN_MTU,
@@ -162,6 +166,10 @@ const struct field flow_fields[] = {
 	 .help = "time to repost one receive WQE; WQEs are reposted one after another"},
 	{FIELD_OF(struct flow_params, stopped), .type = FIELD_BOOL, .def = "off", .live = true,
 	 .help = "on: begin no message until an event with action = set changes this key to off"},
+	{FIELD_OF(struct flow_params, after), .type = FIELD_STR, .min = 1, .max = FLOW_HOSTS_CHARS,
+	 .def = "none",
+	 .help = "names of other flows, separated by commas: this flow begins signal_delay_ns after "
+		 "the last message of all of them has ended, and start_ns counts from there"},
 	WORKLOAD_FIELDS(struct flow_params, work, "4MB", "2"),
 	{FIELD_OF(struct flow_params, load_ppm), .least_bare = 1000, .type = FIELD_U32,
 	 .unit = UNIT_PPM, .max = 1000000, .def = "0", .live = true, .aliases = {{.name = "load"}},

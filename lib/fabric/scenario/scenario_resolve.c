@@ -195,7 +195,7 @@ check_fabric(struct scenario *s, struct scenario_fault *fault)
 		    check_flow(s, &s->flows[i], fault) < 0 ||
 		    scenario_check_reach(s, &s->flows[i], fault) < 0)
 			return -EINVAL;
-	return 0;
+	return scenario_check_after(s, fault);
 }
 
 /* The switch with the most ports, against which rules about ports are checked. */

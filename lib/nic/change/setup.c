@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers/fixed.h"
 #include "base/threads/pages.h"
 #include "nic/address/addresses.h"
 #include "nic/core/core.h"
 #include "nic/measure/measure.h"
 #include "nic/np/nic_np.h"
 #include "nic/rate/nic_cc.h"
+#include "nic/rate/version.h"
 #include "nic/place/place.h"
 #include "nic/answers/reads.h"
 #include "nic/messages/nic_shared.h"
@@ -282,6 +284,43 @@ nic_unhold_qp(struct node *node, uint32_t item, uint64_t now_ns)
 {
 	struct nic *nic = nic_of(node);
 
+	nic_settle(nic, item, now_ns);
+	nic_flush(nic);
+}
+
+void
+nic_await_start(struct node *node, uint32_t item)
+{
+	nic_of(node)->qps[item].bucket.updated_ns = ARRIVALS_LAST_NS;
+}
+
+/* The arrivals of an open loop, which have not begun, at the load in force. */
+static void
+move_arrivals(struct nic *nic, uint32_t item, uint64_t start_ns)
+{
+	struct qp_flow *flow = nic_flow_of(nic, &nic->qps[item]);
+	const struct workload *w = &flow->params.work;
+
+	if (flow->arrivals.span[0].from_ns != start_ns)
+		arrivals_init(&flow->arrivals, start_ns,
+			      flow->arrivals.span[flow->arrivals.n - 1].load_bps, flow->stopped);
+	nic->arrivals[item].next_ns =
+		arrivals_first_ns(&flow->arrivals, w, nic_qpn(nic, &nic->qps[item]));
+}
+
+void
+nic_start_qp_at(struct node *node, uint32_t item, uint64_t start_ns, uint64_t now_ns)
+{
+	struct nic *nic = nic_of(node);
+	struct nic_qp *qp = &nic->qps[item];
+	struct qp_flow *flow = nic_flow_of(nic, qp);
+
+	assert(!(qp->flags & QP_STARTED) && qp->bucket.updated_ns == ARRIVALS_LAST_NS);
+	nic_touch(nic, item, qp);
+	flow->params.start_ns = start_ns;
+	if (workload_is_open(&flow->params.work))
+		move_arrivals(nic, item, start_ns);
+	qp->bucket.updated_ns = max_u64(start_ns, now_ns);
 	nic_settle(nic, item, now_ns);
 	nic_flush(nic);
 }

@@ -22,6 +22,11 @@ int64_t nic_add_qp(struct node *node, const struct nic_qp_params *params, uint64
  * ones to be let are first. */
 void nic_unhold_qp(struct node *node, uint32_t item, uint64_t now_ns);
 
+/** Let a requester that was added with `held` wait for nic_start_qp_at(). */
+void nic_await_start(struct node *node, uint32_t item);
+/** Let it start, now or later. start_ns of its flow becomes this time. */
+void nic_start_qp_at(struct node *node, uint32_t item, uint64_t start_ns, uint64_t now_ns);
+
 /**
  * Before the first rx/tx: requesters share the messages of open loops (qp/qp_shared.h). They are
  * all requesters of one flow, were added with `held`, messages > 0, depth = 1 and sizes by QP
