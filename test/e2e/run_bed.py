@@ -5,7 +5,9 @@ import json
 import os
 import xml.etree.ElementTree as xml
 
-from harness import PATIENCE_S, check_equal, path_of, skip, work_dir
+import jsonschema
+
+from harness import BUILD, PATIENCE_S, check_equal, path_of, skip, work_dir
 from scripts import ROOT, Script
 
 if not all(importlib.util.find_spec(module) for module in ("matplotlib", "numpy")):
@@ -18,6 +20,15 @@ SCRIPT = Script("test-run", "report.plots", "matplotlib.font_manager")
 
 def test_run(work, *args):
     return SCRIPT(*args, cwd=work, timeout=5 * PATIENCE_S)
+
+
+def verdict_of(out):
+    """verdict.json, which is what its schema says."""
+    verdict = json.loads((out / "verdict.json").read_text())
+    validator = jsonschema.Draft202012Validator(json.loads((BUILD / "share/quench-test-run.verdict.json").read_text()))
+    check_equal("verdict.json is of its schema", [f"{'/'.join(map(str, error.absolute_path))}: {error.message[:300]}" for error in validator.iter_errors(verdict)], [])
+    check_equal("its schema knows each member", validator.is_valid(verdict | {"other": 1}), False)
+    return verdict
 
 
 def cases(out):
@@ -33,7 +44,6 @@ def run_with_traffic(work, *args, out):
     """Run on ports for as long as the machine needs to get a message through."""
     for seconds in (1, 5, 30):
         done = test_run(work, *args, "--out", out, "--set", f"fabric.duration_ns={seconds}s", "--set", "fabric.measure_from_ns=100ms")
-        verdict = work / out / "verdict.json"
-        if not verdict.exists() or any(c["place"] == "ports" and c["name"] == "messages" and c["measured"] for c in json.loads(verdict.read_text())["criteria"]):
+        if not (work / out / "verdict.json").exists() or any(c["place"] == "ports" and c["name"] == "messages" and c["measured"] for c in verdict_of(work / out)["criteria"]):
             break
     return done

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Cases of the CCL test plan of sonic-mgmt, config/ccl/, with four ranks on ports: a ring, the incast of an all-to-all from three ranks to one,
 and an all-to-all with a ring after it. All criteria of the files hold."""
-import json
 
 from harness import check_equal, finish, work_dir
-from run_bed import test_run
+from run_bed import test_run, verdict_of
 from scripts import ROOT
 
 # A rank waits for an ACK for longer than programs that share cores keep it waiting.
@@ -26,7 +25,7 @@ def main():
             given = {**SMALL, **settings, "fabric.duration_ns": f"{seconds}s"}
             done = test_run(work, ROOT / "config" / "ccl" / f"{case}.ini", "--on", "ports", "--out", case,
                             *(word for key, value in given.items() for word in ("--set", f"{key}={value}")))
-            verdict = json.loads((work / case / "verdict.json").read_text())
+            verdict = verdict_of(work / case)
             measured = {criterion["name"]: criterion["measured"] for criterion in verdict["criteria"]}
             if measured["all-iterations"] == 0:
                 break

@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """scripts/test-run with jobs: config/test-job.ini in the lab and on ports."""
-import json
 
 from harness import check, check_equal, finish, work_dir
-from run_bed import cases, test_run
+from run_bed import cases, test_run, verdict_of
 from scripts import ROOT
 
 FILE = ROOT / "config" / "test-job.ini"
@@ -64,7 +63,7 @@ def main():
     # As long as the machine needs for all iterations.
     for seconds in (6, 30, 120):
         done = test_run(work, FILE, "--on", "both", "--out", "out", "--set", f"fabric.duration_ns={seconds}s")
-        verdict = json.loads((work / "out" / "verdict.json").read_text())
+        verdict = verdict_of(work / "out")
         measured = {(c["place"], c["name"]): c["measured"] for c in verdict["criteria"]}
         if measured["ports", "all-iterations"] == 40:
             break

@@ -12,7 +12,7 @@ import sys
 import time
 
 from harness import PATIENCE_S, check, check_equal, finish, run, work_dir
-from run_bed import ROOT, cases, run_with_traffic, test_run
+from run_bed import ROOT, cases, run_with_traffic, test_run, verdict_of
 from scapy.utils import RawPcapNgReader
 
 EXAMPLE = ROOT / "config" / "test-incast.ini"
@@ -67,7 +67,7 @@ def check_passing(work):
     done = run(ROOT / "scripts/test-run", EXAMPLE, "--out", "pass", cwd=work)
     check_equal("the example passes", (done.returncode, done.stderr), (0, ""))
     check("its last line", done.stdout.splitlines()[-1] == "pass: pass/report.html", done.stdout)
-    verdict = json.loads((work / "pass/verdict.json").read_text())
+    verdict = verdict_of(work / "pass")
     check_equal("verdict.json", (verdict["format"], verdict["verdict"], {c["verdict"] for c in verdict["criteria"]}, {c["place"] for c in verdict["criteria"]}),
                 (1, "pass", {"pass"}, {"lab"}))
     check_equal("junit.xml: all criteria", {name for _, name in cases(work / "pass")}, set(re.findall(r"^\[criterion (.+)\]", TEXT, re.M)))
@@ -193,7 +193,7 @@ def check_ports(work):
     check("failed-ports.pcapng: the frames before it, cut", found and len(frames) == int(found[1]) and {len(frame) for frame in frames} <= set(range(60, 129)), found)
     to = {frame[5] for frame in frames}
     check("to the busiest host, and from it", 3 in to and to & {1, 2}, to)
-    check_equal("verdict.json names it", json.loads((work / "both/verdict.json").read_text())["recordings"], ["failed-ports.pcapng"])
+    check_equal("verdict.json names it", verdict_of(work / "both")["recordings"], ["failed-ports.pcapng"])
     check("nothing of the lab failed", not (work / "both/failed.pcapng").exists())
     config = (work / "both/ports/h1.ini").read_text()
     check("keys of the scenario and of [ports nic]", "rp_ai_rate_bps = 2M" in config and "qp_burst_bytes = 64KB" in config and "[flow incast h1]" in config, config)

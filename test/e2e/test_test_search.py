@@ -5,14 +5,14 @@ import json
 import re
 
 from harness import check, check_equal, finish, work_dir
-from run_bed import ROOT, cases, test_run
+from run_bed import ROOT, cases, test_run, verdict_of
 
 INCAST = (ROOT / "config/search-incast.ini").read_text(encoding="utf-8")
 
 
 def found(out):
     """What verdict.json says, by place."""
-    return {place["place"]: place for place in json.loads((out / "verdict.json").read_text())["search"]["places"]}
+    return {place["place"]: place for place in verdict_of(out)["search"]["places"]}
 
 
 def check_examples(work):

@@ -16,6 +16,7 @@ from report import page as report
 
 from .criteria import Finding
 from .on_ports import Timeline
+from .verdict_file import VerdictFile
 
 FILES = ("report.html", "junit.xml", "verdict.json", "failed.pcapng", "failed-ports.pcapng", "search.csv", "search.svg")
 PLACES = {"lab": "lab", "ports": "on ports"}
@@ -61,12 +62,14 @@ def table(verdict: Verdict) -> str:
 
 
 def as_json(verdict: Verdict) -> bytes:
-    criteria = [{"place": place, "name": finding.criterion.name, "value": finding.criterion.quantity, "flow": finding.criterion.flow,
-                 "at_least": finding.criterion.at_least, "at_most": finding.criterion.at_most, "measured": finding.value,
-                 "verdict": finding.word().lower()}
-                for place, found in verdict.findings.items() for finding in found]
-    return (json.dumps({"format": 1, "program": "test-run", "scenario": verdict.scenario, "verdict": "pass" if verdict.holds() else "fail",
-                        "criteria": criteria, "remarks": verdict.remarks, "recordings": list(verdict.recordings)}, indent=1) + "\n").encode()
+    file: VerdictFile = {
+        "format": 1, "program": "test-run", "scenario": verdict.scenario, "verdict": "pass" if verdict.holds() else "fail",
+        "criteria": [{"place": place, "name": finding.criterion.name, "value": finding.criterion.quantity, "flow": finding.criterion.flow,
+                      "at_least": finding.criterion.at_least, "at_most": finding.criterion.at_most, "measured": finding.value,
+                      "verdict": "not measured" if finding.holds is None else "pass" if finding.holds else "fail"}
+                     for place, found in verdict.findings.items() for finding in found],
+        "remarks": verdict.remarks, "recordings": list(verdict.recordings)}
+    return (json.dumps(file, indent=1) + "\n").encode()
 
 
 def as_junit(verdict: Verdict) -> bytes:

@@ -15,6 +15,7 @@ from report import html, output
 from .criteria import Criterion
 from .output import PLACES, document
 from .search import Found, Search, Trial, passes
+from .verdict_file import PlaceRow, SearchFile
 
 COLOURS = {"lab": "#0072B2", "ports": "#D55E00"}
 # Units of the plots.
@@ -69,12 +70,14 @@ def as_csv(report: Report) -> bytes:
 
 
 def as_json(report: Report) -> bytes:
-    places = [{"place": place, "last_pass": None if found.last_pass is None else report.shown(found.last_pass),
-               "first_fail": None if found.first_fail is None else report.shown(found.first_fail),
-               "failed_criteria": found.first_fail.failed() if found.first_fail else [], "trials": len(found.trials),
-               "verdict": "pass" if passes(report.search, found) else "fail"} for place, found in report.found.items()]
-    return (json.dumps({"format": 1, "program": "test-run", "scenario": report.scenario, "verdict": "pass" if report.holds() else "fail",
-                        "search": {"set": report.search.template, "find": "highest" if report.search.highest else "lowest", "places": places}}, indent=1) + "\n").encode()
+    places: list[PlaceRow] = [
+        {"place": place, "last_pass": None if found.last_pass is None else report.shown(found.last_pass),
+         "first_fail": None if found.first_fail is None else report.shown(found.first_fail),
+         "failed_criteria": found.first_fail.failed() if found.first_fail else [], "trials": len(found.trials),
+         "verdict": "pass" if passes(report.search, found) else "fail"} for place, found in report.found.items()]
+    file: SearchFile = {"format": 1, "program": "test-run", "scenario": report.scenario, "verdict": "pass" if report.holds() else "fail",
+                        "search": {"set": report.search.template, "find": "highest" if report.search.highest else "lowest", "places": places}}
+    return (json.dumps(file, indent=1) + "\n").encode()
 
 
 def as_junit(report: Report) -> bytes:
