@@ -640,3 +640,11 @@ neigh_pop_ask(struct neigh_table *t)
 	}
 	return index;
 }
+
+const char *
+neigh_state_text(const struct neigh *n)
+{
+	static const char *const states[] = {"incomplete", "reachable", "probe", "failed", "stale"};
+
+	return n->fixed ? "permanent" : states[n->state];
+}

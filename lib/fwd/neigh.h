@@ -184,6 +184,9 @@ void neigh_set_params(struct neigh_table *t, const struct neigh_params *params);
 /** @return index of a neighbour, or NEIGH_NONE. */
 uint32_t neigh_find(const struct neigh_table *t, const struct neigh_key *key);
 
+/** Its state as a word, such as reachable; permanent for a fixed one. */
+const char *neigh_state_text(const struct neigh *n);
+
 static inline const struct neigh *neigh_get(const struct neigh_table *t, uint32_t index);
 /** Number of entries, including free ones. Every index is below this number. */
 uint32_t neigh_count(const struct neigh_table *t);

@@ -125,7 +125,7 @@ sw_walk_pg(struct walk *w, const struct sw_view *v, uint16_t port, uint8_t pg)
 
 	w->object = "pg";
 	WALK(number, w, KEY, "pg", "number of the priority group", pg);
-	WALK(flag, w, KEY, "lossless", "whether the group pauses its peer before it drops",
+	WALK(flag, w, GAUGE, "lossless", "whether the group pauses its peer before it drops",
 	     mmu_pg_is_lossless(mmu, port, pg));
 	WALK(number, w, GAUGE, "reserved_bytes", "reserved bytes in use by the group",
 	     now.reserved_bytes);

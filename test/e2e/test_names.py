@@ -108,8 +108,20 @@ def is_exact(schema):
     return schema["type"] != "object" or not schema["additionalProperties"] and all(map(is_exact, schema["properties"].values()))
 
 
+def comments(schema):
+    """(name, $comment) of all members."""
+    for name, member in schema.get("properties", {}).items():
+        yield name, member.get("$comment")
+        yield from comments(member)
+    if "items" in schema:
+        yield from comments(schema["items"])
+
+
 def check_schemas(t, params, further):
     methods = {row["name"]: row for row in t.rows("methods")}
+    said = {pair for row in methods.values() for pair in comments(row["result"])}
+    unsaid = [row for row in t.rows("gauges") if "N" not in row["name"] and (row["name"], f"gauge of {row['object']}") not in said]
+    check("gauges are gauges in the schemas", not unsaid, unsaid)
     calls = [(name, params.get(name, {})) for name in sorted(methods) if name not in LAST]
     first = len(calls)
     calls += [(name, params.get(name, {})) for name in LAST if name in methods]

@@ -394,12 +394,12 @@ print_hosts(FILE *out, const struct scenario *s)
 
 	for (uint16_t h = 1; h <= n && h <= SHOWN; h++) {
 		struct field_ip ip = scenario_host_ip(s, h);
-		char text[FIELD_IP_CHARS];
+		char text[FIELD_IP_CHARS], mac_text[FIELD_MAC_CHARS];
 		uint8_t mac[6];
 
 		scenario_host_mac(h, mac);
-		fprintf(out, "#   h%u: %s, %02x:%02x:%02x:%02x:%02x:%02x\n", h,
-			field_ip_text(&ip, text), mac[0], mac[1], mac[2], mac[3], mac[4], mac[5]);
+		fprintf(out, "#   h%u: %s, %s\n", h, field_ip_text(&ip, text),
+			field_mac_text(mac, mac_text));
 	}
 	if (n > SHOWN)
 		fprintf(out, "#   and %u more\n", n - SHOWN);

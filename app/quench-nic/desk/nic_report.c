@@ -14,6 +14,7 @@
 #include "nic/port/share.h"
 #include "quench-nic/nodes/nodes.h"
 #include "tm/pfc/pfc_walk.h"
+#include "wire/bytes/be.h"
 
 void
 nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char *text,
@@ -68,18 +69,16 @@ nic_walk_qp_of(struct walk *w, const struct run_app *app, const struct nic_confi
 static void
 walk_mac(struct walk *w, uint64_t mac)
 {
-	char text[18];
+	uint8_t bytes[6];
+	char text[FIELD_MAC_CHARS];
 
-	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x",
-		 (unsigned int)(mac >> 40) & 0xFF, (unsigned int)(mac >> 32) & 0xFF,
-		 (unsigned int)(mac >> 24) & 0xFF, (unsigned int)(mac >> 16) & 0xFF,
-		 (unsigned int)(mac >> 8) & 0xFF, (unsigned int)mac & 0xFF);
+	be48_store(bytes, mac);
 	w->optional = true;
 	if (w->names_only || mac != 0)
 		walk_text(w, WALK_KEY, "peer_mac",
 			  "MAC address of the peer or of the router to it; absent while it is "
 			  "resolved",
-			  text);
+			  field_mac_text(bytes, text));
 	w->optional = false;
 }
 

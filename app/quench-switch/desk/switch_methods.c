@@ -186,9 +186,6 @@ walk_pgs(struct walk *w, struct desk_call *call, uint16_t port)
 	for (uint8_t i = 0; i < TM_CLASSES; i++) {
 		walk_item(w, "pgs");
 		sw_walk_pg(w, &v, port, i);
-		WALK(flag, w, GAUGE, "lossless",
-		     "whether the group pauses its sender instead of dropping",
-		     v.params->mmu.lossless_pgs[port] >> i & 1);
 		walk_leave(w);
 	}
 }

@@ -29,13 +29,6 @@ struct look_flow {
 };
 
 static void
-mac_text(const uint8_t mac[6], char text[FIELD_IP_CHARS])
-{
-	snprintf(text, FIELD_IP_CHARS, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
-		 mac[3], mac[4], mac[5]);
-}
-
-static void
 ip_text(const uint8_t *addr, uint8_t version, char text[FIELD_IP_CHARS])
 {
 	struct field_ip ip = {.version = version};
@@ -49,7 +42,7 @@ read_ports(const struct sw_look_header *h, const struct frame_view *v, struct lo
 {
 	const uint8_t *l4 = h->data + v->l4_off;
 
-	if (v->fragment || (key->protocol != 6 && key->protocol != IP_PROTO_UDP) ||
+	if (v->fragment || (key->protocol != IP_PROTO_TCP && key->protocol != IP_PROTO_UDP) ||
 	    v->l4_off + 4u > h->len)
 		return;
 	key->has_ports = true;
@@ -91,8 +84,8 @@ read_key(const struct sw_look_header *h, struct look_key *key)
 		ip_text(l3 + 8, 6, key->source);
 		ip_text(l3 + 24, 6, key->destination);
 	} else {
-		mac_text(h->data + 6, key->source);
-		mac_text(h->data, key->destination);
+		(void)field_mac_text(h->data + 6, key->source);
+		(void)field_mac_text(h->data, key->destination);
 		return true;
 	}
 	key->is_ip = true;

@@ -11,6 +11,7 @@
 #include "quench-switch/config/switch_version.h"
 #include "runtime/methods/methods.h"
 #include "switch/control/route_look.h"
+#include "wire/bytes/headers.h"
 
 /* The next hops of a route that are dead and bypassed; "" if none. */
 static void
@@ -146,7 +147,7 @@ read_address(struct desk_call *call, const char *name, struct field_ip *ip)
 static bool
 read_question(struct desk_call *call, struct sw_route_look *look)
 {
-	uint64_t from = 0, to = 0, protocol = 17;
+	uint64_t from = 0, to = 0, protocol = IP_PROTO_UDP;
 
 	if (!read_address(call, "destination", &look->destination) ||
 	    !read_address(call, "source", &look->source) ||
@@ -163,7 +164,7 @@ read_question(struct desk_call *call, struct sw_route_look *look)
 	look->destination_port = (uint16_t)to;
 	look->protocol = (uint8_t)protocol;
 	/* The router takes the ports of TCP and UDP only. */
-	if (protocol != 6 && protocol != 17)
+	if (protocol != IP_PROTO_TCP && protocol != IP_PROTO_UDP)
 		look->source_port = look->destination_port = 0;
 	return true;
 }
@@ -194,26 +195,22 @@ find_prefix(const struct sw_tables *t, const struct field_ip *ip, bool connected
 static void
 walk_hop(struct walk *w, const struct sw_view *v, const struct sw_route_hop *hop, bool chosen)
 {
-	static const char *const states[] = {"incomplete", "reachable", "probe", "failed", "stale"};
 	const struct neigh *n = &hop->neigh;
-	char ip[FIELD_IP_CHARS] = "", mac[18] = "", interface[32] = "";
+	char ip[FIELD_IP_CHARS] = "", mac[FIELD_MAC_CHARS] = "", interface[32] = "";
 
 	if (n->key.ip.version != 0) {
 		(void)field_ip_text(&n->key.ip, ip);
 		sw_domain_text(n->key.vlan_id, interface, sizeof(interface));
 	}
 	if (n->has_mac)
-		snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", n->mac[0], n->mac[1],
-			 n->mac[2], n->mac[3], n->mac[4], n->mac[5]);
+		(void)field_mac_text(n->mac, mac);
 	walk_item(w, "hops");
 	walk_text(w, WALK_KEY, "nexthop", "its address; empty: no frame has asked for it yet", ip);
 	walk_text(w, WALK_KEY, "interface", "vlan 10, port 3", interface);
 	walk_text(w, WALK_KEY, "mac", "its MAC address; empty: unknown", mac);
 	walk_text(w, WALK_KEY, "state",
 		  "incomplete, reachable, stale, probe, failed or permanent; empty: unknown",
-		  n->key.ip.version == 0 ? ""
-		  : n->fixed             ? "permanent"
-					 : states[n->state]);
+		  n->key.ip.version == 0 ? "" : neigh_state_text(n));
 	w->optional = true;
 	if (w->names_only || hop->port != SW_NO_DOMAIN)
 		sw_walk_port_key(w, v, hop->port);

@@ -46,11 +46,9 @@ switch_take(struct desk_call *call, struct sw_snapshot *s)
 static void
 walk_mac(struct walk *w, const char *help, const uint8_t mac[6])
 {
-	char text[18];
+	char text[FIELD_MAC_CHARS];
 
-	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
-		 mac[3], mac[4], mac[5]);
-	walk_text(w, WALK_KEY, "mac", help, text);
+	walk_text(w, WALK_KEY, "mac", help, field_mac_text(mac, text));
 }
 
 static void
@@ -86,14 +84,13 @@ static void
 walk_neigh_row(struct walk *w, const struct neigh *n)
 {
 	static const uint8_t unknown[6];
-	static const char *const states[] = {"incomplete", "reachable", "probe", "failed", "stale"};
 	char ip[FIELD_IP_CHARS];
 
 	walk_text(w, WALK_KEY, "ip", "the address", field_ip_text(&n->key.ip, ip));
 	walk_domain(w, "interface", "vlan 10, port 3", n->key.vlan_id);
 	walk_mac(w, "its MAC address; zero: unknown", n->has_mac ? n->mac : unknown);
 	walk_text(w, WALK_KEY, "state", "incomplete, reachable, stale, probe, failed or permanent",
-		  n->fixed ? "permanent" : states[n->state]);
+		  neigh_state_text(n));
 }
 
 /* Add the whole table, chunk by chunk. @return j's object, or NULL: refused. */

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#define NS_PER_S 1000000000u
-#define NS_PER_US 1000u
+#include "base/numbers/units.h"
 
 uint64_t
 wall_now_ns(void)
@@ -15,19 +14,20 @@ wall_now_ns(void)
 	struct timespec t;
 
 	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+	return (uint64_t)t.tv_sec * NS_PER_SEC + (uint64_t)t.tv_nsec;
 }
 
 const char *
 wall_time(uint64_t unix_ns, char text[WALL_TIME_CHARS])
 {
-	const time_t second = (time_t)(unix_ns / NS_PER_S);
+	const time_t second = (time_t)(unix_ns / NS_PER_SEC);
 	struct tm t = {0};
 	size_t n;
 
 	gmtime_r(&second, &t);
 	n = strftime(text, WALL_TIME_CHARS, "%Y-%m-%dT%H:%M:%S", &t);
-	snprintf(text + n, WALL_TIME_CHARS - n, ".%06" PRIu64 "Z", unix_ns % NS_PER_S / NS_PER_US);
+	snprintf(text + n, WALL_TIME_CHARS - n, ".%06" PRIu64 "Z",
+		 unix_ns % NS_PER_SEC / NS_PER_US);
 	return text;
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/notice/wall_time.h"
 #include "runtime/release/release.h"
 #include "ctl/output/json.h"
+#include "wire/bytes/be.h"
 
 void
 report_walk_program(struct walk *w, const char *program, uint64_t elapsed_ns)
@@ -189,14 +190,11 @@ report_walk_link(struct walk *w, const struct run_result *result, uint16_t numbe
 static void
 walk_mac(struct walk *w, const char *name, const char *help, uint64_t mac)
 {
-	char text[18] = "";
+	uint8_t bytes[6];
+	char text[FIELD_MAC_CHARS];
 
-	if (mac != 0)
-		snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x",
-			 (unsigned int)(mac >> 40 & 0xFF), (unsigned int)(mac >> 32 & 0xFF),
-			 (unsigned int)(mac >> 24 & 0xFF), (unsigned int)(mac >> 16 & 0xFF),
-			 (unsigned int)(mac >> 8 & 0xFF), (unsigned int)(mac & 0xFF));
-	walk_text(w, WALK_KEY, name, help, text);
+	be48_store(bytes, mac);
+	walk_text(w, WALK_KEY, name, help, mac == 0 ? "" : field_mac_text(bytes, text));
 }
 
 void

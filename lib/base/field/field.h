@@ -61,6 +61,8 @@ struct field_ip {
 
 /* Room for an address as text, with its final zero. */
 #define FIELD_IP_CHARS 46u
+/* "02:00:00:00:00:01" and its end. */
+#define FIELD_MAC_CHARS 18u
 
 /**
  * Another name for the same member: a paper symbol or a vendor's spelling. A number N without a
@@ -146,6 +148,9 @@ int field_parse(const struct field *field, const struct field_alias *alias, cons
 
 /** An address as text, in `text`; "none" if it is not set. */
 const char *field_ip_text(const struct field_ip *ip, char text[FIELD_IP_CHARS]);
+
+/** A MAC address as text, in `text`. */
+const char *field_mac_text(const uint8_t mac[6], char text[FIELD_MAC_CHARS]);
 
 /** Is an address, or its absence, in the range of a FIELD_IP? */
 bool field_takes_ip(const struct field *field, const struct field_ip *ip);

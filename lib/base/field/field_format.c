@@ -21,6 +21,14 @@ field_ip_text(const struct field_ip *ip, char text[FIELD_IP_CHARS])
 	return text;
 }
 
+const char *
+field_mac_text(const uint8_t mac[6], char text[FIELD_MAC_CHARS])
+{
+	snprintf(text, FIELD_MAC_CHARS, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2],
+		 mac[3], mac[4], mac[5]);
+	return text;
+}
+
 uint64_t
 field_number(const struct field *field, const void *object)
 {
@@ -62,7 +70,7 @@ field_is_own(const struct field *field, const void *object)
 int
 field_format(const struct field *field, const void *object, char *text, size_t size)
 {
-	char address[FIELD_IP_CHARS];
+	char address[FIELD_IP_CHARS], mac[FIELD_MAC_CHARS];
 	const void *member = (const char *)object + field->offset;
 	const uint8_t *b = member;
 
@@ -74,8 +82,7 @@ field_format(const struct field *field, const void *object, char *text, size_t s
 	case FIELD_ENUM:
 		return snprintf(text, size, "%s", field->choices[*(const int *)member]);
 	case FIELD_MAC:
-		return snprintf(text, size, "%02x:%02x:%02x:%02x:%02x:%02x", b[0], b[1], b[2], b[3],
-				b[4], b[5]);
+		return snprintf(text, size, "%s", field_mac_text(b, mac));
 	case FIELD_IP:
 		return snprintf(text, size, "%s", field_ip_text(member, address));
 	case FIELD_STR:

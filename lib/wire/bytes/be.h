@@ -57,6 +57,13 @@ be32_store(void *p, uint32_t v)
 }
 
 static inline void
+be48_store(void *p, uint64_t v)
+{
+	be16_store(p, (uint16_t)(v >> 32));
+	be32_store((uint8_t *)p + 2, (uint32_t)v);
+}
+
+static inline void
 be64_store(void *p, uint64_t v)
 {
 	v = htobe64(v);

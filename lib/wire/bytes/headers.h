@@ -19,6 +19,7 @@
 #define ETHERTYPE_MAC_CONTROL 0x8808u
 #define ETHERTYPE_LLDP 0x88CCu
 
+#define IP_PROTO_TCP 6u
 #define IP_PROTO_UDP 17u
 
 #endif

@@ -261,6 +261,9 @@ TEST(fixed_neighbour_is_used_never_asked_and_never_changed)
 	assert_false(neigh_has_ask(t));
 	assert_false(neigh_on_learnt(t, &stats, (uint32_t)index, other_mac, 0));
 	assert_memory_equal(neigh_get(t, (uint32_t)index)->mac, mac, 6);
+	assert_string_equal(neigh_state_text(neigh_get(t, (uint32_t)index)), "permanent");
+	neigh_unfix(t, (uint32_t)index, 0);
+	assert_string_equal(neigh_state_text(neigh_get(t, (uint32_t)index)), "reachable");
 }
 
 /* Neighbour i at place i. */
