@@ -308,7 +308,7 @@ FRAME_BITS = 8 * 1122
 
 def permuted_scenarios(lab, config):
     """Each algorithm of the program in its own scenario of config/, or in the one of DCQCN; without PFC, losses decide."""
-    rest = set(re.search(r"^\| `cc` \| ([a-z0-9_, ]+) \|", run(lab, "--help-config").stdout, re.M).group(1).replace(" or ", ", ").split(", "))
+    rest = set(re.search(r"^\| `cc` \| (none, [a-z0-9_, ]+) \|", run(lab, "--help-config").stdout, re.M).group(1).replace(" or ", ", ").split(", "))
     for path in sorted(set(pathlib.Path(config).glob("incast-4to1*.ini")) - {pathlib.Path(config, "incast-4to1-no-pfc.ini")}):
         cc = re.search(r"^cc = (\w+)", run(lab, "--check-config", path).stdout, re.M).group(1)
         rest.discard(cc)
