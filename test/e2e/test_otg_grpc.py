@@ -117,12 +117,13 @@ def configuration():
     return {
         "ports": [{"name": "tx", "location": "a"}, {"name": "rx", "location": "b"}],
         "layer1": [{**pfc(["tx", "rx"]), "speed": "speed_1_gbps"}],
-        "captures": [{"name": "c", "port_names": ["rx"], "format": "pcap"}],
+        # A client of gRPC takes 4 MiB if it does not say otherwise: short frames, and few of them a second.
+        "captures": [{"name": "c", "port_names": ["rx"], "format": "pcap", "packet_size": 60}],
         "devices": [device(1, "tx", {2: [("t", 100, {"dscp": 26})]}), device(2, "rx", {1: [("r", 300, {"dscp": 26})]})],
         "flows": [raw_flow("raw", "tx", ETHERNET, ("ipv4", {"dst": {"choice": "values", "values": ["10.0.0.2", "10.0.0.3"]}}), ("udp", {
             "src_port": {"choice": "values", "values": [1, 300, 65535]}}), rx="rx", duration={"choice": "fixed_packets", "fixed_packets": {"packets": 300}})],
         "options": {"per_port_options": [settings("tx"), settings("rx")]},
-        "stateful_flows": {"choice": "rocev2", "rocev2": [{"tx_ports": [tx_port("tx", [flow("f", "t", "r")], 20)]}]},
+        "stateful_flows": {"choice": "rocev2", "rocev2": [{"tx_ports": [tx_port("tx", [flow("f", "t", "r")], 4)]}]},
     }
 
 
