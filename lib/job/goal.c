@@ -443,6 +443,7 @@ goal_read(const char *text, size_t n, uint64_t rendezvous_bytes, struct job_grap
 	/* Their first four bytes are the number of ranks. */
 	if (n >= 4 && memchr(text, '\0', 4) != NULL) {
 		*fault = (struct job_fault){
+			.line = 1,
 			.why = "GOAL text, not a binary schedule of LogGOPSim's txt2bin"};
 		return -EINVAL;
 	}

@@ -121,7 +121,7 @@ TEST(a_binary_schedule_is_refused_by_name)
 
 	assert_int_equal(goal_read(bytes, sizeof(bytes), 0, &g, &fault), -22);
 	assert_non_null(strstr(fault.why, "txt2bin"));
-	assert_int_equal(fault.line, 0);
+	assert_int_equal(fault.line, 1);
 }
 
 /* Those of ATLAHS's generator: digits of the message, channel, sequence, kind and communicator. */
