@@ -103,13 +103,13 @@ on_timer(struct cc *cc, const struct cc_node *node, uint64_t now_ns)
 {
 	const struct fair_params *p = node->params;
 	struct fair_stats *stats = node->stats;
-	uint64_t n;
+	uint64_t room_bps = node->max_rate_bps - cc->head.rate_bps, ai_bps = p->fair_ai_rate_bps, n;
 
 	if (now_ns < cc->head.next_event_ns)
 		return 0;
 	n = (now_ns - cc->head.next_event_ns) / p->fair_timer_ns + 1;
-	cc->head.rate_bps =
-		min_u64(cc->head.rate_bps + n * p->fair_ai_rate_bps, node->max_rate_bps);
+	/* After a long silence n ai_bps may not fit 64 bits. */
+	cc->head.rate_bps += ai_bps > 0 && n > room_bps / ai_bps ? room_bps : n * ai_bps;
 	cc->head.next_event_ns += n * p->fair_timer_ns;
 	if (cc->head.rate_bps == node->max_rate_bps)
 		cc->head.next_event_ns = NEVER_NS;

@@ -153,6 +153,32 @@ TEST(rates_stay_in_range)
 	}
 }
 
+/* The timer of a QP that sends nothing is not run for as long. */
+TEST(a_long_silence_ends_at_line_rate)
+{
+	const struct cc_cnp cnp = {.next_seq = 1, .value = 100};
+	/* 36 years: 2^50 rises of 1.6e12, a multiple of 2^14, are 0 modulo 2^64. */
+	const uint64_t late_ns = NS_PER_SEC + (1ull << 50) * 1000;
+	struct cc_bed b;
+
+	for (int a = CC_NONE; a < CC_ALGORITHMS; a++) {
+		uint64_t cut_bps;
+
+		bed_init(&b, (enum cc_algorithm)a);
+		if (a == CC_FAIR) {
+			bed_set(&b, "fair_timer_ns", "1us");
+			bed_set(&b, "fair_ai_rate_bps", "1600G");
+		}
+		bed_start(&b, LINE_BPS);
+		cc_on_cnp(&b.cc, &b.node, &cnp, NS_PER_SEC);
+		cut_bps = b.cc.head.rate_bps;
+		assert_true(a != CC_FAIR || cut_bps < LINE_BPS / 100);
+		cc_on_timer(&b.cc, &b.node, late_ns);
+		assert_in_range(b.cc.head.rate_bps, cut_bps, LINE_BPS);
+		assert_true(a != CC_FAIR || b.cc.head.rate_bps == LINE_BPS);
+	}
+}
+
 /* What configuration files, counters and reports read, so that they need no line for it. */
 TEST(every_algorithm_describes_itself)
 {
