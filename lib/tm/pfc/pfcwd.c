@@ -233,12 +233,22 @@ enter(struct pfcwd *w, enum pfcwd_state state, uint64_t now_ns)
 	return PFCWD_DETECTED;
 }
 
+/* Polls are due at multiples of the interval. */
+static uint64_t
+due_ns(const struct pfcwd_params *p, uint64_t polled_ns)
+{
+	return polled_ns - polled_ns % pfcwd_interval_ns(p);
+}
+
 static enum pfcwd_event
 next_state(struct pfcwd *w, const struct pfcwd_params *p, const struct pfcwd_sample *before,
-	   uint64_t elapsed_ns)
+	   uint64_t before_ns)
 {
 	uint64_t now_ns = w->last_ns;
-	bool bad = is_bad(p, &w->last, before, elapsed_ns);
+	/* Each poll is late by another time: if it were counted, n polls in a row would be less
+	 * than n intervals half of the time, and would need one more. */
+	uint64_t elapsed_ns = due_ns(p, now_ns) - due_ns(p, before_ns);
+	bool bad = is_bad(p, &w->last, before, now_ns - before_ns);
 	bool alert = p->action == PFCWD_ALERT;
 	uint64_t whole = whole_ns(w, p);
 	enum pfcwd_event event;
@@ -312,7 +322,7 @@ pfcwd_poll(struct pfcwd *w, const struct pfcwd_params *params, const struct pfcw
 	if (!before.polled)
 		w->left_ns = whole_ns(w, params);
 	else if (now_ns > before.last_ns)
-		return next_state(w, params, &before.last, now_ns - before.last_ns);
+		return next_state(w, params, &before.last, before.last_ns);
 	return PFCWD_NOTHING;
 }
 

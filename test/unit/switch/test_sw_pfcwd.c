@@ -195,6 +195,26 @@ TEST(alert_changes_nothing_and_ends_with_the_storm)
 	bench_stop(b);
 }
 
+TEST(polls_that_are_less_late_each_time_count_as_whole_intervals)
+{
+	static const uint64_t late_ns[] = {90 * NS_PER_US, 60 * NS_PER_US, 30 * NS_PER_US};
+	struct bench *b = bench_of(2, PFCWD_DROP);
+	struct sw_event e;
+
+	start(b);
+	/* As in pass(): the storm begins at 100 us; good at 1 ms, bad at 2 and 3 ms. */
+	for (uint64_t us = 100; us <= 3000; us += 100) {
+		if ((us - 100) % 400 == 0)
+			give_pfc(b, 1, 1u << PRIO, 65535, us * NS_PER_US);
+		if (us % 1000 == 0)
+			b->sw->ops->control(b->sw, us * NS_PER_US + late_ns[us / 1000 - 1]);
+	}
+	assert_true(sw_event_next(b->sw, &e));
+	assert_int_equal(e.kind, SW_EVENT_STORM_DETECTED);
+	assert_int_equal(e.at_ns, 3000 * NS_PER_US + late_ns[2]);
+	bench_stop(b);
+}
+
 TEST(throttled_storm_that_lets_frames_through_is_none)
 {
 	struct bench *b = bench_of(2, PFCWD_DROP);
