@@ -14,6 +14,7 @@
 #include "base/threads/pages.h"
 #include "nic/address/addresses.h"
 #include "nic/core/core.h"
+#include "nic/core/skipped.h"
 #include "nic/frames/frames.h"
 #include "nic/frames/tracked.h"
 #include "nic/gsi/gsi.h"
@@ -281,7 +282,7 @@ nic_destroy(struct node *node)
 	pages_free(nic->in_flight_bytes, nic->params.max_qps * sizeof(*nic->in_flight_bytes));
 	pages_free(nic->echoes, nic->params.max_qps * sizeof(*nic->echoes));
 	nic_reads_free(nic);
-	pages_free(nic->reset->skipped, nic->params.max_qps * sizeof(*nic->reset->skipped));
+	pages_free(nic->skipped, nic->params.max_qps * sizeof(*nic->skipped));
 	pages_free(nic->recv_full_ns, nic->params.max_qps * sizeof(*nic->recv_full_ns));
 	pages_free(nic->acked_bytes, nic->params.max_qps * sizeof(*nic->acked_bytes));
 	nic_shared_free(nic);

@@ -13,6 +13,8 @@ from quench import desk  # noqa: E402
 
 BASE = pathlib.Path(desk.runtime_dir()) / "dpdk"
 SOCKET = desk.SOCKET
+# So ends what a program says that gets no CPU for seconds: it has changed nothing, and its user asks again.
+BUSY = "try again"
 
 
 def prefix(name):
@@ -48,7 +50,19 @@ class Desk(desk.Desk):
         return [row[key] for row in self.rows(method, **params)]
 
     def set(self, *settings):
-        return self.call("set", settings=list(settings))
+        said, reply = BUSY, None
+
+        def is_set():
+            nonlocal said, reply
+            try:
+                said, reply = "", self.call("set", settings=list(settings))
+            except desk.Refused as error:
+                said = str(error)
+            return BUSY not in said
+
+        if not until(is_set) or said:
+            raise desk.Failed(said)
+        return reply
 
     def refusal(self, method, **params):
         """The line with which a request is refused; "" if it is not."""
@@ -60,9 +74,16 @@ class Desk(desk.Desk):
 
 
 def controller(file_prefix, **options):
-    """A function that runs quenchctl with the words of a command, from any folder."""
+    """A function that runs quenchctl with the words of a command, from any folder, and again while the program is too busy for a change."""
     def ctl(*words, **more):
-        return run((BUILD / "app/quenchctl/quenchctl").absolute(), "-f", file_prefix, *words, **options, **more)
+        done = []
+
+        def is_done():
+            done[:] = [run((BUILD / "app/quenchctl/quenchctl").absolute(), "-f", file_prefix, *words, **options, **more)]
+            return done[0].returncode == 0 or BUSY not in done[0].stderr
+
+        until(is_done)
+        return done[0]
     return ctl
 
 

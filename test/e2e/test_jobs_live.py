@@ -5,8 +5,8 @@ import csv
 import signal
 import time
 
-from desk import Desk
-from harness import BUILD, check, check_equal, finish, run, work_dir
+from desk import Desk, controller
+from harness import check, check_equal, finish, work_dir
 from job_bed import Bed, addresses, job, nic_config
 
 RANKS, BYTES = 4, 400_000
@@ -16,12 +16,15 @@ MANY = 100_000
 class Live(Bed):
     def __init__(self, work):
         super().__init__(work, RANKS)
-        self.desks = {}
-        section = job("ring", ranks=addresses(RANKS), bytes=BYTES, iterations=MANY, stopped="on")
+        self.desks, self.prefixes = {}, {}
         for host in range(1, RANKS + 1):
-            prefix = f"jobs-{host}"
-            self.start(host, nic_config(host, section, retry_cnt=40), "--stay", prefix=prefix)
-            self.desks[host] = Desk(prefix)
+            self.begin(host, f"jobs-{host}")
+
+    def begin(self, host, prefix):
+        """Start the program of a rank, whose job is stopped."""
+        section = job("ring", ranks=addresses(RANKS), bytes=BYTES, iterations=MANY, stopped="on")
+        self.start(host, nic_config(host, section), "--stay", prefix=prefix)
+        self.desks[host], self.prefixes[host] = Desk(prefix), prefix
 
     def row(self, host):
         return self.desks[host].rows("jobs")[0]
@@ -50,7 +53,7 @@ class Live(Bed):
                 return
 
     def control(self, host, *words):
-        return run(BUILD / "app/quenchctl/quenchctl", "-f", f"jobs-{host}", *words)
+        return controller(self.prefixes[host])(*words)
 
     def all_control(self, *words):
         for host in self.desks:
@@ -106,19 +109,20 @@ def main():
           "rank 2 does not answer" in bed.nics[4].err(), bed.nics[4].err())
     check("show jobs says why", "does not answer" in bed.row(4)["why"], bed.row(4))
 
-    # It comes back: all are reset, it is new.
+    # It comes back: it is new, and the others are reset.
     bed.all_control("stop", "ring")
-    bed.all_control("reset", "ring")
-    section = job("ring", ranks=addresses(RANKS), bytes=BYTES, iterations=MANY)
-    bed.start(3, nic_config(3, section, retry_cnt=40), "--stay", prefix="jobs-3b")
-    bed.desks[3] = Desk("jobs-3b")
-    reset_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    bed.begin(3, "jobs-3b")
     for host in (1, 2, 4):
-        check_equal(f"nic{host}: start", bed.control(host, "start", "ring").returncode, 0)
+        check_equal(f"nic{host}: reset", bed.control(host, "reset", "ring").returncode, 0)
+    reset_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    bed.all_control("start", "ring")
     bed.wait("iterations with the new one", lambda: min(bed.ended()) > 3)
     check_equal("no job fails", [bed.row(h)["state"] for h in bed.desks], ["running"] * RANKS)
+    # At once: a rank that is left alone fails.
+    for program in bed.nics.values():
+        program.process.send_signal(signal.SIGTERM)
     for host, program in bed.nics.items():
-        check(f"nic{host}: exit code 0", program.stop() == 0, program.err()[-500:])
+        check(f"nic{host}: exit code 0", program.wait_end() == 0, program.err()[-500:])
     result = bed.nics[1].json()["jobs"][0]
     with open(bed.work / "csv1" / "jobs.csv", encoding="utf-8") as file:
         begin_ns = int(next(csv.DictReader(file))["begin_ns"]) + result["epoch_ns"]

@@ -160,13 +160,14 @@ jobs_open(struct jobs *jobs, struct nic_nodes *nodes, struct flow_registry *regi
 }
 
 /* Its peers in other programs say their digest when they ask whether it is alive. */
-static void
+static int
 hear_peers(const struct jobs *jobs, const struct job_here *here, const struct job_rank_here *r)
 {
 	const struct nic_job *job = &here->job;
 	const struct job_rank *rank = &job->plan->graph.ranks[r->rank];
+	int rc = 0;
 
-	for (uint32_t i = 0; i < rank->n_peers; i++) {
+	for (uint32_t i = 0; rc == 0 && i < rank->n_peers; i++) {
 		const struct job_peer *p = &rank->peers[i];
 		uint32_t at;
 
@@ -176,8 +177,9 @@ hear_peers(const struct jobs *jobs, const struct job_here *here, const struct jo
 			at = nic_job_asked_sender(job, pair_of(job->plan, r->rank, p->rank));
 		else
 			at = nic_job_asked_receiver(job, pair_of(job->plan, p->rank, r->rank));
-		nic_job_hear(jobs->nodes->node[0], r->index, i, at);
+		rc = nic_job_hear(jobs->nodes->node[0], r->index, i, at);
 	}
+	return rc;
 }
 
 static int
@@ -215,10 +217,7 @@ begin_rank(const struct jobs *jobs, const struct job_here *here, struct job_rank
 		index = nic_job_add(jobs->nodes->node[0], &params);
 	free(peers);
 	r->index = (uint32_t)index;
-	if (index < 0)
-		return -ENOMEM;
-	hear_peers(jobs, here, r);
-	return 0;
+	return index < 0 ? -ENOMEM : hear_peers(jobs, here, r);
 }
 
 int

@@ -10,6 +10,7 @@
 #include "nic/change/reset.h"
 #include "nic/change/setup.h"
 #include "nic/core/core.h"
+#include "nic/core/skipped.h"
 #include "nic/measure/measure.h"
 #include "nic/measure/trace.h"
 #include "nic/np/echo.h"
@@ -78,8 +79,8 @@ clear(struct nic *nic, uint32_t item)
 		memset(&nic->arrivals[item], 0, sizeof(nic->arrivals[item]));
 	if (nic->recv_full_ns != NULL)
 		nic->recv_full_ns[item] = 0;
-	if (nic->reset->skipped != NULL)
-		memset(&nic->reset->skipped[item], 0, sizeof(nic->reset->skipped[item]));
+	if (nic->skipped != NULL)
+		memset(&nic->skipped[item], 0, sizeof(nic->skipped[item]));
 	if (nic->reads != NULL)
 		memset(&nic->reads[item], 0, sizeof(nic->reads[item]));
 	if (nic->echoes != NULL)

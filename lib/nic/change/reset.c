@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/change/reset.h"
 
-#include <errno.h>
-
-#include "base/threads/pages.h"
 #include "base/threads/seq.h"
 #include "nic/core/core.h"
+#include "nic/core/skipped.h"
 #include "nic/jobs/job_ranks.h"
 #include "nic/rate/nic_cc.h"
 #include "nic/place/place.h"
@@ -13,6 +11,7 @@
 #include "nic/rate/version.h"
 #include "nic/port/port_state.h"
 #include "nic/transport/requester.h"
+#include "nic/transport/responder.h"
 
 /* QPs processed in one call. */
 #define STEP_QPS 64u
@@ -21,15 +20,11 @@ int
 nic_reset_flow(struct node *node, uint32_t flow_id)
 {
 	struct nic *nic = nic_of(node);
+	int rc = nic_skipped_reserve(nic);
 
 	assert(nic_reset_is_done(node));
-	if (nic->reset->skipped == NULL) {
-		struct nic_skipped *skipped = pages_alloc(nic->params.max_qps * sizeof(*skipped));
-
-		if (skipped == NULL)
-			return -ENOMEM;
-		__atomic_store_n(&nic->reset->skipped, skipped, __ATOMIC_RELEASE);
-	}
+	if (rc != 0)
+		return rc;
 	nic->reset->item = 0;
 	__atomic_store_n(&nic->requests.reset, flow_id + 1, __ATOMIC_RELEASE);
 	nic_request(nic, NIC_REQUEST_RESET);
@@ -60,13 +55,6 @@ revive(struct nic *nic, struct nic_qp *qp)
 	}
 }
 
-/* Distance from seq to the next number with this PSN. */
-static uint32_t
-to_psn(uint32_t psn, uint64_t seq)
-{
-	return (psn - (uint32_t)seq) & PSN_MASK;
-}
-
 /* Send everything in flight again, from the start of the oldest message on. */
 static void
 rewind_requester(struct nic *nic, uint32_t item, struct nic_skipped *skipped)
@@ -78,7 +66,7 @@ rewind_requester(struct nic *nic, uint32_t item, struct nic_skipped *skipped)
 
 	nic_go_back(nic, item);
 	sent = qp_sent_seq(qp);
-	passed = to_psn(flow->params.initial_psn, start);
+	passed = nic_to_psn(flow->params.initial_psn, start);
 	if (sent + passed < sent)
 		qp_wrapped(qp);
 	counter_add(&skipped->sent, passed);
@@ -98,7 +86,7 @@ drop_messages(struct nic *nic, uint32_t item, struct nic_skipped *skipped)
 {
 	struct nic_qp *qp = &nic->qps[item];
 	uint32_t sent = qp_sent_seq(qp);
-	uint32_t passed = to_psn(nic_flow_of(nic, qp)->params.initial_psn, sent);
+	uint32_t passed = nic_to_psn(nic_flow_of(nic, qp)->params.initial_psn, sent);
 
 	nic_job_drop(nic, item);
 	nic_go_back(nic, item);
@@ -154,23 +142,13 @@ forget_reads(struct nic *nic, uint32_t item, uint64_t now_ns)
 }
 
 static void
-reset_responder(struct nic *nic, uint32_t item, struct nic_skipped *skipped, uint64_t now_ns)
+reset_responder(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
-	struct nic_qp *qp = &nic->qps[item];
-	uint32_t passed = to_psn(qp_first_rx_psn(&nic_flow_of(nic, qp)->params), qp->rx_seq);
-
-	counter_add(&skipped->received, passed);
-	counter_add(&qp->rx_seq, passed);
-	qp->rx_left_bytes = 0;
-	qp->rx_flags &= (uint8_t) ~(QP_RX_IN_MESSAGE | QP_RX_NAKED | QP_RX_REFUSED | QP_RX_ASKED |
-				    QP_RX_SEND);
-	/*
-	 * The QP is in a list of owed answers, so it must owe one. An ACK that acknowledges nothing
-	 * new is harmless; a NAK is not.
-	 */
-	if (qp->owed != QP_OWES_NOTHING)
-		qp->owed = QP_OWES_ACK;
-	if (qp->flags & QP_SERVES)
+	/* It follows its peer, which may be reset before or after it. */
+	if (nic->jobs != NULL && nic_job_hears(nic, item))
+		return;
+	nic_expect_first(nic, item);
+	if (nic->qps[item].flags & QP_SERVES)
 		forget_reads(nic, item, now_ns);
 }
 
@@ -178,14 +156,14 @@ static void
 reset_qp(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	struct nic_qp *qp = &nic->qps[item];
-	struct nic_skipped *skipped = &nic->reset->skipped[item];
+	struct nic_skipped *skipped = &nic->skipped[item];
 
 	/* UD has no connection. */
 	if (qp->place == QP_FREE || qp->flags & QP_UD)
 		return;
 	nic_touch(nic, item, qp);
 	seq_begin(&skipped->seq);
-	reset_responder(nic, item, skipped, now_ns);
+	reset_responder(nic, item, now_ns);
 	if (qp->flags & QP_REQUESTER)
 		reset_requester(nic, item, skipped, now_ns);
 	seq_end(&skipped->seq);

@@ -4,9 +4,8 @@
  * restarted. A reset takes a QP through the IBTA's states from RESET to RTS, with the initial PSN
  * of the configuration. The owner resets some QPs in each call.
  *
- * Invariants: packet numbers only grow: a reset skips to the next number with
- * number mod 2^24 = initial PSN, and counters exclude the skipped numbers. A message that is not
- * fully acknowledged is sent again from its first packet.
+ * Invariants: packet numbers only grow (core/skipped.h). A message that is not fully acknowledged
+ * is sent again from its first packet.
  */
 #ifndef QUENCH_NIC_CHANGE_RESET_H
 #define QUENCH_NIC_CHANGE_RESET_H
@@ -22,9 +21,9 @@ struct nic;
  * Reset the QPs of a flow while the node runs, because its peer lost their state. Each QP, even one
  * that gave up, restarts with its initial PSN and sends again all messages that are not fully
  * acknowledged; one of a job drops them. A responder forgets the part of a message that it has
- * received. Rates and counters
- * stay. UD QPs are not reset. Reset the responder's end first: a QP that has been reset answers the
- * peer's frames with its new state at once.
+ * received; one of nic_job_hear() stays as it is. Rates and counters stay. UD QPs are not reset.
+ * Reset the responder's end first: a QP that has been reset answers the peer's frames with its new
+ * state at once.
  *
  * From any thread, one at a time, not at the same time as nic_reload(). The owner resets some QPs
  * in each of its next calls.
@@ -37,15 +36,8 @@ bool nic_reset_is_done(const struct node *node);
 
 /* Inside lib/nic. */
 
-/* Packet numbers that the resets of a QP have skipped. */
-struct nic_skipped {
-	uint64_t sent, acked, received;
-	uint32_t seq; /* protects these and the QP's own numbers: base/threads/seq.h */
-};
-
 struct nic_resetting {
-	uint32_t item;               /* the flow's next QP */
-	struct nic_skipped *skipped; /* per QP; NULL: no QP has been reset yet */
+	uint32_t item; /* the flow's next QP */
 };
 
 /** Reset some more QPs. */

@@ -50,6 +50,7 @@ struct nic_reload;
 struct nic_reloading;
 struct nic_resetting;
 struct nic_share;
+struct nic_skipped;
 struct nic_tracked;
 struct nic_traces;
 struct rte_mbuf;
@@ -203,7 +204,8 @@ struct nic {
 	struct nic_reloading *reload;
 	struct nic_resetting *reset;
 	struct nic_removing *removing;
-	struct nic_share *share; /* NULL: the NIC has one node */
+	struct nic_skipped *skipped; /* per QP; NULL: no QP has skipped packet numbers yet */
+	struct nic_share *share;     /* NULL: the NIC has one node */
 	struct nic_crossings *crossings;
 	struct nic_gsi *gsi;         /* QP 1; NULL: there is none */
 	struct nic_frames *frames;   /* NULL: there are none */

@@ -12,6 +12,7 @@
 #include "job/job_check.h"
 #include "job/job_progress.h"
 #include "nic/core/core.h"
+#include "nic/core/skipped.h"
 #include "nic/measure/measure.h"
 #include "nic/place/place.h"
 #include "nic/port/nic_pause.h"
@@ -524,7 +525,7 @@ nic_job_add(struct node *node, const struct nic_job_params *params)
 	return nic->jobs->n - 1;
 }
 
-void
+int
 nic_job_hear(struct node *node, uint32_t index, uint32_t peer, uint32_t item)
 {
 	const struct nic_jobs *jobs = nic_of(node)->jobs;
@@ -532,6 +533,15 @@ nic_job_hear(struct node *node, uint32_t index, uint32_t peer, uint32_t item)
 	assert(jobs->lanes[item].rank == NULL);
 	jobs->lanes[item] = (struct lane){jobs->ranks[index], peer};
 	jobs->ranks[index]->peers[peer].ear = item;
+	return nic_skipped_reserve(nic_of(node));
+}
+
+bool
+nic_job_hears(const struct nic *nic, uint32_t item)
+{
+	const struct lane *lane = &nic->jobs->lanes[item];
+
+	return lane->rank != NULL && lane->rank->peers[lane->peer].ear == item;
 }
 
 bool

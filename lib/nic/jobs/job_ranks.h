@@ -68,9 +68,11 @@ int64_t nic_job_add(struct node *node, const struct nic_job_params *params);
 
 /**
  * After nic_job_add(): each message that arrives at responder `item` from this peer of the rank
- * says a digest, as immediate data.
+ * says a digest, as immediate data. A message has one packet. The peer may begin anew with its
+ * initial PSN at any time; a reset of this responder changes nothing.
+ * @return 0 or -ENOMEM.
  */
-void nic_job_hear(struct node *node, uint32_t index, uint32_t peer, uint32_t item);
+int nic_job_hear(struct node *node, uint32_t index, uint32_t peer, uint32_t item);
 /** The digest that a peer said last. From any thread. @return false: none since the restart. */
 bool nic_job_heard(const struct node *node, uint32_t index, uint32_t peer, uint32_t *digest);
 
@@ -152,6 +154,8 @@ uint64_t nic_jobs_next_ns(const struct node *node);
 
 /* Inside lib/nic, where nic->jobs is not NULL. */
 
+/** Is this the responder of a nic_job_hear()? */
+bool nic_job_hears(const struct nic *nic, uint32_t item);
 /** Drop the messages of a requester that were posted and not acknowledged. */
 void nic_job_drop(struct nic *nic, uint32_t item);
 /** Do what nic_job_restart() and nic_job_begin() request. */

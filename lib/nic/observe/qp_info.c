@@ -2,8 +2,8 @@
 #include "nic/observe/qp_info.h"
 
 #include "base/threads/seq.h"
-#include "nic/change/reset.h"
 #include "nic/core/core.h"
+#include "nic/core/skipped.h"
 #include "nic/measure/measure.h"
 #include "nic/answers/reads.h"
 
@@ -139,7 +139,7 @@ read_qp(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
 void
 nic_qp_read(const struct nic *nic, uint32_t index, struct nic_qp_info *out)
 {
-	const struct nic_skipped *skipped = __atomic_load_n(&nic->reset->skipped, __ATOMIC_ACQUIRE);
+	const struct nic_skipped *skipped = __atomic_load_n(&nic->skipped, __ATOMIC_ACQUIRE);
 	uint16_t flags;
 	uint32_t before;
 

@@ -3,7 +3,9 @@
 
 #include <rte_branch_prediction.h>
 
+#include "base/threads/seq.h"
 #include "nic/core/core.h"
+#include "nic/core/skipped.h"
 #include "nic/jobs/job_ranks.h"
 #include "nic/measure/measure.h"
 #include "nic/answers/owed.h"
@@ -165,6 +167,38 @@ on_filled(struct nic *nic, uint32_t item)
 	nic_owe(nic, item, QP_OWES_ACK);
 }
 
+void
+nic_expect_first(struct nic *nic, uint32_t item)
+{
+	struct nic_qp *qp = &nic->qps[item];
+	uint32_t passed = nic_to_psn(qp_first_rx_psn(&nic_flow_of(nic, qp)->params), qp->rx_seq);
+
+	counter_add(&nic->skipped[item].received, passed);
+	counter_add(&qp->rx_seq, passed);
+	qp->rx_left_bytes = 0;
+	qp->rx_flags &= (uint8_t) ~(QP_RX_IN_MESSAGE | QP_RX_NAKED | QP_RX_REFUSED | QP_RX_ASKED |
+				    QP_RX_SEND);
+	/*
+	 * The QP is in a list of owed answers, so it must owe one. An ACK that acknowledges nothing
+	 * new is harmless; a NAK is not.
+	 */
+	if (qp->owed != QP_OWES_NOTHING)
+		qp->owed = QP_OWES_ACK;
+}
+
+/*
+ * The first packet again, to a QP that hears whether a peer is alive: the peer's QP was reset, or
+ * its program has restarted. The ends of a job are reset one after another while they ask, so none
+ * of them may wait for the other one's reset.
+ */
+static bool
+begins_anew(const struct nic *nic, uint32_t item, const struct roce_view *v)
+{
+	const struct qp_flow *flow = nic_flow_of(nic, &nic->qps[item]);
+
+	return v->psn == (qp_first_rx_psn(&flow->params) & PSN_MASK) && nic_job_hears(nic, item);
+}
+
 /* Is it the next packet, and may it be accepted? If not, it is answered for. */
 static bool
 accepts(struct nic *nic, uint32_t item, const struct roce_view *v, enum nic_drop *drop,
@@ -175,6 +209,12 @@ accepts(struct nic *nic, uint32_t item, const struct roce_view *v, enum nic_drop
 	int32_t ahead = psn_diff(v->psn, (uint32_t)qp->rx_seq & PSN_MASK);
 
 	*drop = NIC_USED;
+	if (unlikely(ahead != 0 && nic->jobs != NULL) && begins_anew(nic, item, v)) {
+		seq_begin(&nic->skipped[item].seq);
+		nic_expect_first(nic, item);
+		seq_end(&nic->skipped[item].seq);
+		ahead = 0;
+	}
 	if (qp->rx_flags & QP_RX_REFUSED) {
 		*drop = qp->flags & QP_UD ? NIC_DROP_WRONG_TRANSPORT : NIC_DROP_UNEXPECTED_OPCODE;
 	} else if (ahead > 0) {
