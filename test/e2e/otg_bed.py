@@ -161,8 +161,9 @@ def pfc(ports, **classes):
     return {"name": "l1", "port_names": ports, "flow_control": {"choice": "ieee_802_1qbb", "ieee_802_1qbb": classes}}
 
 
-def settings(port, **dcqcn):
-    """Times of DCQCN ten times those of the paper, and retransmission after long."""
-    rocev2 = {"connection_type": {"reliable_connection": {"retransmission_timeout_value": 4000, "retransmission_retry_count": 7}},
+def settings(port, retransmits=True, **dcqcn):
+    """Times of DCQCN ten times those of the paper, and retransmission after long, or never: where nothing is lost, an answer may still be late."""
+    times = {"retransmission_timeout_value": 4000, "retransmission_retry_count": 7} if retransmits else {"enable_retransmission_timeout": False}
+    rocev2 = {"connection_type": {"reliable_connection": times},
               "cnp": {"cnp_delay_timer": 250}, "dcqcn_settings": dcqcn}
     return {"port_name": port, "protocols": [{"choice": "rocev2", "rocev2": rocev2}]}

@@ -66,8 +66,8 @@ class Switch:
         check_equal(f"the switch takes {' '.join(changes)}", (done.returncode, said), (0, []))
 
     def hold(self, on):
-        """The egress port sends no data, and goes on to send it."""
-        self.desk.set(f"port {RX}.tx_disabled={'on' if on else 'off'}")
+        """The egress port sends no data, and goes on to send it. It does so when this returns."""
+        until(lambda: self.desk.set(f"port {RX}.tx_disabled={'on' if on else 'off'}")["in_force"])
 
     def port(self, number, key):
         return self.desk.call("port", port=number)[key]
@@ -106,8 +106,8 @@ class Bed:
         places = {"a": memif("client", 0, work), "c": memif("client", 1, work), **{name: memif("client", 2, work) for name in receivers}}
         self.otg = Otg(work, places, speed=LINK, bases={name: MAPS + receivers.get(name, "") for name in places})
 
-    def configure(self, flows, receiver="drains", pauses=None, dcqcn=None, percents=(98, 98), kilobytes=64, raws=()):
-        """flows: {name: (port that sends, priority)}; pauses: layer 1 of the receiver; raws: raw flows."""
+    def configure(self, flows, receiver="drains", pauses=None, dcqcn=None, percents=(98, 98), kilobytes=64, raws=(), lossless=()):
+        """flows: {name: (port that sends, priority)}; pauses: layer 1 of the receiver; raws: raw flows; lossless: ports whose frames are never lost."""
         ports = ["tx", "tx2"] if any(sender == "tx2" for sender, _ in flows.values()) else ["tx"]
         hosts = {name: n + 1 for n, name in enumerate(ports)}
         qps = {name: {3: []} for name in ports}
@@ -121,7 +121,7 @@ class Bed:
             "ports": [{"name": name, "location": place} for name, place in zip([*ports, "rx"], [*"ac"[:len(ports)], receiver])],
             "layer1": layer1,
             "devices": [*(device(hosts[name], name, qps[name]) for name in ports), device(3, "rx", answers)],
-            "options": {"per_port_options": [settings(name, **(dcqcn or NO_DCQCN)) for name in [*ports, "rx"]]},
+            "options": {"per_port_options": [settings(name, name not in lossless, **(dcqcn or NO_DCQCN)) for name in [*ports, "rx"]]},
             "flows": list(raws),
             "stateful_flows": {"choice": "rocev2", "rocev2": [{"tx_ports": [
                 tx_port(name, [flow(f, f"t {f}", f"r {f}", kilobytes) for f, (sender, _) in flows.items() if sender == name], percent)
@@ -213,7 +213,7 @@ def pfc_pause_by_raw_frames(bed):
 
 def pfc_pause_on_a_lossy_priority(bed):
     """PFC frames for a priority without PFC stop nothing."""
-    bed.configure({"test": ("tx", 0), "background": ("tx", 3)}, "stuck", bed.off(pfc_class_0=0), percents=(50,))
+    bed.configure({"test": ("tx", 0), "background": ("tx", 3)}, "stuck", bed.off(pfc_class_0=0), percents=(50,), lossless=["tx"])
     before = bed.switch.port(RX, "rx_prio0_pause")
     bed.otg.traffic("start")
     bed.otg.wait("a pause", lambda: bed.switch.port(RX, "rx_prio0_pause") > before)
@@ -245,7 +245,7 @@ def pfc_watchdog(bed):
     check_equal("nothing is dropped after the end", since(bed.switch.drops(), bed.before), drops)
 
     bed.switch.set("pfcwd.detection_time_ns=30s")
-    bed.configure({"test": ("tx", 3), "background": ("tx", 0)}, "blip", bed.off(pfc_class_3=3))
+    bed.configure({"test": ("tx", 3), "background": ("tx", 0)}, "blip", bed.off(pfc_class_3=3), lossless=["tx"])
     old = bed.switch.watchdog(3)
     pauses = bed.switch.port(RX, "rx_prio3_pause")
     bed.otg.traffic("start")
@@ -315,7 +315,7 @@ def incast(bed):
     bed.switch.set("wred.Kmin=20KB", "wred.Kmax=150KB", "wred.Pmax=100%", f"port {RX}.shaper_rate_bps={EGRESS}",
                    "buffer_profile lossless.static_th_bytes=200KB", "buffer_profile lossless.xon_bytes=150KB")
     for dcqcn in (NO_DCQCN, DCQCN):
-        bed.configure({"one": ("tx", 3), "two": ("tx2", 3)}, dcqcn=dcqcn)
+        bed.configure({"one": ("tx", 3), "two": ("tx2", 3)}, dcqcn=dcqcn, lossless=["tx", "tx2"])
         bed.otg.traffic("start")
         bed.wait_more("one", 500)
         bed.wait_more("two", 500)
@@ -341,20 +341,19 @@ def check_shares(bed):
     bed.switch.hold(True)
     bed.wait_full(150_000)
     before = bed.switch.desk.rows("queues", port=RX)
-    bed.switch.set(f"port {RX}.shaper_rate_bps=500K")
+    bed.switch.set(f"port {RX}.shaper_rate_bps=1M")
     bed.switch.hold(False)
-    now = before
+    bed.otg.wait("frames of queue 3", lambda: bed.switch.queue("tx_packets") - before[3]["tx_packets"] >= 110)
+    # Rows are read one after another: nothing moves meanwhile.
+    bed.switch.hold(True)
+    now = bed.switch.desk.rows("queues", port=RX)
+    bed.switch.hold(False)
 
     def sent(queue, key="tx_packets"):
         return now[queue][key] - before[queue][key]
-
-    def many_left():
-        nonlocal now
-        now = bed.switch.desk.rows("queues", port=RX)
-        return sent(3) >= 60
-    bed.otg.wait("frames of queue 3", many_left)
     check("both queues waited all the time", sent(3, "tx_bytes") < before[3]["queue_bytes"] and now[0]["queue_bytes"] > 0, (before[3], now[3], now[0]))
-    check("they share the port by their weights", abs(sent(3) / 6 - sent(0)) <= 2, (sent(3), sent(0)))
+    # To within a turn of each queue (8 and 1.4 frames) at the begin and at the end, and requests for addresses, which queue 0 carries too.
+    check("they share the port by their weights", abs(sent(3) / 6 - sent(0)) <= 4, (sent(3), sent(0), sent(3, "tx_bytes"), sent(0, "tx_bytes")))
     bed.switch.set(f"port {RX}.shaper_rate_bps={EGRESS}")
 
 
@@ -362,7 +361,7 @@ def pfc_under_congestion(bed):
     """Lossless and lossy traffic oversubscribe a port: PFC holds the one without loss, the other loses frames and gets no pause."""
     bed.switch.set(f"port {RX}.shaper_rate_bps={EGRESS}", "buffer_profile lossless.static_th_bytes=200KB", "buffer_profile lossless.xon_bytes=150KB",
                    "buffer_profile egress_lossy.static_th_bytes=100KB")
-    bed.configure({"lossless": ("tx", 3), "lossy": ("tx2", 0)})
+    bed.configure({"lossless": ("tx", 3), "lossy": ("tx2", 0)}, lossless=["tx"])
     old = {(n, prio): bed.switch.port(n, f"tx_prio{prio}_pause") for n in (TX, TX2) for prio in (0, 3)}
     bed.otg.traffic("start")
     bed.wait_more("lossless", 1500)
@@ -403,7 +402,7 @@ def headroom(bed):
 
 def global_pause(bed):
     """A port with PFC ignores 802.3x pauses."""
-    bed.configure({"test": ("tx", 3), "background": ("tx", 0)}, "stuck", LINK_PAUSE)
+    bed.configure({"test": ("tx", 3), "background": ("tx", 0)}, "stuck", LINK_PAUSE, lossless=["tx"])
     old = bed.switch.port(RX, "rx_global_pause_frames")
     bed.otg.traffic("start")
     bed.otg.wait("a pause", lambda: bed.switch.port(RX, "rx_global_pause_frames") > old)
