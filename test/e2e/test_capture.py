@@ -24,7 +24,7 @@ from desk import eal, prefix, wait_answers
 
 NIC = nic(1, link_speed_bps="1G", first_qpn=100) + flow_to_itself("loop", 2, messages=0, message_bytes="16KB", rate_cap_bps="4M")
 # Far more than a ring of 64 KiB takes while nobody reads.
-BURSTS = nic(1, link_speed_bps="10G", first_qpn=100, local_ack_timeout=22) + flow_to_itself("loop", 2, messages=0, message_bytes="256KB", rate_cap_bps="100M")
+BURSTS = nic(1, link_speed_bps="10G", first_qpn=100, local_ack_timeout=0) + flow_to_itself("loop", 2, messages=0, message_bytes="256KB", rate_cap_bps="100M")
 numbers = itertools.count()
 DATA, ACK, CNP = range(0x06, 0x0b), {0x11}, {0x81}
 

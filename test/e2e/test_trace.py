@@ -218,7 +218,7 @@ def closed_loop():
 
 
 LOADED = (
-    nic(1, link_speed_bps="100G", local_ack_timeout=22, first_qpn=1000, cc="timely", ack_every=1) +
+    nic(1, link_speed_bps="100G", local_ack_timeout=0, first_qpn=1000, cc="timely", ack_every=1) +
     section("timely", timely_t_low_ns="900ms", timely_t_high_ns="1s") +
     flow("fast", 1, peer_qpn=1071, messages=0, message_bytes="64KB") +
     flow("write", 1, peer_qpn=1072, qp_count=70, messages=0, message_bytes="64KB", rate_cap_bps="10M", trace_qps=1) +
