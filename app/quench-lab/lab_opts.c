@@ -8,6 +8,8 @@
 
 #include "base/numbers/decimal.h"
 #include "base/numbers/units.h"
+#include "ctl/output/json_schema.h"
+#include "quench-lab/output/output.h"
 #include "runtime/notice/say.h"
 #include "runtime/release/release.h"
 
@@ -49,6 +51,7 @@ static const char usage_text[] =
 	"  --quiet           print no table on standard output\n"
 	"  --no-progress     no progress bar\n"
 	"  --help-config     print every key with unit, range, default and meaning\n"
+	"  --help-results    print the JSON Schema of the results\n"
 	"  --help, --version\n"
 	"\n"
 	"Exit code 0: done; 1: failed while running; 2: bad usage or configuration.\n";
@@ -121,6 +124,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 		NO_PROGRESS,
 		HELP,
 		HELP_CONFIG,
+		HELP_RESULTS,
 		VERSION
 	};
 	static const struct option options[] = {
@@ -142,6 +146,7 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 		{"no-progress", no_argument, NULL, NO_PROGRESS},
 		{"help", no_argument, NULL, HELP},
 		{"help-config", no_argument, NULL, HELP_CONFIG},
+		{"help-results", no_argument, NULL, HELP_RESULTS},
 		{"version", no_argument, NULL, VERSION},
 		{NULL, 0, NULL, 0},
 	};
@@ -228,6 +233,9 @@ lab_opts_parse(int argc, char **argv, struct lab_opts *o)
 			return APP_DONE;
 		case HELP_CONFIG:
 			scenario_print_reference(stdout);
+			return APP_DONE;
+		case HELP_RESULTS:
+			json_schema_print(stdout, "results of quench-lab", output_names);
 			return APP_DONE;
 		case VERSION:
 			release_print(stdout, "quench-lab");

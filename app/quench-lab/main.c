@@ -355,7 +355,6 @@ scenario_name(const char *path, char *name, size_t size)
 static int
 run_fluid(const struct lab_opts *o, struct lab_run *run)
 {
-	json_t *json;
 	int rc;
 
 	if (o->out_dir != NULL && make_out_dir(o) < 0)
@@ -363,12 +362,8 @@ run_fluid(const struct lab_opts *o, struct lab_run *run)
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	rc = run_model(o, &run->fluid);
-	json = output_settings(run->scenario_name, run->scenario);
-	json_object_set_new(json, "fluid", lab_fluid_json(&run->fluid));
 	if (rc == APP_DONE)
-		rc = write_json(o, json, "fluid.json");
-	else
-		json_decref(json);
+		rc = write_json(o, output_fluid_json(run), "fluid.json");
 	if (o->out_dir != NULL && output_fluid_keep(o->out_dir, rc == APP_DONE) < 0)
 		rc = APP_FAILED;
 	if (rc == APP_DONE && !o->quiet)

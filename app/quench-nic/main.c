@@ -55,6 +55,7 @@ static const struct opts_program command_line = {
 	.json_qps_help = "largest number of QPs in the JSON; its flows cover all QPs",
 	.stay_help = "keep running after the last message, until a signal or the end of --duration",
 	.help_config = nic_config_print_reference,
+	.results = nic_report_names,
 };
 
 static void

@@ -45,6 +45,7 @@ static const struct opts_program command_line = {
 	.name = "quench-switch",
 	.purpose = "A software switch with lossless queues, ECN marking and PFC on DPDK ports.",
 	.help_config = switch_version_print_reference,
+	.results = switch_report_names,
 	.thresholds_help = "print headroom and thresholds for the configuration, do not run",
 };
 

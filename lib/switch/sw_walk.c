@@ -192,7 +192,7 @@ sw_walk_watched(struct walk *w, const struct sw_view *v, uint16_t port)
 {
 	walk_list(w, "pfcwd");
 	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
-		if (!sw_pfcwd_watches(v->sw, port, prio))
+		if (!w->names_only && !sw_pfcwd_watches(v->sw, port, prio))
 			continue;
 		walk_enter_item(w, "pfcwd", "pfcwd%u/", prio);
 		sw_walk_pfcwd(w, v, port, prio);

@@ -10,6 +10,8 @@
 static struct sw_view
 view(const struct net *net, uint32_t i, uint64_t now_ns)
 {
+	if (net == NULL)
+		return (struct sw_view){0};
 	return (struct sw_view){net_switch(net, i), scenario_switch_params(net_scenario(net), i),
 				now_ns};
 }
@@ -20,8 +22,8 @@ walk_cable(struct walk *w, const struct net *net, struct topology_end end)
 {
 	walk_enter(w, "drops", "drops/");
 	for (unsigned int d = 0; d < CABLE_DROP_REASONS; d++)
-		walk_number(w, WALK_COUNTER, cable_drop_name(d),
-			    "frames to here that did not arrive", net_cable_drops(net, end, d));
+		WALK(number, w, COUNTER, cable_drop_name(d), "frames to here that did not arrive",
+		     net_cable_drops(net, end, d));
 	walk_leave(w);
 }
 
@@ -66,7 +68,12 @@ lab_walk_switch(struct walk *w, const struct net *net, uint32_t i, uint64_t now_
 	walk_enter(w, "router", "router/");
 	sw_walk_router(w, &v);
 	walk_leave(w);
-	walk_interfaces(w, net, i, &v);
+	w->optional = true;
+	if (w->names_only)
+		walk_interface(w, &v, "");
+	else
+		walk_interfaces(w, net, i, &v);
+	w->optional = false;
 }
 
 void
@@ -81,15 +88,28 @@ lab_walk_port(struct walk *w, const struct net *net, uint32_t i, uint16_t port, 
 void
 lab_walk_host(struct walk *w, const struct net *net, uint16_t h, uint64_t now_ns)
 {
-	const struct node *nic = net_host(net, h);
+	const struct node *nic = net == NULL ? NULL : net_host(net, h);
+	struct topology_end end = {0};
 
+	if (net != NULL)
+		end.node = topology_host_node(net_scenario(net)->topology, h);
 	walk_enter(w, "counters", "");
-	nic_walk_counters(w, nic_stats(nic));
+	nic_walk_counters(w, nic == NULL ? NULL : nic_stats(nic));
 	walk_leave(w);
-	pfc_walk(w, nic_pfc_rx(nic), nic_pfc_tx(nic), now_ns);
-	walk_cable(
-		w, net,
-		(struct topology_end){.node = topology_host_node(net_scenario(net)->topology, h)});
+	pfc_walk(w, nic == NULL ? NULL : nic_pfc_rx(nic), nic == NULL ? NULL : nic_pfc_tx(nic),
+		 now_ns);
+	walk_cable(w, net, end);
+}
+
+static void
+walk_ports(struct walk *w, const struct net *net, uint32_t i, uint16_t n_ports, uint64_t now_ns)
+{
+	for (uint16_t port = 0; port < n_ports; port++) {
+		walk_enter_item(w, "ports", "port %u ", port);
+		walk_number(w, WALK_KEY, "port", "number of the port", port);
+		lab_walk_port(w, net, i, port, now_ns);
+		walk_leave(w);
+	}
 }
 
 void
@@ -102,10 +122,17 @@ lab_walk_node(struct walk *w, const struct net *net, uint32_t node, uint64_t now
 		return;
 	}
 	lab_walk_switch(w, net, node, now_ns);
-	for (uint16_t port = 0; port < t->switches[node].n_ports; port++) {
-		walk_enter_item(w, "ports", "port %u ", port);
-		walk_number(w, WALK_KEY, "port", "number of the port", port);
-		lab_walk_port(w, net, node, port, now_ns);
-		walk_leave(w);
-	}
+	walk_ports(w, net, node, t->switches[node].n_ports, now_ns);
+}
+
+void
+lab_walk_names(struct walk *w, const char *member)
+{
+	walk_enter_named(w, member);
+	lab_walk_switch(w, NULL, 0, 0);
+	walk_ports(w, NULL, 0, 1, 0);
+	walk_leave(w);
+	walk_enter_named(w, member);
+	lab_walk_host(w, NULL, 1, 0);
+	walk_leave(w);
 }

@@ -17,5 +17,7 @@ void lab_walk_host(struct walk *w, const struct net *net, uint16_t h, uint64_t n
 
 /** All of a node, whose ports are items of the list "ports". */
 void lab_walk_node(struct walk *w, const struct net *net, uint32_t node, uint64_t now_ns);
+/** The names of nodes that member has by their names: of a switch, of a host. */
+void lab_walk_names(struct walk *w, const char *member);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <jansson.h>
 
+#include "base/field/walk.h"
 #include "fabric/results/probe.h"
 #include "fabric/server/server.h"
 #include "quench-lab/output/output_fluid.h"
@@ -32,13 +33,28 @@ struct lab_run {
 
 /** All results as one object; the caller owns the reference. NULL: no memory. */
 json_t *output_json(const struct lab_run *run);
+/** The names of all that it may have. */
+void output_names(struct walk *w);
+/** The results of the fluid model alone: the first members of output_json(), and fluid. */
+json_t *output_fluid_json(const struct lab_run *run);
 
-/** A part of it: the list of all streams. */
-json_t *output_streams(const struct lab_run *run);
+/* Parts of output_json(): lists of these names. run is NULL with names_only. */
+void output_walk_servers(struct walk *w, const struct lab_run *run);
+void output_walk_streams(struct walk *w, const struct lab_run *run);
+void output_walk_jobs(struct walk *w, const struct lab_run *run);
+void output_walk_ports(struct walk *w, const struct lab_run *run);
+void output_walk_drops(struct walk *w, const struct lab_run *run);
+void output_walk_warnings(struct walk *w, const struct lab_run *run);
+void output_walk_cable_faults(struct walk *w, const struct lab_run *run);
+/** pause_tree, deadlock and hot_queues. */
+void output_walk_pauses(struct walk *w, const struct lab_run *run);
+/** Lengths of a queue in the measured window; with or without the median. */
+void output_walk_lengths(struct walk *w, const struct queue_result *q, bool median);
+/** Thresholds of a queue's marking; both are 0 if it has no curve. */
+void output_walk_curve(struct walk *w, const struct wred_curve *curve);
+
 /** A line for each stream. */
 void output_streams_table(FILE *out, const struct lab_run *run);
-/** A part of it: the list of all servers; empty: hosts are not NICs of servers. */
-json_t *output_servers(const struct lab_run *run);
 /** A line for each server; none without servers. */
 void output_servers_table(FILE *out, const struct lab_run *run);
 /**
@@ -46,16 +62,9 @@ void output_servers_table(FILE *out, const struct lab_run *run);
  * @return as output_jobs_csv().
  */
 int output_servers_csv(const struct lab_run *run, const char *dir);
-/** A part of output_json(): the list of all switch ports. */
-json_t *output_ports(const struct lab_run *run);
-/** Lists of dropped frames, and of frames that cable faults corrupted or reordered. */
-json_t *output_drops(const struct lab_run *run);
 /** What makes the run's results doubtful, as sentences: [ "...", ... ]. */
 json_t *output_warnings(const struct lab_run *run);
-json_t *output_cable_faults(const struct lab_run *run);
 
-/** A part of output_json(): the list of all jobs. */
-json_t *output_jobs(const struct lab_run *run);
 /** Lines for each job. */
 void output_jobs_table(FILE *out, const struct lab_run *run);
 /**
@@ -66,8 +75,6 @@ int output_jobs_csv(const struct lab_run *run, const char *dir);
 /** As output_csv_keep(), of these files. */
 int output_jobs_keep(const char *dir, bool keep);
 
-/** Parts of output_json(): pause_tree, deadlock and hot_queues. */
-void output_set_pauses(json_t *object, const struct lab_run *run);
 /** Who paused whom, from which root, and which flows it delayed: about 30 lines, or all. */
 void output_explain_pauses(FILE *out, const struct lab_run *run, bool all);
 /** The longest queues, and the flows that fill them. */
@@ -75,12 +82,6 @@ void output_explain_hot(FILE *out, const struct lab_run *run, bool all);
 
 /** Print the main results as tables. */
 void output_table(FILE *out, const struct lab_run *run);
-
-/**
- * The first members of results.json and fluid.json: format, program, scenario, times.
- * The caller owns the reference.
- */
-json_t *output_settings(const char *scenario_name, const struct scenario *s);
 
 struct output_csv {
 	FILE *flows, *queues, *pfc, *pgs;

@@ -4,85 +4,100 @@
 #include "runtime/report/report.h"
 #include "quench-lab/output/output.h"
 
-/* Add a count at a port, with its reason or fault as key and word, unless it is zero. */
+/* A count, and what is counted under which key. */
+struct count {
+	const char *list, *key, *help;
+};
+static const struct count drop = {"drops", "reason", "why they were dropped"};
+static const struct count fault = {"cable_faults", "fault", "what the cable did to them"};
+
+/* Add a count at a port, with its reason or fault, unless it is zero. */
 static void
-add(json_t *list, const char *node, uint16_t port, const char *key, const char *word,
+add(struct walk *w, const struct count *of, const char *node, uint16_t port, const char *word,
     uint64_t packets)
 {
-	json_t *o;
-
-	if (packets == 0)
+	if (!w->names_only && packets == 0)
 		return;
-	o = json_object();
-	json_object_set_new(o, "node", json_string(node));
-	report_set_u64(o, "port", port);
-	json_object_set_new(o, key, json_string(word));
-	report_set_u64(o, "packets", packets);
-	json_array_append_new(list, o);
+	walk_item(w, of->list);
+	w->object = "drop";
+	walk_text(w, WALK_KEY, "node", "the switch or host", node);
+	walk_number(w, WALK_KEY, "port", "number of the port", port);
+	walk_text(w, WALK_KEY, of->key, of->help, word);
+	walk_number(w, WALK_COUNTER, "packets", "frames", packets);
+	walk_leave(w);
 }
 
 /* Frames that did not arrive at this end. */
 static void
-add_cable_drops(json_t *list, const struct lab_run *run, struct topology_end end)
+add_cable_drops(struct walk *w, const struct lab_run *run, struct topology_end end)
 {
 	char name[TOPOLOGY_NODE_CHARS + 1];
 
 	topology_node_name(run->scenario->topology, end.node, name);
 	for (unsigned int d = 0; d < CABLE_DROP_REASONS; d++)
-		add(list, name, end.port, "reason", cable_drop_name(d),
+		add(w, &drop, name, end.port, cable_drop_name(d),
 		    net_cable_drops(run->net, end, d));
 }
 
-json_t *
-output_drops(const struct lab_run *run)
+static void
+add_drops(struct walk *w, const struct lab_run *run)
 {
 	const struct topology *t = run->scenario->topology;
-	json_t *list = json_array();
 
 	for (uint32_t i = 0; i < t->n_switches; i++)
 		for (uint16_t port = 0; port < t->switches[i].n_ports; port++)
 			for (unsigned int d = 0; d < SW_DROPS; d++)
-				add(list, t->switches[i].name, port, "reason", sw_drop_name(d),
+				add(w, &drop, t->switches[i].name, port, sw_drop_name(d),
 				    sw_port_stats(net_switch(run->net, i), port)->drops[d]);
 	for (uint32_t i = 0; i < t->n_links; i++) {
-		add_cable_drops(list, run, t->links[i].a);
-		add_cable_drops(list, run, t->links[i].b);
+		add_cable_drops(w, run, t->links[i].a);
+		add_cable_drops(w, run, t->links[i].b);
 	}
 	for (uint16_t h = 1; h <= t->n_hosts; h++) {
 		char name[16];
 
 		snprintf(name, sizeof(name), "h%u", h);
 		for (unsigned int d = 0; d < NIC_DROPS; d++)
-			add(list, name, 0, "reason", nic_drop_name(d),
+			add(w, &drop, name, 0, nic_drop_name(d),
 			    nic_stats(net_host(run->net, h))->drops[d]);
 	}
-	return list;
+}
+
+void
+output_walk_drops(struct walk *w, const struct lab_run *run)
+{
+	walk_list(w, drop.list);
+	if (w->names_only)
+		add(w, &drop, NULL, 0, NULL, 0);
+	else
+		add_drops(w, run);
 }
 
 /* Frames that arrived at this end corrupted or out of order. */
 static void
-add_cable_faults(json_t *list, const struct lab_run *run, struct topology_end end)
+add_cable_faults(struct walk *w, const struct lab_run *run, struct topology_end end)
 {
 	const struct cable_stats stats = net_cable_stats(run->net, end);
 	char name[TOPOLOGY_NODE_CHARS + 1];
 
 	topology_node_name(run->scenario->topology, end.node, name);
-	add(list, name, end.port, "fault", "corrupted", stats.corrupted);
-	add(list, name, end.port, "fault", "corrupt_no_mbuf", stats.corrupt_no_mbuf);
-	add(list, name, end.port, "fault", "reordered", stats.reordered);
+	add(w, &fault, name, end.port, "corrupted", stats.corrupted);
+	add(w, &fault, name, end.port, "corrupt_no_mbuf", stats.corrupt_no_mbuf);
+	add(w, &fault, name, end.port, "reordered", stats.reordered);
 }
 
-json_t *
-output_cable_faults(const struct lab_run *run)
+void
+output_walk_cable_faults(struct walk *w, const struct lab_run *run)
 {
-	const struct topology *t = run->scenario->topology;
-	json_t *list = json_array();
+	const struct topology *t = w->names_only ? NULL : run->scenario->topology;
 
-	for (uint32_t i = 0; i < t->n_links; i++) {
-		add_cable_faults(list, run, t->links[i].a);
-		add_cable_faults(list, run, t->links[i].b);
+	walk_list(w, fault.list);
+	if (w->names_only)
+		add(w, &fault, NULL, 0, NULL, 0);
+	for (uint32_t i = 0; !w->names_only && i < t->n_links; i++) {
+		add_cable_faults(w, run, t->links[i].a);
+		add_cable_faults(w, run, t->links[i].b);
 	}
-	return list;
 }
 
 /* Share of the run for which a port may be paused without a doubt about its phantom queues. */
@@ -154,4 +169,16 @@ output_warnings(const struct lab_run *run)
 				     "too small for a link, or a peer does not obey PFC",
 				     (json_int_t)lost));
 	return list;
+}
+
+void
+output_walk_warnings(struct walk *w, const struct lab_run *run)
+{
+	json_t *list = w->names_only ? NULL : output_warnings(run), *text;
+	size_t i;
+
+	walk_texts(w, "warnings", "reasons to doubt these results, as sentences");
+	json_array_foreach (list, i, text)
+		walk_add_text(w, "warnings", json_string_value(text));
+	json_decref(list);
 }

@@ -117,10 +117,25 @@ dumps_take(struct dumps *d, const struct net *net, const struct event_params *e,
 	return 0;
 }
 
-json_t *
-dumps_list(const struct dumps *d)
+/* The names of a dump; its values were kept when it was taken. */
+static void
+walk_names_of_dump(struct walk *w)
 {
-	return d->list != NULL ? json_incref(d->list) : json_array();
+	walk_item(w, "dumps");
+	walk_text(w, WALK_KEY, "name", "name of the event", NULL);
+	walk_number(w, WALK_KEY, "at_ns", "its time", 0);
+	lab_walk_names(w, "nodes");
+	walk_leave(w);
+}
+
+void
+dumps_walk(struct walk *w, const struct dumps *d)
+{
+	if (w->names_only)
+		walk_names_of_dump(w);
+	else
+		json_object_set_new(((struct json_walk *)w)->at, "dumps",
+				    d->list != NULL ? json_incref(d->list) : json_array());
 }
 
 void

@@ -5,6 +5,7 @@
 
 #include <jansson.h>
 
+#include "base/field/walk.h"
 #include "fabric/events/events.h"
 
 /* Zero-initialised: no dumps. */
@@ -17,8 +18,8 @@ struct dumps {
 int dumps_take(struct dumps *d, const struct net *net, const struct event_params *e,
 	       uint64_t now_ns);
 
-/** The list of dumps; the caller owns the reference. */
-json_t *dumps_list(const struct dumps *d);
+/** The list dumps; w is a struct json_walk, or names_only and d NULL. */
+void dumps_walk(struct walk *w, const struct dumps *d);
 
 void dumps_free(struct dumps *d, const struct net *net);
 

@@ -135,97 +135,121 @@ lab_fluid_run(struct lab_fluid *fluid, const char *dir,
 	return whole ? 0 : -EINTR;
 }
 
-static void
-set_real(json_t *object, const char *key, double value)
+static uint64_t
+whole(double value)
 {
-	json_object_set_new(object, key, json_real(value));
+	return (uint64_t)(value + 0.5);
 }
 
+/* f is NULL with names_only. */
 static void
-set_integer(json_t *object, const char *key, double value)
+walk_flow(struct walk *w, const struct lab_fluid *fluid, const struct fluid_net_flow *f)
 {
-	json_object_set_new(object, key, json_integer((json_int_t)(value + 0.5)));
-}
-
-static json_t *
-flow_object(const struct lab_fluid *fluid, const struct fluid_net_flow *f)
-{
-	json_t *o = json_object(), *point = json_object();
-
-	json_object_set_new(o, "name", json_string(f->name));
-	set_integer(o, "loop_delay_ns", (double)f->loop_delay_ns);
-	set_integer(point, "rate_bps", f->point.rate_bps);
-	set_integer(point, "target_rate_bps", f->point.target_rate_bps);
-	set_real(point, "alpha", f->point.alpha);
-	json_object_set_new(o, "fixed_point", point);
-	if (fluid->ran) {
-		set_integer(o, "wire_rate_bps", f->mean_rate_bps);
-		set_integer(o, "wire_rate_min_bps", f->min_rate_bps);
-		set_integer(o, "wire_rate_max_bps", f->max_rate_bps);
+	w->object = "fluid_flow";
+	WALK(text, w, KEY, "name", "name of the flow", f->name);
+	WALK(number, w, GAUGE, "loop_delay_ns", "delay of its control loop", f->loop_delay_ns);
+	walk_enter(w, "fixed_point", "");
+	WALK(number, w, GAUGE, "rate_bps", "its rate (R_C)", whole(f->point.rate_bps));
+	WALK(number, w, GAUGE, "target_rate_bps", "its target rate (R_T)",
+	     whole(f->point.target_rate_bps));
+	WALK(real, w, GAUGE, "alpha", "its alpha", f->point.alpha);
+	walk_leave(w);
+	w->optional = true;
+	if (w->names_only || fluid->ran) {
+		WALK(number, w, GAUGE, "wire_rate_bps", "mean rate on the wire over time",
+		     whole(f->mean_rate_bps));
+		WALK(number, w, GAUGE, "wire_rate_min_bps", "its minimum", whole(f->min_rate_bps));
+		WALK(number, w, GAUGE, "wire_rate_max_bps", "its maximum", whole(f->max_rate_bps));
 	}
-	return o;
+	w->optional = false;
 }
 
 static void
-set_margin(json_t *point, const struct fluid_net_queue *q)
+walk_fixed_point(struct walk *w, const struct fluid_net_queue *q)
 {
-	if (q->has_margin) {
-		set_real(point, "phase_margin_deg", q->margin.phase_deg);
-		set_real(point, "crossover_hz", q->margin.crossover_hz);
-	} else {
-		json_object_set_new(point, "phase_margin_deg", json_null());
-		json_object_set_new(point, "crossover_hz", json_null());
+	bool has_margin = !w->names_only && q->has_margin;
+
+	walk_enter(w, "fixed_point", "");
+	WALK(flag, w, GAUGE, "interior", "whether the queue is between Kmin and Kmax",
+	     q->point.interior);
+	WALK(real, w, GAUGE, "mark_probability", "marking probability (p*)", q->point.mark);
+	WALK(number, w, GAUGE, "queue_bytes", "length of the queue", whole(q->point.queue_bytes));
+	walk_maybe_real(w, WALK_GAUGE, "phase_margin_deg",
+			"phase margin of the control loop; below 0 the queue oscillates; null: "
+			"there is none",
+			has_margin ? q->margin.phase_deg : 0, !has_margin);
+	walk_maybe_real(w, WALK_GAUGE, "crossover_hz", "frequency at which the loop's gain is 1",
+			has_margin ? q->margin.crossover_hz : 0, !has_margin);
+	walk_maybe_text(w, WALK_KEY, "note",
+			"why packets will not settle at that length; null: they will",
+			w->names_only ? NULL : notes[q->end]);
+	walk_leave(w);
+}
+
+/* q is NULL with names_only. */
+static void
+walk_queue(struct walk *w, const struct lab_fluid *fluid, const struct fluid_net_queue *q)
+{
+	w->object = "fluid_queue";
+	WALK(text, w, KEY, "node", "the switch", node_name(fluid, q));
+	WALK(number, w, KEY, "port", "number of the port", q->port);
+	WALK(number, w, KEY, "queue", "number of the queue", q->queue);
+	walk_fixed_point(w, q);
+	w->optional = true;
+	if (w->names_only || fluid->ran) {
+		WALK(number, w, GAUGE, "queue_mean_bytes", "mean length over time",
+		     whole(q->mean_bytes));
+		WALK(number, w, GAUGE, "queue_min_bytes", "its minimum", whole(q->min_bytes));
+		WALK(number, w, GAUGE, "queue_max_bytes", "its maximum", whole(q->max_bytes));
+	}
+	w->optional = false;
+}
+
+static void
+walk_refused(struct walk *w, const struct scenario_fault *fault)
+{
+	char text[512] = "";
+
+	if (fault != NULL)
+		snprintf(text, sizeof(text), "[%s]%s%s: expected %s", fault->section,
+			 fault->key ? " " : "", fault->key ? fault->key : "", fault->expected);
+	walk_text(w, WALK_KEY, "refused", "why there is no model; then there is no other key",
+		  text);
+}
+
+static void
+walk_model(struct walk *w, const struct lab_fluid *fluid)
+{
+	uint32_t queues = w->names_only ? 1 : fluid_net_queue_count(fluid->net);
+	uint32_t flows = w->names_only ? 1 : fluid_net_flow_count(fluid->net);
+
+	WALK(number, w, GAUGE, "step_ns", "step of the integration", fluid_net_step_ns(fluid->net));
+	WALK(number, w, GAUGE, "end_ns", "simulated time of the model", fluid->end_ns);
+	walk_list(w, "queues");
+	for (uint32_t i = 0; i < queues; i++) {
+		walk_item(w, "queues");
+		walk_queue(w, fluid, w->names_only ? NULL : fluid_net_queue(fluid->net, i));
+		walk_leave(w);
+	}
+	walk_list(w, "flows");
+	for (uint32_t i = 0; i < flows; i++) {
+		walk_item(w, "flows");
+		walk_flow(w, fluid, w->names_only ? NULL : fluid_net_flow(fluid->net, i));
+		walk_leave(w);
 	}
 }
 
-static json_t *
-queue_object(const struct lab_fluid *fluid, const struct fluid_net_queue *q)
+void
+lab_fluid_walk(struct walk *w, const struct lab_fluid *fluid)
 {
-	json_t *o = json_object(), *point = json_object();
-
-	json_object_set_new(o, "node", json_string(node_name(fluid, q)));
-	set_integer(o, "port", q->port);
-	set_integer(o, "queue", q->queue);
-	json_object_set_new(point, "interior", json_boolean(q->point.interior));
-	set_real(point, "mark_probability", q->point.mark);
-	set_integer(point, "queue_bytes", q->point.queue_bytes);
-	set_margin(point, q);
-	json_object_set_new(point, "note",
-			    notes[q->end] != NULL ? json_string(notes[q->end]) : json_null());
-	json_object_set_new(o, "fixed_point", point);
-	if (fluid->ran) {
-		set_integer(o, "queue_mean_bytes", q->mean_bytes);
-		set_integer(o, "queue_min_bytes", q->min_bytes);
-		set_integer(o, "queue_max_bytes", q->max_bytes);
-	}
-	return o;
-}
-
-json_t *
-lab_fluid_json(const struct lab_fluid *fluid)
-{
-	json_t *o = json_object(), *flows, *queues;
-
-	if (fluid->net == NULL) {
-		const struct scenario_fault *fault = &fluid->fault;
-
-		json_object_set_new(o, "refused",
-				    json_sprintf("[%s]%s%s: expected %s", fault->section,
-						 fault->key ? " " : "",
-						 fault->key ? fault->key : "", fault->expected));
-		return o;
-	}
-	flows = json_array();
-	queues = json_array();
-	set_integer(o, "step_ns", (double)fluid_net_step_ns(fluid->net));
-	set_integer(o, "end_ns", (double)fluid->end_ns);
-	for (uint32_t i = 0; i < fluid_net_queue_count(fluid->net); i++)
-		json_array_append_new(queues, queue_object(fluid, fluid_net_queue(fluid->net, i)));
-	json_object_set_new(o, "queues", queues);
-	for (uint32_t i = 0; i < fluid_net_flow_count(fluid->net); i++)
-		json_array_append_new(flows, flow_object(fluid, fluid_net_flow(fluid->net, i)));
-	json_object_set_new(o, "flows", flows);
-	return o;
+	walk_enter(w, "fluid", "");
+	w->object = "fluid";
+	w->optional = true;
+	if (w->names_only || fluid->net == NULL)
+		walk_refused(w, w->names_only ? NULL : &fluid->fault);
+	if (w->names_only || fluid->net != NULL)
+		walk_model(w, fluid);
+	walk_leave(w);
 }
 
 /* With several switches, show only queues that hold something. */

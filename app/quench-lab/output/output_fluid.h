@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <jansson.h>
 
+#include "base/field/walk.h"
 #include "fabric/fluid/fluid_net.h"
 
 struct lab_fluid {
@@ -37,8 +37,8 @@ void lab_fluid_close(struct lab_fluid *fluid);
 int lab_fluid_run(struct lab_fluid *fluid, const char *dir,
 		  bool (*go_on)(void *arg, uint64_t now_ns, uint64_t end_ns), void *arg);
 
-/** The key `fluid` of the results; the caller owns the reference. */
-json_t *lab_fluid_json(const struct lab_fluid *fluid);
+/** The key `fluid` of the results; fluid is NULL with names_only. */
+void lab_fluid_walk(struct walk *w, const struct lab_fluid *fluid);
 
 /** Print the fixed points and, if the model ran, its means in the measured window. */
 void lab_fluid_table(FILE *out, const struct lab_fluid *fluid);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* results.json and fluid.json: their values, and the names of all that they may have. */
 #include "quench-lab/output/output.h"
 #include "switch/control/event_log.h"
 
@@ -16,221 +17,288 @@
 
 #define FORMAT 2
 
-static void
-set_text(json_t *object, const char *key, const char *value)
-{
-	json_object_set_new(object, key, json_string(value));
-}
-
-static void
-set_switch(json_t *object, const char *key, bool on)
-{
-	set_text(object, key, on ? "on" : "off");
-}
-
 static const struct topology *
 topology_of(const struct lab_run *run)
 {
 	return run->scenario->topology;
 }
 
-static void
-set_host(json_t *object, const char *key, uint16_t host)
+static const char *
+on_off(bool on)
 {
-	char name[16];
-
-	snprintf(name, sizeof(name), "h%u", host);
-	set_text(object, key, name);
+	return on ? "on" : "off";
 }
 
-static json_t *
-flow_object(const struct lab_run *run, uint32_t index)
+static const char *
+host_name(uint16_t host, char text[16])
 {
-	const struct flow_result *r = &run->result.flows[index];
-	json_t *o = json_object();
-	struct json_walk j = json_walk(o);
-	struct nic_pacing pacing;
+	snprintf(text, 16, "h%u", host);
+	return text;
+}
 
-	set_text(o, "name", r->flow->name);
-	set_host(o, "src", r->flow->src);
-	set_host(o, "dst", r->flow->dst);
-	set_text(o, "cc", cc_words[r->flow->cc]);
-	report_set_u64(o, "qps", r->flow->qps);
-	report_set_u64(o, "wire_rate_bps", r->wire_rate_bps);
-	report_set_u64(o, "goodput_bps", r->goodput_bps);
-	report_set_u64(o, "min_rate_bps", r->src.min_rate_bps);
-	report_set_u64(o, "messages_wanted", r->flow->messages * r->flow->qps);
-	report_set_u64(o, "messages_completed", r->messages_completed);
-	report_set_u64(o, "cnp_sent", r->dst.cnps_sent);
-	report_set_u64(o, "rp_cnp_handled", r->src.cnps_handled);
-	report_set_u64(o, "rp_cnp_ignored", r->src.cnps_ignored);
-	report_set_u64(o, "ce_packets", r->dst.ce_packets);
-	report_set_u64(o, "rate_cuts", r->src.rate_cuts);
-	report_set_u64(o, "rtt_ns", r->src.rtt_ns);
-	report_set_u64(o, "retransmitted_packets", r->src.retransmitted_packets);
-	report_set_u64(o, "rx_pause_duration_us",
-		       net_flow_paused_ns(run->net, index, run->scenario->fabric.duration_ns) /
-			       NS_PER_US);
-	walk_times(&j.walk, net_flow_times(run->net, index));
-	walk_pacing(&j.walk, net_flow_pacing(run->net, index, &pacing));
-	json_object_set_new(o, "error", json_boolean(r->error));
-	return o;
+static void
+walk_flow(struct walk *w, const struct lab_run *run, uint32_t index)
+{
+	const struct flow_result *r = w->names_only ? NULL : &run->result.flows[index];
+	struct nic_pacing pacing;
+	char name[16];
+
+	w->object = "flow";
+	WALK(text, w, KEY, "name", "name of the flow", r->flow->name);
+	WALK(text, w, KEY, "src", "the sending host", host_name(r->flow->src, name));
+	WALK(text, w, KEY, "dst", "the receiving host", host_name(r->flow->dst, name));
+	WALK(text, w, KEY, "cc", "congestion control of the flow", cc_words[r->flow->cc]);
+	WALK(number, w, GAUGE, "qps", "QPs of the flow", r->flow->qps);
+	WALK(number, w, GAUGE, "wire_rate_bps",
+	     "mean rate on the wire in the measured window, with headers, preamble and gap",
+	     r->wire_rate_bps);
+	WALK(number, w, GAUGE, "goodput_bps", "mean payload rate in the measured window",
+	     r->goodput_bps);
+	WALK(number, w, GAUGE, "min_rate_bps",
+	     "sum over the QPs of the lowest rate that each was allowed", r->src.min_rate_bps);
+	WALK(number, w, GAUGE, "messages_wanted", "messages of all QPs; 0: without an end",
+	     r->flow->messages * r->flow->qps);
+	WALK(number, w, COUNTER, "messages_completed", "messages completed", r->messages_completed);
+	WALK(number, w, COUNTER, "cnp_sent", "CNPs sent by the receiver", r->dst.cnps_sent);
+	WALK(number, w, COUNTER, "rp_cnp_handled", "CNPs handled by the sender",
+	     r->src.cnps_handled);
+	WALK(number, w, COUNTER, "rp_cnp_ignored", "CNPs without effect", r->src.cnps_ignored);
+	WALK(number, w, COUNTER, "ce_packets", "data packets received with CE", r->dst.ce_packets);
+	WALK(number, w, COUNTER, "rate_cuts", "rate cuts", r->src.rate_cuts);
+	WALK(number, w, GAUGE, "rtt_ns",
+	     "largest of the QPs' last measured round-trip times; 0: none", r->src.rtt_ns);
+	WALK(number, w, COUNTER, "retransmitted_packets", "data packets retransmitted",
+	     r->src.retransmitted_packets);
+	WALK(number, w, COUNTER, "rx_pause_duration_us",
+	     "time during which the flow's priority was paused",
+	     net_flow_paused_ns(run->net, index, run->scenario->fabric.duration_ns) / NS_PER_US);
+	walk_times(w, w->names_only ? NULL : net_flow_times(run->net, index));
+	walk_pacing(w, w->names_only ? NULL : net_flow_pacing(run->net, index, &pacing));
+	WALK(flag, w, GAUGE, "error", "whether a QP of the flow gave up", r->error);
+}
+
+static void
+walk_flows(struct walk *w, const struct lab_run *run)
+{
+	uint32_t n = w->names_only ? 1 : run->result.n_flows;
+	uint64_t silent = 0;
+
+	walk_list(w, "flows");
+	for (uint32_t i = 0; i < n; i++) {
+		if (!w->names_only && run->result.flows[i].silent) {
+			silent++;
+			continue;
+		}
+		walk_item(w, "flows");
+		walk_flow(w, run, i);
+		walk_leave(w);
+	}
+	w->object = "run";
+	walk_number(w, WALK_GAUGE, "silent_flows",
+		    "pairs of hosts that sent nothing, which flows omits", silent);
 }
 
 /* What the flows of each algorithm got. */
-static json_t *
-algorithm_list(const struct run_result *r)
+static void
+walk_algorithms(struct walk *w, const struct run_result *r)
 {
-	json_t *list = json_array();
-
+	walk_list(w, "algorithms");
 	for (int i = 0; i < CC_ALGORITHMS; i++) {
-		const struct cc_result *c = &r->cc[i];
-		json_t *o;
+		const struct cc_result *c = w->names_only ? NULL : &r->cc[i];
 
-		if (c->flows == 0)
+		if (c != NULL && c->flows == 0)
 			continue;
-		o = json_object();
-		set_text(o, "cc", cc_words[i]);
-		report_set_u64(o, "flows", c->flows);
-		report_set_u64(o, "wire_rate_bps", c->wire_rate_bps);
-		report_set_u64(o, "lowest_rate_bps", c->lowest_bps);
-		report_set_u64(o, "highest_rate_bps", c->highest_bps);
-		json_object_set_new(o, "jain_index", json_real(c->jain_ppm / 1e6));
-		json_array_append_new(list, o);
+		walk_item(w, "algorithms");
+		w->object = "algorithm";
+		WALK(text, w, KEY, "cc", "the algorithm, a word of the key cc", cc_words[i]);
+		WALK(number, w, GAUGE, "flows", "flows that have it", c->flows);
+		WALK(number, w, GAUGE, "wire_rate_bps", "sum of their mean rates on the wire",
+		     c->wire_rate_bps);
+		WALK(number, w, GAUGE, "lowest_rate_bps", "lowest of these rates", c->lowest_bps);
+		WALK(number, w, GAUGE, "highest_rate_bps", "highest of these rates",
+		     c->highest_bps);
+		WALK(real, w, GAUGE, "jain_index", "Jain's index of fairness over these rates",
+		     c->jain_ppm / 1e6);
+		walk_leave(w);
 	}
-	return list;
 }
 
-static json_t *
-slowdown_real(uint32_t slowdown)
+/* NULL with names_only. */
+static void
+walk_slowdown(struct walk *w, const char *name, const char *help, const uint32_t *slowdown)
 {
-	return slowdown == SLOWDOWN_NONE ? json_null()
-					 : json_real((double)slowdown / SLOWDOWN_UNIT);
-}
+	bool none = slowdown == NULL || *slowdown == SLOWDOWN_NONE;
 
-static json_t *
-bucket_object(const struct slowdown_bucket *b)
-{
-	static const char *const names[SLOWDOWN_PERCENTILES] = {"p50", "p95", "p99", "p999"};
-	json_t *o = json_object();
-
-	report_set_u64(o, "from_bytes", b->from_bytes);
-	report_set_u64(o, "to_bytes", b->to_bytes);
-	report_set_u64(o, "messages", b->messages);
-	report_set_u64(o, "not_ended", b->not_ended);
-	for (unsigned int i = 0; i < SLOWDOWN_PERCENTILES; i++)
-		json_object_set_new(o, names[i], slowdown_real(b->percentile[i]));
-	json_object_set_new(o, "p99_bound", slowdown_real(b->p99_bound));
-	json_object_set_new(o, "p99_may_rise", json_boolean(slowdown_may_rise(b)));
-	return o;
-}
-
-static json_t *
-slowdown_object(const struct slowdown_summary *s)
-{
-	json_t *o = json_object(), *sizes = json_array();
-
-	for (uint32_t i = 0; i < s->n_buckets; i++)
-		json_array_append_new(sizes, bucket_object(&s->buckets[i]));
-	json_object_set_new(o, "all", bucket_object(&s->all));
-	json_object_set_new(o, "sizes", sizes);
-	json_object_set_new(o, "p99_low", s->has_interval ? json_real(s->p99_low) : json_null());
-	json_object_set_new(o, "p99_high", s->has_interval ? json_real(s->p99_high) : json_null());
-	report_set_u64(o, "one_message_of", s->every);
-	json_object_set_new(o, "backlog_is_cut", json_boolean(s->backlog_is_cut));
-	return o;
-}
-
-static json_t *
-bottleneck_object(const struct lab_run *run)
-{
-	const struct queue_result *q = &run->result.bottleneck;
-	const struct node *sw = net_switch(run->net, q->sw);
-	const struct wred_curve *curve = sw_mark_curve(sw, q->port, q->queue);
-	json_t *o = json_object();
-
-	set_text(o, "node", topology_of(run)->switches[q->sw].name);
-	report_set_u64(o, "port", q->port);
-	report_set_u64(o, "queue", q->queue);
-	json_object_set_new(o, "link_use", json_real(q->link_use_ppm / 1e6));
-	report_set_u64(o, "queue_mean_bytes", q->mean_bytes);
-	report_set_u64(o, "queue_p50_bytes", q->p50_bytes);
-	report_set_u64(o, "queue_p99_bytes", q->p99_bytes);
-	report_set_u64(o, "queue_max_bytes", q->max_bytes);
-	/* Both are 0 if the queue has no curve. */
-	report_set_u64(o, "wred_min_bytes", curve->min_bytes);
-	report_set_u64(o, "wred_max_bytes", curve->max_bytes);
-	report_set_u64(o, "ecn_marked_packets", q->ecn_marked_packets);
-	report_set_mark_accuracy(o, sw_mark_accuracy(sw, q->port, q->queue), curve);
-	return o;
+	walk_maybe_real(w, WALK_GAUGE, name, help, none ? 0 : (double)*slowdown / SLOWDOWN_UNIT,
+			none);
 }
 
 static void
-add_pfc(json_t *list, const char *node, uint16_t port, const struct pfc_tx *tx,
-	const struct pfc_rx *rx, uint64_t end_ns)
+walk_bucket(struct walk *w, const struct slowdown_bucket *b)
+{
+	static const struct {
+		const char *name, *help;
+	} percentiles[SLOWDOWN_PERCENTILES] = {
+		{"p50", "median of their slowdown; null: there is none"},
+		{"p95", "95th percentile"},
+		{"p99", "99th percentile"},
+		{"p999", "99.9th percentile"},
+	};
+
+	w->object = "slowdown";
+	WALK(number, w, KEY, "from_bytes", "smallest message", b->from_bytes);
+	WALK(number, w, KEY, "to_bytes", "largest message", b->to_bytes);
+	WALK(number, w, COUNTER, "messages", "messages that ended", b->messages);
+	WALK(number, w, COUNTER, "not_ended",
+	     "messages that began, or arrived in an open loop, and did not end", b->not_ended);
+	for (unsigned int i = 0; i < SLOWDOWN_PERCENTILES; i++)
+		walk_slowdown(w, percentiles[i].name, percentiles[i].help,
+			      w->names_only ? NULL : &b->percentile[i]);
+	walk_slowdown(w, "p99_bound",
+		      "upper bound of p99, with the messages that did not end; null: there is none",
+		      w->names_only ? NULL : &b->p99_bound);
+	WALK(flag, w, GAUGE, "p99_may_rise", "whether these may raise p99", slowdown_may_rise(b));
+}
+
+static void
+walk_slowdowns(struct walk *w, const struct slowdown_summary *s)
+{
+	walk_enter(w, "slowdown_by_size", "");
+	walk_enter(w, "all", "");
+	walk_bucket(w, s == NULL ? NULL : &s->all);
+	walk_leave(w);
+	walk_list(w, "sizes");
+	for (uint32_t i = 0; i < (s == NULL ? 1 : s->n_buckets); i++) {
+		walk_item(w, "sizes");
+		walk_bucket(w, s == NULL ? NULL : &s->buckets[i]);
+		walk_leave(w);
+	}
+	walk_maybe_real(
+		w, WALK_GAUGE, "p99_low",
+		"lower end of the 95 % confidence interval of the p99 of all messages; null: "
+		"too few messages",
+		s == NULL ? 0 : s->p99_low, s == NULL || !s->has_interval);
+	walk_maybe_real(w, WALK_GAUGE, "p99_high", "its upper end", s == NULL ? 0 : s->p99_high,
+			s == NULL || !s->has_interval);
+	WALK(number, w, GAUGE, "one_message_of", "one message of so many is timed", s->every);
+	WALK(flag, w, GAUGE, "backlog_is_cut",
+	     "whether more messages waited at a QP than not_ended counts", s->backlog_is_cut);
+	walk_leave(w);
+}
+
+static void
+walk_bottleneck(struct walk *w, const struct lab_run *run)
+{
+	const struct queue_result *q = w->names_only ? NULL : &run->result.bottleneck;
+	const struct node *sw = w->names_only ? NULL : net_switch(run->net, q->sw);
+
+	walk_enter(w, "bottleneck", "");
+	w->object = "queue";
+	WALK(text, w, KEY, "node", "the switch", topology_of(run)->switches[q->sw].name);
+	WALK(number, w, KEY, "port", "number of the port", q->port);
+	WALK(number, w, KEY, "queue", "number of the queue", q->queue);
+	WALK(real, w, GAUGE, "link_use", "use of the link in the measured window, up to 1",
+	     q->link_use_ppm / 1e6);
+	output_walk_lengths(w, q, true);
+	output_walk_curve(w, w->names_only ? NULL : sw_mark_curve(sw, q->port, q->queue));
+	WALK(number, w, COUNTER, "ecn_marked_packets", "packets marked in the queue",
+	     q->ecn_marked_packets);
+	w->optional = true;
+	report_walk_mark_accuracy(w, sw, w->names_only ? 0 : q->port, w->names_only ? 0 : q->queue);
+	w->optional = false;
+	walk_leave(w);
+}
+
+/* tx and rx are NULL with names_only. */
+static void
+walk_pfc(struct walk *w, const char *node, uint16_t port, const struct pfc_tx *tx,
+	 const struct pfc_rx *rx, uint64_t end_ns)
 {
 	for (uint8_t prio = 0; prio < TM_CLASSES; prio++) {
-		uint64_t sent = tx->stats.tx_pause[prio];
-		json_t *o;
-
-		if (sent == 0 && rx->stats.rx_pause[prio] == 0)
+		if (!w->names_only && tx->stats.tx_pause[prio] == 0 &&
+		    rx->stats.rx_pause[prio] == 0)
 			continue;
-		o = json_object();
-		set_text(o, "node", node);
-		report_set_u64(o, "port", port);
-		report_set_u64(o, "prio", prio);
-		report_set_u64(o, "tx_pause", sent);
-		report_set_u64(o, "rx_pause", rx->stats.rx_pause[prio]);
-		report_set_u64(o, "tx_pause_duration_us",
-			       pfc_tx_duration_ns(tx, prio, end_ns) / NS_PER_US);
-		report_set_u64(o, "rx_pause_duration_us",
-			       pfc_rx_duration_ns(rx, prio, end_ns) / NS_PER_US);
-		report_set_u64(o, "tx_pause_transition", tx->stats.tx_pause_transition[prio]);
-		report_set_u64(o, "rx_pause_transition", rx->stats.rx_pause_transition[prio]);
-		json_array_append_new(list, o);
+		walk_item(w, "pfc_counters");
+		w->object = "pfc";
+		walk_text(w, WALK_KEY, "node", "the switch or host", node);
+		walk_number(w, WALK_KEY, "port", "number of the port", port);
+		walk_number(w, WALK_KEY, "prio", "the priority", prio);
+		WALK(number, w, COUNTER, "tx_pause", "PFC frames sent with the priority's bit",
+		     tx->stats.tx_pause[prio]);
+		WALK(number, w, COUNTER, "rx_pause", "PFC frames received with the priority's bit",
+		     rx->stats.rx_pause[prio]);
+		WALK(number, w, COUNTER, "tx_pause_duration_us",
+		     "time during which the port paused its peer",
+		     pfc_tx_duration_ns(tx, prio, end_ns) / NS_PER_US);
+		WALK(number, w, COUNTER, "rx_pause_duration_us",
+		     "time during which the peer paused the port",
+		     pfc_rx_duration_ns(rx, prio, end_ns) / NS_PER_US);
+		WALK(number, w, COUNTER, "tx_pause_transition", "pauses sent that have ended",
+		     tx->stats.tx_pause_transition[prio]);
+		WALK(number, w, COUNTER, "rx_pause_transition", "pauses received that have ended",
+		     rx->stats.rx_pause_transition[prio]);
+		walk_leave(w);
 	}
 }
 
-static json_t *
-pfc_list(const struct lab_run *run)
+static void
+walk_pfcs(struct walk *w, const struct lab_run *run)
 {
-	const struct topology *t = topology_of(run);
-	uint64_t end_ns = run->scenario->fabric.duration_ns;
-	json_t *list = json_array();
+	const struct topology *t;
+	uint64_t end_ns;
 
+	walk_list(w, "pfc_counters");
+	if (w->names_only) {
+		walk_pfc(w, NULL, 0, NULL, NULL, 0);
+		return;
+	}
+	t = topology_of(run);
+	end_ns = run->scenario->fabric.duration_ns;
 	for (uint32_t i = 0; i < t->n_switches; i++)
 		for (uint16_t port = 0; port < t->switches[i].n_ports; port++)
-			add_pfc(list, t->switches[i].name, port,
-				sw_pfc_tx(net_switch(run->net, i), port),
-				sw_pfc_rx(net_switch(run->net, i), port), end_ns);
+			walk_pfc(w, t->switches[i].name, port,
+				 sw_pfc_tx(net_switch(run->net, i), port),
+				 sw_pfc_rx(net_switch(run->net, i), port), end_ns);
 	for (uint16_t h = 1; h <= t->n_hosts; h++) {
 		char name[16];
 
-		snprintf(name, sizeof(name), "h%u", h);
-		add_pfc(list, name, 0, nic_pfc_tx(net_host(run->net, h)),
-			nic_pfc_rx(net_host(run->net, h)), end_ns);
+		walk_pfc(w, host_name(h, name), 0, nic_pfc_tx(net_host(run->net, h)),
+			 nic_pfc_rx(net_host(run->net, h)), end_ns);
 	}
-	return list;
 }
 
-static json_t *
-counters_object(const struct lab_run *run)
+static uint64_t
+marked_packets(const struct lab_run *run)
 {
 	const struct topology *t = topology_of(run);
-	json_t *o = json_object();
-	struct json_walk sum = json_walk_sum(o);
 	uint64_t marked = 0;
 
-	for (uint16_t h = 1; h <= t->n_hosts; h++)
-		nic_walk_counters(&sum.walk, nic_stats(net_host(run->net, h)));
 	for (uint32_t i = 0; i < t->n_switches; i++)
 		for (uint16_t port = 0; port < t->switches[i].n_ports; port++)
 			for (unsigned int q = 0; q < TM_CLASSES; q++)
 				marked += sw_port_stats(net_switch(run->net, i), port)
 						  ->queue[q]
 						  .ecn_marked_packets;
-	report_set_u64(o, "ecn_marked_packets", marked);
-	return o;
+	return marked;
+}
+
+/* Sums over all hosts. */
+static void
+walk_all_counters(struct walk *w, const struct lab_run *run)
+{
+	walk_enter(w, "counters", "");
+	if (w->names_only) {
+		nic_walk_counters(w, NULL);
+	} else {
+		struct json_walk sum = json_walk_sum(((struct json_walk *)w)->at);
+
+		for (uint16_t h = 1; h <= topology_of(run)->n_hosts; h++)
+			nic_walk_counters(&sum.walk, nic_stats(net_host(run->net, h)));
+	}
+	w->object = "queue";
+	WALK(number, w, COUNTER, "ecn_marked_packets", "packets marked by all switches",
+	     marked_packets(run));
+	walk_leave(w);
 }
 
 /* Ask every host: measure_times = auto depends on its number of QPs. */
@@ -245,31 +313,15 @@ measures_times(const struct lab_run *run)
 }
 
 static void
-add_events(json_t *list, const char *name, const struct node *sw)
+walk_event(struct walk *w, const char *node, const struct sw_event *e)
 {
-	struct sw_event e;
-
-	for (uint32_t i = 0; sw_event_peek(sw, i, &e); i++) {
-		json_t *o = json_object();
-
-		report_set_u64(o, "at_ns", e.at_ns);
-		set_text(o, "node", name);
-		set_text(o, "event", sw_event_name(e.kind));
-		report_set_u64(o, "port", e.port);
-		report_set_u64(o, "queue", e.queue);
-		json_array_append_new(list, o);
-	}
-}
-
-static json_t *
-event_list(const struct lab_run *run)
-{
-	const struct topology *t = topology_of(run);
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < t->n_switches; i++)
-		add_events(list, t->switches[i].name, net_switch(run->net, i));
-	return list;
+	walk_item(w, "events");
+	WALK(number, w, KEY, "at_ns", "time of the event", e->at_ns);
+	walk_text(w, WALK_KEY, "node", "the switch", node);
+	WALK(text, w, KEY, "event", "what happened", sw_event_name(e->kind));
+	WALK(number, w, KEY, "port", "number of the port", e->port);
+	WALK(number, w, KEY, "queue", "number of the queue", e->queue);
+	walk_leave(w);
 }
 
 static uint64_t
@@ -282,132 +334,214 @@ events_lost(const struct lab_run *run)
 	return lost;
 }
 
-static json_t *
-scheduled_list(const struct lab_run *run)
+/* Events of the switches. */
+static void
+walk_events(struct walk *w, const struct lab_run *run)
 {
-	json_t *list = json_array();
+	uint32_t n_switches = w->names_only ? 0 : topology_of(run)->n_switches;
+	struct sw_event e;
 
-	for (uint32_t i = 0; i < run->scenario->n_events; i++) {
-		const struct event_params *e = &run->scenario->events[i];
-		json_t *o = json_object();
-
-		set_text(o, "name", e->name);
-		report_set_u64(o, "at_ns", e->at_ns);
-		set_text(o, "action", event_action_words[e->action]);
-		if (e->action == EVENT_SET)
-			set_text(o, "set", e->set);
-		if (e->action == EVENT_SEND) {
-			report_set_u64(o, "frames_sent", run->result.events[i].frames_sent);
-			report_set_u64(o, "no_mbuf", run->result.events[i].no_mbuf);
-		}
-		json_array_append_new(list, o);
-	}
-	return list;
+	walk_list(w, "events");
+	if (w->names_only)
+		walk_event(w, NULL, NULL);
+	for (uint32_t i = 0; i < n_switches; i++)
+		for (uint32_t k = 0; sw_event_peek(net_switch(run->net, i), k, &e); k++)
+			walk_event(w, topology_of(run)->switches[i].name, &e);
+	w->object = "run";
+	w->optional = true;
+	if (w->names_only || events_lost(run) > 0)
+		WALK(number, w, COUNTER, "events_lost", "events that the list omits",
+		     events_lost(run));
+	w->optional = false;
 }
 
-json_t *
-output_settings(const char *scenario_name, const struct scenario *s)
+/* Events of the file. */
+static void
+walk_scheduled(struct walk *w, const struct lab_run *run)
 {
-	json_t *o = json_object();
+	uint32_t n = w->names_only ? 1 : run->scenario->n_events;
 
-	report_set_u64(o, "format", FORMAT);
-	set_text(o, "program", "quench-lab");
-	set_text(o, "version", release_version);
-	set_text(o, "commit", release_commit);
-	set_text(o, "scenario", scenario_name);
-	set_text(o, "topology", topology_words[s->fabric.topology]);
-	set_text(o, "forwarding", s->routes != NULL ? "l3" : "l2");
-	report_set_u64(o, "seed", s->fabric.seed);
-	report_set_u64(o, "duration_ns", s->fabric.duration_ns);
-	report_set_u64(o, "measure_from_ns", s->fabric.measure_from_ns);
-	return o;
+	walk_list(w, "scheduled_events");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct event_params *e = w->names_only ? NULL : &run->scenario->events[i];
+
+		walk_item(w, "scheduled_events");
+		w->object = "event";
+		WALK(text, w, KEY, "name", "name of the event", e->name);
+		WALK(number, w, KEY, "at_ns", "its time", e->at_ns);
+		WALK(text, w, KEY, "action", "its action", event_action_words[e->action]);
+		w->optional = true;
+		if (w->names_only || e->action == EVENT_SET)
+			WALK(text, w, KEY, "set", "action set: the changed keys and values",
+			     e->set);
+		if (w->names_only || e->action == EVENT_SEND) {
+			WALK(number, w, COUNTER, "frames_sent", "action send: frames sent",
+			     run->result.events[i].frames_sent);
+			WALK(number, w, COUNTER, "no_mbuf",
+			     "action send: frames not sent because no mbuf was free",
+			     run->result.events[i].no_mbuf);
+		}
+		w->optional = false;
+		walk_leave(w);
+	}
 }
 
 static void
-set_settings(json_t *o, const struct lab_run *run)
+walk_settings(struct walk *w, const struct lab_run *run)
+{
+	const struct scenario *s = w->names_only ? NULL : run->scenario;
+
+	w->object = "run";
+	walk_number(w, WALK_KEY, "format", "format of the keys", FORMAT);
+	walk_text(w, WALK_KEY, "program", "name of the program", "quench-lab");
+	walk_text(w, WALK_KEY, "version", "version of the program", release_version);
+	walk_text(w, WALK_KEY, "commit", "commit of the program's build", release_commit);
+	WALK(text, w, KEY, "scenario", "name of the scenario", run->scenario_name);
+	WALK(text, w, KEY, "topology", "key of [fabric]", topology_words[s->fabric.topology]);
+	WALK(text, w, KEY, "forwarding", "l2: bridges; l3: routers",
+	     s->routes != NULL ? "l3" : "l2");
+	WALK(number, w, KEY, "seed", "seed of all random choices", s->fabric.seed);
+	WALK(number, w, KEY, "duration_ns", "simulated time", s->fabric.duration_ns);
+	WALK(number, w, KEY, "measure_from_ns", "start of the measured window",
+	     s->fabric.measure_from_ns);
+}
+
+static void
+walk_in_force(struct walk *w, const struct lab_run *run)
 {
 	/* At the end of the run, as the values of queues. */
-	const struct scenario *s = net_in_force(run->net);
+	const struct scenario *s = w->names_only ? NULL : net_in_force(run->net);
 
-	set_switch(o, "icrc_check", s->nic.icrc_check);
-	set_switch(o, "measure_times", measures_times(run));
-	set_text(o, "cc", cc_words[s->nic.cc]);
-	set_switch(o, "pfc", s->sw.pfc_generate);
-	report_set_u64(o, "link_speed_bps", s->fabric.link_rate_bps);
-	if (s->sw.pfc_generate && !s->sw.mmu.lossless.dynamic)
-		report_set_u64(o, "xoff_limit_bytes", s->sw.mmu.lossless.static_th_bytes);
+	WALK(text, w, KEY, "icrc_check", "on or off", on_off(s->nic.icrc_check));
+	WALK(text, w, KEY, "measure_times",
+	     "on or off, whatever the key: whether all hosts measure", on_off(measures_times(run)));
+	WALK(text, w, KEY, "cc", "congestion control of [nic]", cc_words[s->nic.cc]);
+	WALK(text, w, KEY, "pfc", "on or off", on_off(s->sw.pfc_generate));
+	WALK(number, w, KEY, "link_speed_bps", "link_rate_bps of [fabric]",
+	     s->fabric.link_rate_bps);
+	w->optional = true;
+	if (w->names_only || (s->sw.pfc_generate && !s->sw.mmu.lossless.dynamic))
+		WALK(number, w, KEY, "xoff_limit_bytes",
+		     "shared bytes at which a lossless priority group sends XOFF; absent if the "
+		     "limit is dynamic",
+		     s->sw.mmu.lossless.static_th_bytes);
+	w->optional = false;
+}
+
+static uint64_t
+used_bytes(const struct lab_run *run)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < topology_of(run)->n_switches; i++)
+		sum += mmu_used_bytes(sw_mmu(net_switch(run->net, i)));
+	return sum;
 }
 
 /* Sums over all switches. */
 static void
-set_ledger(json_t *o, const struct lab_run *run)
+walk_ledger(struct walk *w, const struct lab_run *run)
 {
-	json_t *ledger = json_object();
-	struct json_walk sum = json_walk_sum(ledger);
-	uint64_t used_bytes = 0;
+	const struct sw_view none = {0};
 
-	for (uint32_t i = 0; i < topology_of(run)->n_switches; i++) {
-		const struct node *sw = net_switch(run->net, i);
+	walk_enter(w, "ledger", "");
+	if (w->names_only) {
+		sw_walk_ledger(w, &none);
+	} else {
+		struct json_walk sum = json_walk_sum(((struct json_walk *)w)->at);
 
-		sw_walk_ledger(&sum.walk, &(struct sw_view){.sw = sw});
-		used_bytes += mmu_used_bytes(sw_mmu(sw));
+		for (uint32_t i = 0; i < topology_of(run)->n_switches; i++)
+			sw_walk_ledger(&sum.walk, &(struct sw_view){.sw = net_switch(run->net, i)});
 	}
-	json_object_set_new(o, "ledger", ledger);
-	report_set_u64(o, "buffer_used_bytes", used_bytes);
+	walk_leave(w);
+	w->object = "run";
+	WALK(number, w, GAUGE, "buffer_used_bytes",
+	     "bytes in the buffers of all switches at the end", used_bytes(run));
+}
+
+static void
+walk_speed(struct walk *w, const struct lab_run *run)
+{
+	char digest[17];
+
+	if (!w->names_only)
+		snprintf(digest, sizeof(digest), "%016" PRIx64, run->result.digest);
+	WALK(number, w, COUNTER, "frames", "frames sent by hosts, and PFC frames sent by switches",
+	     run->result.frames);
+	WALK(number, w, COUNTER, "packet_hops", "links that each frame crossed, over all frames",
+	     run->result.packet_hops);
+	WALK(real, w, GAUGE, "wall_seconds", "real time of the run", run->wall_seconds);
+	WALK(real, w, GAUGE, "packet_hops_per_second", "speed of the run",
+	     run->wall_seconds > 0 ? (double)run->result.packet_hops / run->wall_seconds : 0);
+	WALK(text, w, KEY, "digest", "64 bits over all results, in hexadecimal", digest);
+}
+
+/* run is NULL with names_only. */
+static void
+walk_results(struct walk *w, const struct lab_run *run)
+{
+	const struct run_result *r = w->names_only ? NULL : &run->result;
+
+	walk_settings(w, run);
+	walk_in_force(w, run);
+	walk_flows(w, run);
+	output_walk_servers(w, run);
+	walk_algorithms(w, r);
+	output_walk_streams(w, run);
+	output_walk_jobs(w, run);
+	w->optional = true;
+	if (w->names_only || run->explain_job != NULL)
+		explain_job_walk(w, w->names_only ? NULL : run->explain_job);
+	w->optional = false;
+	walk_slowdowns(w, w->names_only ? NULL : &r->slowdown);
+	w->object = "run";
+	WALK(real, w, GAUGE, "jain_index", "Jain's index of fairness over the flows' wire rates",
+	     r->jain_ppm / 1e6);
+	walk_bottleneck(w, run);
+	output_walk_ports(w, run);
+	walk_pfcs(w, run);
+	output_walk_pauses(w, run);
+	w->object = "run";
+	WALK(number, w, COUNTER, "pause_frames_after_measure",
+	     "PFC frames that switches sent in the measured window", r->pause_frames_after_measure);
+	walk_maybe(w, WALK_GAUGE, "last_pause_ns",
+		   "time of the last PFC frame that a switch sent; null: none",
+		   w->names_only ? 0 : r->last_pause_ns,
+		   w->names_only || r->last_pause_ns == NEVER_NS);
+	output_walk_drops(w, run);
+	output_walk_warnings(w, run);
+	output_walk_cable_faults(w, run);
+	walk_ledger(w, run);
+	walk_events(w, run);
+	walk_scheduled(w, run);
+	dumps_walk(w, w->names_only ? NULL : &run->dumps);
+	walk_all_counters(w, run);
+	lab_fluid_walk(w, w->names_only ? NULL : &run->fluid);
+	w->object = "run";
+	walk_speed(w, run);
 }
 
 json_t *
 output_json(const struct lab_run *run)
 {
-	const struct run_result *r = &run->result;
-	json_t *o = output_settings(run->scenario_name, run->scenario), *flows = json_array();
-	uint64_t silent = 0;
-	char digest[17];
+	struct json_walk j = json_walk(json_object());
 
-	set_settings(o, run);
-	for (uint32_t i = 0; i < r->n_flows; i++) {
-		if (r->flows[i].silent)
-			silent++;
-		else
-			json_array_append_new(flows, flow_object(run, i));
-	}
-	json_object_set_new(o, "flows", flows);
-	report_set_u64(o, "silent_flows", silent);
-	json_object_set_new(o, "servers", output_servers(run));
-	json_object_set_new(o, "algorithms", algorithm_list(r));
-	json_object_set_new(o, "streams", output_streams(run));
-	json_object_set_new(o, "jobs", output_jobs(run));
-	if (run->explain_job != NULL)
-		json_object_set_new(o, "explained_job", explain_job_json(run->explain_job));
-	json_object_set_new(o, "slowdown_by_size", slowdown_object(&r->slowdown));
-	json_object_set_new(o, "jain_index", json_real(r->jain_ppm / 1e6));
-	json_object_set_new(o, "bottleneck", bottleneck_object(run));
-	json_object_set_new(o, "ports", output_ports(run));
-	json_object_set_new(o, "pfc_counters", pfc_list(run));
-	output_set_pauses(o, run);
-	report_set_u64(o, "pause_frames_after_measure", r->pause_frames_after_measure);
-	json_object_set_new(o, "last_pause_ns",
-			    r->last_pause_ns == NEVER_NS
-				    ? json_null()
-				    : json_integer((json_int_t)r->last_pause_ns));
-	json_object_set_new(o, "drops", output_drops(run));
-	json_object_set_new(o, "warnings", output_warnings(run));
-	json_object_set_new(o, "cable_faults", output_cable_faults(run));
-	set_ledger(o, run);
-	json_object_set_new(o, "events", event_list(run));
-	if (events_lost(run) > 0)
-		report_set_u64(o, "events_lost", events_lost(run));
-	json_object_set_new(o, "scheduled_events", scheduled_list(run));
-	json_object_set_new(o, "dumps", dumps_list(&run->dumps));
-	json_object_set_new(o, "counters", counters_object(run));
-	json_object_set_new(o, "fluid", lab_fluid_json(&run->fluid));
-	report_set_u64(o, "frames", r->frames);
-	report_set_u64(o, "packet_hops", r->packet_hops);
-	json_object_set_new(o, "wall_seconds", json_real(run->wall_seconds));
-	json_object_set_new(
-		o, "packet_hops_per_second",
-		json_real(run->wall_seconds > 0 ? (double)r->packet_hops / run->wall_seconds : 0));
-	snprintf(digest, sizeof(digest), "%016" PRIx64, r->digest);
-	set_text(o, "digest", digest);
-	return o;
+	walk_results(&j.walk, run);
+	return j.at;
+}
+
+void
+output_names(struct walk *w)
+{
+	walk_results(w, NULL);
+}
+
+json_t *
+output_fluid_json(const struct lab_run *run)
+{
+	struct json_walk j = json_walk(json_object());
+
+	walk_settings(&j.walk, run);
+	lab_fluid_walk(&j.walk, &run->fluid);
+	return j.at;
 }

@@ -6,7 +6,6 @@
 
 #include "base/numbers/fixed.h"
 #include "fabric/results/ways.h"
-#include "runtime/report/report.h"
 #include "quench-lab/output/output.h"
 
 /* Of a root or a queue, the flows through it; of a branch, its victims. */
@@ -63,32 +62,35 @@ node_name(const struct lab_run *run, uint32_t node, char text[TOPOLOGY_NODE_CHAR
 	return topology_node_name(topology_of(run), node, text);
 }
 
+/* The names of its members that say which port it is. */
 static void
-set_end(json_t *o, const struct lab_run *run, const char *node, const char *port,
-	struct topology_end end)
+walk_end(struct walk *w, const struct lab_run *run, const char *node, const char *port,
+	 struct topology_end end)
 {
 	char name[TOPOLOGY_NODE_CHARS + 1];
 
-	json_object_set_new(o, node, json_string(node_name(run, end.node, name)));
-	report_set_u64(o, port, end.port);
+	WALK(text, w, KEY, node, "the switch or host", node_name(run, end.node, name));
+	walk_number(w, WALK_KEY, port, "its port", end.port);
 }
 
-static json_t *
-shares_list(const struct lab_run *run, const struct ways *w, struct topology_end end)
+/* The flows that sent most by a port; run is NULL for none. */
+static void
+walk_shares(struct walk *w, const struct lab_run *run, const struct ways *ways,
+	    struct topology_end end)
 {
 	struct way_share shares[MOST_FLOWS];
-	json_t *list = json_array();
-	uint32_t n = w != NULL ? ways_shares(w, end, shares, MOST_FLOWS) : 0;
+	uint32_t n = w->names_only ? 1 : 0;
 
+	if (!w->names_only && run != NULL && ways != NULL)
+		n = ways_shares(ways, end, shares, MOST_FLOWS);
+	walk_list(w, "flows");
 	for (uint32_t i = 0; i < n; i++) {
-		json_t *o = json_object();
-
-		json_object_set_new(o, "flow",
-				    json_string(net_flow(run->net, shares[i].flow)->name));
-		json_object_set_new(o, "share", json_real(shares[i].ppm / 1e6));
-		json_array_append_new(list, o);
+		walk_item(w, "flows");
+		WALK(text, w, KEY, "flow", "name of the flow",
+		     net_flow(run->net, shares[i].flow)->name);
+		WALK(real, w, KEY, "share", "its share, up to 1", shares[i].ppm / 1e6);
+		walk_leave(w);
 	}
-	return list;
 }
 
 /* The port by which the root gets its frames. */
@@ -104,74 +106,104 @@ way_to(const struct lab_run *run, const struct pause_root *r)
 	return l->a.node == r->at.node ? l->b : l->a;
 }
 
-static json_t *
-branch_object(const struct lab_run *run, const struct ways *w, const struct pause_branch *b,
-	      uint32_t first)
+static void
+walk_victims(struct walk *w, const struct lab_run *run, const struct ways *ways,
+	     const struct pause_branch *b)
 {
-	json_t *o = json_object(), *victims = json_array();
-	uint32_t list[MOST_FLOWS], n = find_victims(run, w, b, list);
+	uint32_t list[MOST_FLOWS], n = w->names_only ? 0 : find_victims(run, ways, b, list);
 
-	set_end(o, run, "node", "port", b->by);
-	set_end(o, run, "holds", "holds_port", b->held);
-	report_set_u64(o, "prio", b->prio);
-	json_object_set_new(o, "parent",
-			    b->parent == PAUSES_NONE ? json_null()
-						     : json_integer(b->parent - first));
-	report_set_u64(o, "duration_ns", b->time_ns);
-	report_set_u64(o, "pauses", b->pauses);
+	walk_texts(w, "victims",
+		   "flows that waited although their data does not go through the root");
 	for (uint32_t i = 0; i < n && i < MOST_FLOWS; i++)
-		json_array_append_new(victims, json_string(net_flow(run->net, list[i])->name));
-	json_object_set_new(o, "victims", victims);
-	report_set_u64(o, "n_victims", n);
-	return o;
+		walk_add_text(w, "victims", net_flow(run->net, list[i])->name);
+	walk_number(w, WALK_GAUGE, "n_victims", "how many there are", n);
 }
 
-static json_t *
-root_object(const struct lab_run *run, const struct ways *w, uint32_t number)
+/* The pauses of a port: b is NULL with names_only. */
+static void
+walk_pausing(struct walk *w, const struct lab_run *run, const struct pause_branch *b)
 {
-	const struct pause_tree *t = &run->result.pause_tree;
-	const struct pause_root *r = &t->roots[number];
-	json_t *o = json_object(), *branches = json_array();
-	char name[TOPOLOGY_NODE_CHARS + 1];
+	const struct topology_end none = {0};
+
+	w->object = "pause";
+	walk_end(w, run, "node", "port", b == NULL ? none : b->by);
+	walk_end(w, run, "holds", "holds_port", b == NULL ? none : b->held);
+	WALK(number, w, KEY, "prio", "the priority", b->prio);
+}
+
+static void
+walk_branch(struct walk *w, const struct lab_run *run, const struct ways *ways,
+	    const struct pause_branch *b, uint32_t first)
+{
+	bool at_root = w->names_only || b->parent == PAUSES_NONE;
+
+	walk_item(w, "branches");
+	walk_pausing(w, run, b);
+	walk_maybe(w, WALK_KEY, "parent", "index of the pauses that caused these; null: the root",
+		   at_root ? 0 : b->parent - first, at_root);
+	WALK(number, w, COUNTER, "duration_ns", "sum of the pauses", b->time_ns);
+	WALK(number, w, COUNTER, "pauses", "number of the pauses", b->pauses);
+	walk_victims(w, run, ways, b);
+	walk_leave(w);
+}
+
+static void
+walk_branches(struct walk *w, const struct lab_run *run, const struct ways *ways, uint32_t root)
+{
+	const struct pause_tree *t = w->names_only ? NULL : &run->result.pause_tree;
 	uint32_t first = 0;
 
-	json_object_set_new(o, "kind", json_string(pause_root_words[r->kind]));
-	json_object_set_new(o, "node", json_string(node_name(run, r->at.node, name)));
-	json_object_set_new(o, "port",
-			    r->kind == PAUSE_ROOT_QUEUE ? json_integer(r->at.port) : json_null());
-	json_object_set_new(o, "queue",
-			    r->kind == PAUSE_ROOT_QUEUE ? json_integer(r->queue) : json_null());
-	report_set_u64(o, "prio", r->prio);
-	report_set_u64(o, "duration_ns", r->time_ns);
-	report_set_u64(o, "pauses", r->pauses);
-	json_object_set_new(o, "flows",
-			    r->kind == PAUSE_ROOT_BUFFER ? json_array()
-							 : shares_list(run, w, way_to(run, r)));
-	while (first < t->n_branches && t->branches[first].root < number)
+	walk_list(w, "branches");
+	if (w->names_only) {
+		walk_branch(w, NULL, NULL, NULL, 0);
+		return;
+	}
+	while (first < t->n_branches && t->branches[first].root < root)
 		first++;
-	for (uint32_t i = first; i < t->n_branches && t->branches[i].root == number; i++)
-		json_array_append_new(branches, branch_object(run, w, &t->branches[i], first));
-	json_object_set_new(o, "branches", branches);
-	return o;
+	for (uint32_t i = first; i < t->n_branches && t->branches[i].root == root; i++)
+		walk_branch(w, run, ways, &t->branches[i], first);
 }
 
-static json_t *
-deadlock_list(const struct lab_run *run)
+/* r is NULL with names_only. */
+static void
+walk_root(struct walk *w, const struct lab_run *run, const struct ways *ways,
+	  const struct pause_root *r)
 {
-	const struct pause_tree *t = &run->result.pause_tree;
-	json_t *list = json_array();
+	bool is_queue = !w->names_only && r->kind == PAUSE_ROOT_QUEUE;
+	bool has_flows = !w->names_only && r->kind != PAUSE_ROOT_BUFFER;
+	char name[TOPOLOGY_NODE_CHARS + 1];
 
-	for (uint32_t i = 0; i < t->n_deadlock; i++) {
-		const struct pause_branch *b = &t->deadlock[i];
-		json_t *o = json_object();
+	w->object = "pause";
+	WALK(text, w, KEY, "kind", "queue, host or buffer", pause_root_words[r->kind]);
+	WALK(text, w, KEY, "node", "the switch or host", node_name(run, r->at.node, name));
+	walk_maybe(w, WALK_KEY, "port", "of a queue: its port", is_queue ? r->at.port : 0,
+		   !is_queue);
+	walk_maybe(w, WALK_KEY, "queue", "of a queue: its number", is_queue ? r->queue : 0,
+		   !is_queue);
+	WALK(number, w, KEY, "prio", "the priority", r->prio);
+	WALK(number, w, COUNTER, "duration_ns", "sum of the pauses", r->time_ns);
+	WALK(number, w, COUNTER, "pauses", "number of the pauses", r->pauses);
+	walk_shares(w, has_flows ? run : NULL, ways,
+		    has_flows ? way_to(run, r) : (struct topology_end){0});
+	walk_branches(w, run, ways,
+		      w->names_only ? 0 : (uint32_t)(r - run->result.pause_tree.roots));
+}
 
-		set_end(o, run, "node", "port", b->by);
-		set_end(o, run, "holds", "holds_port", b->held);
-		report_set_u64(o, "prio", b->prio);
-		report_set_u64(o, "duration_ns", b->time_ns);
-		json_array_append_new(list, o);
+static void
+walk_deadlock(struct walk *w, const struct lab_run *run)
+{
+	uint32_t n = w->names_only ? 1 : run->result.pause_tree.n_deadlock;
+
+	walk_list(w, "deadlock");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pause_branch *b =
+			w->names_only ? NULL : &run->result.pause_tree.deadlock[i];
+
+		walk_item(w, "deadlock");
+		walk_pausing(w, run, b);
+		WALK(number, w, GAUGE, "duration_ns", "until the end of the run", b->time_ns);
+		walk_leave(w);
 	}
-	return list;
 }
 
 static int
@@ -213,44 +245,60 @@ paused_ns(const struct lab_run *run, const struct queue_result *q)
 	return longest_ns;
 }
 
-static json_t *
-hot_list(const struct lab_run *run, const struct ways *w)
+static void
+walk_hot_queue(struct walk *w, const struct lab_run *run, const struct ways *ways,
+	       const struct queue_result *q)
 {
-	json_t *list = json_array();
+	struct topology_end end = {0};
+
+	if (!w->names_only)
+		end = (struct topology_end){q->sw, q->port};
+	walk_item(w, "hot_queues");
+	w->object = "queue";
+	walk_end(w, run, "node", "port", end);
+	WALK(number, w, KEY, "queue", "number of the queue", q->queue);
+	output_walk_lengths(w, q, false);
+	WALK(number, w, COUNTER, "ecn_marked_packets", "packets marked in the queue",
+	     q->ecn_marked_packets);
+	WALK(number, w, COUNTER, "paused_ns", "time for which pauses stopped the port",
+	     paused_ns(run, q));
+	walk_shares(w, run, ways, end);
+	walk_leave(w);
+}
+
+static void
+walk_hot_queues(struct walk *w, const struct lab_run *run, const struct ways *ways)
+{
+	const struct queue_result **queues;
 	uint32_t n;
-	const struct queue_result **queues = hot_queues(&run->result, &n);
 
-	for (uint32_t i = 0; i < n && i < MOST_HOT; i++) {
-		const struct queue_result *q = queues[i];
-		const struct topology_end end = {q->sw, q->port};
-		json_t *o = json_object();
-
-		set_end(o, run, "node", "port", end);
-		report_set_u64(o, "queue", q->queue);
-		report_set_u64(o, "queue_mean_bytes", q->mean_bytes);
-		report_set_u64(o, "queue_p99_bytes", q->p99_bytes);
-		report_set_u64(o, "queue_max_bytes", q->max_bytes);
-		report_set_u64(o, "ecn_marked_packets", q->ecn_marked_packets);
-		report_set_u64(o, "paused_ns", paused_ns(run, q));
-		json_object_set_new(o, "flows", shares_list(run, w, end));
-		json_array_append_new(list, o);
+	walk_list(w, "hot_queues");
+	if (w->names_only) {
+		walk_hot_queue(w, NULL, NULL, NULL);
+		return;
 	}
+	queues = hot_queues(&run->result, &n);
+	for (uint32_t i = 0; i < n && i < MOST_HOT; i++)
+		walk_hot_queue(w, run, ways, queues[i]);
 	free(queues);
-	return list;
 }
 
 void
-output_set_pauses(json_t *object, const struct lab_run *run)
+output_walk_pauses(struct walk *w, const struct lab_run *run)
 {
-	struct ways *w = ways_create(run->net);
-	json_t *roots = json_array();
+	struct ways *ways = w->names_only ? NULL : ways_create(run->net);
+	uint32_t n = w->names_only ? 1 : run->result.pause_tree.n_roots;
 
-	for (uint32_t i = 0; i < run->result.pause_tree.n_roots; i++)
-		json_array_append_new(roots, root_object(run, w, i));
-	json_object_set_new(object, "pause_tree", roots);
-	json_object_set_new(object, "deadlock", deadlock_list(run));
-	json_object_set_new(object, "hot_queues", hot_list(run, w));
-	ways_destroy(w);
+	walk_list(w, "pause_tree");
+	for (uint32_t i = 0; i < n; i++) {
+		walk_item(w, "pause_tree");
+		walk_root(w, run, ways, w->names_only ? NULL : &run->result.pause_tree.roots[i]);
+		walk_leave(w);
+	}
+	walk_deadlock(w, run);
+	walk_hot_queues(w, run, ways);
+	if (!w->names_only)
+		ways_destroy(ways);
 }
 
 static double

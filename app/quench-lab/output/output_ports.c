@@ -5,78 +5,111 @@
 #include "quench-lab/output/output.h"
 #include "tm/buffer/mmu.h"
 
+void
+output_walk_lengths(struct walk *w, const struct queue_result *q, bool median)
+{
+	WALK(number, w, GAUGE, "queue_mean_bytes", "mean length in the measured window",
+	     q->mean_bytes);
+	if (median)
+		WALK(number, w, GAUGE, "queue_p50_bytes", "median length", q->p50_bytes);
+	WALK(number, w, GAUGE, "queue_p99_bytes", "99th percentile of the length", q->p99_bytes);
+	WALK(number, w, GAUGE, "queue_max_bytes", "maximum length", q->max_bytes);
+}
+
+void
+output_walk_curve(struct walk *w, const struct wred_curve *curve)
+{
+	WALK(number, w, GAUGE, "wred_min_bytes", "Kmin of the queue; 0: it has no curve",
+	     curve->min_bytes);
+	WALK(number, w, GAUGE, "wred_max_bytes", "Kmax of the queue; 0: it has no curve",
+	     curve->max_bytes);
+}
+
+/* sw and data are NULL with names_only. */
 static void
-set_name(json_t *o, const char *key, const char *name)
+walk_queue(struct walk *w, const struct node *sw, uint16_t port, uint8_t i,
+	   const struct queue_result *data)
 {
-	json_object_set_new(o, key, json_string(name));
+	const struct sw_queue_stats *q = w->names_only ? NULL : &sw_port_stats(sw, port)->queue[i];
+
+	w->object = "queue";
+	walk_number(w, WALK_KEY, "queue", "number of the queue", i);
+	WALK(number, w, COUNTER, "tx_packets", "packets sent", q->tx_packets);
+	WALK(number, w, COUNTER, "tx_bytes", "bytes sent, with FCS", q->tx_bytes);
+	WALK(number, w, COUNTER, "ecn_marked_packets", "packets marked", q->ecn_marked_packets);
+	WALK(number, w, COUNTER, "drop_packets", "packets that the queue refused", q->drop_packets);
+	output_walk_curve(w, w->names_only ? NULL : sw_mark_curve(sw, port, i));
+	WALK(number, w, GAUGE, "watermark_bytes", "most bytes in the queue, in the whole run",
+	     mmu_watermark_bytes(sw_mmu(sw), MMU_WATERMARK_QUEUE, port, i));
+	w->optional = true;
+	if (w->names_only || (i == data->queue && data->watched))
+		output_walk_lengths(w, data, false);
+	w->optional = false;
 }
 
-static json_t *
-queue_list(const struct node *sw, uint16_t port, const struct queue_result *data)
+static void
+walk_queues(struct walk *w, const struct node *sw, uint16_t port, const struct queue_result *data)
 {
-	json_t *list = json_array();
-
-	for (uint8_t i = 0; i < TM_CLASSES; i++) {
-		const struct sw_queue_stats *q = &sw_port_stats(sw, port)->queue[i];
-		const struct wred_curve *curve = sw_mark_curve(sw, port, i);
-		json_t *o;
-
-		if (q->tx_packets == 0 && q->drop_packets == 0)
+	walk_list(w, "queues");
+	for (uint8_t i = 0; i < (w->names_only ? 1 : TM_CLASSES); i++) {
+		if (!w->names_only && sw_port_stats(sw, port)->queue[i].tx_packets == 0 &&
+		    sw_port_stats(sw, port)->queue[i].drop_packets == 0)
 			continue;
-		o = json_object();
-		report_set_u64(o, "queue", i);
-		report_set_u64(o, "tx_packets", q->tx_packets);
-		report_set_u64(o, "tx_bytes", q->tx_bytes);
-		report_set_u64(o, "ecn_marked_packets", q->ecn_marked_packets);
-		report_set_u64(o, "drop_packets", q->drop_packets);
-		/* Both are 0 if the queue has no curve. */
-		report_set_u64(o, "wred_min_bytes", curve->min_bytes);
-		report_set_u64(o, "wred_max_bytes", curve->max_bytes);
-		report_set_u64(o, "watermark_bytes",
-			       mmu_watermark_bytes(sw_mmu(sw), MMU_WATERMARK_QUEUE, port, i));
-		if (i == data->queue && data->watched) {
-			report_set_u64(o, "queue_mean_bytes", data->mean_bytes);
-			report_set_u64(o, "queue_p99_bytes", data->p99_bytes);
-			report_set_u64(o, "queue_max_bytes", data->max_bytes);
-		}
-		json_array_append_new(list, o);
+		walk_item(w, "queues");
+		walk_queue(w, sw, port, i, data);
+		walk_leave(w);
 	}
-	return list;
 }
 
-static json_t *
-port_object(const struct lab_run *run, const struct queue_result *r)
+static void
+walk_traffic(struct walk *w, const struct sw_port_stats *stats)
 {
-	const struct topology *t = run->scenario->topology;
-	const struct topology_link *link = &t->links[t->switches[r->sw].link[r->port]];
-	const struct topology_end peer = topology_peer(t, r->sw, r->port);
-	const struct node *sw = net_switch(run->net, r->sw);
-	const struct sw_port_stats *stats = sw_port_stats(sw, r->port);
+	WALK(number, w, COUNTER, "rx_packets", "frames received, without MAC control frames",
+	     stats->rx_packets);
+	WALK(number, w, COUNTER, "rx_bytes", "their bytes, with FCS", stats->rx_bytes);
+	WALK(number, w, COUNTER, "tx_packets", "frames sent, without MAC control frames",
+	     stats->tx_packets);
+	WALK(number, w, COUNTER, "tx_bytes", "their bytes, with FCS", stats->tx_bytes);
+}
+
+static void
+walk_port(struct walk *w, const struct lab_run *run, const struct queue_result *r)
+{
+	const struct topology *t = w->names_only ? NULL : run->scenario->topology;
+	const struct topology_link *link =
+		w->names_only ? NULL : &t->links[t->switches[r->sw].link[r->port]];
+	const struct node *sw = w->names_only ? NULL : net_switch(run->net, r->sw);
+	struct topology_end peer = {0};
 	char name[TOPOLOGY_NODE_CHARS + 1];
-	json_t *o = json_object();
 
-	set_name(o, "node", t->switches[r->sw].name);
-	report_set_u64(o, "port", r->port);
-	set_name(o, "peer", topology_node_name(t, peer.node, name));
-	report_set_u64(o, "peer_port", peer.port);
-	report_set_u64(o, "link_speed_bps", link->cable.rate_bps);
-	report_set_u64(o, "link_delay_ns", link->cable.delay_ns);
-	json_object_set_new(o, "link_use", json_real(r->link_use_ppm / 1e6));
-	json_object_set_new(o, "rx_link_use", json_real(r->rx_link_use_ppm / 1e6));
-	report_set_u64(o, "rx_packets", stats->rx_packets);
-	report_set_u64(o, "rx_bytes", stats->rx_bytes);
-	report_set_u64(o, "tx_packets", stats->tx_packets);
-	report_set_u64(o, "tx_bytes", stats->tx_bytes);
-	json_object_set_new(o, "queues", queue_list(sw, r->port, r));
-	return o;
+	if (!w->names_only)
+		peer = topology_peer(t, r->sw, r->port);
+	w->object = "port";
+	WALK(text, w, KEY, "node", "the switch", t->switches[r->sw].name);
+	WALK(number, w, KEY, "port", "number of the port", r->port);
+	WALK(text, w, KEY, "peer", "the other end of its cable",
+	     topology_node_name(t, peer.node, name));
+	WALK(number, w, KEY, "peer_port", "port of that node", peer.port);
+	WALK(number, w, GAUGE, "link_speed_bps", "speed of the cable", link->cable.rate_bps);
+	WALK(number, w, GAUGE, "link_delay_ns", "delay of the cable", link->cable.delay_ns);
+	WALK(real, w, GAUGE, "link_use",
+	     "use of the link by sent frames in the measured window, up to 1",
+	     r->link_use_ppm / 1e6);
+	WALK(real, w, GAUGE, "rx_link_use", "the same of received frames",
+	     r->rx_link_use_ppm / 1e6);
+	walk_traffic(w, w->names_only ? NULL : sw_port_stats(sw, r->port));
+	walk_queues(w, sw, w->names_only ? 0 : r->port, r);
 }
 
-json_t *
-output_ports(const struct lab_run *run)
+void
+output_walk_ports(struct walk *w, const struct lab_run *run)
 {
-	json_t *list = json_array();
+	uint32_t n = w->names_only ? 1 : run->result.n_queues;
 
-	for (uint32_t i = 0; i < run->result.n_queues; i++)
-		json_array_append_new(list, port_object(run, &run->result.queues[i]));
-	return list;
+	walk_list(w, "ports");
+	for (uint32_t i = 0; i < n; i++) {
+		walk_item(w, "ports");
+		walk_port(w, run, w->names_only ? NULL : &run->result.queues[i]);
+		walk_leave(w);
+	}
 }

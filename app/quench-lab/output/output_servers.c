@@ -53,48 +53,60 @@ sum_of(const struct lab_run *run, const struct traffic *hosts, uint32_t server)
 }
 
 static void
-set_traffic(json_t *o, const struct traffic *t)
+walk_traffic(struct walk *w, const struct traffic *t)
 {
-	report_set_u64(o, "tx_wire_rate_bps", t->tx_wire_bps);
-	report_set_u64(o, "tx_goodput_bps", t->tx_goodput_bps);
-	report_set_u64(o, "rx_goodput_bps", t->rx_goodput_bps);
+	WALK(number, w, GAUGE, "tx_wire_rate_bps", "rate of its flows on the wire", t->tx_wire_bps);
+	WALK(number, w, GAUGE, "tx_goodput_bps", "payload rate of its flows", t->tx_goodput_bps);
+	WALK(number, w, GAUGE, "rx_goodput_bps", "payload rate of the flows to it",
+	     t->rx_goodput_bps);
 }
 
-static json_t *
-server_object(const struct lab_run *run, const struct traffic *hosts, uint32_t server)
+/* run and hosts are NULL with names_only. */
+static void
+walk_server(struct walk *w, const struct lab_run *run, const struct traffic *hosts, uint32_t server)
 {
-	const struct server_stats *inside = server_stats(net_server(run->net, server));
-	json_t *o = json_object(), *names = json_array(), *nics = json_array();
-	const struct traffic sum = sum_of(run, hosts, server);
-	uint16_t n = run->scenario->fabric.nics_per_server;
+	const struct server_stats *inside =
+		w->names_only ? NULL : server_stats(net_server(run->net, server));
+	uint16_t n = w->names_only ? 1 : run->scenario->fabric.nics_per_server;
+	struct traffic sum = {0};
+	char name[24];
 
-	json_object_set_new(o, "name", json_sprintf("server%u", server + 1));
-	for (uint32_t h = server * n + 1; h <= (server + 1) * n; h++) {
-		json_t *nic = json_object();
-
-		json_array_append_new(names, json_sprintf("h%u", h));
-		json_object_set_new(nic, "host", json_sprintf("h%u", h));
-		set_traffic(nic, &hosts[h - 1]);
-		json_array_append_new(nics, nic);
+	if (!w->names_only)
+		sum = sum_of(run, hosts, server);
+	w->object = "server";
+	snprintf(name, sizeof(name), "server%u", server + 1);
+	walk_text(w, WALK_KEY, "name", "name of the server", name);
+	walk_texts(w, "hosts", "its hosts, each a NIC");
+	for (uint32_t h = server * n + 1; !w->names_only && h <= (server + 1) * n; h++) {
+		snprintf(name, sizeof(name), "h%u", h);
+		walk_add_text(w, "hosts", name);
 	}
-	json_object_set_new(o, "hosts", names);
-	set_traffic(o, &sum);
-	report_set_u64(o, "messages_inside", inside->messages);
-	report_set_u64(o, "bytes_inside", inside->bytes);
-	json_object_set_new(o, "nics", nics);
-	return o;
+	walk_traffic(w, &sum);
+	WALK(number, w, COUNTER, "messages_inside", "messages between its ranks", inside->messages);
+	WALK(number, w, COUNTER, "bytes_inside", "payload of these messages", inside->bytes);
+	walk_list(w, "nics");
+	for (uint32_t h = server * n + 1; h <= (server + 1) * n; h++) {
+		snprintf(name, sizeof(name), "h%u", h);
+		walk_item(w, "nics");
+		walk_text(w, WALK_KEY, "host", "the host", name);
+		walk_traffic(w, w->names_only ? NULL : &hosts[h - 1]);
+		walk_leave(w);
+	}
 }
 
-json_t *
-output_servers(const struct lab_run *run)
+void
+output_walk_servers(struct walk *w, const struct lab_run *run)
 {
-	struct traffic *hosts = has_servers(run) ? traffic_of(run) : NULL;
-	json_t *list = json_array();
+	struct traffic *hosts = w->names_only || !has_servers(run) ? NULL : traffic_of(run);
+	uint32_t n = w->names_only ? 1 : hosts == NULL ? 0 : scenario_n_servers(run->scenario);
 
-	for (uint32_t i = 0; hosts != NULL && i < scenario_n_servers(run->scenario); i++)
-		json_array_append_new(list, server_object(run, hosts, i));
+	walk_list(w, "servers");
+	for (uint32_t i = 0; i < n; i++) {
+		walk_item(w, "servers");
+		walk_server(w, run, hosts, i);
+		walk_leave(w);
+	}
 	free(hosts);
-	return list;
 }
 
 /* Rows on the terminal; results.json has all. */

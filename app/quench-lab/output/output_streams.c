@@ -12,6 +12,13 @@ struct stream_row {
 	uint64_t received;
 };
 
+static const char *
+host_name(uint16_t host, char text[16])
+{
+	snprintf(text, 16, "h%u", host);
+	return text;
+}
+
 /* Call visit for each stream, in the order of the file. */
 static void
 each_stream(const struct lab_run *run, void (*visit)(void *arg, const struct stream_row *row),
@@ -36,29 +43,36 @@ each_stream(const struct lab_run *run, void (*visit)(void *arg, const struct str
 		}
 }
 
+/* row is NULL with names_only. */
 static void
-add_object(void *arg, const struct stream_row *row)
+walk_row(void *walk, const struct stream_row *row)
 {
-	json_t *o = json_object();
+	struct walk *w = walk;
+	char name[16];
 
-	json_object_set_new(o, "name", json_string(row->params->name));
-	json_object_set_new(o, "src", json_sprintf("h%u", row->src));
-	json_object_set_new(o, "dst", json_sprintf("h%u", row->params->to));
-	report_set_u64(o, "tx_packets", row->sent->tx_packets);
-	report_set_u64(o, "tx_wire_bytes", row->sent->tx_bytes);
-	report_set_u64(o, "rx_packets", row->received);
-	report_set_u64(o, "held_ns", row->sent->held_ns);
-	report_set_u64(o, "no_mbuf", row->sent->no_mbuf);
-	json_array_append_new(arg, o);
+	walk_item(w, "streams");
+	w->object = "stream";
+	WALK(text, w, KEY, "name", "name of the stream", row->params->name);
+	WALK(text, w, KEY, "src", "the sending host", host_name(row->src, name));
+	WALK(text, w, KEY, "dst", "the receiving host", host_name(row->params->to, name));
+	WALK(number, w, COUNTER, "tx_packets", "frames sent", row->sent->tx_packets);
+	WALK(number, w, COUNTER, "tx_wire_bytes", "their bytes on the wire", row->sent->tx_bytes);
+	WALK(number, w, COUNTER, "rx_packets", "frames that arrived", row->received);
+	WALK(number, w, COUNTER, "held_ns",
+	     "time that frames waited beyond the time between two of them", row->sent->held_ns);
+	WALK(number, w, COUNTER, "no_mbuf", "frames not sent because no mbuf was free",
+	     row->sent->no_mbuf);
+	walk_leave(w);
 }
 
-json_t *
-output_streams(const struct lab_run *run)
+void
+output_walk_streams(struct walk *w, const struct lab_run *run)
 {
-	json_t *list = json_array();
-
-	each_stream(run, add_object, list);
-	return list;
+	walk_list(w, "streams");
+	if (w->names_only)
+		walk_row(w, NULL);
+	else
+		each_stream(run, walk_row, w);
 }
 
 static void

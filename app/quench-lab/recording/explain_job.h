@@ -13,9 +13,9 @@
 #ifndef QUENCH_APP_QUENCH_LAB_RECORDING_EXPLAIN_JOB_H
 #define QUENCH_APP_QUENCH_LAB_RECORDING_EXPLAIN_JOB_H
 
-#include <jansson.h>
 #include <stdio.h>
 
+#include "base/field/walk.h"
 #include "fabric/results/job_path.h"
 #include "fabric/results/ways.h"
 #include "quench-lab/recording/recording.h"
@@ -41,7 +41,7 @@ int explain_job_solve(struct explain_job *x);
 
 /** In about 30 lines, or with a line for each part. */
 void explain_job_print(FILE *out, const struct explain_job *x, bool all);
-/** The same for results.json; the caller owns the reference. */
-json_t *explain_job_json(const struct explain_job *x);
+/** The same for results.json: explained_job; x is NULL with names_only. */
+void explain_job_walk(struct walk *w, const struct explain_job *x);
 
 #endif

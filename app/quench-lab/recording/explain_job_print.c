@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/numbers/fixed.h"
-#include "runtime/report/report.h"
 #include "quench-lab/recording/explain_job.h"
 #include "quench-lab/recording/explain_job_internal.h"
 
@@ -225,75 +224,98 @@ explain_job_print(FILE *out, const struct explain_job *x, bool all)
 			us(left_ns));
 }
 
-static json_t *
-fill_list(const struct explain_job *x, const struct fill *f)
+/* x is NULL with names_only. */
+static void
+walk_fill(struct walk *w, const char *list, const struct explain_job *x, const struct fill *f)
 {
-	json_t *list = json_array();
-
-	for (uint32_t i = 0; i < f->n; i++) {
-		json_t *o = json_object();
-
-		json_object_set_new(o, "flow", json_string(net_flow(x->net, f->flow[i])->name));
-		json_object_set_new(o, "share", json_real(f->percent[i] / 100.0));
-		json_array_append_new(list, o);
+	walk_list(w, list);
+	for (uint32_t i = 0; i < (w->names_only ? 1 : f->n); i++) {
+		walk_item(w, list);
+		WALK(text, w, KEY, "flow", "name of the flow", net_flow(x->net, f->flow[i])->name);
+		WALK(real, w, KEY, "share", "its share, up to 1", f->percent[i] / 100.0);
+		walk_leave(w);
 	}
-	return list;
 }
 
-static json_t *
-end_or_null(const struct explain_job *x, struct topology_end end)
+static void
+walk_end(struct walk *w, const char *name, const char *help, const struct explain_job *x,
+	 const struct topology_end *end)
 {
+	bool none = w->names_only || end->node == NEVER_NODE;
 	char text[40];
 
-	return end.node == NEVER_NODE ? json_null() : json_string(end_text(x, end, text));
+	walk_maybe_text(w, WALK_KEY, name, help, none ? NULL : end_text(x, *end, text));
 }
 
-static json_t *
-part_object(const struct explain_job *x, uint32_t number)
+static void
+walk_causes(struct walk *w, const uint64_t times_ns[CAUSES])
 {
-	const struct job_path_part *p = &x->path.parts[number];
-	const struct explained *e = &x->explained[number];
-	bool message = p->kind == JOB_PATH_MESSAGE || p->kind == JOB_PATH_SEND;
-	json_t *o = json_object();
-
-	json_object_set_new(o, "kind", json_string(job_path_words[p->kind]));
-	report_set_u64(o, "from_ns", p->from_ns);
-	report_set_u64(o, "to_ns", p->to_ns);
-	report_set_u64(o, "rank", p->rank);
-	report_set_u64(o, "from_rank", p->from_rank);
-	json_object_set_new(o, "flow",
-			    message ? json_string(net_flow(x->net, e->flow)->name) : json_null());
 	for (int c = 0; c < CAUSES; c++)
-		report_set_u64(o, keys[c], e->times_ns[c]);
-	report_set_u64(o, "cnps", e->cnps);
-	report_set_u64(o, "ecn_marked_packets", e->marks);
-	report_set_u64(o, "retransmitted_packets", e->sent_again);
-	json_object_set_new(o, "marked_at", end_or_null(x, e->marked));
-	json_object_set_new(o, "marked_queue",
-			    e->marks > 0 ? json_integer(e->marked_queue) : json_null());
-	json_object_set_new(o, "marked_queue_flows", fill_list(x, &e->marked_by));
-	json_object_set_new(o, "paused_at", end_or_null(x, e->held));
-	json_object_set_new(o, "queued_at", end_or_null(x, e->queued));
-	json_object_set_new(o, "queued_behind", fill_list(x, &e->queued_by));
-	json_object_set_new(o, "others", fill_list(x, &e->others));
-	return o;
+		WALK(number, w, GAUGE, keys[c], words[c], times_ns[c]);
 }
 
-json_t *
-explain_job_json(const struct explain_job *x)
+/* p and e are NULL with names_only. */
+static void
+walk_part_times(struct walk *w, const struct explain_job *x, const struct job_path_part *p,
+		const struct explained *e)
 {
-	json_t *o = json_object(), *parts = json_array();
+	bool message = !w->names_only && (p->kind == JOB_PATH_MESSAGE || p->kind == JOB_PATH_SEND);
+
+	WALK(text, w, KEY, "kind", "compute, message, inside or send", job_path_words[p->kind]);
+	WALK(number, w, KEY, "from_ns", "its begin", p->from_ns);
+	WALK(number, w, KEY, "to_ns", "its end", p->to_ns);
+	WALK(number, w, KEY, "rank", "the rank", p->rank);
+	WALK(number, w, KEY, "from_rank", "of a message: the rank that sent it", p->from_rank);
+	walk_maybe_text(w, WALK_KEY, "flow", "the flow of the message; null: none",
+			message ? net_flow(x->net, e->flow)->name : NULL);
+	walk_causes(w, w->names_only ? NULL : e->times_ns);
+	WALK(number, w, COUNTER, "cnps", "CNPs of the flow", e->cnps);
+	WALK(number, w, COUNTER, "ecn_marked_packets", "its packets that were marked", e->marks);
+	WALK(number, w, COUNTER, "retransmitted_packets", "its packets sent again", e->sent_again);
+}
+
+static void
+walk_part(struct walk *w, const struct explain_job *x, uint32_t number)
+{
+	const struct job_path_part *p = w->names_only ? NULL : &x->path.parts[number];
+	const struct explained *e = w->names_only ? NULL : &x->explained[number];
+	bool marked = !w->names_only && e->marks > 0;
+
+	w->object = "job";
+	walk_part_times(w, x, p, e);
+	walk_end(w, "marked_at", "the port that marked most of them; null: none", x,
+		 w->names_only ? NULL : &e->marked);
+	walk_maybe(w, WALK_KEY, "marked_queue", "the queue of that port",
+		   marked ? e->marked_queue : 0, !marked);
+	walk_fill(w, "marked_queue_flows", x, w->names_only ? NULL : &e->marked_by);
+	walk_end(w, "paused_at", "the host or port that was paused longest; null: none", x,
+		 w->names_only ? NULL : &e->held);
+	walk_end(w, "queued_at", "where the last packet waited longest; null: nowhere", x,
+		 w->names_only ? NULL : &e->queued);
+	walk_fill(w, "queued_behind", x, w->names_only ? NULL : &e->queued_by);
+	walk_fill(w, "others", x, w->names_only ? NULL : &e->others);
+}
+
+void
+explain_job_walk(struct walk *w, const struct explain_job *x)
+{
 	uint64_t sums_ns[CAUSES];
 
-	sum_up(x, sums_ns);
-	json_object_set_new(o, "job", json_string(x->name));
-	report_set_u64(o, "iteration", x->number + 1);
-	report_set_u64(o, "begin_ns", x->iteration.begin_ns);
-	report_set_u64(o, "jct_ns", x->iteration.end_ns - x->iteration.begin_ns);
-	for (int c = 0; c < CAUSES; c++)
-		report_set_u64(o, keys[c], sums_ns[c]);
-	for (uint32_t i = 0; i < x->path.n; i++)
-		json_array_append_new(parts, part_object(x, i));
-	json_object_set_new(o, "parts", parts);
-	return o;
+	if (!w->names_only)
+		sum_up(x, sums_ns);
+	walk_enter(w, "explained_job", "");
+	w->object = "job";
+	WALK(text, w, KEY, "job", "name of the job", x->name);
+	WALK(number, w, KEY, "iteration", "number of the iteration, from 1 on", x->number + 1);
+	WALK(number, w, GAUGE, "begin_ns", "its begin", x->iteration.begin_ns);
+	WALK(number, w, GAUGE, "jct_ns", "its completion time",
+	     x->iteration.end_ns - x->iteration.begin_ns);
+	walk_causes(w, sums_ns);
+	walk_list(w, "parts");
+	for (uint32_t i = 0; i < (w->names_only ? 1 : x->path.n); i++) {
+		walk_item(w, "parts");
+		walk_part(w, x, i);
+		walk_leave(w);
+	}
+	walk_leave(w);
 }

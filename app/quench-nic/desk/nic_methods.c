@@ -28,16 +28,7 @@ walk_info(struct walk *w, const struct desk_call *call)
 
 	report_walk_program(w, "quench-nic", call == NULL ? 0 : desk_now_ns(call));
 	report_walk_started(w, call == NULL ? 0 : desk_now_ns(call));
-	w->object = "nic";
-	WALK(number, w, GAUGE, "lcores", "lcores that poll", app->n_nodes);
-	WALK(text, w, KEY, "cc", "congestion control, a word of the key cc",
-	     cc_words[config->nic.cc]);
-	WALK(text, w, KEY, "icrc_check", "on or off", config->nic.icrc_check ? "on" : "off");
-	WALK(text, w, KEY, "measure_times", "on or off, whatever the key: whether it measures",
-	     nic_measures_all_times(app) ? "on" : "off");
-	WALK(flag, w, GAUGE, "done",
-	     "whether all requester QPs with a limit (messages, bytes) or a stop time have finished",
-	     nic_all_done(app));
+	nic_walk_state(w, app, config);
 	WALK(number, w, GAUGE, "flows", "flows", config->n_flows);
 	WALK(number, w, GAUGE, "qps", "QPs", nic_config_qps(config));
 	report_walk_suppressed(w);

@@ -257,9 +257,7 @@ trace_result(struct walk *w)
 	w->optional = true;
 	walk_trace(w, NULL);
 	walk_item(w, "rows");
-	w->optional = false;
 	walk_trace_row(w, &none);
-	w->optional = true;
 	walk_leave(w);
 	walk_span(w, 0, 0, 0);
 	w->optional = false;

@@ -108,33 +108,39 @@ nic_walk_wait(struct walk *w, const struct run_app *app, const struct nic_config
 }
 
 /* Lateness of paced packets, over all lcores. */
-static json_t *
-pacing_object(const struct run_result *result)
+static void
+walk_pacing_object(struct walk *w, const struct run_result *result)
 {
 	static const struct {
-		const char *name;
+		const char *name, *help;
 		double pct;
-	} quantiles[] = {{"late_p50_ns", 50},
-			 {"late_p90_ns", 90},
-			 {"late_p99_ns", 99},
-			 {"late_p999_ns", 99.9}};
+	} quantiles[] = {{"late_p50_ns", "median of the lateness of departures", 50},
+			 {"late_p90_ns", "90th percentile of it", 90},
+			 {"late_p99_ns", "99th percentile of it", 99},
+			 {"late_p999_ns", "99.9th percentile of it", 99.9}};
 	struct pace_meter total = {0};
-	json_t *o = json_object();
 
-	for (uint16_t i = 0; i < result->n_loops; i++)
+	for (uint16_t i = 0; !w->names_only && i < result->n_loops; i++)
 		pace_meter_add(&total, &result->paces[i]);
-	report_set_u64(o, "departures", total.late_ns.count);
-	report_set_u64(o, "within_2us", total.close);
+	w->object = "pacing";
+	walk_enter(w, "pacing", "");
+	walk_number(w, WALK_COUNTER, "departures", "paced packets whose lateness was measured",
+		    total.late_ns.count);
+	walk_number(w, WALK_COUNTER, "within_2us", "those of them that left at most 2 us late",
+		    total.close);
 	for (unsigned int i = 0; i < ARRAY_LEN(quantiles); i++)
-		report_set_u64(o, quantiles[i].name,
-			       hist_quantile(&total.late_ns, quantiles[i].pct));
-	report_set_u64(o, "late_max_ns", total.late_ns.max);
-	report_set_u64(o, "not_paced", total.unknown);
-	report_set_u64(o, "excluded", total.excluded);
-	report_set_u64(o, "gaps", total.gaps);
-	report_set_u64(o, "gap_ns", total.gap_ns);
-	report_set_u64(o, "longest_gap_ns", total.longest_gap_ns);
-	return o;
+		WALK(number, w, GAUGE, quantiles[i].name, quantiles[i].help,
+		     hist_quantile(&total.late_ns, quantiles[i].pct));
+	walk_number(w, WALK_GAUGE, "late_max_ns", "maximum of it", total.late_ns.max);
+	walk_number(w, WALK_COUNTER, "not_paced", "frames that did not wait for tokens alone",
+		    total.unknown);
+	walk_number(w, WALK_COUNTER, "excluded",
+		    "packets not measured: due before the end of an interruption", total.excluded);
+	walk_number(w, WALK_COUNTER, "gaps", "interruptions of the poll loop, each above 10 us",
+		    total.gaps);
+	walk_number(w, WALK_COUNTER, "gap_ns", "sum of the interruptions", total.gap_ns);
+	walk_number(w, WALK_GAUGE, "longest_gap_ns", "longest of them", total.longest_gap_ns);
+	walk_leave(w);
 }
 
 /* The first json_qps QPs, flow by flow. @return how many are omitted. */
@@ -142,10 +148,15 @@ static uint64_t
 walk_qps(struct walk *w, const struct run_app *app, const struct nic_config *config,
 	 uint64_t elapsed_ns)
 {
-	uint64_t left = app->opts->json_qps, omitted = 0;
+	uint64_t left = w->names_only ? 0 : app->opts->json_qps, omitted = 0;
 
 	walk_list(w, "qps");
-	for (unsigned int f = 0; f < config->n_flows; f++) {
+	if (w->names_only) {
+		walk_item(w, "qps");
+		nic_walk_qp_of(w, NULL, NULL, NULL, 0, 0);
+		walk_leave(w);
+	}
+	for (unsigned int f = 0; !w->names_only && f < config->n_flows; f++) {
 		const struct nic_flow *flow = &config->flows[f];
 		uint32_t shown = (uint32_t)min_u64(flow->qp_count, left);
 
@@ -168,18 +179,6 @@ is_true_of_all(const struct run_app *app, bool (*is_true)(const struct node *nod
 	for (uint16_t i = 0; i < app->n_nodes; i++)
 		all = all && is_true(app->nodes[i]);
 	return all;
-}
-
-bool
-nic_measures_all_times(const struct run_app *app)
-{
-	return is_true_of_all(app, nic_measures_times);
-}
-
-bool
-nic_all_done(const struct run_app *app)
-{
-	return is_true_of_all(app, nic_done);
 }
 
 void
@@ -211,32 +210,62 @@ nic_walk_all_counters(struct walk *w, const struct run_app *app, const struct ru
 	report_walk_device_drops(w, &words, result, 0);
 }
 
+void
+nic_walk_state(struct walk *w, const struct run_app *app, const struct nic_config *config)
+{
+	w->object = "nic";
+	WALK(number, w, GAUGE, "lcores", "lcores that poll", app->n_nodes);
+	WALK(text, w, KEY, "cc", "congestion control, a word of the key cc",
+	     cc_words[config->nic.cc]);
+	WALK(text, w, KEY, "icrc_check", "on or off", config->nic.icrc_check ? "on" : "off");
+	WALK(text, w, KEY, "measure_times", "on or off, whatever the key: whether it measures",
+	     is_true_of_all(app, nic_measures_times) ? "on" : "off");
+	WALK(flag, w, GAUGE, "done",
+	     "whether all requester QPs with a limit (messages, bytes) or a stop time have finished",
+	     is_true_of_all(app, nic_done));
+}
+
+/* All is NULL with names_only. */
+static void
+walk_report(struct walk *w, const struct run_app *app, const struct run_result *result,
+	    struct flows *flows, const struct jobs *jobs)
+{
+	const struct nic_config *config = w->names_only ? NULL : flows->config;
+	uint64_t elapsed_ns = w->names_only ? 0 : result->elapsed_ns, omitted;
+
+	report_walk_program(w, "quench-nic", elapsed_ns);
+	walk_enter(w, "port", "");
+	nic_walk_port(w, app, result, w->names_only ? NULL : &config->nic, elapsed_ns);
+	walk_leave(w);
+	nic_walk_state(w, app, config);
+	walk_enter(w, "counters", "");
+	nic_walk_all_counters(w, app, result);
+	walk_leave(w);
+	w->optional = true;
+	if (w->names_only || result->paces != NULL)
+		walk_pacing_object(w, result);
+	w->optional = false;
+	flows_walk_all(w, flows, elapsed_ns);
+	w->optional = true;
+	if (w->names_only || jobs->n > 0)
+		jobs_walk_all(w, jobs, config);
+	w->optional = false;
+	omitted = walk_qps(w, app, config, elapsed_ns);
+	walk_number(w, WALK_GAUGE, "qps_omitted", "QPs that the list does not have", omitted);
+}
+
 json_t *
 nic_report(const struct run_app *app, const struct run_result *result, struct flows *flows,
 	   const struct jobs *jobs)
 {
-	const struct nic_config *config = flows->config;
-	const struct nic_params *params = &config->nic;
-	struct json_walk j = json_walk(report_program("quench-nic", result->elapsed_ns));
-	json_t *o = j.at;
+	struct json_walk j = json_walk(json_object());
 
-	walk_enter(&j.walk, "port", "");
-	nic_walk_port(&j.walk, app, result, params, result->elapsed_ns);
-	walk_leave(&j.walk);
-	report_set_u64(o, "lcores", app->n_nodes);
-	json_object_set_new(o, "icrc_check", json_string(params->icrc_check ? "on" : "off"));
-	json_object_set_new(o, "cc", json_string(cc_words[params->cc]));
-	json_object_set_new(o, "measure_times",
-			    json_string(nic_measures_all_times(app) ? "on" : "off"));
-	json_object_set_new(o, "done", json_boolean(nic_all_done(app)));
-	walk_enter(&j.walk, "counters", "");
-	nic_walk_all_counters(&j.walk, app, result);
-	walk_leave(&j.walk);
-	if (result->paces != NULL)
-		json_object_set_new(o, "pacing", pacing_object(result));
-	json_object_set_new(o, "flows", flows_report(flows, result->elapsed_ns));
-	if (jobs->n > 0)
-		json_object_set_new(o, "jobs", jobs_report(jobs, config));
-	report_set_u64(o, "qps_omitted", walk_qps(&j.walk, app, config, result->elapsed_ns));
-	return o;
+	walk_report(&j.walk, app, result, flows, jobs);
+	return j.at;
+}
+
+void
+nic_report_names(struct walk *w)
+{
+	walk_report(w, NULL, NULL, NULL, NULL);
 }

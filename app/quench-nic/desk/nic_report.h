@@ -18,6 +18,8 @@ void nic_stats_line(const struct run_app *app, struct run_traffic *traffic, char
 /** All counters and QPs, after the loop has ended. @return a new object. */
 json_t *nic_report(const struct run_app *app, const struct run_result *result, struct flows *flows,
 		   const struct jobs *jobs);
+/** Its names. */
+void nic_report_names(struct walk *w);
 
 /* Parts of the report. Any thread, also while the NIC runs. All is NULL with names_only. */
 
@@ -40,10 +42,7 @@ void nic_walk_qp_of(struct walk *w, const struct run_app *app, const struct nic_
 void nic_walk_wait(struct walk *w, const struct run_app *app, const struct nic_config *config,
 		   uint32_t number, uint64_t now_ns);
 
-/** Are times measured on all lcores? */
-bool nic_measures_all_times(const struct run_app *app);
-
-/** Have all flows with an end completed? */
-bool nic_all_done(const struct run_app *app);
+/** What the NIC does now, over all lcores. */
+void nic_walk_state(struct walk *w, const struct run_app *app, const struct nic_config *config);
 
 #endif

@@ -12,7 +12,6 @@
 #include "runtime/report/report.h"
 #include "runtime/notice/scaled.h"
 #include "runtime/notice/say.h"
-#include "ctl/output/json.h"
 #include "ctl/results/flow_results.h"
 #include "quench-nic/nodes/nodes.h"
 
@@ -471,19 +470,22 @@ flows_pacing(const struct flows *f, unsigned int i, struct nic_pacing *sum)
 	return read_pacing(f, f->shown[i].entry, sum);
 }
 
-json_t *
-flows_report(struct flows *f, uint64_t elapsed_ns)
+void
+flows_walk_all(struct walk *w, struct flows *f, uint64_t elapsed_ns)
 {
-	json_t *list = json_array();
-
+	walk_list(w, "flows");
+	if (w->names_only) {
+		walk_item(w, "flows");
+		flows_walk(w, f, 0, elapsed_ns);
+		walk_leave(w);
+		return;
+	}
 	flow_registry_read_begin(f->registry);
 	flows_list(f);
 	for (unsigned int i = 0; i < f->n_shown; i++) {
-		struct json_walk j = json_walk(json_object());
-
-		flows_walk(&j.walk, f, i, elapsed_ns);
-		json_array_append_new(list, j.at);
+		walk_item(w, "flows");
+		flows_walk(w, f, i, elapsed_ns);
+		walk_leave(w);
 	}
 	flow_registry_read_end(f->registry);
-	return list;
 }

@@ -10,7 +10,6 @@
 #ifndef QUENCH_APP_QUENCH_NIC_FLOWS_FLOWS_H
 #define QUENCH_APP_QUENCH_NIC_FLOWS_FLOWS_H
 
-#include <jansson.h>
 #include <stdio.h>
 
 #include "base/field/walk.h"
@@ -68,8 +67,8 @@ const struct nic_times *flows_times(struct flows *f, unsigned int i);
 const struct nic_pacing *flows_pacing(const struct flows *f, unsigned int i,
 				      struct nic_pacing *sum);
 
-/** New list with one object per flow, for the whole run. */
-json_t *flows_report(struct flows *f, uint64_t elapsed_ns);
+/** The list flows, for the whole run; f is NULL with names_only. */
+void flows_walk_all(struct walk *w, struct flows *f, uint64_t elapsed_ns);
 
 /** Does this NIC send the flow's data? The responder sends the data of READ. */
 bool flows_sends_data(const struct nic_flow *flow);

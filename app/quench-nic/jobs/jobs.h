@@ -10,7 +10,6 @@
 #ifndef QUENCH_APP_QUENCH_NIC_JOBS_JOBS_H
 #define QUENCH_APP_QUENCH_NIC_JOBS_JOBS_H
 
-#include <jansson.h>
 #include <stdio.h>
 
 #include "base/field/walk.h"
@@ -104,8 +103,8 @@ job_has_failed(const struct job_here *here)
 /** The values of job i; jobs is NULL with names_only. */
 void jobs_walk(struct walk *w, const struct jobs *jobs, uint32_t i,
 	       const struct nic_config *config);
-/** New list: an object for each job, with its ranks here. */
-json_t *jobs_report(const struct jobs *jobs, const struct nic_config *config);
+/** The list jobs: all of them, with their ranks here. */
+void jobs_walk_all(struct walk *w, const struct jobs *jobs, const struct nic_config *config);
 void jobs_table(const struct jobs *jobs, FILE *out);
 /** Write DIR/jobs.csv. @return 0 or an exit code after an error line. */
 int jobs_csv(const struct jobs *jobs, const char *dir);

@@ -4,12 +4,10 @@
 #include <string.h>
 
 #include "base/field/field.h"
-#include "ctl/output/json.h"
 #include "nic/jobs/job_results.h"
 #include "quench-nic/jobs/jobs.h"
 #include "runtime/notice/say.h"
 #include "runtime/report/job_report.h"
-#include "runtime/report/report.h"
 
 static struct job_result
 result_of(const struct jobs *jobs, const struct job_here *here)
@@ -48,15 +46,6 @@ state_of(const struct job_here *here, const struct job_result *r, bool stopped)
 	return stopped ? "stopped" : r->begun ? "running" : "waiting";
 }
 
-static void
-walk_why(struct walk *w, const struct job_here *here)
-{
-	w->optional = true;
-	if (w->names_only || job_has_failed(here))
-		WALK(text, w, KEY, "why", "why it has failed; absent: it has not", here->why);
-	w->optional = false;
-}
-
 void
 jobs_walk(struct walk *w, const struct jobs *jobs, uint32_t i, const struct nic_config *config)
 {
@@ -70,7 +59,8 @@ jobs_walk(struct walk *w, const struct jobs *jobs, uint32_t i, const struct nic_
 	WALK(text, w, KEY, "state",
 	     "waiting for its start, running, stopped, ended, or failed: of the ranks here",
 	     state_of(here, &r, config->jobs[here->number - 1].stopped));
-	walk_why(w, here);
+	walk_maybe_text(w, WALK_KEY, "why", "why it has failed; null: it has not",
+			here != NULL && job_has_failed(here) ? here->why : NULL);
 	job_walk_keys(w, here == NULL ? NULL : &here->job.keys);
 	WALK(number, w, GAUGE, "ranks_of_all", "ranks of the job, here or elsewhere",
 	     here->job.plan->graph.n_ranks);
@@ -81,41 +71,38 @@ jobs_walk(struct walk *w, const struct jobs *jobs, uint32_t i, const struct nic_
 	job_result_free(&r);
 }
 
-static json_t *
-rank_object(const struct jobs *jobs, const struct job_here *here, uint32_t k)
+static void
+walk_rank(struct walk *w, const struct jobs *jobs, const struct job_here *here, uint32_t k)
 {
-	struct json_walk j = json_walk(json_object());
-	struct nic_job_info info;
+	struct nic_job_info info = {0};
 	char ip[FIELD_IP_CHARS];
 
-	nic_job_info(jobs->nodes->node[0], here->ranks[k].index,
-		     __atomic_load_n(&jobs->now_ns, __ATOMIC_RELAXED), &info);
-	report_set_u64(j.at, "rank", here->ranks[k].rank);
-	json_object_set_new(
-		j.at, "address",
-		json_string(field_ip_text(&here->job.plan->ips[here->ranks[k].rank], ip)));
-	job_walk_rank(&j.walk, &info);
-	return j.at;
+	if (!w->names_only)
+		nic_job_info(jobs->nodes->node[0], here->ranks[k].index,
+			     __atomic_load_n(&jobs->now_ns, __ATOMIC_RELAXED), &info);
+	WALK(number, w, KEY, "rank", "number of the rank", here->ranks[k].rank);
+	WALK(text, w, KEY, "address", "its address",
+	     field_ip_text(&here->job.plan->ips[here->ranks[k].rank], ip));
+	job_walk_rank(w, &info);
 }
 
-json_t *
-jobs_report(const struct jobs *jobs, const struct nic_config *config)
+void
+jobs_walk_all(struct walk *w, const struct jobs *jobs, const struct nic_config *config)
 {
-	json_t *list = json_array();
+	walk_list(w, "jobs");
+	for (uint32_t i = 0; i < (jobs == NULL ? 1 : jobs->n); i++) {
+		const struct job_here *here = jobs == NULL ? NULL : &jobs->of[i];
 
-	for (uint32_t i = 0; i < jobs->n; i++) {
-		const struct job_here *here = &jobs->of[i];
-		struct json_walk j = json_walk(json_object());
-		json_t *ranks = json_array();
-
-		jobs_walk(&j.walk, jobs, i, config);
-		job_set_nulls(j.at);
-		for (uint32_t k = 0; k < here->n_ranks; k++)
-			json_array_append_new(ranks, rank_object(jobs, here, k));
-		json_object_set_new(j.at, "ranks", ranks);
-		json_array_append_new(list, j.at);
+		walk_item(w, "jobs");
+		jobs_walk(w, jobs, i, config);
+		walk_list(w, "ranks");
+		for (uint32_t k = 0; k < (here == NULL ? 1 : here->n_ranks); k++) {
+			walk_item(w, "ranks");
+			walk_rank(w, jobs, here, k);
+			walk_leave(w);
+		}
+		walk_leave(w);
 	}
-	return list;
 }
 
 void

@@ -49,5 +49,7 @@ void switch_walk_interface(struct walk *w, const struct sw_view *v, uint32_t i);
 /** All counters, after the loop has ended. @return a new object, or NULL without memory. */
 json_t *switch_report(const struct run_app *app, const struct sw_params *params,
 		      const struct run_result *result);
+/** Its names. */
+void switch_report_names(struct walk *w);
 
 #endif

@@ -507,14 +507,13 @@ mark_accuracy_result(struct walk *w)
 {
 	sw_walk_port_key(w, &(struct sw_view){0}, 0);
 	walk_number(w, WALK_KEY, "queue", "number of the queue", 0);
-	report_walk_mark_accuracy(w, NULL, NULL);
+	report_walk_mark_accuracy(w, NULL, 0, 0);
 }
 
 static json_t *
 mark_accuracy_reply(struct desk_call *call)
 {
 	const struct sw_view v = view(call);
-	const struct mark_accuracy *accuracy;
 	struct json_walk j;
 	uint64_t queue;
 	uint16_t port;
@@ -522,15 +521,14 @@ mark_accuracy_reply(struct desk_call *call)
 	if (!switch_port_param(call, &port) ||
 	    !desk_number(call, "queue", 0, TM_CLASSES - 1, &queue))
 		return NULL;
-	accuracy = sw_mark_accuracy(v.sw, port, (uint8_t)queue);
-	if (accuracy == NULL)
+	if (sw_mark_accuracy(v.sw, port, (uint8_t)queue) == NULL)
 		return desk_refuse(call, "[switch] mark_accuracy = on, and a queue that marks",
 				   "queue %u of port %u does not count marks by length",
 				   (unsigned int)queue, port);
 	j = json_walk(json_object());
 	sw_walk_port_key(&j.walk, &v, port);
 	walk_number(&j.walk, WALK_KEY, "queue", "", queue);
-	report_walk_mark_accuracy(&j.walk, accuracy, sw_mark_curve(v.sw, port, (uint8_t)queue));
+	report_walk_mark_accuracy(&j.walk, v.sw, port, (uint8_t)queue);
 	return j.at;
 }
 

@@ -95,19 +95,21 @@ walk_port(struct walk *w, const struct run_result *result, const struct sw_view 
 	walk_enter(w, "malformed", "");
 	sw_walk_malformed(w, v, port);
 	walk_leave(w);
-	if (v->params->lldp.lldp) {
+	w->optional = true;
+	if (w->names_only || v->params->lldp.lldp) {
 		walk_enter(w, "dcbx", "");
 		sw_walk_dcbx(w, v, port);
 		walk_leave(w);
 	}
-	if (v->params->pfcwd.pfcwd != PFCWD_OFF)
+	if (w->names_only || v->params->pfcwd.pfcwd != PFCWD_OFF)
 		sw_walk_watched(w, v, port);
+	w->optional = false;
 	for (uint8_t i = 0; i < TM_CLASSES; i++) {
 		walk_item(w, "queues");
 		sw_walk_queue(w, v, port, i);
-		if (sw_mark_accuracy(v->sw, port, i) != NULL)
-			report_walk_mark_accuracy(w, sw_mark_accuracy(v->sw, port, i),
-						  sw_mark_curve(v->sw, port, i));
+		w->optional = true;
+		report_walk_mark_accuracy(w, v->sw, port, i);
+		w->optional = false;
 		walk_leave(w);
 		walk_item(w, "pgs");
 		sw_walk_pg(w, v, port, i);
@@ -115,21 +117,23 @@ walk_port(struct walk *w, const struct run_result *result, const struct sw_view 
 	}
 }
 
-json_t *
-switch_report(const struct run_app *app, const struct sw_params *params,
-	      const struct run_result *result)
+/* result is NULL, and the view empty, with names_only. */
+static void
+walk_report(struct walk *w, const struct run_result *result, const struct sw_view *v,
+	    uint16_t n_ports)
 {
-	const struct sw_view view = {app->node, params, result->elapsed_ns}, *v = &view;
-	struct json_walk j = json_walk(report_program("quench-switch", result->elapsed_ns));
-	struct walk *w = &j.walk;
+	uint32_t n_interfaces = w->names_only ? 1 : v->params->tables.n_interfaces;
 
+	report_walk_program(w, "quench-switch", v->now_ns);
 	walk_list(w, "ports");
-	for (uint16_t port = 0; port < app->n_ports; port++) {
+	for (uint16_t port = 0; port < n_ports; port++) {
 		walk_item(w, "ports");
 		walk_port(w, result, v, port);
 		walk_leave(w);
 	}
-	walk_number(w, WALK_KEY, "fdb_entries", "", sw_fdb_entries(app->node));
+	w->object = "switch";
+	WALK(number, w, GAUGE, "fdb_entries", "addresses in the forwarding table",
+	     sw_fdb_entries(v->sw));
 	walk_enter(w, "fdb", "");
 	sw_walk_fdb(w, v);
 	walk_leave(w);
@@ -137,11 +141,29 @@ switch_report(const struct run_app *app, const struct sw_params *params,
 	sw_walk_router(w, v);
 	walk_leave(w);
 	walk_list(w, "router_interfaces");
-	for (uint32_t i = 0; i < params->tables.n_interfaces; i++) {
+	for (uint32_t i = 0; i < n_interfaces; i++) {
 		walk_item(w, "router_interfaces");
 		switch_walk_interface(w, v, i);
 		walk_leave(w);
 	}
 	sw_walk_buffer(w, v);
+}
+
+json_t *
+switch_report(const struct run_app *app, const struct sw_params *params,
+	      const struct run_result *result)
+{
+	const struct sw_view view = {app->node, params, result->elapsed_ns};
+	struct json_walk j = json_walk(json_object());
+
+	walk_report(&j.walk, result, &view, app->n_ports);
 	return j.at;
+}
+
+void
+switch_report_names(struct walk *w)
+{
+	const struct sw_view none = {0};
+
+	walk_report(w, NULL, &none, 1);
 }

@@ -15,10 +15,10 @@
 #include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 #include "ctl/output/json.h"
+#include "ctl/output/json_schema.h"
 #include "runtime/eal/tsc_clock.h"
 #include "runtime/notice/say.h"
 #include "runtime/release/release.h"
-#include "tm/classes/qos_map.h"
 
 #define VERSION "2.0"
 /* Requests of a batch: their replies are held together. */
@@ -318,99 +318,11 @@ params_schema(const struct desk_method *m)
 			 "required", required, "additionalProperties", 0);
 }
 
-/* The names of a result as a JSON Schema. */
-struct schema_walk {
-	struct json_walk json;
-	bool any_columns; /* a request may ask for some keys of a row */
-};
-
-static json_t *
-object_schema(void)
-{
-	return json_pack("{s:s, s:{}, s:[], s:b}", "type", "object", "properties", "required",
-			 "additionalProperties", 0);
-}
-
-static void
-require(const struct walk *w, json_t *object, const char *name)
-{
-	const struct schema_walk *s = (const struct schema_walk *)w;
-
-	if (!w->optional && !(s->any_columns && w->n > 0))
-		json_array_append_new(json_object_get(object, "required"), json_string(name));
-}
-
-static void
-schema_row(struct walk *w, const struct walk_row *row)
-{
-	static const char *const types[] = {
-		[WALK_NUMBER] = "[\"integer\"]",
-		[WALK_LIMIT] = "[\"integer\", \"string\"]",
-		[WALK_MAYBE] = "[\"integer\", \"null\"]",
-		[WALK_REAL] = "[\"number\"]",
-		[WALK_FLAG] = "[\"boolean\"]",
-		[WALK_TEXT] = "[\"string\"]",
-		[WALK_OBJECT] = "[\"object\"]",
-		[WALK_TEXTS] = "[\"array\"]",
-		[WALK_SIGNED] = "[\"integer\"]",
-	};
-	static const char *const kinds[] = {
-		[WALK_COUNTER] = "counter of ", [WALK_GAUGE] = "gauge of ",
-		[WALK_PEAK] = "gauge of ",      [WALK_KEY] = "key",
-		[WALK_PARAM] = "parameter",
-	};
-	json_t *object = ((struct schema_walk *)w)->json.at;
-	json_t *properties = json_object_get(object, "properties");
-	const char *n = strchr(row->name, 'N');
-
-	for (char prio = '0'; prio < '0' + (n == NULL ? 1 : TM_CLASSES); prio++) {
-		char name[WALK_NAME_CHARS], of[WALK_NAME_CHARS];
-
-		snprintf(name, sizeof(name), "%s", row->name);
-		if (n != NULL)
-			name[n - row->name] = prio;
-		if (json_object_get(properties, name) != NULL)
-			continue;
-		snprintf(of, sizeof(of), "%s%s", kinds[row->kind],
-			 row->kind < WALK_KEY ? w->object : "");
-		json_object_set_new(properties, name,
-				    json_pack("{s:o, s:s, s:s}", "type",
-					      json_loads(types[row->type], 0, NULL), "description",
-					      row->help, "$comment", of));
-		require(w, object, name);
-	}
-}
-
-static void
-schema_enter(struct walk *w, const char *member, bool in_list)
-{
-	struct json_walk *j = &((struct schema_walk *)w)->json;
-	json_t *properties = json_object_get(j->at, "properties");
-	json_t *there = json_object_get(properties, member), *inner;
-
-	j->outer[--w->n] = j->at;
-	if (there == NULL) {
-		inner = object_schema();
-		there = in_list ? json_pack("{s:s, s:o}", "type", "array", "items", inner) : inner;
-		json_object_set_new(properties, member, there);
-		require(w, j->at, member);
-	}
-	w->n++;
-	j->at = in_list ? json_object_get(there, "items") : there;
-}
-
 static json_t *
 result_schema(const struct desk_method *m)
 {
-	struct schema_walk s = {.json = json_walk(object_schema()),
-				.any_columns = find_param(m, "columns") != NULL};
-
-	s.json.walk.names_only = true;
-	s.json.walk.row = schema_row;
-	s.json.walk.enter = schema_enter;
-	s.json.walk.list = NULL;
-	m->result(&s.json.walk);
-	return s.json.at;
+	/* A request may ask for some keys of a row. */
+	return json_schema(m->result, find_param(m, "columns") != NULL);
 }
 
 static desk_reply methods_reply, counters_reply, gauges_reply;

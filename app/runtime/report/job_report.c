@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "base/numbers/array.h"
 #include "job/job_graph.h"
 
 /* ---- terminal ---- */
@@ -62,19 +61,6 @@ job_table_waits(FILE *out, const char *name, const struct job_result *r)
 
 /* ---- values ---- */
 
-/* Texts that not every job has. */
-static const char *const texts[] = {"why",        "goal",      "stages",
-				    "collective", "algorithm", "waits_for"};
-
-static void
-maybe_text(struct walk *w, const char *name, const char *help, const char *text)
-{
-	w->optional = true;
-	if (w->names_only || text != NULL)
-		walk_text(w, WALK_KEY, name, help, text);
-	w->optional = false;
-}
-
 void
 job_walk_keys(struct walk *w, const struct job_keys *keys)
 {
@@ -82,13 +68,16 @@ job_walk_keys(struct walk *w, const struct job_keys *keys)
 	     stages = keys != NULL && !file && job_keys_has_stages(keys),
 	     one = keys != NULL && !file && !stages;
 
-	maybe_text(w, "goal", "its GOAL file; absent: it has none", file ? keys->goal : NULL);
-	maybe_text(w, "stages", "key of [job NAME]; absent: it has none",
-		   stages ? keys->stages : NULL);
-	maybe_text(w, "collective", "key of [job NAME]; absent with a GOAL file or stages",
-		   one ? collective_words[keys->collective] : NULL);
-	maybe_text(w, "algorithm", "algorithm in use; absent with a GOAL file or stages",
-		   one ? job_keys_algorithm(keys) : NULL);
+	walk_maybe_text(w, WALK_KEY, "goal", "its GOAL file; null: it has none",
+			file ? keys->goal : NULL);
+	walk_maybe_text(w, WALK_KEY, "stages", "key of [job NAME]; null: it has none",
+			stages ? keys->stages : NULL);
+	walk_maybe_text(w, WALK_KEY, "collective",
+			"key of [job NAME]; null with a GOAL file or stages",
+			one ? collective_words[keys->collective] : NULL);
+	walk_maybe_text(w, WALK_KEY, "algorithm",
+			"algorithm in use; null with a GOAL file or stages",
+			one ? job_keys_algorithm(keys) : NULL);
 	walk_maybe(w, WALK_GAUGE, "bytes",
 		   "size of the collective; null with a GOAL file or stages",
 		   one ? job_keys_bytes(keys) : 0, !one);
@@ -152,8 +141,8 @@ job_walk_result(struct walk *w, const struct job_result *r)
 	walk_maybe(w, WALK_KEY, "waits_rank",
 		   "number of one of these ranks that is behind; null: none is",
 		   r == NULL ? 0 : r->waits_rank, r == NULL || r->waits_rank == JOB_NONE);
-	maybe_text(w, "waits_for", "the operation that it waits for; absent: none",
-		   r == NULL || r->waits_rank == JOB_NONE ? NULL : r->waits_for);
+	walk_maybe_text(w, WALK_KEY, "waits_for", "the operation that it waits for; null: none",
+			r == NULL || r->waits_rank == JOB_NONE ? NULL : r->waits_for);
 }
 
 void
@@ -181,14 +170,6 @@ job_walk_rank(struct walk *w, const struct nic_job_info *info)
 	WALK(number, w, GAUGE, "messages_sent", "messages that it has begun to send", info->sent);
 	WALK(number, w, GAUGE, "messages_received", "messages that it has received",
 	     info->received);
-}
-
-void
-job_set_nulls(json_t *object)
-{
-	for (unsigned int k = 0; k < ARRAY_LEN(texts); k++)
-		if (json_object_get(object, texts[k]) == NULL)
-			json_object_set_new(object, texts[k], json_null());
 }
 
 /* ---- CSV ---- */

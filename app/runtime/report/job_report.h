@@ -3,7 +3,6 @@
 #ifndef QUENCH_APP_RUNTIME_REPORT_JOB_REPORT_H
 #define QUENCH_APP_RUNTIME_REPORT_JOB_REPORT_H
 
-#include <jansson.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -22,8 +21,6 @@ void job_walk_result(struct walk *w, const struct job_result *r);
 /** Of an iteration, by its number from 0 on. */
 void job_walk_iteration(struct walk *w, const struct job_iteration *it, uint32_t number);
 void job_walk_rank(struct walk *w, const struct nic_job_info *info);
-/** In the object of a job: texts that it lacks are null. */
-void job_set_nulls(json_t *object);
 
 #define JOB_COUNT_COLUMNS                                                                          \
 	"rp_cnp_handled,ce_packets,retransmitted_packets,out_of_sequence,paused_ns"

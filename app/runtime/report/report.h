@@ -8,7 +8,6 @@
 
 #include "base/field/walk.h"
 #include "runtime/poll/poll_loop.h"
-#include "tm/queue/mark_accuracy.h"
 #include "tm/pfc/pfc_rx.h"
 #include "tm/pfc/pfc_tx.h"
 
@@ -23,6 +22,7 @@ report_set_u64(json_t *object, const char *key, uint64_t value)
 /** New object with format, program, version and run time. */
 json_t *report_program(const char *program, uint64_t elapsed_ns);
 
+struct node;
 struct run_result;
 
 /** The same, and event lines that were not printed. */
@@ -56,14 +56,11 @@ void report_walk_link(struct walk *w, const struct run_result *result, uint16_t 
 int report_write(json_t *report, const char *path);
 
 /**
- * The list mark_accuracy: for each range of queue lengths that has packets, the measured share of
- * marked packets and the share expected from the curve.
+ * The list mark_accuracy of a switch's queue: for each range of queue lengths that has packets, the
+ * measured share of marked packets and the share expected from the curve. Nothing if the queue does
+ * not count them.
  */
-void report_walk_mark_accuracy(struct walk *w, const struct mark_accuracy *accuracy,
-			       const struct wred_curve *curve);
-/** The same as a member; nothing if accuracy is NULL. */
-void report_set_mark_accuracy(json_t *object, const struct mark_accuracy *accuracy,
-			      const struct wred_curve *curve);
+void report_walk_mark_accuracy(struct walk *w, const struct node *sw, uint16_t port, uint8_t queue);
 /** Who is at the two ends of a link, for the pauses of several programs: 0 is no address. */
 void report_walk_macs(struct walk *w, uint64_t own, uint64_t pause_source);
 

@@ -28,6 +28,7 @@ enum {
 	OPT_CSV,
 	OPT_JSON_QPS,
 	OPT_HELP_CONFIG,
+	OPT_HELP_RESULTS,
 	OPT_VERSION,
 	OPT_READ_GROUP,
 	OPT_CHANGE_GROUP,
@@ -47,6 +48,7 @@ static const struct option options[] = {
 	{"json-qps", required_argument, NULL, OPT_JSON_QPS},
 	{"help", no_argument, NULL, OPT_HELP},
 	{"help-config", no_argument, NULL, OPT_HELP_CONFIG},
+	{"help-results", no_argument, NULL, OPT_HELP_RESULTS},
 	{"version", no_argument, NULL, OPT_VERSION},
 	{"read-group", required_argument, NULL, OPT_READ_GROUP},
 	{"change-group", required_argument, NULL, OPT_CHANGE_GROUP},
@@ -134,6 +136,9 @@ take_option(const struct opts_program *program, int option, struct opts *opts)
 	case OPT_HELP_CONFIG:
 		opts->action = OPTS_HELP_CONFIG;
 		return 0;
+	case OPT_HELP_RESULTS:
+		opts->action = OPTS_HELP_RESULTS;
+		return 0;
 	case OPT_VERSION:
 		opts->action = OPTS_VERSION;
 		return 0;
@@ -194,6 +199,7 @@ parse_program_options(const struct opts_program *program, int argc, char **argv,
 		    (option == OPT_TRACE && program->trace_help == NULL) ||
 		    (option == OPT_THRESHOLDS && program->thresholds_help == NULL) ||
 		    (option == OPT_CSV && program->csv_help == NULL) ||
+		    (option == OPT_HELP_RESULTS && program->results == NULL) ||
 		    (option == OPT_JSON_QPS && program->json_qps_help == NULL) ||
 		    (program->is_fixed &&
 		     (option == OPT_READ_GROUP || option == OPT_CHANGE_GROUP))) {
@@ -303,23 +309,33 @@ print_help(const struct opts_program *program)
 		       "      --change-group GROUP  let members of GROUP read, and change the program\n");
 	printf("  -h, --help              this text\n"
 	       "      --help-config       all keys with unit, range, default and meaning\n"
+	       "%s"
 	       "      --version           version\n"
 	       "\n"
 	       "EAL options are those of DPDK. Without hugepages, add --no-huge --no-shconf -m 256.\n"
 	       "%sSIGINT and SIGTERM stop the program cleanly.\n"
 	       "Exit code 0: done; 1: failed while running; 2: bad usage or configuration.\n",
+	       program->results != NULL
+		       ? "      --help-results      JSON Schema of what --json writes\n"
+		       : "",
 	       program->is_fixed ? "" : "SIGHUP reloads the configuration file. ");
 }
 
 bool
 opts_answer(const struct opts_program *program, const struct opts *opts)
 {
+	char title[64];
+
 	switch (opts->action) {
 	case OPTS_HELP:
 		print_help(program);
 		return true;
 	case OPTS_HELP_CONFIG:
 		program->help_config(stdout);
+		return true;
+	case OPTS_HELP_RESULTS:
+		snprintf(title, sizeof(title), "results of %s", program->name);
+		json_schema_print(stdout, title, program->results);
 		return true;
 	case OPTS_VERSION:
 		release_print(stdout, program->name);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "ctl/output/json_schema.h"
 #include "runtime/desk/desk_peer.h"
 
 enum opts_action {
@@ -19,6 +20,7 @@ enum opts_action {
 	OPTS_THRESHOLDS,   /* read the file, print its buffer's thresholds */
 	OPTS_HELP,
 	OPTS_HELP_CONFIG,
+	OPTS_HELP_RESULTS,
 	OPTS_VERSION,
 };
 
@@ -31,8 +33,9 @@ struct opts_program {
 	const char *stay_help;  /* NULL: the program has no --stay */
 	const char *trace_help; /* NULL: the program has no --trace */
 	void (*help_config)(FILE *out);
-	const char *csv_help;        /* NULL: the program has no --csv */
-	const char *json_qps_help;   /* NULL: the program has no --json-qps */
+	walk_names *results;       /* names of the JSON; NULL: the program has no --help-results */
+	const char *csv_help;      /* NULL: the program has no --csv */
+	const char *json_qps_help; /* NULL: the program has no --json-qps */
 	const char *thresholds_help; /* NULL: the program has no --thresholds */
 	const char *json_help;       /* NULL: --json writes all counters */
 	bool is_fixed;               /* SIGHUP does not reload the file */
@@ -64,7 +67,10 @@ int opts_parse(const struct opts_program *program, int argc, char **argv, struct
 
 void opts_free(struct opts *opts);
 
-/** Answer --help, --help-config and --version. @return false: the action is another one. */
+/**
+ * Answer --help, --help-config, --help-results and --version.
+ * @return false: the action is another one.
+ */
 bool opts_answer(const struct opts_program *program, const struct opts *opts);
 
 #endif

@@ -10,18 +10,20 @@
 #include "base/threads/counter.h"
 
 static void
-enter(struct walk *w, const char *member, bool in_list)
+enter(struct walk *w, const char *member, enum walk_place place)
 {
 	assert(w->n < WALK_DEPTH);
+	w->outer_optional[w->n] = w->optional;
 	w->cut[w->n++] = (unsigned int)strlen(w->group);
 	if (w->enter != NULL)
-		w->enter(w, member, in_list);
+		w->enter(w, member, place);
+	w->optional = false;
 }
 
 void
 walk_enter(struct walk *w, const char *member, const char *group)
 {
-	enter(w, member, false);
+	enter(w, member, WALK_MEMBER);
 	snprintf(w->group + w->cut[w->n - 1], sizeof(w->group) - w->cut[w->n - 1], "%s", group);
 }
 
@@ -35,7 +37,7 @@ walk_list(struct walk *w, const char *list)
 void
 walk_item(struct walk *w, const char *list)
 {
-	enter(w, list, true);
+	enter(w, list, WALK_ITEM);
 }
 
 void
@@ -43,16 +45,24 @@ walk_enter_item(struct walk *w, const char *list, const char *group, ...)
 {
 	va_list args;
 
-	enter(w, list, true);
+	enter(w, list, WALK_ITEM);
 	va_start(args, group);
 	vsnprintf(w->group + w->cut[w->n - 1], sizeof(w->group) - w->cut[w->n - 1], group, args);
 	va_end(args);
 }
 
 void
+walk_enter_named(struct walk *w, const char *member)
+{
+	assert(w->names_only);
+	enter(w, member, WALK_NAMED);
+}
+
+void
 walk_leave(struct walk *w)
 {
 	w->group[w->cut[--w->n]] = '\0';
+	w->optional = w->outer_optional[w->n];
 	if (w->leave != NULL)
 		w->leave(w);
 }
@@ -110,7 +120,30 @@ void
 walk_maybe(struct walk *w, enum walk_kind kind, const char *name, const char *help, uint64_t value,
 	   bool is_null)
 {
-	ROW(WALK_MAYBE, .number = value, .text = is_null ? "" : NULL);
+	ROW(WALK_MAYBE, .number = value, .is_null = is_null);
+}
+
+void
+walk_maybe_real(struct walk *w, enum walk_kind kind, const char *name, const char *help,
+		double value, bool is_null)
+{
+	ROW(WALK_MAYBE_REAL, .real = value, .is_null = is_null);
+}
+
+void
+walk_maybe_text(struct walk *w, enum walk_kind kind, const char *name, const char *help,
+		const char *value)
+{
+	ROW(WALK_MAYBE_TEXT, .text = value, .is_null = value == NULL);
+}
+
+void
+walk_null(struct walk *w, const char *member)
+{
+	const char *name = member, *help = "";
+	const enum walk_kind kind = WALK_KEY;
+
+	ROW(WALK_NULL, .is_null = true);
 }
 
 void
@@ -127,6 +160,15 @@ walk_texts(struct walk *w, const char *name, const char *help)
 	const enum walk_kind kind = WALK_KEY;
 
 	ROW(WALK_TEXTS);
+}
+
+void
+walk_add_text(struct walk *w, const char *list, const char *text)
+{
+	const char *name = list, *help = "";
+	const enum walk_kind kind = WALK_KEY;
+
+	ROW(WALK_ADDED, .text = text);
 }
 
 void

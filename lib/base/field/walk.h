@@ -22,14 +22,18 @@ enum walk_kind {
 
 enum walk_type {
 	WALK_NUMBER,
-	WALK_LIMIT, /* a number, or a text such as "never" */
-	WALK_MAYBE, /* a number, or nothing: null */
+	WALK_LIMIT,      /* a number, or a text such as "never" */
+	WALK_MAYBE,      /* a number, or nothing: null */
+	WALK_MAYBE_REAL, /* the same */
+	WALK_MAYBE_TEXT, /* a text, or null */
 	WALK_SIGNED,
 	WALK_REAL,
 	WALK_FLAG,
 	WALK_TEXT,
 	WALK_OBJECT, /* an object of any keys; only with names_only */
-	WALK_TEXTS,  /* a list of texts; only with names_only */
+	WALK_TEXTS,  /* a list of texts, empty so far */
+	WALK_ADDED,  /* the next text of the list; not with names_only */
+	WALK_NULL,   /* null in place of an object that is entered elsewhere */
 };
 
 struct walk_row {
@@ -37,8 +41,9 @@ struct walk_row {
 	enum walk_kind kind;
 	enum walk_type type;
 	uint64_t number;  /* WALK_NUMBER, WALK_FLAG; WALK_SIGNED: as int64_t */
-	double real;      /* WALK_REAL */
-	const char *text; /* WALK_TEXT; WALK_LIMIT, WALK_MAYBE: NULL for a number */
+	double real;      /* WALK_REAL, WALK_MAYBE_REAL */
+	const char *text; /* WALK_TEXT, WALK_ADDED; WALK_LIMIT, WALK_MAYBE: NULL for a number */
+	bool is_null;     /* WALK_NULL; WALK_MAYBE, WALK_MAYBE_REAL, WALK_MAYBE_TEXT */
 	bool optional;    /* an object may lack it */
 };
 
@@ -46,17 +51,27 @@ struct walk_row {
 /* Room for a group and the name of a row. */
 #define WALK_NAME_CHARS 128u
 
+/* Where an object stands that is entered. */
+enum walk_place {
+	WALK_MEMBER, /* a member of the current one */
+	WALK_ITEM,   /* in a list, which is a member */
+	WALK_NAMED,  /* under any name in an object, which is a member; only with names_only */
+};
+
 /* A visitor is a struct that begins with this one. */
 struct walk {
 	void (*row)(struct walk *w, const struct walk_row *row);
-	/* An object begins in the current one, or in its list. NULL: groups tell them apart. */
-	void (*enter)(struct walk *w, const char *member, bool in_list);
+	/* An object begins. NULL: groups tell them apart. */
+	void (*enter)(struct walk *w, const char *member, enum walk_place place);
 	void (*leave)(struct walk *w);
 	void (*list)(struct walk *w, const char *member);
-	bool names_only, optional;
+	bool names_only;
+	bool optional; /* an object may lack what follows, rows and members; not what is in these */
 	const char *object; /* what the rows are of, in the names of metrics: "queue" */
 	char group[96];     /* prefix of names that are not unique without it: "queue3/" */
-	unsigned int n, cut[WALK_DEPTH]; /* by object entered: length of group before it */
+	/* by object entered: length of group, and optional, before it */
+	unsigned int n, cut[WALK_DEPTH];
+	bool outer_optional[WALK_DEPTH];
 };
 
 /** Enter a member that is an object; group is the prefix of its rows' names. */
@@ -67,6 +82,11 @@ void walk_list(struct walk *w, const char *list);
 void walk_item(struct walk *w, const char *list);
 void walk_enter_item(struct walk *w, const char *list, const char *group, ...)
 	__attribute__((format(printf, 3, 4)));
+/**
+ * Only with names_only: enter one kind of the objects that a member has under any names. Each call
+ * is another kind.
+ */
+void walk_enter_named(struct walk *w, const char *member);
 void walk_leave(struct walk *w);
 
 void walk_number(struct walk *w, enum walk_kind kind, const char *name, const char *help,
@@ -85,10 +105,20 @@ void walk_limit(struct walk *w, enum walk_kind kind, const char *name, const cha
 /** A number, or null. */
 void walk_maybe(struct walk *w, enum walk_kind kind, const char *name, const char *help,
 		uint64_t value, bool is_null);
+void walk_maybe_real(struct walk *w, enum walk_kind kind, const char *name, const char *help,
+		     double value, bool is_null);
+/** A text; NULL: null. */
+void walk_maybe_text(struct walk *w, enum walk_kind kind, const char *name, const char *help,
+		     const char *value);
 
-/** A member that is an object of any keys, or a list of texts. Only with names_only. */
+/** Null in place of the object member; with names_only after the object. */
+void walk_null(struct walk *w, const char *member);
+
+/** A member that is an object of any keys. Only with names_only. */
 void walk_object(struct walk *w, const char *name, const char *help);
+/** A member that is a list of texts; add one to it. */
 void walk_texts(struct walk *w, const char *name, const char *help);
+void walk_add_text(struct walk *w, const char *list, const char *text);
 
 /* walk_TYPE() of an expression, which is not evaluated with names_only. */
 #define WALK(type, w, kind, name, help, value)                                                     \

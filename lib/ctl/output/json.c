@@ -14,13 +14,15 @@
 static json_t *
 value_of(const struct walk_row *row)
 {
-	if (row->type == WALK_MAYBE && row->text != NULL)
+	if (row->is_null)
 		return json_null();
+	if (row->type == WALK_TEXTS)
+		return json_array();
 	if (row->type == WALK_TEXT || row->text != NULL)
 		return json_string(row->text);
 	if (row->type == WALK_FLAG)
 		return json_boolean(row->number != 0);
-	if (row->type == WALK_REAL)
+	if (row->type == WALK_REAL || row->type == WALK_MAYBE_REAL)
 		return json_real(row->real);
 	return json_integer((json_int_t)row->number);
 }
@@ -28,7 +30,12 @@ value_of(const struct walk_row *row)
 void
 json_walk_row(struct walk *w, const struct walk_row *row)
 {
-	json_object_set_new(((struct json_walk *)w)->at, row->name, value_of(row));
+	json_t *at = ((struct json_walk *)w)->at;
+
+	if (row->type == WALK_ADDED)
+		json_array_append_new(json_object_get(at, row->name), value_of(row));
+	else
+		json_object_set_new(at, row->name, value_of(row));
 }
 
 static void
@@ -51,9 +58,10 @@ set_list(struct walk *w, const char *member)
 }
 
 static void
-enter(struct walk *w, const char *member, bool in_list)
+enter(struct walk *w, const char *member, enum walk_place place)
 {
 	struct json_walk *j = (struct json_walk *)w;
+	const bool in_list = place == WALK_ITEM;
 	json_t *to = in_list ? NULL : json_object_get(j->at, member);
 
 	if (to == NULL) {
