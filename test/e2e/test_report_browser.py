@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""report.html in a real browser, without a network: nothing is asked for, charts zoom, every counter is found, load has colours."""
+"""report.html and sweep.html in a real browser, without a network: nothing is asked for, charts zoom, every counter is found, load has colours."""
 import csv
 import json
 import os
@@ -209,6 +209,23 @@ def check_dark(browser):
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
+def check_sweep(browser, out):
+    """Charts over numbers, and over words: without a line between these, fewer pixels have a colour."""
+    painted = {}
+    for name, axis, values in (("numbers", "wred.Kmin+wred.Kmax", ("20KB", "80KB")), ("words", "nic.cc", ("dcqcn", "none"))):
+        folder = out / name
+        done = run(ROOT / "scripts" / "sweep", ROOT / "config" / "paper-sweep.ini", "--lab", path_of("lab"), "--duration", "4ms", "--seeds", "1-2",
+                   "--set", f"{axis}={','.join(values)}", "--set", "flow others.start_ns=0", "--out", folder)
+        check_equal(f"a sweep over {name} ends well", (done.returncode, done.stderr), (0, ""))
+        check_quiet(browser, folder / "sweep.html", f"sweep over {name}")
+        figures = browser.run("return [...document.querySelectorAll('#distributions figure')].map(f => f.id)")
+        check(f"{name}: charts that have values", figures[:2] == ["queue", "share"], figures)
+        painted[name] = drawn(browser, "queue")
+        rows = browser.run("return [...document.querySelectorAll('table tbody tr')].map(tr => tr.cells[0].textContent)")
+        check_equal(f"{name}: a row for each run", rows[-4:], [value for value in values for _ in range(2)])
+    check("marks are drawn, and lines between numbers only", painted["numbers"] > 2 * painted["words"] > 100, painted)
+
+
 def check_judge(browser, out):
     """The checks above can fail."""
     bad = out / "bad.html"
@@ -243,4 +260,6 @@ with Browser(work / "chromium") as chromium:
     wide = chromium.run("return document.documentElement.scrollWidth")
     check("which it does not exceed", wide <= 400, wide)
     check_judge(chromium, incast)
+    chromium.width(1400)
+    check_sweep(chromium, work)
 finish()

@@ -45,7 +45,7 @@ def check_table():
     one, two = work / "one", work / "two"
     done = run(SWEEP, SCENARIO, "--lab", LAB.resolve(), "--out", one, *GRID, "--workers", "1", timeout=300)
     check_equal("a sweep ends well", done.returncode, 0)
-    check_equal("only results are left", sorted(p.name for p in one.iterdir()), ["sweep.csv", "sweep.json", "sweep.png", "sweep.svg"])
+    check_equal("only results are left", sorted(p.name for p in one.iterdir()), ["sweep.csv", "sweep.html", "sweep.json", "sweep.png", "sweep.svg"])
     table = rows(one)
     check_equal("rows are in the order of the grid", [(r["wred.Kmin+wred.Kmax"], r["flow others.src"], r["seed"]) for r in table],
                 [(k, src, seed) for k in ("20KB", "80KB") for src in ("2", "2-3") for seed in "12"])
@@ -90,7 +90,7 @@ def check_repetitions():
         script.sweep.draw = draw
     check("seeds without effect are said", "1 of 1 points: all seeds give the same result" in done.stderr, done.stderr)
     check("a picture that fails is said in a line", done.returncode == 1 and "sweep.png: no ink" in done.stderr.splitlines()[-1], done.stderr)
-    check_equal("and leaves the tables", sorted(p.name for p in out.iterdir()), ["sweep.csv", "sweep.json"])
+    check_equal("and leaves the tables", sorted(p.name for p in out.iterdir()), ["sweep.csv", "sweep.html", "sweep.json"])
 
 
 def broken_picture(*_):

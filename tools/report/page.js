@@ -143,9 +143,9 @@
 				make("button", { type: "button", onclick: () => set(false) }, "none of these"), list);
 		}
 
-		/* Each line over time has its label at its right end, where there are few. */
+		/* Each line over time, or over values side by side, has its label at its right end, where there are few. */
 		labelled(series) {
-			return this.overTime && series.length + this.lines.length <= MOST_LABELS;
+			return (this.overTime || this.spec.ticks && this.width() >= START_FROM_PX) && series.length + this.lines.length <= MOST_LABELS;
 		}
 
 		labelRoom(series) {
@@ -160,7 +160,7 @@
 		options(series) {
 			const steps = this.spec.steps ? uPlot.paths.stepped({ align: this.overTime ? -1 : 1 }) : undefined;
 			const line = { stroke: css("--faint"), width: 1 }, axis = { labelSize: 20, stroke: css("--ink"), grid: line, ticks: line };
-			const unit = this.spec.x || "ms", log = this.spec.x && this.logarithmic();
+			const unit = this.spec.x || "ms", ticks = this.spec.ticks, log = this.spec.x && !ticks && this.logarithmic();
 			// From a round value on: uPlot counts a logarithmic axis' ticks from where it begins.
 			const from = low => log && low > 0 ? Number(`${low.toExponential(15)[0]}e${Math.floor(Math.log10(low))}`) : low;
 			const least = Math.min(...this.spec.parts.map(part => part.ms[0]));
@@ -168,15 +168,15 @@
 			return {
 				width: this.widths()[1], height: 250, padding: [null, this.labelRoom(series), null, null],
 				scales: {
-					x: { time: false, distr: log ? 3 : 1, range: (u, low, high) => [begin(low), high] },
+					x: { time: false, distr: log ? 3 : 1, range: (u, low, high) => ticks ? [-0.4, ticks.length - 0.6] : [begin(low), high] },
 					y: { range: (u, low, high) => [0, this.top(high)] },
 				},
-				axes: [{ label: this.overTime ? "time (ms)" : unit, size: 36, ...axis }, { label: this.spec.unit, size: 56, ...axis }],
-				series: [{ label: unit, value: (u, v) => short(v) }, ...series.map(s => ({
-					label: s.label, value: (u, v) => short(v), width: s.model ? 1.5 : 1.25, points: { show: false }, spanGaps: true,
+				axes: [{ label: this.overTime ? "time (ms)" : unit, size: 36, ...axis, ...this.tickOptions() }, { label: this.spec.unit, size: 56, ...axis }],
+				series: [{ label: unit, value: (u, v) => ticks ? ticks[v] ?? "–" : short(v) }, ...series.map(s => ({
+					label: s.label, value: (u, v) => short(v), width: s.model ? 1.5 : 1.25, points: this.points(s), spanGaps: true,
 					stroke: s.model ? css("--ink") : hue(s.colour),
 					dash: s.model ? [4, 2] : s.dash ? s.dash : s.dashed ? [7, 4] : s.pair ? [] : DASHES[Math.floor(s.colour / LIGHT.length) % DASHES.length],
-					paths: s.model ? undefined : steps,
+					paths: ticks && !this.spec.joined ? () => null : s.model ? undefined : steps,
 				}))],
 				cursor: this.overTime ? {
 					drag: { x: true, y: false, setScale: false },
@@ -185,6 +185,36 @@
 				} : { drag: { x: true, y: false } },
 				hooks: { setScale: [(u, key) => this.moved(u, key)], setSelect: [u => this.selected(u)], draw: [u => this.marks(u)] },
 			};
+		}
+
+		/* Of a chart over words or values that are side by side. */
+		tickOptions() {
+			const { ticks } = this.spec;
+			if (!ticks)
+				return {};
+			// Words that are too long for their place stand on edge.
+			const long = Math.max(...ticks.map(tick => tick.length)) * 7 * ticks.length > this.widths()[1] - 70;
+			return {
+				splits: () => ticks.map((_, i) => i), values: (u, splits) => splits.map(i => ticks[i] ?? ""), space: 1,
+				...long ? { rotate: -60, size: 36 + 6 * Math.max(...ticks.map(tick => tick.length)) } : {},
+			};
+		}
+
+		/* Hollow, where a line would be dashed. */
+		points(s) {
+			return this.spec.ticks ? { show: true, size: 7, fill: s.dash?.length ? css("--ground") : hue(s.colour) } : { show: false };
+		}
+
+		/* From the least to the greatest of several values. */
+		bars(u) {
+			const ratio = devicePixelRatio;
+			this.inside(u, () => this.series.filter(s => s.low).forEach(s => s.low.forEach((low, i) => {
+				if (low === null || low === s.high[i])
+					return;
+				const x = u.valToPos(i, "x", true);
+				this.stroke(u.ctx, [x, u.valToPos(low, "y", true), x, u.valToPos(s.high[i], "y", true)], hue(s.colour), []);
+				[low, s.high[i]].forEach(v => this.stroke(u.ctx, [x - 3 * ratio, u.valToPos(v, "y", true), x + 3 * ratio, u.valToPos(v, "y", true)], hue(s.colour), []));
+			})));
 		}
 
 		/* The same chart, narrow, of the start alone. */
@@ -248,7 +278,8 @@
 		/* Thresholds are seen unless they would flatten what is measured. */
 		top(high) {
 			const lines = this.lines.map(line => line.at).filter(at => at <= 2.5 * (high || 0));
-			return Math.max(high || 0, ...lines) * 1.12 || 1;
+			const bars = this.series.flatMap(s => s.high || []);
+			return Math.max(high || 0, ...lines, ...bars) * 1.12 || 1;
 		}
 
 		show() {
@@ -281,6 +312,7 @@
 		marks(u) {
 			const { ctx, bbox } = u, ratio = devicePixelRatio;
 			this.thresholds(u);
+			this.bars(u);
 			this.inside(u, () => this.overTime && this.moments(u, ctx, bbox, ratio));
 			ctx.save();
 			ctx.font = `${FONT_PX * ratio}px system-ui, sans-serif`;
@@ -327,8 +359,10 @@
 				let at = last;
 				while (at > 0 && values[at] == null)
 					at--;
-				return { text: s.label, colour: s.model ? css("--ink") : hue(s.colour), y: u.valToPos(values[at] || 0, "y", true) };
-			}).concat(this.seenLines(u).map(line => ({ text: lineText(line), colour: css("--alarm"), y: u.valToPos(line.at, "y", true) })));
+				if (values[at] == null)
+					return null;
+				return { text: s.label, colour: s.model ? css("--ink") : hue(s.colour), y: u.valToPos(values[at], "y", true) };
+			}).filter(label => label).concat(this.seenLines(u).map(line => ({ text: lineText(line), colour: css("--alarm"), y: u.valToPos(line.at, "y", true) })));
 			const gap = 13 * ratio, low = bbox.top + 4 * ratio, high = bbox.top + bbox.height;
 			found.sort((a, b) => a.y - b.y);
 			found.forEach((label, i) => { label.at = Math.max(label.y, i ? found[i - 1].at + gap : low); });
@@ -341,7 +375,7 @@
 			found.forEach(label => {
 				this.stroke(ctx, [x + ratio, label.y, x + 8 * ratio, label.at], label.colour, []);
 				ctx.fillStyle = label.colour;
-				ctx.fillText(label.text, x + 10 * ratio, label.at);
+				ctx.fillText(this.fitted(ctx, label.text, u.ctx.canvas.width - x - 10 * ratio), x + 10 * ratio, label.at);
 			});
 		}
 

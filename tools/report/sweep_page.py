@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page of a sweep: charts over the values of its first axis, and a row for each run."""
+import numpy as np
+
+from . import sizes, sweep
+from .html import document, escape, gbps, number, table
+
+# id, title, unit, columns: (what it is, column, number of the column's units in one of these). A chart without a value is left out.
+CHARTS = (
+    ("queue", "Queue of the bottleneck", "KB", (("mean", "queue_mean_bytes", 1e3), ("p99", "queue_p99_bytes", 1e3), ("fluid fixed point", "fluid_queue_bytes", 1e3))),
+    ("share", "Link use and Jain's index", "share, index", (("link use", "link_use", 1), ("Jain's index", "jain_index", 1))),
+    ("time", f"Time until rates are fair and the link is full for {sweep.WINDOW_MS:g} ms", "ms", (("packets", "converged_ms", 1), ("fluid model", "fluid_converged_ms", 1))),
+    ("slowdown", "Slowdown of messages", "slowdown", (("p50", "slowdown_p50", 1), ("p99", "slowdown_p99", 1))),
+    ("marks", "Packets marked CE", "packets", (("marked", "ecn_marked_packets", 1),)),
+    ("pauses", "PFC frames sent in the measured window", "frames", (("frames", "pause_frames_after_measure", 1),)),
+)
+# Columns of the table: head, column, text of a value.
+COLUMNS = (
+    ("flows", "flows", number), ("link use", "link_use", lambda v: f"{v:.3f}"), ("Jain", "jain_index", lambda v: f"{v:.3f}"),
+    ("slowest Gb/s", "rate_min_bps", gbps), ("fastest Gb/s", "rate_max_bps", gbps), ("queue mean KB", "queue_mean_bytes", lambda v: f"{v / 1e3:.1f}"),
+    ("queue p99 KB", "queue_p99_bytes", lambda v: f"{v / 1e3:.1f}"), ("marked", "ecn_marked_packets", number), ("CNPs", "np_cnp_sent", number),
+    ("pauses", "pause_frames_after_measure", number), ("dropped", "dropped_packets", number), ("slowdown p99", "slowdown_p99", lambda v: f"{v:.2f}"),
+    ("converged ms", "converged_ms", lambda v: f"{v:.0f}"),
+)
+
+
+def at_each_value(groups, column, scale):
+    """(mean, low, high) over the seeds at each value of the axis; None: none is known."""
+    found = []
+    for rows in groups:
+        values = sweep.numbers(rows, column) / scale
+        known = values[~np.isnan(values)]
+        found.append((sizes.mean(known), float(known.min()), float(known.max())) if len(known) else (None, None, None))
+    return [list(column) for column in zip(*found)]
+
+
+def short(label):
+    """Without the sections of keys, which the page has above: flow others.src = 2 is src = 2."""
+    parts = [part.partition(" = ") for part in label.split(", ") if part]
+    return ", ".join(f"{key.rpartition('.')[2]} = {value}" for key, _, value in parts)
+
+
+def chart(spec, axes_of_grid, rows):
+    """None: no run has a value."""
+    name, title, unit, columns = spec
+    columns = [(what, column, scale) for what, column, scale in columns if any(row.get(column) is not None for row in rows)]
+    if not any(row[column] for row in rows for _, column, _ in columns if row[column] is not None):
+        return None
+    values, series, curves = axes_of_grid[0][1], [], sweep.curves(axes_of_grid, rows)
+    for i, (label, groups) in enumerate(curves):
+        for k, (what, column, scale) in enumerate(columns):
+            mean, low, high = at_each_value(groups, column, scale)
+            words = [word for word in (short(label), what if len(columns) > 1 or not label else "") if word]
+            # Of several curves, a colour is a curve, and dashes tell its columns apart.
+            colour = {"run": i, "pair": what} if len(curves) > 1 else {"run": k, "pair": ""}
+            series.append({"label": ": ".join(words), "shown": True, "values": mean, "low": low, "high": high, **colour})
+    several = len({row["seed"] for row in rows}) > 1
+    note = "Mean over the seeds; a bar from the least to the greatest." if several else ""
+    return {"id": name, "title": title, "unit": unit, "note": note, "parts": [{"ms": list(range(len(values))), "series": series}], "lines": [],
+            "x": " = ".join(axes_of_grid[0][0]), "ticks": [str(value) for value in values], "joined": sweep.is_scale(values)}
+
+
+def page(scenario, axes_of_grid, rows):
+    names = ["+".join(keys) for i, (keys, values) in enumerate(axes_of_grid) if i == 0 or len(values) > 1]
+    columns = [column for column in COLUMNS if any(row.get(column[1]) is not None for row in rows)]
+    cells = [[*(escape(str(row[name])) for name in names), row["seed"], *("-" if row[column] is None else text(row[column]) for _, column, text in columns),
+              f"<code>{escape(row['digest'])}</code>"] for row in rows]
+    drawn = {"end_ms": 0, "measure_from_ms": -1, "events": [], "counters": None, "charts": [],
+             "distributions": [found for found in (chart(spec, axes_of_grid, rows) for spec in CHARTS) if found]}
+    axes = table(("axis", "values"), [(escape(" = ".join(keys)), escape(", ".join(map(str, values)))) for keys, values in axes_of_grid], "words")
+    seeds = sorted({row["seed"] for row in rows})
+    return document(f"Sweep of {scenario}", f"""<h1>Sweep of {escape(scenario)}</h1>
+<p class="lead">{len(rows)} runs, {"seed" if len(seeds) == 1 else "seeds"} {", ".join(map(str, seeds))}. Values of the first axis are side by side, not to scale.
+{"Each point of the other axes has a colour." if len(sweep.curves(axes_of_grid, rows)) > 1 else ""}</p>
+{axes}
+<h2>Over {escape(" = ".join(axes_of_grid[0][0]))}</h2>
+<div id="distributions" class="charts"></div>
+<h2>Runs</h2>
+{table((*names, "seed", *(head for head, _, _ in columns), "digest"), cells)}""", drawn)
