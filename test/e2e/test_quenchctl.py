@@ -42,7 +42,7 @@ def check_switch(work, name, other):
     switch.wait_until("all frames have left", lambda: interfaces()[1]["tx_packets"] >= FRAMES + 1)
     rows = ctl.table("show interfaces")
     check_equal("show interfaces: headings", rows[0][:5], ["port", "device", "link", "speed", "rx_packets"])
-    check_equal("show interfaces: port 1", rows[2][:4], ["1", "net_pcap1", "up", "10.000G"])
+    check_equal("show interfaces: port 1", rows[2][:4], ["1", "net_pcap1", "up", "10G"])
     check_equal("show interface 0", ctl.json("show interface 0")["drops"]["mtu"], 0)
     queue = ctl.json("show queue counters 1")["queues"][3]
     check_equal("show queue counters: port, queue, packets", [queue["port"], queue["queue"], queue["tx_packets"]],

@@ -4,8 +4,9 @@
 import unittest
 
 import fake  # noqa: F401  finds the tools
+from quenchctl.command import short
 from quenchctl.snapshot import Snapshot, Two
-from quenchctl.top.view import Style, View, add, bar, number, short
+from quenchctl.top.view import Style, View, add, bar, number
 from quenchctl.web.events import GOES_ON_MS, MOST, Events
 from quenchctl.web.picture import Picture
 from quenchctl.web.programs import MOST_SERIES, POINTS, History

@@ -64,8 +64,31 @@ class CommandLine(unittest.TestCase):
 
 
 class Tables(unittest.TestCase):
+    def test_long_words_fit_a_terminal(self):
+        """32 ports with the longest names: 120 columns."""
+        ports = [["port", *(f"to-leaf-of-the-second-row-port-{i:02}"[:31 - 2] + f"{i:02}" for i in range(32))], ["device", *(f"net_af_packet{i}" for i in range(32))],
+                 *([title, *(value for _ in range(32))] for title, value in (
+                     ("link", "down"), ("speed", "400G"), ("rx_packets", "123456789012"), ("rx_bytes", "123.456TB"), ("tx_packets", "123456789012"),
+                     ("tx_bytes", "123.456TB"), ("rx_pause", "12345678"), ("tx_pause", "12345678"), ("macs", "1024")))]
+        whole = [list(column) for column in ports]
+
+        def width(columns):
+            return sum(max(map(len, column)) for column in columns) + 2 * (len(columns) - 1)
+        cells.fit(ports, [0, 1, 2], 120)
+        self.assertGreater(width(whole), 120)
+        self.assertLessEqual(width(ports), 120)
+        self.assertEqual(ports[2:], whole[2:])
+        self.assertEqual(len(set(ports[0])), 33)
+        cells.fit(whole, [0, 1, 2], 200)
+        self.assertEqual(whole[0][1], "to-leaf-of-the-second-row-por00")
+
+    def test_words_that_would_be_one_stay(self):
+        same = [["port", "a-very-long-name-1-of-this-switch", "a-very-long-name-2-of-this-switch"]]
+        cells.fit(same, [0], 20)
+        self.assertEqual(same[0][1], "a-very-long-name-1-of-this-switch")
+
     def test_units(self):
-        for key, value, text in (("link_speed_bps", 40_000_000_000, "40.000G"), ("rate_bps", 999, "999"), ("start_ns", 17_432_000, "17.432ms"), ("age_ns", 5, "5ns"),
+        for key, value, text in (("link_speed_bps", 40_000_000_000, "40G"), ("rate_bps", 999, "999"), ("start_ns", 17_432_000, "17.432ms"), ("age_ns", 5, "5ns"),
                                  ("green_drop_probability_ppm", 10_000, "1%"), ("green_min_threshold_bytes", 5000, "5KB"), ("green_min_threshold_bytes", 12_345, "12.345KB"),
                                  ("marked_pct", 12.345, "12.35%"), ("alpha", 0.0227, "0.0227"), ("done", True, "yes"), ("lasts", False, "no"), ("pfc_ours", 0x18, "3,4"), ("pfc_peer", 0, "none"), ("queue_bytes", 999, "999B"),
                                  ("tx_bytes", 1_234_567, "1.235MB"), ("x", None, "-"), ("x", "", "-"),

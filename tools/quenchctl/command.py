@@ -108,6 +108,14 @@ def plain(text: str) -> str:
     return text.translate(CONTROL)
 
 
+def short(name: str, width: int) -> str:
+    """In at most width characters, 8 or more: Eth for Ethernet, then ~ for a part of its first half, because names differ in their ends."""
+    if len(name) > width and name.startswith("Ethernet"):
+        name = "Eth" + name[len("Ethernet"):]
+    head = width // 3
+    return name if len(name) <= width else name[:head] + "~" + name[len(name) - (width - head - 1):]
+
+
 def print_json(value: Any, out: Any = None) -> None:
     import json
     print(json.dumps(value, indent=2, ensure_ascii=False), file=out)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from quenchctl.command import plain
+from quenchctl.command import plain, short
 
 NAME_WIDTH = 34  # least width of names
+LEAST_WIDTH = 12  # of a column of words that were shortened
 MASKS = {"pfc_ours", "pfc_peer", "pfc_agreed"}  # a bit for each priority
 BOLD, RED, PLAIN = "\033[1m", "\033[1;31m", "\033[0m"
 TROUBLE = re.compile(r"down\s*$|stormed\b")  # a cell, not a name such as downlink
@@ -26,7 +28,10 @@ def scaled(value: float, units: Sequence[str]) -> tuple[float, str, bool]:
 
 
 def number(key: str, value: int) -> str:
-    """A unit as the last word of the key gives a number one: 40.000G, 17.432ms, 1%, 1.234MB. A mask is a list: 3,4."""
+    """A unit as the last word of the key gives a number one: 39.981G, 17.432ms, 1%, 1.234MB. A mask is a list: 3,4."""
+    if key == "link_speed_bps":  # of the configuration: 100G
+        part, unit, _ = scaled(value, ("", "K", "M", "G", "T"))
+        return f"{part:.12g}{unit}"
     if key.endswith("_bps"):
         part, unit, whole = scaled(value, ("", "K", "M", "G", "T"))
         return f"{part:.0f}" if whole else f"{part:.3f}{unit}"
@@ -81,16 +86,35 @@ def paint(line: list[str], heading: bool) -> list[str]:
     return [f"{RED}{part}{PLAIN}" if TROUBLE.match(part) else part for part in line]
 
 
+def fit(columns: list[list[str]], words: Sequence[int], room: int) -> None:
+    """Shorten the widest of the columns of words until all fit into the room, unless a column is narrow or two of its words would be one."""
+    def width(of: int) -> int:
+        return max(map(len, columns[of]))
+
+    left = set(words)
+    while left and (excess := sum(map(width, range(len(columns)))) + 2 * (len(columns) - 1) - room) > 0:
+        widest = max(left, key=width)
+        others = max((width(of) for of in left - {widest}), default=0)
+        target = max(width(widest) - excess, min(others, width(widest) - 1), LEAST_WIDTH)
+        shorter = [short(part, target) for part in columns[widest]]
+        if target >= width(widest) or len(set(shorter)) < len(set(columns[widest])):
+            left.discard(widest)
+        else:
+            columns[widest] = shorter
+
+
 def rows(found: Sequence[Mapping[str, Any]], columns: str) -> None:
-    """Print rows, aligned, under headings. columns: keys in order, as split() takes them"""
+    """Print rows, aligned, under headings. On a terminal, long words are shortened to its width. columns: keys in order, as split() takes them"""
+    keys, values = list(split(columns)), [[cell(row, key) for row in found] for key, _ in split(columns)]
+    texts = [[title, *(text(key, value) for value in of)] for (key, title), of in zip(keys, values)]
+    words = [i for i, of in enumerate(values) if any(isinstance(value, str) for value in of)]
+    if sys.stdout.isatty():
+        fit(texts, words, shutil.get_terminal_size().columns)
     lines: list[list[str]] = [[] for _ in range(len(found) + 1)]
-    for key, title in split(columns):
-        values = [cell(row, key) for row in found]
-        texts = [title, *(text(key, value) for value in values)]
-        width = max(map(len, texts))
-        left = any(isinstance(value, str) for value in values)
-        for line, part in zip(lines, texts):
-            line.append(part.ljust(width) if left else part.rjust(width))
+    for i, of_column in enumerate(texts):
+        width = max(map(len, of_column))
+        for line, part in zip(lines, of_column):
+            line.append(part.ljust(width) if i in words else part.rjust(width))
     for i, line in enumerate(lines):
         print("  ".join(paint(line, i == 0) if coloured() else line).rstrip())
     if not found:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from quench.desk import Row
-from quenchctl.command import SWITCH, plain
+from quenchctl.command import SWITCH, plain, short
 from quenchctl.snapshot import Pair, Two, drops
 
 MOST_PERCENT = 999.0
@@ -88,14 +88,6 @@ def bar(value: float, scale: float, width: int, marks: Iterable[tuple[str, float
         if place(at, scale, width) < width:
             text[place(at, scale, width)] = letter
     return "".join(text)
-
-
-def short(name: str, width: int) -> str:
-    """In at most width characters, 8 or more: Eth for Ethernet, then ~ for a part of its first half, because names differ in their ends."""
-    if len(name) > width and name.startswith("Ethernet"):
-        name = "Eth" + name[len("Ethernet"):]
-    head = width // 3
-    return name if len(name) <= width else name[:head] + "~" + name[len(name) - (width - head - 1):]
 
 
 def port(row: Row, width: int = 200) -> str:
