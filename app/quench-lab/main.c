@@ -19,6 +19,7 @@
 #include "runtime/notice/doubts.h"
 #include "runtime/notice/say.h"
 #include "ctl/output/json.h"
+#include "ctl/yaml/yaml_file.h"
 #include "fabric/results/job_path.h"
 #include "job/goal.h"
 #include "quench-lab/scenario/scenario_notes.h"
@@ -338,17 +339,17 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 	return rc;
 }
 
-/* File name without folder and ".ini". */
+/* File name without folder, and without the end that says its format. */
 static void
 scenario_name(const char *path, char *name, size_t size)
 {
 	const char *base = strrchr(path, '/');
-	size_t n;
+	char *end;
 
 	snprintf(name, size, "%s", base ? base + 1 : path);
-	n = strlen(name);
-	if (n > 4 && strcmp(name + n - 4, ".ini") == 0)
-		name[n - 4] = '\0';
+	end = strrchr(name, '.');
+	if (end > name && (strcmp(end, ".ini") == 0 || yaml_file_is(name)))
+		*end = '\0';
 }
 
 /* The fluid model alone, without DPDK. */

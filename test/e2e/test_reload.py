@@ -3,8 +3,8 @@
 """A configuration that changes a hundred times while ports are full: not a frame is dropped, all of it is in force, and
 what cannot change is refused whole."""
 import os
+import re
 import signal
-
 
 from frames import ECT0, roce, write_pcap
 from configs import two_ports
@@ -229,6 +229,24 @@ def check_save(work, ctl):
     check_equal("back", ctl("reload", file).returncode, 0)
     check_equal("exit code", ctl("save", work / "nowhere" / "x.ini").returncode, 1)
     check_save_places(work, ctl, text)
+    check_yaml(work, ctl, file)
+
+
+def check_yaml(work, ctl, file):
+    """A YAML file is read again like any other; what is written is INI."""
+    other = work / "kept.yaml"
+    other.write_text("switch:\n  buffer_bytes: 4MB\n  mark_at: never\n")
+    done = ctl("reload", other)
+    check("a wrong value of a YAML file has its line", done.returncode == 2 and "kept.yaml:3: [switch] mark_at = never: expected" in done.stderr, done.stderr)
+    lines = [re.sub(r"(^|\s)[#;].*", "", line).strip() for line in file.read_text().splitlines()]
+    other.write_text("".join(f'"{line[1:-1]}":\n' if line.startswith("[") else '  "{}": "{}"\n'.format(*(part.strip() for part in line.split("=", 1)))
+                             for line in lines if line))
+    done = ctl("reload", other)
+    check_equal("the same as YAML", (done.stdout, done.stderr), ("nothing to change: all keys have these values already\n", ""))
+    done = ctl("save")
+    check("it is not overwritten by INI", done.returncode == 1 and "kept.yaml: expected a file of INI, such as" in done.stderr, done.stdout + done.stderr)
+    check("show config prints INI", "\n[fdb a]\nmac = " in ctl("show", "config").stdout)
+    check_equal("back", ctl("reload", file).returncode, 0)
 
 
 def check_save_places(work, ctl, text):

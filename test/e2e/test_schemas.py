@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The schemas of configurations over the files of config/: what a program accepts, and what it prints of it, is of its schema; a misspelt key or word is not."""
+"""The files of config/: what a program accepts, and what it prints of it, is of its schema; a misspelt key or word is not. As YAML and as JSON
+they are the same configurations."""
 import json
 import pathlib
 import re
+import shutil
 
-from harness import BUILD, check, check_equal, finish, path_of, run, skip
+from harness import BUILD, check, check_equal, finish, path_of, run, skip, work_dir
 
 try:
     import jsonschema
@@ -30,13 +32,32 @@ def sections(text):
     return found
 
 
-def check_files(role, validator):
+def yaml(found):
+    """Sections as YAML, words without quotes."""
+    def word(text):
+        return text if re.fullmatch(r"\w[\w. ]*", text) else json.dumps(text)
+    return "".join(f"{word(section)}:\n" + "".join(f"  {word(key)}: {word(value)}\n" for key, value in keys.items()) for section, keys in found.items())
+
+
+def check_formats(role, path, printed):
+    """The file as JSON, with tabs, and as YAML."""
+    found = sections(path.read_text(encoding="utf-8"))
+    for end, text in ((".json", json.dumps(found, indent="\t")), (".yaml", yaml(found))):
+        other = path.with_suffix(end)
+        other.write_text(text, encoding="utf-8")
+        done = run(path_of(role), *CHECK[role], other)
+        if (done.returncode, done.stdout) != (0, printed):
+            check(f"quench-{role}: {other.name} is {path.name}", False, done.stderr or done.stdout[:300])
+
+
+def check_files(role, validator, config):
     accepted, words = 0, 0
-    for path in sorted((ROOT / "config").rglob("*.ini")):
+    for path in sorted(config.rglob("*.ini")):
         done = run(path_of(role), *CHECK[role], path)
         if done.returncode != 0:
             continue  # of another program
         accepted += 1
+        check_formats(role, path, done.stdout)
         for what, text in (("", path.read_text(encoding="utf-8")), (" as printed", done.stdout)):
             wrong = [f"{list(error.path)}: {error.message[:200]}" for error in validator.iter_errors(sections(text))]
             if wrong:
@@ -48,11 +69,13 @@ def check_files(role, validator):
                     words += 1
                     if validator.is_valid({section: {key: "of"}}) or validator.is_valid({section: {key + "x": value}}):
                         check(f"quench-{role}: [{section}] {key}: a misspelt word or key is refused", False, value)
-    check(f"quench-{role}: the files that it accepts are of its schema", accepted >= LEAST[role] and words > 10, (accepted, words))
+    check(f"quench-{role}: the files that it accepts are of its schema, and the same as YAML and JSON", accepted >= LEAST[role] and words > 10, (accepted, words))
     check(f"quench-{role}: an unknown section is refused", not validator.is_valid({"no such section": {}}))
 
 
 def main():
+    config = work_dir() / "config"
+    shutil.copytree(ROOT / "config", config)
     paths = sorted((BUILD / "share").glob("*.ini.json"))
     check_equal("a schema for each program", [path.name for path in paths], [f"quench-{role}.ini.json" for role in ("lab", "nic", "probe", "switch")])
     for path in paths:
@@ -60,7 +83,7 @@ def main():
         jsonschema.Draft202012Validator.check_schema(schema)
         role = path.name.removeprefix("quench-").partition(".")[0]
         if role in CHECK:
-            check_files(role, jsonschema.Draft202012Validator(schema))
+            check_files(role, jsonschema.Draft202012Validator(schema), config)
     finish()
 
 

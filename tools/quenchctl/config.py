@@ -11,6 +11,9 @@ from quench.desk import Refused, Row
 from quenchctl.command import DONE, Ends, Run, print_json, say
 
 
+OTHER_FORMATS = (".yaml", ".yml", ".json")
+
+
 def read(run: Run) -> Row:
     """The file, and a warning if it cannot keep its comments."""
     found: Row = run.desk.call("config_file")
@@ -70,11 +73,13 @@ def write(path: str, text: str) -> None:
 def save(run: Run) -> int:
     from quenchctl.change import print_changes
     found = read(run)
+    path = run.params[0] if run.params else found["file"]
+    if path.endswith(OTHER_FORMATS):
+        raise Ends(f"{path}: expected a file of INI, such as {os.path.splitext(path)[0]}.ini: the configuration is written as INI only")
     try:
         changes = run.desk.call("config_changes")
     except Refused:  # the file cannot be read; read() has said so
         changes = {"total": 0, "rows": []}
-    path = run.params[0] if run.params else found["file"]
     write(path, found["text"])
     if run.options.json:
         print_json({"file": os.path.realpath(path), **changes})

@@ -66,6 +66,8 @@ class TestFile:
 
 def read(path: pathlib.Path) -> TestFile:
     """@raise BadFile"""
+    if path.suffix in (".yaml", ".yml", ".json"):
+        raise BadFile(f"{path}: expected a file of INI: a test is no YAML or JSON")
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

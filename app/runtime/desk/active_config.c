@@ -11,6 +11,7 @@
 #include "base/numbers/units.h"
 #include "ctl/config/config_edit.h"
 #include "ctl/ini/file.h"
+#include "ctl/yaml/yaml_file.h"
 #include "runtime/desk/desk_peer.h"
 #include "runtime/notice/doubts.h"
 #include "runtime/notice/monotonic.h"
@@ -348,9 +349,14 @@ edited(struct active_config *active, struct config_rows *to, struct config_error
 	struct config_rows from = {0};
 	struct config_version *file = NULL;
 	struct config *cfg = NULL;
+	char *text, *made = NULL;
 	size_t size;
-	char *text = config_file_text(active->path, &size, err), *made = NULL;
 
+	if (yaml_file_is(active->path)) {
+		config_error_set(err, active->path, " no INI file");
+		return NULL;
+	}
+	text = config_file_text(active->path, &size, err);
 	if (text != NULL)
 		cfg = config_open_text(active->path, text, size, err);
 	if (cfg != NULL)

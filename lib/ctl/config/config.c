@@ -7,6 +7,7 @@
 
 #include "ctl/config/config_state.h"
 #include "ctl/ini/file.h"
+#include "ctl/yaml/yaml_file.h"
 
 static int
 list_sections(struct config *cfg)
@@ -36,8 +37,12 @@ open_config(const char *path, const char *text, size_t size, struct config_error
 		config_close(cfg);
 		return NULL;
 	}
-	rc = text ? config_file_parse(path, text, size, &cfg->file, err)
-		  : config_file_load(path, &cfg->file, err);
+	if (text)
+		rc = config_file_parse(path, text, size, &cfg->file, err);
+	else if (yaml_file_is(path))
+		rc = yaml_file_load(path, &cfg->file, err);
+	else
+		rc = config_file_load(path, &cfg->file, err);
 	if (rc == 0 && list_sections(cfg) == 0)
 		return cfg;
 	if (rc == 0)

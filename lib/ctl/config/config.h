@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * INI files read through field tables. All programs share the keys; a file is accepted or refused
- * as a whole.
+ * Files read through field tables: INI, or YAML or JSON of the same sections and keys. All programs
+ * share the keys; a file is accepted or refused as a whole.
  *
  *   file    = { "[" section "]" | key "=" value | blank line }
  *   comment = "#" or ";" at the start of a line or after a blank, to the end of the line
@@ -26,11 +26,11 @@
 struct config;
 
 /**
- * Read a file.
+ * Read a file: YAML or JSON if its name ends so (ctl/yaml/yaml_file.h), else INI.
  * @return owned by the caller, or NULL with err filled in (missing, unreadable, line N malformed).
  */
 struct config *config_open(const char *path, struct config_error *err);
-/** As config_open(), for a text without a zero byte; error lines show path. */
+/** As config_open(), for a text of INI without a zero byte; error lines show path. */
 struct config *config_open_text(const char *path, const char *text, size_t size,
 				struct config_error *err);
 /**

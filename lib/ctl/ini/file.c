@@ -9,143 +9,56 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ctl/ini/take.h"
+
 /* Initial size of the text buffer. */
 #define FIRST_ROOM (16u << 10)
 
-struct parser {
-	const char *path;
-	struct config_store *store;
-	struct config_error *err;
-	unsigned int line;
-	unsigned int sections;
-	struct config_part *section; /* NULL: before the first */
-};
-
-#define REFUSE(p, ...) (config_error_set((p)->err, (p)->path, __VA_ARGS__), -EINVAL)
-
-/* Cut blanks off both ends, in place. */
-static char *
-trim(char *text)
-{
-	size_t n;
-
-	text += strspn(text, " \t\r");
-	for (n = strlen(text); n > 0 && strchr(" \t\r", text[n - 1]); n--)
-		;
-	text[n] = '\0';
-	return text;
-}
-
-static void
-cut_comment(char *line)
-{
-	for (char *c = line; *c; c++) {
-		if ((*c == '#' || *c == ';') && (c == line || c[-1] == ' ' || c[-1] == '\t')) {
-			*c = '\0';
-			return;
-		}
-	}
-}
-
-static bool
-printable(const char *text)
-{
-	for (; *text; text++)
-		if (*text < ' ' || *text > '~')
-			return false;
-	return true;
-}
-
-/* Replace several blanks by one: "port 0" becomes "port 0". */
-static void
-squeeze(char *name)
-{
-	char *to = name;
-
-	for (const char *from = name; *from; from++)
-		if (*from != ' ' || from[1] != ' ')
-			*to++ = *from;
-	*to = '\0';
-}
-
 static int
-parse_section(struct parser *p, char *line)
+parse_section(struct config_taker *t, char *line)
 {
 	char *end = strchr(line, ']');
-	char *name;
 
 	if (!end)
-		return REFUSE(p, "%u: expected ']' after the section name", p->line);
+		return config_take_refuse(t, "expected ']' after the section name");
 	if (end[1] != '\0')
-		return REFUSE(p, "%u: expected nothing after ']'", p->line);
+		return config_take_refuse(t, "expected nothing after ']'");
 	*end = '\0';
-	name = trim(line + 1);
-	squeeze(name);
-	if (*name == '\0')
-		return REFUSE(p, "%u: expected a section name between '[' and ']'", p->line);
-	if (strlen(name) > CONFIG_MAX_NAME)
-		return REFUSE(p, "%u: expected a section name of at most %u characters", p->line,
-			      CONFIG_MAX_NAME);
-	if (config_store_find(p->store, name) != NULL)
-		return REFUSE(p, "%u: section [%s] comes twice", p->line, name);
-	if (p->sections++ == CONFIG_MAX_SECTIONS)
-		return REFUSE(p, "%u: expected at most %u sections", p->line, CONFIG_MAX_SECTIONS);
-	p->section = config_store_add(p->store, name);
-	if (p->section == NULL)
-		return REFUSE(p, " out of memory");
-	p->section->line = p->line;
-	return 0;
+	return config_take_section(t, line + 1);
 }
 
 static int
-parse_key(struct parser *p, char *line)
+parse_key(struct config_taker *t, char *line)
 {
 	char *equals = strchr(line, '=');
-	char *key = line, *value;
 
 	if (!equals)
-		return REFUSE(p, "%u: expected [section] or key = value, found '%.40s'", p->line,
-			      line);
+		return config_take_refuse(t, "expected [section] or key = value, found '%.40s'",
+					  line);
 	*equals = '\0';
-	key = trim(key);
-	value = trim(equals + 1);
-	if (*key == '\0' || strpbrk(key, " []"))
-		return REFUSE(p, "%u: expected one word before '='", p->line);
-	if (strlen(key) > CONFIG_MAX_NAME)
-		return REFUSE(p, "%u: expected a key of at most %u characters", p->line,
-			      CONFIG_MAX_NAME);
-	if (strlen(value) > CONFIG_MAX_VALUE)
-		return REFUSE(p, "%u: expected a value of at most %u characters for %s", p->line,
-			      CONFIG_MAX_VALUE, key);
-	if (p->section == NULL)
-		return REFUSE(p, "%u: expected a [section] before the first key, %s", p->line, key);
-	if (p->section->n == CONFIG_MAX_KEYS)
-		return REFUSE(p, "%u: expected at most %u keys in [%s]", p->line, CONFIG_MAX_KEYS,
-			      p->section->name);
-	if (config_part_find(p->section, key) != NULL)
-		return REFUSE(p, "%u: %s comes twice in [%s]", p->line, key, p->section->name);
-	if (config_part_add(p->section, key, value, p->line) != 0)
-		return REFUSE(p, " out of memory");
-	return 0;
+	return config_take_key(t, line, equals + 1);
 }
 
 static int
-parse_line(struct parser *p, char *line)
+parse_line(struct config_taker *t, char *line)
 {
-	cut_comment(line);
-	line = trim(line);
+	char *comment = config_comment(line);
+
+	if (comment != NULL)
+		*comment = '\0';
+	line = config_trim(line);
 	for (char *c = line; *c; c++)
 		if (*c == '\t')
 			*c = ' ';
 	if (*line == '\0')
 		return 0;
-	if (!printable(line))
-		return REFUSE(p, "%u: expected printable ASCII outside comments", p->line);
-	return *line == '[' ? parse_section(p, line) : parse_key(p, line);
+	if (!config_is_printable(line))
+		return config_take_refuse(t, "expected printable ASCII outside comments");
+	return *line == '[' ? parse_section(t, line) : parse_key(t, line);
 }
 
 static int
-parse_text(struct parser *p, char *text, size_t size)
+parse_text(struct config_taker *t, char *text, size_t size)
 {
 	char *next;
 	int rc = 0;
@@ -156,11 +69,11 @@ parse_text(struct parser *p, char *text, size_t size)
 		/* There is a zero after the last byte, which ends a last line without newline. */
 		end = end ? end : text + size;
 		next = end + 1;
-		p->line++;
+		t->line++;
 		*end = '\0';
 		if (strlen(line) != (size_t)(end - line))
-			return REFUSE(p, "%u: expected text, found a zero byte", p->line);
-		rc = parse_line(p, line);
+			return config_take_refuse(t, "expected text, found a zero byte");
+		rc = parse_line(t, line);
 	}
 	return rc;
 }
@@ -272,9 +185,9 @@ config_file_text(const char *path, size_t *size, struct config_error *err)
 static int
 parse(const char *path, char *text, size_t size, struct config_store *out, struct config_error *err)
 {
-	struct parser p = {.path = path, .store = out, .err = err};
+	struct config_taker t = {.path = path, .store = out, .err = err};
 
-	return parse_text(&p, text, size);
+	return parse_text(&t, text, size);
 }
 
 int
@@ -316,7 +229,7 @@ copy_trimmed(char *to, const char *from, size_t n, size_t most)
 		return false;
 	memcpy(text, from, n);
 	text[n] = '\0';
-	word = trim(text);
+	word = config_trim(text);
 	if (strlen(word) > most)
 		return false;
 	strcpy(to, word);
@@ -329,13 +242,13 @@ config_split_set(const char *text, char *section, char *key, char *value)
 	const char *equals = strchr(text, '=');
 	const char *dot = equals ? memrchr(text, '.', (size_t)(equals - text)) : NULL;
 
-	if (!dot || !printable(text))
+	if (!dot || !config_is_printable(text))
 		return CONFIG_SET_FORM;
 	if (!copy_trimmed(section, text, (size_t)(dot - text), CONFIG_MAX_NAME) ||
 	    !copy_trimmed(key, dot + 1, (size_t)(equals - dot) - 1, CONFIG_MAX_NAME) ||
 	    !copy_trimmed(value, equals + 1, strlen(equals + 1), CONFIG_MAX_VALUE))
 		return CONFIG_SET_LENGTH;
-	squeeze(section);
+	config_squeeze(section);
 	return *section && *key && !strpbrk(key, " []") && !strpbrk(section, "[]")
 		       ? CONFIG_SET_OK
 		       : CONFIG_SET_FORM;
