@@ -5,6 +5,7 @@ It takes the place of tests/conftest.py, which asks ansible. `run` starts the pr
 """
 import importlib.abc
 import importlib.machinery
+import inspect
 import json
 import os
 import pathlib
@@ -84,19 +85,48 @@ def fanout_graph_facts_multidut(fanout_graph_facts):
 
 stub("tests.common.fixtures.conn_graph_facts", conn_graph_facts=conn_graph_facts, fanout_graph_facts=fanout_graph_facts,
      fanout_graph_facts_multidut=fanout_graph_facts_multidut, get_graph_facts=None)
+
+
+class Rows(list):
+    @property
+    def RawData(self):
+        return [list(row.values()) for row in self]
+
+
 class StatViewAssistant:
     """Of IxNetwork's views, those that tests read beside the API: from flow metrics of the API."""
 
-    def __init__(self, api, view):
-        self.Rows = []
+    def __init__(self, ixnetwork, view):
+        self.Rows, self.ColumnHeaders = Rows(), []
         if view != "Traffic Item Statistics":
             return  # Port Statistics: a memif has no CRC
+        api = ixnetwork.api
         request = api.metrics_request()
         request.flow.flow_names = []
         for row in api.get_metrics(request).flow_metrics:
             self.Rows.append({"Traffic Item": row.name, "Tx Frames": row.frames_tx, "Rx Frames": row.frames_rx or 0, "Tx Frame Rate": row.frames_tx_rate or 0,
                               "Rx Frame Rate": row.frames_rx_rate or 0, "Tx Rate (Mbps)": row.tx_rate_mbps or 0, "Rx Rate (Mbps)": row.rx_rate_mbps or 0,
                               "Rx L1 Rate (bps)": row.rx_l1_rate_bps or 0, "Loss %": row.loss or 0})
+
+
+class IxNetwork:
+    """Of IxNetwork's tree, what tests of RoCEv2 read: the name and DSCP of each QP, from the configuration in force."""
+
+    def __init__(self, api):
+        self.api = api
+        self.Traffic = self.RoceV2Traffic = self
+
+    def SaveConfig(self, **_):
+        pass
+
+    def find(self):
+        return self
+
+    @property
+    def RoceV2Stream(self):
+        qps = [qp for device in self.api.get_config().devices for interface in device.rocev2.ipv4_interfaces for peer in interface.peers for qp in peer.qps]
+        streams = [types.SimpleNamespace(Name=qp.qp_name, IpDscp=qp.connection_type.reliable_connection.dscp) for qp in qps]
+        return types.SimpleNamespace(find=lambda: streams)
 
 
 stub("ixnetwork_restpy", __path__=[], SessionAssistant=None, Files=None)
@@ -116,7 +146,8 @@ class Dut:
     hostname = NAME
     is_multi_asic = False
     num_asics = staticmethod(lambda: 1)
-    facts = {"asic_type": "vs", "platform_asic": "vs", "hwsku": "quench", "num_asic": 1, "platform": "quench", "is_multi_asic": False, "modular_chassis": False}
+    facts = {"asic_type": "vs", "platform_asic": "vs", "hwsku": "quench", "num_asic": 1, "platform": "quench", "is_multi_asic": False, "modular_chassis": False,
+             "switch_type": "switch"}
     sonichost = types.SimpleNamespace(is_multi_asic=False, facts=facts)
     os_version = "quench"
     topo_type = "tgen"
@@ -129,7 +160,8 @@ class Dut:
                               check=False)
         if done.returncode not in (0, 1) and not module_ignore_errors or "no such command" in done.stderr:
             pytest.fail(f"{command}: {done.returncode}: {done.stderr}")
-        return {"stdout": done.stdout.rstrip("\n"), "stderr": done.stderr, "rc": done.returncode, "stdout_lines": done.stdout.splitlines(), "failed": done.returncode != 0}
+        return {"cmd": command, "stdout": done.stdout.rstrip("\n"), "stderr": done.stderr, "rc": done.returncode, "stdout_lines": done.stdout.splitlines(),
+                "failed": done.returncode != 0}
 
     command = shell
 
@@ -137,7 +169,16 @@ class Dut:
         pathlib.Path(dest).write_text(content)
 
     def config_facts(self, **_):
-        return {"ansible_facts": json.loads(self.shell("sonic-cfggen -d --print-data")["stdout"])}
+        """Keys of several parts, such as Ethernet0|3, are objects in objects."""
+        found = {}
+        for table, rows in json.loads(self.shell("sonic-cfggen -d --print-data")["stdout"]).items():
+            for key, row in rows.items():
+                *outer, last = key.split("|")
+                inner = found.setdefault(table, {})
+                for part in outer:
+                    inner = inner.setdefault(part, {})
+                inner.setdefault(last, {}).update(row)
+        return {"ansible_facts": found}
 
     def get_running_config_facts(self):
         return self.config_facts()["ansible_facts"]
@@ -155,6 +196,9 @@ class Dut:
 
     def get_port_asic_instance(self, _):
         return types.SimpleNamespace(namespace=None, asic_index=0, get_asic_namespace=lambda: "", sonic_db_cli="sonic-db-cli")
+
+    def asic_instance(self, _=None):
+        return self
 
     def get_namespace_from_asic_id(self, _):
         return None
@@ -228,6 +272,19 @@ get_function_completeness_level = pytest.fixture(scope="session", name="get_func
 PRIORITIES = {"lossless": (3,), "lossy": (1,), "all": (3, 1)}
 
 
+@pytest.fixture(autouse=True)
+def limits(request):
+    """Tests that oversubscribe a link need limits that 512 KB in flight reach, and queues whose content at the end hardly counts."""
+    pool, dynamic_th = ("1MB", -4) if request.node.name.startswith(("test_m2o", "test_rocev2")) else ("4MB", 0)
+    subprocess.run([os.environ["QUENCH_CTL"], "-f", os.environ["QUENCH_DUT"], "set", f"switch.egress_lossy_pool_bytes={pool}",
+                    f"buffer_profile lossless.dynamic_th={dynamic_th}"], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+# Links of a test as the suite writes them: egress ports, their Gb/s, ingress ports, their Gb/s.
+PORT_MAPS = {"port_map": [1, SPEED_MBPS // 1000, 1, SPEED_MBPS // 1000], "over_subs_port_map": [1, SPEED_MBPS // 1000, 2, SPEED_MBPS // 1000]}
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc):
     for name in metafunc.fixturenames:
         if name.startswith("enum_") and "_prio" in name and "pfc_pause_delay" not in name:
@@ -237,10 +294,13 @@ def pytest_generate_tests(metafunc):
             metafunc.parametrize(name, [f"{NAME}|3|3"])
     if "tgen_port_info" in metafunc.fixturenames:
         metafunc.parametrize("tgen_port_info", [f"{SPEED_MBPS // 1000}-single_linecard_single_asic"], indirect=True)
-    own = {name for mark in metafunc.definition.iter_markers("parametrize") for name in str(mark.args[0]).replace(" ", "").split(",") if mark.args}
-    if "multidut_port_info" in metafunc.fixturenames and "multidut_port_info" not in own:
-        metafunc.parametrize("multidut_port_info", [{"single-dut-single-asic": {"tx_ports": [{"port_name": name, "hostname": NAME} for name in PORTS[:2]],
-                                                                                "rx_ports": [{"port_name": name, "hostname": NAME} for name in PORTS[2:]]}}], indirect=True)
+    for key, port_map in PORT_MAPS.items():
+        listed = getattr(metafunc.module, key, None)
+        if isinstance(listed, list) and all(speed == ingress_speed for _, speed, _, ingress_speed in listed):
+            listed[:] = [port_map]
+    for name, key in (("verify_port_speed", "port_map"), ("verify_port_speed_oversubscribe", "over_subs_port_map")):
+        for fixture in metafunc._arg2fixturedefs.get(name, ()):
+            fixture.params = [PORT_MAPS[key]]
 
 
 def pytest_addoption(parser):
@@ -250,13 +310,46 @@ def pytest_addoption(parser):
         parser.addoption(option, action="store_true")
 
 
+SHORT = {"DATA_FLOW_DURATION_SEC": 20, "stats_interval": 5, "SNAPPI_POLL_DELAY_SEC": 2, "data_flow_pkt_size": 4096}
+
+
+def shortened(run_test):
+    """Of tests that last 300 s and read counters each minute."""
+    def run(*positional, test_def, **named):
+        return run_test(*positional, test_def={**test_def, **SHORT}, **named)
+    return run
+
+
+def often(pause_flow_rate):
+    """A pause lasts 33 ms at 1 Gb/s. The suite sends the next one after half of that; here, after a tenth, so that a sender may be 30 ms late."""
+    return lambda port_speed: pause_flow_rate(port_speed, 10)
+
+
+def with_samples(validate):
+    """A pause at 1 Gb/s lasts as long as 100 pauses at 100 Gb/s, for which the suite wants 12000 frames in a capture of some 20 s."""
+    return lambda file: validate(file, SAMPLE_SIZE=1500)
+
+
 def pytest_collection_finish(session):
-    """On a machine with few CPUs: frames and rates with which the programs keep up."""
+    """At 1 Gb/s, and on a machine with few CPUs: frames, rates and durations with which the programs keep up."""
+    for module in list(sys.modules.values()):
+        if module.__name__.startswith("tests.snappi_tests.pfc.files.") and (validate := getattr(module, "validate_pfc_frame", None)):
+            module.validate_pfc_frame = with_samples(validate)
+    if "QUENCH_SLOW" not in os.environ:
+        return
+    from tests.common.snappi_tests import common_helpers
+    pauses = often(common_helpers.calc_pfc_pause_flow_rate)
     for name, module in list(sys.modules.items()):
-        if "QUENCH_SLOW" in os.environ and name.startswith("tests.snappi_tests."):
-            for key, value in (("data_flow_pkt_size", 4096), ("DATA_PKT_SIZE", 4096), ("TEST_FLOW_AGGR_RATE_PERCENT", 20), ("BG_FLOW_AGGR_RATE_PERCENT", 20)):
+        if name.startswith("tests.") and hasattr(module, "calc_pfc_pause_flow_rate"):
+            module.calc_pfc_pause_flow_rate = pauses
+        if name.startswith("tests.snappi_tests."):
+            rates = (("TEST_FLOW_AGGR_RATE_PERCENT", 20), ("BG_FLOW_AGGR_RATE_PERCENT", 20)) if name == "tests.snappi_tests.pfc.files.helper" else ()
+            for key, value in (("data_flow_pkt_size", 4096), ("DATA_PKT_SIZE", 4096), *rates):
                 if key in vars(module):
                     setattr(module, key, value)
+    for module in {item.module for item in session.items}:
+        if (run_test := getattr(module, "run_pfc_test", None)) and "test_def" in inspect.signature(run_test).parameters:
+            module.run_pfc_test = shortened(run_test)
 
 
 def as_numbers(value, key=""):
@@ -282,7 +375,12 @@ def pytest_configure(config):
 
     json_format.MessageToDict = to_dict
     import snappi
-    snappi.snappi.GrpcApi._ixnetwork = property(lambda api: api)
+    snappi.snappi.GrpcApi._ixnetwork = property(IxNetwork)
+    from tests.snappi_tests import variables
+    ports = {side: [{"port_name": name, "hostname": NAME} for name in names] for side, names in (("tx_ports", PORTS[:2]), ("rx_ports", PORTS[2:]))}
+    variables.MULTIDUT_TESTBED = "quench"
+    variables.MULTIDUT_PORT_INFO = {"quench": [{"single-dut-single-asic": ports}]}
+    variables.MIXED_SPEED_PORT_INFO = {"quench": []}
     from tests.common.snappi_tests import snappi_fixtures as fixtures
     from tests.common.snappi_tests import traffic_generation
     traffic_generation.wait = lambda *_: time.sleep(3)  # lasts: as the suite waits, but for 30 s
