@@ -107,8 +107,9 @@ def check_server(web):
     check("only this server's scripts run on the page", "default-src 'self'" in headers["Content-Security-Policy"])
     began, answers = time.monotonic(), [json.loads(web.get("data")[0]) for _ in range(60)]
     seen = {a["programs"][0]["elapsed_ns"] for a in answers}
+    # The one before, one that was late, and those of the time.
     check("however often /data is asked, the program is asked twice a second",
-          len(seen) <= 2 * (time.monotonic() - began) + 2, f"{len(seen)} readings")
+          len(seen) <= 2 * (time.monotonic() - began) + 3, f"{len(seen)} readings")
     later = json.loads(web.get(f"data?since={answers[-1]['number']}")[0])
     check_equal("/data?since=N has no point twice", set(later["programs"][0]["history"]["at_ms"]) & set(answers[-1]["programs"][0]["history"]["at_ms"]), set())
     for host in ("evil.example", "127.0.0.1.evil.example", "127.evil.example"):
