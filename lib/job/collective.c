@@ -100,13 +100,16 @@ add_calc(struct builder *b, uint32_t rank, uint64_t ns, uint32_t before)
 }
 
 /*
- * An operation that ends when both have ended. Its stream is not that of sums, behind which it
- * would have to wait.
+ * Computations of one stream run one after another: sums; joins, which would have to wait behind
+ * sums; overheads of messages.
  */
+enum stream { SUMS, JOINS, OVERHEADS };
+
+/* An operation that ends when both have ended. */
 static uint32_t
 add_join(struct builder *b, uint32_t rank, uint32_t one, uint32_t other)
 {
-	uint32_t op = add(b, rank, &(struct job_step){.kind = JOB_CALC, .stream = 1});
+	uint32_t op = add(b, rank, &(struct job_step){.kind = JOB_CALC, .stream = JOINS});
 
 	after(b, rank, op, one);
 	after(b, rank, op, other);
@@ -118,12 +121,20 @@ static uint32_t
 add_send(struct builder *b, uint32_t rank, uint32_t to, uint64_t bytes, uint32_t tag,
 	 uint32_t before)
 {
-	uint32_t op =
-		add(b, rank,
-		    &(struct job_step){.kind = JOB_SEND, .amount = bytes, .peer = to, .tag = tag});
+	const struct job_step send = {.kind = JOB_SEND, .amount = bytes, .peer = to, .tag = tag};
+	const struct job_step overhead = {
+		.kind = JOB_CALC, .amount = b->c->send_overhead_ns, .stream = OVERHEADS};
+	uint32_t op, waits;
 
-	after(b, rank, op, before);
-	after(b, rank, op, b->entry[rank]);
+	if (overhead.amount == 0) {
+		op = waits = add(b, rank, &send);
+	} else {
+		waits = add(b, rank, &overhead);
+		op = add(b, rank, &send);
+		after(b, rank, op, waits);
+	}
+	after(b, rank, waits, before);
+	after(b, rank, waits, b->entry[rank]);
 	return op;
 }
 
@@ -622,7 +633,7 @@ add_gate(struct builder *b, uint32_t rank)
 
 	if (b->first[rank] == end)
 		return b->gate[rank];
-	op = add(b, rank, &(struct job_step){.kind = JOB_CALC, .stream = 1});
+	op = add(b, rank, &(struct job_step){.kind = JOB_CALC, .stream = JOINS});
 	for (uint32_t i = b->first[rank]; b->rc == 0 && i < end; i++)
 		after(b, rank, op, i);
 	return op;

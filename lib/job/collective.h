@@ -82,6 +82,7 @@ struct collective {
 	uint64_t compute_ns;  /* of each rank before the first step; pipeline: before each send */
 	const struct job_matrix *matrix; /* of all_to_all_v; bytes is not used */
 	uint64_t reduce_ps_per_byte;
+	uint64_t send_overhead_ns; /* of a rank for each message, one after another; 0: none */
 	uint64_t rendezvous_bytes; /* as of job_rendezvous(); 0: no message waits for its recv */
 };
 

@@ -78,6 +78,19 @@ def closed_form(program, folder):
             expect(abs(got["jct_mean_ns"] / want - 1) < 0.01, f"{collective} {algorithm} of {n}: {got['jct_mean_ns']} ns, expected {want:.0f}")
 
 
+def overhead(program, folder):
+    """The software's time before each message: in each step of a ring, and one after another for messages to all at once."""
+    n, size = 8, 8 * 65536
+    ring = jobs(program, scenario(folder, job(bytes=size, send_overhead_ns="3us"), hosts=n))[0]
+    want = 14 * (way_ns(size / n) + 3000) + ACK_NS
+    expect(abs(ring["jct_mean_ns"] / want - 1) < 0.01, f"a ring: {ring['jct_mean_ns']} ns, expected {want:.0f}")
+    small = jobs(program, scenario(folder, job(collective="all_to_all", bytes=8 * 64, send_overhead_ns="3us"), hosts=n))[0]
+    want = 7 * 3000 + way_ns(64) + ACK_NS
+    expect(abs(small["jct_mean_ns"] / want - 1) < 0.01, f"an all-to-all: {small['jct_mean_ns']} ns, expected {want:.0f}")
+    computing = [rank["compute_ns"] for rank in ring["ranks"]]
+    expect(all(ns == 14 * 3000 for ns in computing), f"the overhead is time of computations: {computing}")
+
+
 def speeds(program, folder):
     """Closed forms at other speeds and MTUs, and over two leaves and a spine: within 1 %; one digest for 1, 2 and 8 threads."""
     for rate, mtu, size in ((10, 1024, 65536), (100, 1024, 65536), (100, 4096, 262144), (400, 256, 32768), (800, 4096, 1_048_576)):
@@ -198,8 +211,8 @@ def random_job(rnd):
     if sized and kind == 2:
         keys.pop("bytes")
     for key, values in {"chunk_bytes": (0, 1000, "64KB"), "channels": (1, 2, 7), "compute_jitter": ("50%",), "stragglers": ("0", "1-3", "9"), "reduce_ps_per_byte": (20,),
-                        "rendezvous_bytes": (1, 5000, "1MB"), "start_ns": ("7us",), "qps_per_pair": (1, 3), "stopped": ("off",)}.items():
-        beside_goal = key in ("chunk_bytes", "channels", "reduce_ps_per_byte") and keys.get("goal") == "g.goal"
+                        "send_overhead_ns": (1, "3us"), "rendezvous_bytes": (1, 5000, "1MB"), "start_ns": ("7us",), "qps_per_pair": (1, 3), "stopped": ("off",)}.items():
+        beside_goal = key in ("chunk_bytes", "channels", "reduce_ps_per_byte", "send_overhead_ns") and keys.get("goal") == "g.goal"
         if rnd.random() < (0.02 if beside_goal else 0.25):
             keys[key] = rnd.choice(values)
     return keys
@@ -317,7 +330,7 @@ def goal(program, folder):
     expect(json.loads((out / "results.json").read_text(encoding="utf-8"))["jobs"] == [got], "results.json has the same")
     printed = run(program, "--check-config", path).stdout
     expect("collective" not in printed and "chunk_bytes" not in printed and "compute_jitter" in printed, f"keys beside goal: {printed[-900:]}")
-    for key, value in (("collective", "all_to_all"), ("algorithm", "ring"), ("bytes", "1MB"), ("chunk_bytes", 0), ("channels", 1), ("compute_ns", 0), ("reduce_ps_per_byte", 0)):
+    for key, value in (("collective", "all_to_all"), ("algorithm", "ring"), ("bytes", "1MB"), ("chunk_bytes", 0), ("channels", 1), ("compute_ns", 0), ("reduce_ps_per_byte", 0), ("send_overhead_ns", 0)):
         done = run(program, scenario(folder, job(goal="g.goal", **{key: value}), name="beside"))
         words = f"[job j] {key} = {value}: expected no such key beside goal"
         expect(done.returncode == 2 and done.stderr.count("\n") == 1 and words in done.stderr, f"{key}: {done.stderr}")
@@ -559,4 +572,4 @@ def changed(program, folder):
 
 
 if __name__ == "__main__":
-    in_folder(closed_form, speeds, rendezvous, matrix, stages, any_section, restarted, bounds, computes, goal, path, spread, explain, refused, behind, together, alone, changed)
+    in_folder(closed_form, overhead, speeds, rendezvous, matrix, stages, any_section, restarted, bounds, computes, goal, path, spread, explain, refused, behind, together, alone, changed)

@@ -5,7 +5,7 @@ from report.plots import WIDTH, plt
 
 PUBLISHED = {16: 33.095585, 32: 38.572166, 64: 42.049648, 128: 44.036110, 256: 45.101425, 512: 45.653648}  # GB/s by MiB, Spectrum-X
 TOLERANCE = 0.1
-LARGE_PACKETS = "large-packets"
+WITHOUT_WINDOW = "without-window"
 
 
 def bus_gbytes(run):
@@ -19,7 +19,7 @@ def sizes(runs):
 def check(runs):
     found = [Check(f"{size} MiB: bus bandwidth", bus_gbytes(runs[f"{size}MiB"]), PUBLISHED[size] * (1 - TOLERANCE), PUBLISHED[size] * (1 + TOLERANCE), "GB/s",
                    f"{PUBLISHED[size]:.1f}") for size in sizes(runs)]
-    found.append(Check("64 MiB, MTU 8960: bus bandwidth", bus_gbytes(runs[LARGE_PACKETS]), 45, 47, "GB/s", f"{PUBLISHED[64]:.1f}"))
+    found.append(Check("64 MiB, without SimAI's window: bus bandwidth", bus_gbytes(runs[WITHOUT_WINDOW]), bus_gbytes(runs["64MiB"]), None, "GB/s", "-"))
     return found
 
 
@@ -37,7 +37,7 @@ def draw(runs):
 
 def variants(*wanted):
     return (*(Variant(f"{size}MiB", {"job dp.bytes": f"{size}MiB"}) for size in wanted),
-            Variant(LARGE_PACKETS, {"job dp.bytes": "64MiB", "job dp.mtu_bytes": "8960"}))
+            Variant(WITHOUT_WINDOW, {"job dp.bytes": "64MiB", "nic.rate_window_bytes": "0"}))
 
 
 EXPERIMENTS = (Experiment(
@@ -45,14 +45,13 @@ EXPERIMENTS = (Experiment(
     title="A ring all-reduce beside SimAI",
     source="SimAI, docs/Tutorial.md, Spectrum-X architecture VS DCN+ architecture",
     statement="Bus bandwidth of the all-reduce of 256 GPUs' data parallelism on a rail-optimized network at 400 Gb/s: 33.1 GB/s with 16 MiB to 45.7 GB/s with 512 MiB.",
-    scaled="One of the eight rails, which share nothing: 32 hosts at one switch. SimAI waits 2 us before each message (AS_SEND_LAT); here the links are longer by "
-           "as much. 16 to 64 MiB, and with --full 16 to 512 MiB. SimAI's configuration has packets of 9000 bytes.",
+    scaled="One of the eight rails, which share nothing: 32 hosts at one switch. 16 to 64 MiB, and with --full 16 to 512 MiB. Packets have 8960 bytes of payload, "
+           "SimAI's 9000.",
     variants=variants(16, 32, 64),
     full_variants=variants(*PUBLISHED),
     check=check,
     plots={"bandwidth": (draw, "Bus bandwidth by the size of the array")},
-    findings="With packets of 1024 bytes, the lab is within 10 % at each size. SimAI's figures are those of a link of 46.2 GB/s and 4.5 us for each of the 62 "
-             "steps (the line through 16 and 512 MiB). The lab has 3.2 us of links and packets, so small arrays are faster. 46.2 of 50 GB/s is the share of "
-             "payload of packets of 1024 bytes. With 9000 bytes, as in SimAI's configuration, headers take 1 % only, and the lab is 14.6 % "
-             "above with 16 MiB and 7.4 % with 512 MiB; what takes the rest in SimAI, its documents do not say.",
+    findings="At each size within 10 %. SimAI's ns-3 has a window of 118,000 bytes, 14 packets in flight: 400 Gb/s for a base round trip, without the waits of ACKs behind "
+             "packets of 9000 bytes. So it does not fill the link, and large arrays reach 46.2 of 50 GB/s. With 13 packets in flight, the lab is 3 % below SimAI. A receiver of SimAI "
+             "learns of a message with the sender's last ACK, so each of the 62 steps takes 1 us more than AS_SEND_LAT.",
 ),)

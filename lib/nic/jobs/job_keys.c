@@ -30,7 +30,7 @@ job_keys_unused(const struct job_keys *keys, const struct field *field)
 	} of_collective[] = {
 		{"collective", true}, {"algorithm", true},           {"bytes", true},
 		{"compute_ns", true}, {"chunk_bytes", false},        {"channels", false},
-		{"stages", false},    {"reduce_ps_per_byte", false},
+		{"stages", false},    {"reduce_ps_per_byte", false}, {"send_overhead_ns", false},
 	};
 	bool file = job_keys_has_file(keys), stages = !file && job_keys_has_stages(keys);
 
@@ -147,6 +147,7 @@ stages_of(const struct job_keys *keys, uint32_t n_ranks, const struct collective
 		.chunk_bytes = keys->chunk_bytes,
 		.channels = keys->channels,
 		.reduce_ps_per_byte = keys->reduce_ps_per_byte,
+		.send_overhead_ns = keys->send_overhead_ns,
 		.rendezvous_bytes = keys->rendezvous_bytes,
 		.matrix = &keys->sizes,
 	};

@@ -31,7 +31,7 @@
 	uint32_t channels;                                                                         \
 	uint64_t compute_ns;                                                                       \
 	uint32_t compute_jitter_ppm;                                                               \
-	uint64_t reduce_ps_per_byte;                                                               \
+	uint64_t reduce_ps_per_byte, send_overhead_ns;                                             \
 	uint64_t rendezvous_bytes; /* 0: none */                                                   \
 	uint32_t iterations;                                                                       \
 	uint64_t start_ns;                                                                         \
@@ -166,6 +166,10 @@ struct job_sizes job_sizes_of(const struct job_graph *graph);
 	 .help = "duration of a straggler's computation, as a share of that of other ranks"},      \
 	{FIELD_OF(owner, reduce_ps_per_byte), .type = FIELD_U64, .max = 1000000, .def = "0",       \
 	 .help = "time in ps that a rank takes to add a byte that it has received to its own"},    \
+	{FIELD_OF(owner, send_overhead_ns), .type = FIELD_U64, .unit = UNIT_NS,                    \
+	 .max = NS_PER_SEC, .def = "0",                                                            \
+	 .help = "time that a rank's software takes to begin a message, one after another: o of "  \
+		 "LogGOPS"},                                                                       \
 	{FIELD_OF(owner, rendezvous_bytes), .type = FIELD_U64, .unit = UNIT_BYTES,                 \
 	 .max = JOB_MAX_BYTES, .def = "0", .least_bare = 1,                                        \
 	 .help = "messages of this size or more wait at their sender until their recv has begun; "  \

@@ -302,6 +302,59 @@ TEST(computations_stand_before_sends)
 	job_graph_free(&g);
 }
 
+/* Number of operations that wait for the end of this one, and are of this kind. */
+static uint32_t
+wakes_of_kind(const struct job_rank *r, uint32_t op, enum job_kind kind)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = r->first[2 * op + 1]; i < r->first[2 * op + 2]; i++)
+		n += r->ops[r->wakes[i]].kind == kind;
+	return n;
+}
+
+TEST(each_send_waits_for_an_overhead_of_its_own)
+{
+	static const struct collective cases[] = {
+		{.kind = COLLECTIVE_ALL_REDUCE},
+		{.kind = COLLECTIVE_ALL_REDUCE, .algorithm = COLLECTIVE_HALVING_DOUBLING},
+		{.kind = COLLECTIVE_ALL_REDUCE, .algorithm = COLLECTIVE_DOUBLE_BINARY_TREE},
+		{.kind = COLLECTIVE_ALL_TO_ALL, .algorithm = COLLECTIVE_PAIRWISE},
+		{.kind = COLLECTIVE_BROADCAST, .chunk_bytes = 1000},
+	};
+
+	for (uint32_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct collective c = cases[i];
+		struct job_fault fault;
+		struct job_graph g;
+
+		c.n_ranks = 8;
+		c.bytes = 8000;
+		c.channels = 2;
+		c.compute_ns = 5;
+		c.send_overhead_ns = 700;
+		assert_int_equal(collective_build(&c, 1, &g, &fault), 0);
+		assert_int_equal(job_check(&g, &fault), 0);
+		for (uint32_t rank = 0; rank < c.n_ranks; rank++) {
+			const struct job_rank *r = &g.ranks[rank];
+			uint32_t sends = 0, overheads = 0;
+
+			for (uint32_t op = 0; op < r->n_ops; op++) {
+				sends += r->ops[op].kind == JOB_SEND;
+				if (r->ops[op].kind != JOB_CALC || r->ops[op].amount != 700)
+					continue;
+				overheads++;
+				assert_int_equal(wakes_of_kind(r, op, JOB_SEND), 1);
+			}
+			assert_int_equal(overheads, sends);
+			for (uint32_t op = 0; op < r->n_ops; op++)
+				if (r->ops[op].kind == JOB_SEND)
+					assert_int_equal(r->waits[op], 1);
+		}
+		job_graph_free(&g);
+	}
+}
+
 static void
 count_send(void *arg, uint32_t op)
 {
