@@ -13,7 +13,7 @@ import unittest
 from case import FIXTURES
 from convert import program
 from convert.command import JOBS
-from convert.jobs import chakra_file
+from convert.jobs import chakra_file, goal
 from convert.log import Log, Refused
 
 try:
@@ -299,6 +299,20 @@ class Nccl(Case):
 
     def test_a_ring_takes_as_long_as_that_of_a_job_section(self):
         self.assertEqual(self.jct_of(self.make(self.graph([2, 0, 3, 1]), "bytes=4000000", "collective=all_gather"), 4), self.jct("ranks = 1-4\ncollective = all_gather\nbytes = 4MB\n"))
+
+    def test_a_job_that_is_too_large_is_refused_before_it_is_made(self):
+        path = self.graph(range(8), range(8))
+        self.refuses("--set nodes=513: expected a whole number from 1 to 512", path, "nodes=513")
+        # 4 n (n - 1) operations in each channel.
+        self.refuses("in: all_reduce of 4096 ranks has 134184960 operations in 2 channels: expected at most 1000000 operations of a rank, and 10000000 of all", path, "nodes=512")
+        self.refuses("in: all_gather of 4096 ranks has 67092480 operations in 2 channels", path, "nodes=512", "collective=all_gather")
+
+    def test_a_job_that_turns_out_too_large_is_refused_while_it_is_made(self):
+        path = self.graph(range(8))
+        most, goal.MOST_OPS_OF_ALL = goal.MOST_OPS_OF_ALL, 300
+        self.addCleanup(setattr, goal, "MOST_OPS_OF_ALL", most)
+        self.assertEqual(len(self.peers(self.make(path), 8)), 8)  # 224 operations
+        self.refuses("in: expected at most 1000000 operations of a rank, and 300 of all: fewer ranks", path, "chunk_bytes=4000000")
 
     def test_bad_graphs_are_refused_in_a_line(self):
         self.refuses("nchannels = 2: expected 1 to 64, the number of its <channel>, not 1", self.graph([0, 1], n=2))

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from typing import NoReturn
 
 from .log import Log, Refused
@@ -44,6 +45,25 @@ def run(name: str, *options: str) -> subprocess.CompletedProcess[str]:
         raise Refused(f"{name}, which checks what a conversion writes: {error.strerror}") from error
 
 
+def lines(name: str, *options: str) -> Iterator[str]:
+    """What a program prints, line by line. A caller that takes no further line ends it. @raise Refused: it cannot be run  @raise Failed"""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as errors:
+        try:
+            running = subprocess.Popen([str(place_of(name)), *options], stdout=subprocess.PIPE, stderr=errors, encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise Refused(f"{name}, which checks what a conversion writes: {error.strerror}") from error
+        with running:
+            assert running.stdout is not None
+            try:
+                yield from running.stdout
+            except GeneratorExit:
+                running.kill()
+                raise
+        errors.seek(0)
+        if running.returncode != 0:
+            raise Failed(errors.read())
+
+
 def parse(text: str) -> Sections:
     """The sections of an INI as the programs print it, with keys and values."""
     found: Sections = {}
@@ -56,6 +76,10 @@ def parse(text: str) -> Sections:
             key, _, value = line.partition(" = ")
             section[key] = value
     return found
+
+
+class Failed(Exception):
+    """A program ended with an error: the text is what it printed."""
 
 
 class Invalid(Exception):

@@ -96,7 +96,7 @@ class Trace:
                 nodes = chakra_file.read(self.paths[number])
             self._add_rank(number, nodes)
         for (name, _, n), (running, _, first) in self.running.items():
-            missing = sorted(set(running.place) - running.added)
+            missing = sorted(set(running.places) - running.added)
             if missing:
                 self.log.refuse(f" collective {n + 1} of group {name or 'of all ranks'}, which {first} begins: rank {missing[0]} has none")
         self._say()

@@ -72,11 +72,12 @@ def convert(text: str, log: Log, given: list[str]) -> str:
         log.refuse(" expected two GPUs or more: --set nodes=N")
     collectives = Collectives(job, settings, log)
     n_channels = len(graph.orders)
+    collectives.room(kind, len(job.ranks), n_channels)
     for channel in range(n_channels):
         order = graph.ring(channel, n_nodes)
         running = collectives.begin(kind, order, n_bytes * (channel + 1) // n_channels - n_bytes * channel // n_channels)
         for rank in order:
-            running.add(rank, [])
+            running.place(rank, [])
     collectives.say()
     made = job.text()
     check(job, made, log)

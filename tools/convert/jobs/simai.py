@@ -20,6 +20,7 @@ TRANSFORMER, CHECKPOINTS, MICRO = "HYBRID_TRANSFORMER", "HYBRID_TRANSFORMER_FWD_
 KINDS = {"ALLREDUCE": "all_reduce", "ALLGATHER": "all_gather", "REDUCESCATTER": "reduce_scatter", "ALLTOALL": "all_to_all", "BROADCAST": "broadcast"}
 COLLECTIVE = re.compile(rf"({'|'.join(KINDS)})(?:_(EP|DP_EP))?")
 MOST_LAYERS = 1_000_000
+MOST_GPUS = 65536
 MOST_BYTES = 1 << 45  # of a collective, as of quench-lab
 FIELDS = 12
 
@@ -79,7 +80,7 @@ class Workload:
         for i, word in enumerate(words[1:], 1):
             key, value = word.removesuffix(":"), words[i + 1] if i + 1 < len(words) else ""
             if key in ("model_parallel_NPU_group", "ep", "pp", "all_gpus", "pp_comm"):
-                sizes[key] = self._number(line, value, 0 if key == "pp_comm" else 1, MOST_BYTES if key == "pp_comm" else MOST_RANKS, f"{key}: a number")
+                sizes[key] = self._number(line, value, 0 if key == "pp_comm" else 1, MOST_BYTES if key == "pp_comm" else MOST_GPUS, f"{key}: a number")
             elif key in layers:
                 n = self._number(line, value, 0, MOST_LAYERS, f"{key}: a number of layers")
                 if len(words) < i + 2 + n:
@@ -191,6 +192,8 @@ def groups_of(header: Header, log: Log, settings: Settings) -> Groups:
         n_ranks = sizes["all_gpus"] // pipeline
         if pipeline > 1:
             log.lose(f"1: pp: {pipeline}: the job has the {n_ranks} ranks of a stage, without the messages between stages")
+        if n_ranks > MOST_RANKS:
+            log.refuse(f"1: {n_ranks} ranks: expected at most {MOST_RANKS}: --set ranks=N")
     if n_ranks % (tensor * expert) != 0:
         log.refuse(f"1: {n_ranks} ranks: expected a multiple of {tensor * expert}, the product of model_parallel_NPU_group and ep")
     return Groups(n_ranks, tensor, expert)
