@@ -317,7 +317,8 @@ run_net(const struct lab_opts *o, struct lab_run *run)
 		rc = APP_FAILED;
 	if (rc == APP_DONE && o->out_dir != NULL)
 		rc = run_model(o, &run->fluid);
-	if (rc == APP_DONE)
+	/* Of a million flows, the object takes 7 GB. */
+	if (rc == APP_DONE && (o->json != NULL || o->out_dir != NULL))
 		rc = write_json(o, output_json(run), "results.json");
 	if (recordings_close(recordings, rc == APP_DONE) < 0)
 		rc = APP_FAILED;
