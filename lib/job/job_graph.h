@@ -148,6 +148,12 @@ uint64_t job_digest_add(uint64_t digest, uint64_t value);
 uint32_t job_peer_of(const struct job_rank *rank, uint32_t peer_rank);
 /** Index of the key, or JOB_NONE: no operation receives such a message. */
 uint32_t job_key_of(const struct job_rank *rank, uint32_t peer, uint32_t tag);
+/** Is it that key? key: any number. */
+static inline bool
+job_key_is(const struct job_rank *rank, uint32_t key, uint32_t peer, uint32_t tag)
+{
+	return key < rank->n_keys && rank->keys[key].peer == peer && rank->keys[key].tag == tag;
+}
 
 /** Is it the send or recv of a ready message? */
 bool job_op_is_ready(const struct job_rank *rank, uint32_t op);

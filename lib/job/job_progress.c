@@ -8,7 +8,7 @@
 
 #define EMPTY ((struct job_queue){JOB_NONE, JOB_NONE})
 
-static void
+static inline void
 push(struct job_progress *p, struct job_queue *q, uint32_t op)
 {
 	p->next[op] = JOB_NONE;
@@ -19,7 +19,7 @@ push(struct job_progress *p, struct job_queue *q, uint32_t op)
 	q->tail = op;
 }
 
-static uint32_t
+static inline uint32_t
 pop(struct job_progress *p, struct job_queue *q)
 {
 	uint32_t op = q->head;
@@ -70,7 +70,7 @@ job_progress_free(struct job_progress *p)
 }
 
 /* Each of these operations waits for one start or end less. */
-static void
+static inline void
 wake(struct job_progress *p, uint32_t from, uint32_t until)
 {
 	for (uint32_t i = from; i < until; i++) {
@@ -82,7 +82,7 @@ wake(struct job_progress *p, uint32_t from, uint32_t until)
 	}
 }
 
-static void
+static inline void
 end(struct job_progress *p, uint32_t op)
 {
 	const uint32_t *first = p->rank->first;

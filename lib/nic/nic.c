@@ -203,6 +203,7 @@ init(struct nic *nic, const struct nic_params *params, const struct nic_pools *p
 	nic->mbufs.control = pools->control;
 	nic->mbufs.max_payload_bytes = nic_pool_payload_bytes(pools->data);
 	nic->max_wait_ns = NEVER_NS;
+	nic->job_next_ns = NEVER_NS;
 	*nic->removing = (struct nic_removing){.head = FLOW_NONE, .tail = FLOW_NONE};
 	queues_init(&nic->cnps);
 	queues_init(&nic->acks);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_common.h>
+
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "nic/nic.h"
@@ -47,7 +49,7 @@ make_posts(const struct job_here *here, struct job_rank_here *r, uint32_t first_
 	r->posts = calloc(rank->n_peers + 1, sizeof(*r->posts));
 	for (uint32_t i = 0; r->posts != NULL && i < rank->n_peers; i++) {
 		struct job_posts *p = &r->posts[r->n_posts];
-		uint32_t n = rank->peers[i].n_sends;
+		uint32_t n = rte_align32pow2(rank->peers[i].n_sends);
 
 		if (n == 0)
 			continue;
@@ -57,8 +59,8 @@ make_posts(const struct job_here *here, struct job_rank_here *r, uint32_t first_
 		if (p->posts.qps == NULL || p->ring == NULL)
 			return -ENOMEM;
 		for (uint32_t q = 0; q < qps; q++)
-			p->posts.qps[q] =
-				(struct workload_posted){.ring = &p->ring[(size_t)q * n], .n = n};
+			p->posts.qps[q] = (struct workload_posted){.ring = &p->ring[(size_t)q * n],
+								   .mask = n - 1};
 	}
 	return r->posts != NULL ? 0 : -ENOMEM;
 }

@@ -3,20 +3,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include <rte_common.h>
+
 #include "fabric/net/net_state.h"
 
-/* Of a pair of ranks: posts.qps[i] is that of the pair's QP i. */
-struct net_posts {
-	struct workload_posts posts;
-	struct workload_post *rings;
-};
-
 struct net_job {
-	uint32_t first_flow; /* the pairs of a job are consecutive flows */
-	uint32_t n_pairs;
-	struct net_posts *posts;     /* by pair */
-	int64_t *index;              /* by rank: of the rank on its host */
-	struct server_rank **inside; /* by rank: on its server; NULL: there are no servers */
+	uint32_t first_flow;          /* the pairs of a job are consecutive flows */
+	struct workload_posts *posts; /* by pair; posts[i].qps[k] is that of the pair's QP k */
+	struct workload_posted *qps;  /* of all pairs */
+	struct workload_post *rings;  /* of all QPs */
+	int64_t *index;               /* by rank: of the rank on its host */
+	struct server_rank **inside;  /* by rank: on its server; NULL: there are no servers */
 };
 
 struct net_jobs {
@@ -45,39 +42,47 @@ job_of(const struct net *net, uint32_t flow)
 	return (uint32_t)(net->flows[flow].params->job - net->scenario->jobs);
 }
 
+/* Places in the ring of each QP of a pair; 0: the ranks are no pair. */
+static uint32_t
+ring_size(const struct net *net, const struct flow_params *params, uint32_t rank, uint32_t peer)
+{
+	const struct job_peer *p = &params->job->graph.ranks[rank].peers[peer];
+
+	return scenario_is_pair(net->scenario, params->job, rank, p) ? rte_align32pow2(p->n_sends)
+								     : 0;
+}
+
 /* The first pair of a job: room for all of them. */
 static int
 begin_job(struct net *net, struct net_job *job, uint32_t flow)
 {
 	const struct flow_params *params = net->flows[flow].params;
 	const struct job_graph *g = &params->job->graph;
-	uint32_t pair = 0;
+	uint32_t qps = params->qp_count, qp = 0;
+	size_t places = 0;
 
+	for (uint32_t rank = 0; rank < g->n_ranks; rank++)
+		for (uint32_t i = 0; i < g->ranks[rank].n_peers; i++)
+			places += (size_t)qps * ring_size(net, params, rank, i);
 	job->first_flow = flow;
-	job->n_pairs = params->n_pairs;
 	job->posts = calloc(params->n_pairs, sizeof(*job->posts));
+	job->qps = calloc((size_t)params->n_pairs * qps, sizeof(*job->qps));
+	job->rings = calloc(places, sizeof(*job->rings));
 	job->index = calloc(g->n_ranks, sizeof(*job->index));
-	if (job->posts == NULL || job->index == NULL)
+	if (job->posts == NULL || job->qps == NULL || job->rings == NULL || job->index == NULL)
 		return -ENOMEM;
-	for (uint32_t rank = 0; rank < g->n_ranks; rank++) {
-		const struct job_rank *r = &g->ranks[rank];
+	places = 0;
+	for (uint32_t rank = 0; rank < g->n_ranks; rank++)
+		for (uint32_t i = 0; i < g->ranks[rank].n_peers; i++) {
+			uint32_t n = ring_size(net, params, rank, i);
 
-		for (uint32_t i = 0; i < r->n_peers; i++) {
-			struct net_posts *p = &job->posts[pair];
-			uint32_t n = r->peers[i].n_sends, qps = params->qp_count;
-
-			if (!scenario_is_pair(net->scenario, params->job, rank, &r->peers[i]))
+			if (n == 0)
 				continue;
-			pair++;
-			p->posts.qps = calloc(qps, sizeof(*p->posts.qps));
-			p->rings = calloc((size_t)qps * n, sizeof(*p->rings));
-			if (p->posts.qps == NULL || p->rings == NULL)
-				return -ENOMEM;
-			for (uint32_t q = 0; q < qps; q++)
-				p->posts.qps[q] = (struct workload_posted){
-					.ring = &p->rings[(size_t)q * n], .n = n};
+			job->posts[qp / qps].qps = &job->qps[qp];
+			for (uint32_t k = 0; k < qps; k++, places += n)
+				job->qps[qp++] = (struct workload_posted){
+					.ring = &job->rings[places], .mask = n - 1};
 		}
-	}
 	return 0;
 }
 
@@ -97,7 +102,7 @@ net_job_posts(const struct net *net, uint32_t flow)
 {
 	const struct net_job *job = &net->jobs->of[job_of(net, flow)];
 
-	return &job->posts[flow - job->first_flow].posts;
+	return &job->posts[flow - job->first_flow];
 }
 
 /* The pairs of a job: in pair[first[rank] + i], a rank sends to its peer i. */
@@ -286,11 +291,9 @@ net_free_jobs(struct net *net)
 	for (uint32_t i = 0; net->jobs != NULL && i < net->jobs->n; i++) {
 		struct net_job *job = &net->jobs->of[i];
 
-		for (uint32_t k = 0; job->posts != NULL && k < job->n_pairs; k++) {
-			free(job->posts[k].posts.qps);
-			free(job->posts[k].rings);
-		}
 		free(job->posts);
+		free(job->qps);
+		free(job->rings);
 		free(job->index);
 		free(job->inside);
 	}

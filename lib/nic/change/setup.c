@@ -52,10 +52,8 @@ workload_prepare(struct nic *nic, const struct nic_qp_params *params)
 	bool serves = !params->requester && params->verb == NIC_READ;
 	bool varies = (serves || params->requester) && !workload_is_fixed(&params->work);
 
-	for (uint16_t n = 0; varies && n <= params->mtu_bytes; n++) {
-		if (nic_payload(nic->mbufs.payloads, n) == NULL)
-			return -ENOMEM;
-	}
+	if (varies && nic_payloads_make(nic->mbufs.payloads, params->mtu_bytes) != 0)
+		return -ENOMEM;
 	if (serves && nic_reads_prepare(nic) != 0)
 		return -ENOMEM;
 	if (params->max_recv_wr > 0 && nic->recv_full_ns == NULL) {

@@ -191,6 +191,7 @@ struct nic {
 	struct nic_paced paced;
 	struct nic_timers timers;
 	struct nic_upcoming upcoming; /* with more than NIC_CACHED_QPS */
+	uint64_t job_next_ns; /* when a rank of a job starts, or ends a computation; NEVER_NS */
 	struct nic_mbufs mbufs;
 	struct nic_numbers numbers;
 	struct nic_requests requests;

@@ -134,7 +134,12 @@ stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req, uint
 	 * The message size is in the header of the first packet, and determines the length of the
 	 * last one.
 	 */
-	uint32_t message_bytes = qp_bytes(flow, nic_qpn(nic, qp), qp_next_message(qp));
+	const struct workload_post *post =
+		flow->params.message_size == WORKLOAD_POSTED
+			? workload_post(&flow->params.work, nic_qpn(nic, qp), qp_next_message(qp))
+			: NULL;
+	uint32_t message_bytes =
+		post != NULL ? post->bytes : qp_bytes(flow, nic_qpn(nic, qp), qp_next_message(qp));
 	const struct roce_payload *payload = payload_of(nic, flow, qp, message_bytes);
 	struct roce_fields fields = {
 		.opcode = data_opcode(flow, qp),
@@ -149,10 +154,8 @@ stamp_end(struct nic *nic, uint32_t item, struct rte_mbuf *m, bool ack_req, uint
 	/* Read only for immediate data: this cache line is cold. */
 	if (qp->left_packets == 1 && nic_verb_has_imm(flow->params.verb)) {
 		fields.imm = flow->params.has_imm ? flow->params.imm_data : qp->next_msg;
-		if (flow->params.arrival == WORKLOAD_OF_JOB)
-			fields.imm = workload_post(&flow->params.work, nic_qpn(nic, qp),
-						   qp_next_message(qp))
-					     ->tag;
+		if (post != NULL)
+			fields.imm = post->tag;
 		if (flow->params.imm_timestamp)
 			fields.imm = (uint32_t)(now_ns + nic->epoch_ns);
 	}

@@ -329,7 +329,7 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pk
 	nic_do_requests(nic, now_ns);
 	if (unlikely(nic_resolve_run_ns(nic) <= now_ns))
 		nic_resolve_run(nic, now_ns);
-	if (unlikely(nic->jobs != NULL))
+	if (unlikely(nic->job_next_ns <= now_ns))
 		nic_job_run(nic, now_ns);
 	nic_flush(nic);
 	if (nic->pause->paused_prios != 0)
@@ -384,8 +384,7 @@ nic_next_ns(const struct node *node, uint16_t port)
 		next_ns = min_u64(next_ns, nic_pause_next_ns(nic));
 	if (unlikely(nic->frames != NULL))
 		next_ns = min_u64(next_ns, nic_frames_next_ns(nic));
-	if (unlikely(nic->jobs != NULL))
-		next_ns = min_u64(next_ns, nic_job_next_ns(nic));
+	next_ns = min_u64(next_ns, nic->job_next_ns);
 	if (unlikely(nic->share != NULL) && nic_share_waits(nic))
 		return 0;
 	if (next_ns == NEVER_NS)

@@ -22,6 +22,8 @@ struct rank_peer {
 	uint64_t *acked, *arrived;       /* by QP: messages acknowledged, messages arrived */
 	uint64_t *before;                /* by QP: messages of before the last restart */
 	uint64_t all_acked, all_arrived; /* on all QPs */
+	struct workload_posted *posted;  /* by QP, to the peer; NULL: none */
+	uint32_t key;                    /* of the last message that arrived */
 	uint32_t ear;                    /* responder of nic_job_hear(); JOB_NONE: there is none */
 	uint64_t heard;                  /* HEARD and a digest; 0: none */
 };
@@ -55,7 +57,6 @@ struct nic_jobs {
 	struct rank **ranks;
 	struct lane *lanes; /* by item */
 	uint32_t n;
-	uint64_t next_ns;
 };
 
 static struct workload_posts *
@@ -72,9 +73,9 @@ set_next(struct rank *r)
 	r->next_ns = NEVER_NS;
 	for (uint32_t i = 0; i < r->progress.n_streams; i++)
 		r->next_ns = min_u64(r->next_ns, r->ends_ns[i]);
-	jobs->next_ns = NEVER_NS;
+	r->nic->job_next_ns = NEVER_NS;
 	for (uint32_t i = 0; i < jobs->n; i++)
-		jobs->next_ns = min_u64(jobs->next_ns, jobs->ranks[i]->next_ns);
+		r->nic->job_next_ns = min_u64(r->nic->job_next_ns, jobs->ranks[i]->next_ns);
 	node_wake(&r->nic->node, 0);
 }
 
@@ -82,18 +83,7 @@ set_next(struct rank *r)
 static uint32_t
 part_bytes(uint64_t bytes, uint32_t i, uint32_t n)
 {
-	return (uint32_t)(bytes * (i + 1) / n - bytes * i / n);
-}
-
-/* If nothing is in flight, acked_end is the end of this message, whose size is known now. */
-static void
-expect_acks(struct nic *nic, uint32_t item, uint64_t message)
-{
-	struct nic_qp *qp = &nic->qps[item];
-
-	if (qp->acked_msg == message)
-		qp->acked_end =
-			qp->acked_seq + qp_packets(nic_flow_of(nic, qp), nic_qpn(nic, qp), message);
+	return n == 1 ? (uint32_t)bytes : (uint32_t)(bytes * (i + 1) / n - bytes * i / n);
 }
 
 static void
@@ -103,7 +93,7 @@ begin_send(void *arg, uint32_t op)
 	const struct job_op *o = &r->params.rank->ops[op];
 	const struct rank_peer *peer = &r->peers[o->peer];
 
-	r->info.sent += !job_op_is_ready(r->params.rank, op);
+	r->info.sent += !r->params.rank->rendezvous || !job_op_is_ready(r->params.rank, op);
 	if (peer->qps.inside) {
 		const struct nic_job_message m = {.from = r->params.number,
 						  .to = r->params.rank->peers[o->peer].rank,
@@ -116,12 +106,21 @@ begin_send(void *arg, uint32_t op)
 	}
 	for (uint32_t i = 0; i < r->params.qps; i++) {
 		uint32_t item = peer->qps.requesters + i;
-		struct workload_posted *p = &posts_of(r->nic, item)->qps[i];
+		struct nic_qp *qp = &r->nic->qps[item];
+		const struct qp_flow *flow = nic_flow_of(r->nic, qp);
+		struct workload_posted *p = &peer->posted[i];
+		uint32_t bytes = part_bytes(o->amount, i, r->params.qps);
 
-		p->ring[p->posted++ % p->n] = (struct workload_post){
-			.bytes = part_bytes(o->amount, i, r->params.qps), .op = op, .tag = o->tag};
-		expect_acks(r->nic, item, p->posted - 1);
-		if (r->nic->qps[item].place == QP_BLOCKED)
+		p->ring[p->posted & p->mask] =
+			(struct workload_post){.bytes = bytes, .op = op, .tag = o->tag};
+		/*
+		 * If nothing is in flight, acked_end is the end of this message, whose size is
+		 * known now.
+		 */
+		if (qp->acked_msg == p->posted)
+			qp->acked_end = qp->acked_seq + qp_message_packets(bytes, flow->mtu_bytes);
+		p->posted++;
+		if (qp->place == QP_BLOCKED)
 			nic_settle(r->nic, item, r->now_ns);
 	}
 }
@@ -156,9 +155,8 @@ record_began(void *arg, uint32_t op)
 {
 	struct rank *r = arg;
 
-	if (r->ops != NULL)
-		*record_of(r, op) = (struct nic_job_op){
-			.begin_ns = r->now_ns, .run_ns = r->now_ns, .order = r->n_begun++};
+	*record_of(r, op) = (struct nic_job_op){
+		.begin_ns = r->now_ns, .run_ns = r->now_ns, .order = r->n_begun++};
 }
 
 static void
@@ -166,8 +164,7 @@ record_ended(void *arg, uint32_t op)
 {
 	const struct rank *r = arg;
 
-	if (r->ops != NULL)
-		record_of(r, op)->end_ns = r->now_ns;
+	record_of(r, op)->end_ns = r->now_ns;
 }
 
 static void
@@ -181,28 +178,37 @@ begin_calc(void *arg, uint32_t op, uint64_t ns)
 	set_next(r);
 }
 
-static const struct job_actions actions = {
+static const struct job_actions actions = {.send = begin_send, .calc = begin_calc};
+static const struct job_actions recorded_actions = {
 	.send = begin_send, .calc = begin_calc, .began = record_began, .ended = record_ended};
 
-/* Add the time since the last event to what the rank did. */
-static void
-add_time(const struct rank *r, uint64_t now_ns, uint64_t time_ns[NIC_JOB_TIMES])
+/* What the rank has done since the last event. */
+static enum nic_job_time
+doing(const struct rank *r)
 {
 	const struct job_progress *p = &r->progress;
-	enum nic_job_time did = p->computing > 0 ? NIC_JOB_COMPUTES
-				: p->sending > 0 ? NIC_JOB_SENDS
-						 : NIC_JOB_WAITS;
 
-	if (r->info.begun > r->info.ended && now_ns > r->since_ns)
-		time_ns[did] += now_ns - r->since_ns;
+	return p->computing > 0 ? NIC_JOB_COMPUTES : p->sending > 0 ? NIC_JOB_SENDS : NIC_JOB_WAITS;
+}
+
+/* How long the rank has done it in an iteration. */
+static uint64_t
+done_ns(const struct rank *r, uint64_t now_ns)
+{
+	return r->info.begun > r->info.ended ? sub_sat(now_ns, r->since_ns) : 0;
 }
 
 static void
 account(struct rank *r, uint64_t now_ns)
 {
-	add_time(r, now_ns, r->info.time_ns);
-	if (r->info.begun > r->info.ended)
-		add_time(r, now_ns, r->spans[r->info.ended].time_ns);
+	uint64_t ns = done_ns(r, now_ns);
+
+	if (ns > 0) {
+		enum nic_job_time did = doing(r);
+
+		r->info.time_ns[did] += ns;
+		r->spans[r->info.ended].time_ns[did] += ns;
+	}
 	r->since_ns = max_u64(r->since_ns, now_ns);
 	r->now_ns = now_ns;
 }
@@ -274,12 +280,12 @@ go_on(struct rank *r)
 	}
 }
 
-static uint64_t
+static inline uint64_t
 least(const uint64_t *counts, uint32_t n)
 {
 	uint64_t least = counts[0];
 
-	for (uint32_t i = 1; i < n; i++)
+	for (uint32_t i = 1; unlikely(i < n); i++)
 		least = min_u64(least, counts[i]);
 	return least;
 }
@@ -291,34 +297,36 @@ nic_job_acked(struct nic *nic, uint32_t item, uint64_t now_ns)
 	struct rank *r = lane->rank;
 	struct rank_peer *peer;
 	const struct workload_posted *posted;
-	uint64_t all;
+	uint32_t qp;
 
 	if (r == NULL)
 		return;
 	peer = &r->peers[lane->peer];
-	peer->acked[item - peer->qps.requesters] =
-		nic->qps[item].acked_msg - peer->before[item - peer->qps.requesters];
-	all = least(peer->acked, r->params.qps);
-	posted = &posts_of(nic, item)->qps[0];
-	if (peer->all_acked == all)
+	qp = item - peer->qps.requesters;
+	peer->acked[qp] = nic->qps[item].acked_msg - peer->before[qp];
+	if (peer->acked[qp] == peer->all_acked)
 		return;
 	account(r, now_ns);
-	while (peer->all_acked < all)
+	posted = peer->posted;
+	for (uint64_t all = least(peer->acked, r->params.qps); peer->all_acked < all;)
 		job_progress_ended(
 			&r->progress,
-			posted->ring[(peer->before[0] + peer->all_acked++) % posted->n].op);
+			posted->ring[(peer->before[0] + peer->all_acked++) & posted->mask].op);
 	go_on(r);
 }
 
 static void
 take(struct rank *r, uint32_t peer, uint32_t tag, uint64_t now_ns)
 {
-	uint32_t key = job_key_of(r->params.rank, peer, tag);
+	uint32_t key = r->peers[peer].key;
 
+	if (!job_key_is(r->params.rank, key, peer, tag))
+		key = job_key_of(r->params.rank, peer, tag);
 	if (key == JOB_NONE) {
 		r->info.unknown++;
 		return;
 	}
+	r->peers[peer].key = key;
 	account(r, now_ns);
 	r->info.received += !(r->params.rank->rendezvous && tag & JOB_READY_TAG);
 	job_progress_arrived(&r->progress, key);
@@ -397,9 +405,6 @@ run(struct rank *r)
 void
 nic_job_run(struct nic *nic, uint64_t now_ns)
 {
-	/* Called for each frame: mostly nothing is due. */
-	if (nic->jobs->next_ns > now_ns)
-		return;
 	for (uint32_t i = 0; i < nic->jobs->n; i++)
 		while (nic->jobs->ranks[i]->next_ns <= now_ns)
 			run(nic->jobs->ranks[i]);
@@ -409,22 +414,14 @@ nic_job_run(struct nic *nic, uint64_t now_ns)
 void
 nic_jobs_run(struct node *node, uint64_t now_ns)
 {
-	if (nic_of(node)->jobs != NULL)
+	if (nic_of(node)->job_next_ns <= now_ns)
 		nic_job_run(nic_of(node), now_ns);
 }
 
 uint64_t
 nic_jobs_next_ns(const struct node *node)
 {
-	const struct nic *nic = nic_of_const(node);
-
-	return nic->jobs == NULL ? NEVER_NS : nic->jobs->next_ns;
-}
-
-uint64_t
-nic_job_next_ns(const struct nic *nic)
-{
-	return nic->jobs->next_ns;
+	return nic_of_const(node)->job_next_ns;
 }
 
 static void
@@ -486,7 +483,6 @@ grow(struct nic *nic)
 		nic->jobs = calloc(1, sizeof(*nic->jobs));
 		if (nic->jobs == NULL)
 			return -ENOMEM;
-		nic->jobs->next_ns = NEVER_NS;
 	}
 	if (nic->jobs->lanes == NULL)
 		nic->jobs->lanes = pages_alloc(nic->params.max_qps * sizeof(*nic->jobs->lanes));
@@ -519,8 +515,11 @@ nic_job_add(struct node *node, const struct nic_job_params *params)
 		claim(nic, r, i, params->peers[i].requesters);
 		claim(nic, r, i, params->peers[i].responders);
 	}
+	for (uint32_t i = 0; i < params->rank->n_peers; i++)
+		if (params->peers[i].requesters != JOB_NONE)
+			r->peers[i].posted = posts_of(nic, params->peers[i].requesters)->qps;
 	nic->jobs->ranks[nic->jobs->n++] = r;
-	nic->jobs->next_ns = min_u64(nic->jobs->next_ns, r->next_ns);
+	nic->job_next_ns = min_u64(nic->job_next_ns, r->next_ns);
 	node_wake(&nic->node, 0);
 	return nic->jobs->n - 1;
 }
@@ -560,7 +559,10 @@ nic_job_record(struct node *node, uint32_t index)
 	struct rank *r = nic_of(node)->jobs->ranks[index];
 
 	r->ops = calloc((size_t)r->params.iterations * r->params.rank->n_ops + 1, sizeof(*r->ops));
-	return r->ops != NULL ? 0 : -ENOMEM;
+	if (r->ops == NULL)
+		return -ENOMEM;
+	r->progress.actions = &recorded_actions;
+	return 0;
 }
 
 const struct nic_job_op *
@@ -579,7 +581,7 @@ nic_job_info(const struct node *node, uint32_t index, uint64_t now_ns, struct ni
 	*out = r->info;
 	/* Before the spans, which the caller reads. */
 	out->ended = __atomic_load_n(&r->info.ended, __ATOMIC_ACQUIRE);
-	add_time(r, now_ns, out->time_ns);
+	out->time_ns[doing(r)] += done_ns(r, now_ns);
 	out->spans = r->spans;
 }
 
@@ -685,7 +687,7 @@ nic_job_request_step(struct nic *nic, uint64_t now_ns)
 	for (uint32_t i = 0; i < begins; i++)
 		nic->jobs->ranks[nic->requests.job_first + i]->next_ns = now_ns;
 	if (begins > 0) {
-		nic->jobs->next_ns = min_u64(nic->jobs->next_ns, now_ns);
+		nic->job_next_ns = min_u64(nic->job_next_ns, now_ns);
 		__atomic_store_n(&nic->requests.job_begins, 0, __ATOMIC_RELEASE);
 	}
 }

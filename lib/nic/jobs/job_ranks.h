@@ -165,9 +165,8 @@ void nic_job_request_step(struct nic *nic, uint64_t now_ns);
 void nic_job_acked(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** A message has arrived at a responder. */
 void nic_job_arrived(struct nic *nic, uint32_t item, uint32_t imm, uint64_t now_ns);
-/** Starts and ends of computations up to now. */
+/** Starts and ends of computations up to now. Without an effect before nic->job_next_ns. */
 void nic_job_run(struct nic *nic, uint64_t now_ns);
-uint64_t nic_job_next_ns(const struct nic *nic);
 void nic_job_free(struct nic *nic);
 
 #endif

@@ -137,6 +137,19 @@ nic_payload(struct nic_payloads *p, uint16_t payload_bytes)
 	return keep_first(slot, made);
 }
 
+int
+nic_payloads_make(struct nic_payloads *p, uint16_t most_bytes)
+{
+	/* Called for each flow: most often all have been made. */
+	if (__atomic_load_n(&p->n_made, __ATOMIC_ACQUIRE) > most_bytes)
+		return 0;
+	for (uint16_t n = 0; n <= most_bytes; n++)
+		if (nic_payload(p, n) == NULL)
+			return -ENOMEM;
+	__atomic_store_n(&p->n_made, most_bytes + 1u, __ATOMIC_RELEASE);
+	return 0;
+}
+
 const struct roce_series *
 nic_series(struct nic_payloads *p, uint16_t mtu_bytes)
 {

@@ -39,6 +39,7 @@ struct nic_payloads {
 	struct roce_payload aeth, cnp_body;
 	/* NULL: not used yet */
 	struct roce_payload *by_length[NIC_MAX_MTU + 1];
+	uint32_t n_made; /* nic_payloads_make() has made all below this length */
 	struct roce_series *series[NIC_MAX_MTU / NIC_MIN_MTU + 1]; /* by MTU / NIC_MIN_MTU */
 	uint8_t pattern[NIC_MAX_MTU + 8];
 };
@@ -56,6 +57,9 @@ void nic_payloads_mark_frames(struct nic_payloads *p);
 
 /** Description of the first payload_bytes of the pattern, made on first use. NULL: no memory. */
 const struct roce_payload *nic_payload(struct nic_payloads *p, uint16_t payload_bytes);
+
+/** Make the descriptions of all payloads up to this length. @return 0 or -ENOMEM. */
+int nic_payloads_make(struct nic_payloads *p, uint16_t most_bytes);
 
 /** The series of frames with a payload of mtu_bytes, made on first use. NULL: no memory. */
 const struct roce_series *nic_series(struct nic_payloads *p, uint16_t mtu_bytes);

@@ -10,20 +10,6 @@
 /* The end of an RNR wait is stored in 32 bits, in units of 1.024 us. */
 #define RNR_SHIFT 10
 
-uint32_t
-qp_message_packets(uint64_t message_bytes, uint16_t mtu_bytes)
-{
-	return message_bytes == 0 ? 1 : (uint32_t)((message_bytes + mtu_bytes - 1) / mtu_bytes);
-}
-
-uint16_t
-qp_last_bytes(uint64_t message_bytes, uint16_t mtu_bytes)
-{
-	uint64_t full = qp_message_packets(message_bytes, mtu_bytes) - 1;
-
-	return (uint16_t)(message_bytes - full * mtu_bytes);
-}
-
 static uint32_t
 padded(uint32_t len)
 {

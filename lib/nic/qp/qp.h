@@ -269,10 +269,20 @@ struct qp_frame_lens qp_frame_lens(const struct qp_flow *flow, uint32_t message_
 bool qp_flow_fits(const struct qp_flow *flow, const struct nic_qp_params *params);
 
 /** Packets in one message: an empty message is one packet. */
-uint32_t qp_message_packets(uint64_t message_bytes, uint16_t mtu_bytes);
+static inline uint32_t
+qp_message_packets(uint64_t message_bytes, uint16_t mtu_bytes)
+{
+	return message_bytes == 0 ? 1 : (uint32_t)((message_bytes + mtu_bytes - 1) / mtu_bytes);
+}
 
 /** Payload of the last (or only) packet of a message. */
-uint16_t qp_last_bytes(uint64_t message_bytes, uint16_t mtu_bytes);
+static inline uint16_t
+qp_last_bytes(uint64_t message_bytes, uint16_t mtu_bytes)
+{
+	uint64_t full = qp_message_packets(message_bytes, mtu_bytes) - 1;
+
+	return (uint16_t)(message_bytes - full * mtu_bytes);
+}
 
 /** Payload of a message of one of the flow's QPs. */
 static inline uint32_t
@@ -280,6 +290,8 @@ qp_bytes(const struct qp_flow *flow, uint32_t qpn, uint64_t message)
 {
 	if (workload_is_fixed(&flow->params.work))
 		return flow->message_bytes;
+	if (flow->params.message_size == WORKLOAD_POSTED)
+		return workload_post(&flow->params.work, qpn, message)->bytes;
 	return (uint32_t)workload_message_bytes(&flow->params.work, qpn, message);
 }
 

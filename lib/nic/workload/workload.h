@@ -73,10 +73,10 @@ struct workload_post {
 	uint32_t tag; /* its immediate data */
 };
 
-/* Messages of a QP: message m is ring[m % n]; at most n are posted and not acknowledged. */
+/* Messages of a QP: message m is ring[m & mask]. */
 struct workload_posted {
 	struct workload_post *ring;
-	uint32_t n;
+	uint32_t mask; /* a power of two - 1: most that are posted and not acknowledged, - 1 */
 	uint64_t posted;
 };
 
@@ -139,7 +139,7 @@ workload_post(const struct workload *w, uint32_t qpn, uint64_t message)
 {
 	const struct workload_posted *p = &w->posts->qps[qpn - w->posts->first_qpn];
 
-	return &p->ring[message % p->n];
+	return &p->ring[message & p->mask];
 }
 
 /** Has it been? */
