@@ -162,7 +162,7 @@ NOT_EXPORTED = {
     "SONiC has one MTU for all classes of a port": "tc.mtu_bytes",
 }
 # Keys of quench-nic that no import sets, by section.
-NIC_SECTIONS = {"dctcp", "timely", "hpcc", "swift", "aimd", "fair"}
+NIC_SECTIONS = {"dctcp", "timely", "hpcc", "swift", "aimd", "fair", "dcqcn_plus"}
 NIC_NOT_IMPORTED = {
     "an adapter's settings are those of its DCQCN": "receiver.* qos_map.* pfc.* flow.* frames.* job.*",
     "not a setting of the adapter": """rp.rp_profile rp.rp_hyper_by_timer np.np_cnp_delay_ns np.np_min_port_cnp_interval_ns np.np_cnp_ecn np.np_ecn_echo

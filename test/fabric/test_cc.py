@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FABRIC = {"hosts": 5, "link_rate_bps": "40G", "duration_ns": "4ms", "measure_from_ns": "2ms"}
 # Beside cc of [nic]: what an algorithm needs there that a flow's cc implies.
 NEEDS = {"dctcp": "[np]\nnp_ecn_echo = on\n", "aimd": "[np]\nnp_ecn_echo = on\n"}
-ALGORITHMS = ("none", "dcqcn", "dctcp", "timely", "hpcc", "swift", "aimd", "fair")
+ALGORITHMS = ("none", "dcqcn", "dctcp", "timely", "hpcc", "swift", "aimd", "fair", "dcqcn_plus")
 # Those that act on each ACK are given one; those with a window have it anyway.
 EACH = "[nic]\nack_every = 1\n"
 
@@ -50,7 +50,8 @@ def beside(lab, folder):
             expect(flow["wire_rate_bps"] > 0, f"{a} beside {b}: {flow['name']} sends nothing")
             expect(flow["cc"] not in NEEDS or flow["cnp_sent"] == 0, f"{a} beside {b}: CNPs for {flow['name']}")
         counters = r["counters"]
-        for ccs, counter in (({"dcqcn", "fair"}, "rp_cnp_handled"), ({"hpcc"}, "hpcc_samples"), ({"fair"}, "fair_cuts")):
+        for ccs, counter in (({"dcqcn", "fair", "dcqcn_plus"}, "rp_cnp_handled"), ({"hpcc"}, "hpcc_samples"), ({"fair"}, "fair_cuts"),
+                             ({"dcqcn_plus"}, "dcqcn_plus_cuts")):
             expect((counters[counter] > 0) == bool(ccs & {a, b}), f"{a} beside {b}: {counter}", counters[counter])
         expect(counters.get("hpcc_missing", 0) == 0, f"{a} beside {b}: ACKs without telemetry", counters.get("hpcc_missing"))
 

@@ -117,6 +117,7 @@ struct cc_np_node {
 /* A data packet that has arrived at its receiver. */
 struct cc_arrival {
 	bool ce;
+	uint32_t cnp_gap_ns; /* least time between two CNPs of the port, of any QPs; 0: none */
 	/* its path; 0: none, or not node->hears_hops */
 	uint32_t n_hops;
 	const struct cc_hop *hops;

@@ -245,7 +245,10 @@ notify(struct nic *nic, uint32_t item, bool ce, uint64_t now_ns)
 	const struct cc_ops *ops = nic->cc[cc].ops;
 	struct nic_np_told *told = &nic->np->told[item];
 	struct cc_hop hops[CC_MAX_HOPS];
-	struct cc_arrival arrival = {.ce = ce};
+	struct cc_arrival arrival = {
+		.ce = ce,
+		.cnp_gap_ns = nic->params.np.np_min_port_cnp_interval_ns,
+	};
 
 	if (ops->notify == NULL || (!ce && !ops->hears_arrivals))
 		return ops->notify != NULL;

@@ -44,7 +44,8 @@ struct differential {
 	struct cc_hop hops[CC_MAX_HOPS];
 	double sent_bytes[CC_MAX_HOPS], load[CC_MAX_HOPS];
 	uint64_t clock_ns[CC_MAX_HOPS];
-	uint64_t told_ns; /* of the last change of the hops */
+	uint64_t told_ns;  /* of the last change of the hops */
+	struct cc_cnp cnp; /* the last one */
 };
 
 /* All but draw and start may be NULL. They are called after the algorithm has had the event, with
@@ -206,10 +207,13 @@ diff_step(struct differential *d, const struct diff_model *m)
 		bytes = (uint32_t)any(r, 64, 9000);
 		m->sent(d, bytes, cc_on_sent(cc, node, bytes, d->now_ns));
 	}
-	if (m->cnp != NULL && chance(r, d->cnp_pct))
-		m->cnp(d,
-		       cc_on_cnp(cc, node, &(struct cc_cnp){.next_seq = d->next_seq}, d->now_ns));
-	else if (m->loss != NULL && chance(r, d->loss_pct)) {
+	if (m->cnp != NULL && chance(r, d->cnp_pct)) {
+		d->cnp = (struct cc_cnp){
+			.next_seq = d->next_seq,
+			.value = chance(r, 50) ? 0 : (uint32_t)diff_any(d, 1, UINT32_MAX),
+		};
+		m->cnp(d, cc_on_cnp(cc, node, &d->cnp, d->now_ns));
+	} else if (m->loss != NULL && chance(r, d->loss_pct)) {
 		/* Go-back-N. */
 		enum cc_loss by = chance(r, d->timeout_pct) ? CC_LOSS_TIMEOUT : CC_LOSS_NAK;
 
