@@ -27,7 +27,7 @@ def switch_config(ports, **of_ports):
 
 
 def nic_config(host, *jobs, **keys):
-    return nic(host, **NIC, **keys) + section("rp", **RP) + section("np", np_min_time_between_cnps_us=500) + "".join(jobs)
+    return nic(host, **(NIC | keys)) + section("rp", **RP) + section("np", np_min_time_between_cnps_us=500) + "".join(jobs)
 
 
 def job(name, **keys):

@@ -134,12 +134,12 @@ SAID = r"job ring: rank (\d) \(10\.0\.0\.(\d)\) has another job: its digest is (
 
 
 def two_that_differ():
-    """Two ranks, of which the second has another value of a key: both name it, and end."""
+    """Two ranks, of which the second has another value of a key: both name it, and end, and neither has sent data."""
     for collective in ("all_reduce", "pipeline"):
         for other in DIFFERENCES if collective == "all_reduce" else DIFFERENCES[:1]:
             name = f"{collective}, {other}"
             bed = Bed(work_dir(), 2)
-            keys = {"ranks": addresses(2), "collective": collective, "bytes": BYTES, "iterations": ITERATIONS, "mtu_bytes": MTU, "stopped": "on"}
+            keys = {"ranks": addresses(2), "collective": collective, "bytes": BYTES, "iterations": ITERATIONS, "mtu_bytes": MTU}
             for host, own in ((1, keys), (2, keys | other)):
                 bed.start(host, nic_config(host, job("ring", **own)))
             bed.all_end(1)
@@ -153,7 +153,26 @@ def two_that_differ():
             for program in bed.nics.values():
                 of, = program.json()["jobs"]
                 check_equal(f"{name}: state", (of["state"], "has another job" in of["why"]), ("failed", True))
+                check_equal(f"{name}: data that was sent", {flow["flow"]: flow["payload_bytes"] for flow in program.json()["flows"]
+                                                            if "alive" not in flow["flow"] and flow["payload_bytes"]}, {})
+                check_equal(f"{name}: messages that arrived", sum(rank["messages_received"] for rank in of["ranks"]), 0)
             bed.end_switch()
+
+
+def one_that_does_not_answer():
+    """The other program has other numbers of QPs: neither hears the other one's digest, and both say so."""
+    bed = Bed(work_dir(), 2)
+    section = job("ring", ranks=addresses(2), bytes=BYTES, iterations=ITERATIONS)
+    for host, first in ((1, 17), (2, 5000)):
+        bed.start(host, nic_config(host, section, first_qpn=first, retry_cnt=2))
+    bed.all_end(1)
+    for rank, program in enumerate(bed.nics.values()):
+        said = f"job ring: rank {rank} waits for rank {1 - rank}'s digest of the job, and rank {1 - rank} does not answer"
+        check(f"rank {rank}: said once", program.err().count(said) == 1, program.err())
+        of, = program.json()["jobs"]
+        check_equal(f"rank {rank}: what it waits for", (of["state"], of["waits_rank"], of["waits_for"]), ("failed", rank, f"the start waits for rank {1 - rank}'s digest"))
+        check_equal(f"rank {rank}: iterations, messages", (of["iterations_ended"], sum(r["messages_sent"] for r in of["ranks"])), (0, 0))
+    bed.end_switch()
 
 
 REFUSED = (
@@ -189,5 +208,6 @@ ring()
 two_jobs()
 one_program()
 two_that_differ()
+one_that_does_not_answer()
 refused()
 finish()

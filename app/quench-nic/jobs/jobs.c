@@ -161,7 +161,10 @@ jobs_open(struct jobs *jobs, struct nic_nodes *nodes, struct flow_registry *regi
 	return 0;
 }
 
-/* Its peers in other programs say their digest when they ask whether it is alive. */
+/*
+ * Its peers in other programs say their digest when they ask whether it is alive. The rank begins
+ * when all have said ours: a peer with another job gets no data.
+ */
 static int
 hear_peers(const struct jobs *jobs, const struct job_here *here, const struct job_rank_here *r)
 {
@@ -179,7 +182,7 @@ hear_peers(const struct jobs *jobs, const struct job_here *here, const struct jo
 			at = nic_job_asked_sender(job, pair_of(job->plan, r->rank, p->rank));
 		else
 			at = nic_job_asked_receiver(job, pair_of(job->plan, p->rank, r->rank));
-		rc = nic_job_hear(jobs->nodes->node[0], r->index, i, at);
+		rc = nic_job_hear(jobs->nodes->node[0], r->index, i, at, job->plan->digest);
 	}
 	return rc;
 }
@@ -291,6 +294,18 @@ fail(struct job_here *here, const char *why)
 	say_error("job %s: %s", here->job.name, here->why);
 }
 
+/* Has a rank here not begun, because this peer has not said its digest? */
+static bool
+waits_for_digest(const struct jobs *jobs, const struct job_rank_here *r, const struct job_rank *ops,
+		 uint32_t peer)
+{
+	const struct node *node = jobs->nodes->node[0];
+	uint32_t at = job_peer_of(ops, peer), theirs;
+
+	return nic_job_waits_for(node, r->index) != JOB_NONE &&
+	       !nic_job_heard(node, r->index, at, &theirs);
+}
+
 /* The QPs of a flow of the job gave up: does a rank here need them? */
 static void
 judge(struct jobs *jobs, struct job_here *here, const struct nic_flow *flow)
@@ -299,14 +314,21 @@ judge(struct jobs *jobs, struct job_here *here, const struct nic_flow *flow)
 
 	for (uint32_t k = 0; k < here->n_ranks; k++) {
 		const struct job_rank *ops = &here->job.plan->graph.ranks[rank];
-		uint32_t op = here->ranks[k].rank != rank
-				      ? JOB_NONE
-				      : nic_job_waits(jobs->nodes->node[0], here->ranks[k].index);
+		const struct job_rank_here *r = &here->ranks[k];
 		char text[64], why[JOB_WHY_CHARS];
+		uint32_t op;
 
-		if (op == JOB_NONE)
+		if (r->rank != rank)
 			continue;
-		if (!flow->job.alive) {
+		op = nic_job_waits(jobs->nodes->node[0], r->index);
+		if (flow->job.alive && waits_for_digest(jobs, r, ops, peer)) {
+			snprintf(why, sizeof(why),
+				 "rank %u waits for rank %u's digest of the job, and rank %u does "
+				 "not answer",
+				 rank, peer, peer);
+		} else if (op == JOB_NONE) {
+			continue;
+		} else if (!flow->job.alive) {
 			snprintf(why, sizeof(why), "rank %u: its QP to rank %u gave up (%s)", rank,
 				 peer, job_op_text(ops, op, text));
 		} else if (ops->ops[op].kind == JOB_RECV &&

@@ -141,8 +141,10 @@ job_walk_result(struct walk *w, const struct job_result *r)
 	walk_maybe(w, WALK_KEY, "waits_rank",
 		   "number of one of these ranks that is behind; null: none is",
 		   r == NULL ? 0 : r->waits_rank, r == NULL || r->waits_rank == JOB_NONE);
-	walk_maybe_text(w, WALK_KEY, "waits_for", "the operation that it waits for; null: none",
-			r == NULL || r->waits_rank == JOB_NONE ? NULL : r->waits_for);
+	walk_maybe_text(
+		w, WALK_KEY, "waits_for",
+		"the operation, or the digest of another rank, that it waits for; null: none",
+		r == NULL || r->waits_rank == JOB_NONE ? NULL : r->waits_for);
 }
 
 void

@@ -26,6 +26,7 @@ struct rank_peer {
 	uint32_t key;                    /* of the last message that arrived */
 	uint32_t ear;                    /* responder of nic_job_hear(); JOB_NONE: there is none */
 	uint64_t heard;                  /* HEARD and a digest; 0: none */
+	uint64_t expected;               /* of heard, to begin; 0: nothing */
 };
 
 #define HEARD (1ull << 32)
@@ -45,6 +46,7 @@ struct rank {
 	uint64_t next_ns;             /* the earliest of ends_ns, or the start */
 	uint64_t now_ns;              /* of the event being handled */
 	uint64_t since_ns;            /* up to which time_ns counts */
+	bool is_due;                  /* its start has come, and it waits for peers */
 };
 
 /* The rank and the peer of a QP. */
@@ -335,6 +337,38 @@ take(struct rank *r, uint32_t peer, uint32_t tag, uint64_t now_ns)
 		go_on(r);
 }
 
+/* The first peer that has not said the digest of the job. */
+static uint32_t
+unheard(const struct rank *r)
+{
+	for (uint32_t i = 0; i < r->params.rank->n_peers; i++)
+		if (r->peers[i].expected != 0 &&
+		    __atomic_load_n(&r->peers[i].heard, __ATOMIC_RELAXED) != r->peers[i].expected)
+			return i;
+	return JOB_NONE;
+}
+
+/* A peer with another job must not get data, so a rank that is due waits for its peers' digests. */
+static void
+begin_if_heard(struct rank *r)
+{
+	if (!r->is_due || unheard(r) != JOB_NONE)
+		return;
+	__atomic_store_n(&r->is_due, false, __ATOMIC_RELAXED);
+	r->before = counts_of(r);
+	go_on(r);
+}
+
+static void
+hear(struct rank *r, struct rank_peer *peer, uint32_t imm, uint64_t now_ns)
+{
+	__atomic_store_n(&peer->heard, HEARD | imm, __ATOMIC_RELAXED);
+	if (!r->is_due)
+		return;
+	account(r, now_ns);
+	begin_if_heard(r);
+}
+
 void
 nic_job_arrived(struct nic *nic, uint32_t item, uint32_t imm, uint64_t now_ns)
 {
@@ -346,7 +380,7 @@ nic_job_arrived(struct nic *nic, uint32_t item, uint32_t imm, uint64_t now_ns)
 		return;
 	peer = &r->peers[lane->peer];
 	if (unlikely(item == peer->ear)) {
-		__atomic_store_n(&peer->heard, HEARD | imm, __ATOMIC_RELAXED);
+		hear(r, peer, imm, now_ns);
 		return;
 	}
 	peer->arrived[item - peer->qps.responders]++;
@@ -388,8 +422,8 @@ run(struct rank *r)
 	account(r, due_ns);
 	if (r->info.begun == 0) {
 		r->next_ns = NEVER_NS;
-		r->before = counts_of(r);
-		go_on(r);
+		__atomic_store_n(&r->is_due, true, __ATOMIC_RELAXED);
+		begin_if_heard(r);
 	}
 	for (uint32_t i = 0; i < r->progress.n_streams; i++) {
 		if (r->ends_ns[i] > due_ns)
@@ -525,13 +559,14 @@ nic_job_add(struct node *node, const struct nic_job_params *params)
 }
 
 int
-nic_job_hear(struct node *node, uint32_t index, uint32_t peer, uint32_t item)
+nic_job_hear(struct node *node, uint32_t index, uint32_t peer, uint32_t item, uint32_t digest)
 {
 	const struct nic_jobs *jobs = nic_of(node)->jobs;
 
 	assert(jobs->lanes[item].rank == NULL);
 	jobs->lanes[item] = (struct lane){jobs->ranks[index], peer};
 	jobs->ranks[index]->peers[peer].ear = item;
+	jobs->ranks[index]->peers[peer].expected = HEARD | digest;
 	return nic_skipped_reserve(nic_of(node));
 }
 
@@ -551,6 +586,14 @@ nic_job_heard(const struct node *node, uint32_t index, uint32_t peer, uint32_t *
 
 	*digest = (uint32_t)heard;
 	return heard != 0;
+}
+
+uint32_t
+nic_job_waits_for(const struct node *node, uint32_t index)
+{
+	const struct rank *r = nic_of_const(node)->jobs->ranks[index];
+
+	return __atomic_load_n(&r->is_due, __ATOMIC_RELAXED) ? unheard(r) : JOB_NONE;
 }
 
 int
@@ -665,6 +708,7 @@ restart(struct rank *r, uint64_t now_ns)
 		restart_peer(r, &r->peers[i], now_ns);
 	for (uint32_t i = 0; i < r->progress.n_streams; i++)
 		r->ends_ns[i] = NEVER_NS;
+	__atomic_store_n(&r->is_due, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&r->info.ended, 0, __ATOMIC_RELEASE);
 	r->info = (struct nic_job_info){0};
 	r->since_ns = r->now_ns = now_ns;

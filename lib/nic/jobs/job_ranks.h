@@ -67,14 +67,21 @@ struct nic_job_params {
 int64_t nic_job_add(struct node *node, const struct nic_job_params *params);
 
 /**
- * After nic_job_add(): each message that arrives at responder `item` from this peer of the rank
- * says a digest, as immediate data. A message has one packet. The peer may begin anew with its
- * initial PSN at any time; a reset of this responder changes nothing.
+/**
+ * After nic_job_add(), before the first rx/tx: each message that arrives at responder `item` from
+ * this peer of the rank says a digest, as immediate data. The rank begins its first iteration when
+ * all its peers that speak have said this digest. A message has one packet. The peer may begin anew
+ * with its initial PSN at any time; a reset of this responder changes nothing.
  * @return 0 or -ENOMEM.
  */
-int nic_job_hear(struct node *node, uint32_t index, uint32_t peer, uint32_t item);
+int nic_job_hear(struct node *node, uint32_t index, uint32_t peer, uint32_t item, uint32_t digest);
 /** The digest that a peer said last. From any thread. @return false: none since the restart. */
 bool nic_job_heard(const struct node *node, uint32_t index, uint32_t peer, uint32_t *digest);
+/**
+ * Of a rank that has not begun: the first peer that has not said the digest of the job.
+ * From any thread. @return JOB_NONE: it has begun, or its start has not come, or waits for nobody.
+ */
+uint32_t nic_job_waits_for(const struct node *node, uint32_t index);
 
 enum nic_job_time { NIC_JOB_COMPUTES, NIC_JOB_SENDS, NIC_JOB_WAITS, NIC_JOB_TIMES };
 

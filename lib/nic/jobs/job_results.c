@@ -2,6 +2,7 @@
 #include "nic/jobs/job_results.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/numbers/fixed.h"
@@ -85,17 +86,22 @@ find_ended(const struct job_members *of, struct job_result *out)
 	for (uint32_t i = 0; i < of->n; i++) {
 		const struct job_member *m = &of->of[i];
 		const struct nic_job_info info = info_of(of, i);
-		uint32_t op = JOB_NONE;
+		const struct job_rank *rank = &of->graph->ranks[m->rank];
+		uint32_t op = JOB_NONE, peer = nic_job_waits_for(m->node, m->index);
 
 		out->begun = out->begun || info.begun > 0;
 		out->unknown += info.unknown;
 		if (info.ended < out->ended || out->waits_rank == JOB_NONE)
 			op = nic_job_waits(m->node, m->index);
 		out->ended = (uint32_t)min_u64(out->ended, info.ended);
-		if (op == JOB_NONE)
+		if (op == JOB_NONE && peer == JOB_NONE)
 			continue;
 		out->waits_rank = m->rank;
-		job_op_why(&of->graph->ranks[m->rank], op, out->waits_for, sizeof(out->waits_for));
+		if (op != JOB_NONE)
+			job_op_why(rank, op, out->waits_for, sizeof(out->waits_for));
+		else
+			snprintf(out->waits_for, sizeof(out->waits_for),
+				 "the start waits for rank %u's digest", rank->peers[peer].rank);
 	}
 }
 

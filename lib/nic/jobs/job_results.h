@@ -53,8 +53,8 @@ struct job_result {
 	/* bytes / mean_ns, and that times the factor of the bus bandwidth. 0: of a GOAL file */
 	uint64_t alg_bps, bus_bps;
 	uint64_t unknown;    /* messages with a tag that nothing receives */
-	uint32_t waits_rank; /* is behind, in an iteration that it has begun; JOB_NONE: none */
-	char waits_for[96];  /* the operation that it waits for */
+	uint32_t waits_rank; /* is behind, or waits to begin; JOB_NONE: none */
+	char waits_for[96];  /* the operation, or the digest of another rank, that it waits for */
 };
 
 /**

@@ -39,7 +39,7 @@ hear(void)
 		.rank = &job.ranks[0], .peers = peers, .qps = 1, .iterations = 1};
 
 	assert_int_equal(nic_job_add(pair.nic[HEARS], &params), 0);
-	assert_int_equal(nic_job_hear(pair.nic[HEARS], 0, 0, 0), 0);
+	assert_int_equal(nic_job_hear(pair.nic[HEARS], 0, 0, 0, DIGEST), 0);
 }
 
 static void
