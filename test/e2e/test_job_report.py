@@ -92,6 +92,33 @@ def check_servers(work):
     for words in ("<h2>Servers</h2>", "server4", "NIC h16", "messages inside servers", ' inside their server: ', 'class="inside"'):
         check(f"the report has {words}", words in page, page[:200])
     check("none without servers", "<h2>Servers</h2>" not in (work / "a" / "report.html").read_text(encoding="utf-8"))
+    check_servers_in_scripts(work, out)
+
+
+def check_servers_in_scripts(work, out):
+    """compare, sweep and plot have what each server sent, and the bytes inside; and completion times beside those of the job alone."""
+    wide = lab(work, "wide", "--alone", "--set", "job sum.bytes=2MB")
+    results = [json.loads((folder / "results.json").read_text(encoding="utf-8")) for folder in (out, wide)]
+    done = script("compare", out, wide, "--out", work / "of-servers")
+    check("servers are compared", done.returncode == 0 and all(words in done.stdout for words in ("server1, sent", "server4, inside", "JCT of sum, of that alone")), done)
+    rows = {row["name"]: row["values"] for row in json.loads((work / "of-servers" / "compare.json").read_text(encoding="utf-8"))["servers"]}
+    for server in (0, 3):
+        check_equal(f"server{server + 1}: sent, inside", (rows[f"server{server + 1}, sent"], rows[f"server{server + 1}, inside"]),
+                    ([r["servers"][server]["tx_goodput_bps"] / 1e9 for r in results], [r["servers"][server]["bytes_inside"] / 1e6 for r in results]))
+    check("and on the page", "<h2>Servers</h2>" in (work / "of-servers" / "compare.html").read_text(encoding="utf-8"))
+    done = script("sweep", work / "s.ini", "--alone", "--set", "job sum.bytes=1MB,2MB", "--workers", "1", "--out", work / "sweep-servers")
+    check_equal("a sweep of servers", done.returncode, 0)
+    of = quench.Sweep(work / "sweep-servers").table
+    check_equal("it has their bytes and rates", ([int(n) for n in of["bytes_inside"]], [int(n) for n in of["server_tx_max_bps"]]),
+                ([sum(s["bytes_inside"] for s in r["servers"]) for r in results], [max(s["tx_goodput_bps"] for s in r["servers"]) for r in results]))
+    check_equal("alone, a job takes as long", [float(n) for n in of["sum_jct_ratio_alone"]], [1, 1])
+    for quantity, folder in (("servers", wide), ("jct-of-alone", wide), ("servers", work / "sweep-servers"), ("jct-of-alone", work / "sweep-servers")):
+        path = work / f"{quantity}-{folder.name}.pdf"
+        done = script("plot", quantity, folder, "--out", path)
+        check_equal(f"plot {quantity} of {folder.name}", (done.returncode, done.stderr, path.with_suffix(".csv").read_text(encoding="utf-8").count("\n") > 1), (0, "", True))
+    for quantity in ("servers", "jct-of-alone"):
+        done = script("plot", quantity, work / "a", "--out", work / "none.pdf")
+        check(f"plot {quantity}: refused without", done.returncode == 2 and f"{quantity}: nothing to draw in" in done.stderr and done.stderr.count("\n") == 1, done)
 
 
 def check_compare(work, a, b):

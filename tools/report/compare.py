@@ -63,6 +63,10 @@ def goodput(run):
     return sum(flow["goodput_bps"] for flow in run.results["flows"]) / 1e9
 
 
+def jct_of_alone(run, name):
+    return next((job.get("jct_ratio_alone") for job in run.results.get("jobs", ()) if job["name"] == name), None)
+
+
 UNITS = {"us": "µs", "us per ms": "µs per ms"}  # as the page has them
 LETTERS = "ABCDEFGH"  # as many as there are colours
 
@@ -117,7 +121,12 @@ class Comparison:
             return next((job[key] / 1e3 for job in run.results.get("jobs", ()) if job["name"] == name and job["iterations_ended"]), None)
         return [self.figure(f"JCT of {name}, {words}", lambda run, name=name, key=key: jct(run, name, key), "us")
                 for name in dict.fromkeys(job["name"] for run in self.runs for job in run.results.get("jobs", ()))
-                for words, key in (("mean", "jct_mean_ns"), ("p99", "jct_p99_ns"))]
+                for words, key in (("mean", "jct_mean_ns"), ("p99", "jct_p99_ns"))] + [
+            self.figure(f"JCT of {name}, of that alone", lambda run, name=name: jct_of_alone(run, name), "times") for name in self.jobs_alone()]
+
+    def jobs_alone(self):
+        """Names of the jobs that a run has beside the same job alone (quench-lab --alone)."""
+        return list(dict.fromkeys(job["name"] for run in self.runs for job in run.results.get("jobs", ()) if job.get("jct_ratio_alone")))
 
     @functools.cached_property
     def by_size(self):
@@ -144,6 +153,15 @@ class Comparison:
         """Wire rates of all flows, by name."""
         rates = [{flow["name"]: flow["wire_rate_bps"] / 1e9 for flow in run.results["flows"]} for run in self.runs]
         return [Figure(name, [of.get(name) for of in rates], "Gb/s") for name in dict.fromkeys(name for of in rates for name in of)]
+
+    def servers(self):
+        """Rates of all servers over their NICs, and bytes inside them; empty without servers."""
+        found = [{server["name"]: server for server in run.results.get("servers", ())} for run in self.runs]
+
+        def figure(name, words, key, scale, unit):
+            return Figure(f"{name}, {words}", [of[name][key] / scale if name in of else None for of in found], unit)
+        return [figure(name, *key) for name in dict.fromkeys(name for of in found for name in of)
+                for key in (("sent", "tx_goodput_bps", 1e9, "Gb/s"), ("received", "rx_goodput_bps", 1e9, "Gb/s"), ("inside", "bytes_inside", 1e6, "MB"))]
 
     def config(self):
         """Keys that differ: [(section, key, value of A, value of B, ...)]. None: a folder has no configuration."""
@@ -185,13 +203,19 @@ class Comparison:
         lines += [""] + columns([row.cells() for row in flows[:MOST_FLOWS]], ("flow", "", *self.letters, *self.against))
         if len(flows) > MOST_FLOWS:
             lines.append(f"and {len(flows) - MOST_FLOWS} more flows")
+        servers = self.servers()
+        if servers:
+            lines += [""] + columns([row.cells() for row in servers[:MOST_FLOWS]], ("server", "", *self.letters, *self.against))
+        if len(servers) > MOST_FLOWS:
+            lines.append(f"and {len(servers) - MOST_FLOWS} more rows of servers")
         return "\n".join(lines) + "\n"
 
     def document(self):
         def rows(figures):
             return [{"name": f.name, "values": f.values, "unit": f.unit, "relative": f.relative()} for f in figures]
         return {"format": 2, "runs": self.names, "same_digest": self.same(), "per_ms": self.per_ms, "config": self.config(),
-                "results": rows(self.headline()), "slowdown_by_size": rows(self.slowdowns_by_size(sizes.PERCENTILES)), "notes": self.notes(), "flows": rows(self.flows()), "counters": rows(self.counters())}
+                "results": rows(self.headline()), "slowdown_by_size": rows(self.slowdowns_by_size(sizes.PERCENTILES)), "notes": self.notes(), "flows": rows(self.flows()), "servers": rows(self.servers()),
+                "counters": rows(self.counters())}
 
     def page(self):
         config = self.config()
@@ -225,6 +249,7 @@ class Comparison:
 <div id="distributions" class="charts"></div>
 <h2>Flows</h2>
 {figures(self.flows())}
+{"<h2>Servers</h2>" + figures(self.servers()) if self.servers() else ""}
 <h2>Counters that differ</h2>
 {figures(self.counters())}""", drawn)
 

@@ -128,6 +128,29 @@ def completion_times(runs, labels, _):
     return curves
 
 
+def times_alone(runs, labels, _):
+    """The completion time of each iteration of each job, divided by that of the job alone."""
+    curves = []
+    for i, (run, label) in enumerate(zip(runs, labels)):
+        jobs = [job for job in run.results.get("jobs", []) if job["jct_ratio_alone"] is not None]
+        for dash, job in enumerate(jobs):
+            words = [label] * (len(runs) > 1) + [job["name"]] * (len(jobs) > 1 or len(runs) == 1)
+            rows = [it for it in job["per_iteration"] if it["jct_ratio_alone"] is not None]
+            curves.append(Curve(", ".join(words), i, dash, np.array([it["iteration"] for it in rows]), np.array([it["jct_ratio_alone"] for it in rows])))
+    return curves
+
+
+def servers(runs, labels, _):
+    """What each server sent over its NICs, with a bar from the NIC that sent least to the one that sent most, for the servers of a run."""
+    curves = []
+    for i, (run, label) in enumerate(zip(runs, labels)):
+        found = run.results.get("servers", [])
+        nics = np.array([[nic["tx_goodput_bps"] / 1e9 for nic in server["nics"]] for server in found])
+        if len(nics):
+            curves.append(Curve(label, i, 0, np.arange(1, len(nics) + 1), nics.mean(axis=1), nics.min(axis=1), nics.max(axis=1)))
+    return curves
+
+
 # Of runs: {quantity: (kind, x, y, curves)}
 OF_RUNS = {
     "queue": ("line", "time (ms)", "queue (KB)", queue),
@@ -139,6 +162,8 @@ OF_RUNS = {
     "completion": ("share", "completion time (µs)", "share of messages", shares("completion_ns", 1e3)),
     "slowdown": ("share", "slowdown", "share of messages", shares("slowdown_milli", 1e3)),
     "jct": ("points", "iteration", "completion time of an iteration (µs)", completion_times),
+    "jct-of-alone": ("points", "iteration", "completion time of an iteration, of that alone", times_alone),
+    "servers": ("points", "server", "payload sent by a NIC of the server (Gb/s)", servers),
     "rtt": ("share", "round-trip time (µs)", "share of round trips", shares("rtt_ns", 1e3)),
 }
 
@@ -152,6 +177,8 @@ OF_SWEEPS = {
     "converged": ("time to converge (ms)", 1, {"converged_ms": ""}),
     "slowdown": ("slowdown", 1, {"slowdown_p50": "p50", "slowdown_p99": "p99"}),
     "jct": ("completion time of an iteration (µs)", 1e-3, {}),  # of each job
+    "jct-of-alone": ("mean completion time, of that alone", 1, {}),  # of each job
+    "servers": ("payload sent by a server (Gb/s)", 1e-9, {"server_tx_max_bps": "most", "server_tx_min_bps": "least"}),
 }
 
 
@@ -275,6 +302,11 @@ def of_sweeps(quantity, sweeps, labels):
         columns = {f"{name}_jct_{key}_ns": " ".join([name] * (len(names) > 1) + [key]) for name in names for key in ("mean", "p99")}
         if not names:
             raise BadInput(f"{sweeps[0].folder}: jct: its runs have no jobs")
+    if quantity == "jct-of-alone":
+        names = [name.removesuffix("_jct_ratio_alone") for name in sweeps[0].table if name.endswith("_jct_ratio_alone")]
+        columns = {f"{name}_jct_ratio_alone": name if len(names) > 1 else "" for name in names}
+        if not names:
+            raise BadInput(f"{sweeps[0].folder}: jct-of-alone: expected runs with jobs, of a sweep with --alone")
     numbers = scaled(values)
     curves, colour = [], 0
     for sweep, label in zip(sweeps, labels):

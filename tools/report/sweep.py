@@ -39,6 +39,12 @@ def started_ms(flows):
     return max(starts, default=0.0)
 
 
+def of_servers(servers):
+    """The slowest and the fastest server, and the bytes that moved inside servers; empty without servers."""
+    sent = [server["tx_goodput_bps"] for server in servers]
+    return {"server_tx_min_bps": min(sent), "server_tx_max_bps": max(sent), "bytes_inside": sum(server["bytes_inside"] for server in servers)} if sent else {}
+
+
 def row(run):
     """{column: value} of a finished run."""
     result = Run(run.folder)
@@ -65,6 +71,8 @@ def row(run):
         **{f"size{i}_{key}": bucket[key] for i, bucket in enumerate(slowdown["sizes"], 1)
            for key in ("to_bytes", "messages", "not_ended", *sizes.PERCENTILES)},
         **{f"{job['name']}_{key}": job[key] for job in r.get("jobs", []) for key in ("jct_mean_ns", "jct_p99_ns", "jct_max_ns", "iterations_ended")},
+        **{f"{job['name']}_jct_ratio_alone": job["jct_ratio_alone"] for job in r.get("jobs", []) if job["jct_ratio_alone"] is not None},
+        **of_servers(r.get("servers", [])),
         "converged_ms": converged_ms(result.flows, since),
         "fluid_mark_probability": queue and queue["fixed_point"]["mark_probability"],
         "fluid_interior": queue and queue["fixed_point"]["interior"],

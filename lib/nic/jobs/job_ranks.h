@@ -67,7 +67,6 @@ struct nic_job_params {
 int64_t nic_job_add(struct node *node, const struct nic_job_params *params);
 
 /**
-/**
  * After nic_job_add(), before the first rx/tx: each message that arrives at responder `item` from
  * this peer of the rank says a digest, as immediate data. The rank begins its first iteration when
  * all its peers that speak have said this digest. A message has one packet. The peer may begin anew
