@@ -68,8 +68,7 @@ class Planner:
             self.refuse("ccl.stages", f"{len(stages)}: expected one stage")
         if config["stage_loop_count"] != 1:
             self.refuse("ccl.stage_loop_count", f"{config['stage_loop_count']}: expected 1")
-        if self.plan.peers:
-            self.refuse("devices", "expected no rocev2 beside ccl: the QP numbers of both would meet")
+        self.expect_no_peers("ccl")
         if self.checker.errors:
             return
         stage = stages[0]
@@ -82,6 +81,14 @@ class Planner:
             self.add_job(path, n, stage, item)
         if not names:
             self.refuse("ccl.stages[0].communicators", "expected one or more")
+        self.number_ports()
+
+    def expect_no_peers(self, what: str) -> None:
+        if self.plan.peers:
+            self.refuse("devices", f"expected no rocev2 beside {what}: the QP numbers of both would meet")
+
+    def number_ports(self) -> None:
+        """Room for the QPs of all jobs."""
         for port in self.plan.ports.values():
             if port.running is not None:
                 self.refuse("ports", f"port {port.name!r}: somebody else started its quench-nic, which has no jobs of ours")
@@ -113,6 +120,11 @@ class Planner:
             self.refuse(f"{path}.device_names", f"expected 2 to {MOST_RANKS} devices with different addresses")
             return
         keys = self.keys(path, stage, item, policy)
+        section, ports = self.put_job(f"{path}.device_names", number, ranks, keys)
+        self.jobs.append(Job(item["name"], stage["name"], section, ports, int(keys["bytes"].removesuffix("B")), int(keys["compute_ns"]), policy["ib_mtu"]))
+
+    def put_job(self, path: str, number: int, ranks: list[plans.Address], keys: plans.Section) -> tuple[str, list[plans.Port]]:
+        """Its section for each port. @return the section's name, and the ports of its ranks"""
         section = f"job ccl-{number}"
         ports = list({rank.interface.port.name: rank.interface.port for rank in ranks}.values())
         for port in self.plan.ports.values():
@@ -121,17 +133,16 @@ class Planner:
             port.sections[section] = {"ranks": ", ".join(rank.text for rank in ranks), "ranks_here": ",".join(map(str, here)) or "none",
                                       **({"next_hop": hop} if hop else {}), **keys, "stopped": "on"}
         self.n_qps += 2 * len(ranks) * (len(ranks) - 1) * (int(keys["qps_per_pair"]) + 1)
-        compute_ns = int(keys["compute_ns"])
-        self.jobs.append(Job(item["name"], stage["name"], section, ports, int(keys["bytes"].removesuffix("B")), compute_ns, policy["ib_mtu"]))
+        return section, ports
 
     def hop(self, path: str, port: plans.Port, ranks: list[plans.Address], here: list[int]) -> str:
         """The router of a port's ranks to the others; "": they are on the link."""
         behind = {ranks[n].is_behind_gateway(other.ip) for n in here for other in ranks if other is not ranks[n]}
         gateways = {str(ranks[n].gateway) for n in here}
         if len(behind) > 1 or (True in behind and len(gateways) > 1):
-            self.refuse(f"{path}.device_names", f"port {port.name!r}: expected all other ranks on the link, or all behind one gateway")
+            self.refuse(path, f"port {port.name!r}: expected all other ranks on the link, or all behind one gateway")
         if len(here) > 1 and True not in behind:
-            self.refuse(f"{path}.device_names", f"port {port.name!r}: expected one rank, or a gateway on the way to all others: a switch does not send frames back")
+            self.refuse(path, f"port {port.name!r}: expected one rank, or a gateway on the way to all others: a switch does not send frames back")
         return gateways.pop() if True in behind else ""
 
     def keys(self, path: str, stage: Object, item: Object, policy: Object) -> plans.Section:
@@ -175,34 +186,24 @@ class Planner:
         return found
 
 
-class CclTester(Tester):
-    """A tester whose configurations may have ccl."""
+class JobTester(Tester):
+    """A tester whose configurations may have jobs."""
 
     planned: tuple[plans.Plan | None, list[Job]] = None, []
-
-    def plan(self, given: Object) -> plans.Plan:
-        if not isinstance(given, dict) or given.get("ccl") is None:
-            return super().plan(given)
-        plan = super().plan({key: value for key, value in given.items() if key != "ccl"})
-        self.planned = plan, Planner(plan, given, given["ccl"]).add()
-        return plan
 
     def jobs(self) -> list[Job]:
         """Of the configuration in force."""
         plan, jobs = self.planned
         return jobs if self.run.plan is plan else []
 
-    def set_state(self, given: Object) -> list[str]:
-        traffic = given.get("traffic") if isinstance(given, dict) and given.get("choice", "traffic") == "traffic" else None
-        if not isinstance(traffic, dict) or traffic.get("choice", "ccl") != "ccl" or "ccl" not in traffic:
-            return super().set_state(given)
-        request = schema.check("State.Traffic.Ccl", traffic["ccl"])
+    def run_jobs(self, starts: bool, without: str) -> list[str]:
+        """Start all jobs from their first iteration, or stop them."""
         with self.lock:
             if not self.jobs():
-                raise Refused(["traffic.ccl: the configuration has no ccl"])
+                raise Refused([without])
             with self.all_or_nothing():
                 self.put_jobs(True)
-                if request["state"] == "start":
+                if starts:
                     for job in self.jobs():
                         self.reset(job)
                     self.put_jobs(False)
@@ -231,6 +232,29 @@ class CclTester(Tester):
             port.sections = {name: {**keys, "stopped": "on" if stopped else "off"} if name in sections else keys for name, keys in port.sections.items()}
         self.apply()
 
+    def rows(self) -> dict[str, dict[str, Any]]:
+        """Of each port, what it has of each job."""
+        found = gather(self.run.generators, lambda generator: generator.if_ready(lambda generator: generator.call("jobs")))
+        return {name: {row["name"]: row for row in reply["rows"]} for name, reply in found.items() if reply}
+
+
+class CclTester(JobTester):
+    """A tester whose configurations may have ccl."""
+
+    def plan(self, given: Object) -> plans.Plan:
+        if not isinstance(given, dict) or given.get("ccl") is None:
+            return super().plan(given)
+        plan = super().plan({key: value for key, value in given.items() if key != "ccl"})
+        self.planned = plan, Planner(plan, given, given["ccl"]).add()
+        return plan
+
+    def set_state(self, given: Object) -> list[str]:
+        traffic = given.get("traffic") if isinstance(given, dict) and given.get("choice", "traffic") == "traffic" else None
+        if not isinstance(traffic, dict) or traffic.get("choice", "ccl") != "ccl" or "ccl" not in traffic:
+            return super().set_state(given)
+        request = schema.check("State.Traffic.Ccl", traffic["ccl"])
+        return self.run_jobs(request["state"] == "start", "traffic.ccl: the configuration has no ccl")
+
     def metrics(self, given: Object) -> Object:
         if not isinstance(given, dict) or given.get("choice", "ccl") != "ccl" or "ccl" not in given and given.get("choice") != "ccl":
             return results.metrics(self.run, given)
@@ -240,8 +264,7 @@ class CclTester(Tester):
             wrong = [name for name in request.get(key) or [] if name not in known]
             if wrong:
                 raise Refused([f"ccl.{key}: {name!r}: no such name in the configuration" for name in wrong])
-        found = gather(self.run.generators, lambda generator: generator.if_ready(lambda generator: generator.call("jobs")))
-        rows = {name: {row["name"]: row for row in reply["rows"]} for name, reply in found.items() if reply}
+        rows = self.rows()
         wanted = [job for job in jobs.values() if job.name in (request.get("communicator_names") or jobs) and job.stage in (request.get("stage_names") or [job.stage])]
         return {"choice": "ccl_metrics", "ccl_metrics": [results.chosen(row_of(job, rows), request.get("column_names"), "communicator_name") for job in wanted]}
 

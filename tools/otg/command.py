@@ -81,7 +81,7 @@ def add_options(p: argparse.ArgumentParser) -> None:
     p.add_argument("--eal", default="", metavar="OPTIONS", help="further EAL options of each quench-nic, in one argument")
     p.add_argument("--options", default="", metavar="OPTIONS", help="further options of each quench-nic, in one argument, such as '--idle-sleep 50'")
     p.add_argument("--program", type=pathlib.Path, metavar="PATH", help="the quench-nic to run; without it, the one that is built or installed")
-    p.add_argument("--draft", choices=("ccl-490",), help="also take the draft for collectives, pull request 490 of the API's models")
+    p.add_argument("--draft", choices=("ccl-490", "ccl-491"), help="also take a draft for collectives, pull request 490 or 491 of the API's models")
     p.add_argument("--prefix", metavar="NAME", help="first part of the --file-prefix of each quench-nic (default otg and the "
                    "number of the process); quenchctl -f NAME-PORT shows it")
     p.add_argument("--folder", type=pathlib.Path, metavar="DIR", help="folder of configurations and logs of the quench-nics, and of the run, which a "
