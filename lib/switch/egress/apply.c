@@ -54,7 +54,7 @@ link_down(struct sw *sw, uint16_t port, uint64_t now_ns)
 {
 	set_down(sw, port, true);
 	for (uint8_t queue = 0; queue < TM_CLASSES; queue++)
-		sw_closed_flush(sw, port, queue, SW_DROP_LINK_DOWN, now_ns);
+		sw_closed_flush(sw, port, queue, sw_closed_reason(&sw->ports[port]), now_ns);
 	sw_pfc_reset(sw, port, now_ns);
 }
 

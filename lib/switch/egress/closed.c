@@ -54,7 +54,7 @@ sw_closed_refuse(struct sw *sw, uint16_t port, uint8_t queue)
 	struct sw_port *p = &sw->ports[port];
 
 	if (p->now.link_down)
-		return SW_DROP_LINK_DOWN;
+		return sw_closed_reason(p);
 	counter_inc(&p->storm_counts[__builtin_ctz(storms_of(sw, port, queue))].tx_dropped);
 	return SW_DROP_PFC_WATCHDOG;
 }

@@ -20,6 +20,13 @@ void sw_closed_flush_storm(struct sw *sw, uint16_t port, uint8_t queue, uint64_t
 /** Handle a frame received in a group of storm_pgs. @return SW_PASS, or the reason to drop it. */
 enum sw_drop sw_closed_ingress(struct sw *sw, uint16_t port, uint8_t pg);
 
+/** Why a port without a link, or one that is shut down, drops a frame. */
+static inline enum sw_drop
+sw_closed_reason(const struct sw_port *p)
+{
+	return p->now.shutdown ? SW_DROP_SHUTDOWN : SW_DROP_LINK_DOWN;
+}
+
 /**
  * Refuse a frame to a queue of closed_queues; during a storm, count it for the watchdog.
  * @return the reason.

@@ -218,7 +218,7 @@ is_shut(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64
 	}
 	/* They were never in the switch, so the ledger has no bytes of them. */
 	for (unsigned int i = 0; i < n; i++)
-		sw_count_drop(sw, port, SW_DROP_LINK_DOWN, 0);
+		sw_count_drop(sw, port, SW_DROP_SHUTDOWN, 0);
 	rte_pktmbuf_free_bulk(pkts, n);
 	return true;
 }

@@ -102,7 +102,8 @@ const struct counter_field sw_drop_counter_fields[SW_DROPS] = {
 	DROP(NO_MBUF, "no_mbuf", "no mbuf for a copy, for a changed header or tag, or for a "
 				      "frame that the switch generates"),
 	DROP(RESTART, "restart", "frames that the switch held when it lost power (lab)"),
-	DROP(LINK_DOWN, "link_down", "the egress port has no link, or the port is shut down"),
+	DROP(LINK_DOWN, "link_down", "the egress port has no link"),
+	DROP(SHUTDOWN, "shutdown", "received by a port with shutdown = on, or to be sent by it"),
 	DROP(PFC_WATCHDOG, "pfc_watchdog", "pause storm on the queue or group, and the PFC "
 					   "watchdog's action is drop"),
 	DROP(CONTROL_BUSY, "control_busy", "LLDP frames that are too long, or that arrived "

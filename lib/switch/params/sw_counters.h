@@ -49,6 +49,7 @@ enum sw_drop {
 	SW_DROP_NO_MBUF,       /* no clone for a copy (egress) */
 	SW_DROP_RESTART,       /* the switch held the frame when it lost power */
 	SW_DROP_LINK_DOWN,     /* the egress port has no link */
+	SW_DROP_SHUTDOWN,      /* a port with shutdown = on (egress, ingress) */
 	SW_DROP_PFC_WATCHDOG,  /* storm with the watchdog's action drop (egress, ingress) */
 	SW_DROP_CONTROL_BUSY,  /* LLDP frames faster than they are processed */
 	SW_DROPS

@@ -300,7 +300,7 @@ TEST(port_that_is_shut_down_neither_takes_nor_sends_frames)
 	host_mac(mac, 1);
 	assert_int_equal(sw_learn(b->sw, 0, mac, 1, 0), 0);
 	give(b, 0, make_data(b, 0, 1, 1), now_ns);
-	assert_int_equal(drops(b, 1, SW_DROP_LINK_DOWN), 1);
+	assert_int_equal(drops(b, 1, SW_DROP_SHUTDOWN), 1);
 	/* A link, a frame and a pause from its peer do not wake it. */
 	sw_set_link(b->sw, 1, true, now_ns);
 	give(b, 1, make_data(b, 1, 0, 2), now_ns);
@@ -308,7 +308,7 @@ TEST(port_that_is_shut_down_neither_takes_nor_sends_frames)
 	assert_null(take(b, 0, now_ns));
 	give(b, 0, make_data(b, 0, 1, 3), now_ns);
 	assert_null(take(b, 1, now_ns));
-	assert_int_equal(drops(b, 1, SW_DROP_LINK_DOWN), 4);
+	assert_int_equal(drops(b, 1, SW_DROP_SHUTDOWN), 4);
 	assert_int_equal(sw_port_stats(b->sw, 1)->rx_pause_frames, 0);
 	/* Flooding leaves it out. */
 	give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = BROADCAST_HOST}), now_ns);
@@ -319,7 +319,8 @@ TEST(port_that_is_shut_down_neither_takes_nor_sends_frames)
 	give(b, 0, make_data(b, 0, 1, 4), now_ns);
 	sw_set_shutdown(b->sw, 1, true, now_ns);
 	assert_null(take(b, 1, now_ns));
-	assert_int_equal(drops(b, 1, SW_DROP_LINK_DOWN), 5);
+	assert_int_equal(drops(b, 1, SW_DROP_SHUTDOWN), 5);
+	assert_int_equal(drops(b, 1, SW_DROP_LINK_DOWN), 0);
 	sw_set_shutdown(b->sw, 1, false, now_ns);
 	give(b, 1, make_data(b, 1, 0, 5), now_ns);
 	sent(take_next(b, 0, &now_ns));
