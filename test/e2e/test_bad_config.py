@@ -3,6 +3,8 @@
 """What bad input gets: one line that names what is wrong, exit code 2, and nothing is started."""
 import os
 import socket
+import subprocess
+import sys
 
 from harness import Program, check, check_equal, eal, finish, path_of, run, work_dir
 
@@ -120,6 +122,28 @@ def wrong_usage(work):
     check("a device that is not there", done.returncode == 2 and "quench-switch: error" in done.stderr, done.stderr)
 
 
+# Holds the claim of an interface as user nobody, until standard input ends.
+SQUATTER = """
+import os, socket, sys
+os.setuid(65534)
+holder = socket.socket(socket.AF_UNIX)
+holder.bind("\\0quench/interface/" + sys.argv[1])
+holder.listen(1)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def squatted_interface(name, good):
+    with subprocess.Popen([sys.executable, "-c", SQUATTER, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as squatter:
+        squatter.stdout.readline()
+        done = run(path_of("nic"), *eal(f"net_af_packet0,iface={name}"), "--", "--config", good)
+        squatter.stdin.close()
+    warned = [line for line in done.stderr.splitlines() if "warning" in line and f"interface {name}" in line]
+    check("a claim of any other user keeps no program from its start", len(warned) == 1 and f"(pid {squatter.pid}) of user 65534" in warned[0] and
+          "in use by" not in done.stderr, done.stderr)
+
+
 def used_interface(work):
     """Two programs on one interface would both answer. This process holds it as a program does."""
     good = work / "nic.ini"
@@ -131,6 +155,8 @@ def used_interface(work):
         for option in ([f"--vdev=net_af_packet0,iface={name}"], ["--vdev", f"net_pcap0,rx_iface=other,tx_iface={name}"]):
             done = run(path_of("nic"), *eal(), *option, "--", "--config", good)
             one_line(f"an interface in use: {option[-1]}", done, 1, (f"interface {name} is in use by", f"(pid {os.getpid()})"))
+    if os.geteuid() == 0:
+        squatted_interface(name, good)
     done = run(path_of("nic"), *eal(f"net_af_packet0,iface={name}"), "--", "--config", good)
     check("and when it is free", done.returncode != 0 and "in use" not in done.stderr, done.stderr)
 

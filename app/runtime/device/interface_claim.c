@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <net/if.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,6 +14,39 @@
 #include "runtime/device/device_args.h"
 #include "runtime/notice/listener.h"
 #include "runtime/notice/say.h"
+
+/* The user of the services in share/systemd. */
+#define SERVICE_USER "quench"
+
+/*
+ * Any local user can bind the name of a claim. Only root, this program's user and the user of the
+ * services are believed to use the interface.
+ */
+static bool
+is_trusted(uid_t uid)
+{
+	const struct passwd *service = getpwnam(SERVICE_USER);
+
+	return uid == 0 || uid == geteuid() || (service != NULL && uid == service->pw_uid);
+}
+
+/* @return -EBUSY after an error line, or 0 after a warning: the holder is not believed. */
+static int
+judge(const char *name, const struct listener *holder)
+{
+	if (!is_trusted(holder->uid)) {
+		say_warning(
+			"interface %s is claimed by %s (pid %d) of user %u, who is not believed to "
+			"use it: expected root, the user of this program, or " SERVICE_USER
+			"; it is used without a claim",
+			name, holder->program, holder->pid, holder->uid);
+		return 0;
+	}
+	say_error("interface %s is in use by %s (pid %d): expected an interface of this program "
+		  "alone",
+		  name, holder->program, holder->pid);
+	return -EBUSY;
+}
 
 static int
 claim(const char *name)
@@ -32,12 +66,7 @@ claim(const char *name)
 	taken = errno == EADDRINUSE && listener_find(&addr, bytes, &other) && other.pid != getpid();
 	if (fd >= 0)
 		close(fd);
-	if (!taken)
-		return 0;
-	say_error("interface %s is in use by %s (pid %d): expected an interface of this program "
-		  "alone",
-		  name, other.program, other.pid);
-	return -EBUSY;
+	return taken ? judge(name, &other) : 0;
 }
 
 int

@@ -4,7 +4,9 @@
  * forward them.
  *
  * A claim is a listening socket whose abstract name has the interface's. Such names belong to the
- * network namespace, as interfaces do, and end with the process, however it ends.
+ * network namespace, as interfaces do, and end with the process, however it ends. A claim of another
+ * user than root, the program's own and that of the services is not believed: any local user can
+ * make one.
  */
 #ifndef QUENCH_APP_RUNTIME_DEVICE_INTERFACE_CLAIM_H
 #define QUENCH_APP_RUNTIME_DEVICE_INTERFACE_CLAIM_H
@@ -14,7 +16,7 @@
  * process ends.
  *
  * @param device  Name and arguments, as of EAL's --vdev.
- * @return        0; or -EBUSY after an error line that names the interface and the other program.
+ * @return        0, perhaps after a warning; or -EBUSY after an error line that names the interface and the other program.
  */
 int interface_claim(const char *device);
 

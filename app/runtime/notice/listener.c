@@ -31,6 +31,7 @@ listener_find(const struct sockaddr_un *addr, socklen_t bytes, struct listener *
 
 	if (found) {
 		out->pid = c.pid;
+		out->uid = c.uid;
 		read_program(out);
 	}
 	if (fd >= 0)

@@ -10,6 +10,7 @@
 
 struct listener {
 	pid_t pid;
+	uid_t uid;
 	char program[16]; /* as in /proc/PID/comm */
 };
 
