@@ -9,6 +9,8 @@ import secrets
 from collections.abc import Callable
 from typing import NamedTuple
 
+from quench import protocols
+
 from .schema import ADDRESSES, Object
 
 FCS_BYTES = 4
@@ -25,7 +27,6 @@ SIGNATURE_BYTES, SHORT_SIGNATURE_BYTES = 16, 6
 UNITS = {"bps": 1, "kbps": 10**3, "mbps": 10**6, "gbps": 10**9}
 # What a header says of the one after it.
 ETHER_TYPES = {"vlan": 0x8100, "ipv4": 0x0800, "ipv6": 0x86DD, "arp": 0x0806, "mpls": 0x8847}
-PROTOCOLS = {"icmp": 1, "ipv4": 4, "tcp": 6, "udp": 17, "ipv6": 41, "icmpv6": 58, "mpls": 137}
 NO_ETHER_TYPE, NO_PROTOCOL, NO_NEXT_HEADER = 0xFFFF, 61, 59
 PAUSES = ("pfcpause", "ethernetpause")
 # Bytes and weights, as the schema has them; a frame has at least 64 bytes.
@@ -276,7 +277,7 @@ class Builder:
             self.put(name, header[name], 1)
         self.put("fragment_offset", header["fragment_offset"], 13)
         self.put("time_to_live", header["time_to_live"], 8)
-        self.put("protocol", header["protocol"], 8, PROTOCOLS.get(self.next or "", NO_PROTOCOL))
+        self.put("protocol", header["protocol"], 8, protocols.NUMBERS.get(self.next or "", NO_PROTOCOL))
         self.ip_at, self.ip_plain = at, is_plain(header["version"], 4) and is_plain(header["header_length"], 5)
         self.checksum("header_checksum", header["header_checksum"], f"ipv4@{at}", self.ip_plain)
         self.put("src", header["src"], 32)
@@ -319,7 +320,7 @@ class Builder:
         self.put("traffic_class", header["traffic_class"], 8)
         self.put("flow_label", header["flow_label"], 20)
         self.put_length("payload_length", header["payload_length"], at + 40)
-        self.put("next_header", header["next_header"], 8, PROTOCOLS.get(self.next or "", NO_NEXT_HEADER))
+        self.put("next_header", header["next_header"], 8, protocols.NUMBERS.get(self.next or "", NO_NEXT_HEADER))
         self.put("hop_limit", header["hop_limit"], 8)
         self.put("src", header["src"], 128)
         self.put("dst", header["dst"], 128)

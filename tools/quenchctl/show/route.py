@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from quench import protocols
 from quench.desk import Row
 from quenchctl.command import DONE, BadUsage, Run, print_json
 from quenchctl.show import cells, port_texts
 
 WORDS = ("ADDRESS", "SOURCE", "SOURCE_PORT", "DESTINATION_PORT", "PROTOCOL")
-PROTOCOLS = {"icmp": 1, "tcp": 6, "udp": 17, "icmp6": 58}
 KINDS = {
     "none": "no route: its frames are dropped",
     "local": "the router's own address",
@@ -29,9 +29,9 @@ def all_routes(run: Run) -> int:
     return DONE
 
 
-def number(name: str, text: str, most: int) -> int:
+def number(name: str, text: str, most: int, words: str = "") -> int:
     if not (text.isascii() and text.isdigit() and int(text) <= most):
-        raise BadUsage(f"{name} = {text}: expected a number from 0 to {most}")
+        raise BadUsage(f"{name} = {text}: expected a number from 0 to {most}{words}")
     return int(text)
 
 
@@ -44,7 +44,7 @@ def question(params: list[str]) -> Row:
     for name, text in zip(WORDS[2:4], params[2:4]):
         asked[name.lower()] = number(name, text, 65535)
     if len(params) > 4:
-        asked["protocol"] = PROTOCOLS.get(params[4].lower()) or number("PROTOCOL", params[4], 255)
+        asked["protocol"] = protocols.NUMBERS.get(params[4].lower()) or number("PROTOCOL", params[4], 255, ", or tcp, udp, icmp, icmpv6")
     return asked
 
 

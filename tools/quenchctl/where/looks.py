@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from quench import protocols
 from quench.desk import Desk, Row
 
 LOOKS = 20
 EVERY_S = 0.05
 FLOW_KEYS = ("source", "destination", "protocol", "source_port", "destination_port", "qpn", "dscp")
-PROTOCOLS = {1: "ICMP", 6: "TCP", 17: "UDP", 58: "ICMPv6"}
 COUNTERS = ("ecn_marked_packets", "ecn_not_ect_packets", "drop_packets")
 
 
@@ -95,7 +95,7 @@ def flow_text(row: Row) -> str:
         return f"{row['source']} to {row['destination']}"
     if row["qpn"] is not None:
         return f"{row['source']}:{row['source_port']} to {row['destination']} QP {row['qpn']}"
-    name = PROTOCOLS.get(row["protocol"], f"protocol {row['protocol']}")
+    name = protocols.NAMES.get(row["protocol"], f"protocol {row['protocol']}")
     return f"{end(row['source'], row['source_port'])} to {end(row['destination'], row['destination_port'])} {name}"
 
 
