@@ -8,28 +8,17 @@
 
 #include "ctl/config/config_sections.h"
 
-/* The first rows, up to link_speed_bps, describe a device: they are not keys of a scenario. */
-static unsigned int
-n_device_keys(void)
-{
-	const struct field_alias *alias;
-	const struct field *last =
-		field_find(sw_port_fields, sw_port_fields_n, "link_speed_bps", &alias);
-
-	assert(last != NULL && sw_port_fields_n <= 64);
-	return (unsigned int)(last - sw_port_fields) + 1;
-}
-
+/* Rows that describe a device are not keys of a scenario. */
 static const struct field *
 keys(void)
 {
-	return sw_port_fields + n_device_keys();
+	return sw_port_fields + sw_port_device_fields_n;
 }
 
 static unsigned int
 n_keys(void)
 {
-	return sw_port_fields_n - n_device_keys();
+	return sw_port_fields_n - sw_port_device_fields_n;
 }
 
 /*
@@ -78,14 +67,15 @@ static int
 read_section(struct config *cfg, struct port_section *section, struct config_error *err)
 {
 	static const char not_here[] = "no such key here: it follows from the port's link";
-	int rc = config_refuse_given(cfg, section->name, sw_port_fields, n_device_keys(), not_here,
-				     err);
+	int rc = config_refuse_given(cfg, section->name, sw_port_fields, sw_port_device_fields_n,
+				     not_here, err);
 
+	assert(sw_port_fields_n <= 64);
 	if (rc == 0)
 		rc = field_defaults(keys(), n_keys(), &section->keys);
 	if (rc == 0)
 		rc = config_read(cfg, section->name, keys(), n_keys(), &section->keys, err);
-	for (unsigned int k = n_device_keys(); rc == 0 && k < sw_port_fields_n; k++)
+	for (unsigned int k = sw_port_device_fields_n; rc == 0 && k < sw_port_fields_n; k++)
 		if (config_gives(cfg, section->name, sw_port_fields[k].name))
 			section->given |= UINT64_C(1) << k;
 	return rc;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/numbers/array.h"
 #include "ctl/switch_config/switch_config.h"
 #include "fabric/scenario/scenario.h"
 #include "runtime/notice/say.h"
@@ -16,13 +15,6 @@
 #define NS_PER_M 5u
 /* Most senders of the incast. */
 #define MOST_SENDERS 8u
-
-/* First words of the sections of a switch. */
-static const char *const switch_words[] = {
-	"switch",   "qos_map", "wred",  "step", "phantom", "buffer_profile", "scheduler",
-	"pfc",      "router",  "pfcwd", "lldp", "fdb",     "interface",      "route",
-	"neighbor", "pg",      "queue", "tc",   "port",    "pool",
-};
 
 /* Names, each once, as "[switch], [wred]". */
 struct word_list {
@@ -53,15 +45,16 @@ static bool
 is_of_device(struct taking *t, const struct config_pair *pair, bool of_port)
 {
 	const struct field *fields = of_port ? sw_port_fields : sw_device_fields;
-	unsigned int n = of_port ? sw_port_fields_n : sw_device_fields_n;
+	unsigned int n = of_port ? sw_port_device_fields_n : sw_device_fields_n;
 	const struct field_alias *alias;
-	const struct field *key = field_find(fields, n, pair->key, &alias),
-			   *last = of_port ? field_find(fields, n, "link_speed_bps", &alias) : NULL;
+	const struct field *key = field_find(fields, n, pair->key, &alias);
+	bool has_place;
 
-	if (key == NULL || (of_port && key > last))
+	if (key == NULL)
 		return false;
-	if (strcmp(key->name, "name") != 0 && key != last &&
-	    (key->def == NULL || strcmp(pair->value, key->def) != 0))
+	has_place = of_port &&
+		    (strcmp(key->name, "name") == 0 || strcmp(key->name, "link_speed_bps") == 0);
+	if (!has_place && (key->def == NULL || strcmp(pair->value, key->def) != 0))
 		list_word(&t->unlike, "", key->name, "");
 	return true;
 }
@@ -294,10 +287,11 @@ static void
 forget_switches(struct config *cfg, const char *path)
 {
 	struct word_list forgotten = {0};
+	const char *word;
 
-	for (unsigned int i = 0; i < ARRAY_LEN(switch_words); i++)
-		if (config_forget(cfg, switch_words[i]) > 0)
-			list_word(&forgotten, "[", switch_words[i], "]");
+	for (unsigned int i = 0; (word = switch_config_word(i)) != NULL; i++)
+		if (config_forget(cfg, word) > 0)
+			list_word(&forgotten, "[", word, "]");
 	if (forgotten.text[0] != '\0')
 		say("%s: those of %s apply instead of %s", config_path(cfg), path, forgotten.text);
 }

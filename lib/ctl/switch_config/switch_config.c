@@ -9,6 +9,7 @@
 
 #include "base/numbers/array.h"
 #include "ctl/config/config_sections.h"
+#include "ctl/switch_config/switch_class_kinds.h"
 #include "ctl/switch_config/switch_classes_rows.h"
 #include "ctl/switch_config/switch_tables.h"
 #include "ctl/switch_config/switch_classes.h"
@@ -451,4 +452,24 @@ switch_config_print_reference(FILE *out)
 {
 	print_reference_from(out, 0);
 	config_print_reference(out, "port N", sw_port_fields, sw_port_fields_n);
+}
+
+const char *
+switch_config_word(unsigned int i)
+{
+	/* Each is read by a function of its own. */
+	static const char *const others[] = {"tc", "port", "pool"};
+
+	if (i < SWITCH_PROFILE_KINDS)
+		return switch_profile_kinds[i].word;
+	i -= SWITCH_PROFILE_KINDS;
+	if (i < sw_sections_n)
+		return sw_sections[i].name;
+	i -= sw_sections_n;
+	if (i < SWITCH_CLASS_KINDS)
+		return switch_class_kinds[i].word;
+	i -= SWITCH_CLASS_KINDS;
+	if (i < ARRAY_LEN(others))
+		return others[i];
+	return switch_tables_word(i - (unsigned int)ARRAY_LEN(others));
 }

@@ -107,6 +107,13 @@ struct switch_pool {
 
 FIELD_TABLE(switch_pool_fields);
 
+/**
+ * First word of the i-th kind of sections that a switch reads, [pool] included, such as "wred" of
+ * [wred] and [wred NAME]. A word may come twice, and after "buffer_profile" come names that begin
+ * with it. NULL: there are no more.
+ */
+const char *switch_config_word(unsigned int i);
+
 /** Print every key, in Markdown; _common: those of switch_config_print_common(). */
 void switch_config_print_reference(FILE *out);
 void switch_config_print_reference_common(FILE *out);

@@ -76,6 +76,12 @@ switch_tables_rows(const struct sw_tables *tables, struct config_rows *rows)
 	config_kinds_rows(kinds, N_KINDS, tables, rows);
 }
 
+const char *
+switch_tables_word(unsigned int i)
+{
+	return i < N_KINDS ? kinds[i].word : NULL;
+}
+
 void
 switch_tables_print_reference(FILE *out)
 {

@@ -28,6 +28,9 @@ bool switch_tables_refuse(const struct config *cfg, const char *why, struct conf
 /** Add all items as rows. */
 void switch_tables_rows(const struct sw_tables *tables, struct config_rows *rows);
 
+/** First word of the i-th kind of these sections; NULL: there are no more kinds. */
+const char *switch_tables_word(unsigned int i);
+
 /** Print their keys, in Markdown. */
 void switch_tables_print_reference(FILE *out);
 

@@ -43,27 +43,37 @@ static const char *const port_trust_words[] = {"default", "dscp", "pcp", NULL};
 				   .live = true, .help = text                                      \
 	}
 
+/* The rows of sw_port_fields that describe a device. */
+enum { DEVICE, NAME, MAC, LINK_SPEED, DEVICE_ROWS };
+const unsigned int sw_port_device_fields_n = DEVICE_ROWS;
+
 const struct field sw_port_fields[] = {
-	{FIELD_OF(struct sw_port_params, device), .type = FIELD_STR, .min = 1,
-	 .max = SW_DEVICE_CHARS, .def = "any",
-	 .help = "EAL's name of the device, such as 0000:3b:00.0 or net_pcap0; any: the next "
-		 "device in EAL's order that no other port names"},
-	{FIELD_OF(struct sw_port_params, name), .type = FIELD_STR, .min = 1,
-	 .max = SW_PORT_NAME_CHARS, .def = SW_PORT_UNNAMED,
-	 .help = "name such as Ethernet1/1, which tables show and commands take in place of the "
-		 "number: a letter, then letters, digits and /-_.:; none: the port has its number "
-		 "only"},
-	{FIELD_OF(struct sw_port_params, mac), .type = FIELD_MAC, .def = "00:00:00:00:00:00",
-	 .help = "source address of PFC frames; all zero: the device's own"},
-	{FIELD_OF(struct sw_port_params, link_speed_bps), .type = FIELD_U64, .unit = UNIT_BPS,
-	 .min = MIN_LINK_SPEED, .max = MAX_LINK_SPEED,
-	 .aliases = {{.name = "link_speed"}, {.name = "speed"}},
-	 .help = "speed of the link; sets the length of a pause quantum and the default of "
-		 "shaper_rate_bps; virtual devices need it, as they report made-up speeds"},
-	{FIELD_OF(struct sw_port_params, shaper_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
-	 .max = MAX_LINK_SPEED, .def = "0", .live = true, .aliases = {{.name = "shaper_rate"}},
-	 .help = "egress shaper of data, in wire bytes; 0: link_speed_bps. Pause frames use its "
-		 "tokens, but do not wait for tokens"},
+	[DEVICE] =
+		{FIELD_OF(struct sw_port_params, device), .type = FIELD_STR, .min = 1,
+		 .max = SW_DEVICE_CHARS, .def = "any",
+		 .help = "EAL's name of the device, such as 0000:3b:00.0 or net_pcap0; any: the next "
+			 "device in EAL's order that no other port names"},
+	[NAME] =
+		{FIELD_OF(struct sw_port_params, name), .type = FIELD_STR, .min = 1,
+		 .max = SW_PORT_NAME_CHARS, .def = SW_PORT_UNNAMED,
+		 .help = "name such as Ethernet1/1, which tables show and commands take in place of the "
+			 "number: a letter, then letters, digits and /-_.:; none: the port has its number "
+			 "only"},
+	[MAC] = {FIELD_OF(struct sw_port_params, mac), .type = FIELD_MAC,
+		 .def = "00:00:00:00:00:00",
+		 .help = "source address of PFC frames; all zero: the device's own"},
+	[LINK_SPEED] =
+		{FIELD_OF(struct sw_port_params, link_speed_bps), .type = FIELD_U64,
+		 .unit = UNIT_BPS, .min = MIN_LINK_SPEED, .max = MAX_LINK_SPEED,
+		 .aliases = {{.name = "link_speed"}, {.name = "speed"}},
+		 .help = "speed of the link; sets the length of a pause quantum and the default of "
+			 "shaper_rate_bps; virtual devices need it, as they report made-up speeds"},
+	[DEVICE_ROWS] =
+		{FIELD_OF(struct sw_port_params, shaper_rate_bps), .type = FIELD_U64,
+		 .unit = UNIT_BPS, .max = MAX_LINK_SPEED, .def = "0", .live = true,
+		 .aliases = {{.name = "shaper_rate"}},
+		 .help = "egress shaper of data, in wire bytes; 0: link_speed_bps. Pause frames use its "
+			 "tokens, but do not wait for tokens"},
 	{FIELD_OF(struct sw_port_params, cable_length_m), .type = FIELD_U32, .max = 100000,
 	 .def = "5", .live = true, .aliases = {{.name = "cable_length"}},
 	 .help = "length of the cable, for the headroom that --thresholds prints"},

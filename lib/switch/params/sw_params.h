@@ -109,6 +109,8 @@ struct sw_port_params {
 };
 
 FIELD_TABLE(sw_port_fields);
+/** Its first rows describe the device of a port, and not what the switch does there. */
+extern const unsigned int sw_port_device_fields_n;
 
 struct sw_router_params {
 	uint8_t router_mac[6]; /* zero: no router */
