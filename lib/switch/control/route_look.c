@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#include "fwd/ecmp.h"
 #include "switch/core/switch.h"
-#include "switch/forward/router.h"
+#include "switch/forward/route_steps.h"
 #include "wire/bytes/be.h"
 
 const char *const sw_route_kind_words[SW_ROUTE_KINDS + 1] = {"none",   "local",     "connected",
@@ -64,11 +63,12 @@ find_station(struct sw *sw, const struct sw_target *t, struct sw_route_look *loo
 		look->hops[look->n_hops++] = (struct sw_route_hop){.port = SW_NO_DOMAIN};
 }
 
-/* As one_of_hops() of route_burst.c, by what is known of the hops. */
+/* Unlike a frame, by what is known of the hops: none is asked. */
 static void
 choose(const struct sw_router *r, const struct sw_target *t, struct sw_route_look *look)
 {
-	uint32_t live[SW_MAX_NEXTHOPS], n = 0, ports;
+	uint32_t ports;
+	uint16_t live;
 	uint8_t wire_ports[4], addrs[32];
 	struct ecmp_flow flow = {
 		.addrs = addrs, .ip_version = look->destination.version, .proto = look->protocol};
@@ -86,13 +86,9 @@ choose(const struct sw_router *r, const struct sw_target *t, struct sw_route_loo
 	look->hashed = true;
 	look->hash = ecmp_hash(&flow, r->seed);
 	look->own = look->chosen = ecmp_pick(look->hash, t->n_hops);
-	if (!look->hops[look->own].dead)
-		return;
-	for (uint32_t i = 0; i < t->n_hops; i++)
-		if (i != look->own && !look->hops[i].dead)
-			live[n++] = i;
-	if (n > 0)
-		look->chosen = live[ecmp_pick(ecmp_rehash(look->hash), n)];
+	live = (uint16_t)((1u << t->n_hops) - 1) & (uint16_t)~t->dead;
+	if (t->dead >> look->own & 1 && live != 0)
+		look->chosen = sw_route_stand_in(look->hash, live);
 }
 
 void

@@ -165,7 +165,7 @@ one_of_hops(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
 	uint32_t hash = sw_route_hash(f->router, &a->view, rte_pktmbuf_mtod(a->m, uint8_t *));
 	uint32_t own = ecmp_pick(hash, t->n_hops);
 	uint16_t dead = t->dead & (uint16_t) ~(1u << own);
-	uint32_t live[SW_MAX_NEXTHOPS], n = 0;
+	uint16_t live = 0;
 
 	if (likely(is_live(f, t->hops[own], a->now_ns))) {
 		if (unlikely(t->dead != dead))
@@ -175,12 +175,12 @@ one_of_hops(struct sw_forward *f, const struct arrival *a, struct sw_target *t)
 	__atomic_store_n(&t->dead, (uint16_t)(dead | 1u << own), __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < t->n_hops; i++) {
 		if (i != own && is_live(f, t->hops[i], a->now_ns))
-			live[n++] = t->hops[i];
+			live |= (uint16_t)(1u << i);
 	}
-	if (n == 0)
+	if (live == 0)
 		return t->hops[own];
 	counter_inc(&f->router->stats.ecmp_moved_packets);
-	return live[ecmp_pick(ecmp_rehash(hash), n)];
+	return t->hops[sw_route_stand_in(hash, live)];
 }
 
 /* The next hop of a frame, or NEIGH_NONE. */

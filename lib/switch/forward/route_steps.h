@@ -77,6 +77,22 @@ sw_route_hash(const struct sw_router *r, const struct frame_view *v, const uint8
 	return ecmp_hash(&flow, r->seed);
 }
 
+/**
+ * The next hop that a flow takes while the one that its hash selects (ecmp_pick()) is dead: one of
+ * the others, by a second hash, so that the flows of the dead one are spread over all of them.
+ *
+ * @param live  Mask of the next hops that are alive, without that one; not 0.
+ */
+static inline uint32_t
+sw_route_stand_in(uint32_t hash, uint16_t live)
+{
+	uint32_t before = ecmp_pick(ecmp_rehash(hash), (uint32_t)__builtin_popcount(live));
+
+	for (; before > 0; before--)
+		live &= (uint16_t)(live - 1);
+	return (uint32_t)__builtin_ctz(live);
+}
+
 /** Write the addresses and the TTL of a frame that this router sends to its next hop. */
 static inline void
 sw_route_rewrite(const struct sw_router *r, const struct frame_view *v, uint8_t *frame,
