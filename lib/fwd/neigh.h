@@ -188,6 +188,8 @@ uint32_t neigh_find(const struct neigh_table *t, const struct neigh_key *key);
 const char *neigh_state_text(const struct neigh *n);
 
 static inline const struct neigh *neigh_get(const struct neigh_table *t, uint32_t index);
+/** The index of what neigh_get() has returned. */
+static inline uint32_t neigh_index(const struct neigh_table *t, const struct neigh *n);
 /** Number of entries, including free ones. Every index is below this number. */
 uint32_t neigh_count(const struct neigh_table *t);
 /** Number of neighbours without an address. */
@@ -256,6 +258,12 @@ struct neigh_table {
 	struct neigh_list *known;  /* resolved, by interface */
 	struct neigh_list *wanted; /* unresolved, by port; the last list: those of no port */
 };
+
+static inline uint32_t
+neigh_index(const struct neigh_table *t, const struct neigh *n)
+{
+	return (uint32_t)(n - t->entries);
+}
 
 static inline const struct neigh *
 neigh_get(const struct neigh_table *t, uint32_t index)

@@ -507,6 +507,32 @@ sw_interface_stats(const struct node *node, uint16_t domain)
 	return sum;
 }
 
+const struct sw_hop_counts *
+sw_next_hop(const struct node *node, const struct sw_hop_counts *hop)
+{
+	const struct sw_router *r = router_of(sw_shard_at(sw_of_const(node), 0));
+
+	/* All shards have the same. */
+	while (r != NULL && (hop = sw_hop_counts_next(&r->hop_counts, hop)) != NULL)
+		if (__atomic_load_n(&hop->in_use, __ATOMIC_RELAXED))
+			return hop;
+	return NULL;
+}
+
+struct sw_hop_stats
+sw_hop_stats(const struct node *node, const struct neigh_key *key)
+{
+	struct sw_hop_stats sum = {0};
+
+	for (uint16_t i = 0; i < sw_shard_count(sw_of_const(node)); i++) {
+		const struct sw_router *r = router_of(sw_shard_at(sw_of_const(node), i));
+
+		if (r != NULL)
+			sw_hop_counts_add(&r->hop_counts, key, &sum);
+	}
+	return sum;
+}
+
 struct fdb_stats
 sw_fdb_stats(const struct node *node)
 {

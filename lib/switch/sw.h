@@ -127,6 +127,10 @@ struct fdb_stats sw_fdb_stats(const struct node *node);
 struct sw_router_stats sw_router_stats(const struct node *node);
 /** Counters of the interface in a domain (sw_interface_domain()), even if it has been removed. */
 struct sw_interface_stats sw_interface_stats(const struct node *node, uint16_t domain);
+/** The next hop after this one of routes in force; NULL: the first. @return NULL: no more. */
+const struct sw_hop_counts *sw_next_hop(const struct node *node, const struct sw_hop_counts *hop);
+/** Counts of a neighbour as a next hop of routes; zeros if it is none. */
+struct sw_hop_stats sw_hop_stats(const struct node *node, const struct neigh_key *key);
 struct sw_ledger sw_ledger(const struct node *node);
 
 #endif

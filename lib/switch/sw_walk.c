@@ -263,6 +263,17 @@ sw_walk_interface(struct walk *w, const struct sw_view *v, const char *name)
 		      &stats);
 }
 
+void
+sw_walk_hop_counts(struct walk *w, const struct sw_view *v, const struct neigh_key *key)
+{
+	struct sw_hop_stats stats = {0};
+
+	if (!w->names_only)
+		stats = sw_hop_stats(v->sw, key);
+	w->object = "nexthop";
+	walk_counters(w, WALK_COUNTER, sw_hop_counter_fields, sw_hop_counter_fields_n, &stats);
+}
+
 static void
 walk_pool(struct walk *w, const struct sw_view *v, enum mmu_pool_id pool)
 {

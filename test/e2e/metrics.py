@@ -25,6 +25,10 @@ lldp = on
 router_mac = 02:00:00:00:00:fe
 [interface vlan 10]
 ip = 10.1.0.1/24
+[neighbor 10.1.0.9]
+mac = 02:00:00:00:09:09
+[route 10.2.0.0/16]
+nexthop = 10.1.0.9
 [fdb receiver]
 mac = 02:00:00:00:08:08
 vlan = 1

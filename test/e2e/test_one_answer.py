@@ -166,6 +166,13 @@ def check_routes(switch, ctl):
         way = ctl.json(f"show route {address}")
         text = run(*ctl.command, "show", "route", address, env=ctl.env).stdout
         check(f"show route {address}", way["kind"] == kind and said in text, (way, text))
+    hops = {row["nexthop"]: row for row in ctl.json("show route hops")["rows"]}
+    port = next(row for row in ctl.json("--since-start show router interfaces")["rows"] if row["interface"] == "port 3")
+    check_equal("show route hops: each, and together what left the interface",
+                (set(hops), hops["10.0.33.7"]["out_packets"], sum(hop["out_packets"] for hop in hops.values())),
+                ({"10.0.33.2", "10.0.33.7"}, 0, port["out_packets"]))
+    check("show route hops: something was routed, and its port has a name", hops["10.0.33.2"]["out_packets"] > 0 and
+          "port to-the-router" in ctl.text("show route hops"), hops)
     # Nothing is asked for any more, so that counters stand still.
     check_equal("set: its address", run(*ctl.command, "set", "neighbor 10.0.33.7.mac=02:00:00:00:03:07", env=ctl.env).returncode, 0)
     check_equal("show route: none is dead", [row["dead"] for row in ctl.json("show route")["rows"]], ["", ""])

@@ -103,6 +103,8 @@ COMMANDS = [
           members="entries learned moved aged learn_failures learn_limited", port_texts="domain"),
     table("show vlan", "VLANs and their ports", SWITCH, "vlans", "rows", "vlan untagged tagged", members="vlan_filtering", port_texts="untagged tagged"),
     Command("show route", "static routes, and the connected subnets", SWITCH, "show.route:all_routes", watchable=True),
+    table("show route hops", "next hops of routes, and what was routed to them", SWITCH, "nexthops", "rows", "nexthop interface out_packets out_octets",
+          sort="out_packets", port_texts="interface"),
     Command("show route ADDRESS...", "which next hop ADDRESS, or the flow ADDRESS SOURCE SOURCE_PORT DESTINATION_PORT PROTOCOL, takes, and why", SWITCH,
             "show.route:one", watchable=True),
     table("show neighbors", "neighbours of the router", SWITCH, "neigh", "rows", "ip interface mac state", port_texts="interface"),

@@ -19,9 +19,9 @@ desk_reply switch_fdb_reply, switch_neigh_reply, switch_routes_reply, switch_vla
 desk_result switch_fdb_result, switch_neigh_result, switch_routes_result, switch_vlans_result,
 	switch_interfaces_result;
 
-desk_reply switch_look_reply, switch_route_reply;
+desk_reply switch_look_reply, switch_route_reply, switch_nexthops_reply;
 extern const struct desk_param switch_route_params[];
-desk_result switch_look_result, switch_route_result;
+desk_result switch_look_result, switch_route_result, switch_nexthops_result;
 
 desk_reply switch_clear_watermark_reply;
 desk_result switch_clear_watermark_result;

@@ -595,6 +595,7 @@ const struct desk_method switch_methods[] = {
 	{"vlans", NULL, "Returns VLANs and their ports", switch_vlans_reply, switch_vlans_result},
 	{"routes", NULL, "Returns routes", switch_routes_reply, switch_routes_result},
 	{"route", switch_route_params, "Returns the way of a destination, or of a flow to it", switch_route_reply, switch_route_result},
+	{"nexthops", NULL, "Returns next hops of routes, and what was routed to them", switch_nexthops_reply, switch_nexthops_result},
 	{"remove", remove_params, "Sets the configuration to one without these routes", switch_remove_reply, config_change_result},
 	{"interfaces", NULL, "Returns router interfaces", switch_interfaces_reply, switch_interfaces_result},
 	{"neigh", count_params, "Returns neighbours of the router", switch_neigh_reply, switch_neigh_result},

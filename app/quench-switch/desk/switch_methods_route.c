@@ -11,6 +11,7 @@
 #include "quench-switch/config/switch_version.h"
 #include "runtime/methods/methods.h"
 #include "switch/control/route_look.h"
+#include "switch/forward/hop_counts.h"
 #include "wire/bytes/headers.h"
 
 /* The next hops of a route that are dead and bypassed; "" if none. */
@@ -121,6 +122,45 @@ switch_remove_reply(struct desk_call *call)
 	return o;
 }
 
+/* ---- next hops ---- */
+
+/* @param key  NULL with names_only. */
+static void
+walk_next_hop(struct walk *w, const struct sw_view *v, const struct neigh_key *key)
+{
+	char ip[FIELD_IP_CHARS] = "", interface[32] = "";
+
+	if (key != NULL) {
+		(void)field_ip_text(&key->ip, ip);
+		sw_domain_text(key->vlan_id, interface, sizeof(interface));
+	}
+	walk_item(w, "rows");
+	w->object = "nexthop";
+	walk_text(w, WALK_KEY, "nexthop", "address of a next hop of [route PREFIX]", ip);
+	walk_text(w, WALK_KEY, "interface", "vlan 10, port 3", interface);
+	sw_walk_hop_counts(w, v, key);
+	walk_leave(w);
+}
+
+json_t *
+switch_nexthops_reply(struct desk_call *call)
+{
+	const struct sw_view v = {switch_of(call)->node, switch_of(call)->params, 0};
+	const struct sw_hop_counts *hop = NULL;
+	struct json_walk j = json_walk(json_object());
+
+	walk_list(&j.walk, "rows");
+	while ((hop = sw_next_hop(v.sw, hop)) != NULL)
+		walk_next_hop(&j.walk, &v, &hop->key);
+	return j.at;
+}
+
+void
+switch_nexthops_result(struct walk *w)
+{
+	walk_next_hop(w, &(struct sw_view){0}, NULL);
+}
+
 /* ---- the way of a flow ---- */
 
 const struct desk_param switch_route_params[] = {
@@ -218,6 +258,7 @@ walk_hop(struct walk *w, const struct sw_view *v, const struct sw_route_hop *hop
 	walk_flag(w, WALK_KEY, "dead", "ECMP avoids it: its link is down, or it does not answer",
 		  hop->dead);
 	walk_flag(w, WALK_KEY, "chosen", "the flow takes it", chosen);
+	sw_walk_hop_counts(w, v, &n->key);
 	walk_leave(w);
 }
 

@@ -149,7 +149,7 @@ sw_known_leave(struct sw_router *r, const struct sw_known *way, const struct arr
 	counter_inc(&r->stats.routed_packets);
 	sw_route_rewrite(r, &a->view, rte_pktmbuf_mtod(a->m, uint8_t *), way->hop);
 	sw_route_count_in(r, way->from, a->frame_bytes);
-	sw_route_count_out(r, way->to, a->frame_bytes);
+	sw_route_count_hop(r, neigh_index(r->neighs, way->hop), way->to, a->frame_bytes);
 }
 
 #endif

@@ -229,15 +229,27 @@ is_to_link_local4(const struct arrival *a)
 	return a->view.ip_version == 4 && sw_is_link_local4(ip + 16);
 }
 
+/* A frame to an address of the router, or one of neighbour discovery, which has other addresses. */
+static enum sw_drop
+answer(struct sw_router *r, struct arrival *a, bool to_own)
+{
+	enum sw_drop reason = sw_neigh_rx(r, a, to_own);
+
+	if (reason == SW_PASS)
+		sw_route_count_out(r, a->domain, a->frame_bytes);
+	return reason;
+}
+
 static enum sw_drop
 route_one(struct sw_forward *f, struct arrival *a, uint64_t target)
 {
 	struct sw_router *r = f->router;
 	struct sw_target *t = &r->targets[target];
+	enum sw_drop reason;
 	uint32_t hop;
 
 	if (target != ROUTE_NONE && t->kind == SW_TARGET_LOCAL)
-		return sw_neigh_rx(f->router, a, true);
+		return answer(r, a, true);
 	if (is_to_link_local4(a))
 		return SW_DROP_NON_ROUTABLE;
 	if (target == ROUTE_NONE)
@@ -252,7 +264,10 @@ route_one(struct sw_forward *f, struct arrival *a, uint64_t target)
 	if (hop == NEIGH_NONE || !neigh_touch(r->neighs, &r->stats.neigh, hop, a->now_ns))
 		return SW_DROP_UNRESOLVED_NEXT_HOP;
 	counter_inc(&r->stats.routed_packets);
-	return rewrite(f, a, neigh_get(r->neighs, hop));
+	reason = rewrite(f, a, neigh_get(r->neighs, hop));
+	if (reason == SW_PASS)
+		sw_route_count_hop(r, hop, a->domain, a->frame_bytes);
+	return reason;
 }
 
 /*
@@ -293,15 +308,13 @@ find_ports(struct sw_forward *f, struct arrival *a, const struct batch *b, enum 
 	}
 }
 
-/* Count a frame at the interface of its ingress domain and, if it is sent, of its egress domain. */
+/* Count a frame at the interface of its ingress domain. */
 static void
 count(struct sw_router *r, uint16_t domain, const struct arrival *a, enum sw_drop reason)
 {
 	struct sw_interface_stats *in = sw_route_count_in(r, domain, a->frame_bytes);
 
-	if (reason == SW_PASS)
-		sw_route_count_out(r, a->domain, a->frame_bytes);
-	else if (reason != SW_CONSUMED)
+	if (reason != SW_PASS && reason != SW_CONSUMED)
 		counter_inc(&in->in_error_packets);
 }
 
@@ -339,7 +352,7 @@ sw_route_burst(struct sw_forward *f, struct arrival *a, unsigned int n, enum sw_
 		else {
 			uint16_t domain = a[i].domain;
 
-			reasons[i] = sw_neigh_rx(f->router, &a[i], false);
+			reasons[i] = answer(f->router, &a[i], false);
 			count(f->router, domain, &a[i], reasons[i]);
 		}
 	}

@@ -126,4 +126,18 @@ sw_route_count_out(struct sw_router *r, uint16_t domain, uint32_t frame_bytes)
 	counter_add(&out->out_octets, frame_bytes);
 }
 
+/** Count a frame that is routed to a neighbour: at its interface, or if a route has it as a next hop
+ * there. */
+static inline void
+sw_route_count_hop(struct sw_router *r, uint32_t hop, uint16_t domain, uint32_t frame_bytes)
+{
+	struct sw_hop_counts *counts = r->counts_of[hop];
+	struct sw_hop_stats *to;
+
+	assert(r->interface_of[domain] != 0);
+	to = counts != NULL ? &counts->stats : &r->stats_of[domain]->out;
+	counter_inc(&to->out_packets);
+	counter_add(&to->out_octets, frame_bytes);
+}
+
 #endif

@@ -51,13 +51,42 @@ create(struct sw_forward *f, const struct sw_shard *shard, const struct sw_routi
 	r->shard = shard;
 	r->pools = f->pools;
 	r->neighs = neigh_table_create(&(struct neigh_params){.key = *key});
-	if (r->neighs == NULL ||
+	r->counts_of = rte_zmalloc("sw", routes->params.neighbor_entries * sizeof(*r->counts_of),
+				   RTE_CACHE_LINE_SIZE);
+	if (r->neighs == NULL || r->counts_of == NULL ||
 	    neigh_limit(r->neighs, routes->params.neighbor_entries, SW_DOMAINS, n_ports) < 0) {
 		sw_router_destroy(r);
 		return -ENOMEM;
 	}
 	/* Other threads may see the router now; until it has routes, it has no interface. */
 	__atomic_store_n(&f->router, r, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/*
+ * Counts that a router keeps of next hops, as a multiple of neighbor_entries: whoever changes next
+ * hops for years must not fill the memory. Further ones are counted at their interface only.
+ */
+#define MOST_COUNTS_FACTOR 4u
+
+/* Find or make the counts of all next hops. @return 0 or -ENOMEM. */
+static int
+prepare_counts(struct sw_router *r, const struct sw_routing_table *routes)
+{
+	uint32_t most = MOST_COUNTS_FACTOR * routes->params.neighbor_entries;
+	struct sw_hop_counts **counts = routes->counts_of[r->shard->index];
+	const struct sw_target *targets = routes->targets[r->shard->index];
+
+	for (uint32_t i = 0; i < routes->n_targets; i++) {
+		for (uint8_t k = 0; k < targets[i].n_hops; k++) {
+			uint32_t at = targets[i].hops[k]; /* of pinned, before they are in force */
+
+			if (counts[at] == NULL &&
+			    sw_hop_counts_of(&r->hop_counts, &neigh_get(routes->pinned, at)->key,
+					     most, &counts[at]) < 0)
+				return -ENOMEM;
+		}
+	}
 	return 0;
 }
 
@@ -80,7 +109,18 @@ sw_router_prepare(struct sw_forward *f, const struct sw_shard *shard,
 			rc = -ENOMEM;
 		__atomic_store_n(stats, fresh, __ATOMIC_RELEASE);
 	}
-	return rc;
+	return rc == 0 ? prepare_counts(f->router, routes) : rc;
+}
+
+/* Count what is sent to a neighbour here, or with NULL at its interface. */
+static void
+set_counts(struct sw_router *r, uint32_t at, struct sw_hop_counts *counts)
+{
+	if (r->counts_of[at] != NULL)
+		__atomic_store_n(&r->counts_of[at]->in_use, false, __ATOMIC_RELAXED);
+	r->counts_of[at] = counts;
+	if (counts != NULL)
+		__atomic_store_n(&counts->in_use, true, __ATOMIC_RELAXED);
 }
 
 /* Unpin the neighbours of the old routes, so that they may be replaced; static addresses become
@@ -92,6 +132,7 @@ unpin(struct sw_router *r, const struct sw_routing_table *before, uint64_t now_n
 
 	for (uint32_t i = 0; i < neigh_count(before->pinned); i++) {
 		neigh_pin(r->neighs, at[i], false);
+		set_counts(r, at[i], NULL);
 		if (neigh_get(r->neighs, at[i])->fixed)
 			neigh_unfix(r->neighs, at[i], now_ns);
 	}
@@ -132,6 +173,7 @@ pin(struct sw_router *r, const struct sw_routing_table *next, uint64_t now_ns)
 		if (at[i] == NEIGH_NONE)
 			at[i] = make_place(r, &e->key, now_ns);
 		neigh_pin(r->neighs, at[i], true);
+		set_counts(r, at[i], next->counts_of[r->shard->index][i]);
 		if (e->fixed)
 			neigh_add_fixed(r->neighs, &e->key, e->mac);
 	}
@@ -189,6 +231,8 @@ sw_router_destroy(struct sw_router *r)
 	neigh_table_destroy(r->neighs);
 	for (unsigned int i = 0; i < SW_DOMAINS; i++)
 		free(r->stats_of[i]);
+	rte_free(r->counts_of);
+	sw_hop_counts_free(r->hop_counts);
 	rte_free(r);
 }
 
@@ -207,6 +251,8 @@ sw_router_add_interface_stats(const struct sw_router *r, uint16_t domain,
 	const struct sw_interface_stats *stats =
 		r == NULL ? NULL : __atomic_load_n(&r->stats_of[domain], __ATOMIC_ACQUIRE);
 
-	if (stats != NULL)
-		counters_add(stats, sum, sizeof(*sum));
+	if (stats == NULL)
+		return;
+	counters_add(stats, sum, sizeof(*sum));
+	sw_hop_counts_add_domain(&r->hop_counts, domain, &sum->out);
 }

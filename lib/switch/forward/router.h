@@ -37,6 +37,8 @@ struct sw_router {
 	struct route_table *table;
 	struct sw_target *targets; /* by target number of a route; [0]: no route */
 	struct neigh_table *neighs;
+	/* by index of a neighbour: NULL: it is no next hop of a route */
+	struct sw_hop_counts **counts_of;
 	uint64_t mac_key; /* as fdb_key() of domain 0 */
 	uint32_t seed;
 	bool flow_label;
@@ -59,6 +61,7 @@ struct sw_router {
 	 * threads read them
 	 */
 	struct sw_interface_stats *stats_of[SW_DOMAINS];
+	struct sw_hop_counts *hop_counts; /* of all next hops that there are or were */
 };
 
 static inline bool

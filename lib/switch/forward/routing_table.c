@@ -171,7 +171,8 @@ copy_for_shards(struct sw_routing_table *r)
 		if (i > 0)
 			r->targets[i] = rte_malloc("sw", bytes, RTE_CACHE_LINE_SIZE);
 		r->pinned_at[i] = calloc(neigh_count(r->pinned) + 1, sizeof(uint32_t));
-		if (r->targets[i] == NULL || r->pinned_at[i] == NULL)
+		r->counts_of[i] = calloc(neigh_count(r->pinned) + 1, sizeof(*r->counts_of[i]));
+		if (r->targets[i] == NULL || r->pinned_at[i] == NULL || r->counts_of[i] == NULL)
 			return -ENOMEM;
 		if (i > 0)
 			memcpy(r->targets[i], r->targets[0], bytes);
@@ -213,6 +214,7 @@ sw_routing_table_destroy(struct sw_routing_table *r)
 	for (uint16_t i = 0; i < SW_MAX_SHARDS; i++) {
 		rte_free(r->targets[i]);
 		free(r->pinned_at[i]);
+		free(r->counts_of[i]);
 	}
 	free(r);
 }

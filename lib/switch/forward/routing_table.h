@@ -11,6 +11,7 @@
 
 #include "fwd/neigh.h"
 #include "fwd/route.h"
+#include "switch/forward/hop_counts.h"
 #include "switch/params/sw_params.h"
 
 enum sw_target_kind { SW_TARGET_LOCAL, SW_TARGET_CONNECTED, SW_TARGET_HOPS, SW_TARGET_BLACKHOLE };
@@ -46,6 +47,7 @@ struct sw_routing_table {
 	 * pinned_at[], the indices in its own table of neighbours */
 	struct sw_target *targets[SW_MAX_SHARDS];
 	uint32_t *pinned_at[SW_MAX_SHARDS];
+	struct sw_hop_counts **counts_of[SW_MAX_SHARDS]; /* by pinned; NULL: it is no next hop */
 };
 
 /** @param routes  Result, owned by the caller. @return 0, or -ENOMEM, or -ENOSPC: too many routes

@@ -171,6 +171,14 @@ const struct counter_field sw_interface_counter_fields[] = {
 #undef C
 const unsigned int sw_interface_counter_fields_n = ARRAY_LEN(sw_interface_counter_fields);
 
+#define C(m, text) COUNTER_FIELD(struct sw_hop_stats, m, text)
+const struct counter_field sw_hop_counter_fields[] = {
+	C(out_packets, "frames routed to the next hop, by any of its routes"),
+	C(out_octets, "bytes of out_packets, with FCS"),
+};
+#undef C
+const unsigned int sw_hop_counter_fields_n = ARRAY_LEN(sw_hop_counter_fields);
+
 #define C(m, text) COUNTER_FIELD(struct fdb_stats, m, text)
 const struct counter_field sw_fdb_counter_fields[] = {
 	C(learned, "addresses learned, including those learned again after ageing"),

@@ -105,12 +105,22 @@ struct sw_router_stats {
 	struct neigh_claim_stats claims;
 };
 
+/* Of a next hop; octets are frame bytes with FCS. */
+struct sw_hop_stats {
+	uint64_t out_packets, out_octets;
+};
+
 /* SAI_ROUTER_INTERFACE_STAT_*; octets are frame bytes with FCS. */
 struct sw_interface_stats {
 	uint64_t in_packets, in_octets; /* to the router's address */
 	uint64_t in_error_packets;      /* of these, dropped by the router */
 	/* routed to the interface, and the router's own replies */
-	uint64_t out_packets, out_octets;
+	union {
+		struct {
+			uint64_t out_packets, out_octets;
+		};
+		struct sw_hop_stats out;
+	};
 };
 
 /*
@@ -130,6 +140,7 @@ extern const struct counter_field sw_drop_counter_fields[SW_DROPS]; /* of struct
 COUNTER_TABLE(sw_malformed_counter_fields);                         /* of struct sw_port_stats */
 COUNTER_TABLE(sw_router_counter_fields);                            /* of struct sw_router_stats */
 COUNTER_TABLE(sw_interface_counter_fields); /* of struct sw_interface_stats */
+COUNTER_TABLE(sw_hop_counter_fields);       /* of struct sw_hop_stats */
 COUNTER_TABLE(sw_fdb_counter_fields);       /* of struct fdb_stats */
 COUNTER_TABLE(sw_ledger_counter_fields);    /* of struct sw_ledger; queued is none */
 

@@ -65,6 +65,16 @@ bench_of_router(void)
 	return b;
 }
 
+/* What was routed to the neighbour behind port 3, 4 or 5. */
+static struct sw_hop_stats
+hop_stats(struct bench *b, uint16_t i)
+{
+	struct neigh_key key = {.vlan_id = (uint16_t)(SW_PORT_DOMAIN + 3 + i)};
+
+	assert_true(sw_address_parse(neighbors[i].name, &key.ip));
+	return sw_hop_stats(b->sw, &key);
+}
+
 struct packet {
 	uint8_t src; /* host */
 	const char *from, *to;
@@ -632,9 +642,64 @@ TEST(flows_are_spread_over_equal_routes_and_stay_there)
 		}
 	}
 	assert_int_equal(count[0] + count[1] + count[2], 2 * ARRAY_LEN(way));
-	for (unsigned int i = 0; i < 3; i++)
+	for (unsigned int i = 0; i < 3; i++) {
 		assert_in_range(count[i], 2 * ARRAY_LEN(way) / 3 * 75 / 100,
 				2 * ARRAY_LEN(way) / 3 * 125 / 100);
+		assert_int_equal(hop_stats(b, (uint16_t)i).out_packets, count[i]);
+	}
+	bench_stop(b);
+}
+
+static unsigned int
+count_next_hops(const struct bench *b)
+{
+	const struct sw_hop_counts *hop = NULL;
+	unsigned int n = 0;
+
+	while ((hop = sw_next_hop(b->sw, hop)) != NULL)
+		n++;
+	return n;
+}
+
+/* Those of a next hop go on over new routes, and an interface has all that went to it. */
+TEST(next_hops_count_what_is_routed_to_them_over_reloads)
+{
+	static struct sw_static_route others[] = {{.name = "10.88.0.0/16", .nexthop = "10.0.34.2"}};
+	struct bench *b = bench_of_router();
+	const struct sw_tables first = b->params.tables;
+	uint64_t octets;
+
+	assert_int_equal(count_next_hops(b), 4);
+	for (uint64_t t = 0; t < 10; t++) {
+		give_packet(b, 0, "10.0.10.5", "10.99.0.1", t * 10000);
+		sees_routed(b, 3, neighbors[0].mac, 63, t * 10000);
+		give_packet(b, 0, "10.0.10.5", "10.0.33.2", t * 10000 + 5000);
+		sees_routed(b, 3, neighbors[0].mac, 63, t * 10000 + 5000);
+	}
+	assert_int_equal(hop_stats(b, 0).out_packets, 20);
+	octets = hop_stats(b, 0).out_octets;
+	assert_int_equal(octets, sw_port_stats(b->sw, 3)->tx_bytes);
+	/* It is a mere neighbour meanwhile: the interface counts. */
+	b->params.tables.routes = others;
+	b->params.tables.n_routes = 1;
+	sw_reload(b->sw, &b->params, bench_prepare_reload(b), 200000);
+	assert_null(take(b, 0, 200000));
+	assert_true(sw_reload_settle(b->sw));
+	assert_int_equal(count_next_hops(b), 1);
+	give_packet(b, 0, "10.0.10.5", "10.0.33.2", 300000);
+	sees_routed(b, 3, neighbors[0].mac, 63, 300000);
+	assert_int_equal(hop_stats(b, 0).out_packets, 20);
+	b->params.tables = first;
+	sw_reload(b->sw, &b->params, bench_prepare_reload(b), 400000);
+	assert_null(take(b, 0, 400000));
+	assert_true(sw_reload_settle(b->sw));
+	assert_int_equal(count_next_hops(b), 4);
+	give_packet(b, 0, "10.0.10.5", "10.99.0.1", 500000);
+	sees_routed(b, 3, neighbors[0].mac, 63, 500000);
+	assert_int_equal(hop_stats(b, 0).out_packets, 21);
+	assert_int_equal(sw_interface_stats(b->sw, SW_PORT_DOMAIN + 3).out_packets, 22);
+	assert_int_equal(sw_interface_stats(b->sw, SW_PORT_DOMAIN + 3).out_octets,
+			 sw_port_stats(b->sw, 3)->tx_bytes);
 	bench_stop(b);
 }
 
@@ -1146,6 +1211,7 @@ struct outcome {
 	struct sw_router_stats router;
 	struct sw_interface_stats vlans[2];
 	struct sw_interface_stats routed_ports[3];
+	struct sw_hop_stats hops[3]; /* behind these ports */
 	struct sw_ledger ledger;
 };
 
@@ -1237,6 +1303,8 @@ run_in_bursts(uint64_t seed, uint16_t burst, struct outcome *o)
 		o->vlans[i] = sw_interface_stats(b->sw, (uint16_t)(10 + 10 * i));
 	for (uint16_t i = 0; i < 3; i++)
 		o->routed_ports[i] = sw_interface_stats(b->sw, (uint16_t)(SW_PORT_DOMAIN + 3 + i));
+	for (uint16_t i = 0; i < 3; i++)
+		o->hops[i] = hop_stats(b, i);
 	o->ledger = sw_ledger(b->sw);
 	bench_stop(b);
 }

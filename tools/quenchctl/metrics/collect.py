@@ -39,7 +39,8 @@ SWITCH_PLACES = (
     Place("pg", "pg", "pgs", (*PORT, "pg"), by_port=True), Place("pfc", "pfc", "rows", PORT), Place("pfcwd", "pfcwd", "rows", (*PORT, "prio", "queue")),
     Place("pfcwd", "pfcwd"), Place("buffer", "buffer"), Place("pool", "buffer", "pools", ("pool",)), Place("mempool", "mempools", "rows", ("pool",)),
     Place("ledger", "buffer", "ledger", more="_bytes"), Place("fdb", "fdb", params=(("count", 0),)), Place("router", "router"),
-    Place("interface", "interfaces", "rows", ("interface",)), Place("dcbx", "lldp", "rows", PORT, optional=True))
+    Place("interface", "interfaces", "rows", ("interface",)),
+    Place("nexthop", "nexthops", "rows", ("nexthop", "interface"), optional=True), Place("dcbx", "lldp", "rows", PORT, optional=True))
 NIC_PLACES = (
     Place("run", "info"), Place("nic", "info"), Place("port", "port", labels=("port", "device")), Place("device", "port", "device_stats", ("port",)),
     Place("pfc", "port", labels=("port",)), Place("mempool", "mempools", "rows", ("pool",)), Place("nic", "nic"),

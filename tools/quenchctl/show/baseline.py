@@ -16,7 +16,7 @@ from quench.desk import Desk, Row
 from quenchctl.command import Ends
 
 # Keys that identify a row of a list, and objects whose members are all counters.
-ROW_KEYS = ("port", "queue", "pg", "prio", "flow", "local_qpn", "pool", "interface", "measure", "at_most")
+ROW_KEYS = ("port", "queue", "pg", "prio", "flow", "local_qpn", "pool", "interface", "nexthop", "measure", "at_most")
 COUNTER_OBJECTS = ("drops", "malformed", "device_stats")
 # Methods whose rows have nothing but counters and keys.
 ALL_COUNTERS = ("drops", "times")

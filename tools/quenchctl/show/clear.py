@@ -26,6 +26,7 @@ KINDS = [
     Kind("queue", SWITCH, "queues", "port"), Kind("queue", SWITCH, "ecn"), Kind("priority-group", SWITCH, "pg", "port"),
     Kind("pfc", SWITCH, "pfc"), Kind("pfc", NIC, "port"), Kind("pfcwd", SWITCH, "pfcwd"), Kind("drop", SWITCH, "drops"),
     Kind("router", SWITCH, "router"), Kind("router", SWITCH, "interfaces"),
+    Kind("router", SWITCH, "nexthops"),
     Kind("nic", NIC, "nic"), Kind("nic", NIC, "np"), Kind("nic", NIC, "rp"), Kind("flow", NIC, "flows"),
     Kind("qp", NIC, "qps", "", True), Kind("times", NIC, "times", "flow", True),
 ]

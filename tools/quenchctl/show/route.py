@@ -54,7 +54,8 @@ def hop_text(hop: Row, several: bool) -> str:
     dead = "; dead: it is avoided" if several else "; dead: frames to it are dropped"
     what = f"{hop['nexthop']} at {hop['interface']}: {hop['mac'] or 'no MAC address'}, {hop['state']}{where}" if hop["nexthop"] else \
         "no frame has asked for its MAC address yet"
-    return f"{'* ' if hop['chosen'] and several else '  '}{what}{dead if hop['dead'] else ''}"
+    sent = f"; {hop['out_packets']} frames by all routes" if several else ""
+    return f"{'* ' if hop['chosen'] and several else '  '}{what}{sent}{dead if hop['dead'] else ''}"
 
 
 def why_text(way: Row) -> str:
