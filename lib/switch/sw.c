@@ -34,13 +34,12 @@ fdb_of(const struct node *node)
 static int
 alloc_marking(struct sw_queue *q, bool counted)
 {
-	q->marking = rte_zmalloc("marking", sizeof(*q->marking), RTE_CACHE_LINE_SIZE);
+	q->marking = sw_marking_create(counted);
 	if (q->marking == NULL)
 		return -ENOMEM;
 	if (counted)
-		q->marking->accuracy = rte_zmalloc("mark_accuracy", sizeof(struct mark_accuracy),
-						   RTE_CACHE_LINE_SIZE);
-	return counted && q->marking->accuracy == NULL ? -ENOMEM : 0;
+		q->marking->count_until_ns = UINT64_MAX;
+	return 0;
 }
 
 /* Memory for the queues that mark otherwise than by WRED alone. @return 0 or -ENOMEM. */
@@ -288,9 +287,7 @@ free_queue(struct sw *sw, struct sw_queue *q)
 		sw_leave_ingress(sw, e, 0);
 		rte_pktmbuf_free(sw_entry_mbuf(e));
 	}
-	if (q->marking != NULL)
-		rte_free(q->marking->accuracy);
-	rte_free(q->marking);
+	sw_marking_destroy(q->marking);
 }
 
 static void
@@ -442,18 +439,28 @@ sw_queue_bytes(const struct node *node, uint16_t port, uint8_t queue)
 	return counter_read(&sw_of_const(node)->ports[port].queue[queue].bytes);
 }
 
+uint64_t
+sw_not_ect_packets(const struct node *node, uint16_t port)
+{
+	uint64_t n = 0;
+
+	for (uint16_t i = 0; i < sw_shard_count(sw_of_const(node)); i++)
+		n += counter_read(&sw_shard_at(sw_of_const(node), i)->not_ect_packets[port]);
+	return n;
+}
+
 const struct mark_accuracy *
 sw_mark_accuracy(const struct node *node, uint16_t port, uint8_t queue)
 {
-	const struct sw_marking *m = sw_of_const(node)->ports[port].queue[queue].marking;
+	const struct sw_marking *m = sw_marking_of(&sw_of_const(node)->ports[port].queue[queue]);
 
-	return m == NULL ? NULL : m->accuracy;
+	return m == NULL || counter_read(&m->count_until_ns) != UINT64_MAX ? NULL : m->accuracy;
 }
 
 const struct mark_queue *
 sw_mark_scheme(const struct node *node, uint16_t port, uint8_t queue)
 {
-	const struct sw_marking *m = sw_of_const(node)->ports[port].queue[queue].marking;
+	const struct sw_marking *m = sw_marking_of(&sw_of_const(node)->ports[port].queue[queue]);
 
 	return m == NULL || m->scheme.ops == NULL ? NULL : &m->scheme;
 }

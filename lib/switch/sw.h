@@ -103,6 +103,8 @@ const struct mark_queue *sw_mark_scheme(const struct node *node, uint16_t port, 
 /** WRED's marking curve of a queue; all 0 without WRED, or with another scheme. */
 const struct wred_curve *sw_mark_curve(const struct node *node, uint16_t port, uint8_t queue);
 uint64_t sw_queue_bytes(const struct node *node, uint16_t port, uint8_t queue);
+/** Frames received on a port that a queue had to mark, but are Not-ECT. */
+uint64_t sw_not_ect_packets(const struct node *node, uint16_t port);
 
 /* A queue that holds frames of a priority that a port has received. */
 struct sw_holder {

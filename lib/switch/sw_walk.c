@@ -25,6 +25,9 @@ sw_walk_port(struct walk *w, const struct sw_view *v, uint16_t port)
 	w->object = "port";
 	walk_counters(w, WALK_COUNTER, sw_port_counter_fields, sw_port_counter_fields_n,
 		      w->names_only ? NULL : sw_port_stats(v->sw, port));
+	WALK(number, w, COUNTER, "ecn_not_ect_packets",
+	     "frames received on the port that an egress queue had to mark, but that are Not-ECT",
+	     sw_not_ect_packets(v->sw, port));
 	WALK(number, w, GAUGE, "learned_addresses", "addresses learned from the port",
 	     sw_fdb_port_entries(v->sw, port));
 }

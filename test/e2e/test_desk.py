@@ -112,7 +112,7 @@ def check_switch(work):
         check("dpdk-telemetry.py shows it", '"quench-switch"' in shown, shown)
     check_refusals(t, (("port", {}, "PORT is missing"), ("port", {"port": 2}, "PORT = 2"), ("queues", {"port": -1}, "PORT = -1"),
                        ("pg", {"port": "x"}, "PORT = x"), ("port", {"port": 1, "queue": 1}, "port has no parameter queue"),
-                       ("mark_accuracy", {"port": 0, "queue": 9}, "QUEUE = 9"), ("mark_accuracy", {"port": 0, "queue": 1}, "does not count"),
+                       ("mark_accuracy", {"port": 0, "queue": 9}, "QUEUE = 9"), ("mark_accuracy", {"port": 0, "queue": 1}, "does not mark by a curve"),
                        ("info", {"x": 1}, "info has no parameter x"), ("nothing", {}, "quench-switch has no method nothing")))
     check_equal("exit code", switch.stop(), 0)
     final = switch.json()

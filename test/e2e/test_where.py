@@ -128,6 +128,7 @@ def slow_receiver():
     check("explain queue: in words", "02:00:00:00:00:03 pauses it (priority 3)" in text and "100.0 %  from port 0, priority group 3" in text and
           "to 10.0.0.3 QP 300" in text, text)
     empty = bed.json("-f", "second", "explain", "queue", "2", "0")
+    check_equal("explain queue: without a curve there are no marks", (queue["marks"], empty["marks"]), (None, None))
     check_equal("explain queue: an empty one", ([hold["hold"] for hold in empty["holds"]], empty["flows"], empty["from"]), (["empty"], [], []))
     for words, said in ((("9", "3"), "expected a number from 0 to 2"), (("1", "8"), "expected a number from 0 to 7")):
         done = run(CTL, "-f", "second", "explain", "queue", *words)

@@ -18,9 +18,10 @@ def one(words: str, help_: str, program: str | None, method: str, **more: Any) -
     return Command(words, help_, program, "show.show:show", method=method, watchable=True, **more)
 
 
-def table(words: str, help_: str, program: str | None, method: str, list_: str, columns: str, members: str | None = "", **more: Any) -> Command:
+def table(words: str, help_: str, program: str | None, method: str, list_: str, columns: str, members: str | None = "", run: str = "show.show:show",
+          **more: Any) -> Command:
     """A show of rows."""
-    return Command(words, help_, program, "show.show:show", method=method, list=list_, columns=columns, members=members, watchable=True, **more)
+    return Command(words, help_, program, run, method=method, list=list_, columns=columns, members=members, watchable=True, **more)
 
 
 def sent(words: str, help_: str, program: str | None, kind: str, list_: str, columns: str, noun: str = "pools") -> Command:
@@ -85,12 +86,12 @@ COMMANDS = [
           "port prio queue status storms=storms/ended storm_detected_at=last_start storm_restored_at=last_end longest_storm_ns=longest "
           "tx=tx/dropped rx=rx/dropped",
           members="pfcwd big_red_switch", shape="storms"),
-    table("show ecn", "marking curves and marks", SWITCH, "ecn", "rows",
+    table("show ecn", "marking curves, marks, and which ports received Not-ECT frames that were due for a mark", SWITCH, "ecn", "rows",
           "port queue green_min_threshold_bytes=min green_max_threshold_bytes=max green_drop_probability_ppm=max_prob ecn queue_bytes "
           "tx_packets ecn_marked_packets=marked marked_pct=share ecn_not_ect_packets=not_ect",
-          shape="marks", active="queue_bytes tx_packets", noun="queues"),
-    table("show mark-accuracy PORT QUEUE", "marks by queue length, and the curve", SWITCH, "mark_accuracy", "mark_accuracy",
-          "up_to_bytes packets marked measured expected", members="port queue"),
+          shape="marks", active="queue_bytes tx_packets", noun="queues", run="show.ecn:show"),
+    Command("show mark-accuracy PORT QUEUE", "marks by queue length, against the curve: of the next second, or with mark_accuracy = on since the start",
+            SWITCH, "show.ecn:accuracy", watchable=True),
     table("show buffer", "pools, headroom, balance of bytes", SWITCH, "buffer", "pools",
           "pool size_bytes=size used_bytes=used watermark_bytes=watermark persistent_watermark_bytes=persistent", members=None),
     table("show buffer-pool watermark", "bytes in pools, now and at most", SWITCH, "buffer", "pools",

@@ -488,47 +488,90 @@ ecn_row(struct walk *w, struct desk_call *call, void *arg, uint64_t i)
 	return true;
 }
 
+/* Ports that have received frames which had to be marked, but are Not-ECT. */
+static void
+walk_not_ect_from(struct walk *w, struct desk_call *call)
+{
+	const struct sw_view v = view(call);
+	uint16_t n_ports = call == NULL ? 1 : v.params->n_ports;
+
+	walk_list(w, "not_ect_from");
+	for (uint16_t port = 0; port < n_ports; port++) {
+		uint64_t n = call == NULL ? 0 : sw_not_ect_packets(v.sw, port);
+
+		if (call != NULL && n == 0)
+			continue;
+		walk_item(w, "not_ect_from");
+		sw_walk_port_key(w, &v, port);
+		walk_number(w, WALK_KEY, "ecn_not_ect_packets",
+			    "the counter of this name of the port", n);
+		walk_leave(w);
+	}
+}
+
 static json_t *
 ecn_reply(struct desk_call *call)
 {
 	uint64_t end = (uint64_t)switch_of(call)->params->n_ports * TM_CLASSES;
 
-	return desk_list_add(call, &(struct desk_list){.end = end, .row = ecn_row}, json_object());
+	struct json_walk j = json_walk(json_object());
+
+	walk_not_ect_from(&j.walk, call);
+	return desk_list_add(call, &(struct desk_list){.end = end, .row = ecn_row}, j.at);
 }
 
 static void
 ecn_result(struct walk *w)
 {
+	walk_not_ect_from(w, NULL);
 	desk_rows_result(w, ecn_row);
+}
+
+static void
+walk_mark_look(struct walk *w, const struct sw_view *v, const struct sw_mark_look *look)
+{
+	sw_walk_port_key(w, v, look->port);
+	walk_number(w, WALK_KEY, "queue", "number of the queue", look->queue);
+	walk_flag(w, WALK_KEY, "always",
+		  "whether mark_accuracy = on: the counts are those since the start. Else a queue "
+		  "counts from a request on, and until 5 s after the last one",
+		  look->always);
+	report_walk_marks(w, &look->counts, &look->curve);
 }
 
 static void
 mark_accuracy_result(struct walk *w)
 {
-	sw_walk_port_key(w, &(struct sw_view){0}, 0);
-	walk_number(w, WALK_KEY, "queue", "number of the queue", 0);
-	report_walk_mark_accuracy(w, NULL, 0, 0);
+	walk_mark_look(w, &(struct sw_view){0}, &(struct sw_mark_look){0});
 }
 
 static json_t *
 mark_accuracy_reply(struct desk_call *call)
 {
 	const struct sw_view v = view(call);
+	struct sw_mark_look look = {0};
+	struct sw_snapshot s = {.table = SW_SNAPSHOT_MARKS, .marks = &look};
+	const struct wred_params *wred;
 	struct json_walk j;
 	uint64_t queue;
-	uint16_t port;
 
-	if (!switch_port_param(call, &port) ||
+	if (!switch_port_param(call, &look.port) ||
 	    !desk_number(call, "queue", 0, TM_CLASSES - 1, &queue))
 		return NULL;
-	if (sw_mark_accuracy(v.sw, port, (uint8_t)queue) == NULL)
-		return desk_refuse(call, "[switch] mark_accuracy = on, and a queue that marks",
-				   "queue %u of port %u does not count marks by length",
-				   (unsigned int)queue, port);
+	look.queue = (uint8_t)queue;
+	wred = sw_queue_wred(v.params, look.port, look.queue);
+	if (wred != NULL && wred->ecn == WRED_ECN_ALL) {
+		if (sw_mark_look_prepare(switch_of(call)->node, look.port, look.queue) < 0)
+			return desk_refuse(call, "", "no memory");
+		if (!switch_take(call, &s))
+			return NULL;
+	}
+	if (!look.marks)
+		return desk_refuse(call, "one with a curve of [wred], and ecn = ecn_all",
+				   "queue %u of port %u does not mark by a curve", look.queue,
+				   look.port);
 	j = json_walk(json_object());
-	sw_walk_port_key(&j.walk, &v, port);
-	walk_number(&j.walk, WALK_KEY, "queue", "", queue);
-	report_walk_mark_accuracy(&j.walk, v.sw, port, (uint8_t)queue);
+	walk_mark_look(&j.walk, &v, &look);
 	return j.at;
 }
 
@@ -588,7 +631,7 @@ const struct desk_method switch_methods[] = {
 	{"drops", NULL, "Returns drops of all ports", drops_reply, drops_result},
 	{"ecn", NULL, "Returns marking curves and marks", ecn_reply, ecn_result},
 	{"look", queue_params, "Returns what waits in a queue, where it came from, and why it waits", switch_look_reply, switch_look_result},
-	{"mark_accuracy", queue_params, "Returns marks by queue length", mark_accuracy_reply, mark_accuracy_result},
+	{"mark_accuracy", queue_params, "Returns marks by queue length, and has them counted", mark_accuracy_reply, mark_accuracy_result},
 	{"buffer", NULL, "Returns the shared buffer", buffer_reply, buffer_result},
 	{"mempools", NULL, "Returns mbuf pools", mempools_reply, mempools_result},
 	{"fdb", count_params, "Returns the forwarding table", switch_fdb_reply, switch_fdb_result},

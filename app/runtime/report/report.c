@@ -261,24 +261,28 @@ walk_mark_bin(struct walk *w, const struct mark_bin *bin, uint64_t upper_bytes)
 }
 
 void
-report_walk_mark_accuracy(struct walk *w, const struct node *sw, uint16_t port, uint8_t queue)
+report_walk_marks(struct walk *w, const struct mark_accuracy *accuracy,
+		  const struct wred_curve *curve)
 {
-	const struct mark_accuracy *accuracy =
-		w->names_only ? NULL : sw_mark_accuracy(sw, port, queue);
-
-	if (!w->names_only && accuracy == NULL)
-		return;
 	walk_list(w, "mark_accuracy");
 	for (unsigned int i = 0; i < (w->names_only ? 1 : MARK_BINS); i++) {
 		if (!w->names_only && counter_read(&accuracy->bins[i].packets) == 0)
 			continue;
 		walk_item(w, "mark_accuracy");
 		walk_mark_bin(w, w->names_only ? NULL : &accuracy->bins[i],
-			      w->names_only
-				      ? 0
-				      : mark_bin_upper_bytes(sw_mark_curve(sw, port, queue), i));
+			      w->names_only ? 0 : mark_bin_upper_bytes(curve, i));
 		walk_leave(w);
 	}
+}
+
+void
+report_walk_mark_accuracy(struct walk *w, const struct node *sw, uint16_t port, uint8_t queue)
+{
+	if (w->names_only)
+		report_walk_marks(w, NULL, NULL);
+	else if (sw_mark_accuracy(sw, port, queue) != NULL)
+		report_walk_marks(w, sw_mark_accuracy(sw, port, queue),
+				  sw_mark_curve(sw, port, queue));
 }
 
 int

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 
+#include "tm/queue/mark_accuracy.h"
 #include "base/field/walk.h"
 #include "runtime/poll/poll_loop.h"
 #include "tm/pfc/pfc_rx.h"
@@ -61,6 +62,9 @@ int report_write(json_t *report, const char *path);
  * not count them.
  */
 void report_walk_mark_accuracy(struct walk *w, const struct node *sw, uint16_t port, uint8_t queue);
+/** The same list, of these counts. */
+void report_walk_marks(struct walk *w, const struct mark_accuracy *accuracy,
+		       const struct wred_curve *curve);
 /** Who is at the two ends of a link, for the pauses of several programs: 0 is no address. */
 void report_walk_macs(struct walk *w, uint64_t own, uint64_t pause_source);
 

@@ -13,8 +13,8 @@ static void
 forget_past(struct sw_queue *q)
 {
 	q->wred.average_q16 = 0;
-	if (q->marking != NULL)
-		q->marking->scheme.state = (union mark_state){0};
+	if (sw_marking_of(q) != NULL)
+		sw_marking_of(q)->scheme.state = (union mark_state){0};
 }
 
 static void

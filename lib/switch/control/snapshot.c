@@ -15,6 +15,8 @@ owner_of(struct node *node, const struct sw_snapshot *s)
 {
 	if (s->table == SW_SNAPSHOT_LOOK)
 		return sw_owner(sw_of(node), s->look->port);
+	if (s->table == SW_SNAPSHOT_MARKS)
+		return sw_owner(sw_of(node), s->marks->port);
 	if (s->table != SW_SNAPSHOT_WATERMARKS)
 		return sw_shard_at(sw_of(node), 0);
 	return s->kind < MMU_WATERMARK_POOL ? sw_owner(sw_of(node), (uint16_t)s->at)
@@ -91,6 +93,8 @@ sw_do_snapshot(struct sw *sw, uint64_t now_ns)
 		read_neighbours(sw->forward.router, s);
 	else if (s->table == SW_SNAPSHOT_LOOK)
 		sw_look_at(sw, s->look, now_ns);
+	else if (s->table == SW_SNAPSHOT_MARKS)
+		sw_mark_look_at(sw, s->marks, now_ns);
 	else if (s->table == SW_SNAPSHOT_ROUTE)
 		sw_route_look_at(sw, s->route, now_ns);
 	else

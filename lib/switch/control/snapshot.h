@@ -6,7 +6,7 @@
  * - Neighbours: at most SW_SNAPSHOT_ROWS.
  * - Watermarks of a kind, read and cleared: `at` is the port; for pools it is the shard, and the
  *   pool's watermark is the highest over all shards.
- * - A queue (control/queue_look.h), and the way of a flow (control/route_look.h).
+ * - A queue (control/queue_look.h), its marks (control/mark_look.h), and the way of a flow (control/route_look.h).
  *
  * Invariant: at most one request is pending. A reader may withdraw its request instead of waiting.
  */
@@ -18,6 +18,7 @@
 
 #include "fwd/fdb_read.h"
 #include "fwd/neigh.h"
+#include "switch/control/mark_look.h"
 #include "switch/control/queue_look.h"
 #include "switch/control/route_look.h"
 #include "tm/buffer/mmu_params.h"
@@ -34,6 +35,7 @@ enum sw_snapshot_table {
 	SW_SNAPSHOT_NEIGH,
 	SW_SNAPSHOT_WATERMARKS,
 	SW_SNAPSHOT_LOOK,
+	SW_SNAPSHOT_MARKS,
 	SW_SNAPSHOT_ROUTE,
 };
 
@@ -53,6 +55,7 @@ struct sw_snapshot {
 		struct neigh neigh[SW_SNAPSHOT_ROWS];
 		uint64_t watermark_bytes[TM_CLASSES]; /* n entries, by group, queue or pool */
 		struct sw_look *look;                 /* of the caller */
+		struct sw_mark_look *marks;           /* of the caller */
 		struct sw_route_look *route;          /* of the caller */
 	};
 };

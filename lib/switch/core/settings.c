@@ -85,6 +85,7 @@ set_wred(struct sw_port *p, const struct sw_params *params, uint16_t port)
 	for (uint8_t i = 0; i < TM_CLASSES; i++) {
 		const struct wred_params *wred = sw_queue_wred(params, port, i);
 		const struct wred was = p->queue[i].wred;
+		struct sw_marking *m = sw_marking_of(&p->queue[i]);
 		uint8_t bit = (uint8_t)(1u << i);
 
 		if (wred == NULL) {
@@ -96,14 +97,13 @@ set_wred(struct sw_port *p, const struct sw_params *params, uint16_t port)
 		wred_init(&p->queue[i].wred, wred);
 		p->queue[i].wred.average_q16 = was.average_q16;
 		p->queue[i].wred.idle_since_ns = was.idle_since_ns;
-		if (p->queue[i].marking != NULL)
-			mark_set(&p->queue[i].marking->scheme,
-				 (enum mark_scheme)params->queues[port][i].marking,
+		if (m != NULL)
+			mark_set(&m->scheme, (enum mark_scheme)params->queues[port][i].marking,
 				 &params->marking, p->shaper.account.rate_bps);
 		p->wred_queues |= bit;
 		if (wred->ecn == WRED_ECN_ALL)
 			p->ecn_queues |= bit;
-		if (wred->wred_weight > 0 || p->queue[i].marking != NULL)
+		if (wred->wred_weight > 0 || m != NULL)
 			p->observed_queues |= bit;
 		if (!(params->mmu.lossless_queues[port] & bit) || wred->nonect_drop_in_lossless)
 			p->nonect_drop_queues |= bit;

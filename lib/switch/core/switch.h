@@ -78,6 +78,11 @@ struct sw {
 	/* per LLDP frame */
 	struct sw_mailbox lldp;
 	struct sw_control *control; /* of the whole switch */
+	/*
+	 * per frame that is due for a mark, but Not-ECT: by ingress port, which another shard may
+	 * own
+	 */
+	uint64_t not_ect_packets[SW_MAX_PORTS];
 	/* large, of which a switch of few ports uses the beginnings */
 	struct sw_release release;
 	struct sw_crossed crossed;

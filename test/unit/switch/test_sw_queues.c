@@ -217,6 +217,102 @@ TEST(only_ect_becomes_ce_and_only_that_is_counted)
 	}
 }
 
+/* Frames of three ports to one queue: the senders of Not-ECT are known by their ports. */
+TEST(not_ect_frames_are_counted_at_the_port_that_received_them)
+{
+	for (uint16_t shards = 1; shards <= 2; shards++) {
+		struct bench *b = bench_with_ports(4);
+		uint64_t now_ns = 0, sum = 0;
+
+		b->params.shards = shards;
+		set_step(&b->params, 0);
+		bench_start(b);
+		for (unsigned int i = 0; i < 30; i++)
+			give(b, (uint16_t)(i % 3 + 1),
+			     make_frame(b, &(struct frame_spec){.src = (uint8_t)(i % 3 + 1),
+								.dst = 0,
+								.dscp = 26,
+								.ecn = i % 3 == 0 ? ECN_ECT0
+										  : ECN_NOT_ECT,
+								.payload_bytes = 256}),
+			     0);
+		assert_int_equal(drain(b, 0, &now_ns), 30);
+		for (uint16_t port = 0; port < 4; port++)
+			sum += sw_not_ect_packets(b->sw, port);
+		assert_int_equal(sw_not_ect_packets(b->sw, 1), 0);
+		assert_true(sw_not_ect_packets(b->sw, 2) > 5 && sw_not_ect_packets(b->sw, 3) > 5);
+		assert_int_equal(sum, sw_port_stats(b->sw, 0)->queue[3].ecn_not_ect_packets);
+		bench_stop(b);
+	}
+}
+
+/* What a capture is told. */
+struct told {
+	struct node_drops drops; /* first */
+	char text[64];
+};
+
+static void
+on_dropped(struct node_drops *drops, uint16_t port, const struct rte_mbuf *m, const char *reason)
+{
+	struct told *told = (struct told *)drops;
+
+	snprintf(told->text, sizeof(told->text), "%s by port %u, %u bytes", reason, port,
+		 m->pkt_len);
+}
+
+static const char *
+why(struct bench *b, uint16_t port, const struct rte_mbuf *m)
+{
+	static char text[NODE_WHY_CHARS];
+
+	b->sw->ops->why(b->sw, port, m, text, sizeof(text));
+	return text;
+}
+
+TEST(captures_are_told_what_was_done_to_a_frame)
+{
+	struct frame_spec s = {
+		.src = 0, .dst = 1, .dscp = 26, .ecn = ECN_ECT0, .payload_bytes = DATA_PAYLOAD};
+
+	for (uint16_t shards = 1; shards <= 2; shards++) {
+		struct told told = {.drops = {.wanted = true, .dropped = on_dropped}};
+		struct bench *b = bench_with_ports(2);
+		uint64_t now_ns = 0;
+		struct rte_mbuf *m;
+
+		b->params.shards = shards;
+		set_step(&b->params, 0);
+		bench_start_learnt(b);
+		b->sw->ops->watch_drops(b->sw, &told.drops);
+		s.ecn = ECN_ECT0;
+		give(b, 0, make_frame(b, &s), 0);
+		give(b, 0, make_frame(b, &s), 0);
+		m = take_next(b, 1, &now_ns);
+		assert_string_equal(why(b, 1, m), "marked in queue 3 at 1.1 KB");
+		sent(m);
+		m = take_next(b, 1, &now_ns);
+		assert_string_equal(why(b, 1, m), ""); /* nothing was behind it */
+		sent(m);
+		/* It came with CE, in a buffer whose last frame this queue has marked. */
+		s.ecn = ECN_CE;
+		m = make_frame(b, &s);
+		pkt_meta(m)->marked_by = &sw_port_stats(b->sw, 1)->queue[3];
+		give(b, 0, m, now_ns);
+		m = take_next(b, 1, &now_ns);
+		assert_int_equal(roce_of(m).ecn, ECN_CE);
+		assert_string_equal(why(b, 1, m), "");
+		sent(m);
+		assert_string_equal(told.text, "");
+		s.dst = 0; /* the host behind the port itself */
+		give(b, 0, make_frame(b, &s), now_ns);
+		assert_string_equal(told.text, "same_port by port 0, 1082 bytes");
+		b->sw->ops->watch_drops(b->sw, NULL);
+		s.dst = 1;
+		bench_stop(b);
+	}
+}
+
 /* Facts 6.2, and the choice for a lossless queue. */
 TEST(wred_drops_what_it_may_not_mark_in_a_lossy_queue_only)
 {

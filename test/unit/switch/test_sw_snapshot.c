@@ -2,6 +2,7 @@
 /* The owner's tables, read by others: in its time, in steps, or not at all. */
 #include "unit/switch/sw_test.h"
 #include "switch/control/snapshot.h"
+#include "switch/core/switch.h"
 
 #define ADDRESSES 300u
 
@@ -153,6 +154,89 @@ TEST(a_look_says_which_queues_go_first)
 	give(b, 0, make_frame(b, &(struct frame_spec){.src = 0, .dst = 1, .dscp = 0}), 9000);
 	assert_int_equal(look_at(b, 9000)->hold, SW_HOLD_WEIGHTS);
 	assert_int_equal(look.behind, 1u << 0);
+	bench_stop(b);
+}
+
+/* Queue 3 of port 1, as its owner counts its marks. */
+static struct sw_mark_look
+marks_at(struct bench *b, uint64_t now_ns)
+{
+	struct sw_mark_look marks = {.port = 1, .queue = 3};
+	struct sw_snapshot s = {.table = SW_SNAPSHOT_MARKS, .marks = &marks};
+
+	assert_int_equal(sw_mark_look_prepare(b->sw, 1, 3), 0);
+	sw_snapshot_ask(b->sw, &s);
+	run_owner(b, now_ns);
+	assert_true(sw_snapshot_is_done(&s));
+	return marks;
+}
+
+/* n ECT frames at once through queue 3 of port 1. @return how many were marked. */
+static unsigned int
+send_marked(struct bench *b, unsigned int n, uint64_t *now_ns)
+{
+	uint64_t before = sw_port_stats(b->sw, 1)->queue[3].ecn_marked_packets;
+
+	for (unsigned int i = 0; i < n; i++)
+		give(b, 0, make_data(b, 0, 1, i), *now_ns);
+	assert_int_equal(drain(b, 1, now_ns), n);
+	return (unsigned int)(sw_port_stats(b->sw, 1)->queue[3].ecn_marked_packets - before);
+}
+
+static uint64_t
+counted(const struct sw_mark_look *l, uint64_t *marked)
+{
+	uint64_t n = 0;
+
+	*marked = 0;
+	for (unsigned int i = 0; i < MARK_BINS; i++) {
+		n += l->counts.bins[i].packets;
+		*marked += l->counts.bins[i].marked;
+	}
+	return n;
+}
+
+TEST(marks_are_counted_by_length_while_somebody_asks)
+{
+	struct bench *b = bench_with_ports(2);
+	uint64_t now_ns = 1000, marked;
+	struct sw_mark_look l;
+	unsigned int n;
+
+	b->params.wred.green_min_threshold_bytes = 5 * DATA_BYTES;
+	b->params.wred.green_max_threshold_bytes = 50 * DATA_BYTES;
+	b->params.wred.green_drop_probability_ppm = 500000;
+	bench_start_learnt(b);
+	(void)send_marked(b, 100, &now_ns);
+	l = marks_at(b, now_ns);
+	assert_true(l.marks && !l.always);
+	assert_int_equal(counted(&l, &marked), 0);
+	assert_int_equal(l.curve.min_bytes, 5 * DATA_BYTES);
+	n = send_marked(b, 100, &now_ns);
+	l = marks_at(b, now_ns);
+	assert_int_equal(counted(&l, &marked), 100);
+	assert_int_equal(marked, n);
+	assert_int_equal(l.counts.bins[0].packets, 6);              /* with 0 to 5 behind them */
+	assert_int_equal(l.counts.bins[MARK_BINS - 1].packets, 49); /* with 51 to 99 */
+	assert_int_equal(l.counts.bins[MARK_BINS - 1].marked, 49);
+	/* Some time after the last question, the queue is as one that nobody asked about. */
+	assert_int_equal(sw_of(b->sw)->ports[1].observed_queues, 1u << 3);
+	now_ns += SW_MARK_LOOK_NS;
+	(void)send_marked(b, 100, &now_ns);
+	assert_int_equal(sw_of(b->sw)->ports[1].observed_queues, 0);
+	l = marks_at(b, now_ns);
+	assert_int_equal(counted(&l, &marked), 100);
+	assert_null(sw_mark_accuracy(b->sw, 1, 3)); /* the report has only those since the start */
+	bench_stop(b);
+}
+
+TEST(marks_of_a_queue_without_a_curve_are_not_counted)
+{
+	struct bench *b = bench_with_ports(2);
+
+	b->params.wred.ecn = WRED_ECN_NONE;
+	bench_start_learnt(b);
+	assert_false(marks_at(b, 0).marks);
 	bench_stop(b);
 }
 

@@ -13,16 +13,20 @@ BETWEEN_S = 0.5  # two readings of a present rate
 
 
 def show(run: Run) -> int:
+    print_reply(run, ask(run))
+    return DONE
+
+
+def ask(run: Run) -> Row:
+    """The reply, counted from "clear counters" on."""
     kept = None if run.options.since_start else baseline.load(run.desk)
     if run.command.by_port:
-        reply = ask_ports(run, kept)
-    elif run.command.rates:
-        reply = ask_twice(run, kept)
-    else:
-        reply = run.desk.call(run.command.method, **run.named())
-        baseline.subtract(kept, key(run.command, run.named(), reply), reply)
-    print_reply(run, reply)
-    return DONE
+        return ask_ports(run, kept)
+    if run.command.rates:
+        return ask_twice(run, kept)
+    reply: Row = run.desk.call(run.command.method, **run.named())
+    baseline.subtract(kept, key(run.command, run.named(), reply), reply)
+    return reply
 
 
 def send(run: Run) -> int:

@@ -6,6 +6,7 @@ import contextlib
 
 from quench.desk import Desk, Refused, Row
 from quenchctl.command import DONE, BadUsage, Run, plain, print_json
+from quenchctl.show import ecn
 from quenchctl.trace import words
 from quenchctl.where import looks
 
@@ -62,6 +63,8 @@ def print_queue(queue: Row) -> None:
                                                        ("drop_packets", "dropped")) if queue[key]]
     if counts:
         print(f"  meanwhile {', '.join(counts)}")
+    if queue["marks"] and queue["marks"]["packets"]:
+        print(f"  {ecn.total_text(queue['marks'])}")
 
 
 def print_from(queue: Row) -> None:
@@ -77,11 +80,21 @@ def print_flows(queue: Row) -> None:
         print(f"  {len(queue['flows'])} flows in all; --json lists each")
 
 
+def marks_of(desk: Desk, port: str, queue: int) -> Row | None:
+    """Marks by queue length so far; None: the queue does not mark by a curve."""
+    with contextlib.suppress(Refused):
+        reply: Row = desk.call("mark_accuracy", port=port, queue=queue)
+        return reply
+    return None
+
+
 def run(run_: Run) -> int:
     port, queue = run_.params
     if not (queue.isascii() and queue.isdigit() and int(queue) < 8):
         raise BadUsage(f"QUEUE = {queue}: expected a number from 0 to 7")
+    before = marks_of(run_.desk, port, int(queue))
     found = looks.look_at(run_.desk, [(port, int(queue))])[0]
+    found["marks"] = ecn.total(ecn.since(before, run_.desk.call("mark_accuracy", port=port, queue=int(queue)))) if before else None
     found["paused_by"] = peer_of(run_.desk, found["port"])
     if run_.options.json:
         print_json(found)
