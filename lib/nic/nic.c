@@ -82,6 +82,12 @@ nic_control(struct node *node, uint64_t now_ns)
 	return nic_gsi_control(nic_of(node), now_ns);
 }
 
+static void
+nic_watch_drops(struct node *node, struct node_drops *drops)
+{
+	nic_of(node)->drops = drops;
+}
+
 static const struct node_ops nic_ops = {
 	.rx = nic_rx,
 	.tx = nic_tx,
@@ -89,6 +95,7 @@ static const struct node_ops nic_ops = {
 	.next_ns = nic_next_ns,
 	.control = nic_control,
 	.fetch = nic_fetch,
+	.watch_drops = nic_watch_drops,
 };
 
 static void

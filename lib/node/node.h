@@ -9,6 +9,8 @@
 #ifndef QUENCH_NODE_NODE_H
 #define QUENCH_NODE_NODE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/numbers/units.h"
@@ -18,6 +20,20 @@ struct node;
 
 #define NODE_MAX_PORTS 512
 #define NODE_WAKE_PORTS 256
+
+/*
+ * Someone who wants to know what becomes of received frames. A node without drops to name ignores
+ * it.
+ */
+struct node_drops {
+	bool wanted; /* written by the thread that drives the node, between two calls */
+	/*
+	 * A frame that port has received is about to be dropped: the name of the counter. Only
+	 * frames that never entered a queue. The mbuf is read-only.
+	 */
+	void (*dropped)(struct node_drops *, uint16_t port, const struct rte_mbuf *m,
+			const char *reason);
+};
 
 struct node_ops {
 	/*
@@ -50,7 +66,19 @@ struct node_ops {
 	/* Prefetch the node's state before a series of calls, after calls of other nodes. A hint,
 	 * without effect on results; NULL: nothing to prefetch. */
 	void (*fetch)(const struct node *);
+	/*
+	 * Write what the node did to a frame that tx() has returned: that it marked it, whom it
+	 * pauses and why; "": nothing. Called by the driver before its next call. NULL: the node
+	 * does nothing worth a word.
+	 */
+	void (*why)(const struct node *, uint16_t port, const struct rte_mbuf *m, char *text,
+		    size_t size);
+	/* From now on, tell drops, which outlives the node. Before the first rx(); NULL: as why. */
+	void (*watch_drops)(struct node *, struct node_drops *drops);
 };
+
+/* Room for the text of why(), and for "dropped: " before the name of a reason. */
+#define NODE_WHY_CHARS 80
 
 struct node {
 	const struct node_ops *ops;

@@ -18,8 +18,9 @@ struct pkt_meta {
 	union {
 		struct rte_mbuf *next; /* link of pkt_fifo */
 		/*
-		 * switch, frame that a queue of this switch has marked: that queue's statistics,
-		 * only for comparison of the pointer; in other frames, a stale value
+		 * switch, frame that leaves with CE: statistics of the queue of this switch that
+		 * has marked it, only for comparison of the pointer, or NULL; in other frames, a
+		 * stale value
 		 */
 		const void *marked_by;
 	};

@@ -10,6 +10,7 @@
 #include "switch/monitor/watermarks.h"
 #include "switch/monitor/work.h"
 #include "switch/egress/egress.h"
+#include "switch/egress/sw_why.h"
 #include "switch/core/switch.h"
 #include "switch/ingress/ingress.h"
 #include "switch/ingress/generated.h"
@@ -114,11 +115,20 @@ alone_next_ns(const struct node *node, uint16_t port)
 	return next_ns(sw_of_const(node), port);
 }
 
+/* Also of a shard. */
+static void
+alone_watch_drops(struct node *node, struct node_drops *drops)
+{
+	sw_of(node)->drops = drops;
+}
+
 const struct node_ops sw_alone_ops = {
 	.rx = alone_rx,
 	.tx = alone_tx,
 	.next_ns = alone_next_ns,
 	.control = control,
+	.why = sw_why,
+	.watch_drops = alone_watch_drops,
 };
 
 /* The thread of a shard polls its ports in turn. */
@@ -234,6 +244,8 @@ const struct node_ops sw_shard_ops = {
 	.tx = shard_tx,
 	.next_ns = shard_next_ns,
 	.control = shard_control,
+	.why = sw_why,
+	.watch_drops = alone_watch_drops,
 };
 
 /* After each call of the front's rx() or tx(): exchange frames and debts between the shards, and
@@ -304,9 +316,18 @@ front_next_ns(const struct node *node, uint16_t port)
 	return shard_next_ns(&sw_owner(sw_of((struct node *)node), port)->node, port);
 }
 
+static void
+front_watch_drops(struct node *node, struct node_drops *drops)
+{
+	for (uint16_t i = 0; i < sw_shard_count(sw_of(node)); i++)
+		sw_shard_at(sw_of(node), i)->drops = drops;
+}
+
 const struct node_ops sw_front_ops = {
 	.rx = front_rx,
 	.tx = front_tx,
 	.next_ns = front_next_ns,
 	.control = control,
+	.why = sw_why,
+	.watch_drops = front_watch_drops,
 };

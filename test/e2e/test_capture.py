@@ -8,6 +8,7 @@ import collections
 import itertools
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -68,8 +69,8 @@ class File:
             self.read_with_tshark(path)
 
     def read_with_tshark(self, path):
-        """Rows of (interface, direction, time in s)."""
-        fields = ("interface_name", "packet_flags_direction", "time_epoch")
+        """Rows of (interface, direction, time in s, comment)."""
+        fields = ("interface_name", "packet_flags_direction", "time_epoch", "comment")
         done = run("tshark", "-r", path, "-T", "fields", *(w for field in fields for w in ("-e", f"frame.{field}")))
         check_equal(f"tshark reads {path.name}", (done.returncode, len(done.stdout.splitlines())), (0, self.frames))
         self.rows = [line.split("\t") for line in done.stdout.splitlines()]
@@ -254,6 +255,9 @@ def check_switch(work):
     captures = [Capture(ctl, f"--size 3MB capture {word}", work / f"port{port}.pcapng") for port, word in enumerate(("0", "Ethernet1/1"))]
     said = [capture.end() for capture in captures]
     cnps = ctl.json(f"--kind cnp --count 3 capture 0 {work}/cnp.pcapng")
+    check_equal("a class takes shorter frames now", ctl.words(["set", "tc 3.mtu_bytes=200"]).returncode, 0)
+    switch.wait_until("drops", lambda: ctl.json("show interfaces 0")["drops"]["mtu"] > 0)
+    drops = ctl.json(f"--kind data --direction received --count 5 capture 0 {work}/drops.pcapng")
     for program, _ in programs:
         check_equal(f"exit code of {program.name}", program.stop(), 0)
     files = [File(capture.path, with_tshark=True) for capture in captures]
@@ -264,6 +268,11 @@ def check_switch(work):
     check("data comes in at one port and leaves by the other", len(into) == len(out) == 1 and into != out, (into, out))
     marked = {port: sum(f[15] & 3 == 3 for f in file.data) for port, file in enumerate(files)}
     check("marks are those of the switch", marked[0] == 0 and marked[1] > 0, marked)
+    said_marked = [re.fullmatch(r"marked in queue 3 at ([\d.]+) KB", row[3]) for row, f in zip(files[1].rows, files[1].data) if f[15] & 3 == 3]
+    check("each mark says where", len(said_marked) == marked[1] and all(said_marked), files[1].rows[:3])
+    check("other frames say nothing", not any(row[3] for file in files for row, f in zip(file.rows, file.data) if f[15] & 3 != 3), files[0].rows[:3])
+    check("each dropped frame says why", drops["frames"] == 5 and {row[3] for row in File(work / "drops.pcapng", with_tshark=True).rows} == {"dropped: mtu"},
+          drops)
     check("CNPs alone", cnps["frames"] == 3 and File(work / "cnp.pcapng").opcodes() == CNP, cnps)
 
 

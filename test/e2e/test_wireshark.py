@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Recordings of the lab in tshark: the comments that say why, the dissector of in-band telemetry, and the profile's rules."""
+import collections
+import json
 import os
 import re
 import shutil
@@ -43,6 +45,12 @@ def comments(work):
     check("marks are above Kmin", min(float(m[1]) for m in lengths) >= 5.0)
     others = fields(work, marked / "p4.pcapng", "ip.dsfield.ecn != 3 && frame.comment", "frame.number")
     check_equal("other frames say nothing", others, [])
+    lossy = record(work, "lossy", "incast-4to1-pfc-only.ini", "--set", "switch.pfc_generate=off", "--set", "buffer_profile lossy.dynamic_th=-6")
+    rows = fields(work, lossy / "p0.pcapng", "frame.comment && frame.packet_flags_direction == 1", "frame.comment")
+    drops = json.loads((lossy / "results.json").read_text())["drops"]
+    counted = {f"dropped: {row['reason']}": row["packets"] for row in drops if row["node"] == "s1" and row["port"] == 0}
+    check("received frames that were dropped say why, and each of them does", "dropped: pg_limit" in counted and
+          collections.Counter(row[0] for row in rows) == counted, (collections.Counter(row[0] for row in rows), drops))
     paused = record(work, "paused", "incast-4to1-pfc-only.ini")
     rows = fields(work, paused / "p0.pcapng", "macc.opcode == 0x0101", "frame.comment", "frame.packet_flags_direction")
     words = {re.sub(r"[\d.]+ KB", "_", row[0]) for row in rows}
@@ -70,9 +78,9 @@ def profile(work):
     check("the profile has rules", len(rules) > 5, rules)
     found = {}
     for name, rule in rules:
-        for path in (work / "marked/p4.pcapng", work / "paused/p0.pcapng"):
+        for path in (work / "marked/p4.pcapng", work / "paused/p0.pcapng", work / "lossy/p0.pcapng"):
             found[name] = found.get(name, 0) + len(tshark(work, path, "-Y", rule, "-T", "fields", "-e", "frame.number"))
-    for name in ("Pause: XOFF or XON", "Congestion notification packet", "Marked CE", "ACK", "RoCEv2 data"):
+    for name in ("Dropped", "Pause: XOFF or XON", "Congestion notification packet", "Marked CE", "ACK", "RoCEv2 data"):
         check(f"{name}: frames", found.get(name, 0) > 0, found)
     shutil.copytree(SHARE / "quench", work / "config/profiles/quench")
     line = tshark(work, work / "marked/p4.pcapng", "-C", "quench", "-Y", "frame.comment", "-c", "5000")[0]

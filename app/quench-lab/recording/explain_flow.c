@@ -9,6 +9,7 @@
 #include "quench-lab/recording/explain_flow.h"
 #include "quench-lab/recording/explain_frame.h"
 #include "quench-lab/recording/explain_flow_internal.h"
+#include "switch/egress/sw_why.h"
 
 static struct explain_event *
 add(struct lab_explain *x, enum explain_kind kind, uint64_t at_ns)
@@ -95,7 +96,7 @@ see_mark(struct place *p, const struct rte_mbuf *m, const struct roce_view *v, u
 {
 	const struct node *sw = net_switch(p->x->net, p->node);
 	struct explain_mark *mark = &p->x->marked;
-	int queue = v->ecn == ECN_CE ? explain_marking_queue(sw, p->port, m) : -1;
+	int queue = v->ecn == ECN_CE ? sw_marking_queue(sw, p->port, m) : -1;
 
 	if (queue < 0 || mark->packets++ > 0)
 		return;

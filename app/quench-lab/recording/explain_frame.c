@@ -3,7 +3,6 @@
 
 #include <rte_mbuf.h>
 
-#include "node/pkt_meta.h"
 #include "wire/link/pfc_frame.h"
 #include "wire/roce/int_hdr.h"
 
@@ -19,18 +18,6 @@ explain_parse(const struct rte_mbuf *m, struct frame_view *f, struct roce_view *
 		return roce_parse(frame, m->data_len, f, false, v) == ROCE_OK;
 	f->ip_end = (uint16_t)(f->ip_end - int_hdr_bytes(int_hdr_slots(hdr)));
 	return roce_parse(plain, m->data_len, f, false, v) == ROCE_OK;
-}
-
-int
-explain_marking_queue(const struct node *sw, uint16_t port, const struct rte_mbuf *m)
-{
-	const void *marked_by = pkt_meta((struct rte_mbuf *)(uintptr_t)m)->marked_by;
-
-	for (int queue = 0; queue < TM_CLASSES; queue++) {
-		if (marked_by == &sw_port_stats(sw, port)->queue[queue])
-			return queue;
-	}
-	return -1;
 }
 
 int

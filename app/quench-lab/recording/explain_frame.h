@@ -9,9 +9,6 @@
 /** Parse a RoCEv2 frame, or the one that a frame with an INT header was. */
 bool explain_parse(const struct rte_mbuf *m, struct frame_view *f, struct roce_view *v);
 
-/** The queue of this port that marked the packet; -1: none did. */
-int explain_marking_queue(const struct node *sw, uint16_t port, const struct rte_mbuf *m);
-
 /** Is it a pause frame? @return -1: no, or not for this priority; else whether it pauses. */
 int explain_pause(const struct rte_mbuf *m, uint8_t prio);
 

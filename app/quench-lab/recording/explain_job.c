@@ -11,6 +11,7 @@
 #include "quench-lab/recording/explain_frame.h"
 #include "quench-lab/recording/explain_job.h"
 #include "quench-lab/recording/explain_job_internal.h"
+#include "switch/egress/sw_why.h"
 
 bool
 explain_job_named(const char *text, const struct scenario *s, uint32_t *job, uint32_t *iteration)
@@ -209,8 +210,8 @@ see_sent(void *arg, const struct rte_mbuf *m, uint64_t at_ns)
 	s->flow = flow_of(x, m, &v, &s->qp);
 	s->psn = v.psn;
 	if (v.ecn == ECN_CE && topology_is_switch(topology_of(x), spot->end.node))
-		s->marked_queue = (int8_t)explain_marking_queue(net_switch(x->net, spot->end.node),
-								spot->end.port, m);
+		s->marked_queue = (int8_t)sw_marking_queue(net_switch(x->net, spot->end.node),
+							   spot->end.port, m);
 }
 
 static void

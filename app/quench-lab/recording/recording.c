@@ -11,27 +11,29 @@
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "ctl/output/pcapng.h"
-#include "quench-lab/recording/explain_frame.h"
 #include "switch/sw.h"
-#include "tm/buffer/mmu.h"
 #include "runtime/notice/say.h"
-
-#define WHY_CHARS 80
 
 struct seen {
 	uint64_t at_ns;
 	uint64_t number; /* order of observation */
 	uint32_t n_bytes, frame_bytes;
 	bool sent;
-	char why[WHY_CHARS]; /* what a switch has done to it; "": nothing */
+	char why[NODE_WHY_CHARS]; /* what a switch has done to it; "": nothing */
+	const struct rte_mbuf *m; /* received frame, only for comparison; else NULL */
 	uint8_t *bytes;
 };
 
+struct recordings;
+
 struct recording {
+	struct node_drops drops; /* first: those of its switch are told to one of its recordings */
+	struct recordings *all;
 	FILE *file;
 	char path[PATH_MAX];
 	uint32_t snap_bytes;
 	struct fabric_end end;
+	struct net *net;
 	const struct node *sw; /* at this end; NULL: a host */
 	struct cable_tap also_sent, also_received;
 	/* frames not written yet, because a frame with an earlier time may still be added */
@@ -46,43 +48,24 @@ struct recordings {
 	struct recording items[];
 };
 
-/* Of a pause frame that a switch sends: its groups, each with what it holds of the buffer. */
+/* A switch drops a frame that a recorded port of it has received: the newest with this mbuf. */
 static void
-say_pause(const struct recording *r, const struct rte_mbuf *m, char why[WHY_CHARS])
+see_dropped(struct node_drops *drops, uint16_t port, const struct rte_mbuf *m, const char *reason)
 {
-	size_t used = 0;
+	const struct recording *any = (const struct recording *)drops;
 
-	why[0] = '\0';
-	for (uint8_t pg = 0; pg < TM_CLASSES; pg++) {
-		int hold = explain_pause(m, pg);
-		struct mmu_pg_state in_use = mmu_pg_state(sw_mmu(r->sw), r->end.port, pg);
+	for (uint32_t i = 0; i < any->all->n; i++) {
+		struct recording *r = &any->all->items[i];
 
-		if (hold < 0 || used >= WHY_CHARS)
+		if (r->sw != any->sw || r->end.port != port)
 			continue;
-		used += (size_t)snprintf(why + used, WHY_CHARS - used,
-					 "%s%s of group %u at %.1f KB shared, %.1f KB headroom",
-					 used > 0 ? ", " : "", hold ? "XOFF" : "XON", pg,
-					 (double)in_use.shared_bytes / 1e3,
-					 (double)in_use.headroom_bytes / 1e3);
+		for (uint32_t k = r->n; k-- > 0;) {
+			if (r->waiting[k].m != m)
+				continue;
+			snprintf(r->waiting[k].why, NODE_WHY_CHARS, "dropped: %s", reason);
+			break;
+		}
 	}
-}
-
-/* Why does a frame that a switch sends look so: a mark, or a pause. */
-static void
-say_why(const struct recording *r, const struct rte_mbuf *m, char why[WHY_CHARS])
-{
-	struct frame_view f;
-	int queue = -1;
-
-	/* A buffer that is used again still names the queue that marked its frame before. */
-	if (frame_parse(rte_pktmbuf_mtod(m, const uint8_t *), m->data_len, &f) == FRAME_OK &&
-	    f.ip_version != 0 && f.ecn == ECN_CE)
-		queue = explain_marking_queue(r->sw, r->end.port, m);
-	if (queue < 0)
-		say_pause(r, m, why);
-	else
-		snprintf(why, WHY_CHARS, "marked in queue %d at %.1f KB", queue,
-			 (double)sw_queue_bytes(r->sw, r->end.port, (uint8_t)queue) / 1e3);
 }
 
 static void
@@ -111,8 +94,9 @@ add(struct recording *r, const struct rte_mbuf *m, uint64_t at_ns, bool sent)
 	more->frame_bytes = m->pkt_len;
 	more->sent = sent;
 	more->why[0] = '\0';
+	more->m = sent ? NULL : m;
 	if (sent && r->sw != NULL)
-		say_why(r, m, more->why);
+		r->sw->ops->why(r->sw, r->end.port, m, more->why, sizeof(more->why));
 	r->n++;
 }
 
@@ -181,6 +165,10 @@ open_one(struct recording *r, const struct scenario *s, const struct record_para
 
 	r->end = end;
 	r->sw = topology_is_switch(s->topology, end.node) ? net_switch(net, end.node) : NULL;
+	r->net = net;
+	r->drops = (struct node_drops){.wanted = true, .dropped = see_dropped};
+	if (r->sw != NULL)
+		net_watch_drops(net, end.node, &r->drops);
 	snprintf(r->path, sizeof(r->path), "%s/%s.pcapng.part", dir, params->name);
 	r->snap_bytes = params->snap_bytes > 0 ? params->snap_bytes : UINT32_MAX;
 	r->file = fopen(r->path, "we");
@@ -208,8 +196,10 @@ recordings_open(const struct scenario *s, struct net *net, const char *dir)
 		say_error("no memory for recordings");
 		return NULL;
 	}
-	for (; rc == 0 && r->n < s->n_records; r->n++)
+	for (; rc == 0 && r->n < s->n_records; r->n++) {
+		r->items[r->n].all = r;
 		rc = open_one(&r->items[r->n], s, &s->records[r->n], net, dir);
+	}
 	if (rc < 0) {
 		recordings_close(r, false);
 		return NULL;
@@ -244,6 +234,8 @@ close_one(struct recording *r, bool keep)
 	char path[PATH_MAX];
 	int failed = 0;
 
+	if (r->sw != NULL)
+		net_watch_drops(r->net, r->end.node, NULL);
 	if (r->file != NULL) {
 		failed = ferror(r->file);
 		failed |= fclose(r->file) != 0;

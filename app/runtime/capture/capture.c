@@ -150,6 +150,7 @@ take_frames(struct capture *c)
 			.frame_bytes = r->frame_bytes,
 			.at_ns = c->epoch_ns + r->at_ns,
 			.lost = r->lost - c->lost[lane],
+			.comment = r->why,
 			.sent = r->sent,
 		};
 

@@ -67,7 +67,7 @@ copy(const struct rte_mbuf *m, uint8_t *to, uint32_t n)
 	}
 }
 
-void
+struct capture_record *
 capture_ring_put(struct capture_ring *ring, const struct rte_mbuf *frame, uint32_t snap_bytes,
 		 bool sent, uint64_t at_ns)
 {
@@ -78,20 +78,20 @@ capture_ring_put(struct capture_ring *ring, const struct rte_mbuf *frame, uint32
 
 	if (!has_room(ring, skipped + bytes)) {
 		ring->put.lost++;
-		return;
+		return NULL;
 	}
 	if (skipped > 0)
 		*(uint32_t *)(void *)at(ring, ring->put.end) = SKIP;
 	record = (void *)at(ring, ring->put.end + skipped);
-	*record = (struct capture_record){
-		.n_bytes = n,
-		.frame_bytes = frame->pkt_len,
-		.at_ns = at_ns,
-		.lost = ring->put.lost,
-		.sent = sent,
-	};
+	record->n_bytes = n;
+	record->frame_bytes = frame->pkt_len;
+	record->at_ns = at_ns;
+	record->lost = ring->put.lost;
+	record->sent = sent;
+	record->why[0] = '\0';
 	copy(frame, (uint8_t *)(record + 1), n);
 	ring->put.end += skipped + bytes;
+	return record;
 }
 
 void

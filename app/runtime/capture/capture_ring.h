@@ -20,7 +20,7 @@
 #include <rte_branch_prediction.h>
 #include <rte_common.h>
 
-struct rte_mbuf;
+#include "node/node.h"
 
 /* Before the bytes of each frame; a multiple of 8 bytes. */
 struct capture_record {
@@ -29,6 +29,7 @@ struct capture_record {
 	uint64_t at_ns;
 	uint64_t lost; /* frames of this ring, before this one */
 	bool sent;
+	char why[NODE_WHY_CHARS]; /* what the node did to it; "": nothing to say */
 };
 
 /* The producer's end of the ring. */
@@ -52,9 +53,12 @@ struct capture_ring {
 int capture_ring_init(struct capture_ring *ring, uint64_t bytes);
 void capture_ring_free(struct capture_ring *ring);
 
-/** Copy at most snap_bytes of a frame, or lose it. */
-void capture_ring_put(struct capture_ring *ring, const struct rte_mbuf *frame, uint32_t snap_bytes,
-		      bool sent, uint64_t at_ns);
+/**
+ * Copy at most snap_bytes of a frame, or lose it.
+ * @return  its record, whose text why the caller may write until it is published; NULL: lost.
+ */
+struct capture_record *capture_ring_put(struct capture_ring *ring, const struct rte_mbuf *frame,
+					uint32_t snap_bytes, bool sent, uint64_t at_ns);
 
 /** Where the producer is: the frames put so far. */
 static inline struct capture_mark

@@ -2,6 +2,7 @@
 #include "runtime/capture/capture_tap.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <rte_mbuf.h>
 
 /* @return NULL: the capture has just ended. */
@@ -24,34 +25,62 @@ leave(struct capture_tap *tap)
 	atomic_store_explicit(&tap->busy, false, memory_order_release);
 }
 
-static void
+/* @return NULL: the frame is not kept, or lost. */
+static struct capture_record *
 put(struct capture_lane *lane, const struct rte_mbuf *m, bool sent, uint64_t now_ns)
 {
-	if (lane->filter.direction == (sent ? CAPTURE_RECEIVED : CAPTURE_SENT))
-		return;
-	if (capture_filter_keeps(&lane->filter, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len))
-		capture_ring_put(&lane->ring, m, lane->snap_bytes, sent, now_ns);
+	if (lane->filter.direction == (sent ? CAPTURE_RECEIVED : CAPTURE_SENT) ||
+	    !capture_filter_keeps(&lane->filter, rte_pktmbuf_mtod(m, const uint8_t *), m->data_len))
+		return NULL;
+	return capture_ring_put(&lane->ring, m, lane->snap_bytes, sent, now_ns);
 }
 
 void
-capture_tap_received(struct capture_tap *tap, struct rte_mbuf *const *pkts, uint16_t n,
-		     uint64_t now_ns)
+capture_intake_dropped(struct node_drops *drops, uint16_t port, const struct rte_mbuf *m,
+		       const char *reason)
 {
-	struct capture_lane *lane = enter(tap);
+	struct capture_intake *in = (struct capture_intake *)drops;
+
+	(void)port; /* all of them are of one port */
+	for (uint16_t i = 0; i < in->n; i++)
+		if (in->pkts[i] == m)
+			snprintf(in->records[i]->why, NODE_WHY_CHARS, "dropped: %s", reason);
+}
+
+void
+capture_tap_received(struct capture_tap *tap, struct capture_intake *in,
+		     struct rte_mbuf *const *pkts, uint16_t n, uint64_t now_ns)
+{
+	in->lane = enter(tap);
+	in->n = 0;
+	for (uint16_t i = 0; in->lane != NULL && i < n; i++) {
+		struct capture_record *record = put(in->lane, pkts[i], false, now_ns);
+
+		if (record == NULL)
+			continue;
+		in->pkts[in->n] = pkts[i];
+		in->records[in->n++] = record;
+	}
+	in->drops.wanted = in->n > 0;
+}
+
+void
+capture_tap_taken(struct capture_tap *tap, struct capture_intake *in)
+{
 	struct capture_mark all;
 
-	if (lane == NULL)
+	in->drops.wanted = false;
+	if (in->lane == NULL)
 		return;
-	for (uint16_t i = 0; i < n; i++)
-		put(lane, pkts[i], false, now_ns);
-	all = capture_ring_mark(&lane->ring);
-	capture_ring_publish(&lane->ring, &all);
+	all = capture_ring_mark(&in->lane->ring);
+	capture_ring_publish(&in->lane->ring, &all);
 	leave(tap);
 }
 
 void
 capture_tap_offer(struct capture_tap *tap, struct capture_offer *offer,
-		  struct rte_mbuf *const *pkts, uint16_t n, uint64_t now_ns)
+		  struct rte_mbuf *const *pkts, uint16_t n, struct capture_sender from,
+		  uint64_t now_ns)
 {
 	struct capture_lane *lane = enter(tap);
 
@@ -60,7 +89,11 @@ capture_tap_offer(struct capture_tap *tap, struct capture_offer *offer,
 		return;
 	offer->after[0] = capture_ring_mark(&lane->ring);
 	for (uint16_t i = 0; i < n; i++) {
-		put(lane, pkts[i], true, now_ns);
+		struct capture_record *record = put(lane, pkts[i], true, now_ns);
+
+		if (record != NULL && from.node->ops->why != NULL)
+			from.node->ops->why(from.node, from.port, pkts[i], record->why,
+					    sizeof(record->why));
 		offer->after[i + 1] = capture_ring_mark(&lane->ring);
 	}
 }

@@ -10,6 +10,7 @@
 #ifndef QUENCH_APP_RUNTIME_CAPTURE_CAPTURE_TAP_H
 #define QUENCH_APP_RUNTIME_CAPTURE_CAPTURE_TAP_H
 
+#include "node/node.h"
 #include "runtime/capture/capture_filter.h"
 #include "runtime/capture/capture_ring.h"
 
@@ -35,6 +36,15 @@ struct capture_offer {
 	struct capture_mark after[CAPTURE_BURST + 1]; /* after the first i frames */
 };
 
+/* Received frames of which the node may still drop some. */
+struct capture_intake {
+	struct node_drops drops;   /* first; the node tells it which, and then they say why */
+	struct capture_lane *lane; /* NULL: the capture has ended */
+	uint16_t n;
+	const struct rte_mbuf *pkts[CAPTURE_BURST]; /* those that passed the filter */
+	struct capture_record *records[CAPTURE_BURST];
+};
+
 /** Does a capture run? */
 static inline bool
 capture_tap_is_on(const struct capture_tap *tap)
@@ -42,13 +52,31 @@ capture_tap_is_on(const struct capture_tap *tap)
 	return unlikely(atomic_load_explicit(&tap->lane, memory_order_relaxed) != NULL);
 }
 
-/** On the polling lcore: n frames were received. */
-void capture_tap_received(struct capture_tap *tap, struct rte_mbuf *const *pkts, uint16_t n,
-			  uint64_t now_ns);
+/** For node_ops.watch_drops(): the text of a received frame that the node drops. */
+void capture_intake_dropped(struct node_drops *intake, uint16_t port, const struct rte_mbuf *m,
+			    const char *reason);
+/**
+ * On the polling lcore: n frames, at most CAPTURE_BURST, were received, and are about to be given to
+ * the node. Until capture_tap_taken(), intake->drops is wanted.
+ */
+void capture_tap_received(struct capture_tap *tap, struct capture_intake *intake,
+			  struct rte_mbuf *const *pkts, uint16_t n, uint64_t now_ns);
+/** The node has them. */
+void capture_tap_taken(struct capture_tap *tap, struct capture_intake *intake);
 
-/** On the polling lcore: n frames, at most CAPTURE_BURST, are about to be offered to the device. */
+/* Who sends frames, and by which port. */
+struct capture_sender {
+	const struct node *node;
+	uint16_t port;
+};
+
+/**
+ * On the polling lcore: n frames of the sender, at most CAPTURE_BURST, are about to be offered to
+ * the device.
+ */
 void capture_tap_offer(struct capture_tap *tap, struct capture_offer *offer,
-		       struct rte_mbuf *const *pkts, uint16_t n, uint64_t now_ns);
+		       struct rte_mbuf *const *pkts, uint16_t n, struct capture_sender sender,
+		       uint64_t now_ns);
 /** The device took the first n of them. */
 void capture_tap_sent(struct capture_tap *tap, const struct capture_offer *offer, uint16_t n);
 

@@ -35,6 +35,9 @@ poll_loop_init(struct poll_loop *loop, struct node *node, const uint16_t *ethdev
 	loop->slow_next_ns = NEVER_NS;
 	loop->n_ports = n_ports;
 	loop->n_polled = n_ports;
+	loop->intake.drops.dropped = capture_intake_dropped;
+	if (node->ops->watch_drops != NULL)
+		node->ops->watch_drops(node, &loop->intake.drops);
 	for (uint16_t i = 0; i < n_ports; i++) {
 		loop->ports[i].ethdev = ethdevs[i];
 		loop->polled[i] = i;
@@ -62,6 +65,18 @@ poll_loop_use_ports(struct poll_loop *loop, uint64_t ports)
 		loop->polled[loop->n_polled++] = (uint16_t)__builtin_ctzll(ports);
 }
 
+/* The capture has the frames only after the node has said which of them it drops. */
+static __rte_noinline void
+give_and_capture(struct poll_loop *loop, uint16_t port, struct rte_mbuf **pkts, uint16_t n,
+		 uint64_t now_ns)
+{
+	struct capture_tap *tap = &loop->ports[port].tap;
+
+	capture_tap_received(tap, &loop->intake, pkts, n, now_ns);
+	loop->node->ops->rx(loop->node, port, pkts, n, now_ns);
+	capture_tap_taken(tap, &loop->intake);
+}
+
 static uint16_t
 receive_from(struct poll_loop *loop, uint16_t port, uint16_t queue, uint64_t *now_ns)
 {
@@ -74,8 +89,9 @@ receive_from(struct poll_loop *loop, uint16_t port, uint16_t queue, uint64_t *no
 	if (n == 0)
 		return 0;
 	if (capture_tap_is_on(&p->tap))
-		capture_tap_received(&p->tap, pkts, n, *now_ns);
-	loop->node->ops->rx(loop->node, port, pkts, n, *now_ns);
+		give_and_capture(loop, port, pkts, n, *now_ns);
+	else
+		loop->node->ops->rx(loop->node, port, pkts, n, *now_ns);
 	return n;
 }
 
@@ -125,6 +141,7 @@ offer_and_capture(struct poll_loop *loop, struct poll_port *p, struct poll_txq *
 	uint16_t n;
 
 	capture_tap_offer(&p->tap, &offered, q->held + q->first, poll_txq_held(q),
+			  (struct capture_sender){loop->node, (uint16_t)(p - loop->ports)},
 			  tsc_clock_now(loop->clock));
 	n = offer(loop, p->ethdev, q);
 	capture_tap_sent(&p->tap, &offered, n);

@@ -96,6 +96,7 @@ struct poll_loop {
 	uint16_t polled[POLL_MAX_PORTS]; /* ports of this loop */
 	uint16_t n_ports;                /* all ports of the node */
 	struct poll_port ports[POLL_MAX_PORTS];
+	struct capture_intake intake; /* of the burst that the node is given */
 	struct poll_gap gap;
 };
 

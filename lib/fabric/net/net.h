@@ -49,6 +49,8 @@ struct fabric_end net_end_at(const struct net *net, struct topology_end at);
 const struct node *net_server(const struct net *net, uint32_t server);
 /** Switch i in [0, topology->n_switches). */
 const struct node *net_switch(const struct net *net, uint32_t i);
+/** Before the run: tell of frames that switch i drops. NULL: no longer, when the run has ended. */
+void net_watch_drops(struct net *net, uint32_t i, struct node_drops *drops);
 /** Host h in [1, hosts]. */
 const struct node *net_host(const struct net *net, uint16_t h);
 /** The tester around a host's NIC; NULL: none. */

@@ -86,6 +86,12 @@ net_switch(const struct net *net, uint32_t i)
 	return net->switches[i];
 }
 
+void
+net_watch_drops(struct net *net, uint32_t i, struct node_drops *drops)
+{
+	net->switches[i]->ops->watch_drops(net->switches[i], drops);
+}
+
 const struct node *
 net_host(const struct net *net, uint16_t h)
 {

@@ -212,6 +212,7 @@ struct nic {
 	struct nic_frames *frames;   /* NULL: there are none */
 	struct nic_tracked *tracked; /* received test frames; NULL: none are expected */
 	struct nic_jobs *jobs;       /* NULL: no rank of a job is here */
+	struct node_drops *drops;    /* NULL: nobody wants to know */
 	struct nic_stats stats;
 	bool control_apart; /* nic_tx_control() sends control frames: nic_tx() does not */
 	bool taking_over;   /* the frames of this rx() crossed from another node */

@@ -434,6 +434,14 @@ free_frames(struct rte_mbuf **pkts, unsigned int n)
 		rte_mempool_put_bulk(pool, (void **)pkts, kept);
 }
 
+static __rte_noinline void
+count_drop(struct nic *nic, const struct rte_mbuf *m, enum nic_drop reason)
+{
+	counter_inc(&nic->stats.drops[reason]);
+	if (nic->drops != NULL && nic->drops->wanted)
+		nic->drops->dropped(nic->drops, 0, m, nic_drop_name(reason));
+}
+
 /*
  * Classify all frames, then handle each one: by then the prefetched lines are in the cache. The
  * prefetch of the payload gains most if the device writes frames to memory and not to the cache.
@@ -469,7 +477,7 @@ rx_burst(struct nic *nic, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 		if (d == NIC_KEPT)
 			continue;
 		if (d != NIC_USED)
-			counter_inc(&nic->stats.drops[d]);
+			count_drop(nic, pkts[i], (enum nic_drop)d);
 		pkts[to_free++] = pkts[i];
 	}
 	free_frames(pkts, to_free);

@@ -73,6 +73,8 @@ struct sw {
 	struct sw_pools pools;
 	struct fdb_memo memo __rte_cache_aligned; /* of addresses of frames that arrive alone */
 	struct sw_classes *classes;               /* those of classes_of */
+	/* per dropped frame */
+	struct node_drops *drops; /* NULL: nobody wants to know */
 	/* per MAC control frame */
 	uint32_t n_xoff; /* groups whose senders the buffer wants paused */
 	/* per LLDP frame */

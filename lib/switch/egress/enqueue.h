@@ -96,6 +96,14 @@ sw_count_queued(struct sw *sw, uint16_t port, uint8_t queue, uint32_t bytes)
 	p->backlogged |= (uint8_t)(1u << queue);
 }
 
+/** Count a frame that enters its queue as CE. No queue of this switch has marked it. */
+static inline void
+sw_count_ce(struct sw_queue_stats *stats, struct rte_mbuf *m)
+{
+	counter_inc(&stats->ce_in_packets);
+	pkt_meta(m)->marked_by = NULL;
+}
+
 /** Append a run to its queue, which has admitted it. Takes the frames. */
 static __rte_always_inline void
 sw_enqueue(struct sw *sw, struct sw_run run)
@@ -117,7 +125,7 @@ sw_enqueue(struct sw *sw, struct sw_run run)
 		queue_bytes += a->charged_bytes;
 		sw_fifo_push(&q->fifo, &sw->shard.chunks, e);
 		if (unlikely(a->flags & PKT_CE))
-			counter_inc(&p->stats.queue[queue].ce_in_packets);
+			sw_count_ce(&p->stats.queue[queue], a->m);
 	}
 }
 

@@ -35,8 +35,10 @@ to_port(struct sw *sw, struct arrival *a, bool other_form)
 		return;
 	}
 	sw_count_egress_drop(sw, a, reason);
-	if (!(a->flags & PKT_GENERATED))
+	if (!(a->flags & PKT_GENERATED)) {
+		sw_name_drop(sw, a->in_port, a->m, reason);
 		sw_refund(sw, a->in_port, a->class.pg, a->charged_bytes);
+	}
 	rte_pktmbuf_free(a->m);
 }
 
@@ -101,6 +103,7 @@ sw_admit(struct sw *sw, struct arrival *a)
 			sw_icmp_error(
 				sw, a, reason,
 				sw_ip_mtu_bytes(sw_class_of(sw_classes_of(sw, a->in_port), a)));
+		sw_name_drop(sw, a->in_port, a->m, reason);
 		sw_count_drop(sw, a->in_port, reason, a->charged_bytes);
 		counter_inc(&sw->ports[a->in_port].stats.pg[a->class.pg].drop_packets);
 		rte_pktmbuf_free(a->m);

@@ -135,8 +135,10 @@ count_crossed_ce(struct sw *sw, const struct sw_crossed *b, const struct sw_ring
 		const struct sw_crossed_queue *c = &b->queue[b->queue_of[i]];
 		struct sw_port *p = &sw->ports[c->place / TM_CLASSES];
 
-		if (c->admitted && sw_entry_flags(sw_ring_at(r, first + i)) & PKT_CE)
-			counter_inc(&p->stats.queue[c->place % TM_CLASSES].ce_in_packets);
+		const struct sw_entry *e = sw_ring_at(r, first + i);
+
+		if (c->admitted && sw_entry_flags(e) & PKT_CE)
+			sw_count_ce(&p->stats.queue[c->place % TM_CLASSES], sw_entry_mbuf(e));
 	}
 }
 

@@ -38,6 +38,8 @@ rx_mac_control(struct sw *sw, const struct arrival *a)
 		counter_add(&sw->ledger.consumed, a->charged_bytes);
 	else
 		sw_count_drop(sw, a->in_port, reason, a->charged_bytes);
+	if (reason != SW_CONSUMED)
+		sw_name_drop(sw, a->in_port, a->m, reason);
 	rte_pktmbuf_free(a->m);
 }
 
@@ -217,8 +219,10 @@ is_shut(struct sw *sw, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64
 		return false;
 	}
 	/* They were never in the switch, so the ledger has no bytes of them. */
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++) {
+		sw_name_drop(sw, port, pkts[i], SW_DROP_SHUTDOWN);
 		sw_count_drop(sw, port, SW_DROP_SHUTDOWN, 0);
+	}
 	rte_pktmbuf_free_bulk(pkts, n);
 	return true;
 }

@@ -28,6 +28,8 @@ struct fake_node {
 	uint32_t received[PORTS];
 	uint32_t empty_rx[PORTS];
 	bool forwards; /* what comes in leaves by the other port */
+	struct node_drops *drops;
+	uint32_t drops_of_burst; /* so many received frames of each burst are dropped */
 	uint64_t last_ns;
 	uint64_t wake_ns;
 };
@@ -59,6 +61,9 @@ fake_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, ui
 		return;
 	}
 	fake.received[port] += n;
+	for (uint16_t i = 0; i < n && i < fake.drops_of_burst; i++)
+		if (fake.drops->wanted)
+			fake.drops->dropped(fake.drops, port, pkts[i], "no_headroom");
 	if (fake.forwards)
 		fake.to_send[1 - port] += n;
 	rte_pktmbuf_free_bulk(pkts, n);
@@ -109,8 +114,27 @@ fake_next(const struct node *node, uint16_t port)
 	return fake.wake_ns;
 }
 
-static const struct node_ops fake_ops = {
-	.rx = fake_rx, .tx = fake_tx, .tx_control = fake_tx_control, .next_ns = fake_next};
+static void
+fake_why(const struct node *node, uint16_t port, const struct rte_mbuf *m, char *text, size_t size)
+{
+	(void)node;
+	snprintf(text, size, "frame %u of port %u",
+		 (unsigned int)*rte_pktmbuf_mtod(m, const uint32_t *), port);
+}
+
+static void
+fake_watch_drops(struct node *node, struct node_drops *drops)
+{
+	(void)node;
+	fake.drops = drops;
+}
+
+static const struct node_ops fake_ops = {.rx = fake_rx,
+					 .tx = fake_tx,
+					 .tx_control = fake_tx_control,
+					 .next_ns = fake_next,
+					 .why = fake_why,
+					 .watch_drops = fake_watch_drops};
 
 /* A device of n rings each way. @return its number, or -1. */
 static int
@@ -229,6 +253,7 @@ TEST(a_capture_has_the_frames_that_the_devices_received_and_took)
 	struct poll_loop loop;
 	uint32_t expected = 0, sent = 0, received = 0;
 	uint64_t last_ns = 0;
+	char why[64];
 
 	poll_loop_init(&loop, &fake.node, ethdevs, PORTS, &tsc, &stop);
 	assert_int_equal(capture_ring_init(&lane.ring, 1 << 16), 0);
@@ -238,6 +263,8 @@ TEST(a_capture_has_the_frames_that_the_devices_received_and_took)
 	for (unsigned int round = 0; expected < 100; round++) {
 		struct rte_mbuf *m = rte_pktmbuf_alloc(fake.pool);
 
+		fake.drops_of_burst = round % 2;
+
 		assert_true(round < 1000);
 		assert_int_equal(rte_ring_enqueue(wire_in[0], m), 0);
 		(void)rte_pktmbuf_append(m, 60);
@@ -245,10 +272,16 @@ TEST(a_capture_has_the_frames_that_the_devices_received_and_took)
 		for (; (r = capture_ring_peek(&lane.ring)) != NULL; capture_ring_take(&lane.ring)) {
 			assert_true(r->at_ns >= last_ns);
 			last_ns = r->at_ns;
-			if (r->sent)
+			if (r->sent) {
+				snprintf(why, sizeof(why), "frame %u of port 0", sent);
 				assert_int_equal(*(const uint32_t *)(const void *)(r + 1), sent++);
-			else
+				assert_string_equal(r->why, why);
+			} else {
+				assert_string_equal(r->why, fake.drops_of_burst > 0
+								    ? "dropped: no_headroom"
+								    : "");
 				received++;
+			}
 		}
 		assert_int_equal(sent, expected + rte_ring_count(wire_out[0]));
 		assert_int_equal(received, round + 1);

@@ -37,6 +37,24 @@ good_frame(uint8_t *buf, uint8_t opcode)
 				    opcode == RC_ACK || opcode == ROCE_CNP ? 0 : 8);
 }
 
+/* What the NIC tells a capture. */
+struct told {
+	struct node_drops drops; /* first */
+	unsigned int n;
+	const char *reason;
+};
+
+static void
+on_dropped(struct node_drops *drops, uint16_t port, const struct rte_mbuf *m, const char *reason)
+{
+	struct told *told = (struct told *)drops;
+
+	assert_int_equal(port, 0);
+	assert_non_null(m);
+	told->n++;
+	told->reason = reason;
+}
+
 /* Change one byte of a good WRITE Only (or the frame's length), with the ICRC as it was. */
 TEST(each_broken_frame_is_dropped_by_name)
 {
@@ -62,8 +80,10 @@ TEST(each_broken_frame_is_dropped_by_name)
 		{53, 0x05, NIC_DROP_BAD_ICRC},       /* PSN */
 		{71, 'x', NIC_DROP_BAD_ICRC},        /* payload */
 	};
+	struct told told = {.drops = {.wanted = true, .dropped = on_dropped}};
 
 	start();
+	solo.nic->ops->watch_drops(solo.nic, &told.drops);
 	for (unsigned int i = 0; i < ARRAY_LEN(rows); i++) {
 		uint64_t before[NIC_DROPS];
 		uint8_t frame[256];
@@ -79,6 +99,8 @@ TEST(each_broken_frame_is_dropped_by_name)
 		for (int d = 0; d < NIC_DROPS; d++)
 			if (drops(d) != before[d] + ((int)rows[i].want == d))
 				fail_msg("row %u: %s", i, nic_drop_name(d));
+		assert_int_equal(told.n, i + 1);
+		assert_string_equal(told.reason, nic_drop_name(rows[i].want));
 	}
 	expect_silence(&solo, NEVER_NS);
 	solo_destroy(&solo);
