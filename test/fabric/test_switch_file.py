@@ -79,7 +79,7 @@ def beside(program, folder):
                         "[switch s1 queue 3]\nwred_profile = steep\n[nic]\ndata_dscp = 24\n[flow f]\nsrc = 1-2\ndst = 3\n")
     done = run(program, "--switch", CONFIG / "tor-nxos-example.ini", "--check-config", scenario)
     expect(done.returncode == 0 and done.stderr.count("\n") == 1, done.stderr)
-    expect(f"{scenario}: those of {CONFIG}/tor-nxos-example.ini apply instead of [switch], [wred]" in done.stderr, done.stderr)
+    expect(f"{scenario}: those of {CONFIG}/tor-nxos-example.ini apply instead of [wred], [switch]" in done.stderr, done.stderr)
     for line in ("buffer_bytes = 40MB", "hosts = 4", "data_dscp = 24", "wred_queues = 3"):
         expect(f"\n{line}\n" in done.stdout, line)
     expect("steep" not in done.stdout and "incast" not in done.stdout, done.stdout)
