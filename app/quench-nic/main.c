@@ -36,7 +36,7 @@ static struct quench_nic {
 	struct connections connections;
 	struct jobs jobs;
 	bool stay;
-	bool said_completed; /* main lcore only */
+	bool said_completed, said_stuck; /* main lcore only */
 	bool tried_connections;
 	struct hops_watch hops;
 	struct run_result result;
@@ -113,6 +113,33 @@ failed_qps(const struct config_version *v)
 	return failed > 0 ? sub_sat(failed, jobs_unneeded_qps(&nic.jobs, nic_config_of(v))) : 0;
 }
 
+/* Do all QPs that have not ended wait for flows that never end, since QPs of these gave up? */
+static bool
+is_stuck(const struct config_version *v)
+{
+	uint64_t pending = 0, failed = 0, stuck;
+	uint32_t flow = UINT32_MAX;
+
+	for (uint16_t i = 0; i < nic.nodes.plan.n_lcores; i++) {
+		pending += nic_pending(nic.nodes.node[i]);
+		failed += nic_failed(nic.nodes.node[i]);
+	}
+	if (pending == 0 || failed == 0 || !nodes_are_reloaded(&nic.nodes))
+		return false;
+	stuck = flow_registry_stuck_qps(&nic.registry, nic_config_of(v), &flow);
+	if (stuck != pending)
+		return false;
+	if (flow != UINT32_MAX && !nic.said_stuck) {
+		const struct nic_config *c = nic_config_of(v);
+		uint32_t awaited = flow_registry_awaited(&nic.registry, c, flow);
+
+		say_warning("[flow %s] has not begun: it waits for [flow %s], which has not ended",
+			    c->flows[flow].name, c->flows[awaited].name);
+	}
+	nic.said_stuck = true;
+	return true;
+}
+
 /*
  * Are all messages of the active configuration complete? The first time that they are, print a
  * line.
@@ -122,7 +149,8 @@ is_done(const struct run_app *app)
 {
 	const struct config_version *v = active_config_hold(nic.active);
 	/* Without a requester that ends by itself, the program never ends by itself. */
-	bool done = ((const struct nic_version *)v)->ends && nodes_are_done(&nic.nodes) &&
+	bool done = ((const struct nic_version *)v)->ends &&
+		    (nodes_are_done(&nic.nodes) || is_stuck(v)) &&
 		    connections_are_done(&nic.connections) && jobs_are_done(&nic.jobs);
 	bool completed = done && failed_qps(v) == 0 && !jobs_have_failed(&nic.jobs);
 

@@ -13,6 +13,7 @@
 #include "base/numbers/fixed.h"
 #include "base/threads/pages.h"
 #include "nic/address/addresses.h"
+#include "nic/change/await.h"
 #include "nic/core/core.h"
 #include "nic/core/skipped.h"
 #include "nic/frames/frames.h"
@@ -62,6 +63,7 @@ struct whole {
 	struct nic_reloading reload;
 	struct nic_resetting reset;
 	struct nic_removing removing;
+	struct nic_awaiting awaiting;
 	struct nic_neighbours neighbours;
 	struct nic_addresses addresses;
 	struct nic_np np;
@@ -183,6 +185,7 @@ whole_create(void)
 	w->nic.reload = &w->reload;
 	w->nic.reset = &w->reset;
 	w->nic.removing = &w->removing;
+	w->nic.awaiting = &w->awaiting;
 	w->nic.neighbours = &w->neighbours;
 	w->nic.addresses = &w->addresses;
 	w->nic.np = &w->np;
@@ -346,6 +349,12 @@ bool
 nic_done(const struct node *node)
 {
 	return __atomic_load_n(&nic_of_const(node)->pending, __ATOMIC_RELAXED) == 0;
+}
+
+uint32_t
+nic_pending(const struct node *node)
+{
+	return __atomic_load_n(&nic_of_const(node)->pending, __ATOMIC_RELAXED);
 }
 
 uint32_t

@@ -104,6 +104,8 @@ uint32_t nic_neighbours(const struct node *node, uint32_t *unresolved);
  * requester has a limit.
  */
 bool nic_done(const struct node *node);
+/** Number of QPs with an end that have neither sent everything nor given up. From any thread. */
+uint32_t nic_pending(const struct node *node);
 /** Number of QPs that have given up and have not been reset since. From any thread. */
 uint32_t nic_failed(const struct node *node);
 

@@ -547,9 +547,9 @@ def trace_lines(program, folder):
                         ("0 2 9 0", f"src = 0: {host}"), ("1 h 9 0", f"dst = h: {host}"), ("1 65536 9 0", f"dst = 65536: {host}"),
                         ("1 2 1KB 0", f"bytes = 1KB: {whole}"), ("1 2 1125899906842625 0", f"bytes = 1125899906842625: {whole} up to 2^50"),
                         ("1 2 9 -1", f"start_ns = -1: {whole} of ns"), ("1 2 9 1e3", "start_ns = 1e3:"), ("1 2 9", "start_ns = : "),
-                        ("1 2 9 99999999999999999999", "start_ns = 99999999999999999999:"), ("1 2 9 0 x", "a fifth field = x:"),
-                        ("1,2,,10,5", "a fifth field = 5:"), ("1,2,,10", f"bytes = : {whole}"), (",1,2,10", f"src = : {host}"), ("1,2,10,", "start_ns = : "),
-                        ("1,2,10,5,", "a fifth field = :"), ("1,2,10,,", "a fifth field = :"),
+                        ("1 2 9 99999999999999999999", "start_ns = 99999999999999999999:"), ("1 2 9 0 x", "after = x:"),
+                        ("1,2,,10,5", f"bytes = : {whole}"), ("1 2 9 0 1 5", "a sixth field = 5:"), ("1,2,,10", f"bytes = : {whole}"), (",1,2,10", f"src = : {host}"), ("1,2,10,", "start_ns = : "),
+                        ("1,2,10,5,", "after = :"), ("1,2,10,,", "start_ns = : "), ("1,2,10,5,2", "after = 2: expected the number of an earlier message"), ("1,2,10,5,1,", "a sixth field = :"),
                         ("source destination", f"src = source: {host}"), ("1 2 9 0\0 5", "expected a text without a zero byte"),
                         ("x" * 300, f"src = {'x' * 40}: {host}")):
         path.write_text(f"# comment\n3 4 100 0\n{line}\n1 2 9 0\n", encoding="utf-8")

@@ -118,7 +118,7 @@ COMMANDS = [
     table("show flows", "flows, their messages and rates: the mean since the start or a clear, and now", NIC, "flows", "rows",
           "flow gone qps wire_rate_bps=mean_wire goodput_bps=mean_goodput present_wire_rate_bps=wire_now messages "
           "retransmitted_packets=resent cnps_sent cnps_handled ce_packets completion_p50_ns=completion_p50 completion_p99_ns=completion_p99 "
-          "rtt_p50_ns=rtt_p50",
+          "rtt_p50_ns=rtt_p50 waits_for",
           rates=True),
     table("show jobs", "jobs whose ranks run here, and the times of their iterations", NIC, "jobs", "rows",
           "name state ranks_here=ranks ranks_of_all=all iterations_ended=ended iterations jct_mean_ns=mean jct_p99_ns=p99 jct_max_ns=max "

@@ -32,7 +32,7 @@ BOTH = {"qos_map", "pfc"}
 LAB_ONLY = {"link": "links of their own", "static_route": "bridges", "stream": "flows", "interface": "a bridge", "route": "a bridge", "neighbor": "a bridge"}
 PLAIN_QP_BURST = "2048B"
 # Keys of a flow that name other hosts, or times, which are in the timetable, or are of the lab alone.
-NOT_OF_NIC = ("src", "dst", "pattern", "trace", "start_ns", "stop_ns", "load_ppm", "stopped", "qp_per_message", "after")
+NOT_OF_NIC = ("src", "dst", "pattern", "trace", "start_ns", "stop_ns", "load_ppm", "stopped", "qp_per_message", "after", "barrier")
 PORTS_KEY = re.compile(r"h\d+|(s\d+) port (\d+)")
 
 
@@ -166,6 +166,8 @@ class Maker:
                 self.refuse(f"[{name}] pattern = trace", "another pattern")
             if words[0] == "flow" and self.sections[name]["after"] != "none":
                 self.refuse(f"[{name}] after = {self.sections[name]['after']}", "none, or flows with start_ns")
+            if words[0] == "flow" and self.sections[name]["barrier"] != "none":
+                self.refuse(f"[{name}] barrier = {self.sections[name]['barrier']}", "none: each host is a program of its own")
         if self.fabric["nics_per_server"] != "1":
             self.refuse(f"[fabric] nics_per_server = {self.fabric['nics_per_server']}", "1: hosts with one NIC")
         for name, keys in self.jobs.items():

@@ -138,11 +138,17 @@ add_waiting(json_t *list, const struct lab_run *run, uint32_t section)
 {
 	const struct flow_params *flows = run->scenario->flows;
 	uint32_t awaited = net_after_awaits(run->net, section);
+	uint32_t messages = net_after_waiting_messages(run->net, section);
 
 	if (awaited != UINT32_MAX)
 		json_array_append_new(list, json_sprintf("[flow %s] has not begun: it waits for "
 							 "[flow %s], which has not ended",
 							 flows[section].name, flows[awaited].name));
+	if (messages > 0)
+		json_array_append_new(list,
+				      json_sprintf("%u messages of [flow %s] have not begun: they "
+						   "wait for earlier ones that have not ended",
+						   messages, flows[section].name));
 }
 
 json_t *

@@ -11,7 +11,9 @@
 #include "base/numbers/units.h"
 #include "ctl/ini/file.h"
 
-#define FIELDS 4u
+#define FIELDS 5u
+/* Without the last one. */
+#define LEAST_FIELDS 4u
 #define BLANKS " \t\r\n"
 /* Characters of a field shown in an error line. */
 #define SHOWN_CHARS 40
@@ -25,6 +27,7 @@ static const struct {
 	{"dst", "a host's number such as 3 or h3", 1, UINT16_MAX},
 	{"bytes", "a whole number up to 2^50", 0, 1ull << 50},
 	{"start_ns", "a whole number of ns up to 3600 s", 0, 3600 * NS_PER_SEC},
+	{"after", "the number of an earlier message, from 1 on, or 0", 0, FLOW_MOST_MESSAGES},
 };
 
 /* Position for error lines. */
@@ -96,15 +99,17 @@ parse_field(const struct place *at, unsigned int field, const char *text, uint64
 
 static int
 parse_pair(const struct place *at, char *const words[FIELDS + 1], unsigned int n,
-	   struct flow_pair *out)
+	   struct flow_pair *out, uint32_t *after)
 {
-	uint64_t values[FIELDS];
+	uint64_t values[FIELDS] = {0};
 
 	if (n > FIELDS)
-		return refuse(at, "a fifth field", words[FIELDS], "src, dst, bytes and start_ns");
-	for (unsigned int i = 0; i < FIELDS; i++)
+		return refuse(at, "a sixth field", words[FIELDS],
+			      "src, dst, bytes, start_ns and after");
+	for (unsigned int i = 0; i < LEAST_FIELDS || i < n; i++)
 		if (parse_field(at, i, i < n ? words[i] : "", &values[i]) != 0)
 			return -EINVAL;
+	*after = (uint32_t)values[FIELDS - 1];
 	*out = (struct flow_pair){.src = (uint16_t)values[0],
 				  .dst = (uint16_t)values[1],
 				  .bytes = values[2],
@@ -133,10 +138,21 @@ make_room(const struct place *at, struct flow_params *flow)
 	return refuse(at, "messages", text, "at most a million, and memory for them");
 }
 
+/* Room for what all messages wait for, when the first one does. It is touched as it is used. */
+static int
+make_after(const struct place *at, struct flow_params *flow)
+{
+	flow->trace_after = calloc(FLOW_MOST_MESSAGES, sizeof(*flow->trace_after));
+	if (flow->trace_after != NULL)
+		return 0;
+	return refuse(at, fields[FIELDS - 1].name, "", "memory");
+}
+
 static int
 add_line(const struct place *at, struct flow_params *flow, char *line, size_t bytes)
 {
 	char *words[FIELDS + 1];
+	uint32_t after;
 	unsigned int n;
 
 	if (strlen(line) != bytes)
@@ -144,8 +160,17 @@ add_line(const struct place *at, struct flow_params *flow, char *line, size_t by
 	n = line[strspn(line, BLANKS)] == '#' ? 0 : split(line, words);
 	if (n == 0 || (flow->n_pairs == 0 && is_heading(words, n)))
 		return 0;
-	if (make_room(at, flow) != 0 || parse_pair(at, words, n, &flow->pairs[flow->n_pairs]) != 0)
+	if (make_room(at, flow) != 0 ||
+	    parse_pair(at, words, n, &flow->pairs[flow->n_pairs], &after) != 0)
 		return -EINVAL;
+	/* So no messages wait for each other in a circle. */
+	if (after > flow->n_pairs)
+		return refuse(at, fields[FIELDS - 1].name, words[FIELDS - 1],
+			      fields[FIELDS - 1].expected);
+	if (after > 0 && flow->trace_after == NULL && make_after(at, flow) != 0)
+		return -EINVAL;
+	if (flow->trace_after != NULL)
+		flow->trace_after[flow->n_pairs] = after;
 	flow->n_pairs++;
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A trace of messages, one per line: "src dst bytes start", as host numbers (3 or h3), payload
- * bytes and ns, separated by blanks or commas. A line that begins with # is a comment. Before the
+ * A trace of messages, one per line: "src dst bytes start after", as host numbers (3 or h3),
+ * payload bytes, ns and the number of an earlier message or 0, separated by blanks or commas. The
+ * last one may be missing in any line. A line that begins with # is a comment. Before the
  * first message, a line is a heading if each of its fields begins with a letter and none is a host
  * such as h3.
  */

@@ -18,6 +18,9 @@ version_free(struct nic_version *v)
 	free(v->removed);
 	free(v->added);
 	free(v->streams);
+	free(v->awaits.ids);
+	free(v->awaits.after);
+	free(v->awaits.barriers);
 	free(v);
 }
 
@@ -62,6 +65,50 @@ fill_streams(const struct nic_config *now, struct nic_version *v)
 			.params = same ? NULL : &streams[i].params,
 		};
 	}
+}
+
+/* Which flows wait for which, by the flow_ids that they have got. @return 0 or -ENOMEM. */
+static int
+fill_awaits(struct nic_version *v)
+{
+	const struct flow_order *o = &v->config.order;
+	const struct nic_flow *flows = v->config.flows;
+	struct nic_awaits *a = &v->awaits;
+	uint32_t n = o->n > 0 ? o->first[o->n] : 0;
+
+	if (o->n == 0)
+		return 0;
+	a->ids = calloc(n + o->n, sizeof(*a->ids));
+	a->after = calloc(o->n, sizeof(*a->after));
+	a->barriers = calloc(o->n_barriers + 1u, sizeof(*a->barriers));
+	if (a->ids == NULL || a->after == NULL || a->barriers == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < n; i++)
+		a->ids[i] = flows[o->awaited[i]].id;
+	for (uint32_t i = 0; i < o->n; i++)
+		if (flow_order_waits(o, i) > 0)
+			a->after[a->n_after++] = (struct nic_await_list){flows[i].id, o->first[i],
+									 flow_order_waits(o, i)};
+	/* First the number of flows of each barrier, then their ids one after the other. */
+	a->n_barriers = o->n_barriers;
+	for (uint32_t i = 0; i < o->n; i++)
+		if (o->barrier[i] > 0)
+			a->barriers[o->barrier[i] - 1].n++;
+	for (uint32_t b = 0; b < a->n_barriers; b++) {
+		a->barriers[b].first = n;
+		n += a->barriers[b].n;
+		a->barriers[b].n = 0;
+	}
+	for (uint32_t i = 0; i < o->n; i++) {
+		struct nic_await_list *b;
+
+		if (o->barrier[i] == 0)
+			continue;
+		b = &a->barriers[o->barrier[i] - 1];
+		a->ids[b->first + b->n++] = flows[i].id;
+	}
+	v->reload.awaits = a;
+	return 0;
 }
 
 /* Fill in the changes that the nodes must make from configuration `now` (NULL: none) to v. */
@@ -123,6 +170,8 @@ enter(struct flow_registry *registry, const struct config *cfg, const struct nic
 		return rc;
 	v->registry = registry;
 	rc = fill_reload(registry, now, v);
+	if (rc == 0)
+		rc = fill_awaits(v);
 	if (rc != 0)
 		snprintf(err->text, sizeof(err->text), "out of memory");
 	return rc;

@@ -5,6 +5,7 @@
 
 #include "runtime/desk/active_config.h"
 #include "ctl/nic_config/nic_config.h"
+#include "nic/change/await.h"
 #include "quench-nic/flows/flow_registry.h"
 #include "quench-nic/flows/flows.h"
 #include "quench-nic/nodes/nodes.h"
@@ -19,6 +20,7 @@ struct nic_version {
 	struct nic_flow_update *flows; /* by flow_id */
 	uint32_t *removed, *added;     /* flow_ids */
 	struct nic_frames_update *streams;
+	struct nic_awaits awaits;
 };
 
 /** Read a whole file; now: see nic_config_read(). @return owned by the caller, or NULL with err. */

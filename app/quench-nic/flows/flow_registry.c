@@ -114,13 +114,27 @@ flow_registry_added_ns(const struct flow_registry *registry, uint32_t flow_id)
 	return read_ns(&registry->lives[flow_id]->added_ns);
 }
 
+/* Of a flow that waits for others: when it has begun. */
 static uint64_t
-life_active_ns(const struct flow_life *life, uint64_t now_ns)
+life_began_ns(const struct flow_registry *registry, const struct flow_life *life)
+{
+	uint64_t from_ns = NEVER_NS;
+
+	for (uint16_t i = 0; i < registry->nodes->plan.n_lcores; i++)
+		from_ns = min_u64(from_ns,
+				  nic_flow_started_ns(registry->nodes->node[i], life->flow.id));
+	return from_ns;
+}
+
+static uint64_t
+life_active_ns(const struct flow_registry *registry, const struct flow_life *life, uint64_t now_ns)
 {
 	uint64_t from_ns = read_ns(&life->added_ns);
 	uint64_t until_ns = min_u64(now_ns, read_ns(&life->removed_ns));
 
-	if (life->flow.qp.requester)
+	if (flow_order_is_given(life->flow.after))
+		from_ns = max_u64(from_ns, life_began_ns(registry, life));
+	else if (life->flow.qp.requester)
 		from_ns = max_u64(from_ns, life->flow.qp.start_ns);
 	return sub_sat(until_ns, from_ns);
 }
@@ -216,6 +230,100 @@ flow_registry_info(const struct flow_registry *registry, const struct flow_entry
 	return info;
 }
 
+/* ---- flows that wait for others ---- */
+
+static bool
+has_ended(const struct flow_registry *registry, uint32_t id)
+{
+	bool ended = true;
+
+	for (uint16_t i = 0; ended && i < registry->nodes->plan.n_lcores; i++)
+		ended = nic_flow_has_ended(registry->nodes->node[i], id);
+	return ended;
+}
+
+static uint64_t
+rounds_of(const struct flow_registry *registry, uint32_t id)
+{
+	uint64_t rounds = NEVER_NS;
+
+	for (uint16_t i = 0; i < registry->nodes->plan.n_lcores; i++)
+		rounds = min_u64(rounds, nic_flow_rounds(registry->nodes->node[i], id).ended);
+	return rounds;
+}
+
+uint32_t
+flow_registry_awaited(const struct flow_registry *registry, const struct nic_config *config,
+		      uint32_t i)
+{
+	const struct flow_order *o = &config->order;
+	uint32_t barrier = flow_order_barrier(o, i);
+	uint64_t rounds;
+
+	for (uint32_t k = 0; k < flow_order_waits(o, i); k++)
+		if (!has_ended(registry, config->flows[o->awaited[o->first[i] + k]].id))
+			return o->awaited[o->first[i] + k];
+	if (barrier == 0 || has_ended(registry, config->flows[i].id))
+		return i;
+	rounds = rounds_of(registry, config->flows[i].id);
+	for (uint32_t k = 0; k < config->n_flows; k++)
+		if (flow_order_barrier(o, k) == barrier &&
+		    rounds_of(registry, config->flows[k].id) < rounds)
+			return k;
+	return i;
+}
+
+/* Does flow i wait for one that is stuck, or of which QPs gave up? */
+static bool
+waits_in_vain(const struct flow_registry *registry, const struct nic_config *config,
+	      const bool *stuck, uint32_t i)
+{
+	const struct flow_order *o = &config->order;
+
+	for (uint32_t k = 0; k < flow_order_waits(o, i); k++) {
+		uint32_t awaited = o->awaited[o->first[i] + k], id = config->flows[awaited].id;
+		struct nic_flow_info info = {0};
+
+		if (has_ended(registry, id))
+			continue;
+		add_info(registry, id, &info);
+		if (stuck[awaited] || info.qps_failed > 0)
+			return true;
+	}
+	for (uint32_t k = 0; flow_order_barrier(o, i) != 0 && k < config->n_flows; k++)
+		if (stuck[k] && flow_order_barrier(o, k) == flow_order_barrier(o, i))
+			return true;
+	return false;
+}
+
+uint64_t
+flow_registry_stuck_qps(const struct flow_registry *registry, const struct nic_config *config,
+			uint32_t *flow)
+{
+	bool *stuck = config->order.n == 0 ? NULL : calloc(config->n_flows, sizeof(*stuck));
+	bool some = stuck != NULL;
+	uint64_t qps = 0;
+
+	while (some) {
+		some = false;
+		for (uint32_t i = 0; i < config->n_flows; i++) {
+			const struct nic_flow *f = &config->flows[i];
+			struct nic_flow_info info = {0};
+
+			if (stuck[i] || !waits_in_vain(registry, config, stuck, i))
+				continue;
+			stuck[i] = some = true;
+			add_info(registry, f->id, &info);
+			if (!info.started)
+				*flow = i;
+			if (workload_ends(&f->qp.work))
+				qps += info.qps - info.qps_done - info.qps_failed;
+		}
+	}
+	free(stuck);
+	return qps;
+}
+
 struct nic_flow_info
 flow_registry_life_info(struct flow_registry *registry, uint32_t flow_id)
 {
@@ -273,7 +381,7 @@ flow_registry_active_ns(const struct flow_registry *registry, const struct flow_
 	uint64_t active_ns = e->earlier_active_ns;
 
 	for (uint32_t i = 0; i < e->n_ids; i++)
-		active_ns += life_active_ns(registry->lives[e->ids[i]], now_ns);
+		active_ns += life_active_ns(registry, registry->lives[e->ids[i]], now_ns);
 	return active_ns;
 }
 
@@ -320,7 +428,7 @@ unlink_life(struct flow_registry *registry, uint32_t id)
 	e->earlier = info;
 	e->earlier_times = times;
 	e->earlier_pacing = pacing;
-	e->earlier_active_ns += life_active_ns(life, NEVER_NS);
+	e->earlier_active_ns += life_active_ns(registry, life, NEVER_NS);
 	e->earlier_paused_ns = max_u64(e->earlier_paused_ns,
 				       life_paused_ns(registry, id, read_ns(&life->removed_ns)));
 	for (uint32_t i = 0; i < e->n_ids; i++)

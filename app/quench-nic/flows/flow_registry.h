@@ -87,6 +87,20 @@ int64_t flow_registry_free_numbers(struct flow_registry *registry, uint32_t coun
 /** A number that no flow has, counted from first_qpn: this one or a later one. @return as above. */
 int64_t flow_registry_free_number(struct flow_registry *registry, uint32_t from);
 
+/**
+ * A flow that flow i of a configuration, which the caller holds, waits for now: one that has not
+ * ended, or that has not ended the round of their barrier. Any thread. @return its index, or i.
+ */
+uint32_t flow_registry_awaited(const struct flow_registry *registry,
+			       const struct nic_config *config, uint32_t i);
+/**
+ * QPs with an end that never begin, or never end: they wait, in the end, for a flow of which QPs
+ * gave up. Any thread.
+ * @param flow  The index of such a flow that has not begun, unless there are none.
+ */
+uint64_t flow_registry_stuck_qps(const struct flow_registry *registry,
+				 const struct nic_config *config, uint32_t *flow);
+
 /* Called on the main lcore together with nic_reload(). */
 void flow_registry_added(struct flow_registry *registry, uint32_t flow_id, uint64_t now_ns);
 uint64_t flow_registry_added_ns(const struct flow_registry *registry, uint32_t flow_id);

@@ -398,6 +398,18 @@ walk_counts(struct walk *w, const struct nic_flow *flow, const struct nic_flow_i
 	walk_number(w, WALK_COUNTER, "rate_cuts", "rate cuts", sum->rate_cuts);
 }
 
+/* The flow that one of the configuration waits for now; "": none. */
+static const char *
+waits_for(const struct flows *f, const struct flow_shown *shown)
+{
+	uint32_t i = (uint32_t)(shown->flow - f->config->flows), awaited;
+
+	if (shown->gone)
+		return "";
+	awaited = flow_registry_awaited(f->registry, f->config, i);
+	return awaited == i ? "" : f->config->flows[awaited].name;
+}
+
 void
 flows_walk(struct walk *w, struct flows *f, unsigned int i, uint64_t elapsed_ns)
 {
@@ -438,6 +450,11 @@ flows_walk(struct walk *w, struct flows *f, unsigned int i, uint64_t elapsed_ns)
 	walk_number(w, WALK_GAUGE, "ended_ns",
 		    "requester: when its last QP ended, or now while one sends; 0: not started",
 		    ended_ns(&info, elapsed_ns));
+	walk_text(
+		w, WALK_KEY, "waits_for",
+		"flow whose end, or whose end of the round of their barrier, it waits for; empty: "
+		"none",
+		w->names_only ? NULL : waits_for(f, shown));
 	walk_times(w, w->names_only ? NULL : read_times(f, e));
 	walk_flag(w, WALK_GAUGE, "gone",
 		  "whether the flow was removed from the configuration; its counters stay",

@@ -147,6 +147,7 @@ finish_flow(struct config *cfg, const char *section, void *item, void *arg,
 	flow->qp.has_imm = flow->imm_data != NIC_IMM_NUMBER;
 	flow->qp.imm_data = flow->qp.has_imm ? (uint32_t)flow->imm_data : 0;
 	flow->qp.vlan_tci = (uint16_t)(flow->vlan_pcp << 13 | flow->vlan_id);
+	flow->qp.barrier = flow_order_is_given(flow->barrier);
 	return workload_read_cdf(cfg, section, &flow->qp.work,
 				 other != NULL ? &other->qp.work : NULL, err);
 }
@@ -224,6 +225,12 @@ check_flow(const struct config *cfg, const struct nic_config *c, const struct ni
 	if (!why && flow->connect != NIC_CONNECT_OFF &&
 	    (nic_flow_is_local(flow) || flow->qp.next_hop.version != 0))
 		why = "local_mac, local_ip and next_hop need connect = off";
+	if (!why && flow_order_is_given(flow->after) && !flow->qp.requester)
+		why = "after must be none with requester = off: the peer begins its messages";
+	if (!why && flow_order_is_given(flow->after) && flow->connect != NIC_CONNECT_OFF)
+		why = "after must be none with connect: each connection is a flow of its own";
+	if (!why && flow_order_is_given(flow->barrier) && flow->connect != NIC_CONNECT_OFF)
+		why = "barrier must be none with connect: each connection is a flow of its own";
 	has_ip = flow->qp.local_ip.version != 0;
 	if (!why && !has_ip && flow->qp.peer_ip.version == 4 && c->nic.ip.version == 0)
 		why = "peer_ip is IPv4, but ip of [nic] is none";
@@ -253,6 +260,53 @@ nic_config_check_common(const struct config *cfg, const struct nic_params *param
 	config_rows_refuse(cfg, &rows, why, err);
 	config_rows_free(&rows);
 	return -EINVAL;
+}
+
+static int
+no_memory(const struct config *cfg, struct config_error *err)
+{
+	config_error_set(err, config_path(cfg), " out of memory");
+	return -ENOMEM;
+}
+
+/* Why no flow may wait for the end of this one; NULL: it may. */
+static const char *
+endless(const struct nic_config *c, const struct nic_flow *flow)
+{
+	if (flow->job.number != 0)
+		return "is one of a job";
+	if (flow >= c->flows + c->n_flows)
+		return "has connect: its connections are flows of their own";
+	if (!flow->qp.requester)
+		return "has requester = off: its messages are those of another program";
+	return workload_ends(&flow->qp.work) ? NULL : "has no messages, bytes or stop_ns";
+}
+
+/* Find which flows wait for which. Patterns are known by name, too. */
+static int
+order_flows(const struct config *cfg, struct nic_config *c, struct config_error *err)
+{
+	uint32_t n = c->n_flows + c->n_patterns;
+	struct flow_words *words = calloc(n + 1u, sizeof(*words));
+	struct flow_order_fault fault;
+	char section[NIC_FLOW_NAME_CHARS + 8];
+	int rc = words == NULL ? -ENOMEM : 0;
+
+	for (uint32_t i = 0; rc == 0 && i < n; i++)
+		words[i] = (struct flow_words){.name = c->flows[i].name,
+					       .after = c->flows[i].after,
+					       .barrier = c->flows[i].barrier,
+					       .endless = endless(c, &c->flows[i])};
+	flow_order_free(&c->order);
+	if (rc == 0)
+		rc = flow_order_read(&c->order, words, n, &fault);
+	free(words);
+	if (rc == -ENOMEM)
+		return no_memory(cfg, err);
+	if (rc == 0)
+		return 0;
+	snprintf(section, sizeof(section), "flow %s", c->flows[fault.flow].name);
+	return config_refuse(cfg, section, "after", fault.expected, err);
 }
 
 /* Does an earlier section accept all that this one could? */
@@ -341,14 +395,7 @@ check(const struct config *cfg, struct nic_config *c, struct config_error *err)
 	if (rc == 0)
 		rc = nic_config_number(cfg, c, &used, NULL, NULL, err);
 	ranges_free(&used);
-	return rc;
-}
-
-static int
-no_memory(const struct config *cfg, struct config_error *err)
-{
-	config_error_set(err, config_path(cfg), " out of memory");
-	return -ENOMEM;
+	return rc == 0 ? order_flows(cfg, c, err) : rc;
 }
 
 /* Move the sections with connect to the end, in order: they are patterns, not flows. */
@@ -553,7 +600,7 @@ nic_config_remove(struct config *cfg, const struct nic_config *now, const char *
 		nic_config_free(out);
 		return no_memory(cfg, err);
 	}
-	if (nic_jobs_add_flows(cfg, out, err) == 0)
+	if (nic_jobs_add_flows(cfg, out, err) == 0 && order_flows(cfg, out, err) == 0)
 		return 0;
 	nic_config_free(out);
 	return -EINVAL;
@@ -565,6 +612,7 @@ nic_config_free(struct nic_config *config)
 	for (unsigned int i = 0; i < config->n_flows + config->n_patterns; i++)
 		workload_release(&config->flows[i].qp.work);
 	nic_jobs_free(config);
+	flow_order_free(&config->order);
 	free(config->flows);
 	free(config->streams);
 	config->flows = NULL;

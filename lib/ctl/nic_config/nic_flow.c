@@ -115,6 +115,15 @@ const struct field nic_flow_fields[] = {
 	 .min = NIC_MIN_MTU, .max = NIC_MAX_MTU, .def = "1024",
 	 .help = "RoCE MTU: largest payload of a packet: " NIC_MTU_TEXT},
 	WORKLOAD_FIELDS(struct nic_flow, qp, "1MB", "1"),
+	{FIELD_OF(struct nic_flow, after), .type = FIELD_STR, .min = 1, .max = NIC_FLOW_AFTER_CHARS,
+	 .def = "none",
+	 .help = "names of other requesters here, separated by commas: this flow begins when the "
+		 "peers have acknowledged all messages of all of them, and start_ns counts from there"},
+	{FIELD_OF(struct nic_flow, barrier), .type = FIELD_STR, .min = 1, .max = FLOW_BARRIER_CHARS,
+	 .def = "none",
+	 .help = "name of a barrier: the QPs of all flows here with this name send one message each "
+		 "in a round, and begin the next round together when all have ended this one; "
+		 "messages is the number of rounds"},
 	{FIELD_IN(struct nic_flow, qp, rate_cap_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .max = 800 * GBPS, .def = "0", .live = true,
 	 .help = "highest rate of one QP, in wire bytes, also when congestion control allows "

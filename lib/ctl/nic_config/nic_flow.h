@@ -17,9 +17,11 @@
 #include "nic/jobs/job_keys.h"
 #include "nic/nic.h"
 #include "nic/measure/trace.h"
+#include "nic/workload/flow_order.h"
 
 #define NIC_FLOW_NAME_CHARS 32
 #define NIC_FLOW_MAX_QPN 0xffffffu
+#define NIC_FLOW_AFTER_CHARS 255
 
 /* How the numbers of a flow's QPs are known. */
 enum nic_connect { NIC_CONNECT_OFF, NIC_CONNECT_CM, NIC_CONNECT_LISTEN };
@@ -56,6 +58,8 @@ struct nic_flow {
 	uint64_t imm_data; /* NIC_IMM_NUMBER: the message's number */
 	int connect;       /* enum nic_connect */
 	uint16_t cm_port;
+	char after[NIC_FLOW_AFTER_CHARS + 1]; /* names of flows; "none", "": none */
+	char barrier[FLOW_BARRIER_CHARS + 1]; /* "none", "": none */
 };
 
 FIELD_TABLE(nic_flow_fields);
@@ -85,6 +89,7 @@ struct nic_config {
 	/* Sections with connect: patterns for the flows of their connections. Without QPs of their
 	 * own; after flows[], in the same memory. */
 	unsigned int n_patterns;
+	struct flow_order order;    /* of flows[]; owned */
 	struct nic_stream *streams; /* in file order; owned */
 	unsigned int n_streams;
 	struct nic_job *jobs; /* in file order; owned */

@@ -38,6 +38,10 @@ check_flow(const struct flow_params *flow, struct scenario_fault *fault)
 		{flow->stopped, "stopped", "off: the fluid model's flows start at start_ns"},
 		{scenario_has_after(flow), "after",
 		 "none: the fluid model's flows start at start_ns"},
+		{scenario_has_barrier(flow), "barrier",
+		 "none: the fluid model's flows always have something to send"},
+		{flow->trace_after != NULL, "trace",
+		 "a file whose messages do not wait for others, in the fluid model"},
 		{flow->messages_of_pairs != NULL, "trace",
 		 "at most 4096 messages in the fluid model"},
 	};

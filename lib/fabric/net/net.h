@@ -119,15 +119,18 @@ int64_t net_recorded_messages(struct net *net, const struct nic_message **messag
  */
 bool net_record_not_ended(struct net *net, uint64_t now_ns);
 
-/** When to call net_after_run() next; NEVER_NS: no flow waits for others. */
+/** When to call net_after_run() next; NEVER_NS: nobody waits for others. */
 uint64_t net_after_next_ns(const struct net *net);
-/** Let flows begin whose key `after` names flows that have ended. The fabric has run up to now. */
+/** Let flows, rounds and messages begin that have waited for others. The fabric has run up to
+ * now. */
 void net_after_run(struct net *net, uint64_t now_ns);
 /**
  * The first [flow NAME] that has not ended, of those for which this one waits; both by index in the
  * scenario. UINT32_MAX: it does not wait.
  */
 uint32_t net_after_awaits(const struct net *net, uint32_t section);
+/** Messages of a [flow NAME] with a trace that wait for earlier ones. */
+uint32_t net_after_waiting_messages(const struct net *net, uint32_t section);
 
 /** Before the run: record the operations of a job's ranks. @return 0 or -ENOMEM. */
 int net_job_record(struct net *net, uint32_t job);

@@ -293,7 +293,8 @@ build(struct net *net, char *why, unsigned int why_size)
 		return -1;
 	if (net_create_flows(net, why, why_size) < 0)
 		return -1;
-	return net_create_after(net) < 0 || net_give_turns(net) < 0 || net_set_paths(net) < 0
+	return net_create_after(net) < 0 || net_create_rounds(net) < 0 || net_give_turns(net) < 0 ||
+			       net_set_paths(net) < 0
 		       ? net_fail(why, why_size, "no memory")
 		       : 0;
 }
@@ -334,6 +335,7 @@ net_destroy(struct net *net)
 	net_free_paths(net);
 	net_free_jobs(net);
 	net_free_after(net);
+	net_free_rounds(net);
 	free(net->messages);
 	nic_payloads_destroy(net->payloads);
 	pkt_pool_destroy(net->clones);

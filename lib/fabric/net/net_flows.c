@@ -57,6 +57,7 @@ add_qp(struct net *net, uint16_t host, uint16_t peer, uint32_t peer_qpn, bool re
 		.post_recv_ns = requester ? 0 : flow->post_recv_ns,
 		.rate_cap_bps = flow->rate_cap_bps,
 		.stopped = flow->stopped,
+		.barrier = requester && scenario_has_barrier(flow),
 		.held = true,
 	};
 
@@ -192,7 +193,7 @@ add_flow(struct net *net, const struct flow_params *params, uint32_t index, uint
 
 		if (src_qp < 0 || dst_qp < 0)
 			return (int)(src_qp < 0 ? src_qp : dst_qp);
-		if (scenario_has_after(params))
+		if (scenario_has_after(params) || scenario_awaited_message(params, index, i) > 0)
 			nic_await_start(net->hosts[pair->src - 1], flow->src_qp + i);
 		if (i < params->trace_qps)
 			rc = nic_trace_qp(net->hosts[net_flow_sender(flow).host - 1],

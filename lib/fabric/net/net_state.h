@@ -27,6 +27,7 @@ struct net {
 	struct nic_message *messages; /* the last net_recorded_messages() */
 	uint32_t messages_size;
 	struct net_after *after;
+	struct net_rounds *rounds;
 	uint8_t *down; /* per link, 1: excluded from routes; NULL: no link has changed */
 };
 
@@ -79,8 +80,17 @@ uint64_t net_qp_start_ns(const struct net_flow *flow, const struct flow_pair *pa
 /** After the flows: which of them wait for others. @return 0 or -ENOMEM. */
 int net_create_after(struct net *net);
 void net_free_after(struct net *net);
-/** Add a turn, in the order of the turns of its host. Keeps those of flows that wait. */
-void net_keep_turn(struct net *net, struct net_turn turn);
+/** Add a turn, in the order of the turns of its host. Keeps those of QPs that wait. */
+void net_after_keep(struct net *net, struct net_turn turn);
+
+/* The same of flows with a barrier. */
+int net_create_rounds(struct net *net);
+void net_free_rounds(struct net *net);
+void net_rounds_keep(struct net *net, struct net_turn turn);
+/** When to call net_rounds_run() next; NEVER_NS: no barrier is left. */
+uint64_t net_rounds_next_ns(const struct net *net);
+/** Let the next rounds begin of barriers whose flows have all ended one. */
+void net_rounds_run(struct net *net, uint64_t now_ns);
 
 /** Let the QPs take their turns, in an order drawn by the seed. @return 0 or -ENOMEM. */
 int net_give_turns(struct net *net);

@@ -85,8 +85,10 @@ net_give_turns(struct net *net)
 	qsort(turns, n, sizeof(*turns), by_draw);
 	for (const struct turn *t = turns; t < end; t++) {
 		nic_unhold_qp(net->hosts[t->host - 1], t->qp, 0);
-		if (t->requester)
-			net_keep_turn(net, t->of);
+		if (!t->requester)
+			continue;
+		net_after_keep(net, t->of);
+		net_rounds_keep(net, t->of);
 	}
 	free(turns);
 	return 0;

@@ -296,6 +296,8 @@ after_sample_ns(struct probe *p, uint64_t now_ns)
 	uint64_t end_ns, samples = 1;
 
 	p->acts_ns = min_u64(fabric_next_ns(net_fabric(p->net)), events_next_ns(p->events));
+	/* A signal may end the idle time, too. */
+	p->acts_ns = min_u64(p->acts_ns, net_after_next_ns(p->net));
 	end_ns = min_u64(p->acts_ns, params->duration_ns);
 	if (was_idle && end_ns > now_ns)
 		samples = max_u64((end_ns - now_ns - 1) / params->sample_ns, 1);

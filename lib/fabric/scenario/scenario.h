@@ -22,6 +22,7 @@
 #include "nic/jobs/job_keys.h"
 #include "nic/measure/trace.h"
 #include "nic/nic.h"
+#include "nic/workload/flow_order.h"
 #include "nic/workload/open_loop.h"
 #include "nic/workload/workload.h"
 #include "switch/sw.h"
@@ -124,6 +125,7 @@ enum flow_qp_per_message {
 /* A message that has QPs of its own: of a large trace, or of an open loop. */
 struct flow_message {
 	uint16_t src, dst;
+	uint32_t row;   /* of a trace: its number in the file, from 0 on */
 	uint32_t parts; /* equal messages of the same QP: it has more than WORKLOAD_MAX_BYTES */
 	uint32_t bytes; /* of each part */
 	uint64_t at_ns;
@@ -150,7 +152,8 @@ struct flow_params {
 	uint64_t rate_cap_bps; /* 0: none */
 	uint16_t trace_qps;    /* traced QPs of each source, the first ones */
 	bool stopped;          /* until an event changes it */
-	char after[FLOW_HOSTS_CHARS + 1]; /* names of flows; "none" */
+	char after[FLOW_HOSTS_CHARS + 1];     /* names of flows; "none" */
+	char barrier[FLOW_BARRIER_CHARS + 1]; /* "none" */
 	/* set by scenario_resolve(); for a trace by its reader */
 	struct flow_pair *pairs;
 	uint32_t n_pairs;
@@ -158,6 +161,9 @@ struct flow_params {
 	/* of a large trace and of READs with a QP per message, by pair; else NULL */
 	struct flow_message *messages_of_pairs;
 	uint32_t n_messages;
+	/* of a trace: the earlier message, counted from 1, whose end each message of the file waits
+	 * for; 0: none. NULL: no message waits */
+	uint32_t *trace_after;
 	const struct job_section *job; /* FLOW_JOB */
 };
 
@@ -364,6 +370,7 @@ struct scenario {
 	uint32_t n_switches, n_ports, n_links, n_static_routes, n_flows, n_streams, n_events,
 		n_records, n_jobs, n_flow_sections, n_host_sections;
 	/* set by scenario_resolve() */
+	struct flow_order order; /* of the flows of sections */
 	struct topology *topology;
 	struct routes *routes; /* NULL: switches are bridges */
 	uint8_t host_bits;     /* routers: of an address, for the host; the rest: its subnet */
@@ -456,8 +463,13 @@ void scenario_open_loops(const struct scenario *s, const struct flow_params *flo
 
 /** Does the flow wait for others? */
 bool scenario_has_after(const struct flow_params *flow);
-/** Does it wait for this one? */
-bool scenario_is_after(const struct flow_params *flow, const struct flow_params *other);
+/** Does it send in rounds, with the other flows of its barrier? */
+bool scenario_has_barrier(const struct flow_params *flow);
+
+/** The message of a trace that QP `number` of a pair carries, counted from 0. */
+uint32_t scenario_message_row(const struct flow_params *flow, uint32_t pair, uint32_t number);
+/** The message, counted from 1, that a QP of a trace waits for; 0: none. */
+uint32_t scenario_awaited_message(const struct flow_params *flow, uint32_t pair, uint32_t number);
 
 /** QPs of each message of messages_of_pairs. */
 uint32_t scenario_message_qps(const struct flow_params *flow);

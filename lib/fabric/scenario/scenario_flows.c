@@ -107,6 +107,7 @@ group_trace(struct flow_params *flow)
 		messages[i] =
 			(struct flow_message){.src = p->src,
 					      .dst = p->dst,
+					      .row = i,
 					      .parts = parts,
 					      .bytes = (uint32_t)((p->bytes + parts - 1) / parts),
 					      .at_ns = p->at_ns};
@@ -159,6 +160,13 @@ check_keys(const struct flow_params *flow, struct scenario_fault *fault)
 	if (flow->pattern == FLOW_TRACE && flow->arrival != WORKLOAD_CLOSED)
 		return scenario_refuse(fault, "flow", flow->name, "arrival",
 				       "closed with pattern = trace");
+	if (scenario_has_barrier(flow) && flow->pattern == FLOW_TRACE)
+		return scenario_refuse(fault, "flow", flow->name, "barrier",
+				       "none with pattern = trace");
+	if (scenario_has_barrier(flow) && flow->arrival != WORKLOAD_CLOSED &&
+	    flow->arrival != WORKLOAD_INCAST)
+		return scenario_refuse(fault, "flow", flow->name, "arrival",
+				       "closed or incast with barrier: each round is one message");
 	if (flow->pattern != FLOW_TRACE && strcmp(flow->trace, "none") != 0)
 		return scenario_refuse(fault, "flow", flow->name, "trace",
 				       "none, unless pattern is trace");
@@ -255,6 +263,24 @@ uint32_t
 scenario_message_qps(const struct flow_params *flow)
 {
 	return flow->pattern == FLOW_TRACE ? flow->qp_count : 1;
+}
+
+uint32_t
+scenario_message_row(const struct flow_params *flow, uint32_t pair, uint32_t number)
+{
+	const struct flow_pair *p = &flow->pairs[pair];
+
+	if (flow->messages_of_pairs == NULL)
+		return pair;
+	return flow->messages_of_pairs[p->first_message + number / scenario_message_qps(flow)].row;
+}
+
+uint32_t
+scenario_awaited_message(const struct flow_params *flow, uint32_t pair, uint32_t number)
+{
+	return flow->trace_after == NULL
+		       ? 0
+		       : flow->trace_after[scenario_message_row(flow, pair, number)];
 }
 
 uint32_t

@@ -25,8 +25,8 @@ static int
 by_pair(const void *a, const void *b)
 {
 	const struct flow_message *x = a, *y = b;
-	const uint64_t of_x[] = {x->src, x->dst, x->parts, x->at_ns, x->bytes};
-	const uint64_t of_y[] = {y->src, y->dst, y->parts, y->at_ns, y->bytes};
+	const uint64_t of_x[] = {x->src, x->dst, x->parts, x->at_ns, x->bytes, x->row};
+	const uint64_t of_y[] = {y->src, y->dst, y->parts, y->at_ns, y->bytes, y->row};
 
 	for (unsigned int i = 0; i < ARRAY_LEN(of_x); i++)
 		if (of_x[i] != of_y[i])

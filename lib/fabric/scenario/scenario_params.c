@@ -50,8 +50,8 @@ const struct field fabric_fields[] = {
 	 .help = "latency from a rank to another one of its server"},
 	{FIELD_OF(struct fabric_params, signal_delay_ns), .type = FIELD_U64, .unit = UNIT_NS,
 	 .min = NS_PER_US, .max = NS_PER_SEC, .def = "5us",
-	 .help = "time from the end of a flow to that at which flows with `after` hear of it, on all "
-		 "hosts and without frames"},
+	 .help = "time from the end of a flow, round or message to that at which those that wait for "
+		 "it by `after` or `barrier` hear of it, on all hosts and without frames"},
 	{FIELD_OF(struct fabric_params, link_rate_bps), .type = FIELD_U64, .unit = UNIT_BPS,
 	 .min = MBPS, .max = MAX_RATE, .def = "40G",
 	 .help = "speed of every link, in each "
@@ -129,8 +129,9 @@ const struct field flow_fields[] = {
 		 "file; [job NAME] has collectives, whose messages wait for each other"},
 	{FIELD_OF(struct flow_params, trace), .type = FIELD_STR, .max = EVENT_PATH_CHARS,
 	 .def = "none",
-	 .help = "pattern = trace: file with one line per message: src, dst, bytes and start in "
-		 "ns; the path is relative to the scenario's file"},
+	 .help = "pattern = trace: file with one line per message: src, dst, bytes, start in ns "
+		 "and, if it waits for one, the number of an earlier message, after whose end its start "
+		 "counts; the path is relative to the scenario's file"},
 	{FIELD_OF(struct flow_params, dst), .type = FIELD_STR, .min = 1, .max = FLOW_HOSTS_CHARS,
 	 .def = "none", .help = "pattern = to_dst: the responding host, such as 5, h5 or T4/1"},
 	{FIELD_OF(struct flow_params, qp_count), .type = FIELD_U16, .min = 1, .max = 4096,
@@ -170,6 +171,11 @@ const struct field flow_fields[] = {
 	 .def = "none",
 	 .help = "names of other flows, separated by commas: this flow begins signal_delay_ns after "
 		 "the last message of all of them has ended, and start_ns counts from there"},
+	{FIELD_OF(struct flow_params, barrier), .type = FIELD_STR, .min = 1,
+	 .max = FLOW_BARRIER_CHARS, .def = "none",
+	 .help = "name of a barrier: the QPs of all flows with this name send one message each in a "
+		 "round, and begin the next round together, signal_delay_ns after all have ended this "
+		 "one; messages is the number of rounds"},
 	WORKLOAD_FIELDS(struct flow_params, work, "4MB", "2"),
 	{FIELD_OF(struct flow_params, load_ppm), .least_bare = 1000, .type = FIELD_U32,
 	 .unit = UNIT_PPM, .max = 1000000, .def = "0", .live = true, .aliases = {{.name = "load"}},

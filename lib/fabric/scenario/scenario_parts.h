@@ -49,8 +49,8 @@ int scenario_give_hosts(struct scenario *s, struct scenario_fault *fault);
 /** Algorithms that pairs choose, as bits of enum cc_algorithm. */
 uint32_t scenario_cc_of_flows(const struct scenario *s);
 
-/** Check the key `after` of all flows. @return 0, or -EINVAL with fault filled in. */
-int scenario_check_after(const struct scenario *s, struct scenario_fault *fault);
+/** Find which flows wait for which. @return 0, or -EINVAL with fault filled in. */
+int scenario_order_flows(struct scenario *s, struct scenario_fault *fault);
 
 /**
  * Check that bridges and their router can deliver the flow's frames.

@@ -195,7 +195,7 @@ check_fabric(struct scenario *s, struct scenario_fault *fault)
 		    check_flow(s, &s->flows[i], fault) < 0 ||
 		    scenario_check_reach(s, &s->flows[i], fault) < 0)
 			return -EINVAL;
-	return scenario_check_after(s, fault);
+	return scenario_order_flows(s, fault);
 }
 
 /* The switch with the most ports, against which rules about ports are checked. */
@@ -317,6 +317,7 @@ scenario_release(struct scenario *s)
 	for (uint64_t i = 0; i < max_u64(s->n_flows, s->n_flow_sections); i++) {
 		free(s->flows[i].pairs);
 		free(s->flows[i].messages_of_pairs);
+		free(s->flows[i].trace_after);
 	}
 	for (uint32_t i = 0; i < s->n_jobs; i++) {
 		job_graph_free(&s->jobs[i].graph);
@@ -336,6 +337,7 @@ scenario_release(struct scenario *s)
 	free(s->streams);
 	free(s->jobs);
 	free(s->flows);
+	flow_order_free(&s->order);
 	free(s->static_routes);
 	free(s->links);
 	free(s->ports);

@@ -97,7 +97,7 @@ nic_flow_make_qps(struct nic *nic, uint32_t flow_id, uint32_t budget, uint64_t n
 	struct qp_flow *flow = &nic->flows[flow_id];
 	uint32_t n = 0;
 
-	if (flow->n_qps == 0)
+	if (flow->n_qps == 0 && !flow->awaits)
 		flow->params.start_ns = max_u64(flow->params.start_ns, now_ns);
 	for (; n < budget && flow->n_qps < flow->planned_qps; n++) {
 		uint32_t item = flow->first_item + flow->n_qps;
@@ -107,9 +107,14 @@ nic_flow_make_qps(struct nic *nic, uint32_t flow_id, uint32_t budget, uint64_t n
 		params.peer_qpn +=
 			nic_local_qpn(nic, item) - nic->params.first_qpn - flow->first_number;
 		clear(nic, item);
+		params.held = flow->awaits;
 		rc = nic_qp_begin(nic, item, flow_id, &params, now_ns);
 		assert(rc == 0); /* nic_reserve_flows() has reserved its neighbour */
 		RTE_SET_USED(rc);
+		if (flow->awaits) {
+			nic_await_start(&nic->node, item);
+			nic_settle(nic, item, now_ns);
+		}
 	}
 	if (flow->n_qps == flow->planned_qps)
 		flow->life = FLOW_CONFIGURED;
@@ -141,8 +146,8 @@ nic_qp_remove(struct nic *nic, uint32_t item, uint64_t now_ns)
 
 	if (!(qp->flags & QP_REQUESTER) || qp->flags & (QP_DONE | QP_ERROR))
 		return;
-	/* Nothing is in flight, because the peer's address is unknown. */
-	if (qp->flags & QP_UNRESOLVED) {
+	/* Nothing is in flight: the peer's address is unknown, or the QP waits for other flows. */
+	if (qp->flags & QP_UNRESOLVED || qp->bucket.updated_ns == ARRIVALS_LAST_NS) {
 		nic_start(nic, item, now_ns);
 		nic_settle(nic, item, now_ns);
 	} else if (qp->place == QP_BLOCKED && qp->left_packets == 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/change/nic_reload.h"
 
+#include "nic/change/await.h"
 #include "nic/change/flow_life.h"
 #include "nic/core/core.h"
 #include "nic/frames/frames.h"
@@ -84,6 +85,7 @@ begin(struct nic *nic, const struct nic_reload *r, uint64_t now_ns)
 		assert(nic->flows[r->removed[i]].life == FLOW_CONFIGURED);
 		nic->flows[r->removed[i]].life = FLOW_REMOVING;
 	}
+	nic_await_change(nic, r->awaits);
 }
 
 void

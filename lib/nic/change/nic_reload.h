@@ -19,6 +19,7 @@
 #include "node/node.h"
 
 struct nic;
+struct nic_awaits;
 struct nic_frames_update;
 
 struct nic_reload {
@@ -29,6 +30,8 @@ struct nic_reload {
 	const uint32_t *removed, *added;
 	uint32_t n_removed, n_added;
 	const struct nic_frames_update *streams; /* of each stream; NULL: no change; not owned */
+	/* NULL: no flow waits for others; valid until the next change is done; not owned */
+	const struct nic_awaits *awaits;
 };
 
 /**

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nic/change/requests.h"
 
+#include "nic/change/await.h"
 #include "nic/gsi/gsi.h"
 #include "nic/jobs/job_ranks.h"
 #include "nic/rate/version.h"
@@ -20,6 +21,14 @@ take_traces(struct nic *nic, uint64_t now_ns)
 	nic_traces_taken(nic);
 }
 
+uint64_t
+nic_requests_next_ns(const struct nic *nic)
+{
+	uint32_t pending = __atomic_load_n(&nic->requests.pending, __ATOMIC_RELAXED);
+
+	return pending == NIC_REQUEST_AWAIT ? nic->awaiting->look_ns : 0;
+}
+
 void
 nic_serve_requests(struct nic *nic, uint64_t now_ns)
 {
@@ -33,6 +42,8 @@ nic_serve_requests(struct nic *nic, uint64_t now_ns)
 		nic_reset_step(nic, now_ns);
 	if (pending & NIC_REQUEST_JOB)
 		nic_job_request_step(nic, now_ns);
+	if (pending & NIC_REQUEST_AWAIT && now_ns >= nic->awaiting->look_ns)
+		nic_await_step(nic, now_ns);
 	if (pending & NIC_REQUEST_DATAGRAMS)
 		nic_gsi_send(nic, now_ns);
 }

@@ -20,6 +20,10 @@
 /** Serve the next part of each pending request. */
 void nic_serve_requests(struct nic *nic, uint64_t now_ns);
 
+/** When to serve the pending requests next: now, or when to look again for the ends that flows
+ * wait for. */
+uint64_t nic_requests_next_ns(const struct nic *nic);
+
 /* Inline definitions */
 
 /** Is a request pending? */

@@ -48,10 +48,13 @@ revive(struct nic *nic, struct nic_qp *qp)
 	nic_becomes_active(nic->port);
 	if (qp->flags & QP_ENDS)
 		nic->pending++;
-	if (flow->params.arrival == WORKLOAD_INCAST) {
+	if (flow->in_rounds) {
 		flow->round_members++;
 		if (qp->acked_msg <= flow->round)
 			flow->round_left++;
+		/* All may have ended, so that others have gone on without them. */
+		__atomic_store_n(&flow->rounds_ended, flow->round + (flow->round_left == 0),
+				 __ATOMIC_RELEASE);
 	}
 }
 

@@ -116,6 +116,8 @@ flow_init(struct nic *nic, struct qp_flow *flow, const struct nic_qp_params *par
 	roce_shape_init(&flow->ack, &ack_template, &nic->mbufs.payloads->aeth, RC_ACK);
 	roce_shape_init(&flow->middle, &flow->template, flow->full, middle[params->verb]);
 	flow->raw = params->raw;
+	flow->has_barrier = params->barrier;
+	flow->in_rounds = params->barrier || params->arrival == WORKLOAD_INCAST;
 	flow->udp_sport = params->udp_sport;
 	flow->cc = (uint8_t)cc_chosen(params->cc, p->cc);
 	if (nic->cc[flow->cc].hears_hops && !params->raw)
@@ -320,6 +322,25 @@ nic_start_qp_at(struct node *node, uint32_t item, uint64_t start_ns, uint64_t no
 		move_arrivals(nic, item, start_ns);
 	qp->bucket.updated_ns = max_u64(start_ns, now_ns);
 	nic_settle(nic, item, now_ns);
+	nic_flush(nic);
+}
+
+void
+nic_begin_round(struct node *node, uint32_t flow_id, uint64_t round, uint64_t begin_ns)
+{
+	struct nic *nic = nic_of(node);
+
+	for (uint32_t f = nic_first_part(nic, flow_id);
+	     f < nic->n_flows && nic->flows[f].params.flow_id == flow_id; f++)
+		nic_open_round(&nic->flows[f], round, begin_ns);
+}
+
+void
+nic_turn_of_round(struct node *node, uint32_t item, uint64_t now_ns)
+{
+	struct nic *nic = nic_of(node);
+
+	nic_enter_round(nic, item, now_ns);
 	nic_flush(nic);
 }
 

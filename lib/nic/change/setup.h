@@ -27,6 +27,11 @@ void nic_await_start(struct node *node, uint32_t item);
 /** Let it start, now or later. start_ns of its flow becomes this time. */
 void nic_start_qp_at(struct node *node, uint32_t item, uint64_t start_ns, uint64_t now_ns);
 
+/** Let the QPs of a requester with a barrier begin a round: message `round`, at begin_ns. Call
+ * nic_turn_of_round() for each of them then, in the order of their turns. */
+void nic_begin_round(struct node *node, uint32_t flow_id, uint64_t round, uint64_t begin_ns);
+void nic_turn_of_round(struct node *node, uint32_t item, uint64_t now_ns);
+
 /**
  * Before the first rx/tx: requesters share the messages of open loops (qp/qp_shared.h). They are
  * all requesters of one flow, were added with `held`, messages > 0, depth = 1 and sizes by QP

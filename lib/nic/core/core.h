@@ -137,6 +137,7 @@ struct nic_mbufs {
 #define NIC_REQUEST_RESET 4u
 #define NIC_REQUEST_DATAGRAMS 8u /* management datagrams to send */
 #define NIC_REQUEST_JOB 16u
+#define NIC_REQUEST_AWAIT 32u /* flows wait for others: change/await.h */
 
 /* Pending requests of other threads, which the owner serves in its next rx() and tx() calls. */
 struct nic_requests {
@@ -205,6 +206,7 @@ struct nic {
 	struct nic_reloading *reload;
 	struct nic_resetting *reset;
 	struct nic_removing *removing;
+	struct nic_awaiting *awaiting;
 	struct nic_skipped *skipped; /* per QP; NULL: no QP has skipped packet numbers yet */
 	struct nic_share *share;     /* NULL: the NIC has one node */
 	struct nic_crossings *crossings;

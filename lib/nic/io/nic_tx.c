@@ -344,13 +344,13 @@ nic_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pk
 	return n;
 }
 
-/* Time of the next work of address resolution or of a pending request. */
+/* Time of the next work of address resolution. */
 static uint64_t
 resolve_next_ns(const struct nic *nic)
 {
 	const struct nic_neighbours *n = nic->neighbours;
 
-	if (unlikely(n->scan_left > 0) || unlikely(nic_has_requests(nic)))
+	if (unlikely(n->scan_left > 0))
 		return 0;
 	if (likely(!nic_resolve_has_frame(nic)))
 		return neigh_next_ns(n->table);
@@ -370,6 +370,8 @@ nic_next_ns(const struct node *node, uint16_t port)
 	assert(port == 0);
 	(void)port;
 	next_ns = min_u64(next_ns, resolve_next_ns(nic));
+	if (unlikely(nic_has_requests(nic)))
+		next_ns = min_u64(next_ns, nic_requests_next_ns(nic));
 	if (unlikely(nic->removing->head != FLOW_NONE))
 		next_ns = min_u64(next_ns, nic->removing->look_ns);
 	if (frames & open_queues)

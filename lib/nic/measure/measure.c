@@ -52,6 +52,7 @@ nic_measure_free(struct nic *nic)
 	pages_free(m->rtts, nic->params.max_qps * sizeof(*m->rtts));
 	pages_free(m->departures, nic->params.max_qps * sizeof(*m->departures));
 	free(m->paths);
+	free(m->ends);
 	if (m->log != NULL) {
 		free(m->log->rows);
 		free(m->log->resent);
@@ -101,7 +102,7 @@ nic_measure_add_flow(struct nic *nic, struct qp_flow *flow)
 	uint32_t pacing = nic->measure->departures != NULL ? pacing_of(&flow->params) : 0;
 
 	flow->timed_mask = 0;
-	while (w->arrival != WORKLOAD_INCAST && w->arrival != WORKLOAD_OF_JOB &&
+	while (!flow->in_rounds && w->arrival != WORKLOAD_OF_JOB &&
 	       NIC_TIMED_MESSAGES * (uint64_t)(flow->timed_mask + 1) < w->depth)
 		flow->timed_mask = 2 * flow->timed_mask + 1;
 	flow->times = times && same ? last->times : NULL;
@@ -182,6 +183,41 @@ void
 nic_clear_messages(struct node *node)
 {
 	nic_of(node)->measure->log->n = 0;
+}
+
+int
+nic_record_ends(struct node *node)
+{
+	struct nic *nic = nic_of(node);
+	struct nic_end_log *log = calloc(1, sizeof(*log) + nic->n_qps * sizeof(log->rows[0]));
+
+	assert(nic->measure->ends == NULL);
+	nic->measure->ends = log;
+	return log == NULL ? -ENOMEM : 0;
+}
+
+uint32_t
+nic_recorded_ends(const struct node *node, const struct nic_end **ends)
+{
+	const struct nic_end_log *log = nic_of_const(node)->measure->ends;
+
+	*ends = log->rows;
+	return log->n;
+}
+
+void
+nic_clear_ends(struct node *node)
+{
+	nic_of(node)->measure->ends->n = 0;
+}
+
+void
+nic_measure_end(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	struct nic_end_log *log = nic->measure->ends;
+
+	if (log != NULL)
+		log->rows[log->n++] = (struct nic_end){.end_ns = now_ns, .item = item};
 }
 
 /* The entry with the start of a message; NULL: it is not timed. */

@@ -67,6 +67,12 @@ struct nic_message_log {
 	bool no_memory;
 };
 
+/* QPs that have sent everything, since the last nic_clear_ends(). Each ends once. */
+struct nic_end_log {
+	uint32_t n;
+	struct nic_end rows[];
+};
+
 /* Arrays of max_qps entries; NULL: not measured. */
 struct nic_measure {
 	struct rtt *rtts;                 /* for congestion control or measure_times */
@@ -75,6 +81,7 @@ struct nic_measure {
 	struct nic_departure *departures; /* measure_pacing */
 	const struct ideal_path **paths;  /* NULL, or an entry: not known */
 	struct nic_message_log *log;      /* nic_record_messages() */
+	struct nic_end_log *ends;         /* nic_record_ends() */
 	uint32_t n_gaps;                  /* gaps that are not in the histograms yet */
 	struct nic_gap gaps[NIC_GAPS];
 };
@@ -98,6 +105,8 @@ void nic_measure_remove_flow(struct qp_flow *flow);
 void nic_measure_begun(struct nic *nic, uint32_t item, uint64_t message, uint64_t now_ns);
 /** The messages from this one up to the QP's acked_msg are acknowledged. */
 void nic_measure_completed(struct nic *nic, uint32_t item, uint64_t message, uint64_t now_ns);
+/** A QP has sent everything. */
+void nic_measure_end(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** All packets before seq are acknowledged. @return the round-trip time measured, or 0. */
 uint64_t nic_measure_rtt(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns);
 /**

@@ -72,6 +72,18 @@ int nic_record_messages(struct node *node);
  */
 int64_t nic_recorded_messages(const struct node *node, const struct nic_message **messages);
 void nic_clear_messages(struct node *node);
+/* A QP that has sent everything. */
+struct nic_end {
+	uint64_t end_ns;
+	uint32_t item;
+};
+
+/** Before the run, after all QPs are added: record their ends. @return 0 or -ENOMEM. */
+int nic_record_ends(struct node *node);
+/** Ends since the last nic_clear_ends(), in their order. For the owner. @return their number. */
+uint32_t nic_recorded_ends(const struct node *node, const struct nic_end **ends);
+void nic_clear_ends(struct node *node);
+
 /**
  * At the end of the run, record the timed messages that have begun and not ended, and in an open
  * loop those that have arrived, at most `most` of each QP. Their end_ns is NEVER_NS. For the owner.

@@ -7,7 +7,7 @@
 
 #include "base/numbers/fixed.h"
 #include "nic/core/core.h"
-#include "nic/measure/times.h"
+#include "nic/measure/measure.h"
 #include "nic/port/port_state.h"
 
 static struct nic_shared *
@@ -18,11 +18,12 @@ shared_of(const struct nic *nic, uint32_t item)
 
 /* A resting QP ends: no message is left. */
 static void
-end(struct nic *nic, uint32_t item)
+end(struct nic *nic, uint32_t item, uint64_t now_ns)
 {
 	nic->qps[item].flags |= QP_DONE;
 	nic->qps[item].place = QP_IDLE;
 	nic->pending--;
+	nic_measure_end(nic, item, now_ns);
 }
 
 static uint32_t
@@ -44,7 +45,7 @@ dispose(struct nic *nic, struct nic_shared *s, uint32_t item, uint64_t now_ns)
 
 	qp->bucket.updated_ns = ARRIVALS_LAST_NS;
 	if (next_ns == NEVER_NS) {
-		end(nic, item);
+		end(nic, item, now_ns);
 	} else if (s->awaiting == QP_NONE) {
 		s->awaiting = item;
 		qp->bucket.updated_ns = max_u64(next_ns, now_ns);

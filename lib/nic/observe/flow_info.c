@@ -79,6 +79,42 @@ nic_flow_info(const struct node *node, uint32_t flow_id, struct nic_flow_info *o
 	out->sum.done = out->qps_done == out->qps;
 }
 
+uint64_t
+nic_flow_started_ns(const struct node *node, uint32_t flow_id)
+{
+	const struct nic *nic = nic_of_const(node);
+	uint64_t first_ns = NEVER_NS;
+
+	for (uint32_t f = nic_first_part(nic, flow_id);
+	     f < nic->n_flows && nic->flows[f].params.flow_id == flow_id; f++)
+		if (__atomic_load_n(&nic->flows[f].n_qps, __ATOMIC_ACQUIRE) > 0)
+			first_ns = min_u64(first_ns, __atomic_load_n(&nic->flows[f].started_ns,
+								     __ATOMIC_RELAXED));
+	return first_ns;
+}
+
+struct nic_rounds
+nic_flow_rounds(const struct node *node, uint32_t flow_id)
+{
+	const struct nic *nic = nic_of_const(node);
+	struct nic_rounds out = {.ended = NEVER_NS};
+
+	for (uint32_t f = nic_first_part(nic, flow_id);
+	     f < nic->n_flows && nic->flows[f].params.flow_id == flow_id; f++) {
+		out.ended = min_u64(out.ended, qp_flow_rounds(&nic->flows[f]));
+		out.ended_ns = max_u64(out.ended_ns, nic->flows[f].round_ended_ns);
+	}
+	return out;
+}
+
+bool
+nic_flow_has_ended(const struct node *node, uint32_t flow_id)
+{
+	const struct qp_flow *flow = nic_find_flow(nic_of_const(node), flow_id);
+
+	return flow == NULL || qp_flow_has_ended(flow);
+}
+
 const struct nic_times *
 nic_flow_times(const struct node *node, uint32_t flow_id)
 {

@@ -31,6 +31,22 @@ bool nic_measures_times(const struct node *node);
 /** Add the counters of a flow on this node to *out, which is zero or filled by other nodes. */
 void nic_flow_info(const struct node *node, uint32_t flow_id, struct nic_flow_info *out);
 
+/** When a requester's first QP on this node started; NEVER_NS: not yet. From any thread. */
+uint64_t nic_flow_started_ns(const struct node *node, uint32_t flow_id);
+
+/* The rounds of a requester with a barrier. */
+struct nic_rounds {
+	uint64_t ended; /* rounds that all its QPs have completed; NEVER_NS: all QPs have ended */
+	uint64_t ended_ns; /* when the last of these rounds ended */
+};
+
+/** The rounds of a flow on this node, from any thread. */
+struct nic_rounds nic_flow_rounds(const struct node *node, uint32_t flow_id);
+
+/** Has each QP of a flow on this node sent everything? From any thread, of a flow that has been
+ * prepared or added. */
+bool nic_flow_has_ended(const struct node *node, uint32_t flow_id);
+
 /** Times of a flow on this node, from any thread; NULL: not measured, or no such flow. */
 const struct nic_times *nic_flow_times(const struct node *node, uint32_t flow_id);
 

@@ -5,13 +5,22 @@
 #include "nic/port/nic_pause.h"
 
 const char *const nic_wait_words[] = {
-	[NIC_WAIT_ERROR] = "error",         [NIC_WAIT_DONE] = "done",
-	[NIC_WAIT_RESPONDER] = "responder", [NIC_WAIT_NEIGHBOUR] = "neighbour",
-	[NIC_WAIT_START] = "start",         [NIC_WAIT_RNR] = "rnr",
-	[NIC_WAIT_STOPPED] = "stopped",     [NIC_WAIT_DEPTH] = "depth",
-	[NIC_WAIT_MESSAGE] = "message",     [NIC_WAIT_WINDOW] = "window",
-	[NIC_WAIT_PAUSE] = "pause",         [NIC_WAIT_RATE] = "rate",
-	[NIC_WAIT_WIRE] = "wire",           [NIC_WAITS] = NULL,
+	[NIC_WAIT_ERROR] = "error",
+	[NIC_WAIT_DONE] = "done",
+	[NIC_WAIT_RESPONDER] = "responder",
+	[NIC_WAIT_NEIGHBOUR] = "neighbour",
+	[NIC_WAIT_FLOWS] = "flows",
+	[NIC_WAIT_START] = "start",
+	[NIC_WAIT_RNR] = "rnr",
+	[NIC_WAIT_STOPPED] = "stopped",
+	[NIC_WAIT_ROUND] = "round",
+	[NIC_WAIT_DEPTH] = "depth",
+	[NIC_WAIT_MESSAGE] = "message",
+	[NIC_WAIT_WINDOW] = "window",
+	[NIC_WAIT_PAUSE] = "pause",
+	[NIC_WAIT_RATE] = "rate",
+	[NIC_WAIT_WIRE] = "wire",
+	[NIC_WAITS] = NULL,
 };
 
 static enum nic_wait
@@ -19,6 +28,9 @@ between_messages(const struct nic_qp *qp, const struct qp_flow *flow)
 {
 	if (__atomic_load_n(&flow->stopped, __ATOMIC_RELAXED) && !(qp->flags & QP_LAST))
 		return NIC_WAIT_STOPPED;
+	if (flow->in_rounds && qp->flags & QP_REQUESTER && qp->place == QP_BLOCKED &&
+	    qp->acked_seq == qp_sent_seq(qp))
+		return NIC_WAIT_ROUND;
 	return qp->flags & QP_REQUESTER && qp->place == QP_BLOCKED &&
 			       qp->acked_seq != qp_sent_seq(qp)
 		       ? NIC_WAIT_DEPTH
@@ -72,7 +84,9 @@ wait_of(const struct nic *nic, uint32_t index, const struct nic_qp *qp)
 	if (qp->flags & QP_UNRESOLVED)
 		return NIC_WAIT_NEIGHBOUR;
 	if (!(qp->flags & QP_STARTED))
-		return NIC_WAIT_START;
+		return qp->bucket.updated_ns == ARRIVALS_LAST_NS && flow->shared == NULL
+			       ? NIC_WAIT_FLOWS
+			       : NIC_WAIT_START;
 	if (qp->flags & QP_RNR)
 		return NIC_WAIT_RNR;
 	/*

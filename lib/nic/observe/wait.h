@@ -18,9 +18,11 @@ enum nic_wait {
 	NIC_WAIT_DONE,      /* everything is sent and acknowledged */
 	NIC_WAIT_RESPONDER, /* a responder without READs to serve */
 	NIC_WAIT_NEIGHBOUR, /* the peer's MAC address is unknown */
+	NIC_WAIT_FLOWS,     /* flows that it begins after have not ended */
 	NIC_WAIT_START,     /* the QP starts later, or its owner has not made it yet */
 	NIC_WAIT_RNR,       /* the peer had no receive buffer */
 	NIC_WAIT_STOPPED,   /* its flow is stopped */
+	NIC_WAIT_ROUND,     /* the next round waits for QPs that have not ended this one */
 	NIC_WAIT_DEPTH,     /* the next message waits for the ACK of an earlier one */
 	NIC_WAIT_MESSAGE,   /* the next message has not arrived */
 	NIC_WAIT_WINDOW,    /* the window is full */

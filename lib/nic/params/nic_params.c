@@ -347,6 +347,11 @@ nic_qp_params_check(const struct nic_qp_params *params, const struct nic_params 
 		fault = "local_bytes must be 0 with verb = send, send_imm or ud_send";
 	else if (params->imm_timestamp && (params->verb != NIC_WRITE_IMM || params->has_imm))
 		fault = "imm_timestamp needs verb = write_imm, and no imm_data";
+	else if (params->barrier && !params->requester)
+		fault = "barrier must be none with requester = off: the peer begins its messages";
+	else if (params->barrier && params->arrival != WORKLOAD_CLOSED &&
+		 params->arrival != WORKLOAD_INCAST)
+		fault = "arrival must be closed or incast with barrier: each round is one message";
 	else if (params->raw && params->verb == NIC_READ)
 		fault = "raw must be off with verb = read: nobody would send the data";
 	else if (params->requester && params->verb == NIC_UD_SEND &&

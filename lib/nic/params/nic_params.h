@@ -170,6 +170,7 @@ struct nic_qp_params {
 	bool requester;       /* sends messages; a responder only answers */
 	bool stopped;         /* begins no messages until nic_reload() clears this */
 	bool held;            /* takes no turn before nic_unhold_qp() */
+	bool barrier;         /* sends in rounds, as an incast does, but others open them */
 	int verb;             /* enum nic_verb */
 	int cc;               /* a choice (cc.h), at both ends; in cc_of_flows of the NIC */
 	bool raw;             /* no ACKs; always set with UD */

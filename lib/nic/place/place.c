@@ -54,7 +54,7 @@ mark_end(struct nic *nic, struct nic_qp *qp, uint16_t flag, uint64_t now_ns)
 {
 	struct qp_flow *flow = nic_flow_of(nic, qp);
 
-	if (flow->params.arrival == WORKLOAD_INCAST) {
+	if (flow->in_rounds) {
 		flow->round_members--;
 		if (qp->acked_msg <= flow->round)
 			flow->round_left--;
@@ -62,6 +62,10 @@ mark_end(struct nic *nic, struct nic_qp *qp, uint16_t flag, uint64_t now_ns)
 	assert(!(qp->flags & (QP_ERROR | QP_DONE)));
 	qp->flags |= flag;
 	__atomic_store_n(&flow->ended_ns, now_ns, __ATOMIC_RELAXED);
+	if (flag == QP_DONE) {
+		__atomic_store_n(&flow->done_qps, flow->done_qps + 1, __ATOMIC_RELEASE);
+		nic_measure_end(nic, (uint32_t)(qp - nic->qps), now_ns);
+	}
 	nic_becomes_idle(nic->port);
 	if (qp->flags & QP_ENDS)
 		nic->pending--;
@@ -85,8 +89,13 @@ may_begin_ns(const struct nic *nic, const struct nic_qp *qp, uint64_t now_ns)
 	if (w->arrival == WORKLOAD_OF_JOB)
 		return workload_is_posted(w, nic_qpn(nic, qp), qp_next_message(qp)) ? now_ns
 										    : NEVER_NS;
-	if (w->arrival == WORKLOAD_INCAST)
-		return qp_next_message(qp) <= flow->round ? now_ns : NEVER_NS;
+	if (flow->in_rounds) {
+		uint64_t message = qp_next_message(qp);
+
+		if (message > flow->round)
+			return NEVER_NS;
+		return message < flow->round ? now_ns : max_u64(now_ns, flow->round_begin_ns);
+	}
 	if (qp->next_msg - (uint32_t)qp->acked_msg >= w->depth)
 		return NEVER_NS;
 	return workload_on_at_ns(w, now_ns);
@@ -199,15 +208,46 @@ next_message(struct nic *nic, struct nic_qp *qp, uint64_t now_ns)
 }
 
 void
+nic_open_round(struct qp_flow *flow, uint64_t round, uint64_t begin_ns)
+{
+	flow->round = round;
+	flow->round_begin_ns = begin_ns;
+	flow->round_left = flow->round_members;
+}
+
+void
+nic_enter_round(struct nic *nic, uint32_t item, uint64_t now_ns)
+{
+	if (nic->qps[item].place == QP_BLOCKED)
+		nic_settle(nic, item, now_ns);
+}
+
+/* With a barrier: the round has ended here. */
+static void
+end_round(struct qp_flow *flow, uint64_t now_ns)
+{
+	uint64_t ended = flow->round_members > 0 ? flow->round + 1 : NEVER_NS;
+
+	if (ended == flow->rounds_ended)
+		return;
+	flow->round_ended_ns = now_ns;
+	__atomic_store_n(&flow->rounds_ended, ended, __ATOMIC_RELEASE);
+}
+
+void
 nic_next_round(struct nic *nic, struct qp_flow *flow, uint64_t now_ns)
 {
+	/* QPs that are still to be made belong to the first round, too. */
+	if (flow->round_left > 0 || flow->n_qps < flow->planned_qps)
+		return;
+	if (flow->has_barrier) {
+		end_round(flow, now_ns);
+		return;
+	}
 	while (flow->round_left == 0 && flow->round_members > 0) {
-		flow->round++;
-		flow->round_left = flow->round_members;
-		for (uint32_t i = 0; i < flow->n_qps; i++) {
-			if (nic->qps[flow->first_item + i].place == QP_BLOCKED)
-				nic_settle(nic, flow->first_item + i, now_ns);
-		}
+		nic_open_round(flow, flow->round + 1, now_ns);
+		for (uint32_t i = 0; i < flow->n_qps; i++)
+			nic_enter_round(nic, flow->first_item + i, now_ns);
 	}
 }
 
@@ -258,7 +298,7 @@ nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns)
 	else if (place == QP_PACED)
 		nic_make_paced(nic, item, deadline_ns);
 	/* The QP may have been the last one of the round. */
-	if (qp->flags & QP_DONE && nic_flow_of(nic, qp)->params.arrival == WORKLOAD_INCAST)
+	if (qp->flags & QP_DONE && nic_flow_of(nic, qp)->in_rounds)
 		nic_next_round(nic, nic_flow_of(nic, qp), now_ns);
 }
 
@@ -274,7 +314,7 @@ nic_fail(struct nic *nic, uint32_t item, uint64_t now_ns)
 	 */
 	if (qp->place == QP_BLOCKED)
 		qp->place = QP_IDLE;
-	if (nic_flow_of(nic, qp)->params.arrival == WORKLOAD_INCAST)
+	if (nic_flow_of(nic, qp)->in_rounds)
 		nic_next_round(nic, nic_flow_of(nic, qp), now_ns);
 }
 

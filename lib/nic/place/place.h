@@ -20,6 +20,10 @@
 void nic_settle(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** Incast: if all QPs of the flow have completed their message, begin the next round. */
 void nic_next_round(struct nic *nic, struct qp_flow *flow, uint64_t now_ns);
+/** Let message `round` of the QPs of a flow in rounds begin at begin_ns. Settles none of them. */
+void nic_open_round(struct qp_flow *flow, uint64_t round, uint64_t begin_ns);
+/** Settle a QP whose round has been opened, if it waits for it. */
+void nic_enter_round(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** A QP starts: it becomes active and gets its initial rate. */
 void nic_start(struct nic *nic, uint32_t item, uint64_t now_ns);
 /** A requester gives up. */

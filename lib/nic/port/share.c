@@ -38,7 +38,8 @@ struct nic_share {
 	_Alignas(LINES_APART) struct wire_share wire;
 	_Alignas(LINES_APART) struct nic_port_state port;
 	_Alignas(LINES_APART) struct rte_ring *rings[NIC_SHARE_MAX_NODES]; /* to each node */
-	struct nic_crossing *crossings;                                    /* [from][to] */
+	const struct nic *nodes[NIC_SHARE_MAX_NODES];
+	struct nic_crossing *crossings; /* [from][to] */
 	/*
 	 * Where each QP is, read for each received packet. One entry per QP: (1 + item) <<
 	 * NODE_BITS | node, or 0 if the QP is on no node. NULL unless nic_share_use_table() was
@@ -222,6 +223,7 @@ nic_join(struct node *node, struct nic_share *share, uint32_t index)
 	nic->numbers.own = nic->params.first_qpn + index;
 	nic->numbers.table = share->numbers[index];
 	nic->share = share;
+	share->nodes[index] = nic;
 	nic->crossings->index = index;
 	nic->wire.share = &share->wire;
 	nic->wire.turn_bytes = (uint32_t)max_u64(
@@ -230,6 +232,14 @@ nic_join(struct node *node, struct nic_share *share, uint32_t index)
 	nic->crossings->to = &share->crossings[index * share->params.n_nodes];
 	nic->pause->sends_pause = nic->pause->slow && index == 0;
 	nic->numbers.stride = share->params.n_nodes;
+}
+
+const struct nic *
+nic_share_node(const struct nic *nic, uint32_t index)
+{
+	if (nic->share == NULL)
+		return index == 0 ? nic : NULL;
+	return index < nic->share->params.n_nodes ? nic->share->nodes[index] : NULL;
 }
 
 /* Hand over the frames collected for one node, in one operation on its ring. */

@@ -93,6 +93,8 @@ struct nic_crossings {
 	uint32_t index;          /* of this node */
 };
 
+/** Node `index` of the NIC, which may have this one alone; NULL: there are no more. */
+const struct nic *nic_share_node(const struct nic *nic, uint32_t index);
 /** Pass a frame to the node that has its QP. @return false: this node handles the frame. */
 bool nic_share_cross(struct nic *nic, struct rte_mbuf *m, uint32_t dest_qp);
 /** Index of the local QP first_qpn + number; QP_NONE: none. */

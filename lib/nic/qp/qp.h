@@ -207,6 +207,7 @@ struct qp_flow {
 	/* NULL: not measured; shared by the parts of a flow, owned by the first */
 	struct nic_times *times;
 	bool stopped;                /* begins no message */
+	bool in_rounds;              /* arrival = incast, or a barrier: see round */
 	bool resumed;                /* by the last change of the version */
 	uint8_t version;             /* of the parameters here: nic_touch() */
 	uint32_t timed_mask;         /* a message is timed if its number has none of these bits */
@@ -218,9 +219,24 @@ struct qp_flow {
 	/* of a requester: when its first QP started (NEVER_NS: not yet), when the last of those
 	 * that ended did */
 	uint64_t started_ns, ended_ns;
-	/* incast: QPs that have not ended, and how many of them have not completed this round */
+	/*
+	 * in_rounds: messages up to number `round` may begin, this one at round_begin_ns. QPs that
+	 * have not ended, and how many of them have not completed this round
+	 */
 	uint32_t round_members, round_left;
-	uint64_t round;
+	uint64_t round, round_begin_ns;
+	/*
+	 * With a barrier, which opens the next round: rounds that all QPs have completed (NEVER_NS:
+	 * all QPs have ended), and when the last of these ended. Other threads read them.
+	 */
+	uint64_t rounds_ended, round_ended_ns;
+	uint64_t round_base; /* rounds of the barrier before message 0; other threads read it */
+	bool has_barrier;
+	uint32_t done_qps; /* QPs that have sent everything; other threads read it */
+	/* change/await.h */
+	bool awaits;        /* its QPs start when other flows have ended */
+	uint32_t begun_qps; /* of these QPs, those that wait no longer */
+	uint32_t looked_at; /* of the first flow of a barrier */
 	/* FLOW_ADDING: QPs to make, and the first one's number in the NIC */
 	uint32_t planned_qps, first_number;
 	/* FLOW_REMOVING, FLOW_HIDDEN: QPs checked in this pass, next flow in the list, time at
@@ -230,6 +246,26 @@ struct qp_flow {
 	uint64_t next_mac; /* path.dst_mac as a number, for other threads; 0: unknown */
 	uint8_t life;      /* enum flow_life; other threads read FLOW_FREE */
 } __rte_cache_aligned;
+
+/** Has each of its QPs sent everything, also those that are still to be made? From any thread. */
+static inline bool
+qp_flow_has_ended(const struct qp_flow *flow)
+{
+	uint32_t qps = flow->planned_qps > 0 ? flow->planned_qps : flow->n_qps;
+
+	return __atomic_load_n(&flow->done_qps, __ATOMIC_ACQUIRE) == qps;
+}
+
+/** Rounds of its barrier that all QPs here have completed; NEVER_NS: none goes on. */
+static inline uint64_t
+qp_flow_rounds(const struct qp_flow *flow)
+{
+	uint64_t ended = __atomic_load_n(&flow->rounds_ended, __ATOMIC_ACQUIRE);
+
+	if (ended == NEVER_NS || (flow->planned_qps == 0 && flow->n_qps == 0))
+		return NEVER_NS;
+	return ended + __atomic_load_n(&flow->round_base, __ATOMIC_ACQUIRE);
+}
 
 /** A MAC address as a number, first byte highest. */
 static inline uint64_t

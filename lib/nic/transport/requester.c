@@ -8,8 +8,8 @@
 #include "nic/place/place.h"
 #include "nic/rate/version.h"
 
-/* Treat all packets before seq as acknowledged. For an incast this may complete the QP's message of
- * the round. */
+/* Treat all packets before seq as acknowledged. In rounds this may complete the QP's message of
+ * this one. */
 static void
 mark_acknowledged(struct nic *nic, struct nic_qp *qp, uint32_t seq, uint64_t now_ns)
 {
@@ -22,7 +22,8 @@ mark_acknowledged(struct nic *nic, struct nic_qp *qp, uint32_t seq, uint64_t now
 			nic->acked_bytes[qp - nic->qps] += qp_bytes(flow, nic_qpn(nic, qp), m);
 	if (flow->times != NULL && qp->acked_msg != message)
 		nic_measure_completed(nic, (uint32_t)(qp - nic->qps), message, now_ns);
-	if (flow->params.arrival == WORKLOAD_INCAST && qp->acked_msg != message)
+	/* A QP that has been reset may be behind. */
+	if (flow->in_rounds && message <= flow->round && qp->acked_msg > flow->round)
 		flow->round_left--;
 }
 
@@ -78,7 +79,7 @@ nic_progress(struct nic *nic, uint32_t item, uint32_t seq, uint64_t now_ns)
 	else if (unlikely(qp->place == QP_PACED &&
 			  (was_refused || (had_packets && qp->left_packets == 0))))
 		leave_wheel(nic, item, now_ns);
-	if (flow->params.arrival == WORKLOAD_INCAST)
+	if (flow->in_rounds)
 		nic_next_round(nic, flow, now_ns);
 	if (unlikely(nic->jobs != NULL))
 		nic_job_acked(nic, item, now_ns);
@@ -139,7 +140,7 @@ nic_unanswered(struct nic *nic, uint32_t item, uint64_t now_ns)
 	 */
 	mark_acknowledged(nic, qp, qp->next_seq, now_ns);
 	qp->limit_seq = qp->next_seq + nic->window_packets;
-	if (flow->params.arrival == WORKLOAD_INCAST)
+	if (flow->in_rounds)
 		nic_next_round(nic, flow, now_ns);
 }
 

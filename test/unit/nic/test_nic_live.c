@@ -10,6 +10,7 @@
 
 #include "base/numbers/prng.h"
 #include "base/sets/ranges.h"
+#include "nic/change/await.h"
 #include "nic/observe/flow_info.h"
 #include "nic/observe/wait.h"
 #include "nic/port/share.h"
@@ -30,6 +31,10 @@ struct host {
 	struct nic_flow_update live[FLOWS];
 	struct nic_reload reload;
 	uint32_t go[FLOWS], come[FLOWS];
+	/* which flows wait for which, in the words of awaits */
+	struct nic_awaits awaits;
+	uint32_t ids[2 * FLOWS];
+	struct nic_await_list after, barrier;
 };
 
 /* One flow, from host 0 to host 1, or none. */
@@ -37,6 +42,7 @@ struct flow {
 	bool there;
 	uint32_t n_qps, first[HOSTS];
 	struct nic_qp_params params[HOSTS];
+	bool awaits, in_barrier;
 };
 
 static struct host hosts[HOSTS];
@@ -186,12 +192,36 @@ destroy(void)
 			nic_test_pools_free(&hosts[h].pools[k]);
 }
 
+/* A flow begins after flow 0, and some are of one barrier. Those that answer do not wait. */
+static void
+fill_awaits(struct host *host)
+{
+	struct nic_awaits *a = &host->awaits;
+	bool requests = host == &hosts[0];
+
+	*a = (struct nic_awaits){
+		.ids = host->ids, .after = &host->after, .barriers = &host->barrier};
+	host->ids[0] = 0;
+	host->barrier = (struct nic_await_list){.first = 1};
+	for (uint32_t id = 0; requests && id < FLOWS; id++) {
+		if (flows[id].there && flows[id].awaits) {
+			host->after = (struct nic_await_list){.flow = id, .first = 0, .n = 1};
+			a->n_after = 1;
+		}
+		if (flows[id].there && flows[id].in_barrier)
+			host->ids[host->barrier.first + host->barrier.n++] = id;
+	}
+	a->n_barriers = host->barrier.n > 0;
+	host->reload.awaits = a->n_after + a->n_barriers > 0 ? a : NULL;
+}
+
 /* The lists in reload come into force at a host, while frames pass. */
 static void
 reload(struct host *host)
 {
 	bool done;
 
+	fill_awaits(host);
 	host->reload.params = host->params;
 	host->reload.flows = host->live;
 	host->reload.n_flows = FLOWS;
@@ -281,23 +311,11 @@ qps_are(const struct flow *f, unsigned int h, bool there)
 	}
 }
 
+/* Add a flow that has its numbers and its parameters. */
 static void
-come(uint32_t id)
+add(struct flow *f, uint32_t id)
 {
-	struct flow *f = &flows[id];
-
-	f->n_qps = 1 + (uint32_t)prng_below(&rnd, 7);
-	for (unsigned int h = 0; h < HOSTS; h++) {
-		int64_t first = ranges_take(&hosts[h].numbers, f->n_qps, MAX_QPS);
-
-		if (first < 0) {
-			assert_int_equal(h, 0);
-			return;
-		}
-		f->first[h] = (uint32_t)first;
-	}
 	f->there = true;
-	describe(f, id);
 	/* Who answers is told first. */
 	for (unsigned int h = HOSTS; h-- > 0;) {
 		struct host *host = &hosts[h];
@@ -315,6 +333,26 @@ come(uint32_t id)
 		reload(host);
 		qps_are(f, h, true);
 	}
+}
+
+static void
+come(uint32_t id)
+{
+	struct flow *f = &flows[id];
+
+	f->awaits = f->in_barrier = false;
+	f->n_qps = 1 + (uint32_t)prng_below(&rnd, 7);
+	for (unsigned int h = 0; h < HOSTS; h++) {
+		int64_t first = ranges_take(&hosts[h].numbers, f->n_qps, MAX_QPS);
+
+		if (first < 0) {
+			assert_int_equal(h, 0);
+			return;
+		}
+		f->first[h] = (uint32_t)first;
+	}
+	describe(f, id);
+	add(f, id);
 }
 
 static struct nic_flow_info
@@ -372,6 +410,7 @@ go(uint32_t id)
 {
 	struct flow *f = &flows[id];
 
+	f->there = false;
 	for (unsigned int h = 0; h < HOSTS; h++) {
 		struct host *host = &hosts[h];
 		unsigned int looks = 0;
@@ -393,7 +432,6 @@ go(uint32_t id)
 			nic_forget_flow(hosts[h].node[k], id);
 		assert_int_equal(ranges_give(&hosts[h].numbers, f->first[h], f->n_qps), 0);
 	}
-	f->there = false;
 }
 
 /* What no flow may do to another, and no flow at all without loss. */
@@ -477,6 +515,168 @@ TEST(the_same_with_cnps_that_wait)
 	rounds(1, NP_PER_IP_PAIR, 20 * NS_PER_US, 20);
 	rounds(3, NP_PER_PORT, 0, 20);
 	rounds(1, NP_PER_QP, 120 * NS_PER_US, 20);
+}
+
+/* Add a flow of 4 QPs with so many messages each. */
+static void
+come_to_wait(uint32_t id, uint64_t messages, bool awaits, bool in_barrier)
+{
+	struct flow *f = &flows[id];
+
+	f->n_qps = 4;
+	for (unsigned int h = 0; h < HOSTS; h++) {
+		int64_t first = ranges_take(&hosts[h].numbers, f->n_qps, MAX_QPS);
+
+		assert_true(first >= 0);
+		f->first[h] = (uint32_t)first;
+	}
+	describe(f, id);
+	for (unsigned int h = 0; h < HOSTS; h++) {
+		f->params[h].start_ns = 0;
+		f->params[h].messages = messages;
+	}
+	f->params[0].barrier = in_barrier;
+	f->awaits = awaits;
+	f->in_barrier = in_barrier;
+	add(f, id);
+}
+
+static bool
+has_ended(uint32_t id)
+{
+	return info_of(0, id).qps_done == flows[id].n_qps;
+}
+
+static enum nic_wait
+wait_of(uint32_t id)
+{
+	struct nic_location at = nic_share_find(hosts[0].share, flows[id].first[0]);
+	struct nic_qp_wait wait;
+
+	assert_true(nic_qp_wait(hosts[0].node[at.node], at.item, &wait));
+	return wait.reason;
+}
+
+TEST(a_flow_begins_when_another_one_has_ended_on_all_lcores)
+{
+	prng_seed(&rnd, 4, 0);
+	loss_in = 0;
+	for (uint32_t nodes = 1; nodes <= 3; nodes += 2) {
+		create(nodes, NP_PER_QP, 0);
+		come_to_wait(0, 10, false, false);
+		come_to_wait(5, 3, true, false);
+		for (unsigned int i = 0; !has_ended(0); i++) {
+			assert_true(i < 100000);
+			assert_false(info_of(0, 5).started);
+			assert_int_equal(wait_of(5), NIC_WAIT_FLOWS);
+			run(500);
+		}
+		run(NS_PER_SEC / 10);
+		assert_true(has_ended(5));
+		assert_in_range(info_of(0, 5).started_ns, info_of(0, 0).ended_ns,
+				info_of(0, 0).ended_ns + 3 * NS_PER_US);
+		/* One that is added after this end begins at once. */
+		go(5);
+		come_to_wait(6, 1, true, false);
+		run(NS_PER_SEC / 10);
+		assert_true(has_ended(6));
+		go(6);
+		go(0);
+		nothing_was_damaged();
+		destroy();
+	}
+}
+
+TEST(a_flow_that_waits_can_be_removed)
+{
+	prng_seed(&rnd, 5, 0);
+	loss_in = 0;
+	for (uint32_t nodes = 1; nodes <= 3; nodes += 2) {
+		create(nodes, NP_PER_QP, 0);
+		come_to_wait(0, 0, false, false);
+		come_to_wait(6, 3, true, false);
+		run(NS_PER_MS);
+		assert_false(info_of(0, 6).started);
+		go(6);
+		assert_true(info_of(0, 0).sum.tx_messages > 0);
+		go(0);
+		nothing_was_damaged();
+		destroy();
+	}
+}
+
+/* Completed messages of the QP of these flows that has fewest, and of that which has most. */
+static void
+messages_of(const uint32_t *ids, unsigned int n, uint64_t *least, uint64_t *most)
+{
+	*least = UINT64_MAX;
+	*most = 0;
+	for (unsigned int i = 0; i < n; i++) {
+		const struct flow *f = &flows[ids[i]];
+
+		for (uint32_t number = f->first[0]; number < f->first[0] + f->n_qps; number++) {
+			struct nic_location at = nic_share_find(hosts[0].share, number);
+			struct nic_qp_info info;
+
+			assert_true(nic_qp_info(hosts[0].node[at.node], at.item, &info));
+			*least = info.tx_messages < *least ? info.tx_messages : *least;
+			*most = info.tx_messages > *most ? info.tx_messages : *most;
+		}
+	}
+}
+
+TEST(the_flows_of_a_barrier_send_in_rounds_on_all_lcores)
+{
+	static const uint32_t ids[] = {0, 4, 2};
+
+	prng_seed(&rnd, 6, 0);
+	for (unsigned int lossy = 0; lossy < 2; lossy++) {
+		for (uint32_t nodes = 1; nodes <= 3; nodes += 2) {
+			uint64_t least = 0, most, late;
+
+			loss_in = lossy ? 300 : 0;
+			create(nodes, NP_PER_QP, 0);
+			for (unsigned int i = 0; i < 3; i++)
+				come_to_wait(ids[i], 20, false, true);
+			for (unsigned int i = 0; least < 20; i++) {
+				bool waits = least == 8 && !flows[5].there;
+
+				assert_true(i < 2000000);
+				run(500);
+				messages_of(ids, 3, &least, &most);
+				assert_true(most <= least + 1);
+				/* It joins the round in which it comes. */
+				if (waits)
+					come_to_wait(5, 20, false, true);
+			}
+			messages_of(&(const uint32_t){5}, 1, &late, &most);
+			assert_in_range(late, 10, 12);
+			/* It goes on alone. */
+			run(NS_PER_SEC);
+			assert_true(has_ended(5));
+			go(5);
+			for (unsigned int i = 0; i < 3; i++)
+				go(ids[i]);
+			nothing_was_damaged();
+			destroy();
+		}
+	}
+}
+
+TEST(a_barrier_goes_on_without_a_flow_that_is_removed)
+{
+	prng_seed(&rnd, 7, 0);
+	loss_in = 0;
+	create(3, NP_PER_QP, 0);
+	come_to_wait(0, 30, false, true);
+	come_to_wait(2, 30, false, true);
+	run(NS_PER_MS);
+	assert_false(has_ended(0));
+	go(2);
+	run(NS_PER_SEC);
+	assert_true(has_ended(0));
+	go(0);
+	destroy();
 }
 
 TEST_MAIN(.begin = start_eal)

@@ -207,6 +207,43 @@ TEST(a_flow_that_is_not_there_is_no_work)
 	pair_destroy(&pair);
 }
 
+/* Frames to the second QP are lost. */
+static bool lossy;
+
+static enum fate
+lose_some(struct pair *p, unsigned int from, uint64_t n, const struct roce_view *v)
+{
+	(void)p;
+	(void)n;
+	return lossy && from == 0 && v->dest_qp == PAIR_QPN + 1 ? FATE_LOSE : FATE_PASS;
+}
+
+TEST(the_rounds_of_an_incast_take_back_a_qp_that_is_behind)
+{
+	struct nic_qp_params qp = flow_of(NIC_WRITE, 0);
+
+	pair_watch(&pair, lose_some, &lossy, sizeof(lossy));
+	lossy = true;
+	pair.params[0].local_ack_timeout = RTO;
+	pair.params[0].retry_cnt = 1;
+	pair_create(&pair, 1023);
+	qp.arrival = WORKLOAD_INCAST;
+	pair_connect(&pair, &qp);
+	pair_connect(&pair, &qp);
+	run_until_messages(0, 20);
+	assert_true(pair_info(&pair, 0, 1).error);
+	lossy = false;
+	cut();
+	reset(0);
+	reset(1);
+	pair_run(&pair, NEVER_NS);
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_true(pair_info(&pair, 0, i).done);
+		assert_int_equal(pair_info(&pair, 0, i).tx_messages, MESSAGES);
+	}
+	pair_destroy(&pair);
+}
+
 /* Both ends at any time, several times, whatever each QP does at that moment. */
 TEST(both_ends_reset_at_any_time_end_all_messages)
 {
