@@ -254,6 +254,8 @@ def refused(program, folder):
                         ("switch.buffer_bytes=1MB", ("[switch] buffer_bytes = 1MB", "cannot change", "12MB")),
                         ("fabric.hosts=9", ("[fabric] hosts = 9", "cannot change")),
                         ("nic.cc=dctcp", ("[nic] cc = dctcp", "cannot change", "dcqcn")),
+                        # ack_every follows from it, and cannot change either.
+                        ("flow f.cc=swift", ("[flow f] cc = swift", "cannot change", "default")),
                         ("flow f.src=1", ("[flow f] src = 1", "cannot change")),
                         ("flow g.stopped=off", ("[flow g]", "a flow of the file")),
                         ("switch s2.Kmax=1MB", ("[switch s2]", "a switch of this topology")),

@@ -159,13 +159,16 @@ compare(const struct role *role, const struct version *a, const struct version *
 {
 	struct config_rows from = {0}, to = {0};
 	struct config_error err = {""};
+	struct config *cfg = config_open_text("running", "", 0, &err);
 	unsigned int n = 0;
 
+	FUZZ_CHECK(cfg != NULL);
 	role->rows(a, &from);
 	role->rows(b, &to);
 	config_rows_compare(&from, &to, count_change, &n);
-	if (config_rows_refuse_fixed("running", &from, &to, &err) != 0)
+	if (config_rows_refuse_fixed(cfg, &from, &to, &err) != 0)
 		check_refusal(&err);
+	config_close(cfg);
 	config_rows_free(&from);
 	config_rows_free(&to);
 	return n;

@@ -150,12 +150,14 @@ may_become(const struct sw_params *next)
 {
 	struct config_rows from = {0}, to = {0};
 	struct config_error err;
+	struct config *cfg = config_open_text("life", "", 0, &err);
 	bool good;
 
 	switch_config_rows(&s->params, &from);
 	switch_config_rows(next, &to);
-	good = config_rows_refuse_fixed("life", &from, &to, &err) == 0 &&
+	good = cfg != NULL && config_rows_refuse_fixed(cfg, &from, &to, &err) == 0 &&
 	       sw_reload_fault(&s->params, next) == NULL;
+	config_close(cfg);
 	config_rows_free(&from);
 	config_rows_free(&to);
 	return good;

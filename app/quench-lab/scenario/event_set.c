@@ -119,7 +119,7 @@ compare(const struct config *cfg, const struct scenario *before, struct scenario
 	struct config_error *err)
 {
 	uint32_t n = before->topology->n_switches;
-	int rc = scenario_refuse_fixed(config_path(cfg), before, change->next, err);
+	int rc = scenario_refuse_fixed(cfg, before, change->next, err);
 
 	if (rc < 0)
 		return rc;

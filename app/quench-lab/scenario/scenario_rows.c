@@ -117,9 +117,10 @@ refuse_hosts(const char *path, const struct scenario *now, const struct scenario
 }
 
 int
-scenario_refuse_fixed(const char *path, const struct scenario *now, const struct scenario *next,
-		      struct config_error *err)
+scenario_refuse_fixed(const struct config *cfg, const struct scenario *now,
+		      const struct scenario *next, struct config_error *err)
 {
+	const char *path = config_path(cfg);
 	struct config_rows from = {0}, to = {0};
 	uint32_t n = now->topology->n_switches;
 	/* At most one section per switch is made: for the scenario that lacks it. */
@@ -132,7 +133,7 @@ scenario_refuse_fixed(const char *path, const struct scenario *now, const struct
 		add_all(&to, next, now, made);
 	}
 	if (rc == 0)
-		rc = config_rows_refuse_fixed(path, &from, &to, err);
+		rc = config_rows_refuse_fixed(cfg, &from, &to, err);
 	config_rows_free(&from);
 	config_rows_free(&to);
 	for (uint32_t i = 0; made != NULL && i < n; i++)

@@ -11,11 +11,11 @@
 
 /**
  * Refuse a change of a key that is not live.
- * @param path  Begins the error line.
- * @return      0, -EINVAL or -ENOMEM with err filled in.
+ * @param cfg  That of next: its path begins the error line, and a key that it gives is named first.
+ * @return     0, -EINVAL or -ENOMEM with err filled in.
  */
-int scenario_refuse_fixed(const char *path, const struct scenario *now, const struct scenario *next,
-			  struct config_error *err);
+int scenario_refuse_fixed(const struct config *cfg, const struct scenario *now,
+			  const struct scenario *next, struct config_error *err);
 
 /** Does any key of that switch differ? */
 bool scenario_switch_differs(const struct scenario *now, const struct scenario *next, uint32_t sw);

@@ -199,7 +199,7 @@ read_next(struct active_config *active, const struct active_config_request *r,
 		active->ops->rows(now, &from);
 		active->ops->rows(next, &to);
 		fault = active->ops->fault == NULL ? NULL : active->ops->fault(now, next);
-		rc = config_rows_refuse_fixed(config_path(cfg), &from, &to, err);
+		rc = config_rows_refuse_fixed(cfg, &from, &to, err);
 		if (rc == 0 && fault != NULL) {
 			snprintf(err->text, sizeof(err->text), "%s: %s", config_path(cfg), fault);
 			rc = -EINVAL;

@@ -208,38 +208,44 @@ config_rows_compare(struct config_rows *from, struct config_rows *to,
 }
 
 struct refusal {
-	const char *path;
+	const struct config *cfg;
 	struct config_error *err;
-	bool made;
+	bool made, of_given;
 };
 
 static void
 refuse_fixed(void *arg, const struct config_change *c)
 {
 	struct refusal *r = arg;
+	bool given;
 
-	if (c->live || r->made)
+	if (c->live || r->of_given)
+		return;
+	given = c->field == NULL ? config_has(r->cfg, c->section)
+				 : config_gives(r->cfg, c->section, c->field->name);
+	if (r->made && !given)
 		return;
 	r->made = true;
+	r->of_given = given;
 	if (c->field == NULL)
-		config_error_set(r->err, r->path,
+		config_error_set(r->err, config_path(r->cfg),
 				 " [%s]: this section cannot %s while the program runs", c->section,
 				 *c->to == '\0' ? "go" : "come");
 	else
-		config_error_set(r->err, r->path,
+		config_error_set(r->err, config_path(r->cfg),
 				 " [%s] %s = %s: cannot change while the program runs; it is %s",
 				 c->section, c->field->name, c->to, c->from);
 }
 
 int
-config_rows_refuse_fixed(const char *path, struct config_rows *from, struct config_rows *to,
+config_rows_refuse_fixed(const struct config *cfg, struct config_rows *from, struct config_rows *to,
 			 struct config_error *err)
 {
-	struct refusal r = {.path = path, .err = err};
+	struct refusal r = {.cfg = cfg, .err = err};
 
 	config_rows_compare(from, to, refuse_fixed, &r);
 	if (from->no_memory || to->no_memory) {
-		config_error_set(err, path, " out of memory");
+		config_error_set(err, config_path(cfg), " out of memory");
 		return -ENOMEM;
 	}
 	return r.made ? -EINVAL : 0;

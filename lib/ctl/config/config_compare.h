@@ -66,13 +66,15 @@ bool config_objects_differ(const struct field *fields, unsigned int n, const voi
 bool config_rows_differ(struct config_rows *a, struct config_rows *b);
 
 /**
- * Refuse the first difference that cannot be made while the program runs.
+ * Refuse a difference that cannot be made while the program runs: the first one that the new
+ * configuration gives, or the first one of all. A value that only follows from a given key, such as
+ * ack_every from cc, is not blamed in place of that key.
  *
- * @param path  Path of the new configuration file, for the error line.
- * @return      0, or -EINVAL or -ENOMEM with err filled in: "file: [section] key = value: cannot
- *              change while the program runs; it is other value", or a line about the section.
+ * @param cfg  The new configuration, which has been read.
+ * @return     0, or -EINVAL or -ENOMEM with err filled in: "file: [section] key = value: cannot
+ *             change while the program runs; it is other value", or a line about the section.
  */
-int config_rows_refuse_fixed(const char *path, struct config_rows *from, struct config_rows *to,
-			     struct config_error *err);
+int config_rows_refuse_fixed(const struct config *cfg, struct config_rows *from,
+			     struct config_rows *to, struct config_error *err);
 
 #endif

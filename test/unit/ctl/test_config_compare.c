@@ -11,19 +11,34 @@
 
 #define PORTS "[port]\nlink_speed = 40G\n[port 0]\n[port 1]\n"
 
+static struct config *
+open_text(const char *text)
+{
+	struct config_error err;
+	struct config *cfg = config_open_text("x.ini", text, strlen(text), &err);
+
+	assert_non_null(cfg);
+	return cfg;
+}
+
+static struct sw_params *
+read_params(struct config *cfg)
+{
+	struct sw_params *p = calloc(1, sizeof(*p));
+	struct config_error err;
+
+	if (switch_config_read(cfg, p, &err) != 0)
+		fail_msg("%s", err.text);
+	return p;
+}
+
 static struct sw_params *
 read_text(const char *text)
 {
-	struct sw_params *p = calloc(1, sizeof(*p));
-	char *copy = strdup(text);
-	struct config_error err;
-	struct config *cfg = config_open_text("x.ini", copy, strlen(copy), &err);
+	struct config *cfg = open_text(text);
+	struct sw_params *p = read_params(cfg);
 
-	assert_non_null(cfg);
-	if (switch_config_read(cfg, p, &err) != 0)
-		fail_msg("%s", err.text);
 	config_close(cfg);
-	free(copy);
 	return p;
 }
 
@@ -47,7 +62,8 @@ see(void *arg, const struct config_change *c)
 static int
 compare(const char *from_text, const char *to_text, struct seen *seen, struct config_error *err)
 {
-	struct sw_params *from = read_text(from_text), *to = read_text(to_text);
+	struct config *cfg = open_text(to_text);
+	struct sw_params *from = read_text(from_text), *to = read_params(cfg);
 	struct config_rows a = {0}, b = {0};
 	int rc;
 
@@ -55,13 +71,14 @@ compare(const char *from_text, const char *to_text, struct seen *seen, struct co
 	switch_config_rows(from, &a);
 	switch_config_rows(to, &b);
 	config_rows_compare(&a, &b, see, seen);
-	rc = config_rows_refuse_fixed("x.ini", &a, &b, err);
+	rc = config_rows_refuse_fixed(cfg, &a, &b, err);
 	config_rows_free(&a);
 	config_rows_free(&b);
 	sw_tables_free(&from->tables);
 	sw_tables_free(&to->tables);
 	free(from);
 	free(to);
+	config_close(cfg);
 	return rc;
 }
 

@@ -682,6 +682,31 @@ TEST(a_flow_is_changed_or_added_in_a_copy)
 	nic_config_free(&now);
 }
 
+/* Both are fixed, and ack_every comes first. */
+TEST(a_refusal_of_a_change_names_the_key_that_was_given)
+{
+	struct config_rows from = {0}, to = {0};
+	struct config_error err = {"no error"};
+	struct config *cfg = config_open_text("running", "", 0, &err);
+	struct nic_config now, next;
+
+	read_good(NIC "[flow a]\n" PEER, &now);
+	assert_int_equal(now.nic.ack_every, 16);
+	assert_int_equal(config_set(cfg, "nic.rate_window_bytes=100KB", &err), 0);
+	assert_int_equal(nic_config_set(cfg, &now, &next, &err), 0);
+	assert_int_equal(next.nic.ack_every, 1);
+	nic_config_rows(&now, &from);
+	nic_config_rows(&next, &to);
+	assert_int_equal(config_rows_refuse_fixed(cfg, &from, &to, &err), -EINVAL);
+	assert_string_equal(err.text, "running: [nic] rate_window_bytes = 100KB: cannot change "
+				      "while the program runs; it is 0");
+	config_rows_free(&from);
+	config_rows_free(&to);
+	config_close(cfg);
+	nic_config_free(&next);
+	nic_config_free(&now);
+}
+
 #define PATTERN "[flow cm]\nconnect = cm\n" PEER "verb = send\n"
 
 TEST(sections_with_connect_are_patterns_and_no_flows)
