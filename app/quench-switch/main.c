@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <rte_common.h>
+#include <rte_eal.h>
 #include <rte_errno.h>
 #include <rte_lcore.h>
-#include <rte_mempool.h>
 
+#include "base/numbers/array.h"
 #include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "runtime/eal/eal_end.h"
+#include "runtime/run/free_memory.h"
 #include "runtime/run/program.h"
 #include "runtime/device/port_device.h"
 #include "runtime/device/port_stop.h"
@@ -114,38 +116,38 @@ own_frames_needed(const struct sw_params *params)
 	return params->n_ports * (PORT_TX_DESCRIPTORS + POLL_BURST) + params->shards * CACHE_MBUFS;
 }
 
-static bool
-create_pool(struct rte_mempool **pool, struct pkt_pool_params params, const char *name,
-	    uint32_t n_mbufs, uint16_t largest_frame)
-{
-	params.name = name;
-	params.n_mbufs = n_mbufs;
-	params.largest_frame = largest_frame;
-	*pool = pkt_pool_create(&params);
-	return *pool != NULL;
-}
-
 /* Memory that is worth a line. */
 #define MUCH_BYTES (1ull << 30)
 
-static uint64_t
-memory_of(const struct rte_mempool *pool)
-{
-	return (uint64_t)pool->size * (pool->header_size + pool->elt_size + pool->trailer_size);
-}
+/* A pool to be created. */
+struct wanted_pool {
+	struct rte_mempool **pool;
+	const char *name;
+	uint32_t n_mbufs;
+	uint16_t largest_frame;
+};
 
-static void
-say_memory(const struct sw_pools *pools, uint16_t data_room)
+/* Refuse packet memory that the machine does not have. Hugepages have their own bound. */
+static int
+check_memory(const struct quench_switch *s, const char *path, uint64_t bytes, uint16_t data_room,
+	     uint32_t frames)
 {
-	uint64_t bytes = memory_of(pools->frames) + memory_of(pools->clones) +
-			 memory_of(pools->lossless_clones) + memory_of(pools->pause) +
-			 memory_of(pools->own) + memory_of(pools->copies);
+	uint64_t free_bytes = rte_eal_has_hugepages() ? UINT64_MAX : free_memory_bytes("");
+	const char *less = "less with a smaller max_frame_bytes or buffer_bytes, or a larger "
+			   "backing_frame_bytes";
 
+	if (bytes > free_bytes) {
+		say_error("%s: [switch] buffer_bytes = %" PRIu64
+			  ": needs %.1f GB of packet memory, with room for %u bytes in each of %u "
+			  "mbufs; %.1f GB are free (%s)",
+			  path, s->config->params.mmu.buffer_bytes, (double)bytes / 1e9, data_room,
+			  frames, (double)free_bytes / 1e9, less);
+		return APP_FAILED;
+	}
 	if (bytes >= MUCH_BYTES)
-		say("packet memory: %.1f GB, with room for %u bytes in each of %u mbufs "
-		    "(less with a smaller max_frame_bytes or buffer_bytes, or a larger "
-		    "backing_frame_bytes)",
-		    (double)bytes / 1e9, data_room, pools->frames->size);
+		say("packet memory: %.1f GB, with room for %u bytes in each of %u mbufs (%s)",
+		    (double)bytes / 1e9, data_room, frames, less);
+	return 0;
 }
 
 static int
@@ -153,28 +155,42 @@ create_pools(struct quench_switch *s, const char *path)
 {
 	struct sw_params *params = &s->config->params;
 	uint16_t data_room = ports_data_room(s->ethdevs, params->n_ports, params->max_frame_bytes);
-	struct pkt_pool_params pool = {
-		.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
-		.threads = params->shards > 1,
+	uint32_t frames = frames_needed(params), own = own_frames_needed(params);
+	const struct wanted_pool wanted[] = {
+		{&s->pools.frames, "frames", frames, data_room},
+		{&s->pools.clones, "clones", frames, 0},
+		{&s->pools.lossless_clones, "lossless_clones", frames / 4 + 1, 0},
+		{&s->pools.pause, "pause", own, PAUSE_ROOM_BYTES},
+		{&s->pools.own, "own", own, LLDP_MAX_BYTES},
+		{&s->pools.copies, "copies", own, data_room},
 	};
-	uint32_t frames, own = own_frames_needed(params);
+	struct pkt_pool_params pools[ARRAY_LEN(wanted)];
+	uint64_t bytes = 0;
+	int rc;
 
-	frames = frames_needed(params);
-	if (create_pool(&s->pools.frames, pool, "frames", frames, data_room) &&
-	    create_pool(&s->pools.clones, pool, "clones", frames, 0) &&
-	    create_pool(&s->pools.lossless_clones, pool, "lossless_clones", frames / 4 + 1, 0) &&
-	    create_pool(&s->pools.pause, pool, "pause", own, PAUSE_ROOM_BYTES) &&
-	    create_pool(&s->pools.own, pool, "own", own, LLDP_MAX_BYTES) &&
-	    create_pool(&s->pools.copies, pool, "copies", own, data_room)) {
-		say_memory(&s->pools, data_room);
-		return 0;
+	for (unsigned int i = 0; i < ARRAY_LEN(wanted); i++) {
+		pools[i] = (struct pkt_pool_params){
+			.name = wanted[i].name,
+			.n_mbufs = wanted[i].n_mbufs,
+			.largest_frame = wanted[i].largest_frame,
+			.socket = (int)rte_lcore_to_socket_id(run_poll_lcore(0)),
+			.threads = params->shards > 1,
+		};
+		bytes += pkt_pool_bytes(&pools[i]);
 	}
-	say_error("%s: buffer_bytes = %" PRIu64
-		  " at backing_frame_bytes = %u needs %u mbufs of %u bytes: %s "
-		  "(more memory with -m or hugepages, or a smaller buffer)",
-		  path, params->mmu.buffer_bytes, s->config->pool.backing_frame_bytes, frames,
-		  data_room, rte_strerror(rte_errno));
-	return APP_FAILED;
+	rc = check_memory(s, path, bytes, data_room, frames);
+	for (unsigned int i = 0; rc == 0 && i < ARRAY_LEN(wanted); i++) {
+		*wanted[i].pool = pkt_pool_create(&pools[i]);
+		if (*wanted[i].pool != NULL)
+			continue;
+		say_error("%s: buffer_bytes = %" PRIu64
+			  " at backing_frame_bytes = %u needs %u mbufs of %u bytes: %s "
+			  "(more memory with -m or hugepages, or a smaller buffer)",
+			  path, params->mmu.buffer_bytes, s->config->pool.backing_frame_bytes,
+			  frames, data_room, rte_strerror(rte_errno));
+		rc = APP_FAILED;
+	}
+	return rc;
 }
 
 static uint32_t

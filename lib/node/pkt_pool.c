@@ -69,12 +69,35 @@ populate(struct rte_mempool *pool, const struct pkt_pool_params *params, bool gr
 	return n < 0 ? n : 0;
 }
 
+static uint16_t
+data_room_of(const struct pkt_pool_params *params)
+{
+	return params->largest_frame ? (uint16_t)(params->largest_frame + RTE_PKTMBUF_HEADROOM) : 0;
+}
+
+static uint32_t
+mbuf_bytes(const struct pkt_pool_params *params)
+{
+	return (uint32_t)sizeof(struct rte_mbuf) + PKT_PRIV_BYTES + data_room_of(params);
+}
+
+static unsigned int
+pool_flags(void)
+{
+	return rte_eal_has_hugepages() ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG;
+}
+
+uint64_t
+pkt_pool_bytes(const struct pkt_pool_params *params)
+{
+	return (uint64_t)params->n_mbufs *
+	       rte_mempool_calc_obj_size(mbuf_bytes(params), pool_flags(), NULL);
+}
+
 struct rte_mempool *
 pkt_pool_create(const struct pkt_pool_params *params)
 {
-	uint16_t data_room = params->largest_frame
-				     ? (uint16_t)(params->largest_frame + RTE_PKTMBUF_HEADROOM)
-				     : 0;
+	uint16_t data_room = data_room_of(params);
 	struct rte_pktmbuf_pool_private private = {
 		.mbuf_data_room_size = data_room,
 		.mbuf_priv_size = PKT_PRIV_BYTES,
@@ -87,10 +110,9 @@ pkt_pool_create(const struct pkt_pool_params *params)
 	struct rte_mempool *pool;
 	int rc;
 
-	pool = rte_mempool_create_empty(
-		params->name, params->n_mbufs, sizeof(struct rte_mbuf) + PKT_PRIV_BYTES + data_room,
-		cache < CACHE_MBUFS ? cache : CACHE_MBUFS, sizeof(private), params->socket,
-		rte_eal_has_hugepages() ? 0 : RTE_MEMPOOL_F_NO_IOVA_CONTIG);
+	pool = rte_mempool_create_empty(params->name, params->n_mbufs, mbuf_bytes(params),
+					cache < CACHE_MBUFS ? cache : CACHE_MBUFS, sizeof(private),
+					params->socket, pool_flags());
 	if (pool == NULL)
 		return NULL;
 	rc = grows ? growing_pool_choose(pool) : rte_mempool_set_ops_byname(pool, ops, NULL);

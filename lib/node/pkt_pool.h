@@ -27,6 +27,8 @@ struct pkt_pool_params {
 	void (*init)(struct rte_mempool *pool, void *arg, void *mbuf, unsigned int i);
 };
 
+/** Bytes that the mbufs of a pool take. */
+uint64_t pkt_pool_bytes(const struct pkt_pool_params *params);
 /** @return the pool, or NULL with rte_errno set. */
 struct rte_mempool *pkt_pool_create(const struct pkt_pool_params *params);
 /** Free the pool and its memory; all mbufs must be back. */
