@@ -91,12 +91,12 @@ SWITCH_PARAMS = {"port": {"port": 0}, "queues": {"port": 1}, "pg": {"port": 0}, 
                  "mark_accuracy": {"port": 0, "queue": 3}, "look": {"port": 0, "queue": 3}, "route": {"destination": "10.2.0.1"}, "remove": {"routes": ["10.2.0.0/16"]},
                  "clear_watermark": {"kind": "queue", "port": 0}, "set": {"settings": ["wred.Kmax=300KB"]},
                  "capture": {"port": 0}}
-NIC_PARAMS = {"times": {"flow": "write"}, "qp": {"qpn": 100}, "set_trace": {"id": 100, "action": "on"}, "trace": {"id": 100}, "reset": {"flow": "write"},
+NIC_PARAMS = {"times": {"flow": "write"}, "qp": {"qpn": 100}, "set_trace": {"id": 100, "action": "on"}, "story": {"id": 100, "lines": 5}, "trace": {"id": 100}, "reset": {"flow": "write"},
               "remove": {"flows": ["answer"]}, "set": {"settings": ["flow write.stopped=off"]}, "capture": {"port": 0}}
 # Also so: other members, other types.
 SWITCH_FURTHER = [("port", {"port": 2}), ("queues", {"port": 0}), ("clear_watermark", {"kind": "buffer_pool"}),
                   ("set", {"settings": ["pfcwd.big_red_switch=on"]}), ("pfcwd", {})]
-NIC_FURTHER = [("trace", {"id": 101}), ("qps", {"columns": ["alpha", "flow"]}), ("flows", {"columns": ["flow"]})]
+NIC_FURTHER = [("trace", {"id": 101}), ("story", {"id": 101}), ("qps", {"columns": ["alpha", "flow"]}), ("flows", {"columns": ["flow"]})]
 # Change what the others show: last.
 LAST = ["reset", "remove", "reload"]
 

@@ -14,7 +14,6 @@ from quenchctl import main
 from quenchctl.command import NIC, SWITCH, BadUsage, beginning_with, find, is_param
 from quenchctl.show import baseline, cells, port_texts, times
 from quenchctl.table import COMMANDS
-from quenchctl.trace import words
 
 
 def printed(function, *args):
@@ -139,36 +138,6 @@ class Baseline(unittest.TestCase):
             self.assertEqual(now["rows"][0]["count"], 1)
             with mock.patch("quenchctl.show.baseline.start_of", return_value=1):  # another process with this number
                 self.assertIsNone(baseline.load(desk))
-
-
-def row(at, rate, reason, **more):
-    return {"time_ns": at, "rate_bps": rate, "target_rate_bps": rate, "alpha": 0.5, "time_stage": 0, "byte_stage": 0, "rtt_ns": 0, "reason": reason, **more}
-
-
-class Trace(unittest.TestCase):
-    def test_events_in_words(self):
-        rows = [row(0, 10**9, "state"), row(10**6, 5 * 10**8, "cnp+cut"), row(2 * 10**6, 6 * 10**8, "additive", time_stage=2),
-                row(3 * 10**6, 6 * 10**8, "rtt", rtt_ns=12_300), row(4 * 10**6, 7 * 10**8, "reload"), row(5 * 10**6, 10**9, "hyper+release")]
-        self.assertEqual([words.what(e) for e in words.events(rows)],
-                         ["the trace begins at 1.000 Gb/s, alpha 0.500", "CNP: cut from 1.000 Gb/s to 500.0 Mb/s (alpha 1.000, target 500.0 Mb/s)",
-                          "additive increase from 500.0 Mb/s to 600.0 Mb/s, target 600.0 Mb/s (T 2, BC 0, by the timer)", "round trip of 12.3 us: no change",
-                          "reload: other parameters, from 600.0 Mb/s to 700.0 Mb/s",
-                          "hyper increase from 700.0 Mb/s to 1.000 Gb/s; at the maximum rate, no longer limited"])
-
-    def test_a_story_tells_all_in_few_lines(self):
-        rnd = random.Random(3)
-        rows, rate = [row(0, 10**9, "state")], 10**9
-        for i in range(1, 3000):
-            reason = rnd.choice(("cnp+cut", "fast", "additive", "cnp"))
-            rate = max(10**5, int(rate * rnd.uniform(0.5, 1))) if "cut" in reason else min(10**9, int(rate * 1.1)) if reason != "cnp" else rate
-            rows.append(row(i * 1000, rate, reason))
-        story = words.story(words.events(rows), 24)
-        self.assertLessEqual(len(story), 24)
-        self.assertIn("the trace begins", story[0])
-        cuts = sum(int(line.split(" cut")[0].split()[-1]) for line in story if " cuts" in line or " cut," in line or line.endswith(" cut"))
-        self.assertEqual(cuts, sum("cut" in one["reason"] for one in rows))
-        self.assertEqual(words.story([], 24), [])
-        self.assertEqual(len(words.story(words.events(rows[:20]), 24)), 20)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ desk_result free_qpns_result, connections_result, reset_result, times_result;
 desk_reply jobs_reply;
 desk_result jobs_result;
 /* Begin, show and end traces of QPs. */
-desk_reply traces_reply, trace_reply, set_trace_reply;
-desk_result traces_result, trace_result, set_trace_result;
+desk_reply traces_reply, trace_reply, story_reply, set_trace_reply;
+desk_result traces_result, trace_result, story_result, set_trace_result;
 
 #endif

@@ -425,6 +425,12 @@ static const struct desk_param trace_params[] = {
 	{0},
 };
 
+static const struct desk_param story_params[] = {
+	ID_PARAM,
+	{"lines", DESK_NUMBER, false, "largest number of lines, from 1 to 1000; 24 without it"},
+	{0},
+};
+
 static const struct desk_param set_trace_params[] = {
 	ID_PARAM,
 	{"action", DESK_WORD, true, "start, stop, on or off"},
@@ -459,6 +465,7 @@ const struct desk_method nic_methods[] = {
 	{"qp", qpn_params, "Returns the QP with this local number", qp_reply, qp_result},
 	{"traces", NULL, "Returns QPs that are traced", traces_reply, traces_result},
 	{"trace", trace_params, "Returns rows of a QP's trace", trace_reply, trace_result},
+	{"story", story_params, "Returns a QP's trace in words, in a few lines", story_reply, story_result},
 	{"set_trace", set_trace_params, "Sets whether a QP is traced", set_trace_reply, set_trace_result},
 	{"reset", flow_params, "Sets the QPs of a flow to their initial PSN, or a job to its start", reset_reply, reset_result},
 	{"connections", list_params, "Returns connections by RDMA CM", connections_reply, connections_result},

@@ -10,6 +10,7 @@
 #include "base/numbers/decimal.h"
 #include "base/numbers/fixed.h"
 #include "ctl/output/json.h"
+#include "ctl/results/explain.h"
 #include "ctl/results/trace_csv.h"
 #include "quench-nic/config/nic_version.h"
 #include "quench-nic/tracing/tracing.h"
@@ -165,11 +166,38 @@ traces_reply(struct desk_call *call)
 	return o;
 }
 
+static struct explain_event
+event_of(const struct nic_trace_row *row)
+{
+	return (struct explain_event){
+		.at_ns = row->at_ns, .kind = EXPLAIN_RATE, .did = row->did, .after = row->view};
+}
+
+#define WORDS_CHARS 400
+
+/* before: the row before it; NULL: not known. @return text. */
+static const char *
+words_of(const struct nic_trace_row *row, const struct nic_trace_row *before,
+	 char text[static WORDS_CHARS])
+{
+	struct explain_event events[2] = {event_of(before != NULL ? before : row), event_of(row)};
+	FILE *out = fmemopen(text, WORDS_CHARS, "w");
+	uint32_t first = before == NULL;
+
+	text[0] = '\0';
+	if (out == NULL)
+		return text;
+	explain_set_before(events + first, 2 - first);
+	explain_words(out, &events[1]);
+	fclose(out);
+	return text;
+}
+
 static void
-walk_trace_row(struct walk *w, const struct nic_trace_row *row)
+walk_trace_row(struct walk *w, const struct nic_trace_row *row, const struct nic_trace_row *before)
 {
 	const struct cc_view *v = &row->view;
-	char reason[TRACE_REASON_CHARS + 1];
+	char reason[TRACE_REASON_CHARS + 1], words[WORDS_CHARS];
 
 	walk_number(w, WALK_KEY, "time_ns", "since the start", row->at_ns);
 	walk_number(w, WALK_KEY, "rate_bps", "rate after the change", v->rate_bps);
@@ -184,6 +212,8 @@ walk_trace_row(struct walk *w, const struct nic_trace_row *row)
 	walk_flag(w, WALK_KEY, "limited", "whether congestion control limits the QP", v->limited);
 	walk_text(w, WALK_KEY, "reason", "as in trace.csv",
 		  trace_reason(row->did, reason, sizeof(reason)));
+	walk_text(w, WALK_KEY, "what", "the row in words, for people",
+		  words_of(row, before, words));
 }
 
 /*
@@ -216,19 +246,92 @@ static void
 walk_rows(struct walk *w, const struct nic_trace *trace, uint64_t first)
 {
 	uint64_t number = first, begin, written = nic_trace_written(trace);
-	struct nic_trace_row row;
+	struct nic_trace_row row, before;
 	bool more = read_first(trace, &number, &row);
+	bool knows_before = number > 0 && nic_trace_read(trace, number - 1, &before);
 
 	begin = number;
 	walk_list(w, "rows");
 	while (more) {
 		walk_item(w, "rows");
-		walk_trace_row(w, &row);
+		walk_trace_row(w, &row, knows_before ? &before : NULL);
 		walk_leave(w);
+		before = row;
+		knows_before = true;
 		number++;
 		more = number < written && nic_trace_read(trace, number, &row);
 	}
 	walk_span(w, begin, begin - first, number);
+}
+
+/* Rows of a trace as events, from number first on. */
+struct events {
+	struct explain_event *of; /* owned */
+	uint32_t n;
+	uint64_t first;
+};
+
+/* @return false: no memory. */
+static bool
+read_events(const struct nic_trace *trace, struct events *events)
+{
+	uint64_t number = 0, written = nic_trace_written(trace);
+	struct nic_trace_row row;
+
+	*events = (struct events){.of = calloc(trace->capacity, sizeof(*events->of))};
+	if (events->of == NULL)
+		return false;
+	(void)read_first(trace, &number, &row);
+	events->first = number;
+	for (; number < written; number++) {
+		if (nic_trace_read(trace, number, &row)) {
+			events->of[events->n++] = event_of(&row);
+			continue;
+		}
+		/* The QP writes faster than this reads: leave the oldest rows to it. */
+		written = nic_trace_written(trace);
+		events->first = written - trace->capacity / 8 * 7;
+		events->n = 0;
+		number = events->first - 1;
+	}
+	explain_set_before(events->of, events->n);
+	return true;
+}
+
+static void
+walk_last_cut(struct walk *w, const struct explain_event *events, uint32_t n)
+{
+	while (n > 0 && !(events[n - 1].did & CC_DID_CUT))
+		n--;
+	walk_maybe(w, WALK_KEY, "last_cut_ns", "when the last cut was, since the start; null: none",
+		   n > 0 ? events[n - 1].at_ns : 0, n == 0);
+}
+
+static void
+walk_line(struct walk *w, const char *line)
+{
+	walk_text(w, WALK_KEY, "line", "one event, or several that follow each other", line);
+}
+
+/* @return false: no memory. */
+static bool
+walk_story(struct walk *w, const struct events *events, uint32_t most_lines)
+{
+	char *text = NULL, *rest;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	bool good = out != NULL && explain_story(out, events->of, events->n, most_lines) == 0;
+
+	good = out != NULL && fclose(out) == 0 && good;
+	walk_list(w, "lines");
+	rest = good ? text : NULL;
+	for (char *line = rest; good && (line = strsep(&rest, "\n")) != NULL && *line != '\0';) {
+		walk_item(w, "lines");
+		walk_line(w, line);
+		walk_leave(w);
+	}
+	free(text);
+	return good;
 }
 
 static void
@@ -257,9 +360,23 @@ trace_result(struct walk *w)
 	w->optional = true;
 	walk_trace(w, NULL);
 	walk_item(w, "rows");
-	walk_trace_row(w, &none);
+	walk_trace_row(w, &none, NULL);
 	walk_leave(w);
 	walk_span(w, 0, 0, 0);
+	w->optional = false;
+}
+
+void
+story_result(struct walk *w)
+{
+	walk_traced(w, NULL, 0, false);
+	w->optional = true;
+	walk_trace(w, NULL);
+	walk_span(w, 0, 0, 0);
+	walk_last_cut(w, NULL, 0);
+	walk_item(w, "lines");
+	walk_line(w, "");
+	walk_leave(w);
 	w->optional = false;
 }
 
@@ -299,6 +416,49 @@ trace_reply(struct desk_call *call)
 	}
 	tracing_release(t);
 	return o;
+}
+
+#define STORY_LINES 24
+#define MOST_LINES 1000
+
+/* Events are read while the trace is held, and told later: it may take a moment. */
+static bool
+tell_story(struct desk_call *call, struct walk *w, uint32_t number, uint32_t most_lines)
+{
+	struct traced *traced = tracing_hold(tracing_of(call), number);
+	struct events events = {0};
+	bool good = true;
+
+	walk_traced(w, call, number, traced != NULL);
+	if (traced != NULL) {
+		traced->read_ns = max_u64(traced->read_ns, desk_now_ns(call));
+		walk_trace(w, traced);
+		good = read_events(traced->trace, &events);
+	}
+	tracing_release(tracing_of(call));
+	if (traced == NULL || !good)
+		return good;
+	walk_span(w, events.first, events.first, events.first + events.n);
+	walk_last_cut(w, events.of, events.n);
+	good = walk_story(w, &events, most_lines);
+	free(events.of);
+	return good;
+}
+
+json_t *
+story_reply(struct desk_call *call)
+{
+	struct json_walk j;
+	uint64_t lines = STORY_LINES;
+	uint32_t number;
+
+	if (!find_qp(call, &number) || !desk_number(call, "lines", 1, MOST_LINES, &lines))
+		return NULL;
+	j = json_walk(json_object());
+	if (tell_story(call, &j.walk, number, (uint32_t)lines))
+		return j.at;
+	json_decref(j.at);
+	return desk_refuse(call, "more memory", "no memory for a story");
 }
 
 static bool

@@ -187,8 +187,8 @@ print_change(FILE *out, const struct explain_event *e)
 		print_mark(out, &e->mark, e->at_ns);
 }
 
-static void
-print_words(FILE *out, const struct explain_event *e)
+void
+explain_words(FILE *out, const struct explain_event *e)
 {
 	switch (e->kind) {
 	case EXPLAIN_RATE:
@@ -218,6 +218,6 @@ void
 explain_line(FILE *out, const struct explain_event *e)
 {
 	fprintf(out, "%12.4f ms  ", (double)e->at_ns / NS_PER_MS);
-	print_words(out, e);
+	explain_words(out, e);
 	fputc('\n', out);
 }

@@ -4,8 +4,7 @@
  * story of a few lines, each of which summarises several consecutive events.
  *
  * The lab sees the trace of congestion control, and the rest of the fabric: which queue marked,
- * which node paused, which packets were sent again. tools/quenchctl/trace/words.py says the same
- * of the trace alone, of a running program.
+ * which node paused, which packets were sent again. quench-nic has the trace alone.
  */
 #ifndef QUENCH_CTL_RESULTS_EXPLAIN_H
 #define QUENCH_CTL_RESULTS_EXPLAIN_H
@@ -55,6 +54,9 @@ struct explain_event {
  * event has none, so its before.rate_bps stays 0, unless it is a start, of the QP or of a trace.
  */
 void explain_set_before(struct explain_event *events, uint32_t n);
+
+/** Print one event in words, without its time. */
+void explain_words(FILE *out, const struct explain_event *e);
 
 /** Print one event as one line. */
 void explain_line(FILE *out, const struct explain_event *e);

@@ -27,6 +27,11 @@ def scaled(value: float, units: Sequence[str]) -> tuple[float, str, bool]:
     return value, units[unit], unit == 0
 
 
+def rate(bps: float) -> str:
+    """A rate in a sentence, as quench-lab --explain has it."""
+    return f"{bps / 1e9:.3f} Gb/s" if bps >= 1e9 else f"{bps / 1e6:.1f} Mb/s"
+
+
 def number(key: str, value: int) -> str:
     """A unit as the last word of the key gives a number one: 39.981G, 17.432ms, 1%, 1.234MB. A mask is a list: 3,4."""
     if key == "link_speed_bps":  # of the configuration: 100G

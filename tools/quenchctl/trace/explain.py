@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quench.desk import Row
 from quenchctl.command import DONE, Run, print_json
-from quenchctl.trace import words
+from quenchctl.show import cells
 from quenchctl.trace.follow import stored
 
 STORY_LINES = 24
@@ -37,42 +37,41 @@ def print_wait(qp: Row) -> None:
 def print_rate(qp: Row, trace: Row) -> None:
     cap, allowed, cc = qp.get("rate_cap_bps", 0), qp.get("cc_rate_bps", 0), trace["cc"]
     if 0 < cap < allowed:
-        why = f"which is rate_cap_bps of its flow; congestion control ({cc}) would allow {words.rate(allowed)}"
+        why = f"which is rate_cap_bps of its flow; congestion control ({cc}) would allow {cells.rate(allowed)}"
     else:
         why = "fixed: cc = none" if cc == "none" else f"set by congestion control ({cc})"
-    print(f"rate: {words.rate(qp['rate_bps'])}, {why}")
+    print(f"rate: {cells.rate(qp['rate_bps'])}, {why}")
     if cc == "dcqcn":
-        print(f"      target {words.rate(qp['target_rate_bps'])}, alpha {qp['alpha']:.4f}")
+        print(f"      target {cells.rate(qp['target_rate_bps'])}, alpha {qp['alpha']:.4f}")
     print(f"since the start: {qp['cnps_handled']} CNPs taken, {qp['cnps_ignored']} ignored, {qp['rate_cuts']} cuts, lowest rate "
-          f"{words.rate(qp['min_rate_bps'])}, {qp['retransmitted_packets']} packets sent again")
+          f"{cells.rate(qp['min_rate_bps'])}, {qp['retransmitted_packets']} packets sent again")
 
 
 def print_story(trace: Row, ident: str, now_ns: int) -> None:
     if not trace["traced"]:
         print(f"not traced: \"quenchctl trace qp {ident} on\" records the causes of rate changes")
         return
-    found = words.events(trace["rows"])
-    last_cut = next((e.row["time_ns"] for e in reversed(found) if "cut" in e.did), None)
-    if last_cut is not None:
-        print(f"last cut: {max(0, now_ns - last_cut) / 1e6:.4f} ms ago")
+    if trace["last_cut_ns"] is not None:
+        print(f"last cut: {max(0, now_ns - trace['last_cut_ns']) / 1e6:.4f} ms ago")
     # The first row is the initial state, not an event, unless the trace is from the start.
     n = trace["end"] - (trace["end"] > 0 and not trace["trace_qps"])
     print(f"traced for {(now_ns - trace['began_ns']) / 1e9:.1f} s: {n} event{'' if n == 1 else 's'}"
           f"{'; congestion control has done nothing since' if n == 0 else ''}")
     if trace["lost"]:
         print(f"the first {trace['lost']} rows are lost")
-    print("".join(f"{line}\n" for line in words.story(found, STORY_LINES)), end="")
-    if len(found) > STORY_LINES:
+    print("".join(f"{row['line']}\n" for row in trace["lines"]), end="")
+    if trace["end"] - trace["first"] > STORY_LINES:
         print(f"show trace {ident} prints each")
 
 
 def run(run_: Run) -> int:
     ident, desk = run_.params[0], run_.desk
-    trace = stored(desk, ident)
-    qp, info = desk.batch([("qp", {"qpn": trace["local_qpn"]}), ("info", {})])
     if run_.options.json:
-        print_json({"now": qp, "trace": trace})
+        trace = stored(desk, ident)
+        print_json({"now": desk.call("qp", qpn=trace["local_qpn"]), "trace": trace})
         return DONE
+    trace = desk.call("story", id=ident, lines=STORY_LINES)
+    qp, info = desk.batch([("qp", {"qpn": trace["local_qpn"]}), ("info", {})])
     print(f"QP {trace['local_qpn']} ({trace['flow']}#{trace['qp']}) to QP {qp['peer_qpn']}, {trace['verb']}")
     # If the QP sends no data, the peer controls the rate.
     if not trace["sends_data"]:

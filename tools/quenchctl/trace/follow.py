@@ -9,7 +9,7 @@ import sys
 
 from quench.desk import Desk, Row
 from quenchctl.command import DONE, BadUsage, Ends, Run, print_json
-from quenchctl.trace import words
+from quenchctl.show import cells
 
 READ_INTERVAL_S = 0.2
 # Less than the 10 s after which the program ends a trace that nobody reads.
@@ -20,15 +20,11 @@ HEAD = f"{'ms':>12}  {'R_C':>12}  {'R_T':>12}  {'alpha':>6}  {'T':>5}  {'BC':>5}
 
 
 class Printer:
-    """Prints rows. The state before a row is that of the row before, which may have been printed earlier."""
-
     def __init__(self, as_json: bool) -> None:
         self.json = as_json
-        self.last: Row | None = None
 
     def print(self, reply: Row) -> None:
         if reply["lost"]:
-            self.last = None
             if self.json:
                 self.print_json(reply, {"lost": reply["lost"]}, reply["first"] - reply["lost"])
             else:
@@ -38,16 +34,16 @@ class Printer:
                 self.print_json(reply, row, number)
             else:
                 self.print_row(row)
-            self.last = row
 
     @staticmethod
     def print_json(reply: Row, row: Row, number: int) -> None:
         """With the members that identify the QP."""
         print(json.dumps({**{key: reply[key] for key in ("local_qpn", "flow", "qp")}, "row": number, **row}, separators=(",", ":"), ensure_ascii=False))
 
-    def print_row(self, row: Row) -> None:
-        print(f"{row['time_ns'] / 1e6:12.4f}  {words.rate(row['rate_bps']):>12}  {words.rate(row['target_rate_bps']):>12}  {row['alpha']:6.4f}  "
-              f"{row['time_stage']:>5}  {row['byte_stage']:>5}  {row['rtt_ns'] / 1e3:8.1f}  {words.what(words.event(row, self.last))}")
+    @staticmethod
+    def print_row(row: Row) -> None:
+        print(f"{row['time_ns'] / 1e6:12.4f}  {cells.rate(row['rate_bps']):>12}  {cells.rate(row['target_rate_bps']):>12}  {row['alpha']:6.4f}  "
+              f"{row['time_stage']:>5}  {row['byte_stage']:>5}  {row['rtt_ns'] / 1e3:8.1f}  {row['what']}")
 
 
 def follow(desk: Desk, ident: str, trace: int, first: int, interval_s: float, printer: Printer) -> bool:

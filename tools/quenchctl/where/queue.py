@@ -6,8 +6,7 @@ import contextlib
 
 from quench.desk import Desk, Refused, Row
 from quenchctl.command import DONE, BadUsage, Run, plain, print_json
-from quenchctl.show import ecn
-from quenchctl.trace import words
+from quenchctl.show import cells, ecn
 from quenchctl.where import looks
 
 MOST = 10  # lines of ports, and of flows
@@ -52,7 +51,7 @@ def hold_text(hold: Row, queue: Row) -> str:
 def print_queue(queue: Row) -> None:
     n = queue["looks"]
     print(f"{looks.port_text(queue)} queue {queue['queue']}: mean {looks.size(queue['queue_mean_bytes'])}, max {looks.size(queue['queue_max_bytes'])} "
-          f"in {n} looks over {looks.span(queue['looked_for_ns'])}; leaves at {words.rate(queue['tx_rate_bps'])}")
+          f"in {n} looks over {looks.span(queue['looked_for_ns'])}; leaves at {cells.rate(queue['tx_rate_bps'])}")
     if queue["tx_rate_bps"] > 0 and queue["queue_mean_bytes"] > 0:
         print(f"  a frame waits for about {looks.span(queue['queue_mean_bytes'] * 8e9 / queue['tx_rate_bps'])}")
     for hold in queue["holds"]:
