@@ -62,6 +62,8 @@ struct prober_qp {
 	bool lose_next;        /* treat the next request in sequence as lost */
 	bool lose_last;        /* lose the last packet of a message, and be silent from then on */
 	bool skip_acks;        /* the next ACK is lost on its way */
+	bool uncovered;        /* it was, and no later one has been sent */
+	bool missed;           /* what was sent again meanwhile: that ACK was needed */
 	bool has_sport, sport_varies;
 	uint16_t sport;
 	uint32_t epsn, msn;
@@ -205,7 +207,8 @@ struct prober {
 	/* shared by experiments: fitted so far; 0: unknown */
 	double line_bps;
 	struct recovery_timer timer;
-	double unit_ns;             /* of the distances of a series of CNPs */
+	double stages_ns; /* distance of the first increases, if these are regular; 0: not known */
+	double unit_ns;   /* of the distances of a series of CNPs */
 	double cnp_delay_ns;        /* from a mark to its CNP, beside the round trip */
 	unsigned int kinds;         /* a mask of enum law_kind: laws that alpha leaves */
 	bool cuts;                  /* the first CNP slowed QP 0 down */
@@ -332,6 +335,9 @@ prober_arrival(const struct prober *p, uint64_t i)
 
 /** Look for the longest gap between two packets of a QP, and for a PSN, from now on. */
 void prober_watch(struct prober *p, uint32_t qp, uint32_t psn);
+
+/** Longest time between two of its last times of arrival, at most PROBER_RECENT. */
+double prober_turn_ns(const struct prober *p, uint32_t qp);
 
 /** Rate of a QP over its last `steps` times of arrival, below PROBER_RECENT; 0: too few. */
 double prober_rate_bps(const struct prober *p, uint32_t qp, uint32_t steps);

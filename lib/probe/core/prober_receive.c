@@ -3,6 +3,7 @@
 #include <rte_mbuf.h>
 
 #include "base/numbers/array.h"
+#include "base/numbers/fixed.h"
 #include "base/numbers/units.h"
 #include "probe/core/prober_core.h"
 #include "wire/bytes/be.h"
@@ -70,6 +71,7 @@ acknowledge(struct prober *p, uint32_t qp, uint64_t now_ns)
 	struct prober_qp *q = &p->qps[qp];
 
 	q->unacked = 0;
+	q->uncovered = q->skip_acks;
 	if (q->skip_acks)
 		q->skip_acks = false;
 	else
@@ -120,6 +122,7 @@ respond(struct prober *p, uint32_t qp, const struct roce_view *v, uint64_t now_n
 	}
 	if (ahead < 0) {
 		q->resent++;
+		q->missed |= q->uncovered;
 		if (q->mode == PROBER_ANSWER && v->ack_req)
 			acknowledge(p, qp, now_ns);
 		return;
@@ -485,6 +488,18 @@ prober_watch(struct prober *p, uint32_t qp, uint32_t psn)
 	q->gap_ns = q->gap_from_ns = q->watch_ns = 0;
 	q->watch_n = 0;
 	q->watch_psn = psn & PSN_MASK;
+}
+
+double
+prober_turn_ns(const struct prober *p, uint32_t qp)
+{
+	const struct prober_qp *q = &p->qps[qp];
+	uint64_t n = min_u64(q->n_recent, PROBER_RECENT), longest_ns = 0;
+
+	for (uint64_t i = q->n_recent - n + 1; i < q->n_recent; i++)
+		longest_ns = max_u64(longest_ns, q->recent[i % PROBER_RECENT].at_ns -
+							 q->recent[(i - 1) % PROBER_RECENT].at_ns);
+	return (double)longest_ns;
 }
 
 double

@@ -50,6 +50,13 @@ curve_add(struct curve *c, uint64_t at_ns, uint64_t bytes)
 	c->points[c->n++] = (struct curve_point){at_ns, bytes};
 }
 
+/** Does it take no more points? Then the last one may be long ago. */
+static inline bool
+curve_is_full(const struct curve *c)
+{
+	return c->n == c->max;
+}
+
 /** Index of the first point at or after a time; n: none. */
 uint32_t curve_find(const struct curve *c, uint64_t at_ns);
 

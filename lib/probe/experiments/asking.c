@@ -57,7 +57,8 @@ void
 probe_say_delay(struct prober *p, enum findings_line line, double delay_ns,
 		struct probe_limits limits, const char *what)
 {
-	double doubt_ns = (double)(p->late_ns + prober_frame_ns(p)) + p->rtt_spread_ns;
+	double doubt_ns =
+		(double)(p->late_ns + prober_frame_ns(p)) + p->rtt_spread_ns + limits.turn_ns;
 	double least_ns, most_ns;
 	enum findings_verdict verdict;
 

@@ -25,10 +25,11 @@ bool probe_is_synced(const struct prober *p, uint32_t qp);
 
 /**
  * Note a delay: its value if it is known within 5 %, else only a bound. Lateness and a frame that
- * is being sent are in what was measured. Up to prompt_ns it is ok, above sluggish_ns a fault.
+ * is being sent are in what was measured, and turn_ns: how long a packet waits in any case, because
+ * of the rate of its QP. Up to prompt_ns it is ok, above sluggish_ns a fault.
  */
 struct probe_limits {
-	double prompt_ns, sluggish_ns;
+	double prompt_ns, sluggish_ns, turn_ns;
 };
 
 void probe_say_delay(struct prober *p, enum findings_line line, double delay_ns,

@@ -43,7 +43,7 @@ say_delay(struct prober *p, uint64_t sent_ns, const struct prober_cnp *c)
 		prober_note_late(p, (uint64_t)fabs(delay - p->a));
 	p->a = p->j == 0 || delay < p->a ? delay : p->a;
 	p->cnp_delay_ns = p->a;
-	probe_say_delay(p, LINE_NP_DELAY, p->a, (struct probe_limits){SLOW_NS, LATE_NS},
+	probe_say_delay(p, LINE_NP_DELAY, p->a, (struct probe_limits){SLOW_NS, LATE_NS, 0},
 			"after the ACK of an unmarked request would come");
 }
 

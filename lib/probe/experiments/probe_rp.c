@@ -151,6 +151,26 @@ probe_rp_first(struct prober *p, uint64_t now_ns)
 	PROBER_END(p);
 }
 
+/* Increases are the timer's if their distances are alike: those of the byte counter follow a rate
+ * that rises. */
+#define REGULAR 0.01
+
+/* The distance of the last three steps, if all rise and the two distances are alike; else 0. */
+static double
+regular_ns(const struct curve_step *steps, uint32_t n)
+{
+	double a, b;
+
+	for (uint32_t k = n - 3; n >= 3 && k < n; k++)
+		if (steps[k].after_bps <= steps[k].before_bps)
+			return 0;
+	if (n < 3)
+		return 0;
+	a = (double)(steps[n - 2].at_ns - steps[n - 3].at_ns);
+	b = (double)(steps[n - 1].at_ns - steps[n - 2].at_ns);
+	return fabs(a - b) < REGULAR * b ? (a + b) / 2 : 0;
+}
+
 /* The stages of the curve's recovery. */
 static void
 say_stages(struct prober *p)
@@ -168,6 +188,7 @@ say_stages(struct prober *p)
 					 k == i ? "" : ", ", steps[k].after_bps * 100 / p->line_bps,
 					 (double)(steps[k].at_ns - steps[i].at_ns) / 1e3);
 	findings_say(&p->findings, LINE_RP_STAGES, VERDICT_MEASURED, "%s", text);
+	p->stages_ns = regular_ns(steps, n);
 }
 
 /*
@@ -480,6 +501,54 @@ decay_error(const struct prober *p, double noise)
 	return fall > 0 ? noise / (last * fall) : INFINITY;
 }
 
+/* How far is alpha from what the law makes of the one before, after some time? */
+static double
+strays(double before, double alpha, const struct weight *w, bool is_paper, double ns)
+{
+	double most, least;
+
+	if (is_paper) {
+		/* Whole K count: up to one less than in the mean. */
+		most = least = before + w->g * (1 - before);
+		if (ns > 0) {
+			least *= exp(-ns / w->decay_ns);
+			most = fmin(most, least / (1 - w->g));
+		}
+	} else {
+		most = least = before * exp(-ns / w->decay_ns) + w->g;
+	}
+	return fmax(fmax(least - alpha, alpha - most), 0);
+}
+
+/*
+ * The largest error of the decay in the paper's law, as a share: that of the noise of alphas in a
+ * row, and of the alpha of the series that is farthest from the law.
+ */
+static double
+decay_doubt(const struct prober *p, const struct weight *w, double noise)
+{
+	double worst = 0;
+
+	for (uint32_t i = first_of(p); i + 1 < p->n; i++)
+		worst = fmax(worst, strays(p->y[i], p->y[i + 1], w, true, series_ns(p, i)));
+	return hypot(SURE * decay_error(p, noise), decay_error(p, worst));
+}
+
+/*
+ * The largest error of g in the paper's law, as a share: that of the noise, and what changes
+ * without the first alphas of the row, where the rate is highest and a step of the pacer the
+ * largest share of a packet's time.
+ */
+static double
+g_doubt(const double *row, uint32_t n, const struct row_law *law, const struct row_fit *fit)
+{
+	uint32_t without = n / 4;
+	double other =
+		n - without < LEAST_IN_ROW ? fit->g : fit_row(row + without, n - without, law).g;
+
+	return hypot(SURE * fit->error, other - fit->g) / fit->g;
+}
+
 /* With more whole K between CNPs in a row, alpha is too small to find g. */
 #define MOST_KS 8u
 
@@ -491,7 +560,8 @@ weigh_paper(const struct prober *p, const double *row)
 	double least = INFINITY;
 
 	for (uint32_t ks = 0; ks <= MOST_KS; ks++) {
-		struct row_fit fit = fit_row(row, p->row_n, &(struct row_law){true, 0, ks});
+		const struct row_law law = {true, 0, ks};
+		struct row_fit fit = fit_row(row, p->row_n, &law);
 		struct weight w = {.g = fit.g, .ks = ks};
 
 		if (!(w.g > 0 && w.g < MOST_G) || fit.noise >= least)
@@ -499,8 +569,8 @@ weigh_paper(const struct prober *p, const double *row)
 		w.k_ns = period_ns(p, decay_of(p->y + first_of(p), p->n - first_of(p), w.g) /
 					      -log(1 - w.g));
 		w.decay_ns = w.k_ns / -log(1 - w.g);
-		w.decay_doubt = SURE * decay_error(p, fit.noise);
-		w.doubt = hypot(SURE * fit.error / w.g, w.decay_doubt);
+		w.decay_doubt = decay_doubt(p, &w, fit.noise);
+		w.doubt = hypot(g_doubt(row, p->row_n, &law, &fit), w.decay_doubt);
 		/* The K found must lie near as many K as were assumed. */
 		if (fabs(p->row_ns / w.k_ns - (ks + 0.5)) > 0.5 + 0.02 * (ks + 1))
 			continue;
@@ -588,20 +658,7 @@ typedef struct weight (*weigh_fn)(const struct prober *p, const double *row);
 static bool
 follows(double before, double alpha, const struct weight *w, bool is_paper, double ns, double noise)
 {
-	double most, least;
-
-	if (is_paper) {
-		/* Whole K count: up to one less than in the mean. */
-		most = least = before + w->g * (1 - before);
-		if (ns > 0) {
-			least *= exp(-ns / w->decay_ns);
-			most = fmin(most, least / (1 - w->g));
-		}
-	} else {
-		most = least = before * exp(-ns / w->decay_ns) + w->g;
-	}
-	noise = fmax(noise, ALPHA_FITS * alpha);
-	return alpha > least - noise && alpha < most + noise;
+	return strays(before, alpha, w, is_paper, ns) < fmax(noise, ALPHA_FITS * alpha);
 }
 
 /* Do the falls from one alpha to the next one have one time constant? One fall must be large. */
@@ -1188,6 +1245,9 @@ low_rate(const struct prober *p)
 	return goal < p->line_bps / 128 ? p->line_bps / 128 : goal;
 }
 
+/* Two values of T contradict each other if they differ by more. */
+#define CONTRADICTS 0.03
+
 /* A parameter of the recovery, if no other value fits as well. */
 static void
 say_told(struct prober *p, enum findings_line line, bool is_told, double value, const char *format)
@@ -1230,6 +1290,14 @@ say_recovery(struct prober *p)
 			     "%.2f us, from the first increases after a cut", p->timer.ns / 1e3);
 	if (!r.fits)
 		return;
+	if (p->stages_ns > 0 && fabs(r.timer_ns / p->stages_ns - 1) > CONTRADICTS) {
+		for (unsigned int l = LINE_RP_TIMER; l <= LINE_RP_HAI; l++)
+			findings_say(f, (enum findings_line)l, VERDICT_NOT_MEASURED,
+				     "a long recovery has a T of %.2f us, but the first increases "
+				     "came %.2f us apart",
+				     r.timer_ns / 1e3, p->stages_ns / 1e3);
+		return;
+	}
 	p->timer.ns = r.timer_ns;
 	findings_set(f, LINE_RP_TIMER, VERDICT_MEASURED, r.timer_ns / 1e3, "%.2f us",
 		     r.timer_ns / 1e3);
@@ -1330,7 +1398,8 @@ probe_rp_floor(struct prober *p, uint64_t now_ns)
 	for (p->t_ns = now_ns, p->b = 0; p->b == 0 && now_ns - p->t_ns < 2 * p->params.answer_ns;) {
 		/* Points over some distances of CNPs: a cut between them is seen. */
 		curve_start(&p->curve, 0);
-		for (p->t2_ns = now_ns; p->b == 0 && now_ns - p->t2_ns < FLOOR_WINDOW_NS;) {
+		for (p->t2_ns = now_ns; p->b == 0 && now_ns - p->t2_ns < FLOOR_WINDOW_NS &&
+					!curve_is_full(&p->curve);) {
 			prober_send_cnp(p, 0, 0, now_ns);
 			PROBER_SLEEP(p, FLOOR_GAP_NS);
 			if (now_ns - p->t2_ns > FLOOR_NS)

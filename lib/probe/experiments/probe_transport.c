@@ -17,9 +17,9 @@
 #define TIMEOUT_UNIT_NS 4096.0
 
 static void
-say_delay(struct prober *p, enum findings_line line, double ns)
+say_delay(struct prober *p, enum findings_line line, double ns, double turn_ns)
 {
-	probe_say_delay(p, line, ns, (struct probe_limits){PROMPT_NS, SLUGGISH_NS},
+	probe_say_delay(p, line, ns, (struct probe_limits){PROMPT_NS, SLUGGISH_NS, turn_ns},
 			"beside the round trip");
 }
 
@@ -67,7 +67,7 @@ say_gap(struct prober *p)
 	}
 	delay = (double)(a->at_ns - p->t_ns) - p->rtt_ns;
 	p->a = p->j == 0 || delay < p->a ? delay : p->a;
-	say_delay(p, LINE_TR_NAK_DELAY, p->a);
+	say_delay(p, LINE_TR_NAK_DELAY, p->a, 0);
 	findings_say(&p->findings, LINE_TR_NAK_PSN,
 		     a->psn == p->n && a->syndrome == AETH_NAK_PSN_SEQ ? VERDICT_OK : VERDICT_FAULT,
 		     "%u with 0x%02x; expected %u with 0x60", a->psn, a->syndrome, p->n);
@@ -226,11 +226,17 @@ probe_tr_answers(struct prober *p, uint64_t now_ns)
 	PROBER_END(p);
 }
 
-/* What followed the retransmission of the lost packet, which is the watched PSN. */
+/* What comes again after that long a silence was not brought back by the same NAK. */
+#define SILENCE_NS 500000.0
+
+/* What followed the retransmission of the lost packet, which is the watched PSN. p->b: how long a
+ * packet waits for its turn. */
 static void
 say_recovery(struct prober *p)
 {
 	const struct prober_qp *q = &p->qps[0];
+	double most_ns = fmax(SILENCE_NS, 3 * p->b);
+	uint64_t last_ns = 0;
 	uint32_t highest = q->lost_psn, again = 0;
 	/* Its first arrival may have left the ring. */
 	uint32_t lost = p->n_arrivals - p->mark > PROBER_LOG;
@@ -242,6 +248,10 @@ say_recovery(struct prober *p)
 			continue;
 		/* The first one is the one that was lost. */
 		lost += a->psn == q->lost_psn;
+		if (lost > 1 && last_ns > 0 && (double)(a->at_ns - last_ns) > most_ns)
+			break;
+		if (lost > 1)
+			last_ns = a->at_ns;
 		if (lost > 1 && psn_diff(a->psn, highest) <= 0)
 			again++;
 		if (psn_diff(a->psn, highest) > 0)
@@ -270,10 +280,12 @@ probe_tr_loss(struct prober *p, uint64_t now_ns)
 				 VERDICT_NO_ANSWER, PROBE_NO_DATA);
 		return true;
 	}
-	for (p->j = 0; p->j < ROUNDS; p->j++) {
+	for (p->i = p->j = 0; p->j < ROUNDS; p->j++) {
 		PROBER_SLEEP(p, p->params.settle_ns);
 		prober_watch(p, 0, q->epsn);
 		p->mark = p->n_arrivals;
+		p->t_ns = now_ns;
+		p->b = prober_turn_ns(p, 0);
 		q->lose_next = true;
 		PROBER_WAIT(p, q->watch_n >= 2, now_ns + p->params.answer_ns);
 		if (q->watch_n < 2) {
@@ -282,16 +294,26 @@ probe_tr_loss(struct prober *p, uint64_t now_ns)
 					     "a NAK has no effect: nothing is sent again");
 			return true;
 		}
+		/* Nothing has followed the lost packet: a time-out brought it back. */
+		if (q->nak_ns < p->t_ns)
+			continue;
 		delay = (double)(q->watch_ns - q->nak_ns) - p->rtt_ns;
-		p->a = p->j == 0 || delay < p->a ? delay : p->a;
-		say_delay(p, LINE_TR_RESEND_DELAY, p->a);
+		p->a = p->i++ == 0 || delay < p->a ? delay : p->a;
+		say_delay(p, LINE_TR_RESEND_DELAY, p->a, p->b);
 		/* All that is sent again has come before the first new packet. */
 		p->n = q->highest_psn;
 		PROBER_WAIT(p, psn_diff(q->highest_psn, p->n) > 0,
 			    now_ns + p->params.answer_ns / 4);
 		say_recovery(p);
 	}
+	if (p->i == 0) {
+		findings_say_all(&p->findings, LINE_TR_RESEND_DELAY, LINE_TR_LOST_ACK,
+				 VERDICT_NOT_MEASURED,
+				 "no packet follows a lost one: only a time-out shows a loss");
+		return true;
+	}
 	PROBER_SLEEP(p, p->params.settle_ns);
+	q->missed = false;
 	q->skip_acks = true;
 	PROBER_WAIT(p, !q->skip_acks, now_ns + p->params.answer_ns / 4);
 	if (q->skip_acks) {
@@ -300,10 +322,14 @@ probe_tr_loss(struct prober *p, uint64_t now_ns)
 	}
 	p->n = (uint32_t)q->resent;
 	PROBER_SLEEP(p, p->params.settle_ns);
-	findings_set(&p->findings, LINE_TR_LOST_ACK,
-		     (uint32_t)q->resent == p->n ? VERDICT_OK : VERDICT_DIFFERS,
-		     (double)((uint32_t)q->resent - p->n), "%u sent again",
-		     (uint32_t)q->resent - p->n);
+	if (q->missed)
+		findings_say(&p->findings, LINE_TR_LOST_ACK, VERDICT_NOT_MEASURED,
+			     "no later ACK: the NIC waited for the lost one");
+	else
+		findings_set(&p->findings, LINE_TR_LOST_ACK,
+			     (uint32_t)q->resent == p->n ? VERDICT_OK : VERDICT_DIFFERS,
+			     (double)((uint32_t)q->resent - p->n), "%u sent again",
+			     (uint32_t)q->resent - p->n);
 	PROBER_END(p);
 }
 
@@ -426,7 +452,7 @@ say_read(struct prober *p, const struct prober_reads *r)
 
 	p->a = p->j == 0 || delay < p->a ? delay : p->a;
 	/* A slow request is allowed. */
-	probe_say_delay(p, LINE_TR_READ_DELAY, p->a, (struct probe_limits){PROMPT_NS, INFINITY},
+	probe_say_delay(p, LINE_TR_READ_DELAY, p->a, (struct probe_limits){PROMPT_NS, INFINITY, 0},
 			"beside the round trip");
 	findings_say(&p->findings, LINE_TR_READ_FROM, before == 0 ? VERDICT_OK : VERDICT_DIFFERS,
 		     before == 0 ? "the lost one" : "%u before the lost one: they come twice",

@@ -69,7 +69,7 @@ most_late_ns(const struct prober *p, enum findings_line l)
 			return EXACT_NS;
 		return (uint64_t)(probe_quanta_ns(p, PROBE_QUANTA) / 8);
 	case LINE_PFC_QUANTA:
-		return (uint64_t)(probe_quanta_ns(p, PROBE_QUANTA) / 50);
+		return (uint64_t)(probe_quanta_ns(p, f->value) / 50);
 	case LINE_PFC_PRIORITY:
 	case LINE_PFC_LINK:
 		return (uint64_t)(probe_quanta_ns(p, PROBE_QUANTA) / 8);

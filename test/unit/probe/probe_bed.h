@@ -29,15 +29,21 @@
 /* A power of two. */
 #define DUT_MOST_LATE 4096u
 
+/* Frames that wait, in order. */
+struct dut_line {
+	struct pkt_fifo frames;
+	uint64_t until_ns[DUT_MOST_LATE]; /* when they go on: a ring */
+	uint32_t first;
+};
+
 struct dut {
 	struct node node;
 	struct node *nic;
 	/* A fault: takes or changes a frame to or from the NIC. @return false: it is lost. */
 	bool (*hears)(struct dut *, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns);
 	bool (*says)(struct dut *, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns);
-	struct pkt_fifo late;             /* frames that says() keeps, in order */
-	uint64_t until_ns[DUT_MOST_LATE]; /* when they leave: a ring */
-	uint32_t first_late;
+	struct dut_line late;   /* frames that says() keeps */
+	struct dut_line unread; /* frames that the NIC will hear later */
 	/* The test's own: sees each call after it. */
 	void (*watches)(struct dut *, uint64_t now_ns);
 	struct rte_mempool *pool;
@@ -73,22 +79,75 @@ dut_mend_icrc(struct rte_mbuf *m, const struct roce_view *v)
 	be16_store(buf + v->bth_off - UDP_HDR_BYTES + 6, 0);
 }
 
-/* Keep a frame until a time, at least that of the frame before it. */
+static inline uint64_t *
+line_slot(struct dut_line *l, uint32_t i)
+{
+	return &l->until_ns[(l->first + i) % DUT_MOST_LATE];
+}
+
+static inline void
+line_keep(struct dut_line *l, struct rte_mbuf *m, uint64_t until_ns)
+{
+	assert_true(l->frames.count < DUT_MOST_LATE);
+	*line_slot(l, l->frames.count) = until_ns;
+	pkt_fifo_push(&l->frames, m);
+}
+
+/* @return the first frame, if its time has come, or NULL. */
+static inline struct rte_mbuf *
+line_pop(struct dut_line *l, uint64_t now_ns)
+{
+	if (l->frames.count == 0 || *line_slot(l, 0) > now_ns)
+		return NULL;
+	l->first++;
+	return pkt_fifo_pop(&l->frames);
+}
+
+static inline uint64_t
+line_next_ns(const struct dut_line *l)
+{
+	return l->frames.count == 0 ? NEVER_NS : l->until_ns[l->first % DUT_MOST_LATE];
+}
+
+/* When does the last frame go on? 0: none waits. */
+static inline uint64_t
+line_last_ns(const struct dut_line *l)
+{
+	return l->frames.count == 0 ? 0
+				    : l->until_ns[(l->first + l->frames.count - 1) % DUT_MOST_LATE];
+}
+
+/* Keep a frame of the NIC until a time, at least that of the frame before it. */
 static inline void
 dut_keep(struct dut *d, struct rte_mbuf *m, uint64_t until_ns)
 {
-	assert_true(d->late.count < DUT_MOST_LATE);
-	d->until_ns[(d->first_late + d->late.count) % DUT_MOST_LATE] = until_ns;
-	pkt_fifo_push(&d->late, m);
+	line_keep(&d->late, m, until_ns);
 }
 
 /* When does the last frame leave that is kept? 0: none is. */
 static inline uint64_t
 dut_kept_until_ns(const struct dut *d)
 {
-	return d->late.count == 0
-		       ? 0
-		       : d->until_ns[(d->first_late + d->late.count - 1) % DUT_MOST_LATE];
+	return line_last_ns(&d->late);
+}
+
+static inline struct rte_mbuf *
+dut_copy(struct dut *d, const struct rte_mbuf *m)
+{
+	struct rte_mbuf *copy = rte_pktmbuf_alloc(d->pool);
+
+	assert_non_null(copy);
+	memcpy(rte_pktmbuf_mtod(copy, void *), rte_pktmbuf_mtod(m, const void *), m->data_len);
+	copy->data_len = m->data_len;
+	copy->pkt_len = m->pkt_len;
+	return copy;
+}
+
+/* The NIC hears a frame later; hears() returns false for it. */
+static inline void
+dut_hear_later(struct dut *d, const struct rte_mbuf *m, uint64_t until_ns)
+{
+	line_keep(&d->unread, dut_copy(d, m), max_u64(until_ns, line_last_ns(&d->unread)));
 }
 
 static inline void
@@ -98,12 +157,23 @@ dut_wake(struct dut *d)
 	d->nic->wake[0] = 0;
 }
 
+/* What was to be heard later, and is due. */
+static inline void
+dut_hear_due(struct dut *d, uint16_t port, uint64_t now_ns)
+{
+	struct rte_mbuf *m;
+
+	while ((m = line_pop(&d->unread, now_ns)) != NULL)
+		d->nic->ops->rx(d->nic, port, &m, 1, now_ns);
+}
+
 static inline void
 dut_rx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t n, uint64_t now_ns)
 {
 	struct dut *d = dut_of(node);
 	uint16_t kept = 0;
 
+	dut_hear_due(d, port, now_ns);
 	for (uint16_t i = 0; i < n; i++) {
 		struct roce_view v = {0};
 		bool is_roce = dut_view(pkts[i], &v);
@@ -127,17 +197,15 @@ dut_tx(struct node *node, uint16_t port, struct rte_mbuf **pkts, uint16_t max_pk
 	struct dut *d = dut_of(node);
 	uint16_t n = 0;
 
+	dut_hear_due(d, port, now_ns);
 	for (;;) {
 		struct rte_mbuf *m;
 		struct roce_view v = {0};
 		bool is_roce;
 
 		/* says() may have kept a frame that is due at once. */
-		while (d->late.count > 0 && n < max_pkts &&
-		       d->until_ns[d->first_late % DUT_MOST_LATE] <= now_ns) {
-			pkts[n++] = pkt_fifo_pop(&d->late);
-			d->first_late++;
-		}
+		while (n < max_pkts && (m = line_pop(&d->late, now_ns)) != NULL)
+			pkts[n++] = m;
 		if (n > 0 || max_pkts == 0 || d->nic->ops->tx(d->nic, port, &m, 1, now_ns) == 0)
 			break;
 		is_roce = dut_view(m, &v);
@@ -156,8 +224,7 @@ dut_next_ns(const struct node *node, uint16_t port)
 	const struct dut *d = (const struct dut *)node;
 	uint64_t next_ns = d->nic->ops->next_ns(d->nic, port);
 
-	return d->late.count == 0 ? next_ns
-				  : min_u64(next_ns, d->until_ns[d->first_late % DUT_MOST_LATE]);
+	return min_u64(next_ns, min_u64(line_next_ns(&d->late), line_next_ns(&d->unread)));
 }
 
 static inline uint64_t
@@ -184,6 +251,11 @@ struct bed {
 	bool silent;       /* the NIC sends no data of its own */
 	uint16_t vlan_tci; /* of its frames; 0: untagged */
 	bool reads;        /* its last QP reads */
+	/* of its flows */
+	uint64_t message_bytes;
+	uint32_t depth;
+	uint32_t max_recv_wr;  /* 0: unlimited */
+	uint64_t post_recv_ns; /* until a receive is posted again */
 	uint64_t end_ns;
 };
 
@@ -210,6 +282,8 @@ bed_init(struct bed *b)
 	b->probe.qp_count = BED_QPS;
 	b->probe.curve_ns = 60 * NS_PER_MS;
 	b->mtu_bytes = 1024;
+	b->message_bytes = 64 * 1024;
+	b->depth = 64;
 }
 
 static inline void
@@ -255,9 +329,11 @@ bed_create(struct bed *b)
 			.verb = b->reads && i == BED_QPS ? NIC_READ : NIC_WRITE,
 			.mtu_bytes = b->mtu_bytes,
 			.initial_psn = b->psn,
-			.message_bytes = 64 * 1024,
+			.message_bytes = b->message_bytes,
 			.stop_ns = NEVER_NS,
-			.depth = b->reads && i == BED_QPS ? 8 : 64,
+			.depth = b->reads && i == BED_QPS ? 8 : b->depth,
+			.max_recv_wr = b->max_recv_wr,
+			.post_recv_ns = b->post_recv_ns,
 		};
 
 		assert_int_equal(nic_add_qp(b->dut.nic, &qp, 0), BED_QPN + i);
@@ -285,8 +361,10 @@ static inline void
 bed_destroy(struct bed *b)
 {
 	fabric_destroy(b->fabric);
-	while (b->dut.late.count > 0)
-		rte_pktmbuf_free(pkt_fifo_pop(&b->dut.late));
+	while (b->dut.late.frames.count > 0)
+		rte_pktmbuf_free(pkt_fifo_pop(&b->dut.late.frames));
+	while (b->dut.unread.frames.count > 0)
+		rte_pktmbuf_free(pkt_fifo_pop(&b->dut.unread.frames));
 	nic_destroy(b->dut.nic);
 	prober_destroy(b->prober);
 	assert_int_equal(rte_mempool_in_use_count(b->probe_pool), 0);

@@ -74,7 +74,7 @@ says_cnps_late(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uin
 {
 	if (!is_cnp(v))
 		return true;
-	dut_keep(d, m, d->late.count == 0 ? now_ns + 80 * NS_PER_US : dut_kept_until_ns(d));
+	dut_keep(d, m, d->late.frames.count == 0 ? now_ns + 80 * NS_PER_US : dut_kept_until_ns(d));
 	return false;
 }
 
@@ -116,9 +116,11 @@ static bool
 says_stalls(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
 {
 	(void)v;
-	if (d->late.count == 0 && now_ns % 100000 >= 8000)
+	if (d->late.frames.count == 0 && now_ns % 100000 >= 8000)
 		return true;
-	dut_keep(d, m, d->late.count == 0 ? now_ns - now_ns % 100000 + 8000 : dut_kept_until_ns(d));
+	dut_keep(d, m,
+		 d->late.frames.count == 0 ? now_ns - now_ns % 100000 + 8000
+					   : dut_kept_until_ns(d));
 	return false;
 }
 
@@ -217,10 +219,10 @@ static bool
 says_while_it_runs(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uint64_t now_ns)
 {
 	(void)v;
-	if (now_ns % PERIOD_NS < RUNS_NS && d->late.count == 0)
+	if (now_ns % PERIOD_NS < RUNS_NS && d->late.frames.count == 0)
 		return true;
 	/* A device holds so many frames. */
-	if (d->late.count == 1024) {
+	if (d->late.frames.count == 1024) {
 		rte_pktmbuf_free(m);
 		return false;
 	}
@@ -837,7 +839,7 @@ says_in_bursts(struct dut *d, struct rte_mbuf *m, const struct roce_view *v, uin
 	static uint64_t random = 1, until_ns;
 
 	(void)v;
-	if (d->late.count == 0) {
+	if (d->late.frames.count == 0) {
 		random = random * 6364136223846793005u + 1442695040888963407u;
 		until_ns = now_ns + 100 * NS_PER_US + (random >> 33) % (2900 * NS_PER_US);
 	}
