@@ -56,8 +56,8 @@ capture_tap_is_on(const struct capture_tap *tap)
 void capture_intake_dropped(struct node_drops *intake, uint16_t port, const struct rte_mbuf *m,
 			    const char *reason);
 /**
- * On the polling lcore: n frames, at most CAPTURE_BURST, were received, and are about to be given to
- * the node. Until capture_tap_taken(), intake->drops is wanted.
+ * On the polling lcore: n frames, at most CAPTURE_BURST, were received, and the node gets them
+ * next. Until capture_tap_taken(), intake->drops is wanted.
  */
 void capture_tap_received(struct capture_tap *tap, struct capture_intake *intake,
 			  struct rte_mbuf *const *pkts, uint16_t n, uint64_t now_ns);

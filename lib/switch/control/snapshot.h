@@ -6,7 +6,8 @@
  * - Neighbours: at most SW_SNAPSHOT_ROWS.
  * - Watermarks of a kind, read and cleared: `at` is the port; for pools it is the shard, and the
  *   pool's watermark is the highest over all shards.
- * - A queue (control/queue_look.h), its marks (control/mark_look.h), and the way of a flow (control/route_look.h).
+ * - A queue (control/queue_look.h), its marks (control/mark_look.h), and the way of a flow
+ *   (control/route_look.h).
  *
  * Invariant: at most one request is pending. A reader may withdraw its request instead of waiting.
  */

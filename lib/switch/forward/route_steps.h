@@ -126,8 +126,8 @@ sw_route_count_out(struct sw_router *r, uint16_t domain, uint32_t frame_bytes)
 	counter_add(&out->out_octets, frame_bytes);
 }
 
-/** Count a frame that is routed to a neighbour: at its interface, or if a route has it as a next hop
- * there. */
+/** Count a frame that is routed to a neighbour: at its interface, or at the next hop if a route has
+ * the neighbour as one. */
 static inline void
 sw_route_count_hop(struct sw_router *r, uint32_t hop, uint16_t domain, uint32_t frame_bytes)
 {
