@@ -26,9 +26,9 @@ struct fair_np {
 	uint64_t counted, told;
 };
 
-/* Of all its QPs: the present window, and QPs with data in it and in the one before. */
+/* Of all its QPs: the present window, from 1 on, and QPs with data in it and in the one before. */
 struct fair_np_node {
-	uint64_t window;
+	uint64_t window, start_ns;
 	uint32_t qps, qps_before;
 };
 CC_NP_FITS(struct fair_np, struct fair_np_node);
@@ -64,18 +64,22 @@ notify(struct cc_np *of_qp, struct cc_np_node *of_node, const struct cc_node *no
 	struct fair_np *qp = (struct fair_np *)of_qp;
 	struct fair_np_node *all = (struct fair_np_node *)of_node;
 	const struct fair_params *p = node->params;
-	uint64_t window = now_ns / p->fair_window_ns + 1;
+	uint64_t passed = (now_ns - all->start_ns) / p->fair_window_ns;
 
-	if (all->window != window) {
-		all->qps_before = all->window + 1 == window ? all->qps : 0;
+	if (all->window == 0) {
+		all->window = 1;
+		all->start_ns = now_ns;
+	} else if (passed > 0) {
+		all->qps_before = passed == 1 ? all->qps : 0;
 		all->qps = 0;
-		all->window = window;
+		all->window += passed;
+		all->start_ns += passed * p->fair_window_ns;
 	}
-	all->qps += qp->counted != window;
-	qp->counted = window;
-	if (!arrival->ce || qp->told == window)
+	all->qps += qp->counted != all->window;
+	qp->counted = all->window;
+	if (!arrival->ce || qp->told == all->window)
 		return false;
-	qp->told = window;
+	qp->told = all->window;
 	*value = (uint32_t)max_u64(all->qps, all->qps_before);
 	return true;
 }

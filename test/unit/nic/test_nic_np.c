@@ -137,10 +137,10 @@ TEST(an_algorithm_notifies_in_place_of_the_windows)
 	feed(4 * NS_PER_US, 2, ECN_CE);
 	assert_int_equal(take_cnp(solo.now_ns), -1);
 	/* In the next window, those of the one before count as long as there are more of them. */
-	feed(N_NS, 2, ECN_CE);
+	feed(1 * NS_PER_US + N_NS, 2, ECN_CE);
 	assert_int_equal(take_value(2), 3);
 	/* After a window without data, nobody is left of the one before. */
-	feed(3 * N_NS, 5, ECN_CE);
+	feed(1 * NS_PER_US + 3 * N_NS, 5, ECN_CE);
 	assert_int_equal(take_value(5), 1);
 	solo_destroy(&solo);
 }
