@@ -246,8 +246,10 @@ next_state(struct pfcwd *w, const struct pfcwd_params *p, const struct pfcwd_sam
 {
 	uint64_t now_ns = w->last_ns;
 	/* Each poll is late by another time: if it were counted, n polls in a row would be less
-	 * than n intervals half of the time, and would need one more. */
-	uint64_t elapsed_ns = due_ns(p, now_ns) - due_ns(p, before_ns);
+	 * than n intervals half of the time, and would need one more. More than a quarter is no
+	 * lateness: the watchdog, or its interval, began between two polls. */
+	uint64_t elapsed_ns = min_u64(due_ns(p, now_ns) - due_ns(p, before_ns),
+				      now_ns - before_ns + pfcwd_interval_ns(p) / 4);
 	bool bad = is_bad(p, &w->last, before, now_ns - before_ns);
 	bool alert = p->action == PFCWD_ALERT;
 	uint64_t whole = whole_ns(w, p);
