@@ -120,6 +120,9 @@ set_receive_wqes(struct nic_qp_params *qp)
 TEST(a_nic_is_made_whole_or_not_at_all)
 {
 	struct nic_case c = {.qp = nic_test_qp(0)}, plain;
+	struct workload_post message = {0}; /* the job never starts */
+	struct workload_posted posted = {.ring = &message};
+	struct workload_posts posts = {.qps = &posted};
 	struct job_graph job;
 
 	nic_test_params(&c.params, 0);
@@ -136,6 +139,10 @@ TEST(a_nic_is_made_whole_or_not_at_all)
 	c = plain;
 	assert_int_equal(make_job(&job), 0);
 	c.rank = &job.ranks[0];
+	c.qp.message_size = WORKLOAD_POSTED;
+	c.qp.arrival = WORKLOAD_OF_JOB;
+	posts.first_qpn = c.params.first_qpn;
+	c.qp.posts = &posts;
 	failing_each("a NIC with a rank of a job", make_nic, &c);
 	job_graph_free(&job);
 	c = plain;
