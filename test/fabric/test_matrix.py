@@ -39,6 +39,8 @@ RECEIVER = SENDERS + 1
 MTU = 1024
 KMAX_BYTES = 40_000
 CELLS_OF_AN_ALGORITHM = 2
+# They take the receiver's link for the bottleneck (doc/extending.md), so a port that narrows says nothing to them.
+FOR_INCASTS_ALONE = ("fair",)
 
 # In which way the switch says that it is congested: one way in each scenario, besides the delay of its queue.
 SIGNALS = {
@@ -138,7 +140,8 @@ def faults(signal, cell, free):
 def cells_of(program):
     help_text = run(program, "--help-config").stdout
     algorithms = [cc for cc in choices(help_text, "cc") if cc not in ("default", "none")]
-    return list(itertools.product(algorithms, choices(help_text, "verb"), SIZES, SIGNALS, COMPANY))
+    cells = itertools.product(algorithms, choices(help_text, "verb"), SIZES, SIGNALS, COMPANY)
+    return [cell for cell in cells if cell[0] not in FOR_INCASTS_ALONE or cell[-1] == "beside"]
 
 
 def judge_group(program, folder, algorithms, rest):
