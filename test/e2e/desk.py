@@ -44,7 +44,7 @@ class Desk(desk.Desk):
 
     def rows(self, method, **params):
         """The list that a method returns."""
-        return next((value for value in self.call(method, **params).values() if isinstance(value, list)), [])
+        return desk.rows_of(self.call(method, **params))
 
     def column(self, method, key, **params):
         return [row[key] for row in self.rows(method, **params)]

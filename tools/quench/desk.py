@@ -112,6 +112,12 @@ def name_of(path: str) -> str:
     return head.rpartition("/")[2] + colon + number
 
 
+def rows_of(reply: Row) -> list[Row]:
+    """The rows of a reply, or, of one that has no member of this name, its list."""
+    found: list[Row] = reply["rows"] if "rows" in reply else next((value for value in reply.values() if isinstance(value, list)), [])
+    return found
+
+
 class Desk:
     """A connection. Any thread may call, one at a time.
 

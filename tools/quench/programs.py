@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from places import program as place_of
 
 from .capture import Capture
-from .desk import Failed, Row
+from .desk import Failed, Row, rows_of
 from .process import PATIENCE_S, Process
 
 Value = str | int | float | bool
@@ -132,7 +132,7 @@ class Program(Process):
 
     def rows(self, method: str, **params: Any) -> list[Row]:
         """The list that a method returns: rows("queues", port=1)[3]["watermark_bytes"]."""
-        return next((value for value in self.call(method, **params).values() if isinstance(value, list)), [])
+        return rows_of(self.call(method, **params))
 
     def info(self) -> Row:
         """Program, version, elapsed_ns and so on."""
