@@ -53,18 +53,24 @@ find_group(const char *root, char *group, size_t size)
 		fclose(f);
 }
 
-/* A group without a limit has the word max there. */
+/*
+ * A group without a limit has the word max there. Before the kernel kills a program, it drops pages
+ * of files that have not been used for a while.
+ */
 static uint64_t
 group_bytes(const char *root, const char *group)
 {
 	char path[2 * PATH_MAX];
-	uint64_t most, used;
+	uint64_t most, used, cached = 0;
 
 	snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s/memory.max", root, group);
 	if (!read_number(path, "%" SCNu64, &most))
 		return UINT64_MAX;
+	snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s/memory.stat", root, group);
+	(void)read_number(path, "inactive_file %" SCNu64, &cached);
 	snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s/memory.current", root, group);
-	return read_number(path, "%" SCNu64, &used) ? sub_sat(most, used) : UINT64_MAX;
+	return read_number(path, "%" SCNu64, &used) ? sub_sat(most, sub_sat(used, cached))
+						    : UINT64_MAX;
 }
 
 uint64_t
@@ -74,10 +80,12 @@ free_memory_bytes(const char *root)
 	char group[PATH_MAX], *end;
 
 	find_group(root, group, sizeof(group));
-	/* A limit of a group holds for all groups in it. */
-	while ((end = strrchr(group, '/')) != NULL) {
+	/* A limit of a group holds for all groups in it. In a container, "" has the container's. */
+	do {
 		bytes = min_u64(bytes, group_bytes(root, group));
-		*end = '\0';
-	}
+		end = strrchr(group, '/');
+		if (end != NULL)
+			*end = '\0';
+	} while (end != NULL);
 	return bytes;
 }

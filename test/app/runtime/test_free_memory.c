@@ -53,6 +53,14 @@ TEST(least_of_the_machine_and_of_all_groups_around_the_process)
 	write_file("sys/fs/cgroup/a.slice/memory.max", "524288000\n");
 	write_file("sys/fs/cgroup/a.slice/memory.current", "104857600\n");
 	assert_int_equal(free_memory_bytes(root), 400 * MB);
+	/* Cached pages of files are no bound: the kernel drops them. */
+	write_file("sys/fs/cgroup/a.slice/memory.stat",
+		   "anon 7\nfile 62914560\ninactive_file 52428800\nactive_file 10485760\n");
+	assert_int_equal(free_memory_bytes(root), 450 * MB);
+	/* The limit of a container. */
+	write_file("sys/fs/cgroup/memory.max", "314572800\n");
+	write_file("sys/fs/cgroup/memory.current", "104857600\n");
+	assert_int_equal(free_memory_bytes(root), 200 * MB);
 	write_file("sys/fs/cgroup/a.slice/b.service/memory.max", "4000\n");
 	assert_int_equal(free_memory_bytes(root), 0);
 	remove_root();
