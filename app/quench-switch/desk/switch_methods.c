@@ -513,7 +513,6 @@ static json_t *
 ecn_reply(struct desk_call *call)
 {
 	uint64_t end = (uint64_t)switch_of(call)->params->n_ports * TM_CLASSES;
-
 	struct json_walk j = json_walk(json_object());
 
 	walk_not_ect_from(&j.walk, call);

@@ -134,7 +134,6 @@ count_crossed_ce(struct sw *sw, const struct sw_crossed *b, const struct sw_ring
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sw_crossed_queue *c = &b->queue[b->queue_of[i]];
 		struct sw_port *p = &sw->ports[c->place / TM_CLASSES];
-
 		const struct sw_entry *e = sw_ring_at(r, first + i);
 
 		if (c->admitted && sw_entry_flags(e) & PKT_CE)

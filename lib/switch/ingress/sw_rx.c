@@ -32,15 +32,7 @@ is_mac_control(const struct rte_mbuf *m)
 static void
 rx_mac_control(struct sw *sw, const struct arrival *a)
 {
-	enum sw_drop reason = sw_pfc_rx_frame(sw, a->in_port, a->m, a->now_ns);
-
-	if (reason == SW_CONSUMED)
-		counter_add(&sw->ledger.consumed, a->charged_bytes);
-	else
-		sw_count_drop(sw, a->in_port, reason, a->charged_bytes);
-	if (reason != SW_CONSUMED)
-		sw_name_drop(sw, a->in_port, a->m, reason);
-	rte_pktmbuf_free(a->m);
+	sw_end(sw, a, sw_pfc_rx_frame(sw, a->in_port, a->m, a->now_ns));
 }
 
 /* May a bridge forward this frame? */
