@@ -42,9 +42,9 @@ void sw_walk_whole_port(struct walk *w, const struct sw_view *v, uint16_t port);
 
 void sw_walk_fdb(struct walk *w, const struct sw_view *v);
 void sw_walk_router(struct walk *w, const struct sw_view *v);
-/** An interface of the router: "vlan 10". */
-/** What was routed to a neighbour as a next hop of routes. */
+/** What was routed to a neighbour as a next hop of routes; key is NULL with names_only. */
 void sw_walk_hop_counts(struct walk *w, const struct sw_view *v, const struct neigh_key *key);
+/** An interface of the router: "vlan 10". */
 void sw_walk_interface(struct walk *w, const struct sw_view *v, const char *name);
 /** The shared buffer, its pools, and the ledger of charged bytes. */
 void sw_walk_buffer(struct walk *w, const struct sw_view *v);

@@ -42,7 +42,7 @@ struct walk_row {
 	enum walk_type type;
 	uint64_t number;  /* WALK_NUMBER, WALK_FLAG; WALK_SIGNED: as int64_t */
 	double real;      /* WALK_REAL, WALK_MAYBE_REAL */
-	const char *text; /* WALK_TEXT, WALK_ADDED; WALK_LIMIT, WALK_MAYBE: NULL for a number */
+	const char *text; /* WALK_TEXT, WALK_MAYBE_TEXT, WALK_ADDED; WALK_LIMIT: NULL if a number */
 	bool is_null;     /* WALK_NULL; WALK_MAYBE, WALK_MAYBE_REAL, WALK_MAYBE_TEXT */
 	bool optional;    /* an object may lack it */
 };

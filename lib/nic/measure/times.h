@@ -72,6 +72,7 @@ int nic_record_messages(struct node *node);
  */
 int64_t nic_recorded_messages(const struct node *node, const struct nic_message **messages);
 void nic_clear_messages(struct node *node);
+
 /* A QP that has sent everything. */
 struct nic_end {
 	uint64_t end_ns;
