@@ -24,7 +24,6 @@
 #include "ctl/nic_config/nic_config.h"
 #include "nic/observe/flow_info.h"
 #include "quench-nic/nodes/nodes.h"
-#include "nic/observe/flow_info.h"
 
 /* Counters of an entry at the last sample. Main lcore only. */
 struct flow_mark {

@@ -14,7 +14,6 @@
 #include "runtime/release/release.h"
 #include "ctl/output/json.h"
 #include "switch/sw.h"
-#include "tm/queue/mark_accuracy.h"
 #include "wire/bytes/be.h"
 
 void

@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <jansson.h>
 
-#include "tm/queue/mark_accuracy.h"
 #include "base/field/walk.h"
 #include "runtime/poll/poll_loop.h"
+#include "tm/queue/mark_accuracy.h"
 #include "tm/pfc/pfc_rx.h"
 #include "tm/pfc/pfc_tx.h"
 
@@ -20,11 +20,11 @@ report_set_u64(json_t *object, const char *key, uint64_t value)
 	json_object_set_new(object, key, json_integer((json_int_t)value));
 }
 
-/** New object with format, program, version and run time. */
-json_t *report_program(const char *program, uint64_t elapsed_ns);
-
 struct node;
 struct run_result;
+
+/** New object with format, program, version and run time. */
+json_t *report_program(const char *program, uint64_t elapsed_ns);
 
 /** The same, and event lines that were not printed. */
 void report_walk_program(struct walk *w, const char *program, uint64_t elapsed_ns);
