@@ -353,7 +353,7 @@ edited(struct active_config *active, struct config_rows *to, struct config_error
 	size_t size;
 
 	if (yaml_file_is(active->path)) {
-		config_error_set(err, active->path, " no INI file");
+		config_error_set(err, active->path, " is not INI, so its lines cannot be edited");
 		return NULL;
 	}
 	text = config_file_text(active->path, &size, err);
