@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packet numbers that a QP has skipped. Packet numbers only grow: a QP that begins anew skips to
+ * Packet numbers that a QP has skipped. Packet numbers only grow: a QP that starts again skips to
  * the next number with number mod 2^24 = its initial PSN, and counters exclude the skipped numbers.
  */
 #ifndef QUENCH_NIC_CORE_SKIPPED_H

@@ -69,8 +69,8 @@ int64_t nic_job_add(struct node *node, const struct nic_job_params *params);
 /**
  * After nic_job_add(), before the first rx/tx: each message that arrives at responder `item` from
  * this peer of the rank says a digest, as immediate data. The rank begins its first iteration when
- * all its peers that speak have said this digest. A message has one packet. The peer may begin anew
- * with its initial PSN at any time; a reset of this responder changes nothing.
+ * all its peers that speak have said this digest. A message has one packet. The peer may start
+ * again with its initial PSN at any time; a reset of this responder changes nothing.
  * @return 0 or -ENOMEM.
  */
 int nic_job_hear(struct node *node, uint32_t index, uint32_t peer, uint32_t item, uint32_t digest);

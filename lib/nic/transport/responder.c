@@ -192,7 +192,7 @@ nic_expect_first(struct nic *nic, uint32_t item)
  * of them may wait for the other one's reset.
  */
 static bool
-begins_anew(const struct nic *nic, uint32_t item, const struct roce_view *v)
+starts_again(const struct nic *nic, uint32_t item, const struct roce_view *v)
 {
 	const struct qp_flow *flow = nic_flow_of(nic, &nic->qps[item]);
 
@@ -209,7 +209,7 @@ accepts(struct nic *nic, uint32_t item, const struct roce_view *v, enum nic_drop
 	int32_t ahead = psn_diff(v->psn, (uint32_t)qp->rx_seq & PSN_MASK);
 
 	*drop = NIC_USED;
-	if (unlikely(ahead != 0 && nic->jobs != NULL) && begins_anew(nic, item, v)) {
+	if (unlikely(ahead != 0 && nic->jobs != NULL) && starts_again(nic, item, v)) {
 		seq_begin(&nic->skipped[item].seq);
 		nic_expect_first(nic, item);
 		seq_end(&nic->skipped[item].seq);
