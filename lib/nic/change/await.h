@@ -6,10 +6,11 @@
  * and rounds_ended of struct qp_flow), so that nobody waits for a signal.
  *
  * A barrier counts its rounds from its first flow on. A flow that is added later begins with the
- * round of this time.
+ * round of this time, on each node with the node's own: if a round opens while the nodes take the
+ * change one after another, the parts of the new flow are one round apart from then on.
  *
  * Invariant: no part of a flow is in a round before all parts of the barrier have ended the one
- * before.
+ * before, those of such a flow excepted.
  */
 #ifndef QUENCH_NIC_CHANGE_AWAIT_H
 #define QUENCH_NIC_CHANGE_AWAIT_H
