@@ -69,7 +69,10 @@ struct dcqcn_plus_np {
 	uint64_t counted, told_ns;
 };
 
-/* Of all its QPs: the present window, and marked QPs in it and in the one before. */
+/*
+ * Of all QPs of the node: the present window, and marked QPs in it and in the one before. Nodes
+ * that share a port count apart, so their tau is too short.
+ */
 struct dcqcn_plus_np_node {
 	uint64_t window, start_ns, interval_ns;
 	uint32_t qps, qps_before;
