@@ -13,8 +13,9 @@
 /* QPs that begin in one call, and flows and barriers that are looked at. */
 #define STEP_QPS 64u
 #define STEP_LISTS 64u
-/* Interval between two looks. */
+/* Interval between two looks, and while nobody waits: a QP may come back by a reset. */
 #define LOOK_NS NS_PER_US
+#define REST_NS NS_PER_MS
 
 static bool
 is_new(const struct qp_flow *flow)
@@ -127,8 +128,8 @@ open_round(struct nic *nic, struct qp_flow *flow, uint64_t round, uint64_t now_n
 		nic_enter_round(nic, flow->first_item + i, now_ns);
 }
 
-/* The first flow keeps how many are known to have ended the round. */
-static void
+/* The first flow keeps how many are known to have ended the round. @return false: all QPs ended. */
+static bool
 look_at_barrier(struct nic *nic, const struct nic_await_list *b, uint64_t now_ns)
 {
 	const uint32_t *ids = &nic->awaiting->awaits->ids[b->first];
@@ -138,12 +139,13 @@ look_at_barrier(struct nic *nic, const struct nic_await_list *b, uint64_t now_ns
 
 	for (; lead->looked_at < b->n; lead->looked_at++)
 		if (rounds_of(nic, ids[lead->looked_at]) <= round)
-			return;
+			return true;
 	lead->looked_at = 0;
 	for (uint32_t i = 0; i < b->n; i++)
 		goes_on = goes_on || rounds_of(nic, ids[i]) != NEVER_NS;
 	for (uint32_t i = 0; goes_on && i < b->n; i++)
 		open_round(nic, &nic->flows[ids[i]], round + 1, now_ns);
+	return goes_on;
 }
 
 void
@@ -151,17 +153,19 @@ nic_await_step(struct nic *nic, uint64_t now_ns)
 {
 	struct nic_awaiting *w = nic->awaiting;
 	const struct nic_awaits *a = w->awaits;
+	bool waits;
 
 	if (a == NULL || (w->n_waits == 0 && a->n_barriers == 0)) {
 		nic_request_served(nic, NIC_REQUEST_AWAIT);
 		return;
 	}
+	waits = w->n_waits > 0 || a->n_barriers > STEP_LISTS;
 	if (w->n_waits > 0)
 		look_at_flows(nic, now_ns);
 	for (uint32_t i = 0; i < STEP_LISTS && i < a->n_barriers; i++) {
-		look_at_barrier(nic, &a->barriers[w->next_barrier], now_ns);
+		waits |= look_at_barrier(nic, &a->barriers[w->next_barrier], now_ns);
 		w->next_barrier = w->next_barrier + 1 < a->n_barriers ? w->next_barrier + 1 : 0;
 	}
-	w->look_ns = now_ns + LOOK_NS;
+	w->look_ns = now_ns + (waits ? LOOK_NS : REST_NS);
 	nic_flush(nic);
 }

@@ -632,7 +632,7 @@ TEST(the_flows_of_a_barrier_send_in_rounds_on_all_lcores)
 	prng_seed(&rnd, 6, 0);
 	for (unsigned int lossy = 0; lossy < 2; lossy++) {
 		for (uint32_t nodes = 1; nodes <= 3; nodes += 2) {
-			uint64_t least = 0, most, late;
+			uint64_t least = 0, most, late, ended_ns;
 
 			loss_in = lossy ? 300 : 0;
 			create(nodes, NP_PER_QP, 0);
@@ -654,6 +654,15 @@ TEST(the_flows_of_a_barrier_send_in_rounds_on_all_lcores)
 			/* It goes on alone. */
 			run(NS_PER_SEC);
 			assert_true(has_ended(5));
+			/* Nobody waits any more: the lcores can rest. */
+			ended_ns = now_ns;
+			for (unsigned int i = 0; i < 30; i++) {
+				uint64_t at_ns = next_ns();
+
+				now_ns = at_ns > now_ns ? at_ns : now_ns + 1;
+				step();
+			}
+			assert_true(now_ns - ended_ns > 100 * NS_PER_US);
 			go(5);
 			for (unsigned int i = 0; i < 3; i++)
 				go(ids[i]);
