@@ -232,7 +232,7 @@ sw_router_destroy(struct sw_router *r)
 	for (unsigned int i = 0; i < SW_DOMAINS; i++)
 		free(r->stats_of[i]);
 	rte_free(r->counts_of);
-	sw_hop_counts_free(r->hop_counts);
+	sw_hop_counts_free(&r->hop_counts);
 	rte_free(r);
 }
 

@@ -61,7 +61,7 @@ struct sw_router {
 	 * threads read them
 	 */
 	struct sw_interface_stats *stats_of[SW_DOMAINS];
-	struct sw_hop_counts *hop_counts; /* of all next hops that there are or were */
+	struct sw_hop_table hop_counts; /* of all next hops that there are or were */
 };
 
 static inline bool
