@@ -751,18 +751,6 @@ recovery_us(double line_bps)
 	return 0;
 }
 
-/* Departures in slots make a packet's time longer, and the rate on the wire lower than the QP's. */
-#define SLOT_NS 32.0
-
-/* By how much, in Gb/s. */
-static double
-slot_gbps(double bps)
-{
-	double packet_ns = (bed.mtu_bytes + 100) * 8e9 / bps;
-
-	return bed.nic.exact_pacing || bps == 0 ? 0 : bps / 1e9 * SLOT_NS / packet_ns;
-}
-
 static void
 judge_rp(void)
 {
@@ -771,10 +759,9 @@ judge_rp(void)
 
 	if (rp->rp_max_rate_bps > 0 && (double)rp->rp_max_rate_bps < line_bps)
 		line_bps = (double)rp->rp_max_rate_bps;
-	judge(LINE_RP_BEFORE, line_bps / 1e9, slot_gbps(line_bps));
+	judge(LINE_RP_BEFORE, line_bps / 1e9, 0);
 	for (unsigned int i = 0; i < ARRAY_LEN(rec.lowest_bps); i++)
-		judge((enum findings_line)(LINE_RP_AFTER_1 + i), rec.lowest_bps[i] / 1e9,
-		      slot_gbps(rec.lowest_bps[i]));
+		judge((enum findings_line)(LINE_RP_AFTER_1 + i), rec.lowest_bps[i] / 1e9, 0);
 	judge(LINE_RP_RECOVERY, recovery_us(line_bps), 0);
 	/* That of a cut by alpha / 2: another rp_gd is not seen, nor the least share of a cut. */
 	alpha = fmin(rp->rp_initial_alpha_value / 1024.0 * exp2(11 - rp->rp_gd),
