@@ -549,7 +549,7 @@ def trace_lines(program, folder):
                         ("1 2 9 -1", f"start_ns = -1: {whole} of ns"), ("1 2 9 1e3", "start_ns = 1e3:"), ("1 2 9", "start_ns = : "),
                         ("1 2 9 99999999999999999999", "start_ns = 99999999999999999999:"), ("1 2 9 0 x", "after = x:"),
                         ("1,2,,10,5", f"bytes = : {whole}"), ("1 2 9 0 1 5", "a sixth field = 5:"), ("1,2,,10", f"bytes = : {whole}"), (",1,2,10", f"src = : {host}"), ("1,2,10,", "start_ns = : "),
-                        ("1,2,10,5,", "after = :"), ("1,2,10,,", "start_ns = : "), ("1,2,10,5,2", "after = 2: expected the number of an earlier message"), ("1,2,10,5,1,", "a sixth field = :"),
+                        ("1,2,10,,", "start_ns = : "), ("1,2,10,5,2", "after = 2: expected the number of an earlier message"), ("1,2,10,5,1,", "a sixth field = :"),
                         ("source destination", f"src = source: {host}"), ("1 2 9 0\0 5", "expected a text without a zero byte"),
                         ("x" * 300, f"src = {'x' * 40}: {host}")):
         path.write_text(f"# comment\n3 4 100 0\n{line}\n1 2 9 0\n", encoding="utf-8")
