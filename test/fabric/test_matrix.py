@@ -31,8 +31,8 @@ IDLE = (500_000, 2_000_000)
 LOAD = (7_000_000, 12_000_000)  # its second half
 END_OF_LOAD = 12_000_000
 X = 2500
-END = END_OF_LOAD + X * ROUND_TRIP_NS
-AFTER = (END - 2_000_000, END)
+# From 10 Mb/s on, the 20 events before exponential growth are 2 packet times of 0.9 ms apart, and as many as it takes to grow by 1000.
+X_OF = {"dcqcn_plus": 8000}
 SAMPLE_NS = 250_000
 SENDERS = 8
 RECEIVER = SENDERS + 1
@@ -61,6 +61,10 @@ CDF = "64 0\n64 50\n1024 80\n16384 95\n65536 100\n"
 CDF_OF_DATAGRAMS = "64 0\n64 50\n1024 100\n"
 
 
+def end_ns(cc):
+    return END_OF_LOAD + X_OF.get(cc, X) * ROUND_TRIP_NS
+
+
 def choices(help_text, key):
     """The words of a key, as --help-config has them: a, b or c."""
     return re.split(", | or ", re.search(rf"^\| `{key}` \| ([a-z0-9_, ]+) \|", help_text, re.M).group(1))
@@ -85,7 +89,7 @@ def scenario(folder, cc, verb, size, signal, company):
                         set=f"port {RECEIVER - 1}.shaper_rate_bps={int(LINE / SENDERS)}")
     (folder / "sizes.cdf").write_text(CDF, encoding="utf-8")
     (folder / "datagrams.cdf").write_text(CDF_OF_DATAGRAMS, encoding="utf-8")
-    fabric = {"topology": "star", "hosts": RECEIVER, "link_rate_bps": int(LINE), "link_delay_ns": "2us", "duration_ns": END,
+    fabric = {"topology": "star", "hosts": RECEIVER, "link_rate_bps": int(LINE), "link_delay_ns": "2us", "duration_ns": end_ns(cc),
               "sample_ns": SAMPLE_NS, "messages_csv": "off", "seed": 1}
     return write_scenario(folder / "cell.ini", fabric, rest)
 
@@ -116,7 +120,8 @@ class Run:
         for r in rows(out / "queues.csv"):
             if int(r["port"]) == RECEIVER - 1:
                 queue[int(r["time_ns"])] = queue.get(int(r["time_ns"]), 0) + int(r["queue_bytes"])
-        self.idle, self.after = mean(goodput, IDLE), mean(goodput, AFTER)
+        end = end_ns(cell[0])
+        self.idle, self.after = mean(goodput, IDLE), mean(goodput, (end - 2_000_000, end))
         self.wire = mean([(t, float(r["wire_rate_bps"])) for t, r in zip(at, flows)], IDLE)
         self.rate = min(v for t, v in rate if LOAD[0] < t <= LOAD[1])
         self.queue = mean(list(queue.items()), LOAD)
