@@ -330,6 +330,7 @@ def uncontrolled(program, folder):
                                   ("dctcp", "write", "", ""), ("hpcc", "write", "", ""), ("dcqcn", "read", "", ""), ("none", "ud_send", "", ""),
                                   ("aimd", "write", "", "np_ecn_echo = on in [np]"), ("aimd", "write", "np.np_ecn_echo=on", ""),
                                   ("dcqcn", "write", "np.np_ecn_echo=on", cnps), ("dctcp", "send", "np.np_ecn_echo=on", ""),
+                                  ("dcqcn_plus", "write", "np.np_ecn_echo=on", ""), ("fair", "send", "np.np_ecn_echo=on", ""),
                                   ("dcqcn", "write", "switch.wred_queues=none", "no switch marks"), ("none", "write", "switch.wred_queues=none", ""),
                                   ("dctcp", "write", "wred.ecn=ecn_none", "no switch marks"), ("swift", "write", "wred.ecn=ecn_none", ""),
                                   ("dcqcn", "write", "nic.data_ecn=not_ect", "data_ecn = not_ect")):

@@ -131,7 +131,8 @@ find_uses(const struct scenario *s, struct cc_use uses[CC_ALGORITHMS + 1])
 
 /*
  * An algorithm that acts on marks alone hears nothing without them. Some act on losses too, which
- * are rare with PFC. Flows with a choice have the echoes or CNPs that they need.
+ * are rare with PFC. Flows with a choice have the echoes or CNPs that they need, and a receiver's
+ * hook sends its CNPs whether ACKs echo or not.
  */
 static void
 warn_deaf(const struct scenario *s, const struct cc_use *use)
@@ -141,7 +142,7 @@ warn_deaf(const struct scenario *s, const struct cc_use *use)
 
 	if (ops->cnp == NULL && !ops->hears_echoes)
 		return;
-	if (use->choice == 0 && s->nic.np.np_ecn_echo && !ops->hears_echoes)
+	if (use->choice == 0 && s->nic.np.np_ecn_echo && !ops->hears_echoes && ops->notify == NULL)
 		why = "acts on CNPs, and np_ecn_echo = on of [np] sends none for acknowledged "
 		      "packets";
 	else if (use->choice == 0 && !s->nic.np.np_ecn_echo && ops->cnp == NULL)
