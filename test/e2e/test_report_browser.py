@@ -112,6 +112,14 @@ def check_labels(browser):
     check("labels have the colours of their lines", {"0,114,178", "213,94,0"} <= set(found), found)
 
 
+def check_legends(browser):
+    """Distributions have no labels at their lines: a legend tells their colours at all times. Rates show theirs at the pointer only."""
+    def seen(place):
+        return browser.run("return [...document.querySelectorAll(arguments[0])].map(l => getComputedStyle(l).visibility)", f"{place} .u-legend")
+    check("distributions have a legend", set(seen("#distributions")) == {"visible"}, seen("#distributions"))
+    check_equal("rates not", seen("#rates"), ["hidden"])
+
+
 def check_series(browser):
     before = drawn(browser, "rates")
     check("lines are drawn", before > 200, before)
@@ -248,6 +256,7 @@ with Browser(work / "chromium") as chromium:
     check_zoom(chromium)
     check_settings(chromium)
     check_labels(chromium)
+    check_legends(chromium)
     check_equal("no table is cut", cut(chromium), [])
     check_series(chromium)
     check_counters(chromium, incast)

@@ -145,7 +145,7 @@
 
 		/* Each line over time, or over values side by side, has its label at its right end, where there are few. */
 		labelled(series) {
-			return (this.overTime || this.spec.ticks && this.width() >= START_FROM_PX) && series.length + this.lines.length <= MOST_LABELS;
+			return (this.overTime || Boolean(this.spec.ticks) && this.width() >= START_FROM_PX) && series.length + this.lines.length <= MOST_LABELS;
 		}
 
 		labelRoom(series) {
@@ -223,7 +223,7 @@
 			return {
 				...options, width: this.widths()[0], padding: [null, 8, null, null], legend: { show: false }, cursor: { show: false },
 				scales: { ...options.scales, x: { time: false, range: () => [0, this.startEnd] } },
-				axes: [{ ...options.axes[0], label: "start (ms)", space: 30 }, { ...options.axes[1], size: 46 }],
+				axes: [{ ...options.axes[0], label: "start (ms)", space: 30 }, options.axes[1]],
 				hooks: { draw: [u => this.thresholds(u)] },
 			};
 		}
