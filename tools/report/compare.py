@@ -235,7 +235,7 @@ class Comparison:
                  "charts": self.charts(), "distributions": self.distributions()}
         note = " The runs differ in length, so counts are per ms." if self.per_ms else ""
         return document(f"Compared: {self.title()}", f"""<h1>{escape(self.title())}</h1>
-<div class="wide"><table class="texts"><thead><tr><th><th>folder<th>scenario<th>seed<th>time<th>digest<tbody>{runs}</table></div>
+<div class="wide"><table class="words"><thead><tr><th><th>folder<th>scenario<th>seed<th>time<th>digest<tbody>{runs}</table></div>
 <p class="lead">{"Their digests are equal: the same run." if self.same() else ""} Each run has a colour. Each flow or queue has a dash pattern.{note}</p>
 <h2>Results</h2>
 {figures(self.headline())}
